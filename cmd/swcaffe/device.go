@@ -1,0 +1,107 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/layers"
+	swnet "github.com/swcaffe/swcaffe/net"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+// deviceFlags say what a net runs on.
+type deviceFlags struct {
+	engineName, machineName string
+	threads                 int
+	seed                    int64
+	gpu                     string
+
+	engine layers.Engine
+}
+
+func (d *deviceFlags) register(fs *flag.FlagSet) {
+	fs.StringVar(&d.engineName, "engine", "cpe", "the path of every layer: cpe (tiled, fast) or mpe (plain reference)")
+	fs.StringVar(&d.machineName, "machine", "host", "the machine of the cpe path: host, sw26010 or a machine `FILE`")
+	fs.IntVar(&d.threads, "threads", 0, "the number of cores to use (0: all)")
+	fs.Int64Var(&d.seed, "seed", -1, "random seed where the solver has none (-1: from the clock)")
+	fs.StringVar(&d.gpu, "gpu", "", "refused: there is no GPU in this build")
+}
+
+// machine makes the machine that the flags name.
+func (d *deviceFlags) machine(e *env) (*cpe.Machine, error) {
+	if d.gpu != "" {
+		return nil, fmt.Errorf("-gpu %s: swcaffe runs on CPUs and has no GPU support; leave the flag out", d.gpu)
+	}
+	var err error
+	if d.engine, err = layers.ParseEngine(d.engineName); err != nil {
+		return nil, fmt.Errorf("-engine: %w", err)
+	}
+	if d.threads < 0 {
+		return nil, fmt.Errorf("-threads %d: the number of cores cannot be negative", d.threads)
+	}
+	if d.threads > 0 {
+		runtime.GOMAXPROCS(d.threads)
+	}
+	spec, err := cpe.Load(d.machineName)
+	if err != nil {
+		return nil, fmt.Errorf("-machine: %w", err)
+	}
+	e.log.Infof("Engine %s on machine %s", d.engine, spec)
+	return cpe.New(spec, cpe.DefaultMode(spec))
+}
+
+func (d *deviceFlags) seedOrTime() uint64 {
+	if d.seed >= 0 {
+		return uint64(d.seed)
+	}
+	return uint64(time.Now().UnixNano())
+}
+
+// stateFlags are the parts of a net's state that Caffe's commands take.
+type stateFlags struct {
+	level     int
+	stageList string
+}
+
+func (s *stateFlags) register(fs *flag.FlagSet) {
+	fs.IntVar(&s.level, "level", 0, "the net state's level")
+	fs.StringVar(&s.stageList, "stage", "", "the net state's stages, separated by commas")
+}
+
+func (s *stateFlags) stages() []string {
+	if s.stageList == "" {
+		return nil
+	}
+	return strings.Split(s.stageList, ",")
+}
+
+// loadNet reads and builds the net of a -model flag.
+func loadNet(e *env, path string, phase caffepb.Phase, s *stateFlags, device *layers.Device) (*swnet.Net, error) {
+	file, err := swproto.ReadNet(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range file.Warnings {
+		e.log.Warn(w)
+	}
+	flags := &caffepb.NetState{Phase: phase.Enum(), Level: proto.Int32(int32(s.level)), Stage: s.stages()}
+	return swnet.New(file.Param, swnet.Options{
+		State: swnet.MergeState(phase, file.Param.State, flags), Device: device, Pos: file.LayerPos,
+	})
+}
+
+func parsePhase(s string) (caffepb.Phase, error) {
+	switch s {
+	case "TRAIN":
+		return caffepb.Phase_TRAIN, nil
+	case "TEST":
+		return caffepb.Phase_TEST, nil
+	}
+	return 0, fmt.Errorf("-phase %q: must be TRAIN or TEST", s)
+}

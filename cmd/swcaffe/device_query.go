@@ -1,0 +1,39 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"runtime"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+var deviceQueryCommand = command{
+	name:    "device_query",
+	summary: "show the machine that layers run on, and the machines there are",
+	args:    "[-machine NAME|FILE]",
+	example: "swcaffe device_query -machine sw26010",
+	long:    "Prints a machine's figures: core groups, mesh, LDM, clock. Without -machine it shows the host and lists the others.",
+	setup: func(fs *flag.FlagSet) func(*env) error {
+		name := fs.String("machine", "host", "host, a machine's name or a machine `FILE`")
+		gpu := fs.String("gpu", "", "refused: there is no GPU in this build")
+		return func(e *env) error {
+			if *gpu != "" {
+				return fmt.Errorf("-gpu %s: swcaffe runs on CPUs and has no GPU support; leave the flag out", *gpu)
+			}
+			return deviceQuery(e, *name)
+		}
+	},
+}
+
+func deviceQuery(e *env, name string) error {
+	spec, err := cpe.Load(name)
+	if err != nil {
+		return fmt.Errorf("-machine: %w", err)
+	}
+	fmt.Fprintf(e.stdout, "%s", spec.Describe())
+	fmt.Fprintf(e.stdout, "SIMD:                 %s\nGOMAXPROCS:           %d\n", simd.Name(), runtime.GOMAXPROCS(0))
+	fmt.Fprintf(e.stdout, "Machines:             %v\n", cpe.Names())
+	return nil
+}

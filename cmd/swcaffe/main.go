@@ -1,0 +1,128 @@
+// Command swcaffe trains, tests and times Caffe networks on this computer's cores and on a model of the Sunway SW26010.
+//
+// Each command is a file of its own with a command value; main.go lists them, flags.go reads flags as Caffe's tools do,
+// glog.go prints the log in glog's shape.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/sirupsen/logrus"
+	"github.com/swcaffe/swcaffe/internal/suggest"
+)
+
+// command is one of swcaffe's commands.
+type command struct {
+	name    string
+	summary string // one line
+	args    string // what follows the name in the usage line
+	example string // one command line
+	long    string // what it does, for help
+	// word is the flag that a word without dash sets, as in "swcaffe dataset digits"; "" where no word is allowed.
+	word string
+	// setup registers the command's flags and returns what runs it once they are read.
+	setup func(fs *flag.FlagSet) func(*env) error
+}
+
+// env is what a command writes to.
+type env struct {
+	log            *logrus.Logger
+	stdout, stderr io.Writer
+}
+
+// commands in the order in which help lists them.
+var commands = []command{
+	trainCommand, testCommand, timeCommand, deviceQueryCommand, verifyCommand, datasetCommand, versionCommand,
+}
+
+func main() {
+	e := &env{log: newLogger(os.Stderr), stdout: os.Stdout, stderr: os.Stderr}
+	os.Exit(run(e, os.Args[1:]))
+}
+
+// run executes a command line and returns the exit code: 0, or 1 after an error.
+func run(e *env, args []string) int {
+	err := dispatch(e, args)
+	switch {
+	case err == nil || errors.Is(err, flag.ErrHelp):
+		return 0
+	}
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		e.log.Error(line)
+	}
+	return 1
+}
+
+func dispatch(e *env, args []string) error {
+	name, rest := splitCommand(args)
+	switch name {
+	case "":
+		if len(rest) > 0 && isHelp(rest[0]) {
+			usage(e.stdout)
+			return nil
+		}
+		usage(e.stderr)
+		return errors.New("no command given")
+	case "help":
+		return help(e, rest)
+	}
+	c, err := findCommand(name)
+	if err != nil {
+		return err
+	}
+	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	action := c.setup(fs)
+	if err := parseFlags(fs, rest, c.word); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			commandUsage(e.stdout, c)
+		}
+		return err
+	}
+	return action(e)
+}
+
+func findCommand(name string) (command, error) {
+	var names []string
+	for _, c := range commands {
+		if c.name == name {
+			return c, nil
+		}
+		names = append(names, c.name)
+	}
+	return command{}, fmt.Errorf("unknown command %q%s (commands: %s)", name, suggest.DidYouMean(name, names), suggest.List(names))
+}
+
+// help prints the list of commands, or one command's flags.
+func help(e *env, args []string) error {
+	if len(args) == 0 {
+		usage(e.stdout)
+		return nil
+	}
+	c, err := findCommand(args[0])
+	if err == nil {
+		commandUsage(e.stdout, c)
+	}
+	return err
+}
+
+func usage(w io.Writer) {
+	fmt.Fprint(w, "swcaffe trains, tests and times Caffe networks on CPUs and on a modelled SW26010.\n\nusage: swcaffe COMMAND [FLAGS]\n\n")
+	for _, c := range commands {
+		fmt.Fprintf(w, "  %-14s %s\n", c.name, c.summary)
+	}
+	fmt.Fprint(w, "  help           list commands, or 'help COMMAND' for its flags\n\nFlags take one dash or two, before or after the command: -solver=FILE, --solver FILE.\n")
+}
+
+func commandUsage(w io.Writer, c command) {
+	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
+	fs.SetOutput(w)
+	c.setup(fs)
+	fmt.Fprintf(w, "usage: swcaffe %s %s\n\n%s\n\nexample: %s\n\nflags:\n", c.name, c.args, c.long, c.example)
+	fs.PrintDefaults()
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"strconv"
+
+	"github.com/swcaffe/swcaffe/layers"
+	swnet "github.com/swcaffe/swcaffe/net"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"github.com/swcaffe/swcaffe/solver"
+)
+
+var testCommand = command{
+	name:    "test",
+	summary: "score a model",
+	args:    "-model FILE -weights FILES [-iterations N]",
+	example: "swcaffe test -model models/lenet/train_val.prototxt -weights lenet_iter_2000.caffemodel -iterations 40",
+	long:    "Runs the net's TEST phase for a number of batches and prints each batch's outputs, their means and the loss.",
+	setup: func(fs *flag.FlagSet) func(*env) error {
+		var o testOptions
+		fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
+		fs.StringVar(&o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas")
+		fs.IntVar(&o.iterations, "iterations", 50, "the number of batches")
+		o.device.register(fs)
+		o.state.register(fs)
+		return func(e *env) error { return test(e, &o) }
+	},
+}
+
+type testOptions struct {
+	model, weights string
+	iterations     int
+	device         deviceFlags
+	state          stateFlags
+}
+
+func test(e *env, o *testOptions) error {
+	if o.model == "" {
+		return errors.New("need a model definition to score: -model FILE")
+	}
+	if o.weights == "" {
+		return errors.New("need model weights to score: -weights FILE")
+	}
+	if o.iterations < 1 {
+		return fmt.Errorf("-iterations %d: at least one batch is needed", o.iterations)
+	}
+	machine, err := o.device.machine(e)
+	if err != nil {
+		return err
+	}
+	defer machine.Close()
+	device := &layers.Device{Engine: o.device.engine, Machine: machine, Random: layers.NewRandom(o.device.seedOrTime()), Log: e.log}
+	n, err := loadNet(e, o.model, caffepb.Phase_TEST, &o.state, device)
+	if err != nil {
+		return err
+	}
+	defer n.Close()
+	if err := solver.LoadWeights(n, o.weights, e.log); err != nil {
+		return err
+	}
+	e.log.Infof("Running for %d iterations.", o.iterations)
+	return score(e, n, o.iterations)
+}
+
+// score prints every batch's outputs, and the means over all batches as Caffe's test command does.
+func score(e *env, n *swnet.Net, batches int) error {
+	var sums []float64
+	var loss float64
+	for b := range batches {
+		l, err := n.Forward()
+		if err != nil {
+			return fmt.Errorf("batch %d: %w", b, err)
+		}
+		loss += l
+		k := 0
+		for _, out := range n.Outputs() {
+			for _, value := range out.Blob.Data() {
+				if k == len(sums) {
+					sums = append(sums, 0)
+				}
+				sums[k] += float64(value)
+				k++
+				e.log.Infof("Batch %d, %s = %s", b, out.Name, short(float64(value)))
+			}
+		}
+	}
+	e.log.Infof("Loss: %s", short(loss/float64(batches)))
+	k := 0
+	for _, out := range n.Outputs() {
+		for range out.Blob.Count() {
+			mean := sums[k] / float64(batches)
+			note := ""
+			if out.LossWeight != 0 {
+				note = fmt.Sprintf(" (* %s = %s loss)", short(float64(out.LossWeight)), short(float64(out.LossWeight)*mean))
+			}
+			e.log.Infof("%s = %s%s", out.Name, short(mean), note)
+			k++
+		}
+	}
+	return nil
+}
+
+// short prints six significant digits, as C++ streams do.
+func short(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

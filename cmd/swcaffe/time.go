@@ -1,0 +1,213 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/swcaffe/swcaffe/layers"
+	swnet "github.com/swcaffe/swcaffe/net"
+	swproto "github.com/swcaffe/swcaffe/proto"
+)
+
+var timeCommand = command{
+	name:    "time",
+	summary: "measure a model's layers, forward and backward",
+	args:    "-model FILE [-phase TRAIN|TEST] [-iterations N] [-json FILE]",
+	example: "swcaffe time -model models/lenet/train_val.prototxt -iterations 50",
+	long: `Runs forward and backward passes after a warm-up and prints the time of every layer in both directions: the mean as
+Caffe does, and medians in the -json file.`,
+	setup: func(fs *flag.FlagSet) func(*env) error {
+		var o timeOptions
+		fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
+		fs.StringVar(&o.phase, "phase", "TRAIN", "TRAIN or TEST")
+		fs.IntVar(&o.iterations, "iterations", 50, "the number of iterations to measure")
+		fs.StringVar(&o.json, "json", "", "write the figures to `FILE` as well")
+		o.device.register(fs)
+		o.state.register(fs)
+		return func(e *env) error { return timeModel(e, &o) }
+	},
+}
+
+type timeOptions struct {
+	model, phase, json string
+	iterations         int
+	device             deviceFlags
+	state              stateFlags
+}
+
+// warmUps is the number of iterations before the measured ones: the first allocates, the second meets cold caches.
+const warmUps = 2
+
+// layerTimes are the measured times of one layer, one value an iteration.
+type layerTimes struct{ forward, backward []time.Duration }
+
+func timeModel(e *env, o *timeOptions) error {
+	if o.model == "" {
+		return errors.New("need a model definition to time: -model FILE")
+	}
+	if o.iterations < 1 {
+		return fmt.Errorf("-iterations %d: at least one iteration is needed", o.iterations)
+	}
+	phase, err := parsePhase(o.phase)
+	if err != nil {
+		return err
+	}
+	machine, err := o.device.machine(e)
+	if err != nil {
+		return err
+	}
+	defer machine.Close()
+	device := &layers.Device{Engine: o.device.engine, Machine: machine, Random: layers.NewRandom(o.device.seedOrTime()), Log: e.log}
+	n, err := loadNet(e, o.model, phase, &o.state, device)
+	if err != nil {
+		return err
+	}
+	defer n.Close()
+	e.log.Info("*** Benchmark begins ***")
+	e.log.Infof("Testing for %d iterations.", o.iterations)
+	times := make([]layerTimes, n.NumLayers())
+	for i := range warmUps + o.iterations {
+		if i == warmUps {
+			times = make([]layerTimes, n.NumLayers())
+		}
+		if err := timeIteration(e, n, times, i-warmUps+1); err != nil {
+			return err
+		}
+	}
+	r := newTimeReport(n, times, o)
+	r.log(e)
+	if o.json == "" {
+		return nil
+	}
+	return writeJSON(o.json, r)
+}
+
+// timeIteration runs one pass of each direction and appends every layer's times.
+func timeIteration(e *env, n *swnet.Net, times []layerTimes, iteration int) error {
+	start := time.Now()
+	n.ClearParamDiffs()
+	for i := range times {
+		t := time.Now()
+		if _, err := n.ForwardLayer(i); err != nil {
+			return err
+		}
+		times[i].forward = append(times[i].forward, time.Since(t))
+	}
+	for i := len(times) - 1; i >= 0; i-- {
+		t := time.Now()
+		if err := n.BackwardLayer(i); err != nil {
+			return err
+		}
+		times[i].backward = append(times[i].backward, time.Since(t))
+	}
+	if iteration > 0 {
+		e.log.Infof("Iteration: %d forward-backward time: %s ms.", iteration, short(ms(time.Since(start))))
+	}
+	return nil
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// timeReport is what -json writes; times are medians over the iterations.
+type timeReport struct {
+	Model      string          `json:"model"`
+	Phase      string          `json:"phase"`
+	Engine     string          `json:"engine"`
+	Machine    string          `json:"machine"`
+	Batch      int             `json:"batch"`
+	Threads    int             `json:"threads"`
+	Iterations int             `json:"iterations"`
+	Layers     []timeReportRow `json:"layers"`
+	Total      timeReportTotal `json:"total"`
+
+	mean []timeReportRow
+}
+
+type timeReportRow struct {
+	Name     string  `json:"name"`
+	Type     string  `json:"type"`
+	Forward  float64 `json:"forward_ms"`
+	Backward float64 `json:"backward_ms"`
+}
+
+type timeReportTotal struct {
+	Forward  float64 `json:"forward_ms"`
+	Backward float64 `json:"backward_ms"`
+	Images   float64 `json:"images_per_s"`
+}
+
+func newTimeReport(n *swnet.Net, times []layerTimes, o *timeOptions) *timeReport {
+	r := &timeReport{
+		Model: o.model, Phase: o.phase, Engine: o.device.engine.String(), Machine: o.device.machineName,
+		Batch: n.BatchSize(), Threads: runtime.GOMAXPROCS(0), Iterations: o.iterations,
+	}
+	forward, backward := make([]time.Duration, o.iterations), make([]time.Duration, o.iterations)
+	for i, t := range times {
+		row := timeReportRow{Name: n.LayerName(i), Type: n.LayerType(i)}
+		r.mean = append(r.mean, timeReportRow{row.Name, row.Type, mean(t.forward), mean(t.backward)})
+		row.Forward, row.Backward = median(t.forward), median(t.backward)
+		r.Layers = append(r.Layers, row)
+		for k := range o.iterations {
+			forward[k] += t.forward[k]
+			backward[k] += t.backward[k]
+		}
+	}
+	r.Total = timeReportTotal{Forward: median(forward), Backward: median(backward)}
+	if both := r.Total.Forward + r.Total.Backward; both > 0 {
+		r.Total.Images = 1000 * float64(r.Batch) / both
+	}
+	r.mean = append(r.mean, timeReportRow{Forward: mean(forward), Backward: mean(backward)})
+	return r
+}
+
+func mean(ds []time.Duration) float64 {
+	var sum time.Duration
+	for _, d := range ds {
+		sum += d
+	}
+	return ms(sum) / float64(len(ds))
+}
+
+// median returns the middle value in milliseconds (the mean of the two in the middle of an even number).
+func median(ds []time.Duration) float64 {
+	sorted := slices.Sorted(slices.Values(ds))
+	k := len(sorted) / 2
+	if len(sorted)%2 == 0 {
+		return ms(sorted[k-1]+sorted[k]) / 2
+	}
+	return ms(sorted[k])
+}
+
+// log prints the lines of Caffe's time command, with means as there.
+func (r *timeReport) log(e *env) {
+	e.log.Info("Average time per layer: ")
+	for _, row := range r.mean[:len(r.Layers)] {
+		e.log.Infof("%10s\tforward: %s ms.", row.Name, short(row.Forward))
+		e.log.Infof("%10s\tbackward: %s ms.", row.Name, short(row.Backward))
+	}
+	total := r.mean[len(r.Layers)]
+	e.log.Infof("Average Forward pass: %s ms.", short(total.Forward))
+	e.log.Infof("Average Backward pass: %s ms.", short(total.Backward))
+	e.log.Infof("Average Forward-Backward: %s ms.", short(total.Forward+total.Backward))
+	e.log.Infof("Total Time: %s ms.", short(float64(r.Iterations)*(total.Forward+total.Backward)))
+	e.log.Infof("Throughput: %s images/s (median of %d iterations, batch %d, %d threads)", short(r.Total.Images), r.Iterations, r.Batch, r.Threads)
+	e.log.Info("*** Benchmark ends ***")
+}
+
+// writeJSON writes a report to a file, whole or not at all.
+func writeJSON(path string, report any) error {
+	text, err := json.MarshalIndent(report, "", "  ")
+	if err != nil {
+		return fmt.Errorf("-json %s: %w", path, err)
+	}
+	return swproto.WriteFileAtomic(path, func(f *os.File) error {
+		_, err := f.Write(append(text, '\n'))
+		return err
+	})
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"github.com/swcaffe/swcaffe/solver"
+	"google.golang.org/protobuf/proto"
+)
+
+var trainCommand = command{
+	name:    "train",
+	summary: "train or finetune a model",
+	args:    "-solver FILE [-weights FILES | -snapshot FILE]",
+	example: "swcaffe train -solver models/lenet/solver.prototxt",
+	long: `Trains the net that a solver prototxt names. A SIGINT stops after the current iteration (with a snapshot, if the
+solver writes one at the end), a SIGHUP writes a snapshot; -sigint_effect and -sighup_effect change that.`,
+	setup: func(fs *flag.FlagSet) func(*env) error {
+		var o trainOptions
+		fs.StringVar(&o.solver, "solver", "", "the solver definition `FILE` (prototxt)")
+		fs.StringVar(&o.weights, "weights", "", "pretrained weights to start from: .caffemodel `FILES`, separated by commas")
+		fs.StringVar(&o.snapshot, "snapshot", "", "the solver state `FILE` to resume from")
+		fs.StringVar(&o.sigint, "sigint_effect", "stop", "what a SIGINT does: snapshot, stop or none")
+		fs.StringVar(&o.sighup, "sighup_effect", "snapshot", "what a SIGHUP does: snapshot, stop or none")
+		o.device.register(fs)
+		o.state.register(fs)
+		return func(e *env) error { return train(e, &o) }
+	},
+}
+
+type trainOptions struct {
+	solver, weights, snapshot string
+	sigint, sighup            string
+	device                    deviceFlags
+	state                     stateFlags
+}
+
+func train(e *env, o *trainOptions) error {
+	if o.solver == "" {
+		return errors.New("need a solver definition to train: -solver FILE")
+	}
+	if o.weights != "" && o.snapshot != "" {
+		return errors.New("give a snapshot to resume training or weights to finetune, but not both")
+	}
+	file, err := swproto.ReadSolver(o.solver)
+	if err != nil {
+		return err
+	}
+	for _, w := range file.Warnings {
+		e.log.Warn(w)
+	}
+	o.apply(file.Param)
+	actions, err := watchSignals(o.sigint, o.sighup)
+	if err != nil {
+		return err
+	}
+	machine, err := o.device.machine(e)
+	if err != nil {
+		return err
+	}
+	defer machine.Close()
+	s, err := solver.New(file, solver.Options{
+		Engine: o.device.engine, Machine: machine, Log: e.log, Seed: o.device.seedOrTime(), Action: actions.next,
+	})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if o.snapshot != "" {
+		if err := s.Restore(o.snapshot); err != nil {
+			return err
+		}
+	}
+	e.log.Info("Starting Optimization")
+	return s.Solve()
+}
+
+// apply overlays a solver's fields with the flags, as Caffe does: -level always, -stage in addition, -weights instead.
+func (o *trainOptions) apply(p *caffepb.SolverParameter) {
+	if p.TrainState == nil {
+		p.TrainState = &caffepb.NetState{}
+	}
+	p.TrainState.Level = proto.Int32(int32(o.state.level))
+	p.TrainState.Stage = append(p.TrainState.Stage, o.state.stages()...)
+	switch {
+	case o.snapshot != "":
+		p.Weights = nil
+	case o.weights != "":
+		p.Weights = []string{o.weights}
+	}
+}
+
+// signals turns SIGINT and SIGHUP into actions of the solver. It remembers the last one until it is asked.
+type signals struct{ pending atomic.Int32 }
+
+func (s *signals) next() solver.Action { return solver.Action(s.pending.Swap(int32(solver.None))) }
+
+var effects = map[string]solver.Action{"stop": solver.Stop, "snapshot": solver.Snapshot, "none": solver.None}
+
+func watchSignals(sigint, sighup string) (*signals, error) {
+	s := &signals{}
+	channel := make(chan os.Signal, 4)
+	effect := map[os.Signal]solver.Action{}
+	for _, w := range []struct {
+		flag, value string
+		sig         os.Signal
+	}{{"sigint_effect", sigint, syscall.SIGINT}, {"sighup_effect", sighup, syscall.SIGHUP}} {
+		action, ok := effects[w.value]
+		if !ok {
+			return nil, fmt.Errorf("-%s %q: use snapshot, stop or none", w.flag, w.value)
+		}
+		effect[w.sig] = action
+		signal.Notify(channel, w.sig)
+	}
+	go func() {
+		for sig := range channel {
+			if a := effect[sig]; a != solver.None {
+				s.pending.Store(int32(a))
+			}
+		}
+	}()
+	return s, nil
+}

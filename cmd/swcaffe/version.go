@@ -1,0 +1,39 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+var versionCommand = command{
+	name:    "version",
+	summary: "print the version and what it was built for",
+	args:    "",
+	example: "swcaffe version",
+	long:    "Prints the version, the Go release and platform, and the SIMD level in use, a line each.",
+	setup: func(*flag.FlagSet) func(*env) error {
+		return func(e *env) error {
+			fmt.Fprintf(e.stdout, "swcaffe %s\ngo: %s %s/%s\nsimd: %s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, simd.Name())
+			return nil
+		}
+	},
+}
+
+// version is the module's version, with the commit where the build knows it.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "(unknown)"
+	}
+	v := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			v += " " + s.Value[:12]
+		}
+	}
+	return v
+}

@@ -1,0 +1,66 @@
+package cpe
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// detectHost fills in what the running computer tells: a core group for every core Go may use, the LDM from the size
+// of a core's L2 cache, and the caches around it. Where /sys says nothing the file's figures stay.
+func detectHost(s Spec) Spec {
+	s.CoreGroups = runtime.GOMAXPROCS(0)
+	for _, c := range caches("/sys/devices/system/cpu/cpu0/cache") {
+		switch {
+		case c.level == 1 && c.data:
+			s.L1Bytes = c.bytes
+		case c.level == 2:
+			s.LDMBytes = c.bytes
+		case c.level == 3:
+			s.L3Bytes = c.bytes
+		}
+	}
+	return s
+}
+
+type cache struct {
+	level, bytes int
+	data         bool
+}
+
+// caches reads the cache descriptions of a CPU as Linux shows them.
+func caches(dir string) []cache {
+	var found []cache
+	indices, _ := filepath.Glob(filepath.Join(dir, "index*"))
+	for _, index := range indices {
+		read := func(name string) string {
+			text, _ := os.ReadFile(filepath.Join(index, name))
+			return strings.TrimSpace(string(text))
+		}
+		level, err := strconv.Atoi(read("level"))
+		bytes := cacheBytes(read("size"))
+		if err != nil || bytes == 0 {
+			continue
+		}
+		found = append(found, cache{level, bytes, read("type") != "Instruction"})
+	}
+	return found
+}
+
+// cacheBytes reads "48K" or "32M"; 0 where it is neither.
+func cacheBytes(size string) int {
+	unit := 1
+	switch {
+	case strings.HasSuffix(size, "K"):
+		unit = 1 << 10
+	case strings.HasSuffix(size, "M"):
+		unit = 1 << 20
+	}
+	n, err := strconv.Atoi(strings.TrimRight(size, "KM"))
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n * unit
+}

@@ -1,0 +1,118 @@
+package kernel
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// CopyShape describes rows that move: for o < Outer and r < Rows, the Cols values at src[o*SrcOuter + r*SrcRow] go to
+// dst[o*DstOuter + r*DstRow], or are added to what is there.
+type CopyShape struct {
+	Outer, Rows, Cols int
+	SrcOuter, SrcRow  int
+	DstOuter, DstRow  int
+	Add               bool
+}
+
+// Copy executes a CopyShape: swCaffe stages even plain copies through LDM (its principle 2).
+type Copy struct {
+	shape    CopyShape
+	machine  *cpe.Machine
+	cols     int // values a tile
+	pieces   int // tiles a row
+	dst, src []float32
+}
+
+// NewCopy cuts the rows into pieces that fit LDM.
+func NewCopy(m *cpe.Machine, s CopyShape) (*Copy, error) {
+	if s.Outer > 1 && s.Rows == 1 {
+		s.Rows, s.SrcRow, s.DstRow, s.Outer = s.Outer, s.SrcOuter, s.DstOuter, 1
+	}
+	if s.SrcRow == s.Cols && s.DstRow == s.Cols {
+		s.Cols, s.Rows = s.Cols*s.Rows, 1
+		if s.Outer > 1 && s.SrcOuter == s.Cols && s.DstOuter == s.Cols {
+			s.Cols, s.Outer = s.Cols*s.Outer, 1
+		}
+	}
+	spec := m.Spec()
+	limit := 4 * hostTile
+	if !m.Native() {
+		limit = spec.LDMFloats() / 2
+	}
+	c := &Copy{shape: s, machine: m, cols: min(s.Cols, limit)}
+	if c.cols > 0 {
+		c.pieces = (s.Cols + c.cols - 1) / c.cols
+	}
+	return c, nil
+}
+
+// Name returns "copy".
+func (c *Copy) Name() string { return "copy" }
+
+// Run moves the rows.
+func (c *Copy) Run(dst, src []float32) error {
+	s := &c.shape
+	tiles := s.Outer * s.Rows * c.pieces
+	if tiles == 0 {
+		return nil
+	}
+	c.dst, c.src = dst, src
+	groups := 0
+	if c.machine.Native() && s.Outer*s.Rows*s.Cols < 4*hostTile {
+		groups = 1
+	}
+	return c.machine.Run(c, groups)
+}
+
+// RunGroup moves a core group's share of the pieces.
+func (c *Copy) RunGroup(g *cpe.CoreGroup) error {
+	s := &c.shape
+	lo, hi := g.Share(s.Outer * s.Rows * c.pieces)
+	cpes := g.CPEs()[:g.Deal(hi-lo)]
+	for n := lo; n < hi; n++ {
+		piece, r, o := n%c.pieces, n/c.pieces%s.Rows, n/c.pieces/s.Rows
+		at := piece * c.cols
+		cols := min(c.cols, s.Cols-at)
+		src, dst := line(c.src, o*s.SrcOuter+r*s.SrcRow+at, cols), line(c.dst, o*s.DstOuter+r*s.DstRow+at, cols)
+		if err := c.move(cpes[(n-lo)%len(cpes)], &dst, &src); err != nil {
+			return err
+		}
+	}
+	g.Sync(true)
+	return nil
+}
+
+// line is a block of one run.
+func line(data []float32, at, n int) cpe.Block {
+	if data != nil {
+		data = data[at : at+n]
+	}
+	return cpe.Block{Data: data, Planes: 1, PlaneStride: n, Rows: 1, RowStride: n, Cols: n}
+}
+
+func (c *Copy) move(p *cpe.CPE, dst, src *cpe.Block) error {
+	p.Free()
+	n := src.Cols
+	buffer, err := p.Alloc("copy", n)
+	if err != nil {
+		return err
+	}
+	from, _, _ := p.Load(buffer, src)
+	if !c.shape.Add {
+		if p.Native() {
+			copy(dst.Data, from)
+		}
+		p.Store(dst, from)
+		return nil
+	}
+	if buffer, err = p.Alloc("copy", n); err != nil {
+		return err
+	}
+	to, _, _ := p.Load(buffer, dst)
+	if p.Values() {
+		simd.Add(to[:n], to[:n], from[:n])
+	}
+	p.Compute(float64(n), 0)
+	p.Store(dst, to)
+	return nil
+}

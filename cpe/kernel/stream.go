@@ -1,0 +1,241 @@
+package kernel
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+)
+
+// Tile is a box of a stream: outers [O0,O0+O) x mids [M0,M0+M) x inners [I0,I0+I). Element (o,m,i), counted from the
+// box's corner, of a Full array stands at o*OStride + m*MStride + i, of a Plane array at o*PStride + i, of a Row array
+// at m.
+type Tile struct {
+	O0, O, M0, M, I0, I       int
+	In, Out, Scratch          [][]float32
+	OStride, MStride, PStride int
+	// Sum has the tile's sums: sum s of mid m at s*M + m. It is zero before Op.
+	Sum []float64
+	// Err is set by Op where data is wrong; Run returns that of the first such tile.
+	Err error
+}
+
+// Contiguous reports whether the tile is one run of O*M*I values in every Full array.
+func (t *Tile) Contiguous() bool {
+	return (t.MStride == t.I || t.M == 1) && (t.OStride == t.M*t.I || t.O == 1)
+}
+
+// StreamKernel executes a stream.
+type StreamKernel struct {
+	stream  Stream
+	plan    StreamPlan
+	machine *cpe.Machine
+	workers []streamWorker // a core group each
+	ins     [][]float32
+	outs    [][]float32
+	partial []float64 // by tile: Sums x Tile[1]
+	sums    []float64
+	errs    []error // by core group, with the tile it came from
+}
+
+// streamWorker is what a core group needs to itself.
+type streamWorker struct {
+	tile    Tile
+	err     error
+	scratch []float32
+}
+
+// NewStream plans a stream for a machine and prepares what running it needs.
+func NewStream(m *cpe.Machine, s Stream) (*StreamKernel, error) {
+	spec := m.Spec()
+	plan, err := PlanStream(&spec, m.Native(), &s)
+	if err != nil {
+		return nil, err
+	}
+	k := &StreamKernel{stream: s, plan: plan, machine: m, workers: make([]streamWorker, spec.CoreGroups)}
+	for i := range k.workers {
+		t := &k.workers[i].tile
+		t.In, t.Out = make([][]float32, len(s.Ins)), make([][]float32, len(s.Outs))
+		t.Scratch = make([][]float32, s.Scratch)
+		if m.Native() && s.Scratch > 0 {
+			k.workers[i].scratch = make([]float32, s.Scratch*plan.Tile[0]*plan.Tile[1]*plan.Tile[2])
+		}
+	}
+	if s.Sums > 0 {
+		k.partial = make([]float64, plan.Tiles()*s.Sums*plan.Tile[1])
+		k.sums = make([]float64, s.Sums*s.Dims[1])
+	}
+	return k, nil
+}
+
+// Name returns the stream's name.
+func (k *StreamKernel) Name() string { return k.stream.Name }
+
+// Plan returns how the stream is cut.
+func (k *StreamKernel) Plan() StreamPlan { return k.plan }
+
+// Sums returns the sums of the last Run: sum s of mid m at s*Dims[1] + m. Tiles are added up in their order.
+func (k *StreamKernel) Sums() []float64 { return k.sums }
+
+// Run passes over the arrays. The slices must have the extents that the stream declared.
+func (k *StreamKernel) Run(ins, outs [][]float32) error {
+	if k.plan.Tiles() == 0 {
+		clear(k.sums)
+		return nil
+	}
+	k.ins, k.outs = ins, outs
+	groups := 0
+	if k.plan.OneCore && k.machine.Native() {
+		groups = 1
+	}
+	for i := range k.workers {
+		k.workers[i].err = nil
+	}
+	if err := k.machine.Run(k, groups); err != nil {
+		return err
+	}
+	for i := range k.workers {
+		if err := k.workers[i].err; err != nil {
+			return err
+		}
+	}
+	k.combine()
+	return nil
+}
+
+// RunGroup does a core group's share of the tiles, dealt to its CPEs in turn.
+func (k *StreamKernel) RunGroup(g *cpe.CoreGroup) error {
+	w := &k.workers[g.Index()]
+	lo, hi := g.Share(k.plan.Tiles())
+	cpes := g.CPEs()[:g.Deal(hi-lo)]
+	for n := lo; n < hi; n++ {
+		if err := k.runTile(cpes[(n-lo)%len(cpes)], w, n); err != nil {
+			return err
+		}
+		if w.tile.Err != nil {
+			w.err, w.tile.Err = w.tile.Err, nil
+			return nil
+		}
+	}
+	g.Sync(true)
+	return nil
+}
+
+// box sets the tile's place: tiles go through inner first, then mid, then outer.
+func (k *StreamKernel) box(t *Tile, n int) {
+	p := &k.plan
+	i, m, o := n%p.Counts[2], n/p.Counts[2]%p.Counts[1], n/p.Counts[2]/p.Counts[1]
+	t.O0, t.M0, t.I0 = o*p.Tile[0], m*p.Tile[1], i*p.Tile[2]
+	t.O, t.M, t.I = min(p.Tile[0], p.Dims[0]-t.O0), min(p.Tile[1], p.Dims[1]-t.M0), min(p.Tile[2], p.Dims[2]-t.I0)
+}
+
+// block is the part of an array that a tile covers.
+func (k *StreamKernel) block(t *Tile, a Array, data []float32) cpe.Block {
+	mid, inner := k.plan.Dims[1], k.plan.Dims[2]
+	b := cpe.Block{Planes: t.O, PlaneStride: mid * inner, Rows: t.M, RowStride: inner, Cols: t.I}
+	at := (t.O0*mid+t.M0)*inner + t.I0
+	switch a {
+	case Plane:
+		b.PlaneStride, b.Rows, b.RowStride = inner, 1, inner
+		at = t.O0*inner + t.I0
+	case Row:
+		b = cpe.Block{Planes: 1, PlaneStride: t.M, Rows: 1, RowStride: t.M, Cols: t.M}
+		at = t.M0
+	}
+	if data != nil {
+		b.Data = data[at:]
+	}
+	return b
+}
+
+func (k *StreamKernel) runTile(c *cpe.CPE, w *streamWorker, n int) error {
+	s, t := &k.stream, &w.tile
+	k.box(t, n)
+	t.OStride, t.MStride, t.PStride = k.plan.Dims[1]*k.plan.Dims[2], k.plan.Dims[2], k.plan.Dims[2]
+	c.Free()
+	for j, a := range s.Ins {
+		if err := k.place(c, t, a, k.ins[j], &t.In[j], true); err != nil {
+			return err
+		}
+	}
+	for j, a := range s.Outs {
+		if err := k.place(c, t, a, k.outs[j], &t.Out[j], false); err != nil {
+			return err
+		}
+	}
+	if err := k.placeScratch(c, w); err != nil {
+		return err
+	}
+	size := s.Sums * k.plan.Tile[1]
+	if s.Sums > 0 {
+		t.Sum = k.partial[n*size : n*size+s.Sums*t.M]
+		clear(t.Sum)
+	}
+	if c.Values() {
+		s.Op(t)
+	}
+	elements := float64(t.O * t.M * t.I)
+	c.Compute(elements*s.Cost.Flops, elements*s.Cost.Specials)
+	for j, a := range s.Outs {
+		b := k.block(t, a, k.outs[j])
+		c.Store(&b, t.Out[j])
+	}
+	return nil
+}
+
+// place gives the tile its part of an array: loaded if it is read.
+func (k *StreamKernel) place(c *cpe.CPE, t *Tile, a Array, data []float32, part *[]float32, load bool) error {
+	b := k.block(t, a, data)
+	buffer, err := c.Alloc(k.stream.Name, b.Count())
+	if err != nil {
+		return err
+	}
+	var planes, rows int
+	if load {
+		*part, planes, rows = c.Load(buffer, &b)
+	} else {
+		*part, planes, rows = c.Place(buffer, &b)
+	}
+	switch a {
+	case Full:
+		t.OStride, t.MStride = planes, rows
+	case Plane:
+		t.PStride = planes
+	}
+	return nil
+}
+
+// placeScratch gives the tile its scratch arrays: in LDM, or natively in the worker's own.
+func (k *StreamKernel) placeScratch(c *cpe.CPE, w *streamWorker) error {
+	t := &w.tile
+	n := t.O * t.M * t.I
+	for j := range t.Scratch {
+		if w.scratch != nil {
+			t.Scratch[j] = w.scratch[j*n : (j+1)*n]
+			continue
+		}
+		var err error
+		if t.Scratch[j], err = c.Alloc(k.stream.Name, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// combine adds the tiles' sums up, tile after tile.
+func (k *StreamKernel) combine() {
+	if k.stream.Sums == 0 || !k.machine.Values() {
+		return
+	}
+	clear(k.sums)
+	mid := k.plan.Dims[1]
+	size := k.stream.Sums * k.plan.Tile[1]
+	for n := range k.plan.Tiles() {
+		var t Tile
+		k.box(&t, n)
+		part := k.partial[n*size:]
+		for s := range k.stream.Sums {
+			sums := k.sums[s*mid+t.M0 : s*mid+t.M0+t.M]
+			for m := range sums {
+				sums[m] += part[s*t.M+m]
+			}
+		}
+	}
+}

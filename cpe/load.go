@@ -1,0 +1,76 @@
+package cpe
+
+import (
+	"embed"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/internal/suggest"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/machinepb"
+)
+
+//go:embed machines/*.prototxt
+var machines embed.FS
+
+// Names returns the machines that come with the program.
+func Names() []string {
+	entries, err := machines.ReadDir("machines")
+	if err != nil {
+		panic("cpe: embedded machines: " + err.Error())
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".prototxt"))
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Load returns a machine by name, or from a prototxt file of the user's. What a native machine's file leaves to
+// detection is detected.
+func Load(nameOrFile string) (Spec, error) {
+	file := "machines/" + nameOrFile + ".prototxt"
+	text, err := machines.ReadFile(file)
+	if err != nil {
+		file = nameOrFile
+		if text, err = os.ReadFile(file); err != nil {
+			return Spec{}, fmt.Errorf("no machine %q%s (machines: %s; or a prototxt file: %w)",
+				nameOrFile, suggest.DidYouMean(nameOrFile, Names()), suggest.List(Names()), err)
+		}
+	}
+	m := &machinepb.Machine{}
+	if _, err := swproto.UnmarshalText(file, text, m); err != nil {
+		return Spec{}, err
+	}
+	s := fromProto(m)
+	if s.native {
+		s = detectHost(s)
+	}
+	if err := s.validate(); err != nil {
+		return Spec{}, fmt.Errorf("%s: %w", file, err)
+	}
+	return s, nil
+}
+
+func fromProto(m *machinepb.Machine) Spec {
+	s := Spec{
+		Name: m.GetName(), Description: m.GetDescription(),
+		CoreGroups: int(m.GetCoreGroups()), Rows: int(m.GetMeshRows()), Cols: int(m.GetMeshCols()),
+		ClockGHz: m.GetClockGhz(), FlopsPerCycle: m.GetFlopsPerCycle(), SpecialCycles: m.GetSpecialCycles(),
+		LDMBytes: int(m.GetLdmBytes()), L1Bytes: int(m.GetL1Bytes()), L3Bytes: int(m.GetL3Bytes()), MemoryBytes: int(m.GetMemoryBytes()),
+		DMA: DMASpec{LatencyNs: m.GetDma().GetLatencyNs(), TransactionBytes: int(m.GetDma().GetTransactionBytes())},
+		Bus: BusSpec{
+			WordBytes: int(m.GetBus().GetWordBytes()), FIFODepth: int(m.GetBus().GetFifoDepth()), LatencyCycles: m.GetBus().GetLatencyCycles(),
+			P2PGBps: m.GetBus().GetP2PGbytesPerS(), BroadcastGBps: m.GetBus().GetBroadcastGbytesPerS(),
+		},
+		MPE:    MPESpec{GFlops: m.GetMpe().GetGflops(), CopyGBps: m.GetMpe().GetCopyGbytesPerS()},
+		native: m.GetNative(),
+	}
+	for _, p := range m.GetDma().GetPoint() {
+		s.DMA.points = append(s.DMA.points, bandwidthPoint{int(p.GetCpes()), int(p.GetBlockBytes()), p.GetGetGbytesPerS(), p.GetPutGbytesPerS()})
+	}
+	return s
+}

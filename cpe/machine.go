@@ -1,0 +1,157 @@
+package cpe
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// Mode is how a machine executes kernels.
+type Mode int
+
+const (
+	// Native runs on this computer's cores and counts nothing.
+	Native Mode = iota
+	// Functional moves real tiles through LDM-sized buffers and charges what that costs.
+	Functional
+	// CostOnly charges and moves nothing.
+	CostOnly
+)
+
+// DefaultMode is Native for the machine that describes this computer and Functional for all others.
+func DefaultMode(s Spec) Mode {
+	if s.native {
+		return Native
+	}
+	return Functional
+}
+
+// Machine executes programs on the core groups of a Spec. One program runs at a time.
+type Machine struct {
+	spec   Spec
+	mode   Mode
+	groups []*CoreGroup
+	ledger Ledger
+
+	jobs []chan Program // one a native core group, but the first, which the caller runs
+	errs []error
+	wait sync.WaitGroup
+}
+
+// Program is what a kernel does on one core group. It is told its share of the work by the group's Share.
+type Program interface {
+	// Name is the kernel's name in errors.
+	Name() string
+	// RunGroup does one core group's share.
+	RunGroup(g *CoreGroup) error
+}
+
+// New makes a machine. A native one keeps a goroutine a core group until Close.
+func New(spec Spec, mode Mode) (*Machine, error) {
+	if (mode == Native) != spec.native {
+		return nil, fmt.Errorf("machine %q: only a machine that describes this computer runs natively, and it runs in no other way", spec.Name)
+	}
+	m := &Machine{spec: spec, mode: mode, errs: make([]error, spec.CoreGroups)}
+	for i := range spec.CoreGroups {
+		m.groups = append(m.groups, newCoreGroup(m, i))
+	}
+	if mode == Native {
+		for i := 1; i < spec.CoreGroups; i++ {
+			jobs := make(chan Program)
+			m.jobs = append(m.jobs, jobs)
+			go m.work(m.groups[i], jobs)
+		}
+	}
+	return m, nil
+}
+
+func (m *Machine) work(g *CoreGroup, jobs chan Program) {
+	for p := range jobs {
+		m.errs[g.index] = p.RunGroup(g)
+		m.wait.Done()
+	}
+}
+
+// Close ends the core groups' goroutines. The machine must not be used afterwards.
+func (m *Machine) Close() {
+	for _, jobs := range m.jobs {
+		close(jobs)
+	}
+	m.jobs = nil
+}
+
+// Spec returns the machine's description.
+func (m *Machine) Spec() Spec { return m.spec }
+
+// Values reports whether kernels read and write values; where they do not, nobody needs to make any.
+func (m *Machine) Values() bool { return m.mode != CostOnly }
+
+// Ledger returns what has been charged since the last ResetLedger.
+func (m *Machine) Ledger() Ledger { return m.ledger }
+
+// ResetLedger sets all charges to zero.
+func (m *Machine) ResetLedger() { m.ledger = Ledger{} }
+
+// Run executes a program on the first groups core groups (all, if groups is 0 or more than there are) and returns
+// when all are done. Of several errors it returns that of the group with the lowest number.
+func (m *Machine) Run(p Program, groups int) error {
+	if groups <= 0 || groups > len(m.groups) {
+		groups = len(m.groups)
+	}
+	for _, g := range m.groups[:groups] {
+		g.of = groups
+	}
+	if m.mode == Native {
+		m.runNative(p, groups)
+	} else {
+		m.runModelled(p, groups)
+	}
+	for i, err := range m.errs[:groups] {
+		if err != nil {
+			clear(m.errs)
+			return fmt.Errorf("kernel %s, core group %d: %w", p.Name(), i, err)
+		}
+	}
+	return nil
+}
+
+func (m *Machine) runNative(p Program, groups int) {
+	m.wait.Add(groups - 1)
+	for _, jobs := range m.jobs[:groups-1] {
+		jobs <- p
+	}
+	m.errs[0] = p.RunGroup(m.groups[0])
+	m.wait.Wait()
+}
+
+// runModelled runs the groups one after the other; they work at the same time as far as the clocks are concerned.
+func (m *Machine) runModelled(p Program, groups int) {
+	var slowest VTime
+	for _, g := range m.groups[:groups] {
+		g.reset()
+		m.errs[g.index] = p.RunGroup(g)
+		g.Sync(false)
+		slowest = max(slowest, g.time)
+		m.ledger.add(&g.ledger)
+	}
+	m.ledger.Time += slowest
+}
+
+// LDMError says that a plan needs more LDM than a CPE has.
+type LDMError struct {
+	Kernel      string
+	Asked, Have int // bytes
+}
+
+func (e *LDMError) Error() string {
+	return fmt.Sprintf("%s needs %d bytes of LDM on a CPE, there are %d", e.Kernel, e.Asked, e.Have)
+}
+
+// IsLDM reports whether an error says that LDM is too small.
+func IsLDM(err error) bool {
+	var e *LDMError
+	return errors.As(err, &e)
+}
+
+// Native reports whether the machine is this computer. It is for kernels, whose plans differ.
+func (m *Machine) Native() bool { return m.mode == Native }

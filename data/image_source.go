@@ -1,0 +1,119 @@
+package data
+
+import (
+	"bufio"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/data/imageio"
+)
+
+// ImageList is a Source of image files named in a text file, one "path label" a line, in the order of the file or
+// shuffled anew in each epoch. Its records have a name and a label; the file is read when it is decoded.
+type ImageList struct {
+	items   []imageItem
+	shuffle bool
+	seed    uint64
+	order   []int  // of the present epoch
+	epoch   uint64 // whose order that is
+	item    uint64 // position in the stream
+}
+
+type imageItem struct {
+	path  string
+	label int
+}
+
+// OpenImageList reads the list in file; root is put before each path as it is. The order of an epoch is a function of
+// seed and epoch.
+func OpenImageList(file, root string, shuffle bool, seed uint64) (*ImageList, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("image list: %w", err)
+	}
+	defer f.Close()
+	s := &ImageList{shuffle: shuffle, seed: seed}
+	lines := bufio.NewScanner(f)
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimRight(lines.Text(), " \t\r")
+		if line == "" {
+			continue
+		}
+		space := strings.LastIndexAny(line, " \t")
+		label, err := strconv.Atoi(line[space+1:])
+		if space < 0 || err != nil {
+			return nil, fmt.Errorf("image list %s:%d: %q is not a path, a space and an integer label", file, n, line)
+		}
+		s.items = append(s.items, imageItem{root + strings.TrimRight(line[:space], " \t"), label})
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("image list %s: %w", file, err)
+	}
+	if len(s.items) == 0 {
+		return nil, fmt.Errorf("image list %s is empty", file)
+	}
+	s.order = make([]int, len(s.items))
+	s.arrange(0)
+	return s, nil
+}
+
+// Len returns the number of images.
+func (s *ImageList) Len() int { return len(s.items) }
+
+// arrange sets the order of an epoch.
+func (s *ImageList) arrange(epoch uint64) {
+	s.epoch = epoch
+	for i := range s.order {
+		s.order[i] = i
+	}
+	if s.shuffle {
+		r := rand.New(rand.NewPCG(s.seed, epoch))
+		r.Shuffle(len(s.order), func(i, j int) { s.order[i], s.order[j] = s.order[j], s.order[i] })
+	}
+}
+
+// Next implements Source.
+func (s *ImageList) Next(r *Record) error {
+	n := uint64(len(s.items))
+	if epoch := s.item / n; epoch != s.epoch {
+		s.arrange(epoch)
+	}
+	it := s.items[s.order[s.item%n]]
+	r.Name, r.Label = it.path, it.label
+	s.item++
+	return nil
+}
+
+// Seek implements Source.
+func (s *ImageList) Seek(item uint64) error {
+	s.item = item
+	return nil
+}
+
+// Close implements Source.
+func (s *ImageList) Close() error { return nil }
+
+// ImageDecoder reads the image files that records name. Height and Width, if not 0, are the size to scale them to.
+type ImageDecoder struct {
+	Height, Width int
+	Mode          imageio.Mode
+}
+
+// Decode implements Decoder.
+func (d ImageDecoder) Decode(r *Record, _ *Scratch) (Pixels, int, error) {
+	file, err := os.ReadFile(r.Name)
+	if err != nil {
+		return Pixels{}, 0, err
+	}
+	im, err := imageio.Decode(file, d.Mode)
+	if err != nil {
+		return Pixels{}, 0, err
+	}
+	if d.Height > 0 && d.Width > 0 {
+		im = im.Resize(d.Height, d.Width)
+	}
+	return ImagePixels(im), r.Label, nil
+}

@@ -1,0 +1,76 @@
+package imageio
+
+import "math"
+
+// Resize scales to height x width as cv::resize does with INTER_LINEAR on 8-bit images. Output pixel x looks at the
+// source position (x+0.5)*from/to - 0.5 and mixes the two pixels around it, without smoothing when it shrinks:
+// weights have 11 bits, columns are mixed first, exactly; rows lose 4 bits before they are weighted.
+func (im *Image) Resize(height, width int) *Image {
+	if height == im.Height && width == im.Width {
+		return im
+	}
+	dst := New(height, width, im.Channels)
+	columns, rows := taps(im.Width, width), taps(im.Height, height)
+	r := resizer{src: im, columns: columns, width: width * im.Channels}
+	for i := range r.cache {
+		r.cache[i] = cachedRow{-1, make([]int32, r.width)}
+	}
+	for y, t := range rows {
+		upper, lower := r.row(t.low), r.row(t.high)
+		out := dst.Pix[y*r.width:][:r.width]
+		for x := range out {
+			out[x] = byte((t.lowWeight*(upper[x]>>4)>>16 + t.highWeight*(lower[x]>>4)>>16 + 2) >> 2)
+		}
+	}
+	return dst
+}
+
+// tap says from which two source places an output place is mixed; the weights sum to 2048.
+type tap struct {
+	low, high             int
+	lowWeight, highWeight int32
+}
+
+func taps(from, to int) []tap {
+	ts := make([]tap, to)
+	scale := 1 / (float64(to) / float64(from))
+	for i := range ts {
+		at := float32((float64(i)+0.5)*scale - 0.5)
+		low := int(math.Floor(float64(at)))
+		f := at - float32(low)
+		ts[i] = tap{max(low, 0), min(low+1, from-1), weight(1 - f), weight(f)}
+	}
+	return ts
+}
+
+func weight(f float32) int32 { return int32(math.RoundToEven(float64(f * 2048))) }
+
+// resizer keeps the last two source rows, stretched to the output's width.
+type resizer struct {
+	src     *Image
+	columns []tap
+	width   int
+	cache   [2]cachedRow
+}
+
+type cachedRow struct {
+	y      int
+	values []int32
+}
+
+// row returns source row y at the output's width, scaled by 2048. Two neighbouring rows are never in one slot.
+func (r *resizer) row(y int) []int32 {
+	c := &r.cache[y%2]
+	if c.y == y {
+		return c.values
+	}
+	c.y = y
+	n := r.src.Channels
+	in := r.src.Pix[y*r.src.Width*n:][:r.src.Width*n]
+	for x, t := range r.columns {
+		for k := range n {
+			c.values[x*n+k] = int32(in[t.low*n+k])*t.lowWeight + int32(in[t.high*n+k])*t.highWeight
+		}
+	}
+	return c.values
+}

@@ -1,0 +1,106 @@
+package data
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/syndtr/goleveldb/leveldb/storage"
+)
+
+// levelDir gives goleveldb the files of a database directory and nothing else: no LOCK, no LOG, no write of any kind,
+// so that databases on read-only media and in other people's directories can be read.
+type levelDir struct{ path string }
+
+func openLevelDir(path string) (levelDir, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return levelDir{}, err
+	}
+	if !info.IsDir() {
+		return levelDir{}, fmt.Errorf("%s: not a directory", path)
+	}
+	return levelDir{path}, nil
+}
+
+var errReadOnly = errors.New("the database is opened for reading only")
+
+func (levelDir) Unlock()                                         {}
+func (levelDir) Log(string)                                      {}
+func (levelDir) Close() error                                    { return nil }
+func (d levelDir) Lock() (storage.Locker, error)                 { return d, nil }
+func (levelDir) SetMeta(storage.FileDesc) error                  { return errReadOnly }
+func (levelDir) Create(storage.FileDesc) (storage.Writer, error) { return nil, errReadOnly }
+func (levelDir) Remove(storage.FileDesc) error                   { return errReadOnly }
+func (levelDir) Rename(storage.FileDesc, storage.FileDesc) error { return errReadOnly }
+
+// GetMeta returns the manifest that the file CURRENT names.
+func (d levelDir) GetMeta() (storage.FileDesc, error) {
+	text, err := os.ReadFile(filepath.Join(d.path, "CURRENT"))
+	if err != nil {
+		return storage.FileDesc{}, err
+	}
+	fd, ok := parseLevelName(strings.TrimSuffix(string(text), "\n"))
+	if !ok || fd.Type != storage.TypeManifest {
+		return storage.FileDesc{}, &storage.ErrCorrupted{Err: fmt.Errorf("CURRENT says %.40q, which is no manifest", text)}
+	}
+	return fd, nil
+}
+
+// List implements storage.Storage.
+func (d levelDir) List(types storage.FileType) ([]storage.FileDesc, error) {
+	files, err := os.ReadDir(d.path)
+	if err != nil {
+		return nil, err
+	}
+	var fds []storage.FileDesc
+	for _, f := range files {
+		if fd, ok := parseLevelName(f.Name()); ok && fd.Type&types != 0 {
+			fds = append(fds, fd)
+		}
+	}
+	return fds, nil
+}
+
+// Open implements storage.Storage. Tables of older databases end in .sst.
+func (d levelDir) Open(fd storage.FileDesc) (storage.Reader, error) {
+	f, err := os.Open(filepath.Join(d.path, fd.String()))
+	if errors.Is(err, fs.ErrNotExist) && fd.Type == storage.TypeTable {
+		return openFile(filepath.Join(d.path, fmt.Sprintf("%06d.sst", fd.Num)))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func openFile(path string) (storage.Reader, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// parseLevelName reads MANIFEST-000002, 000003.log, 000005.ldb and the like.
+func parseLevelName(name string) (storage.FileDesc, bool) {
+	kind, digits := storage.FileType(0), ""
+	if rest, ok := strings.CutPrefix(name, "MANIFEST-"); ok {
+		kind, digits = storage.TypeManifest, rest
+	} else {
+		number, ext, _ := strings.Cut(name, ".")
+		digits = number
+		switch ext {
+		case "log":
+			kind = storage.TypeJournal
+		case "ldb", "sst":
+			kind = storage.TypeTable
+		}
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	return storage.FileDesc{Type: kind, Num: n}, err == nil && n >= 0 && kind != 0
+}

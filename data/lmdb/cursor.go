@@ -1,0 +1,163 @@
+package lmdb
+
+import (
+	"bytes"
+	"sort"
+)
+
+// Cursor walks over a database in the order of its keys. It starts before the first entry:
+//
+//	for ok := c.First(); ok; ok = c.Next() { c.Key(); c.Value() }
+//	if c.Err() != nil { ... }
+type Cursor struct {
+	db    *DB
+	stack [maxDepth]level // from the root to the leaf
+	depth int             // 0: not on an entry
+	key   []byte
+	begun bool
+	err   error
+}
+
+// level is a page on the way to the current entry and the node taken there.
+type level struct {
+	page page
+	node int
+}
+
+// Cursor returns a new cursor.
+func (db *DB) Cursor() *Cursor { return &Cursor{db: db} }
+
+// Err returns the error that stopped the cursor; nil at the end of the database.
+func (c *Cursor) Err() error { return c.err }
+
+// Key returns the key of the current entry, a slice of the mapped file: read only, valid until the DB is closed.
+func (c *Cursor) Key() []byte { return c.key }
+
+// Value returns the value of the current entry, a slice of the mapped file: read only, valid until the DB is closed.
+func (c *Cursor) Value() ([]byte, error) {
+	if c.depth == 0 {
+		panic("lmdb: Value without a current entry")
+	}
+	leaf := &c.stack[c.depth-1]
+	return c.db.value(leaf.page, leaf.node)
+}
+
+// First goes to the first entry and reports whether there is one.
+func (c *Cursor) First() bool {
+	c.reset()
+	return c.err == nil && c.descend(c.db.meta.main.root, nil)
+}
+
+// Seek goes to the first entry whose key is not less than key and reports whether there is one.
+func (c *Cursor) Seek(key []byte) bool {
+	c.reset()
+	if key == nil {
+		key = []byte{}
+	}
+	return c.err == nil && c.descend(c.db.meta.main.root, key)
+}
+
+func (c *Cursor) reset() {
+	c.depth, c.key, c.begun = 0, nil, true
+}
+
+// Next goes to the following entry (the first one, on a new cursor) and reports whether there is one.
+func (c *Cursor) Next() bool {
+	switch {
+	case c.err != nil:
+		return false
+	case !c.begun:
+		return c.First()
+	case c.depth == 0:
+		return false
+	}
+	c.stack[c.depth-1].node++
+	return c.settle()
+}
+
+// descend goes from page pgno, which is the child chosen at the top of the stack, down to a leaf: to the first entry,
+// or with a key to the first one not less than it.
+func (c *Cursor) descend(pgno uint64, key []byte) bool {
+	if pgno == noPage {
+		return false
+	}
+	depth := int(c.db.meta.main.depth)
+	for c.depth < depth {
+		kind := uint16(flagBranch)
+		if c.depth == depth-1 {
+			kind = flagLeaf
+		}
+		p, err := c.db.page(pgno, kind)
+		if err != nil {
+			return c.fail(err)
+		}
+		node := 0
+		if key != nil {
+			if node, err = c.db.search(p, key, kind == flagLeaf); err != nil {
+				return c.fail(err)
+			}
+		}
+		c.stack[c.depth] = level{p, node}
+		c.depth++
+		if kind == flagBranch {
+			if pgno, err = c.db.child(p, node); err != nil {
+				return c.fail(err)
+			}
+		}
+	}
+	return c.settle()
+}
+
+// settle makes the node at the top of the stack the current entry; if the leaf has ended, the next leaf's first.
+func (c *Cursor) settle() bool {
+	if leaf := &c.stack[c.depth-1]; leaf.node < leaf.page.nodes {
+		_, key, err := c.db.node(leaf.page, leaf.node)
+		if err != nil {
+			return c.fail(err)
+		}
+		if c.key != nil && bytes.Compare(c.key, key) >= 0 {
+			return c.fail(c.db.corrupt(leaf.page.number, "key %q of node %d does not come after key %q", key, leaf.node, c.key))
+		}
+		c.key = key
+		return true
+	}
+	for c.depth--; c.depth > 0; c.depth-- {
+		top := &c.stack[c.depth-1]
+		if top.node++; top.node < top.page.nodes {
+			pgno, err := c.db.child(top.page, top.node)
+			if err != nil {
+				return c.fail(err)
+			}
+			return c.descend(pgno, nil)
+		}
+	}
+	c.key = nil
+	return false
+}
+
+// search returns the first node of leaf p whose key is not less than key (nodes when there is none), or the node of
+// branch p whose subtree would hold it. A branch's first key stands for minus infinity.
+func (db *DB) search(p page, key []byte, leaf bool) (int, error) {
+	var err error
+	if leaf {
+		return sort.Search(p.nodes, func(i int) bool {
+			_, k, e := db.node(p, i)
+			if e != nil {
+				err = e
+			}
+			return bytes.Compare(k, key) >= 0
+		}), err
+	}
+	return sort.Search(p.nodes-1, func(i int) bool {
+		_, k, e := db.node(p, i+1)
+		if e != nil {
+			err = e
+		}
+		return bytes.Compare(k, key) > 0
+	}), err
+}
+
+func (c *Cursor) fail(err error) bool {
+	c.err, c.depth, c.key = err, 0, nil
+	return false
+}

@@ -1,0 +1,196 @@
+package lmdb
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// DB is an LMDB database opened for reading. Its cursors may be used from different goroutines, each from one.
+type DB struct {
+	path  string // of the data file
+	data  []byte
+	unmap func() error
+	meta  meta
+}
+
+// Open opens the database in directory path (the usual form), or the data file path itself. It takes no lock: the
+// database as of the last commit is read, and nobody may write to it meanwhile.
+func Open(path string) (*DB, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("lmdb: %w", err)
+	}
+	file := path
+	if info.IsDir() {
+		file = filepath.Join(path, dataFile)
+	}
+	data, unmap, err := mapFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("lmdb: %w", err)
+	}
+	db := &DB{path: file, data: data, unmap: unmap}
+	if err := db.readMetas(); err != nil {
+		unmap()
+		return nil, err
+	}
+	return db, nil
+}
+
+// readMetas chooses the meta page of the last commit and checks what it says of the main database.
+func (db *DB) readMetas() error {
+	m, err := readMeta(db.data)
+	if err != nil {
+		return db.corrupt(0, "%v", err)
+	}
+	second, err := readMeta(db.data[min(m.pageSize, len(db.data)):])
+	if err != nil {
+		return db.corrupt(1, "%v", err)
+	}
+	if second.pageSize != m.pageSize {
+		return db.corrupt(1, "page size %d, but page 0 says %d", second.pageSize, m.pageSize)
+	}
+	number := uint64(0)
+	if second.txn > m.txn {
+		m, number = second, 1
+	}
+	main := m.main
+	switch {
+	case main.flags != 0:
+		return fmt.Errorf("lmdb: %s: database flags %#x (duplicates or another key order) are not supported", db.path, main.flags)
+	case main.root == noPage && main.entries != 0:
+		return db.corrupt(number, "%d entries but no root page", main.entries)
+	case main.root != noPage && (main.depth < 1 || main.depth > maxDepth):
+		return db.corrupt(number, "tree depth %d is outside 1..%d", main.depth, maxDepth)
+	}
+	db.meta = m
+	return nil
+}
+
+// Len returns the number of entries.
+func (db *DB) Len() int { return int(db.meta.main.entries) }
+
+// Path returns the path of the data file.
+func (db *DB) Path() string { return db.path }
+
+// Close releases the file. Keys and values got from cursors must not be used afterwards.
+func (db *DB) Close() error {
+	if db.data == nil {
+		return nil
+	}
+	db.data = nil
+	return db.unmap()
+}
+
+func (db *DB) corrupt(pgno uint64, format string, args ...any) error {
+	return fmt.Errorf("lmdb: %s: page %d: %s", db.path, pgno, fmt.Sprintf(format, args...))
+}
+
+// span returns count pages from pgno on, if they are inside the database and the file, and start with a header of
+// the wanted kind.
+func (db *DB) span(pgno, count uint64, kind uint16) ([]byte, error) {
+	size := uint64(db.meta.pageSize)
+	have := uint64(len(db.data)) / size
+	switch {
+	case pgno < 2 || pgno > db.meta.lastPage:
+		return nil, db.corrupt(pgno, "referred to, but data pages are 2..%d", db.meta.lastPage)
+	case pgno >= have || count > have-pgno:
+		return nil, db.corrupt(pgno, "%d pages wanted, but the file ends at page %d (truncated?)", count, have)
+	}
+	p := db.data[pgno*size : (pgno+count)*size]
+	if n := le.Uint64(p); n != pgno {
+		return nil, db.corrupt(pgno, "its header has page number %d", n)
+	}
+	if flags := le.Uint16(p[10:]); flags&pageKind != kind {
+		return nil, db.corrupt(pgno, "flags %#x, %s page expected", flags, kindName(kind))
+	}
+	return p, nil
+}
+
+func kindName(kind uint16) string {
+	switch kind {
+	case flagBranch:
+		return "branch"
+	case flagLeaf:
+		return "leaf"
+	}
+	return "overflow"
+}
+
+// page is a checked branch or leaf page.
+type page struct {
+	number uint64
+	data   []byte
+	nodes  int
+	upper  int
+}
+
+func (db *DB) page(pgno uint64, kind uint16) (page, error) {
+	data, err := db.span(pgno, 1, kind)
+	if err != nil {
+		return page{}, err
+	}
+	lower, upper := int(le.Uint16(data[12:])), int(le.Uint16(data[14:]))
+	if lower < pageHeader || lower%2 != 0 || upper < lower || upper > len(data) {
+		return page{}, db.corrupt(pgno, "free space from %d to %d in a page of %d bytes", lower, upper, len(data))
+	}
+	p := page{number: pgno, data: data, nodes: (lower - pageHeader) / 2, upper: upper}
+	if p.nodes == 0 {
+		return page{}, db.corrupt(pgno, "%s page without nodes", kindName(kind))
+	}
+	return p, nil
+}
+
+// node returns node i of p from its header to the end of the page, and its key.
+func (db *DB) node(p page, i int) (node, key []byte, err error) {
+	at := int(le.Uint16(p.data[pageHeader+2*i:]))
+	if at < p.upper || at+nodeHeader > len(p.data) {
+		return nil, nil, db.corrupt(p.number, "node %d at offset %d, outside %d..%d", i, at, p.upper, len(p.data)-nodeHeader)
+	}
+	node = p.data[at:]
+	size := int(le.Uint16(node[6:]))
+	if nodeHeader+size > len(node) {
+		return nil, nil, db.corrupt(p.number, "key of node %d has %d bytes, the page ends after %d", i, size, len(node)-nodeHeader)
+	}
+	return node, node[nodeHeader : nodeHeader+size], nil
+}
+
+// child returns the page that branch node i of p points to.
+func (db *DB) child(p page, i int) (uint64, error) {
+	n, _, err := db.node(p, i)
+	if err != nil {
+		return 0, err
+	}
+	return uint64(le.Uint16(n)) | uint64(le.Uint16(n[2:]))<<16 | uint64(le.Uint16(n[4:]))<<32, nil
+}
+
+// value returns the value of leaf node i of p, a slice of the mapped file.
+func (db *DB) value(p page, i int) ([]byte, error) {
+	n, key, err := db.node(p, i)
+	if err != nil {
+		return nil, err
+	}
+	size, flags := uint64(le.Uint16(n))|uint64(le.Uint16(n[2:]))<<16, le.Uint16(n[4:])
+	n = n[nodeHeader+len(key):]
+	switch {
+	case flags&^nodeBigData != 0:
+		return nil, db.corrupt(p.number, "node %d has flags %#x: named databases and duplicates are not supported", i, flags)
+	case flags&nodeBigData == 0:
+		if size > uint64(len(n)) {
+			return nil, db.corrupt(p.number, "value of node %d has %d bytes, the page ends after %d", i, size, len(n))
+		}
+		return n[:size:size], nil
+	case len(n) < 8:
+		return nil, db.corrupt(p.number, "node %d has no room for its overflow page number", i)
+	}
+	pages := uint64(overflowPages(int(size), db.meta.pageSize))
+	pgno := le.Uint64(n)
+	data, err := db.span(pgno, pages, flagOverflow)
+	if err != nil {
+		return nil, fmt.Errorf("%w (value of node %d on page %d)", err, i, p.number)
+	}
+	if have := uint64(le.Uint32(data[12:])); have < pages {
+		return nil, db.corrupt(pgno, "%d overflow pages, but the value of %d bytes needs %d", have, size, pages)
+	}
+	return data[pageHeader : pageHeader+size : pageHeader+size], nil
+}

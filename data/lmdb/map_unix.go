@@ -1,0 +1,33 @@
+//go:build unix
+
+package lmdb
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// mapFile maps a file for reading.
+func mapFile(path string) (data []byte, unmap func() error, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	if info.Size() == 0 {
+		return nil, nil, fmt.Errorf("%s: the file is empty", path)
+	}
+	if info.Size() != int64(int(info.Size())) {
+		return nil, nil, fmt.Errorf("%s: %d bytes are too many for this machine's address space", path, info.Size())
+	}
+	data, err = syscall.Mmap(int(f.Fd()), 0, int(info.Size()), syscall.PROT_READ, syscall.MAP_SHARED)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: mmap: %w", path, err)
+	}
+	return data, func() error { return syscall.Munmap(data) }, nil
+}

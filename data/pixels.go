@@ -1,0 +1,53 @@
+package data
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/data/imageio"
+)
+
+// Pixels are the values of one image: Bytes, or Floats where Bytes is nil. Element (channel c, row y, column x) is at
+// c*StrideC + y*StrideY + x*StrideX.
+type Pixels struct {
+	Channels, Height, Width   int
+	StrideC, StrideY, StrideX int
+	Bytes                     []byte
+	Floats                    []float32
+}
+
+// ImagePixels returns the pixels of an image, which shares its storage.
+func ImagePixels(im *imageio.Image) Pixels {
+	return Pixels{
+		Channels: im.Channels, Height: im.Height, Width: im.Width,
+		StrideC: 1, StrideY: im.Width * im.Channels, StrideX: im.Channels,
+		Bytes: im.Pix,
+	}
+}
+
+// Pixels returns the values of a datum; they share its storage, or are decoded as mode says if it holds an image file.
+func (d *Datum) Pixels(mode imageio.Mode) (Pixels, error) {
+	if d.Encoded {
+		im, err := imageio.Decode(d.Data, mode)
+		if err != nil {
+			return Pixels{}, fmt.Errorf("encoded datum: %w", err)
+		}
+		return ImagePixels(im), nil
+	}
+	p := Pixels{
+		Channels: d.Channels, Height: d.Height, Width: d.Width,
+		StrideC: d.Height * d.Width, StrideY: d.Width, StrideX: 1,
+	}
+	if d.Channels <= 0 || d.Height <= 0 || d.Width <= 0 {
+		return Pixels{}, fmt.Errorf("datum of %d x %d x %d values (channels x height x width)", d.Channels, d.Height, d.Width)
+	}
+	have := len(d.Floats)
+	if len(d.Data) > 0 {
+		p.Bytes, have = d.Data, len(d.Data)
+	} else {
+		p.Floats = d.Floats
+	}
+	if d.Height > have || d.Width > have/d.Height || d.Channels != have/(d.Height*d.Width) || have%(d.Height*d.Width) != 0 {
+		return Pixels{}, fmt.Errorf("datum says %d x %d x %d values (channels x height x width) but holds %d", d.Channels, d.Height, d.Width, have)
+	}
+	return p, nil
+}

@@ -1,0 +1,185 @@
+package data
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// Decoder makes pixels and a label of a record. It is called by several goroutines at once, each with records and
+// scratch of its own; the pixels may alias both.
+type Decoder interface {
+	Decode(r *Record, scratch *Scratch) (p Pixels, label int, err error)
+}
+
+// Scratch is what a goroutine keeps from one Decode to the next.
+type Scratch struct{ Datum Datum }
+
+// DatumDecoder decodes records that are serialised Datums.
+type DatumDecoder struct{ Transformer *Transformer }
+
+// Decode implements Decoder.
+func (d DatumDecoder) Decode(r *Record, s *Scratch) (Pixels, int, error) {
+	if err := s.Datum.Unmarshal(r.Raw); err != nil {
+		return Pixels{}, 0, err
+	}
+	p, err := s.Datum.Pixels(d.Transformer.Mode())
+	return p, s.Datum.Label, err
+}
+
+// Config says what a Prefetcher does.
+type Config struct {
+	Source      Source // owned by the Prefetcher from now on
+	Decoder     Decoder
+	Transformer *Transformer
+	BatchSize   int
+	Ahead       int    // batches kept ready
+	Seed        uint64 // of random crops and mirrors
+	Skip        uint64 // records passed over at the start
+	Workers     int    // goroutines that decode; 0: one a processor
+}
+
+// Batch is BatchSize transformed items: Data is items x channels x height x width, Labels one an item.
+type Batch struct {
+	Shape  [4]int
+	Data   []float32
+	Labels []float32
+
+	first   uint64 // position of item 0 in the stream
+	records []Record
+	pending sync.WaitGroup
+	mu      sync.Mutex
+	badItem int
+	err     error // of the first bad item
+}
+
+// Prefetcher prepares batches ahead of their use. Its batches, buffers included, are reused.
+type Prefetcher struct {
+	Config
+	shape    [4]int
+	position uint64 // items handed out
+	waited   time.Duration
+	scratch  Scratch // of the reading goroutine
+
+	batches []*Batch
+	held    *Batch // handed out by the last Next
+	err     error
+
+	running bool
+	stop    chan struct{}
+	free    chan *Batch // may be filled
+	ready   chan *Batch // in order; being filled or full
+	tasks   chan task
+	done    sync.WaitGroup
+}
+
+// NewPrefetcher reads the first record to know the shape of a batch. Goroutines start with the first Next.
+func NewPrefetcher(c Config) (*Prefetcher, error) {
+	if c.Workers == 0 {
+		c.Workers = runtime.GOMAXPROCS(0)
+	}
+	p := &Prefetcher{Config: c}
+	var r Record
+	if err := p.inferShape(&r); err != nil {
+		return nil, err
+	}
+	for range max(2, c.Ahead) {
+		p.batches = append(p.batches, &Batch{records: make([]Record, c.BatchSize), Labels: make([]float32, c.BatchSize)})
+	}
+	return p, nil
+}
+
+func (p *Prefetcher) inferShape(r *Record) error {
+	if err := p.Source.Seek(p.Skip); err != nil {
+		return err
+	}
+	if err := p.Source.Next(r); err != nil {
+		return err
+	}
+	pixels, _, err := p.Decoder.Decode(r, &p.scratch)
+	if err != nil {
+		return itemError(r, 0, err)
+	}
+	shape, err := p.Transformer.Shape(pixels)
+	if err != nil {
+		return itemError(r, 0, err)
+	}
+	p.shape = [4]int{p.BatchSize, shape[0], shape[1], shape[2]}
+	return nil
+}
+
+// Shape returns items x channels x height x width of the first batch. Later ones may differ: each has the shape of its
+// first item.
+func (p *Prefetcher) Shape() [4]int { return p.shape }
+
+// Position returns the number of items handed out.
+func (p *Prefetcher) Position() uint64 { return p.position }
+
+// Waited returns the time for which Next had to wait for data since the start.
+func (p *Prefetcher) Waited() time.Duration { return p.waited }
+
+// SetPosition makes item number items the first of the next batch.
+func (p *Prefetcher) SetPosition(items uint64) {
+	p.halt()
+	p.position, p.err = items, nil
+}
+
+// Next returns the next batch, which is valid until the following Next. An error sticks.
+func (p *Prefetcher) Next() (*Batch, error) {
+	if p.err != nil {
+		return nil, p.err
+	}
+	if !p.running {
+		p.start()
+	}
+	if p.held != nil {
+		p.free <- p.held
+		p.held = nil
+	}
+	begin := time.Now()
+	b := <-p.ready
+	b.pending.Wait()
+	p.waited += time.Since(begin)
+	if b.err != nil {
+		p.err = b.err
+		p.halt()
+		return nil, p.err
+	}
+	p.held = b
+	p.position += uint64(p.BatchSize)
+	return b, nil
+}
+
+// Close stops the goroutines and closes the source.
+func (p *Prefetcher) Close() error {
+	p.halt()
+	p.err = fmt.Errorf("data: batch asked for after Close")
+	return p.Source.Close()
+}
+
+func (p *Prefetcher) start() {
+	p.running = true
+	p.stop = make(chan struct{})
+	p.free = make(chan *Batch, len(p.batches))
+	p.ready = make(chan *Batch, len(p.batches))
+	p.tasks = make(chan task, p.Workers)
+	for _, b := range p.batches {
+		p.free <- b
+	}
+	p.done.Add(1 + p.Workers)
+	go p.read()
+	for range p.Workers {
+		go p.work()
+	}
+}
+
+// halt stops the goroutines and waits for them; start begins anew at the position reached by the consumer.
+func (p *Prefetcher) halt() {
+	if !p.running {
+		return
+	}
+	close(p.stop)
+	p.done.Wait()
+	p.running, p.held = false, nil
+}

@@ -1,0 +1,124 @@
+package data
+
+import "fmt"
+
+// task asks a worker for items from <= i < to of a batch.
+type task struct {
+	batch    *Batch
+	from, to int
+}
+
+// read fills batches with records in stream order and hands their items to the workers. It alone uses the Source.
+func (p *Prefetcher) read() {
+	defer p.done.Done()
+	defer close(p.tasks)
+	at := p.position
+	failed := p.Source.Seek(p.Skip + at)
+	for {
+		var b *Batch
+		select {
+		case b = <-p.free:
+		case <-p.stop:
+			return
+		}
+		b.first, b.err = at, failed
+		if failed == nil {
+			b.err = p.fill(b)
+		}
+		if b.err == nil {
+			b.pending.Add(p.BatchSize - 1)
+		}
+		p.ready <- b
+		if b.err != nil || !p.dispatch(b) {
+			return
+		}
+		at += uint64(p.BatchSize)
+	}
+}
+
+// fill reads the records of b and makes its first item, which decides the shape.
+func (p *Prefetcher) fill(b *Batch) error {
+	for i := range b.records {
+		if err := p.Source.Next(&b.records[i]); err != nil {
+			return err
+		}
+	}
+	pixels, label, err := p.Decoder.Decode(&b.records[0], &p.scratch)
+	if err != nil {
+		return itemError(&b.records[0], b.first, err)
+	}
+	shape, err := p.Transformer.Shape(pixels)
+	if err != nil {
+		return itemError(&b.records[0], b.first, err)
+	}
+	b.Shape = [4]int{p.BatchSize, shape[0], shape[1], shape[2]}
+	count := p.BatchSize * shape[0] * shape[1] * shape[2]
+	if cap(b.Data) < count {
+		b.Data = make([]float32, count)
+	}
+	b.Data = b.Data[:count]
+	b.Labels[0] = float32(label)
+	return p.transform(b, 0, pixels)
+}
+
+// dispatch hands items 1.. of b to the workers, in pieces small enough to keep all of them busy.
+func (p *Prefetcher) dispatch(b *Batch) bool {
+	piece := max(1, p.BatchSize/(4*p.Workers))
+	for from := 1; from < p.BatchSize; from += piece {
+		select {
+		case p.tasks <- task{b, from, min(from+piece, p.BatchSize)}:
+		case <-p.stop:
+			b.pending.Add(from - p.BatchSize)
+			return false
+		}
+	}
+	return true
+}
+
+// work decodes and transforms items. Two workers never write to the same part of a batch.
+func (p *Prefetcher) work() {
+	defer p.done.Done()
+	var scratch Scratch
+	for t := range p.tasks {
+		for i := t.from; i < t.to; i++ {
+			pixels, label, err := p.Decoder.Decode(&t.batch.records[i], &scratch)
+			if err == nil {
+				t.batch.Labels[i] = float32(label)
+				err = p.transform(t.batch, i, pixels)
+			} else {
+				err = itemError(&t.batch.records[i], t.batch.first+uint64(i), err)
+			}
+			if err != nil {
+				t.batch.fail(i, err)
+			}
+			t.batch.pending.Done()
+		}
+	}
+}
+
+func (p *Prefetcher) transform(b *Batch, i int, pixels Pixels) error {
+	shape := [3]int(b.Shape[1:])
+	size := shape[0] * shape[1] * shape[2]
+	item := b.first + uint64(i)
+	if err := p.Transformer.Transform(b.Data[i*size:(i+1)*size], shape, pixels, p.Seed, item); err != nil {
+		return itemError(&b.records[i], item, err)
+	}
+	return nil
+}
+
+// fail keeps the error of the first bad item, whatever the order in which workers find them.
+func (b *Batch) fail(item int, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err == nil || item < b.badItem {
+		b.badItem, b.err = item, err
+	}
+}
+
+// itemError says which item of the stream is bad.
+func itemError(r *Record, item uint64, err error) error {
+	if r.Key != nil {
+		return fmt.Errorf("%s: item %d (key %q): %w", r.Name, item, r.Key, err)
+	}
+	return fmt.Errorf("%s: item %d: %w", r.Name, item, err)
+}

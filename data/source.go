@@ -1,0 +1,129 @@
+package data
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+// Record is one raw item of a Source.
+type Record struct {
+	Name  string // for messages: the database, or the image file
+	Key   []byte // for messages: the key in the database
+	Raw   []byte // a serialised Datum or the like; the record's own, reused by the next read into it
+	Label int    // for sources that keep labels beside the data
+}
+
+// Source is an endless stream of records: after the last one comes the first again. It is used by one goroutine.
+type Source interface {
+	// Next reads the following record into r, reusing its buffer.
+	Next(r *Record) error
+	// Seek makes record number item, counted from the start of the stream, the next one.
+	Seek(item uint64) error
+	Close() error
+}
+
+// OpenDB opens the database that a data_param names. A missing one is an error, as is an empty one.
+func OpenDB(p *caffepb.DataParameter) (Source, error) {
+	if p.GetSource() == "" {
+		return nil, errors.New("data_param: source is not set")
+	}
+	switch p.GetBackend() {
+	case caffepb.DataParameter_LMDB:
+		return openLMDB(p.GetSource())
+	case caffepb.DataParameter_LEVELDB:
+		return openLevelDB(p.GetSource())
+	}
+	return nil, fmt.Errorf("data_param: unknown backend %v (known: LEVELDB, LMDB)", p.GetBackend())
+}
+
+// entries is a database as dbSource walks over it.
+type entries interface {
+	First() bool
+	Next() bool
+	Key() []byte
+	Value() ([]byte, error)
+	Err() error
+	Close() error
+}
+
+// dbSource makes an endless stream of a database's entries, in the order of their keys.
+type dbSource struct {
+	entries
+	path string
+	at   uint64 // entries handed out since First
+	size uint64 // number of entries; 0 until it is known
+	item uint64 // position in the stream
+}
+
+func newDBSource(e entries, path string, size uint64) (*dbSource, error) {
+	s := &dbSource{entries: e, path: path, size: size}
+	if !e.First() {
+		err := e.Err()
+		if err == nil {
+			err = fmt.Errorf("%s: the database has no entries", path)
+		}
+		return nil, errors.Join(err, e.Close())
+	}
+	return s, nil
+}
+
+// Next implements Source.
+func (s *dbSource) Next(r *Record) error {
+	v, err := s.Value()
+	if err != nil {
+		return err
+	}
+	r.Name = s.path
+	r.Key = append(r.Key[:0], s.Key()...)
+	r.Raw = append(r.Raw[:0], v...)
+	return s.advance()
+}
+
+// advance goes to the following entry, or to the first one behind the last.
+func (s *dbSource) advance() error {
+	s.item++
+	s.at++
+	if s.entries.Next() {
+		return nil
+	}
+	if err := s.Err(); err != nil {
+		return err
+	}
+	s.size = s.at
+	return s.rewind()
+}
+
+func (s *dbSource) rewind() error {
+	s.at = 0
+	if s.First() {
+		return nil
+	}
+	if err := s.Err(); err != nil {
+		return err
+	}
+	return fmt.Errorf("%s: the database has become empty", s.path)
+}
+
+// Seek implements Source. It walks over keys only, and at most once over the database if its size is known.
+func (s *dbSource) Seek(item uint64) error {
+	if item < s.item {
+		if err := s.rewind(); err != nil {
+			return err
+		}
+		s.item = 0
+	}
+	for s.item < item {
+		if s.at == 0 && s.size > 0 {
+			s.item += (item - s.item) / s.size * s.size
+			if s.item == item {
+				return nil
+			}
+		}
+		if err := s.advance(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,214 @@
+package data
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/data/imageio"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+// What an item's random draws are for.
+const (
+	drawMirror = iota
+	drawCropY
+	drawCropX
+)
+
+// Transformer does what a transform_param says (Caffe's DataTransformer):
+//
+//	y[c][h][w] = (x[c][h+top][w'+left] - mean) * scale,  w' = w, or width-1-w when mirrored
+//
+// where the mean is that of mean_file at the same place of the uncropped image, or the mean_value of the channel. The
+// crop is in the centre, rounded down, in the TEST phase and random in TRAIN; mirroring is random in both.
+type Transformer struct {
+	scale  float32
+	mirror bool
+	crop   int
+	train  bool
+	mode   imageio.Mode
+
+	meanFile  string
+	mean      []float32 // of mean_file, channels x height x width
+	meanShape [3]int
+	meanValue []float32
+	tables    [][256]float32 // without mean_file: (byte - mean) * scale, one table, or one a channel
+}
+
+// NewTransformer checks p and reads its mean file.
+func NewTransformer(p *caffepb.TransformationParameter, phase caffepb.Phase) (*Transformer, error) {
+	t := &Transformer{
+		scale: p.GetScale(), mirror: p.GetMirror(), crop: int(p.GetCropSize()),
+		train: phase == caffepb.Phase_TRAIN, meanFile: p.GetMeanFile(), meanValue: p.GetMeanValue(),
+	}
+	switch {
+	case p.GetForceColor() && p.GetForceGray():
+		return nil, errors.New("transform_param: force_color and force_gray cannot both be set")
+	case p.GetForceColor():
+		t.mode = imageio.Color
+	case p.GetForceGray():
+		t.mode = imageio.Gray
+	}
+	if p.GetMeanFile() == "" {
+		t.makeTables()
+		return t, nil
+	}
+	if len(t.meanValue) > 0 {
+		return nil, errors.New("transform_param: mean_file and mean_value cannot both be set")
+	}
+	return t, t.readMean()
+}
+
+func (t *Transformer) makeTables() {
+	t.tables = make([][256]float32, max(1, len(t.meanValue)))
+	for c := range t.tables {
+		for v := range t.tables[c] {
+			t.tables[c][v] = (float32(v) - t.channelMean(c)) * t.scale
+		}
+	}
+}
+
+// readMean reads a binary BlobProto of 1 x channels x height x width values.
+func (t *Transformer) readMean() error {
+	text, err := os.ReadFile(t.meanFile)
+	if err != nil {
+		return fmt.Errorf("mean_file: %w", err)
+	}
+	var p caffepb.BlobProto
+	if err := proto.Unmarshal(text, &p); err != nil {
+		return fmt.Errorf("mean_file %s: %w", t.meanFile, err)
+	}
+	var b blob.Blob
+	if err := b.FromProto(&p); err != nil {
+		return fmt.Errorf("mean_file %s: %w", t.meanFile, err)
+	}
+	shape := b.Shape()
+	for len(shape) > 3 && shape[0] == 1 {
+		shape = shape[1:]
+	}
+	if len(shape) > 3 {
+		return fmt.Errorf("mean_file %s: shape %v is not 1 x channels x height x width", t.meanFile, b.Shape())
+	}
+	t.meanShape = [3]int{1, 1, 1}
+	copy(t.meanShape[3-len(shape):], shape)
+	t.mean = b.Data()
+	return nil
+}
+
+// Mode says how images that a datum holds are to be decoded.
+func (t *Transformer) Mode() imageio.Mode { return t.mode }
+
+// Shape returns channels, height and width of what Transform makes of p; it is an error if p cannot be transformed.
+func (t *Transformer) Shape(p Pixels) (shape [3]int, err error) {
+	if t.crop > p.Height || t.crop > p.Width {
+		return shape, fmt.Errorf("crop_size %d is larger than the data: height %d, width %d", t.crop, p.Height, p.Width)
+	}
+	if t.mean != nil && t.meanShape != [3]int{p.Channels, p.Height, p.Width} {
+		return shape, fmt.Errorf("mean_file %s has channels %d, height %d, width %d, the data has channels %d, height %d, width %d",
+			t.meanFile, t.meanShape[0], t.meanShape[1], t.meanShape[2], p.Channels, p.Height, p.Width)
+	}
+	if n := len(t.meanValue); n > 1 && n != p.Channels {
+		return shape, fmt.Errorf("%d times mean_value for data of %d channels: give one, or one a channel", n, p.Channels)
+	}
+	if t.crop > 0 {
+		return [3]int{p.Channels, t.crop, t.crop}, nil
+	}
+	return [3]int{p.Channels, p.Height, p.Width}, nil
+}
+
+// Transform writes p, transformed, to dst, which holds the values of shape (channels x height x width), the shape of
+// the batch. Random draws depend on seed and item only.
+func (t *Transformer) Transform(dst []float32, shape [3]int, p Pixels, seed, item uint64) error {
+	own, err := t.Shape(p)
+	if err != nil {
+		return err
+	}
+	if own != shape {
+		return fmt.Errorf("channels %d, height %d, width %d, but the batch has channels %d, height %d, width %d: "+
+			"items of one batch must agree (crop_size or new_height and new_width make them)",
+			own[0], own[1], own[2], shape[0], shape[1], shape[2])
+	}
+	top, left := t.corner(p, seed, item)
+	mirrored := t.mirror && draw(seed, item, drawMirror, 2) == 1
+	for c := range shape[0] {
+		for y := range shape[1] {
+			row := dst[(c*shape[1]+y)*shape[2]:][:shape[2]]
+			from := c*p.StrideC + (y+top)*p.StrideY + left*p.StrideX
+			switch {
+			case t.mean == nil && p.Bytes != nil:
+				lookUp(row, p.Bytes[from:], p.StrideX, &t.tables[c%len(t.tables)])
+			case t.mean == nil:
+				gather(row, p.Floats[from:], p.StrideX)
+				t.subtract(row, t.channelMean(c))
+			default:
+				if p.Bytes != nil {
+					gather(row, p.Bytes[from:], p.StrideX)
+				} else {
+					gather(row, p.Floats[from:], p.StrideX)
+				}
+				t.subtractMean(row, t.mean[(c*p.Height+y+top)*p.Width+left:])
+			}
+			if mirrored {
+				slices.Reverse(row)
+			}
+		}
+	}
+	return nil
+}
+
+// corner returns the top left pixel of the crop.
+func (t *Transformer) corner(p Pixels, seed, item uint64) (top, left int) {
+	switch {
+	case t.crop == 0:
+		return 0, 0
+	case t.train:
+		return draw(seed, item, drawCropY, p.Height-t.crop+1), draw(seed, item, drawCropX, p.Width-t.crop+1)
+	}
+	return (p.Height - t.crop) / 2, (p.Width - t.crop) / 2
+}
+
+func (t *Transformer) channelMean(c int) float32 {
+	switch len(t.meanValue) {
+	case 0:
+		return 0
+	case 1:
+		return t.meanValue[0]
+	}
+	return t.meanValue[c]
+}
+
+// lookUp writes the table's entries for every stride-th byte of src to row.
+func lookUp(row []float32, src []byte, stride int, table *[256]float32) {
+	if stride == 1 {
+		for i, v := range src[:len(row)] {
+			row[i] = table[v]
+		}
+		return
+	}
+	for i, at := 0, 0; i < len(row); i, at = i+1, at+stride {
+		row[i] = table[src[at]]
+	}
+}
+
+// gather writes every stride-th value of src to row.
+func gather[T byte | float32](row []float32, src []T, stride int) {
+	for i, at := 0, 0; i < len(row); i, at = i+1, at+stride {
+		row[i] = float32(src[at])
+	}
+}
+
+func (t *Transformer) subtract(row []float32, mean float32) {
+	for i, v := range row {
+		row[i] = (v - mean) * t.scale
+	}
+}
+
+func (t *Transformer) subtractMean(row, mean []float32) {
+	for i, v := range row {
+		row[i] = (v - mean[i]) * t.scale
+	}
+}

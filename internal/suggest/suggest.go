@@ -1,0 +1,49 @@
+// Package suggest finds the name that a user probably meant.
+package suggest
+
+import "strings"
+
+// DidYouMean returns `, did you mean "X"?` for the known name nearest to name, or "" where none is near.
+func DidYouMean(name string, known []string) string {
+	if best := Nearest(name, known); best != "" {
+		return `, did you mean "` + best + `"?`
+	}
+	return ""
+}
+
+// Nearest returns the known name with the smallest edit distance, letter case ignored, if that is at most a third of
+// the name's length (at least 2); "" otherwise.
+func Nearest(name string, known []string) string {
+	limit := max(2, len(name)/3)
+	best, bestDistance := "", limit+1
+	for _, k := range known {
+		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < bestDistance {
+			best, bestDistance = k, d
+		}
+	}
+	return best
+}
+
+// List joins names for a message.
+func List(names []string) string { return strings.Join(names, ", ") }
+
+// distance is the Levenshtein distance in bytes.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			substitute := diagonal
+			if a[i-1] != b[j-1] {
+				substitute++
+			}
+			diagonal = row[j]
+			row[j] = min(substitute, row[j]+1, row[j-1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,67 @@
+package layers
+
+import (
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// newAddBias makes the kernel y(o,m,i) = x(o,m,i) + b(m): arrays x, b in, y out.
+func newAddBias(d *Device, dims [3]int) (*kernel.StreamKernel, error) {
+	return kernel.NewStream(d.Machine, kernel.Stream{
+		Name: "bias", Dims: dims, Ins: []kernel.Array{kernel.Full, kernel.Row}, Outs: []kernel.Array{kernel.Full},
+		Cost: kernel.Work{Flops: 1},
+		Op: func(t *kernel.Tile) {
+			eachRow(t, func(at, n, m int) {
+				dst, src := t.Out[0][at:at+n], t.In[0][at:]
+				if t.I == 1 {
+					simd.Add(dst, src, t.In[1])
+				} else {
+					simd.AddScalar(dst, src, t.In[1][m])
+				}
+			})
+		},
+	})
+}
+
+// newChannelSum makes the kernel that sums an outer x mid x inner array over outer and inner.
+func newChannelSum(d *Device, dims [3]int) (*kernel.StreamKernel, error) {
+	return kernel.NewStream(d.Machine, kernel.Stream{
+		Name: "channel sums", Dims: dims, Ins: []kernel.Array{kernel.Full}, Sums: 1, Cost: kernel.Work{Flops: 1},
+		Op: func(t *kernel.Tile) {
+			eachRow(t, func(at, n, m int) {
+				if t.I > 1 {
+					t.Sum[m] += simd.Sum(t.In[0][at : at+n])
+					return
+				}
+				for k, v := range t.In[0][at : at+n] {
+					t.Sum[k] += float64(v)
+				}
+			})
+		},
+	})
+}
+
+// eachRow visits the rows of a tile: at is where a row begins in the Full arrays, n its length, m its mid index. Where
+// inner is one value, mid is the row: it is visited once an outer, with m = 0.
+func eachRow(t *kernel.Tile, visit func(at, n, m int)) {
+	for o := range t.O {
+		if t.I == 1 && t.MStride == 1 {
+			visit(o*t.OStride, t.M, 0)
+			continue
+		}
+		for m := range t.M {
+			visit(o*t.OStride+m*t.MStride, t.I, m)
+		}
+	}
+}
+
+// addChannelSums adds to sums[m] the values of row m of every outer of an outer x len(sums) x inner array.
+func addChannelSums(sums, values []float32, inner int) {
+	totals := make([]float64, len(sums))
+	for i, v := range values {
+		totals[i/inner%len(sums)] += float64(v)
+	}
+	for m, v := range totals {
+		sums[m] += float32(v)
+	}
+}

@@ -1,0 +1,115 @@
+package layers
+
+import "github.com/swcaffe/swcaffe/cpe/kernel"
+
+func (l *convolution) forwardMPE(x, w, bias, y []float32) {
+	if !l.transposed {
+		convForwardMPE(&l.shape, x, w, bias, y)
+		return
+	}
+	convInputGradMPE(&l.shape, x, w, y)
+	plane := len(y) / l.shape.N / l.out
+	for i := range y {
+		if bias != nil {
+			y[i] += bias[i/plane%l.out]
+		}
+	}
+}
+
+// convLoop visits every multiplication of a convolution of one image and one output channel: for each output position p
+// and each input channel c and kernel offset k that meets an input, visit(p, w, x) with the indices of the weight within
+// the filter and of the input within the image.
+func convLoop(s *kernel.ConvShape, o int, visit func(p, w, x int)) {
+	out := s.OutSize()
+	channels, plane, size, outputs := s.C/s.Group, 1, 1, 1
+	for i := range out {
+		plane, size, outputs = plane*s.In[i], size*s.Kernel[i], outputs*out[i]
+	}
+	first := o / (s.Out / s.Group) * channels
+	for p := range outputs {
+		for k := range size {
+			at, ok := convInput(s, out, p, k)
+			if !ok {
+				continue
+			}
+			for c := range channels {
+				visit(p, c*size+k, (first+c)*plane+at)
+			}
+		}
+	}
+}
+
+// convInput returns where in its plane the input lies that output p meets at kernel offset k; ok is false in the padding.
+func convInput(s *kernel.ConvShape, out []int, p, k int) (at int, ok bool) {
+	stride := 1
+	for i := len(out) - 1; i >= 0; i-- {
+		in := p%out[i]*s.Stride[i] - s.Pad[i] + k%s.Kernel[i]*s.Dilation[i]
+		if in < 0 || in >= s.In[i] {
+			return 0, false
+		}
+		at += in * stride
+		stride *= s.In[i]
+		p, k = p/out[i], k/s.Kernel[i]
+	}
+	return at, true
+}
+
+// convSizes are the values of an image, a filter and an output plane.
+func convSizes(s *kernel.ConvShape) (image, filter, plane int) {
+	image, filter, plane = s.C, s.C/s.Group, 1
+	for i, o := range s.OutSize() {
+		image, filter, plane = image*s.In[i], filter*s.Kernel[i], plane*o
+	}
+	return image, filter, plane
+}
+
+// convForwardMPE: y(n,o,p) = bias(o) + sum over c, k of w(o,c,k) * x(n,c,p*stride - pad + k*dilation).
+func convForwardMPE(s *kernel.ConvShape, x, w, bias, y []float32) {
+	image, filter, plane := convSizes(s)
+	sums := make([]float64, plane)
+	for n := range s.N {
+		for o := range s.Out {
+			clear(sums)
+			xs, ws := x[n*image:], w[o*filter:]
+			convLoop(s, o, func(p, w, x int) { sums[p] += float64(ws[w]) * float64(xs[x]) })
+			for p, v := range sums {
+				if bias != nil {
+					v += float64(bias[o])
+				}
+				y[(n*s.Out+o)*plane+p] = float32(v)
+			}
+		}
+	}
+}
+
+// convWeightGradMPE adds dw(o,c,k) = sum over n, p of dy(n,o,p) * x(n,c,p*stride - pad + k*dilation).
+func convWeightGradMPE(s *kernel.ConvShape, x, dy, dw []float32) {
+	image, filter, plane := convSizes(s)
+	sums := make([]float64, filter)
+	for o := range s.Out {
+		clear(sums)
+		for n := range s.N {
+			xs, dys := x[n*image:], dy[(n*s.Out+o)*plane:]
+			convLoop(s, o, func(p, w, x int) { sums[w] += float64(dys[p]) * float64(xs[x]) })
+		}
+		for i, v := range sums {
+			dw[o*filter+i] += float32(v)
+		}
+	}
+}
+
+// convInputGradMPE: dx(n,c,q) = sum over o and all p, k that meet q of w(o,c,k) * dy(n,o,p).
+func convInputGradMPE(s *kernel.ConvShape, dy, w, dx []float32) {
+	image, filter, plane := convSizes(s)
+	sums := make([]float64, image)
+	for n := range s.N {
+		clear(sums)
+		for o := range s.Out {
+			ws, dys := w[o*filter:], dy[(n*s.Out+o)*plane:]
+			convLoop(s, o, func(p, w, x int) { sums[x] += float64(ws[w]) * float64(dys[p]) })
+		}
+		for i, v := range sums {
+			dx[n*image+i] = float32(v)
+		}
+	}
+}

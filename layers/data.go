@@ -1,0 +1,44 @@
+package layers
+
+import (
+	"errors"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/data"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func init() {
+	Register(Type{
+		Name: "Data",
+		Doc:  "hands out batches of the Datums in a LevelDB or LMDB, transformed",
+		New: func(p *caffepb.LayerParameter, d *Device) Layer {
+			return &dataLayer{batchLayer{Base: Base{Param: p, Device: d}}}
+		},
+		Bottoms: Exactly(0), Tops: Between(1, 2), NoGradient: true,
+	})
+}
+
+// dataLayer is Caffe's Data layer. Top 0 is items x channels x height x width, top 1, if there, the labels.
+type dataLayer struct{ batchLayer }
+
+// SetUp opens the database and looks at its first record.
+func (l *dataLayer) SetUp(_, top []*blob.Blob) error {
+	p := l.Param.GetDataParam()
+	if p.GetBatchSize() == 0 {
+		return errors.New("data_param: batch_size must be positive")
+	}
+	t, err := data.NewTransformer(l.Param.GetTransformParam(), l.Param.GetPhase())
+	if err != nil {
+		return err
+	}
+	source, err := data.OpenDB(p)
+	if err != nil {
+		return err
+	}
+	seed := l.Device.Random.Uint64()
+	return l.open(top, data.Config{
+		Source: source, Decoder: data.DatumDecoder{Transformer: t}, Transformer: t,
+		BatchSize: int(p.GetBatchSize()), Ahead: int(p.GetPrefetch()), Seed: seed, Skip: randomSkip(seed, p.GetRandSkip()),
+	})
+}

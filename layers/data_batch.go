@@ -1,0 +1,132 @@
+package layers
+
+import (
+	"errors"
+	"time"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/data"
+)
+
+// DataWaiter is implemented by layers that read data ahead: DataWait returns the time for which Forward had to wait
+// because no batch was ready.
+type DataWaiter interface {
+	DataWait() time.Duration
+}
+
+// batchLayer is what layers that take their batches from a prefetcher have in common.
+type batchLayer struct {
+	Base
+	batches *data.Prefetcher
+	shape   [4]int
+	copies  [2]*kernel.Copy // CPE path: data, labels
+}
+
+// open starts a prefetcher; the source is closed if that fails.
+func (l *batchLayer) open(top []*blob.Blob, c data.Config) error {
+	var err error
+	if l.batches, err = data.NewPrefetcher(c); err != nil {
+		return errors.Join(err, c.Source.Close())
+	}
+	return l.resize(top, l.batches.Shape())
+}
+
+// randomSkip returns how many records to pass over at the start: fewer than limit.
+func randomSkip(seed uint64, limit uint32) uint64 {
+	if limit == 0 {
+		return 0
+	}
+	return (seed >> 32) % uint64(limit)
+}
+
+// resize gives the tops the shape of a batch and prepares the copies of the CPE path.
+func (l *batchLayer) resize(top []*blob.Blob, shape [4]int) error {
+	l.shape = shape
+	top[0].Reshape(shape[:]...)
+	if len(top) > 1 {
+		top[1].Reshape(shape[0])
+	}
+	if l.mpe() {
+		return nil
+	}
+	for i, b := range top {
+		n := b.CountFrom(1)
+		c, err := kernel.NewCopy(l.Device.Machine, kernel.CopyShape{
+			Outer: 1, Rows: shape[0], Cols: n, SrcRow: n, DstRow: n,
+		})
+		if err != nil {
+			return err
+		}
+		l.copies[i] = c
+	}
+	return nil
+}
+
+// Reshape restores the shape of the last batch.
+func (l *batchLayer) Reshape(_, top []*blob.Blob) error {
+	top[0].Reshape(l.shape[:]...)
+	if len(top) > 1 {
+		top[1].Reshape(l.shape[0])
+	}
+	return nil
+}
+
+// Forward hands out the next batch. As in Caffe the batch has the shape of its first item.
+func (l *batchLayer) Forward(_, top []*blob.Blob) error {
+	if !l.Device.Machine.Values() {
+		return l.charge(top)
+	}
+	b, err := l.batches.Next()
+	if err != nil {
+		return err
+	}
+	if b.Shape != l.shape {
+		if err := l.resize(top, b.Shape); err != nil {
+			return err
+		}
+	}
+	for i, values := range [][]float32{b.Data, b.Labels}[:len(top)] {
+		if l.mpe() {
+			copy(top[i].Data(), values)
+		} else if err := l.copies[i].Run(top[i].Data(), values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// charge accounts for the copies on a machine that moves no values.
+func (l *batchLayer) charge(top []*blob.Blob) error {
+	for i := range top {
+		if c := l.copies[i]; c != nil {
+			if err := c.Run(nil, nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Backward does nothing: data has no gradient.
+func (l *batchLayer) Backward(_ []*blob.Blob, _ []bool, _ []*blob.Blob) error { return nil }
+
+// Position implements Positioner.
+func (l *batchLayer) Position() uint64 { return l.batches.Position() }
+
+// SetPosition implements Positioner.
+func (l *batchLayer) SetPosition(items uint64) error {
+	l.batches.SetPosition(items)
+	return nil
+}
+
+// DataWait implements DataWaiter.
+func (l *batchLayer) DataWait() time.Duration { return l.batches.Waited() }
+
+// Close stops the prefetcher and closes the source.
+func (l *batchLayer) Close() error {
+	if l.batches == nil {
+		return nil
+	}
+	return l.batches.Close()
+}

@@ -1,0 +1,77 @@
+package layers
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/sirupsen/logrus"
+	"github.com/swcaffe/swcaffe/cpe"
+)
+
+// Engine chooses between a layer's two paths.
+type Engine int
+
+const (
+	// CPE is the tiled path on the device's machine; the default.
+	CPE Engine = iota
+	// MPE is the plain single-threaded reference.
+	MPE
+)
+
+// String returns "cpe" or "mpe".
+func (e Engine) String() string {
+	if e == MPE {
+		return "mpe"
+	}
+	return "cpe"
+}
+
+// ParseEngine reads the -engine flag.
+func ParseEngine(s string) (Engine, error) {
+	switch s {
+	case "cpe":
+		return CPE, nil
+	case "mpe":
+		return MPE, nil
+	}
+	return CPE, fmt.Errorf("unknown engine %q: use cpe or mpe", s)
+}
+
+// Device is what a layer is built with: the path to take, the machine the CPE path runs on, and the source of
+// random numbers for fillers, dropout and data augmentation. Nets that must not disturb each other's random
+// sequence have devices of their own.
+type Device struct {
+	Engine  Engine
+	Machine *cpe.Machine
+	Random  *Random
+	Log     *logrus.Logger
+}
+
+// Random is a seeded generator whose state can be stored in a snapshot and restored.
+type Random struct {
+	*rand.Rand
+	pcg *rand.PCG
+}
+
+// NewRandom returns a generator; the same seed gives the same sequence on every machine.
+func NewRandom(seed uint64) *Random {
+	pcg := rand.NewPCG(seed, 0x9e3779b97f4a7c15)
+	return &Random{Rand: rand.New(pcg), pcg: pcg}
+}
+
+// State returns the generator's state for a snapshot.
+func (r *Random) State() []byte {
+	state, err := r.pcg.MarshalBinary()
+	if err != nil {
+		panic("layers: PCG state: " + err.Error())
+	}
+	return state
+}
+
+// SetState continues from a state that State returned.
+func (r *Random) SetState(state []byte) error {
+	if err := r.pcg.UnmarshalBinary(state); err != nil {
+		return fmt.Errorf("random generator state of %d bytes: %w", len(state), err)
+	}
+	return nil
+}

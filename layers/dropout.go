@@ -1,0 +1,96 @@
+package layers
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func init() {
+	Register(Type{
+		Name: "Dropout", Doc: "zeroes each value with probability dropout_ratio in training and scales the others by 1/(1-ratio)",
+		New: func(p *caffepb.LayerParameter, d *Device) Layer {
+			return &dropout{Base: Base{Param: p, Device: d}, count: -1}
+		},
+		Bottoms: Exactly(1), Tops: Exactly(1), InPlace: true,
+	})
+}
+
+// dropout is Caffe's Dropout layer (Srivastava et al. 2014). The mask is not stored: element i of a pass is kept if
+// random number i of the pass's key is at least the ratio, whatever tile or core computes it.
+type dropout struct {
+	Base
+	ratio, scale float32
+	key          uint64
+	count        int
+	stream       *kernel.StreamKernel
+	ins, outs    [1][]float32
+}
+
+func (l *dropout) SetUp(_, _ []*blob.Blob) error {
+	l.ratio = l.Param.GetDropoutParam().GetDropoutRatio()
+	if !(l.ratio > 0 && l.ratio < 1) {
+		return fmt.Errorf("dropout_ratio must lie between 0 and 1, it is %g", l.ratio)
+	}
+	l.scale = 1 / (1 - l.ratio)
+	return nil
+}
+
+func (l *dropout) Reshape(bottom, top []*blob.Blob) error {
+	if top[0] != bottom[0] {
+		top[0].ReshapeLike(bottom[0])
+	}
+	if l.count == bottom[0].Count() || l.mpe() {
+		return nil
+	}
+	l.count = bottom[0].Count()
+	one := []kernel.Array{kernel.Full}
+	var err error
+	l.stream, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
+		Name: "Dropout", Dims: [3]int{1, 1, l.count}, Ins: one, Outs: one, Cost: kernel.Work{Flops: 8},
+		Op: func(t *kernel.Tile) { l.mask(t.Out[0][:t.I], t.In[0], t.I0) },
+	})
+	return err
+}
+
+// mask writes the kept values of src, scaled, which begin at element first of the pass.
+func (l *dropout) mask(dst, src []float32, first int) {
+	if !l.train() {
+		copy(dst, src)
+		return
+	}
+	for i, v := range src[:len(dst)] {
+		if kernel.UniformFloat(l.key, uint64(first+i)) >= l.ratio {
+			dst[i] = v * l.scale
+		} else {
+			dst[i] = 0
+		}
+	}
+}
+
+func (l *dropout) run(dst, src []float32) error {
+	if l.mpe() {
+		l.mask(dst, src, 0)
+		return nil
+	}
+	l.ins[0], l.outs[0] = src, dst
+	return l.stream.Run(l.ins[:], l.outs[:])
+}
+
+func (l *dropout) Forward(bottom, top []*blob.Blob) error {
+	if l.train() {
+		l.key = l.Device.Random.Uint64()
+	} else if top[0] == bottom[0] {
+		return nil
+	}
+	return l.run(top[0].Data(), bottom[0].Data())
+}
+
+func (l *dropout) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	if !propagateDown[0] || !l.train() && top[0] == bottom[0] {
+		return nil
+	}
+	return l.run(bottom[0].Diff(), top[0].Diff())
+}

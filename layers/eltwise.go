@@ -1,0 +1,250 @@
+package layers
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func init() {
+	Register(Type{
+		Name: "Eltwise", Doc: "sum (with coefficients), product or maximum of bottoms, element by element",
+		New: func(p *caffepb.LayerParameter, d *Device) Layer {
+			return &eltwise{Base: Base{Param: p, Device: d}, count: -1}
+		},
+		Bottoms: AtLeast(2), Tops: Exactly(1), InPlace: true,
+	})
+}
+
+// eltwise is Caffe's Eltwise layer. Of equal maxima the first bottom's counts.
+type eltwise struct {
+	Base
+	op     caffepb.EltwiseParameter_EltwiseOp
+	coeff  []float32
+	stable bool
+	count  int
+	winner []float32 // MAX: the bottom that each element came from
+
+	forward, backward *kernel.StreamKernel
+	ins, outs         [][]float32
+	target            int // the bottom whose gradient backward computes
+}
+
+func (l *eltwise) SetUp(bottom, _ []*blob.Blob) error {
+	p := l.Param.GetEltwiseParam()
+	l.op, l.stable = p.GetOperation(), p.GetStableProdGrad()
+	switch n := len(p.GetCoeff()); {
+	case n > 0 && n != len(bottom):
+		return fmt.Errorf("eltwise layer takes one coefficient per bottom blob: %d coefficients for %d bottoms", n, len(bottom))
+	case n > 0 && l.op == caffepb.EltwiseParameter_PROD:
+		return errors.New("eltwise layer only takes coefficients for summation, not for products")
+	}
+	for i := range bottom {
+		l.coeff = append(l.coeff, 1)
+		if len(p.GetCoeff()) > 0 {
+			l.coeff[i] = p.GetCoeff()[i]
+		}
+	}
+	l.ins, l.outs = make([][]float32, len(bottom)+3), make([][]float32, 2)
+	return nil
+}
+
+func (l *eltwise) Reshape(bottom, top []*blob.Blob) error {
+	for i, b := range bottom[1:] {
+		if b.ShapeString() != bottom[0].ShapeString() {
+			return fmt.Errorf("all bottoms must have the same shape: bottom[0] has %s, bottom[%d] %s", bottom[0].ShapeString(), i+1, b.ShapeString())
+		}
+	}
+	if top[0] != bottom[0] {
+		top[0].ReshapeLike(bottom[0])
+	}
+	if l.count == bottom[0].Count() {
+		return nil
+	}
+	l.count = bottom[0].Count()
+	if l.op == caffepb.EltwiseParameter_MAX {
+		l.winner = make([]float32, l.count)
+	}
+	if l.mpe() {
+		return nil
+	}
+	return l.prepare(len(bottom))
+}
+
+func (l *eltwise) prepare(n int) (err error) {
+	full := func(n int) []kernel.Array { return make([]kernel.Array, n) }
+	outs := 1
+	if l.op == caffepb.EltwiseParameter_MAX {
+		outs = 2
+	}
+	l.forward, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
+		Name: "eltwise", Dims: [3]int{1, 1, l.count}, Ins: full(n), Outs: full(outs), Scratch: 1,
+		Cost: kernel.Work{Flops: float64(n)}, Op: func(t *kernel.Tile) { l.forwardTile(t) },
+	})
+	if err != nil {
+		return err
+	}
+	l.backward, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
+		Name: "eltwise gradient", Dims: [3]int{1, 1, l.count}, Ins: full(l.gradIns(n)), Outs: full(1), Scratch: 1,
+		Cost: kernel.Work{Flops: float64(n)}, Op: func(t *kernel.Tile) { l.backwardTile(t) },
+	})
+	return err
+}
+
+// gradIns is the number of arrays a gradient needs: dy; dy and the winners; or dy, y and all bottoms.
+func (l *eltwise) gradIns(n int) int {
+	switch l.op {
+	case caffepb.EltwiseParameter_SUM:
+		return 1
+	case caffepb.EltwiseParameter_MAX:
+		return 2
+	}
+	return n + 2
+}
+
+func (l *eltwise) forwardTile(t *kernel.Tile) {
+	y := t.Scratch[0][:t.I]
+	switch l.op {
+	case caffepb.EltwiseParameter_SUM:
+		simd.Scale(y, t.In[0], l.coeff[0])
+		for k, x := range t.In[1:] {
+			simd.Axpy(y, x, l.coeff[k+1])
+		}
+	case caffepb.EltwiseParameter_PROD:
+		copy(y, t.In[0])
+		for _, x := range t.In[1:] {
+			simd.Mul(y, y, x)
+		}
+	default:
+		l.maximum(y, t.Out[1][:t.I], t.In)
+	}
+	copy(t.Out[0], y)
+}
+
+func (l *eltwise) maximum(y, winner []float32, xs [][]float32) {
+	for i := range y {
+		best, from := xs[0][i], 0
+		for k, x := range xs[1:] {
+			if x[i] > best {
+				best, from = x[i], k+1
+			}
+		}
+		y[i], winner[i] = best, float32(from)
+	}
+}
+
+func (l *eltwise) backwardTile(t *kernel.Tile) {
+	dx, dy := t.Out[0][:t.I], t.In[0]
+	switch l.op {
+	case caffepb.EltwiseParameter_SUM:
+		simd.Scale(dx, dy, l.coeff[l.target])
+	case caffepb.EltwiseParameter_MAX:
+		for i, from := range t.In[1][:t.I] {
+			dx[i] = 0
+			if int(from) == l.target {
+				dx[i] = dy[i]
+			}
+		}
+	default:
+		g := t.Scratch[0][:t.I]
+		if l.stable {
+			copy(g, dy)
+			for k, x := range t.In[2:] {
+				if k != l.target {
+					simd.Mul(g, g, x)
+				}
+			}
+		} else {
+			simd.Div(g, t.In[1], t.In[2+l.target])
+			simd.Mul(g, g, dy)
+		}
+		copy(dx, g)
+	}
+}
+
+func (l *eltwise) Forward(bottom, top []*blob.Blob) error {
+	for i, b := range bottom {
+		l.ins[i] = b.Data()
+	}
+	xs, y := l.ins[:len(bottom)], top[0].Data()
+	if !l.mpe() {
+		l.outs[0], l.outs[1] = y, l.winner
+		if l.op == caffepb.EltwiseParameter_MAX {
+			return l.forward.Run(xs, l.outs)
+		}
+		return l.forward.Run(xs, l.outs[:1])
+	}
+	if l.op == caffepb.EltwiseParameter_MAX {
+		l.maximum(y, l.winner, xs)
+		return nil
+	}
+	for i := range y {
+		sum, product := 0.0, 1.0
+		for k, x := range xs {
+			sum += float64(l.coeff[k]) * float64(x[i])
+			product *= float64(x[i])
+		}
+		y[i] = float32(sum)
+		if l.op == caffepb.EltwiseParameter_PROD {
+			y[i] = float32(product)
+		}
+	}
+	return nil
+}
+
+func (l *eltwise) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	dy, y := top[0].Diff(), top[0].Data()
+	for target, b := range bottom {
+		if !propagateDown[target] {
+			continue
+		}
+		if l.mpe() {
+			l.gradMPE(target, dy, y, bottom)
+			continue
+		}
+		l.target = target
+		l.ins[0], l.outs[0] = dy, b.Diff()
+		switch l.op {
+		case caffepb.EltwiseParameter_MAX:
+			l.ins[1] = l.winner
+		case caffepb.EltwiseParameter_PROD:
+			l.ins[1] = y
+			for k, x := range bottom {
+				l.ins[2+k] = x.Data()
+			}
+		}
+		if err := l.backward.Run(l.ins[:l.gradIns(len(bottom))], l.outs[:1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *eltwise) gradMPE(target int, dy, y []float32, bottom []*blob.Blob) {
+	dx := bottom[target].Diff()
+	for i, g := range dy {
+		switch {
+		case l.op == caffepb.EltwiseParameter_SUM:
+			dx[i] = l.coeff[target] * g
+		case l.op == caffepb.EltwiseParameter_MAX:
+			dx[i] = 0
+			if int(l.winner[i]) == target {
+				dx[i] = g
+			}
+		case l.stable:
+			product := float64(g)
+			for k, b := range bottom {
+				if k != target {
+					product *= float64(b.Data()[i])
+				}
+			}
+			dx[i] = float32(product)
+		default:
+			dx[i] = y[i] / bottom[target].Data()[i] * g
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package layers
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func init() {
+	Register(Type{
+		Name: "EuclideanLoss", Doc: "sum of (a - b)^2 / (2 * number of items)",
+		New: func(p *caffepb.LayerParameter, d *Device) Layer {
+			return &euclideanLoss{Base: Base{Param: p, Device: d}, count: -1}
+		},
+		Bottoms: Exactly(2), Tops: Exactly(1), Loss: true,
+	})
+}
+
+// euclideanLoss is Caffe's EuclideanLoss layer; da = weight/N * (a - b), db = -da.
+type euclideanLoss struct {
+	Base
+	count int
+	diff  *blob.Blob
+
+	sum   *kernel.StreamKernel
+	scale *kernel.StreamKernel
+	alpha float32
+	ins   [2][]float32
+	outs  [1][]float32
+}
+
+func (l *euclideanLoss) SetUp(_, _ []*blob.Blob) error {
+	l.diff = blob.New(0)
+	return nil
+}
+
+func (l *euclideanLoss) Reshape(bottom, top []*blob.Blob) error {
+	if bottom[0].NumAxes() > 4 {
+		return fmt.Errorf("at most 4 axes are allowed: bottom[0] has shape %s", bottom[0].ShapeString())
+	}
+	if err := checkSameItems(bottom); err != nil {
+		return err
+	}
+	if bottom[0].Count() != bottom[1].Count() {
+		return fmt.Errorf("inputs must have the same dimension: %s and %s", bottom[0].ShapeString(), bottom[1].ShapeString())
+	}
+	top[0].Reshape()
+	l.diff.ReshapeLike(bottom[0])
+	if l.count == bottom[0].Count() || l.mpe() {
+		return nil
+	}
+	l.count = bottom[0].Count()
+	dims, full := [3]int{1, 1, l.count}, []kernel.Array{kernel.Full}
+	var err error
+	l.sum, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
+		Name: "euclidean loss", Dims: dims, Ins: []kernel.Array{kernel.Full, kernel.Full}, Outs: full, Sums: 1, Cost: kernel.Work{Flops: 3},
+		Op: func(t *kernel.Tile) {
+			d := t.Out[0][:t.I]
+			simd.Sub(d, t.In[0], t.In[1])
+			t.Sum[0] += simd.SumSq(d)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	l.scale, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
+		Name: "euclidean loss gradient", Dims: dims, Ins: full, Outs: full, Cost: kernel.Work{Flops: 1},
+		Op: func(t *kernel.Tile) { simd.Scale(t.Out[0][:t.I], t.In[0], l.alpha) },
+	})
+	return err
+}
+
+func (l *euclideanLoss) Forward(bottom, top []*blob.Blob) error {
+	a, b, diff := bottom[0].Data(), bottom[1].Data(), l.diff.Data()
+	var sum float64
+	if l.mpe() {
+		for i := range a {
+			d := float64(a[i]) - float64(b[i])
+			diff[i] = float32(d)
+			sum += d * d
+		}
+	} else {
+		l.ins, l.outs[0] = [2][]float32{a, b}, diff
+		if err := l.sum.Run(l.ins[:], l.outs[:]); err != nil {
+			return err
+		}
+		sum = l.sum.Sums()[0]
+	}
+	top[0].Data()[0] = float32(sum / 2 / float64(max(1, bottom[0].Legacy(0))))
+	return nil
+}
+
+func (l *euclideanLoss) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	for i, sign := range []float32{1, -1} {
+		if !propagateDown[i] {
+			continue
+		}
+		l.alpha = sign * top[0].Diff()[0] / float32(max(1, bottom[i].Legacy(0)))
+		diff, dx := l.diff.Data(), bottom[i].Diff()
+		if l.mpe() {
+			for k, d := range diff {
+				dx[k] = l.alpha * d
+			}
+			continue
+		}
+		l.ins[0], l.outs[0] = diff, dx
+		if err := l.scale.Run(l.ins[:1], l.outs[:]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

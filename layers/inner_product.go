@@ -1,0 +1,188 @@
+package layers
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func init() {
+	Register(Type{
+		Name: "InnerProduct", Doc: "y = W x + b, the axes from axis on taken as one vector",
+		New: func(p *caffepb.LayerParameter, d *Device) Layer {
+			return &innerProduct{Base: Base{Param: p, Device: d}, m: -1}
+		},
+		Bottoms: Exactly(1), Tops: Exactly(1),
+	})
+}
+
+// innerProduct is Caffe's InnerProduct layer: M items of K values to N outputs. Weights are N x K, or K x N if transpose
+// is set.
+type innerProduct struct {
+	Base
+	axis, m, n, k int
+	transpose     bool
+	bias          bool
+
+	forward, weights, input *kernel.Gemm
+	sumBias                 *kernel.StreamKernel
+	ins                     [1][]float32
+}
+
+func (l *innerProduct) SetUp(bottom, _ []*blob.Blob) error {
+	p := l.Param.GetInnerProductParam()
+	axis, ok := bottom[0].Axis(int(p.GetAxis()))
+	if !ok {
+		return fmt.Errorf("axis %d is out of range: bottom[0] has shape %s", p.GetAxis(), bottom[0].ShapeString())
+	}
+	l.axis, l.n, l.k = axis, int(p.GetNumOutput()), bottom[0].CountFrom(axis)
+	l.transpose, l.bias = p.GetTranspose(), p.GetBiasTerm()
+	if l.n < 1 {
+		return fmt.Errorf("num_output must be positive, it is %d", l.n)
+	}
+	shape := []int{l.n, l.k}
+	if l.transpose {
+		shape = []int{l.k, l.n}
+	}
+	if err := l.addWeight(p.GetWeightFiller(), shape...); err != nil {
+		return err
+	}
+	if l.bias {
+		return l.addWeight(p.GetBiasFiller(), l.n)
+	}
+	return nil
+}
+
+func (l *innerProduct) Reshape(bottom, top []*blob.Blob) error {
+	if k := bottom[0].CountFrom(l.axis); k != l.k {
+		return fmt.Errorf("input size is incompatible with inner product parameters: bottom[0] with shape %s has %d values an item, the weights take %d", bottom[0].ShapeString(), k, l.k)
+	}
+	top[0].Reshape(append(append([]int(nil), bottom[0].Shape()[:l.axis]...), l.n)...)
+	m := bottom[0].CountRange(0, l.axis)
+	if m == l.m {
+		return nil
+	}
+	l.m = m
+	if l.mpe() {
+		return nil
+	}
+	return l.prepare()
+}
+
+func (l *innerProduct) prepare() (err error) {
+	machine := l.Device.Machine
+	if l.forward, err = kernel.NewGemm(machine, kernel.GemmShape{M: l.m, N: l.n, K: l.k, TransB: !l.transpose}); err != nil {
+		return err
+	}
+	w := kernel.GemmShape{M: l.n, N: l.k, K: l.m, TransA: true, Accumulate: true}
+	if l.transpose {
+		w.M, w.N = w.N, w.M
+	}
+	if l.weights, err = kernel.NewGemm(machine, w); err != nil {
+		return err
+	}
+	if l.input, err = kernel.NewGemm(machine, kernel.GemmShape{M: l.m, N: l.k, K: l.n, TransB: l.transpose}); err != nil {
+		return err
+	}
+	l.sumBias, err = newChannelSum(l.Device, [3]int{l.m, l.n, 1})
+	return err
+}
+
+func (l *innerProduct) Forward(bottom, top []*blob.Blob) error {
+	var bias []float32
+	if l.bias {
+		bias = l.params[1].Data()
+	}
+	x, w, y := bottom[0].Data(), l.params[0].Data(), top[0].Data()
+	if !l.mpe() {
+		return l.forward.Run(x, w, bias, y)
+	}
+	for i := range l.m {
+		for j := range l.n {
+			var sum float64
+			for k := range l.k {
+				sum += float64(x[i*l.k+k]) * float64(w[l.weight(j, k)])
+			}
+			if l.bias {
+				sum += float64(bias[j])
+			}
+			y[i*l.n+j] = float32(sum)
+		}
+	}
+	return nil
+}
+
+// weight is the index of the weight from input k to output j.
+func (l *innerProduct) weight(j, k int) int {
+	if l.transpose {
+		return k*l.n + j
+	}
+	return j*l.k + k
+}
+
+func (l *innerProduct) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	dy := top[0].Diff()
+	if l.paramGrad(0) {
+		if err := l.weightGrad(bottom[0].Data(), dy, l.params[0].Diff()); err != nil {
+			return err
+		}
+	}
+	if l.bias && l.paramGrad(1) {
+		if err := l.biasGrad(dy, l.params[1].Diff()); err != nil {
+			return err
+		}
+	}
+	if !propagateDown[0] {
+		return nil
+	}
+	dx, w := bottom[0].Diff(), l.params[0].Data()
+	if !l.mpe() {
+		return l.input.Run(dy, w, nil, dx)
+	}
+	for i := range l.m {
+		for k := range l.k {
+			var sum float64
+			for j := range l.n {
+				sum += float64(dy[i*l.n+j]) * float64(w[l.weight(j, k)])
+			}
+			dx[i*l.k+k] = float32(sum)
+		}
+	}
+	return nil
+}
+
+func (l *innerProduct) weightGrad(x, dy, dw []float32) error {
+	if !l.mpe() {
+		if l.transpose {
+			x, dy = dy, x
+		}
+		return l.weights.Run(dy, x, nil, dw)
+	}
+	for j := range l.n {
+		for k := range l.k {
+			var sum float64
+			for i := range l.m {
+				sum += float64(dy[i*l.n+j]) * float64(x[i*l.k+k])
+			}
+			dw[l.weight(j, k)] += float32(sum)
+		}
+	}
+	return nil
+}
+
+func (l *innerProduct) biasGrad(dy, db []float32) error {
+	if l.mpe() {
+		addChannelSums(db, dy, 1)
+		return nil
+	}
+	l.ins[0] = dy
+	if err := l.sumBias.Run(l.ins[:], nil); err != nil {
+		return err
+	}
+	for j, s := range l.sumBias.Sums() {
+		db[j] += float32(s)
+	}
+	return nil
+}

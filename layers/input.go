@@ -1,0 +1,161 @@
+package layers
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func init() {
+	Register(Type{
+		Name: "Input", Doc: "tops that the caller fills; zero until then",
+		New: func(p *caffepb.LayerParameter, d *Device) Layer {
+			return &input{Base: Base{Param: p, Device: d}}
+		},
+		Bottoms: Exactly(0), Tops: AtLeast(1), NoGradient: true,
+	})
+	Register(Type{
+		Name: "Parameter", Doc: "its weight as a top",
+		New: func(p *caffepb.LayerParameter, d *Device) Layer {
+			return &parameter{Base: Base{Param: p, Device: d}}
+		},
+		Bottoms: Exactly(0), Tops: Exactly(1),
+	})
+	Register(Type{
+		Name: "DummyData", Doc: "tops filled by fillers: constants once, the others anew in every pass",
+		New: func(p *caffepb.LayerParameter, d *Device) Layer {
+			return &dummyData{Base: Base{Param: p, Device: d}}
+		},
+		Bottoms: Exactly(0), Tops: AtLeast(1), NoGradient: true,
+	})
+}
+
+// input is Caffe's Input layer.
+type input struct{ Base }
+
+func (l *input) SetUp(_, top []*blob.Blob) error {
+	shapes := l.Param.GetInputParam().GetShape()
+	if n := len(shapes); n > 1 && n != len(top) {
+		return fmt.Errorf("must specify 'shape' once, or once per top blob (%d): it is specified %d times", len(top), n)
+	}
+	for i, t := range top {
+		if len(shapes) > 0 {
+			shape, err := protoShape(shapes[min(i, len(shapes)-1)])
+			if err != nil {
+				return err
+			}
+			t.Reshape(shape...)
+		}
+	}
+	return nil
+}
+
+// protoShape checks a shape that the user wrote.
+func protoShape(p *caffepb.BlobShape) ([]int, error) {
+	var shape []int
+	for i, d := range p.GetDim() {
+		if d < 0 || d > 1<<31 {
+			return nil, fmt.Errorf("dim %d of the shape is %d; it must not be negative", i, d)
+		}
+		shape = append(shape, int(d))
+	}
+	return shape, nil
+}
+
+func (l *input) Reshape(_, _ []*blob.Blob) error                         { return nil }
+func (l *input) Forward(_, _ []*blob.Blob) error                         { return nil }
+func (l *input) Backward(_ []*blob.Blob, _ []bool, _ []*blob.Blob) error { return nil }
+
+// parameter is Caffe's Parameter layer. The top shares the weight's data and diff, so that nothing is left to do.
+type parameter struct{ Base }
+
+func (l *parameter) SetUp(_, _ []*blob.Blob) error {
+	shape, err := protoShape(l.Param.GetParameterParam().GetShape())
+	if err != nil {
+		return err
+	}
+	l.params = append(l.params, blob.New(shape...))
+	return nil
+}
+
+func (l *parameter) Reshape(_, top []*blob.Blob) error {
+	top[0].ReshapeLike(l.params[0])
+	top[0].ShareData(l.params[0])
+	top[0].ShareDiff(l.params[0])
+	return nil
+}
+
+func (l *parameter) Forward(_, top []*blob.Blob) error { return l.Reshape(nil, top) }
+
+func (l *parameter) Backward(_ []*blob.Blob, _ []bool, _ []*blob.Blob) error { return nil }
+
+// dummyData is Caffe's DummyData layer.
+type dummyData struct {
+	Base
+	fillers []*caffepb.FillerParameter // one a top
+	refill  []bool
+	filled  bool
+}
+
+func (l *dummyData) SetUp(_, top []*blob.Blob) error {
+	p := l.Param.GetDummyDataParam()
+	n := len(p.GetDataFiller())
+	if n != 0 && n != 1 && n != len(top) {
+		return fmt.Errorf("number of data fillers must be 0, 1 or equal to the number of tops: %d; you specified %d", len(top), n)
+	}
+	for i, t := range top {
+		f := &caffepb.FillerParameter{}
+		if n > 0 {
+			f = p.DataFiller[min(i, n-1)]
+		}
+		l.fillers = append(l.fillers, f)
+		l.refill = append(l.refill, f.GetType() != "constant")
+		shape, err := l.topShape(p, i, len(top))
+		if err != nil {
+			return err
+		}
+		t.Reshape(shape...)
+	}
+	return nil
+}
+
+// topShape reads shape, or the older num, channels, height and width; each once, or once a top.
+func (l *dummyData) topShape(p *caffepb.DummyDataParameter, i, tops int) ([]int, error) {
+	legacy := [][]uint32{p.GetNum(), p.GetChannels(), p.GetHeight(), p.GetWidth()}
+	if n := len(p.GetShape()); n > 0 {
+		if n != 1 && n != tops {
+			return nil, fmt.Errorf("must specify 'shape' once, or once per top blob (%d): it is specified %d times", tops, n)
+		}
+		for _, f := range legacy {
+			if len(f) > 0 {
+				return nil, fmt.Errorf("shape and the older num, channels, height, width cannot both be given")
+			}
+		}
+		return protoShape(p.Shape[min(i, n-1)])
+	}
+	var shape []int
+	for k, f := range legacy {
+		if n := len(f); n != 1 && n != tops {
+			return nil, fmt.Errorf("must specify '%s' once, or once per top blob (%d): it is specified %d times", [...]string{"num", "channels", "height", "width"}[k], tops, n)
+		}
+		shape = append(shape, int(f[min(i, len(f)-1)]))
+	}
+	return shape, nil
+}
+
+func (l *dummyData) Reshape(_, _ []*blob.Blob) error { return nil }
+
+func (l *dummyData) Forward(_, top []*blob.Blob) error {
+	for i, t := range top {
+		if (l.refill[i] || !l.filled) && l.Device.Machine.Values() {
+			if err := Fill(t, l.fillers[i], l.Device.Random); err != nil {
+				return err
+			}
+		}
+	}
+	l.filled = true
+	return nil
+}
+
+func (l *dummyData) Backward(_ []*blob.Blob, _ []bool, _ []*blob.Blob) error { return nil }

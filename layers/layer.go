@@ -1,0 +1,45 @@
+// Package layers holds every layer type of Caffe, each with two paths: the MPE path, a plain single-threaded
+// reference, and the CPE path, tiled kernels (package cpe/kernel) on the device's machine.
+//
+// A layer lives in one file named after its type (big ones split into conv.go, conv_mpe.go, conv_cpe.go), registers
+// itself there, and knows nothing of nets or solvers. It is built with a Device, which says which path to take and
+// gives the machine and the random generator; there is no process-wide mode. Arity, in-place ability and loss-ness
+// are data in the registry entry (Type), so that the interface stays at five methods. What only some layers can do
+// is a small side interface (Positioner, Reseeder, ...) that the net asserts at the place of use.
+package layers
+
+import "github.com/swcaffe/swcaffe/blob"
+
+// Layer is one node of a net. Bottoms are its inputs, tops its outputs.
+//
+// SetUp runs once, after the registry has checked the number of blobs: it reads the parameters and makes the
+// weights. Reshape runs before the first Forward and whenever bottoms may have changed shape: it gives the tops
+// their shapes and prepares kernels; it allocates nothing when no shape changed. Forward computes the tops' data
+// from the bottoms'. Backward computes the diffs of those bottoms i with propagateDown[i], overwriting them, and adds
+// to the diffs of the parameters; a layer that may run in place must not read bottom data that its Forward
+// overwrote.
+type Layer interface {
+	SetUp(bottom, top []*blob.Blob) error
+	Reshape(bottom, top []*blob.Blob) error
+	Forward(bottom, top []*blob.Blob) error
+	Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error
+	Params() []*blob.Blob
+}
+
+// GradSelector is implemented by layers with parameters (through Base): the net says which parameter gradients the
+// solver will use, so that the others need not be computed.
+type GradSelector interface {
+	SetParamGrad(i int, need bool)
+}
+
+// Positioner is implemented by layers that read a stream of items. The position is the number of items that Forward
+// has handed out; a snapshot stores it, and a resumed run continues behind it.
+type Positioner interface {
+	Position() uint64
+	SetPosition(items uint64) error
+}
+
+// Closer is implemented by layers that hold files, goroutines or kernels' scratch.
+type Closer interface {
+	Close() error
+}

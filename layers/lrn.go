@@ -1,0 +1,175 @@
+package layers
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func init() {
+	Register(Type{
+		Name: "LRN", Doc: "local response normalisation across channels or within a channel",
+		New: func(p *caffepb.LayerParameter, d *Device) Layer {
+			base := Base{Param: p, Device: d}
+			if p.GetLrnParam().GetNormRegion() == caffepb.LRNParameter_WITHIN_CHANNEL {
+				return &lrnWithin{Base: base}
+			}
+			return &lrnAcross{Base: base}
+		},
+		Bottoms: Exactly(1), Tops: Exactly(1),
+	})
+}
+
+// lrnSize reads local_size, which must be odd.
+func lrnSize(p *caffepb.LRNParameter, bottom *blob.Blob) (int, error) {
+	if size := int(p.GetLocalSize()); size%2 == 1 {
+		if bottom.NumAxes() != 4 {
+			return 0, fmt.Errorf("bottom[0] must have 4 axes (num, channels, height, width), its shape is %s", bottom.ShapeString())
+		}
+		return size, nil
+	}
+	return 0, fmt.Errorf("LRN only supports odd values for local_size, it is %d", p.GetLocalSize())
+}
+
+// lrnAcross is Caffe's LRN layer across channels (Krizhevsky et al. 2012): with n = local_size and the window of n channels
+// around c, s(c) = k + alpha/n * sum of x^2 and y = x * s^-beta;
+// dx(c) = dy(c)*s(c)^-beta - 2*alpha*beta/n * x(c) * sum over the window of dy*y/s.
+type lrnAcross struct {
+	Base
+	size           int
+	alpha, beta, k float32
+	dims           [3]int
+	scale          *blob.Blob
+	run, grad      *kernel.StreamKernel
+	ins            [4][]float32
+	outs           [2][]float32
+}
+
+func (l *lrnAcross) SetUp(bottom, _ []*blob.Blob) (err error) {
+	p := l.Param.GetLrnParam()
+	l.alpha, l.beta, l.k = p.GetAlpha(), p.GetBeta(), p.GetK()
+	l.scale = blob.New(0)
+	l.size, err = lrnSize(p, bottom[0])
+	return err
+}
+
+func (l *lrnAcross) Reshape(bottom, top []*blob.Blob) error {
+	top[0].ReshapeLike(bottom[0])
+	dims, err := splitAxis(bottom[0], 1)
+	if err != nil || l.dims == dims {
+		return err
+	}
+	l.dims = dims
+	l.scale.ReshapeLike(bottom[0])
+	if l.mpe() {
+		return nil
+	}
+	full := kernel.Full
+	l.run, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
+		Name: "LRN", Dims: dims, WholeMid: true, Ins: []kernel.Array{full}, Outs: []kernel.Array{full, full}, Scratch: 1,
+		Cost: kernel.Work{Flops: float64(l.size + 3), Specials: 2}, Op: l.forwardTile,
+	})
+	if err != nil {
+		return err
+	}
+	l.grad, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
+		Name: "LRN gradient", Dims: dims, WholeMid: true, Ins: []kernel.Array{full, full, full, full}, Outs: []kernel.Array{full}, Scratch: 2,
+		Cost: kernel.Work{Flops: float64(l.size + 6), Specials: 3}, Op: l.backwardTile,
+	})
+	return err
+}
+
+// windowSum writes, for every mid m of a dense M x I array, the sum of the rows within half of m.
+func (l *lrnAcross) windowSum(m, inner int, src []float32, dst []float32) {
+	clear(dst)
+	for c := max(0, m-l.size/2); c <= min(l.dims[1]-1, m+l.size/2); c++ {
+		simd.Add(dst, dst, src[c*inner:])
+	}
+}
+
+func (l *lrnAcross) forwardTile(t *kernel.Tile) {
+	for o := range t.O {
+		squares := t.Scratch[0][:t.M*t.I]
+		row := func(data []float32, m int) []float32 { return data[o*t.OStride+m*t.MStride:][:t.I] }
+		for m := range t.M {
+			simd.Square(squares[m*t.I:(m+1)*t.I], row(t.In[0], m))
+		}
+		for m := range t.M {
+			y, s := row(t.Out[0], m), row(t.Out[1], m)
+			l.windowSum(m, t.I, squares, s)
+			simd.Affine(s, s, l.alpha/float32(l.size), l.k)
+			simd.Pow(y, s, -l.beta)
+			simd.Mul(y, y, row(t.In[0], m))
+		}
+	}
+}
+
+func (l *lrnAcross) backwardTile(t *kernel.Tile) {
+	for o := range t.O {
+		ratio, sum := t.Scratch[0][:t.M*t.I], t.Scratch[1][:t.I]
+		row := func(data []float32, m int) []float32 { return data[o*t.OStride+m*t.MStride:][:t.I] }
+		for m := range t.M {
+			r := ratio[m*t.I : (m+1)*t.I]
+			simd.Mul(r, row(t.In[0], m), row(t.In[2], m))
+			simd.Div(r, r, row(t.In[3], m))
+		}
+		for m := range t.M {
+			dx := row(t.Out[0], m)
+			l.windowSum(m, t.I, ratio, sum)
+			simd.Mul(sum, sum, row(t.In[1], m))
+			simd.Pow(dx, row(t.In[3], m), -l.beta)
+			simd.Mul(dx, dx, row(t.In[0], m))
+			simd.Axpy(dx, sum, -2*l.alpha*l.beta/float32(l.size))
+		}
+	}
+}
+
+func (l *lrnAcross) Forward(bottom, top []*blob.Blob) error {
+	x, y, s := bottom[0].Data(), top[0].Data(), l.scale.Data()
+	if !l.mpe() {
+		l.ins[0], l.outs = x, [2][]float32{y, s}
+		return l.run.Run(l.ins[:1], l.outs[:])
+	}
+	l.eachWindow(func(at, c int, window func(visit func(at int))) {
+		var sum float64
+		window(func(at int) { sum += float64(x[at]) * float64(x[at]) })
+		scale := float64(l.k) + float64(l.alpha)/float64(l.size)*sum
+		s[at], y[at] = float32(scale), float32(float64(x[at])*math.Pow(scale, -float64(l.beta)))
+	})
+	return nil
+}
+
+// eachWindow visits every element with a function that visits the elements of the channels around it.
+func (l *lrnAcross) eachWindow(visit func(at, c int, window func(visit func(at int)))) {
+	channels, inner := l.dims[1], l.dims[2]
+	for at := range l.dims[0] * channels * inner {
+		c := at / inner % channels
+		visit(at, c, func(visit func(at int)) {
+			for k := max(0, c-l.size/2); k <= min(channels-1, c+l.size/2); k++ {
+				visit(at + (k-c)*inner)
+			}
+		})
+	}
+}
+
+func (l *lrnAcross) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	if !propagateDown[0] {
+		return nil
+	}
+	x, y, dy, s, dx := bottom[0].Data(), top[0].Data(), top[0].Diff(), l.scale.Data(), bottom[0].Diff()
+	if !l.mpe() {
+		l.ins, l.outs[0] = [4][]float32{dy, x, y, s}, dx
+		return l.grad.Run(l.ins[:], l.outs[:1])
+	}
+	l.eachWindow(func(at, c int, window func(visit func(at int))) {
+		var sum float64
+		window(func(at int) { sum += float64(dy[at]) * float64(y[at]) / float64(s[at]) })
+		own := float64(dy[at]) * math.Pow(float64(s[at]), -float64(l.beta))
+		dx[at] = float32(own - 2*float64(l.alpha)*float64(l.beta)/float64(l.size)*float64(x[at])*sum)
+	})
+	return nil
+}

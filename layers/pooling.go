@@ -1,0 +1,170 @@
+package layers
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func init() {
+	Register(Type{
+		Name: "Pooling", Doc: "maximum, mean or random choice over windows of N x C x H x W; a second top gets the maxima's places",
+		New: func(p *caffepb.LayerParameter, d *Device) Layer {
+			return &pooling{Base: Base{Param: p, Device: d}}
+		},
+		Bottoms: Exactly(1), Tops: Between(1, 2),
+	})
+}
+
+// pooling is Caffe's Pooling layer.
+type pooling struct {
+	Base
+	window kernel.PoolShape // kernel, stride, padding and method; extents come with Reshape
+	floor  bool
+
+	shape kernel.PoolShape
+	pool  *kernel.Pool
+	mask  []int32
+}
+
+func (l *pooling) SetUp(bottom, top []*blob.Blob) error {
+	p := l.Param.GetPoolingParam()
+	if bottom[0].NumAxes() != 4 {
+		return fmt.Errorf("bottom[0] must have 4 axes (num, channels, height, width), its shape is %s", bottom[0].ShapeString())
+	}
+	w := &l.window
+	l.floor = p.GetRoundMode() == caffepb.PoolingParameter_FLOOR
+	w.Method, w.Train = kernel.PoolMethod(p.GetPool()), l.train()
+	if w.Method != kernel.PoolMax && len(top) > 1 {
+		return fmt.Errorf("a second top, for the maxima's places, goes with MAX pooling only")
+	}
+	sized := p.KernelSize != nil || p.KernelH != nil || p.KernelW != nil
+	if p.GetGlobalPooling() {
+		if sized {
+			return fmt.Errorf("with global_pooling the kernel size cannot be specified")
+		}
+		if p.GetPad() != 0 || p.GetPadH() != 0 || p.GetPadW() != 0 || p.GetStride() != 1 || p.StrideH != nil && p.GetStrideH() != 1 || p.StrideW != nil && p.GetStrideW() != 1 {
+			return fmt.Errorf("with global_pooling pad must be 0 and stride 1")
+		}
+		w.SH, w.SW = 1, 1
+		return nil
+	}
+	var err error
+	if w.KH, w.KW, err = pair("kernel", p.KernelSize, p.KernelH, p.KernelW, 0); err != nil {
+		return err
+	}
+	if w.SH, w.SW, err = pair("stride", p.Stride, p.StrideH, p.StrideW, 1); err != nil {
+		return err
+	}
+	if w.PH, w.PW, err = pair("pad", p.Pad, p.PadH, p.PadW, 0); err != nil {
+		return err
+	}
+	switch {
+	case w.KH < 1 || w.KW < 1:
+		return fmt.Errorf("filter dimensions must be positive, they are %d x %d", w.KH, w.KW)
+	case w.SH < 1 || w.SW < 1:
+		return fmt.Errorf("stride must be positive, it is %d x %d", w.SH, w.SW)
+	case w.PH >= w.KH || w.PW >= w.KW:
+		return fmt.Errorf("pad %d x %d must be smaller than kernel %d x %d", w.PH, w.PW, w.KH, w.KW)
+	}
+	return nil
+}
+
+// pair reads a field that stands once for both axes or as _h and _w.
+func pair(name string, both, h, w *uint32, missing int) (int, int, error) {
+	switch {
+	case both != nil && (h != nil || w != nil):
+		return 0, 0, fmt.Errorf("either %s (_size) or %s_h and %s_w may be specified, not both", name, name, name)
+	case both != nil:
+		return int(*both), int(*both), nil
+	case (h == nil) != (w == nil) && name == "kernel":
+		return 0, 0, fmt.Errorf("for non-square filters both kernel_h and kernel_w are required")
+	}
+	value := func(v *uint32) int {
+		if v == nil {
+			return missing
+		}
+		return int(*v)
+	}
+	return value(h), value(w), nil
+}
+
+func (l *pooling) Reshape(bottom, top []*blob.Blob) error {
+	if bottom[0].NumAxes() != 4 {
+		return fmt.Errorf("bottom[0] must have 4 axes (num, channels, height, width), its shape is %s", bottom[0].ShapeString())
+	}
+	in, s := bottom[0].Shape(), l.window
+	s.N, s.C, s.H, s.W = in[0], in[1], in[2], in[3]
+	if l.Param.GetPoolingParam().GetGlobalPooling() {
+		s.KH, s.KW = s.H, s.W
+	}
+	if s.H+2*s.PH < s.KH || s.W+2*s.PW < s.KW {
+		return fmt.Errorf("kernel %d x %d is larger than the padded input %d x %d", s.KH, s.KW, s.H+2*s.PH, s.W+2*s.PW)
+	}
+	s.OH, s.OW = l.outputs(s.H, s.KH, s.SH, s.PH), l.outputs(s.W, s.KW, s.SW, s.PW)
+	for _, t := range top {
+		t.Reshape(s.N, s.C, s.OH, s.OW)
+	}
+	if l.shape == s {
+		return nil
+	}
+	l.shape = s
+	if s.Method != kernel.PoolAve {
+		l.mask = make([]int32, top[0].Count())
+	}
+	if l.mpe() {
+		return nil
+	}
+	var err error
+	l.pool, err = kernel.NewPool(l.Device.Machine, s)
+	return err
+}
+
+// outputs is the number of windows along an axis. Where the stride does not divide it is rounded up (unless round_mode is
+// FLOOR); with padding, a last window that would begin past the image and its leading padding is dropped.
+func (l *pooling) outputs(size, kernel, stride, pad int) int {
+	n := (size + 2*pad - kernel) / stride
+	if !l.floor {
+		n = (size + 2*pad - kernel + stride - 1) / stride
+	}
+	n++
+	if pad > 0 && (n-1)*stride >= size+pad {
+		n--
+	}
+	return n
+}
+
+func (l *pooling) Forward(bottom, top []*blob.Blob) error {
+	var key uint64
+	if l.shape.Method == kernel.PoolStochastic && l.train() {
+		key = l.Device.Random.Uint64()
+	}
+	x, y := bottom[0].Data(), top[0].Data()
+	if l.mpe() {
+		poolForwardMPE(&l.shape, x, y, l.mask, key)
+	} else if err := l.pool.Forward(x, y, l.mask, key); err != nil {
+		return err
+	}
+	if len(top) > 1 {
+		places := top[1].Data()
+		for i, m := range l.mask {
+			places[i] = float32(m)
+		}
+	}
+	return nil
+}
+
+func (l *pooling) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	switch {
+	case !propagateDown[0]:
+		return nil
+	case l.shape.Method == kernel.PoolStochastic && !l.train():
+		return fmt.Errorf("stochastic pooling has no gradient in phase TEST")
+	case l.mpe():
+		poolBackwardMPE(&l.shape, top[0].Diff(), l.mask, bottom[0].Diff())
+		return nil
+	}
+	return l.pool.Backward(top[0].Diff(), l.mask, bottom[0].Diff())
+}

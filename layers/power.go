@@ -1,0 +1,139 @@
+package layers
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+func init() {
+	registerNeuron("Power", "y = (shift + scale*x)^power", true, power)
+	registerNeuron("Exp", "y = base^(shift + scale*x)", true, exponential)
+	registerNeuron("Log", "y = log_base(shift + scale*x)", true, logarithm)
+}
+
+// power is Caffe's Power layer; y' = power * scale * (shift + scale*x)^(power-1).
+func power(n *neuron) (neuronRule, error) {
+	p := n.Param.GetPowerParam()
+	exponent, scale, shift := p.GetPower(), p.GetScale(), p.GetShift()
+	slope := func(x, _ float64) float64 {
+		k := float64(exponent) * float64(scale)
+		if k == 0 || exponent == 1 {
+			return k
+		}
+		return k * math.Pow(float64(shift)+float64(scale)*x, float64(exponent)-1)
+	}
+	return neuronRule{
+		inPlaceSlope: powerInPlace(exponent, scale, shift),
+		f:            func(x float64) float64 { return math.Pow(float64(shift)+float64(scale)*x, float64(exponent)) },
+		slope:        slope,
+		tile: func(y, x []float32) {
+			simd.Affine(y, x, scale, shift)
+			switch exponent {
+			case 1:
+			case 2:
+				simd.Square(y, y)
+			default:
+				simd.Pow(y, y, exponent)
+			}
+		},
+		tileGrad: func(dx, dy, x, _ []float32) {
+			switch {
+			case exponent == 1 || exponent*scale == 0:
+				simd.Scale(dx, dy, exponent*scale)
+			case exponent == 2:
+				for i, v := range x[:len(dx)] {
+					dx[i] = dy[i] * 2 * scale * (shift + scale*v)
+				}
+			default:
+				for i, v := range x[:len(dx)] {
+					dx[i] = dy[i] * float32(slope(float64(v), 0))
+				}
+			}
+		},
+		cost: kernel.Work{Flops: 2, Specials: 1},
+	}, nil
+}
+
+// powerInPlace is the derivative as Caffe computes it from y alone when its Power layer runs in place.
+func powerInPlace(exponent, scale, shift float32) func(y float64) float64 {
+	p, a, b := float64(exponent), float64(scale), float64(shift)
+	return func(y float64) float64 {
+		switch {
+		case p == 1 || p*a == 0:
+			return p * a
+		case p == 2:
+			return 2 * a * (a*y + b)
+		case b == 0:
+			return p
+		}
+		return p * a * y / (a*y + b)
+	}
+}
+
+// lnBase returns ln of an Exp or Log layer's base; -1 stands for e.
+func lnBase(base float32) (float64, error) {
+	if base == -1 {
+		return 1, nil
+	}
+	if base <= 0 {
+		return 0, fmt.Errorf("base must be positive (or -1, for e), it is %g", base)
+	}
+	return math.Log(float64(base)), nil
+}
+
+// exponential is Caffe's Exp layer; y' = ln(base) * scale * y.
+func exponential(n *neuron) (neuronRule, error) {
+	p := n.Param.GetExpParam()
+	ln, err := lnBase(p.GetBase())
+	if err != nil {
+		return neuronRule{}, err
+	}
+	scale, shift := ln*float64(p.GetScale()), ln*float64(p.GetShift())
+	return neuronRule{
+		f:     func(x float64) float64 { return math.Exp(scale*x + shift) },
+		slope: func(_, y float64) float64 { return scale * y },
+		tile: func(y, x []float32) {
+			simd.Affine(y, x, float32(scale), float32(shift))
+			simd.Exp(y, y)
+		},
+		tileGrad: func(dx, dy, _, y []float32) {
+			simd.Mul(dx, dy, y)
+			simd.Scale(dx, dx, float32(scale))
+		},
+		cost: kernel.Work{Flops: 2, Specials: 1},
+	}, nil
+}
+
+// logarithm is Caffe's Log layer; y' = scale / (ln(base) * (shift + scale*x)).
+func logarithm(n *neuron) (neuronRule, error) {
+	p := n.Param.GetLogParam()
+	ln, err := lnBase(p.GetBase())
+	if err == nil && ln == 0 {
+		err = errors.New("base must not be 1")
+	}
+	if err != nil {
+		return neuronRule{}, err
+	}
+	scale, shift := p.GetScale(), p.GetShift()
+	return neuronRule{
+		inPlaceSlope: func(y float64) float64 { return float64(scale) / (ln * (float64(shift) + float64(scale)*y)) },
+		f:            func(x float64) float64 { return math.Log(float64(shift)+float64(scale)*x) / ln },
+		slope:        func(x, _ float64) float64 { return float64(scale) / (ln * (float64(shift) + float64(scale)*x)) },
+		tile: func(y, x []float32) {
+			simd.Affine(y, x, scale, shift)
+			simd.Log(y, y)
+			simd.Scale(y, y, float32(1/ln))
+		},
+		tileGrad: func(dx, dy, x, _ []float32) {
+			k := float32(float64(scale) / ln)
+			for i, v := range x[:len(dx)] {
+				dx[i] = dy[i] * k / (shift + scale*v)
+			}
+		},
+		cost: kernel.Work{Flops: 3, Specials: 1},
+	}, nil
+}

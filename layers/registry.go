@@ -1,0 +1,101 @@
+package layers
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/swcaffe/swcaffe/internal/suggest"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+// Arity bounds a number of blobs. Max < 0 means no upper bound.
+type Arity struct{ Min, Max int }
+
+// Exactly, AtLeast and Between are the arities that registry entries use.
+func Exactly(n int) Arity      { return Arity{n, n} }
+func AtLeast(n int) Arity      { return Arity{n, -1} }
+func Between(lo, hi int) Arity { return Arity{lo, hi} }
+
+func (a Arity) check(n int) error {
+	switch {
+	case a.Min == a.Max && n != a.Min:
+		return fmt.Errorf("%d given, exactly %d needed", n, a.Min)
+	case n < a.Min:
+		return fmt.Errorf("%d given, at least %d needed", n, a.Min)
+	case a.Max >= 0 && n > a.Max:
+		return fmt.Errorf("%d given, at most %d allowed", n, a.Max)
+	}
+	return nil
+}
+
+// Type is a registry entry: how to make a layer, and what the net must know of it beforehand.
+type Type struct {
+	Name string // the "type" of a prototxt
+	Doc  string // one line: what it computes
+
+	New func(*caffepb.LayerParameter, *Device) Layer
+
+	Bottoms, Tops Arity
+	EqualBlobs    bool // as many tops as bottoms
+	InPlace       bool // a top may have the name of its bottom
+	// Loss: the first top has loss weight 1 by default, and tops that the prototxt leaves out are made.
+	Loss bool
+	// AutoTop: tops that the prototxt leaves out are made, though the layer is no loss.
+	AutoTop bool
+	// NoForceBackward lists the bottoms whose gradient force_backward does not ask for (labels).
+	NoForceBackward []int
+	// NoGradient: Backward cannot be asked for any bottom (data sources, Accuracy, ArgMax).
+	NoGradient bool
+}
+
+var registry = map[string]Type{}
+
+// Register adds a layer type; it is called from init in the layer's own file, or from a user's program before a net
+// is built. A name taken twice panics.
+func Register(t Type) {
+	if _, taken := registry[t.Name]; taken {
+		panic("layers: type " + t.Name + " registered twice")
+	}
+	registry[t.Name] = t
+}
+
+// Types returns all registered types by name.
+func Types() []Type {
+	var ts []Type
+	for _, t := range registry {
+		ts = append(ts, t)
+	}
+	slices.SortFunc(ts, func(a, b Type) int {
+		if a.Name < b.Name {
+			return -1
+		}
+		return 1
+	})
+	return ts
+}
+
+// Find returns the entry of a type; the error lists the known types and suggests the nearest.
+func Find(name string) (Type, error) {
+	if t, ok := registry[name]; ok {
+		return t, nil
+	}
+	var names []string
+	for _, t := range Types() {
+		names = append(names, t.Name)
+	}
+	return Type{}, fmt.Errorf("unknown layer type %q%s (known types: %s)", name, suggest.DidYouMean(name, names), suggest.List(names))
+}
+
+// CheckBlobs checks the number of bottoms and tops that a layer was given.
+func (t Type) CheckBlobs(bottoms, tops int) error {
+	if err := t.Bottoms.check(bottoms); err != nil {
+		return fmt.Errorf("bottom blobs: %w", err)
+	}
+	if err := t.Tops.check(tops); err != nil {
+		return fmt.Errorf("top blobs: %w", err)
+	}
+	if t.EqualBlobs && bottoms != tops {
+		return fmt.Errorf("%d bottom blobs but %d top blobs: a %s layer needs as many of each", bottoms, tops, t.Name)
+	}
+	return nil
+}

@@ -1,0 +1,317 @@
+package layers
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func init() {
+	Register(Type{
+		Name: "Scale", Doc: "y = x * s (+ b), s broadcast along axes; s is a weight or the second bottom",
+		New: func(p *caffepb.LayerParameter, d *Device) Layer {
+			s := p.GetScaleParam()
+			return &affine{Base: Base{Param: p, Device: d}, scaled: true, biased: s.GetBiasTerm(), axis: int(s.GetAxis()), numAxes: int(s.GetNumAxes())}
+		},
+		Bottoms: Between(1, 2), Tops: Exactly(1), InPlace: true,
+	})
+	Register(Type{
+		Name: "Bias", Doc: "y = x + b, b broadcast along axes; b is a weight or the second bottom",
+		New: func(p *caffepb.LayerParameter, d *Device) Layer {
+			b := p.GetBiasParam()
+			return &affine{Base: Base{Param: p, Device: d}, biased: true, axis: int(b.GetAxis()), numAxes: int(b.GetNumAxes())}
+		},
+		Bottoms: Between(1, 2), Tops: Exactly(1), InPlace: true,
+	})
+}
+
+// affine is Caffe's Scale and Bias layers: y(o,m,i) = x(o,m,i) * s(m) + b(m). The factor (Bias: the summand) is a weight,
+// or the second bottom. A Scale layer with bias_term has the bias as its last weight.
+type affine struct {
+	Base
+	scaled, biased bool
+	axis, numAxes  int
+	fromBottom     bool // the factor (or summand) is bottom[1]
+
+	dims  [3]int
+	saved *blob.Blob // x, where the layer runs in place and backward needs it
+
+	forward, sums, backward *kernel.StreamKernel
+	ins                     [3][]float32
+	outs                    [1][]float32
+}
+
+func (l *affine) SetUp(bottom, _ []*blob.Blob) error {
+	l.fromBottom, l.saved = len(bottom) > 1, blob.New(0)
+	if !l.fromBottom {
+		first, end, err := l.span(bottom[0])
+		if err != nil {
+			return err
+		}
+		filler := l.Param.GetBiasParam().GetFiller()
+		if l.scaled {
+			filler = l.Param.GetScaleParam().GetFiller()
+			if filler == nil {
+				one := float32(1)
+				filler = &caffepb.FillerParameter{Value: &one}
+			}
+		}
+		if err := l.addWeight(filler, bottom[0].Shape()[first:end]...); err != nil {
+			return err
+		}
+	}
+	if l.scaled && l.biased {
+		shape := l.operandShape(bottom)
+		return l.addWeight(l.Param.GetScaleParam().GetBiasFiller(), shape...)
+	}
+	return nil
+}
+
+func (l *affine) operandShape(bottom []*blob.Blob) []int {
+	if l.fromBottom {
+		return bottom[1].Shape()
+	}
+	return l.params[0].Shape()
+}
+
+// span returns the axes of the bottom that a weight covers.
+func (l *affine) span(b *blob.Blob) (first, end int, err error) {
+	first, ok := b.Axis(l.axis)
+	if !ok && !(l.axis == 0 && b.NumAxes() == 0) {
+		return 0, 0, fmt.Errorf("axis %d is out of range: bottom[0] has shape %s", l.axis, b.ShapeString())
+	}
+	end = b.NumAxes()
+	if l.numAxes >= 0 {
+		end = first + l.numAxes
+	}
+	if end > b.NumAxes() {
+		return 0, 0, fmt.Errorf("the %d axes from axis %d on extend past the shape of bottom[0], %s", l.numAxes, l.axis, b.ShapeString())
+	}
+	return first, end, nil
+}
+
+func (l *affine) Reshape(bottom, top []*blob.Blob) error {
+	shape := l.operandShape(bottom)
+	first, ok := bottom[0].Axis(l.axis)
+	if len(shape) == 0 {
+		first, ok = 0, true
+	}
+	if !ok || first+len(shape) > bottom[0].NumAxes() {
+		return fmt.Errorf("the operand's shape %v, starting with axis %d, extends past bottom[0]'s %s", shape, l.axis, bottom[0].ShapeString())
+	}
+	for i, d := range shape {
+		if bottom[0].Dim(first+i) != d {
+			return fmt.Errorf("dimension mismatch between bottom[0]'s axis %d (%s) and the operand's axis %d (%v)", first+i, bottom[0].ShapeString(), i, shape)
+		}
+	}
+	dims := [3]int{bottom[0].CountRange(0, first), bottom[0].CountRange(first, first+len(shape)), bottom[0].CountFrom(first + len(shape))}
+	if top[0] != bottom[0] {
+		top[0].ReshapeLike(bottom[0])
+	} else if l.scaled {
+		l.saved.ReshapeLike(bottom[0])
+	}
+	if dims == l.dims {
+		return nil
+	}
+	l.dims = dims
+	if l.mpe() {
+		return nil
+	}
+	return l.prepare()
+}
+
+func (l *affine) prepare() (err error) {
+	full, row := kernel.Full, kernel.Row
+	ins := []kernel.Array{full, row, row}
+	if l.scaled != l.biased {
+		ins = ins[:2]
+	}
+	machine, outs := l.Device.Machine, []kernel.Array{full}
+	l.forward, err = kernel.NewStream(machine, kernel.Stream{
+		Name: l.Param.GetType(), Dims: l.dims, Ins: ins, Outs: outs, Cost: kernel.Work{Flops: float64(len(ins) - 1)},
+		Op: func(t *kernel.Tile) { eachRow(t, func(at, n, m int) { l.forwardRow(t, at, n, m) }) },
+	})
+	if err != nil {
+		return err
+	}
+	l.sums, err = kernel.NewStream(machine, kernel.Stream{
+		Name: l.Param.GetType() + " weight gradient", Dims: l.dims, Ins: []kernel.Array{full, full}, Sums: 2, Cost: kernel.Work{Flops: 3},
+		Op: func(t *kernel.Tile) { eachRow(t, func(at, n, m int) { sumRow(t, at, n, m) }) },
+	})
+	if err != nil {
+		return err
+	}
+	l.backward, err = kernel.NewStream(machine, kernel.Stream{
+		Name: l.Param.GetType() + " gradient", Dims: l.dims, Ins: []kernel.Array{full, row}, Outs: outs, Cost: kernel.Work{Flops: 1},
+		Op: func(t *kernel.Tile) {
+			eachRow(t, func(at, n, m int) { scaleRow(t.Out[0][at:at+n], t.In[0][at:], t.In[1], t.I, m) })
+		},
+	})
+	return err
+}
+
+// scaleRow multiplies a row by its factor, or, where inner is one value, by the factors of its mids.
+func scaleRow(dst, src, factors []float32, inner, m int) {
+	if inner == 1 {
+		simd.Mul(dst, src, factors)
+		return
+	}
+	simd.Scale(dst, src, factors[m])
+}
+
+func (l *affine) forwardRow(t *kernel.Tile, at, n, m int) {
+	dst, src := t.Out[0][at:at+n], t.In[0][at:]
+	if l.scaled {
+		scaleRow(dst, src, t.In[1], t.I, m)
+		src = dst
+	}
+	if !l.biased {
+		return
+	}
+	bias := t.In[len(t.In)-1]
+	if t.I == 1 {
+		simd.Add(dst, src, bias)
+	} else {
+		simd.AddScalar(dst, src, bias[m])
+	}
+}
+
+// sumRow adds dy*x to sum 0 and dy to sum 1.
+func sumRow(t *kernel.Tile, at, n, m int) {
+	dy, x := t.In[0][at:at+n], t.In[1][at:at+n]
+	if t.I > 1 {
+		t.Sum[m] += simd.Dot(dy, x)
+		t.Sum[t.M+m] += simd.Sum(dy)
+		return
+	}
+	for k, g := range dy {
+		t.Sum[k] += float64(g) * float64(x[k])
+		t.Sum[t.M+k] += float64(g)
+	}
+}
+
+// operands returns s and b; nil where there is none.
+func (l *affine) operands(bottom []*blob.Blob) (s, b []float32) {
+	first := func() []float32 {
+		if l.fromBottom {
+			return bottom[1].Data()
+		}
+		return l.params[0].Data()
+	}
+	switch {
+	case l.scaled && l.biased:
+		return first(), l.params[len(l.params)-1].Data()
+	case l.scaled:
+		return first(), nil
+	}
+	return nil, first()
+}
+
+func (l *affine) Forward(bottom, top []*blob.Blob) error {
+	x, y := bottom[0].Data(), top[0].Data()
+	s, b := l.operands(bottom)
+	if l.scaled && top[0] == bottom[0] && l.Device.Machine.Values() {
+		copy(l.saved.Data(), x)
+	}
+	if l.mpe() {
+		for i := range x {
+			m, v := i/l.dims[2]%l.dims[1], x[i]
+			if s != nil {
+				v *= s[m]
+			}
+			if b != nil {
+				v += b[m]
+			}
+			y[i] = v
+		}
+		return nil
+	}
+	ins := append(l.ins[:0], x)
+	if l.scaled {
+		ins = append(ins, s)
+	}
+	if l.biased {
+		ins = append(ins, b)
+	}
+	l.outs[0] = y
+	return l.forward.Run(ins, l.outs[:])
+}
+
+func (l *affine) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	dy, x := top[0].Diff(), bottom[0].Data()
+	if l.scaled && top[0] == bottom[0] {
+		x = l.saved.Data()
+	}
+	if err := l.operandGrads(dy, x, propagateDown, bottom); err != nil {
+		return err
+	}
+	if !propagateDown[0] {
+		return nil
+	}
+	s, _ := l.operands(bottom)
+	dx := bottom[0].Diff()
+	switch {
+	case !l.scaled && top[0] == bottom[0]:
+	case !l.scaled:
+		copy(dx, dy)
+	case l.mpe():
+		for i, g := range dy {
+			dx[i] = g * s[i/l.dims[2]%l.dims[1]]
+		}
+	default:
+		l.ins[0], l.ins[1], l.outs[0] = dy, s, dx
+		return l.backward.Run(l.ins[:2], l.outs[:])
+	}
+	return nil
+}
+
+// operandGrads computes the gradients of s (sum of dy*x) and b (sum of dy): a weight's is added to, a bottom's replaced.
+func (l *affine) operandGrads(dy, x []float32, propagateDown []bool, bottom []*blob.Blob) error {
+	wantBottom := l.fromBottom && propagateDown[1]
+	wantWeight := false
+	for i := range l.params {
+		wantWeight = wantWeight || l.paramGrad(i)
+	}
+	if !wantBottom && !wantWeight {
+		return nil
+	}
+	sums, err := l.sum(dy, x)
+	if err != nil {
+		return err
+	}
+	mid := l.dims[1]
+	first := sums[mid:]
+	if l.scaled {
+		first = sums[:mid]
+	}
+	for m := range mid {
+		if wantBottom {
+			bottom[1].Diff()[m] = float32(first[m])
+		} else if !l.fromBottom && l.paramGrad(0) {
+			l.params[0].Diff()[m] += float32(first[m])
+		}
+	}
+	if last := len(l.params) - 1; l.scaled && l.biased && l.paramGrad(last) {
+		for m := range mid {
+			l.params[last].Diff()[m] += float32(sums[mid+m])
+		}
+	}
+	return nil
+}
+
+func (l *affine) sum(dy, x []float32) ([]float64, error) {
+	if !l.mpe() {
+		l.ins[0], l.ins[1] = dy, x
+		return l.sums.Sums(), l.sums.Run(l.ins[:2], nil)
+	}
+	sums := make([]float64, 2*l.dims[1])
+	for i, g := range dy {
+		m := i / l.dims[2] % l.dims[1]
+		sums[m] += float64(g) * float64(x[i])
+		sums[l.dims[1]+m] += float64(g)
+	}
+	return sums, nil
+}

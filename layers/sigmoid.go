@@ -1,0 +1,70 @@
+package layers
+
+import (
+	"math"
+
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+func init() {
+	registerNeuron("Sigmoid", "y = 1 / (1 + exp(-x))", true, sigmoid)
+	registerNeuron("TanH", "y = tanh(x)", true, tanh)
+	registerNeuron("Swish", "y = x / (1 + exp(-beta*x))", true, swish)
+}
+
+// sigmoid is Caffe's Sigmoid layer; y' = y * (1 - y).
+func sigmoid(*neuron) (neuronRule, error) {
+	return neuronRule{
+		f:     logistic,
+		slope: func(_, y float64) float64 { return y * (1 - y) },
+		tile:  simd.Sigmoid,
+		tileGrad: func(dx, dy, _, y []float32) {
+			for i, v := range y[:len(dx)] {
+				dx[i] = dy[i] * v * (1 - v)
+			}
+		},
+		cost: kernel.Work{Flops: 2, Specials: 2},
+	}, nil
+}
+
+func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+// tanh is Caffe's TanH layer; y' = 1 - y^2.
+func tanh(*neuron) (neuronRule, error) {
+	return neuronRule{
+		f:     math.Tanh,
+		slope: func(_, y float64) float64 { return 1 - y*y },
+		tile:  simd.Tanh,
+		tileGrad: func(dx, dy, _, y []float32) {
+			for i, v := range y[:len(dx)] {
+				dx[i] = dy[i] * (1 - v*v)
+			}
+		},
+		cost: kernel.Work{Flops: 3, Specials: 2},
+	}, nil
+}
+
+// swish is Caffe's Swish layer (Ramachandran et al. 2017); with s = sigmoid(beta*x), y' = beta*y + s*(1 - beta*y).
+func swish(n *neuron) (neuronRule, error) {
+	beta := n.Param.GetSwishParam().GetBeta()
+	return neuronRule{
+		keepX: true,
+		f:     func(x float64) float64 { return x * logistic(float64(beta)*x) },
+		slope: func(x, y float64) float64 {
+			return float64(beta)*y + logistic(float64(beta)*x)*(1-float64(beta)*y)
+		},
+		tile: func(y, x []float32) {
+			for i, v := range x[:len(y)] {
+				y[i] = v * float32(logistic(float64(beta*v)))
+			}
+		},
+		tileGrad: func(dx, dy, x, y []float32) {
+			for i, v := range y[:len(dx)] {
+				s := float32(logistic(float64(beta * x[i])))
+				dx[i] = dy[i] * (beta*v + s*(1-beta*v))
+			}
+		},
+		cost: kernel.Work{Flops: 5, Specials: 2},
+	}, nil
+}

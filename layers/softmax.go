@@ -1,0 +1,197 @@
+package layers
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func init() {
+	Register(Type{
+		Name: "Softmax", Doc: "exp(x) / sum of exp(x) along an axis",
+		New: func(p *caffepb.LayerParameter, d *Device) Layer {
+			return &softmax{Base: Base{Param: p, Device: d}}
+		},
+		Bottoms: Exactly(1), Tops: Exactly(1), InPlace: true,
+	})
+}
+
+// softmax is Caffe's Softmax layer along softmax_param.axis.
+type softmax struct {
+	Base
+	op softmaxOp
+}
+
+func (l *softmax) SetUp(_, _ []*blob.Blob) error { return nil }
+
+func (l *softmax) Reshape(bottom, top []*blob.Blob) error {
+	if top[0] != bottom[0] {
+		top[0].ReshapeLike(bottom[0])
+	}
+	dims, err := splitAxis(bottom[0], int(l.Param.GetSoftmaxParam().GetAxis()))
+	if err != nil {
+		return err
+	}
+	return l.op.reshape(&l.Base, dims)
+}
+
+// splitAxis returns a blob's extents before, at and behind an axis.
+func splitAxis(b *blob.Blob, axis int) ([3]int, error) {
+	a, ok := b.Axis(axis)
+	if !ok {
+		return [3]int{}, fmt.Errorf("axis %d is out of range: the blob has shape %s", axis, b.ShapeString())
+	}
+	return [3]int{b.CountRange(0, a), b.Dim(a), b.CountFrom(a + 1)}, nil
+}
+
+func (l *softmax) Forward(bottom, top []*blob.Blob) error {
+	return l.op.forward(bottom[0].Data(), top[0].Data())
+}
+
+func (l *softmax) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	if !propagateDown[0] {
+		return nil
+	}
+	return l.op.backward(top[0].Data(), top[0].Diff(), bottom[0].Diff())
+}
+
+// softmaxOp is softmax along the middle of outer x mid x inner, on both paths. The losses use it too.
+type softmaxOp struct {
+	dims [3]int
+	mpe  bool
+	run  *kernel.StreamKernel
+	grad *kernel.StreamKernel
+	ins  [2][]float32
+	outs [1][]float32
+}
+
+func (s *softmaxOp) reshape(b *Base, dims [3]int) (err error) {
+	if s.dims == dims {
+		return nil
+	}
+	s.dims, s.mpe = dims, b.mpe()
+	if s.mpe {
+		return nil
+	}
+	full := []kernel.Array{kernel.Full}
+	s.run, err = kernel.NewStream(b.Device.Machine, kernel.Stream{
+		Name: "softmax", Dims: dims, WholeMid: true, Ins: full, Outs: full, Scratch: 1,
+		Cost: kernel.Work{Flops: 3, Specials: 2}, Op: softmaxTile,
+	})
+	if err != nil {
+		return err
+	}
+	s.grad, err = kernel.NewStream(b.Device.Machine, kernel.Stream{
+		Name: "softmax gradient", Dims: dims, WholeMid: true, Ins: []kernel.Array{kernel.Full, kernel.Full}, Outs: full, Scratch: 1,
+		Cost: kernel.Work{Flops: 4}, Op: softmaxGradTile,
+	})
+	return err
+}
+
+func (s *softmaxOp) forward(x, y []float32) error {
+	if !s.mpe {
+		s.ins[0], s.outs[0] = x, y
+		return s.run.Run(s.ins[:1], s.outs[:])
+	}
+	s.eachColumn(func(at func(m int) int) {
+		largest := math.Inf(-1)
+		for m := range s.dims[1] {
+			largest = max(largest, float64(x[at(m)]))
+		}
+		var sum float64
+		for m := range s.dims[1] {
+			e := math.Exp(float64(x[at(m)]) - largest)
+			y[at(m)] = float32(e)
+			sum += e
+		}
+		for m := range s.dims[1] {
+			y[at(m)] = float32(float64(y[at(m)]) / sum)
+		}
+	})
+	return nil
+}
+
+// eachColumn visits every (outer, inner) with the index of its mid values.
+func (s *softmaxOp) eachColumn(visit func(at func(m int) int)) {
+	for o := range s.dims[0] {
+		for i := range s.dims[2] {
+			visit(func(m int) int { return (o*s.dims[1]+m)*s.dims[2] + i })
+		}
+	}
+}
+
+// backward: dx = y * (dy - sum over the axis of dy*y).
+func (s *softmaxOp) backward(y, dy, dx []float32) error {
+	if !s.mpe {
+		s.ins, s.outs[0] = [2][]float32{y, dy}, dx
+		return s.grad.Run(s.ins[:], s.outs[:])
+	}
+	s.eachColumn(func(at func(m int) int) {
+		var dot float64
+		for m := range s.dims[1] {
+			dot += float64(y[at(m)]) * float64(dy[at(m)])
+		}
+		for m := range s.dims[1] {
+			dx[at(m)] = float32(float64(y[at(m)]) * (float64(dy[at(m)]) - dot))
+		}
+	})
+	return nil
+}
+
+// softmaxTile works on whole columns: down rows of inner values where inner is wide, along mid where it is one value.
+func softmaxTile(t *kernel.Tile) {
+	for o := range t.O {
+		x, y := t.In[0][o*t.OStride:], t.Out[0][o*t.OStride:]
+		if t.I == 1 && t.MStride == 1 {
+			y, x = y[:t.M], x[:t.M]
+			simd.AddScalar(y, x, -simd.MaxOf(x))
+			simd.Exp(y, y)
+			simd.Scale(y, y, float32(1/simd.Sum(y)))
+			continue
+		}
+		tmp := t.Scratch[0][:t.I]
+		copy(tmp, x)
+		for m := 1; m < t.M; m++ {
+			simd.Max(tmp, tmp, x[m*t.MStride:])
+		}
+		for m := range t.M {
+			row := y[m*t.MStride:][:t.I]
+			simd.Sub(row, x[m*t.MStride:], tmp)
+			simd.Exp(row, row)
+		}
+		clear(tmp)
+		for m := range t.M {
+			simd.Add(tmp, tmp, y[m*t.MStride:])
+		}
+		for m := range t.M {
+			row := y[m*t.MStride:][:t.I]
+			simd.Div(row, row, tmp)
+		}
+	}
+}
+
+func softmaxGradTile(t *kernel.Tile) {
+	for o := range t.O {
+		y, dy, dx := t.In[0][o*t.OStride:], t.In[1][o*t.OStride:], t.Out[0][o*t.OStride:]
+		if t.I == 1 && t.MStride == 1 {
+			dot := float32(simd.Dot(y[:t.M], dy[:t.M]))
+			simd.AddScalar(dx[:t.M], dy, -dot)
+			simd.Mul(dx[:t.M], dx, y)
+			continue
+		}
+		dot := t.Scratch[0][:t.I]
+		clear(dot)
+		for m := range t.M {
+			simd.MulAdd(dot, y[m*t.MStride:], dy[m*t.MStride:])
+		}
+		for m := range t.M {
+			row := dx[m*t.MStride:][:t.I]
+			simd.Sub(row, dy[m*t.MStride:], dot)
+			simd.Mul(row, row, y[m*t.MStride:])
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package layers
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func init() {
+	Register(Type{
+		Name: "Split", Doc: "gives one bottom to several readers; their gradients add up",
+		New: func(p *caffepb.LayerParameter, d *Device) Layer {
+			return &split{Base: Base{Param: p, Device: d}}
+		},
+		Bottoms: Exactly(1), Tops: AtLeast(1),
+	})
+	Register(Type{
+		Name: "Silence", Doc: "takes bottoms and prints nothing of them",
+		New: func(p *caffepb.LayerParameter, d *Device) Layer {
+			return &silence{Base: Base{Param: p, Device: d}}
+		},
+		Bottoms: AtLeast(1), Tops: Exactly(0),
+	})
+}
+
+// split is Caffe's Split layer. The tops share the bottom's data.
+type split struct {
+	Base
+	count, tops int
+	sum         *kernel.StreamKernel
+	ins         [][]float32
+	outs        [1][]float32
+}
+
+func (l *split) SetUp(_, _ []*blob.Blob) error { return nil }
+
+func (l *split) Reshape(bottom, top []*blob.Blob) error {
+	for i, t := range top {
+		if t == bottom[0] {
+			return fmt.Errorf("a Split layer does not run in place: top[%d] is its bottom", i)
+		}
+		t.ReshapeLike(bottom[0])
+		t.ShareData(bottom[0])
+	}
+	if l.tops == len(top) && l.count == bottom[0].Count() {
+		return nil
+	}
+	l.tops, l.count = len(top), bottom[0].Count()
+	l.ins = make([][]float32, len(top))
+	if l.mpe() {
+		return nil
+	}
+	var err error
+	l.sum, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
+		Name: "split gradient", Dims: [3]int{1, 1, l.count}, Ins: make([]kernel.Array, len(top)), Outs: []kernel.Array{kernel.Full},
+		Cost: kernel.Work{Flops: float64(len(top) - 1)},
+		Op: func(t *kernel.Tile) {
+			dst := t.Out[0][:t.I]
+			copy(dst, t.In[0])
+			for _, x := range t.In[1:] {
+				simd.Add(dst, dst, x)
+			}
+		},
+	})
+	return err
+}
+
+func (l *split) Forward(_, _ []*blob.Blob) error { return nil }
+
+func (l *split) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	if !propagateDown[0] {
+		return nil
+	}
+	for i, t := range top {
+		l.ins[i] = t.Diff()
+	}
+	dx := bottom[0].Diff()
+	if !l.mpe() {
+		l.outs[0] = dx
+		return l.sum.Run(l.ins, l.outs[:])
+	}
+	for i := range dx {
+		dx[i] = 0
+		for _, d := range l.ins {
+			dx[i] += d[i]
+		}
+	}
+	return nil
+}
+
+// silence is Caffe's Silence layer; the gradients of its bottoms are zero.
+type silence struct{ Base }
+
+func (l *silence) SetUp(_, _ []*blob.Blob) error   { return nil }
+func (l *silence) Reshape(_, _ []*blob.Blob) error { return nil }
+func (l *silence) Forward(_, _ []*blob.Blob) error { return nil }
+
+func (l *silence) Backward(_ []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	for i, b := range bottom {
+		if propagateDown[i] {
+			b.ZeroDiff()
+		}
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package net
+
+import "github.com/swcaffe/swcaffe/layers"
+
+// pruneBackward walks the net from its end and takes layers out of the backward pass that cannot matter: those under
+// which no loss lies, and those all of whose tops get no gradient.
+func (n *Net) pruneBackward() {
+	underLoss, skipped := map[int]bool{}, map[int]bool{}
+	for i := len(n.nodes) - 1; i >= 0; i-- {
+		d := n.nodes[i]
+		contributes, skip := false, true
+		for k, id := range d.topIDs {
+			contributes = contributes || d.lossWeights[k] != 0 || underLoss[id]
+			skip = skip && skipped[id]
+		}
+		if d.needBackward && skip {
+			d.needBackward = false
+			clear(d.propagate)
+		}
+		if !contributes {
+			d.needBackward = false
+		}
+		for j, id := range d.bottomIDs {
+			if contributes {
+				underLoss[id] = true
+			} else {
+				d.propagate[j] = false
+			}
+			if !d.propagate[j] {
+				skipped[id] = true
+			}
+		}
+	}
+}
+
+// forceBackward makes every layer compute the gradients of all its bottoms, except of those (labels) whose type does
+// not allow it.
+func (n *Net) forceBackward() {
+	for _, d := range n.nodes {
+		if d.kind.NoGradient {
+			continue
+		}
+		d.needBackward = true
+		for j := range d.bottoms {
+			d.propagate[j] = d.propagate[j] || allowsForce(d.kind, j)
+		}
+	}
+	for i := range n.params {
+		n.params[i].needGrad = true
+	}
+}
+
+func allowsForce(t layers.Type, bottom int) bool {
+	for _, b := range t.NoForceBackward {
+		if b == bottom {
+			return false
+		}
+	}
+	return true
+}
+
+// tellLayersWhichGradients passes on which weights' gradients are wanted.
+func (n *Net) tellLayersWhichGradients() {
+	for _, d := range n.nodes {
+		s, ok := d.Layer.(layers.GradSelector)
+		for i, id := range d.paramIDs {
+			if ok {
+				s.SetParamGrad(i, n.params[id].needGrad)
+			}
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package net
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+// build makes the layers of a filtered and split net in order, so that every layer sees its bottoms' shapes.
+func (n *Net) build(p *caffepb.NetParameter, origin []int) error {
+	n.log.Infof("Initializing net %q for phase %v: %d layers", n.name, n.state.GetPhase(), len(p.Layer))
+	unread := map[string]bool{}
+	values := 0
+	for i, lp := range p.Layer {
+		d := &node{param: n.layerParam(lp), origin: origin[i]}
+		n.nodes = append(n.nodes, d)
+		if err := n.addLayer(d, unread); err != nil {
+			return n.fail(d, err)
+		}
+		for k, t := range d.tops {
+			n.log.Infof("Top shape: %s", t.ShapeString())
+			if w := d.lossWeights[k]; w != 0 {
+				n.log.Infof("    with loss weight %.6g", w)
+			}
+			values += t.Count()
+		}
+		n.log.Infof("Memory required for data: %d", 4*values)
+	}
+	n.pruneBackward()
+	if p.GetForceBackward() {
+		n.forceBackward()
+	}
+	n.tellLayersWhichGradients()
+	for id, name := range n.names {
+		if unread[name] && n.ids[name] == id {
+			n.outputs = append(n.outputs, id)
+		}
+	}
+	slices.SortFunc(n.outputs, func(a, b int) int {
+		if n.names[a] < n.names[b] {
+			return -1
+		}
+		return 1
+	})
+	for _, id := range n.outputs {
+		n.log.Infof("This network produces output %s", n.names[id])
+	}
+	n.log.Info("Network initialization done.")
+	return nil
+}
+
+// addLayer wires one layer, sets it up and records its weights and what it needs of Backward.
+func (n *Net) addLayer(d *node, unread map[string]bool) error {
+	kind, err := layers.Find(d.param.GetType())
+	if err != nil {
+		return err
+	}
+	d.kind = kind
+	if c := len(d.param.PropagateDown); c != 0 && c != len(d.param.Bottom) {
+		return fmt.Errorf("propagate_down must be specified either 0 or %d times (once a bottom), not %d times", len(d.param.Bottom), c)
+	}
+	d.Layer = kind.New(d.param, n.opt.Device)
+	n.log.Infof("Creating Layer %s", d.param.GetName())
+	for j := range d.param.Bottom {
+		if err := n.appendBottom(d, j, unread); err != nil {
+			return err
+		}
+	}
+	for j := range d.param.Top {
+		if err := n.appendTop(d, j, unread); err != nil {
+			return err
+		}
+	}
+	if kind.Loss || kind.AutoTop {
+		for len(d.tops) < kind.Tops.Min {
+			n.newTop(d, "(automatic)")
+		}
+	}
+	if err := kind.CheckBlobs(len(d.bottoms), len(d.tops)); err != nil {
+		return err
+	}
+	if err := n.setLossWeights(d); err != nil {
+		return err
+	}
+	n.log.Infof("Setting up %s", d.param.GetName())
+	if err := d.SetUp(d.bottoms, d.tops); err != nil {
+		return err
+	}
+	if err := d.Reshape(d.bottoms, d.tops); err != nil {
+		return err
+	}
+	return n.appendParams(d)
+}
+
+func (n *Net) appendBottom(d *node, j int, unread map[string]bool) error {
+	name := d.param.Bottom[j]
+	id, ok := n.ids[name]
+	if !ok || !unread[name] {
+		return unknownBottom(name, j, unread)
+	}
+	n.log.Infof("%s <- %s", d.param.GetName(), name)
+	delete(unread, name)
+	d.bottoms = append(d.bottoms, n.blobs[id])
+	d.bottomIDs = append(d.bottomIDs, id)
+	need := n.needBackward[id]
+	if len(d.param.PropagateDown) > 0 {
+		need = d.param.PropagateDown[j]
+	}
+	d.propagate = append(d.propagate, need)
+	d.needBackward = d.needBackward || n.needBackward[id]
+	return nil
+}
+
+func (n *Net) appendTop(d *node, j int, unread map[string]bool) error {
+	name := d.param.Top[j]
+	_, taken := n.ids[name]
+	switch {
+	case taken && j < len(d.param.Bottom) && d.param.Bottom[j] == name:
+		if !d.kind.InPlace {
+			return fmt.Errorf("top blob %q has the name of its bottom, but a %s layer cannot run in place", name, d.kind.Name)
+		}
+		n.log.Infof("%s -> %s (in-place)", d.param.GetName(), name)
+		d.tops = append(d.tops, n.blobs[n.ids[name]])
+		d.topIDs = append(d.topIDs, n.ids[name])
+	case taken:
+		return fmt.Errorf("top blob %q is produced by multiple sources", name)
+	default:
+		n.log.Infof("%s -> %s", d.param.GetName(), name)
+		n.ids[name] = len(n.blobs)
+		n.newTop(d, name)
+	}
+	unread[name] = true
+	return nil
+}
+
+// newTop makes a blob of its own for d.
+func (n *Net) newTop(d *node, name string) {
+	d.topIDs = append(d.topIDs, len(n.blobs))
+	b := blob.New(0)
+	d.tops = append(d.tops, b)
+	n.blobs = append(n.blobs, b)
+	n.names = append(n.names, name)
+	n.lossWeights = append(n.lossWeights, 0)
+	n.needBackward = append(n.needBackward, false)
+}
+
+// setLossWeights reads loss_weight; a loss layer's first top has weight 1 if the prototxt says nothing.
+func (n *Net) setLossWeights(d *node) error {
+	given := d.param.LossWeight
+	if len(given) == 0 && d.kind.Loss {
+		given = []float32{1}
+	} else if len(given) > 0 && len(given) != len(d.tops) {
+		return fmt.Errorf("loss_weight must be unspecified or specified once per top blob: %d values for %d tops", len(given), len(d.tops))
+	}
+	d.lossWeights = make([]float32, len(d.tops))
+	copy(d.lossWeights, given)
+	for k, w := range d.lossWeights {
+		if w != 0 {
+			n.lossWeights[d.topIDs[k]] = w
+		}
+	}
+	return nil
+}

@@ -1,0 +1,55 @@
+package net
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+// Filter returns the net with only those layers that state admits: a layer with include rules stays if one of them
+// is met, a layer with exclude rules stays if none is. origin[i] is the index in p of layer i of the result.
+func Filter(p *caffepb.NetParameter, state *caffepb.NetState) (filtered *caffepb.NetParameter, origin []int, err error) {
+	layers := p.Layer
+	p.Layer = nil
+	filtered = proto.Clone(p).(*caffepb.NetParameter)
+	p.Layer = layers
+	for i, l := range layers {
+		if len(l.Include) > 0 && len(l.Exclude) > 0 {
+			return nil, nil, &LayerError{Index: i, Layer: l.GetName(), Err: fmt.Errorf("specify either include rules or exclude rules; not both")}
+		}
+		meets := func(r *caffepb.NetStateRule) bool { return MeetsRule(state, r) }
+		keep := !slices.ContainsFunc(l.Exclude, meets)
+		if len(l.Include) > 0 {
+			keep = slices.ContainsFunc(l.Include, meets)
+		}
+		if keep {
+			filtered.Layer = append(filtered.Layer, proto.Clone(l).(*caffepb.LayerParameter))
+			origin = append(origin, i)
+		}
+	}
+	return filtered, origin, nil
+}
+
+// MeetsRule reports whether a state fits a rule: the phase, if given, is the same; the level lies within min_level and
+// max_level; every stage is among the state's and no not_stage is.
+func MeetsRule(state *caffepb.NetState, r *caffepb.NetStateRule) bool {
+	switch {
+	case r.Phase != nil && r.GetPhase() != state.GetPhase(),
+		r.MinLevel != nil && state.GetLevel() < r.GetMinLevel(),
+		r.MaxLevel != nil && state.GetLevel() > r.GetMaxLevel():
+		return false
+	}
+	for _, s := range r.Stage {
+		if !slices.Contains(state.Stage, s) {
+			return false
+		}
+	}
+	for _, s := range r.NotStage {
+		if slices.Contains(state.Stage, s) {
+			return false
+		}
+	}
+	return true
+}

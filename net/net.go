@@ -1,0 +1,205 @@
+package net
+
+import (
+	"io"
+
+	"github.com/sirupsen/logrus"
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+// Options say how a net is built.
+type Options struct {
+	// State is the phase, level and stages that the layers' rules are held against. It overrides the net's own
+	// state field; a caller that wants both merges them first.
+	State *caffepb.NetState
+	// Device is what the layers are built with.
+	Device *layers.Device
+	// Pos returns file:line of layer i of the NetParameter, for error messages; nil where there is no file.
+	Pos func(layer int) string
+}
+
+// node is a layer with its wiring.
+type node struct {
+	layers.Layer
+	kind        layers.Type
+	param       *caffepb.LayerParameter
+	origin      int
+	bottoms     []*blob.Blob
+	tops        []*blob.Blob
+	bottomIDs   []int
+	topIDs      []int
+	lossWeights []float32 // one a top
+
+	propagate    []bool // which bottoms get a gradient
+	needBackward bool
+	paramIDs     []int // indices in Net.params
+}
+
+// Net is a built network. It is not safe for concurrent use.
+type Net struct {
+	name   string
+	state  *caffepb.NetState
+	nodes  []*node
+	opt    Options
+	log    *logrus.Logger
+	debug  bool
+	blobs  []*blob.Blob // by blob id
+	names  []string     // by blob id
+	ids    map[string]int
+	inputs []*blob.Blob
+	// outputs are the ids of the blobs nobody reads, in alphabetical order of their names.
+	outputs []int
+	// lossWeights has, per blob id, the weight with which the blob counts in the loss.
+	lossWeights  []float32
+	needBackward []bool // by blob id
+
+	params    []param
+	learnable []Learnable
+}
+
+// New builds a net for the state in opt. Errors name the layer and, where opt.Pos knows it, its file and line.
+func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
+	filtered, origin, err := Filter(p, opt.State)
+	if err == nil {
+		filtered, origin, err = InsertSplits(filtered, origin)
+	}
+	if err != nil {
+		return nil, locate(err, opt.Pos, origin)
+	}
+	n := &Net{name: p.GetName(), state: opt.State, opt: opt, log: opt.Device.Log, ids: map[string]int{}}
+	if n.log == nil {
+		n.log = logrus.New()
+		n.log.SetOutput(io.Discard)
+	}
+	if err := n.build(filtered, origin); err != nil {
+		n.Close()
+		return nil, err
+	}
+	return n, nil
+}
+
+// locate adds the position to an error of a pass. Filter counts layers of the file itself; later passes of what
+// Filter left, for which origin leads back.
+func locate(err error, pos func(int) string, origin []int) error {
+	le, ok := err.(*LayerError)
+	if !ok || pos == nil {
+		return err
+	}
+	if le.Index < len(origin) {
+		le.Index = origin[le.Index]
+	}
+	le.Pos = pos(le.Index)
+	return le
+}
+
+// fail wraps what went wrong in a layer.
+func (n *Net) fail(d *node, err error) error {
+	le := &LayerError{Index: d.origin, Layer: d.param.GetName(), Type: d.param.GetType(), Err: err}
+	if n.opt.Pos != nil {
+		le.Pos = n.opt.Pos(d.origin)
+	}
+	return le
+}
+
+// Close stops what the layers keep running (prefetchers) and closes their files.
+func (n *Net) Close() error {
+	var first error
+	for _, d := range n.nodes {
+		if c, ok := d.Layer.(layers.Closer); ok {
+			if err := c.Close(); err != nil && first == nil {
+				first = n.fail(d, err)
+			}
+		}
+	}
+	return first
+}
+
+// Name returns the name the prototxt gives the net.
+func (n *Net) Name() string { return n.name }
+
+// Phase returns the phase the net was built for.
+func (n *Net) Phase() caffepb.Phase { return n.state.GetPhase() }
+
+// NumLayers returns the number of layers, inserted Split layers included.
+func (n *Net) NumLayers() int { return len(n.nodes) }
+
+// LayerName returns the name of layer i.
+func (n *Net) LayerName(i int) string { return n.nodes[i].param.GetName() }
+
+// LayerType returns the type of layer i.
+func (n *Net) LayerType(i int) string { return n.nodes[i].param.GetType() }
+
+// Layer returns layer i itself, for its side interfaces.
+func (n *Net) Layer(i int) layers.Layer { return n.nodes[i].Layer }
+
+// Bottoms and Tops return the blobs of layer i.
+func (n *Net) Bottoms(i int) []*blob.Blob { return n.nodes[i].bottoms }
+
+// Tops returns the blobs that layer i makes.
+func (n *Net) Tops(i int) []*blob.Blob { return n.nodes[i].tops }
+
+// Propagates reports whether Backward computes the gradient of bottom j of layer i.
+func (n *Net) Propagates(i, j int) bool { return n.nodes[i].propagate[j] }
+
+// NeedsBackward reports whether layer i takes part in Backward.
+func (n *Net) NeedsBackward(i int) bool { return n.nodes[i].needBackward }
+
+// Blob returns a blob by name, nil where there is none.
+func (n *Net) Blob(name string) *blob.Blob {
+	if id, ok := n.ids[name]; ok {
+		return n.blobs[id]
+	}
+	return nil
+}
+
+// BlobNames returns the names of all blobs in the order in which they are made.
+func (n *Net) BlobNames() []string { return n.names }
+
+// Output is a blob that no layer reads.
+type Output struct {
+	Name       string
+	Blob       *blob.Blob
+	LossWeight float32
+}
+
+// Outputs returns the net's results in alphabetical order of their names.
+func (n *Net) Outputs() []Output {
+	var outs []Output
+	for _, id := range n.outputs {
+		outs = append(outs, Output{n.names[id], n.blobs[id], n.lossWeights[id]})
+	}
+	return outs
+}
+
+// BatchSize returns the first extent of the first blob with more than one axis: the number of images of an
+// iteration, for throughput figures. It is 1 where no blob has two axes.
+func (n *Net) BatchSize() int {
+	for _, b := range n.blobs {
+		if b.NumAxes() > 1 {
+			return b.Dim(0)
+		}
+	}
+	return 1
+}
+
+// layerParam returns what a layer is built from: a copy of its own, with the phase filled in.
+func (n *Net) layerParam(p *caffepb.LayerParameter) *caffepb.LayerParameter {
+	if p.Phase == nil {
+		p.Phase = n.state.GetPhase().Enum()
+	}
+	return p
+}
+
+// MergeState returns base overlaid with others, field by field; stages are appended.
+func MergeState(phase caffepb.Phase, others ...*caffepb.NetState) *caffepb.NetState {
+	s := &caffepb.NetState{Phase: phase.Enum()}
+	for _, o := range others {
+		if o != nil {
+			proto.Merge(s, o)
+		}
+	}
+	return s
+}

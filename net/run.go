@@ -1,0 +1,139 @@
+package net
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/swcaffe/swcaffe/blob"
+)
+
+// Forward runs every layer and returns the weighted sum of the losses.
+func (n *Net) Forward() (float64, error) {
+	var loss float64
+	for i := range n.nodes {
+		l, err := n.ForwardLayer(i)
+		if err != nil {
+			return 0, err
+		}
+		loss += l
+	}
+	return loss, nil
+}
+
+// ForwardLayer reshapes and runs layer i and returns its weighted loss.
+func (n *Net) ForwardLayer(i int) (float64, error) {
+	d := n.nodes[i]
+	if err := d.Reshape(d.bottoms, d.tops); err != nil {
+		return 0, n.fail(d, err)
+	}
+	if err := d.Forward(d.bottoms, d.tops); err != nil {
+		return 0, n.fail(d, err)
+	}
+	if n.debug {
+		n.forwardDebug(d)
+	}
+	var loss float64
+	for k, w := range d.lossWeights {
+		if w == 0 {
+			continue
+		}
+		for _, v := range d.tops[k].Data() {
+			loss += float64(w) * float64(v)
+		}
+	}
+	return loss, nil
+}
+
+// Backward runs the layers in reverse and leaves the gradients in the blobs' diffs; those of weights are added to
+// what is there.
+func (n *Net) Backward() error {
+	for i := len(n.nodes) - 1; i >= 0; i-- {
+		if err := n.BackwardLayer(i); err != nil {
+			return err
+		}
+	}
+	if n.debug {
+		n.backwardSummary()
+	}
+	return nil
+}
+
+// BackwardLayer runs Backward of layer i if the net needs it. A top with a loss weight starts with that as its
+// gradient.
+func (n *Net) BackwardLayer(i int) error {
+	d := n.nodes[i]
+	if !d.needBackward {
+		return nil
+	}
+	for k, w := range d.lossWeights {
+		if w != 0 {
+			fill(d.tops[k].Diff(), w)
+		}
+	}
+	if err := d.Backward(d.tops, d.propagate, d.bottoms); err != nil {
+		return n.fail(d, err)
+	}
+	if n.debug {
+		n.backwardDebug(d)
+	}
+	return nil
+}
+
+// ForwardBackward runs one pass of each and returns the loss.
+func (n *Net) ForwardBackward() (float64, error) {
+	loss, err := n.Forward()
+	if err != nil {
+		return 0, err
+	}
+	return loss, n.Backward()
+}
+
+// ClearParamDiffs zeroes the gradients of the weights.
+func (n *Net) ClearParamDiffs() {
+	for i := range n.learnable {
+		n.learnable[i].Blob.ZeroDiff()
+	}
+}
+
+// Reshape gives all blobs their shapes anew, after a bottom of the first layers has been reshaped by hand.
+func (n *Net) Reshape() error {
+	for _, d := range n.nodes {
+		if err := d.Reshape(d.bottoms, d.tops); err != nil {
+			return n.fail(d, err)
+		}
+	}
+	return nil
+}
+
+// FirstNonFinite looks for the layer in which a NaN or an infinity first appears, in forward order: in its weights or
+// in its tops as the last Forward left them. It returns "" where all values are finite.
+func (n *Net) FirstNonFinite() string {
+	for _, d := range n.nodes {
+		for i, b := range d.Params() {
+			if at := nonFinite(b); at >= 0 {
+				return fmt.Sprintf("layer %q (%s): weight blob %d holds %g at index %d", d.param.GetName(), d.param.GetType(), i, b.Data()[at], at)
+			}
+		}
+		for k, b := range d.tops {
+			if at := nonFinite(b); at >= 0 {
+				return fmt.Sprintf("layer %q (%s): top blob %q holds %g at index %d", d.param.GetName(), d.param.GetType(), n.names[d.topIDs[k]], b.Data()[at], at)
+			}
+		}
+	}
+	return ""
+}
+
+func nonFinite(b *blob.Blob) int {
+	for i, v := range b.Data() {
+		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+			return i
+		}
+	}
+	return -1
+}
+
+func fill(dst []float32, v float32) {
+	for i := range dst {
+		dst[i] = v
+	}
+}

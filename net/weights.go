@@ -1,0 +1,88 @@
+package net
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+// CopyWeights copies the weights of a trained net into layers of the same name. Layers that p lacks keep their
+// values; layers that this net lacks are ignored, with a line in the log. It is an error if a layer has another
+// number of weight blobs or other shapes.
+func (n *Net) CopyWeights(p *caffepb.NetParameter) error {
+	byName := map[string]*node{}
+	for _, d := range n.nodes {
+		if _, taken := byName[d.param.GetName()]; !taken {
+			byName[d.param.GetName()] = d
+		}
+	}
+	for _, src := range p.Layer {
+		d := byName[src.GetName()]
+		if d == nil {
+			n.log.Infof("Ignoring source layer %s", src.GetName())
+			continue
+		}
+		if len(src.Blobs) != len(d.Params()) {
+			return n.fail(d, fmt.Errorf("incompatible number of blobs: the weights have %d, the layer has %d", len(src.Blobs), len(d.Params())))
+		}
+		for i, b := range d.Params() {
+			if err := copyWeight(b, src.Blobs[i]); err != nil {
+				return n.fail(d, fmt.Errorf("cannot copy param %d: %w", i, err))
+			}
+		}
+	}
+	return nil
+}
+
+func copyWeight(b *blob.Blob, p *caffepb.BlobProto) error {
+	if !b.SameShape(p) {
+		return fmt.Errorf("shape mismatch: the weights' shape is %v, the layer's is %s; to learn this layer's parameters from scratch, rename the layer",
+			blob.ProtoShape(p), b.ShapeString())
+	}
+	var stored blob.Blob
+	if err := stored.FromProto(p); err != nil {
+		return err
+	}
+	copy(b.Data(), stored.Data())
+	return nil
+}
+
+// ShareWeights makes the layers of n use the weights of layers with the same name in other, as a test net does with
+// the training net's.
+func (n *Net) ShareWeights(other *Net) error {
+	for _, src := range other.nodes {
+		for _, d := range n.nodes {
+			if d.param.GetName() != src.param.GetName() {
+				continue
+			}
+			if len(d.Params()) != len(src.Params()) {
+				return n.fail(d, fmt.Errorf("incompatible number of blobs: %d here, %d in net %q", len(d.Params()), len(src.Params()), other.name))
+			}
+			for i, b := range d.Params() {
+				if !sameShape(b.Shape(), src.Params()[i].Shape()) {
+					return n.fail(d, fmt.Errorf("cannot share param %d: shape %s here, %s in net %q", i, b.ShapeString(), src.Params()[i].ShapeString(), other.name))
+				}
+				b.ShareData(src.Params()[i])
+			}
+			break
+		}
+	}
+	return nil
+}
+
+// ToProto returns the net as Caffe stores it: its layers, inserted Split layers included, with their weights (and
+// gradients, if asked for).
+func (n *Net) ToProto(withDiff bool) *caffepb.NetParameter {
+	p := &caffepb.NetParameter{Name: proto.String(n.name)}
+	for _, d := range n.nodes {
+		l := proto.Clone(d.param).(*caffepb.LayerParameter)
+		l.Blobs = nil
+		for _, b := range d.Params() {
+			l.Blobs = append(l.Blobs, b.ToProto(withDiff))
+		}
+		p.Layer = append(p.Layer, l)
+	}
+	return p
+}

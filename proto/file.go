@@ -1,0 +1,105 @@
+package proto
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+// ReadText reads a message from a prototxt.
+func ReadText(path string, m proto.Message) (*Source, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return UnmarshalText(path, text, m)
+}
+
+// Net is a net as read from a file and upgraded to the current form.
+type Net struct {
+	Param    *caffepb.NetParameter
+	Path     string
+	Source   *Source // of the form in the file; nil for a binary file
+	Warnings []string
+
+	origin []int // of the layers in the file, as in upgrader
+	list   string
+}
+
+// LayerPos returns file:line of layer i of Param; "" if the file is binary or the layer does not stand in it.
+func (n *Net) LayerPos(i int) string {
+	if i < 0 || i >= len(n.origin) || n.origin[i] < 0 {
+		return ""
+	}
+	return n.Source.Pos(fmt.Sprintf("%s[%d]", n.list, n.origin[i]))
+}
+
+// ReadNet reads a net definition, text or binary, and upgrades old forms.
+func ReadNet(path string) (*Net, error) {
+	n := &Net{Param: &caffepb.NetParameter{}, Path: path, list: "layer"}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if looksBinary(data) {
+		err = unmarshalBinary(path, data, n.Param)
+	} else {
+		n.Source, err = UnmarshalText(path, data, n.Param)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(n.Param.Layers) > 0 {
+		n.list = "layers"
+	}
+	u := newUpgrader(n.Param, path)
+	u.where = func(i int) string {
+		if pos := n.Source.Pos(fmt.Sprintf("%s[%d]", n.list, i)); pos != "" {
+			return pos
+		}
+		return path
+	}
+	err = u.run()
+	n.Warnings, n.origin = u.warnings, u.origin
+	if err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// Solver is a solver as read from a file and upgraded to the current form.
+type Solver struct {
+	Param    *caffepb.SolverParameter
+	Path     string
+	Source   *Source
+	Warnings []string
+}
+
+// ReadSolver reads a solver definition, upgrades old fields and completes its snapshot_prefix.
+func ReadSolver(path string) (*Solver, error) {
+	s := &Solver{Param: &caffepb.SolverParameter{}, Path: path}
+	var err error
+	if s.Source, err = ReadText(path, s.Param); err != nil {
+		return nil, err
+	}
+	if s.Warnings, err = upgradeSolverType(s.Param, path); err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Source.Pos("solver_type"), err)
+	}
+	s.Warnings = append(s.Warnings, upgradeSnapshotPrefix(s.Param, path)...)
+	return s, nil
+}
+
+// ReadWeights reads a .caffemodel and upgrades old forms.
+func ReadWeights(path string) (*caffepb.NetParameter, []string, error) {
+	p := &caffepb.NetParameter{}
+	if err := ReadBinary(path, p); err != nil {
+		return nil, nil, err
+	}
+	warnings, err := UpgradeNet(p, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p, warnings, nil
+}

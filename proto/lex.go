@@ -1,0 +1,135 @@
+package proto
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Pos is a place in a text file, both numbers counted from 1.
+type Pos struct{ Line, Col int }
+
+type tokenKind int
+
+const (
+	tokEOF    tokenKind = iota
+	tokWord             // identifier or number
+	tokString           // quoted; text holds the raw token with its quotes
+	tokSymbol           // one of {}<>[]:;,-  or a stray byte
+)
+
+type token struct {
+	kind  tokenKind
+	text  string
+	pos   Pos
+	first bool // on its line
+	// indent is the column of the first token on its line.
+	indent int
+	open   bool // a string whose closing quote is missing on its line
+}
+
+func (t token) is(symbol string) bool { return t.kind == tokSymbol && t.text == symbol }
+
+// String names a token in a message.
+func (t token) String() string {
+	switch t.kind {
+	case tokEOF:
+		return "the end of the file"
+	case tokString:
+		return t.text
+	}
+	return strconv.Quote(t.text)
+}
+
+// lexer cuts text into tokens; white space and #-comments separate them.
+type lexer struct {
+	text string
+	at   int
+	pos  Pos
+	// line and indent are those of the token before.
+	line, indent int
+}
+
+func (l *lexer) advance(n int) {
+	for _, c := range []byte(l.text[l.at : l.at+n]) {
+		if c == '\n' {
+			l.pos = Pos{l.pos.Line + 1, 1}
+		} else {
+			l.pos.Col++
+		}
+	}
+	l.at += n
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c == '.' || c == '+' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+func (l *lexer) skipBlank() {
+	for l.at < len(l.text) {
+		switch c := l.text[l.at]; {
+		case c == '#':
+			end := strings.IndexByte(l.text[l.at:], '\n')
+			if end < 0 {
+				end = len(l.text) - l.at
+			}
+			l.advance(end)
+		case c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\v' || c == '\f':
+			l.advance(1)
+		default:
+			return
+		}
+	}
+}
+
+// next returns the next token; at the end it returns tokEOF for ever.
+func (l *lexer) next() token {
+	l.skipBlank()
+	t := token{pos: l.pos, first: l.pos.Line != l.line}
+	if t.first {
+		l.line, l.indent = l.pos.Line, l.pos.Col
+	}
+	t.indent = l.indent
+	if l.at == len(l.text) {
+		return t
+	}
+	rest := l.text[l.at:]
+	n := 1
+	switch c := rest[0]; {
+	case isWord(c):
+		t.kind = tokWord
+		for n < len(rest) && (isWord(rest[n]) || rest[n] == '-' && isExponent(rest[:n])) {
+			n++
+		}
+	case c == '"' || c == '\'':
+		t.kind = tokString
+		n, t.open = stringLength(rest)
+	default:
+		t.kind = tokSymbol
+	}
+	t.text = rest[:n]
+	l.advance(n)
+	return t
+}
+
+// isExponent reports whether a minus may go on a number that starts like this: "1e", "2.5E".
+func isExponent(s string) bool {
+	last := s[len(s)-1]
+	return (last == 'e' || last == 'E') && (s[0] >= '0' && s[0] <= '9' || s[0] == '.')
+}
+
+// stringLength returns the length of the quoted token at the start of s, and whether its closing quote is missing.
+func stringLength(s string) (n int, open bool) {
+	for n = 1; n < len(s); n++ {
+		switch s[n] {
+		case s[0]:
+			return n + 1, false
+		case '\n':
+			return n, true
+		case '\\':
+			if n+1 < len(s) && s[n+1] != '\n' {
+				n++
+			}
+		}
+	}
+	return len(s), true
+}

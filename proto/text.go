@@ -1,0 +1,204 @@
+package proto
+
+import (
+	"fmt"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// UnmarshalText reads a message in protobuf's text format. The error, if any, is of type Errors: everything that is
+// wrong, each with file:line:col. The Source says where the fields stand; it is returned with errors too.
+//
+// What is accepted is what Caffe's own parser accepts, with two exceptions: a field of the schema that is required and
+// missing is an error, and any bytes may stand in a string.
+func UnmarshalText(file string, text []byte, m proto.Message) (*Source, error) {
+	p := &parser{
+		lex:    lexer{text: string(text), pos: Pos{1, 1}},
+		source: &Source{File: file, at: map[string]Pos{}},
+	}
+	p.read()
+	root := &frame{msg: m.ProtoReflect(), open: token{pos: Pos{1, 1}}}
+	p.message(root)
+	if len(p.found) == 0 {
+		return p.source, nil
+	}
+	errs := make(Errors, len(p.found))
+	for i, f := range p.found {
+		errs[i] = &Error{File: file, Pos: f.pos, In: f.in.describe(), Msg: f.msg}
+	}
+	errs.sort()
+	return p.source, errs
+}
+
+// frame is a message that is being read.
+type frame struct {
+	parent *frame
+	field  protoreflect.FieldDescriptor // that holds it; nil for the file
+	path   string
+	msg    protoreflect.Message
+	open   token  // its brace
+	close  string // "}" or ">"; "" for the file
+	// stray is a message in this one whose closing brace is not indented like the line that opened it: if the frame's own
+	// brace is missing, it may have closed the wrong message.
+	stray *frame
+}
+
+// describe names a frame by the nearest message with a name and the fields below it.
+func (f *frame) describe() string {
+	var parts []string
+	for ; f.field != nil; f = f.parent {
+		part := string(f.field.Name())
+		name := f.msg.Descriptor().Fields().ByName("name")
+		named := name != nil && name.Kind() == protoreflect.StringKind && f.msg.Has(name)
+		if named {
+			part = fmt.Sprintf("%s %q", part, f.msg.Get(name).String())
+		}
+		parts = append([]string{part}, parts...)
+		if named {
+			break
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// lookup returns the descriptor of a field of the message, nil if it has none of that name.
+func (f *frame) lookup(name string) protoreflect.FieldDescriptor {
+	return f.msg.Descriptor().Fields().ByName(protoreflect.Name(name))
+}
+
+// pathOf returns the path of a field of the message.
+func (f *frame) pathOf(fd protoreflect.FieldDescriptor) string {
+	if f.path == "" {
+		return string(fd.Name())
+	}
+	return f.path + "." + string(fd.Name())
+}
+
+// finding is an error whose frame is described when the file is read, because its name may stand further down.
+type finding struct {
+	pos Pos
+	in  *frame
+	msg string
+}
+
+// parser reads a file in one pass, one token ahead. After an error it goes on where the next field seems to start.
+type parser struct {
+	lex    lexer
+	tok    token
+	source *Source
+	found  []finding
+}
+
+func (p *parser) read() { p.tok = p.lex.next() }
+
+func (p *parser) fail(at Pos, in *frame, format string, args ...any) {
+	p.found = append(p.found, finding{at, in, fmt.Sprintf(format, args...)})
+}
+
+// message reads the fields of a frame and its closing brace.
+func (p *parser) message(f *frame) {
+	defer p.checkRequired(f)
+	for {
+		switch {
+		case p.tok.kind == tokEOF:
+			if f.close != "" {
+				p.unclosed(f, "the end of the file")
+			}
+			return
+		case f.close != "" && p.tok.is(f.close):
+			if p.tok.first && p.tok.indent != f.open.indent && f.parent.stray == nil {
+				f.parent.stray = f
+			}
+			p.read()
+			return
+		case p.tok.is("}") || p.tok.is(">"):
+			if f.close != "" {
+				p.fail(p.tok.pos, f, "found %s, expected %q for the brace opened at line %d", p.tok, f.close, f.open.pos.Line)
+				p.read()
+				return
+			}
+			p.fail(p.tok.pos, f, "unexpected %s: no brace is open for it", p.tok)
+			p.read()
+		case p.tok.kind != tokWord:
+			p.notField(f)
+		default:
+			if !p.field(f) {
+				return
+			}
+			if p.tok.is(";") || p.tok.is(",") {
+				p.read()
+			}
+		}
+	}
+}
+
+// field reads one field. It returns false, and leaves the field, if it seems to stand outside the frame.
+func (p *parser) field(f *frame) bool {
+	name := p.tok
+	fd := f.lookup(name.text)
+	if fd == nil {
+		return p.unknownField(f)
+	}
+	p.read()
+	if fd.Message() == nil {
+		p.scalarField(f, fd, name)
+		return true
+	}
+	if p.tok.is(":") {
+		p.read()
+	}
+	if fd.IsList() && p.tok.is("[") {
+		p.list(f, name, func() { p.oneMessage(f, fd, name) })
+	} else {
+		p.oneMessage(f, fd, name)
+	}
+	return true
+}
+
+func (p *parser) oneMessage(f *frame, fd protoreflect.FieldDescriptor, name token) {
+	if !p.tok.is("{") && !p.tok.is("<") {
+		p.fail(name.pos, f, "%q needs a message in braces; found %s", name.text, p.tok)
+		p.skipValue(name)
+		return
+	}
+	child := &frame{parent: f, field: fd, open: p.tok, close: "}", path: f.pathOf(fd)}
+	if p.tok.is("<") {
+		child.close = ">"
+	}
+	switch {
+	case p.taken(f, fd, name.pos):
+		child.msg = f.msg.NewField(fd).Message()
+	case fd.IsList():
+		list := f.msg.Mutable(fd).List()
+		child.path += fmt.Sprintf("[%d]", list.Len())
+		child.msg = list.AppendMutable().Message()
+	default:
+		child.msg = f.msg.Mutable(fd).Message()
+	}
+	if _, seen := p.source.at[child.path]; !seen {
+		p.source.at[child.path] = name.pos
+	}
+	p.read()
+	p.message(child)
+}
+
+// taken reports, and says so, that a singular field stands twice.
+func (p *parser) taken(f *frame, fd protoreflect.FieldDescriptor, at Pos) bool {
+	if fd.IsList() || !f.msg.Has(fd) {
+		return false
+	}
+	p.fail(at, f, "field %q is given twice, first at line %d; it is not a repeated field", fd.Name(), p.source.at[f.pathOf(fd)].Line)
+	return true
+}
+
+// checkRequired reports required fields that a message lacks.
+func (p *parser) checkRequired(f *frame) {
+	fields := f.msg.Descriptor().Fields()
+	for i := range fields.Len() {
+		if fd := fields.Get(i); fd.Cardinality() == protoreflect.Required && !f.msg.Has(fd) {
+			p.fail(f.open.pos, f, "missing required field %q of %s", fd.Name(), f.msg.Descriptor().Name())
+		}
+	}
+}

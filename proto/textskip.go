@@ -1,0 +1,124 @@
+package proto
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/internal/suggest"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// How the parser goes on after an error, and what it guesses the user meant.
+
+// unknownField reports a field that the message does not have and drops its value. It returns false, and leaves the
+// field, where a brace seems to be missing before it: it starts a line and is a message of one of the frames around.
+func (p *parser) unknownField(f *frame) bool {
+	name := p.tok
+	hint := suggest.DidYouMean(name.text, fieldNames(f.msg.Descriptor()))
+	for out := f.parent; out != nil; out = out.parent {
+		fd := out.lookup(name.text)
+		if fd == nil {
+			continue
+		}
+		if fd.Message() != nil && name.first {
+			p.unclosed(f, fmt.Sprintf("%q at line %d", name.text, name.pos.Line))
+			return false
+		}
+		hint = "; it is a field of " + string(out.msg.Descriptor().Name()) + ": is a closing brace missing?"
+		break
+	}
+	p.fail(name.pos, f, "unknown field %q of %s%s", name.text, f.msg.Descriptor().Name(), hint)
+	p.read()
+	if p.tok.is(":") {
+		p.read()
+	}
+	p.skipValue(name)
+	return true
+}
+
+// unclosed reports that a frame's closing brace is missing before a place.
+func (p *parser) unclosed(f *frame, before string) {
+	hint := ""
+	if s := f.stray; s != nil {
+		hint = fmt.Sprintf("; to judge by the indentation, the %q of %s, line %d, is missing", s.close, s.field.Name(), s.open.pos.Line)
+	}
+	p.fail(f.open.pos, f, "the brace opened here is not closed: expected %q before %s%s", f.close, before, hint)
+}
+
+func fieldNames(md protoreflect.MessageDescriptor) []string {
+	var names []string
+	for i := range md.Fields().Len() {
+		names = append(names, string(md.Fields().Get(i).Name()))
+	}
+	return names
+}
+
+// notField reports a token that cannot start a field and drops the line it stands on.
+func (p *parser) notField(f *frame) {
+	hint := ""
+	switch p.tok.text {
+	case "/":
+		hint = "; comments start with #"
+	case "\xef":
+		hint = "; is it a byte order mark? Save the file as UTF-8 without one"
+	}
+	p.fail(p.tok.pos, f, "unexpected %s where a field name should stand%s", p.tok, hint)
+	line := p.tok.pos.Line
+	for p.tok.kind != tokEOF && p.tok.pos.Line == line && !p.tok.is("}") && !p.tok.is("{") {
+		p.read()
+	}
+	if p.tok.is("{") {
+		p.skipValue(p.tok)
+	}
+}
+
+// startsField reports whether the token is a field's name, to judge by what comes after it.
+func (p *parser) startsField() bool {
+	if p.tok.kind != tokWord {
+		return false
+	}
+	ahead := p.lex
+	next := ahead.next()
+	return next.is(":") || next.is("{") || next.is("<")
+}
+
+// startsValue reports whether the token may belong to the value of the field called name.
+func (p *parser) startsValue(name token) bool {
+	switch {
+	case p.tok.is("{") || p.tok.is("<") || p.tok.is("["):
+		return true
+	case p.tok.kind == tokString || p.tok.is("-"):
+		return p.tok.pos.Line == name.pos.Line
+	}
+	return p.tok.kind == tokWord && p.tok.pos.Line == name.pos.Line && !p.startsField()
+}
+
+// skipValue drops the value of a field: a scalar, a list or everything between braces.
+func (p *parser) skipValue(name token) {
+	if !p.startsValue(name) {
+		return
+	}
+	depth := 0
+	for p.tok.kind != tokEOF {
+		switch {
+		case p.tok.is("{") || p.tok.is("<") || p.tok.is("["):
+			depth++
+		case p.tok.is("}") || p.tok.is(">") || p.tok.is("]"):
+			depth--
+		}
+		last := p.tok
+		p.read()
+		if depth <= 0 && !last.is("-") && !(last.kind == tokString && p.tok.kind == tokString) {
+			return
+		}
+	}
+}
+
+// skipList drops the rest of a list, up to its bracket or the brace around it.
+func (p *parser) skipList() {
+	for p.tok.kind != tokEOF && !p.tok.is("}") && !p.tok.is("]") && !p.startsField() {
+		p.read()
+	}
+	if p.tok.is("]") {
+		p.read()
+	}
+}

@@ -1,0 +1,69 @@
+package proto
+
+import (
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// transformFields once stood in the parameters of each data layer; transform_param has them under the same names.
+var transformFields = []protoreflect.Name{"scale", "mean_file", "crop_size", "mirror"}
+
+// moveTransforms moves the transformation fields of V1 data layers to transform_param. It returns whether there were any.
+func (u *upgrader) moveTransforms() bool {
+	moved := false
+	for _, l := range u.net.Layers {
+		var from protoreflect.Message
+		switch l.GetType() {
+		case caffepb.V1LayerParameter_DATA:
+			from = l.DataParam.ProtoReflect()
+		case caffepb.V1LayerParameter_IMAGE_DATA:
+			from = l.ImageDataParam.ProtoReflect()
+		case caffepb.V1LayerParameter_WINDOW_DATA:
+			from = l.WindowDataParam.ProtoReflect()
+		default:
+			continue
+		}
+		for _, name := range heldTransforms(from) {
+			if l.TransformParam == nil {
+				l.TransformParam = &caffepb.TransformationParameter{}
+			}
+			old := from.Descriptor().Fields().ByName(name)
+			to := l.TransformParam.ProtoReflect()
+			to.Set(to.Descriptor().Fields().ByName(name), from.Get(old))
+			from.Clear(old)
+			moved = true
+		}
+	}
+	return moved
+}
+
+// heldTransforms returns the transformation fields that the parameters of a data layer have.
+func heldTransforms(m protoreflect.Message) []protoreflect.Name {
+	var held []protoreflect.Name
+	for _, name := range transformFields {
+		if m.Has(m.Descriptor().Fields().ByName(name)) {
+			held = append(held, name)
+		}
+	}
+	return held
+}
+
+// warnIgnoredTransforms tells of transformation fields that stand in their old place in a layer of the current form.
+// Caffe ignores them there without a word. WindowData is left alone: its layer still reads the scale there.
+func (u *upgrader) warnIgnoredTransforms() {
+	for i, l := range u.net.Layer {
+		var m protoreflect.Message
+		switch l.GetType() {
+		case "Data":
+			m = l.DataParam.ProtoReflect()
+		case "ImageData":
+			m = l.ImageDataParam.ProtoReflect()
+		default:
+			continue
+		}
+		for _, name := range heldTransforms(m) {
+			u.warn("%s: layer %q: %s is ignored in the layer's own parameters; it belongs in transform_param",
+				u.where(u.origin[i]), l.GetName(), name)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package proto
+
+import (
+	"bytes"
+	"fmt"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// signatures start files that people take for binary messages.
+var signatures = []struct{ start, what string }{
+	{"\x89HDF\r\n\x1a\n", "an HDF5 file"},
+	{"\x1f\x8b", "a gzip file"},
+	{"PK\x03\x04", "a zip file"},
+	{"<", "an HTML or XML page"},
+	{"version https://git-lfs", "a Git LFS pointer, not the file it stands for"},
+}
+
+// findFault says what is wrong with a message that does not parse, and at which byte. It returns "" if it sees nothing
+// wrong with the layout.
+func findFault(data []byte, md protoreflect.MessageDescriptor) string {
+	for _, s := range signatures {
+		if bytes.HasPrefix(data, []byte(s.start)) {
+			return "it is " + s.what
+		}
+	}
+	if !looksBinary(data) {
+		return "it is text"
+	}
+	return wireFault(data, 0, "", md)
+}
+
+// wireFault walks the fields of a message that stands at byte base of the file.
+func wireFault(data []byte, base int, path string, md protoreflect.MessageDescriptor) string {
+	counts := map[protowire.Number]int{}
+	for at := 0; at < len(data); {
+		num, wireType, tagLen := protowire.ConsumeTag(data[at:])
+		if tagLen < 0 {
+			return fmt.Sprintf("byte %d%s is not the start of a field", base+at, within(path))
+		}
+		fd := md.Fields().ByNumber(num)
+		name := fmt.Sprintf("%sfield %d", path, num)
+		if fd != nil {
+			name = path + string(fd.Name())
+			if fd.IsList() && fd.Message() != nil {
+				name += fmt.Sprintf("[%d]", counts[num])
+			}
+			counts[num]++
+		}
+		body := at + tagLen
+		if wireType != protowire.BytesType {
+			n := protowire.ConsumeFieldValue(num, wireType, data[body:])
+			if n < 0 {
+				return fmt.Sprintf("%s at byte %d is cut off or damaged", name, base+at)
+			}
+			at = body + n
+			continue
+		}
+		size, n := protowire.ConsumeVarint(data[body:])
+		body += max(n, 0)
+		if left := len(data) - body; n < 0 || size > uint64(left) {
+			return fmt.Sprintf("%s at byte %d has a size of %d bytes, %d are left%s", name, base+at, size, left, within(path))
+		}
+		at = body + int(size)
+		if fd == nil || fd.Message() == nil {
+			continue
+		}
+		if fault := wireFault(data[body:at], base+body, name+".", fd.Message()); fault != "" {
+			return fault
+		}
+	}
+	return ""
+}
+
+// within names the message of a path that ends in a dot.
+func within(path string) string {
+	if path == "" {
+		return ""
+	}
+	return " of " + path[:len(path)-1]
+}

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Installs what the tests need, then runs every check a change must pass. Works on a fresh Debian machine with Go, as
+# root or with sudo; what is installed already is left alone.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+step() { printf '\n== %s\n' "$*"; }
+
+# gcc: the race detector and the cgo build; lmdb-utils and hdf5-tools: cross-checks of our readers and writers;
+# protobuf-compiler: decodes what we write; python3: runs the conformance suite where it is present;
+# openmpi-bin, libopenmpi-dev, pkgconf: the mpi build and its tests under mpirun.
+packages=(gcc libc6-dev lmdb-utils hdf5-tools protobuf-compiler python3 openmpi-bin libopenmpi-dev pkgconf)
+
+step "install test tools: ${packages[*]}"
+missing=()
+for p in "${packages[@]}"; do
+  dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q 'install ok installed' || missing+=("$p")
+done
+if ((${#missing[@]})); then
+  as_root=()
+  [ "$(id -u)" = 0 ] || as_root=(sudo)
+  echo "installing: ${missing[*]}"
+  "${as_root[@]}" apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+else
+  echo "all present"
+fi
+
+before=$(git status --porcelain)
+
+step "gofmt"
+unformatted=$(git ls-files '*.go' | xargs gofmt -l)
+[ -z "$unformatted" ] || { echo "not formatted:"; echo "$unformatted"; exit 1; }
+
+step "go mod tidy -diff"
+go mod tidy -diff
+
+step "go build (CGO_ENABLED=0)"
+CGO_ENABLED=0 go build ./...
+
+step "go build (cgo, -tags mpi)"
+CGO_ENABLED=1 go build ./...
+CGO_ENABLED=1 go build -tags mpi ./...
+
+step "go vet"
+go vet ./...
+
+step "go test"
+go test ./...
+
+step "go test -race (packages with goroutines)"
+go test -race -short ./cpe/... ./data/... ./solver/... ./topology/...
+
+step "clean tree"
+after=$(git status --porcelain)
+[ "$before" = "$after" ] || { echo "the tests changed the tree:"; echo "$after"; exit 1; }
+
+echo
+echo "all checks passed"

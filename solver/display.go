@@ -1,0 +1,105 @@
+package solver
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/swcaffe/swcaffe/layers"
+	swnet "github.com/swcaffe/swcaffe/net"
+)
+
+// format prints a figure as C++ streams do by default: six significant digits.
+func format(v float64) string {
+	s := strconv.FormatFloat(v, 'g', 6, 64)
+	switch {
+	case strings.HasSuffix(s, "NaN"):
+		return "nan"
+	case strings.HasSuffix(s, "Inf"):
+		return strings.ToLower(strings.TrimPrefix(s, "+"))
+	}
+	return s
+}
+
+// lossWindow is the mean of the last average_loss losses.
+type lossWindow struct {
+	values []float64
+	next   int
+}
+
+// add takes a loss in and returns the mean of the last size losses.
+func (w *lossWindow) add(loss float64, size int) float64 {
+	if len(w.values) < size {
+		w.values = append(w.values, loss)
+	} else {
+		w.values[w.next] = loss
+		w.next = (w.next + 1) % size
+	}
+	var sum float64
+	for _, v := range w.values {
+		sum += v
+	}
+	return sum / float64(len(w.values))
+}
+
+// speedometer measures throughput between two lines of the log.
+type speedometer struct {
+	since     time.Time
+	iteration int
+	waited    time.Duration
+}
+
+// displayLoss prints the loss, the throughput and the net's outputs at an iteration.
+func (v *Solver) displayLoss(smoothed float64) {
+	now := v.opt.Now()
+	lapse := now.Sub(v.speed.since).Seconds()
+	perSecond := 0.0
+	if lapse > 0 {
+		perSecond = float64(v.iter-v.speed.iteration) / lapse
+	}
+	v.log.Infof("Iteration %d (%s iter/s, %ss/%d iters), loss = %s",
+		v.iter, format(perSecond), format(lapse), v.param.GetDisplay(), format(smoothed))
+	if perSecond > 0 {
+		v.displaySpeed(perSecond, lapse)
+	}
+	v.speed = speedometer{since: now, iteration: v.iter, waited: dataWait(v.net)}
+	v.displayOutputs()
+}
+
+// displaySpeed prints throughput in images, the share of time spent waiting for data, and the time still to go.
+func (v *Solver) displaySpeed(perSecond, lapse float64) {
+	images := perSecond * float64(v.net.BatchSize()*max(1, int(v.param.GetIterSize())))
+	left := time.Duration(float64(int(v.param.GetMaxIter())-v.iter) / perSecond * float64(time.Second))
+	waited := (dataWait(v.net) - v.speed.waited).Seconds()
+	v.log.Infof("    Speed: %s images/s, data wait %.1f%%, ETA %s", format(images), 100*waited/lapse, max(0, left).Round(time.Second))
+}
+
+// dataWait is how long the net's data layers have waited for their prefetchers so far.
+func dataWait(n *swnet.Net) time.Duration {
+	var sum time.Duration
+	for i := range n.NumLayers() {
+		if w, ok := n.Layer(i).(layers.DataWaiter); ok {
+			sum += w.DataWait()
+		}
+	}
+	return sum
+}
+
+func (v *Solver) displayOutputs() {
+	k := 0
+	for _, out := range v.net.Outputs() {
+		for _, value := range out.Blob.Data() {
+			v.log.Infof("    Train net output #%d: %s = %s%s", k, out.Name, format(float64(value)), lossNote(out.LossWeight, float64(value)))
+			k++
+		}
+	}
+}
+
+// lossNote is what Caffe adds to an output that counts in the loss.
+func lossNote(weight float32, value float64) string {
+	if weight == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (* %s = %s loss)", format(float64(weight)), format(float64(weight)*value))
+}

@@ -1,0 +1,146 @@
+package solver
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Solve trains from the current iteration to max_iter, or until a signal asks to stop; it snapshots at the end and,
+// as Caffe does, then prints the loss of one more forward pass and a last test.
+func (v *Solver) Solve() error {
+	v.log.Infof("Solving %s", v.net.Name())
+	v.log.Infof("Learning Rate Policy: %s", v.param.GetLrPolicy())
+	maxIter := int(v.param.GetMaxIter())
+	if err := v.Step(maxIter - v.iter); err != nil {
+		return err
+	}
+	if v.param.GetSnapshotAfterTrain() && (v.param.GetSnapshot() == 0 || v.iter%int(v.param.GetSnapshot()) != 0) {
+		if err := v.Snapshot(); err != nil {
+			return err
+		}
+	}
+	if v.stopped {
+		v.log.Info("Optimization stopped early.")
+		return nil
+	}
+	if d := int(v.param.GetDisplay()); d > 0 && v.iter%d == 0 {
+		loss, err := v.net.Forward()
+		if err != nil {
+			return v.failed(err)
+		}
+		v.log.Infof("Iteration %d, loss = %s", v.iter, format(v.losses.add(loss, v.window())))
+	}
+	if t := int(v.param.GetTestInterval()); t > 0 && v.iter%t == 0 {
+		if err := v.testAll(); err != nil {
+			return err
+		}
+	}
+	v.log.Info("Optimization Done.")
+	return nil
+}
+
+func (v *Solver) window() int { return max(1, int(v.param.GetAverageLoss())) }
+
+func (v *Solver) failed(err error) error { return fmt.Errorf("iteration %d: %w", v.iter, err) }
+
+// Step does n iterations.
+func (v *Solver) Step(n int) error {
+	first := v.iter
+	v.losses = lossWindow{}
+	v.speed = speedometer{since: v.opt.Now(), iteration: v.iter, waited: dataWait(v.net)}
+	for end := v.iter + n; v.iter < end; {
+		if t := int(v.param.GetTestInterval()); t > 0 && v.iter%t == 0 && (v.iter > 0 || v.param.GetTestInitialization()) {
+			if err := v.testAll(); err != nil {
+				return err
+			}
+			if v.stopped {
+				return nil
+			}
+			if v.iter == first {
+				v.speed.since = v.opt.Now()
+			}
+		}
+		if err := v.iterate(); err != nil {
+			return err
+		}
+		v.iter++
+		action := v.opt.Action()
+		if s := int(v.param.GetSnapshot()); s > 0 && v.iter%s == 0 || action == Snapshot {
+			if err := v.Snapshot(); err != nil {
+				return err
+			}
+		}
+		if action == Stop {
+			v.stopped = true
+			return nil
+		}
+	}
+	return nil
+}
+
+// iterate does one iteration: iter_size forward and backward passes, the lines of the log, the update.
+func (v *Solver) iterate() error {
+	v.net.ClearParamDiffs()
+	display := v.param.GetDisplay() > 0 && v.iter%int(v.param.GetDisplay()) == 0
+	v.net.SetDebugInfo(display && v.param.GetDebugInfo())
+	var loss float64
+	passes := max(1, int(v.param.GetIterSize()))
+	for range passes {
+		l, err := v.net.ForwardBackward()
+		if err != nil {
+			return v.failed(err)
+		}
+		if math.IsNaN(l) || math.IsInf(l, 0) {
+			return v.diverged(l)
+		}
+		loss += l
+	}
+	smoothed := v.losses.add(loss/float64(passes), v.window())
+	if display {
+		v.displayLoss(smoothed)
+	}
+	return v.applyUpdate(display)
+}
+
+// diverged explains a loss that is no number.
+func (v *Solver) diverged(loss float64) error {
+	where := v.net.FirstNonFinite()
+	if where == "" {
+		where = "all blobs are finite, their weighted sum is not"
+	}
+	return fmt.Errorf("iteration %d: loss = %s; it first appeared in %s; a smaller base_lr or clip_gradients may help", v.iter, format(loss), where)
+}
+
+// applyUpdate moves the weights along the gradients that the last passes left.
+func (v *Solver) applyUpdate(display bool) error {
+	if len(v.net.Learnable()) == 0 {
+		return nil
+	}
+	if step := nextStep(v.param, v.iter, v.step); step != v.step {
+		v.step = step
+		v.log.Infof("MultiStep Status: Iteration %d, step = %d", v.iter, v.step)
+	}
+	r := rate(v.param, v.iter, v.step)
+	if math.IsNaN(r) {
+		return v.failed(errors.New("the learning rate is not a number: check gamma, power and max_iter"))
+	}
+	if display {
+		v.log.Infof("Iteration %d, lr = %s", v.iter, format(r))
+	}
+	limit := float32(-1)
+	if v.param.ClipGradients != nil {
+		limit = v.param.GetClipGradients()
+	}
+	clip, norm := clipFactor(v.net.Learnable(), limit)
+	if clip != 1 {
+		v.log.Infof("Gradient clipping: scaling down gradients (L2 norm %s > %s) by scale factor %s", format(norm), format(float64(limit)), format(float64(clip)))
+	}
+	if err := v.update.apply(v.iter, r, clip); err != nil {
+		return v.failed(err)
+	}
+	if display && v.param.GetDebugInfo() {
+		v.net.UpdateDebug()
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package solver
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/layers"
+	swnet "github.com/swcaffe/swcaffe/net"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+// netSource is one net that a solver asks for: a file or a message in the solver's own file, and its state.
+type netSource struct {
+	what  string // for the log
+	path  string
+	param *caffepb.NetParameter
+	phase caffepb.Phase
+	state *caffepb.NetState
+}
+
+// build reads the net, if it stands in a file, and builds it.
+func (s netSource) build(d *layers.Device) (*swnet.Net, error) {
+	param := s.param
+	var pos func(int) string
+	if param == nil {
+		file, err := swproto.ReadNet(s.path)
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range file.Warnings {
+			d.Log.Warn(w)
+		}
+		param, pos = file.Param, file.LayerPos
+	} else {
+		warnings, err := swproto.UpgradeNet(param, s.what)
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range warnings {
+			d.Log.Warn(w)
+		}
+	}
+	return swnet.New(param, swnet.Options{State: swnet.MergeState(s.phase, param.State, s.state), Device: d, Pos: pos})
+}
+
+// trainNet finds the one net to train on among net, net_param, train_net and train_net_param.
+func trainNet(p *caffepb.SolverParameter) (netSource, error) {
+	const fields = "train_net_param, train_net, net_param, net"
+	var found []netSource
+	if p.TrainNetParam != nil {
+		found = append(found, netSource{what: "train_net_param", param: p.TrainNetParam})
+	}
+	if p.TrainNet != nil {
+		found = append(found, netSource{what: "train_net file: " + p.GetTrainNet(), path: p.GetTrainNet()})
+	}
+	if p.NetParam != nil {
+		found = append(found, netSource{what: "net_param", param: p.NetParam})
+	}
+	if p.Net != nil {
+		found = append(found, netSource{what: "net file: " + p.GetNet(), path: p.GetNet()})
+	}
+	switch len(found) {
+	case 0:
+		return netSource{}, errors.New("the solver must specify a train net using one of these fields: " + fields)
+	case 1:
+	default:
+		return netSource{}, errors.New("the solver must not contain more than one of these fields specifying a train net: " + fields)
+	}
+	found[0].phase, found[0].state = caffepb.Phase_TRAIN, p.TrainState
+	return found[0], nil
+}
+
+// testNets lists the nets to test on, one for every test_iter: those of test_net_param and test_net first, then
+// the net that is trained on as often as test_iter values are left.
+func testNets(p *caffepb.SolverParameter) ([]netSource, error) {
+	var nets []netSource
+	for i, n := range p.TestNetParam {
+		nets = append(nets, netSource{what: fmt.Sprintf("test_net_param %d", i), param: n})
+	}
+	for _, path := range p.TestNet {
+		nets = append(nets, netSource{what: "test_net file: " + path, path: path})
+	}
+	generic := p.Net != nil || p.NetParam != nil
+	own, iters := len(nets), len(p.TestIter)
+	switch {
+	case generic && iters < own:
+		return nil, fmt.Errorf("test_iter must be specified for each test network: %d values for %d networks", iters, own)
+	case !generic && iters != own:
+		return nil, fmt.Errorf("test_iter must be specified for each test network: %d values for %d networks", iters, own)
+	}
+	for len(nets) < iters {
+		if p.NetParam != nil {
+			nets = append(nets, netSource{what: "net_param", param: p.NetParam})
+		} else {
+			nets = append(nets, netSource{what: "net file: " + p.GetNet(), path: p.GetNet()})
+		}
+	}
+	if len(p.TestState) > 0 && len(p.TestState) != len(nets) {
+		return nil, fmt.Errorf("test_state must be unspecified or specified once per test net: %d values for %d nets", len(p.TestState), len(nets))
+	}
+	for i := range nets {
+		nets[i].phase = caffepb.Phase_TEST
+		if len(p.TestState) > 0 {
+			nets[i].state = p.TestState[i]
+		}
+	}
+	if len(nets) > 0 && p.GetTestInterval() <= 0 {
+		return nil, fmt.Errorf("test_interval must be positive where there are test nets: it is %d", p.GetTestInterval())
+	}
+	return nets, nil
+}

@@ -1,0 +1,64 @@
+package solver
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/swcaffe/swcaffe/internal/suggest"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+var policies = []string{"exp", "fixed", "inv", "multistep", "poly", "sigmoid", "step"}
+
+// checkPolicy reports what is wrong with a solver's learning-rate fields.
+func checkPolicy(p *caffepb.SolverParameter) error {
+	switch policy := p.GetLrPolicy(); policy {
+	case "fixed", "exp", "inv", "poly", "sigmoid", "multistep":
+		return nil
+	case "step":
+		if p.GetStepsize() <= 0 {
+			return fmt.Errorf("lr_policy \"step\": stepsize must be positive, it is %d", p.GetStepsize())
+		}
+		return nil
+	default:
+		return fmt.Errorf("unknown learning rate policy: %q%s (known policies: %s)", policy, suggest.DidYouMean(policy, policies), suggest.List(policies))
+	}
+}
+
+// rate returns the learning rate of an iteration. With b = base_lr, g = gamma, i = iter:
+//
+//	fixed      b
+//	step       b * g^floor(i/stepsize)
+//	exp        b * g^i
+//	inv        b * (1 + g*i)^-power
+//	multistep  b * g^step
+//	poly       b * (1 - i/max_iter)^power
+//	sigmoid    b / (1 + exp(-g*(i - stepsize)))
+func rate(p *caffepb.SolverParameter, iter, step int) float64 {
+	b, g, i := float64(p.GetBaseLr()), float64(p.GetGamma()), float64(iter)
+	power := float64(p.GetPower())
+	switch p.GetLrPolicy() {
+	case "step":
+		return b * math.Pow(g, float64(iter/int(p.GetStepsize())))
+	case "exp":
+		return b * math.Pow(g, i)
+	case "inv":
+		return b * math.Pow(1+g*i, -power)
+	case "multistep":
+		return b * math.Pow(g, float64(step))
+	case "poly":
+		return b * math.Pow(1-i/float64(p.GetMaxIter()), power)
+	case "sigmoid":
+		return b / (1 + math.Exp(-g*(i-float64(p.GetStepsize()))))
+	}
+	return b
+}
+
+// nextStep returns the step of the multistep policy at an iteration. As in Caffe it moves by at most one an
+// iteration, so it is part of the solver's state.
+func nextStep(p *caffepb.SolverParameter, iter, step int) int {
+	if p.GetLrPolicy() == "multistep" && step < len(p.Stepvalue) && iter >= int(p.Stepvalue[step]) {
+		return step + 1
+	}
+	return step
+}

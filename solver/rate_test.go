@@ -1,0 +1,74 @@
+package solver
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func parse(t *testing.T, text string) *caffepb.SolverParameter {
+	t.Helper()
+	p := &caffepb.SolverParameter{}
+	if _, err := swproto.UnmarshalText("solver.prototxt", []byte(text), p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestRate holds each policy against values worked out by hand from the formulas in Caffe's caffe.proto.
+func TestRate(t *testing.T) {
+	tests := []struct {
+		param string
+		iter  int
+		step  int
+		want  float64
+	}{
+		{`base_lr: 0.5 lr_policy: "fixed"`, 1000, 0, 0.5},
+		{`base_lr: 1 lr_policy: "step" gamma: 0.5 stepsize: 10`, 9, 0, 1},
+		{`base_lr: 1 lr_policy: "step" gamma: 0.5 stepsize: 10`, 10, 0, 0.5},
+		{`base_lr: 1 lr_policy: "step" gamma: 0.5 stepsize: 10`, 35, 0, 0.125},
+		{`base_lr: 2 lr_policy: "exp" gamma: 0.5`, 3, 0, 0.25},
+		{`base_lr: 1 lr_policy: "inv" gamma: 1 power: 0.5`, 3, 0, 0.5},
+		{`base_lr: 1 lr_policy: "multistep" gamma: 0.1 stepvalue: 5`, 100, 1, 0.1},
+		{`base_lr: 4 lr_policy: "poly" power: 2 max_iter: 100`, 50, 0, 1},
+		{`base_lr: 3 lr_policy: "sigmoid" gamma: -0.1 stepsize: 20`, 20, 0, 1.5},
+	}
+	for _, test := range tests {
+		if got := rate(parse(t, test.param), test.iter, test.step); math.Abs(got-test.want) > 1e-7*test.want {
+			t.Errorf("%s at iteration %d: %g, want %g", test.param, test.iter, got, test.want)
+		}
+	}
+}
+
+// TestMultistepMovesOnceAnIteration: two values passed at once take two iterations, as in Caffe.
+func TestMultistepMovesOnceAnIteration(t *testing.T) {
+	p := parse(t, `lr_policy: "multistep" stepvalue: 2 stepvalue: 2 stepvalue: 5`)
+	step := 0
+	var got []int
+	for iter := range 7 {
+		step = nextStep(p, iter, step)
+		got = append(got, step)
+	}
+	want := []int{0, 0, 1, 2, 2, 3, 3}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Fatalf("steps %v, want %v", got, want)
+		}
+	}
+}
+
+func TestPolicyErrors(t *testing.T) {
+	tests := []struct{ param, want string }{
+		{`lr_policy: "fixd"`, `did you mean "fixed"?`},
+		{`lr_policy: "step"`, "stepsize must be positive, it is 0"},
+	}
+	for _, test := range tests {
+		err := checkPolicy(parse(t, test.param))
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", test.param, err, test.want)
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package solver
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/sirupsen/logrus"
+	"github.com/swcaffe/swcaffe/layers"
+	swnet "github.com/swcaffe/swcaffe/net"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+// Snapshot writes PREFIX_iter_N.caffemodel and PREFIX_iter_N.solverstate, each whole or not at all: a full disk or a
+// kill leaves earlier snapshots as they were.
+func (v *Solver) Snapshot() error {
+	if v.param.GetSnapshotFormat() == caffepb.SolverParameter_HDF5 {
+		return errors.New("snapshot_format: HDF5 cannot be written; use BINARYPROTO")
+	}
+	base := fmt.Sprintf("%s_iter_%d", v.param.GetSnapshotPrefix(), v.iter)
+	model, state := base+".caffemodel", base+".solverstate"
+	v.log.Infof("Snapshotting to binary proto file %s", model)
+	if err := swproto.WriteBinary(model, v.net.ToProto(v.param.GetSnapshotDiff())); err != nil {
+		return fmt.Errorf("snapshot at iteration %d: %w", v.iter, err)
+	}
+	v.log.Infof("Snapshotting solver state to binary proto file %s", state)
+	if err := swproto.WriteBinary(state, v.stateProto(model)); err != nil {
+		return fmt.Errorf("snapshot at iteration %d: %w", v.iter, err)
+	}
+	return nil
+}
+
+// stateProto is the solver's state in Caffe's layout: the first history of every weight, then the second of every
+// weight. RunState, which Caffe skips, holds what a bit-equal continuation needs besides.
+func (v *Solver) stateProto(model string) *caffepb.SolverState {
+	s := &caffepb.SolverState{
+		Iter:        proto.Int32(int32(v.iter)),
+		LearnedNet:  proto.String(model),
+		CurrentStep: proto.Int32(int32(v.step)),
+		RunState:    &caffepb.RunState{RandomState: v.device.Random.State(), Seed: proto.Uint64(v.seed)},
+	}
+	for k := range v.update.rule.histories {
+		for _, w := range v.update.weights {
+			s.History = append(s.History, w.histories[k].ToProto(false))
+		}
+	}
+	v.positions(func(name, layer string, p layers.Positioner) error {
+		s.RunState.Position = append(s.RunState.Position, &caffepb.DataPosition{
+			Net: proto.String(name), Layer: proto.String(layer), Items: proto.Uint64(p.Position()),
+		})
+		return nil
+	})
+	return s
+}
+
+// positions visits the layers of all nets that read a stream of items.
+func (v *Solver) positions(visit func(net, layer string, p layers.Positioner) error) error {
+	nets := append([]*swnet.Net{v.net}, v.testNets...)
+	for k, n := range nets {
+		name := "train"
+		if k > 0 {
+			name = fmt.Sprintf("test %d", k-1)
+		}
+		for i := range n.NumLayers() {
+			if p, ok := n.Layer(i).(layers.Positioner); ok {
+				if err := visit(name, n.LayerName(i), p); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Restore continues from a .solverstate, and the weights it names. A state without RunState, as Caffe writes it,
+// starts the data layers at their first item, as Caffe does.
+func (v *Solver) Restore(path string) error {
+	v.log.Infof("Restoring previous solver status from %s", path)
+	state := &caffepb.SolverState{}
+	if err := swproto.ReadBinary(path, state); err != nil {
+		return err
+	}
+	if state.LearnedNet != nil {
+		if err := v.loadLearnedNet(path, state.GetLearnedNet()); err != nil {
+			return err
+		}
+	}
+	if err := v.setHistory(state.History); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	v.iter, v.step = int(state.GetIter()), int(state.GetCurrentStep())
+	if state.RunState != nil {
+		if err := v.setRunState(state.RunState); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// loadLearnedNet reads the weights that a state names; if they are not where it says, they may lie beside it.
+func (v *Solver) loadLearnedNet(statePath, model string) error {
+	if _, err := os.Stat(model); os.IsNotExist(err) {
+		beside := filepath.Join(filepath.Dir(statePath), filepath.Base(model))
+		if _, err := os.Stat(beside); err == nil {
+			model = beside
+		}
+	}
+	return LoadWeights(v.net, model, v.log)
+}
+
+func (v *Solver) setHistory(stored []*caffepb.BlobProto) error {
+	u := v.update
+	if want := u.rule.histories * len(u.weights); len(stored) != want {
+		return fmt.Errorf("incorrect length of history blobs: %d stored, the solver (%s) needs %d", len(stored), v.param.GetType(), want)
+	}
+	for i, p := range stored {
+		w := u.weights[i%len(u.weights)]
+		h := w.histories[i/len(u.weights)]
+		if !h.SameShape(p) {
+			return fmt.Errorf("history %d, of layer %q, has shape mismatch: another shape is stored than %s", i, w.weight.Layer, h.ShapeString())
+		}
+		if err := h.FromProto(p); err != nil {
+			return fmt.Errorf("history %d, of layer %q: %w", i, w.weight.Layer, err)
+		}
+	}
+	return nil
+}
+
+func (v *Solver) setRunState(r *caffepb.RunState) error {
+	if err := v.device.Random.SetState(r.RandomState); err != nil {
+		return err
+	}
+	items := map[[2]string]uint64{}
+	for _, p := range r.Position {
+		items[[2]string{p.GetNet(), p.GetLayer()}] = p.GetItems()
+	}
+	return v.positions(func(net, layer string, p layers.Positioner) error {
+		if n, ok := items[[2]string{net, layer}]; ok {
+			if err := p.SetPosition(n); err != nil {
+				return fmt.Errorf("layer %q of the %s net: %w", layer, net, err)
+			}
+		}
+		return nil
+	})
+}
+
+// LoadWeights copies weights from a comma-separated list of .caffemodel files into a net; later files win.
+func LoadWeights(n *swnet.Net, list string, log *logrus.Logger) error {
+	for path := range strings.SplitSeq(list, ",") {
+		path = strings.TrimSpace(path)
+		log.Infof("Finetuning from %s", path)
+		weights, warnings, err := swproto.ReadWeights(path)
+		if err != nil {
+			return err
+		}
+		for _, w := range warnings {
+			log.Warn(w)
+		}
+		if err := n.CopyWeights(weights); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// checkWritable makes sure, before hours of training, that snapshots can be written.
+func checkWritable(prefix string) error {
+	f, err := os.CreateTemp(filepath.Dir(prefix), ".swcaffe-*")
+	if err != nil {
+		return fmt.Errorf("cannot write to snapshot prefix %q: make sure that the directory exists and is writeable (%w)", prefix, err)
+	}
+	f.Close()
+	return os.Remove(f.Name())
+}

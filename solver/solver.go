@@ -1,0 +1,171 @@
+package solver
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/layers"
+	swnet "github.com/swcaffe/swcaffe/net"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+// Action is what a signal asks of a running solver.
+type Action int
+
+const (
+	// None: go on.
+	None Action = iota
+	// Stop: finish the iteration, snapshot if the solver does so at its end, and return.
+	Stop
+	// Snapshot: write a snapshot and go on.
+	Snapshot
+)
+
+// Options are what a solver needs besides its prototxt.
+type Options struct {
+	Engine  layers.Engine
+	Machine *cpe.Machine
+	Log     *logrus.Logger
+	// Seed is used where the prototxt has no random_seed.
+	Seed uint64
+	// Action, if not nil, is asked after every iteration and every test batch what signals have come.
+	Action func() Action
+	// Now is the clock for throughput figures; nil means time.Now.
+	Now func() time.Time
+}
+
+// Solver holds a training net, its test nets and the state of the optimisation.
+type Solver struct {
+	param *caffepb.SolverParameter
+	path  string
+	opt   Options
+	log   *logrus.Logger
+	seed  uint64
+
+	net      *swnet.Net
+	testNets []*swnet.Net
+	device   *layers.Device
+	update   *updater
+
+	iter, step int
+	losses     lossWindow
+	speed      speedometer
+	stopped    bool
+}
+
+// New builds the nets a solver file asks for and gives the training net the weights that the weights field names.
+func New(s *swproto.Solver, opt Options) (*Solver, error) {
+	v := &Solver{param: s.Param, path: s.Path, opt: opt, log: opt.Log}
+	if v.log == nil {
+		v.log = logrus.New()
+		v.log.SetOutput(io.Discard)
+	}
+	if v.opt.Action == nil {
+		v.opt.Action = func() Action { return None }
+	}
+	if v.opt.Now == nil {
+		v.opt.Now = time.Now
+	}
+	if err := v.check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Path, err)
+	}
+	v.seed = opt.Seed
+	if s.Param.GetRandomSeed() >= 0 {
+		v.seed = uint64(s.Param.GetRandomSeed())
+	}
+	v.log.Infof("Random seed: %d", v.seed)
+	if err := v.makeNets(); err != nil {
+		v.Close()
+		return nil, err
+	}
+	var err error
+	if v.update, err = newUpdater(s.Param, v.net, v.device); err != nil {
+		v.Close()
+		return nil, fmt.Errorf("%s: %w", s.Path, err)
+	}
+	for _, list := range s.Param.Weights {
+		if err := LoadWeights(v.net, list, v.log); err != nil {
+			v.Close()
+			return nil, err
+		}
+	}
+	return v, nil
+}
+
+// check looks at everything in the solver's file that can be judged before a net is built.
+func (v *Solver) check() error {
+	if err := checkPolicy(v.param); err != nil {
+		return err
+	}
+	if _, err := findRule(v.param); err != nil {
+		return err
+	}
+	if v.param.SnapshotPrefix == nil {
+		prefix := v.path[:len(v.path)-len(filepath.Ext(v.path))]
+		v.param.SnapshotPrefix = &prefix
+	}
+	if v.param.GetSnapshot() != 0 || v.param.GetSnapshotAfterTrain() {
+		return checkWritable(v.param.GetSnapshotPrefix())
+	}
+	return nil
+}
+
+func (v *Solver) makeNets() error {
+	train, err := trainNet(v.param)
+	if err != nil {
+		return fmt.Errorf("%s: %w", v.path, err)
+	}
+	tests, err := testNets(v.param)
+	if err != nil {
+		return fmt.Errorf("%s: %w", v.path, err)
+	}
+	v.log.Infof("Creating training net from %s.", train.what)
+	v.device = v.newDevice(v.seed)
+	if v.net, err = train.build(v.device); err != nil {
+		return err
+	}
+	for i, t := range tests {
+		v.log.Infof("Creating test net (#%d) specified by %s", i, t.what)
+		n, err := t.build(v.newDevice(v.seed + uint64(i) + 1))
+		if err != nil {
+			return err
+		}
+		v.testNets = append(v.testNets, n)
+	}
+	v.log.Info("Solver scaffolding done.")
+	return nil
+}
+
+func (v *Solver) newDevice(seed uint64) *layers.Device {
+	return &layers.Device{Engine: v.opt.Engine, Machine: v.opt.Machine, Random: layers.NewRandom(seed), Log: v.log}
+}
+
+// Net returns the training net, TestNets those for testing.
+func (v *Solver) Net() *swnet.Net { return v.net }
+
+// TestNets returns the nets for testing, in the order of the test_iter values.
+func (v *Solver) TestNets() []*swnet.Net { return v.testNets }
+
+// Iter returns the number of iterations done.
+func (v *Solver) Iter() int { return v.iter }
+
+// Param returns the solver's parameters.
+func (v *Solver) Param() *caffepb.SolverParameter { return v.param }
+
+// Close stops the nets' prefetchers and closes their files.
+func (v *Solver) Close() error {
+	var errs []error
+	if v.net != nil {
+		errs = append(errs, v.net.Close())
+	}
+	for _, n := range v.testNets {
+		errs = append(errs, n.Close())
+	}
+	return errors.Join(errs...)
+}

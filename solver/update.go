@@ -1,0 +1,176 @@
+package solver
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/layers"
+	swnet "github.com/swcaffe/swcaffe/net"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+// updater applies a rule to every weight of a net.
+type updater struct {
+	rule    rule
+	param   *caffepb.SolverParameter
+	weights []*weightUpdate
+	engine  layers.Engine
+}
+
+// weightUpdate updates one weight. scale and decay are set anew before each run of its kernel.
+type weightUpdate struct {
+	weight    swnet.Learnable
+	histories []*blob.Blob
+	c         coefficients
+	scale     float32 // 1/iter_size, and the clipping factor
+	l2, l1    float32 // weight decay * decay_mult, for the regularisation chosen
+	kernel    *kernel.StreamKernel
+	ins, outs [][]float32
+}
+
+// newUpdater makes the histories (zero) and the kernels for all weights of n.
+func newUpdater(p *caffepb.SolverParameter, n *swnet.Net, d *layers.Device) (*updater, error) {
+	r, err := findRule(p)
+	if err != nil {
+		return nil, err
+	}
+	if reg := p.GetRegularizationType(); reg != "L1" && reg != "L2" {
+		return nil, fmt.Errorf("unknown regularization type: %q (L1 or L2)", reg)
+	}
+	u := &updater{rule: r, param: p, engine: d.Engine}
+	for _, l := range n.Learnable() {
+		w := &weightUpdate{weight: l}
+		for range r.histories {
+			w.histories = append(w.histories, blob.New(l.Blob.Shape()...))
+		}
+		if d.Engine == layers.CPE {
+			if err := w.makeKernel(r, d); err != nil {
+				return nil, fmt.Errorf("update of layer %q, param %d: %w", l.Layer, l.Index, err)
+			}
+		}
+		u.weights = append(u.weights, w)
+	}
+	return u, nil
+}
+
+// makeKernel prepares the stream that reads and writes weight, gradient and histories once: regularise, apply the
+// rule, subtract. Its last array is scratch.
+func (w *weightUpdate) makeKernel(r rule, d *layers.Device) error {
+	arrays := make([]kernel.Array, 2+r.histories)
+	n := w.weight.Blob.Count()
+	w.ins = make([][]float32, len(arrays))
+	w.outs = make([][]float32, len(arrays))
+	var err error
+	w.kernel, err = kernel.NewStream(d.Machine, kernel.Stream{
+		Name: "update", Dims: [3]int{1, 1, n}, Ins: arrays, Outs: arrays, Scratch: 1,
+		Cost: kernel.Work{Flops: float64(4 + 4*r.histories), Specials: float64(r.histories - 1)},
+		Op: func(t *kernel.Tile) {
+			weight, g := t.Out[0], t.Out[1]
+			w.regularise(weight, g)
+			r.tile(&w.c, g, t.Out[2:], t.Scratch[0])
+			simd.Sub(weight, weight, g)
+		},
+	})
+	return err
+}
+
+// regularise scales the gradient of a tile and adds the weight decay to it.
+func (w *weightUpdate) regularise(weight, g []float32) {
+	if w.scale != 1 {
+		simd.Scale(g, g, w.scale)
+	}
+	if w.l2 != 0 {
+		simd.Axpy(g, weight, w.l2)
+	}
+	if w.l1 != 0 {
+		for i, v := range weight {
+			g[i] += w.l1 * sign(v)
+		}
+	}
+}
+
+func sign(v float32) float32 {
+	switch {
+	case v > 0:
+		return 1
+	case v < 0:
+		return -1
+	}
+	return 0
+}
+
+// apply updates all weights at an iteration. Gradients are multiplied by clip (see clipFactor) and divided by
+// iter_size first; afterwards the diffs hold what was subtracted.
+func (u *updater) apply(iter int, learningRate float64, clip float32) error {
+	p := u.param
+	t := float64(iter + 1)
+	c := coefficients{momentum: p.GetMomentum(), beta2: p.GetMomentum2(), delta: p.GetDelta()}
+	if p.GetType() == "RMSProp" {
+		c.beta2 = p.GetRmsDecay()
+	}
+	c.correct = float32(math.Sqrt(1-math.Pow(float64(p.GetMomentum2()), t)) / (1 - math.Pow(float64(p.GetMomentum()), t)))
+	for _, w := range u.weights {
+		w.c = c
+		w.c.rate = float32(learningRate * float64(w.weight.LRMult))
+		w.scale = clip / float32(max(1, p.GetIterSize()))
+		w.l1, w.l2 = 0, p.GetWeightDecay()*w.weight.DecayMult
+		if p.GetRegularizationType() == "L1" {
+			w.l1, w.l2 = w.l2, 0
+		}
+		if err := u.update(w); err != nil {
+			return fmt.Errorf("update of layer %q, param %d: %w", w.weight.Layer, w.weight.Index, err)
+		}
+	}
+	return nil
+}
+
+func (u *updater) update(w *weightUpdate) error {
+	if u.engine == layers.MPE {
+		w.reference(u.rule)
+		return nil
+	}
+	w.ins[0], w.ins[1] = w.weight.Blob.Data(), w.weight.Blob.Diff()
+	for i, h := range w.histories {
+		w.ins[2+i] = h.Data()
+	}
+	copy(w.outs, w.ins)
+	return w.kernel.Run(w.ins, w.outs)
+}
+
+// reference is the MPE path of the same update.
+func (w *weightUpdate) reference(r rule) {
+	weight, g := w.weight.Blob.Data(), w.weight.Blob.Diff()
+	h := make([]float64, len(w.histories))
+	for i := range weight {
+		gradient := float64(g[i])*float64(w.scale) + float64(w.l2)*float64(weight[i]) + float64(w.l1)*float64(sign(weight[i]))
+		for k := range h {
+			h[k] = float64(w.histories[k].Data()[i])
+		}
+		step := r.element(&w.c, gradient, h)
+		for k := range h {
+			w.histories[k].Data()[i] = float32(h[k])
+		}
+		g[i] = float32(step)
+		weight[i] -= g[i]
+	}
+}
+
+// clipFactor returns what the gradients must be multiplied with so that their L2 norm over all weights is at most
+// limit (clip_gradients), and that norm. The norm is that of the sum over iter_size passes, as in Caffe.
+func clipFactor(weights []swnet.Learnable, limit float32) (factor float32, norm float64) {
+	if limit < 0 {
+		return 1, 0
+	}
+	var sum float64
+	for _, w := range weights {
+		sum += simd.SumSq(w.Blob.Diff())
+	}
+	norm = math.Sqrt(sum)
+	if norm <= float64(limit) {
+		return 1, norm
+	}
+	return float32(float64(limit) / norm), norm
+}
