@@ -46,7 +46,7 @@ func (b *Blob) Reshape(shape ...int) {
 	n := 1
 	for i, d := range shape {
 		if d < 0 {
-			panic(fmt.Sprintf("blob: axis %d of shape %v is negative", i, shape))
+			panic(fmt.Sprintf("blob: extent %d of axis %d is negative", d, i))
 		}
 		n *= d
 	}

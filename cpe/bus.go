@@ -13,80 +13,132 @@ func (e *DeadlockError) Error() string {
 	return fmt.Sprintf("kernel %s: CPE (%d,%d) would wait for ever: %s", e.Kernel, e.Row, e.Col, e.What)
 }
 
-// bus is the register buses of a mesh during one exchange: what each CPE has been sent along its row and column and
-// has not received yet. Sending does not block; receiving what nobody sent would, and is an error.
-type bus struct {
-	rows, cols int
-	row, col   []message // by CPE
+// fifo is what a CPE has been sent along one of its buses and has not received: messages in the order of their arrival,
+// without their senders, as on the chip.
+type fifo struct{ queue [][]float32 }
+
+func (f *fifo) push(data []float32) { f.queue = append(f.queue, data) }
+
+func (f *fifo) pop() (data []float32, ok bool) {
+	if len(f.queue) == 0 {
+		return nil, false
+	}
+	data = f.queue[0]
+	n := copy(f.queue, f.queue[1:])
+	f.queue = f.queue[:n]
+	return data, true
 }
 
-type message struct {
-	data []float32
-	full bool
-}
+// RowSend sends values to the CPE in column col of the same row.
+func (c *CPE) RowSend(col int, data []float32) { c.group.at(c.Row, col).fromRow.push(data) }
 
-func (b *bus) init(s Spec) {
-	b.rows, b.cols = s.Rows, s.Cols
-	b.row, b.col = make([]message, s.CPEs()), make([]message, s.CPEs())
-}
+// ColSend sends values to the CPE in row row of the same column.
+func (c *CPE) ColSend(row int, data []float32) { c.group.at(row, c.Col).fromCol.push(data) }
 
-// RowBroadcast sends data from a CPE to all others of its row.
+// RowBroadcast sends values to all other CPEs of the same row.
 func (c *CPE) RowBroadcast(data []float32) {
-	b := &c.group.bus
-	for j := range b.cols {
-		if j != c.Col {
-			b.row[c.Row*b.cols+j] = message{data, true}
+	for col := range c.group.Spec().Cols {
+		if col != c.Col {
+			c.RowSend(col, data)
 		}
 	}
 }
 
-// ColBroadcast sends data from a CPE to all others of its column.
+// ColBroadcast sends values to all other CPEs of the same column.
 func (c *CPE) ColBroadcast(data []float32) {
-	b := &c.group.bus
-	for i := range b.rows {
-		if i != c.Row {
-			b.col[i*b.cols+c.Col] = message{data, true}
+	for row := range c.group.Spec().Rows {
+		if row != c.Row {
+			c.ColSend(row, data)
 		}
 	}
 }
 
-// RowReceive takes what was sent along the CPE's row. n is the number of values the CPE expects.
-func (c *CPE) RowReceive(kernel string, n int) ([]float32, error) {
-	return c.receive(kernel, &c.group.bus.row[c.Row*c.group.bus.cols+c.Col], "row", n)
+// RowReceive takes the oldest message that came along the row.
+func (c *CPE) RowReceive(kernel string) ([]float32, error) {
+	return c.receive(kernel, &c.fromRow, "row")
 }
 
-// ColReceive takes what was sent along the CPE's column.
-func (c *CPE) ColReceive(kernel string, n int) ([]float32, error) {
-	return c.receive(kernel, &c.group.bus.col[c.Row*c.group.bus.cols+c.Col], "column", n)
+// ColReceive takes the oldest message that came along the column.
+func (c *CPE) ColReceive(kernel string) ([]float32, error) {
+	return c.receive(kernel, &c.fromCol, "column")
 }
 
-// receive charges the transfer at this CPE's part of the group's broadcast bandwidth.
-func (c *CPE) receive(kernel string, m *message, along string, n int) ([]float32, error) {
-	if !m.full {
-		return nil, &DeadlockError{kernel, c.Row, c.Col, fmt.Sprintf("it receives %d values along its %s, which nobody sends", n, along)}
+func (c *CPE) receive(kernel string, f *fifo, along string) ([]float32, error) {
+	data, ok := f.pop()
+	if !ok {
+		return nil, &DeadlockError{kernel, c.Row, c.Col, "it receives along its " + along + ", where nobody sends"}
 	}
-	data := m.data
-	*m = message{}
-	g := c.group
-	s := g.Spec()
-	ns := s.Bus.LatencyCycles/s.ClockGHz + float64(4*n)*float64(s.CPEs())/s.Bus.BroadcastGBps
-	c.compute += fromNs(ns)
-	g.ledger.Bus += fromNs(ns)
-	g.ledger.BusBytes += int64(4 * n)
 	return data, nil
 }
 
-// EndExchange checks that everything sent was received: a message left over would fill the FIFO of its CPE and stop
-// the sender.
+// EndExchange checks that everything sent was received. A message left over fills the FIFO of its CPE, and its sender
+// stalls with the rest of it.
 func (g *CoreGroup) EndExchange(kernel string) error {
-	for i := range g.cpes {
-		row, col := i/g.bus.cols, i%g.bus.cols
-		if g.bus.row[i].full {
-			return &DeadlockError{kernel, row, col, "it was sent values along its row that it never receives"}
-		}
-		if g.bus.col[i].full {
-			return &DeadlockError{kernel, row, col, "it was sent values along its column that it never receives"}
+	for _, c := range g.cpes {
+		for along, f := range [...]*fifo{&c.fromRow, &c.fromCol} {
+			if n := len(f.queue); n > 0 {
+				f.queue = f.queue[:0]
+				return &DeadlockError{kernel, c.Row, c.Col, fmt.Sprintf("%d messages along its %s are never received, and their senders stall at a FIFO of %d words",
+					n, [...]string{"row", "column"}[along], g.Spec().Bus.FIFODepth)}
+			}
 		}
 	}
 	return nil
+}
+
+// RowBroadcast has the owners of column q of a tile's parts send them along their rows: afterwards FromRow gives every
+// CPE the part of its row.
+func (g *CoreGroup) RowBroadcast(t *Tile, q int) {
+	s := g.Spec()
+	if s.Cols == 1 {
+		return
+	}
+	g.chargeBroadcast(t.partRows*t.partCols, t.rows*t.Part(0, q).Cols*(s.Cols-1))
+	if !g.Values() {
+		return
+	}
+	for p := range t.RowParts {
+		g.at(p%s.Rows, q%s.Cols).RowBroadcast(t.Part(p, q).Data)
+	}
+}
+
+// ColBroadcast has the owners of row p of a tile's parts send them along their columns, for FromCol.
+func (g *CoreGroup) ColBroadcast(t *Tile, p int) {
+	s := g.Spec()
+	if s.Rows == 1 {
+		return
+	}
+	g.chargeBroadcast(t.partRows*t.partCols, t.Part(p, 0).Rows*t.cols*(s.Rows-1))
+	if !g.Values() {
+		return
+	}
+	for q := range t.ColParts {
+		g.at(p%s.Rows, q%s.Cols).ColBroadcast(t.Part(p, q).Data)
+	}
+}
+
+// FromRow returns the data of part (row, q) of a tile that was broadcast along rows: the CPE's own, or what it receives.
+func (c *CPE) FromRow(kernel string, t *Tile, q int) ([]float32, error) {
+	if q%c.group.Spec().Cols == c.Col {
+		return t.Part(c.Row, q).Data, nil
+	}
+	return c.RowReceive(kernel)
+}
+
+// FromCol returns the data of part (p, column) of a tile that was broadcast along columns.
+func (c *CPE) FromCol(kernel string, t *Tile, p int) ([]float32, error) {
+	if p%c.group.Spec().Rows == c.Row {
+		return t.Part(p, c.Col).Data, nil
+	}
+	return c.ColReceive(kernel)
+}
+
+// chargeBroadcast charges what every CPE receives at its part of the group's broadcast bandwidth, after the buses'
+// latency. Values travel in double precision where the machine computes in it.
+func (g *CoreGroup) chargeBroadcast(values, received int) {
+	s := g.Spec()
+	bytes := s.Bus.valueBytes() * values
+	g.step.bus += fromNs(float64(bytes*s.CPEs()) / s.Bus.BroadcastGBps)
+	g.step.busLatency += s.cycles(s.Bus.LatencyCycles)
+	g.ledger.BusBytes += int64(s.Bus.valueBytes() * received)
 }

@@ -5,10 +5,12 @@ type CPE struct {
 	group    *CoreGroup
 	Row, Col int
 
-	ldm  []float32
-	used int // floats
-
-	dma, compute VTime // since the last Sync
+	used    int       // values of LDM taken
+	store   []float32 // where they stand
+	stored  int
+	fromRow fifo
+	fromCol fifo
+	cost    cost // since the last Sync or Overlap
 }
 
 // Block is a box of values in main memory: Planes x Rows runs of Cols values, from the start of Data on.
@@ -36,26 +38,43 @@ func (b *Block) run() (length, number int) {
 // Alloc takes n values of LDM until Free. On a native machine and in cost-only mode the result is nil: tiles alias
 // memory, or there are none.
 func (c *CPE) Alloc(kernel string, n int) ([]float32, error) {
+	if c.group.Native() {
+		return nil, nil
+	}
+	if err := c.Hold(kernel, n); err != nil {
+		return nil, err
+	}
+	return c.carve(n), nil
+}
+
+// Hold counts n values of LDM until Free, as the second buffers of double buffering need them.
+func (c *CPE) Hold(kernel string, n int) error {
 	g := c.group
 	if g.Native() {
-		return nil, nil
+		return nil
 	}
 	c.used += n
 	if c.used > g.Spec().LDMFloats() {
-		return nil, &LDMError{Kernel: kernel, Asked: 4 * c.used, Have: g.Spec().LDMBytes}
+		return &LDMError{Kernel: kernel, Asked: 4 * c.used, Have: g.Spec().LDMBytes}
 	}
 	g.ledger.LDMPeak = max(g.ledger.LDMPeak, 4*c.used)
-	if !g.Values() {
-		return nil, nil
+	return nil
+}
+
+// carve returns the next n values of the CPE's storage, nil if there are no values.
+func (c *CPE) carve(n int) []float32 {
+	if !c.group.Values() {
+		return nil
 	}
-	if c.ldm == nil {
-		c.ldm = make([]float32, g.Spec().LDMFloats())
+	c.stored += n
+	if c.stored > len(c.store) {
+		panic("cpe: a kernel takes more storage than it reserved")
 	}
-	return c.ldm[c.used-n : c.used : c.used], nil
+	return c.store[c.stored-n : c.stored : c.stored]
 }
 
 // Free gives back all LDM.
-func (c *CPE) Free() { c.used = 0 }
+func (c *CPE) Free() { c.used, c.stored = 0, 0 }
 
 // Load brings a block into a tile and returns where it lies and with which strides: natively in memory as it is,
 // otherwise packed in tile.
@@ -69,8 +88,7 @@ func (c *CPE) Load(tile []float32, b *Block) (data []float32, planeStride, rowSt
 		for p := range b.Planes {
 			for r := range b.Rows {
 				from := p*b.PlaneStride + r*b.RowStride
-				copy(tile[at:at+b.Cols], b.Data[from:from+b.Cols])
-				at += b.Cols
+				at += copy(tile[at:at+b.Cols], b.Data[from:from+b.Cols])
 			}
 		}
 	}
@@ -98,30 +116,22 @@ func (c *CPE) Store(b *Block, tile []float32) {
 	for p := range b.Planes {
 		for r := range b.Rows {
 			to := p*b.PlaneStride + r*b.RowStride
-			copy(b.Data[to:to+b.Cols], tile[at:at+b.Cols])
-			at += b.Cols
+			at += copy(b.Data[to:to+b.Cols], tile[at:at+b.Cols])
 		}
 	}
 }
 
-// charge adds the time of one DMA request: latency, and its runs, each padded to whole transactions at both ends, at
-// this CPE's part of the group's bandwidth for runs of that length (Zheng 2019, eq. 3-2).
+// charge adds the time of one DMA request.
 func (c *CPE) charge(b *Block, put bool) {
-	g := c.group
 	length, number := b.run()
-	bytes := 4 * length * number
-	if bytes == 0 {
+	if length*number == 0 {
 		return
 	}
-	d := &g.Spec().DMA
-	perCPE := d.Bandwidth(g.active, 4*length, put) / float64(g.active)
-	c.dma += fromNs(d.LatencyNs + float64(bytes)/perCPE)
-	g.ledger.DMARequests++
-	if put {
-		g.ledger.PutBytes += int64(bytes)
-	} else {
-		g.ledger.GetBytes += int64(bytes)
-	}
+	g := c.group
+	busy, latency := g.transfer(g.active, 4*length, float64(number), put)
+	c.cost.dma += busy
+	c.cost.latency += latency
+	g.count(4*length*number, 1, put)
 }
 
 // Compute charges operations: flops at the CPE's peak rate, specials at their cycles each.
@@ -131,11 +141,11 @@ func (c *CPE) Compute(flops, specials float64) {
 		return
 	}
 	s := g.Spec()
-	c.compute += s.cycles(flops/s.FlopsPerCycle + specials*s.SpecialCycles)
+	c.cost.compute += s.cycles(flops/s.FlopsPerCycle + specials*s.SpecialCycles)
 	g.ledger.Flops += flops + specials
 }
 
-// Native and Values are those of the CPE's group.
+// Native reports whether tiles alias memory.
 func (c *CPE) Native() bool { return c.group.Native() }
 
 // Values reports whether values are read and written.

@@ -6,14 +6,21 @@
 // for a Spec in one of three modes:
 //
 //	Native      on this computer: a core group is an OS core, the mesh is 1x1, the LDM is its slice of the L2 cache.
-//	            Loads alias memory, nothing is charged.
+//	            Tiles are packed or alias memory, nothing is charged.
 //	Functional  tiles are copied into buffers of the LDM's size and moved over the register buses, and every transfer
 //	            and operation is charged to virtual clocks.
-//	CostOnly    only the charges are made; no value is read or written.
+//	CostOnly    only the charges are made, the same ones; no value is read or written.
 //
-// Kernels (package cpe/kernel) are written once, against CoreGroup and CPE; the verbs (Load, Store, RowBroadcast,
-// ColBroadcast, Compute) know the mode. Nobody outside cpe and cpe/kernel asks for it.
+// Kernels (package cpe/kernel) are written once, as loops over tiles, against two sets of verbs that know the mode:
 //
-// Files: spec.go and load.go (the description), host.go (detection), machine.go (running programs on all core groups),
-// cpe.go (one core: LDM, loads and stores), dma.go, bus.go, clock.go and ledger.go (what things cost).
+//	CoreGroup   Take, Get, Place, Put, RowBroadcast, ColBroadcast, Compute: a Tile is a block of a matrix spread over the
+//	            mesh, and all CPEs move and compute together
+//	CPE         Alloc, Load, Place, Store, Compute, RowSend, RowReceive, ...: each CPE has tiles of its own
+//
+// Sync ends a step in which transfers and work follow each other, Overlap one in which they were double-buffered.
+// Nobody outside cpe and cpe/kernel asks for the mode.
+//
+// Files: spec.go and load.go (the description), host.go (detection), machine.go and workers.go (running programs on all
+// core groups), group.go, cpe.go, view.go, tile.go (the verbs), bus.go (register buses), dma.go, clock.go and ledger.go
+// (what things cost). DEVIATIONS.md lists what the model leaves out.
 package cpe

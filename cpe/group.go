@@ -6,12 +6,13 @@ type CoreGroup struct {
 	index   int
 	of      int // groups that share the running program
 	cpes    []*CPE
-	bus     bus
+	memory  []float32 // the group's own main memory
 
-	time   VTime // of the running program so far
-	ledger Ledger
-	// active is the number of CPEs that use the DMA engine at once.
-	active int
+	ledger  Ledger // of the running program
+	active  int    // CPEs that use the DMA engine at once
+	step    cost   // of the mesh since the last Sync or Overlap
+	pending VTime  // work of the last overlapped step, behind which the next transfers hide
+	rates   rateCache
 }
 
 func newCoreGroup(m *Machine, index int) *CoreGroup {
@@ -19,15 +20,15 @@ func newCoreGroup(m *Machine, index int) *CoreGroup {
 	for i := range m.spec.CPEs() {
 		g.cpes = append(g.cpes, &CPE{group: g, Row: i / m.spec.Cols, Col: i % m.spec.Cols})
 	}
-	g.bus.init(m.spec)
 	return g
 }
 
 func (g *CoreGroup) reset() {
-	g.time, g.ledger, g.active = 0, Ledger{}, len(g.cpes)
+	g.ledger, g.active, g.step, g.pending = Ledger{}, len(g.cpes), cost{}, 0
 	for _, c := range g.cpes {
 		c.Free()
-		c.dma, c.compute = 0, 0
+		c.cost = cost{}
+		c.fromRow.queue, c.fromCol.queue = c.fromRow.queue[:0], c.fromCol.queue[:0]
 	}
 }
 
@@ -37,7 +38,7 @@ func (g *CoreGroup) Index() int { return g.index }
 // Spec returns the machine's description.
 func (g *CoreGroup) Spec() *Spec { return &g.machine.spec }
 
-// Native reports whether loads alias memory: kernels then use whole arrays where a modelled machine uses tiles.
+// Native reports whether tiles alias memory: kernels then use whole arrays where a modelled machine uses tiles.
 func (g *CoreGroup) Native() bool { return g.machine.mode == Native }
 
 // Values reports whether values are read and written.
@@ -46,9 +47,19 @@ func (g *CoreGroup) Values() bool { return g.machine.mode != CostOnly }
 // CPEs returns the group's cores, row by row.
 func (g *CoreGroup) CPEs() []*CPE { return g.cpes }
 
+func (g *CoreGroup) at(row, col int) *CPE { return g.cpes[row*g.machine.spec.Cols+col] }
+
 // Share returns this group's part lo <= i < hi of n units of work.
 func (g *CoreGroup) Share(n int) (lo, hi int) {
 	return g.index * n / g.of, (g.index + 1) * n / g.of
+}
+
+// Memory returns n values of the group's own main memory, whose contents are undefined. They must have been reserved.
+func (g *CoreGroup) Memory(n int) []float32 {
+	if !g.Values() {
+		return nil
+	}
+	return g.memory[:n]
 }
 
 // Deal sets how many CPEs will work on n units of work of this group, which the DMA engine's bandwidth depends on,
@@ -58,22 +69,78 @@ func (g *CoreGroup) Deal(n int) int {
 	return g.active
 }
 
-// Sync ends a step of the program: every CPE has done its transfers and its computing, and waits for the slowest. With
-// overlap, transfers were double buffered and hide behind computing, or the other way round.
-func (g *CoreGroup) Sync(overlap bool) {
+// Compute charges operations that every CPE of the mesh does: most is the share of the busiest, total that of all.
+func (g *CoreGroup) Compute(most, total float64) {
 	if g.Native() {
 		return
 	}
-	var slowest VTime
-	for _, c := range g.cpes {
-		t := c.dma + c.compute
-		if overlap {
-			t = max(c.dma, c.compute)
-		}
-		slowest = max(slowest, t)
-		g.ledger.DMA += c.dma
-		g.ledger.Compute += c.compute
-		c.dma, c.compute = 0, 0
+	s := g.Spec()
+	g.step.compute += s.cycles(most / s.FlopsPerCycle)
+	g.ledger.Flops += total
+}
+
+// Sync ends a step of the program: every CPE has done its transfers and its work one after the other, and waits for
+// the slowest.
+func (g *CoreGroup) Sync() {
+	if g.Native() {
+		return
 	}
-	g.time += slowest
+	g.gather()
+	g.ledger.Time += g.pending + g.step.total()
+	g.pending = 0
+	g.close()
+}
+
+// Overlap ends a step whose transfers went to a second buffer while the step before was worked on (double buffering): it
+// takes as long as the longer of the two. The work of the last such step is added by Sync.
+func (g *CoreGroup) Overlap() {
+	if g.Native() {
+		return
+	}
+	g.gather()
+	g.ledger.Time += max(g.pending, g.step.transfer())
+	g.pending = g.step.work()
+	g.close()
+}
+
+// gather adds the slowest CPE's own cost to the mesh's.
+func (g *CoreGroup) gather() {
+	var slowest cost
+	for _, c := range g.cpes[:g.active] {
+		if c.cost.total() > slowest.total() {
+			slowest = c.cost
+		}
+		c.cost = cost{}
+	}
+	g.step.add(&slowest)
+}
+
+func (g *CoreGroup) close() {
+	g.ledger.Compute += g.step.compute
+	g.ledger.DMA += g.step.dma
+	g.ledger.Bus += g.step.bus
+	g.ledger.Latency += g.step.latency + g.step.busLatency
+	g.step = cost{}
+}
+
+// Repeat does work for every lo <= i < hi. The works must cost the same and end with Sync: where only costs count, one is done
+// and charged for all.
+func (g *CoreGroup) Repeat(lo, hi int, work func(i int) error) error {
+	if g.Values() {
+		for i := lo; i < hi; i++ {
+			if err := work(i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if lo >= hi {
+		return nil
+	}
+	before := g.ledger
+	if err := work(lo); err != nil {
+		return err
+	}
+	g.ledger.repeat(&before, hi-lo)
+	return nil
 }

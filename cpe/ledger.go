@@ -2,17 +2,19 @@ package cpe
 
 // Ledger adds up what modelled kernels cost. On a native machine it stays zero.
 type Ledger struct {
-	Time VTime // of the slowest core group, kernel after kernel
+	// Time is that of the slowest core group, kernel after kernel.
+	Time VTime
+	// What that group's slowest CPE spent, cause by cause. Transfers that were double-buffered hide behind computing, so that
+	// the causes can add up to more than Time. Latency is the start-up of transfers and buses.
+	Compute, DMA, Bus, Latency VTime
 
-	// Busy times of all CPEs together.
-	Compute, DMA, Bus VTime
-
+	// Totals over all core groups.
 	Flops       float64
 	GetBytes    int64 // from memory to LDM
 	PutBytes    int64 // from LDM to memory
 	BusBytes    int64 // received over register buses
-	LDMPeak     int   // the most bytes of LDM that one CPE used
 	DMARequests int64
+	LDMPeak     int // the most bytes of LDM that one CPE used
 }
 
 // Sub returns what was added since an earlier reading. LDMPeak is that of the later one.
@@ -21,6 +23,7 @@ func (l Ledger) Sub(before Ledger) Ledger {
 	l.Compute -= before.Compute
 	l.DMA -= before.DMA
 	l.Bus -= before.Bus
+	l.Latency -= before.Latency
 	l.Flops -= before.Flops
 	l.GetBytes -= before.GetBytes
 	l.PutBytes -= before.PutBytes
@@ -29,14 +32,57 @@ func (l Ledger) Sub(before Ledger) Ledger {
 	return l
 }
 
-func (l *Ledger) add(o *Ledger) {
+// addTimes adds another ledger's times.
+func (l *Ledger) addTimes(o *Ledger) {
+	l.Time += o.Time
 	l.Compute += o.Compute
 	l.DMA += o.DMA
 	l.Bus += o.Bus
+	l.Latency += o.Latency
+}
+
+// addTotals adds another ledger's totals.
+func (l *Ledger) addTotals(o *Ledger) {
 	l.Flops += o.Flops
 	l.GetBytes += o.GetBytes
 	l.PutBytes += o.PutBytes
 	l.BusBytes += o.BusBytes
 	l.DMARequests += o.DMARequests
 	l.LDMPeak = max(l.LDMPeak, o.LDMPeak)
+}
+
+// cost is what one step of a program takes.
+type cost struct{ compute, dma, latency, bus, busLatency VTime }
+
+// transfer is the part that double buffering hides, work the part that it hides behind.
+func (c *cost) transfer() VTime { return c.dma + c.latency }
+
+func (c *cost) work() VTime { return c.compute + c.bus + c.busLatency }
+
+func (c *cost) total() VTime { return c.transfer() + c.work() }
+
+func (c *cost) add(o *cost) {
+	c.compute += o.compute
+	c.dma += o.dma
+	c.latency += o.latency
+	c.bus += o.bus
+	c.busLatency += o.busLatency
+}
+
+// repeat makes what was added since before count n times.
+func (l *Ledger) repeat(before *Ledger, n int) {
+	one := l.Sub(*before)
+	one.Time *= VTime(n - 1)
+	one.Compute *= VTime(n - 1)
+	one.DMA *= VTime(n - 1)
+	one.Bus *= VTime(n - 1)
+	one.Latency *= VTime(n - 1)
+	l.addTimes(&one)
+	more := int64(n - 1)
+	one.Flops *= float64(more)
+	one.GetBytes *= more
+	one.PutBytes *= more
+	one.BusBytes *= more
+	one.DMARequests *= more
+	l.addTotals(&one)
 }

@@ -65,12 +65,13 @@ func fromProto(m *machinepb.Machine) Spec {
 		Bus: BusSpec{
 			WordBytes: int(m.GetBus().GetWordBytes()), FIFODepth: int(m.GetBus().GetFifoDepth()), LatencyCycles: m.GetBus().GetLatencyCycles(),
 			P2PGBps: m.GetBus().GetP2PGbytesPerS(), BroadcastGBps: m.GetBus().GetBroadcastGbytesPerS(),
+			ValueBytes: int(m.GetBus().GetValueBytes()),
 		},
 		MPE:    MPESpec{GFlops: m.GetMpe().GetGflops(), CopyGBps: m.GetMpe().GetCopyGbytesPerS()},
 		native: m.GetNative(),
 	}
 	for _, p := range m.GetDma().GetPoint() {
-		s.DMA.points = append(s.DMA.points, bandwidthPoint{int(p.GetCpes()), int(p.GetBlockBytes()), p.GetGetGbytesPerS(), p.GetPutGbytesPerS()})
+		s.DMA.add(int(p.GetCpes()), bandwidthPoint{int(p.GetBlockBytes()), p.GetGetGbytesPerS(), p.GetPutGbytesPerS()})
 	}
 	return s
 }

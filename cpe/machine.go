@@ -3,7 +3,6 @@ package cpe
 import (
 	"errors"
 	"fmt"
-	"sync"
 )
 
 // Mode is how a machine executes kernels.
@@ -33,9 +32,8 @@ type Machine struct {
 	groups []*CoreGroup
 	ledger Ledger
 
-	jobs []chan Program // one a native core group, but the first, which the caller runs
-	errs []error
-	wait sync.WaitGroup
+	workers workers
+	errs    []error
 }
 
 // Program is what a kernel does on one core group. It is told its share of the work by the group's Share.
@@ -55,30 +53,15 @@ func New(spec Spec, mode Mode) (*Machine, error) {
 	for i := range spec.CoreGroups {
 		m.groups = append(m.groups, newCoreGroup(m, i))
 	}
+	m.Reserve(0, 0)
 	if mode == Native {
-		for i := 1; i < spec.CoreGroups; i++ {
-			jobs := make(chan Program)
-			m.jobs = append(m.jobs, jobs)
-			go m.work(m.groups[i], jobs)
-		}
+		m.workers.start(m.groups[1:], m.errs)
 	}
 	return m, nil
 }
 
-func (m *Machine) work(g *CoreGroup, jobs chan Program) {
-	for p := range jobs {
-		m.errs[g.index] = p.RunGroup(g)
-		m.wait.Done()
-	}
-}
-
 // Close ends the core groups' goroutines. The machine must not be used afterwards.
-func (m *Machine) Close() {
-	for _, jobs := range m.jobs {
-		close(jobs)
-	}
-	m.jobs = nil
-}
+func (m *Machine) Close() { m.workers.stop() }
 
 // Spec returns the machine's description.
 func (m *Machine) Spec() Spec { return m.spec }
@@ -116,25 +99,46 @@ func (m *Machine) Run(p Program, groups int) error {
 }
 
 func (m *Machine) runNative(p Program, groups int) {
-	m.wait.Add(groups - 1)
-	for _, jobs := range m.jobs[:groups-1] {
-		jobs <- p
-	}
+	m.workers.begin(p, groups-1)
 	m.errs[0] = p.RunGroup(m.groups[0])
-	m.wait.Wait()
+	m.workers.end()
 }
 
 // runModelled runs the groups one after the other; they work at the same time as far as the clocks are concerned.
 func (m *Machine) runModelled(p Program, groups int) {
-	var slowest VTime
+	slowest := m.groups[0]
 	for _, g := range m.groups[:groups] {
 		g.reset()
 		m.errs[g.index] = p.RunGroup(g)
-		g.Sync(false)
-		slowest = max(slowest, g.time)
-		m.ledger.add(&g.ledger)
+		g.Sync()
+		if g.ledger.Time > slowest.ledger.Time {
+			slowest = g
+		}
+		m.ledger.addTotals(&g.ledger)
 	}
-	m.ledger.Time += slowest
+	m.ledger.addTimes(&slowest.ledger)
+}
+
+// Reserve makes room on every core group for a kernel that will take ldm values of a CPE's LDM (as this computer stores
+// them, with padding) and memory values of the group's own main memory. Kernels call it when they are made, so that
+// running them allocates nothing; they share the room, since one runs at a time.
+func (m *Machine) Reserve(ldm, memory int) {
+	if !m.Values() {
+		return
+	}
+	if m.mode != Native {
+		ldm = max(ldm, m.spec.LDMFloats())
+	}
+	for _, g := range m.groups {
+		if len(g.memory) < memory {
+			g.memory = make([]float32, memory)
+		}
+		for _, c := range g.cpes {
+			if len(c.store) < ldm {
+				c.store = make([]float32, ldm)
+			}
+		}
+	}
 }
 
 // LDMError says that a plan needs more LDM than a CPE has.

@@ -29,13 +29,6 @@ type Spec struct {
 	native bool
 }
 
-// DMASpec describes transfers between main memory and LDM.
-type DMASpec struct {
-	LatencyNs        float64
-	TransactionBytes int
-	points           []bandwidthPoint
-}
-
 // BusSpec describes the register buses along rows and columns.
 type BusSpec struct {
 	WordBytes     int // moved by one instruction
@@ -43,6 +36,15 @@ type BusSpec struct {
 	LatencyCycles float64
 	P2PGBps       float64 // of a whole core group
 	BroadcastGBps float64 // of a whole core group, as received
+	ValueBytes    int     // a float32 takes on the buses; 0: 4
+}
+
+// valueBytes is what one value takes on the buses.
+func (b *BusSpec) valueBytes() int {
+	if b.ValueBytes == 0 {
+		return 4
+	}
+	return b.ValueBytes
 }
 
 // MPESpec describes the management core.
@@ -110,7 +112,7 @@ func (s Spec) validate() error {
 			value float64
 		}{
 			{"dma.latency_ns", s.DMA.LatencyNs}, {"dma.transaction_bytes", float64(s.DMA.TransactionBytes)},
-			{"dma.point (how many)", float64(len(s.DMA.points))},
+			{"dma.point (how many)", float64(len(s.DMA.curves))},
 		}...)
 		if s.CPEs() > 1 {
 			positive = append(positive, []struct {
@@ -132,3 +134,6 @@ func (s Spec) validate() error {
 	}
 	return s.DMA.validate(s.Name)
 }
+
+// Native reports whether the machine is the computer that this program runs on. Only plans ask.
+func (s Spec) Native() bool { return s.native }

@@ -5,8 +5,6 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
 )
@@ -21,23 +19,17 @@ func init() {
 	})
 }
 
-// batchNorm is Caffe's BatchNorm layer (Ioffe and Szegedy 2015), without scale and shift. Its three weights are running
-// sums: of means, of variances (times m/(m-1) for m values a channel) and of the factor both must be divided by; the solver
-// does not touch them.
+// batchNorm is Caffe's BatchNorm layer (Ioffe and Szegedy 2015, algorithm 1), without its scale and shift. Its three
+// weights are running sums: of means, of variances (times m/(m-1) for m values a channel) and of the factor both must be
+// divided by; the solver does not touch them.
 type batchNorm struct {
 	Base
-	global   bool
+	global   bool // stored statistics, which are constants for the gradient
 	fraction float32
 	eps      float64
 
-	dims       [3]int // items, channels, values a channel
-	norm       *blob.Blob
-	mean, std1 []float32 // of the running pass; std1 is 1/sqrt(var + eps)
-	a, b       []float32 // means of dy and of dy*y
-
-	meanSums, varSums, gradSums, forward, backward *kernel.StreamKernel
-	ins                                            [5][]float32
-	outs                                           [2][]float32
+	normaliser normaliser
+	norm       *blob.Blob // y, since a later layer may change the top in place
 }
 
 func (l *batchNorm) SetUp(bottom, _ []*blob.Blob) error {
@@ -48,242 +40,101 @@ func (l *batchNorm) SetUp(bottom, _ []*blob.Blob) error {
 	}
 	l.fraction, l.eps = p.GetMovingAverageFraction(), float64(p.GetEps())
 	l.norm = blob.New(0)
-	for i, n := range []int{l.channels(bottom[0]), l.channels(bottom[0]), 1} {
+	c := channels(bottom[0])
+	for _, n := range []int{c, c, 1} {
 		l.params = append(l.params, blob.New(n))
+	}
+	return l.fixParams()
+}
+
+// fixParams sets the solver's multipliers of all weights to 0.
+func (l *batchNorm) fixParams() error {
+	for i := range l.params {
 		if len(l.Param.Param) <= i {
 			l.Param.Param = append(l.Param.Param, &caffepb.ParamSpec{})
 		}
-		if l.Param.Param[i].LrMult != nil && l.Param.Param[i].GetLrMult() != 0 {
-			return fmt.Errorf("cannot configure batch normalization statistics as layer parameters: lr_mult of param %d is %g", i, l.Param.Param[i].GetLrMult())
+		p := l.Param.Param[i]
+		if p.LrMult != nil && p.GetLrMult() != 0 {
+			return fmt.Errorf("cannot configure batch normalization statistics as layer parameters: lr_mult of param %d is %g", i, p.GetLrMult())
 		}
-		l.Param.Param[i].LrMult, l.Param.Param[i].DecayMult = proto.Float32(0), proto.Float32(0)
+		p.LrMult, p.DecayMult = proto.Float32(0), proto.Float32(0)
 	}
 	return nil
 }
 
-func (l *batchNorm) channels(b *blob.Blob) int {
-	if b.NumAxes() < 2 {
-		return 1
-	}
-	return b.Dim(1)
-}
+// channels is the extent of axis 1, 1 for a blob of one axis.
+func channels(b *blob.Blob) int { return b.Legacy(1) }
 
 func (l *batchNorm) Reshape(bottom, top []*blob.Blob) error {
-	c := l.channels(bottom[0])
+	c := channels(bottom[0])
 	if c != l.params[0].Count() {
 		return fmt.Errorf("bottom[0] has shape %s, the layer was set up for %d channels", bottom[0].ShapeString(), l.params[0].Count())
 	}
 	if top[0] != bottom[0] {
 		top[0].ReshapeLike(bottom[0])
 	}
-	n := bottom[0].Legacy(0)
-	dims := [3]int{n, c, bottom[0].Count() / max(1, n*c)}
-	if dims == l.dims {
-		return nil
+	n, copies := bottom[0].Legacy(0), 1
+	if !l.global {
+		l.norm.ReshapeLike(bottom[0])
+		copies = 2
 	}
-	l.dims = dims
-	l.norm.ReshapeLike(bottom[0])
-	l.mean, l.std1, l.a, l.b = make([]float32, c), make([]float32, c), make([]float32, c), make([]float32, c)
-	if l.mpe() {
-		return nil
-	}
-	return l.prepare()
-}
-
-func (l *batchNorm) prepare() (err error) {
-	full, row := kernel.Full, kernel.Row
-	m := l.Device.Machine
-	if l.meanSums, err = newChannelSum(l.Device, l.dims); err != nil {
-		return err
-	}
-	l.varSums, err = kernel.NewStream(m, kernel.Stream{
-		Name: "batch norm variance", Dims: l.dims, Ins: []kernel.Array{full, row}, Sums: 1, Cost: kernel.Work{Flops: 3},
-		Op: func(t *kernel.Tile) {
-			eachRow(t, func(at, n, m int) {
-				if t.I > 1 {
-					t.Sum[m] += simd.SqDiff(t.In[0][at:at+n], t.In[1][m])
-					return
-				}
-				for k, v := range t.In[0][at : at+n] {
-					d := float64(v) - float64(t.In[1][k])
-					t.Sum[k] += d * d
-				}
-			})
-		},
-	})
-	if err != nil {
-		return err
-	}
-	l.forward, err = kernel.NewStream(m, kernel.Stream{
-		Name: "batch norm", Dims: l.dims, Ins: []kernel.Array{full, row, row}, Outs: []kernel.Array{full, full}, Cost: kernel.Work{Flops: 2},
-		Op: func(t *kernel.Tile) { eachRow(t, func(at, n, m int) { normaliseRow(t, at, n, m) }) },
-	})
-	if err != nil {
-		return err
-	}
-	l.gradSums, err = kernel.NewStream(m, kernel.Stream{
-		Name: "batch norm gradient sums", Dims: l.dims, Ins: []kernel.Array{full, full}, Sums: 2, Cost: kernel.Work{Flops: 3},
-		Op: func(t *kernel.Tile) { eachRow(t, func(at, n, m int) { sumRow(t, at, n, m) }) },
-	})
-	if err != nil {
-		return err
-	}
-	l.backward, err = kernel.NewStream(m, kernel.Stream{
-		Name: "batch norm gradient", Dims: l.dims, Ins: []kernel.Array{full, full, row, row, row}, Outs: []kernel.Array{full},
-		Cost: kernel.Work{Flops: 4}, Op: func(t *kernel.Tile) { eachRow(t, func(at, n, m int) { gradientRow(t, at, n, m) }) },
-	})
-	return err
-}
-
-// normaliseRow: y = (x - mean) * std1, written to both outputs.
-func normaliseRow(t *kernel.Tile, at, n, m int) {
-	y, mean, std1 := t.Out[1][at:at+n], t.In[1], t.In[2]
-	if t.I == 1 {
-		simd.Sub(y, t.In[0][at:], mean)
-		simd.Mul(y, y, std1)
-	} else {
-		simd.AddScalar(y, t.In[0][at:], -mean[m])
-		simd.Scale(y, y, std1[m])
-	}
-	copy(t.Out[0][at:at+n], y)
-}
-
-// gradientRow: dx = (dy - a - b*y) * std1.
-func gradientRow(t *kernel.Tile, at, n, m int) {
-	dx, dy, y := t.Out[0][at:at+n], t.In[0][at:at+n], t.In[1][at:at+n]
-	a, b, std1 := t.In[2], t.In[3], t.In[4]
-	if t.I == 1 {
-		for k := range dx {
-			dx[k] = (dy[k] - a[k] - b[k]*y[k]) * std1[k]
-		}
-		return
-	}
-	simd.AddScalar(dx, dy, -a[m])
-	simd.Axpy(dx, y, -b[m])
-	simd.Scale(dx, dx, std1[m])
+	return l.normaliser.reshape(&l.Base, [3]int{n, c, bottom[0].Count() / max(1, n*c)}, copies)
 }
 
 func (l *batchNorm) Forward(bottom, top []*blob.Blob) error {
-	x := bottom[0].Data()
+	x, y := bottom[0].Data(), top[0].Data()
 	if l.global {
-		l.useGlobal()
-	} else if err := l.useBatch(x); err != nil {
+		l.useStored()
+		return l.normaliser.apply(x, y, nil)
+	}
+	if err := l.useBatch(x); err != nil {
 		return err
 	}
-	y, norm := top[0].Data(), l.norm.Data()
-	if !l.mpe() {
-		l.ins[0], l.ins[1], l.ins[2], l.outs = x, l.mean, l.std1, [2][]float32{y, norm}
-		return l.forward.Run(l.ins[:3], l.outs[:])
-	}
-	for i, v := range x {
-		c := i / l.dims[2] % l.dims[1]
-		norm[i] = float32((float64(v) - float64(l.mean[c])) * float64(l.std1[c]))
-		y[i] = norm[i]
-	}
-	return nil
+	return l.normaliser.apply(x, y, l.norm.Data())
 }
 
-// useGlobal takes the stored statistics; a factor of 0 makes them 0.
-func (l *batchNorm) useGlobal() {
-	scale := float64(l.params[2].Data()[0])
-	if scale != 0 {
-		scale = 1 / scale
+// useStored takes the stored statistics; a factor of 0 makes them 0.
+func (l *batchNorm) useStored() {
+	n := &l.normaliser
+	factor := float64(l.params[2].Data()[0])
+	if factor != 0 {
+		factor = 1 / factor
 	}
-	for c := range l.mean {
-		l.mean[c] = float32(scale * float64(l.params[0].Data()[c]))
-		l.std1[c] = float32(1 / math.Sqrt(scale*float64(l.params[1].Data()[c])+l.eps))
+	means, variances := l.params[0].Data(), l.params[1].Data()
+	for c := range n.mean {
+		n.mean[c] = float32(factor * float64(means[c]))
+		n.scale[c] = float32(1 / math.Sqrt(factor*float64(variances[c])+l.eps))
 	}
 }
 
-// useBatch computes the batch's statistics in two passes and adds them to the running sums.
+// useBatch takes the batch's statistics and adds them to the running sums.
 func (l *batchNorm) useBatch(x []float32) error {
-	count := float64(l.dims[0] * l.dims[2])
-	sums, err := l.channelSums(x, l.meanSums, func(v float32, _ int) float64 { return float64(v) })
+	n := &l.normaliser
+	batch, err := n.statistics(x)
 	if err != nil {
 		return err
 	}
-	for c, s := range sums {
-		l.mean[c] = float32(s / count)
-	}
-	if sums, err = l.channelSums(x, l.varSums, func(v float32, c int) float64 {
-		d := float64(v) - float64(l.mean[c])
-		return d * d
-	}); err != nil {
-		return err
-	}
 	correction := 1.0
-	if count > 1 {
-		correction = count / (count - 1)
+	if m := n.count(); m > 1 {
+		correction = m / (m - 1)
 	}
 	means, variances, factor := l.params[0].Data(), l.params[1].Data(), l.params[2].Data()
 	factor[0] = factor[0]*l.fraction + 1
-	for c, s := range sums {
-		variance := s / count
-		l.std1[c] = float32(1 / math.Sqrt(variance+l.eps))
-		means[c] = means[c]*l.fraction + l.mean[c]
-		variances[c] = variances[c]*l.fraction + float32(correction*variance)
+	for c, v := range batch {
+		n.scale[c] = float32(1 / math.Sqrt(v+l.eps))
+		means[c] = means[c]*l.fraction + n.mean[c]
+		variances[c] = variances[c]*l.fraction + float32(correction*v)
 	}
 	return nil
 }
 
-// channelSums adds f(x) up by channel, on the layer's path; k computes the same f.
-func (l *batchNorm) channelSums(x []float32, k *kernel.StreamKernel, f func(v float32, c int) float64) ([]float64, error) {
-	if !l.mpe() {
-		l.ins[0], l.ins[1] = x, l.mean
-		n := 1
-		if k == l.varSums {
-			n = 2
-		}
-		return k.Sums(), k.Run(l.ins[:n], nil)
-	}
-	sums := make([]float64, l.dims[1])
-	for i, v := range x {
-		c := i / l.dims[2] % l.dims[1]
-		sums[c] += f(v, c)
-	}
-	return sums, nil
-}
-
-// Backward: with stored statistics dx = dy/std; else dx = (dy - mean(dy) - mean(dy*y)*y) / std, means over the batch.
 func (l *batchNorm) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if !propagateDown[0] {
 		return nil
 	}
-	dy, y, dx := top[0].Diff(), l.norm.Data(), bottom[0].Diff()
-	clear(l.a)
-	clear(l.b)
-	if !l.global {
-		sums, err := l.gradientSums(dy, y)
-		if err != nil {
-			return err
-		}
-		count := float64(l.dims[0] * l.dims[2])
-		for c := range l.a {
-			l.b[c], l.a[c] = float32(sums[c]/count), float32(sums[l.dims[1]+c]/count)
-		}
+	dy, dx := top[0].Diff(), bottom[0].Diff()
+	if l.global {
+		return l.normaliser.fixedGradient(dy, dx)
 	}
-	if !l.mpe() {
-		l.ins, l.outs[0] = [5][]float32{dy, y, l.a, l.b, l.std1}, dx
-		return l.backward.Run(l.ins[:], l.outs[:1])
-	}
-	for i, g := range dy {
-		c := i / l.dims[2] % l.dims[1]
-		dx[i] = float32((float64(g) - float64(l.a[c]) - float64(l.b[c])*float64(y[i])) * float64(l.std1[c]))
-	}
-	return nil
-}
-
-// gradientSums returns by channel the sums of dy*y, then those of dy.
-func (l *batchNorm) gradientSums(dy, y []float32) ([]float64, error) {
-	if !l.mpe() {
-		l.ins[0], l.ins[1] = dy, y
-		return l.gradSums.Sums(), l.gradSums.Run(l.ins[:2], nil)
-	}
-	sums := make([]float64, 2*l.dims[1])
-	for i, g := range dy {
-		c := i / l.dims[2] % l.dims[1]
-		sums[c] += float64(g) * float64(y[i])
-		sums[l.dims[1]+c] += float64(g)
-	}
-	return sums, nil
+	return l.normaliser.gradient(dy, l.norm.Data(), dx, true)
 }

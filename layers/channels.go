@@ -1,6 +1,9 @@
 package layers
 
 import (
+	"slices"
+
+	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
@@ -65,3 +68,6 @@ func addChannelSums(sums, values []float32, inner int) {
 		sums[m] += float32(v)
 	}
 }
+
+// sameShape reports whether two blobs have the same axes.
+func sameShape(a, b *blob.Blob) bool { return slices.Equal(a.Shape(), b.Shape()) }

@@ -1,7 +1,9 @@
 package layers
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
@@ -29,14 +31,17 @@ func init() {
 // and C x Out/group x Kernel... for a deconvolution, which is a convolution from its tops to its bottoms.
 type convolution struct {
 	Base
+	spatialWindow
 	transposed bool
 
-	axis                          int // of the channels
-	out, group                    int
-	kernel, stride, pad, dilation []int
-	bias                          bool
+	axis       int // of the channels
+	out, group int
+	bias       bool
 
-	shape    kernel.ConvShape // of the convolution, whichever way it runs
+	bottomShape []int // that the rest was planned for
+	topShape    []int
+	shape       kernel.ConvShape // of the convolution, whichever way it runs
+
 	conv     *kernel.Conv
 	addBias  *kernel.StreamKernel // deconvolution: top += bias
 	sumBias  *kernel.StreamKernel // bias gradient
@@ -46,6 +51,9 @@ type convolution struct {
 
 func (l *convolution) SetUp(bottom, _ []*blob.Blob) error {
 	p := l.Param.GetConvolutionParam()
+	if p == nil {
+		return errors.New("convolution_param is missing")
+	}
 	axis, ok := bottom[0].Axis(int(p.GetAxis()))
 	if !ok {
 		return fmt.Errorf("axis %d is out of range: bottom[0] has shape %s", p.GetAxis(), bottom[0].ShapeString())
@@ -55,7 +63,8 @@ func (l *convolution) SetUp(bottom, _ []*blob.Blob) error {
 	if spatial < 1 {
 		return fmt.Errorf("bottom[0] with shape %s has no spatial axis behind axis %d", bottom[0].ShapeString(), axis)
 	}
-	if err := l.readSpatial(p, spatial); err != nil {
+	var err error
+	if l.spatialWindow, err = readWindow(p, spatial); err != nil {
 		return err
 	}
 	l.out, l.group = int(p.GetNumOutput()), int(p.GetGroup())
@@ -83,123 +92,67 @@ func (l *convolution) SetUp(bottom, _ []*blob.Blob) error {
 	return nil
 }
 
-// readSpatial reads kernel, stride, pad and dilation, which may stand once for all axes, once an axis, or for two axes in
-// _h and _w fields.
-func (l *convolution) readSpatial(p *caffepb.ConvolutionParameter, axes int) (err error) {
-	if l.kernel, err = spatialParam("kernel", axes, p.KernelSize, p.KernelH, p.KernelW, 0); err != nil {
-		return err
-	}
-	if l.stride, err = spatialParam("stride", axes, p.Stride, p.StrideH, p.StrideW, 1); err != nil {
-		return err
-	}
-	if l.pad, err = spatialParam("pad", axes, p.Pad, p.PadH, p.PadW, 0); err != nil {
-		return err
-	}
-	if l.dilation, err = spatialParam("dilation", axes, p.Dilation, nil, nil, 1); err != nil {
-		return err
-	}
-	for i := range axes {
-		if l.kernel[i] < 1 {
-			return fmt.Errorf("kernel dimensions must be positive, axis %d has %d", i, l.kernel[i])
+func (l *convolution) Reshape(bottom, top []*blob.Blob) error {
+	for i, b := range bottom[1:] {
+		if !sameShape(b, bottom[0]) {
+			return fmt.Errorf("all bottoms must have the same shape: bottom[0] has %s, bottom[%d] %s", bottom[0].ShapeString(), i+1, b.ShapeString())
 		}
-		if l.stride[i] < 1 {
-			return fmt.Errorf("stride dimensions must be positive, axis %d has %d", i, l.stride[i])
+	}
+	if !slices.Equal(l.bottomShape, bottom[0].Shape()) {
+		if err := l.plan(bottom[0]); err != nil {
+			return err
 		}
-		if l.dilation[i] < 1 {
-			return fmt.Errorf("dilation must be positive, axis %d has %d", i, l.dilation[i])
-		}
+		l.bottomShape = slices.Clone(bottom[0].Shape())
+	}
+	for _, t := range top {
+		t.Reshape(l.topShape...)
 	}
 	return nil
 }
 
-// spatialParam gives every axis its value of a field.
-func spatialParam(name string, axes int, all []uint32, h, w *uint32, missing int) ([]int, error) {
-	values := make([]int, axes)
-	if h != nil || w != nil {
-		if axes != 2 {
-			return nil, fmt.Errorf("%s_h and %s_w are for 2 spatial axes, there are %d", name, name, axes)
-		}
-		if len(all) > 0 {
-			return nil, fmt.Errorf("either %s_size or %s_h/%s_w may be specified, not both", name, name, name)
-		}
-		for i, v := range []*uint32{h, w} {
-			values[i] = missing
-			if v != nil {
-				values[i] = int(*v)
-			}
-		}
-		return values, nil
-	}
-	if n := len(all); n > 1 && n != axes {
-		return nil, fmt.Errorf("%s must be specified once, or once per spatial dimension: %d times for %d axes", name, n, axes)
-	}
-	for i := range values {
-		switch len(all) {
-		case 0:
-			values[i] = missing
-		case 1:
-			values[i] = int(all[0])
-		default:
-			values[i] = int(all[i])
-		}
-	}
-	return values, nil
-}
-
-func (l *convolution) Reshape(bottom, top []*blob.Blob) error {
-	in := bottom[0].Shape()
-	weights := l.params[0].Shape()
+// plan works out the convolution for a shape of the bottoms, and the tops' shape, and makes the kernels of the CPE path.
+func (l *convolution) plan(bottom *blob.Blob) error {
+	in, weights := bottom.Shape(), l.params[0].Shape()
 	channels := weights[1] * l.group
 	if l.transposed {
 		channels = weights[0]
 	}
-	if bottom[0].NumAxes() != l.axis+1+len(l.kernel) || in[l.axis] != channels {
-		return fmt.Errorf("bottom[0] has shape %s, the weights %s fit %d channels and %d spatial axes", bottom[0].ShapeString(), l.params[0].ShapeString(), channels, len(l.kernel))
-	}
-	for i, b := range bottom[1:] {
-		if b.ShapeString() != bottom[0].ShapeString() {
-			return fmt.Errorf("all bottoms must have the same shape: bottom[0] has %s, bottom[%d] %s", bottom[0].ShapeString(), i+1, b.ShapeString())
-		}
+	if len(in) != l.axis+1+len(l.kernel) || in[l.axis] != channels {
+		return fmt.Errorf("bottom[0] has shape %s, the weights %s fit %d channels and %d spatial axes",
+			bottom.ShapeString(), l.params[0].ShapeString(), channels, len(l.kernel))
 	}
 	shape := kernel.ConvShape{
-		N: bottom[0].CountRange(0, l.axis), C: channels, Out: l.out, Group: l.group,
-		In: in[l.axis+1:], Kernel: l.kernel, Stride: l.stride, Pad: l.pad, Dilation: l.dilation,
+		N: bottom.CountRange(0, l.axis), C: channels, Out: l.out, Group: l.group,
+		In: slices.Clone(in[l.axis+1:]), Kernel: l.kernel, Stride: l.stride, Pad: l.pad, Dilation: l.dilation,
 	}
 	size := shape.OutSize()
 	if l.transposed {
-		size = make([]int, len(l.kernel))
-		for i := range size {
-			size[i] = l.stride[i]*(shape.In[i]-1) + l.dilation[i]*(l.kernel[i]-1) + 1 - 2*l.pad[i]
+		for i, n := range shape.In {
+			size[i] = l.stride[i]*(n-1) + l.dilation[i]*(l.kernel[i]-1) + 1 - 2*l.pad[i]
 		}
 		shape.In, shape.C, shape.Out = size, l.out, channels
 	}
 	for i, s := range size {
 		if s < 1 {
-			return fmt.Errorf("spatial axis %d: kernel %d (dilation %d) is too large for the input's %d with padding %d: the output's size would be %d",
-				i, l.kernel[i], l.dilation[i], in[l.axis+1+i], l.pad[i], s)
+			return l.tooLarge(i, in[l.axis+1+i], s)
 		}
 	}
-	for _, t := range top {
-		t.Reshape(append(append(append([]int(nil), in[:l.axis]...), l.out), size...)...)
-	}
+	l.shape, l.topShape = shape, append(append(slices.Clone(in[:l.axis]), l.out), size...)
 	if l.mpe() {
-		l.shape = shape
 		return nil
 	}
-	return l.prepare(shape, top[0])
+	return l.prepare()
 }
 
-// prepare makes the kernels of the CPE path where the shape has changed.
-func (l *convolution) prepare(shape kernel.ConvShape, top *blob.Blob) (err error) {
-	if l.conv != nil && shape.String() == l.shape.String() {
-		return nil
-	}
-	shape.In = append([]int(nil), shape.In...)
-	l.shape = shape
-	if l.conv, err = kernel.NewConv(l.Device.Machine, shape, kernel.Auto); err != nil || !l.bias {
+// prepare makes the kernels of the CPE path.
+func (l *convolution) prepare() (err error) {
+	if l.conv, err = kernel.NewConv(l.Device.Machine, l.shape, kernel.Auto); err != nil || !l.bias {
 		return err
 	}
-	dims := [3]int{shape.N, l.out, top.CountFrom(l.axis + 1)}
+	dims := [3]int{l.shape.N, l.out, 1}
+	for _, s := range l.topShape[l.axis+1:] {
+		dims[2] *= s
+	}
 	if l.addBias, err = newAddBias(l.Device, dims); err != nil {
 		return err
 	}

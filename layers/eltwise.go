@@ -16,7 +16,7 @@ func init() {
 		New: func(p *caffepb.LayerParameter, d *Device) Layer {
 			return &eltwise{Base: Base{Param: p, Device: d}, count: -1}
 		},
-		Bottoms: AtLeast(2), Tops: Exactly(1), InPlace: true,
+		Bottoms: AtLeast(2), Tops: Exactly(1),
 	})
 }
 
@@ -55,13 +55,11 @@ func (l *eltwise) SetUp(bottom, _ []*blob.Blob) error {
 
 func (l *eltwise) Reshape(bottom, top []*blob.Blob) error {
 	for i, b := range bottom[1:] {
-		if b.ShapeString() != bottom[0].ShapeString() {
+		if !sameShape(b, bottom[0]) {
 			return fmt.Errorf("all bottoms must have the same shape: bottom[0] has %s, bottom[%d] %s", bottom[0].ShapeString(), i+1, b.ShapeString())
 		}
 	}
-	if top[0] != bottom[0] {
-		top[0].ReshapeLike(bottom[0])
-	}
+	top[0].ReshapeLike(bottom[0])
 	if l.count == bottom[0].Count() {
 		return nil
 	}
@@ -82,14 +80,14 @@ func (l *eltwise) prepare(n int) (err error) {
 		outs = 2
 	}
 	l.forward, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "eltwise", Dims: [3]int{1, 1, l.count}, Ins: full(n), Outs: full(outs), Scratch: 1,
+		Name: "eltwise", Dims: [3]int{1, 1, l.count}, Ins: full(n), Outs: full(outs),
 		Cost: kernel.Work{Flops: float64(n)}, Op: func(t *kernel.Tile) { l.forwardTile(t) },
 	})
 	if err != nil {
 		return err
 	}
 	l.backward, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "eltwise gradient", Dims: [3]int{1, 1, l.count}, Ins: full(l.gradIns(n)), Outs: full(1), Scratch: 1,
+		Name: "eltwise gradient", Dims: [3]int{1, 1, l.count}, Ins: full(l.gradIns(n)), Outs: full(1),
 		Cost: kernel.Work{Flops: float64(n)}, Op: func(t *kernel.Tile) { l.backwardTile(t) },
 	})
 	return err
@@ -107,29 +105,35 @@ func (l *eltwise) gradIns(n int) int {
 }
 
 func (l *eltwise) forwardTile(t *kernel.Tile) {
-	y := t.Scratch[0][:t.I]
+	y := t.Out[0][:t.I]
 	switch l.op {
 	case caffepb.EltwiseParameter_SUM:
-		simd.Scale(y, t.In[0], l.coeff[0])
-		for k, x := range t.In[1:] {
-			simd.Axpy(y, x, l.coeff[k+1])
+		rest := 1
+		if l.coeff[0] == 1 && l.coeff[1] == 1 {
+			simd.Add(y, t.In[0], t.In[1])
+			rest = 2
+		} else {
+			simd.Scale(y, t.In[0], l.coeff[0])
+		}
+		for k := rest; k < len(t.In); k++ {
+			simd.Axpy(y, t.In[k], l.coeff[k])
 		}
 	case caffepb.EltwiseParameter_PROD:
-		copy(y, t.In[0])
-		for _, x := range t.In[1:] {
+		simd.Mul(y, t.In[0], t.In[1])
+		for _, x := range t.In[2:] {
 			simd.Mul(y, y, x)
 		}
 	default:
 		l.maximum(y, t.Out[1][:t.I], t.In)
 	}
-	copy(t.Out[0], y)
 }
 
+// maximum writes the largest of each element's values and whose it is. NaN is larger than all.
 func (l *eltwise) maximum(y, winner []float32, xs [][]float32) {
 	for i := range y {
 		best, from := xs[0][i], 0
 		for k, x := range xs[1:] {
-			if x[i] > best {
+			if x[i] > best || x[i] != x[i] {
 				best, from = x[i], k+1
 			}
 		}
@@ -149,20 +153,18 @@ func (l *eltwise) backwardTile(t *kernel.Tile) {
 				dx[i] = dy[i]
 			}
 		}
-	default:
-		g := t.Scratch[0][:t.I]
-		if l.stable {
-			copy(g, dy)
-			for k, x := range t.In[2:] {
-				if k != l.target {
-					simd.Mul(g, g, x)
-				}
-			}
-		} else {
-			simd.Div(g, t.In[1], t.In[2+l.target])
-			simd.Mul(g, g, dy)
+	case caffepb.EltwiseParameter_PROD:
+		if !l.stable {
+			simd.Div(dx, t.In[1], t.In[2+l.target])
+			simd.Mul(dx, dx, dy)
+			return
 		}
-		copy(dx, g)
+		copy(dx, dy)
+		for k, x := range t.In[2:] {
+			if k != l.target {
+				simd.Mul(dx, dx, x)
+			}
+		}
 	}
 }
 

@@ -25,6 +25,7 @@ type innerProduct struct {
 	axis, m, n, k int
 	transpose     bool
 	bias          bool
+	topShape      []int
 
 	forward, weights, input *kernel.Gemm
 	sumBias                 *kernel.StreamKernel
@@ -59,7 +60,8 @@ func (l *innerProduct) Reshape(bottom, top []*blob.Blob) error {
 	if k := bottom[0].CountFrom(l.axis); k != l.k {
 		return fmt.Errorf("input size is incompatible with inner product parameters: bottom[0] with shape %s has %d values an item, the weights take %d", bottom[0].ShapeString(), k, l.k)
 	}
-	top[0].Reshape(append(append([]int(nil), bottom[0].Shape()[:l.axis]...), l.n)...)
+	l.topShape = append(append(l.topShape[:0], bottom[0].Shape()[:l.axis]...), l.n)
+	top[0].Reshape(l.topShape...)
 	m := bottom[0].CountRange(0, l.axis)
 	if m == l.m {
 		return nil

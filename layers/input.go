@@ -20,7 +20,7 @@ func init() {
 		New: func(p *caffepb.LayerParameter, d *Device) Layer {
 			return &parameter{Base: Base{Param: p, Device: d}}
 		},
-		Bottoms: Exactly(0), Tops: Exactly(1),
+		Bottoms: Exactly(0), Tops: Exactly(1), NoGradient: true,
 	})
 	Register(Type{
 		Name: "DummyData", Doc: "tops filled by fillers: constants once, the others anew in every pass",

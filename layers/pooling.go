@@ -2,6 +2,7 @@ package layers
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
@@ -24,9 +25,10 @@ type pooling struct {
 	window kernel.PoolShape // kernel, stride, padding and method; extents come with Reshape
 	floor  bool
 
-	shape kernel.PoolShape
-	pool  *kernel.Pool
-	mask  []int32
+	shape    kernel.PoolShape
+	topShape [4]int
+	pool     *kernel.Pool
+	mask     []int32
 }
 
 func (l *pooling) SetUp(bottom, top []*blob.Blob) error {
@@ -66,6 +68,8 @@ func (l *pooling) SetUp(bottom, top []*blob.Blob) error {
 		return fmt.Errorf("filter dimensions must be positive, they are %d x %d", w.KH, w.KW)
 	case w.SH < 1 || w.SW < 1:
 		return fmt.Errorf("stride must be positive, it is %d x %d", w.SH, w.SW)
+	case w.Method == kernel.PoolStochastic && w.PH+w.PW > 0:
+		return fmt.Errorf("padding goes with average and max pooling only: pad is %d x %d", w.PH, w.PW)
 	case w.PH >= w.KH || w.PW >= w.KW:
 		return fmt.Errorf("pad %d x %d must be smaller than kernel %d x %d", w.PH, w.PW, w.KH, w.KW)
 	}
@@ -100,12 +104,13 @@ func (l *pooling) Reshape(bottom, top []*blob.Blob) error {
 	if l.Param.GetPoolingParam().GetGlobalPooling() {
 		s.KH, s.KW = s.H, s.W
 	}
-	if s.H+2*s.PH < s.KH || s.W+2*s.PW < s.KW {
-		return fmt.Errorf("kernel %d x %d is larger than the padded input %d x %d", s.KH, s.KW, s.H+2*s.PH, s.W+2*s.PW)
-	}
 	s.OH, s.OW = l.outputs(s.H, s.KH, s.SH, s.PH), l.outputs(s.W, s.KW, s.SW, s.PW)
+	if s.OH < 1 || s.OW < 1 {
+		return fmt.Errorf("kernel %d x %d is too large for the padded input %d x %d", s.KH, s.KW, s.H+2*s.PH, s.W+2*s.PW)
+	}
+	l.topShape = [4]int{s.N, s.C, s.OH, s.OW}
 	for _, t := range top {
-		t.Reshape(s.N, s.C, s.OH, s.OW)
+		t.Reshape(l.topShape[:]...)
 	}
 	if l.shape == s {
 		return nil
@@ -123,14 +128,14 @@ func (l *pooling) Reshape(bottom, top []*blob.Blob) error {
 }
 
 // outputs is the number of windows along an axis. Where the stride does not divide it is rounded up (unless round_mode is
-// FLOOR); with padding, a last window that would begin past the image and its leading padding is dropped.
+// FLOOR); where either axis is padded, a last window that would begin past the image and its leading padding is dropped.
 func (l *pooling) outputs(size, kernel, stride, pad int) int {
-	n := (size + 2*pad - kernel) / stride
-	if !l.floor {
-		n = (size + 2*pad - kernel + stride - 1) / stride
+	steps := float64(size+2*pad-kernel) / float64(stride)
+	n := int(math.Ceil(steps)) + 1
+	if l.floor {
+		n = int(math.Floor(steps)) + 1
 	}
-	n++
-	if pad > 0 && (n-1)*stride >= size+pad {
+	if padded := l.window.PH+l.window.PW > 0; padded && (n-1)*stride >= size+pad {
 		n--
 	}
 	return n

@@ -34,47 +34,66 @@ func (w poolWindow) each(width int, visit func(at int)) {
 
 func poolForwardMPE(s *kernel.PoolShape, x, y []float32, mask []int32, key uint64) {
 	eachWindow(s, func(plane, out int, w poolWindow) {
-		var sum, squares float32
-		best, first := int32(-1), true
-		w.each(s.W, func(at int) {
-			v := x[plane+at]
-			sum += v
-			squares += v * v
-			if first || v > x[plane+int(best)] {
-				best, first = int32(at), false
-			}
-		})
+		values := x[plane:]
 		switch {
 		case s.Method == kernel.PoolAve:
-			y[out] = sum / float32(w.divisor)
+			y[out] = w.mean(s.W, values)
 		case s.Method == kernel.PoolMax:
-			mask[out], y[out] = best, 0
-			if !first {
-				y[out] = x[plane+int(best)]
-			}
+			y[out], mask[out] = w.largest(s.W, values)
 		case s.Train:
-			threshold := kernel.UniformFloat(key, uint64(out)) * sum
-			mask[out] = drawMPE(s, x[plane:], w, threshold)
-			y[out] = x[plane+int(mask[out])]
-		case sum > 0:
-			y[out] = squares / sum
+			mask[out] = w.draw(s.W, values, kernel.UniformFloat(key, uint64(out)))
+			y[out] = values[mask[out]]
 		default:
-			y[out] = 0
+			y[out] = w.weightedMean(s.W, values)
 		}
 	})
 }
 
-// drawMPE returns the first place of a window at which the running sum reaches the threshold.
-func drawMPE(s *kernel.PoolShape, x []float32, w poolWindow, threshold float32) int32 {
-	var sum float32
-	chosen, done := int32(0), false
-	w.each(s.W, func(at int) {
-		if !done {
-			sum += x[at]
-			chosen, done = int32(at), sum >= threshold
+func (w poolWindow) mean(width int, x []float32) float32 {
+	var sum float64
+	w.each(width, func(at int) { sum += float64(x[at]) })
+	return float32(sum / float64(w.divisor))
+}
+
+// largest returns the largest value, which is NaN if there is one, and its place; of equals the first; 0 and -1 for a
+// window that holds nothing.
+func (w poolWindow) largest(width int, x []float32) (value float32, place int32) {
+	place = -1
+	w.each(width, func(at int) {
+		if v := x[at]; place < 0 || v > value || v != v {
+			value, place = v, int32(at)
 		}
 	})
-	return chosen
+	return value, place
+}
+
+// weightedMean is the sum of squares over the sum, 0 where the sum is not positive.
+func (w poolWindow) weightedMean(width int, x []float32) float32 {
+	var sum, squares float64
+	w.each(width, func(at int) {
+		sum += float64(x[at])
+		squares += float64(x[at]) * float64(x[at])
+	})
+	if sum <= 0 {
+		return 0
+	}
+	return float32(squares / sum)
+}
+
+// draw returns the first place at which the running sum reaches the share u of the whole. Sums are float32 in the order
+// of places, as in the kernel: another rounding could choose another place.
+func (w poolWindow) draw(width int, x []float32, u float32) (place int32) {
+	var sum float32
+	w.each(width, func(at int) { sum += x[at] })
+	threshold, done := u*sum, false
+	sum = 0
+	w.each(width, func(at int) {
+		if !done {
+			sum += x[at]
+			place, done = int32(at), sum >= threshold
+		}
+	})
+	return place
 }
 
 func poolBackwardMPE(s *kernel.PoolShape, dy []float32, mask []int32, dx []float32) {

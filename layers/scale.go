@@ -5,7 +5,6 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -40,8 +39,9 @@ type affine struct {
 	saved *blob.Blob // x, where the layer runs in place and backward needs it
 
 	forward, sums, backward *kernel.StreamKernel
+	move                    *kernel.Copy // Bias: the gradient, where it does not run in place
 	ins                     [3][]float32
-	outs                    [1][]float32
+	outs                    [2][]float32
 }
 
 func (l *affine) SetUp(bottom, _ []*blob.Blob) error {
@@ -83,6 +83,9 @@ func (l *affine) span(b *blob.Blob) (first, end int, err error) {
 	if !ok && !(l.axis == 0 && b.NumAxes() == 0) {
 		return 0, 0, fmt.Errorf("axis %d is out of range: bottom[0] has shape %s", l.axis, b.ShapeString())
 	}
+	if l.numAxes < -1 {
+		return 0, 0, fmt.Errorf("num_axes must be -1 or more, it is %d", l.numAxes)
+	}
 	end = b.NumAxes()
 	if l.numAxes >= 0 {
 		end = first + l.numAxes
@@ -120,77 +123,7 @@ func (l *affine) Reshape(bottom, top []*blob.Blob) error {
 	if l.mpe() {
 		return nil
 	}
-	return l.prepare()
-}
-
-func (l *affine) prepare() (err error) {
-	full, row := kernel.Full, kernel.Row
-	ins := []kernel.Array{full, row, row}
-	if l.scaled != l.biased {
-		ins = ins[:2]
-	}
-	machine, outs := l.Device.Machine, []kernel.Array{full}
-	l.forward, err = kernel.NewStream(machine, kernel.Stream{
-		Name: l.Param.GetType(), Dims: l.dims, Ins: ins, Outs: outs, Cost: kernel.Work{Flops: float64(len(ins) - 1)},
-		Op: func(t *kernel.Tile) { eachRow(t, func(at, n, m int) { l.forwardRow(t, at, n, m) }) },
-	})
-	if err != nil {
-		return err
-	}
-	l.sums, err = kernel.NewStream(machine, kernel.Stream{
-		Name: l.Param.GetType() + " weight gradient", Dims: l.dims, Ins: []kernel.Array{full, full}, Sums: 2, Cost: kernel.Work{Flops: 3},
-		Op: func(t *kernel.Tile) { eachRow(t, func(at, n, m int) { sumRow(t, at, n, m) }) },
-	})
-	if err != nil {
-		return err
-	}
-	l.backward, err = kernel.NewStream(machine, kernel.Stream{
-		Name: l.Param.GetType() + " gradient", Dims: l.dims, Ins: []kernel.Array{full, row}, Outs: outs, Cost: kernel.Work{Flops: 1},
-		Op: func(t *kernel.Tile) {
-			eachRow(t, func(at, n, m int) { scaleRow(t.Out[0][at:at+n], t.In[0][at:], t.In[1], t.I, m) })
-		},
-	})
-	return err
-}
-
-// scaleRow multiplies a row by its factor, or, where inner is one value, by the factors of its mids.
-func scaleRow(dst, src, factors []float32, inner, m int) {
-	if inner == 1 {
-		simd.Mul(dst, src, factors)
-		return
-	}
-	simd.Scale(dst, src, factors[m])
-}
-
-func (l *affine) forwardRow(t *kernel.Tile, at, n, m int) {
-	dst, src := t.Out[0][at:at+n], t.In[0][at:]
-	if l.scaled {
-		scaleRow(dst, src, t.In[1], t.I, m)
-		src = dst
-	}
-	if !l.biased {
-		return
-	}
-	bias := t.In[len(t.In)-1]
-	if t.I == 1 {
-		simd.Add(dst, src, bias)
-	} else {
-		simd.AddScalar(dst, src, bias[m])
-	}
-}
-
-// sumRow adds dy*x to sum 0 and dy to sum 1.
-func sumRow(t *kernel.Tile, at, n, m int) {
-	dy, x := t.In[0][at:at+n], t.In[1][at:at+n]
-	if t.I > 1 {
-		t.Sum[m] += simd.Dot(dy, x)
-		t.Sum[t.M+m] += simd.Sum(dy)
-		return
-	}
-	for k, g := range dy {
-		t.Sum[k] += float64(g) * float64(x[k])
-		t.Sum[t.M+k] += float64(g)
-	}
+	return l.prepare(top[0] == bottom[0])
 }
 
 // operands returns s and b; nil where there is none.
@@ -213,10 +146,10 @@ func (l *affine) operands(bottom []*blob.Blob) (s, b []float32) {
 func (l *affine) Forward(bottom, top []*blob.Blob) error {
 	x, y := bottom[0].Data(), top[0].Data()
 	s, b := l.operands(bottom)
-	if l.scaled && top[0] == bottom[0] && l.Device.Machine.Values() {
-		copy(l.saved.Data(), x)
-	}
 	if l.mpe() {
+		if l.scaled && top[0] == bottom[0] {
+			copy(l.saved.Data(), x)
+		}
 		for i := range x {
 			m, v := i/l.dims[2]%l.dims[1], x[i]
 			if s != nil {
@@ -236,8 +169,11 @@ func (l *affine) Forward(bottom, top []*blob.Blob) error {
 	if l.biased {
 		ins = append(ins, b)
 	}
-	l.outs[0] = y
-	return l.forward.Run(ins, l.outs[:])
+	outs := append(l.outs[:0], y)
+	if l.scaled && top[0] == bottom[0] {
+		outs = append(outs, l.saved.Data())
+	}
+	return l.forward.Run(ins, outs)
 }
 
 func (l *affine) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
@@ -255,15 +191,17 @@ func (l *affine) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob
 	dx := bottom[0].Diff()
 	switch {
 	case !l.scaled && top[0] == bottom[0]:
-	case !l.scaled:
+	case !l.scaled && l.mpe():
 		copy(dx, dy)
+	case !l.scaled:
+		return l.move.Run(dx, dy)
 	case l.mpe():
 		for i, g := range dy {
 			dx[i] = g * s[i/l.dims[2]%l.dims[1]]
 		}
 	default:
 		l.ins[0], l.ins[1], l.outs[0] = dy, s, dx
-		return l.backward.Run(l.ins[:2], l.outs[:])
+		return l.backward.Run(l.ins[:2], l.outs[:1])
 	}
 	return nil
 }
@@ -305,7 +243,8 @@ func (l *affine) operandGrads(dy, x []float32, propagateDown []bool, bottom []*b
 func (l *affine) sum(dy, x []float32) ([]float64, error) {
 	if !l.mpe() {
 		l.ins[0], l.ins[1] = dy, x
-		return l.sums.Sums(), l.sums.Run(l.ins[:2], nil)
+		err := l.sums.Run(l.ins[:2], nil)
+		return l.sums.Sums(), err
 	}
 	sums := make([]float64, 2*l.dims[1])
 	for i, g := range dy {

@@ -2,6 +2,7 @@ package layers
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -28,16 +29,22 @@ func init() {
 type view struct {
 	Base
 	shape func(p *caffepb.LayerParameter, bottom *blob.Blob) ([]int, error)
+	from  []int // the bottom's shape
+	to    []int // the top's
+	known bool  // whether they are
 }
 
 func (l *view) SetUp(_, _ []*blob.Blob) error { return nil }
 
 func (l *view) Reshape(bottom, top []*blob.Blob) error {
-	shape, err := l.shape(l.Param, bottom[0])
-	if err != nil {
-		return err
+	if !l.known || !slices.Equal(l.from, bottom[0].Shape()) {
+		var err error
+		if l.to, err = l.shape(l.Param, bottom[0]); err != nil {
+			return err
+		}
+		l.from, l.known = append(l.from[:0], bottom[0].Shape()...), true
 	}
-	top[0].Reshape(shape...)
+	top[0].Reshape(l.to...)
 	if top[0].Count() != bottom[0].Count() {
 		return fmt.Errorf("output count must match input count: bottom[0] has shape %s, the top's would be %s", bottom[0].ShapeString(), top[0].ShapeString())
 	}

@@ -1,6 +1,7 @@
 package proto
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 
@@ -17,18 +18,21 @@ func ReadBinary(path string, m proto.Message) error {
 }
 
 func unmarshalBinary(path string, data []byte, m proto.Message) error {
-	name := m.ProtoReflect().Descriptor().Name()
+	md := m.ProtoReflect().Descriptor()
 	if len(data) == 0 {
-		return fmt.Errorf("%s: the file is empty, expected a binary %s", path, name)
+		return fmt.Errorf("%s: the file is empty, expected a binary %s", path, md.Name())
 	}
-	err := proto.Unmarshal(data, m)
-	if err == nil {
-		return nil
+	if err := proto.Unmarshal(data, m); err != nil {
+		fault := findFault(data, md)
+		if fault == "" {
+			fault = err.Error()
+		}
+		return fmt.Errorf("%s: not a whole binary %s: %s (the file has %d bytes)", path, md.Name(), fault, len(data))
 	}
-	if fault := findFault(data, m.ProtoReflect().Descriptor()); fault != "" {
-		return fmt.Errorf("%s: not a whole binary %s: %s (the file has %d bytes)", path, name, fault, len(data))
+	if len(setFields(m.ProtoReflect())) == 0 {
+		return fmt.Errorf("%s: not a binary %s: %s", path, md.Name(), cmp.Or(knownFormat(data), "none of its fields is there"))
 	}
-	return fmt.Errorf("%s: not a binary %s: %w", path, name, err)
+	return nil
 }
 
 // WriteBinary writes a message to a binary file, whole or not at all. Equal messages give equal bytes.

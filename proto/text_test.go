@@ -21,6 +21,7 @@ var acceptedTexts = []string{
 	`force_backward: t debug_info: 0`,
 	`force_backward: True debug_info: False`,
 	`force_backward: 1 debug_info: f`,
+	`force_backward: 0x1 debug_info: 00`,
 	`state { phase: 1 stage: ["a", 'b'] }`,
 	`state: < phase: TEST; level: 3, stage: "x"; >`,
 	`state { phase: 0x1 }`,

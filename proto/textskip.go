@@ -73,7 +73,7 @@ func (p *parser) notField(f *frame) {
 
 // startsField reports whether the token is a field's name, to judge by what comes after it.
 func (p *parser) startsField() bool {
-	if p.tok.kind != tokWord {
+	if p.tok.kind != tokWord || isDigit(p.tok.text[0], 10) {
 		return false
 	}
 	ahead := p.lex

@@ -1,6 +1,7 @@
 package proto
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -95,17 +96,18 @@ func (u *upgrader) fromV0() error {
 	if err := u.foldPadding(); err != nil {
 		return err
 	}
+	var errs []error
 	for i, l := range u.net.Layers {
 		if l.Layer == nil {
 			continue
 		}
 		upgraded, err := u.layerFromV0(l)
 		if err != nil {
-			return u.layerError(i, l.Layer.GetName(), err)
+			errs = append(errs, u.layerError(i, l.Layer.GetName(), err))
 		}
 		u.net.Layers[i] = upgraded
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // layerFromV0 makes a V1 layer. Fields that mean nothing for the layer's type are dropped with a warning, as in Caffe.
@@ -130,23 +132,32 @@ func (u *upgrader) layerFromV0(old *caffepb.V1LayerParameter) (*caffepb.V1LayerP
 			u.warn("Unknown parameter %s for layer type %s (layer %q): it is dropped", name, v0.GetType(), v0.GetName())
 			continue
 		}
-		put(l.ProtoReflect(), to, v0.ProtoReflect().Get(fd))
+		if err := put(l.ProtoReflect(), to, v0.ProtoReflect().Get(fd)); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
 	}
 	return l, nil
 }
 
 // put sets a field of m, or of a message in m if path is "message.field"; a repeated field gets a single v as its only
-// value.
-func put(m protoreflect.Message, path string, v protoreflect.Value) {
+// value, and an unsigned one takes a signed v that is not negative.
+func put(m protoreflect.Message, path string, v protoreflect.Value) error {
 	if message, field, nested := strings.Cut(path, "."); nested {
 		m, path = m.Mutable(m.Descriptor().Fields().ByName(protoreflect.Name(message))).Message(), field
 	}
 	fd := m.Descriptor().Fields().ByName(protoreflect.Name(path))
+	if n, signed := v.Interface().(int32); signed && fd.Kind() == protoreflect.Uint32Kind {
+		if n < 0 {
+			return fmt.Errorf("%d is negative", n)
+		}
+		v = protoreflect.ValueOfUint32(uint32(n))
+	}
 	if _, isList := v.Interface().(protoreflect.List); fd.IsList() && !isList {
 		m.Mutable(fd).List().Append(v)
-		return
+	} else {
+		m.Set(fd, v)
 	}
-	m.Set(fd, v)
+	return nil
 }
 
 // foldPadding drops V0's padding layers and gives their padding to the convolution or pooling that reads them.

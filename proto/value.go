@@ -3,6 +3,7 @@ package proto
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -18,13 +19,7 @@ func parseScalar(fd protoreflect.FieldDescriptor, word string, negative bool) (p
 	}
 	switch fd.Kind() {
 	case protoreflect.BoolKind:
-		switch signed {
-		case "true", "True", "t", "1":
-			return protoreflect.ValueOfBool(true), nil
-		case "false", "False", "f", "0":
-			return protoreflect.ValueOfBool(false), nil
-		}
-		return protoreflect.Value{}, fmt.Errorf("%q is not true or false", signed)
+		return parseBool(signed)
 	case protoreflect.EnumKind:
 		return parseEnum(fd.Enum(), signed)
 	case protoreflect.Int32Kind:
@@ -64,55 +59,64 @@ func wanted(kind protoreflect.Kind) string {
 	return "a string in quotes"
 }
 
+func parseBool(s string) (protoreflect.Value, error) {
+	switch s {
+	case "true", "True", "t":
+		return protoreflect.ValueOfBool(true), nil
+	case "false", "False", "f":
+		return protoreflect.ValueOfBool(false), nil
+	}
+	if n, err := parseUint(s, 1); err == nil {
+		return protoreflect.ValueOfBool(n == 1), nil
+	}
+	return protoreflect.Value{}, fmt.Errorf("%q is not true or false", s)
+}
+
+// The numbers of the text format: integers in base 10, 16 and 8, and decimals with or without a final f.
+var (
+	integer = regexp.MustCompile(`^-?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)$`)
+	decimal = regexp.MustCompile(`^(-?(0|[1-9][0-9]*|(0|[1-9][0-9]*)?\.[0-9]*)([eE][+-]?[0-9]+)?)[fF]?$`)
+)
+
 func parseInt(s string, bits int) (int64, error) {
 	v, err := strconv.ParseInt(s, 0, bits)
-	if err != nil || strings.ContainsAny(s, "_oObB") && !isHex(s) || strings.HasPrefix(s, "+") {
-		return 0, notNumber(s, fmt.Sprintf("an integer of %d bits", bits))
+	if err != nil || !integer.MatchString(s) {
+		return 0, fmt.Errorf("%q is not an integer of %d bits", s, bits)
 	}
 	return v, nil
 }
 
 func parseUint(s string, bits int) (uint64, error) {
-	v, err := strconv.ParseUint(s, 0, bits)
 	if strings.HasPrefix(s, "-") {
 		return 0, fmt.Errorf("%s is negative, expected an integer of 0 or more", s)
 	}
-	if err != nil || strings.ContainsAny(s, "_oObB") && !isHex(s) {
-		return 0, notNumber(s, fmt.Sprintf("an integer of %d bits, 0 or more", bits))
+	v, err := strconv.ParseUint(s, 0, bits)
+	if err != nil || !integer.MatchString(s) {
+		return 0, fmt.Errorf("%q is not an integer of %d bits, 0 or more", s, bits)
 	}
 	return v, nil
 }
 
-func isHex(s string) bool {
-	s = strings.ToLower(strings.TrimPrefix(s, "-"))
-	return strings.HasPrefix(s, "0x") && !strings.Contains(s, "_")
-}
-
-func notNumber(s, want string) error { return fmt.Errorf("%q is not %s", s, want) }
-
-// parseFloat reads decimal numbers, with or without a final f, and inf and nan in any letter case. What is too large
-// becomes infinite.
+// parseFloat reads decimals, and inf and nan in any letter case. What is too large becomes infinite.
 func parseFloat(s string, bits int) (float64, error) {
-	unsigned := strings.TrimPrefix(s, "-")
-	switch strings.ToLower(unsigned) {
-	case "nan":
+	switch strings.ToLower(s) {
+	case "nan", "-nan":
 		return math.NaN(), nil
 	case "inf", "infinity":
-		return math.Inf(len(unsigned) - len(s)), nil
+		return math.Inf(1), nil
+	case "-inf", "-infinity":
+		return math.Inf(-1), nil
 	}
-	digits := strings.TrimSuffix(strings.TrimSuffix(s, "f"), "F")
-	if len(unsigned) == 0 || unsigned[0] != '.' && !isDigit(unsigned[0], 10) || strings.ContainsAny(s, "_xXpP") || isOctal(unsigned) || len(s)-len(digits) > 1 {
-		return 0, notNumber(s, "a number")
+	parts := decimal.FindStringSubmatch(s)
+	if parts == nil {
+		return 0, fmt.Errorf("%q is not a number", s)
 	}
-	v, err := strconv.ParseFloat(digits, bits)
+	v, err := strconv.ParseFloat(parts[1], bits)
 	if err != nil && !math.IsInf(v, 0) {
-		return 0, notNumber(s, "a number")
+		return 0, fmt.Errorf("%q is not a number", s)
 	}
 	return v, nil
 }
-
-// isOctal reports whether a number starts like one of base 8, which only integers may.
-func isOctal(s string) bool { return len(s) > 1 && s[0] == '0' && isDigit(s[1], 10) }
 
 func parseEnum(ed protoreflect.EnumDescriptor, s string) (protoreflect.Value, error) {
 	if v := ed.Values().ByName(protoreflect.Name(s)); v != nil {

@@ -3,6 +3,7 @@ package proto
 import (
 	"bytes"
 	"fmt"
+	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -17,16 +18,23 @@ var signatures = []struct{ start, what string }{
 	{"version https://git-lfs", "a Git LFS pointer, not the file it stands for"},
 }
 
-// findFault says what is wrong with a message that does not parse, and at which byte. It returns "" if it sees nothing
-// wrong with the layout.
-func findFault(data []byte, md protoreflect.MessageDescriptor) string {
+// knownFormat says what a file is that is not a binary message; "" if it may be one.
+func knownFormat(data []byte) string {
 	for _, s := range signatures {
 		if bytes.HasPrefix(data, []byte(s.start)) {
 			return "it is " + s.what
 		}
 	}
-	if !looksBinary(data) {
+	if !looksBinary(data) && utf8.Valid(data) {
 		return "it is text"
+	}
+	return ""
+}
+
+// findFault says what is wrong with a message that does not parse, and at which byte; "" if its layout is right.
+func findFault(data []byte, md protoreflect.MessageDescriptor) string {
+	if what := knownFormat(data); what != "" {
+		return what
 	}
 	return wireFault(data, 0, "", md)
 }
@@ -49,17 +57,17 @@ func wireFault(data []byte, base int, path string, md protoreflect.MessageDescri
 			counts[num]++
 		}
 		body := at + tagLen
-		if wireType != protowire.BytesType {
-			n := protowire.ConsumeFieldValue(num, wireType, data[body:])
-			if n < 0 {
-				return fmt.Sprintf("%s at byte %d is cut off or damaged", name, base+at)
-			}
+		n := protowire.ConsumeFieldValue(num, wireType, data[body:])
+		if wireType != protowire.BytesType && n >= 0 {
 			at = body + n
 			continue
 		}
-		size, n := protowire.ConsumeVarint(data[body:])
-		body += max(n, 0)
-		if left := len(data) - body; n < 0 || size > uint64(left) {
+		size, sizeLen := protowire.ConsumeVarint(data[body:])
+		if wireType != protowire.BytesType || sizeLen < 0 {
+			return fmt.Sprintf("%s at byte %d is cut off or damaged", name, base+at)
+		}
+		body += sizeLen
+		if left := len(data) - body; size > uint64(left) {
 			return fmt.Sprintf("%s at byte %d has a size of %d bytes, %d are left%s", name, base+at, size, left, within(path))
 		}
 		at = body + int(size)

@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
-	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
@@ -146,25 +144,6 @@ func (v *Solver) setRunState(r *caffepb.RunState) error {
 		}
 		return nil
 	})
-}
-
-// LoadWeights copies weights from a comma-separated list of .caffemodel files into a net; later files win.
-func LoadWeights(n *swnet.Net, list string, log *logrus.Logger) error {
-	for path := range strings.SplitSeq(list, ",") {
-		path = strings.TrimSpace(path)
-		log.Infof("Finetuning from %s", path)
-		weights, warnings, err := swproto.ReadWeights(path)
-		if err != nil {
-			return err
-		}
-		for _, w := range warnings {
-			log.Warn(w)
-		}
-		if err := n.CopyWeights(weights); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-	}
-	return nil
 }
 
 // checkWritable makes sure, before hours of training, that snapshots can be written.

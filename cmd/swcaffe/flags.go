@@ -1,56 +1,80 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/swcaffe/swcaffe/internal/suggest"
 )
 
-// splitCommand takes the command's name out of a command line; flags may stand before it. A flag in front of it that has
-// its value as a word of its own, not after "=", is recognised by the word after it: the command is the first word that
-// names one, or else the first that is no flag.
+// splitCommand takes the command's name out of a command line; flags may stand before it. A word after a flag that takes
+// a value is that value. Of the other words without a dash, the command is the first that names one, or else the first.
 func splitCommand(args []string) (name string, rest []string) {
+	takesValue := valueFlags()
 	first := -1
-	for i, a := range args {
-		if strings.HasPrefix(a, "-") {
+	for i := 0; i < len(args); i++ {
+		if flagName, value := cutFlag(args[i]); flagName != "" {
+			if value == nil && takesValue[flagName] {
+				i++
+			}
 			continue
 		}
-		if first < 0 {
+		_, err := findCommand(args[i])
+		if known := err == nil || args[i] == "help"; known || first < 0 {
 			first = i
-		}
-		if _, err := findCommand(a); err == nil || a == "help" {
-			first = i
-			break
+			if known {
+				break
+			}
 		}
 	}
 	if first < 0 {
 		return "", args
 	}
-	return args[first], append(append([]string(nil), args[:first]...), args[first+1:]...)
+	return args[first], slices.Concat(args[:first], args[first+1:])
+}
+
+// valueFlags are the flags of all commands that are followed by a value.
+func valueFlags() map[string]bool {
+	names := map[string]bool{flagFile: true}
+	for _, c := range commands {
+		fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
+		c.setup(fs)
+		fs.VisitAll(func(f *flag.Flag) { names[f.Name] = !isBool(f) })
+	}
+	return names
+}
+
+// cutFlag splits -name or --name=value; name is "" for a word that is no flag, value is nil where there is no "=".
+func cutFlag(arg string) (name string, value *string) {
+	name, ok := strings.CutPrefix(arg, "-")
+	if !ok {
+		return "", nil
+	}
+	name, after, found := strings.Cut(strings.TrimPrefix(name, "-"), "=")
+	if found {
+		value = &after
+	}
+	return name, value
 }
 
 func isHelp(arg string) bool {
-	switch strings.TrimLeft(arg, "-") {
-	case "h", "help":
-		return true
-	}
-	return false
+	name, _ := cutFlag(arg)
+	return name == "h" || name == "help"
 }
 
 // parseFlags reads gflags-style flags: one dash or two, -x=v or -x v, -nox for booleans, -flagfile FILE with a flag a
 // line. A word that is no flag is the value of the flag named word, or an error if that is "".
 func parseFlags(fs *flag.FlagSet, args []string, word string) error {
-	args, err := expandFlagFiles(args)
+	args, err := expandFlagFiles(args, 0)
 	if err != nil {
 		return err
 	}
 	for i, a := range args {
-		name := strings.TrimLeft(a, "-")
-		if off, ok := strings.CutPrefix(name, "no"); ok && a != name && fs.Lookup(name) == nil && isBool(fs.Lookup(off)) {
+		name, value := cutFlag(a)
+		if off, ok := strings.CutPrefix(name, "no"); ok && value == nil && fs.Lookup(name) == nil && isBool(fs.Lookup(off)) {
 			args[i] = "-" + off + "=false"
 		}
 	}
@@ -90,31 +114,54 @@ func explain(fs *flag.FlagSet, err error) error {
 	return err
 }
 
-// expandFlagFiles replaces -flagfile FILE by the flags in it; blank lines and lines from # on are skipped.
-func expandFlagFiles(args []string) ([]string, error) {
+const (
+	flagFile     = "flagfile"
+	maxFlagFiles = 10 // deep: one file may name another
+)
+
+// expandFlagFiles replaces -flagfile FILE by the flags in it, a flag a line, "-name=value" or "-name value"; blank lines
+// and lines that begin with # are skipped.
+func expandFlagFiles(args []string, depth int) ([]string, error) {
+	if depth > maxFlagFiles {
+		return nil, fmt.Errorf("-%s: files name each other more than %d deep", flagFile, maxFlagFiles)
+	}
 	var out []string
 	for i := 0; i < len(args); i++ {
-		name, path, inline := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
-		if name != "flagfile" || !strings.HasPrefix(args[i], "-") {
+		name, path := cutFlag(args[i])
+		if name != flagFile {
 			out = append(out, args[i])
 			continue
 		}
-		if !inline {
+		if path == nil {
 			if i++; i == len(args) {
-				return nil, errors.New("-flagfile needs a file")
+				return nil, fmt.Errorf("-%s needs a file", flagFile)
 			}
-			path = args[i]
+			path = &args[i]
 		}
-		text, err := os.ReadFile(path)
+		text, err := os.ReadFile(*path)
 		if err != nil {
-			return nil, fmt.Errorf("-flagfile: %w", err)
+			return nil, fmt.Errorf("-%s: %w", flagFile, err)
 		}
-		for line := range strings.Lines(string(text)) {
-			line, _, _ = strings.Cut(line, "#")
-			if line = strings.TrimSpace(line); line != "" {
-				out = append(out, line)
-			}
+		inside, err := expandFlagFiles(flagLines(string(text)), depth+1)
+		if err != nil {
+			return nil, err
 		}
+		out = append(out, inside...)
 	}
 	return out, nil
+}
+
+func flagLines(text string) []string {
+	var out []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		name, value, found := strings.Cut(line, " ")
+		if out = append(out, name); found {
+			out = append(out, strings.TrimSpace(value))
+		}
+	}
+	return out
 }

@@ -14,10 +14,11 @@ var versionCommand = command{
 	summary: "print the version and what it was built for",
 	args:    "",
 	example: "swcaffe version",
-	long:    "Prints the version, the Go release and platform, and the SIMD level in use, a line each.",
+	long:    "Prints the version, the Go release and platform, the SIMD level in use and the number of cores, a line each.",
 	setup: func(*flag.FlagSet) func(*env) error {
 		return func(e *env) error {
-			fmt.Fprintf(e.stdout, "swcaffe %s\ngo: %s %s/%s\nsimd: %s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, simd.Name())
+			fmt.Fprintf(e.stdout, "swcaffe %s\ngo: %s %s/%s\nsimd: %s\ncores: %d\n",
+				version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, simd.Name(), runtime.GOMAXPROCS(0))
 			return nil
 		}
 	},

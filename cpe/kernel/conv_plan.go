@@ -29,68 +29,100 @@ func (s ConvShape) String() string {
 		s.N, s.C, s.In, s.Out, s.Kernel, s.Stride, s.Pad, s.Dilation, s.Group)
 }
 
-// Strategy is a way to convolve.
-type Strategy int
-
-const (
-	// Auto leaves the choice to the machine's cost model.
-	Auto Strategy = iota
-	// Explicit writes the column matrix (im2col) and multiplies.
-	Explicit
-)
-
-// String returns the name that -strategy takes.
-func (s Strategy) String() string { return [...]string{"auto", "explicit"}[s] }
-
-// ConvPlan says how an explicit convolution is cut: an image's output rows (the outer spatial axes taken together) go in
-// bands, so that a band's column matrix stays in a near cache on the host. A 1x1 kernel with stride 1 and no padding
-// needs no column matrix: the image is one.
-type ConvPlan struct {
-	Strategy Strategy
-	Direct   bool
-	Rows     int // output rows of an image
-	Width    int // outputs a row
-	Band     int // rows of a band
-	Chunks   int // partial sums of the weight gradient
-	Depth    int // rows of the column matrix: C/Group * product of Kernel
+// unitStride reports whether the input gradient is itself a convolution of the output's gradient.
+func (s ConvShape) unitStride() bool {
+	for _, stride := range s.Stride {
+		if stride != 1 {
+			return false
+		}
+	}
+	return true
 }
 
-// maxChunks bounds the number of partial weight gradients, which core groups compute side by side and which are then
-// added in their order.
-const maxChunks = 8
-
-// PlanConv cuts a convolution for a machine.
-func PlanConv(spec *cpe.Spec, native bool, s ConvShape) ConvPlan {
-	out := s.OutSize()
-	p := ConvPlan{Strategy: Explicit, Rows: 1, Width: out[len(out)-1], Depth: s.C / s.Group, Direct: true}
-	for i, o := range out {
-		if i < len(out)-1 {
-			p.Rows *= o
+// pointwise reports whether the column matrix is the image itself: a 1x1 kernel, stride 1, no padding.
+func (s ConvShape) pointwise() bool {
+	for i := range s.In {
+		if s.Kernel[i] != 1 || s.Stride[i] != 1 || s.Pad[i] != 0 {
+			return false
 		}
-		p.Depth *= s.Kernel[i]
-		p.Direct = p.Direct && s.Kernel[i] == 1 && s.Stride[i] == 1 && s.Pad[i] == 0
 	}
+	return true
+}
+
+// mirrored is the convolution that turns the output's gradient into the input's, where strides are 1: kernels flipped, input
+// and output channels exchanged, padding dilation*(kernel-1) - pad.
+func (s ConvShape) mirrored() ConvShape {
+	m := s
+	m.C, m.Out, m.In = s.Out, s.C, s.OutSize()
+	m.Pad = make([]int, len(s.Pad))
+	for i := range m.Pad {
+		m.Pad[i] = s.Dilation[i]*(s.Kernel[i]-1) - s.Pad[i]
+	}
+	return m
+}
+
+// size is the product of extents.
+func size(extents []int) int {
+	n := 1
+	for _, e := range extents {
+		n *= e
+	}
+	return n
+}
+
+// depth is the number of rows of the column matrix: C/Group * kernel offsets.
+func (s ConvShape) depth() int { return s.C / s.Group * size(s.Kernel) }
+
+// ConvPlan is the strategy of each direction, and how it cuts its work.
+type ConvPlan struct {
+	Strategy [3]Strategy // by Direction
+	// Chunks is the number of partial sums of the weight gradient, which core groups compute side by side and which are then
+	// added in their order. It depends on the shape alone.
+	Chunks int
+	// Band is the number of rows of outputs whose column matrix is written at once by the explicit strategy, of Rows.
+	Band, Rows int
+}
+
+// maxChunks bounds the number of partial weight gradients.
+const maxChunks = 16
+
+// planConv cuts a convolution for a machine, the strategies being chosen.
+func planConv(spec *cpe.Spec, s ConvShape, st [3]Strategy) ConvPlan {
+	out := s.OutSize()
+	last := len(out) - 1
+	p := ConvPlan{Strategy: st, Rows: size(out[:last])}
 	p.Band = p.Rows
-	if native && !p.Direct && p.Width > 0 {
+	if spec.Native() && !s.pointwise() && out[last] > 0 {
 		// Half of L2 for the columns of a band, but at least 512 columns to keep the product efficient.
-		columns := max(512, spec.LDMBytes/2/4/max(1, p.Depth))
-		p.Band = max(1, min(p.Rows, columns/p.Width))
-		bands := (p.Rows + p.Band - 1) / p.Band
-		p.Band = (p.Rows + bands - 1) / bands
+		columns := max(512, spec.LDMBytes/2/4/max(1, s.depth()))
+		p.Band = even(p.Rows, max(1, columns/out[last]), 1)
 	}
-	p.Chunks = min(maxChunks, s.N*p.bands())
+	units := s.N * p.bands()
+	p.Chunks = min(maxChunks, units)
+	if st[WeightGradient] == Implicit {
+		p.Chunks = implicitChunks(s)
+	}
 	return p
+}
+
+// implicitChunks cuts the sum over positions where the weights alone are too few to keep many cores busy.
+func implicitChunks(s ConvShape) int {
+	const weights, positions = 1 << 15, 1 << 10
+	if s.Out/s.Group*s.depth() >= weights {
+		return 1
+	}
+	return max(1, min(maxChunks, s.N*size(s.OutSize())/positions))
 }
 
 func (p ConvPlan) bands() int {
 	if p.Rows == 0 {
 		return 0
 	}
-	return (p.Rows + p.Band - 1) / p.Band
+	return blocks(p.Rows, p.Band)
 }
 
 // String prints the plan on a line.
 func (p ConvPlan) String() string {
-	return fmt.Sprintf("%v, column matrix %dx%d in %d bands of %d rows, %d partial weight gradients",
-		p.Strategy, p.Depth, p.Rows*p.Width, p.bands(), p.Band, p.Chunks)
+	return fmt.Sprintf("forward %v, weight gradient %v in %d partial sums, input gradient %v, bands of %d of %d rows",
+		p.Strategy[Forward], p.Strategy[WeightGradient], p.Chunks, p.Strategy[InputGradient], p.Band, p.Rows)
 }

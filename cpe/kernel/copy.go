@@ -37,7 +37,7 @@ func NewCopy(m *cpe.Machine, s CopyShape) (*Copy, error) {
 	spec := m.Spec()
 	limit := 4 * hostTile
 	if !m.Native() {
-		limit = spec.LDMFloats() / 2
+		limit = spec.LDMFloats() / 4 // source and destination, two buffers each
 	}
 	c := &Copy{shape: s, machine: m, cols: min(s.Cols, limit)}
 	if c.cols > 0 {
@@ -77,8 +77,11 @@ func (c *Copy) RunGroup(g *cpe.CoreGroup) error {
 		if err := c.move(cpes[(n-lo)%len(cpes)], &dst, &src); err != nil {
 			return err
 		}
+		if (n-lo+1)%len(cpes) == 0 {
+			g.Overlap()
+		}
 	}
-	g.Sync(true)
+	g.Sync()
 	return nil
 }
 
@@ -93,6 +96,9 @@ func line(data []float32, at, n int) cpe.Block {
 func (c *Copy) move(p *cpe.CPE, dst, src *cpe.Block) error {
 	p.Free()
 	n := src.Cols
+	if err := p.Hold("copy", 2*n); err != nil { // the second buffers
+		return err
+	}
 	buffer, err := p.Alloc("copy", n)
 	if err != nil {
 		return err

@@ -1,15 +1,17 @@
-// Package kernel holds the tiled kernels: plans, which are pure functions of a machine's Spec and a shape, and the
-// programs that execute them, written once for all machines.
+// Package kernel holds the tiled kernels: plans, which are pure functions of a machine's Spec and a shape and print
+// themselves, and the programs that execute them, written once for all machines.
 //
-//	gemm.go    matrix product: on a mesh with register communication in as many steps as the mesh has columns, on the host
-//	           with packed panels and SIMD micro-kernels
-//	conv.go    convolution as im2col (im2col.go) and matrix products
-//	stream.go  everything that reads and writes arrays once: activations, normalisation, losses, updates, sums
-//	pool.go    pooling
-//	copy.go    moving rows
-//	random.go  random numbers by counter
+//	gemm.go, gemm_plan.go, product.go   matrix product: one loop nest over blocks, on a mesh with register communication
+//	view.go, image.go                   what a product's operands can be: matrices, their transposes, columns of images
+//	conv*.go, strategy.go, im2col.go    convolution as products of views (implicit) or of column matrices (explicit)
+//	stream.go, stream_plan.go           everything that passes over arrays once: activations, normalisation, losses, updates
+//	pool.go, pool_window.go             pooling
+//	copy.go                             moving rows
+//	random.go                           random numbers by counter
 //
-// A kernel is made once for a shape (NewX) and then run; running allocates nothing. Arrays are float32 in C order.
+// A kernel is made once for a shape (NewX) and then run; running allocates nothing. Arrays are float32 in C order. A
+// kernel object runs once at a time; kernels of one machine share its core groups and the room in their LDM.
+//
 // Every output element is summed in one order that depends on the plan alone, never on how many core groups there
 // are: results are bit-equal at any GOMAXPROCS.
 package kernel

@@ -4,122 +4,100 @@ import "github.com/swcaffe/swcaffe/cpe"
 
 // Gemm multiplies matrices of one shape on all core groups.
 type Gemm struct {
-	shape   GemmShape
-	machine *cpe.Machine
-	splitM  bool
-	groups  int
-	blocks  []*product // a core group each
-	job     productJob
+	shape         GemmShape
+	machine       *cpe.Machine
+	split         split
+	workers       []gemmWorker // a core group each
+	a, b, bias, c []float32
 }
 
-// smallGemm is the number of flops below which waking other native cores costs more than it saves.
-const smallGemm = 1 << 20
+// gemmWorker is what a core group needs to itself.
+type gemmWorker struct {
+	product *product
+	job     productJob
+	a, b    operand
+}
 
-// NewGemm plans a product. Core groups share the longer of M and N, so that every element of C is summed by one
+// NewGemm plans a product. Core groups share the rows or the columns of C, so that every element of C is summed by one
 // core group in the order of K.
 func NewGemm(m *cpe.Machine, s GemmShape) (*Gemm, error) {
 	spec := m.Spec()
-	g := &Gemm{shape: s, machine: m, splitM: s.M > s.N}
-	if m.Native() && 2*s.M*s.N*s.K < smallGemm {
-		g.groups = 1
-	}
-	for range spec.CoreGroups {
-		p, err := newProduct(m, s)
-		if err != nil {
+	g := &Gemm{shape: s, machine: m, workers: make([]gemmWorker, spec.CoreGroups)}
+	for i := range g.workers {
+		var err error
+		if g.workers[i].product, err = newProduct(m, s); err != nil {
 			return nil, err
 		}
-		g.blocks = append(g.blocks, p)
 	}
+	g.split = newSplit(&spec, g.Plan(), s)
 	return g, nil
 }
 
 // Name returns "gemm" and the shape.
-func (g *Gemm) Name() string { return "gemm " + g.shape.String() }
+func (g *Gemm) Name() string { return g.workers[0].product.name }
 
 // Plan returns the blocking.
-func (g *Gemm) Plan() GemmPlan { return g.blocks[0].plan }
+func (g *Gemm) Plan() GemmPlan { return g.workers[0].product.plan }
 
 // Run multiplies. bias, if not nil, has N values that are added to every row of C; it excludes Accumulate.
 func (g *Gemm) Run(a, b, bias, c []float32) error {
-	s := &g.shape
-	g.job = productJob{
-		a: matrix{a, s.K, s.TransA}, b: matrix{b, s.N, s.TransB}, c: c, ldc: s.N,
-		m: s.M, n: s.N, k: s.K, accumulate: s.Accumulate, bias: bias,
-	}
-	if s.TransA {
-		g.job.a.ld = s.M
-	}
-	if s.TransB {
-		g.job.b.ld = s.K
-	}
-	return g.machine.Run(g, g.groups)
+	g.a, g.b, g.bias, g.c = a, b, bias, c
+	return g.machine.Run(g, g.split.groups)
 }
 
-// RunGroup computes a core group's rows or columns of C, cut at whole micro-tiles.
+// RunGroup computes a core group's rows or columns of C.
 func (g *Gemm) RunGroup(cg *cpe.CoreGroup) error {
-	const unit = 32
-	job := g.job
-	if g.splitM {
-		lo, hi := cg.Share((job.m + unit - 1) / unit)
-		job.rows(lo*unit, min(hi*unit, job.m))
-	} else {
-		lo, hi := cg.Share((job.n + unit - 1) / unit)
-		job.columns(lo*unit, min(hi*unit, job.n))
+	s, w := &g.shape, &g.workers[cg.Index()]
+	w.a.set(stored(g.a, s.M, s.K, s.TransA), s.TransA)
+	w.b.set(stored(g.b, s.K, s.N, s.TransB), s.TransB)
+	w.job = productJob{
+		a: &w.a, b: &w.b, c: cpe.Plain(g.c, s.N), m1: s.M, n1: s.N, k1: s.K,
+		accumulate: s.Accumulate && g.bias == nil, bias: g.bias,
 	}
-	return g.blocks[cg.Index()].run(cg, &job)
+	g.split.share(cg, &w.job)
+	return w.product.run(cg, &w.job)
 }
 
-// matrix is a row-major operand; trans means that the product uses its transpose.
-type matrix struct {
-	data  []float32
-	ld    int
-	trans bool
+// stored is an operand of rows x cols as it lies in memory.
+func stored(data []float32, rows, cols int, trans bool) cpe.Matrix {
+	if trans {
+		return cpe.Plain(data, rows)
+	}
+	return cpe.Plain(data, cols)
 }
 
-// from returns the operand without its first r rows and c columns, as the product sees them.
-func (m matrix) from(r, c int) matrix {
-	if m.trans {
-		r, c = c, r
-	}
-	if m.data != nil {
-		m.data = m.data[min(len(m.data), r*m.ld+c):]
-	}
-	return m
+// split says how core groups share a product: by rows or by columns of C, in whole panels.
+type split struct {
+	byRows bool
+	unit   int
+	groups int // 0: all
 }
 
-// productJob is one product for one core group.
-type productJob struct {
-	a, b       matrix
-	c          []float32
-	ldc        int
-	m, n, k    int
-	accumulate bool
-	bias       []float32 // added to every row of C, or with biasRows one value to each row
-	biasRows   bool
+// smallGemm is the number of flops below which waking another native core costs more than it saves.
+const smallGemm = 1 << 21
+
+// newSplit shares rows or columns, whichever leaves the busiest core group less to do: panels to multiply and to pack.
+func newSplit(spec *cpe.Spec, p GemmPlan, s GemmShape) split {
+	row, col := split{byRows: true, unit: p.MR}, split{unit: p.NR}
+	if !spec.Native() {
+		row.unit, col.unit = spec.Rows, 4*spec.Cols
+	} else if 2*s.M*s.N*s.K < smallGemm {
+		row.groups, col.groups = 1, 1
+	}
+	rows := blocks(blocks(s.M, row.unit), spec.CoreGroups) * row.unit
+	cols := blocks(blocks(s.N, col.unit), spec.CoreGroups) * col.unit
+	if 2*rows*s.N+packingFlops*(rows+s.N) < 2*s.M*cols+packingFlops*(s.M+cols) {
+		return row
+	}
+	return col
 }
 
-// rows narrows the job to rows lo <= i < hi of C.
-func (j *productJob) rows(lo, hi int) {
-	hi = max(lo, hi)
-	j.a = j.a.from(lo, 0)
-	if j.c != nil {
-		j.c = j.c[min(len(j.c), lo*j.ldc):]
+// share narrows a job to the part of a core group.
+func (s *split) share(g *cpe.CoreGroup, job *productJob) {
+	lo, hi := &job.n0, &job.n1
+	if s.byRows {
+		lo, hi = &job.m0, &job.m1
 	}
-	if j.bias != nil && j.biasRows {
-		j.bias = j.bias[lo:]
-	}
-	j.m = hi - lo
-}
-
-// columns narrows the job to columns lo <= i < hi of C.
-func (j *productJob) columns(lo, hi int) {
-	hi = max(lo, hi)
-	j.b = j.b.from(0, lo)
-	if j.c != nil {
-		j.c = j.c[min(len(j.c), lo):]
-	}
-	if j.bias != nil && !j.biasRows {
-		j.bias = j.bias[lo:]
-	}
-	j.n = hi - lo
+	from, to := g.Share(blocks(*hi-*lo, s.unit))
+	*lo, *hi = *lo+from*s.unit, min(*hi, *lo+to*s.unit)
 }

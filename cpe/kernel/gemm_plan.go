@@ -38,80 +38,80 @@ const (
 type GemmPlan struct {
 	BM, BN, BK int
 	Order      [3]int
+	Steps      int // parts that a block's K is cut into; each is broadcast once
+	MR, NR     int // panels of the micro-kernel that this computer multiplies with
+	Double     bool
 	LDM        int // bytes of one CPE's LDM
 }
 
 // String prints the plan on a line.
 func (p GemmPlan) String() string {
 	names := [3]string{"M", "N", "K"}
-	return fmt.Sprintf("blocks %dx%dx%d, loops %s%s%s, LDM %d bytes", p.BM, p.BN, p.BK, names[p.Order[0]], names[p.Order[1]], names[p.Order[2]], p.LDM)
+	return fmt.Sprintf("blocks %dx%dx%d, loops %s%s%s, %d steps, LDM %d bytes",
+		p.BM, p.BN, p.BK, names[p.Order[0]], names[p.Order[1]], names[p.Order[2]], p.Steps, p.LDM)
 }
 
 // PlanGemm chooses the blocking.
-func PlanGemm(spec *cpe.Spec, native bool, s GemmShape) (GemmPlan, error) {
-	if native {
+func PlanGemm(spec *cpe.Spec, s GemmShape) (GemmPlan, error) {
+	if spec.Native() {
 		return planHostGemm(spec, s), nil
 	}
 	return planMeshGemm(spec, s)
 }
 
-// planHostGemm sizes A's block for half the L2 cache and B's for half of L3, with K blocks whose B panel fits L1.
+// planHostGemm cuts K so that a panel of B fits L1 together with one of A, M so that a block of A fills half of L2, and
+// N so that a block of B fits a quarter of L3, 4 MB at most. Blocks are evened out.
 func planHostGemm(spec *cpe.Spec, s GemmShape) GemmPlan {
-	mr, nr := simd.Micro()
-	l1, l3 := spec.L1Bytes, spec.L3Bytes
-	if l1 == 0 {
-		l1 = 32 << 10
-	}
-	if l3 == 0 {
-		l3 = 4 * spec.LDMBytes
-	}
-	p := GemmPlan{Order: [3]int{loopN, loopK, loopM}}
-	p.BK = max(64, min(384, l1*3/4/(4*nr)))
-	if s.K <= p.BK*5/4 {
-		p.BK = max(1, s.K)
-	} else {
-		blocks := (s.K + p.BK - 1) / p.BK
-		p.BK = (s.K + blocks - 1) / blocks
-	}
-	p.BM = roundUp(min(s.M, max(mr, spec.LDMBytes/2/4/p.BK)), mr)
-	p.BN = roundUp(min(s.N, max(nr, l3/2/4/p.BK), 4096), nr)
-	p.LDM = 4 * p.BM * p.BK
+	p := GemmPlan{Order: [3]int{loopN, loopK, loopM}, Steps: 1}
+	p.MR, p.NR = simd.Micro()
+	p.BK = even(s.K, max(64, spec.L1Bytes/4/(p.MR+p.NR)), 1)
+	p.BM = even(s.M, max(p.MR, spec.LDMBytes/2/4/p.BK), p.MR)
+	p.BN = even(s.N, max(8*p.NR, min(spec.L3Bytes/4, 4<<20)/4/p.BK), p.NR)
+	tiles := newTiles(spec, p)
+	p.LDM = tiles.bytes(spec, p)
 	return p
 }
 
-func roundUp(n, unit int) int { return max(1, (n+unit-1)/unit) * unit }
+// even cuts an extent into as few equal blocks of at most size values as possible; blocks are multiples of unit.
+func even(extent, size, unit int) int {
+	n := max(1, blocks(extent, size))
+	return max(1, blocks(blocks(extent, n), unit)) * unit
+}
 
-// planMeshGemm searches square-ish blocks, multiples of the mesh, for the least traffic to memory that fits LDM with
-// double-buffered A and B.
+// blocks is the number of blocks of a size that cover an extent.
+func blocks(extent, size int) int { return (extent + size - 1) / size }
+
+// planMeshGemm searches blocks for the least time by required bandwidth: every block of A and B is fetched MNK/BN and
+// MNK/BM times altogether, and short K blocks cost a latency each.
 func planMeshGemm(spec *cpe.Spec, s GemmShape) (GemmPlan, error) {
-	p := GemmPlan{Order: [3]int{loopM, loopN, loopK}}
-	best := 0.0
-	least := 0
+	best, bestCost, least := GemmPlan{}, 0.0, 0
+	mr, nr := simd.Micro()
 	for _, bm := range blockSizes(s.M, spec.Rows) {
 		for _, bn := range blockSizes(s.N, spec.Cols) {
-			for _, bk := range blockSizes(s.K, spec.Cols) {
-				ldm := meshLDM(spec, bm, bn, bk)
-				if least == 0 || ldm < least {
-					least = ldm
+			for _, bk := range blockSizes(s.K, max(spec.Rows, spec.Cols)) {
+				p := GemmPlan{
+					BM: bm, BN: bn, BK: bk, Order: [3]int{loopM, loopN, loopK}, Steps: max(spec.Rows, spec.Cols),
+					MR: mr, NR: nr, Double: true,
 				}
-				if ldm > spec.LDMBytes {
-					continue
+				tiles := newTiles(spec, p)
+				p.LDM = tiles.bytes(spec, p)
+				if least == 0 || p.LDM < least {
+					least = p.LDM
 				}
-				// Blocks of A and B are fetched MNK/BN and MNK/BM times; short K blocks cost a latency each.
-				cost := 1/float64(bm) + 1/float64(bn) + 0.25/float64(bk)
-				if best == 0 || cost < best {
-					best, p.BM, p.BN, p.BK, p.LDM = cost, bm, bn, bk, ldm
+				cost := 1/float64(min(bm, s.M)) + 1/float64(min(bn, s.N)) + 0.25/float64(min(bk, s.K+1))
+				if p.LDM <= spec.LDMBytes && (bestCost == 0 || cost < bestCost) {
+					best, bestCost = p, cost
 				}
 			}
 		}
 	}
-	if best == 0 {
-		return p, &cpe.LDMError{Kernel: "gemm " + s.String(), Asked: least, Have: spec.LDMBytes}
+	if bestCost == 0 {
+		return best, &cpe.LDMError{Kernel: "gemm " + s.String(), Asked: least, Have: spec.LDMBytes}
 	}
-	return p, nil
+	return best, nil
 }
 
-// blockSizes are the candidates for one extent: the mesh's width times powers of two, up to the extent.
+// blockSizes are the candidates for one extent: the mesh's width times 1, 2, 3, 4, 6, 8, 12, ... up to the extent.
 func blockSizes(n, mesh int) []int {
 	var sizes []int
 	for b := mesh; ; b *= 2 {
@@ -119,12 +119,34 @@ func blockSizes(n, mesh int) []int {
 		if b >= n || b >= 1024 {
 			return sizes
 		}
+		if b > mesh {
+			sizes = append(sizes, b+b/2)
+		}
 	}
 }
 
-// meshLDM is what a CPE needs for its parts of a block of C and two blocks of A and B each.
-func meshLDM(spec *cpe.Spec, bm, bn, bk int) int {
-	part := func(n, of int) int { return (n + of - 1) / of }
-	m, n := part(bm, spec.Rows), part(bn, spec.Cols)
-	return 4 * (m*n + 2*m*part(bk, spec.Cols) + 2*part(bk, spec.Rows)*n)
+// tiles are the three tiles of a product on a mesh: A is cut into rows of the mesh and steps, B into steps and columns, C into
+// rows and columns.
+type tiles struct{ a, b, c cpe.Tile }
+
+func newTiles(spec *cpe.Spec, p GemmPlan) tiles {
+	return tiles{
+		a: cpe.Tile{RowParts: spec.Rows, ColParts: p.Steps, Layout: cpe.Layout{Panel: p.MR, ByRows: true}, Double: p.Double},
+		b: cpe.Tile{RowParts: p.Steps, ColParts: spec.Cols, Layout: cpe.Layout{Panel: p.NR}, Double: p.Double},
+		c: cpe.Tile{RowParts: spec.Rows, ColParts: spec.Cols},
+	}
+}
+
+// extents lists the tiles that take LDM: natively not C, which is updated in memory.
+func (t *tiles) extents(spec *cpe.Spec, p GemmPlan) []cpe.TileExtent {
+	all := []cpe.TileExtent{{Tile: &t.a, Rows: p.BM, Cols: p.BK}, {Tile: &t.b, Rows: p.BK, Cols: p.BN}, {Tile: &t.c, Rows: p.BM, Cols: p.BN}}
+	if spec.Native() {
+		return all[:2]
+	}
+	return all
+}
+
+func (t *tiles) bytes(spec *cpe.Spec, p GemmPlan) int {
+	ldm, _ := cpe.Need(spec, t.extents(spec, p)...)
+	return 4 * ldm
 }

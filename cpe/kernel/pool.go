@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"fmt"
 	"unsafe"
 
 	"github.com/swcaffe/swcaffe/cpe"
@@ -19,7 +20,8 @@ const (
 	PoolStochastic
 )
 
-// PoolShape describes pooling of N x C planes of H x W into planes of OH x OW.
+// PoolShape describes pooling of N x C planes of H x W into planes of OH x OW by windows of KH x KW, SH and SW apart, over
+// planes padded by PH and PW.
 type PoolShape struct {
 	N, C, H, W     int
 	KH, KW, SH, SW int
@@ -29,13 +31,62 @@ type PoolShape struct {
 	Train          bool
 }
 
-// Pool executes a PoolShape. A CPE takes a band of output rows of one plane and the input rows it needs; natively a band
-// is a whole plane.
+// masked reports whether outputs remember which input they took.
+func (s *PoolShape) masked() bool {
+	return s.Method == PoolMax || s.Method == PoolStochastic && s.Train
+}
+
+// PoolPlan says which tiles of a plane a CPE takes: bands of whole rows while they fit, else strips of columns of one row
+// (swCaffe, section IV-D). Forward tiles are of outputs, with the inputs that their windows meet; backward tiles are of
+// inputs, with the outputs whose windows meet them. Natively a tile is a plane.
+type PoolPlan struct {
+	Rows, Cols             int // of outputs, forward
+	BackwardRows, BackCols int // of inputs, backward
+}
+
+// String prints the plan on a line.
+func (p PoolPlan) String() string {
+	return fmt.Sprintf("forward %dx%d outputs, backward %dx%d inputs", p.Rows, p.Cols, p.BackwardRows, p.BackCols)
+}
+
+// PlanPool cuts planes so that two tiles, for double buffering, fit LDM.
+func PlanPool(spec *cpe.Spec, s PoolShape) (PoolPlan, error) {
+	p := PoolPlan{s.OH, s.OW, s.H, s.W}
+	if spec.Native() {
+		return p, nil
+	}
+	need := func(ih, iw, oh, ow int) int { return 2 * (ih*iw + 2*oh*ow) }
+	forward := func(oh, ow int) int {
+		return need(min(s.H, (oh-1)*s.SH+s.KH), min(s.W, (ow-1)*s.SW+s.KW), oh, ow)
+	}
+	backward := func(ih, iw int) int {
+		return need(ih, iw, min(s.OH, (ih+s.KH-2)/s.SH+1), min(s.OW, (iw+s.KW-2)/s.SW+1))
+	}
+	var err error
+	if p.Rows, p.Cols, err = cutPlane(spec, s.OH, s.OW, forward); err != nil {
+		return p, err
+	}
+	p.BackwardRows, p.BackCols, err = cutPlane(spec, s.H, s.W, backward)
+	return p, err
+}
+
+// cutPlane returns the largest tile of a plane of h x w that fits LDM.
+func cutPlane(spec *cpe.Spec, h, w int, need func(rows, cols int) int) (rows, cols int, err error) {
+	limit := spec.LDMFloats()
+	if rows = largest(h, func(n int) bool { return need(n, w) <= limit }); rows > 0 {
+		return rows, w, nil
+	}
+	if cols = largest(w, func(n int) bool { return need(1, n) <= limit }); cols > 0 {
+		return 1, cols, nil
+	}
+	return 0, 0, &cpe.LDMError{Kernel: "pooling", Asked: 4 * need(1, 1), Have: spec.LDMBytes}
+}
+
+// Pool executes a PoolShape.
 type Pool struct {
 	shape    PoolShape
+	plan     PoolPlan
 	machine  *cpe.Machine
-	rows     int // output rows a band, forward
-	inRows   int // input rows a band, backward
 	backward bool
 
 	x, y []float32
@@ -43,28 +94,21 @@ type Pool struct {
 	key  uint64
 }
 
-// NewPool cuts the planes into bands that fit LDM.
+// NewPool plans a pooling.
 func NewPool(m *cpe.Machine, s PoolShape) (*Pool, error) {
-	p := &Pool{shape: s, machine: m, rows: s.OH, inRows: s.H}
-	if m.Native() {
-		return p, nil
-	}
 	spec := m.Spec()
-	fits := func(in, out int) bool { return 4*(in*s.W+2*out*s.OW) <= spec.LDMBytes }
-	p.rows = largest(s.OH, func(n int) bool { return fits(min(s.H, (n-1)*s.SH+s.KH), n) })
-	p.inRows = largest(s.H, func(n int) bool { return fits(n, min(s.OH, p.outputsOver(n))) })
-	if p.rows == 0 || p.inRows == 0 {
-		asked := 4 * (min(s.H, s.KH)*s.W + 2*max(1, p.outputsOver(1))*s.OW)
-		return nil, &cpe.LDMError{Kernel: "pooling", Asked: asked, Have: spec.LDMBytes}
+	plan, err := PlanPool(&spec, s)
+	if err != nil {
+		return nil, err
 	}
-	return p, nil
+	return &Pool{shape: s, plan: plan, machine: m}, nil
 }
-
-// outputsOver is the largest number of output rows whose windows meet n input rows.
-func (p *Pool) outputsOver(n int) int { return (n+p.shape.KH-2)/p.shape.SH + 1 }
 
 // Name returns "pooling".
 func (p *Pool) Name() string { return "pooling" }
+
+// Plan returns how planes are cut.
+func (p *Pool) Plan() PoolPlan { return p.plan }
 
 // Forward pools x into y. mask, not used by PoolAve, gets the index in its plane of the value each output took (max, and
 // stochastic in training); key seeds the draws.
@@ -86,61 +130,150 @@ func (p *Pool) groups() int {
 	return 0
 }
 
-// RunGroup does a core group's share of the bands.
+// RunGroup does a core group's share of the tiles.
 func (p *Pool) RunGroup(g *cpe.CoreGroup) error {
 	s := &p.shape
-	extent, size := s.OH, p.rows
+	h, w, rows, cols := s.OH, s.OW, p.plan.Rows, p.plan.Cols
 	if p.backward {
-		extent, size = s.H, p.inRows
+		h, w, rows, cols = s.H, s.W, p.plan.BackwardRows, p.plan.BackCols
 	}
-	bands := blocks(extent, size)
-	lo, hi := g.Share(s.N * s.C * bands)
+	if h == 0 || w == 0 {
+		return nil
+	}
+	bands, strips := blocks(h, rows), blocks(w, cols)
+	lo, hi := g.Share(s.N * s.C * bands * strips)
 	cpes := g.CPEs()[:g.Deal(hi-lo)]
 	for n := lo; n < hi; n++ {
-		c, plane, row := cpes[(n-lo)%len(cpes)], n/bands, n%bands*size
-		run := p.forwardBand
-		if p.backward {
-			run = p.backwardBand
-		}
-		c.Free()
-		if err := run(c, plane, row, min(size, extent-row)); err != nil {
+		t := poolTile{plane: n / strips / bands}
+		at := span{n / strips % bands * rows, 0}
+		at.n = min(rows, h-at.at)
+		across := span{n % strips * cols, 0}
+		across.n = min(cols, w-across.at)
+		if err := p.runTile(cpes[(n-lo)%len(cpes)], &t, at, across); err != nil {
 			return err
 		}
+		if (n-lo+1)%len(cpes) == 0 {
+			g.Overlap()
+		}
 	}
-	g.Sync(true)
+	g.Sync()
 	return nil
 }
 
-// poolBand is a band's buffers: input rows from in0 on, output rows from out0 on, and the outputs' mask.
-type poolBand struct {
-	plane            int
-	in, out          []float32
-	mask             []int32
-	in0, ins         int
-	out0, outs       int
-	inB, outB, maskB cpe.Block
-	maskF            []float32
+// span is n places from at on.
+type span struct{ at, n int }
+
+func (s span) end() int { return s.at + s.n }
+
+// window returns the inputs inside the image that an output meets along one axis.
+func window(o, stride, pad, kernel, size int) (lo, hi int) {
+	lo = o*stride - pad
+	return max(lo, 0), min(lo+kernel, size)
 }
 
-func (p *Pool) masked() bool {
-	return p.shape.Method == PoolMax || p.shape.Method == PoolStochastic && p.shape.Train
+// met returns the inputs that a span of outputs meets.
+func met(o span, stride, pad, kernel, size int) span {
+	lo, _ := window(o.at, stride, pad, kernel, size)
+	_, hi := window(o.end()-1, stride, pad, kernel, size)
+	lo = min(lo, size)
+	return span{lo, max(0, hi-lo)}
 }
 
-// open takes LDM for a band.
-func (p *Pool) open(c *cpe.CPE, b *poolBand) error {
+// meeting returns the outputs, of size, that meet a span of inputs.
+func meeting(i span, stride, pad, kernel, size int) span {
+	lo := 0
+	if first := i.at + pad - kernel; first >= 0 {
+		lo = min(first/stride+1, size)
+	}
+	hi := min(size, (i.end()-1+pad)/stride+1)
+	return span{lo, max(0, hi-lo)}
+}
+
+// poolTile is a tile of a plane: its inputs and outputs, where they lie, and the outputs' mask.
+type poolTile struct {
+	plane               int
+	inRows, inCols      span
+	outRows, outCols    span
+	in, out, word       []float32
+	inStride, outStride int
+	inB, outB, maskB    cpe.Block
+	mask                []int32
+}
+
+// runTile works on one tile: rows and cols are those of outputs forward, of inputs backward.
+func (p *Pool) runTile(c *cpe.CPE, t *poolTile, rows, cols span) error {
 	s := &p.shape
-	b.inB = line(p.x, b.plane*s.H*s.W+b.in0*s.W, b.ins*s.W)
-	b.outB = line(p.y, b.plane*s.OH*s.OW+b.out0*s.OW, b.outs*s.OW)
+	if p.backward {
+		t.inRows, t.inCols = rows, cols
+		t.outRows, t.outCols = meeting(rows, s.SH, s.PH, s.KH, s.OH), meeting(cols, s.SW, s.PW, s.KW, s.OW)
+	} else {
+		t.outRows, t.outCols = rows, cols
+		t.inRows, t.inCols = met(rows, s.SH, s.PH, s.KH, s.H), met(cols, s.SW, s.PW, s.KW, s.W)
+	}
+	if err := p.open(c, t); err != nil {
+		return err
+	}
+	c.Compute(float64(t.outRows.n*t.outCols.n*s.KH*s.KW), 0)
+	if p.backward {
+		t.out, _, t.outStride = c.Load(t.out, &t.outB)
+		t.in, _, t.inStride = c.Place(t.in, &t.inB)
+		if s.masked() {
+			t.word, _, _ = c.Load(t.word, &t.maskB)
+			t.mask = asInts(t.word)
+		}
+		if c.Values() {
+			p.spread(t)
+		}
+		c.Store(&t.inB, t.in)
+		return nil
+	}
+	t.in, _, t.inStride = c.Load(t.in, &t.inB)
+	t.out, _, t.outStride = c.Place(t.out, &t.outB)
+	if s.masked() {
+		t.word, _, _ = c.Place(t.word, &t.maskB)
+		t.mask = asInts(t.word)
+	}
+	if c.Values() {
+		p.gather(t)
+	}
+	c.Store(&t.outB, t.out)
+	if s.masked() {
+		c.Store(&t.maskB, t.word)
+	}
+	return nil
+}
+
+// open finds a tile's blocks and takes LDM for them, twice for double buffering.
+func (p *Pool) open(c *cpe.CPE, t *poolTile) error {
+	s := &p.shape
+	t.inB = rectangle(p.x, t.plane, s.H, s.W, t.inRows, t.inCols)
+	t.outB = rectangle(p.y, t.plane, s.OH, s.OW, t.outRows, t.outCols)
+	t.maskB = rectangle(asFloats(p.mask), t.plane, s.OH, s.OW, t.outRows, t.outCols)
+	c.Free()
 	var err error
-	if b.in, err = c.Alloc("pooling", b.inB.Cols); err != nil {
+	if t.in, err = c.Alloc("pooling", t.inB.Count()); err != nil {
 		return err
 	}
-	if b.out, err = c.Alloc("pooling", b.outB.Cols); err != nil || !p.masked() {
+	if t.out, err = c.Alloc("pooling", t.outB.Count()); err != nil {
 		return err
 	}
-	b.maskB = line(asFloats(p.mask), b.plane*s.OH*s.OW+b.out0*s.OW, b.outs*s.OW)
-	b.maskF, err = c.Alloc("pooling", b.maskB.Cols)
-	return err
+	values := t.inB.Count() + t.outB.Count()
+	if s.masked() {
+		if t.word, err = c.Alloc("pooling", t.maskB.Count()); err != nil {
+			return err
+		}
+		values += t.maskB.Count()
+	}
+	return c.Hold("pooling", values)
+}
+
+// rectangle is a part of a plane of h x w values.
+func rectangle(data []float32, plane, h, w int, rows, cols span) cpe.Block {
+	b := cpe.Block{Planes: 1, PlaneStride: rows.n * w, Rows: rows.n, RowStride: w, Cols: cols.n}
+	if data != nil && b.Count() > 0 {
+		b.Data = data[plane*h*w+rows.at*w+cols.at:]
+	}
+	return b
 }
 
 // asFloats lets DMA, which moves words, move a mask.
@@ -150,179 +283,4 @@ func asFloats(mask []int32) []float32 {
 
 func asInts(words []float32) []int32 {
 	return unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(words))), len(words))
-}
-
-// window returns the part inside the image of the window of output o along one axis.
-func window(o, stride, pad, kernel, size int) (lo, hi int) {
-	lo = o*stride - pad
-	return max(lo, 0), min(lo+kernel, size)
-}
-
-func (p *Pool) forwardBand(c *cpe.CPE, plane, row, rows int) error {
-	s := &p.shape
-	b := poolBand{plane: plane, out0: row, outs: rows}
-	lo, _ := window(row, s.SH, s.PH, s.KH, s.H)
-	_, hi := window(row+rows-1, s.SH, s.PH, s.KH, s.H)
-	b.in0, b.ins = min(lo, s.H), max(0, hi-lo)
-	if err := p.open(c, &b); err != nil {
-		return err
-	}
-	b.in, _, _ = c.Load(b.in, &b.inB)
-	b.out, _, _ = c.Place(b.out, &b.outB)
-	if p.masked() {
-		b.maskF, _, _ = c.Place(b.maskF, &b.maskB)
-		b.mask = asInts(b.maskF)
-	}
-	c.Compute(float64(rows*s.OW*s.KH*s.KW), 0)
-	if c.Values() {
-		p.pool(&b)
-	}
-	c.Store(&b.outB, b.out)
-	if p.masked() {
-		c.Store(&b.maskB, b.maskF)
-	}
-	return nil
-}
-
-func (p *Pool) pool(b *poolBand) {
-	s := &p.shape
-	for oy := range b.outs {
-		y0, y1 := window(b.out0+oy, s.SH, s.PH, s.KH, s.H)
-		for ox := range s.OW {
-			x0, x1 := window(ox, s.SW, s.PW, s.KW, s.W)
-			at := oy*s.OW + ox
-			switch {
-			case s.Method == PoolMax:
-				b.out[at], b.mask[at] = largestIn(b, s.W, y0, y1, x0, x1)
-			case s.Method == PoolAve:
-				b.out[at] = sumIn(b, s.W, y0, y1, x0, x1) / float32(p.divisor(b.out0+oy, ox))
-			case s.Train:
-				draw := UniformFloat(p.key, uint64(b.plane*s.OH*s.OW+b.out0*s.OW+at))
-				b.out[at], b.mask[at] = drawFrom(b, s.W, y0, y1, x0, x1, draw)
-			default:
-				b.out[at] = weightedMean(b, s.W, y0, y1, x0, x1)
-			}
-		}
-	}
-}
-
-// divisor is the size of a window with the padding inside size + pad counted, as in Caffe.
-func (p *Pool) divisor(oy, ox int) int {
-	s := &p.shape
-	y, x := oy*s.SH-s.PH, ox*s.SW-s.PW
-	return (min(y+s.KH, s.H+s.PH) - y) * (min(x+s.KW, s.W+s.PW) - x)
-}
-
-func largestIn(b *poolBand, w, y0, y1, x0, x1 int) (float32, int32) {
-	if y0 >= y1 || x0 >= x1 {
-		return 0, -1
-	}
-	best := (y0-b.in0)*w + x0
-	value := b.in[best]
-	for y := y0; y < y1; y++ {
-		from := (y - b.in0) * w
-		for x, v := range b.in[from+x0 : from+x1] {
-			if v > value || v != v {
-				value, best = v, from+x0+x
-			}
-		}
-	}
-	return value, int32(best + b.in0*w)
-}
-
-func sumIn(b *poolBand, w, y0, y1, x0, x1 int) float32 {
-	var sum float32
-	for y := y0; y < y1; y++ {
-		from := (y - b.in0) * w
-		for _, v := range b.in[from+x0 : from+x1] {
-			sum += v
-		}
-	}
-	return sum
-}
-
-func drawFrom(b *poolBand, w, y0, y1, x0, x1 int, draw float32) (float32, int32) {
-	threshold := draw * sumIn(b, w, y0, y1, x0, x1)
-	var sum float32
-	last := (y0-b.in0)*w + x0
-	for y := y0; y < y1; y++ {
-		from := (y - b.in0) * w
-		for x := x0; x < x1; x++ {
-			last = from + x
-			sum += b.in[last]
-			if sum >= threshold {
-				return b.in[last], int32(last + b.in0*w)
-			}
-		}
-	}
-	return b.in[last], int32(last + b.in0*w)
-}
-
-func weightedMean(b *poolBand, w, y0, y1, x0, x1 int) float32 {
-	var sum, squares float32
-	for y := y0; y < y1; y++ {
-		from := (y - b.in0) * w
-		for _, v := range b.in[from+x0 : from+x1] {
-			sum += v
-			squares += v * v
-		}
-	}
-	if sum <= 0 {
-		return 0
-	}
-	return squares / sum
-}
-
-func (p *Pool) backwardBand(c *cpe.CPE, plane, row, rows int) error {
-	s := &p.shape
-	b := poolBand{plane: plane, in0: row, ins: rows}
-	first := 0
-	if row+s.PH >= s.KH {
-		first = (row+s.PH-s.KH)/s.SH + 1
-	}
-	last := min(s.OH-1, (row+rows-1+s.PH)/s.SH)
-	b.out0 = min(first, s.OH)
-	b.outs = max(0, last-b.out0+1)
-	if err := p.open(c, &b); err != nil {
-		return err
-	}
-	b.out, _, _ = c.Load(b.out, &b.outB)
-	b.in, _, _ = c.Place(b.in, &b.inB)
-	if p.masked() {
-		b.maskF, _, _ = c.Load(b.maskF, &b.maskB)
-		b.mask = asInts(b.maskF)
-	}
-	c.Compute(float64(b.outs*s.OW*s.KH*s.KW), 0)
-	if c.Values() {
-		p.spread(&b)
-	}
-	c.Store(&b.inB, b.in)
-	return nil
-}
-
-// spread adds the outputs' gradients, in their order, to the inputs of the band.
-func (p *Pool) spread(b *poolBand) {
-	s := &p.shape
-	from, to := b.in0*s.W, (b.in0+b.ins)*s.W
-	clear(b.in[:b.ins*s.W])
-	for oy := range b.outs {
-		for ox := range s.OW {
-			at := oy*s.OW + ox
-			if p.masked() {
-				if m := int(b.mask[at]); m >= from && m < to {
-					b.in[m-from] += b.out[at]
-				}
-				continue
-			}
-			y0, y1 := window(b.out0+oy, s.SH, s.PH, s.KH, s.H)
-			x0, x1 := window(ox, s.SW, s.PW, s.KW, s.W)
-			v := b.out[at] / float32(p.divisor(b.out0+oy, ox))
-			for y := max(y0, b.in0); y < min(y1, b.in0+b.ins); y++ {
-				row := b.in[(y-b.in0)*s.W:]
-				for x := x0; x < x1; x++ {
-					row[x] += v
-				}
-			}
-		}
-	}
 }

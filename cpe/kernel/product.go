@@ -5,38 +5,50 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
-// product executes a GemmPlan on one core group: one loop nest over blocks for every machine. What differs is how a
-// block is fetched and multiplied: natively A and B are packed into panels and C is updated where it lies; on a
-// mesh each CPE holds its part of the three blocks in LDM, and the owners of A's and B's parts broadcast them along rows
-// and columns, step by step (swCaffe, section IV-A).
+// product executes a GemmPlan on one core group: one loop nest over blocks for every machine. A block of A or B is
+// brought to a tile in panels and a block of C placed when the loops move to it. Each block is multiplied in steps: the
+// owners of A's part t broadcast it along their rows, those of B's along their columns, and every CPE adds A(i,t)*B(t,j)
+// to its part of C (swCaffe, section IV-A). On a mesh of one CPE there is one step and nobody to broadcast to.
 type product struct {
 	plan GemmPlan
 	name string
-	job  *productJob
-	host hostBlocks
-	mesh meshBlocks
-
-	held [3][2]int // which block of A (i,k), B (k,j) and C (i,j) is held; -1: none
+	tiles
+	job   *productJob
+	held  [3][2]int // which block of A (i,k), B (k,j) and C (i,j) is held
+	spill []float32 // a micro-tile whose columns do not lie side by side
 }
 
+// productJob is one product for one core group: rows [m0,m1) and columns [n0,n1) of C, summed over [k0,k1).
+type productJob struct {
+	a, b       cpe.View
+	c          cpe.Matrix
+	m0, m1     int
+	n0, n1     int
+	k0, k1     int
+	accumulate bool
+	bias       []float32 // added to every row of C, or with biasRows one value to each row
+	biasRows   bool
+}
+
+// newProduct plans a product and reserves what it needs.
 func newProduct(m *cpe.Machine, s GemmShape) (*product, error) {
 	spec := m.Spec()
-	plan, err := PlanGemm(&spec, m.Native(), s)
+	plan, err := PlanGemm(&spec, s)
 	if err != nil {
 		return nil, err
 	}
-	p := &product{plan: plan, name: "gemm " + s.String()}
-	if m.Native() {
-		p.host.init(plan)
-	}
+	p := &product{plan: plan, name: "gemm " + s.String(), tiles: newTiles(&spec, plan), spill: make([]float32, plan.MR*plan.NR)}
+	_, stored := cpe.Need(&spec, p.extents(&spec, plan)...)
+	m.Reserve(stored, 0)
 	return p, nil
 }
 
 var nothing = [2]int{-1, -1}
 
-// run does one job. Its extents may be smaller than those the plan was made for, not larger in K.
+// run does one job. Its extents may be smaller than those the plan was made for, and larger in any but the sizes of
+// blocks.
 func (p *product) run(g *cpe.CoreGroup, job *productJob) error {
-	if job.m == 0 || job.n == 0 {
+	if job.m0 >= job.m1 || job.n0 >= job.n1 {
 		return nil
 	}
 	p.job = job
@@ -44,7 +56,7 @@ func (p *product) run(g *cpe.CoreGroup, job *productJob) error {
 	if err := p.open(g); err != nil {
 		return err
 	}
-	counts := [3]int{blocks(job.m, p.plan.BM), blocks(job.n, p.plan.BN), max(1, blocks(job.k, p.plan.BK))}
+	counts := [3]int{blocks(job.m1-job.m0, p.plan.BM), blocks(job.n1-job.n0, p.plan.BN), max(1, blocks(job.k1-job.k0, p.plan.BK))}
 	var at [3]int
 	o := p.plan.Order
 	for at[o[0]] = 0; at[o[0]] < counts[o[0]]; at[o[0]]++ {
@@ -56,158 +68,161 @@ func (p *product) run(g *cpe.CoreGroup, job *productJob) error {
 			}
 		}
 	}
-	return p.close(g)
+	p.finish(g)
+	return nil
 }
 
-func blocks(n, size int) int { return (n + size - 1) / size }
+// open takes LDM for the tiles.
+func (p *product) open(g *cpe.CoreGroup) error {
+	g.Free()
+	g.Deal(len(g.CPEs()))
+	if err := g.Take(p.name, &p.a, p.plan.BM, p.plan.BK); err != nil {
+		return err
+	}
+	if err := g.Take(p.name, &p.b, p.plan.BK, p.plan.BN); err != nil {
+		return err
+	}
+	return g.TakePlaced(p.name, &p.c, p.plan.BM, p.plan.BN)
+}
 
-// extent is the place and length of block i of an extent n.
-func extent(i, size, n int) (at, length int) {
-	at = i * size
-	return at, min(size, n-at)
+// extent is the place and length of block i of the range [lo, hi).
+func extent(i, size, lo, hi int) (at, length int) {
+	at = lo + i*size
+	return at, min(size, hi-at)
 }
 
 // visit multiplies block (i,k) of A with block (k,j) of B into block (i,j) of C.
 func (p *product) visit(g *cpe.CoreGroup, i, j, k int) error {
+	job := p.job
+	i0, m := extent(i, p.plan.BM, job.m0, job.m1)
+	j0, n := extent(j, p.plan.BN, job.n0, job.n1)
+	k0, kk := extent(k, p.plan.BK, job.k0, job.k1)
+	kk = max(0, kk)
 	if c := [2]int{i, j}; p.held[2] != c {
-		if err := p.finishC(g); err != nil {
-			return err
-		}
+		p.finish(g)
 		p.held[2] = c
-		p.startC(g, i, j, k)
+		g.Place(&p.c, job.c, i0, j0, m, n, job.accumulate)
+		if k == 0 {
+			p.start(g, i0, j0)
+		}
 	}
 	if b := [2]int{k, j}; p.held[1] != b {
 		p.held[1] = b
-		p.fetchB(g, k, j)
+		g.Get(&p.b, job.b, k0, j0, kk, n)
 	}
 	if a := [2]int{i, k}; p.held[0] != a {
 		p.held[0] = a
-		p.fetchA(g, i, k)
+		g.Get(&p.a, job.a, i0, k0, m, kk)
 	}
-	return p.multiply(g, i, j, k)
-}
-
-func (p *product) open(g *cpe.CoreGroup) error {
-	if g.Native() {
-		return nil
+	fresh := k == 0 && !job.accumulate && job.bias == nil
+	for t := range p.plan.Steps {
+		if err := p.step(g, t, !fresh || t > 0); err != nil {
+			return err
+		}
 	}
-	return p.mesh.open(g, p)
-}
-
-func (p *product) close(g *cpe.CoreGroup) error { return p.finishC(g) }
-
-func (p *product) startC(g *cpe.CoreGroup, i, j, k int) {
-	if !g.Native() {
-		p.mesh.startC(g, p, i, j)
-	} else if k == 0 && p.job.bias != nil {
-		p.host.startBias(p, i, j)
-	}
-}
-
-func (p *product) finishC(g *cpe.CoreGroup) error {
-	if g.Native() || p.held[2] == nothing {
-		return nil
-	}
-	p.mesh.storeC(g, p, p.held[2][0], p.held[2][1])
+	g.Overlap()
 	return nil
 }
 
-func (p *product) fetchA(g *cpe.CoreGroup, i, k int) {
-	if g.Native() {
-		p.host.packA(p, i, k)
-		return
-	}
-	p.mesh.fetchA(g, p, i, k)
-}
-
-func (p *product) fetchB(g *cpe.CoreGroup, k, j int) {
-	if g.Native() {
-		p.host.packB(p, k, j)
-		return
-	}
-	p.mesh.fetchB(g, p, k, j)
-}
-
-func (p *product) multiply(g *cpe.CoreGroup, i, j, k int) error {
-	if g.Native() {
-		p.host.multiply(p, i, j, k)
-		return nil
-	}
-	return p.mesh.multiply(g, p, i, j, k)
-}
-
-// hostBlocks are the packed panels of a native core.
-type hostBlocks struct {
-	mr, nr int
-	a, b   []float32
-}
-
-func (h *hostBlocks) init(plan GemmPlan) {
-	h.mr, h.nr = simd.Micro()
-	h.a = make([]float32, plan.BM*plan.BK)
-	h.b = make([]float32, plan.BN*plan.BK)
-}
-
-// startBias puts the bias where the product will be added.
-func (h *hostBlocks) startBias(p *product, i, j int) {
-	i0, m := extent(i, p.plan.BM, p.job.m)
-	j0, n := extent(j, p.plan.BN, p.job.n)
-	for r := range m {
-		row := p.job.c[(i0+r)*p.job.ldc+j0:][:n]
-		if p.job.biasRows {
-			simd.Fill(row, p.job.bias[i0+r])
-		} else {
-			copy(row, p.job.bias[j0:])
-		}
-	}
-}
-
-// packA packs a block of A into panels of mr rows, k values each.
-func (h *hostBlocks) packA(p *product, i, k int) {
-	i0, m := extent(i, p.plan.BM, p.job.m)
-	k0, kk := extent(k, p.plan.BK, p.job.k)
-	src := p.job.a.from(i0, k0)
-	for r := 0; r < m; r += h.mr {
-		panel, part := h.a[r*kk:(r+h.mr)*kk], src.from(r, 0)
-		if src.trans {
-			simd.PackB(panel, part.data, src.ld, kk, min(h.mr, m-r), h.mr)
-		} else {
-			simd.PackA(panel, part.data, src.ld, min(h.mr, m-r), kk, h.mr)
-		}
-	}
-}
-
-// packB packs a block of B into panels of nr columns, k values each.
-func (h *hostBlocks) packB(p *product, k, j int) {
-	k0, kk := extent(k, p.plan.BK, p.job.k)
-	j0, n := extent(j, p.plan.BN, p.job.n)
-	src := p.job.b.from(k0, j0)
-	for c := 0; c < n; c += h.nr {
-		panel, part := h.b[c*kk:(c+h.nr)*kk], src.from(0, c)
-		if src.trans {
-			simd.PackA(panel, part.data, src.ld, min(h.nr, n-c), kk, h.nr)
-		} else {
-			simd.PackB(panel, part.data, src.ld, kk, min(h.nr, n-c), h.nr)
-		}
-	}
-}
-
-// multiply runs the micro-kernel over the block's tiles.
-func (h *hostBlocks) multiply(p *product, i, j, k int) {
+// start writes what a block of C starts with where the first product does not overwrite it.
+func (p *product) start(g *cpe.CoreGroup, row, col int) {
 	job := p.job
-	i0, m := extent(i, p.plan.BM, job.m)
-	j0, n := extent(j, p.plan.BN, job.n)
-	_, kk := extent(k, p.plan.BK, job.k)
-	accumulate := k > 0 || job.accumulate || job.bias != nil
-	for c := 0; c < n; c += h.nr {
-		b := h.b[c*kk : (c+h.nr)*kk]
-		for r := 0; r < m; r += h.mr {
-			a, dst := h.a[r*kk:(r+h.mr)*kk], job.c[(i0+r)*job.ldc+j0+c:]
-			if m-r >= h.mr && n-c >= h.nr {
-				simd.MicroKernel(kk, a, b, dst, job.ldc, accumulate)
-			} else {
-				simd.MicroKernelEdge(kk, a, b, dst, job.ldc, min(h.mr, m-r), min(h.nr, n-c), accumulate)
+	if !g.Values() || job.bias == nil && (job.accumulate || job.k1 > job.k0) {
+		return
+	}
+	for i := range g.CPEs() {
+		part := p.c.Part(i/p.c.ColParts, i%p.c.ColParts)
+		target, r0, c0 := g.Target(&p.c, part)
+		for r := range part.Rows {
+			for c := 0; c < part.Cols; {
+				at, run := target.Place(r0+r, c0+c)
+				line := target.Data[at:][:min(run, part.Cols-c)]
+				switch {
+				case job.bias == nil:
+					clear(line)
+				case job.biasRows:
+					simd.Fill(line, job.bias[row+part.Row+r])
+				default:
+					copy(line, job.bias[col+part.Col+c:])
+				}
+				c += len(line)
 			}
 		}
+	}
+}
+
+// finish stores the block of C that is held.
+func (p *product) finish(g *cpe.CoreGroup) {
+	if p.held[2] != nothing {
+		g.Put(&p.c)
+		g.Sync()
+	}
+}
+
+// step broadcasts part t of A and B and multiplies.
+func (p *product) step(g *cpe.CoreGroup, t int, accumulate bool) error {
+	depth := p.b.Part(t, 0).Rows
+	if depth == 0 {
+		return nil
+	}
+	g.RowBroadcast(&p.a, t)
+	g.ColBroadcast(&p.b, t)
+	m, n := p.c.Extent()
+	rows, cols := p.c.Whole()
+	g.Compute(2*float64(m*n*depth), 2*float64(rows*cols*depth))
+	if !g.Values() {
+		return nil
+	}
+	for _, c := range g.CPEs() {
+		a, err := c.FromRow(p.name, &p.a, t)
+		if err != nil {
+			return err
+		}
+		b, err := c.FromCol(p.name, &p.b, t)
+		if err != nil {
+			return err
+		}
+		p.multiply(g, p.c.Part(c.Row, c.Col), a, b, depth, accumulate)
+	}
+	return g.EndExchange(p.name)
+}
+
+// multiply runs the micro-kernel over the tiles of a part of C. A panel of B stays in L1 while those of A pass.
+func (p *product) multiply(g *cpe.CoreGroup, part *cpe.Part, a, b []float32, depth int, accumulate bool) {
+	target, r0, c0 := g.Target(&p.c, part)
+	mr, nr := p.plan.MR, p.plan.NR
+	for c := 0; c < part.Cols; c += nr {
+		panel, n := b[c*depth:(c+nr)*depth], min(nr, part.Cols-c)
+		at, run := target.Place(r0, c0+c)
+		for r := 0; r < part.Rows; r += mr {
+			left, m := a[r*depth:(r+mr)*depth], min(mr, part.Rows-r)
+			switch {
+			case run < n:
+				p.move(&target, r0+r, c0+c, m, n, false)
+				simd.MicroKernel(depth, left, panel, p.spill, nr, accumulate)
+				p.move(&target, r0+r, c0+c, m, n, true)
+			case m == mr && n == nr:
+				simd.MicroKernel(depth, left, panel, target.Data[at+r*target.Ld:], target.Ld, accumulate)
+			default:
+				simd.MicroKernelEdge(depth, left, panel, target.Data[at+r*target.Ld:], target.Ld, m, n, accumulate)
+			}
+		}
+	}
+}
+
+// move copies a micro-tile whose columns do not all lie side by side from C to the spill, or back.
+func (p *product) move(target *cpe.Matrix, row, col, m, n int, back bool) {
+	for c := 0; c < n; {
+		at, run := target.Place(row, col+c)
+		run = min(run, n-c)
+		for r := range m {
+			far, near := target.Data[at+r*target.Ld:][:run], p.spill[r*p.plan.NR+c:][:run]
+			if back {
+				copy(far, near)
+			} else {
+				copy(near, far)
+			}
+		}
+		c += run
 	}
 }

@@ -45,7 +45,7 @@ type streamWorker struct {
 // NewStream plans a stream for a machine and prepares what running it needs.
 func NewStream(m *cpe.Machine, s Stream) (*StreamKernel, error) {
 	spec := m.Spec()
-	plan, err := PlanStream(&spec, m.Native(), &s)
+	plan, err := PlanStream(&spec, &s)
 	if err != nil {
 		return nil, err
 	}
@@ -113,8 +113,11 @@ func (k *StreamKernel) RunGroup(g *cpe.CoreGroup) error {
 			w.err, w.tile.Err = w.tile.Err, nil
 			return nil
 		}
+		if (n-lo+1)%len(cpes) == 0 {
+			g.Overlap()
+		}
 	}
-	g.Sync(true)
+	g.Sync()
 	return nil
 }
 
@@ -162,6 +165,11 @@ func (k *StreamKernel) runTile(c *cpe.CPE, w *streamWorker, n int) error {
 	}
 	if err := k.placeScratch(c, w); err != nil {
 		return err
+	}
+	if k.plan.Double {
+		if err := c.Hold(s.Name, s.need([3]int{t.O, t.M, t.I})); err != nil {
+			return err
+		}
 	}
 	size := s.Sums * k.plan.Tile[1]
 	if s.Sums > 0 {

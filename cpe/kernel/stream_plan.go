@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/swcaffe/swcaffe/cpe"
 )
@@ -26,9 +27,11 @@ type Stream struct {
 	Name string
 	// Dims are the extents outer, mid and inner of the Full arrays.
 	Dims [3]int
-	// WholeMid: a tile holds all of mid, as softmax over channels needs.
+	// WholeMid: a tile holds all of mid, as softmax over channels needs. It is implied by a Plane among Outs, whose values
+	// belong to all of mid.
 	WholeMid bool
-	// Ins and Outs are the shapes of the arrays given to Run. An array that is read and written is in both lists.
+	// Ins and Outs are the shapes of the arrays given to Run. An array that is read and written is in both lists; Op then
+	// reads In and writes Out, which are one array natively and two in LDM.
 	Ins, Outs []Array
 	// Scratch is the number of Full arrays of a tile's extent that Op uses besides.
 	Scratch int
@@ -44,61 +47,74 @@ type Stream struct {
 type StreamPlan struct {
 	Dims    [3]int
 	Tile    [3]int
-	LDM     int // bytes a CPE needs
-	Counts  [3]int
-	OneCore bool // too little work to wake other native cores
+	Counts  [3]int // tiles along each extent
+	Double  bool   // tiles are double-buffered in LDM
+	LDM     int    // bytes a CPE needs
+	OneCore bool   // too little work to wake other native cores
 }
 
-// hostTile is how many values of an array a native tile has at most: 64 KB, so that a handful of arrays stay in L2.
-const hostTile = 16 << 10
+const (
+	// hostTile is how many values of an array a native tile has at most: 64 KB, so that a handful of arrays stay in L2.
+	hostTile = 16 << 10
+	// leastHostTile and leastTile are the fewest values worth a tile on the host, and a transfer on a model: 512 bytes.
+	leastHostTile = 4 << 10
+	leastTile     = 128
+)
 
-// PlanStream cuts a stream for a machine. Whole outers go together while they fit; else mid is cut, then inner, unless
-// WholeMid. Nothing depends on the number of native core groups.
-func PlanStream(spec *cpe.Spec, native bool, s *Stream) (StreamPlan, error) {
-	o, m, i := s.Dims[0], s.Dims[1], s.Dims[2]
+// PlanStream cuts a stream for a machine. Nothing depends on the number of native core groups.
+func PlanStream(spec *cpe.Spec, s *Stream) (StreamPlan, error) {
 	p := StreamPlan{Dims: s.Dims}
-	budget := hostTile
+	n := s.Dims[0] * s.Dims[1] * s.Dims[2]
 	full, plane, row := s.arrays()
-	if !native {
-		budget = spec.LDMFloats()
-		workers := spec.CPEs() * spec.CoreGroups
-		fair := (o*m*i + workers - 1) / workers
-		budget = min(budget, max(fair*full, minTile*(full+plane+row)))
+	if spec.Native() {
+		p.Tile = s.fit(full * max(leastHostTile, min(hostTile, n/16)))
+		p.LDM = 4 * s.need(p.Tile)
 	} else {
-		budget *= max(1, full)
-	}
-	need := func(t [3]int) int { return full*t[0]*t[1]*t[2] + plane*t[0]*t[2] + row*t[1] }
-	t := [3]int{o, m, i}
-	t[0] = largest(o, func(n int) bool { return need([3]int{n, m, i}) <= budget })
-	if t[0] == 0 && !s.WholeMid {
-		t[0] = 1
-		t[1] = largest(m, func(n int) bool { return need([3]int{1, n, i}) <= budget })
-	}
-	if t[0] == 0 || t[1] == 0 {
-		t[0] = 1
-		if !s.WholeMid {
-			t[1] = 1
+		share := blocks(n, spec.CPEs()*spec.CoreGroups) * full
+		share = max(share, leastTile*(full+plane+row))
+		p.Double = true
+		p.Tile = s.fit(min(spec.LDMFloats()/2, share))
+		if p.LDM = 8 * s.need(p.Tile); p.LDM > spec.LDMBytes {
+			p.Double = false
+			p.Tile = s.fit(spec.LDMFloats())
+			p.LDM = 4 * s.need(p.Tile)
 		}
-		t[2] = largest(i, func(n int) bool { return need([3]int{1, t[1], n}) <= budget })
-	}
-	if t[2] == 0 && i > 0 {
-		t[2] = 1
-	}
-	p.Tile, p.LDM = t, 4*need(t)
-	for k := range t {
-		if t[k] > 0 {
-			p.Counts[k] = (s.Dims[k] + t[k] - 1) / t[k]
+		if p.LDM > spec.LDMBytes {
+			return p, &cpe.LDMError{Kernel: s.Name, Asked: p.LDM, Have: spec.LDMBytes}
 		}
 	}
-	p.OneCore = o*m*i < 2*hostTile
-	if !native && p.LDM > spec.LDMBytes {
-		return p, &cpe.LDMError{Kernel: s.Name, Asked: p.LDM, Have: spec.LDMBytes}
+	for k, t := range p.Tile {
+		if t > 0 {
+			p.Counts[k] = blocks(s.Dims[k], t)
+		}
 	}
+	p.OneCore = n < 2*hostTile
 	return p, nil
 }
 
-// minTile is the least number of values worth a transfer: 512 bytes.
-const minTile = 128
+// need is the number of values of all arrays in a tile.
+func (s *Stream) need(t [3]int) int {
+	full, plane, row := s.arrays()
+	return full*t[0]*t[1]*t[2] + plane*t[0]*t[2] + row*t[1]
+}
+
+// fit returns the largest tile within a budget of values: whole outers while they fit; else one outer with as much of mid as
+// fits, unless WholeMid; else with as much of inner. The tile has at least one value along each extent.
+func (s *Stream) fit(budget int) [3]int {
+	o, m, i := s.Dims[0], s.Dims[1], s.Dims[2]
+	if n := largest(o, func(n int) bool { return s.need([3]int{n, m, i}) <= budget }); n > 0 {
+		return [3]int{n, m, i}
+	}
+	one := min(1, o)
+	if !s.WholeMid && !slices.Contains(s.Outs, Plane) {
+		if n := largest(m, func(n int) bool { return s.need([3]int{one, n, i}) <= budget }); n > 0 {
+			return [3]int{one, n, i}
+		}
+		m = min(1, m)
+	}
+	n := largest(i, func(n int) bool { return s.need([3]int{one, m, n}) <= budget })
+	return [3]int{one, m, max(n, min(1, i))}
+}
 
 func (s *Stream) arrays() (full, plane, row int) {
 	full = s.Scratch

@@ -3,18 +3,20 @@ package digits
 import (
 	"codeberg.org/go-fonts/liberation/liberationmonoregular"
 	"codeberg.org/go-fonts/liberation/liberationsansbold"
+	"codeberg.org/go-fonts/liberation/liberationsansitalic"
 	"codeberg.org/go-fonts/liberation/liberationsansregular"
+	"codeberg.org/go-fonts/liberation/liberationserifbold"
 	"codeberg.org/go-fonts/liberation/liberationserifitalic"
 	"codeberg.org/go-fonts/liberation/liberationserifregular"
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/gofont/gobold"
+	"golang.org/x/image/font/gofont/gobolditalic"
 	"golang.org/x/image/font/gofont/goitalic"
 	"golang.org/x/image/font/gofont/gomedium"
 	"golang.org/x/image/font/gofont/gomono"
 	"golang.org/x/image/font/gofont/gomonobold"
 	"golang.org/x/image/font/gofont/gomonoitalic"
 	"golang.org/x/image/font/gofont/goregular"
-	"golang.org/x/image/font/gofont/gosmallcaps"
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
 )
@@ -28,8 +30,9 @@ type glyph [][]point
 func glyphs() [][10]glyph {
 	var fonts [][10]glyph
 	for _, ttf := range [][]byte{
-		goregular.TTF, gomedium.TTF, gobold.TTF, goitalic.TTF, gomono.TTF, gomonobold.TTF, gomonoitalic.TTF, gosmallcaps.TTF,
-		liberationsansregular.TTF, liberationsansbold.TTF, liberationserifregular.TTF, liberationserifitalic.TTF, liberationmonoregular.TTF,
+		goregular.TTF, gomedium.TTF, gobold.TTF, goitalic.TTF, gobolditalic.TTF, gomono.TTF, gomonobold.TTF, gomonoitalic.TTF,
+		liberationsansregular.TTF, liberationsansbold.TTF, liberationsansitalic.TTF, liberationserifregular.TTF, liberationserifbold.TTF,
+		liberationserifitalic.TTF, liberationmonoregular.TTF,
 	} {
 		f, err := sfnt.Parse(ttf)
 		if err != nil {
@@ -67,16 +70,22 @@ func outline(f *sfnt.Font, char rune) glyph {
 	}
 	var g glyph
 	for _, s := range segments {
-		last := len(g) - 1
+		args := [3]point{at(s.Args[0]), at(s.Args[1]), at(s.Args[2])}
+		if s.Op == sfnt.SegmentOpMoveTo {
+			g = append(g, []point{args[0]})
+			continue
+		}
+		contour := &g[len(g)-1]
+		from := (*contour)[len(*contour)-1]
 		switch s.Op {
-		case sfnt.SegmentOpMoveTo:
-			g = append(g, []point{at(s.Args[0])})
 		case sfnt.SegmentOpLineTo:
-			g[last] = append(g[last], subdivide(g[last], at(s.Args[0]))...)
+			to := args[0]
+			*contour = appendCurve(*contour, from, mix(from, to, 1./3), mix(from, to, 2./3), to)
 		case sfnt.SegmentOpQuadTo:
-			g[last] = append(g[last], curve(g[last], at(s.Args[0]), at(s.Args[0]), at(s.Args[1]), 2)...)
+			control, to := args[0], args[1]
+			*contour = appendCurve(*contour, from, mix(from, control, 2./3), mix(to, control, 2./3), to)
 		case sfnt.SegmentOpCubeTo:
-			g[last] = append(g[last], curve(g[last], at(s.Args[0]), at(s.Args[1]), at(s.Args[2]), 3)...)
+			*contour = appendCurve(*contour, from, args[0], args[1], args[2])
 		}
 	}
 	return g
@@ -84,34 +93,22 @@ func outline(f *sfnt.Font, char rune) glyph {
 
 func toFloat(v fixed.Int26_6) float32 { return float32(v) / 64 }
 
+// mix is the point that lies the share t of the way from a to b.
+func mix(a, b point, t float32) point { return point{a.x + t*(b.x-a.x), a.y + t*(b.y-a.y)} }
+
 // pieces is how many straight lines a curve becomes, and a line too, so that it can bend.
 const pieces = 6
 
-func subdivide(contour []point, to point) []point {
-	from := contour[len(contour)-1]
-	var out []point
-	for i := 1; i <= pieces; i++ {
-		t := float32(i) / pieces
-		out = append(out, point{from.x + t*(to.x-from.x), from.y + t*(to.y-from.y)})
-	}
-	return out
-}
-
-// curve flattens a Bezier curve of degree 2 (control point a) or 3 (a and b) that ends in to.
-func curve(contour []point, a, b, to point, degree int) []point {
-	from := contour[len(contour)-1]
-	var out []point
+// appendCurve flattens the cubic Bezier curve with ends from and to and control points a and b. Lines and quadratic
+// curves are cubic ones with control points at thirds.
+func appendCurve(contour []point, from, a, b, to point) []point {
 	for i := 1; i <= pieces; i++ {
 		t := float32(i) / pieces
 		u := 1 - t
-		w := [4]float32{u * u * u, 3 * u * u * t, 3 * u * t * t, t * t * t}
-		if degree == 2 {
-			w = [4]float32{u * u, 2 * u * t, 0, t * t}
-		}
-		out = append(out, point{
-			w[0]*from.x + w[1]*a.x + w[2]*b.x + w[3]*to.x,
-			w[0]*from.y + w[1]*a.y + w[2]*b.y + w[3]*to.y,
+		contour = append(contour, point{
+			u*u*u*from.x + 3*u*u*t*a.x + 3*u*t*t*b.x + t*t*t*to.x,
+			u*u*u*from.y + 3*u*u*t*a.y + 3*u*t*t*b.y + t*t*t*to.y,
 		})
 	}
-	return out
+	return contour
 }

@@ -32,8 +32,8 @@ var allowed = []struct {
 	{"cpe", []string{"proto/", "internal/simd", "internal/suggest"}},
 	{"data/", []string{"proto/", "blob", "internal/simd", "internal/suggest", "data/"}},
 	{"layers/", []string{"proto/", "blob", "internal/simd", "internal/suggest", "data/", "cpe/", "layers/"}},
-	{"net", []string{"proto/", "blob", "internal/simd", "internal/suggest", "cpe/", "layers/"}},
-	{"solver", []string{"proto/", "blob", "internal/simd", "internal/suggest", "cpe/", "layers/", "net"}},
+	{"net", []string{"proto/", "blob", "internal/simd", "internal/suggest", "data/", "cpe/", "layers/"}},
+	{"solver", []string{"proto/", "blob", "internal/simd", "internal/suggest", "data/", "cpe/", "layers/", "net"}},
 	{"cmd/", []string{""}},
 }
 

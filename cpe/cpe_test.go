@@ -1,0 +1,285 @@
+package cpe
+
+import (
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func load(t testing.TB, name string) Spec {
+	t.Helper()
+	s, err := Load(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestEveryMachineLoads(t *testing.T) {
+	for _, name := range Names() {
+		s := load(t, name)
+		if s.Name != name {
+			t.Errorf("the machine in %s.prototxt is called %q", name, s.Name)
+		}
+		m, err := New(s, DefaultMode(s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Close()
+	}
+}
+
+// TestSW26010 holds the figures of FACTS that follow from others: 64 CPEs x 8 flops x 1.45 GHz.
+func TestSW26010(t *testing.T) {
+	s := load(t, "sw26010")
+	if p := s.PeakGFlops(); math.Abs(p-742.4) > 1e-9 {
+		t.Errorf("peak %g GFLOP/s, want 742.4", p)
+	}
+	if s.CPEs() != 64 || s.CoreGroups != 4 || s.LDMBytes != 64<<10 {
+		t.Errorf("%v", s)
+	}
+}
+
+// machineFile writes a machine's text with one change.
+func machineFile(t *testing.T, old, new string) string {
+	t.Helper()
+	text, err := machines.ReadFile("machines/sw26010.prototxt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), old) {
+		t.Fatalf("sw26010.prototxt has no %q", old)
+	}
+	file := filepath.Join(t.TempDir(), "mine.prototxt")
+	if err := os.WriteFile(file, []byte(strings.Replace(string(text), old, new, 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestLoadErrors(t *testing.T) {
+	cases := []struct{ old, new, want string }{
+		{"ldm_bytes: 65536", "ldm_bytes: 0", `machine "sw26010": ldm_bytes must be positive, it is 0`},
+		{"clock_ghz: 1.45", "clock_ghz: -1", `clock_ghz must be positive, it is -1`},
+		{"mesh_rows: 8", "mesh_row: 8", `mesh_row`},
+		{"fifo_depth: 4", "fifo_depth: 0", `bus.fifo_depth must be positive, it is 0`},
+		{"block_bytes: 8 get_gbytes_per_s: 0.87", "block_bytes: 8 get_gbytes_per_s: 0", "block_bytes 8, get_gbytes_per_s 0"},
+		{"block_bytes: 8 ", "block_bytes: 4 ", "dma.point with cpes 1, block_bytes 4 stands twice"},
+	}
+	for _, c := range cases {
+		_, err := Load(machineFile(t, c.old, c.new))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want one that says %q", c.new, err, c.want)
+		}
+	}
+	_, err := Load("sw26100")
+	if err == nil || !strings.Contains(err.Error(), "host, sw26010") {
+		t.Errorf("an unknown machine gives %v, want the known ones", err)
+	}
+}
+
+// TestLoadChangesOneFigure: a user copies a machine file and changes a figure.
+func TestLoadChangesOneFigure(t *testing.T) {
+	if s := load(t, machineFile(t, "ldm_bytes: 65536", "ldm_bytes: 262144")); s.LDMBytes != 256<<10 {
+		t.Errorf("LDM %d bytes", s.LDMBytes)
+	}
+}
+
+func TestModes(t *testing.T) {
+	if _, err := New(load(t, "sw26010"), Native); err == nil {
+		t.Error("the SW26010 runs natively")
+	}
+	if _, err := New(load(t, "host"), Functional); err == nil {
+		t.Error("the host runs as a model")
+	}
+}
+
+// TestBandwidth reads back the measured points of swCaffe's figure 2 and checks what lies between and outside them.
+func TestBandwidth(t *testing.T) {
+	d := load(t, "sw26010").DMA
+	cases := []struct {
+		cpes, block int
+		put         bool
+		lo, hi      float64
+	}{
+		{64, 256, false, 26.12, 26.12},
+		{64, 32, true, 1.73, 1.73},
+		{1, 128, false, 9.3, 9.3},
+		{64, 1 << 20, false, 25.93, 25.93},
+		{64, 2, false, 0.3, 0.3},
+		{64, 96, false, 7.17, 13.91},
+		{8, 1024, false, 9.58, 26.21},
+	}
+	for _, c := range cases {
+		if b := d.Bandwidth(c.cpes, c.block, c.put); b < c.lo-1e-9 || b > c.hi+1e-9 {
+			t.Errorf("%d CPEs, %d bytes, put %v: %g GB/s, want %g to %g", c.cpes, c.block, c.put, b, c.lo, c.hi)
+		}
+	}
+}
+
+// TestWaste: blocks of whole transactions, and of parts that divide one, waste nothing; others touch more transactions than
+// they fill.
+func TestWaste(t *testing.T) {
+	d := load(t, "sw26010").DMA
+	for block, want := range map[int]float64{
+		128: 1, 512: 1, 64: 1, 4: 1,
+		96:  1.5,                 // starts at 0, 96, 64, 32: 1, 2, 2, 1 transactions
+		192: (1 + 128.0/128) / 2, // starts at 0, 64: 2 and 2 transactions
+		160: (1 + 128.0/128) / 2, // starts at 0, 32, 64, 96: 2 each
+	} {
+		if w := d.waste(block); math.Abs(w-want) > 1e-12 {
+			t.Errorf("blocks of %d bytes take %g times as long, want %g", block, w, want)
+		}
+	}
+}
+
+// program is a Program from a function.
+type program func(g *CoreGroup) error
+
+func (program) Name() string                  { return "test" }
+func (p program) RunGroup(g *CoreGroup) error { return p(g) }
+
+func modelled(t *testing.T) *Machine {
+	t.Helper()
+	m, err := New(load(t, "sw26010"), Functional)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	return m
+}
+
+// TestBusesAreQueues: messages arrive in the order in which they were sent, along rows and columns apart.
+func TestBusesAreQueues(t *testing.T) {
+	err := modelled(t).Run(program(func(g *CoreGroup) error {
+		g.at(2, 0).RowSend(5, []float32{1})
+		g.at(2, 1).RowBroadcast([]float32{2})
+		g.at(7, 5).ColSend(2, []float32{3})
+		c := g.at(2, 5)
+		for i, receive := range []func(string) ([]float32, error){c.RowReceive, c.ColReceive, c.RowReceive} {
+			got, err := receive("test")
+			if err != nil {
+				return err
+			}
+			if want := []float32{1, 3, 2}[i]; got[0] != want {
+				t.Errorf("message %d is %g, want %g", i, got[0], want)
+			}
+		}
+		return nil
+	}), 1)
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDeadlock(t *testing.T) {
+	cases := map[string]func(g *CoreGroup) error{
+		"kernel k: CPE (3,4) would wait for ever: it receives along its row, where nobody sends": func(g *CoreGroup) error {
+			_, err := g.at(3, 4).RowReceive("k")
+			return err
+		},
+		"kernel k: CPE (1,6) would wait for ever: 1 messages along its column are never received": func(g *CoreGroup) error {
+			g.at(0, 6).ColSend(1, []float32{1})
+			return g.EndExchange("k")
+		},
+	}
+	for want, f := range cases {
+		err := modelled(t).Run(program(f), 1)
+		var dead *DeadlockError
+		if !errors.As(err, &dead) || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want a DeadlockError: %s", err, want)
+		}
+	}
+}
+
+func TestLDMOverflow(t *testing.T) {
+	m := modelled(t)
+	err := m.Run(program(func(g *CoreGroup) error {
+		c := g.CPEs()[0]
+		if a, err := c.Alloc("k", 10000); err != nil || len(a) != 10000 {
+			t.Errorf("%d values, error %v", len(a), err)
+		}
+		_, err := c.Alloc("k", 6385)
+		return err
+	}), 1)
+	var ldm *LDMError
+	if !errors.As(err, &ldm) || ldm.Asked != 65540 || ldm.Have != 65536 || ldm.Kernel != "k" {
+		t.Errorf("error %v", err)
+	}
+	if got := m.Ledger().LDMPeak; got != 40000 {
+		t.Errorf("LDM peak %d bytes, want 40000", got)
+	}
+}
+
+// TestOverlap: double-buffered steps take the longer of a transfer and the work of the step before.
+func TestOverlap(t *testing.T) {
+	m := modelled(t)
+	run := func(overlap bool) Ledger {
+		m.ResetLedger()
+		err := m.Run(program(func(g *CoreGroup) error {
+			for range 3 {
+				g.step.dma, g.step.compute = 10, 4
+				if overlap {
+					g.Overlap()
+				} else {
+					g.Sync()
+				}
+			}
+			return nil
+		}), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.Ledger()
+	}
+	if l := run(false); l.Time != 42 || l.DMA != 30 || l.Compute != 12 {
+		t.Errorf("one after the other: %+v", l)
+	}
+	if l := run(true); l.Time != 34 || l.DMA != 30 || l.Compute != 12 {
+		t.Errorf("double-buffered: %+v", l)
+	}
+}
+
+// TestSlowestGroupCounts: groups work side by side.
+func TestSlowestGroupCounts(t *testing.T) {
+	m := modelled(t)
+	err := m.Run(program(func(g *CoreGroup) error {
+		g.Compute(float64(1000*(g.Index()+1)), 64)
+		return nil
+	}), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, s := m.Ledger(), m.Spec()
+	if want := s.cycles(4000 / s.FlopsPerCycle); l.Time != want || l.Compute != want || l.Flops != 4*64 {
+		t.Errorf("%+v, want a time of %v", l, want)
+	}
+}
+
+func TestShareCoversAll(t *testing.T) {
+	for _, n := range []int{0, 1, 3, 4, 5, 1029} {
+		next := 0
+		err := modelled(t).Run(program(func(g *CoreGroup) error {
+			lo, hi := g.Share(n)
+			if lo != next || hi < lo {
+				t.Errorf("group %d of %d: [%d,%d) of %d", g.index, g.of, lo, hi, n)
+			}
+			next = hi
+			return nil
+		}), 3)
+		if err != nil || next != n {
+			t.Errorf("%d of %d units dealt, error %v", next, n, err)
+		}
+	}
+}
+
+func TestCacheBytes(t *testing.T) {
+	for text, want := range map[string]int{"48K": 48 << 10, "32M": 32 << 20, "": 0, "huge": 0, "512": 512} {
+		if got := cacheBytes(text); got != want {
+			t.Errorf("%q is %d bytes, want %d", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package kernel
+
+import "github.com/swcaffe/swcaffe/cpe"
+
+// implicitConv is a convolution as one product over the whole batch, one of its operands being a view of images: no column
+// matrix is written. With P positions of an output image:
+//
+//	forward          Y (Out x N*P)      = W (Out x Depth) * columns(X) (Depth x N*P)
+//	weight gradient  dW (Out x Depth)   = dY (Out x N*P) * columns(X)' (N*P x Depth)
+//	input gradient   dX (C x N*In)      = flipped(W) (C x Out*K) * columns(dY) (Out*K x N*In), strides being 1
+//
+// (swCaffe, section IV-B; here the view may have any shape.) Core groups share rows or columns of the result, or, where
+// the weights are few, fixed chunks of the positions that are then added up.
+type implicitConv struct {
+	conv      *Conv
+	direction Direction
+	shape     GemmShape // of one group of channels
+	split     split
+	workers   []implicitWorker // a core group each
+}
+
+// implicitWorker is what a core group needs to itself.
+type implicitWorker struct {
+	product *product
+	job     productJob
+	a, b    operand
+	flipped flipped
+	image   *image
+}
+
+func newImplicitConv(c *Conv, d Direction) (*implicitConv, error) {
+	s := &c.shape
+	out, in, positions := s.Out/s.Group, s.C/s.Group, s.N*size(s.OutSize())
+	v := &implicitConv{conv: c, direction: d}
+	switch d {
+	case Forward:
+		v.shape = GemmShape{M: out, N: positions, K: s.depth()}
+	case WeightGradient:
+		v.shape = GemmShape{M: out, N: s.depth(), K: blocks(positions, c.plan.Chunks)}
+	case InputGradient:
+		v.shape = GemmShape{M: in, N: s.N * size(s.In), K: out * size(s.Kernel)}
+	}
+	var geo *geometry
+	if !s.pointwise() {
+		if geo = newGeometry(*s); d == InputGradient {
+			geo = newGeometry(s.mirrored())
+		}
+	}
+	spec := c.machine.Spec()
+	v.workers = make([]implicitWorker, spec.CoreGroups)
+	for i := range v.workers {
+		w := &v.workers[i]
+		var err error
+		if w.product, err = newProduct(c.machine, v.shape); err != nil {
+			return nil, err
+		}
+		if geo != nil {
+			plan := &w.product.plan
+			w.image = newImage(geo, s.Group*geo.channels*geo.plane, d == WeightGradient, plan.NR, plan.BK)
+		}
+	}
+	v.split = newSplit(&spec, v.workers[0].product.plan, v.shape)
+	return v, nil
+}
+
+// Name returns "convolution" and the direction.
+func (v *implicitConv) Name() string { return "convolution " + v.direction.String() }
+
+func (v *implicitConv) groups() int {
+	if v.direction == WeightGradient && v.conv.plan.Chunks > 1 {
+		return 0
+	}
+	return v.split.groups
+}
+
+// RunGroup computes a core group's share for every group of channels.
+func (v *implicitConv) RunGroup(g *cpe.CoreGroup) error {
+	w := &v.workers[g.Index()]
+	for group := range v.conv.shape.Group {
+		switch v.direction {
+		case Forward:
+			v.forward(w, group)
+		case InputGradient:
+			v.inputGradient(w, group)
+		case WeightGradient:
+			if v.conv.partials != nil {
+				if err := v.chunks(g, w, group); err != nil {
+					return err
+				}
+				continue
+			}
+			v.weightGradient(w, group, v.conv.args.w)
+		}
+		v.split.share(g, &w.job)
+		if err := w.product.run(g, &w.job); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// images is a group's channels of the images x, or of their gradients, as a matrix of channels x (images x positions).
+func (v *implicitConv) images(group int) cpe.Matrix {
+	s := &v.conv.shape
+	return batch(v.conv.args.x, group, s.C, s.C/s.Group, size(s.In))
+}
+
+// results is the same of the outputs y.
+func (v *implicitConv) results(group int) cpe.Matrix {
+	s := &v.conv.shape
+	return batch(v.conv.args.y, group, s.Out, s.Out/s.Group, v.positions())
+}
+
+func (v *implicitConv) positions() int {
+	s := &v.conv.shape
+	if v.direction == InputGradient {
+		return size(s.OutSize())
+	}
+	if geo := v.workers[0].image; geo != nil {
+		return geo.positions()
+	}
+	return size(s.In)
+}
+
+// batch is the matrix of one group of channels: rows a plane apart, an image's columns side by side.
+func batch(data []float32, group, channels, each, plane int) cpe.Matrix {
+	return cpe.Matrix{Data: from(data, group*each*plane), Ld: plane, Run: plane, Jump: channels * plane}
+}
+
+// columns is the view of the column matrix of a matrix of images.
+func (w *implicitWorker) columns(m cpe.Matrix, trans bool) cpe.View {
+	if w.image == nil {
+		w.b.set(m, trans)
+		return &w.b
+	}
+	w.image.x = m.Data
+	return w.image
+}
+
+func (v *implicitConv) forward(w *implicitWorker, group int) {
+	c := v.conv
+	out := v.shape.M
+	w.a.set(cpe.Plain(from(c.args.w, group*out*v.shape.K), v.shape.K), false)
+	w.job = productJob{
+		a: &w.a, b: w.columns(v.images(group), false), c: v.results(group),
+		m1: out, n1: v.shape.N, k1: v.shape.K, biasRows: true,
+	}
+	if c.args.bias != nil {
+		w.job.bias = c.args.bias[group*out:]
+	}
+}
+
+func (v *implicitConv) inputGradient(w *implicitWorker, group int) {
+	c := v.conv
+	space := size(c.shape.Kernel)
+	weights := from(c.args.w, group*c.shape.Out/c.shape.Group*c.shape.depth())
+	w.job = productJob{b: w.columns(v.results(group), false), c: v.images(group), m1: v.shape.M, n1: v.shape.N, k1: v.shape.K}
+	if space == 1 {
+		w.a.set(cpe.Plain(weights, v.shape.M), true)
+		w.job.a = &w.a
+		return
+	}
+	w.flipped = flipped{weights, v.shape.M, space}
+	w.job.a = &w.flipped
+}
+
+// weightGradient sums over all positions into dw.
+func (v *implicitConv) weightGradient(w *implicitWorker, group int, dw []float32) {
+	n := v.shape.N
+	w.a.set(v.results(group), false)
+	w.job = productJob{
+		a: &w.a, b: w.columns(v.images(group), true), c: cpe.Plain(from(dw, group*v.shape.M*n), n),
+		m1: v.shape.M, n1: n, k1: v.conv.shape.N * v.positions(), accumulate: true,
+	}
+}
+
+// chunks computes a core group's share of the partial sums.
+func (v *implicitConv) chunks(g *cpe.CoreGroup, w *implicitWorker, group int) error {
+	n, all := len(v.conv.partials), v.conv.shape.N*v.positions()
+	lo, hi := g.Share(n)
+	for chunk := lo; chunk < hi; chunk++ {
+		v.weightGradient(w, group, v.conv.partials[chunk])
+		w.job.accumulate, w.job.k0, w.job.k1 = false, chunk*all/n, (chunk+1)*all/n
+		if err := w.product.run(g, &w.job); err != nil {
+			return err
+		}
+	}
+	return nil
+}

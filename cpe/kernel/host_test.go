@@ -1,0 +1,155 @@
+package kernel
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/swcaffe/swcaffe/cpe"
+)
+
+// hostWork is a handful of kernels that are big enough for all core groups, with their arrays.
+type hostWork struct {
+	gemm      *Gemm
+	small     *Gemm
+	conv      []*Conv
+	pool      *Pool
+	stream    *StreamKernel
+	x, w, y   []float32
+	dw, dx, z []float32
+	mask      []int32
+	ins, outs [][]float32
+}
+
+func newHostWork(t testing.TB, m *cpe.Machine) *hostWork {
+	h := &hostWork{x: values(1<<16, 1), w: values(1<<16, 2), y: make([]float32, 6*70*20*20), mask: make([]int32, 6*8*20*20)}
+	h.dw, h.dx, h.z = make([]float32, 70*8*9), make([]float32, len(h.x)), make([]float32, len(h.x))
+	h.ins, h.outs = [][]float32{h.y}, [][]float32{h.y}
+	var err error
+	check := func(e error) {
+		if err = e; err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.gemm, err = NewGemm(m, GemmShape{M: 150, N: 211, K: 190, TransB: true})
+	check(err)
+	h.small, err = NewGemm(m, GemmShape{M: 3, N: 5, K: 7})
+	check(err)
+	for _, st := range []Strategy{Explicit, Implicit} {
+		for _, s := range []ConvShape{conv2(6, 8, 70, 1, 20, 20, 3, 3, 1, 1, 1), conv2(6, 8, 70, 2, 20, 20, 1, 1, 1, 0, 1)} {
+			c, err := NewConv(m, s, st)
+			check(err)
+			h.conv = append(h.conv, c)
+		}
+	}
+	h.pool, err = NewPool(m, PoolShape{N: 6, C: 8, H: 20, W: 20, KH: 2, KW: 2, SH: 2, SW: 2, OH: 10, OW: 10})
+	check(err)
+	h.stream, err = NewStream(m, Stream{Name: "sum", Dims: [3]int{6, 70, 400}, Ins: []Array{Full}, Outs: []Array{Full}, Sums: 1, Op: func(t *Tile) {
+		for o := range t.O {
+			for m := range t.M {
+				for i := range t.I {
+					v := t.In[0][o*t.OStride+m*t.MStride+i]
+					t.Sum[m] += float64(v)
+					t.Out[0][o*t.OStride+m*t.MStride+i] = v * 0.99
+				}
+			}
+		}
+	}})
+	check(err)
+	return h
+}
+
+func (h *hostWork) run() error {
+	if err := h.gemm.Run(h.x, h.w, nil, h.z); err != nil {
+		return err
+	}
+	if err := h.small.Run(h.x, h.w, h.w, h.z[32000:]); err != nil {
+		return err
+	}
+	for _, c := range h.conv {
+		if err := c.Forward(h.x, h.w, h.w, h.y); err != nil {
+			return err
+		}
+		if err := c.WeightGrad(h.x, h.y, h.dw); err != nil {
+			return err
+		}
+		if err := c.InputGrad(h.y, h.w, h.dx); err != nil {
+			return err
+		}
+	}
+	if err := h.pool.Forward(h.x, h.z[40000:], h.mask, 0); err != nil {
+		return err
+	}
+	return h.stream.Run(h.ins, h.outs)
+}
+
+// hostMachine is the host with a number of core groups.
+func hostMachine(t testing.TB, groups int) *cpe.Machine {
+	t.Helper()
+	spec, err := cpe.Load("host")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.CoreGroups = groups
+	m, err := cpe.New(spec, cpe.Native)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	return m
+}
+
+// TestCoreGroupsDoNotChangeBits: every result is bit-equal with 1, 2 and 5 core groups.
+func TestCoreGroupsDoNotChangeBits(t *testing.T) {
+	var first *hostWork
+	for _, groups := range []int{1, 2, 5} {
+		h := newHostWork(t, hostMachine(t, groups))
+		if err := h.run(); err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = h
+			continue
+		}
+		for what, pair := range map[string][2][]float32{
+			"y": {h.y, first.y}, "dw": {h.dw, first.dw}, "dx": {h.dx, first.dx}, "gemm and pooling": {h.z, first.z},
+		} {
+			for i := range pair[0] {
+				if pair[0][i] != pair[1][i] {
+					t.Fatalf("%s[%d] is %g with %d core groups and %g with one", what, i, pair[0][i], groups, pair[1][i])
+				}
+			}
+		}
+		for i, s := range h.stream.Sums() {
+			if s != first.stream.Sums()[i] {
+				t.Fatalf("sum %d is %g with %d core groups and %g with one", i, s, groups, first.stream.Sums()[i])
+			}
+		}
+	}
+}
+
+func TestNothingIsAllocatedOnTheHost(t *testing.T) {
+	h := newHostWork(t, hostMachine(t, 2))
+	allocs := testing.AllocsPerRun(3, func() {
+		if err := h.run(); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if allocs != 0 {
+		t.Errorf("%g allocations a run", allocs)
+	}
+}
+
+func TestCloseEndsGoroutines(t *testing.T) {
+	before := runtime.NumGoroutine()
+	m := hostMachine(t, 8)
+	if err := newHostWork(t, m).run(); err != nil {
+		t.Fatal(err)
+	}
+	m.Close()
+	for end := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d goroutines after Close, %d before", runtime.NumGoroutine(), before)
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package kernel
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/cpe"
+)
+
+// TestCostOnlyChargesTheSame: a machine that moves no values writes the same ledger as one that does.
+func TestCostOnlyChargesTheSame(t *testing.T) {
+	full, cost := machine(t, "sw26010", false), machine(t, "sw26010", true)
+	both := func(name string, run func(m *cpe.Machine) error) {
+		t.Helper()
+		var ledgers [2]cpe.Ledger
+		for i, m := range []*cpe.Machine{full, cost} {
+			m.ResetLedger()
+			if err := run(m); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			ledgers[i] = m.Ledger()
+		}
+		if ledgers[0] != ledgers[1] {
+			t.Errorf("%s: functional %+v, cost only %+v", name, ledgers[0], ledgers[1])
+		}
+		if ledgers[0].Time <= 0 || ledgers[0].GetBytes <= 0 {
+			t.Errorf("%s: nothing was charged: %+v", name, ledgers[0])
+		}
+	}
+	array := func(m *cpe.Machine, n int) []float32 {
+		if !m.Values() {
+			return nil
+		}
+		return values(n, 7)
+	}
+	for _, s := range []GemmShape{{M: 100, N: 130, K: 70}, {M: 20, N: 500, K: 1200, TransB: true, Accumulate: true}, {M: 3, N: 3, K: 3, TransA: true}} {
+		both(s.String(), func(m *cpe.Machine) error {
+			g, err := NewGemm(m, s)
+			if err != nil {
+				return err
+			}
+			return g.Run(array(m, s.M*s.K), array(m, s.K*s.N), nil, array(m, s.M*s.N))
+		})
+	}
+	for _, s := range convShapes {
+		for _, st := range []Strategy{Auto, Explicit, Implicit} {
+			both(st.String()+" "+s.String(), func(m *cpe.Machine) error {
+				c, err := NewConv(m, s, st)
+				if err != nil {
+					return err
+				}
+				x, w, y := array(m, 20000), array(m, 20000), array(m, 20000)
+				if err := c.Forward(x, w, nil, y); err != nil {
+					return err
+				}
+				if err := c.WeightGrad(x, y, w); err != nil {
+					return err
+				}
+				return c.InputGrad(y, w, x)
+			})
+		}
+	}
+	both("stream", func(m *cpe.Machine) error {
+		k, err := NewStream(m, Stream{Name: "scale", Dims: [3]int{4, 100, 700}, Ins: []Array{Full, Row}, Outs: []Array{Full}, Cost: Work{2, 1}, Op: func(*Tile) {}})
+		if err != nil {
+			return err
+		}
+		x := array(m, 280000)
+		return k.Run([][]float32{x, array(m, 100)}, [][]float32{x})
+	})
+	for _, s := range poolShapes {
+		both("pool", func(m *cpe.Machine) error {
+			p, err := NewPool(m, s)
+			if err != nil {
+				return err
+			}
+			x, y := array(m, s.N*s.C*s.H*s.W), array(m, s.N*s.C*s.OH*s.OW)
+			var mask []int32
+			if m.Values() {
+				mask = make([]int32, len(y))
+			}
+			if err := p.Forward(x, y, mask, 0); err != nil {
+				return err
+			}
+			return p.Backward(y, mask, x)
+		})
+	}
+	both("copy", func(m *cpe.Machine) error {
+		c, err := NewCopy(m, CopyShape{Outer: 3, Rows: 70, Cols: 130, SrcOuter: 9100, SrcRow: 130, DstOuter: 20000, DstRow: 200, Add: true})
+		if err != nil {
+			return err
+		}
+		return c.Run(array(m, 70000), array(m, 70000))
+	})
+}
+
+// TestLedgersAreRepeatable: the same program charges the same again.
+func TestLedgersAreRepeatable(t *testing.T) {
+	m := machine(t, "sw26010", true)
+	c, err := NewConv(m, conv2(5, 16, 24, 2, 15, 17, 3, 3, 2, 1, 1), Auto)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first cpe.Ledger
+	for i := range 3 {
+		m.ResetLedger()
+		if err := c.Forward(nil, nil, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			first = m.Ledger()
+		} else if l := m.Ledger(); l != first {
+			t.Errorf("run %d: %+v, run 0: %+v", i, l, first)
+		}
+	}
+}
+
+func TestLDMErrorNamesBytes(t *testing.T) {
+	m := machine(t, "sw26010", false)
+	_, err := NewStream(m, Stream{Name: "softmax", Dims: [3]int{1, 100000, 1}, WholeMid: true, Ins: []Array{Full}, Outs: []Array{Full}})
+	if !cpe.IsLDM(err) {
+		t.Fatalf("error %v, want an LDM error", err)
+	}
+	if want := fmt.Sprintf("softmax needs %d bytes of LDM on a CPE, there are 65536", 2*4*100000); err.Error() != want {
+		t.Errorf("%q, want %q", err, want)
+	}
+}

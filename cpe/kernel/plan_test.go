@@ -1,0 +1,110 @@
+package kernel
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/cpe"
+)
+
+var rewrite = flag.Bool("rewrite", false, "rewrite testdata/plans.txt")
+
+// TestPlans compares the plans for the SW26010 with testdata/plans.txt. Run it with -rewrite after a change that is meant
+// to change them, and read the difference.
+func TestPlans(t *testing.T) {
+	spec, err := cpe.Load("sw26010")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	show := func(shape any, plan fmt.Stringer, err error) {
+		if err != nil {
+			fmt.Fprintf(&b, "%v\n\t%v\n", shape, err)
+			return
+		}
+		fmt.Fprintf(&b, "%v\n\t%v\n", shape, plan)
+	}
+	for _, s := range []GemmShape{{M: 1024, N: 1024, K: 1024}, {M: 1, N: 1, K: 1}, {M: 64, N: 500, K: 800, TransB: true}, {M: 20, N: 36864, K: 25}, {M: 512, N: 4608, K: 196}} {
+		p, err := PlanGemm(&spec, s)
+		show(s, p, err)
+	}
+	for _, s := range []ConvShape{conv2(64, 1, 20, 1, 28, 28, 5, 5, 1, 0, 1), conv2(32, 96, 256, 2, 27, 27, 5, 5, 1, 2, 1), conv2(1, 4, 4, 4, 8, 8, 3, 3, 2, 1, 1)} {
+		st, err := chooseStrategies(&spec, s, Auto)
+		show(s, planConv(&spec, s, st), err)
+	}
+	for _, s := range []Stream{
+		{Name: "relu", Dims: [3]int{1, 1, 1 << 20}, Ins: []Array{Full}, Outs: []Array{Full}},
+		{Name: "scale", Dims: [3]int{64, 96, 3025}, Ins: []Array{Full, Row, Row}, Outs: []Array{Full}},
+		{Name: "softmax", Dims: [3]int{128, 1000, 1}, WholeMid: true, Ins: []Array{Full}, Outs: []Array{Full}},
+		{Name: "too much", Dims: [3]int{1, 20000, 1}, WholeMid: true, Ins: []Array{Full}, Outs: []Array{Full}},
+		{Name: "nothing", Dims: [3]int{0, 5, 5}, Ins: []Array{Full}},
+	} {
+		p, err := PlanStream(&spec, &s)
+		show(s.Name, p, err)
+	}
+	for _, s := range poolShapes {
+		p, err := PlanPool(&spec, s)
+		show(fmt.Sprintf("pool %+v", s), p, err)
+	}
+	const file = "testdata/plans.txt"
+	if *rewrite {
+		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.String() != string(want) {
+		t.Errorf("plans differ from %s:\n%s", file, b.String())
+	}
+}
+
+// TestHostPlansFitCaches: with any caches, blocks of A fit the L2 cache, a panel of each operand L1, and blocks even out.
+func TestHostPlansFitCaches(t *testing.T) {
+	spec, err := cpe.Load("host")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l1 := range []int{16 << 10, 32 << 10, 48 << 10} {
+		for _, l2 := range []int{256 << 10, 1 << 20, 2 << 20} {
+			spec.L1Bytes, spec.LDMBytes = l1, l2
+			for _, n := range []int{1, 100, 1000, 5000} {
+				p, err := PlanGemm(&spec, GemmShape{M: n, N: n, K: n})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a := 4 * p.BM * p.BK; a > l2 {
+					t.Errorf("n %d, L2 %d: a block of A takes %d bytes", n, l2, a)
+				}
+				if panels := 4 * p.BK * (p.MR + p.NR); panels > l1 && p.BK > 64 {
+					t.Errorf("n %d, L1 %d: panels take %d bytes", n, l1, panels)
+				}
+				if p.BK*blocks(n, p.BK) >= n+blocks(n, p.BK) {
+					t.Errorf("n %d: K blocks of %d are uneven", n, p.BK)
+				}
+			}
+		}
+	}
+}
+
+// TestImplicitChunksDependOnTheShapeAlone: partial sums must not depend on the machine, or bits would.
+func TestImplicitChunks(t *testing.T) {
+	for _, c := range []struct {
+		s    ConvShape
+		want int
+	}{
+		{conv2(64, 1, 20, 1, 28, 28, 5, 5, 1, 0, 1), 16},   // 500 weights, 36864 positions
+		{conv2(1, 1, 20, 1, 28, 28, 5, 5, 1, 0, 1), 1},     // 576 positions
+		{conv2(16, 512, 512, 1, 14, 14, 3, 3, 1, 1, 1), 1}, // weights enough
+		{conv2(8, 64, 64, 64, 16, 16, 3, 3, 1, 1, 1), 2},   // depthwise: 2048 positions
+	} {
+		if got := implicitChunks(c.s); got != c.want {
+			t.Errorf("%v: %d partial sums, want %d", c.s, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package kernel
+
+// area is the part of a window that lies inside the image: rows [y0,y1) and columns [x0,x1).
+type area struct{ y0, y1, x0, x1 int }
+
+func (a *area) empty() bool { return a.y0 >= a.y1 || a.x0 >= a.x1 }
+
+// row returns columns [x0,x1) of row y of the tile's inputs.
+func (t *poolTile) row(y, x0, x1 int) []float32 {
+	at := (y-t.inRows.at)*t.inStride - t.inCols.at
+	return t.in[at+x0 : at+x1]
+}
+
+// gather pools the tile's windows.
+func (p *Pool) gather(t *poolTile) {
+	s := &p.shape
+	var a area
+	for oy := range t.outRows.n {
+		a.y0, a.y1 = window(t.outRows.at+oy, s.SH, s.PH, s.KH, s.H)
+		for ox := range t.outCols.n {
+			a.x0, a.x1 = window(t.outCols.at+ox, s.SW, s.PW, s.KW, s.W)
+			at := oy*t.outStride + ox
+			switch {
+			case s.Method == PoolMax:
+				t.out[at], t.mask[at] = t.largest(&a, s.W)
+			case s.Method == PoolAve:
+				t.out[at] = t.sum(&a) / float32(p.divisor(t.outRows.at+oy, t.outCols.at+ox))
+			case s.Train:
+				counter := (t.plane*s.OH+t.outRows.at+oy)*s.OW + t.outCols.at + ox
+				t.out[at], t.mask[at] = t.draw(&a, s.W, UniformFloat(p.key, uint64(counter)))
+			default:
+				t.out[at] = t.weightedMean(&a)
+			}
+		}
+	}
+}
+
+// divisor is the size of a window with the padding inside size + pad counted, as in Caffe.
+func (p *Pool) divisor(oy, ox int) int {
+	s := &p.shape
+	y, x := oy*s.SH-s.PH, ox*s.SW-s.PW
+	return (min(y+s.KH, s.H+s.PH) - y) * (min(x+s.KW, s.W+s.PW) - x)
+}
+
+// largest returns the first of the largest values of a window and its index in the plane, w values wide; a NaN is larger
+// than all. A window wholly in the padding gives 0 and -1.
+func (t *poolTile) largest(a *area, w int) (float32, int32) {
+	if a.empty() {
+		return 0, -1
+	}
+	best := a.y0*w + a.x0
+	value := t.row(a.y0, a.x0, a.x1)[0]
+	for y := a.y0; y < a.y1; y++ {
+		for x, v := range t.row(y, a.x0, a.x1) {
+			if v > value || v != v && value == value {
+				value, best = v, y*w+a.x0+x
+			}
+		}
+	}
+	return value, int32(best)
+}
+
+func (t *poolTile) sum(a *area) float32 {
+	var sum float32
+	if a.empty() {
+		return 0
+	}
+	for y := a.y0; y < a.y1; y++ {
+		for _, v := range t.row(y, a.x0, a.x1) {
+			sum += v
+		}
+	}
+	return sum
+}
+
+// draw returns the value at which the running sum of a window passes a share of its sum.
+func (t *poolTile) draw(a *area, w int, share float32) (float32, int32) {
+	if a.empty() {
+		return 0, -1
+	}
+	threshold := share * t.sum(a)
+	var sum, last float32
+	index := -1
+	for y := a.y0; y < a.y1; y++ {
+		for x, v := range t.row(y, a.x0, a.x1) {
+			last, index = v, y*w+a.x0+x
+			if sum += v; sum >= threshold {
+				return last, int32(index)
+			}
+		}
+	}
+	return last, int32(index)
+}
+
+// weightedMean is the sum of squares over the sum.
+func (t *poolTile) weightedMean(a *area) float32 {
+	if a.empty() {
+		return 0
+	}
+	var sum, squares float32
+	for y := a.y0; y < a.y1; y++ {
+		for _, v := range t.row(y, a.x0, a.x1) {
+			sum += v
+			squares += v * v
+		}
+	}
+	if sum <= 0 {
+		return 0
+	}
+	return squares / sum
+}
+
+// spread adds the outputs' gradients, in their order, to the inputs of the tile.
+func (p *Pool) spread(t *poolTile) {
+	for y := range t.inRows.n {
+		clear(t.in[y*t.inStride : y*t.inStride+t.inCols.n])
+	}
+	for oy := range t.outRows.n {
+		for ox := range t.outCols.n {
+			at := oy*t.outStride + ox
+			if p.shape.masked() {
+				p.spreadOne(t, int(t.mask[at]), t.out[at])
+			} else {
+				p.spreadMean(t, t.outRows.at+oy, t.outCols.at+ox, t.out[at])
+			}
+		}
+	}
+}
+
+// spreadOne adds to the input with an index in the plane, if the tile has it.
+func (p *Pool) spreadOne(t *poolTile, index int, v float32) {
+	if index < 0 {
+		return
+	}
+	if t.inCols.n == p.shape.W {
+		if at := index - t.inRows.at*p.shape.W; at >= 0 && at < t.inRows.n*p.shape.W {
+			t.in[at] += v
+		}
+		return
+	}
+	y, x := index/p.shape.W-t.inRows.at, index%p.shape.W-t.inCols.at
+	if y >= 0 && y < t.inRows.n && x >= 0 && x < t.inCols.n {
+		t.in[y*t.inStride+x] += v
+	}
+}
+
+// spreadMean adds an output's gradient over the window's size to those inputs of its window that the tile has.
+func (p *Pool) spreadMean(t *poolTile, oy, ox int, v float32) {
+	s := &p.shape
+	y0, y1 := window(oy, s.SH, s.PH, s.KH, s.H)
+	x0, x1 := window(ox, s.SW, s.PW, s.KW, s.W)
+	v /= float32(p.divisor(oy, ox))
+	x0, x1 = max(x0, t.inCols.at), min(x1, t.inCols.end())
+	if x0 >= x1 {
+		return
+	}
+	for y := max(y0, t.inRows.at); y < min(y1, t.inRows.end()); y++ {
+		row := t.row(y, x0, x1)
+		for x := range row {
+			row[x] += v
+		}
+	}
+}

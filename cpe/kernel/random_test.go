@@ -1,0 +1,38 @@
+package kernel
+
+import (
+	"math"
+	"testing"
+)
+
+// TestUniform: means, and correlation of neighbouring counters and keys, within five standard errors of those of
+// independent uniform numbers.
+func TestUniform(t *testing.T) {
+	const n = 1 << 16
+	var mean, next, keys float64
+	for i := range uint64(n) {
+		a, b, c := UniformFloat(1, i), UniformFloat(1, i+1), UniformFloat(2, i)
+		if a < 0 || a >= 1 {
+			t.Fatalf("number %d is %g, want it in [0, 1)", i, a)
+		}
+		mean += float64(a) / n
+		next += (float64(a) - 0.5) * (float64(b) - 0.5) / n
+		keys += (float64(a) - 0.5) * (float64(c) - 0.5) / n
+	}
+	if d := math.Abs(mean - 0.5); d > 5*math.Sqrt(1.0/12/n) {
+		t.Errorf("mean %g", mean)
+	}
+	for what, v := range map[string]float64{"next counter": next, "next key": keys} {
+		if math.Abs(v) > 5.0/12/math.Sqrt(n) {
+			t.Errorf("covariance with the %s is %g", what, v)
+		}
+	}
+}
+
+// TestUniformStays pins the sequence: dropout masks and stochastic pooling of a run that is resumed depend on it.
+func TestUniformStays(t *testing.T) {
+	// SplitMix64 seeded with 0 starts with 0xe220a8397b1dcdaf, 0x6e789e6aa1b965f4 (Vigna's splitmix64.c).
+	if a, b := Uniform32(0, 0), Uniform32(0, 1); a != 0xe220a839 || b != 0x6e789e6a {
+		t.Errorf("%#x, %#x", a, b)
+	}
+}

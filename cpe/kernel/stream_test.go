@@ -1,0 +1,140 @@
+package kernel
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/cpe"
+)
+
+var streamDims = [][3]int{{1, 1, 0}, {1, 1, 1}, {1, 1, 100003}, {3, 5, 7}, {2, 300, 70}, {40, 3, 1000}, {7, 1000, 1}, {1, 2, 60000}}
+
+// TestStream runs y = x*scale[mid] + plane[outer, inner], with x's sum and the number of elements by mid, and the result once more
+// in place through scratch.
+func TestStream(t *testing.T) {
+	onMachines(t, func(t *testing.T, m *cpe.Machine) {
+		for _, d := range streamDims {
+			n := d[0] * d[1] * d[2]
+			k, err := NewStream(m, Stream{
+				Name: "test", Dims: d, Ins: []Array{Full, Row, Plane}, Outs: []Array{Full, Plane}, Scratch: 1, Sums: 2, Op: testOp,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			x, scale, plane := values(n, 1), values(d[1], 2), values(d[0]*d[2], 3)
+			y, last := make([]float32, n), make([]float32, d[0]*d[2])
+			for range 2 {
+				if err := k.Run([][]float32{x, scale, plane}, [][]float32{y, last}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, sums := make([]float64, n), make([]float64, 2*d[1])
+			for i := range want {
+				o, mid, in := i/(d[1]*d[2]), i/d[2]%d[1], i%d[2]
+				want[i] = float64(x[i])*float64(scale[mid]) + float64(plane[o*d[2]+in])
+				sums[mid] += float64(x[i])
+				sums[d[1]+mid]++
+			}
+			near(t, k.Plan().String(), y, want, 2)
+			for i, s := range k.Sums() {
+				if diff := s - sums[i]; diff > 1e-9 || diff < -1e-9 {
+					t.Errorf("%v: sum %d is %g, want %g", d, i, s, sums[i])
+				}
+			}
+			for i, v := range last {
+				if v != 2*plane[i] {
+					t.Fatalf("%v: plane result %d is %g, want %g", d, i, v, 2*plane[i])
+				}
+			}
+		}
+	})
+}
+
+func testOp(t *Tile) {
+	for o := range t.O {
+		for m := range t.M {
+			for i := range t.I {
+				at := o*t.OStride + m*t.MStride + i
+				x := t.In[0][at]
+				s := (o*t.M+m)*t.I + i
+				t.Scratch[0][s] = float32(x * t.In[1][m])
+				t.Out[0][at] = t.Scratch[0][s] + t.In[2][o*t.PStride+i]
+				t.Sum[m] += float64(x)
+				t.Sum[t.M+m]++
+				t.Out[1][o*t.PStride+i] = 2 * t.In[2][o*t.PStride+i]
+			}
+		}
+	}
+}
+
+// TestStreamPlacesTiles: the tile's place must name the elements that it holds, and every element be in one tile.
+func TestStreamPlacesTiles(t *testing.T) {
+	onMachines(t, func(t *testing.T, m *cpe.Machine) {
+		for _, whole := range []bool{false, true} {
+			for _, d := range [][3]int{{3, 50, 700}, {2, 3000, 5}, {500, 7, 31}} {
+				x := make([]float32, d[0]*d[1]*d[2])
+				for i := range x {
+					x[i] = float32(i % 65521)
+				}
+				k, err := NewStream(m, Stream{Name: "place", Dims: d, WholeMid: whole, Ins: []Array{Full}, Outs: []Array{Full}, Op: func(t *Tile) {
+					if whole && t.M != d[1] {
+						t.Err = errors.New("mid was cut")
+					}
+					for o := range t.O {
+						for m := range t.M {
+							for i := range t.I {
+								at := ((t.O0+o)*d[1]+t.M0+m)*d[2] + t.I0 + i
+								if t.In[0][o*t.OStride+m*t.MStride+i] != float32(at%65521) {
+									t.Err = errors.New("an element is not where its place says")
+								}
+								t.Out[0][o*t.OStride+m*t.MStride+i] = float32(at%65521) + 1
+							}
+						}
+					}
+				}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				y := append([]float32(nil), x...)
+				if err := k.Run([][]float32{y}, [][]float32{y}); err != nil {
+					t.Fatal(err)
+				}
+				for i := range y {
+					if y[i] != x[i]+1 {
+						t.Fatalf("%v: element %d is %g, want %g", d, i, y[i], x[i]+1)
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestStreamReturnsTheFirstError: of several bad tiles the first, whatever the number of core groups.
+func TestStreamReturnsTheFirstError(t *testing.T) {
+	onMachines(t, func(t *testing.T, m *cpe.Machine) {
+		n := 1 << 20
+		x := make([]float32, n)
+		k, err := NewStream(m, Stream{Name: "labels", Dims: [3]int{1, 1, n}, Ins: []Array{Full}, Op: func(t *Tile) {
+			for i, v := range t.In[0][:t.I] {
+				if v != 0 && t.Err == nil {
+					t.Err = labelError(t.I0 + i)
+				}
+			}
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x[n/3], x[n-1] = 1, 1
+		if err := k.Run([][]float32{x}, nil); err != labelError(n/3) {
+			t.Errorf("error %v, want that of element %d", err, n/3)
+		}
+		clear(x)
+		if err := k.Run([][]float32{x}, nil); err != nil {
+			t.Errorf("the error stayed: %v", err)
+		}
+	})
+}
+
+type labelError int
+
+func (labelError) Error() string { return "bad label" }

@@ -1,0 +1,124 @@
+package kernel
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// panelGroup is the number of panels that are filled side by side: rows of the source are then read in pieces of a
+// kilobyte, not of one panel's width, each of which would be in another page.
+const panelGroup = 8
+
+// operand is a matrix in memory, or its transpose, as an operand of a product. Each core group has its own, which keeps
+// the list that packing needs.
+type operand struct {
+	cpe.Matrix
+	trans  bool
+	pieces []piece
+}
+
+// set makes the operand a matrix or its transpose.
+func (o *operand) set(m cpe.Matrix, trans bool) { o.Matrix, o.trans = m, trans }
+
+// piece is a run of lanes that lie side by side in memory and in one panel.
+type piece struct{ at, from, n int }
+
+// Run is the length of contiguous runs of a block.
+func (o *operand) Run(rows, cols int) int {
+	if o.trans {
+		rows, cols = cols, rows
+	}
+	if cols == o.Matrix.Run && o.Ld == cols {
+		return rows * cols
+	}
+	return min(cols, o.Matrix.Run)
+}
+
+// Gather packs a block. Where the panels' lanes are rows as they are stored, panels are transposed pieces of the matrix;
+// where they are columns, pieces as they are.
+func (o *operand) Gather(dst []float32, layout cpe.Layout, row, col, rows, cols int) {
+	lane, lanes, depth, deep := row, rows, col, cols
+	if !layout.ByRows {
+		lane, lanes, depth, deep = col, cols, row, rows
+	}
+	step := layout.Panel
+	across := layout.ByRows != o.trans
+	if !across {
+		step *= panelGroup
+	}
+	for at := 0; at < lanes; at += step {
+		n := min(step, lanes-at)
+		if panels := dst[at*deep:]; across {
+			o.across(panels, layout.Panel, lane+at, n, depth, deep)
+		} else {
+			o.along(panels, layout.Panel, lane+at, n, depth, deep)
+		}
+	}
+}
+
+// across packs n stored rows from row on, values [col, col+deep) of each, into a panel: value by value, width of them
+// side by side.
+func (o *operand) across(panel []float32, width, row, n, col, deep int) {
+	for k := 0; k < deep; {
+		at, run := o.Place(row, col+k)
+		run = min(run, deep-k)
+		simd.PackA(panel[k*width:(k+run)*width], o.Data[at:], o.Ld, n, run, width)
+		k += run
+	}
+}
+
+// along packs n stored columns from col on, of the stored rows [row, row+deep), into panels.
+func (o *operand) along(panels []float32, width, col, n, row, deep int) {
+	o.pieces = o.pieces[:0]
+	for c := 0; c < n; {
+		at, run := o.Place(row, col+c)
+		run = min(run, n-c, width-c%width)
+		o.pieces = append(o.pieces, piece{c/width*width*deep + c%width, at, run})
+		c += run
+	}
+	clearTail(panels, width, n, deep)
+	for k := range deep {
+		for i := range o.pieces {
+			p := &o.pieces[i]
+			copy(panels[p.at+k*width:][:p.n], o.Data[p.from+k*o.Ld:])
+		}
+	}
+}
+
+// clearTail fills the last of the panels of n lanes with zeros if it has lanes to spare.
+func clearTail(panels []float32, width, n, deep int) {
+	if n%width != 0 {
+		clear(panels[n/width*width*deep:][:width*deep])
+	}
+}
+
+// flipped is the weights of a convolution as the left operand of its input gradient: element (c, (o, k)) is the weight of
+// output o, input channel c and the k-th kernel offset from the end.
+type flipped struct {
+	data            []float32
+	channels, space int // input channels of the group, kernel offsets
+}
+
+// Run is the length of contiguous runs of a block.
+func (f *flipped) Run(rows, cols int) int { return rows * min(cols, f.space) }
+
+// Gather packs a block; the lanes of its panels are rows.
+func (f *flipped) Gather(dst []float32, layout cpe.Layout, row, col, rows, cols int) {
+	width := layout.Panel
+	for at := 0; at < rows; at += width {
+		panel := dst[at*cols : (at+width)*cols]
+		n := min(width, rows-at)
+		o, k := col/f.space, col%f.space
+		for c := range cols {
+			from := (o*f.channels+row+at)*f.space + f.space - 1 - k
+			line := panel[c*width : (c+1)*width]
+			for i := range n {
+				line[i] = f.data[from+i*f.space]
+			}
+			clear(line[n:])
+			if k++; k == f.space {
+				o, k = o+1, 0
+			}
+		}
+	}
+}

@@ -1,0 +1,119 @@
+// Package hdf5 reads numeric datasets from HDF5 files: contiguous, chunked, gzip and shuffle, floats and integers of any
+// size. The format itself is read by github.com/scigolib/hdf5, in pure Go.
+package hdf5
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/scigolib/hdf5"
+)
+
+const signature = "\x89HDF\r\n\x1a\n"
+
+// Is reports whether a file begins as HDF5 files do.
+func Is(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, len(signature))
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == signature
+}
+
+// Dataset is one dataset, as float32 whatever it is stored as.
+type Dataset struct {
+	Path  string // "/data/conv1/0"
+	Shape []int
+	Data  []float32
+}
+
+// Read returns the datasets of a file that want accepts by path (all, if it is nil), in the file's order.
+func Read(path string, want func(dataset string) bool) (sets []Dataset, err error) {
+	// The library is young: a panic on a damaged file must not end the program.
+	defer func() {
+		if r := recover(); r != nil {
+			sets, err = nil, fmt.Errorf("%s: damaged HDF5 file: %v", path, r)
+		}
+	}()
+	if _, err := os.Stat(path); err != nil {
+		return nil, err
+	}
+	f, err := hdf5.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: not a readable HDF5 file: %w", path, err)
+	}
+	defer f.Close()
+	f.Walk(func(name string, object hdf5.Object) {
+		d, ok := object.(*hdf5.Dataset)
+		if !ok || err != nil || want != nil && !want(name) {
+			return
+		}
+		var set Dataset
+		if set, err = read(name, d); err != nil {
+			err = fmt.Errorf("%s: dataset %s: %w", path, name, err)
+			return
+		}
+		sets = append(sets, set)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return sets, nil
+}
+
+func read(name string, d *hdf5.Dataset) (Dataset, error) {
+	info, err := d.Info()
+	if err != nil {
+		return Dataset{}, err
+	}
+	shape, err := parseShape(info)
+	if err != nil {
+		return Dataset{}, err
+	}
+	values, err := d.Read()
+	if err != nil {
+		return Dataset{}, err
+	}
+	count := 1
+	for _, n := range shape {
+		count *= n
+	}
+	if count != len(values) {
+		return Dataset{}, fmt.Errorf("%d values for shape %v, which needs %d", len(values), shape, count)
+	}
+	set := Dataset{Path: name, Shape: shape, Data: make([]float32, count)}
+	for i, v := range values {
+		set.Data[i] = float32(v)
+	}
+	return set, nil
+}
+
+// extents finds the shape in the library's description of a dataset, the only place where it gives it:
+// "Dataset: float (size=4 bytes), 2D array [30 x 4], contiguous (...)", with more axes "4D array [5 1 2 2]".
+var extents = regexp.MustCompile(`\dD array \[(\d+(?:(?: x | )\d+)*)\]`)
+
+func parseShape(info string) ([]int, error) {
+	m := extents.FindStringSubmatch(info)
+	if m == nil {
+		if strings.Contains(info, "scalar") {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("no array of numbers: %s", info)
+	}
+	var shape []int
+	for text := range strings.FieldsSeq(strings.ReplaceAll(m[1], " x ", " ")) {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return nil, err
+		}
+		shape = append(shape, n)
+	}
+	return shape, nil
+}

@@ -1,0 +1,167 @@
+package hdf5
+
+import (
+	"bufio"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+)
+
+// Rows hands out, row by row, the datasets of a list of HDF5 files. A row is one index of the first axis of every
+// dataset. Behind the last file it begins again. With Shuffle the order of files, and of the rows in each, is drawn anew
+// in every round from the seed and the round's number, so that a position can be found again.
+type Rows struct {
+	list    string
+	files   []string
+	names   []string
+	shuffle bool
+	seed    uint64
+
+	sets  []Dataset
+	rows  int
+	round uint64
+	file  int   // index into order
+	order []int // of files
+	perm  []int // of rows
+	row   int
+	done  uint64
+}
+
+// OpenRows reads a list of files and the first of them. names are the datasets that every file must have.
+func OpenRows(list string, names []string, shuffle bool, seed uint64) (*Rows, error) {
+	r := &Rows{list: list, names: names, shuffle: shuffle, seed: seed}
+	f, err := os.Open(list)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		for _, name := range strings.Fields(lines.Text()) {
+			r.files = append(r.files, name)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", list, err)
+	}
+	if len(r.files) == 0 {
+		return nil, fmt.Errorf("%s: must contain at least 1 filename", list)
+	}
+	r.draw()
+	return r, r.load()
+}
+
+// draw fixes the order of the files in a round.
+func (r *Rows) draw() {
+	r.order = indices(len(r.files))
+	if r.shuffle {
+		rng := rand.New(rand.NewPCG(r.seed, r.round))
+		rng.Shuffle(len(r.order), func(i, j int) { r.order[i], r.order[j] = r.order[j], r.order[i] })
+	}
+}
+
+func indices(n int) []int {
+	p := make([]int, n)
+	for i := range p {
+		p[i] = i
+	}
+	return p
+}
+
+// load reads the current file.
+func (r *Rows) load() error {
+	path := r.files[r.order[r.file]]
+	read, err := Read(path, func(name string) bool { return r.wants(name) >= 0 })
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.list, err)
+	}
+	r.sets = make([]Dataset, len(r.names))
+	for _, set := range read {
+		r.sets[r.wants(set.Path)] = set
+	}
+	for i, set := range r.sets {
+		switch {
+		case set.Path == "":
+			return fmt.Errorf("%s: there is no dataset %q", path, r.names[i])
+		case len(set.Shape) == 0:
+			return fmt.Errorf("%s: dataset %q has no axes", path, r.names[i])
+		case set.Shape[0] != r.sets[0].Shape[0]:
+			return fmt.Errorf("%s: dataset %q has %d rows, %q has %d", path, r.names[i], set.Shape[0], r.names[0], r.sets[0].Shape[0])
+		case set.Shape[0] == 0:
+			return fmt.Errorf("%s: dataset %q has no rows", path, r.names[i])
+		}
+	}
+	r.rows, r.row = r.sets[0].Shape[0], 0
+	r.perm = indices(r.rows)
+	if r.shuffle {
+		rng := rand.New(rand.NewPCG(r.seed, r.round<<32+uint64(r.order[r.file])+1))
+		rng.Shuffle(r.rows, func(i, j int) { r.perm[i], r.perm[j] = r.perm[j], r.perm[i] })
+	}
+	return nil
+}
+
+func (r *Rows) wants(path string) int {
+	for i, name := range r.names {
+		if path == "/"+name {
+			return i
+		}
+	}
+	return -1
+}
+
+// Shape returns the extents of a row of dataset i.
+func (r *Rows) Shape(i int) []int { return r.sets[i].Shape[1:] }
+
+// Next copies the next row of every dataset to dst and moves on.
+func (r *Rows) Next(dst [][]float32) error {
+	row := r.perm[r.row]
+	for i, set := range r.sets {
+		n := len(set.Data) / r.rows
+		if len(dst[i]) != n {
+			return fmt.Errorf("%s: a row of dataset %q has %d values, those of the first file have %d", r.files[r.order[r.file]], r.names[i], n, len(dst[i]))
+		}
+		copy(dst[i], set.Data[row*n:(row+1)*n])
+	}
+	r.done++
+	r.row++
+	if r.row < r.rows {
+		return nil
+	}
+	return r.nextFile()
+}
+
+func (r *Rows) nextFile() error {
+	r.row = 0
+	r.file++
+	if r.file == len(r.files) {
+		r.file = 0
+		r.round++
+		r.draw()
+	}
+	if len(r.files) == 1 && !r.shuffle {
+		return nil
+	}
+	return r.load()
+}
+
+// Position is the number of rows handed out; Seek goes to one.
+func (r *Rows) Position() uint64 { return r.done }
+
+// Seek starts anew and passes over rows, whole files at a time.
+func (r *Rows) Seek(position uint64) error {
+	r.round, r.file, r.done = 0, 0, 0
+	r.draw()
+	if err := r.load(); err != nil {
+		return err
+	}
+	for position-r.done >= uint64(r.rows) {
+		r.done += uint64(r.rows)
+		if err := r.nextFile(); err != nil {
+			return err
+		}
+	}
+	r.row = int(position - r.done)
+	r.done = position
+	return nil
+}

@@ -1,0 +1,24 @@
+//go:build !amd64
+
+package simd
+
+// supported lists the levels of this machine, best first.
+func supported() []*level { return []*level{&goLevel} }
+
+// run applies an elementwise kernel; there is only plain Go here.
+func (l *level) run(op, []float32, []float32, []float32, float32, float32) bool { return false }
+
+// fold applies a reduction to no elements.
+func (l *level) fold(fold, []float32, []float32, float32) (float64, int) { return 0, 0 }
+
+// maxLanes is never called without vectors; nor are the functions below.
+func (l *level) maxLanes(_, _ *float32, _ int) {}
+
+// tile is the micro kernel.
+func (l *level) tile(int, *float32, *float32, *float32, int, bool) {}
+
+// panelA packs a full panel of A.
+func (l *level) panelA(_, _ *float32, _, _ int) {}
+
+// panelB packs a full panel of B.
+func (l *level) panelB(_, _ *float32, _, _ int) {}

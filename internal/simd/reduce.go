@@ -1,0 +1,69 @@
+package simd
+
+import "math"
+
+// AbsSum is Σ |x[i]|, summed in float64.
+func AbsSum(x []float32) float64 {
+	s, at := active.fold(foldAbsSum, x, nil, 0)
+	for _, v := range x[at:] {
+		s += math.Abs(float64(v))
+	}
+	return s
+}
+
+// SumSq is Σ x[i]², summed in float64.
+func SumSq(x []float32) float64 {
+	s, at := active.fold(foldSumSq, x, nil, 0)
+	for _, v := range x[at:] {
+		s += float64(v) * float64(v)
+	}
+	return s
+}
+
+// Sum is Σ x[i], summed in float64.
+func Sum(x []float32) float64 {
+	s, at := active.fold(foldSum, x, nil, 0)
+	for _, v := range x[at:] {
+		s += float64(v)
+	}
+	return s
+}
+
+// Dot is Σ x[i]*y[i], summed in float64.
+func Dot(x, y []float32) float64 {
+	y = y[:len(x)]
+	s, at := active.fold(foldDot, x, y, 0)
+	rest := y[at:]
+	for i, v := range x[at:] {
+		s += float64(v) * float64(rest[i])
+	}
+	return s
+}
+
+// SqDiff is Σ (x[i] - mean)², summed in float64.
+func SqDiff(x []float32, mean float32) float64 {
+	s, at := active.fold(foldSqDiff, x, nil, mean)
+	for _, v := range x[at:] {
+		e := float64(v - mean)
+		s += e * e
+	}
+	return s
+}
+
+// MaxOf is the greatest element, NaN if one is NaN. x must not be empty.
+func MaxOf(x []float32) float32 {
+	m := x[0]
+	at := 0
+	if w := active.width; w > 0 && len(x) >= w {
+		var lanes [16]float32
+		at = len(x) / w * w
+		active.maxLanes(&lanes[0], &x[0], at)
+		for _, v := range lanes[:w] {
+			m = max(m, v)
+		}
+	}
+	for _, v := range x[at:] {
+		m = max(m, v)
+	}
+	return m
+}

@@ -1,0 +1,357 @@
+package simd
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// each runs a test at every level of the machine.
+func each(t *testing.T, f func(t *testing.T)) {
+	for _, l := range supported() {
+		t.Run(l.name, func(t *testing.T) {
+			old := active
+			active = l
+			defer func() { active = old }()
+			f(t)
+		})
+	}
+}
+
+const guard = 12345.5
+
+// banded is a slice of n values at an odd offset between guard values.
+func banded(n, off int) (all, inner []float32) {
+	all = make([]float32, n+off+20)
+	for i := range all {
+		all[i] = guard
+	}
+	inner = all[off : off+n]
+	for i := range inner {
+		inner[i] = float32(rand.NormFloat64() * 3)
+	}
+	return all, inner
+}
+
+func checkGuard(t *testing.T, all []float32, n, off int) {
+	t.Helper()
+	for i, v := range all {
+		if (i < off || i >= off+n) && v != guard {
+			t.Fatalf("n=%d off=%d: guard %d overwritten with %v", n, off, i, v)
+		}
+	}
+}
+
+// near compares with a bound relative to the scale of the terms.
+func near(got float32, want, scale, tol float64) bool {
+	if w := float32(want); got == w || got != got && w != w {
+		return true
+	}
+	return math.Abs(float64(got)-want) <= tol*scale+1e-45
+}
+
+func TestElementwise(t *testing.T) {
+	const s, u = float32(0.3), float32(-1.7)
+	tests := []struct {
+		name string
+		run  func(d, x, y []float32)
+		want func(d, x, y float64) float64
+		tol  float64
+	}{
+		{"Fill", func(d, x, y []float32) { Fill(d, s) }, func(d, x, y float64) float64 { return float64(s) }, 0},
+		{"Add", Add, func(d, x, y float64) float64 { return x + y }, 1e-7},
+		{"Sub", Sub, func(d, x, y float64) float64 { return x - y }, 1e-7},
+		{"Mul", Mul, func(d, x, y float64) float64 { return x * y }, 1e-7},
+		{"Div", Div, func(d, x, y float64) float64 { return x / y }, 1e-7},
+		{"Max", Max, func(d, x, y float64) float64 { return max(x, y) }, 0},
+		{"Min", Min, func(d, x, y float64) float64 { return min(x, y) }, 0},
+		{"MulAdd", MulAdd, func(d, x, y float64) float64 { return d + x*y }, 2e-7},
+		{"AddScalar", func(d, x, y []float32) { AddScalar(d, x, s) }, func(d, x, y float64) float64 { return x + float64(s) }, 1e-7},
+		{"Scale", func(d, x, y []float32) { Scale(d, x, s) }, func(d, x, y float64) float64 { return x * float64(s) }, 1e-7},
+		{"Axpy", func(d, x, y []float32) { Axpy(d, x, s) }, func(d, x, y float64) float64 { return d + x*float64(s) }, 2e-7},
+		{"Axpby", func(d, x, y []float32) { Axpby(d, x, s, u) }, func(d, x, y float64) float64 { return x*float64(s) + d*float64(u) }, 2e-7},
+		{"Affine", func(d, x, y []float32) { Affine(d, x, s, u) }, func(d, x, y float64) float64 { return x*float64(s) + float64(u) }, 2e-7},
+		{"Square", func(d, x, y []float32) { Square(d, x) }, func(d, x, y float64) float64 { return x * x }, 1e-7},
+		{"Sqrt", func(d, x, y []float32) { Sqrt(d, x) }, func(d, x, y float64) float64 { return math.Sqrt(x) }, 1e-7},
+		{"Abs", func(d, x, y []float32) { Abs(d, x) }, func(d, x, y float64) float64 { return math.Abs(x) }, 0},
+		{"ReLU", func(d, x, y []float32) { ReLU(d, x, s) }, func(d, x, y float64) float64 {
+			if x < 0 {
+				return x * float64(s)
+			}
+			return x
+		}, 1e-7},
+		{"ReLUGrad", func(d, x, y []float32) { ReLUGrad(d, x, y, s) }, func(d, x, y float64) float64 {
+			if y > 0 {
+				return x
+			}
+			return x * float64(s)
+		}, 1e-7},
+		{"Exp", func(d, x, y []float32) { Exp(d, x) }, func(d, x, y float64) float64 { return math.Exp(x) }, 2e-7},
+		{"Log", func(d, x, y []float32) { Log(d, x) }, func(d, x, y float64) float64 { return math.Log(x) }, 2e-7},
+	}
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	for _, c := range tests {
+		t.Run(c.name, func(t *testing.T) {
+			each(t, func(t *testing.T) {
+				for n := range 150 {
+					off := n % 7
+					all, d := banded(n, off)
+					_, x := banded(n, (n+3)%5)
+					_, y := banded(n, n%3)
+					for i, v := range []float32{0, nan, inf, -inf, 1, -1} {
+						if 3*i+2 < n {
+							x[3*i+1], y[3*i+2] = v, v
+						}
+					}
+					before := append([]float32(nil), d...)
+					c.run(d, x, y)
+					checkGuard(t, all, n, off)
+					same := append([]float32(nil), x...)
+					for i := range d {
+						a, b, e := float64(x[i]), float64(y[i]), float64(before[i])
+						w := c.want(e, a, b)
+						scale := math.Abs(w) + math.Abs(a*float64(s)) + math.Abs(e*float64(u))
+						if c.name == "MulAdd" {
+							scale += math.Abs(a * b)
+						}
+						if c.name == "Exp" || c.name == "Log" {
+							scale = math.Abs(w)
+						}
+						if !near(d[i], w, scale, c.tol) {
+							t.Fatalf("n=%d i=%d x=%v y=%v: %v, want %v", n, i, x[i], y[i], d[i], w)
+						}
+					}
+					if c.name == "Add" {
+						c.run(same, same, y)
+						for i := range same {
+							if same[i] != d[i] && d[i] == d[i] {
+								t.Fatalf("in place: %v, want %v", same[i], d[i])
+							}
+						}
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestTranscendental(t *testing.T) {
+	sig := func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+	pow := func(p float32) func(d, x []float32) { return func(d, x []float32) { Pow(d, x, p) } }
+	tests := []struct {
+		name string
+		run  func(d, x []float32)
+		want func(float64) float64
+		tol  float64
+	}{
+		{"Exp", Exp, math.Exp, 2e-7}, {"Log", Log, math.Log, 2e-7}, {"Sigmoid", Sigmoid, sig, 3e-7}, {"Tanh", Tanh, math.Tanh, 4e-7},
+	}
+	for _, p := range []float32{-1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75, 1, 2, 3, 1.3} {
+		tests = append(tests, struct {
+			name string
+			run  func(d, x []float32)
+			want func(float64) float64
+			tol  float64
+		}{fmt.Sprint("Pow", p), pow(p), func(x float64) float64 { return math.Pow(x, float64(p)) }, 4e-7})
+	}
+	var x []float32
+	for v := -120.0; v < 120; v += 0.00371 {
+		x = append(x, float32(v))
+	}
+	for range 20000 {
+		x = append(x, math.Float32frombits(rand.Uint32()), float32(math.Exp(rand.NormFloat64()*9)), float32(rand.NormFloat64()))
+	}
+	for _, v := range []float64{0, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1), 1e-45, -1e-45, 1, -1, math.MaxFloat32, 0x1p-126, 88.72, 88.73, -87.4, -103.9, -104.1} {
+		x = append(x, float32(v))
+	}
+	for _, c := range tests {
+		t.Run(c.name, func(t *testing.T) {
+			each(t, func(t *testing.T) {
+				d := make([]float32, len(x))
+				c.run(d, x)
+				worst, at, bad := 0.0, float32(0), 0
+				for i, v := range x {
+					w := c.want(float64(v))
+					f := float32(w)
+					if d[i] == f || d[i] != d[i] && f != f {
+						continue
+					}
+					e := math.Abs(float64(d[i])-w) / math.Max(math.Abs(w), 0x1p-126)
+					if math.IsInf(w, 0) || math.IsNaN(e) || e > c.tol {
+						if bad++; bad < 6 {
+							t.Errorf("x=%v: %v, want %v (%.3g)", v, d[i], w, e)
+						}
+					}
+					if e > worst {
+						worst, at = e, v
+					}
+				}
+				t.Logf("worst relative error %.3g at %v", worst, at)
+			})
+		})
+	}
+}
+
+func TestReduce(t *testing.T) {
+	each(t, func(t *testing.T) {
+		for n := range 300 {
+			_, x := banded(n, n%5)
+			_, y := banded(n, n%3)
+			var w [5]float64
+			m := float32(math.Inf(-1))
+			for i, v := range x {
+				a := float64(v)
+				e := float64(v - 0.7)
+				w[0] += a
+				w[1] += a * float64(y[i])
+				w[2] += a * a
+				w[3] += e * e
+				w[4] += math.Abs(a)
+				m = max(m, v)
+			}
+			got := [5]float64{Sum(x), Dot(x, y), SumSq(x), SqDiff(x, 0.7), AbsSum(x)}
+			for i := range w {
+				if math.Abs(got[i]-w[i]) > 1e-12*float64(n+1)*10 {
+					t.Fatalf("n=%d reduction %d: %v, want %v", n, i, got[i], w[i])
+				}
+			}
+			if n > 0 {
+				if MaxOf(x) != m {
+					t.Fatalf("n=%d MaxOf %v, want %v", n, MaxOf(x), m)
+				}
+				x[rand.IntN(n)] = float32(math.NaN())
+				if v := MaxOf(x); v == v {
+					t.Fatalf("n=%d MaxOf lost a NaN", n)
+				}
+			}
+		}
+	})
+}
+
+func TestGemm(t *testing.T) {
+	each(t, func(t *testing.T) {
+		mr, nr := Micro()
+		for _, k := range []int{0, 1, 2, 3, 4, 5, 8, 31, 100} {
+			for m := 1; m <= mr; m++ {
+				for n := 1; n <= nr; n++ {
+					checkTile(t, k, m, n, mr, nr)
+				}
+			}
+		}
+	})
+}
+
+// checkTile packs and multiplies one tile and compares with the definition.
+func checkTile(t *testing.T, k, m, n, mr, nr int) {
+	lda, ldb, ldc := k+3, n+5, nr+2
+	_, a := banded(m*lda, 1)
+	_, b := banded(max(1, k)*ldb, 2)
+	allA, pa := banded(k*mr, 3)
+	allB, pb := banded(k*nr, 1)
+	PackA(pa, a, lda, m, k, mr)
+	PackB(pb, b, ldb, k, n, nr)
+	checkGuard(t, allA, k*mr, 3)
+	checkGuard(t, allB, k*nr, 1)
+	for p := range k {
+		for i := range mr {
+			if w := pa[p*mr+i]; i < m && w != a[i*lda+p] || i >= m && w != 0 {
+				t.Fatalf("PackA k=%d m=%d: wrong at %d, %d", k, m, i, p)
+			}
+		}
+		for j := range nr {
+			if w := pb[p*nr+j]; j < n && w != b[p*ldb+j] || j >= n && w != 0 {
+				t.Fatalf("PackB k=%d n=%d: wrong at %d, %d", k, n, p, j)
+			}
+		}
+	}
+	for _, accumulate := range []bool{false, true} {
+		c := make([]float32, mr*ldc)
+		for i := range c {
+			c[i] = 2
+			if !accumulate {
+				c[i] = float32(math.NaN())
+			}
+		}
+		old := append([]float32(nil), c...)
+		if m == mr && n == nr {
+			MicroKernel(k, pa, pb, c, ldc, accumulate)
+		} else {
+			MicroKernelEdge(k, pa, pb, c, ldc, m, n, accumulate)
+		}
+		for i := range c {
+			r, j := i/ldc, i%ldc
+			if r >= m || j >= n {
+				if math.Float32bits(c[i]) != math.Float32bits(old[i]) {
+					t.Fatalf("k=%d m=%d n=%d: wrote outside at %d, %d", k, m, n, r, j)
+				}
+				continue
+			}
+			w := 0.0
+			if accumulate {
+				w = 2
+			}
+			for p := range k {
+				w += float64(a[r*lda+p]) * float64(b[p*ldb+j])
+			}
+			if !near(c[i], w, float64(10*k+2), 1e-6) {
+				t.Fatalf("k=%d m=%d n=%d at %d, %d: %v, want %v", k, m, n, r, j, c[i], w)
+			}
+		}
+	}
+}
+
+func TestChoose(t *testing.T) {
+	levels := supported()
+	for _, name := range []string{"", "sse", "AVX512"} {
+		if got := choose(name, levels); got != levels[0] {
+			t.Errorf("choose(%q) = %s", name, got.name)
+		}
+	}
+	for _, l := range levels {
+		if got := choose(l.name, levels); got != l {
+			t.Errorf("choose(%q) = %s", l.name, got.name)
+		}
+	}
+}
+
+func BenchmarkMicroKernel(b *testing.B) {
+	for _, l := range supported() {
+		b.Run(l.name, func(b *testing.B) {
+			old := active
+			active = l
+			defer func() { active = old }()
+			const k = 160
+			pa, pb, c := make([]float32, k*l.mr), make([]float32, k*l.nr), make([]float32, l.mr*l.nr)
+			for b.Loop() {
+				MicroKernel(k, pa, pb, c, l.nr, true)
+			}
+			b.ReportMetric(2*k*float64(l.mr*l.nr)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+		})
+	}
+}
+
+func BenchmarkExp(b *testing.B)  { benchUnary(b, Exp) }
+func BenchmarkLog(b *testing.B)  { benchUnary(b, Log) }
+func BenchmarkTanh(b *testing.B) { benchUnary(b, Tanh) }
+func BenchmarkPow(b *testing.B)  { benchUnary(b, func(d, x []float32) { Pow(d, x, -0.75) }) }
+
+func benchUnary(b *testing.B, f func(d, x []float32)) {
+	d, x := make([]float32, 4096), make([]float32, 4096)
+	for i := range x {
+		x[i] = 1 + float32(i)/512
+	}
+	b.SetBytes(4 * 4096)
+	for b.Loop() {
+		f(d, x)
+	}
+}
+
+func BenchmarkPackA(b *testing.B) {
+	mr, _ := Micro()
+	d, s := make([]float32, 256*mr), make([]float32, 300*mr)
+	b.SetBytes(int64(4 * 256 * mr))
+	for b.Loop() {
+		PackA(d, s, 300, mr, 256, mr)
+	}
+}

@@ -1,0 +1,201 @@
+package simd
+
+// elementwiseAVX512 calls the kernel of an operation. A switch keeps the calls direct,
+// so that pointers to stack buffers do not escape.
+func elementwiseAVX512(o op, d, x, y *float32, n int, s, t float32) {
+	switch o {
+	case opFill:
+		fillAVX512(d, x, y, n, s, t)
+	case opAdd:
+		addAVX512(d, x, y, n, s, t)
+	case opSub:
+		subAVX512(d, x, y, n, s, t)
+	case opMul:
+		mulAVX512(d, x, y, n, s, t)
+	case opDiv:
+		divAVX512(d, x, y, n, s, t)
+	case opAddScalar:
+		addScalarAVX512(d, x, y, n, s, t)
+	case opScale:
+		scaleAVX512(d, x, y, n, s, t)
+	case opAxpy:
+		axpyAVX512(d, x, y, n, s, t)
+	case opAxpby:
+		axpbyAVX512(d, x, y, n, s, t)
+	case opMulAdd:
+		mulAddAVX512(d, x, y, n, s, t)
+	case opSquare:
+		squareAVX512(d, x, y, n, s, t)
+	case opSqrt:
+		sqrtAVX512(d, x, y, n, s, t)
+	case opAbs:
+		absAVX512(d, x, y, n, s, t)
+	case opAffine:
+		affineAVX512(d, x, y, n, s, t)
+	case opReLU:
+		reluAVX512(d, x, y, n, s, t)
+	case opReLUGrad:
+		reluGradAVX512(d, x, y, n, s, t)
+	case opMax:
+		maxAVX512(d, x, y, n, s, t)
+	case opMin:
+		minAVX512(d, x, y, n, s, t)
+	case opExp:
+		expAVX512(d, x, y, n, s, t)
+	case opLog:
+		logAVX512(d, x, y, n, s, t)
+	case opSigmoid:
+		sigmoidAVX512(d, x, y, n, s, t)
+	case opTanh:
+		tanhAVX512(d, x, y, n, s, t)
+	case opPow25:
+		pow25AVX512(d, x, y, n, s, t)
+	case opPow75:
+		pow75AVX512(d, x, y, n, s, t)
+	case opInverse:
+		inverseAVX512(d, x, y, n, s, t)
+	}
+}
+
+// reduceAVX512 calls the kernel of a reduction.
+func reduceAVX512(f fold, out *float64, x, y *float32, n int, s float32) {
+	switch f {
+	case foldSum:
+		sumAVX512(out, x, y, n, s)
+	case foldDot:
+		dotAVX512(out, x, y, n, s)
+	case foldSumSq:
+		sumSqAVX512(out, x, y, n, s)
+	case foldSqDiff:
+		sqDiffAVX512(out, x, y, n, s)
+	case foldAbsSum:
+		absSumAVX512(out, x, y, n, s)
+	}
+}
+
+// elementwiseAVX2 calls the kernel of an operation. A switch keeps the calls direct,
+// so that pointers to stack buffers do not escape.
+func elementwiseAVX2(o op, d, x, y *float32, n int, s, t float32) {
+	switch o {
+	case opFill:
+		fillAVX2(d, x, y, n, s, t)
+	case opAdd:
+		addAVX2(d, x, y, n, s, t)
+	case opSub:
+		subAVX2(d, x, y, n, s, t)
+	case opMul:
+		mulAVX2(d, x, y, n, s, t)
+	case opDiv:
+		divAVX2(d, x, y, n, s, t)
+	case opAddScalar:
+		addScalarAVX2(d, x, y, n, s, t)
+	case opScale:
+		scaleAVX2(d, x, y, n, s, t)
+	case opAxpy:
+		axpyAVX2(d, x, y, n, s, t)
+	case opAxpby:
+		axpbyAVX2(d, x, y, n, s, t)
+	case opMulAdd:
+		mulAddAVX2(d, x, y, n, s, t)
+	case opSquare:
+		squareAVX2(d, x, y, n, s, t)
+	case opSqrt:
+		sqrtAVX2(d, x, y, n, s, t)
+	case opAbs:
+		absAVX2(d, x, y, n, s, t)
+	case opAffine:
+		affineAVX2(d, x, y, n, s, t)
+	case opReLU:
+		reluAVX2(d, x, y, n, s, t)
+	case opReLUGrad:
+		reluGradAVX2(d, x, y, n, s, t)
+	case opMax:
+		maxAVX2(d, x, y, n, s, t)
+	case opMin:
+		minAVX2(d, x, y, n, s, t)
+	case opExp:
+		expAVX2(d, x, y, n, s, t)
+	case opLog:
+		logAVX2(d, x, y, n, s, t)
+	case opSigmoid:
+		sigmoidAVX2(d, x, y, n, s, t)
+	case opTanh:
+		tanhAVX2(d, x, y, n, s, t)
+	case opPow25:
+		pow25AVX2(d, x, y, n, s, t)
+	case opPow75:
+		pow75AVX2(d, x, y, n, s, t)
+	case opInverse:
+		inverseAVX2(d, x, y, n, s, t)
+	}
+}
+
+// reduceAVX2 calls the kernel of a reduction.
+func reduceAVX2(f fold, out *float64, x, y *float32, n int, s float32) {
+	switch f {
+	case foldSum:
+		sumAVX2(out, x, y, n, s)
+	case foldDot:
+		dotAVX2(out, x, y, n, s)
+	case foldSumSq:
+		sumSqAVX2(out, x, y, n, s)
+	case foldSqDiff:
+		sqDiffAVX2(out, x, y, n, s)
+	case foldAbsSum:
+		absSumAVX2(out, x, y, n, s)
+	}
+}
+
+// elementwise calls the kernel of an operation at this level.
+func (l *level) elementwise(o op, d, x, y *float32, n int, s, t float32) {
+	if l.width == 16 {
+		elementwiseAVX512(o, d, x, y, n, s, t)
+	} else {
+		elementwiseAVX2(o, d, x, y, n, s, t)
+	}
+}
+
+// reduce calls the kernel of a reduction at this level.
+func (l *level) reduce(f fold, out *float64, x, y *float32, n int, s float32) {
+	if l.width == 16 {
+		reduceAVX512(f, out, x, y, n, s)
+	} else {
+		reduceAVX2(f, out, x, y, n, s)
+	}
+}
+
+// maxLanes stores the lane maxima of n elements.
+func (l *level) maxLanes(out, x *float32, n int) {
+	if l.width == 16 {
+		maxOfAVX512(out, x, n)
+	} else {
+		maxOfAVX2(out, x, n)
+	}
+}
+
+// tile calls the micro kernel of this level.
+func (l *level) tile(k int, a, b, c *float32, ldc int, accumulate bool) {
+	if l.width == 16 {
+		microAVX512(k, a, b, c, ldc, accumulate)
+	} else {
+		microAVX2(k, a, b, c, ldc, accumulate)
+	}
+}
+
+// panelA packs a full panel of A, k a multiple of four.
+func (l *level) panelA(dst, src *float32, ld, k int) {
+	if l.width == 16 {
+		packAAVX512(dst, src, ld, k)
+	} else {
+		packAAVX2(dst, src, ld, k)
+	}
+}
+
+// panelB packs a full panel of B.
+func (l *level) panelB(dst, src *float32, ld, k int) {
+	if l.width == 16 {
+		packBAVX512(dst, src, ld, k)
+	} else {
+		packBAVX2(dst, src, ld, k)
+	}
+}

@@ -1,0 +1,160 @@
+package layers
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func init() {
+	Register(Type{
+		Name: "Embed", Doc: "looks up row x of a table of input_dim x num_output for every index x, and adds a bias",
+		New: func(p *caffepb.LayerParameter, d *Device) Layer {
+			return &embed{Base: Base{Param: p, Device: d}, m: -1}
+		},
+		Bottoms: Exactly(1), Tops: Exactly(1), NoForceBackward: []int{0},
+	})
+}
+
+// embed is Caffe's Embed layer: an InnerProduct of one-hot vectors. Indices have no gradient.
+type embed struct {
+	Base
+	m, n, k int // indices, num_output, input_dim
+	bias    bool
+
+	topShape     []int
+	look, learn  *kernel.Copy // a row of the table to the top, and a gradient to the table's
+	addBias, sum *kernel.StreamKernel
+	ins          [2][]float32
+	outs         [1][]float32
+}
+
+func (l *embed) SetUp(_, _ []*blob.Blob) error {
+	p := l.Param.GetEmbedParam()
+	l.n, l.k, l.bias = int(p.GetNumOutput()), int(p.GetInputDim()), p.GetBiasTerm()
+	switch {
+	case l.n < 1:
+		return fmt.Errorf("num_output must be positive, it is %d", l.n)
+	case l.k < 1:
+		return fmt.Errorf("input_dim must be positive, it is %d", l.k)
+	}
+	if err := l.addWeight(p.GetWeightFiller(), l.k, l.n); err != nil || !l.bias {
+		return err
+	}
+	return l.addWeight(p.GetBiasFiller(), l.n)
+}
+
+func (l *embed) Reshape(bottom, top []*blob.Blob) error {
+	l.topShape = append(append(l.topShape[:0], bottom[0].Shape()...), l.n)
+	top[0].Reshape(l.topShape...)
+	if l.m == bottom[0].Count() {
+		return nil
+	}
+	l.m = bottom[0].Count()
+	if l.mpe() {
+		return nil
+	}
+	return l.prepare()
+}
+
+func (l *embed) prepare() (err error) {
+	row := kernel.CopyShape{Outer: 1, Rows: 1, Cols: l.n, SrcRow: l.n, DstRow: l.n}
+	if l.look, err = kernel.NewCopy(l.Device.Machine, row); err != nil {
+		return err
+	}
+	row.Add = true
+	if l.learn, err = kernel.NewCopy(l.Device.Machine, row); err != nil || !l.bias {
+		return err
+	}
+	if l.addBias, err = newAddBias(l.Device, [3]int{l.m, l.n, 1}); err != nil {
+		return err
+	}
+	l.sum, err = newChannelSum(l.Device, [3]int{l.m, l.n, 1})
+	return err
+}
+
+// index returns the table's row that element i asks for.
+func (l *embed) index(x []float32, i int) (int, error) {
+	if at := int(x[i]); at >= 0 && at < l.k && float32(at) == x[i] {
+		return at, nil
+	}
+	return 0, fmt.Errorf("index %g of element %d is no integer from 0 to %d (input_dim %d)", x[i], i, l.k-1, l.k)
+}
+
+func (l *embed) Forward(bottom, top []*blob.Blob) error {
+	x, y, table := bottom[0].Data(), top[0].Data(), l.params[0].Data()
+	for i := range x {
+		at, err := l.index(x, i)
+		if err != nil {
+			return err
+		}
+		to, from := y[i*l.n:(i+1)*l.n], table[at*l.n:(at+1)*l.n]
+		if l.mpe() {
+			copy(to, from)
+		} else if err := l.look.Run(to, from); err != nil {
+			return err
+		}
+	}
+	if !l.bias {
+		return nil
+	}
+	bias := l.params[1].Data()
+	if !l.mpe() {
+		l.ins, l.outs[0] = [2][]float32{y, bias}, y
+		return l.addBias.Run(l.ins[:], l.outs[:])
+	}
+	for i := range y {
+		y[i] += bias[i%l.n]
+	}
+	return nil
+}
+
+func (l *embed) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	if propagateDown[0] {
+		return errors.New("an Embed layer cannot backpropagate to its indices (bottom 0)")
+	}
+	dy := top[0].Diff()
+	if l.paramGrad(0) {
+		if err := l.tableGrad(bottom[0].Data(), dy, l.params[0].Diff()); err != nil {
+			return err
+		}
+	}
+	if !l.bias || !l.paramGrad(1) {
+		return nil
+	}
+	db := l.params[1].Diff()
+	if l.mpe() {
+		addChannelSums(db, dy, 1)
+		return nil
+	}
+	l.ins[0] = dy
+	if err := l.sum.Run(l.ins[:1], nil); err != nil {
+		return err
+	}
+	for j, s := range l.sum.Sums() {
+		db[j] += float32(s)
+	}
+	return nil
+}
+
+// tableGrad adds the tops' gradients to their rows of the table's gradient, in the order of the indices.
+func (l *embed) tableGrad(x, dy, dw []float32) error {
+	for i := range x {
+		at, err := l.index(x, i)
+		if err != nil {
+			return err
+		}
+		to, from := dw[at*l.n:(at+1)*l.n], dy[i*l.n:(i+1)*l.n]
+		if l.mpe() {
+			for j, g := range from {
+				to[j] += g
+			}
+		} else if err := l.learn.Run(to, from); err != nil {
+			return err
+		}
+	}
+	return nil
+}

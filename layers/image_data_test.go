@@ -1,0 +1,100 @@
+package layers
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/encoding/prototext"
+)
+
+// imageCase builds the first layer of a conformance case's net, in the case's folder.
+func imageCase(t *testing.T, dir string, d *Device) Layer {
+	t.Helper()
+	t.Chdir(dir)
+	text, err := os.ReadFile("net.prototxt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var net caffepb.NetParameter
+	if err := prototext.Unmarshal(text, &net); err != nil {
+		t.Fatal(err)
+	}
+	net.Layer[0].Phase = caffepb.Phase_TEST.Enum()
+	entry, err := Find(net.Layer[0].GetType())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := entry.New(net.Layer[0], d)
+	t.Cleanup(func() { l.(Closer).Close() })
+	return l
+}
+
+// The batches that BVLC Caffe printed for the conformance suite's ImageData layers.
+func TestImageDataAgainstCaffe(t *testing.T) {
+	dirs, _ := filepath.Glob("../../shared/conformance/cases/data_image*")
+	if len(dirs) == 0 {
+		t.Skip("../../shared/conformance is absent: not compared with Caffe's batches")
+	}
+	devices := dataDevices(t)
+	for _, dir := range dirs {
+		for name, d := range devices {
+			t.Run(filepath.Base(dir)+" "+name, func(t *testing.T) {
+				l := imageCase(t, dir, d)
+				text, err := os.ReadFile("expected.json")
+				if err != nil {
+					t.Fatal(err)
+				}
+				var want struct {
+					Outputs    map[string][]float64
+					RTol, ATol float64
+				}
+				if err := json.Unmarshal(text, &want); err != nil {
+					t.Fatal(err)
+				}
+				top := []*blob.Blob{{}, {}}
+				if err := l.SetUp(nil, top); err != nil {
+					t.Fatal(err)
+				}
+				var got [2][]float32
+				for len(got[0]) < len(want.Outputs["data"]) || len(got[1]) < len(want.Outputs["label"]) {
+					if err := l.Forward(nil, top); err != nil {
+						t.Fatal(err)
+					}
+					got[0], got[1] = append(got[0], top[0].Data()...), append(got[1], top[1].Data()...)
+				}
+				for i, blob := range []string{"data", "label"} {
+					for j, w := range want.Outputs[blob] {
+						if !(math.Abs(float64(got[i][j])-w) <= want.ATol+want.RTol*math.Abs(w)) {
+							t.Fatalf("%s[%d] = %v, Caffe has %v", blob, j, got[i][j], w)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestImageDataErrors(t *testing.T) {
+	d := dataDevices(t)["mpe"]
+	for _, c := range []struct{ text, want string }{
+		{"image_data_param { batch_size: 1 }", "source is not set"},
+		{`image_data_param { source: "/no/such/list.txt" }`, "/no/such/list.txt"},
+		{`image_data_param { source: "x" batch_size: 0 }`, "batch_size must be positive"},
+		{`image_data_param { source: "x" new_height: 3 }`, "new_height 3 and new_width 0"},
+	} {
+		var p caffepb.LayerParameter
+		if err := prototext.Unmarshal([]byte(c.text), &p); err != nil {
+			t.Fatal(err)
+		}
+		l := &imageDataLayer{batchLayer{Base: Base{Param: &p, Device: d}}}
+		if err := l.SetUp(nil, []*blob.Blob{{}}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", c.text, err, c.want)
+		}
+	}
+}

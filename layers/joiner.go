@@ -1,0 +1,79 @@
+package layers
+
+import (
+	"slices"
+
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+)
+
+// joiner moves values between a blob and parts of it along an axis. Both are seen as outer rows; a row of the whole is
+// the rows of all parts, one behind the other.
+type joiner struct {
+	Base
+	outer int
+	whole int   // values of a row of the whole
+	parts []int // values of a row of each part
+	at    []int // where it begins in the row of the whole
+
+	puts, takes []*kernel.Copy
+	next        []int // scratch: the parts that reshape is called with
+	shape       []int // scratch: the shape a blob is given
+}
+
+// reshape prepares moving parts with rows of the given numbers of values.
+func (j *joiner) reshape(outer int, parts []int) error {
+	if j.outer == outer && slices.Equal(j.parts, parts) {
+		return nil
+	}
+	j.outer, j.whole, j.parts = outer, 0, slices.Clone(parts)
+	j.at, j.puts, j.takes = nil, nil, nil
+	for _, n := range parts {
+		j.at = append(j.at, j.whole)
+		j.whole += n
+	}
+	if j.mpe() {
+		return nil
+	}
+	for _, n := range parts {
+		put, err := kernel.NewCopy(j.Device.Machine, kernel.CopyShape{Outer: 1, Rows: outer, Cols: n, SrcRow: n, DstRow: j.whole})
+		if err != nil {
+			return err
+		}
+		take, err := kernel.NewCopy(j.Device.Machine, kernel.CopyShape{Outer: 1, Rows: outer, Cols: n, SrcRow: j.whole, DstRow: n})
+		if err != nil {
+			return err
+		}
+		j.puts, j.takes = append(j.puts, put), append(j.takes, take)
+	}
+	return nil
+}
+
+// put copies part k into the whole.
+func (j *joiner) put(k int, whole, part []float32) error {
+	n, at := j.parts[k], j.at[k]
+	switch {
+	case len(part) == 0:
+		return nil
+	case !j.mpe():
+		return j.puts[k].Run(whole[at:], part)
+	}
+	for o := range j.outer {
+		copy(whole[o*j.whole+at:], part[o*n:(o+1)*n])
+	}
+	return nil
+}
+
+// take copies part k out of the whole.
+func (j *joiner) take(k int, part, whole []float32) error {
+	n, at := j.parts[k], j.at[k]
+	switch {
+	case len(part) == 0:
+		return nil
+	case !j.mpe():
+		return j.takes[k].Run(part, whole[at:])
+	}
+	for o := range j.outer {
+		copy(part[o*n:(o+1)*n], whole[o*j.whole+at:])
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package layertest
+
+import (
+	"testing"
+
+	"github.com/swcaffe/swcaffe/layers"
+)
+
+// Engines are both paths, for tests that run on each.
+func Engines() []layers.Engine { return []layers.Engine{layers.MPE, layers.CPE} }
+
+// Build builds a case on the computer with one of the paths; a failure ends the test.
+func Build(t testing.TB, b *Bench, engine layers.Engine, c Case) *Fixture {
+	t.Helper()
+	c.Param += c.files(t)
+	f, err := New(b.Device(engine), &c)
+	if err != nil {
+		t.Fatalf("%s on %v: %v", &c, engine, err)
+	}
+	return f
+}
+
+func (c *Case) files(t testing.TB) string {
+	if c.Files == nil {
+		return ""
+	}
+	return " " + c.Files(t)
+}
+
+// Forward runs the layer forward on the bottoms as they were filled and returns the tops' data.
+func (f *Fixture) Forward(t testing.TB) [][]float32 {
+	t.Helper()
+	if err := f.run(); err != nil {
+		t.Fatalf("%s: %v", f.Case, err)
+	}
+	var tops [][]float32
+	for _, top := range f.Top {
+		tops = append(tops, append([]float32(nil), top.Data()...))
+	}
+	return tops
+}
+
+// Backward runs the layer forward, then back with the given gradients of its tops, and returns those of the bottoms (nil
+// for those without) and of the weights.
+func (f *Fixture) Backward(t testing.TB, diffs ...[]float32) (bottoms, weights [][]float32) {
+	t.Helper()
+	if err := f.run(); err != nil {
+		t.Fatalf("%s: %v", f.Case, err)
+	}
+	if err := f.backward(diffs); err != nil {
+		t.Fatalf("%s: %v", f.Case, err)
+	}
+	for i, b := range f.Bottom {
+		if !f.propagate[i] {
+			bottoms = append(bottoms, nil)
+			continue
+		}
+		bottoms = append(bottoms, append([]float32(nil), b.Diff()...))
+	}
+	return bottoms, f.weightGrads()
+}
+
+// weightGrads returns what Backward added to the weights' gradients.
+func (f *Fixture) weightGrads() [][]float32 {
+	var grads [][]float32
+	for i, w := range f.Layer.Params() {
+		grad := append([]float32(nil), w.Diff()...)
+		for k := range grad {
+			grad[k] -= before(i, k)
+		}
+		grads = append(grads, grad)
+	}
+	return grads
+}
+
+// SetWeight gives weight i its values for all later runs.
+func (f *Fixture) SetWeight(i int, values ...float32) {
+	if len(values) != len(f.weights[i]) {
+		panic("layertest: wrong number of values for a weight")
+	}
+	copy(f.weights[i], values)
+}
+
+// Weight returns weight i's values as the last Forward left them.
+func (f *Fixture) Weight(i int) []float32 { return f.Layer.Params()[i].Data() }
+
+// SetInput gives bottom i its values for all later runs.
+func (f *Fixture) SetInput(i int, values ...float32) {
+	if len(values) != len(f.inputs[i]) {
+		panic("layertest: wrong number of values for a bottom")
+	}
+	copy(f.inputs[i], values)
+}

@@ -1,0 +1,212 @@
+package layertest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/layers"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+// Case is a layer in one configuration, and how to test it. The zero value of a field is what most layers need.
+type Case struct {
+	Type  string // registered type
+	Name  string // what is special about the configuration
+	Param string // the layer's prototxt without name and type, e.g. "pooling_param { kernel_size: 3 }"
+	Phase caffepb.Phase
+	// Files makes files that Param needs and returns text to be added to Param.
+	Files func(t testing.TB) string
+
+	Bottoms []Bottom
+	Tops    int    // number of tops; 0 means 1, negative means none
+	InPlace bool   // top[0] is bottom[0]
+	Weights []Fill // of the layer's weights; nil: Uniform(-1, 1)
+	// KeepWeights leaves the weights as SetUp made them.
+	KeepWeights bool
+
+	// NoGradient says why the gradient is not checked. Types registered with NoGradient need not say.
+	NoGradient string
+	GradTops   int   // only the first GradTops tops have a gradient; 0 means all
+	NoParams   []int // weights without gradient (statistics)
+	// Step is that of the central differences, 0.01 if 0; Tolerance is relative to max(1, |gradient|), 0.001 if 0.
+	Step, Tolerance float64
+	// Kink and KinkWindow: bottom values within the window of the kink are not checked.
+	Kink, KinkWindow float64
+
+	// Paths is the tolerance between paths: |cpe-mpe| <= Paths * (1 + |mpe|); 1e-5 if 0. It covers sums of some hundred
+	// float32 values near 1, whose rounding errors add up to about sqrt(n) * 6e-8.
+	Paths float64
+	// Again holds other shapes of the bottoms, for CheckReshape; nil leaves it out.
+	Again [][]int
+	// Allocates says why an iteration may allocate.
+	Allocates string
+}
+
+// String names a case in a report.
+func (c *Case) String() string {
+	if c.Name == "" {
+		return c.Type
+	}
+	return c.Type + "/" + c.Name
+}
+
+// Fixture is a layer with its blobs.
+type Fixture struct {
+	Case   *Case
+	Type   layers.Type
+	Layer  layers.Layer
+	Param  *caffepb.LayerParameter
+	Device *layers.Device
+	Bottom []*blob.Blob
+	Top    []*blob.Blob
+
+	inputs    [][]float32 // what the bottoms hold before every Forward
+	weights   [][]float32 // and the weights
+	random    []byte      // and the generator's state
+	propagate []bool
+}
+
+// New builds a case's layer on a device, fills bottoms and weights and calls SetUp and Reshape. The error is the layer's
+// own where it refuses.
+func New(d *layers.Device, c *Case) (*Fixture, error) {
+	param := &caffepb.LayerParameter{}
+	text := fmt.Sprintf("name: %q type: %q %s", c.String(), c.Type, c.Param)
+	if _, err := swproto.UnmarshalText("case "+c.String(), []byte(text), param); err != nil {
+		return nil, err
+	}
+	param.Phase = &c.Phase
+	typ, err := layers.Find(c.Type)
+	if err != nil {
+		return nil, err
+	}
+	f := &Fixture{Case: c, Type: typ, Param: param, Device: d}
+	f.makeBlobs()
+	if err := typ.CheckBlobs(len(f.Bottom), len(f.Top)); err != nil {
+		return nil, err
+	}
+	f.Layer = typ.New(param, d)
+	if err := f.Layer.SetUp(f.Bottom, f.Top); err != nil {
+		return nil, err
+	}
+	if err := f.Layer.Reshape(f.Bottom, f.Top); err != nil {
+		return nil, err
+	}
+	f.fillWeights()
+	if f.random = d.Random.State(); f.random == nil {
+		return nil, fmt.Errorf("the device's generator has no state")
+	}
+	return f, nil
+}
+
+func (f *Fixture) makeBlobs() {
+	for i, in := range f.Case.Bottoms {
+		b := blob.New(in.Shape...)
+		fill(b, in.Fill, "bottom", i)
+		f.Bottom = append(f.Bottom, b)
+		f.inputs = append(f.inputs, append([]float32(nil), b.Data()...))
+		f.propagate = append(f.propagate, !in.NoGradient)
+	}
+	tops := f.Case.Tops
+	if tops == 0 {
+		tops = 1
+	}
+	for i := range max(0, tops) {
+		if i == 0 && f.Case.InPlace {
+			f.Top = append(f.Top, f.Bottom[0])
+			continue
+		}
+		f.Top = append(f.Top, &blob.Blob{})
+	}
+}
+
+func (f *Fixture) fillWeights() {
+	for i, w := range f.Layer.Params() {
+		if !f.Case.KeepWeights {
+			var how Fill
+			if i < len(f.Case.Weights) {
+				how = f.Case.Weights[i]
+			}
+			fill(w, how, "weight", i)
+		}
+		f.weights = append(f.weights, append([]float32(nil), w.Data()...))
+	}
+}
+
+// run restores inputs, weights and random state and runs Reshape and Forward.
+func (f *Fixture) run() error {
+	for i, b := range f.Bottom {
+		copy(b.Data(), f.inputs[i])
+	}
+	for i, w := range f.Layer.Params() {
+		copy(w.Data(), f.weights[i])
+	}
+	if err := f.Device.Random.SetState(f.random); err != nil {
+		return err
+	}
+	if err := f.Layer.Reshape(f.Bottom, f.Top); err != nil {
+		return fmt.Errorf("Reshape: %w", err)
+	}
+	if err := f.Layer.Forward(f.Bottom, f.Top); err != nil {
+		return fmt.Errorf("Forward: %w", err)
+	}
+	return nil
+}
+
+// reshape gives the bottoms other shapes and fills them anew.
+func (f *Fixture) reshape(shapes [][]int) error {
+	for i, b := range f.Bottom {
+		b.Reshape(shapes[i]...)
+		fill(b, f.Case.Bottoms[i].Fill, "bottom", i)
+		f.inputs[i] = append([]float32(nil), b.Data()...)
+	}
+	return f.Layer.Reshape(f.Bottom, f.Top)
+}
+
+// gradTops returns the tops that have a gradient.
+func (f *Fixture) gradTops() []*blob.Blob {
+	if n := f.Case.GradTops; n > 0 {
+		return f.Top[:n]
+	}
+	return f.Top
+}
+
+// backward runs Backward with the given gradients of the tops. Gradients of bottoms are NaN before, so that one that is
+// not written is seen; those of weights have a value before, to which Backward must add.
+func (f *Fixture) backward(diffs [][]float32) error {
+	for i, b := range f.Bottom {
+		if f.propagate[i] {
+			poison(b.Diff())
+		}
+	}
+	for _, t := range f.Top {
+		t.ZeroDiff()
+	}
+	for i, d := range diffs {
+		copy(f.Top[i].Diff(), d)
+	}
+	for i, w := range f.Layer.Params() {
+		for k := range w.Diff() {
+			w.Diff()[k] = before(i, k)
+		}
+	}
+	if err := f.Layer.Backward(f.Top, f.propagate, f.Bottom); err != nil {
+		return fmt.Errorf("Backward: %w", err)
+	}
+	return nil
+}
+
+// before is the gradient of value k of weight i before Backward; a small binary fraction, so that adding to it is exact
+// enough.
+func before(i, k int) float32 { return float32((i+k)%5-2) / 4 }
+
+// fixed reports whether weight i has no gradient.
+func (f *Fixture) fixed(i int) bool {
+	for _, n := range f.Case.NoParams {
+		if n == i {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,192 @@
+package layertest
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/layers"
+)
+
+// outcome is everything an iteration leaves behind.
+type outcome struct {
+	names  []string
+	values [][]float32
+	ledger cpe.Ledger
+}
+
+func (o *outcome) add(name string, values []float32) {
+	o.names = append(o.names, name)
+	o.values = append(o.values, append([]float32(nil), values...))
+}
+
+// against compares with the outcome that is right.
+func (o *outcome) against(want *outcome, tolerance float64) error {
+	var errs []error
+	for i, name := range want.names {
+		errs = append(errs, compare(name, o.values[i], want.values[i], tolerance))
+	}
+	return errors.Join(errs...)
+}
+
+// iterate runs a fixture forward and, unless its case has no gradient, back with drawn gradients of its tops.
+func (f *Fixture) iterate() (*outcome, error) {
+	o := &outcome{}
+	f.Device.Machine.ResetLedger()
+	if err := f.run(); err != nil {
+		return nil, err
+	}
+	for i, t := range f.Top {
+		o.add(fmt.Sprintf("top %d", i), t.Data())
+	}
+	for i, w := range f.Layer.Params() {
+		o.add(fmt.Sprintf("weight %d", i), w.Data())
+	}
+	if f.Type.NoGradient || f.Case.NoGradient != "" {
+		o.ledger = f.Device.Machine.Ledger()
+		return o, nil
+	}
+	if err := f.backward(f.topDiffs()); err != nil {
+		return nil, err
+	}
+	o.ledger = f.Device.Machine.Ledger()
+	for i, b := range f.Bottom {
+		if f.propagate[i] {
+			o.add(fmt.Sprintf("gradient of bottom %d", i), b.Diff())
+		}
+	}
+	for i, g := range f.weightGrads() {
+		o.add(fmt.Sprintf("gradient of weight %d", i), g)
+	}
+	return o, nil
+}
+
+func (f *Fixture) topDiffs() [][]float32 {
+	r := rand.New(rand.NewPCG(seed, 1))
+	var diffs [][]float32
+	for _, t := range f.gradTops() {
+		diff := make([]float32, t.Count())
+		Uniform(-1, 1)(r, diff)
+		diffs = append(diffs, diff)
+	}
+	return diffs
+}
+
+func iteration(d *layers.Device, c *Case) (*outcome, error) {
+	f, err := New(d, c)
+	if err != nil {
+		return nil, err
+	}
+	return f.iterate()
+}
+
+// CheckPaths compares the CPE path on the computer and on the model with the MPE path, and the charges of cost-only
+// execution with those of real execution on the model.
+func CheckPaths(b *Bench, c *Case) error {
+	want, err := iteration(b.Device(layers.MPE), c)
+	if err != nil {
+		return fmt.Errorf("MPE: %w", err)
+	}
+	tolerance := orElse(c.Paths, 1e-5)
+	var errs []error
+	var charged cpe.Ledger
+	for _, m := range []*cpe.Machine{b.Host, b.Model} {
+		got, err := iteration(device(layers.CPE, m), c)
+		if err == nil {
+			charged, err = got.ledger, got.against(want, tolerance)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("CPE on %s: %w", m.Spec().Name, err))
+		}
+	}
+	planned, err := iteration(device(layers.CPE, b.Cost), c)
+	switch {
+	case err != nil:
+		errs = append(errs, fmt.Errorf("CPE on %s, cost only: %w", b.Cost.Spec().Name, err))
+	case planned.ledger != charged:
+		errs = append(errs, fmt.Errorf("cost-only charges differ from real execution on %s: %+v, real %+v",
+			b.Cost.Spec().Name, planned.ledger, charged))
+	}
+	return errors.Join(errs...)
+}
+
+// CheckCores demands the same bits from the CPE path on the computer whatever the number of its cores.
+func CheckCores(b *Bench, c *Case) error {
+	var want *outcome
+	for _, m := range append([]*cpe.Machine{b.Host}, b.cores...) {
+		got, err := iteration(device(layers.CPE, m), c)
+		if err != nil {
+			return err
+		}
+		if want == nil {
+			want = got
+		}
+		if err := got.against(want, 0); err != nil {
+			return fmt.Errorf("on %d cores instead of %d: %w", m.Spec().CoreGroups, b.Host.Spec().CoreGroups, err)
+		}
+	}
+	return nil
+}
+
+// CheckReshape runs a case in its shapes, then in those of Again, where it must do bit by bit what a layer does that was
+// built for them; then it returns to the first shapes, which must give the first results.
+func CheckReshape(device func() *layers.Device, c *Case) error {
+	f, err := New(device(), c)
+	if err != nil {
+		return err
+	}
+	first, err := f.iterate()
+	if err != nil {
+		return err
+	}
+	again := *c
+	again.Bottoms = slices.Clone(c.Bottoms)
+	var original [][]int
+	for i, shape := range c.Again {
+		original = append(original, c.Bottoms[i].Shape)
+		again.Bottoms[i].Shape = shape
+	}
+	want, err := iteration(device(), &again)
+	if err != nil {
+		return err
+	}
+	for _, step := range []struct {
+		shapes [][]int
+		want   *outcome
+	}{{c.Again, want}, {original, first}} {
+		if err := f.reshape(step.shapes); err != nil {
+			return err
+		}
+		got, err := f.iterate()
+		if err != nil {
+			return err
+		}
+		if err := got.against(step.want, 0); err != nil {
+			return fmt.Errorf("after a change of shapes to %v: %w", step.shapes, err)
+		}
+	}
+	return nil
+}
+
+// CheckAllocations counts what an iteration of the CPE path on the computer allocates after the first.
+func CheckAllocations(b *Bench, c *Case) error {
+	f, err := New(b.Device(layers.CPE), c)
+	if err != nil {
+		return err
+	}
+	gradient := !f.Type.NoGradient && c.NoGradient == ""
+	once := func() {
+		err = errors.Join(err, f.Layer.Reshape(f.Bottom, f.Top), f.Layer.Forward(f.Bottom, f.Top))
+		if gradient {
+			err = errors.Join(err, f.Layer.Backward(f.Top, f.propagate, f.Bottom))
+		}
+	}
+	allocated := testing.AllocsPerRun(5, once)
+	if err == nil && allocated > 0 {
+		err = fmt.Errorf("an iteration allocates %g times", allocated)
+	}
+	return err
+}

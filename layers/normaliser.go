@@ -1,0 +1,226 @@
+package layers
+
+import (
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// normaliser is what BatchNorm and MVN share: statistics by mid of an outer x mid x inner array, and
+//
+//	y = (x - mean) * scale,   dx = (dy - mean(dy) - mean(dy*y) * y) * scale,
+//
+// means over outer and inner. The second is the gradient where mean and scale come from x itself.
+type normaliser struct {
+	dims        [3]int
+	mpe         bool
+	mean, scale []float32
+	dyMean      []float32 // mean(dy), by mid
+	dyyMean     []float32 // mean(dy*y), by mid
+
+	sums, squares, gradSums, forward, backward, scaling *kernel.StreamKernel
+
+	ins  [5][]float32
+	outs [2][]float32
+}
+
+// reshape prepares for an extent; copies is how many outputs apply writes.
+func (n *normaliser) reshape(b *Base, dims [3]int, copies int) error {
+	if dims == n.dims {
+		return nil
+	}
+	mid := dims[1]
+	n.dims, n.mpe = dims, b.mpe()
+	n.mean, n.scale, n.dyMean, n.dyyMean = make([]float32, mid), make([]float32, mid), make([]float32, mid), make([]float32, mid)
+	if n.mpe {
+		return nil
+	}
+	return n.prepare(b, copies)
+}
+
+// prepare makes the kernels of the CPE path.
+func (n *normaliser) prepare(b *Base, copies int) (err error) {
+	full, row := kernel.Full, kernel.Row
+	name := b.Param.GetType()
+	stream := func(what string, flops float64, sums int, ins, outs []kernel.Array, visit func(t *kernel.Tile, at, n, m int)) *kernel.StreamKernel {
+		if err != nil {
+			return nil
+		}
+		var k *kernel.StreamKernel
+		k, err = kernel.NewStream(b.Device.Machine, kernel.Stream{
+			Name: name + what, Dims: n.dims, Ins: ins, Outs: outs, Sums: sums, Cost: kernel.Work{Flops: flops},
+			Op: func(t *kernel.Tile) { eachRow(t, func(at, n, m int) { visit(t, at, n, m) }) },
+		})
+		return k
+	}
+	one := []kernel.Array{full}
+	n.sums, err = newChannelSum(b.Device, n.dims)
+	n.squares = stream(" variance", 3, 1, []kernel.Array{full, row}, nil, squaresRow)
+	n.forward = stream("", 2, 0, []kernel.Array{full, row, row}, []kernel.Array{full, full}[:copies], normaliseRow)
+	n.gradSums = stream(" gradient sums", 3, 2, []kernel.Array{full, full}, nil, sumRow)
+	n.backward = stream(" gradient", 4, 0, []kernel.Array{full, full, row, row, row}, one, gradientRow)
+	n.scaling = stream(" gradient", 1, 0, []kernel.Array{full, row}, one, func(t *kernel.Tile, at, n, m int) {
+		scaleRow(t.Out[0][at:at+n], t.In[0][at:], t.In[1], t.I, m)
+	})
+	return err
+}
+
+// squaresRow adds (x - mean)^2 to sum 0.
+func squaresRow(t *kernel.Tile, at, n, m int) {
+	x, mean := t.In[0][at:at+n], t.In[1]
+	if t.I > 1 {
+		t.Sum[m] += simd.SqDiff(x, mean[m])
+		return
+	}
+	for k, v := range x {
+		d := float64(v) - float64(mean[k])
+		t.Sum[k] += d * d
+	}
+}
+
+// normaliseRow: y = (x - mean) * scale, written to all outputs.
+func normaliseRow(t *kernel.Tile, at, n, m int) {
+	y, mean, scale := t.Out[0][at:at+n], t.In[1], t.In[2]
+	if t.I == 1 {
+		simd.Sub(y, t.In[0][at:], mean)
+		simd.Mul(y, y, scale)
+	} else {
+		simd.AddScalar(y, t.In[0][at:], -mean[m])
+		simd.Scale(y, y, scale[m])
+	}
+	for _, other := range t.Out[1:] {
+		copy(other[at:], y)
+	}
+}
+
+// gradientRow: dx = (dy - mean(dy) - mean(dy*y) * y) * scale.
+func gradientRow(t *kernel.Tile, at, n, m int) {
+	dx, dy, y := t.Out[0][at:at+n], t.In[0][at:at+n], t.In[1][at:at+n]
+	a, b, scale := t.In[2], t.In[3], t.In[4]
+	if t.I == 1 {
+		for k := range dx {
+			dx[k] = (dy[k] - a[k] - b[k]*y[k]) * scale[k]
+		}
+		return
+	}
+	simd.AddScalar(dx, dy, -a[m])
+	simd.Axpy(dx, y, -b[m])
+	simd.Scale(dx, dx, scale[m])
+}
+
+// count is the number of values with one mean.
+func (n *normaliser) count() float64 { return float64(n.dims[0] * n.dims[2]) }
+
+// mid is the mid index of element i.
+func (n *normaliser) mid(i int) int { return i / n.dims[2] % n.dims[1] }
+
+// statistics sets the means of x and returns its variances, both by mid. It takes two passes, since the mean of squares
+// less the square of the mean loses its digits where the mean is large.
+func (n *normaliser) statistics(x []float32) ([]float64, error) {
+	sums, err := n.meanSums(x)
+	if err != nil {
+		return nil, err
+	}
+	for m, s := range sums {
+		n.mean[m] = float32(s / n.count())
+	}
+	if n.mpe {
+		clear(sums)
+		for i, v := range x {
+			d := float64(v) - float64(n.mean[n.mid(i)])
+			sums[n.mid(i)] += d * d
+		}
+	} else {
+		n.ins[0], n.ins[1] = x, n.mean
+		if err := n.squares.Run(n.ins[:2], nil); err != nil {
+			return nil, err
+		}
+		sums = n.squares.Sums()
+	}
+	for m := range sums {
+		sums[m] /= n.count()
+	}
+	return sums, nil
+}
+
+func (n *normaliser) meanSums(x []float32) ([]float64, error) {
+	if !n.mpe {
+		n.ins[0] = x
+		err := n.sums.Run(n.ins[:1], nil)
+		return n.sums.Sums(), err
+	}
+	sums := make([]float64, n.dims[1])
+	for i, v := range x {
+		sums[n.mid(i)] += float64(v)
+	}
+	return sums, nil
+}
+
+// apply writes (x - mean) * scale to y, and to second if the normaliser was made for two outputs.
+func (n *normaliser) apply(x, y, second []float32) error {
+	if !n.mpe {
+		n.ins[0], n.ins[1], n.ins[2], n.outs = x, n.mean, n.scale, [2][]float32{y, second}
+		if second == nil {
+			return n.forward.Run(n.ins[:3], n.outs[:1])
+		}
+		return n.forward.Run(n.ins[:3], n.outs[:])
+	}
+	for i, v := range x {
+		m := n.mid(i)
+		y[i] = float32((float64(v) - float64(n.mean[m])) * float64(n.scale[m]))
+	}
+	copy(second, y)
+	return nil
+}
+
+// gradient is that of x where mean and scale come from x; without variance, where only the mean does.
+func (n *normaliser) gradient(dy, y, dx []float32, variance bool) error {
+	if err := n.gradientMeans(dy, y); err != nil {
+		return err
+	}
+	if !variance {
+		clear(n.dyyMean)
+	}
+	if !n.mpe {
+		n.ins, n.outs[0] = [5][]float32{dy, y, n.dyMean, n.dyyMean, n.scale}, dx
+		return n.backward.Run(n.ins[:], n.outs[:1])
+	}
+	for i, g := range dy {
+		m := n.mid(i)
+		dx[i] = float32((float64(g) - float64(n.dyMean[m]) - float64(n.dyyMean[m])*float64(y[i])) * float64(n.scale[m]))
+	}
+	return nil
+}
+
+func (n *normaliser) gradientMeans(dy, y []float32) error {
+	mid := n.dims[1]
+	var sums []float64
+	if n.mpe {
+		sums = make([]float64, 2*mid)
+		for i, g := range dy {
+			sums[n.mid(i)] += float64(g) * float64(y[i])
+			sums[mid+n.mid(i)] += float64(g)
+		}
+	} else {
+		n.ins[0], n.ins[1] = dy, y
+		if err := n.gradSums.Run(n.ins[:2], nil); err != nil {
+			return err
+		}
+		sums = n.gradSums.Sums()
+	}
+	for m := range mid {
+		n.dyyMean[m], n.dyMean[m] = float32(sums[m]/n.count()), float32(sums[mid+m]/n.count())
+	}
+	return nil
+}
+
+// fixedGradient is that of x where mean and scale are constants: dx = dy * scale.
+func (n *normaliser) fixedGradient(dy, dx []float32) error {
+	if !n.mpe {
+		n.ins[0], n.ins[1], n.outs[0] = dy, n.scale, dx
+		return n.scaling.Run(n.ins[:2], n.outs[:1])
+	}
+	for i, g := range dy {
+		dx[i] = g * n.scale[n.mid(i)]
+	}
+	return nil
+}

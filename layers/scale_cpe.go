@@ -1,0 +1,89 @@
+package layers
+
+import (
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// prepare makes the kernels of the CPE path.
+func (l *affine) prepare(inPlace bool) (err error) {
+	full, row := kernel.Full, kernel.Row
+	ins := []kernel.Array{full, row, row}
+	if l.scaled != l.biased {
+		ins = ins[:2]
+	}
+	machine, outs := l.Device.Machine, []kernel.Array{full, full}
+	if !inPlace || !l.scaled {
+		outs = outs[:1]
+	}
+	l.forward, err = kernel.NewStream(machine, kernel.Stream{
+		Name: l.Param.GetType(), Dims: l.dims, Ins: ins, Outs: outs, Cost: kernel.Work{Flops: float64(len(ins) - 1)},
+		Op: func(t *kernel.Tile) { eachRow(t, func(at, n, m int) { l.forwardRow(t, at, n, m) }) },
+	})
+	if err != nil {
+		return err
+	}
+	l.sums, err = kernel.NewStream(machine, kernel.Stream{
+		Name: l.Param.GetType() + " weight gradient", Dims: l.dims, Ins: []kernel.Array{full, full}, Sums: 2, Cost: kernel.Work{Flops: 3},
+		Op: func(t *kernel.Tile) { eachRow(t, func(at, n, m int) { sumRow(t, at, n, m) }) },
+	})
+	if err != nil {
+		return err
+	}
+	if !l.scaled {
+		n := l.dims[0] * l.dims[1] * l.dims[2]
+		l.move, err = kernel.NewCopy(machine, kernel.CopyShape{Outer: 1, Rows: 1, Cols: n, SrcRow: n, DstRow: n})
+		return err
+	}
+	l.backward, err = kernel.NewStream(machine, kernel.Stream{
+		Name: l.Param.GetType() + " gradient", Dims: l.dims, Ins: []kernel.Array{full, row}, Outs: outs[:1], Cost: kernel.Work{Flops: 1},
+		Op: func(t *kernel.Tile) {
+			eachRow(t, func(at, n, m int) { scaleRow(t.Out[0][at:at+n], t.In[0][at:], t.In[1], t.I, m) })
+		},
+	})
+	return err
+}
+
+// scaleRow multiplies a row by its factor, or, where inner is one value, by the factors of its mids.
+func scaleRow(dst, src, factors []float32, inner, m int) {
+	if inner == 1 {
+		simd.Mul(dst, src, factors)
+		return
+	}
+	simd.Scale(dst, src, factors[m])
+}
+
+// forwardRow: y = x * s + b, with one of them or both. Run in place, x goes to the second output, for backward.
+func (l *affine) forwardRow(t *kernel.Tile, at, n, m int) {
+	y, x, last := t.Out[0][at:at+n], t.In[0][at:at+n], t.In[len(t.In)-1]
+	if len(t.Out) > 1 {
+		copy(t.Out[1][at:], x)
+	}
+	switch {
+	case !l.biased:
+		scaleRow(y, x, last, t.I, m)
+	case !l.scaled && t.I == 1:
+		simd.Add(y, x, last)
+	case !l.scaled:
+		simd.AddScalar(y, x, last[m])
+	case t.I == 1:
+		simd.Mul(y, x, t.In[1])
+		simd.Add(y, y, last)
+	default:
+		simd.Affine(y, x, t.In[1][m], last[m])
+	}
+}
+
+// sumRow adds dy*x to sum 0 and dy to sum 1.
+func sumRow(t *kernel.Tile, at, n, m int) {
+	dy, x := t.In[0][at:at+n], t.In[1][at:at+n]
+	if t.I > 1 {
+		t.Sum[m] += simd.Dot(dy, x)
+		t.Sum[t.M+m] += simd.Sum(dy)
+		return
+	}
+	for k, g := range dy {
+		t.Sum[k] += float64(g) * float64(x[k])
+		t.Sum[t.M+k] += float64(g)
+	}
+}

@@ -1,0 +1,242 @@
+package net
+
+import (
+	"errors"
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/sirupsen/logrus"
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func device(t *testing.T) *layers.Device {
+	t.Helper()
+	return deviceOn(t, "host")
+}
+
+func deviceOn(t *testing.T, machine string) *layers.Device {
+	t.Helper()
+	spec, err := cpe.Load(machine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := cpe.New(spec, cpe.DefaultMode(spec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	return &layers.Device{Machine: m, Random: layers.NewRandom(1), Log: log}
+}
+
+func build(t *testing.T, text string) (*Net, error) {
+	t.Helper()
+	p := parse(t, text)
+	n, err := New(p, Options{
+		State: MergeState(caffepb.Phase_TRAIN, p.State), Device: device(t),
+		Pos: func(i int) string { return "net.prototxt:" + string(rune('1'+i)) },
+	})
+	if err == nil {
+		t.Cleanup(func() { n.Close() })
+	}
+	return n, err
+}
+
+const head = `
+layer { name: "x" type: "DummyData" top: "x" top: "t" dummy_data_param { shape { dim: 2 dim: 3 } shape { dim: 2 dim: 4 } data_filler { value: 1 } } }
+`
+
+func TestBuildErrors(t *testing.T) {
+	tests := []struct{ name, net, want string }{
+		{"unknown type", head + `layer { name: "a" type: "InerProduct" bottom: "x" top: "y" }`,
+			`net.prototxt:2: layer "a" (InerProduct): unknown layer type "InerProduct", did you mean "InnerProduct"?`},
+		{"missing bottom", head + `layer { name: "a" type: "ReLU" bottom: "y" top: "y" }`,
+			`net.prototxt:2: layer "a": unknown bottom blob "y" (bottom index 0)`},
+		{"two makers", head + `layer { name: "a" type: "ReLU" bottom: "x" top: "t" }`,
+			`net.prototxt:2: layer "a" (ReLU): top blob "t" is produced by multiple sources`},
+		{"in place where it cannot", head + `layer { name: "a" type: "AbsVal" bottom: "x" top: "x" }`, `cannot run in place`},
+		{"shapes", head + `layer { name: "a" type: "EuclideanLoss" bottom: "x" bottom: "t" top: "l" }`,
+			`layer "a" (EuclideanLoss): inputs must have the same dimension: 2 3 (6) and 2 4 (8)`},
+		{"loss weights", head + `layer { name: "a" type: "ReLU" bottom: "x" top: "y" loss_weight: 1 loss_weight: 2 }`,
+			`2 values for 1 tops`},
+		{"propagate_down", head + `layer { name: "a" type: "ReLU" bottom: "x" top: "y" propagate_down: true propagate_down: true }`,
+			`propagate_down must be specified either 0 or 1 times`},
+		{"too many params", head + `layer { name: "a" type: "ReLU" bottom: "x" top: "y" param { } }`,
+			`too many params specified: 1 for a layer with 0 weight blobs`},
+		{"shared shapes", head + `
+			layer { name: "a" type: "InnerProduct" bottom: "x" top: "a" param { name: "w" } inner_product_param { num_output: 2 bias_term: false } }
+			layer { name: "b" type: "InnerProduct" bottom: "t" top: "b" param { name: "w" } inner_product_param { num_output: 2 bias_term: false } }`,
+			`cannot share param "w" owned by layer "a" with layer "b"; shape mismatch: the owner's shape is 2 3 (6), the sharing layer expects 2 4 (8)`},
+		{"shared rates", head + `
+			layer { name: "a" type: "InnerProduct" bottom: "x" top: "a" param { name: "w" lr_mult: 1 } inner_product_param { num_output: 2 bias_term: false } }
+			layer { name: "b" type: "InnerProduct" bottom: "x" top: "b" param { name: "w" lr_mult: 2 } inner_product_param { num_output: 2 bias_term: false } }`,
+			`shared param "w" has mismatched lr_mult: 2 here, 1 in layer "a"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := build(t, tt.net)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// TestPlanTooLargeForLDM: the error names the layer, the bytes asked for and the bytes there are.
+func TestPlanTooLargeForLDM(t *testing.T) {
+	p := parse(t, `
+		layer { name: "x" type: "DummyData" top: "x" dummy_data_param { shape { dim: 1 dim: 50000 } } }
+		layer { name: "wide" type: "Softmax" bottom: "x" top: "y" }`)
+	_, err := New(p, Options{State: MergeState(caffepb.Phase_TEST), Device: deviceOn(t, "sw26010")})
+	var ldm *cpe.LDMError
+	if !errors.As(err, &ldm) || ldm.Have != 65536 || ldm.Asked < 50000*4 {
+		t.Fatalf("error %v is no LDM error with sensible figures", err)
+	}
+	for _, want := range []string{`layer "wide"`, "65536"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q lacks %q", err, want)
+		}
+	}
+}
+
+// needs lists, layer by layer, whether it runs backward and which bottoms get gradients.
+func needs(n *Net) string {
+	var s strings.Builder
+	for i := range n.NumLayers() {
+		s.WriteString(n.LayerName(i) + ":")
+		if n.NeedsBackward(i) {
+			s.WriteString(" runs")
+		}
+		for j := range n.Bottoms(i) {
+			s.WriteString(map[bool]string{true: " +", false: " -"}[n.Propagates(i, j)])
+		}
+		s.WriteString("\n")
+	}
+	return s.String()
+}
+
+func TestWhoNeedsBackward(t *testing.T) {
+	const ip = `type: "InnerProduct" inner_product_param { num_output: 4 weight_filler { type: "xavier" } }`
+	tests := []struct{ name, net, want string }{
+		{"only what lies between a weight and a loss", head + `
+			layer { name: "a" bottom: "x" top: "a" ` + ip + ` }
+			layer { name: "b" bottom: "a" top: "b" ` + ip + ` }
+			layer { name: "loss" type: "EuclideanLoss" bottom: "b" bottom: "t" top: "l" }
+			`, "x:\na: runs -\nb: runs +\nloss: runs + -\n"},
+		{"a branch without loss is left out", head + `
+			layer { name: "a" bottom: "x" top: "a" ` + ip + ` }
+			layer { name: "side" bottom: "a" top: "side" ` + ip + ` }
+			layer { name: "loss" type: "EuclideanLoss" bottom: "a" bottom: "t" top: "l" }
+			`, "x:\na: runs -\na_a_0_split: runs +\nside: -\nloss: runs + -\n"},
+		{"frozen weights need none", head + `
+			layer { name: "a" bottom: "x" top: "a" param { lr_mult: 0 } param { lr_mult: 0 } ` + ip + ` }
+			layer { name: "b" bottom: "a" top: "b" ` + ip + ` }
+			layer { name: "loss" type: "EuclideanLoss" bottom: "b" bottom: "t" top: "l" }
+			`, "x:\na: -\nb: runs -\nloss: runs + -\n"},
+		{"propagate_down: false stops there", head + `
+			layer { name: "a" bottom: "x" top: "a" ` + ip + ` }
+			layer { name: "b" bottom: "a" top: "b" propagate_down: false ` + ip + ` }
+			layer { name: "loss" type: "EuclideanLoss" bottom: "b" bottom: "t" top: "l" }
+			`, "x:\na: -\nb: runs -\nloss: runs + -\n"},
+		{"force_backward reaches the data, not the labels", "force_backward: true" + head + `
+			layer { name: "a" bottom: "x" top: "a" ` + ip + ` }
+			layer { name: "s" type: "Slice" bottom: "t" top: "label" top: "rest" slice_param { axis: 1 slice_point: 1 } }
+			layer { name: "loss" type: "SoftmaxWithLoss" bottom: "a" bottom: "label" top: "l" }
+			`, "x:\na: runs +\ns: runs +\nloss: runs + -\n"},
+	}
+	for _, tt := range tests {
+		n, err := build(t, tt.net)
+		if err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		if got := needs(n); got != tt.want {
+			t.Errorf("%s: got\n%swant\n%s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestSharedWeights: two layers with one weight add their gradients up, and a snapshot has it twice.
+func TestSharedWeights(t *testing.T) {
+	n, err := build(t, head+`
+		layer { name: "a" type: "InnerProduct" bottom: "x" top: "a" param { name: "w" } inner_product_param { num_output: 3 bias_term: false weight_filler { value: 0.5 } } }
+		layer { name: "b" type: "InnerProduct" bottom: "a" top: "b" param { name: "w" } inner_product_param { num_output: 3 bias_term: false } }
+		layer { name: "loss" type: "Reduction" bottom: "b" top: "l" loss_weight: 2 }`)
+	if err != nil && strings.Contains(err.Error(), "unknown layer type") {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(n.Learnable()) != 1 {
+		t.Fatalf("%d learnable weights, want 1", len(n.Learnable()))
+	}
+	n.ClearParamDiffs()
+	loss, err := n.ForwardBackward()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// a = 1.5, b = 2.25 everywhere; 6 values, weight 2. d/dW(o,i) = 2 * (2*1.5 [as b] + 2*1.5*1 [as a]).
+	if math.Abs(loss-27) > 1e-5 {
+		t.Errorf("loss %g, want 27", loss)
+	}
+	for i, g := range n.Learnable()[0].Blob.Diff() {
+		if math.Abs(float64(g)-12) > 1e-5 {
+			t.Errorf("gradient %d is %g, want 12", i, g)
+		}
+	}
+	blobs := 0
+	for _, l := range n.ToProto(false).Layer {
+		blobs += len(l.Blobs)
+	}
+	if blobs != 2 {
+		t.Errorf("the snapshot has %d blobs, want 2", blobs)
+	}
+}
+
+func TestCopyWeights(t *testing.T) {
+	const net = head + `layer { name: "a" type: "InnerProduct" bottom: "x" top: "a" inner_product_param { num_output: 2 weight_filler { type: "xavier" } } }`
+	from, err := build(t, net)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, err := build(t, net)
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved := from.ToProto(false)
+	if err := to.CopyWeights(saved); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range from.Learnable()[0].Blob.Data() {
+		if got := to.Learnable()[0].Blob.Data()[i]; got != v {
+			t.Fatalf("weight %d is %g, want %g", i, got, v)
+		}
+	}
+	ip := saved.Layer[1]
+	ip.Blobs = ip.Blobs[:1]
+	if err := to.CopyWeights(saved); err == nil || !strings.Contains(err.Error(), "the weights have 1, the layer has 2") {
+		t.Errorf("error %v", err)
+	}
+	ip.Blobs = append(ip.Blobs, ip.Blobs[0])
+	if err := to.CopyWeights(saved); err == nil || !strings.Contains(err.Error(), "shape mismatch: the weights' shape is [2 3], the layer's is 2 (2)") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestOutputsAreSorted(t *testing.T) {
+	n, err := build(t, head+`
+		layer { name: "z" type: "ReLU" bottom: "x" top: "zeta" }
+		layer { name: "a" type: "ReLU" bottom: "t" top: "alpha" }`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outs := n.Outputs()
+	if len(outs) != 2 || outs[0].Name != "alpha" || outs[1].Name != "zeta" {
+		t.Errorf("outputs %v", outs)
+	}
+}

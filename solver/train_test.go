@@ -1,0 +1,282 @@
+package solver
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/sirupsen/logrus"
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/layers"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+// noisyNet draws new inputs in every pass and drops values at random, so that whatever a resumed run does not restore
+// shows in its weights.
+const noisyNet = `
+net_param {
+  layer { name: "data" type: "DummyData" top: "x" top: "t"
+    dummy_data_param { shape { dim: 6 dim: 2 dim: 7 dim: 7 } shape { dim: 6 } data_filler { type: "gaussian" } data_filler { type: "constant" value: 1 } } }
+  layer { name: "conv" type: "Convolution" bottom: "x" top: "c" convolution_param { num_output: 4 kernel_size: 3 weight_filler { type: "xavier" } } }
+  layer { name: "relu" type: "ReLU" bottom: "c" top: "c" }
+  layer { name: "drop" type: "Dropout" bottom: "c" top: "c" }
+  layer { name: "ip" type: "InnerProduct" bottom: "c" top: "y" inner_product_param { num_output: 3 weight_filler { type: "xavier" } } }
+  layer { name: "loss" type: "SoftmaxWithLoss" bottom: "y" bottom: "t" top: "loss" }
+}
+base_lr: 0.05 momentum: 0.9 weight_decay: 0.001 lr_policy: "multistep" gamma: 0.5 stepvalue: 3 stepvalue: 7 random_seed: 5 snapshot_after_train: false
+`
+
+// train makes a solver in a folder of its own, on a machine of its own.
+func train(t *testing.T, dir, text string) *Solver {
+	t.Helper()
+	s, err := newSolver(t, dir, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func newSolver(t *testing.T, dir, text string) (*Solver, error) {
+	t.Helper()
+	spec, err := cpe.Load("host")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := cpe.New(spec, cpe.DefaultMode(spec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	path := filepath.Join(dir, "s.prototxt")
+	log := logrus.New()
+	log.SetOutput(&strings.Builder{})
+	s, err := New(&swproto.Solver{Param: parse(t, text), Path: path}, Options{Machine: m, Log: log})
+	if err == nil {
+		t.Cleanup(func() { s.Close() })
+	}
+	return s, err
+}
+
+func weights(s *Solver) []float32 {
+	var all []float32
+	for _, w := range s.Net().Learnable() {
+		all = append(all, w.Blob.Data()...)
+	}
+	return all
+}
+
+func step(t *testing.T, s *Solver, n int) {
+	t.Helper()
+	if err := s.Step(n); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func sameBits(t *testing.T, what string, got, want []float32) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d weights, want %d", what, len(got), len(want))
+	}
+	for i := range got {
+		if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
+			t.Fatalf("%s: weight %d is %g, want %g", what, i, got[i], want[i])
+		}
+	}
+}
+
+// TestResumeEqualsUninterrupted: ten iterations, and five, a snapshot and five more in a new solver, are bit-equal for every
+// update rule.
+func TestResumeEqualsUninterrupted(t *testing.T) {
+	for _, name := range ruleNames {
+		t.Run(name, func(t *testing.T) {
+			text := noisyNet + ` type: "` + name + `"`
+			if rules[name].refusesMomentum {
+				text = strings.Replace(text, "momentum: 0.9", "", 1)
+			}
+			dir := t.TempDir()
+			whole := train(t, dir, text)
+			step(t, whole, 10)
+			first := train(t, dir, text)
+			step(t, first, 5)
+			if err := first.Snapshot(); err != nil {
+				t.Fatal(err)
+			}
+			second := train(t, dir, text)
+			if err := second.Restore(filepath.Join(dir, "s_iter_5.solverstate")); err != nil {
+				t.Fatal(err)
+			}
+			step(t, second, 5)
+			sameBits(t, "resumed", weights(second), weights(whole))
+		})
+	}
+}
+
+func TestThreadsDoNotChangeBits(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	var want []float32
+	for _, n := range []int{1, 2, 3} {
+		runtime.GOMAXPROCS(n)
+		s := train(t, t.TempDir(), noisyNet)
+		step(t, s, 5)
+		if want == nil {
+			want = weights(s)
+			continue
+		}
+		sameBits(t, "GOMAXPROCS", weights(s), want)
+	}
+}
+
+// TestRulesAgree: the vectorised form of every rule does what the scalar one does, over several steps.
+func TestRulesAgree(t *testing.T) {
+	const n = 100
+	for name, r := range rules {
+		c := coefficients{rate: 0.1, momentum: 0.9, beta2: 0.99, delta: 1e-3, correct: 0.7}
+		h32, h64, tmp := make([][]float32, r.histories), make([][]float64, n), make([]float32, n)
+		for k := range h32 {
+			h32[k] = make([]float32, n)
+		}
+		for i := range h64 {
+			h64[i] = make([]float64, r.histories)
+		}
+		rng := layers.NewRandom(3)
+		for range 4 {
+			g, want := make([]float32, n), make([]float64, n)
+			for i := range g {
+				g[i] = float32(rng.NormFloat64())
+				want[i] = r.element(&c, float64(g[i]), h64[i])
+			}
+			r.tile(&c, g, h32, tmp)
+			for i := range g {
+				if math.Abs(float64(g[i])-want[i]) > 1e-5*(1+math.Abs(want[i])) {
+					t.Fatalf("%s: update %d is %g, want %g", name, i, g[i], want[i])
+				}
+			}
+		}
+	}
+}
+
+// TestFirstSteps holds the first update of each rule against its closed form for a gradient of 2, rate 0.1.
+func TestFirstSteps(t *testing.T) {
+	c := coefficients{rate: 0.1, momentum: 0.9, beta2: 0.99, delta: 0, correct: float32(math.Sqrt(0.01) / 0.1)}
+	want := map[string]float64{
+		"SGD": 0.2, "Nesterov": 0.38, "AdaGrad": 0.1, "RMSProp": 1, "AdaDelta": 0, "Adam": 0.1,
+	}
+	for name, w := range want {
+		r := rules[name]
+		if got := r.element(&c, 2, make([]float64, r.histories)); math.Abs(got-w) > 1e-6 {
+			t.Errorf("%s: %g, want %g", name, got, w)
+		}
+	}
+}
+
+// leastSquares is a net whose gradient is known: one item x = (1, 2), y = W x, loss (y-t)^2 / 2.
+const leastSquares = `
+net_param {
+  layer { name: "data" type: "DummyData" top: "x" top: "t"
+    dummy_data_param { shape { dim: 1 dim: 2 } shape { dim: 1 dim: 1 } data_filler { type: "constant" value: 2 } data_filler { type: "constant" value: 3 } } }
+  layer { name: "ip" type: "InnerProduct" bottom: "x" top: "y" param { lr_mult: 1 decay_mult: 2 } inner_product_param { num_output: 1 bias_term: false weight_filler { type: "constant" value: 1 } } }
+  layer { name: "loss" type: "EuclideanLoss" bottom: "y" bottom: "t" top: "loss" }
+}
+lr_policy: "fixed" random_seed: 1 snapshot_after_train: false
+`
+
+// TestUpdateClosedForm: with W = (1, 1), x = (2, 2), t = 3 the gradient is (4 - 3)*x = 2 for both weights.
+func TestUpdateClosedForm(t *testing.T) {
+	tests := []struct {
+		name, fields string
+		want         float64
+	}{
+		{"plain", `base_lr: 0.1`, 1 - 0.1*2},
+		{"L2", `base_lr: 0.1 weight_decay: 0.25`, 1 - 0.1*(2+0.25*2*1)},
+		{"L1", `base_lr: 0.1 weight_decay: 0.25 regularization_type: "L1"`, 1 - 0.1*(2+0.25*2*1)},
+		{"iter_size", `base_lr: 0.1 iter_size: 3`, 1 - 0.1*2},
+		{"clipped", `base_lr: 0.1 clip_gradients: 1.4142135`, 1 - 0.1*1},
+		{"clipped before the division by iter_size", `base_lr: 0.1 iter_size: 2 clip_gradients: 1.4142135`, 1 - 0.1*0.5},
+		{"not clipped", `base_lr: 0.1 clip_gradients: 3`, 1 - 0.1*2},
+	}
+	for _, test := range tests {
+		s := train(t, t.TempDir(), leastSquares+test.fields)
+		step(t, s, 1)
+		for i, w := range weights(s) {
+			if math.Abs(float64(w)-test.want) > 1e-6 {
+				t.Errorf("%s: weight %d is %g, want %g", test.name, i, w, test.want)
+			}
+		}
+	}
+}
+
+func TestDivergenceNamesTheLayer(t *testing.T) {
+	s := train(t, t.TempDir(), leastSquares+`base_lr: 1e30`)
+	err := s.Step(10)
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{"iteration ", `layer "loss"`, "loss = inf"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q lacks %q", err, want)
+		}
+	}
+}
+
+// TestFailedSnapshotKeepsTheLast: a snapshot that cannot be written is an error, and the one before stays whole.
+func TestFailedSnapshotKeepsTheLast(t *testing.T) {
+	dir := t.TempDir()
+	s := train(t, dir, noisyNet)
+	step(t, s, 1)
+	if err := s.Snapshot(); err != nil {
+		t.Fatal(err)
+	}
+	model := filepath.Join(dir, "s_iter_1.caffemodel")
+	before, err := os.ReadFile(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := filepath.Join(dir, "gone", "s")
+	s.param.SnapshotPrefix = &gone
+	err = s.Snapshot()
+	if err == nil || !strings.Contains(err.Error(), "snapshot at iteration 1: cannot write "+gone) {
+		t.Errorf("error %v does not name the file", err)
+	}
+	after, err := os.ReadFile(model)
+	if err != nil || string(after) != string(before) {
+		t.Errorf("the last snapshot changed: %v", err)
+	}
+	left, _ := filepath.Glob(filepath.Join(dir, ".*"))
+	if len(left) > 0 {
+		t.Errorf("temporary files are left: %v", left)
+	}
+}
+
+// TestSnapshotLayout: the state is what Caffe writes (iteration, weights' file, histories in order) and RunState beside it.
+func TestSnapshotLayout(t *testing.T) {
+	dir := t.TempDir()
+	s := train(t, dir, noisyNet+`type: "Adam"`)
+	step(t, s, 4)
+	if err := s.Snapshot(); err != nil {
+		t.Fatal(err)
+	}
+	state := &caffepb.SolverState{}
+	if err := swproto.ReadBinary(filepath.Join(dir, "s_iter_4.solverstate"), state); err != nil {
+		t.Fatal(err)
+	}
+	if state.GetIter() != 4 || state.GetCurrentStep() != 1 || state.GetLearnedNet() != filepath.Join(dir, "s_iter_4.caffemodel") {
+		t.Errorf("iter %d, step %d, net %q", state.GetIter(), state.GetCurrentStep(), state.GetLearnedNet())
+	}
+	wantShapes := [][]int64{{4, 2, 3, 3}, {4}, {3, 100}, {3}}
+	if len(state.History) != 2*len(wantShapes) {
+		t.Fatalf("%d histories, want %d", len(state.History), 2*len(wantShapes))
+	}
+	for i, h := range state.History {
+		got, want := h.GetShape().GetDim(), wantShapes[i%len(wantShapes)]
+		if len(got) != len(want) {
+			t.Errorf("history %d has shape %v, want %v", i, got, want)
+		}
+	}
+	if state.GetRunState().GetSeed() != 5 || len(state.GetRunState().GetRandomState()) == 0 {
+		t.Errorf("run state %v", state.RunState)
+	}
+}

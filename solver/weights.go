@@ -1,0 +1,73 @@
+package solver
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/sirupsen/logrus"
+	"github.com/swcaffe/swcaffe/data/hdf5"
+	swnet "github.com/swcaffe/swcaffe/net"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+// LoadWeights copies weights from a comma-separated list of files, .caffemodel or HDF5, into a net; later files win.
+func LoadWeights(n *swnet.Net, list string, log *logrus.Logger) error {
+	for path := range strings.SplitSeq(list, ",") {
+		path = strings.TrimSpace(path)
+		log.Infof("Finetuning from %s", path)
+		weights, warnings, err := readWeights(path)
+		if err != nil {
+			return err
+		}
+		for _, w := range warnings {
+			log.Warn(w)
+		}
+		if err := n.CopyWeights(weights); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+func readWeights(path string) (*caffepb.NetParameter, []string, error) {
+	if !hdf5.Is(path) {
+		return swproto.ReadWeights(path)
+	}
+	sets, err := hdf5.Read(path, func(name string) bool { return strings.HasPrefix(name, "/data/") })
+	if err != nil {
+		return nil, nil, err
+	}
+	p := &caffepb.NetParameter{}
+	layers := map[string]*caffepb.LayerParameter{}
+	for _, s := range sets {
+		// Caffe's layout is /data/LAYER/INDEX; a layer's name may have slashes of its own.
+		cut := strings.LastIndexByte(s.Path, '/')
+		name := strings.TrimPrefix(s.Path[:cut], "/data/")
+		index, err := strconv.Atoi(s.Path[cut+1:])
+		if err != nil || index < 0 || index > len(sets) {
+			return nil, nil, fmt.Errorf("%s: dataset %s is not a weight's: its name should be /data/LAYER/INDEX", path, s.Path)
+		}
+		l := layers[name]
+		if l == nil {
+			l = &caffepb.LayerParameter{Name: proto.String(name)}
+			layers[name] = l
+			p.Layer = append(p.Layer, l)
+		}
+		for len(l.Blobs) <= index {
+			l.Blobs = append(l.Blobs, &caffepb.BlobProto{})
+		}
+		l.Blobs[index] = weightProto(s)
+	}
+	return p, nil, nil
+}
+
+func weightProto(s hdf5.Dataset) *caffepb.BlobProto {
+	shape := &caffepb.BlobShape{}
+	for _, d := range s.Shape {
+		shape.Dim = append(shape.Dim, int64(d))
+	}
+	return &caffepb.BlobProto{Shape: shape, Data: s.Data}
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// lane is one group of loaded operands of an elementwise kernel.
+type lane struct{ d, x, y, s, t reg.VecVirtual }
+
+const elementwiseArgs = "func(d, x, y *float32, n int, s, t float32)"
+
+// elementwise emits dst[i] = body(dst[i], x[i], y[i], s, t) for n elements,
+// n a multiple of the vector width. uses names the operands that are loaded.
+func (s isa) elementwise(name, uses string, unroll int, body func(l lane) reg.VecVirtual) {
+	TEXT(name+s.tag, NOSPLIT, elementwiseArgs)
+	Pragma("noescape")
+	Doc(name + s.tag + " is the vector loop of " + name + ".")
+	has := func(c byte) bool {
+		for i := range uses {
+			if uses[i] == c {
+				return true
+			}
+		}
+		return false
+	}
+	var l lane
+	d := Load(Param("d"), GP64())
+	n := Load(Param("n"), GP64())
+	var x, y reg.Register
+	if has('x') {
+		x = Load(Param("x"), GP64())
+	}
+	if has('y') {
+		y = Load(Param("y"), GP64())
+	}
+	if has('s') {
+		a, _ := Param("s").Resolve()
+		l.s = s.v()
+		VBROADCASTSS(a.Addr, l.s)
+	}
+	if has('t') {
+		a, _ := Param("t").Resolve()
+		l.t = s.v()
+		VBROADCASTSS(a.Addr, l.t)
+	}
+	at := GP64()
+	XORQ(at, at)
+	step := func(count int) {
+		for u := 0; u < count; u++ {
+			g := l
+			off := u * 4 * s.w
+			if has('d') {
+				g.d = s.load(Mem{Base: d, Index: at, Scale: 4, Disp: off})
+			}
+			if has('x') {
+				g.x = s.load(Mem{Base: x, Index: at, Scale: 4, Disp: off})
+			}
+			if has('y') {
+				g.y = s.load(Mem{Base: y, Index: at, Scale: 4, Disp: off})
+			}
+			VMOVUPS(body(g), Mem{Base: d, Index: at, Scale: 4, Disp: off})
+		}
+		ADDQ(U32(count*s.w), at)
+		SUBQ(U32(count*s.w), n)
+	}
+	if unroll > 1 {
+		Label("wide")
+		CMPQ(n, U32(unroll*s.w))
+		JLT(LabelRef("narrow"))
+		step(unroll)
+		JMP(LabelRef("wide"))
+	}
+	Label("narrow")
+	CMPQ(n, U32(s.w))
+	JLT(LabelRef("done"))
+	step(1)
+	JMP(LabelRef("narrow"))
+	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
+func (s isa) arithmetic() {
+	e := s.elementwise
+	e("fill", "s", 4, func(l lane) reg.VecVirtual { return l.s })
+	e("add", "xy", 4, func(l lane) reg.VecVirtual { return s.add(l.x, l.y) })
+	e("sub", "xy", 4, func(l lane) reg.VecVirtual { return s.sub(l.x, l.y) })
+	e("mul", "xy", 4, func(l lane) reg.VecVirtual { return s.mul(l.x, l.y) })
+	e("div", "xy", 2, func(l lane) reg.VecVirtual { return s.div(l.x, l.y) })
+	e("addScalar", "xs", 4, func(l lane) reg.VecVirtual { return s.add(l.x, l.s) })
+	e("scale", "xs", 4, func(l lane) reg.VecVirtual { return s.mul(l.x, l.s) })
+	e("axpy", "dxs", 4, func(l lane) reg.VecVirtual { return s.fma(l.x, l.s, l.d) })
+	e("axpby", "dxst", 4, func(l lane) reg.VecVirtual { return s.fma(l.x, l.s, s.mul(l.d, l.t)) })
+	e("mulAdd", "dxy", 4, func(l lane) reg.VecVirtual { return s.fma(l.x, l.y, l.d) })
+	e("square", "x", 4, func(l lane) reg.VecVirtual { return s.mul(l.x, l.x) })
+	e("sqrt", "x", 2, func(l lane) reg.VecVirtual { r := s.v(); VSQRTPS(l.x, r); return r })
+	e("abs", "x", 4, func(l lane) reg.VecVirtual { return s.and(l.x, s.bits(0x7fffffff)) })
+	e("affine", "xst", 4, func(l lane) reg.VecVirtual { return s.fma(l.x, l.s, l.t) })
+	e("relu", "xs", 4, func(l lane) reg.VecVirtual {
+		return s.sel(cmpLT, l.x, s.f(0), s.mul(l.x, l.s), l.x)
+	})
+	// x is the gradient, y the forward input.
+	e("reluGrad", "xys", 2, func(l lane) reg.VecVirtual {
+		return s.sel(cmpGT, l.y, s.f(0), l.x, s.mul(l.x, l.s))
+	})
+	e("max", "xy", 2, func(l lane) reg.VecVirtual {
+		return s.sel(cmpUnord, l.x, l.x, l.x, s.max(l.x, l.y))
+	})
+	e("min", "xy", 2, func(l lane) reg.VecVirtual {
+		return s.sel(cmpUnord, l.x, l.x, l.x, s.min(l.x, l.y))
+	})
+}

@@ -1,0 +1,27 @@
+// Command asm writes the vector kernels of internal/simd.
+//
+//	go run . -level avx512 -out ../../internal/simd/avx512_amd64.s -stubs ../../internal/simd/avx512_amd64.go -pkg simd
+package main
+
+import (
+	"flag"
+
+	. "github.com/mmcloughlin/avo/build"
+)
+
+func main() {
+	level := flag.String("level", "avx512", "avx512 or avx2")
+	flag.Parse()
+	ConstraintExpr("amd64")
+	s, mr := isa{w: 16, tag: "AVX512"}, 12
+	if *level == "avx2" {
+		s, mr = isa{w: 8, tag: "AVX2"}, 6
+	}
+	s.micro(mr)
+	s.packA(mr)
+	s.packB()
+	s.arithmetic()
+	s.reductions()
+	s.transcendental()
+	Generate()
+}

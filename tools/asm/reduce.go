@@ -1,0 +1,110 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// reduction emits a sum in float64 lanes over n elements, n a multiple of
+// twice the vector width; the lane sums go to out.
+func (s isa) reduction(name string, two, scalar bool, body func(acc, x, y, sub reg.VecVirtual)) {
+	TEXT(name+s.tag, NOSPLIT, "func(out *float64, x, y *float32, n int, s float32)")
+	Pragma("noescape")
+	Doc(name + s.tag + " is the vector loop of " + name + ".")
+	out := Load(Param("out"), GP64())
+	x := Load(Param("x"), GP64())
+	n := Load(Param("n"), GP64())
+	var y reg.Register
+	if two {
+		y = Load(Param("y"), GP64())
+	}
+	half := func() reg.VecVirtual {
+		if s.w == 16 {
+			return YMM()
+		}
+		return XMM()
+	}
+	var sub reg.VecVirtual
+	if scalar {
+		a, _ := Param("s").Resolve()
+		sub = half()
+		VBROADCASTSS(a.Addr, sub)
+	}
+	var acc [4]reg.VecVirtual
+	for i := range acc {
+		acc[i] = s.v()
+		if s.w == 16 {
+			VPXORQ(acc[i], acc[i], acc[i])
+		} else {
+			VXORPD(acc[i], acc[i], acc[i])
+		}
+	}
+	Label("loop")
+	CMPQ(n, U32(2*s.w))
+	JLT(LabelRef("done"))
+	for i := range acc {
+		a := s.v()
+		at := Mem{Base: x, Disp: i * 2 * s.w}
+		if scalar {
+			h := half()
+			VMOVUPS(at, h)
+			VSUBPS(sub, h, h)
+			VCVTPS2PD(h, a)
+		} else {
+			VCVTPS2PD(at, a)
+		}
+		var b reg.VecVirtual
+		if two {
+			b = s.v()
+			VCVTPS2PD(Mem{Base: y, Disp: i * 2 * s.w}, b)
+		}
+		body(acc[i], a, b, sub)
+	}
+	ADDQ(U32(8*s.w), x)
+	if two {
+		ADDQ(U32(8*s.w), y)
+	}
+	SUBQ(U32(2*s.w), n)
+	JMP(LabelRef("loop"))
+	Label("done")
+	VADDPD(acc[1], acc[0], acc[0])
+	VADDPD(acc[3], acc[2], acc[2])
+	VADDPD(acc[2], acc[0], acc[0])
+	VMOVUPD(acc[0], Mem{Base: out})
+	VZEROUPPER()
+	RET()
+}
+
+func (s isa) reductions() {
+	s.reduction("sum", false, false, func(acc, x, _, _ reg.VecVirtual) { VADDPD(x, acc, acc) })
+	s.reduction("dot", true, false, func(acc, x, y, _ reg.VecVirtual) { VFMADD231PD(x, y, acc) })
+	s.reduction("sumSq", false, false, func(acc, x, _, _ reg.VecVirtual) { VFMADD231PD(x, x, acc) })
+	s.reduction("sqDiff", false, true, func(acc, x, _, _ reg.VecVirtual) { VFMADD231PD(x, x, acc) })
+	s.reduction("absSum", false, false, func(acc, x, _, _ reg.VecVirtual) {
+		// Shifting the sign bit out and back clears it without a constant.
+		VPSLLQ(Imm(1), x, x)
+		VPSRLQ(Imm(1), x, x)
+		VADDPD(x, acc, acc)
+	})
+	TEXT("maxOf"+s.tag, NOSPLIT, "func(out, x *float32, n int)")
+	Pragma("noescape")
+	Doc("maxOf" + s.tag + " is the vector loop of MaxOf; the lane maxima go to out.")
+	out := Load(Param("out"), GP64())
+	x := Load(Param("x"), GP64())
+	n := Load(Param("n"), GP64())
+	acc := s.v()
+	VMOVUPS(Mem{Base: x}, acc)
+	Label("loop")
+	CMPQ(n, U32(s.w))
+	JLT(LabelRef("done"))
+	v := s.load(Mem{Base: x})
+	VMOVUPS(s.sel(cmpUnord, v, v, v, s.max(v, acc)), acc)
+	ADDQ(U32(4*s.w), x)
+	SUBQ(U32(s.w), n)
+	JMP(LabelRef("loop"))
+	Label("done")
+	VMOVUPS(acc, Mem{Base: out})
+	VZEROUPPER()
+	RET()
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"math"
+
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+const (
+	ln2hi = 0.693359375
+	ln2lo = -2.12194440e-4
+)
+
+// reduce splits x into n*ln 2 + r with |r| <= ln 2 / 2.
+func (s isa) reduce(x reg.VecVirtual) (n, r reg.VecVirtual) {
+	n = s.round(s.mul(x, s.f(math.Log2E)))
+	r = s.fnma(n, s.f(ln2hi), x)
+	VFNMADD231PS(s.f(ln2lo), n, r)
+	return n, r
+}
+
+// expm1Poly returns e^r - 1 for a reduced argument.
+func (s isa) expm1Poly(r reg.VecVirtual) reg.VecVirtual {
+	p := s.horner(r, 1.0/5040, 1.0/720, 1.0/120, 1.0/24, 1.0/6, 0.5)
+	return s.fma(p, s.mul(r, r), r)
+}
+
+// pow2 returns 2^n for an integer vector n in -126..127.
+func (s isa) pow2(n reg.VecVirtual) reg.VecVirtual {
+	return s.shl(s.iadd(n, s.bits(127)), 23)
+}
+
+// exp clamps x (NaN passes), and multiplies by 2^n in two halves so that
+// subnormal and infinite results come out rounded once.
+func (s isa) exp(x reg.VecVirtual) reg.VecVirtual {
+	x = s.min(s.load(s.f(90)), x)
+	x = s.max(s.load(s.f(-110)), x)
+	n, r := s.reduce(x)
+	p := s.add(s.expm1Poly(r), s.f(1))
+	k := s.toInt(n)
+	half := s.sar(k, 1)
+	return s.mul(s.mul(p, s.pow2(half)), s.pow2(s.isub(k, half)))
+}
+
+// log is the musl logf kernel on vectors.
+func (s isa) log(x reg.VecVirtual) reg.VecVirtual {
+	tiny := s.f(0x1p-126)
+	m := s.sel(cmpLT, x, tiny, s.mul(x, s.f(0x1p23)), x)
+	bias := s.sel(cmpLT, x, tiny, s.load(s.f(-23)), s.load(s.f(0)))
+	u := s.iadd(m, s.bits(0x3f800000-0x3f3504f3))
+	k := s.add(s.toFloat(s.isub(s.sar(u, 23), s.bits(127))), bias)
+	f := s.sub(s.iadd(s.and(u, s.bits(0x007fffff)), s.bits(0x3f3504f3)), s.f(1))
+	q := s.div(f, s.add(f, s.f(2)))
+	z := s.mul(q, q)
+	w := s.mul(z, z)
+	t1 := s.mul(w, s.horner(w, 0.24279078841, 0.40000972152))
+	t2 := s.mul(z, s.horner(w, 0.28498786688, 0.66666662693))
+	h := s.mul(s.mul(f, f), s.f(0.5))
+	v := s.mul(q, s.add(s.add(t1, t2), h))
+	VFMADD231PS(s.f(9.0580006145e-06), k, v)
+	v = s.add(s.sub(v, h), f)
+	VFMADD231PS(s.f(6.9313812256e-01), k, v)
+	v = s.sel(cmpLT, x, s.f(0), s.load(s.bits(0x7fc00000)), v)
+	v = s.sel(cmpEQ, x, s.f(0), s.load(s.bits(0xff800000)), v)
+	v = s.sel(cmpEQ, x, s.bits(0x7f800000), x, v)
+	return s.sel(cmpUnord, x, x, x, v)
+}
+
+// sigmoid evaluates through e^-|x| so that neither side overflows.
+func (s isa) sigmoid(x reg.VecVirtual) reg.VecVirtual {
+	e := s.exp(s.or(x, s.bits(0x80000000)))
+	num := s.sel(cmpLT, x, s.f(0), e, s.load(s.f(1)))
+	return s.div(num, s.add(e, s.f(1)))
+}
+
+// tanh is -m/(m+2) with m = expm1(-2|x|), with the sign of x.
+func (s isa) tanh(x reg.VecVirtual) reg.VecVirtual {
+	a := s.and(x, s.bits(0x7fffffff))
+	a = s.min(s.load(s.f(20)), a)
+	n, r := s.reduce(s.mul(a, s.f(-2)))
+	p := s.expm1Poly(r)
+	scale := s.pow2(s.toInt(n))
+	m := s.fma(p, scale, s.sub(scale, s.f(1)))
+	q := s.div(m, s.add(m, s.f(2)))
+	q = s.and(q, s.bits(0x7fffffff))
+	return s.or(q, s.and(x, s.bits(0x80000000)))
+}
+
+func (s isa) transcendental() {
+	one := func(f func(reg.VecVirtual) reg.VecVirtual) func(lane) reg.VecVirtual {
+		return func(l lane) reg.VecVirtual { return f(l.x) }
+	}
+	s.elementwise("exp", "x", 2, one(s.exp))
+	s.elementwise("log", "x", 1, one(s.log))
+	s.elementwise("sigmoid", "x", 1, one(s.sigmoid))
+	s.elementwise("tanh", "x", 1, one(s.tanh))
+	root := func(x reg.VecVirtual) reg.VecVirtual { r := s.v(); VSQRTPS(x, r); return r }
+	s.elementwise("pow25", "x", 1, func(l lane) reg.VecVirtual { return root(root(l.x)) })
+	s.elementwise("pow75", "x", 1, func(l lane) reg.VecVirtual {
+		h := root(l.x)
+		return s.mul(h, root(h))
+	})
+	s.elementwise("inverse", "x", 1, func(l lane) reg.VecVirtual { return s.div(s.load(s.f(1)), l.x) })
+}
