@@ -132,7 +132,11 @@ type rateCache [64]struct {
 // and the start-up latency of one request.
 func (g *CoreGroup) transfer(cpes, blockBytes int, blocks float64, put bool) (busy, latency VTime) {
 	d := &g.machine.spec.DMA
-	slot := &g.rates[(blockBytes/4+cpes*7)%len(g.rates)]
+	at := blockBytes/4 + 7*cpes
+	if put {
+		at += len(g.rates) / 2
+	}
+	slot := &g.rates[at%len(g.rates)]
 	if slot.cpes != cpes || slot.blockBytes != blockBytes || slot.put != put {
 		slot.cpes, slot.blockBytes, slot.put = cpes, blockBytes, put
 		slot.nsPerByte = float64(cpes) / d.Bandwidth(cpes, blockBytes, put) * d.waste(blockBytes)

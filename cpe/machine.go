@@ -17,6 +17,9 @@ const (
 	CostOnly
 )
 
+// String returns the mode's name.
+func (m Mode) String() string { return [...]string{"native", "functional", "cost only"}[m] }
+
 // DefaultMode is Native for the machine that describes this computer and Functional for all others.
 func DefaultMode(s Spec) Mode {
 	if s.native {
@@ -65,6 +68,9 @@ func (m *Machine) Close() { m.workers.stop() }
 
 // Spec returns the machine's description.
 func (m *Machine) Spec() Spec { return m.spec }
+
+// Mode returns how the machine executes kernels. It is for printing; kernels are written for all modes.
+func (m *Machine) Mode() Mode { return m.mode }
 
 // Values reports whether kernels read and write values; where they do not, nobody needs to make any.
 func (m *Machine) Values() bool { return m.mode != CostOnly }
@@ -121,7 +127,8 @@ func (m *Machine) runModelled(p Program, groups int) {
 
 // Reserve makes room on every core group for a kernel that will take ldm values of a CPE's LDM (as this computer stores
 // them, with padding) and memory values of the group's own main memory. Kernels call it when they are made, so that
-// running them allocates nothing; they share the room, since one runs at a time.
+// running them allocates nothing; they share the room, since one runs at a time. So do the groups of a modelled machine,
+// which run one after the other.
 func (m *Machine) Reserve(ldm, memory int) {
 	if !m.Values() {
 		return
@@ -129,16 +136,25 @@ func (m *Machine) Reserve(ldm, memory int) {
 	if m.mode != Native {
 		ldm = max(ldm, m.spec.LDMFloats())
 	}
+	first := m.groups[0]
 	for _, g := range m.groups {
-		if len(g.memory) < memory {
-			g.memory = make([]float32, memory)
-		}
-		for _, c := range g.cpes {
-			if len(c.store) < ldm {
-				c.store = make([]float32, ldm)
-			}
+		own := m.mode == Native || g == first
+		g.memory = room(g.memory, first.memory, memory, own)
+		for i, c := range g.cpes {
+			c.store = room(c.store, first.cpes[i].store, ldm, own)
 		}
 	}
+}
+
+// room returns n values or more: those there are, new ones, or the shared ones.
+func room(have, shared []float32, n int, own bool) []float32 {
+	switch {
+	case !own:
+		return shared
+	case len(have) >= n:
+		return have
+	}
+	return make([]float32, n)
 }
 
 // LDMError says that a plan needs more LDM than a CPE has.

@@ -22,9 +22,8 @@ func init() {
 // accuracy is Caffe's Accuracy layer. A score equal to the label's counts as better than it, so that ties count against.
 type accuracy struct {
 	Base
+	labelled
 	topK   int
-	loss   lossParam // the label to ignore
-	dims   [3]int
 	stream *kernel.StreamKernel
 	ins    [2][]float32
 	sums   []float64 // correct by class, then items by class
@@ -34,23 +33,18 @@ func (l *accuracy) SetUp(_, _ []*blob.Blob) error {
 	p := l.Param.GetAccuracyParam()
 	l.topK = int(p.GetTopK())
 	if p != nil && p.IgnoreLabel != nil {
-		l.loss = lossParam{ignore: int(p.GetIgnoreLabel()), hasIgnore: true}
+		l.lossParam = lossParam{ignore: int(p.GetIgnoreLabel()), hasIgnore: true}
 	}
 	return nil
 }
 
 func (l *accuracy) Reshape(bottom, top []*blob.Blob) error {
-	axis := int(l.Param.GetAccuracyParam().GetAxis())
-	dims, err := splitAxis(bottom[0], axis)
+	dims, err := classes(bottom[0], bottom[1], int(l.Param.GetAccuracyParam().GetAxis()))
 	if err != nil {
 		return err
 	}
-	if l.topK > bottom[0].Count()/max(1, bottom[1].Count()) {
+	if l.topK > dims[1] {
 		return fmt.Errorf("top_k %d must be less than or equal to the number of classes %d", l.topK, dims[1])
-	}
-	if n := dims[0] * dims[2]; n != bottom[1].Count() {
-		return fmt.Errorf("number of labels must match number of predictions: %s scores along axis %d need %d labels, there are %d (%s)",
-			bottom[0].ShapeString(), axis, n, bottom[1].Count(), bottom[1].ShapeString())
 	}
 	top[0].Reshape()
 	if len(top) > 1 {
@@ -71,23 +65,15 @@ func (l *accuracy) Reshape(bottom, top []*blob.Blob) error {
 }
 
 func (l *accuracy) tile(t *kernel.Tile) {
-	for o := range t.O {
-		for i := range t.I {
-			err := l.judge(t.In[0][o*t.OStride+i:], t.MStride, t.In[1][o*t.PStride+i], (t.O0+o)*l.dims[2]+t.I0+i, t.Sum)
-			if err != nil {
-				t.Err = err
-				return
-			}
+	l.eachInTile(t, func(at, label int, ok bool) {
+		if ok {
+			l.judge(t.In[0][at:], t.MStride, label, t.Sum)
 		}
-	}
+	})
 }
 
 // judge counts one item in sums: correct by class, then items by class.
-func (l *accuracy) judge(scores []float32, stride int, value float32, item int, sums []float64) error {
-	label, ok, err := l.loss.label(value, item, l.dims[1])
-	if err != nil || !ok {
-		return err
-	}
+func (l *accuracy) judge(scores []float32, stride, label int, sums []float64) {
 	own, better := scores[label*stride], -1
 	for c := range l.dims[1] {
 		if scores[c*stride] >= own {
@@ -98,18 +84,15 @@ func (l *accuracy) judge(scores []float32, stride int, value float32, item int, 
 	if better < l.topK {
 		sums[label]++
 	}
-	return nil
 }
 
 func (l *accuracy) Forward(bottom, top []*blob.Blob) error {
 	scores, labels, sums := bottom[0].Data(), bottom[1].Data(), l.sums
 	if l.mpe() {
 		clear(sums)
-		for n, v := range labels {
-			at := n/l.dims[2]*l.dims[1]*l.dims[2] + n%l.dims[2]
-			if err := l.judge(scores[at:], l.dims[2], v, n, sums); err != nil {
-				return err
-			}
+		err := l.each(labels, func(n, label int) { l.judge(scores[l.at(n, 0):], l.dims[2], label, sums) })
+		if err != nil {
+			return err
 		}
 	} else {
 		l.ins = [2][]float32{scores, labels}

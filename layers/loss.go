@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -68,3 +69,62 @@ func checkSameItems(bottom []*blob.Blob) error {
 
 // errLabelGradient is returned where a gradient with respect to labels is asked for.
 var errLabelGradient = errors.New("the layer cannot backpropagate to label inputs (bottom 1)")
+
+// labelled is what layers share that have scores outer x classes x inner and labels outer x inner.
+type labelled struct {
+	lossParam
+	dims [3]int
+}
+
+// classes returns the scores' extents before, along and behind the axis of the classes, after checking that there is a
+// label for every item.
+func classes(scores, labels *blob.Blob, axis int) ([3]int, error) {
+	dims, err := splitAxis(scores, axis)
+	if err != nil {
+		return dims, err
+	}
+	return dims, checkLabels(scores, labels, dims[0]*dims[2])
+}
+
+// checkLabels checks that there is a label for each of so many items.
+func checkLabels(scores, labels *blob.Blob, items int) error {
+	if n := labels.Count(); n != items {
+		return fmt.Errorf("number of labels must match number of predictions: scores of shape %s need %d labels, there are %d (%s)",
+			scores.ShapeString(), items, n, labels.ShapeString())
+	}
+	return nil
+}
+
+// at is where item n (counted through outer and inner) has its value for a class.
+func (l *labelled) at(n, class int) int {
+	return (n/l.dims[2]*l.dims[1]+class)*l.dims[2] + n%l.dims[2]
+}
+
+// each visits the items that are not ignored.
+func (l *labelled) each(labels []float32, visit func(n, label int)) error {
+	for n, v := range labels {
+		label, ok, err := l.label(v, n, l.dims[1])
+		if err != nil {
+			return err
+		}
+		if ok {
+			visit(n, label)
+		}
+	}
+	return nil
+}
+
+// eachInTile visits the items of a tile, whose labels are array 1 of Ins, a Plane. at is where the item's scores begin in
+// the Full arrays; ok is false for those to be ignored. A label out of range ends it and is the tile's error.
+func (l *labelled) eachInTile(t *kernel.Tile, visit func(at, label int, ok bool)) {
+	for o := range t.O {
+		for i := range t.I {
+			label, ok, err := l.label(t.In[1][o*t.PStride+i], (t.O0+o)*l.dims[2]+t.I0+i, l.dims[1])
+			if err != nil {
+				t.Err = err
+				return
+			}
+			visit(o*t.OStride+i, label, ok)
+		}
+	}
+}

@@ -26,6 +26,7 @@ func init() {
 	addCases("EuclideanLoss", layertest.Case{Bottoms: []layertest.Bottom{layertest.In(3, 2, 4), layertest.In(3, 8)}, Again: [][]int{{50, 1000}, {50, 1000}}})
 	addCases("Accuracy",
 		layertest.Case{Bottoms: scores, Again: [][]int{{300, 5, 20}, {300, 20}}},
+		layertest.Case{Name: "along axis 2", Param: "accuracy_param { axis: 2 }", Bottoms: []layertest.Bottom{layertest.In(4, 3, 5), layertest.Labels(5, 4, 3)}},
 		layertest.Case{Name: "by class", Param: "accuracy_param { top_k: 2 ignore_label: 1 }", Tops: 2, Bottoms: scores})
 }
 

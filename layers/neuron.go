@@ -13,6 +13,7 @@ type neuron struct {
 	Base
 	rule     neuronRule
 	count    int
+	inPlace  bool
 	saved    []float32
 	forward  *kernel.StreamKernel
 	backward *kernel.StreamKernel
@@ -23,7 +24,7 @@ type neuron struct {
 // neuronRule is a function and its derivative.
 type neuronRule struct {
 	f     func(x float64) float64
-	slope func(x, y float64) float64 // f'(x)
+	slope func(x, y float64) float64 // f'(x); nil where the layer has no gradient
 
 	// keepX: run in place, the derivative still needs x, of which a copy is kept.
 	keepX bool
@@ -54,7 +55,7 @@ func (l *neuronLayer) SetUp(_, _ []*blob.Blob) (err error) {
 }
 
 func (n *neuron) Reshape(bottom, top []*blob.Blob) error {
-	if top[0] != bottom[0] {
+	if n.inPlace = top[0] == bottom[0]; !n.inPlace {
 		top[0].ReshapeLike(bottom[0])
 	}
 	if n.count == bottom[0].Count() || n.mpe() {
@@ -68,19 +69,35 @@ func (n *neuron) Reshape(bottom, top []*blob.Blob) error {
 		Name: n.Param.GetType(), Dims: dims, Ins: one, Outs: one, Cost: n.rule.cost,
 		Op: func(t *kernel.Tile) { n.rule.tile(t.Out[0][:t.I], t.In[0]) },
 	})
-	if err != nil {
+	if err != nil || n.rule.slope == nil {
 		return err
 	}
 	n.backward, err = kernel.NewStream(n.Device.Machine, kernel.Stream{
-		Name: n.Param.GetType() + " gradient", Dims: dims, Ins: three, Outs: one, Cost: n.rule.cost,
-		Op: func(t *kernel.Tile) { n.rule.tileGrad(t.Out[0][:t.I], t.In[0], t.In[1], t.In[2]) },
+		Name: n.Param.GetType() + " gradient", Dims: dims, Ins: three, Outs: one, Cost: n.rule.cost, Op: n.gradTile,
 	})
 	return err
 }
 
+func (n *neuron) gradTile(t *kernel.Tile) {
+	dx := t.Out[0][:t.I]
+	if n.inPlace && n.rule.inPlaceSlope != nil {
+		n.squareSlopes(dx, t.In[2])
+		return
+	}
+	n.rule.tileGrad(dx, t.In[0], t.In[1], t.In[2])
+}
+
+// squareSlopes is what inPlaceSlope describes.
+func (n *neuron) squareSlopes(dx, y []float32) {
+	for i := range dx {
+		slope := n.rule.inPlaceSlope(float64(y[i]))
+		dx[i] = float32(slope * slope)
+	}
+}
+
 func (n *neuron) Forward(bottom, top []*blob.Blob) error {
 	x, y := bottom[0].Data(), top[0].Data()
-	if n.rule.keepX && top[0] == bottom[0] {
+	if n.rule.keepX && n.inPlace {
 		n.saved = append(n.saved[:0], x...)
 	}
 	if !n.mpe() {
@@ -98,20 +115,16 @@ func (n *neuron) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob
 		return nil
 	}
 	x, y, dy, dx := bottom[0].Data(), top[0].Data(), top[0].Diff(), bottom[0].Diff()
-	if top[0] == bottom[0] {
-		if n.rule.keepX {
-			x = n.saved
-		}
-		if f := n.rule.inPlaceSlope; f != nil {
-			for i, v := range y {
-				dx[i] = float32(f(float64(v)) * f(float64(v)))
-			}
-			return nil
-		}
+	if n.rule.keepX && n.inPlace {
+		x = n.saved
 	}
 	if !n.mpe() {
 		n.ins, n.outs[0] = [3][]float32{dy, x, y}, dx
 		return n.backward.Run(n.ins[:], n.outs[:])
+	}
+	if n.inPlace && n.rule.inPlaceSlope != nil {
+		n.squareSlopes(dx, y)
+		return nil
 	}
 	for i, g := range dy {
 		dx[i] = float32(float64(g) * n.rule.slope(float64(x[i]), float64(y[i])))

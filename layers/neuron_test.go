@@ -14,7 +14,7 @@ func init() {
 		return []layertest.Bottom{layertest.Filled(layertest.AwayFrom(0.05, kinks...), 2, 3, 4)}
 	}
 	positive := []layertest.Bottom{layertest.Filled(layertest.Uniform(0.5, 2), 2, 3, 4)}
-	again := [][]int{{70, 11, 30}}
+	again := [][]int{{70, 3, 110}}
 	add := func(typ, name, param string, bottoms []layertest.Bottom) {
 		addCases(typ, layertest.Case{Name: name, Param: param, Bottoms: bottoms, Again: again})
 	}
@@ -35,6 +35,13 @@ func init() {
 	add("Exp", "base 2", "exp_param { base: 2 }", away())
 	add("Log", "", "log_param { scale: 0.5 shift: 0.2 }", positive)
 	add("Log", "base 10", "log_param { base: 10 }", positive)
+	add("Threshold", "", "threshold_param { threshold: 0.2 }", away(0.2))
+	add("PReLU", "", "", away(0))
+	addCases("PReLU",
+		layertest.Case{Name: "shared", Param: "prelu_param { channel_shared: true }", Bottoms: away(0), Again: [][]int{{3, 2, 9}}},
+		layertest.Case{Name: "in place", InPlace: true, Bottoms: []layertest.Bottom{layertest.Filled(layertest.AwayFrom(0.05, 0), 2, 3, 40)}},
+		layertest.Case{Name: "vectors", Bottoms: []layertest.Bottom{layertest.Filled(layertest.AwayFrom(0.05, 0), 5, 7)}, Again: [][]int{{301, 7}}},
+		layertest.Case{Name: "many values", Bottoms: []layertest.Bottom{layertest.In(2, 5, 61, 40)}, NoGradient: "checked by the small cases"})
 	addCases("ReLU", layertest.Case{Name: "in place", InPlace: true, Bottoms: away(0)})
 	addCases("Sigmoid", layertest.Case{Name: "in place", InPlace: true, Bottoms: away()})
 	addCases("Swish", layertest.Case{Name: "in place", InPlace: true, Bottoms: away()})
@@ -140,4 +147,66 @@ func TestNeuronErrors(t *testing.T) {
 	wantError(t, b, layertest.Case{Type: "Exp", Param: "exp_param { base: -3 }", Bottoms: one}, "base", "-3")
 	wantError(t, b, layertest.Case{Type: "Log", Param: "log_param { base: 1 }", Bottoms: one}, "base must not be 1")
 	wantError(t, b, layertest.Case{Type: "Clip", Bottoms: one}, "clip_param")
+	wantError(t, b, layertest.Case{Type: "PReLU", Bottoms: []layertest.Bottom{layertest.In(3)}}, "axes", "3 (3)")
+}
+
+// TestThresholdIsStrict: a value equal to the threshold gives 0.
+func TestThresholdIsStrict(t *testing.T) {
+	b := layertest.NewBench(t)
+	for _, engine := range layertest.Engines() {
+		f := layertest.Build(t, b, engine, layertest.Case{
+			Type: "Threshold", Param: "threshold_param { threshold: 0.5 }", Bottoms: []layertest.Bottom{layertest.Given([]float32{0.4, 0.5, 0.6, -1}, 4)},
+		})
+		layertest.Equal(t, "Threshold", f.Forward(t)[0], []float32{0, 0, 1, 0}, 0)
+	}
+}
+
+// TestPReLUByHand: slopes by channel, their gradients the sums of dy * x where x is negative; they begin at 0.25.
+func TestPReLUByHand(t *testing.T) {
+	b := layertest.NewBench(t)
+	for _, engine := range layertest.Engines() {
+		for _, inPlace := range []bool{false, true} {
+			f := layertest.Build(t, b, engine, layertest.Case{Type: "PReLU", InPlace: inPlace, KeepWeights: true,
+				Bottoms: []layertest.Bottom{layertest.Given([]float32{1, -2, -3, 4, -5, 6, 7, -8}, 2, 2, 2)}})
+			layertest.Equal(t, "first slopes", f.Weight(0), []float32{0.25, 0.25}, 0)
+			f.SetWeight(0, 0.5, -2)
+			layertest.Equal(t, "y", f.Forward(t)[0], []float32{1, -1, 6, 4, -2.5, 6, 7, 16}, 0)
+			dx, da := f.Backward(t, []float32{1, 2, 3, 4, 5, 6, 7, 8})
+			layertest.Equal(t, "dx", dx[0], []float32{1, 1, -6, 4, 2.5, 6, 7, -16}, 0)
+			layertest.Equal(t, "da", da[0], []float32{-4 - 25, -9 - 64}, 0)
+		}
+	}
+}
+
+// TestPowerInPlace: in place, Caffe's Power and Log layers lose the gradient from above and leave the square of the slope,
+// taken at y.
+func TestPowerInPlace(t *testing.T) {
+	b := layertest.NewBench(t)
+	x := []float32{1, 0.5}
+	tests := []struct {
+		typ, param string
+		dx         []float32
+	}{
+		{"Power", "power_param { scale: 3 shift: 1 }", []float32{9, 9}},
+		{"Power", "power_param { power: 2 }", []float32{4, 0.25}},
+		{"Power", "power_param { power: 3 }", []float32{9, 9}},
+		{"Power", "power_param { power: 3 shift: 1 }", []float32{64. / 9, 36 * 3.375 * 3.375 / (4 * 4.375 * 4.375)}},
+		{"Log", "log_param { shift: 1 }", []float32{float32(1 / math.Pow(1+math.Log(2), 2)), float32(1 / math.Pow(1+math.Log(1.5), 2))}},
+	}
+	for _, tt := range tests {
+		for _, engine := range layertest.Engines() {
+			f := layertest.Build(t, b, engine, layertest.Case{Type: tt.typ, Param: tt.param, InPlace: true, Bottoms: []layertest.Bottom{layertest.Given(x, 2)}})
+			layertest.Equal(t, tt.typ+" "+tt.param, backwardInPlace(t, f), tt.dx, 2e-6)
+		}
+	}
+}
+
+// backwardInPlace runs forward and back with 5 as every gradient from above.
+func backwardInPlace(t *testing.T, f *layertest.Fixture) []float32 {
+	dy := make([]float32, f.Top[0].Count())
+	for i := range dy {
+		dy[i] = 5
+	}
+	dx, _ := f.Backward(t, dy)
+	return dx[0]
 }

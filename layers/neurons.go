@@ -13,6 +13,10 @@ func init() {
 	registerNeuron("BNLL", "y = log(1 + exp(x))", true, bnll)
 	registerNeuron("Clip", "y = max(min, min(max, x))", true, clip)
 	registerNeuron("ELU", "y = x for x > 0, alpha * (exp(x) - 1) otherwise", true, elu)
+	Register(Type{
+		Name: "Threshold", Doc: "y = 1 for x > threshold, 0 otherwise", New: newNeuron(threshold),
+		Bottoms: Exactly(1), Tops: Exactly(1), InPlace: true, NoGradient: true,
+	})
 }
 
 // elementwise makes the tile functions from scalar ones, for functions that are rare enough.
@@ -79,4 +83,15 @@ func elu(n *neuron) (neuronRule, error) {
 			}
 			return alpha + y
 		}, kernel.Work{Flops: 3, Specials: 1}), nil
+}
+
+// threshold is Caffe's Threshold layer; it has no gradient.
+func threshold(n *neuron) (neuronRule, error) {
+	limit := float64(n.Param.GetThresholdParam().GetThreshold())
+	return elementwise(func(x float64) float64 {
+		if x > limit {
+			return 1
+		}
+		return 0
+	}, nil, kernel.Work{Flops: 1}), nil
 }

@@ -90,6 +90,11 @@ func loadNet(e *env, path string, phase caffepb.Phase, s *stateFlags, device *la
 	for _, w := range file.Warnings {
 		e.log.Warn(w)
 	}
+	return buildFile(file, phase, s, device)
+}
+
+// buildFile builds a net for a phase, with the level and stages of the flags over those of the file.
+func buildFile(file *swproto.Net, phase caffepb.Phase, s *stateFlags, device *layers.Device) (*swnet.Net, error) {
 	flags := &caffepb.NetState{Phase: phase.Enum(), Level: proto.Int32(int32(s.level)), Stage: s.stages()}
 	return swnet.New(file.Param, swnet.Options{
 		State: swnet.MergeState(phase, file.Param.State, flags), Device: device, Pos: file.LayerPos,

@@ -27,7 +27,7 @@ func TestSplitCommand(t *testing.T) {
 	}
 	for _, tc := range tests {
 		name, rest := splitCommand(tc.args)
-		if name != tc.name || slices.Equal(rest, tc.rest) {
+		if name != tc.name || !slices.Equal(rest, tc.rest) {
 			t.Errorf("%q: command %q, rest %q, want %q and %q", tc.args, name, rest, tc.name, tc.rest)
 		}
 	}

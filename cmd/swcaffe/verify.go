@@ -4,7 +4,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"math"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/layers"
@@ -19,12 +18,14 @@ var verifyCommand = command{
 	example: "swcaffe verify -model models/lenet/train_val.prototxt -machine sw26010",
 	long: `Builds the net twice with the same seed, once on each path. Every layer of the CPE net is run on the inputs that the MPE
 net gave it, so that differences do not pile up; the worst difference of its outputs, of its inputs' gradients and of
-its weights' gradients is printed, relative to the largest value of the blob. Fails above -tolerance.`,
+its weights' gradients is printed, relative to the largest value of the blob. Fails above -tolerance. Inputs are random; a
+net without a loss gets one, so that deploy.prototxts can be verified in both directions.`,
 	setup: func(fs *flag.FlagSet) func(*env) error {
 		var o verifyOptions
 		fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
 		fs.StringVar(&o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas")
 		fs.StringVar(&o.phase, "phase", "TRAIN", "TRAIN or TEST")
+		fs.IntVar(&o.batch, "batch", 0, "the batch size of Input layers (0: as the model says)")
 		fs.Float64Var(&o.tolerance, "tolerance", 1e-4, "the largest difference allowed, relative to a blob's largest value")
 		o.device.register(fs)
 		o.state.register(fs)
@@ -34,6 +35,7 @@ its weights' gradients is printed, relative to the largest value of the blob. Fa
 
 type verifyOptions struct {
 	model, weights, phase string
+	batch                 int
 	tolerance             float64
 	device                deviceFlags
 	state                 stateFlags
@@ -57,18 +59,26 @@ func verify(e *env, o *verifyOptions) error {
 	defer machine.Close()
 	seed := o.device.seedOrTime()
 	e.log.Infof("Random seed: %d", seed)
+	device := func(engine layers.Engine) *layers.Device {
+		return &layers.Device{Engine: engine, Machine: machine, Random: layers.NewRandom(seed), Log: e.log}
+	}
+	file, err := readForVerify(e, o, phase, device(layers.CPE))
+	if err != nil {
+		return err
+	}
 	var nets [2]*swnet.Net
 	for i, engine := range []layers.Engine{layers.MPE, layers.CPE} {
-		device := &layers.Device{Engine: engine, Machine: machine, Random: layers.NewRandom(seed), Log: e.log}
-		if nets[i], err = loadNet(e, o.model, phase, &o.state, device); err != nil {
+		if nets[i], err = buildFile(file, phase, &o.state, device(engine)); err != nil {
 			return err
 		}
 		defer nets[i].Close()
+		fillInputs(nets[i], seed)
 		if o.weights != "" {
 			if err := solver.LoadWeights(nets[i], o.weights, e.log); err != nil {
 				return err
 			}
 		}
+		fillBlankWeights(nets[i], seed)
 	}
 	rows, err := compareNets(nets[0], nets[1])
 	if err != nil {
@@ -128,49 +138,4 @@ func compareWeights(a, b []*blob.Blob) float64 {
 		worst = max(worst, difference(a[k].Diff(), b[k].Diff()))
 	}
 	return worst
-}
-
-// difference is max|a-b| / max|a|, or max|a-b| where a is zero; a value that is no number on one side only is infinite.
-func difference(a, b []float32) float64 {
-	var worst, largest float64
-	for i := range a {
-		x, y := float64(a[i]), float64(b[i])
-		if math.IsNaN(x) != math.IsNaN(y) {
-			return math.Inf(1)
-		}
-		if x == y || math.IsNaN(x) {
-			largest = max(largest, math.Abs(x))
-			continue
-		}
-		worst, largest = max(worst, math.Abs(x-y)), max(largest, math.Abs(x))
-	}
-	if largest == 0 || math.IsNaN(largest) {
-		return worst
-	}
-	return worst / largest
-}
-
-func printVerify(e *env, rows []verifyRow, o *verifyOptions) error {
-	cell := func(v float64) string {
-		if v < 0 {
-			return "-"
-		}
-		return fmt.Sprintf("%.2e", v)
-	}
-	fmt.Fprintf(e.stdout, "%-40s %-20s %10s %10s %10s\n", "layer", "type", "forward", "backward", "weights")
-	failed := 0
-	for _, r := range rows {
-		mark := ""
-		if max(r.forward, r.backward, r.weight) > o.tolerance {
-			mark = "  ABOVE TOLERANCE"
-			failed++
-		}
-		fmt.Fprintf(e.stdout, "%-40s %-20s %10s %10s %10s%s\n", r.name, r.kind, cell(r.forward), cell(r.backward), cell(r.weight), mark)
-	}
-	if failed > 0 {
-		return fmt.Errorf("%s: %d of %d layers differ by more than %g between the MPE path and the CPE path on machine %s",
-			o.model, failed, len(rows), o.tolerance, o.device.machineName)
-	}
-	fmt.Fprintf(e.stdout, "all %d layers agree within %g on machine %s\n", len(rows), o.tolerance, o.device.machineName)
-	return nil
 }

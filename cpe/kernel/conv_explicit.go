@@ -30,13 +30,13 @@ func newExplicitConv(c *Conv, d Direction) (*explicitConv, error) {
 	e := &explicitConv{conv: c, direction: d, geo: newGeometry(*s), direct: s.pointwise()}
 	out, depth, width := s.Out/s.Group, s.depth(), c.plan.Band*e.geo.width
 	shape := [...]GemmShape{{M: out, N: width, K: depth}, {M: out, N: depth, K: width, TransB: true}, {M: depth, N: width, K: out, TransA: true}}[d]
-	e.workers = make([]explicitWorker, c.machine.Spec().CoreGroups)
-	for i := range e.workers {
-		var err error
-		if e.workers[i].product, err = newProduct(c.machine, shape); err != nil {
-			return nil, err
-		}
-		e.workers[i].unit = e.unit(&e.workers[i])
+	products, err := newProducts(c.machine, shape)
+	if err != nil {
+		return nil, err
+	}
+	e.workers = make([]explicitWorker, len(products))
+	for i, p := range products {
+		e.workers[i].product, e.workers[i].unit = p, e.unit(&e.workers[i])
 	}
 	if !e.direct {
 		c.machine.Reserve(0, depth*width)

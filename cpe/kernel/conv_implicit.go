@@ -47,19 +47,19 @@ func newImplicitConv(c *Conv, d Direction) (*implicitConv, error) {
 		}
 	}
 	spec := c.machine.Spec()
+	products, err := newProducts(c.machine, v.shape)
+	if err != nil {
+		return nil, err
+	}
+	plan := &products[0].plan
 	v.workers = make([]implicitWorker, spec.CoreGroups)
-	for i := range v.workers {
-		w := &v.workers[i]
-		var err error
-		if w.product, err = newProduct(c.machine, v.shape); err != nil {
-			return nil, err
-		}
+	for i, p := range products {
+		v.workers[i].product = p
 		if geo != nil {
-			plan := &w.product.plan
-			w.image = newImage(geo, s.Group*geo.channels*geo.plane, d == WeightGradient, plan.NR, plan.BK)
+			v.workers[i].image = newImage(geo, s.Group*geo.channels*geo.plane, d == WeightGradient, plan.NR, plan.BK)
 		}
 	}
-	v.split = newSplit(&spec, v.workers[0].product.plan, v.shape)
+	v.split = newSplit(&spec, *plan, v.shape)
 	return v, nil
 }
 

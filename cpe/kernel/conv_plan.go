@@ -77,14 +77,18 @@ func (s ConvShape) depth() int { return s.C / s.Group * size(s.Kernel) }
 type ConvPlan struct {
 	Strategy [3]Strategy // by Direction
 	// Chunks is the number of partial sums of the weight gradient, which core groups compute side by side and which are then
-	// added in their order. It depends on the shape alone.
+	// added in their order. On the host it depends on the shape alone, so that bits do not depend on the number of cores.
 	Chunks int
 	// Band is the number of rows of outputs whose column matrix is written at once by the explicit strategy, of Rows.
 	Band, Rows int
 }
 
-// maxChunks bounds the number of partial weight gradients.
-const maxChunks = 16
+// maxChunks bounds the number of partial weight gradients of the implicit strategy, which has them only where weights are
+// few, and explicitChunks that of the explicit one on the host, which has no other way to share the work.
+const (
+	maxChunks      = 16
+	explicitChunks = 4
+)
 
 // planConv cuts a convolution for a machine, the strategies being chosen.
 func planConv(spec *cpe.Spec, s ConvShape, st [3]Strategy) ConvPlan {
@@ -97,10 +101,13 @@ func planConv(spec *cpe.Spec, s ConvShape, st [3]Strategy) ConvPlan {
 		columns := max(512, spec.LDMBytes/2/4/max(1, s.depth()))
 		p.Band = even(p.Rows, max(1, columns/out[last]), 1)
 	}
-	units := s.N * p.bands()
-	p.Chunks = min(maxChunks, units)
-	if st[WeightGradient] == Implicit {
+	switch {
+	case st[WeightGradient] == Implicit:
 		p.Chunks = implicitChunks(s)
+	case spec.Native():
+		p.Chunks = min(explicitChunks, s.N*p.bands())
+	default:
+		p.Chunks = min(spec.CoreGroups, s.N*p.bands())
 	}
 	return p
 }

@@ -23,11 +23,12 @@ type gemmWorker struct {
 func NewGemm(m *cpe.Machine, s GemmShape) (*Gemm, error) {
 	spec := m.Spec()
 	g := &Gemm{shape: s, machine: m, workers: make([]gemmWorker, spec.CoreGroups)}
-	for i := range g.workers {
-		var err error
-		if g.workers[i].product, err = newProduct(m, s); err != nil {
-			return nil, err
-		}
+	products, err := newProducts(m, s)
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range products {
+		g.workers[i].product = p
 	}
 	g.split = newSplit(&spec, g.Plan(), s)
 	return g, nil

@@ -75,3 +75,70 @@ func TestGemmBias(t *testing.T) {
 		near(t, "c", c, want, s.K)
 	})
 }
+
+// TestMeshesOfAnyShape: products are right, and charged alike without values, on meshes that are not square, on one CPE, and
+// with little LDM.
+func TestMeshesOfAnyShape(t *testing.T) {
+	for _, mesh := range [][2]int{{1, 1}, {4, 8}, {8, 4}, {1, 3}, {5, 2}} {
+		spec, err := cpe.Load("sw26010")
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec.Rows, spec.Cols, spec.LDMBytes, spec.CoreGroups = mesh[0], mesh[1], 8<<10, 3
+		s := GemmShape{M: 61, N: 83, K: 107, TransA: true}
+		a, b, c := values(s.M*s.K, 1), values(s.K*s.N, 2), make([]float32, s.M*s.N)
+		var ledgers []cpe.Ledger
+		for _, mode := range []cpe.Mode{cpe.Functional, cpe.CostOnly} {
+			m, err := cpe.New(spec, mode)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g, err := NewGemm(m, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := g.Run(a, b, nil, c); err != nil {
+				t.Fatal(err)
+			}
+			ledgers = append(ledgers, m.Ledger())
+		}
+		near(t, spec.String(), c, multiply(s, a, b, nil), s.K)
+		if ledgers[0] != ledgers[1] {
+			t.Errorf("%v: functional %+v, cost only %+v", spec, ledgers[0], ledgers[1])
+		}
+		if want := 2 * float64(s.M*s.N*s.K); ledgers[0].Flops != want {
+			t.Errorf("%v: %g flops, want %g", spec, ledgers[0].Flops, want)
+		}
+	}
+}
+
+// TestGemmTraffic counts the bytes of a product that is one block: each operand comes once, C goes once, and every
+// CPE receives seven eighths of what it multiplies over the buses (swCaffe, section IV-A).
+func TestGemmTraffic(t *testing.T) {
+	spec, err := cpe.Load("sw26010")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.CoreGroups = 1
+	m, err := cpe.New(spec, cpe.CostOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := NewGemm(m, GemmShape{M: 128, N: 256, K: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Run(nil, nil, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	l := m.Ledger()
+	if want := int64(4 * (128*64 + 64*256)); l.GetBytes != want {
+		t.Errorf("%d bytes got, want %d (plan %v)", l.GetBytes, want, g.Plan())
+	}
+	if want := int64(4 * 128 * 256); l.PutBytes != want {
+		t.Errorf("%d bytes put, want %d", l.PutBytes, want)
+	}
+	if want := int64(8 * 7 * (128*64 + 64*256)); l.BusBytes != want {
+		t.Errorf("%d bytes over the buses, want %d", l.BusBytes, want)
+	}
+}

@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"math"
+
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
@@ -92,6 +94,7 @@ type segment struct {
 	base  int // of the image
 	row   int
 	x     int // first output in the row
+	from  int // input that offset 0 of the present row of the column matrix meets
 }
 
 // newImage prepares a view whose panels are up to width lanes of depth values.
@@ -177,27 +180,54 @@ func (v *image) rowsOf(dst []float32, ld, depth, n int) {
 func (v *image) offsets(dst []float32, ld, channel, outer, first, rows int) {
 	for i := range v.segments {
 		s := &v.segments[i]
-		line := int(v.geometry.lines[s.row*v.outer+outer])
-		base := s.base + channel + line*v.line + s.x*v.stride
-		for r := range rows {
-			k := first + r
-			out := dst[r*ld+s.at:][:s.n]
-			lo, hi := max(0, v.lo[k]-s.x), min(s.n, v.hi[k]-s.x)
-			if line < 0 || lo >= hi {
+		if line := int(v.geometry.lines[s.row*v.outer+outer]); line >= 0 {
+			s.from = s.base + channel + line*v.line + s.x*v.stride
+		} else {
+			s.from = padding
+		}
+	}
+	for r := range rows {
+		k := first + r
+		line := dst[r*ld:]
+		if v.lo[k] > 0 || v.hi[k] < v.width || v.stride != 1 {
+			v.clipped(line, k)
+			continue
+		}
+		shift := v.shift[k]
+		for i := range v.segments {
+			s := &v.segments[i]
+			if out := line[s.at : s.at+s.n]; s.from == padding {
 				clear(out)
-				continue
-			}
-			if lo > 0 {
-				clear(out[:lo])
-			}
-			if hi < s.n {
-				clear(out[hi:])
-			}
-			if src := v.x[base+lo*v.stride+v.shift[k]:]; v.stride == 1 {
-				copy(out[lo:hi], src)
 			} else {
-				pick(out[lo:hi], src, v.stride)
+				copy(out, v.x[s.from+shift:])
 			}
+		}
+	}
+}
+
+// padding marks a segment that lies in the padding.
+const padding = math.MinInt
+
+// clipped writes the segments of a row whose offset k meets the padding at an end of the lines, or skips inputs.
+func (v *image) clipped(line []float32, k int) {
+	for i := range v.segments {
+		s := &v.segments[i]
+		out := line[s.at : s.at+s.n]
+		lo, hi := max(0, v.lo[k]-s.x), min(s.n, v.hi[k]-s.x)
+		if s.from == padding || lo >= hi {
+			clear(out)
+			continue
+		}
+		if lo > 0 {
+			clear(out[:lo])
+		}
+		if hi < s.n {
+			clear(out[hi:])
+		}
+		if src := v.x[s.from+lo*v.stride+v.shift[k]:]; v.stride == 1 {
+			copy(out[lo:hi], src)
+		} else {
+			pick(out[lo:hi], src, v.stride)
 		}
 	}
 }

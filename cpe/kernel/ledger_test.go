@@ -7,34 +7,36 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 )
 
-// TestCostOnlyChargesTheSame: a machine that moves no values writes the same ledger as one that does.
-func TestCostOnlyChargesTheSame(t *testing.T) {
-	full, cost := machine(t, "sw26010", false), machine(t, "sw26010", true)
-	both := func(name string, run func(m *cpe.Machine) error) {
-		t.Helper()
-		var ledgers [2]cpe.Ledger
-		for i, m := range []*cpe.Machine{full, cost} {
-			m.ResetLedger()
-			if err := run(m); err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			ledgers[i] = m.Ledger()
+// chargesTheSame runs kernels on a machine that moves values and on one that does not, and compares the ledgers.
+func chargesTheSame(t *testing.T, name string, run func(m *cpe.Machine) error) {
+	t.Helper()
+	var ledgers [2]cpe.Ledger
+	for i, costOnly := range []bool{false, true} {
+		m := machine(t, "sw26010", costOnly)
+		if err := run(m); err != nil {
+			t.Fatalf("%s: %v", name, err)
 		}
-		if ledgers[0] != ledgers[1] {
-			t.Errorf("%s: functional %+v, cost only %+v", name, ledgers[0], ledgers[1])
-		}
-		if ledgers[0].Time <= 0 || ledgers[0].GetBytes <= 0 {
-			t.Errorf("%s: nothing was charged: %+v", name, ledgers[0])
-		}
+		ledgers[i] = m.Ledger()
 	}
-	array := func(m *cpe.Machine, n int) []float32 {
-		if !m.Values() {
-			return nil
-		}
-		return values(n, 7)
+	if ledgers[0] != ledgers[1] {
+		t.Errorf("%s: functional %+v, cost only %+v", name, ledgers[0], ledgers[1])
 	}
+	if ledgers[0].Time <= 0 || ledgers[0].GetBytes <= 0 {
+		t.Errorf("%s: nothing was charged: %+v", name, ledgers[0])
+	}
+}
+
+// array is an array for a machine: none where no values move.
+func array(m *cpe.Machine, n int) []float32 {
+	if !m.Values() {
+		return nil
+	}
+	return values(n, 7)
+}
+
+func TestGemmCostOnly(t *testing.T) {
 	for _, s := range []GemmShape{{M: 100, N: 130, K: 70}, {M: 20, N: 500, K: 1200, TransB: true, Accumulate: true}, {M: 3, N: 3, K: 3, TransA: true}} {
-		both(s.String(), func(m *cpe.Machine) error {
+		chargesTheSame(t, s.String(), func(m *cpe.Machine) error {
 			g, err := NewGemm(m, s)
 			if err != nil {
 				return err
@@ -42,9 +44,12 @@ func TestCostOnlyChargesTheSame(t *testing.T) {
 			return g.Run(array(m, s.M*s.K), array(m, s.K*s.N), nil, array(m, s.M*s.N))
 		})
 	}
+}
+
+func TestConvCostOnly(t *testing.T) {
 	for _, s := range convShapes {
 		for _, st := range []Strategy{Auto, Explicit, Implicit} {
-			both(st.String()+" "+s.String(), func(m *cpe.Machine) error {
+			chargesTheSame(t, st.String()+" "+s.String(), func(m *cpe.Machine) error {
 				c, err := NewConv(m, s, st)
 				if err != nil {
 					return err
@@ -60,7 +65,10 @@ func TestCostOnlyChargesTheSame(t *testing.T) {
 			})
 		}
 	}
-	both("stream", func(m *cpe.Machine) error {
+}
+
+func TestStreamsCostOnly(t *testing.T) {
+	chargesTheSame(t, "stream", func(m *cpe.Machine) error {
 		k, err := NewStream(m, Stream{Name: "scale", Dims: [3]int{4, 100, 700}, Ins: []Array{Full, Row}, Outs: []Array{Full}, Cost: Work{2, 1}, Op: func(*Tile) {}})
 		if err != nil {
 			return err
@@ -69,7 +77,7 @@ func TestCostOnlyChargesTheSame(t *testing.T) {
 		return k.Run([][]float32{x, array(m, 100)}, [][]float32{x})
 	})
 	for _, s := range poolShapes {
-		both("pool", func(m *cpe.Machine) error {
+		chargesTheSame(t, "pool", func(m *cpe.Machine) error {
 			p, err := NewPool(m, s)
 			if err != nil {
 				return err
@@ -85,7 +93,7 @@ func TestCostOnlyChargesTheSame(t *testing.T) {
 			return p.Backward(y, mask, x)
 		})
 	}
-	both("copy", func(m *cpe.Machine) error {
+	chargesTheSame(t, "copy", func(m *cpe.Machine) error {
 		c, err := NewCopy(m, CopyShape{Outer: 3, Rows: 70, Cols: 130, SrcOuter: 9100, SrcRow: 130, DstOuter: 20000, DstRow: 200, Add: true})
 		if err != nil {
 			return err

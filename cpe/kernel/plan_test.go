@@ -92,7 +92,7 @@ func TestHostPlansFitCaches(t *testing.T) {
 	}
 }
 
-// TestImplicitChunksDependOnTheShapeAlone: partial sums must not depend on the machine, or bits would.
+// TestImplicitChunks: sums are cut where the weights are few and the positions many, by the shape alone.
 func TestImplicitChunks(t *testing.T) {
 	for _, c := range []struct {
 		s    ConvShape

@@ -30,23 +30,25 @@ type productJob struct {
 	biasRows   bool
 }
 
-// newProduct plans a product and reserves what it needs.
-func newProduct(m *cpe.Machine, s GemmShape) (*product, error) {
+// newProducts plans a product, reserves what it needs, and makes an executor a core group.
+func newProducts(m *cpe.Machine, s GemmShape) ([]*product, error) {
 	spec := m.Spec()
 	plan, err := PlanGemm(&spec, s)
 	if err != nil {
 		return nil, err
 	}
-	p := &product{plan: plan, name: "gemm " + s.String(), tiles: newTiles(&spec, plan), spill: make([]float32, plan.MR*plan.NR)}
-	_, stored := cpe.Need(&spec, p.extents(&spec, plan)...)
+	all := make([]*product, spec.CoreGroups)
+	for i := range all {
+		all[i] = &product{plan: plan, name: "gemm " + s.String(), tiles: newTiles(&spec, plan), spill: make([]float32, plan.MR*plan.NR)}
+	}
+	_, stored := cpe.Need(&spec, all[0].extents(&spec, plan)...)
 	m.Reserve(stored, 0)
-	return p, nil
+	return all, nil
 }
 
 var nothing = [2]int{-1, -1}
 
-// run does one job. Its extents may be smaller than those the plan was made for, and larger in any but the sizes of
-// blocks.
+// run does one job. Its extents may differ from those the plan was made for; blocks keep their sizes.
 func (p *product) run(g *cpe.CoreGroup, job *productJob) error {
 	if job.m0 >= job.m1 || job.n0 >= job.n1 {
 		return nil

@@ -2,6 +2,7 @@
 package imports
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -101,4 +102,51 @@ func eachFile(t *testing.T, visit func(pkg, file string, imports []string)) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// machineKinds are the names in package cpe that tell this computer from a modelled machine.
+var machineKinds = map[string]bool{"Native": true, "Functional": true, "CostOnly": true, "Mode": true}
+
+// TestOnlyKernelsKnowTheMachine: above cpe/kernel nobody asks whether a machine is this computer or a model, so that a layer
+// has its two paths and no third.
+func TestOnlyKernelsKnowTheMachine(t *testing.T) {
+	fset := token.NewFileSet()
+	eachFile(t, func(pkg, file string, _ []string) {
+		if pkg != "layers" && pkg != "net" && pkg != "solver" {
+			return // no machine, or (layertest, cmd) one is made there
+		}
+		f, err := parser.ParseFile(fset, filepath.Join("..", "..", file), nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			s, ok := n.(*ast.SelectorExpr)
+			if !ok || !machineKinds[s.Sel.Name] {
+				return true
+			}
+			t.Errorf("%s: %s asks what kind of machine it runs on", fset.Position(s.Pos()), s.Sel.Name)
+			return true
+		})
+	})
+}
+
+// TestLayersHaveTwoPaths: the engine is compared in one place, Base.mpe, so that a layer can only choose between its reference
+// and its tiled path.
+func TestLayersHaveTwoPaths(t *testing.T) {
+	fset := token.NewFileSet()
+	eachFile(t, func(pkg, file string, _ []string) {
+		if pkg != "layers" || strings.HasSuffix(file, "device.go") || strings.HasSuffix(file, "base.go") {
+			return
+		}
+		f, err := parser.ParseFile(fset, filepath.Join("..", "..", file), nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == "Engine" {
+				t.Errorf("%s: the engine is asked for outside Base.mpe", fset.Position(s.Pos()))
+			}
+			return true
+		})
+	})
 }

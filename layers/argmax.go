@@ -1,0 +1,202 @@
+package layers
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func init() {
+	Register(Type{
+		Name: "ArgMax", Doc: "the indices, or the values, of the top_k largest values along an axis or of each item",
+		New: func(p *caffepb.LayerParameter, d *Device) Layer {
+			return &argMax{Base: Base{Param: p, Device: d}}
+		},
+		Bottoms: Exactly(1), Tops: Exactly(1), NoGradient: true,
+	})
+}
+
+// argMax is Caffe's ArgMax layer. With an axis, the top is like the bottom with top_k places along it, which hold indices
+// (out_max_val: values), largest value first. Without, it is items x 1 x top_k indices into an item's values, or, with
+// out_max_val, items x 2 x top_k: indices, then values. Of equal values the larger index comes first.
+type argMax struct {
+	Base
+	topK            int
+	indices, values bool // what the top holds
+	dims            [3]int
+	shape           []int // the top's
+	order           []int // MPE: indices along the axis, sorted
+
+	find   *kernel.StreamKernel // a Plane of outer x inner for every place of the top
+	place  *kernel.Copy         // a Plane to its place
+	planes [][]float32
+	ins    [1][]float32
+}
+
+func (l *argMax) SetUp(_, _ []*blob.Blob) error {
+	p := l.Param.GetArgmaxParam()
+	l.topK = int(p.GetTopK())
+	if l.topK < 1 {
+		return fmt.Errorf("top_k must be at least 1, it is %d", l.topK)
+	}
+	l.values = p.GetOutMaxVal()
+	l.indices = !l.values || p == nil || p.Axis == nil
+	return nil
+}
+
+func (l *argMax) Reshape(bottom, top []*blob.Blob) error {
+	p := l.Param.GetArgmaxParam()
+	items := bottom[0].Legacy(0)
+	dims := [3]int{items, bottom[0].Count() / max(1, items), 1}
+	if p != nil && p.Axis != nil {
+		var err error
+		if dims, err = splitAxis(bottom[0], int(p.GetAxis())); err != nil {
+			return err
+		}
+	}
+	l.shape = append(l.shape[:0], items, 1, l.topK)
+	if p != nil && p.Axis != nil {
+		axis, _ := bottom[0].Axis(int(p.GetAxis()))
+		l.shape = append(l.shape[:0], bottom[0].Shape()...)
+		l.shape[axis] = l.topK
+	} else {
+		l.shape[1] = l.places() / l.topK
+		for len(l.shape) < bottom[0].NumAxes() {
+			l.shape = append(l.shape, 1)
+		}
+	}
+	top[0].Reshape(l.shape...)
+	if l.topK > dims[1] {
+		return fmt.Errorf("top_k %d must be less than or equal to the number of classes %d", l.topK, dims[1])
+	}
+	if l.dims == dims {
+		return nil
+	}
+	l.dims = dims
+	if l.mpe() {
+		l.order = make([]int, dims[1])
+		return nil
+	}
+	return l.prepare()
+}
+
+// places is how many values the top has for every outer and inner index.
+func (l *argMax) places() int {
+	if l.indices && l.values {
+		return 2 * l.topK
+	}
+	return l.topK
+}
+
+func (l *argMax) prepare() (err error) {
+	outs := make([]kernel.Array, l.places())
+	l.planes = make([][]float32, l.places())
+	for j := range outs {
+		outs[j] = kernel.Plane
+		if len(outs) > 1 {
+			l.planes[j] = make([]float32, l.dims[0]*l.dims[2])
+		}
+	}
+	l.find, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
+		Name: "ArgMax", Dims: l.dims, WholeMid: true, Ins: []kernel.Array{kernel.Full}, Outs: outs, Scratch: 1,
+		Cost: kernel.Work{Flops: 1}, Op: l.tile,
+	})
+	if err != nil || len(outs) == 1 {
+		return err
+	}
+	l.place, err = kernel.NewCopy(l.Device.Machine, kernel.CopyShape{
+		Outer: l.dims[0], Rows: 1, Cols: l.dims[2], SrcOuter: l.dims[2], DstOuter: len(outs) * l.dims[2],
+	})
+	return err
+}
+
+// tile keeps the best indices so far, best first, while it goes along the axis. A later index goes before those whose
+// value is not larger.
+func (l *argMax) tile(t *kernel.Tile) {
+	best := t.Scratch[0][:l.topK]
+	for o := range t.O {
+		for i := range t.I {
+			x := t.In[0][o*t.OStride+i:]
+			for m := range t.M {
+				at := min(m, l.topK)
+				for at > 0 && cmp.Compare(x[m*t.MStride], x[int(best[at-1])*t.MStride]) >= 0 {
+					if at < l.topK {
+						best[at] = best[at-1]
+					}
+					at--
+				}
+				if at < l.topK {
+					best[at] = float32(m)
+				}
+			}
+			l.write(best, x, t.MStride, func(j int) *float32 { return &t.Out[j][o*t.PStride+i] })
+		}
+	}
+}
+
+// write writes indices, or the values they stand for, or both.
+func (l *argMax) write(best, x []float32, stride int, place func(j int) *float32) {
+	for j, m := range best {
+		if l.indices {
+			*place(j) = m
+		}
+		if l.values {
+			*place(l.places() - l.topK + j) = x[int(m)*stride]
+		}
+	}
+}
+
+func (l *argMax) Forward(bottom, top []*blob.Blob) error {
+	x, y := bottom[0].Data(), top[0].Data()
+	if l.mpe() {
+		l.sorted(x, y)
+		return nil
+	}
+	if len(l.planes) == 1 {
+		l.planes[0] = y
+	}
+	l.ins[0] = x
+	if err := l.find.Run(l.ins[:], l.planes); err != nil || len(l.planes) == 1 {
+		return err
+	}
+	for j, plane := range l.planes {
+		if err := l.place.Run(y[j*l.dims[2]:], plane); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sorted is the MPE path: it sorts whole axes.
+func (l *argMax) sorted(x, y []float32) {
+	inner := l.dims[2]
+	for n := range l.dims[0] * inner {
+		from, to := x[n/inner*l.dims[1]*inner+n%inner:], y[n/inner*l.places()*inner+n%inner:]
+		for m := range l.order {
+			l.order[m] = m
+		}
+		slices.SortFunc(l.order, func(a, b int) int {
+			if c := cmp.Compare(from[b*inner], from[a*inner]); c != 0 {
+				return c
+			}
+			return b - a
+		})
+		for j, m := range l.order[:l.topK] {
+			if l.indices {
+				to[j*inner] = float32(m)
+			}
+			if l.values {
+				to[(l.places()-l.topK+j)*inner] = from[m*inner]
+			}
+		}
+	}
+}
+
+func (l *argMax) Backward([]*blob.Blob, []bool, []*blob.Blob) error {
+	return errors.New("ArgMax has no gradient")
+}

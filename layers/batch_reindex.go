@@ -1,0 +1,64 @@
+package layers
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func init() {
+	Register(Type{
+		Name: "BatchReindex", Doc: "the items of the first bottom that the second one names, in its order",
+		New: func(p *caffepb.LayerParameter, d *Device) Layer {
+			return &batchReindex{Base: Base{Param: p, Device: d}}
+		},
+		Bottoms: Exactly(2), Tops: Exactly(1), NoForceBackward: []int{1},
+	})
+}
+
+// batchReindex is Caffe's BatchReindex layer: top[k] = bottom[0][index[k]]. An item may be named often or never.
+type batchReindex struct {
+	Base
+	rows  rowMover
+	shape []int
+	index []int
+}
+
+func (l *batchReindex) SetUp(_, _ []*blob.Blob) error { return nil }
+
+func (l *batchReindex) Reshape(bottom, top []*blob.Blob) error {
+	if bottom[1].NumAxes() != 1 {
+		return fmt.Errorf("the indices must have one axis: bottom[1] has shape %s", bottom[1].ShapeString())
+	}
+	if bottom[0].NumAxes() == 0 {
+		return errors.New("bottom[0] has no axes, so no items")
+	}
+	l.shape = append(l.shape[:0], bottom[0].Shape()...)
+	l.shape[0] = bottom[1].Count()
+	top[0].Reshape(l.shape...)
+	return l.rows.reshape(&l.Base, bottom[0].Dim(0), bottom[0].CountFrom(1))
+}
+
+func (l *batchReindex) Forward(bottom, top []*blob.Blob) error {
+	items := bottom[0].Dim(0)
+	l.index = l.index[:0]
+	for k, v := range bottom[1].Data() {
+		if !(v >= 0 && v < float32(items)) {
+			return fmt.Errorf("index %g, number %d of bottom[1], is out of range: the batch has %d items", v, k, items)
+		}
+		l.index = append(l.index, int(v))
+	}
+	return l.rows.gather(top[0].Data(), bottom[0].Data(), l.index)
+}
+
+func (l *batchReindex) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	if propagateDown[1] {
+		return errors.New("the layer cannot backpropagate to indices (bottom 1)")
+	}
+	if !propagateDown[0] {
+		return nil
+	}
+	return l.rows.scatter(bottom[0].Diff(), top[0].Diff(), l.index)
+}

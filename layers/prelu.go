@@ -1,0 +1,217 @@
+package layers
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+func init() {
+	Register(Type{
+		Name: "PReLU", Doc: "y = max(x, 0) + a * min(x, 0), a learnt by channel",
+		New: func(p *caffepb.LayerParameter, d *Device) Layer {
+			return &prelu{Base: Base{Param: p, Device: d}, shared: p.GetPreluParam().GetChannelShared()}
+		},
+		Bottoms: Exactly(1), Tops: Exactly(1), InPlace: true,
+	})
+}
+
+// prelu is Caffe's PReLU layer (He et al. 2015). The slopes, one a channel (axis 1) or a single one (channel_shared), begin
+// at 0.25 unless there is a filler; the gradient by a slope is the sum of dy * min(x, 0).
+type prelu struct {
+	Base
+	shared bool
+	dims   [3]int
+	saved  *blob.Blob // x, where the layer runs in place
+
+	forward, sums, backward *kernel.StreamKernel
+	ins                     [3][]float32
+	outs                    [2][]float32
+}
+
+func (l *prelu) SetUp(bottom, _ []*blob.Blob) error {
+	if bottom[0].NumAxes() < 2 {
+		return fmt.Errorf("number of axes of bottom blob must be >= 2: it has shape %s", bottom[0].ShapeString())
+	}
+	filler := l.Param.GetPreluParam().GetFiller()
+	if filler == nil {
+		filler = &caffepb.FillerParameter{Value: proto.Float32(0.25)}
+	}
+	l.saved = blob.New(0)
+	if l.shared {
+		return l.addWeight(filler)
+	}
+	return l.addWeight(filler, bottom[0].Dim(1))
+}
+
+func (l *prelu) Reshape(bottom, top []*blob.Blob) error {
+	if bottom[0].NumAxes() < 2 {
+		return fmt.Errorf("number of axes of bottom blob must be >= 2: it has shape %s", bottom[0].ShapeString())
+	}
+	inPlace := top[0] == bottom[0]
+	if inPlace {
+		l.saved.ReshapeLike(bottom[0])
+	} else {
+		top[0].ReshapeLike(bottom[0])
+	}
+	dims := [3]int{bottom[0].Dim(0), bottom[0].Dim(1), bottom[0].CountFrom(2)}
+	if l.shared {
+		dims = [3]int{1, 1, bottom[0].Count()}
+	} else if n := l.params[0].Count(); n != dims[1] {
+		return fmt.Errorf("there are %d slopes, but bottom[0] has %d channels (%s)", n, dims[1], bottom[0].ShapeString())
+	}
+	if l.dims == dims {
+		return nil
+	}
+	l.dims = dims
+	if l.mpe() {
+		return nil
+	}
+	return l.prepare(inPlace)
+}
+
+func (l *prelu) prepare(inPlace bool) (err error) {
+	full, row := kernel.Full, kernel.Row
+	outs := []kernel.Array{full, full}
+	if !inPlace {
+		outs = outs[:1]
+	}
+	l.forward, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
+		Name: "PReLU", Dims: l.dims, Ins: []kernel.Array{full, row}, Outs: outs, Cost: kernel.Work{Flops: 2}, Op: preluTile,
+	})
+	if err != nil {
+		return err
+	}
+	l.sums, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
+		Name: "PReLU slope gradient", Dims: l.dims, Ins: []kernel.Array{full, full}, Sums: 1, Scratch: 1, Cost: kernel.Work{Flops: 4}, Op: preluSumTile,
+	})
+	if err != nil {
+		return err
+	}
+	l.backward, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
+		Name: "PReLU gradient", Dims: l.dims, Ins: []kernel.Array{full, full, row}, Outs: outs[:1], Cost: kernel.Work{Flops: 2}, Op: preluGradTile,
+	})
+	return err
+}
+
+// preluTile: arrays x, a in; y and, if there is a second output, a copy of x out.
+func preluTile(t *kernel.Tile) {
+	eachRow(t, func(at, n, m int) {
+		x, y, a := t.In[0][at:at+n], t.Out[0][at:at+n], t.In[1][m:]
+		for _, saved := range t.Out[1:] {
+			copy(saved[at:], x)
+		}
+		if t.I > 1 {
+			simd.ReLU(y, x, a[0])
+			return
+		}
+		for k, v := range x {
+			y[k] = max(v, 0) + a[k]*min(v, 0)
+		}
+	})
+}
+
+// preluSumTile adds up dy * min(x, 0) from arrays dy, x.
+func preluSumTile(t *kernel.Tile) {
+	eachRow(t, func(at, n, m int) {
+		dy, x, sum := t.In[0][at:at+n], t.In[1][at:at+n], t.Sum[m:]
+		if t.I > 1 {
+			below := t.Scratch[0][:n]
+			simd.ReLU(below, x, 0)
+			simd.Sub(below, x, below)
+			sum[0] += simd.Dot(dy, below)
+			return
+		}
+		for k, v := range x {
+			sum[k] += float64(dy[k]) * float64(min(v, 0))
+		}
+	})
+}
+
+// preluGradTile: arrays dy, x, a in, dx out.
+func preluGradTile(t *kernel.Tile) {
+	eachRow(t, func(at, n, m int) {
+		dx, dy, x, a := t.Out[0][at:at+n], t.In[0][at:at+n], t.In[1][at:at+n], t.In[2][m:]
+		if t.I > 1 {
+			simd.ReLUGrad(dx, dy, x, a[0])
+			return
+		}
+		for k, v := range x {
+			if dx[k] = dy[k]; v <= 0 {
+				dx[k] *= a[k]
+			}
+		}
+	})
+}
+
+func (l *prelu) Forward(bottom, top []*blob.Blob) error {
+	x, y, a := bottom[0].Data(), top[0].Data(), l.params[0].Data()
+	inPlace := top[0] == bottom[0]
+	if !l.mpe() {
+		l.ins[0], l.ins[1], l.outs[0] = x, a, y
+		if !inPlace {
+			return l.forward.Run(l.ins[:2], l.outs[:1])
+		}
+		l.outs[1] = l.saved.Data()
+		return l.forward.Run(l.ins[:2], l.outs[:])
+	}
+	if inPlace {
+		copy(l.saved.Data(), x)
+	}
+	for i, v := range x {
+		y[i] = max(v, 0) + a[i/l.dims[2]%l.dims[1]]*min(v, 0)
+	}
+	return nil
+}
+
+func (l *prelu) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	x, dy, a := bottom[0].Data(), top[0].Diff(), l.params[0].Data()
+	if top[0] == bottom[0] {
+		x = l.saved.Data()
+	}
+	if l.paramGrad(0) {
+		if err := l.slopeGrad(dy, x); err != nil {
+			return err
+		}
+	}
+	if !propagateDown[0] {
+		return nil
+	}
+	dx := bottom[0].Diff()
+	if !l.mpe() {
+		l.ins, l.outs[0] = [3][]float32{dy, x, a}, dx
+		return l.backward.Run(l.ins[:], l.outs[:1])
+	}
+	for i, g := range dy {
+		if dx[i] = g; x[i] <= 0 {
+			dx[i] = g * a[i/l.dims[2]%l.dims[1]]
+		}
+	}
+	return nil
+}
+
+// slopeGrad adds the sums of dy * min(x, 0) to the slopes' gradients.
+func (l *prelu) slopeGrad(dy, x []float32) error {
+	da := l.params[0].Diff()
+	var sums []float64
+	if l.mpe() {
+		sums = make([]float64, len(da))
+		for i, g := range dy {
+			sums[i/l.dims[2]%l.dims[1]] += float64(g) * float64(min(x[i], 0))
+		}
+	} else {
+		l.ins[0], l.ins[1] = dy, x
+		if err := l.sums.Run(l.ins[:2], nil); err != nil {
+			return err
+		}
+		sums = l.sums.Sums()
+	}
+	for c, s := range sums {
+		da[c] += float32(s)
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package layers
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func init() {
+	Register(Type{
+		Name: "Reduction", Doc: "coeff times the sum, mean, sum of magnitudes or of squares over axis and all behind it",
+		New: func(p *caffepb.LayerParameter, d *Device) Layer {
+			return &reduction{Base: Base{Param: p, Device: d}}
+		},
+		Bottoms: Exactly(1), Tops: Exactly(1),
+	})
+}
+
+// reduction is Caffe's Reduction layer.
+type reduction struct {
+	Base
+	op    caffepb.ReductionParameter_ReductionOp
+	scale float64 // coeff, divided by the number of values for MEAN
+	dims  [3]int  // 1 x top's count x values to be summed
+
+	sum, grad *kernel.StreamKernel
+	ins       [2][]float32
+	outs      [1][]float32
+}
+
+func (l *reduction) SetUp(_, _ []*blob.Blob) error {
+	l.op = l.Param.GetReductionParam().GetOperation()
+	return nil
+}
+
+func (l *reduction) Reshape(bottom, top []*blob.Blob) error {
+	p := l.Param.GetReductionParam()
+	axis, ok := bottom[0].Axis(int(p.GetAxis()))
+	if !ok {
+		return fmt.Errorf("axis %d is out of range: bottom[0] has shape %s", p.GetAxis(), bottom[0].ShapeString())
+	}
+	top[0].Reshape(bottom[0].Shape()[:axis]...)
+	dims := [3]int{1, top[0].Count(), bottom[0].CountFrom(axis)}
+	if l.dims == dims {
+		return nil
+	}
+	l.dims, l.scale = dims, float64(p.GetCoeff())
+	if l.op == caffepb.ReductionParameter_MEAN {
+		l.scale /= float64(max(1, dims[2]))
+	}
+	if l.mpe() {
+		return nil
+	}
+	return l.prepare()
+}
+
+func (l *reduction) prepare() (err error) {
+	full := []kernel.Array{kernel.Full}
+	l.sum, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
+		Name: "Reduction", Dims: l.dims, Ins: full, Sums: 1, Cost: kernel.Work{Flops: 2},
+		Op: func(t *kernel.Tile) {
+			for m := range t.M {
+				t.Sum[m] += l.reduce(t.In[0][m*t.MStride:][:t.I])
+			}
+		},
+	})
+	if err != nil {
+		return err
+	}
+	l.grad, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
+		Name: "Reduction gradient", Dims: l.dims, Ins: []kernel.Array{kernel.Full, kernel.Row}, Outs: full, Cost: kernel.Work{Flops: 2},
+		Op: func(t *kernel.Tile) {
+			for m := range t.M {
+				l.spread(t.Out[0][m*t.MStride:][:t.I], t.In[0][m*t.MStride:], l.scale*float64(t.In[1][m]))
+			}
+		},
+	})
+	return err
+}
+
+func (l *reduction) reduce(x []float32) float64 {
+	switch l.op {
+	case caffepb.ReductionParameter_ASUM:
+		return simd.AbsSum(x)
+	case caffepb.ReductionParameter_SUMSQ:
+		return simd.SumSq(x)
+	}
+	return simd.Sum(x)
+}
+
+// spread: dx = g, g * sign(x) or 2 * g * x.
+func (l *reduction) spread(dx, x []float32, g float64) {
+	switch l.op {
+	case caffepb.ReductionParameter_ASUM:
+		for i, v := range x[:len(dx)] {
+			dx[i] = float32(g * sign(float64(v)))
+		}
+	case caffepb.ReductionParameter_SUMSQ:
+		simd.Scale(dx, x, float32(2*g))
+	default:
+		simd.Fill(dx, float32(g))
+	}
+}
+
+// sign is 0 at 0, as the derivative of |x| is in Caffe.
+func sign(x float64) float64 {
+	switch {
+	case x > 0:
+		return 1
+	case x < 0:
+		return -1
+	}
+	return 0
+}
+
+// term is what a value adds before it is scaled, and its derivative.
+func (l *reduction) term(x float64) (value, slope float64) {
+	switch l.op {
+	case caffepb.ReductionParameter_ASUM:
+		return math.Abs(x), sign(x)
+	case caffepb.ReductionParameter_SUMSQ:
+		return x * x, 2 * x
+	}
+	return x, 1
+}
+
+func (l *reduction) Forward(bottom, top []*blob.Blob) error {
+	x, y := bottom[0].Data(), top[0].Data()
+	if !l.mpe() {
+		l.ins[0] = x
+		if err := l.sum.Run(l.ins[:1], nil); err != nil {
+			return err
+		}
+		for m, s := range l.sum.Sums() {
+			y[m] = float32(l.scale * s)
+		}
+		return nil
+	}
+	for m := range y {
+		var sum float64
+		for _, v := range x[m*l.dims[2]:][:l.dims[2]] {
+			value, _ := l.term(float64(v))
+			sum += value
+		}
+		y[m] = float32(l.scale * sum)
+	}
+	return nil
+}
+
+func (l *reduction) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	if !propagateDown[0] {
+		return nil
+	}
+	x, dy, dx := bottom[0].Data(), top[0].Diff(), bottom[0].Diff()
+	if !l.mpe() {
+		l.ins, l.outs[0] = [2][]float32{x, dy}, dx
+		return l.grad.Run(l.ins[:], l.outs[:])
+	}
+	for i, v := range x {
+		_, slope := l.term(float64(v))
+		dx[i] = float32(l.scale * float64(dy[i/l.dims[2]]) * slope)
+	}
+	return nil
+}

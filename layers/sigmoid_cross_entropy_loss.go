@@ -1,0 +1,167 @@
+package layers
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func init() {
+	Register(Type{
+		Name: "SigmoidCrossEntropyLoss", Doc: "cross entropy of sigmoid(x) and targets between 0 and 1",
+		New: func(p *caffepb.LayerParameter, d *Device) Layer {
+			return &sigmoidCrossEntropyLoss{Base: Base{Param: p, Device: d}, count: -1}
+		},
+		Bottoms: Exactly(2), Tops: Exactly(1), Loss: true, NoForceBackward: []int{1},
+	})
+}
+
+// sigmoidCrossEntropyLoss is Caffe's SigmoidCrossEntropyLoss layer. With p = 1 / (1 + exp(-x)), a value's loss is
+//
+//	-t*log(p) - (1-t)*log(1-p) = max(x, 0) - x*t + log(1 + exp(-|x|)),
+//
+// and its gradient p - t. As in Caffe, a target is ignored if its integer part is ignore_label, and the sum is divided by
+// the number of items (BATCH_SIZE) unless loss_param says otherwise.
+type sigmoidCrossEntropyLoss struct {
+	Base
+	loss         lossParam
+	count        int
+	outer, inner int
+	valid        int // targets not ignored in the last Forward
+
+	sum, grad *kernel.StreamKernel
+	scale     float32
+	ins       [2][]float32
+	outs      [1][]float32
+}
+
+func (l *sigmoidCrossEntropyLoss) SetUp(_, _ []*blob.Blob) error {
+	l.loss = readLossParam(l.Param.LossParam, caffepb.LossParameter_BATCH_SIZE)
+	return nil
+}
+
+func (l *sigmoidCrossEntropyLoss) Reshape(bottom, top []*blob.Blob) error {
+	if err := checkSameItems(bottom); err != nil {
+		return err
+	}
+	if bottom[0].Count() != bottom[1].Count() {
+		return fmt.Errorf("scores and targets must have the same count: %s and %s", bottom[0].ShapeString(), bottom[1].ShapeString())
+	}
+	top[0].Reshape()
+	l.outer = bottom[0].Legacy(0)
+	l.inner = bottom[0].Count() / max(1, l.outer)
+	if l.count == bottom[0].Count() || l.mpe() {
+		return nil
+	}
+	l.count = bottom[0].Count()
+	return l.prepare()
+}
+
+func (l *sigmoidCrossEntropyLoss) prepare() (err error) {
+	dims, ins := [3]int{1, 1, l.count}, []kernel.Array{kernel.Full, kernel.Full}
+	l.sum, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
+		Name: l.Param.GetType(), Dims: dims, Ins: ins, Sums: 2, Scratch: 2, Cost: kernel.Work{Flops: 6, Specials: 2}, Op: l.sumTile,
+	})
+	if err != nil {
+		return err
+	}
+	l.grad, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
+		Name: l.Param.GetType() + " gradient", Dims: dims, Ins: ins, Outs: []kernel.Array{kernel.Full},
+		Cost: kernel.Work{Flops: 3, Specials: 2}, Op: l.gradTile,
+	})
+	return err
+}
+
+func (l *sigmoidCrossEntropyLoss) ignored(target float32) bool {
+	return l.loss.hasIgnore && int(target) == l.loss.ignore
+}
+
+// sumTile adds up losses (sum 0) and counts the targets that are not ignored (sum 1).
+func (l *sigmoidCrossEntropyLoss) sumTile(t *kernel.Tile) {
+	x, target, loss, tmp := t.In[0][:t.I], t.In[1][:t.I], t.Scratch[0][:t.I], t.Scratch[1][:t.I]
+	simd.Abs(loss, x)
+	simd.Scale(loss, loss, -1)
+	simd.Exp(loss, loss)
+	simd.AddScalar(loss, loss, 1)
+	simd.Log(loss, loss)
+	simd.ReLU(tmp, x, 0)
+	simd.Add(loss, loss, tmp)
+	simd.Mul(tmp, x, target)
+	simd.Sub(loss, loss, tmp)
+	valid := t.I
+	if l.loss.hasIgnore {
+		for i, v := range target {
+			if l.ignored(v) {
+				loss[i] = 0
+				valid--
+			}
+		}
+	}
+	t.Sum[0] += simd.Sum(loss)
+	t.Sum[1] += float64(valid)
+}
+
+func (l *sigmoidCrossEntropyLoss) gradTile(t *kernel.Tile) {
+	target, dx := t.In[1][:t.I], t.Out[0][:t.I]
+	simd.Sigmoid(dx, t.In[0])
+	simd.Sub(dx, dx, target)
+	simd.Scale(dx, dx, l.scale)
+	if !l.loss.hasIgnore {
+		return
+	}
+	for i, v := range target {
+		if l.ignored(v) {
+			dx[i] = 0
+		}
+	}
+}
+
+func (l *sigmoidCrossEntropyLoss) Forward(bottom, top []*blob.Blob) error {
+	x, target := bottom[0].Data(), bottom[1].Data()
+	var sum float64
+	l.valid = 0
+	if l.mpe() {
+		for i, v := range x {
+			if l.ignored(target[i]) {
+				continue
+			}
+			x, t := float64(v), float64(target[i])
+			sum += max(x, 0) - x*t + math.Log1p(math.Exp(-math.Abs(x)))
+			l.valid++
+		}
+	} else {
+		l.ins = [2][]float32{x, target}
+		if err := l.sum.Run(l.ins[:], nil); err != nil {
+			return err
+		}
+		sum, l.valid = l.sum.Sums()[0], int(l.sum.Sums()[1])
+	}
+	top[0].Data()[0] = float32(sum / l.loss.normaliser(l.outer, l.inner, l.valid))
+	return nil
+}
+
+func (l *sigmoidCrossEntropyLoss) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	if propagateDown[1] {
+		return errLabelGradient
+	}
+	if !propagateDown[0] {
+		return nil
+	}
+	x, target, dx := bottom[0].Data(), bottom[1].Data(), bottom[0].Diff()
+	scale := float64(top[0].Diff()[0]) / l.loss.normaliser(l.outer, l.inner, l.valid)
+	if !l.mpe() {
+		l.scale = float32(scale)
+		l.ins, l.outs[0] = [2][]float32{x, target}, dx
+		return l.grad.Run(l.ins[:], l.outs[:])
+	}
+	for i, v := range x {
+		if dx[i] = 0; !l.ignored(target[i]) {
+			dx[i] = float32(scale * (logistic(float64(v)) - float64(target[i])))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package layers
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func init() {
+	Register(Type{
+		Name: "Tile", Doc: "the bottom, repeated along an axis",
+		New: func(p *caffepb.LayerParameter, d *Device) Layer {
+			return &repeat{Base: Base{Param: p, Device: d}, tiles: int(p.GetTileParam().GetTiles())}
+		},
+		Bottoms: Exactly(1), Tops: Exactly(1),
+	})
+}
+
+// repeat is Caffe's Tile layer: what stands from axis on is written tiles times; the gradients of the copies add up.
+type repeat struct {
+	Base
+	tiles int
+	shape []int
+	dims  [3]int // outer x tiles x inner of the top
+
+	spread *kernel.Copy
+	sum    *kernel.StreamKernel
+	ins    [1][]float32
+	outs   [1][]float32
+}
+
+func (l *repeat) SetUp(_, _ []*blob.Blob) error {
+	if l.tiles < 1 {
+		return fmt.Errorf("number of tiles must be positive, it is %d", l.tiles)
+	}
+	return nil
+}
+
+func (l *repeat) Reshape(bottom, top []*blob.Blob) error {
+	axis, ok := bottom[0].Axis(int(l.Param.GetTileParam().GetAxis()))
+	if !ok {
+		return fmt.Errorf("axis %d is out of range: bottom[0] has shape %s", l.Param.GetTileParam().GetAxis(), bottom[0].ShapeString())
+	}
+	l.shape = append(l.shape[:0], bottom[0].Shape()...)
+	l.shape[axis] *= l.tiles
+	top[0].Reshape(l.shape...)
+	dims := [3]int{bottom[0].CountRange(0, axis), l.tiles, bottom[0].CountFrom(axis)}
+	if l.dims == dims {
+		return nil
+	}
+	l.dims = dims
+	if l.mpe() {
+		return nil
+	}
+	var err error
+	l.spread, err = kernel.NewCopy(l.Device.Machine, kernel.CopyShape{
+		Outer: dims[0], Rows: l.tiles, Cols: dims[2], SrcOuter: dims[2], DstOuter: l.tiles * dims[2], DstRow: dims[2],
+	})
+	if err != nil {
+		return err
+	}
+	l.sum, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
+		Name: "Tile gradient", Dims: dims, Ins: []kernel.Array{kernel.Full}, Outs: []kernel.Array{kernel.Plane},
+		Cost: kernel.Work{Flops: 1}, Op: sumMids,
+	})
+	return err
+}
+
+// sumMids adds up a Full array over mid into a Plane.
+func sumMids(t *kernel.Tile) {
+	for o := range t.O {
+		dst := t.Out[0][o*t.PStride:][:t.I]
+		copy(dst, t.In[0][o*t.OStride:])
+		for m := 1; m < t.M; m++ {
+			simd.Add(dst, dst, t.In[0][o*t.OStride+m*t.MStride:])
+		}
+	}
+}
+
+func (l *repeat) Forward(bottom, top []*blob.Blob) error {
+	x, y := bottom[0].Data(), top[0].Data()
+	if !l.mpe() {
+		return l.spread.Run(y, x)
+	}
+	inner := l.dims[2]
+	for i := range y {
+		y[i] = x[i/(l.tiles*inner)*inner+i%inner]
+	}
+	return nil
+}
+
+func (l *repeat) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	if !propagateDown[0] {
+		return nil
+	}
+	dy, dx := top[0].Diff(), bottom[0].Diff()
+	if !l.mpe() {
+		l.ins[0], l.outs[0] = dy, dx
+		return l.sum.Run(l.ins[:], l.outs[:])
+	}
+	inner := l.dims[2]
+	for i := range dx {
+		var sum float64
+		for k := range l.tiles {
+			sum += float64(dy[(i/inner*l.tiles+k)*inner+i%inner])
+		}
+		dx[i] = float32(sum)
+	}
+	return nil
+}
