@@ -1,6 +1,8 @@
 package layers
 
 import (
+	"fmt"
+
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -18,7 +20,7 @@ type neuron struct {
 	forward  *kernel.StreamKernel
 	backward *kernel.StreamKernel
 	ins      [3][]float32
-	outs     [1][]float32
+	outs     [2][]float32
 }
 
 // neuronRule is a function and its derivative.
@@ -26,16 +28,33 @@ type neuronRule struct {
 	f     func(x float64) float64
 	slope func(x, y float64) float64 // f'(x); nil where the layer has no gradient
 
+	needs neuronNeeds // of tileGrad
 	// keepX: run in place, the derivative still needs x, of which a copy is kept.
 	keepX bool
 	// inPlaceSlope: run in place, Caffe's layer overwrites the gradient it is about to multiply with by the derivative, taken
 	// at y, so that its square goes down. Nets trained with Caffe were trained like that, so it is reproduced.
 	inPlaceSlope func(y float64) float64
 
-	tile     func(y, x []float32)
-	tileGrad func(dx, dy, x, y []float32)
+	// tile and tileGrad have len(y) and len(dx) values; dx may be dy, and y x. tmp has as many
+	// values, twice, if scratch is set.
+	tile     func(y, x []float32, tmp scratch)
+	tileGrad func(dx, dy, x, y []float32, tmp scratch)
+	scratch  bool
 	cost     kernel.Work
 }
+
+// neuronNeeds says which of x and y a tileGrad reads; only those are brought to it, so that the other argument is not to be
+// used.
+type neuronNeeds int
+
+const (
+	needsX neuronNeeds = iota
+	needsY
+	needsBoth
+)
+
+// scratch is what a tile function may write to besides its result.
+type scratch [2][]float32
 
 // newNeuron returns a constructor for the registry; prepare reads the layer's parameters.
 func newNeuron(prepare func(n *neuron) (neuronRule, error)) func(*caffepb.LayerParameter, *Device) Layer {
@@ -58,33 +77,68 @@ func (n *neuron) Reshape(bottom, top []*blob.Blob) error {
 	if n.inPlace = top[0] == bottom[0]; !n.inPlace {
 		top[0].ReshapeLike(bottom[0])
 	}
-	if n.count == bottom[0].Count() || n.mpe() {
+	if n.count == bottom[0].Count() {
 		return nil
 	}
-	n.count = bottom[0].Count()
-	dims := [3]int{1, 1, n.count}
+	if n.count = bottom[0].Count(); n.saves() {
+		n.saved = make([]float32, n.count)
+	}
+	if n.mpe() {
+		return nil
+	}
+	return n.prepareKernels()
+}
+
+func (n *neuron) prepareKernels() error {
+	dims, scratches := [3]int{1, 1, n.count}, 0
+	if n.rule.scratch {
+		scratches = len(scratch{})
+	}
 	one, three := []kernel.Array{kernel.Full}, []kernel.Array{kernel.Full, kernel.Full, kernel.Full}
+	outs, ins := three[:1], three[:2]
+	if n.saves() {
+		outs = three[:2]
+	}
+	if n.rule.needs == needsBoth {
+		ins = three
+	}
 	var err error
 	n.forward, err = kernel.NewStream(n.Device.Machine, kernel.Stream{
-		Name: n.Param.GetType(), Dims: dims, Ins: one, Outs: one, Cost: n.rule.cost,
-		Op: func(t *kernel.Tile) { n.rule.tile(t.Out[0][:t.I], t.In[0]) },
+		Name: n.Param.GetType(), Dims: dims, Ins: one, Outs: outs, Scratch: scratches, Cost: n.rule.cost, Op: n.tile,
 	})
 	if err != nil || n.rule.slope == nil {
 		return err
 	}
 	n.backward, err = kernel.NewStream(n.Device.Machine, kernel.Stream{
-		Name: n.Param.GetType() + " gradient", Dims: dims, Ins: three, Outs: one, Cost: n.rule.cost, Op: n.gradTile,
+		Name: n.Param.GetType() + " gradient", Dims: dims, Ins: ins, Outs: one, Scratch: scratches, Cost: n.rule.cost, Op: n.gradTile,
 	})
 	return err
 }
 
+// saves reports whether Forward keeps a copy of x.
+func (n *neuron) saves() bool { return n.rule.keepX && n.inPlace }
+
+func (n *neuron) tile(t *kernel.Tile) {
+	for _, saved := range t.Out[1:] {
+		copy(saved[:t.I], t.In[0])
+	}
+	n.rule.tile(t.Out[0][:t.I], t.In[0], n.tmp(t))
+}
+
 func (n *neuron) gradTile(t *kernel.Tile) {
-	dx := t.Out[0][:t.I]
+	dx, last := t.Out[0][:t.I], t.In[len(t.In)-1]
 	if n.inPlace && n.rule.inPlaceSlope != nil {
-		n.squareSlopes(dx, t.In[2])
+		n.squareSlopes(dx, last)
 		return
 	}
-	n.rule.tileGrad(dx, t.In[0], t.In[1], t.In[2])
+	n.rule.tileGrad(dx, t.In[0], t.In[1], last, n.tmp(t))
+}
+
+func (n *neuron) tmp(t *kernel.Tile) (tmp scratch) {
+	for k, s := range t.Scratch {
+		tmp[k] = s[:t.I]
+	}
+	return tmp
 }
 
 // squareSlopes is what inPlaceSlope describes.
@@ -97,12 +151,16 @@ func (n *neuron) squareSlopes(dx, y []float32) {
 
 func (n *neuron) Forward(bottom, top []*blob.Blob) error {
 	x, y := bottom[0].Data(), top[0].Data()
-	if n.rule.keepX && n.inPlace {
-		n.saved = append(n.saved[:0], x...)
+	outs := append(n.outs[:0], y)
+	if n.saves() {
+		outs = append(outs, n.saved)
 	}
 	if !n.mpe() {
-		n.ins[0], n.outs[0] = x, y
-		return n.forward.Run(n.ins[:1], n.outs[:])
+		n.ins[0] = x
+		return n.forward.Run(n.ins[:1], outs)
+	}
+	if n.saves() {
+		copy(n.saved, x)
 	}
 	for i, v := range x {
 		y[i] = float32(n.rule.f(float64(v)))
@@ -114,13 +172,23 @@ func (n *neuron) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob
 	if !propagateDown[0] {
 		return nil
 	}
+	if n.rule.slope == nil {
+		return fmt.Errorf("a %s layer has no gradient", n.Param.GetType())
+	}
 	x, y, dy, dx := bottom[0].Data(), top[0].Data(), top[0].Diff(), bottom[0].Diff()
-	if n.rule.keepX && n.inPlace {
+	if n.saves() {
 		x = n.saved
 	}
 	if !n.mpe() {
-		n.ins, n.outs[0] = [3][]float32{dy, x, y}, dx
-		return n.backward.Run(n.ins[:], n.outs[:])
+		ins := append(n.ins[:0], dy)
+		if n.rule.needs != needsY {
+			ins = append(ins, x)
+		}
+		if n.rule.needs != needsX {
+			ins = append(ins, y)
+		}
+		n.outs[0] = dx
+		return n.backward.Run(ins, n.outs[:1])
 	}
 	if n.inPlace && n.rule.inPlaceSlope != nil {
 		n.squareSlopes(dx, y)

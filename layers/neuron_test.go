@@ -178,9 +178,9 @@ func TestPReLUByHand(t *testing.T) {
 	}
 }
 
-// TestPowerInPlace: in place, Caffe's Power and Log layers lose the gradient from above and leave the square of the slope,
-// taken at y.
-func TestPowerInPlace(t *testing.T) {
+// TestInPlaceAsCaffe: in place, Caffe's Power and Log layers lose the gradient from above and leave the square of the slope,
+// taken at y; BNLL only takes its slope there.
+func TestInPlaceAsCaffe(t *testing.T) {
 	b := layertest.NewBench(t)
 	x := []float32{1, 0.5}
 	tests := []struct {
@@ -191,6 +191,7 @@ func TestPowerInPlace(t *testing.T) {
 		{"Power", "power_param { power: 2 }", []float32{4, 0.25}},
 		{"Power", "power_param { power: 3 }", []float32{9, 9}},
 		{"Power", "power_param { power: 3 shift: 1 }", []float32{64. / 9, 36 * 3.375 * 3.375 / (4 * 4.375 * 4.375)}},
+		{"BNLL", "", []float32{float32(5 * (1 + math.E) / (2 + math.E)), float32(5 * (1 + math.Sqrt(math.E)) / (2 + math.Sqrt(math.E)))}},
 		{"Log", "log_param { shift: 1 }", []float32{float32(1 / math.Pow(1+math.Log(2), 2)), float32(1 / math.Pow(1+math.Log(1.5), 2))}},
 	}
 	for _, tt := range tests {

@@ -19,18 +19,23 @@ func init() {
 	})
 }
 
-// elementwise makes the tile functions from scalar ones, for functions that are rare enough.
+// vector is a tile function without scratch.
+func vector(f func(y, x []float32)) func(y, x []float32, tmp scratch) {
+	return func(y, x []float32, _ scratch) { f(y, x) }
+}
+
+// elementwise makes the tile functions from scalar ones, for functions that are rare enough; slope may only read x.
 func elementwise(f func(float64) float64, slope func(x, y float64) float64, cost kernel.Work) neuronRule {
 	return neuronRule{
 		f: f, slope: slope, cost: cost,
-		tile: func(y, x []float32) {
+		tile: func(y, x []float32, _ scratch) {
 			for i, v := range x[:len(y)] {
 				y[i] = float32(f(float64(v)))
 			}
 		},
-		tileGrad: func(dx, dy, x, y []float32) {
+		tileGrad: func(dx, dy, x, _ []float32, _ scratch) {
 			for i, v := range x[:len(dx)] {
-				dx[i] = dy[i] * float32(slope(float64(v), float64(y[i])))
+				dx[i] = dy[i] * float32(slope(float64(v), 0))
 			}
 		},
 	}
@@ -38,24 +43,46 @@ func elementwise(f func(float64) float64, slope func(x, y float64) float64, cost
 
 // absVal is Caffe's AbsVal layer; y' = sign(x).
 func absVal(*neuron) (neuronRule, error) {
-	r := elementwise(math.Abs, func(x, _ float64) float64 {
-		switch {
-		case x > 0:
-			return 1
-		case x < 0:
-			return -1
-		}
-		return 0
-	}, kernel.Work{Flops: 1})
-	r.tile = simd.Abs
+	r := elementwise(math.Abs, func(x, _ float64) float64 { return sign(x) }, kernel.Work{Flops: 1})
+	r.tile = vector(simd.Abs)
 	return r, nil
 }
 
-// bnll is Caffe's BNLL layer, binomial normal log likelihood; y' = 1 / (1 + exp(-x)). As in Caffe the derivative takes
-// x as at most 50.
+// sign is 0 at 0, as the derivative of |x| is in Caffe.
+func sign(x float64) float64 {
+	switch {
+	case x > 0:
+		return 1
+	case x < 0:
+		return -1
+	}
+	return 0
+}
+
+// bnll is Caffe's BNLL layer, binomial normal log likelihood: y = max(x, 0) + log(1 + exp(-|x|)), y' = 1 / (1 + exp(-x)).
+// Run in place it takes the derivative at y, as Caffe's does.
 func bnll(*neuron) (neuronRule, error) {
-	return elementwise(func(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) },
-		func(x, _ float64) float64 { return logistic(min(x, 50)) }, kernel.Work{Flops: 2, Specials: 2}), nil
+	return neuronRule{
+		f:       func(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) },
+		slope:   func(x, _ float64) float64 { return logistic(x) },
+		scratch: true,
+		tile: func(y, x []float32, tmp scratch) {
+			log, zeros := tmp[0], tmp[1]
+			simd.Abs(log, x)
+			simd.Scale(log, log, -1)
+			simd.Exp(log, log)
+			simd.AddScalar(log, log, 1)
+			simd.Log(log, log)
+			clear(zeros)
+			simd.Max(y, x, zeros)
+			simd.Add(y, y, log)
+		},
+		tileGrad: func(dx, dy, x, _ []float32, tmp scratch) {
+			simd.Sigmoid(tmp[0], x)
+			simd.Mul(dx, dy, tmp[0])
+		},
+		cost: kernel.Work{Flops: 4, Specials: 2},
+	}, nil
 }
 
 // clip is Caffe's Clip layer; gradients pass where min <= x <= max.
@@ -75,14 +102,34 @@ func clip(n *neuron) (neuronRule, error) {
 
 // elu is Caffe's ELU layer (Clevert et al. 2016); y' = 1 for x > 0, alpha + y otherwise.
 func elu(n *neuron) (neuronRule, error) {
-	alpha := float64(n.Param.GetEluParam().GetAlpha())
-	return elementwise(func(x float64) float64 { return max(x, 0) + alpha*math.Expm1(min(x, 0)) },
-		func(x, y float64) float64 {
+	alpha := n.Param.GetEluParam().GetAlpha()
+	return neuronRule{
+		f: func(x float64) float64 { return max(x, 0) + float64(alpha)*math.Expm1(min(x, 0)) },
+		slope: func(x, y float64) float64 {
 			if x > 0 {
 				return 1
 			}
-			return alpha + y
-		}, kernel.Work{Flops: 3, Specials: 1}), nil
+			return float64(alpha) + y
+		},
+		needs: needsBoth, scratch: true,
+		tile: func(y, x []float32, tmp scratch) {
+			below, zeros := tmp[0], tmp[1]
+			clear(zeros)
+			simd.Min(below, x, zeros)
+			simd.Exp(below, below)
+			simd.Affine(below, below, alpha, -alpha)
+			simd.Max(y, x, zeros)
+			simd.Add(y, y, below)
+		},
+		tileGrad: func(dx, dy, x, y []float32, _ scratch) {
+			for i, v := range x[:len(dx)] {
+				if dx[i] = dy[i]; v <= 0 {
+					dx[i] *= alpha + y[i]
+				}
+			}
+		},
+		cost: kernel.Work{Flops: 4, Specials: 1},
+	}, nil
 }
 
 // threshold is Caffe's Threshold layer; it has no gradient.

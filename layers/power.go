@@ -30,7 +30,7 @@ func power(n *neuron) (neuronRule, error) {
 		inPlaceSlope: powerInPlace(exponent, scale, shift),
 		f:            func(x float64) float64 { return math.Pow(float64(shift)+float64(scale)*x, float64(exponent)) },
 		slope:        slope,
-		tile: func(y, x []float32) {
+		tile: func(y, x []float32, _ scratch) {
 			simd.Affine(y, x, scale, shift)
 			switch exponent {
 			case 1:
@@ -40,7 +40,7 @@ func power(n *neuron) (neuronRule, error) {
 				simd.Pow(y, y, exponent)
 			}
 		},
-		tileGrad: func(dx, dy, x, _ []float32) {
+		tileGrad: func(dx, dy, x, _ []float32, _ scratch) {
 			switch {
 			case exponent == 1 || exponent*scale == 0:
 				simd.Scale(dx, dy, exponent*scale)
@@ -94,13 +94,14 @@ func exponential(n *neuron) (neuronRule, error) {
 	}
 	scale, shift := ln*float64(p.GetScale()), ln*float64(p.GetShift())
 	return neuronRule{
+		needs: needsY,
 		f:     func(x float64) float64 { return math.Exp(scale*x + shift) },
 		slope: func(_, y float64) float64 { return scale * y },
-		tile: func(y, x []float32) {
+		tile: func(y, x []float32, _ scratch) {
 			simd.Affine(y, x, float32(scale), float32(shift))
 			simd.Exp(y, y)
 		},
-		tileGrad: func(dx, dy, _, y []float32) {
+		tileGrad: func(dx, dy, _, y []float32, _ scratch) {
 			simd.Mul(dx, dy, y)
 			simd.Scale(dx, dx, float32(scale))
 		},
@@ -123,12 +124,12 @@ func logarithm(n *neuron) (neuronRule, error) {
 		inPlaceSlope: func(y float64) float64 { return float64(scale) / (ln * (float64(shift) + float64(scale)*y)) },
 		f:            func(x float64) float64 { return math.Log(float64(shift)+float64(scale)*x) / ln },
 		slope:        func(x, _ float64) float64 { return float64(scale) / (ln * (float64(shift) + float64(scale)*x)) },
-		tile: func(y, x []float32) {
+		tile: func(y, x []float32, _ scratch) {
 			simd.Affine(y, x, scale, shift)
 			simd.Log(y, y)
 			simd.Scale(y, y, float32(1/ln))
 		},
-		tileGrad: func(dx, dy, x, _ []float32) {
+		tileGrad: func(dx, dy, x, _ []float32, _ scratch) {
 			k := float32(float64(scale) / ln)
 			for i, v := range x[:len(dx)] {
 				dx[i] = dy[i] * k / (shift + scale*v)

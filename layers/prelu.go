@@ -121,9 +121,9 @@ func preluSumTile(t *kernel.Tile) {
 		dy, x, sum := t.In[0][at:at+n], t.In[1][at:at+n], t.Sum[m:]
 		if t.I > 1 {
 			below := t.Scratch[0][:n]
-			simd.ReLU(below, x, 0)
-			simd.Sub(below, x, below)
-			sum[0] += simd.Dot(dy, below)
+			simd.Scale(below, x, -1)
+			simd.ReLU(below, below, 0)
+			sum[0] -= simd.Dot(dy, below)
 			return
 		}
 		for k, v := range x {

@@ -106,17 +106,6 @@ func (l *reduction) spread(dx, x []float32, g float64) {
 	}
 }
 
-// sign is 0 at 0, as the derivative of |x| is in Caffe.
-func sign(x float64) float64 {
-	switch {
-	case x > 0:
-		return 1
-	case x < 0:
-		return -1
-	}
-	return 0
-}
-
 // term is what a value adds before it is scaled, and its derivative.
 func (l *reduction) term(x float64) (value, slope float64) {
 	switch l.op {

@@ -20,8 +20,8 @@ func relu(n *neuron) (neuronRule, error) {
 			}
 			return float64(slope)
 		},
-		tile:     func(y, x []float32) { simd.ReLU(y, x, slope) },
-		tileGrad: func(dx, dy, x, _ []float32) { simd.ReLUGrad(dx, dy, x, slope) },
+		tile:     func(y, x []float32, _ scratch) { simd.ReLU(y, x, slope) },
+		tileGrad: func(dx, dy, x, _ []float32, _ scratch) { simd.ReLUGrad(dx, dy, x, slope) },
 		cost:     kernel.Work{Flops: 2},
 	}, nil
 }

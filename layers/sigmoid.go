@@ -16,10 +16,11 @@ func init() {
 // sigmoid is Caffe's Sigmoid layer; y' = y * (1 - y).
 func sigmoid(*neuron) (neuronRule, error) {
 	return neuronRule{
+		needs: needsY,
 		f:     logistic,
 		slope: func(_, y float64) float64 { return y * (1 - y) },
-		tile:  simd.Sigmoid,
-		tileGrad: func(dx, dy, _, y []float32) {
+		tile:  vector(simd.Sigmoid),
+		tileGrad: func(dx, dy, _, y []float32, _ scratch) {
 			for i, v := range y[:len(dx)] {
 				dx[i] = dy[i] * v * (1 - v)
 			}
@@ -33,10 +34,11 @@ func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 // tanh is Caffe's TanH layer; y' = 1 - y^2.
 func tanh(*neuron) (neuronRule, error) {
 	return neuronRule{
+		needs: needsY,
 		f:     math.Tanh,
 		slope: func(_, y float64) float64 { return 1 - y*y },
-		tile:  simd.Tanh,
-		tileGrad: func(dx, dy, _, y []float32) {
+		tile:  vector(simd.Tanh),
+		tileGrad: func(dx, dy, _, y []float32, _ scratch) {
 			for i, v := range y[:len(dx)] {
 				dx[i] = dy[i] * (1 - v*v)
 			}
@@ -49,20 +51,23 @@ func tanh(*neuron) (neuronRule, error) {
 func swish(n *neuron) (neuronRule, error) {
 	beta := n.Param.GetSwishParam().GetBeta()
 	return neuronRule{
-		keepX: true,
-		f:     func(x float64) float64 { return x * logistic(float64(beta)*x) },
+		needs: needsBoth, keepX: true, scratch: true,
+		f: func(x float64) float64 { return x * logistic(float64(beta)*x) },
 		slope: func(x, y float64) float64 {
 			return float64(beta)*y + logistic(float64(beta)*x)*(1-float64(beta)*y)
 		},
-		tile: func(y, x []float32) {
-			for i, v := range x[:len(y)] {
-				y[i] = v * float32(logistic(float64(beta*v)))
-			}
+		tile: func(y, x []float32, tmp scratch) {
+			s := tmp[0]
+			simd.Scale(s, x, beta)
+			simd.Sigmoid(s, s)
+			simd.Mul(y, x, s)
 		},
-		tileGrad: func(dx, dy, x, y []float32) {
+		tileGrad: func(dx, dy, x, y []float32, tmp scratch) {
+			s := tmp[0]
+			simd.Scale(s, x, beta)
+			simd.Sigmoid(s, s)
 			for i, v := range y[:len(dx)] {
-				s := float32(logistic(float64(beta * x[i])))
-				dx[i] = dy[i] * (beta*v + s*(1-beta*v))
+				dx[i] = dy[i] * (beta*v + s[i]*(1-beta*v))
 			}
 		},
 		cost: kernel.Work{Flops: 5, Specials: 2},

@@ -1,0 +1,221 @@
+package layers
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+// recurrent is what Caffe's RNN and LSTM layers share. Bottoms are x (T x N x ...), cont (T x N; 0 where a sequence begins),
+// a static input (N x ...), and with expose_hidden the first states; tops are T x N x D and the last states. With s_t the
+// state's first part, h, and gates*D values of
+//
+//	a_t = W_x x_t + b + W_static x_static + W_h (cont_t * h_(t-1)),
+//
+// a cell turns a_t into the next state. The products with x and those of the weights' gradients are done for all of T at
+// once. Where cont is 1 at t = 0 the state carries on from the last Forward. As in Caffe, no gradient goes into the
+// first states or comes out of the last.
+type recurrent struct {
+	Base
+	cell                   cell
+	gates, states          int
+	d, t, n, k, static     int
+	hasStatic, expose      bool
+	hidden                 []hiddenState
+	cont, prev, a, da, dh  []float32 // T x N x D (cont, prev, dh), T x N x gates*D (a, da)
+	fixed, dprev           []float32 // N x gates*D; N x D
+	spread                 spread
+	mask, carry            maskOp
+	input, inputGrad, dwx  matmul
+	step, stepGrad, dwh    matmul
+	fixedIn, dFixed, dwFix matmul
+	addFixed               adder
+	bias                   rowSum
+}
+
+// hiddenState holds a state before step 0 and after each: (T+1) x N x D.
+type hiddenState []float32
+
+// cell is what differs between recurrent layers.
+type cell interface {
+	setUp(p *caffepb.RecurrentParameter) error
+	prepare() error
+	begin()                                       // before the steps of Backward
+	step(t int) error                             // state t+1 from a_t and state t
+	stepBack(t int, dh []float32) error           // da_t from the gradient of h_(t+1)
+	output(top *blob.Blob) error                  // the top from the states
+	outputBack(top *blob.Blob) ([]float32, error) // the gradients of all h from the top's
+}
+
+func (l *recurrent) SetUp(bottom, _ []*blob.Blob) error {
+	p := l.Param.GetRecurrentParam()
+	l.d, l.expose = int(p.GetNumOutput()), p.GetExposeHidden()
+	if l.d < 1 {
+		return fmt.Errorf("num_output must be positive, it is %d", l.d)
+	}
+	given := 0
+	if l.expose {
+		given = l.states
+	}
+	if n := len(bottom) - given; n < 2 || n > 3 {
+		return fmt.Errorf("there are %d bottoms: x, cont, perhaps a static input, and %d first states are needed", len(bottom), given)
+	}
+	l.hasStatic = len(bottom)-given == 3
+	if bottom[0].NumAxes() < 2 {
+		return fmt.Errorf("bottom[0] must have at least 2 axes -- (#timesteps, #streams, ...): it has shape %s", bottom[0].ShapeString())
+	}
+	l.t, l.k = bottom[0].Dim(0), bottom[0].CountFrom(2)
+	rows := l.gates * l.d
+	if err := l.addWeight(p.GetWeightFiller(), rows, l.k); err != nil {
+		return err
+	}
+	if err := l.addWeight(p.GetBiasFiller(), rows); err != nil {
+		return err
+	}
+	if l.hasStatic {
+		if bottom[2].NumAxes() < 1 {
+			return fmt.Errorf("bottom[2] must have at least 1 axis -- (#streams, ...): it has shape %s", bottom[2].ShapeString())
+		}
+		l.static = bottom[2].CountFrom(1)
+		if err := l.addWeight(p.GetWeightFiller(), rows, l.static); err != nil {
+			return err
+		}
+	}
+	if err := l.addWeight(p.GetWeightFiller(), rows, l.d); err != nil {
+		return err
+	}
+	return l.cell.setUp(p)
+}
+
+// hiddenWeight is the index of W_h.
+func (l *recurrent) hiddenWeight() int {
+	if l.hasStatic {
+		return 3
+	}
+	return 2
+}
+
+func (l *recurrent) check(bottom, top []*blob.Blob) error {
+	x, cont := bottom[0], bottom[1]
+	if x.NumAxes() < 2 || x.Dim(0) != l.t || x.CountFrom(2) != l.k {
+		return fmt.Errorf("bottom[0] has shape %s, the layer was set up for %d time steps of %d values", x.ShapeString(), l.t, l.k)
+	}
+	n := x.Dim(1)
+	if cont.NumAxes() != 2 || cont.Dim(0) != l.t || cont.Dim(1) != n {
+		return fmt.Errorf("bottom[1] must have shape %d %d, time steps x streams: it has %s", l.t, n, cont.ShapeString())
+	}
+	if l.hasStatic && (bottom[2].Dim(0) != n || bottom[2].CountFrom(1) != l.static) {
+		return fmt.Errorf("bottom[2] must be %d streams of %d values: it has shape %s", n, l.static, bottom[2].ShapeString())
+	}
+	want := 1
+	if l.expose {
+		want += l.states
+		for i, b := range bottom[len(bottom)-l.states:] {
+			if b.Count() != n*l.d {
+				return fmt.Errorf("first state %d must have shape 1 %d %d: it has %s", i, n, l.d, b.ShapeString())
+			}
+		}
+	}
+	if len(top) != want {
+		return fmt.Errorf("there are %d tops, %d needed", len(top), want)
+	}
+	return nil
+}
+
+func (l *recurrent) Reshape(bottom, top []*blob.Blob) error {
+	if err := l.check(bottom, top); err != nil {
+		return err
+	}
+	n := bottom[0].Dim(1)
+	top[0].Reshape(l.t, n, l.d)
+	for _, b := range top[1:] {
+		b.Reshape(1, n, l.d)
+	}
+	if l.n == n {
+		return nil
+	}
+	l.n = n
+	return l.prepare()
+}
+
+// at is the part of step t of an array with n x width values a step.
+func (l *recurrent) at(a []float32, t, width int) []float32 {
+	return a[t*l.n*width : (t+1)*l.n*width]
+}
+
+func (l *recurrent) Forward(bottom, top []*blob.Blob) error {
+	for i, s := range l.hidden {
+		if l.expose {
+			copy(l.at(s, 0, l.d), bottom[len(bottom)-l.states+i].Data())
+		} else {
+			copy(l.at(s, 0, l.d), l.at(s, l.t, l.d))
+		}
+	}
+	if err := l.spread.run(bottom[1].Data(), l.cont); err != nil {
+		return err
+	}
+	if err := l.input.run(bottom[0].Data(), l.params[0].Data(), l.params[1].Data(), l.a); err != nil {
+		return err
+	}
+	if l.hasStatic {
+		if err := l.fixedIn.run(bottom[2].Data(), l.params[2].Data(), nil, l.fixed); err != nil {
+			return err
+		}
+	}
+	wh, rows := l.params[l.hiddenWeight()].Data(), l.gates*l.d
+	for t := range l.t {
+		a, prev := l.at(l.a, t, rows), l.at(l.prev, t, l.d)
+		if err := l.mask.run(l.at(l.cont, t, l.d), l.at(l.hidden[0], t, l.d), nil, prev); err != nil {
+			return err
+		}
+		if l.hasStatic {
+			if err := l.addFixed.run(a, l.fixed); err != nil {
+				return err
+			}
+		}
+		if err := l.step.run(prev, wh, nil, a); err != nil {
+			return err
+		}
+		if err := l.cell.step(t); err != nil {
+			return err
+		}
+	}
+	for i, b := range top[1:] {
+		copy(b.Data(), l.at(l.hidden[i], l.t, l.d))
+	}
+	return l.cell.output(top[0])
+}
+
+func (l *recurrent) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	if propagateDown[1] {
+		return errors.New("the layer cannot backpropagate to sequence indicators (bottom 1)")
+	}
+	dout, err := l.cell.outputBack(top[0])
+	if err != nil {
+		return err
+	}
+	l.cell.begin()
+	wh, rows := l.params[l.hiddenWeight()].Data(), l.gates*l.d
+	dh := l.at(dout, l.t-1, l.d)
+	for t := l.t - 1; t >= 0; t-- {
+		if err := l.cell.stepBack(t, dh); err != nil {
+			return err
+		}
+		if t == 0 {
+			break
+		}
+		if err := l.stepGrad.run(l.at(l.da, t, rows), wh, nil, l.dprev); err != nil {
+			return err
+		}
+		dh = l.dh
+		if err := l.carry.run(l.at(l.cont, t, l.d), l.dprev, l.at(dout, t-1, l.d), dh); err != nil {
+			return err
+		}
+	}
+	if err := l.weightGrads(bottom); err != nil {
+		return err
+	}
+	return l.bottomGrads(propagateDown, bottom)
+}

@@ -1,0 +1,88 @@
+package topology
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/internal/suggest"
+)
+
+// algorithm is one way to reduce.
+type algorithm struct {
+	name string
+	plan func(l Layout, n int) *Schedule
+	cost func(c Costs, bytes float64) VTime
+}
+
+// algorithms in the order of their names' list. auto and dynamic choose among them.
+var algorithms = []algorithm{
+	{"ring", newRing, Costs.Ring},
+	{"recursive_doubling", newRecursiveDoubling, Costs.RecursiveDoubling},
+	{"halving_doubling", newHalvingDoubling, Costs.HalvingDoubling},
+	{"binomial_tree", newBinomialTree, Costs.BinomialTree},
+	{"hierarchical", newHierarchical, Costs.Hierarchical},
+	{"topology", newTopology, Costs.Topology},
+}
+
+const (
+	// Auto is the name for the choice by closed forms.
+	Auto = "auto"
+	// Measured is the name for the choice by measuring: see [Dynamic].
+	Measured = "dynamic"
+)
+
+// Fixed lists the names of the algorithms, without auto and dynamic.
+func Fixed() []string {
+	var names []string
+	for _, a := range algorithms {
+		names = append(names, a.name)
+	}
+	return names
+}
+
+// Algorithms lists all names that a user may give.
+func Algorithms() []string { return append(Fixed(), Auto, Measured) }
+
+// CheckAlgorithm returns an error for a name that is none of Algorithms.
+func CheckAlgorithm(name string) error {
+	for _, known := range Algorithms() {
+		if name == known {
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown all-reduce algorithm %q%s (algorithms: %s)", name, suggest.DidYouMean(name, Algorithms()), suggest.List(Algorithms()))
+}
+
+func find(name string) algorithm {
+	for _, a := range algorithms {
+		if a.name == name {
+			return a
+		}
+	}
+	panic("topology: no fixed algorithm " + name)
+}
+
+// NewSchedule plans an all-reduce of n elements by one of the Fixed algorithms.
+func NewSchedule(name string, l Layout, n int) *Schedule {
+	s := find(name).plan(l, n)
+	s.Algorithm = name
+	return s
+}
+
+// Choose returns the fixed algorithm whose closed form is the least for an array of that many bytes; the first of the list where
+// several are.
+func Choose(spec Spec, l Layout, bytes int) string {
+	costs := NewCosts(spec, l)
+	best := algorithms[0]
+	least := best.cost(costs, float64(bytes))
+	for _, a := range algorithms[1:] {
+		if c := a.cost(costs, float64(bytes)); c < least {
+			best, least = a, c
+		}
+	}
+	return best.name
+}
+
+// Cost returns the closed form of one of the Fixed algorithms for an array of that many bytes.
+func Cost(name string, spec Spec, l Layout, bytes int) VTime {
+	return find(name).cost(NewCosts(spec, l), float64(bytes))
+}

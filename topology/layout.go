@@ -1,0 +1,121 @@
+package topology
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/internal/suggest"
+)
+
+// Mapping says how consecutive ranks are placed on nodes.
+type Mapping string
+
+const (
+	// Block fills one supernode after the other: rank r is on node r.
+	Block Mapping = "block"
+	// RoundRobin deals ranks over the supernodes: with S of them, rank r is in supernode r mod S.
+	RoundRobin Mapping = "round_robin"
+)
+
+// Mappings are the names of all mappings.
+func Mappings() []string { return []string{string(Block), string(RoundRobin)} }
+
+// ParseMapping returns the mapping of a name.
+func ParseMapping(name string) (Mapping, error) {
+	for _, m := range Mappings() {
+		if m == name {
+			return Mapping(m), nil
+		}
+	}
+	return "", fmt.Errorf("unknown mapping %q%s (mappings: %s)", name, suggest.DidYouMean(name, Mappings()), suggest.List(Mappings()))
+}
+
+// Layout says which supernode each rank is in; one rank is on one node. The nodes used are the first of the cluster.
+type Layout struct {
+	Mapping    Mapping
+	supernode  []int // of each rank
+	supernodes int
+}
+
+// Flat is the layout of ranks under one switch.
+func Flat(ranks int) Layout {
+	return Layout{Mapping: Block, supernode: make([]int, ranks), supernodes: 1}
+}
+
+// NewLayout places ranks on the first nodes of a cluster.
+func NewLayout(spec Spec, ranks int, m Mapping) (Layout, error) {
+	if ranks < 1 || ranks > spec.Nodes {
+		return Layout{}, fmt.Errorf("cluster %q has %d nodes; %d were asked for", spec.Name, spec.Nodes, ranks)
+	}
+	l := Layout{Mapping: m, supernode: make([]int, ranks)}
+	for r := range l.supernode {
+		l.supernode[r] = r / spec.NodesPerSupernode
+	}
+	l.supernodes = l.supernode[ranks-1] + 1
+	if m == RoundRobin {
+		dealt := make([]int, 0, ranks)
+		for _, node := range l.dealOut(identity(ranks)) {
+			dealt = append(dealt, l.supernode[node])
+		}
+		l.supernode = dealt
+	}
+	return l, nil
+}
+
+// Ranks returns the number of ranks.
+func (l Layout) Ranks() int { return len(l.supernode) }
+
+// Supernodes returns the number of supernodes that have ranks.
+func (l Layout) Supernodes() int { return l.supernodes }
+
+// Supernode returns the supernode of a rank.
+func (l Layout) Supernode(rank int) int { return l.supernode[rank] }
+
+// groups returns the given ranks by supernode, each group in the order given.
+func (l Layout) groups(ranks []int) [][]int {
+	groups := make([][]int, l.supernodes)
+	for _, r := range ranks {
+		s := l.supernode[r]
+		groups[s] = append(groups[s], r)
+	}
+	return groups
+}
+
+// dealOut orders ranks round-robin over supernodes: the first of each, then the second of each, and so on.
+func (l Layout) dealOut(ranks []int) []int {
+	groups := l.groups(ranks)
+	out := make([]int, 0, len(ranks))
+	for i := 0; len(out) < len(ranks); i++ {
+		for _, g := range groups {
+			if i < len(g) {
+				out = append(out, g[i])
+			}
+		}
+	}
+	return out
+}
+
+// gather orders ranks by supernode.
+func (l Layout) gather(ranks []int) []int {
+	out := make([]int, 0, len(ranks))
+	for _, g := range l.groups(ranks) {
+		out = append(out, g...)
+	}
+	return out
+}
+
+// largest returns the number of ranks in the fullest supernode.
+func (l Layout) largest() int {
+	most := 0
+	for _, g := range l.groups(identity(l.Ranks())) {
+		most = max(most, len(g))
+	}
+	return most
+}
+
+func identity(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}

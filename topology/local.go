@@ -1,0 +1,158 @@
+package topology
+
+import (
+	"errors"
+	"sync"
+)
+
+// errAborted is what a rank gets from a call when another rank has failed.
+var errAborted = errors.New("topology: another rank has failed")
+
+// Local is a group of ranks in one process.
+type Local struct {
+	ranks []localRank
+	boxes []mailbox // [from*size+to]
+	done  chan struct{}
+	once  sync.Once
+	cause error // why done is closed
+}
+
+// mailbox hands a slice from one rank to another. The receiver copies out of the sender's slice, then acknowledges; until
+// then the sender's call does not return.
+type mailbox struct {
+	data chan []float32
+	ack  chan struct{}
+}
+
+// NewLocal returns a group of size ranks, each to be used by its own goroutine.
+func NewLocal(size int) *Local {
+	l := &Local{ranks: make([]localRank, size), boxes: make([]mailbox, size*size), done: make(chan struct{})}
+	for i := range l.boxes {
+		l.boxes[i] = mailbox{data: make(chan []float32, 1), ack: make(chan struct{}, 1)}
+	}
+	for r := range l.ranks {
+		l.ranks[r] = localRank{l, r}
+	}
+	return l
+}
+
+// Transport returns the rank's side of the group.
+func (l *Local) Transport(rank int) Transport { return &l.ranks[rank] }
+
+// Abort makes the calls of all ranks that wait, and all later ones, fail. The first cause counts.
+func (l *Local) Abort(cause error) {
+	l.once.Do(func() {
+		l.cause = errors.Join(errAborted, cause)
+		close(l.done)
+	})
+}
+
+// Run calls work in a goroutine for each rank and waits for all. If one returns an error the others are stopped at their
+// next call, and Run returns that error as a *RankError.
+func (l *Local) Run(work func(t Transport) error) error {
+	return runRanks(len(l.ranks), l.Transport, l.Abort, work)
+}
+
+// runRanks calls work for every rank at once and returns the first failure that is no consequence of another's.
+func runRanks(size int, transport func(rank int) Transport, abort func(error), work func(Transport) error) error {
+	errs := make([]error, size)
+	var wg sync.WaitGroup
+	for r := range size {
+		wg.Go(func() {
+			if err := work(transport(r)); err != nil {
+				errs[r] = &RankError{r, err}
+				abort(errs[r])
+			}
+		})
+	}
+	wg.Wait()
+	var consequence error
+	for _, err := range errs {
+		switch {
+		case err == nil:
+		case !errors.Is(err, errAborted):
+			return err
+		case consequence == nil:
+			consequence = err
+		}
+	}
+	return consequence
+}
+
+type localRank struct {
+	group *Local
+	rank  int
+}
+
+func (t *localRank) Rank() int { return t.rank }
+
+func (t *localRank) Size() int { return len(t.group.ranks) }
+
+func (t *localRank) box(from, to int) *mailbox { return &t.group.boxes[from*len(t.group.ranks)+to] }
+
+func (t *localRank) Send(to int, data []float32) error {
+	if err := t.post(to, data); err != nil {
+		return err
+	}
+	return t.acknowledged(to)
+}
+
+func (t *localRank) Recv(from int, data []float32) error {
+	if err := checkPeer(t.rank, t.Size(), from, "receive from"); err != nil {
+		return err
+	}
+	return t.take(from, data)
+}
+
+// take copies the next message of a rank.
+func (t *localRank) take(from int, data []float32) error {
+	box := t.box(from, t.rank)
+	select {
+	case sent := <-box.data:
+		if len(sent) != len(data) {
+			err := lengthError(from, t.rank, len(sent), len(data))
+			t.group.Abort(err)
+			return err
+		}
+		copy(data, sent)
+		box.ack <- struct{}{}
+		return nil
+	case <-t.group.done:
+		return t.group.cause
+	}
+}
+
+func (t *localRank) SendRecv(to int, send []float32, from int, recv []float32) error {
+	if err := checkPeer(t.rank, t.Size(), from, "receive from"); err != nil {
+		return err
+	}
+	if err := t.post(to, send); err != nil {
+		return err
+	}
+	if err := t.take(from, recv); err != nil {
+		return err
+	}
+	return t.acknowledged(to)
+}
+
+func (t *localRank) post(to int, data []float32) error {
+	if err := checkPeer(t.rank, t.Size(), to, "send to"); err != nil {
+		return err
+	}
+	select {
+	case <-t.group.done:
+		return t.group.cause
+	default:
+	}
+	t.box(t.rank, to).data <- data // never blocks: the last message in it was acknowledged
+	return nil
+}
+
+func (t *localRank) acknowledged(to int) error {
+	select {
+	case <-t.box(t.rank, to).ack:
+		return nil
+	case <-t.group.done:
+		return t.group.cause
+	}
+}

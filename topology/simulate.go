@@ -1,0 +1,95 @@
+package topology
+
+import "fmt"
+
+// Timing is the outcome of a simulation.
+type Timing struct {
+	Seconds    VTime // when the last rank ends
+	Steps      int   // the most that a rank makes
+	IntraBytes int64 // sent inside supernodes, over all ranks
+	InterBytes int64 // sent between supernodes
+}
+
+// BusBandwidth returns 2 n (p-1)/p / t in bytes a second: what each node's link carries at least, whatever the algorithm.
+func (t Timing) BusBandwidth(ranks, bytes int) float64 {
+	if t.Seconds == 0 {
+		return 0
+	}
+	return 2 * float64(bytes) * float64(ranks-1) / float64(ranks) / float64(t.Seconds)
+}
+
+// maxSteps is how many steps of all ranks are worth playing; the ring of 40,960 nodes has 3.4e9.
+const maxSteps = 200e6
+
+// Simulate plays a schedule on a cluster and returns what it takes. Elements have elementBytes bytes. trace, if not nil, is called
+// for every message when it ends.
+func Simulate(spec Spec, l Layout, s *Schedule, elementBytes int, trace func(Message)) (Timing, error) {
+	if steps := float64(s.Ranks) * float64(s.Rounds); steps > maxSteps {
+		return Timing{}, fmt.Errorf("%s over %d nodes makes %.3g steps, more than the %.3g that are simulated; its closed form estimates %.6g s",
+			s.Algorithm, s.Ranks, steps, float64(maxSteps), float64(Cost(s.Algorithm, spec, l, s.Elements*elementBytes)))
+	}
+	p := &player{schedule: s, net: newNetwork(spec, l), elementBytes: elementBytes, ranks: make([]playing, s.Ranks)}
+	p.net.ended = trace
+	for r := range p.ranks {
+		if err := p.proceed(r, 0); err != nil {
+			return Timing{}, err
+		}
+	}
+	for {
+		c, ok := p.net.next()
+		if !ok {
+			break
+		}
+		at := c.at + spec.reduceTime(float64(p.ranks[c.rank].reduceBytes))
+		if err := p.proceed(c.rank, at); err != nil {
+			return Timing{}, err
+		}
+	}
+	return p.timing()
+}
+
+// player takes each rank through its rounds.
+type player struct {
+	schedule     *Schedule
+	net          *network
+	elementBytes int
+	ranks        []playing
+}
+
+type playing struct {
+	round, steps int
+	reduceBytes  int // to be added when the current step is complete
+	end          VTime
+}
+
+// proceed posts a rank's next step, if it has one.
+func (p *player) proceed(rank int, at VTime) error {
+	r := &p.ranks[rank]
+	r.end = at
+	for r.round < p.schedule.Rounds {
+		s := p.schedule.Step(rank, r.round)
+		r.round++
+		if s.Idle() {
+			continue
+		}
+		r.steps++
+		r.reduceBytes = 0
+		if s.Reduce && s.From != None {
+			r.reduceBytes = s.Recv.Len() * p.elementBytes
+		}
+		return p.net.post(rank, at, s.To, s.Send.Len()*p.elementBytes, s.From, s.Recv.Len()*p.elementBytes)
+	}
+	r.round++ // past the end: the rank has finished
+	return nil
+}
+
+func (p *player) timing() (Timing, error) {
+	t := Timing{IntraBytes: p.net.intra, InterBytes: p.net.inter}
+	for rank, r := range p.ranks {
+		if r.round <= p.schedule.Rounds {
+			return Timing{}, fmt.Errorf("topology: %s: rank %d waits for ever in round %d", p.schedule.Algorithm, rank, r.round-1)
+		}
+		t.Seconds, t.Steps = max(t.Seconds, r.end), max(t.Steps, r.steps)
+	}
+	return t, nil
+}

@@ -1,0 +1,206 @@
+package topology
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+)
+
+// testSpec has round figures: 10 GB/s, 2 us, 4 GB/s of additions.
+func testSpec(nodes, perSupernode int, oversubscription float64) Spec {
+	return Spec{
+		Name: "test", Nodes: nodes, NodesPerSupernode: perSupernode, BytesPerSecond: 10e9, Latency: 2e-6,
+		Oversubscription: oversubscription, UplinkLatency: 3e-6, ReduceBytesPerSecond: 4e9,
+	}
+}
+
+func layout(t testing.TB, spec Spec, ranks int, m Mapping) Layout {
+	t.Helper()
+	l, err := NewLayout(spec, ranks, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func simulate(t testing.TB, spec Spec, l Layout, s *Schedule) Timing {
+	t.Helper()
+	timing, err := Simulate(spec, l, s, 4, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return timing
+}
+
+func near(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance*math.Abs(want)) {
+		t.Errorf("%s: %.12g, want %.12g within %g of it", what, got, want, tolerance)
+	}
+}
+
+// TestUnsharedLinks holds the simulation against the textbook forms under one switch, where no link is shared.
+func TestUnsharedLinks(t *testing.T) {
+	const alpha, beta, gamma = 2e-6, 1 / 10e9, 1 / 4e9
+	for _, c := range []struct {
+		algorithm string
+		ranks     int
+		want      func(p, log, n float64) float64
+	}{
+		{"ring", 7, func(p, _, n float64) float64 { return 2*(p-1)*alpha + (p-1)/p*n*(2*beta+gamma) }},
+		{"ring", 8, func(p, _, n float64) float64 { return 2*(p-1)*alpha + (p-1)/p*n*(2*beta+gamma) }},
+		{"recursive_doubling", 16, func(_, log, n float64) float64 { return log * (alpha + n*(beta+gamma)) }},
+		{"recursive_doubling", 18, func(_, _, n float64) float64 { return 5*(alpha+n*(beta+gamma)) + alpha + n*beta }},
+		{"halving_doubling", 16, func(p, log, n float64) float64 { return 2*log*alpha + (p-1)/p*n*(2*beta+gamma) }},
+		{"halving_doubling", 256, func(p, log, n float64) float64 { return 2*log*alpha + (p-1)/p*n*(2*beta+gamma) }},
+		{"halving_doubling", 6, func(_, _, n float64) float64 {
+			return 2*alpha + n*(2*beta+gamma) + 4*alpha + 0.75*n*(2*beta+gamma)
+		}},
+		{"topology", 64, func(p, log, n float64) float64 { return 2*log*alpha + (p-1)/p*n*(2*beta+gamma) }},
+		{"hierarchical", 64, func(p, log, n float64) float64 { return 2*log*alpha + (p-1)/p*n*(2*beta+gamma) }},
+		{"binomial_tree", 8, func(_, log, n float64) float64 { return 2*log*(alpha+n*beta) + log*n*gamma }},
+		{"binomial_tree", 9, func(_, _, n float64) float64 { return 8*(alpha+n*beta) + 4*n*gamma }},
+		{"ring", 1, func(_, _, _ float64) float64 { return 0 }},
+	} {
+		spec := testSpec(256, 256, 1)
+		l := layout(t, spec, c.ranks, Block)
+		elements := 256 * 63 * 1000 // divides by every number of ranks
+		bytes := float64(4 * elements)
+		want := c.want(float64(c.ranks), math.Log2(float64(c.ranks)), bytes)
+		name := fmt.Sprintf("%s over %d", c.algorithm, c.ranks)
+		near(t, name+" simulated", float64(simulate(t, spec, l, NewSchedule(c.algorithm, l, elements)).Seconds), want, 1e-9)
+		near(t, name+" closed form", float64(Cost(c.algorithm, spec, l, 4*elements)), want, 1e-9)
+	}
+}
+
+// TestSwCaffeFormulas holds halving and doubling against the two formulas of [SWC] V-A, latency left out.
+func TestSwCaffeFormulas(t *testing.T) {
+	for _, c := range []struct{ p, q, oversubscription int }{{8, 4, 4}, {1024, 256, 4}, {512, 64, 2}, {256, 256, 4}} {
+		spec := testSpec(c.p, c.q, float64(c.oversubscription))
+		spec.Latency, spec.UplinkLatency = 0, 0
+		elements := 58_150_000 // 232.6 MB
+		p, q, n := float64(c.p), float64(c.q), 4*float64(elements)
+		beta1, gamma := 1/spec.BytesPerSecond, 1/spec.ReduceBytesPerSecond
+		beta2 := float64(c.oversubscription) * beta1
+		common := (p - 1) / p * n * gamma
+		block := 2*n/p*((q-1)*beta1+(p-q)*beta2) + common
+		dealt := 2*n/p*((p-p/q)*beta1+(p/q-1)*beta2) + common
+		for _, run := range []struct {
+			algorithm string
+			mapping   Mapping
+			want      float64
+		}{
+			{"halving_doubling", Block, block}, {"halving_doubling", RoundRobin, dealt},
+			{"topology", Block, dealt}, {"topology", RoundRobin, dealt},
+		} {
+			l := layout(t, spec, c.p, run.mapping)
+			name := fmt.Sprintf("%s, %s, p %d, q %d", run.algorithm, run.mapping, c.p, c.q)
+			near(t, name, float64(simulate(t, spec, l, NewSchedule(run.algorithm, l, elements)).Seconds), run.want, 1e-3)
+			near(t, name+", closed form", float64(Cost(run.algorithm, spec, l, 4*elements)), run.want, 1e-9)
+		}
+	}
+}
+
+// pairs sends one message of each pair's size from its first rank to its second.
+func pairs(ranks int, list [][3]int) *Schedule {
+	steps := make([]Step, ranks)
+	for r := range steps {
+		steps[r] = idle
+	}
+	elements := 0
+	for _, p := range list {
+		steps[p[0]].To, steps[p[0]].Send = p[1], Range{0, p[2]}
+		steps[p[1]].From, steps[p[1]].Recv = p[0], Range{0, p[2]}
+		elements = max(elements, p[2])
+	}
+	return &Schedule{Algorithm: "pairs", Ranks: ranks, Elements: elements, Rounds: 1, step: func(rank, _ int) Step { return steps[rank] }}
+}
+
+// TestUplinkShares: k messages on one uplink get min(B, q B / (oversubscription k)) each, in one direction and in both.
+func TestUplinkShares(t *testing.T) {
+	const q, oversubscription, elements = 16, 4, 1_000_000
+	spec := testSpec(2*q, q, oversubscription)
+	l := layout(t, spec, 2*q, Block)
+	for k := 1; k <= q; k++ {
+		rate := min(spec.BytesPerSecond, q*spec.BytesPerSecond/(oversubscription*float64(k)))
+		want := 5e-6 + 4*elements/rate
+		var out, both [][3]int
+		for i := range k {
+			out = append(out, [3]int{i, q + i, elements})
+			both = append(both, [3]int{i, q + i, elements}, [3]int{q + i, i, elements})
+		}
+		near(t, fmt.Sprintf("%d out", k), float64(simulate(t, spec, l, pairs(2*q, out)).Seconds), want, 1e-9)
+		near(t, fmt.Sprintf("%d both ways", k), float64(simulate(t, spec, l, pairs(2*q, both)).Seconds), want, 1e-9)
+	}
+}
+
+// TestMaxMin: a message whose other uplink is crowded leaves its share of the first to the others.
+func TestMaxMin(t *testing.T) {
+	spec := testSpec(12, 4, 2) // uplinks of 20 GB/s
+	spec.Latency, spec.UplinkLatency = 0, 0
+	l := layout(t, spec, 12, Block)
+	// Three messages enter supernode 2 by one from 0 and two more from 1, and two leave 0 for 1: into 2 each gets 20/3 GB/s, and those
+	// from 0 to 1 get (20 - 20/3)/2 each, by the uplink of 0.
+	ends := map[[2]int]VTime{}
+	_, err := Simulate(spec, l, pairs(12, [][3]int{{0, 8, 1e6}, {4, 9, 1e6}, {5, 10, 1e6}, {1, 6, 1e6}, {2, 7, 1e6}}), 4, func(m Message) {
+		ends[[2]int{m.From, m.To}] = m.End
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		from, to int
+		rate     float64
+	}{{0, 8, 20e9 / 3}, {4, 9, 20e9 / 3}, {1, 6, 20e9 / 3}, {2, 7, 20e9 / 3}} {
+		near(t, fmt.Sprintf("%d to %d", c.from, c.to), float64(ends[[2]int{c.from, c.to}]), 4e6/c.rate, 1e-9)
+	}
+	// One alone from 0 to 1 beside the crowd of four into 2 (5 GB/s each): the link's 10 GB/s, though an even split of the uplink
+	// of 0 among its two would be 10 too; with three from 0 to 1 it is (20 - 5)/3... of which the second case below.
+	ends = map[[2]int]VTime{}
+	list := [][3]int{{0, 8, 1e6}, {4, 9, 1e6}, {5, 10, 1e6}, {6, 11, 1e6}, {1, 4, 1e6}, {2, 5, 1e6}}
+	if _, err := Simulate(spec, l, pairs(12, list), 4, func(m Message) { ends[[2]int{m.From, m.To}] = m.End }); err != nil {
+		t.Fatal(err)
+	}
+	near(t, "crowded", float64(ends[[2]int{0, 8}]), 4e6/5e9, 1e-9)
+	near(t, "left over", float64(ends[[2]int{1, 4}]), 4e6/7.5e9, 1e-9)
+}
+
+func TestTopologyPays(t *testing.T) {
+	spec, err := LoadSpec("taihulight")
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	l := layout(t, spec, 1024, Block)
+	const elements = 58_150_000
+	plain := simulate(t, spec, l, NewSchedule("halving_doubling", l, elements))
+	aware := simulate(t, spec, l, NewSchedule("topology", l, elements))
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("1024 nodes took %v", took)
+	}
+	if plain.Seconds < 3*aware.Seconds {
+		t.Errorf("halving_doubling %v s, topology %v s", plain.Seconds, aware.Seconds)
+	}
+	t.Logf("%v %v ratio %v", plain, aware, plain.Seconds/aware.Seconds)
+}
+
+func TestWholeMachine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("40,960 nodes take seconds")
+	}
+	spec, err := LoadSpec("taihulight")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, algorithm := range []string{"halving_doubling", "topology", "hierarchical"} {
+		start := time.Now()
+		l := layout(t, spec, spec.Nodes, Block)
+		timing := simulate(t, spec, l, NewSchedule(algorithm, l, 58_150_000))
+		took := time.Since(start)
+		if took > time.Minute {
+			t.Errorf("%s took %v", algorithm, took)
+		}
+		t.Logf("%s: %v in %v; closed form %v", algorithm, timing, took, Cost(algorithm, spec, l, 4*58_150_000))
+	}
+}

@@ -1,0 +1,127 @@
+package topology
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"sort"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/internal/suggest"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/clusterpb"
+)
+
+//go:embed clusters/*.prototxt
+var clusterFiles embed.FS
+
+// VTime is a span of virtual time, in seconds.
+type VTime float64
+
+// Spec describes a cluster. It is a value: copy it and change a figure to describe another one.
+type Spec struct {
+	Name              string
+	Description       string
+	Nodes             int
+	NodesPerSupernode int
+	BytesPerSecond    float64 // of a node's link, each way
+	Latency           VTime   // of a message inside a supernode
+	Oversubscription  float64 // node links' bandwidth over the uplink's
+	UplinkLatency     VTime   // added to a message between supernodes
+	// ReduceBytesPerSecond is how fast a node adds a received array to its own; 0: at no cost.
+	ReduceBytesPerSecond float64
+
+	bySize []sizePoint
+}
+
+type sizePoint struct{ bytes, bytesPerSecond float64 }
+
+// uplinkBandwidth is the bandwidth of a supernode's uplink, each way, in bytes a second.
+func (s Spec) uplinkBandwidth() float64 {
+	return float64(s.NodesPerSupernode) * s.BytesPerSecond / s.Oversubscription
+}
+
+// messageBandwidth is the most that a message of a size reaches, in bytes a second.
+func (s Spec) messageBandwidth(bytes float64) float64 {
+	t := s.bySize
+	if len(t) == 0 {
+		return s.BytesPerSecond
+	}
+	i := sort.Search(len(t), func(i int) bool { return t[i].bytes >= bytes })
+	switch i {
+	case 0:
+		return t[0].bytesPerSecond
+	case len(t):
+		return t[i-1].bytesPerSecond
+	}
+	a, b := t[i-1], t[i]
+	share := math.Log(bytes/a.bytes) / math.Log(b.bytes/a.bytes)
+	return a.bytesPerSecond + share*(b.bytesPerSecond-a.bytesPerSecond)
+}
+
+// reduceTime is what adding received bytes costs.
+func (s Spec) reduceTime(bytes float64) VTime {
+	if s.ReduceBytesPerSecond == 0 {
+		return 0
+	}
+	return VTime(bytes / s.ReduceBytesPerSecond)
+}
+
+// ClusterNames lists the clusters that are built in.
+func ClusterNames() []string {
+	entries, err := clusterFiles.ReadDir("clusters")
+	if err != nil {
+		panic("topology: " + err.Error())
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".prototxt"))
+	}
+	return names
+}
+
+// LoadSpec reads a cluster by the name of one that is built in, or from a file.
+func LoadSpec(nameOrFile string) (Spec, error) {
+	if text, err := clusterFiles.ReadFile("clusters/" + nameOrFile + ".prototxt"); err == nil {
+		return ParseSpec(nameOrFile+".prototxt", text)
+	}
+	text, err := os.ReadFile(nameOrFile)
+	if errors.Is(err, os.ErrNotExist) {
+		names := ClusterNames()
+		return Spec{}, fmt.Errorf("unknown cluster %q%s, and no such file (clusters: %s)", nameOrFile, suggest.DidYouMean(nameOrFile, names), suggest.List(names))
+	}
+	if err != nil {
+		return Spec{}, err
+	}
+	return ParseSpec(nameOrFile, text)
+}
+
+// ParseSpec reads a cluster from the text of a file.
+func ParseSpec(file string, text []byte) (Spec, error) {
+	var m clusterpb.Cluster
+	source, err := swproto.UnmarshalText(file, text, &m)
+	if err != nil {
+		return Spec{}, err
+	}
+	const giga, micro = 1e9, 1e-6
+	s := Spec{
+		Name: m.GetName(), Description: m.GetDescription(),
+		Nodes: int(m.GetNodes()), NodesPerSupernode: int(m.GetNodesPerSupernode()),
+		BytesPerSecond:       m.GetNodeLink().GetBandwidthGbytesPerS() * giga,
+		Latency:              VTime(m.GetNodeLink().GetLatencyUs() * micro),
+		Oversubscription:     1,
+		ReduceBytesPerSecond: m.GetReduceGbytesPerS() * giga,
+	}
+	if u := m.GetUplink(); u != nil {
+		s.Oversubscription, s.UplinkLatency = u.GetOversubscription(), VTime(u.GetLatencyUs()*micro)
+	}
+	for _, p := range m.GetNodeLink().GetBySize() {
+		s.bySize = append(s.bySize, sizePoint{float64(p.GetMessageBytes()), p.GetBandwidthGbytesPerS() * giga})
+	}
+	if field, err := validate(&m); err != nil {
+		return Spec{}, fmt.Errorf("%s: cluster %q: %s %w", at(source, field, file), s.Name, field, err)
+	}
+	return s, nil
+}

@@ -1,0 +1,79 @@
+package topology
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/clusterpb"
+)
+
+// at says where a field, or the message that holds it, stands.
+func at(source *swproto.Source, field, file string) string {
+	for {
+		if pos := source.Pos(field); pos != "" {
+			return pos
+		}
+		dot := strings.LastIndexByte(field, '.')
+		if dot < 0 {
+			return file
+		}
+		field = field[:dot]
+	}
+}
+
+// validate names the first figure that cannot be.
+func validate(m *clusterpb.Cluster) (field string, err error) {
+	positive := func(v float64) error {
+		if v > 0 && !math.IsInf(v, 1) {
+			return nil
+		}
+		return fmt.Errorf("must be positive, it is %g", v)
+	}
+	notNegative := func(v float64) error {
+		if v >= 0 && !math.IsInf(v, 1) {
+			return nil
+		}
+		return fmt.Errorf("must not be negative, it is %g", v)
+	}
+	link, up := m.GetNodeLink(), m.GetUplink()
+	type check struct {
+		field string
+		err   error
+	}
+	checks := []check{
+		{"nodes", positive(float64(m.GetNodes()))},
+		{"nodes_per_supernode", positive(float64(m.GetNodesPerSupernode()))},
+		{"node_link.bandwidth_gbytes_per_s", positive(link.GetBandwidthGbytesPerS())},
+		{"node_link.latency_us", notNegative(link.GetLatencyUs())},
+	}
+	before := 0.0
+	for i, p := range link.GetBySize() {
+		name := fmt.Sprintf("node_link.by_size[%d].", i)
+		size := float64(p.GetMessageBytes())
+		order := error(nil)
+		if size <= before {
+			order = fmt.Errorf("must grow from entry to entry, it is %g after %g", size, before)
+		}
+		before = size
+		checks = append(checks, check{name + "message_bytes", order},
+			check{name + "bandwidth_gbytes_per_s", positive(p.GetBandwidthGbytesPerS())})
+	}
+	switch {
+	case up != nil:
+		checks = append(checks, check{"uplink.oversubscription", positive(up.GetOversubscription())},
+			check{"uplink.latency_us", notNegative(up.GetLatencyUs())})
+	case m.GetNodes() > m.GetNodesPerSupernode():
+		checks = append(checks, check{"uplink", fmt.Errorf("is missing: %d nodes do not fit one supernode of %d", m.GetNodes(), m.GetNodesPerSupernode())})
+	}
+	if m.ReduceGbytesPerS != nil {
+		checks = append(checks, check{"reduce_gbytes_per_s", positive(m.GetReduceGbytesPerS())})
+	}
+	for _, c := range checks {
+		if c.err != nil {
+			return c.field, c.err
+		}
+	}
+	return "", nil
+}
