@@ -24,6 +24,14 @@ type Block struct {
 // Count returns the number of values in the block.
 func (b *Block) Count() int { return b.Planes * b.Rows * b.Cols }
 
+// Extent returns the number of values from the block's first to its last, those between its runs included.
+func (b *Block) Extent() int {
+	if b.Count() == 0 {
+		return 0
+	}
+	return (b.Planes-1)*b.PlaneStride + (b.Rows-1)*b.RowStride + b.Cols
+}
+
 // run is the length of the contiguous runs of the block, and their number: rows and planes that touch make one run.
 func (b *Block) run() (length, number int) {
 	switch {

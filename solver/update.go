@@ -57,7 +57,7 @@ func newUpdater(p *caffepb.SolverParameter, n *swnet.Net, d *layers.Device) (*up
 }
 
 // makeKernel prepares the stream that reads and writes weight, gradient and histories once: regularise, apply the
-// rule, subtract. Its last array is scratch.
+// rule, subtract.
 func (w *weightUpdate) makeKernel(r rule, d *layers.Device) error {
 	arrays := make([]kernel.Array, 2+r.histories)
 	n := w.weight.Blob.Count()
@@ -65,7 +65,7 @@ func (w *weightUpdate) makeKernel(r rule, d *layers.Device) error {
 	w.outs = make([][]float32, len(arrays))
 	var err error
 	w.kernel, err = kernel.NewStream(d.Machine, kernel.Stream{
-		Name: "update", Dims: [3]int{1, 1, n}, Ins: arrays, Outs: arrays, Scratch: 1,
+		Name: "update", Dims: [3]int{1, 1, n}, Ins: arrays, Outs: arrays, InPlace: len(arrays), Scratch: 1,
 		Cost: kernel.Work{Flops: float64(4 + 4*r.histories), Specials: float64(r.histories - 1)},
 		Op: func(t *kernel.Tile) {
 			weight, g := t.Out[0], t.Out[1]

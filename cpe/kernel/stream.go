@@ -129,7 +129,8 @@ func (k *StreamKernel) box(t *Tile, n int) {
 	t.O, t.M, t.I = min(p.Tile[0], p.Dims[0]-t.O0), min(p.Tile[1], p.Dims[1]-t.M0), min(p.Tile[2], p.Dims[2]-t.I0)
 }
 
-// block is the part of an array that a tile covers.
+// block is the part of an array that a tile covers, cut off at its end: what a native tile aliases must not reach into
+// the next one, which another core group may have.
 func (k *StreamKernel) block(t *Tile, a Array, data []float32) cpe.Block {
 	mid, inner := k.plan.Dims[1], k.plan.Dims[2]
 	b := cpe.Block{Planes: t.O, PlaneStride: mid * inner, Rows: t.M, RowStride: inner, Cols: t.I}
@@ -143,7 +144,8 @@ func (k *StreamKernel) block(t *Tile, a Array, data []float32) cpe.Block {
 		at = t.M0
 	}
 	if data != nil {
-		b.Data = data[at:]
+		end := at + b.Extent()
+		b.Data = data[at:end:end]
 	}
 	return b
 }
@@ -158,7 +160,9 @@ func (k *StreamKernel) runTile(c *cpe.CPE, w *streamWorker, n int) error {
 			return err
 		}
 	}
-	for j, a := range s.Outs {
+	copy(t.Out, t.In[:s.InPlace])
+	for j, a := range s.Outs[s.InPlace:] {
+		j += s.InPlace
 		if err := k.place(c, t, a, k.outs[j], &t.Out[j], false); err != nil {
 			return err
 		}

@@ -30,9 +30,12 @@ type Stream struct {
 	// WholeMid: a tile holds all of mid, as softmax over channels needs. It is implied by a Plane among Outs, whose values
 	// belong to all of mid.
 	WholeMid bool
-	// Ins and Outs are the shapes of the arrays given to Run. An array that is read and written is in both lists; Op then
-	// reads In and writes Out, which are one array natively and two in LDM.
+	// Ins and Outs are the shapes of the arrays given to Run. Unless InPlace says otherwise Op reads In and writes Out, which
+	// are two tiles in LDM even if Run is given one array for both.
 	Ins, Outs []Array
+	// InPlace is the number of arrays that are updated: the first of Ins, which are the first of Outs as well. They have one
+	// tile, loaded and stored, and Op may read and write it as either.
+	InPlace int
 	// Scratch is the number of Full arrays of a tile's extent that Op uses besides.
 	Scratch int
 	// Sums is the number of sums over outer and inner that Op adds up for every index of mid.
@@ -118,7 +121,7 @@ func (s *Stream) fit(budget int) [3]int {
 
 func (s *Stream) arrays() (full, plane, row int) {
 	full = s.Scratch
-	for _, list := range [][]Array{s.Ins, s.Outs} {
+	for _, list := range [][]Array{s.Ins, s.Outs[s.InPlace:]} {
 		for _, a := range list {
 			switch a {
 			case Full:

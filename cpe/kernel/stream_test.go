@@ -138,3 +138,28 @@ func TestStreamReturnsTheFirstError(t *testing.T) {
 type labelError int
 
 func (labelError) Error() string { return "bad label" }
+
+// TestStreamTilesEnd: the slices of a tile end with its last element, so that an operation over a whole slice stays off
+// the next tile, which another core group may have. Every element must be counted up once.
+func TestStreamTilesEnd(t *testing.T) {
+	onMachines(t, func(t *testing.T, m *cpe.Machine) {
+		const n = 300_007
+		k, err := NewStream(m, Stream{Name: "count up", Dims: [3]int{1, 1, n}, Ins: []Array{Full}, Outs: []Array{Full}, InPlace: 1, Op: func(t *Tile) {
+			for i := range t.Out[0] {
+				t.Out[0][i]++
+			}
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := make([]float32, n)
+		if err := k.Run([][]float32{x}, [][]float32{x}); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range x {
+			if v != 1 {
+				t.Fatalf("element %d was counted %g times", i, v)
+			}
+		}
+	})
+}
