@@ -3,6 +3,8 @@ package data
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -31,11 +33,25 @@ func OpenDB(p *caffepb.DataParameter) (Source, error) {
 	}
 	switch p.GetBackend() {
 	case caffepb.DataParameter_LMDB:
-		return openLMDB(p.GetSource())
+		s, err := openLMDB(p.GetSource())
+		return s, hint(err, p.GetSource(), "CURRENT", "LEVELDB")
 	case caffepb.DataParameter_LEVELDB:
-		return openLevelDB(p.GetSource())
+		s, err := openLevelDB(p.GetSource())
+		return s, hint(err, p.GetSource(), "data.mdb", "LMDB")
 	}
 	return nil, fmt.Errorf("data_param: unknown backend %v (known: LEVELDB, LMDB)", p.GetBackend())
+}
+
+// hint adds to an error that the folder holds a database of another backend, if its file says so. LEVELDB being the
+// field's default, a forgotten backend is the likeliest cause.
+func hint(err error, path, file, backend string) error {
+	if err == nil {
+		return nil
+	}
+	if _, missing := os.Stat(filepath.Join(path, file)); missing != nil {
+		return err
+	}
+	return fmt.Errorf("%w (the folder holds a database of backend %s: set data_param { backend: %s })", err, backend, backend)
 }
 
 // entries is a database as dbSource walks over it.
