@@ -12,7 +12,7 @@ func report(b *testing.B, flops float64) {
 
 func BenchmarkGemm(b *testing.B) {
 	for _, groups := range []int{1, 2} {
-		for _, n := range []int{64, 256, 512, 1024} {
+		for _, n := range []int{64, 256, 512, 1000, 1024} {
 			b.Run(fmt.Sprintf("groups=%d/n=%d", groups, n), func(b *testing.B) {
 				g, err := NewGemm(hostMachine(b, groups), GemmShape{M: n, N: n, K: n})
 				if err != nil {

@@ -51,10 +51,11 @@ type level struct {
 	name   string
 	width  int
 	mr, nr int
+	narrow int // rows of the smaller panel of ScatteredKernel
 }
 
 var (
-	goLevel   = level{name: "go", mr: 4, nr: 8}
+	goLevel   = level{name: "go", mr: 4, nr: 8, narrow: 4}
 	active    = &goLevel
 	requested string
 )

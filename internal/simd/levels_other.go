@@ -22,3 +22,9 @@ func (l *level) panelA(_, _ *float32, _, _ int) {}
 
 // panelB packs a full panel of B.
 func (l *level) panelB(_, _ *float32, _, _ int) {}
+
+// scattered is the micro kernel whose B is not packed.
+func (l *level) scattered(*Scatter, int, *float32, *float32, *int, *float32, *int32, *int32, bool) {}
+
+// transpose turns four rows.
+func (l *level) transpose(_, _ *float32, _, _, _ int) {}

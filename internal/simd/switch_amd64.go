@@ -199,3 +199,26 @@ func (l *level) panelB(dst, src *float32, ld, k int) {
 		packBAVX2(dst, src, ld, k)
 	}
 }
+
+// scattered calls the micro kernel of this level whose B is not packed.
+func (l *level) scattered(s *Scatter, k int, a, b *float32, offs *int, c *float32, mask0, mask1 *int32, accumulate bool) {
+	switch {
+	case l.width == 16 && s.Rows == l.mr:
+		scattered12AVX512(k, a, b, offs, c, s.LDC, s.Gap, s.CGap, mask0, mask1, accumulate)
+	case l.width == 16:
+		scattered8AVX512(k, a, b, offs, c, s.LDC, s.Gap, s.CGap, mask0, mask1, accumulate)
+	case s.Rows == l.mr:
+		scattered6AVX2(k, a, b, offs, c, s.LDC, s.Gap, s.CGap, mask0, mask1, accumulate)
+	default:
+		scattered4AVX2(k, a, b, offs, c, s.LDC, s.Gap, s.CGap, mask0, mask1, accumulate)
+	}
+}
+
+// transpose turns four rows of n values, n a multiple of four.
+func (l *level) transpose(dst, src *float32, ldd, lds, n int) {
+	if l.width == 16 {
+		transposeAVX512(dst, src, ldd, lds, n)
+	} else {
+		transposeAVX2(dst, src, ldd, lds, n)
+	}
+}

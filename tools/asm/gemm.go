@@ -6,6 +6,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
+// panelAhead is how many bytes ahead of its use a panel of A, which comes from L2, is fetched.
+const panelAhead = 1024
+
 // micro emits the GEMM micro kernel of mr rows and two vectors of columns.
 func (s isa) micro(mr int) {
 	TEXT("micro"+s.tag, NOSPLIT, "func(k int, a, b, c *float32, ldc int, accumulate bool)")
@@ -21,16 +24,19 @@ func (s isa) micro(mr int) {
 	acc := make([][2]reg.VecVirtual, mr)
 	for i := range acc {
 		for j := range acc[i] {
-			r := s.v()
-			acc[i][j] = r
-			if s.w == 16 {
-				VPXORD(r, r, r)
-			} else {
-				VXORPS(r, r, r)
-			}
+			acc[i][j] = s.zero()
 		}
 	}
 	wide := 4 * s.w
+	ahead := GP64()
+	MOVQ(c, ahead)
+	for range acc {
+		for j := range acc[0] {
+			PREFETCHT0(Mem{Base: ahead, Disp: j * wide})
+		}
+		PREFETCHT0(Mem{Base: ahead, Disp: 2*wide - 4})
+		ADDQ(ldc, ahead)
+	}
 	step := func(u int) {
 		var bv [2]reg.VecVirtual
 		for j := range bv {
@@ -52,6 +58,9 @@ func (s isa) micro(mr int) {
 	CMPQ(k, U32(4))
 	JLT(LabelRef("one"))
 	for u := 0; u < 4; u++ {
+		if u*mr*4%64 == 0 || u*mr*4%64+mr*4 > 64 {
+			PREFETCHT0(Mem{Base: a, Disp: panelAhead + u*mr*4})
+		}
 		step(u)
 	}
 	advance(4)

@@ -13,11 +13,14 @@ func main() {
 	level := flag.String("level", "avx512", "avx512 or avx2")
 	flag.Parse()
 	ConstraintExpr("amd64")
-	s, mr := isa{w: 16, tag: "AVX512"}, 12
+	s, mr, narrow := isa{w: 16, tag: "AVX512"}, 12, 8
 	if *level == "avx2" {
-		s, mr = isa{w: 8, tag: "AVX2"}, 6
+		s, mr, narrow = isa{w: 8, tag: "AVX2"}, 6, 4
 	}
 	s.micro(mr)
+	s.scattered(mr)
+	s.scattered(narrow)
+	s.transpose()
 	s.packA(mr)
 	s.packB()
 	s.arithmetic()

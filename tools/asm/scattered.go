@@ -1,0 +1,180 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// scattered emits the micro kernel whose B is not packed: row p of B is two vectors of memory, at b+offs[p] and gap values
+// further. The two vectors of a row of C are cgap apart; of each only the lanes of its mask are stored.
+func (s isa) scattered(mr int) {
+	name := fmt.Sprintf("scattered%d%s", mr, s.tag)
+	TEXT(name, NOSPLIT, "func(k int, a, b *float32, offs *int, c *float32, ldc, gap, cgap int, mask0, mask1 *int32, accumulate bool)")
+	Pragma("noescape")
+	Doc(name + " is the micro kernel of rows of B that lie anywhere.")
+	k := Load(Param("k"), GP64())
+	a := Load(Param("a"), GP64())
+	b := [2]reg.Register{Load(Param("b"), GP64()), GP64()}
+	offs := Load(Param("offs"), GP64())
+	gap := Load(Param("gap"), GP64())
+	LEAQ(Mem{Base: b[0], Index: gap, Scale: 4}, b[1])
+	acc := make([][2]reg.VecVirtual, mr)
+	for i := range acc {
+		for j := range acc[i] {
+			acc[i][j] = s.zero()
+		}
+	}
+	step := func(u int) {
+		at := GP64()
+		MOVQ(Mem{Base: offs, Disp: 8 * u}, at)
+		var bv [2]reg.VecVirtual
+		for j := range bv {
+			bv[j] = s.load(Mem{Base: b[j], Index: at, Scale: 4})
+		}
+		for i := range acc {
+			x := s.v()
+			VBROADCASTSS(Mem{Base: a, Disp: (u*mr + i) * 4}, x)
+			VFMADD231PS(bv[0], x, acc[i][0])
+			VFMADD231PS(bv[1], x, acc[i][1])
+		}
+	}
+	advance := func(n int) {
+		ADDQ(U32(n*mr*4), a)
+		ADDQ(U32(n*8), offs)
+		SUBQ(U32(n), k)
+	}
+	Label("four")
+	CMPQ(k, U32(4))
+	JLT(LabelRef("one"))
+	for u := 0; u < 4; u++ {
+		step(u)
+	}
+	advance(4)
+	JMP(LabelRef("four"))
+	Label("one")
+	CMPQ(k, U32(1))
+	JLT(LabelRef("store"))
+	step(0)
+	advance(1)
+	JMP(LabelRef("one"))
+	Label("store")
+	masks := [2]reg.Register{s.mask(Load(Param("mask0"), GP64())), s.mask(Load(Param("mask1"), GP64()))}
+	c := [2]reg.Register{Load(Param("c"), GP64()), GP64()}
+	ldc := Load(Param("ldc"), GP64())
+	cgap := Load(Param("cgap"), GP64())
+	keep := Load(Param("accumulate"), GP8())
+	SHLQ(Imm(2), ldc)
+	LEAQ(Mem{Base: c[0], Index: cgap, Scale: 4}, c[1])
+	TESTB(keep, keep)
+	JEQ(LabelRef("write"))
+	from := [2]reg.Register{GP64(), GP64()}
+	for j := range from {
+		MOVQ(c[j], from[j])
+	}
+	for i := range acc {
+		for j := range acc[i] {
+			old := s.loadMasked(Mem{Base: from[j]}, masks[j])
+			VADDPS(old, acc[i][j], acc[i][j])
+			ADDQ(ldc, from[j])
+		}
+	}
+	Label("write")
+	for i := range acc {
+		for j := range acc[i] {
+			s.storeMasked(acc[i][j], Mem{Base: c[j]}, masks[j])
+			ADDQ(ldc, c[j])
+		}
+	}
+	VZEROUPPER()
+	RET()
+}
+
+func (s isa) zero() reg.VecVirtual {
+	r := s.v()
+	if s.w == 16 {
+		VPXORD(r, r, r)
+	} else {
+		VXORPS(r, r, r)
+	}
+	return r
+}
+
+// mask makes a mask of the lanes whose words in memory are not zero.
+func (s isa) mask(words reg.Register) reg.Register {
+	v := s.v()
+	if s.w == 16 {
+		k := K()
+		VMOVDQU32(Mem{Base: words}, v)
+		VPTESTMD(v, v, k)
+		return k
+	}
+	VMOVUPS(Mem{Base: words}, v)
+	return v
+}
+
+func (s isa) loadMasked(m Mem, mask reg.Register) reg.VecVirtual {
+	r := s.v()
+	if s.w == 16 {
+		VMOVUPS_Z(m, mask, r)
+	} else {
+		VMASKMOVPS(m, mask, r)
+	}
+	return r
+}
+
+func (s isa) storeMasked(v reg.VecVirtual, m Mem, mask reg.Register) {
+	if s.w == 16 {
+		VMOVUPS(v, mask, m)
+	} else {
+		VMASKMOVPS(v, mask, m)
+	}
+}
+
+// transpose emits dst[j*ldd+i] = src[i*lds+j] for four rows i of n columns j, n a multiple of four.
+func (s isa) transpose() {
+	TEXT("transpose"+s.tag, NOSPLIT, "func(dst, src *float32, ldd, lds, n int)")
+	Pragma("noescape")
+	Doc("transpose" + s.tag + " turns four rows of n values into n rows of four.")
+	dst := Load(Param("dst"), GP64())
+	src := Load(Param("src"), GP64())
+	ldd := Load(Param("ldd"), GP64())
+	lds := Load(Param("lds"), GP64())
+	n := Load(Param("n"), GP64())
+	SHLQ(Imm(2), ldd)
+	SHLQ(Imm(2), lds)
+	rows := [4]reg.Register{src, GP64(), GP64(), GP64()}
+	for i := 1; i < 4; i++ {
+		MOVQ(rows[i-1], rows[i])
+		ADDQ(lds, rows[i])
+	}
+	Label("loop")
+	CMPQ(n, U32(4))
+	JLT(LabelRef("done"))
+	var x, t [4]reg.VecVirtual
+	for i := range x {
+		x[i], t[i] = XMM(), XMM()
+		VMOVUPS(Mem{Base: rows[i]}, x[i])
+		ADDQ(Imm(16), rows[i])
+	}
+	VUNPCKLPS(x[1], x[0], t[0])
+	VUNPCKLPS(x[3], x[2], t[1])
+	VUNPCKHPS(x[1], x[0], t[2])
+	VUNPCKHPS(x[3], x[2], t[3])
+	for j := 0; j < 4; j++ {
+		r := XMM()
+		if j%2 == 0 {
+			VUNPCKLPD(t[j/2*2+1], t[j/2*2], r)
+		} else {
+			VUNPCKHPD(t[j/2*2+1], t[j/2*2], r)
+		}
+		VMOVUPS(r, Mem{Base: dst})
+		ADDQ(ldd, dst)
+	}
+	SUBQ(Imm(4), n)
+	JMP(LabelRef("loop"))
+	Label("done")
+	RET()
+}
