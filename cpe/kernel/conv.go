@@ -7,8 +7,8 @@ type Conv struct {
 	shape    ConvShape
 	plan     ConvPlan
 	machine  *cpe.Machine
-	runs     [3]convolver // by Direction
-	partials [][]float32  // of the weight gradient
+	stages   [3][]stage  // by Direction
+	partials [][]float32 // of the weight gradient
 	sum      *Copy
 	args     convArrays
 }
@@ -16,11 +16,10 @@ type Conv struct {
 // convArrays are the arrays of one run: images x (or their gradient), weights w (or theirs), results y (or theirs).
 type convArrays struct{ x, w, bias, y []float32 }
 
-// convolver computes one direction with one strategy.
-type convolver interface {
+// stage is a program that core groups run together; a direction's stages follow each other.
+type stage struct {
 	cpe.Program
-	// groups is how many core groups the work is worth; 0: all.
-	groups() int
+	groups int // how many core groups the work is worth; 0: all
 }
 
 // NewConv plans a convolution and prepares what running it needs.
@@ -31,7 +30,7 @@ func NewConv(m *cpe.Machine, s ConvShape, st Strategy) (*Conv, error) {
 		return nil, err
 	}
 	c := &Conv{shape: s, plan: planConv(&spec, s, strategies), machine: m}
-	for d := range c.runs {
+	for d := range c.stages {
 		if err := c.prepare(Direction(d)); err != nil {
 			return nil, err
 		}
@@ -39,19 +38,29 @@ func NewConv(m *cpe.Machine, s ConvShape, st Strategy) (*Conv, error) {
 	return c, c.makePartials()
 }
 
-// prepare makes the convolver of one direction.
+// prepare makes the stages of one direction.
 func (c *Conv) prepare(d Direction) error {
-	if size(c.shape.OutSize()) <= 0 || c.shape.N == 0 {
-		c.runs[d] = noConv{}
-		return nil
+	switch {
+	case size(c.shape.OutSize()) <= 0 || c.shape.N == 0:
+		c.stages[d] = []stage{{noConv{}, 1}}
+	case c.plan.Strategy[d] == Explicit:
+		e, err := newExplicitConv(c, d)
+		c.stages[d] = []stage{{e, 0}}
+		return err
+	case !c.machine.Native() || !c.shape.shiftable():
+		v, err := newImplicitConv(c, d)
+		if err != nil {
+			return err
+		}
+		c.stages[d] = []stage{{v, v.groups()}}
+	case d == WeightGradient:
+		v := newShiftedWeights(c)
+		c.stages[d] = []stage{{v, 0}, {&v.collect, 0}}
+	default:
+		v := newShiftedConv(c, d)
+		c.stages[d] = []stage{{&v.pack, 0}, {v, 0}}
 	}
-	var err error
-	if c.plan.Strategy[d] == Implicit {
-		c.runs[d], err = newImplicitConv(c, d)
-	} else {
-		c.runs[d], err = newExplicitConv(c, d)
-	}
-	return err
+	return nil
 }
 
 // noConv computes nothing, for nothing.
@@ -59,7 +68,6 @@ type noConv struct{}
 
 func (noConv) Name() string                  { return "convolution" }
 func (noConv) RunGroup(*cpe.CoreGroup) error { return nil }
-func (noConv) groups() int                   { return 1 }
 
 func (c *Conv) makePartials() error {
 	n := c.shape.Out * c.shape.depth()
@@ -104,7 +112,12 @@ func (c *Conv) InputGrad(dy, w, dx []float32) error {
 
 func (c *Conv) run(d Direction, args convArrays) error {
 	c.args = args
-	return c.machine.Run(c.runs[d], c.runs[d].groups())
+	for _, stage := range c.stages[d] {
+		if err := c.machine.Run(stage.Program, stage.groups); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // from returns data without its first n values; nil stays nil.

@@ -47,8 +47,6 @@ func newExplicitConv(c *Conv, d Direction) (*explicitConv, error) {
 // Name returns "convolution" and the direction.
 func (e *explicitConv) Name() string { return "convolution " + e.direction.String() }
 
-func (e *explicitConv) groups() int { return 0 }
-
 // RunGroup does a core group's share.
 func (e *explicitConv) RunGroup(g *cpe.CoreGroup) error {
 	w, plan := &e.workers[g.Index()], &e.conv.plan

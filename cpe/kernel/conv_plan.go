@@ -49,6 +49,28 @@ func (s ConvShape) pointwise() bool {
 	return true
 }
 
+// shiftable reports whether a native machine can convolve without a column matrix: see shiftedConv.
+func (s ConvShape) shiftable() bool { return len(s.In) <= 2 || s.pointwise() }
+
+// flattened is a pointwise convolution as one over lines of whole vectors, if its images can be cut so, or over a line that
+// is the image. Other shapes stay.
+func (s ConvShape) flattened() ConvShape {
+	if !s.pointwise() {
+		return s
+	}
+	const longest, shortest, step = 256, 32, 16
+	n, line := size(s.In), size(s.In)
+	for w := longest; w >= shortest; w -= step {
+		if n%w == 0 {
+			line = w
+			break
+		}
+	}
+	one := []int{1, 1}
+	s.In, s.Kernel, s.Stride, s.Pad, s.Dilation = []int{n / max(1, line), line}, one, one, []int{0, 0}, one
+	return s
+}
+
 // mirrored is the convolution that turns the output's gradient into the input's, where strides are 1: kernels flipped, input
 // and output channels exchanged, padding dilation*(kernel-1) - pad.
 func (s ConvShape) mirrored() ConvShape {
@@ -102,6 +124,8 @@ func planConv(spec *cpe.Spec, s ConvShape, st [3]Strategy) ConvPlan {
 		p.Band = even(p.Rows, max(1, columns/out[last]), 1)
 	}
 	switch {
+	case st[WeightGradient] == Implicit && spec.Native() && s.shiftable():
+		p.Chunks = 1
 	case st[WeightGradient] == Implicit:
 		p.Chunks = implicitChunks(s)
 	case spec.Native():

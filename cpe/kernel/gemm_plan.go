@@ -64,7 +64,7 @@ func PlanGemm(spec *cpe.Spec, s GemmShape) (GemmPlan, error) {
 func planHostGemm(spec *cpe.Spec, s GemmShape) GemmPlan {
 	p := GemmPlan{Order: [3]int{loopN, loopK, loopM}, Steps: 1}
 	p.MR, p.NR = simd.Micro()
-	p.BK = even(s.K, 256, 1)
+	p.BK = even(s.K, max(64, spec.L1Bytes/4/(p.MR+p.NR)), 1)
 	p.BM = even(s.M, max(p.MR, spec.LDMBytes/2/4/p.BK), p.MR)
 	p.BN = even(s.N, max(8*p.NR, min(spec.L3Bytes/4, 4<<20)/4/p.BK), p.NR)
 	tiles := newTiles(spec, p)

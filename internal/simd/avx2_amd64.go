@@ -9,25 +9,25 @@ package simd
 //go:noescape
 func microAVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool)
 
-// scattered6AVX2 is the micro kernel of rows of B that lie anywhere.
+// scattered6x2AVX2 is the micro kernel of rows of B that lie anywhere.
 //
 //go:noescape
-func scattered6AVX2(k int, a *float32, b *float32, offs *int, c *float32, ldc int, gap int, cgap int, mask0 *int32, mask1 *int32, accumulate bool)
+func scattered6x2AVX2(k int, a *float32, b *float32, offs *int, c *float32, ldc int, v *int, words *int32, accumulate bool)
 
-// scattered4AVX2 is the micro kernel of rows of B that lie anywhere.
+// scattered6x1AVX2 is the micro kernel of rows of B that lie anywhere.
 //
 //go:noescape
-func scattered4AVX2(k int, a *float32, b *float32, offs *int, c *float32, ldc int, gap int, cgap int, mask0 *int32, mask1 *int32, accumulate bool)
+func scattered6x1AVX2(k int, a *float32, b *float32, offs *int, c *float32, ldc int, v *int, words *int32, accumulate bool)
 
 // transposeAVX2 turns four rows of n values into n rows of four.
 //
 //go:noescape
 func transposeAVX2(dst *float32, src *float32, ldd int, lds int, n int)
 
-// packAAVX2 transposes a full panel, four columns at a time.
+// packA6AVX2 transposes a full panel, four columns at a time.
 //
 //go:noescape
-func packAAVX2(dst *float32, src *float32, ld int, k int)
+func packA6AVX2(dst *float32, src *float32, ld int, k int)
 
 // packBAVX2 copies full rows of a panel.
 //

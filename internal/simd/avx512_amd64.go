@@ -9,25 +9,30 @@ package simd
 //go:noescape
 func microAVX512(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool)
 
-// scattered12AVX512 is the micro kernel of rows of B that lie anywhere.
+// scattered6x4AVX512 is the micro kernel of rows of B that lie anywhere.
 //
 //go:noescape
-func scattered12AVX512(k int, a *float32, b *float32, offs *int, c *float32, ldc int, gap int, cgap int, mask0 *int32, mask1 *int32, accumulate bool)
+func scattered6x4AVX512(k int, a *float32, b *float32, offs *int, c *float32, ldc int, v *int, words *int32, accumulate bool)
 
-// scattered8AVX512 is the micro kernel of rows of B that lie anywhere.
+// scattered6x2AVX512 is the micro kernel of rows of B that lie anywhere.
 //
 //go:noescape
-func scattered8AVX512(k int, a *float32, b *float32, offs *int, c *float32, ldc int, gap int, cgap int, mask0 *int32, mask1 *int32, accumulate bool)
+func scattered6x2AVX512(k int, a *float32, b *float32, offs *int, c *float32, ldc int, v *int, words *int32, accumulate bool)
 
 // transposeAVX512 turns four rows of n values into n rows of four.
 //
 //go:noescape
 func transposeAVX512(dst *float32, src *float32, ldd int, lds int, n int)
 
-// packAAVX512 transposes a full panel, four columns at a time.
+// packA12AVX512 transposes a full panel, four columns at a time.
 //
 //go:noescape
-func packAAVX512(dst *float32, src *float32, ld int, k int)
+func packA12AVX512(dst *float32, src *float32, ld int, k int)
+
+// packA6AVX512 transposes a full panel, four columns at a time.
+//
+//go:noescape
+func packA6AVX512(dst *float32, src *float32, ld int, k int)
 
 // packBAVX512 copies full rows of a panel.
 //

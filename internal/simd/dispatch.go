@@ -48,14 +48,14 @@ const (
 
 // level is one set of kernels. A level of width zero is plain Go.
 type level struct {
-	name   string
-	width  int
-	mr, nr int
-	narrow int // rows of the smaller panel of ScatteredKernel
+	name          string
+	width         int
+	mr, nr        int
+	rows, vectors int // of the tile of ScatteredKernel
 }
 
 var (
-	goLevel   = level{name: "go", mr: 4, nr: 8, narrow: 4}
+	goLevel   = level{name: "go", mr: 4, nr: 8, rows: 4, vectors: 2}
 	active    = &goLevel
 	requested string
 )

@@ -4,8 +4,8 @@ import "golang.org/x/sys/cpu"
 
 // avx512Level and avx2Level hold the generated kernels.
 var (
-	avx512Level = level{name: "avx512", width: 16, mr: 12, nr: 32, narrow: 8}
-	avx2Level   = level{name: "avx2", width: 8, mr: 6, nr: 16, narrow: 4}
+	avx512Level = level{name: "avx512", width: 16, mr: 12, nr: 32, rows: 6, vectors: 4}
+	avx2Level   = level{name: "avx2", width: 8, mr: 6, nr: 16, rows: 6, vectors: 2}
 )
 
 // supported lists the levels of this machine, best first.

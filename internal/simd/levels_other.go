@@ -18,13 +18,13 @@ func (l *level) maxLanes(_, _ *float32, _ int) {}
 func (l *level) tile(int, *float32, *float32, *float32, int, bool) {}
 
 // panelA packs a full panel of A.
-func (l *level) panelA(_, _ *float32, _, _ int) {}
+func (l *level) panelA(_, _ *float32, _, _, _ int) {}
 
 // panelB packs a full panel of B.
 func (l *level) panelB(_, _ *float32, _, _ int) {}
 
 // scattered is the micro kernel whose B is not packed.
-func (l *level) scattered(*Scatter, int, *float32, *float32, *int, *float32, *int32, *int32, bool) {}
+func (l *level) scattered(int, *float32, *float32, *int, *float32, int, *int, int, *int32, bool) {}
 
 // transpose turns four rows.
 func (l *level) transpose(_, _ *float32, _, _, _ int) {}

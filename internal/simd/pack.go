@@ -4,10 +4,10 @@ package simd
 // panel of mr rows: dst[p*mr+i] = src[i*ld+p], zero for i >= rows.
 func PackA(dst, src []float32, ld, rows, k, mr int) {
 	p := 0
-	if l := active; l.width > 0 && rows == mr && mr == l.mr && k >= 4 {
+	if l := active; l.width > 0 && rows == mr && (mr == l.mr || mr == l.rows) && k >= 4 {
 		p = k &^ 3
 		_, _ = dst[k*mr-1], src[(mr-1)*ld+k-1]
-		l.panelA(&dst[0], &src[0], ld, p)
+		l.panelA(&dst[0], &src[0], ld, p, mr)
 	}
 	if p == k {
 		return

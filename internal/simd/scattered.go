@@ -1,40 +1,44 @@
 package simd
 
-// Panels returns the row counts of the two panels of A that ScatteredKernel multiplies, and the lanes of one of the two
-// vectors that its tile is wide.
-func Panels() (wide, narrow, lanes int) { return active.mr, active.narrow, active.nr / 2 }
+// Vector is where one vector of the tile of a ScatteredKernel lies: From values into B, To values into C. Its first N lanes
+// are stored.
+type Vector struct{ From, To, N int }
 
-// Scatter is where the tile of a ScatteredKernel lies: Rows of C, LDC values apart, each of two vectors; the second one is
-// CGap values behind the first in C and Gap values in B. Of the first N0 lanes are stored, of the second N1.
-type Scatter struct{ Rows, LDC, Gap, CGap, N0, N1 int }
-
-// ScatteredKernel is a micro kernel whose B is not packed: row p of B is one vector at b[offs[p]:] and one at
-// b[offs[p]+Gap:]. It sets C, or adds to it: C[i][j] (+)= Σp a[p*Rows+i]*b[offs[p]+j] over p < k = len(offs). Rows is one of
-// the counts that Panels returns. All lanes of B are read, stored or not.
-func ScatteredKernel(s *Scatter, a, b []float32, offs []int, c []float32, accumulate bool) {
-	l, k := active, len(offs)
-	if l.width == 0 || k == 0 {
-		scatteredGo(s, l.nr/2, a, b, offs, c, accumulate)
-		return
-	}
-	_ = a[k*s.Rows-1]
-	l.scattered(s, k, &a[0], &b[0], &offs[0], &c[0], &maskWords[16-s.N0], &maskWords[16-s.N1], accumulate)
-}
-
-// maskWords is a mask of n lanes from 16-n on.
+// maskWords ends the mask of n lanes that begins n words before its middle.
 var maskWords = [32]int32{-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}
 
-func scatteredGo(s *Scatter, lanes int, a, b []float32, offs []int, c []float32, accumulate bool) {
-	for i := range s.Rows {
-		for half, n := range [2]int{s.N0, s.N1} {
+// Scattered returns the tile of ScatteredKernel: rows, the largest number of vectors, and their lanes.
+func Scattered() (rows, vectors, lanes int) { return active.rows, active.vectors, active.nr / 2 }
+
+// ScatteredKernel is a micro kernel whose B is not packed: row p of B is a vector at b[v.From+offs[p]:] for each of the first n
+// vectors. It sets the vectors at c[v.To:] of every row of C, which are ldc apart, or adds to them:
+// C[i][j] (+)= Σp a[p*rows+i]*b[offs[p]+j] over p < len(offs). All lanes of B are read, stored or not. The vectors from n
+// on are overwritten.
+func ScatteredKernel(a, b []float32, offs []int, c []float32, ldc int, v *[4]Vector, n int, accumulate bool) {
+	l, k := active, len(offs)
+	if l.width == 0 || k == 0 {
+		scatteredGo(a, b, offs, c, ldc, v[:n], accumulate)
+		return
+	}
+	_ = a[k*l.rows-1]
+	for j := n; j < l.vectors; j++ {
+		v[j] = Vector{From: v[0].From, To: v[0].To}
+	}
+	l.scattered(k, &a[0], &b[0], &offs[0], &c[0], ldc, &v[0].From, n, &maskWords[16], accumulate)
+}
+
+func scatteredGo(a, b []float32, offs []int, c []float32, ldc int, vectors []Vector, accumulate bool) {
+	rows := active.rows
+	for i := range rows {
+		for _, v := range vectors {
 			var t [16]float32
 			for p, at := range offs {
-				v := a[p*s.Rows+i]
-				for j, w := range b[at+half*s.Gap:][:lanes] {
-					t[j] += v * w
+				x := a[p*rows+i]
+				for j, y := range b[v.From+at:][:v.N] {
+					t[j] += x * y
 				}
 			}
-			to := c[i*s.LDC+half*s.CGap:][:n]
+			to := c[i*ldc+v.To:][:v.N]
 			for j := range to {
 				if accumulate {
 					to[j] += t[j]

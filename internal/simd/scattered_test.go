@@ -7,51 +7,61 @@ import (
 	"testing"
 )
 
-// TestScatteredKernel compares every level with sums in float64, for both panels, numbers of lanes that are stored, and rows of
-// B in any order; values around the tile must stay.
+// TestScatteredKernel compares every level with sums in float64, for all numbers of vectors and lanes that are stored, and
+// rows of B in any order; values around the tile must stay.
 func TestScatteredKernel(t *testing.T) {
 	each(t, func(t *testing.T) {
-		wide, narrow, lanes := Panels()
-		for _, rows := range []int{wide, narrow} {
+		rows, vectors, lanes := Scattered()
+		for n := 1; n <= vectors; n++ {
 			for _, k := range []int{0, 1, 3, 4, 5, 75} {
-				for _, n := range [][2]int{{lanes, lanes}, {lanes, 1}, {3, 0}} {
+				for _, last := range []int{1, lanes - 1, lanes} {
 					for _, accumulate := range []bool{false, true} {
-						t.Run(fmt.Sprintf("%dx%d lanes %v accumulate %v", rows, k, n, accumulate), func(t *testing.T) {
-							s := Scatter{Rows: rows, LDC: 90, Gap: 37, CGap: 41, N0: n[0], N1: n[1]}
-							a, b, c := pseudo(rows*k+1, 1), pseudo(1000, 2), pseudo(rows*90, 3)
-							offs := make([]int, k)
-							for p := range offs {
-								offs[p] = p * 613 % 900
-							}
-							want := make([]float64, len(c))
-							for i, v := range c {
-								want[i] = float64(v)
-							}
-							for i := range rows {
-								for half, n := range n {
-									for j := range n {
-										at := i*s.LDC + half*s.CGap + j
-										if !accumulate {
-											want[at] = 0
-										}
-										for p := range k {
-											want[at] += float64(a[p*rows+i]) * float64(b[offs[p]+half*s.Gap+j])
-										}
-									}
-								}
-							}
-							ScatteredKernel(&s, a, b, offs, c, accumulate)
-							for i, got := range c {
-								if math.Abs(float64(got)-want[i]) > 1e-5*(1+math.Abs(want[i])) {
-									t.Fatalf("value %d is %g, want %g", i, got, want[i])
-								}
-							}
+						t.Run(fmt.Sprintf("%d vectors of %d lanes, %d deep, accumulate %v", n, last, k, accumulate), func(t *testing.T) {
+							checkScattered(t, rows, n, k, last, accumulate)
 						})
 					}
 				}
 			}
 		}
 	})
+}
+
+func checkScattered(t *testing.T, rows, n, k, last int, accumulate bool) {
+	_, _, lanes := Scattered()
+	const ldc = 90
+	a, b, c := pseudo(rows*k+1, 1), pseudo(1000, 2), pseudo(rows*ldc, 3)
+	offs := make([]int, k)
+	for p := range offs {
+		offs[p] = p * 613 % 800
+	}
+	want := make([]float64, len(c))
+	for i, v := range c {
+		want[i] = float64(v)
+	}
+	var v [4]Vector
+	for j := range n {
+		v[j] = Vector{From: j * 41, To: j * 21, N: lanes}
+	}
+	v[n-1].N = last
+	for i := range rows {
+		for _, v := range v[:n] {
+			for j := range v.N {
+				at := i*ldc + v.To + j
+				if !accumulate {
+					want[at] = 0
+				}
+				for p := range k {
+					want[at] += float64(a[p*rows+i]) * float64(b[offs[p]+v.From+j])
+				}
+			}
+		}
+	}
+	ScatteredKernel(a, b, offs, c, ldc, &v, n, accumulate)
+	for i, got := range c {
+		if math.Abs(float64(got)-want[i]) > 1e-5*(1+math.Abs(want[i])) {
+			t.Fatalf("value %d is %g, want %g", i, got, want[i])
+		}
+	}
 }
 
 func TestTranspose(t *testing.T) {
@@ -84,4 +94,29 @@ func pseudo(n int, seed uint64) []float32 {
 		v[i] = 2*r.Float32() - 1
 	}
 	return v
+}
+
+// BenchmarkScatteredKernel multiplies from L1, rows of B aligned or a value off.
+func BenchmarkScatteredKernel(b *testing.B) {
+	rows, vectors, lanes := Scattered()
+	const k = 256
+	for _, n := range []int{vectors, vectors / 2} {
+		for _, shift := range []int{0, 1} {
+			b.Run(fmt.Sprintf("vectors=%d/shift=%d", n, shift), func(b *testing.B) {
+				x, y, z := pseudo(rows*k, 1), pseudo(1<<13, 2), make([]float32, rows*vectors*lanes)
+				offs := make([]int, k)
+				for p := range offs {
+					offs[p] = p%64*64 + shift
+				}
+				var v [4]Vector
+				for j := range n {
+					v[j] = Vector{From: j * lanes, To: j * lanes, N: lanes}
+				}
+				for b.Loop() {
+					ScatteredKernel(x, y, offs, z, vectors*lanes, &v, n, true)
+				}
+				b.ReportMetric(float64(b.N)*2*float64(rows*n*lanes*k)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+			})
+		}
+	}
 }

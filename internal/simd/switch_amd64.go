@@ -182,12 +182,15 @@ func (l *level) tile(k int, a, b, c *float32, ldc int, accumulate bool) {
 	}
 }
 
-// panelA packs a full panel of A, k a multiple of four.
-func (l *level) panelA(dst, src *float32, ld, k int) {
-	if l.width == 16 {
-		packAAVX512(dst, src, ld, k)
-	} else {
-		packAAVX2(dst, src, ld, k)
+// panelA packs a full panel of A of mr rows, k a multiple of four.
+func (l *level) panelA(dst, src *float32, ld, k, mr int) {
+	switch {
+	case l.width == 16 && mr == l.mr:
+		packA12AVX512(dst, src, ld, k)
+	case l.width == 16:
+		packA6AVX512(dst, src, ld, k)
+	default:
+		packA6AVX2(dst, src, ld, k)
 	}
 }
 
@@ -200,17 +203,17 @@ func (l *level) panelB(dst, src *float32, ld, k int) {
 	}
 }
 
-// scattered calls the micro kernel of this level whose B is not packed.
-func (l *level) scattered(s *Scatter, k int, a, b *float32, offs *int, c *float32, mask0, mask1 *int32, accumulate bool) {
+// scattered calls the micro kernel of this level whose B is not packed, for n vectors.
+func (l *level) scattered(k int, a, b *float32, offs *int, c *float32, ldc int, v *int, n int, words *int32, accumulate bool) {
 	switch {
-	case l.width == 16 && s.Rows == l.mr:
-		scattered12AVX512(k, a, b, offs, c, s.LDC, s.Gap, s.CGap, mask0, mask1, accumulate)
+	case l.width == 16 && n > 2:
+		scattered6x4AVX512(k, a, b, offs, c, ldc, v, words, accumulate)
 	case l.width == 16:
-		scattered8AVX512(k, a, b, offs, c, s.LDC, s.Gap, s.CGap, mask0, mask1, accumulate)
-	case s.Rows == l.mr:
-		scattered6AVX2(k, a, b, offs, c, s.LDC, s.Gap, s.CGap, mask0, mask1, accumulate)
+		scattered6x2AVX512(k, a, b, offs, c, ldc, v, words, accumulate)
+	case n > 1:
+		scattered6x2AVX2(k, a, b, offs, c, ldc, v, words, accumulate)
 	default:
-		scattered4AVX2(k, a, b, offs, c, s.LDC, s.Gap, s.CGap, mask0, mask1, accumulate)
+		scattered6x1AVX2(k, a, b, offs, c, ldc, v, words, accumulate)
 	}
 }
 

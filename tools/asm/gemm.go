@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -96,9 +98,10 @@ func (s isa) micro(mr int) {
 // packA emits the transposition of a full panel of mr rows, four columns at a
 // time; k is a multiple of four.
 func (s isa) packA(mr int) {
-	TEXT("packA"+s.tag, NOSPLIT, "func(dst, src *float32, ld, k int)")
+	name := fmt.Sprintf("packA%d%s", mr, s.tag)
+	TEXT(name, NOSPLIT, "func(dst, src *float32, ld, k int)")
 	Pragma("noescape")
-	Doc("packA" + s.tag + " transposes a full panel, four columns at a time.")
+	Doc(name + " transposes a full panel, four columns at a time.")
 	dst := Load(Param("dst"), GP64())
 	src := Load(Param("src"), GP64())
 	ld := Load(Param("ld"), GP64())

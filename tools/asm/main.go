@@ -13,15 +13,19 @@ func main() {
 	level := flag.String("level", "avx512", "avx512 or avx2")
 	flag.Parse()
 	ConstraintExpr("amd64")
-	s, mr, narrow := isa{w: 16, tag: "AVX512"}, 12, 8
+	s, mr, rows, vectors := isa{w: 16, tag: "AVX512"}, 12, 6, []int{4, 2}
 	if *level == "avx2" {
-		s, mr, narrow = isa{w: 8, tag: "AVX2"}, 6, 4
+		s, mr, rows, vectors = isa{w: 8, tag: "AVX2"}, 6, 6, []int{2, 1}
 	}
 	s.micro(mr)
-	s.scattered(mr)
-	s.scattered(narrow)
+	for _, n := range vectors {
+		s.scattered(rows, n)
+	}
 	s.transpose()
 	s.packA(mr)
+	if rows != mr {
+		s.packA(rows)
+	}
 	s.packB()
 	s.arithmetic()
 	s.reductions()

@@ -8,37 +8,38 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// scattered emits the micro kernel whose B is not packed: row p of B is two vectors of memory, at b+offs[p] and gap values
-// further. The two vectors of a row of C are cgap apart; of each only the lanes of its mask are stored.
-func (s isa) scattered(mr int) {
-	name := fmt.Sprintf("scattered%d%s", mr, s.tag)
-	TEXT(name, NOSPLIT, "func(k int, a, b *float32, offs *int, c *float32, ldc, gap, cgap int, mask0, mask1 *int32, accumulate bool)")
+// scattered emits the micro kernel of mr rows and nv vectors whose B is not packed: row p of B is one vector at each of
+// b+from[j]+offs[p]. The vectors of a row of C are at c+to[j]; of each only the first
+// lanes are stored, the masks of n lanes being n words before words. v holds from, to and lanes of each vector.
+func (s isa) scattered(mr, nv int) {
+	name := fmt.Sprintf("scattered%dx%d%s", mr, nv, s.tag)
+	TEXT(name, NOSPLIT, "func(k int, a, b *float32, offs *int, c *float32, ldc int, v *int, words *int32, accumulate bool)")
 	Pragma("noescape")
 	Doc(name + " is the micro kernel of rows of B that lie anywhere.")
 	k := Load(Param("k"), GP64())
 	a := Load(Param("a"), GP64())
-	b := [2]reg.Register{Load(Param("b"), GP64()), GP64()}
 	offs := Load(Param("offs"), GP64())
-	gap := Load(Param("gap"), GP64())
-	LEAQ(Mem{Base: b[0], Index: gap, Scale: 4}, b[1])
-	acc := make([][2]reg.VecVirtual, mr)
+	vectors := Load(Param("v"), GP64())
+	b := places("b", vectors, nv, 0)
+	acc := make([][]reg.VecVirtual, mr)
 	for i := range acc {
-		for j := range acc[i] {
-			acc[i][j] = s.zero()
+		for range nv {
+			acc[i] = append(acc[i], s.zero())
 		}
 	}
 	step := func(u int) {
 		at := GP64()
 		MOVQ(Mem{Base: offs, Disp: 8 * u}, at)
-		var bv [2]reg.VecVirtual
+		bv := make([]reg.VecVirtual, nv)
 		for j := range bv {
 			bv[j] = s.load(Mem{Base: b[j], Index: at, Scale: 4})
 		}
 		for i := range acc {
 			x := s.v()
 			VBROADCASTSS(Mem{Base: a, Disp: (u*mr + i) * 4}, x)
-			VFMADD231PS(bv[0], x, acc[i][0])
-			VFMADD231PS(bv[1], x, acc[i][1])
+			for j := range bv {
+				VFMADD231PS(bv[j], x, acc[i][j])
+			}
 		}
 	}
 	advance := func(n int) {
@@ -61,35 +62,48 @@ func (s isa) scattered(mr int) {
 	advance(1)
 	JMP(LabelRef("one"))
 	Label("store")
-	masks := [2]reg.Register{s.mask(Load(Param("mask0"), GP64())), s.mask(Load(Param("mask1"), GP64()))}
-	c := [2]reg.Register{Load(Param("c"), GP64()), GP64()}
 	ldc := Load(Param("ldc"), GP64())
-	cgap := Load(Param("cgap"), GP64())
 	keep := Load(Param("accumulate"), GP8())
 	SHLQ(Imm(2), ldc)
-	LEAQ(Mem{Base: c[0], Index: cgap, Scale: 4}, c[1])
-	TESTB(keep, keep)
-	JEQ(LabelRef("write"))
-	from := [2]reg.Register{GP64(), GP64()}
-	for j := range from {
-		MOVQ(c[j], from[j])
-	}
-	for i := range acc {
-		for j := range acc[i] {
-			old := s.loadMasked(Mem{Base: from[j]}, masks[j])
+	c := places("c", vectors, nv, 8)
+	table := Load(Param("words"), GP64())
+	for j := range c {
+		n, words := GP64(), GP64()
+		MOVQ(Mem{Base: vectors, Disp: 24*j + 16}, n)
+		NEGQ(n)
+		LEAQ(Mem{Base: table, Index: n, Scale: 4}, words)
+		mask := s.mask(words)
+		fresh := fmt.Sprintf("fresh%d", j)
+		TESTB(keep, keep)
+		JEQ(LabelRef(fresh))
+		from := GP64()
+		MOVQ(c[j], from)
+		for i := range acc {
+			old := s.loadMasked(Mem{Base: from}, mask)
 			VADDPS(old, acc[i][j], acc[i][j])
-			ADDQ(ldc, from[j])
+			ADDQ(ldc, from)
 		}
-	}
-	Label("write")
-	for i := range acc {
-		for j := range acc[i] {
-			s.storeMasked(acc[i][j], Mem{Base: c[j]}, masks[j])
+		Label(fresh)
+		for i := range acc {
+			s.storeMasked(acc[i][j], Mem{Base: c[j]}, mask)
 			ADDQ(ldc, c[j])
 		}
 	}
 	VZEROUPPER()
 	RET()
+}
+
+// places adds to a base what a field of each vector says.
+func places(base string, vectors reg.Register, nv, field int) []reg.GPVirtual {
+	at := make([]reg.GPVirtual, nv)
+	for j := range at {
+		from := GP64()
+		MOVQ(Mem{Base: vectors, Disp: 24*j + field}, from)
+		at[j] = GP64()
+		Load(Param(base), at[j])
+		LEAQ(Mem{Base: at[j], Index: from, Scale: 4}, at[j])
+	}
+	return at
 }
 
 func (s isa) zero() reg.VecVirtual {
