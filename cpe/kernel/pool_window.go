@@ -1,5 +1,7 @@
 package kernel
 
+import "github.com/swcaffe/swcaffe/internal/simd"
+
 // area is the part of a window that lies inside the image: rows [y0,y1) and columns [x0,x1).
 type area struct{ y0, y1, x0, x1 int }
 
@@ -14,24 +16,65 @@ func (t *poolTile) row(y, x0, x1 int) []float32 {
 // gather pools the tile's windows.
 func (p *Pool) gather(t *poolTile) {
 	s := &p.shape
-	var a area
 	for oy := range t.outRows.n {
+		var a area
 		a.y0, a.y1 = window(t.outRows.at+oy, s.SH, s.PH, s.KH, s.H)
-		for ox := range t.outCols.n {
-			a.x0, a.x1 = window(t.outCols.at+ox, s.SW, s.PW, s.KW, s.W)
-			at := oy*t.outStride + ox
-			switch {
-			case s.Method == PoolMax:
-				t.out[at], t.mask[at] = t.largest(&a, s.W)
-			case s.Method == PoolAve:
-				t.out[at] = t.sum(&a) / float32(p.divisor(t.outRows.at+oy, t.outCols.at+ox))
-			case s.Train:
-				counter := (t.plane*s.OH+t.outRows.at+oy)*s.OW + t.outCols.at + ox
-				t.out[at], t.mask[at] = t.draw(&a, s.W, UniformFloat(p.key, uint64(counter)))
-			default:
-				t.out[at] = t.weightedMean(&a)
-			}
+		lo, hi := p.inner(t.outCols)
+		if a.y0 >= a.y1 || s.Method == PoolStochastic || lo >= hi {
+			lo, hi = t.outCols.n, t.outCols.n
 		}
+		for ox := range lo {
+			p.gatherOne(t, &a, oy, ox)
+		}
+		p.gatherRow(t, &a, oy, lo, hi)
+		for ox := hi; ox < t.outCols.n; ox++ {
+			p.gatherOne(t, &a, oy, ox)
+		}
+	}
+}
+
+// inner returns those of a span of outputs, counted from its start, whose windows have all their columns inside the image.
+func (p *Pool) inner(cols span) (lo, hi int) {
+	s := &p.shape
+	lo = (s.PW + s.SW - 1) / s.SW
+	hi = 0
+	if most := s.W + s.PW - s.KW; most >= 0 {
+		hi = most/s.SW + 1
+	}
+	return max(0, lo-cols.at), min(cols.n, hi-cols.at)
+}
+
+// gatherRow pools the outputs [lo, hi) of a row, whose windows have all their columns inside the image.
+func (p *Pool) gatherRow(t *poolTile, a *area, oy, lo, hi int) {
+	if lo >= hi {
+		return
+	}
+	s := &p.shape
+	x := (t.outCols.at+lo)*s.SW - s.PW
+	w := simd.Windows{KH: a.y1 - a.y0, KW: s.KW, Ld: t.inStride, Stride: s.SW}
+	src, at := t.in[(a.y0-t.inRows.at)*t.inStride+x-t.inCols.at:], oy*t.outStride
+	if s.Method == PoolAve {
+		simd.AvePool(t.out[at+lo:at+hi], float32(p.divisor(t.outRows.at+oy, t.outCols.at+lo)), src, &w)
+		return
+	}
+	simd.MaxPool(t.out[at+lo:at+hi], t.mask[at+lo:at+hi], src, a.y0*s.W+x, s.W, &w)
+}
+
+// gatherOne pools one window.
+func (p *Pool) gatherOne(t *poolTile, a *area, oy, ox int) {
+	s := &p.shape
+	a.x0, a.x1 = window(t.outCols.at+ox, s.SW, s.PW, s.KW, s.W)
+	at := oy*t.outStride + ox
+	switch {
+	case s.Method == PoolMax:
+		t.out[at], t.mask[at] = t.largest(a, s.W)
+	case s.Method == PoolAve:
+		t.out[at] = t.sum(a) / float32(p.divisor(t.outRows.at+oy, t.outCols.at+ox))
+	case s.Train:
+		counter := (t.plane*s.OH+t.outRows.at+oy)*s.OW + t.outCols.at + ox
+		t.out[at], t.mask[at] = t.draw(a, s.W, UniformFloat(p.key, uint64(counter)))
+	default:
+		t.out[at] = t.weightedMean(a)
 	}
 }
 
@@ -115,13 +158,23 @@ func (p *Pool) spread(t *poolTile) {
 	for y := range t.inRows.n {
 		clear(t.in[y*t.inStride : y*t.inStride+t.inCols.n])
 	}
+	whole := t.inRows.n == p.shape.H && t.inCols.n == p.shape.W
 	for oy := range t.outRows.n {
-		for ox := range t.outCols.n {
-			at := oy*t.outStride + ox
-			if p.shape.masked() {
-				p.spreadOne(t, int(t.mask[at]), t.out[at])
-			} else {
-				p.spreadMean(t, t.outRows.at+oy, t.outCols.at+ox, t.out[at])
+		dy := t.out[oy*t.outStride:][:t.outCols.n]
+		switch {
+		case p.shape.masked() && whole:
+			for ox, index := range t.mask[oy*t.outStride:][:t.outCols.n] {
+				if index >= 0 {
+					t.in[index] += dy[ox]
+				}
+			}
+		case p.shape.masked():
+			for ox, index := range t.mask[oy*t.outStride:][:t.outCols.n] {
+				p.spreadOne(t, int(index), dy[ox])
+			}
+		default:
+			for ox, v := range dy {
+				p.spreadMean(t, t.outRows.at+oy, t.outCols.at+ox, v)
 			}
 		}
 	}

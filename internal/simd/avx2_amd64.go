@@ -24,6 +24,26 @@ func scattered6x1AVX2(k int, a *float32, b *float32, offs *int, c *float32, ldc 
 //go:noescape
 func transposeAVX2(dst *float32, src *float32, ldd int, lds int, n int)
 
+// maxPool1AVX2 takes the maxima of up to a vector of windows.
+//
+//go:noescape
+func maxPool1AVX2(dst *float32, mask *int32, index int, w int, src *float32, kh int, kw int, ld int, n int, words *int32)
+
+// avePool1AVX2 takes the means of up to a vector of windows.
+//
+//go:noescape
+func avePool1AVX2(dst *float32, divisor float32, src *float32, kh int, kw int, ld int, n int, words *int32)
+
+// maxPool2AVX2 takes the maxima of up to a vector of windows.
+//
+//go:noescape
+func maxPool2AVX2(dst *float32, mask *int32, index int, w int, src *float32, kh int, kw int, ld int, n int, words *int32)
+
+// avePool2AVX2 takes the means of up to a vector of windows.
+//
+//go:noescape
+func avePool2AVX2(dst *float32, divisor float32, src *float32, kh int, kw int, ld int, n int, words *int32)
+
 // packA6AVX2 transposes a full panel, four columns at a time.
 //
 //go:noescape

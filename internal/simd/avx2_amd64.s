@@ -657,6 +657,300 @@ loop:
 done:
 	RET
 
+// func maxPool1AVX2(dst *float32, mask *int32, index int, w int, src *float32, kh int, kw int, ld int, n int, words *int32)
+// Requires: AVX, AVX2
+TEXT ·maxPool1AVX2(SB), NOSPLIT, $0-80
+	VMOVUPS      c8_00000001<>+0(SB), Y4
+	MOVQ         w+24(FP), AX
+	VMOVD        AX, X0
+	VPBROADCASTD X0, Y5
+	MOVQ         index+16(FP), AX
+	VMOVD        AX, X0
+	VPBROADCASTD X0, Y2
+	VPADDD       ramp8_1<>+0(SB), Y2, Y2
+	MOVQ         src+32(FP), AX
+	MOVQ         kh+40(FP), CX
+	MOVQ         kw+48(FP), DX
+	MOVQ         ld+56(FP), BX
+	MOVQ         n+64(FP), SI
+	MOVQ         words+72(FP), DI
+	SHLQ         $0x02, BX
+	NEGQ         SI
+	LEAQ         (DI)(SI*4), SI
+	VMOVUPS      (SI), Y6
+	VMASKMOVPS   (AX), Y6, Y0
+	VMOVUPS      Y0, Y0
+	VMOVUPS      Y2, Y1
+	VPADDD       Y4, Y2, Y3
+	MOVQ         AX, DI
+	MOVQ         DX, SI
+	JMP          step
+
+line:
+	MOVQ AX, DI
+	MOVQ DX, SI
+
+tap:
+	VMASKMOVPS (DI), Y6, Y7
+	VCMPPS     $0x07, Y0, Y0, Y9
+	VCMPPS     $0x16, Y0, Y7, Y8
+	VANDPS     Y9, Y8, Y8
+	VBLENDVPS  Y8, Y7, Y0, Y0
+	VBLENDVPS  Y8, Y3, Y1, Y1
+	VPADDD     Y4, Y3, Y3
+
+step:
+	ADDQ       $0x04, DI
+	DECQ       SI
+	JNE        tap
+	VPADDD     Y5, Y2, Y2
+	VMOVUPS    Y2, Y3
+	ADDQ       BX, AX
+	DECQ       CX
+	JNE        line
+	MOVQ       dst+0(FP), AX
+	MOVQ       n+64(FP), CX
+	MOVQ       words+72(FP), DX
+	NEGQ       CX
+	LEAQ       (DX)(CX*4), CX
+	VMOVUPS    (CX), Y2
+	VMASKMOVPS Y0, Y2, (AX)
+	MOVQ       mask+8(FP), AX
+	MOVQ       n+64(FP), CX
+	MOVQ       words+72(FP), DX
+	NEGQ       CX
+	LEAQ       (DX)(CX*4), CX
+	VMOVUPS    (CX), Y0
+	VMASKMOVPS Y1, Y0, (AX)
+	VZEROUPPER
+	RET
+
+DATA c8_00000001<>+0(SB)/4, $0x00000001
+DATA c8_00000001<>+4(SB)/4, $0x00000001
+DATA c8_00000001<>+8(SB)/4, $0x00000001
+DATA c8_00000001<>+12(SB)/4, $0x00000001
+DATA c8_00000001<>+16(SB)/4, $0x00000001
+DATA c8_00000001<>+20(SB)/4, $0x00000001
+DATA c8_00000001<>+24(SB)/4, $0x00000001
+DATA c8_00000001<>+28(SB)/4, $0x00000001
+GLOBL c8_00000001<>(SB), RODATA|NOPTR, $32
+
+DATA ramp8_1<>+0(SB)/4, $0x00000000
+DATA ramp8_1<>+4(SB)/4, $0x00000001
+DATA ramp8_1<>+8(SB)/4, $0x00000002
+DATA ramp8_1<>+12(SB)/4, $0x00000003
+DATA ramp8_1<>+16(SB)/4, $0x00000004
+DATA ramp8_1<>+20(SB)/4, $0x00000005
+DATA ramp8_1<>+24(SB)/4, $0x00000006
+DATA ramp8_1<>+28(SB)/4, $0x00000007
+GLOBL ramp8_1<>(SB), RODATA|NOPTR, $32
+
+// func avePool1AVX2(dst *float32, divisor float32, src *float32, kh int, kw int, ld int, n int, words *int32)
+// Requires: AVX
+TEXT ·avePool1AVX2(SB), NOSPLIT, $0-64
+	MOVQ       src+16(FP), AX
+	MOVQ       kh+24(FP), CX
+	MOVQ       kw+32(FP), DX
+	MOVQ       ld+40(FP), BX
+	MOVQ       n+48(FP), SI
+	MOVQ       words+56(FP), DI
+	SHLQ       $0x02, BX
+	NEGQ       SI
+	LEAQ       (DI)(SI*4), SI
+	VMOVUPS    (SI), Y1
+	VMASKMOVPS (AX), Y1, Y0
+	VMOVUPS    Y0, Y0
+	MOVQ       AX, DI
+	MOVQ       DX, SI
+	JMP        step
+
+line:
+	MOVQ AX, DI
+	MOVQ DX, SI
+
+tap:
+	VMASKMOVPS (DI), Y1, Y2
+	VADDPS     Y2, Y0, Y0
+
+step:
+	ADDQ         $0x04, DI
+	DECQ         SI
+	JNE          tap
+	ADDQ         BX, AX
+	DECQ         CX
+	JNE          line
+	VBROADCASTSS divisor+8(FP), Y1
+	VDIVPS       Y1, Y0, Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         n+48(FP), CX
+	MOVQ         words+56(FP), DX
+	NEGQ         CX
+	LEAQ         (DX)(CX*4), CX
+	VMOVUPS      (CX), Y1
+	VMASKMOVPS   Y0, Y1, (AX)
+	VZEROUPPER
+	RET
+
+// func maxPool2AVX2(dst *float32, mask *int32, index int, w int, src *float32, kh int, kw int, ld int, n int, words *int32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·maxPool2AVX2(SB), NOSPLIT, $0-80
+	VMOVUPS      c8_00000001<>+0(SB), Y4
+	MOVQ         w+24(FP), AX
+	VMOVD        AX, X0
+	VPBROADCASTD X0, Y5
+	MOVQ         index+16(FP), AX
+	VMOVD        AX, X0
+	VPBROADCASTD X0, Y2
+	VPADDD       ramp8_2<>+0(SB), Y2, Y2
+	MOVQ         src+32(FP), AX
+	MOVQ         kh+40(FP), CX
+	MOVQ         kw+48(FP), DX
+	MOVQ         ld+56(FP), BX
+	MOVQ         n+64(FP), SI
+	MOVQ         words+72(FP), DI
+	SHLQ         $0x02, BX
+	MOVQ         $0x00000008, R8
+	XORQ         R9, R9
+	LEAQ         -1(SI)(SI*1), SI
+	MOVQ         SI, R10
+	SUBQ         R8, R10
+	CMOVQLT      R9, R10
+	CMPQ         SI, R8
+	CMOVQGT      R8, SI
+	NEGQ         SI
+	LEAQ         (DI)(SI*4), SI
+	VMOVUPS      (SI), Y6
+	MOVQ         R10, SI
+	NEGQ         SI
+	LEAQ         (DI)(SI*4), SI
+	VMOVUPS      (SI), Y7
+	VMASKMOVPS   (AX), Y6, Y0
+	VMASKMOVPS   32(AX), Y7, Y1
+	VSHUFPS      $0x88, Y1, Y0, Y0
+	VPERMPD      $0xd8, Y0, Y0
+	VMOVUPS      Y0, Y0
+	VMOVUPS      Y2, Y1
+	VPADDD       Y4, Y2, Y3
+	MOVQ         AX, DI
+	MOVQ         DX, SI
+	JMP          step
+
+line:
+	MOVQ AX, DI
+	MOVQ DX, SI
+
+tap:
+	VMASKMOVPS (DI), Y6, Y8
+	VMASKMOVPS 32(DI), Y7, Y9
+	VSHUFPS    $0x88, Y9, Y8, Y8
+	VPERMPD    $0xd8, Y8, Y8
+	VCMPPS     $0x07, Y0, Y0, Y10
+	VCMPPS     $0x16, Y0, Y8, Y9
+	VANDPS     Y10, Y9, Y9
+	VBLENDVPS  Y9, Y8, Y0, Y0
+	VBLENDVPS  Y9, Y3, Y1, Y1
+	VPADDD     Y4, Y3, Y3
+
+step:
+	ADDQ       $0x04, DI
+	DECQ       SI
+	JNE        tap
+	VPADDD     Y5, Y2, Y2
+	VMOVUPS    Y2, Y3
+	ADDQ       BX, AX
+	DECQ       CX
+	JNE        line
+	MOVQ       dst+0(FP), AX
+	MOVQ       n+64(FP), CX
+	MOVQ       words+72(FP), DX
+	NEGQ       CX
+	LEAQ       (DX)(CX*4), CX
+	VMOVUPS    (CX), Y2
+	VMASKMOVPS Y0, Y2, (AX)
+	MOVQ       mask+8(FP), AX
+	MOVQ       n+64(FP), CX
+	MOVQ       words+72(FP), DX
+	NEGQ       CX
+	LEAQ       (DX)(CX*4), CX
+	VMOVUPS    (CX), Y0
+	VMASKMOVPS Y1, Y0, (AX)
+	VZEROUPPER
+	RET
+
+DATA ramp8_2<>+0(SB)/4, $0x00000000
+DATA ramp8_2<>+4(SB)/4, $0x00000002
+DATA ramp8_2<>+8(SB)/4, $0x00000004
+DATA ramp8_2<>+12(SB)/4, $0x00000006
+DATA ramp8_2<>+16(SB)/4, $0x00000008
+DATA ramp8_2<>+20(SB)/4, $0x0000000a
+DATA ramp8_2<>+24(SB)/4, $0x0000000c
+DATA ramp8_2<>+28(SB)/4, $0x0000000e
+GLOBL ramp8_2<>(SB), RODATA|NOPTR, $32
+
+// func avePool2AVX2(dst *float32, divisor float32, src *float32, kh int, kw int, ld int, n int, words *int32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·avePool2AVX2(SB), NOSPLIT, $0-64
+	MOVQ       src+16(FP), AX
+	MOVQ       kh+24(FP), CX
+	MOVQ       kw+32(FP), DX
+	MOVQ       ld+40(FP), BX
+	MOVQ       n+48(FP), SI
+	MOVQ       words+56(FP), DI
+	SHLQ       $0x02, BX
+	MOVQ       $0x00000008, R8
+	XORQ       R9, R9
+	LEAQ       -1(SI)(SI*1), SI
+	MOVQ       SI, R10
+	SUBQ       R8, R10
+	CMOVQLT    R9, R10
+	CMPQ       SI, R8
+	CMOVQGT    R8, SI
+	NEGQ       SI
+	LEAQ       (DI)(SI*4), SI
+	VMOVUPS    (SI), Y1
+	MOVQ       R10, SI
+	NEGQ       SI
+	LEAQ       (DI)(SI*4), SI
+	VMOVUPS    (SI), Y2
+	VMASKMOVPS (AX), Y1, Y0
+	VMASKMOVPS 32(AX), Y2, Y3
+	VSHUFPS    $0x88, Y3, Y0, Y0
+	VPERMPD    $0xd8, Y0, Y0
+	VMOVUPS    Y0, Y0
+	MOVQ       AX, DI
+	MOVQ       DX, SI
+	JMP        step
+
+line:
+	MOVQ AX, DI
+	MOVQ DX, SI
+
+tap:
+	VMASKMOVPS (DI), Y1, Y3
+	VMASKMOVPS 32(DI), Y2, Y4
+	VSHUFPS    $0x88, Y4, Y3, Y3
+	VPERMPD    $0xd8, Y3, Y3
+	VADDPS     Y3, Y0, Y0
+
+step:
+	ADDQ         $0x04, DI
+	DECQ         SI
+	JNE          tap
+	ADDQ         BX, AX
+	DECQ         CX
+	JNE          line
+	VBROADCASTSS divisor+8(FP), Y1
+	VDIVPS       Y1, Y0, Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         n+48(FP), CX
+	MOVQ         words+56(FP), DX
+	NEGQ         CX
+	LEAQ         (DX)(CX*4), CX
+	VMOVUPS      (CX), Y1
+	VMASKMOVPS   Y0, Y1, (AX)
+	VZEROUPPER
+	RET
+
 // func packA6AVX2(dst *float32, src *float32, ld int, k int)
 // Requires: AVX
 TEXT ·packA6AVX2(SB), NOSPLIT, $0-32

@@ -24,6 +24,26 @@ func scattered6x2AVX512(k int, a *float32, b *float32, offs *int, c *float32, ld
 //go:noescape
 func transposeAVX512(dst *float32, src *float32, ldd int, lds int, n int)
 
+// maxPool1AVX512 takes the maxima of up to a vector of windows.
+//
+//go:noescape
+func maxPool1AVX512(dst *float32, mask *int32, index int, w int, src *float32, kh int, kw int, ld int, n int, words *int32)
+
+// avePool1AVX512 takes the means of up to a vector of windows.
+//
+//go:noescape
+func avePool1AVX512(dst *float32, divisor float32, src *float32, kh int, kw int, ld int, n int, words *int32)
+
+// maxPool2AVX512 takes the maxima of up to a vector of windows.
+//
+//go:noescape
+func maxPool2AVX512(dst *float32, mask *int32, index int, w int, src *float32, kh int, kw int, ld int, n int, words *int32)
+
+// avePool2AVX512 takes the means of up to a vector of windows.
+//
+//go:noescape
+func avePool2AVX512(dst *float32, divisor float32, src *float32, kh int, kw int, ld int, n int, words *int32)
+
 // packA12AVX512 transposes a full panel, four columns at a time.
 //
 //go:noescape

@@ -1084,6 +1084,332 @@ loop:
 done:
 	RET
 
+// func maxPool1AVX512(dst *float32, mask *int32, index int, w int, src *float32, kh int, kw int, ld int, n int, words *int32)
+// Requires: AVX, AVX512F
+TEXT ·maxPool1AVX512(SB), NOSPLIT, $0-80
+	VMOVUPS      c16_00000001<>+0(SB), Z4
+	MOVQ         w+24(FP), AX
+	VMOVD        AX, X0
+	VPBROADCASTD X0, Z5
+	MOVQ         index+16(FP), AX
+	VMOVD        AX, X0
+	VPBROADCASTD X0, Z2
+	VPADDD       ramp16_1<>+0(SB), Z2, Z2
+	MOVQ         src+32(FP), AX
+	MOVQ         kh+40(FP), CX
+	MOVQ         kw+48(FP), DX
+	MOVQ         ld+56(FP), BX
+	MOVQ         n+64(FP), SI
+	MOVQ         words+72(FP), DI
+	SHLQ         $0x02, BX
+	NEGQ         SI
+	LEAQ         (DI)(SI*4), SI
+	VMOVDQU32    (SI), Z0
+	VPTESTMD     Z0, Z0, K1
+	VMOVUPS.Z    (AX), K1, Z0
+	VMOVUPS      Z0, Z0
+	VMOVUPS      Z2, Z1
+	VPADDD       Z4, Z2, Z3
+	MOVQ         AX, DI
+	MOVQ         DX, SI
+	JMP          step
+
+line:
+	MOVQ AX, DI
+	MOVQ DX, SI
+
+tap:
+	VMOVUPS.Z (DI), K1, Z6
+	VCMPPS    $0x07, Z0, Z0, K2
+	VCMPPS    $0x16, Z0, Z6, K2, K2
+	VBLENDMPS Z6, Z0, K2, Z0
+	VPBLENDMD Z3, Z1, K2, Z1
+	VPADDD    Z4, Z3, Z3
+
+step:
+	ADDQ      $0x04, DI
+	DECQ      SI
+	JNE       tap
+	VPADDD    Z5, Z2, Z2
+	VMOVUPS   Z2, Z3
+	ADDQ      BX, AX
+	DECQ      CX
+	JNE       line
+	MOVQ      dst+0(FP), AX
+	MOVQ      n+64(FP), CX
+	MOVQ      words+72(FP), DX
+	NEGQ      CX
+	LEAQ      (DX)(CX*4), CX
+	VMOVDQU32 (CX), Z2
+	VPTESTMD  Z2, Z2, K1
+	VMOVUPS   Z0, K1, (AX)
+	MOVQ      mask+8(FP), AX
+	MOVQ      n+64(FP), CX
+	MOVQ      words+72(FP), DX
+	NEGQ      CX
+	LEAQ      (DX)(CX*4), CX
+	VMOVDQU32 (CX), Z0
+	VPTESTMD  Z0, Z0, K1
+	VMOVUPS   Z1, K1, (AX)
+	VZEROUPPER
+	RET
+
+DATA c16_00000001<>+0(SB)/4, $0x00000001
+DATA c16_00000001<>+4(SB)/4, $0x00000001
+DATA c16_00000001<>+8(SB)/4, $0x00000001
+DATA c16_00000001<>+12(SB)/4, $0x00000001
+DATA c16_00000001<>+16(SB)/4, $0x00000001
+DATA c16_00000001<>+20(SB)/4, $0x00000001
+DATA c16_00000001<>+24(SB)/4, $0x00000001
+DATA c16_00000001<>+28(SB)/4, $0x00000001
+DATA c16_00000001<>+32(SB)/4, $0x00000001
+DATA c16_00000001<>+36(SB)/4, $0x00000001
+DATA c16_00000001<>+40(SB)/4, $0x00000001
+DATA c16_00000001<>+44(SB)/4, $0x00000001
+DATA c16_00000001<>+48(SB)/4, $0x00000001
+DATA c16_00000001<>+52(SB)/4, $0x00000001
+DATA c16_00000001<>+56(SB)/4, $0x00000001
+DATA c16_00000001<>+60(SB)/4, $0x00000001
+GLOBL c16_00000001<>(SB), RODATA|NOPTR, $64
+
+DATA ramp16_1<>+0(SB)/4, $0x00000000
+DATA ramp16_1<>+4(SB)/4, $0x00000001
+DATA ramp16_1<>+8(SB)/4, $0x00000002
+DATA ramp16_1<>+12(SB)/4, $0x00000003
+DATA ramp16_1<>+16(SB)/4, $0x00000004
+DATA ramp16_1<>+20(SB)/4, $0x00000005
+DATA ramp16_1<>+24(SB)/4, $0x00000006
+DATA ramp16_1<>+28(SB)/4, $0x00000007
+DATA ramp16_1<>+32(SB)/4, $0x00000008
+DATA ramp16_1<>+36(SB)/4, $0x00000009
+DATA ramp16_1<>+40(SB)/4, $0x0000000a
+DATA ramp16_1<>+44(SB)/4, $0x0000000b
+DATA ramp16_1<>+48(SB)/4, $0x0000000c
+DATA ramp16_1<>+52(SB)/4, $0x0000000d
+DATA ramp16_1<>+56(SB)/4, $0x0000000e
+DATA ramp16_1<>+60(SB)/4, $0x0000000f
+GLOBL ramp16_1<>(SB), RODATA|NOPTR, $64
+
+// func avePool1AVX512(dst *float32, divisor float32, src *float32, kh int, kw int, ld int, n int, words *int32)
+// Requires: AVX, AVX512F
+TEXT ·avePool1AVX512(SB), NOSPLIT, $0-64
+	MOVQ      src+16(FP), AX
+	MOVQ      kh+24(FP), CX
+	MOVQ      kw+32(FP), DX
+	MOVQ      ld+40(FP), BX
+	MOVQ      n+48(FP), SI
+	MOVQ      words+56(FP), DI
+	SHLQ      $0x02, BX
+	NEGQ      SI
+	LEAQ      (DI)(SI*4), SI
+	VMOVDQU32 (SI), Z0
+	VPTESTMD  Z0, Z0, K1
+	VMOVUPS.Z (AX), K1, Z0
+	VMOVUPS   Z0, Z0
+	MOVQ      AX, DI
+	MOVQ      DX, SI
+	JMP       step
+
+line:
+	MOVQ AX, DI
+	MOVQ DX, SI
+
+tap:
+	VMOVUPS.Z (DI), K1, Z1
+	VADDPS    Z1, Z0, Z0
+
+step:
+	ADDQ         $0x04, DI
+	DECQ         SI
+	JNE          tap
+	ADDQ         BX, AX
+	DECQ         CX
+	JNE          line
+	VBROADCASTSS divisor+8(FP), Z1
+	VDIVPS       Z1, Z0, Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         n+48(FP), CX
+	MOVQ         words+56(FP), DX
+	NEGQ         CX
+	LEAQ         (DX)(CX*4), CX
+	VMOVDQU32    (CX), Z1
+	VPTESTMD     Z1, Z1, K1
+	VMOVUPS      Z0, K1, (AX)
+	VZEROUPPER
+	RET
+
+// func maxPool2AVX512(dst *float32, mask *int32, index int, w int, src *float32, kh int, kw int, ld int, n int, words *int32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·maxPool2AVX512(SB), NOSPLIT, $0-80
+	VMOVUPS      c16_00000001<>+0(SB), Z4
+	MOVQ         w+24(FP), AX
+	VMOVD        AX, X0
+	VPBROADCASTD X0, Z5
+	MOVQ         index+16(FP), AX
+	VMOVD        AX, X0
+	VPBROADCASTD X0, Z2
+	VPADDD       ramp16_2<>+0(SB), Z2, Z2
+	MOVQ         src+32(FP), AX
+	MOVQ         kh+40(FP), CX
+	MOVQ         kw+48(FP), DX
+	MOVQ         ld+56(FP), BX
+	MOVQ         n+64(FP), SI
+	MOVQ         words+72(FP), DI
+	SHLQ         $0x02, BX
+	MOVQ         $0x00000010, R8
+	XORQ         R9, R9
+	LEAQ         -1(SI)(SI*1), SI
+	MOVQ         SI, R10
+	SUBQ         R8, R10
+	CMOVQLT      R9, R10
+	CMPQ         SI, R8
+	CMOVQGT      R8, SI
+	NEGQ         SI
+	LEAQ         (DI)(SI*4), SI
+	VMOVDQU32    (SI), Z0
+	VPTESTMD     Z0, Z0, K1
+	MOVQ         R10, SI
+	NEGQ         SI
+	LEAQ         (DI)(SI*4), SI
+	VMOVDQU32    (SI), Z0
+	VPTESTMD     Z0, Z0, K2
+	VMOVUPS      ramp16_2<>+0(SB), Z6
+	VMOVUPS.Z    (AX), K1, Z0
+	VMOVUPS.Z    64(AX), K2, Z1
+	VPERMT2PS    Z1, Z6, Z0
+	VMOVUPS      Z0, Z0
+	VMOVUPS      Z2, Z1
+	VPADDD       Z4, Z2, Z3
+	MOVQ         AX, DI
+	MOVQ         DX, SI
+	JMP          step
+
+line:
+	MOVQ AX, DI
+	MOVQ DX, SI
+
+tap:
+	VMOVUPS.Z (DI), K1, Z7
+	VMOVUPS.Z 64(DI), K2, Z8
+	VPERMT2PS Z8, Z6, Z7
+	VCMPPS    $0x07, Z0, Z0, K3
+	VCMPPS    $0x16, Z0, Z7, K3, K3
+	VBLENDMPS Z7, Z0, K3, Z0
+	VPBLENDMD Z3, Z1, K3, Z1
+	VPADDD    Z4, Z3, Z3
+
+step:
+	ADDQ      $0x04, DI
+	DECQ      SI
+	JNE       tap
+	VPADDD    Z5, Z2, Z2
+	VMOVUPS   Z2, Z3
+	ADDQ      BX, AX
+	DECQ      CX
+	JNE       line
+	MOVQ      dst+0(FP), AX
+	MOVQ      n+64(FP), CX
+	MOVQ      words+72(FP), DX
+	NEGQ      CX
+	LEAQ      (DX)(CX*4), CX
+	VMOVDQU32 (CX), Z2
+	VPTESTMD  Z2, Z2, K1
+	VMOVUPS   Z0, K1, (AX)
+	MOVQ      mask+8(FP), AX
+	MOVQ      n+64(FP), CX
+	MOVQ      words+72(FP), DX
+	NEGQ      CX
+	LEAQ      (DX)(CX*4), CX
+	VMOVDQU32 (CX), Z0
+	VPTESTMD  Z0, Z0, K1
+	VMOVUPS   Z1, K1, (AX)
+	VZEROUPPER
+	RET
+
+DATA ramp16_2<>+0(SB)/4, $0x00000000
+DATA ramp16_2<>+4(SB)/4, $0x00000002
+DATA ramp16_2<>+8(SB)/4, $0x00000004
+DATA ramp16_2<>+12(SB)/4, $0x00000006
+DATA ramp16_2<>+16(SB)/4, $0x00000008
+DATA ramp16_2<>+20(SB)/4, $0x0000000a
+DATA ramp16_2<>+24(SB)/4, $0x0000000c
+DATA ramp16_2<>+28(SB)/4, $0x0000000e
+DATA ramp16_2<>+32(SB)/4, $0x00000010
+DATA ramp16_2<>+36(SB)/4, $0x00000012
+DATA ramp16_2<>+40(SB)/4, $0x00000014
+DATA ramp16_2<>+44(SB)/4, $0x00000016
+DATA ramp16_2<>+48(SB)/4, $0x00000018
+DATA ramp16_2<>+52(SB)/4, $0x0000001a
+DATA ramp16_2<>+56(SB)/4, $0x0000001c
+DATA ramp16_2<>+60(SB)/4, $0x0000001e
+GLOBL ramp16_2<>(SB), RODATA|NOPTR, $64
+
+// func avePool2AVX512(dst *float32, divisor float32, src *float32, kh int, kw int, ld int, n int, words *int32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·avePool2AVX512(SB), NOSPLIT, $0-64
+	MOVQ      src+16(FP), AX
+	MOVQ      kh+24(FP), CX
+	MOVQ      kw+32(FP), DX
+	MOVQ      ld+40(FP), BX
+	MOVQ      n+48(FP), SI
+	MOVQ      words+56(FP), DI
+	SHLQ      $0x02, BX
+	MOVQ      $0x00000010, R8
+	XORQ      R9, R9
+	LEAQ      -1(SI)(SI*1), SI
+	MOVQ      SI, R10
+	SUBQ      R8, R10
+	CMOVQLT   R9, R10
+	CMPQ      SI, R8
+	CMOVQGT   R8, SI
+	NEGQ      SI
+	LEAQ      (DI)(SI*4), SI
+	VMOVDQU32 (SI), Z0
+	VPTESTMD  Z0, Z0, K1
+	MOVQ      R10, SI
+	NEGQ      SI
+	LEAQ      (DI)(SI*4), SI
+	VMOVDQU32 (SI), Z0
+	VPTESTMD  Z0, Z0, K2
+	VMOVUPS   ramp16_2<>+0(SB), Z1
+	VMOVUPS.Z (AX), K1, Z0
+	VMOVUPS.Z 64(AX), K2, Z2
+	VPERMT2PS Z2, Z1, Z0
+	VMOVUPS   Z0, Z0
+	MOVQ      AX, DI
+	MOVQ      DX, SI
+	JMP       step
+
+line:
+	MOVQ AX, DI
+	MOVQ DX, SI
+
+tap:
+	VMOVUPS.Z (DI), K1, Z2
+	VMOVUPS.Z 64(DI), K2, Z3
+	VPERMT2PS Z3, Z1, Z2
+	VADDPS    Z2, Z0, Z0
+
+step:
+	ADDQ         $0x04, DI
+	DECQ         SI
+	JNE          tap
+	ADDQ         BX, AX
+	DECQ         CX
+	JNE          line
+	VBROADCASTSS divisor+8(FP), Z1
+	VDIVPS       Z1, Z0, Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         n+48(FP), CX
+	MOVQ         words+56(FP), DX
+	NEGQ         CX
+	LEAQ         (DX)(CX*4), CX
+	VMOVDQU32    (CX), Z1
+	VPTESTMD     Z1, Z1, K1
+	VMOVUPS      Z0, K1, (AX)
+	VZEROUPPER
+	RET
+
 // func packA12AVX512(dst *float32, src *float32, ld int, k int)
 // Requires: AVX
 TEXT ·packA12AVX512(SB), NOSPLIT, $0-32

@@ -28,3 +28,9 @@ func (l *level) scattered(int, *float32, *float32, *int, *float32, int, *int, in
 
 // transpose turns four rows.
 func (l *level) transpose(_, _ *float32, _, _, _ int) {}
+
+// maxPool takes maxima of windows.
+func (l *level) maxPool(*float32, *int32, int, int, *float32, int, int, int, int, int, *int32) {}
+
+// avePool takes means of windows.
+func (l *level) avePool(*float32, float32, *float32, int, int, int, int, int, *int32) {}

@@ -225,3 +225,31 @@ func (l *level) transpose(dst, src *float32, ldd, lds, n int) {
 		transposeAVX2(dst, src, ldd, lds, n)
 	}
 }
+
+// maxPool takes the maxima of n windows, at most a vector of them, 1 or 2 inputs apart.
+func (l *level) maxPool(dst *float32, mask *int32, index, w int, src *float32, kh, kw, ld, stride, n int, words *int32) {
+	switch {
+	case l.width == 16 && stride == 1:
+		maxPool1AVX512(dst, mask, index, w, src, kh, kw, ld, n, words)
+	case l.width == 16:
+		maxPool2AVX512(dst, mask, index, w, src, kh, kw, ld, n, words)
+	case stride == 1:
+		maxPool1AVX2(dst, mask, index, w, src, kh, kw, ld, n, words)
+	default:
+		maxPool2AVX2(dst, mask, index, w, src, kh, kw, ld, n, words)
+	}
+}
+
+// avePool takes the means of n windows, at most a vector of them, 1 or 2 inputs apart.
+func (l *level) avePool(dst *float32, divisor float32, src *float32, kh, kw, ld, stride, n int, words *int32) {
+	switch {
+	case l.width == 16 && stride == 1:
+		avePool1AVX512(dst, divisor, src, kh, kw, ld, n, words)
+	case l.width == 16:
+		avePool2AVX512(dst, divisor, src, kh, kw, ld, n, words)
+	case stride == 1:
+		avePool1AVX2(dst, divisor, src, kh, kw, ld, n, words)
+	default:
+		avePool2AVX2(dst, divisor, src, kh, kw, ld, n, words)
+	}
+}

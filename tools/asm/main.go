@@ -22,6 +22,10 @@ func main() {
 		s.scattered(rows, n)
 	}
 	s.transpose()
+	for _, stride := range []int{1, 2} {
+		s.maxPool(stride)
+		s.avePool(stride)
+	}
 	s.packA(mr)
 	if rows != mr {
 		s.packA(rows)
