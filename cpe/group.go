@@ -79,6 +79,16 @@ func (g *CoreGroup) Compute(most, total float64) {
 	g.ledger.Flops += total
 }
 
+// Multiply charges a product of m x k by k x n values that lie in every CPE's LDM or come over the buses, one run of steps
+// of K; first says that a block of C is loaded and stored besides. total is the operations of the whole mesh.
+func (g *CoreGroup) Multiply(m, n, k int, first bool, total float64) {
+	if g.Native() {
+		return
+	}
+	g.ledger.Flops += total
+	g.step.compute += fromNs(g.Spec().MultiplyNs(m, n, k, first))
+}
+
 // Sync ends a step of the program: every CPE has done its transfers and its work one after the other, and waits for
 // the slowest.
 func (g *CoreGroup) Sync() {
@@ -98,6 +108,13 @@ func (g *CoreGroup) Overlap() {
 		return
 	}
 	g.gather()
+	s := g.Spec()
+	if s.DMA.NeverOverlaps || g.step.bus > 0 && !s.DMA.OverlapsBuses {
+		g.ledger.Time += g.pending + g.step.total()
+		g.pending = 0
+		g.close()
+		return
+	}
 	g.ledger.Time += max(g.pending, g.step.transfer())
 	g.pending = g.step.work()
 	g.close()
@@ -106,7 +123,10 @@ func (g *CoreGroup) Overlap() {
 // gather adds the slowest CPE's own cost to the mesh's.
 func (g *CoreGroup) gather() {
 	var slowest cost
+	pending := g.Spec().DMA.MaxPending
+	g.step.settle(pending)
 	for _, c := range g.cpes[:g.active] {
+		c.cost.settle(pending)
 		if c.cost.total() > slowest.total() {
 			slowest = c.cost
 		}
@@ -123,8 +143,9 @@ func (g *CoreGroup) close() {
 	g.step = cost{}
 }
 
-// Repeat does work for every lo <= i < hi. The works must cost the same and end with Sync: where only costs count, one is done
-// and charged for all.
+// Repeat does work for every lo <= i < hi. The works must cost the same, but for what the machine or the first of them finds
+// or leaves in LDM: where only costs count, works are done until two in a row have cost the same, and what the last did
+// is charged for all that remain.
 func (g *CoreGroup) Repeat(lo, hi int, work func(i int) error) error {
 	if g.Values() {
 		for i := lo; i < hi; i++ {
@@ -134,13 +155,18 @@ func (g *CoreGroup) Repeat(lo, hi int, work func(i int) error) error {
 		}
 		return nil
 	}
-	if lo >= hi {
-		return nil
+	var last Ledger
+	for i := lo; i < hi; i++ {
+		before, pending := g.ledger, g.pending
+		if err := work(i); err != nil {
+			return err
+		}
+		one := g.ledger.Sub(before)
+		if i > lo && one == last && g.pending == pending {
+			g.ledger.repeat(&before, hi-i)
+			return nil
+		}
+		last = one
 	}
-	before := g.ledger
-	if err := work(lo); err != nil {
-		return err
-	}
-	g.ledger.repeat(&before, hi-lo)
 	return nil
 }

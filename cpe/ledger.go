@@ -52,12 +52,33 @@ func (l *Ledger) addTotals(o *Ledger) {
 }
 
 // cost is what one step of a program takes.
-type cost struct{ compute, dma, latency, bus, busLatency VTime }
+type cost struct {
+	compute, dma, latency, bus, busLatency VTime
+	// wait is what the requests under way cost beyond streaming if each were made alone, and requests their number.
+	wait     VTime
+	requests int
+}
 
-// transfer is the part that double buffering hides, work the part that it hides behind.
+// request enters one request.
+func (c *cost) request(stream, wait VTime) {
+	c.dma += stream
+	c.wait += wait
+	c.requests++
+}
+
+// settle waits for the requests under way, which share their start-up.
+func (c *cost) settle(maxPending int) {
+	if c.requests > 0 {
+		c.latency += c.wait / VTime(min(c.requests, maxPending))
+		c.wait, c.requests = 0, 0
+	}
+}
+
+// transfer is the part that double buffering hides, work the part that it hides behind. Values travel over the buses while
+// those that came before are multiplied.
 func (c *cost) transfer() VTime { return c.dma + c.latency }
 
-func (c *cost) work() VTime { return c.compute + c.bus + c.busLatency }
+func (c *cost) work() VTime { return max(c.compute, c.bus) + c.busLatency }
 
 func (c *cost) total() VTime { return c.transfer() + c.work() }
 

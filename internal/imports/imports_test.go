@@ -29,6 +29,7 @@ var allowed = []struct {
 	{"proto", []string{"proto/", "internal/suggest"}},
 	{"blob", []string{"proto/"}},
 	{"topology/", []string{"proto/", "internal/suggest", "topology/"}},
+	{"cpe/validation", nil},
 	{"cpe/kernel", []string{"cpe", "internal/simd"}},
 	{"cpe", []string{"proto/", "internal/simd", "internal/suggest"}},
 	{"data/", []string{"proto/", "blob", "internal/simd", "internal/suggest", "data/"}},
