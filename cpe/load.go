@@ -76,7 +76,7 @@ func fromProto(m *machinepb.Machine) Spec {
 			P2PGBps: m.GetBus().GetP2PGbytesPerS(), BroadcastGBps: m.GetBus().GetBroadcastGbytesPerS(),
 			ValueBytes: int(m.GetBus().GetValueBytes()),
 		},
-		MPE:    MPESpec{GFlops: m.GetMpe().GetGflops(), CopyGBps: m.GetMpe().GetCopyGbytesPerS()},
+		MPE:    MPESpec{GFlops: m.GetMpe().GetGflops(), CopyGBps: m.GetMpe().GetCopyGbytesPerS(), CacheBytes: int(m.GetMpe().GetCacheBytes())},
 		native: m.GetNative(),
 	}
 	for _, p := range m.GetDma().GetPoint() {

@@ -28,6 +28,7 @@ type Spec struct {
 	MPE  MPESpec
 
 	native bool
+	onMPE  bool
 }
 
 // BusSpec describes the register buses along rows and columns.
@@ -50,8 +51,9 @@ func (b *BusSpec) valueBytes() int {
 
 // MPESpec describes the management core.
 type MPESpec struct {
-	GFlops   float64
-	CopyGBps float64
+	GFlops     float64
+	CopyGBps   float64
+	CacheBytes int
 }
 
 // CPEs returns the number of CPEs of a core group.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
 )
 
 // Engine chooses between a layer's two paths.
@@ -45,6 +46,8 @@ type Device struct {
 	Machine *cpe.Machine
 	Random  *Random
 	Log     *logrus.Logger
+	// Strategy is how convolutions are to be computed where they can be; Auto leaves it to the machine's cost model.
+	Strategy kernel.Strategy
 }
 
 // Random is a seeded generator whose state can be stored in a snapshot and restored.

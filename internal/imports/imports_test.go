@@ -30,12 +30,13 @@ var allowed = []struct {
 	{"blob", []string{"proto/"}},
 	{"topology/", []string{"proto/", "internal/suggest", "topology/"}},
 	{"cpe/validation", nil},
-	{"cpe/kernel", []string{"cpe", "internal/simd"}},
+	{"cpe/kernel", []string{"cpe", "internal/simd", "internal/suggest"}},
 	{"cpe", []string{"proto/", "internal/simd", "internal/suggest"}},
 	{"data/", []string{"proto/", "blob", "internal/simd", "internal/suggest", "data/"}},
 	{"layers/", []string{"proto/", "blob", "internal/simd", "internal/suggest", "data/", "cpe/", "layers/"}},
 	{"net", []string{"proto/", "blob", "internal/simd", "internal/suggest", "data/", "cpe/", "layers/"}},
 	{"solver", []string{"proto/", "blob", "internal/simd", "internal/suggest", "data/", "cpe/", "layers/", "net"}},
+	{"modeltime", []string{"proto/", "blob", "data/", "cpe/", "layers/", "net"}},
 	{"cmd/", []string{""}},
 }
 

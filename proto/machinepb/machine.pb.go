@@ -664,9 +664,16 @@ type MPE struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	Gflops         *float64               `protobuf:"fixed64,1,opt,name=gflops" json:"gflops,omitempty"`
 	CopyGbytesPerS *float64               `protobuf:"fixed64,2,opt,name=copy_gbytes_per_s,json=copyGbytesPerS" json:"copy_gbytes_per_s,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// The cache that its loops are blocked for.
+	CacheBytes    *uint64 `protobuf:"varint,3,opt,name=cache_bytes,json=cacheBytes,def=262144" json:"cache_bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
+
+// Default values for MPE fields.
+const (
+	Default_MPE_CacheBytes = uint64(262144)
+)
 
 func (x *MPE) Reset() {
 	*x = MPE{}
@@ -710,6 +717,13 @@ func (x *MPE) GetCopyGbytesPerS() float64 {
 		return *x.CopyGbytesPerS
 	}
 	return 0
+}
+
+func (x *MPE) GetCacheBytes() uint64 {
+	if x != nil && x.CacheBytes != nil {
+		return *x.CacheBytes
+	}
+	return Default_MPE_CacheBytes
 }
 
 var File_swcaffe_machine_proto protoreflect.FileDescriptor
@@ -782,10 +796,12 @@ const file_swcaffe_machine_proto_rawDesc = "" +
 	"\x10p2p_gbytes_per_s\x18\x04 \x01(\x01R\rp2pGbytesPerS\x123\n" +
 	"\x16broadcast_gbytes_per_s\x18\x05 \x01(\x01R\x13broadcastGbytesPerS\x12\"\n" +
 	"\vvalue_bytes\x18\x06 \x01(\r:\x014R\n" +
-	"valueBytes\"H\n" +
+	"valueBytes\"q\n" +
 	"\x03MPE\x12\x16\n" +
 	"\x06gflops\x18\x01 \x01(\x01R\x06gflops\x12)\n" +
-	"\x11copy_gbytes_per_s\x18\x02 \x01(\x01R\x0ecopyGbytesPerSB,Z*github.com/swcaffe/swcaffe/proto/machinepb"
+	"\x11copy_gbytes_per_s\x18\x02 \x01(\x01R\x0ecopyGbytesPerS\x12'\n" +
+	"\vcache_bytes\x18\x03 \x01(\x04:\x06262144R\n" +
+	"cacheBytesB,Z*github.com/swcaffe/swcaffe/proto/machinepb"
 
 var (
 	file_swcaffe_machine_proto_rawDescOnce sync.Once
