@@ -8,11 +8,13 @@ type CoreGroup struct {
 	cpes    []*CPE
 	memory  []float32 // the group's own main memory
 
-	ledger  Ledger // of the running program
-	active  int    // CPEs that use the DMA engine at once
-	step    cost   // of the mesh since the last Sync or Overlap
-	pending VTime  // work of the last overlapped step, behind which the next transfers hide
-	rates   rateCache
+	ledger   Ledger // of the running program
+	active   int    // CPEs that use the DMA engine at once
+	step     cost   // of the mesh since the last Sync or Overlap
+	pending  VTime  // work of the last overlapped step, behind which the next transfers hide
+	rates    rateCache
+	memo     memo
+	sections map[int]Ledger // what sections have cost in the running program
 }
 
 func newCoreGroup(m *Machine, index int) *CoreGroup {
@@ -25,6 +27,8 @@ func newCoreGroup(m *Machine, index int) *CoreGroup {
 
 func (g *CoreGroup) reset() {
 	g.ledger, g.active, g.step, g.pending = Ledger{}, len(g.cpes), cost{}, 0
+	clear(g.memo.known)
+	clear(g.sections)
 	for _, c := range g.cpes {
 		c.Free()
 		c.cost = cost{}
@@ -65,6 +69,7 @@ func (g *CoreGroup) Memory(n int) []float32 {
 // Deal sets how many CPEs will work on n units of work of this group, which the DMA engine's bandwidth depends on,
 // and returns that number.
 func (g *CoreGroup) Deal(n int) int {
+	clear(g.memo.known) // which depend on that number
 	g.active = max(1, min(n, len(g.cpes)))
 	return g.active
 }

@@ -88,6 +88,20 @@ func (c *cost) add(o *cost) {
 	c.latency += o.latency
 	c.bus += o.bus
 	c.busLatency += o.busLatency
+	c.wait += o.wait
+	c.requests += o.requests
+}
+
+// sub returns what was added since before.
+func (c cost) sub(before *cost) cost {
+	c.compute -= before.compute
+	c.dma -= before.dma
+	c.latency -= before.latency
+	c.bus -= before.bus
+	c.busLatency -= before.busLatency
+	c.wait -= before.wait
+	c.requests -= before.requests
+	return c
 }
 
 // repeat makes what was added since before count n times.
