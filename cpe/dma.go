@@ -5,8 +5,8 @@ type DMASpec struct {
 	LatencyNs        float64
 	TransactionBytes int
 	MaxPending       int  // requests that one CPE can have under way
-	OverlapsBuses    bool // double-buffered transfers hide behind work that uses the register buses
-	NeverOverlaps    bool // nor behind any other
+	OverlapsBuses    bool // transfers hide behind accumulating products as well
+	NeverOverlaps    bool // transfers hide behind nothing
 	Aligned          bool // blocks are taken to start where transactions do
 
 	strided surface // long transfers, by the length of their blocks

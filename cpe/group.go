@@ -27,7 +27,7 @@ func newCoreGroup(m *Machine, index int) *CoreGroup {
 
 func (g *CoreGroup) reset() {
 	g.ledger, g.active, g.step, g.pending = Ledger{}, len(g.cpes), cost{}, 0
-	clear(g.memo.known)
+	g.memo.forget()
 	clear(g.sections)
 	for _, c := range g.cpes {
 		c.Free()
@@ -69,7 +69,7 @@ func (g *CoreGroup) Memory(n int) []float32 {
 // Deal sets how many CPEs will work on n units of work of this group, which the DMA engine's bandwidth depends on,
 // and returns that number.
 func (g *CoreGroup) Deal(n int) int {
-	clear(g.memo.known) // which depend on that number
+	g.memo.forget() // what depends on that number
 	g.active = max(1, min(n, len(g.cpes)))
 	return g.active
 }
@@ -113,8 +113,7 @@ func (g *CoreGroup) Overlap() {
 		return
 	}
 	g.gather()
-	s := g.Spec()
-	if s.DMA.NeverOverlaps || g.step.bus > 0 && !s.DMA.OverlapsBuses {
+	if g.Spec().DMA.NeverOverlaps {
 		g.ledger.Time += g.pending + g.step.total()
 		g.pending = 0
 		g.close()
@@ -148,10 +147,28 @@ func (g *CoreGroup) close() {
 	g.step = cost{}
 }
 
-// Repeat does work for every lo <= i < hi. The works must cost the same, but for what the machine or the first of them finds
+// Repeat does work for every lo <= i < hi. The works must cost the same and end with Sync: where only costs count, one is done
+// and charged for all.
+func (g *CoreGroup) Repeat(lo, hi int, work func(i int) error) error {
+	if g.Values() {
+		return g.Steady(lo, hi, work)
+	}
+	if lo >= hi {
+		return nil
+	}
+	g.Sync()
+	before := g.ledger
+	if err := work(lo); err != nil {
+		return err
+	}
+	g.ledger.repeat(&before, hi-lo)
+	return nil
+}
+
+// Steady does work for every lo <= i < hi. The works must cost the same, but for what the machine or the first of them finds
 // or leaves in LDM: where only costs count, works are done until two in a row have cost the same, and what the last did
 // is charged for all that remain.
-func (g *CoreGroup) Repeat(lo, hi int, work func(i int) error) error {
+func (g *CoreGroup) Steady(lo, hi int, work func(i int) error) error {
 	if g.Values() {
 		for i := lo; i < hi; i++ {
 			if err := work(i); err != nil {

@@ -23,7 +23,7 @@ var mechanisms = []struct {
 	{"requests", func(s *Spec) { s.DMA = s.DMA.WithoutRequests() }},
 	// Products of single precision are computed in double.
 	{"single", func(s *Spec) { s.Pipe.Single, s.Bus.ValueBytes = SingleLikeDouble, 4 }},
-	// Transfers do not hide behind work that uses the register buses.
+	// Transfers do not hide behind products that accumulate.
 	{"stall", func(s *Spec) { s.DMA.OverlapsBuses = true }},
 }
 

@@ -2,15 +2,37 @@ package cpe
 
 // memo remembers what works of a CPE cost, by a kernel's key, while a program runs.
 type memo struct {
-	known  map[int]known
+	near   [64]known // by the lower keys
+	far    map[int]known
 	ledger Ledger // before the work that is being done
 	cost   cost
 }
 
 // known is what one work adds to its CPE and to the ledger.
 type known struct {
+	valid  bool
 	cost   cost
 	ledger Ledger
+}
+
+// forget empties the memo.
+func (m *memo) forget() {
+	clear(m.near[:])
+	clear(m.far)
+}
+
+// find returns what is known of a key; nil: nothing.
+func (m *memo) find(key int) *known {
+	if key < len(m.near) {
+		if k := &m.near[key]; k.valid {
+			return k
+		}
+		return nil
+	}
+	if k, ok := m.far[key]; ok {
+		return &k
+	}
+	return nil
 }
 
 // Charged charges a work of a CPE that has cost the same before in this program, and reports whether there was one. Where values
@@ -20,7 +42,7 @@ func (g *CoreGroup) Charged(c *CPE, key int) bool {
 	if g.Values() {
 		return false
 	}
-	if k, ok := g.memo.known[key]; ok {
+	if k := g.memo.find(key); k != nil {
 		c.cost.add(&k.cost)
 		g.ledger.addTotals(&k.ledger)
 		return true
@@ -34,10 +56,15 @@ func (g *CoreGroup) Remember(c *CPE, key int) {
 	if g.Values() {
 		return
 	}
-	if g.memo.known == nil {
-		g.memo.known = map[int]known{}
+	k := known{true, c.cost.sub(&g.memo.cost), g.ledger.Sub(g.memo.ledger)}
+	if key < len(g.memo.near) {
+		g.memo.near[key] = k
+		return
 	}
-	g.memo.known[key] = known{c.cost.sub(&g.memo.cost), g.ledger.Sub(g.memo.ledger)}
+	if g.memo.far == nil {
+		g.memo.far = map[int]known{}
+	}
+	g.memo.far[key] = k
 }
 
 // Section does work that begins and ends with all transfers done, unless only costs count and work of its key has been done

@@ -44,7 +44,8 @@ func newBatchConv(c *Conv, d Direction) (*batchConv, error) {
 		most = max(most, len(p))
 	}
 	shape := [...]GemmShape{
-		{M: out, N: images, K: in * most}, {M: out, N: in, K: images * most, TransB: true}, {M: in, N: images, K: out * most, TransA: true},
+		{M: out, N: images, K: in * most, Pieces: true}, {M: out, N: in, K: images * most, TransB: true, Pieces: true},
+		{M: in, N: images, K: out * most, TransA: true, Pieces: true},
 	}[d]
 	products, err := newProducts(c.machine, shape)
 	if err != nil {

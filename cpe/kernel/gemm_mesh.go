@@ -5,27 +5,33 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
-// planMeshGemm searches blocks for the least modelled time. For every BM and BN the longest BK that fits LDM is tried: it
-// needs no more transfers than a shorter one, and fewer requests.
+// longestBlocks is how many BK a plan tries for every BM and BN.
+const longestBlocks = 3
+
+// planMeshGemm searches blocks for the least modelled time. For every BM and BN the longest BK that fit LDM are tried: they
+// need no more transfers than shorter ones, and fewer requests.
 func planMeshGemm(spec *cpe.Spec, s GemmShape) (GemmPlan, error) {
 	best, bestTime := GemmPlan{}, 0.0
 	rows, cols := spec.Rows*max(1, spec.Pipe.BlockRows), spec.Cols*max(1, spec.Pipe.BlockCols)
 	for _, bm := range evenSizes(s.M, rows, spec.Rows) {
 		for _, bn := range evenSizes(s.N, cols, spec.Cols) {
+			tries := 0
 			for _, bk := range evenSizes(s.K, meshSteps(spec), meshSteps(spec)) {
-				p := meshPlan(spec, bm, bn, bk)
+				p := meshPlan(spec, s, bm, bn, bk)
 				if p.LDM > spec.LDMBytes {
 					continue
 				}
 				if t := meshTime(spec, s, p); bestTime == 0 || t < bestTime {
 					best, bestTime = p, t
 				}
-				break
+				if tries++; tries == longestBlocks {
+					break
+				}
 			}
 		}
 	}
 	if bestTime == 0 {
-		least := meshPlan(spec, spec.Rows, spec.Cols, meshSteps(spec))
+		least := meshPlan(spec, s, spec.Rows, spec.Cols, meshSteps(spec))
 		if least.LDM > spec.LDMBytes {
 			return best, &cpe.LDMError{Kernel: "gemm " + s.String(), Asked: least.LDM, Have: spec.LDMBytes}
 		}
@@ -38,11 +44,11 @@ func planMeshGemm(spec *cpe.Spec, s GemmShape) (GemmPlan, error) {
 func meshSteps(spec *cpe.Spec) int { return max(spec.Rows, spec.Cols) }
 
 // meshPlan is the plan with blocks of a size.
-func meshPlan(spec *cpe.Spec, bm, bn, bk int) GemmPlan {
+func meshPlan(spec *cpe.Spec, s GemmShape, bm, bn, bk int) GemmPlan {
 	mr, nr := simd.Micro()
 	p := GemmPlan{
 		BM: bm, BN: bn, BK: bk, Order: [3]int{loopM, loopN, loopK}, Steps: meshSteps(spec),
-		MR: mr, NR: nr, Double: spec.DMA.OverlapsBuses,
+		MR: mr, NR: nr, Double: s.doubleBuffers(spec),
 	}
 	tiles := newTiles(spec, p)
 	p.LDM = tiles.bytes(spec, p)
@@ -93,7 +99,8 @@ func meshTime(spec *cpe.Spec, s GemmShape, p GemmPlan) float64 {
 		c += tileNs(spec, m, n, false)
 	}
 	if p.Double {
-		return max(transfers, visits*multiply) + float64(nm*nn)*c
+		each := transfers / visits
+		return float64(nm*nn) * (each + float64(nk-1)*max(each, multiply) + multiply + c)
 	}
 	return transfers + visits*multiply + float64(nm*nn)*c
 }

@@ -13,6 +13,12 @@ type GemmShape struct {
 	M, N, K        int
 	TransA, TransB bool
 	Accumulate     bool
+	Pieces         bool // the sum goes over pieces that lie apart, so that loads cannot run ahead
+}
+
+// doubleBuffers reports whether the next block comes while one is multiplied.
+func (s *GemmShape) doubleBuffers(spec *cpe.Spec) bool {
+	return spec.DMA.OverlapsBuses || !s.Accumulate && !s.Pieces
 }
 
 // String prints the shape.

@@ -76,7 +76,7 @@ func TestBlockings(t *testing.T) {
 	for bm := 64; bm <= 1024; bm *= 2 {
 		for bn := 128; bn <= 1024; bn *= 2 {
 			for bk := 64; bk <= 1024; bk *= 2 {
-				plan := meshPlan(&spec, bm, bn, bk)
+				plan := meshPlan(&spec, shape, bm, bn, bk)
 				if plan.LDM > spec.LDMBytes {
 					continue
 				}

@@ -86,7 +86,7 @@ func (p *product) loop(level int) error {
 	if err := p.bodies[level](0); err != nil {
 		return err
 	}
-	if err := p.group.Repeat(1, n-1, p.bodies[level]); err != nil || n == 1 {
+	if err := p.group.Steady(1, n-1, p.bodies[level]); err != nil || n == 1 {
 		return err
 	}
 	return p.bodies[level](n - 1)
@@ -153,7 +153,11 @@ func (p *product) visit(g *cpe.CoreGroup, i, j, k int) error {
 			return err
 		}
 	}
-	g.Overlap()
+	if p.plan.Double {
+		g.Overlap()
+	} else {
+		g.Sync()
+	}
 	return nil
 }
 

@@ -38,7 +38,13 @@ func (t *relayout) run(g *cpe.CoreGroup, dst, src []float32) error {
 	for n := range all {
 		u, i, j := n/across/down, n/across%down*tr, n%across*tc
 		rows, cols := min(tr, t.rows-i), min(tc, t.cols-j)
-		c, key := cpes[n%len(cpes)], rows*relayoutTile+cols
+		c, key := cpes[n%len(cpes)], 0
+		if rows < tr {
+			key |= 1
+		}
+		if cols < tc {
+			key |= 2
+		}
 		if !g.Charged(c, key) {
 			if err := t.move(c, from(dst, u*t.du+j*t.dj+i), from(src, u*t.su+i*t.si+j), rows, cols); err != nil {
 				return err

@@ -415,7 +415,8 @@ type DMA struct {
 	RequestPoint []*BandwidthPoint `protobuf:"bytes,4,rep,name=request_point,json=requestPoint" json:"request_point,omitempty"`
 	// Requests that one CPE can have under way, and that then share their start-up.
 	MaxPending *uint32 `protobuf:"varint,5,opt,name=max_pending,json=maxPending,def=1" json:"max_pending,omitempty"`
-	// Whether double-buffered transfers hide behind work that uses the register buses.
+	// Whether transfers hide behind products that add to what is in memory or is summed up over many pieces, and use the register
+	// buses meanwhile. Where not, such products have no second buffers.
 	OverlapsBuses *bool `protobuf:"varint,6,opt,name=overlaps_buses,json=overlapsBuses,def=1" json:"overlaps_buses,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
