@@ -54,23 +54,25 @@ func (l *Ledger) addTotals(o *Ledger) {
 // cost is what one step of a program takes.
 type cost struct {
 	compute, dma, latency, bus, busLatency VTime
-	// wait is what the requests under way cost beyond streaming if each were made alone, and requests their number.
-	wait     VTime
-	requests int
+	// Of the requests under way: how long they stream, how much longer they would take one after the other, and their number.
+	stream, wait VTime
+	requests     int
 }
 
 // request enters one request.
 func (c *cost) request(stream, wait VTime) {
 	c.dma += stream
+	c.stream += stream
 	c.wait += wait
 	c.requests++
 }
 
-// settle waits for the requests under way, which share their start-up.
+// settle waits for the requests under way. As many as can be pending run side by side: they take as long as they stream, or
+// their share of what they would take one after the other, whichever is longer.
 func (c *cost) settle(maxPending int) {
 	if c.requests > 0 {
-		c.latency += c.wait / VTime(min(c.requests, maxPending))
-		c.wait, c.requests = 0, 0
+		c.latency += max(0, (c.stream+c.wait)/VTime(min(c.requests, maxPending))-c.stream)
+		c.stream, c.wait, c.requests = 0, 0, 0
 	}
 }
 
@@ -88,6 +90,7 @@ func (c *cost) add(o *cost) {
 	c.latency += o.latency
 	c.bus += o.bus
 	c.busLatency += o.busLatency
+	c.stream += o.stream
 	c.wait += o.wait
 	c.requests += o.requests
 }
@@ -99,6 +102,7 @@ func (c cost) sub(before *cost) cost {
 	c.latency -= before.latency
 	c.bus -= before.bus
 	c.busLatency -= before.busLatency
+	c.stream -= before.stream
 	c.wait -= before.wait
 	c.requests -= before.requests
 	return c

@@ -108,5 +108,5 @@ func meshTime(spec *cpe.Spec, s GemmShape, p GemmPlan) float64 {
 // tileNs is the time for each CPE to bring rows x cols values of a larger matrix to LDM or back, and to convert them.
 func tileNs(spec *cpe.Spec, rows, cols int, put bool) float64 {
 	stream, wait := spec.DMA.TransferNs(spec.CPEs(), 4*cols, float64(rows), put)
-	return stream + wait/float64(min(2, spec.DMA.MaxPending)) + spec.ConvertNs(rows*cols)
+	return max(stream, (stream+wait)/float64(min(2, spec.DMA.MaxPending))) + spec.ConvertNs(rows*cols)
 }
