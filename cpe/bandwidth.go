@@ -47,19 +47,6 @@ func (s surface) peak() float64 {
 	return best
 }
 
-// scaled is the surface with all bandwidths multiplied.
-func (s surface) scaled(factor float64) surface {
-	t := make(surface, len(s))
-	for i, c := range s {
-		t[i] = curve{c.cpes, slices.Clone(c.points)}
-		for k := range t[i].points {
-			t[i].points[k].get *= factor
-			t[i].points[k].put *= factor
-		}
-	}
-	return t
-}
-
 func (s surface) validate(machine, field string) error {
 	for _, c := range s {
 		for i, p := range c.points {

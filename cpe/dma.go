@@ -19,12 +19,6 @@ func (d *DMASpec) Bandwidth(cpes, blockBytes int, put bool) float64 {
 	return d.strided.at(cpes, blockBytes, put)
 }
 
-// Scaled returns the same with all bandwidths multiplied.
-func (d DMASpec) Scaled(factor float64) DMASpec {
-	d.strided, d.single = d.strided.scaled(factor), d.single.scaled(factor)
-	return d
-}
-
 // WithoutRequests returns the same without measurements of single requests, so that a request only costs its latency.
 func (d DMASpec) WithoutRequests() DMASpec {
 	d.single = nil

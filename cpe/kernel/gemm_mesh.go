@@ -79,7 +79,6 @@ func meshTime(spec *cpe.Spec, s GemmShape, p GemmPlan) float64 {
 	nm, nn, nk := blocks(s.M, p.BM), blocks(s.N, p.BN), max(1, blocks(s.K, p.BK))
 	visits := float64(nm * nn * nk)
 	multiply := float64(p.Steps-1)*spec.MultiplyNs(m, n, k, false) + spec.MultiplyNs(m, n, k, true)
-	multiply += float64(p.Steps-1) * spec.Bus.LatencyCycles / spec.ClockGHz
 	fetch := func(rows, cols int, trans bool) float64 {
 		if trans {
 			rows, cols = cols, rows
