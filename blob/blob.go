@@ -24,10 +24,16 @@ type Blob struct {
 }
 
 // storage is a growable float32 buffer that several blobs may share.
-type storage struct{ buf []float32 }
+type storage struct {
+	buf    []float32
+	shadow *Shadow // not nil: where the values are instead
+}
 
 // slice returns the first n values; it grows the buffer (zeroed, old values lost) when it is too short.
 func (s *storage) slice(n int) []float32 {
+	if s.shadow != nil {
+		return s.shadow.of.slice(n)
+	}
 	if cap(s.buf) < n {
 		s.buf = make([]float32, n)
 	}

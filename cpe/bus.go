@@ -134,11 +134,13 @@ func (c *CPE) FromCol(kernel string, t *Tile, p int) ([]float32, error) {
 }
 
 // chargeBroadcast charges what every CPE receives at its part of the group's broadcast bandwidth, after the buses'
-// latency. Values travel in double precision where the machine computes in it.
+// latency if that is not among the pipe's cycles. Values travel in double precision where the machine computes in it.
 func (g *CoreGroup) chargeBroadcast(values, received int) {
 	s := g.Spec()
 	bytes := s.Bus.valueBytes() * values
 	g.step.bus += fromNs(float64(bytes*s.CPEs()) / s.Bus.BroadcastGBps)
-	g.step.busLatency += s.cycles(s.Bus.LatencyCycles)
+	if s.Pipe.StepCycles == 0 {
+		g.step.busLatency += s.cycles(s.Bus.LatencyCycles)
+	}
 	g.ledger.BusBytes += int64(s.Bus.valueBytes() * received)
 }

@@ -136,11 +136,19 @@ func (c *CPE) charge(b *Block, put bool) {
 		return
 	}
 	g := c.group
-	busy, latency := g.transfer(g.active, 4*length, float64(number), put)
-	c.cost.dma += busy
-	c.cost.latency += latency
-	g.count(4*length*number, 1, put)
+	requests := 1
+	if number > b.Planes && b.Rows > 1 && b.Planes > 1 && b.PlaneStride != b.Rows*b.RowStride {
+		requests, number = b.Planes, b.Rows // a request has one stride
+	}
+	stream, wait := g.transfer(g.active, 4*length, float64(number), put)
+	for range requests {
+		c.cost.request(stream, wait)
+	}
+	g.count(4*length*number*requests, requests, put)
 }
+
+// Wait waits for the CPE's transfers, because what follows depends on them.
+func (c *CPE) Wait() { c.cost.settle(c.group.Spec().DMA.MaxPending) }
 
 // Compute charges operations: flops at the CPE's peak rate, specials at their cycles each.
 func (c *CPE) Compute(flops, specials float64) {

@@ -1,117 +1,68 @@
 package cpe
 
-import (
-	"fmt"
-	"math"
-	"slices"
-)
-
 // DMASpec describes transfers between main memory and LDM.
 type DMASpec struct {
 	LatencyNs        float64
 	TransactionBytes int
-	curves           []curve // ascending in cpes
+	MaxPending       int  // requests that one CPE can have under way
+	OverlapsBuses    bool // transfers hide behind accumulating products as well
+	NeverOverlaps    bool // transfers hide behind nothing
+	Aligned          bool // blocks are taken to start where transactions do
+
+	strided surface // long transfers, by the length of their blocks
+	single  surface // one request a CPE, by its length; empty: not measured
 }
 
-// curve is the measured bandwidth of a core group of which a number of CPEs transfer at once.
-type curve struct {
-	cpes   int
-	points []bandwidthPoint // ascending in blockBytes
+// Bandwidth returns the bandwidth of a core group, in GB/s, of long transfers by some of its CPEs at once, in contiguous,
+// aligned blocks of a length.
+func (d *DMASpec) Bandwidth(cpes, blockBytes int, put bool) float64 {
+	return d.strided.at(cpes, blockBytes, put)
 }
 
-// bandwidthPoint is one measured bandwidth in GB/s, for contiguous blocks of one length.
-type bandwidthPoint struct {
-	blockBytes int
-	get, put   float64
+// WithoutRequests returns the same without measurements of single requests, so that a request only costs its latency.
+func (d DMASpec) WithoutRequests() DMASpec {
+	d.single = nil
+	return d
 }
 
-// add enters a measured point.
-func (d *DMASpec) add(cpes int, p bandwidthPoint) {
-	i, found := slices.BinarySearchFunc(d.curves, cpes, func(c curve, n int) int { return c.cpes - n })
-	if !found {
-		d.curves = slices.Insert(d.curves, i, curve{cpes: cpes})
+func (d *DMASpec) validate(machine string) error {
+	if err := d.strided.validate(machine, "dma.point"); err != nil {
+		return err
 	}
-	c := &d.curves[i]
-	at, _ := slices.BinarySearchFunc(c.points, p.blockBytes, func(q bandwidthPoint, n int) int { return q.blockBytes - n })
-	c.points = slices.Insert(c.points, at, p)
+	return d.single.validate(machine, "dma.request_point")
 }
 
-// peak is the best get bandwidth measured.
-func (d DMASpec) peak() float64 {
-	best := 0.0
-	for _, c := range d.curves {
-		for _, p := range c.points {
-			best = max(best, p.get)
-		}
+// TransferNs returns how long one request of each of some CPEs keeps the DMA engine streaming, in nanoseconds, and how much
+// longer a CPE waits for a request that it makes alone. Each request brings a number of blocks of a length.
+//
+// A long request streams at the bandwidth for its blocks. A short one takes what single requests of its size were measured
+// to take, however little they bring: about 66 ns for every CPE that makes one.
+func (d *DMASpec) TransferNs(cpes, blockBytes int, blocks float64, put bool) (stream, wait float64) {
+	bytes := float64(cpes) * float64(blockBytes) * blocks
+	waste := d.waste(blockBytes)
+	if len(d.single) == 0 {
+		return bytes / d.strided.at(cpes, blockBytes, put) * waste, d.LatencyNs
 	}
-	return best
-}
-
-func (d DMASpec) validate(machine string) error {
-	for _, c := range d.curves {
-		for i, p := range c.points {
-			if c.cpes < 1 || p.blockBytes < 1 || !(p.get > 0) || !(p.put > 0) {
-				return fmt.Errorf("machine %q: dma.point with cpes %d, block_bytes %d, get_gbytes_per_s %g, put_gbytes_per_s %g: all must be positive",
-					machine, c.cpes, p.blockBytes, p.get, p.put)
-			}
-			if i > 0 && p.blockBytes == c.points[i-1].blockBytes {
-				return fmt.Errorf("machine %q: dma.point with cpes %d, block_bytes %d stands twice", machine, c.cpes, p.blockBytes)
-			}
-		}
+	if blocks == 1 {
+		blockBytes = int(float64(blockBytes)*waste + 0.5)
+		bytes, waste = float64(cpes)*float64(blockBytes), 1
 	}
-	return nil
-}
-
-// Bandwidth returns the bandwidth of a core group, in GB/s, when some of its CPEs transfer contiguous, aligned blocks of
-// a length at once. Between measured points it interpolates linearly in the logarithms of block length and CPEs; below
-// the shortest block and the fewest CPEs it scales down in proportion, and it holds the last value above the longest
-// and the most.
-func (d DMASpec) Bandwidth(cpes, blockBytes int, put bool) float64 {
-	i, found := slices.BinarySearchFunc(d.curves, cpes, func(c curve, n int) int { return c.cpes - n })
-	switch {
-	case found:
-		return d.curves[i].at(blockBytes, put)
-	case i == 0:
-		return d.curves[0].at(blockBytes, put) * float64(cpes) / float64(d.curves[0].cpes)
-	case i == len(d.curves):
-		return d.curves[i-1].at(blockBytes, put)
+	each := max(1, int(float64(blockBytes)*blocks+0.5))
+	alone := float64(cpes) * float64(each) / d.single.at(cpes, each, put)
+	stream = bytes / d.strided.at(cpes, blockBytes, put) * waste
+	if blocks == 1 {
+		stream = min(stream, alone)
 	}
-	lo, hi := &d.curves[i-1], &d.curves[i]
-	return interpolate(cpes, lo.cpes, hi.cpes, lo.at(blockBytes, put), hi.at(blockBytes, put))
-}
-
-// at reads the bandwidth for one block length.
-func (c *curve) at(blockBytes int, put bool) float64 {
-	i, found := slices.BinarySearchFunc(c.points, blockBytes, func(p bandwidthPoint, n int) int { return p.blockBytes - n })
-	switch {
-	case found:
-		return c.points[i].rate(put)
-	case i == 0:
-		return c.points[0].rate(put) * float64(blockBytes) / float64(c.points[0].blockBytes)
-	case i == len(c.points):
-		return c.points[i-1].rate(put)
-	}
-	lo, hi := &c.points[i-1], &c.points[i]
-	return interpolate(blockBytes, lo.blockBytes, hi.blockBytes, lo.rate(put), hi.rate(put))
-}
-
-func (p *bandwidthPoint) rate(put bool) float64 {
-	if put {
-		return p.put
-	}
-	return p.get
-}
-
-// interpolate is linear in the logarithms of x and y.
-func interpolate(x, x0, x1 int, y0, y1 float64) float64 {
-	t := math.Log(float64(x)/float64(x0)) / math.Log(float64(x1)/float64(x0))
-	return math.Exp(math.Log(y0) + t*(math.Log(y1)-math.Log(y0)))
+	return stream, max(0, alone-stream)
 }
 
 // waste is how much longer a transfer takes because its blocks do not start where transactions do (Zheng 2019, eq. 3-2):
 // blocks that lie one behind the other start at multiples of the greatest common divisor of their length and a
 // transaction's, and touch 1 + (length-divisor)/transaction transactions in the mean.
 func (d *DMASpec) waste(blockBytes int) float64 {
+	if d.Aligned {
+		return 1
+	}
 	t := d.TransactionBytes
 	a, b := blockBytes, t
 	for b != 0 {
@@ -121,27 +72,33 @@ func (d *DMASpec) waste(blockBytes int) float64 {
 	return touched / float64((blockBytes+t-1)/t)
 }
 
-// rateCache remembers the last few answers to "how long does a byte take".
-type rateCache [64]struct {
+// transferKey is what the time of a request depends on.
+type transferKey struct {
 	cpes, blockBytes int
+	blocks           float64
 	put              bool
-	nsPerByte        float64
 }
 
-// transfer returns how long the DMA engine is busy with a number of blocks for each of some CPEs that transfer at once,
-// and the start-up latency of one request.
-func (g *CoreGroup) transfer(cpes, blockBytes int, blocks float64, put bool) (busy, latency VTime) {
-	d := &g.machine.spec.DMA
-	at := blockBytes/4 + 7*cpes
+// rateCache remembers the last few answers to "how long does a request take".
+type rateCache [64]struct {
+	transferKey
+	stream, wait VTime
+}
+
+// transfer returns how long the DMA engine streams for one request of each of some CPEs at once, and how much longer a CPE
+// waits for a request that it makes alone.
+func (g *CoreGroup) transfer(cpes, blockBytes int, blocks float64, put bool) (stream, wait VTime) {
+	key := transferKey{cpes, blockBytes, blocks, put}
+	at := blockBytes/4 + 7*cpes + 3*int(blocks)
 	if put {
 		at += len(g.rates) / 2
 	}
 	slot := &g.rates[at%len(g.rates)]
-	if slot.cpes != cpes || slot.blockBytes != blockBytes || slot.put != put {
-		slot.cpes, slot.blockBytes, slot.put = cpes, blockBytes, put
-		slot.nsPerByte = float64(cpes) / d.Bandwidth(cpes, blockBytes, put) * d.waste(blockBytes)
+	if slot.transferKey != key {
+		s, w := g.machine.spec.DMA.TransferNs(cpes, blockBytes, blocks, put)
+		slot.transferKey, slot.stream, slot.wait = key, fromNs(s), fromNs(w)
 	}
-	return fromNs(blocks * float64(blockBytes) * slot.nsPerByte), fromNs(d.LatencyNs)
+	return slot.stream, slot.wait
 }
 
 // count enters bytes and requests in the ledger.

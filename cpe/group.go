@@ -8,11 +8,13 @@ type CoreGroup struct {
 	cpes    []*CPE
 	memory  []float32 // the group's own main memory
 
-	ledger  Ledger // of the running program
-	active  int    // CPEs that use the DMA engine at once
-	step    cost   // of the mesh since the last Sync or Overlap
-	pending VTime  // work of the last overlapped step, behind which the next transfers hide
-	rates   rateCache
+	ledger   Ledger // of the running program
+	active   int    // CPEs that use the DMA engine at once
+	step     cost   // of the mesh since the last Sync or Overlap
+	pending  VTime  // work of the last overlapped step, behind which the next transfers hide
+	rates    rateCache
+	memo     memo
+	sections map[int]Ledger // what sections have cost in the running program
 }
 
 func newCoreGroup(m *Machine, index int) *CoreGroup {
@@ -25,6 +27,8 @@ func newCoreGroup(m *Machine, index int) *CoreGroup {
 
 func (g *CoreGroup) reset() {
 	g.ledger, g.active, g.step, g.pending = Ledger{}, len(g.cpes), cost{}, 0
+	g.memo.forget()
+	clear(g.sections)
 	for _, c := range g.cpes {
 		c.Free()
 		c.cost = cost{}
@@ -65,6 +69,7 @@ func (g *CoreGroup) Memory(n int) []float32 {
 // Deal sets how many CPEs will work on n units of work of this group, which the DMA engine's bandwidth depends on,
 // and returns that number.
 func (g *CoreGroup) Deal(n int) int {
+	g.memo.forget() // what depends on that number
 	g.active = max(1, min(n, len(g.cpes)))
 	return g.active
 }
@@ -77,6 +82,16 @@ func (g *CoreGroup) Compute(most, total float64) {
 	s := g.Spec()
 	g.step.compute += s.cycles(most / s.FlopsPerCycle)
 	g.ledger.Flops += total
+}
+
+// Multiply charges a product of m x k by k x n values that lie in every CPE's LDM or come over the buses, one run of steps
+// of K; first says that a block of C is loaded and stored besides. total is the operations of the whole mesh.
+func (g *CoreGroup) Multiply(m, n, k int, first bool, total float64) {
+	if g.Native() {
+		return
+	}
+	g.ledger.Flops += total
+	g.step.compute += fromNs(g.Spec().MultiplyNs(m, n, k, first))
 }
 
 // Sync ends a step of the program: every CPE has done its transfers and its work one after the other, and waits for
@@ -98,6 +113,12 @@ func (g *CoreGroup) Overlap() {
 		return
 	}
 	g.gather()
+	if g.Spec().DMA.NeverOverlaps {
+		g.ledger.Time += g.pending + g.step.total()
+		g.pending = 0
+		g.close()
+		return
+	}
 	g.ledger.Time += max(g.pending, g.step.transfer())
 	g.pending = g.step.work()
 	g.close()
@@ -106,7 +127,10 @@ func (g *CoreGroup) Overlap() {
 // gather adds the slowest CPE's own cost to the mesh's.
 func (g *CoreGroup) gather() {
 	var slowest cost
+	pending := g.Spec().DMA.MaxPending
+	g.step.settle(pending)
 	for _, c := range g.cpes[:g.active] {
+		c.cost.settle(pending)
 		if c.cost.total() > slowest.total() {
 			slowest = c.cost
 		}
@@ -127,6 +151,25 @@ func (g *CoreGroup) close() {
 // and charged for all.
 func (g *CoreGroup) Repeat(lo, hi int, work func(i int) error) error {
 	if g.Values() {
+		return g.Steady(lo, hi, work)
+	}
+	if lo >= hi {
+		return nil
+	}
+	g.Sync()
+	before := g.ledger
+	if err := work(lo); err != nil {
+		return err
+	}
+	g.ledger.repeat(&before, hi-lo)
+	return nil
+}
+
+// Steady does work for every lo <= i < hi. The works must cost the same, but for what the machine or the first of them finds
+// or leaves in LDM: where only costs count, works are done until two in a row have cost the same, and what the last did
+// is charged for all that remain.
+func (g *CoreGroup) Steady(lo, hi int, work func(i int) error) error {
+	if g.Values() {
 		for i := lo; i < hi; i++ {
 			if err := work(i); err != nil {
 				return err
@@ -134,13 +177,18 @@ func (g *CoreGroup) Repeat(lo, hi int, work func(i int) error) error {
 		}
 		return nil
 	}
-	if lo >= hi {
-		return nil
+	var last Ledger
+	for i := lo; i < hi; i++ {
+		before, pending := g.ledger, g.pending
+		if err := work(i); err != nil {
+			return err
+		}
+		one := g.ledger.Sub(before)
+		if i > lo && one == last && g.pending == pending {
+			g.ledger.repeat(&before, hi-i)
+			return nil
+		}
+		last = one
 	}
-	before := g.ledger
-	if err := work(lo); err != nil {
-		return err
-	}
-	g.ledger.repeat(&before, hi-lo)
 	return nil
 }

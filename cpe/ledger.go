@@ -52,12 +52,35 @@ func (l *Ledger) addTotals(o *Ledger) {
 }
 
 // cost is what one step of a program takes.
-type cost struct{ compute, dma, latency, bus, busLatency VTime }
+type cost struct {
+	compute, dma, latency, bus, busLatency VTime
+	// Of the requests under way: how long they stream, how much longer they would take one after the other, and their number.
+	stream, wait VTime
+	requests     int
+}
 
-// transfer is the part that double buffering hides, work the part that it hides behind.
+// request enters one request.
+func (c *cost) request(stream, wait VTime) {
+	c.dma += stream
+	c.stream += stream
+	c.wait += wait
+	c.requests++
+}
+
+// settle waits for the requests under way. As many as can be pending run side by side: they take as long as they stream, or
+// their share of what they would take one after the other, whichever is longer.
+func (c *cost) settle(maxPending int) {
+	if c.requests > 0 {
+		c.latency += max(0, (c.stream+c.wait)/VTime(min(c.requests, maxPending))-c.stream)
+		c.stream, c.wait, c.requests = 0, 0, 0
+	}
+}
+
+// transfer is the part that double buffering hides, work the part that it hides behind. Values travel over the buses while
+// those that came before are multiplied.
 func (c *cost) transfer() VTime { return c.dma + c.latency }
 
-func (c *cost) work() VTime { return c.compute + c.bus + c.busLatency }
+func (c *cost) work() VTime { return max(c.compute, c.bus) + c.busLatency }
 
 func (c *cost) total() VTime { return c.transfer() + c.work() }
 
@@ -67,6 +90,22 @@ func (c *cost) add(o *cost) {
 	c.latency += o.latency
 	c.bus += o.bus
 	c.busLatency += o.busLatency
+	c.stream += o.stream
+	c.wait += o.wait
+	c.requests += o.requests
+}
+
+// sub returns what was added since before.
+func (c cost) sub(before *cost) cost {
+	c.compute -= before.compute
+	c.dma -= before.dma
+	c.latency -= before.latency
+	c.bus -= before.bus
+	c.busLatency -= before.busLatency
+	c.stream -= before.stream
+	c.wait -= before.wait
+	c.requests -= before.requests
+	return c
 }
 
 // repeat makes what was added since before count n times.

@@ -61,17 +61,29 @@ func fromProto(m *machinepb.Machine) Spec {
 		CoreGroups: int(m.GetCoreGroups()), Rows: int(m.GetMeshRows()), Cols: int(m.GetMeshCols()),
 		ClockGHz: m.GetClockGhz(), FlopsPerCycle: m.GetFlopsPerCycle(), SpecialCycles: m.GetSpecialCycles(),
 		LDMBytes: int(m.GetLdmBytes()), L1Bytes: int(m.GetL1Bytes()), L3Bytes: int(m.GetL3Bytes()), MemoryBytes: int(m.GetMemoryBytes()),
-		DMA: DMASpec{LatencyNs: m.GetDma().GetLatencyNs(), TransactionBytes: int(m.GetDma().GetTransactionBytes())},
+		DMA: DMASpec{
+			LatencyNs: m.GetDma().GetLatencyNs(), TransactionBytes: int(m.GetDma().GetTransactionBytes()),
+			MaxPending: int(m.GetDma().GetMaxPending()), OverlapsBuses: m.GetDma().GetOverlapsBuses(),
+		},
+		Pipe: PipeSpec{
+			BlockRows: int(m.GetPipe().GetBlockRows()), BlockCols: int(m.GetPipe().GetBlockCols()),
+			StepCycles: m.GetPipe().GetStepCycles(), PrologueCycles: m.GetPipe().GetPrologueCycles(), EpilogueCycles: m.GetPipe().GetEpilogueCycles(),
+			SyncCycles: m.GetPipe().GetSyncCycles(), BlockCycles: m.GetPipe().GetBlockCycles(), ConvertCycles: m.GetPipe().GetConvertCycles(),
+			Single: Single(m.GetPipe().GetSingle()), SingleStepCycles: m.GetPipe().GetSingleStepCycles(),
+		},
 		Bus: BusSpec{
 			WordBytes: int(m.GetBus().GetWordBytes()), FIFODepth: int(m.GetBus().GetFifoDepth()), LatencyCycles: m.GetBus().GetLatencyCycles(),
 			P2PGBps: m.GetBus().GetP2PGbytesPerS(), BroadcastGBps: m.GetBus().GetBroadcastGbytesPerS(),
 			ValueBytes: int(m.GetBus().GetValueBytes()),
 		},
-		MPE:    MPESpec{GFlops: m.GetMpe().GetGflops(), CopyGBps: m.GetMpe().GetCopyGbytesPerS()},
+		MPE:    MPESpec{GFlops: m.GetMpe().GetGflops(), CopyGBps: m.GetMpe().GetCopyGbytesPerS(), CacheBytes: int(m.GetMpe().GetCacheBytes())},
 		native: m.GetNative(),
 	}
 	for _, p := range m.GetDma().GetPoint() {
-		s.DMA.add(int(p.GetCpes()), bandwidthPoint{int(p.GetBlockBytes()), p.GetGetGbytesPerS(), p.GetPutGbytesPerS()})
+		s.DMA.strided.add(p)
+	}
+	for _, p := range m.GetDma().GetRequestPoint() {
+		s.DMA.single.add(p)
 	}
 	return s
 }

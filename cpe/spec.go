@@ -22,11 +22,13 @@ type Spec struct {
 	L3Bytes     int // cache that core groups share on a native machine; 0: none
 	MemoryBytes int // main memory of one core group; 0: not stated
 
-	DMA DMASpec
-	Bus BusSpec
-	MPE MPESpec
+	DMA  DMASpec
+	Bus  BusSpec
+	Pipe PipeSpec
+	MPE  MPESpec
 
 	native bool
+	onMPE  bool
 }
 
 // BusSpec describes the register buses along rows and columns.
@@ -49,8 +51,9 @@ func (b *BusSpec) valueBytes() int {
 
 // MPESpec describes the management core.
 type MPESpec struct {
-	GFlops   float64
-	CopyGBps float64
+	GFlops     float64
+	CopyGBps   float64
+	CacheBytes int
 }
 
 // CPEs returns the number of CPEs of a core group.
@@ -86,7 +89,7 @@ func (s Spec) Describe() string {
 	}
 	if s.DMA.LatencyNs > 0 {
 		line("DMA latency", "%.4g ns", s.DMA.LatencyNs)
-		line("DMA bandwidth", "%.4g GB/s a core group at most", s.DMA.peak())
+		line("DMA bandwidth", "%.4g GB/s a core group at most", s.DMA.strided.peak())
 	}
 	if s.Bus.BroadcastGBps > 0 {
 		line("Register buses", "%.4g GB/s a core group broadcasting", s.Bus.BroadcastGBps)
@@ -112,7 +115,7 @@ func (s Spec) validate() error {
 			value float64
 		}{
 			{"dma.latency_ns", s.DMA.LatencyNs}, {"dma.transaction_bytes", float64(s.DMA.TransactionBytes)},
-			{"dma.point (how many)", float64(len(s.DMA.curves))},
+			{"dma.point (how many)", float64(len(s.DMA.strided))}, {"dma.max_pending", float64(s.DMA.MaxPending)},
 		}...)
 		if s.CPEs() > 1 {
 			positive = append(positive, []struct {
@@ -128,6 +131,10 @@ func (s Spec) validate() error {
 		if !(p.value > 0) {
 			return fmt.Errorf("machine %q: %s must be positive, it is %g", s.Name, p.name, p.value)
 		}
+	}
+	if p := s.Pipe; p.StepCycles != 0 && (p.BlockRows < 1 || p.BlockCols < 1 || p.StepCycles < 0) {
+		return fmt.Errorf("machine %q: pipe with step_cycles %g, block_rows %d, block_cols %d: all must be positive",
+			s.Name, p.StepCycles, p.BlockRows, p.BlockCols)
 	}
 	if s.native && s.CPEs() != 1 {
 		return fmt.Errorf("machine %q: a native machine has a mesh of 1 x 1, not %d x %d", s.Name, s.Rows, s.Cols)

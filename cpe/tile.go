@@ -49,7 +49,10 @@ func (t *Tile) Extent() (rows, cols int) { return t.partRows, t.partCols }
 // PartValues returns the values of LDM that one CPE of a mesh needs for a tile that holds blocks of up to rows x cols.
 func (t *Tile) PartValues(s *Spec, rows, cols int) int {
 	n := t.perCPE(s) * ((rows + t.RowParts - 1) / t.RowParts) * ((cols + t.ColParts - 1) / t.ColParts)
-	if t.Double {
+	switch {
+	case s.doubles() && t.Double:
+		n *= 3 // double precision, and the next block as it arrives
+	case s.doubles() || t.Double:
 		n *= 2
 	}
 	return n
@@ -179,9 +182,11 @@ func (g *CoreGroup) chargeTile(t *Tile, run int, put bool) {
 	cols := min((t.cols+t.partCols-1)/t.partCols, s.Cols)
 	run = max(1, min(run, values))
 	each := t.perCPE(s)
-	busy, latency := g.transfer(rows*cols, 4*run, float64(values)/float64(run)*float64(each), put)
-	g.step.dma += busy
-	g.step.latency += latency * VTime(each)
+	stream, wait := g.transfer(rows*cols, 4*run, float64(values)/float64(run), put)
+	for range each {
+		g.step.request(stream, wait)
+	}
+	g.step.compute += fromNs(s.ConvertNs(values * each))
 	g.count(4*t.rows*t.cols, (rows*cols)*each, put)
 }
 

@@ -38,7 +38,7 @@ func (b *Base) train() bool { return b.Param.GetPhase() == caffepb.Phase_TRAIN }
 
 // addWeight makes weight number len(Params) with the given shape and fills it.
 func (b *Base) addWeight(filler *caffepb.FillerParameter, shape ...int) error {
-	w := blob.New(shape...)
+	w := b.Device.NewBlob(shape...)
 	if b.Device.Machine.Values() {
 		if err := Fill(w, filler, b.Device.Random); err != nil {
 			return err

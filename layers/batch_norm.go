@@ -39,7 +39,7 @@ func (l *batchNorm) SetUp(bottom, _ []*blob.Blob) error {
 		l.global = p.GetUseGlobalStats()
 	}
 	l.fraction, l.eps = p.GetMovingAverageFraction(), float64(p.GetEps())
-	l.norm = blob.New(0)
+	l.norm = l.Device.NewBlob(0)
 	c := channels(bottom[0])
 	for _, n := range []int{c, c, 1} {
 		l.params = append(l.params, blob.New(n))

@@ -146,7 +146,7 @@ func (l *convolution) plan(bottom *blob.Blob) error {
 
 // prepare makes the kernels of the CPE path.
 func (l *convolution) prepare() (err error) {
-	if l.conv, err = kernel.NewConv(l.Device.Machine, l.shape, kernel.Auto); err != nil || !l.bias {
+	if l.conv, err = kernel.NewConv(l.Device.Machine, l.shape, l.Device.Strategy); err != nil || !l.bias {
 		return err
 	}
 	dims := [3]int{l.shape.N, l.out, 1}
@@ -158,6 +158,14 @@ func (l *convolution) prepare() (err error) {
 	}
 	l.sumBias, err = newChannelSum(l.Device, dims)
 	return err
+}
+
+// Strategy implements Strategist. What a convolution does backward, a deconvolution does forward.
+func (l *convolution) Strategy(d kernel.Direction) kernel.Strategy {
+	if l.transposed && d != kernel.WeightGradient {
+		d = kernel.Forward + kernel.InputGradient - d
+	}
+	return l.conv.Plan().Strategy[d]
 }
 
 func (l *convolution) Forward(bottom, top []*blob.Blob) error {

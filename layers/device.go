@@ -5,7 +5,9 @@ import (
 	"math/rand/v2"
 
 	"github.com/sirupsen/logrus"
+	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
 )
 
 // Engine chooses between a layer's two paths.
@@ -45,6 +47,18 @@ type Device struct {
 	Machine *cpe.Machine
 	Random  *Random
 	Log     *logrus.Logger
+	// Strategy is how convolutions are to be computed where they can be; Auto leaves it to the machine's cost model.
+	Strategy kernel.Strategy
+
+	shadow blob.Shadow
+}
+
+// NewBlob returns a blob for a layer or net on the device. On a machine that moves no values blobs take no memory of their own.
+func (d *Device) NewBlob(shape ...int) *blob.Blob {
+	if d.Machine.Values() {
+		return blob.New(shape...)
+	}
+	return d.shadow.New(shape...)
 }
 
 // Random is a seeded generator whose state can be stored in a snapshot and restored.

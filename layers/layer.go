@@ -8,7 +8,10 @@
 // is a small side interface (Positioner, Reseeder, ...) that the net asserts at the place of use.
 package layers
 
-import "github.com/swcaffe/swcaffe/blob"
+import (
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+)
 
 // Layer is one node of a net. Bottoms are its inputs, tops its outputs.
 //
@@ -30,6 +33,12 @@ type Layer interface {
 // solver will use, so that the others need not be computed.
 type GradSelector interface {
 	SetParamGrad(i int, need bool)
+}
+
+// Strategist is implemented by layers that choose between ways to compute: Strategy is the one taken for a direction on the
+// CPE path.
+type Strategist interface {
+	Strategy(d kernel.Direction) kernel.Strategy
 }
 
 // Positioner is implemented by layers that read a stream of items. The position is the number of items that Forward

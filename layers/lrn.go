@@ -52,7 +52,7 @@ type lrnAcross struct {
 func (l *lrnAcross) SetUp(bottom, _ []*blob.Blob) (err error) {
 	p := l.Param.GetLrnParam()
 	l.alpha, l.beta, l.k = p.GetAlpha(), p.GetBeta(), p.GetK()
-	l.scale = blob.New(0)
+	l.scale = l.Device.NewBlob(0)
 	l.size, err = lrnSize(p, bottom[0])
 	return err
 }

@@ -81,7 +81,7 @@ func (n *neuron) Reshape(bottom, top []*blob.Blob) error {
 		return nil
 	}
 	if n.count = bottom[0].Count(); n.saves() {
-		n.saved = make([]float32, n.count)
+		n.saved = n.Device.NewBlob(n.count).Data()
 	}
 	if n.mpe() {
 		return nil

@@ -117,7 +117,9 @@ func (l *pooling) Reshape(bottom, top []*blob.Blob) error {
 	}
 	l.shape = s
 	if s.Method != kernel.PoolAve {
-		l.mask = make([]int32, top[0].Count())
+		if l.mask = nil; l.Device.Machine.Values() {
+			l.mask = make([]int32, top[0].Count())
+		}
 	}
 	if l.mpe() {
 		return nil

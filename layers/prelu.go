@@ -41,7 +41,7 @@ func (l *prelu) SetUp(bottom, _ []*blob.Blob) error {
 	if filler == nil {
 		filler = &caffepb.FillerParameter{Value: proto.Float32(0.25)}
 	}
-	l.saved = blob.New(0)
+	l.saved = l.Device.NewBlob(0)
 	if l.shared {
 		return l.addWeight(filler)
 	}

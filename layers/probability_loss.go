@@ -30,7 +30,7 @@ type probabilityLoss struct {
 
 func (l *probabilityLoss) SetUp(_, _ []*blob.Blob) error {
 	l.lossParam = readLossParam(l.Param.LossParam, caffepb.LossParameter_VALID)
-	l.prob = blob.New(0)
+	l.prob = l.Device.NewBlob(0)
 	return nil
 }
 

@@ -45,7 +45,7 @@ type affine struct {
 }
 
 func (l *affine) SetUp(bottom, _ []*blob.Blob) error {
-	l.fromBottom, l.saved = len(bottom) > 1, blob.New(0)
+	l.fromBottom, l.saved = len(bottom) > 1, l.Device.NewBlob(0)
 	if !l.fromBottom {
 		first, end, err := l.span(bottom[0])
 		if err != nil {

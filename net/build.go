@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -139,7 +138,7 @@ func (n *Net) appendTop(d *node, j int, unread map[string]bool) error {
 // newTop makes a blob of its own for d.
 func (n *Net) newTop(d *node, name string) {
 	d.topIDs = append(d.topIDs, len(n.blobs))
-	b := blob.New(0)
+	b := n.opt.Device.NewBlob(0)
 	d.tops = append(d.tops, b)
 	n.blobs = append(n.blobs, b)
 	n.names = append(n.names, name)

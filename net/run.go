@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/layers"
 )
 
 // Forward runs every layer and returns the weighted sum of the losses.
@@ -77,6 +78,42 @@ func (n *Net) BackwardLayer(i int) error {
 		n.backwardDebug(d)
 	}
 	return nil
+}
+
+// Gradients is a part of a layer's Backward.
+type Gradients int
+
+const (
+	// InputGradients are those of the bottoms.
+	InputGradients Gradients = iota
+	// WeightGradients are those of the parameters.
+	WeightGradients
+)
+
+// BackwardLayerPart runs Backward of layer i for its bottoms or its parameters alone. It is for counting what each costs.
+func (n *Net) BackwardLayerPart(i int, part Gradients) error {
+	d := n.nodes[i]
+	selector, ok := d.Layer.(layers.GradSelector)
+	wanted := ok && len(d.paramIDs) > 0
+	if part == WeightGradients && !wanted {
+		return nil
+	}
+	propagate := d.propagate
+	if part == WeightGradients {
+		d.propagate = make([]bool, len(propagate))
+	} else if wanted {
+		for k := range d.paramIDs {
+			selector.SetParamGrad(k, false)
+		}
+	}
+	err := n.BackwardLayer(i)
+	d.propagate = propagate
+	for k, id := range d.paramIDs {
+		if wanted {
+			selector.SetParamGrad(k, n.params[id].needGrad)
+		}
+	}
+	return err
 }
 
 // ForwardBackward runs one pass of each and returns the loss.

@@ -35,25 +35,34 @@ func (d *deviceFlags) register(fs *flag.FlagSet) {
 
 // machine makes the machine that the flags name.
 func (d *deviceFlags) machine(e *env) (*cpe.Machine, error) {
+	spec, err := d.spec(e)
+	if err != nil {
+		return nil, err
+	}
+	return cpe.New(spec, cpe.DefaultMode(spec))
+}
+
+// spec reads the flags and the machine's description.
+func (d *deviceFlags) spec(e *env) (cpe.Spec, error) {
 	if d.gpu != "" {
-		return nil, fmt.Errorf("-gpu %s: swcaffe runs on CPUs and has no GPU support; leave the flag out", d.gpu)
+		return cpe.Spec{}, fmt.Errorf("-gpu %s: swcaffe runs on CPUs and has no GPU support; leave the flag out", d.gpu)
 	}
 	var err error
 	if d.engine, err = layers.ParseEngine(d.engineName); err != nil {
-		return nil, fmt.Errorf("-engine: %w", err)
+		return cpe.Spec{}, fmt.Errorf("-engine: %w", err)
 	}
 	if d.threads < 0 {
-		return nil, fmt.Errorf("-threads %d: the number of cores cannot be negative", d.threads)
+		return cpe.Spec{}, fmt.Errorf("-threads %d: the number of cores cannot be negative", d.threads)
 	}
 	if d.threads > 0 {
 		runtime.GOMAXPROCS(d.threads)
 	}
 	spec, err := cpe.Load(d.machineName)
 	if err != nil {
-		return nil, fmt.Errorf("-machine: %w", err)
+		return cpe.Spec{}, fmt.Errorf("-machine: %w", err)
 	}
 	e.log.Infof("Engine %s on machine %s", d.engine, spec)
-	return cpe.New(spec, cpe.DefaultMode(spec))
+	return spec, nil
 }
 
 func (d *deviceFlags) seedOrTime() uint64 {

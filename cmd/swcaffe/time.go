@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
@@ -17,11 +18,14 @@ import (
 
 var timeCommand = command{
 	name:    "time",
-	summary: "measure a model's layers, forward and backward",
-	args:    "-model FILE [-phase TRAIN|TEST] [-iterations N] [-json FILE]",
+	summary: "measure a model's layers, or model them on another machine",
+	args:    "-model FILE [-phase TRAIN|TEST] [-iterations N] [-json FILE] [-machine NAME|FILE [-batch N] [-core_groups N] ...]",
 	example: "swcaffe time -model models/lenet/train_val.prototxt -iterations 50",
 	long: `Runs forward and backward passes after a warm-up and prints the time of every layer in both directions: the mean as
-Caffe does, and medians in the -json file.`,
+Caffe does, and medians in the -json file.
+
+On a -machine other than this computer (sw26010, or a file that describes one) times are modelled: every layer and direction
+with its strategy, GFLOP/s, what bounds it, bytes moved and LDM used. -engine mpe models the management core alone.`,
 	setup: func(fs *flag.FlagSet) func(*env) error {
 		var o timeOptions
 		fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
@@ -30,6 +34,7 @@ Caffe does, and medians in the -json file.`,
 		fs.StringVar(&o.json, "json", "", "write the figures to `FILE` as well")
 		o.device.register(fs)
 		o.state.register(fs)
+		o.modelled.register(fs)
 		return func(e *env) error { return timeModel(e, &o) }
 	},
 }
@@ -39,6 +44,7 @@ type timeOptions struct {
 	iterations         int
 	device             deviceFlags
 	state              stateFlags
+	modelled           modelFlags
 }
 
 // warmUps is the number of iterations before the measured ones: the first allocates, the second meets cold caches.
@@ -58,7 +64,17 @@ func timeModel(e *env, o *timeOptions) error {
 	if err != nil {
 		return err
 	}
-	machine, err := o.device.machine(e)
+	spec, err := o.device.spec(e)
+	if err != nil {
+		return err
+	}
+	if !spec.Native() {
+		return timeModelled(e, o, spec, phase)
+	}
+	if name := o.modelled.given(); name != "" {
+		return fmt.Errorf("%s is for modelled machines; -machine %s is this computer", name, o.device.machineName)
+	}
+	machine, err := cpe.New(spec, cpe.Native)
 	if err != nil {
 		return err
 	}

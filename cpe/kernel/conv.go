@@ -47,7 +47,13 @@ func (c *Conv) prepare(d Direction) error {
 		e, err := newExplicitConv(c, d)
 		c.stages[d] = []stage{{e, 0}}
 		return err
-	case !c.machine.Native() || !c.shape.shiftable():
+	case !c.machine.Native():
+		v, err := newBatchConv(c, d)
+		if err != nil {
+			return err
+		}
+		c.stages[d] = []stage{{v, v.groups()}}
+	case !c.shape.shiftable():
 		v, err := newImplicitConv(c, d)
 		if err != nil {
 			return err

@@ -29,7 +29,7 @@ func newExplicitConv(c *Conv, d Direction) (*explicitConv, error) {
 	s := &c.shape
 	e := &explicitConv{conv: c, direction: d, geo: newGeometry(*s), direct: s.pointwise()}
 	out, depth, width := s.Out/s.Group, s.depth(), c.plan.Band*e.geo.width
-	shape := [...]GemmShape{{M: out, N: width, K: depth}, {M: out, N: depth, K: width, TransB: true}, {M: depth, N: width, K: out, TransA: true}}[d]
+	shape := [...]GemmShape{{M: out, N: width, K: depth}, {M: out, N: depth, K: width, TransB: true, Accumulate: true}, {M: depth, N: width, K: out, TransA: true}}[d]
 	products, err := newProducts(c.machine, shape)
 	if err != nil {
 		return nil, err

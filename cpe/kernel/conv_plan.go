@@ -126,6 +126,8 @@ func planConv(spec *cpe.Spec, s ConvShape, st [3]Strategy) ConvPlan {
 	switch {
 	case st[WeightGradient] == Implicit && spec.Native() && s.shiftable():
 		p.Chunks = 1
+	case st[WeightGradient] == Implicit && !spec.Native():
+		p.Chunks = max(1, min(spec.CoreGroups, s.N))
 	case st[WeightGradient] == Implicit:
 		p.Chunks = implicitChunks(s)
 	case spec.Native():

@@ -21,17 +21,21 @@ type gemmWorker struct {
 // NewGemm plans a product. Core groups share the rows or the columns of C, so that every element of C is summed by one
 // core group in the order of K.
 func NewGemm(m *cpe.Machine, s GemmShape) (*Gemm, error) {
-	spec := m.Spec()
-	g := &Gemm{shape: s, machine: m, workers: make([]gemmWorker, spec.CoreGroups)}
 	products, err := newProducts(m, s)
 	if err != nil {
 		return nil, err
 	}
+	return newGemm(m, s, products), nil
+}
+
+func newGemm(m *cpe.Machine, s GemmShape, products []*product) *Gemm {
+	spec := m.Spec()
+	g := &Gemm{shape: s, machine: m, workers: make([]gemmWorker, spec.CoreGroups)}
 	for i, p := range products {
 		g.workers[i].product = p
 	}
 	g.split = newSplit(&spec, g.Plan(), s)
-	return g, nil
+	return g
 }
 
 // Name returns "gemm" and the shape.

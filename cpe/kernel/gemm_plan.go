@@ -13,6 +13,12 @@ type GemmShape struct {
 	M, N, K        int
 	TransA, TransB bool
 	Accumulate     bool
+	Pieces         bool // the sum goes over pieces that lie apart, so that loads cannot run ahead
+}
+
+// doubleBuffers reports whether the next block comes while one is multiplied.
+func (s *GemmShape) doubleBuffers(spec *cpe.Spec) bool {
+	return spec.DMA.OverlapsBuses || !s.Accumulate && !s.Pieces
 }
 
 // String prints the shape.
@@ -80,50 +86,6 @@ func even(extent, size, unit int) int {
 
 // blocks is the number of blocks of a size that cover an extent.
 func blocks(extent, size int) int { return (extent + size - 1) / size }
-
-// planMeshGemm searches blocks for the least time by required bandwidth: every block of A and B is fetched MNK/BN and
-// MNK/BM times altogether, and short K blocks cost a latency each.
-func planMeshGemm(spec *cpe.Spec, s GemmShape) (GemmPlan, error) {
-	best, bestCost, least := GemmPlan{}, 0.0, 0
-	mr, nr := simd.Micro()
-	for _, bm := range blockSizes(s.M, spec.Rows) {
-		for _, bn := range blockSizes(s.N, spec.Cols) {
-			for _, bk := range blockSizes(s.K, max(spec.Rows, spec.Cols)) {
-				p := GemmPlan{
-					BM: bm, BN: bn, BK: bk, Order: [3]int{loopM, loopN, loopK}, Steps: max(spec.Rows, spec.Cols),
-					MR: mr, NR: nr, Double: true,
-				}
-				tiles := newTiles(spec, p)
-				p.LDM = tiles.bytes(spec, p)
-				if least == 0 || p.LDM < least {
-					least = p.LDM
-				}
-				cost := 1/float64(min(bm, s.M)) + 1/float64(min(bn, s.N)) + 0.25/float64(min(bk, s.K+1))
-				if p.LDM <= spec.LDMBytes && (bestCost == 0 || cost < bestCost) {
-					best, bestCost = p, cost
-				}
-			}
-		}
-	}
-	if bestCost == 0 {
-		return best, &cpe.LDMError{Kernel: "gemm " + s.String(), Asked: least, Have: spec.LDMBytes}
-	}
-	return best, nil
-}
-
-// blockSizes are the candidates for one extent: the mesh's width times 1, 2, 3, 4, 6, 8, 12, ... up to the extent.
-func blockSizes(n, mesh int) []int {
-	var sizes []int
-	for b := mesh; ; b *= 2 {
-		sizes = append(sizes, b)
-		if b >= n || b >= 1024 {
-			return sizes
-		}
-		if b > mesh {
-			sizes = append(sizes, b+b/2)
-		}
-	}
-}
 
 // tiles are the three tiles of a product on a mesh: A is cut into rows of the mesh and steps, B into steps and columns, C into
 // rows and columns.

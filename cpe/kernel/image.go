@@ -23,6 +23,8 @@ type geometry struct {
 	lines  []int32 // [row*outer + offset]: a line of the image, -1 in the padding
 	lo, hi []int   // [offset]: outputs lo <= x < hi are inside
 	shift  []int   // [offset]: output x meets input x*stride + shift
+
+	users [][]int32 // see lineUsers
 }
 
 func newGeometry(s ConvShape) *geometry {

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
@@ -10,9 +11,18 @@ import (
 // chargesTheSame runs kernels on a machine that moves values and on one that does not, and compares the ledgers.
 func chargesTheSame(t *testing.T, name string, run func(m *cpe.Machine) error) {
 	t.Helper()
+	chargesTheSameOn(t, machine(t, "sw26010", true).Spec(), name, run)
+}
+
+func chargesTheSameOn(t *testing.T, spec cpe.Spec, name string, run func(m *cpe.Machine) error) {
+	t.Helper()
 	var ledgers [2]cpe.Ledger
-	for i, costOnly := range []bool{false, true} {
-		m := machine(t, "sw26010", costOnly)
+	for i, mode := range []cpe.Mode{cpe.Functional, cpe.CostOnly} {
+		m, err := cpe.New(spec, mode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
 		if err := run(m); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -46,15 +56,37 @@ func TestGemmCostOnly(t *testing.T) {
 	}
 }
 
+// TestManyBlocksCostOnly: with little LDM a product has many blocks along every extent, first, middle and last ones, of which
+// cost-only runs charge only those that differ.
+func TestManyBlocksCostOnly(t *testing.T) {
+	for _, ldm := range []int{1 << 10, 3 << 10, 16 << 10} {
+		for _, overlaps := range []bool{false, true} {
+			for _, s := range []GemmShape{
+				{M: 200, N: 700, K: 150}, {M: 64, N: 1280, K: 320, Accumulate: true}, {M: 333, N: 260, K: 95, TransA: true}, {M: 260, N: 130, K: 8, TransB: true},
+			} {
+				spec := machine(t, "sw26010", true).Spec()
+				spec.LDMBytes, spec.DMA.OverlapsBuses = ldm, overlaps
+				chargesTheSameOn(t, spec, fmt.Sprintf("%v in %d bytes", s, ldm), func(m *cpe.Machine) error {
+					g, err := NewGemm(m, s)
+					if err != nil {
+						return err
+					}
+					return g.Run(array(m, s.M*s.K), array(m, s.K*s.N), nil, array(m, s.M*s.N))
+				})
+			}
+		}
+	}
+}
+
 func TestConvCostOnly(t *testing.T) {
-	for _, s := range convShapes {
+	for _, s := range append(slices.Clone(convShapes), conv2(70, 3, 5, 1, 7, 7, 3, 3, 1, 1, 1), conv2(3, 4, 9, 1, 13, 70, 5, 5, 1, 2, 1)) {
 		for _, st := range []Strategy{Auto, Explicit, Implicit} {
 			chargesTheSame(t, st.String()+" "+s.String(), func(m *cpe.Machine) error {
 				c, err := NewConv(m, s, st)
 				if err != nil {
 					return err
 				}
-				x, w, y := array(m, 20000), array(m, 20000), array(m, 20000)
+				x, w, y := array(m, 40000), array(m, 40000), array(m, 40000)
 				if err := c.Forward(x, w, nil, y); err != nil {
 					return err
 				}

@@ -144,14 +144,22 @@ func (p *Pool) RunGroup(g *cpe.CoreGroup) error {
 	lo, hi := g.Share(s.N * s.C * bands * strips)
 	cpes := g.CPEs()[:g.Deal(hi-lo)]
 	for n := lo; n < hi; n++ {
+		c, key := cpes[(n-lo)%len(cpes)], n%(strips*bands)
+		if g.Charged(c, key) {
+			if (n-lo+1)%len(cpes) == 0 {
+				g.Overlap()
+			}
+			continue
+		}
 		t := poolTile{plane: n / strips / bands}
 		at := span{n / strips % bands * rows, 0}
 		at.n = min(rows, h-at.at)
 		across := span{n % strips * cols, 0}
 		across.n = min(cols, w-across.at)
-		if err := p.runTile(cpes[(n-lo)%len(cpes)], &t, at, across); err != nil {
+		if err := p.runTile(c, &t, at, across); err != nil {
 			return err
 		}
+		g.Remember(c, key)
 		if (n-lo+1)%len(cpes) == 0 {
 			g.Overlap()
 		}

@@ -16,6 +16,11 @@ type product struct {
 	job   *productJob
 	held  [3][2]int // which block of A (i,k), B (k,j) and C (i,j) is held
 	spill []float32 // a micro-tile whose columns do not lie side by side
+
+	group  *cpe.CoreGroup
+	counts [3]int // of blocks
+	at     [3]int
+	bodies [3]func(i int) error // of the loops, outermost first
 }
 
 // productJob is one product for one core group: rows [m0,m1) and columns [n0,n1) of C, summed over [k0,k1).
@@ -37,13 +42,20 @@ func newProducts(m *cpe.Machine, s GemmShape) ([]*product, error) {
 	if err != nil {
 		return nil, err
 	}
+	return productsOf(m, s, plan), nil
+}
+
+// productsOf makes an executor of a plan a core group.
+func productsOf(m *cpe.Machine, s GemmShape, plan GemmPlan) []*product {
+	spec := m.Spec()
 	all := make([]*product, spec.CoreGroups)
 	for i := range all {
 		all[i] = &product{plan: plan, name: "gemm " + s.String(), tiles: newTiles(&spec, plan), spill: make([]float32, plan.MR*plan.NR)}
+		all[i].nest()
 	}
 	_, stored := cpe.Need(&spec, all[0].extents(&spec, plan)...)
 	m.Reserve(stored, 0)
-	return all, nil
+	return all
 }
 
 var nothing = [2]int{-1, -1}
@@ -58,20 +70,39 @@ func (p *product) run(g *cpe.CoreGroup, job *productJob) error {
 	if err := p.open(g); err != nil {
 		return err
 	}
-	counts := [3]int{blocks(job.m1-job.m0, p.plan.BM), blocks(job.n1-job.n0, p.plan.BN), max(1, blocks(job.k1-job.k0, p.plan.BK))}
-	var at [3]int
-	o := p.plan.Order
-	for at[o[0]] = 0; at[o[0]] < counts[o[0]]; at[o[0]]++ {
-		for at[o[1]] = 0; at[o[1]] < counts[o[1]]; at[o[1]]++ {
-			for at[o[2]] = 0; at[o[2]] < counts[o[2]]; at[o[2]]++ {
-				if err := p.visit(g, at[loopM], at[loopN], at[loopK]); err != nil {
-					return err
-				}
-			}
-		}
+	p.counts = [3]int{blocks(job.m1-job.m0, p.plan.BM), blocks(job.n1-job.n0, p.plan.BN), max(1, blocks(job.k1-job.k0, p.plan.BK))}
+	p.group = g
+	if err := p.loop(0); err != nil {
+		return err
 	}
 	p.finish(g)
 	return nil
+}
+
+// loop goes through the blocks of one extent, level by level. The first and the last block differ from the others: one
+// begins sums, the other may be shorter.
+func (p *product) loop(level int) error {
+	n := p.counts[p.plan.Order[level]]
+	if err := p.bodies[level](0); err != nil {
+		return err
+	}
+	if err := p.group.Steady(1, n-1, p.bodies[level]); err != nil || n == 1 {
+		return err
+	}
+	return p.bodies[level](n - 1)
+}
+
+// nest makes the bodies of the loops, once, so that running allocates nothing.
+func (p *product) nest() {
+	for level := range p.bodies {
+		p.bodies[level] = func(i int) error {
+			p.at[p.plan.Order[level]] = i
+			if level < 2 {
+				return p.loop(level + 1)
+			}
+			return p.visit(p.group, p.at[loopM], p.at[loopN], p.at[loopK])
+		}
+	}
 }
 
 // open takes LDM for the tiles.
@@ -122,7 +153,11 @@ func (p *product) visit(g *cpe.CoreGroup, i, j, k int) error {
 			return err
 		}
 	}
-	g.Overlap()
+	if p.plan.Double {
+		g.Overlap()
+	} else {
+		g.Sync()
+	}
 	return nil
 }
 
@@ -171,7 +206,7 @@ func (p *product) step(g *cpe.CoreGroup, t int, accumulate bool) error {
 	g.ColBroadcast(&p.b, t)
 	m, n := p.c.Extent()
 	rows, cols := p.c.Whole()
-	g.Compute(2*float64(m*n*depth), 2*float64(rows*cols*depth))
+	g.Multiply(m, n, depth, t == 0, 2*float64(rows*cols*depth))
 	if !g.Values() {
 		return nil
 	}

@@ -68,6 +68,9 @@ func implicitIsFaster(spec *cpe.Spec, s ConvShape, d Direction) (bool, error) {
 	if spec.Native() {
 		return d != InputGradient || hostImplicitIsFaster(s), nil
 	}
+	if !s.batchAware(spec, d) {
+		return false, nil
+	}
 	var times [2]cpe.VTime
 	for i, st := range []Strategy{Explicit, Implicit} {
 		var err error

@@ -106,7 +106,7 @@ func (k *StreamKernel) RunGroup(g *cpe.CoreGroup) error {
 	lo, hi := g.Share(k.plan.Tiles())
 	cpes := g.CPEs()[:g.Deal(hi-lo)]
 	for n := lo; n < hi; n++ {
-		if err := k.runTile(cpes[(n-lo)%len(cpes)], w, n); err != nil {
+		if err := k.chargeTile(g, cpes[(n-lo)%len(cpes)], w, n); err != nil {
 			return err
 		}
 		if w.tile.Err != nil {
@@ -150,9 +150,26 @@ func (k *StreamKernel) block(t *Tile, a Array, data []float32) cpe.Block {
 	return b
 }
 
+// chargeTile runs a tile, unless only costs count and one of its extents has been run.
+func (k *StreamKernel) chargeTile(g *cpe.CoreGroup, c *cpe.CPE, w *streamWorker, n int) error {
+	t, p := &w.tile, &k.plan
+	k.box(t, n)
+	key := 0
+	for axis, extent := range [...]int{t.O, t.M, t.I} {
+		if extent < p.Tile[axis] {
+			key |= 1 << axis
+		}
+	}
+	if g.Charged(c, key) {
+		return nil
+	}
+	err := k.runTile(c, w, n)
+	g.Remember(c, key)
+	return err
+}
+
 func (k *StreamKernel) runTile(c *cpe.CPE, w *streamWorker, n int) error {
 	s, t := &k.stream, &w.tile
-	k.box(t, n)
 	t.OStride, t.MStride, t.PStride = k.plan.Dims[1]*k.plan.Dims[2], k.plan.Dims[2], k.plan.Dims[2]
 	c.Free()
 	for j, a := range s.Ins {

@@ -29,12 +29,14 @@ var allowed = []struct {
 	{"proto", []string{"proto/", "internal/suggest"}},
 	{"blob", []string{"proto/"}},
 	{"topology/", []string{"proto/", "internal/suggest", "topology/"}},
-	{"cpe/kernel", []string{"cpe", "internal/simd"}},
+	{"cpe/validation", nil},
+	{"cpe/kernel", []string{"cpe", "internal/simd", "internal/suggest"}},
 	{"cpe", []string{"proto/", "internal/simd", "internal/suggest"}},
 	{"data/", []string{"proto/", "blob", "internal/simd", "internal/suggest", "data/"}},
 	{"layers/", []string{"proto/", "blob", "internal/simd", "internal/suggest", "data/", "cpe/", "layers/"}},
 	{"net", []string{"proto/", "blob", "internal/simd", "internal/suggest", "data/", "cpe/", "layers/"}},
 	{"solver", []string{"proto/", "blob", "internal/simd", "internal/suggest", "data/", "cpe/", "layers/", "net"}},
+	{"modeltime", []string{"proto/", "blob", "data/", "cpe/", "layers/", "net"}},
 	{"cmd/", []string{""}},
 }
 

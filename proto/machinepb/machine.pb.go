@@ -26,6 +26,69 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// How products of single precision are computed.
+type Pipe_Single int32
+
+const (
+	// Like double precision.
+	Pipe_LIKE_DOUBLE Pipe_Single = 0
+	// Operands are turned into double precision in LDM, at convert_cycles a value.
+	Pipe_CONVERTED Pipe_Single = 1
+	// In lanes of double precision without being converted in LDM, at single_step_cycles a step.
+	Pipe_DIRECT Pipe_Single = 2
+)
+
+// Enum value maps for Pipe_Single.
+var (
+	Pipe_Single_name = map[int32]string{
+		0: "LIKE_DOUBLE",
+		1: "CONVERTED",
+		2: "DIRECT",
+	}
+	Pipe_Single_value = map[string]int32{
+		"LIKE_DOUBLE": 0,
+		"CONVERTED":   1,
+		"DIRECT":      2,
+	}
+)
+
+func (x Pipe_Single) Enum() *Pipe_Single {
+	p := new(Pipe_Single)
+	*p = x
+	return p
+}
+
+func (x Pipe_Single) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Pipe_Single) Descriptor() protoreflect.EnumDescriptor {
+	return file_swcaffe_machine_proto_enumTypes[0].Descriptor()
+}
+
+func (Pipe_Single) Type() protoreflect.EnumType {
+	return &file_swcaffe_machine_proto_enumTypes[0]
+}
+
+func (x Pipe_Single) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Do not use.
+func (x *Pipe_Single) UnmarshalJSON(b []byte) error {
+	num, err := protoimpl.X.UnmarshalJSONEnum(x.Descriptor(), b)
+	if err != nil {
+		return err
+	}
+	*x = Pipe_Single(num)
+	return nil
+}
+
+// Deprecated: Use Pipe_Single.Descriptor instead.
+func (Pipe_Single) EnumDescriptor() ([]byte, []int) {
+	return file_swcaffe_machine_proto_rawDescGZIP(), []int{1, 0}
+}
+
 type Machine struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
 	Name        *string                `protobuf:"bytes,1,req,name=name" json:"name,omitempty"`
@@ -52,6 +115,7 @@ type Machine struct {
 	// Sizes of the caches above the LDM's place, for blocking on a native machine.
 	L1Bytes       *uint64 `protobuf:"varint,15,opt,name=l1_bytes,json=l1Bytes" json:"l1_bytes,omitempty"`
 	L3Bytes       *uint64 `protobuf:"varint,16,opt,name=l3_bytes,json=l3Bytes" json:"l3_bytes,omitempty"`
+	Pipe          *Pipe   `protobuf:"bytes,17,opt,name=pipe" json:"pipe,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -204,22 +268,169 @@ func (x *Machine) GetL3Bytes() uint64 {
 	return 0
 }
 
+func (x *Machine) GetPipe() *Pipe {
+	if x != nil {
+		return x.Pipe
+	}
+	return nil
+}
+
+// How one CPE multiplies matrices that lie in LDM: register block by register block, each step of K a multiply-add of every
+// element of the block. Without it products run at the peak.
+type Pipe struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Rows and columns of C that stay in registers; columns lie side by side in a vector register.
+	BlockRows *uint32 `protobuf:"varint,1,opt,name=block_rows,json=blockRows" json:"block_rows,omitempty"`
+	BlockCols *uint32 `protobuf:"varint,2,opt,name=block_cols,json=blockCols" json:"block_cols,omitempty"`
+	// Cycles of a step of K once the pipes are full, before the first and after the last of a run of steps.
+	StepCycles     *float64 `protobuf:"fixed64,3,opt,name=step_cycles,json=stepCycles" json:"step_cycles,omitempty"`
+	PrologueCycles *float64 `protobuf:"fixed64,4,opt,name=prologue_cycles,json=prologueCycles" json:"prologue_cycles,omitempty"`
+	EpilogueCycles *float64 `protobuf:"fixed64,5,opt,name=epilogue_cycles,json=epilogueCycles" json:"epilogue_cycles,omitempty"`
+	// Cycles for agreeing on the next owner of the operands, once a run of steps.
+	SyncCycles *float64 `protobuf:"fixed64,6,opt,name=sync_cycles,json=syncCycles" json:"sync_cycles,omitempty"`
+	// Cycles for loading and storing a register block of C.
+	BlockCycles      *float64     `protobuf:"fixed64,7,opt,name=block_cycles,json=blockCycles" json:"block_cycles,omitempty"`
+	Single           *Pipe_Single `protobuf:"varint,8,opt,name=single,enum=swcaffe.Pipe_Single,def=0" json:"single,omitempty"`
+	ConvertCycles    *float64     `protobuf:"fixed64,9,opt,name=convert_cycles,json=convertCycles" json:"convert_cycles,omitempty"`
+	SingleStepCycles *float64     `protobuf:"fixed64,10,opt,name=single_step_cycles,json=singleStepCycles" json:"single_step_cycles,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+// Default values for Pipe fields.
+const (
+	Default_Pipe_Single = Pipe_LIKE_DOUBLE
+)
+
+func (x *Pipe) Reset() {
+	*x = Pipe{}
+	mi := &file_swcaffe_machine_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Pipe) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Pipe) ProtoMessage() {}
+
+func (x *Pipe) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_machine_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Pipe.ProtoReflect.Descriptor instead.
+func (*Pipe) Descriptor() ([]byte, []int) {
+	return file_swcaffe_machine_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Pipe) GetBlockRows() uint32 {
+	if x != nil && x.BlockRows != nil {
+		return *x.BlockRows
+	}
+	return 0
+}
+
+func (x *Pipe) GetBlockCols() uint32 {
+	if x != nil && x.BlockCols != nil {
+		return *x.BlockCols
+	}
+	return 0
+}
+
+func (x *Pipe) GetStepCycles() float64 {
+	if x != nil && x.StepCycles != nil {
+		return *x.StepCycles
+	}
+	return 0
+}
+
+func (x *Pipe) GetPrologueCycles() float64 {
+	if x != nil && x.PrologueCycles != nil {
+		return *x.PrologueCycles
+	}
+	return 0
+}
+
+func (x *Pipe) GetEpilogueCycles() float64 {
+	if x != nil && x.EpilogueCycles != nil {
+		return *x.EpilogueCycles
+	}
+	return 0
+}
+
+func (x *Pipe) GetSyncCycles() float64 {
+	if x != nil && x.SyncCycles != nil {
+		return *x.SyncCycles
+	}
+	return 0
+}
+
+func (x *Pipe) GetBlockCycles() float64 {
+	if x != nil && x.BlockCycles != nil {
+		return *x.BlockCycles
+	}
+	return 0
+}
+
+func (x *Pipe) GetSingle() Pipe_Single {
+	if x != nil && x.Single != nil {
+		return *x.Single
+	}
+	return Default_Pipe_Single
+}
+
+func (x *Pipe) GetConvertCycles() float64 {
+	if x != nil && x.ConvertCycles != nil {
+		return *x.ConvertCycles
+	}
+	return 0
+}
+
+func (x *Pipe) GetSingleStepCycles() float64 {
+	if x != nil && x.SingleStepCycles != nil {
+		return *x.SingleStepCycles
+	}
+	return 0
+}
+
 // The transfers between main memory and LDM.
 type DMA struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// From the request to the first byte.
+	// From the request to the first byte, where no request_point tells.
 	LatencyNs *float64 `protobuf:"fixed64,1,opt,name=latency_ns,json=latencyNs" json:"latency_ns,omitempty"`
 	// Every contiguous block is padded to whole transactions at both ends.
 	TransactionBytes *uint32 `protobuf:"varint,2,opt,name=transaction_bytes,json=transactionBytes" json:"transaction_bytes,omitempty"`
-	// Measured bandwidth of one core group.
-	Point         []*BandwidthPoint `protobuf:"bytes,3,rep,name=point" json:"point,omitempty"`
+	// Measured bandwidth of one core group in long transfers, by the length of their contiguous blocks.
+	Point []*BandwidthPoint `protobuf:"bytes,3,rep,name=point" json:"point,omitempty"`
+	// Measured bandwidth of one core group whose CPEs each make one request for one contiguous block, and wait for it.
+	RequestPoint []*BandwidthPoint `protobuf:"bytes,4,rep,name=request_point,json=requestPoint" json:"request_point,omitempty"`
+	// Requests that one CPE can have under way, and that then share their start-up.
+	MaxPending *uint32 `protobuf:"varint,5,opt,name=max_pending,json=maxPending,def=1" json:"max_pending,omitempty"`
+	// Whether transfers hide behind products that add to what is in memory or is summed up over many pieces, and use the register
+	// buses meanwhile. Where not, such products have no second buffers.
+	OverlapsBuses *bool `protobuf:"varint,6,opt,name=overlaps_buses,json=overlapsBuses,def=1" json:"overlaps_buses,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
+// Default values for DMA fields.
+const (
+	Default_DMA_MaxPending    = uint32(1)
+	Default_DMA_OverlapsBuses = bool(true)
+)
+
 func (x *DMA) Reset() {
 	*x = DMA{}
-	mi := &file_swcaffe_machine_proto_msgTypes[1]
+	mi := &file_swcaffe_machine_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -231,7 +442,7 @@ func (x *DMA) String() string {
 func (*DMA) ProtoMessage() {}
 
 func (x *DMA) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_machine_proto_msgTypes[1]
+	mi := &file_swcaffe_machine_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -244,7 +455,7 @@ func (x *DMA) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DMA.ProtoReflect.Descriptor instead.
 func (*DMA) Descriptor() ([]byte, []int) {
-	return file_swcaffe_machine_proto_rawDescGZIP(), []int{1}
+	return file_swcaffe_machine_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *DMA) GetLatencyNs() float64 {
@@ -268,6 +479,27 @@ func (x *DMA) GetPoint() []*BandwidthPoint {
 	return nil
 }
 
+func (x *DMA) GetRequestPoint() []*BandwidthPoint {
+	if x != nil {
+		return x.RequestPoint
+	}
+	return nil
+}
+
+func (x *DMA) GetMaxPending() uint32 {
+	if x != nil && x.MaxPending != nil {
+		return *x.MaxPending
+	}
+	return Default_DMA_MaxPending
+}
+
+func (x *DMA) GetOverlapsBuses() bool {
+	if x != nil && x.OverlapsBuses != nil {
+		return *x.OverlapsBuses
+	}
+	return Default_DMA_OverlapsBuses
+}
+
 type BandwidthPoint struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// How many CPEs transfer at once, and the length of the contiguous blocks.
@@ -281,7 +513,7 @@ type BandwidthPoint struct {
 
 func (x *BandwidthPoint) Reset() {
 	*x = BandwidthPoint{}
-	mi := &file_swcaffe_machine_proto_msgTypes[2]
+	mi := &file_swcaffe_machine_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -293,7 +525,7 @@ func (x *BandwidthPoint) String() string {
 func (*BandwidthPoint) ProtoMessage() {}
 
 func (x *BandwidthPoint) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_machine_proto_msgTypes[2]
+	mi := &file_swcaffe_machine_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -306,7 +538,7 @@ func (x *BandwidthPoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BandwidthPoint.ProtoReflect.Descriptor instead.
 func (*BandwidthPoint) Descriptor() ([]byte, []int) {
-	return file_swcaffe_machine_proto_rawDescGZIP(), []int{2}
+	return file_swcaffe_machine_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *BandwidthPoint) GetCpes() uint32 {
@@ -358,7 +590,7 @@ const (
 
 func (x *Bus) Reset() {
 	*x = Bus{}
-	mi := &file_swcaffe_machine_proto_msgTypes[3]
+	mi := &file_swcaffe_machine_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -370,7 +602,7 @@ func (x *Bus) String() string {
 func (*Bus) ProtoMessage() {}
 
 func (x *Bus) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_machine_proto_msgTypes[3]
+	mi := &file_swcaffe_machine_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -383,7 +615,7 @@ func (x *Bus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bus.ProtoReflect.Descriptor instead.
 func (*Bus) Descriptor() ([]byte, []int) {
-	return file_swcaffe_machine_proto_rawDescGZIP(), []int{3}
+	return file_swcaffe_machine_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Bus) GetWordBytes() uint32 {
@@ -433,13 +665,20 @@ type MPE struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	Gflops         *float64               `protobuf:"fixed64,1,opt,name=gflops" json:"gflops,omitempty"`
 	CopyGbytesPerS *float64               `protobuf:"fixed64,2,opt,name=copy_gbytes_per_s,json=copyGbytesPerS" json:"copy_gbytes_per_s,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// The cache that its loops are blocked for.
+	CacheBytes    *uint64 `protobuf:"varint,3,opt,name=cache_bytes,json=cacheBytes,def=262144" json:"cache_bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
+
+// Default values for MPE fields.
+const (
+	Default_MPE_CacheBytes = uint64(262144)
+)
 
 func (x *MPE) Reset() {
 	*x = MPE{}
-	mi := &file_swcaffe_machine_proto_msgTypes[4]
+	mi := &file_swcaffe_machine_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -451,7 +690,7 @@ func (x *MPE) String() string {
 func (*MPE) ProtoMessage() {}
 
 func (x *MPE) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_machine_proto_msgTypes[4]
+	mi := &file_swcaffe_machine_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -464,7 +703,7 @@ func (x *MPE) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MPE.ProtoReflect.Descriptor instead.
 func (*MPE) Descriptor() ([]byte, []int) {
-	return file_swcaffe_machine_proto_rawDescGZIP(), []int{4}
+	return file_swcaffe_machine_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *MPE) GetGflops() float64 {
@@ -481,11 +720,18 @@ func (x *MPE) GetCopyGbytesPerS() float64 {
 	return 0
 }
 
+func (x *MPE) GetCacheBytes() uint64 {
+	if x != nil && x.CacheBytes != nil {
+		return *x.CacheBytes
+	}
+	return Default_MPE_CacheBytes
+}
+
 var File_swcaffe_machine_proto protoreflect.FileDescriptor
 
 const file_swcaffe_machine_proto_rawDesc = "" +
 	"\n" +
-	"\x15swcaffe/machine.proto\x12\aswcaffe\"\xff\x03\n" +
+	"\x15swcaffe/machine.proto\x12\aswcaffe\"\xa2\x04\n" +
 	"\aMachine\x12\x12\n" +
 	"\x04name\x18\x01 \x02(\tR\x04name\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x1f\n" +
@@ -504,12 +750,38 @@ const file_swcaffe_machine_proto_rawDesc = "" +
 	"\x03mpe\x18\r \x01(\v2\f.swcaffe.MPER\x03mpe\x12\x1d\n" +
 	"\x06native\x18\x0e \x01(\b:\x05falseR\x06native\x12\x19\n" +
 	"\bl1_bytes\x18\x0f \x01(\x04R\al1Bytes\x12\x19\n" +
-	"\bl3_bytes\x18\x10 \x01(\x04R\al3Bytes\"\x80\x01\n" +
+	"\bl3_bytes\x18\x10 \x01(\x04R\al3Bytes\x12!\n" +
+	"\x04pipe\x18\x11 \x01(\v2\r.swcaffe.PipeR\x04pipe\"\xc1\x03\n" +
+	"\x04Pipe\x12\x1d\n" +
+	"\n" +
+	"block_rows\x18\x01 \x01(\rR\tblockRows\x12\x1d\n" +
+	"\n" +
+	"block_cols\x18\x02 \x01(\rR\tblockCols\x12\x1f\n" +
+	"\vstep_cycles\x18\x03 \x01(\x01R\n" +
+	"stepCycles\x12'\n" +
+	"\x0fprologue_cycles\x18\x04 \x01(\x01R\x0eprologueCycles\x12'\n" +
+	"\x0fepilogue_cycles\x18\x05 \x01(\x01R\x0eepilogueCycles\x12\x1f\n" +
+	"\vsync_cycles\x18\x06 \x01(\x01R\n" +
+	"syncCycles\x12!\n" +
+	"\fblock_cycles\x18\a \x01(\x01R\vblockCycles\x129\n" +
+	"\x06single\x18\b \x01(\x0e2\x14.swcaffe.Pipe.Single:\vLIKE_DOUBLER\x06single\x12%\n" +
+	"\x0econvert_cycles\x18\t \x01(\x01R\rconvertCycles\x12,\n" +
+	"\x12single_step_cycles\x18\n" +
+	" \x01(\x01R\x10singleStepCycles\"4\n" +
+	"\x06Single\x12\x0f\n" +
+	"\vLIKE_DOUBLE\x10\x00\x12\r\n" +
+	"\tCONVERTED\x10\x01\x12\n" +
+	"\n" +
+	"\x06DIRECT\x10\x02\"\x8f\x02\n" +
 	"\x03DMA\x12\x1d\n" +
 	"\n" +
 	"latency_ns\x18\x01 \x01(\x01R\tlatencyNs\x12+\n" +
 	"\x11transaction_bytes\x18\x02 \x01(\rR\x10transactionBytes\x12-\n" +
-	"\x05point\x18\x03 \x03(\v2\x17.swcaffe.BandwidthPointR\x05point\"\x97\x01\n" +
+	"\x05point\x18\x03 \x03(\v2\x17.swcaffe.BandwidthPointR\x05point\x12<\n" +
+	"\rrequest_point\x18\x04 \x03(\v2\x17.swcaffe.BandwidthPointR\frequestPoint\x12\"\n" +
+	"\vmax_pending\x18\x05 \x01(\r:\x011R\n" +
+	"maxPending\x12+\n" +
+	"\x0eoverlaps_buses\x18\x06 \x01(\b:\x04trueR\roverlapsBuses\"\x97\x01\n" +
 	"\x0eBandwidthPoint\x12\x12\n" +
 	"\x04cpes\x18\x01 \x02(\rR\x04cpes\x12\x1f\n" +
 	"\vblock_bytes\x18\x02 \x02(\rR\n" +
@@ -525,10 +797,12 @@ const file_swcaffe_machine_proto_rawDesc = "" +
 	"\x10p2p_gbytes_per_s\x18\x04 \x01(\x01R\rp2pGbytesPerS\x123\n" +
 	"\x16broadcast_gbytes_per_s\x18\x05 \x01(\x01R\x13broadcastGbytesPerS\x12\"\n" +
 	"\vvalue_bytes\x18\x06 \x01(\r:\x014R\n" +
-	"valueBytes\"H\n" +
+	"valueBytes\"q\n" +
 	"\x03MPE\x12\x16\n" +
 	"\x06gflops\x18\x01 \x01(\x01R\x06gflops\x12)\n" +
-	"\x11copy_gbytes_per_s\x18\x02 \x01(\x01R\x0ecopyGbytesPerSB,Z*github.com/swcaffe/swcaffe/proto/machinepb"
+	"\x11copy_gbytes_per_s\x18\x02 \x01(\x01R\x0ecopyGbytesPerS\x12'\n" +
+	"\vcache_bytes\x18\x03 \x01(\x04:\x06262144R\n" +
+	"cacheBytesB,Z*github.com/swcaffe/swcaffe/proto/machinepb"
 
 var (
 	file_swcaffe_machine_proto_rawDescOnce sync.Once
@@ -542,24 +816,30 @@ func file_swcaffe_machine_proto_rawDescGZIP() []byte {
 	return file_swcaffe_machine_proto_rawDescData
 }
 
-var file_swcaffe_machine_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_swcaffe_machine_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_swcaffe_machine_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_swcaffe_machine_proto_goTypes = []any{
-	(*Machine)(nil),        // 0: swcaffe.Machine
-	(*DMA)(nil),            // 1: swcaffe.DMA
-	(*BandwidthPoint)(nil), // 2: swcaffe.BandwidthPoint
-	(*Bus)(nil),            // 3: swcaffe.Bus
-	(*MPE)(nil),            // 4: swcaffe.MPE
+	(Pipe_Single)(0),       // 0: swcaffe.Pipe.Single
+	(*Machine)(nil),        // 1: swcaffe.Machine
+	(*Pipe)(nil),           // 2: swcaffe.Pipe
+	(*DMA)(nil),            // 3: swcaffe.DMA
+	(*BandwidthPoint)(nil), // 4: swcaffe.BandwidthPoint
+	(*Bus)(nil),            // 5: swcaffe.Bus
+	(*MPE)(nil),            // 6: swcaffe.MPE
 }
 var file_swcaffe_machine_proto_depIdxs = []int32{
-	1, // 0: swcaffe.Machine.dma:type_name -> swcaffe.DMA
-	3, // 1: swcaffe.Machine.bus:type_name -> swcaffe.Bus
-	4, // 2: swcaffe.Machine.mpe:type_name -> swcaffe.MPE
-	2, // 3: swcaffe.DMA.point:type_name -> swcaffe.BandwidthPoint
-	4, // [4:4] is the sub-list for method output_type
-	4, // [4:4] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	3, // 0: swcaffe.Machine.dma:type_name -> swcaffe.DMA
+	5, // 1: swcaffe.Machine.bus:type_name -> swcaffe.Bus
+	6, // 2: swcaffe.Machine.mpe:type_name -> swcaffe.MPE
+	2, // 3: swcaffe.Machine.pipe:type_name -> swcaffe.Pipe
+	0, // 4: swcaffe.Pipe.single:type_name -> swcaffe.Pipe.Single
+	4, // 5: swcaffe.DMA.point:type_name -> swcaffe.BandwidthPoint
+	4, // 6: swcaffe.DMA.request_point:type_name -> swcaffe.BandwidthPoint
+	7, // [7:7] is the sub-list for method output_type
+	7, // [7:7] is the sub-list for method input_type
+	7, // [7:7] is the sub-list for extension type_name
+	7, // [7:7] is the sub-list for extension extendee
+	0, // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_swcaffe_machine_proto_init() }
@@ -572,13 +852,14 @@ func file_swcaffe_machine_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swcaffe_machine_proto_rawDesc), len(file_swcaffe_machine_proto_rawDesc)),
-			NumEnums:      0,
-			NumMessages:   5,
+			NumEnums:      1,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
 		GoTypes:           file_swcaffe_machine_proto_goTypes,
 		DependencyIndexes: file_swcaffe_machine_proto_depIdxs,
+		EnumInfos:         file_swcaffe_machine_proto_enumTypes,
 		MessageInfos:      file_swcaffe_machine_proto_msgTypes,
 	}.Build()
 	File_swcaffe_machine_proto = out.File

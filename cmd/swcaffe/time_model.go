@@ -1,0 +1,148 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/modeltime"
+	swnet "github.com/swcaffe/swcaffe/net"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+// modelFlags are the flags of time for machines that are modelled.
+type modelFlags struct {
+	batch, coreGroups       int
+	strategy, mode, without string
+}
+
+func (f *modelFlags) register(fs *flag.FlagSet) {
+	fs.IntVar(&f.batch, "batch", 0, "modelled machines: the number of images of an iteration (0: as the net says)")
+	fs.IntVar(&f.coreGroups, "core_groups", 0, "modelled machines: the number of core groups that share the work (0: all)")
+	fs.StringVar(&f.strategy, "strategy", "auto", "modelled machines: how to convolve where possible: auto, explicit or implicit")
+	fs.StringVar(&f.mode, "mode", "cost", "modelled machines: cost (charge the plans) or functional (move values as well)")
+	fs.StringVar(&f.without, "without", "", "modelled machines: leave out `MECHANISMS`, separated by commas: "+strings.Join(cpe.Mechanisms(), ", "))
+}
+
+// given reports whether a flag that only modelled machines understand differs from its default.
+func (f *modelFlags) given() string {
+	switch {
+	case f.batch != 0:
+		return "-batch"
+	case f.coreGroups != 0:
+		return "-core_groups"
+	case f.strategy != "auto":
+		return "-strategy"
+	case f.mode != "cost":
+		return "-mode"
+	case f.without != "":
+		return "-without"
+	}
+	return ""
+}
+
+// spec applies the flags to a machine.
+func (f *modelFlags) spec(s cpe.Spec, engine layers.Engine) (cpe.Spec, error) {
+	if f.coreGroups < 0 || f.coreGroups > s.CoreGroups {
+		return s, fmt.Errorf("-core_groups %d: machine %q has 1 to %d", f.coreGroups, s.Name, s.CoreGroups)
+	}
+	if f.coreGroups > 0 {
+		s.CoreGroups = f.coreGroups
+	}
+	if f.without != "" {
+		for _, name := range strings.Split(f.without, ",") {
+			var err error
+			if s, err = s.Without(name); err != nil {
+				return s, fmt.Errorf("-without: %w", err)
+			}
+		}
+	}
+	if engine != layers.MPE {
+		return s, nil
+	}
+	m, err := s.OnMPE()
+	if err != nil {
+		return s, fmt.Errorf("-engine mpe: %w", err)
+	}
+	return m, nil
+}
+
+// timeModelled prints how long a net takes on a machine that is not this computer.
+func timeModelled(e *env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase) error {
+	if o.modelled.batch < 0 {
+		return fmt.Errorf("-batch %d: the number of images cannot be negative", o.modelled.batch)
+	}
+	strategy, err := kernel.ParseStrategy(o.modelled.strategy)
+	if err != nil {
+		return fmt.Errorf("-strategy: %w", err)
+	}
+	mode := cpe.CostOnly
+	switch o.modelled.mode {
+	case "cost":
+	case "functional":
+		mode = cpe.Functional
+	default:
+		return fmt.Errorf("-mode %q: must be cost or functional", o.modelled.mode)
+	}
+	if spec, err = o.modelled.spec(spec, o.device.engine); err != nil {
+		return err
+	}
+	file, err := swproto.ReadNet(o.model)
+	if err != nil {
+		return err
+	}
+	for _, w := range file.Warnings {
+		e.log.Warn(w)
+	}
+	flags := &caffepb.NetState{Phase: phase.Enum(), Level: proto.Int32(int32(o.state.level)), Stage: o.state.stages()}
+	r, err := modeltime.Run(file, modeltime.Options{
+		Spec: spec, Mode: mode, Batch: o.modelled.batch, Strategy: strategy, Seed: uint64(max(0, o.device.seed)),
+		State: swnet.MergeState(phase, file.Param.State, flags),
+	})
+	if err != nil {
+		return err
+	}
+	r.Model = o.model
+	printModelled(e.stdout, r)
+	if o.json == "" {
+		return nil
+	}
+	return writeJSON(o.json, r)
+}
+
+// printModelled prints a line a layer and direction, and the totals.
+func printModelled(w io.Writer, r *modeltime.Report) {
+	fmt.Fprintf(w, "%s on %s, %d core groups, batch %d, %s mode: modelled times\n\n", r.Model, r.Machine, r.CoreGroups, r.Batch, r.Mode)
+	fmt.Fprintf(w, "%-24s %-8s %-14s %11s %9s %6s %-8s %10s %10s %8s\n",
+		"layer", "pass", "strategy", "ms", "GFLOP/s", "peak", "bound", "DMA MB", "bus MB", "LDM B")
+	for _, l := range r.Layers {
+		for _, d := range []struct {
+			name string
+			*modeltime.Direction
+		}{{"forward", l.Forward}, {"weights", l.WeightGradient}, {"input", l.InputGradient}} {
+			if d.Direction == nil {
+				continue
+			}
+			fmt.Fprintf(w, "%-24s %-8s %-14s %11.4f %9.1f %5.1f%% %-8s %10.2f %10.2f %8d\n", l.Name, d.name, d.Strategy, d.ModelledMs,
+				d.GFlops, 100*d.PeakShare, d.Bound, float64(d.DMABytes)/1e6, float64(d.BusBytes)/1e6, d.LDMPeak)
+		}
+	}
+	t := &r.Total
+	fmt.Fprintf(w, "\nforward %.3f ms, backward %.3f ms, update %.3f ms, iteration %.3f ms: %.2f images/s\n",
+		t.ForwardMs, t.BackwardMs, t.UpdateMs, t.IterationMs, t.Images)
+	const mb = 1 << 20
+	fmt.Fprintf(w, "memory: parameters %d MB, activations %d MB", t.ParameterBytes/mb, t.ActivationBytes/mb)
+	if t.MemoryBytes > 0 {
+		fmt.Fprintf(w, ", of %d MB", t.MemoryBytes/mb)
+		if t.ParameterBytes+t.ActivationBytes > t.MemoryBytes {
+			fmt.Fprint(w, ": too much")
+		}
+	}
+	fmt.Fprintln(w)
+}

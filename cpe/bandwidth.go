@@ -1,0 +1,108 @@
+package cpe
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/swcaffe/swcaffe/proto/machinepb"
+)
+
+// surface is a measured bandwidth by the number of CPEs that transfer at once and the length of what they transfer: curves
+// ascending in CPEs.
+type surface []curve
+
+// curve is the measured bandwidth of a core group of which a number of CPEs transfer at once.
+type curve struct {
+	cpes   int
+	points []bandwidthPoint // ascending in blockBytes
+}
+
+// bandwidthPoint is one measured bandwidth in GB/s, for contiguous blocks of one length.
+type bandwidthPoint struct {
+	blockBytes int
+	get, put   float64
+}
+
+// add enters a measured point.
+func (s *surface) add(m *machinepb.BandwidthPoint) {
+	p := bandwidthPoint{int(m.GetBlockBytes()), m.GetGetGbytesPerS(), m.GetPutGbytesPerS()}
+	i, found := slices.BinarySearchFunc(*s, int(m.GetCpes()), func(c curve, n int) int { return c.cpes - n })
+	if !found {
+		*s = slices.Insert(*s, i, curve{cpes: int(m.GetCpes())})
+	}
+	c := &(*s)[i]
+	at, _ := slices.BinarySearchFunc(c.points, p.blockBytes, func(q bandwidthPoint, n int) int { return q.blockBytes - n })
+	c.points = slices.Insert(c.points, at, p)
+}
+
+// peak is the best get bandwidth measured.
+func (s surface) peak() float64 {
+	best := 0.0
+	for _, c := range s {
+		for _, p := range c.points {
+			best = max(best, p.get)
+		}
+	}
+	return best
+}
+
+func (s surface) validate(machine, field string) error {
+	for _, c := range s {
+		for i, p := range c.points {
+			if c.cpes < 1 || p.blockBytes < 1 || !(p.get > 0) || !(p.put > 0) {
+				return fmt.Errorf("machine %q: %s with cpes %d, block_bytes %d, get_gbytes_per_s %g, put_gbytes_per_s %g: all must be positive",
+					machine, field, c.cpes, p.blockBytes, p.get, p.put)
+			}
+			if i > 0 && p.blockBytes == c.points[i-1].blockBytes {
+				return fmt.Errorf("machine %q: %s with cpes %d, block_bytes %d stands twice", machine, field, c.cpes, p.blockBytes)
+			}
+		}
+	}
+	return nil
+}
+
+// at returns the bandwidth of a core group, in GB/s. Between measured points it interpolates linearly in the logarithms
+// of length and CPEs; below the shortest length and the fewest CPEs it scales down in proportion, and it holds the last value
+// above the longest and the most.
+func (s surface) at(cpes, blockBytes int, put bool) float64 {
+	i, found := slices.BinarySearchFunc(s, cpes, func(c curve, n int) int { return c.cpes - n })
+	switch {
+	case found:
+		return s[i].at(blockBytes, put)
+	case i == 0:
+		return s[0].at(blockBytes, put) * float64(cpes) / float64(s[0].cpes)
+	case i == len(s):
+		return s[i-1].at(blockBytes, put)
+	}
+	lo, hi := &s[i-1], &s[i]
+	return interpolate(cpes, lo.cpes, hi.cpes, lo.at(blockBytes, put), hi.at(blockBytes, put))
+}
+
+// at reads the bandwidth for one block length.
+func (c *curve) at(blockBytes int, put bool) float64 {
+	i, found := slices.BinarySearchFunc(c.points, blockBytes, func(p bandwidthPoint, n int) int { return p.blockBytes - n })
+	switch {
+	case found:
+		return c.points[i].rate(put)
+	case i == 0:
+		return c.points[0].rate(put) * float64(blockBytes) / float64(c.points[0].blockBytes)
+	case i == len(c.points):
+		return c.points[i-1].rate(put)
+	}
+	lo, hi := &c.points[i-1], &c.points[i]
+	return interpolate(blockBytes, lo.blockBytes, hi.blockBytes, lo.rate(put), hi.rate(put))
+}
+
+func (p *bandwidthPoint) rate(put bool) float64 {
+	if put {
+		return p.put
+	}
+	return p.get
+}
+
+// interpolate is linear in the logarithms of x and y.
+func interpolate(x, x0, x1 int, y0, y1 float64) float64 {
+	t := math.Log(float64(x)/float64(x0)) / math.Log(float64(x1)/float64(x0))
+	return math.Exp(math.Log(y0) + t*(math.Log(y1)-math.Log(y0)))
+}

@@ -1,0 +1,120 @@
+package kernel
+
+import "github.com/swcaffe/swcaffe/cpe"
+
+// On a model the unit of work of a CPE is one line of the image: im2col gets it once, makes the lines of the column matrix of
+// all kernel offsets that meet it, and puts them; col2im gets these, adds them up and puts one line (swCaffe, section IV-B).
+// Lines are dealt to the CPEs in turn. The column matrix is that of a whole image.
+
+// lineUsers lists, for every line of an image and last for its padding, where it is used: row*outer + offset.
+func (g *geometry) lineUsers() [][]int32 {
+	if g.users == nil {
+		n := g.plane / g.line
+		g.users = make([][]int32, n+1)
+		for i, at := range g.lines {
+			if at < 0 {
+				at = int32(n)
+			}
+			g.users[at] = append(g.users[at], int32(i))
+		}
+	}
+	return g.users
+}
+
+// eachLine has the CPEs do work for the lines of every channel.
+func (g *geometry) eachLine(cg *cpe.CoreGroup, b *band, work func(c *cpe.CPE, ch, at int) error) error {
+	users := g.lineUsers()
+	lines := len(users)
+	cpes := cg.CPEs()[:cg.Deal(g.channels*(lines-1))]
+	n := 0
+	for ch := range g.channels {
+		for at := range lines {
+			if at == lines-1 && len(users[at]) == 0 {
+				continue
+			}
+			c := cpes[n%len(cpes)]
+			key := 2 * len(users[at])
+			if at == lines-1 {
+				key++
+			}
+			if !cg.Charged(c, key) {
+				if err := work(c, ch, at); err != nil {
+					return err
+				}
+				cg.Remember(c, key)
+			}
+			if n++; n%len(cpes) == 0 {
+				cg.Sync()
+			}
+		}
+	}
+	cg.Sync()
+	return nil
+}
+
+// columnLine is the line of the column matrix of a user's row and offset, at offset x along the last axis.
+func (g *geometry) columnLine(columns []float32, b *band, ch int, user int32, x int) cpe.Block {
+	r, k := int(user)/g.outer, int(user)%g.outer
+	return line(columns, ((ch*g.outer+k)*g.last+x)*b.width(g)+r*g.width, g.width)
+}
+
+// scatter writes the column lines that an image line, or the padding behind the last one, goes to.
+func (g *geometry) scatter(c *cpe.CPE, columns []float32, b *band, ch, at int) error {
+	users := g.lineUsers()
+	c.Free()
+	in, err := c.Alloc("im2col", g.line)
+	if err != nil {
+		return err
+	}
+	out, err := c.Alloc("im2col", g.width)
+	if err != nil {
+		return err
+	}
+	inside := at < len(users)-1
+	if inside {
+		block := line(b.x, ch*g.plane+at*g.line, g.line)
+		c.Load(in, &block)
+	}
+	for _, user := range users[at] {
+		for x := range g.last {
+			if c.Values() {
+				g.fill(out, in, x, inside)
+			}
+			block := g.columnLine(columns, b, ch, user, x)
+			c.Store(&block, out)
+		}
+	}
+	return nil
+}
+
+// collect adds up the column lines that an image line went to. Each is awaited, since it is added in its turn.
+func (g *geometry) collect(c *cpe.CPE, columns []float32, b *band, ch, at int) error {
+	users := g.lineUsers()
+	if at == len(users)-1 {
+		return nil
+	}
+	c.Free()
+	sum, err := c.Alloc("col2im", g.line)
+	if err != nil {
+		return err
+	}
+	part, err := c.Alloc("col2im", g.width)
+	if err != nil {
+		return err
+	}
+	clear(sum)
+	for _, user := range users[at] {
+		for x := range g.last {
+			block := g.columnLine(columns, b, ch, user, x)
+			c.Load(part, &block)
+			c.Wait()
+			c.Compute(float64(g.width), 0)
+			if c.Values() {
+				g.addLine(sum, part, x)
+			}
+		}
+	}
+	block := line(b.x, ch*g.plane+at*g.line, g.line)
+	c.Store(&block, sum)
+	return nil
+}

@@ -1,0 +1,95 @@
+package kernel
+
+import "github.com/swcaffe/swcaffe/cpe"
+
+// relayout turns matrices in main memory: for u < outer, i < rows, j < cols, the value at src[u*su + i*si + j] goes to
+// dst[u*du + j*dj + i], or is added to what is there. It is swCaffe's tensor transform (section IV-C): tiles come by
+// strided DMA, are shuffled in LDM, and leave by strided DMA.
+type relayout struct {
+	outer, rows, cols int
+	su, si, du, dj    int
+	add               bool
+}
+
+// relayoutTile is the number of values of a tile; a CPE holds it as it comes, as it goes, and what it is added to.
+const relayoutTile = 4096
+
+// tile returns the extents of a tile: long runs on both sides.
+func (t *relayout) tile(limit int) (rows, cols int) {
+	side := 1
+	for 4*side*side <= limit {
+		side *= 2
+	}
+	rows = min(t.rows, side)
+	cols = min(t.cols, limit/max(1, rows))
+	return min(t.rows, limit/max(1, cols)), cols
+}
+
+// run moves everything with one core group's CPEs.
+func (t *relayout) run(g *cpe.CoreGroup, dst, src []float32) error {
+	spec := g.Spec()
+	tr, tc := t.tile(min(relayoutTile, spec.LDMFloats()/3))
+	if tr == 0 || tc == 0 {
+		return nil
+	}
+	down, across := blocks(t.rows, tr), blocks(t.cols, tc)
+	all := t.outer * down * across
+	cpes := g.CPEs()[:g.Deal(all)]
+	for n := range all {
+		u, i, j := n/across/down, n/across%down*tr, n%across*tc
+		rows, cols := min(tr, t.rows-i), min(tc, t.cols-j)
+		c, key := cpes[n%len(cpes)], 0
+		if rows < tr {
+			key |= 1
+		}
+		if cols < tc {
+			key |= 2
+		}
+		if !g.Charged(c, key) {
+			if err := t.move(c, from(dst, u*t.du+j*t.dj+i), from(src, u*t.su+i*t.si+j), rows, cols); err != nil {
+				return err
+			}
+			g.Remember(c, key)
+		}
+		if (n+1)%len(cpes) == 0 {
+			g.Overlap()
+		}
+	}
+	g.Sync()
+	return nil
+}
+
+// move turns one tile.
+func (t *relayout) move(c *cpe.CPE, dst, src []float32, rows, cols int) error {
+	c.Free()
+	var tiles [3][]float32
+	for i := range tiles {
+		if i == 2 && !t.add {
+			break
+		}
+		var err error
+		if tiles[i], err = c.Alloc("tensor transform", rows*cols); err != nil {
+			return err
+		}
+	}
+	in := cpe.Block{Data: src, Planes: 1, Rows: rows, RowStride: t.si, Cols: cols}
+	out := cpe.Block{Data: dst, Planes: 1, Rows: cols, RowStride: t.dj, Cols: rows}
+	c.Load(tiles[0], &in)
+	if t.add {
+		c.Load(tiles[2], &out)
+	}
+	c.Compute(float64(rows*cols), 0)
+	if c.Values() {
+		for i := range rows {
+			for j := range cols {
+				v := tiles[0][i*cols+j]
+				if t.add {
+					v += tiles[2][j*rows+i]
+				}
+				tiles[1][j*rows+i] = v
+			}
+		}
+	}
+	c.Store(&out, tiles[1])
+	return nil
+}

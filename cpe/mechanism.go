@@ -1,0 +1,48 @@
+package cpe
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/internal/suggest"
+)
+
+// mechanisms are what can be left out of a machine, to see its share of a figure.
+var mechanisms = []struct {
+	name  string
+	leave func(s *Spec)
+}{
+	// Blocks that do not start where transactions do take longer.
+	{"alignment", func(s *Spec) { s.DMA.Aligned = true }},
+	// Transfers hide behind the work on the tile before.
+	{"overlap", func(s *Spec) { s.DMA.NeverOverlaps = true }},
+	// Parts of register blocks cost as much as whole ones.
+	{"padding", func(s *Spec) { s.Pipe.Fractional = true }},
+	// Several requests of a CPE share their start-up.
+	{"pending", func(s *Spec) { s.DMA.MaxPending = 1 }},
+	// A short request takes its time however little it brings.
+	{"requests", func(s *Spec) { s.DMA = s.DMA.WithoutRequests() }},
+	// Products of single precision are computed in double.
+	{"single", func(s *Spec) { s.Pipe.Single, s.Bus.ValueBytes = SingleLikeDouble, 4 }},
+	// Transfers do not hide behind products that accumulate.
+	{"stall", func(s *Spec) { s.DMA.OverlapsBuses = true }},
+}
+
+// Mechanisms returns the names that Without knows.
+func Mechanisms() []string {
+	var names []string
+	for _, m := range mechanisms {
+		names = append(names, m.name)
+	}
+	return names
+}
+
+// Without describes the machine without one of its mechanisms.
+func (s Spec) Without(mechanism string) (Spec, error) {
+	for _, m := range mechanisms {
+		if m.name == mechanism {
+			m.leave(&s)
+			return s, nil
+		}
+	}
+	return s, fmt.Errorf("no mechanism %q%s (mechanisms: %s)", mechanism, suggest.DidYouMean(mechanism, Mechanisms()), suggest.List(Mechanisms()))
+}

@@ -1,0 +1,27 @@
+package cpe
+
+import "fmt"
+
+// OnMPE describes one management core as a machine: its cache in the place of LDM, memory read and written at its copy
+// bandwidth whatever the blocks, and no mesh. Modelling a net on it tells what the CPEs gain.
+func (s Spec) OnMPE() (Spec, error) {
+	if !(s.MPE.GFlops > 0 && s.MPE.CopyGBps > 0) {
+		return s, fmt.Errorf("machine %q: its file does not describe an mpe", s.Name)
+	}
+	m := s
+	m.Name = s.Name + " (MPE)"
+	m.CoreGroups, m.Rows, m.Cols = 1, 1, 1
+	m.FlopsPerCycle = s.MPE.GFlops / s.ClockGHz
+	m.LDMBytes = s.MPE.CacheBytes
+	m.Bus, m.Pipe = BusSpec{}, PipeSpec{}
+	line := bandwidthPoint{blockBytes: s.DMA.TransactionBytes, get: s.MPE.CopyGBps, put: s.MPE.CopyGBps}
+	m.DMA = DMASpec{
+		TransactionBytes: s.DMA.TransactionBytes, MaxPending: 1, OverlapsBuses: true,
+		strided: surface{{cpes: 1, points: []bandwidthPoint{line}}},
+	}
+	m.onMPE = true
+	return m, nil
+}
+
+// IsMPE reports whether the machine is the management core of another.
+func (s *Spec) IsMPE() bool { return s.onMPE }

@@ -1,0 +1,68 @@
+package cpe
+
+// Single is how a CPE computes products of single precision.
+type Single int
+
+const (
+	// SingleLikeDouble takes as long as double precision.
+	SingleLikeDouble Single = iota
+	// SingleConverted turns operands into double precision in LDM (swCaffe, section IV-A).
+	SingleConverted
+	// SingleDirect computes in lanes of double precision; loads cannot broadcast (Zheng 2019, table 3.2).
+	SingleDirect
+)
+
+// PipeSpec says how one CPE multiplies matrices in LDM (swDNN, section VI-A): C stays in registers, a block of BlockRows x
+// BlockCols at a time. Without a register block products run at the CPE's peak.
+type PipeSpec struct {
+	BlockRows, BlockCols int
+	// A run of steps of K takes prologue + (steps-1)*step + epilogue cycles, and the next owner of the operands is agreed on.
+	StepCycles, PrologueCycles, EpilogueCycles, SyncCycles float64
+
+	BlockCycles      float64 // for loading and storing a register block of C
+	Single           Single
+	ConvertCycles    float64 // for turning a value into double precision or back, if SingleConverted
+	SingleStepCycles float64 // instead of StepCycles, if SingleDirect
+	Fractional       bool    // parts of register blocks cost parts
+}
+
+// registerBlocks is the number of register blocks of m x n values: whole ones, since vectors and unrolled rows are padded,
+// unless Fractional.
+func (p *PipeSpec) registerBlocks(m, n int) float64 {
+	if p.Fractional {
+		return float64(m*n) / float64(p.BlockRows*p.BlockCols)
+	}
+	return float64((m + p.BlockRows - 1) / p.BlockRows * ((n + p.BlockCols - 1) / p.BlockCols))
+}
+
+// MultiplyNs returns how long a CPE takes for a run of k steps of a product of m x n values in LDM, in nanoseconds; first says
+// that C is loaded and stored besides.
+//
+// The product is cut into register blocks, the last ones padded. Values that come over the buses stay in registers, so that
+// every register block has its own run of steps (swDNN, section VI-A).
+func (s *Spec) MultiplyNs(m, n, k int, first bool) float64 {
+	p := &s.Pipe
+	if p.StepCycles == 0 {
+		return 2 * float64(m*n*k) / s.FlopsPerCycle / s.ClockGHz
+	}
+	step := p.StepCycles
+	if p.Single == SingleDirect {
+		step = p.SingleStepCycles
+	}
+	each := p.PrologueCycles + float64(k-1)*step + p.EpilogueCycles + p.SyncCycles
+	if first {
+		each += p.BlockCycles
+	}
+	return p.registerBlocks(m, n) * each / s.ClockGHz
+}
+
+// ConvertNs returns how long a CPE takes to turn values of single precision into the precision that it multiplies in, or back.
+func (s *Spec) ConvertNs(values int) float64 {
+	if !s.doubles() {
+		return 0
+	}
+	return float64(values) * s.Pipe.ConvertCycles / s.ClockGHz
+}
+
+// doubles reports whether the operands of products stand in LDM in double precision.
+func (s *Spec) doubles() bool { return s.Pipe.Single == SingleConverted }

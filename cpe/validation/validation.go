@@ -1,0 +1,163 @@
+// Package validation holds published measurements of the machines that package cpe describes, each file with its source, and
+// compares modelled figures with them. Nothing in it is an input of a machine's description.
+package validation
+
+import (
+	"embed"
+	"encoding/csv"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+//go:embed *.csv
+var files embed.FS
+
+// Row is one published point: its fields by the names of the file's columns.
+type Row map[string]string
+
+// Read returns the points of a file, in their order. Lines that begin with # tell where they come from.
+func Read(name string) ([]Row, error) {
+	f, err := files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r := csv.NewReader(f)
+	r.Comment = '#'
+	lines, err := r.ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(lines) == 0 {
+		return nil, fmt.Errorf("%s: no line names the columns", name)
+	}
+	var rows []Row
+	for _, line := range lines[1:] {
+		row := Row{}
+		for i, column := range lines[0] {
+			row[column] = line[i]
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// Int returns a field that must be a whole number.
+func (r Row) Int(column string) int {
+	n, err := strconv.Atoi(r[column])
+	if err != nil {
+		panic(fmt.Sprintf("validation: column %q: %v", column, err))
+	}
+	return n
+}
+
+// Float returns a number, NaN where nothing was published: "-" or an empty field.
+func (r Row) Float(column string) float64 {
+	if s := r[column]; s == "" || s == "-" {
+		return math.NaN()
+	}
+	v, err := strconv.ParseFloat(r[column], 64)
+	if err != nil {
+		panic(fmt.Sprintf("validation: column %q: %v", column, err))
+	}
+	return v
+}
+
+// Point is a modelled figure beside the published one.
+type Point struct {
+	Name                string
+	Modelled, Published float64
+}
+
+// Error is how far the modelled figure is off, relative to the published one.
+func (p Point) Error() float64 { return p.Modelled/p.Published - 1 }
+
+// Points are a comparison.
+type Points []Point
+
+// Add enters a point, unless nothing was published.
+func (p *Points) Add(name string, modelled, published float64) {
+	if !math.IsNaN(published) {
+		*p = append(*p, Point{name, modelled, published})
+	}
+}
+
+// MedianError is the median of the errors' magnitudes.
+func (p Points) MedianError() float64 {
+	var all []float64
+	for _, q := range p {
+		all = append(all, math.Abs(q.Error()))
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	k := len(all) / 2
+	if len(all)%2 == 0 {
+		return (all[k-1] + all[k]) / 2
+	}
+	return all[k]
+}
+
+// Spearman is the rank correlation of the modelled with the published figures of the n points that were published as the
+// largest; equal figures share the mean of their ranks.
+func (p Points) Spearman(n int) float64 {
+	top := slices.Clone(p)
+	slices.SortStableFunc(top, func(a, b Point) int {
+		switch {
+		case a.Published > b.Published:
+			return -1
+		case a.Published < b.Published:
+			return 1
+		}
+		return 0
+	})
+	top = top[:min(n, len(top))]
+	var x, y []float64
+	for _, q := range top {
+		x, y = append(x, q.Modelled), append(y, q.Published)
+	}
+	return correlation(ranks(x), ranks(y))
+}
+
+// ranks replaces figures by their ranks.
+func ranks(x []float64) []float64 {
+	r := make([]float64, len(x))
+	for i, a := range x {
+		for _, b := range x {
+			switch {
+			case b < a:
+				r[i]++
+			case b == a:
+				r[i] += 0.5
+			}
+		}
+	}
+	return r
+}
+
+func correlation(x, y []float64) float64 {
+	var mx, my, xx, yy, xy float64
+	for i := range x {
+		mx, my = mx+x[i]/float64(len(x)), my+y[i]/float64(len(y))
+	}
+	for i := range x {
+		dx, dy := x[i]-mx, y[i]-my
+		xx, yy, xy = xx+dx*dx, yy+dy*dy, xy+dx*dy
+	}
+	return xy / math.Sqrt(xx*yy)
+}
+
+// String prints a line a point and the median error.
+func (p Points) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-34s %12s %12s %8s\n", "", "modelled", "published", "error")
+	for _, q := range p {
+		fmt.Fprintf(&b, "%-34s %12.4g %12.4g %+7.1f%%\n", q.Name, q.Modelled, q.Published, 100*q.Error())
+	}
+	fmt.Fprintf(&b, "median |error| of %d points: %.1f%%\n", len(p), 100*p.MedianError())
+	return b.String()
+}

@@ -1,0 +1,70 @@
+package modeltime
+
+import (
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+// setBatch gives every layer that makes data another batch size, of those that the phase includes or not.
+func setBatch(p *caffepb.NetParameter, n int) {
+	size := proto.Uint32(uint32(n))
+	first := func(shapes []*caffepb.BlobShape) {
+		for _, s := range shapes {
+			if len(s.Dim) > 0 {
+				s.Dim[0] = int64(n)
+			}
+		}
+	}
+	for _, l := range p.Layer {
+		if d := l.DataParam; d != nil {
+			d.BatchSize = size
+		}
+		if d := l.ImageDataParam; d != nil {
+			d.BatchSize = size
+		}
+		if d := l.WindowDataParam; d != nil {
+			d.BatchSize = size
+		}
+		if d := l.MemoryDataParam; d != nil {
+			d.BatchSize = size
+		}
+		if d := l.Hdf5DataParam; d != nil {
+			d.BatchSize = size
+		}
+		if l.InputParam != nil {
+			first(l.InputParam.Shape)
+		}
+		if d := l.DummyDataParam; d != nil {
+			first(d.Shape)
+			for i := range d.Num {
+				d.Num[i] = *size
+			}
+		}
+	}
+}
+
+// standIn replaces layers that read images of a known size from files, which a model does not need, by constant data of the
+// same shape. The size is known where images are cropped; they are taken to have three channels.
+func standIn(p *caffepb.NetParameter) {
+	for _, l := range p.Layer {
+		var batch uint32
+		switch l.GetType() {
+		case "Data":
+			batch = l.DataParam.GetBatchSize()
+		case "ImageData":
+			batch = l.ImageDataParam.GetBatchSize()
+		case "WindowData":
+			batch = l.WindowDataParam.GetBatchSize()
+		}
+		crop := int64(l.GetTransformParam().GetCropSize())
+		if batch == 0 || crop == 0 {
+			continue
+		}
+		l.Type = proto.String("DummyData")
+		l.DummyDataParam = &caffepb.DummyDataParameter{Shape: []*caffepb.BlobShape{{Dim: []int64{int64(batch), 3, crop, crop}}}}
+		for range l.Top[1:] {
+			l.DummyDataParam.Shape = append(l.DummyDataParam.Shape, &caffepb.BlobShape{Dim: []int64{int64(batch)}})
+		}
+		l.DataParam, l.ImageDataParam, l.WindowDataParam, l.TransformParam = nil, nil, nil, nil
+	}
+}

@@ -1,0 +1,92 @@
+package modeltime
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+)
+
+// Report is the modelled time of a net's training iteration. Times are in milliseconds of the modelled machine.
+type Report struct {
+	Model      string  `json:"model"`
+	Machine    string  `json:"machine"`
+	Batch      int     `json:"batch"`
+	CoreGroups int     `json:"core_groups"`
+	Mode       string  `json:"mode"`
+	Layers     []Layer `json:"layers"`
+	Total      Total   `json:"total"`
+}
+
+// Layer is one layer's part; directions that it does not compute are nil.
+type Layer struct {
+	Name           string     `json:"name"`
+	Type           string     `json:"type"`
+	Forward        *Direction `json:"forward"`
+	WeightGradient *Direction `json:"weight_gradient"`
+	InputGradient  *Direction `json:"input_gradient"`
+}
+
+// BackwardMs is the time of both gradients.
+func (l *Layer) BackwardMs() float64 {
+	ms := 0.0
+	for _, d := range []*Direction{l.WeightGradient, l.InputGradient} {
+		if d != nil {
+			ms += d.ModelledMs
+		}
+	}
+	return ms
+}
+
+// Direction is what one pass through a layer costs.
+type Direction struct {
+	Strategy   string  `json:"strategy"`
+	ModelledMs float64 `json:"modelled_ms"`
+	GFlops     float64 `json:"gflops"`     // a second, over all core groups
+	PeakShare  float64 `json:"peak_share"` // of the core groups' peak
+	// Bound is what most of the time goes to: compute, dma, bus, latency (the start-up of transfers) or mpe.
+	Bound    string `json:"bound"`
+	DMABytes int64  `json:"dma_bytes"`
+	BusBytes int64  `json:"bus_bytes"`
+	LDMPeak  int    `json:"ldm_peak_bytes"`
+}
+
+// Total is the whole iteration: forward, backward and the update of the weights.
+type Total struct {
+	ForwardMs   float64 `json:"forward_ms"`
+	BackwardMs  float64 `json:"backward_ms"`
+	UpdateMs    float64 `json:"update_ms"`
+	IterationMs float64 `json:"iteration_ms"`
+	Images      float64 `json:"images_per_s"`
+
+	ParameterBytes  int64 `json:"parameter_bytes"`  // weights, gradients and momentum
+	ActivationBytes int64 `json:"activation_bytes"` // blobs and their gradients
+	MemoryBytes     int64 `json:"memory_bytes"`     // what the core groups have; 0: not stated
+}
+
+// newDirection sums a ledger up, nil where nothing was charged.
+func newDirection(spec *cpe.Spec, strategy string, l cpe.Ledger) *Direction {
+	if l.Time == 0 {
+		return nil
+	}
+	d := &Direction{
+		Strategy: strategy, ModelledMs: l.Time.Milliseconds(), GFlops: l.Flops / l.Time.Seconds() / 1e9,
+		Bound: bound(spec, &l), DMABytes: l.GetBytes + l.PutBytes, BusBytes: l.BusBytes, LDMPeak: l.LDMPeak,
+	}
+	d.PeakShare = d.GFlops / spec.PeakGFlops() / float64(spec.CoreGroups)
+	return d
+}
+
+// bound names the dearest of the causes.
+func bound(spec *cpe.Spec, l *cpe.Ledger) string {
+	if spec.IsMPE() {
+		return "mpe"
+	}
+	name, most := "compute", l.Compute
+	for _, c := range []struct {
+		name string
+		time cpe.VTime
+	}{{"dma", l.DMA}, {"bus", l.Bus}, {"latency", l.Latency}} {
+		if c.time > most {
+			name, most = c.name, c.time
+		}
+	}
+	return name
+}

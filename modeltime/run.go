@@ -1,0 +1,167 @@
+// Package modeltime tells how long a net takes on a modelled machine, layer by layer and direction by direction.
+//
+// The net is built and run as any other, on a machine that charges what its kernels do: functionally, with values that
+// move through LDM-sized tiles, or charging costs alone. Modelled time is never measured time; nothing here reads a clock.
+package modeltime
+
+import (
+	"fmt"
+
+	"github.com/sirupsen/logrus"
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/layers"
+	swnet "github.com/swcaffe/swcaffe/net"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+// Options say what is modelled.
+type Options struct {
+	Spec     cpe.Spec
+	Mode     cpe.Mode // Functional or CostOnly
+	Batch    int      // images of an iteration, over all core groups; 0: as the net says
+	Strategy kernel.Strategy
+	State    *caffepb.NetState
+	Seed     uint64
+	Log      *logrus.Logger
+}
+
+// Run models an iteration of a net.
+func Run(file *swproto.Net, o Options) (*Report, error) {
+	m, err := cpe.New(o.Spec, o.Mode)
+	if err != nil {
+		return nil, err
+	}
+	defer m.Close()
+	p := proto.CloneOf(file.Param)
+	if o.Batch > 0 {
+		setBatch(p, o.Batch)
+	}
+	if o.Mode == cpe.CostOnly {
+		standIn(p)
+	}
+	d := &layers.Device{Machine: m, Random: layers.NewRandom(o.Seed), Log: o.Log, Strategy: o.Strategy}
+	n, err := swnet.New(p, swnet.Options{State: o.State, Device: d, Pos: file.LayerPos})
+	if err != nil {
+		return nil, err
+	}
+	defer n.Close()
+	r := &runner{spec: o.Spec, machine: m, net: n}
+	r.report = &Report{
+		Model: n.Name(), Machine: o.Spec.Name, Batch: n.BatchSize(), CoreGroups: o.Spec.CoreGroups,
+		Mode:   map[cpe.Mode]string{cpe.Functional: "functional", cpe.CostOnly: "cost"}[o.Mode],
+		Layers: make([]Layer, n.NumLayers()),
+	}
+	if err := r.iteration(); err != nil {
+		return nil, err
+	}
+	if err := r.update(); err != nil {
+		return nil, err
+	}
+	r.total()
+	return r.report, nil
+}
+
+// runner is one run of Run.
+type runner struct {
+	spec    cpe.Spec
+	machine *cpe.Machine
+	net     *swnet.Net
+	report  *Report
+}
+
+// charge runs work and returns what it was charged.
+func (r *runner) charge(work func() error) (cpe.Ledger, error) {
+	r.machine.ResetLedger()
+	err := work()
+	return r.machine.Ledger(), err
+}
+
+// iteration runs every layer forward and, in reverse, backward: the inputs' gradients and the weights' apart.
+func (r *runner) iteration() error {
+	for i := range r.report.Layers {
+		l := &r.report.Layers[i]
+		l.Name, l.Type = r.net.LayerName(i), r.net.LayerType(i)
+		ledger, err := r.charge(func() error {
+			_, err := r.net.ForwardLayer(i)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		l.Forward = newDirection(&r.spec, r.strategy(i, kernel.Forward), ledger)
+	}
+	for i := len(r.report.Layers) - 1; i >= 0; i-- {
+		l := &r.report.Layers[i]
+		inputs, err := r.charge(func() error { return r.net.BackwardLayerPart(i, swnet.InputGradients) })
+		if err != nil {
+			return err
+		}
+		weights, err := r.charge(func() error { return r.net.BackwardLayerPart(i, swnet.WeightGradients) })
+		if err != nil {
+			return err
+		}
+		l.InputGradient = newDirection(&r.spec, r.strategy(i, kernel.InputGradient), inputs)
+		l.WeightGradient = newDirection(&r.spec, r.strategy(i, kernel.WeightGradient), weights)
+	}
+	return nil
+}
+
+// strategy names the way in which a layer computes a direction.
+func (r *runner) strategy(i int, d kernel.Direction) string {
+	switch l := r.net.Layer(i).(type) {
+	case layers.Strategist:
+		return l.Strategy(d).String()
+	default:
+		return r.net.LayerType(i)
+	}
+}
+
+// update charges the momentum update of all weights: weight, gradient and history are read and written once.
+func (r *runner) update() error {
+	ledger, err := r.charge(func() error {
+		for _, l := range r.net.Learnable() {
+			n := l.Blob.Count()
+			arrays := make([]kernel.Array, 3)
+			k, err := kernel.NewStream(r.machine, kernel.Stream{
+				Name: "update", Dims: [3]int{1, 1, n}, Ins: arrays, Outs: arrays, Scratch: 1, Cost: kernel.Work{Flops: 8}, Op: func(*kernel.Tile) {},
+			})
+			if err != nil {
+				return fmt.Errorf("update of layer %q, param %d: %w", l.Layer, l.Index, err)
+			}
+			data, diff := l.Blob.Data(), l.Blob.Diff()
+			three := [][]float32{data, diff, diff}
+			if err := k.Run(three, three); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	r.report.Total.UpdateMs = ledger.Time.Milliseconds()
+	return err
+}
+
+// total adds the layers up.
+func (r *runner) total() {
+	t := &r.report.Total
+	for i := range r.report.Layers {
+		l := &r.report.Layers[i]
+		if l.Forward != nil {
+			t.ForwardMs += l.Forward.ModelledMs
+		}
+		t.BackwardMs += l.BackwardMs()
+	}
+	t.IterationMs = t.ForwardMs + t.BackwardMs + t.UpdateMs
+	if t.IterationMs > 0 {
+		t.Images = 1000 * float64(r.report.Batch) / t.IterationMs
+	}
+	for _, l := range r.net.Learnable() {
+		t.ParameterBytes += 3 * 4 * int64(l.Blob.Count())
+	}
+	for _, name := range r.net.BlobNames() {
+		t.ActivationBytes += 2 * 4 * int64(r.net.Blob(name).Count())
+	}
+	t.MemoryBytes = int64(r.spec.MemoryBytes) * int64(r.spec.CoreGroups)
+}

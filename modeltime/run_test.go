@@ -1,0 +1,150 @@
+package modeltime
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	swnet "github.com/swcaffe/swcaffe/net"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+const small = `
+layer { name: "data" type: "Data" top: "data" top: "label" transform_param { crop_size: 11 }
+  data_param { source: "nowhere" batch_size: 4 backend: LMDB } }
+layer { name: "conv1" type: "Convolution" bottom: "data" top: "conv1"
+  convolution_param { num_output: 16 kernel_size: 3 pad: 1 weight_filler { type: "xavier" } } }
+layer { name: "scale" type: "Scale" bottom: "conv1" top: "scale" scale_param { bias_term: true } }
+layer { name: "conv2" type: "Convolution" bottom: "scale" top: "conv2"
+  convolution_param { num_output: 8 kernel_size: 3 stride: 2 weight_filler { type: "xavier" } } param { lr_mult: 0 } param { lr_mult: 0 } }
+layer { name: "pool" type: "Pooling" bottom: "conv2" top: "pool" pooling_param { pool: AVE kernel_size: 2 stride: 2 } }
+layer { name: "ip" type: "InnerProduct" bottom: "pool" top: "ip" inner_product_param { num_output: 5 weight_filler { type: "xavier" } } }
+layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" top: "loss" }
+`
+
+func readNet(t *testing.T, text string) *swproto.Net {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "net.prototxt")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	n, err := swproto.ReadNet(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func options(t *testing.T) Options {
+	t.Helper()
+	s, err := cpe.Load("sw26010")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Options{Spec: s, Mode: cpe.CostOnly, State: swnet.MergeState(caffepb.Phase_TRAIN)}
+}
+
+func run(t *testing.T, text string, o Options) *Report {
+	t.Helper()
+	r, err := Run(readNet(t, text), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestDirections: the first convolution has no input gradient, one with frozen weights none of the weights; data that cannot
+// be read is stood in for; the totals are the sums of the layers.
+func TestDirections(t *testing.T) {
+	o := options(t)
+	o.Batch = 7
+	r := run(t, small, o)
+	if r.Batch != 7 || r.CoreGroups != 4 || r.Mode != "cost" || r.Machine != "sw26010" {
+		t.Errorf("%+v", r)
+	}
+	want := map[string][3]bool{ // forward, weights, input
+		"data": {}, "conv1": {true, true, false}, "scale": {true, true, true}, "conv2": {true, false, true},
+		"pool": {true, false, true}, "ip": {true, true, true}, "loss": {true, false, true},
+	}
+	forward, backward := 0.0, 0.0
+	for _, l := range r.Layers {
+		got := [3]bool{l.Forward != nil, l.WeightGradient != nil, l.InputGradient != nil}
+		if got != want[l.Name] {
+			t.Errorf("%s has directions %v, want %v", l.Name, got, want[l.Name])
+		}
+		if l.Forward != nil {
+			forward += l.Forward.ModelledMs
+		}
+		backward += l.BackwardMs()
+	}
+	total := r.Total
+	if total.ForwardMs != forward || total.BackwardMs != backward || total.IterationMs != forward+backward+total.UpdateMs {
+		t.Errorf("totals %+v, sums %g and %g", total, forward, backward)
+	}
+	weights := int64(16*27 + 16 + 2*16 + 8*144 + 8 + 5*8*3*3 + 5)
+	if total.ParameterBytes != 12*weights {
+		t.Errorf("parameters take %d bytes, want %d", total.ParameterBytes, 12*weights)
+	}
+}
+
+// TestFlopsAreCounted: a convolution charges two flops a multiply-add in every direction and strategy, whatever the machine.
+func TestFlopsAreCounted(t *testing.T) {
+	const batch = 4
+	want := 2.0 * batch * 16 * 27 * 11 * 11
+	for _, st := range []kernel.Strategy{kernel.Explicit, kernel.Implicit} {
+		o := options(t)
+		o.Strategy = st
+		l := run(t, small, o).Layers[1]
+		flops := l.Forward.GFlops * l.Forward.ModelledMs * 1e6
+		// The implicit strategy leaves out what meets padding, and shuffles its arrays.
+		if flops < want*0.8 || flops > want*1.2 {
+			t.Errorf("%v: %.0f flops, want about %.0f", st, flops, want)
+		}
+		if l.Forward.Strategy != st.String() {
+			t.Errorf("strategy %s, want %v", l.Forward.Strategy, st)
+		}
+	}
+}
+
+// TestModesAgree: functional and cost-only runs report the same figures, at any GOMAXPROCS and with any seed.
+func TestModesAgree(t *testing.T) {
+	text := strings.Replace(small, `type: "Data"`, `type: "DummyData"`, 1)
+	text = strings.Replace(text, `transform_param { crop_size: 11 }
+  data_param { source: "nowhere" batch_size: 4 backend: LMDB }`,
+		`dummy_data_param { shape { dim: 4 dim: 3 dim: 11 dim: 11 } shape { dim: 4 } }`, 1)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	var first string
+	for i, mode := range []cpe.Mode{cpe.CostOnly, cpe.Functional, cpe.CostOnly} {
+		runtime.GOMAXPROCS(1 + i%2)
+		o := options(t)
+		o.Mode, o.Seed = mode, uint64(i)
+		r := run(t, text, o)
+		r.Mode = ""
+		out, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == "" {
+			first = string(out)
+		}
+		if string(out) != first {
+			t.Errorf("%v:\n%s\nfirst:\n%s", mode, out, first)
+		}
+	}
+}
+
+// TestErrorsNameTheLayer: a plan that does not fit LDM says which layer wanted how much.
+func TestErrorsNameTheLayer(t *testing.T) {
+	o := options(t)
+	o.Spec.LDMBytes = 16
+	_, err := Run(readNet(t, small), o)
+	if err == nil || !strings.Contains(err.Error(), `"conv1"`) || !strings.Contains(err.Error(), "there are 16") {
+		t.Errorf("error %v, want one that names conv1 and 16 bytes", err)
+	}
+}
