@@ -85,8 +85,9 @@ func (l *lrnAcross) Reshape(bottom, top []*blob.Blob) error {
 
 // windowSum writes, for every mid m of a dense M x I array, the sum of the rows within half of m.
 func (l *lrnAcross) windowSum(m, inner int, src []float32, dst []float32) {
-	clear(dst)
-	for c := max(0, m-l.size/2); c <= min(l.dims[1]-1, m+l.size/2); c++ {
+	first, last := max(0, m-l.size/2), min(l.dims[1]-1, m+l.size/2)
+	copy(dst, src[first*inner:])
+	for c := first + 1; c <= last; c++ {
 		simd.Add(dst, dst, src[c*inner:])
 	}
 }

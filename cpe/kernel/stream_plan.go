@@ -116,8 +116,14 @@ func (s *Stream) fit(budget int) [3]int {
 		m = min(1, m)
 	}
 	n := largest(i, func(n int) bool { return s.need([3]int{one, m, n}) <= budget })
+	if n < i && n > wholeVectors {
+		n -= n % wholeVectors
+	}
 	return [3]int{one, m, max(n, min(1, i))}
 }
+
+// wholeVectors is what cuts along inner are a multiple of, where they can be: vectors then have no tails.
+const wholeVectors = 32
 
 func (s *Stream) arrays() (full, plane, row int) {
 	full = s.Scratch
