@@ -37,6 +37,7 @@ func BenchmarkConv(b *testing.B) {
 		s    ConvShape
 	}{
 		{"lenet-conv2", conv2(64, 20, 50, 1, 12, 12, 5, 5, 1, 0, 1)},
+		{"cifar-conv2", conv2(20, 32, 32, 1, 16, 16, 5, 5, 1, 2, 1)},
 		{"alexnet-conv2", conv2(8, 96, 256, 2, 27, 27, 5, 5, 1, 2, 1)},
 		{"vgg-conv3_2", conv2(2, 256, 256, 1, 56, 56, 3, 3, 1, 1, 1)},
 		{"resnet-1x1", conv2(8, 256, 64, 1, 56, 56, 1, 1, 1, 0, 1)},

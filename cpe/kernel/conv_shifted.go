@@ -16,9 +16,11 @@ type shiftedConv struct {
 	slab      slab
 	in, out   int // channels of a group that are read and made
 	images    int // channels of all groups that are read
+	image     int // values of all groups' outputs of an image, where images take turns
 	shifts    []int
 	depth     int           // shifts that are multiplied at once: a panel of weights then stays in L1 while positions pass
 	vectors   []simd.Vector // of a full band
+	places    []int         // of each lane of the vectors, in the outputs, where images take turns
 	rows      int           // of a panel
 	panels    int           // of a group
 	bands     int
@@ -48,16 +50,20 @@ func newShiftedConv(c *Conv, d Direction) *shiftedConv {
 	}
 	v.in, v.out, v.images = s.C/s.Group, s.Out/s.Group, s.C
 	spec := c.machine.Spec()
-	whole := newSlab(s, 1)
-	line := 4 * v.in * whole.strideH * whole.strideW * whole.width
+	rows, vectors, lanes := simd.Scattered()
+	whole := newSlab(s, 1, 1)
+	images := turns(whole.outW, s.N, lanes)
+	line := 4 * v.in * whole.strideH * whole.strideW * whole.width * images
 	fit := max(1, slabBytes(&spec)/line-(whole.lines-1))
-	v.slab = newSlab(s, even(whole.outH, min(fit, blocks(whole.outH*s.N, leastUnits)), 1))
+	v.slab = newSlab(s, even(whole.outH, min(fit, blocks(whole.outH*s.N, leastUnits*images)), 1), images)
 	v.bands = blocks(v.slab.outH, v.slab.band)
 	v.shifts = v.slab.shifts()
-	rows, vectors, lanes := simd.Scattered()
 	v.rows, v.panels = rows, blocks(v.out, rows)
 	v.depth = even(len(v.shifts), max(64, spec.L1Bytes/2/4/rows), 1)
 	v.vectors = v.slab.vectors(v.slab.band, lanes)
+	if images > 1 {
+		v.findPlaces(s.Out, lanes)
+	}
 	v.each = v.panels * rows * len(v.shifts)
 	v.weights = make([]float32, s.Group*v.each)
 	v.workers = make([]shiftedWorker, spec.CoreGroups)
@@ -81,63 +87,100 @@ func (v *shiftedConv) RunGroup(g *cpe.CoreGroup) error {
 		x, y = y, x
 	}
 	area, positions := v.slab.h*v.slab.w, v.slab.outH*v.slab.outW
-	lo, hi := g.Share(s.N * v.bands)
+	turns := blocks(s.N, v.slab.images)
+	lo, hi := g.Share(turns * v.bands)
 	clear(memory)
 	for unit := lo; unit < hi; unit++ {
-		image, row := unit/v.bands, unit%v.bands*v.slab.band
-		rows := min(v.slab.band, v.slab.outH-row)
+		image, row := unit/v.bands*v.slab.images, unit%v.bands*v.slab.band
+		images, rows := min(v.slab.images, s.N-image), min(v.slab.band, v.slab.outH-row)
 		for group := range s.Group {
-			v.slab.fill(memory, x[(image*v.images+group*v.in)*area:], row, rows)
+			for i := range images {
+				v.slab.fill(memory, x[((image+i)*v.images+group*v.in)*area:], row, rows, i)
+			}
 			out := (image*s.Group + group) * v.out
-			v.band(w, memory, y[out*positions+row*v.slab.outW:(out+v.out)*positions], group, rows)
+			v.band(w, memory, y[out*positions+row*v.slab.outW:], group, images, rows)
 		}
 	}
 	return nil
 }
 
-// band works out rows of outputs of a group from its slab.
-func (v *shiftedConv) band(w *shiftedWorker, memory, y []float32, group, rows int) {
-	positions, k := v.slab.outH*v.slab.outW, len(v.shifts)
-	vectors := v.vectors[:len(v.vectors)/v.slab.band*rows]
+// findPlaces lists where the lanes of the vectors go in the outputs, of so many channels in all groups.
+func (v *shiftedConv) findPlaces(channels, lanes int) {
+	l := &v.slab
+	v.image = channels * l.outH * l.outW
+	for _, vector := range v.vectors {
+		at := vector.From - vector.From/(l.width*l.images)*l.width*l.images
+		for lane := range lanes {
+			v.places = append(v.places, (at+lane)%l.images*v.image+vector.From/(l.width*l.images)*l.outW+(at+lane)/l.images)
+		}
+	}
+}
+
+// band works out rows of outputs of a group, for the images that take turns in its slab.
+func (v *shiftedConv) band(w *shiftedWorker, memory, y []float32, group, images, rows int) {
+	k, count := len(v.shifts), len(v.vectors)/v.slab.band*rows
 	_, most, _ := simd.Scattered()
 	for k0 := 0; k0 < k; k0 += v.depth {
 		k1 := min(k, k0+v.depth)
 		for panel := range v.panels {
 			weights := v.weights[group*v.each+panel*k*v.rows:][k0*v.rows : k1*v.rows]
-			for i := 0; i < len(vectors); i += most {
-				v.tile(w, weights, memory, y, panel, vectors[i:min(i+most, len(vectors))], k0, k1)
+			for i := 0; i < count; i += most {
+				v.tile(w, weights, memory, y, panel, i, min(i+most, count), images, k0, k1)
 			}
 		}
 	}
-	if bias := v.conv.args.bias; bias != nil {
-		for o, value := range bias[group*v.out : (group+1)*v.out] {
-			line := y[o*positions:][:rows*v.slab.outW]
+	if v.conv.args.bias == nil {
+		return
+	}
+	positions := v.slab.outH * v.slab.outW
+	for o, value := range v.conv.args.bias[group*v.out : (group+1)*v.out] {
+		for i := range images {
+			line := y[i*v.image+o*positions:][:rows*v.slab.outW]
 			simd.AddScalar(line, line, value)
 		}
 	}
 }
 
-// tile adds the product of shifts [k0, k1) to one panel of rows at some vectors of positions.
-func (v *shiftedConv) tile(w *shiftedWorker, weights, memory, y []float32, panel int, vectors []simd.Vector, k0, k1 int) {
-	n := copy(w.vectors[:], vectors)
+// tile adds the product of shifts [k0, k1) to one panel of rows at vectors [first, last) of positions.
+func (v *shiftedConv) tile(w *shiftedWorker, weights, memory, y []float32, panel, first, last, images, k0, k1 int) {
+	n := copy(w.vectors[:], v.vectors[first:last])
 	row, ld := panel*v.rows, v.slab.outH*v.slab.outW
-	if row+v.rows <= v.out {
+	if row+v.rows <= v.out && v.places == nil {
 		simd.ScatteredKernel(weights, memory, v.shifts[k0:k1], y[row*ld:], ld, &w.vectors, n, k0 > 0)
 		return
 	}
 	_, most, lanes := simd.Scattered()
 	for j := range n {
-		w.vectors[j].To = j * lanes
+		w.vectors[j].To, w.vectors[j].N = j*lanes, lanes
 	}
 	simd.ScatteredKernel(weights, memory, v.shifts[k0:k1], w.spill, most*lanes, &w.vectors, n, false)
-	for r := row; r < v.out; r++ {
-		for j, vector := range vectors {
-			to, from := y[r*ld+vector.To:][:vector.N], w.spill[((r-row)*most+j)*lanes:]
+	for r := row; r < min(row+v.rows, v.out); r++ {
+		for j, vector := range v.vectors[first:last] {
+			from := w.spill[((r-row)*most+j)*lanes:][:vector.N]
+			if v.places != nil {
+				scatter(y[r*ld:], from, v.places[(first+j)*lanes:], images*v.image, k0 > 0)
+				continue
+			}
+			to := y[r*ld+vector.To:][:vector.N]
 			if k0 > 0 {
 				simd.Add(to, to, from)
 			} else {
 				copy(to, from)
 			}
+		}
+	}
+}
+
+// scatter moves the lanes of a vector to their places, if these lie below end: beyond are images that there are not.
+func scatter(y, lanes []float32, places []int, end int, add bool) {
+	for i, value := range lanes {
+		at := places[i]
+		switch {
+		case at >= end:
+		case add:
+			y[at] += value
+		default:
+			y[at] = value
 		}
 	}
 }

@@ -47,7 +47,7 @@ const (
 func newShiftedWeights(c *Conv) *shiftedWeights {
 	s := &c.shape
 	spec := c.machine.Spec()
-	v := &shiftedWeights{conv: c, slab: newSlab(*s, 1)}
+	v := &shiftedWeights{conv: c, slab: newSlab(*s, 1, 1)}
 	v.rows, _, _ = simd.Scattered()
 	v.panels = blocks(s.Out/s.Group, v.rows)
 	l := &v.slab

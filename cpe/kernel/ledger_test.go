@@ -86,7 +86,7 @@ func TestConvCostOnly(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				x, w, y := array(m, 40000), array(m, 40000), array(m, 40000)
+				x, w, y := array(m, 64000), array(m, 64000), array(m, 64000)
 				if err := c.Forward(x, w, nil, y); err != nil {
 					return err
 				}
