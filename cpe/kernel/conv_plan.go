@@ -52,6 +52,26 @@ func (s ConvShape) pointwise() bool {
 // shiftable reports whether a native machine can convolve without a column matrix: see shiftedConv.
 func (s ConvShape) shiftable() bool { return len(s.In) <= 2 || s.pointwise() }
 
+// spreads reports whether the input gradient is a pointwise convolution of the output's gradient whose results go to every
+// stride-th position, the others being zero: a 1x1 kernel with strides and no padding.
+func (s ConvShape) spreads() bool {
+	for i := range s.In {
+		if s.Kernel[i] != 1 || s.Pad[i] != 0 {
+			return false
+		}
+	}
+	return !s.unitStride() && len(s.In) <= 2
+}
+
+// ones are n strides of 1.
+func ones(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = 1
+	}
+	return list
+}
+
 // flattened is a pointwise convolution as one over lines of whole vectors, if its images can be cut so, or over a line that
 // is the image. Other shapes stay.
 func (s ConvShape) flattened() ConvShape {
@@ -72,10 +92,11 @@ func (s ConvShape) flattened() ConvShape {
 }
 
 // mirrored is the convolution that turns the output's gradient into the input's, where strides are 1: kernels flipped, input
-// and output channels exchanged, padding dilation*(kernel-1) - pad.
+// and output channels exchanged, padding dilation*(kernel-1) - pad. Where they are not but the shape spreads, it gives the values
+// to spread.
 func (s ConvShape) mirrored() ConvShape {
 	m := s
-	m.C, m.Out, m.In = s.Out, s.C, s.OutSize()
+	m.C, m.Out, m.In, m.Stride = s.Out, s.C, s.OutSize(), ones(len(s.In))
 	m.Pad = make([]int, len(s.Pad))
 	for i := range m.Pad {
 		m.Pad[i] = s.Dilation[i]*(s.Kernel[i]-1) - s.Pad[i]

@@ -9,18 +9,19 @@ import (
 // slabs that fit L2, in which a kernel offset is a shift, and the micro-kernel reads its second operand from there. So
 // no column matrix is made, in memory or in panels; what is packed is the weights alone.
 //
-// The input gradient is the convolution of the output's gradient with flipped weights (strides being 1).
+// The input gradient is the convolution of the output's gradient with flipped weights, if strides are 1; that of a pointwise
+// convolution with strides is spread over the input.
 type shiftedConv struct {
 	conv      *Conv
 	direction Direction
 	slab      slab
 	in, out   int // channels of a group that are read and made
 	images    int // channels of all groups that are read
-	image     int // values of all groups' outputs of an image, where images take turns
+	target    target
 	shifts    []int
 	depth     int           // shifts that are multiplied at once: a panel of weights then stays in L1 while positions pass
 	vectors   []simd.Vector // of a full band
-	places    []int         // of each lane of the vectors, in the outputs, where images take turns
+	places    []int         // of each lane of the vectors, in the target, where they do not lie side by side
 	rows      int           // of a panel
 	panels    int           // of a group
 	bands     int
@@ -36,6 +37,10 @@ type shiftedWorker struct {
 	spill   []float32
 }
 
+// target is where results go: positions strideW apart on lines line values apart, in planes of plane values, rows x line of
+// them; an image of all channels has image values.
+type target struct{ strideH, strideW, line, rows, plane, image int }
+
 // slabBytes is how much of a native core's LDM, its L2 cache, a slab may take. The rest is for panels.
 func slabBytes(spec *cpe.Spec) int { return spec.LDMBytes / 2 }
 
@@ -47,6 +52,10 @@ func newShiftedConv(c *Conv, d Direction) *shiftedConv {
 	v := &shiftedConv{conv: c, direction: d}
 	if d == InputGradient {
 		s = s.mirrored()
+	}
+	spread := d == InputGradient && c.shape.spreads()
+	if !spread {
+		s = s.flattened()
 	}
 	v.in, v.out, v.images = s.C/s.Group, s.Out/s.Group, s.C
 	spec := c.machine.Spec()
@@ -61,8 +70,15 @@ func newShiftedConv(c *Conv, d Direction) *shiftedConv {
 	v.rows, v.panels = rows, blocks(v.out, rows)
 	v.depth = even(len(v.shifts), max(64, spec.L1Bytes/2/4/rows), 1)
 	v.vectors = v.slab.vectors(v.slab.band, lanes)
-	if images > 1 {
-		v.findPlaces(s.Out, lanes)
+	v.target = target{strideH: 1, strideW: 1, line: v.slab.outW, rows: v.slab.outH}
+	if t := &v.target; spread {
+		t.strideH, t.strideW = two(c.shape.Stride, 1)
+		t.rows, t.line = two(c.shape.In, 1)
+	}
+	v.target.plane = v.target.rows * v.target.line
+	v.target.image = s.Out * v.target.plane
+	if images > 1 || spread {
+		v.findPlaces(lanes)
 	}
 	v.each = v.panels * rows * len(v.shifts)
 	v.weights = make([]float32, s.Group*v.each)
@@ -86,7 +102,7 @@ func (v *shiftedConv) RunGroup(g *cpe.CoreGroup) error {
 	if v.direction == InputGradient {
 		x, y = y, x
 	}
-	area, positions := v.slab.h*v.slab.w, v.slab.outH*v.slab.outW
+	area, t := v.slab.h*v.slab.w, &v.target
 	turns := blocks(s.N, v.slab.images)
 	lo, hi := g.Share(turns * v.bands)
 	clear(memory)
@@ -97,21 +113,33 @@ func (v *shiftedConv) RunGroup(g *cpe.CoreGroup) error {
 			for i := range images {
 				v.slab.fill(memory, x[((image+i)*v.images+group*v.in)*area:], row, rows, i)
 			}
-			out := (image*s.Group + group) * v.out
-			v.band(w, memory, y[out*positions+row*v.slab.outW:], group, images, rows)
+			results := y[(image*s.Group+group)*v.out*t.plane+row*t.strideH*t.line:]
+			if t.strideH*t.strideW > 1 {
+				v.clear(results, images, min(rows*t.strideH, t.rows-row*t.strideH))
+			}
+			v.band(w, memory, results, group, images, rows)
 		}
 	}
 	return nil
 }
 
-// findPlaces lists where the lanes of the vectors go in the outputs, of so many channels in all groups.
-func (v *shiftedConv) findPlaces(channels, lanes int) {
-	l := &v.slab
-	v.image = channels * l.outH * l.outW
+// clear sets lines of a group's results to zero, between which results will be spread.
+func (v *shiftedConv) clear(y []float32, images, lines int) {
+	for i := range images {
+		for o := range v.out {
+			clear(y[i*v.target.image+o*v.target.plane:][:lines*v.target.line])
+		}
+	}
+}
+
+// findPlaces lists where the lanes of the vectors go, from the first position of their band on.
+func (v *shiftedConv) findPlaces(lanes int) {
+	t, line := &v.target, v.slab.width*v.slab.images
 	for _, vector := range v.vectors {
-		at := vector.From - vector.From/(l.width*l.images)*l.width*l.images
 		for lane := range lanes {
-			v.places = append(v.places, (at+lane)%l.images*v.image+vector.From/(l.width*l.images)*l.outW+(at+lane)/l.images)
+			at := vector.From%line + lane
+			place := at%v.slab.images*t.image + vector.From/line*t.strideH*t.line + at/v.slab.images*t.strideW
+			v.places = append(v.places, place)
 		}
 	}
 }
@@ -132,10 +160,9 @@ func (v *shiftedConv) band(w *shiftedWorker, memory, y []float32, group, images,
 	if v.conv.args.bias == nil {
 		return
 	}
-	positions := v.slab.outH * v.slab.outW
 	for o, value := range v.conv.args.bias[group*v.out : (group+1)*v.out] {
 		for i := range images {
-			line := y[i*v.image+o*positions:][:rows*v.slab.outW]
+			line := y[i*v.target.image+o*v.target.plane:][:rows*v.slab.outW]
 			simd.AddScalar(line, line, value)
 		}
 	}
@@ -144,7 +171,7 @@ func (v *shiftedConv) band(w *shiftedWorker, memory, y []float32, group, images,
 // tile adds the product of shifts [k0, k1) to one panel of rows at vectors [first, last) of positions.
 func (v *shiftedConv) tile(w *shiftedWorker, weights, memory, y []float32, panel, first, last, images, k0, k1 int) {
 	n := copy(w.vectors[:], v.vectors[first:last])
-	row, ld := panel*v.rows, v.slab.outH*v.slab.outW
+	row, ld := panel*v.rows, v.target.plane
 	if row+v.rows <= v.out && v.places == nil {
 		simd.ScatteredKernel(weights, memory, v.shifts[k0:k1], y[row*ld:], ld, &w.vectors, n, k0 > 0)
 		return
@@ -158,7 +185,7 @@ func (v *shiftedConv) tile(w *shiftedWorker, weights, memory, y []float32, panel
 		for j, vector := range v.vectors[first:last] {
 			from := w.spill[((r-row)*most+j)*lanes:][:vector.N]
 			if v.places != nil {
-				scatter(y[r*ld:], from, v.places[(first+j)*lanes:], images*v.image, k0 > 0)
+				scatter(y[r*ld:], from, v.places[(first+j)*lanes:], images*v.target.image, k0 > 0)
 				continue
 			}
 			to := y[r*ld+vector.To:][:vector.N]

@@ -37,7 +37,10 @@ type shiftedWeights struct {
 
 const (
 	// sumPositions is how many positions a product should sum over before it goes to memory.
-	sumPositions = 256
+	sumPositions = 512
+	// manyImages is how many times as large slabs of whole images may be: a product reads a few channels of every pixel, which
+	// fit L2 anyway, and longer sums go to memory less often.
+	manyImages = 4
 	// manyPanels is from how many panels on core groups share them.
 	manyPanels = 16
 	// shiftedChunks is the number of partial sums where they do not.
@@ -47,7 +50,7 @@ const (
 func newShiftedWeights(c *Conv) *shiftedWeights {
 	s := &c.shape
 	spec := c.machine.Spec()
-	v := &shiftedWeights{conv: c, slab: newSlab(*s, 1, 1)}
+	v := &shiftedWeights{conv: c, slab: newSlab(s.flattened(), 1, 1)}
 	v.rows, _, _ = simd.Scattered()
 	v.panels = blocks(s.Out/s.Group, v.rows)
 	l := &v.slab
@@ -61,7 +64,7 @@ func newShiftedWeights(c *Conv) *shiftedWeights {
 	v.size = v.lines * line
 	v.images = 1
 	if v.bands == 1 {
-		v.images = max(1, min(s.N, sumPositions/(l.outH*l.outW), slabBytes(&spec)/4/v.size))
+		v.images = max(1, min(s.N, sumPositions/(l.outH*l.outW), manyImages*slabBytes(&spec)/4/v.size))
 	}
 	v.cutRuns()
 	for i := range v.images {

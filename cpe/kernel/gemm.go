@@ -81,6 +81,9 @@ type split struct {
 // smallGemm is the number of flops below which waking another native core costs more than it saves.
 const smallGemm = 1 << 21
 
+// packingFlops is what the host pays for a value that is packed, in flops of the micro-kernel.
+const packingFlops = 32
+
 // newSplit shares rows or columns, whichever leaves the busiest core group less to do: panels to multiply and to pack.
 func newSplit(spec *cpe.Spec, p GemmPlan, s GemmShape) split {
 	row, col := split{byRows: true, unit: p.MR}, split{unit: p.NR}

@@ -32,15 +32,16 @@ type slabSpan struct{ py, px, lo, hi, first int }
 // slabSlack is how many values behind a slab may be read: the lanes of a vector.
 const slabSlack = 16
 
+// two are the extents along two axes; where there is one, the first is what one line has.
+func two(v []int, one int) (first, second int) {
+	if len(v) == 1 {
+		return one, v[0]
+	}
+	return v[0], v[1]
+}
+
 // newSlab lays out bands of rows of outputs of a convolution of one or two axes.
 func newSlab(s ConvShape, band, images int) slab {
-	s = s.flattened()
-	two := func(v []int, one int) (int, int) {
-		if len(v) == 1 {
-			return one, v[0]
-		}
-		return v[0], v[1]
-	}
 	l := slab{channels: s.C / s.Group, band: band, images: images}
 	l.h, l.w = two(s.In, 1)
 	l.outH, l.outW = two(s.OutSize(), 1)

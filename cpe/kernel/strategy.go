@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
 // Strategy is a way to convolve.
@@ -46,7 +45,7 @@ func chooseStrategies(spec *cpe.Spec, s ConvShape, st Strategy) ([3]Strategy, er
 	chosen := [3]Strategy{Explicit, Explicit, Explicit}
 	for i := range chosen {
 		d := Direction(i)
-		if st == Explicit || !s.supports(Implicit, d) {
+		if st == Explicit || !s.supports(Implicit, d) && !(spec.Native() && s.spreads()) {
 			continue
 		}
 		implicit := true
@@ -66,7 +65,7 @@ func chooseStrategies(spec *cpe.Spec, s ConvShape, st Strategy) ([3]Strategy, er
 // implicitIsFaster asks the machine's cost model. The answer depends on the shape and the machine alone.
 func implicitIsFaster(spec *cpe.Spec, s ConvShape, d Direction) (bool, error) {
 	if spec.Native() {
-		return d != InputGradient || hostImplicitIsFaster(s), nil
+		return true, nil // it does nothing that the explicit one does not, and makes no column matrix
 	}
 	if !s.batchAware(spec, d) {
 		return false, nil
@@ -94,27 +93,4 @@ func modelledTime(spec *cpe.Spec, s ConvShape, st Strategy, d Direction) (cpe.VT
 	}
 	err = c.run(d, convArrays{})
 	return m.Ledger().Time, err
-}
-
-// What the host pays for values that are not multiplied, in flops of the micro-kernel: one that is packed, and one of a
-// column matrix that is written, read and added to an image.
-const (
-	packingFlops = 32
-	columnFlops  = 60
-)
-
-// hostImplicitIsFaster compares the two ways to the input gradient on the host, for one image. The implicit one packs Out*K
-// values for each input position and fills micro-tiles with few channels badly; the explicit one writes a column matrix of
-// C*K values for each output position. (Forward and for the weights the implicit one does nothing that the explicit one
-// does not.)
-func hostImplicitIsFaster(s ConvShape) bool {
-	mr, _ := simd.Micro()
-	rows := func(n int) int { return blocks(n, mr) * mr }
-	channels, out, space := s.C/s.Group, s.Out/s.Group, size(s.Kernel)
-	implicit := size(s.In) * out * space * (packingFlops + 2*rows(channels))
-	explicit := size(s.OutSize())*(out*(packingFlops+2*rows(s.depth()))+s.depth()*columnFlops) + packingFlops*out*s.depth()
-	if s.pointwise() {
-		return true
-	}
-	return implicit < explicit
 }
