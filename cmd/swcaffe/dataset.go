@@ -22,7 +22,7 @@ var datasetCommand = command{
 	summary: "render a labelled training set: digits or shapes",
 	args:    "digits|shapes [-out DIR] [-train N] [-test N] [-seed S] [-force]",
 	example: "swcaffe dataset digits -out data -train 20000 -test 4000",
-	word:    "kind",
+	words:   []string{"kind"},
 	long: `Renders images and writes them to two LMDBs, DIR/KIND_train_lmdb and DIR/KIND_test_lmdb, and the mean of the training
 images to DIR/KIND_mean.binaryproto. digits: 28x28 grey, for models/lenet. shapes: 32x32 colour in ten classes, for
 models/cifar10_quick. The same seed gives the same images, on any number of cores.`,

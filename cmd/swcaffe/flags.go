@@ -66,8 +66,8 @@ func isHelp(arg string) bool {
 }
 
 // parseFlags reads gflags-style flags: one dash or two, -x=v or -x v, -nox for booleans, -flagfile FILE with a flag a
-// line. A word that is no flag is the value of the flag named word, or an error if that is "".
-func parseFlags(fs *flag.FlagSet, args []string, word string) error {
+// line. Words that are no flags are the values of the flags named words, in their order; more are an error.
+func parseFlags(fs *flag.FlagSet, args []string, words []string) error {
 	args, err := expandFlagFiles(args, 0)
 	if err != nil {
 		return err
@@ -85,13 +85,13 @@ func parseFlags(fs *flag.FlagSet, args []string, word string) error {
 		if args = fs.Args(); len(args) == 0 {
 			return nil
 		}
-		if word == "" {
+		if len(words) == 0 {
 			return fmt.Errorf("unexpected argument %q: flags look like -name=value", args[0])
 		}
-		if err := fs.Set(word, args[0]); err != nil {
+		if err := fs.Set(words[0], args[0]); err != nil {
 			return fmt.Errorf("%q: %w", args[0], err)
 		}
-		args, word = args[1:], ""
+		args, words = args[1:], words[1:]
 	}
 }
 

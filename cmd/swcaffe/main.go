@@ -23,8 +23,8 @@ type command struct {
 	args    string // what follows the name in the usage line
 	example string // one command line
 	long    string // what it does, for help
-	// word is the flag that a word without dash sets, as in "swcaffe dataset digits"; "" where no word is allowed.
-	word string
+	// words are the flags that words without a dash set, in their order, as in "swcaffe dataset digits".
+	words []string
 	// setup registers the command's flags and returns what runs it once they are read.
 	setup func(fs *flag.FlagSet) func(*env) error
 }
@@ -37,7 +37,9 @@ type env struct {
 
 // commands in the order in which help lists them.
 var commands = []command{
-	trainCommand, testCommand, timeCommand, deviceQueryCommand, verifyCommand, datasetCommand, versionCommand,
+	trainCommand, testCommand, timeCommand, deviceQueryCommand, verifyCommand, datasetCommand,
+	convertImagesetCommand, computeImageMeanCommand, extractFeaturesCommand,
+	upgradeNetTextCommand, upgradeNetBinaryCommand, upgradeSolverTextCommand, versionCommand,
 }
 
 func main() {
@@ -78,7 +80,7 @@ func dispatch(e *env, args []string) error {
 	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	action := c.setup(fs)
-	if err := parseFlags(fs, rest, c.word); err != nil {
+	if err := parseFlags(fs, rest, c.words); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			commandUsage(e.stdout, c)
 		}
@@ -114,9 +116,9 @@ func help(e *env, args []string) error {
 func usage(w io.Writer) {
 	fmt.Fprint(w, "swcaffe trains, tests and times Caffe networks on CPUs and on a modelled SW26010.\n\nusage: swcaffe COMMAND [FLAGS]\n\n")
 	for _, c := range commands {
-		fmt.Fprintf(w, "  %-14s %s\n", c.name, c.summary)
+		fmt.Fprintf(w, "  %-26s %s\n", c.name, c.summary)
 	}
-	fmt.Fprint(w, "  help           list commands, or 'help COMMAND' for its flags\n\nFlags take one dash or two, before or after the command: -solver=FILE, --solver FILE.\n")
+	fmt.Fprint(w, "  help                       list commands, or 'help COMMAND' for its flags\n\nFlags take one dash or two, before or after the command: -solver=FILE, --solver FILE.\n")
 }
 
 func commandUsage(w io.Writer, c command) {

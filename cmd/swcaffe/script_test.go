@@ -2,13 +2,20 @@ package main
 
 import (
 	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/swcaffe/swcaffe/data"
 	"github.com/swcaffe/swcaffe/data/lmdb"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
@@ -24,6 +31,7 @@ func TestScripts(t *testing.T) {
 		Dir: filepath.Join("testdata", "script"),
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"datums": datums, "disjoint": disjoint, "meanfile": meanfile, "waitfor": waitFor, "truncate": truncate,
+			"picture": picture, "records": records,
 		},
 	})
 }
@@ -122,4 +130,50 @@ func truncate(ts *testscript.TestScript, _ bool, args []string) {
 	whole, err := os.ReadFile(ts.MkAbs(args[0]))
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), whole[:len(whole)*2/3], 0o644))
+}
+
+// picture writes "picture FILE WIDTH HEIGHT R G B": a PNG of one colour.
+func picture(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 6 {
+		ts.Fatalf("usage: picture file width height r g b")
+	}
+	var n [5]int
+	for i := range n {
+		v, err := strconv.Atoi(args[i+1])
+		ts.Check(err)
+		n[i] = v
+	}
+	im := image.NewRGBA(image.Rect(0, 0, n[0], n[1]))
+	draw.Draw(im, im.Bounds(), image.NewUniform(color.RGBA{uint8(n[2]), uint8(n[3]), uint8(n[4]), 255}), image.Point{}, draw.Src)
+	f, err := os.Create(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Check(png.Encode(f, im))
+	ts.Check(f.Close())
+}
+
+// records prints a line for every record of a database: key, label, channels, height and width, whether it is encoded, and the
+// first byte or number of every channel.
+func records(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: records backend path")
+	}
+	w := &strings.Builder{}
+	ts.Check(eachRecord(ts.MkAbs(args[1]), args[0], func(r *data.Record) error {
+		d := &caffepb.Datum{}
+		if err := proto.Unmarshal(r.Raw, d); err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s label %d shape %d %d %d encoded %v", r.Key, d.GetLabel(), d.GetChannels(), d.GetHeight(), d.GetWidth(), d.GetEncoded())
+		plane := int(d.GetHeight() * d.GetWidth())
+		for i := 0; i < len(d.GetData()) && !d.GetEncoded(); i += plane {
+			fmt.Fprintf(w, " %d", d.GetData()[i])
+		}
+		for _, v := range d.GetFloatData() {
+			fmt.Fprintf(w, " %g", v)
+		}
+		w.WriteByte('\n')
+		return nil
+	}))
+	_, err := ts.Stdout().Write([]byte(w.String()))
+	ts.Check(err)
 }

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/data"
+	"github.com/swcaffe/swcaffe/data/imageio"
+)
+
+var computeImageMeanCommand = command{
+	name:    "compute_image_mean",
+	summary: "the mean image of a database",
+	args:    "INPUT_DB [OUTPUT_FILE] [-backend lmdb|leveldb]",
+	example: "swcaffe compute_image_mean data/digits_train_lmdb mean.binaryproto",
+	words:   []string{"db", "out"},
+	long: `Averages the images of a database, all of one size, and writes the mean as a BlobProto for transform_param { mean_file }.
+The mean of each channel is printed too.`,
+	setup: func(fs *flag.FlagSet) func(*env) error {
+		db := fs.String("db", "", "the `DATABASE` to average")
+		out := fs.String("out", "", "the `FILE` to write; none if empty")
+		kind := fs.String("backend", "lmdb", "the kind of database: lmdb or leveldb")
+		return func(e *env) error { return computeImageMean(e, *db, *out, *kind) }
+	},
+}
+
+// progressEvery is after how many images the tools that go through a database say how far they are, as Caffe's do.
+const progressEvery = 10000
+
+func computeImageMean(e *env, db, out, kind string) error {
+	if db == "" {
+		return errors.New("need a database: swcaffe compute_image_mean INPUT_DB [OUTPUT_FILE]")
+	}
+	var shape [3]int
+	var sums []float64
+	n := 0
+	var d data.Datum
+	e.log.Info("Starting iteration")
+	err := eachRecord(db, kind, func(r *data.Record) error {
+		if err := d.Unmarshal(r.Raw); err != nil {
+			return err
+		}
+		p, err := d.Pixels(imageio.Color)
+		if err != nil {
+			return err
+		}
+		this := [3]int{p.Channels, p.Height, p.Width}
+		if n == 0 {
+			shape, sums = this, make([]float64, p.Channels*p.Height*p.Width)
+		}
+		if this != shape {
+			return fmt.Errorf("the image is %v (channels, height, width), the first one was %v", this, shape)
+		}
+		addPixels(sums, &p)
+		if n++; n%progressEvery == 0 {
+			e.log.Infof("Processed %d files.", n)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	e.log.Infof("Processed %d files.", n)
+	mean := blob.New(1, shape[0], shape[1], shape[2])
+	for i, sum := range sums {
+		mean.Data()[i] = float32(sum / float64(n))
+	}
+	if out != "" {
+		e.log.Infof("Write to %s", out)
+		if err := writeMean(out, mean); err != nil {
+			return err
+		}
+	}
+	e.log.Infof("Number of channels: %d", shape[0])
+	plane := shape[1] * shape[2]
+	for c := range shape[0] {
+		var sum float64
+		for _, v := range mean.Data()[c*plane : (c+1)*plane] {
+			sum += float64(v)
+		}
+		e.log.Infof("mean_value channel [%d]: %s", c, short(sum/float64(plane)))
+	}
+	return nil
+}
+
+// addPixels adds an image's values, channel by channel and row by row.
+func addPixels(sums []float64, p *data.Pixels) {
+	i := 0
+	for c := range p.Channels {
+		for y := range p.Height {
+			for x := range p.Width {
+				at := c*p.StrideC + y*p.StrideY + x*p.StrideX
+				if p.Bytes != nil {
+					sums[i] += float64(p.Bytes[at])
+				} else {
+					sums[i] += float64(p.Floats[at])
+				}
+				i++
+			}
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/data"
+	"github.com/swcaffe/swcaffe/data/imageio"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+var convertImagesetCommand = command{
+	name:    "convert_imageset",
+	summary: "put image files into a database",
+	args:    "ROOTFOLDER/ LISTFILE DB_NAME [-gray] [-shuffle] [-resize_height H -resize_width W] [-encoded]",
+	example: "swcaffe convert_imageset -resize_height 256 -resize_width 256 -shuffle images/ train.txt train_lmdb",
+	words:   []string{"root", "list", "db"},
+	long: `Reads the images that LISTFILE names, one "path label" a line, ROOTFOLDER put before each path, and writes Datum records with keys
+"00000000_path" into a new database. A file that is no image is skipped with a warning, as Caffe does.`,
+	setup: func(fs *flag.FlagSet) func(*env) error {
+		var o imagesetOptions
+		fs.StringVar(&o.root, "root", "", "the `FOLDER/` put before each path")
+		fs.StringVar(&o.list, "list", "", "the `FILE` of paths and labels")
+		fs.StringVar(&o.db, "db", "", "the `DATABASE` to write")
+		fs.BoolVar(&o.gray, "gray", false, "treat images as grey")
+		fs.BoolVar(&o.shuffle, "shuffle", false, "shuffle the order of the images")
+		fs.Uint64Var(&o.seed, "seed", 1, "the seed of the shuffling")
+		fs.StringVar(&o.backend, "backend", "lmdb", "the kind of database: lmdb or leveldb")
+		fs.IntVar(&o.width, "resize_width", 0, "width to resize images to; 0: as they are")
+		fs.IntVar(&o.height, "resize_height", 0, "height to resize images to; 0: as they are")
+		fs.BoolVar(&o.checkSize, "check_size", false, "require all images to be of the first one's size")
+		fs.BoolVar(&o.encoded, "encoded", false, "store image files instead of pixels")
+		fs.StringVar(&o.encodeType, "encode_type", "", "store image files of this type: png or jpg; empty: as they are")
+		return func(e *env) error { return convertImageset(e, &o) }
+	},
+}
+
+type imagesetOptions struct {
+	root, list, db, backend, encodeType string
+	gray, shuffle, checkSize, encoded   bool
+	width, height                       int
+	seed                                uint64
+	first                               [3]int // the first image's size
+}
+
+func convertImageset(e *env, o *imagesetOptions) error {
+	switch {
+	case o.db == "":
+		return errors.New("need three names: swcaffe convert_imageset ROOTFOLDER/ LISTFILE DB_NAME")
+	case o.width < 0 || o.height < 0 || (o.width == 0) != (o.height == 0):
+		return fmt.Errorf("-resize_width %d -resize_height %d: both must be given, or none", o.width, o.height)
+	case o.encodeType != "" && o.encodeType != "png" && o.encodeType != "jpg":
+		return fmt.Errorf("-encode_type %q: png or jpg", o.encodeType)
+	}
+	list, err := data.OpenImageList(o.list, o.root, o.shuffle, o.seed)
+	if err != nil {
+		return err
+	}
+	e.log.Infof("A total of %d images.", list.Len())
+	db, err := createDatabase(o.db, o.backend)
+	if err != nil {
+		return err
+	}
+	n, err := o.convertAll(e, list, db)
+	if err = db.publish(err); err == nil {
+		e.log.Infof("Processed %d files.", n)
+	}
+	return err
+}
+
+func (o *imagesetOptions) convertAll(e *env, list *data.ImageList, db *database) (n int, err error) {
+	bar := newProgress(e.stderr, list.Len(), "images")
+	defer bar.finish()
+	for i := range list.Len() {
+		bar.add(1)
+		var r data.Record
+		if err := list.Next(&r); err != nil {
+			return n, err
+		}
+		d, err := o.datum(&r)
+		if err != nil {
+			e.log.Warnf("Skipped: %v", err)
+			continue
+		}
+		if err := o.check(d, r.Name); err != nil {
+			return n, err
+		}
+		value, err := proto.Marshal(d)
+		if err != nil {
+			return n, err
+		}
+		if err := db.put(fmt.Appendf(nil, "%08d_%s", i, strings.TrimPrefix(r.Name, o.root)), value); err != nil {
+			return n, err
+		}
+		if n++; n%1000 == 0 {
+			e.log.Infof("Processed %d files.", n)
+		}
+	}
+	if n == 0 {
+		return 0, fmt.Errorf("none of the %d files of %s is an image", list.Len(), o.list)
+	}
+	return n, nil
+}
+
+// datum reads an image.
+func (o *imagesetOptions) datum(r *data.Record) (*caffepb.Datum, error) {
+	mode := imageio.Color
+	if o.gray {
+		mode = imageio.Gray
+	}
+	file, err := os.ReadFile(r.Name)
+	if err != nil {
+		return nil, err
+	}
+	im, err := imageio.Decode(file, mode)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r.Name, err)
+	}
+	d := &caffepb.Datum{Label: proto.Int32(int32(r.Label))}
+	resized := o.width > 0 && (im.Width != o.width || im.Height != o.height)
+	if resized {
+		im = im.Resize(o.height, o.width)
+	}
+	d.Channels, d.Height, d.Width = proto.Int32(int32(im.Channels)), proto.Int32(int32(im.Height)), proto.Int32(int32(im.Width))
+	if !o.encoded && o.encodeType == "" {
+		d.Data = planar(im)
+		return d, nil
+	}
+	d.Encoded = proto.Bool(true)
+	kind := strings.Replace(strings.ToLower(strings.TrimPrefix(filepath.Ext(r.Name), ".")), "jpeg", "jpg", 1)
+	if !resized && !o.gray && (o.encodeType == "" || o.encodeType == kind) {
+		d.Data = file
+		return d, nil
+	}
+	if o.encodeType != "" {
+		kind = o.encodeType
+	}
+	d.Data, err = encode(im, kind)
+	return d, err
+}
+
+// check compares an image's size with the first one's.
+func (o *imagesetOptions) check(d *caffepb.Datum, name string) error {
+	size := [3]int{int(d.GetChannels()), int(d.GetHeight()), int(d.GetWidth())}
+	if o.first == ([3]int{}) {
+		o.first = size
+	}
+	if o.checkSize && size != o.first {
+		return fmt.Errorf("%s: the image is %v (channels, height, width), the first one was %v", name, size, o.first)
+	}
+	return nil
+}
+
+// planar are the pixels of an image channel by channel.
+func planar(im *imageio.Image) []byte {
+	out := make([]byte, len(im.Pix))
+	plane := im.Height * im.Width
+	for i, v := range im.Pix {
+		out[i%im.Channels*plane+i/im.Channels] = v
+	}
+	return out
+}
+
+// encode makes an image file.
+func encode(im *imageio.Image, kind string) ([]byte, error) {
+	var picture image.Image
+	if im.Channels == 1 {
+		picture = &image.Gray{Pix: im.Pix, Stride: im.Width, Rect: image.Rect(0, 0, im.Width, im.Height)}
+	} else {
+		rgba := image.NewRGBA(image.Rect(0, 0, im.Width, im.Height))
+		for i := 0; i < len(im.Pix); i += im.Channels {
+			at := i / im.Channels
+			rgba.Set(at%im.Width, at/im.Width, color.RGBA{im.Pix[i+2], im.Pix[i+1], im.Pix[i], 255})
+		}
+		picture = rgba
+	}
+	var b bytes.Buffer
+	var err error
+	if kind == "jpg" {
+		err = jpeg.Encode(&b, picture, &jpeg.Options{Quality: 95})
+	} else {
+		err = png.Encode(&b, picture)
+	}
+	return b.Bytes(), err
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/data"
+	"github.com/swcaffe/swcaffe/data/lmdb"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"github.com/syndtr/goleveldb/leveldb"
+)
+
+// database is a new database of a tool's results. It is written under a temporary name and gets its own when it is closed.
+type database struct {
+	path, temporary string
+	put             func(key, value []byte) error
+	close           func() error
+}
+
+// backend parses the name of a kind of database.
+func backend(name string) (caffepb.DataParameter_DB, error) {
+	kind, ok := caffepb.DataParameter_DB_value[strings.ToUpper(name)]
+	if !ok {
+		return 0, fmt.Errorf("unknown backend %q (lmdb or leveldb)", name)
+	}
+	return caffepb.DataParameter_DB(kind), nil
+}
+
+// createDatabase starts a database; one that is there already is an error.
+func createDatabase(path, kind string) (*database, error) {
+	which, err := backend(kind)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return nil, fmt.Errorf("%s exists already; remove it or choose another name", path)
+	}
+	d := &database{path: path, temporary: path + ".partial"}
+	if err := os.RemoveAll(d.temporary); err != nil {
+		return nil, err
+	}
+	if which == caffepb.DataParameter_LEVELDB {
+		db, err := leveldb.OpenFile(d.temporary, nil)
+		if err != nil {
+			return nil, fmt.Errorf("leveldb: %s: %w", d.temporary, err)
+		}
+		d.put = func(key, value []byte) error { return db.Put(key, value, nil) }
+		d.close = db.Close
+		return d, nil
+	}
+	w, err := lmdb.Create(d.temporary)
+	if err != nil {
+		return nil, err
+	}
+	d.put, d.close = w.Put, w.Close
+	return d, nil
+}
+
+// publish closes the database and gives it its name, if all went well; else nothing is left of it.
+func (d *database) publish(err error) error {
+	err = errors.Join(err, d.close())
+	if err == nil {
+		err = os.Rename(d.temporary, d.path)
+	}
+	if err != nil {
+		err = errors.Join(err, os.RemoveAll(d.temporary))
+	}
+	return err
+}
+
+// eachRecord visits the records of a database once, in the order of their keys.
+func eachRecord(path, kind string, visit func(r *data.Record) error) error {
+	which, err := backend(kind)
+	if err != nil {
+		return err
+	}
+	source, err := data.OpenDB(&caffepb.DataParameter{Source: &path, Backend: which.Enum()})
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	var r data.Record
+	last := ""
+	for n := 0; ; n++ {
+		if err := source.Next(&r); err != nil {
+			return err
+		}
+		if key := string(r.Key); n == 0 || key > last {
+			last = key
+		} else {
+			return nil // the first one again
+		}
+		if err := visit(&r); err != nil {
+			return fmt.Errorf("%s: key %q: %w", path, r.Key, err)
+		}
+	}
+}

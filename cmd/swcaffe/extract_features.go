@@ -1,0 +1,143 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"github.com/swcaffe/swcaffe/solver"
+	"google.golang.org/protobuf/proto"
+)
+
+var extractFeaturesCommand = command{
+	name:    "extract_features",
+	summary: "write blobs of a trained net into databases",
+	args:    "WEIGHTS MODEL BLOB[,BLOB...] DB[,DB...] NUM_BATCHES [lmdb|leveldb]",
+	example: "swcaffe extract_features lenet.caffemodel train_val.prototxt ip1,ip2 ip1_lmdb,ip2_lmdb 40 lmdb",
+	words:   []string{"weights", "model", "blobs", "dbs", "batches", "backend", "mode"},
+	long: `Runs the net's TEST phase for NUM_BATCHES batches and writes, for every image of every batch, the values of each blob as a Datum
+with float_data into the database of the same place in the list. Keys count images from 0000000000.`,
+	setup: func(fs *flag.FlagSet) func(*env) error {
+		var o featureOptions
+		fs.StringVar(&o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas")
+		fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
+		fs.StringVar(&o.blobs, "blobs", "", "the `NAMES` of the blobs, separated by commas")
+		fs.StringVar(&o.dbs, "dbs", "", "the `DATABASES` to write, as many")
+		fs.IntVar(&o.batches, "batches", 0, "the number of batches")
+		fs.StringVar(&o.backend, "backend", "lmdb", "the kind of database: lmdb or leveldb")
+		fs.StringVar(&o.mode, "mode", "CPU", "CPU, the only one there is")
+		o.device.register(fs)
+		o.state.register(fs)
+		return func(e *env) error { return extractFeatures(e, &o) }
+	},
+}
+
+type featureOptions struct {
+	weights, model, blobs, dbs, backend, mode string
+	batches                                   int
+	device                                    deviceFlags
+	state                                     stateFlags
+}
+
+// feature is a blob and the database that its values go to.
+type feature struct {
+	name string
+	blob *blob.Blob
+	db   *database
+	n    int
+}
+
+func extractFeatures(e *env, o *featureOptions) (err error) {
+	names, paths := strings.Split(o.blobs, ","), strings.Split(o.dbs, ",")
+	switch {
+	case o.weights == "" || o.model == "" || o.blobs == "" || o.dbs == "" || o.batches < 1:
+		return errors.New("need five words: swcaffe extract_features WEIGHTS MODEL BLOBS DBS NUM_BATCHES")
+	case len(names) != len(paths):
+		return fmt.Errorf("%d blobs but %d databases: each blob needs one", len(names), len(paths))
+	case !strings.EqualFold(o.mode, "CPU"):
+		return fmt.Errorf("mode %q: swcaffe has no GPU support", o.mode)
+	}
+	machine, err := o.device.machine(e)
+	if err != nil {
+		return err
+	}
+	defer machine.Close()
+	device := &layers.Device{Engine: o.device.engine, Machine: machine, Random: layers.NewRandom(o.device.seedOrTime()), Log: e.log}
+	n, err := loadNet(e, o.model, caffepb.Phase_TEST, &o.state, device)
+	if err != nil {
+		return err
+	}
+	defer n.Close()
+	if err := solver.LoadWeights(n, o.weights, e.log); err != nil {
+		return err
+	}
+	var features []*feature
+	for _, name := range names {
+		f := &feature{name: name, blob: n.Blob(name)}
+		if f.blob == nil {
+			return fmt.Errorf("%s has no blob %q (blobs: %s)", o.model, name, strings.Join(n.BlobNames(), ", "))
+		}
+		features = append(features, f)
+	}
+	defer func() {
+		for _, f := range features {
+			if f.db != nil {
+				err = f.db.publish(err)
+			}
+		}
+	}()
+	for i, f := range features {
+		if f.db, err = createDatabase(paths[i], o.backend); err != nil {
+			return err
+		}
+	}
+	e.log.Info("Extracting Features")
+	for b := range o.batches {
+		if _, err := n.Forward(); err != nil {
+			return fmt.Errorf("batch %d: %w", b, err)
+		}
+		for _, f := range features {
+			if err := f.store(); err != nil {
+				return err
+			}
+		}
+	}
+	for _, f := range features {
+		e.log.Infof("Extracted features of %d query images for feature blob %s", f.n, f.name)
+	}
+	return nil
+}
+
+// store writes the values of every image of a batch.
+func (f *feature) store() error {
+	shape := f.blob.Shape()
+	if len(shape) == 0 {
+		shape = []int{1}
+	}
+	each := f.blob.Count() / max(1, shape[0])
+	dim := func(i int) *int32 {
+		if i < len(shape) {
+			return proto.Int32(int32(shape[i]))
+		}
+		return proto.Int32(1)
+	}
+	for i := range shape[0] {
+		d := &caffepb.Datum{Channels: dim(1), Height: dim(2), Width: dim(3), FloatData: f.blob.Data()[i*each : (i+1)*each]}
+		if len(shape) > 4 {
+			d.Channels, d.Height, d.Width = proto.Int32(int32(each)), proto.Int32(1), proto.Int32(1)
+		}
+		value, err := proto.Marshal(d)
+		if err != nil {
+			return err
+		}
+		if err := f.db.put(fmt.Appendf(nil, "%010d", f.n), value); err != nil {
+			return err
+		}
+		f.n++
+	}
+	return nil
+}
