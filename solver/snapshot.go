@@ -1,7 +1,6 @@
 package solver
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,23 +12,42 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Snapshot writes PREFIX_iter_N.caffemodel and PREFIX_iter_N.solverstate, each whole or not at all: a full disk or a
+// Snapshot writes PREFIX_iter_N.caffemodel and PREFIX_iter_N.solverstate, with .h5 behind for snapshot_format HDF5, each whole or not at all: a full disk or a
 // kill leaves earlier snapshots as they were.
 func (v *Solver) Snapshot() error {
-	if v.param.GetSnapshotFormat() == caffepb.SolverParameter_HDF5 {
-		return errors.New("snapshot_format: HDF5 cannot be written; use BINARYPROTO")
-	}
 	base := fmt.Sprintf("%s_iter_%d", v.param.GetSnapshotPrefix(), v.iter)
-	model, state := base+".caffemodel", base+".solverstate"
-	v.log.Infof("Snapshotting to binary proto file %s", model)
-	if err := swproto.WriteBinary(model, v.net.ToProto(v.param.GetSnapshotDiff())); err != nil {
-		return fmt.Errorf("snapshot at iteration %d: %w", v.iter, err)
+	write := v.snapshotBinary
+	if v.param.GetSnapshotFormat() == caffepb.SolverParameter_HDF5 {
+		write = v.snapshotHDF5
 	}
-	v.log.Infof("Snapshotting solver state to binary proto file %s", state)
-	if err := swproto.WriteBinary(state, v.stateProto(model)); err != nil {
+	if err := write(base); err != nil {
 		return fmt.Errorf("snapshot at iteration %d: %w", v.iter, err)
 	}
 	return nil
+}
+
+func (v *Solver) snapshotBinary(base string) error {
+	model, state := base+".caffemodel", base+".solverstate"
+	v.log.Infof("Snapshotting to binary proto file %s", model)
+	if err := swproto.WriteBinary(model, v.net.ToProto(v.param.GetSnapshotDiff())); err != nil {
+		return err
+	}
+	v.log.Infof("Snapshotting solver state to binary proto file %s", state)
+	return swproto.WriteBinary(state, v.stateProto(model))
+}
+
+func (v *Solver) snapshotHDF5(base string) error {
+	model, state := base+".caffemodel.h5", base+".solverstate.h5"
+	v.log.Infof("Snapshotting to HDF5 file %s", model)
+	if err := writeHDF5(model, weightsFile(v.net.ToProto(v.param.GetSnapshotDiff()))); err != nil {
+		return err
+	}
+	v.log.Infof("Snapshotting solver state to HDF5 file %s", state)
+	f, err := stateFile(v.stateProto(model))
+	if err != nil {
+		return err
+	}
+	return writeHDF5(state, f)
 }
 
 // stateProto is the solver's state in Caffe's layout: the first history of every weight, then the second of every
@@ -78,8 +96,8 @@ func (v *Solver) positions(visit func(net, layer string, p layers.Positioner) er
 // starts the data layers at their first item, as Caffe does.
 func (v *Solver) Restore(path string) error {
 	v.log.Infof("Restoring previous solver status from %s", path)
-	state := &caffepb.SolverState{}
-	if err := swproto.ReadBinary(path, state); err != nil {
+	state, err := readState(path)
+	if err != nil {
 		return err
 	}
 	if state.LearnedNet != nil {

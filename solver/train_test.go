@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,11 +90,15 @@ func sameBits(t *testing.T, what string, got, want []float32) {
 }
 
 // TestResumeEqualsUninterrupted: ten iterations, and five, a snapshot and five more in a new solver, are bit-equal for every
-// update rule.
+// update rule, and for both formats.
 func TestResumeEqualsUninterrupted(t *testing.T) {
-	for _, name := range ruleNames {
-		t.Run(name, func(t *testing.T) {
-			text := noisyNet + ` type: "` + name + `"`
+	for i, name := range append(slices.Clone(ruleNames), "Adam") {
+		format, end := "BINARYPROTO", ""
+		if i >= len(ruleNames)-1 {
+			format, end = "HDF5", ".h5"
+		}
+		t.Run(name+" "+format, func(t *testing.T) {
+			text := noisyNet + ` type: "` + name + `" snapshot_format: ` + format
 			if rules[name].refusesMomentum {
 				text = strings.Replace(text, "momentum: 0.9", "", 1)
 			}
@@ -106,7 +111,7 @@ func TestResumeEqualsUninterrupted(t *testing.T) {
 				t.Fatal(err)
 			}
 			second := train(t, dir, text)
-			if err := second.Restore(filepath.Join(dir, "s_iter_5.solverstate")); err != nil {
+			if err := second.Restore(filepath.Join(dir, "s_iter_5.solverstate"+end)); err != nil {
 				t.Fatal(err)
 			}
 			step(t, second, 5)

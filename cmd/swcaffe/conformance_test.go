@@ -38,8 +38,5 @@ func notYet(line string) string {
 	if strings.Contains(line, "unknown layer type") {
 		return "layer type"
 	}
-	if strings.Contains(line, ".solverstate.h5: ") {
-		return "HDF5 solver states"
-	}
 	return ""
 }

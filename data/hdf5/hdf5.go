@@ -117,3 +117,31 @@ func parseShape(info string) ([]int, error) {
 	}
 	return shape, nil
 }
+
+// ReadString returns the string that a dataset holds.
+func ReadString(path, dataset string) (text string, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			text, err = "", fmt.Errorf("%s: damaged HDF5 file: %v", path, r)
+		}
+	}()
+	f, err := hdf5.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("%s: not a readable HDF5 file: %w", path, err)
+	}
+	defer f.Close()
+	err = fmt.Errorf("%s: there is no dataset %s", path, dataset)
+	f.Walk(func(name string, object hdf5.Object) {
+		d, ok := object.(*hdf5.Dataset)
+		if !ok || name != dataset {
+			return
+		}
+		var list []string
+		if list, err = d.ReadStrings(); err != nil {
+			err = fmt.Errorf("%s: dataset %s: %w", path, dataset, err)
+		} else if len(list) > 0 {
+			text = strings.TrimRight(list[0], "\x00")
+		}
+	})
+	return text, err
+}
