@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -78,6 +79,9 @@ func Types() []Type {
 func Find(name string) (Type, error) {
 	if t, ok := registry[name]; ok {
 		return t, nil
+	}
+	if name == "Python" {
+		return Type{}, errors.New(`swcaffe has no Python layers: write the layer in Go and register it with layers.Register, as ARCHITECTURE.md says under "Adding a layer"`)
 	}
 	var names []string
 	for _, t := range Types() {
