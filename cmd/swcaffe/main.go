@@ -39,7 +39,7 @@ type env struct {
 var commands = []command{
 	trainCommand, testCommand, timeCommand, deviceQueryCommand, verifyCommand, datasetCommand,
 	convertImagesetCommand, computeImageMeanCommand, extractFeaturesCommand,
-	upgradeNetTextCommand, upgradeNetBinaryCommand, upgradeSolverTextCommand, versionCommand,
+	classifyCommand, parseLogCommand, upgradeNetTextCommand, upgradeNetBinaryCommand, upgradeSolverTextCommand, versionCommand,
 }
 
 func main() {

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/data/imageio"
+	"github.com/swcaffe/swcaffe/layers"
+	swnet "github.com/swcaffe/swcaffe/net"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"github.com/swcaffe/swcaffe/solver"
+)
+
+var classifyCommand = command{
+	name:    "classify",
+	summary: "name what images show",
+	args:    "DEPLOY WEIGHTS MEAN LABELS IMAGE [-top 5] [-scale 1]",
+	example: "swcaffe classify deploy.prototxt net.caffemodel mean.binaryproto labels.txt cat.jpg",
+	words:   []string{"model", "weights", "mean", "labels", "image"},
+	long: `Scales an image to the size of the net's input, subtracts the mean of each channel (MEAN may be "none"), runs the net and prints the
+labels with the largest outputs, as Caffe's classification example does. LABELS has a label a line, or is "none".`,
+	setup: func(fs *flag.FlagSet) func(*env) error {
+		var o classifyOptions
+		fs.StringVar(&o.model, "model", "", "the net definition `FILE` for deployment (prototxt)")
+		fs.StringVar(&o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas")
+		fs.StringVar(&o.mean, "mean", "", "the mean image `FILE`, or none")
+		fs.StringVar(&o.labels, "labels", "", "the `FILE` of labels, or none")
+		fs.StringVar(&o.image, "image", "", "the image `FILE`")
+		fs.IntVar(&o.top, "top", 5, "how many labels to print")
+		fs.Float64Var(&o.scale, "scale", 1, "what pixels are multiplied with, as transform_param's scale in training")
+		o.device.register(fs)
+		return func(e *env) error { return classify(e, &o) }
+	},
+}
+
+type classifyOptions struct {
+	model, weights, mean, labels, image string
+	top                                 int
+	scale                               float64
+	device                              deviceFlags
+}
+
+func classify(e *env, o *classifyOptions) error {
+	if o.model == "" || o.weights == "" || o.mean == "" || o.labels == "" || o.image == "" {
+		return errors.New("need five words: swcaffe classify DEPLOY WEIGHTS MEAN LABELS IMAGE")
+	}
+	if o.top < 1 {
+		return fmt.Errorf("-top %d: at least one label is needed", o.top)
+	}
+	machine, err := o.device.machine(e)
+	if err != nil {
+		return err
+	}
+	defer machine.Close()
+	device := &layers.Device{Engine: o.device.engine, Machine: machine, Random: layers.NewRandom(o.device.seedOrTime()), Log: e.log}
+	n, err := loadNet(e, o.model, caffepb.Phase_TEST, &stateFlags{}, device)
+	if err != nil {
+		return err
+	}
+	defer n.Close()
+	if err := solver.LoadWeights(n, o.weights, e.log); err != nil {
+		return err
+	}
+	input, err := o.input(n)
+	if err != nil {
+		return err
+	}
+	if err := o.load(input); err != nil {
+		return err
+	}
+	if _, err := n.Forward(); err != nil {
+		return err
+	}
+	outputs := n.Outputs()
+	if len(outputs) != 1 {
+		return fmt.Errorf("%s has %d outputs, a classifier has one", o.model, len(outputs))
+	}
+	scores := outputs[0].Blob.Data()[:outputs[0].Blob.Count()/input.Shape()[0]]
+	labels, err := o.names(len(scores))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "---------- Prediction for %s ----------\n", o.image)
+	for _, i := range largest(scores, o.top) {
+		fmt.Fprintf(e.stdout, "%.4f - %q\n", scores[i], labels[i])
+	}
+	return nil
+}
+
+// input returns the net's one input, of 1 or 3 channels.
+func (o *classifyOptions) input(n *swnet.Net) (*blob.Blob, error) {
+	for i := range n.NumLayers() {
+		if n.LayerType(i) != "Input" {
+			continue
+		}
+		b := n.Tops(i)[0]
+		if s := b.Shape(); len(s) != 4 || s[1] != 1 && s[1] != 3 {
+			return nil, fmt.Errorf("%s: the input is %s; it should be images x 1 or 3 channels x height x width", o.model, b.ShapeString())
+		}
+		return b, nil
+	}
+	return nil, fmt.Errorf("%s has no Input layer; is it a net for deployment?", o.model)
+}
+
+// load puts the image into all places of the input.
+func (o *classifyOptions) load(input *blob.Blob) error {
+	s := input.Shape()
+	mode := imageio.Color
+	if s[1] == 1 {
+		mode = imageio.Gray
+	}
+	im, err := imageio.Read(o.image, mode)
+	if err != nil {
+		return err
+	}
+	if im.Height != s[2] || im.Width != s[3] {
+		im = im.Resize(s[2], s[3])
+	}
+	means, err := o.channelMeans(s[1])
+	if err != nil {
+		return err
+	}
+	plane := s[2] * s[3]
+	for i, v := range planar(im) {
+		value := (float32(v) - means[i/plane]) * float32(o.scale)
+		for k := range s[0] {
+			input.Data()[k*len(im.Pix)+i] = value
+		}
+	}
+	return nil
+}
+
+// channelMeans are the means of the mean image's channels.
+func (o *classifyOptions) channelMeans(channels int) ([]float32, error) {
+	means := make([]float32, channels)
+	if o.mean == "none" {
+		return means, nil
+	}
+	var p caffepb.BlobProto
+	if err := swproto.ReadBinary(o.mean, &p); err != nil {
+		return nil, err
+	}
+	b := blob.New(0)
+	if err := b.FromProto(&p); err != nil {
+		return nil, fmt.Errorf("%s: %w", o.mean, err)
+	}
+	s := b.Shape()
+	if len(s) < 3 || s[len(s)-3] != channels {
+		return nil, fmt.Errorf("%s: the mean is %s, the net's input has %d channels", o.mean, b.ShapeString(), channels)
+	}
+	plane := s[len(s)-2] * s[len(s)-1]
+	for c := range means {
+		var sum float64
+		for _, v := range b.Data()[c*plane : (c+1)*plane] {
+			sum += float64(v)
+		}
+		means[c] = float32(sum / float64(plane))
+	}
+	return means, nil
+}
+
+// names reads the labels: as many as there are outputs.
+func (o *classifyOptions) names(n int) ([]string, error) {
+	if o.labels == "none" {
+		names := make([]string, n)
+		for i := range names {
+			names[i] = fmt.Sprintf("class %d", i)
+		}
+		return names, nil
+	}
+	text, err := os.ReadFile(o.labels)
+	if err != nil {
+		return nil, err
+	}
+	names := strings.Split(strings.TrimRight(strings.ReplaceAll(string(text), "\r", ""), "\n"), "\n")
+	if len(names) != n {
+		return nil, fmt.Errorf("%s: number of labels (%d) is different from the output layer's dimension (%d)", o.labels, len(names), n)
+	}
+	return names, nil
+}
+
+// largest returns the places of the n largest values, the largest first, of equals the first.
+func largest(values []float32, n int) []int {
+	places := make([]int, len(values))
+	for i := range places {
+		places[i] = i
+	}
+	slices.SortStableFunc(places, func(a, b int) int {
+		switch {
+		case values[a] > values[b]:
+			return -1
+		case values[a] < values[b]:
+			return 1
+		}
+		return 0
+	})
+	return places[:min(n, len(places))]
+}
