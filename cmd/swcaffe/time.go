@@ -19,19 +19,23 @@ import (
 var timeCommand = command{
 	name:    "time",
 	summary: "measure a model's layers, or model them on another machine",
-	args:    "-model FILE [-phase TRAIN|TEST] [-iterations N] [-json FILE] [-machine NAME|FILE [-batch N] [-core_groups N] ...]",
+	args:    "-model FILE [-phase TRAIN|TEST] [-iterations N] [-dry_run] [-json FILE] [-machine NAME|FILE [-batch N] [-core_groups N] ...]",
 	example: "swcaffe time -model models/lenet/train_val.prototxt -iterations 50",
 	long: `Runs forward and backward passes after a warm-up and prints the time of every layer in both directions: the mean as
 Caffe does, and medians in the -json file.
 
 On a -machine other than this computer (sw26010, or a file that describes one) times are modelled: every layer and direction
-with its strategy, GFLOP/s, what bounds it, bytes moved and LDM used. -engine mpe models the management core alone.`,
+with its strategy, GFLOP/s, what bounds it, bytes moved and LDM used. -engine mpe models the management core alone.
+
+-dry_run runs nothing: it prints every layer's shapes, parameters and FLOPs an image, two for each multiply-add of convolutions,
+inner products and recurrent layers, as publications count them.`,
 	setup: func(fs *flag.FlagSet) func(*env) error {
 		var o timeOptions
 		fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
 		fs.StringVar(&o.phase, "phase", "TRAIN", "TRAIN or TEST")
 		fs.IntVar(&o.iterations, "iterations", 50, "the number of iterations to measure")
 		fs.StringVar(&o.json, "json", "", "write the figures to `FILE` as well")
+		fs.BoolVar(&o.dryRun, "dry_run", false, "print shapes, parameters and FLOPs by layer and run nothing")
 		o.device.register(fs)
 		o.state.register(fs)
 		o.modelled.register(fs)
@@ -42,6 +46,7 @@ with its strategy, GFLOP/s, what bounds it, bytes moved and LDM used. -engine mp
 type timeOptions struct {
 	model, phase, json string
 	iterations         int
+	dryRun             bool
 	device             deviceFlags
 	state              stateFlags
 	modelled           modelFlags
@@ -63,6 +68,9 @@ func timeModel(e *env, o *timeOptions) error {
 	phase, err := parsePhase(o.phase)
 	if err != nil {
 		return err
+	}
+	if o.dryRun {
+		return timeDry(e, o, phase)
 	}
 	spec, err := o.device.spec(e)
 	if err != nil {

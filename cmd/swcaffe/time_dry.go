@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/modeltime"
+	swnet "github.com/swcaffe/swcaffe/net"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+// timeDry prints what a net holds and computes for an image; nothing runs.
+func timeDry(e *env, o *timeOptions, phase caffepb.Phase) error {
+	if o.modelled.batch < 0 {
+		return fmt.Errorf("-batch %d: the number of images cannot be negative", o.modelled.batch)
+	}
+	file, err := swproto.ReadNet(o.model)
+	if err != nil {
+		return err
+	}
+	for _, w := range file.Warnings {
+		e.log.Warn(w)
+	}
+	flags := &caffepb.NetState{Phase: phase.Enum(), Level: proto.Int32(int32(o.state.level)), Stage: o.state.stages()}
+	s, err := modeltime.Measure(file, modeltime.SizeOptions{State: swnet.MergeState(phase, file.Param.State, flags), Batch: o.modelled.batch})
+	if err != nil {
+		return err
+	}
+	s.Model = o.model
+	printSize(e.stdout, s)
+	if o.json == "" {
+		return nil
+	}
+	return writeJSON(o.json, s)
+}
+
+// printSize prints a line a layer and the totals.
+func printSize(w io.Writer, s *modeltime.Size) {
+	fmt.Fprintf(w, "%-32s %-18s %-26s %12s %16s\n", "layer", "type", "tops", "parameters", "FLOPs an image")
+	for _, l := range s.Layers {
+		var shapes []string
+		for _, t := range l.Tops {
+			shapes = append(shapes, strings.ReplaceAll(strings.Trim(fmt.Sprint(t), "[]"), " ", "x"))
+		}
+		fmt.Fprintf(w, "%-32s %-18s %-26s %12d %16d\n", l.Name, l.Type, strings.Join(shapes, " "), l.Parameters, l.Flops)
+	}
+	fmt.Fprintf(w, "\n%s, batch %d: %d parameters (%.1f MB), %d stored statistics, %.4g GFLOPs an image forward (%.4g G multiply-adds)\n",
+		s.Model, s.Batch, s.Parameters, float64(4*s.Parameters)/(1<<20), s.Statistics, float64(s.Flops)/1e9, float64(s.Flops)/2e9)
+}

@@ -1,0 +1,132 @@
+package modeltime
+
+import (
+	"github.com/sirupsen/logrus"
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/layers"
+	swnet "github.com/swcaffe/swcaffe/net"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+// Size is what a net holds and what a forward pass of it computes for an image.
+type Size struct {
+	Model  string      `json:"model"`
+	Batch  int         `json:"batch"`
+	Layers []LayerSize `json:"layers"`
+	// Parameters is the number of weights, those shared by several layers once. Statistics is the number of values that
+	// BatchNorm layers store, which are no weights.
+	Parameters int64 `json:"parameters"`
+	Statistics int64 `json:"statistics"`
+	// Flops are two for each multiply-add of convolutions, inner products and recurrent layers, as publications count.
+	Flops int64 `json:"flops_per_image"`
+}
+
+// LayerSize is one layer's part.
+type LayerSize struct {
+	Name       string  `json:"name"`
+	Type       string  `json:"type"`
+	Tops       [][]int `json:"tops"` // their shapes
+	Parameters int64   `json:"parameters"`
+	Statistics int64   `json:"statistics"`
+	Flops      int64   `json:"flops_per_image"`
+}
+
+// SizeOptions say what Measure builds.
+type SizeOptions struct {
+	State *caffepb.NetState
+	Batch int // 0: as the net says
+	Log   *logrus.Logger
+}
+
+// Measure counts parameters and FLOPs. It builds the net's shapes alone: no weight is filled, no layer runs, and images of
+// which the net says the size need not be there.
+func Measure(file *swproto.Net, o SizeOptions) (*Size, error) {
+	spec, err := cpe.Load("sw26010")
+	if err != nil {
+		return nil, err
+	}
+	m, err := cpe.New(spec, cpe.CostOnly)
+	if err != nil {
+		return nil, err
+	}
+	defer m.Close()
+	p := proto.CloneOf(file.Param)
+	if o.Batch > 0 {
+		setBatch(p, o.Batch)
+	}
+	standIn(p)
+	d := &layers.Device{Engine: layers.MPE, Machine: m, Random: layers.NewRandom(0), Log: o.Log}
+	n, err := swnet.New(p, swnet.Options{State: o.State, Device: d, Pos: file.LayerPos})
+	if err != nil {
+		return nil, err
+	}
+	defer n.Close()
+	return measure(n), nil
+}
+
+func measure(n *swnet.Net) *Size {
+	s := &Size{Model: n.Name(), Batch: n.BatchSize()}
+	own := map[*blob.Blob]bool{} // what is not another layer's
+	for _, l := range n.Learnable() {
+		own[l.Blob] = true
+	}
+	for i := range n.NumLayers() {
+		l := LayerSize{Name: n.LayerName(i), Type: n.LayerType(i), Flops: 2 * multiplyAdds(n, i) / int64(s.Batch)}
+		for _, t := range n.Tops(i) {
+			l.Tops = append(l.Tops, t.Shape())
+		}
+		for _, w := range n.Layer(i).Params() {
+			switch {
+			case !own[w]:
+			case l.Type == "BatchNorm":
+				l.Statistics += int64(w.Count())
+			default:
+				l.Parameters += int64(w.Count())
+			}
+		}
+		s.Layers = append(s.Layers, l)
+		s.Parameters += l.Parameters
+		s.Statistics += l.Statistics
+		s.Flops += l.Flops
+	}
+	return s
+}
+
+// multiplyAdds counts those of layer i forward, for a whole batch; padding counts as images do.
+func multiplyAdds(n *swnet.Net, i int) int64 {
+	w := n.Layer(i).Params()
+	sum := 0
+	switch n.LayerType(i) {
+	case "Convolution":
+		for _, t := range n.Tops(i) {
+			sum += t.Count() * w[0].CountFrom(1)
+		}
+	case "Deconvolution":
+		for _, b := range n.Bottoms(i) {
+			sum += b.Count() * w[0].CountFrom(1)
+		}
+	case "InnerProduct":
+		t := n.Tops(i)[0]
+		sum = t.Count() / t.Dim(t.NumAxes()-1) * w[0].Count()
+	case "LSTM", "RNN":
+		t := n.Tops(i)[0]
+		steps, streams := t.Dim(0)*t.Dim(1), t.Dim(1)
+		for k, m := range w {
+			switch {
+			case m.NumAxes() < 2: // a bias
+			case k == staticWeight && len(w)%2 == 0:
+				sum += streams * m.Count()
+			default:
+				sum += steps * m.Count()
+			}
+		}
+	}
+	return int64(sum)
+}
+
+// staticWeight is the index of the weights of a recurrent layer's static input. Where there is one, the layers have 4 and
+// 6 parameters instead of 3 and 5.
+const staticWeight = 2
