@@ -39,7 +39,8 @@ type env struct {
 var commands = []command{
 	trainCommand, testCommand, timeCommand, deviceQueryCommand, verifyCommand, datasetCommand,
 	convertImagesetCommand, computeImageMeanCommand, extractFeaturesCommand,
-	upgradeNetTextCommand, upgradeNetBinaryCommand, upgradeSolverTextCommand, versionCommand,
+	upgradeNetTextCommand, upgradeNetBinaryCommand, upgradeSolverTextCommand,
+	convertMnistCommand, convertCifarCommand, versionCommand,
 }
 
 func main() {
