@@ -41,6 +41,9 @@ func convertCifar(e *env, in, out, kind string) error {
 	if in == "" || out == "" {
 		return errors.New("need two folders: swcaffe convert_cifar_data INPUT_FOLDER OUTPUT_FOLDER [lmdb|leveldb]")
 	}
+	if _, err := backend(kind); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}

@@ -40,7 +40,8 @@ var commands = []command{
 	trainCommand, testCommand, timeCommand, deviceQueryCommand, verifyCommand, datasetCommand,
 	convertImagesetCommand, computeImageMeanCommand, extractFeaturesCommand,
 	upgradeNetTextCommand, upgradeNetBinaryCommand, upgradeSolverTextCommand,
-	convertMnistCommand, convertCifarCommand, versionCommand,
+	convertMnistCommand, convertCifarCommand,
+	parseLogCommand, versionCommand,
 }
 
 func main() {
