@@ -129,7 +129,7 @@ func roundTicks(low, high float64) []plot.Tick {
 	}
 	var ticks []plot.Tick
 	for k := math.Ceil(low/step - 1e-9); k*step <= high+step*1e-9; k++ {
-		ticks = append(ticks, plot.Tick{Value: k * step, Label: strconv.FormatFloat(k*step, 'g', 6, 64)})
+		ticks = append(ticks, plot.Tick{Value: k * step, Label: strconv.FormatFloat(k*step+0, 'g', 6, 64)})
 	}
 	return ticks
 }
