@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-var binary struct {
+var built struct {
 	once sync.Once
 	path string
 	out  []byte
@@ -18,17 +18,17 @@ var binary struct {
 // buildBinary builds the command once, for tests that run it as its users do, with signals and all.
 func buildBinary(t *testing.T) string {
 	t.Helper()
-	binary.once.Do(func() {
+	built.once.Do(func() {
 		dir, err := os.MkdirTemp("", "swcaffe-test-*")
 		if err != nil {
-			binary.err = err
+			built.err = err
 			return
 		}
-		binary.path = filepath.Join(dir, "swcaffe")
-		binary.out, binary.err = exec.Command("go", "build", "-o", binary.path, ".").CombinedOutput()
+		built.path = filepath.Join(dir, "swcaffe")
+		built.out, built.err = exec.Command("go", "build", "-o", built.path, ".").CombinedOutput()
 	})
-	if binary.err != nil {
-		t.Fatalf("go build: %v\n%s", binary.err, binary.out)
+	if built.err != nil {
+		t.Fatalf("go build: %v\n%s", built.err, built.out)
 	}
-	return binary.path
+	return built.path
 }

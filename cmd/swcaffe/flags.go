@@ -88,10 +88,13 @@ func parseFlags(fs *flag.FlagSet, args []string, words []string) error {
 		if len(words) == 0 {
 			return fmt.Errorf("unexpected argument %q: flags look like -name=value", args[0])
 		}
-		if err := fs.Set(words[0], args[0]); err != nil {
+		name, all := strings.CutSuffix(words[0], "...")
+		if err := fs.Set(name, args[0]); err != nil {
 			return fmt.Errorf("%q: %w", args[0], err)
 		}
-		args, words = args[1:], words[1:]
+		if args = args[1:]; !all {
+			words = words[1:]
+		}
 	}
 }
 

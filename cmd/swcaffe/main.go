@@ -23,7 +23,8 @@ type command struct {
 	args    string // what follows the name in the usage line
 	example string // one command line
 	long    string // what it does, for help
-	// words are the flags that words without a dash set, in their order, as in "swcaffe dataset digits".
+	// words are the flags that words without a dash set, in their order, as in "swcaffe dataset digits". The last one takes all
+	// that follow if it ends in "...".
 	words []string
 	// setup registers the command's flags and returns what runs it once they are read.
 	setup func(fs *flag.FlagSet) func(*env) error
@@ -39,7 +40,9 @@ type env struct {
 var commands = []command{
 	trainCommand, testCommand, timeCommand, deviceQueryCommand, verifyCommand, datasetCommand,
 	convertImagesetCommand, computeImageMeanCommand, extractFeaturesCommand,
-	classifyCommand, parseLogCommand, upgradeNetTextCommand, upgradeNetBinaryCommand, upgradeSolverTextCommand, versionCommand,
+	upgradeNetTextCommand, upgradeNetBinaryCommand, upgradeSolverTextCommand,
+	convertMnistCommand, convertCifarCommand,
+	classifyCommand, parseLogCommand, plotLogCommand, versionCommand,
 }
 
 func main() {

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+var convertCifarCommand = command{
+	name:    "convert_cifar_data",
+	summary: "put CIFAR-10's files into databases",
+	args:    "INPUT_FOLDER OUTPUT_FOLDER [lmdb|leveldb]",
+	example: "swcaffe convert_cifar_data cifar-10-batches-bin data lmdb",
+	words:   []string{"in", "out", "backend"},
+	long: `Reads data_batch_1.bin to data_batch_5.bin and test_batch.bin of the binary version of CIFAR-10
+(https://www.cs.toronto.edu/~kriz/cifar.html) and writes them into cifar10_train_lmdb and cifar10_test_lmdb in OUTPUT_FOLDER, with
+keys from 00000. A mean image for transform_param { mean_file } is made by compute_image_mean.`,
+	setup: func(fs *flag.FlagSet) func(*env) error {
+		in := fs.String("in", "", "the `FOLDER` of the batches")
+		out := fs.String("out", "", "the `FOLDER` for the databases")
+		kind := fs.String("backend", "lmdb", "the kind of databases: lmdb or leveldb")
+		return func(e *env) error { return convertCifar(e, *in, *out, *kind) }
+	},
+}
+
+const (
+	cifarSize    = 32
+	cifarImage   = 3 * cifarSize * cifarSize // red, then green, then blue, each row by row
+	cifarRecord  = 1 + cifarImage            // a label first
+	cifarClasses = 10
+)
+
+func convertCifar(e *env, in, out, kind string) error {
+	if in == "" || out == "" {
+		return errors.New("need two folders: swcaffe convert_cifar_data INPUT_FOLDER OUTPUT_FOLDER [lmdb|leveldb]")
+	}
+	if _, err := backend(kind); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	var training []string
+	for i := range 5 {
+		training = append(training, filepath.Join(in, fmt.Sprintf("data_batch_%d.bin", i+1)))
+	}
+	for _, set := range []struct {
+		name, what string
+		files      []string
+	}{
+		{"cifar10_train_" + kind, "Training", training},
+		{"cifar10_test_" + kind, "Testing", []string{filepath.Join(in, "test_batch.bin")}},
+	} {
+		e.log.Infof("Writing %s data", set.what)
+		db, err := createDatabase(filepath.Join(out, set.name), kind)
+		if err != nil {
+			return err
+		}
+		n := 0
+		for i, path := range set.files {
+			e.log.Infof("%s Batch %d", set.what, i+1)
+			if n, err = copyCifar(path, db, n); err != nil {
+				break
+			}
+		}
+		if err := db.publish(err); err != nil {
+			return err
+		}
+		e.log.Infof("Processed %d files.", n)
+	}
+	return nil
+}
+
+// copyCifar writes the images of a batch, which are counted from n, and returns the number after them.
+func copyCifar(path string, db *database, n int) (int, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return n, err
+	}
+	defer f.Close()
+	in := bufio.NewReaderSize(f, 1<<20)
+	record := make([]byte, cifarRecord)
+	d := &caffepb.Datum{Channels: proto.Int32(3), Height: proto.Int32(cifarSize), Width: proto.Int32(cifarSize), Data: record[1:]}
+	for i := 0; ; i++ {
+		switch got, err := io.ReadFull(in, record); {
+		case errors.Is(err, io.EOF) && i > 0:
+			return n, nil
+		case err != nil:
+			return n, fmt.Errorf("%s: image %d has %d bytes, want %d (a label and 3 x %d x %d pixels): %w", path, i, got, cifarRecord, cifarSize, cifarSize, err)
+		case record[0] >= cifarClasses:
+			return n, fmt.Errorf("%s: image %d has label %d, CIFAR-10 has 0 to %d", path, i, record[0], cifarClasses-1)
+		}
+		d.Label = proto.Int32(int32(record[0]))
+		value, err := proto.Marshal(d)
+		if err != nil {
+			return n, err
+		}
+		if err := db.put(fmt.Appendf(nil, "%05d", n), value); err != nil {
+			return n, err
+		}
+		n++
+	}
+}
