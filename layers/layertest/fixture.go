@@ -18,6 +18,8 @@ type Case struct {
 	Phase caffepb.Phase
 	// Files makes files that Param needs and returns text to be added to Param.
 	Files func(t testing.TB) string
+	// Feed gives a layer that was set up what a program would have to give it.
+	Feed func(layers.Layer) error
 
 	Bottoms []Bottom
 	Tops    int    // number of tops; 0 means 1, negative means none
@@ -89,6 +91,11 @@ func New(d *layers.Device, c *Case) (*Fixture, error) {
 	f.Layer = typ.New(param, d)
 	if err := f.Layer.SetUp(f.Bottom, f.Top); err != nil {
 		return nil, err
+	}
+	if c.Feed != nil {
+		if err := c.Feed(f.Layer); err != nil {
+			return nil, err
+		}
 	}
 	if err := f.Layer.Reshape(f.Bottom, f.Top); err != nil {
 		return nil, err

@@ -1,0 +1,105 @@
+package layers
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func init() {
+	Register(Type{
+		Name: "MemoryData", Doc: "hands out batches of values that the program gave it",
+		New: func(p *caffepb.LayerParameter, d *Device) Layer {
+			return &MemoryData{Base: Base{Param: p, Device: d}}
+		},
+		Bottoms: Exactly(0), Tops: Exactly(2), NoGradient: true,
+	})
+}
+
+// MemoryData is Caffe's MemoryData layer. Top 0 is items x channels x height x width, top 1 the labels. A program
+// asserts a net's layer to *MemoryData and calls Feed before the first Forward.
+type MemoryData struct {
+	Base
+	batch, size  int // items a batch, values an item
+	data, labels []float32
+	at           int    // item at which the next batch begins
+	done         uint64 // items handed out
+	copies       [2]*kernel.Copy
+}
+
+// SetUp gives the tops their shapes.
+func (l *MemoryData) SetUp(_, top []*blob.Blob) error {
+	p := l.Param.GetMemoryDataParam()
+	l.batch = int(p.GetBatchSize())
+	c, h, w := int(p.GetChannels()), int(p.GetHeight()), int(p.GetWidth())
+	l.size = c * h * w
+	if l.batch*l.size == 0 {
+		return fmt.Errorf("memory_data_param: batch_size, channels, height and width must be positive, they are %d, %d, %d and %d", l.batch, c, h, w)
+	}
+	top[0].Reshape(l.batch, c, h, w)
+	top[1].Reshape(l.batch)
+	for i, t := range top {
+		n := t.CountFrom(1)
+		k, err := kernel.NewCopy(l.Device.Machine, kernel.CopyShape{Outer: 1, Rows: l.batch, Cols: n, SrcRow: n, DstRow: n})
+		if err != nil {
+			return err
+		}
+		l.copies[i] = k
+	}
+	return nil
+}
+
+// Feed sets the values to hand out from now on, in rounds: items x channels x height x width of data, and a label an
+// item. The number of items must be a multiple of the batch size. The slices are kept, not copied.
+func (l *MemoryData) Feed(data, labels []float32) error {
+	switch n := len(labels); {
+	case n == 0 || n%l.batch != 0:
+		return fmt.Errorf("layer %q: %d labels are no multiple of the batch size, %d", l.Param.GetName(), n, l.batch)
+	case len(data) != n*l.size:
+		return fmt.Errorf("layer %q: %d values for %d labels, which need %d", l.Param.GetName(), len(data), n, n*l.size)
+	}
+	l.data, l.labels, l.at, l.done = data, labels, 0, 0
+	return nil
+}
+
+// Reshape does nothing: the shapes are the prototxt's.
+func (l *MemoryData) Reshape(_, _ []*blob.Blob) error { return nil }
+
+// Forward hands out the next batch.
+func (l *MemoryData) Forward(_, top []*blob.Blob) error {
+	if !l.Device.Machine.Values() {
+		return errors.Join(l.copies[0].Run(nil, nil), l.copies[1].Run(nil, nil))
+	}
+	if l.data == nil {
+		return errors.New("MemoryData has nothing to hand out: call Feed first")
+	}
+	end := l.at + l.batch
+	for i, values := range [][]float32{l.data[l.at*l.size : end*l.size], l.labels[l.at:end]} {
+		if l.mpe() {
+			copy(top[i].Data(), values)
+		} else if err := l.copies[i].Run(top[i].Data(), values); err != nil {
+			return err
+		}
+	}
+	l.at = end % len(l.labels)
+	l.done += uint64(l.batch)
+	return nil
+}
+
+// Backward does nothing: data has no gradient.
+func (l *MemoryData) Backward(_ []*blob.Blob, _ []bool, _ []*blob.Blob) error { return nil }
+
+// Position implements Positioner.
+func (l *MemoryData) Position() uint64 { return l.done }
+
+// SetPosition implements Positioner; call it after Feed, with the values of the run that is resumed.
+func (l *MemoryData) SetPosition(items uint64) error {
+	l.done = items
+	if n := uint64(len(l.labels)); n > 0 {
+		l.at = int(items % n)
+	}
+	return nil
+}

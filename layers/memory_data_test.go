@@ -1,0 +1,50 @@
+package layers_test
+
+import (
+	"testing"
+
+	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/layers/layertest"
+)
+
+func init() {
+	addCases("MemoryData", layertest.Case{
+		Tops: 2, Param: "memory_data_param { batch_size: 2 channels: 1 height: 1 width: 3 }",
+		Feed: func(l layers.Layer) error {
+			return l.(*layers.MemoryData).Feed([]float32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, []float32{3, 2, 1, 0})
+		},
+	})
+}
+
+func TestMemoryDataHandsOutInRounds(t *testing.T) {
+	b := layertest.NewBench(t)
+	for _, engine := range layertest.Engines() {
+		f := layertest.Build(t, b, engine, layertest.Case{
+			Type: "MemoryData", Tops: 2, Param: "memory_data_param { batch_size: 2 channels: 3 height: 1 width: 1 }",
+		})
+		l := f.Layer.(*layers.MemoryData)
+		if err := l.Forward(nil, f.Top); err == nil {
+			t.Error("a layer that was not fed handed out a batch")
+		}
+		data := []float32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}
+		if err := l.Feed(data[:9], []float32{0, 1, 2}); err == nil {
+			t.Error("3 items were taken in batches of 2")
+		}
+		if err := l.Feed(data[:9], []float32{0, 1, 2, 3}); err == nil {
+			t.Error("9 values were taken for 4 items of 3")
+		}
+		if err := l.Feed(data, []float32{10, 11, 12, 13}); err != nil {
+			t.Fatal(err)
+		}
+		for _, lo := range []int{0, 2, 0} {
+			if err := l.Forward(nil, f.Top); err != nil {
+				t.Fatal(err)
+			}
+			layertest.Equal(t, "data", f.Top[0].Data(), data[3*lo:3*lo+6], 0)
+			layertest.Equal(t, "labels", f.Top[1].Data(), []float32{float32(10 + lo), float32(11 + lo)}, 0)
+		}
+		if l.Position() != 6 {
+			t.Errorf("position %d, want 6", l.Position())
+		}
+	}
+}
