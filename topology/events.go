@@ -6,14 +6,13 @@ type eventKind uint8
 const (
 	messageEnds  eventKind = iota // a message that shares no link: id is its sender
 	messageJoins                  // a message has paid its latency and joins the uplinks: id is its sender
-	flowEnds                      // the first message of a class of flows ends: id is the class
+	flowEnds                      // the first message of a class of flows ends; kept in an endQueue
 )
 
 type event struct {
-	at      VTime
-	id      int32
-	version int32 // of a class: how often its end was worked out
-	kind    eventKind
+	at   VTime
+	id   int32
+	kind eventKind
 }
 
 func (e event) before(f event) bool {
@@ -22,10 +21,8 @@ func (e event) before(f event) bool {
 		return e.at < f.at
 	case e.kind != f.kind:
 		return e.kind < f.kind
-	case e.id != f.id:
-		return e.id < f.id
 	}
-	return e.version < f.version
+	return e.id < f.id
 }
 
 // eventQueue is a binary heap.

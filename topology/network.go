@@ -48,7 +48,7 @@ type Message struct {
 
 func newNetwork(spec Spec, l Layout) *network {
 	n := &network{spec: spec, layout: l, ops: make([]operation, l.Ranks())}
-	n.links = newUplinks(l.Supernodes(), spec.uplinkBandwidth(), &n.events)
+	n.links = newUplinks(l.Supernodes(), spec.uplinkBandwidth())
 	return n
 }
 
@@ -112,26 +112,35 @@ const simultaneous = 1e-12
 func (n *network) next() (completion, bool) {
 	for n.taken == len(n.done) {
 		n.done, n.taken = n.done[:0], 0
-		top, any := n.events.peek()
-		if n.links.changed && (!any || top.at > n.now*(1+simultaneous)) {
+		e, any := n.earliest()
+		if n.links.changed && (!any || e.at > n.now*(1+simultaneous)) {
 			n.links.share(n.now)
 			continue
 		}
 		if !any {
 			return completion{}, false
 		}
-		n.events.pop()
-		if top.kind == flowEnds && n.links.stale(top) {
-			continue
-		}
-		n.now = max(n.now, top.at)
-		n.play(top)
+		n.now = max(n.now, e.at)
+		n.play(e)
 	}
 	n.taken++
 	return n.done[n.taken-1], true
 }
 
+// earliest returns the next event: of those at one time, one of the queue comes before the end of a class's messages.
+func (n *network) earliest() (event, bool) {
+	e, any := n.events.peek()
+	at, planned := n.links.ends.peek()
+	if planned && (!any || at < e.at) {
+		return event{at: at, kind: flowEnds}, true
+	}
+	return e, any
+}
+
 func (n *network) play(e event) {
+	if e.kind != flowEnds {
+		n.events.pop()
+	}
 	switch e.kind {
 	case messageEnds:
 		n.end(int(e.id), e.at)
@@ -142,7 +151,7 @@ func (n *network) play(e event) {
 			up: int32(n.layout.Supernode(int(e.id))), down: int32(n.layout.Supernode(int(s.to))), limit: n.spec.messageBandwidth(bytes),
 		}, e.id, bytes)
 	case flowEnds:
-		for _, from := range n.links.finish(e) {
+		for _, from := range n.links.finish() {
 			n.end(int(from), e.at)
 		}
 	}

@@ -1,0 +1,80 @@
+package topology
+
+// endQueue is a binary heap of classes by the time at which their next message ends, then by number. Each class is in it
+// at most once and its time can be changed.
+type endQueue struct {
+	heap  []int32
+	at    []VTime // by class
+	place []int32 // in heap, by class; negative: not in it
+}
+
+// grow makes room for one more class.
+func (q *endQueue) grow() {
+	q.at = append(q.at, 0)
+	q.place = append(q.place, -1)
+}
+
+func (q *endQueue) peek() (VTime, bool) {
+	if len(q.heap) == 0 {
+		return 0, false
+	}
+	return q.at[q.heap[0]], true
+}
+
+// set puts a class into the queue, or moves it to another time.
+func (q *endQueue) set(id int32, at VTime) {
+	if q.place[id] < 0 {
+		q.place[id] = int32(len(q.heap))
+		q.heap = append(q.heap, id)
+	}
+	q.at[id] = at
+	q.up(q.place[id])
+	q.down(q.place[id])
+}
+
+// pop takes the first class out.
+func (q *endQueue) pop() (id int32, at VTime) {
+	id = q.heap[0]
+	last := int32(len(q.heap) - 1)
+	q.swap(0, last)
+	q.heap = q.heap[:last]
+	q.place[id] = -1
+	if last > 0 {
+		q.down(0)
+	}
+	return id, q.at[id]
+}
+
+func (q *endQueue) less(i, j int32) bool {
+	a, b := q.heap[i], q.heap[j]
+	return q.at[a] < q.at[b] || q.at[a] == q.at[b] && a < b
+}
+
+func (q *endQueue) swap(i, j int32) {
+	q.heap[i], q.heap[j] = q.heap[j], q.heap[i]
+	q.place[q.heap[i]], q.place[q.heap[j]] = i, j
+}
+
+func (q *endQueue) up(i int32) {
+	for parent := (i - 1) / 2; i > 0 && q.less(i, parent); parent = (i - 1) / 2 {
+		q.swap(i, parent)
+		i = parent
+	}
+}
+
+func (q *endQueue) down(i int32) {
+	for {
+		child := 2*i + 1
+		if int(child) >= len(q.heap) {
+			return
+		}
+		if int(child)+1 < len(q.heap) && q.less(child+1, child) {
+			child++
+		}
+		if !q.less(child, i) {
+			return
+		}
+		q.swap(i, child)
+		i = child
+	}
+}
