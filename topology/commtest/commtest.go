@@ -19,38 +19,66 @@ const (
 // longer ones that p divides and does not.
 func Sizes(p int) []int { return []int{0, 1, p - 1, p, p + 1, 1029, 1 << 20} }
 
-// value is what a rank contributes at an index. Sums of up to 4096 ranks are exact in float32.
-func value(rank, index int) float32 { return float32(rank+1) + float32(index%1009)/4 }
+// period is that of the values; a prime, so that segments put in the wrong place are seen.
+const period = 1009
+
+// values calls visit for each index with index%period.
+func values(n int, visit func(index, phase int)) {
+	for start := 0; start < n; start += period {
+		for i := start; i < min(start+period, n); i++ {
+			visit(i, i-start)
+		}
+	}
+}
+
+// value is what a rank contributes. Sums of up to 4096 ranks are exact in float32.
+func value(rank, phase int) float32 { return float32(rank+1) + float32(phase)/4 }
 
 // sum is the sum of value over p ranks.
-func sum(p, index int) float32 {
-	return float32(float64(p)*float64(p+1)/2 + float64(p)*float64(index%1009)/4)
+func sum(p, phase int) float32 { return float32(p)*float32(p+1)/2 + float32(p)*float32(phase)/4 }
+
+// Check holds the rank's transport to the contract for one algorithm: at every one of Sizes up to longest, and for
+// values whose sums are rounded. Every rank of the layout calls it.
+func Check(t topology.Transport, l topology.Layout, algorithm string, longest int) error {
+	for _, n := range Sizes(t.Size()) {
+		if n > longest {
+			continue
+		}
+		if err := AllReduce(t, l, algorithm, n); err != nil {
+			return err
+		}
+	}
+	return SameBits(t, l, algorithm, 1029)
 }
 
 // AllReduce runs the rank's part of an all-reduce of n values by an algorithm twice, and checks the sums and what lies
 // around them.
 func AllReduce(t topology.Transport, l topology.Layout, algorithm string, n int) error {
 	buffer := make([]float32, n+2*guard)
+	for i := range guard {
+		buffer[i], buffer[guard+n+i] = guardValue, guardValue
+	}
 	data := buffer[guard : guard+n : guard+n]
 	reduce := topology.NewAllReduce(t, topology.NewSchedule(algorithm, l, n))
 	for range 2 {
-		for i := range buffer {
-			buffer[i] = guardValue
-		}
-		for i := range data {
-			data[i] = value(t.Rank(), i)
-		}
+		values(n, func(i, phase int) { data[i] = value(t.Rank(), phase) })
 		if err := reduce.Run(data); err != nil {
 			return err
 		}
-		for i, got := range data {
-			if want := sum(t.Size(), i); got != want {
-				return fmt.Errorf("%s of %d values: value %d is %g, want %g", algorithm, n, i, got, want)
+		wrong := -1
+		values(n, func(i, phase int) {
+			if data[i] != sum(t.Size(), phase) && wrong < 0 {
+				wrong = i
 			}
+		})
+		if wrong >= 0 {
+			return fmt.Errorf("%s of %d values: value %d is %g, want %g", algorithm, n, wrong, data[wrong], sum(t.Size(), wrong%period))
 		}
-		for i, got := range buffer {
-			if (i < guard || i >= guard+n) && got != guardValue {
-				return fmt.Errorf("%s of %d values: something was written at %d beside the array", algorithm, n, i-guard)
+	}
+	for i := range guard {
+		for _, at := range []int{i, guard + n + i} {
+			if buffer[at] != guardValue {
+				return fmt.Errorf("%s of %d values: something was written at %d beside the array", algorithm, n, at-guard)
 			}
 		}
 	}
