@@ -19,44 +19,6 @@ const (
 // longer ones that p divides and does not.
 func Sizes(p int) []int { return []int{0, 1, p - 1, p, p + 1, 1029, 1 << 20} }
 
-// period is that of the values; a prime, so that segments put in the wrong place are seen.
-const period = 1009
-
-// inputs are the values that a rank contributes, and sums what p ranks' come to, for indices below period; beyond, they
-// begin again. Sums of up to 4096 ranks are exact in float32.
-func inputs(rank int) (values [period]float32) {
-	for i := range values {
-		values[i] = float32(rank+1) + float32(i)/4
-	}
-	return values
-}
-
-func sums(p int) (values [period]float32) {
-	for i := range values {
-		values[i] = float32(p)*float32(p+1)/2 + float32(p)*float32(i)/4
-	}
-	return values
-}
-
-// fill repeats values over data.
-func fill(data []float32, values *[period]float32) {
-	for len(data) > 0 {
-		data = data[copy(data, values[:]):]
-	}
-}
-
-// differs returns the first index at which data is not values repeated, or -1.
-func differs(data []float32, values *[period]float32) int {
-	for start := 0; start < len(data); start += period {
-		for i, v := range data[start:min(start+period, len(data))] {
-			if v != values[i] {
-				return start + i
-			}
-		}
-	}
-	return -1
-}
-
 // Check holds the rank's transport to the contract for one algorithm: at every one of Sizes up to longest, and for
 // values whose sums are rounded. Every rank of the layout calls it.
 func Check(t topology.Transport, l topology.Layout, algorithm string, longest int) error {
@@ -80,14 +42,13 @@ func AllReduce(t topology.Transport, l topology.Layout, algorithm string, n int)
 	}
 	data := buffer[guard : guard+n : guard+n]
 	reduce := topology.NewAllReduce(t, topology.NewSchedule(algorithm, l, n))
-	input, want := inputs(t.Rank()), sums(t.Size())
 	for range 2 {
-		fill(data, &input)
+		topology.FillProbe(data, t.Rank())
 		if err := reduce.Run(data); err != nil {
 			return err
 		}
-		if i := differs(data, &want); i >= 0 {
-			return fmt.Errorf("%s of %d values: value %d is %g, want %g", algorithm, n, i, data[i], want[i%period])
+		if i, want := topology.CheckProbe(data, t.Size()); i >= 0 {
+			return fmt.Errorf("%s of %d values: value %d is %g, want %g", algorithm, n, i, data[i], want)
 		}
 	}
 	for i := range guard {
