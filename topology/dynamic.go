@@ -38,6 +38,9 @@ func NewDynamic(t Transport, l Layout, n int, now func() VTime) *Dynamic {
 // Current returns the name of the algorithm that the next run uses.
 func (d *Dynamic) Current() string { return algorithms[d.current].name }
 
+// Trying reports whether the next run belongs to a trial of all algorithms.
+func (d *Dynamic) Trying() bool { return d.trying }
+
 // Run replaces data by its sum over ranks, as [AllReduce.Run] does.
 func (d *Dynamic) Run(data []float32) error {
 	start := d.now()

@@ -184,6 +184,9 @@ func TestTopologyPays(t *testing.T) {
 // TestWholeMachine: at 40,960 nodes the simulated time is within 0.1 % of the closed form, for the algorithms whose
 // closed form has no link shared unevenly.
 func TestWholeMachine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("40,960 nodes take long under the race detector")
+	}
 	spec, err := LoadSpec("taihulight")
 	if err != nil {
 		t.Fatal(err)

@@ -19,38 +19,42 @@ const (
 // longer ones that p divides and does not.
 func Sizes(p int) []int { return []int{0, 1, p - 1, p, p + 1, 1029, 1 << 20} }
 
-// value is what a rank contributes at an index. Sums of up to 4096 ranks are exact in float32.
-func value(rank, index int) float32 { return float32(rank+1) + float32(index%1009)/4 }
-
-// sum is the sum of value over p ranks.
-func sum(p, index int) float32 {
-	return float32(float64(p)*float64(p+1)/2 + float64(p)*float64(index%1009)/4)
+// Check holds the rank's transport to the contract for one algorithm: at every one of Sizes up to longest, and for
+// values whose sums are rounded. Every rank of the layout calls it.
+func Check(t topology.Transport, l topology.Layout, algorithm string, longest int) error {
+	for _, n := range Sizes(t.Size()) {
+		if n > longest {
+			continue
+		}
+		if err := AllReduce(t, l, algorithm, n); err != nil {
+			return err
+		}
+	}
+	return SameBits(t, l, algorithm, 1029)
 }
 
 // AllReduce runs the rank's part of an all-reduce of n values by an algorithm twice, and checks the sums and what lies
 // around them.
 func AllReduce(t topology.Transport, l topology.Layout, algorithm string, n int) error {
 	buffer := make([]float32, n+2*guard)
+	for i := range guard {
+		buffer[i], buffer[guard+n+i] = guardValue, guardValue
+	}
 	data := buffer[guard : guard+n : guard+n]
 	reduce := topology.NewAllReduce(t, topology.NewSchedule(algorithm, l, n))
 	for range 2 {
-		for i := range buffer {
-			buffer[i] = guardValue
-		}
-		for i := range data {
-			data[i] = value(t.Rank(), i)
-		}
+		topology.FillProbe(data, t.Rank())
 		if err := reduce.Run(data); err != nil {
 			return err
 		}
-		for i, got := range data {
-			if want := sum(t.Size(), i); got != want {
-				return fmt.Errorf("%s of %d values: value %d is %g, want %g", algorithm, n, i, got, want)
-			}
+		if i, want := topology.CheckProbe(data, t.Size()); i >= 0 {
+			return fmt.Errorf("%s of %d values: value %d is %g, want %g", algorithm, n, i, data[i], want)
 		}
-		for i, got := range buffer {
-			if (i < guard || i >= guard+n) && got != guardValue {
-				return fmt.Errorf("%s of %d values: something was written at %d beside the array", algorithm, n, i-guard)
+	}
+	for i := range guard {
+		for _, at := range []int{i, guard + n + i} {
+			if buffer[at] != guardValue {
+				return fmt.Errorf("%s of %d values: something was written at %d beside the array", algorithm, n, at-guard)
 			}
 		}
 	}
