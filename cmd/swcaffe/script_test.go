@@ -31,7 +31,7 @@ func TestScripts(t *testing.T) {
 		Dir: filepath.Join("testdata", "script"),
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"datums": datums, "disjoint": disjoint, "meanfile": meanfile, "waitfor": waitFor, "truncate": truncate,
-			"picture": picture, "records": records,
+			"picture": picture, "records": records, "h5": h5,
 		},
 	})
 }
