@@ -32,7 +32,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"datums": datums, "disjoint": disjoint, "meanfile": meanfile, "waitfor": waitFor, "truncate": truncate,
 			"picture": picture, "records": records, "idx": idx, "gzipped": gzipped, "cifar": cifar,
-			"pngsize": pngSize,
+			"pngsize": pngSize, "h5": h5,
 		},
 	})
 }

@@ -46,7 +46,26 @@ var loadGlyphs = sync.OnceValue(glyphs)
 // Render writes image index of the renderer's seed to out.
 func (r *Renderer) Render(index uint64, out *Image) {
 	rng := rand.New(rand.NewPCG(r.seed, index))
-	out.Label = rng.IntN(10)
+	r.draw(rng, rng.IntN(10), out)
+}
+
+// RenderPair writes pair index of the renderer's seed to a and b. Half of the pairs are two images of the same digit, the others
+// of two different ones.
+func (r *Renderer) RenderPair(index uint64, a, b *Image) {
+	rng := rand.New(rand.NewPCG(r.seed, index))
+	same := rng.IntN(2) == 0
+	first := rng.IntN(10)
+	second := (first + 1 + rng.IntN(9)) % 10
+	if same {
+		second = first
+	}
+	r.draw(rng, first, a)
+	r.draw(rng, second, b)
+}
+
+// draw renders an image of a digit.
+func (r *Renderer) draw(rng *rand.Rand, label int, out *Image) {
+	out.Label = label
 	fonts := loadGlyphs()
 	r.raster.Reset(Size, Size)
 	r.outline(fonts[rng.IntN(len(fonts))][out.Label], newWarp(rng))

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/data/lmdb"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"google.golang.org/protobuf/proto"
+)
+
+// Names of the outputs of image sets. Masks are images of the pixels' classes.
+const (
+	meanOutput  = "mean.binaryproto"
+	imagesLMDB  = "_lmdb"
+	classesLMDB = "_classes_lmdb"
+)
+
+// kind makes a set of images one of the kinds of dataset.
+func (s imageSet) kind() datasetKind {
+	k := datasetKind{name: s.name, items: "images", write: func(ctx context.Context, j *datasetJob) error { return writeImages(ctx, j, s) }}
+	for _, part := range []string{"train", "test"} {
+		k.outputs = append(k.outputs, part+imagesLMDB)
+		if s.masked {
+			k.outputs = append(k.outputs, part+classesLMDB)
+		}
+	}
+	k.outputs = append(k.outputs, meanOutput)
+	return k
+}
+
+// writeImages writes the databases of both parts, and the mean of the training images.
+func writeImages(ctx context.Context, j *datasetJob, set imageSet) error {
+	images := newRendering(set, j.seed)
+	for _, p := range []struct {
+		name  string
+		first uint64
+		n     int
+	}{{"train", 0, j.train}, {"test", firstTest, j.test}} {
+		j.log.Infof("Rendering %d %s images of %s, seed %d, into %s", p.n, p.name, set.name, j.seed, j.outputs[p.name+imagesLMDB].path)
+		if err := writePart(ctx, j, images, p.name, p.first, p.n); err != nil {
+			return err
+		}
+		if p.name != "train" {
+			continue
+		}
+		mean := blob.New(1, set.channels, set.size, set.size)
+		images.mean(mean.Data())
+		if err := writeMean(j.temporary(meanOutput), mean); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writePart renders a part's images and puts them into its database, in their order, and their masks into another.
+func writePart(ctx context.Context, j *datasetJob, images *rendering, name string, first uint64, n int) error {
+	kinds := []string{imagesLMDB}
+	if images.set.masked {
+		kinds = append(kinds, classesLMDB)
+	}
+	var writers []*lmdb.Writer
+	for _, kind := range kinds {
+		if err := os.RemoveAll(j.temporary(name + kind)); err != nil {
+			return err
+		}
+		w, err := lmdb.Create(j.temporary(name + kind))
+		if err != nil {
+			return err
+		}
+		defer w.Abort() // does nothing once the database is closed
+		writers = append(writers, w)
+	}
+	bar := newProgress(j.stderr, n, name+" images")
+	defer bar.finish()
+	for at := 0; at < n; {
+		if ctx.Err() != nil {
+			return fmt.Errorf("interrupted after %d of %d %s images; nothing was left behind", at, n, name)
+		}
+		records, err := images.render(first+uint64(at), min(n-at, renderBatch))
+		if err != nil {
+			return err
+		}
+		for i, values := range records {
+			for k, w := range writers {
+				if err := w.Put(fmt.Appendf(nil, "%08d", at+i), values[k]); err != nil {
+					return err
+				}
+			}
+		}
+		at += len(records)
+		bar.add(len(records))
+	}
+	for _, w := range writers {
+		if err := w.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeMean writes a mean image as Caffe's compute_image_mean does: with the old four numbers for a shape.
+func writeMean(path string, mean *blob.Blob) error {
+	p := mean.ToProto(false)
+	dims := p.GetShape().GetDim()
+	p.Shape = nil
+	p.Num, p.Channels = proto.Int32(int32(dims[0])), proto.Int32(int32(dims[1]))
+	p.Height, p.Width = proto.Int32(int32(dims[2])), proto.Int32(int32(dims[3]))
+	return swproto.WriteBinary(path, p)
+}
