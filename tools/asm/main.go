@@ -22,6 +22,8 @@ func main() {
 		s.scattered(rows, n)
 	}
 	s.transpose()
+	s.strided(mr)
+	s.winograd()
 	for _, stride := range []int{1, 2} {
 		s.maxPool(stride)
 		s.avePool(stride)
