@@ -34,6 +34,7 @@ type Machine struct {
 	mode   Mode
 	groups []*CoreGroup
 	ledger Ledger
+	common []float32 // main memory that all core groups see
 
 	workers workers
 	errs    []error
@@ -155,6 +156,14 @@ func room(have, shared []float32, n int, own bool) []float32 {
 		return have
 	}
 	return make([]float32, n)
+}
+
+// ReserveCommon makes room for a kernel that will take n values of main memory which all core groups see. Kernels share it,
+// since one runs at a time; it keeps its values from one program of a kernel to the next.
+func (m *Machine) ReserveCommon(n int) {
+	if m.Values() && len(m.common) < n {
+		m.common = make([]float32, n)
+	}
 }
 
 // LDMError says that a plan needs more LDM than a CPE has.

@@ -43,6 +43,18 @@ func (c *Conv) prepare(d Direction) error {
 	switch {
 	case size(c.shape.OutSize()) <= 0 || c.shape.N == 0:
 		c.stages[d] = []stage{{noConv{}, 1}}
+	case c.plan.Strategy[d].winogradEdge() > 0 && d == WeightGradient:
+		v, err := newWinogradGrads(c)
+		if err != nil {
+			return err
+		}
+		c.stages[d] = v.stages()
+	case c.plan.Strategy[d].winogradEdge() > 0:
+		v, err := newWinogradConv(c, d)
+		if err != nil {
+			return err
+		}
+		c.stages[d] = []stage{{v.filters, 0}, {v, 0}}
 	case c.plan.Strategy[d] == Explicit:
 		e, err := newExplicitConv(c, d)
 		c.stages[d] = []stage{{e, 0}}
