@@ -25,7 +25,7 @@ type modelFlags struct {
 func (f *modelFlags) register(fs *flag.FlagSet) {
 	fs.IntVar(&f.batch, "batch", 0, "modelled machines and -dry_run: the number of images of an iteration (0: as the net says)")
 	fs.IntVar(&f.coreGroups, "core_groups", 0, "modelled machines: the number of core groups that share the work (0: all)")
-	fs.StringVar(&f.strategy, "strategy", "auto", "modelled machines: how to convolve where possible: auto, explicit or implicit")
+	fs.StringVar(&f.strategy, "strategy", "auto", "modelled machines: how to convolve where possible: auto, explicit, implicit, winograd2 or winograd4")
 	fs.StringVar(&f.mode, "mode", "cost", "modelled machines: cost (charge the plans) or functional (move values as well)")
 	fs.StringVar(&f.without, "without", "", "modelled machines: leave out `MECHANISMS`, separated by commas: "+strings.Join(cpe.Mechanisms(), ", "))
 }

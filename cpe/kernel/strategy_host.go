@@ -1,16 +1,19 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/cpe"
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
 
 // What Winograd's convolution costs the host besides multiplications, in operations of the micro-kernel: for a value at a point
 // of a tile that is mapped, stored and read again, and for one of a kernel.
 const (
-	tilePointWork   = 40
-	kernelPointWork = 60
+	tilePointWork   = 100
+	kernelPointWork = 100
 )
 
 // gain is how much less work than the implicit strategy's Winograd's must be to be chosen: its numbers are less exact.
-const gain = 0.85
+const gain = 0.9
 
 // hostStrategy chooses the host's way to convolve: Winograd's where the multiplications that it saves outweigh its
 // maps, else the implicit one, which does nothing that the explicit one does not, and makes no column matrix.
@@ -18,13 +21,29 @@ func hostStrategy(spec *cpe.Spec, s ConvShape, d Direction) Strategy {
 	if !s.supports(spec, Winograd2, d) {
 		return Implicit
 	}
-	best, least := Implicit, gain*2*float64(s.N*s.Out*size(s.OutSize())*s.depth())
+	best, least := Implicit, gain*s.directWork(d)
 	for _, st := range []Strategy{Winograd2, Winograd4} {
 		if work := s.winogradWork(st.winogradEdge(), d); work < least {
 			best, least = st, work
 		}
 	}
 	return best
+}
+
+// directWork is the work of the implicit strategy, but for the weights' gradient with the lanes of vectors that stay empty where
+// lines are short.
+func (s ConvShape) directWork(d Direction) float64 {
+	work := 2 * float64(s.N*s.Out*size(s.OutSize())*s.depth())
+	if d == WeightGradient {
+		return work
+	}
+	if d == InputGradient {
+		s = s.mirrored()
+	}
+	_, _, lanes := simd.Scattered()
+	_, width := two(s.OutSize(), 1)
+	positions := width * turns(width, s.N, lanes)
+	return work * float64(blocks(positions, lanes)*lanes) / float64(max(1, positions))
 }
 
 // winogradWork is the work of Winograd's convolution with tiles of edge m: products, whose columns come in panels, and maps.

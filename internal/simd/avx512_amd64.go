@@ -24,6 +24,11 @@ func scattered6x2AVX512(k int, a *float32, b *float32, offs *int, c *float32, ld
 //go:noescape
 func transposeAVX512(dst *float32, src *float32, ldd int, lds int, n int)
 
+// turnAVX512 transposes a block of up to 16 rows and columns.
+//
+//go:noescape
+func turnAVX512(dst *float32, src *float32, ldd int, lds int, rows int, cols int, words *int32)
+
 // stridedAVX512 is the GEMM micro kernel of operands that are not packed.
 //
 //go:noescape

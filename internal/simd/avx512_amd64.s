@@ -1084,6 +1084,259 @@ loop:
 done:
 	RET
 
+// func turnAVX512(dst *float32, src *float32, ldd int, lds int, rows int, cols int, words *int32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·turnAVX512(SB), NOSPLIT, $0-56
+	MOVQ       dst+0(FP), AX
+	MOVQ       src+8(FP), CX
+	MOVQ       ldd+16(FP), DX
+	MOVQ       lds+24(FP), BX
+	MOVQ       rows+32(FP), SI
+	MOVQ       cols+40(FP), DI
+	MOVQ       words+48(FP), R8
+	SHLQ       $0x02, DX
+	SHLQ       $0x02, BX
+	MOVQ       DI, R9
+	NEGQ       R9
+	LEAQ       (R8)(R9*4), R9
+	VMOVDQU32  (R9), Z0
+	VPTESTMD   Z0, Z0, K1
+	MOVQ       SI, R9
+	NEGQ       R9
+	LEAQ       (R8)(R9*4), R9
+	VMOVDQU32  (R9), Z0
+	VPTESTMD   Z0, Z0, K2
+	XORQ       R8, R8
+	VMOVUPS.Z  (CX), K1, Z0
+	MOVQ       BX, R9
+	CMPQ       SI, $0x01
+	CMOVQLE    R8, R9
+	ADDQ       R9, CX
+	VMOVUPS.Z  (CX), K1, Z1
+	MOVQ       BX, R9
+	CMPQ       SI, $0x02
+	CMOVQLE    R8, R9
+	ADDQ       R9, CX
+	VMOVUPS.Z  (CX), K1, Z2
+	MOVQ       BX, R9
+	CMPQ       SI, $0x03
+	CMOVQLE    R8, R9
+	ADDQ       R9, CX
+	VMOVUPS.Z  (CX), K1, Z3
+	MOVQ       BX, R9
+	CMPQ       SI, $0x04
+	CMOVQLE    R8, R9
+	ADDQ       R9, CX
+	VMOVUPS.Z  (CX), K1, Z4
+	MOVQ       BX, R9
+	CMPQ       SI, $0x05
+	CMOVQLE    R8, R9
+	ADDQ       R9, CX
+	VMOVUPS.Z  (CX), K1, Z5
+	MOVQ       BX, R9
+	CMPQ       SI, $0x06
+	CMOVQLE    R8, R9
+	ADDQ       R9, CX
+	VMOVUPS.Z  (CX), K1, Z6
+	MOVQ       BX, R9
+	CMPQ       SI, $0x07
+	CMOVQLE    R8, R9
+	ADDQ       R9, CX
+	VMOVUPS.Z  (CX), K1, Z7
+	MOVQ       BX, R9
+	CMPQ       SI, $0x08
+	CMOVQLE    R8, R9
+	ADDQ       R9, CX
+	VMOVUPS.Z  (CX), K1, Z8
+	MOVQ       BX, R9
+	CMPQ       SI, $0x09
+	CMOVQLE    R8, R9
+	ADDQ       R9, CX
+	VMOVUPS.Z  (CX), K1, Z9
+	MOVQ       BX, R9
+	CMPQ       SI, $0x0a
+	CMOVQLE    R8, R9
+	ADDQ       R9, CX
+	VMOVUPS.Z  (CX), K1, Z10
+	MOVQ       BX, R9
+	CMPQ       SI, $0x0b
+	CMOVQLE    R8, R9
+	ADDQ       R9, CX
+	VMOVUPS.Z  (CX), K1, Z11
+	MOVQ       BX, R9
+	CMPQ       SI, $0x0c
+	CMOVQLE    R8, R9
+	ADDQ       R9, CX
+	VMOVUPS.Z  (CX), K1, Z12
+	MOVQ       BX, R9
+	CMPQ       SI, $0x0d
+	CMOVQLE    R8, R9
+	ADDQ       R9, CX
+	VMOVUPS.Z  (CX), K1, Z13
+	MOVQ       BX, R9
+	CMPQ       SI, $0x0e
+	CMOVQLE    R8, R9
+	ADDQ       R9, CX
+	VMOVUPS.Z  (CX), K1, Z14
+	MOVQ       BX, R9
+	CMPQ       SI, $0x0f
+	CMOVQLE    R8, R9
+	ADDQ       R9, CX
+	VMOVUPS.Z  (CX), K1, Z15
+	MOVQ       BX, R9
+	CMPQ       SI, $0x10
+	CMOVQLE    R8, R9
+	ADDQ       R9, CX
+	VUNPCKLPS  Z1, Z0, Z16
+	VUNPCKLPS  Z3, Z2, Z17
+	VUNPCKHPS  Z1, Z0, Z0
+	VUNPCKHPS  Z3, Z2, Z1
+	VUNPCKLPD  Z17, Z16, Z2
+	VUNPCKHPD  Z17, Z16, Z3
+	VUNPCKLPD  Z1, Z0, Z16
+	VUNPCKHPD  Z1, Z0, Z0
+	VUNPCKLPS  Z5, Z4, Z1
+	VUNPCKLPS  Z7, Z6, Z17
+	VUNPCKHPS  Z5, Z4, Z4
+	VUNPCKHPS  Z7, Z6, Z5
+	VUNPCKLPD  Z17, Z1, Z6
+	VUNPCKHPD  Z17, Z1, Z1
+	VUNPCKLPD  Z5, Z4, Z7
+	VUNPCKHPD  Z5, Z4, Z4
+	VUNPCKLPS  Z9, Z8, Z5
+	VUNPCKLPS  Z11, Z10, Z17
+	VUNPCKHPS  Z9, Z8, Z8
+	VUNPCKHPS  Z11, Z10, Z9
+	VUNPCKLPD  Z17, Z5, Z10
+	VUNPCKHPD  Z17, Z5, Z5
+	VUNPCKLPD  Z9, Z8, Z11
+	VUNPCKHPD  Z9, Z8, Z8
+	VUNPCKLPS  Z13, Z12, Z9
+	VUNPCKLPS  Z15, Z14, Z17
+	VUNPCKHPS  Z13, Z12, Z12
+	VUNPCKHPS  Z15, Z14, Z13
+	VUNPCKLPD  Z17, Z9, Z14
+	VUNPCKHPD  Z17, Z9, Z9
+	VUNPCKLPD  Z13, Z12, Z15
+	VUNPCKHPD  Z13, Z12, Z12
+	VSHUFF32X4 $0x88, Z6, Z2, Z13
+	VSHUFF32X4 $0xdd, Z6, Z2, Z2
+	VSHUFF32X4 $0x88, Z14, Z10, Z6
+	VSHUFF32X4 $0xdd, Z14, Z10, Z10
+	VSHUFF32X4 $0x88, Z6, Z13, Z14
+	VSHUFF32X4 $0xdd, Z6, Z13, Z6
+	VSHUFF32X4 $0x88, Z10, Z2, Z13
+	VSHUFF32X4 $0xdd, Z10, Z2, Z2
+	VSHUFF32X4 $0x88, Z1, Z3, Z10
+	VSHUFF32X4 $0xdd, Z1, Z3, Z1
+	VSHUFF32X4 $0x88, Z9, Z5, Z3
+	VSHUFF32X4 $0xdd, Z9, Z5, Z5
+	VSHUFF32X4 $0x88, Z3, Z10, Z9
+	VSHUFF32X4 $0xdd, Z3, Z10, Z3
+	VSHUFF32X4 $0x88, Z5, Z1, Z10
+	VSHUFF32X4 $0xdd, Z5, Z1, Z1
+	VSHUFF32X4 $0x88, Z7, Z16, Z5
+	VSHUFF32X4 $0xdd, Z7, Z16, Z7
+	VSHUFF32X4 $0x88, Z15, Z11, Z16
+	VSHUFF32X4 $0xdd, Z15, Z11, Z11
+	VSHUFF32X4 $0x88, Z16, Z5, Z15
+	VSHUFF32X4 $0xdd, Z16, Z5, Z5
+	VSHUFF32X4 $0x88, Z11, Z7, Z16
+	VSHUFF32X4 $0xdd, Z11, Z7, Z7
+	VSHUFF32X4 $0x88, Z4, Z0, Z11
+	VSHUFF32X4 $0xdd, Z4, Z0, Z0
+	VSHUFF32X4 $0x88, Z12, Z8, Z4
+	VSHUFF32X4 $0xdd, Z12, Z8, Z8
+	VSHUFF32X4 $0x88, Z4, Z11, Z12
+	VSHUFF32X4 $0xdd, Z4, Z11, Z4
+	VSHUFF32X4 $0x88, Z8, Z0, Z11
+	VSHUFF32X4 $0xdd, Z8, Z0, Z0
+	LEAQ       -1(DI), CX
+	IMULQ      DX, CX
+	ADDQ       CX, AX
+	VMOVUPS    Z0, K2, (AX)
+	MOVQ       DX, R9
+	CMPQ       DI, $0x0f
+	CMOVQLE    R8, R9
+	SUBQ       R9, AX
+	VMOVUPS    Z7, K2, (AX)
+	MOVQ       DX, R9
+	CMPQ       DI, $0x0e
+	CMOVQLE    R8, R9
+	SUBQ       R9, AX
+	VMOVUPS    Z1, K2, (AX)
+	MOVQ       DX, R9
+	CMPQ       DI, $0x0d
+	CMOVQLE    R8, R9
+	SUBQ       R9, AX
+	VMOVUPS    Z2, K2, (AX)
+	MOVQ       DX, R9
+	CMPQ       DI, $0x0c
+	CMOVQLE    R8, R9
+	SUBQ       R9, AX
+	VMOVUPS    Z4, K2, (AX)
+	MOVQ       DX, R9
+	CMPQ       DI, $0x0b
+	CMOVQLE    R8, R9
+	SUBQ       R9, AX
+	VMOVUPS    Z5, K2, (AX)
+	MOVQ       DX, R9
+	CMPQ       DI, $0x0a
+	CMOVQLE    R8, R9
+	SUBQ       R9, AX
+	VMOVUPS    Z3, K2, (AX)
+	MOVQ       DX, R9
+	CMPQ       DI, $0x09
+	CMOVQLE    R8, R9
+	SUBQ       R9, AX
+	VMOVUPS    Z6, K2, (AX)
+	MOVQ       DX, R9
+	CMPQ       DI, $0x08
+	CMOVQLE    R8, R9
+	SUBQ       R9, AX
+	VMOVUPS    Z11, K2, (AX)
+	MOVQ       DX, R9
+	CMPQ       DI, $0x07
+	CMOVQLE    R8, R9
+	SUBQ       R9, AX
+	VMOVUPS    Z16, K2, (AX)
+	MOVQ       DX, R9
+	CMPQ       DI, $0x06
+	CMOVQLE    R8, R9
+	SUBQ       R9, AX
+	VMOVUPS    Z10, K2, (AX)
+	MOVQ       DX, R9
+	CMPQ       DI, $0x05
+	CMOVQLE    R8, R9
+	SUBQ       R9, AX
+	VMOVUPS    Z13, K2, (AX)
+	MOVQ       DX, R9
+	CMPQ       DI, $0x04
+	CMOVQLE    R8, R9
+	SUBQ       R9, AX
+	VMOVUPS    Z12, K2, (AX)
+	MOVQ       DX, R9
+	CMPQ       DI, $0x03
+	CMOVQLE    R8, R9
+	SUBQ       R9, AX
+	VMOVUPS    Z15, K2, (AX)
+	MOVQ       DX, R9
+	CMPQ       DI, $0x02
+	CMOVQLE    R8, R9
+	SUBQ       R9, AX
+	VMOVUPS    Z9, K2, (AX)
+	MOVQ       DX, R9
+	CMPQ       DI, $0x01
+	CMOVQLE    R8, R9
+	SUBQ       R9, AX
+	VMOVUPS    Z14, K2, (AX)
+	MOVQ       DX, R9
+	CMPQ       DI, $0x00
+	CMOVQLE    R8, R9
+	SUBQ       R9, AX
+	VZEROUPPER
+	RET
+
 // func stridedAVX512(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool)
 // Requires: AVX, AVX512F
 TEXT ·stridedAVX512(SB), NOSPLIT, $0-65

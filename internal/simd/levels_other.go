@@ -40,3 +40,6 @@ func (l *level) strided(int, *float32, int, int, *float32, int, *float32, int, b
 
 // winograd maps squares.
 func (l *level) winograd(int, WinogradMap, *float32, *float32, *float32, *float32, *int, int) {}
+
+// turn transposes a block.
+func (l *level) turn(_, _ *float32, _, _, _, _ int) {}

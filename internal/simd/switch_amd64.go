@@ -226,6 +226,11 @@ func (l *level) transpose(dst, src *float32, ldd, lds, n int) {
 	}
 }
 
+// turn transposes a block of up to 16 rows and columns.
+func (l *level) turn(dst, src *float32, ldd, lds, rows, cols int) {
+	turnAVX512(dst, src, ldd, lds, rows, cols, &maskWords[16])
+}
+
 // maxPool takes the maxima of n windows, at most a vector of them, 1 or 2 inputs apart.
 func (l *level) maxPool(dst *float32, mask *int32, index, w int, src *float32, kh, kw, ld, stride, n int, words *int32) {
 	switch {

@@ -22,6 +22,9 @@ func main() {
 		s.scattered(rows, n)
 	}
 	s.transpose()
+	if s.w == 16 {
+		s.turn()
+	}
 	s.strided(mr)
 	s.winograd()
 	for _, stride := range []int{1, 2} {
