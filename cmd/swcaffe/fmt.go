@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"slices"
 
 	"github.com/protocolbuffers/txtpbfmt/config"
 	"github.com/protocolbuffers/txtpbfmt/parser"
@@ -111,13 +110,8 @@ func readEither(path string, text []byte) (proto.Message, error) {
 // lostComment is an error if a comment of the text is not in the formatted one: the formatter drops those between a field's name
 // and its value.
 func lostComment(path string, text, formatted []byte) error {
-	kept := commentLines(formatted)
-	for _, c := range commentLines(text) {
-		i := slices.IndexFunc(kept, func(k commentLine) bool { return k.text == c.text })
-		if i < 0 {
-			return fmt.Errorf("%s:%d: the comment %q would be lost; it should stand above its line or at the end of it", path, c.line, c.text)
-		}
-		kept = slices.Delete(kept, i, i+1)
+	for _, c := range missingComments(text, formatted) {
+		return fmt.Errorf("%s:%d: the comment %q would be lost; it should stand above its line or at the end of it", path, c.line, c.text)
 	}
 	return nil
 }
