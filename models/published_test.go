@@ -2,12 +2,8 @@ package models_test
 
 import (
 	"math"
-	"path/filepath"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/modeltime"
-	swnet "github.com/swcaffe/swcaffe/net"
-	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -36,29 +32,12 @@ var published = []struct {
 	{"resnet50", deploy, caffepb.Phase_TEST, 25557032 + 64, 3.8, 0.02, "torchvision's resnet50; K. He et al. 2016, table 1"},
 }
 
-const (
-	trainVal = "train_val.prototxt"
-	deploy   = "deploy.prototxt"
-)
-
-func measure(t *testing.T, path string, phase caffepb.Phase, stages ...string) *modeltime.Size {
-	t.Helper()
-	file, err := swproto.ReadNet(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := modeltime.Measure(file, modeltime.SizeOptions{State: swnet.MergeState(phase, &caffepb.NetState{Stage: stages})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 // TestPublishedSizes compares parameters, exactly, and multiply-adds with what others count.
 func TestPublishedSizes(t *testing.T) {
+	t.Chdir(root)
 	for _, p := range published {
 		t.Run(p.model+"/"+p.file, func(t *testing.T) {
-			s := measure(t, filepath.Join(p.model, p.file), p.phase, "synthetic")
+			s := measure(t, p.model, p.file, p.phase)
 			if s.Parameters != p.parameters {
 				t.Errorf("%d parameters, want %d (%s)", s.Parameters, p.parameters, p.source)
 			}

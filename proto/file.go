@@ -36,6 +36,14 @@ func (n *Net) LayerPos(i int) string {
 	return n.Source.Pos(fmt.Sprintf("%s[%d]", n.list, n.origin[i]))
 }
 
+// LayerOrigin returns which of the file's layers, counted from 0, layer i of Param comes from; -1 if the upgrade has added it.
+func (n *Net) LayerOrigin(i int) int {
+	if i < 0 || i >= len(n.origin) {
+		return -1
+	}
+	return n.origin[i]
+}
+
 // ReadNet reads a net definition, text or binary, and upgrades old forms.
 func ReadNet(path string) (*Net, error) {
 	n := &Net{Param: &caffepb.NetParameter{}, Path: path, list: "layer"}
@@ -84,7 +92,7 @@ func ReadSolver(path string) (*Solver, error) {
 	if s.Source, err = ReadText(path, s.Param); err != nil {
 		return nil, err
 	}
-	if s.Warnings, err = upgradeSolverType(s.Param, path); err != nil {
+	if s.Warnings, err = UpgradeSolver(s.Param, path); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Source.Pos("solver_type"), err)
 	}
 	s.Warnings = append(s.Warnings, upgradeSnapshotPrefix(s.Param, path)...)

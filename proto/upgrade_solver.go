@@ -19,8 +19,8 @@ var solverTypes = map[caffepb.SolverParameter_SolverType]string{
 	caffepb.SolverParameter_ADAM:     "Adam",
 }
 
-// upgradeSolverType replaces the enum solver_type by the string type.
-func upgradeSolverType(p *caffepb.SolverParameter, path string) (warnings []string, err error) {
+// UpgradeSolver replaces the enum solver_type by the string type; path is for the warnings.
+func UpgradeSolver(p *caffepb.SolverParameter, path string) (warnings []string, err error) {
 	if p.SolverType == nil {
 		return nil, nil
 	}

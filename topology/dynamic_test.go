@@ -117,7 +117,7 @@ func TestChoose(t *testing.T) {
 		ranks, bytes int
 		want         string
 	}{
-		{1024, 4, "recursive_doubling"}, {1024, 1 << 20, "hierarchical"}, {256, 1 << 20, "halving_doubling"}, {3, 400 << 20, "ring"},
+		{512, 4, "recursive_doubling"}, {512, 1 << 20, "hierarchical"}, {256, 1 << 20, "halving_doubling"}, {3, 400 << 20, "ring"},
 	} {
 		l := layout(t, spec, c.ranks, Block)
 		got := Choose(spec, l, c.bytes)

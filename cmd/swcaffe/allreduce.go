@@ -207,7 +207,11 @@ func printAllreduce(w io.Writer, r *allreduceReport, o *allreduceOptions) {
 	if r.Transport != transportSim {
 		time, where = "measured s", "transport "+r.Transport
 	}
-	fmt.Fprintf(w, "All-reduce of %d bytes over %d nodes, mapping %s, %s\n\n", o.bytes, o.nodes, o.mapping, where)
+	fmt.Fprintf(w, "All-reduce of %d bytes over %d nodes, mapping %s, %s\n", o.bytes, o.nodes, o.mapping, where)
+	if o.spec != nil && o.spec.Description != "" {
+		fmt.Fprintln(w, o.spec.Description)
+	}
+	fmt.Fprintln(w)
 	fmt.Fprintf(w, "%-20s %14s %7s %16s %16s %10s\n", "algorithm", time, "steps", "intra bytes", "inter bytes", "bus GB/s")
 	for _, row := range r.Results {
 		fmt.Fprintf(w, "%-20s %14.6g %7d %16d %16d %10.4g", row.Algorithm, row.Seconds, row.Steps, row.IntraBytes, row.InterBytes, row.BusBandwidth)

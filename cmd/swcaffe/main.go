@@ -42,7 +42,7 @@ var commands = []command{
 	convertImagesetCommand, computeImageMeanCommand, extractFeaturesCommand,
 	upgradeNetTextCommand, upgradeNetBinaryCommand, upgradeSolverTextCommand,
 	convertMnistCommand, convertCifarCommand,
-	classifyCommand, parseLogCommand, plotLogCommand, versionCommand,
+	classifyCommand, parseLogCommand, plotLogCommand, drawNetCommand, fmtCommand, versionCommand,
 }
 
 func main() {

@@ -53,12 +53,12 @@ func cifar(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b, 0o644))
 }
 
-// pngSize checks "pngsize FILE WIDTH HEIGHT": a PNG that can be read, of that size, with more than one colour.
+// pngSize checks "pngsize FILE [WIDTH HEIGHT]": a PNG that can be read, of that size, with more than one colour.
 func pngSize(ts *testscript.TestScript, _ bool, args []string) {
 	im, err := png.Decode(strings.NewReader(ts.ReadFile(args[0])))
 	ts.Check(err)
 	size := im.Bounds().Size()
-	if got := fmt.Sprint(size.X, " ", size.Y); got != args[1]+" "+args[2] {
+	if got := fmt.Sprint(size.X, " ", size.Y); len(args) > 1 && got != args[1]+" "+args[2] {
 		ts.Fatalf("%s is %s pixels, want %s %s", args[0], got, args[1], args[2])
 	}
 	first := im.At(0, 0)

@@ -1,19 +1,19 @@
 package main
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
 	"os"
 	"strconv"
-	"strings"
 
+	"github.com/protocolbuffers/txtpbfmt/parser"
 	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
 var upgradeNetTextCommand = upgradeCommand("upgrade_net_proto_text", "rewrite an old net definition in today's form",
 	`Reads a net definition of any age (V0, V1, input fields, data transformations in layers) and writes it in today's form.
-Comments are kept: those above and in a layer stand above it.`,
+Comments stay with the fields that they stood at.`,
 	"swcaffe upgrade_net_proto_text old.prototxt new.prototxt", upgradeNetText)
 
 var upgradeNetBinaryCommand = upgradeCommand("upgrade_net_proto_binary", "rewrite old weights in today's form",
@@ -21,7 +21,7 @@ var upgradeNetBinaryCommand = upgradeCommand("upgrade_net_proto_binary", "rewrit
 	"swcaffe upgrade_net_proto_binary old.caffemodel new.caffemodel", upgradeNetBinary)
 
 var upgradeSolverTextCommand = upgradeCommand("upgrade_solver_proto_text", "rewrite an old solver in today's form",
-	"Reads a solver, with solver_type instead of type if it is old, and writes it in today's form. Comments are kept above it.",
+	"Reads a solver, with solver_type instead of type if it is old, and writes it in today's form. Comments stay.",
 	"swcaffe upgrade_solver_proto_text old_solver.prototxt solver.prototxt", upgradeSolverText)
 
 func upgradeCommand(name, summary, long, example string, upgrade func(e *env, in, out string) error) command {
@@ -54,7 +54,9 @@ func upgradeNetText(e *env, in, out string) error {
 	}
 	warn(e, n.Warnings)
 	if len(n.Warnings) > 0 {
-		text = commented(text, swproto.MarshalText(n.Param), n.LayerPos)
+		if text, err = carryComments(text, swproto.MarshalText(n.Param), n.LayerOrigin); err != nil {
+			return err
+		}
 	}
 	return write(e, out, text)
 }
@@ -73,19 +75,39 @@ func upgradeNetBinary(e *env, in, out string) error {
 }
 
 func upgradeSolverText(e *env, in, out string) error {
-	s, err := swproto.ReadSolver(in)
-	if err != nil {
-		return err
-	}
 	text, err := os.ReadFile(in)
 	if err != nil {
 		return err
 	}
-	warn(e, s.Warnings)
-	if len(s.Warnings) > 0 {
-		text = commented(text, swproto.MarshalText(s.Param), func(int) string { return "" })
+	var p caffepb.SolverParameter
+	source, err := swproto.UnmarshalText(in, text, &p)
+	if err != nil {
+		return err
+	}
+	warnings, err := swproto.UpgradeSolver(&p, in)
+	if err != nil {
+		return fmt.Errorf("%s: %w", source.Pos("solver_type"), err)
+	}
+	warn(e, warnings)
+	if len(warnings) > 0 {
+		if text, err = renameSolverType(text, &p); err != nil {
+			return err
+		}
 	}
 	return write(e, out, text)
+}
+
+// renameSolverType puts the type of an upgraded solver into its old text, where solver_type stands; all else stays as it is. Where the
+// formatter cannot read the text, it is printed anew.
+func renameSolverType(text []byte, p *caffepb.SolverParameter) ([]byte, error) {
+	nodes, err := parser.Parse(text)
+	field := find(nodes, "solver_type", 0)
+	if err != nil || field == nil || len(field.Values) == 0 {
+		return carryComments(text, swproto.MarshalText(p), func(int) int { return -1 })
+	}
+	field.Name, field.Values[0].Value = "type", strconv.Quote(p.GetType())
+	out := []byte(parser.Pretty(nodes, 0))
+	return append(topComments(text, out), out...), nil
 }
 
 func warn(e *env, warnings []string) {
@@ -106,74 +128,4 @@ func write(e *env, out string, text []byte) error {
 		e.log.Infof("Wrote %s", out)
 	}
 	return err
-}
-
-// commented puts the comments of an old text into a new one, whose layers stand in the same order: comments between the start of
-// the layer before and the end of a layer go above it, and what follows the last layer to the end. pos gives file:line
-// of a layer in the old text.
-func commented(old, text []byte, pos func(layer int) string) []byte {
-	comments := commentLines(old)
-	var out bytes.Buffer
-	next, layer := 0, 0
-	flush := func(before int) {
-		for ; next < len(comments) && comments[next].line < before; next++ {
-			fmt.Fprintf(&out, "%s\n", comments[next].text)
-		}
-	}
-	for line := range strings.Lines(string(text)) {
-		if strings.HasPrefix(line, "layer {") {
-			if start := lineOf(pos(layer)); start > 0 {
-				flush(start + 1)
-			}
-			layer++
-		}
-		out.WriteString(line)
-	}
-	flush(len(old) + 1)
-	return out.Bytes()
-}
-
-type commentLine struct {
-	line int // counted from 1
-	text string
-}
-
-// commentLines finds the comments of a prototxt; a # in a string is none.
-func commentLines(text []byte) []commentLine {
-	var list []commentLine
-	n := 0
-	for line := range strings.Lines(string(text)) {
-		n++
-		var quote rune
-		escaped := false
-		for i, c := range line {
-			switch {
-			case escaped:
-				escaped = false
-			case quote != 0 && c == '\\':
-				escaped = true
-			case quote != 0:
-				if c == quote {
-					quote = 0
-				}
-			case c == '"' || c == '\'':
-				quote = c
-			case c == '#':
-				list = append(list, commentLine{n, strings.TrimSpace(line[i:])})
-			}
-			if c == '#' && quote == 0 {
-				break // of the line
-			}
-		}
-	}
-	return list
-}
-
-// lineOf takes the line out of file:line, 0 if there is none.
-func lineOf(pos string) int {
-	n, err := strconv.Atoi(pos[strings.LastIndex(pos, ":")+1:])
-	if err != nil {
-		return 0
-	}
-	return n
 }

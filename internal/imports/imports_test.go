@@ -36,6 +36,7 @@ var allowed = []struct {
 	{"layers/", []string{"proto/", "blob", "internal/simd", "internal/suggest", "data/", "cpe/", "layers/"}},
 	{"net", []string{"proto/", "blob", "internal/simd", "internal/suggest", "data/", "cpe/", "layers/"}},
 	{"solver", []string{"proto/", "blob", "internal/simd", "internal/suggest", "data/", "cpe/", "layers/", "net"}},
+	{"internal/netdraw", []string{"proto/", "net"}},
 	{"modeltime", []string{"proto/", "blob", "data/", "cpe/", "layers/", "net"}},
 	{"cmd/", []string{""}},
 }

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/protocolbuffers/txtpbfmt/config"
+	"github.com/protocolbuffers/txtpbfmt/parser"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+var fmtCommand = command{
+	name:    "fmt",
+	summary: "format prototxts",
+	args:    "[-w] [-l] FILE...",
+	example: "swcaffe fmt -w models/lenet/train_val.prototxt models/lenet/solver.prototxt",
+	words:   []string{"file..."},
+	long: `Prints nets and solvers with two spaces a level, one field a line where the file has more than one line for a message, one kind of quotes
+and no blank lines in a row. Comments stay where they are. A file that cannot be read is an error, and the result is read again: it
+is never written unless it says the same as the file.`,
+	setup: func(fs *flag.FlagSet) func(*env) error {
+		var files []string
+		fs.Func("file", "a prototxt `FILE`; may be given several times", func(s string) error {
+			files = append(files, s)
+			return nil
+		})
+		inPlace := fs.Bool("w", false, "write the result to the file instead of printing it")
+		list := fs.Bool("l", false, "print the names of the files that are not formatted, nothing else")
+		return func(e *env) error { return formatFiles(e, files, *inPlace, *list) }
+	},
+}
+
+func formatFiles(e *env, files []string, inPlace, list bool) error {
+	if len(files) == 0 {
+		return errors.New("need a file: swcaffe fmt FILE...")
+	}
+	var failed error
+	for _, path := range files {
+		failed = errors.Join(failed, formatFile(e, path, inPlace, list))
+	}
+	return failed
+}
+
+func formatFile(e *env, path string, inPlace, list bool) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	formatted, err := formatText(path, text)
+	if err != nil {
+		return err
+	}
+	same := bytes.Equal(text, formatted)
+	if list && !same {
+		fmt.Fprintln(e.stdout, path)
+	}
+	if inPlace && !same {
+		return write(e, path, formatted)
+	}
+	if !list && !inPlace {
+		_, err = e.stdout.Write(formatted)
+	}
+	return err
+}
+
+// formatText formats a net or a solver. The result is the same message with the same comments, or there is an error.
+func formatText(path string, text []byte) ([]byte, error) {
+	message, err := readEither(path, text)
+	if err != nil {
+		return nil, err
+	}
+	formatted, err := parser.FormatWithConfig(text, config.Config{SkipAllColons: true})
+	if err != nil {
+		return nil, fmt.Errorf("%s: the formatter cannot read it: %w", path, err)
+	}
+	again := message.ProtoReflect().New().Interface()
+	if _, err := swproto.UnmarshalText(path, formatted, again); err != nil {
+		return nil, fmt.Errorf("%s: cannot be formatted, the result would not be read: %w", path, err)
+	}
+	if !proto.Equal(message, again) {
+		return nil, fmt.Errorf("%s: cannot be formatted, the result would say something else", path)
+	}
+	return formatted, lostComment(path, text, formatted)
+}
+
+// readEither reads a net or a solver; where the text is neither, the errors are those of the one with fewer.
+func readEither(path string, text []byte) (proto.Message, error) {
+	var least swproto.Errors
+	for _, m := range []proto.Message{&caffepb.NetParameter{}, &caffepb.SolverParameter{}} {
+		_, err := swproto.UnmarshalText(path, text, m)
+		if err == nil {
+			return m, nil
+		}
+		var list swproto.Errors
+		if !errors.As(err, &list) {
+			return nil, err
+		}
+		if least == nil || len(list) < len(least) {
+			least = list
+		}
+	}
+	return nil, least
+}
+
+// lostComment is an error if a comment of the text is not in the formatted one: the formatter drops those between a field's name
+// and its value.
+func lostComment(path string, text, formatted []byte) error {
+	for _, c := range missingComments(text, formatted) {
+		return fmt.Errorf("%s:%d: the comment %q would be lost; it should stand above its line or at the end of it", path, c.line, c.text)
+	}
+	return nil
+}

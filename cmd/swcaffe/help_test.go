@@ -1,0 +1,30 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"strings"
+	"testing"
+)
+
+// TestExamples holds that help shows an example of every command, and that the command accepts its words and flags.
+func TestExamples(t *testing.T) {
+	for _, c := range commands {
+		var out bytes.Buffer
+		if code := run(&env{log: newLogger(&out), stdout: &out, stderr: &out}, []string{"help", c.name}); code != 0 {
+			t.Errorf("help %s: exit code %d", c.name, code)
+		}
+		if !strings.Contains(out.String(), "\nexample: swcaffe "+c.name) {
+			t.Errorf("help %s shows no example:\n%s", c.name, out.String())
+		}
+		fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
+		c.setup(fs)
+		name, rest := splitCommand(strings.Fields(c.example)[1:])
+		if name != c.name {
+			t.Errorf("the example of %s is of %s: %s", c.name, name, c.example)
+		}
+		if err := parseFlags(fs, rest, c.words); err != nil {
+			t.Errorf("the example of %s is refused: %v", c.name, err)
+		}
+	}
+}
