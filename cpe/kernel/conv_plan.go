@@ -50,7 +50,7 @@ func (s ConvShape) pointwise() bool {
 }
 
 // shiftable reports whether a native machine can convolve without a column matrix: see shiftedConv.
-func (s ConvShape) shiftable() bool { return len(s.In) <= 2 || s.pointwise() }
+func (s ConvShape) shiftable() bool { return len(s.In) <= 2 && !s.pointwise() }
 
 // spreads reports whether the input gradient is a pointwise convolution of the output's gradient whose results go to every
 // stride-th position, the others being zero: a 1x1 kernel with strides and no padding.

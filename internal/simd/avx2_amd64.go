@@ -4,10 +4,20 @@
 
 package simd
 
-// microAVX2 is the GEMM micro kernel.
+// micro2AVX2 is the GEMM micro kernel of 2 rows.
 //
 //go:noescape
-func microAVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool)
+func micro2AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool)
+
+// micro4AVX2 is the GEMM micro kernel of 4 rows.
+//
+//go:noescape
+func micro4AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool)
+
+// micro6AVX2 is the GEMM micro kernel of 6 rows.
+//
+//go:noescape
+func micro6AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool)
 
 // scattered6x2AVX2 is the micro kernel of rows of B that lie anywhere.
 //
@@ -104,10 +114,15 @@ func avePool2AVX2(dst *float32, divisor float32, src *float32, kh int, kw int, l
 //go:noescape
 func packA6AVX2(dst *float32, src *float32, ld int, k int)
 
-// packBAVX2 copies full rows of a panel.
+// packBAVX2 copies rows of whole panels.
 //
 //go:noescape
-func packBAVX2(dst *float32, src *float32, ld int, k int)
+func packBAVX2(dst *float32, src *float32, ld int, k int, panels int)
+
+// copyRowsAVX2 copies rows of n values, words being the mask of the n-1 behind whole vectors, plus one.
+//
+//go:noescape
+func copyRowsAVX2(dst *float32, src *float32, ldd int, lds int, rows int, n int, words *int32)
 
 // fillAVX2 is the vector loop of fill.
 //

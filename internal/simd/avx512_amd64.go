@@ -4,10 +4,20 @@
 
 package simd
 
-// microAVX512 is the GEMM micro kernel.
+// micro4AVX512 is the GEMM micro kernel of 4 rows.
 //
 //go:noescape
-func microAVX512(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool)
+func micro4AVX512(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool)
+
+// micro8AVX512 is the GEMM micro kernel of 8 rows.
+//
+//go:noescape
+func micro8AVX512(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool)
+
+// micro12AVX512 is the GEMM micro kernel of 12 rows.
+//
+//go:noescape
+func micro12AVX512(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool)
 
 // scattered6x4AVX512 is the micro kernel of rows of B that lie anywhere.
 //
@@ -114,10 +124,15 @@ func packA12AVX512(dst *float32, src *float32, ld int, k int)
 //go:noescape
 func packA6AVX512(dst *float32, src *float32, ld int, k int)
 
-// packBAVX512 copies full rows of a panel.
+// packBAVX512 copies rows of whole panels.
 //
 //go:noescape
-func packBAVX512(dst *float32, src *float32, ld int, k int)
+func packBAVX512(dst *float32, src *float32, ld int, k int, panels int)
+
+// copyRowsAVX512 copies rows of n values, words being the mask of the n-1 behind whole vectors, plus one.
+//
+//go:noescape
+func copyRowsAVX512(dst *float32, src *float32, ldd int, lds int, rows int, n int, words *int32)
 
 // fillAVX512 is the vector loop of fill.
 //

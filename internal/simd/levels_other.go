@@ -15,13 +15,16 @@ func (l *level) fold(fold, []float32, []float32, float32) (float64, int) { retur
 func (l *level) maxLanes(_, _ *float32, _ int) {}
 
 // tile is the micro kernel.
-func (l *level) tile(int, *float32, *float32, *float32, int, bool) {}
+func (l *level) tile(int, int, *float32, *float32, *float32, int, bool) {}
 
 // panelA packs a full panel of A.
 func (l *level) panelA(_, _ *float32, _, _, _ int) {}
 
-// panelB packs a full panel of B.
-func (l *level) panelB(_, _ *float32, _, _ int) {}
+// panelB packs whole panels of B.
+func (l *level) panelB(_, _ *float32, _, _, _ int) {}
+
+// copyRows copies rows.
+func (l *level) copyRows(_, _ *float32, _, _, _, _ int, _ *int32) {}
 
 // scattered is the micro kernel whose B is not packed.
 func (l *level) scattered(int, *float32, *float32, *int, *float32, int, *int, int, *int32, bool) {}

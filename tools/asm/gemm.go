@@ -11,11 +11,15 @@ import (
 // panelAhead is how many bytes ahead of its use a panel of A, which comes from L2, is fetched.
 const panelAhead = 1024
 
-// micro emits the GEMM micro kernel of mr rows and two vectors of columns.
-func (s isa) micro(mr int) {
-	TEXT("micro"+s.tag, NOSPLIT, "func(k int, a, b, c *float32, ldc int, accumulate bool)")
+// columnsAhead is the same for a panel of B, which comes from L2 while one of A stays.
+const columnsAhead = 1536
+
+// micro emits the GEMM micro kernel of the first rows of panels of mr rows, and two vectors of columns.
+func (s isa) micro(mr, rows int) {
+	name := fmt.Sprintf("micro%d%s", rows, s.tag)
+	TEXT(name, NOSPLIT, "func(k int, a, b, c *float32, ldc int, accumulate bool)")
 	Pragma("noescape")
-	Doc("micro" + s.tag + " is the GEMM micro kernel.")
+	Doc(fmt.Sprintf("%s is the GEMM micro kernel of %d rows.", name, rows))
 	k := Load(Param("k"), GP64())
 	a := Load(Param("a"), GP64())
 	b := Load(Param("b"), GP64())
@@ -23,7 +27,7 @@ func (s isa) micro(mr int) {
 	ldc := Load(Param("ldc"), GP64())
 	keep := Load(Param("accumulate"), GP8())
 	SHLQ(Imm(2), ldc)
-	acc := make([][2]reg.VecVirtual, mr)
+	acc := make([][2]reg.VecVirtual, rows)
 	for i := range acc {
 		for j := range acc[i] {
 			acc[i][j] = s.zero()
@@ -42,6 +46,9 @@ func (s isa) micro(mr int) {
 	step := func(u int) {
 		var bv [2]reg.VecVirtual
 		for j := range bv {
+			if s.w == 16 {
+				PREFETCHT0(Mem{Base: b, Disp: columnsAhead + (2*u+j)*wide})
+			}
 			bv[j] = s.load(Mem{Base: b, Disp: (2*u + j) * wide})
 		}
 		for i := range acc {
@@ -157,27 +164,77 @@ func (s isa) packA(mr int) {
 	RET()
 }
 
-// packB emits the copy of k full rows of two vectors.
+// packB emits the copy of k rows of whole panels of two vectors.
 func (s isa) packB() {
-	TEXT("packB"+s.tag, NOSPLIT, "func(dst, src *float32, ld, k int)")
+	TEXT("packB"+s.tag, NOSPLIT, "func(dst, src *float32, ld, k, panels int)")
 	Pragma("noescape")
-	Doc("packB" + s.tag + " copies full rows of a panel.")
+	Doc("packB" + s.tag + " copies rows of whole panels.")
 	dst := Load(Param("dst"), GP64())
 	src := Load(Param("src"), GP64())
 	ld := Load(Param("ld"), GP64())
 	k := Load(Param("k"), GP64())
+	panels := Load(Param("panels"), GP64())
 	SHLQ(Imm(2), ld)
-	Label("loop")
+	each := GP64()
+	MOVQ(k, each)
+	IMUL3Q(U32(8*s.w), each, each)
+	Label("row")
 	CMPQ(k, U32(1))
 	JLT(LabelRef("done"))
-	for j := 0; j < 2; j++ {
-		VMOVUPS(s.load(Mem{Base: src, Disp: 4 * s.w * j}), Mem{Base: dst, Disp: 4 * s.w * j})
-	}
+	from, to, left := GP64(), GP64(), GP64()
+	MOVQ(src, from)
+	MOVQ(dst, to)
+	MOVQ(panels, left)
+	Label("panel")
+	x, y := s.load(Mem{Base: from}), s.load(Mem{Base: from, Disp: 4 * s.w})
+	VMOVUPS(x, Mem{Base: to})
+	VMOVUPS(y, Mem{Base: to, Disp: 4 * s.w})
+	ADDQ(U32(8*s.w), from)
+	ADDQ(each, to)
+	DECQ(left)
+	JNE(LabelRef("panel"))
 	ADDQ(ld, src)
 	ADDQ(U32(8*s.w), dst)
 	DECQ(k)
-	JMP(LabelRef("loop"))
+	JMP(LabelRef("row"))
 	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
+// copyRows emits the copy of rows of n values, the last vector of each masked by words.
+func (s isa) copyRows() {
+	TEXT("copyRows"+s.tag, NOSPLIT, "func(dst, src *float32, ldd, lds, rows, n int, words *int32)")
+	Pragma("noescape")
+	Doc("copyRows" + s.tag + " copies rows of n values, words being the mask of the n-1 behind whole vectors, plus one.")
+	dst := Load(Param("dst"), GP64())
+	src := Load(Param("src"), GP64())
+	ldd := Load(Param("ldd"), GP64())
+	lds := Load(Param("lds"), GP64())
+	rows := Load(Param("rows"), GP64())
+	n := Load(Param("n"), GP64())
+	mask := s.mask(Load(Param("words"), GP64()))
+	SHLQ(Imm(2), ldd)
+	SHLQ(Imm(2), lds)
+	Label("row")
+	from, to, left := GP64(), GP64(), GP64()
+	MOVQ(src, from)
+	MOVQ(dst, to)
+	MOVQ(n, left)
+	Label("vector")
+	CMPQ(left, U32(uint32(s.w)))
+	JLE(LabelRef("tail"))
+	VMOVUPS(s.load(Mem{Base: from}), Mem{Base: to})
+	ADDQ(U32(4*s.w), from)
+	ADDQ(U32(4*s.w), to)
+	SUBQ(U32(uint32(s.w)), left)
+	JMP(LabelRef("vector"))
+	Label("tail")
+	s.storeMasked(s.loadMasked(Mem{Base: from}, mask), Mem{Base: to}, mask)
+	ADDQ(lds, src)
+	ADDQ(ldd, dst)
+	DECQ(rows)
+	JNE(LabelRef("row"))
 	VZEROUPPER()
 	RET()
 }
