@@ -66,14 +66,8 @@ func (g *CoreGroup) Memory(n int) []float32 {
 	return g.memory[:n]
 }
 
-// Common returns n values of the main memory that all groups of the machine see, whose contents are undefined until the
-// kernel writes them. They must have been reserved.
-func (g *CoreGroup) Common(n int) []float32 {
-	if !g.Values() {
-		return nil
-	}
-	return g.machine.common[:n]
-}
+// Common returns n values of the main memory that all groups of the machine see.
+func (g *CoreGroup) Common(n int) []float32 { return g.machine.Common(n) }
 
 // Deal sets how many CPEs will work on n units of work of this group, which the DMA engine's bandwidth depends on,
 // and returns that number.

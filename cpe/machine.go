@@ -166,6 +166,15 @@ func (m *Machine) ReserveCommon(n int) {
 	}
 }
 
+// Common returns n values of the main memory that all core groups see, whose contents are undefined until a kernel writes
+// them. They must have been reserved.
+func (m *Machine) Common(n int) []float32 {
+	if !m.Values() {
+		return nil
+	}
+	return m.common[:n]
+}
+
 // LDMError says that a plan needs more LDM than a CPE has.
 type LDMError struct {
 	Kernel      string

@@ -46,7 +46,7 @@ func (s ConvShape) supports(spec *cpe.Spec, st Strategy, d Direction) bool {
 	case Winograd2, Winograd4:
 		return s.winogradable()
 	case Implicit:
-		return d != InputGradient || s.unitStride() || spec.Native() && s.spreads()
+		return d != InputGradient || s.unitStride() || spec.Native() && s.thin()
 	}
 	return true
 }

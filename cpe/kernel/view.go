@@ -82,7 +82,13 @@ func clearTail(panels []float32, width, n, deep int) {
 // output o, input channel c and the k-th kernel offset from the end.
 type flipped struct {
 	data            []float32
-	channels, space int // input channels of the group, kernel offsets
+	channels, space int       // input channels of the group, kernel offsets
+	turned          []float32 // a panel's weights of one output, in their own order
+}
+
+// set makes the operand the weights of a group.
+func (f *flipped) set(data []float32, channels, space int) {
+	f.data, f.channels, f.space = data, channels, space
 }
 
 // Run is the length of contiguous runs of a block.
@@ -91,20 +97,18 @@ func (f *flipped) Run(rows, cols int) int { return rows * min(cols, f.space) }
 // Gather packs a block; the lanes of its panels are rows.
 func (f *flipped) Gather(dst []float32, layout cpe.Layout, row, col, rows, cols int) {
 	width := layout.Panel
+	if len(f.turned) < width*f.space {
+		f.turned = make([]float32, width*f.space)
+	}
 	for at := 0; at < rows; at += width {
-		panel := dst[at*cols : (at+width)*cols]
-		n := min(width, rows-at)
+		panel, n := dst[at*cols:(at+width)*cols], min(width, rows-at)
 		o, k := col/f.space, col%f.space
-		for c := range cols {
-			from := (o*f.channels+row+at)*f.space + f.space - 1 - k
-			line := panel[c*width : (c+1)*width]
-			for i := range n {
-				line[i] = f.data[from+i*f.space]
+		for c := 0; c < cols; {
+			simd.PackA(f.turned[:width*f.space], f.data[(o*f.channels+row+at)*f.space:], f.space, n, f.space, width)
+			for ; k < f.space && c < cols; k, c = k+1, c+1 {
+				copy(panel[c*width:(c+1)*width], f.turned[(f.space-1-k)*width:])
 			}
-			clear(line[n:])
-			if k++; k == f.space {
-				o, k = o+1, 0
-			}
+			o, k = o+1, 0
 		}
 	}
 }

@@ -124,6 +124,11 @@ func packBAVX2(dst *float32, src *float32, ld int, k int, panels int)
 //go:noescape
 func copyRowsAVX2(dst *float32, src *float32, ldd int, lds int, rows int, n int, words *int32)
 
+// gatherRowsAVX2 copies rows of n values, up to two vectors, words being the mask of the last.
+//
+//go:noescape
+func gatherRowsAVX2(dst *float32, src *float32, ldd int, offs *int, rows int, n int, words *int32)
+
 // fillAVX2 is the vector loop of fill.
 //
 //go:noescape

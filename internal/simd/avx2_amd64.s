@@ -3675,6 +3675,45 @@ tail:
 	VZEROUPPER
 	RET
 
+// func gatherRowsAVX2(dst *float32, src *float32, ldd int, offs *int, rows int, n int, words *int32)
+// Requires: AVX
+TEXT ·gatherRowsAVX2(SB), NOSPLIT, $0-56
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    ldd+16(FP), DX
+	MOVQ    offs+24(FP), BX
+	MOVQ    rows+32(FP), SI
+	MOVQ    n+40(FP), DI
+	MOVQ    words+48(FP), R8
+	VMOVUPS (R8), Y0
+	SHLQ    $0x02, DX
+	CMPQ    DI, $0x00000008
+	JLE     one
+
+two:
+	MOVQ       (BX), DI
+	VMOVUPS    (CX)(DI*4), Y1
+	VMASKMOVPS 32(CX)(DI*4), Y0, Y2
+	VMOVUPS    Y1, (AX)
+	VMASKMOVPS Y2, Y0, 32(AX)
+	ADDQ       $0x08, BX
+	ADDQ       DX, AX
+	DECQ       SI
+	JNE        two
+	VZEROUPPER
+	RET
+
+one:
+	MOVQ       (BX), DI
+	VMASKMOVPS (CX)(DI*4), Y0, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+	ADDQ       $0x08, BX
+	ADDQ       DX, AX
+	DECQ       SI
+	JNE        one
+	VZEROUPPER
+	RET
+
 // func fillAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
 // Requires: AVX
 TEXT ·fillAVX2(SB), NOSPLIT, $0-40

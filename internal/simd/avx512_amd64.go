@@ -134,6 +134,11 @@ func packBAVX512(dst *float32, src *float32, ld int, k int, panels int)
 //go:noescape
 func copyRowsAVX512(dst *float32, src *float32, ldd int, lds int, rows int, n int, words *int32)
 
+// gatherRowsAVX512 copies rows of n values, up to two vectors, words being the mask of the last.
+//
+//go:noescape
+func gatherRowsAVX512(dst *float32, src *float32, ldd int, offs *int, rows int, n int, words *int32)
+
 // fillAVX512 is the vector loop of fill.
 //
 //go:noescape

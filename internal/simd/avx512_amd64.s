@@ -4853,6 +4853,46 @@ tail:
 	VZEROUPPER
 	RET
 
+// func gatherRowsAVX512(dst *float32, src *float32, ldd int, offs *int, rows int, n int, words *int32)
+// Requires: AVX, AVX512F
+TEXT ·gatherRowsAVX512(SB), NOSPLIT, $0-56
+	MOVQ      dst+0(FP), AX
+	MOVQ      src+8(FP), CX
+	MOVQ      ldd+16(FP), DX
+	MOVQ      offs+24(FP), BX
+	MOVQ      rows+32(FP), SI
+	MOVQ      n+40(FP), DI
+	MOVQ      words+48(FP), R8
+	VMOVDQU32 (R8), Z0
+	VPTESTMD  Z0, Z0, K1
+	SHLQ      $0x02, DX
+	CMPQ      DI, $0x00000010
+	JLE       one
+
+two:
+	MOVQ      (BX), DI
+	VMOVUPS   (CX)(DI*4), Z0
+	VMOVUPS.Z 64(CX)(DI*4), K1, Z1
+	VMOVUPS   Z0, (AX)
+	VMOVUPS   Z1, K1, 64(AX)
+	ADDQ      $0x08, BX
+	ADDQ      DX, AX
+	DECQ      SI
+	JNE       two
+	VZEROUPPER
+	RET
+
+one:
+	MOVQ      (BX), DI
+	VMOVUPS.Z (CX)(DI*4), K1, Z0
+	VMOVUPS   Z0, K1, (AX)
+	ADDQ      $0x08, BX
+	ADDQ      DX, AX
+	DECQ      SI
+	JNE       one
+	VZEROUPPER
+	RET
+
 // func fillAVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
 // Requires: AVX, AVX512F
 TEXT ·fillAVX512(SB), NOSPLIT, $0-40

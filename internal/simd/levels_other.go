@@ -26,6 +26,9 @@ func (l *level) panelB(_, _ *float32, _, _, _ int) {}
 // copyRows copies rows.
 func (l *level) copyRows(_, _ *float32, _, _, _, _ int, _ *int32) {}
 
+// gatherRows copies rows from anywhere.
+func (l *level) gatherRows(_, _ *float32, _ int, _ *int, _, _ int, _ *int32) {}
+
 // scattered is the micro kernel whose B is not packed.
 func (l *level) scattered(int, *float32, *float32, *int, *float32, int, *int, int, *int32, bool) {}
 

@@ -77,3 +77,18 @@ func CopyRows(dst []float32, ldd int, src []float32, lds, rows, n int) {
 		copy(dst[i*ldd:][:n], src[i*lds:])
 	}
 }
+
+// GatherRows copies rows of n values, two vectors at most, from src[offs[i]:] to dst, ldd values apart.
+func GatherRows(dst []float32, ldd int, src []float32, offs []int, n int) {
+	if len(offs) == 0 || n == 0 {
+		return
+	}
+	_ = dst[(len(offs)-1)*ldd+n-1]
+	if l := active; l.width > 0 {
+		l.gatherRows(&dst[0], &src[0], ldd, &offs[0], len(offs), n, &maskWords[16-((n-1)%l.width+1)])
+		return
+	}
+	for i, at := range offs {
+		copy(dst[i*ldd:][:n], src[at:])
+	}
+}

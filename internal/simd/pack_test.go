@@ -49,3 +49,30 @@ func TestCopyRows(t *testing.T) {
 		}
 	})
 }
+
+// TestGatherRows: rows of up to two vectors are copied from anywhere, and what lies between them stays.
+func TestGatherRows(t *testing.T) {
+	each(t, func(t *testing.T) {
+		_, nr := Micro()
+		offs := []int{5, 0, 190, 7, 33}
+		for rows := range len(offs) + 1 {
+			for n := range nr + 1 {
+				ldd := n + 3
+				src := pseudo(190+nr, 1)
+				all, dst := banded(rows*ldd, 3)
+				old := append([]float32(nil), dst...)
+				GatherRows(dst, ldd, src, offs[:rows], n)
+				checkGuard(t, all, rows*ldd, 3)
+				for i, got := range dst {
+					want := old[i]
+					if i%ldd < n {
+						want = src[offs[i/ldd]+i%ldd]
+					}
+					if got != want {
+						t.Fatalf("%d rows of %d: %g at %d, want %g", rows, n, got, i, want)
+					}
+				}
+			}
+		}
+	})
+}

@@ -221,6 +221,15 @@ func (l *level) copyRows(dst, src *float32, ldd, lds, rows, n int, words *int32)
 	}
 }
 
+// gatherRows copies rows of n values from anywhere.
+func (l *level) gatherRows(dst, src *float32, ldd int, offs *int, rows, n int, words *int32) {
+	if l.width == 16 {
+		gatherRowsAVX512(dst, src, ldd, offs, rows, n, words)
+	} else {
+		gatherRowsAVX2(dst, src, ldd, offs, rows, n, words)
+	}
+}
+
 // scattered calls the micro kernel of this level whose B is not packed, for n vectors.
 func (l *level) scattered(k int, a, b *float32, offs *int, c *float32, ldc int, v *int, n int, words *int32, accumulate bool) {
 	switch {

@@ -39,6 +39,7 @@ func main() {
 	}
 	s.packB()
 	s.copyRows()
+	s.gatherRows()
 	s.arithmetic()
 	s.reductions()
 	s.transcendental()
