@@ -9,7 +9,7 @@ import (
 // of a tile that is mapped, stored and read again, and for one of a kernel.
 const (
 	tilePointWork   = 100
-	kernelPointWork = 100
+	kernelPointWork = 180
 )
 
 // pieceWork is what a row of a panel costs the host that is gathered from a line, in the same unit.
