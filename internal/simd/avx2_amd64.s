@@ -3600,7 +3600,7 @@ done:
 	RET
 
 // func packBAVX2(dst *float32, src *float32, ld int, k int, panels int)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·packBAVX2(SB), NOSPLIT, $0-40
 	MOVQ   dst+0(FP), AX
 	MOVQ   src+8(FP), CX
@@ -3610,27 +3610,30 @@ TEXT ·packBAVX2(SB), NOSPLIT, $0-40
 	SHLQ   $0x02, DX
 	MOVQ   BX, DI
 	IMUL3Q $0x00000040, DI, DI
+	MOVQ   DX, R8
+	IMUL3Q $0x00000004, R8, R8
 
 row:
 	CMPQ BX, $0x00000001
 	JLT  done
-	MOVQ CX, R8
-	MOVQ AX, R9
-	MOVQ SI, R10
+	MOVQ CX, R9
+	MOVQ AX, R10
+	MOVQ SI, R11
 
 panel:
-	VMOVUPS (R8), Y0
-	VMOVUPS 32(R8), Y1
-	VMOVUPS Y0, (R9)
-	VMOVUPS Y1, 32(R9)
-	ADDQ    $0x00000040, R8
-	ADDQ    DI, R9
-	DECQ    R10
-	JNE     panel
-	ADDQ    DX, CX
-	ADDQ    $0x00000040, AX
-	DECQ    BX
-	JMP     row
+	PREFETCHT0 (R9)(R8*1)
+	VMOVUPS    (R9), Y0
+	VMOVUPS    32(R9), Y1
+	VMOVUPS    Y0, (R10)
+	VMOVUPS    Y1, 32(R10)
+	ADDQ       $0x00000040, R9
+	ADDQ       DI, R10
+	DECQ       R11
+	JNE        panel
+	ADDQ       DX, CX
+	ADDQ       $0x00000040, AX
+	DECQ       BX
+	JMP        row
 
 done:
 	VZEROUPPER

@@ -1539,7 +1539,7 @@ done:
 	RET
 
 // func turnAVX512(dst *float32, src *float32, ldd int, lds int, rows int, cols int, words *int32)
-// Requires: AVX, AVX512F, CMOV
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·turnAVX512(SB), NOSPLIT, $0-56
 	MOVQ       dst+0(FP), AX
 	MOVQ       src+8(FP), CX
@@ -1561,81 +1561,97 @@ TEXT ·turnAVX512(SB), NOSPLIT, $0-56
 	VMOVDQU32  (R9), Z0
 	VPTESTMD   Z0, Z0, K2
 	XORQ       R8, R8
+	PREFETCHT0 256(CX)
 	VMOVUPS.Z  (CX), K1, Z0
 	MOVQ       BX, R9
 	CMPQ       SI, $0x01
 	CMOVQLE    R8, R9
 	ADDQ       R9, CX
+	PREFETCHT0 256(CX)
 	VMOVUPS.Z  (CX), K1, Z1
 	MOVQ       BX, R9
 	CMPQ       SI, $0x02
 	CMOVQLE    R8, R9
 	ADDQ       R9, CX
+	PREFETCHT0 256(CX)
 	VMOVUPS.Z  (CX), K1, Z2
 	MOVQ       BX, R9
 	CMPQ       SI, $0x03
 	CMOVQLE    R8, R9
 	ADDQ       R9, CX
+	PREFETCHT0 256(CX)
 	VMOVUPS.Z  (CX), K1, Z3
 	MOVQ       BX, R9
 	CMPQ       SI, $0x04
 	CMOVQLE    R8, R9
 	ADDQ       R9, CX
+	PREFETCHT0 256(CX)
 	VMOVUPS.Z  (CX), K1, Z4
 	MOVQ       BX, R9
 	CMPQ       SI, $0x05
 	CMOVQLE    R8, R9
 	ADDQ       R9, CX
+	PREFETCHT0 256(CX)
 	VMOVUPS.Z  (CX), K1, Z5
 	MOVQ       BX, R9
 	CMPQ       SI, $0x06
 	CMOVQLE    R8, R9
 	ADDQ       R9, CX
+	PREFETCHT0 256(CX)
 	VMOVUPS.Z  (CX), K1, Z6
 	MOVQ       BX, R9
 	CMPQ       SI, $0x07
 	CMOVQLE    R8, R9
 	ADDQ       R9, CX
+	PREFETCHT0 256(CX)
 	VMOVUPS.Z  (CX), K1, Z7
 	MOVQ       BX, R9
 	CMPQ       SI, $0x08
 	CMOVQLE    R8, R9
 	ADDQ       R9, CX
+	PREFETCHT0 256(CX)
 	VMOVUPS.Z  (CX), K1, Z8
 	MOVQ       BX, R9
 	CMPQ       SI, $0x09
 	CMOVQLE    R8, R9
 	ADDQ       R9, CX
+	PREFETCHT0 256(CX)
 	VMOVUPS.Z  (CX), K1, Z9
 	MOVQ       BX, R9
 	CMPQ       SI, $0x0a
 	CMOVQLE    R8, R9
 	ADDQ       R9, CX
+	PREFETCHT0 256(CX)
 	VMOVUPS.Z  (CX), K1, Z10
 	MOVQ       BX, R9
 	CMPQ       SI, $0x0b
 	CMOVQLE    R8, R9
 	ADDQ       R9, CX
+	PREFETCHT0 256(CX)
 	VMOVUPS.Z  (CX), K1, Z11
 	MOVQ       BX, R9
 	CMPQ       SI, $0x0c
 	CMOVQLE    R8, R9
 	ADDQ       R9, CX
+	PREFETCHT0 256(CX)
 	VMOVUPS.Z  (CX), K1, Z12
 	MOVQ       BX, R9
 	CMPQ       SI, $0x0d
 	CMOVQLE    R8, R9
 	ADDQ       R9, CX
+	PREFETCHT0 256(CX)
 	VMOVUPS.Z  (CX), K1, Z13
 	MOVQ       BX, R9
 	CMPQ       SI, $0x0e
 	CMOVQLE    R8, R9
 	ADDQ       R9, CX
+	PREFETCHT0 256(CX)
 	VMOVUPS.Z  (CX), K1, Z14
 	MOVQ       BX, R9
 	CMPQ       SI, $0x0f
 	CMOVQLE    R8, R9
 	ADDQ       R9, CX
+	PREFETCHT0 256(CX)
 	VMOVUPS.Z  (CX), K1, Z15
 	MOVQ       BX, R9
 	CMPQ       SI, $0x10
@@ -4777,7 +4793,7 @@ done:
 	RET
 
 // func packBAVX512(dst *float32, src *float32, ld int, k int, panels int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·packBAVX512(SB), NOSPLIT, $0-40
 	MOVQ   dst+0(FP), AX
 	MOVQ   src+8(FP), CX
@@ -4787,27 +4803,31 @@ TEXT ·packBAVX512(SB), NOSPLIT, $0-40
 	SHLQ   $0x02, DX
 	MOVQ   BX, DI
 	IMUL3Q $0x00000080, DI, DI
+	MOVQ   DX, R8
+	IMUL3Q $0x00000004, R8, R8
 
 row:
 	CMPQ BX, $0x00000001
 	JLT  done
-	MOVQ CX, R8
-	MOVQ AX, R9
-	MOVQ SI, R10
+	MOVQ CX, R9
+	MOVQ AX, R10
+	MOVQ SI, R11
 
 panel:
-	VMOVUPS (R8), Z0
-	VMOVUPS 64(R8), Z1
-	VMOVUPS Z0, (R9)
-	VMOVUPS Z1, 64(R9)
-	ADDQ    $0x00000080, R8
-	ADDQ    DI, R9
-	DECQ    R10
-	JNE     panel
-	ADDQ    DX, CX
-	ADDQ    $0x00000080, AX
-	DECQ    BX
-	JMP     row
+	PREFETCHT0 (R9)(R8*1)
+	PREFETCHT0 64(R9)(R8*1)
+	VMOVUPS    (R9), Z0
+	VMOVUPS    64(R9), Z1
+	VMOVUPS    Z0, (R10)
+	VMOVUPS    Z1, 64(R10)
+	ADDQ       $0x00000080, R9
+	ADDQ       DI, R10
+	DECQ       R11
+	JNE        panel
+	ADDQ       DX, CX
+	ADDQ       $0x00000080, AX
+	DECQ       BX
+	JMP        row
 
 done:
 	VZEROUPPER

@@ -70,6 +70,9 @@ func (s isa) packA(mr int) {
 	RET()
 }
 
+// rowsAhead is how many rows ahead packB fetches its source, whose rows are too short for the computer to notice a pattern.
+const rowsAhead = 4
+
 // packB emits the copy of k rows of whole panels of two vectors.
 func (s isa) packB() {
 	TEXT("packB"+s.tag, NOSPLIT, "func(dst, src *float32, ld, k, panels int)")
@@ -84,6 +87,9 @@ func (s isa) packB() {
 	each := GP64()
 	MOVQ(k, each)
 	IMUL3Q(U32(8*s.w), each, each)
+	ahead := GP64()
+	MOVQ(ld, ahead)
+	IMUL3Q(U32(rowsAhead), ahead, ahead)
 	Label("row")
 	CMPQ(k, U32(1))
 	JLT(LabelRef("done"))
@@ -92,6 +98,9 @@ func (s isa) packB() {
 	MOVQ(dst, to)
 	MOVQ(panels, left)
 	Label("panel")
+	for at := 0; at < 8*s.w; at += 64 {
+		PREFETCHT0(Mem{Base: from, Index: ahead, Scale: 1, Disp: at})
+	}
 	x, y := s.load(Mem{Base: from}), s.load(Mem{Base: from, Disp: 4 * s.w})
 	VMOVUPS(x, Mem{Base: to})
 	VMOVUPS(y, Mem{Base: to, Disp: 4 * s.w})
