@@ -5,6 +5,7 @@ package hdf5
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"regexp"
 	"strconv"
@@ -120,14 +121,42 @@ func parseShape(info string) ([]int, error) {
 
 // ReadString returns the string that a dataset holds.
 func ReadString(path, dataset string) (text string, err error) {
+	err = visit(path, dataset, func(d *hdf5.Dataset) error {
+		list, err := d.ReadStrings()
+		if err == nil && len(list) > 0 {
+			text = strings.TrimRight(list[0], "\x00")
+		}
+		return err
+	})
+	return text, err
+}
+
+// ReadInteger returns the one number that a dataset holds; Read would round it to 24 bits.
+func ReadInteger(path, dataset string) (n int64, err error) {
+	err = visit(path, dataset, func(d *hdf5.Dataset) error {
+		values, err := d.Read()
+		if err != nil {
+			return err
+		}
+		if len(values) != 1 || values[0] != math.Trunc(values[0]) || math.Abs(values[0]) > 1<<53 {
+			return fmt.Errorf("%v is not one integer", values[:min(len(values), 3)])
+		}
+		n = int64(values[0])
+		return nil
+	})
+	return n, err
+}
+
+// visit gives use the dataset of a path; it is an error if there is none.
+func visit(path, dataset string, use func(d *hdf5.Dataset) error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			text, err = "", fmt.Errorf("%s: damaged HDF5 file: %v", path, r)
+			err = fmt.Errorf("%s: damaged HDF5 file: %v", path, r)
 		}
 	}()
 	f, err := hdf5.Open(path)
 	if err != nil {
-		return "", fmt.Errorf("%s: not a readable HDF5 file: %w", path, err)
+		return fmt.Errorf("%s: not a readable HDF5 file: %w", path, err)
 	}
 	defer f.Close()
 	err = fmt.Errorf("%s: there is no dataset %s", path, dataset)
@@ -136,12 +165,9 @@ func ReadString(path, dataset string) (text string, err error) {
 		if !ok || name != dataset {
 			return
 		}
-		var list []string
-		if list, err = d.ReadStrings(); err != nil {
+		if err = use(d); err != nil {
 			err = fmt.Errorf("%s: dataset %s: %w", path, dataset, err)
-		} else if len(list) > 0 {
-			text = strings.TrimRight(list[0], "\x00")
 		}
 	})
-	return text, err
+	return err
 }

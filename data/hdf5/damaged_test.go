@@ -1,0 +1,113 @@
+package hdf5
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// small writes a file with a little of everything and returns its bytes.
+func small(t testing.TB) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "small.h5")
+	err := Write(path, &File{
+		Groups:   []string{"/data/relu"},
+		Floats:   []Dataset{{Path: "/data/ip/0", Shape: []int{3, 2}, Data: []float32{1, 2, 3, 4, 5, 6}}, {Path: "/label", Shape: []int{3}, Data: []float32{0, 1, 2}}},
+		Integers: []Integers{{"/iter", []int32{1<<24 + 1}}},
+		Strings:  []String{{"/learned_net", "w.caffemodel.h5"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// readAll uses a file in every way there is.
+func readAll(path string) error {
+	if _, err := Read(path, nil); err != nil {
+		return err
+	}
+	if _, err := ReadString(path, "/learned_net"); err != nil {
+		return err
+	}
+	_, err := ReadInteger(path, "/iter")
+	return err
+}
+
+// TestDamagedFilesAreErrors: a file cut off anywhere, or with a byte turned over, is an error that names it, or it is
+// read; it is never a panic.
+func TestDamagedFilesAreErrors(t *testing.T) {
+	whole := small(t)
+	path := filepath.Join(t.TempDir(), "damaged.h5")
+	try := func(what string, file []byte, must bool) {
+		t.Helper()
+		if err := os.WriteFile(path, file, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		err := readAll(path)
+		if must && err == nil {
+			t.Errorf("%s: no error", what)
+		}
+		if err != nil && !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: the error does not name the file: %v", what, err)
+		}
+	}
+	for n := 0; n < len(whole); n += 1 + len(whole)/200 {
+		try(fmt.Sprintf("cut off at byte %d of %d", n, len(whole)), whole[:n], n < len(whole)/2)
+	}
+	for at := 0; at < len(whole); at += 1 + len(whole)/400 {
+		bad := append([]byte(nil), whole...)
+		bad[at] ^= 0xff
+		try(fmt.Sprintf("byte %d turned over", at), bad, at < len(signature))
+	}
+}
+
+func TestMissingDatasets(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.h5")
+	if err := os.WriteFile(path, small(t), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := ReadInteger(path, "/iter"); err != nil || n != 1<<24+1 {
+		t.Errorf("/iter is %d, %v", n, err)
+	}
+	for _, tt := range []struct {
+		name string
+		err  error
+	}{
+		{"there is no dataset /step", second(ReadInteger(path, "/step"))},
+		{"there is no dataset /none", second(ReadString(path, "/none"))},
+		{"is not one integer", second(ReadInteger(path, "/label"))},
+		{"no/such.h5", second(Read("no/such.h5", nil))},
+	} {
+		if tt.err == nil || !strings.Contains(tt.err.Error(), tt.name) {
+			t.Errorf("error %v, want %q", tt.err, tt.name)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// FuzzRead: whatever the bytes, reading ends in datasets or an error, and takes no more memory than a few times the
+// file's length lets expect.
+func FuzzRead(f *testing.F) {
+	f.Add(small(f))
+	f.Add([]byte(signature))
+	for _, path := range []string{"data_hdf5_three_sets/x.h5", "net_weights_hdf5/w.caffemodel.h5", "solver_resume_hdf5/snap_iter_6.solverstate.h5"} {
+		if file, err := os.ReadFile("../../../shared/conformance/cases/" + path); err == nil {
+			f.Add(file)
+		}
+	}
+	f.Fuzz(func(t *testing.T, file []byte) {
+		path := filepath.Join(t.TempDir(), "x.h5")
+		if err := os.WriteFile(path, file, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_ = readAll(path)
+	})
+}
