@@ -237,3 +237,28 @@ func TestWindowErrors(t *testing.T) {
 		}
 	}
 }
+
+// FuzzWindowFile: any text is a list of windows or an error that names the file.
+func FuzzWindowFile(f *testing.F) {
+	f.Add([]byte(windowFile))
+	f.Add([]byte("# 0\na.png\n3 5 5\n1\n1 0.7 0 0 1 1\n"))
+	path := filepath.Join(f.TempDir(), "windows.txt")
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		s, err := OpenWindowList(&caffepb.WindowDataParameter{Source: &path, BatchSize: proto.Uint32(4)}, true, 1)
+		if err != nil {
+			if !strings.Contains(err.Error(), path) {
+				t.Errorf("the error does not name the file: %v", err)
+			}
+			return
+		}
+		var r Record
+		for range 8 {
+			if err := s.Next(&r); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
