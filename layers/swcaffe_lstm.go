@@ -51,19 +51,16 @@ func (l *packedLSTM) SetUp(bottom, _ []*blob.Blob) error {
 		return errors.New("bottom[0] must have at least 1 axis: steps x sequences")
 	}
 	l.k = bottom[0].CountFrom(1)
-	if err := l.addWeight(p.GetWeightFiller(), 4*l.d, l.k); err != nil {
-		return err
+	for _, w := range []struct {
+		filler *caffepb.FillerParameter
+		shape  []int
+	}{{p.GetWeightFiller(), []int{4 * l.d, l.k}}, {p.GetWeightFiller(), []int{4 * l.d, l.d}}, {p.GetBiasFiller(), []int{4 * l.d}}} {
+		if err := l.addWeight(w.filler, w.shape...); err != nil {
+			return err
+		}
 	}
 	// recurrent has the bias between the two matrices; Params puts it behind them.
-	var hidden Base
-	hidden.Device = l.Device
-	if err := hidden.addWeight(p.GetWeightFiller(), 4*l.d, l.d); err != nil {
-		return err
-	}
-	if err := l.addWeight(p.GetBiasFiller(), 4*l.d); err != nil {
-		return err
-	}
-	l.params = append(l.params, hidden.params...)
+	l.params[1], l.params[2] = l.params[2], l.params[1]
 	return nil
 }
 
