@@ -60,6 +60,10 @@ func (u *upgrader) warnIgnoredTransforms() {
 			m = l.ImageDataParam.ProtoReflect()
 		case "WindowData":
 			m = l.WindowDataParam.ProtoReflect()
+			if l.GetTransformParam() != nil && l.TransformParam.Scale != nil {
+				u.warn("%s: layer %q: scale is ignored in transform_param, where an old net's goes; WindowData takes it from window_data_param",
+					u.where(u.origin[i]), l.GetName())
+			}
 		default:
 			continue
 		}
