@@ -1,9 +1,12 @@
 package hdf5
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -68,6 +71,29 @@ func TestDamagedFilesAreErrors(t *testing.T) {
 	}
 }
 
+// TestHugeLengthsAreErrors writes a terabyte over whatever may be a length in a file: the reader must not make room for it.
+func TestHugeLengthsAreErrors(t *testing.T) {
+	whole := small(t)
+	path := filepath.Join(t.TempDir(), "huge.h5")
+	const much = 512 << 20
+	for at := 0; at+8 <= len(whole); at++ {
+		if testing.Short() && at%8 != 0 || bytes.Count(whole[max(0, at-8):at+8], []byte{0}) >= min(at, 8)+8 {
+			continue // nothing but zeros is near
+		}
+		bad := append([]byte(nil), whole...)
+		binary.LittleEndian.PutUint64(bad[at:], 1<<40)
+		if err := os.WriteFile(path, bad, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		err := readAll(path)
+		if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > much {
+			t.Errorf("at byte %d: %d bytes were allocated (error %v)", at, after.TotalAlloc-before.TotalAlloc, err)
+		}
+	}
+}
+
 func TestMissingDatasets(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.h5")
 	if err := os.WriteFile(path, small(t), 0o644); err != nil {
@@ -110,4 +136,39 @@ func FuzzRead(f *testing.F) {
 		}
 		_ = readAll(path)
 	})
+}
+
+func TestCheckHeaps(t *testing.T) {
+	dir := t.TempDir()
+	superblock := func(lengths byte) []byte { return append([]byte(signature), 0, 0, 0, 0, 0, 8, lengths, 0) }
+	heap := func(signature string, length uint64) []byte {
+		return binary.LittleEndian.AppendUint64([]byte(signature), length)
+	}
+	const block = 1 << 20
+	for name, tt := range map[string]struct {
+		file []byte
+		want string
+	}{
+		"none":                     {superblock(8), ""},
+		"as long as the file":      {append(superblock(8), heap("HEAP\x00\x00\x00\x00", 32)...), ""},
+		"longer":                   {append(superblock(8), heap("HEAP\x00\x00\x00\x00", 33)...), "a local heap of 33 bytes in a file of 32"},
+		"the second":               {append(append(superblock(8), heap("GCOL\x01\x00\x00\x00", 1)...), heap("GCOL\x01\x00\x00\x00", 1<<60)...), "global heap collection of 1152921504606846976 bytes"},
+		"over the end of a block":  {append(append(superblock(8), make([]byte, block-16-7)...), heap("HEAP\x00\x00\x00\x00", 1<<40)...), "local heap of 1099511627776"},
+		"cut off":                  {append(superblock(8), "HEAP\x00\x00\x00\x00\xff"...), ""},
+		"lengths of another width": {append(superblock(4), heap("HEAP\x00\x00\x00\x00", 1<<40)...), ""},
+	} {
+		path := filepath.Join(dir, "x.h5")
+		if err := os.WriteFile(path, tt.file, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = checkHeaps(f, int64(len(tt.file)))
+		f.Close()
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: error %v, want %q", name, err, tt.want)
+		}
+	}
 }
