@@ -27,6 +27,7 @@ type MemoryData struct {
 	data, labels []float32
 	at           int    // item at which the next batch begins
 	done         uint64 // items handed out
+	resumed      bool   // done comes from SetPosition, and nothing was handed out since
 	copies       [2]*kernel.Copy
 }
 
@@ -54,6 +55,7 @@ func (l *MemoryData) SetUp(_, top []*blob.Blob) error {
 
 // Feed sets the values to hand out from now on, in rounds: items x channels x height x width of data, and a label an
 // item. The number of items must be a multiple of the batch size. The slices are kept, not copied.
+// The first Feed of a resumed run is the last of the run before: what that had handed out already is passed over.
 func (l *MemoryData) Feed(data, labels []float32) error {
 	switch n := len(labels); {
 	case n == 0 || n%l.batch != 0:
@@ -61,7 +63,10 @@ func (l *MemoryData) Feed(data, labels []float32) error {
 	case len(data) != n*l.size:
 		return fmt.Errorf("layer %q: %d values for %d labels, which need %d", l.Param.GetName(), len(data), n, n*l.size)
 	}
-	l.data, l.labels, l.at, l.done = data, labels, 0, 0
+	if !l.resumed {
+		l.done = 0
+	}
+	l.data, l.labels, l.at = data, labels, int(l.done%uint64(len(labels)))
 	return nil
 }
 
@@ -86,6 +91,7 @@ func (l *MemoryData) Forward(_, top []*blob.Blob) error {
 	}
 	l.at = end % len(l.labels)
 	l.done += uint64(l.batch)
+	l.resumed = false
 	return nil
 }
 
@@ -95,9 +101,9 @@ func (l *MemoryData) Backward(_ []*blob.Blob, _ []bool, _ []*blob.Blob) error { 
 // Position implements Positioner.
 func (l *MemoryData) Position() uint64 { return l.done }
 
-// SetPosition implements Positioner; call it after Feed, with the values of the run that is resumed.
+// SetPosition implements Positioner, before Feed or after it.
 func (l *MemoryData) SetPosition(items uint64) error {
-	l.done = items
+	l.done, l.resumed = items, true
 	if n := uint64(len(l.labels)); n > 0 {
 		l.at = int(items % n)
 	}

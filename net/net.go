@@ -155,6 +155,16 @@ func (n *Net) Blob(name string) *blob.Blob {
 	return nil
 }
 
+// Params returns the weights of the layer with a name, nil where there is none or it has none.
+func (n *Net) Params(layer string) []*blob.Blob {
+	for _, d := range n.nodes {
+		if d.param.GetName() == layer {
+			return d.Params()
+		}
+	}
+	return nil
+}
+
 // BlobNames returns the names of all blobs in the order in which they are made.
 func (n *Net) BlobNames() []string { return n.names }
 

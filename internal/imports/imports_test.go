@@ -38,6 +38,7 @@ var allowed = []struct {
 	{"solver", []string{"proto/", "blob", "internal/simd", "internal/suggest", "data/", "cpe/", "layers/", "net"}},
 	{"internal/netdraw", []string{"proto/", "net"}},
 	{"modeltime", []string{"proto/", "blob", "data/", "cpe/", "layers/", "net"}},
+	{".", []string{"proto/", "cpe", "layers", "net", "solver"}},
 	{"cmd/", []string{""}},
 }
 
