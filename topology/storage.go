@@ -10,20 +10,12 @@ type Storage struct {
 	StripeBytes    float64 // length of a block
 }
 
-// Touched is the most arrays that have a part of a contiguous piece of a file: it begins anywhere in a block.
-func (s Storage) Touched(bytes float64) int {
-	if s.Arrays == 1 {
-		return 1
-	}
-	return min(s.Arrays, int(math.Ceil(bytes/s.StripeBytes))+1)
-}
-
-// ReadTime is what it takes when every one of nodes reads a contiguous piece of that many bytes from a random place ([SWC] V-B: with 32
-// arrays and blocks of 256 MB a batch of 192 MB lies on two at most, so that an array has 2N/32 readers). Pieces are spread
-// evenly over the arrays, so that a node waits for the slowest of: its piece from as few arrays as may hold it, the array's part of all
-// pieces, and its link of linkBytesPerSecond.
+// ReadTime is what it takes when each of N nodes reads a contiguous piece of n bytes from a random place of a file ([SWC] V-B: with 32
+// arrays and blocks of 256 MB a batch of 192 MB lies on two at most, so that an array has 2N/32 readers at most, not N). Pieces
+// are spread evenly over the A arrays of bandwidth b; a node waits for the slowest of its piece, from as few arrays as may hold
+// it, of the arrays, which serve all pieces, and of its link:
 //
-//	max(n / (t b), N n / (A b), n / link)    b of an array, A arrays, t = min(A, n/stripe + 1) touched, rounded down
+//	max(n / (b ceil(n/block)), N n / (A b), n / link)
 func (s Storage) ReadTime(nodes int, bytes, linkBytesPerSecond float64) VTime {
 	if bytes == 0 {
 		return 0
