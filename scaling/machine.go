@@ -41,6 +41,10 @@ func (m *Machine) ImageBytes() float64 {
 	return bytes
 }
 
+func (m *Machine) weightBytes() int64 {
+	return bytesPerValue * (m.size.Parameters + m.size.Statistics)
+}
+
 // Report is the machine model's account of an iteration.
 func (m *Machine) Report(batch int) (*modeltime.Report, error) {
 	if r, ok := m.reports[batch]; ok {

@@ -35,7 +35,9 @@ table and a curve. -plot draws speed-up, efficiency and communication share.`,
 		fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
 		fs.StringVar(&o.batches, "batch", "", "the number of images of an iteration, or a list (default: as the net says)")
 		fs.StringVar(&o.machine, "machine", "sw26010", "the modelled machine of each node: a `NAME` or a machine file")
-		fs.IntVar(&o.coreGroups, "core_groups", 0, "the number of a node's core groups that share the work (0: all)")
+		fs.IntVar(&o.coreGroups, "core_groups", 0, "the number of a node's core groups that share the work (0: all); where they share a memory, as on"+
+			" knl7250, the number of parts that the node is divided in, each with weights and data of its own")
+		fs.Float64Var(&o.dataMB, "data_mb", 0, "the data that every part of a divided node keeps in memory, in 2^20 bytes")
 		fs.StringVar(&o.cluster, "cluster", "taihulight", "a cluster's `NAME`, or a cluster file")
 		fs.StringVar(&o.nodeList, "nodes", "", "the numbers of nodes: a `LIST`, as 1,2,4,...,1024")
 		fs.StringVar(&o.mapping, "mapping", string(topology.Block), "how consecutive nodes are placed: block or round_robin")
@@ -57,13 +59,22 @@ type scaleOptions struct {
 
 	coreGroups, tau      int
 	bucketMB, imageBytes float64
+	dataMB               float64
 	state                stateFlags
 
 	nodes    []int
 	placing  topology.Mapping
 	spec     topology.Spec
 	node     cpe.Spec
-	modelled *scaling.Machine
+	modelled nodeModel
+}
+
+// nodeModel is the model of what one node computes.
+type nodeModel interface {
+	Batch() int // the net's own
+	ImageBytes() float64
+	Compute(batch int) (scaling.Compute, error)
+	Report(batch int) (*modeltime.Report, error)
 }
 
 // scaleReport is what -json writes.
@@ -136,6 +147,8 @@ func (o *scaleOptions) check() (err error) {
 		return fmt.Errorf("-tau %d: at least one iteration lies between two communications", o.tau)
 	case !(o.bucketMB >= 0 && o.bucketMB < 1e9):
 		return fmt.Errorf("-bucket_mb %g: must be a size, or 0", o.bucketMB)
+	case !(o.dataMB >= 0 && o.dataMB < 1e9):
+		return fmt.Errorf("-data_mb %g: must be a size, or 0", o.dataMB)
 	case !(o.imageBytes >= 0 && o.imageBytes < 1e15):
 		return fmt.Errorf("-image_bytes %g: must be a size, or 0", o.imageBytes)
 	}
@@ -162,10 +175,6 @@ func (o *scaleOptions) read(e *env) (err error) {
 	if o.node.Native() {
 		return fmt.Errorf("-machine %s is this computer, which is measured, not modelled; name a modelled one", o.machine)
 	}
-	flags := modelFlags{coreGroups: o.coreGroups}
-	if o.node, err = flags.spec(o.node, 0); err != nil {
-		return err
-	}
 	file, err := swproto.ReadNet(o.model)
 	if err != nil {
 		return err
@@ -174,12 +183,34 @@ func (o *scaleOptions) read(e *env) (err error) {
 		e.log.Warn(w)
 	}
 	state := &caffepb.NetState{Phase: caffepb.Phase_TRAIN.Enum(), Level: proto.Int32(int32(o.state.level)), Stage: o.state.stages()}
-	o.modelled, err = scaling.NewMachine(file, modeltime.Options{
+	err = o.divide(file, modeltime.Options{
 		Spec: o.node, Mode: cpe.CostOnly, State: swnet.MergeState(caffepb.Phase_TRAIN, file.Param.State, state),
 	})
 	if err == nil && o.imageBytes == 0 {
 		o.imageBytes = o.modelled.ImageBytes()
 	}
+	return err
+}
+
+// divide makes the model of a node: some of its core groups, or parts of it where they share their memory.
+func (o *scaleOptions) divide(file *swproto.Net, model modeltime.Options) (err error) {
+	if model.Spec.Memory.Shared && o.coreGroups > 0 {
+		parts, err := scaling.NewPartition(file, model, o.coreGroups, int64(o.dataMB*(1<<20)))
+		if err != nil {
+			return fmt.Errorf("-core_groups %d: %w", o.coreGroups, err)
+		}
+		o.modelled, o.node.CoreGroups = parts, o.coreGroups
+		return nil
+	}
+	if o.dataMB > 0 {
+		return fmt.Errorf("-data_mb %g is for nodes that are divided: -core_groups on a machine whose core groups share a memory", o.dataMB)
+	}
+	flags := modelFlags{coreGroups: o.coreGroups}
+	if o.node, err = flags.spec(o.node, 0); err != nil {
+		return err
+	}
+	model.Spec = o.node
+	o.modelled, err = scaling.NewMachine(file, model)
 	return err
 }
 

@@ -40,7 +40,7 @@ var allowed = []struct {
 	{"internal/netdraw", []string{"proto/", "net"}},
 	{"modeltime", []string{"proto/", "internal/suggest", "blob", "data/", "cpe/", "layers/", "net"}},
 	{"internal/modelplot", []string{"cpe/", "modeltime", "internal/figure"}},
-	{"scaling", []string{"proto/", "internal/suggest", "topology/", "modeltime"}},
+	{"scaling", []string{"proto/", "internal/suggest", "topology/", "cpe", "modeltime"}},
 	{"cmd/", []string{""}},
 }
 
