@@ -36,6 +36,7 @@ type Machine struct {
 	ledger Ledger
 	common []float32 // main memory that all core groups see
 
+	tracing bool // see StartTrace
 	workers workers
 	errs    []error
 }
@@ -53,6 +54,7 @@ func New(spec Spec, mode Mode) (*Machine, error) {
 	if (mode == Native) != spec.native {
 		return nil, fmt.Errorf("machine %q: only a machine that describes this computer runs natively, and it runs in no other way", spec.Name)
 	}
+	spec.DMA = spec.dmaOf(spec.CoreGroups) // for plans
 	m := &Machine{spec: spec, mode: mode, errs: make([]error, spec.CoreGroups)}
 	for i := range spec.CoreGroups {
 		m.groups = append(m.groups, newCoreGroup(m, i))
