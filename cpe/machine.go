@@ -53,6 +53,7 @@ func New(spec Spec, mode Mode) (*Machine, error) {
 	if (mode == Native) != spec.native {
 		return nil, fmt.Errorf("machine %q: only a machine that describes this computer runs natively, and it runs in no other way", spec.Name)
 	}
+	spec.DMA = spec.dmaOf(spec.CoreGroups) // for plans
 	m := &Machine{spec: spec, mode: mode, errs: make([]error, spec.CoreGroups)}
 	for i := range spec.CoreGroups {
 		m.groups = append(m.groups, newCoreGroup(m, i))
