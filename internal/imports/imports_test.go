@@ -25,6 +25,7 @@ var allowed = []struct {
 	{"proto/clusterpb", nil},
 	{"internal/suggest", nil},
 	{"internal/simd", nil},
+	{"internal/figure", nil},
 	{"internal/imports", nil},
 	{"proto", []string{"proto/", "internal/suggest"}},
 	{"blob", []string{"proto/"}},
@@ -37,7 +38,8 @@ var allowed = []struct {
 	{"net", []string{"proto/", "blob", "internal/simd", "internal/suggest", "data/", "cpe/", "layers/"}},
 	{"solver", []string{"proto/", "blob", "internal/simd", "internal/suggest", "data/", "cpe/", "layers/", "net"}},
 	{"internal/netdraw", []string{"proto/", "net"}},
-	{"modeltime", []string{"proto/", "blob", "data/", "cpe/", "layers/", "net"}},
+	{"modeltime", []string{"proto/", "internal/suggest", "blob", "data/", "cpe/", "layers/", "net"}},
+	{"internal/modelplot", []string{"cpe/", "modeltime", "internal/figure"}},
 	{"cmd/", []string{""}},
 }
 
