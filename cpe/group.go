@@ -153,7 +153,7 @@ func (g *CoreGroup) close() {
 // Repeat does work for every lo <= i < hi. The works must cost the same and end with Sync: where only costs count, one is done
 // and charged for all.
 func (g *CoreGroup) Repeat(lo, hi int, work func(i int) error) error {
-	if g.Values() {
+	if g.everyWork() {
 		return g.Steady(lo, hi, work)
 	}
 	if lo >= hi {
@@ -172,7 +172,7 @@ func (g *CoreGroup) Repeat(lo, hi int, work func(i int) error) error {
 // or leaves in LDM: where only costs count, works are done until two in a row have cost the same, and what the last did
 // is charged for all that remain.
 func (g *CoreGroup) Steady(lo, hi int, work func(i int) error) error {
-	if g.Values() {
+	if g.everyWork() {
 		for i := lo; i < hi; i++ {
 			if err := work(i); err != nil {
 				return err

@@ -36,6 +36,7 @@ type Machine struct {
 	ledger Ledger
 	common []float32 // main memory that all core groups see
 
+	tracing bool // see StartTrace
 	workers workers
 	errs    []error
 }

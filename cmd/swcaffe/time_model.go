@@ -20,11 +20,17 @@ import (
 type modelFlags struct {
 	batch, coreGroups       int
 	strategy, mode, without string
+
+	roofline, heatmap, layer, direction string
 }
 
 func (f *modelFlags) register(fs *flag.FlagSet) {
 	f.registerMachine(fs)
 	fs.StringVar(&f.mode, "mode", "cost", "modelled machines: cost (charge the plans) or functional (move values as well)")
+	fs.StringVar(&f.roofline, "roofline", "", "modelled machines: draw every layer under the machine's roof to `FILE`: .svg or .png")
+	fs.StringVar(&f.heatmap, "heatmap", "", "modelled machines: draw what each CPE uses in one pass through -layer to `FILE`: .svg or .png")
+	fs.StringVar(&f.layer, "layer", "", "the `NAME` of the layer that -heatmap looks at")
+	fs.StringVar(&f.direction, "direction", "forward", "the pass that -heatmap looks at: forward, weights or input (gradients)")
 }
 
 // registerMachine registers the flags of all commands that model machines.
@@ -48,6 +54,14 @@ func (f *modelFlags) given() string {
 		return "-mode"
 	case f.without != "":
 		return "-without"
+	case f.roofline != "":
+		return "-roofline"
+	case f.heatmap != "":
+		return "-heatmap"
+	case f.layer != "":
+		return "-layer"
+	case f.direction != "forward":
+		return "-direction"
 	}
 	return ""
 }
@@ -110,7 +124,11 @@ func timeModelled(e *env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase) er
 	default:
 		return fmt.Errorf("-mode %q: must be cost or functional", o.modelled.mode)
 	}
-	spec, err := o.modelled.spec(spec, o.device.engine)
+	pictures, err := o.modelled.pictures()
+	if err != nil {
+		return err
+	}
+	spec, err = o.modelled.spec(spec, o.device.engine)
 	if err != nil {
 		return err
 	}
@@ -118,13 +136,16 @@ func timeModelled(e *env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase) er
 	if err != nil {
 		return err
 	}
-	options.Mode, options.Seed = mode, uint64(max(0, o.device.seed))
+	options.Mode, options.Seed, options.Mesh = mode, uint64(max(0, o.device.seed)), pictures.mesh
 	r, err := modeltime.Run(file, options)
 	if err != nil {
 		return err
 	}
 	r.Model = o.model
 	printModelled(e.stdout, r)
+	if err := pictures.draw(e, r, spec); err != nil {
+		return err
+	}
 	if o.json == "" {
 		return nil
 	}

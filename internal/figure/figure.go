@@ -81,6 +81,24 @@ func New(title, x, y string) *plot.Plot {
 	return p
 }
 
+// Draw draws a plot. gonum's own axis labels ask for room as if logarithmic axes were linear, which leaves a gap at their ends.
+func Draw(p *plot.Plot, c draw.Canvas) {
+	x, y := p.X.Label, p.Y.Label
+	p.X.Label.Text, p.Y.Label.Text = "", ""
+	down, left := x.TextStyle.Height(x.Text)+vg.Points(5), y.TextStyle.Height(y.Text)+vg.Points(5)
+	inner := draw.Crop(c, left, 0, down, 0)
+	p.Draw(inner)
+	data := p.DataCanvas(inner)
+	middle := data.Center()
+	style := x.TextStyle
+	style.XAlign, style.YAlign = draw.XCenter, draw.YBottom
+	c.FillText(style, vg.Point{X: middle.X, Y: c.Min.Y}, x.Text)
+	style = y.TextStyle
+	style.XAlign, style.YAlign, style.Rotation = draw.XCenter, draw.YTop, math.Pi/2
+	c.FillText(style, vg.Point{X: c.Min.X, Y: middle.Y}, y.Text)
+	p.X.Label, p.Y.Label = x, y
+}
+
 // RoundTicks puts labels at multiples of 1, 2 or 5 times a power of ten, five to twelve of them.
 func RoundTicks(low, high float64) []plot.Tick {
 	power := math.Pow(10, math.Floor(math.Log10((high-low)/5)))
@@ -93,6 +111,23 @@ func RoundTicks(low, high float64) []plot.Tick {
 	var ticks []plot.Tick
 	for k := math.Ceil(low/step - 1e-9); k*step <= high+step*1e-9; k++ {
 		ticks = append(ticks, plot.Tick{Value: k * step, Label: Number(k*step + 0)})
+	}
+	return ticks
+}
+
+// LogTicks puts labels at powers of ten, and ticks without labels between them.
+func LogTicks(low, high float64) []plot.Tick {
+	var ticks []plot.Tick
+	for power := math.Pow(10, math.Floor(math.Log10(low))); power <= high; power *= 10 {
+		for k := 1.0; k < 10; k++ {
+			tick := plot.Tick{Value: k * power}
+			if k == 1 {
+				tick.Label = Number(power)
+			}
+			if tick.Value >= low && tick.Value <= high {
+				ticks = append(ticks, tick)
+			}
+		}
 	}
 	return ticks
 }

@@ -60,7 +60,7 @@ func beside(c draw.Canvas, p *plot.Plot, legend plot.Legend) {
 	legend.Top, legend.Padding = true, vg.Points(3)
 	legend.ThumbnailWidth = vg.Points(24)
 	width := legend.Rectangle(c).Size().X + margin
-	p.Draw(draw.Crop(c, margin, -width-margin, margin, -margin))
+	figure.Draw(p, draw.Crop(c, margin, -width-margin, margin, -margin))
 	legend.Draw(draw.Crop(c, c.Size().X-width, -margin, margin, -4*margin))
 }
 
