@@ -21,7 +21,7 @@ func TestMesh(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, st := range []kernel.Strategy{kernel.Explicit, kernel.Implicit} {
+		for _, st := range []kernel.Strategy{kernel.Explicit, kernel.Implicit, kernel.Winograd2, kernel.Winograd4} {
 			o := options(t)
 			o.Spec, o.Strategy, o.Batch = spec, st, 8
 			plain := run(t, small, o)
