@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/figure"
 	"github.com/swcaffe/swcaffe/modeltime"
 )
 
@@ -56,6 +57,21 @@ func TestDots(t *testing.T) {
 	}
 	if names := kinds(dots); !slices.Equal(names, []string{"Convolution", "ReLU"}) {
 		t.Errorf("kinds %v", names)
+	}
+}
+
+// TestLongest: equal layers share a name; passes that only lie close do not.
+func TestLongest(t *testing.T) {
+	dots := []dot{
+		{"a input", "Convolution", 2, 10, 100, 9}, {"b input", "Convolution", 2, 10.1, 101, 8}, {"b weights", "Convolution", 1, 10, 100, 7},
+		{"c input", "Convolution", 2, 10, 120, 6}, {"d input", "Convolution", 2, 10, 99, 5},
+	}
+	var names []string
+	for _, n := range longest(dots, make([]figure.Label, len(dots))) {
+		names = append(names, n.Text)
+	}
+	if want := []string{"a input (3 alike)", "b weights", "c input"}; !slices.Equal(names, want) {
+		t.Errorf("names %q, want %q", names, want)
 	}
 }
 

@@ -158,13 +158,31 @@ func radius(share float64) vg.Length {
 	return vg.Points(max(least, most*math.Sqrt(share)))
 }
 
-// longest names the passes that take the most time; dots and their places are in that order.
+// longest names the passes that take the most time; dots and their places are in that order. Passes of the same kind at the same
+// place, as equal layers have, share a name.
 func longest(dots []dot, places []figure.Label) []figure.Label {
-	const most = 10
+	const most, alike = 10, 0.02
 	var names []figure.Label
-	for i, d := range dots[:min(most, len(dots))] {
+	var named []int
+	shared := map[int]int{}
+	near := func(a, b float64) bool { return math.Abs(a-b) <= alike*b }
+	for i, d := range dots {
+		k := slices.IndexFunc(named, func(k int) bool {
+			return dots[k].pass == d.pass && near(d.intensity, dots[k].intensity) && near(d.gflops, dots[k].gflops)
+		})
+		switch {
+		case k >= 0:
+			shared[k]++
+		case len(named) < most:
+			named = append(named, i)
+		}
+	}
+	for k, i := range named {
 		name := places[i]
-		name.Text = d.name
+		name.Text = dots[i].name
+		if n := shared[k]; n > 0 {
+			name.Text += fmt.Sprintf(" (%d alike)", n+1)
+		}
 		names = append(names, name)
 	}
 	return names
