@@ -16,12 +16,16 @@ func direction(l *Layer, d kernel.Direction) *Direction {
 // TestMesh: what the CPEs use adds up to what their layer is charged, in every pass of every layer, strategy and mode, and
 // looking at them changes no figure.
 func TestMesh(t *testing.T) {
+	strategies := []kernel.Strategy{kernel.Explicit, kernel.Implicit, kernel.Winograd2, kernel.Winograd4}
+	if testing.Short() {
+		strategies = strategies[:1]
+	}
 	for _, machine := range []string{"sw26010", "k40m"} {
 		spec, err := cpe.Load(machine)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, st := range []kernel.Strategy{kernel.Explicit, kernel.Implicit, kernel.Winograd2, kernel.Winograd4} {
+		for _, st := range strategies {
 			o := options(t)
 			o.Spec, o.Strategy, o.Batch = spec, st, 8
 			plain := run(t, small, o)

@@ -41,17 +41,21 @@ func Format(path string) (string, error) {
 	return format, nil
 }
 
-// Render returns a picture of width x height pixels in a format.
+// Render returns a picture of width x height pixels in a format. SVG names fonts of the same widths for viewers without ours.
 func Render(format string, width, height int, paint func(c draw.Canvas)) ([]byte, error) {
 	w, h := Pixels(width), Pixels(height)
 	canvas := vg.CanvasWriterTo(vgsvg.New(w, h))
 	if format == "png" {
 		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(DPI))}
 	}
-	paint(draw.New(canvas))
+	c := draw.New(canvas)
+	c.FillPolygon(color.White, []vg.Point{{}, {X: w}, {X: w, Y: h}, {Y: h}})
+	paint(c)
 	var b bytes.Buffer
-	_, err := canvas.WriteTo(&b)
-	return b.Bytes(), err
+	if _, err := canvas.WriteTo(&b); err != nil || format == "png" {
+		return b.Bytes(), err
+	}
+	return bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;")), nil
 }
 
 // Style is a text style in a plot's font.

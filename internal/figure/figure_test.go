@@ -117,6 +117,9 @@ func TestLogarithmicAxes(t *testing.T) {
 			t.Errorf("the picture does not say %q", words)
 		}
 	}
+	if !strings.Contains(string(svg), "font-family:Liberation Sans,Arial,") {
+		t.Error("there is one font only")
+	}
 	if p.X.Label.Text == "" || p.Y.Label.Text == "" {
 		t.Error("drawing has changed the plot")
 	}
