@@ -23,9 +23,18 @@ type batchLayer struct {
 	copies  [2]*kernel.Copy // CPE path: data, labels
 }
 
-// open starts a prefetcher; the source is closed if that fails.
+// open starts a prefetcher for the worker's share of the batches; the source is closed if that fails.
 func (l *batchLayer) open(top []*blob.Blob, c data.Config) error {
-	var err error
+	window, err := l.Device.Share.Window(c.BatchSize)
+	if err != nil {
+		return errors.Join(err, c.Source.Close())
+	}
+	if s, ok := c.Source.(interface{ Len() int }); ok {
+		if err := l.Device.Share.checkItems("the source", s.Len()); err != nil {
+			return errors.Join(err, c.Source.Close())
+		}
+	}
+	c.BatchSize, c.First, c.Stride = window.Count, window.First, window.Stride
 	if l.batches, err = data.NewPrefetcher(c); err != nil {
 		return errors.Join(err, c.Source.Close())
 	}
