@@ -19,6 +19,7 @@ type DataWaiter interface {
 type batchLayer struct {
 	Base
 	batches *data.Prefetcher
+	window  Window
 	shape   [4]int
 	copies  [2]*kernel.Copy // CPE path: data, labels
 }
@@ -34,6 +35,7 @@ func (l *batchLayer) open(top []*blob.Blob, c data.Config) error {
 			return errors.Join(err, c.Source.Close())
 		}
 	}
+	l.window = window
 	c.BatchSize, c.First, c.Stride = window.Count, window.First, window.Stride
 	if l.batches, err = data.NewPrefetcher(c); err != nil {
 		return errors.Join(err, c.Source.Close())
@@ -128,6 +130,9 @@ func (l *batchLayer) SetPosition(items uint64) error {
 	l.batches.SetPosition(items)
 	return nil
 }
+
+// Window implements Sharer.
+func (l *batchLayer) Window() Window { return l.window }
 
 // DataWait implements DataWaiter.
 func (l *batchLayer) DataWait() time.Duration { return l.batches.Waited() }

@@ -89,6 +89,9 @@ func (l *hdf5Data) Forward(_, top []*blob.Blob) error {
 
 func (l *hdf5Data) Backward(_ []*blob.Blob, _ []bool, _ []*blob.Blob) error { return nil }
 
+// Window implements Sharer.
+func (l *hdf5Data) Window() Window { return l.window }
+
 // Position returns the number of rows handed out, to all workers.
 func (l *hdf5Data) Position() uint64 { return l.rows.Position() }
 

@@ -97,8 +97,8 @@ type dummyData struct {
 	fillers []*caffepb.FillerParameter // one a top
 	refill  []bool
 	filled  bool
-	windows []Window    // the worker's part of each top
-	rounds  []blob.Blob // what all workers get together, where there are several
+	windows []Window     // the worker's part of each top
+	rounds  []*blob.Blob // what all workers get together, where there are several
 }
 
 func (l *dummyData) SetUp(_, top []*blob.Blob) error {
@@ -128,7 +128,7 @@ func (l *dummyData) SetUp(_, top []*blob.Blob) error {
 // share gives a top the shape of the worker's part.
 func (l *dummyData) share(t *blob.Blob, shape []int) error {
 	t.Reshape(shape...)
-	if l.Device.Share.Ranks <= 1 {
+	if l.Device.Share.alone() {
 		return nil
 	}
 	if len(shape) == 0 {
@@ -140,7 +140,7 @@ func (l *dummyData) share(t *blob.Blob, shape []int) error {
 	}
 	round := blob.New(append([]int{w.Stride}, shape[1:]...)...)
 	t.Reshape(append([]int{w.Count}, shape[1:]...)...)
-	l.windows, l.rounds = append(l.windows, w), append(l.rounds, *round)
+	l.windows, l.rounds = append(l.windows, w), append(l.rounds, round)
 	return nil
 }
 
@@ -182,12 +182,20 @@ func (l *dummyData) Forward(_, top []*blob.Blob) error {
 	return nil
 }
 
+// Window implements Sharer; it is that of the first top.
+func (l *dummyData) Window() Window {
+	if len(l.windows) == 0 {
+		return Window{}
+	}
+	return l.windows[0]
+}
+
 // fill gives a top its values: the worker's part of those that one worker alone would get.
 func (l *dummyData) fill(i int, t *blob.Blob) error {
 	if len(l.rounds) == 0 {
 		return Fill(t, l.fillers[i], l.Device.Random)
 	}
-	round, w := &l.rounds[i], l.windows[i]
+	round, w := l.rounds[i], l.windows[i]
 	if err := Fill(round, l.fillers[i], l.Device.Random); err != nil {
 		return err
 	}

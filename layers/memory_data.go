@@ -105,6 +105,9 @@ func (l *MemoryData) Forward(_, top []*blob.Blob) error {
 // Backward does nothing: data has no gradient.
 func (l *MemoryData) Backward(_ []*blob.Blob, _ []bool, _ []*blob.Blob) error { return nil }
 
+// Window implements Sharer.
+func (l *MemoryData) Window() Window { return l.window }
+
 // Position implements Positioner.
 func (l *MemoryData) Position() uint64 { return l.done }
 

@@ -15,13 +15,16 @@ func (v *Solver) Solve() error {
 	if err := v.Step(maxIter - v.iter); err != nil {
 		return err
 	}
-	if v.param.GetSnapshotAfterTrain() && (v.param.GetSnapshot() == 0 || v.iter%int(v.param.GetSnapshot()) != 0) {
+	if v.team.rank() == 0 && v.param.GetSnapshotAfterTrain() && (v.param.GetSnapshot() == 0 || v.iter%int(v.param.GetSnapshot()) != 0) {
 		if err := v.Snapshot(); err != nil {
 			return err
 		}
 	}
 	if v.stopped {
 		v.log.Info("Optimization stopped early.")
+		return nil
+	}
+	if v.team.rank() > 0 {
 		return nil
 	}
 	if d := int(v.param.GetDisplay()); d > 0 && v.iter%d == 0 {
@@ -47,6 +50,10 @@ func (v *Solver) failed(err error) error { return fmt.Errorf("iteration %d: %w",
 // Step does n iterations.
 func (v *Solver) Step(n int) error {
 	first := v.iter
+	if err := v.strategy.start(); err != nil {
+		return err
+	}
+	v.group.levelStatistics()
 	v.losses = lossWindow{}
 	v.speed = speedometer{since: v.opt.Now(), iteration: v.iter, waited: dataWait(v.net)}
 	for end := v.iter + n; v.iter < end; {
@@ -54,7 +61,7 @@ func (v *Solver) Step(n int) error {
 			if err := v.testAll(); err != nil {
 				return err
 			}
-			if v.stopped {
+			if v.team == nil && v.stopped {
 				return nil
 			}
 			if v.iter == first {
@@ -65,7 +72,7 @@ func (v *Solver) Step(n int) error {
 			return err
 		}
 		v.iter++
-		action := v.opt.Action()
+		action := v.strategy.action()
 		if s := int(v.param.GetSnapshot()); s > 0 && v.iter%s == 0 || action == Snapshot {
 			if err := v.Snapshot(); err != nil {
 				return err
@@ -84,38 +91,66 @@ func (v *Solver) iterate() error {
 	v.net.ClearParamDiffs()
 	display := v.param.GetDisplay() > 0 && v.iter%int(v.param.GetDisplay()) == 0
 	v.net.SetDebugInfo(display && v.param.GetDebugInfo())
-	var loss float64
-	passes := max(1, int(v.param.GetIterSize()))
-	for range passes {
-		l, err := v.net.ForwardBackward()
-		if err != nil {
-			return v.failed(err)
-		}
-		if math.IsNaN(l) || math.IsInf(l, 0) {
-			return v.diverged(l)
-		}
-		loss += l
+	loss, err := v.passes()
+	if err != nil {
+		return v.failed(err)
 	}
-	smoothed := v.losses.add(loss/float64(passes), v.window())
+	if loss, err = v.strategy.combine(loss); err != nil {
+		return err
+	}
+	smoothed := v.losses.add(loss, v.window())
 	if display {
 		v.displayLoss(smoothed)
 	}
-	return v.applyUpdate(display)
+	rate, err := v.applyUpdate(display)
+	if err != nil {
+		return err
+	}
+	return v.strategy.updated(rate)
+}
+
+// passes does iter_size forward and backward passes and returns their mean loss.
+func (v *Solver) passes() (float64, error) {
+	var loss float64
+	passes := max(1, int(v.param.GetIterSize()))
+	for i := range passes {
+		var done func(int)
+		if i == passes-1 {
+			done = v.layerDone
+		}
+		l, err := v.group.forwardBackward(done)
+		if err != nil {
+			return 0, err
+		}
+		loss += l
+		if !finite(l) {
+			break
+		}
+	}
+	return loss / float64(passes), nil
+}
+
+// checkLoss returns an error for a loss that is no number.
+func (v *Solver) checkLoss(loss float64) error {
+	if finite(loss) {
+		return nil
+	}
+	return v.diverged(loss)
 }
 
 // diverged explains a loss that is no number.
 func (v *Solver) diverged(loss float64) error {
-	where := v.net.FirstNonFinite()
+	where := v.group.nonFinite()
 	if where == "" {
 		where = "all blobs are finite, their weighted sum is not"
 	}
 	return fmt.Errorf("iteration %d: loss = %s; it first appeared in %s; a smaller base_lr or clip_gradients may help", v.iter, format(loss), where)
 }
 
-// applyUpdate moves the weights along the gradients that the last passes left.
-func (v *Solver) applyUpdate(display bool) error {
+// applyUpdate moves the weights along the gradients that the last passes left. It returns the learning rate.
+func (v *Solver) applyUpdate(display bool) (float64, error) {
 	if len(v.net.Learnable()) == 0 {
-		return nil
+		return 0, nil
 	}
 	if step := nextStep(v.param, v.iter, v.step); step != v.step {
 		v.step = step
@@ -123,7 +158,7 @@ func (v *Solver) applyUpdate(display bool) error {
 	}
 	r := rate(v.param, v.iter, v.step)
 	if math.IsNaN(r) {
-		return v.failed(errors.New("the learning rate is not a number: check gamma, power and max_iter"))
+		return 0, v.failed(errors.New("the learning rate is not a number: check gamma, power and max_iter"))
 	}
 	if display {
 		v.log.Infof("Iteration %d, lr = %s", v.iter, format(r))
@@ -137,10 +172,13 @@ func (v *Solver) applyUpdate(display bool) error {
 		v.log.Infof("Gradient clipping: scaling down gradients (L2 norm %s > %s) by scale factor %s", format(norm), format(float64(limit)), format(float64(clip)))
 	}
 	if err := v.update.apply(v.iter, r, clip); err != nil {
-		return v.failed(err)
+		return 0, v.failed(err)
 	}
 	if display && v.param.GetDebugInfo() {
 		v.net.UpdateDebug()
 	}
-	return nil
+	return r, nil
 }
+
+// layerDone is nil where nobody asks, so that a worker that is alone is not asked either.
+func (v *Solver) layerDone(layer int) { v.strategy.layerDone(layer) }
