@@ -40,6 +40,14 @@ func (t *Team) compare(row []float32) (rank, place int, differs bool, err error)
 	return 0, 0, false, nil
 }
 
+// meet returns an error unless all workers have the same solver, net, weights and histories.
+func (t *Team) meet(v *Solver) error {
+	if err := t.compareNets(v); err != nil {
+		return err
+	}
+	return t.compareWeights(v)
+}
+
 // compareNets returns an error unless all workers have the same solver and training net. Where data comes from may differ.
 func (t *Team) compareNets(v *Solver) error {
 	layers := v.net.NumLayers()
@@ -113,4 +121,18 @@ func (t *Team) compareWeights(v *Solver) error {
 	}
 	w := v.update.weights[place-1].weight
 	return v.failed(fmt.Errorf("the weights or histories of rank %d differ from rank 0's: layer %q, param %d", rank, w.Layer, w.Index))
+}
+
+// compareCentre returns an error unless all workers have the same copy of the centre.
+func (t *Team) compareCentre(v *Solver, state []float32) error {
+	var row []float32
+	for _, w := range v.group.pack.weights {
+		row = append(row, checksum(state[w.lo:w.hi]))
+	}
+	rank, place, differs, err := t.compare(row)
+	if differs {
+		w := v.group.pack.weights[place]
+		return v.failed(fmt.Errorf("the centre of rank %d differs from rank 0's: layer %q, param %d", rank, w.Layer, w.Index))
+	}
+	return err
 }

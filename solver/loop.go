@@ -47,13 +47,17 @@ func (v *Solver) window() int { return max(1, int(v.param.GetAverageLoss())) }
 
 func (v *Solver) failed(err error) error { return fmt.Errorf("iteration %d: %w", v.iter, err) }
 
-// Step does n iterations.
+// Step does n iterations. All workers of a team call it with the same n.
 func (v *Solver) Step(n int) error {
-	first := v.iter
 	if err := v.strategy.start(); err != nil {
 		return err
 	}
 	v.group.levelStatistics()
+	return v.strategy.finish(v.steps(n))
+}
+
+func (v *Solver) steps(n int) error {
+	first := v.iter
 	v.losses = lossWindow{}
 	v.speed = speedometer{since: v.opt.Now(), iteration: v.iter, waited: dataWait(v.net)}
 	for end := v.iter + n; v.iter < end; {
@@ -68,11 +72,11 @@ func (v *Solver) Step(n int) error {
 				v.speed.since = v.opt.Now()
 			}
 		}
-		if err := v.iterate(); err != nil {
+		action, err := v.iterate()
+		if err != nil {
 			return err
 		}
 		v.iter++
-		action := v.strategy.action()
 		if s := int(v.param.GetSnapshot()); s > 0 && v.iter%s == 0 || action == Snapshot {
 			if err := v.Snapshot(); err != nil {
 				return err
@@ -86,17 +90,23 @@ func (v *Solver) Step(n int) error {
 	return nil
 }
 
-// iterate does one iteration: iter_size forward and backward passes, the lines of the log, the update.
-func (v *Solver) iterate() error {
+// iterate does one iteration: iter_size forward and backward passes, the lines of the log, the update. It returns what is to be
+// done after it.
+func (v *Solver) iterate() (Action, error) {
+	if v.overlap != nil {
+		if err := v.overlap.begin(); err != nil {
+			return None, err
+		}
+	}
 	v.net.ClearParamDiffs()
 	display := v.param.GetDisplay() > 0 && v.iter%int(v.param.GetDisplay()) == 0
 	v.net.SetDebugInfo(display && v.param.GetDebugInfo())
 	loss, err := v.passes()
 	if err != nil {
-		return v.failed(err)
+		return None, v.failed(err)
 	}
 	if loss, err = v.strategy.combine(loss); err != nil {
-		return err
+		return None, err
 	}
 	smoothed := v.losses.add(loss, v.window())
 	if display {
@@ -104,7 +114,7 @@ func (v *Solver) iterate() error {
 	}
 	rate, err := v.applyUpdate(display)
 	if err != nil {
-		return err
+		return None, err
 	}
 	return v.strategy.updated(rate)
 }
@@ -115,8 +125,8 @@ func (v *Solver) passes() (float64, error) {
 	passes := max(1, int(v.param.GetIterSize()))
 	for i := range passes {
 		var done func(int)
-		if i == passes-1 {
-			done = v.layerDone
+		if i == passes-1 && v.overlap != nil {
+			done = v.overlap.layerDone
 		}
 		l, err := v.group.forwardBackward(done)
 		if err != nil {
@@ -180,5 +190,10 @@ func (v *Solver) applyUpdate(display bool) (float64, error) {
 	return r, nil
 }
 
-// layerDone is nil where nobody asks, so that a worker that is alone is not asked either.
-func (v *Solver) layerDone(layer int) { v.strategy.layerDone(layer) }
+// exchanges reports whether workers that communicate every tau iterations do so in this one.
+func (v *Solver) exchanges() bool { return (v.iter+1)%v.team.Tau == 0 }
+
+// learningRate is that of the current iteration.
+func (v *Solver) learningRate() float64 {
+	return rate(v.param, v.iter, nextStep(v.param, v.iter, v.step))
+}

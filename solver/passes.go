@@ -81,6 +81,9 @@ func shareWeights(n, first *swnet.Net) {
 
 // part returns which part of a step's items a net takes: those of all workers if they split batches, else those of one worker.
 func part(n *swnet.Net, share layers.Share) (float32, error) {
+	if share.Ranks <= 1 && share.Groups <= 1 {
+		return 1, nil
+	}
 	found, where := float32(0), ""
 	for i := range n.NumLayers() {
 		s, ok := n.Layer(i).(layers.Sharer)
@@ -196,4 +199,23 @@ func (g *group) nonFinite() string {
 		}
 	}
 	return where
+}
+
+// stateSize is the length of a state: the packed weights and, behind them, the statistics.
+func (g *group) stateSize() int { return len(g.pack.data) + g.pack.count }
+
+// state copies the worker's state to dst.
+func (g *group) state(dst []float32) { g.pack.gather(dst[copy(dst, g.pack.data):], 1) }
+
+// setState gives the worker a state.
+func (g *group) setState(src []float32) { g.spread(src[copy(g.pack.data, src):]) }
+
+// lend calls f while the net has another state.
+func (g *group) lend(state []float32, f func() error) error {
+	mine := make([]float32, g.stateSize())
+	g.state(mine)
+	g.setState(state)
+	err := f()
+	g.setState(mine)
+	return err
 }

@@ -59,7 +59,8 @@ type Solver struct {
 	team     *Team
 	group    group
 	strategy strategy
-	pending  Action // asked for while testing
+	overlap  overlapping // the strategy, if it is one
+	pending  Action      // asked for while testing
 
 	iter, step int
 	losses     lossWindow
@@ -103,8 +104,12 @@ func New(s *swproto.Solver, opt Options) (*Solver, error) {
 			return nil, fmt.Errorf("%s: %w", s.Path, err)
 		}
 	}
-	v.strategy = v.newStrategy()
 	var err error
+	if v.strategy, err = v.newStrategy(); err != nil {
+		v.Close()
+		return nil, fmt.Errorf("%s: %w", s.Path, err)
+	}
+	v.overlap, _ = v.strategy.(overlapping)
 	if v.update, err = newUpdater(s.Param, v.net, v.device); err != nil {
 		v.Close()
 		return nil, fmt.Errorf("%s: %w", s.Path, err)
@@ -210,9 +215,6 @@ func (v *Solver) Param() *caffepb.SolverParameter { return v.param }
 // Close stops the nets' prefetchers and closes their files.
 func (v *Solver) Close() error {
 	var errs []error
-	if v.strategy != nil {
-		v.strategy.close()
-	}
 	if v.net != nil {
 		errs = append(errs, v.net.Close())
 	}

@@ -9,31 +9,62 @@ import (
 
 // strategy is how workers train together. The solver calls it at the points of an iteration.
 type strategy interface {
-	// start is called before the first iteration, when weights, histories and the iteration's number are as they will be.
+	// start is called before a run of iterations, when weights, histories and the iteration's number are as they will be.
 	start() error
-	// layerDone is told in the last backward pass of an iteration, after each layer, that the gradients of its weights are complete.
-	layerDone(layer int)
 	// combine is called between the backward pass and the update. It returns the loss to log.
 	combine(loss float64) (float64, error)
-	// updated is called after the update, which used a learning rate.
-	updated(rate float64) error
-	// action returns what the workers have agreed to do after the iteration.
-	action() Action
+	// updated is called after the update, which used a learning rate. It returns what the workers have agreed to do.
+	updated(rate float64) (Action, error)
 	// shown calls f while the net has the weights to test and to store.
 	shown(f func() error) error
-	close()
+	// finish is called after a run of iterations; err is why it ended early, or nil.
+	finish(err error) error
+}
+
+// overlapping is implemented by strategies that communicate while the passes of an iteration are under way.
+type overlapping interface {
+	// begin is called before the first pass.
+	begin() error
+	// layerDone is told in the last backward pass, after each layer, that the gradients of its weights are complete.
+	layerDone(layer int)
 }
 
 // Sync is the strategy whose workers split each batch and add up their gradients before every update.
 const Sync = "sync"
 
+// family lists the strategies and what makes them, in the order of [SC17] (Y. You, A. Buluc, J. Demmel, "Scaling deep learning on
+// GPU and Knights Landing clusters", 2017), which defines all but the first and the last.
+var family = []struct {
+	name string
+	make func(v *Solver) strategy
+}{
+	{Sync, func(v *Solver) strategy { return newSyncSGD(v) }},
+	{"easgd", centredBy(centreKind{order: inTurn, rule: elastic})},
+	{"async_sgd", centredBy(centreKind{order: firstCome, rule: descend})},
+	{"async_msgd", centredBy(centreKind{order: firstCome, rule: descend, centreMomentum: true})},
+	{"hogwild_sgd", centredBy(centreKind{order: unlocked, rule: descend})},
+	{"async_easgd", centredBy(centreKind{order: firstCome, rule: elastic})},
+	{"async_measgd", centredBy(centreKind{order: firstCome, rule: elastic, workerMomentum: true})},
+	{"hogwild_easgd", centredBy(centreKind{order: unlocked, rule: elastic})},
+	{"sync_easgd1", syncElasticBy(syncElasticKind{tree: true, apart: true})},
+	{"sync_easgd2", syncElasticBy(syncElasticKind{tree: true})},
+	{"sync_easgd3", syncElasticBy(syncElasticKind{tree: true, overlapped: true})},
+	{"decentralised_easgd", syncElasticBy(syncElasticKind{overlapped: true})},
+}
+
 // Strategies lists the names that a Team's Strategy may have.
-func Strategies() []string { return []string{Sync} }
+func Strategies() []string {
+	var names []string
+	for _, f := range family {
+		names = append(names, f.name)
+	}
+	return names
+}
 
 // CheckStrategy returns an error for a name that is none of Strategies.
 func CheckStrategy(name string) error {
-	for _, known := range Strategies() {
-		if name == known {
+	for _, f := range family {
+		if name == f.name {
 			return nil
 		}
 	}
@@ -41,11 +72,19 @@ func CheckStrategy(name string) error {
 }
 
 // newStrategy makes the strategy of the worker's team.
-func (v *Solver) newStrategy() strategy {
+func (v *Solver) newStrategy() (strategy, error) {
 	if v.team == nil {
-		return alone{v}
+		return alone{v}, nil
 	}
-	return newSyncSGD(v)
+	if err := v.team.check(v.param); err != nil {
+		return nil, err
+	}
+	for _, f := range family {
+		if f.name == v.team.Strategy {
+			return f.make(v), nil
+		}
+	}
+	return nil, CheckStrategy(v.team.Strategy)
 }
 
 // alone is the strategy of a worker that has no team.
@@ -53,17 +92,13 @@ type alone struct{ v *Solver }
 
 func (a alone) start() error { return nil }
 
-func (a alone) layerDone(int) {}
-
 func (a alone) combine(loss float64) (float64, error) { return loss, a.v.checkLoss(loss) }
 
-func (a alone) updated(float64) error { return nil }
-
-func (a alone) action() Action { return a.v.opt.Action() }
+func (a alone) updated(float64) (Action, error) { return a.v.opt.Action(), nil }
 
 func (a alone) shown(f func() error) error { return f() }
 
-func (a alone) close() {}
+func (a alone) finish(err error) error { return err }
 
 // finite reports whether a loss is a number.
 func finite(loss float64) bool { return !math.IsNaN(loss) && !math.IsInf(loss, 0) }

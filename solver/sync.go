@@ -40,16 +40,12 @@ func newSyncSGD(v *Solver) *syncSGD {
 
 // start compares the workers' nets and states, and cuts the message into buckets.
 func (s *syncSGD) start() error {
-	if err := s.team.compareNets(s.v); err != nil {
+	if err := s.team.meet(s.v); err != nil {
 		return err
 	}
-	if err := s.team.compareWeights(s.v); err != nil {
-		return err
+	if s.buckets == nil {
+		s.cut()
 	}
-	if s.buckets != nil {
-		return nil
-	}
-	s.cut()
 	if len(s.buckets) > 1 {
 		s.queue, s.summed = make(chan int, len(s.buckets)), make(chan error, 1)
 		go s.sum()
@@ -74,8 +70,10 @@ func (s *syncSGD) cut() {
 const bytesPerValue = 4
 
 func (s *syncSGD) add(lo, hi, layer int) {
-	s.buckets = append(s.buckets, bucket{values: s.v.group.pack.message[lo:hi], layer: layer, sum: s.team.NewReducer(hi - lo)})
+	s.buckets = append(s.buckets, bucket{values: s.v.group.pack.message[lo:hi], layer: layer, sum: s.team.NewReducer(hi-lo, false)})
 }
+
+func (s *syncSGD) begin() error { return nil }
 
 // sum is the goroutine that sums buckets while Backward goes on. It alone uses the transport meanwhile.
 func (s *syncSGD) sum() {
@@ -100,7 +98,7 @@ func (s *syncSGD) layerDone(layer int) {
 // combine sums what is left and reads the head.
 func (s *syncSGD) combine(loss float64) (float64, error) {
 	s.fillHead(loss)
-	if err := s.finish(); err != nil {
+	if err := s.settle(); err != nil {
 		return 0, err
 	}
 	p := s.v.group.pack
@@ -137,8 +135,8 @@ func (s *syncSGD) fillHead(loss float64) {
 	}
 }
 
-// finish sums the buckets that are not under way and waits for those that are.
-func (s *syncSGD) finish() error {
+// settle sums the buckets that are not under way and waits for those that are.
+func (s *syncSGD) settle() error {
 	if s.queue == nil {
 		return s.buckets[0].sum.Run(s.buckets[0].values)
 	}
@@ -150,20 +148,19 @@ func (s *syncSGD) finish() error {
 }
 
 // updated compares the weights now and then.
-func (s *syncSGD) updated(float64) error {
-	if every := s.team.CheckEvery; every > 0 && (s.v.iter+1)%every == 0 {
-		return s.team.compareWeights(s.v)
+func (s *syncSGD) updated(float64) (Action, error) {
+	if s.team.checks(s.v.iter) {
+		return s.agreed, s.team.compareWeights(s.v)
 	}
-	return nil
+	return s.agreed, nil
 }
-
-func (s *syncSGD) action() Action { return s.agreed }
 
 func (s *syncSGD) shown(f func() error) error { return f() }
 
-func (s *syncSGD) close() {
+func (s *syncSGD) finish(err error) error {
 	if s.queue != nil {
 		close(s.queue)
-		s.queue = nil
+		s.queue, s.next = nil, 0
 	}
+	return err
 }

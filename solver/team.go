@@ -3,6 +3,8 @@ package solver
 import (
 	"errors"
 	"fmt"
+
+	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
 // Transport is a worker's way to the others. Calls block; both sides name the same length. Package topology has some.
@@ -21,10 +23,15 @@ type Reducer interface {
 // Team is a worker's place among those that train together.
 type Team struct {
 	Transport Transport
-	// NewReducer prepares the all-reduce of arrays of n values.
-	NewReducer func(n int) Reducer
+	// NewReducer prepares the all-reduce of arrays of n values: the team's, or one over a tree to the first worker and back.
+	NewReducer func(n int, tree bool) Reducer
 	// Strategy is one of Strategies.
 	Strategy string
+	// Tau is after how many iterations the workers of strategies other than sync communicate; 0: 1.
+	Tau int
+	// Rho is the strength of the elastic force of EASGD; 0: so that eta rho is 0.9/P at base_lr, as S. Zhang, A. Choromanska and
+	// Y. LeCun ("Deep learning with elastic averaging SGD", 2015) choose it.
+	Rho float64
 	// BucketBytes, if positive, cuts the gradients into buckets of at least that size, which are summed while Backward goes on.
 	BucketBytes int
 	// CheckEvery is after how many iterations the workers compare their weights; 0: never.
@@ -55,6 +62,30 @@ func (t *Team) size() int {
 	return t.Transport.Size()
 }
 
+// check judges what a team's strategy asks of a solver and completes the team.
+func (t *Team) check(p *caffepb.SolverParameter) error {
+	t.Tau = max(1, t.Tau)
+	if t.splits() {
+		return nil
+	}
+	if p.GetType() != "SGD" {
+		return fmt.Errorf("strategy %s is defined for solver type SGD, not %s", t.Strategy, p.GetType())
+	}
+	if t.Rho == 0 && p.GetBaseLr() > 0 {
+		t.Rho = zhang / float64(t.size()) / float64(p.GetBaseLr())
+	}
+	return nil
+}
+
+// zhang is what P eta rho is unless rho is given.
+const zhang = 0.9
+
+// alpha is eta rho.
+func (t *Team) alpha(rate float64) float32 { return float32(rate * t.Rho) }
+
+// checks reports whether weights are compared after an iteration.
+func (t *Team) checks(iter int) bool { return t.CheckEvery > 0 && (iter+1)%t.CheckEvery == 0 }
+
 // splits reports whether the workers split each batch; otherwise each takes batches of its own.
 func (t *Team) splits() bool { return t == nil || t.Strategy == Sync }
 
@@ -63,7 +94,7 @@ func (t *Team) table(row []float32) ([][]float32, error) {
 	n := len(row)
 	all := make([]float32, n*t.size())
 	copy(all[n*t.rank():], row)
-	if err := t.NewReducer(len(all)).Run(all); err != nil {
+	if err := t.NewReducer(len(all), false).Run(all); err != nil {
 		return nil, err
 	}
 	rows := make([][]float32, t.size())
@@ -82,7 +113,7 @@ func (t *Team) shareSeed(seed uint64) (uint64, error) {
 			row[i] = float32(seed >> (bits * i) & (1<<bits - 1))
 		}
 	}
-	if err := t.NewReducer(digits).Run(row); err != nil {
+	if err := t.NewReducer(digits, false).Run(row); err != nil {
 		return 0, err
 	}
 	seed = 0
@@ -128,7 +159,7 @@ func (t *Team) tell(from int, err error) (string, error) {
 			text[i] = float32(c)
 		}
 	}
-	if err := t.NewReducer(longest).Run(text); err != nil {
+	if err := t.NewReducer(longest, false).Run(text); err != nil {
 		return "", err
 	}
 	var out []byte

@@ -77,7 +77,7 @@ func TestTeamFaults(t *testing.T) {
 // iterateAll does n iterations without the comparison at their start.
 func (v *Solver) iterateAll(n int) error {
 	for range n {
-		if err := v.iterate(); err != nil {
+		if _, err := v.iterate(); err != nil {
 			return err
 		}
 		v.iter++

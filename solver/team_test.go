@@ -46,8 +46,9 @@ func (c crew) worker(t *testing.T, tr topology.Transport, work func(rank int, s 
 		rank = tr.Rank()
 		team := c.team
 		team.Transport = tr
-		team.NewReducer = func(n int) Reducer {
-			return topology.NewAllReduce(tr, topology.NewSchedule("halving_doubling", topology.Flat(tr.Size()), n))
+		team.NewReducer = func(n int, tree bool) Reducer {
+			algorithm := map[bool]string{true: "binomial_tree", false: "halving_doubling"}[tree]
+			return topology.NewAllReduce(tr, topology.NewSchedule(algorithm, topology.Flat(tr.Size()), n))
 		}
 		if team.Strategy == "" {
 			team.Strategy = Sync
@@ -58,6 +59,7 @@ func (c crew) worker(t *testing.T, tr topology.Transport, work func(rank int, s 
 	if err != nil {
 		return err
 	}
+	spec.CoreGroups = max(1, spec.CoreGroups/max(1, c.workers*c.coreGroups))
 	for i := range max(1, c.coreGroups) {
 		m, err := cpe.New(spec, cpe.DefaultMode(spec))
 		if err != nil {

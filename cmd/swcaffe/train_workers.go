@@ -16,6 +16,8 @@ import (
 // workerFlags say how many workers train together, and how.
 type workerFlags struct {
 	workers, coreGroups, checkEvery int
+	tau                             int
+	rho                             float64
 	strategy, allreduce, transport  string
 	bucketMB                        float64
 }
@@ -24,6 +26,8 @@ func (w *workerFlags) register(fs *flag.FlagSet) {
 	fs.IntVar(&w.workers, "workers", 0, "the number of workers (default 1; under mpirun, the number of its processes)")
 	fs.IntVar(&w.coreGroups, "core_groups", 1, "the core groups inside a worker that split its items, each with gradients of its own")
 	fs.StringVar(&w.strategy, "strategy", solver.Sync, "how workers train together: one of "+fmt.Sprint(solver.Strategies()))
+	fs.IntVar(&w.tau, "tau", 1, "strategies other than sync: communicate every `T` iterations")
+	fs.Float64Var(&w.rho, "rho", 0, "EASGD: the strength of the elastic force (0: 0.9/P over base_lr)")
 	fs.StringVar(&w.allreduce, "allreduce", topology.Auto, "how gradients are added up: one of "+fmt.Sprint(topology.Algorithms()))
 	fs.Float64Var(&w.bucketMB, "bucket_mb", 0, "sum gradients in buckets of at least so many MB (1e6 bytes) while Backward goes on; 0: in one message after it")
 	fs.IntVar(&w.checkEvery, "check_every", 100, "compare the workers' weights bit by bit every so many iterations (0: only at the start)")
@@ -47,6 +51,10 @@ func (w *workerFlags) check() error {
 		return fmt.Errorf("-core_groups %d: must be between 1 and %d", w.coreGroups, maxLocalRanks)
 	case !(w.bucketMB >= 0):
 		return fmt.Errorf("-bucket_mb %g: cannot be negative", w.bucketMB)
+	case w.tau < 1:
+		return fmt.Errorf("-tau %d: must be at least 1", w.tau)
+	case !(w.rho >= 0):
+		return fmt.Errorf("-rho %g: cannot be negative", w.rho)
 	case w.checkEvery < 0:
 		return fmt.Errorf("-check_every %d: cannot be negative", w.checkEvery)
 	}
@@ -97,8 +105,11 @@ func (w *workerFlags) team(t topology.Transport) *solver.Team {
 	layout := topology.Flat(t.Size())
 	start := time.Now()
 	return &solver.Team{
-		Transport: t, Strategy: w.strategy, CheckEvery: w.checkEvery, BucketBytes: int(w.bucketMB * 1e6),
-		NewReducer: func(n int) solver.Reducer {
+		Transport: t, Strategy: w.strategy, Tau: w.tau, Rho: w.rho, CheckEvery: w.checkEvery, BucketBytes: int(w.bucketMB * 1e6),
+		NewReducer: func(n int, tree bool) solver.Reducer {
+			if tree {
+				return topology.NewAllReduce(t, topology.NewSchedule("binomial_tree", layout, n))
+			}
 			if w.allreduce == topology.Measured {
 				return topology.NewDynamic(t, layout, n, func() topology.VTime { return topology.VTime(time.Since(start).Seconds()) })
 			}
