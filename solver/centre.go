@@ -1,9 +1,6 @@
 package solver
 
-import (
-	"errors"
-	"sync"
-)
+import "sync"
 
 // turnOrder is how a centre orders the requests of workers.
 type turnOrder int
@@ -160,7 +157,7 @@ func (c *centre) fail(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.failed == nil {
-		c.failed = errors.Join(errors.New("another worker has failed"), err)
+		c.failed = err
 	}
 	c.turned.Broadcast()
 }

@@ -18,6 +18,8 @@ type exchanger interface {
 	exchange(message []float32) error
 	// leave tells the centre that this was all. The worker that has the centre waits for the others.
 	leave(message []float32) error
+	// fail tells what this process has of the centre that the worker has failed.
+	fail(err error)
 }
 
 // respond answers a worker's message; last reports that it was its last one.
@@ -98,3 +100,6 @@ func (r remote) leave(message []float32) error {
 	message[len(message)-tailSize+tailLeave] = 1
 	return r.t.Send(0, message)
 }
+
+// fail leaves it to the transport to stop the others.
+func (r remote) fail(error) {}

@@ -74,11 +74,16 @@ func (c *centred) start() error {
 
 // open makes the way to the centre for a run of iterations.
 func (c *centred) open() exchanger {
-	if c.centre == nil {
+	if c.centre != nil {
+		clear(c.centre.left)
+		c.centre.asked, c.centre.turn = None, 0
+	}
+	switch {
+	case c.v.watch != nil:
+		return c.v.watch.Queue.open(c.team.rank(), c.centre)
+	case c.centre == nil:
 		return remote{c.team.Transport}
 	}
-	clear(c.centre.left)
-	c.centre.asked, c.centre.turn = None, 0
 	return newServer(c.centre, c.team.Transport)
 }
 
@@ -86,6 +91,7 @@ func (c *centred) combine(loss float64) (float64, error) {
 	if err := c.v.checkLoss(loss); err != nil {
 		return 0, err
 	}
+	c.v.watch.reach(0)
 	if c.kind.rule != elastic || !c.v.exchanges() {
 		return loss, nil
 	}
@@ -156,9 +162,7 @@ func (c *centred) finish(err error) error {
 		return err
 	}
 	if err != nil {
-		if c.centre != nil {
-			c.centre.fail(err)
-		}
+		c.way.fail(err)
 		return err
 	}
 	tail := c.message[len(c.body):]

@@ -64,6 +64,7 @@ func (v *Solver) displayLoss(smoothed float64) {
 		v.displaySpeed(perSecond, lapse)
 	}
 	v.speed = speedometer{since: now, iteration: v.iter, waited: dataWait(v.net)}
+	v.logTime()
 	v.displayOutputs()
 }
 

@@ -53,6 +53,7 @@ func (v *Solver) Step(n int) error {
 		return err
 	}
 	v.group.levelStatistics()
+	v.watch.zero()
 	return v.strategy.finish(v.steps(n))
 }
 
@@ -93,6 +94,7 @@ func (v *Solver) steps(n int) error {
 // iterate does one iteration: iter_size forward and backward passes, the lines of the log, the update. It returns what is to be
 // done after it.
 func (v *Solver) iterate() (Action, error) {
+	v.watch.begin()
 	if v.overlap != nil {
 		if err := v.overlap.begin(); err != nil {
 			return None, err
@@ -108,6 +110,7 @@ func (v *Solver) iterate() (Action, error) {
 	if loss, err = v.strategy.combine(loss); err != nil {
 		return None, err
 	}
+	v.watch.reach(0)
 	smoothed := v.losses.add(loss, v.window())
 	if display {
 		v.displayLoss(smoothed)
@@ -116,6 +119,7 @@ func (v *Solver) iterate() (Action, error) {
 	if err != nil {
 		return None, err
 	}
+	v.watch.update()
 	return v.strategy.updated(rate)
 }
 

@@ -61,6 +61,7 @@ type Solver struct {
 	strategy strategy
 	overlap  overlapping // the strategy, if it is one
 	pending  Action      // asked for while testing
+	watch    *stopwatch
 
 	iter, step int
 	losses     lossWindow
@@ -109,6 +110,7 @@ func New(s *swproto.Solver, opt Options) (*Solver, error) {
 		v.Close()
 		return nil, fmt.Errorf("%s: %w", s.Path, err)
 	}
+	v.watch = newStopwatch(v.team, s.Param.GetIterSize())
 	v.overlap, _ = v.strategy.(overlapping)
 	if v.update, err = newUpdater(s.Param, v.net, v.device); err != nil {
 		v.Close()

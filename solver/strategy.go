@@ -35,21 +35,22 @@ const Sync = "sync"
 // family lists the strategies and what makes them, in the order of [SC17] (Y. You, A. Buluc, J. Demmel, "Scaling deep learning on
 // GPU and Knights Landing clusters", 2017), which defines all but the first and the last.
 var family = []struct {
-	name string
-	make func(v *Solver) strategy
+	name   string
+	centre bool
+	make   func(v *Solver) strategy
 }{
-	{Sync, func(v *Solver) strategy { return newSyncSGD(v) }},
-	{"easgd", centredBy(centreKind{order: inTurn, rule: elastic})},
-	{"async_sgd", centredBy(centreKind{order: firstCome, rule: descend})},
-	{"async_msgd", centredBy(centreKind{order: firstCome, rule: descend, centreMomentum: true})},
-	{"hogwild_sgd", centredBy(centreKind{order: unlocked, rule: descend})},
-	{"async_easgd", centredBy(centreKind{order: firstCome, rule: elastic})},
-	{"async_measgd", centredBy(centreKind{order: firstCome, rule: elastic, workerMomentum: true})},
-	{"hogwild_easgd", centredBy(centreKind{order: unlocked, rule: elastic})},
-	{"sync_easgd1", syncElasticBy(syncElasticKind{tree: true, apart: true})},
-	{"sync_easgd2", syncElasticBy(syncElasticKind{tree: true})},
-	{"sync_easgd3", syncElasticBy(syncElasticKind{tree: true, overlapped: true})},
-	{"decentralised_easgd", syncElasticBy(syncElasticKind{overlapped: true})},
+	{Sync, false, func(v *Solver) strategy { return newSyncSGD(v) }},
+	{"easgd", true, centredBy(centreKind{order: inTurn, rule: elastic})},
+	{"async_sgd", true, centredBy(centreKind{order: firstCome, rule: descend})},
+	{"async_msgd", true, centredBy(centreKind{order: firstCome, rule: descend, centreMomentum: true})},
+	{"hogwild_sgd", true, centredBy(centreKind{order: unlocked, rule: descend})},
+	{"async_easgd", true, centredBy(centreKind{order: firstCome, rule: elastic})},
+	{"async_measgd", true, centredBy(centreKind{order: firstCome, rule: elastic, workerMomentum: true})},
+	{"hogwild_easgd", true, centredBy(centreKind{order: unlocked, rule: elastic})},
+	{"sync_easgd1", false, syncElasticBy(syncElasticKind{tree: true, apart: true})},
+	{"sync_easgd2", false, syncElasticBy(syncElasticKind{tree: true})},
+	{"sync_easgd3", false, syncElasticBy(syncElasticKind{tree: true, overlapped: true})},
+	{"decentralised_easgd", false, syncElasticBy(syncElasticKind{overlapped: true})},
 }
 
 // Strategies lists the names that a Team's Strategy may have.
@@ -69,6 +70,16 @@ func CheckStrategy(name string) error {
 		}
 	}
 	return fmt.Errorf("unknown strategy %q%s (strategies: %s)", name, suggest.DidYouMean(name, Strategies()), suggest.List(Strategies()))
+}
+
+// HasCentre reports whether a strategy is one whose workers exchange messages with a centre; the others add up arrays.
+func HasCentre(name string) bool {
+	for _, f := range family {
+		if f.name == name {
+			return f.centre
+		}
+	}
+	return false
 }
 
 // newStrategy makes the strategy of the worker's team.

@@ -14,7 +14,7 @@ type syncSGD struct {
 	team    *Team
 	buckets []bucket // in the order in which their gradients are complete
 	next    int      // of the buckets
-	queue   chan int // buckets to sum; nil: they are summed one after the other at the end
+	queue   chan int // buckets to sum; nil where there is one, or time is virtual: they are summed at the end
 	summed  chan error
 	agreed  Action
 }
@@ -46,7 +46,7 @@ func (s *syncSGD) start() error {
 	if s.buckets == nil {
 		s.cut()
 	}
-	if len(s.buckets) > 1 {
+	if len(s.buckets) > 1 && s.v.watch == nil {
 		s.queue, s.summed = make(chan int, len(s.buckets)), make(chan error, 1)
 		go s.sum()
 	}
@@ -64,7 +64,7 @@ func (s *syncSGD) cut() {
 			hi = lo
 		}
 	}
-	s.add(0, hi, -1)
+	s.add(0, hi, 0)
 }
 
 const bytesPerValue = 4
@@ -138,7 +138,13 @@ func (s *syncSGD) fillHead(loss float64) {
 // settle sums the buckets that are not under way and waits for those that are.
 func (s *syncSGD) settle() error {
 	if s.queue == nil {
-		return s.buckets[0].sum.Run(s.buckets[0].values)
+		for _, b := range s.buckets {
+			s.v.watch.reach(b.layer)
+			if err := b.sum.Run(b.values); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	for ; s.next < len(s.buckets); s.next++ {
 		s.queue <- s.next

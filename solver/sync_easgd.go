@@ -84,6 +84,10 @@ func (s *syncElastic) combine(loss float64) (float64, error) {
 	case s.kind.overlapped:
 		s.pending.Wait()
 	default:
+		s.v.watch.reach(0)
+		if s.kind.apart && s.team.rank() == 0 {
+			s.v.watch.round(bytesPerValue * len(s.message))
+		}
 		s.failed = s.sum.Run(s.message)
 	}
 	if s.failed != nil {

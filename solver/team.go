@@ -34,6 +34,8 @@ type Team struct {
 	Rho float64
 	// BucketBytes, if positive, cuts the gradients into buckets of at least that size, which are summed while Backward goes on.
 	BucketBytes int
+	// Virtual is the worker's virtual time; nil where time is real.
+	Virtual *Virtual
 	// CheckEvery is after how many iterations the workers compare their weights; 0: never.
 	CheckEvery int
 }

@@ -30,6 +30,7 @@ type score struct {
 
 func (v *Solver) test(i int) error {
 	v.log.Infof("Iteration %d, Testing net (#%d)", v.iter, i)
+	v.logTime()
 	n := v.testNets[i]
 	if err := n.ShareWeights(v.net); err != nil {
 		return err

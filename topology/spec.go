@@ -61,6 +61,11 @@ func (s Spec) messageBandwidth(bytes float64) float64 {
 	return a.bytesPerSecond + share*(b.bytesPerSecond-a.bytesPerSecond)
 }
 
+// MessageTime is what a message of a size takes inside a supernode when nobody else sends.
+func (s Spec) MessageTime(bytes int) VTime {
+	return s.Latency + VTime(float64(bytes)/s.messageBandwidth(float64(bytes)))
+}
+
 // reduceTime is what adding received bytes costs.
 func (s Spec) reduceTime(bytes float64) VTime {
 	if s.ReduceBytesPerSecond == 0 {

@@ -64,12 +64,36 @@ func train(e *env, o *trainOptions) error {
 	if err != nil {
 		return err
 	}
-	spec, err := o.device.spec(&env{log: logOf(e, launchedRank())})
+	spec, err := o.spec(&env{log: logOf(e, launchedRank())})
 	if err != nil {
 		return err
 	}
 	seed := o.device.seedOrTime()
 	return o.workers.run(e, func(team *solver.Team, log *logrus.Logger) error { return o.work(actions, spec, seed, team, log) })
+}
+
+// spec describes the machine that computes. In virtual time that is this computer, whatever machine's time the clocks show.
+func (o *trainOptions) spec(e *env) (cpe.Spec, error) {
+	if o.workers.transport != transportSim {
+		return o.device.spec(e)
+	}
+	modelled, err := cpe.Load(o.device.machineName)
+	if err != nil {
+		return cpe.Spec{}, fmt.Errorf("-machine: %w", err)
+	}
+	if cpe.DefaultMode(modelled) == cpe.Native {
+		return cpe.Spec{}, errors.New("-transport sim needs a modelled machine: -machine sw26010, or a machine file")
+	}
+	file, err := swproto.ReadSolver(o.solver)
+	if err != nil {
+		return cpe.Spec{}, err
+	}
+	o.apply(file.Param)
+	if o.workers.simulation, err = newSimulation(&o.workers, modelled, file); err != nil {
+		return cpe.Spec{}, err
+	}
+	o.device.machineName = "host"
+	return o.device.spec(e)
 }
 
 // work is one worker's training. Of several in one process only the first is told of signals.

@@ -20,6 +20,9 @@ type workerFlags struct {
 	rho                             float64
 	strategy, allreduce, transport  string
 	bucketMB                        float64
+	cluster                         string
+
+	simulation *simulation // transport sim
 }
 
 func (w *workerFlags) register(fs *flag.FlagSet) {
@@ -31,7 +34,8 @@ func (w *workerFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&w.allreduce, "allreduce", topology.Auto, "how gradients are added up: one of "+fmt.Sprint(topology.Algorithms()))
 	fs.Float64Var(&w.bucketMB, "bucket_mb", 0, "sum gradients in buckets of at least so many MB (1e6 bytes) while Backward goes on; 0: in one message after it")
 	fs.IntVar(&w.checkEvery, "check_every", 100, "compare the workers' weights bit by bit every so many iterations (0: only at the start)")
-	fs.StringVar(&w.transport, "transport", "", "how workers talk: local (in this process) or mpi (default: mpi under mpirun, else local)")
+	fs.StringVar(&w.transport, "transport", "", "how workers talk: local (in this process), mpi, or sim (in this process, in virtual time) (default: mpi under mpirun, else local)")
+	fs.StringVar(&w.cluster, "cluster", "", "sim: a cluster's `NAME`, or a cluster file")
 }
 
 // check completes and judges the flags.
@@ -43,8 +47,14 @@ func (w *workerFlags) check() error {
 		}
 	}
 	switch {
-	case w.transport != transportLocal && w.transport != transportMPI:
-		return fmt.Errorf("-transport %q: use local or mpi", w.transport)
+	case w.transport != transportLocal && w.transport != transportMPI && w.transport != transportSim:
+		return fmt.Errorf("-transport %q: use local, mpi or sim", w.transport)
+	case (w.cluster != "") != (w.transport == transportSim):
+		return errors.New("-cluster and -transport sim need each other")
+	case w.transport == transportSim && w.workers < 1:
+		return errors.New("-transport sim needs -workers P")
+	case w.transport == transportSim && w.coreGroups > 1:
+		return errors.New("-core_groups: with -transport sim the modelled machine's core groups share the work of a worker anyway")
 	case w.workers < 0 || w.workers > maxLocalRanks:
 		return fmt.Errorf("-workers %d: must be between 1 and %d", w.workers, maxLocalRanks)
 	case w.coreGroups < 1 || w.coreGroups > maxLocalRanks:
@@ -69,14 +79,17 @@ func (w *workerFlags) check() error {
 
 // run calls work for every worker of this process, each with its team and its log; team is nil for a worker that is alone.
 func (w *workerFlags) run(e *env, work func(t *solver.Team, log *logrus.Logger) error) error {
-	if w.transport == transportMPI {
+	switch w.transport {
+	case transportMPI:
 		return w.runMPI(e, work)
+	case transportSim:
+		return ownError(w.simulation.run(e, w, work))
 	}
 	if w.workers <= 1 {
 		return work(nil, e.log)
 	}
 	return ownError(topology.NewLocal(w.workers).Run(func(t topology.Transport) error {
-		return work(w.team(t), logOf(e, t.Rank()))
+		return work(w.team(t, topology.Flat(w.workers), sinceNow()), logOf(e, t.Rank()))
 	}))
 }
 
@@ -89,7 +102,7 @@ func (w *workerFlags) runMPI(e *env, work func(t *solver.Team, log *logrus.Logge
 	if w.workers != 0 && w.workers != job.Size() {
 		err = fmt.Errorf("-workers %d: the MPI job has %d processes", w.workers, job.Size())
 	} else {
-		err = work(w.team(job), logOf(e, job.Rank()))
+		err = work(w.team(job, topology.Flat(job.Size()), sinceNow()), logOf(e, job.Rank()))
 	}
 	if err != nil {
 		e.log.Errorf("rank %d: %v", job.Rank(), err)
@@ -100,10 +113,14 @@ func (w *workerFlags) runMPI(e *env, work func(t *solver.Team, log *logrus.Logge
 	return nil
 }
 
-// team is a worker's place on a transport. Workers are taken to be under one switch.
-func (w *workerFlags) team(t topology.Transport) *solver.Team {
-	layout := topology.Flat(t.Size())
+// sinceNow is a clock of measured time.
+func sinceNow() func() topology.VTime {
 	start := time.Now()
+	return func() topology.VTime { return topology.VTime(time.Since(start).Seconds()) }
+}
+
+// team is a worker's place on a transport; now is the clock by which dynamic measures.
+func (w *workerFlags) team(t topology.Transport, layout topology.Layout, now func() topology.VTime) *solver.Team {
 	return &solver.Team{
 		Transport: t, Strategy: w.strategy, Tau: w.tau, Rho: w.rho, CheckEvery: w.checkEvery, BucketBytes: int(w.bucketMB * 1e6),
 		NewReducer: func(n int, tree bool) solver.Reducer {
@@ -111,7 +128,7 @@ func (w *workerFlags) team(t topology.Transport) *solver.Team {
 				return topology.NewAllReduce(t, topology.NewSchedule("binomial_tree", layout, n))
 			}
 			if w.allreduce == topology.Measured {
-				return topology.NewDynamic(t, layout, n, func() topology.VTime { return topology.VTime(time.Since(start).Seconds()) })
+				return topology.NewDynamic(t, layout, n, now)
 			}
 			return topology.NewAllReduce(t, topology.NewSchedule(w.algorithm(layout, n), layout, n))
 		},
@@ -121,7 +138,11 @@ func (w *workerFlags) team(t topology.Transport) *solver.Team {
 // algorithm is the fixed algorithm for arrays of n values.
 func (w *workerFlags) algorithm(l topology.Layout, n int) string {
 	if w.allreduce == topology.Auto {
-		return topology.Choose(thisComputer, l, bytesPerValue*n)
+		spec := thisComputer
+		if w.simulation != nil {
+			spec = w.simulation.cluster
+		}
+		return topology.Choose(spec, l, bytesPerValue*n)
 	}
 	return w.allreduce
 }
@@ -137,6 +158,10 @@ func logOf(e *env, rank int) *logrus.Logger {
 	if rank == 0 {
 		return e.log
 	}
+	return quietLog()
+}
+
+func quietLog() *logrus.Logger {
 	log := logrus.New()
 	log.SetOutput(io.Discard)
 	return log
@@ -154,7 +179,7 @@ func ownError(err error) error {
 // modelled machine to itself.
 func (w *workerFlags) machines(spec cpe.Spec) ([]*cpe.Machine, error) {
 	parts := w.coreGroups
-	if w.transport == transportLocal && cpe.DefaultMode(spec) == cpe.Native {
+	if w.transport != transportMPI && cpe.DefaultMode(spec) == cpe.Native {
 		parts *= max(1, w.workers)
 	}
 	if parts > 1 {
