@@ -52,6 +52,7 @@ type speedometer struct {
 
 // displayLoss prints the loss, the throughput and the net's outputs at an iteration.
 func (v *Solver) displayLoss(smoothed float64) {
+	v.logTime()
 	now := v.opt.Now()
 	lapse := now.Sub(v.speed.since).Seconds()
 	perSecond := 0.0
@@ -64,7 +65,6 @@ func (v *Solver) displayLoss(smoothed float64) {
 		v.displaySpeed(perSecond, lapse)
 	}
 	v.speed = speedometer{since: now, iteration: v.iter, waited: dataWait(v.net)}
-	v.logTime()
 	v.displayOutputs()
 }
 
