@@ -24,11 +24,8 @@ func (v *Solver) Solve() error {
 		v.log.Info("Optimization stopped early.")
 		return nil
 	}
-	if v.team.rank() > 0 {
-		return nil
-	}
 	if d := int(v.param.GetDisplay()); d > 0 && v.iter%d == 0 {
-		loss, err := v.net.Forward()
+		loss, err := v.lastLoss()
 		if err != nil {
 			return v.failed(err)
 		}
@@ -41,6 +38,17 @@ func (v *Solver) Solve() error {
 	}
 	v.log.Info("Optimization Done.")
 	return nil
+}
+
+// lastLoss is the loss of one more forward pass. Workers that split batches take its mean by items, of their first core groups.
+func (v *Solver) lastLoss() (float64, error) {
+	loss, err := v.net.Forward()
+	if err != nil || v.team == nil || !v.team.splits() {
+		return loss, err
+	}
+	total := []float32{float32(loss) * v.group.whole()}
+	err = v.team.NewReducer(1, false).Run(total)
+	return float64(total[0]), err
 }
 
 func (v *Solver) window() int { return max(1, int(v.param.GetAverageLoss())) }
