@@ -3,7 +3,6 @@ package solver
 import (
 	"fmt"
 	"math"
-	"sync"
 
 	"github.com/swcaffe/swcaffe/internal/simd"
 	"github.com/swcaffe/swcaffe/layers"
@@ -18,7 +17,7 @@ type replica struct {
 	pack   *pack
 	part   float32
 	loss   float64
-	err    error
+	beside *background
 }
 
 // group runs a worker's passes: one net, or one on each of several core groups, which split the worker's items (swCaffe,
@@ -63,6 +62,7 @@ func (g *group) prepare(share layers.Share, spare int) error {
 		r.net.ScaleLoss(r.part)
 		r.pack = newPack(r.net, 0)
 		shareWeights(r.net, g.net)
+		r.beside = inBackground(r.pass)
 	}
 	return nil
 }
@@ -117,20 +117,20 @@ func (g *group) forwardBackward(done func(layer int)) (float64, error) {
 		}
 		return loss * float64(g.part), g.net.Backward(done)
 	}
-	var wg sync.WaitGroup
 	for _, r := range g.others {
-		wg.Go(func() { r.pass() })
+		r.beside.begin()
 	}
 	loss, err := g.net.ForwardBackward()
-	wg.Wait()
+	for i, r := range g.others {
+		if failed := r.beside.wait(); failed != nil && err == nil {
+			err = fmt.Errorf("core group %d: %w", i+1, failed)
+		}
+	}
 	if err != nil {
 		return 0, err
 	}
 	loss *= float64(g.part)
-	for i, r := range g.others {
-		if r.err != nil {
-			return 0, fmt.Errorf("core group %d: %w", i+1, r.err)
-		}
+	for _, r := range g.others {
 		loss += r.loss * float64(r.part)
 		simd.Add(g.pack.diff, g.pack.diff, r.pack.diff)
 	}
@@ -144,9 +144,17 @@ func (g *group) forwardBackward(done func(layer int)) (float64, error) {
 }
 
 // pass is a further core group's share of a pass.
-func (r *replica) pass() {
+func (r *replica) pass() (err error) {
 	clear(r.pack.diff)
-	r.loss, r.err = r.net.ForwardBackward()
+	r.loss, err = r.net.ForwardBackward()
+	return err
+}
+
+func (r *replica) close() error {
+	if r.beside != nil {
+		r.beside.stop()
+	}
+	return r.net.Close()
 }
 
 // levelStatistics gives the other core groups the first one's statistics.

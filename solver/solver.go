@@ -221,7 +221,7 @@ func (v *Solver) Close() error {
 		errs = append(errs, v.net.Close())
 	}
 	for _, r := range v.group.others {
-		errs = append(errs, r.net.Close())
+		errs = append(errs, r.close())
 	}
 	for _, n := range v.testNets {
 		errs = append(errs, n.Close())

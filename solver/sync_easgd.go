@@ -1,10 +1,6 @@
 package solver
 
-import (
-	"sync"
-
-	"github.com/swcaffe/swcaffe/internal/simd"
-)
+import "github.com/swcaffe/swcaffe/internal/simd"
 
 // syncElasticKind is what tells the synchronous kinds of EASGD apart. They compute the same; what they cost differs.
 type syncElasticKind struct {
@@ -28,14 +24,14 @@ type syncElastic struct {
 	v       *Solver
 	team    *Team
 	kind    syncElasticKind
-	sum     Reducer   // nil before the first run
-	centre  []float32 // state of the centre
-	mine    []float32 // of the worker, before the step
-	total   []float32 // of all workers
-	asked   []float32 // how many workers are asked for each Action: it stands behind total in one array
-	message []float32 // both
-	pending sync.WaitGroup
-	failed  error
+	sum     Reducer     // nil before the first run
+	centre  []float32   // state of the centre
+	mine    []float32   // of the worker, before the step
+	total   []float32   // of all workers
+	asked   []float32   // how many workers are asked for each Action: it stands behind total in one array
+	message []float32   // both
+	beside  *background // makes the sum, where it overlaps the passes
+	running bool
 }
 
 func syncElasticBy(kind syncElasticKind) func(v *Solver) strategy {
@@ -50,14 +46,16 @@ func syncElasticBy(kind syncElasticKind) func(v *Solver) strategy {
 }
 
 func (s *syncElastic) start() error {
-	if s.sum != nil {
-		return nil
+	if s.sum == nil {
+		if err := s.team.meet(s.v); err != nil {
+			return err
+		}
+		s.sum = s.team.NewReducer(len(s.message), s.kind.tree)
+		s.v.group.state(s.centre)
 	}
-	if err := s.team.meet(s.v); err != nil {
-		return err
+	if s.kind.overlapped {
+		s.beside = inBackground(s.reduce)
 	}
-	s.sum = s.team.NewReducer(len(s.message), s.kind.tree)
-	s.v.group.state(s.centre)
 	return nil
 }
 
@@ -71,27 +69,31 @@ func (s *syncElastic) begin() error {
 	clear(s.asked)
 	s.asked[s.v.pendingAction()] = 1
 	if s.kind.overlapped {
-		s.pending.Go(func() { s.failed = s.sum.Run(s.message) })
+		s.running = true
+		s.beside.begin()
 	}
 	return nil
 }
 
+func (s *syncElastic) reduce() error { return s.sum.Run(s.message) }
+
 func (s *syncElastic) layerDone(int) {}
 
 func (s *syncElastic) combine(loss float64) (float64, error) {
+	var err error
 	switch {
 	case !s.v.exchanges():
 	case s.kind.overlapped:
-		s.pending.Wait()
+		err = s.settle()
 	default:
 		s.v.watch.reach(0)
 		if s.kind.apart && s.team.rank() == 0 {
 			s.v.watch.round(bytesPerValue * len(s.message))
 		}
-		s.failed = s.sum.Run(s.message)
+		err = s.reduce()
 	}
-	if s.failed != nil {
-		return 0, s.failed
+	if err != nil {
+		return 0, err
 	}
 	return loss, s.v.checkLoss(loss)
 }
@@ -129,8 +131,21 @@ func (s *syncElastic) shown(f func() error) error {
 	return s.v.group.lend(s.centre, f)
 }
 
-// finish waits for a sum that is under way.
+// settle waits for the sum that is under way, if one is.
+func (s *syncElastic) settle() error {
+	if !s.running {
+		return nil
+	}
+	s.running = false
+	return s.beside.wait()
+}
+
 func (s *syncElastic) finish(err error) error {
-	s.pending.Wait()
+	if s.beside != nil {
+		if failed := s.settle(); err == nil {
+			err = failed
+		}
+		s.beside.stop()
+	}
 	return err
 }

@@ -10,6 +10,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
+// spoil makes the next loss no number.
+func spoil(s *Solver) { s.Net().Learnable()[3].Blob.Data()[1] = float32(math.NaN()) }
+
 // TestTeamFaults: what goes wrong with one worker stops all, and the error names the rank and the place.
 func TestTeamFaults(t *testing.T) {
 	other := func(edit func(p *caffepb.SolverParameter)) func(int, *caffepb.SolverParameter) {
@@ -36,12 +39,16 @@ func TestTeamFaults(t *testing.T) {
 		{"other weights", crew{team: Team{CheckEvery: 3}}, func(s *Solver) {
 			s.Net().Learnable()[2].Blob.Data()[7] += 1e-7
 		}, []string{"iteration 2", "rank 2 differ", `layer "ip", param 0`}},
-		{"loss is no number", crew{}, func(s *Solver) {
-			s.Net().Learnable()[3].Blob.Data()[1] = float32(math.NaN())
-		}, []string{"rank 2: iteration 2: loss = nan", `layer "ip"`}},
+		{"loss is no number", crew{}, spoil, []string{"rank 2: iteration 2: loss = nan", `layer "ip"`}},
 		{"core group's loss is no number", crew{coreGroups: 2}, func(s *Solver) {
 			s.group.others[0].net.ScaleLoss(float32(math.Inf(1)))
 		}, []string{"loss = nan"}},
+		{"a worker's loss is no number, the centre in turn", crew{team: Team{Strategy: "easgd"}}, spoil, []string{"rank 2: iteration 2: loss = nan"}},
+		{"a worker's loss is no number, no order", crew{team: Team{Strategy: "hogwild_sgd"}}, spoil, []string{"rank 2: iteration 2: loss = nan"}},
+		{"a worker's loss is no number, overlapped", crew{team: Team{Strategy: "sync_easgd3"}}, spoil, []string{"rank 2: iteration 2: loss = nan"}},
+		{"another centre", crew{team: Team{Strategy: "sync_easgd2", CheckEvery: 3}}, func(s *Solver) {
+			s.strategy.(*syncElastic).centre[3] += 1e-7
+		}, []string{"centre of rank 2 differs"}},
 		{"batch too small", crew{workers: 8}, nil, []string{"rank ", "batch_size 7 is less than the 8 workers"}},
 		{"core groups too many", crew{coreGroups: 3}, nil, []string{"batch_size 7 gives rank 0 2 items, less than its 3 core groups"}},
 	} {
@@ -56,6 +63,9 @@ func TestTeamFaults(t *testing.T) {
 				}
 				if c.bad != nil && rank == 2 {
 					c.bad(s)
+				}
+				if c.crew.team.Strategy != "" {
+					return s.Step(4)
 				}
 				return s.iterateAll(4)
 			})

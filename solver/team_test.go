@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -288,6 +289,39 @@ func TestSignalsReachAll(t *testing.T) {
 			return err
 		}); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestSteadyStateAllocatesNothing: after the first iterations, those of workers and core groups take no memory.
+func TestSteadyStateAllocatesNothing(t *testing.T) {
+	for _, c := range []crew{
+		{coreGroups: 2}, {workers: 2}, {workers: 2, team: Team{BucketBytes: 1}}, {workers: 2, team: Team{Strategy: "easgd"}},
+		{workers: 2, team: Team{Strategy: "hogwild_sgd"}}, {workers: 2, team: Team{Strategy: "sync_easgd3"}},
+	} {
+		c.text = normNet
+		per := map[int]float64{}
+		for _, n := range []int{100, 300} {
+			var before, after runtime.MemStats
+			if err := c.run(t, func(rank int, s *Solver) error {
+				if err := s.Step(10); err != nil {
+					return err
+				}
+				if rank == 0 {
+					runtime.ReadMemStats(&before)
+				}
+				err := s.Step(n)
+				if rank == 0 {
+					runtime.ReadMemStats(&after)
+				}
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			per[n] = float64(after.Mallocs - before.Mallocs)
+		}
+		if each := (per[300] - per[100]) / 200; each > 0.5 {
+			t.Errorf("%d workers of %d core groups, strategy %q: %.1f allocations an iteration", c.workers, c.coreGroups, c.team.Strategy, each)
 		}
 	}
 }

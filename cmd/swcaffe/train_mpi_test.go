@@ -66,10 +66,10 @@ func writeSolver(t *testing.T, dir, name string, iterations int) string {
 }
 
 // TestTrainUnderMPI: four processes make the model, bit by bit, that four workers of one process make with the same
-// algorithm, and nearly that of one worker; only the first one logs and writes.
+// algorithm; only the first one logs and writes.
 func TestTrainUnderMPI(t *testing.T) {
 	job := newMPIJob(t)
-	for _, flags := range []string{"-allreduce ring", "-allreduce topology -bucket_mb 0.0001 -check_every 7", "-allreduce auto -core_groups 2"} {
+	for _, flags := range []string{"-allreduce ring", "-allreduce topology -bucket_mb 0.0001 -check_every 7", "-allreduce auto -core_groups 2", "-strategy easgd -tau 2", "-strategy sync_easgd3 -rho 0.5"} {
 		models := map[string][]byte{}
 		for _, way := range []string{"local", "mpi"} {
 			dir := t.TempDir()
@@ -193,5 +193,17 @@ func resume(t *testing.T, job mpiJob, dir string) {
 		"-snapshot", filepath.Join(dir, fmt.Sprintf("s_iter_%d.solverstate", last))).CombinedOutput()
 	if err != nil {
 		t.Errorf("the last snapshot, of iteration %d, cannot be resumed: %v\n%s", last, err, out)
+	}
+}
+
+// TestAsynchronousUnderMPI: strategies whose order is not fixed train to their end.
+func TestAsynchronousUnderMPI(t *testing.T) {
+	job := newMPIJob(t)
+	for _, strategy := range []string{"async_msgd", "hogwild_easgd"} {
+		dir := t.TempDir()
+		out, err := job.run(t, "train", "-solver", writeSolver(t, dir, "s.prototxt", 50), "-strategy", strategy)
+		if err != nil || strings.Count(out, "Optimization Done.") != 1 {
+			t.Errorf("%s: %v\n%s", strategy, err, out)
+		}
 	}
 }
