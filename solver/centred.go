@@ -42,9 +42,9 @@ func centredBy(kind centreKind) func(v *Solver) strategy {
 		if kind.rule == descend {
 			c.steps, c.before = make([]float32, len(p.data)), make([]float32, p.count)
 		}
-		momentum := v.param.GetMomentum()
+		var momentum float32
 		if !kind.workerMomentum {
-			v.param.Momentum = nil
+			momentum = v.dropMomentum()
 		}
 		if v.team.rank() == 0 {
 			c.centre = newCentre(kind, v.team.size(), momentum, make([]float32, n), len(p.data))

@@ -98,6 +98,16 @@ func (v *Solver) newStrategy() (strategy, error) {
 	return nil, CheckStrategy(v.team.Strategy)
 }
 
+// dropMomentum takes the momentum out of the solver of a strategy whose workers have none, and returns it.
+func (v *Solver) dropMomentum() float32 {
+	momentum := v.param.GetMomentum()
+	if momentum != 0 {
+		v.log.Infof("Workers of strategy %s step without momentum", v.team.Strategy)
+	}
+	v.param.Momentum = nil
+	return momentum
+}
+
 // alone is the strategy of a worker that has no team.
 type alone struct{ v *Solver }
 

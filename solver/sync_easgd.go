@@ -37,7 +37,7 @@ type syncElastic struct {
 func syncElasticBy(kind syncElasticKind) func(v *Solver) strategy {
 	return func(v *Solver) strategy {
 		n := v.group.stateSize()
-		v.param.Momentum = nil
+		v.dropMomentum()
 		s := &syncElastic{v: v, team: v.team, kind: kind}
 		s.centre, s.mine, s.message = make([]float32, n), make([]float32, n), make([]float32, n+int(Snapshot)+1)
 		s.total, s.asked = s.message[:n], s.message[n:]

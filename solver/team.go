@@ -85,8 +85,10 @@ const zhang = 0.9
 // alpha is eta rho.
 func (t *Team) alpha(rate float64) float32 { return float32(rate * t.Rho) }
 
-// checks reports whether weights are compared after an iteration.
-func (t *Team) checks(iter int) bool { return t.CheckEvery > 0 && (iter+1)%t.CheckEvery == 0 }
+// checks reports whether weights are compared after an iteration: not in virtual time, which it would take.
+func (t *Team) checks(iter int) bool {
+	return t.CheckEvery > 0 && (iter+1)%t.CheckEvery == 0 && t.Virtual == nil
+}
 
 // splits reports whether the workers split each batch; otherwise each takes batches of its own.
 func (t *Team) splits() bool { return t == nil || t.Strategy == Sync }

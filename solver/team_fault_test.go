@@ -84,6 +84,14 @@ func TestTeamFaults(t *testing.T) {
 	}
 }
 
+// TestFewerItemsThanWorkers: a database that cannot give every worker an item of its own is an error.
+func TestFewerItemsThanWorkers(t *testing.T) {
+	err := crew{workers: 4, text: lenet(t, t.TempDir(), 3, 4)}.run(t, func(int, *Solver) error { return nil })
+	if want := "the source has 3 items, fewer than the 4 workers that share them"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %q", err, want)
+	}
+}
+
 // iterateAll does n iterations without the comparison at their start.
 func (v *Solver) iterateAll(n int) error {
 	for range n {

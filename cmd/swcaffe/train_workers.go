@@ -46,6 +46,9 @@ func (w *workerFlags) check() error {
 			w.transport = transportMPI
 		}
 	}
+	if err := solver.CheckStrategy(w.strategy); err != nil {
+		return fmt.Errorf("-strategy: %w", err)
+	}
 	switch {
 	case w.transport != transportLocal && w.transport != transportMPI && w.transport != transportSim:
 		return fmt.Errorf("-transport %q: use local, mpi or sim", w.transport)
@@ -53,6 +56,8 @@ func (w *workerFlags) check() error {
 		return errors.New("-cluster and -transport sim need each other")
 	case w.transport == transportSim && w.workers < 1:
 		return errors.New("-transport sim needs -workers P")
+	case w.transport == transportLocal && w.workers < 1 && w.strategy != solver.Sync:
+		return fmt.Errorf("-strategy %s needs -workers P", w.strategy)
 	case w.transport == transportSim && w.coreGroups > 1:
 		return errors.New("-core_groups: with -transport sim the modelled machine's core groups share the work of a worker anyway")
 	case w.workers < 0 || w.workers > maxLocalRanks:
@@ -68,9 +73,6 @@ func (w *workerFlags) check() error {
 	case w.checkEvery < 0:
 		return fmt.Errorf("-check_every %d: cannot be negative", w.checkEvery)
 	}
-	if err := solver.CheckStrategy(w.strategy); err != nil {
-		return fmt.Errorf("-strategy: %w", err)
-	}
 	if err := topology.CheckAlgorithm(w.allreduce); err != nil {
 		return fmt.Errorf("-allreduce: %w", err)
 	}
@@ -85,7 +87,7 @@ func (w *workerFlags) run(e *env, work func(t *solver.Team, log *logrus.Logger) 
 	case transportSim:
 		return ownError(w.simulation.run(e, w, work))
 	}
-	if w.workers <= 1 {
+	if w.workers <= 1 && w.strategy == solver.Sync {
 		return work(nil, e.log)
 	}
 	return ownError(topology.NewLocal(w.workers).Run(func(t topology.Transport) error {

@@ -2267,7 +2267,7 @@ type SolverParameter struct {
 	DebugInfo          *bool                       `protobuf:"varint,23,opt,name=debug_info,json=debugInfo,def=0" json:"debug_info,omitempty"`
 	SnapshotAfterTrain *bool                       `protobuf:"varint,28,opt,name=snapshot_after_train,json=snapshotAfterTrain,def=1" json:"snapshot_after_train,omitempty"`
 	SolverType         *SolverParameter_SolverType `protobuf:"varint,30,opt,name=solver_type,json=solverType,enum=caffe.SolverParameter_SolverType,def=0" json:"solver_type,omitempty"`
-	// Start reducing a layer's gradients over workers while earlier layers still run backward.
+	// Start reducing a layer's gradients over workers while earlier layers still run backward. Here -bucket_mb of train says so.
 	LayerWiseReduce *bool `protobuf:"varint,41,opt,name=layer_wise_reduce,json=layerWiseReduce,def=1" json:"layer_wise_reduce,omitempty"`
 	// Weights to start from; a string may hold several files, separated by commas.
 	Weights []string `protobuf:"bytes,42,rep,name=weights" json:"weights,omitempty"`
