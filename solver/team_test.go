@@ -161,7 +161,11 @@ func lenet(t *testing.T, dir string, n, batch int) string {
 // TestWorkersEqualOne: P workers that split a batch train LeNet as one worker on the whole batch does. The sums of a gradient
 // differ in their order only, by some 2^-24 of its values; 50 iterations of rate 0.01 and momentum 0.9 let 1e-7 of a weight come of it.
 func TestWorkersEqualOne(t *testing.T) {
-	const iterations, batch, tolerance = 50, 12, 1e-6
+	const batch, tolerance = 12, 1e-6
+	iterations := 50
+	if testing.Short() {
+		iterations = 5
+	}
 	text := lenet(t, t.TempDir(), 500, batch)
 	want := crew{text: text}.trained(t, iterations)[0]
 	for _, workers := range []int{2, 3, 4} {

@@ -29,6 +29,7 @@ type stopwatch struct {
 	*Virtual
 	passes        float64 // a pass is forward and backward
 	backward      []float64
+	started       bool
 	origin, begun float64
 	computed      float64 // over all iterations
 	updated       float64
@@ -49,8 +50,8 @@ func newStopwatch(t *Team, iterSize int32) *stopwatch {
 
 // zero starts the account.
 func (w *stopwatch) zero() {
-	if w != nil && w.origin == 0 {
-		w.origin = w.Clock.Now()
+	if w != nil && !w.started {
+		w.started, w.origin = true, w.Clock.Now()
 	}
 }
 
