@@ -112,6 +112,9 @@ func (s *dbSource) advance() error {
 	return s.rewind()
 }
 
+// Len returns the number of entries, 0 if it is not known yet.
+func (s *dbSource) Len() int { return int(s.size) }
+
 func (s *dbSource) rewind() error {
 	s.at = 0
 	if s.First() {

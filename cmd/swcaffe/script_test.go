@@ -22,7 +22,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"swcaffe": main})
+	testscript.Main(m, map[string]func(){"swcaffe": main, cuttingCommand: cutting})
 }
 
 // TestScripts runs the command lines in testdata/script. $MACHINES is the folder of machine files.
