@@ -279,7 +279,22 @@ func pow25AVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
 //go:noescape
 func pow75AVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
 
+// mulInvPow75AVX2 is the vector loop of mulInvPow75.
+//
+//go:noescape
+func mulInvPow75AVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
 // inverseAVX2 is the vector loop of inverse.
 //
 //go:noescape
 func inverseAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
+// sumRowsAVX2 adds up rows.
+//
+//go:noescape
+func sumRowsAVX2(dst *float32, src *float32, ld int, rows int, n int, scale float32, shift float32, words *int32)
+
+// sumSquaresAVX2 adds up rows.
+//
+//go:noescape
+func sumSquaresAVX2(dst *float32, src *float32, ld int, rows int, n int, scale float32, shift float32, words *int32)

@@ -5383,6 +5383,60 @@ done:
 	VZEROUPPER
 	RET
 
+// func mulInvPow75AVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
+// Requires: AVX
+TEXT ·mulInvPow75AVX2(SB), NOSPLIT, $0-40
+	MOVQ d+0(FP), AX
+	MOVQ n+24(FP), CX
+	MOVQ x+8(FP), DX
+	MOVQ y+16(FP), BX
+	XORQ SI, SI
+
+wide:
+	CMPQ    CX, $0x00000010
+	JLT     narrow
+	VMOVUPS (DX)(SI*4), Y0
+	VMOVUPS (BX)(SI*4), Y1
+	VSQRTPS Y1, Y1
+	VSQRTPS Y1, Y2
+	VMOVUPS c8_3f800000<>+0(SB), Y3
+	VMULPS  Y2, Y1, Y1
+	VDIVPS  Y1, Y3, Y1
+	VMULPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*4)
+	VMOVUPS 32(DX)(SI*4), Y0
+	VMOVUPS 32(BX)(SI*4), Y1
+	VSQRTPS Y1, Y1
+	VSQRTPS Y1, Y2
+	VMOVUPS c8_3f800000<>+0(SB), Y3
+	VMULPS  Y2, Y1, Y1
+	VDIVPS  Y1, Y3, Y1
+	VMULPS  Y1, Y0, Y0
+	VMOVUPS Y0, 32(AX)(SI*4)
+	ADDQ    $0x00000010, SI
+	SUBQ    $0x00000010, CX
+	JMP     wide
+
+narrow:
+	CMPQ    CX, $0x00000008
+	JLT     done
+	VMOVUPS (DX)(SI*4), Y0
+	VMOVUPS (BX)(SI*4), Y1
+	VSQRTPS Y1, Y1
+	VSQRTPS Y1, Y2
+	VMOVUPS c8_3f800000<>+0(SB), Y3
+	VMULPS  Y2, Y1, Y1
+	VDIVPS  Y1, Y3, Y1
+	VMULPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*4)
+	ADDQ    $0x00000008, SI
+	SUBQ    $0x00000008, CX
+	JMP     narrow
+
+done:
+	VZEROUPPER
+	RET
+
 // func inverseAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
 // Requires: AVX
 TEXT ·inverseAVX2(SB), NOSPLIT, $0-40
@@ -5401,6 +5455,172 @@ narrow:
 	ADDQ    $0x00000008, BX
 	SUBQ    $0x00000008, CX
 	JMP     narrow
+
+done:
+	VZEROUPPER
+	RET
+
+// func sumRowsAVX2(dst *float32, src *float32, ld int, rows int, n int, scale float32, shift float32, words *int32)
+// Requires: AVX, CMOV, FMA3
+TEXT ·sumRowsAVX2(SB), NOSPLIT, $0-56
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         ld+16(FP), DX
+	MOVQ         rows+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVQ         words+48(FP), DI
+	SHLQ         $0x02, DX
+	VBROADCASTSS scale+40(FP), Y0
+	VBROADCASTSS shift+44(FP), Y1
+
+four:
+	CMPQ   SI, $0x00000020
+	JLT    one
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	MOVQ   CX, R8
+	MOVQ   BX, R9
+
+fourrow:
+	VMOVUPS     (R8), Y6
+	VADDPS      Y6, Y2, Y2
+	VMOVUPS     32(R8), Y6
+	VADDPS      Y6, Y3, Y3
+	VMOVUPS     64(R8), Y6
+	VADDPS      Y6, Y4, Y4
+	VMOVUPS     96(R8), Y6
+	VADDPS      Y6, Y5, Y5
+	ADDQ        DX, R8
+	DECQ        R9
+	JNE         fourrow
+	VMOVUPS     Y1, Y6
+	VFMADD231PS Y0, Y2, Y6
+	VMOVUPS     Y6, (AX)
+	VMOVUPS     Y1, Y2
+	VFMADD231PS Y0, Y3, Y2
+	VMOVUPS     Y2, 32(AX)
+	VMOVUPS     Y1, Y2
+	VFMADD231PS Y0, Y4, Y2
+	VMOVUPS     Y2, 64(AX)
+	VMOVUPS     Y1, Y2
+	VFMADD231PS Y0, Y5, Y2
+	VMOVUPS     Y2, 96(AX)
+	ADDQ        $0x00000080, CX
+	ADDQ        $0x00000080, AX
+	SUBQ        $0x00000020, SI
+	JMP         four
+
+one:
+	CMPQ    SI, $0x00
+	JLE     done
+	MOVQ    $0x00000008, R8
+	CMPQ    SI, R8
+	CMOVQLT SI, R8
+	NEGQ    R8
+	LEAQ    (DI)(R8*4), R8
+	VMOVUPS (R8), Y2
+	VXORPS  Y3, Y3, Y3
+	MOVQ    CX, R8
+	MOVQ    BX, R9
+
+onerow:
+	VMASKMOVPS  (R8), Y2, Y4
+	VADDPS      Y4, Y3, Y3
+	ADDQ        DX, R8
+	DECQ        R9
+	JNE         onerow
+	VMOVUPS     Y1, Y4
+	VFMADD231PS Y0, Y3, Y4
+	VMASKMOVPS  Y4, Y2, (AX)
+	ADDQ        $0x00000020, CX
+	ADDQ        $0x00000020, AX
+	SUBQ        $0x00000008, SI
+	JMP         one
+
+done:
+	VZEROUPPER
+	RET
+
+// func sumSquaresAVX2(dst *float32, src *float32, ld int, rows int, n int, scale float32, shift float32, words *int32)
+// Requires: AVX, CMOV, FMA3
+TEXT ·sumSquaresAVX2(SB), NOSPLIT, $0-56
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         ld+16(FP), DX
+	MOVQ         rows+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVQ         words+48(FP), DI
+	SHLQ         $0x02, DX
+	VBROADCASTSS scale+40(FP), Y0
+	VBROADCASTSS shift+44(FP), Y1
+
+four:
+	CMPQ   SI, $0x00000020
+	JLT    one
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	MOVQ   CX, R8
+	MOVQ   BX, R9
+
+fourrow:
+	VMOVUPS     (R8), Y6
+	VFMADD231PS Y6, Y6, Y2
+	VMOVUPS     32(R8), Y6
+	VFMADD231PS Y6, Y6, Y3
+	VMOVUPS     64(R8), Y6
+	VFMADD231PS Y6, Y6, Y4
+	VMOVUPS     96(R8), Y6
+	VFMADD231PS Y6, Y6, Y5
+	ADDQ        DX, R8
+	DECQ        R9
+	JNE         fourrow
+	VMOVUPS     Y1, Y6
+	VFMADD231PS Y0, Y2, Y6
+	VMOVUPS     Y6, (AX)
+	VMOVUPS     Y1, Y2
+	VFMADD231PS Y0, Y3, Y2
+	VMOVUPS     Y2, 32(AX)
+	VMOVUPS     Y1, Y2
+	VFMADD231PS Y0, Y4, Y2
+	VMOVUPS     Y2, 64(AX)
+	VMOVUPS     Y1, Y2
+	VFMADD231PS Y0, Y5, Y2
+	VMOVUPS     Y2, 96(AX)
+	ADDQ        $0x00000080, CX
+	ADDQ        $0x00000080, AX
+	SUBQ        $0x00000020, SI
+	JMP         four
+
+one:
+	CMPQ    SI, $0x00
+	JLE     done
+	MOVQ    $0x00000008, R8
+	CMPQ    SI, R8
+	CMOVQLT SI, R8
+	NEGQ    R8
+	LEAQ    (DI)(R8*4), R8
+	VMOVUPS (R8), Y2
+	VXORPS  Y3, Y3, Y3
+	MOVQ    CX, R8
+	MOVQ    BX, R9
+
+onerow:
+	VMASKMOVPS  (R8), Y2, Y4
+	VFMADD231PS Y4, Y4, Y3
+	ADDQ        DX, R8
+	DECQ        R9
+	JNE         onerow
+	VMOVUPS     Y1, Y4
+	VFMADD231PS Y0, Y3, Y4
+	VMASKMOVPS  Y4, Y2, (AX)
+	ADDQ        $0x00000020, CX
+	ADDQ        $0x00000020, AX
+	SUBQ        $0x00000008, SI
+	JMP         one
 
 done:
 	VZEROUPPER

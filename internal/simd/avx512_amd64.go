@@ -289,7 +289,22 @@ func pow25AVX512(d *float32, x *float32, y *float32, n int, s float32, t float32
 //go:noescape
 func pow75AVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
 
+// mulInvPow75AVX512 is the vector loop of mulInvPow75.
+//
+//go:noescape
+func mulInvPow75AVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
 // inverseAVX512 is the vector loop of inverse.
 //
 //go:noescape
 func inverseAVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
+// sumRowsAVX512 adds up rows.
+//
+//go:noescape
+func sumRowsAVX512(dst *float32, src *float32, ld int, rows int, n int, scale float32, shift float32, words *int32)
+
+// sumSquaresAVX512 adds up rows.
+//
+//go:noescape
+func sumSquaresAVX512(dst *float32, src *float32, ld int, rows int, n int, scale float32, shift float32, words *int32)

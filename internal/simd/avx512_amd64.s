@@ -6819,6 +6819,102 @@ done:
 	VZEROUPPER
 	RET
 
+// func mulInvPow75AVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
+// Requires: AVX, AVX512F
+TEXT ·mulInvPow75AVX512(SB), NOSPLIT, $0-40
+	MOVQ d+0(FP), AX
+	MOVQ n+24(FP), CX
+	MOVQ x+8(FP), DX
+	MOVQ y+16(FP), BX
+	XORQ SI, SI
+
+wide:
+	CMPQ         CX, $0x00000020
+	JLT          narrow
+	VMOVUPS      (DX)(SI*4), Z0
+	VMOVUPS      (BX)(SI*4), Z1
+	VMOVUPS      c16_3f000000<>+0(SB), Z2
+	VRSQRT14PS   Z1, Z3
+	VMULPS       Z3, Z1, Z1
+	VMULPS       Z2, Z3, Z4
+	VMOVUPS      Z2, Z5
+	VFNMADD231PS Z4, Z1, Z5
+	VMOVUPS      Z3, Z1
+	VFMADD231PS  Z5, Z3, Z1
+	VRSQRT14PS   Z1, Z4
+	VMULPS       Z4, Z1, Z5
+	VMULPS       Z2, Z4, Z6
+	VMOVUPS      Z2, Z2
+	VFNMADD231PS Z6, Z5, Z2
+	VMOVUPS      Z4, Z5
+	VFMADD231PS  Z2, Z4, Z5
+	VMULPS       Z5, Z1, Z2
+	VMULPS       Z1, Z2, Z1
+	VCMPPS       $0x03, Z1, Z1, K1
+	VMOVAPS      Z3, K1, Z1
+	VMULPS       Z1, Z0, Z0
+	VMOVUPS      Z0, (AX)(SI*4)
+	VMOVUPS      64(DX)(SI*4), Z0
+	VMOVUPS      64(BX)(SI*4), Z1
+	VMOVUPS      c16_3f000000<>+0(SB), Z2
+	VRSQRT14PS   Z1, Z3
+	VMULPS       Z3, Z1, Z1
+	VMULPS       Z2, Z3, Z4
+	VMOVUPS      Z2, Z5
+	VFNMADD231PS Z4, Z1, Z5
+	VMOVUPS      Z3, Z1
+	VFMADD231PS  Z5, Z3, Z1
+	VRSQRT14PS   Z1, Z4
+	VMULPS       Z4, Z1, Z5
+	VMULPS       Z2, Z4, Z6
+	VMOVUPS      Z2, Z2
+	VFNMADD231PS Z6, Z5, Z2
+	VMOVUPS      Z4, Z5
+	VFMADD231PS  Z2, Z4, Z5
+	VMULPS       Z5, Z1, Z2
+	VMULPS       Z1, Z2, Z1
+	VCMPPS       $0x03, Z1, Z1, K1
+	VMOVAPS      Z3, K1, Z1
+	VMULPS       Z1, Z0, Z0
+	VMOVUPS      Z0, 64(AX)(SI*4)
+	ADDQ         $0x00000020, SI
+	SUBQ         $0x00000020, CX
+	JMP          wide
+
+narrow:
+	CMPQ         CX, $0x00000010
+	JLT          done
+	VMOVUPS      (DX)(SI*4), Z0
+	VMOVUPS      (BX)(SI*4), Z1
+	VMOVUPS      c16_3f000000<>+0(SB), Z2
+	VRSQRT14PS   Z1, Z3
+	VMULPS       Z3, Z1, Z1
+	VMULPS       Z2, Z3, Z4
+	VMOVUPS      Z2, Z5
+	VFNMADD231PS Z4, Z1, Z5
+	VMOVUPS      Z3, Z1
+	VFMADD231PS  Z5, Z3, Z1
+	VRSQRT14PS   Z1, Z4
+	VMULPS       Z4, Z1, Z5
+	VMULPS       Z2, Z4, Z6
+	VMOVUPS      Z2, Z2
+	VFNMADD231PS Z6, Z5, Z2
+	VMOVUPS      Z4, Z5
+	VFMADD231PS  Z2, Z4, Z5
+	VMULPS       Z5, Z1, Z2
+	VMULPS       Z1, Z2, Z1
+	VCMPPS       $0x03, Z1, Z1, K1
+	VMOVAPS      Z3, K1, Z1
+	VMULPS       Z1, Z0, Z0
+	VMOVUPS      Z0, (AX)(SI*4)
+	ADDQ         $0x00000010, SI
+	SUBQ         $0x00000010, CX
+	JMP          narrow
+
+done:
+	VZEROUPPER
+	RET
+
 // func inverseAVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
 // Requires: AVX, AVX512F
 TEXT ·inverseAVX512(SB), NOSPLIT, $0-40
@@ -6837,6 +6933,174 @@ narrow:
 	ADDQ    $0x00000010, BX
 	SUBQ    $0x00000010, CX
 	JMP     narrow
+
+done:
+	VZEROUPPER
+	RET
+
+// func sumRowsAVX512(dst *float32, src *float32, ld int, rows int, n int, scale float32, shift float32, words *int32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·sumRowsAVX512(SB), NOSPLIT, $0-56
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         ld+16(FP), DX
+	MOVQ         rows+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVQ         words+48(FP), DI
+	SHLQ         $0x02, DX
+	VBROADCASTSS scale+40(FP), Z0
+	VBROADCASTSS shift+44(FP), Z1
+
+four:
+	CMPQ   SI, $0x00000040
+	JLT    one
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	MOVQ   CX, R8
+	MOVQ   BX, R9
+
+fourrow:
+	VMOVUPS     (R8), Z6
+	VADDPS      Z6, Z2, Z2
+	VMOVUPS     64(R8), Z6
+	VADDPS      Z6, Z3, Z3
+	VMOVUPS     128(R8), Z6
+	VADDPS      Z6, Z4, Z4
+	VMOVUPS     192(R8), Z6
+	VADDPS      Z6, Z5, Z5
+	ADDQ        DX, R8
+	DECQ        R9
+	JNE         fourrow
+	VMOVUPS     Z1, Z6
+	VFMADD231PS Z0, Z2, Z6
+	VMOVUPS     Z6, (AX)
+	VMOVUPS     Z1, Z6
+	VFMADD231PS Z0, Z3, Z6
+	VMOVUPS     Z6, 64(AX)
+	VMOVUPS     Z1, Z6
+	VFMADD231PS Z0, Z4, Z6
+	VMOVUPS     Z6, 128(AX)
+	VMOVUPS     Z1, Z6
+	VFMADD231PS Z0, Z5, Z6
+	VMOVUPS     Z6, 192(AX)
+	ADDQ        $0x00000100, CX
+	ADDQ        $0x00000100, AX
+	SUBQ        $0x00000040, SI
+	JMP         four
+
+one:
+	CMPQ      SI, $0x00
+	JLE       done
+	MOVQ      $0x00000010, R8
+	CMPQ      SI, R8
+	CMOVQLT   SI, R8
+	NEGQ      R8
+	LEAQ      (DI)(R8*4), R8
+	VMOVDQU32 (R8), Z2
+	VPTESTMD  Z2, Z2, K1
+	VPXORD    Z7, Z7, Z7
+	MOVQ      CX, R8
+	MOVQ      BX, R9
+
+onerow:
+	VMOVUPS.Z   (R8), K1, Z2
+	VADDPS      Z2, Z7, Z7
+	ADDQ        DX, R8
+	DECQ        R9
+	JNE         onerow
+	VMOVUPS     Z1, Z2
+	VFMADD231PS Z0, Z7, Z2
+	VMOVUPS     Z2, K1, (AX)
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x00000040, AX
+	SUBQ        $0x00000010, SI
+	JMP         one
+
+done:
+	VZEROUPPER
+	RET
+
+// func sumSquaresAVX512(dst *float32, src *float32, ld int, rows int, n int, scale float32, shift float32, words *int32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·sumSquaresAVX512(SB), NOSPLIT, $0-56
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         ld+16(FP), DX
+	MOVQ         rows+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVQ         words+48(FP), DI
+	SHLQ         $0x02, DX
+	VBROADCASTSS scale+40(FP), Z0
+	VBROADCASTSS shift+44(FP), Z1
+
+four:
+	CMPQ   SI, $0x00000040
+	JLT    one
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	MOVQ   CX, R8
+	MOVQ   BX, R9
+
+fourrow:
+	VMOVUPS     (R8), Z6
+	VFMADD231PS Z6, Z6, Z2
+	VMOVUPS     64(R8), Z6
+	VFMADD231PS Z6, Z6, Z3
+	VMOVUPS     128(R8), Z6
+	VFMADD231PS Z6, Z6, Z4
+	VMOVUPS     192(R8), Z6
+	VFMADD231PS Z6, Z6, Z5
+	ADDQ        DX, R8
+	DECQ        R9
+	JNE         fourrow
+	VMOVUPS     Z1, Z6
+	VFMADD231PS Z0, Z2, Z6
+	VMOVUPS     Z6, (AX)
+	VMOVUPS     Z1, Z6
+	VFMADD231PS Z0, Z3, Z6
+	VMOVUPS     Z6, 64(AX)
+	VMOVUPS     Z1, Z6
+	VFMADD231PS Z0, Z4, Z6
+	VMOVUPS     Z6, 128(AX)
+	VMOVUPS     Z1, Z6
+	VFMADD231PS Z0, Z5, Z6
+	VMOVUPS     Z6, 192(AX)
+	ADDQ        $0x00000100, CX
+	ADDQ        $0x00000100, AX
+	SUBQ        $0x00000040, SI
+	JMP         four
+
+one:
+	CMPQ      SI, $0x00
+	JLE       done
+	MOVQ      $0x00000010, R8
+	CMPQ      SI, R8
+	CMOVQLT   SI, R8
+	NEGQ      R8
+	LEAQ      (DI)(R8*4), R8
+	VMOVDQU32 (R8), Z2
+	VPTESTMD  Z2, Z2, K1
+	VPXORD    Z7, Z7, Z7
+	MOVQ      CX, R8
+	MOVQ      BX, R9
+
+onerow:
+	VMOVUPS.Z   (R8), K1, Z2
+	VFMADD231PS Z2, Z2, Z7
+	ADDQ        DX, R8
+	DECQ        R9
+	JNE         onerow
+	VMOVUPS     Z1, Z2
+	VFMADD231PS Z0, Z7, Z2
+	VMOVUPS     Z2, K1, (AX)
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x00000040, AX
+	SUBQ        $0x00000010, SI
+	JMP         one
 
 done:
 	VZEROUPPER

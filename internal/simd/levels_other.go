@@ -49,3 +49,6 @@ func (l *level) winograd(int, WinogradMap, *float32, *float32, *float32, *float3
 
 // turn transposes a block.
 func (l *level) turn(_, _ *float32, _, _, _, _ int) {}
+
+// rowSums adds up rows.
+func (l *level) rowSums(bool, *float32, *float32, int, int, int, float32, float32, *int32) {}

@@ -43,5 +43,6 @@ func main() {
 	s.arithmetic()
 	s.reductions()
 	s.transcendental()
+	s.rowSums()
 	Generate()
 }
