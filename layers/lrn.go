@@ -68,6 +68,8 @@ func (l *lrnAcross) Reshape(bottom, top []*blob.Blob) error {
 	if l.mpe() {
 		return nil
 	}
+	// The modelled CPE squares a value, or divides it, once and keeps the result, which it has scratch arrays for; on the host it is
+	// faster to square again what L1 holds.
 	full := kernel.Full
 	l.run, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
 		Name: "LRN", Dims: dims, WholeMid: true, Near: l.size, Ins: []kernel.Array{full}, Outs: []kernel.Array{full, full}, Scratch: 1,
@@ -104,17 +106,14 @@ func (l *lrnAcross) forwardTile(t *kernel.Tile) {
 // there are fewer channels than that, the ring holds all of them.
 func (l *lrnAcross) backwardTile(t *kernel.Tile) {
 	half, slots := l.size/2, min(l.size, t.M)
-	ring, sum := t.Scratch[0][:slots*t.I], t.Scratch[1][:t.I]
+	ring := t.Scratch[0][:slots*t.I]
 	for o := range t.O {
 		row := func(data []float32, m int) []float32 { return data[o*t.OStride+m*t.MStride:][:t.I] }
 		clear(ring)
 		for m := range t.M + half {
 			switch ratio := ring[m%slots*t.I:][:t.I]; {
 			case m < t.M:
-				s := row(t.In[3], m)
-				simd.MulPow(row(t.Out[0], m), row(t.In[0], m), s, -l.beta)
-				simd.Mul(ratio, row(t.In[0], m), row(t.In[2], m))
-				simd.Div(ratio, ratio, s)
+				simd.PowRatio(row(t.Out[0], m), ratio, row(t.In[0], m), row(t.In[2], m), row(t.In[3], m), -l.beta)
 			case slots == l.size:
 				clear(ratio)
 			}
@@ -124,8 +123,7 @@ func (l *lrnAcross) backwardTile(t *kernel.Tile) {
 					first = max(0, c-half)
 					rows = min(t.M, c+half+1) - first
 				}
-				simd.SumRows(sum, ring[first*t.I:], t.I, rows, -2*l.alpha*l.beta/float32(l.size), 0)
-				simd.MulAdd(row(t.Out[0], c), sum, row(t.In[1], c))
+				simd.MulAddRows(row(t.Out[0], c), row(t.In[1], c), ring[first*t.I:], t.I, rows, -2*l.alpha*l.beta/float32(l.size))
 			}
 		}
 	}

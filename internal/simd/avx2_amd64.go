@@ -289,12 +289,17 @@ func mulInvPow75AVX2(d *float32, x *float32, y *float32, n int, s float32, t flo
 //go:noescape
 func inverseAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
 
-// sumRowsAVX2 adds up rows.
-//
-//go:noescape
-func sumRowsAVX2(dst *float32, src *float32, ld int, rows int, n int, scale float32, shift float32, words *int32)
-
-// sumSquaresAVX2 adds up rows.
+// sumSquaresAVX2 sets dst to scale times the sum of the rows' squares, plus shift.
 //
 //go:noescape
 func sumSquaresAVX2(dst *float32, src *float32, ld int, rows int, n int, scale float32, shift float32, words *int32)
+
+// mulAddRowsAVX2 adds scale times x times the sum of the rows to dst.
+//
+//go:noescape
+func mulAddRowsAVX2(dst *float32, x *float32, src *float32, ld int, rows int, n int, scale float32, words *int32)
+
+// powRatioAVX2 is the part of a normalisation's gradient that is a channel's own.
+//
+//go:noescape
+func powRatioAVX2(own *float32, ratio *float32, dy *float32, y *float32, s *float32, n int, words *int32)

@@ -5460,101 +5460,18 @@ done:
 	VZEROUPPER
 	RET
 
-// func sumRowsAVX2(dst *float32, src *float32, ld int, rows int, n int, scale float32, shift float32, words *int32)
-// Requires: AVX, CMOV, FMA3
-TEXT ·sumRowsAVX2(SB), NOSPLIT, $0-56
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         ld+16(FP), DX
-	MOVQ         rows+24(FP), BX
-	MOVQ         n+32(FP), SI
-	MOVQ         words+48(FP), DI
-	SHLQ         $0x02, DX
-	VBROADCASTSS scale+40(FP), Y0
-	VBROADCASTSS shift+44(FP), Y1
-
-four:
-	CMPQ   SI, $0x00000020
-	JLT    one
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	MOVQ   CX, R8
-	MOVQ   BX, R9
-
-fourrow:
-	VMOVUPS     (R8), Y6
-	VADDPS      Y6, Y2, Y2
-	VMOVUPS     32(R8), Y6
-	VADDPS      Y6, Y3, Y3
-	VMOVUPS     64(R8), Y6
-	VADDPS      Y6, Y4, Y4
-	VMOVUPS     96(R8), Y6
-	VADDPS      Y6, Y5, Y5
-	ADDQ        DX, R8
-	DECQ        R9
-	JNE         fourrow
-	VMOVUPS     Y1, Y6
-	VFMADD231PS Y0, Y2, Y6
-	VMOVUPS     Y6, (AX)
-	VMOVUPS     Y1, Y2
-	VFMADD231PS Y0, Y3, Y2
-	VMOVUPS     Y2, 32(AX)
-	VMOVUPS     Y1, Y2
-	VFMADD231PS Y0, Y4, Y2
-	VMOVUPS     Y2, 64(AX)
-	VMOVUPS     Y1, Y2
-	VFMADD231PS Y0, Y5, Y2
-	VMOVUPS     Y2, 96(AX)
-	ADDQ        $0x00000080, CX
-	ADDQ        $0x00000080, AX
-	SUBQ        $0x00000020, SI
-	JMP         four
-
-one:
-	CMPQ    SI, $0x00
-	JLE     done
-	MOVQ    $0x00000008, R8
-	CMPQ    SI, R8
-	CMOVQLT SI, R8
-	NEGQ    R8
-	LEAQ    (DI)(R8*4), R8
-	VMOVUPS (R8), Y2
-	VXORPS  Y3, Y3, Y3
-	MOVQ    CX, R8
-	MOVQ    BX, R9
-
-onerow:
-	VMASKMOVPS  (R8), Y2, Y4
-	VADDPS      Y4, Y3, Y3
-	ADDQ        DX, R8
-	DECQ        R9
-	JNE         onerow
-	VMOVUPS     Y1, Y4
-	VFMADD231PS Y0, Y3, Y4
-	VMASKMOVPS  Y4, Y2, (AX)
-	ADDQ        $0x00000020, CX
-	ADDQ        $0x00000020, AX
-	SUBQ        $0x00000008, SI
-	JMP         one
-
-done:
-	VZEROUPPER
-	RET
-
 // func sumSquaresAVX2(dst *float32, src *float32, ld int, rows int, n int, scale float32, shift float32, words *int32)
 // Requires: AVX, CMOV, FMA3
 TEXT ·sumSquaresAVX2(SB), NOSPLIT, $0-56
 	MOVQ         dst+0(FP), AX
+	VBROADCASTSS scale+40(FP), Y0
+	VBROADCASTSS shift+44(FP), Y1
 	MOVQ         src+8(FP), CX
 	MOVQ         ld+16(FP), DX
 	MOVQ         rows+24(FP), BX
 	MOVQ         n+32(FP), SI
 	MOVQ         words+48(FP), DI
 	SHLQ         $0x02, DX
-	VBROADCASTSS scale+40(FP), Y0
-	VBROADCASTSS shift+44(FP), Y1
 
 four:
 	CMPQ   SI, $0x00000020
@@ -5621,6 +5538,188 @@ onerow:
 	ADDQ        $0x00000020, AX
 	SUBQ        $0x00000008, SI
 	JMP         one
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulAddRowsAVX2(dst *float32, x *float32, src *float32, ld int, rows int, n int, scale float32, words *int32)
+// Requires: AVX, CMOV, FMA3
+TEXT ·mulAddRowsAVX2(SB), NOSPLIT, $0-64
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	VBROADCASTSS scale+48(FP), Y0
+	MOVQ         src+16(FP), DX
+	MOVQ         ld+24(FP), BX
+	MOVQ         rows+32(FP), SI
+	MOVQ         n+40(FP), DI
+	MOVQ         words+56(FP), R8
+	SHLQ         $0x02, BX
+
+four:
+	CMPQ   DI, $0x00000020
+	JLT    one
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	MOVQ   DX, R9
+	MOVQ   SI, R10
+
+fourrow:
+	VMOVUPS     (R9), Y5
+	VADDPS      Y5, Y1, Y1
+	VMOVUPS     32(R9), Y5
+	VADDPS      Y5, Y2, Y2
+	VMOVUPS     64(R9), Y5
+	VADDPS      Y5, Y3, Y3
+	VMOVUPS     96(R9), Y5
+	VADDPS      Y5, Y4, Y4
+	ADDQ        BX, R9
+	DECQ        R10
+	JNE         fourrow
+	VMOVUPS     (CX), Y5
+	VMULPS      Y0, Y5, Y5
+	VMOVUPS     (AX), Y6
+	VMOVUPS     Y6, Y6
+	VFMADD231PS Y5, Y1, Y6
+	VMOVUPS     Y6, (AX)
+	VMOVUPS     32(CX), Y1
+	VMULPS      Y0, Y1, Y1
+	VMOVUPS     32(AX), Y5
+	VMOVUPS     Y5, Y5
+	VFMADD231PS Y1, Y2, Y5
+	VMOVUPS     Y5, 32(AX)
+	VMOVUPS     64(CX), Y1
+	VMULPS      Y0, Y1, Y1
+	VMOVUPS     64(AX), Y2
+	VMOVUPS     Y2, Y2
+	VFMADD231PS Y1, Y3, Y2
+	VMOVUPS     Y2, 64(AX)
+	VMOVUPS     96(CX), Y1
+	VMULPS      Y0, Y1, Y1
+	VMOVUPS     96(AX), Y2
+	VMOVUPS     Y2, Y2
+	VFMADD231PS Y1, Y4, Y2
+	VMOVUPS     Y2, 96(AX)
+	ADDQ        $0x00000080, DX
+	ADDQ        $0x00000080, AX
+	ADDQ        $0x00000080, CX
+	SUBQ        $0x00000020, DI
+	JMP         four
+
+one:
+	CMPQ    DI, $0x00
+	JLE     done
+	MOVQ    $0x00000008, R9
+	CMPQ    DI, R9
+	CMOVQLT DI, R9
+	NEGQ    R9
+	LEAQ    (R8)(R9*4), R9
+	VMOVUPS (R9), Y1
+	VXORPS  Y2, Y2, Y2
+	MOVQ    DX, R9
+	MOVQ    SI, R10
+
+onerow:
+	VMASKMOVPS  (R9), Y1, Y3
+	VADDPS      Y3, Y2, Y2
+	ADDQ        BX, R9
+	DECQ        R10
+	JNE         onerow
+	VMASKMOVPS  (CX), Y1, Y3
+	VMULPS      Y0, Y3, Y3
+	VMASKMOVPS  (AX), Y1, Y4
+	VMOVUPS     Y4, Y4
+	VFMADD231PS Y3, Y2, Y4
+	VMASKMOVPS  Y4, Y1, (AX)
+	ADDQ        $0x00000020, DX
+	ADDQ        $0x00000020, AX
+	ADDQ        $0x00000020, CX
+	SUBQ        $0x00000008, DI
+	JMP         one
+
+done:
+	VZEROUPPER
+	RET
+
+// func powRatioAVX2(own *float32, ratio *float32, dy *float32, y *float32, s *float32, n int, words *int32)
+// Requires: AVX, CMOV
+TEXT ·powRatioAVX2(SB), NOSPLIT, $0-56
+	MOVQ own+0(FP), AX
+	MOVQ ratio+8(FP), CX
+	MOVQ dy+16(FP), DX
+	MOVQ y+24(FP), BX
+	MOVQ s+32(FP), SI
+	MOVQ n+40(FP), DI
+	MOVQ words+48(FP), R8
+
+two:
+	CMPQ    DI, $0x00000010
+	JLT     one
+	VMOVUPS (DX), Y0
+	VMOVUPS (SI), Y1
+	VSQRTPS Y1, Y2
+	VSQRTPS Y2, Y3
+	VMOVUPS c8_3f800000<>+0(SB), Y4
+	VMULPS  Y3, Y2, Y2
+	VDIVPS  Y2, Y4, Y2
+	VMULPS  Y2, Y0, Y2
+	VMOVUPS Y2, (AX)
+	VMOVUPS (BX), Y2
+	VMULPS  Y2, Y0, Y0
+	VDIVPS  Y1, Y0, Y0
+	VMOVUPS Y0, (CX)
+	VMOVUPS 32(DX), Y0
+	VMOVUPS 32(SI), Y1
+	VSQRTPS Y1, Y2
+	VSQRTPS Y2, Y3
+	VMOVUPS c8_3f800000<>+0(SB), Y4
+	VMULPS  Y3, Y2, Y2
+	VDIVPS  Y2, Y4, Y2
+	VMULPS  Y2, Y0, Y2
+	VMOVUPS Y2, 32(AX)
+	VMOVUPS 32(BX), Y2
+	VMULPS  Y2, Y0, Y0
+	VDIVPS  Y1, Y0, Y0
+	VMOVUPS Y0, 32(CX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000040, DX
+	ADDQ    $0x00000040, BX
+	ADDQ    $0x00000040, SI
+	SUBQ    $0x00000010, DI
+	JMP     two
+
+one:
+	CMPQ       DI, $0x00
+	JLE        done
+	MOVQ       $0x00000008, R9
+	CMPQ       DI, R9
+	CMOVQLT    DI, R9
+	NEGQ       R9
+	LEAQ       (R8)(R9*4), R9
+	VMOVUPS    (R9), Y0
+	VMASKMOVPS (DX), Y0, Y1
+	VMASKMOVPS (SI), Y0, Y2
+	VSQRTPS    Y2, Y3
+	VSQRTPS    Y3, Y4
+	VMOVUPS    c8_3f800000<>+0(SB), Y5
+	VMULPS     Y4, Y3, Y3
+	VDIVPS     Y3, Y5, Y3
+	VMULPS     Y3, Y1, Y3
+	VMASKMOVPS Y3, Y0, (AX)
+	VMASKMOVPS (BX), Y0, Y3
+	VMULPS     Y3, Y1, Y1
+	VDIVPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (CX)
+	ADDQ       $0x00000020, AX
+	ADDQ       $0x00000020, CX
+	ADDQ       $0x00000020, DX
+	ADDQ       $0x00000020, BX
+	ADDQ       $0x00000020, SI
+	SUBQ       $0x00000008, DI
+	JMP        one
 
 done:
 	VZEROUPPER

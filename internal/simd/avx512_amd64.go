@@ -299,12 +299,17 @@ func mulInvPow75AVX512(d *float32, x *float32, y *float32, n int, s float32, t f
 //go:noescape
 func inverseAVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
 
-// sumRowsAVX512 adds up rows.
-//
-//go:noescape
-func sumRowsAVX512(dst *float32, src *float32, ld int, rows int, n int, scale float32, shift float32, words *int32)
-
-// sumSquaresAVX512 adds up rows.
+// sumSquaresAVX512 sets dst to scale times the sum of the rows' squares, plus shift.
 //
 //go:noescape
 func sumSquaresAVX512(dst *float32, src *float32, ld int, rows int, n int, scale float32, shift float32, words *int32)
+
+// mulAddRowsAVX512 adds scale times x times the sum of the rows to dst.
+//
+//go:noescape
+func mulAddRowsAVX512(dst *float32, x *float32, src *float32, ld int, rows int, n int, scale float32, words *int32)
+
+// powRatioAVX512 is the part of a normalisation's gradient that is a channel's own.
+//
+//go:noescape
+func powRatioAVX512(own *float32, ratio *float32, dy *float32, y *float32, s *float32, n int, words *int32)

@@ -6849,10 +6849,11 @@ wide:
 	VMOVUPS      Z4, Z5
 	VFMADD231PS  Z2, Z4, Z5
 	VMULPS       Z5, Z1, Z2
-	VMULPS       Z1, Z2, Z1
-	VCMPPS       $0x03, Z1, Z1, K1
+	VMULPS       Z1, Z2, Z2
+	VCMPPS       $0x03, Z2, Z2, K1
+	VMOVAPS      Z3, K1, Z2
 	VMOVAPS      Z3, K1, Z1
-	VMULPS       Z1, Z0, Z0
+	VMULPS       Z2, Z0, Z0
 	VMOVUPS      Z0, (AX)(SI*4)
 	VMOVUPS      64(DX)(SI*4), Z0
 	VMOVUPS      64(BX)(SI*4), Z1
@@ -6872,10 +6873,11 @@ wide:
 	VMOVUPS      Z4, Z5
 	VFMADD231PS  Z2, Z4, Z5
 	VMULPS       Z5, Z1, Z2
-	VMULPS       Z1, Z2, Z1
-	VCMPPS       $0x03, Z1, Z1, K1
+	VMULPS       Z1, Z2, Z2
+	VCMPPS       $0x03, Z2, Z2, K1
+	VMOVAPS      Z3, K1, Z2
 	VMOVAPS      Z3, K1, Z1
-	VMULPS       Z1, Z0, Z0
+	VMULPS       Z2, Z0, Z0
 	VMOVUPS      Z0, 64(AX)(SI*4)
 	ADDQ         $0x00000020, SI
 	SUBQ         $0x00000020, CX
@@ -6902,10 +6904,11 @@ narrow:
 	VMOVUPS      Z4, Z5
 	VFMADD231PS  Z2, Z4, Z5
 	VMULPS       Z5, Z1, Z2
-	VMULPS       Z1, Z2, Z1
-	VCMPPS       $0x03, Z1, Z1, K1
+	VMULPS       Z1, Z2, Z2
+	VCMPPS       $0x03, Z2, Z2, K1
+	VMOVAPS      Z3, K1, Z2
 	VMOVAPS      Z3, K1, Z1
-	VMULPS       Z1, Z0, Z0
+	VMULPS       Z2, Z0, Z0
 	VMOVUPS      Z0, (AX)(SI*4)
 	ADDQ         $0x00000010, SI
 	SUBQ         $0x00000010, CX
@@ -6938,102 +6941,18 @@ done:
 	VZEROUPPER
 	RET
 
-// func sumRowsAVX512(dst *float32, src *float32, ld int, rows int, n int, scale float32, shift float32, words *int32)
-// Requires: AVX, AVX512F, CMOV
-TEXT ·sumRowsAVX512(SB), NOSPLIT, $0-56
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         ld+16(FP), DX
-	MOVQ         rows+24(FP), BX
-	MOVQ         n+32(FP), SI
-	MOVQ         words+48(FP), DI
-	SHLQ         $0x02, DX
-	VBROADCASTSS scale+40(FP), Z0
-	VBROADCASTSS shift+44(FP), Z1
-
-four:
-	CMPQ   SI, $0x00000040
-	JLT    one
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	MOVQ   CX, R8
-	MOVQ   BX, R9
-
-fourrow:
-	VMOVUPS     (R8), Z6
-	VADDPS      Z6, Z2, Z2
-	VMOVUPS     64(R8), Z6
-	VADDPS      Z6, Z3, Z3
-	VMOVUPS     128(R8), Z6
-	VADDPS      Z6, Z4, Z4
-	VMOVUPS     192(R8), Z6
-	VADDPS      Z6, Z5, Z5
-	ADDQ        DX, R8
-	DECQ        R9
-	JNE         fourrow
-	VMOVUPS     Z1, Z6
-	VFMADD231PS Z0, Z2, Z6
-	VMOVUPS     Z6, (AX)
-	VMOVUPS     Z1, Z6
-	VFMADD231PS Z0, Z3, Z6
-	VMOVUPS     Z6, 64(AX)
-	VMOVUPS     Z1, Z6
-	VFMADD231PS Z0, Z4, Z6
-	VMOVUPS     Z6, 128(AX)
-	VMOVUPS     Z1, Z6
-	VFMADD231PS Z0, Z5, Z6
-	VMOVUPS     Z6, 192(AX)
-	ADDQ        $0x00000100, CX
-	ADDQ        $0x00000100, AX
-	SUBQ        $0x00000040, SI
-	JMP         four
-
-one:
-	CMPQ      SI, $0x00
-	JLE       done
-	MOVQ      $0x00000010, R8
-	CMPQ      SI, R8
-	CMOVQLT   SI, R8
-	NEGQ      R8
-	LEAQ      (DI)(R8*4), R8
-	VMOVDQU32 (R8), Z2
-	VPTESTMD  Z2, Z2, K1
-	VPXORD    Z7, Z7, Z7
-	MOVQ      CX, R8
-	MOVQ      BX, R9
-
-onerow:
-	VMOVUPS.Z   (R8), K1, Z2
-	VADDPS      Z2, Z7, Z7
-	ADDQ        DX, R8
-	DECQ        R9
-	JNE         onerow
-	VMOVUPS     Z1, Z2
-	VFMADD231PS Z0, Z7, Z2
-	VMOVUPS     Z2, K1, (AX)
-	ADDQ        $0x00000040, CX
-	ADDQ        $0x00000040, AX
-	SUBQ        $0x00000010, SI
-	JMP         one
-
-done:
-	VZEROUPPER
-	RET
-
 // func sumSquaresAVX512(dst *float32, src *float32, ld int, rows int, n int, scale float32, shift float32, words *int32)
 // Requires: AVX, AVX512F, CMOV
 TEXT ·sumSquaresAVX512(SB), NOSPLIT, $0-56
 	MOVQ         dst+0(FP), AX
+	VBROADCASTSS scale+40(FP), Z0
+	VBROADCASTSS shift+44(FP), Z1
 	MOVQ         src+8(FP), CX
 	MOVQ         ld+16(FP), DX
 	MOVQ         rows+24(FP), BX
 	MOVQ         n+32(FP), SI
 	MOVQ         words+48(FP), DI
 	SHLQ         $0x02, DX
-	VBROADCASTSS scale+40(FP), Z0
-	VBROADCASTSS shift+44(FP), Z1
 
 four:
 	CMPQ   SI, $0x00000040
@@ -7101,6 +7020,238 @@ onerow:
 	ADDQ        $0x00000040, AX
 	SUBQ        $0x00000010, SI
 	JMP         one
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulAddRowsAVX512(dst *float32, x *float32, src *float32, ld int, rows int, n int, scale float32, words *int32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mulAddRowsAVX512(SB), NOSPLIT, $0-64
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	VBROADCASTSS scale+48(FP), Z0
+	MOVQ         src+16(FP), DX
+	MOVQ         ld+24(FP), BX
+	MOVQ         rows+32(FP), SI
+	MOVQ         n+40(FP), DI
+	MOVQ         words+56(FP), R8
+	SHLQ         $0x02, BX
+
+four:
+	CMPQ   DI, $0x00000040
+	JLT    one
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	MOVQ   DX, R9
+	MOVQ   SI, R10
+
+fourrow:
+	VMOVUPS     (R9), Z5
+	VADDPS      Z5, Z1, Z1
+	VMOVUPS     64(R9), Z5
+	VADDPS      Z5, Z2, Z2
+	VMOVUPS     128(R9), Z5
+	VADDPS      Z5, Z3, Z3
+	VMOVUPS     192(R9), Z5
+	VADDPS      Z5, Z4, Z4
+	ADDQ        BX, R9
+	DECQ        R10
+	JNE         fourrow
+	VMOVUPS     (CX), Z5
+	VMULPS      Z0, Z5, Z5
+	VMOVUPS     (AX), Z7
+	VMOVUPS     Z7, Z7
+	VFMADD231PS Z5, Z1, Z7
+	VMOVUPS     Z7, (AX)
+	VMOVUPS     64(CX), Z5
+	VMULPS      Z0, Z5, Z5
+	VMOVUPS     64(AX), Z7
+	VMOVUPS     Z7, Z7
+	VFMADD231PS Z5, Z2, Z7
+	VMOVUPS     Z7, 64(AX)
+	VMOVUPS     128(CX), Z5
+	VMULPS      Z0, Z5, Z5
+	VMOVUPS     128(AX), Z7
+	VMOVUPS     Z7, Z7
+	VFMADD231PS Z5, Z3, Z7
+	VMOVUPS     Z7, 128(AX)
+	VMOVUPS     192(CX), Z5
+	VMULPS      Z0, Z5, Z5
+	VMOVUPS     192(AX), Z7
+	VMOVUPS     Z7, Z7
+	VFMADD231PS Z5, Z4, Z7
+	VMOVUPS     Z7, 192(AX)
+	ADDQ        $0x00000100, DX
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x00000100, CX
+	SUBQ        $0x00000040, DI
+	JMP         four
+
+one:
+	CMPQ      DI, $0x00
+	JLE       done
+	MOVQ      $0x00000010, R9
+	CMPQ      DI, R9
+	CMOVQLT   DI, R9
+	NEGQ      R9
+	LEAQ      (R8)(R9*4), R9
+	VMOVDQU32 (R9), Z1
+	VPTESTMD  Z1, Z1, K1
+	VPXORD    Z6, Z6, Z6
+	MOVQ      DX, R9
+	MOVQ      SI, R10
+
+onerow:
+	VMOVUPS.Z   (R9), K1, Z1
+	VADDPS      Z1, Z6, Z6
+	ADDQ        BX, R9
+	DECQ        R10
+	JNE         onerow
+	VMOVUPS.Z   (CX), K1, Z1
+	VMULPS      Z0, Z1, Z1
+	VMOVUPS.Z   (AX), K1, Z2
+	VMOVUPS     Z2, Z2
+	VFMADD231PS Z1, Z6, Z2
+	VMOVUPS     Z2, K1, (AX)
+	ADDQ        $0x00000040, DX
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, CX
+	SUBQ        $0x00000010, DI
+	JMP         one
+
+done:
+	VZEROUPPER
+	RET
+
+// func powRatioAVX512(own *float32, ratio *float32, dy *float32, y *float32, s *float32, n int, words *int32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·powRatioAVX512(SB), NOSPLIT, $0-56
+	MOVQ own+0(FP), AX
+	MOVQ ratio+8(FP), CX
+	MOVQ dy+16(FP), DX
+	MOVQ y+24(FP), BX
+	MOVQ s+32(FP), SI
+	MOVQ n+40(FP), DI
+	MOVQ words+48(FP), R8
+
+two:
+	CMPQ         DI, $0x00000020
+	JLT          one
+	VMOVUPS      (DX), Z0
+	VMOVUPS      (SI), Z1
+	VMOVUPS      c16_3f000000<>+0(SB), Z2
+	VRSQRT14PS   Z1, Z3
+	VMULPS       Z3, Z1, Z1
+	VMULPS       Z2, Z3, Z4
+	VMOVUPS      Z2, Z5
+	VFNMADD231PS Z4, Z1, Z5
+	VMOVUPS      Z3, Z1
+	VFMADD231PS  Z5, Z3, Z1
+	VRSQRT14PS   Z1, Z4
+	VMULPS       Z4, Z1, Z5
+	VMULPS       Z2, Z4, Z6
+	VMOVUPS      Z2, Z2
+	VFNMADD231PS Z6, Z5, Z2
+	VMOVUPS      Z4, Z5
+	VFMADD231PS  Z2, Z4, Z5
+	VMULPS       Z5, Z1, Z2
+	VMULPS       Z1, Z2, Z2
+	VCMPPS       $0x03, Z2, Z2, K1
+	VMOVAPS      Z3, K1, Z2
+	VMOVAPS      Z3, K1, Z1
+	VMULPS       Z2, Z0, Z2
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      (BX), Z2
+	VMULPS       Z2, Z0, Z0
+	VMULPS       Z1, Z0, Z0
+	VMULPS       Z1, Z0, Z0
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      64(DX), Z0
+	VMOVUPS      64(SI), Z1
+	VMOVUPS      c16_3f000000<>+0(SB), Z2
+	VRSQRT14PS   Z1, Z3
+	VMULPS       Z3, Z1, Z1
+	VMULPS       Z2, Z3, Z4
+	VMOVUPS      Z2, Z5
+	VFNMADD231PS Z4, Z1, Z5
+	VMOVUPS      Z3, Z1
+	VFMADD231PS  Z5, Z3, Z1
+	VRSQRT14PS   Z1, Z4
+	VMULPS       Z4, Z1, Z5
+	VMULPS       Z2, Z4, Z6
+	VMOVUPS      Z2, Z2
+	VFNMADD231PS Z6, Z5, Z2
+	VMOVUPS      Z4, Z5
+	VFMADD231PS  Z2, Z4, Z5
+	VMULPS       Z5, Z1, Z2
+	VMULPS       Z1, Z2, Z2
+	VCMPPS       $0x03, Z2, Z2, K1
+	VMOVAPS      Z3, K1, Z2
+	VMOVAPS      Z3, K1, Z1
+	VMULPS       Z2, Z0, Z2
+	VMOVUPS      Z2, 64(AX)
+	VMOVUPS      64(BX), Z2
+	VMULPS       Z2, Z0, Z0
+	VMULPS       Z1, Z0, Z0
+	VMULPS       Z1, Z0, Z0
+	VMOVUPS      Z0, 64(CX)
+	ADDQ         $0x00000080, AX
+	ADDQ         $0x00000080, CX
+	ADDQ         $0x00000080, DX
+	ADDQ         $0x00000080, BX
+	ADDQ         $0x00000080, SI
+	SUBQ         $0x00000020, DI
+	JMP          two
+
+one:
+	CMPQ         DI, $0x00
+	JLE          done
+	MOVQ         $0x00000010, R9
+	CMPQ         DI, R9
+	CMOVQLT      DI, R9
+	NEGQ         R9
+	LEAQ         (R8)(R9*4), R9
+	VMOVDQU32    (R9), Z0
+	VPTESTMD     Z0, Z0, K1
+	VMOVUPS.Z    (DX), K1, Z0
+	VMOVUPS.Z    (SI), K1, Z1
+	VMOVUPS      c16_3f000000<>+0(SB), Z2
+	VRSQRT14PS   Z1, Z3
+	VMULPS       Z3, Z1, Z1
+	VMULPS       Z2, Z3, Z4
+	VMOVUPS      Z2, Z5
+	VFNMADD231PS Z4, Z1, Z5
+	VMOVUPS      Z3, Z1
+	VFMADD231PS  Z5, Z3, Z1
+	VRSQRT14PS   Z1, Z4
+	VMULPS       Z4, Z1, Z5
+	VMULPS       Z2, Z4, Z6
+	VMOVUPS      Z2, Z2
+	VFNMADD231PS Z6, Z5, Z2
+	VMOVUPS      Z4, Z5
+	VFMADD231PS  Z2, Z4, Z5
+	VMULPS       Z5, Z1, Z2
+	VMULPS       Z1, Z2, Z2
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z3, K2, Z2
+	VMOVAPS      Z3, K2, Z1
+	VMULPS       Z2, Z0, Z2
+	VMOVUPS      Z2, K1, (AX)
+	VMOVUPS.Z    (BX), K1, Z2
+	VMULPS       Z2, Z0, Z0
+	VMULPS       Z1, Z0, Z0
+	VMULPS       Z1, Z0, Z0
+	VMOVUPS      Z0, K1, (CX)
+	ADDQ         $0x00000040, AX
+	ADDQ         $0x00000040, CX
+	ADDQ         $0x00000040, DX
+	ADDQ         $0x00000040, BX
+	ADDQ         $0x00000040, SI
+	SUBQ         $0x00000010, DI
+	JMP          one
 
 done:
 	VZEROUPPER

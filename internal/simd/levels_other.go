@@ -50,5 +50,11 @@ func (l *level) winograd(int, WinogradMap, *float32, *float32, *float32, *float3
 // turn transposes a block.
 func (l *level) turn(_, _ *float32, _, _, _, _ int) {}
 
-// rowSums adds up rows.
-func (l *level) rowSums(bool, *float32, *float32, int, int, int, float32, float32, *int32) {}
+// sumSquares adds up rows' squares.
+func (l *level) sumSquares(_, _ *float32, _, _, _ int, _, _ float32, _ *int32) {}
+
+// mulAddRows adds products with sums of rows.
+func (l *level) mulAddRows(_, _, _ *float32, _, _, _ int, _ float32, _ *int32) {}
+
+// powRatio works out powers and ratios.
+func (l *level) powRatio(_, _, _, _, _ *float32, _ int, _ *int32) {}

@@ -1,15 +1,28 @@
 package simd
 
-// rowSums adds up rows, or their squares, at this level.
-func (l *level) rowSums(squares bool, d, x *float32, ld, rows, n int, scale, shift float32, words *int32) {
-	switch {
-	case l.width == 16 && squares:
+// sumSquares adds up rows' squares at this level.
+func (l *level) sumSquares(d, x *float32, ld, rows, n int, scale, shift float32, words *int32) {
+	if l.width == 16 {
 		sumSquaresAVX512(d, x, ld, rows, n, scale, shift, words)
-	case l.width == 16:
-		sumRowsAVX512(d, x, ld, rows, n, scale, shift, words)
-	case squares:
+	} else {
 		sumSquaresAVX2(d, x, ld, rows, n, scale, shift, words)
-	default:
-		sumRowsAVX2(d, x, ld, rows, n, scale, shift, words)
+	}
+}
+
+// mulAddRows adds products with sums of rows at this level.
+func (l *level) mulAddRows(d, a, x *float32, ld, rows, n int, scale float32, words *int32) {
+	if l.width == 16 {
+		mulAddRowsAVX512(d, a, x, ld, rows, n, scale, words)
+	} else {
+		mulAddRowsAVX2(d, a, x, ld, rows, n, scale, words)
+	}
+}
+
+// powRatio works out powers and ratios at this level.
+func (l *level) powRatio(own, ratio, dy, y, s *float32, n int, words *int32) {
+	if l.width == 16 {
+		powRatioAVX512(own, ratio, dy, y, s, n, words)
+	} else {
+		powRatioAVX2(own, ratio, dy, y, s, n, words)
 	}
 }

@@ -15,26 +15,57 @@ func TestSumsOfRows(t *testing.T) {
 			for rows := range 6 {
 				ld := n + n%3
 				_, x := banded(max(0, (rows-1)*ld+n), n%5)
-				for _, squares := range []bool{false, true} {
-					all, d := banded(n, n%7)
-					if squares {
-						SumSquaresOfRows(d, x, ld, rows, scale, shift)
-					} else {
-						SumRows(d, x, ld, rows, scale, shift)
+				_, a := banded(n, n%4)
+				all, d := banded(n, n%7)
+				more, e := banded(n, n%6)
+				before := append([]float32(nil), e...)
+				SumSquaresOfRows(d, x, ld, rows, scale, shift)
+				MulAddRows(e, a, x, ld, rows, scale)
+				checkGuard(t, all, n, n%7)
+				checkGuard(t, more, n, n%6)
+				for i := range d {
+					squares, sum, size := float64(shift), 0.0, 2.0
+					for r := range rows {
+						v := float64(x[r*ld+i])
+						sum, squares, size = sum+v, squares+float64(scale)*v*v, size+math.Abs(v)+v*v
 					}
-					checkGuard(t, all, n, n%7)
-					for i := range d {
-						sum, size := 0.0, 0.0
-						for r := range rows {
-							v := float64(x[r*ld+i])
-							if squares {
-								v *= v
-							}
-							sum, size = sum+v, size+math.Abs(v)
-						}
-						if want := float64(scale)*sum + float64(shift); !near(d[i], want, size+2, 4e-7) {
-							t.Fatalf("n=%d rows=%d squares=%v column %d: %v, want %v", n, rows, squares, i, d[i], want)
-						}
+					if !near(d[i], squares, size, 4e-7) {
+						t.Fatalf("n=%d rows=%d column %d: squares %v, want %v", n, rows, i, d[i], squares)
+					}
+					if want := float64(before[i]) + float64(scale)*float64(a[i])*sum; !near(e[i], want, size*(1+math.Abs(float64(a[i])))+math.Abs(want), 4e-7) {
+						t.Fatalf("n=%d rows=%d column %d: product %v, want %v", n, rows, i, e[i], want)
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestPowRatio: all numbers of elements, and scales from which roots and divisions give what is not finite.
+func TestPowRatio(t *testing.T) {
+	inf := float32(math.Inf(1))
+	each(t, func(t *testing.T) {
+		for n := range 100 {
+			for _, p := range []float32{-0.75, -0.6} {
+				_, dy := banded(n, n%3)
+				_, y := banded(n, n%4)
+				_, s := banded(n, n%5)
+				for i := range s {
+					s[i] = 1 + s[i]*s[i]
+					if 3*i+n < 9 {
+						s[i] = []float32{0, inf, float32(math.NaN())}[i]
+					}
+				}
+				all, own := banded(n, n%6)
+				more, ratio := banded(n, n%7)
+				PowRatio(own, ratio, dy, y, s, p)
+				checkGuard(t, all, n, n%6)
+				checkGuard(t, more, n, n%7)
+				for i, v := range s {
+					first := float64(dy[i]) * math.Pow(float64(v), float64(p))
+					second := float64(dy[i]) * float64(y[i]) / float64(v)
+					if !near(own[i], first, math.Abs(first), 5e-7) || !near(ratio[i], second, math.Abs(second), 5e-7) {
+						t.Fatalf("n=%d element %d, scale %v: %v and %v, want %v and %v", n, i, v, own[i], ratio[i], first, second)
 					}
 				}
 			}
