@@ -65,8 +65,9 @@ const (
 	// leastHostTile and leastTile are the fewest values worth a tile on the host, and a transfer on a model: 512 bytes.
 	leastHostTile = 4 << 10
 	leastTile     = 128
-	// nearRun is how many values of a mid a native tile has at most where Op goes along mid: a few such runs fit L1.
-	nearRun = 1024
+	// nearRun is how many values of a mid a native tile has at most where Op goes along mid: a few such runs fit L2, and long runs
+	// are what memory is fast with.
+	nearRun = 4096
 )
 
 // PlanStream cuts a stream for a machine. Nothing depends on the number of native core groups.

@@ -109,6 +109,66 @@ func maxPool2AVX2(dst *float32, mask *int32, index int, w int, src *float32, kh 
 //go:noescape
 func avePool2AVX2(dst *float32, divisor float32, src *float32, kh int, kw int, ld int, n int, words *int32)
 
+// maxPlane3x1AVX2 takes the maxima of columns of windows.
+//
+//go:noescape
+func maxPlane3x1AVX2(dst *float32, mask *int32, src *float32, col int, rows *int, table *int32, ldo int, n int)
+
+// avePlane3x1AVX2 takes the means of columns of windows.
+//
+//go:noescape
+func avePlane3x1AVX2(dst *float32, src *float32, col int, rows *int, table *int32, ldo int, n int)
+
+// maxPlaneGrad3x1AVX2 adds up the gradients of the outputs that took an input.
+//
+//go:noescape
+func maxPlaneGrad3x1AVX2(dx *float32, dy *float32, mask *int32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
+
+// avePlaneGrad3x1AVX2 adds up the gradients of the outputs that meet an input.
+//
+//go:noescape
+func avePlaneGrad3x1AVX2(dx *float32, dy *float32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
+
+// maxPlane3x2AVX2 takes the maxima of columns of windows.
+//
+//go:noescape
+func maxPlane3x2AVX2(dst *float32, mask *int32, src *float32, col int, rows *int, table *int32, ldo int, n int)
+
+// avePlane3x2AVX2 takes the means of columns of windows.
+//
+//go:noescape
+func avePlane3x2AVX2(dst *float32, src *float32, col int, rows *int, table *int32, ldo int, n int)
+
+// maxPlaneGrad3x2AVX2 adds up the gradients of the outputs that took an input.
+//
+//go:noescape
+func maxPlaneGrad3x2AVX2(dx *float32, dy *float32, mask *int32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
+
+// avePlaneGrad3x2AVX2 adds up the gradients of the outputs that meet an input.
+//
+//go:noescape
+func avePlaneGrad3x2AVX2(dx *float32, dy *float32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
+
+// maxPlane2x2AVX2 takes the maxima of columns of windows.
+//
+//go:noescape
+func maxPlane2x2AVX2(dst *float32, mask *int32, src *float32, col int, rows *int, table *int32, ldo int, n int)
+
+// avePlane2x2AVX2 takes the means of columns of windows.
+//
+//go:noescape
+func avePlane2x2AVX2(dst *float32, src *float32, col int, rows *int, table *int32, ldo int, n int)
+
+// maxPlaneGrad2x2AVX2 adds up the gradients of the outputs that took an input.
+//
+//go:noescape
+func maxPlaneGrad2x2AVX2(dx *float32, dy *float32, mask *int32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
+
+// avePlaneGrad2x2AVX2 adds up the gradients of the outputs that meet an input.
+//
+//go:noescape
+func avePlaneGrad2x2AVX2(dx *float32, dy *float32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
+
 // packA6AVX2 transposes a full panel, four columns at a time.
 //
 //go:noescape
