@@ -94,7 +94,8 @@ type Pool struct {
 	mask []int32
 	key  uint64
 
-	planes *simd.Planes // on the host, for windows that have kernels of their own
+	global bool         // on the host, means of whole planes
+	planes *simd.Planes // on the host, windows that have kernels of their own
 	shares []float32    // room of each core group for the gradients of a plane's means
 }
 
@@ -139,7 +140,7 @@ func (p *Pool) groups() int {
 // RunGroup does a core group's share of the tiles.
 func (p *Pool) RunGroup(g *cpe.CoreGroup) error {
 	s := &p.shape
-	if p.planes != nil {
+	if p.global || p.planes != nil {
 		p.runPlanes(g)
 		return nil
 	}
