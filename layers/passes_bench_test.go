@@ -36,8 +36,7 @@ var passes = []struct {
 	{"vgg16-pool4", "Pooling", "pooling_param { kernel_size: 2 stride: 2 }", []int{8, 512, 28, 28}},
 }
 
-// BenchmarkPasses reports the best time of a pass, next to which go that of copying as many values as the bottom and the top have
-// says how far from memory's speed it is.
+// BenchmarkPasses reports the best time of a pass, which is steadier than the mean where other programs run too.
 func BenchmarkPasses(b *testing.B) {
 	for _, p := range passes {
 		for _, way := range []string{"forward", "backward"} {
