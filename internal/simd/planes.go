@@ -21,10 +21,24 @@ type Planes struct {
 // bandValues is how many inputs a band has at most, so that its lines stay in L1 from one block of columns to the next.
 const bandValues = 4 << 10
 
+// Vectors of a block's table, as tools/asm/planes.go and planes_grad.go read them.
+const (
+	tableStore  = 0 // lanes that are written
+	tableLoad   = 1 // lanes inside the plane, of each load
+	tableFirst  = 5 // columns of each tap, of the first tap no less than 0
+	tableExtent = 8 // float32 extents of windows along the row
+	tableSize   = 9
+
+	gradStore  = 0 // inputs that are written, of a second vector too where windows are 2 apart
+	gradLoad   = 2 // lanes that are outputs, of each load
+	gradColumn = 5 // columns of inputs, of even and of odd ones where windows are 2 apart
+	gradSize   = 7
+)
+
 // poolBlock is a vector of columns: of outputs forward, of inputs (where windows are 2 apart, of pairs of them) backward.
 type poolBlock struct {
-	to, from int     // column of the first value written and of the first read
-	table    []int32 // see tools/asm/planes.go and planes_grad.go
+	to, from int // column of the first value written and of the first read
+	table    []int32
 }
 
 // poolRow is a row of inputs that a window meets: where it is, in bytes, and the index of its column 0 or, of the last row of a
@@ -86,17 +100,17 @@ func (p *Planes) makeColumns() {
 	s, width := &p.shape, p.level.width
 	met := min(s.W, (s.OW-1)*s.S-s.Left+s.K)
 	for x := 0; x < s.OW; x += width {
-		b := poolBlock{to: x, from: x*s.S - s.Left, table: make([]int32, 9*width)}
-		b.lanes(0, width, func(lane int) int { return inside(x+lane, s.OW) })
+		b := poolBlock{to: x, from: x*s.S - s.Left, table: make([]int32, tableSize*width)}
+		b.lanes(tableStore, width, func(lane int) int { return inside(x+lane, s.OW) })
 		for load := range 4 {
 			first := b.from + load
 			if s.S == 2 {
 				first = b.from + load/2*2 + load%2*width
 			}
-			b.lanes(1+load, width, func(lane int) int { return inside(first+lane, met) })
+			b.lanes(tableLoad+load, width, func(lane int) int { return inside(first+lane, met) })
 		}
 		for tap := range s.K {
-			b.lanes(5+tap, width, func(lane int) int {
+			b.lanes(tableFirst+tap, width, func(lane int) int {
 				column := b.from + lane*s.S + tap
 				if tap == 0 {
 					return max(0, column)
@@ -104,14 +118,14 @@ func (p *Planes) makeColumns() {
 				return column
 			})
 		}
-		b.lanes(8, width, func(lane int) int {
+		b.lanes(tableExtent, width, func(lane int) int {
 			return int(math.Float32bits(float32(extent(b.from+lane*s.S, s.K, s.W+s.Left))))
 		})
 		p.columns = append(p.columns, b)
 	}
 }
 
-// makeGradRows lists the rows of outputs that meet each row of inputs.
+// makeGradRows lists the rows of outputs that meet each row of inputs, and works out the sizes of windows.
 func (p *Planes) makeGradRows() {
 	s := &p.shape
 	for y := range s.H {
@@ -132,14 +146,14 @@ func (p *Planes) makeGradRows() {
 func (p *Planes) makeInputs() {
 	s, width := &p.shape, p.level.width
 	for at := 0; at < s.W+s.Left*(s.S-1); at += width * s.S {
-		b := poolBlock{to: at - s.Left*(s.S-1), table: make([]int32, 7*width)}
+		b := poolBlock{to: at - s.Left*(s.S-1), table: make([]int32, gradSize*width)}
 		b.from = (b.to+s.Left)/s.S - (s.K-1)/s.S
 		for half := range s.S {
-			b.lanes(half, width, func(lane int) int { return inside(b.to+half*width+lane, s.W) })
-			b.lanes(5+half, width, func(lane int) int { return b.to + lane*s.S + half })
+			b.lanes(gradStore+half, width, func(lane int) int { return inside(b.to+half*width+lane, s.W) })
+			b.lanes(gradColumn+half, width, func(lane int) int { return b.to + lane*s.S + half })
 		}
 		for load := range (s.K-1)/s.S + 1 {
-			b.lanes(2+load, width, func(lane int) int { return inside(b.from+load+lane, s.OW) })
+			b.lanes(gradLoad+load, width, func(lane int) int { return inside(b.from+load+lane, s.OW) })
 		}
 		p.inputs = append(p.inputs, b)
 	}
