@@ -90,6 +90,30 @@ func TestHostPlansFitCaches(t *testing.T) {
 	}
 }
 
+// TestNearTilesAreLong: on the host a stream that goes along mid has one tile an outer, but for even cuts of a long inner.
+func TestNearTilesAreLong(t *testing.T) {
+	spec, err := cpe.Load("host")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ dims, want [3]int }{
+		{[3]int{32, 256, 729}, [3]int{1, 256, 729}},
+		{[3]int{32, 96, 4096}, [3]int{1, 96, 4096}},
+		{[3]int{32, 96, 4097}, [3]int{1, 96, 2080}},
+		{[3]int{1, 3, 12545}, [3]int{1, 3, 3168}},
+		{[3]int{2, 5, 1}, [3]int{1, 5, 1}},
+		{[3]int{0, 5, 0}, [3]int{0, 5, 0}},
+	} {
+		p, err := PlanStream(&spec, &Stream{Name: "near", Dims: c.dims, WholeMid: true, Near: 5, Ins: []Array{Full}, Outs: []Array{Full}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Tile != c.want {
+			t.Errorf("%v: tiles of %v, want %v", c.dims, p.Tile, c.want)
+		}
+	}
+}
+
 // TestImplicitChunks: sums are cut where the weights are few and the positions many, by the shape alone.
 func TestImplicitChunks(t *testing.T) {
 	for _, c := range []struct {

@@ -4344,7 +4344,7 @@ TEXT ·maxPool1AVX512(SB), NOSPLIT, $0-80
 	MOVQ         index+16(FP), AX
 	VMOVD        AX, X0
 	VPBROADCASTD X0, Z2
-	VPADDD       ramp16_1<>+0(SB), Z2, Z2
+	VPADDD       seq16_0_1<>+0(SB), Z2, Z2
 	MOVQ         src+32(FP), AX
 	MOVQ         kh+40(FP), CX
 	MOVQ         kw+48(FP), DX
@@ -4422,23 +4422,23 @@ DATA c16_00000001<>+56(SB)/4, $0x00000001
 DATA c16_00000001<>+60(SB)/4, $0x00000001
 GLOBL c16_00000001<>(SB), RODATA|NOPTR, $64
 
-DATA ramp16_1<>+0(SB)/4, $0x00000000
-DATA ramp16_1<>+4(SB)/4, $0x00000001
-DATA ramp16_1<>+8(SB)/4, $0x00000002
-DATA ramp16_1<>+12(SB)/4, $0x00000003
-DATA ramp16_1<>+16(SB)/4, $0x00000004
-DATA ramp16_1<>+20(SB)/4, $0x00000005
-DATA ramp16_1<>+24(SB)/4, $0x00000006
-DATA ramp16_1<>+28(SB)/4, $0x00000007
-DATA ramp16_1<>+32(SB)/4, $0x00000008
-DATA ramp16_1<>+36(SB)/4, $0x00000009
-DATA ramp16_1<>+40(SB)/4, $0x0000000a
-DATA ramp16_1<>+44(SB)/4, $0x0000000b
-DATA ramp16_1<>+48(SB)/4, $0x0000000c
-DATA ramp16_1<>+52(SB)/4, $0x0000000d
-DATA ramp16_1<>+56(SB)/4, $0x0000000e
-DATA ramp16_1<>+60(SB)/4, $0x0000000f
-GLOBL ramp16_1<>(SB), RODATA|NOPTR, $64
+DATA seq16_0_1<>+0(SB)/4, $0x00000000
+DATA seq16_0_1<>+4(SB)/4, $0x00000001
+DATA seq16_0_1<>+8(SB)/4, $0x00000002
+DATA seq16_0_1<>+12(SB)/4, $0x00000003
+DATA seq16_0_1<>+16(SB)/4, $0x00000004
+DATA seq16_0_1<>+20(SB)/4, $0x00000005
+DATA seq16_0_1<>+24(SB)/4, $0x00000006
+DATA seq16_0_1<>+28(SB)/4, $0x00000007
+DATA seq16_0_1<>+32(SB)/4, $0x00000008
+DATA seq16_0_1<>+36(SB)/4, $0x00000009
+DATA seq16_0_1<>+40(SB)/4, $0x0000000a
+DATA seq16_0_1<>+44(SB)/4, $0x0000000b
+DATA seq16_0_1<>+48(SB)/4, $0x0000000c
+DATA seq16_0_1<>+52(SB)/4, $0x0000000d
+DATA seq16_0_1<>+56(SB)/4, $0x0000000e
+DATA seq16_0_1<>+60(SB)/4, $0x0000000f
+GLOBL seq16_0_1<>(SB), RODATA|NOPTR, $64
 
 // func avePool1AVX512(dst *float32, divisor float32, src *float32, kh int, kw int, ld int, n int, words *int32)
 // Requires: AVX, AVX512F
@@ -4498,7 +4498,7 @@ TEXT ·maxPool2AVX512(SB), NOSPLIT, $0-80
 	MOVQ         index+16(FP), AX
 	VMOVD        AX, X0
 	VPBROADCASTD X0, Z2
-	VPADDD       ramp16_2<>+0(SB), Z2, Z2
+	VPADDD       seq16_0_2<>+0(SB), Z2, Z2
 	MOVQ         src+32(FP), AX
 	MOVQ         kh+40(FP), CX
 	MOVQ         kw+48(FP), DX
@@ -4523,7 +4523,7 @@ TEXT ·maxPool2AVX512(SB), NOSPLIT, $0-80
 	LEAQ         (DI)(SI*4), SI
 	VMOVDQU32    (SI), Z0
 	VPTESTMD     Z0, Z0, K2
-	VMOVUPS      ramp16_2<>+0(SB), Z6
+	VMOVUPS      seq16_0_2<>+0(SB), Z6
 	VMOVUPS.Z    (AX), K1, Z0
 	VMOVUPS.Z    64(AX), K2, Z1
 	VPERMT2PS    Z1, Z6, Z0
@@ -4576,23 +4576,23 @@ step:
 	VZEROUPPER
 	RET
 
-DATA ramp16_2<>+0(SB)/4, $0x00000000
-DATA ramp16_2<>+4(SB)/4, $0x00000002
-DATA ramp16_2<>+8(SB)/4, $0x00000004
-DATA ramp16_2<>+12(SB)/4, $0x00000006
-DATA ramp16_2<>+16(SB)/4, $0x00000008
-DATA ramp16_2<>+20(SB)/4, $0x0000000a
-DATA ramp16_2<>+24(SB)/4, $0x0000000c
-DATA ramp16_2<>+28(SB)/4, $0x0000000e
-DATA ramp16_2<>+32(SB)/4, $0x00000010
-DATA ramp16_2<>+36(SB)/4, $0x00000012
-DATA ramp16_2<>+40(SB)/4, $0x00000014
-DATA ramp16_2<>+44(SB)/4, $0x00000016
-DATA ramp16_2<>+48(SB)/4, $0x00000018
-DATA ramp16_2<>+52(SB)/4, $0x0000001a
-DATA ramp16_2<>+56(SB)/4, $0x0000001c
-DATA ramp16_2<>+60(SB)/4, $0x0000001e
-GLOBL ramp16_2<>(SB), RODATA|NOPTR, $64
+DATA seq16_0_2<>+0(SB)/4, $0x00000000
+DATA seq16_0_2<>+4(SB)/4, $0x00000002
+DATA seq16_0_2<>+8(SB)/4, $0x00000004
+DATA seq16_0_2<>+12(SB)/4, $0x00000006
+DATA seq16_0_2<>+16(SB)/4, $0x00000008
+DATA seq16_0_2<>+20(SB)/4, $0x0000000a
+DATA seq16_0_2<>+24(SB)/4, $0x0000000c
+DATA seq16_0_2<>+28(SB)/4, $0x0000000e
+DATA seq16_0_2<>+32(SB)/4, $0x00000010
+DATA seq16_0_2<>+36(SB)/4, $0x00000012
+DATA seq16_0_2<>+40(SB)/4, $0x00000014
+DATA seq16_0_2<>+44(SB)/4, $0x00000016
+DATA seq16_0_2<>+48(SB)/4, $0x00000018
+DATA seq16_0_2<>+52(SB)/4, $0x0000001a
+DATA seq16_0_2<>+56(SB)/4, $0x0000001c
+DATA seq16_0_2<>+60(SB)/4, $0x0000001e
+GLOBL seq16_0_2<>(SB), RODATA|NOPTR, $64
 
 // func avePool2AVX512(dst *float32, divisor float32, src *float32, kh int, kw int, ld int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV
@@ -4621,7 +4621,7 @@ TEXT ·avePool2AVX512(SB), NOSPLIT, $0-64
 	LEAQ      (DI)(SI*4), SI
 	VMOVDQU32 (SI), Z0
 	VPTESTMD  Z0, Z0, K2
-	VMOVUPS   ramp16_2<>+0(SB), Z1
+	VMOVUPS   seq16_0_2<>+0(SB), Z1
 	VMOVUPS.Z (AX), K1, Z0
 	VMOVUPS.Z 64(AX), K2, Z2
 	VPERMT2PS Z2, Z1, Z0
@@ -4657,6 +4657,1038 @@ step:
 	VMOVDQU32    (CX), Z1
 	VPTESTMD     Z1, Z1, K1
 	VMOVUPS      Z0, K1, (AX)
+	VZEROUPPER
+	RET
+
+// func maxPlane3x1AVX512(dst *float32, mask *int32, src *float32, col int, rows *int, table *int32, ldo int, n int)
+// Requires: AVX, AVX512F
+TEXT ·maxPlane3x1AVX512(SB), NOSPLIT, $0-64
+	MOVQ         dst+0(FP), AX
+	MOVQ         mask+8(FP), CX
+	MOVQ         src+16(FP), DX
+	MOVQ         rows+32(FP), BX
+	MOVQ         table+40(FP), SI
+	MOVQ         ldo+48(FP), DI
+	MOVQ         n+56(FP), R8
+	MOVQ         col+24(FP), R9
+	SHLQ         $0x02, DI
+	LEAQ         (DX)(R9*4), DX
+	VMOVUPS      64(SI), Z0
+	VPTESTMD     Z0, Z0, K1
+	VMOVUPS      128(SI), Z0
+	VPTESTMD     Z0, Z0, K2
+	VMOVUPS      192(SI), Z0
+	VPTESTMD     Z0, Z0, K3
+	VMOVUPS      c16_ff800000<>+0(SB), Z0
+	VMOVUPS      320(SI), Z1
+	VMOVUPS      384(SI), Z2
+	VMOVUPS      448(SI), Z3
+	VMOVUPS      (SI), Z4
+	VPTESTMD     Z4, Z4, K4
+	MOVQ         (BX), SI
+	ADDQ         DX, SI
+	VPBROADCASTD 8(BX), Z6
+	ADDQ         $0x10, BX
+	VMOVUPS      Z0, Z4
+	VMOVUPS      (SI), K1, Z4
+	VMOVUPS      Z0, Z7
+	VMOVUPS      4(SI), K2, Z7
+	VMOVUPS      Z0, Z8
+	VMOVUPS      8(SI), K3, Z8
+	VMOVUPS      Z4, Z4
+	VMOVUPS      Z1, Z5
+	VCMPPS       $0x07, Z4, Z4, K5
+	VCMPPS       $0x16, Z4, Z7, K5, K5
+	VBLENDMPS    Z7, Z4, K5, Z4
+	VPBLENDMD    Z2, Z5, K5, Z5
+	VCMPPS       $0x07, Z4, Z4, K5
+	VCMPPS       $0x16, Z4, Z8, K5, K5
+	VBLENDMPS    Z8, Z4, K5, Z4
+	VPBLENDMD    Z3, Z5, K5, Z5
+	VPADDD       Z6, Z5, Z5
+	MOVQ         (BX), SI
+	ADDQ         DX, SI
+	VPBROADCASTD 8(BX), Z8
+	ADDQ         $0x10, BX
+	VMOVUPS      Z0, Z6
+	VMOVUPS      (SI), K1, Z6
+	VMOVUPS      Z0, Z9
+	VMOVUPS      4(SI), K2, Z9
+	VMOVUPS      Z0, Z10
+	VMOVUPS      8(SI), K3, Z10
+	VMOVUPS      Z6, Z6
+	VMOVUPS      Z1, Z7
+	VCMPPS       $0x07, Z6, Z6, K5
+	VCMPPS       $0x16, Z6, Z9, K5, K5
+	VBLENDMPS    Z9, Z6, K5, Z6
+	VPBLENDMD    Z2, Z7, K5, Z7
+	VCMPPS       $0x07, Z6, Z6, K5
+	VCMPPS       $0x16, Z6, Z10, K5, K5
+	VBLENDMPS    Z10, Z6, K5, Z6
+	VPBLENDMD    Z3, Z7, K5, Z7
+	VPADDD       Z8, Z7, Z7
+
+output:
+	MOVQ         (BX), SI
+	ADDQ         DX, SI
+	VPBROADCASTD 8(BX), Z10
+	ADDQ         $0x10, BX
+	VMOVUPS      Z0, Z8
+	VMOVUPS      (SI), K1, Z8
+	VMOVUPS      Z0, Z11
+	VMOVUPS      4(SI), K2, Z11
+	VMOVUPS      Z0, Z12
+	VMOVUPS      8(SI), K3, Z12
+	VMOVUPS      Z8, Z8
+	VMOVUPS      Z1, Z9
+	VCMPPS       $0x07, Z8, Z8, K5
+	VCMPPS       $0x16, Z8, Z11, K5, K5
+	VBLENDMPS    Z11, Z8, K5, Z8
+	VPBLENDMD    Z2, Z9, K5, Z9
+	VCMPPS       $0x07, Z8, Z8, K5
+	VCMPPS       $0x16, Z8, Z12, K5, K5
+	VBLENDMPS    Z12, Z8, K5, Z8
+	VPBLENDMD    Z3, Z9, K5, Z9
+	VPADDD       Z10, Z9, Z9
+	VMOVUPS      Z4, Z4
+	VMOVUPS      Z5, Z5
+	VCMPPS       $0x07, Z4, Z4, K5
+	VCMPPS       $0x16, Z4, Z6, K5, K5
+	VBLENDMPS    Z6, Z4, K5, Z4
+	VPBLENDMD    Z7, Z5, K5, Z5
+	VCMPPS       $0x07, Z4, Z4, K5
+	VCMPPS       $0x16, Z4, Z8, K5, K5
+	VBLENDMPS    Z8, Z4, K5, Z4
+	VPBLENDMD    Z9, Z5, K5, Z5
+	VMOVUPS      Z4, K4, (AX)
+	VMOVUPS      Z5, K4, (CX)
+	ADDQ         DI, AX
+	ADDQ         DI, CX
+	VMOVUPS      Z6, Z4
+	VMOVUPS      Z7, Z5
+	VMOVUPS      Z8, Z6
+	VMOVUPS      Z9, Z7
+	DECQ         R8
+	JNE          output
+	VZEROUPPER
+	RET
+
+DATA c16_ff800000<>+0(SB)/4, $0xff800000
+DATA c16_ff800000<>+4(SB)/4, $0xff800000
+DATA c16_ff800000<>+8(SB)/4, $0xff800000
+DATA c16_ff800000<>+12(SB)/4, $0xff800000
+DATA c16_ff800000<>+16(SB)/4, $0xff800000
+DATA c16_ff800000<>+20(SB)/4, $0xff800000
+DATA c16_ff800000<>+24(SB)/4, $0xff800000
+DATA c16_ff800000<>+28(SB)/4, $0xff800000
+DATA c16_ff800000<>+32(SB)/4, $0xff800000
+DATA c16_ff800000<>+36(SB)/4, $0xff800000
+DATA c16_ff800000<>+40(SB)/4, $0xff800000
+DATA c16_ff800000<>+44(SB)/4, $0xff800000
+DATA c16_ff800000<>+48(SB)/4, $0xff800000
+DATA c16_ff800000<>+52(SB)/4, $0xff800000
+DATA c16_ff800000<>+56(SB)/4, $0xff800000
+DATA c16_ff800000<>+60(SB)/4, $0xff800000
+GLOBL c16_ff800000<>(SB), RODATA|NOPTR, $64
+
+// func avePlane3x1AVX512(dst *float32, src *float32, col int, rows *int, table *int32, ldo int, n int)
+// Requires: AVX, AVX512F
+TEXT ·avePlane3x1AVX512(SB), NOSPLIT, $0-56
+	MOVQ      dst+0(FP), AX
+	MOVQ      src+8(FP), CX
+	MOVQ      rows+24(FP), DX
+	MOVQ      table+32(FP), BX
+	MOVQ      ldo+40(FP), SI
+	MOVQ      n+48(FP), DI
+	MOVQ      col+16(FP), R8
+	SHLQ      $0x02, SI
+	LEAQ      (CX)(R8*4), CX
+	VMOVUPS   64(BX), Z0
+	VPTESTMD  Z0, Z0, K1
+	VMOVUPS   128(BX), Z0
+	VPTESTMD  Z0, Z0, K2
+	VMOVUPS   192(BX), Z0
+	VPTESTMD  Z0, Z0, K3
+	VMOVUPS   512(BX), Z0
+	VMOVUPS   (BX), Z4
+	VPTESTMD  Z4, Z4, K4
+	VPXORD    Z1, Z1, Z1
+	MOVQ      (DX), BX
+	ADDQ      $0x10, DX
+	TESTQ     BX, BX
+	JLT       outside0
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z4
+	VMOVUPS.Z 4(BX), K2, Z5
+	VMOVUPS.Z 8(BX), K3, Z6
+	VADDPS    Z4, Z1, Z1
+	VADDPS    Z5, Z1, Z1
+	VADDPS    Z6, Z1, Z1
+
+outside0:
+	VPXORD    Z2, Z2, Z2
+	MOVQ      (DX), BX
+	ADDQ      $0x10, DX
+	TESTQ     BX, BX
+	JLT       outside1
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z4
+	VMOVUPS.Z 4(BX), K2, Z5
+	VMOVUPS.Z 8(BX), K3, Z6
+	VADDPS    Z4, Z2, Z2
+	VADDPS    Z5, Z2, Z2
+	VADDPS    Z6, Z2, Z2
+
+outside1:
+output:
+	VPXORD    Z3, Z3, Z3
+	MOVQ      (DX), BX
+	ADDQ      $0x10, DX
+	TESTQ     BX, BX
+	JLT       outside2
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z4
+	VMOVUPS.Z 4(BX), K2, Z5
+	VMOVUPS.Z 8(BX), K3, Z6
+	VADDPS    Z4, Z3, Z3
+	VADDPS    Z5, Z3, Z3
+	VADDPS    Z6, Z3, Z3
+
+outside2:
+	VMOVUPS      Z1, Z1
+	VADDPS       Z2, Z1, Z1
+	VADDPS       Z3, Z1, Z1
+	VBROADCASTSS -8(DX), Z4
+	VMULPS       Z0, Z4, Z4
+	VDIVPS       Z4, Z1, Z1
+	VMOVUPS      Z1, K4, (AX)
+	ADDQ         SI, AX
+	VMOVUPS      Z2, Z1
+	VMOVUPS      Z3, Z2
+	DECQ         DI
+	JNE          output
+	VZEROUPPER
+	RET
+
+// func maxPlaneGrad3x1AVX512(dx *float32, dy *float32, mask *int32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
+// Requires: AVX, AVX512F
+TEXT ·maxPlaneGrad3x1AVX512(SB), NOSPLIT, $0-80
+	MOVQ     table+32(FP), AX
+	MOVQ     from+48(FP), CX
+	MOVQ     dy+8(FP), DX
+	LEAQ     (DX)(CX*4), DX
+	MOVQ     mask+16(FP), BX
+	LEAQ     (BX)(CX*4), BX
+	VMOVUPS  128(AX), Z0
+	VPTESTMD Z0, Z0, K1
+	VMOVUPS  192(AX), Z0
+	VPTESTMD Z0, Z0, K2
+	VMOVUPS  256(AX), Z0
+	VPTESTMD Z0, Z0, K3
+	MOVQ     table+32(FP), AX
+	VMOVUPS  320(AX), Z0
+	MOVQ     dx+0(FP), AX
+	MOVQ     table+32(FP), CX
+	MOVQ     rows+24(FP), SI
+	MOVQ     n+72(FP), DI
+	MOVQ     ldx+56(FP), R8
+	MOVQ     ldo+64(FP), R9
+	MOVQ     to+40(FP), R10
+	LEAQ     (AX)(R10*4), AX
+	SHLQ     $0x02, R8
+	SHLQ     $0x02, R9
+	VMOVUPS  (CX), Z2
+	VPTESTMD Z2, Z2, K4
+
+input:
+	VPXORD       Z1, Z1, Z1
+	VPBROADCASTD 16(SI), Z2
+	VPADDD       Z0, Z2, Z2
+	MOVQ         (SI), CX
+	MOVQ         8(SI), R10
+	ADDQ         $0x18, SI
+	TESTQ        R10, R10
+	JEQ          store
+
+row:
+	VPCMPEQD (BX)(CX*1), Z2, K1, K5
+	VADDPS   (DX)(CX*1), Z1, K5, Z1
+	VPCMPEQD 4(BX)(CX*1), Z2, K2, K5
+	VADDPS   4(DX)(CX*1), Z1, K5, Z1
+	VPCMPEQD 8(BX)(CX*1), Z2, K3, K5
+	VADDPS   8(DX)(CX*1), Z1, K5, Z1
+	ADDQ     R9, CX
+	DECQ     R10
+	JNE      row
+
+store:
+	VMOVUPS Z1, K4, (AX)
+	ADDQ    R8, AX
+	DECQ    DI
+	JNE     input
+	VZEROUPPER
+	RET
+
+// func avePlaneGrad3x1AVX512(dx *float32, dy *float32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
+// Requires: AVX, AVX512F
+TEXT ·avePlaneGrad3x1AVX512(SB), NOSPLIT, $0-72
+	MOVQ     table+24(FP), AX
+	MOVQ     from+40(FP), CX
+	MOVQ     dy+8(FP), DX
+	LEAQ     (DX)(CX*4), DX
+	VMOVUPS  128(AX), Z0
+	VPTESTMD Z0, Z0, K1
+	VMOVUPS  192(AX), Z0
+	VPTESTMD Z0, Z0, K2
+	VMOVUPS  256(AX), Z0
+	VPTESTMD Z0, Z0, K3
+	MOVQ     dx+0(FP), AX
+	MOVQ     table+24(FP), CX
+	MOVQ     rows+16(FP), BX
+	MOVQ     n+64(FP), SI
+	MOVQ     ldx+48(FP), DI
+	MOVQ     ldo+56(FP), R8
+	MOVQ     to+32(FP), R9
+	LEAQ     (AX)(R9*4), AX
+	SHLQ     $0x02, DI
+	SHLQ     $0x02, R8
+	VMOVUPS  (CX), Z0
+	VPTESTMD Z0, Z0, K4
+
+input:
+	VPXORD Z1, Z1, Z1
+	MOVQ   (BX), CX
+	MOVQ   8(BX), R9
+	ADDQ   $0x18, BX
+	TESTQ  R9, R9
+	JEQ    store
+
+row:
+	VMOVUPS.Z (DX)(CX*1), K1, Z0
+	VADDPS    Z0, Z1, Z1
+	VMOVUPS.Z 4(DX)(CX*1), K2, Z0
+	VADDPS    Z0, Z1, Z1
+	VMOVUPS.Z 8(DX)(CX*1), K3, Z0
+	VADDPS    Z0, Z1, Z1
+	ADDQ      R8, CX
+	DECQ      R9
+	JNE       row
+
+store:
+	VMOVUPS Z1, K4, (AX)
+	ADDQ    DI, AX
+	DECQ    SI
+	JNE     input
+	VZEROUPPER
+	RET
+
+// func maxPlane3x2AVX512(dst *float32, mask *int32, src *float32, col int, rows *int, table *int32, ldo int, n int)
+// Requires: AVX, AVX512F
+TEXT ·maxPlane3x2AVX512(SB), NOSPLIT, $0-64
+	MOVQ         dst+0(FP), AX
+	MOVQ         mask+8(FP), CX
+	MOVQ         src+16(FP), DX
+	MOVQ         rows+32(FP), BX
+	MOVQ         table+40(FP), SI
+	MOVQ         ldo+48(FP), DI
+	MOVQ         n+56(FP), R8
+	MOVQ         col+24(FP), R9
+	SHLQ         $0x02, DI
+	LEAQ         (DX)(R9*4), DX
+	VMOVUPS      64(SI), Z0
+	VPTESTMD     Z0, Z0, K1
+	VMOVUPS      128(SI), Z0
+	VPTESTMD     Z0, Z0, K2
+	VMOVUPS      192(SI), Z0
+	VPTESTMD     Z0, Z0, K3
+	VMOVUPS      256(SI), Z0
+	VPTESTMD     Z0, Z0, K4
+	VMOVUPS      c16_ff800000<>+0(SB), Z0
+	VMOVUPS      320(SI), Z1
+	VMOVUPS      384(SI), Z2
+	VMOVUPS      448(SI), Z3
+	VMOVUPS      (SI), Z4
+	VPTESTMD     Z4, Z4, K5
+	MOVQ         (BX), SI
+	ADDQ         DX, SI
+	VPBROADCASTD 8(BX), Z6
+	ADDQ         $0x10, BX
+	VMOVUPS      Z0, Z4
+	VMOVUPS      (SI), K1, Z4
+	VMOVUPS      Z0, Z5
+	VMOVUPS      64(SI), K2, Z5
+	VMOVUPS      Z4, Z7
+	VMOVUPS      seq16_1_2<>+0(SB), Z8
+	VPERMT2PS    Z5, Z8, Z7
+	VMOVUPS      Z4, Z4
+	VMOVUPS      seq16_0_2<>+0(SB), Z8
+	VPERMT2PS    Z5, Z8, Z4
+	VMOVUPS      Z0, Z8
+	VMOVUPS      8(SI), K3, Z8
+	VMOVUPS      Z0, Z5
+	VMOVUPS      72(SI), K4, Z5
+	VMOVUPS      Z8, Z8
+	VMOVUPS      seq16_0_2<>+0(SB), Z9
+	VPERMT2PS    Z5, Z9, Z8
+	VMOVUPS      Z4, Z4
+	VMOVUPS      Z1, Z5
+	VCMPPS       $0x07, Z4, Z4, K6
+	VCMPPS       $0x16, Z4, Z7, K6, K6
+	VBLENDMPS    Z7, Z4, K6, Z4
+	VPBLENDMD    Z2, Z5, K6, Z5
+	VCMPPS       $0x07, Z4, Z4, K6
+	VCMPPS       $0x16, Z4, Z8, K6, K6
+	VBLENDMPS    Z8, Z4, K6, Z4
+	VPBLENDMD    Z3, Z5, K6, Z5
+	VPADDD       Z6, Z5, Z5
+
+output:
+	MOVQ         (BX), SI
+	ADDQ         DX, SI
+	VPBROADCASTD 8(BX), Z8
+	ADDQ         $0x10, BX
+	VMOVUPS      Z0, Z6
+	VMOVUPS      (SI), K1, Z6
+	VMOVUPS      Z0, Z7
+	VMOVUPS      64(SI), K2, Z7
+	VMOVUPS      Z6, Z9
+	VMOVUPS      seq16_1_2<>+0(SB), Z10
+	VPERMT2PS    Z7, Z10, Z9
+	VMOVUPS      Z6, Z6
+	VMOVUPS      seq16_0_2<>+0(SB), Z10
+	VPERMT2PS    Z7, Z10, Z6
+	VMOVUPS      Z0, Z10
+	VMOVUPS      8(SI), K3, Z10
+	VMOVUPS      Z0, Z7
+	VMOVUPS      72(SI), K4, Z7
+	VMOVUPS      Z10, Z10
+	VMOVUPS      seq16_0_2<>+0(SB), Z11
+	VPERMT2PS    Z7, Z11, Z10
+	VMOVUPS      Z6, Z6
+	VMOVUPS      Z1, Z7
+	VCMPPS       $0x07, Z6, Z6, K6
+	VCMPPS       $0x16, Z6, Z9, K6, K6
+	VBLENDMPS    Z9, Z6, K6, Z6
+	VPBLENDMD    Z2, Z7, K6, Z7
+	VCMPPS       $0x07, Z6, Z6, K6
+	VCMPPS       $0x16, Z6, Z10, K6, K6
+	VBLENDMPS    Z10, Z6, K6, Z6
+	VPBLENDMD    Z3, Z7, K6, Z7
+	VPADDD       Z8, Z7, Z7
+	MOVQ         (BX), SI
+	ADDQ         DX, SI
+	VPBROADCASTD 8(BX), Z10
+	ADDQ         $0x10, BX
+	VMOVUPS      Z0, Z8
+	VMOVUPS      (SI), K1, Z8
+	VMOVUPS      Z0, Z9
+	VMOVUPS      64(SI), K2, Z9
+	VMOVUPS      Z8, Z11
+	VMOVUPS      seq16_1_2<>+0(SB), Z12
+	VPERMT2PS    Z9, Z12, Z11
+	VMOVUPS      Z8, Z8
+	VMOVUPS      seq16_0_2<>+0(SB), Z12
+	VPERMT2PS    Z9, Z12, Z8
+	VMOVUPS      Z0, Z12
+	VMOVUPS      8(SI), K3, Z12
+	VMOVUPS      Z0, Z9
+	VMOVUPS      72(SI), K4, Z9
+	VMOVUPS      Z12, Z12
+	VMOVUPS      seq16_0_2<>+0(SB), Z13
+	VPERMT2PS    Z9, Z13, Z12
+	VMOVUPS      Z8, Z8
+	VMOVUPS      Z1, Z9
+	VCMPPS       $0x07, Z8, Z8, K6
+	VCMPPS       $0x16, Z8, Z11, K6, K6
+	VBLENDMPS    Z11, Z8, K6, Z8
+	VPBLENDMD    Z2, Z9, K6, Z9
+	VCMPPS       $0x07, Z8, Z8, K6
+	VCMPPS       $0x16, Z8, Z12, K6, K6
+	VBLENDMPS    Z12, Z8, K6, Z8
+	VPBLENDMD    Z3, Z9, K6, Z9
+	VPADDD       Z10, Z9, Z9
+	VMOVUPS      Z4, Z4
+	VMOVUPS      Z5, Z5
+	VCMPPS       $0x07, Z4, Z4, K6
+	VCMPPS       $0x16, Z4, Z6, K6, K6
+	VBLENDMPS    Z6, Z4, K6, Z4
+	VPBLENDMD    Z7, Z5, K6, Z5
+	VCMPPS       $0x07, Z4, Z4, K6
+	VCMPPS       $0x16, Z4, Z8, K6, K6
+	VBLENDMPS    Z8, Z4, K6, Z4
+	VPBLENDMD    Z9, Z5, K6, Z5
+	VMOVUPS      Z4, K5, (AX)
+	VMOVUPS      Z5, K5, (CX)
+	ADDQ         DI, AX
+	ADDQ         DI, CX
+	VMOVUPS      Z8, Z4
+	VMOVUPS      Z9, Z5
+	DECQ         R8
+	JNE          output
+	VZEROUPPER
+	RET
+
+DATA seq16_1_2<>+0(SB)/4, $0x00000001
+DATA seq16_1_2<>+4(SB)/4, $0x00000003
+DATA seq16_1_2<>+8(SB)/4, $0x00000005
+DATA seq16_1_2<>+12(SB)/4, $0x00000007
+DATA seq16_1_2<>+16(SB)/4, $0x00000009
+DATA seq16_1_2<>+20(SB)/4, $0x0000000b
+DATA seq16_1_2<>+24(SB)/4, $0x0000000d
+DATA seq16_1_2<>+28(SB)/4, $0x0000000f
+DATA seq16_1_2<>+32(SB)/4, $0x00000011
+DATA seq16_1_2<>+36(SB)/4, $0x00000013
+DATA seq16_1_2<>+40(SB)/4, $0x00000015
+DATA seq16_1_2<>+44(SB)/4, $0x00000017
+DATA seq16_1_2<>+48(SB)/4, $0x00000019
+DATA seq16_1_2<>+52(SB)/4, $0x0000001b
+DATA seq16_1_2<>+56(SB)/4, $0x0000001d
+DATA seq16_1_2<>+60(SB)/4, $0x0000001f
+GLOBL seq16_1_2<>(SB), RODATA|NOPTR, $64
+
+// func avePlane3x2AVX512(dst *float32, src *float32, col int, rows *int, table *int32, ldo int, n int)
+// Requires: AVX, AVX512F
+TEXT ·avePlane3x2AVX512(SB), NOSPLIT, $0-56
+	MOVQ      dst+0(FP), AX
+	MOVQ      src+8(FP), CX
+	MOVQ      rows+24(FP), DX
+	MOVQ      table+32(FP), BX
+	MOVQ      ldo+40(FP), SI
+	MOVQ      n+48(FP), DI
+	MOVQ      col+16(FP), R8
+	SHLQ      $0x02, SI
+	LEAQ      (CX)(R8*4), CX
+	VMOVUPS   64(BX), Z0
+	VPTESTMD  Z0, Z0, K1
+	VMOVUPS   128(BX), Z0
+	VPTESTMD  Z0, Z0, K2
+	VMOVUPS   192(BX), Z0
+	VPTESTMD  Z0, Z0, K3
+	VMOVUPS   256(BX), Z0
+	VPTESTMD  Z0, Z0, K4
+	VMOVUPS   512(BX), Z0
+	VMOVUPS   (BX), Z4
+	VPTESTMD  Z4, Z4, K5
+	VPXORD    Z1, Z1, Z1
+	MOVQ      (DX), BX
+	ADDQ      $0x10, DX
+	TESTQ     BX, BX
+	JLT       outside0
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z4
+	VMOVUPS.Z 64(BX), K2, Z5
+	VMOVUPS   Z4, Z6
+	VMOVUPS   seq16_1_2<>+0(SB), Z7
+	VPERMT2PS Z5, Z7, Z6
+	VMOVUPS   Z4, Z4
+	VMOVUPS   seq16_0_2<>+0(SB), Z7
+	VPERMT2PS Z5, Z7, Z4
+	VMOVUPS.Z 8(BX), K3, Z5
+	VMOVUPS.Z 72(BX), K4, Z7
+	VMOVUPS   Z5, Z5
+	VMOVUPS   seq16_0_2<>+0(SB), Z8
+	VPERMT2PS Z7, Z8, Z5
+	VADDPS    Z4, Z1, Z1
+	VADDPS    Z6, Z1, Z1
+	VADDPS    Z5, Z1, Z1
+
+outside0:
+output:
+	VPXORD    Z2, Z2, Z2
+	MOVQ      (DX), BX
+	ADDQ      $0x10, DX
+	TESTQ     BX, BX
+	JLT       outside1
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z4
+	VMOVUPS.Z 64(BX), K2, Z5
+	VMOVUPS   Z4, Z6
+	VMOVUPS   seq16_1_2<>+0(SB), Z7
+	VPERMT2PS Z5, Z7, Z6
+	VMOVUPS   Z4, Z4
+	VMOVUPS   seq16_0_2<>+0(SB), Z7
+	VPERMT2PS Z5, Z7, Z4
+	VMOVUPS.Z 8(BX), K3, Z5
+	VMOVUPS.Z 72(BX), K4, Z7
+	VMOVUPS   Z5, Z5
+	VMOVUPS   seq16_0_2<>+0(SB), Z8
+	VPERMT2PS Z7, Z8, Z5
+	VADDPS    Z4, Z2, Z2
+	VADDPS    Z6, Z2, Z2
+	VADDPS    Z5, Z2, Z2
+
+outside1:
+	VPXORD    Z3, Z3, Z3
+	MOVQ      (DX), BX
+	ADDQ      $0x10, DX
+	TESTQ     BX, BX
+	JLT       outside2
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z4
+	VMOVUPS.Z 64(BX), K2, Z5
+	VMOVUPS   Z4, Z6
+	VMOVUPS   seq16_1_2<>+0(SB), Z7
+	VPERMT2PS Z5, Z7, Z6
+	VMOVUPS   Z4, Z4
+	VMOVUPS   seq16_0_2<>+0(SB), Z7
+	VPERMT2PS Z5, Z7, Z4
+	VMOVUPS.Z 8(BX), K3, Z5
+	VMOVUPS.Z 72(BX), K4, Z7
+	VMOVUPS   Z5, Z5
+	VMOVUPS   seq16_0_2<>+0(SB), Z8
+	VPERMT2PS Z7, Z8, Z5
+	VADDPS    Z4, Z3, Z3
+	VADDPS    Z6, Z3, Z3
+	VADDPS    Z5, Z3, Z3
+
+outside2:
+	VMOVUPS      Z1, Z1
+	VADDPS       Z2, Z1, Z1
+	VADDPS       Z3, Z1, Z1
+	VBROADCASTSS -8(DX), Z4
+	VMULPS       Z0, Z4, Z4
+	VDIVPS       Z4, Z1, Z1
+	VMOVUPS      Z1, K5, (AX)
+	ADDQ         SI, AX
+	VMOVUPS      Z3, Z1
+	DECQ         DI
+	JNE          output
+	VZEROUPPER
+	RET
+
+// func maxPlaneGrad3x2AVX512(dx *float32, dy *float32, mask *int32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
+// Requires: AVX, AVX512F
+TEXT ·maxPlaneGrad3x2AVX512(SB), NOSPLIT, $0-80
+	MOVQ     table+32(FP), AX
+	MOVQ     from+48(FP), CX
+	MOVQ     dy+8(FP), DX
+	LEAQ     (DX)(CX*4), DX
+	MOVQ     mask+16(FP), BX
+	LEAQ     (BX)(CX*4), BX
+	VMOVUPS  128(AX), Z0
+	VPTESTMD Z0, Z0, K1
+	VMOVUPS  192(AX), Z0
+	VPTESTMD Z0, Z0, K2
+	MOVQ     table+32(FP), AX
+	VMOVUPS  320(AX), Z0
+	VMOVUPS  384(AX), Z4
+	MOVQ     dx+0(FP), AX
+	MOVQ     table+32(FP), CX
+	MOVQ     rows+24(FP), SI
+	MOVQ     n+72(FP), DI
+	MOVQ     ldx+56(FP), R8
+	MOVQ     ldo+64(FP), R9
+	MOVQ     to+40(FP), R10
+	LEAQ     (AX)(R10*4), AX
+	SHLQ     $0x02, R8
+	SHLQ     $0x02, R9
+	VMOVUPS  (CX), Z3
+	VPTESTMD Z3, Z3, K3
+	VMOVUPS  64(CX), Z3
+	VPTESTMD Z3, Z3, K4
+
+input:
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPBROADCASTD 16(SI), Z5
+	VPADDD       Z0, Z5, Z3
+	VPADDD       Z4, Z5, Z5
+	MOVQ         (SI), CX
+	MOVQ         8(SI), R10
+	ADDQ         $0x18, SI
+	TESTQ        R10, R10
+	JEQ          store
+
+row:
+	VPCMPEQD (BX)(CX*1), Z3, K1, K5
+	VADDPS   (DX)(CX*1), Z1, K5, Z1
+	VPCMPEQD 4(BX)(CX*1), Z3, K2, K5
+	VADDPS   4(DX)(CX*1), Z1, K5, Z1
+	VPCMPEQD 4(BX)(CX*1), Z5, K2, K5
+	VADDPS   4(DX)(CX*1), Z2, K5, Z2
+	ADDQ     R9, CX
+	DECQ     R10
+	JNE      row
+
+store:
+	VMOVUPS   Z1, Z3
+	VMOVUPS   Z1, Z5
+	VMOVUPS   turns0<>+0(SB), Z6
+	VPERMT2PS Z2, Z6, Z3
+	VMOVUPS   turns1<>+0(SB), Z6
+	VPERMT2PS Z2, Z6, Z5
+	VMOVUPS   Z3, K3, (AX)
+	VMOVUPS   Z5, K4, 64(AX)
+	ADDQ      R8, AX
+	DECQ      DI
+	JNE       input
+	VZEROUPPER
+	RET
+
+DATA turns0<>+0(SB)/4, $0x00000000
+DATA turns0<>+4(SB)/4, $0x00000010
+DATA turns0<>+8(SB)/4, $0x00000001
+DATA turns0<>+12(SB)/4, $0x00000011
+DATA turns0<>+16(SB)/4, $0x00000002
+DATA turns0<>+20(SB)/4, $0x00000012
+DATA turns0<>+24(SB)/4, $0x00000003
+DATA turns0<>+28(SB)/4, $0x00000013
+DATA turns0<>+32(SB)/4, $0x00000004
+DATA turns0<>+36(SB)/4, $0x00000014
+DATA turns0<>+40(SB)/4, $0x00000005
+DATA turns0<>+44(SB)/4, $0x00000015
+DATA turns0<>+48(SB)/4, $0x00000006
+DATA turns0<>+52(SB)/4, $0x00000016
+DATA turns0<>+56(SB)/4, $0x00000007
+DATA turns0<>+60(SB)/4, $0x00000017
+GLOBL turns0<>(SB), RODATA|NOPTR, $64
+
+DATA turns1<>+0(SB)/4, $0x00000008
+DATA turns1<>+4(SB)/4, $0x00000018
+DATA turns1<>+8(SB)/4, $0x00000009
+DATA turns1<>+12(SB)/4, $0x00000019
+DATA turns1<>+16(SB)/4, $0x0000000a
+DATA turns1<>+20(SB)/4, $0x0000001a
+DATA turns1<>+24(SB)/4, $0x0000000b
+DATA turns1<>+28(SB)/4, $0x0000001b
+DATA turns1<>+32(SB)/4, $0x0000000c
+DATA turns1<>+36(SB)/4, $0x0000001c
+DATA turns1<>+40(SB)/4, $0x0000000d
+DATA turns1<>+44(SB)/4, $0x0000001d
+DATA turns1<>+48(SB)/4, $0x0000000e
+DATA turns1<>+52(SB)/4, $0x0000001e
+DATA turns1<>+56(SB)/4, $0x0000000f
+DATA turns1<>+60(SB)/4, $0x0000001f
+GLOBL turns1<>(SB), RODATA|NOPTR, $64
+
+// func avePlaneGrad3x2AVX512(dx *float32, dy *float32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
+// Requires: AVX, AVX512F
+TEXT ·avePlaneGrad3x2AVX512(SB), NOSPLIT, $0-72
+	MOVQ     table+24(FP), AX
+	MOVQ     from+40(FP), CX
+	MOVQ     dy+8(FP), DX
+	LEAQ     (DX)(CX*4), DX
+	VMOVUPS  128(AX), Z0
+	VPTESTMD Z0, Z0, K1
+	VMOVUPS  192(AX), Z0
+	VPTESTMD Z0, Z0, K2
+	MOVQ     dx+0(FP), AX
+	MOVQ     table+24(FP), CX
+	MOVQ     rows+16(FP), BX
+	MOVQ     n+64(FP), SI
+	MOVQ     ldx+48(FP), DI
+	MOVQ     ldo+56(FP), R8
+	MOVQ     to+32(FP), R9
+	LEAQ     (AX)(R9*4), AX
+	SHLQ     $0x02, DI
+	SHLQ     $0x02, R8
+	VMOVUPS  (CX), Z0
+	VPTESTMD Z0, Z0, K3
+	VMOVUPS  64(CX), Z0
+	VPTESTMD Z0, Z0, K4
+
+input:
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	MOVQ   (BX), CX
+	MOVQ   8(BX), R9
+	ADDQ   $0x18, BX
+	TESTQ  R9, R9
+	JEQ    store
+
+row:
+	VMOVUPS.Z (DX)(CX*1), K1, Z0
+	VADDPS    Z0, Z1, Z1
+	VMOVUPS.Z 4(DX)(CX*1), K2, Z0
+	VADDPS    Z0, Z1, Z1
+	VADDPS    Z0, Z2, Z2
+	ADDQ      R8, CX
+	DECQ      R9
+	JNE       row
+
+store:
+	VMOVUPS   Z1, Z0
+	VMOVUPS   Z1, Z3
+	VMOVUPS   turns0<>+0(SB), Z4
+	VPERMT2PS Z2, Z4, Z0
+	VMOVUPS   turns1<>+0(SB), Z4
+	VPERMT2PS Z2, Z4, Z3
+	VMOVUPS   Z0, K3, (AX)
+	VMOVUPS   Z3, K4, 64(AX)
+	ADDQ      DI, AX
+	DECQ      SI
+	JNE       input
+	VZEROUPPER
+	RET
+
+// func maxPlane2x2AVX512(dst *float32, mask *int32, src *float32, col int, rows *int, table *int32, ldo int, n int)
+// Requires: AVX, AVX512F
+TEXT ·maxPlane2x2AVX512(SB), NOSPLIT, $0-64
+	MOVQ     dst+0(FP), AX
+	MOVQ     mask+8(FP), CX
+	MOVQ     src+16(FP), DX
+	MOVQ     rows+32(FP), BX
+	MOVQ     table+40(FP), SI
+	MOVQ     ldo+48(FP), DI
+	MOVQ     n+56(FP), R8
+	MOVQ     col+24(FP), R9
+	SHLQ     $0x02, DI
+	LEAQ     (DX)(R9*4), DX
+	VMOVUPS  64(SI), Z0
+	VPTESTMD Z0, Z0, K1
+	VMOVUPS  128(SI), Z0
+	VPTESTMD Z0, Z0, K2
+	VMOVUPS  c16_ff800000<>+0(SB), Z0
+	VMOVUPS  320(SI), Z1
+	VMOVUPS  384(SI), Z2
+	VMOVUPS  (SI), Z3
+	VPTESTMD Z3, Z3, K3
+
+output:
+	MOVQ         (BX), SI
+	ADDQ         DX, SI
+	VPBROADCASTD 8(BX), Z5
+	ADDQ         $0x10, BX
+	VMOVUPS      Z0, Z3
+	VMOVUPS      (SI), K1, Z3
+	VMOVUPS      Z0, Z4
+	VMOVUPS      64(SI), K2, Z4
+	VMOVUPS      Z3, Z6
+	VMOVUPS      seq16_1_2<>+0(SB), Z7
+	VPERMT2PS    Z4, Z7, Z6
+	VMOVUPS      Z3, Z3
+	VMOVUPS      seq16_0_2<>+0(SB), Z7
+	VPERMT2PS    Z4, Z7, Z3
+	VMOVUPS      Z3, Z3
+	VMOVUPS      Z1, Z4
+	VCMPPS       $0x07, Z3, Z3, K4
+	VCMPPS       $0x16, Z3, Z6, K4, K4
+	VBLENDMPS    Z6, Z3, K4, Z3
+	VPBLENDMD    Z2, Z4, K4, Z4
+	VPADDD       Z5, Z4, Z4
+	MOVQ         (BX), SI
+	ADDQ         DX, SI
+	VPBROADCASTD 8(BX), Z7
+	ADDQ         $0x10, BX
+	VMOVUPS      Z0, Z5
+	VMOVUPS      (SI), K1, Z5
+	VMOVUPS      Z0, Z6
+	VMOVUPS      64(SI), K2, Z6
+	VMOVUPS      Z5, Z8
+	VMOVUPS      seq16_1_2<>+0(SB), Z9
+	VPERMT2PS    Z6, Z9, Z8
+	VMOVUPS      Z5, Z5
+	VMOVUPS      seq16_0_2<>+0(SB), Z9
+	VPERMT2PS    Z6, Z9, Z5
+	VMOVUPS      Z5, Z5
+	VMOVUPS      Z1, Z6
+	VCMPPS       $0x07, Z5, Z5, K4
+	VCMPPS       $0x16, Z5, Z8, K4, K4
+	VBLENDMPS    Z8, Z5, K4, Z5
+	VPBLENDMD    Z2, Z6, K4, Z6
+	VPADDD       Z7, Z6, Z6
+	VMOVUPS      Z3, Z3
+	VMOVUPS      Z4, Z4
+	VCMPPS       $0x07, Z3, Z3, K4
+	VCMPPS       $0x16, Z3, Z5, K4, K4
+	VBLENDMPS    Z5, Z3, K4, Z3
+	VPBLENDMD    Z6, Z4, K4, Z4
+	VMOVUPS      Z3, K3, (AX)
+	VMOVUPS      Z4, K3, (CX)
+	ADDQ         DI, AX
+	ADDQ         DI, CX
+	DECQ         R8
+	JNE          output
+	VZEROUPPER
+	RET
+
+// func avePlane2x2AVX512(dst *float32, src *float32, col int, rows *int, table *int32, ldo int, n int)
+// Requires: AVX, AVX512F
+TEXT ·avePlane2x2AVX512(SB), NOSPLIT, $0-56
+	MOVQ     dst+0(FP), AX
+	MOVQ     src+8(FP), CX
+	MOVQ     rows+24(FP), DX
+	MOVQ     table+32(FP), BX
+	MOVQ     ldo+40(FP), SI
+	MOVQ     n+48(FP), DI
+	MOVQ     col+16(FP), R8
+	SHLQ     $0x02, SI
+	LEAQ     (CX)(R8*4), CX
+	VMOVUPS  64(BX), Z0
+	VPTESTMD Z0, Z0, K1
+	VMOVUPS  128(BX), Z0
+	VPTESTMD Z0, Z0, K2
+	VMOVUPS  512(BX), Z0
+	VMOVUPS  (BX), Z3
+	VPTESTMD Z3, Z3, K3
+
+output:
+	VPXORD    Z1, Z1, Z1
+	MOVQ      (DX), BX
+	ADDQ      $0x10, DX
+	TESTQ     BX, BX
+	JLT       outside0
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z3
+	VMOVUPS.Z 64(BX), K2, Z4
+	VMOVUPS   Z3, Z5
+	VMOVUPS   seq16_1_2<>+0(SB), Z6
+	VPERMT2PS Z4, Z6, Z5
+	VMOVUPS   Z3, Z3
+	VMOVUPS   seq16_0_2<>+0(SB), Z6
+	VPERMT2PS Z4, Z6, Z3
+	VADDPS    Z3, Z1, Z1
+	VADDPS    Z5, Z1, Z1
+
+outside0:
+	VPXORD    Z2, Z2, Z2
+	MOVQ      (DX), BX
+	ADDQ      $0x10, DX
+	TESTQ     BX, BX
+	JLT       outside1
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z3
+	VMOVUPS.Z 64(BX), K2, Z4
+	VMOVUPS   Z3, Z5
+	VMOVUPS   seq16_1_2<>+0(SB), Z6
+	VPERMT2PS Z4, Z6, Z5
+	VMOVUPS   Z3, Z3
+	VMOVUPS   seq16_0_2<>+0(SB), Z6
+	VPERMT2PS Z4, Z6, Z3
+	VADDPS    Z3, Z2, Z2
+	VADDPS    Z5, Z2, Z2
+
+outside1:
+	VMOVUPS      Z1, Z3
+	VADDPS       Z2, Z3, Z3
+	VBROADCASTSS -8(DX), Z4
+	VMULPS       Z0, Z4, Z4
+	VDIVPS       Z4, Z3, Z3
+	VMOVUPS      Z3, K3, (AX)
+	ADDQ         SI, AX
+	DECQ         DI
+	JNE          output
+	VZEROUPPER
+	RET
+
+// func maxPlaneGrad2x2AVX512(dx *float32, dy *float32, mask *int32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
+// Requires: AVX, AVX512F
+TEXT ·maxPlaneGrad2x2AVX512(SB), NOSPLIT, $0-80
+	MOVQ     table+32(FP), AX
+	MOVQ     from+48(FP), CX
+	MOVQ     dy+8(FP), DX
+	LEAQ     (DX)(CX*4), DX
+	MOVQ     mask+16(FP), BX
+	LEAQ     (BX)(CX*4), BX
+	VMOVUPS  128(AX), Z0
+	VPTESTMD Z0, Z0, K1
+	MOVQ     table+32(FP), AX
+	VMOVUPS  320(AX), Z0
+	VMOVUPS  384(AX), Z4
+	MOVQ     dx+0(FP), AX
+	MOVQ     table+32(FP), CX
+	MOVQ     rows+24(FP), SI
+	MOVQ     n+72(FP), DI
+	MOVQ     ldx+56(FP), R8
+	MOVQ     ldo+64(FP), R9
+	MOVQ     to+40(FP), R10
+	LEAQ     (AX)(R10*4), AX
+	SHLQ     $0x02, R8
+	SHLQ     $0x02, R9
+	VMOVUPS  (CX), Z3
+	VPTESTMD Z3, Z3, K2
+	VMOVUPS  64(CX), Z3
+	VPTESTMD Z3, Z3, K3
+
+input:
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPBROADCASTD 16(SI), Z5
+	VPADDD       Z0, Z5, Z3
+	VPADDD       Z4, Z5, Z5
+	MOVQ         (SI), CX
+	MOVQ         8(SI), R10
+	ADDQ         $0x18, SI
+	TESTQ        R10, R10
+	JEQ          store
+
+row:
+	VPCMPEQD (BX)(CX*1), Z3, K1, K4
+	VADDPS   (DX)(CX*1), Z1, K4, Z1
+	VPCMPEQD (BX)(CX*1), Z5, K1, K4
+	VADDPS   (DX)(CX*1), Z2, K4, Z2
+	ADDQ     R9, CX
+	DECQ     R10
+	JNE      row
+
+store:
+	VMOVUPS   Z1, Z3
+	VMOVUPS   Z1, Z5
+	VMOVUPS   turns0<>+0(SB), Z6
+	VPERMT2PS Z2, Z6, Z3
+	VMOVUPS   turns1<>+0(SB), Z6
+	VPERMT2PS Z2, Z6, Z5
+	VMOVUPS   Z3, K2, (AX)
+	VMOVUPS   Z5, K3, 64(AX)
+	ADDQ      R8, AX
+	DECQ      DI
+	JNE       input
+	VZEROUPPER
+	RET
+
+// func avePlaneGrad2x2AVX512(dx *float32, dy *float32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
+// Requires: AVX, AVX512F
+TEXT ·avePlaneGrad2x2AVX512(SB), NOSPLIT, $0-72
+	MOVQ     table+24(FP), AX
+	MOVQ     from+40(FP), CX
+	MOVQ     dy+8(FP), DX
+	LEAQ     (DX)(CX*4), DX
+	VMOVUPS  128(AX), Z0
+	VPTESTMD Z0, Z0, K1
+	MOVQ     dx+0(FP), AX
+	MOVQ     table+24(FP), CX
+	MOVQ     rows+16(FP), BX
+	MOVQ     n+64(FP), SI
+	MOVQ     ldx+48(FP), DI
+	MOVQ     ldo+56(FP), R8
+	MOVQ     to+32(FP), R9
+	LEAQ     (AX)(R9*4), AX
+	SHLQ     $0x02, DI
+	SHLQ     $0x02, R8
+	VMOVUPS  (CX), Z0
+	VPTESTMD Z0, Z0, K2
+	VMOVUPS  64(CX), Z0
+	VPTESTMD Z0, Z0, K3
+
+input:
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	MOVQ   (BX), CX
+	MOVQ   8(BX), R9
+	ADDQ   $0x18, BX
+	TESTQ  R9, R9
+	JEQ    store
+
+row:
+	VMOVUPS.Z (DX)(CX*1), K1, Z0
+	VADDPS    Z0, Z1, Z1
+	VADDPS    Z0, Z2, Z2
+	ADDQ      R8, CX
+	DECQ      R9
+	JNE       row
+
+store:
+	VMOVUPS   Z1, Z0
+	VMOVUPS   Z1, Z3
+	VMOVUPS   turns0<>+0(SB), Z4
+	VPERMT2PS Z2, Z4, Z0
+	VMOVUPS   turns1<>+0(SB), Z4
+	VPERMT2PS Z2, Z4, Z3
+	VMOVUPS   Z0, K2, (AX)
+	VMOVUPS   Z3, K3, 64(AX)
+	ADDQ      DI, AX
+	DECQ      SI
+	JNE       input
 	VZEROUPPER
 	RET
 
@@ -6577,24 +7609,6 @@ DATA c16_7fc00000<>+56(SB)/4, $0x7fc00000
 DATA c16_7fc00000<>+60(SB)/4, $0x7fc00000
 GLOBL c16_7fc00000<>(SB), RODATA|NOPTR, $64
 
-DATA c16_ff800000<>+0(SB)/4, $0xff800000
-DATA c16_ff800000<>+4(SB)/4, $0xff800000
-DATA c16_ff800000<>+8(SB)/4, $0xff800000
-DATA c16_ff800000<>+12(SB)/4, $0xff800000
-DATA c16_ff800000<>+16(SB)/4, $0xff800000
-DATA c16_ff800000<>+20(SB)/4, $0xff800000
-DATA c16_ff800000<>+24(SB)/4, $0xff800000
-DATA c16_ff800000<>+28(SB)/4, $0xff800000
-DATA c16_ff800000<>+32(SB)/4, $0xff800000
-DATA c16_ff800000<>+36(SB)/4, $0xff800000
-DATA c16_ff800000<>+40(SB)/4, $0xff800000
-DATA c16_ff800000<>+44(SB)/4, $0xff800000
-DATA c16_ff800000<>+48(SB)/4, $0xff800000
-DATA c16_ff800000<>+52(SB)/4, $0xff800000
-DATA c16_ff800000<>+56(SB)/4, $0xff800000
-DATA c16_ff800000<>+60(SB)/4, $0xff800000
-GLOBL c16_ff800000<>(SB), RODATA|NOPTR, $64
-
 DATA c16_7f800000<>+0(SB)/4, $0x7f800000
 DATA c16_7f800000<>+4(SB)/4, $0x7f800000
 DATA c16_7f800000<>+8(SB)/4, $0x7f800000
@@ -6819,6 +7833,105 @@ done:
 	VZEROUPPER
 	RET
 
+// func mulInvPow75AVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
+// Requires: AVX, AVX512F
+TEXT ·mulInvPow75AVX512(SB), NOSPLIT, $0-40
+	MOVQ d+0(FP), AX
+	MOVQ n+24(FP), CX
+	MOVQ x+8(FP), DX
+	MOVQ y+16(FP), BX
+	XORQ SI, SI
+
+wide:
+	CMPQ         CX, $0x00000020
+	JLT          narrow
+	VMOVUPS      (DX)(SI*4), Z0
+	VMOVUPS      (BX)(SI*4), Z1
+	VMOVUPS      c16_3f000000<>+0(SB), Z2
+	VRSQRT14PS   Z1, Z3
+	VMULPS       Z3, Z1, Z1
+	VMULPS       Z2, Z3, Z4
+	VMOVUPS      Z2, Z5
+	VFNMADD231PS Z4, Z1, Z5
+	VMOVUPS      Z3, Z1
+	VFMADD231PS  Z5, Z3, Z1
+	VRSQRT14PS   Z1, Z4
+	VMULPS       Z4, Z1, Z5
+	VMULPS       Z2, Z4, Z6
+	VMOVUPS      Z2, Z2
+	VFNMADD231PS Z6, Z5, Z2
+	VMOVUPS      Z4, Z5
+	VFMADD231PS  Z2, Z4, Z5
+	VMULPS       Z5, Z1, Z2
+	VMULPS       Z1, Z2, Z2
+	VCMPPS       $0x03, Z2, Z2, K1
+	VMOVAPS      Z3, K1, Z2
+	VMOVAPS      Z3, K1, Z1
+	VMULPS       Z2, Z0, Z0
+	VMOVUPS      Z0, (AX)(SI*4)
+	VMOVUPS      64(DX)(SI*4), Z0
+	VMOVUPS      64(BX)(SI*4), Z1
+	VMOVUPS      c16_3f000000<>+0(SB), Z2
+	VRSQRT14PS   Z1, Z3
+	VMULPS       Z3, Z1, Z1
+	VMULPS       Z2, Z3, Z4
+	VMOVUPS      Z2, Z5
+	VFNMADD231PS Z4, Z1, Z5
+	VMOVUPS      Z3, Z1
+	VFMADD231PS  Z5, Z3, Z1
+	VRSQRT14PS   Z1, Z4
+	VMULPS       Z4, Z1, Z5
+	VMULPS       Z2, Z4, Z6
+	VMOVUPS      Z2, Z2
+	VFNMADD231PS Z6, Z5, Z2
+	VMOVUPS      Z4, Z5
+	VFMADD231PS  Z2, Z4, Z5
+	VMULPS       Z5, Z1, Z2
+	VMULPS       Z1, Z2, Z2
+	VCMPPS       $0x03, Z2, Z2, K1
+	VMOVAPS      Z3, K1, Z2
+	VMOVAPS      Z3, K1, Z1
+	VMULPS       Z2, Z0, Z0
+	VMOVUPS      Z0, 64(AX)(SI*4)
+	ADDQ         $0x00000020, SI
+	SUBQ         $0x00000020, CX
+	JMP          wide
+
+narrow:
+	CMPQ         CX, $0x00000010
+	JLT          done
+	VMOVUPS      (DX)(SI*4), Z0
+	VMOVUPS      (BX)(SI*4), Z1
+	VMOVUPS      c16_3f000000<>+0(SB), Z2
+	VRSQRT14PS   Z1, Z3
+	VMULPS       Z3, Z1, Z1
+	VMULPS       Z2, Z3, Z4
+	VMOVUPS      Z2, Z5
+	VFNMADD231PS Z4, Z1, Z5
+	VMOVUPS      Z3, Z1
+	VFMADD231PS  Z5, Z3, Z1
+	VRSQRT14PS   Z1, Z4
+	VMULPS       Z4, Z1, Z5
+	VMULPS       Z2, Z4, Z6
+	VMOVUPS      Z2, Z2
+	VFNMADD231PS Z6, Z5, Z2
+	VMOVUPS      Z4, Z5
+	VFMADD231PS  Z2, Z4, Z5
+	VMULPS       Z5, Z1, Z2
+	VMULPS       Z1, Z2, Z2
+	VCMPPS       $0x03, Z2, Z2, K1
+	VMOVAPS      Z3, K1, Z2
+	VMOVAPS      Z3, K1, Z1
+	VMULPS       Z2, Z0, Z0
+	VMOVUPS      Z0, (AX)(SI*4)
+	ADDQ         $0x00000010, SI
+	SUBQ         $0x00000010, CX
+	JMP          narrow
+
+done:
+	VZEROUPPER
+	RET
+
 // func inverseAVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
 // Requires: AVX, AVX512F
 TEXT ·inverseAVX512(SB), NOSPLIT, $0-40
@@ -6837,6 +7950,322 @@ narrow:
 	ADDQ    $0x00000010, BX
 	SUBQ    $0x00000010, CX
 	JMP     narrow
+
+done:
+	VZEROUPPER
+	RET
+
+// func sumSquaresAVX512(dst *float32, src *float32, ld int, rows int, n int, scale float32, shift float32, words *int32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·sumSquaresAVX512(SB), NOSPLIT, $0-56
+	MOVQ         dst+0(FP), AX
+	VBROADCASTSS scale+40(FP), Z0
+	VBROADCASTSS shift+44(FP), Z1
+	MOVQ         src+8(FP), CX
+	MOVQ         ld+16(FP), DX
+	MOVQ         rows+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVQ         words+48(FP), DI
+	SHLQ         $0x02, DX
+
+four:
+	CMPQ   SI, $0x00000040
+	JLT    one
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	MOVQ   CX, R8
+	MOVQ   BX, R9
+
+fourrow:
+	VMOVUPS     (R8), Z6
+	VFMADD231PS Z6, Z6, Z2
+	VMOVUPS     64(R8), Z6
+	VFMADD231PS Z6, Z6, Z3
+	VMOVUPS     128(R8), Z6
+	VFMADD231PS Z6, Z6, Z4
+	VMOVUPS     192(R8), Z6
+	VFMADD231PS Z6, Z6, Z5
+	ADDQ        DX, R8
+	DECQ        R9
+	JNE         fourrow
+	VMOVUPS     Z1, Z6
+	VFMADD231PS Z0, Z2, Z6
+	VMOVUPS     Z6, (AX)
+	VMOVUPS     Z1, Z6
+	VFMADD231PS Z0, Z3, Z6
+	VMOVUPS     Z6, 64(AX)
+	VMOVUPS     Z1, Z6
+	VFMADD231PS Z0, Z4, Z6
+	VMOVUPS     Z6, 128(AX)
+	VMOVUPS     Z1, Z6
+	VFMADD231PS Z0, Z5, Z6
+	VMOVUPS     Z6, 192(AX)
+	ADDQ        $0x00000100, CX
+	ADDQ        $0x00000100, AX
+	SUBQ        $0x00000040, SI
+	JMP         four
+
+one:
+	CMPQ      SI, $0x00
+	JLE       done
+	MOVQ      $0x00000010, R8
+	CMPQ      SI, R8
+	CMOVQLT   SI, R8
+	NEGQ      R8
+	LEAQ      (DI)(R8*4), R8
+	VMOVDQU32 (R8), Z2
+	VPTESTMD  Z2, Z2, K1
+	VPXORD    Z7, Z7, Z7
+	MOVQ      CX, R8
+	MOVQ      BX, R9
+
+onerow:
+	VMOVUPS.Z   (R8), K1, Z2
+	VFMADD231PS Z2, Z2, Z7
+	ADDQ        DX, R8
+	DECQ        R9
+	JNE         onerow
+	VMOVUPS     Z1, Z2
+	VFMADD231PS Z0, Z7, Z2
+	VMOVUPS     Z2, K1, (AX)
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x00000040, AX
+	SUBQ        $0x00000010, SI
+	JMP         one
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulAddRowsAVX512(dst *float32, x *float32, src *float32, ld int, rows int, n int, scale float32, words *int32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·mulAddRowsAVX512(SB), NOSPLIT, $0-64
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	VBROADCASTSS scale+48(FP), Z0
+	MOVQ         src+16(FP), DX
+	MOVQ         ld+24(FP), BX
+	MOVQ         rows+32(FP), SI
+	MOVQ         n+40(FP), DI
+	MOVQ         words+56(FP), R8
+	SHLQ         $0x02, BX
+
+four:
+	CMPQ   DI, $0x00000040
+	JLT    one
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	MOVQ   DX, R9
+	MOVQ   SI, R10
+
+fourrow:
+	VMOVUPS     (R9), Z5
+	VADDPS      Z5, Z1, Z1
+	VMOVUPS     64(R9), Z5
+	VADDPS      Z5, Z2, Z2
+	VMOVUPS     128(R9), Z5
+	VADDPS      Z5, Z3, Z3
+	VMOVUPS     192(R9), Z5
+	VADDPS      Z5, Z4, Z4
+	ADDQ        BX, R9
+	DECQ        R10
+	JNE         fourrow
+	VMOVUPS     (CX), Z5
+	VMULPS      Z0, Z5, Z5
+	VMOVUPS     (AX), Z7
+	VMOVUPS     Z7, Z7
+	VFMADD231PS Z5, Z1, Z7
+	VMOVUPS     Z7, (AX)
+	VMOVUPS     64(CX), Z5
+	VMULPS      Z0, Z5, Z5
+	VMOVUPS     64(AX), Z7
+	VMOVUPS     Z7, Z7
+	VFMADD231PS Z5, Z2, Z7
+	VMOVUPS     Z7, 64(AX)
+	VMOVUPS     128(CX), Z5
+	VMULPS      Z0, Z5, Z5
+	VMOVUPS     128(AX), Z7
+	VMOVUPS     Z7, Z7
+	VFMADD231PS Z5, Z3, Z7
+	VMOVUPS     Z7, 128(AX)
+	VMOVUPS     192(CX), Z5
+	VMULPS      Z0, Z5, Z5
+	VMOVUPS     192(AX), Z7
+	VMOVUPS     Z7, Z7
+	VFMADD231PS Z5, Z4, Z7
+	VMOVUPS     Z7, 192(AX)
+	ADDQ        $0x00000100, DX
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x00000100, CX
+	SUBQ        $0x00000040, DI
+	JMP         four
+
+one:
+	CMPQ      DI, $0x00
+	JLE       done
+	MOVQ      $0x00000010, R9
+	CMPQ      DI, R9
+	CMOVQLT   DI, R9
+	NEGQ      R9
+	LEAQ      (R8)(R9*4), R9
+	VMOVDQU32 (R9), Z1
+	VPTESTMD  Z1, Z1, K1
+	VPXORD    Z6, Z6, Z6
+	MOVQ      DX, R9
+	MOVQ      SI, R10
+
+onerow:
+	VMOVUPS.Z   (R9), K1, Z1
+	VADDPS      Z1, Z6, Z6
+	ADDQ        BX, R9
+	DECQ        R10
+	JNE         onerow
+	VMOVUPS.Z   (CX), K1, Z1
+	VMULPS      Z0, Z1, Z1
+	VMOVUPS.Z   (AX), K1, Z2
+	VMOVUPS     Z2, Z2
+	VFMADD231PS Z1, Z6, Z2
+	VMOVUPS     Z2, K1, (AX)
+	ADDQ        $0x00000040, DX
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, CX
+	SUBQ        $0x00000010, DI
+	JMP         one
+
+done:
+	VZEROUPPER
+	RET
+
+// func powRatioAVX512(own *float32, ratio *float32, dy *float32, y *float32, s *float32, n int, words *int32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·powRatioAVX512(SB), NOSPLIT, $0-56
+	MOVQ own+0(FP), AX
+	MOVQ ratio+8(FP), CX
+	MOVQ dy+16(FP), DX
+	MOVQ y+24(FP), BX
+	MOVQ s+32(FP), SI
+	MOVQ n+40(FP), DI
+	MOVQ words+48(FP), R8
+
+two:
+	CMPQ         DI, $0x00000020
+	JLT          one
+	VMOVUPS      (DX), Z0
+	VMOVUPS      (SI), Z1
+	VMOVUPS      c16_3f000000<>+0(SB), Z2
+	VRSQRT14PS   Z1, Z3
+	VMULPS       Z3, Z1, Z1
+	VMULPS       Z2, Z3, Z4
+	VMOVUPS      Z2, Z5
+	VFNMADD231PS Z4, Z1, Z5
+	VMOVUPS      Z3, Z1
+	VFMADD231PS  Z5, Z3, Z1
+	VRSQRT14PS   Z1, Z4
+	VMULPS       Z4, Z1, Z5
+	VMULPS       Z2, Z4, Z6
+	VMOVUPS      Z2, Z2
+	VFNMADD231PS Z6, Z5, Z2
+	VMOVUPS      Z4, Z5
+	VFMADD231PS  Z2, Z4, Z5
+	VMULPS       Z5, Z1, Z2
+	VMULPS       Z1, Z2, Z2
+	VCMPPS       $0x03, Z2, Z2, K1
+	VMOVAPS      Z3, K1, Z2
+	VMOVAPS      Z3, K1, Z1
+	VMULPS       Z2, Z0, Z2
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      (BX), Z2
+	VMULPS       Z2, Z0, Z0
+	VMULPS       Z1, Z0, Z0
+	VMULPS       Z1, Z0, Z0
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      64(DX), Z0
+	VMOVUPS      64(SI), Z1
+	VMOVUPS      c16_3f000000<>+0(SB), Z2
+	VRSQRT14PS   Z1, Z3
+	VMULPS       Z3, Z1, Z1
+	VMULPS       Z2, Z3, Z4
+	VMOVUPS      Z2, Z5
+	VFNMADD231PS Z4, Z1, Z5
+	VMOVUPS      Z3, Z1
+	VFMADD231PS  Z5, Z3, Z1
+	VRSQRT14PS   Z1, Z4
+	VMULPS       Z4, Z1, Z5
+	VMULPS       Z2, Z4, Z6
+	VMOVUPS      Z2, Z2
+	VFNMADD231PS Z6, Z5, Z2
+	VMOVUPS      Z4, Z5
+	VFMADD231PS  Z2, Z4, Z5
+	VMULPS       Z5, Z1, Z2
+	VMULPS       Z1, Z2, Z2
+	VCMPPS       $0x03, Z2, Z2, K1
+	VMOVAPS      Z3, K1, Z2
+	VMOVAPS      Z3, K1, Z1
+	VMULPS       Z2, Z0, Z2
+	VMOVUPS      Z2, 64(AX)
+	VMOVUPS      64(BX), Z2
+	VMULPS       Z2, Z0, Z0
+	VMULPS       Z1, Z0, Z0
+	VMULPS       Z1, Z0, Z0
+	VMOVUPS      Z0, 64(CX)
+	ADDQ         $0x00000080, AX
+	ADDQ         $0x00000080, CX
+	ADDQ         $0x00000080, DX
+	ADDQ         $0x00000080, BX
+	ADDQ         $0x00000080, SI
+	SUBQ         $0x00000020, DI
+	JMP          two
+
+one:
+	CMPQ         DI, $0x00
+	JLE          done
+	MOVQ         $0x00000010, R9
+	CMPQ         DI, R9
+	CMOVQLT      DI, R9
+	NEGQ         R9
+	LEAQ         (R8)(R9*4), R9
+	VMOVDQU32    (R9), Z0
+	VPTESTMD     Z0, Z0, K1
+	VMOVUPS.Z    (DX), K1, Z0
+	VMOVUPS.Z    (SI), K1, Z1
+	VMOVUPS      c16_3f000000<>+0(SB), Z2
+	VRSQRT14PS   Z1, Z3
+	VMULPS       Z3, Z1, Z1
+	VMULPS       Z2, Z3, Z4
+	VMOVUPS      Z2, Z5
+	VFNMADD231PS Z4, Z1, Z5
+	VMOVUPS      Z3, Z1
+	VFMADD231PS  Z5, Z3, Z1
+	VRSQRT14PS   Z1, Z4
+	VMULPS       Z4, Z1, Z5
+	VMULPS       Z2, Z4, Z6
+	VMOVUPS      Z2, Z2
+	VFNMADD231PS Z6, Z5, Z2
+	VMOVUPS      Z4, Z5
+	VFMADD231PS  Z2, Z4, Z5
+	VMULPS       Z5, Z1, Z2
+	VMULPS       Z1, Z2, Z2
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z3, K2, Z2
+	VMOVAPS      Z3, K2, Z1
+	VMULPS       Z2, Z0, Z2
+	VMOVUPS      Z2, K1, (AX)
+	VMOVUPS.Z    (BX), K1, Z2
+	VMULPS       Z2, Z0, Z0
+	VMULPS       Z1, Z0, Z0
+	VMULPS       Z1, Z0, Z0
+	VMOVUPS      Z0, K1, (CX)
+	ADDQ         $0x00000040, AX
+	ADDQ         $0x00000040, CX
+	ADDQ         $0x00000040, DX
+	ADDQ         $0x00000040, BX
+	ADDQ         $0x00000040, SI
+	SUBQ         $0x00000010, DI
+	JMP          one
 
 done:
 	VZEROUPPER

@@ -52,6 +52,8 @@ func elementwiseAVX512(o op, d, x, y *float32, n int, s, t float32) {
 		pow25AVX512(d, x, y, n, s, t)
 	case opPow75:
 		pow75AVX512(d, x, y, n, s, t)
+	case opMulInvPow75:
+		mulInvPow75AVX512(d, x, y, n, s, t)
 	case opInverse:
 		inverseAVX512(d, x, y, n, s, t)
 	}
@@ -125,6 +127,8 @@ func elementwiseAVX2(o op, d, x, y *float32, n int, s, t float32) {
 		pow25AVX2(d, x, y, n, s, t)
 	case opPow75:
 		pow75AVX2(d, x, y, n, s, t)
+	case opMulInvPow75:
+		mulInvPow75AVX2(d, x, y, n, s, t)
 	case opInverse:
 		inverseAVX2(d, x, y, n, s, t)
 	}

@@ -33,6 +33,7 @@ func main() {
 		s.maxPool(stride)
 		s.avePool(stride)
 	}
+	s.planes()
 	s.packA(mr)
 	if rows != mr {
 		s.packA(rows)
@@ -43,5 +44,6 @@ func main() {
 	s.arithmetic()
 	s.reductions()
 	s.transcendental()
+	s.rowSums()
 	Generate()
 }
