@@ -3,6 +3,7 @@ package figure
 import (
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
@@ -82,23 +83,23 @@ type space struct {
 	names, leaders []vg.Rectangle // a leader is a row of small boxes along the line from a point to its name
 }
 
-// place finds a box for a name, given its half extents: near its point or further off, best without hiding markers. Names hide no
-// lines that lead to others, nor the other way round.
+// place finds a box for a name, given its half extents: near its point or further off. Names hide no lines that lead to others, nor
+// the other way round. If there is such a place names hide no markers, and their lines cross none.
 func (f *space) place(at vg.Point, radius vg.Length, half vg.Point) (box vg.Rectangle, far, ok bool) {
 	const step, steps = vg.Length(8), 20
-	for _, avoid := range [][]vg.Rectangle{f.markers, nil} {
+	for _, avoid := range []struct{ box, line []vg.Rectangle }{{f.markers, f.markers}, {f.markers, nil}, {nil, nil}} {
 		for k := range steps {
 			for _, d := range directions {
 				reach := radius + 1 + vg.Length(k)*step
 				box = around(at.Add(vg.Point{X: d.X * (reach + half.X), Y: d.Y * (reach + half.Y)}), half)
-				if !inside(box, f.edge) || !clear(box, f.names) || !clear(box, f.leaders) || !clear(box, avoid) {
+				if !inside(box, f.edge) || !clear(box, f.names) || !clear(box, f.leaders) || !clear(box, avoid.box) {
 					continue
 				}
 				var line []vg.Rectangle
 				if k > 0 {
 					line = leader(at, nearest(at, box))
 				}
-				if f.crossed(line) {
+				if crosses(line, f.names) || crosses(line, elsewhere(at, avoid.line)) {
 					continue
 				}
 				f.names, f.leaders = append(f.names, box), append(f.leaders, line...)
@@ -109,14 +110,20 @@ func (f *space) place(at vg.Point, radius vg.Length, half vg.Point) (box vg.Rect
 	return box, false, false
 }
 
-// crossed reports whether a line runs through a name.
-func (f *space) crossed(line []vg.Rectangle) bool {
-	for _, spot := range line {
-		if !clear(spot, f.names) {
-			return true
+// crosses reports whether a line runs through one of some boxes.
+func crosses(line, boxes []vg.Rectangle) bool {
+	return slices.ContainsFunc(line, func(spot vg.Rectangle) bool { return !clear(spot, boxes) })
+}
+
+// elsewhere are the boxes that do not hold a point.
+func elsewhere(at vg.Point, boxes []vg.Rectangle) []vg.Rectangle {
+	var list []vg.Rectangle
+	for _, b := range boxes {
+		if clear(around(at, vg.Point{X: 1, Y: 1}), []vg.Rectangle{b}) {
+			list = append(list, b)
 		}
 	}
-	return false
+	return list
 }
 
 // leader covers the line between two points with small boxes.
