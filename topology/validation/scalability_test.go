@@ -60,6 +60,7 @@ func statedCompute(net string, model func(batch int) (scaling.Compute, error)) f
 // them stands what the topology-aware all-reduce gives on measured links. Reduction and broadcast along a tree at a measured bandwidth, with
 // nothing fitted, also give the speed-ups within 10 %, and shares within 6 points.
 func TestScalability(t *testing.T) {
+	long(t)
 	measured, both := cluster(t, "taihulight"), cluster(t, "taihulight_2018.prototxt")
 	var speedups, shares, treeSpeedups, treeShares validation.Points
 	table := fmt.Sprintf("%-24s %28s %28s %20s\n", "", "published (speed-up, share)", "stated assumption", "topology-aware")
