@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/modeltime"
 	swnet "github.com/swcaffe/swcaffe/net"
@@ -18,14 +17,13 @@ import (
 
 // modelFlags are the flags of time for machines that are modelled.
 type modelFlags struct {
-	batch, coreGroups       int
-	strategy, mode, without string
+	batch, coreGroups int
+	mode, without     string
 }
 
 func (f *modelFlags) register(fs *flag.FlagSet) {
 	fs.IntVar(&f.batch, "batch", 0, "modelled machines and -dry_run: the number of images of an iteration (0: as the net says)")
 	fs.IntVar(&f.coreGroups, "core_groups", 0, "modelled machines: the number of core groups that share the work (0: all)")
-	fs.StringVar(&f.strategy, "strategy", "auto", "modelled machines: how to convolve where possible: auto, explicit, implicit, winograd2 or winograd4")
 	fs.StringVar(&f.mode, "mode", "cost", "modelled machines: cost (charge the plans) or functional (move values as well)")
 	fs.StringVar(&f.without, "without", "", "modelled machines: leave out `MECHANISMS`, separated by commas: "+strings.Join(cpe.Mechanisms(), ", "))
 }
@@ -37,8 +35,6 @@ func (f *modelFlags) given() string {
 		return "-batch"
 	case f.coreGroups != 0:
 		return "-core_groups"
-	case f.strategy != "auto":
-		return "-strategy"
 	case f.mode != "cost":
 		return "-mode"
 	case f.without != "":
@@ -78,9 +74,9 @@ func timeModelled(e *env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase) er
 	if o.modelled.batch < 0 {
 		return fmt.Errorf("-batch %d: the number of images cannot be negative", o.modelled.batch)
 	}
-	strategy, err := kernel.ParseStrategy(o.modelled.strategy)
+	strategy, _, err := o.strategies.read(e, o.device.engine, spec)
 	if err != nil {
-		return fmt.Errorf("-strategy: %w", err)
+		return err
 	}
 	mode := cpe.CostOnly
 	switch o.modelled.mode {

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"github.com/swcaffe/swcaffe/cpe"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"github.com/swcaffe/swcaffe/solver"
@@ -18,10 +19,13 @@ import (
 var trainCommand = command{
 	name:    "train",
 	summary: "train or finetune a model",
-	args:    "-solver FILE [-weights FILES | -snapshot FILE]",
+	args:    "-solver FILE [-weights FILES | -snapshot FILE] [-strategy NAME | -tune FILE]",
 	example: "swcaffe train -solver models/lenet/solver.prototxt",
 	long: `Trains the net that a solver prototxt names. A SIGINT stops after the current iteration (with a snapshot, if the
-solver writes one at the end), a SIGHUP writes a snapshot; -sigint_effect and -sighup_effect change that.`,
+solver writes one at the end), a SIGHUP writes a snapshot; -sigint_effect and -sighup_effect change that.
+
+-tune FILE measures every way to convolve in the first two iterations, goes on with the fastest and keeps what it found in a
+file; runs that find all they need there are as deterministic as those without the flag.`,
 	setup: func(fs *flag.FlagSet) func(*env) error {
 		var o trainOptions
 		fs.StringVar(&o.solver, "solver", "", "the solver definition `FILE` (prototxt)")
@@ -31,6 +35,7 @@ solver writes one at the end), a SIGHUP writes a snapshot; -sigint_effect and -s
 		fs.StringVar(&o.sighup, "sighup_effect", "snapshot", "what a SIGHUP does: snapshot, stop or none")
 		o.device.register(fs)
 		o.state.register(fs)
+		o.strategies.register(fs)
 		return func(e *env) error { return train(e, &o) }
 	},
 }
@@ -40,6 +45,7 @@ type trainOptions struct {
 	sigint, sighup            string
 	device                    deviceFlags
 	state                     stateFlags
+	strategies                strategyFlags
 }
 
 func train(e *env, o *trainOptions) error {
@@ -61,13 +67,22 @@ func train(e *env, o *trainOptions) error {
 	if err != nil {
 		return err
 	}
-	machine, err := o.device.machine(e)
+	spec, err := o.device.spec(e)
+	if err != nil {
+		return err
+	}
+	strategy, tuner, err := o.strategies.read(e, o.device.engine, spec)
+	if err != nil {
+		return err
+	}
+	machine, err := cpe.New(spec, cpe.DefaultMode(spec))
 	if err != nil {
 		return err
 	}
 	defer machine.Close()
 	s, err := solver.New(file, solver.Options{
 		Engine: o.device.engine, Machine: machine, Log: e.log, Seed: o.device.seedOrTime(), Action: actions.next,
+		Strategy: strategy, Tuner: tuner,
 	})
 	if err != nil {
 		return err
@@ -78,6 +93,7 @@ func train(e *env, o *trainOptions) error {
 			return err
 		}
 	}
+	logStrategies(e, s.Net(), o.device.engine)
 	e.log.Info("Starting Optimization")
 	return s.Solve()
 }
