@@ -146,7 +146,12 @@ func (l *convolution) plan(bottom *blob.Blob) error {
 
 // prepare makes the kernels of the CPE path.
 func (l *convolution) prepare() (err error) {
-	if l.conv, err = kernel.NewConv(l.Device.Machine, l.shape, l.Device.Strategy); err != nil || !l.bias {
+	if l.Device.Tuner != nil {
+		l.conv, err = kernel.NewTunedConv(l.Device.Machine, l.shape, l.Device.Tuner)
+	} else {
+		l.conv, err = kernel.NewConv(l.Device.Machine, l.shape, l.Device.Strategy)
+	}
+	if err != nil || !l.bias {
 		return err
 	}
 	dims := [3]int{l.shape.N, l.out, 1}

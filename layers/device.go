@@ -51,6 +51,8 @@ type Device struct {
 	Share Share
 	// Strategy is how convolutions are to be computed where they can be; Auto leaves it to the machine's cost model.
 	Strategy kernel.Strategy
+	// Tuner, if not nil, knows or finds the fastest strategy of every convolution, and Strategy is ignored.
+	Tuner kernel.Tuner
 
 	shadow blob.Shadow
 }

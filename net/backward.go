@@ -1,6 +1,10 @@
 package net
 
-import "github.com/swcaffe/swcaffe/layers"
+import (
+	"slices"
+
+	"github.com/swcaffe/swcaffe/layers"
+)
 
 // pruneBackward walks the net from its end and takes layers out of the backward pass that cannot matter: those under
 // which no loss lies, and those all of whose tops get no gradient.
@@ -69,4 +73,16 @@ func (n *Net) tellLayersWhichGradients() {
 			}
 		}
 	}
+}
+
+// ComputesGradients reports whether layer i computes gradients of a kind in Backward.
+func (n *Net) ComputesGradients(i int, kind Gradients) bool {
+	d := n.nodes[i]
+	if !d.needBackward {
+		return false
+	}
+	if kind == InputGradients {
+		return slices.Contains(d.propagate, true)
+	}
+	return slices.ContainsFunc(d.paramIDs, func(id int) bool { return n.params[id].needGrad })
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
@@ -36,6 +37,9 @@ type Options struct {
 	// Team is the worker's place among several; nil where it is alone.
 	Team *Team
 	Log  *logrus.Logger
+	// Strategy and Tuner say how convolutions are computed, as those of layers.Device.
+	Strategy kernel.Strategy
+	Tuner    kernel.Tuner
 	// Seed is used where the prototxt has no random_seed.
 	Seed uint64
 	// Action, if not nil, is asked after every iteration and every test batch what signals have come.
@@ -199,7 +203,10 @@ func (v *Solver) share(coreGroup int) layers.Share {
 }
 
 func (v *Solver) newDevice(seed uint64) *layers.Device {
-	return &layers.Device{Engine: v.opt.Engine, Machine: v.opt.Machine, Random: layers.NewRandom(seed), Log: v.log}
+	return &layers.Device{
+		Engine: v.opt.Engine, Machine: v.opt.Machine, Random: layers.NewRandom(seed), Log: v.log,
+		Strategy: v.opt.Strategy, Tuner: v.opt.Tuner,
+	}
 }
 
 // Net returns the training net, TestNets those for testing.

@@ -34,6 +34,7 @@ var exploreCommand = command{
 		fs.StringVar(&o.plot, "plot", "", "draw images a second to `FILE`: .svg or .png")
 		fs.StringVar(&o.json, "json", "", "write the figures to `FILE`")
 		o.state.register(fs)
+		o.strategies.register(fs, "strategy", false)
 		o.modelled.registerMachine(fs)
 		return func(e *env) error { return explore(e, &o) }
 	},
@@ -63,6 +64,7 @@ type exploreOptions struct {
 	axes                  []modeltime.Axis
 	state                 stateFlags
 	modelled              modelFlags
+	strategies            strategyFlags
 }
 
 // modelledMachines are the machines that come with the program, without this computer.
@@ -163,6 +165,9 @@ func sweep(e *env, o *exploreOptions) (*modeltime.Sweep, error) {
 	}
 	file, options, err := o.modelled.options(e, o.model, spec, &o.state, phase)
 	if err != nil {
+		return nil, err
+	}
+	if options.Strategy, _, err = o.strategies.read(e, layers.CPE, spec); err != nil {
 		return nil, err
 	}
 	err = s.Run(file, options)

@@ -19,10 +19,11 @@ import (
 var timeCommand = command{
 	name:    "time",
 	summary: "measure a model's layers, or model them on another machine",
-	args:    "-model FILE [-phase TRAIN|TEST] [-iterations N] [-dry_run] [-json FILE] [-machine NAME|FILE [-batch N] [-core_groups N] [-roofline FILE] [-heatmap FILE -layer NAME] ...]",
+	args:    "-model FILE [-phase TRAIN|TEST] [-iterations N] [-dry_run] [-json FILE] [-strategy NAME | -tune FILE] [-machine NAME|FILE [-batch N] [-core_groups N] [-roofline FILE] [-heatmap FILE -layer NAME] ...]",
 	example: "swcaffe time -model models/lenet/train_val.prototxt -iterations 50",
 	long: `Runs forward and backward passes after a warm-up and prints the time of every layer in both directions: the mean as
-Caffe does, and medians in the -json file.
+Caffe does, and medians in the -json file; and how every convolution computes each direction. -strategy forces that where it
+can be; -tune measures all ways in the warm-up and keeps the fastest in a file, which later runs, and train, read.
 
 On a -machine other than this computer (sw26010, or a file that describes one) times are modelled: every layer and direction
 with its strategy, GFLOP/s, what bounds it, bytes moved and LDM used. -engine mpe models the management core alone. -roofline
@@ -40,6 +41,7 @@ inner products and recurrent layers, as publications count them.`,
 		fs.BoolVar(&o.dryRun, "dry_run", false, "print shapes, parameters and FLOPs by layer and run nothing")
 		o.device.register(fs)
 		o.state.register(fs)
+		o.strategies.register(fs, "strategy", true)
 		o.modelled.register(fs)
 		return func(e *env) error { return timeModel(e, &o) }
 	},
@@ -51,6 +53,7 @@ type timeOptions struct {
 	dryRun             bool
 	device             deviceFlags
 	state              stateFlags
+	strategies         strategyFlags
 	modelled           modelFlags
 }
 
@@ -90,11 +93,19 @@ func timeModel(e *env, o *timeOptions) error {
 	}
 	defer machine.Close()
 	device := &layers.Device{Engine: o.device.engine, Machine: machine, Random: layers.NewRandom(o.device.seedOrTime()), Log: e.log}
+	if device.Strategy, device.Tuner, err = o.strategies.read(e, o.device.engine, spec); err != nil {
+		return err
+	}
 	n, err := loadNet(e, o.model, phase, &o.state, device)
 	if err != nil {
 		return err
 	}
 	defer n.Close()
+	return benchmark(e, n, o)
+}
+
+// benchmark runs the net and reports.
+func benchmark(e *env, n *swnet.Net, o *timeOptions) error {
 	e.log.Info("*** Benchmark begins ***")
 	e.log.Infof("Testing for %d iterations.", o.iterations)
 	times := make([]layerTimes, n.NumLayers())
@@ -108,6 +119,7 @@ func timeModel(e *env, o *timeOptions) error {
 	}
 	r := newTimeReport(n, times, o)
 	r.log(e)
+	logStrategies(e.log, n, o.device.engine)
 	if o.json == "" {
 		return nil
 	}
@@ -160,6 +172,8 @@ type timeReportRow struct {
 	Type     string  `json:"type"`
 	Forward  float64 `json:"forward_ms"`
 	Backward float64 `json:"backward_ms"`
+
+	Strategies *layerStrategies `json:"strategies,omitempty"`
 }
 
 type timeReportTotal struct {
@@ -176,7 +190,8 @@ func newTimeReport(n *swnet.Net, times []layerTimes, o *timeOptions) *timeReport
 	forward, backward := make([]time.Duration, o.iterations), make([]time.Duration, o.iterations)
 	for i, t := range times {
 		row := timeReportRow{Name: n.LayerName(i), Type: n.LayerType(i)}
-		r.mean = append(r.mean, timeReportRow{row.Name, row.Type, mean(t.forward), mean(t.backward)})
+		r.mean = append(r.mean, timeReportRow{Name: row.Name, Forward: mean(t.forward), Backward: mean(t.backward)})
+		row.Strategies = strategiesOf(n, o.device.engine, i)
 		row.Forward, row.Backward = median(t.forward), median(t.backward)
 		r.Layers = append(r.Layers, row)
 		for k := range o.iterations {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/modeltime"
 	swnet "github.com/swcaffe/swcaffe/net"
@@ -18,8 +17,8 @@ import (
 
 // modelFlags are the flags of time for machines that are modelled.
 type modelFlags struct {
-	batch, coreGroups       int
-	strategy, mode, without string
+	batch, coreGroups int
+	mode, without     string
 
 	roofline, heatmap, layer, direction string
 }
@@ -37,7 +36,6 @@ func (f *modelFlags) register(fs *flag.FlagSet) {
 func (f *modelFlags) registerMachine(fs *flag.FlagSet) {
 	fs.IntVar(&f.batch, "batch", 0, "modelled machines and -dry_run: the number of images of an iteration (0: as the net says)")
 	fs.IntVar(&f.coreGroups, "core_groups", 0, "modelled machines: the number of core groups that share the work (0: all)")
-	fs.StringVar(&f.strategy, "strategy", "auto", "modelled machines: how to convolve where possible: auto, explicit, implicit, winograd2 or winograd4")
 	fs.StringVar(&f.without, "without", "", "modelled machines: leave out `MECHANISMS`, separated by commas: "+strings.Join(cpe.Mechanisms(), ", "))
 }
 
@@ -48,8 +46,6 @@ func (f *modelFlags) given() string {
 		return "-batch"
 	case f.coreGroups != 0:
 		return "-core_groups"
-	case f.strategy != "auto":
-		return "-strategy"
 	case f.mode != "cost":
 		return "-mode"
 	case f.without != "":
@@ -98,10 +94,6 @@ func (f *modelFlags) options(e *env, path string, spec cpe.Spec, state *stateFla
 	if f.batch < 0 {
 		return nil, o, fmt.Errorf("-batch %d: the number of images cannot be negative", f.batch)
 	}
-	var err error
-	if o.Strategy, err = kernel.ParseStrategy(f.strategy); err != nil {
-		return nil, o, fmt.Errorf("-strategy: %w", err)
-	}
 	file, err := swproto.ReadNet(path)
 	if err != nil {
 		return nil, o, err
@@ -134,6 +126,9 @@ func timeModelled(e *env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase) er
 	}
 	file, options, err := o.modelled.options(e, o.model, spec, &o.state, phase)
 	if err != nil {
+		return err
+	}
+	if options.Strategy, _, err = o.strategies.read(e, o.device.engine, spec); err != nil {
 		return err
 	}
 	options.Mode, options.Seed, options.Mesh = mode, uint64(max(0, o.device.seed)), pictures.mesh

@@ -20,14 +20,17 @@ import (
 var trainCommand = command{
 	name:    "train",
 	summary: "train or finetune a model",
-	args:    "-solver FILE [-weights FILES | -snapshot FILE] [-workers P] [-strategy S]",
+	args:    "-solver FILE [-weights FILES | -snapshot FILE] [-workers P] [-strategy S] [-conv_strategy NAME | -tune FILE]",
 	example: "swcaffe train -solver models/lenet/solver.prototxt",
 	long: `Trains the net that a solver prototxt names. A SIGINT stops after the current iteration (with a snapshot, if the
 solver writes one at the end), a SIGHUP writes a snapshot; -sigint_effect and -sighup_effect change that.
 
 With -workers P, or under mpirun in the build with -tags mpi, P workers train together. With -strategy sync they split
 every batch of the prototxt's batch_size, add up their gradients and stay equal bit by bit, so that the result is that of one
-worker but for rounding. A snapshot can be resumed with another number of workers.`,
+worker but for rounding. A snapshot can be resumed with another number of workers.
+
+-tune FILE measures every way to convolve in the first two iterations, goes on with the fastest and keeps what it found in a
+file; runs that find all they need there are as deterministic as those without the flag.`,
 	setup: func(fs *flag.FlagSet) func(*env) error {
 		var o trainOptions
 		fs.StringVar(&o.solver, "solver", "", "the solver definition `FILE` (prototxt)")
@@ -38,6 +41,7 @@ worker but for rounding. A snapshot can be resumed with another number of worker
 		o.device.register(fs)
 		o.state.register(fs)
 		o.workers.register(fs)
+		o.strategies.register(fs, "conv_strategy", true)
 		return func(e *env) error { return train(e, &o) }
 	},
 }
@@ -48,6 +52,7 @@ type trainOptions struct {
 	device                    deviceFlags
 	state                     stateFlags
 	workers                   workerFlags
+	strategies                strategyFlags
 }
 
 func train(e *env, o *trainOptions) error {
@@ -111,8 +116,16 @@ func (o *trainOptions) work(actions *signals, spec cpe.Spec, seed uint64, team *
 		return err
 	}
 	defer closeAll(machines)
+	strategy, tuner, err := o.strategies.read(&env{log: log}, o.device.engine, spec)
+	if err != nil {
+		return err
+	}
+	if tuner != nil && (team != nil || len(machines) > 1) {
+		return errors.New("-tune is for one worker and one core group: what several measure disturbs each other; give the others what one has found with -conv_strategy")
+	}
 	opt := solver.Options{
 		Engine: o.device.engine, Machine: machines[0], CoreGroups: machines[1:], Team: team, Log: log, Seed: seed,
+		Strategy: strategy, Tuner: tuner,
 	}
 	if team == nil || team.Transport.Rank() == 0 || o.workers.transport == transportMPI {
 		opt.Action = actions.next
@@ -127,6 +140,7 @@ func (o *trainOptions) work(actions *signals, spec cpe.Spec, seed uint64, team *
 			return err
 		}
 	}
+	logStrategies(log, s.Net(), o.device.engine)
 	log.Info("Starting Optimization")
 	return s.Solve()
 }

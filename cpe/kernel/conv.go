@@ -1,6 +1,10 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/cpe"
+import (
+	"slices"
+
+	"github.com/swcaffe/swcaffe/cpe"
+)
 
 // Conv convolves images of one shape, forward and for both gradients.
 type Conv struct {
@@ -11,7 +15,8 @@ type Conv struct {
 	partials [][]float32 // of the weight gradient
 	sum      *Copy
 	args     convArrays
-	thinned  *thinnedConv // computes everything, if not nil
+	thinned  *thinnedConv // computes what is implicit, if not nil
+	trials   [3]*trial    // of directions whose strategy is being found
 }
 
 // convArrays are the arrays of one run: images x (or their gradient), weights w (or theirs), results y (or theirs).
@@ -30,15 +35,20 @@ func NewConv(m *cpe.Machine, s ConvShape, st Strategy) (*Conv, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newConv(m, s, strategies, Forward, WeightGradient, InputGradient)
+}
+
+// newConv prepares the directions that will be run, whose strategies are chosen.
+func newConv(m *cpe.Machine, s ConvShape, strategies [3]Strategy, directions ...Direction) (*Conv, error) {
+	spec := m.Spec()
 	c := &Conv{shape: s, plan: planConv(&spec, s, strategies), machine: m}
-	if m.Native() && s.thin() && size(s.OutSize()) > 0 && strategies == [3]Strategy{Implicit, Implicit, Implicit} {
-		c.thinned, err = newThinnedConv(m, s, st)
-		return c, err
-	}
-	for d := range c.stages {
-		if err := c.prepare(Direction(d)); err != nil {
+	for _, d := range directions {
+		if err := c.prepare(d); err != nil {
 			return nil, err
 		}
+	}
+	if !slices.Contains(directions, WeightGradient) {
+		return c, nil
 	}
 	return c, c.makePartials()
 }
@@ -48,6 +58,13 @@ func (c *Conv) prepare(d Direction) error {
 	switch {
 	case size(c.shape.OutSize()) <= 0 || c.shape.N == 0:
 		c.stages[d] = []stage{{noConv{}, 1}}
+	case c.isThinned(d):
+		if c.thinned != nil {
+			return nil
+		}
+		var err error
+		c.thinned, err = newThinnedConv(c.machine, c.shape)
+		return err
 	case c.plan.Strategy[d].winogradEdge() > 0 && d == WeightGradient:
 		v, err := newWinogradGrads(c)
 		if err != nil {
@@ -87,6 +104,11 @@ func (c *Conv) prepare(d Direction) error {
 		c.stages[d] = v.stages()
 	}
 	return nil
+}
+
+// isThinned reports whether a direction is the thinned convolution's.
+func (c *Conv) isThinned(d Direction) bool {
+	return c.machine.Native() && c.shape.thin() && size(c.shape.OutSize()) > 0 && c.plan.Strategy[d] == Implicit
 }
 
 // noConv computes nothing, for nothing.
@@ -129,7 +151,10 @@ func (c *Conv) InputGrad(dy, w, dx []float32) error {
 }
 
 func (c *Conv) run(d Direction, args convArrays) error {
-	if c.thinned != nil {
+	if c.trials[d] != nil {
+		return c.trials[d].run(args)
+	}
+	if c.isThinned(d) {
 		return c.thinned.run(d, args)
 	}
 	c.args = args

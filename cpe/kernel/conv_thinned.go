@@ -31,14 +31,14 @@ func (s ConvShape) thinned() ConvShape {
 	return s
 }
 
-func newThinnedConv(m *cpe.Machine, s ConvShape, st Strategy) (*thinnedConv, error) {
+func newThinnedConv(m *cpe.Machine, s ConvShape) (*thinnedConv, error) {
 	t := &thinnedConv{shape: s}
 	t.strideH, t.strideW = two(s.Stride, 1)
 	t.h, t.w = two(s.In, 1)
 	t.outH, t.outW = two(s.OutSize(), 1)
 	m.ReserveCommon(t.values())
 	var err error
-	t.conv, err = NewConv(m, s.thinned(), st)
+	t.conv, err = NewConv(m, s.thinned(), Implicit)
 	return t, err
 }
 

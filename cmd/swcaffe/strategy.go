@@ -1,0 +1,92 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"strings"
+
+	"github.com/sirupsen/logrus"
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/tune"
+	"github.com/swcaffe/swcaffe/layers"
+	swnet "github.com/swcaffe/swcaffe/net"
+)
+
+// strategyFlags say how convolutions are computed.
+type strategyFlags struct{ name, strategy, tune string }
+
+// register registers the flag of that name, and with tunes the one of a tuning file.
+func (f *strategyFlags) register(fs *flag.FlagSet, name string, tunes bool) {
+	f.name = "-" + name
+	fs.StringVar(&f.strategy, name, "auto", "how to convolve where possible: auto, explicit, implicit, winograd2 or winograd4")
+	if !tunes {
+		return
+	}
+	fs.StringVar(&f.tune, "tune", "", "take convolutions' strategies from `FILE`; measure those that it does not have, and add them")
+}
+
+// read returns the strategy, and the tuner of a tuning file, nil if there is none.
+func (f *strategyFlags) read(e *env, engine layers.Engine, spec cpe.Spec) (kernel.Strategy, kernel.Tuner, error) {
+	strategy, err := kernel.ParseStrategy(f.strategy)
+	switch {
+	case err != nil:
+		return strategy, nil, fmt.Errorf("%s: %w", f.name, err)
+	case f.tune == "":
+		return strategy, nil, nil
+	case strategy != kernel.Auto:
+		return strategy, nil, fmt.Errorf("%s %v and -tune %s: the file says which strategies to take; leave one out", f.name, strategy, f.tune)
+	case engine == layers.MPE:
+		return strategy, nil, errors.New("-tune is for -engine cpe: the mpe engine has one way to convolve")
+	}
+	t, err := tune.Open(f.tune, spec, e.log)
+	if err != nil {
+		return strategy, nil, fmt.Errorf("-tune: %w", err)
+	}
+	return strategy, t, nil
+}
+
+// layerStrategies are the strategies of a layer that has some, by direction; "" where it does not compute one.
+type layerStrategies struct {
+	Forward        string `json:"forward"`
+	WeightGradient string `json:"weight_gradient,omitempty"`
+	InputGradient  string `json:"input_gradient,omitempty"`
+}
+
+// strategiesOf returns those of layer i, nil if it has none.
+func strategiesOf(n *swnet.Net, engine layers.Engine, i int) *layerStrategies {
+	l, ok := n.Layer(i).(layers.Strategist)
+	if !ok || engine == layers.MPE {
+		return nil
+	}
+	s := &layerStrategies{Forward: l.Strategy(kernel.Forward).String()}
+	if n.ComputesGradients(i, swnet.WeightGradients) {
+		s.WeightGradient = l.Strategy(kernel.WeightGradient).String()
+	}
+	if n.ComputesGradients(i, swnet.InputGradients) {
+		s.InputGradient = l.Strategy(kernel.InputGradient).String()
+	}
+	return s
+}
+
+// String lists the directions with their strategies.
+func (s *layerStrategies) String() string {
+	parts := []string{"forward " + s.Forward}
+	if s.WeightGradient != "" {
+		parts = append(parts, "weight gradient "+s.WeightGradient)
+	}
+	if s.InputGradient != "" {
+		parts = append(parts, "input gradient "+s.InputGradient)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// logStrategies prints a line for each layer of a net that has strategies.
+func logStrategies(log *logrus.Logger, n *swnet.Net, engine layers.Engine) {
+	for i := range n.NumLayers() {
+		if s := strategiesOf(n, engine, i); s != nil {
+			log.Infof("Strategies of %s: %v", n.LayerName(i), s)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package tune
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/tuningpb"
+)
+
+// head explains a file to who opens it.
+const head = `# What swcaffe -tune measured: a line for each direction of a convolution with the strategy to take and the milliseconds of
+# all. What is missing is measured and added; remove a line to have it measured again.
+`
+
+// read takes the entries of a file's text.
+func (t *Tuner) read(text []byte) error {
+	p := &tuningpb.Tuning{}
+	source, err := swproto.UnmarshalText(t.path, text, p)
+	if err != nil {
+		return err
+	}
+	if p.GetMachine() != t.machine {
+		return fmt.Errorf("%s: tuned for %q, but this machine is %q: give another file, which will be made",
+			source.Pos("machine"), p.GetMachine(), t.machine)
+	}
+	for i, c := range p.Convolution {
+		k := key{c.GetShape(), kernel.Direction(c.GetDirection())}
+		at := source.Pos(fmt.Sprintf("convolution[%d]", i))
+		if _, twice := t.entries[k]; twice {
+			return fmt.Errorf("%s: the %v of %s is tuned twice", at, k.direction, k.shape)
+		}
+		e := entry{strategy: strategy(c.GetStrategy()), threads: int(c.GetThreads())}
+		for _, m := range c.Time {
+			if ms := m.GetMs(); !(ms >= 0 && ms < math.MaxInt64/float64(time.Millisecond)) {
+				return fmt.Errorf("%s: a strategy cannot take %g ms", at, ms)
+			}
+			e.took = append(e.took, kernel.Timing{
+				Strategy: strategy(m.GetStrategy()), Time: time.Duration(m.GetMs() * float64(time.Millisecond)),
+			})
+		}
+		t.entries[k] = e
+	}
+	return nil
+}
+
+// strategy is the kernels' value of one in a file.
+func strategy(s tuningpb.ConvolutionStrategy) kernel.Strategy {
+	st, err := kernel.ParseStrategy(strings.ToLower(s.String()))
+	if err != nil {
+		panic("tune: a strategy of the file format that kernels do not have: " + err.Error())
+	}
+	return st
+}
+
+// save writes the file, sorted by shape and direction, whole or not at all.
+func (t *Tuner) save() error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%smachine: %q\n", head, t.machine)
+	order := func(a, b key) int {
+		return cmp.Or(strings.Compare(a.shape, b.shape), cmp.Compare(a.direction, b.direction))
+	}
+	for _, k := range slices.SortedFunc(maps.Keys(t.entries), order) {
+		e := t.entries[k]
+		fmt.Fprintf(&b, "convolution { shape: %q direction: %v strategy: %s", k.shape, tuningpb.TunedConvolution_Direction(k.direction), name(e.strategy))
+		for _, m := range e.took {
+			fmt.Fprintf(&b, " time { strategy: %s ms: %.6f }", name(m.Strategy), milliseconds(m.Time))
+		}
+		if e.threads > 0 {
+			fmt.Fprintf(&b, " threads: %d", e.threads)
+		}
+		b.WriteString(" }\n")
+	}
+	return swproto.WriteFileAtomic(t.path, func(f *os.File) error {
+		_, err := f.WriteString(b.String())
+		return err
+	})
+}
+
+// name is a strategy as the file writes it.
+func name(s kernel.Strategy) string { return strings.ToUpper(s.String()) }

@@ -1,0 +1,90 @@
+// Package tune keeps what was measured about this computer's ways to convolve, in a file that later runs read.
+//
+// A Tuner answers a kernel's question which strategy to take from the file, and adds to it what the kernel measures where the
+// file has no answer. Runs that find all answers in the file take the same strategies, and so give the same bits.
+package tune
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+)
+
+// Tuner is a tuning file in use. It implements kernel.Tuner.
+type Tuner struct {
+	path    string
+	machine string
+	log     *logrus.Logger
+	now     func() time.Time
+	entries map[key]entry
+}
+
+// key is what is tuned: a direction of a convolution, whose shape is written as kernel.ConvShape does.
+type key struct {
+	shape     string
+	direction kernel.Direction
+}
+
+// entry is what is known about it.
+type entry struct {
+	strategy kernel.Strategy
+	took     []kernel.Timing // fastest first
+	threads  int
+}
+
+// Open reads a tuning file, or makes one. It fails if the file was measured on a machine other than spec's, which must be
+// native, or with other vector instructions.
+func Open(path string, spec cpe.Spec, log *logrus.Logger) (*Tuner, error) {
+	if !spec.Native() {
+		return nil, fmt.Errorf("machine %q is modelled: its strategies come from its cost model and are not measured", spec.Name)
+	}
+	t := &Tuner{path: path, machine: machineLine(spec), log: log, now: time.Now, entries: map[key]entry{}}
+	text, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return t, t.save()
+	case err != nil:
+		return nil, err
+	}
+	return t, t.read(text)
+}
+
+// Choice implements kernel.Tuner.
+func (t *Tuner) Choice(s kernel.ConvShape, d kernel.Direction) (kernel.Strategy, bool) {
+	e, ok := t.entries[key{s.String(), d}]
+	return e.strategy, ok
+}
+
+// Now implements kernel.Tuner.
+func (t *Tuner) Now() time.Time { return t.now() }
+
+// Measured implements kernel.Tuner: it chooses the fastest strategy and writes the file at once, so that a run that is broken
+// off leaves what it has found.
+func (t *Tuner) Measured(s kernel.ConvShape, d kernel.Direction, took []kernel.Timing) error {
+	took = slices.SortedStableFunc(slices.Values(took), func(a, b kernel.Timing) int { return cmp.Compare(a.Time, b.Time) })
+	e := entry{took[0].Strategy, took, runtime.GOMAXPROCS(0)}
+	t.entries[key{s.String(), d}] = e
+	t.log.Infof("Tuned %v of %v: %s", d, s, e)
+	return t.save()
+}
+
+// String prints the choice and the times.
+func (e entry) String() string {
+	var others []string
+	for _, t := range e.took {
+		others = append(others, fmt.Sprintf("%v %.4g ms", t.Strategy, milliseconds(t.Time)))
+	}
+	return fmt.Sprintf("%v (%s)", e.strategy, strings.Join(others, ", "))
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -1,0 +1,165 @@
+package tune
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+)
+
+func spec(t *testing.T, machine string) cpe.Spec {
+	t.Helper()
+	s, err := cpe.Load(machine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// open opens a file and returns what is logged as well.
+func open(t *testing.T, path string) (*Tuner, *bytes.Buffer) {
+	t.Helper()
+	log, out := logrus.New(), &bytes.Buffer{}
+	log.SetOutput(out)
+	u, err := Open(path, spec(t, "host"), log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u, out
+}
+
+var (
+	square = kernel.ConvShape{
+		N: 4, C: 3, Out: 8, Group: 1,
+		In: []int{9, 7}, Kernel: []int{3, 3}, Stride: []int{1, 1}, Pad: []int{1, 1}, Dilation: []int{1, 1},
+	}
+	wide = kernel.ConvShape{
+		N: 4, C: 3, Out: 8, Group: 1,
+		In: []int{7, 9}, Kernel: []int{3, 3}, Stride: []int{1, 1}, Pad: []int{1, 1}, Dilation: []int{1, 1},
+	}
+)
+
+// TestWhatIsMeasuredIsReadAgain: the fastest is chosen, for that direction of that shape alone, by this Tuner and by the next.
+func TestWhatIsMeasuredIsReadAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.prototxt")
+	u, out := open(t, path)
+	if _, known := u.Choice(square, kernel.Forward); known {
+		t.Error("a new file knows a choice")
+	}
+	took := []kernel.Timing{
+		{Strategy: kernel.Explicit, Time: 3 * time.Millisecond}, {Strategy: kernel.Winograd4, Time: 1500 * time.Microsecond},
+		{Strategy: kernel.Implicit, Time: 2 * time.Millisecond},
+	}
+	if err := u.Measured(square, kernel.Forward, took); err != nil {
+		t.Fatal(err)
+	}
+	if err := u.Measured(wide, kernel.InputGradient, took[:1]); err != nil {
+		t.Fatal(err)
+	}
+	if want := "winograd4 (winograd4 1.5 ms, implicit 2 ms, explicit 3 ms)"; !strings.Contains(out.String(), want) {
+		t.Errorf("the log does not say %q: %s", want, out)
+	}
+	for what, u := range map[string]*Tuner{"the tuner": u, "the file": reopened(t, path)} {
+		for _, c := range []struct {
+			shape     kernel.ConvShape
+			direction kernel.Direction
+			want      kernel.Strategy
+			known     bool
+		}{
+			{square, kernel.Forward, kernel.Winograd4, true}, {square, kernel.InputGradient, 0, false},
+			{wide, kernel.InputGradient, kernel.Explicit, true}, {wide, kernel.Forward, 0, false},
+		} {
+			if got, known := u.Choice(c.shape, c.direction); known != c.known || known && got != c.want {
+				t.Errorf("%s chooses %v (%t) for the %v of %v, want %v (%t)", what, got, known, c.direction, c.shape, c.want, c.known)
+			}
+		}
+	}
+}
+
+func reopened(t *testing.T, path string) *Tuner {
+	u, _ := open(t, path)
+	return u
+}
+
+// TestFileIsStable: a file that is read and written again is the same, whatever the order of measurements was.
+func TestFileIsStable(t *testing.T) {
+	write := func(shapes ...kernel.ConvShape) (path, text string) {
+		path = filepath.Join(t.TempDir(), "t.prototxt")
+		u, _ := open(t, path)
+		for _, s := range shapes {
+			if err := u.Measured(s, kernel.WeightGradient, []kernel.Timing{{Strategy: kernel.Implicit, Time: 1234567}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path, string(content)
+	}
+	path, a := write(square, wide)
+	if _, b := write(wide, square); a != b {
+		t.Errorf("the order of measurements shows:\n%s\n%s", a, b)
+	}
+	if err := reopened(t, path).save(); err != nil {
+		t.Fatal(err)
+	}
+	if again, _ := os.ReadFile(path); string(again) != a {
+		t.Errorf("read and written again:\n%s\nit was\n%s", again, a)
+	}
+	if !strings.Contains(a, "ms: 1.234567") {
+		t.Errorf("the time is not there:\n%s", a)
+	}
+}
+
+// TestBadFiles: an error names the file, the line and what is wrong there.
+func TestBadFiles(t *testing.T) {
+	machine := machineLine(spec(t, "host"))
+	conv := `convolution { shape: "4x3" direction: FORWARD strategy: IMPLICIT }` + "\n"
+	for _, c := range []struct{ name, text, want string }{
+		{"another machine", `machine: "abacus"`, `t.prototxt:1: tuned for "abacus", but this machine is "` + machine + `"`},
+		{"no machine", conv, "machine"},
+		{"no text format", "{", "t.prototxt:1:1: "},
+		{"a strategy there is not", "machine: \"" + machine + "\"\n" + strings.ReplaceAll(conv, "IMPLICIT", "GUESS"), "t.prototxt:2:"},
+		{"a choice twice", "machine: \"" + machine + "\"\n" + conv + conv, "t.prototxt:3: the forward of 4x3 is tuned twice"},
+		{
+			"time that runs backwards",
+			"machine: \"" + machine + "\"\n" + strings.ReplaceAll(conv, "IMPLICIT", "IMPLICIT time { strategy: IMPLICIT ms: -1 }"),
+			"t.prototxt:2: a strategy cannot take -1 ms",
+		},
+	} {
+		path := filepath.Join(t.TempDir(), "t.prototxt")
+		if err := os.WriteFile(path, []byte(c.text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(path, spec(t, "host"), nil); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)
+		}
+	}
+	if _, err := Open(filepath.Join(t.TempDir(), "no", "t"), spec(t, "host"), nil); err == nil {
+		t.Error("a file that cannot be written is found only after measuring")
+	}
+	path := filepath.Join(t.TempDir(), "t")
+	if _, err := Open(path, spec(t, "sw26010"), nil); err == nil || !strings.Contains(err.Error(), `"sw26010" is modelled`) {
+		t.Errorf("a modelled machine: error %v", err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("a modelled machine has a tuning file")
+	}
+}
+
+func TestProcessor(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "cpuinfo")
+	if err := os.WriteFile(path, []byte("processor\t: 0\nmodel\t\t: 85\nmodel name\t: Some CPU: 2 GHz\n\nmodel name\t: Other\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if got := processor(path); got != "Some CPU: 2 GHz" {
+		t.Errorf("the processor is %q", got)
+	}
+}

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Compares swcaffe with OpenBLAS and PyTorch on this machine: six nets, matrix products and convolutions, in turns, medians.
+# Writes build/bench/results.csv and, with -write, the tables of docs/PERFORMANCE.md. A peer that is not installed is left out.
+#
+#   scripts/bench.sh [-quick] [-write] [-nets lenet,vgg16] [-rounds N] [-threads N]
+#
+# -quick measures few iterations, in less than ten minutes. Run it on a machine that does nothing else. The peers come from
+# Debian: apt-get install gcc libopenblas0 python3-torch
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+out=build/bench
+mkdir -p "$out/nets"
+python=/usr/bin/python3 # Debian's, for which apt installs PyTorch
+[ -x "$python" ] || python=$(command -v python3) || { echo "bench.sh: needs python3: apt-get install python3" >&2; exit 1; }
+
+go build -o "$out/swcaffe" ./cmd/swcaffe
+go test -c -o "$out/kernel.test" ./cpe/kernel
+rm -f "$out/peak"
+if command -v gcc >/dev/null; then
+  gcc -O2 -march=native -o "$out/peak" scripts/bench/peak.c || echo "no peak: this processor has no AVX2" >&2
+fi
+"$python" scripts/bench/nets.py "$out/nets"
+command="scripts/bench.sh $*" "$python" scripts/bench/run.py "$out" "$@"

@@ -1,0 +1,124 @@
+"""Runs the comparison that bench.sh prepares in a directory, prints what it finds and writes results.csv there."""
+import argparse
+import csv
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+
+import nets
+import report
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def output(*command, **env):
+    """What a command prints, None if it fails."""
+    try:
+        return subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **env}).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def python(script, *args, **env):
+    return output(sys.executable, os.path.join(HERE, script), *map(str, args), **env)
+
+
+class Bench:
+    def __init__(self, o):
+        self.o, self.times = o, {}
+        self.kernels = {}
+        self.peers = {name: python(script, "version") for name, script in (("OpenBLAS", "openblas_peer.py"), ("PyTorch", "torch_peer.py"))}
+        self.peak = {}
+
+    def add(self, what, who, milliseconds):
+        if milliseconds is not None:
+            self.times.setdefault(what, {}).setdefault(who, []).append(float(milliseconds))
+
+    def measure_peak(self):
+        """One process on one core, then one on each."""
+        path = os.path.join(self.o.dir, "peak")
+        if not os.path.exists(path):
+            return
+        for cores in (1, self.o.threads):
+            running = [subprocess.Popen([path], stdout=subprocess.PIPE, text=True) for _ in range(cores)]
+            rate = sum(float(p.communicate()[0]) for p in running)
+            self.peak[cores] = max(rate, self.peak.get(cores, 0))
+
+    def round(self):
+        self.measure_peak()
+        for net in self.o.nets:
+            self.time_net(net)
+        if self.o.sweeps:
+            self.sweep()
+
+    def time_net(self, net):
+        file = os.path.join(self.o.dir, net + ".json")
+        done = output(os.path.join(self.o.dir, "swcaffe"), "time", "-model", os.path.join(self.o.dir, "nets", net + ".prototxt"), "-iterations",
+                      str(self.o.iterations), "-threads", str(self.o.threads), "-json", file)
+        if done is None:
+            sys.exit("bench.sh: swcaffe time fails on " + net)
+        with open(file) as f:
+            total = json.load(f)["total"]
+        self.add(net, "swcaffe", total["forward_ms"] + total["backward_ms"])
+        if self.peers["PyTorch"]:
+            self.add(net, "PyTorch", python("torch_peer.py", "net", net, self.o.threads, self.o.iterations))
+
+    def sweep(self):
+        text = output(os.path.join(self.o.dir, "kernel.test"), "-test.run", "^$", "-test.bench", "^BenchmarkSweep$", "-test.cpu", str(self.o.threads),
+                      "-test.benchtime", "%dms" % (25 * self.o.iterations))
+        if text is None:
+            sys.exit("bench.sh: the sweep's benchmark fails")
+        for kind, shape, ns in re.findall(r"^BenchmarkSweep/(gemm|conv)=([\d,]+)\S*\s+\d+\s+([\d.]+) ns/op", text, re.M):
+            self.add(kind + " " + shape, "swcaffe", float(ns) / 1e6)
+            if kind == "gemm" and self.peers["OpenBLAS"]:
+                self.add("gemm " + shape, "OpenBLAS", python("openblas_peer.py", shape, self.o.threads, self.o.iterations))
+            if kind == "conv" and self.peers["PyTorch"]:
+                self.add("conv " + shape, "PyTorch", python("torch_peer.py", "conv", shape, self.o.threads, self.o.iterations))
+
+    def results(self):
+        """Medians over the rounds: (what, who, milliseconds, rounds)."""
+        return [(what, who, statistics.median(t), len(t)) for what, by in self.times.items() for who, t in by.items()]
+
+
+def options():
+    p = argparse.ArgumentParser(prog="scripts/bench.sh")
+    p.add_argument("dir", help=argparse.SUPPRESS)
+    p.add_argument("-quick", action="store_true", help="few iterations")
+    p.add_argument("-write", action="store_true", help="write the tables of docs/PERFORMANCE.md")
+    p.add_argument("-nets", default=",".join(nets.NETS), help="which nets, separated by commas")
+    p.add_argument("-rounds", type=int, help="how often everything is measured in turn")
+    p.add_argument("-threads", type=int, default=len(os.sched_getaffinity(0)))
+    p.add_argument("-sweeps", action=argparse.BooleanOptionalAction, default=True, help="products and convolutions")
+    o = p.parse_args()
+    o.nets = [n for n in o.nets.split(",") if n]
+    for n in o.nets:
+        if n not in nets.NETS:
+            p.error("no net %r; nets: %s" % (n, ", ".join(nets.NETS)))
+    o.rounds = o.rounds or (1 if o.quick else 5)
+    o.iterations = 4 if o.quick else 10
+    return o
+
+
+def main():
+    o = options()
+    b = Bench(o)
+    for name, version in b.peers.items():
+        print("%s: %s" % (name, version or "absent, left out"))
+    for i in range(o.rounds):
+        print("round %d of %d" % (i + 1, o.rounds), flush=True)
+        b.round()
+    with open(os.path.join(o.dir, "results.csv"), "w", newline="") as f:
+        w = csv.writer(f)
+        w.writerow(["what", "who", "ms_median", "rounds"])
+        w.writerows([what, who, "%.4f" % ms, n] for what, who, ms, n in b.results())
+        w.writerows(["peak GFLOP/s, %d cores" % n, "peak.c", "%.1f" % rate, o.rounds] for n, rate in b.peak.items())
+    text = report.tables(b, os.environ.get("command", ""))
+    print(text)
+    if o.write:
+        report.write(os.path.join(HERE, "..", "..", "docs", "PERFORMANCE.md"), text)
+
+
+main()
