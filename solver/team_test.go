@@ -162,11 +162,11 @@ func lenet(t *testing.T, dir string, n, batch int) string {
 // differ in their order only, by some 2^-24 of its values; 50 iterations of rate 0.01 and momentum 0.9 let 1e-7 of a weight come of it.
 func TestWorkersEqualOne(t *testing.T) {
 	const batch, tolerance = 12, 1e-6
-	iterations := 50
+	iterations, images := 50, 500
 	if testing.Short() {
-		iterations = 5
+		iterations, images = 3, 50
 	}
-	text := lenet(t, t.TempDir(), 500, batch)
+	text := lenet(t, t.TempDir(), images, batch)
 	want := crew{text: text}.trained(t, iterations)[0]
 	for _, workers := range []int{2, 3, 4} {
 		c := crew{workers: workers, text: text, team: Team{CheckEvery: 10}}
@@ -243,7 +243,7 @@ func TestStatisticsAreAveraged(t *testing.T) {
 // TestResumeWithOtherWorkers: a snapshot of three workers, resumed with one, two and three, goes on where it was.
 func TestResumeWithOtherWorkers(t *testing.T) {
 	dir := t.TempDir()
-	text := lenet(t, dir, 100, 12)
+	text := lenet(t, dir, 50, 12)
 	want := crew{workers: 3, text: text, dir: dir}.trained(t, 10)[0]
 	if err := (crew{workers: 3, text: text, dir: dir}).run(t, func(rank int, s *Solver) error {
 		return errors.Join(s.Step(5), s.Snapshot())
