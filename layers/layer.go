@@ -35,6 +35,12 @@ type GradSelector interface {
 	SetParamGrad(i int, need bool)
 }
 
+// BackwardReader is implemented by layers whose Backward does without the values of bottoms, or of tops, as their parameters
+// stand. It is taken to read those of both where the layer does not say.
+type BackwardReader interface {
+	BackwardReads() (bottoms, tops bool)
+}
+
 // Strategist is implemented by layers that choose between ways to compute: Strategy is the one taken for a direction on the
 // CPE path.
 type Strategist interface {

@@ -163,6 +163,9 @@ func (l *pooling) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
+// BackwardReads implements BackwardReader: the mask says where gradients go.
+func (l *pooling) BackwardReads() (bottoms, tops bool) { return false, false }
+
 func (l *pooling) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	switch {
 	case !propagateDown[0]:

@@ -35,8 +35,9 @@ type affine struct {
 	axis, numAxes  int
 	fromBottom     bool // the factor (or summand) is bottom[1]
 
-	dims  [3]int
-	saved *blob.Blob // x, where the layer runs in place and backward needs it
+	dims    [3]int
+	inPlace bool
+	saved   *blob.Blob // x, where the layer runs in place and backward needs it
 
 	forward, sums, backward *kernel.StreamKernel
 	move                    *kernel.Copy // Bias: the gradient, where it does not run in place
@@ -111,7 +112,7 @@ func (l *affine) Reshape(bottom, top []*blob.Blob) error {
 		}
 	}
 	dims := [3]int{bottom[0].CountRange(0, first), bottom[0].CountRange(first, first+len(shape)), bottom[0].CountFrom(first + len(shape))}
-	if top[0] != bottom[0] {
+	if l.inPlace = top[0] == bottom[0]; !l.inPlace {
 		top[0].ReshapeLike(bottom[0])
 	} else if l.scaled {
 		l.saved.ReshapeLike(bottom[0])
@@ -123,7 +124,7 @@ func (l *affine) Reshape(bottom, top []*blob.Blob) error {
 	if l.mpe() {
 		return nil
 	}
-	return l.prepare(top[0] == bottom[0])
+	return l.prepare()
 }
 
 // operands returns s and b; nil where there is none.
@@ -147,7 +148,7 @@ func (l *affine) Forward(bottom, top []*blob.Blob) error {
 	x, y := bottom[0].Data(), top[0].Data()
 	s, b := l.operands(bottom)
 	if l.mpe() {
-		if l.scaled && top[0] == bottom[0] {
+		if l.scaled && l.inPlace {
 			copy(l.saved.Data(), x)
 		}
 		for i := range x {
@@ -170,15 +171,20 @@ func (l *affine) Forward(bottom, top []*blob.Blob) error {
 		ins = append(ins, b)
 	}
 	outs := append(l.outs[:0], y)
-	if l.scaled && top[0] == bottom[0] {
+	if l.scaled && l.inPlace {
 		outs = append(outs, l.saved.Data())
 	}
 	return l.forward.Run(ins, outs)
 }
 
+// BackwardReads implements BackwardReader: the gradient of factors needs x, of which there is a copy where the layer runs in place.
+func (l *affine) BackwardReads() (bottoms, tops bool) {
+	return l.scaled && (l.fromBottom || !l.inPlace), false
+}
+
 func (l *affine) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	dy, x := top[0].Diff(), bottom[0].Data()
-	if l.scaled && top[0] == bottom[0] {
+	if l.scaled && l.inPlace {
 		x = l.saved.Data()
 	}
 	if err := l.operandGrads(dy, x, propagateDown, bottom); err != nil {
@@ -190,7 +196,7 @@ func (l *affine) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob
 	s, _ := l.operands(bottom)
 	dx := bottom[0].Diff()
 	switch {
-	case !l.scaled && top[0] == bottom[0]:
+	case !l.scaled && l.inPlace:
 	case !l.scaled && l.mpe():
 		copy(dx, dy)
 	case !l.scaled:

@@ -6,14 +6,14 @@ import (
 )
 
 // prepare makes the kernels of the CPE path.
-func (l *affine) prepare(inPlace bool) (err error) {
+func (l *affine) prepare() (err error) {
 	full, row := kernel.Full, kernel.Row
 	ins := []kernel.Array{full, row, row}
 	if l.scaled != l.biased {
 		ins = ins[:2]
 	}
 	machine, outs := l.Device.Machine, []kernel.Array{full, full}
-	if !inPlace || !l.scaled {
+	if !l.inPlace || !l.scaled {
 		outs = outs[:1]
 	}
 	l.forward, err = kernel.NewStream(machine, kernel.Stream{

@@ -19,6 +19,15 @@ type Options struct {
 	Device *layers.Device
 	// Pos returns file:line of layer i of the NetParameter, for error messages; nil where there is no file.
 	Pos func(layer int) string
+
+	// Economise lets blobs share storage where their lifetimes in a run of Forward and Backward do not meet, in Arena. Then
+	// what a blob holds after a run is undefined, unless it is one of the net's outputs, is made by a layer without bottoms, or
+	// was asked for by name (Net.Blob) before; and every Backward needs a Forward before it.
+	Economise bool
+	// Arena is where, if several nets shall share it; nil makes one.
+	Arena *Arena
+	// ForwardOnly says that Backward will not be called.
+	ForwardOnly bool
 }
 
 // node is a layer with its wiring.
@@ -58,6 +67,11 @@ type Net struct {
 
 	params    []param
 	learnable []Learnable
+
+	kept       map[int]bool // blob ids
+	arena      *Arena
+	placements []placement
+	placedIn   *float32 // the start of the memory that they were carried out in
 }
 
 // New builds a net for the state in opt. Errors name the layer and, where opt.Pos knows it, its file and line.
@@ -69,7 +83,7 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 	if err != nil {
 		return nil, locate(err, opt.Pos, origin)
 	}
-	n := &Net{name: p.GetName(), state: opt.State, opt: opt, log: opt.Device.Log, ids: map[string]int{}}
+	n := &Net{name: p.GetName(), state: opt.State, opt: opt, log: opt.Device.Log, ids: map[string]int{}, kept: map[int]bool{}}
 	if n.log == nil {
 		n.log = logrus.New()
 		n.log.SetOutput(io.Discard)
@@ -78,6 +92,7 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 		n.Close()
 		return nil, err
 	}
+	n.planMemory()
 	return n, nil
 }
 
@@ -147,9 +162,11 @@ func (n *Net) Propagates(i, j int) bool { return n.nodes[i].propagate[j] }
 // NeedsBackward reports whether layer i takes part in Backward.
 func (n *Net) NeedsBackward(i int) bool { return n.nodes[i].needBackward }
 
-// Blob returns a blob by name, nil where there is none.
+// Blob returns a blob by name, nil where there is none. From now on it keeps what it holds from run to run, even if the net
+// economises.
 func (n *Net) Blob(name string) *blob.Blob {
 	if id, ok := n.ids[name]; ok {
+		n.keep(id)
 		return n.blobs[id]
 	}
 	return nil

@@ -24,6 +24,7 @@ func (n *Net) Forward() (float64, error) {
 // ForwardLayer reshapes and runs layer i and returns its weighted loss.
 func (n *Net) ForwardLayer(i int) (float64, error) {
 	d := n.nodes[i]
+	n.useArena()
 	if err := d.Reshape(d.bottoms, d.tops); err != nil {
 		return 0, n.fail(d, err)
 	}
@@ -63,6 +64,9 @@ func (n *Net) Backward() error {
 // gradient.
 func (n *Net) BackwardLayer(i int) error {
 	d := n.nodes[i]
+	if n.opt.ForwardOnly {
+		panic("net: Backward of a net that was built for Forward only")
+	}
 	if !d.needBackward {
 		return nil
 	}
@@ -139,11 +143,13 @@ func (n *Net) Reshape() error {
 			return n.fail(d, err)
 		}
 	}
+	n.planMemory()
 	return nil
 }
 
 // FirstNonFinite looks for the layer in which a NaN or an infinity first appears, in forward order: in its weights or
-// in its tops as the last Forward left them. It returns "" where all values are finite.
+// in its tops as Forward has just left them. It returns "" where all values are finite. If the net economises, tops that
+// Backward does not need are passed over.
 func (n *Net) FirstNonFinite() string {
 	for _, d := range n.nodes {
 		for i, b := range d.Params() {
@@ -152,6 +158,9 @@ func (n *Net) FirstNonFinite() string {
 			}
 		}
 		for k, b := range d.tops {
+			if n.forwardOnly(b) {
+				continue
+			}
 			if at := nonFinite(b); at >= 0 {
 				return fmt.Sprintf("layer %q (%s): top blob %q holds %g at index %d", d.param.GetName(), d.param.GetType(), n.names[d.topIDs[k]], b.Data()[at], at)
 			}

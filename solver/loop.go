@@ -87,12 +87,15 @@ func (v *Solver) iterate() error {
 	var loss float64
 	passes := max(1, int(v.param.GetIterSize()))
 	for range passes {
-		l, err := v.net.ForwardBackward()
+		l, err := v.net.Forward()
 		if err != nil {
 			return v.failed(err)
 		}
 		if math.IsNaN(l) || math.IsInf(l, 0) {
 			return v.diverged(l)
+		}
+		if err := v.net.Backward(); err != nil {
+			return v.failed(err)
 		}
 		loss += l
 	}

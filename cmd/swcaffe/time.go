@@ -88,7 +88,7 @@ func timeModel(e *env, o *timeOptions) error {
 	}
 	defer machine.Close()
 	device := &layers.Device{Engine: o.device.engine, Machine: machine, Random: layers.NewRandom(o.device.seedOrTime()), Log: e.log}
-	n, err := loadNet(e, o.model, phase, &o.state, device)
+	n, err := loadNet(e, o.model, phase, &o.state, swnet.Options{Device: device, Economise: true})
 	if err != nil {
 		return err
 	}
