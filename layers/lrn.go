@@ -37,22 +37,21 @@ func lrnSize(p *caffepb.LRNParameter, bottom *blob.Blob) (int, error) {
 
 // lrnAcross is Caffe's LRN layer across channels (Krizhevsky et al. 2012): with n = local_size and the window of n channels
 // around c, s(c) = k + alpha/n * sum of x^2 and y = x * s^-beta;
-// dx(c) = dy(c)*s(c)^-beta - 2*alpha*beta/n * x(c) * sum over the window of dy*y/s.
+// dx(c) = dy(c)*s(c)^-beta - 2*alpha*beta/n * x(c) * sum over the window of dy*y/s. Backward computes s and y anew, which takes
+// less time than reading what Forward could have kept.
 type lrnAcross struct {
 	Base
 	size           int
 	alpha, beta, k float32
 	dims           [3]int
-	scale          *blob.Blob
 	run, grad      *kernel.StreamKernel
-	ins            [4][]float32
-	outs           [2][]float32
+	ins            [2][]float32
+	outs           [1][]float32
 }
 
 func (l *lrnAcross) SetUp(bottom, _ []*blob.Blob) (err error) {
 	p := l.Param.GetLrnParam()
 	l.alpha, l.beta, l.k = p.GetAlpha(), p.GetBeta(), p.GetK()
-	l.scale = l.Device.NewBlob(0)
 	l.size, err = lrnSize(p, bottom[0])
 	return err
 }
@@ -64,21 +63,20 @@ func (l *lrnAcross) Reshape(bottom, top []*blob.Blob) error {
 		return err
 	}
 	l.dims = dims
-	l.scale.ReshapeLike(bottom[0])
 	if l.mpe() {
 		return nil
 	}
 	full := kernel.Full
 	l.run, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "LRN", Dims: dims, WholeMid: true, Ins: []kernel.Array{full}, Outs: []kernel.Array{full, full}, Scratch: 1,
+		Name: "LRN", Dims: dims, WholeMid: true, Ins: []kernel.Array{full}, Outs: []kernel.Array{full}, Scratch: 2,
 		Cost: kernel.Work{Flops: float64(l.size + 3), Specials: 2}, Op: l.forwardTile,
 	})
 	if err != nil {
 		return err
 	}
 	l.grad, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "LRN gradient", Dims: dims, WholeMid: true, Ins: []kernel.Array{full, full, full, full}, Outs: []kernel.Array{full}, Scratch: 2,
-		Cost: kernel.Work{Flops: float64(l.size + 6), Specials: 3}, Op: l.backwardTile,
+		Name: "LRN gradient", Dims: dims, WholeMid: true, Ins: []kernel.Array{full, full}, Outs: []kernel.Array{full}, Scratch: 4,
+		Cost: kernel.Work{Flops: float64(2*l.size + 9), Specials: 3}, Op: l.backwardTile,
 	})
 	return err
 }
@@ -92,64 +90,77 @@ func (l *lrnAcross) windowSum(m, inner int, src []float32, dst []float32) {
 	}
 }
 
+// powers writes, for one outer of x, s and s^-beta as dense M x I arrays. squares is scratch of that size.
+func (l *lrnAcross) powers(t *kernel.Tile, x, squares, s, power []float32) {
+	n := t.I
+	for m := range t.M {
+		simd.Square(squares[m*n:(m+1)*n], x[m*t.MStride:])
+	}
+	for m := range t.M {
+		l.windowSum(m, n, squares, s[m*n:(m+1)*n])
+	}
+	s = s[:t.M*n]
+	simd.Affine(s, s, l.alpha/float32(l.size), l.k)
+	simd.Pow(power[:t.M*n], s, -l.beta)
+}
+
 func (l *lrnAcross) forwardTile(t *kernel.Tile) {
 	for o := range t.O {
-		squares := t.Scratch[0][:t.M*t.I]
-		row := func(data []float32, m int) []float32 { return data[o*t.OStride+m*t.MStride:][:t.I] }
+		x, y, n := t.In[0][o*t.OStride:], t.Out[0][o*t.OStride:], t.I
+		s := t.Scratch[1]
+		l.powers(t, x, t.Scratch[0], s, s)
 		for m := range t.M {
-			simd.Square(squares[m*t.I:(m+1)*t.I], row(t.In[0], m))
-		}
-		for m := range t.M {
-			y, s := row(t.Out[0], m), row(t.Out[1], m)
-			l.windowSum(m, t.I, squares, s)
-			simd.Affine(s, s, l.alpha/float32(l.size), l.k)
-			simd.Pow(y, s, -l.beta)
-			simd.Mul(y, y, row(t.In[0], m))
+			simd.Mul(y[m*t.MStride:][:n], s[m*n:], x[m*t.MStride:])
 		}
 	}
 }
 
 func (l *lrnAcross) backwardTile(t *kernel.Tile) {
+	ratio, s, power, sum := t.Scratch[0], t.Scratch[1], t.Scratch[2], t.Scratch[3][:t.I]
 	for o := range t.O {
-		ratio, sum := t.Scratch[0][:t.M*t.I], t.Scratch[1][:t.I]
-		row := func(data []float32, m int) []float32 { return data[o*t.OStride+m*t.MStride:][:t.I] }
+		dy, x, dx, n := t.In[0][o*t.OStride:], t.In[1][o*t.OStride:], t.Out[0][o*t.OStride:], t.I
+		l.powers(t, x, ratio, s, power)
 		for m := range t.M {
-			r := ratio[m*t.I : (m+1)*t.I]
-			simd.Mul(r, row(t.In[0], m), row(t.In[2], m))
-			simd.Div(r, r, row(t.In[3], m))
+			r := ratio[m*n : (m+1)*n]
+			simd.Mul(r, power[m*n:], x[m*t.MStride:])
+			simd.Mul(r, r, dy[m*t.MStride:])
+			simd.Div(r, r, s[m*n:])
 		}
 		for m := range t.M {
-			dx := row(t.Out[0], m)
-			l.windowSum(m, t.I, ratio, sum)
-			simd.Mul(sum, sum, row(t.In[1], m))
-			simd.Pow(dx, row(t.In[3], m), -l.beta)
-			simd.Mul(dx, dx, row(t.In[0], m))
-			simd.Axpy(dx, sum, -2*l.alpha*l.beta/float32(l.size))
+			row := dx[m*t.MStride:][:n]
+			l.windowSum(m, n, ratio, sum)
+			simd.Mul(sum, sum, x[m*t.MStride:])
+			simd.Mul(row, power[m*n:], dy[m*t.MStride:])
+			simd.Axpy(row, sum, -2*l.alpha*l.beta/float32(l.size))
 		}
 	}
 }
 
 func (l *lrnAcross) Forward(bottom, top []*blob.Blob) error {
-	x, y, s := bottom[0].Data(), top[0].Data(), l.scale.Data()
+	x, y := bottom[0].Data(), top[0].Data()
 	if !l.mpe() {
-		l.ins[0], l.outs = x, [2][]float32{y, s}
+		l.ins[0], l.outs[0] = x, y
 		return l.run.Run(l.ins[:1], l.outs[:])
 	}
-	l.eachWindow(func(at, c int, window func(visit func(at int))) {
-		var sum float64
-		window(func(at int) { sum += float64(x[at]) * float64(x[at]) })
-		scale := float64(l.k) + float64(l.alpha)/float64(l.size)*sum
-		s[at], y[at] = float32(scale), float32(float64(x[at])*math.Pow(scale, -float64(l.beta)))
+	l.eachWindow(func(at int, window func(visit func(at int))) {
+		y[at] = float32(float64(x[at]) * math.Pow(l.scale(x, window), -float64(l.beta)))
 	})
 	return nil
 }
 
+// scale is s of the element that a window surrounds.
+func (l *lrnAcross) scale(x []float32, window func(visit func(at int))) float64 {
+	var sum float64
+	window(func(at int) { sum += float64(x[at]) * float64(x[at]) })
+	return float64(l.k) + float64(l.alpha)/float64(l.size)*sum
+}
+
 // eachWindow visits every element with a function that visits the elements of the channels around it.
-func (l *lrnAcross) eachWindow(visit func(at, c int, window func(visit func(at int)))) {
+func (l *lrnAcross) eachWindow(visit func(at int, window func(visit func(at int)))) {
 	channels, inner := l.dims[1], l.dims[2]
 	for at := range l.dims[0] * channels * inner {
 		c := at / inner % channels
-		visit(at, c, func(visit func(at int)) {
+		visit(at, func(visit func(at int)) {
 			for k := max(0, c-l.size/2); k <= min(channels-1, c+l.size/2); k++ {
 				visit(at + (k-c)*inner)
 			}
@@ -157,20 +168,25 @@ func (l *lrnAcross) eachWindow(visit func(at, c int, window func(visit func(at i
 	}
 }
 
+// BackwardReads implements BackwardReader: y is computed from x.
+func (l *lrnAcross) BackwardReads() (bottoms, tops bool) { return true, false }
+
 func (l *lrnAcross) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if !propagateDown[0] {
 		return nil
 	}
-	x, y, dy, s, dx := bottom[0].Data(), top[0].Data(), top[0].Diff(), l.scale.Data(), bottom[0].Diff()
+	x, dy, dx := bottom[0].Data(), top[0].Diff(), bottom[0].Diff()
 	if !l.mpe() {
-		l.ins, l.outs[0] = [4][]float32{dy, x, y, s}, dx
-		return l.grad.Run(l.ins[:], l.outs[:1])
+		l.ins, l.outs[0] = [2][]float32{dy, x}, dx
+		return l.grad.Run(l.ins[:], l.outs[:])
 	}
-	l.eachWindow(func(at, c int, window func(visit func(at int))) {
+	s := make([]float64, len(x))
+	l.eachWindow(func(at int, window func(visit func(at int))) { s[at] = l.scale(x, window) })
+	beta := float64(l.beta)
+	l.eachWindow(func(at int, window func(visit func(at int))) {
 		var sum float64
-		window(func(at int) { sum += float64(dy[at]) * float64(y[at]) / float64(s[at]) })
-		own := float64(dy[at]) * math.Pow(float64(s[at]), -float64(l.beta))
-		dx[at] = float32(own - 2*float64(l.alpha)*float64(l.beta)/float64(l.size)*float64(x[at])*sum)
+		window(func(at int) { sum += float64(dy[at]) * float64(x[at]) * math.Pow(s[at], -beta-1) })
+		dx[at] = float32(float64(dy[at])*math.Pow(s[at], -beta) - 2*float64(l.alpha)*beta/float64(l.size)*float64(x[at])*sum)
 	})
 	return nil
 }
