@@ -36,3 +36,12 @@ func relu(n *neuron) (neuronRule, error) {
 		cost: kernel.Work{Flops: 2},
 	}, nil
 }
+
+// reluSlope returns the negative slope of a ReLU layer on the CPE path; ok is false for other layers.
+func reluSlope(l Layer) (slope float32, ok bool) {
+	n, ok := l.(*neuronLayer)
+	if !ok || n.Param.GetType() != "ReLU" || n.mpe() {
+		return 0, false
+	}
+	return n.Param.GetReluParam().GetNegativeSlope(), true
+}

@@ -226,24 +226,36 @@ func (l *affine) operandGrads(dy, x []float32, propagateDown []bool, bottom []*b
 	if err != nil {
 		return err
 	}
-	mid := l.dims[1]
-	first := sums[mid:]
+	products, sums := sums[:l.dims[1]], sums[l.dims[1]:]
+	l.addGrads(products, sums)
+	if !wantBottom {
+		return nil
+	}
+	first := sums
 	if l.scaled {
-		first = sums[:mid]
+		first = products
 	}
-	for m := range mid {
-		if wantBottom {
-			bottom[1].Diff()[m] = float32(first[m])
-		} else if !l.fromBottom && l.paramGrad(0) {
-			l.params[0].Diff()[m] += float32(first[m])
-		}
-	}
-	if last := len(l.params) - 1; l.scaled && l.biased && l.paramGrad(last) {
-		for m := range mid {
-			l.params[last].Diff()[m] += float32(sums[mid+m])
-		}
+	for m, s := range first {
+		bottom[1].Diff()[m] = float32(s)
 	}
 	return nil
+}
+
+// addGrads adds to the gradients of the weights: the sums of dy*x to that of s, those of dy to that of b.
+func (l *affine) addGrads(products, sums []float64) {
+	for i := range l.params {
+		grads := products
+		if !l.scaled || i > 0 || l.fromBottom {
+			grads = sums
+		}
+		if !l.paramGrad(i) {
+			continue
+		}
+		diff := l.params[i].Diff()
+		for m, s := range grads {
+			diff[m] += float32(s)
+		}
+	}
 }
 
 func (l *affine) sum(dy, x []float32) ([]float64, error) {

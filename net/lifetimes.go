@@ -56,11 +56,13 @@ func (n *Net) lifetimes() (data, diffs *storages) {
 	data = &storages{shared: (*blob.Blob).SharesData}
 	diffs = &storages{shared: (*blob.Blob).SharesDiff}
 	for i, d := range n.nodes {
-		for _, b := range d.bottoms {
+		for _, b := range d.task.bottoms {
 			data.read(b, i)
 		}
-		for k, t := range d.tops {
+		for _, t := range d.task.tops {
 			data.write(t, i)
+		}
+		for k, t := range d.tops {
 			if len(d.bottoms) == 0 || d.lossWeights[k] != 0 {
 				data.of(t).keep = true
 			}
@@ -81,26 +83,28 @@ func (n *Net) lifetimes() (data, diffs *storages) {
 	return data, diffs
 }
 
-// backwardLifetimes notes what Backward of a layer reads and writes.
+// backwardLifetimes notes what Backward at a node's place reads and writes.
 func (d *node) backwardLifetimes(data, diffs *storages, step int) {
-	readsBottoms, readsTops := true, true
-	if r, ok := d.Layer.(layers.BackwardReader); ok {
-		readsBottoms, readsTops = r.BackwardReads()
-	}
 	for k, t := range d.tops {
 		if d.lossWeights[k] != 0 {
 			diffs.write(t, step)
 		}
+	}
+	readsBottoms, readsTops := true, true
+	if r, ok := d.task.Layer.(layers.BackwardReader); ok {
+		readsBottoms, readsTops = r.BackwardReads()
+	}
+	for _, t := range d.task.tops {
 		diffs.read(t, step)
 		if readsTops {
 			data.read(t, step)
 		}
 	}
-	for j, b := range d.bottoms {
+	for j, b := range d.task.bottoms {
 		if readsBottoms {
 			data.read(b, step)
 		}
-		if d.propagate[j] {
+		if d.task.propagate[j] {
 			diffs.write(b, step)
 		}
 	}

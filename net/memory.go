@@ -114,4 +114,9 @@ func (n *Net) keep(id int) {
 	b := n.blobs[id]
 	b.Own()
 	n.placements = slices.DeleteFunc(n.placements, func(p placement) bool { return p.blob.SharesData(b) || p.blob.SharesDiff(b) })
+	if n.between(id) {
+		n.separate()
+		n.fuse()
+		n.planMemory()
+	}
 }

@@ -234,6 +234,16 @@ func buildWith(t *testing.T, text string, change func(*Options)) *Net {
 	return n
 }
 
+// near compares with a tolerance relative to 1 + |want|: layers that are computed together add up in another order.
+func near(t *testing.T, what string, got, want []float32) {
+	t.Helper()
+	for i, w := range want {
+		if d := math.Abs(float64(got[i]) - float64(w)); !(d <= 2e-6*(1+math.Abs(float64(w)))) {
+			t.Fatalf("%s: value %d is %g, %g where blobs have storage of their own", what, i, got[i], w)
+		}
+	}
+}
+
 // sameBits compares bit by bit, since -0 and NaN count.
 func sameBits(t *testing.T, what string, got, want []float32) {
 	t.Helper()
@@ -248,7 +258,8 @@ func sameBits(t *testing.T, what string, got, want []float32) {
 var nan = float32(math.NaN())
 
 // TestEconomyChangesNothing: losses and gradients are those of the net whose blobs all have storage of their own, on both
-// paths, though everything that is not kept is NaN before each run.
+// paths, though everything that is not kept is NaN before each run. On the MPE path, where no layers are computed together,
+// gradients have the same bits.
 func TestEconomyChangesNothing(t *testing.T) {
 	for _, engine := range []layers.Engine{layers.CPE, layers.MPE} {
 		t.Run(engine.String(), func(t *testing.T) {
@@ -267,7 +278,11 @@ func TestEconomyChangesNothing(t *testing.T) {
 					t.Fatalf("loss %g, error %v; %g where blobs have storage of their own", loss, err, want)
 				}
 				for i, l := range plain.Learnable() {
-					sameBits(t, l.Layer, frugal.Learnable()[i].Blob.Diff(), l.Blob.Diff())
+					compare := near
+					if engine == layers.MPE {
+						compare = sameBits
+					}
+					compare(t, l.Layer, frugal.Learnable()[i].Blob.Diff(), l.Blob.Diff())
 				}
 				for i, o := range plain.Outputs() {
 					sameBits(t, o.Name, frugal.Outputs()[i].Blob.Data(), o.Blob.Data())
@@ -293,7 +308,7 @@ func TestNamedBlobsKeepTheirValues(t *testing.T) {
 			t.Fatal(err)
 		}
 		sameBits(t, name, b.Data(), plain.Blob(name).Data())
-		sameBits(t, name+"'s gradient", b.Diff(), plain.Blob(name).Diff())
+		near(t, name+"'s gradient", b.Diff(), plain.Blob(name).Diff())
 	}
 }
 

@@ -20,9 +20,9 @@ type Options struct {
 	// Pos returns file:line of layer i of the NetParameter, for error messages; nil where there is no file.
 	Pos func(layer int) string
 
-	// Economise lets blobs share storage where their lifetimes in a run of Forward and Backward do not meet, in Arena. Then
-	// what a blob holds after a run is undefined, unless it is one of the net's outputs, is made by a layer without bottoms, or
-	// was asked for by name (Net.Blob) before; and every Backward needs a Forward before it.
+	// Economise lets blobs share storage where their lifetimes in a run of Forward and Backward do not meet, in Arena, and chains of
+	// layers be computed together. Then what a blob holds after a run is undefined, unless it is one of the net's outputs, is
+	// made by a layer without bottoms, or was asked for by name (Net.Blob) before; and every Backward needs a Forward before it.
 	Economise bool
 	// Arena is where, if several nets shall share it; nil makes one.
 	Arena *Arena
@@ -42,6 +42,7 @@ type node struct {
 	topIDs      []int
 	lossWeights []float32 // one a top
 
+	task         *task
 	propagate    []bool // which bottoms get a gradient
 	needBackward bool
 	paramIDs     []int // indices in Net.params
@@ -92,6 +93,8 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 		n.Close()
 		return nil, err
 	}
+	n.separate()
+	n.fuse()
 	n.planMemory()
 	return n, nil
 }

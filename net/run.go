@@ -25,10 +25,7 @@ func (n *Net) Forward() (float64, error) {
 func (n *Net) ForwardLayer(i int) (float64, error) {
 	d := n.nodes[i]
 	n.useArena()
-	if err := d.Reshape(d.bottoms, d.tops); err != nil {
-		return 0, n.fail(d, err)
-	}
-	if err := d.Forward(d.bottoms, d.tops); err != nil {
+	if err := d.task.forward(); err != nil {
 		return 0, n.fail(d, err)
 	}
 	if n.debug {
@@ -44,6 +41,30 @@ func (n *Net) ForwardLayer(i int) (float64, error) {
 		}
 	}
 	return loss, nil
+}
+
+func (t *task) reshape() error {
+	if len(t.nodes) == 0 {
+		return nil
+	}
+	return t.Reshape(t.bottoms, t.tops)
+}
+
+func (t *task) forward() error {
+	if len(t.nodes) == 0 {
+		return nil
+	}
+	if err := t.reshape(); err != nil {
+		return err
+	}
+	return t.Forward(t.bottoms, t.tops)
+}
+
+func (t *task) backward() error {
+	if len(t.nodes) == 0 {
+		return nil
+	}
+	return t.Backward(t.tops, t.propagate, t.bottoms)
 }
 
 // Backward runs the layers in reverse and leaves the gradients in the blobs' diffs; those of weights are added to
@@ -75,7 +96,7 @@ func (n *Net) BackwardLayer(i int) error {
 			fill(d.tops[k].Diff(), w)
 		}
 	}
-	if err := d.Backward(d.tops, d.propagate, d.bottoms); err != nil {
+	if err := d.task.backward(); err != nil {
 		return n.fail(d, err)
 	}
 	if n.debug {
@@ -102,16 +123,16 @@ func (n *Net) BackwardLayerPart(i int, part Gradients) error {
 	if part == WeightGradients && !wanted {
 		return nil
 	}
-	propagate := d.propagate
+	propagate := d.task.propagate
 	if part == WeightGradients {
-		d.propagate = make([]bool, len(propagate))
+		d.task.propagate = make([]bool, len(propagate))
 	} else if wanted {
 		for k := range d.paramIDs {
 			selector.SetParamGrad(k, false)
 		}
 	}
 	err := n.BackwardLayer(i)
-	d.propagate = propagate
+	d.task.propagate = propagate
 	for k, id := range d.paramIDs {
 		if wanted {
 			selector.SetParamGrad(k, n.params[id].needGrad)
@@ -139,7 +160,7 @@ func (n *Net) ClearParamDiffs() {
 // Reshape gives all blobs their shapes anew, after a bottom of the first layers has been reshaped by hand.
 func (n *Net) Reshape() error {
 	for _, d := range n.nodes {
-		if err := d.Reshape(d.bottoms, d.tops); err != nil {
+		if err := d.task.reshape(); err != nil {
 			return n.fail(d, err)
 		}
 	}
