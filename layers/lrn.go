@@ -6,7 +6,6 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -68,72 +67,17 @@ func (l *lrnAcross) Reshape(bottom, top []*blob.Blob) error {
 	}
 	full := kernel.Full
 	l.run, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "LRN", Dims: dims, WholeMid: true, Ins: []kernel.Array{full}, Outs: []kernel.Array{full}, Scratch: 2,
+		Name: "LRN", Dims: dims, WholeMid: true, Ins: []kernel.Array{full}, Outs: []kernel.Array{full}, Scratch: l.scratches(1),
 		Cost: kernel.Work{Flops: float64(l.size + 3), Specials: 2}, Op: l.forwardTile,
 	})
 	if err != nil {
 		return err
 	}
 	l.grad, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "LRN gradient", Dims: dims, WholeMid: true, Ins: []kernel.Array{full, full}, Outs: []kernel.Array{full}, Scratch: 4,
+		Name: "LRN gradient", Dims: dims, WholeMid: true, Ins: []kernel.Array{full, full}, Outs: []kernel.Array{full}, Scratch: 1 + l.scratches(2),
 		Cost: kernel.Work{Flops: float64(2*l.size + 9), Specials: 3}, Op: l.backwardTile,
 	})
 	return err
-}
-
-// windowSum writes, for every mid m of a dense M x I array, the sum of the rows within half of m.
-func (l *lrnAcross) windowSum(m, inner int, src []float32, dst []float32) {
-	first, last := max(0, m-l.size/2), min(l.dims[1]-1, m+l.size/2)
-	copy(dst, src[first*inner:])
-	for c := first + 1; c <= last; c++ {
-		simd.Add(dst, dst, src[c*inner:])
-	}
-}
-
-// powers writes, for one outer of x, s and s^-beta as dense M x I arrays. squares is scratch of that size.
-func (l *lrnAcross) powers(t *kernel.Tile, x, squares, s, power []float32) {
-	n := t.I
-	for m := range t.M {
-		simd.Square(squares[m*n:(m+1)*n], x[m*t.MStride:])
-	}
-	for m := range t.M {
-		l.windowSum(m, n, squares, s[m*n:(m+1)*n])
-	}
-	s = s[:t.M*n]
-	simd.Affine(s, s, l.alpha/float32(l.size), l.k)
-	simd.Pow(power[:t.M*n], s, -l.beta)
-}
-
-func (l *lrnAcross) forwardTile(t *kernel.Tile) {
-	for o := range t.O {
-		x, y, n := t.In[0][o*t.OStride:], t.Out[0][o*t.OStride:], t.I
-		s := t.Scratch[1]
-		l.powers(t, x, t.Scratch[0], s, s)
-		for m := range t.M {
-			simd.Mul(y[m*t.MStride:][:n], s[m*n:], x[m*t.MStride:])
-		}
-	}
-}
-
-func (l *lrnAcross) backwardTile(t *kernel.Tile) {
-	ratio, s, power, sum := t.Scratch[0], t.Scratch[1], t.Scratch[2], t.Scratch[3][:t.I]
-	for o := range t.O {
-		dy, x, dx, n := t.In[0][o*t.OStride:], t.In[1][o*t.OStride:], t.Out[0][o*t.OStride:], t.I
-		l.powers(t, x, ratio, s, power)
-		for m := range t.M {
-			r := ratio[m*n : (m+1)*n]
-			simd.Mul(r, power[m*n:], x[m*t.MStride:])
-			simd.Mul(r, r, dy[m*t.MStride:])
-			simd.Div(r, r, s[m*n:])
-		}
-		for m := range t.M {
-			row := dx[m*t.MStride:][:n]
-			l.windowSum(m, n, ratio, sum)
-			simd.Mul(sum, sum, x[m*t.MStride:])
-			simd.Mul(row, power[m*n:], dy[m*t.MStride:])
-			simd.Axpy(row, sum, -2*l.alpha*l.beta/float32(l.size))
-		}
-	}
 }
 
 func (l *lrnAcross) Forward(bottom, top []*blob.Blob) error {

@@ -68,75 +68,102 @@ func (l *normChain) prepare() (err error) {
 	if l.scale.biased {
 		ins = append(ins, row)
 	}
-	flops := float64(len(ins))
+	flops, scratches := float64(len(ins)), 0
+	if l.dims[2] == 1 {
+		scratches = 2
+	}
 	grad := append(slices.Clone(ins), full)
 	stream := func(what string, s kernel.Stream, visit func(t *kernel.Tile, at, n, m int)) *kernel.StreamKernel {
 		if err != nil {
 			return nil
 		}
 		s.Name, s.Dims = "BatchNorm and Scale"+what, l.dims
-		s.Op = func(t *kernel.Tile) {
-			eachRow(t, func(at, n, m int) { eachPiece(t, at, n, func(at, n int) { visit(t, at, n, m) }) })
-		}
+		s.Op = func(t *kernel.Tile) { eachRow(t, func(at, n, m int) { visit(t, at, n, m) }) }
 		var k *kernel.StreamKernel
 		k, err = kernel.NewStream(l.Device.Machine, s)
 		return k
 	}
 	l.forward = stream("", kernel.Stream{Ins: ins, Outs: one, Cost: kernel.Work{Flops: flops}}, l.forwardRow)
-	l.sums = stream(" gradient sums", kernel.Stream{Ins: grad, Sums: 2, Scratch: 2, Cost: kernel.Work{Flops: flops + 4}}, l.sumRow)
+	l.sums = stream(" gradient sums", kernel.Stream{Ins: grad, Sums: 2, Scratch: scratches, Cost: kernel.Work{Flops: flops + 4}}, l.sumRow)
 	l.backward = stream(" gradient", kernel.Stream{
-		Ins: append(slices.Clone(grad), row, row, row), Outs: one, Scratch: 2, Cost: kernel.Work{Flops: flops + 5},
+		Ins: append(slices.Clone(grad), row, row, row), Outs: one, Scratch: scratches, Cost: kernel.Work{Flops: flops + 5},
 	}, l.backwardRow)
 	return err
 }
 
-// pieceValues is how much of a row is worked on at a time where several operations go over it: a few such pieces fit in L1.
-const pieceValues = 2 << 10
-
-// eachPiece visits a row of n values piece by piece; where inner is one value and the row has one of each mid, all at once.
-// The last piece is the longest, so that none is shorter than a vector.
-func eachPiece(t *kernel.Tile, at, n int, visit func(at, n int)) {
-	for t.I > 1 && n >= 2*pieceValues {
-		visit(at, pieceValues)
-		at, n = at+pieceValues, n-pieceValues
-	}
-	visit(at, n)
-}
-
-// normalised writes xn of a row.
-func (l *normChain) normalised(xn []float32, t *kernel.Tile, at, m int) {
-	normalise(xn, t.In[0][at:at+len(xn)], t.In[1], t.In[2], t.I, m)
-}
-
-// scaled writes gamma * xn + beta.
-func (l *normChain) scaled(y, xn []float32, t *kernel.Tile, m int) {
-	var beta []float32
+// constants are those of a row of mid m.
+func (l *normChain) constants(t *kernel.Tile, m int) simd.Normal {
+	p := simd.Normal{Mean: t.In[1][m], Scale: t.In[2][m], Gamma: t.In[3][m], Slope: 1}
 	if l.scale.biased {
-		beta = t.In[4]
+		p.Beta = t.In[4][m]
 	}
-	scaleShift(y, xn, t.In[3], beta, t.I, m)
+	if l.rectified {
+		p.Slope = l.slope
+	}
+	return p
 }
 
 func (l *normChain) forwardRow(t *kernel.Tile, at, n, m int) {
-	y := t.Out[0][at : at+n]
-	l.normalised(y, t, at, m)
-	l.scaled(y, y, t, m)
+	y, x := t.Out[0][at:at+n], t.In[0][at:at+n]
+	if t.I > 1 {
+		p := l.constants(t, m)
+		simd.Normalise(y, x, &p)
+		return
+	}
+	normalise(y, x, t.In[1], t.In[2], 1, 0)
+	l.scaled(y, y, t)
 	if l.rectified {
 		simd.ReLU(y, y, l.slope)
 	}
 }
 
-// gradRow returns xn and g of a row.
-func (l *normChain) gradRow(t *kernel.Tile, at, n, m int) (xn, g []float32) {
+// sumRow adds g*xn to sum 0 and g to sum 1.
+func (l *normChain) sumRow(t *kernel.Tile, at, n, m int) {
+	if t.I == 1 {
+		xn, g := l.columns(t, at, n)
+		sumProducts(t, g, xn, 0)
+		return
+	}
+	p := l.constants(t, m)
+	products, sums := simd.NormaliseSums(t.In[l.gradient()][at:at+n], t.In[0][at:at+n], &p)
+	t.Sum[m] += products
+	t.Sum[t.M+m] += sums
+}
+
+func (l *normChain) backwardRow(t *kernel.Tile, at, n, m int) {
+	dx, factors := t.Out[0][at:at+n], t.In[l.gradient()+1:]
+	if t.I == 1 {
+		xn, g := l.columns(t, at, n)
+		simd.Mul(dx, g, factors[0])
+		simd.Add(dx, dx, factors[1])
+		simd.MulAdd(dx, xn, factors[2])
+		return
+	}
+	p := l.constants(t, m)
+	p.A, p.B, p.C = factors[0][m], factors[1][m], factors[2][m]
+	simd.NormaliseGrad(dx, t.In[l.gradient()][at:at+n], t.In[0][at:at+n], &p)
+}
+
+// columns returns xn and g of a row with one value of each mid.
+func (l *normChain) columns(t *kernel.Tile, at, n int) (xn, g []float32) {
 	xn, g = t.Scratch[0][:n], t.Scratch[1][:n]
-	l.normalised(xn, t, at, m)
+	normalise(xn, t.In[0][at:at+n], t.In[1], t.In[2], 1, 0)
 	dy := t.In[l.gradient()][at : at+n]
 	if !l.rectified {
 		return xn, dy
 	}
-	l.scaled(g, xn, t, m)
+	l.scaled(g, xn, t)
 	simd.ReLUGrad(g, dy, g, l.slope)
 	return xn, g
+}
+
+// scaled writes gamma * xn + beta of such a row.
+func (l *normChain) scaled(y, xn []float32, t *kernel.Tile) {
+	var beta []float32
+	if l.scale.biased {
+		beta = t.In[4]
+	}
+	scaleShift(y, xn, t.In[3], beta, 1, 0)
 }
 
 // gradient is the index of dy among the inputs.
@@ -145,25 +172,6 @@ func (l *normChain) gradient() int {
 		return 5
 	}
 	return 4
-}
-
-// sumRow adds g*xn to sum 0 and g to sum 1.
-func (l *normChain) sumRow(t *kernel.Tile, at, n, m int) {
-	xn, g := l.gradRow(t, at, n, m)
-	sumProducts(t, g, xn, m)
-}
-
-func (l *normChain) backwardRow(t *kernel.Tile, at, n, m int) {
-	xn, g := l.gradRow(t, at, n, m)
-	dx, factors := t.Out[0][at:at+n], t.In[l.gradient()+1:]
-	if t.I == 1 {
-		simd.Mul(dx, g, factors[0])
-		simd.Add(dx, dx, factors[1])
-		simd.MulAdd(dx, xn, factors[2])
-		return
-	}
-	simd.Affine(dx, g, factors[0][m], factors[1][m])
-	simd.Axpy(dx, xn, factors[2][m])
 }
 
 // inputs lists x, mean, scale, gamma and beta.

@@ -69,8 +69,9 @@ func (n *normaliser) prepare(b *Base, copies int) (err error) {
 func momentsRow(t *kernel.Tile, at, n, m int) {
 	x, pivot := t.In[0][at:at+n], t.In[1]
 	if t.I > 1 {
-		t.Sum[m] += simd.Sum(x)
-		t.Sum[t.M+m] += simd.SqDiff(x, pivot[m])
+		sum, squares := simd.Moments(x, pivot[m])
+		t.Sum[m] += sum
+		t.Sum[t.M+m] += squares
 		return
 	}
 	for k, v := range x {

@@ -34,3 +34,15 @@ func (l *level) maxPool(*float32, *int32, int, int, *float32, int, int, int, int
 
 // avePool takes means of windows.
 func (l *level) avePool(*float32, float32, *float32, int, int, int, int, int, *int32) {}
+
+// The kernels of single layer types are never called without vectors.
+func (l *level) moments(*[16]float64, *float32, int, *float32)                 {}
+func (l *level) normalise(*float32, *float32, int, *float32)                   {}
+func (l *level) normaliseSums(*[16]float64, *float32, *float32, int, *float32) {}
+func (l *level) normaliseGrad(*float32, *float32, *float32, int, *float32)     {}
+func (l *level) lrn(*float32, *float32, *float32, int, int, int, *[2]float32)  {}
+func (l *level) lrnRatio(*float32, *float32, *float32, *float32, *float32, int, int, int, *[2]float32) {
+}
+func (l *level) lrnGrad(*float32, *float32, *float32, int, int, int, *float32) {}
+func (l *level) largerStep(*float32, *int32, *float32, int, int32)             {}
+func (l *level) largerMerge(*float32, *int32, *float32, *int32, int, int32)    {}
