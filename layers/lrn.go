@@ -67,14 +67,14 @@ func (l *lrnAcross) Reshape(bottom, top []*blob.Blob) error {
 	}
 	full := kernel.Full
 	l.run, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "LRN", Dims: dims, WholeMid: true, Ins: []kernel.Array{full}, Outs: []kernel.Array{full}, Scratch: l.scratches(1),
+		Name: "LRN", Dims: dims, WholeMid: true, ByMid: true, Ins: []kernel.Array{full}, Outs: []kernel.Array{full}, Scratch: l.scratches(1),
 		Cost: kernel.Work{Flops: float64(l.size + 3), Specials: 2}, Op: l.forwardTile,
 	})
 	if err != nil {
 		return err
 	}
 	l.grad, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "LRN gradient", Dims: dims, WholeMid: true, Ins: []kernel.Array{full, full}, Outs: []kernel.Array{full}, Scratch: 1 + l.scratches(2),
+		Name: "LRN gradient", Dims: dims, WholeMid: true, ByMid: true, Ins: []kernel.Array{full, full}, Outs: []kernel.Array{full}, Scratch: 1 + l.scratches(2),
 		Cost: kernel.Work{Flops: float64(2*l.size + 9), Specials: 3}, Op: l.backwardTile,
 	})
 	return err

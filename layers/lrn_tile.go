@@ -50,16 +50,18 @@ func (l *lrnAcross) scales(s, x []float32, m, ld int) {
 	simd.Affine(s, s, l.alpha/float32(l.size), l.k)
 }
 
-// backwardTile works in two steps: dx = dy*s^-beta and ratio = dy*y/s; then what the ratios in the window take from dx.
+// backwardTile works in two steps: dx = dy*s^-beta and ratio = dy*y/s; then, as soon as all ratios in the window of a row are there,
+// what they take from dx.
 func (l *lrnAcross) backwardTile(t *kernel.Tile) {
 	ratio := t.Scratch[0][:t.M*t.I]
 	for o := range t.O {
 		dy, x, dx := t.In[0][o*t.OStride:], t.In[1][o*t.OStride:], t.Out[0][o*t.OStride:]
+		next := 0
 		for m := range t.M {
-			at := m * t.MStride
-			l.ratioRow(t, dx[at:][:t.I], ratio[m*t.I:][:t.I], dy[at:], x, m)
-		}
-		for m := range t.M {
+			for ; next < min(t.M, m+l.size/2+1); next++ {
+				at := next * t.MStride
+				l.ratioRow(t, dx[at:][:t.I], ratio[next*t.I:][:t.I], dy[at:], x, next)
+			}
 			at := m * t.MStride
 			simd.LRNGrad(dx[at:][:t.I], x[at:], l.window(ratio, m, t.I), -2*l.alpha*l.beta/float32(l.size))
 		}

@@ -30,6 +30,9 @@ type Stream struct {
 	// WholeMid: a tile holds all of mid, as softmax over channels needs. It is implied by a Plane among Outs, whose values
 	// belong to all of mid.
 	WholeMid bool
+	// ByMid: Op works on one mid after the other and reads, besides that, only some near it. Then a native tile, of which no more
+	// than those have to stay in L2, may be wider, so that rows are long enough to be fetched ahead.
+	ByMid bool
 	// Ins and Outs are the shapes of the arrays given to Run. Unless InPlace says otherwise Op reads In and writes Out, which
 	// are two tiles in LDM even if Run is given one array for both.
 	Ins, Outs []Array
@@ -59,6 +62,8 @@ type StreamPlan struct {
 const (
 	// hostTile is how many values of an array a native tile has at most: 64 KB, so that a handful of arrays stay in L2.
 	hostTile = 16 << 10
+	// byMidTiles is how many times as many one has if it is worked on mid by mid.
+	byMidTiles = 8
 	// leastHostTile and leastTile are the fewest values worth a tile on the host, and a transfer on a model: 512 bytes.
 	leastHostTile = 4 << 10
 	leastTile     = 128
@@ -70,7 +75,11 @@ func PlanStream(spec *cpe.Spec, s *Stream) (StreamPlan, error) {
 	n := s.Dims[0] * s.Dims[1] * s.Dims[2]
 	full, plane, row := s.arrays()
 	if spec.Native() {
-		p.Tile = s.fit(full * max(leastHostTile, min(hostTile, n/16)))
+		most := hostTile
+		if s.ByMid {
+			most *= byMidTiles
+		}
+		p.Tile = s.fit(full * max(leastHostTile, min(most, n/16)))
 		p.LDM = 4 * s.need(p.Tile)
 	} else {
 		share := blocks(n, spec.CPEs()*spec.CoreGroups) * full
