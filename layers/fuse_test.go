@@ -162,6 +162,10 @@ func TestFusedLayers(t *testing.T) {
 		{[]string{norm, scale, relu}, 1, []int{12, 33}, 2e-6},
 		{[]string{stored, scale, relu}, 1, []int{2, 4, 9, 8}, 2e-6},
 		{[]string{stored, noShift}, 1, []int{7, 40}, 2e-6},
+		{[]string{relu, `type: "Pooling" pooling_param { kernel_size: 2 stride: 2 }`}, 1, []int{3, 5, 8, 10}, 0},
+		{[]string{relu, `type: "Pooling" pooling_param { kernel_size: 3 stride: 2 pad: 1 }`}, 1, []int{2, 11, 15, 13}, 0},
+		{[]string{relu, `type: "Pooling" pooling_param { kernel_size: 3 stride: 1 pad: 1 }`}, 1, []int{2, 6, 7, 7}, 0},
+		{[]string{relu, `type: "Pooling" pooling_param { kernel_size: 9 stride: 5 }`}, 1, []int{2, 2, 30, 31}, 0},
 	} {
 		for _, machine := range []string{"host", "sw26010"} {
 			t.Run(fmt.Sprint(tt.layers, tt.shape, machine), func(t *testing.T) {

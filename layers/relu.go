@@ -45,3 +45,14 @@ func reluSlope(l Layer) (slope float32, ok bool) {
 	}
 	return n.Param.GetReluParam().GetNegativeSlope(), true
 }
+
+// Fuse implements Fuser for ReLU layers without negative slope in front of maximum pooling, which need not be rectified before but
+// after: of fewer values, and what the pooling reads is not read again in Backward.
+func (l *neuronLayer) Fuse(next Layer) Layer {
+	slope, ok := reluSlope(l)
+	pool, isPool := next.(*pooling)
+	if !ok || slope != 0 || !isPool {
+		return nil
+	}
+	return pool.withReLU()
+}

@@ -29,6 +29,8 @@ type PoolShape struct {
 	OH, OW         int
 	Method         PoolMethod
 	Train          bool
+	// ReLU: outputs of PoolMax that are not above 0 become 0 and get no gradient, as if a ReLU layer came before the pooling.
+	ReLU bool
 }
 
 // masked reports whether outputs remember which input they took.
@@ -87,6 +89,7 @@ type Pool struct {
 	shape    PoolShape
 	plan     PoolPlan
 	machine  *cpe.Machine
+	flat     *flatPool // nil where tiles are pooled window by window
 	backward bool
 
 	x, y []float32
@@ -101,7 +104,9 @@ func NewPool(m *cpe.Machine, s PoolShape) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Pool{shape: s, plan: plan, machine: m}, nil
+	p := &Pool{shape: s, plan: plan, machine: m}
+	p.flat = newFlatPool(m, &p.shape)
+	return p, nil
 }
 
 // Name returns "pooling".
@@ -133,6 +138,10 @@ func (p *Pool) groups() int {
 // RunGroup does a core group's share of the tiles.
 func (p *Pool) RunGroup(g *cpe.CoreGroup) error {
 	s := &p.shape
+	if p.flat != nil {
+		p.runFlat(g)
+		return nil
+	}
 	h, w, rows, cols := s.OH, s.OW, p.plan.Rows, p.plan.Cols
 	if p.backward {
 		h, w, rows, cols = s.H, s.W, p.plan.BackwardRows, p.plan.BackCols
@@ -166,6 +175,20 @@ func (p *Pool) RunGroup(g *cpe.CoreGroup) error {
 	}
 	g.Sync()
 	return nil
+}
+
+// runFlat does a native core group's share of the units, or, backward, of the planes.
+func (p *Pool) runFlat(g *cpe.CoreGroup) {
+	c := &p.flat.scratch[g.Index()]
+	if p.backward {
+		lo, hi := g.Share(p.shape.N * p.shape.C)
+		p.flat.backward(c, lo, hi-lo, p)
+		return
+	}
+	lo, hi := g.Share(p.flat.units())
+	for n := lo; n < hi; n++ {
+		p.flat.forward(c, n, p)
+	}
 }
 
 // span is n places from at on.

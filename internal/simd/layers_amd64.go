@@ -58,18 +58,18 @@ func (l *level) lrnGrad(dx, x, window *float32, rows, ld, n int, p *float32) {
 	lrnGradAVX2(dx, x, window, rows, ld, n, p)
 }
 
-func (l *level) largerStep(value *float32, code *int32, x *float32, n int, c int32) {
+func (l *level) larger(value *float32, code *int32, x *float32, from *int32, n int) {
 	if l.width == 16 {
-		largerStepAVX512(value, code, x, n, c)
+		largerAVX512(value, code, x, from, n)
 		return
 	}
-	largerStepAVX2(value, code, x, n, c)
+	largerAVX2(value, code, x, from, n)
 }
 
-func (l *level) largerMerge(value *float32, code *int32, x *float32, from *int32, n int, c int32) {
+func (l *level) evens(dst, src *float32, n int) {
 	if l.width == 16 {
-		largerMergeAVX512(value, code, x, from, n, c)
+		evensAVX512(dst, src, n)
 		return
 	}
-	largerMergeAVX2(value, code, x, from, n, c)
+	evensAVX2(dst, src, n)
 }

@@ -39,12 +39,12 @@ func lrnRatioAVX2(q *float32, r *float32, dy *float32, x *float32, window *float
 //go:noescape
 func lrnGradAVX2(dx *float32, x *float32, window *float32, rows int, ld int, n int, p *float32)
 
-// largerStepAVX2 keeps the larger of value and x, which has code c.
+// largerAVX2 keeps the larger of value and x, with its code.
 //
 //go:noescape
-func largerStepAVX2(value *float32, code *int32, x *float32, n int, c int32)
+func largerAVX2(value *float32, code *int32, x *float32, from *int32, n int)
 
-// largerMergeAVX2 keeps the larger of value and x, which has code from+c.
+// evensAVX2 copies every other value, n of them.
 //
 //go:noescape
-func largerMergeAVX2(value *float32, code *int32, x *float32, from *int32, n int, c int32)
+func evensAVX2(dst *float32, src *float32, n int)

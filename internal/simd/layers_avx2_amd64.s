@@ -322,67 +322,55 @@ done:
 	VZEROUPPER
 	RET
 
-// func largerStepAVX2(value *float32, code *int32, x *float32, n int, c int32)
-// Requires: AVX, AVX2
-TEXT ·largerStepAVX2(SB), NOSPLIT, $0-36
-	MOVQ         value+0(FP), AX
-	MOVQ         code+8(FP), CX
-	MOVQ         x+16(FP), DX
-	MOVL         c+32(FP), BX
-	VMOVD        BX, X0
-	VPBROADCASTD X0, Y0
-	MOVQ         n+24(FP), BX
-	XORQ         SI, SI
+// func largerAVX2(value *float32, code *int32, x *float32, from *int32, n int)
+// Requires: AVX
+TEXT ·largerAVX2(SB), NOSPLIT, $0-40
+	MOVQ value+0(FP), AX
+	MOVQ code+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ from+24(FP), BX
+	MOVQ n+32(FP), SI
+	XORQ DI, DI
 
 loop:
-	CMPQ      SI, BX
+	CMPQ      DI, SI
 	JGE       done
-	VMOVUPS   (AX)(SI*4), Y1
-	VMOVUPS   (CX)(SI*4), Y2
-	VMOVUPS   (DX)(SI*4), Y3
-	VCMPPS    $0x07, Y1, Y1, Y5
-	VCMPPS    $0x16, Y1, Y3, Y4
+	VMOVUPS   (AX)(DI*4), Y0
+	VMOVUPS   (CX)(DI*4), Y1
+	VMOVUPS   (DX)(DI*4), Y2
+	VMOVUPS   (BX)(DI*4), Y3
+	VCMPPS    $0x07, Y0, Y0, Y5
+	VCMPPS    $0x16, Y0, Y2, Y4
 	VANDPS    Y5, Y4, Y4
+	VBLENDVPS Y4, Y2, Y0, Y0
 	VBLENDVPS Y4, Y3, Y1, Y1
-	VBLENDVPS Y4, Y0, Y2, Y2
-	VMOVUPS   Y1, (AX)(SI*4)
-	VMOVUPS   Y2, (CX)(SI*4)
-	ADDQ      $0x00000008, SI
+	VMOVUPS   Y0, (AX)(DI*4)
+	VMOVUPS   Y1, (CX)(DI*4)
+	ADDQ      $0x00000008, DI
 	JMP       loop
 
 done:
 	VZEROUPPER
 	RET
 
-// func largerMergeAVX2(value *float32, code *int32, x *float32, from *int32, n int, c int32)
+// func evensAVX2(dst *float32, src *float32, n int)
 // Requires: AVX, AVX2
-TEXT ·largerMergeAVX2(SB), NOSPLIT, $0-44
-	MOVQ         value+0(FP), AX
-	MOVQ         code+8(FP), CX
-	MOVQ         x+16(FP), DX
-	MOVQ         from+24(FP), BX
-	MOVL         c+40(FP), SI
-	VMOVD        SI, X0
-	VPBROADCASTD X0, Y0
-	MOVQ         n+32(FP), SI
-	XORQ         DI, DI
+TEXT ·evensAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
 
 loop:
-	CMPQ      DI, SI
-	JGE       done
-	VMOVUPS   (AX)(DI*4), Y1
-	VMOVUPS   (CX)(DI*4), Y2
-	VPADDD    (BX)(DI*4), Y0, Y3
-	VMOVUPS   (DX)(DI*4), Y4
-	VCMPPS    $0x07, Y1, Y1, Y6
-	VCMPPS    $0x16, Y1, Y4, Y5
-	VANDPS    Y6, Y5, Y5
-	VBLENDVPS Y5, Y4, Y1, Y1
-	VBLENDVPS Y5, Y3, Y2, Y2
-	VMOVUPS   Y1, (AX)(DI*4)
-	VMOVUPS   Y2, (CX)(DI*4)
-	ADDQ      $0x00000008, DI
-	JMP       loop
+	CMPQ    BX, DX
+	JGE     done
+	VMOVUPS (CX)(BX*8), Y0
+	VMOVUPS 32(CX)(BX*8), Y1
+	VSHUFPS $0x88, Y1, Y0, Y0
+	VPERMPD $0xd8, Y0, Y0
+	VMOVUPS Y0, (AX)(BX*4)
+	ADDQ    $0x00000008, BX
+	JMP     loop
 
 done:
 	VZEROUPPER

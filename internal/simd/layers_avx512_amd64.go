@@ -39,12 +39,12 @@ func lrnRatioAVX512(q *float32, r *float32, dy *float32, x *float32, window *flo
 //go:noescape
 func lrnGradAVX512(dx *float32, x *float32, window *float32, rows int, ld int, n int, p *float32)
 
-// largerStepAVX512 keeps the larger of value and x, which has code c.
+// largerAVX512 keeps the larger of value and x, with its code.
 //
 //go:noescape
-func largerStepAVX512(value *float32, code *int32, x *float32, n int, c int32)
+func largerAVX512(value *float32, code *int32, x *float32, from *int32, n int)
 
-// largerMergeAVX512 keeps the larger of value and x, which has code from+c.
+// evensAVX512 copies every other value, n of them.
 //
 //go:noescape
-func largerMergeAVX512(value *float32, code *int32, x *float32, from *int32, n int, c int32)
+func evensAVX512(dst *float32, src *float32, n int)

@@ -338,66 +338,73 @@ done:
 	VZEROUPPER
 	RET
 
-// func largerStepAVX512(value *float32, code *int32, x *float32, n int, c int32)
+// func largerAVX512(value *float32, code *int32, x *float32, from *int32, n int)
 // Requires: AVX, AVX512F
-TEXT ·largerStepAVX512(SB), NOSPLIT, $0-36
-	MOVQ         value+0(FP), AX
-	MOVQ         code+8(FP), CX
-	MOVQ         x+16(FP), DX
-	MOVL         c+32(FP), BX
-	VMOVD        BX, X0
-	VPBROADCASTD X0, Z0
-	MOVQ         n+24(FP), BX
-	XORQ         SI, SI
-
-loop:
-	CMPQ      SI, BX
-	JGE       done
-	VMOVUPS   (AX)(SI*4), Z1
-	VMOVUPS   (CX)(SI*4), Z2
-	VMOVUPS   (DX)(SI*4), Z3
-	VCMPPS    $0x07, Z1, Z1, K1
-	VCMPPS    $0x16, Z1, Z3, K1, K1
-	VBLENDMPS Z3, Z1, K1, Z1
-	VPBLENDMD Z0, Z2, K1, Z2
-	VMOVUPS   Z1, (AX)(SI*4)
-	VMOVUPS   Z2, (CX)(SI*4)
-	ADDQ      $0x00000010, SI
-	JMP       loop
-
-done:
-	VZEROUPPER
-	RET
-
-// func largerMergeAVX512(value *float32, code *int32, x *float32, from *int32, n int, c int32)
-// Requires: AVX, AVX512F
-TEXT ·largerMergeAVX512(SB), NOSPLIT, $0-44
-	MOVQ         value+0(FP), AX
-	MOVQ         code+8(FP), CX
-	MOVQ         x+16(FP), DX
-	MOVQ         from+24(FP), BX
-	MOVL         c+40(FP), SI
-	VMOVD        SI, X0
-	VPBROADCASTD X0, Z0
-	MOVQ         n+32(FP), SI
-	XORQ         DI, DI
+TEXT ·largerAVX512(SB), NOSPLIT, $0-40
+	MOVQ value+0(FP), AX
+	MOVQ code+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ from+24(FP), BX
+	MOVQ n+32(FP), SI
+	XORQ DI, DI
 
 loop:
 	CMPQ      DI, SI
 	JGE       done
-	VMOVUPS   (AX)(DI*4), Z1
-	VMOVUPS   (CX)(DI*4), Z2
-	VPADDD    (BX)(DI*4), Z0, Z3
-	VMOVUPS   (DX)(DI*4), Z4
-	VCMPPS    $0x07, Z1, Z1, K1
-	VCMPPS    $0x16, Z1, Z4, K1, K1
-	VBLENDMPS Z4, Z1, K1, Z1
-	VPBLENDMD Z3, Z2, K1, Z2
-	VMOVUPS   Z1, (AX)(DI*4)
-	VMOVUPS   Z2, (CX)(DI*4)
+	VMOVUPS   (AX)(DI*4), Z0
+	VMOVUPS   (CX)(DI*4), Z1
+	VMOVUPS   (DX)(DI*4), Z2
+	VMOVUPS   (BX)(DI*4), Z3
+	VCMPPS    $0x07, Z0, Z0, K1
+	VCMPPS    $0x16, Z0, Z2, K1, K1
+	VBLENDMPS Z2, Z0, K1, Z0
+	VPBLENDMD Z3, Z1, K1, Z1
+	VMOVUPS   Z0, (AX)(DI*4)
+	VMOVUPS   Z1, (CX)(DI*4)
 	ADDQ      $0x00000010, DI
 	JMP       loop
 
 done:
 	VZEROUPPER
 	RET
+
+// func evensAVX512(dst *float32, src *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·evensAVX512(SB), NOSPLIT, $0-24
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	VMOVUPS ramp16_2<>+0(SB), Z0
+	MOVQ    n+16(FP), DX
+	XORQ    BX, BX
+
+loop:
+	CMPQ      BX, DX
+	JGE       done
+	VMOVUPS   (CX)(BX*8), Z1
+	VMOVUPS   64(CX)(BX*8), Z2
+	VPERMT2PS Z2, Z0, Z1
+	VMOVUPS   Z1, (AX)(BX*4)
+	ADDQ      $0x00000010, BX
+	JMP       loop
+
+done:
+	VZEROUPPER
+	RET
+
+DATA ramp16_2<>+0(SB)/4, $0x00000000
+DATA ramp16_2<>+4(SB)/4, $0x00000002
+DATA ramp16_2<>+8(SB)/4, $0x00000004
+DATA ramp16_2<>+12(SB)/4, $0x00000006
+DATA ramp16_2<>+16(SB)/4, $0x00000008
+DATA ramp16_2<>+20(SB)/4, $0x0000000a
+DATA ramp16_2<>+24(SB)/4, $0x0000000c
+DATA ramp16_2<>+28(SB)/4, $0x0000000e
+DATA ramp16_2<>+32(SB)/4, $0x00000010
+DATA ramp16_2<>+36(SB)/4, $0x00000012
+DATA ramp16_2<>+40(SB)/4, $0x00000014
+DATA ramp16_2<>+44(SB)/4, $0x00000016
+DATA ramp16_2<>+48(SB)/4, $0x00000018
+DATA ramp16_2<>+52(SB)/4, $0x0000001a
+DATA ramp16_2<>+56(SB)/4, $0x0000001c
+DATA ramp16_2<>+60(SB)/4, $0x0000001e
+GLOBL ramp16_2<>(SB), RODATA|NOPTR, $64

@@ -134,25 +134,37 @@ func TestLarger(t *testing.T) {
 					second[i] = nan
 				}
 			}
-			for _, merge := range []bool{false, true} {
-				value, code := append([]float32(nil), first...), make([]int32, n)
-				if merge {
-					LargerMerge(value, code, second, from, 4)
-				} else {
-					LargerStep(value, code, second, 4)
+			value, code := append([]float32(nil), first...), make([]int32, n)
+			Larger(value, code, second, from)
+			for i := range n {
+				want, wantCode := first[i], int32(0)
+				if second[i] > want || second[i] != second[i] && want == want {
+					want, wantCode = second[i], from[i]
 				}
-				for i := range n {
-					want, wantCode := first[i], int32(0)
-					if second[i] > want || second[i] != second[i] && want == want {
-						if want, wantCode = second[i], 4; merge {
-							wantCode += from[i]
-						}
-					}
-					if math.Float32bits(value[i]) != math.Float32bits(want) || code[i] != wantCode {
-						t.Fatalf("n=%d merge=%v: value %d is %g with code %d, want %g with %d", n, merge, i, value[i], code[i], want, wantCode)
-					}
+				if math.Float32bits(value[i]) != math.Float32bits(want) || code[i] != wantCode {
+					t.Fatalf("n=%d: value %d is %g with code %d, want %g with %d", n, i, value[i], code[i], want, wantCode)
 				}
 			}
+		}
+	})
+}
+
+// TestEvens reads nothing behind the last value it copies, in place as well.
+func TestEvens(t *testing.T) {
+	each(t, func(t *testing.T) {
+		for _, n := range lengths {
+			_, src := banded(max(0, 2*n-1), 0)
+			src = src[:len(src):len(src)]
+			all, dst := banded(n, 3)
+			before := append([]float32(nil), src...)
+			Evens(dst, src)
+			Evens(src[:n], src)
+			for i := range n {
+				if dst[i] != before[2*i] || src[i] != before[2*i] {
+					t.Fatalf("n=%d: value %d is %g, in place %g, want %g", n, i, dst[i], src[i], before[2*i])
+				}
+			}
+			checkGuard(t, all, n, 3)
 		}
 	})
 }

@@ -44,5 +44,5 @@ func (l *level) lrn(*float32, *float32, *float32, int, int, int, *[2]float32)  {
 func (l *level) lrnRatio(*float32, *float32, *float32, *float32, *float32, int, int, int, *[2]float32) {
 }
 func (l *level) lrnGrad(*float32, *float32, *float32, int, int, int, *float32) {}
-func (l *level) largerStep(*float32, *int32, *float32, int, int32)             {}
-func (l *level) largerMerge(*float32, *int32, *float32, *int32, int, int32)    {}
+func (l *level) larger(*float32, *int32, *float32, *int32, int)                {}
+func (l *level) evens(*float32, *float32, int)                                 {}

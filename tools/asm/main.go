@@ -22,6 +22,7 @@ func main() {
 		s.norms()
 		s.lrn()
 		s.larger()
+		s.evens()
 		Generate()
 		return
 	}

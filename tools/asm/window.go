@@ -6,34 +6,36 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// larger emits kernels that keep the larger of value[i] and x[i], of equals value[i], and say with a code which it is: step gives x[i]
-// the code c, merge the code from[i] + c.
+// larger emits the kernel that keeps the larger of value[i] and x[i], of equals value[i], with its code.
 func (s isa) larger() {
-	for _, merge := range []bool{false, true} {
-		name, args, doc := "largerStep", "value *float32, code *int32, x *float32, n int, c int32", "keeps the larger of value and x, which has code c."
-		if merge {
-			name, args = "largerMerge", "value *float32, code *int32, x *float32, from *int32, n int, c int32"
-			doc = "keeps the larger of value and x, which has code from+c."
-		}
-		s.text(name, args, doc)
-		value, code, x := Load(Param("value"), GP64()), Load(Param("code"), GP64()), Load(Param("x"), GP64())
-		var from reg.Register
-		if merge {
-			from = Load(Param("from"), GP64())
-		}
-		c, low := s.v(), XMM()
-		VMOVD(Load(Param("c"), GP32()), low)
-		VPBROADCASTD(low, c)
-		s.eachVector(func(at reg.GPVirtual) {
-			v, best := s.load(Mem{Base: value, Index: at, Scale: 4}), s.load(Mem{Base: code, Index: at, Scale: 4})
-			other := c
-			if merge {
-				other = s.iadd(c, Mem{Base: from, Index: at, Scale: 4})
-			}
-			s.keepLarger(s.load(Mem{Base: x, Index: at, Scale: 4}), other, v, best)
-			VMOVUPS(v, Mem{Base: value, Index: at, Scale: 4})
-			VMOVUPS(best, Mem{Base: code, Index: at, Scale: 4})
-		})
-		s.ret()
+	s.text("larger", "value *float32, code *int32, x *float32, from *int32, n int", "keeps the larger of value and x, with its code.")
+	value, code, x, from := Load(Param("value"), GP64()), Load(Param("code"), GP64()), Load(Param("x"), GP64()), Load(Param("from"), GP64())
+	s.eachVector(func(at reg.GPVirtual) {
+		v, best := s.load(Mem{Base: value, Index: at, Scale: 4}), s.load(Mem{Base: code, Index: at, Scale: 4})
+		s.keepLarger(s.load(Mem{Base: x, Index: at, Scale: 4}), s.load(Mem{Base: from, Index: at, Scale: 4}), v, best)
+		VMOVUPS(v, Mem{Base: value, Index: at, Scale: 4})
+		VMOVUPS(best, Mem{Base: code, Index: at, Scale: 4})
+	})
+	s.ret()
+}
+
+// evens emits the kernel that copies every other value.
+func (s isa) evens() {
+	s.text("evens", "dst, src *float32, n int", "copies every other value, n of them.")
+	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
+	var even reg.VecVirtual
+	if s.w == 16 {
+		even = s.load(s.ramp(2))
 	}
+	s.eachVector(func(at reg.GPVirtual) {
+		a, b := s.load(Mem{Base: src, Index: at, Scale: 8}), s.load(Mem{Base: src, Index: at, Scale: 8, Disp: 4 * s.w})
+		if s.w == 16 {
+			VPERMT2PS(b, even, a)
+		} else {
+			VSHUFPS(Imm(0x88), b, a, a)
+			VPERMPD(Imm(0xd8), a, a)
+		}
+		VMOVUPS(a, Mem{Base: dst, Index: at, Scale: 4})
+	})
+	s.ret()
 }
