@@ -162,6 +162,8 @@ func TestFusedLayers(t *testing.T) {
 		{[]string{norm, scale, relu}, 1, []int{12, 33}, 2e-6},
 		{[]string{stored, scale, relu}, 1, []int{2, 4, 9, 8}, 2e-6},
 		{[]string{stored, noShift}, 1, []int{7, 40}, 2e-6},
+		{[]string{`type: "Eltwise"`, relu}, 2, []int{3, 5, 40, 41}, 0},
+		{[]string{`type: "Eltwise" eltwise_param { coeff: 0.5 coeff: 1 coeff: -2 }`, leaky}, 3, []int{2, 3, 4}, 0},
 		{[]string{relu, `type: "Pooling" pooling_param { kernel_size: 2 stride: 2 }`}, 1, []int{3, 5, 8, 10}, 0},
 		{[]string{relu, `type: "Pooling" pooling_param { kernel_size: 3 stride: 2 pad: 1 }`}, 1, []int{2, 11, 15, 13}, 0},
 		{[]string{relu, `type: "Pooling" pooling_param { kernel_size: 3 stride: 1 pad: 1 }`}, 1, []int{2, 6, 7, 7}, 0},
@@ -201,4 +203,32 @@ func fuseDevice(t *testing.T, machine string) *layers.Device {
 	}
 	t.Cleanup(m.Close)
 	return &layers.Device{Machine: m, Random: layers.NewRandom(1)}
+}
+
+// TestFusionIsRefused: what is not the same afterwards stays apart.
+func TestFusionIsRefused(t *testing.T) {
+	const norm, scale, relu, pool = `type: "BatchNorm"`, `type: "Scale"`, `type: "ReLU"`, `type: "Pooling" pooling_param { kernel_size: 2 }`
+	shape := []int{2, 3, 4, 4}
+	for _, tt := range []struct {
+		why     string
+		engine  layers.Engine
+		layers  []string
+		bottoms int
+	}{
+		{"the MPE path computes layers one by one", layers.MPE, []string{norm, scale}, 1},
+		{"the MPE path computes layers one by one", layers.MPE, []string{relu, pool}, 1},
+		{"factors along other axes", layers.CPE, []string{norm, `type: "Scale" scale_param { axis: 2 }`}, 1},
+		{"a product is no sum", layers.CPE, []string{`type: "Eltwise" eltwise_param { operation: PROD }`, relu}, 2},
+		{"the sign of y does not tell that of x", layers.CPE, []string{`type: "Eltwise"`, `type: "ReLU" relu_param { negative_slope: -1 }`}, 2},
+		{"a mean is not monotone in ReLU", layers.CPE, []string{relu, `type: "Pooling" pooling_param { kernel_size: 2 pool: AVE }`}, 1},
+		{"negative values may round to equal ones", layers.CPE, []string{`type: "ReLU" relu_param { negative_slope: 0.1 }`, pool}, 1},
+		{"a sigmoid is no ReLU", layers.CPE, []string{`type: "Eltwise"`, `type: "Sigmoid"`}, 2},
+	} {
+		d := fuseDevice(t, "host")
+		d.Engine = tt.engine
+		c := newChain(t, d, caffepb.Phase_TRAIN, tt.layers, tt.bottoms, shape...)
+		if f, ok := c.layers[0].(layers.Fuser); ok && f.Fuse(c.layers[1]) != nil {
+			t.Errorf("%v are computed together on path %v: %s", tt.layers, tt.engine, tt.why)
+		}
+	}
 }
