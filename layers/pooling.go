@@ -117,12 +117,7 @@ func (l *pooling) Reshape(bottom, top []*blob.Blob) error {
 	if l.shape == s {
 		return nil
 	}
-	l.shape = s
-	if s.Method != kernel.PoolAve {
-		if l.mask = nil; l.Device.Machine.Values() {
-			l.mask = make([]int32, top[0].Count())
-		}
-	}
+	l.shape, l.mask = s, nil
 	if l.mpe() {
 		return nil
 	}
@@ -156,6 +151,9 @@ func (l *pooling) withReLU() Layer {
 }
 
 func (l *pooling) Forward(bottom, top []*blob.Blob) error {
+	if outputs := top[0].Count(); len(l.mask) != outputs && l.shape.Method != kernel.PoolAve && l.Device.Machine.Values() {
+		l.mask = make([]int32, outputs)
+	}
 	var key uint64
 	if l.shape.Method == kernel.PoolStochastic && l.train() {
 		key = l.Device.Random.Uint64()
