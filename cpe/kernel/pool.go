@@ -31,6 +31,8 @@ type PoolShape struct {
 	Train          bool
 	// ReLU: outputs of PoolMax that are not above 0 become 0 and get no gradient, as if a ReLU layer came before the pooling.
 	ReLU bool
+	// Places: the mask is for reading, an index a word; otherwise Pool may store it as it likes.
+	Places bool
 }
 
 // masked reports whether outputs remember which input they took.
@@ -115,8 +117,22 @@ func (p *Pool) Name() string { return "pooling" }
 // Plan returns how planes are cut.
 func (p *Pool) Plan() PoolPlan { return p.plan }
 
+// MaskWords is the length of the mask that Forward and Backward take: two indices share a word where planes are small enough and
+// nobody else reads it.
+func (p *Pool) MaskWords() int {
+	s := &p.shape
+	switch n := s.N * s.C * s.OH * s.OW; {
+	case !s.masked():
+		return 0
+	case p.flat != nil && p.flat.halfWords:
+		return (n + 1) / 2
+	default:
+		return n
+	}
+}
+
 // Forward pools x into y. mask, not used by PoolAve, gets the index in its plane of the value each output took (max, and
-// stochastic in training); key seeds the draws.
+// stochastic in training), -1 where it took none; key seeds the draws.
 func (p *Pool) Forward(x, y []float32, mask []int32, key uint64) error {
 	p.backward, p.x, p.y, p.mask, p.key = false, x, y, mask, key
 	return p.machine.Run(p, p.groups())
@@ -279,7 +295,6 @@ func (p *Pool) open(c *cpe.CPE, t *poolTile) error {
 	s := &p.shape
 	t.inB = rectangle(p.x, t.plane, s.H, s.W, t.inRows, t.inCols)
 	t.outB = rectangle(p.y, t.plane, s.OH, s.OW, t.outRows, t.outCols)
-	t.maskB = rectangle(asFloats(p.mask), t.plane, s.OH, s.OW, t.outRows, t.outCols)
 	c.Free()
 	var err error
 	if t.in, err = c.Alloc("pooling", t.inB.Count()); err != nil {
@@ -290,6 +305,7 @@ func (p *Pool) open(c *cpe.CPE, t *poolTile) error {
 	}
 	values := t.inB.Count() + t.outB.Count()
 	if s.masked() {
+		t.maskB = rectangle(asFloats(p.mask), t.plane, s.OH, s.OW, t.outRows, t.outCols)
 		if t.word, err = c.Alloc("pooling", t.maskB.Count()); err != nil {
 			return err
 		}
@@ -310,6 +326,11 @@ func rectangle(data []float32, plane, h, w int, rows, cols span) cpe.Block {
 // asFloats lets DMA, which moves words, move a mask.
 func asFloats(mask []int32) []float32 {
 	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(mask))), len(mask))
+}
+
+// asHalves sees words of a mask as pairs of indices.
+func asHalves(mask []int32) []uint16 {
+	return unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(mask))), 2*len(mask))
 }
 
 func asInts(words []float32) []int32 {

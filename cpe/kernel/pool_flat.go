@@ -11,17 +11,18 @@ import (
 // first each value is joined with those to its right, as far as a window reaches, then with those below. What runs over
 // the end of a line is no window's. So vectors are full however small planes are, and what windows have in common is done once.
 type flatPool struct {
-	shape    *PoolShape
-	ld, rows int       // of a padded plane: values of a line, lines
-	direct   bool      // all windows lie inside their planes, which need no padding
-	halved   bool      // windows are two columns apart: every other column is dropped as soon as lines have been joined
-	planes   int       // of a unit of work
-	band     int       // output lines of a unit, all if planes > 1
-	places   []int32   // by value of a padded plane: its index in the plane
-	divisors []float32 // by output of a plane
-	edges    []int     // columns of outputs whose windows meet padding in every line
-	all      []int     // all columns
-	scratch  []flatScratch
+	shape     *PoolShape
+	ld, rows  int       // of a padded plane: values of a line, lines
+	direct    bool      // all windows lie inside their planes, which need no padding
+	halved    bool      // windows are two columns apart: every other column is dropped as soon as lines have been joined
+	planes    int       // of a unit of work
+	band      int       // output lines of a unit, all if planes > 1
+	halfWords bool      // places are stored in half a word, nowhere as all ones
+	places    []int32   // by value of a padded plane: its index in the plane
+	divisors  []float32 // by output of a plane
+	edges     []int     // columns of outputs whose windows meet padding in every line
+	all       []int     // all columns
+	scratch   []flatScratch
 }
 
 // flatScratch is what a core group needs: a unit's values with their padding, a second such array, and, for maxima, the places
@@ -29,6 +30,7 @@ type flatPool struct {
 type flatScratch struct {
 	value, second []float32
 	place, other  []int32
+	line          []int32 // the places of a line of outputs
 }
 
 const (
@@ -37,6 +39,9 @@ const (
 	// flatReach is the largest window, rows and columns added up, for which steps take less time than windows one by one.
 	flatReach = 16
 )
+
+// nowhere is -1 in half a word.
+const nowhere = 1<<16 - 1
 
 // newFlatPool returns nil where pooling is done window by window.
 func newFlatPool(m *cpe.Machine, s *PoolShape) *flatPool {
@@ -49,6 +54,7 @@ func newFlatPool(m *cpe.Machine, s *PoolShape) *flatPool {
 		f.ld += f.ld % 2
 	}
 	f.direct = f.ld == s.W && f.rows == s.H
+	f.halfWords = !s.Places && s.H*s.W < nowhere
 	plane := f.ld * f.rows
 	f.planes = max(1, min(flatValues/plane, s.N*s.C/8))
 	if plane > flatValues {
@@ -58,7 +64,7 @@ func newFlatPool(m *cpe.Machine, s *PoolShape) *flatPool {
 	for range m.Spec().CoreGroups {
 		c := flatScratch{value: make([]float32, values), second: make([]float32, values)}
 		if s.Method == PoolMax {
-			c.place, c.other = make([]int32, values), make([]int32, values)
+			c.place, c.other, c.line = make([]int32, values), make([]int32, values), make([]int32, s.OW)
 		}
 		f.scratch = append(f.scratch, c)
 	}
@@ -208,11 +214,20 @@ func (f *flatPool) maxima(c *flatScratch, u *flatUnit, values []float32, p *Pool
 		value, place = rectified(c, value, place)
 	}
 	f.eachLine(u, func(plane, oy, to, at int) {
-		y, mask := p.y[to:to+s.OW], p.mask[to:to+s.OW]
+		y, line := p.y[to:to+s.OW], c.line
+		if !f.halfWords {
+			line = p.mask[to : to+s.OW]
+		}
 		everyNth(y, value[at:], step)
-		everyNth(asFloats(mask), asFloats(place[at:]), step)
+		everyNth(asFloats(line), asFloats(place[at:]), step)
 		if !f.direct && !s.ReLU {
-			f.lookAtPadding(p, plane, oy, y, mask)
+			f.lookAtPadding(p, plane, oy, y, line)
+		}
+		if f.halfWords {
+			halves := asHalves(p.mask)[to : to+s.OW]
+			for i, place := range line[:len(halves)] {
+				halves[i] = uint16(place)
+			}
 		}
 	})
 }

@@ -14,6 +14,14 @@ func (f *flatPool) backward(c *flatScratch, plane, planes int, p *Pool) {
 	clear(p.x[plane*s.H*s.W : (plane+planes)*s.H*s.W])
 	for k := plane; k < plane+planes; k++ {
 		dx, dy := p.x[k*s.H*s.W:][:s.H*s.W], p.y[k*s.OH*s.OW:][:s.OH*s.OW]
+		if f.halfWords {
+			for i, index := range asHalves(p.mask)[k*s.OH*s.OW:][:len(dy)] {
+				if index != nowhere {
+					dx[index] += dy[i]
+				}
+			}
+			continue
+		}
 		for i, index := range p.mask[k*s.OH*s.OW:][:len(dy)] {
 			if index >= 0 {
 				dx[index] += dy[i]

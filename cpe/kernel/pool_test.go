@@ -76,7 +76,9 @@ func TestPool(t *testing.T) {
 				train  bool
 			}{{PoolMax, true}, {PoolAve, true}, {PoolStochastic, true}, {PoolStochastic, false}} {
 				s.Method, s.Train = way.method, way.train
-				t.Run(fmt.Sprintf("%+v", s), func(t *testing.T) { testPool(t, m, s) })
+				for _, s.Places = range []bool{true, false} {
+					t.Run(fmt.Sprintf("%+v", s), func(t *testing.T) { testPool(t, m, s) })
+				}
 			}
 		}
 	})
@@ -84,7 +86,7 @@ func TestPool(t *testing.T) {
 
 // TestPoolExtremes: padding is less than anything in the image, an infinity below zero included, and NaN is larger than all.
 func TestPoolExtremes(t *testing.T) {
-	s := PoolShape{N: 1, C: 1, H: 3, W: 4, KH: 2, KW: 2, SH: 2, SW: 2, PH: 1, PW: 1, OH: 2, OW: 3}
+	s := PoolShape{N: 1, C: 1, H: 3, W: 4, KH: 2, KW: 2, SH: 2, SW: 2, PH: 1, PW: 1, OH: 2, OW: 3, Places: true}
 	low, nan := float32(math.Inf(-1)), float32(math.NaN())
 	x := []float32{
 		low, low, 1, low,
@@ -120,12 +122,12 @@ func testPool(t *testing.T, m *cpe.Machine, s PoolShape) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	y, mask, dx := make([]float32, out), make([]int32, out), make([]float32, in)
+	y, mask, dx := make([]float32, out), make([]int32, p.MaskWords()), make([]float32, in)
 	if err := p.Forward(x, y, mask, 9); err != nil {
 		t.Fatal(err)
 	}
 	near(t, "y", y, wantY, s.KH*s.KW)
-	if s.masked() {
+	if s.masked() && s.Places {
 		for i := range mask {
 			if mask[i] != wantMask[i] {
 				t.Fatalf("mask[%d] = %d, want %d", i, mask[i], wantMask[i])
