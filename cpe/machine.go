@@ -34,7 +34,9 @@ type Machine struct {
 	mode   Mode
 	groups []*CoreGroup
 	ledger Ledger
+	common []float32 // main memory that all core groups see
 
+	tracing bool // see StartTrace
 	workers workers
 	errs    []error
 }
@@ -52,6 +54,7 @@ func New(spec Spec, mode Mode) (*Machine, error) {
 	if (mode == Native) != spec.native {
 		return nil, fmt.Errorf("machine %q: only a machine that describes this computer runs natively, and it runs in no other way", spec.Name)
 	}
+	spec.DMA = spec.dmaOf(spec.CoreGroups) // for plans
 	m := &Machine{spec: spec, mode: mode, errs: make([]error, spec.CoreGroups)}
 	for i := range spec.CoreGroups {
 		m.groups = append(m.groups, newCoreGroup(m, i))
@@ -155,6 +158,23 @@ func room(have, shared []float32, n int, own bool) []float32 {
 		return have
 	}
 	return make([]float32, n)
+}
+
+// ReserveCommon makes room for a kernel that will take n values of main memory which all core groups see. Kernels share it,
+// since one runs at a time; it keeps its values from one program of a kernel to the next.
+func (m *Machine) ReserveCommon(n int) {
+	if m.Values() && len(m.common) < n {
+		m.common = make([]float32, n)
+	}
+}
+
+// Common returns n values of the main memory that all core groups see, whose contents are undefined until a kernel writes
+// them. They must have been reserved.
+func (m *Machine) Common(n int) []float32 {
+	if !m.Values() {
+		return nil
+	}
+	return m.common[:n]
 }
 
 // LDMError says that a plan needs more LDM than a CPE has.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/simd"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -36,8 +37,8 @@ func lrnSize(p *caffepb.LRNParameter, bottom *blob.Blob) (int, error) {
 
 // lrnAcross is Caffe's LRN layer across channels (Krizhevsky et al. 2012): with n = local_size and the window of n channels
 // around c, s(c) = k + alpha/n * sum of x^2 and y = x * s^-beta;
-// dx(c) = dy(c)*s(c)^-beta - 2*alpha*beta/n * x(c) * sum over the window of dy*y/s. Backward computes s and y anew, which takes
-// less time than reading what Forward could have kept.
+// dx(c) = dy(c)*s(c)^-beta - 2*alpha*beta/n * x(c) * sum over the window of dy*y/s. Backward computes s and y anew, so that neither is
+// kept.
 type lrnAcross struct {
 	Base
 	size           int
@@ -65,19 +66,71 @@ func (l *lrnAcross) Reshape(bottom, top []*blob.Blob) error {
 	if l.mpe() {
 		return nil
 	}
+	// The modelled CPE squares a value, or divides it, once and keeps the result, which it has scratch arrays for; on the host it is
+	// faster to square again what L1 holds.
 	full := kernel.Full
 	l.run, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "LRN", Dims: dims, WholeMid: true, ByMid: true, Ins: []kernel.Array{full}, Outs: []kernel.Array{full}, Scratch: l.scratches(1),
+		Name: "LRN", Dims: dims, WholeMid: true, Near: l.size, Ins: []kernel.Array{full}, Outs: []kernel.Array{full}, Scratch: 2,
 		Cost: kernel.Work{Flops: float64(l.size + 3), Specials: 2}, Op: l.forwardTile,
 	})
 	if err != nil {
 		return err
 	}
 	l.grad, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "LRN gradient", Dims: dims, WholeMid: true, ByMid: true, Ins: []kernel.Array{full, full}, Outs: []kernel.Array{full}, Scratch: 1 + l.scratches(2),
+		Name: "LRN gradient", Dims: dims, WholeMid: true, Near: l.size,
+		Ins: []kernel.Array{full, full}, Outs: []kernel.Array{full}, Scratch: 3,
 		Cost: kernel.Work{Flops: float64(2*l.size + 9), Specials: 3}, Op: l.backwardTile,
 	})
 	return err
+}
+
+// scales writes s of row m of one outer of x: the squares of the rows around it are summed where they lie.
+func (l *lrnAcross) scales(s []float32, t *kernel.Tile, x []float32, m int) {
+	first, last := max(0, m-l.size/2), min(t.M-1, m+l.size/2)
+	simd.SumSquaresOfRows(s, x[first*t.MStride:], t.MStride, last-first+1, l.alpha/float32(l.size), l.k)
+}
+
+// forwardTile goes along the channels.
+func (l *lrnAcross) forwardTile(t *kernel.Tile) {
+	s := t.Scratch[0][:t.I]
+	for o := range t.O {
+		x := t.In[0][o*t.OStride:]
+		for m := range t.M {
+			at := m * t.MStride
+			l.scales(s, t, x, m)
+			simd.MulPow(t.Out[0][o*t.OStride+at:][:t.I], x[at:][:t.I], s, -l.beta)
+		}
+	}
+}
+
+// backwardTile goes along the channels with the last local_size rows of dy*y/s in a ring, rows of zeros before the first channel
+// and after the last: dx(c) gets its first term with the ring's row c, and its second when row c + local_size/2 is there. Where
+// there are fewer channels than that, the ring holds all of them.
+func (l *lrnAcross) backwardTile(t *kernel.Tile) {
+	half, slots := l.size/2, min(l.size, t.M)
+	ring, s, y := t.Scratch[0][:slots*t.I], t.Scratch[1][:t.I], t.Scratch[2][:t.I]
+	for o := range t.O {
+		row := func(data []float32, m int) []float32 { return data[o*t.OStride+m*t.MStride:][:t.I] }
+		clear(ring)
+		for m := range t.M + half {
+			switch ratio := ring[m%slots*t.I:][:t.I]; {
+			case m < t.M:
+				l.scales(s, t, t.In[1][o*t.OStride:], m)
+				simd.MulPow(y, row(t.In[1], m), s, -l.beta)
+				simd.PowRatio(row(t.Out[0], m), ratio, row(t.In[0], m), y, s, -l.beta)
+			case slots == l.size:
+				clear(ratio)
+			}
+			if c := m - half; c >= 0 {
+				first, rows := 0, slots
+				if slots < l.size {
+					first = max(0, c-half)
+					rows = min(t.M, c+half+1) - first
+				}
+				simd.MulAddRows(row(t.Out[0], c), row(t.In[1], c), ring[first*t.I:], t.I, rows, -2*l.alpha*l.beta/float32(l.size))
+			}
+		}
+	}
 }
 
 func (l *lrnAcross) Forward(bottom, top []*blob.Blob) error {

@@ -24,6 +24,7 @@ type pooling struct {
 	Base
 	window kernel.PoolShape // kernel, stride, padding and method; extents come with Reshape
 	floor  bool
+	places bool // there is a second top
 
 	shape    kernel.PoolShape
 	topShape [4]int
@@ -37,7 +38,7 @@ func (l *pooling) SetUp(bottom, top []*blob.Blob) error {
 		return fmt.Errorf("bottom[0] must have 4 axes (num, channels, height, width), its shape is %s", bottom[0].ShapeString())
 	}
 	w := &l.window
-	w.Places = len(top) > 1
+	l.places = len(top) > 1
 	l.floor = p.GetRoundMode() == caffepb.PoolingParameter_FLOOR
 	w.Method, w.Train = kernel.PoolMethod(p.GetPool()), l.train()
 	if w.Method != kernel.PoolMax && len(top) > 1 {
@@ -141,7 +142,7 @@ func (l *pooling) outputs(size, kernel, stride, pad int) int {
 
 // withReLU returns the layer with the ReLU layer before it, nil if it is no plain maximum.
 func (l *pooling) withReLU() Layer {
-	if l.mpe() || l.window.Method != kernel.PoolMax || l.window.Places {
+	if l.mpe() || l.window.Method != kernel.PoolMax || l.places {
 		return nil
 	}
 	both := &pooling{Base: l.Base, window: l.window, floor: l.floor}
@@ -150,12 +151,12 @@ func (l *pooling) withReLU() Layer {
 }
 
 func (l *pooling) Forward(bottom, top []*blob.Blob) error {
-	if l.mask == nil && l.Device.Machine.Values() {
-		l.mask = make([]int32, l.maskWords())
+	if l.mask == nil && l.shape.Method != kernel.PoolAve && l.Device.Machine.Values() {
+		l.mask = make([]int32, top[0].Count())
 	}
 	var key uint64
 	if l.shape.Method == kernel.PoolStochastic && l.train() {
-		key = l.Device.Random.Uint64()
+		key = l.Device.Share.passKey(l.Device.Random.Uint64())
 	}
 	x, y := bottom[0].Data(), top[0].Data()
 	if l.mpe() {
@@ -174,14 +175,6 @@ func (l *pooling) Forward(bottom, top []*blob.Blob) error {
 
 // BackwardReads implements BackwardReader: the mask says where gradients go.
 func (l *pooling) BackwardReads() (bottoms, tops bool) { return false, false }
-
-// maskWords is how long the mask is: an index each on the MPE path.
-func (l *pooling) maskWords() int {
-	if l.mpe() {
-		return l.topShape[0] * l.topShape[1] * l.topShape[2] * l.topShape[3]
-	}
-	return l.pool.MaskWords()
-}
 
 func (l *pooling) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	switch {

@@ -16,6 +16,20 @@ type task struct {
 	nodes         []*node // whose layers it computes
 }
 
+// complete reports whether the gradients of node i are there when Backward has come down to node at: it may be computed with a
+// layer before it.
+func (n *Net) complete(i, at int) bool {
+	if len(n.nodes[i].task.nodes) > 0 {
+		return i >= at
+	}
+	for k := i - 1; k >= at; k-- {
+		if slices.Contains(n.nodes[k].task.nodes, n.nodes[i]) {
+			return true
+		}
+	}
+	return false
+}
+
 // separate makes every node run its own layer.
 func (n *Net) separate() {
 	for _, d := range n.nodes {

@@ -11,12 +11,16 @@ import (
 // Forward runs every layer and returns the weighted sum of the losses.
 func (n *Net) Forward() (float64, error) {
 	var loss float64
+	n.nonFinite = ""
 	for i := range n.nodes {
 		l, err := n.ForwardLayer(i)
 		if err != nil {
 			return 0, err
 		}
 		loss += l
+	}
+	if math.IsNaN(loss) || math.IsInf(loss, 0) {
+		n.nonFinite = n.findNonFinite() // before Backward uses the memory
 	}
 	return loss, nil
 }
@@ -67,12 +71,20 @@ func (t *task) backward() error {
 	return t.Backward(t.tops, t.propagate, t.bottoms)
 }
 
+// ScaleLoss makes Backward compute the gradients of the loss times a factor. What Forward returns stays as it is.
+func (n *Net) ScaleLoss(factor float32) { n.scale = factor }
+
 // Backward runs the layers in reverse and leaves the gradients in the blobs' diffs; those of weights are added to
-// what is there.
-func (n *Net) Backward() error {
-	for i := len(n.nodes) - 1; i >= 0; i-- {
+// what is there. done, if not nil, is told of each layer in the same order, as soon as the gradients of it and of all behind it
+// are there.
+func (n *Net) Backward(done func(layer int)) error {
+	next := len(n.nodes) - 1
+	for i := next; i >= 0; i-- {
 		if err := n.BackwardLayer(i); err != nil {
 			return err
+		}
+		for ; done != nil && next >= i && n.complete(next, i); next-- {
+			done(next)
 		}
 	}
 	if n.debug {
@@ -93,7 +105,7 @@ func (n *Net) BackwardLayer(i int) error {
 	}
 	for k, w := range d.lossWeights {
 		if w != 0 {
-			fill(d.tops[k].Diff(), w)
+			fill(d.tops[k].Diff(), w*n.scale)
 		}
 	}
 	if err := d.task.backward(); err != nil {
@@ -147,7 +159,7 @@ func (n *Net) ForwardBackward() (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return loss, n.Backward()
+	return loss, n.Backward(nil)
 }
 
 // ClearParamDiffs zeroes the gradients of the weights.
@@ -169,9 +181,16 @@ func (n *Net) Reshape() error {
 }
 
 // FirstNonFinite looks for the layer in which a NaN or an infinity first appears, in forward order: in its weights or
-// in its tops as Forward has just left them. It returns "" where all values are finite. If the net economises, tops that
-// Backward does not need are passed over.
+// in its tops as the last Forward left them. It returns "" where all values are finite. If the net economises, tops that
+// Backward does not need are passed over, and the others are looked at if the loss was no number.
 func (n *Net) FirstNonFinite() string {
+	if n.nonFinite != "" {
+		return n.nonFinite
+	}
+	return n.findNonFinite()
+}
+
+func (n *Net) findNonFinite() string {
 	for _, d := range n.nodes {
 		for i, b := range d.Params() {
 			if at := nonFinite(b); at >= 0 {

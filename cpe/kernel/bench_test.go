@@ -44,14 +44,14 @@ func BenchmarkConv(b *testing.B) {
 	} {
 		for _, st := range []Strategy{Explicit, Implicit, Auto} {
 			for d := range Direction(3) {
-				b.Run(fmt.Sprintf("%s/%v/%v", layer.name, st, d), func(b *testing.B) { benchmarkConv(b, layer.s, st, d) })
+				b.Run(fmt.Sprintf("%s/%v/%v", layer.name, st, d), func(b *testing.B) { benchmarkConv(b, 1, layer.s, st, d) })
 			}
 		}
 	}
 }
 
-func benchmarkConv(b *testing.B, s ConvShape, st Strategy, d Direction) {
-	c, err := NewConv(hostMachine(b, 1), s, st)
+func benchmarkConv(b *testing.B, groups int, s ConvShape, st Strategy, d Direction) {
+	c, err := NewConv(hostMachine(b, groups), s, st)
 	if err != nil {
 		b.Fatal(err)
 	}

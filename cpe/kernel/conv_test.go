@@ -50,6 +50,9 @@ var convShapes = []ConvShape{
 	conv2(3, 1, 20, 1, 12, 12, 5, 5, 1, 0, 1),
 	conv2(2, 4, 6, 2, 7, 9, 3, 2, 2, 1, 1),
 	conv2(2, 8, 5, 1, 5, 5, 1, 1, 1, 0, 1),
+	conv2(3, 50, 53, 1, 7, 9, 3, 3, 1, 1, 1),
+	conv2(2, 98, 100, 2, 9, 7, 3, 2, 1, 1, 2),
+	conv2(3, 2, 49, 1, 11, 13, 5, 3, 3, 2, 1),
 	conv2(1, 4, 4, 4, 8, 8, 3, 3, 1, 2, 2),
 	conv2(2, 3, 4, 1, 5, 5, 1, 1, 2, 0, 1),
 	conv2(1, 2, 3, 1, 3, 3, 3, 3, 1, 4, 1),
@@ -76,44 +79,64 @@ func TestConv(t *testing.T) {
 	})
 }
 
-func testConv(t *testing.T, m *cpe.Machine, s ConvShape, st Strategy) {
+// convCase is a convolution of random values with its results in float64.
+type convCase struct {
+	x, w, bias, dy, dw    []float32
+	wantY, wantDX, wantDW []float64
+}
+
+func newConvCase(s ConvShape, random func(n int, seed uint64) []float32) *convCase {
 	in, weights, out := s.N*s.C, s.Out*s.C/s.Group, s.N*s.Out
 	for i, o := range s.OutSize() {
 		in, weights, out = in*s.In[i], weights*s.Kernel[i], out*o
 	}
-	x, w, bias, dy := values(in, 1), values(weights, 2), values(s.Out, 3), values(out, 4)
-	y, dx, dw := make([]float32, out), make([]float32, in), values(weights, 5)
-	wantY, wantDX, wantDW := make([]float64, out), make([]float64, in), make([]float64, weights)
-	for i := range wantY {
-		wantY[i] = float64(bias[i/(out/s.N/s.Out)%s.Out])
+	c := &convCase{x: random(in, 1), w: random(weights, 2), bias: random(s.Out, 3), dy: random(out, 4), dw: random(weights, 5)}
+	c.wantY, c.wantDX, c.wantDW = make([]float64, out), make([]float64, in), make([]float64, weights)
+	for i := range c.wantY {
+		c.wantY[i] = float64(c.bias[i/(out/s.N/s.Out)%s.Out])
 	}
-	for i := range wantDW {
-		wantDW[i] = float64(dw[i])
+	for i := range c.wantDW {
+		c.wantDW[i] = float64(c.dw[i])
 	}
 	eachConv(s, func(ix, iw, iy int) {
-		wantY[iy] += float64(x[ix]) * float64(w[iw])
-		wantDX[ix] += float64(dy[iy]) * float64(w[iw])
-		wantDW[iw] += float64(dy[iy]) * float64(x[ix])
+		c.wantY[iy] += float64(c.x[ix]) * float64(c.w[iw])
+		c.wantDX[ix] += float64(c.dy[iy]) * float64(c.w[iw])
+		c.wantDW[iw] += float64(c.dy[iy]) * float64(c.x[ix])
 	})
+	return c
+}
+
+// run convolves in all directions, the first two of which overwrite NaN.
+func (c *convCase) run(t *testing.T, conv *Conv) (y, dx []float32) {
+	t.Helper()
+	y, dx = make([]float32, len(c.wantY)), make([]float32, len(c.wantDX))
+	for _, list := range [][]float32{y, dx} {
+		for i := range list {
+			list[i] = float32(math.NaN())
+		}
+	}
+	if err := conv.Forward(c.x, c.w, c.bias, y); err != nil {
+		t.Fatal(err)
+	}
+	if err := conv.InputGrad(c.dy, c.w, dx); err != nil {
+		t.Fatal(err)
+	}
+	return y, dx
+}
+
+func testConv(t *testing.T, m *cpe.Machine, s ConvShape, st Strategy) {
+	want := newConvCase(s, values)
 	c, err := NewConv(m, s, st)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // the second run meets used buffers
-		for i := range dx {
-			dx[i] = float32(math.NaN())
-		}
-		if err := c.Forward(x, w, bias, y); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.InputGrad(dy, w, dx); err != nil {
-			t.Fatal(err)
-		}
-		near(t, "y", y, wantY, weights/s.Out)
-		near(t, "dx", dx, wantDX, weights/s.C)
+		y, dx := want.run(t, c)
+		near(t, "y", y, want.wantY, len(want.w)/s.Out)
+		near(t, "dx", dx, want.wantDX, len(want.w)/s.C)
 	}
-	if err := c.WeightGrad(x, dy, dw); err != nil {
+	if err := c.WeightGrad(want.x, want.dy, want.dw); err != nil {
 		t.Fatal(err)
 	}
-	near(t, "dw", dw, wantDW, out/s.Out)
+	near(t, "dw", want.dw, want.wantDW, len(want.wantY)/s.Out)
 }

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
 // PoolMethod is how a window becomes one value.
@@ -31,8 +32,6 @@ type PoolShape struct {
 	Train          bool
 	// ReLU: outputs of PoolMax that are not above 0 become 0 and get no gradient, as if a ReLU layer came before the pooling.
 	ReLU bool
-	// Places: the mask is for reading, an index a word; otherwise Pool may store it as it likes.
-	Places bool
 }
 
 // masked reports whether outputs remember which input they took.
@@ -91,12 +90,15 @@ type Pool struct {
 	shape    PoolShape
 	plan     PoolPlan
 	machine  *cpe.Machine
-	flat     *flatPool // nil where tiles are pooled window by window
 	backward bool
 
 	x, y []float32
 	mask []int32
 	key  uint64
+
+	global bool         // on the host, means of whole planes
+	planes *simd.Planes // on the host, windows that have kernels of their own
+	shares []float32    // room of each core group for the gradients of a plane's means
 }
 
 // NewPool plans a pooling.
@@ -107,7 +109,7 @@ func NewPool(m *cpe.Machine, s PoolShape) (*Pool, error) {
 		return nil, err
 	}
 	p := &Pool{shape: s, plan: plan, machine: m}
-	p.flat = newFlatPool(m, &p.shape)
+	p.preparePlanes()
 	return p, nil
 }
 
@@ -116,20 +118,6 @@ func (p *Pool) Name() string { return "pooling" }
 
 // Plan returns how planes are cut.
 func (p *Pool) Plan() PoolPlan { return p.plan }
-
-// MaskWords is the length of the mask that Forward and Backward take: two indices share a word where planes are small enough and
-// nobody else reads it.
-func (p *Pool) MaskWords() int {
-	s := &p.shape
-	switch n := s.N * s.C * s.OH * s.OW; {
-	case !s.masked():
-		return 0
-	case p.flat != nil && p.flat.halfWords:
-		return (n + 1) / 2
-	default:
-		return n
-	}
-}
 
 // Forward pools x into y. mask, not used by PoolAve, gets the index in its plane of the value each output took (max, and
 // stochastic in training), -1 where it took none; key seeds the draws.
@@ -154,8 +142,8 @@ func (p *Pool) groups() int {
 // RunGroup does a core group's share of the tiles.
 func (p *Pool) RunGroup(g *cpe.CoreGroup) error {
 	s := &p.shape
-	if p.flat != nil {
-		p.runFlat(g)
+	if p.global || p.planes != nil {
+		p.runPlanes(g)
 		return nil
 	}
 	h, w, rows, cols := s.OH, s.OW, p.plan.Rows, p.plan.Cols
@@ -191,20 +179,6 @@ func (p *Pool) RunGroup(g *cpe.CoreGroup) error {
 	}
 	g.Sync()
 	return nil
-}
-
-// runFlat does a native core group's share of the units, or, backward, of the planes.
-func (p *Pool) runFlat(g *cpe.CoreGroup) {
-	c := &p.flat.scratch[g.Index()]
-	if p.backward {
-		lo, hi := g.Share(p.shape.N * p.shape.C)
-		p.flat.backward(c, lo, hi-lo, p)
-		return
-	}
-	lo, hi := g.Share(p.flat.units())
-	for n := lo; n < hi; n++ {
-		p.flat.forward(c, n, p)
-	}
 }
 
 // span is n places from at on.
@@ -295,6 +269,7 @@ func (p *Pool) open(c *cpe.CPE, t *poolTile) error {
 	s := &p.shape
 	t.inB = rectangle(p.x, t.plane, s.H, s.W, t.inRows, t.inCols)
 	t.outB = rectangle(p.y, t.plane, s.OH, s.OW, t.outRows, t.outCols)
+	t.maskB = rectangle(asFloats(p.mask), t.plane, s.OH, s.OW, t.outRows, t.outCols)
 	c.Free()
 	var err error
 	if t.in, err = c.Alloc("pooling", t.inB.Count()); err != nil {
@@ -305,7 +280,6 @@ func (p *Pool) open(c *cpe.CPE, t *poolTile) error {
 	}
 	values := t.inB.Count() + t.outB.Count()
 	if s.masked() {
-		t.maskB = rectangle(asFloats(p.mask), t.plane, s.OH, s.OW, t.outRows, t.outCols)
 		if t.word, err = c.Alloc("pooling", t.maskB.Count()); err != nil {
 			return err
 		}
@@ -326,11 +300,6 @@ func rectangle(data []float32, plane, h, w int, rows, cols span) cpe.Block {
 // asFloats lets DMA, which moves words, move a mask.
 func asFloats(mask []int32) []float32 {
 	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(mask))), len(mask))
-}
-
-// asHalves sees words of a mask as pairs of indices.
-func asHalves(mask []int32) []uint16 {
-	return unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(mask))), 2*len(mask))
 }
 
 func asInts(words []float32) []int32 {

@@ -16,10 +16,15 @@ const (
 	Explicit
 	// Implicit multiplies with the column matrix of the whole batch as a view, which is gathered block by block.
 	Implicit
+	// Winograd2 and Winograd4 multiply 3x3 kernels in the transform domain, F(2x2,3x3) and F(4x4,3x3): see winogradConv.
+	Winograd2
+	Winograd4
 )
 
 // String returns the name that -strategy takes.
-func (s Strategy) String() string { return [...]string{"auto", "explicit", "implicit"}[s] }
+func (s Strategy) String() string {
+	return [...]string{"auto", "explicit", "implicit", "winograd2", "winograd4"}[s]
+}
 
 // Direction is what a convolution computes.
 type Direction int
@@ -36,37 +41,47 @@ func (d Direction) String() string {
 }
 
 // supports reports whether a strategy can compute a direction of the shape.
-func (s ConvShape) supports(st Strategy, d Direction) bool {
-	return st != Implicit || d != InputGradient || s.unitStride()
+func (s ConvShape) supports(spec *cpe.Spec, st Strategy, d Direction) bool {
+	switch st {
+	case Winograd2, Winograd4:
+		return s.winogradable()
+	case Implicit:
+		return d != InputGradient || s.unitStride() || spec.Native() && s.thin()
+	}
+	return true
 }
 
-// chooseStrategies decides for each direction. A forced strategy is taken wherever it can be.
-func chooseStrategies(spec *cpe.Spec, s ConvShape, st Strategy) ([3]Strategy, error) {
-	chosen := [3]Strategy{Explicit, Explicit, Explicit}
+// chooseStrategies decides for each direction. A forced strategy is taken wherever it can be; where Winograd's cannot, the choice
+// is free.
+func chooseStrategies(spec *cpe.Spec, s ConvShape, st Strategy) (chosen [3]Strategy, err error) {
 	for i := range chosen {
 		d := Direction(i)
-		if st == Explicit || !s.supports(Implicit, d) && !(spec.Native() && s.spreads()) {
-			continue
-		}
-		implicit := true
-		if st == Auto {
-			var err error
-			if implicit, err = implicitIsFaster(spec, s, d); err != nil {
-				return chosen, fmt.Errorf("choosing a strategy for the %v: %w", d, err)
-			}
-		}
-		if implicit {
-			chosen[i] = Implicit
+		if chosen[i], err = chooseStrategy(spec, s, st, d); err != nil {
+			return chosen, fmt.Errorf("choosing a strategy for the %v: %w", d, err)
 		}
 	}
 	return chosen, nil
 }
 
-// implicitIsFaster asks the machine's cost model. The answer depends on the shape and the machine alone.
-func implicitIsFaster(spec *cpe.Spec, s ConvShape, d Direction) (bool, error) {
-	if spec.Native() {
-		return true, nil // it does nothing that the explicit one does not, and makes no column matrix
+func chooseStrategy(spec *cpe.Spec, s ConvShape, st Strategy, d Direction) (Strategy, error) {
+	if st != Auto && s.supports(spec, st, d) {
+		return st, nil
 	}
+	if st == Implicit || !s.supports(spec, Implicit, d) {
+		return Explicit, nil
+	}
+	if spec.Native() {
+		return hostStrategy(spec, s, d), nil
+	}
+	implicit, err := implicitIsFaster(spec, s, d)
+	if implicit {
+		return Implicit, err
+	}
+	return Explicit, err
+}
+
+// implicitIsFaster asks a model's costs. The answer depends on the shape and the machine alone.
+func implicitIsFaster(spec *cpe.Spec, s ConvShape, d Direction) (bool, error) {
 	if !s.batchAware(spec, d) {
 		return false, nil
 	}

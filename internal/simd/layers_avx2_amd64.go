@@ -23,28 +23,3 @@ func normaliseSumsAVX2(out *float64, dy *float32, x *float32, n int, p *float32)
 //
 //go:noescape
 func normaliseGradAVX2(dx *float32, dy *float32, x *float32, n int, p *float32)
-
-// lrnAVX2 writes x * s^-3/4.
-//
-//go:noescape
-func lrnAVX2(y *float32, x *float32, window *float32, rows int, ld int, n int, p *float32)
-
-// lrnRatioAVX2 writes q = dy * s^-3/4 and r = q * x / s.
-//
-//go:noescape
-func lrnRatioAVX2(q *float32, r *float32, dy *float32, x *float32, window *float32, rows int, ld int, n int, p *float32)
-
-// lrnGradAVX2 adds p[0] * x * (sum over the window) to dx.
-//
-//go:noescape
-func lrnGradAVX2(dx *float32, x *float32, window *float32, rows int, ld int, n int, p *float32)
-
-// largerAVX2 keeps the larger of value and x, with its code.
-//
-//go:noescape
-func largerAVX2(value *float32, code *int32, x *float32, from *int32, n int)
-
-// evensAVX2 copies every other value, n of them.
-//
-//go:noescape
-func evensAVX2(dst *float32, src *float32, n int)

@@ -23,28 +23,3 @@ func normaliseSumsAVX512(out *float64, dy *float32, x *float32, n int, p *float3
 //
 //go:noescape
 func normaliseGradAVX512(dx *float32, dy *float32, x *float32, n int, p *float32)
-
-// lrnAVX512 writes x * s^-3/4.
-//
-//go:noescape
-func lrnAVX512(y *float32, x *float32, window *float32, rows int, ld int, n int, p *float32)
-
-// lrnRatioAVX512 writes q = dy * s^-3/4 and r = q * x / s.
-//
-//go:noescape
-func lrnRatioAVX512(q *float32, r *float32, dy *float32, x *float32, window *float32, rows int, ld int, n int, p *float32)
-
-// lrnGradAVX512 adds p[0] * x * (sum over the window) to dx.
-//
-//go:noescape
-func lrnGradAVX512(dx *float32, x *float32, window *float32, rows int, ld int, n int, p *float32)
-
-// largerAVX512 keeps the larger of value and x, with its code.
-//
-//go:noescape
-func largerAVX512(value *float32, code *int32, x *float32, from *int32, n int)
-
-// evensAVX512 copies every other value, n of them.
-//
-//go:noescape
-func evensAVX512(dst *float32, src *float32, n int)

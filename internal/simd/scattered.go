@@ -50,12 +50,23 @@ func scatteredGo(a, b []float32, offs []int, c []float32, ldc int, vectors []Vec
 	}
 }
 
+// turns reports whether a block is transposed in whole registers: one that does not leave most of them empty.
+func (l *level) turns(rows, cols int) bool { return l.width == 16 && rows > 4 && cols > 4 }
+
 // Transpose sets dst[j*ldd+i] = src[i*lds+j] for rows i and columns j.
 func Transpose(dst, src []float32, ldd, lds, rows, cols int) {
 	if rows == 0 || cols == 0 {
 		return
 	}
 	_, _ = dst[(cols-1)*ldd+rows-1], src[(rows-1)*lds+cols-1]
+	if l := active; l.turns(rows, cols) {
+		for i := 0; i < rows; i += l.width {
+			for j := 0; j < cols; j += l.width {
+				l.turn(&dst[j*ldd+i], &src[i*lds+j], ldd, lds, min(l.width, rows-i), min(l.width, cols-j))
+			}
+		}
+		return
+	}
 	i, whole := 0, cols&^3
 	if l := active; l.width > 0 && whole > 0 {
 		for ; i+4 <= rows; i += 4 {

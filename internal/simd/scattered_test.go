@@ -66,7 +66,7 @@ func checkScattered(t *testing.T, rows, n, k, last int, accumulate bool) {
 
 func TestTranspose(t *testing.T) {
 	each(t, func(t *testing.T) {
-		for _, size := range [][2]int{{0, 3}, {1, 1}, {3, 9}, {4, 4}, {5, 7}, {16, 30}, {9, 3}} {
+		for _, size := range [][2]int{{0, 3}, {1, 1}, {3, 9}, {4, 4}, {5, 7}, {16, 30}, {9, 3}, {16, 16}, {19, 33}, {5, 5}, {15, 17}} {
 			rows, cols := size[0], size[1]
 			const ldd, lds = 19, 33
 			src, dst := pseudo(rows*lds+1, 1), pseudo(cols*ldd+1, 2)

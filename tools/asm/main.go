@@ -20,28 +20,36 @@ func main() {
 	}
 	if *set == "layers" {
 		s.norms()
-		s.lrn()
-		s.larger()
-		s.evens()
 		Generate()
 		return
 	}
-	s.micro(mr)
+	for thirds := 1; thirds <= 3; thirds++ {
+		s.micro(mr, mr/3*thirds)
+	}
 	for _, n := range vectors {
 		s.scattered(rows, n)
 	}
 	s.transpose()
+	if s.w == 16 {
+		s.turn()
+	}
+	s.strided(mr)
+	s.winograd()
 	for _, stride := range []int{1, 2} {
 		s.maxPool(stride)
 		s.avePool(stride)
 	}
+	s.planes()
 	s.packA(mr)
 	if rows != mr {
 		s.packA(rows)
 	}
 	s.packB()
+	s.copyRows()
+	s.gatherRows()
 	s.arithmetic()
 	s.reductions()
 	s.transcendental()
+	s.rowSums()
 	Generate()
 }

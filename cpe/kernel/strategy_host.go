@@ -1,0 +1,64 @@
+package kernel
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// What Winograd's convolution costs the host besides multiplications, in operations of the micro-kernel: for a value at a point
+// of a tile that is mapped, stored and read again, and for one of a kernel.
+const (
+	tilePointWork   = 100
+	kernelPointWork = 180
+)
+
+// pieceWork is what a row of a panel costs the host that is gathered from a line, in the same unit.
+const pieceWork = 300
+
+// gain is how much less work than the implicit strategy's Winograd's must be to be chosen: its numbers are less exact.
+const gain = 0.9
+
+// hostStrategy chooses the host's way to convolve: Winograd's where the multiplications that it saves outweigh its
+// maps, else the implicit one, which does nothing that the explicit one does not, and makes no column matrix.
+func hostStrategy(spec *cpe.Spec, s ConvShape, d Direction) Strategy {
+	if !s.supports(spec, Winograd2, d) {
+		return Implicit
+	}
+	best, least := Implicit, gain*s.directWork(d)
+	for _, st := range []Strategy{Winograd2, Winograd4} {
+		if work := s.winogradWork(st.winogradEdge(), d); work < least {
+			best, least = st, work
+		}
+	}
+	return best
+}
+
+// directWork is the work of the implicit strategy: products, whose rows come in panels, and pieces of lines that are gathered.
+func (s ConvShape) directWork(d Direction) float64 {
+	if d == WeightGradient {
+		return 2 * float64(s.N*s.Out*size(s.OutSize())*s.depth())
+	}
+	if d == InputGradient {
+		s = s.mirrored()
+	}
+	lines, width := two(s.OutSize(), 1)
+	rows, lanes := simd.Micro()
+	positions, out := float64(s.N*lines*width), blocks(s.Out/s.Group, rows)*rows
+	pieces := positions/float64(lanes) + float64(s.N*lines)
+	return float64(s.Group*s.depth()) * (2*float64(out)*positions + pieceWork*pieces)
+}
+
+// winogradWork is the work of Winograd's convolution with tiles of edge m: products, whose columns come in panels, and maps.
+func (s ConvShape) winogradWork(m int, d Direction) float64 {
+	out, columns, deep := s.OutSize(), s.Out/s.Group, s.C/s.Group
+	if d == InputGradient {
+		out = s.In
+		columns, deep = deep, columns
+	}
+	if d == WeightGradient {
+		columns, deep = deep, columns
+	}
+	tiles, points := float64(s.N*blocks(out[0], m)*blocks(out[1], m)), float64(winogradPoints(m))
+	products := 2 * float64(s.Group*deep*blocks(columns, panel)*panel)
+	return points * (tiles*(products+tilePointWork*float64(s.C+s.Out)) + kernelPointWork*float64(s.Out*s.C/s.Group))
+}

@@ -1,0 +1,196 @@
+package kernel
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// Winograd's convolution of 3x3 kernels (Lavin and Gray 2016): outputs are cut into tiles of m x m, each of which needs a
+// square of (m+2) x (m+2) inputs. Squares and kernels are mapped to (m+2)^2 points, at each of which a convolution is a
+// product of matrices over channels, and what comes out is mapped back:
+//
+//	forward, input gradient   R[p] (tiles x Out) = V[p] (tiles x C) * U[p] (C x Out)
+//	weight gradient           S[p] (Out x C)     = Y[p]' (Out x tiles) * V[p] (tiles x C)
+//
+// So (m+2)^2 multiplications do the work of 9*m^2: 2.25 times fewer for m = 2, 4 times for m = 4. Channels lie side by
+// side, so that the maps work on vectors of channels, whatever the images' extents.
+
+// winogradLanes is the number of channels that are mapped together: a slice.
+const winogradLanes = simd.WinogradLanes
+
+// winogradEdge is the edge of the tiles of a strategy, 0 if it has none.
+func (s Strategy) winogradEdge() int {
+	switch s {
+	case Winograd2:
+		return 2
+	case Winograd4:
+		return 4
+	}
+	return 0
+}
+
+// winogradable reports whether Winograd's convolution can compute the shape: 3x3 kernels of images, strides and dilations 1.
+func (s ConvShape) winogradable() bool {
+	for i := range s.In {
+		if s.Kernel[i] != 3 || s.Dilation[i] != 1 {
+			return false
+		}
+	}
+	return len(s.In) == 2 && s.unitStride()
+}
+
+// winogradPoints is the number of points of tiles of edge m.
+func winogradPoints(m int) int { return (m + 2) * (m + 2) }
+
+// tileGrid cuts planes of outputs into tiles, and these into patches: runs of rows and columns of tiles of one image, which
+// are mapped together.
+type tileGrid struct {
+	m             int // edge of a tile
+	images        int
+	down, across  int // tiles of an image
+	rows, cols    int // tiles of a patch
+	bands, pieces int // patches of an image
+}
+
+// newTileGrid takes the largest patches that fit. fits must hold for patches smaller than one for which it holds; if it
+// does not even for one tile, patches are that.
+func newTileGrid(m, images, h, w int, fits func(rows, cols int) bool) tileGrid {
+	g := tileGrid{m: m, images: images, down: blocks(h, m), across: blocks(w, m)}
+	g.cols = even(g.across, max(1, largest(g.across, func(n int) bool { return fits(1, n) })), 1)
+	g.rows = even(g.down, max(1, largest(g.down, func(n int) bool { return fits(n, g.cols) })), 1)
+	g.bands, g.pieces = blocks(g.down, g.rows), blocks(g.across, g.cols)
+	return g
+}
+
+// patch is a run of rows and columns of tiles of an image. first numbers its first tile among all.
+type patch struct{ image, row, col, rows, cols, first int }
+
+// patches is the number of patches of all images.
+func (g *tileGrid) patches() int { return g.images * g.bands * g.pieces }
+
+// patch returns patch i; the one behind the last has the number of all tiles for its first.
+func (g *tileGrid) patch(i int) patch {
+	image, band, piece := i/g.pieces/g.bands, i/g.pieces%g.bands, i%g.pieces
+	p := patch{image: image, row: band * g.rows, col: piece * g.cols}
+	p.rows, p.cols = min(g.rows, g.down-p.row), min(g.cols, g.across-p.col)
+	p.first = image*g.down*g.across + p.row*g.across + p.col*p.rows
+	return p
+}
+
+// most is the largest number of tiles that n patches in a row have.
+func (g *tileGrid) most(n int) int { return min(n*g.rows*g.cols, g.images*g.down*g.across) }
+
+// pointPlanes are the points of tiles: at each, a matrix of tiles x channels.
+type pointPlanes struct {
+	data      []float32
+	ld, plane int
+	size      int
+}
+
+// tileRows is a multiple of the rows of all micro-kernels, so that products have no edges.
+const tileRows = 12
+
+// panel is how many channels of results lie side by side in transformed weights: a multiple of the columns of all micro-kernels.
+const panel = 32
+
+// newPointPlanes lays out planes. Rows and planes are odd multiples of a cache line, lest they fall on each other in a cache.
+func newPointPlanes(m, tiles, channels int) pointPlanes {
+	p := pointPlanes{ld: blocks(channels, panel)*panel + winogradLanes}
+	p.plane = blocks(tiles, tileRows)*tileRows*p.ld + winogradLanes
+	p.size = winogradPoints(m)*p.plane + 2*panel // micro-kernels may read behind the last row
+	return p
+}
+
+// at is the points of a tile for a slice of channels, as a block of count tiles.
+func (p *pointPlanes) at(m, tile, slice, count int) cpe.Block {
+	return cpe.Block{
+		Data:   from(p.data, tile*p.ld+slice*winogradLanes),
+		Planes: winogradPoints(m), PlaneStride: p.plane, Rows: count, RowStride: p.ld, Cols: winogradLanes,
+	}
+}
+
+// matrix is the plane of a point from a channel on.
+func (p *pointPlanes) matrix(point, channel int) cpe.Matrix {
+	return cpe.Plain(from(p.data, point*p.plane+channel), p.ld)
+}
+
+// winogradWork is the number of additions and multiplications of the maps of a line, by m/2-1.
+var winogradWork = [2][5]int{{4, 4, 6, 3, 7}, {20, 13, 12, 12, 15}}
+
+// winogradFlops is the work of mapping n slices of squares of in x in values to out x out.
+func winogradFlops(m int, kind simd.WinogradMap, in, out, n int) float64 {
+	return float64(winogradWork[m/2-1][kind] * (in + out) * n * winogradLanes)
+}
+
+// winogradWorker is what a core group needs to itself.
+type winogradWorker struct {
+	pixels, scratch []float32 // of a native core; a CPE has its own in LDM
+	bias            [winogradLanes]float32
+	strides         simd.WinogradStrides
+	product         *product // of a mesh
+	job             productJob
+	a, b            operand
+}
+
+// take returns n values of LDM, or natively of the worker's own.
+func (w *winogradWorker) take(c *cpe.CPE, own []float32, n int) ([]float32, error) {
+	if c.Native() {
+		return own[:n], nil
+	}
+	return c.Alloc("winograd", n)
+}
+
+// fitsCore returns a function that says whether the squares of a patch, of an edge, fit the LDM of a CPE as they come, turned
+// and mapped; natively, whether they fit L1 turned.
+func fitsCore(spec *cpe.Spec, m, edge int) func(rows, cols int) bool {
+	return func(rows, cols int) bool {
+		pixels := winogradLanes * (m*rows + edge - m) * (m*cols + edge - m)
+		if spec.Native() {
+			return 4*pixels <= spec.L1Bytes/4*3
+		}
+		return patchNeed(m, edge, rows, cols) <= spec.LDMFloats()
+	}
+}
+
+// patchNeed is the number of values of LDM that a patch takes.
+func patchNeed(m, edge, rows, cols int) int {
+	pixels := winogradLanes * (m*rows + edge - m) * (m*cols + edge - m)
+	return 2*pixels + winogradPoints(m)*rows*cols*winogradLanes + simd.WinogradScratch
+}
+
+// checkCore returns an error if not even a patch of one tile, or one chunk of weights, fits LDM.
+func checkCore(spec *cpe.Spec, m int) error {
+	need := max(patchNeed(m, m+2, 1, 1), filterNeed(m), collectNeed(m))
+	if !spec.Native() && need > spec.LDMFloats() {
+		return &cpe.LDMError{Kernel: "winograd", Asked: 4 * need, Have: spec.LDMBytes}
+	}
+	return nil
+}
+
+// ownMemory is the number of values that a native worker takes of its core group's memory.
+func (g *tileGrid) ownMemory() int {
+	return max(winogradLanes*(g.m*g.rows+2)*(g.m*g.cols+2), filterNeed(g.m), collectNeed(g.m)) + simd.WinogradScratch
+}
+
+// use gives the worker its values.
+func (w *winogradWorker) use(g *cpe.CoreGroup, memory []float32) {
+	if g.Native() {
+		n := len(memory) - simd.WinogradScratch
+		w.pixels, w.scratch = memory[:n], memory[n:]
+	}
+}
+
+// deal has the CPEs do n works in turn.
+func deal(g *cpe.CoreGroup, n int, work func(c *cpe.CPE, i int) error) error {
+	cpes := g.CPEs()[:g.Deal(n)]
+	for i := range n {
+		if err := work(cpes[i%len(cpes)], i); err != nil {
+			return err
+		}
+		if (i+1)%len(cpes) == 0 {
+			g.Sync()
+		}
+	}
+	g.Sync()
+	return nil
+}

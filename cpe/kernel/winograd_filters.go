@@ -1,0 +1,136 @@
+package kernel
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// filters is the stage before a convolution that maps its weights to points. For each group and point they lie in panels of
+// output channels, in each the inputs one below another: the right operand of a product, packed. For the input gradient
+// kernels are turned by half a turn, and inputs are outputs.
+type filters struct {
+	conv    *winogradConv
+	panels  int
+	plane   int // values of a point
+	workers []winogradWorker
+}
+
+// filterInputs is how many inputs of a slice of outputs are mapped together.
+const filterInputs = 8
+
+// filterNeed is the number of values of LDM that takes: weights as they come, turned and mapped.
+func filterNeed(m int) int {
+	return filterInputs*winogradLanes*(2*9+winogradPoints(m)) + simd.WinogradScratch
+}
+
+func newFilters(v *winogradConv) *filters {
+	f := &filters{conv: v, panels: blocks(v.out, panel)}
+	f.plane = f.panels*v.in*panel + winogradLanes
+	return f
+}
+
+// size is the number of values of all groups.
+func (f *filters) size() int {
+	return f.conv.conv.shape.Group * winogradPoints(f.conv.grid.m) * f.plane
+}
+
+// at is the panels of a group and point.
+func (f *filters) at(u []float32, group, point int) []float32 {
+	return from(u, (group*winogradPoints(f.conv.grid.m)+point)*f.plane)
+}
+
+// Name names the stage.
+func (f *filters) Name() string { return f.conv.Name() + ", mapping weights" }
+
+// RunGroup maps a core group's share of the weights.
+func (f *filters) RunGroup(g *cpe.CoreGroup) error {
+	v := f.conv
+	w := &v.workers[g.Index()]
+	w.use(g, part(g.Memory(v.memory()), 0, v.grid.ownMemory()))
+	u := g.Common(f.size())
+	slices, chunks := blocks(v.out, winogradLanes), blocks(v.in, filterInputs)
+	lo, hi := g.Share(v.conv.shape.Group * slices * chunks)
+	return deal(g, hi-lo, func(c *cpe.CPE, i int) error {
+		i += lo
+		return f.read(c, w, u, i/chunks/slices, i/chunks%slices, i%chunks*filterInputs)
+	})
+}
+
+// source is the weights of a slice of outputs from an input on, as they are stored.
+func (f *filters) source(group, slice, lanes, input, inputs int) cpe.Block {
+	v := f.conv
+	weights := from(v.conv.args.w, group*v.in*v.out*9)
+	if v.direction == InputGradient {
+		return cpe.Block{
+			Data: from(weights, (input*v.out+slice*winogradLanes)*9), Planes: 1,
+			Rows: inputs, RowStride: v.out * 9, Cols: lanes * 9,
+		}
+	}
+	return cpe.Block{
+		Data: from(weights, (slice*winogradLanes*v.in+input)*9), Planes: 1,
+		Rows: lanes, RowStride: v.in * 9, Cols: inputs * 9,
+	}
+}
+
+// read maps the weights of a slice of outputs and a few inputs.
+func (f *filters) read(c *cpe.CPE, w *winogradWorker, u []float32, group, slice, input int) error {
+	v := f.conv
+	m := v.grid.m
+	lanes, inputs := min(winogradLanes, v.out-slice*winogradLanes), min(filterInputs, v.in-input)
+	c.Free()
+	block := f.source(group, slice, lanes, input, inputs)
+	came, err := c.Alloc("winograd", block.Count())
+	if err != nil {
+		return err
+	}
+	taps, err := w.take(c, w.pixels, inputs*9*winogradLanes)
+	if err != nil {
+		return err
+	}
+	scratch, err := w.take(c, w.scratch, simd.WinogradScratch)
+	if err != nil {
+		return err
+	}
+	channel := slice * winogradLanes
+	target := cpe.Block{
+		Data:   from(f.at(u, group, 0), (channel/panel*v.in+input)*panel+channel%panel),
+		Planes: winogradPoints(m), PlaneStride: f.plane, Rows: inputs, RowStride: panel, Cols: winogradLanes,
+	}
+	made, err := c.Alloc("winograd", target.Count())
+	if err != nil {
+		return err
+	}
+	data, _, row := c.Load(came, &block)
+	made, planes, next := c.Place(made, &target)
+	c.Wait()
+	c.Compute(winogradFlops(m, simd.WinogradWeights, 3, m+2, inputs), 0)
+	if c.Values() {
+		first := f.turn(taps, data, row, lanes, inputs)
+		w.strides = simd.WinogradStrides{
+			SrcRow: 3 * winogradLanes, SrcCol: winogradLanes, SrcNext: 9 * winogradLanes,
+			DstRow: (m + 2) * planes, DstCol: planes, DstNext: next,
+		}
+		if first > 0 {
+			w.strides.SrcRow, w.strides.SrcCol = -w.strides.SrcRow, -w.strides.SrcCol
+		}
+		simd.Winograd(m, simd.WinogradWeights, made, taps, first, &w.strides, inputs, nil, scratch)
+	}
+	c.Store(&target, made)
+	return nil
+}
+
+// turn brings the outputs of each weight side by side, zero where there are none, and returns where the first weight of
+// the kernels lies: at their end, if they are turned.
+func (f *filters) turn(taps, data []float32, row, lanes, inputs int) (first int) {
+	if lanes < winogradLanes {
+		clear(taps)
+	}
+	if f.conv.direction != InputGradient {
+		simd.Transpose(taps, data, winogradLanes, row, lanes, inputs*9)
+		return 0
+	}
+	for i := range inputs {
+		simd.Transpose(taps[i*9*winogradLanes:], data[i*row:], winogradLanes, 9, lanes, 9)
+	}
+	return 8 * winogradLanes
+}

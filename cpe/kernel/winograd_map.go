@@ -1,0 +1,142 @@
+package kernel
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// squares maps squares of images to points, a slice of channels of a patch at a time.
+type squares struct {
+	kind     simd.WinogradMap
+	edge     int // of a square; neighbours are the edge of a tile apart
+	padH     int // the first square begins so far before the image
+	padW     int
+	h, w     int // of the image
+	channels int // to be mapped
+	image    int // values from one image to the next
+}
+
+// slices is the number of slices of the channels.
+func (s *squares) slices() int { return blocks(s.channels, winogradLanes) }
+
+// inside is the part of n positions from first on that lies inside a line of size positions, relative to first.
+func inside(first, n, size int) (lo, hi int) {
+	lo = min(n, max(0, -first))
+	return lo, max(lo, min(n, size-first))
+}
+
+// read maps the squares of a patch for a slice of channels of the images x to points from tile at on.
+func (s *squares) read(c *cpe.CPE, w *winogradWorker, g *tileGrid, p patch, slice int, x []float32, to *pointPlanes, at int) error {
+	lines, pitch := g.m*p.rows+s.edge-g.m, g.m*p.cols+s.edge-g.m
+	y0, x0 := p.row*g.m-s.padH, p.col*g.m-s.padW
+	top, bottom := inside(y0, lines, s.h)
+	left, right := inside(x0, pitch, s.w)
+	lanes := min(winogradLanes, s.channels-slice*winogradLanes)
+	c.Free()
+	block := cpe.Block{Planes: lanes, PlaneStride: s.h * s.w, Rows: bottom - top, RowStride: s.w, Cols: right - left}
+	if block.Count() > 0 {
+		block.Data = from(x, p.image*s.image+slice*winogradLanes*s.h*s.w+(y0+top)*s.w+x0+left)
+	}
+	came, err := c.Alloc("winograd", block.Count())
+	if err != nil {
+		return err
+	}
+	pixels, err := w.take(c, w.pixels, winogradLanes*lines*pitch)
+	if err != nil {
+		return err
+	}
+	scratch, err := w.take(c, w.scratch, simd.WinogradScratch)
+	if err != nil {
+		return err
+	}
+	target := to.at(g.m, at, slice, p.rows*p.cols)
+	made, err := c.Alloc("winograd", target.Count())
+	if err != nil {
+		return err
+	}
+	data, plane, row := c.Load(came, &block)
+	made, planes, tiles := c.Place(made, &target)
+	c.Wait()
+	c.Compute(winogradFlops(g.m, s.kind, s.edge, g.m+2, p.rows*p.cols), 0)
+	if c.Values() {
+		for y := range lines {
+			line := pixels[y*pitch*winogradLanes : (y+1)*pitch*winogradLanes]
+			if y < top || y >= bottom || left == right {
+				clear(line)
+				continue
+			}
+			clear(line[:left*winogradLanes])
+			simd.Transpose(line[left*winogradLanes:], data[(y-top)*row:], winogradLanes, plane, lanes, right-left)
+			clear(line[right*winogradLanes:])
+		}
+		w.strides = simd.WinogradStrides{
+			SrcRow: pitch * winogradLanes, SrcCol: winogradLanes, SrcNext: g.m * winogradLanes,
+			DstRow: (g.m + 2) * planes, DstCol: planes, DstNext: tiles,
+		}
+		for r := range p.rows {
+			simd.Winograd(g.m, s.kind, made[r*p.cols*tiles:], pixels, r*g.m*pitch*winogradLanes, &w.strides, p.cols, nil, scratch)
+		}
+	}
+	c.Store(&target, made)
+	return nil
+}
+
+// tilesOut maps points back to tiles of outputs.
+type tilesOut struct {
+	h, w     int // of an image of outputs
+	channels int // to be mapped
+	image    int // values from one image to the next
+}
+
+// write maps points from tile at on to the tiles of a patch of the images y, for a slice of channels, and adds the bias, if there
+// is one, of these channels.
+func (o *tilesOut) write(c *cpe.CPE, w *winogradWorker, g *tileGrid, p patch, slice int, y, bias []float32, src *pointPlanes, at int) error {
+	lines, pitch := min(g.m*p.rows, o.h-p.row*g.m), g.m*p.cols
+	width := min(pitch, o.w-p.col*g.m)
+	first := slice * winogradLanes
+	lanes := min(winogradLanes, o.channels-first)
+	c.Free()
+	block := src.at(g.m, at, slice, p.rows*p.cols)
+	came, err := c.Alloc("winograd", block.Count())
+	if err != nil {
+		return err
+	}
+	pixels, err := w.take(c, w.pixels, winogradLanes*g.m*p.rows*pitch)
+	if err != nil {
+		return err
+	}
+	scratch, err := w.take(c, w.scratch, simd.WinogradScratch)
+	if err != nil {
+		return err
+	}
+	target := cpe.Block{
+		Data:   from(y, p.image*o.image+first*o.h*o.w+p.row*g.m*o.w+p.col*g.m),
+		Planes: lanes, PlaneStride: o.h * o.w, Rows: lines, RowStride: o.w, Cols: width,
+	}
+	made, err := c.Alloc("winograd", target.Count())
+	if err != nil {
+		return err
+	}
+	data, planes, tiles := c.Load(came, &block)
+	made, plane, row := c.Place(made, &target)
+	c.Wait()
+	c.Compute(winogradFlops(g.m, simd.WinogradOutput, g.m+2, g.m, p.rows*p.cols), 0)
+	if c.Values() {
+		clear(w.bias[:])
+		if bias != nil {
+			copy(w.bias[:], bias[first:first+lanes])
+		}
+		w.strides = simd.WinogradStrides{
+			SrcRow: (g.m + 2) * planes, SrcCol: planes, SrcNext: tiles,
+			DstRow: pitch * winogradLanes, DstCol: winogradLanes, DstNext: g.m * winogradLanes,
+		}
+		for r := range p.rows {
+			simd.Winograd(g.m, simd.WinogradOutput, pixels[r*g.m*pitch*winogradLanes:], data, r*p.cols*tiles, &w.strides, p.cols, w.bias[:], scratch)
+		}
+		for i := range lines {
+			simd.Transpose(made[i*row:], pixels[i*pitch*winogradLanes:], plane, winogradLanes, width, lanes)
+		}
+	}
+	c.Store(&target, made)
+	return nil
+}

@@ -1,0 +1,178 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/cpe"
+)
+
+// winogradErrors are the tolerances of Winograd's convolution, relative to the deviation of a sum of products of values of unit
+// variance.
+var winogradErrors = map[Strategy]float64{Winograd2: 2e-5, Winograd4: 2e-4}
+
+var winogradShapes = []ConvShape{
+	conv2(1, 1, 1, 1, 1, 1, 3, 3, 1, 1, 1),
+	conv2(2, 3, 4, 1, 6, 5, 3, 3, 1, 1, 1),
+	conv2(2, 5, 7, 1, 7, 9, 3, 3, 1, 0, 1),
+	conv2(1, 17, 33, 1, 13, 11, 3, 3, 1, 2, 1),
+	conv2(1, 2, 3, 1, 3, 3, 3, 3, 1, 4, 1), // padding for the input gradient is negative
+	conv2(3, 40, 26, 2, 7, 7, 3, 3, 1, 1, 1),
+	conv2(2, 6, 6, 6, 8, 8, 3, 3, 1, 1, 1),
+	conv2(1, 2, 3, 1, 9, 131, 3, 3, 1, 1, 1), // lines of more than one patch
+	conv2(6, 18, 36, 1, 14, 14, 3, 3, 1, 1, 1),
+	conv2(2, 200, 10, 1, 5, 6, 3, 3, 1, 1, 1), // channels of more than one panel
+	{1, 4, 5, 1, []int{6, 10}, []int{3, 3}, []int{1, 1}, []int{0, 2}, []int{1, 1}},
+}
+
+// normal are n seeded values of unit variance.
+func normal(n int, seed uint64) []float32 {
+	r := rand.New(rand.NewPCG(seed, 2))
+	v := make([]float32, n)
+	for i := range v {
+		v[i] = float32(r.NormFloat64())
+	}
+	return v
+}
+
+// relativeError is the largest difference of sums of a number of terms in units of their deviation.
+func relativeError(got []float32, want []float64, terms int) float64 {
+	worst := 0.0
+	for i, v := range got {
+		if d := math.Abs(float64(v) - want[i]); !(d <= worst) {
+			worst = d
+		}
+	}
+	return worst / math.Sqrt(float64(max(1, terms)))
+}
+
+func TestWinograd(t *testing.T) {
+	for _, s := range winogradShapes {
+		want := newConvCase(s, normal)
+		onMachines(t, func(t *testing.T, m *cpe.Machine) {
+			for _, st := range []Strategy{Winograd2, Winograd4} {
+				t.Run(st.String()+" "+s.String(), func(t *testing.T) { testWinograd(t, m, s, st, want) })
+			}
+		})
+	}
+}
+
+func testWinograd(t *testing.T, m *cpe.Machine, s ConvShape, st Strategy, want *convCase) {
+	c, err := NewConv(m, s, st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Plan().Strategy; got != [3]Strategy{st, st, st} {
+		t.Fatalf("strategies %v", got)
+	}
+	check := func(what string, got []float32, want []float64, terms int) {
+		if e := relativeError(got, want, terms); !(e < winogradErrors[st]) {
+			t.Errorf("%s: relative error %.2g, want less than %g", what, e, winogradErrors[st])
+		}
+	}
+	y, dx := want.run(t, c)
+	again, dxAgain := want.run(t, c)
+	if !slices.Equal(y, again) || !slices.Equal(dx, dxAgain) {
+		t.Error("a second run differs")
+	}
+	dw := slices.Clone(want.dw)
+	if err := c.WeightGrad(want.x, want.dy, dw); err != nil {
+		t.Fatal(err)
+	}
+	dwAgain := slices.Clone(want.dw)
+	if err := c.WeightGrad(want.x, want.dy, dwAgain); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(dw, dwAgain) {
+		t.Error("a second weight gradient differs")
+	}
+	check("y", y, want.wantY, len(want.w)/s.Out)
+	check("dx", dx, want.wantDX, len(want.w)/s.C)
+	check("dw", dw, want.wantDW, len(y)/s.Out)
+	if peak := m.Ledger().LDMPeak; !m.Native() && (peak == 0 || peak > m.Spec().LDMBytes) {
+		t.Errorf("%d bytes of LDM taken", peak)
+	}
+}
+
+// TestWinogradIsRejected: shapes that it cannot compute get another strategy, whose plan says so.
+func TestWinogradIsRejected(t *testing.T) {
+	for _, s := range []ConvShape{
+		conv2(1, 4, 4, 1, 9, 9, 5, 5, 1, 2, 1), conv2(1, 4, 4, 1, 9, 9, 3, 3, 2, 1, 1), conv2(1, 4, 4, 1, 9, 9, 3, 3, 1, 2, 2),
+		conv2(1, 4, 4, 1, 9, 9, 3, 2, 1, 1, 1),
+		{1, 4, 4, 1, []int{9}, []int{3}, []int{1}, []int{1}, []int{1}},
+		{1, 2, 2, 1, []int{4, 5, 6}, []int{3, 3, 3}, []int{1, 1, 1}, []int{1, 1, 1}, []int{1, 1, 1}},
+	} {
+		onMachines(t, func(t *testing.T, m *cpe.Machine) {
+			for _, st := range []Strategy{Winograd2, Winograd4} {
+				c, err := NewConv(m, s, st)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for d, got := range c.Plan().Strategy {
+					if got.winogradEdge() > 0 || got == Auto {
+						t.Errorf("%v, %v: strategy %v", s, Direction(d), got)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestWinogradNeedsLDM: less LDM makes patches smaller, until there is an error with the bytes that are missing.
+func TestWinogradNeedsLDM(t *testing.T) {
+	s := conv2(1, 8, 8, 1, 12, 12, 3, 3, 1, 1, 1)
+	for _, c := range []struct {
+		st  Strategy
+		ldm int
+		ok  bool
+	}{{Winograd4, 40 << 10, true}, {Winograd4, 30 << 10, false}, {Winograd2, 30 << 10, true}, {Winograd2, 12 << 10, false}} {
+		spec := machine(t, "sw26010", true).Spec()
+		spec.LDMBytes = c.ldm
+		m, err := cpe.New(spec, cpe.Functional)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		t.Run(fmt.Sprintf("%v in %d bytes", c.st, c.ldm), func(t *testing.T) {
+			if !c.ok {
+				if _, err := NewConv(m, s, c.st); !cpe.IsLDM(err) {
+					t.Errorf("error %v, want one about LDM", err)
+				}
+				return
+			}
+			testWinograd(t, m, s, c.st, newConvCase(s, normal))
+		})
+	}
+}
+
+// TestHostStrategy: Winograd's convolution is chosen for many channels, and not where there are few, or one for each group.
+func TestHostStrategy(t *testing.T) {
+	spec, err := cpe.Load("host")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		s        ConvShape
+		winograd bool
+	}{
+		{conv2(8, 256, 256, 1, 56, 56, 3, 3, 1, 1, 1), true},
+		{conv2(8, 64, 64, 1, 224, 224, 3, 3, 1, 1, 1), true},
+		{conv2(8, 3, 64, 1, 224, 224, 3, 3, 1, 1, 1), false},
+		{conv2(8, 64, 64, 64, 56, 56, 3, 3, 1, 1, 1), false},
+		{conv2(1, 512, 512, 1, 4, 4, 3, 3, 1, 1, 1), false},
+		{conv2(8, 256, 256, 1, 56, 56, 5, 5, 1, 2, 1), false},
+	} {
+		chosen, err := chooseStrategies(&spec, c.s, Auto)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for d, st := range chosen {
+			if (st.winogradEdge() > 0) != c.winograd {
+				t.Errorf("%v, %v: %v", c.s, Direction(d), st)
+			}
+		}
+	}
+}

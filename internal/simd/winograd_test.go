@@ -1,0 +1,123 @@
+package simd
+
+import (
+	"fmt"
+	"math"
+	"testing"
+)
+
+// TestWinograd compares filtering through the maps of every level with filtering itself, in float64: outputs of a square, and
+// the gradient of the weights, for several squares in a row and weights that are stored backwards.
+func TestWinograd(t *testing.T) {
+	each(t, func(t *testing.T) {
+		for _, m := range []int{2, 4} {
+			for _, n := range []int{1, 3} {
+				t.Run(fmt.Sprintf("tiles of edge %d, %d squares", m, n), func(t *testing.T) { checkWinograd(t, m, n) })
+			}
+		}
+	})
+}
+
+const lanes = WinogradLanes
+
+// mapped applies a map to n squares of edge in that lie one behind another, rows first, the last value of each first if
+// backward is set, and returns squares of edge out.
+func mapped(m int, kind WinogradMap, src []float32, in, out, n int, backward bool, bias []float32) []float32 {
+	dst := make([]float32, n*out*out*lanes)
+	s := WinogradStrides{in * lanes, lanes, in * in * lanes, out * lanes, lanes, out * out * lanes}
+	at := 0
+	if backward {
+		s.SrcRow, s.SrcCol, at = -s.SrcRow, -s.SrcCol, (in*in-1)*lanes
+	}
+	Winograd(m, kind, dst, src, at, &s, n, bias, make([]float32, WinogradScratch))
+	return dst
+}
+
+func checkWinograd(t *testing.T, m, n int) {
+	edge := m + 2
+	d, w, y, bias := pseudo(n*edge*edge*lanes, 1), pseudo(n*9*lanes, 2), pseudo(n*m*m*lanes, 3), pseudo(lanes, 4)
+	input := mapped(m, WinogradInput, d, edge, edge, n, false, nil)
+	product := mapped(m, WinogradWeights, w, 3, edge, n, true, nil)
+	grad := mapped(m, WinogradOutputGrad, y, m, edge, n, false, nil)
+	for i, v := range input {
+		product[i] *= v
+		grad[i] *= v
+	}
+	outputs := mapped(m, WinogradOutput, product, edge, m, n, false, bias)
+	weights := mapped(m, WinogradWeightsGrad, grad, edge, 3, n, false, nil)
+	for square := range n {
+		for lane := range lanes {
+			at := func(edge, i, j int) int { return ((square*edge+i)*edge+j)*lanes + lane }
+			want := filtered(m, func(i, j int) float32 { return d[at(edge, i, j)] }, 3, func(i, j int) float32 { return w[at(3, 2-i, 2-j)] })
+			for i, v := range want {
+				closeTo(t, "output", outputs[at(m, i/m, i%m)], v+float64(bias[lane]))
+			}
+			want = filtered(3, func(i, j int) float32 { return d[at(edge, i, j)] }, m, func(i, j int) float32 { return y[at(m, i, j)] })
+			for i, v := range want {
+				closeTo(t, "gradient", weights[at(3, i/3, i%3)], v)
+			}
+		}
+	}
+}
+
+// filtered are the out x out sums of products of a square with a filter of an edge.
+func filtered(out int, d func(i, j int) float32, edge int, w func(i, j int) float32) []float64 {
+	sums := make([]float64, out*out)
+	for p := range sums {
+		for i := range edge {
+			for j := range edge {
+				sums[p] += float64(d(p/out+i, p%out+j)) * float64(w(i, j))
+			}
+		}
+	}
+	return sums
+}
+
+func closeTo(t *testing.T, what string, got float32, want float64) {
+	t.Helper()
+	if !(math.Abs(float64(got)-want) < 5e-5) {
+		t.Fatalf("%s %g, want %g", what, got, want)
+	}
+}
+
+// TestStridedKernel compares every level with sums in float64 for operands stored by rows and by columns; values around the
+// tile must stay.
+func TestStridedKernel(t *testing.T) {
+	each(t, func(t *testing.T) {
+		for _, k := range []int{0, 1, 2, 3, 64, 77} {
+			for _, byColumns := range []bool{false, true} {
+				for _, accumulate := range []bool{false, true} {
+					t.Run(fmt.Sprintf("%d deep, by columns %v, accumulate %v", k, byColumns, accumulate), func(t *testing.T) {
+						row, col := 80, 1
+						if byColumns {
+							row, col = 1, 15
+						}
+						checkStrided(t, k, row, col, accumulate)
+					})
+				}
+			}
+		}
+	})
+}
+
+func checkStrided(t *testing.T, k, row, col int, accumulate bool) {
+	mr, nr := Micro()
+	const ldb, ldc = 37, 45
+	a, b, c := pseudo(mr*row+k*col+1, 1), pseudo(k*ldb+nr, 2), pseudo(mr*ldc, 3)
+	want := make([]float64, len(c))
+	for i, v := range c {
+		if want[i] = float64(v); i%ldc >= nr {
+			continue
+		}
+		if !accumulate {
+			want[i] = 0
+		}
+		for p := range k {
+			want[i] += float64(a[i/ldc*row+p*col]) * float64(b[p*ldb+i%ldc])
+		}
+	}
+	StridedKernel(k, a, row, col, b, ldb, c, ldc, accumulate)
+	for i, v := range want {
+		closeTo(t, fmt.Sprint("value ", i), c[i], v)
+	}
+}

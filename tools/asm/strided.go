@@ -1,0 +1,88 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// strided emits the GEMM micro kernel of mr rows, a multiple of three, and two vectors of columns whose operands are not
+// packed: values of A are row apart along a column and col apart along a row, rows of B ldb apart.
+func (s isa) strided(mr int) {
+	TEXT("strided"+s.tag, NOSPLIT, "func(k int, a *float32, row, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool)")
+	Pragma("noescape")
+	Doc("strided" + s.tag + " is the GEMM micro kernel of operands that are not packed.")
+	k := Load(Param("k"), GP64())
+	row := Load(Param("row"), GP64())
+	col := Load(Param("col"), GP64())
+	b := Load(Param("b"), GP64())
+	ldb := Load(Param("ldb"), GP64())
+	for _, stride := range []reg.Register{row, col, ldb} {
+		SHLQ(Imm(2), stride)
+	}
+	third := GP64()
+	LEAQ(Mem{Base: row, Index: row, Scale: 2}, third)
+	a := []reg.Register{Load(Param("a"), GP64())}
+	for len(a) < mr/3 {
+		next := GP64()
+		LEAQ(Mem{Base: a[len(a)-1], Index: third, Scale: 1}, next)
+		a = append(a, next)
+	}
+	acc := make([][2]reg.VecVirtual, mr)
+	for i := range acc {
+		acc[i] = [2]reg.VecVirtual{s.zero(), s.zero()}
+	}
+	wide := 4 * s.w
+	step := func() {
+		left, right := s.load(Mem{Base: b}), s.load(Mem{Base: b, Disp: wide})
+		ADDQ(ldb, b)
+		for i := range acc {
+			at := Mem{Base: a[i/3]}
+			if i%3 > 0 {
+				at.Index, at.Scale = row, uint8(i%3)
+			}
+			x := s.v()
+			VBROADCASTSS(at, x)
+			VFMADD231PS(left, x, acc[i][0])
+			VFMADD231PS(right, x, acc[i][1])
+		}
+		for _, r := range a {
+			ADDQ(col, r)
+		}
+	}
+	Label("two")
+	CMPQ(k, U32(2))
+	JLT(LabelRef("one"))
+	step()
+	step()
+	SUBQ(U32(2), k)
+	JMP(LabelRef("two"))
+	Label("one")
+	TESTQ(k, k)
+	JEQ(LabelRef("store"))
+	step()
+	Label("store")
+	c := Load(Param("c"), GP64())
+	ldc := Load(Param("ldc"), GP64())
+	keep := Load(Param("accumulate"), GP8())
+	SHLQ(Imm(2), ldc)
+	TESTB(keep, keep)
+	JEQ(LabelRef("write"))
+	from := GP64()
+	MOVQ(c, from)
+	for i := range acc {
+		for j := range acc[i] {
+			VADDPS(Mem{Base: from, Disp: j * wide}, acc[i][j], acc[i][j])
+		}
+		ADDQ(ldc, from)
+	}
+	Label("write")
+	for i := range acc {
+		for j := range acc[i] {
+			VMOVUPS(acc[i][j], Mem{Base: c, Disp: j * wide})
+		}
+		ADDQ(ldc, c)
+	}
+	VZEROUPPER()
+	RET()
+}

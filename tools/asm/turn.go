@@ -1,0 +1,97 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// columnsFetched is how many bytes ahead the lines are fetched that will be turned next.
+const columnsFetched = 256
+
+// turn emits dst[j*ldd+i] = src[i*lds+j] for up to 16 rows i and columns j, in registers of 16 lanes. Rows that there are not are
+// read as the last one, and columns that there are not are written where the last one is written after them.
+func (s isa) turn() {
+	TEXT("turn"+s.tag, NOSPLIT, "func(dst, src *float32, ldd, lds, rows, cols int, words *int32)")
+	Pragma("noescape")
+	Doc("turn" + s.tag + " transposes a block of up to 16 rows and columns.")
+	dst := Load(Param("dst"), GP64())
+	src := Load(Param("src"), GP64())
+	ldd := Load(Param("ldd"), GP64())
+	lds := Load(Param("lds"), GP64())
+	rows := Load(Param("rows"), GP64())
+	cols := Load(Param("cols"), GP64())
+	words := Load(Param("words"), GP64())
+	SHLQ(Imm(2), ldd)
+	SHLQ(Imm(2), lds)
+	lanes := func(n reg.Register) reg.Register {
+		at := GP64()
+		MOVQ(n, at)
+		NEGQ(at)
+		LEAQ(Mem{Base: words, Index: at, Scale: 4}, at)
+		return s.mask(at)
+	}
+	across, down := lanes(cols), lanes(rows)
+	zero, step := GP64(), GP64()
+	XORQ(zero, zero)
+	x := make([]reg.VecVirtual, s.w)
+	for i := range x {
+		PREFETCHT0(Mem{Base: src, Disp: columnsFetched})
+		x[i] = s.loadMasked(Mem{Base: src}, across)
+		MOVQ(lds, step)
+		CMPQ(rows, Imm(uint64(i+1)))
+		CMOVQLE(zero, step)
+		ADDQ(step, src)
+	}
+	x = s.turned(x)
+	last := GP64()
+	LEAQ(Mem{Base: cols, Disp: -1}, last)
+	IMULQ(ldd, last)
+	ADDQ(last, dst)
+	for j := len(x) - 1; j >= 0; j-- {
+		s.storeMasked(x[j], Mem{Base: dst}, down)
+		MOVQ(ldd, step)
+		CMPQ(cols, Imm(uint64(j)))
+		CMOVQLE(zero, step)
+		SUBQ(step, dst)
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// turned transposes 16 registers of 16 lanes: within quarters of four rows, then the quarters.
+func (s isa) turned(x []reg.VecVirtual) []reg.VecVirtual {
+	for i := 0; i < 16; i += 4 {
+		var t [4]reg.VecVirtual
+		for j := range t {
+			t[j] = s.v()
+		}
+		VUNPCKLPS(x[i+1], x[i], t[0])
+		VUNPCKLPS(x[i+3], x[i+2], t[1])
+		VUNPCKHPS(x[i+1], x[i], t[2])
+		VUNPCKHPS(x[i+3], x[i+2], t[3])
+		for j := range t {
+			r := s.v()
+			if j%2 == 0 {
+				VUNPCKLPD(t[j/2*2+1], t[j/2*2], r)
+			} else {
+				VUNPCKHPD(t[j/2*2+1], t[j/2*2], r)
+			}
+			x[i+j] = r
+		}
+	}
+	const even, odd = 0x88, 0xdd
+	shuffle := func(which uint64, a, b reg.VecVirtual) reg.VecVirtual {
+		r := s.v()
+		VSHUFF32X4(Imm(which), b, a, r)
+		return r
+	}
+	out := make([]reg.VecVirtual, 16)
+	for c := range 4 {
+		a, b := shuffle(even, x[c], x[4+c]), shuffle(odd, x[c], x[4+c])
+		d, e := shuffle(even, x[8+c], x[12+c]), shuffle(odd, x[8+c], x[12+c])
+		out[c], out[8+c] = shuffle(even, a, d), shuffle(odd, a, d)
+		out[4+c], out[12+c] = shuffle(even, b, e), shuffle(odd, b, e)
+	}
+	return out
+}
