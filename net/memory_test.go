@@ -349,3 +349,31 @@ func TestInferenceKeepsTwoBlobs(t *testing.T) {
 		t.Errorf("the arena has %d values, two blobs have %d", got, want)
 	}
 }
+
+// TestDoneComesWithTheGradients: layers are reported from the last to the first, each with the gradients that it ends with, also those
+// that are computed together with a layer before them.
+func TestDoneComesWithTheGradients(t *testing.T) {
+	n := buildWith(t, residual, func(o *Options) { o.Economise = true })
+	if _, err := n.Forward(); err != nil {
+		t.Fatal(err)
+	}
+	next := n.NumLayers() - 1
+	seen := map[*blob.Blob][]float32{}
+	err := n.Backward(func(layer int) {
+		if layer != next {
+			t.Errorf("layer %d is reported, expected %d", layer, next)
+		}
+		next--
+		for _, w := range n.Layer(layer).Params() {
+			seen[w] = append([]float32(nil), w.Diff()...)
+		}
+	})
+	if err != nil || next != -1 {
+		t.Fatalf("error %v, layers from %d down are not reported", err, next)
+	}
+	for i := range n.NumLayers() {
+		for _, w := range n.Layer(i).Params() {
+			sameBits(t, n.LayerName(i), seen[w], w.Diff())
+		}
+	}
+}
