@@ -63,9 +63,8 @@ func TestStrategies(t *testing.T) {
 		want     float64
 	}{
 		{Sync, 1, halving},
-		{"decentralised_easgd", 1, halving},
-		{"decentralised_easgd", 4, halving / 4},
-		{"easgd", 1, exchange}, // 4 exchanges of 5.4 ms keep the server busy for less than 36 ms
+		{"decentralised_easgd", 1, 0}, // hidden behind the passes, as that of sync_easgd3
+		{"easgd", 1, exchange},        // 4 exchanges of 5.4 ms keep the server busy for less than 36 ms
 		{"async_sgd", 1, exchange},
 		{"async_msgd", 1, exchange},
 		{"async_easgd", 2, exchange / 2},

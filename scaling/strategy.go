@@ -42,7 +42,7 @@ var methods = []method{
 	{name: "sync_easgd1", collective: "binomial_tree", periodic: true, master: true},
 	{name: "sync_easgd2", collective: "binomial_tree", periodic: true},
 	{name: SyncEASGD3, collective: "binomial_tree", periodic: true, overlapped: true},
-	{name: "decentralised_easgd", collective: "topology", periodic: true},
+	{name: "decentralised_easgd", collective: "topology", periodic: true, overlapped: true},
 }
 
 // Strategies lists the names of all strategies.

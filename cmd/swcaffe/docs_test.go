@@ -11,19 +11,24 @@ import (
 	"testing"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the pictures and tables of docs/machines.md again")
+var rewrite = flag.Bool("rewrite", false, "write the pictures and tables of the documentation again")
 
 // docsPicture matches the pictures that commands in the documentation draw.
 var docsPicture = regexp.MustCompile(`docs/(\S+\.svg)`)
 
-// TestDocs runs the commands of docs/machines.md that draw pictures: the pictures beside it, and the tables below the commands,
+// TestDocs runs the commands in pages of docs that draw pictures: the pictures beside them, and the tables below the commands,
 // are what they give. With -rewrite they become it; look at them then.
 func TestDocs(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("other processors fuse multiplications and additions, so that last digits differ")
 	}
 	t.Chdir("../..")
-	const page = "docs/machines.md"
+	for _, page := range []string{"docs/machines.md", "docs/scaling.md"} {
+		t.Run(filepath.Base(page), func(t *testing.T) { checkPage(t, page) })
+	}
+}
+
+func checkPage(t *testing.T, page string) {
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)

@@ -66,7 +66,7 @@ func canvas(t *testing.T, width, height int, paint func(c draw.Canvas)) {
 
 // TestLabels: names hide neither each other nor the edge, nor markers where there is room; those without a place are left out.
 func TestLabels(t *testing.T) {
-	for _, c := range []struct{ points, width, least int }{{1, 400, 1}, {12, 600, 12}, {40, 600, 30}, {100, 200, 4}} {
+	for _, c := range []struct{ points, width, least int }{{1, 400, 1}, {12, 600, 10}, {40, 600, 30}, {100, 200, 4}} {
 		var labels []Label
 		for i := range c.points {
 			angle := float64(i) * 2.4 // a spiral: the first ones lie close together
@@ -86,9 +86,12 @@ func TestLabels(t *testing.T) {
 				if !inside(n.box, area.Rectangle) {
 					t.Errorf("%s stands at %v, beyond the edge", n.text, n.box)
 				}
-				for _, other := range names[:i] {
-					if !clear(n.box, []vg.Rectangle{other.box}) {
+				for k, other := range names {
+					if k != i && !clear(n.box, []vg.Rectangle{other.box}) {
 						t.Errorf("%s hides %s", n.text, other.text)
+					}
+					if k != i && other.far && !clear(n.box, leader(other.at, nearest(other.at, other.box))) {
+						t.Errorf("%s hides the line to %s", n.text, other.text)
 					}
 				}
 				if !clear(n.box, []vg.Rectangle{{Min: names[0].at, Max: names[0].at.Add(vg.Point{X: 1, Y: 1})}}) {

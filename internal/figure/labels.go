@@ -2,6 +2,8 @@ package figure
 
 import (
 	"image/color"
+	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
@@ -39,8 +41,8 @@ var directions = []vg.Point{
 func (l *Labels) Plot(c draw.Canvas, p *plot.Plot) {
 	for _, n := range l.layout(&c, p) {
 		if n.far {
-			line := draw.LineStyle{Color: color.Gray{120}, Width: vg.Points(0.5)}
-			c.StrokeLine2(line, n.at.X, n.at.Y, clamp(n.at.X, n.box.Min.X, n.box.Max.X), clamp(n.at.Y, n.box.Min.Y, n.box.Max.Y))
+			to := nearest(n.at, n.box)
+			c.StrokeLine2(draw.LineStyle{Color: color.Gray{120}, Width: vg.Points(0.5)}, n.at.X, n.at.Y, to.X, to.Y)
 		}
 		style := l.Style
 		style.XAlign, style.YAlign = draw.XCenter, draw.YCenter
@@ -59,42 +61,91 @@ type placed struct {
 // layout finds places for the names.
 func (l *Labels) layout(c *draw.Canvas, p *plot.Plot) []placed {
 	x, y := p.Transforms(c)
-	var markers, taken []vg.Rectangle
+	free := space{edge: c.Rectangle}
 	for _, m := range l.Markers {
-		at := vg.Point{X: x(m.X), Y: y(m.Y)}
-		half := vg.Point{X: m.Radius, Y: m.Radius}
-		markers = append(markers, vg.Rectangle{Min: at.Sub(half), Max: at.Add(half)})
+		free.markers = append(free.markers, around(vg.Point{X: x(m.X), Y: y(m.Y)}, vg.Point{X: m.Radius, Y: m.Radius}))
 	}
 	var names []placed
 	for _, label := range l.Labels {
 		at := vg.Point{X: x(label.X), Y: y(label.Y)}
-		size := vg.Point{X: l.Style.Width(label.Text), Y: l.Style.Height(label.Text)}
-		if box, far, ok := place(at, label.Radius, size, c.Rectangle, taken, markers); ok {
-			taken = append(taken, box)
+		half := vg.Point{X: l.Style.Width(label.Text)/2 + 1, Y: l.Style.Height(label.Text)/2 + 1}
+		if box, far, ok := free.place(at, label.Radius, half); ok {
 			names = append(names, placed{at, box, far, label.Text})
 		}
 	}
 	return names
 }
 
-// place finds a box for a name of a size: near its point or further off, best without hiding markers.
-func place(at vg.Point, radius vg.Length, size vg.Point, edge vg.Rectangle, taken, markers []vg.Rectangle) (box vg.Rectangle, far, ok bool) {
-	const gap, step, steps = vg.Length(2), vg.Length(8), 20
-	for _, avoid := range [][]vg.Rectangle{markers, nil} {
+// space is what names have been placed in.
+type space struct {
+	edge           vg.Rectangle
+	markers        []vg.Rectangle
+	names, leaders []vg.Rectangle // a leader is a row of small boxes along the line from a point to its name
+}
+
+// place finds a box for a name, given its half extents: near its point or further off. Names hide no lines that lead to others, nor
+// the other way round. If there is such a place names hide no markers, and their lines cross none.
+func (f *space) place(at vg.Point, radius vg.Length, half vg.Point) (box vg.Rectangle, far, ok bool) {
+	const step, steps = vg.Length(8), 20
+	for _, avoid := range []struct{ box, line []vg.Rectangle }{{f.markers, f.markers}, {f.markers, nil}, {nil, nil}} {
 		for k := range steps {
 			for _, d := range directions {
-				reach := radius + gap + vg.Length(k)*step
-				middle := at.Add(vg.Point{X: d.X * (reach + size.X/2), Y: d.Y * (reach + size.Y/2)})
-				box = vg.Rectangle{
-					Min: vg.Point{X: middle.X - size.X/2 - 1, Y: middle.Y - size.Y/2 - 1}, Max: vg.Point{X: middle.X + size.X/2 + 1, Y: middle.Y + size.Y/2 + 1},
+				reach := radius + 1 + vg.Length(k)*step
+				box = around(at.Add(vg.Point{X: d.X * (reach + half.X), Y: d.Y * (reach + half.Y)}), half)
+				if !inside(box, f.edge) || !clear(box, f.names) || !clear(box, f.leaders) || !clear(box, avoid.box) {
+					continue
 				}
-				if inside(box, edge) && clear(box, taken) && clear(box, avoid) {
-					return box, k > 0, true
+				var line []vg.Rectangle
+				if k > 0 {
+					line = leader(at, nearest(at, box))
 				}
+				if crosses(line, f.names) || crosses(line, elsewhere(at, avoid.line)) {
+					continue
+				}
+				f.names, f.leaders = append(f.names, box), append(f.leaders, line...)
+				return box, k > 0, true
 			}
 		}
 	}
 	return box, false, false
+}
+
+// crosses reports whether a line runs through one of some boxes.
+func crosses(line, boxes []vg.Rectangle) bool {
+	return slices.ContainsFunc(line, func(spot vg.Rectangle) bool { return !clear(spot, boxes) })
+}
+
+// elsewhere are the boxes that do not hold a point.
+func elsewhere(at vg.Point, boxes []vg.Rectangle) []vg.Rectangle {
+	var list []vg.Rectangle
+	for _, b := range boxes {
+		if clear(around(at, vg.Point{X: 1, Y: 1}), []vg.Rectangle{b}) {
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+// leader covers the line between two points with small boxes.
+func leader(from, to vg.Point) []vg.Rectangle {
+	const apart = 3
+	n := max(1, int(math.Hypot(float64(to.X-from.X), float64(to.Y-from.Y))/apart))
+	var spots []vg.Rectangle
+	for i := range n + 1 {
+		at := from.Add(to.Sub(from).Scale(vg.Length(i) / vg.Length(n)))
+		spots = append(spots, around(at, vg.Point{X: 0.5, Y: 0.5}))
+	}
+	return spots
+}
+
+// around is the box with a middle and half extents.
+func around(middle, half vg.Point) vg.Rectangle {
+	return vg.Rectangle{Min: middle.Sub(half), Max: middle.Add(half)}
+}
+
+// nearest is the point of a box that is nearest to another point.
+func nearest(at vg.Point, box vg.Rectangle) vg.Point {
+	return vg.Point{X: max(box.Min.X, min(at.X, box.Max.X)), Y: max(box.Min.Y, min(at.Y, box.Max.Y))}
 }
 
 func inside(box, edge vg.Rectangle) bool {
@@ -110,5 +161,3 @@ func clear(box vg.Rectangle, others []vg.Rectangle) bool {
 	}
 	return true
 }
-
-func clamp(v, low, high vg.Length) vg.Length { return max(low, min(v, high)) }

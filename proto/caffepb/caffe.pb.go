@@ -7211,16 +7211,18 @@ func (x *PReLUParameter) GetChannelShared() bool {
 	return Default_PReLUParameter_ChannelShared
 }
 
-// SWCaffe's LSTM layer.
+// SWCaffe's LSTM layer, type "Lstm".
 type LSTMParameter struct {
-	state             protoimpl.MessageState `protogen:"open.v1"`
-	NumOutput         *uint32                `protobuf:"varint,1,opt,name=num_output,json=numOutput" json:"num_output,omitempty"`
-	ClippingThreshold *float32               `protobuf:"fixed32,2,opt,name=clipping_threshold,json=clippingThreshold,def=0" json:"clipping_threshold,omitempty"`
-	WeightFiller      *FillerParameter       `protobuf:"bytes,3,opt,name=weight_filler,json=weightFiller" json:"weight_filler,omitempty"`
-	BiasFiller        *FillerParameter       `protobuf:"bytes,4,opt,name=bias_filler,json=biasFiller" json:"bias_filler,omitempty"`
-	BatchSize         *uint32                `protobuf:"varint,5,opt,name=batch_size,json=batchSize,def=1" json:"batch_size,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	NumOutput *uint32                `protobuf:"varint,1,opt,name=num_output,json=numOutput" json:"num_output,omitempty"`
+	// Bounds the gradients of the gates' inputs; 0: they are not bounded.
+	ClippingThreshold *float32         `protobuf:"fixed32,2,opt,name=clipping_threshold,json=clippingThreshold,def=0" json:"clipping_threshold,omitempty"`
+	WeightFiller      *FillerParameter `protobuf:"bytes,3,opt,name=weight_filler,json=weightFiller" json:"weight_filler,omitempty"`
+	BiasFiller        *FillerParameter `protobuf:"bytes,4,opt,name=bias_filler,json=biasFiller" json:"bias_filler,omitempty"`
+	// The number of sequences, whose steps follow each other on axis 0.
+	BatchSize     *uint32 `protobuf:"varint,5,opt,name=batch_size,json=batchSize,def=1" json:"batch_size,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 // Default values for LSTMParameter fields.

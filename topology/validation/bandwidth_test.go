@@ -12,6 +12,7 @@ import (
 // TestAllReduceBandwidth compares the bandwidth of all-reduces by size with the thesis's figure, on the network of entry 2 of DEVIATIONS.md:
 // the median error of each curve is 20 % at most. What the measured links alone give stands beside it.
 func TestAllReduceBandwidth(t *testing.T) {
+	long(t)
 	assumed, measured := cluster(t, "taihulight_mpi.prototxt"), cluster(t, "taihulight")
 	const mega = 1_000_000
 	names := []string{"topology 256", "topology 1024", "ring 256", "ring 1024"}

@@ -16,6 +16,7 @@ import (
 // undivided one. The model has no reason why dividing pays (entry 5 of DEVIATIONS.md): what is held is that groups which take 64 images each lose
 // 2 % of the images a second at most, and that 17 groups with the paper's data fit and 18 do not.
 func TestChipPartition(t *testing.T) {
+	long(t)
 	const data, batch = 687 << 20, 64
 	file, err := swproto.ReadNet("../../models/alexnet/train_val.prototxt")
 	if err != nil {

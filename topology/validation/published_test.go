@@ -5,7 +5,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
@@ -36,14 +35,15 @@ func cluster(t *testing.T, nameOrFile string) topology.Spec {
 	return spec
 }
 
-var machines sync.Map // by net and core groups, *scaling.Machine
+// machines are kept by net and core groups, because modelling a net takes a while.
+var machines = map[string]*scaling.Machine{}
 
 // machine models a net of the tree on core groups of the SW26010.
 func machine(t *testing.T, net string, coreGroups int) *scaling.Machine {
 	t.Helper()
 	key := fmt.Sprint(net, coreGroups)
-	if m, ok := machines.Load(key); ok {
-		return m.(*scaling.Machine)
+	if m := machines[key]; m != nil {
+		return m
 	}
 	file, err := swproto.ReadNet(filepath.Join("../../models", net, "train_val.prototxt"))
 	if err != nil {
@@ -58,7 +58,7 @@ func machine(t *testing.T, net string, coreGroups int) *scaling.Machine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	machines.Store(key, m)
+	machines[key] = m
 	return m
 }
 
@@ -69,6 +69,14 @@ func run(t *testing.T, c scaling.Config, nodes int) scaling.Point {
 		t.Fatal(err)
 	}
 	return points[0]
+}
+
+// long skips a test under the race detector, where it would take minutes and has nothing to find: nothing here is concurrent.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 }
 
 // holdAll fails on points that are further off than a limit.

@@ -51,6 +51,7 @@ func TestWeakScaling(t *testing.T) {
 // TestSwFLOW compares the efficiency of EASGD with 512 processes with swFLOW's, under entry 4 of DEVIATIONS.md: within 5 points. What a tree
 // and all-reduces of every worker would give stands beside it.
 func TestSwFLOW(t *testing.T) {
+	long(t)
 	spec := cluster(t, "taihulight")
 	const batch = 16 // of a process, on one core group
 	m := machine(t, "resnet50", 1)
