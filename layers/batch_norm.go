@@ -136,6 +136,9 @@ func (l *batchNorm) useBatch(x []float32) error {
 	return nil
 }
 
+// BackwardReads implements BackwardReader: norm is kept.
+func (l *batchNorm) BackwardReads() (bottoms, tops bool) { return false, false }
+
 func (l *batchNorm) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if !propagateDown[0] {
 		return nil

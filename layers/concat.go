@@ -78,6 +78,9 @@ func (l *concat) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
+// BackwardReads implements BackwardReader: gradients are moved.
+func (l *concat) BackwardReads() (bottoms, tops bool) { return false, false }
+
 func (l *concat) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if len(bottom) == 1 {
 		return nil

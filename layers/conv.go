@@ -203,6 +203,9 @@ func (l *convolution) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
+// BackwardReads implements BackwardReader: the gradient of the weights needs the bottoms.
+func (l *convolution) BackwardReads() (bottoms, tops bool) { return l.paramGrad(0), false }
+
 func (l *convolution) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	for i := range top {
 		if l.bias && l.paramGrad(1) {

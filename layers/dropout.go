@@ -88,6 +88,9 @@ func (l *dropout) Forward(bottom, top []*blob.Blob) error {
 	return l.run(top[0].Data(), bottom[0].Data())
 }
 
+// BackwardReads implements BackwardReader: the mask is drawn again.
+func (l *dropout) BackwardReads() (bottoms, tops bool) { return false, false }
+
 func (l *dropout) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if !propagateDown[0] || !l.train() && top[0] == bottom[0] {
 		return nil

@@ -198,6 +198,12 @@ func (l *eltwise) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
+// BackwardReads implements BackwardReader: only products have gradients that depend on values.
+func (l *eltwise) BackwardReads() (bottoms, tops bool) {
+	product := l.op == caffepb.EltwiseParameter_PROD
+	return product, product
+}
+
 func (l *eltwise) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	dy, y := top[0].Diff(), top[0].Data()
 	for target, b := range bottom {

@@ -124,6 +124,9 @@ func (l *innerProduct) weight(j, k int) int {
 	return j*l.k + k
 }
 
+// BackwardReads implements BackwardReader: the gradient of the weights needs the bottom.
+func (l *innerProduct) BackwardReads() (bottoms, tops bool) { return l.paramGrad(0), false }
+
 func (l *innerProduct) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	dy := top[0].Diff()
 	if l.paramGrad(0) {

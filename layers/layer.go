@@ -35,6 +35,20 @@ type GradSelector interface {
 	SetParamGrad(i int, need bool)
 }
 
+// BackwardReader is implemented by layers whose Backward does without the values of bottoms, or of tops, as their parameters
+// stand. It is taken to read those of both where the layer does not say.
+type BackwardReader interface {
+	BackwardReads() (bottoms, tops bool)
+}
+
+// Fuser is implemented by layers that can compute the layer that reads their only top as well, in fewer passes over memory. Fuse
+// returns a layer that is both, from the bottoms of this one to the tops of next, nil if there is none for the two as they
+// are. It may be told by Reshape to make tops of shapes that the two have seen, and others; what it does not write is what
+// stands between them. Its results are those of the two, up to rounding where it says so. The two keep their weights.
+type Fuser interface {
+	Fuse(next Layer) Layer
+}
+
 // Strategist is implemented by layers that choose between ways to compute: Strategy is the one taken for a direction on the
 // CPE path.
 type Strategist interface {

@@ -37,22 +37,21 @@ func lrnSize(p *caffepb.LRNParameter, bottom *blob.Blob) (int, error) {
 
 // lrnAcross is Caffe's LRN layer across channels (Krizhevsky et al. 2012): with n = local_size and the window of n channels
 // around c, s(c) = k + alpha/n * sum of x^2 and y = x * s^-beta;
-// dx(c) = dy(c)*s(c)^-beta - 2*alpha*beta/n * x(c) * sum over the window of dy*y/s.
+// dx(c) = dy(c)*s(c)^-beta - 2*alpha*beta/n * x(c) * sum over the window of dy*y/s. Backward computes s and y anew, so that neither is
+// kept.
 type lrnAcross struct {
 	Base
 	size           int
 	alpha, beta, k float32
 	dims           [3]int
-	scale          *blob.Blob
 	run, grad      *kernel.StreamKernel
-	ins            [4][]float32
-	outs           [2][]float32
+	ins            [2][]float32
+	outs           [1][]float32
 }
 
 func (l *lrnAcross) SetUp(bottom, _ []*blob.Blob) (err error) {
 	p := l.Param.GetLrnParam()
 	l.alpha, l.beta, l.k = p.GetAlpha(), p.GetBeta(), p.GetK()
-	l.scale = l.Device.NewBlob(0)
 	l.size, err = lrnSize(p, bottom[0])
 	return err
 }
@@ -64,7 +63,6 @@ func (l *lrnAcross) Reshape(bottom, top []*blob.Blob) error {
 		return err
 	}
 	l.dims = dims
-	l.scale.ReshapeLike(bottom[0])
 	if l.mpe() {
 		return nil
 	}
@@ -72,7 +70,7 @@ func (l *lrnAcross) Reshape(bottom, top []*blob.Blob) error {
 	// faster to square again what L1 holds.
 	full := kernel.Full
 	l.run, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "LRN", Dims: dims, WholeMid: true, Near: l.size, Ins: []kernel.Array{full}, Outs: []kernel.Array{full, full}, Scratch: 1,
+		Name: "LRN", Dims: dims, WholeMid: true, Near: l.size, Ins: []kernel.Array{full}, Outs: []kernel.Array{full}, Scratch: 2,
 		Cost: kernel.Work{Flops: float64(l.size + 3), Specials: 2}, Op: l.forwardTile,
 	})
 	if err != nil {
@@ -80,23 +78,27 @@ func (l *lrnAcross) Reshape(bottom, top []*blob.Blob) error {
 	}
 	l.grad, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
 		Name: "LRN gradient", Dims: dims, WholeMid: true, Near: l.size,
-		Ins: []kernel.Array{full, full, full, full}, Outs: []kernel.Array{full}, Scratch: 2,
-		Cost: kernel.Work{Flops: float64(l.size + 6), Specials: 3}, Op: l.backwardTile,
+		Ins: []kernel.Array{full, full}, Outs: []kernel.Array{full}, Scratch: 3,
+		Cost: kernel.Work{Flops: float64(2*l.size + 9), Specials: 3}, Op: l.backwardTile,
 	})
 	return err
 }
 
-// forwardTile goes along the channels: the squares of those around each are summed where they lie.
+// scales writes s of row m of one outer of x: the squares of the rows around it are summed where they lie.
+func (l *lrnAcross) scales(s []float32, t *kernel.Tile, x []float32, m int) {
+	first, last := max(0, m-l.size/2), min(t.M-1, m+l.size/2)
+	simd.SumSquaresOfRows(s, x[first*t.MStride:], t.MStride, last-first+1, l.alpha/float32(l.size), l.k)
+}
+
+// forwardTile goes along the channels.
 func (l *lrnAcross) forwardTile(t *kernel.Tile) {
-	half := l.size / 2
+	s := t.Scratch[0][:t.I]
 	for o := range t.O {
-		row := func(data []float32, m int) []float32 { return data[o*t.OStride+m*t.MStride:][:t.I] }
+		x := t.In[0][o*t.OStride:]
 		for m := range t.M {
-			y, s := row(t.Out[0], m), row(t.Out[1], m)
-			first, last := max(0, m-half), min(t.M-1, m+half)
-			x := t.In[0][o*t.OStride+first*t.MStride:]
-			simd.SumSquaresOfRows(s, x, t.MStride, last-first+1, l.alpha/float32(l.size), l.k)
-			simd.MulPow(y, row(t.In[0], m), s, -l.beta)
+			at := m * t.MStride
+			l.scales(s, t, x, m)
+			simd.MulPow(t.Out[0][o*t.OStride+at:][:t.I], x[at:][:t.I], s, -l.beta)
 		}
 	}
 }
@@ -106,14 +108,16 @@ func (l *lrnAcross) forwardTile(t *kernel.Tile) {
 // there are fewer channels than that, the ring holds all of them.
 func (l *lrnAcross) backwardTile(t *kernel.Tile) {
 	half, slots := l.size/2, min(l.size, t.M)
-	ring := t.Scratch[0][:slots*t.I]
+	ring, s, y := t.Scratch[0][:slots*t.I], t.Scratch[1][:t.I], t.Scratch[2][:t.I]
 	for o := range t.O {
 		row := func(data []float32, m int) []float32 { return data[o*t.OStride+m*t.MStride:][:t.I] }
 		clear(ring)
 		for m := range t.M + half {
 			switch ratio := ring[m%slots*t.I:][:t.I]; {
 			case m < t.M:
-				simd.PowRatio(row(t.Out[0], m), ratio, row(t.In[0], m), row(t.In[2], m), row(t.In[3], m), -l.beta)
+				l.scales(s, t, t.In[1][o*t.OStride:], m)
+				simd.MulPow(y, row(t.In[1], m), s, -l.beta)
+				simd.PowRatio(row(t.Out[0], m), ratio, row(t.In[0], m), y, s, -l.beta)
 			case slots == l.size:
 				clear(ratio)
 			}
@@ -130,26 +134,30 @@ func (l *lrnAcross) backwardTile(t *kernel.Tile) {
 }
 
 func (l *lrnAcross) Forward(bottom, top []*blob.Blob) error {
-	x, y, s := bottom[0].Data(), top[0].Data(), l.scale.Data()
+	x, y := bottom[0].Data(), top[0].Data()
 	if !l.mpe() {
-		l.ins[0], l.outs = x, [2][]float32{y, s}
+		l.ins[0], l.outs[0] = x, y
 		return l.run.Run(l.ins[:1], l.outs[:])
 	}
-	l.eachWindow(func(at, c int, window func(visit func(at int))) {
-		var sum float64
-		window(func(at int) { sum += float64(x[at]) * float64(x[at]) })
-		scale := float64(l.k) + float64(l.alpha)/float64(l.size)*sum
-		s[at], y[at] = float32(scale), float32(float64(x[at])*math.Pow(scale, -float64(l.beta)))
+	l.eachWindow(func(at int, window func(visit func(at int))) {
+		y[at] = float32(float64(x[at]) * math.Pow(l.scale(x, window), -float64(l.beta)))
 	})
 	return nil
 }
 
+// scale is s of the element that a window surrounds.
+func (l *lrnAcross) scale(x []float32, window func(visit func(at int))) float64 {
+	var sum float64
+	window(func(at int) { sum += float64(x[at]) * float64(x[at]) })
+	return float64(l.k) + float64(l.alpha)/float64(l.size)*sum
+}
+
 // eachWindow visits every element with a function that visits the elements of the channels around it.
-func (l *lrnAcross) eachWindow(visit func(at, c int, window func(visit func(at int)))) {
+func (l *lrnAcross) eachWindow(visit func(at int, window func(visit func(at int)))) {
 	channels, inner := l.dims[1], l.dims[2]
 	for at := range l.dims[0] * channels * inner {
 		c := at / inner % channels
-		visit(at, c, func(visit func(at int)) {
+		visit(at, func(visit func(at int)) {
 			for k := max(0, c-l.size/2); k <= min(channels-1, c+l.size/2); k++ {
 				visit(at + (k-c)*inner)
 			}
@@ -157,20 +165,25 @@ func (l *lrnAcross) eachWindow(visit func(at, c int, window func(visit func(at i
 	}
 }
 
+// BackwardReads implements BackwardReader: y is computed from x.
+func (l *lrnAcross) BackwardReads() (bottoms, tops bool) { return true, false }
+
 func (l *lrnAcross) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if !propagateDown[0] {
 		return nil
 	}
-	x, y, dy, s, dx := bottom[0].Data(), top[0].Data(), top[0].Diff(), l.scale.Data(), bottom[0].Diff()
+	x, dy, dx := bottom[0].Data(), top[0].Diff(), bottom[0].Diff()
 	if !l.mpe() {
-		l.ins, l.outs[0] = [4][]float32{dy, x, y, s}, dx
-		return l.grad.Run(l.ins[:], l.outs[:1])
+		l.ins, l.outs[0] = [2][]float32{dy, x}, dx
+		return l.grad.Run(l.ins[:], l.outs[:])
 	}
-	l.eachWindow(func(at, c int, window func(visit func(at int))) {
+	s := make([]float64, len(x))
+	l.eachWindow(func(at int, window func(visit func(at int))) { s[at] = l.scale(x, window) })
+	beta := float64(l.beta)
+	l.eachWindow(func(at int, window func(visit func(at int))) {
 		var sum float64
-		window(func(at int) { sum += float64(dy[at]) * float64(y[at]) / float64(s[at]) })
-		own := float64(dy[at]) * math.Pow(float64(s[at]), -float64(l.beta))
-		dx[at] = float32(own - 2*float64(l.alpha)*float64(l.beta)/float64(l.size)*float64(x[at])*sum)
+		window(func(at int) { sum += float64(dy[at]) * float64(x[at]) * math.Pow(s[at], -beta-1) })
+		dx[at] = float32(float64(dy[at])*math.Pow(s[at], -beta) - 2*float64(l.alpha)*beta/float64(l.size)*float64(x[at])*sum)
 	})
 	return nil
 }

@@ -168,6 +168,11 @@ func (n *neuron) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
+// BackwardReads implements BackwardReader: the derivative is a function of x, of y or of both.
+func (n *neuron) BackwardReads() (bottoms, tops bool) {
+	return n.rule.needs != needsY && !n.saves(), n.rule.needs != needsX
+}
+
 func (n *neuron) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if !propagateDown[0] {
 		return nil

@@ -14,10 +14,11 @@ type normaliser struct {
 	dims        [3]int
 	mpe         bool
 	mean, scale []float32
+	pivot       []float32 // a value near the mean, by mid
 	dyMean      []float32 // mean(dy), by mid
 	dyyMean     []float32 // mean(dy*y), by mid
 
-	sums, squares, gradSums, forward, backward, scaling *kernel.StreamKernel
+	moments, gradSums, forward, backward, scaling *kernel.StreamKernel
 
 	ins  [5][]float32
 	outs [2][]float32
@@ -31,6 +32,7 @@ func (n *normaliser) reshape(b *Base, dims [3]int, copies int) error {
 	mid := dims[1]
 	n.dims, n.mpe = dims, b.mpe()
 	n.mean, n.scale, n.dyMean, n.dyyMean = make([]float32, mid), make([]float32, mid), make([]float32, mid), make([]float32, mid)
+	n.pivot = make([]float32, mid)
 	if n.mpe {
 		return nil
 	}
@@ -53,8 +55,7 @@ func (n *normaliser) prepare(b *Base, copies int) (err error) {
 		return k
 	}
 	one := []kernel.Array{full}
-	n.sums, err = newChannelSum(b.Device, n.dims)
-	n.squares = stream(" variance", 3, 1, []kernel.Array{full, row}, nil, squaresRow)
+	n.moments = stream(" statistics", 4, 2, []kernel.Array{full, row}, nil, momentsRow)
 	n.forward = stream("", 2, 0, []kernel.Array{full, row, row}, []kernel.Array{full, full}[:copies], normaliseRow)
 	n.gradSums = stream(" gradient sums", 3, 2, []kernel.Array{full, full}, nil, sumRow)
 	n.backward = stream(" gradient", 4, 0, []kernel.Array{full, full, row, row, row}, one, gradientRow)
@@ -64,32 +65,40 @@ func (n *normaliser) prepare(b *Base, copies int) (err error) {
 	return err
 }
 
-// squaresRow adds (x - mean)^2 to sum 0.
-func squaresRow(t *kernel.Tile, at, n, m int) {
-	x, mean := t.In[0][at:at+n], t.In[1]
+// momentsRow adds x to sum 0 and (x - pivot)^2 to sum 1.
+func momentsRow(t *kernel.Tile, at, n, m int) {
+	x, pivot := t.In[0][at:at+n], t.In[1]
 	if t.I > 1 {
-		t.Sum[m] += simd.SqDiff(x, mean[m])
+		sum, squares := simd.Moments(x, pivot[m])
+		t.Sum[m] += sum
+		t.Sum[t.M+m] += squares
 		return
 	}
 	for k, v := range x {
-		d := float64(v) - float64(mean[k])
-		t.Sum[k] += d * d
+		d := float64(v) - float64(pivot[k])
+		t.Sum[k] += float64(v)
+		t.Sum[t.M+k] += d * d
 	}
 }
 
 // normaliseRow: y = (x - mean) * scale, written to all outputs.
 func normaliseRow(t *kernel.Tile, at, n, m int) {
-	y, mean, scale := t.Out[0][at:at+n], t.In[1], t.In[2]
-	if t.I == 1 {
-		simd.Sub(y, t.In[0][at:], mean)
-		simd.Mul(y, y, scale)
-	} else {
-		simd.AddScalar(y, t.In[0][at:], -mean[m])
-		simd.Scale(y, y, scale[m])
-	}
+	y := t.Out[0][at : at+n]
+	normalise(y, t.In[0][at:], t.In[1], t.In[2], t.I, m)
 	for _, other := range t.Out[1:] {
 		copy(other[at:], y)
 	}
+}
+
+// normalise writes (x - mean) * scale of a row, or, where inner is one value, with the mean and scale of each mid.
+func normalise(y, x, mean, scale []float32, inner, m int) {
+	if inner == 1 {
+		simd.Sub(y, x, mean)
+		simd.Mul(y, y, scale)
+		return
+	}
+	simd.AddScalar(y, x, -mean[m])
+	simd.Scale(y, y, scale[m])
 }
 
 // gradientRow: dx = (dy - mean(dy) - mean(dy*y) * y) * scale.
@@ -113,46 +122,54 @@ func (n *normaliser) count() float64 { return float64(n.dims[0] * n.dims[2]) }
 // mid is the mid index of element i.
 func (n *normaliser) mid(i int) int { return i / n.dims[2] % n.dims[1] }
 
-// statistics sets the means of x and returns its variances, both by mid. It takes two passes, since the mean of squares
-// less the square of the mean loses its digits where the mean is large.
+// statistics sets the means of x and returns its variances, both by mid.
 func (n *normaliser) statistics(x []float32) ([]float64, error) {
-	sums, err := n.meanSums(x)
-	if err != nil {
-		return nil, err
-	}
-	for m, s := range sums {
-		n.mean[m] = float32(s / n.count())
-	}
 	if n.mpe {
-		clear(sums)
-		for i, v := range x {
-			d := float64(v) - float64(n.mean[n.mid(i)])
-			sums[n.mid(i)] += d * d
-		}
-	} else {
-		n.ins[0], n.ins[1] = x, n.mean
-		if err := n.squares.Run(n.ins[:2], nil); err != nil {
-			return nil, err
-		}
-		sums = n.squares.Sums()
+		return n.statisticsMPE(x), nil
 	}
-	for m := range sums {
-		sums[m] /= n.count()
-	}
-	return sums, nil
+	return n.statisticsCPE(x)
 }
 
-func (n *normaliser) meanSums(x []float32) ([]float64, error) {
-	if !n.mpe {
-		n.ins[0] = x
-		err := n.sums.Run(n.ins[:1], nil)
-		return n.sums.Sums(), err
-	}
+// statisticsMPE takes two passes, since the mean of squares less the square of the mean loses its digits where the mean is large.
+func (n *normaliser) statisticsMPE(x []float32) []float64 {
 	sums := make([]float64, n.dims[1])
 	for i, v := range x {
 		sums[n.mid(i)] += float64(v)
 	}
-	return sums, nil
+	for m, s := range sums {
+		n.mean[m] = float32(s / n.count())
+	}
+	clear(sums)
+	for i, v := range x {
+		d := float64(v) - float64(n.mean[n.mid(i)])
+		sums[n.mid(i)] += d * d
+	}
+	for m := range sums {
+		sums[m] /= n.count()
+	}
+	return sums
+}
+
+// statisticsCPE takes one pass: of squares around a pivot, the mid's first value, so that few digits are lost (Chan, Golub and LeVeque
+// 1983, Algorithms for computing the sample variance, section 3).
+func (n *normaliser) statisticsCPE(x []float32) ([]float64, error) {
+	for m := range n.pivot {
+		if at := m * n.dims[2]; at < len(x) {
+			n.pivot[m] = x[at]
+		}
+	}
+	n.ins[0], n.ins[1] = x, n.pivot
+	if err := n.moments.Run(n.ins[:2], nil); err != nil {
+		return nil, err
+	}
+	sums := n.moments.Sums()
+	variances := sums[n.dims[1]:]
+	for m, s := range sums[:n.dims[1]] {
+		mean := s / n.count()
+		shift := mean - float64(n.pivot[m])
+		n.mean[m], variances[m] = float32(mean), max(0, variances[m]/n.count()-shift*shift)
+	}
+	return variances, nil
 }
 
 // apply writes (x - mean) * scale to y, and to second if the normaliser was made for two outputs.

@@ -24,6 +24,7 @@ type pooling struct {
 	Base
 	window kernel.PoolShape // kernel, stride, padding and method; extents come with Reshape
 	floor  bool
+	places bool // there is a second top
 
 	shape    kernel.PoolShape
 	topShape [4]int
@@ -37,6 +38,7 @@ func (l *pooling) SetUp(bottom, top []*blob.Blob) error {
 		return fmt.Errorf("bottom[0] must have 4 axes (num, channels, height, width), its shape is %s", bottom[0].ShapeString())
 	}
 	w := &l.window
+	l.places = len(top) > 1
 	l.floor = p.GetRoundMode() == caffepb.PoolingParameter_FLOOR
 	w.Method, w.Train = kernel.PoolMethod(p.GetPool()), l.train()
 	if w.Method != kernel.PoolMax && len(top) > 1 {
@@ -115,12 +117,7 @@ func (l *pooling) Reshape(bottom, top []*blob.Blob) error {
 	if l.shape == s {
 		return nil
 	}
-	l.shape = s
-	if s.Method != kernel.PoolAve {
-		if l.mask = nil; l.Device.Machine.Values() {
-			l.mask = make([]int32, top[0].Count())
-		}
-	}
+	l.shape, l.mask = s, nil
 	if l.mpe() {
 		return nil
 	}
@@ -143,7 +140,20 @@ func (l *pooling) outputs(size, kernel, stride, pad int) int {
 	return n
 }
 
+// withReLU returns the layer with the ReLU layer before it, nil if it is no plain maximum.
+func (l *pooling) withReLU() Layer {
+	if l.mpe() || l.window.Method != kernel.PoolMax || l.places {
+		return nil
+	}
+	both := &pooling{Base: l.Base, window: l.window, floor: l.floor}
+	both.window.ReLU = true
+	return both
+}
+
 func (l *pooling) Forward(bottom, top []*blob.Blob) error {
+	if l.mask == nil && l.shape.Method != kernel.PoolAve && l.Device.Machine.Values() {
+		l.mask = make([]int32, top[0].Count())
+	}
 	var key uint64
 	if l.shape.Method == kernel.PoolStochastic && l.train() {
 		key = l.Device.Share.passKey(l.Device.Random.Uint64())
@@ -162,6 +172,9 @@ func (l *pooling) Forward(bottom, top []*blob.Blob) error {
 	}
 	return nil
 }
+
+// BackwardReads implements BackwardReader: the mask says where gradients go.
+func (l *pooling) BackwardReads() (bottoms, tops bool) { return false, false }
 
 func (l *pooling) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	switch {

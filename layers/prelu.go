@@ -168,6 +168,9 @@ func (l *prelu) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
+// BackwardReads implements BackwardReader: the gradients depend on x.
+func (l *prelu) BackwardReads() (bottoms, tops bool) { return true, false }
+
 func (l *prelu) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	x, dy, a := bottom[0].Data(), top[0].Diff(), l.params[0].Data()
 	if top[0] == bottom[0] {

@@ -9,19 +9,50 @@ func init() {
 	registerNeuron("ReLU", "y = max(x, 0) + negative_slope * min(x, 0)", true, relu)
 }
 
-// relu is Caffe's ReLU layer; the derivative at 0 is the negative slope.
+// relu is Caffe's ReLU layer; the derivative at 0 is the negative slope. It is taken from the sign of y, which is that of x unless
+// the negative slope is below 0, so that x need not be there when gradients are computed.
 func relu(n *neuron) (neuronRule, error) {
 	slope := n.Param.GetReluParam().GetNegativeSlope()
+	needs := needsY
+	if slope < 0 {
+		needs = needsX
+	}
 	return neuronRule{
-		f: func(x float64) float64 { return max(x, 0) + float64(slope)*min(x, 0) },
-		slope: func(x, _ float64) float64 {
-			if x > 0 {
+		needs: needs,
+		f:     func(x float64) float64 { return max(x, 0) + float64(slope)*min(x, 0) },
+		slope: func(x, y float64) float64 {
+			if needs == needsX && x > 0 || needs == needsY && y > 0 {
 				return 1
 			}
 			return float64(slope)
 		},
-		tile:     func(y, x []float32, _ scratch) { simd.ReLU(y, x, slope) },
-		tileGrad: func(dx, dy, x, _ []float32, _ scratch) { simd.ReLUGrad(dx, dy, x, slope) },
-		cost:     kernel.Work{Flops: 2},
+		tile: func(y, x []float32, _ scratch) { simd.ReLU(y, x, slope) },
+		tileGrad: func(dx, dy, x, y []float32, _ scratch) {
+			if needs == needsY {
+				x = y
+			}
+			simd.ReLUGrad(dx, dy, x, slope)
+		},
+		cost: kernel.Work{Flops: 2},
 	}, nil
+}
+
+// reluSlope returns the negative slope of a ReLU layer on the CPE path; ok is false for other layers.
+func reluSlope(l Layer) (slope float32, ok bool) {
+	n, ok := l.(*neuronLayer)
+	if !ok || n.Param.GetType() != "ReLU" || n.mpe() {
+		return 0, false
+	}
+	return n.Param.GetReluParam().GetNegativeSlope(), true
+}
+
+// Fuse implements Fuser for ReLU layers without negative slope in front of maximum pooling, which need not be rectified before but
+// after: of fewer values, and what the pooling reads is not read again in Backward.
+func (l *neuronLayer) Fuse(next Layer) Layer {
+	slope, ok := reluSlope(l)
+	pool, isPool := next.(*pooling)
+	if !ok || slope != 0 || !isPool {
+		return nil
+	}
+	return pool.withReLU()
 }

@@ -35,8 +35,9 @@ type affine struct {
 	axis, numAxes  int
 	fromBottom     bool // the factor (or summand) is bottom[1]
 
-	dims  [3]int
-	saved *blob.Blob // x, where the layer runs in place and backward needs it
+	dims    [3]int
+	inPlace bool
+	saved   *blob.Blob // x, where the layer runs in place and backward needs it
 
 	forward, sums, backward *kernel.StreamKernel
 	move                    *kernel.Copy // Bias: the gradient, where it does not run in place
@@ -111,7 +112,7 @@ func (l *affine) Reshape(bottom, top []*blob.Blob) error {
 		}
 	}
 	dims := [3]int{bottom[0].CountRange(0, first), bottom[0].CountRange(first, first+len(shape)), bottom[0].CountFrom(first + len(shape))}
-	if top[0] != bottom[0] {
+	if l.inPlace = top[0] == bottom[0]; !l.inPlace {
 		top[0].ReshapeLike(bottom[0])
 	} else if l.scaled {
 		l.saved.ReshapeLike(bottom[0])
@@ -123,7 +124,7 @@ func (l *affine) Reshape(bottom, top []*blob.Blob) error {
 	if l.mpe() {
 		return nil
 	}
-	return l.prepare(top[0] == bottom[0])
+	return l.prepare()
 }
 
 // operands returns s and b; nil where there is none.
@@ -147,7 +148,7 @@ func (l *affine) Forward(bottom, top []*blob.Blob) error {
 	x, y := bottom[0].Data(), top[0].Data()
 	s, b := l.operands(bottom)
 	if l.mpe() {
-		if l.scaled && top[0] == bottom[0] {
+		if l.scaled && l.inPlace {
 			copy(l.saved.Data(), x)
 		}
 		for i := range x {
@@ -170,15 +171,20 @@ func (l *affine) Forward(bottom, top []*blob.Blob) error {
 		ins = append(ins, b)
 	}
 	outs := append(l.outs[:0], y)
-	if l.scaled && top[0] == bottom[0] {
+	if l.scaled && l.inPlace {
 		outs = append(outs, l.saved.Data())
 	}
 	return l.forward.Run(ins, outs)
 }
 
+// BackwardReads implements BackwardReader: the gradient of factors needs x, of which there is a copy where the layer runs in place.
+func (l *affine) BackwardReads() (bottoms, tops bool) {
+	return l.scaled && (l.fromBottom || !l.inPlace), false
+}
+
 func (l *affine) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	dy, x := top[0].Diff(), bottom[0].Data()
-	if l.scaled && top[0] == bottom[0] {
+	if l.scaled && l.inPlace {
 		x = l.saved.Data()
 	}
 	if err := l.operandGrads(dy, x, propagateDown, bottom); err != nil {
@@ -190,7 +196,7 @@ func (l *affine) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob
 	s, _ := l.operands(bottom)
 	dx := bottom[0].Diff()
 	switch {
-	case !l.scaled && top[0] == bottom[0]:
+	case !l.scaled && l.inPlace:
 	case !l.scaled && l.mpe():
 		copy(dx, dy)
 	case !l.scaled:
@@ -220,24 +226,36 @@ func (l *affine) operandGrads(dy, x []float32, propagateDown []bool, bottom []*b
 	if err != nil {
 		return err
 	}
-	mid := l.dims[1]
-	first := sums[mid:]
+	products, sums := sums[:l.dims[1]], sums[l.dims[1]:]
+	l.addGrads(products, sums)
+	if !wantBottom {
+		return nil
+	}
+	first := sums
 	if l.scaled {
-		first = sums[:mid]
+		first = products
 	}
-	for m := range mid {
-		if wantBottom {
-			bottom[1].Diff()[m] = float32(first[m])
-		} else if !l.fromBottom && l.paramGrad(0) {
-			l.params[0].Diff()[m] += float32(first[m])
-		}
-	}
-	if last := len(l.params) - 1; l.scaled && l.biased && l.paramGrad(last) {
-		for m := range mid {
-			l.params[last].Diff()[m] += float32(sums[mid+m])
-		}
+	for m, s := range first {
+		bottom[1].Diff()[m] = float32(s)
 	}
 	return nil
+}
+
+// addGrads adds to the gradients of the weights: the sums of dy*x to that of s, those of dy to that of b.
+func (l *affine) addGrads(products, sums []float64) {
+	for i := range l.params {
+		grads := products
+		if !l.scaled || i > 0 || l.fromBottom {
+			grads = sums
+		}
+		if !l.paramGrad(i) {
+			continue
+		}
+		diff := l.params[i].Diff()
+		for m, s := range grads {
+			diff[m] += float32(s)
+		}
+	}
 }
 
 func (l *affine) sum(dy, x []float32) ([]float64, error) {

@@ -6,14 +6,14 @@ import (
 )
 
 // prepare makes the kernels of the CPE path.
-func (l *affine) prepare(inPlace bool) (err error) {
+func (l *affine) prepare() (err error) {
 	full, row := kernel.Full, kernel.Row
 	ins := []kernel.Array{full, row, row}
 	if l.scaled != l.biased {
 		ins = ins[:2]
 	}
 	machine, outs := l.Device.Machine, []kernel.Array{full, full}
-	if !inPlace || !l.scaled {
+	if !l.inPlace || !l.scaled {
 		outs = outs[:1]
 	}
 	l.forward, err = kernel.NewStream(machine, kernel.Stream{
@@ -62,21 +62,34 @@ func (l *affine) forwardRow(t *kernel.Tile, at, n, m int) {
 	switch {
 	case !l.biased:
 		scaleRow(y, x, last, t.I, m)
-	case !l.scaled && t.I == 1:
-		simd.Add(y, x, last)
-	case !l.scaled:
-		simd.AddScalar(y, x, last[m])
+	case l.scaled:
+		scaleShift(y, x, t.In[1], last, t.I, m)
 	case t.I == 1:
-		simd.Mul(y, x, t.In[1])
-		simd.Add(y, y, last)
+		simd.Add(y, x, last)
 	default:
-		simd.Affine(y, x, t.In[1][m], last[m])
+		simd.AddScalar(y, x, last[m])
+	}
+}
+
+// scaleShift writes x * s + b of a row, or, where inner is one value, with the s and b of each mid. Without b it writes x * s.
+func scaleShift(y, x, s, b []float32, inner, m int) {
+	switch {
+	case b == nil:
+		scaleRow(y, x, s, inner, m)
+	case inner == 1:
+		simd.Mul(y, x, s)
+		simd.Add(y, y, b)
+	default:
+		simd.Affine(y, x, s[m], b[m])
 	}
 }
 
 // sumRow adds dy*x to sum 0 and dy to sum 1.
 func sumRow(t *kernel.Tile, at, n, m int) {
-	dy, x := t.In[0][at:at+n], t.In[1][at:at+n]
+	sumProducts(t, t.In[0][at:at+n], t.In[1][at:at+n], m)
+}
+
+func sumProducts(t *kernel.Tile, dy, x []float32, m int) {
 	if t.I > 1 {
 		t.Sum[m] += simd.Dot(dy, x)
 		t.Sum[t.M+m] += simd.Sum(dy)

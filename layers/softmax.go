@@ -52,6 +52,9 @@ func (l *softmax) Forward(bottom, top []*blob.Blob) error {
 	return l.op.forward(bottom[0].Data(), top[0].Data())
 }
 
+// BackwardReads implements BackwardReader: the gradient is a function of the top.
+func (l *softmax) BackwardReads() (bottoms, tops bool) { return false, true }
+
 func (l *softmax) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if !propagateDown[0] {
 		return nil

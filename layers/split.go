@@ -70,6 +70,9 @@ func (l *split) Reshape(bottom, top []*blob.Blob) error {
 
 func (l *split) Forward(_, _ []*blob.Blob) error { return nil }
 
+// BackwardReads implements BackwardReader: gradients are added up.
+func (l *split) BackwardReads() (bottoms, tops bool) { return false, false }
+
 func (l *split) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if !propagateDown[0] {
 		return nil
@@ -97,6 +100,9 @@ type silence struct{ Base }
 func (l *silence) SetUp(_, _ []*blob.Blob) error   { return nil }
 func (l *silence) Reshape(_, _ []*blob.Blob) error { return nil }
 func (l *silence) Forward(_, _ []*blob.Blob) error { return nil }
+
+// BackwardReads implements BackwardReader: gradients are zero.
+func (l *silence) BackwardReads() (bottoms, tops bool) { return false, false }
 
 func (l *silence) Backward(_ []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	for i, b := range bottom {

@@ -55,6 +55,9 @@ func (l *view) Reshape(bottom, top []*blob.Blob) error {
 
 func (l *view) Forward(_, _ []*blob.Blob) error { return nil }
 
+// BackwardReads implements BackwardReader: nothing is done.
+func (l *view) BackwardReads() (bottoms, tops bool) { return false, false }
+
 func (l *view) Backward(_ []*blob.Blob, _ []bool, _ []*blob.Blob) error { return nil }
 
 func flattened(p *caffepb.LayerParameter, bottom *blob.Blob) ([]int, error) {

@@ -8,8 +8,14 @@ import (
 )
 
 // SetDebugInfo turns the lines of debug_info on or off: the mean absolute value of every blob, gradient and weight
-// as it is made.
-func (n *Net) SetDebugInfo(on bool) { n.debug = on }
+// as it is made. From then on every layer is computed by itself.
+func (n *Net) SetDebugInfo(on bool) {
+	if on && !n.debug {
+		n.separate()
+		n.planMemory()
+	}
+	n.debug = on
+}
 
 func meanAbs(v []float32) float64 {
 	if len(v) == 0 {

@@ -19,6 +19,15 @@ type Options struct {
 	Device *layers.Device
 	// Pos returns file:line of layer i of the NetParameter, for error messages; nil where there is no file.
 	Pos func(layer int) string
+
+	// Economise lets blobs share storage where their lifetimes in a run of Forward and Backward do not meet, in Arena, and chains of
+	// layers be computed together. Then what a blob holds after a run is undefined, unless it is one of the net's outputs, is
+	// made by a layer without bottoms, or was asked for by name (Net.Blob) before; and every Backward needs a Forward before it.
+	Economise bool
+	// Arena is where, if several nets shall share it; nil makes one.
+	Arena *Arena
+	// ForwardOnly says that Backward will not be called.
+	ForwardOnly bool
 }
 
 // node is a layer with its wiring.
@@ -33,6 +42,7 @@ type node struct {
 	topIDs      []int
 	lossWeights []float32 // one a top
 
+	task         *task
 	propagate    []bool // which bottoms get a gradient
 	needBackward bool
 	paramIDs     []int // indices in Net.params
@@ -60,6 +70,12 @@ type Net struct {
 
 	params    []param
 	learnable []Learnable
+
+	kept       map[int]bool // blob ids
+	arena      *Arena
+	placements []placement
+	nonFinite  string   // what Forward found where the loss was no number
+	placedIn   *float32 // the start of the memory that they were carried out in
 }
 
 // New builds a net for the state in opt. Errors name the layer and, where opt.Pos knows it, its file and line.
@@ -71,7 +87,7 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 	if err != nil {
 		return nil, locate(err, opt.Pos, origin)
 	}
-	n := &Net{name: p.GetName(), state: opt.State, opt: opt, log: opt.Device.Log, ids: map[string]int{}, scale: 1}
+	n := &Net{name: p.GetName(), state: opt.State, opt: opt, log: opt.Device.Log, ids: map[string]int{}, kept: map[int]bool{}, scale: 1}
 	if n.log == nil {
 		n.log = logrus.New()
 		n.log.SetOutput(io.Discard)
@@ -80,6 +96,9 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 		n.Close()
 		return nil, err
 	}
+	n.separate()
+	n.fuse()
+	n.planMemory()
 	return n, nil
 }
 
@@ -152,9 +171,11 @@ func (n *Net) Propagates(i, j int) bool { return n.nodes[i].propagate[j] }
 // NeedsBackward reports whether layer i takes part in Backward.
 func (n *Net) NeedsBackward(i int) bool { return n.nodes[i].needBackward }
 
-// Blob returns a blob by name, nil where there is none.
+// Blob returns a blob by name, nil where there is none. From now on it keeps what it holds from run to run, even if the net
+// economises.
 func (n *Net) Blob(name string) *blob.Blob {
 	if id, ok := n.ids[name]; ok {
+		n.keep(id)
 		return n.blobs[id]
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 // Forward runs every layer and returns the weighted sum of the losses.
 func (n *Net) Forward() (float64, error) {
 	var loss float64
+	n.nonFinite = ""
 	for i := range n.nodes {
 		l, err := n.ForwardLayer(i)
 		if err != nil {
@@ -18,16 +19,17 @@ func (n *Net) Forward() (float64, error) {
 		}
 		loss += l
 	}
+	if math.IsNaN(loss) || math.IsInf(loss, 0) {
+		n.nonFinite = n.findNonFinite() // before Backward uses the memory
+	}
 	return loss, nil
 }
 
 // ForwardLayer reshapes and runs layer i and returns its weighted loss.
 func (n *Net) ForwardLayer(i int) (float64, error) {
 	d := n.nodes[i]
-	if err := d.Reshape(d.bottoms, d.tops); err != nil {
-		return 0, n.fail(d, err)
-	}
-	if err := d.Forward(d.bottoms, d.tops); err != nil {
+	n.useArena()
+	if err := d.task.forward(); err != nil {
 		return 0, n.fail(d, err)
 	}
 	if n.debug {
@@ -45,18 +47,44 @@ func (n *Net) ForwardLayer(i int) (float64, error) {
 	return loss, nil
 }
 
+func (t *task) reshape() error {
+	if len(t.nodes) == 0 {
+		return nil
+	}
+	return t.Reshape(t.bottoms, t.tops)
+}
+
+func (t *task) forward() error {
+	if len(t.nodes) == 0 {
+		return nil
+	}
+	if err := t.reshape(); err != nil {
+		return err
+	}
+	return t.Forward(t.bottoms, t.tops)
+}
+
+func (t *task) backward() error {
+	if len(t.nodes) == 0 {
+		return nil
+	}
+	return t.Backward(t.tops, t.propagate, t.bottoms)
+}
+
 // ScaleLoss makes Backward compute the gradients of the loss times a factor. What Forward returns stays as it is.
 func (n *Net) ScaleLoss(factor float32) { n.scale = factor }
 
 // Backward runs the layers in reverse and leaves the gradients in the blobs' diffs; those of weights are added to
-// what is there. done, if not nil, is told after each layer that it has run.
+// what is there. done, if not nil, is told of each layer in the same order, as soon as the gradients of it and of all behind it
+// are there.
 func (n *Net) Backward(done func(layer int)) error {
-	for i := len(n.nodes) - 1; i >= 0; i-- {
+	next := len(n.nodes) - 1
+	for i := next; i >= 0; i-- {
 		if err := n.BackwardLayer(i); err != nil {
 			return err
 		}
-		if done != nil {
-			done(i)
+		for ; done != nil && next >= i && n.complete(next, i); next-- {
+			done(next)
 		}
 	}
 	if n.debug {
@@ -69,6 +97,9 @@ func (n *Net) Backward(done func(layer int)) error {
 // gradient.
 func (n *Net) BackwardLayer(i int) error {
 	d := n.nodes[i]
+	if n.opt.ForwardOnly {
+		panic("net: Backward of a net that was built for Forward only")
+	}
 	if !d.needBackward {
 		return nil
 	}
@@ -77,7 +108,7 @@ func (n *Net) BackwardLayer(i int) error {
 			fill(d.tops[k].Diff(), w*n.scale)
 		}
 	}
-	if err := d.Backward(d.tops, d.propagate, d.bottoms); err != nil {
+	if err := d.task.backward(); err != nil {
 		return n.fail(d, err)
 	}
 	if n.debug {
@@ -104,16 +135,16 @@ func (n *Net) BackwardLayerPart(i int, part Gradients) error {
 	if part == WeightGradients && !wanted {
 		return nil
 	}
-	propagate := d.propagate
+	propagate := d.task.propagate
 	if part == WeightGradients {
-		d.propagate = make([]bool, len(propagate))
+		d.task.propagate = make([]bool, len(propagate))
 	} else if wanted {
 		for k := range d.paramIDs {
 			selector.SetParamGrad(k, false)
 		}
 	}
 	err := n.BackwardLayer(i)
-	d.propagate = propagate
+	d.task.propagate = propagate
 	for k, id := range d.paramIDs {
 		if wanted {
 			selector.SetParamGrad(k, n.params[id].needGrad)
@@ -141,16 +172,25 @@ func (n *Net) ClearParamDiffs() {
 // Reshape gives all blobs their shapes anew, after a bottom of the first layers has been reshaped by hand.
 func (n *Net) Reshape() error {
 	for _, d := range n.nodes {
-		if err := d.Reshape(d.bottoms, d.tops); err != nil {
+		if err := d.task.reshape(); err != nil {
 			return n.fail(d, err)
 		}
 	}
+	n.planMemory()
 	return nil
 }
 
 // FirstNonFinite looks for the layer in which a NaN or an infinity first appears, in forward order: in its weights or
-// in its tops as the last Forward left them. It returns "" where all values are finite.
+// in its tops as the last Forward left them. It returns "" where all values are finite. If the net economises, tops that
+// Backward does not need are passed over, and the others are looked at if the loss was no number.
 func (n *Net) FirstNonFinite() string {
+	if n.nonFinite != "" {
+		return n.nonFinite
+	}
+	return n.findNonFinite()
+}
+
+func (n *Net) findNonFinite() string {
 	for _, d := range n.nodes {
 		for i, b := range d.Params() {
 			if at := nonFinite(b); at >= 0 {
@@ -158,6 +198,9 @@ func (n *Net) FirstNonFinite() string {
 			}
 		}
 		for k, b := range d.tops {
+			if n.forwardOnly(b) {
+				continue
+			}
 			if at := nonFinite(b); at >= 0 {
 				return fmt.Sprintf("layer %q (%s): top blob %q holds %g at index %d", d.param.GetName(), d.param.GetType(), n.names[d.topIDs[k]], b.Data()[at], at)
 			}

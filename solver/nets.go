@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -19,8 +18,9 @@ type netSource struct {
 	state *caffepb.NetState
 }
 
-// build reads the net, if it stands in a file, and builds it.
-func (s netSource) build(d *layers.Device) (*swnet.Net, error) {
+// build reads the net, if it stands in a file, and builds it with options that need no state and pos.
+func (s netSource) build(opt swnet.Options) (*swnet.Net, error) {
+	log := opt.Device.Log
 	param := s.param
 	var pos func(int) string
 	if param == nil {
@@ -29,7 +29,7 @@ func (s netSource) build(d *layers.Device) (*swnet.Net, error) {
 			return nil, err
 		}
 		for _, w := range file.Warnings {
-			d.Log.Warn(w)
+			log.Warn(w)
 		}
 		param, pos = file.Param, file.LayerPos
 	} else {
@@ -38,10 +38,11 @@ func (s netSource) build(d *layers.Device) (*swnet.Net, error) {
 			return nil, err
 		}
 		for _, w := range warnings {
-			d.Log.Warn(w)
+			log.Warn(w)
 		}
 	}
-	return swnet.New(param, swnet.Options{State: swnet.MergeState(s.phase, param.State, s.state), Device: d, Pos: pos})
+	opt.State, opt.Pos = swnet.MergeState(s.phase, param.State, s.state), pos
+	return swnet.New(param, opt)
 }
 
 // trainNet finds the one net to train on among net, net_param, train_net and train_net_param.

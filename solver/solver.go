@@ -169,7 +169,8 @@ func (v *Solver) makeNets() error {
 	v.log.Infof("Creating training net from %s.", train.what)
 	v.device = v.newDevice(v.seed)
 	v.device.Share = v.share(0)
-	if v.net, err = train.build(v.device); err != nil {
+	opt := swnet.Options{Device: v.device, Economise: true, Arena: &swnet.Arena{}}
+	if v.net, err = train.build(opt); err != nil {
 		return err
 	}
 	v.group = group{net: v.net, part: 1}
@@ -181,7 +182,8 @@ func (v *Solver) makeNets() error {
 	}
 	for i, t := range tests {
 		v.log.Infof("Creating test net (#%d) specified by %s", i, t.what)
-		n, err := t.build(v.newDevice(v.seed + uint64(i) + 1))
+		opt.Device, opt.ForwardOnly = v.newDevice(v.seed+uint64(i)+1), true
+		n, err := t.build(opt)
 		if err != nil {
 			return err
 		}

@@ -59,7 +59,7 @@ func classify(e *env, o *classifyOptions) error {
 	}
 	defer machine.Close()
 	device := &layers.Device{Engine: o.device.engine, Machine: machine, Random: layers.NewRandom(o.device.seedOrTime()), Log: e.log}
-	n, err := loadNet(e, o.model, caffepb.Phase_TEST, &stateFlags{}, device)
+	n, err := loadNet(e, o.model, caffepb.Phase_TEST, &stateFlags{}, swnet.Options{Device: device, Economise: true, ForwardOnly: true})
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func (s *stateFlags) stages() []string {
 }
 
 // loadNet reads and builds the net of a -model flag.
-func loadNet(e *env, path string, phase caffepb.Phase, s *stateFlags, device *layers.Device) (*swnet.Net, error) {
+func loadNet(e *env, path string, phase caffepb.Phase, s *stateFlags, opt swnet.Options) (*swnet.Net, error) {
 	file, err := swproto.ReadNet(path)
 	if err != nil {
 		return nil, err
@@ -99,15 +99,14 @@ func loadNet(e *env, path string, phase caffepb.Phase, s *stateFlags, device *la
 	for _, w := range file.Warnings {
 		e.log.Warn(w)
 	}
-	return buildFile(file, phase, s, device)
+	return buildFile(file, phase, s, opt)
 }
 
 // buildFile builds a net for a phase, with the level and stages of the flags over those of the file.
-func buildFile(file *swproto.Net, phase caffepb.Phase, s *stateFlags, device *layers.Device) (*swnet.Net, error) {
+func buildFile(file *swproto.Net, phase caffepb.Phase, s *stateFlags, opt swnet.Options) (*swnet.Net, error) {
 	flags := &caffepb.NetState{Phase: phase.Enum(), Level: proto.Int32(int32(s.level)), Stage: s.stages()}
-	return swnet.New(file.Param, swnet.Options{
-		State: swnet.MergeState(phase, file.Param.State, flags), Device: device, Pos: file.LayerPos,
-	})
+	opt.State, opt.Pos = swnet.MergeState(phase, file.Param.State, flags), file.LayerPos
+	return swnet.New(file.Param, opt)
 }
 
 func parsePhase(s string) (caffepb.Phase, error) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/layers"
+	swnet "github.com/swcaffe/swcaffe/net"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"github.com/swcaffe/swcaffe/solver"
 	"google.golang.org/protobuf/proto"
@@ -67,7 +68,7 @@ func extractFeatures(e *env, o *featureOptions) (err error) {
 	}
 	defer machine.Close()
 	device := &layers.Device{Engine: o.device.engine, Machine: machine, Random: layers.NewRandom(o.device.seedOrTime()), Log: e.log}
-	n, err := loadNet(e, o.model, caffepb.Phase_TEST, &o.state, device)
+	n, err := loadNet(e, o.model, caffepb.Phase_TEST, &o.state, swnet.Options{Device: device, Economise: true, ForwardOnly: true})
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func test(e *env, o *testOptions) error {
 	}
 	defer machine.Close()
 	device := &layers.Device{Engine: o.device.engine, Machine: machine, Random: layers.NewRandom(o.device.seedOrTime()), Log: e.log}
-	n, err := loadNet(e, o.model, caffepb.Phase_TEST, &o.state, device)
+	n, err := loadNet(e, o.model, caffepb.Phase_TEST, &o.state, swnet.Options{Device: device, Economise: true, ForwardOnly: true})
 	if err != nil {
 		return err
 	}

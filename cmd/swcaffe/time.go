@@ -96,7 +96,7 @@ func timeModel(e *env, o *timeOptions) error {
 	if device.Strategy, device.Tuner, err = o.strategies.read(e, o.device.engine, spec); err != nil {
 		return err
 	}
-	n, err := loadNet(e, o.model, phase, &o.state, device)
+	n, err := loadNet(e, o.model, phase, &o.state, swnet.Options{Device: device, Economise: true})
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func verify(e *env, o *verifyOptions) error {
 	}
 	var nets [2]*swnet.Net
 	for i, engine := range []layers.Engine{layers.MPE, layers.CPE} {
-		if nets[i], err = buildFile(file, phase, &o.state, device(engine)); err != nil {
+		if nets[i], err = buildFile(file, phase, &o.state, swnet.Options{Device: device(engine)}); err != nil {
 			return err
 		}
 		defer nets[i].Close()

@@ -31,7 +31,7 @@ func readForVerify(e *env, o *verifyOptions, phase caffepb.Phase, device *layers
 			}
 		}
 	}
-	n, err := buildFile(file, phase, &o.state, device)
+	n, err := buildFile(file, phase, &o.state, swnet.Options{Device: device})
 	if err != nil {
 		return nil, err
 	}

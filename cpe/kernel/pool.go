@@ -30,6 +30,8 @@ type PoolShape struct {
 	OH, OW         int
 	Method         PoolMethod
 	Train          bool
+	// ReLU: outputs of PoolMax that are not above 0 become 0 and get no gradient, as if a ReLU layer came before the pooling.
+	ReLU bool
 }
 
 // masked reports whether outputs remember which input they took.
@@ -118,7 +120,7 @@ func (p *Pool) Name() string { return "pooling" }
 func (p *Pool) Plan() PoolPlan { return p.plan }
 
 // Forward pools x into y. mask, not used by PoolAve, gets the index in its plane of the value each output took (max, and
-// stochastic in training); key seeds the draws.
+// stochastic in training), -1 where it took none; key seeds the draws.
 func (p *Pool) Forward(x, y []float32, mask []int32, key uint64) error {
 	p.backward, p.x, p.y, p.mask, p.key = false, x, y, mask, key
 	return p.machine.Run(p, p.groups())

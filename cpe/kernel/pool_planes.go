@@ -50,7 +50,11 @@ func (p *Pool) runPlanes(g *cpe.CoreGroup) {
 		case p.backward:
 			p.planes.MaxGrad(x, y, p.mask[n*out:(n+1)*out])
 		default:
-			p.planes.Max(y, p.mask[n*out:(n+1)*out], x)
+			mask := p.mask[n*out : (n+1)*out]
+			p.planes.Max(y, mask, x)
+			if s.ReLU {
+				rectify(y, mask)
+			}
 		}
 	}
 }

@@ -30,6 +30,18 @@ func (p *Pool) gather(t *poolTile) {
 		for ox := hi; ox < t.outCols.n; ox++ {
 			p.gatherOne(t, &a, oy, ox)
 		}
+		if s.ReLU {
+			rectify(t.out[oy*t.outStride:][:t.outCols.n], t.mask[oy*t.outStride:])
+		}
+	}
+}
+
+// rectify sets what is not above 0 to 0, from no place; NaN stays.
+func rectify(y []float32, mask []int32) {
+	for i, v := range y {
+		if v <= 0 {
+			y[i], mask[i] = 0, -1
+		}
 	}
 }
 
@@ -54,7 +66,7 @@ func (p *Pool) gatherRow(t *poolTile, a *area, oy, lo, hi int) {
 	w := simd.Windows{KH: a.y1 - a.y0, KW: s.KW, Ld: t.inStride, Stride: s.SW}
 	src, at := t.in[(a.y0-t.inRows.at)*t.inStride+x-t.inCols.at:], oy*t.outStride
 	if s.Method == PoolAve {
-		simd.AvePool(t.out[at+lo:at+hi], float32(p.divisor(t.outRows.at+oy, t.outCols.at+lo)), src, &w)
+		simd.AvePool(t.out[at+lo:at+hi], float32(s.divisor(t.outRows.at+oy, t.outCols.at+lo)), src, &w)
 		return
 	}
 	simd.MaxPool(t.out[at+lo:at+hi], t.mask[at+lo:at+hi], src, a.y0*s.W+x, s.W, &w)
@@ -69,7 +81,7 @@ func (p *Pool) gatherOne(t *poolTile, a *area, oy, ox int) {
 	case s.Method == PoolMax:
 		t.out[at], t.mask[at] = t.largest(a, s.W)
 	case s.Method == PoolAve:
-		t.out[at] = t.sum(a) / float32(p.divisor(t.outRows.at+oy, t.outCols.at+ox))
+		t.out[at] = t.sum(a) / float32(s.divisor(t.outRows.at+oy, t.outCols.at+ox))
 	case s.Train:
 		counter := (t.plane*s.OH+t.outRows.at+oy)*s.OW + t.outCols.at + ox
 		t.out[at], t.mask[at] = t.draw(a, s.W, UniformFloat(p.key, uint64(counter)))
@@ -79,8 +91,7 @@ func (p *Pool) gatherOne(t *poolTile, a *area, oy, ox int) {
 }
 
 // divisor is the size of a window with the padding inside size + pad counted, as in Caffe.
-func (p *Pool) divisor(oy, ox int) int {
-	s := &p.shape
+func (s *PoolShape) divisor(oy, ox int) int {
 	y, x := oy*s.SH-s.PH, ox*s.SW-s.PW
 	return (min(y+s.KH, s.H+s.PH) - y) * (min(x+s.KW, s.W+s.PW) - x)
 }
@@ -202,7 +213,7 @@ func (p *Pool) spreadMean(t *poolTile, oy, ox int, v float32) {
 	s := &p.shape
 	y0, y1 := window(oy, s.SH, s.PH, s.KH, s.H)
 	x0, x1 := window(ox, s.SW, s.PW, s.KW, s.W)
-	v /= float32(p.divisor(oy, ox))
+	v /= float32(s.divisor(oy, ox))
 	x0, x1 = max(x0, t.inCols.at), min(x1, t.inCols.end())
 	if x0 >= x1 {
 		return

@@ -16,4 +16,6 @@
 package simd
 
 //go:generate sh -c "cd ../../tools/asm && go run . -level avx512 -out ../../internal/simd/avx512_amd64.s -stubs ../../internal/simd/avx512_amd64.go -pkg simd"
+//go:generate sh -c "cd ../../tools/asm && go run . -set layers -level avx512 -out ../../internal/simd/layers_avx512_amd64.s -stubs ../../internal/simd/layers_avx512_amd64.go -pkg simd"
+//go:generate sh -c "cd ../../tools/asm && go run . -set layers -level avx2 -out ../../internal/simd/layers_avx2_amd64.s -stubs ../../internal/simd/layers_avx2_amd64.go -pkg simd"
 //go:generate sh -c "cd ../../tools/asm && go run . -level avx2 -out ../../internal/simd/avx2_amd64.s -stubs ../../internal/simd/avx2_amd64.go -pkg simd"

@@ -70,3 +70,9 @@ func (l *level) maxPlaneGrad(*PoolShape, *float32, *float32, *int32, *gradRow, *
 
 // avePlaneGrad works out the gradient of columns of a plane.
 func (l *level) avePlaneGrad(*PoolShape, *float32, *float32, *gradRow, *poolBlock, int) {}
+
+// The kernels of single layer types are never called without vectors.
+func (l *level) moments(*[16]float64, *float32, int, *float32)                 {}
+func (l *level) normalise(*float32, *float32, int, *float32)                   {}
+func (l *level) normaliseSums(*[16]float64, *float32, *float32, int, *float32) {}
+func (l *level) normaliseGrad(*float32, *float32, *float32, int, *float32)     {}

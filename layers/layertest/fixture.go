@@ -2,6 +2,7 @@ package layertest
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/blob"
@@ -143,24 +144,61 @@ func (f *Fixture) fillWeights() {
 	}
 }
 
-// run restores inputs, weights and random state and runs Reshape and Forward.
+// run restores inputs, weights and random state and runs Reshape and Forward. The tops of layers with bottoms are NaN before, so
+// that one that is not written is seen.
 func (f *Fixture) run() error {
-	for i, b := range f.Bottom {
-		copy(b.Data(), f.inputs[i])
-	}
-	for i, w := range f.Layer.Params() {
-		copy(w.Data(), f.weights[i])
-	}
+	f.restore()
 	if err := f.Device.Random.SetState(f.random); err != nil {
 		return err
 	}
 	if err := f.Layer.Reshape(f.Bottom, f.Top); err != nil {
 		return fmt.Errorf("Reshape: %w", err)
 	}
+	if len(f.Bottom) > 0 && f.Device.Machine.Values() {
+		for _, t := range f.Top {
+			poison(t.Data())
+		}
+		f.restore() // what tops share
+	}
 	if err := f.Layer.Forward(f.Bottom, f.Top); err != nil {
 		return fmt.Errorf("Forward: %w", err)
 	}
 	return nil
+}
+
+// restore gives bottoms and weights the values they had at first.
+func (f *Fixture) restore() {
+	for i, b := range f.Bottom {
+		copy(b.Data(), f.inputs[i])
+	}
+	for i, w := range f.Layer.Params() {
+		copy(w.Data(), f.weights[i])
+	}
+}
+
+// forget makes those values NaN that the layer says its Backward does not read.
+func (f *Fixture) forget() {
+	r, ok := f.Layer.(layers.BackwardReader)
+	if !ok || !f.Device.Machine.Values() {
+		return
+	}
+	bottoms, tops := r.BackwardReads()
+	unless := func(b *blob.Blob, read bool, others []*blob.Blob) {
+		shares := func(o *blob.Blob) bool { return read && o.SharesData(b) }
+		if !slices.ContainsFunc(others, shares) {
+			poison(b.Data())
+		}
+	}
+	if !bottoms {
+		for _, b := range f.Bottom {
+			unless(b, tops, f.Top)
+		}
+	}
+	if !tops {
+		for _, t := range f.Top {
+			unless(t, bottoms, f.Bottom)
+		}
+	}
 }
 
 // reshape gives the bottoms other shapes and fills them anew.
@@ -181,9 +219,11 @@ func (f *Fixture) gradTops() []*blob.Blob {
 	return f.Top
 }
 
-// backward runs Backward with the given gradients of the tops. Gradients of bottoms are NaN before, so that one that is
-// not written is seen; those of weights have a value before, to which Backward must add.
+// backward runs Backward with the given gradients of the tops. Gradients of bottoms, and values that Backward need not read,
+// are NaN before, so that one that is not written, or read all the same, is seen; gradients of weights have a value before, to
+// which Backward must add.
 func (f *Fixture) backward(diffs [][]float32) error {
+	f.forget()
 	for i, b := range f.Bottom {
 		if f.propagate[i] {
 			poison(b.Diff())

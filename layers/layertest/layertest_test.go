@@ -40,6 +40,8 @@ var faults = []struct {
 	{name: "gradient of one element is off", gradient: []string{"top 0 element 2", "bottom 0 element 2", "central difference"}},
 	{name: "gradients change places", gradient: []string{"top 0 element 1", "bottom 0 element 0", "central difference 0 "}},
 	{name: "gradient of one element is not written", gradient: []string{"bottom 0 element 1", "Backward gives NaN"}},
+	{name: "reads a top that it disclaims", gradient: []string{"bottom 0 element 0", "Backward gives NaN"}},
+	{name: "leaves a value of the top", gradient: []string{"top 0 element 1", "central difference NaN"}},
 	{name: "weight gradient overwrites", gradient: []string{"weight 0 element 0"}},
 	{name: "path is off by 0.001", paths: []string{"CPE on host", "CPE on sw26010", "top 0 element 3", "gradient of bottom 0 element 3"}},
 	{name: "path gives NaN", paths: []string{"top 0 element 0 is NaN"}},
@@ -49,6 +51,10 @@ var faults = []struct {
 }
 
 func (l *toy) SetUp(_, _ []*blob.Blob) error { return nil }
+
+func (l *toy) BackwardReads() (bottoms, tops bool) {
+	return true, l.fault != "reads a top that it disclaims"
+}
 
 func (l *toy) Params() []*blob.Blob { return []*blob.Blob{l.weight} }
 
@@ -69,7 +75,9 @@ func (l *toy) Forward(bottom, top []*blob.Blob) error {
 		l.sink = make([]float32, 100)
 	}
 	for i, x := range bottom[0].Data()[:min(l.count, len(y))] {
-		y[i] = w * x * x
+		if i != 1 || l.fault != "leaves a value of the top" {
+			y[i] = w * x * x
+		}
 	}
 	if l.Device.Engine == layers.CPE {
 		switch l.fault {

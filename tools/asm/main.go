@@ -11,11 +11,17 @@ import (
 
 func main() {
 	level := flag.String("level", "avx512", "avx512 or avx2")
+	set := flag.String("set", "core", "core, or layers: the kernels of single layer types")
 	flag.Parse()
 	ConstraintExpr("amd64")
 	s, mr, rows, vectors := isa{w: 16, tag: "AVX512"}, 12, 6, []int{4, 2}
 	if *level == "avx2" {
 		s, mr, rows, vectors = isa{w: 8, tag: "AVX2"}, 6, 6, []int{2, 1}
+	}
+	if *set == "layers" {
+		s.norms()
+		Generate()
+		return
 	}
 	for thirds := 1; thirds <= 3; thirds++ {
 		s.micro(mr, mr/3*thirds)

@@ -1,0 +1,28 @@
+package blob
+
+import (
+	"fmt"
+	"slices"
+)
+
+// PlaceData makes memory, with whatever it holds, the values of b and of all blobs that share them. Where a later shape needs
+// more room than memory has, they get new storage, as ever.
+func (b *Blob) PlaceData(memory []float32) { b.storageOf(&b.data).place(b, memory) }
+
+// PlaceDiff makes memory the gradients of b and of all blobs that share them.
+func (b *Blob) PlaceDiff(memory []float32) { b.storageOf(&b.diff).place(b, memory) }
+
+func (s *storage) place(b *Blob, memory []float32) {
+	if len(memory) < b.Count() {
+		panic(fmt.Sprintf("blob: %v does not fit in %d values of memory", b.shape, len(memory)))
+	}
+	s.buf = memory[:len(memory):len(memory)]
+}
+
+// Own gives b, and all blobs that share its storage, storage apart from what PlaceData and PlaceDiff were given; it keeps what b
+// holds.
+func (b *Blob) Own() {
+	for _, s := range []*storage{b.storageOf(&b.data), b.diff} {
+		s.buf = slices.Clone(s.buf)
+	}
+}

@@ -1,0 +1,35 @@
+package simd
+
+// The kernels of single layer types, on the level's vectors; n is a multiple of the width.
+
+func (l *level) moments(out *[16]float64, x *float32, n int, pivot *float32) {
+	if l.width == 16 {
+		momentsAVX512(&out[0], x, n, pivot)
+		return
+	}
+	momentsAVX2(&out[0], x, n, pivot)
+}
+
+func (l *level) normalise(y, x *float32, n int, p *float32) {
+	if l.width == 16 {
+		normaliseAVX512(y, x, n, p)
+		return
+	}
+	normaliseAVX2(y, x, n, p)
+}
+
+func (l *level) normaliseSums(out *[16]float64, dy, x *float32, n int, p *float32) {
+	if l.width == 16 {
+		normaliseSumsAVX512(&out[0], dy, x, n, p)
+		return
+	}
+	normaliseSumsAVX2(&out[0], dy, x, n, p)
+}
+
+func (l *level) normaliseGrad(dx, dy, x *float32, n int, p *float32) {
+	if l.width == 16 {
+		normaliseGradAVX512(dx, dy, x, n, p)
+		return
+	}
+	normaliseGradAVX2(dx, dy, x, n, p)
+}

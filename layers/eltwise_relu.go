@@ -1,0 +1,125 @@
+package layers
+
+import (
+	"slices"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+// rectifiedSum is an Eltwise layer that adds up, and the ReLU layer behind it, in one pass: y = relu(sum of coeff[k] * x[k]). Backward
+// writes the gradients of all bottoms in one pass, g = dy where y > 0, dx[k] = coeff[k] * g.
+type rectifiedSum struct {
+	Base
+	sum   *eltwise
+	slope float32
+	count int
+
+	forward *kernel.StreamKernel
+	all     *kernel.StreamKernel // gradients of all bottoms
+	one     *kernel.StreamKernel // that of bottom target
+	target  int
+	ins     [2][]float32
+	xs, dxs [][]float32
+}
+
+// Fuse implements Fuser for sums, and a ReLU layer of which the sign of the result tells the gradient.
+func (l *eltwise) Fuse(next Layer) Layer {
+	slope, ok := reluSlope(next)
+	if !ok || slope < 0 || l.mpe() || l.op != caffepb.EltwiseParameter_SUM {
+		return nil
+	}
+	return &rectifiedSum{Base: l.Base, sum: l, slope: slope, count: -1}
+}
+
+func (l *rectifiedSum) SetUp(_, _ []*blob.Blob) error { return nil }
+
+func (l *rectifiedSum) Reshape(bottom, top []*blob.Blob) error {
+	if err := l.sum.Reshape(bottom, top); err != nil || l.count == bottom[0].Count() {
+		return err
+	}
+	l.count = bottom[0].Count()
+	l.xs, l.dxs = make([][]float32, len(bottom)), make([][]float32, len(bottom))
+	return l.prepare(len(bottom))
+}
+
+func (l *rectifiedSum) prepare(n int) (err error) {
+	full := func(n int) []kernel.Array { return make([]kernel.Array, n) }
+	stream := func(what string, ins, outs int, op func(t *kernel.Tile)) *kernel.StreamKernel {
+		if err != nil {
+			return nil
+		}
+		var k *kernel.StreamKernel
+		k, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
+			Name: "eltwise and ReLU" + what, Dims: [3]int{1, 1, l.count}, Ins: full(ins), Outs: full(outs),
+			Cost: kernel.Work{Flops: float64(n + 1)}, Op: op,
+		})
+		return k
+	}
+	l.forward = stream("", n, 1, l.forwardTile)
+	l.all = stream(" gradient", 2, n, l.gradTile)
+	l.one = stream(" gradient", 2, 1, func(t *kernel.Tile) {
+		dx := t.Out[0][:t.I]
+		simd.ReLUGrad(dx, t.In[0], t.In[1], l.slope)
+		scaleUnlessOne(dx, dx, l.sum.coeff[l.target])
+	})
+	return err
+}
+
+func (l *rectifiedSum) forwardTile(t *kernel.Tile) {
+	l.sum.forwardTile(t)
+	y := t.Out[0][:t.I]
+	simd.ReLU(y, y, l.slope)
+}
+
+func (l *rectifiedSum) gradTile(t *kernel.Tile) {
+	g := t.Out[0][:t.I]
+	simd.ReLUGrad(g, t.In[0], t.In[1], l.slope)
+	for k := len(t.Out) - 1; k >= 0; k-- {
+		scaleUnlessOne(t.Out[k][:t.I], g, l.sum.coeff[k])
+	}
+}
+
+// scaleUnlessOne writes x * factor.
+func scaleUnlessOne(dst, x []float32, factor float32) {
+	if factor == 1 {
+		copy(dst, x)
+		return
+	}
+	simd.Scale(dst, x, factor)
+}
+
+func (l *rectifiedSum) Forward(bottom, top []*blob.Blob) error {
+	for k, b := range bottom {
+		l.xs[k] = b.Data()
+	}
+	l.ins[0] = top[0].Data()
+	return l.forward.Run(l.xs, l.ins[:1])
+}
+
+// BackwardReads implements BackwardReader: the sign of y tells where gradients pass.
+func (l *rectifiedSum) BackwardReads() (bottoms, tops bool) { return false, true }
+
+func (l *rectifiedSum) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	l.ins = [2][]float32{top[0].Diff(), top[0].Data()}
+	for k, b := range bottom {
+		if propagateDown[k] {
+			l.dxs[k] = b.Diff()
+		}
+	}
+	if !slices.Contains(propagateDown, false) {
+		return l.all.Run(l.ins[:], l.dxs)
+	}
+	for k := range bottom {
+		if !propagateDown[k] {
+			continue
+		}
+		l.target = k
+		if err := l.one.Run(l.ins[:], l.dxs[k:k+1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,229 @@
+package layers
+
+import (
+	"slices"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// normChain is a BatchNorm layer, the Scale layer behind it and, if there is one, the ReLU behind that, computed together: of the
+// batch it takes its statistics in one pass and y = relu(gamma * xn + beta), xn = (x - mean) * scale, in a second one. Backward
+// reads x and dy alone, twice: with g = dy where y > 0,
+//
+//	dgamma = sum(g * xn),  dbeta = sum(g),
+//	dx = gamma * scale * (g - mean(g) - mean(g * xn) * xn),
+//
+// where the means are left out if mean and scale are stored ones. Forward gives the values of the three layers bit by bit,
+// Backward up to the rounding of sums that are taken in another order (a part in 10^6).
+type normChain struct {
+	Base
+	norm      *batchNorm
+	scale     *affine
+	rectified bool
+	slope     float32 // ReLU's below zero
+
+	dims                    [3]int
+	forward, sums, backward *kernel.StreamKernel
+	a, b, c                 []float32 // dx = a*g + b*xn + c, by mid
+	ins                     [9][]float32
+	outs                    [1][]float32
+}
+
+// Fuse implements Fuser for a Scale layer whose factors are weights, one a channel.
+func (l *batchNorm) Fuse(next Layer) Layer {
+	s, ok := next.(*affine)
+	if !ok || l.mpe() || !s.scaled || s.fromBottom || s.dims != l.normaliser.dims {
+		return nil
+	}
+	return &normChain{Base: Base{Param: l.Param, Device: l.Device}, norm: l, scale: s}
+}
+
+// Fuse implements Fuser for a ReLU layer.
+func (l *normChain) Fuse(next Layer) Layer {
+	slope, ok := reluSlope(next)
+	if !ok || l.rectified {
+		return nil
+	}
+	return &normChain{Base: l.Base, norm: l.norm, scale: l.scale, rectified: true, slope: slope}
+}
+
+func (l *normChain) SetUp(_, _ []*blob.Blob) error { return nil }
+
+func (l *normChain) Reshape(bottom, top []*blob.Blob) error {
+	if err := l.norm.Reshape(bottom, top); err != nil || l.dims == l.norm.normaliser.dims {
+		return err
+	}
+	l.dims = l.norm.normaliser.dims
+	mid := l.dims[1]
+	l.a, l.b, l.c = make([]float32, mid), make([]float32, mid), make([]float32, mid)
+	return l.prepare()
+}
+
+// prepare makes the kernels. Their inputs are x, mean, scale, gamma and, where there is one, beta; behind them dy; and a, b, c.
+func (l *normChain) prepare() (err error) {
+	full, row := kernel.Full, kernel.Row
+	one, ins := []kernel.Array{full}, []kernel.Array{full, row, row, row}
+	if l.scale.biased {
+		ins = append(ins, row)
+	}
+	flops, scratches := float64(len(ins)), 0
+	if l.dims[2] == 1 {
+		scratches = 2
+	}
+	grad := append(slices.Clone(ins), full)
+	stream := func(what string, s kernel.Stream, visit func(t *kernel.Tile, at, n, m int)) *kernel.StreamKernel {
+		if err != nil {
+			return nil
+		}
+		s.Name, s.Dims = "BatchNorm and Scale"+what, l.dims
+		s.Op = func(t *kernel.Tile) { eachRow(t, func(at, n, m int) { visit(t, at, n, m) }) }
+		var k *kernel.StreamKernel
+		k, err = kernel.NewStream(l.Device.Machine, s)
+		return k
+	}
+	l.forward = stream("", kernel.Stream{Ins: ins, Outs: one, Cost: kernel.Work{Flops: flops}}, l.forwardRow)
+	l.sums = stream(" gradient sums", kernel.Stream{Ins: grad, Sums: 2, Scratch: scratches, Cost: kernel.Work{Flops: flops + 4}}, l.sumRow)
+	l.backward = stream(" gradient", kernel.Stream{
+		Ins: append(slices.Clone(grad), row, row, row), Outs: one, Scratch: scratches, Cost: kernel.Work{Flops: flops + 5},
+	}, l.backwardRow)
+	return err
+}
+
+// constants are those of a row of mid m.
+func (l *normChain) constants(t *kernel.Tile, m int) simd.Normal {
+	p := simd.Normal{Mean: t.In[1][m], Scale: t.In[2][m], Gamma: t.In[3][m], Slope: 1}
+	if l.scale.biased {
+		p.Beta = t.In[4][m]
+	}
+	if l.rectified {
+		p.Slope = l.slope
+	}
+	return p
+}
+
+func (l *normChain) forwardRow(t *kernel.Tile, at, n, m int) {
+	y, x := t.Out[0][at:at+n], t.In[0][at:at+n]
+	if t.I > 1 {
+		p := l.constants(t, m)
+		simd.Normalise(y, x, &p)
+		return
+	}
+	normalise(y, x, t.In[1], t.In[2], 1, 0)
+	l.scaled(y, y, t)
+	if l.rectified {
+		simd.ReLU(y, y, l.slope)
+	}
+}
+
+// sumRow adds g*xn to sum 0 and g to sum 1.
+func (l *normChain) sumRow(t *kernel.Tile, at, n, m int) {
+	if t.I == 1 {
+		xn, g := l.columns(t, at, n)
+		sumProducts(t, g, xn, 0)
+		return
+	}
+	p := l.constants(t, m)
+	products, sums := simd.NormaliseSums(t.In[l.gradient()][at:at+n], t.In[0][at:at+n], &p)
+	t.Sum[m] += products
+	t.Sum[t.M+m] += sums
+}
+
+func (l *normChain) backwardRow(t *kernel.Tile, at, n, m int) {
+	dx, factors := t.Out[0][at:at+n], t.In[l.gradient()+1:]
+	if t.I == 1 {
+		xn, g := l.columns(t, at, n)
+		simd.Mul(dx, g, factors[0])
+		simd.Add(dx, dx, factors[1])
+		simd.MulAdd(dx, xn, factors[2])
+		return
+	}
+	p := l.constants(t, m)
+	p.A, p.B, p.C = factors[0][m], factors[1][m], factors[2][m]
+	simd.NormaliseGrad(dx, t.In[l.gradient()][at:at+n], t.In[0][at:at+n], &p)
+}
+
+// columns returns xn and g of a row with one value of each mid.
+func (l *normChain) columns(t *kernel.Tile, at, n int) (xn, g []float32) {
+	xn, g = t.Scratch[0][:n], t.Scratch[1][:n]
+	normalise(xn, t.In[0][at:at+n], t.In[1], t.In[2], 1, 0)
+	dy := t.In[l.gradient()][at : at+n]
+	if !l.rectified {
+		return xn, dy
+	}
+	l.scaled(g, xn, t)
+	simd.ReLUGrad(g, dy, g, l.slope)
+	return xn, g
+}
+
+// scaled writes gamma * xn + beta of such a row.
+func (l *normChain) scaled(y, xn []float32, t *kernel.Tile) {
+	var beta []float32
+	if l.scale.biased {
+		beta = t.In[4]
+	}
+	scaleShift(y, xn, t.In[3], beta, 1, 0)
+}
+
+// gradient is the index of dy among the inputs.
+func (l *normChain) gradient() int {
+	if l.scale.biased {
+		return 5
+	}
+	return 4
+}
+
+// inputs lists x, mean, scale, gamma and beta.
+func (l *normChain) inputs(x []float32) [][]float32 {
+	n := &l.norm.normaliser
+	gamma, beta := l.scale.operands(nil)
+	ins := append(l.ins[:0], x, n.mean, n.scale, gamma)
+	if l.scale.biased {
+		ins = append(ins, beta)
+	}
+	return ins
+}
+
+func (l *normChain) Forward(bottom, top []*blob.Blob) error {
+	x := bottom[0].Data()
+	if l.norm.global {
+		l.norm.useStored()
+	} else if err := l.norm.useBatch(x); err != nil {
+		return err
+	}
+	l.outs[0] = top[0].Data()
+	return l.forward.Run(l.inputs(x), l.outs[:])
+}
+
+// BackwardReads implements BackwardReader: all is computed from x.
+func (l *normChain) BackwardReads() (bottoms, tops bool) { return true, false }
+
+func (l *normChain) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	ins := append(l.inputs(bottom[0].Data()), top[0].Diff())
+	if err := l.sums.Run(ins, nil); err != nil {
+		return err
+	}
+	mid := l.dims[1]
+	products, sums := l.sums.Sums()[:mid], l.sums.Sums()[mid:]
+	l.scale.addGrads(products, sums)
+	if !propagateDown[0] {
+		return nil
+	}
+	l.factors(products, sums)
+	l.outs[0] = bottom[0].Diff()
+	return l.backward.Run(append(ins, l.a, l.b, l.c), l.outs[:])
+}
+
+// factors sets a, b and c from the sums of g*xn and g.
+func (l *normChain) factors(products, sums []float64) {
+	n := &l.norm.normaliser
+	gamma, _ := l.scale.operands(nil)
+	for m := range l.a {
+		scale := float64(gamma[m]) * float64(n.scale[m])
+		l.a[m], l.b[m], l.c[m] = float32(scale), 0, 0
+		if !l.norm.global {
+			l.b[m], l.c[m] = float32(-scale*sums[m]/n.count()), float32(-scale*products[m]/n.count())
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package net
+
+import (
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/layers"
+)
+
+// storage is what blobs that share values, or gradients, have in common, and the steps of a run in which it is needed.
+// Forward of layer i is step i; Backward of it, in a net of n layers, step 2n-1-i.
+type storage struct {
+	blobs []*blob.Blob
+	span
+	touched bool
+	// keep: it holds what has to outlast a run, or what nobody writes before it is read.
+	keep bool
+}
+
+// storages finds the storages of one kind in a net; shared says which blobs have one in common.
+type storages struct {
+	list   []*storage
+	shared func(a, b *blob.Blob) bool
+}
+
+// of returns the storage of a blob.
+func (s *storages) of(b *blob.Blob) *storage {
+	for _, st := range s.list {
+		if st.blobs[0] == b || s.shared(st.blobs[0], b) {
+			return st
+		}
+	}
+	st := &storage{blobs: []*blob.Blob{b}}
+	s.list = append(s.list, st)
+	return st
+}
+
+// write and read note that a blob's storage is written, wholly, or read in a step.
+func (s *storages) write(b *blob.Blob, step int) { s.of(b).touch(b, step) }
+
+func (s *storages) read(b *blob.Blob, step int) {
+	st := s.of(b)
+	st.keep = st.keep || !st.touched
+	st.touch(b, step)
+}
+
+func (s *storage) touch(b *blob.Blob, step int) {
+	if !s.touched {
+		s.touched, s.first = true, step
+	}
+	s.last, s.size = step, max(s.size, b.Count())
+}
+
+// lifetimes returns when the values and the gradients of a net's blobs are needed in a run: Forward, then Backward unless the net
+// is for inference alone. What layers without bottoms make is kept, since some fill it only once; so are the net's
+// outputs and what was asked for by name.
+func (n *Net) lifetimes() (data, diffs *storages) {
+	data = &storages{shared: (*blob.Blob).SharesData}
+	diffs = &storages{shared: (*blob.Blob).SharesDiff}
+	for i, d := range n.nodes {
+		for _, b := range d.task.bottoms {
+			data.read(b, i)
+		}
+		for _, t := range d.task.tops {
+			data.write(t, i)
+		}
+		for k, t := range d.tops {
+			if len(d.bottoms) == 0 || d.lossWeights[k] != 0 {
+				data.of(t).keep = true
+			}
+		}
+	}
+	for i := len(n.nodes) - 1; i >= 0 && !n.opt.ForwardOnly; i-- {
+		if d := n.nodes[i]; d.needBackward {
+			d.backwardLifetimes(data, diffs, 2*len(n.nodes)-1-i)
+		}
+	}
+	for id := range n.kept {
+		data.of(n.blobs[id]).keep = true
+		diffs.of(n.blobs[id]).keep = true
+	}
+	for _, id := range n.outputs {
+		data.of(n.blobs[id]).keep = true
+	}
+	return data, diffs
+}
+
+// backwardLifetimes notes what Backward at a node's place reads and writes.
+func (d *node) backwardLifetimes(data, diffs *storages, step int) {
+	for k, t := range d.tops {
+		if d.lossWeights[k] != 0 {
+			diffs.write(t, step)
+		}
+	}
+	readsBottoms, readsTops := true, true
+	if r, ok := d.task.Layer.(layers.BackwardReader); ok {
+		readsBottoms, readsTops = r.BackwardReads()
+	}
+	for _, t := range d.task.tops {
+		diffs.read(t, step)
+		if readsTops {
+			data.read(t, step)
+		}
+	}
+	for j, b := range d.task.bottoms {
+		if readsBottoms {
+			data.read(b, step)
+		}
+		if d.task.propagate[j] {
+			diffs.write(b, step)
+		}
+	}
+}

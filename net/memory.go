@@ -1,0 +1,122 @@
+package net
+
+import (
+	"slices"
+
+	"github.com/swcaffe/swcaffe/blob"
+)
+
+// Arena is memory that blobs of nets stand in. Nets of which one runs while the others rest, a solver's training net and its
+// test nets, may share one: it is as long as the longest needs.
+type Arena struct{ memory []float32 }
+
+// reserve makes the arena at least n values long.
+func (a *Arena) reserve(n int) {
+	if len(a.memory) < n {
+		a.memory = make([]float32, n)
+	}
+}
+
+// alignment is what places in the arena are a multiple of: a cache line, in values.
+const alignment = 16
+
+// placement says where in the arena a blob's values or gradients stand.
+type placement struct {
+	diff       bool
+	blob       *blob.Blob
+	from, size int
+	last       int // the step after which it is not needed
+}
+
+// in moves what is placed to its place in memory.
+func (p *placement) in(memory []float32) {
+	memory = memory[p.from : p.from+p.size]
+	if p.diff {
+		p.blob.PlaceDiff(memory)
+		return
+	}
+	p.blob.PlaceData(memory)
+}
+
+// planMemory decides where in the arena what the net does not keep will stand. Nothing moves yet.
+func (n *Net) planMemory() {
+	n.placements, n.placedIn = nil, nil
+	if !n.opt.Economise || !n.opt.Device.Machine.Values() {
+		return
+	}
+	placements, total := n.placeAll()
+	if n.arena = n.opt.Arena; n.arena == nil {
+		n.arena = &Arena{}
+	}
+	n.placements = placements
+	n.arena.reserve(total)
+}
+
+// placeAll returns a place for every storage that the net does not keep, and how long the arena must be.
+func (n *Net) placeAll() (placements []placement, total int) {
+	data, diffs := n.lifetimes()
+	var spans []span
+	for k, kind := range []*storages{data, diffs} {
+		for _, s := range kind.list {
+			if s.keep || !s.touched || s.size == 0 {
+				continue
+			}
+			placements = append(placements, placement{diff: k == 1, blob: largestOf(s.blobs), size: s.size, last: s.last})
+			spans = append(spans, span{(s.size + alignment - 1) / alignment * alignment, s.first, s.last})
+		}
+	}
+	offsets, total := pack(spans)
+	for i, from := range offsets {
+		placements[i].from = from
+	}
+	return placements, total
+}
+
+// largestOf returns the blob with most values.
+func largestOf(blobs []*blob.Blob) *blob.Blob {
+	best := blobs[0]
+	for _, b := range blobs[1:] {
+		if b.Count() > best.Count() {
+			best = b
+		}
+	}
+	return best
+}
+
+// useArena moves the blobs to their places, if they do not stand there.
+func (n *Net) useArena() {
+	if len(n.placements) == 0 || len(n.arena.memory) == 0 || n.placedIn == &n.arena.memory[0] {
+		return
+	}
+	n.placedIn = &n.arena.memory[0]
+	for i := range n.placements {
+		p := &n.placements[i]
+		if p.blob.Count() > p.size { // it has grown since, and has storage of its own
+			continue
+		}
+		p.in(n.arena.memory)
+	}
+}
+
+// forwardOnly reports whether a blob's values were needed in Forward alone, so that others may stand in their place after it.
+func (n *Net) forwardOnly(b *blob.Blob) bool {
+	return slices.ContainsFunc(n.placements, func(p placement) bool {
+		return !p.diff && p.last < len(n.nodes)-1 && p.blob.SharesData(b)
+	})
+}
+
+// keep gives a blob storage of its own, with what it holds now, and leaves it out of later plans.
+func (n *Net) keep(id int) {
+	if !n.opt.Economise || n.kept[id] {
+		return
+	}
+	n.kept[id] = true
+	b := n.blobs[id]
+	b.Own()
+	n.placements = slices.DeleteFunc(n.placements, func(p placement) bool { return p.blob.SharesData(b) || p.blob.SharesDiff(b) })
+	if n.between(id) {
+		n.separate()
+		n.fuse()
+		n.planMemory()
+	}
+}

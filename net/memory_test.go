@@ -1,0 +1,379 @@
+package net
+
+import (
+	"errors"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/layers"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+// memory plays a plan: it knows for every place whether what was put there is still there.
+type memory struct {
+	t          *testing.T
+	net        *Net
+	placements []placement
+	whole      []bool
+	reads      int
+}
+
+// find returns the placement of a blob's values or gradients, -1 where the net keeps them.
+func (m *memory) find(b *blob.Blob, diff bool) int {
+	for i, p := range m.placements {
+		if p.diff == diff && (!diff && p.blob.SharesData(b) || diff && p.blob.SharesDiff(b)) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (m *memory) write(b *blob.Blob, diff bool) {
+	at := m.find(b, diff)
+	if at < 0 {
+		return
+	}
+	p := &m.placements[at]
+	if p.size < b.Count() {
+		m.t.Errorf("%d values have room for %d", b.Count(), p.size)
+	}
+	for i := range m.placements {
+		if o := &m.placements[i]; o.from < p.from+p.size && p.from < o.from+o.size {
+			m.whole[i] = false
+		}
+	}
+	m.whole[at] = true
+}
+
+func (m *memory) read(layer string, b *blob.Blob, diff bool) {
+	if at := m.find(b, diff); at >= 0 {
+		m.reads++
+		if !m.whole[at] {
+			m.t.Errorf("layer %s reads what is gone (gradient: %v)", layer, diff)
+		}
+	}
+}
+
+func (m *memory) forward(i int) {
+	for _, b := range m.net.Bottoms(i) {
+		m.read(m.net.LayerName(i), b, false)
+	}
+	for _, t := range m.net.Tops(i) {
+		m.write(t, false)
+	}
+}
+
+func (m *memory) backward(i int) {
+	name, bottoms, tops := m.net.LayerName(i), true, true
+	if r, ok := m.net.Layer(i).(layers.BackwardReader); ok {
+		bottoms, tops = r.BackwardReads()
+	}
+	for k, t := range m.net.Tops(i) {
+		if m.net.nodes[i].lossWeights[k] != 0 {
+			m.write(t, true)
+		}
+		m.read(name, t, true)
+		if tops {
+			m.read(name, t, false)
+		}
+	}
+	for j, b := range m.net.Bottoms(i) {
+		if bottoms {
+			m.read(name, b, false)
+		}
+		if m.net.Propagates(i, j) {
+			m.write(b, true)
+		}
+	}
+}
+
+// play runs the plan of a net that charges nothing and computes nothing. Every layer writes its results before it is done
+// reading, since kernels go through arrays tile by tile.
+func play(t *testing.T, n *Net, backward bool) {
+	m := &memory{t: t, net: n}
+	var total int
+	m.placements, total = n.placeAll()
+	m.whole = make([]bool, len(m.placements))
+	for i := range n.NumLayers() {
+		m.forward(i)
+		for _, b := range n.Bottoms(i) {
+			m.read(n.LayerName(i)+" (while it writes)", b, false)
+		}
+	}
+	for i := n.NumLayers() - 1; i >= 0 && backward; i-- {
+		if !n.NeedsBackward(i) {
+			continue
+		}
+		m.backward(i)
+		for _, b := range n.Tops(i) {
+			m.read(n.LayerName(i)+" (while it writes)", b, true)
+		}
+	}
+	apart := 0
+	for _, p := range m.placements {
+		apart += (p.size + alignment - 1) / alignment * alignment
+	}
+	t.Logf("%d blobs' values and gradients of %d values stand in %d, read %d times", len(m.placements), apart, total, m.reads)
+	if m.reads == 0 || total > apart {
+		t.Errorf("%d values are placed in %d", apart, total)
+	}
+}
+
+// shapes are what data layers of the nets that are not for ImageNet make.
+var shapes = map[string][]string{
+	"lenet":                   {"dim: 64 dim: 1 dim: 28 dim: 28", "dim: 64"},
+	"cifar10_quick":           {"dim: 100 dim: 3 dim: 32 dim: 32", "dim: 100"},
+	"cifar10_full":            {"dim: 100 dim: 3 dim: 32 dim: 32", "dim: 100"},
+	"cifar10_full_sigmoid":    {"dim: 111 dim: 3 dim: 32 dim: 32", "dim: 111"},
+	"cifar10_full_sigmoid_bn": {"dim: 100 dim: 3 dim: 32 dim: 32", "dim: 100"},
+	"mnist_autoencoder":       {"dim: 100 dim: 1 dim: 28 dim: 28"},
+	"mnist_siamese":           {"dim: 64 dim: 2 dim: 28 dim: 28", "dim: 64"},
+	"char_rnn":                {"dim: 32 dim: 16", "dim: 32 dim: 16", "dim: 32 dim: 16"},
+	"hdf5_classification":     {"dim: 10 dim: 4", "dim: 10"},
+	"fcn":                     {"dim: 20 dim: 3 dim: 64 dim: 64"},
+}
+
+// withoutFiles makes data layers' tops from nothing.
+func withoutFiles(t *testing.T, model string, p *caffepb.NetParameter) {
+	for _, l := range p.Layer {
+		if l.GetType() != "Data" && l.GetType() != "HDF5Data" || len(shapes[model]) == 0 {
+			continue
+		}
+		dims := shapes[model]
+		if l.GetName() == "label" {
+			dims = []string{"dim: 20 dim: 1 dim: 64 dim: 64"}
+		}
+		text := "dummy_data_param { shape { " + strings.Join(dims, "} shape { ") + " } }"
+		l.Type, l.DummyDataParam = proto.String("DummyData"), parse(t, "layer { "+text+" }").Layer[0].DummyDataParam
+		l.TransformParam = nil
+	}
+}
+
+// TestPlansOfTheZoo: no net of the zoo reads what it has overwritten, in training or in inference.
+func TestPlansOfTheZoo(t *testing.T) {
+	dirs, err := filepath.Glob("../models/*/train_val.prototxt")
+	if err != nil || len(dirs) < 15 {
+		t.Fatalf("models %v, error %v", dirs, err)
+	}
+	spec, err := cpe.Load("sw26010")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := cpe.New(spec, cpe.CostOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	for _, path := range dirs {
+		model := filepath.Base(filepath.Dir(path))
+		for _, file := range []string{"train_val.prototxt", "deploy.prototxt"} {
+			t.Run(model+"/"+file, func(t *testing.T) {
+				read, err := swproto.ReadNet(filepath.Join(filepath.Dir(path), file))
+				if err != nil {
+					t.Fatal(err)
+				}
+				withoutFiles(t, model, read.Param)
+				training := file != "deploy.prototxt"
+				phase := caffepb.Phase_TEST
+				if training {
+					phase = caffepb.Phase_TRAIN
+				}
+				n, err := New(read.Param, Options{
+					State:       MergeState(phase, &caffepb.NetState{Stage: []string{"synthetic"}}),
+					Device:      &layers.Device{Engine: layers.MPE, Machine: m, Random: layers.NewRandom(1)},
+					ForwardOnly: !training,
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer n.Close()
+				play(t, n, training)
+			})
+		}
+	}
+}
+
+// residual has what plans must get right: splits, layers in place, values that backward needs, a blob that gets no gradient.
+const residual = `
+	layer { name: "data" type: "DummyData" top: "x" top: "label" dummy_data_param {
+		shape { dim: 4 dim: 3 dim: 12 dim: 12 } shape { dim: 4 }
+		data_filler { type: "gaussian" } data_filler { type: "constant" value: 2 } } }
+	layer { name: "conv" type: "Convolution" bottom: "x" top: "a" convolution_param { num_output: 8 kernel_size: 3 pad: 1 weight_filler { type: "msra" } } }
+	layer { name: "bn" type: "BatchNorm" bottom: "a" top: "a" }
+	layer { name: "scale" type: "Scale" bottom: "a" top: "a" scale_param { bias_term: true } }
+	layer { name: "relu" type: "ReLU" bottom: "a" top: "a" }
+	layer { name: "lrn" type: "LRN" bottom: "a" top: "n" lrn_param { alpha: 0.5 } }
+	layer { name: "branch" type: "Convolution" bottom: "n" top: "b" convolution_param { num_output: 8 kernel_size: 1 weight_filler { type: "msra" } } }
+	layer { name: "tanh" type: "TanH" bottom: "b" top: "c" }
+	layer { name: "sum" type: "Eltwise" bottom: "n" bottom: "c" top: "s" }
+	layer { name: "relu2" type: "ReLU" bottom: "s" top: "r" relu_param { negative_slope: 0.1 } }
+	layer { name: "product" type: "Eltwise" bottom: "r" bottom: "c" top: "p" eltwise_param { operation: PROD } }
+	layer { name: "pool" type: "Pooling" bottom: "p" top: "q" pooling_param { kernel_size: 3 stride: 2 } }
+	layer { name: "drop" type: "Dropout" bottom: "q" top: "q" }
+	layer { name: "join" type: "Concat" bottom: "q" bottom: "q" top: "j" }
+	layer { name: "mean" type: "Pooling" bottom: "j" top: "m" pooling_param { pool: AVE global_pooling: true } }
+	layer { name: "fc" type: "InnerProduct" bottom: "m" top: "fc" inner_product_param { num_output: 5 weight_filler { type: "xavier" } } }
+	layer { name: "accuracy" type: "Accuracy" bottom: "fc" bottom: "label" top: "accuracy" }
+	layer { name: "loss" type: "SoftmaxWithLoss" bottom: "fc" bottom: "label" top: "loss" }`
+
+func buildWith(t *testing.T, text string, change func(*Options)) *Net {
+	t.Helper()
+	opt := Options{State: MergeState(caffepb.Phase_TRAIN), Device: device(t)}
+	change(&opt)
+	n, err := New(parse(t, text), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { n.Close() })
+	return n
+}
+
+// near compares with a tolerance relative to 1 + |want|: layers that are computed together add up in another order.
+func near(t *testing.T, what string, got, want []float32) {
+	t.Helper()
+	for i, w := range want {
+		if d := math.Abs(float64(got[i]) - float64(w)); !(d <= 2e-6*(1+math.Abs(float64(w)))) {
+			t.Fatalf("%s: value %d is %g, %g where blobs have storage of their own", what, i, got[i], w)
+		}
+	}
+}
+
+// sameBits compares bit by bit, since -0 and NaN count.
+func sameBits(t *testing.T, what string, got, want []float32) {
+	t.Helper()
+	for i := range want {
+		if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
+			t.Fatalf("%s: value %d is %g, %g where blobs have storage of their own", what, i, got[i], want[i])
+		}
+	}
+}
+
+// nan is in what nobody has written.
+var nan = float32(math.NaN())
+
+// TestEconomyChangesNothing: losses and gradients are those of the net whose blobs all have storage of their own, on both
+// paths, though everything that is not kept is NaN before each run. On the MPE path, where no layers are computed together,
+// gradients have the same bits.
+func TestEconomyChangesNothing(t *testing.T) {
+	for _, engine := range []layers.Engine{layers.CPE, layers.MPE} {
+		t.Run(engine.String(), func(t *testing.T) {
+			plain := buildWith(t, residual, func(o *Options) { o.Device.Engine = engine })
+			frugal := buildWith(t, residual, func(o *Options) { o.Device.Engine, o.Economise = engine, true })
+			for range 3 {
+				for i := range frugal.arena.memory {
+					frugal.arena.memory[i] = nan
+				}
+				want, err := plain.ForwardBackward()
+				if err != nil {
+					t.Fatal(err)
+				}
+				loss, err := frugal.ForwardBackward()
+				if err != nil || loss != want {
+					t.Fatalf("loss %g, error %v; %g where blobs have storage of their own", loss, err, want)
+				}
+				for i, l := range plain.Learnable() {
+					compare := near
+					if engine == layers.MPE {
+						compare = sameBits
+					}
+					compare(t, l.Layer, frugal.Learnable()[i].Blob.Diff(), l.Blob.Diff())
+				}
+				for i, o := range plain.Outputs() {
+					sameBits(t, o.Name, frugal.Outputs()[i].Blob.Data(), o.Blob.Data())
+				}
+			}
+		})
+	}
+}
+
+// TestNamedBlobsKeepTheirValues: a blob that was asked for holds after a run what it holds in a net that does not economise, and
+// what it held when it was asked for.
+func TestNamedBlobsKeepTheirValues(t *testing.T) {
+	plain := buildWith(t, residual, func(*Options) {})
+	for _, name := range []string{"a", "n", "c", "s", "r", "q", "j", "fc"} {
+		frugal := buildWith(t, residual, func(o *Options) { o.Economise = true })
+		plain.opt.Device.Random, frugal.opt.Device.Random = layers.NewRandom(9), layers.NewRandom(9)
+		b := frugal.Blob(name)
+		b.Data()[1] = 7
+		if frugal.Blob(name).Data()[1] != 7 {
+			t.Errorf("blob %s has lost what was written into it", name)
+		}
+		if err := errors.Join(forwardBackward(plain), forwardBackward(frugal)); err != nil {
+			t.Fatal(err)
+		}
+		sameBits(t, name, b.Data(), plain.Blob(name).Data())
+		near(t, name+"'s gradient", b.Diff(), plain.Blob(name).Diff())
+	}
+}
+
+func forwardBackward(n *Net) error {
+	_, err := n.ForwardBackward()
+	return err
+}
+
+// TestArenaIsShared: nets that take turns in one arena, the second of which needs more, compute what they compute alone.
+func TestArenaIsShared(t *testing.T) {
+	larger := strings.ReplaceAll(residual, "dim: 4", "dim: 16")
+	arena := &Arena{}
+	share := func(o *Options) { o.Economise, o.Arena = true, arena }
+	shared := []*Net{buildWith(t, residual, share), buildWith(t, larger, share)}
+	alone := []*Net{buildWith(t, residual, func(*Options) {}), buildWith(t, larger, func(*Options) {})}
+	for range 2 {
+		for i, n := range shared {
+			loss, err := n.ForwardBackward()
+			want, err2 := alone[i].ForwardBackward()
+			if err := errors.Join(err, err2); err != nil || loss != want {
+				t.Errorf("net %d: loss %g, error %v; alone %g", i, loss, err, want)
+			}
+		}
+	}
+}
+
+// TestInferenceKeepsTwoBlobs: a chain without backward needs room for two neighbours.
+func TestInferenceKeepsTwoBlobs(t *testing.T) {
+	n := buildWith(t, `
+		layer { name: "x" type: "DummyData" top: "x" dummy_data_param { shape { dim: 2 dim: 800 } } }
+		layer { name: "a" type: "InnerProduct" bottom: "x" top: "a" inner_product_param { num_output: 160 } }
+		layer { name: "b" type: "Sigmoid" bottom: "a" top: "b" }
+		layer { name: "c" type: "AbsVal" bottom: "b" top: "c" }
+		layer { name: "d" type: "InnerProduct" bottom: "c" top: "d" inner_product_param { num_output: 80 } }
+		layer { name: "e" type: "Sigmoid" bottom: "d" top: "e" }`,
+		func(o *Options) { o.Economise, o.ForwardOnly = true, true })
+	if got, want := len(n.arena.memory), 2*2*160; got != want {
+		t.Errorf("the arena has %d values, two blobs have %d", got, want)
+	}
+}
+
+// TestDoneComesWithTheGradients: layers are reported from the last to the first, each with the gradients that it ends with, also those
+// that are computed together with a layer before them.
+func TestDoneComesWithTheGradients(t *testing.T) {
+	n := buildWith(t, residual, func(o *Options) { o.Economise = true })
+	if _, err := n.Forward(); err != nil {
+		t.Fatal(err)
+	}
+	next := n.NumLayers() - 1
+	seen := map[*blob.Blob][]float32{}
+	err := n.Backward(func(layer int) {
+		if layer != next {
+			t.Errorf("layer %d is reported, expected %d", layer, next)
+		}
+		next--
+		for _, w := range n.Layer(layer).Params() {
+			seen[w] = append([]float32(nil), w.Diff()...)
+		}
+	})
+	if err != nil || next != -1 {
+		t.Fatalf("error %v, layers from %d down are not reported", err, next)
+	}
+	for i := range n.NumLayers() {
+		for _, w := range n.Layer(i).Params() {
+			sameBits(t, n.LayerName(i), seen[w], w.Diff())
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package net
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// peak is the most that spans take at any step, below which no plan can stay.
+func peak(spans []span) int {
+	most := 0
+	for _, at := range spans {
+		sum := 0
+		for _, s := range spans {
+			if s.first <= at.first && at.first <= s.last {
+				sum += s.size
+			}
+		}
+		most = max(most, sum)
+	}
+	return most
+}
+
+// checkPacked walks through the steps and marks what is in use.
+func checkPacked(t *testing.T, spans []span, offsets []int, total int) {
+	t.Helper()
+	steps := 0
+	for _, s := range spans {
+		steps = max(steps, s.last+1)
+	}
+	for step := range steps {
+		owner := make([]int, total)
+		for i, s := range spans {
+			if step < s.first || step > s.last {
+				continue
+			}
+			for at := offsets[i]; at < offsets[i]+s.size; at++ {
+				if owner[at] != 0 {
+					t.Fatalf("spans %d and %d both stand at %d in step %d", owner[at]-1, i, at, step)
+				}
+				owner[at] = i + 1
+			}
+		}
+	}
+}
+
+func TestPack(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		spans []span
+		total int
+	}{
+		{"nothing", nil, 0},
+		{"one after the other", []span{{5, 0, 1}, {7, 2, 3}, {3, 4, 4}}, 7},
+		{"a chain, of which two meet", []span{{4, 0, 1}, {4, 1, 2}, {4, 2, 3}, {4, 3, 4}}, 8},
+		{"the last step of one is the first of the other", []span{{4, 0, 2}, {6, 2, 3}}, 10},
+		{"a gap between two is used", []span{{10, 0, 9}, {8, 0, 3}, {9, 3, 9}, {8, 4, 9}}, 27},
+		{"forward and back", []span{{9, 0, 7}, {7, 1, 6}, {5, 2, 5}, {6, 5, 6}, {8, 6, 7}}, 30},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			offsets, total := pack(tt.spans)
+			checkPacked(t, tt.spans, offsets, total)
+			if total != tt.total {
+				t.Errorf("%d values, expected %d", total, tt.total)
+			}
+		})
+	}
+}
+
+// TestPackRandomSpans: never an overlap, and on average not much more than the peak.
+func TestPackRandomSpans(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 7))
+	var packed, needed int
+	for range 200 {
+		spans := make([]span, 1+random.IntN(60))
+		for i := range spans {
+			first := random.IntN(40)
+			spans[i] = span{1 + random.IntN(30), first, first + random.IntN(12)}
+		}
+		offsets, total := pack(spans)
+		checkPacked(t, spans, offsets, total)
+		packed, needed = packed+total, needed+peak(spans)
+	}
+	if float64(packed) > 1.1*float64(needed) {
+		t.Errorf("plans take %d values, the peaks are %d", packed, needed)
+	}
+}

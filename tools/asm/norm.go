@@ -1,0 +1,151 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// scalars broadcasts the float32 values that a parameter points to.
+func (s isa) scalars(param string, n int) []reg.VecVirtual {
+	p := Load(Param(param), GP64())
+	vs := make([]reg.VecVirtual, n)
+	for i := range vs {
+		vs[i] = s.v()
+		VBROADCASTSS(Mem{Base: p, Disp: 4 * i}, vs[i])
+	}
+	return vs
+}
+
+// eachVector emits a loop over n values, n a multiple of the vector width; body gets the index register.
+func (s isa) eachVector(body func(at reg.GPVirtual)) {
+	n, at := Load(Param("n"), GP64()), GP64()
+	XORQ(at, at)
+	Label("loop")
+	CMPQ(at, n)
+	JGE(LabelRef("done"))
+	body(at)
+	ADDQ(U32(s.w), at)
+	JMP(LabelRef("loop"))
+	Label("done")
+}
+
+func (s isa) text(name, args, doc string) {
+	TEXT(name+s.tag, NOSPLIT, "func("+args+")")
+	Pragma("noescape")
+	Doc(name + s.tag + " " + doc)
+}
+
+// doubles converts the halves of a vector to float64.
+func (s isa) doubles(x reg.VecVirtual) (lo, hi reg.VecVirtual) {
+	lo, hi = s.v(), s.v()
+	if s.w == 16 {
+		upper := YMM()
+		VEXTRACTF64X4(Imm(1), x, upper)
+		VCVTPS2PD(x.AsY(), lo)
+		VCVTPS2PD(upper, hi)
+		return lo, hi
+	}
+	upper := XMM()
+	VEXTRACTF128(Imm(1), x, upper)
+	VCVTPS2PD(x.AsX(), lo)
+	VCVTPS2PD(upper, hi)
+	return lo, hi
+}
+
+// zeros returns n registers of zeros.
+func (s isa) zeros(n int) []reg.VecVirtual {
+	vs := make([]reg.VecVirtual, n)
+	for i := range vs {
+		vs[i] = s.v()
+		if s.w == 16 {
+			VPXORQ(vs[i], vs[i], vs[i])
+		} else {
+			VXORPD(vs[i], vs[i], vs[i])
+		}
+	}
+	return vs
+}
+
+// storeSums adds up pairs of float64 registers and stores the results one behind the other.
+func (s isa) storeSums(out reg.Register, pairs ...reg.VecVirtual) {
+	for i := 0; i < len(pairs); i += 2 {
+		VADDPD(pairs[i+1], pairs[i], pairs[i])
+		VMOVUPD(pairs[i], Mem{Base: out, Disp: i / 2 * 4 * s.w})
+	}
+}
+
+// affine chain of a row: mean, scale, gamma, beta and the slope below zero, of package layers' normChain.
+func (s isa) chain(x Op, p []reg.VecVirtual) (xn, y reg.VecVirtual) {
+	xn = s.mul(s.sub(x, p[0]), p[1])
+	return xn, s.fma(xn, p[2], p[3])
+}
+
+// norms emits the kernels of normalisation.
+func (s isa) norms() {
+	s.text("moments", "out *float64, x *float32, n int, pivot *float32", "adds up x and (x-pivot)^2 in float64 lanes.")
+	p := s.scalars("pivot", 1)
+	x := Load(Param("x"), GP64())
+	acc := s.zeros(4)
+	s.eachVector(func(at reg.GPVirtual) {
+		v := s.load(Mem{Base: x, Index: at, Scale: 4})
+		lo, hi := s.doubles(v)
+		VADDPD(lo, acc[0], acc[0])
+		VADDPD(hi, acc[1], acc[1])
+		lo, hi = s.doubles(s.sub(v, p[0]))
+		VFMADD231PD(lo, lo, acc[2])
+		VFMADD231PD(hi, hi, acc[3])
+	})
+	s.storeSums(Load(Param("out"), GP64()), acc...)
+	s.ret()
+
+	s.text("normalise", "y, x *float32, n int, p *float32", "normalises, scales, shifts and rectifies.")
+	p = s.scalars("p", 5)
+	x = Load(Param("x"), GP64())
+	y := Load(Param("y"), GP64())
+	s.eachVector(func(at reg.GPVirtual) {
+		_, v := s.chain(s.load(Mem{Base: x, Index: at, Scale: 4}), p)
+		VMOVUPS(s.sel(cmpLT, v, s.f(0), s.mul(v, p[4]), v), Mem{Base: y, Index: at, Scale: 4})
+	})
+	s.ret()
+
+	s.text("normaliseSums", "out *float64, dy, x *float32, n int, p *float32", "adds up g*xn and g in float64 lanes.")
+	p = s.scalars("p", 5)
+	x = Load(Param("x"), GP64())
+	dy := Load(Param("dy"), GP64())
+	acc = s.zeros(4)
+	s.eachVector(func(at reg.GPVirtual) {
+		xn, g := s.rectifiedGrad(dy, x, at, p)
+		xlo, xhi := s.doubles(xn)
+		lo, hi := s.doubles(g)
+		VFMADD231PD(lo, xlo, acc[0])
+		VFMADD231PD(hi, xhi, acc[1])
+		VADDPD(lo, acc[2], acc[2])
+		VADDPD(hi, acc[3], acc[3])
+	})
+	s.storeSums(Load(Param("out"), GP64()), acc...)
+	s.ret()
+
+	s.text("normaliseGrad", "dx, dy, x *float32, n int, p *float32", "writes a*g + b + c*xn.")
+	p = s.scalars("p", 8)
+	x = Load(Param("x"), GP64())
+	dy = Load(Param("dy"), GP64())
+	dx := Load(Param("dx"), GP64())
+	s.eachVector(func(at reg.GPVirtual) {
+		xn, g := s.rectifiedGrad(dy, x, at, p)
+		VMOVUPS(s.fma(xn, p[7], s.fma(g, p[5], p[6])), Mem{Base: dx, Index: at, Scale: 4})
+	})
+	s.ret()
+}
+
+// rectifiedGrad returns xn and g: dy, times the slope where y is not above 0.
+func (s isa) rectifiedGrad(dy, x reg.Register, at reg.GPVirtual, p []reg.VecVirtual) (xn, g reg.VecVirtual) {
+	xn, y := s.chain(s.load(Mem{Base: x, Index: at, Scale: 4}), p)
+	g = s.load(Mem{Base: dy, Index: at, Scale: 4})
+	return xn, s.sel(cmpGT, y, s.f(0), g, s.mul(g, p[4]))
+}
+
+func (s isa) ret() {
+	VZEROUPPER()
+	RET()
+}
