@@ -94,13 +94,15 @@ func (g *CoreGroup) Compute(most, total float64) {
 }
 
 // Multiply charges a product of m x k by k x n values that lie in every CPE's LDM or come over the buses, one run of steps
-// of K; first says that a block of C is loaded and stored besides. total is the operations of the whole mesh.
-func (g *CoreGroup) Multiply(m, n, k int, first bool, total float64) {
+// of K; first says that a block of C is loaded and stored besides, direct that operands are of single precision. total is the
+// operations of the whole mesh.
+func (g *CoreGroup) Multiply(m, n, k int, first, direct bool, total float64) {
 	if g.Native() {
 		return
 	}
+	s := g.Spec()
 	g.ledger.Flops += total
-	g.step.compute += fromNs(g.Spec().MultiplyNs(m, n, k, first))
+	g.step.compute += fromNs(s.multiplyNs(m, n, k, first, direct || s.Pipe.Single == SingleDirect))
 }
 
 // Sync ends a step of the program: every CPE has done its transfers and its work one after the other, and waits for

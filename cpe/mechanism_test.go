@@ -41,7 +41,7 @@ func TestWithout(t *testing.T) {
 		"alignment": {gets(odd, 1), true},
 		"pending":   {gets(short, 3), false},
 		"requests":  {gets(short, 1), true},
-		"padding":   {func(g *CoreGroup) error { g.Multiply(5, 17, 8, true, 0); return nil }, true},
+		"padding":   {func(g *CoreGroup) error { g.Multiply(5, 17, 8, true, false, 0); return nil }, true},
 		"single":    {func(g *CoreGroup) error { g.step.compute += fromNs(g.Spec().ConvertNs(4096)); return nil }, true},
 		"overlap": {func(g *CoreGroup) error {
 			for range 3 {

@@ -27,6 +27,8 @@ type Spec struct {
 	Pipe PipeSpec
 	MPE  MPESpec
 
+	Software Software // whose kernels are modelled
+
 	native bool
 	onMPE  bool
 }

@@ -8,6 +8,8 @@ type Tile struct {
 	Layout             Layout
 	// Double says that there are two buffers, so that the next block comes while this one is worked on.
 	Double bool
+	// Single says that values stay in single precision where the machine otherwise converts them.
+	Single bool
 
 	rows, cols         int // of the block that is held
 	partRows, partCols int
@@ -50,9 +52,9 @@ func (t *Tile) Extent() (rows, cols int) { return t.partRows, t.partCols }
 func (t *Tile) PartValues(s *Spec, rows, cols int) int {
 	n := t.perCPE(s) * ((rows + t.RowParts - 1) / t.RowParts) * ((cols + t.ColParts - 1) / t.ColParts)
 	switch {
-	case s.doubles() && t.Double:
+	case s.doubles() && !t.Single && t.Double:
 		n *= 3 // double precision, and the next block as it arrives
-	case s.doubles() || t.Double:
+	case s.doubles() && !t.Single || t.Double:
 		n *= 2
 	}
 	return n
@@ -186,7 +188,9 @@ func (g *CoreGroup) chargeTile(t *Tile, run int, put bool) {
 	for range each {
 		g.step.request(stream, wait)
 	}
-	g.step.compute += fromNs(s.ConvertNs(values * each))
+	if !t.Single {
+		g.step.compute += fromNs(s.ConvertNs(values * each))
+	}
 	g.count(4*t.rows*t.cols, (rows*cols)*each, put)
 }
 

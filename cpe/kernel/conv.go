@@ -59,6 +59,12 @@ func (c *Conv) prepare(d Direction) error {
 		e, err := newExplicitConv(c, d)
 		c.stages[d] = []stage{{e, 0}}
 		return err
+	case c.machine.Spec().Software.Unbuffered:
+		v, err := newTapConv(c, d)
+		if err != nil {
+			return err
+		}
+		c.stages[d] = []stage{{v, v.groups()}}
 	case !c.machine.Native():
 		v, err := newBatchConv(c, d)
 		if err != nil {

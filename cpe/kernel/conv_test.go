@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -119,6 +120,24 @@ func (c *convCase) run(t *testing.T, conv *Conv) (y, dx []float32) {
 		t.Fatal(err)
 	}
 	return y, dx
+}
+
+// TestPublishedConv: the kernels of the original compute the same, on a mesh of 8 x 8 CPEs and on one of 4 x 2.
+func TestPublishedConv(t *testing.T) {
+	for _, mesh := range [][2]int{{8, 8}, {4, 2}} {
+		spec := published(t)
+		spec.Rows, spec.Cols, spec.CoreGroups = mesh[0], mesh[1], 2
+		m, err := cpe.New(spec, cpe.Functional)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		for _, s := range convShapes {
+			for _, st := range []Strategy{Explicit, Implicit} {
+				t.Run(fmt.Sprintf("%v %v %v", mesh, st, s), func(t *testing.T) { testConv(t, m, s, st) })
+			}
+		}
+	}
 }
 
 func testConv(t *testing.T, m *cpe.Machine, s ConvShape, st Strategy) {

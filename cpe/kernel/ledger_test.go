@@ -102,6 +102,29 @@ func TestConvCostOnly(t *testing.T) {
 	}
 }
 
+// TestPublishedConvCostOnly: so it is with the kernels of the original.
+func TestPublishedConvCostOnly(t *testing.T) {
+	spec := published(t)
+	for _, s := range append(slices.Clone(convShapes), conv2(70, 3, 5, 1, 7, 7, 3, 3, 1, 1, 1), conv2(6, 64, 96, 1, 9, 14, 3, 3, 1, 1, 1), conv2(40, 130, 64, 1, 5, 5, 3, 3, 1, 1, 1)) {
+		for _, st := range []Strategy{Auto, Explicit, Implicit} {
+			chargesTheSameOn(t, spec, st.String()+" "+s.String(), func(m *cpe.Machine) error {
+				c, err := NewConv(m, s, st)
+				if err != nil {
+					return err
+				}
+				x, w, y := array(m, 140000), array(m, 80000), array(m, 140000)
+				if err := c.Forward(x, w, nil, y); err != nil {
+					return err
+				}
+				if err := c.WeightGrad(x, y, w); err != nil {
+					return err
+				}
+				return c.InputGrad(y, w, x)
+			})
+		}
+	}
+}
+
 func TestStreamsCostOnly(t *testing.T) {
 	chargesTheSame(t, "stream", func(m *cpe.Machine) error {
 		k, err := NewStream(m, Stream{Name: "scale", Dims: [3]int{4, 100, 700}, Ins: []Array{Full, Row}, Outs: []Array{Full}, Cost: Work{2, 1}, Op: func(*Tile) {}})

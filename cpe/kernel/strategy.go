@@ -46,6 +46,9 @@ func (s ConvShape) supports(spec *cpe.Spec, st Strategy, d Direction) bool {
 	case Winograd2, Winograd4:
 		return s.winogradable()
 	case Implicit:
+		if spec.Software.Unbuffered && !s.tapShape(spec, d) {
+			return false
+		}
 		return d != InputGradient || s.unitStride() || spec.Native() && s.spreads()
 	}
 	return true

@@ -25,6 +25,9 @@ func sw26010(t *testing.T, coreGroups int) cpe.Spec {
 		t.Fatal(err)
 	}
 	s.CoreGroups = coreGroups
+	if s, err = s.WithSoftware(os.Getenv("SOFT")); err != nil {
+		t.Fatal(err)
+	}
 	return s
 }
 
