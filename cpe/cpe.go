@@ -161,6 +161,19 @@ func (c *CPE) Compute(flops, specials float64) {
 	g.ledger.Flops += flops + specials
 }
 
+// Scalar charges values that are gone through one by one, each with an operation that waits for its load, where the software does
+// so; elsewhere it charges what Compute does.
+func (c *CPE) Scalar(values float64) {
+	g := c.group
+	each := g.machine.spec.Software.ScalarCycles
+	if each == 0 || g.Native() {
+		c.Compute(values, 0)
+		return
+	}
+	c.cost.compute += g.Spec().cycles(values * each)
+	g.ledger.Flops += values
+}
+
 // Native reports whether tiles alias memory.
 func (c *CPE) Native() bool { return c.group.Native() }
 

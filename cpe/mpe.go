@@ -23,5 +23,28 @@ func (s Spec) OnMPE() (Spec, error) {
 	return m, nil
 }
 
+// MPETime is how long a management core takes for operations at its peak and then for moving bytes at its copy bandwidth.
+func (s *Spec) MPETime(flops, bytes float64) VTime {
+	return fromNs(flops/s.MPE.GFlops + bytes/s.MPE.CopyGBps)
+}
+
+// LeaveToMPE has the group's management core do work, which is charged nothing but MPETime.
+func (g *CoreGroup) LeaveToMPE(flops, bytes float64, work func() error) error {
+	g.Sync()
+	before := g.ledger
+	if g.Values() {
+		if err := work(); err != nil {
+			return err
+		}
+		g.Sync()
+	}
+	g.ledger = before
+	t := g.Spec().MPETime(flops, bytes)
+	g.ledger.Time += t
+	g.ledger.MPE += t
+	g.ledger.Flops += flops
+	return nil
+}
+
 // IsMPE reports whether the machine is the management core of another.
 func (s *Spec) IsMPE() bool { return s.onMPE }

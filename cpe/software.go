@@ -21,18 +21,20 @@ type Software struct {
 	Awaited bool
 	// Batched: im2col takes a line of all images in one request where they fit LDM.
 	Batched bool
-	// Scalar: pooling compares value by value, and waits for each.
-	Scalar bool
+	// ScalarCycles: im2col, col2im and pooling go value by value, with nothing beside, and an operation takes so many cycles; 0: they
+	// use vectors.
+	ScalarCycles float64
 	// DataParallel: core groups share the images of every layer, and so each goes through all weights (algorithm 1).
 	DataParallel bool
 	// OnMPE: batch normalisation, scaling, dropout, biases and products with short sums are left to the management cores.
 	OnMPE bool
 }
 
-// softwares are the programs that WithSoftware knows.
+// softwares are the programs that WithSoftware knows. 11 cycles are a load, 4, and a floating-point operation that needs it, 7
+// (Zheng 2019, table 3.2).
 var softwares = []Software{
 	{Name: "swcaffe"},
-	{Name: "swcaffe-2018", Unbuffered: true, Awaited: true, Batched: true, Scalar: true, DataParallel: true, OnMPE: true},
+	{Name: "swcaffe-2018", Unbuffered: true, Awaited: true, Batched: true, ScalarCycles: 11, DataParallel: true, OnMPE: true},
 }
 
 // Softwares returns the names that WithSoftware knows, this program's own first.

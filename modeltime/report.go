@@ -83,7 +83,7 @@ func bound(spec *cpe.Spec, l *cpe.Ledger) string {
 	for _, c := range []struct {
 		name string
 		time cpe.VTime
-	}{{"dma", l.DMA}, {"bus", l.Bus}, {"latency", l.Latency}} {
+	}{{"dma", l.DMA}, {"bus", l.Bus}, {"latency", l.Latency}, {"mpe", l.MPE}} {
 		if c.time > most {
 			name, most = c.name, c.time
 		}

@@ -14,6 +14,10 @@ type explicitConv struct {
 	workers   []explicitWorker // a core group each
 }
 
+// shortSum is the shortest K that swGEMM's search of blocks knows (Software.OnMPE): shorter products go to the vendor's library,
+// which is taken to leave them to the management core.
+const shortSum = 32
+
 // explicitWorker is what a core group needs to itself.
 type explicitWorker struct {
 	product *product
@@ -214,6 +218,10 @@ func (e *explicitConv) forward(g *cpe.CoreGroup, w *explicitWorker, unit, group 
 	w.job = productJob{a: &w.a, b: &w.b, c: e.results(&b), m1: out, n1: b.width(e.geo), k1: s.depth(), biasRows: true}
 	if e.conv.args.bias != nil {
 		w.job.bias = e.conv.args.bias[group*out:]
+	}
+	if e.geo.software.OnMPE && s.depth() < shortSum {
+		n := b.width(e.geo)
+		return g.LeaveToMPE(2*float64(out*n*s.depth()), 4*float64(s.depth()*n+out*n), func() error { return w.product.run(g, &w.job) })
 	}
 	return w.product.run(g, &w.job)
 }

@@ -133,7 +133,7 @@ func (g *geometry) collect(c *cpe.CPE, columns []float32, b *band, ch, at int) e
 			block := g.columnLine(columns, b, ch, user, x)
 			c.Load(part, &block)
 			c.Wait()
-			c.Compute(float64(g.width), 0)
+			c.Scalar(float64(g.width))
 			if c.Values() {
 				g.addLine(sum, part, x)
 			}
