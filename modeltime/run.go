@@ -91,22 +91,28 @@ func (r *runner) iteration() error {
 		if err != nil {
 			return err
 		}
-		l.Forward = newDirection(&r.spec, r.strategy(i, kernel.Forward), ledger)
+		l.Forward = newDirection(&r.spec, r.strategy(i, kernel.Forward), r.onMPE(i, kernel.Forward, ledger))
 	}
 	for i := len(r.report.Layers) - 1; i >= 0; i-- {
 		l := &r.report.Layers[i]
-		inputs, err := r.charge(func() error { return r.net.BackwardLayerPart(i, swnet.InputGradients) })
-		if err != nil {
+		var err error
+		if l.InputGradient, err = r.backward(i, swnet.InputGradients, kernel.InputGradient); err != nil {
 			return err
 		}
-		weights, err := r.charge(func() error { return r.net.BackwardLayerPart(i, swnet.WeightGradients) })
-		if err != nil {
+		if l.WeightGradient, err = r.backward(i, swnet.WeightGradients, kernel.WeightGradient); err != nil {
 			return err
 		}
-		l.InputGradient = newDirection(&r.spec, r.strategy(i, kernel.InputGradient), inputs)
-		l.WeightGradient = newDirection(&r.spec, r.strategy(i, kernel.WeightGradient), weights)
 	}
 	return nil
+}
+
+// backward runs one half of layer i's backward pass.
+func (r *runner) backward(i int, part swnet.Gradients, d kernel.Direction) (*Direction, error) {
+	ledger, err := r.charge(func() error { return r.net.BackwardLayerPart(i, part) })
+	if err != nil {
+		return nil, err
+	}
+	return newDirection(&r.spec, r.strategy(i, d), r.onMPE(i, d, ledger)), nil
 }
 
 // strategy names the way in which a layer computes a direction.

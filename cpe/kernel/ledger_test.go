@@ -56,6 +56,38 @@ func TestGemmCostOnly(t *testing.T) {
 	}
 }
 
+// TestDataParallelGemm: core groups that share sums compute and charge the same as others do, in both modes.
+func TestDataParallelGemm(t *testing.T) {
+	for _, s := range []GemmShape{{M: 20, N: 30, K: 9, TransA: true, Accumulate: true}, {M: 9, N: 30, K: 20}, {M: 3, N: 5, K: 2, TransA: true, Accumulate: true}} {
+		chargesTheSameOn(t, published(t), s.String(), func(m *cpe.Machine) error {
+			g, err := NewGemm(m, s)
+			if err != nil {
+				return err
+			}
+			a, b, c := array(m, s.M*s.K), array(m, s.K*s.N), array(m, s.M*s.N)
+			want := make([]float64, len(c))
+			for i := range want {
+				want[i] = float64(c[i])
+				if !s.Accumulate {
+					want[i] = 0
+				}
+				for k := range s.K {
+					at := i/s.N*s.K + k
+					if s.TransA {
+						at = k*s.M + i/s.N
+					}
+					want[i] += float64(a[at]) * float64(b[k*s.N+i%s.N])
+				}
+			}
+			if err := g.Run(a, b, nil, c); err != nil {
+				return err
+			}
+			near(t, s.String(), c, want, s.K)
+			return nil
+		})
+	}
+}
+
 // TestManyBlocksCostOnly: with little LDM a product has many blocks along every extent, first, middle and last ones, of which
 // cost-only runs charge only those that differ.
 func TestManyBlocksCostOnly(t *testing.T) {
