@@ -14,6 +14,9 @@ import (
 // [CODE] in DEVIATIONS.md.
 type Software struct {
 	Name string
+	// BatchOnly: the implicit convolution takes one position of the images at a time, and wants 128 images of a core group forward
+	// and 64 backward.
+	BatchOnly bool
 	// Unbuffered: the implicit convolution fetches the weights of every tap where it uses them, multiplies in single precision,
 	// awaits every request and does nothing meanwhile.
 	Unbuffered bool
@@ -34,7 +37,8 @@ type Software struct {
 // (Zheng 2019, table 3.2).
 var softwares = []Software{
 	{Name: "swcaffe"},
-	{Name: "swcaffe-2018", Unbuffered: true, Awaited: true, Batched: true, ScalarCycles: 11, DataParallel: true, OnMPE: true},
+	{Name: "swcaffe-2019", BatchOnly: true},
+	{Name: "swcaffe-2018", BatchOnly: true, Unbuffered: true, Awaited: true, Batched: true, ScalarCycles: 11, DataParallel: true, OnMPE: true},
 }
 
 // Softwares returns the names that WithSoftware knows, this program's own first.

@@ -20,6 +20,7 @@ import (
 type modelFlags struct {
 	batch, coreGroups       int
 	strategy, mode, without string
+	software                string
 }
 
 func (f *modelFlags) register(fs *flag.FlagSet) {
@@ -27,6 +28,7 @@ func (f *modelFlags) register(fs *flag.FlagSet) {
 	fs.IntVar(&f.coreGroups, "core_groups", 0, "modelled machines: the number of core groups that share the work (0: all)")
 	fs.StringVar(&f.strategy, "strategy", "auto", "modelled machines: how to convolve where possible: auto, explicit, implicit, winograd2 or winograd4")
 	fs.StringVar(&f.mode, "mode", "cost", "modelled machines: cost (charge the plans) or functional (move values as well)")
+	fs.StringVar(&f.software, "software", cpe.Softwares()[0], "modelled machines: whose kernels run on it: "+strings.Join(cpe.Softwares(), ", "))
 	fs.StringVar(&f.without, "without", "", "modelled machines: leave out `MECHANISMS`, separated by commas: "+strings.Join(cpe.Mechanisms(), ", "))
 }
 
@@ -43,6 +45,8 @@ func (f *modelFlags) given() string {
 		return "-mode"
 	case f.without != "":
 		return "-without"
+	case f.software != cpe.Softwares()[0]:
+		return "-software"
 	}
 	return ""
 }
@@ -54,6 +58,10 @@ func (f *modelFlags) spec(s cpe.Spec, engine layers.Engine) (cpe.Spec, error) {
 	}
 	if f.coreGroups > 0 {
 		s.CoreGroups = f.coreGroups
+	}
+	s, err := s.WithSoftware(f.software)
+	if err != nil {
+		return s, fmt.Errorf("-software: %w", err)
 	}
 	if f.without != "" {
 		for _, name := range strings.Split(f.without, ",") {

@@ -1,17 +1,25 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/cpe"
+import (
+	"slices"
 
-// batchConv is swDNN's batch-size-aware convolution on a modelled machine (Fang et al. 2017, section IV; swCaffe, section
-// IV-B): every position of the output is a product of weights and a batch,
+	"github.com/swcaffe/swcaffe/cpe"
+)
+
+// batchConv is swDNN's convolution on a modelled machine (Fang et al. 2017, section IV; swCaffe, section IV-B): every position of
+// the output is a product of weights and a batch,
 //
 //	forward          Y[p] (Out x B) = sum over k of W[k] (Out x C) * X[q(p,k)] (C x B)
 //	input gradient   X[q] (C x B)   = sum over k of W[k]' (C x Out) * Y[p(q,k)] (Out x B)
 //	weight gradient  W[k] (Out x C) = sum over p of Y[p] (Out x B) * X[q(p,k)]' (B x C)
 //
-// whose result stays in LDM while the sum runs; positions in the padding are left out.
+// whose result stays in LDM while the sum runs. With one position at a time, which is batch-size-aware, the operands of a tap are
+// fetched for B columns. Where the batch is small several positions of a row are one product (image-size-aware): bCo positions
+// of bB images are columns that share the weights, so that the required bandwidth is (1/(bCo*bB) + 1/Out)*DS*T/2 instead of
+// (1/B + 1/Out)*DS*T/2. A position's taps in the padding are left out if all of its neighbours' are.
 type batchConv struct {
 	batchLayout
+	columns int // positions at a time
 	workers []batchWorker
 }
 
@@ -21,23 +29,58 @@ type batchWorker struct {
 	product *product
 	job     productJob
 	a, b    taps
+	at      []int // by first matrix: its piece, -1: none
+	used    []int32
 }
+
+// mostColumns is the most positions at a time that are tried.
+const mostColumns = 32
 
 func newBatchConv(c *Conv, d Direction) (*batchConv, error) {
 	v := &batchConv{batchLayout: newBatchLayout(c, d)}
-	most := v.terms()
+	spec := c.machine.Spec()
+	pieces := v.pieces()
 	m, n, deep := v.extents(v.most())
-	shape := GemmShape{M: m, N: n, K: deep * most, TransA: d == InputGradient, TransB: d == WeightGradient, Pieces: true}
-	products, err := newProducts(c.machine, shape)
-	if err != nil {
-		return nil, err
+	shape := GemmShape{M: m, K: deep * pieces, TransA: d == InputGradient, TransB: d == WeightGradient, Pieces: true}
+	var best GemmPlan
+	bestTime := 0.0
+	most := min(v.rowLength(), mostColumns)
+	if spec.Software.BatchOnly {
+		most = 1
 	}
+	for columns := 1; columns <= most; columns *= 2 {
+		shape.N = n * columns
+		plan, err := planMeshGemm(&spec, shape)
+		if err != nil {
+			return nil, err
+		}
+		t := meshTime(&spec, shape, plan) * float64(blocks(v.rowLength(), columns))
+		if bestTime == 0 || t < bestTime {
+			v.columns, best, bestTime = columns, plan, t
+		}
+	}
+	shape.N = n * v.columns
+	products := productsOf(c.machine, shape, best)
 	v.workers = make([]batchWorker, len(products))
+	first := [...]int{v.geo.space(), v.geo.positions(), v.geo.space()}[d]
 	for i, p := range products {
-		v.workers[i] = batchWorker{product: p, a: taps{bases: make([]int, most)}, b: taps{bases: make([]int, most)}}
+		w := batchWorker{product: p, at: make([]int, first)}
+		w.a.bases, w.b.bases = make([]int, pieces), make([]int, pieces*v.columns)
+		for k := range w.at {
+			w.at[k] = -1
+		}
+		v.workers[i] = w
 	}
 	v.reserve()
 	return v, nil
+}
+
+// pieces is the most terms that positions of a row have together.
+func (v *batchConv) pieces() int {
+	if v.direction == WeightGradient {
+		return v.geo.positions()
+	}
+	return v.geo.space()
 }
 
 // RunGroup convolves a core group's images.
@@ -46,41 +89,88 @@ func (v *batchConv) RunGroup(g *cpe.CoreGroup) error {
 	if err := v.open(g, &w.batchArrays); err != nil || w.images == 0 {
 		return err
 	}
+	length := v.rowLength()
 	for group := range v.conv.shape.Group {
-		for i := range v.pairs.results() {
-			if err := g.Section(len(v.pairs.of(i)), func() error { return v.result(g, w, group, i) }); err != nil {
-				return err
+		for row := 0; row < v.pairs.results(); row += length {
+			for at := 0; at < length; at += v.columns {
+				n := min(v.columns, length-at)
+				pieces := v.gather(w, row+at, n)
+				err := g.Section(pieces*(mostColumns+1)+n, func() error { return v.result(g, w, group, row+at, n) })
+				if err != nil {
+					return err
+				}
+				v.release(w)
 			}
 		}
 	}
 	return v.leave(g, &w.batchArrays)
 }
 
-// result computes result i of a group of channels.
-func (v *batchConv) result(g *cpe.CoreGroup, w *batchWorker, group, i int) error {
-	pairs := v.pairs.of(i)
-	aAt, bAt, cAt, c := v.operands(&w.batchArrays, group, &w.a, &w.b)
-	for t, p := range pairs {
-		w.a.bases[t], w.b.bases[t] = aAt(int(p.a)), bAt(int(p.b))
+// gather lists the first matrices that n results need, in their order, and returns how many there are.
+func (v *batchConv) gather(w *batchWorker, first, n int) int {
+	w.used = w.used[:0]
+	for _, t := range v.pairs.between(first, first+n) {
+		if w.at[t.a] < 0 {
+			w.at[t.a] = 0
+			w.used = append(w.used, t.a)
+		}
 	}
-	m, n, deep := v.extents(w.images)
+	if n > 1 {
+		slices.Sort(w.used)
+	}
+	for i, a := range w.used {
+		w.at[a] = i
+	}
+	return len(w.used)
+}
+
+// release forgets what gather listed.
+func (v *batchConv) release(w *batchWorker) {
+	for _, a := range w.used {
+		w.at[a] = -1
+	}
+}
+
+// result computes n results of a group of channels from the first on.
+func (v *batchConv) result(g *cpe.CoreGroup, w *batchWorker, group, first, n int) error {
+	aAt, bAt, cAt, c := v.operands(&w.batchArrays, group, &w.a, &w.b)
+	rows, cols, deep := v.extents(w.images)
+	w.b.span, w.b.lanes = cols, n*cols
+	for i, a := range w.used {
+		w.a.bases[i] = aAt(int(a))
+	}
+	bases := w.b.bases[:len(w.used)*n]
+	for i := range bases {
+		bases[i] = -1
+	}
+	for r := range n {
+		for _, t := range v.pairs.of(first + r) {
+			bases[w.at[t.a]*n+r] = bAt(int(t.b))
+		}
+	}
 	w.job = productJob{
-		a: &w.a, b: &w.b, c: cpe.Plain(from(c, cAt(i)), n), m1: m, n1: n, k1: len(pairs) * deep,
-		bias: v.bias(group), biasRows: true,
+		a: &w.a, b: &w.b, c: cpe.Matrix{Data: from(c, cAt(first)), Ld: cols, Run: cols, Jump: cAt(1) - cAt(0)},
+		m1: rows, n1: n * cols, k1: len(w.used) * deep, bias: v.bias(group), biasRows: true,
 	}
 	return w.product.run(g, &w.job)
 }
 
-// batchAware reports whether the published kernels take a shape, batch being a core group's images: at least 64 channels
-// forward, and 128 inputs backward, in multiples of 32 and 128, and 128 or 64 images (the guards of the original code,
-// which swCaffe's table II shows as well).
-func (s ConvShape) batchAware(spec *cpe.Spec, d Direction) bool {
-	batch := s.N / spec.CoreGroups
-	if s.Group != 1 || batch%32 != 0 || s.Out < 64 || s.Out%32 != 0 {
+// published reports whether the published implicit kernels take a shape: one group, at least 64 channels forward, and 128 inputs
+// backward, in multiples of 32 and 128 (the guards of the original code, which swCaffe's table II shows as well). With
+// one position at a time they want 128 images of a core group forward, and 64 backward.
+func (s ConvShape) published(spec *cpe.Spec, d Direction) bool {
+	if s.Group != 1 || s.Out < 64 || s.Out%32 != 0 {
+		return false
+	}
+	batch, least := s.N/spec.CoreGroups, 64
+	if d == Forward {
+		least = 128
+	}
+	if spec.Software.BatchOnly && (batch < least || batch%32 != 0) {
 		return false
 	}
 	if d == Forward {
-		return batch >= 128 && s.C >= 64 && s.C%32 == 0
+		return s.C >= 64 && s.C%32 == 0
 	}
-	return batch >= 64 && s.C >= 128 && s.C%128 == 0
+	return s.C >= 128 && s.C%128 == 0
 }

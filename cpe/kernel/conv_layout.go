@@ -39,13 +39,9 @@ func (v *batchLayout) most() int {
 	return blocks(v.conv.shape.N, spec.CoreGroups)
 }
 
-// terms is the number of taps of the result that has most.
-func (v *batchLayout) terms() int {
-	most := 1
-	for i := range v.pairs.results() {
-		most = max(most, len(v.pairs.of(i)))
-	}
-	return most
+// rowLength is the number of results of a row.
+func (v *batchLayout) rowLength() int {
+	return [...]int{v.geo.width, v.geo.last, v.geo.line}[v.direction]
 }
 
 // sizes are those of the arrays of some images, and of the weights.

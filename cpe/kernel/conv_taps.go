@@ -65,7 +65,7 @@ func newTapConv(c *Conv, d Direction) (*tapConv, error) {
 		asked := 8 * (k*n + m*k + m*n) / spec.CPEs()
 		return nil, &cpe.LDMError{Kernel: v.Name(), Asked: asked, Have: spec.LDMBytes - spec.LDMBytes/16}
 	}
-	width := [...]int{v.geo.width, v.geo.last, v.geo.line}[d]
+	width := v.rowLength()
 	v.columns = min(v.columns, width)
 	v.cut(width)
 	mr, nr := simd.Micro()

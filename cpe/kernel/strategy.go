@@ -85,7 +85,7 @@ func chooseStrategy(spec *cpe.Spec, s ConvShape, st Strategy, d Direction) (Stra
 
 // implicitIsFaster asks a model's costs. The answer depends on the shape and the machine alone.
 func implicitIsFaster(spec *cpe.Spec, s ConvShape, d Direction) (bool, error) {
-	if !s.batchAware(spec, d) {
+	if !s.published(spec, d) {
 		return false, nil
 	}
 	var times [2]cpe.VTime
