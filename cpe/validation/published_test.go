@@ -141,6 +141,11 @@ func holdDeviations(t *testing.T, table string, points validation.Points, limit 
 // report models a net of the tree, or of the benchmark nets beside it; the test is skipped where there is neither.
 func report(t *testing.T, net string, batch int, software string) *modeltime.Report {
 	t.Helper()
+	return modelled(t, net, batch, sw26010(t, 4, software))
+}
+
+func modelled(t *testing.T, net string, batch int, spec cpe.Spec) *modeltime.Report {
+	t.Helper()
 	for _, path := range []string{
 		filepath.Join("../../models", net, "train_val.prototxt"),
 		filepath.Join("../../../shared/bench/nets", net+".prototxt"),
@@ -153,7 +158,7 @@ func report(t *testing.T, net string, batch int, software string) *modeltime.Rep
 			t.Fatal(err)
 		}
 		r, err := modeltime.Run(file, modeltime.Options{
-			Spec: sw26010(t, 4, software), Mode: cpe.CostOnly, Batch: batch, State: swnet.MergeState(caffepb.Phase_TRAIN),
+			Spec: spec, Mode: cpe.CostOnly, Batch: batch, State: swnet.MergeState(caffepb.Phase_TRAIN),
 		})
 		if err != nil {
 			t.Fatal(err)
