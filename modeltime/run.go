@@ -91,7 +91,7 @@ func (r *runner) iteration() error {
 		if err != nil {
 			return err
 		}
-		l.Forward = newDirection(&r.spec, r.strategy(i, kernel.Forward), r.onMPE(i, kernel.Forward, ledger))
+		l.Forward = r.direction(i, kernel.Forward, ledger)
 	}
 	for i := len(r.report.Layers) - 1; i >= 0; i-- {
 		l := &r.report.Layers[i]
@@ -112,17 +112,21 @@ func (r *runner) backward(i int, part swnet.Gradients, d kernel.Direction) (*Dir
 	if err != nil {
 		return nil, err
 	}
-	return newDirection(&r.spec, r.strategy(i, d), r.onMPE(i, d, ledger)), nil
+	return r.direction(i, d, ledger), nil
 }
 
-// strategy names the way in which a layer computes a direction.
-func (r *runner) strategy(i int, d kernel.Direction) string {
-	switch l := r.net.Layer(i).(type) {
-	case layers.Strategist:
-		return l.Strategy(d).String()
-	default:
-		return r.net.LayerType(i)
+// direction sums up what a direction of layer i was charged; nil: nothing.
+func (r *runner) direction(i int, d kernel.Direction, l cpe.Ledger) *Direction {
+	sum := newDirection(&r.spec, r.net.LayerType(i), r.onMPE(i, d, l))
+	choice, ok := r.net.Layer(i).(layers.Strategist)
+	if sum == nil || !ok {
+		return sum
 	}
+	sum.Strategy = choice.Strategy(d).String()
+	if second := choice.RunnerUp(d); second.Strategy != kernel.Auto {
+		sum.RunnerUp, sum.RunnerUpMs = second.Strategy.String(), second.Time.Milliseconds()
+	}
+	return sum
 }
 
 // update charges the momentum update of all weights: weight, gradient and history are read and written once.

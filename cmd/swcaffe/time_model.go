@@ -127,8 +127,8 @@ func timeModelled(e *env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase) er
 // printModelled prints a line a layer and direction, and the totals.
 func printModelled(w io.Writer, r *modeltime.Report) {
 	fmt.Fprintf(w, "%s on %s, %d core groups, batch %d, %s mode: modelled times\n\n", r.Model, r.Machine, r.CoreGroups, r.Batch, r.Mode)
-	fmt.Fprintf(w, "%-24s %-8s %-14s %11s %9s %6s %-8s %10s %10s %8s\n",
-		"layer", "pass", "strategy", "ms", "GFLOP/s", "peak", "bound", "DMA MB", "bus MB", "LDM B")
+	fmt.Fprintf(w, "%-24s %-8s %-14s %11s %9s %6s %-8s %10s %10s %8s  %s\n",
+		"layer", "pass", "strategy", "ms", "GFLOP/s", "peak", "bound", "DMA MB", "bus MB", "LDM B", "runner-up ms")
 	for _, l := range r.Layers {
 		for _, d := range []struct {
 			name string
@@ -137,8 +137,12 @@ func printModelled(w io.Writer, r *modeltime.Report) {
 			if d.Direction == nil {
 				continue
 			}
-			fmt.Fprintf(w, "%-24s %-8s %-14s %11.4f %9.1f %5.1f%% %-8s %10.2f %10.2f %8d\n", l.Name, d.name, d.Strategy, d.ModelledMs,
-				d.GFlops, 100*d.PeakShare, d.Bound, float64(d.DMABytes)/1e6, float64(d.BusBytes)/1e6, d.LDMPeak)
+			second := ""
+			if d.RunnerUp != "" {
+				second = fmt.Sprintf("  %s %.4f", d.RunnerUp, d.RunnerUpMs)
+			}
+			fmt.Fprintf(w, "%-24s %-8s %-14s %11.4f %9.1f %5.1f%% %-8s %10.2f %10.2f %8d%s\n", l.Name, d.name, d.Strategy, d.ModelledMs,
+				d.GFlops, 100*d.PeakShare, d.Bound, float64(d.DMABytes)/1e6, float64(d.BusBytes)/1e6, d.LDMPeak, second)
 		}
 	}
 	t := &r.Total

@@ -7,6 +7,7 @@ type Conv struct {
 	shape    ConvShape
 	plan     ConvPlan
 	machine  *cpe.Machine
+	second   [3]RunnerUp
 	stages   [3][]stage  // by Direction
 	partials [][]float32 // of the weight gradient
 	sum      *Copy
@@ -25,11 +26,11 @@ type stage struct {
 // NewConv plans a convolution and prepares what running it needs.
 func NewConv(m *cpe.Machine, s ConvShape, st Strategy) (*Conv, error) {
 	spec := m.Spec()
-	strategies, err := chooseStrategies(&spec, s, st)
+	strategies, second, err := chooseStrategies(&spec, s, st)
 	if err != nil {
 		return nil, err
 	}
-	c := &Conv{shape: s, plan: planConv(&spec, s, strategies), machine: m}
+	c := &Conv{shape: s, plan: planConv(&spec, s, strategies), second: second, machine: m}
 	for d := range c.stages {
 		if err := c.prepare(Direction(d)); err != nil {
 			return nil, err
@@ -107,6 +108,9 @@ func (c *Conv) makePartials() error {
 	c.sum, err = NewCopy(c.machine, CopyShape{Outer: 1, Rows: 1, Cols: n, Add: true})
 	return err
 }
+
+// RunnerUp returns the strategy that a direction would have been computed with, had the one that was chosen not been faster.
+func (c *Conv) RunnerUp(d Direction) RunnerUp { return c.second[d] }
 
 // Plan returns how the convolution is cut.
 func (c *Conv) Plan() ConvPlan { return c.plan }

@@ -54,48 +54,53 @@ func (s ConvShape) supports(spec *cpe.Spec, st Strategy, d Direction) bool {
 	return true
 }
 
+// RunnerUp is the best strategy that was not chosen, and how long it would have taken on the modelled machine; Auto: there was no
+// choice.
+type RunnerUp struct {
+	Strategy
+	Time cpe.VTime
+}
+
 // chooseStrategies decides for each direction. A forced strategy is taken wherever it can be; where Winograd's cannot, the choice
 // is free.
-func chooseStrategies(spec *cpe.Spec, s ConvShape, st Strategy) (chosen [3]Strategy, err error) {
+func chooseStrategies(spec *cpe.Spec, s ConvShape, st Strategy) (chosen [3]Strategy, second [3]RunnerUp, err error) {
 	for i := range chosen {
 		d := Direction(i)
-		if chosen[i], err = chooseStrategy(spec, s, st, d); err != nil {
-			return chosen, fmt.Errorf("choosing a strategy for the %v: %w", d, err)
+		if chosen[i], second[i], err = chooseStrategy(spec, s, st, d); err != nil {
+			return chosen, second, fmt.Errorf("choosing a strategy for the %v: %w", d, err)
 		}
 	}
-	return chosen, nil
+	return chosen, second, nil
 }
 
-func chooseStrategy(spec *cpe.Spec, s ConvShape, st Strategy, d Direction) (Strategy, error) {
-	if st != Auto && s.supports(spec, st, d) {
-		return st, nil
+func chooseStrategy(spec *cpe.Spec, s ConvShape, st Strategy, d Direction) (Strategy, RunnerUp, error) {
+	switch {
+	case st != Auto && s.supports(spec, st, d):
+		return st, RunnerUp{}, nil
+	case st == Implicit || !s.supports(spec, Implicit, d):
+		return Explicit, RunnerUp{}, nil
+	case spec.Native():
+		return hostStrategy(spec, s, d), RunnerUp{}, nil
+	case !s.published(spec, d):
+		return Explicit, RunnerUp{}, nil
 	}
-	if st == Implicit || !s.supports(spec, Implicit, d) {
-		return Explicit, nil
-	}
-	if spec.Native() {
-		return hostStrategy(spec, s, d), nil
-	}
-	implicit, err := implicitIsFaster(spec, s, d)
-	if implicit {
-		return Implicit, err
-	}
-	return Explicit, err
+	return fasterStrategy(spec, s, d)
 }
 
-// implicitIsFaster asks a model's costs. The answer depends on the shape and the machine alone.
-func implicitIsFaster(spec *cpe.Spec, s ConvShape, d Direction) (bool, error) {
-	if !s.published(spec, d) {
-		return false, nil
+// fasterStrategy asks a model's costs. The answer depends on the shape and the machine alone.
+func fasterStrategy(spec *cpe.Spec, s ConvShape, d Direction) (Strategy, RunnerUp, error) {
+	explicit, err := modelledTime(spec, s, Explicit, d)
+	if err != nil {
+		return Explicit, RunnerUp{}, err
 	}
-	var times [2]cpe.VTime
-	for i, st := range []Strategy{Explicit, Implicit} {
-		var err error
-		if times[i], err = modelledTime(spec, s, st, d); err != nil {
-			return false, err
-		}
+	implicit, err := modelledTime(spec, s, Implicit, d)
+	if err != nil {
+		return Explicit, RunnerUp{}, err
 	}
-	return times[1] < times[0], nil
+	if implicit < explicit {
+		return Implicit, RunnerUp{Explicit, explicit}, nil
+	}
+	return Explicit, RunnerUp{Implicit, implicit}, nil
 }
 
 // modelledTime charges a direction on a machine that moves no values.
