@@ -141,6 +141,7 @@ func (c *CPE) charge(b *Block, put bool) {
 		requests, number = b.Planes, b.Rows // a request has one stride
 	}
 	stream, wait := g.transfer(g.active, 4*length, float64(number), put)
+	g.busy = true
 	for range requests {
 		c.cost.request(stream, wait)
 	}
@@ -157,6 +158,7 @@ func (c *CPE) Compute(flops, specials float64) {
 		return
 	}
 	s := g.Spec()
+	g.busy = true
 	c.cost.compute += s.cycles(flops/s.FlopsPerCycle + specials*s.SpecialCycles)
 	g.ledger.Flops += flops + specials
 }
@@ -170,6 +172,7 @@ func (c *CPE) Scalar(values float64) {
 		c.Compute(values, 0)
 		return
 	}
+	g.busy = true
 	c.cost.compute += g.Spec().cycles(values * each)
 	g.ledger.Flops += values
 }

@@ -8,8 +8,9 @@ type Conv struct {
 	plan     ConvPlan
 	machine  *cpe.Machine
 	second   [3]RunnerUp
-	stages   [3][]stage  // by Direction
-	partials [][]float32 // of the weight gradient
+	pairs    *[3]tapLists // by Direction, as far as they were needed
+	stages   [3][]stage   // by Direction
+	partials [][]float32  // of the weight gradient
 	sum      *Copy
 	args     convArrays
 }
@@ -26,11 +27,12 @@ type stage struct {
 // NewConv plans a convolution and prepares what running it needs.
 func NewConv(m *cpe.Machine, s ConvShape, st Strategy) (*Conv, error) {
 	spec := m.Spec()
-	strategies, second, err := chooseStrategies(&spec, s, st)
+	pairs := new([3]tapLists)
+	strategies, second, err := chooseStrategies(&spec, s, st, pairs)
 	if err != nil {
 		return nil, err
 	}
-	c := &Conv{shape: s, plan: planConv(&spec, s, strategies), second: second, machine: m}
+	c := &Conv{shape: s, plan: planConv(&spec, s, strategies), second: second, machine: m, pairs: pairs}
 	for d := range c.stages {
 		if err := c.prepare(Direction(d)); err != nil {
 			return nil, err

@@ -62,18 +62,18 @@ type RunnerUp struct {
 }
 
 // chooseStrategies decides for each direction. A forced strategy is taken wherever it can be; where Winograd's cannot, the choice
-// is free.
-func chooseStrategies(spec *cpe.Spec, s ConvShape, st Strategy) (chosen [3]Strategy, second [3]RunnerUp, err error) {
+// is free. pairs keeps what a model's kernels found on the way.
+func chooseStrategies(spec *cpe.Spec, s ConvShape, st Strategy, pairs *[3]tapLists) (chosen [3]Strategy, second [3]RunnerUp, err error) {
 	for i := range chosen {
 		d := Direction(i)
-		if chosen[i], second[i], err = chooseStrategy(spec, s, st, d); err != nil {
+		if chosen[i], second[i], err = chooseStrategy(spec, s, st, d, pairs); err != nil {
 			return chosen, second, fmt.Errorf("choosing a strategy for the %v: %w", d, err)
 		}
 	}
 	return chosen, second, nil
 }
 
-func chooseStrategy(spec *cpe.Spec, s ConvShape, st Strategy, d Direction) (Strategy, RunnerUp, error) {
+func chooseStrategy(spec *cpe.Spec, s ConvShape, st Strategy, d Direction, pairs *[3]tapLists) (Strategy, RunnerUp, error) {
 	switch {
 	case st != Auto && s.supports(spec, st, d):
 		return st, RunnerUp{}, nil
@@ -84,16 +84,16 @@ func chooseStrategy(spec *cpe.Spec, s ConvShape, st Strategy, d Direction) (Stra
 	case !s.published(spec, d):
 		return Explicit, RunnerUp{}, nil
 	}
-	return fasterStrategy(spec, s, d)
+	return fasterStrategy(spec, s, d, pairs)
 }
 
 // fasterStrategy asks a model's costs. The answer depends on the shape and the machine alone.
-func fasterStrategy(spec *cpe.Spec, s ConvShape, d Direction) (Strategy, RunnerUp, error) {
-	explicit, err := modelledTime(spec, s, Explicit, d)
+func fasterStrategy(spec *cpe.Spec, s ConvShape, d Direction, pairs *[3]tapLists) (Strategy, RunnerUp, error) {
+	explicit, err := modelledTime(spec, s, Explicit, d, pairs)
 	if err != nil {
 		return Explicit, RunnerUp{}, err
 	}
-	implicit, err := modelledTime(spec, s, Implicit, d)
+	implicit, err := modelledTime(spec, s, Implicit, d, pairs)
 	if err != nil {
 		return Explicit, RunnerUp{}, err
 	}
@@ -104,13 +104,13 @@ func fasterStrategy(spec *cpe.Spec, s ConvShape, d Direction) (Strategy, RunnerU
 }
 
 // modelledTime charges a direction on a machine that moves no values.
-func modelledTime(spec *cpe.Spec, s ConvShape, st Strategy, d Direction) (cpe.VTime, error) {
+func modelledTime(spec *cpe.Spec, s ConvShape, st Strategy, d Direction, pairs *[3]tapLists) (cpe.VTime, error) {
 	m, err := cpe.New(*spec, cpe.CostOnly)
 	if err != nil {
 		return 0, err
 	}
 	defer m.Close()
-	c := &Conv{shape: s, plan: planConv(spec, s, [3]Strategy{st, st, st}), machine: m}
+	c := &Conv{shape: s, plan: planConv(spec, s, [3]Strategy{st, st, st}), machine: m, pairs: pairs}
 	if err := c.prepare(d); err != nil {
 		return 0, err
 	}
