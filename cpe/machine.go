@@ -79,6 +79,12 @@ func (m *Machine) Values() bool { return m.mode != CostOnly }
 // Ledger returns what has been charged since the last ResetLedger.
 func (m *Machine) Ledger() Ledger { return m.ledger }
 
+// Charge adds what a run was charged on a machine like this one.
+func (m *Machine) Charge(l *Ledger) {
+	m.ledger.addTimes(l)
+	m.ledger.addTotals(l)
+}
+
 // ResetLedger sets all charges to zero.
 func (m *Machine) ResetLedger() { m.ledger = Ledger{} }
 

@@ -7,10 +7,9 @@ type Conv struct {
 	shape    ConvShape
 	plan     ConvPlan
 	machine  *cpe.Machine
-	second   [3]RunnerUp
-	pairs    *[3]tapLists // by Direction, as far as they were needed
-	stages   [3][]stage   // by Direction
-	partials [][]float32  // of the weight gradient
+	found    *considered
+	stages   [3][]stage  // by Direction
+	partials [][]float32 // of the weight gradient
 	sum      *Copy
 	args     convArrays
 }
@@ -27,12 +26,12 @@ type stage struct {
 // NewConv plans a convolution and prepares what running it needs.
 func NewConv(m *cpe.Machine, s ConvShape, st Strategy) (*Conv, error) {
 	spec := m.Spec()
-	pairs := new([3]tapLists)
-	strategies, second, err := chooseStrategies(&spec, s, st, pairs)
+	found := &considered{}
+	strategies, err := chooseStrategies(&spec, s, st, found)
 	if err != nil {
 		return nil, err
 	}
-	c := &Conv{shape: s, plan: planConv(&spec, s, strategies), second: second, machine: m, pairs: pairs}
+	c := &Conv{shape: s, plan: planConv(&spec, s, strategies), found: found, machine: m}
 	for d := range c.stages {
 		if err := c.prepare(Direction(d)); err != nil {
 			return nil, err
@@ -112,7 +111,7 @@ func (c *Conv) makePartials() error {
 }
 
 // RunnerUp returns the strategy that a direction would have been computed with, had the one that was chosen not been faster.
-func (c *Conv) RunnerUp(d Direction) RunnerUp { return c.second[d] }
+func (c *Conv) RunnerUp(d Direction) RunnerUp { return c.found.second[d] }
 
 // Plan returns how the convolution is cut.
 func (c *Conv) Plan() ConvPlan { return c.plan }
@@ -140,7 +139,12 @@ func (c *Conv) InputGrad(dy, w, dx []float32) error {
 	return c.run(InputGradient, convArrays{x: dx, w: w, y: dy})
 }
 
+// run runs the stages of a direction. Where only costs count and choosing a strategy has found them, they are charged again.
 func (c *Conv) run(d Direction, args convArrays) error {
+	if l := c.found.ledgers[d]; l != nil && !c.machine.Values() {
+		c.machine.Charge(l)
+		return nil
+	}
 	c.args = args
 	for _, stage := range c.stages[d] {
 		if err := c.machine.Run(stage.Program, stage.groups); err != nil {

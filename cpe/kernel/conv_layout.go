@@ -23,12 +23,9 @@ type batchArrays struct {
 
 func newBatchLayout(c *Conv, d Direction) batchLayout {
 	v := batchLayout{conv: c, direction: d, geo: newGeometry(c.shape)}
-	if c.pairs == nil {
-		c.pairs = new([3]tapLists)
-	}
-	if v.pairs = c.pairs[d]; v.pairs.starts == nil {
+	if v.pairs = c.found.pairs[d]; v.pairs.starts == nil {
 		v.pair()
-		c.pairs[d] = v.pairs
+		c.found.pairs[d] = v.pairs
 	}
 	return v
 }

@@ -61,59 +61,73 @@ type RunnerUp struct {
 	Time cpe.VTime
 }
 
-// chooseStrategies decides for each direction. A forced strategy is taken wherever it can be; where Winograd's cannot, the choice
-// is free. pairs keeps what a model's kernels found on the way.
-func chooseStrategies(spec *cpe.Spec, s ConvShape, st Strategy, pairs *[3]tapLists) (chosen [3]Strategy, second [3]RunnerUp, err error) {
-	for i := range chosen {
-		d := Direction(i)
-		if chosen[i], second[i], err = chooseStrategy(spec, s, st, d, pairs); err != nil {
-			return chosen, second, fmt.Errorf("choosing a strategy for the %v: %w", d, err)
-		}
-	}
-	return chosen, second, nil
+// considered is what choosing strategies found on the way.
+type considered struct {
+	second  [3]RunnerUp
+	ledgers [3]*cpe.Ledger // what a model is charged for a direction, where it was asked
+	pairs   [3]tapLists    // by Direction, as far as they were needed
 }
 
-func chooseStrategy(spec *cpe.Spec, s ConvShape, st Strategy, d Direction, pairs *[3]tapLists) (Strategy, RunnerUp, error) {
+// chooseStrategies decides for each direction. A forced strategy is taken wherever it can be; where Winograd's cannot, the choice
+// is free.
+func chooseStrategies(spec *cpe.Spec, s ConvShape, st Strategy, found *considered) (chosen [3]Strategy, err error) {
+	for i := range chosen {
+		d := Direction(i)
+		if chosen[i], err = chooseStrategy(spec, s, st, d, found); err != nil {
+			return chosen, fmt.Errorf("choosing a strategy for the %v: %w", d, err)
+		}
+	}
+	return chosen, nil
+}
+
+func chooseStrategy(spec *cpe.Spec, s ConvShape, st Strategy, d Direction, found *considered) (Strategy, error) {
 	switch {
 	case st != Auto && s.supports(spec, st, d):
-		return st, RunnerUp{}, nil
+		return st, nil
 	case st == Implicit || !s.supports(spec, Implicit, d):
-		return Explicit, RunnerUp{}, nil
+		return Explicit, nil
 	case spec.Native():
-		return hostStrategy(spec, s, d), RunnerUp{}, nil
+		return hostStrategy(spec, s, d), nil
 	case !s.published(spec, d):
-		return Explicit, RunnerUp{}, nil
+		return Explicit, nil
 	}
-	return fasterStrategy(spec, s, d, pairs)
+	return fasterStrategy(spec, s, d, found)
 }
 
 // fasterStrategy asks a model's costs. The answer depends on the shape and the machine alone.
-func fasterStrategy(spec *cpe.Spec, s ConvShape, d Direction, pairs *[3]tapLists) (Strategy, RunnerUp, error) {
-	explicit, err := modelledTime(spec, s, Explicit, d, pairs)
-	if err != nil {
-		return Explicit, RunnerUp{}, err
+func fasterStrategy(spec *cpe.Spec, s ConvShape, d Direction, found *considered) (Strategy, error) {
+	strategies := [2]Strategy{Explicit, Implicit}
+	var ledgers [2]cpe.Ledger
+	for i, st := range strategies {
+		var err error
+		if ledgers[i], err = modelled(spec, s, st, d, found); err != nil {
+			return st, err
+		}
 	}
-	implicit, err := modelledTime(spec, s, Implicit, d, pairs)
-	if err != nil {
-		return Explicit, RunnerUp{}, err
+	best := 0
+	if ledgers[1].Time < ledgers[0].Time {
+		best = 1
 	}
-	if implicit < explicit {
-		return Implicit, RunnerUp{Explicit, explicit}, nil
-	}
-	return Explicit, RunnerUp{Implicit, implicit}, nil
+	found.ledgers[d] = &ledgers[best]
+	found.second[d] = RunnerUp{strategies[1-best], ledgers[1-best].Time}
+	return strategies[best], nil
 }
 
-// modelledTime charges a direction on a machine that moves no values.
-func modelledTime(spec *cpe.Spec, s ConvShape, st Strategy, d Direction, pairs *[3]tapLists) (cpe.VTime, error) {
+// modelled charges a direction on a machine that moves no values.
+func modelled(spec *cpe.Spec, s ConvShape, st Strategy, d Direction, found *considered) (cpe.Ledger, error) {
 	m, err := cpe.New(*spec, cpe.CostOnly)
 	if err != nil {
-		return 0, err
+		return cpe.Ledger{}, err
 	}
 	defer m.Close()
-	c := &Conv{shape: s, plan: planConv(spec, s, [3]Strategy{st, st, st}), machine: m, pairs: pairs}
+	c := &Conv{shape: s, plan: planConv(spec, s, [3]Strategy{st, st, st}), machine: m, found: &considered{pairs: found.pairs}}
 	if err := c.prepare(d); err != nil {
-		return 0, err
+		return cpe.Ledger{}, err
+	}
+	if err := c.makePartials(); err != nil {
+		return cpe.Ledger{}, err
 	}
 	err = c.run(d, convArrays{})
-	return m.Ledger().Time, err
+	found.pairs = c.found.pairs
+	return m.Ledger(), err
 }

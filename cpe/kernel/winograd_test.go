@@ -165,7 +165,7 @@ func TestHostStrategy(t *testing.T) {
 		{conv2(1, 512, 512, 1, 4, 4, 3, 3, 1, 1, 1), false},
 		{conv2(8, 256, 256, 1, 56, 56, 5, 5, 1, 2, 1), false},
 	} {
-		chosen, _, err := chooseStrategies(&spec, c.s, Auto, new([3]tapLists))
+		chosen, err := chooseStrategies(&spec, c.s, Auto, new(considered))
 		if err != nil {
 			t.Fatal(err)
 		}
