@@ -38,6 +38,7 @@ type Machine struct {
 
 	workers workers
 	errs    []error
+	made    map[string]any // see Recall
 }
 
 // Program is what a kernel does on one core group. It is told its share of the work by the group's Share.
@@ -78,6 +79,22 @@ func (m *Machine) Values() bool { return m.mode != CostOnly }
 
 // Ledger returns what has been charged since the last ResetLedger.
 func (m *Machine) Ledger() Ledger { return m.ledger }
+
+// Recall returns what was made for a key before on this machine, or makes it: the same value every time.
+func (m *Machine) Recall(key string, build func() (any, error)) (any, error) {
+	if v, ok := m.made[key]; ok {
+		return v, nil
+	}
+	v, err := build()
+	if err != nil {
+		return nil, err
+	}
+	if m.made == nil {
+		m.made = map[string]any{}
+	}
+	m.made[key] = v
+	return v, nil
+}
 
 // Charge adds what a run was charged on a machine like this one.
 func (m *Machine) Charge(l *Ledger) {

@@ -1,6 +1,10 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/cpe"
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/cpe"
+)
 
 // Conv convolves images of one shape, forward and for both gradients.
 type Conv struct {
@@ -26,12 +30,12 @@ type stage struct {
 // NewConv plans a convolution and prepares what running it needs.
 func NewConv(m *cpe.Machine, s ConvShape, st Strategy) (*Conv, error) {
 	spec := m.Spec()
-	found := &considered{}
-	strategies, err := chooseStrategies(&spec, s, st, found)
+	choice, err := m.Recall(fmt.Sprintf("strategies %v %v", s, st), func() (any, error) { return chooseStrategies(&spec, s, st) })
 	if err != nil {
 		return nil, err
 	}
-	c := &Conv{shape: s, plan: planConv(&spec, s, strategies), found: found, machine: m}
+	found := choice.(*considered)
+	c := &Conv{shape: s, plan: planConv(&spec, s, found.chosen), found: found, machine: m}
 	for d := range c.stages {
 		if err := c.prepare(Direction(d)); err != nil {
 			return nil, err

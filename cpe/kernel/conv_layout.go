@@ -73,24 +73,35 @@ func (v *batchLayout) pair() {
 // eachTap visits the terms of all results: for each result in ascending order of their second matrices.
 func (v *batchLayout) eachTap(visit func(result int, t tap)) {
 	g := v.geo
-	for p := range g.positions() {
-		row, x := p/g.width, p%g.width
-		for k := range g.space() {
-			outer, last := k/g.last, k%g.last
-			at := int(g.lines[row*g.outer+outer])
-			if at < 0 || x < g.lo[last] || x >= g.hi[last] {
+	for row := range g.rows {
+		for outer := range g.outer {
+			line := int(g.lines[row*g.outer+outer])
+			if line < 0 {
 				continue
 			}
-			q := at*g.line + x*g.stride + g.shift[last]
-			switch v.direction {
-			case Forward:
-				visit(p, tap{int32(k), int32(q)})
-			case WeightGradient:
-				visit(k, tap{int32(p), int32(q)})
-			case InputGradient:
-				visit(q, tap{int32(k), int32(p)})
+			for i := range g.last {
+				last := i
+				if v.direction == InputGradient {
+					last = g.last - 1 - i // positions ascend as offsets descend
+				}
+				k, q := outer*g.last+last, line*g.line+g.shift[last]
+				for x := g.lo[last]; x < g.hi[last]; x++ {
+					v.visit(visit, row*g.width+x, k, q+x*g.stride)
+				}
 			}
 		}
+	}
+}
+
+// visit visits the term of position p of the outputs, offset k and position q of the image.
+func (v *batchLayout) visit(visit func(result int, t tap), p, k, q int) {
+	switch v.direction {
+	case Forward:
+		visit(p, tap{int32(k), int32(q)})
+	case WeightGradient:
+		visit(k, tap{int32(p), int32(q)})
+	case InputGradient:
+		visit(q, tap{int32(k), int32(p)})
 	}
 }
 

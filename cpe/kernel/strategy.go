@@ -63,6 +63,7 @@ type RunnerUp struct {
 
 // considered is what choosing strategies found on the way.
 type considered struct {
+	chosen  [3]Strategy // by Direction
 	second  [3]RunnerUp
 	ledgers [3]*cpe.Ledger // what a model is charged for a direction, where it was asked
 	pairs   [3]tapLists    // by Direction, as far as they were needed
@@ -70,14 +71,16 @@ type considered struct {
 
 // chooseStrategies decides for each direction. A forced strategy is taken wherever it can be; where Winograd's cannot, the choice
 // is free.
-func chooseStrategies(spec *cpe.Spec, s ConvShape, st Strategy, found *considered) (chosen [3]Strategy, err error) {
-	for i := range chosen {
+func chooseStrategies(spec *cpe.Spec, s ConvShape, st Strategy) (*considered, error) {
+	found := &considered{}
+	for i := range found.chosen {
+		var err error
 		d := Direction(i)
-		if chosen[i], err = chooseStrategy(spec, s, st, d, found); err != nil {
-			return chosen, fmt.Errorf("choosing a strategy for the %v: %w", d, err)
+		if found.chosen[i], err = chooseStrategy(spec, s, st, d, found); err != nil {
+			return nil, fmt.Errorf("choosing a strategy for the %v: %w", d, err)
 		}
 	}
-	return chosen, nil
+	return found, nil
 }
 
 func chooseStrategy(spec *cpe.Spec, s ConvShape, st Strategy, d Direction, found *considered) (Strategy, error) {
