@@ -3,6 +3,7 @@ package cpe
 import (
 	"errors"
 	"fmt"
+	"sync"
 )
 
 // Mode is how a machine executes kernels.
@@ -134,13 +135,25 @@ func (m *Machine) runNative(p Program, groups int) {
 	m.workers.end()
 }
 
-// runModelled runs the groups one after the other; they work at the same time as far as the clocks are concerned.
+// runModelled runs the groups, which work at the same time as far as the clocks are concerned, and adds up what they were charged
+// in their order. Where values move they do work at the same time.
 func (m *Machine) runModelled(p Program, groups int) {
-	slowest := m.groups[0]
-	for _, g := range m.groups[:groups] {
+	run := func(g *CoreGroup) {
 		g.reset()
 		m.errs[g.index] = p.RunGroup(g)
 		g.Sync()
+	}
+	var wait sync.WaitGroup
+	for _, g := range m.groups[:groups] {
+		if m.Values() && groups > 1 {
+			wait.Go(func() { run(g) })
+		} else {
+			run(g)
+		}
+	}
+	wait.Wait()
+	slowest := m.groups[0]
+	for _, g := range m.groups[:groups] {
 		if g.ledger.Time > slowest.ledger.Time {
 			slowest = g
 		}
@@ -151,8 +164,7 @@ func (m *Machine) runModelled(p Program, groups int) {
 
 // Reserve makes room on every core group for a kernel that will take ldm values of a CPE's LDM (as this computer stores
 // them, with padding) and memory values of the group's own main memory. Kernels call it when they are made, so that
-// running them allocates nothing; they share the room, since one runs at a time. So do the groups of a modelled machine,
-// which run one after the other.
+// running them allocates nothing; they share the room, since one runs at a time.
 func (m *Machine) Reserve(ldm, memory int) {
 	if !m.Values() {
 		return
@@ -160,22 +172,17 @@ func (m *Machine) Reserve(ldm, memory int) {
 	if m.mode != Native {
 		ldm = max(ldm, m.spec.LDMFloats())
 	}
-	first := m.groups[0]
 	for _, g := range m.groups {
-		own := m.mode == Native || g == first
-		g.memory = room(g.memory, first.memory, memory, own)
-		for i, c := range g.cpes {
-			c.store = room(c.store, first.cpes[i].store, ldm, own)
+		g.memory = room(g.memory, memory)
+		for _, c := range g.cpes {
+			c.store = room(c.store, ldm)
 		}
 	}
 }
 
-// room returns n values or more: those there are, new ones, or the shared ones.
-func room(have, shared []float32, n int, own bool) []float32 {
-	switch {
-	case !own:
-		return shared
-	case len(have) >= n:
+// room returns n values or more: those there are, or new ones.
+func room(have []float32, n int) []float32 {
+	if len(have) >= n {
 		return have
 	}
 	return make([]float32, n)

@@ -48,6 +48,7 @@ func newExplicitConv(c *Conv, d Direction) (*explicitConv, error) {
 		e.bind(&e.workers[i])
 	}
 	if !e.direct {
+		e.geo.lineUsers()
 		e.together(c.machine)
 		c.machine.Reserve(0, max(1, e.batch)*depth*width)
 	}

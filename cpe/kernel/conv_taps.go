@@ -80,8 +80,12 @@ func newTapConv(c *Conv, d Direction) (*tapConv, error) {
 		}
 		v.workers[i] = w
 	}
-	_, stored := cpe.Need(&spec, products[0].extents(&spec, plan)...)
-	c.machine.Reserve(stored+v.columns*products[0].c.PartValues(&spec, m, n), 0)
+	tiles := products[0].extents(&spec, plan)
+	for range v.columns {
+		tiles = append(tiles, cpe.TileExtent{Tile: &products[0].c, Rows: m, Cols: n})
+	}
+	_, stored := cpe.Need(&spec, tiles...)
+	c.machine.Reserve(stored, 0)
 	v.reserve()
 	return v, nil
 }
@@ -221,7 +225,7 @@ func (v *tapConv) begin(g *cpe.CoreGroup, t *cpe.Tile, bias []float32) {
 	for i := range g.CPEs() {
 		part := t.Part(i/t.ColParts, i%t.ColParts)
 		for r := range part.Rows {
-			line := part.Data[r*part.Cols : (r+1)*part.Cols]
+			line := part.Data[r*part.Ld:][:part.Cols]
 			if bias == nil {
 				clear(line)
 			} else {

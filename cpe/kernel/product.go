@@ -243,7 +243,7 @@ func (p *product) multiply(g *cpe.CoreGroup, tile *cpe.Tile, part *cpe.Part, a, 
 				p.move(&target, r0+r, c0+c, m, n, false)
 				simd.MicroKernel(depth, left, panel, p.spill, nr, accumulate)
 				p.move(&target, r0+r, c0+c, m, n, true)
-			case m == mr && n == nr:
+			case m == mr && n == nr || !g.Native():
 				simd.MicroKernel(depth, left, panel, target.Data[at+r*target.Ld:], target.Ld, accumulate)
 			default:
 				simd.MicroKernelEdge(depth, left, panel, target.Data[at+r*target.Ld:], target.Ld, m, n, accumulate)
