@@ -1,5 +1,7 @@
 package cpe
 
+import "fmt"
+
 // CPE is one core of a mesh with its LDM.
 type CPE struct {
 	group    *CoreGroup
@@ -63,7 +65,7 @@ func (c *CPE) Hold(kernel string, n int) error {
 	}
 	c.used += n
 	if c.used > g.Spec().LDMFloats() {
-		return &LDMError{Kernel: kernel, Asked: 4 * c.used, Have: g.Spec().LDMBytes}
+		return fmt.Errorf("CPE (%d,%d): %w", c.Row, c.Col, &LDMError{Kernel: kernel, Asked: 4 * c.used, Have: g.Spec().LDMBytes})
 	}
 	g.ledger.LDMPeak = max(g.ledger.LDMPeak, 4*c.used)
 	return nil

@@ -181,7 +181,7 @@ func TestDeadlock(t *testing.T) {
 			_, err := g.at(3, 4).RowReceive("k")
 			return err
 		},
-		"kernel k: CPE (1,6) would wait for ever: 1 messages along its column are never received": func(g *CoreGroup) error {
+		"kernel k: CPE (1,6) would wait for ever: 1 messages of 8 bytes along its column are never received": func(g *CoreGroup) error {
 			g.at(0, 6).ColSend(1, []float32{1})
 			return g.EndExchange("k")
 		},
