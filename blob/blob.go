@@ -159,6 +159,18 @@ func (b *Blob) SharesData(other *Blob) bool { return b.data != nil && b.data == 
 // SharesDiff reports whether b and other use the same gradients.
 func (b *Blob) SharesDiff(other *Blob) bool { return b.diff != nil && b.diff == other.diff }
 
+// Place moves the values and gradients into slices of Count values each, which are the blob's storage from now on, and that of
+// the blobs that share it.
+func (b *Blob) Place(data, diff []float32) {
+	n := b.Count()
+	if len(data) != n || len(diff) != n {
+		panic(fmt.Sprintf("blob: %d and %d values cannot hold %v", len(data), len(diff), b.shape))
+	}
+	copy(data, b.Data())
+	copy(diff, b.Diff())
+	b.data.buf, b.diff.buf = data[:n:n], diff[:n:n]
+}
+
 // ZeroDiff clears the gradients.
 func (b *Blob) ZeroDiff() { clear(b.Diff()) }
 

@@ -22,11 +22,12 @@ type curve struct {
 type bandwidthPoint struct {
 	blockBytes int
 	get, put   float64
+	index      int // in the machine's file
 }
 
-// add enters a measured point.
-func (s *surface) add(m *machinepb.BandwidthPoint) {
-	p := bandwidthPoint{int(m.GetBlockBytes()), m.GetGetGbytesPerS(), m.GetPutGbytesPerS()}
+// add enters a measured point, the index-th of the file.
+func (s *surface) add(m *machinepb.BandwidthPoint, index int) {
+	p := bandwidthPoint{int(m.GetBlockBytes()), m.GetGetGbytesPerS(), m.GetPutGbytesPerS(), index}
 	i, found := slices.BinarySearchFunc(*s, int(m.GetCpes()), func(c curve, n int) int { return c.cpes - n })
 	if !found {
 		*s = slices.Insert(*s, i, curve{cpes: int(m.GetCpes())})
@@ -47,15 +48,31 @@ func (s surface) peak() float64 {
 	return best
 }
 
-func (s surface) validate(machine, field string) error {
+// scaled returns the same surface with every bandwidth multiplied.
+func (s surface) scaled(by float64) surface {
+	more := slices.Clone(s)
+	for i, c := range more {
+		more[i].points = slices.Clone(c.points)
+		for k := range more[i].points {
+			more[i].points[k].get *= by
+			more[i].points[k].put *= by
+		}
+	}
+	return more
+}
+
+// validate names the point that cannot be.
+func (s surface) validate(field string) *FigureError {
 	for _, c := range s {
 		for i, p := range c.points {
-			if c.cpes < 1 || p.blockBytes < 1 || !(p.get > 0) || !(p.put > 0) {
-				return fmt.Errorf("machine %q: %s with cpes %d, block_bytes %d, get_gbytes_per_s %g, put_gbytes_per_s %g: all must be positive",
-					machine, field, c.cpes, p.blockBytes, p.get, p.put)
+			at := fmt.Sprintf("%s[%d]", field, p.index)
+			if c.cpes < 1 || p.blockBytes < 1 || !positive(p.get) || !positive(p.put) {
+				return &FigureError{at, fmt.Sprintf("has cpes %d, block_bytes %d, get_gbytes_per_s %g, put_gbytes_per_s %g: all must be positive",
+					c.cpes, p.blockBytes, p.get, p.put)}
 			}
 			if i > 0 && p.blockBytes == c.points[i-1].blockBytes {
-				return fmt.Errorf("machine %q: %s with cpes %d, block_bytes %d stands twice", machine, field, c.cpes, p.blockBytes)
+				at = fmt.Sprintf("%s[%d]", field, max(p.index, c.points[i-1].index))
+				return &FigureError{at, fmt.Sprintf("with cpes %d, block_bytes %d stands twice", c.cpes, p.blockBytes)}
 			}
 		}
 	}

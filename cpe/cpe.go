@@ -12,7 +12,8 @@ type CPE struct {
 	stored  int
 	fromRow fifo
 	fromCol fifo
-	cost    cost // since the last Sync or Overlap
+	cost    cost  // since the last Sync or Overlap
+	usage   Usage // while the machine is traced
 }
 
 // Block is a box of values in main memory: Planes x Rows runs of Cols values, from the start of Data on.
@@ -68,6 +69,7 @@ func (c *CPE) Hold(kernel string, n int) error {
 		return fmt.Errorf("CPE (%d,%d): %w", c.Row, c.Col, &LDMError{Kernel: kernel, Asked: 4 * c.used, Have: g.Spec().LDMBytes})
 	}
 	g.ledger.LDMPeak = max(g.ledger.LDMPeak, 4*c.used)
+	c.usage.LDMPeak = max(c.usage.LDMPeak, 4*c.used)
 	return nil
 }
 
@@ -148,6 +150,7 @@ func (c *CPE) charge(b *Block, put bool) {
 		c.cost.request(stream, wait)
 	}
 	g.count(4*length*number*requests, requests, put)
+	c.usage.moved(4*length*number*requests, put)
 }
 
 // Wait waits for the CPE's transfers, because what follows depends on them.

@@ -60,14 +60,23 @@ func machineFile(t *testing.T, old, new string) string {
 	return file
 }
 
+// TestLoadErrors: a figure that cannot be is named with its file, its line and its field.
 func TestLoadErrors(t *testing.T) {
 	cases := []struct{ old, new, want string }{
-		{"ldm_bytes: 65536", "ldm_bytes: 0", `machine "sw26010": ldm_bytes must be positive, it is 0`},
-		{"clock_ghz: 1.45", "clock_ghz: -1", `clock_ghz must be positive, it is -1`},
-		{"mesh_rows: 8", "mesh_row: 8", `mesh_row`},
+		{"ldm_bytes: 65536", "ldm_bytes: 0", `mine.prototxt:13: machine "sw26010": ldm_bytes must be positive, it is 0`},
+		{"clock_ghz: 1.45", "clock_ghz: -1", `mine.prototxt:10: machine "sw26010": clock_ghz must be positive, it is -1`},
+		{"clock_ghz: 1.45", "clock_ghz: inf", `clock_ghz must be positive, it is +Inf`},
+		{"clock_ghz: 1.45", "clock_ghz: fast", `mine.prototxt:10:12: field "clock_ghz": "fast" is not a number`},
+		{"mesh_rows: 8", "mesh_row: 8", `mine.prototxt:8:1: unknown field "mesh_row" of Machine, did you mean "mesh_rows"?`},
+		{"mesh_rows: 8", "mesh_rows: 80000", `mine.prototxt:7: machine "sw26010": core_groups 4 of 80000 x 8 CPEs are too many: at most 65536 CPEs`},
+		{"special_cycles: 20", "special_cycles: -2", `mine.prototxt:12: machine "sw26010": special_cycles must not be negative, it is -2`},
 		{"fifo_depth: 4", "fifo_depth: 0", `bus.fifo_depth must be positive, it is 0`},
-		{"block_bytes: 8 get_gbytes_per_s: 0.87", "block_bytes: 8 get_gbytes_per_s: 0", "block_bytes 8, get_gbytes_per_s 0"},
-		{"block_bytes: 8 ", "block_bytes: 4 ", "dma.point with cpes 1, block_bytes 4 stands twice"},
+		{"fifo_depth: 4", "", `mine.prototxt:32: machine "sw26010": bus.fifo_depth must be positive, it is 0`},
+		{"block_rows: 4", "block_rows: 0", `pipe with step_cycles 16, block_rows 0, block_cols 16: all must be positive`},
+		{"single: CONVERTED", "single: DOUBLED", `mine.prototxt:28:11: in pipe: field "single": "DOUBLED" is not a value`},
+		{"block_bytes: 8 get_gbytes_per_s: 0.87", "block_bytes: 8 get_gbytes_per_s: 0", "dma.point[1] has cpes 1, block_bytes 8, get_gbytes_per_s 0"},
+		{"block_bytes: 8 ", "block_bytes: 4 ", `mine.prototxt:50: machine "sw26010": dma.point[1] with cpes 1, block_bytes 4 stands twice`},
+		{"\ndma {", "\nmemory { gbytes_per_s: 0 }\ndma {", `mine.prototxt:40: machine "sw26010": memory.gbytes_per_s must be positive, it is 0`},
 	}
 	for _, c := range cases {
 		_, err := Load(machineFile(t, c.old, c.new))
@@ -76,7 +85,7 @@ func TestLoadErrors(t *testing.T) {
 		}
 	}
 	_, err := Load("sw26100")
-	if err == nil || !strings.Contains(err.Error(), "host, sw26010") {
+	if err == nil || !strings.Contains(err.Error(), "host, k40m, knl7250, mt2000plus, sw26010") {
 		t.Errorf("an unknown machine gives %v, want the known ones", err)
 	}
 }

@@ -9,6 +9,7 @@ type DMASpec struct {
 	NeverOverlaps    bool // transfers hide behind nothing
 	Aligned          bool // blocks are taken to start where transactions do
 
+	limit   float64 // what a core group gets at most of memory that it shares, in GB/s; 0: nothing limits it
 	strided surface // long transfers, by the length of their blocks
 	single  surface // one request a CPE, by its length; empty: not measured
 }
@@ -25,11 +26,13 @@ func (d DMASpec) WithoutRequests() DMASpec {
 	return d
 }
 
-func (d *DMASpec) validate(machine string) error {
-	if err := d.strided.validate(machine, "dma.point"); err != nil {
-		return err
-	}
-	return d.single.validate(machine, "dma.request_point")
+// Peak returns the best bandwidth measured of one core group, in GB/s.
+func (d *DMASpec) Peak() float64 { return d.strided.peak() }
+
+// Scaled returns the same with every measured bandwidth multiplied.
+func (d DMASpec) Scaled(by float64) DMASpec {
+	d.strided, d.single = d.strided.scaled(by), d.single.scaled(by)
+	return d
 }
 
 // TransferNs returns how long one request of each of some CPEs keeps the DMA engine streaming, in nanoseconds, and how much
@@ -41,7 +44,7 @@ func (d *DMASpec) TransferNs(cpes, blockBytes int, blocks float64, put bool) (st
 	bytes := float64(cpes) * float64(blockBytes) * blocks
 	waste := d.waste(blockBytes)
 	if len(d.single) == 0 {
-		return bytes / d.strided.at(cpes, blockBytes, put) * waste, d.LatencyNs
+		return bytes / d.rate(cpes, blockBytes, put) * waste, d.LatencyNs
 	}
 	if blocks == 1 {
 		blockBytes = int(float64(blockBytes)*waste + 0.5)
@@ -49,11 +52,19 @@ func (d *DMASpec) TransferNs(cpes, blockBytes int, blocks float64, put bool) (st
 	}
 	each := max(1, int(float64(blockBytes)*blocks+0.5))
 	alone := float64(cpes) * float64(each) / d.single.at(cpes, each, put)
-	stream = bytes / d.strided.at(cpes, blockBytes, put) * waste
-	if blocks == 1 {
+	stream = bytes / d.rate(cpes, blockBytes, put) * waste
+	if blocks == 1 && d.limit == 0 {
 		stream = min(stream, alone)
 	}
 	return stream, max(0, alone-stream)
+}
+
+// rate is the bandwidth of a long transfer.
+func (d *DMASpec) rate(cpes, blockBytes int, put bool) float64 {
+	if r := d.strided.at(cpes, blockBytes, put); d.limit == 0 || r < d.limit {
+		return r
+	}
+	return d.limit
 }
 
 // waste is how much longer a transfer takes because its blocks do not start where transactions do (Zheng 2019, eq. 3-2):
@@ -77,6 +88,7 @@ type transferKey struct {
 	cpes, blockBytes int
 	blocks           float64
 	put              bool
+	groups           int // that share the memory
 }
 
 // rateCache remembers the last few answers to "how long does a request take".
@@ -88,17 +100,25 @@ type rateCache [64]struct {
 // transfer returns how long the DMA engine streams for one request of each of some CPEs at once, and how much longer a CPE
 // waits for a request that it makes alone.
 func (g *CoreGroup) transfer(cpes, blockBytes int, blocks float64, put bool) (stream, wait VTime) {
-	key := transferKey{cpes, blockBytes, blocks, put}
+	key := transferKey{cpes, blockBytes, blocks, put, g.of}
 	at := blockBytes/4 + 7*cpes + 3*int(blocks)
 	if put {
 		at += len(g.rates) / 2
 	}
 	slot := &g.rates[at%len(g.rates)]
 	if slot.transferKey != key {
-		s, w := g.machine.spec.DMA.TransferNs(cpes, blockBytes, blocks, put)
+		dma := g.machine.spec.dmaOf(g.of)
+		s, w := dma.TransferNs(cpes, blockBytes, blocks, put)
 		slot.transferKey, slot.stream, slot.wait = key, fromNs(s), fromNs(w)
 	}
 	return slot.stream, slot.wait
+}
+
+// dmaOf is the machine's DMA while a number of core groups share its memory.
+func (s *Spec) dmaOf(groups int) DMASpec {
+	dma := s.DMA
+	dma.limit = s.Memory.GBps / float64(max(1, groups))
+	return dma
 }
 
 // count enters bytes and requests in the ledger.

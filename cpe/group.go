@@ -69,14 +69,8 @@ func (g *CoreGroup) Memory(n int) []float32 {
 	return g.memory[:n]
 }
 
-// Common returns n values of the main memory that all groups of the machine see, whose contents are undefined until the
-// kernel writes them. They must have been reserved.
-func (g *CoreGroup) Common(n int) []float32 {
-	if !g.Values() {
-		return nil
-	}
-	return g.machine.common[:n]
-}
+// Common returns n values of the main memory that all groups of the machine see.
+func (g *CoreGroup) Common(n int) []float32 { return g.machine.Common(n) }
 
 // Deal sets how many CPEs will work on n units of work of this group, which the DMA engine's bandwidth depends on,
 // and returns that number.
@@ -168,7 +162,7 @@ func (g *CoreGroup) close() {
 // Repeat does work for every lo <= i < hi. The works must cost the same and end with Sync: where only costs count, one is done
 // and charged for all.
 func (g *CoreGroup) Repeat(lo, hi int, work func(i int) error) error {
-	if g.Values() {
+	if g.everyWork() {
 		return g.Steady(lo, hi, work)
 	}
 	if lo >= hi {
@@ -187,7 +181,7 @@ func (g *CoreGroup) Repeat(lo, hi int, work func(i int) error) error {
 // or leaves in LDM: where only costs count, works are done until two in a row have cost the same, and what the last did
 // is charged for all that remain.
 func (g *CoreGroup) Steady(lo, hi int, work func(i int) error) error {
-	if g.Values() {
+	if g.everyWork() {
 		for i := lo; i < hi; i++ {
 			if err := work(i); err != nil {
 				return err

@@ -2,6 +2,7 @@ package cpe
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -42,17 +43,32 @@ func Load(nameOrFile string) (Spec, error) {
 		}
 	}
 	m := &machinepb.Machine{}
-	if _, err := swproto.UnmarshalText(file, text, m); err != nil {
+	source, err := swproto.UnmarshalText(file, text, m)
+	if err != nil {
 		return Spec{}, err
 	}
 	s := fromProto(m)
 	if s.native {
 		s = detectHost(s)
 	}
-	if err := s.validate(); err != nil {
-		return Spec{}, fmt.Errorf("%s: %w", file, err)
+	if err := s.Validate(); err != nil {
+		return Spec{}, fmt.Errorf("%s: %w", place(source, err), err)
 	}
 	return s, nil
+}
+
+// place is the file, and the line of the figure that an error is about or of the message that lacks it.
+func place(source *swproto.Source, err error) string {
+	var figure *FigureError
+	if errors.As(err, &figure) {
+		message, _, _ := strings.Cut(figure.Field, ".")
+		for _, field := range []string{figure.Field, message} {
+			if at := source.Pos(field); at != "" {
+				return at
+			}
+		}
+	}
+	return source.File
 }
 
 func fromProto(m *machinepb.Machine) Spec {
@@ -76,14 +92,15 @@ func fromProto(m *machinepb.Machine) Spec {
 			P2PGBps: m.GetBus().GetP2PGbytesPerS(), BroadcastGBps: m.GetBus().GetBroadcastGbytesPerS(),
 			ValueBytes: int(m.GetBus().GetValueBytes()),
 		},
+		Memory: MemorySpec{Shared: m.Memory != nil, GBps: m.GetMemory().GetGbytesPerS(), Bytes: int(m.GetMemory().GetBytes())},
 		MPE:    MPESpec{GFlops: m.GetMpe().GetGflops(), CopyGBps: m.GetMpe().GetCopyGbytesPerS(), CacheBytes: int(m.GetMpe().GetCacheBytes())},
 		native: m.GetNative(),
 	}
-	for _, p := range m.GetDma().GetPoint() {
-		s.DMA.strided.add(p)
+	for i, p := range m.GetDma().GetPoint() {
+		s.DMA.strided.add(p, i)
 	}
-	for _, p := range m.GetDma().GetRequestPoint() {
-		s.DMA.single.add(p)
+	for i, p := range m.GetDma().GetRequestPoint() {
+		s.DMA.single.add(p, i)
 	}
 	return s
 }

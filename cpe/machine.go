@@ -37,6 +37,7 @@ type Machine struct {
 	ledger Ledger
 	common []float32 // main memory that all core groups see
 
+	tracing bool // see StartTrace
 	workers workers
 	errs    []error
 	made    map[string]any // see Recall
@@ -55,6 +56,7 @@ func New(spec Spec, mode Mode) (*Machine, error) {
 	if (mode == Native) != spec.native {
 		return nil, fmt.Errorf("machine %q: only a machine that describes this computer runs natively, and it runs in no other way", spec.Name)
 	}
+	spec.DMA = spec.dmaOf(spec.CoreGroups) // for plans
 	m := &Machine{spec: spec, mode: mode, errs: make([]error, spec.CoreGroups)}
 	for i := range spec.CoreGroups {
 		m.groups = append(m.groups, newCoreGroup(m, i))
@@ -102,6 +104,9 @@ func (m *Machine) Charge(l *Ledger) {
 	m.ledger.addTimes(l)
 	m.ledger.addTotals(l)
 }
+
+// CostsAlone reports whether nothing counts but the ledger, neither values nor each CPE's usage.
+func (m *Machine) CostsAlone() bool { return !m.Values() && !m.tracing }
 
 // ResetLedger sets all charges to zero.
 func (m *Machine) ResetLedger() { m.ledger = Ledger{} }
@@ -194,6 +199,15 @@ func (m *Machine) ReserveCommon(n int) {
 	if m.Values() && len(m.common) < n {
 		m.common = make([]float32, n)
 	}
+}
+
+// Common returns n values of the main memory that all core groups see, whose contents are undefined until a kernel writes
+// them. They must have been reserved.
+func (m *Machine) Common(n int) []float32 {
+	if !m.Values() {
+		return nil
+	}
+	return m.common[:n]
 }
 
 // LDMError says that a plan needs more LDM than a CPE has.

@@ -38,10 +38,10 @@ func (m *memo) find(key int) *known {
 }
 
 // Charged charges a work of a CPE that has cost the same before in this program, and reports whether there was one. Where values
-// count there never is. If not, the work must be done now and Remember be called after it. The works of one key must cost
+// or usage count there never is. If not, the work must be done now and Remember be called after it. The works of one key must cost
 // the same, and a CPE does one between two calls of Sync or Overlap.
 func (g *CoreGroup) Charged(c *CPE, key int) bool {
-	if g.Values() {
+	if g.everyWork() {
 		return false
 	}
 	if k := g.memo.find(key); k != nil {
@@ -57,7 +57,7 @@ func (g *CoreGroup) Charged(c *CPE, key int) bool {
 
 // Remember notes what the work since Charged has cost.
 func (g *CoreGroup) Remember(c *CPE, key int) {
-	if g.Values() {
+	if g.everyWork() {
 		return
 	}
 	k := known{valid: true, cost: c.cost.sub(&g.memo.cost), ledger: g.ledger.Sub(g.memo.ledger)}
@@ -76,7 +76,7 @@ func (g *CoreGroup) Remember(c *CPE, key int) {
 // Section does work that begins and ends with all transfers done, unless only costs count and work of its key has been done
 // in this program: then its cost is charged again.
 func (g *CoreGroup) Section(key int, work func() error) error {
-	if g.Values() {
+	if g.everyWork() {
 		return work()
 	}
 	if l, ok := g.sections[key]; ok {

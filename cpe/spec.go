@@ -22,6 +22,8 @@ type Spec struct {
 	L3Bytes     int // cache that core groups share on a native machine; 0: none
 	MemoryBytes int // main memory of one core group; 0: not stated
 
+	Memory MemorySpec // that core groups share
+
 	DMA  DMASpec
 	Bus  BusSpec
 	Pipe PipeSpec
@@ -31,6 +33,13 @@ type Spec struct {
 
 	native bool
 	onMPE  bool
+}
+
+// MemorySpec describes main memory that core groups share. The zero value says that each has its own.
+type MemorySpec struct {
+	Shared bool
+	GBps   float64 // of all core groups together
+	Bytes  int     // 0: not stated
 }
 
 // BusSpec describes the register buses along rows and columns.
@@ -67,8 +76,28 @@ func (s Spec) PeakGFlops() float64 { return float64(s.CPEs()) * s.FlopsPerCycle 
 // LDMFloats returns how many float32 values fit the LDM of one CPE.
 func (s Spec) LDMFloats() int { return s.LDMBytes / 4 }
 
+// TotalMemoryBytes returns the main memory of all core groups; 0: not stated.
+func (s Spec) TotalMemoryBytes() int {
+	if s.Memory.Shared {
+		return s.Memory.Bytes
+	}
+	return s.MemoryBytes * s.CoreGroups
+}
+
+// BandwidthGBps returns the best bandwidth at which all core groups together read main memory, in GB/s; 0: not stated.
+func (s Spec) BandwidthGBps() float64 {
+	all := s.DMA.Peak() * float64(s.CoreGroups)
+	if s.Memory.Shared {
+		return min(all, s.Memory.GBps)
+	}
+	return all
+}
+
 // String is the machine's name and outline.
 func (s Spec) String() string {
+	if s.CPEs() == 1 && !s.native {
+		return fmt.Sprintf("%s: %d core groups of one core, %d KB of cache each", s.Name, s.CoreGroups, s.LDMBytes>>10)
+	}
 	return fmt.Sprintf("%s: %d core groups of %dx%d CPEs, %d KB LDM", s.Name, s.CoreGroups, s.Rows, s.Cols, s.LDMBytes>>10)
 }
 
@@ -91,57 +120,21 @@ func (s Spec) Describe() string {
 	}
 	if s.DMA.LatencyNs > 0 {
 		line("DMA latency", "%.4g ns", s.DMA.LatencyNs)
-		line("DMA bandwidth", "%.4g GB/s a core group at most", s.DMA.strided.peak())
+		line("DMA bandwidth", "%.4g GB/s a core group at most", s.DMA.Peak())
 	}
 	if s.Bus.BroadcastGBps > 0 {
 		line("Register buses", "%.4g GB/s a core group broadcasting", s.Bus.BroadcastGBps)
+	}
+	if s.Memory.Shared {
+		line("Shared memory", "%.4g GB/s", s.Memory.GBps)
+	}
+	if s.Memory.Bytes > 0 {
+		line("Memory", "%d GB", s.Memory.Bytes>>30)
 	}
 	if s.MemoryBytes > 0 {
 		line("Memory", "%d GB a core group", s.MemoryBytes>>30)
 	}
 	return b.String()
-}
-
-// validate names the figure that cannot be.
-func (s Spec) validate() error {
-	positive := []struct {
-		name  string
-		value float64
-	}{
-		{"core_groups", float64(s.CoreGroups)}, {"mesh_rows", float64(s.Rows)}, {"mesh_cols", float64(s.Cols)},
-		{"ldm_bytes", float64(s.LDMBytes)}, {"clock_ghz", s.ClockGHz}, {"flops_per_cycle", s.FlopsPerCycle},
-	}
-	if !s.native {
-		positive = append(positive, []struct {
-			name  string
-			value float64
-		}{
-			{"dma.latency_ns", s.DMA.LatencyNs}, {"dma.transaction_bytes", float64(s.DMA.TransactionBytes)},
-			{"dma.point (how many)", float64(len(s.DMA.strided))}, {"dma.max_pending", float64(s.DMA.MaxPending)},
-		}...)
-		if s.CPEs() > 1 {
-			positive = append(positive, []struct {
-				name  string
-				value float64
-			}{
-				{"bus.word_bytes", float64(s.Bus.WordBytes)}, {"bus.fifo_depth", float64(s.Bus.FIFODepth)},
-				{"bus.broadcast_gbytes_per_s", s.Bus.BroadcastGBps}, {"bus.p2p_gbytes_per_s", s.Bus.P2PGBps},
-			}...)
-		}
-	}
-	for _, p := range positive {
-		if !(p.value > 0) {
-			return fmt.Errorf("machine %q: %s must be positive, it is %g", s.Name, p.name, p.value)
-		}
-	}
-	if p := s.Pipe; p.StepCycles != 0 && (p.BlockRows < 1 || p.BlockCols < 1 || p.StepCycles < 0) {
-		return fmt.Errorf("machine %q: pipe with step_cycles %g, block_rows %d, block_cols %d: all must be positive",
-			s.Name, p.StepCycles, p.BlockRows, p.BlockCols)
-	}
-	if s.native && s.CPEs() != 1 {
-		return fmt.Errorf("machine %q: a native machine has a mesh of 1 x 1, not %d x %d", s.Name, s.Rows, s.Cols)
-	}
-	return s.DMA.validate(s.Name)
 }
 
 // Native reports whether the machine is the computer that this program runs on. Only plans ask.

@@ -205,6 +205,9 @@ func (g *CoreGroup) chargeTile(t *Tile, run int, put bool) {
 		g.step.compute += fromNs(s.ConvertNs(values * each))
 	}
 	g.count(4*t.rows*t.cols, (rows*cols)*each, put)
+	if g.machine.tracing {
+		g.movedTile(t, put)
+	}
 }
 
 // Whole returns the extents of the block that the tile holds.

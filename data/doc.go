@@ -1,5 +1,5 @@
-// Package data brings training data to a net: databases of Datums (LMDB, LevelDB), image files, Caffe's transform_param,
-// and the prefetcher that keeps the trainer fed.
+// Package data brings training data to a net: databases of Datums (LMDB, LevelDB), image files and windows of them,
+// Caffe's transform_param, and the prefetcher that keeps the trainer fed.
 //
 // Data flows through three parts. A Source hands out raw records in order, and starts again at its end. A Decoder makes
 // pixels of a record, and the Transformer writes them, cropped, mirrored, mean-subtracted and scaled, where a batch

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -70,7 +71,12 @@ func (d levelDir) List(types storage.FileType) ([]storage.FileDesc, error) {
 func (d levelDir) Open(fd storage.FileDesc) (storage.Reader, error) {
 	f, err := os.Open(filepath.Join(d.path, fd.String()))
 	if errors.Is(err, fs.ErrNotExist) && fd.Type == storage.TypeTable {
-		return openFile(filepath.Join(d.path, fmt.Sprintf("%06d.sst", fd.Num)))
+		f, err = os.Open(filepath.Join(d.path, fmt.Sprintf("%06d.sst", fd.Num)))
+	}
+	if err == nil && fd.Type == storage.TypeTable {
+		if err = checkFooter(f); err != nil {
+			err = errors.Join(&storage.ErrCorrupted{Fd: fd, Err: err}, f.Close())
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -78,12 +84,35 @@ func (d levelDir) Open(fd storage.FileDesc) (storage.Reader, error) {
 	return f, nil
 }
 
-func openFile(path string) (storage.Reader, error) {
-	f, err := os.Open(path)
+// checkFooter checks that the blocks that a table's footer names lie in the file. Everything else in a table has a
+// checksum, but of these lengths goleveldb makes buffers at once, however large they are.
+func checkFooter(f *os.File) error {
+	const footer, trailer = 48, 5
+	info, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return f, nil
+	var b [footer]byte
+	size := info.Size()
+	if size < footer {
+		return fmt.Errorf("a table of %d bytes has no footer of %d", size, footer)
+	}
+	if _, err := f.ReadAt(b[:], size-footer); err != nil {
+		return err
+	}
+	rest := b[:]
+	for _, name := range []string{"metaindex", "index"} {
+		offset, n := binary.Uvarint(rest)
+		length, m := binary.Uvarint(rest[max(n, 0):])
+		if n <= 0 || m <= 0 {
+			return fmt.Errorf("the footer does not say where the %s block is", name)
+		}
+		if end := uint64(size) - footer; offset > end || length > end-offset || end-offset-length < trailer {
+			return fmt.Errorf("the footer says that the %s block is %d bytes at %d, but the blocks end at %d", name, length, offset, end)
+		}
+		rest = rest[n+m:]
+	}
+	return nil
 }
 
 // parseLevelName reads MANIFEST-000002, 000003.log, 000005.ldb and the like.

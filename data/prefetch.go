@@ -37,7 +37,10 @@ type Config struct {
 	Ahead       int    // batches kept ready
 	Seed        uint64 // of random crops and mirrors
 	Skip        uint64 // records passed over at the start
-	Workers     int    // goroutines that decode; 0: one a processor
+	// First and Stride are for workers that share a stream: batch k is the BatchSize items from k*Stride + First. A Stride of 0
+	// is BatchSize.
+	First, Stride int
+	Workers       int // goroutines that decode; 0: one a processor
 }
 
 // Batch is BatchSize transformed items: Data is items x channels x height x width, Labels one an item.
@@ -58,7 +61,7 @@ type Batch struct {
 type Prefetcher struct {
 	Config
 	shape    [4]int
-	position uint64 // items handed out
+	position uint64 // items handed out, to all workers
 	waited   time.Duration
 	scratch  Scratch // of the reading goroutine
 
@@ -79,6 +82,9 @@ func NewPrefetcher(c Config) (*Prefetcher, error) {
 	if c.Workers == 0 {
 		c.Workers = runtime.GOMAXPROCS(0)
 	}
+	if c.Stride == 0 {
+		c.Stride = c.BatchSize
+	}
 	p := &Prefetcher{Config: c}
 	var r Record
 	if err := p.inferShape(&r); err != nil {
@@ -91,7 +97,7 @@ func NewPrefetcher(c Config) (*Prefetcher, error) {
 }
 
 func (p *Prefetcher) inferShape(r *Record) error {
-	if err := p.Source.Seek(p.Skip); err != nil {
+	if err := p.Source.Seek(p.Skip + uint64(p.First)); err != nil {
 		return err
 	}
 	if err := p.Source.Next(r); err != nil {
@@ -113,13 +119,13 @@ func (p *Prefetcher) inferShape(r *Record) error {
 // first item.
 func (p *Prefetcher) Shape() [4]int { return p.shape }
 
-// Position returns the number of items handed out.
+// Position returns the number of items handed out, to all workers that share the stream.
 func (p *Prefetcher) Position() uint64 { return p.position }
 
 // Waited returns the time for which Next had to wait for data since the start.
 func (p *Prefetcher) Waited() time.Duration { return p.waited }
 
-// SetPosition makes item number items the first of the next batch.
+// SetPosition makes item number items, plus First, the first of the next batch.
 func (p *Prefetcher) SetPosition(items uint64) {
 	p.halt()
 	p.position, p.err = items, nil
@@ -147,7 +153,7 @@ func (p *Prefetcher) Next() (*Batch, error) {
 		return nil, p.err
 	}
 	p.held = b
-	p.position += uint64(p.BatchSize)
+	p.position += uint64(p.Stride)
 	return b, nil
 }
 

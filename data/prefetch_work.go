@@ -12,7 +12,7 @@ type task struct {
 func (p *Prefetcher) read() {
 	defer p.done.Done()
 	defer close(p.tasks)
-	at := p.position
+	at := p.position + uint64(p.First)
 	failed := p.Source.Seek(p.Skip + at)
 	for {
 		var b *Batch
@@ -32,7 +32,10 @@ func (p *Prefetcher) read() {
 		if b.err != nil || !p.dispatch(b) {
 			return
 		}
-		at += uint64(p.BatchSize)
+		at += uint64(p.Stride)
+		if p.Stride != p.BatchSize {
+			failed = p.Source.Seek(p.Skip + at)
+		}
 	}
 }
 

@@ -11,10 +11,11 @@ import (
 
 // Record is one raw item of a Source.
 type Record struct {
-	Name  string // for messages: the database, or the image file
-	Key   []byte // for messages: the key in the database
-	Raw   []byte // a serialised Datum or the like; the record's own, reused by the next read into it
-	Label int    // for sources that keep labels beside the data
+	Name   string // for messages: the database, or the image file
+	Key    []byte // for messages: the key in the database
+	Raw    []byte // a serialised Datum or the like; the record's own, reused by the next read into it
+	Label  int    // for sources that keep labels beside the data
+	Window Window // for a WindowList: the part of the image to take
 }
 
 // Source is an endless stream of records: after the last one comes the first again. It is used by one goroutine.
@@ -110,6 +111,9 @@ func (s *dbSource) advance() error {
 	s.size = s.at
 	return s.rewind()
 }
+
+// Len returns the number of entries, 0 if it is not known yet.
+func (s *dbSource) Len() int { return int(s.size) }
 
 func (s *dbSource) rewind() error {
 	s.at = 0

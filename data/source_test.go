@@ -1,6 +1,8 @@
 package data
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -188,6 +190,40 @@ func TestLevelDBCorruption(t *testing.T) {
 	}
 	if err == nil || !strings.Contains(err.Error(), dir) {
 		t.Errorf("error %v, want one that names %s", err, dir)
+	}
+}
+
+// TestLevelDBFooter: a footer, the one part of a table without a checksum, that leads out of the file is an error that
+// names the block, before a buffer of that length is made.
+func TestLevelDBFooter(t *testing.T) {
+	dir := writeLevelDB(t, 300, true)
+	tables, _ := filepath.Glob(filepath.Join(dir, "*.ldb"))
+	good, err := os.ReadFile(tables[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	footer := len(good) - 48
+	for _, tt := range []struct {
+		handles []byte
+		want    string
+	}{
+		{binary.AppendUvarint([]byte{0}, 1<<40), "metaindex block is 1099511627776 bytes at 0"},
+		{binary.AppendUvarint([]byte{0, 1}, 1<<63), "index block is"},
+		{bytes.Repeat([]byte{0xff}, 11), "does not say where the metaindex block is"},
+		{append([]byte{0, 1}, bytes.Repeat([]byte{0xff}, 11)...), "does not say where the index block is"},
+	} {
+		bad := append([]byte(nil), good...)
+		copy(bad[footer:], append(tt.handles, 1))
+		if err := os.WriteFile(tables[0], bad, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		s, err := OpenDB(levelParam(dir))
+		if err == nil {
+			s.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), dir) {
+			t.Errorf("footer % x: error %v, want one with %s and %q", tt.handles, err, dir, tt.want)
+		}
 	}
 }
 

@@ -17,6 +17,7 @@ const (
 	drawMirror = iota
 	drawCropY
 	drawCropX
+	drawWindow
 )
 
 // Transformer does what a transform_param says (Caffe's DataTransformer):

@@ -62,6 +62,14 @@ func (l *batchNorm) fixParams() error {
 	return nil
 }
 
+// Statistics implements RunningStatistics.
+func (l *batchNorm) Statistics() []*blob.Blob {
+	if l.global {
+		return nil
+	}
+	return l.params
+}
+
 // channels is the extent of axis 1, 1 for a blob of one axis.
 func channels(b *blob.Blob) int { return b.Legacy(1) }
 

@@ -13,7 +13,7 @@ func init() {
 		layertest.Case{Name: "items", Param: "concat_param { axis: 0 }", Bottoms: []layertest.Bottom{layertest.In(2, 3), layertest.In(1, 3)}},
 		layertest.Case{Name: "last axis", Param: "concat_param { axis: -1 }", Bottoms: []layertest.Bottom{layertest.In(2, 2, 3), layertest.In(2, 2, 1)}},
 		layertest.Case{Name: "concat_dim", Param: "concat_param { concat_dim: 2 }", Bottoms: []layertest.Bottom{layertest.In(1, 2, 3), layertest.In(1, 2, 2)}},
-		layertest.Case{Name: "one bottom", Bottoms: []layertest.Bottom{layertest.In(2, 3)}},
+		layertest.Case{Name: "one bottom", Still: "the top is the bottom", Bottoms: []layertest.Bottom{layertest.In(2, 3)}},
 		layertest.Case{Name: "many values", Bottoms: []layertest.Bottom{layertest.In(3, 20011), layertest.In(3, 9)}, NoGradient: "checked by the small cases"},
 	)
 }

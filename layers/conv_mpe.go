@@ -18,25 +18,44 @@ func (l *convolution) forwardMPE(x, w, bias, y []float32) {
 
 // convLoop visits every multiplication of a convolution of one image and one output channel: for each output position p
 // and each input channel c and kernel offset k that meets an input, visit(p, w, x) with the indices of the weight within
-// the filter and of the input within the image.
-func convLoop(s *kernel.ConvShape, o int, visit func(p, w, x int)) {
-	out := s.OutSize()
-	channels, plane, size, outputs := s.C/s.Group, 1, 1, 1
-	for i := range out {
-		plane, size, outputs = plane*s.In[i], size*s.Kernel[i], outputs*out[i]
+// the filter and of the input within the image. meets is what convMeets returns.
+func convLoop(s *kernel.ConvShape, meets []int32, o int, visit func(p, w, x int)) {
+	channels, plane, size := s.C/s.Group, 1, 1
+	for i, in := range s.In {
+		plane, size = plane*in, size*s.Kernel[i]
 	}
 	first := o / (s.Out / s.Group) * channels
+	for p := range len(meets) / size {
+		for k, at := range meets[p*size : (p+1)*size] {
+			if at < 0 {
+				continue
+			}
+			for c := range channels {
+				visit(p, c*size+k, (first+c)*plane+int(at))
+			}
+		}
+	}
+}
+
+// convMeets returns, for each output position and kernel offset, where in its plane the input lies that they meet; -1 in the
+// padding.
+func convMeets(s *kernel.ConvShape) []int32 {
+	out := s.OutSize()
+	size, outputs := 1, 1
+	for i := range out {
+		size, outputs = size*s.Kernel[i], outputs*out[i]
+	}
+	meets := make([]int32, 0, outputs*size)
 	for p := range outputs {
 		for k := range size {
 			at, ok := convInput(s, out, p, k)
 			if !ok {
-				continue
+				at = -1
 			}
-			for c := range channels {
-				visit(p, c*size+k, (first+c)*plane+at)
-			}
+			meets = append(meets, int32(at))
 		}
 	}
+	return meets
 }
 
 // convInput returns where in its plane the input lies that output p meets at kernel offset k; ok is false in the padding.
@@ -66,12 +85,13 @@ func convSizes(s *kernel.ConvShape) (image, filter, plane int) {
 // convForwardMPE: y(n,o,p) = bias(o) + sum over c, k of w(o,c,k) * x(n,c,p*stride - pad + k*dilation).
 func convForwardMPE(s *kernel.ConvShape, x, w, bias, y []float32) {
 	image, filter, plane := convSizes(s)
+	meets := convMeets(s)
 	sums := make([]float64, plane)
 	for n := range s.N {
 		for o := range s.Out {
 			clear(sums)
 			xs, ws := x[n*image:], w[o*filter:]
-			convLoop(s, o, func(p, w, x int) { sums[p] += float64(ws[w]) * float64(xs[x]) })
+			convLoop(s, meets, o, func(p, w, x int) { sums[p] += float64(ws[w]) * float64(xs[x]) })
 			for p, v := range sums {
 				if bias != nil {
 					v += float64(bias[o])
@@ -85,12 +105,13 @@ func convForwardMPE(s *kernel.ConvShape, x, w, bias, y []float32) {
 // convWeightGradMPE adds dw(o,c,k) = sum over n, p of dy(n,o,p) * x(n,c,p*stride - pad + k*dilation).
 func convWeightGradMPE(s *kernel.ConvShape, x, dy, dw []float32) {
 	image, filter, plane := convSizes(s)
+	meets := convMeets(s)
 	sums := make([]float64, filter)
 	for o := range s.Out {
 		clear(sums)
 		for n := range s.N {
 			xs, dys := x[n*image:], dy[(n*s.Out+o)*plane:]
-			convLoop(s, o, func(p, w, x int) { sums[w] += float64(dys[p]) * float64(xs[x]) })
+			convLoop(s, meets, o, func(p, w, x int) { sums[w] += float64(dys[p]) * float64(xs[x]) })
 		}
 		for i, v := range sums {
 			dw[o*filter+i] += float32(v)
@@ -101,12 +122,13 @@ func convWeightGradMPE(s *kernel.ConvShape, x, dy, dw []float32) {
 // convInputGradMPE: dx(n,c,q) = sum over o and all p, k that meet q of w(o,c,k) * dy(n,o,p).
 func convInputGradMPE(s *kernel.ConvShape, dy, w, dx []float32) {
 	image, filter, plane := convSizes(s)
+	meets := convMeets(s)
 	sums := make([]float64, image)
 	for n := range s.N {
 		clear(sums)
 		for o := range s.Out {
 			ws, dys := w[o*filter:], dy[(n*s.Out+o)*plane:]
-			convLoop(s, o, func(p, w, x int) { sums[x] += float64(ws[w]) * float64(dys[p]) })
+			convLoop(s, meets, o, func(p, w, x int) { sums[x] += float64(ws[w]) * float64(dys[p]) })
 		}
 		for i, v := range sums {
 			dx[n*image+i] = float32(v)

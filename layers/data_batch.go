@@ -19,13 +19,24 @@ type DataWaiter interface {
 type batchLayer struct {
 	Base
 	batches *data.Prefetcher
+	window  Window
 	shape   [4]int
 	copies  [2]*kernel.Copy // CPE path: data, labels
 }
 
-// open starts a prefetcher; the source is closed if that fails.
+// open starts a prefetcher for the worker's share of the batches; the source is closed if that fails.
 func (l *batchLayer) open(top []*blob.Blob, c data.Config) error {
-	var err error
+	window, err := l.Device.Share.Window(c.BatchSize)
+	if err != nil {
+		return errors.Join(err, c.Source.Close())
+	}
+	if s, ok := c.Source.(interface{ Len() int }); ok {
+		if err := l.Device.Share.checkItems("the source", s.Len()); err != nil {
+			return errors.Join(err, c.Source.Close())
+		}
+	}
+	l.window = window
+	c.BatchSize, c.First, c.Stride = window.Count, window.First, window.Stride
 	if l.batches, err = data.NewPrefetcher(c); err != nil {
 		return errors.Join(err, c.Source.Close())
 	}
@@ -119,6 +130,9 @@ func (l *batchLayer) SetPosition(items uint64) error {
 	l.batches.SetPosition(items)
 	return nil
 }
+
+// Window implements Sharer.
+func (l *batchLayer) Window() Window { return l.window }
 
 // DataWait implements DataWaiter.
 func (l *batchLayer) DataWait() time.Duration { return l.batches.Waited() }

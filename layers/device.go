@@ -47,6 +47,8 @@ type Device struct {
 	Machine *cpe.Machine
 	Random  *Random
 	Log     *logrus.Logger
+	// Share is which items layers that read a stream hand out.
+	Share Share
 	// Strategy is how convolutions are to be computed where they can be; Auto leaves it to the machine's cost model.
 	Strategy kernel.Strategy
 

@@ -81,7 +81,7 @@ func (l *dropout) run(dst, src []float32) error {
 
 func (l *dropout) Forward(bottom, top []*blob.Blob) error {
 	if l.train() {
-		l.key = l.Device.Random.Uint64()
+		l.key = l.Device.Share.passKey(l.Device.Random.Uint64())
 	} else if top[0] == bottom[0] {
 		return nil
 	}

@@ -25,8 +25,9 @@ func init() {
 type hdf5Data struct {
 	Base
 	rows   *hdf5.Rows
-	batch  int
+	window Window
 	stage  [][]float32 // a batch of each dataset
+	other  [][]float32 // a row of each dataset for another worker
 	copies []*kernel.Copy
 	row    [][]float32
 }
@@ -36,17 +37,21 @@ func (l *hdf5Data) SetUp(_, top []*blob.Blob) error {
 	if l.Param.TransformParam != nil {
 		return errors.New("transform_param is not for HDF5Data layers: the data is used as it is stored")
 	}
-	l.batch = int(p.GetBatchSize())
-	if l.batch < 1 {
-		return fmt.Errorf("hdf5_data_param: batch_size must be positive, it is %d", l.batch)
+	batch := int(p.GetBatchSize())
+	if batch < 1 {
+		return fmt.Errorf("hdf5_data_param: batch_size must be positive, it is %d", batch)
 	}
 	var err error
+	if l.window, err = l.Device.Share.Window(batch); err != nil {
+		return fmt.Errorf("hdf5_data_param: %w", err)
+	}
 	if l.rows, err = hdf5.OpenRows(p.GetSource(), l.Param.Top, p.GetShuffle(), l.Device.Random.Uint64()); err != nil {
 		return err
 	}
 	for i, t := range top {
-		t.Reshape(append([]int{l.batch}, l.rows.Shape(i)...)...)
+		t.Reshape(append([]int{l.window.Count}, l.rows.Shape(i)...)...)
 		l.stage = append(l.stage, make([]float32, t.Count()))
+		l.other = append(l.other, make([]float32, t.CountFrom(1)))
 		l.row = append(l.row, nil)
 		c, err := kernel.NewCopy(l.Device.Machine, kernel.CopyShape{Outer: 1, Rows: 1, Cols: t.Count(), SrcRow: t.Count(), DstRow: t.Count()})
 		if err != nil {
@@ -60,10 +65,13 @@ func (l *hdf5Data) SetUp(_, top []*blob.Blob) error {
 func (l *hdf5Data) Reshape(_, _ []*blob.Blob) error { return nil }
 
 func (l *hdf5Data) Forward(_, top []*blob.Blob) error {
-	for b := range l.batch {
+	for b := range l.window.Stride {
+		mine := b - l.window.First
 		for i, s := range l.stage {
-			n := len(s) / l.batch
-			l.row[i] = s[b*n : (b+1)*n]
+			l.row[i] = l.other[i]
+			if n := len(l.row[i]); mine >= 0 && mine < l.window.Count {
+				l.row[i] = s[mine*n : (mine+1)*n]
+			}
 		}
 		if err := l.rows.Next(l.row); err != nil {
 			return err
@@ -81,7 +89,10 @@ func (l *hdf5Data) Forward(_, top []*blob.Blob) error {
 
 func (l *hdf5Data) Backward(_ []*blob.Blob, _ []bool, _ []*blob.Blob) error { return nil }
 
-// Position returns the number of rows handed out.
+// Window implements Sharer.
+func (l *hdf5Data) Window() Window { return l.window }
+
+// Position returns the number of rows handed out, to all workers.
 func (l *hdf5Data) Position() uint64 { return l.rows.Position() }
 
 // SetPosition continues behind a number of rows.

@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/blob"
@@ -96,6 +97,8 @@ type dummyData struct {
 	fillers []*caffepb.FillerParameter // one a top
 	refill  []bool
 	filled  bool
+	windows []Window     // the worker's part of each top
+	rounds  []*blob.Blob // what all workers get together, where there are several
 }
 
 func (l *dummyData) SetUp(_, top []*blob.Blob) error {
@@ -115,8 +118,29 @@ func (l *dummyData) SetUp(_, top []*blob.Blob) error {
 		if err != nil {
 			return err
 		}
-		t.Reshape(shape...)
+		if err := l.share(t, shape); err != nil {
+			return fmt.Errorf("top %d: %w", i, err)
+		}
 	}
+	return nil
+}
+
+// share gives a top the shape of the worker's part.
+func (l *dummyData) share(t *blob.Blob, shape []int) error {
+	t.Reshape(shape...)
+	if l.Device.Share.alone() {
+		return nil
+	}
+	if len(shape) == 0 {
+		return errors.New("a top without axes cannot be shared between workers")
+	}
+	w, err := l.Device.Share.Window(shape[0])
+	if err != nil {
+		return err
+	}
+	round := blob.New(append([]int{w.Stride}, shape[1:]...)...)
+	t.Reshape(append([]int{w.Count}, shape[1:]...)...)
+	l.windows, l.rounds = append(l.windows, w), append(l.rounds, round)
 	return nil
 }
 
@@ -149,12 +173,34 @@ func (l *dummyData) Reshape(_, _ []*blob.Blob) error { return nil }
 func (l *dummyData) Forward(_, top []*blob.Blob) error {
 	for i, t := range top {
 		if (l.refill[i] || !l.filled) && l.Device.Machine.Values() {
-			if err := Fill(t, l.fillers[i], l.Device.Random); err != nil {
+			if err := l.fill(i, t); err != nil {
 				return err
 			}
 		}
 	}
 	l.filled = true
+	return nil
+}
+
+// Window implements Sharer; it is that of the first top.
+func (l *dummyData) Window() Window {
+	if len(l.windows) == 0 {
+		return Window{}
+	}
+	return l.windows[0]
+}
+
+// fill gives a top its values: the worker's part of those that one worker alone would get.
+func (l *dummyData) fill(i int, t *blob.Blob) error {
+	if len(l.rounds) == 0 {
+		return Fill(t, l.fillers[i], l.Device.Random)
+	}
+	round, w := l.rounds[i], l.windows[i]
+	if err := Fill(round, l.fillers[i], l.Device.Random); err != nil {
+		return err
+	}
+	size := round.CountFrom(1)
+	copy(t.Data(), round.Data()[w.First*size:(w.First+w.Count)*size])
 	return nil
 }
 

@@ -5,7 +5,7 @@
 // itself there, and knows nothing of nets or solvers. It is built with a Device, which says which path to take and
 // gives the machine and the random generator; there is no process-wide mode. Arity, in-place ability and loss-ness
 // are data in the registry entry (Type), so that the interface stays at five methods. What only some layers can do
-// is a small side interface (Positioner, Reseeder, ...) that the net asserts at the place of use.
+// is a small side interface (Positioner, Sharer, ...) that the net asserts at the place of use.
 package layers
 
 import (
@@ -47,6 +47,17 @@ type Strategist interface {
 type Positioner interface {
 	Position() uint64
 	SetPosition(items uint64) error
+}
+
+// RunningStatistics is implemented by layers some of whose weights are statistics of the batches, which Forward moves and the
+// solver does not: sums that may be averaged over workers.
+type RunningStatistics interface {
+	Statistics() []*blob.Blob
+}
+
+// Sharer is implemented by layers that hand out a worker's share of a stream: the part of every round that it is.
+type Sharer interface {
+	Window() Window
 }
 
 // Closer is implemented by layers that hold files, goroutines or kernels' scratch.

@@ -68,63 +68,63 @@ func (l *lrnAcross) Reshape(bottom, top []*blob.Blob) error {
 	if l.mpe() {
 		return nil
 	}
+	// The modelled CPE squares a value, or divides it, once and keeps the result, which it has scratch arrays for; on the host it is
+	// faster to square again what L1 holds.
 	full := kernel.Full
 	l.run, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "LRN", Dims: dims, WholeMid: true, Ins: []kernel.Array{full}, Outs: []kernel.Array{full, full}, Scratch: 1,
+		Name: "LRN", Dims: dims, WholeMid: true, Near: l.size, Ins: []kernel.Array{full}, Outs: []kernel.Array{full, full}, Scratch: 1,
 		Cost: kernel.Work{Flops: float64(l.size + 3), Specials: 2}, Op: l.forwardTile,
 	})
 	if err != nil {
 		return err
 	}
 	l.grad, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "LRN gradient", Dims: dims, WholeMid: true, Ins: []kernel.Array{full, full, full, full}, Outs: []kernel.Array{full}, Scratch: 2,
+		Name: "LRN gradient", Dims: dims, WholeMid: true, Near: l.size,
+		Ins: []kernel.Array{full, full, full, full}, Outs: []kernel.Array{full}, Scratch: 2,
 		Cost: kernel.Work{Flops: float64(l.size + 6), Specials: 3}, Op: l.backwardTile,
 	})
 	return err
 }
 
-// windowSum writes, for every mid m of a dense M x I array, the sum of the rows within half of m.
-func (l *lrnAcross) windowSum(m, inner int, src []float32, dst []float32) {
-	first, last := max(0, m-l.size/2), min(l.dims[1]-1, m+l.size/2)
-	copy(dst, src[first*inner:])
-	for c := first + 1; c <= last; c++ {
-		simd.Add(dst, dst, src[c*inner:])
-	}
-}
-
+// forwardTile goes along the channels: the squares of those around each are summed where they lie.
 func (l *lrnAcross) forwardTile(t *kernel.Tile) {
+	half := l.size / 2
 	for o := range t.O {
-		squares := t.Scratch[0][:t.M*t.I]
 		row := func(data []float32, m int) []float32 { return data[o*t.OStride+m*t.MStride:][:t.I] }
-		for m := range t.M {
-			simd.Square(squares[m*t.I:(m+1)*t.I], row(t.In[0], m))
-		}
 		for m := range t.M {
 			y, s := row(t.Out[0], m), row(t.Out[1], m)
-			l.windowSum(m, t.I, squares, s)
-			simd.Affine(s, s, l.alpha/float32(l.size), l.k)
-			simd.Pow(y, s, -l.beta)
-			simd.Mul(y, y, row(t.In[0], m))
+			first, last := max(0, m-half), min(t.M-1, m+half)
+			x := t.In[0][o*t.OStride+first*t.MStride:]
+			simd.SumSquaresOfRows(s, x, t.MStride, last-first+1, l.alpha/float32(l.size), l.k)
+			simd.MulPow(y, row(t.In[0], m), s, -l.beta)
 		}
 	}
 }
 
+// backwardTile goes along the channels with the last local_size rows of dy*y/s in a ring, rows of zeros before the first channel
+// and after the last: dx(c) gets its first term with the ring's row c, and its second when row c + local_size/2 is there. Where
+// there are fewer channels than that, the ring holds all of them.
 func (l *lrnAcross) backwardTile(t *kernel.Tile) {
+	half, slots := l.size/2, min(l.size, t.M)
+	ring := t.Scratch[0][:slots*t.I]
 	for o := range t.O {
-		ratio, sum := t.Scratch[0][:t.M*t.I], t.Scratch[1][:t.I]
 		row := func(data []float32, m int) []float32 { return data[o*t.OStride+m*t.MStride:][:t.I] }
-		for m := range t.M {
-			r := ratio[m*t.I : (m+1)*t.I]
-			simd.Mul(r, row(t.In[0], m), row(t.In[2], m))
-			simd.Div(r, r, row(t.In[3], m))
-		}
-		for m := range t.M {
-			dx := row(t.Out[0], m)
-			l.windowSum(m, t.I, ratio, sum)
-			simd.Mul(sum, sum, row(t.In[1], m))
-			simd.Pow(dx, row(t.In[3], m), -l.beta)
-			simd.Mul(dx, dx, row(t.In[0], m))
-			simd.Axpy(dx, sum, -2*l.alpha*l.beta/float32(l.size))
+		clear(ring)
+		for m := range t.M + half {
+			switch ratio := ring[m%slots*t.I:][:t.I]; {
+			case m < t.M:
+				simd.PowRatio(row(t.Out[0], m), ratio, row(t.In[0], m), row(t.In[2], m), row(t.In[3], m), -l.beta)
+			case slots == l.size:
+				clear(ratio)
+			}
+			if c := m - half; c >= 0 {
+				first, rows := 0, slots
+				if slots < l.size {
+					first = max(0, c-half)
+					rows = min(t.M, c+half+1) - first
+				}
+				simd.MulAddRows(row(t.Out[0], c), row(t.In[1], c), ring[first*t.I:], t.I, rows, -2*l.alpha*l.beta/float32(l.size))
+			}
 		}
 	}
 }

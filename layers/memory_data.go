@@ -23,10 +23,12 @@ func init() {
 // asserts a net's layer to *MemoryData and calls Feed before the first Forward.
 type MemoryData struct {
 	Base
-	batch, size  int // items a batch, values an item
+	batch, size  int // items a round of all workers, values an item
+	window       Window
 	data, labels []float32
 	at           int    // item at which the next batch begins
 	done         uint64 // items handed out
+	resumed      bool   // done comes from SetPosition, and nothing was handed out since
 	copies       [2]*kernel.Copy
 }
 
@@ -36,14 +38,19 @@ func (l *MemoryData) SetUp(_, top []*blob.Blob) error {
 	l.batch = int(p.GetBatchSize())
 	c, h, w := int(p.GetChannels()), int(p.GetHeight()), int(p.GetWidth())
 	l.size = c * h * w
+	var err error
+	if l.window, err = l.Device.Share.Window(l.batch); err != nil {
+		return fmt.Errorf("memory_data_param: %w", err)
+	}
+	l.batch = l.window.Stride
 	if l.batch*l.size == 0 {
 		return fmt.Errorf("memory_data_param: batch_size, channels, height and width must be positive, they are %d, %d, %d and %d", l.batch, c, h, w)
 	}
-	top[0].Reshape(l.batch, c, h, w)
-	top[1].Reshape(l.batch)
+	top[0].Reshape(l.window.Count, c, h, w)
+	top[1].Reshape(l.window.Count)
 	for i, t := range top {
 		n := t.CountFrom(1)
-		k, err := kernel.NewCopy(l.Device.Machine, kernel.CopyShape{Outer: 1, Rows: l.batch, Cols: n, SrcRow: n, DstRow: n})
+		k, err := kernel.NewCopy(l.Device.Machine, kernel.CopyShape{Outer: 1, Rows: l.window.Count, Cols: n, SrcRow: n, DstRow: n})
 		if err != nil {
 			return err
 		}
@@ -53,7 +60,8 @@ func (l *MemoryData) SetUp(_, top []*blob.Blob) error {
 }
 
 // Feed sets the values to hand out from now on, in rounds: items x channels x height x width of data, and a label an
-// item. The number of items must be a multiple of the batch size. The slices are kept, not copied.
+// item. The number of items must be a multiple of the batch size, or of all workers' batches. The slices are kept, not copied.
+// The first Feed of a resumed run is the last of the run before: what that had handed out already is passed over.
 func (l *MemoryData) Feed(data, labels []float32) error {
 	switch n := len(labels); {
 	case n == 0 || n%l.batch != 0:
@@ -61,7 +69,10 @@ func (l *MemoryData) Feed(data, labels []float32) error {
 	case len(data) != n*l.size:
 		return fmt.Errorf("layer %q: %d values for %d labels, which need %d", l.Param.GetName(), len(data), n, n*l.size)
 	}
-	l.data, l.labels, l.at, l.done = data, labels, 0, 0
+	if !l.resumed {
+		l.done = 0
+	}
+	l.data, l.labels, l.at = data, labels, int(l.done%uint64(len(labels)))
 	return nil
 }
 
@@ -76,28 +87,33 @@ func (l *MemoryData) Forward(_, top []*blob.Blob) error {
 	if l.data == nil {
 		return errors.New("MemoryData has nothing to hand out: call Feed first")
 	}
-	end := l.at + l.batch
-	for i, values := range [][]float32{l.data[l.at*l.size : end*l.size], l.labels[l.at:end]} {
+	first := l.at + l.window.First
+	end := first + l.window.Count
+	for i, values := range [][]float32{l.data[first*l.size : end*l.size], l.labels[first:end]} {
 		if l.mpe() {
 			copy(top[i].Data(), values)
 		} else if err := l.copies[i].Run(top[i].Data(), values); err != nil {
 			return err
 		}
 	}
-	l.at = end % len(l.labels)
+	l.at = (l.at + l.batch) % len(l.labels)
 	l.done += uint64(l.batch)
+	l.resumed = false
 	return nil
 }
 
 // Backward does nothing: data has no gradient.
 func (l *MemoryData) Backward(_ []*blob.Blob, _ []bool, _ []*blob.Blob) error { return nil }
 
+// Window implements Sharer.
+func (l *MemoryData) Window() Window { return l.window }
+
 // Position implements Positioner.
 func (l *MemoryData) Position() uint64 { return l.done }
 
-// SetPosition implements Positioner; call it after Feed, with the values of the run that is resumed.
+// SetPosition implements Positioner, before Feed or after it.
 func (l *MemoryData) SetPosition(items uint64) error {
-	l.done = items
+	l.done, l.resumed = items, true
 	if n := uint64(len(l.labels)); n > 0 {
 		l.at = int(items % n)
 	}

@@ -48,3 +48,45 @@ func TestMemoryDataHandsOutInRounds(t *testing.T) {
 		}
 	}
 }
+
+// TestMemoryDataGoesOn: after SetPosition, which is what a solver's Restore calls, the layer goes on behind the items that
+// were handed out, whether it is fed before or after; a later Feed begins anew.
+func TestMemoryDataGoesOn(t *testing.T) {
+	b := layertest.NewBench(t)
+	data, labels := []float32{0, 1, 2, 3, 4, 5}, []float32{10, 11, 12, 13, 14, 15}
+	for _, fedFirst := range []bool{true, false} {
+		f := layertest.Build(t, b, layers.CPE, layertest.Case{
+			Type: "MemoryData", Tops: 2, Param: "memory_data_param { batch_size: 2 channels: 1 height: 1 width: 1 }",
+		})
+		l := f.Layer.(*layers.MemoryData)
+		feed := func() {
+			t.Helper()
+			if err := l.Feed(data, labels); err != nil {
+				t.Fatal(err)
+			}
+		}
+		expect := func(what string, first float32) {
+			t.Helper()
+			if err := l.Forward(nil, f.Top); err != nil {
+				t.Fatal(err)
+			}
+			layertest.Equal(t, what, f.Top[0].Data(), []float32{first, first + 1}, 0)
+		}
+		if fedFirst {
+			feed()
+		}
+		if err := l.SetPosition(8); err != nil {
+			t.Fatal(err)
+		}
+		if !fedFirst {
+			feed()
+		}
+		expect("resumed at item 8 of 6", 2)
+		expect("and on", 4)
+		if l.Position() != 12 {
+			t.Errorf("position %d, want 12", l.Position())
+		}
+		feed()
+		expect("fed anew", 0)
+	}
+}

@@ -146,7 +146,7 @@ func (l *pooling) outputs(size, kernel, stride, pad int) int {
 func (l *pooling) Forward(bottom, top []*blob.Blob) error {
 	var key uint64
 	if l.shape.Method == kernel.PoolStochastic && l.train() {
-		key = l.Device.Random.Uint64()
+		key = l.Device.Share.passKey(l.Device.Random.Uint64())
 	}
 	x, y := bottom[0].Data(), top[0].Data()
 	if l.mpe() {

@@ -81,7 +81,7 @@ func Find(name string) (Type, error) {
 		return t, nil
 	}
 	if name == "Python" {
-		return Type{}, errors.New(`swcaffe has no Python layers: write the layer in Go and register it with layers.Register, as ARCHITECTURE.md says under "Adding a layer"`)
+		return Type{}, errors.New(`swcaffe has no Python layers: write the layer in Go and register it with layers.Register, as example_test.go shows and ARCHITECTURE.md says under "Adding a layer"`)
 	}
 	var names []string
 	for _, t := range Types() {

@@ -23,6 +23,34 @@ func addCases(typ string, cs ...layertest.Case) {
 // TestEveryType checks gradients and the agreement of both paths on every machine, for every registered type.
 func TestEveryType(t *testing.T) { layertest.Walk(t, cases) }
 
+// known are the types that a net may ask for: all of BVLC Caffe's but Python, and SWCaffe's Lstm.
+var known = []string{
+	"AbsVal", "Accuracy", "ArgMax", "BNLL", "BatchNorm", "BatchReindex", "Bias", "Clip", "Concat", "ContrastiveLoss",
+	"Convolution", "Crop", "Data", "Deconvolution", "Dropout", "DummyData", "ELU", "Eltwise", "Embed", "EuclideanLoss",
+	"Exp", "Filter", "Flatten", "HDF5Data", "HDF5Output", "HingeLoss", "Im2col", "ImageData", "InfogainLoss",
+	"InnerProduct", "Input", "LRN", "LSTM", "LSTMUnit", "Log", "Lstm", "MVN", "MemoryData", "MultinomialLogisticLoss",
+	"PReLU", "Parameter", "Pooling", "Power", "RNN", "ReLU", "Reduction", "Reshape", "SPP", "Scale", "Sigmoid",
+	"SigmoidCrossEntropyLoss", "Silence", "Slice", "Softmax", "SoftmaxWithLoss", "Split", "Swish", "TanH", "Threshold",
+	"Tile", "WindowData",
+}
+
+func TestTypesAreCaffes(t *testing.T) {
+	var names []string
+	for _, typ := range layers.Types() {
+		names = append(names, typ.Name)
+	}
+	for _, name := range known {
+		if !slices.Contains(names, name) {
+			t.Errorf("there is no type %q", name)
+		}
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			t.Errorf("there is a type %q", name)
+		}
+	}
+}
+
 func TestTypesAreSorted(t *testing.T) {
 	var names []string
 	for _, typ := range layers.Types() {

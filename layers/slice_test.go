@@ -12,7 +12,7 @@ func init() {
 		layertest.Case{Name: "points", Param: "slice_param { slice_point: 1 slice_point: 3 }", Bottoms: []layertest.Bottom{layertest.In(2, 6, 2)}, Tops: 3},
 		layertest.Case{Name: "items", Param: "slice_param { axis: 0 }", Bottoms: []layertest.Bottom{layertest.In(4, 3)}, Tops: 2},
 		layertest.Case{Name: "slice_dim", Param: "slice_param { slice_dim: 2 slice_point: 1 }", Bottoms: []layertest.Bottom{layertest.In(2, 2, 3, 2)}, Tops: 2},
-		layertest.Case{Name: "one top", Bottoms: []layertest.Bottom{layertest.In(2, 3)}},
+		layertest.Case{Name: "one top", Still: "the top is the bottom", Bottoms: []layertest.Bottom{layertest.In(2, 3)}},
 	)
 }
 

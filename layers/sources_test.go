@@ -20,6 +20,7 @@ import (
 func init() {
 	addCases("Data", layertest.Case{Files: digitsLMDB, Tops: 2, NoGradient: "a source", Allocates: "a prefetcher works beside it"})
 	addCases("ImageData", layertest.Case{Files: pictures, Tops: 2, NoGradient: "a source", Allocates: "images are decoded"})
+	addCases("WindowData", layertest.Case{Files: windows, Tops: 2, NoGradient: "a source", Allocates: "images are decoded"})
 	addCases("HDF5Data", layertest.Case{Files: rows, Tops: 2, Allocates: "files are read again in every round", Param: `top: "data" top: "label" `})
 }
 
@@ -51,19 +52,8 @@ func pictures(t testing.TB) string {
 	dir := t.TempDir()
 	var list string
 	for i := range 3 {
-		m := image.NewRGBA(image.Rect(0, 0, 4, 3))
-		m.Set(i, 1, color.RGBA{200, 100, 50, 255})
 		name := fmt.Sprintf("%d.png", i)
-		f, err := os.Create(filepath.Join(dir, name))
-		if err == nil {
-			err = png.Encode(f, m)
-		}
-		if err == nil {
-			err = f.Close()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		picture(t, filepath.Join(dir, name), i)
 		list += fmt.Sprintf("%s %d\n", name, i)
 	}
 	source := filepath.Join(dir, "list.txt")
@@ -71,6 +61,38 @@ func pictures(t testing.TB) string {
 		t.Fatal(err)
 	}
 	return fmt.Sprintf("image_data_param { source: %q root_folder: %q batch_size: 2 }", source, dir+"/")
+}
+
+// windows names windows of three pictures, with their context.
+func windows(t testing.TB) string {
+	dir := t.TempDir()
+	var list string
+	for i := range 3 {
+		name := filepath.Join(dir, fmt.Sprintf("%d.png", i))
+		picture(t, name, i)
+		list += fmt.Sprintf("# %d\n%s\n3 3 4\n2\n%d 0.8 0 0 2 1\n0 0.1 1 1 3 2\n", i, name, i+1)
+	}
+	source := filepath.Join(dir, "windows.txt")
+	if err := os.WriteFile(source, []byte(list), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("window_data_param { source: %q batch_size: 5 context_pad: 1 } transform_param { crop_size: 6 mirror: true }", source)
+}
+
+// picture writes a picture 4 wide and 3 high.
+func picture(t testing.TB, path string, i int) {
+	m := image.NewRGBA(image.Rect(0, 0, 4, 3))
+	m.Set(i, 1, color.RGBA{200, 100, 50, 255})
+	f, err := os.Create(path)
+	if err == nil {
+		err = png.Encode(f, m)
+	}
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // rows writes two files: 3 and 2 rows of data (2 values each) and labels.

@@ -10,14 +10,17 @@ import (
 
 func init() {
 	bottom := []layertest.Bottom{layertest.In(2, 3, 4, 5)}
-	addCases("Flatten", layertest.Case{Bottoms: bottom}, layertest.Case{Name: "middle", Param: "flatten_param { axis: -3 end_axis: 2 }", Bottoms: bottom})
-	addCases("Reshape", layertest.Case{Param: "reshape_param { shape { dim: 0 dim: -1 dim: 2 } }", Bottoms: bottom})
+	const view = "the top is the bottom in another shape"
+	addCases("Flatten", layertest.Case{Still: view, Bottoms: bottom},
+		layertest.Case{Name: "middle", Still: view, Param: "flatten_param { axis: -3 end_axis: 2 }", Bottoms: bottom})
+	addCases("Reshape", layertest.Case{Still: view, Param: "reshape_param { shape { dim: 0 dim: -1 dim: 2 } }", Bottoms: bottom})
 	addCases("Split", layertest.Case{Tops: 3, Bottoms: bottom, Again: [][]int{{3, 70000}}})
-	addCases("Silence", layertest.Case{Tops: -1, Bottoms: bottom})
-	addCases("Parameter", layertest.Case{Param: "parameter_param { shape { dim: 3 dim: 4 } }"})
-	addCases("Input", layertest.Case{Param: "input_param { shape { dim: 3 dim: 4 } }"})
+	addCases("Silence", layertest.Case{Still: "it computes nothing", Tops: -1, Bottoms: bottom})
+	addCases("Parameter", layertest.Case{Still: "the top is the weight", Param: "parameter_param { shape { dim: 3 dim: 4 } }"})
+	addCases("Input", layertest.Case{Still: "a program fills the top", Param: "input_param { shape { dim: 3 dim: 4 } }"})
 	addCases("DummyData", layertest.Case{
-		Tops: 2, Param: `dummy_data_param { shape { dim: 3 dim: 4 } shape { dim: 2 } data_filler { type: "gaussian" } data_filler { value: 3 } }`,
+		Still: "values come from the generator, one after the other",
+		Tops:  2, Param: `dummy_data_param { shape { dim: 3 dim: 4 } shape { dim: 2 } data_filler { type: "gaussian" } data_filler { value: 3 } }`,
 	})
 }
 

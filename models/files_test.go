@@ -14,7 +14,6 @@ import (
 // TestFiles: every model has a net for training, a solver, a net for classifying and a README, which states the number of
 // parameters; and the weights of the one net load into the other.
 func TestFiles(t *testing.T) {
-	t.Chdir(root)
 	for _, model := range names(t) {
 		t.Run(model, func(t *testing.T) {
 			readme, err := os.ReadFile(filepath.Join("models", model, "README.md"))
@@ -45,7 +44,6 @@ func TestFiles(t *testing.T) {
 
 // TestSolvers: a solver trains the net beside it and puts its snapshots there, under a name that no other solver uses.
 func TestSolvers(t *testing.T) {
-	t.Chdir(root)
 	prefixes := map[string]string{}
 	for _, path := range solvers(t) {
 		s, err := swproto.ReadSolver(path)

@@ -33,7 +33,7 @@ var sets = [][]string{
 	{"text", "-train", "289", "-test", "289"},
 }
 
-// root is a directory like the repository's root: models is there, and data has small sets of every kind.
+// root is a directory like the repository's root, where all tests run: models is there, and data has small sets of every kind.
 var root string
 
 func TestMain(m *testing.M) {
@@ -47,6 +47,10 @@ func runIn(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(root)
+	if err := os.Chdir(root); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	return m.Run()
 }
 

@@ -34,7 +34,6 @@ var published = []struct {
 
 // TestPublishedSizes compares parameters, exactly, and multiply-adds with what others count.
 func TestPublishedSizes(t *testing.T) {
-	t.Chdir(root)
 	for _, p := range published {
 		t.Run(p.model+"/"+p.file, func(t *testing.T) {
 			s := measure(t, p.model, p.file, p.phase)

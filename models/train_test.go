@@ -18,16 +18,16 @@ import (
 // its layers in a moment.
 const thin = 16
 
-// TestTwoIterations tests every net and runs two iterations of its solver on both engines, in the smallest batches: losses are
+// TestTwoIterations tests every net, on the CPE path, and runs two iterations of its solver on both, in the smallest batches: losses are
 // finite, and those of both engines are the same. Nets for ImageNet are thinned out, and VGG's,
 // whose reference path takes the longest, see small images.
 func TestTwoIterations(t *testing.T) {
-	t.Chdir(root)
 	for _, path := range solvers(t) {
 		t.Run(strings.TrimPrefix(path, "models/"), func(t *testing.T) {
 			if testing.Short() && forImageNet(readNet(t, filepath.Base(filepath.Dir(path)), trainVal)) {
 				t.Skip("a big net")
 			}
+			t.Parallel() // the reference path runs on one core
 			var loss [2]float64
 			for i, engine := range []layers.Engine{layers.CPE, layers.MPE} {
 				loss[i] = train(t, path, engine, thin)
@@ -39,20 +39,22 @@ func TestTwoIterations(t *testing.T) {
 	}
 }
 
-// many weights, with their gradients and momentum, take a gigabyte and seconds to fill.
-const many = 30_000_000
+// many weights, with their gradients and momentum, take long to fill.
+const many = 20_000_000
 
 // TestFullWidth runs the nets for ImageNet as they are on the CPE path, unless they have too many weights.
 func TestFullWidth(t *testing.T) {
 	if testing.Short() {
 		t.Skip("big nets")
 	}
-	t.Chdir(root)
 	for _, model := range names(t) {
 		if !forImageNet(readNet(t, model, trainVal)) || measure(t, model, deploy, caffepb.Phase_TEST).Parameters > many {
 			continue
 		}
-		t.Run(model, func(t *testing.T) { train(t, "models/"+model+"/solver.prototxt", layers.CPE, 1) })
+		t.Run(model, func(t *testing.T) {
+			t.Parallel()
+			train(t, "models/"+model+"/solver.prototxt", layers.CPE, 1)
+		})
 	}
 }
 
@@ -78,7 +80,8 @@ func train(t *testing.T, path string, engine layers.Engine, divisor uint32) floa
 	smallBatches(net.Param)
 	p.Net, p.NetParam = nil, net.Param
 	p.Snapshot, p.SnapshotAfterTrain = proto.Int32(0), proto.Bool(false)
-	p.TestInterval, p.TestInitialization = proto.Int32(2), proto.Bool(true)
+	// One test, before the first iteration, and on the fast path.
+	p.TestInterval, p.TestInitialization = proto.Int32(100), proto.Bool(engine == layers.CPE)
 	p.IterSize = proto.Int32(1)
 	for i := range p.TestIter {
 		p.TestIter[i] = 1

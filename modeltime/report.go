@@ -13,6 +13,7 @@ type Report struct {
 	Mode       string  `json:"mode"`
 	Layers     []Layer `json:"layers"`
 	Total      Total   `json:"total"`
+	Mesh       *Mesh   `json:"mesh,omitempty"` // if it was asked for
 }
 
 // Layer is one layer's part; directions that it does not compute are nil.

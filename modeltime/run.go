@@ -26,6 +26,7 @@ type Options struct {
 	State    *caffepb.NetState
 	Seed     uint64
 	Log      *logrus.Logger
+	Mesh     *MeshOptions // nil: CPEs are not looked at one by one
 }
 
 // Run models an iteration of a net.
@@ -48,14 +49,20 @@ func Run(file *swproto.Net, o Options) (*Report, error) {
 		return nil, err
 	}
 	defer n.Close()
-	r := &runner{spec: o.Spec, machine: m, net: n}
+	r := &runner{spec: o.Spec, machine: m, net: n, mesh: o.Mesh}
 	r.report = &Report{
 		Model: n.Name(), Machine: o.Spec.Name, Batch: n.BatchSize(), CoreGroups: o.Spec.CoreGroups,
 		Mode:   map[cpe.Mode]string{cpe.Functional: "functional", cpe.CostOnly: "cost"}[o.Mode],
 		Layers: make([]Layer, n.NumLayers()),
 	}
+	if err := r.findMesh(); err != nil {
+		return nil, err
+	}
 	if err := r.iteration(); err != nil {
 		return nil, err
+	}
+	if m := r.report.Mesh; m != nil && !m.usesCPEs() {
+		return nil, fmt.Errorf("layer %q, %s: no CPE is used", m.Layer, m.Direction)
 	}
 	if err := r.update(); err != nil {
 		return nil, err
@@ -69,13 +76,14 @@ type runner struct {
 	spec    cpe.Spec
 	machine *cpe.Machine
 	net     *swnet.Net
+	mesh    *MeshOptions
 	report  *Report
 }
 
-// charge runs work and returns what it was charged.
-func (r *runner) charge(work func() error) (cpe.Ledger, error) {
+// charge runs the work of a pass through layer i and returns what it was charged.
+func (r *runner) charge(i int, d kernel.Direction, work func() error) (cpe.Ledger, error) {
 	r.machine.ResetLedger()
-	err := work()
+	err := r.trace(i, d, work)
 	return r.machine.Ledger(), err
 }
 
@@ -84,7 +92,7 @@ func (r *runner) iteration() error {
 	for i := range r.report.Layers {
 		l := &r.report.Layers[i]
 		l.Name, l.Type = r.net.LayerName(i), r.net.LayerType(i)
-		ledger, err := r.charge(func() error {
+		ledger, err := r.charge(i, kernel.Forward, func() error {
 			_, err := r.net.ForwardLayer(i)
 			return err
 		})
@@ -108,21 +116,28 @@ func (r *runner) iteration() error {
 
 // backward runs one half of layer i's backward pass.
 func (r *runner) backward(i int, part swnet.Gradients, d kernel.Direction) (*Direction, error) {
-	ledger, err := r.charge(func() error { return r.net.BackwardLayerPart(i, part) })
+	ledger, err := r.charge(i, d, func() error { return r.net.BackwardLayerPart(i, part) })
 	if err != nil {
 		return nil, err
 	}
 	return r.direction(i, d, ledger), nil
 }
 
+// strategy names the way in which a layer computes a direction.
+func (r *runner) strategy(i int, d kernel.Direction) string {
+	if l, ok := r.net.Layer(i).(layers.Strategist); ok {
+		return l.Strategy(d).String()
+	}
+	return r.net.LayerType(i)
+}
+
 // direction sums up what a direction of layer i was charged; nil: nothing.
 func (r *runner) direction(i int, d kernel.Direction, l cpe.Ledger) *Direction {
-	sum := newDirection(&r.spec, r.net.LayerType(i), r.onMPE(i, d, l))
+	sum := newDirection(&r.spec, r.strategy(i, d), r.onMPE(i, d, l))
 	choice, ok := r.net.Layer(i).(layers.Strategist)
 	if sum == nil || !ok {
 		return sum
 	}
-	sum.Strategy = choice.Strategy(d).String()
 	if second := choice.RunnerUp(d); second.Strategy != kernel.Auto {
 		sum.RunnerUp, sum.RunnerUpMs = second.Strategy.String(), second.Time.Milliseconds()
 	}
@@ -131,26 +146,24 @@ func (r *runner) direction(i int, d kernel.Direction, l cpe.Ledger) *Direction {
 
 // update charges the momentum update of all weights: weight, gradient and history are read and written once.
 func (r *runner) update() error {
-	ledger, err := r.charge(func() error {
-		for _, l := range r.net.Learnable() {
-			n := l.Blob.Count()
-			arrays := make([]kernel.Array, 3)
-			k, err := kernel.NewStream(r.machine, kernel.Stream{
-				Name: "update", Dims: [3]int{1, 1, n}, Ins: arrays, Outs: arrays, Scratch: 1, Cost: kernel.Work{Flops: 8}, Op: func(*kernel.Tile) {},
-			})
-			if err != nil {
-				return fmt.Errorf("update of layer %q, param %d: %w", l.Layer, l.Index, err)
-			}
-			data, diff := l.Blob.Data(), l.Blob.Diff()
-			three := [][]float32{data, diff, diff}
-			if err := k.Run(three, three); err != nil {
-				return err
-			}
+	r.machine.ResetLedger()
+	for _, l := range r.net.Learnable() {
+		n := l.Blob.Count()
+		arrays := make([]kernel.Array, 3)
+		k, err := kernel.NewStream(r.machine, kernel.Stream{
+			Name: "update", Dims: [3]int{1, 1, n}, Ins: arrays, Outs: arrays, Scratch: 1, Cost: kernel.Work{Flops: 8}, Op: func(*kernel.Tile) {},
+		})
+		if err != nil {
+			return fmt.Errorf("update of layer %q, param %d: %w", l.Layer, l.Index, err)
 		}
-		return nil
-	})
-	r.report.Total.UpdateMs = ledger.Time.Milliseconds()
-	return err
+		data, diff := l.Blob.Data(), l.Blob.Diff()
+		three := [][]float32{data, diff, diff}
+		if err := k.Run(three, three); err != nil {
+			return err
+		}
+	}
+	r.report.Total.UpdateMs = r.machine.Ledger().Time.Milliseconds()
+	return nil
 }
 
 // total adds the layers up.
@@ -173,5 +186,5 @@ func (r *runner) total() {
 	for _, name := range r.net.BlobNames() {
 		t.ActivationBytes += 2 * 4 * int64(r.net.Blob(name).Count())
 	}
-	t.MemoryBytes = int64(r.spec.MemoryBytes) * int64(r.spec.CoreGroups)
+	t.MemoryBytes = int64(r.spec.TotalMemoryBytes())
 }

@@ -111,6 +111,8 @@ func multiplyAdds(n *swnet.Net, i int) int64 {
 	case "InnerProduct":
 		t := n.Tops(i)[0]
 		sum = t.Count() / t.Dim(t.NumAxes()-1) * w[0].Count()
+	case "Lstm":
+		sum = n.Tops(i)[0].Dim(0) * (w[0].Count() + w[1].Count())
 	case "LSTM", "RNN":
 		t := n.Tops(i)[0]
 		steps, streams := t.Dim(0)*t.Dim(1), t.Dim(1)

@@ -59,6 +59,10 @@ layer { name: "rnn" type: "RNN" bottom: "lstm" bottom: "cont" top: "rnn" recurre
 			"lstm": {20*7 + 20 + 20*2 + 20*5, 0, (18*(20*7+20*5) + 3*20*2) / 6},
 			"rnn":  {4*5 + 4 + 4*4 + 4*4 + 4, 0, 3 * (4*5 + 4*4 + 4*4)},
 		}},
+		"packed sequences": {`
+layer { name: "data" type: "DummyData" top: "x" dummy_data_param { shape { dim: 6 dim: 7 } } }
+layer { name: "lstm" type: "Lstm" bottom: "x" top: "lstm" lstm_param { num_output: 5 batch_size: 3 } }
+`, map[string]want{"lstm": {20*7 + 20*5 + 20, 0, 20*7 + 20*5}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := measureText(t, c.text, 0)

@@ -40,12 +40,14 @@ type node struct {
 
 // Net is a built network. It is not safe for concurrent use.
 type Net struct {
-	name   string
-	state  *caffepb.NetState
-	nodes  []*node
-	opt    Options
-	log    *logrus.Logger
-	debug  bool
+	name  string
+	state *caffepb.NetState
+	nodes []*node
+	opt   Options
+	log   *logrus.Logger
+	debug bool
+	// scale multiplies the weights of the losses in Backward.
+	scale  float32
 	blobs  []*blob.Blob // by blob id
 	names  []string     // by blob id
 	ids    map[string]int
@@ -69,7 +71,7 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 	if err != nil {
 		return nil, locate(err, opt.Pos, origin)
 	}
-	n := &Net{name: p.GetName(), state: opt.State, opt: opt, log: opt.Device.Log, ids: map[string]int{}}
+	n := &Net{name: p.GetName(), state: opt.State, opt: opt, log: opt.Device.Log, ids: map[string]int{}, scale: 1}
 	if n.log == nil {
 		n.log = logrus.New()
 		n.log.SetOutput(io.Discard)
@@ -132,6 +134,9 @@ func (n *Net) LayerName(i int) string { return n.nodes[i].param.GetName() }
 // LayerType returns the type of layer i.
 func (n *Net) LayerType(i int) string { return n.nodes[i].param.GetType() }
 
+// LayerParam returns the prototxt of layer i: read only.
+func (n *Net) LayerParam(i int) *caffepb.LayerParameter { return n.nodes[i].param }
+
 // Layer returns layer i itself, for its side interfaces.
 func (n *Net) Layer(i int) layers.Layer { return n.nodes[i].Layer }
 
@@ -151,6 +156,16 @@ func (n *Net) NeedsBackward(i int) bool { return n.nodes[i].needBackward }
 func (n *Net) Blob(name string) *blob.Blob {
 	if id, ok := n.ids[name]; ok {
 		return n.blobs[id]
+	}
+	return nil
+}
+
+// Params returns the weights of the layer with a name, nil where there is none or it has none.
+func (n *Net) Params(layer string) []*blob.Blob {
+	for _, d := range n.nodes {
+		if d.param.GetName() == layer {
+			return d.Params()
+		}
 	}
 	return nil
 }

@@ -22,6 +22,7 @@ type Learnable struct {
 	Blob      *blob.Blob
 	Layer     string // the owner's name
 	Index     int    // in the owner's Params
+	LayerID   int    // the owner's place in the net: no layer before it uses the weight
 	LRMult    float32
 	DecayMult float32
 
@@ -52,7 +53,7 @@ func (n *Net) appendParams(d *node) error {
 		} else {
 			p.learnable = len(n.learnable)
 			n.learnable = append(n.learnable, Learnable{
-				Blob: b, Layer: d.param.GetName(), Index: i,
+				Blob: b, Layer: d.param.GetName(), Index: i, LayerID: len(n.nodes) - 1,
 				LRMult: spec.GetLrMult(), DecayMult: spec.GetDecayMult(),
 				hasLR: spec.LrMult != nil, hasDecay: spec.DecayMult != nil,
 			})

@@ -45,12 +45,18 @@ func (n *Net) ForwardLayer(i int) (float64, error) {
 	return loss, nil
 }
 
+// ScaleLoss makes Backward compute the gradients of the loss times a factor. What Forward returns stays as it is.
+func (n *Net) ScaleLoss(factor float32) { n.scale = factor }
+
 // Backward runs the layers in reverse and leaves the gradients in the blobs' diffs; those of weights are added to
-// what is there.
-func (n *Net) Backward() error {
+// what is there. done, if not nil, is told after each layer that it has run.
+func (n *Net) Backward(done func(layer int)) error {
 	for i := len(n.nodes) - 1; i >= 0; i-- {
 		if err := n.BackwardLayer(i); err != nil {
 			return err
+		}
+		if done != nil {
+			done(i)
 		}
 	}
 	if n.debug {
@@ -68,7 +74,7 @@ func (n *Net) BackwardLayer(i int) error {
 	}
 	for k, w := range d.lossWeights {
 		if w != 0 {
-			fill(d.tops[k].Diff(), w)
+			fill(d.tops[k].Diff(), w*n.scale)
 		}
 	}
 	if err := d.Backward(d.tops, d.propagate, d.bottoms); err != nil {
@@ -122,7 +128,7 @@ func (n *Net) ForwardBackward() (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return loss, n.Backward()
+	return loss, n.Backward(nil)
 }
 
 // ClearParamDiffs zeroes the gradients of the weights.

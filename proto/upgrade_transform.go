@@ -49,7 +49,7 @@ func heldTransforms(m protoreflect.Message) []protoreflect.Name {
 }
 
 // warnIgnoredTransforms tells of transformation fields that stand in their old place in a layer of the current form.
-// Caffe ignores them there without a word. WindowData is left alone: its layer still reads the scale there.
+// Caffe ignores them there without a word, except for the scale of WindowData.
 func (u *upgrader) warnIgnoredTransforms() {
 	for i, l := range u.net.Layer {
 		var m protoreflect.Message
@@ -58,10 +58,19 @@ func (u *upgrader) warnIgnoredTransforms() {
 			m = l.DataParam.ProtoReflect()
 		case "ImageData":
 			m = l.ImageDataParam.ProtoReflect()
+		case "WindowData":
+			m = l.WindowDataParam.ProtoReflect()
+			if l.GetTransformParam() != nil && l.TransformParam.Scale != nil {
+				u.warn("%s: layer %q: scale is ignored in transform_param, where an old net's goes; WindowData takes it from window_data_param",
+					u.where(u.origin[i]), l.GetName())
+			}
 		default:
 			continue
 		}
 		for _, name := range heldTransforms(m) {
+			if l.GetType() == "WindowData" && name == "scale" {
+				continue
+			}
 			u.warn("%s: layer %q: %s is ignored in the layer's own parameters; it belongs in transform_param",
 				u.where(u.origin[i]), l.GetName(), name)
 		}

@@ -52,6 +52,7 @@ type speedometer struct {
 
 // displayLoss prints the loss, the throughput and the net's outputs at an iteration.
 func (v *Solver) displayLoss(smoothed float64) {
+	v.logTime()
 	now := v.opt.Now()
 	lapse := now.Sub(v.speed.since).Seconds()
 	perSecond := 0.0
@@ -69,10 +70,19 @@ func (v *Solver) displayLoss(smoothed float64) {
 
 // displaySpeed prints throughput in images, the share of time spent waiting for data, and the time still to go.
 func (v *Solver) displaySpeed(perSecond, lapse float64) {
-	images := perSecond * float64(v.net.BatchSize()*max(1, int(v.param.GetIterSize())))
+	images := perSecond * v.itemsOfPass() * float64(max(1, v.param.GetIterSize()))
 	left := time.Duration(float64(int(v.param.GetMaxIter())-v.iter) / perSecond * float64(time.Second))
 	waited := (dataWait(v.net) - v.speed.waited).Seconds()
 	v.log.Infof("    Speed: %s images/s, data wait %.1f%%, ETA %s", format(images), 100*waited/lapse, max(0, left).Round(time.Second))
+}
+
+// itemsOfPass is the number of items that all workers together take in a pass.
+func (v *Solver) itemsOfPass() float64 {
+	items := float64(v.net.BatchSize()) / float64(v.group.part)
+	if !v.team.splits() {
+		items *= float64(v.team.size())
+	}
+	return items
 }
 
 // dataWait is how long the net's data layers have waited for their prefetchers so far.

@@ -9,4 +9,15 @@
 //	update.go      clipping, and one update of all weights
 //	snapshot.go    .caffemodel and .solverstate, out and in
 //	display.go     the lines of the log
+//
+// Several workers train together as a [Team]; each is a Solver of its own, and a strategy joins them:
+//
+//	strategy.go    what a strategy is asked at the points of an iteration; the list of them
+//	sync.go        synchronous SGD: gradients summed before the update, whole or in buckets during Backward
+//	centred.go     strategies whose workers exchange messages with a centre; centre.go is the centre, centre_server.go the way to it
+//	sync_easgd.go  synchronous and decentralised EASGD
+//	team.go        a worker's place; agree.go: the comparison of nets and weights
+//	pack.go        weights and gradients of all layers in one array
+//	passes.go      a worker's passes, on one core group or several
+//	virtual.go     virtual time; queue.go: the order of a centre's messages in it
 package solver

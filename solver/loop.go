@@ -15,7 +15,7 @@ func (v *Solver) Solve() error {
 	if err := v.Step(maxIter - v.iter); err != nil {
 		return err
 	}
-	if v.param.GetSnapshotAfterTrain() && (v.param.GetSnapshot() == 0 || v.iter%int(v.param.GetSnapshot()) != 0) {
+	if v.team.rank() == 0 && v.param.GetSnapshotAfterTrain() && (v.param.GetSnapshot() == 0 || v.iter%int(v.param.GetSnapshot()) != 0) {
 		if err := v.Snapshot(); err != nil {
 			return err
 		}
@@ -25,7 +25,7 @@ func (v *Solver) Solve() error {
 		return nil
 	}
 	if d := int(v.param.GetDisplay()); d > 0 && v.iter%d == 0 {
-		loss, err := v.net.Forward()
+		loss, err := v.lastLoss()
 		if err != nil {
 			return v.failed(err)
 		}
@@ -40,12 +40,32 @@ func (v *Solver) Solve() error {
 	return nil
 }
 
+// lastLoss is the loss of one more forward pass. Workers that split batches take its mean by items, of their first core groups.
+func (v *Solver) lastLoss() (float64, error) {
+	loss, err := v.net.Forward()
+	if err != nil || v.team == nil || !v.team.splits() {
+		return loss, err
+	}
+	total := []float32{float32(loss) * v.group.whole()}
+	err = v.team.NewReducer(1, false).Run(total)
+	return float64(total[0]), err
+}
+
 func (v *Solver) window() int { return max(1, int(v.param.GetAverageLoss())) }
 
 func (v *Solver) failed(err error) error { return fmt.Errorf("iteration %d: %w", v.iter, err) }
 
-// Step does n iterations.
+// Step does n iterations. All workers of a team call it with the same n.
 func (v *Solver) Step(n int) error {
+	if err := v.strategy.start(); err != nil {
+		return err
+	}
+	v.group.levelStatistics()
+	v.watch.zero()
+	return v.strategy.finish(v.steps(n))
+}
+
+func (v *Solver) steps(n int) error {
 	first := v.iter
 	v.losses = lossWindow{}
 	v.speed = speedometer{since: v.opt.Now(), iteration: v.iter, waited: dataWait(v.net)}
@@ -54,18 +74,18 @@ func (v *Solver) Step(n int) error {
 			if err := v.testAll(); err != nil {
 				return err
 			}
-			if v.stopped {
+			if v.team == nil && v.stopped {
 				return nil
 			}
 			if v.iter == first {
 				v.speed.since = v.opt.Now()
 			}
 		}
-		if err := v.iterate(); err != nil {
+		action, err := v.iterate()
+		if err != nil {
 			return err
 		}
 		v.iter++
-		action := v.opt.Action()
 		if s := int(v.param.GetSnapshot()); s > 0 && v.iter%s == 0 || action == Snapshot {
 			if err := v.Snapshot(); err != nil {
 				return err
@@ -79,43 +99,80 @@ func (v *Solver) Step(n int) error {
 	return nil
 }
 
-// iterate does one iteration: iter_size forward and backward passes, the lines of the log, the update.
-func (v *Solver) iterate() error {
+// iterate does one iteration: iter_size forward and backward passes, the lines of the log, the update. It returns what is to be
+// done after it.
+func (v *Solver) iterate() (Action, error) {
+	v.watch.begin()
+	if v.overlap != nil {
+		if err := v.overlap.begin(); err != nil {
+			return None, err
+		}
+	}
 	v.net.ClearParamDiffs()
 	display := v.param.GetDisplay() > 0 && v.iter%int(v.param.GetDisplay()) == 0
 	v.net.SetDebugInfo(display && v.param.GetDebugInfo())
-	var loss float64
-	passes := max(1, int(v.param.GetIterSize()))
-	for range passes {
-		l, err := v.net.ForwardBackward()
-		if err != nil {
-			return v.failed(err)
-		}
-		if math.IsNaN(l) || math.IsInf(l, 0) {
-			return v.diverged(l)
-		}
-		loss += l
+	loss, err := v.passes()
+	if err != nil {
+		return None, v.failed(err)
 	}
-	smoothed := v.losses.add(loss/float64(passes), v.window())
+	if loss, err = v.strategy.combine(loss); err != nil {
+		return None, err
+	}
+	v.watch.reach(0)
+	smoothed := v.losses.add(loss, v.window())
 	if display {
 		v.displayLoss(smoothed)
 	}
-	return v.applyUpdate(display)
+	rate, err := v.applyUpdate(display)
+	if err != nil {
+		return None, err
+	}
+	v.watch.update()
+	return v.strategy.updated(rate)
+}
+
+// passes does iter_size forward and backward passes and returns their mean loss.
+func (v *Solver) passes() (float64, error) {
+	var loss float64
+	passes := max(1, int(v.param.GetIterSize()))
+	for i := range passes {
+		var done func(int)
+		if i == passes-1 && v.overlap != nil {
+			done = v.overlap.layerDone
+		}
+		l, err := v.group.forwardBackward(done)
+		if err != nil {
+			return 0, err
+		}
+		loss += l
+		if !finite(l) {
+			break
+		}
+	}
+	return loss / float64(passes), nil
+}
+
+// checkLoss returns an error for a loss that is no number.
+func (v *Solver) checkLoss(loss float64) error {
+	if finite(loss) {
+		return nil
+	}
+	return v.diverged(loss)
 }
 
 // diverged explains a loss that is no number.
 func (v *Solver) diverged(loss float64) error {
-	where := v.net.FirstNonFinite()
+	where := v.group.nonFinite()
 	if where == "" {
 		where = "all blobs are finite, their weighted sum is not"
 	}
 	return fmt.Errorf("iteration %d: loss = %s; it first appeared in %s; a smaller base_lr or clip_gradients may help", v.iter, format(loss), where)
 }
 
-// applyUpdate moves the weights along the gradients that the last passes left.
-func (v *Solver) applyUpdate(display bool) error {
+// applyUpdate moves the weights along the gradients that the last passes left. It returns the learning rate.
+func (v *Solver) applyUpdate(display bool) (float64, error) {
 	if len(v.net.Learnable()) == 0 {
-		return nil
+		return 0, nil
 	}
 	if step := nextStep(v.param, v.iter, v.step); step != v.step {
 		v.step = step
@@ -123,7 +180,7 @@ func (v *Solver) applyUpdate(display bool) error {
 	}
 	r := rate(v.param, v.iter, v.step)
 	if math.IsNaN(r) {
-		return v.failed(errors.New("the learning rate is not a number: check gamma, power and max_iter"))
+		return 0, v.failed(errors.New("the learning rate is not a number: check gamma, power and max_iter"))
 	}
 	if display {
 		v.log.Infof("Iteration %d, lr = %s", v.iter, format(r))
@@ -137,10 +194,18 @@ func (v *Solver) applyUpdate(display bool) error {
 		v.log.Infof("Gradient clipping: scaling down gradients (L2 norm %s > %s) by scale factor %s", format(norm), format(float64(limit)), format(float64(clip)))
 	}
 	if err := v.update.apply(v.iter, r, clip); err != nil {
-		return v.failed(err)
+		return 0, v.failed(err)
 	}
 	if display && v.param.GetDebugInfo() {
 		v.net.UpdateDebug()
 	}
-	return nil
+	return r, nil
+}
+
+// exchanges reports whether workers that communicate every tau iterations do so in this one.
+func (v *Solver) exchanges() bool { return (v.iter+1)%v.team.Tau == 0 }
+
+// learningRate is that of the current iteration.
+func (v *Solver) learningRate() float64 {
+	return rate(v.param, v.iter, nextStep(v.param, v.iter, v.step))
 }

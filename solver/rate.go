@@ -12,6 +12,9 @@ var policies = []string{"exp", "fixed", "inv", "multistep", "poly", "sigmoid", "
 
 // checkPolicy reports what is wrong with a solver's learning-rate fields.
 func checkPolicy(p *caffepb.SolverParameter) error {
+	if p.GetWarmupIter() < 0 || !(p.GetWarmupStartLr() >= 0) {
+		return fmt.Errorf("warmup_iter %d and warmup_start_lr %g cannot be negative", p.GetWarmupIter(), p.GetWarmupStartLr())
+	}
 	switch policy := p.GetLrPolicy(); policy {
 	case "fixed", "exp", "inv", "poly", "sigmoid", "multistep":
 		return nil
@@ -25,7 +28,17 @@ func checkPolicy(p *caffepb.SolverParameter) error {
 	}
 }
 
-// rate returns the learning rate of an iteration. With b = base_lr, g = gamma, i = iter:
+// rate returns the learning rate of an iteration: that of the policy, or on a straight line to it during the warm-up.
+func rate(p *caffepb.SolverParameter, iter, step int) float64 {
+	r := policyRate(p, iter, step)
+	if warmup := int(p.GetWarmupIter()); iter < warmup {
+		start := float64(p.GetWarmupStartLr())
+		return start + (r-start)*float64(iter)/float64(warmup)
+	}
+	return r
+}
+
+// policyRate returns the policy's learning rate. With b = base_lr, g = gamma, i = iter:
 //
 //	fixed      b
 //	step       b * g^floor(i/stepsize)
@@ -34,7 +47,7 @@ func checkPolicy(p *caffepb.SolverParameter) error {
 //	multistep  b * g^step
 //	poly       b * (1 - i/max_iter)^power
 //	sigmoid    b / (1 + exp(-g*(i - stepsize)))
-func rate(p *caffepb.SolverParameter, iter, step int) float64 {
+func policyRate(p *caffepb.SolverParameter, iter, step int) float64 {
 	b, g, i := float64(p.GetBaseLr()), float64(p.GetGamma()), float64(iter)
 	power := float64(p.GetPower())
 	switch p.GetLrPolicy() {

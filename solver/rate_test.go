@@ -35,6 +35,10 @@ func TestRate(t *testing.T) {
 		{`base_lr: 1 lr_policy: "multistep" gamma: 0.1 stepvalue: 5`, 100, 1, 0.1},
 		{`base_lr: 4 lr_policy: "poly" power: 2 max_iter: 100`, 50, 0, 1},
 		{`base_lr: 3 lr_policy: "sigmoid" gamma: -0.1 stepsize: 20`, 20, 0, 1.5},
+		{`base_lr: 2 lr_policy: "fixed" warmup_iter: 10`, 0, 0, 0},
+		{`base_lr: 2 lr_policy: "fixed" warmup_iter: 10 warmup_start_lr: 1`, 5, 0, 1.5},
+		{`base_lr: 2 lr_policy: "fixed" warmup_iter: 10 warmup_start_lr: 1`, 10, 0, 2},
+		{`base_lr: 4 lr_policy: "poly" power: 1 max_iter: 100 warmup_iter: 20`, 10, 0, 1.8},
 	}
 	for _, test := range tests {
 		if got := rate(parse(t, test.param), test.iter, test.step); math.Abs(got-test.want) > 1e-7*test.want {
@@ -64,6 +68,7 @@ func TestPolicyErrors(t *testing.T) {
 	tests := []struct{ param, want string }{
 		{`lr_policy: "fixd"`, `did you mean "fixed"?`},
 		{`lr_policy: "step"`, "stepsize must be positive, it is 0"},
+		{`lr_policy: "fixed" warmup_iter: -1`, "warmup_iter -1"},
 	}
 	for _, test := range tests {
 		err := checkPolicy(parse(t, test.param))

@@ -61,6 +61,12 @@ func findRule(p *caffepb.SolverParameter) (rule, error) {
 	if p.GetType() == "RMSProp" && (p.GetRmsDecay() < 0 || p.GetRmsDecay() >= 1) {
 		return rule{}, fmt.Errorf("rms_decay must lie between 0 and 1: it is %g", p.GetRmsDecay())
 	}
+	switch trust := p.GetLarsTrust(); {
+	case !(trust >= 0):
+		return rule{}, fmt.Errorf("lars_trust cannot be negative: it is %g", trust)
+	case trust > 0 && p.GetType() != "SGD" && p.GetType() != "Nesterov":
+		return rule{}, fmt.Errorf("lars_trust is for solver types SGD and Nesterov, not %s", p.GetType())
+	}
 	return r, nil
 }
 

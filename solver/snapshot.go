@@ -15,6 +15,13 @@ import (
 // Snapshot writes PREFIX_iter_N.caffemodel and PREFIX_iter_N.solverstate, with .h5 behind for snapshot_format HDF5, each whole or not at all: a full disk or a
 // kill leaves earlier snapshots as they were.
 func (v *Solver) Snapshot() error {
+	if v.team.rank() > 0 {
+		return nil
+	}
+	return v.strategy.shown(v.snapshot)
+}
+
+func (v *Solver) snapshot() error {
 	base := fmt.Sprintf("%s_iter_%d", v.param.GetSnapshotPrefix(), v.iter)
 	write := v.snapshotBinary
 	if v.param.GetSnapshotFormat() == caffepb.SolverParameter_HDF5 {
@@ -64,7 +71,7 @@ func (v *Solver) stateProto(model string) *caffepb.SolverState {
 			s.History = append(s.History, w.histories[k].ToProto(false))
 		}
 	}
-	v.positions(func(name, layer string, p layers.Positioner) error {
+	v.positions(v.nets(), func(name, layer string, p layers.Positioner) error {
 		s.RunState.Position = append(s.RunState.Position, &caffepb.DataPosition{
 			Net: proto.String(name), Layer: proto.String(layer), Items: proto.Uint64(p.Position()),
 		})
@@ -73,17 +80,36 @@ func (v *Solver) stateProto(model string) *caffepb.SolverState {
 	return s
 }
 
-// positions visits the layers of all nets that read a stream of items.
-func (v *Solver) positions(visit func(net, layer string, p layers.Positioner) error) error {
-	nets := append([]*swnet.Net{v.net}, v.testNets...)
-	for k, n := range nets {
-		name := "train"
-		if k > 0 {
-			name = fmt.Sprintf("test %d", k-1)
-		}
+// namedNet is a net by the name that a snapshot has for it.
+type namedNet struct {
+	name string
+	*swnet.Net
+}
+
+// nets lists the nets whose positions a snapshot stores.
+func (v *Solver) nets() []namedNet {
+	nets := []namedNet{{"train", v.net}}
+	for k, n := range v.testNets {
+		nets = append(nets, namedNet{fmt.Sprintf("test %d", k), n})
+	}
+	return nets
+}
+
+// devices lists those of the training nets.
+func (v *Solver) devices() []*layers.Device {
+	all := []*layers.Device{v.device}
+	for _, r := range v.group.others {
+		all = append(all, r.device)
+	}
+	return all
+}
+
+// positions visits the layers of nets that read a stream of items.
+func (v *Solver) positions(nets []namedNet, visit func(net, layer string, p layers.Positioner) error) error {
+	for _, n := range nets {
 		for i := range n.NumLayers() {
 			if p, ok := n.Layer(i).(layers.Positioner); ok {
-				if err := visit(name, n.LayerName(i), p); err != nil {
+				if err := visit(n.name, n.LayerName(i), p); err != nil {
 					return err
 				}
 			}
@@ -147,14 +173,19 @@ func (v *Solver) setHistory(stored []*caffepb.BlobProto) error {
 }
 
 func (v *Solver) setRunState(r *caffepb.RunState) error {
-	if err := v.device.Random.SetState(r.RandomState); err != nil {
-		return err
+	for _, d := range v.devices() {
+		if err := d.Random.SetState(r.RandomState); err != nil {
+			return err
+		}
 	}
-	items := map[[2]string]uint64{}
+	items, nets := map[[2]string]uint64{}, v.nets()
 	for _, p := range r.Position {
 		items[[2]string{p.GetNet(), p.GetLayer()}] = p.GetItems()
 	}
-	return v.positions(func(net, layer string, p layers.Positioner) error {
+	for _, other := range v.group.others {
+		nets = append(nets, namedNet{"train", other.net})
+	}
+	return v.positions(nets, func(net, layer string, p layers.Positioner) error {
 		if n, ok := items[[2]string{net, layer}]; ok {
 			if err := p.SetPosition(n); err != nil {
 				return fmt.Errorf("layer %q of the %s net: %w", layer, net, err)

@@ -2,6 +2,7 @@ package solver
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -76,7 +77,22 @@ func readState(path string) (*caffepb.SolverState, error) {
 		return nil, err
 	}
 	s.LearnedNet = &text
-	sets, err := hdf5.Read(path, func(name string) bool { return name != "/learned_net" })
+	for _, n := range []struct {
+		dataset string
+		to      **int32
+	}{{"/iter", &s.Iter}, {"/current_step", &s.CurrentStep}} {
+		v, err := hdf5.ReadInteger(path, n.dataset)
+		if err == nil && (v < 0 || v > math.MaxInt32) {
+			err = fmt.Errorf("%s: dataset %s: %d is no count of iterations or steps", path, n.dataset, v)
+		}
+		if err != nil {
+			return nil, err
+		}
+		*n.to = proto.Int32(int32(v))
+	}
+	sets, err := hdf5.Read(path, func(name string) bool {
+		return name == runStateDataset || strings.HasPrefix(name, "/history/")
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -85,9 +101,6 @@ func readState(path string) (*caffepb.SolverState, error) {
 		if err := addToState(s, history, &sets[i]); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-	}
-	if s.Iter == nil {
-		return nil, fmt.Errorf("%s: there is no dataset /iter", path)
 	}
 	for i := range len(history) {
 		if history[i] == nil {
@@ -98,7 +111,7 @@ func readState(path string) (*caffepb.SolverState, error) {
 	return s, nil
 }
 
-// addToState puts one dataset where it belongs; unknown ones are skipped, as Caffe does.
+// addToState puts a dataset where it belongs: into the history, or the run state.
 func addToState(s *caffepb.SolverState, history map[int]*caffepb.BlobProto, set *hdf5.Dataset) error {
 	if name, ok := strings.CutPrefix(set.Path, "/history/"); ok {
 		i, err := strconv.Atoi(name)
@@ -108,25 +121,13 @@ func addToState(s *caffepb.SolverState, history map[int]*caffepb.BlobProto, set 
 		history[i] = weightProto(*set)
 		return nil
 	}
-	if set.Path == runStateDataset {
-		run := make([]byte, len(set.Data))
-		for i, v := range set.Data {
-			run[i] = byte(v)
-		}
-		s.RunState = &caffepb.RunState{}
-		if err := proto.Unmarshal(run, s.RunState); err != nil {
-			return fmt.Errorf("dataset %s: %w", set.Path, err)
-		}
-		return nil
+	run := make([]byte, len(set.Data))
+	for i, v := range set.Data {
+		run[i] = byte(v)
 	}
-	if len(set.Data) != 1 {
-		return nil
-	}
-	switch value := proto.Int32(int32(set.Data[0])); set.Path {
-	case "/iter":
-		s.Iter = value
-	case "/current_step":
-		s.CurrentStep = value
+	s.RunState = &caffepb.RunState{}
+	if err := proto.Unmarshal(run, s.RunState); err != nil {
+		return fmt.Errorf("dataset %s: %w", set.Path, err)
 	}
 	return nil
 }

@@ -31,7 +31,11 @@ const (
 type Options struct {
 	Engine  layers.Engine
 	Machine *cpe.Machine
-	Log     *logrus.Logger
+	// CoreGroups are the machines of further core groups; the worker's items are split over Machine and these.
+	CoreGroups []*cpe.Machine
+	// Team is the worker's place among several; nil where it is alone.
+	Team *Team
+	Log  *logrus.Logger
 	// Seed is used where the prototxt has no random_seed.
 	Seed uint64
 	// Action, if not nil, is asked after every iteration and every test batch what signals have come.
@@ -52,6 +56,12 @@ type Solver struct {
 	testNets []*swnet.Net
 	device   *layers.Device
 	update   *updater
+	team     *Team
+	group    group
+	strategy strategy
+	overlap  overlapping // the strategy, if it is one
+	pending  Action      // asked for while testing
+	watch    *stopwatch
 
 	iter, step int
 	losses     lossWindow
@@ -61,10 +71,9 @@ type Solver struct {
 
 // New builds the nets a solver file asks for and gives the training net the weights that the weights field names.
 func New(s *swproto.Solver, opt Options) (*Solver, error) {
-	v := &Solver{param: s.Param, path: s.Path, opt: opt, log: opt.Log}
+	v := &Solver{param: s.Param, path: s.Path, opt: opt, log: opt.Log, team: opt.Team}
 	if v.log == nil {
-		v.log = logrus.New()
-		v.log.SetOutput(io.Discard)
+		v.log = quiet()
 	}
 	if v.opt.Action == nil {
 		v.opt.Action = func() Action { return None }
@@ -79,12 +88,30 @@ func New(s *swproto.Solver, opt Options) (*Solver, error) {
 	if s.Param.GetRandomSeed() >= 0 {
 		v.seed = uint64(s.Param.GetRandomSeed())
 	}
+	if v.team != nil {
+		var err error
+		if v.seed, err = v.team.shareSeed(v.seed); err != nil {
+			return nil, err
+		}
+	}
 	v.log.Infof("Random seed: %d", v.seed)
 	if err := v.makeNets(); err != nil {
 		v.Close()
 		return nil, err
 	}
+	if v.shared() {
+		if err := v.group.prepare(v.share(0), headSize); err != nil {
+			v.Close()
+			return nil, fmt.Errorf("%s: %w", s.Path, err)
+		}
+	}
 	var err error
+	if v.strategy, err = v.newStrategy(); err != nil {
+		v.Close()
+		return nil, fmt.Errorf("%s: %w", s.Path, err)
+	}
+	v.watch = newStopwatch(v.team, s.Param.GetIterSize())
+	v.overlap, _ = v.strategy.(overlapping)
 	if v.update, err = newUpdater(s.Param, v.net, v.device); err != nil {
 		v.Close()
 		return nil, fmt.Errorf("%s: %w", s.Path, err)
@@ -98,6 +125,13 @@ func New(s *swproto.Solver, opt Options) (*Solver, error) {
 	return v, nil
 }
 
+// quiet is a log that nobody reads.
+func quiet() *logrus.Logger {
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	return log
+}
+
 // check looks at everything in the solver's file that can be judged before a net is built.
 func (v *Solver) check() error {
 	if err := checkPolicy(v.param); err != nil {
@@ -109,6 +143,9 @@ func (v *Solver) check() error {
 	if v.param.SnapshotPrefix == nil {
 		prefix := v.path[:len(v.path)-len(filepath.Ext(v.path))]
 		v.param.SnapshotPrefix = &prefix
+	}
+	if v.team.rank() > 0 {
+		return nil
 	}
 	if v.param.GetSnapshot() != 0 || v.param.GetSnapshotAfterTrain() {
 		return checkWritable(v.param.GetSnapshotPrefix())
@@ -127,8 +164,16 @@ func (v *Solver) makeNets() error {
 	}
 	v.log.Infof("Creating training net from %s.", train.what)
 	v.device = v.newDevice(v.seed)
+	v.device.Share = v.share(0)
 	if v.net, err = train.build(v.device); err != nil {
 		return err
+	}
+	v.group = group{net: v.net, part: 1}
+	if err := v.addReplicas(train); err != nil {
+		return err
+	}
+	if v.team.rank() > 0 {
+		return nil
 	}
 	for i, t := range tests {
 		v.log.Infof("Creating test net (#%d) specified by %s", i, t.what)
@@ -140,6 +185,17 @@ func (v *Solver) makeNets() error {
 	}
 	v.log.Info("Solver scaffolding done.")
 	return nil
+}
+
+// shared reports whether the batch is shared with other workers or core groups.
+func (v *Solver) shared() bool { return v.team != nil || len(v.opt.CoreGroups) > 0 }
+
+// share is which items a core group's net trains on.
+func (v *Solver) share(coreGroup int) layers.Share {
+	if !v.shared() {
+		return layers.Share{}
+	}
+	return layers.Share{Rank: v.team.rank(), Ranks: v.team.size(), Split: v.team.splits(), Group: coreGroup, Groups: 1 + len(v.opt.CoreGroups)}
 }
 
 func (v *Solver) newDevice(seed uint64) *layers.Device {
@@ -163,6 +219,9 @@ func (v *Solver) Close() error {
 	var errs []error
 	if v.net != nil {
 		errs = append(errs, v.net.Close())
+	}
+	for _, r := range v.group.others {
+		errs = append(errs, r.close())
 	}
 	for _, n := range v.testNets {
 		errs = append(errs, n.Close())

@@ -7,9 +7,11 @@ import (
 )
 
 // testAll runs every test net, until a signal asks to stop.
-func (v *Solver) testAll() error {
+func (v *Solver) testAll() error { return v.strategy.shown(v.testNetworks) }
+
+func (v *Solver) testNetworks() error {
 	for i := range v.testNets {
-		if v.stopped {
+		if v.interrupted() {
 			return nil
 		}
 		if err := v.test(i); err != nil {
@@ -28,6 +30,7 @@ type score struct {
 
 func (v *Solver) test(i int) error {
 	v.log.Infof("Iteration %d, Testing net (#%d)", v.iter, i)
+	v.logTime()
 	n := v.testNets[i]
 	if err := n.ShareWeights(v.net); err != nil {
 		return err
@@ -39,7 +42,7 @@ func (v *Solver) test(i int) error {
 		if err := v.act(); err != nil {
 			return err
 		}
-		if v.stopped {
+		if v.interrupted() {
 			v.log.Info("Test interrupted.")
 			return nil
 		}
@@ -77,13 +80,30 @@ func addScores(scores []score, n *swnet.Net, first bool) []score {
 	return scores
 }
 
-// act does what a signal asked for.
+// act does what a signal asked for. One of several workers does it when all have agreed, after the next iteration.
 func (v *Solver) act() error {
-	switch v.opt.Action() {
-	case Stop:
+	a := v.opt.Action()
+	switch {
+	case a == None:
+	case v.team != nil:
+		v.pending = a
+	case a == Stop:
 		v.stopped = true
-	case Snapshot:
+	case a == Snapshot:
 		return v.Snapshot()
 	}
 	return nil
+}
+
+// interrupted reports whether a signal has come that ends a test.
+func (v *Solver) interrupted() bool { return v.stopped || v.pending == Stop }
+
+// pendingAction returns, once, what signals have asked for since it was last called.
+func (v *Solver) pendingAction() Action {
+	a := v.opt.Action()
+	if v.pending == Stop || a == None {
+		a = v.pending
+	}
+	v.pending = None
+	return a
 }

@@ -201,6 +201,9 @@ func TestUpdateClosedForm(t *testing.T) {
 		{"iter_size", `base_lr: 0.1 iter_size: 3`, 1 - 0.1*2},
 		{"clipped", `base_lr: 0.1 clip_gradients: 1.4142135`, 1 - 0.1*1},
 		{"clipped before the division by iter_size", `base_lr: 0.1 iter_size: 2 clip_gradients: 1.4142135`, 1 - 0.1*0.5},
+		{"LARS", `base_lr: 0.1 lars_trust: 0.1`, 1 - 0.1*(0.1*1/2)*2},
+		{"LARS and L2", `base_lr: 0.1 weight_decay: 0.25 lars_trust: 0.1`, 1 - 0.1*(0.1*1/(2+0.25*2*1))*(2+0.25*2*1)},
+		{"LARS and iter_size", `base_lr: 0.1 iter_size: 3 lars_trust: 0.1`, 1 - 0.1*(0.1*1/2)*2},
 		{"not clipped", `base_lr: 0.1 clip_gradients: 3`, 1 - 0.1*2},
 	}
 	for _, test := range tests {

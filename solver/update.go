@@ -114,9 +114,9 @@ func (u *updater) apply(iter int, learningRate float64, clip float32) error {
 	c.correct = float32(math.Sqrt(1-math.Pow(float64(p.GetMomentum2()), t)) / (1 - math.Pow(float64(p.GetMomentum()), t)))
 	for _, w := range u.weights {
 		w.c = c
-		w.c.rate = float32(learningRate * float64(w.weight.LRMult))
 		w.scale = clip / float32(max(1, p.GetIterSize()))
 		w.l1, w.l2 = 0, p.GetWeightDecay()*w.weight.DecayMult
+		w.c.rate = float32(learningRate * float64(w.weight.LRMult) * w.trust(float64(p.GetLarsTrust()), float64(w.l2)))
 		if p.GetRegularizationType() == "L1" {
 			w.l1, w.l2 = w.l2, 0
 		}
@@ -125,6 +125,20 @@ func (u *updater) apply(iter int, learningRate float64, clip float32) error {
 		}
 	}
 	return nil
+}
+
+// trust is LARS's factor of the rate, trust |w| / (|g| + decay |w|) (Y. You, I. Gitman, B. Ginsburg, "Large batch training of
+// convolutional networks", 2017, algorithm 1); 1 without LARS, and where one of the norms is 0.
+func (w *weightUpdate) trust(trust, decay float64) float64 {
+	if trust == 0 {
+		return 1
+	}
+	weight := math.Sqrt(simd.SumSq(w.weight.Blob.Data()))
+	gradient := math.Sqrt(simd.SumSq(w.weight.Blob.Diff())) * float64(w.scale)
+	if weight == 0 || gradient == 0 {
+		return 1
+	}
+	return trust * weight / (gradient + decay*weight)
 }
 
 func (u *updater) update(w *weightUpdate) error {

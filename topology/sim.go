@@ -146,7 +146,7 @@ func (t *SimRank) Now() VTime { return t.now }
 func (t *SimRank) Elapse(d VTime) { t.now += d }
 
 func (t *SimRank) elapseReduce(elements int) {
-	t.now += t.group.net.spec.reduceTime(float64(elements * bytesPerValue))
+	t.now += t.group.net.spec.ReduceTime(float64(elements * bytesPerValue))
 }
 
 // Send implements Transport.

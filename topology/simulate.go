@@ -1,6 +1,9 @@
 package topology
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Timing is the outcome of a simulation.
 type Timing struct {
@@ -21,12 +24,15 @@ func (t Timing) BusBandwidth(ranks, bytes int) float64 {
 // maxSteps is how many steps of all ranks are worth playing; the ring of 40,960 nodes has 3.4e9.
 const maxSteps = 200e6
 
+// ErrTooLong is the error, with the figures, of a schedule that has too many steps to be played.
+var ErrTooLong = errors.New("too many steps to simulate")
+
 // Simulate plays a schedule on a cluster and returns what it takes. Elements have elementBytes bytes. trace, if not nil, is called
 // for every message when it ends.
 func Simulate(spec Spec, l Layout, s *Schedule, elementBytes int, trace func(Message)) (Timing, error) {
 	if steps := float64(s.Ranks) * float64(s.Rounds); steps > maxSteps {
-		return Timing{}, fmt.Errorf("%s over %d nodes makes %.3g steps, more than the %.3g that are simulated; its closed form estimates %.6g s",
-			s.Algorithm, s.Ranks, steps, float64(maxSteps), float64(Cost(s.Algorithm, spec, l, s.Elements*elementBytes)))
+		return Timing{}, fmt.Errorf("%w: %s over %d nodes makes %.3g steps, more than the %.3g that are simulated; its closed form estimates %.6g s",
+			ErrTooLong, s.Algorithm, s.Ranks, steps, float64(maxSteps), float64(Cost(s.Algorithm, spec, l, s.Elements*elementBytes)))
 	}
 	p := &player{schedule: s, net: newNetwork(spec, l), elementBytes: elementBytes, ranks: make([]playing, s.Ranks)}
 	p.net.ended = trace
@@ -40,7 +46,7 @@ func Simulate(spec Spec, l Layout, s *Schedule, elementBytes int, trace func(Mes
 		if !ok {
 			break
 		}
-		at := c.at + spec.reduceTime(float64(p.ranks[c.rank].reduceBytes))
+		at := c.at + spec.ReduceTime(float64(p.ranks[c.rank].reduceBytes))
 		if err := p.proceed(c.rank, at); err != nil {
 			return Timing{}, err
 		}

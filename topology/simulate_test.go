@@ -101,6 +101,38 @@ func TestSwCaffeFormulas(t *testing.T) {
 	}
 }
 
+// TestUnsharedUplinks: a ring over supernodes, and a pair in two, have the uplinks to themselves: their messages take what they
+// would inside, and the uplink's latency.
+func TestUnsharedUplinks(t *testing.T) {
+	const alpha, across, beta, gamma, elements = 2e-6, 3e-6, 1 / 10e9, 1 / 4e9, 16 * 9 * 1000
+	const n = 4.0 * elements
+	spec := testSpec(64, 4, 2)
+	for _, c := range []struct {
+		algorithm string
+		ranks     int
+		mapping   Mapping
+		want      float64
+	}{
+		{"ring", 16, Block, 2*15*(alpha+across) + 15./16*n*(2*beta+gamma)},
+		{"ring", 9, Block, 2*8*(alpha+across) + 8./9*n*(2*beta+gamma)},
+		{"binomial_tree", 8, Block, 2*(3*alpha+across+3*n*beta) + 3*n*gamma},
+	} {
+		l := layout(t, spec, c.ranks, c.mapping)
+		got := simulate(t, spec, l, NewSchedule(c.algorithm, l, elements))
+		near(t, fmt.Sprintf("%s over %d, %s", c.algorithm, c.ranks, c.mapping), float64(got.Seconds), c.want, 1e-9)
+	}
+}
+
+// TestBandwidthBySize: halving and doubling whose messages have each their own bandwidth.
+func TestBandwidthBySize(t *testing.T) {
+	spec := testSpec(16, 16, 1)
+	spec.bySize = []sizePoint{{100_000, 1e9}, {200_000, 2e9}, {400_000, 4e9}}
+	l := layout(t, spec, 8, Block)
+	const elements = 200_000 // 400, 200 and 100 KB
+	want := 2*(3*2e-6+0.4e6/4e9+0.2e6/2e9+0.1e6/1e9) + 0.7e6/4e9
+	near(t, "halving_doubling", float64(simulate(t, spec, l, NewSchedule("halving_doubling", l, elements)).Seconds), want, 1e-9)
+}
+
 // pairs sends one message of each pair's size from its first rank to its second.
 func pairs(ranks int, list [][3]int) *Schedule {
 	steps := make([]Step, ranks)
@@ -131,6 +163,41 @@ func TestUplinkShares(t *testing.T) {
 		}
 		near(t, fmt.Sprintf("%d out", k), float64(simulate(t, spec, l, pairs(2*q, out)).Seconds), want, 1e-9)
 		near(t, fmt.Sprintf("%d both ways", k), float64(simulate(t, spec, l, pairs(2*q, both)).Seconds), want, 1e-9)
+	}
+}
+
+// TestDirectionsAreApart: k messages into a supernode, each from another one, share its uplink's way in as those out of one do its way out; what
+// goes the other way at the same time, more of it or less, changes neither.
+func TestDirectionsAreApart(t *testing.T) {
+	const q, oversubscription, elements, others = 8, 4, 1_000_000, 8
+	spec := testSpec(q*(others+1), q, oversubscription)
+	l := layout(t, spec, spec.Nodes, Block)
+	share := func(k int) float64 {
+		return min(spec.BytesPerSecond, q*spec.BytesPerSecond/(oversubscription*float64(k)))
+	}
+	for in := 1; in <= others; in++ {
+		for _, out := range []int{0, 1, 3, others} {
+			var list [][3]int
+			for i := range in {
+				list = append(list, [3]int{q * (1 + i), i, elements})
+			}
+			for i := range out {
+				list = append(list, [3]int{i, q*(1+i) + 1, elements})
+			}
+			ends := map[bool]VTime{}
+			_, err := Simulate(spec, l, pairs(spec.Nodes, list), 4, func(m Message) {
+				if inward := m.To < q; m.End > ends[inward] {
+					ends[inward] = m.End
+				}
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			near(t, fmt.Sprintf("%d in beside %d out", in, out), float64(ends[true]), 5e-6+4*elements/share(in), 1e-9)
+			if out > 0 {
+				near(t, fmt.Sprintf("%d out beside %d in", out, in), float64(ends[false]), 5e-6+4*elements/share(out), 1e-9)
+			}
+		}
 	}
 }
 

@@ -32,11 +32,21 @@ type Spec struct {
 	UplinkLatency     VTime   // added to a message between supernodes
 	// ReduceBytesPerSecond is how fast a node adds a received array to its own; 0: at no cost.
 	ReduceBytesPerSecond float64
+	Storage              *Storage // nil: reading costs nothing
 
 	bySize []sizePoint
 }
 
 type sizePoint struct{ bytes, bytesPerSecond float64 }
+
+// MessageTime is what a message takes that shares no link, inside a supernode or across two.
+func (s Spec) MessageTime(bytes float64, across bool) VTime {
+	t := s.Latency + VTime(bytes/s.messageBandwidth(bytes))
+	if across {
+		t += s.UplinkLatency
+	}
+	return t
+}
 
 // uplinkBandwidth is the bandwidth of a supernode's uplink, each way, in bytes a second.
 func (s Spec) uplinkBandwidth() float64 {
@@ -61,8 +71,8 @@ func (s Spec) messageBandwidth(bytes float64) float64 {
 	return a.bytesPerSecond + share*(b.bytesPerSecond-a.bytesPerSecond)
 }
 
-// reduceTime is what adding received bytes costs.
-func (s Spec) reduceTime(bytes float64) VTime {
+// ReduceTime is what adding received bytes costs.
+func (s Spec) ReduceTime(bytes float64) VTime {
 	if s.ReduceBytesPerSecond == 0 {
 		return 0
 	}
@@ -116,6 +126,9 @@ func ParseSpec(file string, text []byte) (Spec, error) {
 	}
 	if u := m.GetUplink(); u != nil {
 		s.Oversubscription, s.UplinkLatency = u.GetOversubscription(), VTime(u.GetLatencyUs()*micro)
+	}
+	if d := m.GetStorage(); d != nil {
+		s.Storage = &Storage{int(d.GetArrays()), d.GetBandwidthGbytesPerS() * giga, d.GetStripeMbytes() * (1 << 20)}
 	}
 	for _, p := range m.GetNodeLink().GetBySize() {
 		s.bySize = append(s.bySize, sizePoint{float64(p.GetMessageBytes()), p.GetBandwidthGbytesPerS() * giga})

@@ -70,6 +70,11 @@ func validate(m *clusterpb.Cluster) (field string, err error) {
 	if m.ReduceGbytesPerS != nil {
 		checks = append(checks, check{"reduce_gbytes_per_s", positive(m.GetReduceGbytesPerS())})
 	}
+	if d := m.GetStorage(); d != nil {
+		checks = append(checks, check{"storage.arrays", positive(float64(d.GetArrays()))},
+			check{"storage.bandwidth_gbytes_per_s", positive(d.GetBandwidthGbytesPerS())},
+			check{"storage.stripe_mbytes", positive(d.GetStripeMbytes())})
+	}
 	for _, c := range checks {
 		if c.err != nil {
 			return c.field, c.err

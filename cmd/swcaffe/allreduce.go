@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/swcaffe/swcaffe/topology"
 )
@@ -70,7 +69,7 @@ func allreduce(e *env, o *allreduceOptions) error {
 func (o *allreduceOptions) check() (err error) {
 	if o.transport == "" {
 		o.transport = transportSim
-		if os.Getenv("OMPI_COMM_WORLD_SIZE") != "" {
+		if underMPI() {
 			o.transport = transportMPI
 		}
 	}

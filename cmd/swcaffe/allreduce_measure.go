@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/swcaffe/swcaffe/topology"
@@ -32,6 +34,18 @@ func measureLocal(e *env, o *allreduceOptions) error {
 		return err
 	}
 	return o.finish(e, rows)
+}
+
+// underMPI reports whether mpirun has started this process.
+func underMPI() bool { return os.Getenv("OMPI_COMM_WORLD_SIZE") != "" }
+
+// launchedRank is the rank that mpirun has started this process as, 0 where it has not.
+func launchedRank() int {
+	rank, err := strconv.Atoi(os.Getenv("OMPI_COMM_WORLD_RANK"))
+	if err != nil {
+		return 0
+	}
+	return rank
 }
 
 // measureMPI times the algorithms between the processes of a job. Rank 0 reports; an error of any rank ends the job.

@@ -27,7 +27,7 @@ type deviceFlags struct {
 
 func (d *deviceFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&d.engineName, "engine", "cpe", "the path of every layer: cpe (tiled, fast) or mpe (plain reference)")
-	fs.StringVar(&d.machineName, "machine", "host", "the machine of the cpe path: host, sw26010 or a machine `FILE`")
+	fs.StringVar(&d.machineName, "machine", "host", "the machine of the cpe path: a machine `FILE`, or "+strings.Join(cpe.Names(), ", "))
 	fs.IntVar(&d.threads, "threads", 0, "the number of cores to use (0: all)")
 	fs.Int64Var(&d.seed, "seed", -1, "random seed where the solver has none (-1: from the clock)")
 	fs.StringVar(&d.gpu, "gpu", "", "refused: there is no GPU in this build")

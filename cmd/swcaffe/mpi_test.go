@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"os/exec"
@@ -10,9 +11,12 @@ import (
 	"time"
 )
 
-// TestAllreduceUnderMPI runs the mpi build as a job of four processes: one table, checked sums, and for bad input an exit
-// code that is not 0 and a message with the rank.
-func TestAllreduceUnderMPI(t *testing.T) {
+// mpiJob starts jobs of four processes of the mpi build.
+type mpiJob struct{ binary string }
+
+// newMPIJob builds the test binary for MPI: under the name of one of TestMain's commands it is that command.
+func newMPIJob(t *testing.T) mpiJob {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("builds the command")
 	}
@@ -22,11 +26,47 @@ func TestAllreduceUnderMPI(t *testing.T) {
 		}
 	}
 	binary := filepath.Join(t.TempDir(), "swcaffe")
-	build := exec.Command("go", "build", "-tags", "mpi", "-o", binary, ".")
+	build := exec.Command("go", "test", "-c", "-tags", "mpi", "-o", binary, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=1")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", build.Args, err, out)
 	}
+	return mpiJob{binary}
+}
+
+// run runs the command in every process of a job and returns what all have printed.
+func (j mpiJob) run(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	return j.start(t, append([]string{j.binary}, args...)...)()
+}
+
+// start starts any command line in every process of a job. The function it returns waits for the end.
+func (j mpiJob) start(t *testing.T, line ...string) (wait func() (string, error)) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	args := []string{"--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-np", "4"}
+	cmd := exec.CommandContext(ctx, "mpirun", append(args, line...)...)
+	cmd.WaitDelay = time.Second
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		cancel()
+		t.Fatal(err)
+	}
+	return func() (string, error) {
+		defer cancel()
+		err := cmd.Wait()
+		if ctx.Err() != nil {
+			t.Fatalf("the job did not end:\n%s", out.String())
+		}
+		return out.String(), err
+	}
+}
+
+// TestAllreduceUnderMPI runs the mpi build as a job of four processes: one table, checked sums, and for bad input an exit
+// code that is not 0 and a message with the rank.
+func TestAllreduceUnderMPI(t *testing.T) {
+	job := newMPIJob(t)
 	for _, c := range []struct {
 		name, args string
 		fails      bool
@@ -38,19 +78,16 @@ func TestAllreduceUnderMPI(t *testing.T) {
 		{"small cluster", "-cluster infiniband_fdr -nodes 4 -bytes 400 -mapping round_robin", false, []string{"\nhierarchical "}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
-			args := []string{"--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-np", "4", binary, "allreduce"}
-			out, err := exec.CommandContext(ctx, "mpirun", append(args, strings.Fields(c.args)...)...).CombinedOutput()
-			if ctx.Err() != nil || (err != nil) != c.fails {
+			out, err := job.run(t, append([]string{"allreduce"}, strings.Fields(c.args)...)...)
+			if (err != nil) != c.fails {
 				t.Fatalf("error %v, want one: %v\n%s", err, c.fails, out)
 			}
 			for _, want := range c.want {
-				if !strings.Contains(string(out), want) {
+				if !strings.Contains(out, want) {
 					t.Errorf("no %q in\n%s", want, out)
 				}
 			}
-			if n := strings.Count(string(out), "All-reduce of"); !c.fails && n != 1 {
+			if n := strings.Count(out, "All-reduce of"); !c.fails && n != 1 {
 				t.Errorf("%d tables:\n%s", n, out)
 			}
 		})

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"flag"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/swcaffe/swcaffe/internal/figure"
 	"github.com/swcaffe/swcaffe/internal/suggest"
 )
 
@@ -63,9 +63,9 @@ func plotLog(e *env, o *plotOptions) error {
 	case min(o.width, o.height) < 100 || max(o.width, o.height) > maxPlotPixels:
 		return fmt.Errorf("-width %d -height %d: must be 100 to %d pixels", o.width, o.height, maxPlotPixels)
 	}
-	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(o.out)), ".")
-	if format != "png" && format != "svg" {
-		return fmt.Errorf("%s: the name must end in .png or .svg", o.out)
+	format, err := figure.Format(o.out)
+	if err != nil {
+		return err
 	}
 	var logs []namedLog
 	for _, path := range o.logs {
@@ -83,11 +83,11 @@ func plotLog(e *env, o *plotOptions) error {
 	if err != nil {
 		return err
 	}
-	var b bytes.Buffer
-	if err := drawPanels(&b, panels, format, o.width, o.height); err != nil {
+	picture, err := drawPanels(panels, format, o.width, o.height)
+	if err != nil {
 		return err
 	}
-	return write(e, o.out, b.Bytes())
+	return write(e, o.out, picture)
 }
 
 type namedLog struct {

@@ -22,13 +22,21 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"swcaffe": main})
+	testscript.Main(m, map[string]func(){"swcaffe": main, cuttingCommand: cutting})
 }
 
-// TestScripts runs the command lines in testdata/script.
+// TestScripts runs the command lines in testdata/script. $MACHINES is the folder of machine files.
 func TestScripts(t *testing.T) {
+	machines, err := filepath.Abs("../../cpe/machines")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("MACHINES", machines)
+			return nil
+		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"datums": datums, "disjoint": disjoint, "meanfile": meanfile, "waitfor": waitFor, "truncate": truncate,
 			"picture": picture, "records": records, "idx": idx, "gzipped": gzipped, "cifar": cifar,

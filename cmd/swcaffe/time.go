@@ -19,13 +19,15 @@ import (
 var timeCommand = command{
 	name:    "time",
 	summary: "measure a model's layers, or model them on another machine",
-	args:    "-model FILE [-phase TRAIN|TEST] [-iterations N] [-dry_run] [-json FILE] [-machine NAME|FILE [-batch N] [-core_groups N] ...]",
+	args:    "-model FILE [-phase TRAIN|TEST] [-iterations N] [-dry_run] [-json FILE] [-machine NAME|FILE [-batch N] [-core_groups N] [-roofline FILE] [-heatmap FILE -layer NAME] ...]",
 	example: "swcaffe time -model models/lenet/train_val.prototxt -iterations 50",
 	long: `Runs forward and backward passes after a warm-up and prints the time of every layer in both directions: the mean as
 Caffe does, and medians in the -json file.
 
 On a -machine other than this computer (sw26010, or a file that describes one) times are modelled: every layer and direction
-with its strategy, GFLOP/s, what bounds it, bytes moved and LDM used. -engine mpe models the management core alone.
+with its strategy, GFLOP/s, what bounds it, bytes moved and LDM used. -engine mpe models the management core alone. -roofline
+draws what every pass reaches under the machine's roof, -heatmap how much LDM each CPE of the mesh uses in one pass and how much of
+its transfers it makes.
 
 -dry_run runs nothing: it prints every layer's shapes, parameters and FLOPs an image, two for each multiply-add of convolutions,
 inner products and recurrent layers, as publications count them.`,

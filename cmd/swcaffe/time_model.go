@@ -21,13 +21,24 @@ type modelFlags struct {
 	batch, coreGroups       int
 	strategy, mode, without string
 	software                string
+
+	roofline, heatmap, layer, direction string
 }
 
 func (f *modelFlags) register(fs *flag.FlagSet) {
+	f.registerMachine(fs)
+	fs.StringVar(&f.mode, "mode", "cost", "modelled machines: cost (charge the plans) or functional (move values as well)")
+	fs.StringVar(&f.roofline, "roofline", "", "modelled machines: draw every layer under the machine's roof to `FILE`: .svg or .png")
+	fs.StringVar(&f.heatmap, "heatmap", "", "modelled machines: draw what each CPE uses in one pass through -layer to `FILE`: .svg or .png")
+	fs.StringVar(&f.layer, "layer", "", "the `NAME` of the layer that -heatmap looks at")
+	fs.StringVar(&f.direction, "direction", "forward", "the pass that -heatmap looks at: forward, weights or input (gradients)")
+}
+
+// registerMachine registers the flags of all commands that model machines.
+func (f *modelFlags) registerMachine(fs *flag.FlagSet) {
 	fs.IntVar(&f.batch, "batch", 0, "modelled machines and -dry_run: the number of images of an iteration (0: as the net says)")
 	fs.IntVar(&f.coreGroups, "core_groups", 0, "modelled machines: the number of core groups that share the work (0: all)")
 	fs.StringVar(&f.strategy, "strategy", "auto", "modelled machines: how to convolve where possible: auto, explicit, implicit, winograd2 or winograd4")
-	fs.StringVar(&f.mode, "mode", "cost", "modelled machines: cost (charge the plans) or functional (move values as well)")
 	fs.StringVar(&f.software, "software", cpe.Softwares()[0], "modelled machines: whose kernels run on it: "+strings.Join(cpe.Softwares(), ", "))
 	fs.StringVar(&f.without, "without", "", "modelled machines: leave out `MECHANISMS`, separated by commas: "+strings.Join(cpe.Mechanisms(), ", "))
 }
@@ -47,6 +58,14 @@ func (f *modelFlags) given() string {
 		return "-without"
 	case f.software != cpe.Softwares()[0]:
 		return "-software"
+	case f.roofline != "":
+		return "-roofline"
+	case f.heatmap != "":
+		return "-heatmap"
+	case f.layer != "":
+		return "-layer"
+	case f.direction != "forward":
+		return "-direction"
 	}
 	return ""
 }
@@ -81,15 +100,30 @@ func (f *modelFlags) spec(s cpe.Spec, engine layers.Engine) (cpe.Spec, error) {
 	return m, nil
 }
 
+// options reads the flags and the net for a model of a machine.
+func (f *modelFlags) options(e *env, path string, spec cpe.Spec, state *stateFlags, phase caffepb.Phase) (*swproto.Net, modeltime.Options, error) {
+	o := modeltime.Options{Spec: spec, Mode: cpe.CostOnly, Batch: f.batch}
+	if f.batch < 0 {
+		return nil, o, fmt.Errorf("-batch %d: the number of images cannot be negative", f.batch)
+	}
+	var err error
+	if o.Strategy, err = kernel.ParseStrategy(f.strategy); err != nil {
+		return nil, o, fmt.Errorf("-strategy: %w", err)
+	}
+	file, err := swproto.ReadNet(path)
+	if err != nil {
+		return nil, o, err
+	}
+	for _, w := range file.Warnings {
+		e.log.Warn(w)
+	}
+	flags := &caffepb.NetState{Phase: phase.Enum(), Level: proto.Int32(int32(state.level)), Stage: state.stages()}
+	o.State = swnet.MergeState(phase, file.Param.State, flags)
+	return file, o, nil
+}
+
 // timeModelled prints how long a net takes on a machine that is not this computer.
 func timeModelled(e *env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase) error {
-	if o.modelled.batch < 0 {
-		return fmt.Errorf("-batch %d: the number of images cannot be negative", o.modelled.batch)
-	}
-	strategy, err := kernel.ParseStrategy(o.modelled.strategy)
-	if err != nil {
-		return fmt.Errorf("-strategy: %w", err)
-	}
 	mode := cpe.CostOnly
 	switch o.modelled.mode {
 	case "cost":
@@ -98,26 +132,28 @@ func timeModelled(e *env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase) er
 	default:
 		return fmt.Errorf("-mode %q: must be cost or functional", o.modelled.mode)
 	}
-	if spec, err = o.modelled.spec(spec, o.device.engine); err != nil {
-		return err
-	}
-	file, err := swproto.ReadNet(o.model)
+	pictures, err := o.modelled.pictures()
 	if err != nil {
 		return err
 	}
-	for _, w := range file.Warnings {
-		e.log.Warn(w)
+	spec, err = o.modelled.spec(spec, o.device.engine)
+	if err != nil {
+		return err
 	}
-	flags := &caffepb.NetState{Phase: phase.Enum(), Level: proto.Int32(int32(o.state.level)), Stage: o.state.stages()}
-	r, err := modeltime.Run(file, modeltime.Options{
-		Spec: spec, Mode: mode, Batch: o.modelled.batch, Strategy: strategy, Seed: uint64(max(0, o.device.seed)),
-		State: swnet.MergeState(phase, file.Param.State, flags),
-	})
+	file, options, err := o.modelled.options(e, o.model, spec, &o.state, phase)
+	if err != nil {
+		return err
+	}
+	options.Mode, options.Seed, options.Mesh = mode, uint64(max(0, o.device.seed)), pictures.mesh
+	r, err := modeltime.Run(file, options)
 	if err != nil {
 		return err
 	}
 	r.Model = o.model
 	printModelled(e.stdout, r)
+	if err := pictures.draw(e, r, spec); err != nil {
+		return err
+	}
 	if o.json == "" {
 		return nil
 	}

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"github.com/sirupsen/logrus"
+	"github.com/swcaffe/swcaffe/cpe"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"github.com/swcaffe/swcaffe/solver"
@@ -18,10 +20,14 @@ import (
 var trainCommand = command{
 	name:    "train",
 	summary: "train or finetune a model",
-	args:    "-solver FILE [-weights FILES | -snapshot FILE]",
+	args:    "-solver FILE [-weights FILES | -snapshot FILE] [-workers P] [-strategy S]",
 	example: "swcaffe train -solver models/lenet/solver.prototxt",
 	long: `Trains the net that a solver prototxt names. A SIGINT stops after the current iteration (with a snapshot, if the
-solver writes one at the end), a SIGHUP writes a snapshot; -sigint_effect and -sighup_effect change that.`,
+solver writes one at the end), a SIGHUP writes a snapshot; -sigint_effect and -sighup_effect change that.
+
+With -workers P, or under mpirun in the build with -tags mpi, P workers train together. With -strategy sync they split
+every batch of the prototxt's batch_size, add up their gradients and stay equal bit by bit, so that the result is that of one
+worker but for rounding. A snapshot can be resumed with another number of workers.`,
 	setup: func(fs *flag.FlagSet) func(*env) error {
 		var o trainOptions
 		fs.StringVar(&o.solver, "solver", "", "the solver definition `FILE` (prototxt)")
@@ -31,6 +37,7 @@ solver writes one at the end), a SIGHUP writes a snapshot; -sigint_effect and -s
 		fs.StringVar(&o.sighup, "sighup_effect", "snapshot", "what a SIGHUP does: snapshot, stop or none")
 		o.device.register(fs)
 		o.state.register(fs)
+		o.workers.register(fs)
 		return func(e *env) error { return train(e, &o) }
 	},
 }
@@ -40,6 +47,7 @@ type trainOptions struct {
 	sigint, sighup            string
 	device                    deviceFlags
 	state                     stateFlags
+	workers                   workerFlags
 }
 
 func train(e *env, o *trainOptions) error {
@@ -49,26 +57,67 @@ func train(e *env, o *trainOptions) error {
 	if o.weights != "" && o.snapshot != "" {
 		return errors.New("give a snapshot to resume training or weights to finetune, but not both")
 	}
+	if err := o.workers.check(); err != nil {
+		return err
+	}
+	actions, err := watchSignals(o.sigint, o.sighup)
+	if err != nil {
+		return err
+	}
+	spec, err := o.spec(&env{log: logOf(e, launchedRank())})
+	if err != nil {
+		return err
+	}
+	seed := o.device.seedOrTime()
+	return o.workers.run(e, func(team *solver.Team, log *logrus.Logger) error { return o.work(actions, spec, seed, team, log) })
+}
+
+// spec describes the machine that computes. In virtual time that is this computer, whatever machine's time the clocks show.
+func (o *trainOptions) spec(e *env) (cpe.Spec, error) {
+	if o.workers.transport != transportSim {
+		return o.device.spec(e)
+	}
+	modelled, err := cpe.Load(o.device.machineName)
+	if err != nil {
+		return cpe.Spec{}, fmt.Errorf("-machine: %w", err)
+	}
+	if cpe.DefaultMode(modelled) == cpe.Native {
+		return cpe.Spec{}, errors.New("-transport sim needs a modelled machine: -machine sw26010, or a machine file")
+	}
+	file, err := swproto.ReadSolver(o.solver)
+	if err != nil {
+		return cpe.Spec{}, err
+	}
+	o.apply(file.Param)
+	if o.workers.simulation, err = newSimulation(&o.workers, modelled, file); err != nil {
+		return cpe.Spec{}, err
+	}
+	o.device.machineName = "host"
+	return o.device.spec(e)
+}
+
+// work is one worker's training. Of several in one process only the first is told of signals.
+func (o *trainOptions) work(actions *signals, spec cpe.Spec, seed uint64, team *solver.Team, log *logrus.Logger) error {
 	file, err := swproto.ReadSolver(o.solver)
 	if err != nil {
 		return err
 	}
 	for _, w := range file.Warnings {
-		e.log.Warn(w)
+		log.Warn(w)
 	}
 	o.apply(file.Param)
-	actions, err := watchSignals(o.sigint, o.sighup)
+	machines, err := o.workers.machines(spec)
 	if err != nil {
 		return err
 	}
-	machine, err := o.device.machine(e)
-	if err != nil {
-		return err
+	defer closeAll(machines)
+	opt := solver.Options{
+		Engine: o.device.engine, Machine: machines[0], CoreGroups: machines[1:], Team: team, Log: log, Seed: seed,
 	}
-	defer machine.Close()
-	s, err := solver.New(file, solver.Options{
-		Engine: o.device.engine, Machine: machine, Log: e.log, Seed: o.device.seedOrTime(), Action: actions.next,
-	})
+	if team == nil || team.Transport.Rank() == 0 || o.workers.transport == transportMPI {
+		opt.Action = actions.next
+	}
+	s, err := solver.New(file, opt)
 	if err != nil {
 		return err
 	}
@@ -78,7 +127,7 @@ func train(e *env, o *trainOptions) error {
 			return err
 		}
 	}
-	e.log.Info("Starting Optimization")
+	log.Info("Starting Optimization")
 	return s.Solve()
 }
 

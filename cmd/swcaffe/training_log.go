@@ -20,7 +20,8 @@ type trainingLog struct {
 	losses      []logPoint // of lines "Iteration N, loss = X"
 }
 
-// logPoint is a value and when it was printed. Seconds count from the line "Solving ...".
+// logPoint is a value and when it was printed. Seconds count from the line "Solving ..."; in the log of a run in virtual time they
+// are its virtual seconds.
 type logPoint struct {
 	iteration      int
 	seconds, value float64
@@ -49,6 +50,7 @@ var (
 	iterationLine = regexp.MustCompile(`Iteration (\d+)`)
 	rateLine      = regexp.MustCompile(`Iteration \d+, lr = ` + numberPattern)
 	lossLine      = regexp.MustCompile(`Iteration \d+(?: \([^)]*\))?, loss = ` + numberPattern)
+	simulatedLine = regexp.MustCompile(`Simulated time: ` + numberPattern)
 	outputLine    = regexp.MustCompile(`(Train|Test) net output #(\d+): (\S+) = ` + numberPattern + `(.*)`)
 )
 
@@ -76,6 +78,7 @@ type logClock struct {
 	year        int
 	start, last time.Time
 	started     bool
+	simulated   float64 // NaN where time is real
 }
 
 // read returns the time of a line; ok is false where there is none, as in lines of other programs.
@@ -110,7 +113,12 @@ func (c *logClock) read(line string) (ok bool) {
 	return true
 }
 
-func (c *logClock) seconds() float64 { return c.last.Sub(c.start).Seconds() }
+func (c *logClock) seconds() float64 {
+	if math.IsNaN(c.simulated) {
+		return c.last.Sub(c.start).Seconds()
+	}
+	return c.simulated
+}
 
 // maxLogLine bounds a line; longer ones are of no training log.
 const maxLogLine = 1 << 20
@@ -118,7 +126,7 @@ const maxLogLine = 1 << 20
 // parseTrainingLog reads a log whose stamps, if they have no year, begin in year.
 func parseTrainingLog(r io.Reader, year int) (*trainingLog, error) {
 	l := &trainingLog{}
-	clock := &logClock{year: year}
+	clock := &logClock{year: year, simulated: math.NaN()}
 	iteration, rate := -1, math.NaN()
 	in := bufio.NewScanner(r)
 	in.Buffer(nil, maxLogLine)
@@ -126,6 +134,9 @@ func parseTrainingLog(r io.Reader, year int) (*trainingLog, error) {
 		line := in.Text()
 		if !clock.read(line) {
 			continue
+		}
+		if m := simulatedLine.FindStringSubmatch(line); m != nil {
+			clock.simulated = number(m[1])
 		}
 		if m := iterationLine.FindStringSubmatch(line); m != nil {
 			n, err := strconv.Atoi(m[1])

@@ -16,6 +16,7 @@ type Conv struct {
 	partials [][]float32 // of the weight gradient
 	sum      *Copy
 	args     convArrays
+	thinned  *thinnedConv // computes everything, if not nil
 }
 
 // convArrays are the arrays of one run: images x (or their gradient), weights w (or theirs), results y (or theirs).
@@ -36,6 +37,10 @@ func NewConv(m *cpe.Machine, s ConvShape, st Strategy) (*Conv, error) {
 	}
 	found := choice.(*considered)
 	c := &Conv{shape: s, plan: planConv(&spec, s, found.chosen), found: found, machine: m}
+	if m.Native() && s.thin() && size(s.OutSize()) > 0 && found.chosen == [3]Strategy{Implicit, Implicit, Implicit} {
+		c.thinned, err = newThinnedConv(m, s, st)
+		return c, err
+	}
 	for d := range c.stages {
 		if err := c.prepare(Direction(d)); err != nil {
 			return nil, err
@@ -87,8 +92,11 @@ func (c *Conv) prepare(d Direction) error {
 		v := newShiftedWeights(c)
 		c.stages[d] = []stage{{v, 0}, {&v.collect, 0}}
 	default:
-		v := newShiftedConv(c, d)
-		c.stages[d] = []stage{{&v.pack, 0}, {v, 0}}
+		v, err := newPaddedConv(c, d)
+		if err != nil {
+			return err
+		}
+		c.stages[d] = v.stages()
 	}
 	return nil
 }
@@ -127,15 +135,7 @@ func (c *Conv) Forward(x, w, bias, y []float32) error {
 
 // WeightGrad adds the gradient of the weights to dw.
 func (c *Conv) WeightGrad(x, dy, dw []float32) error {
-	if err := c.run(WeightGradient, convArrays{x: x, w: dw, y: dy}); err != nil {
-		return err
-	}
-	for _, p := range c.partials {
-		if err := c.sum.Run(dw, p); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.run(WeightGradient, convArrays{x: x, w: dw, y: dy})
 }
 
 // InputGrad computes the gradient of the images into dx.
@@ -145,13 +145,24 @@ func (c *Conv) InputGrad(dy, w, dx []float32) error {
 
 // run runs the stages of a direction. Where only costs count and choosing a strategy has found them, they are charged again.
 func (c *Conv) run(d Direction, args convArrays) error {
-	if l := c.found.ledgers[d]; l != nil && !c.machine.Values() {
+	if c.thinned != nil {
+		return c.thinned.run(d, args)
+	}
+	if l := c.found.ledgers[d]; l != nil && c.machine.CostsAlone() {
 		c.machine.Charge(l)
 		return nil
 	}
 	c.args = args
 	for _, stage := range c.stages[d] {
 		if err := c.machine.Run(stage.Program, stage.groups); err != nil {
+			return err
+		}
+	}
+	if d != WeightGradient {
+		return nil
+	}
+	for _, p := range c.partials {
+		if err := c.sum.Run(args.w, p); err != nil {
 			return err
 		}
 	}

@@ -160,7 +160,7 @@ func (v *implicitConv) inputGradient(w *implicitWorker, group int) {
 		w.job.a = &w.a
 		return
 	}
-	w.flipped = flipped{weights, v.shape.M, space}
+	w.flipped.set(weights, v.shape.M, space)
 	w.job.a = &w.flipped
 }
 

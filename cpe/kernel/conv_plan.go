@@ -49,19 +49,8 @@ func (s ConvShape) pointwise() bool {
 	return true
 }
 
-// shiftable reports whether a native machine can convolve without a column matrix: see shiftedConv.
-func (s ConvShape) shiftable() bool { return len(s.In) <= 2 || s.pointwise() }
-
-// spreads reports whether the input gradient is a pointwise convolution of the output's gradient whose results go to every
-// stride-th position, the others being zero: a 1x1 kernel with strides and no padding.
-func (s ConvShape) spreads() bool {
-	for i := range s.In {
-		if s.Kernel[i] != 1 || s.Pad[i] != 0 {
-			return false
-		}
-	}
-	return !s.unitStride() && len(s.In) <= 2
-}
+// shiftable reports whether a kernel offset can be a shift: see slab.
+func (s ConvShape) shiftable() bool { return len(s.In) <= 2 && !s.pointwise() }
 
 // ones are n strides of 1.
 func ones(n int) []int {
@@ -72,28 +61,8 @@ func ones(n int) []int {
 	return list
 }
 
-// flattened is a pointwise convolution as one over lines of whole vectors, if its images can be cut so, or over a line that
-// is the image. Other shapes stay.
-func (s ConvShape) flattened() ConvShape {
-	if !s.pointwise() {
-		return s
-	}
-	const longest, shortest, step = 256, 32, 16
-	n, line := size(s.In), size(s.In)
-	for w := longest; w >= shortest; w -= step {
-		if n%w == 0 {
-			line = w
-			break
-		}
-	}
-	one := []int{1, 1}
-	s.In, s.Kernel, s.Stride, s.Pad, s.Dilation = []int{n / max(1, line), line}, one, one, []int{0, 0}, one
-	return s
-}
-
 // mirrored is the convolution that turns the output's gradient into the input's, where strides are 1: kernels flipped, input
-// and output channels exchanged, padding dilation*(kernel-1) - pad. Where they are not but the shape spreads, it gives the values
-// to spread.
+// and output channels exchanged, padding dilation*(kernel-1) - pad.
 func (s ConvShape) mirrored() ConvShape {
 	m := s
 	m.C, m.Out, m.In, m.Stride = s.Out, s.C, s.OutSize(), ones(len(s.In))

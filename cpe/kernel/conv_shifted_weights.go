@@ -35,6 +35,9 @@ type shiftedWeights struct {
 	collect collectWeights
 }
 
+// slabBytes is how much of a native core's LDM, its L2 cache, a slab may take. The rest is for panels.
+func slabBytes(spec *cpe.Spec) int { return spec.LDMBytes / 2 }
+
 const (
 	// sumPositions is how many positions a product should sum over before it goes to memory.
 	sumPositions = 512
@@ -50,7 +53,7 @@ const (
 func newShiftedWeights(c *Conv) *shiftedWeights {
 	s := &c.shape
 	spec := c.machine.Spec()
-	v := &shiftedWeights{conv: c, slab: newSlab(s.flattened(), 1, 1)}
+	v := &shiftedWeights{conv: c, slab: newSlab(*s, 1)}
 	v.rows, _, _ = simd.Scattered()
 	v.panels = blocks(s.Out/s.Group, v.rows)
 	l := &v.slab

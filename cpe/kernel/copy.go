@@ -38,6 +38,7 @@ func NewCopy(m *cpe.Machine, s CopyShape) (*Copy, error) {
 	limit := 4 * hostTile
 	if !m.Native() {
 		limit = spec.LDMFloats() / 4 // source and destination, two buffers each
+		limit = min(limit, max(leastTile, blocks(s.Outer*s.Rows*s.Cols, spec.CPEs()*spec.CoreGroups)))
 	}
 	c := &Copy{shape: s, machine: m, cols: min(s.Cols, limit)}
 	if c.cols > 0 {

@@ -38,9 +38,9 @@ const (
 // another one than is held.
 //
 // On a mesh the loops nest M, N, K: a block of C stays in LDM while blocks of A and B pass (C-stationary, the first
-// choice of Zheng 2019, fig. 4.5, whose required bandwidth is (1/BM + 1/BN)*DS*T/2). On the host they nest N, K, M as in
-// BLIS (Van Zee and van de Geijn 2015): a packed block of B stays in the shared cache, blocks of A in L2, and C is
-// updated in memory.
+// choice of Zheng 2019, fig. 4.5, whose required bandwidth is (1/BM + 1/BN)*DS*T/2). On the host they nest K, M, N: a packed
+// block of A stays in the shared cache, blocks of B in L2, and C is updated in memory. That is the nest of BLIS (Van Zee and van
+// de Geijn 2015) with A and B exchanged, since weights, the larger operand as a rule, are the left one here.
 type GemmPlan struct {
 	BM, BN, BK int
 	Order      [3]int
@@ -65,14 +65,20 @@ func PlanGemm(spec *cpe.Spec, s GemmShape) (GemmPlan, error) {
 	return planMeshGemm(spec, s)
 }
 
-// planHostGemm cuts K so that a panel of B fits L1 together with one of A, M so that a block of A fills half of L2, and
-// N so that a block of B fits a quarter of L3, 4 MB at most. Blocks are evened out.
+// What a host's blocks hold: K at most, and values of a packed block of A, which stays in L3.
+const (
+	hostDepth = 768
+	hostBlock = 3 << 19
+)
+
+// planHostGemm cuts K so that sums seldom go to memory, packs as many rows of A as L3 has room for, and then as many columns of
+// B as fit half of L2: while a panel of A passes L1, those of B come from L2.
 func planHostGemm(spec *cpe.Spec, s GemmShape) GemmPlan {
-	p := GemmPlan{Order: [3]int{loopN, loopK, loopM}, Steps: 1}
+	p := GemmPlan{Order: [3]int{loopK, loopM, loopN}, Steps: 1}
 	p.MR, p.NR = simd.Micro()
-	p.BK = even(s.K, max(64, spec.L1Bytes/4/(p.MR+p.NR)), 1)
-	p.BM = even(s.M, max(p.MR, spec.LDMBytes/2/4/p.BK), p.MR)
-	p.BN = even(s.N, max(8*p.NR, min(spec.L3Bytes/4, 4<<20)/4/p.BK), p.NR)
+	p.BK = even(s.K, hostDepth, 1)
+	p.BM = even(s.M, max(p.MR, hostBlock/p.BK), p.MR)
+	p.BN = even(s.N, max(2*p.NR, spec.LDMBytes/2/4/p.BK), p.NR)
 	tiles := newTiles(spec, p)
 	p.LDM = tiles.bytes(spec, p)
 	return p

@@ -7,6 +7,9 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
+// panelGroup is the number of panels that are filled side by side, so that lines are read in long pieces.
+const panelGroup = 8
+
 // geometry is where a convolution's kernel meets its images: for every row of outputs (over all axes but the last) and
 // every kernel offset along these axes, the line of the image; and along the last axis the outputs that an offset
 // finds inside the line.

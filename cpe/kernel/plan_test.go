@@ -67,30 +67,52 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// TestHostPlansFitCaches: with any caches, blocks of A fit the L2 cache, a panel of each operand L1, and blocks even out.
+// TestHostPlansFitCaches: with any caches, blocks of B fit L2, blocks of A a part of L3, and blocks even out.
 func TestHostPlansFitCaches(t *testing.T) {
 	spec, err := cpe.Load("host")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, l1 := range []int{16 << 10, 32 << 10, 48 << 10} {
-		for _, l2 := range []int{256 << 10, 1 << 20, 2 << 20} {
-			spec.L1Bytes, spec.LDMBytes = l1, l2
-			for _, n := range []int{1, 100, 1000, 5000} {
-				p, err := PlanGemm(&spec, GemmShape{M: n, N: n, K: n})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if a := 4 * p.BM * p.BK; a > l2 {
-					t.Errorf("n %d, L2 %d: a block of A takes %d bytes", n, l2, a)
-				}
-				if panels := 4 * p.BK * (p.MR + p.NR); panels > l1 && p.BK > 64 {
-					t.Errorf("n %d, L1 %d: panels take %d bytes", n, l1, panels)
-				}
-				if p.BK*blocks(n, p.BK) >= n+blocks(n, p.BK) {
-					t.Errorf("n %d: K blocks of %d are uneven", n, p.BK)
-				}
+	for _, l2 := range []int{256 << 10, 1 << 20, 2 << 20} {
+		spec.LDMBytes = l2
+		for _, n := range []int{1, 100, 1000, 5000} {
+			p, err := PlanGemm(&spec, GemmShape{M: n, N: n, K: n})
+			if err != nil {
+				t.Fatal(err)
 			}
+			if b := 4 * p.BN * p.BK; b > l2*4/5 {
+				t.Errorf("n %d, L2 %d: a block of B takes %d bytes", n, l2, b)
+			}
+			if a := 4 * p.BM * p.BK; a > 7<<20 {
+				t.Errorf("n %d: a block of A takes %d bytes", n, a)
+			}
+			if p.BK*blocks(n, p.BK) >= n+blocks(n, p.BK) {
+				t.Errorf("n %d: K blocks of %d are uneven", n, p.BK)
+			}
+		}
+	}
+}
+
+// TestNearTilesAreLong: on the host a stream that goes along mid has one tile an outer, but for even cuts of a long inner.
+func TestNearTilesAreLong(t *testing.T) {
+	spec, err := cpe.Load("host")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ dims, want [3]int }{
+		{[3]int{32, 256, 729}, [3]int{1, 256, 729}},
+		{[3]int{32, 96, 4096}, [3]int{1, 96, 4096}},
+		{[3]int{32, 96, 4097}, [3]int{1, 96, 2080}},
+		{[3]int{1, 3, 12545}, [3]int{1, 3, 3168}},
+		{[3]int{2, 5, 1}, [3]int{1, 5, 1}},
+		{[3]int{0, 5, 0}, [3]int{0, 5, 0}},
+	} {
+		p, err := PlanStream(&spec, &Stream{Name: "near", Dims: c.dims, WholeMid: true, Near: 5, Ins: []Array{Full}, Outs: []Array{Full}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Tile != c.want {
+			t.Errorf("%v: tiles of %v, want %v", c.dims, p.Tile, c.want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
 // PoolMethod is how a window becomes one value.
@@ -92,6 +93,10 @@ type Pool struct {
 	x, y []float32
 	mask []int32
 	key  uint64
+
+	global bool         // on the host, means of whole planes
+	planes *simd.Planes // on the host, windows that have kernels of their own
+	shares []float32    // room of each core group for the gradients of a plane's means
 }
 
 // NewPool plans a pooling.
@@ -101,7 +106,9 @@ func NewPool(m *cpe.Machine, s PoolShape) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Pool{shape: s, plan: plan, machine: m}, nil
+	p := &Pool{shape: s, plan: plan, machine: m}
+	p.preparePlanes()
+	return p, nil
 }
 
 // Name returns "pooling".
@@ -133,6 +140,10 @@ func (p *Pool) groups() int {
 // RunGroup does a core group's share of the tiles.
 func (p *Pool) RunGroup(g *cpe.CoreGroup) error {
 	s := &p.shape
+	if p.global || p.planes != nil {
+		p.runPlanes(g)
+		return nil
+	}
 	h, w, rows, cols := s.OH, s.OW, p.plan.Rows, p.plan.Cols
 	if p.backward {
 		h, w, rows, cols = s.H, s.W, p.plan.BackwardRows, p.plan.BackCols

@@ -14,6 +14,12 @@ var poolShapes = []PoolShape{
 	{N: 2, C: 1, H: 6, W: 5, KH: 6, KW: 5, SH: 1, SW: 1, OH: 1, OW: 1},
 	{N: 1, C: 1, H: 5, W: 5, KH: 3, KW: 3, SH: 2, SW: 2, OH: 3, OW: 3}, // the last windows are clipped
 	{N: 1, C: 1, H: 4, W: 4, KH: 2, KW: 2, SH: 1, SW: 1, PH: 1, PW: 1, OH: 5, OW: 5},
+	{N: 2, C: 2, H: 7, W: 9, KH: 7, KW: 12, SH: 2, SW: 2, OH: 1, OW: 1}, // a window larger than the plane
+	{N: 3, C: 2, H: 7, W: 7, KH: 3, KW: 3, SH: 1, SW: 1, PH: 1, PW: 1, OH: 7, OW: 7},
+	{N: 2, C: 2, H: 28, W: 34, KH: 3, KW: 3, SH: 1, SW: 1, PH: 2, PW: 0, OH: 30, OW: 32},
+	{N: 1, C: 3, H: 14, W: 35, KH: 3, KW: 3, SH: 2, SW: 2, PH: 1, PW: 1, OH: 8, OW: 18},
+	{N: 1, C: 3, H: 1, W: 1, KH: 3, KW: 3, SH: 2, SW: 2, PH: 1, PW: 1, OH: 1, OW: 1},
+	{N: 1, C: 2, H: 8, W: 5, KH: 2, KW: 2, SH: 2, SW: 2, OH: 4, OW: 3},
 	{N: 1, C: 2, H: 300, W: 90, KH: 3, KW: 3, SH: 2, SW: 2, OH: 150, OW: 45}, // several bands on a small LDM
 	{N: 1, C: 1, H: 9, W: 9000, KH: 3, KW: 3, SH: 2, SW: 2, OH: 4, OW: 4500}, // strips: three rows exceed LDM
 }

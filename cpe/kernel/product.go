@@ -229,24 +229,26 @@ func (p *product) step(g *cpe.CoreGroup, tile *cpe.Tile, t int, accumulate bool)
 	return g.EndExchange(p.name)
 }
 
-// multiply runs the micro-kernel over the tiles of a part of C. A panel of B stays in L1 while those of A pass.
+// multiply runs the micro-kernel over the tiles of a part of C. A panel of A stays in L1 while those of B pass.
 func (p *product) multiply(g *cpe.CoreGroup, tile *cpe.Tile, part *cpe.Part, a, b []float32, depth int, accumulate bool) {
 	target, r0, c0 := g.Target(tile, part)
 	mr, nr := p.plan.MR, p.plan.NR
-	for c := 0; c < part.Cols; c += nr {
-		panel, n := b[c*depth:(c+nr)*depth], min(nr, part.Cols-c)
-		at, run := target.Place(r0, c0+c)
-		for r := 0; r < part.Rows; r += mr {
-			left, m := a[r*depth:(r+mr)*depth], min(mr, part.Rows-r)
+	for r := 0; r < part.Rows; r += mr {
+		left, m := a[r*depth:(r+mr)*depth], min(mr, part.Rows-r)
+		for c := 0; c < part.Cols; c += nr {
+			panel, n := b[c*depth:(c+nr)*depth], min(nr, part.Cols-c)
+			at, run := target.Place(r0+r, c0+c)
 			switch {
 			case run < n:
-				p.move(&target, r0+r, c0+c, m, n, false)
+				if accumulate {
+					p.move(&target, r0+r, c0+c, m, n, false)
+				}
 				simd.MicroKernel(depth, left, panel, p.spill, nr, accumulate)
 				p.move(&target, r0+r, c0+c, m, n, true)
 			case m == mr && n == nr || !g.Native():
-				simd.MicroKernel(depth, left, panel, target.Data[at+r*target.Ld:], target.Ld, accumulate)
+				simd.MicroKernel(depth, left, panel, target.Data[at:], target.Ld, accumulate)
 			default:
-				simd.MicroKernelEdge(depth, left, panel, target.Data[at+r*target.Ld:], target.Ld, m, n, accumulate)
+				simd.MicroKernelEdge(depth, left, panel, target.Data[at:], target.Ld, m, n, accumulate)
 			}
 		}
 	}
@@ -257,13 +259,11 @@ func (p *product) move(target *cpe.Matrix, row, col, m, n int, back bool) {
 	for c := 0; c < n; {
 		at, run := target.Place(row, col+c)
 		run = min(run, n-c)
-		for r := range m {
-			far, near := target.Data[at+r*target.Ld:][:run], p.spill[r*p.plan.NR+c:][:run]
-			if back {
-				copy(far, near)
-			} else {
-				copy(near, far)
-			}
+		far, near := target.Data[at:], p.spill[c:]
+		if back {
+			simd.CopyRows(far, target.Ld, near, p.plan.NR, m, run)
+		} else {
+			simd.CopyRows(near, p.plan.NR, far, target.Ld, m, run)
 		}
 		c += run
 	}

@@ -1,17 +1,11 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/internal/simd"
-
 // slab is a padded copy of some rows of an image, laid out so that every kernel offset of a convolution is a shift: the input
 // of output position (y, x) at an offset lies at position(y, x) + shift(offset), whatever the position. Positions on a line
 // of outputs are neighbours. With strides, each remainder of the coordinates has a plane of its own (a phase).
 //
-// Where lines are shorter than vectors, several images lie in a slab, their values taking turns: neighbouring positions
-// are then those of all images.
-//
 // Two-dimensional images only; a vector is an image of one line.
 type slab struct {
-	images           int // that take turns
 	channels         int // of a group
 	h, w             int // of the image
 	outH, outW       int
@@ -41,8 +35,8 @@ func two(v []int, one int) (first, second int) {
 }
 
 // newSlab lays out bands of rows of outputs of a convolution of one or two axes.
-func newSlab(s ConvShape, band, images int) slab {
-	l := slab{channels: s.C / s.Group, band: band, images: images}
+func newSlab(s ConvShape, band int) slab {
+	l := slab{channels: s.C / s.Group, band: band}
 	l.h, l.w = two(s.In, 1)
 	l.outH, l.outW = two(s.OutSize(), 1)
 	l.kh, l.kw = two(s.Kernel, 1)
@@ -51,7 +45,7 @@ func newSlab(s ConvShape, band, images int) slab {
 	l.dilateH, l.dilateW = two(s.Dilation, 1)
 	l.lines = band + l.dilateH*(l.kh-1)/l.strideH
 	l.width = l.outW + l.dilateW*(l.kw-1)/l.strideW
-	l.phase = l.lines * l.width * images
+	l.phase = l.lines * l.width
 	l.plane = l.strideH * l.strideW * l.phase
 	for py := range l.strideH {
 		for px := range l.strideW {
@@ -74,7 +68,7 @@ func (l *slab) shifts() []int {
 			for x := range l.kw {
 				dy, dx := y*l.dilateH, x*l.dilateW
 				phase := dy%l.strideH*l.strideW + dx%l.strideW
-				list = append(list, c*l.plane+phase*l.phase+(dy/l.strideH*l.width+dx/l.strideW)*l.images)
+				list = append(list, c*l.plane+phase*l.phase+dy/l.strideH*l.width+dx/l.strideW)
 			}
 		}
 	}
@@ -99,70 +93,24 @@ func reached(phase, kernel, dilate, stride int) bool {
 	return false
 }
 
-// fill copies what rows of outputs from row on need of a group's channels x of one image, the turn-th. The slab must have been
-// cleared once: the ends of lines that lie in the padding are never written.
-func (l *slab) fill(dst, x []float32, row, rows, turn int) {
-	lines := l.lines - (l.band - rows)
-	for c := range l.channels {
-		image := x[c*l.h*l.w : (c+1)*l.h*l.w]
-		for i := range l.spans {
-			s := &l.spans[i]
-			plane := dst[c*l.plane+(s.py*l.strideW+s.px)*l.phase:]
-			from := row*l.strideH + s.py - l.padH
-			for y := range lines {
-				line := plane[(y*l.width+s.lo)*l.images:][:(s.hi-s.lo)*l.images]
-				switch {
-				case from < 0 || from >= l.h:
-					clear(line)
-				case len(line) > 0:
-					l.copyLine(line, image[from*l.w+s.first:], turn)
-				}
-				from += l.strideH
+// fillPlane copies lines of a slab of one channel, the first of them being of row. The ends of lines that lie in the padding
+// are not written.
+func (l *slab) fillPlane(dst, x []float32, row, lines int) {
+	for i := range l.spans {
+		s := &l.spans[i]
+		plane := dst[(s.py*l.strideW+s.px)*l.phase:]
+		from := row*l.strideH + s.py - l.padH
+		for y := range lines {
+			line := plane[y*l.width+s.lo:][:s.hi-s.lo]
+			switch {
+			case from < 0 || from >= l.h:
+				clear(line)
+			case len(line) > 0 && l.strideW == 1:
+				copy(line, x[from*l.w+s.first:])
+			case len(line) > 0:
+				pick(line, x[from*l.w+s.first:], l.strideW)
 			}
+			from += l.strideH
 		}
 	}
-}
-
-// copyLine copies a line of one image.
-func (l *slab) copyLine(line, src []float32, turn int) {
-	switch {
-	case l.images > 1:
-		for i := turn; i < len(line); i += l.images {
-			line[i] = src[i/l.images*l.strideW]
-		}
-	case l.strideW == 1:
-		copy(line, src)
-	default:
-		pick(line, src, l.strideW)
-	}
-}
-
-// vectors cuts rows of outputs into vectors of up to lanes positions: From in the slab, To in the band of outputs of one
-// image.
-func (l *slab) vectors(rows, lanes int) []simd.Vector {
-	var list []simd.Vector
-	n := l.outW * l.images
-	for y := range rows {
-		for x := 0; x < n; x += lanes {
-			list = append(list, simd.Vector{From: y*l.width*l.images + x, To: y*l.outW + x/l.images, N: min(lanes, n-x)})
-		}
-	}
-	return list
-}
-
-// turns is how many images should take turns in lines of n positions so that vectors of lanes positions are full, or nearly:
-// 1 where one image does.
-func turns(n, images, lanes int) int {
-	waste := func(n int) float64 { return float64(blocks(n, lanes)*lanes) / float64(n) }
-	const most, enough = 4, 1.25
-	best := 1
-	if n == 0 || waste(n) < enough {
-		return best
-	}
-	for k := 2; k <= min(most, images); k++ {
-		if waste(n*k) < waste(n*best) {
-			best = k
-		}
-	}
-	return best
 }

@@ -9,8 +9,11 @@ import (
 // of a tile that is mapped, stored and read again, and for one of a kernel.
 const (
 	tilePointWork   = 100
-	kernelPointWork = 100
+	kernelPointWork = 180
 )
+
+// pieceWork is what a row of a panel costs the host that is gathered from a line, in the same unit.
+const pieceWork = 300
 
 // gain is how much less work than the implicit strategy's Winograd's must be to be chosen: its numbers are less exact.
 const gain = 0.9
@@ -30,20 +33,19 @@ func hostStrategy(spec *cpe.Spec, s ConvShape, d Direction) Strategy {
 	return best
 }
 
-// directWork is the work of the implicit strategy, but for the weights' gradient with the lanes of vectors that stay empty where
-// lines are short.
+// directWork is the work of the implicit strategy: products, whose rows come in panels, and pieces of lines that are gathered.
 func (s ConvShape) directWork(d Direction) float64 {
-	work := 2 * float64(s.N*s.Out*size(s.OutSize())*s.depth())
 	if d == WeightGradient {
-		return work
+		return 2 * float64(s.N*s.Out*size(s.OutSize())*s.depth())
 	}
 	if d == InputGradient {
 		s = s.mirrored()
 	}
-	_, _, lanes := simd.Scattered()
-	_, width := two(s.OutSize(), 1)
-	positions := width * turns(width, s.N, lanes)
-	return work * float64(blocks(positions, lanes)*lanes) / float64(max(1, positions))
+	lines, width := two(s.OutSize(), 1)
+	rows, lanes := simd.Micro()
+	positions, out := float64(s.N*lines*width), blocks(s.Out/s.Group, rows)*rows
+	pieces := positions/float64(lanes) + float64(s.N*lines)
+	return float64(s.Group*s.depth()) * (2*float64(out)*positions + pieceWork*pieces)
 }
 
 // winogradWork is the work of Winograd's convolution with tiles of edge m: products, whose columns come in panels, and maps.

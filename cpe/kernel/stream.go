@@ -55,7 +55,7 @@ func NewStream(m *cpe.Machine, s Stream) (*StreamKernel, error) {
 		t.In, t.Out = make([][]float32, len(s.Ins)), make([][]float32, len(s.Outs))
 		t.Scratch = make([][]float32, s.Scratch)
 		if m.Native() && s.Scratch > 0 {
-			k.workers[i].scratch = make([]float32, s.Scratch*plan.Tile[0]*plan.Tile[1]*plan.Tile[2])
+			k.workers[i].scratch = make([]float32, s.Scratch*plan.Tile[0]*s.near(plan.Tile[1])*plan.Tile[2])
 		}
 	}
 	if s.Sums > 0 {
@@ -234,10 +234,10 @@ func (k *StreamKernel) place(c *cpe.CPE, t *Tile, a Array, data []float32, part 
 // placeScratch gives the tile its scratch arrays: in LDM, or natively in the worker's own.
 func (k *StreamKernel) placeScratch(c *cpe.CPE, w *streamWorker) error {
 	t := &w.tile
-	n := t.O * t.M * t.I
+	n, native := t.O*t.M*t.I, t.O*k.stream.near(t.M)*t.I
 	for j := range t.Scratch {
 		if w.scratch != nil {
-			t.Scratch[j] = w.scratch[j*n : (j+1)*n]
+			t.Scratch[j] = w.scratch[j*native : (j+1)*native]
 			continue
 		}
 		var err error

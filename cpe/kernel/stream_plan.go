@@ -30,6 +30,9 @@ type Stream struct {
 	// WholeMid: a tile holds all of mid, as softmax over channels needs. It is implied by a Plane among Outs, whose values
 	// belong to all of mid.
 	WholeMid bool
+	// Near says, with WholeMid, that Op goes along mid and looks at no more than so many mids at a time: natively, where a tile is
+	// no copy, an outer is then one tile, but for cuts along a long inner. Scratch arrays natively have so many mids.
+	Near int
 	// Ins and Outs are the shapes of the arrays given to Run. Unless InPlace says otherwise Op reads In and writes Out, which
 	// are two tiles in LDM even if Run is given one array for both.
 	Ins, Outs []Array
@@ -62,6 +65,9 @@ const (
 	// leastHostTile and leastTile are the fewest values worth a tile on the host, and a transfer on a model: 512 bytes.
 	leastHostTile = 4 << 10
 	leastTile     = 128
+	// nearRun is how many values of a mid a native tile has at most where Op goes along mid: a few such runs fit L2, and long runs
+	// are what memory is fast with.
+	nearRun = 4096
 )
 
 // PlanStream cuts a stream for a machine. Nothing depends on the number of native core groups.
@@ -71,7 +77,10 @@ func PlanStream(spec *cpe.Spec, s *Stream) (StreamPlan, error) {
 	full, plane, row := s.arrays()
 	if spec.Native() {
 		p.Tile = s.fit(full * max(leastHostTile, min(hostTile, n/16)))
-		p.LDM = 4 * s.need(p.Tile)
+		if s.Near > 0 {
+			p.Tile = [3]int{min(1, s.Dims[0]), s.Dims[1], min(s.Dims[2], even(s.Dims[2], nearRun, wholeVectors))}
+		}
+		p.LDM = 4 * s.need([3]int{p.Tile[0], s.near(p.Tile[1]), p.Tile[2]})
 	} else {
 		share := blocks(n, spec.CPEs()*spec.CoreGroups) * full
 		share = max(share, leastTile*(full+plane+row))
@@ -120,6 +129,14 @@ func (s *Stream) fit(budget int) [3]int {
 		n -= n % wholeVectors
 	}
 	return [3]int{one, m, max(n, min(1, i))}
+}
+
+// near is the number of mids, of a tile's, that Op looks at at a time.
+func (s *Stream) near(mid int) int {
+	if s.Near > 0 {
+		return min(mid, s.Near)
+	}
+	return mid
 }
 
 // wholeVectors is what cuts along inner are a multiple of, where they can be: vectors then have no tails.

@@ -70,13 +70,17 @@ func testOp(t *Tile) {
 // TestStreamPlacesTiles: the tile's place must name the elements that it holds, and every element be in one tile.
 func TestStreamPlacesTiles(t *testing.T) {
 	onMachines(t, func(t *testing.T, m *cpe.Machine) {
-		for _, whole := range []bool{false, true} {
-			for _, d := range [][3]int{{3, 50, 700}, {2, 3000, 5}, {500, 7, 31}} {
+		for _, near := range []int{-1, 0, 3} {
+			whole := near >= 0
+			for _, d := range [][3]int{{3, 50, 700}, {2, 3000, 5}, {500, 7, 31}, {2, 4, 9001}} {
 				x := make([]float32, d[0]*d[1]*d[2])
 				for i := range x {
 					x[i] = float32(i % 65521)
 				}
-				k, err := NewStream(m, Stream{Name: "place", Dims: d, WholeMid: whole, Ins: []Array{Full}, Outs: []Array{Full}, Op: func(t *Tile) {
+				k, err := NewStream(m, Stream{Name: "place", Dims: d, WholeMid: whole, Near: max(0, near), Ins: []Array{Full}, Outs: []Array{Full}, Scratch: 1, Op: func(t *Tile) {
+					if scratch := t.Scratch[0]; len(scratch) < min(t.M, max(1, near))*t.I {
+						t.Err = errors.New("the scratch array has less than the mids that are looked at")
+					}
 					if whole && t.M != d[1] {
 						t.Err = errors.New("mid was cut")
 					}

@@ -5,23 +5,14 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
-// panelGroup is the number of panels that are filled side by side: rows of the source are then read in pieces of a
-// kilobyte, not of one panel's width, each of which would be in another page.
-const panelGroup = 8
-
-// operand is a matrix in memory, or its transpose, as an operand of a product. Each core group has its own, which keeps
-// the list that packing needs.
+// operand is a matrix in memory, or its transpose, as an operand of a product.
 type operand struct {
 	cpe.Matrix
-	trans  bool
-	pieces []piece
+	trans bool
 }
 
 // set makes the operand a matrix or its transpose.
 func (o *operand) set(m cpe.Matrix, trans bool) { o.Matrix, o.trans = m, trans }
-
-// piece is a run of lanes that lie side by side in memory and in one panel.
-type piece struct{ at, from, n int }
 
 // Run is the length of contiguous runs of a block.
 func (o *operand) Run(rows, cols int) int {
@@ -41,18 +32,12 @@ func (o *operand) Gather(dst []float32, layout cpe.Layout, row, col, rows, cols 
 	if !layout.ByRows {
 		lane, lanes, depth, deep = col, cols, row, rows
 	}
-	step := layout.Panel
-	across := layout.ByRows != o.trans
-	if !across {
-		step *= panelGroup
+	if layout.ByRows == o.trans {
+		o.along(dst, layout.Panel, lane, lanes, depth, deep)
+		return
 	}
-	for at := 0; at < lanes; at += step {
-		n := min(step, lanes-at)
-		if panels := dst[at*deep:]; across {
-			o.across(panels, layout.Panel, lane+at, n, depth, deep)
-		} else {
-			o.along(panels, layout.Panel, lane+at, n, depth, deep)
-		}
+	for at := 0; at < lanes; at += layout.Panel {
+		o.across(dst[at*deep:], layout.Panel, lane+at, min(layout.Panel, lanes-at), depth, deep)
 	}
 }
 
@@ -69,19 +54,20 @@ func (o *operand) across(panel []float32, width, row, n, col, deep int) {
 
 // along packs n stored columns from col on, of the stored rows [row, row+deep), into panels.
 func (o *operand) along(panels []float32, width, col, n, row, deep int) {
-	o.pieces = o.pieces[:0]
+	clearTail(panels, width, n, deep)
 	for c := 0; c < n; {
 		at, run := o.Place(row, col+c)
-		run = min(run, n-c, width-c%width)
-		o.pieces = append(o.pieces, piece{c/width*width*deep + c%width, at, run})
-		c += run
-	}
-	clearTail(panels, width, n, deep)
-	for k := range deep {
-		for i := range o.pieces {
-			p := &o.pieces[i]
-			copy(panels[p.at+k*width:][:p.n], o.Data[p.from+k*o.Ld:])
+		run = min(run, n-c)
+		lane := c % width
+		to := panels[(c-lane)*deep+lane:]
+		if whole := run / width; lane == 0 && whole > 0 {
+			run = whole * width
+			simd.PackB(to, o.Data[at:], o.Ld, deep, whole, width)
+		} else {
+			run = min(run, width-lane)
+			simd.CopyRows(to, width, o.Data[at:], o.Ld, deep, run)
 		}
+		c += run
 	}
 }
 
@@ -96,7 +82,13 @@ func clearTail(panels []float32, width, n, deep int) {
 // output o, input channel c and the k-th kernel offset from the end.
 type flipped struct {
 	data            []float32
-	channels, space int // input channels of the group, kernel offsets
+	channels, space int       // input channels of the group, kernel offsets
+	turned          []float32 // a panel's weights of one output, in their own order
+}
+
+// set makes the operand the weights of a group.
+func (f *flipped) set(data []float32, channels, space int) {
+	f.data, f.channels, f.space = data, channels, space
 }
 
 // Run is the length of contiguous runs of a block.
@@ -105,20 +97,18 @@ func (f *flipped) Run(rows, cols int) int { return rows * min(cols, f.space) }
 // Gather packs a block; the lanes of its panels are rows.
 func (f *flipped) Gather(dst []float32, layout cpe.Layout, row, col, rows, cols int) {
 	width := layout.Panel
+	if len(f.turned) < width*f.space {
+		f.turned = make([]float32, width*f.space)
+	}
 	for at := 0; at < rows; at += width {
-		panel := dst[at*cols : (at+width)*cols]
-		n := min(width, rows-at)
+		panel, n := dst[at*cols:(at+width)*cols], min(width, rows-at)
 		o, k := col/f.space, col%f.space
-		for c := range cols {
-			from := (o*f.channels+row+at)*f.space + f.space - 1 - k
-			line := panel[c*width : (c+1)*width]
-			for i := range n {
-				line[i] = f.data[from+i*f.space]
+		for c := 0; c < cols; {
+			simd.PackA(f.turned[:width*f.space], f.data[(o*f.channels+row+at)*f.space:], f.space, n, f.space, width)
+			for ; k < f.space && c < cols; k, c = k+1, c+1 {
+				copy(panel[c*width:(c+1)*width], f.turned[(f.space-1-k)*width:])
 			}
-			clear(line[n:])
-			if k++; k == f.space {
-				o, k = o+1, 0
-			}
+			o, k = o+1, 0
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"encoding/csv"
 	"fmt"
+	"io/fs"
 	"math"
 	"slices"
 	"strconv"
@@ -18,8 +19,11 @@ var files embed.FS
 // Row is one published point: its fields by the names of the file's columns.
 type Row map[string]string
 
-// Read returns the points of a file, in their order. Lines that begin with # tell where they come from.
-func Read(name string) ([]Row, error) {
+// Read returns the points of one of this package's files.
+func Read(name string) ([]Row, error) { return ReadFS(files, name) }
+
+// ReadFS returns the points of a file, in their order. Lines that begin with # tell where they come from.
+func ReadFS(files fs.FS, name string) ([]Row, error) {
 	f, err := files.Open(name)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ package hdf5
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"regexp"
 	"strconv"
@@ -42,12 +43,9 @@ func Read(path string, want func(dataset string) bool) (sets []Dataset, err erro
 			sets, err = nil, fmt.Errorf("%s: damaged HDF5 file: %v", path, r)
 		}
 	}()
-	if _, err := os.Stat(path); err != nil {
-		return nil, err
-	}
-	f, err := hdf5.Open(path)
+	f, length, err := open(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: not a readable HDF5 file: %w", path, err)
+		return nil, err
 	}
 	defer f.Close()
 	f.Walk(func(name string, object hdf5.Object) {
@@ -56,7 +54,7 @@ func Read(path string, want func(dataset string) bool) (sets []Dataset, err erro
 			return
 		}
 		var set Dataset
-		if set, err = read(name, d); err != nil {
+		if set, err = read(name, d, length); err != nil {
 			err = fmt.Errorf("%s: dataset %s: %w", path, name, err)
 			return
 		}
@@ -68,12 +66,29 @@ func Read(path string, want func(dataset string) bool) (sets []Dataset, err erro
 	return sets, nil
 }
 
-func read(name string, d *hdf5.Dataset) (Dataset, error) {
-	info, err := d.Info()
+// open opens a file that has no lengths the library must not believe, and returns how long it is.
+func open(path string) (*hdf5.File, int64, error) {
+	raw, err := os.Open(path)
 	if err != nil {
-		return Dataset{}, err
+		return nil, 0, err
 	}
-	shape, err := parseShape(info)
+	defer raw.Close()
+	info, err := raw.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := checkHeaps(raw, info.Size()); err != nil {
+		return nil, 0, fmt.Errorf("%s: damaged HDF5 file: %w", path, err)
+	}
+	f, err := hdf5.Open(path)
+	if err != nil {
+		return nil, 0, fmt.Errorf("%s: not a readable HDF5 file: %w", path, err)
+	}
+	return f, info.Size(), nil
+}
+
+func read(name string, d *hdf5.Dataset, fileLength int64) (Dataset, error) {
+	shape, err := shapeOf(d, fileLength)
 	if err != nil {
 		return Dataset{}, err
 	}
@@ -93,6 +108,19 @@ func read(name string, d *hdf5.Dataset) (Dataset, error) {
 		set.Data[i] = float32(v)
 	}
 	return set, nil
+}
+
+// shapeOf returns the extents of a dataset, which its file can hold.
+func shapeOf(d *hdf5.Dataset, fileLength int64) ([]int, error) {
+	info, err := d.Info()
+	if err != nil {
+		return nil, err
+	}
+	shape, err := parseShape(info)
+	if err != nil {
+		return nil, err
+	}
+	return shape, checkCount(shape, fileLength)
 }
 
 // extents finds the shape in the library's description of a dataset, the only place where it gives it:
@@ -120,14 +148,42 @@ func parseShape(info string) ([]int, error) {
 
 // ReadString returns the string that a dataset holds.
 func ReadString(path, dataset string) (text string, err error) {
+	err = visit(path, dataset, func(d *hdf5.Dataset) error {
+		list, err := d.ReadStrings()
+		if err == nil && len(list) > 0 {
+			text = strings.TrimRight(list[0], "\x00")
+		}
+		return err
+	})
+	return text, err
+}
+
+// ReadInteger returns the one number that a dataset holds; Read would round it to 24 bits.
+func ReadInteger(path, dataset string) (n int64, err error) {
+	err = visit(path, dataset, func(d *hdf5.Dataset) error {
+		values, err := d.Read()
+		if err != nil {
+			return err
+		}
+		if len(values) != 1 || values[0] != math.Trunc(values[0]) || math.Abs(values[0]) > 1<<53 {
+			return fmt.Errorf("%v is not one integer", values[:min(len(values), 3)])
+		}
+		n = int64(values[0])
+		return nil
+	})
+	return n, err
+}
+
+// visit gives use the dataset of a path; it is an error if there is none.
+func visit(path, dataset string, use func(d *hdf5.Dataset) error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			text, err = "", fmt.Errorf("%s: damaged HDF5 file: %v", path, r)
+			err = fmt.Errorf("%s: damaged HDF5 file: %v", path, r)
 		}
 	}()
-	f, err := hdf5.Open(path)
+	f, length, err := open(path)
 	if err != nil {
-		return "", fmt.Errorf("%s: not a readable HDF5 file: %w", path, err)
+		return err
 	}
 	defer f.Close()
 	err = fmt.Errorf("%s: there is no dataset %s", path, dataset)
@@ -136,12 +192,12 @@ func ReadString(path, dataset string) (text string, err error) {
 		if !ok || name != dataset {
 			return
 		}
-		var list []string
-		if list, err = d.ReadStrings(); err != nil {
+		if _, err = shapeOf(d, length); err == nil {
+			err = use(d)
+		}
+		if err != nil {
 			err = fmt.Errorf("%s: dataset %s: %w", path, dataset, err)
-		} else if len(list) > 0 {
-			text = strings.TrimRight(list[0], "\x00")
 		}
 	})
-	return text, err
+	return err
 }

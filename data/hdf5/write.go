@@ -21,7 +21,7 @@ type Integers struct {
 	Data []int32
 }
 
-// String is a dataset of one string.
+// String is a dataset of one string: an array of one, since the library writes no scalars, which Caffe reads as well.
 type String struct{ Path, Text string }
 
 // Write makes a file, or overwrites one: contiguous datasets, which every libhdf5 reads.

@@ -25,6 +25,7 @@ var allowed = []struct {
 	{"proto/clusterpb", nil},
 	{"internal/suggest", nil},
 	{"internal/simd", nil},
+	{"internal/figure", nil},
 	{"internal/imports", nil},
 	{"proto", []string{"proto/", "internal/suggest"}},
 	{"blob", []string{"proto/"}},
@@ -37,7 +38,10 @@ var allowed = []struct {
 	{"net", []string{"proto/", "blob", "internal/simd", "internal/suggest", "data/", "cpe/", "layers/"}},
 	{"solver", []string{"proto/", "blob", "internal/simd", "internal/suggest", "data/", "cpe/", "layers/", "net"}},
 	{"internal/netdraw", []string{"proto/", "net"}},
-	{"modeltime", []string{"proto/", "blob", "data/", "cpe/", "layers/", "net"}},
+	{".", []string{"proto/", "cpe", "layers", "net", "solver"}},
+	{"modeltime", []string{"proto/", "internal/suggest", "blob", "data/", "cpe/", "layers/", "net"}},
+	{"internal/modelplot", []string{"cpe/", "modeltime", "internal/figure"}},
+	{"scaling", []string{"proto/", "internal/suggest", "topology/", "cpe", "modeltime"}},
 	{"cmd/", []string{""}},
 }
 

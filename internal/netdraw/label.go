@@ -24,6 +24,8 @@ func (g *Graph) details(l *caffepb.LayerParameter) string {
 		add("%d of %d words", l.GetEmbedParam().GetNumOutput(), l.GetEmbedParam().GetInputDim())
 	case "LSTM", "RNN":
 		add("%d outputs", l.GetRecurrentParam().GetNumOutput())
+	case "Lstm":
+		add("%d outputs", l.GetLstmParam().GetNumOutput())
 	case "LRN":
 		add("%s %d", strings.ToLower(l.GetLrnParam().GetNormRegion().String()), l.GetLrnParam().GetLocalSize())
 	case "Dropout":

@@ -4,10 +4,20 @@
 
 package simd
 
-// microAVX2 is the GEMM micro kernel.
+// micro2AVX2 is the GEMM micro kernel of 2 rows.
 //
 //go:noescape
-func microAVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool)
+func micro2AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool)
+
+// micro4AVX2 is the GEMM micro kernel of 4 rows.
+//
+//go:noescape
+func micro4AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool)
+
+// micro6AVX2 is the GEMM micro kernel of 6 rows.
+//
+//go:noescape
+func micro6AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool)
 
 // scattered6x2AVX2 is the micro kernel of rows of B that lie anywhere.
 //
@@ -99,15 +109,85 @@ func maxPool2AVX2(dst *float32, mask *int32, index int, w int, src *float32, kh 
 //go:noescape
 func avePool2AVX2(dst *float32, divisor float32, src *float32, kh int, kw int, ld int, n int, words *int32)
 
+// maxPlane3x1AVX2 takes the maxima of columns of windows.
+//
+//go:noescape
+func maxPlane3x1AVX2(dst *float32, mask *int32, src *float32, col int, rows *int, table *int32, ldo int, n int)
+
+// avePlane3x1AVX2 takes the means of columns of windows.
+//
+//go:noescape
+func avePlane3x1AVX2(dst *float32, src *float32, col int, rows *int, table *int32, ldo int, n int)
+
+// maxPlaneGrad3x1AVX2 adds up the gradients of the outputs that took an input.
+//
+//go:noescape
+func maxPlaneGrad3x1AVX2(dx *float32, dy *float32, mask *int32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
+
+// avePlaneGrad3x1AVX2 adds up the gradients of the outputs that meet an input.
+//
+//go:noescape
+func avePlaneGrad3x1AVX2(dx *float32, dy *float32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
+
+// maxPlane3x2AVX2 takes the maxima of columns of windows.
+//
+//go:noescape
+func maxPlane3x2AVX2(dst *float32, mask *int32, src *float32, col int, rows *int, table *int32, ldo int, n int)
+
+// avePlane3x2AVX2 takes the means of columns of windows.
+//
+//go:noescape
+func avePlane3x2AVX2(dst *float32, src *float32, col int, rows *int, table *int32, ldo int, n int)
+
+// maxPlaneGrad3x2AVX2 adds up the gradients of the outputs that took an input.
+//
+//go:noescape
+func maxPlaneGrad3x2AVX2(dx *float32, dy *float32, mask *int32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
+
+// avePlaneGrad3x2AVX2 adds up the gradients of the outputs that meet an input.
+//
+//go:noescape
+func avePlaneGrad3x2AVX2(dx *float32, dy *float32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
+
+// maxPlane2x2AVX2 takes the maxima of columns of windows.
+//
+//go:noescape
+func maxPlane2x2AVX2(dst *float32, mask *int32, src *float32, col int, rows *int, table *int32, ldo int, n int)
+
+// avePlane2x2AVX2 takes the means of columns of windows.
+//
+//go:noescape
+func avePlane2x2AVX2(dst *float32, src *float32, col int, rows *int, table *int32, ldo int, n int)
+
+// maxPlaneGrad2x2AVX2 adds up the gradients of the outputs that took an input.
+//
+//go:noescape
+func maxPlaneGrad2x2AVX2(dx *float32, dy *float32, mask *int32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
+
+// avePlaneGrad2x2AVX2 adds up the gradients of the outputs that meet an input.
+//
+//go:noescape
+func avePlaneGrad2x2AVX2(dx *float32, dy *float32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
+
 // packA6AVX2 transposes a full panel, four columns at a time.
 //
 //go:noescape
 func packA6AVX2(dst *float32, src *float32, ld int, k int)
 
-// packBAVX2 copies full rows of a panel.
+// packBAVX2 copies rows of whole panels.
 //
 //go:noescape
-func packBAVX2(dst *float32, src *float32, ld int, k int)
+func packBAVX2(dst *float32, src *float32, ld int, k int, panels int)
+
+// copyRowsAVX2 copies rows of n values, words being the mask of the n-1 behind whole vectors, plus one.
+//
+//go:noescape
+func copyRowsAVX2(dst *float32, src *float32, ldd int, lds int, rows int, n int, words *int32)
+
+// gatherRowsAVX2 copies rows of n values, up to two vectors, words being the mask of the last.
+//
+//go:noescape
+func gatherRowsAVX2(dst *float32, src *float32, ldd int, offs *int, rows int, n int, words *int32)
 
 // fillAVX2 is the vector loop of fill.
 //
@@ -259,7 +339,27 @@ func pow25AVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
 //go:noescape
 func pow75AVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
 
+// mulInvPow75AVX2 is the vector loop of mulInvPow75.
+//
+//go:noescape
+func mulInvPow75AVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
 // inverseAVX2 is the vector loop of inverse.
 //
 //go:noescape
 func inverseAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
+// sumSquaresAVX2 sets dst to scale times the sum of the rows' squares, plus shift.
+//
+//go:noescape
+func sumSquaresAVX2(dst *float32, src *float32, ld int, rows int, n int, scale float32, shift float32, words *int32)
+
+// mulAddRowsAVX2 adds scale times x times the sum of the rows to dst.
+//
+//go:noescape
+func mulAddRowsAVX2(dst *float32, x *float32, src *float32, ld int, rows int, n int, scale float32, words *int32)
+
+// powRatioAVX2 is the part of a normalisation's gradient that is a channel's own.
+//
+//go:noescape
+func powRatioAVX2(own *float32, ratio *float32, dy *float32, y *float32, s *float32, n int, words *int32)

@@ -4,9 +4,269 @@
 
 #include "textflag.h"
 
-// func microAVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool)
+// func micro2AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool)
 // Requires: AVX, FMA3, MMX+
-TEXT ·microAVX2(SB), NOSPLIT, $0-41
+TEXT ·micro2AVX2(SB), NOSPLIT, $0-41
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+16(FP), DX
+	MOVQ       c+24(FP), BX
+	MOVQ       ldc+32(FP), SI
+	MOVB       accumulate+40(FP), DI
+	SHLQ       $0x02, SI
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 32(R8)
+	PREFETCHT0 60(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 32(R8)
+	PREFETCHT0 60(R8)
+	ADDQ       SI, R8
+
+four:
+	CMPQ         AX, $0x00000004
+	JLT          one
+	PREFETCHT0   1024(CX)
+	VMOVUPS      (DX), Y4
+	VMOVUPS      32(DX), Y5
+	VBROADCASTSS (CX), Y6
+	VFMADD231PS  Y4, Y6, Y0
+	VFMADD231PS  Y5, Y6, Y1
+	VBROADCASTSS 4(CX), Y6
+	VFMADD231PS  Y4, Y6, Y2
+	VFMADD231PS  Y5, Y6, Y3
+	VMOVUPS      64(DX), Y4
+	VMOVUPS      96(DX), Y5
+	VBROADCASTSS 24(CX), Y6
+	VFMADD231PS  Y4, Y6, Y0
+	VFMADD231PS  Y5, Y6, Y1
+	VBROADCASTSS 28(CX), Y6
+	VFMADD231PS  Y4, Y6, Y2
+	VFMADD231PS  Y5, Y6, Y3
+	PREFETCHT0   1072(CX)
+	VMOVUPS      128(DX), Y4
+	VMOVUPS      160(DX), Y5
+	VBROADCASTSS 48(CX), Y6
+	VFMADD231PS  Y4, Y6, Y0
+	VFMADD231PS  Y5, Y6, Y1
+	VBROADCASTSS 52(CX), Y6
+	VFMADD231PS  Y4, Y6, Y2
+	VFMADD231PS  Y5, Y6, Y3
+	VMOVUPS      192(DX), Y4
+	VMOVUPS      224(DX), Y5
+	VBROADCASTSS 72(CX), Y6
+	VFMADD231PS  Y4, Y6, Y0
+	VFMADD231PS  Y5, Y6, Y1
+	VBROADCASTSS 76(CX), Y6
+	VFMADD231PS  Y4, Y6, Y2
+	VFMADD231PS  Y5, Y6, Y3
+	ADDQ         $0x00000060, CX
+	ADDQ         $0x00000100, DX
+	SUBQ         $0x00000004, AX
+	JMP          four
+
+one:
+	CMPQ         AX, $0x00000001
+	JLT          store
+	VMOVUPS      (DX), Y4
+	VMOVUPS      32(DX), Y5
+	VBROADCASTSS (CX), Y6
+	VFMADD231PS  Y4, Y6, Y0
+	VFMADD231PS  Y5, Y6, Y1
+	VBROADCASTSS 4(CX), Y6
+	VFMADD231PS  Y4, Y6, Y2
+	VFMADD231PS  Y5, Y6, Y3
+	ADDQ         $0x00000018, CX
+	ADDQ         $0x00000040, DX
+	SUBQ         $0x00000001, AX
+	JMP          one
+
+store:
+	TESTB  DI, DI
+	JEQ    write
+	MOVQ   BX, AX
+	VADDPS (AX), Y0, Y0
+	VADDPS 32(AX), Y1, Y1
+	ADDQ   SI, AX
+	VADDPS (AX), Y2, Y2
+	VADDPS 32(AX), Y3, Y3
+	ADDQ   SI, AX
+
+write:
+	VMOVUPS Y0, (BX)
+	VMOVUPS Y1, 32(BX)
+	ADDQ    SI, BX
+	VMOVUPS Y2, (BX)
+	VMOVUPS Y3, 32(BX)
+	ADDQ    SI, BX
+	VZEROUPPER
+	RET
+
+// func micro4AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool)
+// Requires: AVX, FMA3, MMX+
+TEXT ·micro4AVX2(SB), NOSPLIT, $0-41
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+16(FP), DX
+	MOVQ       c+24(FP), BX
+	MOVQ       ldc+32(FP), SI
+	MOVB       accumulate+40(FP), DI
+	SHLQ       $0x02, SI
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 32(R8)
+	PREFETCHT0 60(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 32(R8)
+	PREFETCHT0 60(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 32(R8)
+	PREFETCHT0 60(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 32(R8)
+	PREFETCHT0 60(R8)
+	ADDQ       SI, R8
+
+four:
+	CMPQ         AX, $0x00000004
+	JLT          one
+	PREFETCHT0   1024(CX)
+	VMOVUPS      (DX), Y8
+	VMOVUPS      32(DX), Y9
+	VBROADCASTSS (CX), Y10
+	VFMADD231PS  Y8, Y10, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	VBROADCASTSS 4(CX), Y10
+	VFMADD231PS  Y8, Y10, Y2
+	VFMADD231PS  Y9, Y10, Y3
+	VBROADCASTSS 8(CX), Y10
+	VFMADD231PS  Y8, Y10, Y4
+	VFMADD231PS  Y9, Y10, Y5
+	VBROADCASTSS 12(CX), Y10
+	VFMADD231PS  Y8, Y10, Y6
+	VFMADD231PS  Y9, Y10, Y7
+	VMOVUPS      64(DX), Y8
+	VMOVUPS      96(DX), Y9
+	VBROADCASTSS 24(CX), Y10
+	VFMADD231PS  Y8, Y10, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	VBROADCASTSS 28(CX), Y10
+	VFMADD231PS  Y8, Y10, Y2
+	VFMADD231PS  Y9, Y10, Y3
+	VBROADCASTSS 32(CX), Y10
+	VFMADD231PS  Y8, Y10, Y4
+	VFMADD231PS  Y9, Y10, Y5
+	VBROADCASTSS 36(CX), Y10
+	VFMADD231PS  Y8, Y10, Y6
+	VFMADD231PS  Y9, Y10, Y7
+	PREFETCHT0   1072(CX)
+	VMOVUPS      128(DX), Y8
+	VMOVUPS      160(DX), Y9
+	VBROADCASTSS 48(CX), Y10
+	VFMADD231PS  Y8, Y10, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	VBROADCASTSS 52(CX), Y10
+	VFMADD231PS  Y8, Y10, Y2
+	VFMADD231PS  Y9, Y10, Y3
+	VBROADCASTSS 56(CX), Y10
+	VFMADD231PS  Y8, Y10, Y4
+	VFMADD231PS  Y9, Y10, Y5
+	VBROADCASTSS 60(CX), Y10
+	VFMADD231PS  Y8, Y10, Y6
+	VFMADD231PS  Y9, Y10, Y7
+	VMOVUPS      192(DX), Y8
+	VMOVUPS      224(DX), Y9
+	VBROADCASTSS 72(CX), Y10
+	VFMADD231PS  Y8, Y10, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	VBROADCASTSS 76(CX), Y10
+	VFMADD231PS  Y8, Y10, Y2
+	VFMADD231PS  Y9, Y10, Y3
+	VBROADCASTSS 80(CX), Y10
+	VFMADD231PS  Y8, Y10, Y4
+	VFMADD231PS  Y9, Y10, Y5
+	VBROADCASTSS 84(CX), Y10
+	VFMADD231PS  Y8, Y10, Y6
+	VFMADD231PS  Y9, Y10, Y7
+	ADDQ         $0x00000060, CX
+	ADDQ         $0x00000100, DX
+	SUBQ         $0x00000004, AX
+	JMP          four
+
+one:
+	CMPQ         AX, $0x00000001
+	JLT          store
+	VMOVUPS      (DX), Y8
+	VMOVUPS      32(DX), Y9
+	VBROADCASTSS (CX), Y10
+	VFMADD231PS  Y8, Y10, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	VBROADCASTSS 4(CX), Y10
+	VFMADD231PS  Y8, Y10, Y2
+	VFMADD231PS  Y9, Y10, Y3
+	VBROADCASTSS 8(CX), Y10
+	VFMADD231PS  Y8, Y10, Y4
+	VFMADD231PS  Y9, Y10, Y5
+	VBROADCASTSS 12(CX), Y10
+	VFMADD231PS  Y8, Y10, Y6
+	VFMADD231PS  Y9, Y10, Y7
+	ADDQ         $0x00000018, CX
+	ADDQ         $0x00000040, DX
+	SUBQ         $0x00000001, AX
+	JMP          one
+
+store:
+	TESTB  DI, DI
+	JEQ    write
+	MOVQ   BX, AX
+	VADDPS (AX), Y0, Y0
+	VADDPS 32(AX), Y1, Y1
+	ADDQ   SI, AX
+	VADDPS (AX), Y2, Y2
+	VADDPS 32(AX), Y3, Y3
+	ADDQ   SI, AX
+	VADDPS (AX), Y4, Y4
+	VADDPS 32(AX), Y5, Y5
+	ADDQ   SI, AX
+	VADDPS (AX), Y6, Y6
+	VADDPS 32(AX), Y7, Y7
+	ADDQ   SI, AX
+
+write:
+	VMOVUPS Y0, (BX)
+	VMOVUPS Y1, 32(BX)
+	ADDQ    SI, BX
+	VMOVUPS Y2, (BX)
+	VMOVUPS Y3, 32(BX)
+	ADDQ    SI, BX
+	VMOVUPS Y4, (BX)
+	VMOVUPS Y5, 32(BX)
+	ADDQ    SI, BX
+	VMOVUPS Y6, (BX)
+	VMOVUPS Y7, 32(BX)
+	ADDQ    SI, BX
+	VZEROUPPER
+	RET
+
+// func micro6AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool)
+// Requires: AVX, FMA3, MMX+
+TEXT ·micro6AVX2(SB), NOSPLIT, $0-41
 	MOVQ       k+0(FP), AX
 	MOVQ       a+8(FP), CX
 	MOVQ       b+16(FP), DX
@@ -3004,7 +3264,7 @@ TEXT ·maxPool1AVX2(SB), NOSPLIT, $0-80
 	MOVQ         index+16(FP), AX
 	VMOVD        AX, X0
 	VPBROADCASTD X0, Y2
-	VPADDD       ramp8_1<>+0(SB), Y2, Y2
+	VPADDD       seq8_0_1<>+0(SB), Y2, Y2
 	MOVQ         src+32(FP), AX
 	MOVQ         kh+40(FP), CX
 	MOVQ         kw+48(FP), DX
@@ -3072,15 +3332,15 @@ DATA c8_00000001<>+24(SB)/4, $0x00000001
 DATA c8_00000001<>+28(SB)/4, $0x00000001
 GLOBL c8_00000001<>(SB), RODATA|NOPTR, $32
 
-DATA ramp8_1<>+0(SB)/4, $0x00000000
-DATA ramp8_1<>+4(SB)/4, $0x00000001
-DATA ramp8_1<>+8(SB)/4, $0x00000002
-DATA ramp8_1<>+12(SB)/4, $0x00000003
-DATA ramp8_1<>+16(SB)/4, $0x00000004
-DATA ramp8_1<>+20(SB)/4, $0x00000005
-DATA ramp8_1<>+24(SB)/4, $0x00000006
-DATA ramp8_1<>+28(SB)/4, $0x00000007
-GLOBL ramp8_1<>(SB), RODATA|NOPTR, $32
+DATA seq8_0_1<>+0(SB)/4, $0x00000000
+DATA seq8_0_1<>+4(SB)/4, $0x00000001
+DATA seq8_0_1<>+8(SB)/4, $0x00000002
+DATA seq8_0_1<>+12(SB)/4, $0x00000003
+DATA seq8_0_1<>+16(SB)/4, $0x00000004
+DATA seq8_0_1<>+20(SB)/4, $0x00000005
+DATA seq8_0_1<>+24(SB)/4, $0x00000006
+DATA seq8_0_1<>+28(SB)/4, $0x00000007
+GLOBL seq8_0_1<>(SB), RODATA|NOPTR, $32
 
 // func avePool1AVX2(dst *float32, divisor float32, src *float32, kh int, kw int, ld int, n int, words *int32)
 // Requires: AVX
@@ -3138,7 +3398,7 @@ TEXT ·maxPool2AVX2(SB), NOSPLIT, $0-80
 	MOVQ         index+16(FP), AX
 	VMOVD        AX, X0
 	VPBROADCASTD X0, Y2
-	VPADDD       ramp8_2<>+0(SB), Y2, Y2
+	VPADDD       seq8_0_2<>+0(SB), Y2, Y2
 	MOVQ         src+32(FP), AX
 	MOVQ         kh+40(FP), CX
 	MOVQ         kw+48(FP), DX
@@ -3214,15 +3474,15 @@ step:
 	VZEROUPPER
 	RET
 
-DATA ramp8_2<>+0(SB)/4, $0x00000000
-DATA ramp8_2<>+4(SB)/4, $0x00000002
-DATA ramp8_2<>+8(SB)/4, $0x00000004
-DATA ramp8_2<>+12(SB)/4, $0x00000006
-DATA ramp8_2<>+16(SB)/4, $0x00000008
-DATA ramp8_2<>+20(SB)/4, $0x0000000a
-DATA ramp8_2<>+24(SB)/4, $0x0000000c
-DATA ramp8_2<>+28(SB)/4, $0x0000000e
-GLOBL ramp8_2<>(SB), RODATA|NOPTR, $32
+DATA seq8_0_2<>+0(SB)/4, $0x00000000
+DATA seq8_0_2<>+4(SB)/4, $0x00000002
+DATA seq8_0_2<>+8(SB)/4, $0x00000004
+DATA seq8_0_2<>+12(SB)/4, $0x00000006
+DATA seq8_0_2<>+16(SB)/4, $0x00000008
+DATA seq8_0_2<>+20(SB)/4, $0x0000000a
+DATA seq8_0_2<>+24(SB)/4, $0x0000000c
+DATA seq8_0_2<>+28(SB)/4, $0x0000000e
+GLOBL seq8_0_2<>(SB), RODATA|NOPTR, $32
 
 // func avePool2AVX2(dst *float32, divisor float32, src *float32, kh int, kw int, ld int, n int, words *int32)
 // Requires: AVX, AVX2, CMOV
@@ -3288,6 +3548,980 @@ step:
 	VZEROUPPER
 	RET
 
+// func maxPlane3x1AVX2(dst *float32, mask *int32, src *float32, col int, rows *int, table *int32, ldo int, n int)
+// Requires: AVX, AVX2
+TEXT ·maxPlane3x1AVX2(SB), NOSPLIT, $0-64
+	MOVQ         dst+0(FP), AX
+	MOVQ         mask+8(FP), CX
+	MOVQ         src+16(FP), DX
+	MOVQ         rows+32(FP), BX
+	MOVQ         table+40(FP), SI
+	MOVQ         ldo+48(FP), DI
+	MOVQ         n+56(FP), R8
+	MOVQ         col+24(FP), R9
+	SHLQ         $0x02, DI
+	LEAQ         (DX)(R9*4), DX
+	VMOVUPS      c8_ff800000<>+0(SB), Y0
+	MOVQ         (BX), R9
+	ADDQ         DX, R9
+	VPBROADCASTD 8(BX), Y3
+	ADDQ         $0x10, BX
+	VMOVUPS      32(SI), Y2
+	VMASKMOVPS   (R9), Y2, Y1
+	VBLENDVPS    Y2, Y1, Y0, Y1
+	VMOVUPS      64(SI), Y2
+	VMASKMOVPS   4(R9), Y2, Y4
+	VBLENDVPS    Y2, Y4, Y0, Y4
+	VMOVUPS      96(SI), Y2
+	VMASKMOVPS   8(R9), Y2, Y5
+	VBLENDVPS    Y2, Y5, Y0, Y5
+	VMOVUPS      Y1, Y1
+	VMOVUPS      160(SI), Y2
+	VCMPPS       $0x07, Y1, Y1, Y7
+	VCMPPS       $0x16, Y1, Y4, Y6
+	VANDPS       Y7, Y6, Y6
+	VBLENDVPS    Y6, Y4, Y1, Y1
+	VBLENDVPS    Y6, 192(SI), Y2, Y2
+	VCMPPS       $0x07, Y1, Y1, Y6
+	VCMPPS       $0x16, Y1, Y5, Y4
+	VANDPS       Y6, Y4, Y4
+	VBLENDVPS    Y4, Y5, Y1, Y1
+	VBLENDVPS    Y4, 224(SI), Y2, Y2
+	VPADDD       Y3, Y2, Y2
+	MOVQ         (BX), R9
+	ADDQ         DX, R9
+	VPBROADCASTD 8(BX), Y5
+	ADDQ         $0x10, BX
+	VMOVUPS      32(SI), Y4
+	VMASKMOVPS   (R9), Y4, Y3
+	VBLENDVPS    Y4, Y3, Y0, Y3
+	VMOVUPS      64(SI), Y4
+	VMASKMOVPS   4(R9), Y4, Y6
+	VBLENDVPS    Y4, Y6, Y0, Y6
+	VMOVUPS      96(SI), Y4
+	VMASKMOVPS   8(R9), Y4, Y7
+	VBLENDVPS    Y4, Y7, Y0, Y7
+	VMOVUPS      Y3, Y3
+	VMOVUPS      160(SI), Y4
+	VCMPPS       $0x07, Y3, Y3, Y9
+	VCMPPS       $0x16, Y3, Y6, Y8
+	VANDPS       Y9, Y8, Y8
+	VBLENDVPS    Y8, Y6, Y3, Y3
+	VBLENDVPS    Y8, 192(SI), Y4, Y4
+	VCMPPS       $0x07, Y3, Y3, Y8
+	VCMPPS       $0x16, Y3, Y7, Y6
+	VANDPS       Y8, Y6, Y6
+	VBLENDVPS    Y6, Y7, Y3, Y3
+	VBLENDVPS    Y6, 224(SI), Y4, Y4
+	VPADDD       Y5, Y4, Y4
+
+output:
+	MOVQ         (BX), R9
+	ADDQ         DX, R9
+	VPBROADCASTD 8(BX), Y7
+	ADDQ         $0x10, BX
+	VMOVUPS      32(SI), Y6
+	VMASKMOVPS   (R9), Y6, Y5
+	VBLENDVPS    Y6, Y5, Y0, Y5
+	VMOVUPS      64(SI), Y6
+	VMASKMOVPS   4(R9), Y6, Y8
+	VBLENDVPS    Y6, Y8, Y0, Y8
+	VMOVUPS      96(SI), Y6
+	VMASKMOVPS   8(R9), Y6, Y9
+	VBLENDVPS    Y6, Y9, Y0, Y9
+	VMOVUPS      Y5, Y5
+	VMOVUPS      160(SI), Y6
+	VCMPPS       $0x07, Y5, Y5, Y11
+	VCMPPS       $0x16, Y5, Y8, Y10
+	VANDPS       Y11, Y10, Y10
+	VBLENDVPS    Y10, Y8, Y5, Y5
+	VBLENDVPS    Y10, 192(SI), Y6, Y6
+	VCMPPS       $0x07, Y5, Y5, Y10
+	VCMPPS       $0x16, Y5, Y9, Y8
+	VANDPS       Y10, Y8, Y8
+	VBLENDVPS    Y8, Y9, Y5, Y5
+	VBLENDVPS    Y8, 224(SI), Y6, Y6
+	VPADDD       Y7, Y6, Y6
+	VMOVUPS      Y1, Y1
+	VMOVUPS      Y2, Y2
+	VCMPPS       $0x07, Y1, Y1, Y8
+	VCMPPS       $0x16, Y1, Y3, Y7
+	VANDPS       Y8, Y7, Y7
+	VBLENDVPS    Y7, Y3, Y1, Y1
+	VBLENDVPS    Y7, Y4, Y2, Y2
+	VCMPPS       $0x07, Y1, Y1, Y8
+	VCMPPS       $0x16, Y1, Y5, Y7
+	VANDPS       Y8, Y7, Y7
+	VBLENDVPS    Y7, Y5, Y1, Y1
+	VBLENDVPS    Y7, Y6, Y2, Y2
+	VMOVUPS      (SI), Y7
+	VMASKMOVPS   Y1, Y7, (AX)
+	VMOVUPS      (SI), Y1
+	VMASKMOVPS   Y2, Y1, (CX)
+	ADDQ         DI, AX
+	ADDQ         DI, CX
+	VMOVUPS      Y3, Y1
+	VMOVUPS      Y4, Y2
+	VMOVUPS      Y5, Y3
+	VMOVUPS      Y6, Y4
+	DECQ         R8
+	JNE          output
+	VZEROUPPER
+	RET
+
+DATA c8_ff800000<>+0(SB)/4, $0xff800000
+DATA c8_ff800000<>+4(SB)/4, $0xff800000
+DATA c8_ff800000<>+8(SB)/4, $0xff800000
+DATA c8_ff800000<>+12(SB)/4, $0xff800000
+DATA c8_ff800000<>+16(SB)/4, $0xff800000
+DATA c8_ff800000<>+20(SB)/4, $0xff800000
+DATA c8_ff800000<>+24(SB)/4, $0xff800000
+DATA c8_ff800000<>+28(SB)/4, $0xff800000
+GLOBL c8_ff800000<>(SB), RODATA|NOPTR, $32
+
+// func avePlane3x1AVX2(dst *float32, src *float32, col int, rows *int, table *int32, ldo int, n int)
+// Requires: AVX
+TEXT ·avePlane3x1AVX2(SB), NOSPLIT, $0-56
+	MOVQ       dst+0(FP), AX
+	MOVQ       src+8(FP), CX
+	MOVQ       rows+24(FP), DX
+	MOVQ       table+32(FP), BX
+	MOVQ       ldo+40(FP), SI
+	MOVQ       n+48(FP), DI
+	MOVQ       col+16(FP), R8
+	SHLQ       $0x02, SI
+	LEAQ       (CX)(R8*4), CX
+	VXORPS     Y0, Y0, Y0
+	MOVQ       (DX), R8
+	ADDQ       $0x10, DX
+	TESTQ      R8, R8
+	JLT        outside0
+	ADDQ       CX, R8
+	VMOVUPS    32(BX), Y1
+	VMASKMOVPS (R8), Y1, Y1
+	VMOVUPS    64(BX), Y2
+	VMASKMOVPS 4(R8), Y2, Y2
+	VMOVUPS    96(BX), Y3
+	VMASKMOVPS 8(R8), Y3, Y3
+	VADDPS     Y1, Y0, Y0
+	VADDPS     Y2, Y0, Y0
+	VADDPS     Y3, Y0, Y0
+
+outside0:
+	VXORPS     Y1, Y1, Y1
+	MOVQ       (DX), R8
+	ADDQ       $0x10, DX
+	TESTQ      R8, R8
+	JLT        outside1
+	ADDQ       CX, R8
+	VMOVUPS    32(BX), Y2
+	VMASKMOVPS (R8), Y2, Y2
+	VMOVUPS    64(BX), Y3
+	VMASKMOVPS 4(R8), Y3, Y3
+	VMOVUPS    96(BX), Y4
+	VMASKMOVPS 8(R8), Y4, Y4
+	VADDPS     Y2, Y1, Y1
+	VADDPS     Y3, Y1, Y1
+	VADDPS     Y4, Y1, Y1
+
+outside1:
+output:
+	VXORPS     Y2, Y2, Y2
+	MOVQ       (DX), R8
+	ADDQ       $0x10, DX
+	TESTQ      R8, R8
+	JLT        outside2
+	ADDQ       CX, R8
+	VMOVUPS    32(BX), Y3
+	VMASKMOVPS (R8), Y3, Y3
+	VMOVUPS    64(BX), Y4
+	VMASKMOVPS 4(R8), Y4, Y4
+	VMOVUPS    96(BX), Y5
+	VMASKMOVPS 8(R8), Y5, Y5
+	VADDPS     Y3, Y2, Y2
+	VADDPS     Y4, Y2, Y2
+	VADDPS     Y5, Y2, Y2
+
+outside2:
+	VMOVUPS      Y0, Y0
+	VADDPS       Y1, Y0, Y0
+	VADDPS       Y2, Y0, Y0
+	VBROADCASTSS -8(DX), Y3
+	VMULPS       256(BX), Y3, Y3
+	VDIVPS       Y3, Y0, Y0
+	VMOVUPS      (BX), Y3
+	VMASKMOVPS   Y0, Y3, (AX)
+	ADDQ         SI, AX
+	VMOVUPS      Y1, Y0
+	VMOVUPS      Y2, Y1
+	DECQ         DI
+	JNE          output
+	VZEROUPPER
+	RET
+
+// func maxPlaneGrad3x1AVX2(dx *float32, dy *float32, mask *int32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
+// Requires: AVX, AVX2
+TEXT ·maxPlaneGrad3x1AVX2(SB), NOSPLIT, $0-80
+	MOVQ table+32(FP), AX
+	MOVQ from+48(FP), CX
+	MOVQ dy+8(FP), DX
+	LEAQ (DX)(CX*4), DX
+	MOVQ mask+16(FP), BX
+	LEAQ (BX)(CX*4), BX
+	MOVQ table+32(FP), CX
+	MOVQ dx+0(FP), SI
+	MOVQ table+32(FP), DI
+	MOVQ rows+24(FP), R8
+	MOVQ n+72(FP), R9
+	MOVQ ldx+56(FP), R10
+	MOVQ ldo+64(FP), R11
+	MOVQ to+40(FP), R12
+	LEAQ (SI)(R12*4), SI
+	SHLQ $0x02, R10
+	SHLQ $0x02, R11
+
+input:
+	VXORPS       Y0, Y0, Y0
+	VPBROADCASTD 16(R8), Y1
+	VPADDD       160(CX), Y1, Y1
+	MOVQ         (R8), R12
+	MOVQ         8(R8), R13
+	ADDQ         $0x18, R8
+	TESTQ        R13, R13
+	JEQ          store
+
+row:
+	VMOVUPS    64(AX), Y2
+	VMASKMOVPS (BX)(R12*1), Y2, Y3
+	VMASKMOVPS (DX)(R12*1), Y2, Y2
+	VPCMPEQD   Y3, Y1, Y3
+	VANDPS     Y2, Y3, Y3
+	VADDPS     Y3, Y0, Y0
+	VMOVUPS    96(AX), Y2
+	VMASKMOVPS 4(BX)(R12*1), Y2, Y3
+	VMASKMOVPS 4(DX)(R12*1), Y2, Y2
+	VPCMPEQD   Y3, Y1, Y3
+	VANDPS     Y2, Y3, Y3
+	VADDPS     Y3, Y0, Y0
+	VMOVUPS    128(AX), Y2
+	VMASKMOVPS 8(BX)(R12*1), Y2, Y3
+	VMASKMOVPS 8(DX)(R12*1), Y2, Y2
+	VPCMPEQD   Y3, Y1, Y3
+	VANDPS     Y2, Y3, Y3
+	VADDPS     Y3, Y0, Y0
+	ADDQ       R11, R12
+	DECQ       R13
+	JNE        row
+
+store:
+	VMOVUPS    (DI), Y1
+	VMASKMOVPS Y0, Y1, (SI)
+	ADDQ       R10, SI
+	DECQ       R9
+	JNE        input
+	VZEROUPPER
+	RET
+
+// func avePlaneGrad3x1AVX2(dx *float32, dy *float32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
+// Requires: AVX
+TEXT ·avePlaneGrad3x1AVX2(SB), NOSPLIT, $0-72
+	MOVQ table+24(FP), AX
+	MOVQ from+40(FP), CX
+	MOVQ dy+8(FP), DX
+	LEAQ (DX)(CX*4), DX
+	MOVQ dx+0(FP), CX
+	MOVQ table+24(FP), BX
+	MOVQ rows+16(FP), SI
+	MOVQ n+64(FP), DI
+	MOVQ ldx+48(FP), R8
+	MOVQ ldo+56(FP), R9
+	MOVQ to+32(FP), R10
+	LEAQ (CX)(R10*4), CX
+	SHLQ $0x02, R8
+	SHLQ $0x02, R9
+
+input:
+	VXORPS Y0, Y0, Y0
+	MOVQ   (SI), R10
+	MOVQ   8(SI), R11
+	ADDQ   $0x18, SI
+	TESTQ  R11, R11
+	JEQ    store
+
+row:
+	VMOVUPS    64(AX), Y1
+	VMASKMOVPS (DX)(R10*1), Y1, Y1
+	VADDPS     Y1, Y0, Y0
+	VMOVUPS    96(AX), Y1
+	VMASKMOVPS 4(DX)(R10*1), Y1, Y1
+	VADDPS     Y1, Y0, Y0
+	VMOVUPS    128(AX), Y1
+	VMASKMOVPS 8(DX)(R10*1), Y1, Y1
+	VADDPS     Y1, Y0, Y0
+	ADDQ       R9, R10
+	DECQ       R11
+	JNE        row
+
+store:
+	VMOVUPS    (BX), Y1
+	VMASKMOVPS Y0, Y1, (CX)
+	ADDQ       R8, CX
+	DECQ       DI
+	JNE        input
+	VZEROUPPER
+	RET
+
+// func maxPlane3x2AVX2(dst *float32, mask *int32, src *float32, col int, rows *int, table *int32, ldo int, n int)
+// Requires: AVX, AVX2
+TEXT ·maxPlane3x2AVX2(SB), NOSPLIT, $0-64
+	MOVQ         dst+0(FP), AX
+	MOVQ         mask+8(FP), CX
+	MOVQ         src+16(FP), DX
+	MOVQ         rows+32(FP), BX
+	MOVQ         table+40(FP), SI
+	MOVQ         ldo+48(FP), DI
+	MOVQ         n+56(FP), R8
+	MOVQ         col+24(FP), R9
+	SHLQ         $0x02, DI
+	LEAQ         (DX)(R9*4), DX
+	VMOVUPS      c8_ff800000<>+0(SB), Y0
+	MOVQ         (BX), R9
+	ADDQ         DX, R9
+	VPBROADCASTD 8(BX), Y3
+	ADDQ         $0x10, BX
+	VMOVUPS      32(SI), Y1
+	VMASKMOVPS   (R9), Y1, Y2
+	VBLENDVPS    Y1, Y2, Y0, Y2
+	VMOVUPS      64(SI), Y1
+	VMASKMOVPS   32(R9), Y1, Y5
+	VBLENDVPS    Y1, Y5, Y0, Y5
+	VMOVUPS      Y2, Y4
+	VSHUFPS      $0xdd, Y5, Y2, Y4
+	VPERMPD      $0xd8, Y4, Y4
+	VMOVUPS      Y2, Y1
+	VSHUFPS      $0x88, Y5, Y2, Y1
+	VPERMPD      $0xd8, Y1, Y1
+	VMOVUPS      96(SI), Y5
+	VMASKMOVPS   8(R9), Y5, Y2
+	VBLENDVPS    Y5, Y2, Y0, Y2
+	VMOVUPS      128(SI), Y5
+	VMASKMOVPS   40(R9), Y5, Y6
+	VBLENDVPS    Y5, Y6, Y0, Y6
+	VMOVUPS      Y2, Y5
+	VSHUFPS      $0x88, Y6, Y2, Y5
+	VPERMPD      $0xd8, Y5, Y5
+	VMOVUPS      Y1, Y1
+	VMOVUPS      160(SI), Y2
+	VCMPPS       $0x07, Y1, Y1, Y7
+	VCMPPS       $0x16, Y1, Y4, Y6
+	VANDPS       Y7, Y6, Y6
+	VBLENDVPS    Y6, Y4, Y1, Y1
+	VBLENDVPS    Y6, 192(SI), Y2, Y2
+	VCMPPS       $0x07, Y1, Y1, Y6
+	VCMPPS       $0x16, Y1, Y5, Y4
+	VANDPS       Y6, Y4, Y4
+	VBLENDVPS    Y4, Y5, Y1, Y1
+	VBLENDVPS    Y4, 224(SI), Y2, Y2
+	VPADDD       Y3, Y2, Y2
+
+output:
+	MOVQ         (BX), R9
+	ADDQ         DX, R9
+	VPBROADCASTD 8(BX), Y5
+	ADDQ         $0x10, BX
+	VMOVUPS      32(SI), Y3
+	VMASKMOVPS   (R9), Y3, Y4
+	VBLENDVPS    Y3, Y4, Y0, Y4
+	VMOVUPS      64(SI), Y3
+	VMASKMOVPS   32(R9), Y3, Y7
+	VBLENDVPS    Y3, Y7, Y0, Y7
+	VMOVUPS      Y4, Y6
+	VSHUFPS      $0xdd, Y7, Y4, Y6
+	VPERMPD      $0xd8, Y6, Y6
+	VMOVUPS      Y4, Y3
+	VSHUFPS      $0x88, Y7, Y4, Y3
+	VPERMPD      $0xd8, Y3, Y3
+	VMOVUPS      96(SI), Y7
+	VMASKMOVPS   8(R9), Y7, Y4
+	VBLENDVPS    Y7, Y4, Y0, Y4
+	VMOVUPS      128(SI), Y7
+	VMASKMOVPS   40(R9), Y7, Y8
+	VBLENDVPS    Y7, Y8, Y0, Y8
+	VMOVUPS      Y4, Y7
+	VSHUFPS      $0x88, Y8, Y4, Y7
+	VPERMPD      $0xd8, Y7, Y7
+	VMOVUPS      Y3, Y3
+	VMOVUPS      160(SI), Y4
+	VCMPPS       $0x07, Y3, Y3, Y9
+	VCMPPS       $0x16, Y3, Y6, Y8
+	VANDPS       Y9, Y8, Y8
+	VBLENDVPS    Y8, Y6, Y3, Y3
+	VBLENDVPS    Y8, 192(SI), Y4, Y4
+	VCMPPS       $0x07, Y3, Y3, Y8
+	VCMPPS       $0x16, Y3, Y7, Y6
+	VANDPS       Y8, Y6, Y6
+	VBLENDVPS    Y6, Y7, Y3, Y3
+	VBLENDVPS    Y6, 224(SI), Y4, Y4
+	VPADDD       Y5, Y4, Y4
+	MOVQ         (BX), R9
+	ADDQ         DX, R9
+	VPBROADCASTD 8(BX), Y7
+	ADDQ         $0x10, BX
+	VMOVUPS      32(SI), Y5
+	VMASKMOVPS   (R9), Y5, Y6
+	VBLENDVPS    Y5, Y6, Y0, Y6
+	VMOVUPS      64(SI), Y5
+	VMASKMOVPS   32(R9), Y5, Y9
+	VBLENDVPS    Y5, Y9, Y0, Y9
+	VMOVUPS      Y6, Y8
+	VSHUFPS      $0xdd, Y9, Y6, Y8
+	VPERMPD      $0xd8, Y8, Y8
+	VMOVUPS      Y6, Y5
+	VSHUFPS      $0x88, Y9, Y6, Y5
+	VPERMPD      $0xd8, Y5, Y5
+	VMOVUPS      96(SI), Y9
+	VMASKMOVPS   8(R9), Y9, Y6
+	VBLENDVPS    Y9, Y6, Y0, Y6
+	VMOVUPS      128(SI), Y9
+	VMASKMOVPS   40(R9), Y9, Y10
+	VBLENDVPS    Y9, Y10, Y0, Y10
+	VMOVUPS      Y6, Y9
+	VSHUFPS      $0x88, Y10, Y6, Y9
+	VPERMPD      $0xd8, Y9, Y9
+	VMOVUPS      Y5, Y5
+	VMOVUPS      160(SI), Y6
+	VCMPPS       $0x07, Y5, Y5, Y11
+	VCMPPS       $0x16, Y5, Y8, Y10
+	VANDPS       Y11, Y10, Y10
+	VBLENDVPS    Y10, Y8, Y5, Y5
+	VBLENDVPS    Y10, 192(SI), Y6, Y6
+	VCMPPS       $0x07, Y5, Y5, Y10
+	VCMPPS       $0x16, Y5, Y9, Y8
+	VANDPS       Y10, Y8, Y8
+	VBLENDVPS    Y8, Y9, Y5, Y5
+	VBLENDVPS    Y8, 224(SI), Y6, Y6
+	VPADDD       Y7, Y6, Y6
+	VMOVUPS      Y1, Y1
+	VMOVUPS      Y2, Y2
+	VCMPPS       $0x07, Y1, Y1, Y8
+	VCMPPS       $0x16, Y1, Y3, Y7
+	VANDPS       Y8, Y7, Y7
+	VBLENDVPS    Y7, Y3, Y1, Y1
+	VBLENDVPS    Y7, Y4, Y2, Y2
+	VCMPPS       $0x07, Y1, Y1, Y4
+	VCMPPS       $0x16, Y1, Y5, Y3
+	VANDPS       Y4, Y3, Y3
+	VBLENDVPS    Y3, Y5, Y1, Y1
+	VBLENDVPS    Y3, Y6, Y2, Y2
+	VMOVUPS      (SI), Y3
+	VMASKMOVPS   Y1, Y3, (AX)
+	VMOVUPS      (SI), Y1
+	VMASKMOVPS   Y2, Y1, (CX)
+	ADDQ         DI, AX
+	ADDQ         DI, CX
+	VMOVUPS      Y5, Y1
+	VMOVUPS      Y6, Y2
+	DECQ         R8
+	JNE          output
+	VZEROUPPER
+	RET
+
+// func avePlane3x2AVX2(dst *float32, src *float32, col int, rows *int, table *int32, ldo int, n int)
+// Requires: AVX, AVX2
+TEXT ·avePlane3x2AVX2(SB), NOSPLIT, $0-56
+	MOVQ       dst+0(FP), AX
+	MOVQ       src+8(FP), CX
+	MOVQ       rows+24(FP), DX
+	MOVQ       table+32(FP), BX
+	MOVQ       ldo+40(FP), SI
+	MOVQ       n+48(FP), DI
+	MOVQ       col+16(FP), R8
+	SHLQ       $0x02, SI
+	LEAQ       (CX)(R8*4), CX
+	VXORPS     Y0, Y0, Y0
+	MOVQ       (DX), R8
+	ADDQ       $0x10, DX
+	TESTQ      R8, R8
+	JLT        outside0
+	ADDQ       CX, R8
+	VMOVUPS    32(BX), Y1
+	VMASKMOVPS (R8), Y1, Y1
+	VMOVUPS    64(BX), Y2
+	VMASKMOVPS 32(R8), Y2, Y2
+	VMOVUPS    Y1, Y3
+	VSHUFPS    $0xdd, Y2, Y1, Y3
+	VPERMPD    $0xd8, Y3, Y3
+	VMOVUPS    Y1, Y4
+	VSHUFPS    $0x88, Y2, Y1, Y4
+	VPERMPD    $0xd8, Y4, Y4
+	VMOVUPS    96(BX), Y1
+	VMASKMOVPS 8(R8), Y1, Y1
+	VMOVUPS    128(BX), Y2
+	VMASKMOVPS 40(R8), Y2, Y2
+	VMOVUPS    Y1, Y5
+	VSHUFPS    $0x88, Y2, Y1, Y5
+	VPERMPD    $0xd8, Y5, Y5
+	VADDPS     Y4, Y0, Y0
+	VADDPS     Y3, Y0, Y0
+	VADDPS     Y5, Y0, Y0
+
+outside0:
+output:
+	VXORPS     Y1, Y1, Y1
+	MOVQ       (DX), R8
+	ADDQ       $0x10, DX
+	TESTQ      R8, R8
+	JLT        outside1
+	ADDQ       CX, R8
+	VMOVUPS    32(BX), Y2
+	VMASKMOVPS (R8), Y2, Y2
+	VMOVUPS    64(BX), Y3
+	VMASKMOVPS 32(R8), Y3, Y3
+	VMOVUPS    Y2, Y4
+	VSHUFPS    $0xdd, Y3, Y2, Y4
+	VPERMPD    $0xd8, Y4, Y4
+	VMOVUPS    Y2, Y5
+	VSHUFPS    $0x88, Y3, Y2, Y5
+	VPERMPD    $0xd8, Y5, Y5
+	VMOVUPS    96(BX), Y2
+	VMASKMOVPS 8(R8), Y2, Y2
+	VMOVUPS    128(BX), Y3
+	VMASKMOVPS 40(R8), Y3, Y3
+	VMOVUPS    Y2, Y6
+	VSHUFPS    $0x88, Y3, Y2, Y6
+	VPERMPD    $0xd8, Y6, Y6
+	VADDPS     Y5, Y1, Y1
+	VADDPS     Y4, Y1, Y1
+	VADDPS     Y6, Y1, Y1
+
+outside1:
+	VXORPS     Y2, Y2, Y2
+	MOVQ       (DX), R8
+	ADDQ       $0x10, DX
+	TESTQ      R8, R8
+	JLT        outside2
+	ADDQ       CX, R8
+	VMOVUPS    32(BX), Y3
+	VMASKMOVPS (R8), Y3, Y3
+	VMOVUPS    64(BX), Y4
+	VMASKMOVPS 32(R8), Y4, Y4
+	VMOVUPS    Y3, Y5
+	VSHUFPS    $0xdd, Y4, Y3, Y5
+	VPERMPD    $0xd8, Y5, Y5
+	VMOVUPS    Y3, Y6
+	VSHUFPS    $0x88, Y4, Y3, Y6
+	VPERMPD    $0xd8, Y6, Y6
+	VMOVUPS    96(BX), Y3
+	VMASKMOVPS 8(R8), Y3, Y3
+	VMOVUPS    128(BX), Y4
+	VMASKMOVPS 40(R8), Y4, Y4
+	VMOVUPS    Y3, Y7
+	VSHUFPS    $0x88, Y4, Y3, Y7
+	VPERMPD    $0xd8, Y7, Y7
+	VADDPS     Y6, Y2, Y2
+	VADDPS     Y5, Y2, Y2
+	VADDPS     Y7, Y2, Y2
+
+outside2:
+	VMOVUPS      Y0, Y0
+	VADDPS       Y1, Y0, Y0
+	VADDPS       Y2, Y0, Y0
+	VBROADCASTSS -8(DX), Y1
+	VMULPS       256(BX), Y1, Y1
+	VDIVPS       Y1, Y0, Y0
+	VMOVUPS      (BX), Y1
+	VMASKMOVPS   Y0, Y1, (AX)
+	ADDQ         SI, AX
+	VMOVUPS      Y2, Y0
+	DECQ         DI
+	JNE          output
+	VZEROUPPER
+	RET
+
+// func maxPlaneGrad3x2AVX2(dx *float32, dy *float32, mask *int32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
+// Requires: AVX, AVX2
+TEXT ·maxPlaneGrad3x2AVX2(SB), NOSPLIT, $0-80
+	MOVQ table+32(FP), AX
+	MOVQ from+48(FP), CX
+	MOVQ dy+8(FP), DX
+	LEAQ (DX)(CX*4), DX
+	MOVQ mask+16(FP), BX
+	LEAQ (BX)(CX*4), BX
+	MOVQ table+32(FP), CX
+	MOVQ dx+0(FP), SI
+	MOVQ table+32(FP), DI
+	MOVQ rows+24(FP), R8
+	MOVQ n+72(FP), R9
+	MOVQ ldx+56(FP), R10
+	MOVQ ldo+64(FP), R11
+	MOVQ to+40(FP), R12
+	LEAQ (SI)(R12*4), SI
+	SHLQ $0x02, R10
+	SHLQ $0x02, R11
+
+input:
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	VPBROADCASTD 16(R8), Y3
+	VPADDD       160(CX), Y3, Y2
+	VPADDD       192(CX), Y3, Y3
+	MOVQ         (R8), R12
+	MOVQ         8(R8), R13
+	ADDQ         $0x18, R8
+	TESTQ        R13, R13
+	JEQ          store
+
+row:
+	VMOVUPS    64(AX), Y4
+	VMASKMOVPS (BX)(R12*1), Y4, Y5
+	VMASKMOVPS (DX)(R12*1), Y4, Y4
+	VPCMPEQD   Y5, Y2, Y5
+	VANDPS     Y4, Y5, Y5
+	VADDPS     Y5, Y0, Y0
+	VMOVUPS    96(AX), Y4
+	VMASKMOVPS 4(BX)(R12*1), Y4, Y5
+	VMASKMOVPS 4(DX)(R12*1), Y4, Y4
+	VPCMPEQD   Y5, Y2, Y6
+	VANDPS     Y4, Y6, Y6
+	VADDPS     Y6, Y0, Y0
+	VPCMPEQD   Y5, Y3, Y5
+	VANDPS     Y4, Y5, Y5
+	VADDPS     Y5, Y1, Y1
+	ADDQ       R11, R12
+	DECQ       R13
+	JNE        row
+
+store:
+	VUNPCKLPS  Y1, Y0, Y2
+	VUNPCKHPS  Y1, Y0, Y0
+	VPERM2F128 $0x20, Y0, Y2, Y1
+	VPERM2F128 $0x31, Y0, Y2, Y0
+	VMOVUPS    (DI), Y2
+	VMASKMOVPS Y1, Y2, (SI)
+	VMOVUPS    32(DI), Y1
+	VMASKMOVPS Y0, Y1, 32(SI)
+	ADDQ       R10, SI
+	DECQ       R9
+	JNE        input
+	VZEROUPPER
+	RET
+
+// func avePlaneGrad3x2AVX2(dx *float32, dy *float32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
+// Requires: AVX
+TEXT ·avePlaneGrad3x2AVX2(SB), NOSPLIT, $0-72
+	MOVQ table+24(FP), AX
+	MOVQ from+40(FP), CX
+	MOVQ dy+8(FP), DX
+	LEAQ (DX)(CX*4), DX
+	MOVQ dx+0(FP), CX
+	MOVQ table+24(FP), BX
+	MOVQ rows+16(FP), SI
+	MOVQ n+64(FP), DI
+	MOVQ ldx+48(FP), R8
+	MOVQ ldo+56(FP), R9
+	MOVQ to+32(FP), R10
+	LEAQ (CX)(R10*4), CX
+	SHLQ $0x02, R8
+	SHLQ $0x02, R9
+
+input:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	MOVQ   (SI), R10
+	MOVQ   8(SI), R11
+	ADDQ   $0x18, SI
+	TESTQ  R11, R11
+	JEQ    store
+
+row:
+	VMOVUPS    64(AX), Y2
+	VMASKMOVPS (DX)(R10*1), Y2, Y2
+	VADDPS     Y2, Y0, Y0
+	VMOVUPS    96(AX), Y2
+	VMASKMOVPS 4(DX)(R10*1), Y2, Y2
+	VADDPS     Y2, Y0, Y0
+	VADDPS     Y2, Y1, Y1
+	ADDQ       R9, R10
+	DECQ       R11
+	JNE        row
+
+store:
+	VUNPCKLPS  Y1, Y0, Y2
+	VUNPCKHPS  Y1, Y0, Y0
+	VPERM2F128 $0x20, Y0, Y2, Y1
+	VPERM2F128 $0x31, Y0, Y2, Y0
+	VMOVUPS    (BX), Y2
+	VMASKMOVPS Y1, Y2, (CX)
+	VMOVUPS    32(BX), Y1
+	VMASKMOVPS Y0, Y1, 32(CX)
+	ADDQ       R8, CX
+	DECQ       DI
+	JNE        input
+	VZEROUPPER
+	RET
+
+// func maxPlane2x2AVX2(dst *float32, mask *int32, src *float32, col int, rows *int, table *int32, ldo int, n int)
+// Requires: AVX, AVX2
+TEXT ·maxPlane2x2AVX2(SB), NOSPLIT, $0-64
+	MOVQ    dst+0(FP), AX
+	MOVQ    mask+8(FP), CX
+	MOVQ    src+16(FP), DX
+	MOVQ    rows+32(FP), BX
+	MOVQ    table+40(FP), SI
+	MOVQ    ldo+48(FP), DI
+	MOVQ    n+56(FP), R8
+	MOVQ    col+24(FP), R9
+	SHLQ    $0x02, DI
+	LEAQ    (DX)(R9*4), DX
+	VMOVUPS c8_ff800000<>+0(SB), Y0
+
+output:
+	MOVQ         (BX), R9
+	ADDQ         DX, R9
+	VPBROADCASTD 8(BX), Y3
+	ADDQ         $0x10, BX
+	VMOVUPS      32(SI), Y2
+	VMASKMOVPS   (R9), Y2, Y1
+	VBLENDVPS    Y2, Y1, Y0, Y1
+	VMOVUPS      64(SI), Y4
+	VMASKMOVPS   32(R9), Y4, Y2
+	VBLENDVPS    Y4, Y2, Y0, Y2
+	VMOVUPS      Y1, Y4
+	VSHUFPS      $0xdd, Y2, Y1, Y4
+	VPERMPD      $0xd8, Y4, Y4
+	VMOVUPS      Y1, Y5
+	VSHUFPS      $0x88, Y2, Y1, Y5
+	VPERMPD      $0xd8, Y5, Y5
+	VMOVUPS      Y5, Y1
+	VMOVUPS      160(SI), Y2
+	VCMPPS       $0x07, Y1, Y1, Y6
+	VCMPPS       $0x16, Y1, Y4, Y5
+	VANDPS       Y6, Y5, Y5
+	VBLENDVPS    Y5, Y4, Y1, Y1
+	VBLENDVPS    Y5, 192(SI), Y2, Y2
+	VPADDD       Y3, Y2, Y2
+	MOVQ         (BX), R9
+	ADDQ         DX, R9
+	VPBROADCASTD 8(BX), Y5
+	ADDQ         $0x10, BX
+	VMOVUPS      32(SI), Y4
+	VMASKMOVPS   (R9), Y4, Y3
+	VBLENDVPS    Y4, Y3, Y0, Y3
+	VMOVUPS      64(SI), Y6
+	VMASKMOVPS   32(R9), Y6, Y4
+	VBLENDVPS    Y6, Y4, Y0, Y4
+	VMOVUPS      Y3, Y6
+	VSHUFPS      $0xdd, Y4, Y3, Y6
+	VPERMPD      $0xd8, Y6, Y6
+	VMOVUPS      Y3, Y7
+	VSHUFPS      $0x88, Y4, Y3, Y7
+	VPERMPD      $0xd8, Y7, Y7
+	VMOVUPS      Y7, Y3
+	VMOVUPS      160(SI), Y4
+	VCMPPS       $0x07, Y3, Y3, Y8
+	VCMPPS       $0x16, Y3, Y6, Y7
+	VANDPS       Y8, Y7, Y7
+	VBLENDVPS    Y7, Y6, Y3, Y3
+	VBLENDVPS    Y7, 192(SI), Y4, Y4
+	VPADDD       Y5, Y4, Y4
+	VMOVUPS      Y1, Y1
+	VMOVUPS      Y2, Y2
+	VCMPPS       $0x07, Y1, Y1, Y6
+	VCMPPS       $0x16, Y1, Y3, Y5
+	VANDPS       Y6, Y5, Y5
+	VBLENDVPS    Y5, Y3, Y1, Y1
+	VBLENDVPS    Y5, Y4, Y2, Y2
+	VMOVUPS      (SI), Y3
+	VMASKMOVPS   Y1, Y3, (AX)
+	VMOVUPS      (SI), Y1
+	VMASKMOVPS   Y2, Y1, (CX)
+	ADDQ         DI, AX
+	ADDQ         DI, CX
+	DECQ         R8
+	JNE          output
+	VZEROUPPER
+	RET
+
+// func avePlane2x2AVX2(dst *float32, src *float32, col int, rows *int, table *int32, ldo int, n int)
+// Requires: AVX, AVX2
+TEXT ·avePlane2x2AVX2(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ rows+24(FP), DX
+	MOVQ table+32(FP), BX
+	MOVQ ldo+40(FP), SI
+	MOVQ n+48(FP), DI
+	MOVQ col+16(FP), R8
+	SHLQ $0x02, SI
+	LEAQ (CX)(R8*4), CX
+
+output:
+	VXORPS     Y0, Y0, Y0
+	MOVQ       (DX), R8
+	ADDQ       $0x10, DX
+	TESTQ      R8, R8
+	JLT        outside0
+	ADDQ       CX, R8
+	VMOVUPS    32(BX), Y1
+	VMASKMOVPS (R8), Y1, Y1
+	VMOVUPS    64(BX), Y2
+	VMASKMOVPS 32(R8), Y2, Y2
+	VMOVUPS    Y1, Y3
+	VSHUFPS    $0xdd, Y2, Y1, Y3
+	VPERMPD    $0xd8, Y3, Y3
+	VMOVUPS    Y1, Y4
+	VSHUFPS    $0x88, Y2, Y1, Y4
+	VPERMPD    $0xd8, Y4, Y4
+	VADDPS     Y4, Y0, Y0
+	VADDPS     Y3, Y0, Y0
+
+outside0:
+	VXORPS     Y1, Y1, Y1
+	MOVQ       (DX), R8
+	ADDQ       $0x10, DX
+	TESTQ      R8, R8
+	JLT        outside1
+	ADDQ       CX, R8
+	VMOVUPS    32(BX), Y2
+	VMASKMOVPS (R8), Y2, Y2
+	VMOVUPS    64(BX), Y3
+	VMASKMOVPS 32(R8), Y3, Y3
+	VMOVUPS    Y2, Y4
+	VSHUFPS    $0xdd, Y3, Y2, Y4
+	VPERMPD    $0xd8, Y4, Y4
+	VMOVUPS    Y2, Y5
+	VSHUFPS    $0x88, Y3, Y2, Y5
+	VPERMPD    $0xd8, Y5, Y5
+	VADDPS     Y5, Y1, Y1
+	VADDPS     Y4, Y1, Y1
+
+outside1:
+	VMOVUPS      Y0, Y0
+	VADDPS       Y1, Y0, Y0
+	VBROADCASTSS -8(DX), Y1
+	VMULPS       256(BX), Y1, Y1
+	VDIVPS       Y1, Y0, Y0
+	VMOVUPS      (BX), Y1
+	VMASKMOVPS   Y0, Y1, (AX)
+	ADDQ         SI, AX
+	DECQ         DI
+	JNE          output
+	VZEROUPPER
+	RET
+
+// func maxPlaneGrad2x2AVX2(dx *float32, dy *float32, mask *int32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
+// Requires: AVX, AVX2
+TEXT ·maxPlaneGrad2x2AVX2(SB), NOSPLIT, $0-80
+	MOVQ table+32(FP), AX
+	MOVQ from+48(FP), CX
+	MOVQ dy+8(FP), DX
+	LEAQ (DX)(CX*4), DX
+	MOVQ mask+16(FP), BX
+	LEAQ (BX)(CX*4), BX
+	MOVQ table+32(FP), CX
+	MOVQ dx+0(FP), SI
+	MOVQ table+32(FP), DI
+	MOVQ rows+24(FP), R8
+	MOVQ n+72(FP), R9
+	MOVQ ldx+56(FP), R10
+	MOVQ ldo+64(FP), R11
+	MOVQ to+40(FP), R12
+	LEAQ (SI)(R12*4), SI
+	SHLQ $0x02, R10
+	SHLQ $0x02, R11
+
+input:
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	VPBROADCASTD 16(R8), Y3
+	VPADDD       160(CX), Y3, Y2
+	VPADDD       192(CX), Y3, Y3
+	MOVQ         (R8), R12
+	MOVQ         8(R8), R13
+	ADDQ         $0x18, R8
+	TESTQ        R13, R13
+	JEQ          store
+
+row:
+	VMOVUPS    64(AX), Y4
+	VMASKMOVPS (BX)(R12*1), Y4, Y5
+	VMASKMOVPS (DX)(R12*1), Y4, Y4
+	VPCMPEQD   Y5, Y2, Y6
+	VANDPS     Y4, Y6, Y6
+	VADDPS     Y6, Y0, Y0
+	VPCMPEQD   Y5, Y3, Y5
+	VANDPS     Y4, Y5, Y5
+	VADDPS     Y5, Y1, Y1
+	ADDQ       R11, R12
+	DECQ       R13
+	JNE        row
+
+store:
+	VUNPCKLPS  Y1, Y0, Y2
+	VUNPCKHPS  Y1, Y0, Y0
+	VPERM2F128 $0x20, Y0, Y2, Y1
+	VPERM2F128 $0x31, Y0, Y2, Y0
+	VMOVUPS    (DI), Y2
+	VMASKMOVPS Y1, Y2, (SI)
+	VMOVUPS    32(DI), Y1
+	VMASKMOVPS Y0, Y1, 32(SI)
+	ADDQ       R10, SI
+	DECQ       R9
+	JNE        input
+	VZEROUPPER
+	RET
+
+// func avePlaneGrad2x2AVX2(dx *float32, dy *float32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
+// Requires: AVX
+TEXT ·avePlaneGrad2x2AVX2(SB), NOSPLIT, $0-72
+	MOVQ table+24(FP), AX
+	MOVQ from+40(FP), CX
+	MOVQ dy+8(FP), DX
+	LEAQ (DX)(CX*4), DX
+	MOVQ dx+0(FP), CX
+	MOVQ table+24(FP), BX
+	MOVQ rows+16(FP), SI
+	MOVQ n+64(FP), DI
+	MOVQ ldx+48(FP), R8
+	MOVQ ldo+56(FP), R9
+	MOVQ to+32(FP), R10
+	LEAQ (CX)(R10*4), CX
+	SHLQ $0x02, R8
+	SHLQ $0x02, R9
+
+input:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	MOVQ   (SI), R10
+	MOVQ   8(SI), R11
+	ADDQ   $0x18, SI
+	TESTQ  R11, R11
+	JEQ    store
+
+row:
+	VMOVUPS    64(AX), Y2
+	VMASKMOVPS (DX)(R10*1), Y2, Y2
+	VADDPS     Y2, Y0, Y0
+	VADDPS     Y2, Y1, Y1
+	ADDQ       R9, R10
+	DECQ       R11
+	JNE        row
+
+store:
+	VUNPCKLPS  Y1, Y0, Y2
+	VUNPCKHPS  Y1, Y0, Y0
+	VPERM2F128 $0x20, Y0, Y2, Y1
+	VPERM2F128 $0x31, Y0, Y2, Y0
+	VMOVUPS    (BX), Y2
+	VMASKMOVPS Y1, Y2, (CX)
+	VMOVUPS    32(BX), Y1
+	VMASKMOVPS Y0, Y1, 32(CX)
+	ADDQ       R8, CX
+	DECQ       DI
+	JNE        input
+	VZEROUPPER
+	RET
+
 // func packA6AVX2(dst *float32, src *float32, ld int, k int)
 // Requires: AVX
 TEXT ·packA6AVX2(SB), NOSPLIT, $0-32
@@ -3339,28 +4573,121 @@ loop:
 done:
 	RET
 
-// func packBAVX2(dst *float32, src *float32, ld int, k int)
-// Requires: AVX
-TEXT ·packBAVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ ld+16(FP), DX
-	MOVQ k+24(FP), BX
-	SHLQ $0x02, DX
+// func packBAVX2(dst *float32, src *float32, ld int, k int, panels int)
+// Requires: AVX, MMX+
+TEXT ·packBAVX2(SB), NOSPLIT, $0-40
+	MOVQ   dst+0(FP), AX
+	MOVQ   src+8(FP), CX
+	MOVQ   ld+16(FP), DX
+	MOVQ   k+24(FP), BX
+	MOVQ   panels+32(FP), SI
+	SHLQ   $0x02, DX
+	MOVQ   BX, DI
+	IMUL3Q $0x00000040, DI, DI
+	MOVQ   DX, R8
+	IMUL3Q $0x00000004, R8, R8
 
-loop:
-	CMPQ    BX, $0x00000001
-	JLT     done
-	VMOVUPS (CX), Y0
-	VMOVUPS Y0, (AX)
-	VMOVUPS 32(CX), Y0
-	VMOVUPS Y0, 32(AX)
-	ADDQ    DX, CX
-	ADDQ    $0x00000040, AX
-	DECQ    BX
-	JMP     loop
+row:
+	CMPQ BX, $0x00000001
+	JLT  done
+	MOVQ CX, R9
+	MOVQ AX, R10
+	MOVQ SI, R11
+
+panel:
+	PREFETCHT0 (R9)(R8*1)
+	VMOVUPS    (R9), Y0
+	VMOVUPS    32(R9), Y1
+	VMOVUPS    Y0, (R10)
+	VMOVUPS    Y1, 32(R10)
+	ADDQ       $0x00000040, R9
+	ADDQ       DI, R10
+	DECQ       R11
+	JNE        panel
+	ADDQ       DX, CX
+	ADDQ       $0x00000040, AX
+	DECQ       BX
+	JMP        row
 
 done:
+	VZEROUPPER
+	RET
+
+// func copyRowsAVX2(dst *float32, src *float32, ldd int, lds int, rows int, n int, words *int32)
+// Requires: AVX
+TEXT ·copyRowsAVX2(SB), NOSPLIT, $0-56
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    ldd+16(FP), DX
+	MOVQ    lds+24(FP), BX
+	MOVQ    rows+32(FP), SI
+	MOVQ    n+40(FP), DI
+	MOVQ    words+48(FP), R8
+	VMOVUPS (R8), Y0
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, BX
+
+row:
+	MOVQ CX, R8
+	MOVQ AX, R9
+	MOVQ DI, R10
+
+vector:
+	CMPQ    R10, $0x00000008
+	JLE     tail
+	VMOVUPS (R8), Y1
+	VMOVUPS Y1, (R9)
+	ADDQ    $0x00000020, R8
+	ADDQ    $0x00000020, R9
+	SUBQ    $0x00000008, R10
+	JMP     vector
+
+tail:
+	VMASKMOVPS (R8), Y0, Y1
+	VMASKMOVPS Y1, Y0, (R9)
+	ADDQ       BX, CX
+	ADDQ       DX, AX
+	DECQ       SI
+	JNE        row
+	VZEROUPPER
+	RET
+
+// func gatherRowsAVX2(dst *float32, src *float32, ldd int, offs *int, rows int, n int, words *int32)
+// Requires: AVX
+TEXT ·gatherRowsAVX2(SB), NOSPLIT, $0-56
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    ldd+16(FP), DX
+	MOVQ    offs+24(FP), BX
+	MOVQ    rows+32(FP), SI
+	MOVQ    n+40(FP), DI
+	MOVQ    words+48(FP), R8
+	VMOVUPS (R8), Y0
+	SHLQ    $0x02, DX
+	CMPQ    DI, $0x00000008
+	JLE     one
+
+two:
+	MOVQ       (BX), DI
+	VMOVUPS    (CX)(DI*4), Y1
+	VMASKMOVPS 32(CX)(DI*4), Y0, Y2
+	VMOVUPS    Y1, (AX)
+	VMASKMOVPS Y2, Y0, 32(AX)
+	ADDQ       $0x08, BX
+	ADDQ       DX, AX
+	DECQ       SI
+	JNE        two
+	VZEROUPPER
+	RET
+
+one:
+	MOVQ       (BX), DI
+	VMASKMOVPS (CX)(DI*4), Y0, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+	ADDQ       $0x08, BX
+	ADDQ       DX, AX
+	DECQ       SI
+	JNE        one
 	VZEROUPPER
 	RET
 
@@ -4828,16 +6155,6 @@ DATA c8_7fc00000<>+24(SB)/4, $0x7fc00000
 DATA c8_7fc00000<>+28(SB)/4, $0x7fc00000
 GLOBL c8_7fc00000<>(SB), RODATA|NOPTR, $32
 
-DATA c8_ff800000<>+0(SB)/4, $0xff800000
-DATA c8_ff800000<>+4(SB)/4, $0xff800000
-DATA c8_ff800000<>+8(SB)/4, $0xff800000
-DATA c8_ff800000<>+12(SB)/4, $0xff800000
-DATA c8_ff800000<>+16(SB)/4, $0xff800000
-DATA c8_ff800000<>+20(SB)/4, $0xff800000
-DATA c8_ff800000<>+24(SB)/4, $0xff800000
-DATA c8_ff800000<>+28(SB)/4, $0xff800000
-GLOBL c8_ff800000<>(SB), RODATA|NOPTR, $32
-
 DATA c8_7f800000<>+0(SB)/4, $0x7f800000
 DATA c8_7f800000<>+4(SB)/4, $0x7f800000
 DATA c8_7f800000<>+8(SB)/4, $0x7f800000
@@ -5030,6 +6347,60 @@ done:
 	VZEROUPPER
 	RET
 
+// func mulInvPow75AVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
+// Requires: AVX
+TEXT ·mulInvPow75AVX2(SB), NOSPLIT, $0-40
+	MOVQ d+0(FP), AX
+	MOVQ n+24(FP), CX
+	MOVQ x+8(FP), DX
+	MOVQ y+16(FP), BX
+	XORQ SI, SI
+
+wide:
+	CMPQ    CX, $0x00000010
+	JLT     narrow
+	VMOVUPS (DX)(SI*4), Y0
+	VMOVUPS (BX)(SI*4), Y1
+	VSQRTPS Y1, Y1
+	VSQRTPS Y1, Y2
+	VMOVUPS c8_3f800000<>+0(SB), Y3
+	VMULPS  Y2, Y1, Y1
+	VDIVPS  Y1, Y3, Y1
+	VMULPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*4)
+	VMOVUPS 32(DX)(SI*4), Y0
+	VMOVUPS 32(BX)(SI*4), Y1
+	VSQRTPS Y1, Y1
+	VSQRTPS Y1, Y2
+	VMOVUPS c8_3f800000<>+0(SB), Y3
+	VMULPS  Y2, Y1, Y1
+	VDIVPS  Y1, Y3, Y1
+	VMULPS  Y1, Y0, Y0
+	VMOVUPS Y0, 32(AX)(SI*4)
+	ADDQ    $0x00000010, SI
+	SUBQ    $0x00000010, CX
+	JMP     wide
+
+narrow:
+	CMPQ    CX, $0x00000008
+	JLT     done
+	VMOVUPS (DX)(SI*4), Y0
+	VMOVUPS (BX)(SI*4), Y1
+	VSQRTPS Y1, Y1
+	VSQRTPS Y1, Y2
+	VMOVUPS c8_3f800000<>+0(SB), Y3
+	VMULPS  Y2, Y1, Y1
+	VDIVPS  Y1, Y3, Y1
+	VMULPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*4)
+	ADDQ    $0x00000008, SI
+	SUBQ    $0x00000008, CX
+	JMP     narrow
+
+done:
+	VZEROUPPER
+	RET
+
 // func inverseAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
 // Requires: AVX
 TEXT ·inverseAVX2(SB), NOSPLIT, $0-40
@@ -5048,6 +6419,271 @@ narrow:
 	ADDQ    $0x00000008, BX
 	SUBQ    $0x00000008, CX
 	JMP     narrow
+
+done:
+	VZEROUPPER
+	RET
+
+// func sumSquaresAVX2(dst *float32, src *float32, ld int, rows int, n int, scale float32, shift float32, words *int32)
+// Requires: AVX, CMOV, FMA3
+TEXT ·sumSquaresAVX2(SB), NOSPLIT, $0-56
+	MOVQ         dst+0(FP), AX
+	VBROADCASTSS scale+40(FP), Y0
+	VBROADCASTSS shift+44(FP), Y1
+	MOVQ         src+8(FP), CX
+	MOVQ         ld+16(FP), DX
+	MOVQ         rows+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVQ         words+48(FP), DI
+	SHLQ         $0x02, DX
+
+four:
+	CMPQ   SI, $0x00000020
+	JLT    one
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	MOVQ   CX, R8
+	MOVQ   BX, R9
+
+fourrow:
+	VMOVUPS     (R8), Y6
+	VFMADD231PS Y6, Y6, Y2
+	VMOVUPS     32(R8), Y6
+	VFMADD231PS Y6, Y6, Y3
+	VMOVUPS     64(R8), Y6
+	VFMADD231PS Y6, Y6, Y4
+	VMOVUPS     96(R8), Y6
+	VFMADD231PS Y6, Y6, Y5
+	ADDQ        DX, R8
+	DECQ        R9
+	JNE         fourrow
+	VMOVUPS     Y1, Y6
+	VFMADD231PS Y0, Y2, Y6
+	VMOVUPS     Y6, (AX)
+	VMOVUPS     Y1, Y2
+	VFMADD231PS Y0, Y3, Y2
+	VMOVUPS     Y2, 32(AX)
+	VMOVUPS     Y1, Y2
+	VFMADD231PS Y0, Y4, Y2
+	VMOVUPS     Y2, 64(AX)
+	VMOVUPS     Y1, Y2
+	VFMADD231PS Y0, Y5, Y2
+	VMOVUPS     Y2, 96(AX)
+	ADDQ        $0x00000080, CX
+	ADDQ        $0x00000080, AX
+	SUBQ        $0x00000020, SI
+	JMP         four
+
+one:
+	CMPQ    SI, $0x00
+	JLE     done
+	MOVQ    $0x00000008, R8
+	CMPQ    SI, R8
+	CMOVQLT SI, R8
+	NEGQ    R8
+	LEAQ    (DI)(R8*4), R8
+	VMOVUPS (R8), Y2
+	VXORPS  Y3, Y3, Y3
+	MOVQ    CX, R8
+	MOVQ    BX, R9
+
+onerow:
+	VMASKMOVPS  (R8), Y2, Y4
+	VFMADD231PS Y4, Y4, Y3
+	ADDQ        DX, R8
+	DECQ        R9
+	JNE         onerow
+	VMOVUPS     Y1, Y4
+	VFMADD231PS Y0, Y3, Y4
+	VMASKMOVPS  Y4, Y2, (AX)
+	ADDQ        $0x00000020, CX
+	ADDQ        $0x00000020, AX
+	SUBQ        $0x00000008, SI
+	JMP         one
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulAddRowsAVX2(dst *float32, x *float32, src *float32, ld int, rows int, n int, scale float32, words *int32)
+// Requires: AVX, CMOV, FMA3
+TEXT ·mulAddRowsAVX2(SB), NOSPLIT, $0-64
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	VBROADCASTSS scale+48(FP), Y0
+	MOVQ         src+16(FP), DX
+	MOVQ         ld+24(FP), BX
+	MOVQ         rows+32(FP), SI
+	MOVQ         n+40(FP), DI
+	MOVQ         words+56(FP), R8
+	SHLQ         $0x02, BX
+
+four:
+	CMPQ   DI, $0x00000020
+	JLT    one
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	MOVQ   DX, R9
+	MOVQ   SI, R10
+
+fourrow:
+	VMOVUPS     (R9), Y5
+	VADDPS      Y5, Y1, Y1
+	VMOVUPS     32(R9), Y5
+	VADDPS      Y5, Y2, Y2
+	VMOVUPS     64(R9), Y5
+	VADDPS      Y5, Y3, Y3
+	VMOVUPS     96(R9), Y5
+	VADDPS      Y5, Y4, Y4
+	ADDQ        BX, R9
+	DECQ        R10
+	JNE         fourrow
+	VMOVUPS     (CX), Y5
+	VMULPS      Y0, Y5, Y5
+	VMOVUPS     (AX), Y6
+	VMOVUPS     Y6, Y6
+	VFMADD231PS Y5, Y1, Y6
+	VMOVUPS     Y6, (AX)
+	VMOVUPS     32(CX), Y1
+	VMULPS      Y0, Y1, Y1
+	VMOVUPS     32(AX), Y5
+	VMOVUPS     Y5, Y5
+	VFMADD231PS Y1, Y2, Y5
+	VMOVUPS     Y5, 32(AX)
+	VMOVUPS     64(CX), Y1
+	VMULPS      Y0, Y1, Y1
+	VMOVUPS     64(AX), Y2
+	VMOVUPS     Y2, Y2
+	VFMADD231PS Y1, Y3, Y2
+	VMOVUPS     Y2, 64(AX)
+	VMOVUPS     96(CX), Y1
+	VMULPS      Y0, Y1, Y1
+	VMOVUPS     96(AX), Y2
+	VMOVUPS     Y2, Y2
+	VFMADD231PS Y1, Y4, Y2
+	VMOVUPS     Y2, 96(AX)
+	ADDQ        $0x00000080, DX
+	ADDQ        $0x00000080, AX
+	ADDQ        $0x00000080, CX
+	SUBQ        $0x00000020, DI
+	JMP         four
+
+one:
+	CMPQ    DI, $0x00
+	JLE     done
+	MOVQ    $0x00000008, R9
+	CMPQ    DI, R9
+	CMOVQLT DI, R9
+	NEGQ    R9
+	LEAQ    (R8)(R9*4), R9
+	VMOVUPS (R9), Y1
+	VXORPS  Y2, Y2, Y2
+	MOVQ    DX, R9
+	MOVQ    SI, R10
+
+onerow:
+	VMASKMOVPS  (R9), Y1, Y3
+	VADDPS      Y3, Y2, Y2
+	ADDQ        BX, R9
+	DECQ        R10
+	JNE         onerow
+	VMASKMOVPS  (CX), Y1, Y3
+	VMULPS      Y0, Y3, Y3
+	VMASKMOVPS  (AX), Y1, Y4
+	VMOVUPS     Y4, Y4
+	VFMADD231PS Y3, Y2, Y4
+	VMASKMOVPS  Y4, Y1, (AX)
+	ADDQ        $0x00000020, DX
+	ADDQ        $0x00000020, AX
+	ADDQ        $0x00000020, CX
+	SUBQ        $0x00000008, DI
+	JMP         one
+
+done:
+	VZEROUPPER
+	RET
+
+// func powRatioAVX2(own *float32, ratio *float32, dy *float32, y *float32, s *float32, n int, words *int32)
+// Requires: AVX, CMOV
+TEXT ·powRatioAVX2(SB), NOSPLIT, $0-56
+	MOVQ own+0(FP), AX
+	MOVQ ratio+8(FP), CX
+	MOVQ dy+16(FP), DX
+	MOVQ y+24(FP), BX
+	MOVQ s+32(FP), SI
+	MOVQ n+40(FP), DI
+	MOVQ words+48(FP), R8
+
+two:
+	CMPQ    DI, $0x00000010
+	JLT     one
+	VMOVUPS (DX), Y0
+	VMOVUPS (SI), Y1
+	VSQRTPS Y1, Y2
+	VSQRTPS Y2, Y3
+	VMOVUPS c8_3f800000<>+0(SB), Y4
+	VMULPS  Y3, Y2, Y2
+	VDIVPS  Y2, Y4, Y2
+	VMULPS  Y2, Y0, Y2
+	VMOVUPS Y2, (AX)
+	VMOVUPS (BX), Y2
+	VMULPS  Y2, Y0, Y0
+	VDIVPS  Y1, Y0, Y0
+	VMOVUPS Y0, (CX)
+	VMOVUPS 32(DX), Y0
+	VMOVUPS 32(SI), Y1
+	VSQRTPS Y1, Y2
+	VSQRTPS Y2, Y3
+	VMOVUPS c8_3f800000<>+0(SB), Y4
+	VMULPS  Y3, Y2, Y2
+	VDIVPS  Y2, Y4, Y2
+	VMULPS  Y2, Y0, Y2
+	VMOVUPS Y2, 32(AX)
+	VMOVUPS 32(BX), Y2
+	VMULPS  Y2, Y0, Y0
+	VDIVPS  Y1, Y0, Y0
+	VMOVUPS Y0, 32(CX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000040, DX
+	ADDQ    $0x00000040, BX
+	ADDQ    $0x00000040, SI
+	SUBQ    $0x00000010, DI
+	JMP     two
+
+one:
+	CMPQ       DI, $0x00
+	JLE        done
+	MOVQ       $0x00000008, R9
+	CMPQ       DI, R9
+	CMOVQLT    DI, R9
+	NEGQ       R9
+	LEAQ       (R8)(R9*4), R9
+	VMOVUPS    (R9), Y0
+	VMASKMOVPS (DX), Y0, Y1
+	VMASKMOVPS (SI), Y0, Y2
+	VSQRTPS    Y2, Y3
+	VSQRTPS    Y3, Y4
+	VMOVUPS    c8_3f800000<>+0(SB), Y5
+	VMULPS     Y4, Y3, Y3
+	VDIVPS     Y3, Y5, Y3
+	VMULPS     Y3, Y1, Y3
+	VMASKMOVPS Y3, Y0, (AX)
+	VMASKMOVPS (BX), Y0, Y3
+	VMULPS     Y3, Y1, Y1
+	VDIVPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (CX)
+	ADDQ       $0x00000020, AX
+	ADDQ       $0x00000020, CX
+	ADDQ       $0x00000020, DX
+	ADDQ       $0x00000020, BX
+	ADDQ       $0x00000020, SI
+	SUBQ       $0x00000008, DI
+	JMP        one
 
 done:
 	VZEROUPPER

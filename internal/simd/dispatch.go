@@ -30,6 +30,7 @@ const (
 	opTanh
 	opPow25
 	opPow75
+	opMulInvPow75
 	opInverse
 	opCount
 )

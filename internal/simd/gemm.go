@@ -10,7 +10,7 @@ func MicroKernel(k int, a, b, c []float32, ldc int, accumulate bool) {
 		return
 	}
 	_, _, _ = a[k*l.mr-1], b[k*l.nr-1], c[(l.mr-1)*ldc+l.nr-1]
-	l.tile(k, &a[0], &b[0], &c[0], ldc, accumulate)
+	l.tile(3, k, &a[0], &b[0], &c[0], ldc, accumulate)
 }
 
 // MicroKernelEdge is MicroKernel for a tile of which only m rows and n columns
@@ -22,17 +22,22 @@ func MicroKernelEdge(k int, a, b, c []float32, ldc, m, n int, accumulate bool) {
 		return
 	}
 	_, _ = a[k*l.mr-1], b[k*l.nr-1]
+	third := l.mr / 3
+	thirds := (m + third - 1) / third
+	if m == thirds*third && n == l.nr {
+		_ = c[(m-1)*ldc+n-1]
+		l.tile(thirds, k, &a[0], &b[0], &c[0], ldc, accumulate)
+		return
+	}
 	var t [12 * 32]float32
-	l.tile(k, &a[0], &b[0], &t[0], l.nr, false)
+	l.tile(thirds, k, &a[0], &b[0], &t[0], l.nr, false)
+	if !accumulate {
+		CopyRows(c, ldc, t[:], l.nr, m, n)
+		return
+	}
 	for i := range m {
 		to, from := c[i*ldc:i*ldc+n], t[i*l.nr:i*l.nr+n]
-		if !accumulate {
-			copy(to, from)
-			continue
-		}
-		for j, v := range from {
-			to[j] += v
-		}
+		Add(to, to, from)
 	}
 }
 

@@ -15,13 +15,19 @@ func (l *level) fold(fold, []float32, []float32, float32) (float64, int) { retur
 func (l *level) maxLanes(_, _ *float32, _ int) {}
 
 // tile is the micro kernel.
-func (l *level) tile(int, *float32, *float32, *float32, int, bool) {}
+func (l *level) tile(int, int, *float32, *float32, *float32, int, bool) {}
 
 // panelA packs a full panel of A.
 func (l *level) panelA(_, _ *float32, _, _, _ int) {}
 
-// panelB packs a full panel of B.
-func (l *level) panelB(_, _ *float32, _, _ int) {}
+// panelB packs whole panels of B.
+func (l *level) panelB(_, _ *float32, _, _, _ int) {}
+
+// copyRows copies rows.
+func (l *level) copyRows(_, _ *float32, _, _, _, _ int, _ *int32) {}
+
+// gatherRows copies rows from anywhere.
+func (l *level) gatherRows(_, _ *float32, _ int, _ *int, _, _ int, _ *int32) {}
 
 // scattered is the micro kernel whose B is not packed.
 func (l *level) scattered(int, *float32, *float32, *int, *float32, int, *int, int, *int32, bool) {}
@@ -43,3 +49,24 @@ func (l *level) winograd(int, WinogradMap, *float32, *float32, *float32, *float3
 
 // turn transposes a block.
 func (l *level) turn(_, _ *float32, _, _, _, _ int) {}
+
+// sumSquares adds up rows' squares.
+func (l *level) sumSquares(_, _ *float32, _, _, _ int, _, _ float32, _ *int32) {}
+
+// mulAddRows adds products with sums of rows.
+func (l *level) mulAddRows(_, _, _ *float32, _, _, _ int, _ float32, _ *int32) {}
+
+// powRatio works out powers and ratios.
+func (l *level) powRatio(_, _, _, _, _ *float32, _ int, _ *int32) {}
+
+// maxPlane pools columns of a plane.
+func (l *level) maxPlane(*PoolShape, *float32, *int32, *float32, int, *poolRow, *int32, int, int) {}
+
+// avePlane pools columns of a plane.
+func (l *level) avePlane(*PoolShape, *float32, *float32, int, *poolRow, *int32, int, int) {}
+
+// maxPlaneGrad works out the gradient of columns of a plane.
+func (l *level) maxPlaneGrad(*PoolShape, *float32, *float32, *int32, *gradRow, *poolBlock, int) {}
+
+// avePlaneGrad works out the gradient of columns of a plane.
+func (l *level) avePlaneGrad(*PoolShape, *float32, *float32, *gradRow, *poolBlock, int) {}

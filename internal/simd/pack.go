@@ -3,6 +3,10 @@ package simd
 // PackA packs rows x k values of row-major src, of leading dimension ld, into a
 // panel of mr rows: dst[p*mr+i] = src[i*ld+p], zero for i >= rows.
 func PackA(dst, src []float32, ld, rows, k, mr int) {
+	if mr == active.nr && rows == mr {
+		Transpose(dst, src, mr, ld, rows, k)
+		return
+	}
 	p := 0
 	if l := active; l.width > 0 && rows == mr && (mr == l.mr || mr == l.rows) && k >= 4 {
 		p = k &^ 3
@@ -40,17 +44,51 @@ func packFour(dst, src []float32, ld, p, k, mr int) {
 	}
 }
 
-// PackB packs k x cols values of row-major src, of leading dimension ld, into a
-// panel of nr columns: dst[p*nr+j] = src[p*ld+j], zero for j >= cols.
-func PackB(dst, src []float32, ld, k, cols, nr int) {
-	if l := active; l.width > 0 && cols == nr && nr == l.nr && k > 0 {
-		_, _ = dst[k*nr-1], src[(k-1)*ld+nr-1]
-		l.panelB(&dst[0], &src[0], ld, k)
+// PackB packs k rows of whole panels of nr columns, row-major src having leading dimension ld:
+// dst[j/nr*nr*k + p*nr + j%nr] = src[p*ld+j]. Rows are read whole, one after the other: panel by panel every piece of a row
+// would be in another page.
+func PackB(dst, src []float32, ld, k, panels, nr int) {
+	if k == 0 || panels == 0 {
+		return
+	}
+	if l := active; l.width > 0 && nr == l.nr {
+		_, _ = dst[panels*k*nr-1], src[(k-1)*ld+panels*nr-1]
+		l.panelB(&dst[0], &src[0], ld, k, panels)
 		return
 	}
 	for p := range k {
-		d := dst[p*nr : p*nr+nr]
-		copy(d, src[p*ld:p*ld+cols])
-		clear(d[cols:])
+		for j := range panels {
+			copy(dst[(j*k+p)*nr:][:nr], src[p*ld+j*nr:])
+		}
+	}
+}
+
+// CopyRows copies rows of n values from src, lds values apart, to dst, ldd apart.
+func CopyRows(dst []float32, ldd int, src []float32, lds, rows, n int) {
+	if rows == 0 || n == 0 {
+		return
+	}
+	_, _ = dst[(rows-1)*ldd+n-1], src[(rows-1)*lds+n-1]
+	if l := active; l.width > 0 {
+		l.copyRows(&dst[0], &src[0], ldd, lds, rows, n, &maskWords[16-((n-1)%l.width+1)])
+		return
+	}
+	for i := range rows {
+		copy(dst[i*ldd:][:n], src[i*lds:])
+	}
+}
+
+// GatherRows copies rows of n values, two vectors at most, from src[offs[i]:] to dst, ldd values apart.
+func GatherRows(dst []float32, ldd int, src []float32, offs []int, n int) {
+	if len(offs) == 0 || n == 0 {
+		return
+	}
+	_ = dst[(len(offs)-1)*ldd+n-1]
+	if l := active; l.width > 0 {
+		l.gatherRows(&dst[0], &src[0], ldd, &offs[0], len(offs), n, &maskWords[16-((n-1)%l.width+1)])
+		return
+	}
+	for i, at := range offs {
+		copy(dst[i*ldd:][:n], src[at:])
 	}
 }

@@ -250,7 +250,8 @@ func checkTile(t *testing.T, k, m, n, mr, nr int) {
 	allA, pa := banded(k*mr, 3)
 	allB, pb := banded(k*nr, 1)
 	PackA(pa, a, lda, m, k, mr)
-	PackB(pb, b, ldb, k, n, nr)
+	clear(pb)
+	CopyRows(pb, nr, b, ldb, k, n)
 	checkGuard(t, allA, k*mr, 3)
 	checkGuard(t, allB, k*nr, 1)
 	for p := range k {
@@ -261,7 +262,7 @@ func checkTile(t *testing.T, k, m, n, mr, nr int) {
 		}
 		for j := range nr {
 			if w := pb[p*nr+j]; j < n && w != b[p*ldb+j] || j >= n && w != 0 {
-				t.Fatalf("PackB k=%d n=%d: wrong at %d, %d", k, n, p, j)
+				t.Fatalf("panel of B, k=%d n=%d: wrong at %d, %d", k, n, p, j)
 			}
 		}
 	}

@@ -52,6 +52,8 @@ func elementwiseAVX512(o op, d, x, y *float32, n int, s, t float32) {
 		pow25AVX512(d, x, y, n, s, t)
 	case opPow75:
 		pow75AVX512(d, x, y, n, s, t)
+	case opMulInvPow75:
+		mulInvPow75AVX512(d, x, y, n, s, t)
 	case opInverse:
 		inverseAVX512(d, x, y, n, s, t)
 	}
@@ -125,6 +127,8 @@ func elementwiseAVX2(o op, d, x, y *float32, n int, s, t float32) {
 		pow25AVX2(d, x, y, n, s, t)
 	case opPow75:
 		pow75AVX2(d, x, y, n, s, t)
+	case opMulInvPow75:
+		mulInvPow75AVX2(d, x, y, n, s, t)
 	case opInverse:
 		inverseAVX2(d, x, y, n, s, t)
 	}
@@ -173,12 +177,21 @@ func (l *level) maxLanes(out, x *float32, n int) {
 	}
 }
 
-// tile calls the micro kernel of this level.
-func (l *level) tile(k int, a, b, c *float32, ldc int, accumulate bool) {
-	if l.width == 16 {
-		microAVX512(k, a, b, c, ldc, accumulate)
-	} else {
-		microAVX2(k, a, b, c, ldc, accumulate)
+// tile calls the micro kernel of this level of one, two or three thirds of its rows.
+func (l *level) tile(thirds, k int, a, b, c *float32, ldc int, accumulate bool) {
+	switch {
+	case l.width == 16 && thirds == 3:
+		micro12AVX512(k, a, b, c, ldc, accumulate)
+	case l.width == 16 && thirds == 2:
+		micro8AVX512(k, a, b, c, ldc, accumulate)
+	case l.width == 16:
+		micro4AVX512(k, a, b, c, ldc, accumulate)
+	case thirds == 3:
+		micro6AVX2(k, a, b, c, ldc, accumulate)
+	case thirds == 2:
+		micro4AVX2(k, a, b, c, ldc, accumulate)
+	default:
+		micro2AVX2(k, a, b, c, ldc, accumulate)
 	}
 }
 
@@ -194,12 +207,30 @@ func (l *level) panelA(dst, src *float32, ld, k, mr int) {
 	}
 }
 
-// panelB packs a full panel of B.
-func (l *level) panelB(dst, src *float32, ld, k int) {
+// panelB packs whole panels of B.
+func (l *level) panelB(dst, src *float32, ld, k, panels int) {
 	if l.width == 16 {
-		packBAVX512(dst, src, ld, k)
+		packBAVX512(dst, src, ld, k, panels)
 	} else {
-		packBAVX2(dst, src, ld, k)
+		packBAVX2(dst, src, ld, k, panels)
+	}
+}
+
+// copyRows copies rows of n values.
+func (l *level) copyRows(dst, src *float32, ldd, lds, rows, n int, words *int32) {
+	if l.width == 16 {
+		copyRowsAVX512(dst, src, ldd, lds, rows, n, words)
+	} else {
+		copyRowsAVX2(dst, src, ldd, lds, rows, n, words)
+	}
+}
+
+// gatherRows copies rows of n values from anywhere.
+func (l *level) gatherRows(dst, src *float32, ldd int, offs *int, rows, n int, words *int32) {
+	if l.width == 16 {
+		gatherRowsAVX512(dst, src, ldd, offs, rows, n, words)
+	} else {
+		gatherRowsAVX2(dst, src, ldd, offs, rows, n, words)
 	}
 }
 

@@ -60,6 +60,20 @@ func Pow(d, x []float32, p float32) {
 	powGo(d, x, p)
 }
 
+// MulPow sets d[i] = x[i] * y[i]^p for y[i] >= 0; d must not be x. The power -0.75, that of local response normalisation, has a
+// kernel of its own.
+func MulPow(d, x, y []float32, p float32) {
+	if p == -0.75 && active.run(opMulInvPow75, d, x, y, 0, 0) {
+		return
+	}
+	const block = 512
+	for at := 0; at < len(d); at += block {
+		to := d[at:min(at+block, len(d))]
+		Pow(to, y[at:], p)
+		Mul(to, to, x[at:])
+	}
+}
+
 // powGo is Pow by math.Pow.
 func powGo(d, x []float32, p float32) {
 	for i := range d {

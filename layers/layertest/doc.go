@@ -3,6 +3,7 @@
 //   - CheckGradient compares Backward with central differences of Forward, on either path, for bottoms and weights;
 //   - CheckPaths runs the MPE path and the CPE path on every machine and compares tops, gradients and weights, and on
 //     modelled machines the charges of real execution with those of cost-only execution;
+//   - CheckTiled demands that the CPE path works on the machine it is given;
 //   - CheckCores demands that the number of the computer's cores changes no bit;
 //   - CheckReshape runs a layer in one shape, then in another, and compares with a layer that was built for the second;
 //   - CheckAllocations demands that an iteration on this computer allocates nothing once shapes are known.

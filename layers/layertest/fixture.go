@@ -32,6 +32,8 @@ type Case struct {
 	NoGradient string
 	GradTops   int   // only the first GradTops tops have a gradient; 0 means all
 	NoParams   []int // weights without gradient (statistics)
+	// Still says why the CPE path has nothing to do on a machine: the layer moves no values.
+	Still string
 	// Step is that of the central differences, 0.01 if 0; Tolerance is relative to max(1, |gradient|), 0.001 if 0.
 	Step, Tolerance float64
 	// Kink and KinkWindow: bottom values within the window of the kink are not checked.

@@ -155,6 +155,24 @@ func report(t *testing.T, check string, err error, want []string) {
 	}
 }
 
+// TestLayersWithoutCPEPathAreFound: the toys compute in plain loops on both engines, a Power layer does not.
+func TestLayersWithoutCPEPathAreFound(t *testing.T) {
+	b := NewBench(t)
+	for _, tt := range []struct{ typ, still, want string }{
+		{"Toy without fault", "", "there is no CPE path"},
+		{"Toy without fault", "it moves no values", ""},
+		{"Power", "", ""},
+		{"Power", "it moves no values", "though it moves no values"},
+	} {
+		err := CheckTiled(b, &Case{Type: tt.typ, Still: tt.still, Bottoms: []Bottom{In(4)}})
+		if tt.want == "" {
+			report(t, tt.typ, err, nil)
+		} else {
+			report(t, tt.typ, err, []string{tt.want})
+		}
+	}
+}
+
 func TestTypesWithoutCasesAreReported(t *testing.T) {
 	plain, source := layers.Type{Name: "A"}, layers.Type{Name: "B", NoGradient: true}
 	unchecked := []*Case{{Type: "A", NoGradient: "for a reason"}}

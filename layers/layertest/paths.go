@@ -113,6 +113,21 @@ func CheckPaths(b *Bench, c *Case) error {
 	return errors.Join(errs...)
 }
 
+// CheckTiled demands that the CPE path works on the machine it is given: an iteration on the model is charged for. It tells a
+// layer that has a CPE path from one that computes as the MPE path does, whatever it was asked for.
+func CheckTiled(b *Bench, c *Case) error {
+	got, err := iteration(device(layers.CPE, b.Model), c)
+	switch {
+	case err != nil:
+		return err
+	case c.Still == "" && got.ledger.Time == 0:
+		return fmt.Errorf("CPE on %s: an iteration costs nothing, so there is no CPE path", b.Model.Spec().Name)
+	case c.Still != "" && got.ledger.Time > 0:
+		return fmt.Errorf("CPE on %s: an iteration costs %v, though %s", b.Model.Spec().Name, got.ledger.Time, c.Still)
+	}
+	return nil
+}
+
 // CheckCores demands the same bits from the CPE path on the computer whatever the number of its cores.
 func CheckCores(b *Bench, c *Case) error {
 	var want *outcome

@@ -6,8 +6,8 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// Walk runs every check on every case, and fails for each registered type that lacks a line of documentation, a case, or
-// a case with a gradient check although it has a gradient.
+// Walk runs every check on every case, and fails for each registered type that lacks a line of documentation, a case, a CPE
+// path, or a case with a gradient check although it has a gradient.
 func Walk(t *testing.T, cases []Case) {
 	b := NewBench(t)
 	byType := map[string][]*Case{}
@@ -59,7 +59,7 @@ func checkAll(t *testing.T, b *Bench, c *Case) {
 			}
 		}
 	}
-	for _, check := range []func(*Bench, *Case) error{CheckPaths, CheckCores} {
+	for _, check := range []func(*Bench, *Case) error{CheckPaths, CheckTiled, CheckCores} {
 		if err := check(b, &with); err != nil {
 			t.Error(err)
 		}

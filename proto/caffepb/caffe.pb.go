@@ -2267,10 +2267,17 @@ type SolverParameter struct {
 	DebugInfo          *bool                       `protobuf:"varint,23,opt,name=debug_info,json=debugInfo,def=0" json:"debug_info,omitempty"`
 	SnapshotAfterTrain *bool                       `protobuf:"varint,28,opt,name=snapshot_after_train,json=snapshotAfterTrain,def=1" json:"snapshot_after_train,omitempty"`
 	SolverType         *SolverParameter_SolverType `protobuf:"varint,30,opt,name=solver_type,json=solverType,enum=caffe.SolverParameter_SolverType,def=0" json:"solver_type,omitempty"`
-	// Start reducing a layer's gradients over workers while earlier layers still run backward.
+	// Start reducing a layer's gradients over workers while earlier layers still run backward. Here -bucket_mb of train says so.
 	LayerWiseReduce *bool `protobuf:"varint,41,opt,name=layer_wise_reduce,json=layerWiseReduce,def=1" json:"layer_wise_reduce,omitempty"`
 	// Weights to start from; a string may hold several files, separated by commas.
-	Weights       []string `protobuf:"bytes,42,rep,name=weights" json:"weights,omitempty"`
+	Weights []string `protobuf:"bytes,42,rep,name=weights" json:"weights,omitempty"`
+	// Linear warm-up: iteration i < warmup_iter has the rate start + (rate(i) - start) * i / warmup_iter, with rate(i) the policy's and
+	// start = warmup_start_lr. It is for large batches (Goyal et al. 2017).
+	WarmupIter    *int32   `protobuf:"varint,1001,opt,name=warmup_iter,json=warmupIter,def=0" json:"warmup_iter,omitempty"`
+	WarmupStartLr *float32 `protobuf:"fixed32,1002,opt,name=warmup_start_lr,json=warmupStartLr,def=0" json:"warmup_start_lr,omitempty"`
+	// LARS (You, Gitman, Ginsburg 2017): if positive, the rate of a weight w with gradient g and weight decay d is multiplied by
+	// lars_trust * |w| / (|g| + d * |w|), unless |w| or |g| is 0. For types SGD and Nesterov. The authors use 0.001 and up.
+	LarsTrust     *float32 `protobuf:"fixed32,1003,opt,name=lars_trust,json=larsTrust,def=0" json:"lars_trust,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2298,6 +2305,9 @@ const (
 	Default_SolverParameter_SnapshotAfterTrain = bool(true)
 	Default_SolverParameter_SolverType         = SolverParameter_SGD
 	Default_SolverParameter_LayerWiseReduce    = bool(true)
+	Default_SolverParameter_WarmupIter         = int32(0)
+	Default_SolverParameter_WarmupStartLr      = float32(0)
+	Default_SolverParameter_LarsTrust          = float32(0)
 )
 
 func (x *SolverParameter) Reset() {
@@ -2622,6 +2632,27 @@ func (x *SolverParameter) GetWeights() []string {
 		return x.Weights
 	}
 	return nil
+}
+
+func (x *SolverParameter) GetWarmupIter() int32 {
+	if x != nil && x.WarmupIter != nil {
+		return *x.WarmupIter
+	}
+	return Default_SolverParameter_WarmupIter
+}
+
+func (x *SolverParameter) GetWarmupStartLr() float32 {
+	if x != nil && x.WarmupStartLr != nil {
+		return *x.WarmupStartLr
+	}
+	return Default_SolverParameter_WarmupStartLr
+}
+
+func (x *SolverParameter) GetLarsTrust() float32 {
+	if x != nil && x.LarsTrust != nil {
+		return *x.LarsTrust
+	}
+	return Default_SolverParameter_LarsTrust
 }
 
 // Where a training run stands, beside its weights.
@@ -7180,16 +7211,18 @@ func (x *PReLUParameter) GetChannelShared() bool {
 	return Default_PReLUParameter_ChannelShared
 }
 
-// SWCaffe's LSTM layer.
+// SWCaffe's LSTM layer, type "Lstm".
 type LSTMParameter struct {
-	state             protoimpl.MessageState `protogen:"open.v1"`
-	NumOutput         *uint32                `protobuf:"varint,1,opt,name=num_output,json=numOutput" json:"num_output,omitempty"`
-	ClippingThreshold *float32               `protobuf:"fixed32,2,opt,name=clipping_threshold,json=clippingThreshold,def=0" json:"clipping_threshold,omitempty"`
-	WeightFiller      *FillerParameter       `protobuf:"bytes,3,opt,name=weight_filler,json=weightFiller" json:"weight_filler,omitempty"`
-	BiasFiller        *FillerParameter       `protobuf:"bytes,4,opt,name=bias_filler,json=biasFiller" json:"bias_filler,omitempty"`
-	BatchSize         *uint32                `protobuf:"varint,5,opt,name=batch_size,json=batchSize,def=1" json:"batch_size,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	NumOutput *uint32                `protobuf:"varint,1,opt,name=num_output,json=numOutput" json:"num_output,omitempty"`
+	// Bounds the gradients of the gates' inputs; 0: they are not bounded.
+	ClippingThreshold *float32         `protobuf:"fixed32,2,opt,name=clipping_threshold,json=clippingThreshold,def=0" json:"clipping_threshold,omitempty"`
+	WeightFiller      *FillerParameter `protobuf:"bytes,3,opt,name=weight_filler,json=weightFiller" json:"weight_filler,omitempty"`
+	BiasFiller        *FillerParameter `protobuf:"bytes,4,opt,name=bias_filler,json=biasFiller" json:"bias_filler,omitempty"`
+	// The number of sequences, whose steps follow each other on axis 0.
+	BatchSize     *uint32 `protobuf:"varint,5,opt,name=batch_size,json=batchSize,def=1" json:"batch_size,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 // Default values for LSTMParameter fields.
@@ -8069,7 +8102,7 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\n" +
 	"debug_info\x18\a \x01(\b:\x05falseR\tdebugInfo\x12+\n" +
 	"\x05layer\x18d \x03(\v2\x15.caffe.LayerParameterR\x05layer\x12/\n" +
-	"\x06layers\x18\x02 \x03(\v2\x17.caffe.V1LayerParameterR\x06layers\"\xc0\x0e\n" +
+	"\x06layers\x18\x02 \x03(\v2\x17.caffe.V1LayerParameterR\x06layers\"\xb4\x0f\n" +
 	"\x0fSolverParameter\x12\x10\n" +
 	"\x03net\x18\x18 \x01(\tR\x03net\x120\n" +
 	"\tnet_param\x18\x19 \x01(\v2\x13.caffe.NetParameterR\bnetParam\x12\x1b\n" +
@@ -8119,7 +8152,12 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\vsolver_type\x18\x1e \x01(\x0e2!.caffe.SolverParameter.SolverType:\x03SGDR\n" +
 	"solverType\x120\n" +
 	"\x11layer_wise_reduce\x18) \x01(\b:\x04trueR\x0flayerWiseReduce\x12\x18\n" +
-	"\aweights\x18* \x03(\tR\aweights\"+\n" +
+	"\aweights\x18* \x03(\tR\aweights\x12#\n" +
+	"\vwarmup_iter\x18\xe9\a \x01(\x05:\x010R\n" +
+	"warmupIter\x12*\n" +
+	"\x0fwarmup_start_lr\x18\xea\a \x01(\x02:\x010R\rwarmupStartLr\x12!\n" +
+	"\n" +
+	"lars_trust\x18\xeb\a \x01(\x02:\x010R\tlarsTrust\"+\n" +
 	"\x0eSnapshotFormat\x12\b\n" +
 	"\x04HDF5\x10\x00\x12\x0f\n" +
 	"\vBINARYPROTO\x10\x01\"\x1e\n" +

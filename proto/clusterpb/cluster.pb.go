@@ -37,8 +37,10 @@ type Cluster struct {
 	Uplink *Uplink `protobuf:"bytes,6,opt,name=uplink" json:"uplink,omitempty"`
 	// Bytes of a received array that a node adds to its own in a second; without it additions cost nothing.
 	ReduceGbytesPerS *float64 `protobuf:"fixed64,7,opt,name=reduce_gbytes_per_s,json=reduceGbytesPerS" json:"reduce_gbytes_per_s,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// What nodes read their images from; without it reading costs nothing.
+	Storage       *Storage `protobuf:"bytes,8,opt,name=storage" json:"storage,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Cluster) Reset() {
@@ -118,6 +120,13 @@ func (x *Cluster) GetReduceGbytesPerS() float64 {
 		return *x.ReduceGbytesPerS
 	}
 	return 0
+}
+
+func (x *Cluster) GetStorage() *Storage {
+	if x != nil {
+		return x.Storage
+	}
+	return nil
 }
 
 // The link between a node and its supernode's switch.
@@ -291,11 +300,74 @@ func (x *Uplink) GetLatencyUs() float64 {
 	return 0
 }
 
+// A parallel file system that deals the blocks of a file over disk arrays.
+type Storage struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Arrays *uint32                `protobuf:"varint,1,req,name=arrays" json:"arrays,omitempty"`
+	// Of one array.
+	BandwidthGbytesPerS *float64 `protobuf:"fixed64,2,req,name=bandwidth_gbytes_per_s,json=bandwidthGbytesPerS" json:"bandwidth_gbytes_per_s,omitempty"`
+	// The length of a block, in 2^20 bytes.
+	StripeMbytes  *float64 `protobuf:"fixed64,3,req,name=stripe_mbytes,json=stripeMbytes" json:"stripe_mbytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Storage) Reset() {
+	*x = Storage{}
+	mi := &file_swcaffe_cluster_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Storage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Storage) ProtoMessage() {}
+
+func (x *Storage) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_cluster_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Storage.ProtoReflect.Descriptor instead.
+func (*Storage) Descriptor() ([]byte, []int) {
+	return file_swcaffe_cluster_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Storage) GetArrays() uint32 {
+	if x != nil && x.Arrays != nil {
+		return *x.Arrays
+	}
+	return 0
+}
+
+func (x *Storage) GetBandwidthGbytesPerS() float64 {
+	if x != nil && x.BandwidthGbytesPerS != nil {
+		return *x.BandwidthGbytesPerS
+	}
+	return 0
+}
+
+func (x *Storage) GetStripeMbytes() float64 {
+	if x != nil && x.StripeMbytes != nil {
+		return *x.StripeMbytes
+	}
+	return 0
+}
+
 var File_swcaffe_cluster_proto protoreflect.FileDescriptor
 
 const file_swcaffe_cluster_proto_rawDesc = "" +
 	"\n" +
-	"\x15swcaffe/cluster.proto\x12\aswcaffe\"\x8d\x02\n" +
+	"\x15swcaffe/cluster.proto\x12\aswcaffe\"\xb9\x02\n" +
 	"\aCluster\x12\x12\n" +
 	"\x04name\x18\x01 \x02(\tR\x04name\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x14\n" +
@@ -303,7 +375,8 @@ const file_swcaffe_cluster_proto_rawDesc = "" +
 	"\x13nodes_per_supernode\x18\x04 \x02(\rR\x11nodesPerSupernode\x12.\n" +
 	"\tnode_link\x18\x05 \x02(\v2\x11.swcaffe.NodeLinkR\bnodeLink\x12'\n" +
 	"\x06uplink\x18\x06 \x01(\v2\x0f.swcaffe.UplinkR\x06uplink\x12-\n" +
-	"\x13reduce_gbytes_per_s\x18\a \x01(\x01R\x10reduceGbytesPerS\"\x92\x01\n" +
+	"\x13reduce_gbytes_per_s\x18\a \x01(\x01R\x10reduceGbytesPerS\x12*\n" +
+	"\astorage\x18\b \x01(\v2\x10.swcaffe.StorageR\astorage\"\x92\x01\n" +
 	"\bNodeLink\x123\n" +
 	"\x16bandwidth_gbytes_per_s\x18\x01 \x02(\x01R\x13bandwidthGbytesPerS\x12\x1d\n" +
 	"\n" +
@@ -315,7 +388,11 @@ const file_swcaffe_cluster_proto_rawDesc = "" +
 	"\x06Uplink\x12*\n" +
 	"\x10oversubscription\x18\x01 \x02(\x01R\x10oversubscription\x12\x1d\n" +
 	"\n" +
-	"latency_us\x18\x02 \x02(\x01R\tlatencyUsB,Z*github.com/swcaffe/swcaffe/proto/clusterpb"
+	"latency_us\x18\x02 \x02(\x01R\tlatencyUs\"{\n" +
+	"\aStorage\x12\x16\n" +
+	"\x06arrays\x18\x01 \x02(\rR\x06arrays\x123\n" +
+	"\x16bandwidth_gbytes_per_s\x18\x02 \x02(\x01R\x13bandwidthGbytesPerS\x12#\n" +
+	"\rstripe_mbytes\x18\x03 \x02(\x01R\fstripeMbytesB,Z*github.com/swcaffe/swcaffe/proto/clusterpb"
 
 var (
 	file_swcaffe_cluster_proto_rawDescOnce sync.Once
@@ -329,22 +406,24 @@ func file_swcaffe_cluster_proto_rawDescGZIP() []byte {
 	return file_swcaffe_cluster_proto_rawDescData
 }
 
-var file_swcaffe_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_swcaffe_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_swcaffe_cluster_proto_goTypes = []any{
 	(*Cluster)(nil),          // 0: swcaffe.Cluster
 	(*NodeLink)(nil),         // 1: swcaffe.NodeLink
 	(*MessageBandwidth)(nil), // 2: swcaffe.MessageBandwidth
 	(*Uplink)(nil),           // 3: swcaffe.Uplink
+	(*Storage)(nil),          // 4: swcaffe.Storage
 }
 var file_swcaffe_cluster_proto_depIdxs = []int32{
 	1, // 0: swcaffe.Cluster.node_link:type_name -> swcaffe.NodeLink
 	3, // 1: swcaffe.Cluster.uplink:type_name -> swcaffe.Uplink
-	2, // 2: swcaffe.NodeLink.by_size:type_name -> swcaffe.MessageBandwidth
-	3, // [3:3] is the sub-list for method output_type
-	3, // [3:3] is the sub-list for method input_type
-	3, // [3:3] is the sub-list for extension type_name
-	3, // [3:3] is the sub-list for extension extendee
-	0, // [0:3] is the sub-list for field type_name
+	4, // 2: swcaffe.Cluster.storage:type_name -> swcaffe.Storage
+	2, // 3: swcaffe.NodeLink.by_size:type_name -> swcaffe.MessageBandwidth
+	4, // [4:4] is the sub-list for method output_type
+	4, // [4:4] is the sub-list for method input_type
+	4, // [4:4] is the sub-list for extension type_name
+	4, // [4:4] is the sub-list for extension extendee
+	0, // [0:4] is the sub-list for field type_name
 }
 
 func init() { file_swcaffe_cluster_proto_init() }
@@ -358,7 +437,7 @@ func file_swcaffe_cluster_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swcaffe_cluster_proto_rawDesc), len(file_swcaffe_cluster_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   4,
+			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -11,11 +11,15 @@ import (
 // panelAhead is how many bytes ahead of its use a panel of A, which comes from L2, is fetched.
 const panelAhead = 1024
 
-// micro emits the GEMM micro kernel of mr rows and two vectors of columns.
-func (s isa) micro(mr int) {
-	TEXT("micro"+s.tag, NOSPLIT, "func(k int, a, b, c *float32, ldc int, accumulate bool)")
+// columnsAhead is the same for a panel of B, which comes from L2 while one of A stays.
+const columnsAhead = 1536
+
+// micro emits the GEMM micro kernel of the first rows of panels of mr rows, and two vectors of columns.
+func (s isa) micro(mr, rows int) {
+	name := fmt.Sprintf("micro%d%s", rows, s.tag)
+	TEXT(name, NOSPLIT, "func(k int, a, b, c *float32, ldc int, accumulate bool)")
 	Pragma("noescape")
-	Doc("micro" + s.tag + " is the GEMM micro kernel.")
+	Doc(fmt.Sprintf("%s is the GEMM micro kernel of %d rows.", name, rows))
 	k := Load(Param("k"), GP64())
 	a := Load(Param("a"), GP64())
 	b := Load(Param("b"), GP64())
@@ -23,7 +27,7 @@ func (s isa) micro(mr int) {
 	ldc := Load(Param("ldc"), GP64())
 	keep := Load(Param("accumulate"), GP8())
 	SHLQ(Imm(2), ldc)
-	acc := make([][2]reg.VecVirtual, mr)
+	acc := make([][2]reg.VecVirtual, rows)
 	for i := range acc {
 		for j := range acc[i] {
 			acc[i][j] = s.zero()
@@ -42,6 +46,9 @@ func (s isa) micro(mr int) {
 	step := func(u int) {
 		var bv [2]reg.VecVirtual
 		for j := range bv {
+			if s.w == 16 {
+				PREFETCHT0(Mem{Base: b, Disp: columnsAhead + (2*u+j)*wide})
+			}
 			bv[j] = s.load(Mem{Base: b, Disp: (2*u + j) * wide})
 		}
 		for i := range acc {
@@ -91,93 +98,6 @@ func (s isa) micro(mr int) {
 		}
 		ADDQ(ldc, c)
 	}
-	VZEROUPPER()
-	RET()
-}
-
-// packA emits the transposition of a full panel of mr rows, four columns at a
-// time; k is a multiple of four.
-func (s isa) packA(mr int) {
-	name := fmt.Sprintf("packA%d%s", mr, s.tag)
-	TEXT(name, NOSPLIT, "func(dst, src *float32, ld, k int)")
-	Pragma("noescape")
-	Doc(name + " transposes a full panel, four columns at a time.")
-	dst := Load(Param("dst"), GP64())
-	src := Load(Param("src"), GP64())
-	ld := Load(Param("ld"), GP64())
-	k := Load(Param("k"), GP64())
-	SHLQ(Imm(2), ld)
-	Label("loop")
-	CMPQ(k, U32(4))
-	JLT(LabelRef("done"))
-	row := GP64()
-	MOVQ(src, row)
-	read := func() reg.VecVirtual {
-		x := XMM()
-		VMOVUPS(Mem{Base: row}, x)
-		ADDQ(ld, row)
-		return x
-	}
-	i := 0
-	for ; i+4 <= mr; i += 4 {
-		x := [4]reg.VecVirtual{read(), read(), read(), read()}
-		var t [4]reg.VecVirtual
-		for j := range t {
-			t[j] = XMM()
-		}
-		VUNPCKLPS(x[1], x[0], t[0])
-		VUNPCKLPS(x[3], x[2], t[1])
-		VUNPCKHPS(x[1], x[0], t[2])
-		VUNPCKHPS(x[3], x[2], t[3])
-		for j := 0; j < 4; j++ {
-			r := XMM()
-			if j%2 == 0 {
-				VUNPCKLPD(t[j/2*2+1], t[j/2*2], r)
-			} else {
-				VUNPCKHPD(t[j/2*2+1], t[j/2*2], r)
-			}
-			VMOVUPS(r, Mem{Base: dst, Disp: 4 * (j*mr + i)})
-		}
-	}
-	if i < mr {
-		x := [2]reg.VecVirtual{read(), read()}
-		lo, hi := XMM(), XMM()
-		VUNPCKLPS(x[1], x[0], lo)
-		VUNPCKHPS(x[1], x[0], hi)
-		VMOVLPS(lo, Mem{Base: dst, Disp: 4 * i})
-		VMOVHPS(lo, Mem{Base: dst, Disp: 4 * (mr + i)})
-		VMOVLPS(hi, Mem{Base: dst, Disp: 4 * (2*mr + i)})
-		VMOVHPS(hi, Mem{Base: dst, Disp: 4 * (3*mr + i)})
-	}
-	ADDQ(Imm(16), src)
-	ADDQ(U32(16*mr), dst)
-	SUBQ(Imm(4), k)
-	JMP(LabelRef("loop"))
-	Label("done")
-	RET()
-}
-
-// packB emits the copy of k full rows of two vectors.
-func (s isa) packB() {
-	TEXT("packB"+s.tag, NOSPLIT, "func(dst, src *float32, ld, k int)")
-	Pragma("noescape")
-	Doc("packB" + s.tag + " copies full rows of a panel.")
-	dst := Load(Param("dst"), GP64())
-	src := Load(Param("src"), GP64())
-	ld := Load(Param("ld"), GP64())
-	k := Load(Param("k"), GP64())
-	SHLQ(Imm(2), ld)
-	Label("loop")
-	CMPQ(k, U32(1))
-	JLT(LabelRef("done"))
-	for j := 0; j < 2; j++ {
-		VMOVUPS(s.load(Mem{Base: src, Disp: 4 * s.w * j}), Mem{Base: dst, Disp: 4 * s.w * j})
-	}
-	ADDQ(ld, src)
-	ADDQ(U32(8*s.w), dst)
-	DECQ(k)
-	JMP(LabelRef("loop"))
-	Label("done")
 	VZEROUPPER()
 	RET()
 }

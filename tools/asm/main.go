@@ -17,7 +17,9 @@ func main() {
 	if *level == "avx2" {
 		s, mr, rows, vectors = isa{w: 8, tag: "AVX2"}, 6, 6, []int{2, 1}
 	}
-	s.micro(mr)
+	for thirds := 1; thirds <= 3; thirds++ {
+		s.micro(mr, mr/3*thirds)
+	}
 	for _, n := range vectors {
 		s.scattered(rows, n)
 	}
@@ -31,13 +33,17 @@ func main() {
 		s.maxPool(stride)
 		s.avePool(stride)
 	}
+	s.planes()
 	s.packA(mr)
 	if rows != mr {
 		s.packA(rows)
 	}
 	s.packB()
+	s.copyRows()
+	s.gatherRows()
 	s.arithmetic()
 	s.reductions()
 	s.transcendental()
+	s.rowSums()
 	Generate()
 }

@@ -88,14 +88,16 @@ func (s isa) stridedLoader(stride int, n, words reg.Register) func(Mem) reg.VecV
 }
 
 // ramp is the constant vector 0, step, 2*step, ...
-func (s isa) ramp(step int) Mem {
-	name := fmt.Sprintf("ramp%d_%d", s.w, step)
+func (s isa) ramp(step int) Mem { return s.sequence(0, step) }
+
+// words is a constant vector of integers.
+func (s isa) words(name string, value func(lane int) int) Mem {
 	if m, ok := consts[name]; ok {
 		return m
 	}
 	m := GLOBL(name, attr.RODATA|attr.NOPTR)
 	for i := range s.w {
-		DATA(4*i, U32(step*i))
+		DATA(4*i, U32(value(i)))
 	}
 	consts[name] = m
 	return m
@@ -133,7 +135,7 @@ func (s isa) maxPool(stride int) {
 }
 
 // keepLarger replaces value and best by x and at where x is larger, or the first NaN.
-func (s isa) keepLarger(x, at, value, best reg.VecVirtual) {
+func (s isa) keepLarger(x reg.VecVirtual, at Op, value, best reg.VecVirtual) {
 	if s.w == 16 {
 		larger, number := K(), K()
 		VCMPPS(Imm(cmpOrdered), value, value, number)

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
@@ -101,5 +102,32 @@ func (s isa) transcendental() {
 		h := root(l.x)
 		return s.mul(h, root(h))
 	})
+	s.elementwise("mulInvPow75", "xy", 2, func(l lane) reg.VecVirtual { p, _ := s.invPow75(l.y); return s.mul(l.x, p) })
 	s.elementwise("inverse", "x", 1, func(l lane) reg.VecVirtual { return s.div(s.load(s.f(1)), l.x) })
+}
+
+// invPow75 is x^-0.75. With 16 lanes r = x^-0.5, which is returned too, and q = r^-0.5 come from approximations to 14 bits and a
+// step of Newton's method each, which is several times as fast as roots and a division; the product is r*q*r. Where a step meets
+// 0*inf, the first approximation is the result itself: inf of 0, 0 of inf, NaN of what is negative.
+func (s isa) invPow75(x reg.VecVirtual) (p, r reg.VecVirtual) {
+	if s.w != 16 {
+		h, q := s.v(), s.v()
+		VSQRTPS(x, h)
+		VSQRTPS(h, q)
+		return s.div(s.load(s.f(1)), s.mul(h, q)), nil
+	}
+	half := s.load(s.f(0.5))
+	root := func(x reg.VecVirtual) (first, refined reg.VecVirtual) {
+		first = s.v()
+		VRSQRT14PS(x, first)
+		rest := s.fnma(s.mul(x, first), s.mul(first, half), half)
+		return first, s.fma(first, rest, first)
+	}
+	first, r := root(x)
+	_, q := root(r)
+	p, special := s.mul(s.mul(r, q), r), K()
+	VCMPPS(Imm(cmpUnord), p, p, special)
+	VMOVAPS(first, special, p)
+	VMOVAPS(first, special, r)
+	return p, r
 }

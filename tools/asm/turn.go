@@ -6,6 +6,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
+// columnsFetched is how many bytes ahead the lines are fetched that will be turned next.
+const columnsFetched = 256
+
 // turn emits dst[j*ldd+i] = src[i*lds+j] for up to 16 rows i and columns j, in registers of 16 lanes. Rows that there are not are
 // read as the last one, and columns that there are not are written where the last one is written after them.
 func (s isa) turn() {
@@ -33,6 +36,7 @@ func (s isa) turn() {
 	XORQ(zero, zero)
 	x := make([]reg.VecVirtual, s.w)
 	for i := range x {
+		PREFETCHT0(Mem{Base: src, Disp: columnsFetched})
 		x[i] = s.loadMasked(Mem{Base: src}, across)
 		MOVQ(lds, step)
 		CMPQ(rows, Imm(uint64(i+1)))

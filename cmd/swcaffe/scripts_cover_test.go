@@ -1,0 +1,46 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestScriptsCoverEveryCommand holds that some script runs each command as a user would: once so that it works, once with
+// arguments and once with a file that it refuses, and shows its help.
+func TestScriptsCoverEveryCommand(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "script", "*.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+	}
+	argument := `(?:need |unexpected argument|unknown command line flag|invalid value|must be)`
+	file := `\w+(?:\.\w+|_lmdb)`
+	for _, c := range commands {
+		run := `(?m)^(?:exec )?swcaffe ` + c.name + `\b.*`
+		refused := `(?m)^! (?:exec )?swcaffe ` + c.name + `\b.*\nstderr '.*`
+		want := map[string]string{
+			"a run":                      run,
+			"an example in its help":     `(?m)^swcaffe help ` + c.name + `\n(?:.*\n)?stdout '\^example: swcaffe ` + c.name,
+			"a refusal of its arguments": refused + argument,
+			"a refusal of a file":        refused + file,
+		}
+		if c.name == "version" {
+			delete(want, "a refusal of a file")
+		}
+		for what, pattern := range want {
+			if !regexp.MustCompile(pattern).MatchString(all.String()) {
+				t.Errorf("no script has %s of %s", what, c.name)
+			}
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package kernel
+
+import "github.com/swcaffe/swcaffe/cpe"
+
+// thinnedConv is a pointwise convolution with strides on a native machine: it reads only every stride-th pixel, so these are
+// brought together first, and what is left is a convolution without strides. The gradient of the pixels is spread over the
+// input's, the rest of which is zero.
+type thinnedConv struct {
+	conv             *Conv // without strides
+	shape            ConvShape
+	strideH, strideW int
+	h, w             int // of the image
+	outH, outW       int // of the pixels
+	spread           bool
+	images, pixels   []float32
+}
+
+// thin reports whether only some pixels of the images are read: a 1x1 kernel with strides and no padding.
+func (s ConvShape) thin() bool {
+	for i := range s.In {
+		if s.Kernel[i] != 1 || s.Pad[i] != 0 {
+			return false
+		}
+	}
+	return !s.unitStride() && len(s.In) <= 2
+}
+
+// thinned returns the convolution of the pixels that are read.
+func (s ConvShape) thinned() ConvShape {
+	s.In, s.Stride = s.OutSize(), ones(len(s.In))
+	return s
+}
+
+func newThinnedConv(m *cpe.Machine, s ConvShape, st Strategy) (*thinnedConv, error) {
+	t := &thinnedConv{shape: s}
+	t.strideH, t.strideW = two(s.Stride, 1)
+	t.h, t.w = two(s.In, 1)
+	t.outH, t.outW = two(s.OutSize(), 1)
+	m.ReserveCommon(t.values())
+	var err error
+	t.conv, err = NewConv(m, s.thinned(), st)
+	return t, err
+}
+
+// values is the number of values of the pixels.
+func (t *thinnedConv) values() int { return t.shape.N * t.shape.C * t.outH * t.outW }
+
+// Name names the stage.
+func (t *thinnedConv) Name() string { return "convolution, pixels that strides meet" }
+
+// RunGroup moves a core group's share of the planes.
+func (t *thinnedConv) RunGroup(g *cpe.CoreGroup) error {
+	lo, hi := g.Share(t.shape.N * t.shape.C)
+	for plane := lo; plane < hi; plane++ {
+		image, pixels := t.images[plane*t.h*t.w:(plane+1)*t.h*t.w], t.pixels[plane*t.outH*t.outW:(plane+1)*t.outH*t.outW]
+		if t.spread {
+			clear(image)
+		}
+		for y := range t.outH {
+			far, near := image[y*t.strideH*t.w:], pixels[y*t.outW:(y+1)*t.outW]
+			if !t.spread {
+				pick(near, far, t.strideW)
+				continue
+			}
+			for x, v := range near {
+				far[x*t.strideW] = v
+			}
+		}
+	}
+	return nil
+}
+
+// run computes a direction on the pixels.
+func (t *thinnedConv) run(d Direction, args convArrays) error {
+	m := t.conv.machine
+	t.images, t.pixels, t.spread = args.x, m.Common(t.values()), d == InputGradient
+	args.x = t.pixels
+	if t.spread {
+		if err := t.conv.run(d, args); err != nil {
+			return err
+		}
+		return m.Run(t, 0)
+	}
+	if err := m.Run(t, 0); err != nil {
+		return err
+	}
+	return t.conv.run(d, args)
+}

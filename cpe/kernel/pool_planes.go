@@ -1,0 +1,56 @@
+package kernel
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// preparePlanes prepares what the host does plane by plane: means of whole planes, and the windows that have vector kernels.
+func (p *Pool) preparePlanes() {
+	s := &p.shape
+	if !p.machine.Native() {
+		return
+	}
+	if p.global = s.global(); p.global || s.KH != s.KW || s.SH != s.SW || s.Method == PoolStochastic || !s.meets() {
+		return
+	}
+	p.planes = simd.NewPlanes(simd.PoolShape{H: s.H, W: s.W, OH: s.OH, OW: s.OW, K: s.KH, S: s.SH, Top: s.PH, Left: s.PW})
+	if p.planes != nil && s.Method == PoolAve {
+		spec := p.machine.Spec()
+		p.shares = make([]float32, spec.CoreGroups*s.OH*s.OW)
+	}
+}
+
+// global reports whether an output is the mean of its plane.
+func (s *PoolShape) global() bool {
+	return s.Method == PoolAve && s.OH*s.OW == 1 && s.PH+s.PW == 0 && s.KH >= s.H && s.KW >= s.W
+}
+
+// meets reports whether every window meets the image.
+func (s *PoolShape) meets() bool {
+	return s.PH < s.KH && s.PW < s.KW && (s.OH-1)*s.SH-s.PH < s.H && (s.OW-1)*s.SW-s.PW < s.W
+}
+
+// runPlanes does a core group's share of the planes.
+func (p *Pool) runPlanes(g *cpe.CoreGroup) {
+	s := &p.shape
+	in, out := s.H*s.W, s.OH*s.OW
+	lo, hi := g.Share(s.N * s.C)
+	for n := lo; n < hi; n++ {
+		x, y := p.x[n*in:(n+1)*in], p.y[n*out:(n+1)*out]
+		switch {
+		case p.global && p.backward:
+			simd.Fill(x, y[0]/float32(in))
+		case p.global:
+			y[0] = float32(simd.Sum(x) / float64(in))
+		case s.Method == PoolAve && p.backward:
+			p.planes.AverageGrad(x, y, p.shares[g.Index()*out:(g.Index()+1)*out])
+		case s.Method == PoolAve:
+			p.planes.Average(y, x)
+		case p.backward:
+			p.planes.MaxGrad(x, y, p.mask[n*out:(n+1)*out])
+		default:
+			p.planes.Max(y, p.mask[n*out:(n+1)*out], x)
+		}
+	}
+}

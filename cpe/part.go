@@ -1,0 +1,18 @@
+package cpe
+
+import "fmt"
+
+// Part returns one of n equal parts of a machine whose core groups share their memory: its core groups, its share of the memory and
+// of the memory's bandwidth. Core groups that are left over stand idle.
+func (s Spec) Part(n int) (Spec, error) {
+	if !s.Memory.Shared {
+		return s, fmt.Errorf("machine %q has no memory that its core groups share, so that it has no parts", s.Name)
+	}
+	if n < 1 || n > s.CoreGroups {
+		return s, fmt.Errorf("machine %q has 1 to %d parts, not %d", s.Name, s.CoreGroups, n)
+	}
+	s.CoreGroups /= n
+	s.Memory.GBps /= float64(n)
+	s.Memory.Bytes /= n
+	return s, nil
+}

@@ -1,0 +1,55 @@
+package cpe
+
+// Usage is what one CPE has used while its machine was traced.
+type Usage struct {
+	CoreGroup int   `json:"core_group"`
+	Row       int   `json:"row"`
+	Col       int   `json:"col"`
+	LDMPeak   int   `json:"ldm_peak_bytes"`
+	GetBytes  int64 `json:"get_bytes"` // from memory to LDM
+	PutBytes  int64 `json:"put_bytes"` // from LDM to memory
+}
+
+// StartTrace notes from now on what every CPE uses. Works that cost the same are then done one by one, so that modelling takes
+// longer; what is charged stays the same.
+func (m *Machine) StartTrace() {
+	m.tracing = true
+	for _, g := range m.groups {
+		for _, c := range g.cpes {
+			c.usage = Usage{CoreGroup: g.index, Row: c.Row, Col: c.Col}
+		}
+	}
+}
+
+// StopTrace returns what every CPE has used since StartTrace, core group by core group and row by row.
+func (m *Machine) StopTrace() []Usage {
+	m.tracing = false
+	var all []Usage
+	for _, g := range m.groups {
+		for _, c := range g.cpes {
+			all = append(all, c.usage)
+		}
+	}
+	return all
+}
+
+// everyWork reports whether works that cost the same are all done, because values or each CPE's usage count.
+func (g *CoreGroup) everyWork() bool { return g.Values() || g.machine.tracing }
+
+// moved notes a transfer of a CPE.
+func (u *Usage) moved(bytes int, put bool) {
+	if put {
+		u.PutBytes += int64(bytes)
+	} else {
+		u.GetBytes += int64(bytes)
+	}
+}
+
+// movedTile notes the transfer of a tile with the owners of its parts.
+func (g *CoreGroup) movedTile(t *Tile, put bool) {
+	s := g.Spec()
+	for i := range t.parts {
+		p := &t.parts[i]
+		g.at(i/t.ColParts%s.Rows, i%t.ColParts%s.Cols).usage.moved(4*p.Rows*p.Cols, put)
+	}
+}

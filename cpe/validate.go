@@ -1,0 +1,97 @@
+package cpe
+
+import (
+	"fmt"
+	"math"
+)
+
+// FigureError says which figure of a machine's description cannot be.
+type FigureError struct {
+	Field string // as in the file: "ldm_bytes", "dma.point[3]"
+	What  string
+}
+
+func (e *FigureError) Error() string { return e.Field + " " + e.What }
+
+// maxCPEs is how many cores a machine may have: more would only be a slip of the pen.
+const maxCPEs = 1 << 16
+
+// figure is a field of a machine's file with its value.
+type figure struct {
+	field string
+	value float64
+}
+
+func positive(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
+
+// Validate names the figure that cannot be.
+func (s Spec) Validate() error {
+	if err := s.figures(); err != nil {
+		return fmt.Errorf("machine %q: %w", s.Name, err)
+	}
+	return nil
+}
+
+func (s Spec) figures() error {
+	for _, f := range s.positives() {
+		if !positive(f.value) {
+			return &FigureError{f.field, fmt.Sprintf("must be positive, it is %g", f.value)}
+		}
+	}
+	for _, f := range s.notNegatives() {
+		if f.value < 0 || math.IsNaN(f.value) || math.IsInf(f.value, 0) {
+			return &FigureError{f.field, fmt.Sprintf("must not be negative, it is %g", f.value)}
+		}
+	}
+	if n := s.CoreGroups * s.CPEs(); max(s.CoreGroups, s.Rows, s.Cols) > maxCPEs || n > maxCPEs {
+		return &FigureError{"core_groups", fmt.Sprintf("%d of %d x %d CPEs are too many: at most %d CPEs", s.CoreGroups, s.Rows, s.Cols, maxCPEs)}
+	}
+	if p := s.Pipe; p.StepCycles != 0 && (p.BlockRows < 1 || p.BlockCols < 1) {
+		return &FigureError{"pipe", fmt.Sprintf("with step_cycles %g, block_rows %d, block_cols %d: all must be positive", p.StepCycles, p.BlockRows, p.BlockCols)}
+	}
+	if s.Pipe.Single == SingleDirect && !positive(s.Pipe.SingleStepCycles) {
+		return &FigureError{"pipe.single_step_cycles", fmt.Sprintf("must be positive where pipe.single is DIRECT, it is %g", s.Pipe.SingleStepCycles)}
+	}
+	if s.native && s.CPEs() != 1 {
+		return &FigureError{"native", fmt.Sprintf("machines have a mesh of 1 x 1, not %d x %d", s.Rows, s.Cols)}
+	}
+	if err := s.DMA.strided.validate("dma.point"); err != nil {
+		return err
+	}
+	if err := s.DMA.single.validate("dma.request_point"); err != nil {
+		return err
+	}
+	return nil
+}
+
+// positives are the figures that every machine of this kind has.
+func (s Spec) positives() []figure {
+	list := []figure{
+		{"core_groups", float64(s.CoreGroups)}, {"mesh_rows", float64(s.Rows)}, {"mesh_cols", float64(s.Cols)},
+		{"ldm_bytes", float64(s.LDMBytes)}, {"clock_ghz", s.ClockGHz}, {"flops_per_cycle", s.FlopsPerCycle},
+	}
+	if s.native {
+		return list
+	}
+	list = append(list, figure{"dma.latency_ns", s.DMA.LatencyNs}, figure{"dma.transaction_bytes", float64(s.DMA.TransactionBytes)},
+		figure{"dma.point (how many)", float64(len(s.DMA.strided))}, figure{"dma.max_pending", float64(s.DMA.MaxPending)})
+	if s.Memory.Shared {
+		list = append(list, figure{"memory.gbytes_per_s", s.Memory.GBps})
+	}
+	if s.CPEs() > 1 {
+		list = append(list, figure{"bus.word_bytes", float64(s.Bus.WordBytes)}, figure{"bus.fifo_depth", float64(s.Bus.FIFODepth)},
+			figure{"bus.broadcast_gbytes_per_s", s.Bus.BroadcastGBps}, figure{"bus.p2p_gbytes_per_s", s.Bus.P2PGBps})
+	}
+	return list
+}
+
+// notNegatives are the figures that a machine may leave out.
+func (s Spec) notNegatives() []figure {
+	return []figure{
+		{"special_cycles", s.SpecialCycles}, {"memory_bytes", float64(s.MemoryBytes)}, {"memory.bytes", float64(s.Memory.Bytes)},
+		{"pipe.step_cycles", s.Pipe.StepCycles}, {"pipe.prologue_cycles", s.Pipe.PrologueCycles}, {"pipe.epilogue_cycles", s.Pipe.EpilogueCycles},
+		{"pipe.sync_cycles", s.Pipe.SyncCycles}, {"pipe.block_cycles", s.Pipe.BlockCycles}, {"pipe.convert_cycles", s.Pipe.ConvertCycles},
+		{"bus.latency_cycles", s.Bus.LatencyCycles}, {"mpe.gflops", s.MPE.GFlops}, {"mpe.copy_gbytes_per_s", s.MPE.CopyGBps},
+		{"mpe.cache_bytes", float64(s.MPE.CacheBytes)},
+	}
+}

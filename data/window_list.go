@@ -1,0 +1,91 @@
+package data
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+// Window is a part of an image: X1..X2 x Y1..Y2, both ends within. Mirror says that it is to be flipped.
+type Window struct {
+	X1, Y1, X2, Y2 int
+	Mirror         bool
+}
+
+// WindowList is a Source of windows drawn at random from the images of a window file, as R-CNN (Girshick et al. 2014)
+// trains with them: of each batch the last int(batch*fg_fraction) windows are drawn from the foreground, those whose
+// overlap with an object is fg_threshold or more, the others from the background, those below bg_threshold, whose
+// label is 0. What is drawn is a function of the seed and of the position in the stream.
+type WindowList struct {
+	images                 []windowImage
+	foreground, background []windowItem
+	batch, fromForeground  int
+	seed                   uint64
+	mirror                 bool
+	item                   uint64
+}
+
+type windowImage struct {
+	path string
+	file []byte // with cache_images: what the file holds
+}
+
+type windowItem struct {
+	image, label   int
+	x1, y1, x2, y2 int
+}
+
+// OpenWindowList reads the window file that p names. With mirror half of the windows are flipped.
+func OpenWindowList(p *caffepb.WindowDataParameter, mirror bool, seed uint64) (*WindowList, error) {
+	if p.GetSource() == "" {
+		return nil, errors.New("window_data_param: source is not set")
+	}
+	if f := p.GetFgFraction(); !(f >= 0 && f <= 1) {
+		return nil, fmt.Errorf("window_data_param: fg_fraction %v is not between 0 and 1", f)
+	}
+	s := &WindowList{seed: seed, mirror: mirror, batch: int(p.GetBatchSize())}
+	s.fromForeground = int(float32(s.batch) * p.GetFgFraction())
+	text, err := os.ReadFile(p.GetSource())
+	if err != nil {
+		return nil, fmt.Errorf("window file: %w", err)
+	}
+	r := windowReader{param: p, list: s, words: words{name: p.GetSource(), rest: text, line: 1}}
+	if err := r.read(); err != nil {
+		return nil, fmt.Errorf("window file %w", err)
+	}
+	for _, side := range []struct {
+		name  string
+		need  int
+		items []windowItem
+	}{{"foreground", s.fromForeground, s.foreground}, {"background", s.batch - s.fromForeground, s.background}} {
+		if side.need > 0 && len(side.items) == 0 {
+			return nil, fmt.Errorf("window file %s has no %s windows, of which a batch needs %d", p.GetSource(), side.name, side.need)
+		}
+	}
+	return s, nil
+}
+
+// Next implements Source. The record is named after its image; Raw is the image's file if images are cached.
+func (s *WindowList) Next(r *Record) error {
+	from := s.background
+	if int(s.item%uint64(s.batch)) >= s.batch-s.fromForeground {
+		from = s.foreground
+	}
+	w := from[draw(s.seed, s.item, drawWindow, len(from))]
+	im := s.images[w.image]
+	r.Name, r.Raw, r.Label = im.path, im.file, w.label
+	r.Window = Window{w.x1, w.y1, w.x2, w.y2, s.mirror && draw(s.seed, s.item, drawMirror, 2) == 1}
+	s.item++
+	return nil
+}
+
+// Seek implements Source.
+func (s *WindowList) Seek(item uint64) error {
+	s.item = item
+	return nil
+}
+
+// Close implements Source.
+func (s *WindowList) Close() error { return nil }

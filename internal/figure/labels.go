@@ -1,0 +1,163 @@
+package figure
+
+import (
+	"image/color"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Label is a name for a point of a plot whose marker has a radius.
+type Label struct {
+	X, Y   float64
+	Radius vg.Length
+	Text   string
+}
+
+// Labels write names beside points where they hide neither each other nor the edge, nor markers if there is a place like that.
+// A name that stands further off is joined to its point by a line; one without a place is left out. The first ones have the choice.
+type Labels struct {
+	Labels  []Label
+	Markers []Label // that should not be hidden; their texts do not matter
+	Style   text.Style
+}
+
+// NewLabels makes labels in the plots' font.
+func NewLabels(labels, markers []Label) *Labels {
+	return &Labels{labels, markers, Style(vg.Points(8.5))}
+}
+
+// directions in which a name may stand, the preferred ones first.
+var directions = []vg.Point{
+	{X: 1}, {X: -1}, {Y: 1}, {Y: -1}, {X: 0.7, Y: 0.7}, {X: -0.7, Y: 0.7}, {X: 0.7, Y: -0.7}, {X: -0.7, Y: -0.7},
+	{X: 0.4, Y: 0.9}, {X: -0.4, Y: 0.9}, {X: 0.4, Y: -0.9}, {X: -0.4, Y: -0.9}, {X: 0.9, Y: 0.4}, {X: -0.9, Y: 0.4}, {X: 0.9, Y: -0.4}, {X: -0.9, Y: -0.4},
+}
+
+// Plot implements plot.Plotter.
+func (l *Labels) Plot(c draw.Canvas, p *plot.Plot) {
+	for _, n := range l.layout(&c, p) {
+		if n.far {
+			to := nearest(n.at, n.box)
+			c.StrokeLine2(draw.LineStyle{Color: color.Gray{120}, Width: vg.Points(0.5)}, n.at.X, n.at.Y, to.X, to.Y)
+		}
+		style := l.Style
+		style.XAlign, style.YAlign = draw.XCenter, draw.YCenter
+		c.FillText(style, vg.Point{X: (n.box.Min.X + n.box.Max.X) / 2, Y: (n.box.Min.Y + n.box.Max.Y) / 2}, n.text)
+	}
+}
+
+// placed is a name with its place; far says that a line joins it to its point.
+type placed struct {
+	at   vg.Point
+	box  vg.Rectangle
+	far  bool
+	text string
+}
+
+// layout finds places for the names.
+func (l *Labels) layout(c *draw.Canvas, p *plot.Plot) []placed {
+	x, y := p.Transforms(c)
+	free := space{edge: c.Rectangle}
+	for _, m := range l.Markers {
+		free.markers = append(free.markers, around(vg.Point{X: x(m.X), Y: y(m.Y)}, vg.Point{X: m.Radius, Y: m.Radius}))
+	}
+	var names []placed
+	for _, label := range l.Labels {
+		at := vg.Point{X: x(label.X), Y: y(label.Y)}
+		half := vg.Point{X: l.Style.Width(label.Text)/2 + 1, Y: l.Style.Height(label.Text)/2 + 1}
+		if box, far, ok := free.place(at, label.Radius, half); ok {
+			names = append(names, placed{at, box, far, label.Text})
+		}
+	}
+	return names
+}
+
+// space is what names have been placed in.
+type space struct {
+	edge           vg.Rectangle
+	markers        []vg.Rectangle
+	names, leaders []vg.Rectangle // a leader is a row of small boxes along the line from a point to its name
+}
+
+// place finds a box for a name, given its half extents: near its point or further off. Names hide no lines that lead to others, nor
+// the other way round. If there is such a place names hide no markers, and their lines cross none.
+func (f *space) place(at vg.Point, radius vg.Length, half vg.Point) (box vg.Rectangle, far, ok bool) {
+	const step, steps = vg.Length(8), 20
+	for _, avoid := range []struct{ box, line []vg.Rectangle }{{f.markers, f.markers}, {f.markers, nil}, {nil, nil}} {
+		for k := range steps {
+			for _, d := range directions {
+				reach := radius + 1 + vg.Length(k)*step
+				box = around(at.Add(vg.Point{X: d.X * (reach + half.X), Y: d.Y * (reach + half.Y)}), half)
+				if !inside(box, f.edge) || !clear(box, f.names) || !clear(box, f.leaders) || !clear(box, avoid.box) {
+					continue
+				}
+				var line []vg.Rectangle
+				if k > 0 {
+					line = leader(at, nearest(at, box))
+				}
+				if crosses(line, f.names) || crosses(line, elsewhere(at, avoid.line)) {
+					continue
+				}
+				f.names, f.leaders = append(f.names, box), append(f.leaders, line...)
+				return box, k > 0, true
+			}
+		}
+	}
+	return box, false, false
+}
+
+// crosses reports whether a line runs through one of some boxes.
+func crosses(line, boxes []vg.Rectangle) bool {
+	return slices.ContainsFunc(line, func(spot vg.Rectangle) bool { return !clear(spot, boxes) })
+}
+
+// elsewhere are the boxes that do not hold a point.
+func elsewhere(at vg.Point, boxes []vg.Rectangle) []vg.Rectangle {
+	var list []vg.Rectangle
+	for _, b := range boxes {
+		if clear(around(at, vg.Point{X: 1, Y: 1}), []vg.Rectangle{b}) {
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+// leader covers the line between two points with small boxes.
+func leader(from, to vg.Point) []vg.Rectangle {
+	const apart = 3
+	n := max(1, int(math.Hypot(float64(to.X-from.X), float64(to.Y-from.Y))/apart))
+	var spots []vg.Rectangle
+	for i := range n + 1 {
+		at := from.Add(to.Sub(from).Scale(vg.Length(i) / vg.Length(n)))
+		spots = append(spots, around(at, vg.Point{X: 0.5, Y: 0.5}))
+	}
+	return spots
+}
+
+// around is the box with a middle and half extents.
+func around(middle, half vg.Point) vg.Rectangle {
+	return vg.Rectangle{Min: middle.Sub(half), Max: middle.Add(half)}
+}
+
+// nearest is the point of a box that is nearest to another point.
+func nearest(at vg.Point, box vg.Rectangle) vg.Point {
+	return vg.Point{X: max(box.Min.X, min(at.X, box.Max.X)), Y: max(box.Min.Y, min(at.Y, box.Max.Y))}
+}
+
+func inside(box, edge vg.Rectangle) bool {
+	return box.Min.X >= edge.Min.X && box.Max.X <= edge.Max.X && box.Min.Y >= edge.Min.Y && box.Max.Y <= edge.Max.Y
+}
+
+// clear reports whether a box meets none of others.
+func clear(box vg.Rectangle, others []vg.Rectangle) bool {
+	for _, o := range others {
+		if box.Min.X < o.Max.X && o.Min.X < box.Max.X && box.Min.Y < o.Max.Y && o.Min.Y < box.Max.Y {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,199 @@
+package modelplot
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"image/color"
+	"math"
+	"slices"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/figure"
+	"github.com/swcaffe/swcaffe/modeltime"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// rooflineWidth and rooflineHeight are a roofline's extents in pixels.
+const rooflineWidth, rooflineHeight = 1060, 680
+
+// passes are the directions in the order of a report's table, with their markers.
+var passes = []struct {
+	name  string
+	of    func(l *modeltime.Layer) *modeltime.Direction
+	glyph draw.GlyphDrawer
+}{
+	{"forward", func(l *modeltime.Layer) *modeltime.Direction { return l.Forward }, draw.CircleGlyph{}},
+	{"weights", func(l *modeltime.Layer) *modeltime.Direction { return l.WeightGradient }, draw.PyramidGlyph{}},
+	{"input", func(l *modeltime.Layer) *modeltime.Direction { return l.InputGradient }, draw.BoxGlyph{}},
+}
+
+// dot is one pass through a layer: its operations a byte of memory, and a second.
+type dot struct {
+	name, layerType   string
+	pass              int
+	intensity, gflops float64
+	ms                float64
+}
+
+// Roofline draws what every pass through a layer reaches under the roof of the machine (Williams, Waterman and Patterson 2009):
+// the bandwidth of its memory and its peak, over the core groups that the report is of. Passes that compute nothing or need no
+// memory have no place. Markers cover areas in proportion to their share of the time.
+func Roofline(r *modeltime.Report, spec cpe.Spec, format string) ([]byte, error) {
+	dots := dotsOf(r)
+	if len(dots) == 0 {
+		return nil, errors.New("no pass through a layer both computes and moves bytes")
+	}
+	peak, gbps := spec.PeakGFlops()*float64(spec.CoreGroups), spec.BandwidthGBps()
+	p := figure.New(fmt.Sprintf("Roofline: %s on %s, %d core groups, batch %d", r.Model, r.Machine, r.CoreGroups, r.Batch),
+		"operations a byte of memory traffic (FLOP/byte)", "GFLOP/s (modelled)")
+	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
+	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(figure.LogTicks), plot.TickerFunc(figure.LogTicks)
+	low, high := spans(p, dots, peak, gbps)
+	roof, err := plotter.NewLine(plotter.XYs{{X: low, Y: low * gbps}, {X: peak / gbps, Y: peak}, {X: high, Y: peak}})
+	if err != nil {
+		return nil, err
+	}
+	roof.Width = vg.Points(1.6)
+	p.Add(roof)
+	markers := addDots(p, dots)
+	names := []figure.Label{
+		{X: high / 1.05, Y: peak, Text: fmt.Sprintf("peak %.4g GFLOP/s", peak)},
+		{X: math.Sqrt(low * peak / gbps), Y: gbps * math.Sqrt(low*peak/gbps), Text: fmt.Sprintf("memory %.4g GB/s", gbps)},
+	}
+	p.Add(figure.NewLabels(append(names, longest(dots, markers)...), append(markers, alongRoof(low, high, peak, gbps)...)))
+	legend := p.Legend
+	p.Legend = plot.NewLegend()
+	return figure.Render(format, rooflineWidth, rooflineHeight, func(c draw.Canvas) { beside(c, p, legend) })
+}
+
+// dotsOf lists the passes that have a place, the longest first.
+func dotsOf(r *modeltime.Report) []dot {
+	var dots []dot
+	for i := range r.Layers {
+		l := &r.Layers[i]
+		for k, pass := range passes {
+			d := pass.of(l)
+			if d == nil || d.DMABytes == 0 || !(d.GFlops > 0) {
+				continue
+			}
+			flops := d.GFlops * d.ModelledMs * 1e6
+			dots = append(dots, dot{l.Name + " " + pass.name, l.Type, k, flops / float64(d.DMABytes), d.GFlops, d.ModelledMs})
+		}
+	}
+	slices.SortStableFunc(dots, func(a, b dot) int { return cmp.Compare(b.ms, a.ms) })
+	return dots
+}
+
+// spans sets the axes so that all dots, the roof's edge and some of the flat roof are seen.
+func spans(p *plot.Plot, dots []dot, peak, gbps float64) (low, high float64) {
+	ridge := peak / gbps
+	low, high = ridge/10, ridge*10
+	bottom := low * gbps
+	for _, d := range dots {
+		low, high, bottom = min(low, d.intensity), max(high, d.intensity), min(bottom, d.gflops)
+	}
+	low, high = low/1.5, high*1.5
+	p.X.Min, p.X.Max = low, high
+	p.Y.Min, p.Y.Max = bottom/2, peak*2
+	return low, high
+}
+
+// maxKinds is how many types of layers have colours of their own; the last colour is that of all others.
+const maxKinds = len(figure.Palette) - 1
+
+// kinds are the types of layers that take the most time.
+func kinds(dots []dot) []string {
+	var names []string
+	total := map[string]float64{}
+	for _, d := range dots {
+		if total[d.layerType] == 0 {
+			names = append(names, d.layerType)
+		}
+		total[d.layerType] += d.ms
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(total[b], total[a]) })
+	return names[:min(len(names), maxKinds)]
+}
+
+// addDots draws the dots with a legend of their colours and markers, and returns their places.
+func addDots(p *plot.Plot, dots []dot) []figure.Label {
+	names := kinds(dots)
+	longest := dots[0].ms
+	var places []figure.Label
+	others := false
+	for _, d := range dots {
+		kind := slices.Index(names, d.layerType)
+		if kind < 0 {
+			kind, others = maxKinds, true
+		}
+		style := draw.GlyphStyle{Color: figure.Palette[kind], Radius: radius(d.ms / longest), Shape: passes[d.pass].glyph}
+		rim := style
+		rim.Color, rim.Radius = color.White, style.Radius+vg.Points(0.7) // keeps neighbours apart
+		at := plotter.XYs{{X: d.intensity, Y: d.gflops}}
+		p.Add(&plotter.Scatter{XYs: at, GlyphStyle: rim}, &plotter.Scatter{XYs: at, GlyphStyle: style})
+		places = append(places, figure.Label{X: d.intensity, Y: d.gflops, Radius: style.Radius})
+	}
+	key := func(name string, c color.Color, shape draw.GlyphDrawer) {
+		p.Legend.Add(name, &plotter.Scatter{XYs: nil, GlyphStyle: draw.GlyphStyle{Color: c, Radius: vg.Points(4), Shape: shape}})
+	}
+	for i, name := range names {
+		key(name, figure.Palette[i], draw.CircleGlyph{})
+	}
+	if others {
+		key("others", figure.Palette[maxKinds], draw.CircleGlyph{})
+	}
+	for _, pass := range passes {
+		key(pass.name, color.Gray{90}, pass.glyph)
+	}
+	return places
+}
+
+// radius of a marker whose pass takes a share of the longest one's time.
+func radius(share float64) vg.Length {
+	const least, most = 1.8, 8
+	return vg.Points(max(least, most*math.Sqrt(share)))
+}
+
+// longest names the passes that take the most time; dots and their places are in that order. Passes of the same kind at the same
+// place, as equal layers have, share a name.
+func longest(dots []dot, places []figure.Label) []figure.Label {
+	const most, alike = 10, 0.02
+	var names []figure.Label
+	var named []int
+	shared := map[int]int{}
+	near := func(a, b float64) bool { return math.Abs(a-b) <= alike*b }
+	for i, d := range dots {
+		k := slices.IndexFunc(named, func(k int) bool {
+			return dots[k].pass == d.pass && near(d.intensity, dots[k].intensity) && near(d.gflops, dots[k].gflops)
+		})
+		switch {
+		case k >= 0:
+			shared[k]++
+		case len(named) < most:
+			named = append(named, i)
+		}
+	}
+	for k, i := range named {
+		name := places[i]
+		name.Text = dots[i].name
+		if n := shared[k]; n > 0 {
+			name.Text += fmt.Sprintf(" (%d alike)", n+1)
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// alongRoof are places on the roof, which names should not hide.
+func alongRoof(low, high, peak, gbps float64) []figure.Label {
+	var places []figure.Label
+	const density = 1.06
+	for x := low; x < high; x *= density {
+		places = append(places, figure.Label{X: x, Y: min(peak, x*gbps), Radius: vg.Points(1)})
+	}
+	return places
+}

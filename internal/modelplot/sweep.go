@@ -1,0 +1,139 @@
+// Package modelplot draws what models of machines say: sweeps over a machine's parameters, rooflines, and meshes.
+package modelplot
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/internal/figure"
+	"github.com/swcaffe/swcaffe/modeltime"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// sweepWidth and sweepHeight are a sweep's extents in pixels.
+const sweepWidth, sweepHeight = 900, 520
+
+// dashes tell curves of one colour apart.
+var dashes = [...][]vg.Length{nil, {vg.Points(5), vg.Points(2.5)}, {vg.Points(1.5), vg.Points(2)}}
+
+// maxCurves is how many curves can be told apart.
+const maxCurves = len(figure.Palette) * len(dashes)
+
+// CanSweep says why a sweep cannot be drawn.
+func CanSweep(s *modeltime.Sweep) error {
+	if n := len(s.Points) / len(s.Axes[0].Values); n > maxCurves {
+		return fmt.Errorf("%d curves, for every combination of %s, cannot be told apart: at most %d", n, strings.Join(s.Parameters[1:], " and "), maxCurves)
+	}
+	return nil
+}
+
+// Sweep draws images a second by the first parameter, a curve for every combination of the others, and the machine as described.
+func Sweep(s *modeltime.Sweep, format string) ([]byte, error) {
+	p := figure.New(fmt.Sprintf("%s on variants of %s, batch %d", s.Model, s.Machine, s.Batch), axisLabel(s.Axes[0]), "images a second (modelled)")
+	if err := addCurves(p, s); err != nil {
+		return nil, err
+	}
+	base := plotter.XYs{{X: s.Base.Values[0], Y: s.Base.Total.Images}}
+	mark, err := plotter.NewScatter(base)
+	if err != nil {
+		return nil, err
+	}
+	mark.Shape, mark.Radius, mark.Color = draw.RingGlyph{}, vg.Points(5), figure.Palette[len(figure.Palette)-1]
+	p.Add(mark)
+	p.Legend.Add("as described", mark)
+	scaleX(p, append(slices.Clone(s.Axes[0].Values), s.Base.Values[0]))
+	p.Y.Min, p.Y.Max = 0, p.Y.Max*1.06
+	legend := p.Legend
+	p.Legend = plot.NewLegend()
+	return figure.Render(format, sweepWidth, sweepHeight, func(c draw.Canvas) { beside(c, p, legend) })
+}
+
+// beside draws a plot with its legend to its right, where it hides nothing.
+func beside(c draw.Canvas, p *plot.Plot, legend plot.Legend) {
+	const margin vg.Length = 10 // points
+	legend.Top, legend.Padding = true, vg.Points(3)
+	legend.ThumbnailWidth = vg.Points(24)
+	width := legend.Rectangle(c).Size().X + margin
+	figure.Draw(p, draw.Crop(c, margin, -width-margin, margin, -margin))
+	legend.Draw(draw.Crop(c, c.Size().X-width, -margin, margin, -4*margin))
+}
+
+func axisLabel(a modeltime.Axis) string {
+	if a.Parameter.Unit == "" {
+		return a.Parameter.Name
+	}
+	return fmt.Sprintf("%s (%s)", a.Parameter.Name, a.Parameter.Unit)
+}
+
+// addCurves draws a curve for each combination of the axes after the first, without the points where the net cannot run.
+func addCurves(p *plot.Plot, s *modeltime.Sweep) error {
+	curves := len(s.Points) / len(s.Axes[0].Values)
+	drawn := 0
+	for k := range curves {
+		var points plotter.XYs
+		for i := k; i < len(s.Points); i += curves {
+			if q := &s.Points[i]; q.Error == "" {
+				points = append(points, plotter.XY{X: q.Values[0], Y: q.Total.Images})
+			}
+		}
+		if len(points) == 0 {
+			continue
+		}
+		slices.SortFunc(points, func(a, b plotter.XY) int { return cmp.Compare(a.X, b.X) })
+		line, marks, err := plotter.NewLinePoints(points)
+		if err != nil {
+			return err
+		}
+		line.Color, line.Width, line.Dashes = figure.Palette[k%len(figure.Palette)], vg.Points(1.4), dashes[k/len(figure.Palette)%len(dashes)]
+		marks.Color, marks.Shape, marks.Radius = line.Color, draw.CircleGlyph{}, vg.Points(2.5)
+		p.Add(line, marks)
+		p.Legend.Add(curveName(s, s.Points[k].Values[1:]), line, marks)
+		drawn++
+	}
+	if drawn == 0 {
+		return errors.New("there is nothing to draw")
+	}
+	return nil
+}
+
+// curveName lists what a curve has in common.
+func curveName(s *modeltime.Sweep, values []float64) string {
+	if len(values) == 0 {
+		return s.Machine
+	}
+	var parts []string
+	for i, v := range values {
+		parts = append(parts, s.Parameters[i+1]+" = "+figure.Number(v))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// scaleX puts a tick at each value, on a logarithmic axis where the values span much.
+func scaleX(p *plot.Plot, values []float64) {
+	slices.Sort(values)
+	values = slices.Compact(values)
+	low, high := values[0], values[len(values)-1]
+	const wide = 6
+	if high/low >= wide {
+		p.X.Scale = plot.LogScale{}
+		p.X.Min, p.X.Max = low/1.1, high*1.1
+	} else {
+		by := max((high-low)*0.05, low*0.01)
+		p.X.Min, p.X.Max = low-by, high+by
+	}
+	const few = 12
+	if len(values) > few {
+		return
+	}
+	var ticks []plot.Tick
+	for _, v := range values {
+		ticks = append(ticks, plot.Tick{Value: v, Label: figure.Number(v)})
+	}
+	p.X.Tick.Marker = plot.ConstantTicks(ticks)
+}

@@ -1,0 +1,160 @@
+package simd
+
+import "math"
+
+// PoolShape is pooling of planes of H x W into planes of OH x OW by windows of K x K, S apart: window (y, x) begins at input
+// (y*S-Top, x*S-Left), and no window is outside the plane.
+type PoolShape struct{ H, W, OH, OW, K, S, Top, Left int }
+
+// Planes pools planes of one shape, columns of windows at a time, with the tables that this takes. It is read-only once made.
+type Planes struct {
+	shape PoolShape
+	level *level
+
+	columns, inputs  []poolBlock
+	maxRows, aveRows []poolRow
+	gradRows         []gradRow
+	divisors         []float32
+	band, gradBand   int // rows of outputs, and of inputs, that are done before the next columns
+}
+
+// bandValues is how many inputs a band has at most, so that its lines stay in L1 from one block of columns to the next.
+const bandValues = 4 << 10
+
+// Vectors of a block's table, as tools/asm/planes.go and planes_grad.go read them.
+const (
+	tableStore  = 0 // lanes that are written
+	tableLoad   = 1 // lanes inside the plane, of each load
+	tableFirst  = 5 // columns of each tap, of the first tap no less than 0
+	tableExtent = 8 // float32 extents of windows along the row
+	tableSize   = 9
+
+	gradStore  = 0 // inputs that are written, of a second vector too where windows are 2 apart
+	gradLoad   = 2 // lanes that are outputs, of each load
+	gradColumn = 5 // columns of inputs, of even and of odd ones where windows are 2 apart
+	gradSize   = 7
+)
+
+// poolBlock is a vector of columns: of outputs forward, of inputs (where windows are 2 apart, of pairs of them) backward.
+type poolBlock struct {
+	to, from int // column of the first value written and of the first read
+	table    []int32
+}
+
+// poolRow is a row of inputs that a window meets: where it is, in bytes, and the index of its column 0 or, of the last row of a
+// window, the float32 extent of the window down the plane.
+type poolRow struct{ offset, word int }
+
+// gradRow is the rows of outputs that meet a row of inputs: where the first is, in bytes, and their number; and the index of the
+// row's column 0.
+type gradRow struct{ offset, count, index int }
+
+// NewPlanes prepares pooling; it is nil if there are no vectors, or no kernel for the windows.
+func NewPlanes(s PoolShape) *Planes {
+	squares := s.K == 3 && (s.S == 1 || s.S == 2) || s.K == 2 && s.S == 2
+	if active.width == 0 || !squares || s.OH < 1 || s.OW < 1 {
+		return nil
+	}
+	p := &Planes{shape: s, level: active, band: max(1, bandValues/(s.S*s.W)), gradBand: max(1, bandValues/s.W)}
+	p.makeRows()
+	p.makeColumns()
+	p.makeGradRows()
+	p.makeInputs()
+	return p
+}
+
+// makeRows lists the rows that windows meet, one window's after the other's but for those that they share.
+func (p *Planes) makeRows() {
+	s := &p.shape
+	for y := -s.Top; y < (s.OH-1)*s.S-s.Top+s.K; y++ {
+		at := min(max(y, 0), s.H-1)
+		p.maxRows = append(p.maxRows, poolRow{4 * at * s.W, at * s.W})
+		r := poolRow{offset: 4 * y * s.W, word: int(math.Float32bits(float32(extent(y-s.K+1, s.K, s.H+s.Top))))}
+		if y != at {
+			r.offset = -1
+		}
+		p.aveRows = append(p.aveRows, r)
+	}
+}
+
+// extent is that of a window along an axis that ends at a place, padding included.
+func extent(from, k, end int) int { return min(from+k, end) - from }
+
+// lanes writes what holds for each lane to vector i of a table.
+func (b *poolBlock) lanes(i, width int, value func(lane int) int) {
+	for lane := range width {
+		b.table[i*width+lane] = int32(value(lane))
+	}
+}
+
+// inside is the mask word of a place that must be in [0, n).
+func inside(at, n int) int {
+	if at >= 0 && at < n {
+		return -1
+	}
+	return 0
+}
+
+// makeColumns makes the blocks of columns of outputs.
+func (p *Planes) makeColumns() {
+	s, width := &p.shape, p.level.width
+	met := min(s.W, (s.OW-1)*s.S-s.Left+s.K)
+	for x := 0; x < s.OW; x += width {
+		b := poolBlock{to: x, from: x*s.S - s.Left, table: make([]int32, tableSize*width)}
+		b.lanes(tableStore, width, func(lane int) int { return inside(x+lane, s.OW) })
+		for load := range 4 {
+			first := b.from + load
+			if s.S == 2 {
+				first = b.from + load/2*2 + load%2*width
+			}
+			b.lanes(tableLoad+load, width, func(lane int) int { return inside(first+lane, met) })
+		}
+		for tap := range s.K {
+			b.lanes(tableFirst+tap, width, func(lane int) int {
+				column := b.from + lane*s.S + tap
+				if tap == 0 {
+					return max(0, column)
+				}
+				return column
+			})
+		}
+		b.lanes(tableExtent, width, func(lane int) int {
+			return int(math.Float32bits(float32(extent(b.from+lane*s.S, s.K, s.W+s.Left))))
+		})
+		p.columns = append(p.columns, b)
+	}
+}
+
+// makeGradRows lists the rows of outputs that meet each row of inputs, and works out the sizes of windows.
+func (p *Planes) makeGradRows() {
+	s := &p.shape
+	for y := range s.H {
+		lo, hi := 0, min(s.OH-1, (y+s.Top)/s.S)
+		if first := y + s.Top - s.K + 1; first > 0 {
+			lo = (first + s.S - 1) / s.S
+		}
+		p.gradRows = append(p.gradRows, gradRow{4 * lo * s.OW, max(0, hi-lo+1), y * s.W})
+	}
+	p.divisors = make([]float32, s.OH*s.OW)
+	for i := range p.divisors {
+		y, x := i/s.OW*s.S-s.Top, i%s.OW*s.S-s.Left
+		p.divisors[i] = float32(extent(y, s.K, s.H+s.Top) * extent(x, s.K, s.W+s.Left))
+	}
+}
+
+// makeInputs makes the blocks of columns of inputs. With padding the first of a pair may be outside.
+func (p *Planes) makeInputs() {
+	s, width := &p.shape, p.level.width
+	for at := 0; at < s.W+s.Left*(s.S-1); at += width * s.S {
+		b := poolBlock{to: at - s.Left*(s.S-1), table: make([]int32, gradSize*width)}
+		b.from = (b.to+s.Left)/s.S - (s.K-1)/s.S
+		for half := range s.S {
+			b.lanes(gradStore+half, width, func(lane int) int { return inside(b.to+half*width+lane, s.W) })
+			b.lanes(gradColumn+half, width, func(lane int) int { return b.to + lane*s.S + half })
+		}
+		for load := range (s.K-1)/s.S + 1 {
+			b.lanes(gradLoad+load, width, func(lane int) int { return inside(b.from+load+lane, s.OW) })
+		}
+		p.inputs = append(p.inputs, b)
+	}
+}

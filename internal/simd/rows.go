@@ -1,0 +1,51 @@
+package simd
+
+// SumSquaresOfRows sets d[i] = scale*Σr x[r*ld+i]² + shift over so many rows of x, which are ld apart. d must not be among them.
+func SumSquaresOfRows(d, x []float32, ld, rows int, scale, shift float32) {
+	l, n := active, len(d)
+	if l.width > 0 && n > 0 && rows > 0 {
+		_ = x[(rows-1)*ld+n-1]
+		l.sumSquares(&d[0], &x[0], ld, rows, n, scale, shift, &maskWords[16])
+		return
+	}
+	for i := range d {
+		var sum float32
+		for r := range rows {
+			sum += float32(x[r*ld+i] * x[r*ld+i])
+		}
+		d[i] = float32(sum*scale) + shift
+	}
+}
+
+// MulAddRows adds scale*a[i]*Σr x[r*ld+i] to d[i], the sum being over so many rows of x, which are ld apart. d must not be among
+// them.
+func MulAddRows(d, a, x []float32, ld, rows int, scale float32) {
+	l, n := active, len(d)
+	a = a[:n]
+	if l.width > 0 && n > 0 && rows > 0 {
+		_ = x[(rows-1)*ld+n-1]
+		l.mulAddRows(&d[0], &a[0], &x[0], ld, rows, n, scale, &maskWords[16])
+		return
+	}
+	for i := range d {
+		var sum float32
+		for r := range rows {
+			sum += x[r*ld+i]
+		}
+		d[i] += float32(a[i]*scale) * sum
+	}
+}
+
+// PowRatio sets own[i] = dy[i]*s[i]^p and ratio[i] = dy[i]*y[i]/s[i] for s[i] >= 0 and as many elements as own has; own and ratio
+// must not be sources. The power -0.75 has a kernel of its own.
+func PowRatio(own, ratio, dy, y, s []float32, p float32) {
+	l, n := active, len(own)
+	ratio, dy, y, s = ratio[:n], dy[:n], y[:n], s[:n]
+	if l.width > 0 && n > 0 && p == -0.75 {
+		l.powRatio(&own[0], &ratio[0], &dy[0], &y[0], &s[0], n, &maskWords[16])
+		return
+	}
+	MulPow(own, dy, s, p)
+	Mul(ratio, dy, y)
+	Div(ratio, ratio, s)
+}

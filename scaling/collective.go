@@ -1,0 +1,73 @@
+package scaling
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/internal/suggest"
+	"github.com/swcaffe/swcaffe/topology"
+)
+
+// Central is the name for a server in the place of a collective: it receives every worker's array in turn and sends it
+// the centre at the same time, P (alpha + n beta), and adds what it has received meanwhile. No sum of all comes back, so that only
+// the EASGD family can use it.
+const Central = "central"
+
+// AllReduces lists the names that a run's AllReduce may have: those of package topology, without dynamic, which measures, and
+// Central.
+func AllReduces() []string { return append(topology.Fixed(), topology.Auto, Central) }
+
+// CheckAllReduce returns an error for a name that is none of AllReduces, or not for the strategy.
+func CheckAllReduce(name string, s Strategy) error {
+	known := false
+	for _, a := range AllReduces() {
+		known = known || a == name
+	}
+	switch {
+	case !known:
+		return fmt.Errorf("unknown all-reduce %q%s (all-reduces: %s)", name, suggest.DidYouMean(name, AllReduces()), suggest.List(AllReduces()))
+	case s.Collective() == "":
+		return fmt.Errorf("strategy %s has no all-reduce: its workers exchange with a server one by one", s)
+	case name == Central && s == Sync:
+		return errors.New("central makes no sum of gradients; it is for the EASGD family")
+	}
+	return nil
+}
+
+// Collective is how long an all-reduce of an array takes between nodes.
+type Collective interface {
+	Time(nodes int, bytes int64) (topology.VTime, error)
+}
+
+// Simulated is the time of one of AllReduces on a cluster's network. Where a simulation would make too many steps it is the
+// closed form.
+type Simulated struct {
+	Cluster   topology.Spec
+	Mapping   topology.Mapping
+	Algorithm string
+}
+
+// bytesPerValue is the size of a float32.
+const bytesPerValue = 4
+
+// Time implements Collective.
+func (s Simulated) Time(nodes int, bytes int64) (topology.VTime, error) {
+	l, err := topology.NewLayout(s.Cluster, nodes, s.Mapping)
+	if err != nil {
+		return 0, err
+	}
+	algorithm := s.Algorithm
+	switch algorithm {
+	case topology.Auto:
+		algorithm = topology.Choose(s.Cluster, l, int(bytes))
+	case Central:
+		one := max(s.Cluster.MessageTime(float64(bytes), l.Supernodes() > 1), s.Cluster.ReduceTime(float64(bytes)))
+		return topology.VTime(nodes-1) * one, nil
+	}
+	schedule := topology.NewSchedule(algorithm, l, int(bytes/bytesPerValue))
+	t, err := topology.Simulate(s.Cluster, l, schedule, bytesPerValue, nil)
+	if errors.Is(err, topology.ErrTooLong) {
+		return topology.Cost(algorithm, s.Cluster, l, int(bytes)), nil
+	}
+	return t.Seconds, err
+}

@@ -1,0 +1,29 @@
+package scaling
+
+import "github.com/swcaffe/swcaffe/topology"
+
+// exposed is the time that all-reduces of gradients add to an iteration. With bucketBytes 0 there is one, after the backward
+// pass. Otherwise one starts as soon as a bucket of that many bytes is complete and the one before has ended, beside the
+// backward pass; the last bucket may be smaller.
+func exposed(c Compute, bucketBytes int64, reduce func(bytes int64) (topology.VTime, error)) (topology.VTime, error) {
+	left := c.WeightBytes()
+	if bucketBytes == 0 {
+		return reduce(left)
+	}
+	var now, free topology.VTime // of the backward pass; of the network
+	var bucket int64
+	for _, l := range c.Layers {
+		now += l.Backward
+		bucket += l.GradientBytes
+		left -= l.GradientBytes
+		if bucket == 0 || bucket < bucketBytes && left > 0 {
+			continue
+		}
+		t, err := reduce(bucket)
+		if err != nil {
+			return 0, err
+		}
+		free, bucket = max(free, now)+t, 0
+	}
+	return max(0, free-now), nil
+}

@@ -1,0 +1,81 @@
+package scaling
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/internal/suggest"
+)
+
+// Strategy is how workers, one on each node, train together. [SC17] is Y. You, A. Buluc, J. Demmel, "Scaling deep learning on GPU
+// and Knights Landing clusters", SC 2017.
+type Strategy string
+
+const (
+	// Sync sums the gradients over all workers before every update.
+	Sync Strategy = "sync"
+	// SyncEASGD3 is [SC17]'s algorithm 4: reduction of the weights and broadcast of the centre beside the passes.
+	SyncEASGD3 Strategy = "sync_easgd3"
+)
+
+// method is what a strategy's time depends on.
+type method struct {
+	name Strategy
+	// collective is how weights or gradients are brought together where all workers take part at once; "" where each
+	// exchanges with a server.
+	collective string
+	periodic   bool // communicates every tau iterations
+	master     bool // a node that does not train holds the centre
+	overlapped bool // the collective runs beside the passes of an iteration
+	hogwild    bool // the server has no lock: it sends, receives and adds at the same time
+}
+
+// methods in the order of their names' list.
+var methods = []method{
+	{name: Sync, collective: "topology"},
+	{name: "easgd", periodic: true, master: true},
+	{name: "async_sgd", master: true},
+	{name: "async_msgd", master: true},
+	{name: "hogwild_sgd", master: true, hogwild: true},
+	{name: "async_easgd", periodic: true, master: true},
+	{name: "async_measgd", periodic: true, master: true},
+	{name: "hogwild_easgd", periodic: true, master: true, hogwild: true},
+	{name: "sync_easgd1", collective: "binomial_tree", periodic: true, master: true},
+	{name: "sync_easgd2", collective: "binomial_tree", periodic: true},
+	{name: SyncEASGD3, collective: "binomial_tree", periodic: true, overlapped: true},
+	{name: "decentralised_easgd", collective: "topology", periodic: true, overlapped: true},
+}
+
+// Strategies lists the names of all strategies.
+func Strategies() []string {
+	var names []string
+	for _, m := range methods {
+		names = append(names, string(m.name))
+	}
+	return names
+}
+
+// ParseStrategy returns the strategy of a name.
+func ParseStrategy(name string) (Strategy, error) {
+	for _, m := range methods {
+		if string(m.name) == name {
+			return m.name, nil
+		}
+	}
+	return "", fmt.Errorf("unknown strategy %q%s (strategies: %s)", name, suggest.DidYouMean(name, Strategies()), suggest.List(Strategies()))
+}
+
+// Periodic reports whether the strategy communicates every tau iterations, not in each.
+func (s Strategy) Periodic() bool { return s.method().periodic }
+
+// Collective is the all-reduce that the strategy uses unless another is asked for; "" if its workers exchange with a server
+// one by one.
+func (s Strategy) Collective() string { return s.method().collective }
+
+func (s Strategy) method() method {
+	for _, m := range methods {
+		if m.name == s {
+			return m
+		}
+	}
+	panic("scaling: no strategy " + string(s))
+}

@@ -1,0 +1,138 @@
+package solver
+
+import (
+	"fmt"
+	"hash/crc32"
+	"unsafe"
+
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// digest turns a checksum into a float32 that holds it exactly: its lower 24 bits.
+func digest(sum uint32) float32 { return float32(sum & (1<<24 - 1)) }
+
+// checksum is the digest of values, bit by bit.
+func checksum(values []float32) float32 {
+	if len(values) == 0 {
+		return 0
+	}
+	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*bytesPerValue)
+	return digest(crc32.Checksum(bytes, castagnoli))
+}
+
+// compare gathers a row of every worker and returns the first rank, and the place in its row, that differs from rank 0's.
+func (t *Team) compare(row []float32) (rank, place int, differs bool, err error) {
+	rows, err := t.table(row)
+	if err != nil {
+		return 0, 0, false, err
+	}
+	for rank, r := range rows {
+		for i := range r {
+			if r[i] != rows[0][i] {
+				return rank, i, true, nil
+			}
+		}
+	}
+	return 0, 0, false, nil
+}
+
+// meet returns an error unless all workers have the same solver, net, weights and histories.
+func (t *Team) meet(v *Solver) error {
+	if err := t.compareNets(v); err != nil {
+		return err
+	}
+	return t.compareWeights(v)
+}
+
+// compareNets returns an error unless all workers have the same solver and training net. Where data comes from may differ.
+func (t *Team) compareNets(v *Solver) error {
+	layers := v.net.NumLayers()
+	rank, place, differs, err := t.compare([]float32{float32(layers), solverDigest(v.param)})
+	switch {
+	case err != nil:
+		return err
+	case differs && place == 0:
+		return fmt.Errorf("rank %d trains a net of another number of layers than rank 0; this one has %d", rank, layers)
+	case differs:
+		return fmt.Errorf("the solver of rank %d differs from rank 0's", rank)
+	}
+	row := make([]float32, layers)
+	for i := range row {
+		row[i] = layerDigest(v.net.LayerParam(i))
+	}
+	rank, place, differs, err = t.compare(row)
+	if differs {
+		return fmt.Errorf("layer %q (%s) of rank %d differs from rank 0's", v.net.LayerName(place), v.net.LayerType(place), rank)
+	}
+	return err
+}
+
+// solverDigest covers the fields of a solver that move weights.
+func solverDigest(p *caffepb.SolverParameter) float32 {
+	p = proto.CloneOf(p)
+	p.Net, p.TrainNet, p.NetParam, p.TrainNetParam = nil, nil, nil, nil
+	p.TestNet, p.TestNetParam, p.TestIter, p.TestState, p.TestInterval = nil, nil, nil, nil, nil
+	p.SnapshotPrefix, p.RandomSeed, p.Weights, p.Display = nil, nil, nil, nil
+	return messageDigest(p)
+}
+
+func messageDigest(m proto.Message) float32 {
+	text, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
+	if err != nil {
+		panic("solver: " + err.Error())
+	}
+	return digest(crc32.Checksum(text, castagnoli))
+}
+
+// layerDigest covers a layer's prototxt, but for where its data comes from.
+func layerDigest(p *caffepb.LayerParameter) float32 {
+	p = proto.CloneOf(p)
+	for _, m := range []proto.Message{p.DataParam, p.ImageDataParam, p.WindowDataParam, p.Hdf5DataParam} {
+		fields := m.ProtoReflect()
+		for _, name := range []protoreflect.Name{"source", "root_folder"} {
+			if f := fields.Descriptor().Fields().ByName(name); f != nil && fields.IsValid() {
+				fields.Clear(f)
+			}
+		}
+	}
+	return messageDigest(p)
+}
+
+// compareWeights returns an error unless all workers have the same weights, histories and iteration number, bit by bit.
+func (t *Team) compareWeights(v *Solver) error {
+	row := []float32{digest(uint32(v.iter))}
+	for i, w := range v.update.weights {
+		sum := checksum(w.weight.Blob.Data())
+		for _, h := range w.histories {
+			sum += checksum(h.Data())
+		}
+		row = append(row, digest(uint32(sum)+uint32(i)))
+	}
+	rank, place, differs, err := t.compare(row)
+	if err != nil || !differs {
+		return err
+	}
+	if place == 0 {
+		return v.failed(fmt.Errorf("rank %d is at another iteration than rank 0", rank))
+	}
+	w := v.update.weights[place-1].weight
+	return v.failed(fmt.Errorf("the weights or histories of rank %d differ from rank 0's: layer %q, param %d", rank, w.Layer, w.Index))
+}
+
+// compareCentre returns an error unless all workers have the same copy of the centre.
+func (t *Team) compareCentre(v *Solver, state []float32) error {
+	var row []float32
+	for _, w := range v.group.pack.weights {
+		row = append(row, checksum(state[w.lo:w.hi]))
+	}
+	rank, place, differs, err := t.compare(row)
+	if differs {
+		w := v.group.pack.weights[place]
+		return v.failed(fmt.Errorf("the centre of rank %d differs from rank 0's: layer %q, param %d", rank, w.Layer, w.Index))
+	}
+	return err
+}

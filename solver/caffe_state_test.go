@@ -1,0 +1,156 @@
+package solver
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+// TestGoesOnFromCaffesState: for every type of solver the state that BVLC Caffe wrote, in either format, leads to the same
+// weights as this solver's own, behind two more iterations. Histories in another order, or of another meaning, would
+// not.
+func TestGoesOnFromCaffesState(t *testing.T) {
+	cases, err := filepath.Abs("../../shared/conformance/cases")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(cases); err != nil {
+		t.Skip("no conformance suite beside the repository: ", cases)
+	}
+	for _, name := range []string{"sgd_momentum_l2", "nesterov", "adagrad", "rmsprop", "adadelta", "adam"} {
+		dir := filepath.Join(cases, "solver_"+name)
+		for _, format := range []caffepb.SolverParameter_SnapshotFormat{caffepb.SolverParameter_BINARYPROTO, caffepb.SolverParameter_HDF5} {
+			t.Run(fmt.Sprint(name, " ", format), func(t *testing.T) {
+				t.Chdir(dir)
+				own, at := caffeSolver(t, format, "own")
+				if err := LoadWeights(own.Net(), "init.caffemodel", own.log); err != nil {
+					t.Fatal(err)
+				}
+				step(t, own, at)
+				if err := own.Snapshot(); err != nil {
+					t.Fatal(err)
+				}
+				ownState := fmt.Sprintf("%s_iter_%d.solverstate", own.param.GetSnapshotPrefix(), at)
+				if format == caffepb.SolverParameter_HDF5 {
+					ownState += ".h5"
+				}
+				goneOn, _ := caffeSolver(t, format, "gone on")
+				restoreStripped(t, goneOn, ownState)
+				fromCaffe, _ := caffeSolver(t, format, "from Caffe")
+				if err := fromCaffe.Restore(caffeState(t, format, at)); err != nil {
+					t.Fatal(err)
+				}
+				if fromCaffe.Iter() != at {
+					t.Errorf("the state is of iteration %d, want %d", fromCaffe.Iter(), at)
+				}
+				before := weights(fromCaffe)
+				step(t, goneOn, 2)
+				step(t, fromCaffe, 2)
+				got, want := weights(fromCaffe), weights(goneOn)
+				moved := 0.0
+				for i := range got {
+					moved = max(moved, math.Abs(float64(got[i]-before[i])))
+					if d := math.Abs(float64(got[i] - want[i])); d > 1e-5+1e-3*math.Abs(float64(want[i])) {
+						t.Fatalf("weight %d is %g, from the solver's own state %g", i, got[i], want[i])
+					}
+				}
+				if moved == 0 {
+					t.Error("the weights did not move")
+				}
+			})
+		}
+	}
+}
+
+// caffeSolver makes the solver of the case in the working directory, with snapshots elsewhere, and returns its max_iter.
+func caffeSolver(t *testing.T, format caffepb.SolverParameter_SnapshotFormat, name string) (*Solver, int) {
+	t.Helper()
+	file, err := swproto.ReadSolver("solver.prototxt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := file.Param
+	text.SnapshotPrefix = proto.String(filepath.Join(t.TempDir(), name))
+	text.SnapshotFormat, text.SnapshotAfterTrain = format.Enum(), proto.Bool(false)
+	v, err := newSolver(t, ".", string(swproto.MarshalText(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v, int(text.GetMaxIter())
+}
+
+// restoreStripped restores a state of ours without what Caffe's lack, so that data layers begin where Caffe's do.
+func restoreStripped(t *testing.T, v *Solver, path string) {
+	t.Helper()
+	state, err := readState(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if state.RunState == nil {
+		t.Error("our state has no run state")
+	}
+	state.RunState = nil
+	stripped := filepath.Join(t.TempDir(), "stripped.solverstate")
+	if err := swproto.WriteBinary(stripped, state); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Restore(stripped); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// caffeState returns the file of the state that Caffe wrote, which names the weights that Caffe wrote, in a format.
+func caffeState(t *testing.T, format caffepb.SolverParameter_SnapshotFormat, at int) string {
+	t.Helper()
+	state := &caffepb.SolverState{}
+	if err := swproto.ReadBinary("expected.solverstate", state); err != nil {
+		t.Fatal(err)
+	}
+	if state.RunState != nil || int(state.GetIter()) != at {
+		t.Fatalf("not a state of Caffe's at iteration %d: %v", at, state.GetIter())
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	state.LearnedNet = proto.String(filepath.Join(here, "expected.caffemodel"))
+	path := filepath.Join(t.TempDir(), "caffe.solverstate")
+	if format == caffepb.SolverParameter_BINARYPROTO {
+		err = swproto.WriteBinary(path, state)
+	} else {
+		f, fileErr := stateFile(state)
+		if fileErr != nil {
+			t.Fatal(fileErr)
+		}
+		path += ".h5"
+		f.Integers = f.Integers[:2] // without run state
+		err = writeHDF5(path, f)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestHDF5KeepsLongRuns: iterations beyond what a float32 holds come back as they were.
+func TestHDF5KeepsLongRuns(t *testing.T) {
+	dir := t.TempDir()
+	v := train(t, dir, noisyNet+"snapshot_format: HDF5")
+	v.iter, v.step = 1<<24+1, 1<<25+3
+	if err := v.Snapshot(); err != nil {
+		t.Fatal(err)
+	}
+	again := train(t, dir, noisyNet)
+	if err := again.Restore(filepath.Join(dir, "s_iter_16777217.solverstate.h5")); err != nil {
+		t.Fatal(err)
+	}
+	if again.iter != v.iter || again.step != v.step {
+		t.Errorf("iteration %d and step %d, were %d and %d", again.iter, again.step, v.iter, v.step)
+	}
+}

@@ -1,0 +1,105 @@
+package solver
+
+import (
+	"errors"
+	"sync"
+)
+
+// What a message to and from the centre has behind the weights and statistics.
+const (
+	tailAlpha  = iota // eta rho
+	tailAction        // asked for, agreed
+	tailLeave         // 1: the last message of a worker
+	tailSize
+)
+
+// exchanger is a worker's way to the centre: it hands a message over and replaces it by the answer.
+type exchanger interface {
+	exchange(message []float32) error
+	// leave tells the centre that this was all. The worker that has the centre waits for the others.
+	leave(message []float32) error
+	// fail tells what this process has of the centre that the worker has failed.
+	fail(err error)
+}
+
+// respond answers a worker's message; last reports that it was its last one.
+func (c *centre) respond(rank int, message []float32) (last bool, err error) {
+	body, tail := message[:len(c.weights)], message[len(c.weights):]
+	c.ask(Action(tail[tailAction]))
+	if tail[tailLeave] != 0 {
+		c.leave(rank)
+		return true, nil
+	}
+	if err := c.serve(rank, body, tail[tailAlpha]); err != nil {
+		return false, err
+	}
+	tail[tailAction] = float32(c.agreed(rank))
+	return false, nil
+}
+
+// server is the exchanger of the first worker, which has the centre: a goroutine each answers the other workers.
+type server struct {
+	*centre
+	answering sync.WaitGroup
+}
+
+func newServer(c *centre, t Transport) *server {
+	s := &server{centre: c}
+	for rank := 1; rank < t.Size(); rank++ {
+		s.answering.Go(func() {
+			if err := s.answer(t, rank); err != nil {
+				c.fail(err)
+			}
+		})
+	}
+	return s
+}
+
+// answer serves one worker to its end. The transport is used by several goroutines, each with another peer.
+func (s *server) answer(t Transport, rank int) error {
+	message := make([]float32, len(s.weights)+tailSize)
+	for {
+		if err := t.Recv(rank, message); err != nil {
+			return err
+		}
+		last, err := s.respond(rank, message)
+		if err != nil {
+			return err
+		}
+		if last {
+			return nil
+		}
+		if err := t.Send(rank, message); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *server) exchange(message []float32) error {
+	_, err := s.respond(0, message)
+	return errors.Join(err, s.failure())
+}
+
+func (s *server) leave(message []float32) error {
+	s.centre.leave(0)
+	s.answering.Wait()
+	return s.failure()
+}
+
+// remote is the exchanger of the other workers.
+type remote struct{ t Transport }
+
+func (r remote) exchange(message []float32) error {
+	if err := r.t.Send(0, message); err != nil {
+		return err
+	}
+	return r.t.Recv(0, message)
+}
+
+func (r remote) leave(message []float32) error {
+	message[len(message)-tailSize+tailLeave] = 1
+	return r.t.Send(0, message)
+}
+
+// fail leaves it to the transport to stop the others.
+func (r remote) fail(error) {}

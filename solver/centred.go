@@ -1,0 +1,171 @@
+package solver
+
+import "github.com/swcaffe/swcaffe/internal/simd"
+
+// centreKind is what tells strategies with a centre apart.
+type centreKind struct {
+	order turnOrder
+	rule  centreRule
+	// centreMomentum: the centre moves with the solver's momentum; workerMomentum: each worker does ([SC17] equations 5 and 6).
+	centreMomentum, workerMomentum bool
+}
+
+// centred is a worker of a strategy with a centre, which the first worker's process holds. Every worker steps on batches of its
+// own and exchanges a message with the centre every tau steps:
+//
+//	descend  the worker's steps since the last exchange, added up; it goes on from the centre's new weights
+//	elastic  its weights W_i before the step; with the W that comes back, W_i <- W_i - eta g - eta rho (W_i - W) ([SC17] equation 1)
+//
+// An iteration is one step of every worker. All right-hand sides are values before the step. Weight decay is part of g.
+type centred struct {
+	v       *Solver
+	team    *Team
+	kind    centreKind
+	centre  *centre   // the first worker's
+	way     exchanger // nil between runs
+	message []float32
+	body    []float32 // of the message: weights and statistics
+	steps   []float32 // descend: what the steps since the last exchange subtracted
+	before  []float32 // descend: the statistics after the last exchange
+	own     []float32 // scratch
+	shows   []float32 // the first worker's: the centre while it is shown
+	started bool
+}
+
+func centredBy(kind centreKind) func(v *Solver) strategy {
+	return func(v *Solver) strategy {
+		p, n := v.group.pack, v.group.stateSize()
+		c := &centred{v: v, team: v.team, kind: kind}
+		c.message = make([]float32, n+tailSize)
+		c.body = c.message[:n]
+		c.own = make([]float32, n)
+		if kind.rule == descend {
+			c.steps, c.before = make([]float32, len(p.data)), make([]float32, p.count)
+		}
+		var momentum float32
+		if !kind.workerMomentum {
+			momentum = v.dropMomentum()
+		}
+		if v.team.rank() == 0 {
+			c.centre = newCentre(kind, v.team.size(), momentum, make([]float32, n), len(p.data))
+			c.shows = make([]float32, n)
+		}
+		return c
+	}
+}
+
+// start sets the centre to what all workers begin with.
+func (c *centred) start() error {
+	if !c.started {
+		if err := c.team.meet(c.v); err != nil {
+			return err
+		}
+		c.started = true
+		if c.centre != nil {
+			c.v.group.state(c.centre.weights)
+		}
+		if c.kind.rule == descend {
+			c.v.group.pack.gather(c.before, 1)
+		}
+	}
+	c.way = c.open()
+	return nil
+}
+
+// open makes the way to the centre for a run of iterations.
+func (c *centred) open() exchanger {
+	if c.centre != nil {
+		clear(c.centre.left)
+		c.centre.asked, c.centre.turn = None, 0
+	}
+	switch {
+	case c.v.watch != nil:
+		return c.v.watch.Queue.open(c.team.rank(), c.centre)
+	case c.centre == nil:
+		return remote{c.team.Transport}
+	}
+	return newServer(c.centre, c.team.Transport)
+}
+
+func (c *centred) combine(loss float64) (float64, error) {
+	if err := c.v.checkLoss(loss); err != nil {
+		return 0, err
+	}
+	c.v.watch.reach(0)
+	if c.kind.rule != elastic || !c.v.exchanges() {
+		return loss, nil
+	}
+	alpha := c.team.alpha(c.v.learningRate())
+	c.v.group.state(c.body)
+	if err := c.exchange(alpha); err != nil {
+		return 0, err
+	}
+	// The message is now W. What is left of it is eta rho (W_i - W), for after the step.
+	c.v.group.state(c.own)
+	simd.Sub(c.body, c.own, c.body)
+	simd.Scale(c.body, c.body, alpha)
+	return loss, nil
+}
+
+func (c *centred) updated(float64) (Action, error) {
+	if c.kind.rule == descend {
+		simd.Add(c.steps, c.steps, c.v.group.pack.diff)
+	}
+	if !c.v.exchanges() {
+		return None, nil
+	}
+	if c.kind.rule == descend {
+		if err := c.descend(); err != nil {
+			return None, err
+		}
+	} else {
+		c.v.group.state(c.own)
+		simd.Sub(c.own, c.own, c.body)
+		c.v.group.setState(c.own)
+	}
+	return Action(c.message[len(c.body)+tailAction]), nil
+}
+
+// descend sends the steps and takes the centre's weights in their place.
+func (c *centred) descend() error {
+	p := c.v.group.pack
+	n := copy(c.body, c.steps)
+	statistics := c.body[n:]
+	p.gather(statistics, 1)
+	simd.Sub(statistics, c.before, statistics)
+	if err := c.exchange(0); err != nil {
+		return err
+	}
+	c.v.group.setState(c.body)
+	copy(c.before, statistics)
+	clear(c.steps)
+	return nil
+}
+
+func (c *centred) exchange(alpha float32) error {
+	tail := c.message[len(c.body):]
+	tail[tailAlpha], tail[tailAction], tail[tailLeave] = alpha, float32(c.v.pendingAction()), 0
+	return c.way.exchange(c.message)
+}
+
+// shown lends the net the centre's weights.
+func (c *centred) shown(f func() error) error {
+	if c.centre == nil || !c.started {
+		return f()
+	}
+	c.centre.copyTo(c.shows)
+	return c.v.group.lend(c.shows, f)
+}
+
+func (c *centred) finish(err error) error {
+	if c.way == nil {
+		return err
+	}
+	if err != nil {
+		c.way.fail(err)
+		return err
+	}
+	tail := c.message[len(c.body):]
+	tail[tailAction] = float32(None)
+	return c.way.leave(c.message)
+}

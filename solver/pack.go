@@ -1,0 +1,76 @@
+package solver
+
+import (
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/layers"
+	swnet "github.com/swcaffe/swcaffe/net"
+)
+
+// alignment is the number of values, a cache line's, at multiples of which packed weights begin.
+const alignment = 16
+
+// pack holds the weights that a net learns in one array and their gradients in another, so that workers exchange one message
+// instead of one a layer (swCaffe: gradients of all layers in one buffer; You et al.: packed layers).
+type pack struct {
+	data, diff []float32
+	head       []float32 // what is sent along: it stands before diff in one array with it
+	message    []float32 // head and diff
+	weights    []packed
+	statistics []*blob.Blob // see layers.RunningStatistics
+	count      int          // values of the statistics
+}
+
+// packed is the place of a weight: data[lo:hi].
+type packed struct {
+	swnet.Learnable
+	lo, hi int
+}
+
+// newPack moves the weights of n into arrays of their own, with room in the head for the statistics and spare values. Weights
+// whose lr_mult is 0 stay where they are.
+func newPack(n *swnet.Net, spare int) *pack {
+	p := &pack{}
+	size := 0
+	for _, l := range n.Learnable() {
+		if l.LRMult == 0 {
+			continue
+		}
+		p.weights = append(p.weights, packed{l, size, size + l.Blob.Count()})
+		size = aligned(size + l.Blob.Count())
+	}
+	for i := range n.NumLayers() {
+		if s, ok := n.Layer(i).(layers.RunningStatistics); ok {
+			p.statistics = append(p.statistics, s.Statistics()...)
+		}
+	}
+	for _, s := range p.statistics {
+		p.count += s.Count()
+	}
+	p.message = make([]float32, aligned(p.count+spare)+size)
+	p.head, p.diff = p.message[:len(p.message)-size], p.message[len(p.message)-size:]
+	p.data = make([]float32, size)
+	for _, w := range p.weights {
+		w.Blob.Place(p.data[w.lo:w.hi], p.diff[w.lo:w.hi])
+	}
+	return p
+}
+
+func aligned(n int) int { return (n + alignment - 1) / alignment * alignment }
+
+// gather copies the statistics, times a factor, to dst.
+func (p *pack) gather(dst []float32, factor float32) {
+	i := 0
+	for _, s := range p.statistics {
+		for _, v := range s.Data() {
+			dst[i] = v * factor
+			i++
+		}
+	}
+}
+
+// scatter copies the statistics from src.
+func (p *pack) scatter(src []float32) {
+	for _, s := range p.statistics {
+		src = src[copy(s.Data(), src):]
+	}
+}

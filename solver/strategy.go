@@ -1,0 +1,125 @@
+package solver
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/swcaffe/swcaffe/internal/suggest"
+)
+
+// strategy is how workers train together. The solver calls it at the points of an iteration.
+type strategy interface {
+	// start is called before a run of iterations, when weights, histories and the iteration's number are as they will be.
+	start() error
+	// combine is called between the backward pass and the update. It returns the loss to log.
+	combine(loss float64) (float64, error)
+	// updated is called after the update, which used a learning rate. It returns what the workers have agreed to do.
+	updated(rate float64) (Action, error)
+	// shown calls f while the net has the weights to test and to store.
+	shown(f func() error) error
+	// finish is called after a run of iterations; err is why it ended early, or nil.
+	finish(err error) error
+}
+
+// overlapping is implemented by strategies that communicate while the passes of an iteration are under way.
+type overlapping interface {
+	// begin is called before the first pass.
+	begin() error
+	// layerDone is told in the last backward pass, after each layer, that the gradients of its weights are complete.
+	layerDone(layer int)
+}
+
+// Sync is the strategy whose workers split each batch and add up their gradients before every update.
+const Sync = "sync"
+
+// family lists the strategies and what makes them, in the order of [SC17] (Y. You, A. Buluc, J. Demmel, "Scaling deep learning on
+// GPU and Knights Landing clusters", 2017), which defines all but the first and the last.
+var family = []struct {
+	name   string
+	centre bool
+	make   func(v *Solver) strategy
+}{
+	{Sync, false, func(v *Solver) strategy { return newSyncSGD(v) }},
+	{"easgd", true, centredBy(centreKind{order: inTurn, rule: elastic})},
+	{"async_sgd", true, centredBy(centreKind{order: firstCome, rule: descend})},
+	{"async_msgd", true, centredBy(centreKind{order: firstCome, rule: descend, centreMomentum: true})},
+	{"hogwild_sgd", true, centredBy(centreKind{order: unlocked, rule: descend})},
+	{"async_easgd", true, centredBy(centreKind{order: firstCome, rule: elastic})},
+	{"async_measgd", true, centredBy(centreKind{order: firstCome, rule: elastic, workerMomentum: true})},
+	{"hogwild_easgd", true, centredBy(centreKind{order: unlocked, rule: elastic})},
+	{"sync_easgd1", false, syncElasticBy(syncElasticKind{tree: true, apart: true})},
+	{"sync_easgd2", false, syncElasticBy(syncElasticKind{tree: true})},
+	{"sync_easgd3", false, syncElasticBy(syncElasticKind{tree: true, overlapped: true})},
+	{"decentralised_easgd", false, syncElasticBy(syncElasticKind{overlapped: true})},
+}
+
+// Strategies lists the names that a Team's Strategy may have.
+func Strategies() []string {
+	var names []string
+	for _, f := range family {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// CheckStrategy returns an error for a name that is none of Strategies.
+func CheckStrategy(name string) error {
+	for _, f := range family {
+		if name == f.name {
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown strategy %q%s (strategies: %s)", name, suggest.DidYouMean(name, Strategies()), suggest.List(Strategies()))
+}
+
+// HasCentre reports whether a strategy is one whose workers exchange messages with a centre; the others add up arrays.
+func HasCentre(name string) bool {
+	for _, f := range family {
+		if f.name == name {
+			return f.centre
+		}
+	}
+	return false
+}
+
+// newStrategy makes the strategy of the worker's team.
+func (v *Solver) newStrategy() (strategy, error) {
+	if v.team == nil {
+		return alone{v}, nil
+	}
+	if err := v.team.check(v.param); err != nil {
+		return nil, err
+	}
+	for _, f := range family {
+		if f.name == v.team.Strategy {
+			return f.make(v), nil
+		}
+	}
+	return nil, CheckStrategy(v.team.Strategy)
+}
+
+// dropMomentum takes the momentum out of the solver of a strategy whose workers have none, and returns it.
+func (v *Solver) dropMomentum() float32 {
+	momentum := v.param.GetMomentum()
+	if momentum != 0 {
+		v.log.Infof("Workers of strategy %s step without momentum", v.team.Strategy)
+	}
+	v.param.Momentum = nil
+	return momentum
+}
+
+// alone is the strategy of a worker that has no team.
+type alone struct{ v *Solver }
+
+func (a alone) start() error { return nil }
+
+func (a alone) combine(loss float64) (float64, error) { return loss, a.v.checkLoss(loss) }
+
+func (a alone) updated(float64) (Action, error) { return a.v.opt.Action(), nil }
+
+func (a alone) shown(f func() error) error { return f() }
+
+func (a alone) finish(err error) error { return err }
+
+// finite reports whether a loss is a number.
+func finite(loss float64) bool { return !math.IsNaN(loss) && !math.IsInf(loss, 0) }

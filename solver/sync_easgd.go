@@ -1,0 +1,151 @@
+package solver
+
+import "github.com/swcaffe/swcaffe/internal/simd"
+
+// syncElasticKind is what tells the synchronous kinds of EASGD apart. They compute the same; what they cost differs.
+type syncElasticKind struct {
+	tree       bool // sums go over a tree to the first worker and back; otherwise as the team's all-reduce does it
+	apart      bool // the centre is kept outside of the workers
+	overlapped bool // the sums are made while the passes are under way
+}
+
+// syncElastic is a worker of synchronous EASGD. Every tau iterations it moves its own weights and the centre's, with values
+// from before the step ([SC17] equations 1 and 2):
+//
+//	W_i <- W_i - eta g_i - eta rho (W_i - W)
+//	W   <- W + eta rho (sum of all W_i - P W)
+//
+// The paper's master has the centre, sends it to all over a tree and receives the sum of W_i over the same tree. Here that tree
+// hands the sum on to all, which costs as much, and every worker moves a copy of the centre, the same for all. In [SC17]
+// algorithm 2 (sync_easgd1) the master is no worker; in algorithm 3 (2) it is the first one; in sync_easgd3 its messages move while
+// the workers compute. decentralised_easgd has no tree with a root either, but the all-reduce that the team has: our reading of
+// swFLOW's decentralised variant, of which no more than the name is published.
+type syncElastic struct {
+	v       *Solver
+	team    *Team
+	kind    syncElasticKind
+	sum     Reducer     // nil before the first run
+	centre  []float32   // state of the centre
+	mine    []float32   // of the worker, before the step
+	total   []float32   // of all workers
+	asked   []float32   // how many workers are asked for each Action: it stands behind total in one array
+	message []float32   // both
+	beside  *background // makes the sum, where it overlaps the passes
+	running bool
+}
+
+func syncElasticBy(kind syncElasticKind) func(v *Solver) strategy {
+	return func(v *Solver) strategy {
+		n := v.group.stateSize()
+		v.dropMomentum()
+		s := &syncElastic{v: v, team: v.team, kind: kind}
+		s.centre, s.mine, s.message = make([]float32, n), make([]float32, n), make([]float32, n+int(Snapshot)+1)
+		s.total, s.asked = s.message[:n], s.message[n:]
+		return s
+	}
+}
+
+func (s *syncElastic) start() error {
+	if s.sum == nil {
+		if err := s.team.meet(s.v); err != nil {
+			return err
+		}
+		s.sum = s.team.NewReducer(len(s.message), s.kind.tree)
+		s.v.group.state(s.centre)
+	}
+	if s.kind.overlapped {
+		s.beside = inBackground(s.reduce)
+	}
+	return nil
+}
+
+// begin prepares the message, and starts the sum where it overlaps the passes.
+func (s *syncElastic) begin() error {
+	if !s.v.exchanges() {
+		return nil
+	}
+	s.v.group.state(s.mine)
+	copy(s.total, s.mine)
+	clear(s.asked)
+	s.asked[s.v.pendingAction()] = 1
+	if s.kind.overlapped {
+		s.running = true
+		s.beside.begin()
+	}
+	return nil
+}
+
+func (s *syncElastic) reduce() error { return s.sum.Run(s.message) }
+
+func (s *syncElastic) layerDone(int) {}
+
+func (s *syncElastic) combine(loss float64) (float64, error) {
+	var err error
+	switch {
+	case !s.v.exchanges():
+	case s.kind.overlapped:
+		err = s.settle()
+	default:
+		s.v.watch.reach(0)
+		if s.kind.apart && s.team.rank() == 0 {
+			s.v.watch.round(bytesPerValue * len(s.message))
+		}
+		err = s.reduce()
+	}
+	if err != nil {
+		return 0, err
+	}
+	return loss, s.v.checkLoss(loss)
+}
+
+func (s *syncElastic) updated(rate float64) (Action, error) {
+	if !s.v.exchanges() {
+		return None, nil
+	}
+	alpha, workers := s.team.alpha(rate), float32(s.team.size())
+	for i, w := range s.centre {
+		s.centre[i] = w + alpha*(s.total[i]-workers*w)
+		s.mine[i] = alpha * (s.mine[i] - w)
+	}
+	s.v.group.state(s.total)
+	simd.Sub(s.total, s.total, s.mine)
+	s.v.group.setState(s.total)
+	if s.team.checks(s.v.iter) {
+		if err := s.team.compareCentre(s.v, s.centre); err != nil {
+			return None, err
+		}
+	}
+	switch {
+	case s.asked[Stop] > 0:
+		return Stop, nil
+	case s.asked[Snapshot] > 0:
+		return Snapshot, nil
+	}
+	return None, nil
+}
+
+func (s *syncElastic) shown(f func() error) error {
+	if s.sum == nil {
+		return f()
+	}
+	return s.v.group.lend(s.centre, f)
+}
+
+// settle waits for the sum that is under way, if one is.
+func (s *syncElastic) settle() error {
+	if !s.running {
+		return nil
+	}
+	s.running = false
+	return s.beside.wait()
+}
+
+func (s *syncElastic) finish(err error) error {
+	if s.beside != nil {
+		if failed := s.settle(); err == nil {
+			err = failed
+		}
+		s.beside.stop()
+	}
+	return err
+}

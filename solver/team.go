@@ -1,0 +1,176 @@
+package solver
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+// Transport is a worker's way to the others. Calls block; both sides name the same length. Package topology has some.
+type Transport interface {
+	Rank() int
+	Size() int
+	Send(to int, data []float32) error
+	Recv(from int, data []float32) error
+}
+
+// Reducer replaces an array by its sum over all workers, with the same bits for each. All workers call it in the same order.
+type Reducer interface {
+	Run(data []float32) error
+}
+
+// Team is a worker's place among those that train together.
+type Team struct {
+	Transport Transport
+	// NewReducer prepares the all-reduce of arrays of n values: the team's, or one over a tree to the first worker and back.
+	NewReducer func(n int, tree bool) Reducer
+	// Strategy is one of Strategies.
+	Strategy string
+	// Tau is after how many iterations the workers of strategies other than sync communicate; 0: 1.
+	Tau int
+	// Rho is the strength of the elastic force of EASGD; 0: so that eta rho is 0.9/P at base_lr, as S. Zhang, A. Choromanska and
+	// Y. LeCun ("Deep learning with elastic averaging SGD", 2015) choose it.
+	Rho float64
+	// BucketBytes, if positive, cuts the gradients into buckets of at least that size, which are summed while Backward goes on.
+	BucketBytes int
+	// Virtual is the worker's virtual time; nil where time is real.
+	Virtual *Virtual
+	// CheckEvery is after how many iterations the workers compare their weights; 0: never.
+	CheckEvery int
+}
+
+// PeerError is the failure of another worker than the one that returns it.
+type PeerError struct {
+	Rank int
+	Text string
+}
+
+func (e *PeerError) Error() string { return fmt.Sprintf("rank %d: %s", e.Rank, e.Text) }
+
+// rank is the worker's number: 0 for one that is alone.
+func (t *Team) rank() int {
+	if t == nil {
+		return 0
+	}
+	return t.Transport.Rank()
+}
+
+// size is the number of workers.
+func (t *Team) size() int {
+	if t == nil {
+		return 1
+	}
+	return t.Transport.Size()
+}
+
+// check judges what a team's strategy asks of a solver and completes the team.
+func (t *Team) check(p *caffepb.SolverParameter) error {
+	t.Tau = max(1, t.Tau)
+	if t.splits() {
+		return nil
+	}
+	if p.GetType() != "SGD" {
+		return fmt.Errorf("strategy %s is defined for solver type SGD, not %s", t.Strategy, p.GetType())
+	}
+	if t.Rho == 0 && p.GetBaseLr() > 0 {
+		t.Rho = zhang / float64(t.size()) / float64(p.GetBaseLr())
+	}
+	return nil
+}
+
+// zhang is what P eta rho is unless rho is given.
+const zhang = 0.9
+
+// alpha is eta rho.
+func (t *Team) alpha(rate float64) float32 { return float32(rate * t.Rho) }
+
+// checks reports whether weights are compared after an iteration: not in virtual time, which it would take.
+func (t *Team) checks(iter int) bool {
+	return t.CheckEvery > 0 && (iter+1)%t.CheckEvery == 0 && t.Virtual == nil
+}
+
+// splits reports whether the workers split each batch; otherwise each takes batches of its own.
+func (t *Team) splits() bool { return t == nil || t.Strategy == Sync }
+
+// table gathers a row of the same length from every worker. Values that are no integers below 2^24 may lose bits.
+func (t *Team) table(row []float32) ([][]float32, error) {
+	n := len(row)
+	all := make([]float32, n*t.size())
+	copy(all[n*t.rank():], row)
+	if err := t.NewReducer(len(all), false).Run(all); err != nil {
+		return nil, err
+	}
+	rows := make([][]float32, t.size())
+	for r := range rows {
+		rows[r] = all[n*r : n*(r+1)]
+	}
+	return rows, nil
+}
+
+// shareSeed gives all workers the first one's random seed.
+func (t *Team) shareSeed(seed uint64) (uint64, error) {
+	const digits, bits = 4, 16
+	row := make([]float32, digits)
+	if t.rank() == 0 {
+		for i := range row {
+			row[i] = float32(seed >> (bits * i) & (1<<bits - 1))
+		}
+	}
+	if err := t.NewReducer(digits, false).Run(row); err != nil {
+		return 0, err
+	}
+	seed = 0
+	for i, v := range row {
+		seed |= uint64(v) << (bits * i)
+	}
+	return seed, nil
+}
+
+// consent makes the failure of one worker that of all: each returns its own error, or else a PeerError that tells that of the
+// lowest rank that has one.
+func (t *Team) consent(err error) error {
+	row := make([]float32, 1)
+	if err != nil {
+		row[0] = 1
+	}
+	rows, failure := t.table(row)
+	if failure != nil {
+		return errors.Join(err, failure)
+	}
+	for rank, r := range rows {
+		if r[0] == 0 {
+			continue
+		}
+		text, failure := t.tell(rank, err)
+		switch {
+		case err != nil:
+			return err
+		case failure != nil:
+			return failure
+		}
+		return &PeerError{rank, text}
+	}
+	return nil
+}
+
+// tell hands the text of one worker's error to all.
+func (t *Team) tell(from int, err error) (string, error) {
+	const longest = 4096
+	text := make([]float32, longest)
+	if t.rank() == from {
+		for i, c := range []byte(err.Error())[:min(longest, len(err.Error()))] {
+			text[i] = float32(c)
+		}
+	}
+	if err := t.NewReducer(longest, false).Run(text); err != nil {
+		return "", err
+	}
+	var out []byte
+	for _, c := range text {
+		if c != 0 {
+			out = append(out, byte(c))
+		}
+	}
+	return string(out), nil
+}

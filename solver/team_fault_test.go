@@ -1,0 +1,104 @@
+package solver
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+// spoil makes the next loss no number.
+func spoil(s *Solver) { s.Net().Learnable()[3].Blob.Data()[1] = float32(math.NaN()) }
+
+// TestTeamFaults: what goes wrong with one worker stops all, and the error names the rank and the place.
+func TestTeamFaults(t *testing.T) {
+	other := func(edit func(p *caffepb.SolverParameter)) func(int, *caffepb.SolverParameter) {
+		return func(rank int, p *caffepb.SolverParameter) {
+			if rank == 2 {
+				edit(p)
+			}
+		}
+	}
+	for _, c := range []struct {
+		name string
+		crew crew
+		bad  func(s *Solver) // on rank 2, after two iterations
+		want []string
+	}{
+		{"another layer", crew{solver: other(func(p *caffepb.SolverParameter) {
+			p.NetParam.Layer[4].InnerProductParam.NumOutput = proto.Uint32(5)
+		})}, nil, []string{`layer "ip" (InnerProduct) of rank 2 differs from rank 0's`}},
+		{"fewer layers", crew{solver: other(func(p *caffepb.SolverParameter) {
+			p.NetParam.Layer = append(p.NetParam.Layer[:2], p.NetParam.Layer[3:]...)
+		})}, nil, []string{"rank 2 trains a net of another number of layers"}},
+		{"another rate", crew{solver: other(func(p *caffepb.SolverParameter) { p.BaseLr = proto.Float32(1) })}, nil,
+			[]string{"the solver of rank 2 differs"}},
+		{"other weights", crew{team: Team{CheckEvery: 3}}, func(s *Solver) {
+			s.Net().Learnable()[2].Blob.Data()[7] += 1e-7
+		}, []string{"iteration 2", "rank 2 differ", `layer "ip", param 0`}},
+		{"loss is no number", crew{}, spoil, []string{"rank 2: iteration 2: loss = nan", `layer "ip"`}},
+		{"core group's loss is no number", crew{coreGroups: 2}, func(s *Solver) {
+			s.group.others[0].net.ScaleLoss(float32(math.Inf(1)))
+		}, []string{"loss = nan"}},
+		{"a worker's loss is no number, the centre in turn", crew{team: Team{Strategy: "easgd"}}, spoil, []string{"rank 2: iteration 2: loss = nan"}},
+		{"a worker's loss is no number, no order", crew{team: Team{Strategy: "hogwild_sgd"}}, spoil, []string{"rank 2: iteration 2: loss = nan"}},
+		{"a worker's loss is no number, overlapped", crew{team: Team{Strategy: "sync_easgd3"}}, spoil, []string{"rank 2: iteration 2: loss = nan"}},
+		{"another centre", crew{team: Team{Strategy: "sync_easgd2", CheckEvery: 3}}, func(s *Solver) {
+			s.strategy.(*syncElastic).centre[3] += 1e-7
+		}, []string{"centre of rank 2 differs"}},
+		{"batch too small", crew{workers: 8}, nil, []string{"rank ", "batch_size 7 is less than the 8 workers"}},
+		{"core groups too many", crew{coreGroups: 3}, nil, []string{"batch_size 7 gives rank 0 2 items, less than its 3 core groups"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.crew.text = unevenNet
+			if c.crew.workers == 0 {
+				c.crew.workers = 3
+			}
+			err := c.crew.run(t, func(rank int, s *Solver) error {
+				if err := s.Step(2); err != nil {
+					return err
+				}
+				if c.bad != nil && rank == 2 {
+					c.bad(s)
+				}
+				if c.crew.team.Strategy != "" {
+					return s.Step(4)
+				}
+				return s.iterateAll(4)
+			})
+			if err == nil {
+				t.Fatal("no error")
+			}
+			if peer := (*PeerError)(nil); errors.As(err, &peer) {
+				err = peer
+			}
+			for _, want := range c.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q lacks %q", err, want)
+				}
+			}
+		})
+	}
+}
+
+// TestFewerItemsThanWorkers: a database that cannot give every worker an item of its own is an error.
+func TestFewerItemsThanWorkers(t *testing.T) {
+	err := crew{workers: 4, text: lenet(t, t.TempDir(), 3, 4)}.run(t, func(int, *Solver) error { return nil })
+	if want := "the source has 3 items, fewer than the 4 workers that share them"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %q", err, want)
+	}
+}
+
+// iterateAll does n iterations without the comparison at their start.
+func (v *Solver) iterateAll(n int) error {
+	for range n {
+		if _, err := v.iterate(); err != nil {
+			return err
+		}
+		v.iter++
+	}
+	return nil
+}

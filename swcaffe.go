@@ -1,0 +1,73 @@
+package swcaffe
+
+import (
+	"errors"
+	"io"
+
+	"github.com/sirupsen/logrus"
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/layers"
+	swnet "github.com/swcaffe/swcaffe/net"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"github.com/swcaffe/swcaffe/solver"
+)
+
+// The phases that a net can be opened for.
+const (
+	Train = caffepb.Phase_TRAIN
+	Test  = caffepb.Phase_TEST
+)
+
+// NewDevice returns a device that computes on all cores of this computer, on the CPE path, and draws its random numbers
+// from seed. It logs nothing until its Log is given another output. Close its Machine when all that uses it is closed.
+func NewDevice(seed uint64) (*layers.Device, error) {
+	spec, err := cpe.Load("host")
+	if err != nil {
+		return nil, err
+	}
+	m, err := cpe.New(spec, cpe.DefaultMode(spec))
+	if err != nil {
+		return nil, err
+	}
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	return &layers.Device{Machine: m, Random: layers.NewRandom(seed), Log: log}, nil
+}
+
+// OpenNet builds the net of a prototxt, of any of Caffe's forms, for a phase. Weights, if any, are copied from .caffemodel or
+// HDF5 files, into the layers of the same names; later files win. Errors name the file, its line and the layer.
+func OpenNet(d *layers.Device, prototxt string, phase caffepb.Phase, weights ...string) (*swnet.Net, error) {
+	file, err := swproto.ReadNet(prototxt)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range file.Warnings {
+		d.Log.Warn(w)
+	}
+	n, err := swnet.New(file.Param, swnet.Options{
+		State: swnet.MergeState(phase, file.Param.State), Device: d, Pos: file.LayerPos,
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, list := range weights {
+		if err := solver.LoadWeights(n, list, d.Log); err != nil {
+			return nil, errors.Join(err, n.Close())
+		}
+	}
+	return n, nil
+}
+
+// OpenSolver makes the solver of a prototxt, with its nets, on the device's machine. Where the prototxt has no random_seed
+// one is drawn from the device. Call Step or Solve, and Close.
+func OpenSolver(d *layers.Device, prototxt string) (*solver.Solver, error) {
+	file, err := swproto.ReadSolver(prototxt)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range file.Warnings {
+		d.Log.Warn(w)
+	}
+	return solver.New(file, solver.Options{Engine: d.Engine, Machine: d.Machine, Log: d.Log, Seed: d.Random.Uint64()})
+}
