@@ -78,9 +78,11 @@ func (f *modelFlags) spec(s cpe.Spec, engine layers.Engine) (cpe.Spec, error) {
 	if f.coreGroups > 0 {
 		s.CoreGroups = f.coreGroups
 	}
-	s, err := s.WithSoftware(f.software)
-	if err != nil {
-		return s, fmt.Errorf("-software: %w", err)
+	if f.software != "" { // commands without the flag model our own
+		var err error
+		if s, err = s.WithSoftware(f.software); err != nil {
+			return s, fmt.Errorf("-software: %w", err)
+		}
 	}
 	if f.without != "" {
 		for _, name := range strings.Split(f.without, ",") {
