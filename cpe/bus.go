@@ -77,9 +77,14 @@ func (g *CoreGroup) EndExchange(kernel string) error {
 	for _, c := range g.cpes {
 		for along, f := range [...]*fifo{&c.fromRow, &c.fromCol} {
 			if n := len(f.queue); n > 0 {
+				values := 0
+				for _, m := range f.queue {
+					values += len(m)
+				}
 				f.queue = f.queue[:0]
-				return &DeadlockError{kernel, c.Row, c.Col, fmt.Sprintf("%d messages along its %s are never received, and their senders stall at a FIFO of %d words",
-					n, [...]string{"row", "column"}[along], g.Spec().Bus.FIFODepth)}
+				bus := &g.Spec().Bus
+				return &DeadlockError{kernel, c.Row, c.Col, fmt.Sprintf("%d messages of %d bytes along its %s are never received, and their senders stall at a FIFO of %d words of %d bytes",
+					n, values*bus.valueBytes(), [...]string{"row", "column"}[along], bus.FIFODepth, bus.WordBytes)}
 			}
 		}
 	}

@@ -1,5 +1,7 @@
 package cpe
 
+import "fmt"
+
 // CPE is one core of a mesh with its LDM.
 type CPE struct {
 	group    *CoreGroup
@@ -64,7 +66,7 @@ func (c *CPE) Hold(kernel string, n int) error {
 	}
 	c.used += n
 	if c.used > g.Spec().LDMFloats() {
-		return &LDMError{Kernel: kernel, Asked: 4 * c.used, Have: g.Spec().LDMBytes}
+		return fmt.Errorf("CPE (%d,%d): %w", c.Row, c.Col, &LDMError{Kernel: kernel, Asked: 4 * c.used, Have: g.Spec().LDMBytes})
 	}
 	g.ledger.LDMPeak = max(g.ledger.LDMPeak, 4*c.used)
 	c.usage.LDMPeak = max(c.usage.LDMPeak, 4*c.used)
@@ -143,6 +145,7 @@ func (c *CPE) charge(b *Block, put bool) {
 		requests, number = b.Planes, b.Rows // a request has one stride
 	}
 	stream, wait := g.transfer(g.active, 4*length, float64(number), put)
+	g.busy = true
 	for range requests {
 		c.cost.request(stream, wait)
 	}
@@ -160,8 +163,23 @@ func (c *CPE) Compute(flops, specials float64) {
 		return
 	}
 	s := g.Spec()
+	g.busy = true
 	c.cost.compute += s.cycles(flops/s.FlopsPerCycle + specials*s.SpecialCycles)
 	g.ledger.Flops += flops + specials
+}
+
+// Scalar charges values that are gone through one by one, each with an operation that waits for its load, where the software does
+// so; elsewhere it charges what Compute does.
+func (c *CPE) Scalar(values float64) {
+	g := c.group
+	each := g.machine.spec.Software.ScalarCycles
+	if each == 0 || g.Native() {
+		c.Compute(values, 0)
+		return
+	}
+	g.busy = true
+	c.cost.compute += g.Spec().cycles(values * each)
+	g.ledger.Flops += values
 }
 
 // Native reports whether tiles alias memory.

@@ -11,6 +11,7 @@ type CoreGroup struct {
 	ledger   Ledger // of the running program
 	active   int    // CPEs that use the DMA engine at once
 	step     cost   // of the mesh since the last Sync or Overlap
+	busy     bool   // CPEs have costs of their own since then
 	pending  VTime  // work of the last overlapped step, behind which the next transfers hide
 	rates    rateCache
 	memo     memo
@@ -28,6 +29,8 @@ func newCoreGroup(m *Machine, index int) *CoreGroup {
 func (g *CoreGroup) reset() {
 	g.ledger, g.active, g.step, g.pending = Ledger{}, len(g.cpes), cost{}, 0
 	g.memo.forget()
+	g.memo.turn = known{}
+	g.busy = false
 	clear(g.sections)
 	for _, c := range g.cpes {
 		c.Free()
@@ -88,13 +91,15 @@ func (g *CoreGroup) Compute(most, total float64) {
 }
 
 // Multiply charges a product of m x k by k x n values that lie in every CPE's LDM or come over the buses, one run of steps
-// of K; first says that a block of C is loaded and stored besides. total is the operations of the whole mesh.
-func (g *CoreGroup) Multiply(m, n, k int, first bool, total float64) {
+// of K; first says that a block of C is loaded and stored besides, direct that operands are of single precision. total is the
+// operations of the whole mesh.
+func (g *CoreGroup) Multiply(m, n, k int, first, direct bool, total float64) {
 	if g.Native() {
 		return
 	}
+	s := g.Spec()
 	g.ledger.Flops += total
-	g.step.compute += fromNs(g.Spec().MultiplyNs(m, n, k, first))
+	g.step.compute += fromNs(s.multiplyNs(m, n, k, first, direct || s.Pipe.Single == SingleDirect))
 }
 
 // Sync ends a step of the program: every CPE has done its transfers and its work one after the other, and waits for
@@ -129,17 +134,21 @@ func (g *CoreGroup) Overlap() {
 
 // gather adds the slowest CPE's own cost to the mesh's.
 func (g *CoreGroup) gather() {
-	var slowest cost
 	pending := g.Spec().DMA.MaxPending
 	g.step.settle(pending)
-	for _, c := range g.cpes[:g.active] {
-		c.cost.settle(pending)
-		if c.cost.total() > slowest.total() {
-			slowest = c.cost
+	slowest := g.memo.turn
+	g.memo.turn = known{}
+	if g.busy {
+		for _, c := range g.cpes[:g.active] {
+			c.cost.settle(pending)
+			if t := c.cost.total(); t > slowest.total {
+				slowest.cost, slowest.total = c.cost, t
+			}
+			c.cost = cost{}
 		}
-		c.cost = cost{}
+		g.busy = false
 	}
-	g.step.add(&slowest)
+	g.step.add(&slowest.cost)
 }
 
 func (g *CoreGroup) close() {

@@ -7,6 +7,7 @@ type Ledger struct {
 	// What that group's slowest CPE spent, cause by cause. Transfers that were double-buffered hide behind computing, so that
 	// the causes can add up to more than Time. Latency is the start-up of transfers and buses.
 	Compute, DMA, Bus, Latency VTime
+	MPE                        VTime // what was left to the management core
 
 	// Totals over all core groups.
 	Flops       float64
@@ -24,6 +25,7 @@ func (l Ledger) Sub(before Ledger) Ledger {
 	l.DMA -= before.DMA
 	l.Bus -= before.Bus
 	l.Latency -= before.Latency
+	l.MPE -= before.MPE
 	l.Flops -= before.Flops
 	l.GetBytes -= before.GetBytes
 	l.PutBytes -= before.PutBytes
@@ -39,6 +41,7 @@ func (l *Ledger) addTimes(o *Ledger) {
 	l.DMA += o.DMA
 	l.Bus += o.Bus
 	l.Latency += o.Latency
+	l.MPE += o.MPE
 }
 
 // addTotals adds another ledger's totals.
@@ -116,6 +119,7 @@ func (l *Ledger) repeat(before *Ledger, n int) {
 	one.DMA *= VTime(n - 1)
 	one.Bus *= VTime(n - 1)
 	one.Latency *= VTime(n - 1)
+	one.MPE *= VTime(n - 1)
 	l.addTimes(&one)
 	more := int64(n - 1)
 	one.Flops *= float64(more)

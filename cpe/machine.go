@@ -3,6 +3,7 @@ package cpe
 import (
 	"errors"
 	"fmt"
+	"sync"
 )
 
 // Mode is how a machine executes kernels.
@@ -39,6 +40,7 @@ type Machine struct {
 	tracing bool // see StartTrace
 	workers workers
 	errs    []error
+	made    map[string]any // see Recall
 }
 
 // Program is what a kernel does on one core group. It is told its share of the work by the group's Share.
@@ -81,6 +83,31 @@ func (m *Machine) Values() bool { return m.mode != CostOnly }
 // Ledger returns what has been charged since the last ResetLedger.
 func (m *Machine) Ledger() Ledger { return m.ledger }
 
+// Recall returns what was made for a key before on this machine, or makes it: the same value every time.
+func (m *Machine) Recall(key string, build func() (any, error)) (any, error) {
+	if v, ok := m.made[key]; ok {
+		return v, nil
+	}
+	v, err := build()
+	if err != nil {
+		return nil, err
+	}
+	if m.made == nil {
+		m.made = map[string]any{}
+	}
+	m.made[key] = v
+	return v, nil
+}
+
+// Charge adds what a run was charged on a machine like this one.
+func (m *Machine) Charge(l *Ledger) {
+	m.ledger.addTimes(l)
+	m.ledger.addTotals(l)
+}
+
+// CostsAlone reports whether nothing counts but the ledger, neither values nor each CPE's usage.
+func (m *Machine) CostsAlone() bool { return !m.Values() && !m.tracing }
+
 // ResetLedger sets all charges to zero.
 func (m *Machine) ResetLedger() { m.ledger = Ledger{} }
 
@@ -113,13 +140,25 @@ func (m *Machine) runNative(p Program, groups int) {
 	m.workers.end()
 }
 
-// runModelled runs the groups one after the other; they work at the same time as far as the clocks are concerned.
+// runModelled runs the groups, which work at the same time as far as the clocks are concerned, and adds up what they were charged
+// in their order. Where values move they do work at the same time.
 func (m *Machine) runModelled(p Program, groups int) {
-	slowest := m.groups[0]
-	for _, g := range m.groups[:groups] {
+	run := func(g *CoreGroup) {
 		g.reset()
 		m.errs[g.index] = p.RunGroup(g)
 		g.Sync()
+	}
+	var wait sync.WaitGroup
+	for _, g := range m.groups[:groups] {
+		if m.Values() && groups > 1 {
+			wait.Go(func() { run(g) })
+		} else {
+			run(g)
+		}
+	}
+	wait.Wait()
+	slowest := m.groups[0]
+	for _, g := range m.groups[:groups] {
 		if g.ledger.Time > slowest.ledger.Time {
 			slowest = g
 		}
@@ -130,8 +169,7 @@ func (m *Machine) runModelled(p Program, groups int) {
 
 // Reserve makes room on every core group for a kernel that will take ldm values of a CPE's LDM (as this computer stores
 // them, with padding) and memory values of the group's own main memory. Kernels call it when they are made, so that
-// running them allocates nothing; they share the room, since one runs at a time. So do the groups of a modelled machine,
-// which run one after the other.
+// running them allocates nothing; they share the room, since one runs at a time.
 func (m *Machine) Reserve(ldm, memory int) {
 	if !m.Values() {
 		return
@@ -139,22 +177,17 @@ func (m *Machine) Reserve(ldm, memory int) {
 	if m.mode != Native {
 		ldm = max(ldm, m.spec.LDMFloats())
 	}
-	first := m.groups[0]
 	for _, g := range m.groups {
-		own := m.mode == Native || g == first
-		g.memory = room(g.memory, first.memory, memory, own)
-		for i, c := range g.cpes {
-			c.store = room(c.store, first.cpes[i].store, ldm, own)
+		g.memory = room(g.memory, memory)
+		for _, c := range g.cpes {
+			c.store = room(c.store, ldm)
 		}
 	}
 }
 
-// room returns n values or more: those there are, new ones, or the shared ones.
-func room(have, shared []float32, n int, own bool) []float32 {
-	switch {
-	case !own:
-		return shared
-	case len(have) >= n:
+// room returns n values or more: those there are, or new ones.
+func room(have []float32, n int) []float32 {
+	if len(have) >= n {
 		return have
 	}
 	return make([]float32, n)

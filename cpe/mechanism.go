@@ -11,8 +11,16 @@ var mechanisms = []struct {
 	name  string
 	leave func(s *Spec)
 }{
+	// im2col and col2im await every request (the original).
+	{"awaiting", func(s *Spec) { s.Software.Awaited = false }},
+	// im2col takes a line of all images at once (the original).
+	{"batching", func(s *Spec) { s.Software.Batched = false }},
 	// Blocks that do not start where transactions do take longer.
 	{"alignment", func(s *Spec) { s.DMA.Aligned = true }},
+	// Core groups share the images of inner products (the original).
+	{"data_parallel", func(s *Spec) { s.Software.DataParallel = false }},
+	// Loops that are left to the management cores (the original).
+	{"mpe", func(s *Spec) { s.Software.OnMPE = false }},
 	// Transfers hide behind the work on the tile before.
 	{"overlap", func(s *Spec) { s.DMA.NeverOverlaps = true }},
 	// Parts of register blocks cost as much as whole ones.
@@ -21,10 +29,14 @@ var mechanisms = []struct {
 	{"pending", func(s *Spec) { s.DMA.MaxPending = 1 }},
 	// A short request takes its time however little it brings.
 	{"requests", func(s *Spec) { s.DMA = s.DMA.WithoutRequests() }},
+	// Loops that go value by value (the original).
+	{"scalar", func(s *Spec) { s.Software.ScalarCycles = 0 }},
 	// Products of single precision are computed in double.
 	{"single", func(s *Spec) { s.Pipe.Single, s.Bus.ValueBytes = SingleLikeDouble, 4 }},
 	// Transfers do not hide behind products that accumulate.
 	{"stall", func(s *Spec) { s.DMA.OverlapsBuses = true }},
+	// The implicit convolution fetches weights for every tap (the original).
+	{"unbuffered", func(s *Spec) { s.Software.Unbuffered = false }},
 }
 
 // Mechanisms returns the names that Without knows.

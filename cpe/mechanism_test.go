@@ -1,6 +1,7 @@
 package cpe
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -41,7 +42,7 @@ func TestWithout(t *testing.T) {
 		"alignment": {gets(odd, 1), true},
 		"pending":   {gets(short, 3), false},
 		"requests":  {gets(short, 1), true},
-		"padding":   {func(g *CoreGroup) error { g.Multiply(5, 17, 8, true, 0); return nil }, true},
+		"padding":   {func(g *CoreGroup) error { g.Multiply(5, 17, 8, true, false, 0); return nil }, true},
 		"single":    {func(g *CoreGroup) error { g.step.compute += fromNs(g.Spec().ConvertNs(4096)); return nil }, true},
 		"overlap": {func(g *CoreGroup) error {
 			for range 3 {
@@ -51,10 +52,11 @@ func TestWithout(t *testing.T) {
 			return nil
 		}, false},
 	}
+	ofKernels := []string{"stall", "awaiting", "batching", "data_parallel", "mpe", "scalar", "unbuffered"} // see their tests
 	s := load(t, "sw26010")
 	for _, name := range Mechanisms() {
 		c, ok := cases[name]
-		if !ok && name != "stall" { // which plans know, see the kernels' tests
+		if !ok && !slices.Contains(ofKernels, name) {
 			t.Errorf("mechanism %s is not tested", name)
 		}
 		if !ok {
@@ -71,6 +73,39 @@ func TestWithout(t *testing.T) {
 	}
 	if _, err := s.Without("overlaps"); err == nil || !strings.Contains(err.Error(), `did you mean "overlap"`) {
 		t.Errorf("error %v, want a suggestion", err)
+	}
+}
+
+// TestWithSoftware: names are known, others are errors with a suggestion; the management core runs nobody's kernels but its own.
+func TestWithSoftware(t *testing.T) {
+	s := load(t, "sw26010")
+	for _, name := range Softwares() {
+		w, err := s.WithSoftware(name)
+		if err != nil || w.Software.Name != name {
+			t.Errorf("%s: %+v, %v", name, w.Software, err)
+		}
+		m, err := w.OnMPE()
+		if err != nil || m.Software != (Software{}) {
+			t.Errorf("on the MPE: %+v, %v", m.Software, err)
+		}
+	}
+	if _, err := s.WithSoftware("swcaffe-2081"); err == nil || !strings.Contains(err.Error(), "did you mean") {
+		t.Errorf("error %v, want a suggestion", err)
+	}
+}
+
+// TestLeaveToMPE: work that is left to the management core costs its operations at 11.6 GFLOP/s and its bytes at 9.9 GB/s, in both
+// modes the same, whatever it would cost the CPEs.
+func TestLeaveToMPE(t *testing.T) {
+	block := Block{Planes: 1, Rows: 1, Cols: 32, RowStride: 32, PlaneStride: 32, Data: make([]float32, 32)}
+	l := onModel(t, load(t, "sw26010"), func(g *CoreGroup) error {
+		return g.LeaveToMPE(11600, 99000, func() error {
+			g.CPEs()[0].Load(nil, &block)
+			return nil
+		})
+	})
+	if want := fromNs(1000 + 10000); l.Time != want || l.MPE != want || l.GetBytes != 0 || l.Flops != 11600 {
+		t.Errorf("%+v, want %v", l, want)
 	}
 }
 

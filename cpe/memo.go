@@ -6,12 +6,14 @@ type memo struct {
 	far    map[int]known
 	ledger Ledger // before the work that is being done
 	cost   cost
+	turn   known // the dearest of those that were charged since the last Sync or Overlap
 }
 
-// known is what one work adds to its CPE and to the ledger.
+// known is what one work adds to its CPE, alone in a step, and to the ledger.
 type known struct {
 	valid  bool
 	cost   cost
+	total  VTime // of the cost
 	ledger Ledger
 }
 
@@ -37,13 +39,15 @@ func (m *memo) find(key int) *known {
 
 // Charged charges a work of a CPE that has cost the same before in this program, and reports whether there was one. Where values
 // or usage count there never is. If not, the work must be done now and Remember be called after it. The works of one key must cost
-// the same, and the CPE's transfers of one must not wait for those of another.
+// the same, and a CPE does one between two calls of Sync or Overlap.
 func (g *CoreGroup) Charged(c *CPE, key int) bool {
 	if g.everyWork() {
 		return false
 	}
 	if k := g.memo.find(key); k != nil {
-		c.cost.add(&k.cost)
+		if k.total > g.memo.turn.total {
+			g.memo.turn = *k
+		}
 		g.ledger.addTotals(&k.ledger)
 		return true
 	}
@@ -56,7 +60,9 @@ func (g *CoreGroup) Remember(c *CPE, key int) {
 	if g.everyWork() {
 		return
 	}
-	k := known{true, c.cost.sub(&g.memo.cost), g.ledger.Sub(g.memo.ledger)}
+	k := known{valid: true, cost: c.cost.sub(&g.memo.cost), ledger: g.ledger.Sub(g.memo.ledger)}
+	k.cost.settle(g.Spec().DMA.MaxPending)
+	k.total = k.cost.total()
 	if key < len(g.memo.near) {
 		g.memo.near[key] = k
 		return

@@ -13,7 +13,7 @@ func (s Spec) OnMPE() (Spec, error) {
 	m.CoreGroups, m.Rows, m.Cols = 1, 1, 1
 	m.FlopsPerCycle = s.MPE.GFlops / s.ClockGHz
 	m.LDMBytes = s.MPE.CacheBytes
-	m.Bus, m.Pipe = BusSpec{}, PipeSpec{}
+	m.Bus, m.Pipe, m.Software = BusSpec{}, PipeSpec{}, Software{}
 	line := bandwidthPoint{blockBytes: s.DMA.TransactionBytes, get: s.MPE.CopyGBps, put: s.MPE.CopyGBps}
 	m.DMA = DMASpec{
 		TransactionBytes: s.DMA.TransactionBytes, MaxPending: 1, OverlapsBuses: true,
@@ -21,6 +21,32 @@ func (s Spec) OnMPE() (Spec, error) {
 	}
 	m.onMPE = true
 	return m, nil
+}
+
+// MPETime is how long a management core takes for operations at its peak and then for moving bytes at its copy bandwidth.
+func (s *Spec) MPETime(flops, bytes float64) VTime {
+	return fromNs(flops/s.MPE.GFlops + bytes/s.MPE.CopyGBps)
+}
+
+// SpecialTime is how long one core takes for n of the dearer functions, or random numbers.
+func (s *Spec) SpecialTime(n float64) VTime { return s.cycles(n * s.SpecialCycles) }
+
+// LeaveToMPE has the group's management core do work, which is charged nothing but MPETime.
+func (g *CoreGroup) LeaveToMPE(flops, bytes float64, work func() error) error {
+	g.Sync()
+	before := g.ledger
+	if g.Values() {
+		if err := work(); err != nil {
+			return err
+		}
+		g.Sync()
+	}
+	g.ledger = before
+	t := g.Spec().MPETime(flops, bytes)
+	g.ledger.Time += t
+	g.ledger.MPE += t
+	g.ledger.Flops += flops
+	return nil
 }
 
 // IsMPE reports whether the machine is the management core of another.

@@ -41,12 +41,16 @@ func (p *PipeSpec) registerBlocks(m, n int) float64 {
 // The product is cut into register blocks, the last ones padded. Values that come over the buses stay in registers, so that
 // every register block has its own run of steps (swDNN, section VI-A).
 func (s *Spec) MultiplyNs(m, n, k int, first bool) float64 {
+	return s.multiplyNs(m, n, k, first, s.Pipe.Single == SingleDirect)
+}
+
+func (s *Spec) multiplyNs(m, n, k int, first, direct bool) float64 {
 	p := &s.Pipe
 	if p.StepCycles == 0 {
 		return 2 * float64(m*n*k) / s.FlopsPerCycle / s.ClockGHz
 	}
 	step := p.StepCycles
-	if p.Single == SingleDirect {
+	if direct && p.Single != SingleLikeDouble {
 		step = p.SingleStepCycles
 	}
 	each := p.PrologueCycles + float64(k-1)*step + p.EpilogueCycles + p.SyncCycles

@@ -29,6 +29,8 @@ type Spec struct {
 	Pipe PipeSpec
 	MPE  MPESpec
 
+	Software Software // whose kernels are modelled
+
 	native bool
 	onMPE  bool
 }

@@ -8,6 +8,11 @@ type Tile struct {
 	Layout             Layout
 	// Double says that there are two buffers, so that the next block comes while this one is worked on.
 	Double bool
+	// PadRows and PadCols, if not 0, are what the simulating computer pads a placed part's rows and columns to multiples of, so
+	// that it can work on whole micro-tiles. They are no values of the machine.
+	PadRows, PadCols int
+	// Single says that values stay in single precision where the machine otherwise converts them.
+	Single bool
 
 	rows, cols         int // of the block that is held
 	partRows, partCols int
@@ -16,10 +21,10 @@ type Tile struct {
 	row, col           int
 }
 
-// Part is one CPE's part of a tile: Rows x Cols values of the block from (Row, Col) on.
+// Part is one CPE's part of a tile: Rows x Cols values of the block from (Row, Col) on; those of a placed tile begin Ld apart.
 type Part struct {
-	Data                 []float32
-	Row, Col, Rows, Cols int
+	Data                     []float32
+	Row, Col, Rows, Cols, Ld int
 }
 
 // cut cuts the tile for a block.
@@ -31,7 +36,16 @@ func (t *Tile) cut(rows, cols int) {
 		p := &t.parts[i]
 		p.Row, p.Rows = piece(i/t.ColParts, t.partRows, rows)
 		p.Col, p.Cols = piece(i%t.ColParts, t.partCols, cols)
+		p.Ld = padded(p.Cols, t.PadCols)
 	}
+}
+
+// padded is n as a multiple of to, or itself.
+func padded(n, to int) int {
+	if to == 0 {
+		return n
+	}
+	return (n + to - 1) / to * to
 }
 
 // piece is the place and length of piece i of an extent that is cut into pieces of a size.
@@ -50,9 +64,9 @@ func (t *Tile) Extent() (rows, cols int) { return t.partRows, t.partCols }
 func (t *Tile) PartValues(s *Spec, rows, cols int) int {
 	n := t.perCPE(s) * ((rows + t.RowParts - 1) / t.RowParts) * ((cols + t.ColParts - 1) / t.ColParts)
 	switch {
-	case s.doubles() && t.Double:
+	case s.doubles() && !t.Single && t.Double:
 		n *= 3 // double precision, and the next block as it arrives
-	case s.doubles() || t.Double:
+	case s.doubles() && !t.Single || t.Double:
 		n *= 2
 	}
 	return n
@@ -60,7 +74,8 @@ func (t *Tile) PartValues(s *Spec, rows, cols int) int {
 
 // stored is as PartValues, of the memory that the simulating computer needs: with its panels' padding, once.
 func (t *Tile) stored(s *Spec, rows, cols int) int {
-	return t.perCPE(s) * t.Layout.Size((rows+t.RowParts-1)/t.RowParts, (cols+t.ColParts-1)/t.ColParts)
+	rows, cols = (rows+t.RowParts-1)/t.RowParts, (cols+t.ColParts-1)/t.ColParts
+	return t.perCPE(s) * t.Layout.Size(padded(rows, t.PadRows), padded(cols, t.PadCols))
 }
 
 // perCPE is the number of parts that one CPE owns at most.
@@ -143,7 +158,7 @@ func (g *CoreGroup) Place(t *Tile, m Matrix, row, col, rows, cols int, load bool
 	}
 	for i := range t.parts {
 		p := &t.parts[i]
-		m.load(p.Data, row+p.Row, col+p.Col, p.Rows, p.Cols)
+		m.load(p.Data, p.Ld, row+p.Row, col+p.Col, p.Rows, p.Cols)
 	}
 }
 
@@ -152,7 +167,7 @@ func (g *CoreGroup) Target(t *Tile, p *Part) (m Matrix, row, col int) {
 	if g.Native() {
 		return t.home, t.row + p.Row, t.col + p.Col
 	}
-	return Plain(p.Data, p.Cols), 0, 0
+	return Plain(p.Data, p.Ld), 0, 0
 }
 
 // Put writes a placed tile to its matrix.
@@ -166,7 +181,7 @@ func (g *CoreGroup) Put(t *Tile) {
 	}
 	for i := range t.parts {
 		p := &t.parts[i]
-		t.home.store(p.Data, t.row+p.Row, t.col+p.Col, p.Rows, p.Cols)
+		t.home.store(p.Data, p.Ld, t.row+p.Row, t.col+p.Col, p.Rows, p.Cols)
 	}
 }
 
@@ -186,7 +201,9 @@ func (g *CoreGroup) chargeTile(t *Tile, run int, put bool) {
 	for range each {
 		g.step.request(stream, wait)
 	}
-	g.step.compute += fromNs(s.ConvertNs(values * each))
+	if !t.Single {
+		g.step.compute += fromNs(s.ConvertNs(values * each))
+	}
 	g.count(4*t.rows*t.cols, (rows*cols)*each, put)
 	if g.machine.tracing {
 		g.movedTile(t, put)

@@ -55,22 +55,22 @@ func (m *Matrix) runs(rows, cols int) int {
 	return min(cols, m.Run)
 }
 
-// load copies a block to dst, row after row.
-func (m *Matrix) load(dst []float32, row, col, rows, cols int) {
+// load copies a block to dst, where rows begin ld values apart.
+func (m *Matrix) load(dst []float32, ld, row, col, rows, cols int) {
 	for r := range rows {
 		for c := 0; c < cols; {
 			at, run := m.Place(row+r, col+c)
-			c += copy(dst[r*cols+c:(r+1)*cols], m.Data[at:at+min(run, cols-c)])
+			c += copy(dst[r*ld+c:r*ld+cols], m.Data[at:at+min(run, cols-c)])
 		}
 	}
 }
 
-// store copies src, row after row, to a block.
-func (m *Matrix) store(src []float32, row, col, rows, cols int) {
+// store copies src, where rows begin ld values apart, to a block.
+func (m *Matrix) store(src []float32, ld, row, col, rows, cols int) {
 	for r := range rows {
 		for c := 0; c < cols; {
 			at, run := m.Place(row+r, col+c)
-			c += copy(m.Data[at:at+min(run, cols-c)], src[r*cols+c:(r+1)*cols])
+			c += copy(m.Data[at:at+min(run, cols-c)], src[r*ld+c:r*ld+cols])
 		}
 	}
 }

@@ -165,12 +165,22 @@ func (l *convolution) prepare() (err error) {
 	return err
 }
 
-// Strategy implements Strategist. What a convolution does backward, a deconvolution does forward.
+// Strategy implements Strategist.
 func (l *convolution) Strategy(d kernel.Direction) kernel.Strategy {
+	return l.conv.Plan().Strategy[l.direction(d)]
+}
+
+// RunnerUp implements Strategist.
+func (l *convolution) RunnerUp(d kernel.Direction) kernel.RunnerUp {
+	return l.conv.RunnerUp(l.direction(d))
+}
+
+// direction is what the convolution does for a direction of the layer: what it does backward, a deconvolution does forward.
+func (l *convolution) direction(d kernel.Direction) kernel.Direction {
 	if l.transposed && d != kernel.WeightGradient {
-		d = kernel.Forward + kernel.InputGradient - d
+		return kernel.Forward + kernel.InputGradient - d
 	}
-	return l.conv.Plan().Strategy[d]
+	return d
 }
 
 func (l *convolution) Forward(bottom, top []*blob.Blob) error {

@@ -50,9 +50,10 @@ type Fuser interface {
 }
 
 // Strategist is implemented by layers that choose between ways to compute: Strategy is the one taken for a direction on the
-// CPE path.
+// CPE path, RunnerUp the one that was not.
 type Strategist interface {
 	Strategy(d kernel.Direction) kernel.Strategy
+	RunnerUp(d kernel.Direction) kernel.RunnerUp
 }
 
 // Positioner is implemented by layers that read a stream of items. The position is the number of items that Forward

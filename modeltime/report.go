@@ -47,6 +47,9 @@ type Direction struct {
 	DMABytes int64  `json:"dma_bytes"`
 	BusBytes int64  `json:"bus_bytes"`
 	LDMPeak  int    `json:"ldm_peak_bytes"`
+	// RunnerUp is the strategy that a model would otherwise have chosen, and its time; "": there was no choice.
+	RunnerUp   string  `json:"runner_up,omitempty"`
+	RunnerUpMs float64 `json:"runner_up_ms,omitempty"`
 }
 
 // Total is the whole iteration: forward, backward and the update of the weights.
@@ -84,7 +87,7 @@ func bound(spec *cpe.Spec, l *cpe.Ledger) string {
 	for _, c := range []struct {
 		name string
 		time cpe.VTime
-	}{{"dma", l.DMA}, {"bus", l.Bus}, {"latency", l.Latency}} {
+	}{{"dma", l.DMA}, {"bus", l.Bus}, {"latency", l.Latency}, {"mpe", l.MPE}} {
 		if c.time > most {
 			name, most = c.name, c.time
 		}

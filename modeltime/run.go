@@ -99,32 +99,49 @@ func (r *runner) iteration() error {
 		if err != nil {
 			return err
 		}
-		l.Forward = newDirection(&r.spec, r.strategy(i, kernel.Forward), ledger)
+		l.Forward = r.direction(i, kernel.Forward, ledger)
 	}
 	for i := len(r.report.Layers) - 1; i >= 0; i-- {
 		l := &r.report.Layers[i]
-		inputs, err := r.charge(i, kernel.InputGradient, func() error { return r.net.BackwardLayerPart(i, swnet.InputGradients) })
-		if err != nil {
+		var err error
+		if l.InputGradient, err = r.backward(i, swnet.InputGradients, kernel.InputGradient); err != nil {
 			return err
 		}
-		weights, err := r.charge(i, kernel.WeightGradient, func() error { return r.net.BackwardLayerPart(i, swnet.WeightGradients) })
-		if err != nil {
+		if l.WeightGradient, err = r.backward(i, swnet.WeightGradients, kernel.WeightGradient); err != nil {
 			return err
 		}
-		l.InputGradient = newDirection(&r.spec, r.strategy(i, kernel.InputGradient), inputs)
-		l.WeightGradient = newDirection(&r.spec, r.strategy(i, kernel.WeightGradient), weights)
 	}
 	return nil
 }
 
+// backward runs one half of layer i's backward pass.
+func (r *runner) backward(i int, part swnet.Gradients, d kernel.Direction) (*Direction, error) {
+	ledger, err := r.charge(i, d, func() error { return r.net.BackwardLayerPart(i, part) })
+	if err != nil {
+		return nil, err
+	}
+	return r.direction(i, d, ledger), nil
+}
+
 // strategy names the way in which a layer computes a direction.
 func (r *runner) strategy(i int, d kernel.Direction) string {
-	switch l := r.net.Layer(i).(type) {
-	case layers.Strategist:
+	if l, ok := r.net.Layer(i).(layers.Strategist); ok {
 		return l.Strategy(d).String()
-	default:
-		return r.net.LayerType(i)
 	}
+	return r.net.LayerType(i)
+}
+
+// direction sums up what a direction of layer i was charged; nil: nothing.
+func (r *runner) direction(i int, d kernel.Direction, l cpe.Ledger) *Direction {
+	sum := newDirection(&r.spec, r.strategy(i, d), r.onMPE(i, d, l))
+	choice, ok := r.net.Layer(i).(layers.Strategist)
+	if sum == nil || !ok {
+		return sum
+	}
+	if second := choice.RunnerUp(d); second.Strategy != kernel.Auto {
+		sum.RunnerUp, sum.RunnerUpMs = second.Strategy.String(), second.Time.Milliseconds()
+	}
+	return sum
 }
 
 // update charges the momentum update of all weights: weight, gradient and history are read and written once.

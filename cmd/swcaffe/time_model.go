@@ -17,8 +17,8 @@ import (
 
 // modelFlags are the flags of time for machines that are modelled.
 type modelFlags struct {
-	batch, coreGroups int
-	mode, without     string
+	batch, coreGroups       int
+	mode, without, software string
 
 	roofline, heatmap, layer, direction string
 }
@@ -36,6 +36,7 @@ func (f *modelFlags) register(fs *flag.FlagSet) {
 func (f *modelFlags) registerMachine(fs *flag.FlagSet) {
 	fs.IntVar(&f.batch, "batch", 0, "modelled machines and -dry_run: the number of images of an iteration (0: as the net says)")
 	fs.IntVar(&f.coreGroups, "core_groups", 0, "modelled machines: the number of core groups that share the work (0: all)")
+	fs.StringVar(&f.software, "software", cpe.Softwares()[0], "modelled machines: whose kernels run on it: "+strings.Join(cpe.Softwares(), ", "))
 	fs.StringVar(&f.without, "without", "", "modelled machines: leave out `MECHANISMS`, separated by commas: "+strings.Join(cpe.Mechanisms(), ", "))
 }
 
@@ -50,6 +51,8 @@ func (f *modelFlags) given() string {
 		return "-mode"
 	case f.without != "":
 		return "-without"
+	case f.software != cpe.Softwares()[0]:
+		return "-software"
 	case f.roofline != "":
 		return "-roofline"
 	case f.heatmap != "":
@@ -69,6 +72,12 @@ func (f *modelFlags) spec(s cpe.Spec, engine layers.Engine) (cpe.Spec, error) {
 	}
 	if f.coreGroups > 0 {
 		s.CoreGroups = f.coreGroups
+	}
+	if f.software != "" { // commands without the flag model our own
+		var err error
+		if s, err = s.WithSoftware(f.software); err != nil {
+			return s, fmt.Errorf("-software: %w", err)
+		}
 	}
 	if f.without != "" {
 		for _, name := range strings.Split(f.without, ",") {
@@ -150,8 +159,8 @@ func timeModelled(e *env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase) er
 // printModelled prints a line a layer and direction, and the totals.
 func printModelled(w io.Writer, r *modeltime.Report) {
 	fmt.Fprintf(w, "%s on %s, %d core groups, batch %d, %s mode: modelled times\n\n", r.Model, r.Machine, r.CoreGroups, r.Batch, r.Mode)
-	fmt.Fprintf(w, "%-24s %-8s %-14s %11s %9s %6s %-8s %10s %10s %8s\n",
-		"layer", "pass", "strategy", "ms", "GFLOP/s", "peak", "bound", "DMA MB", "bus MB", "LDM B")
+	fmt.Fprintf(w, "%-24s %-8s %-14s %11s %9s %6s %-8s %10s %10s %8s  %s\n",
+		"layer", "pass", "strategy", "ms", "GFLOP/s", "peak", "bound", "DMA MB", "bus MB", "LDM B", "runner-up ms")
 	for _, l := range r.Layers {
 		for _, d := range []struct {
 			name string
@@ -160,8 +169,12 @@ func printModelled(w io.Writer, r *modeltime.Report) {
 			if d.Direction == nil {
 				continue
 			}
-			fmt.Fprintf(w, "%-24s %-8s %-14s %11.4f %9.1f %5.1f%% %-8s %10.2f %10.2f %8d\n", l.Name, d.name, d.Strategy, d.ModelledMs,
-				d.GFlops, 100*d.PeakShare, d.Bound, float64(d.DMABytes)/1e6, float64(d.BusBytes)/1e6, d.LDMPeak)
+			second := ""
+			if d.RunnerUp != "" {
+				second = fmt.Sprintf("  %s %.4f", d.RunnerUp, d.RunnerUpMs)
+			}
+			fmt.Fprintf(w, "%-24s %-8s %-14s %11.4f %9.1f %5.1f%% %-8s %10.2f %10.2f %8d%s\n", l.Name, d.name, d.Strategy, d.ModelledMs,
+				d.GFlops, 100*d.PeakShare, d.Bound, float64(d.DMABytes)/1e6, float64(d.BusBytes)/1e6, d.LDMPeak, second)
 		}
 	}
 	t := &r.Total

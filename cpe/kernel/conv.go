@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/swcaffe/swcaffe/cpe"
@@ -11,6 +12,7 @@ type Conv struct {
 	shape    ConvShape
 	plan     ConvPlan
 	machine  *cpe.Machine
+	found    *considered
 	stages   [3][]stage  // by Direction
 	partials [][]float32 // of the weight gradient
 	sum      *Copy
@@ -31,17 +33,17 @@ type stage struct {
 // NewConv plans a convolution and prepares what running it needs.
 func NewConv(m *cpe.Machine, s ConvShape, st Strategy) (*Conv, error) {
 	spec := m.Spec()
-	strategies, err := chooseStrategies(&spec, s, st)
+	choice, err := m.Recall(fmt.Sprintf("strategies %v %v", s, st), func() (any, error) { return chooseStrategies(&spec, s, st) })
 	if err != nil {
 		return nil, err
 	}
-	return newConv(m, s, strategies, Forward, WeightGradient, InputGradient)
+	return newConv(m, s, choice.(*considered), Forward, WeightGradient, InputGradient)
 }
 
 // newConv prepares the directions that will be run, whose strategies are chosen.
-func newConv(m *cpe.Machine, s ConvShape, strategies [3]Strategy, directions ...Direction) (*Conv, error) {
+func newConv(m *cpe.Machine, s ConvShape, found *considered, directions ...Direction) (*Conv, error) {
 	spec := m.Spec()
-	c := &Conv{shape: s, plan: planConv(&spec, s, strategies), machine: m}
+	c := &Conv{shape: s, plan: planConv(&spec, s, found.chosen), found: found, machine: m}
 	for _, d := range directions {
 		if err := c.prepare(d); err != nil {
 			return nil, err
@@ -81,6 +83,12 @@ func (c *Conv) prepare(d Direction) error {
 		e, err := newExplicitConv(c, d)
 		c.stages[d] = []stage{{e, 0}}
 		return err
+	case c.machine.Spec().Software.Unbuffered:
+		v, err := newTapConv(c, d)
+		if err != nil {
+			return err
+		}
+		c.stages[d] = []stage{{v, v.groups()}}
 	case !c.machine.Native():
 		v, err := newBatchConv(c, d)
 		if err != nil {
@@ -132,6 +140,9 @@ func (c *Conv) makePartials() error {
 	return err
 }
 
+// RunnerUp returns the strategy that a direction would have been computed with, had the one that was chosen not been faster.
+func (c *Conv) RunnerUp(d Direction) RunnerUp { return c.found.second[d] }
+
 // Plan returns how the convolution is cut.
 func (c *Conv) Plan() ConvPlan { return c.plan }
 
@@ -150,12 +161,17 @@ func (c *Conv) InputGrad(dy, w, dx []float32) error {
 	return c.run(InputGradient, convArrays{x: dx, w: w, y: dy})
 }
 
+// run runs the stages of a direction. Where only costs count and choosing a strategy has found them, they are charged again.
 func (c *Conv) run(d Direction, args convArrays) error {
 	if c.trials[d] != nil {
 		return c.trials[d].run(args)
 	}
 	if c.isThinned(d) {
 		return c.thinned.run(d, args)
+	}
+	if l := c.found.ledgers[d]; l != nil && c.machine.CostsAlone() {
+		c.machine.Charge(l)
+		return nil
 	}
 	c.args = args
 	for _, stage := range c.stages[d] {

@@ -1,242 +1,176 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/cpe"
+import (
+	"slices"
 
-// batchConv is swDNN's batch-size-aware convolution on a modelled machine (Fang et al. 2017, section IV; swCaffe, section
-// IV-B): images lie as (row, column, channel, image) and weights as (kernel row, kernel column, output, input), so that
-// every position of the output is a product of weights and a batch,
+	"github.com/swcaffe/swcaffe/cpe"
+)
+
+// batchConv is swDNN's convolution on a modelled machine (Fang et al. 2017, section IV; swCaffe, section IV-B): every position of
+// the output is a product of weights and a batch,
 //
 //	forward          Y[p] (Out x B) = sum over k of W[k] (Out x C) * X[q(p,k)] (C x B)
 //	input gradient   X[q] (C x B)   = sum over k of W[k]' (C x Out) * Y[p(q,k)] (Out x B)
 //	weight gradient  W[k] (Out x C) = sum over p of Y[p] (Out x B) * X[q(p,k)]' (B x C)
 //
-// whose result stays in LDM while the sum runs; positions in the padding are left out. Each core group takes its share B of
-// the images (swCaffe, algorithm 1). Arrays are brought to that layout and back by tensor transforms.
+// whose result stays in LDM while the sum runs. With one position at a time, which is batch-size-aware, the operands of a tap are
+// fetched for B columns. Where the batch is small several positions of a row are one product (image-size-aware): bCo positions
+// of bB images are columns that share the weights, so that the required bandwidth is (1/(bCo*bB) + 1/Out)*DS*T/2 instead of
+// (1/B + 1/Out)*DS*T/2. A position's taps in the padding are left out if all of its neighbours' are.
 type batchConv struct {
-	conv      *Conv
-	direction Direction
-	geo       *geometry
-	pairs     [][]tap // by result: outputs forward, inputs for their gradient, kernel offsets for the weights'
-	workers   []batchWorker
+	batchLayout
+	columns int // positions at a time
+	workers []batchWorker
 }
-
-// tap is one term of a result: the kernel offset, or for the weights the position of the output, and the place in the image.
-type tap struct{ a, b int }
 
 // batchWorker is what a core group needs to itself.
 type batchWorker struct {
+	batchArrays
 	product *product
 	job     productJob
 	a, b    taps
-	x, y, w []float32 // in the kernel's layout
-	images  int
-	first   int // of the images
+	at      []int // by first matrix: its piece, -1: none
+	used    []int32
 }
 
+// mostColumns is the most positions at a time that are tried.
+const mostColumns = 32
+
 func newBatchConv(c *Conv, d Direction) (*batchConv, error) {
-	s := &c.shape
-	v := &batchConv{conv: c, direction: d, geo: newGeometry(*s)}
-	v.pair()
+	v := &batchConv{batchLayout: newBatchLayout(c, d)}
 	spec := c.machine.Spec()
-	images, out, in := blocks(s.N, spec.CoreGroups), s.Out/s.Group, s.C/s.Group
-	most := 1
-	for _, p := range v.pairs {
-		most = max(most, len(p))
+	pieces := v.pieces()
+	m, n, deep := v.extents(v.most())
+	shape := GemmShape{M: m, K: deep * pieces, TransA: d == InputGradient, TransB: d == WeightGradient, Pieces: true}
+	var best GemmPlan
+	bestTime := 0.0
+	most := min(v.rowLength(), mostColumns)
+	if spec.Software.BatchOnly {
+		most = 1
 	}
-	shape := [...]GemmShape{
-		{M: out, N: images, K: in * most, Pieces: true}, {M: out, N: in, K: images * most, TransB: true, Pieces: true},
-		{M: in, N: images, K: out * most, TransA: true, Pieces: true},
-	}[d]
-	products, err := newProducts(c.machine, shape)
-	if err != nil {
-		return nil, err
+	for columns := 1; columns <= most; columns *= 2 {
+		shape.N = n * columns
+		plan, err := planMeshGemm(&spec, shape)
+		if err != nil {
+			return nil, err
+		}
+		t := meshTime(&spec, shape, plan) * float64(blocks(v.rowLength(), columns))
+		if bestTime == 0 || t < bestTime {
+			v.columns, best, bestTime = columns, plan, t
+		}
 	}
+	shape.N = n * v.columns
+	products := productsOf(c.machine, shape, best)
 	v.workers = make([]batchWorker, len(products))
+	first := [...]int{v.geo.space(), v.geo.positions(), v.geo.space()}[d]
 	for i, p := range products {
-		v.workers[i] = batchWorker{product: p, a: taps{bases: make([]int, most), byRows: true}, b: taps{bases: make([]int, most)}}
+		w := batchWorker{product: p, at: make([]int, first)}
+		w.a.bases, w.b.bases = make([]int, pieces), make([]int, pieces*v.columns)
+		for k := range w.at {
+			w.at[k] = -1
+		}
+		v.workers[i] = w
 	}
-	nx, ny, nw := v.sizes(images)
-	c.machine.Reserve(0, nx+ny+nw)
+	v.reserve()
 	return v, nil
 }
 
-// sizes are those of the arrays of some images, and of the weights.
-func (v *batchConv) sizes(images int) (x, y, w int) {
-	s := &v.conv.shape
-	return images * s.C * v.geo.plane, images * s.Out * v.geo.positions(), s.Out * s.depth()
-}
-
-// pair finds the terms of every result.
-func (v *batchConv) pair() {
-	g := v.geo
-	results := [...]int{g.positions(), g.space(), g.plane}[v.direction]
-	v.pairs = make([][]tap, results)
-	for p := range g.positions() {
-		row, x := p/g.width, p%g.width
-		for k := range g.space() {
-			outer, last := k/g.last, k%g.last
-			at := int(g.lines[row*g.outer+outer])
-			if at < 0 || x < g.lo[last] || x >= g.hi[last] {
-				continue
-			}
-			q := at*g.line + x*g.stride + g.shift[last]
-			switch v.direction {
-			case Forward:
-				v.pairs[p] = append(v.pairs[p], tap{k, q})
-			case WeightGradient:
-				v.pairs[k] = append(v.pairs[k], tap{p, q})
-			case InputGradient:
-				v.pairs[q] = append(v.pairs[q], tap{k, p})
-			}
-		}
-	}
-}
-
-// Name returns "convolution" and the direction.
-func (v *batchConv) Name() string { return "convolution " + v.direction.String() }
-
-func (v *batchConv) groups() int {
+// pieces is the most terms that positions of a row have together.
+func (v *batchConv) pieces() int {
 	if v.direction == WeightGradient {
-		return v.conv.plan.Chunks
+		return v.geo.positions()
 	}
-	return 0
+	return v.geo.space()
 }
 
 // RunGroup convolves a core group's images.
 func (v *batchConv) RunGroup(g *cpe.CoreGroup) error {
 	w := &v.workers[g.Index()]
-	lo, hi := g.Share(v.conv.shape.N)
-	w.first, w.images = lo, hi-lo
-	if w.images == 0 {
-		return nil
-	}
-	nx, ny, nw := v.sizes(w.images)
-	memory := g.Memory(nx + ny + nw)
-	w.x, w.y, w.w = part(memory, 0, nx), part(memory, nx, ny), part(memory, nx+ny, nw)
-	if err := v.enter(g, w); err != nil {
+	if err := v.open(g, &w.batchArrays); err != nil || w.images == 0 {
 		return err
 	}
+	length := v.rowLength()
 	for group := range v.conv.shape.Group {
-		for i, p := range v.pairs {
-			if err := g.Section(len(p), func() error { return v.result(g, w, group, i) }); err != nil {
-				return err
+		for row := 0; row < v.pairs.results(); row += length {
+			for at := 0; at < length; at += v.columns {
+				n := min(v.columns, length-at)
+				pieces := v.gather(w, row+at, n)
+				err := g.Section(pieces*(mostColumns+1)+n, func() error { return v.result(g, w, group, row+at, n) })
+				if err != nil {
+					return err
+				}
+				v.release(w)
 			}
 		}
 	}
-	return v.leave(g, w)
+	return v.leave(g, &w.batchArrays)
 }
 
-// part is n values of an array from at on; of none, none.
-func part(data []float32, at, n int) []float32 {
-	if data == nil {
-		return nil
-	}
-	return data[at : at+n]
-}
-
-// inward turns a worker's images of planes of some channels to the kernel's layout, outward back.
-func inward(images, channels, plane int) relayout {
-	return relayout{outer: channels, rows: images, cols: plane, su: plane, si: channels * plane, du: images, dj: channels * images}
-}
-
-func outward(images, channels, plane int) relayout {
-	return relayout{outer: channels, rows: plane, cols: images, su: images, si: channels * images, du: plane, dj: channels * plane}
-}
-
-// enter brings what the direction reads to the kernel's layout.
-func (v *batchConv) enter(g *cpe.CoreGroup, w *batchWorker) error {
-	s, args := &v.conv.shape, &v.conv.args
-	in, space, positions := s.C/s.Group, v.geo.space(), v.geo.positions()
-	if v.direction != InputGradient {
-		t := inward(w.images, s.C, v.geo.plane)
-		if err := t.run(g, w.x, from(args.x, w.first*s.C*v.geo.plane)); err != nil {
-			return err
+// gather lists the first matrices that n results need, in their order, and returns how many there are.
+func (v *batchConv) gather(w *batchWorker, first, n int) int {
+	w.used = w.used[:0]
+	for _, t := range v.pairs.between(first, first+n) {
+		if w.at[t.a] < 0 {
+			w.at[t.a] = 0
+			w.used = append(w.used, t.a)
 		}
 	}
-	if v.direction != Forward {
-		t := inward(w.images, s.Out, positions)
-		if err := t.run(g, w.y, from(args.y, w.first*s.Out*positions)); err != nil {
-			return err
-		}
+	if n > 1 {
+		slices.Sort(w.used)
 	}
-	if v.direction == WeightGradient {
-		return nil
+	for i, a := range w.used {
+		w.at[a] = i
 	}
-	t := relayout{outer: s.Out, rows: in, cols: space, su: in * space, si: space, du: in, dj: s.Out * in}
-	return t.run(g, w.w, args.w)
+	return len(w.used)
 }
 
-// leave brings the result back.
-func (v *batchConv) leave(g *cpe.CoreGroup, w *batchWorker) error {
-	s, args := &v.conv.shape, &v.conv.args
-	switch v.direction {
-	case Forward:
-		t := outward(w.images, s.Out, v.geo.positions())
-		return t.run(g, from(args.y, w.first*s.Out*v.geo.positions()), w.y)
-	case InputGradient:
-		t := outward(w.images, s.C, v.geo.plane)
-		return t.run(g, from(args.x, w.first*s.C*v.geo.plane), w.x)
+// release forgets what gather listed.
+func (v *batchConv) release(w *batchWorker) {
+	for _, a := range w.used {
+		w.at[a] = -1
 	}
-	in, space := s.C/s.Group, v.geo.space()
-	t := relayout{outer: s.Out, rows: space, cols: in, su: in, si: s.Out * in, du: in * space, dj: space, add: true}
-	dw := args.w
-	if v.conv.partials != nil {
-		dw, t.add = v.conv.partials[g.Index()], false
-	}
-	return t.run(g, dw, w.w)
 }
 
-// result computes result i of a group of channels.
-func (v *batchConv) result(g *cpe.CoreGroup, w *batchWorker, group, i int) error {
-	s := &v.conv.shape
-	in, out, images := s.C/s.Group, s.Out/s.Group, w.images
-	xAt := func(q int) int { return (q*s.C + group*in) * images }
-	yAt := func(p int) int { return (p*s.Out + group*out) * images }
-	wAt := func(k int) int { return (k*s.Out + group*out) * in }
-	pairs := v.pairs[i]
-	a, b := &w.a, &w.b
-	w.job = productJob{a: a, b: b}
-	switch v.direction {
-	case Forward:
-		*a = taps{data: w.w, bases: a.bases, per: in, lanes: out, lane: in, deep: 1, byRows: true}
-		*b = taps{data: w.x, bases: b.bases, per: in, lanes: images, lane: 1, deep: images}
-		fillBases(a, b, pairs, wAt, xAt)
-		w.job.c, w.job.m1, w.job.n1, w.job.biasRows = cpe.Plain(from(w.y, yAt(i)), images), out, images, true
-		if v.conv.args.bias != nil {
-			w.job.bias = v.conv.args.bias[group*out:]
-		}
-	case InputGradient:
-		*a = taps{data: w.w, bases: a.bases, per: out, lanes: in, lane: 1, deep: in, byRows: true}
-		*b = taps{data: w.y, bases: b.bases, per: out, lanes: images, lane: 1, deep: images}
-		fillBases(a, b, pairs, wAt, yAt)
-		w.job.c, w.job.m1, w.job.n1 = cpe.Plain(from(w.x, xAt(i)), images), in, images
-	case WeightGradient:
-		*a = taps{data: w.y, bases: a.bases, per: images, lanes: out, lane: images, deep: 1, byRows: true}
-		*b = taps{data: w.x, bases: b.bases, per: images, lanes: in, lane: images, deep: 1}
-		fillBases(a, b, pairs, yAt, xAt)
-		w.job.c, w.job.m1, w.job.n1 = cpe.Plain(from(w.w, wAt(i)), in), out, in
+// result computes n results of a group of channels from the first on.
+func (v *batchConv) result(g *cpe.CoreGroup, w *batchWorker, group, first, n int) error {
+	aAt, bAt, cAt, c := v.operands(&w.batchArrays, group, &w.a, &w.b)
+	rows, cols, deep := v.extents(w.images)
+	w.b.span, w.b.lanes = cols, n*cols
+	for i, a := range w.used {
+		w.a.bases[i] = aAt(int(a))
 	}
-	w.job.k1 = len(pairs) * a.per
+	bases := w.b.bases[:len(w.used)*n]
+	for i := range bases {
+		bases[i] = -1
+	}
+	for r := range n {
+		for _, t := range v.pairs.of(first + r) {
+			bases[w.at[t.a]*n+r] = bAt(int(t.b))
+		}
+	}
+	w.job = productJob{
+		a: &w.a, b: &w.b, c: cpe.Matrix{Data: from(c, cAt(first)), Ld: cols, Run: cols, Jump: cAt(1) - cAt(0)},
+		m1: rows, n1: n * cols, k1: len(w.used) * deep, bias: v.bias(group), biasRows: true,
+	}
 	return w.product.run(g, &w.job)
 }
 
-// fillBases places the pieces of both operands.
-func fillBases(a, b *taps, pairs []tap, aAt, bAt func(int) int) {
-	for i, p := range pairs {
-		a.bases[i], b.bases[i] = aAt(p.a), bAt(p.b)
+// published reports whether the published implicit kernels take a shape: one group, at least 64 channels forward, and 128 inputs
+// backward, in multiples of 32 and 128 (the guards of the original code, which swCaffe's table II shows as well). With
+// one position at a time they want 128 images of a core group forward, and 64 backward.
+func (s ConvShape) published(spec *cpe.Spec, d Direction) bool {
+	if s.Group != 1 || s.Out < 64 || s.Out%32 != 0 {
+		return false
 	}
-}
-
-// batchAware reports whether the published kernels take a shape, batch being a core group's images: at least 64 channels
-// forward, and 128 inputs backward, in multiples of 32 and 128, and 128 or 64 images (the guards of the original code,
-// which swCaffe's table II shows as well).
-func (s ConvShape) batchAware(spec *cpe.Spec, d Direction) bool {
-	batch := s.N / spec.CoreGroups
-	if s.Group != 1 || batch%32 != 0 || s.Out < 64 || s.Out%32 != 0 {
+	batch, least := s.N/spec.CoreGroups, 64
+	if d == Forward {
+		least = 128
+	}
+	if spec.Software.BatchOnly && (batch < least || batch%32 != 0) {
 		return false
 	}
 	if d == Forward {
-		return batch >= 128 && s.C >= 64 && s.C%32 == 0
+		return s.C >= 64 && s.C%32 == 0
 	}
-	return batch >= 64 && s.C >= 128 && s.C%128 == 0
+	return s.C >= 128 && s.C%128 == 0
 }

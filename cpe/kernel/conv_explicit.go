@@ -10,8 +10,13 @@ type explicitConv struct {
 	direction Direction
 	geo       *geometry
 	direct    bool             // the image is its own column matrix
+	batch     int              // images whose column matrices are made at once; 0: one
 	workers   []explicitWorker // a core group each
 }
+
+// shortSum is the shortest K that swGEMM's search of blocks knows (Software.OnMPE): shorter products go to the vendor's library,
+// which is taken to leave them to the management core.
+const shortSum = 32
 
 // explicitWorker is what a core group needs to itself.
 type explicitWorker struct {
@@ -19,9 +24,12 @@ type explicitWorker struct {
 	job     productJob
 	a, b    operand
 	columns []float32
-	dw      []float32         // the sum that a weight gradient goes to
-	add     bool              // and whether it has begun
-	unit    func(i int) error // does one image
+	filled  bool // the columns hold the matrices of a batch, that of the current image the at-th
+	at      int
+	dw      []float32                   // the sum that a weight gradient goes to
+	add     bool                        // and whether it has begun
+	work    func(unit, group int) error // does one group of channels of a unit
+	unit    func(unit int) error        // does a unit
 	group   *cpe.CoreGroup
 }
 
@@ -36,12 +44,30 @@ func newExplicitConv(c *Conv, d Direction) (*explicitConv, error) {
 	}
 	e.workers = make([]explicitWorker, len(products))
 	for i, p := range products {
-		e.workers[i].product, e.workers[i].unit = p, e.unit(&e.workers[i])
+		e.workers[i].product = p
+		e.bind(&e.workers[i])
 	}
 	if !e.direct {
-		c.machine.Reserve(0, depth*width)
+		e.geo.lineUsers()
+		e.together(c.machine)
+		c.machine.Reserve(0, max(1, e.batch)*depth*width)
 	}
 	return e, nil
+}
+
+// together decides how many images' column matrices are made at once: those of a core group if the software does so and a line of
+// all of them fits LDM, padded and as it is put.
+func (e *explicitConv) together(m *cpe.Machine) {
+	spec, s := m.Spec(), &e.conv.shape
+	e.geo.software = spec.Software
+	if !spec.Software.Batched || e.direction == InputGradient {
+		return
+	}
+	last := len(s.In) - 1
+	images := blocks(s.N, spec.CoreGroups)
+	if 4*images*(s.In[last]+2*s.Pad[last]+e.geo.width) <= spec.LDMBytes {
+		e.batch = images
+	}
 }
 
 // Name returns "convolution" and the direction.
@@ -52,9 +78,8 @@ func (e *explicitConv) RunGroup(g *cpe.CoreGroup) error {
 	w, plan := &e.workers[g.Index()], &e.conv.plan
 	w.group = g
 	if !e.direct {
-		w.columns = g.Memory(e.conv.shape.depth() * plan.Band * e.geo.width)
+		w.columns = g.Memory(max(1, e.batch) * e.matrixSize())
 	}
-	bands := plan.bands()
 	switch e.direction {
 	case WeightGradient:
 		lo, hi := g.Share(plan.Chunks)
@@ -68,22 +93,78 @@ func (e *explicitConv) RunGroup(g *cpe.CoreGroup) error {
 		lo, hi := g.Share(e.conv.shape.N)
 		return g.Repeat(lo, hi, w.unit)
 	}
-	lo, hi := g.Share(e.conv.shape.N * bands)
-	if bands == 1 {
+	lo, hi := g.Share(e.conv.shape.N * plan.bands())
+	w.add = true
+	return e.units(g, w, lo, hi)
+}
+
+// units does the units lo <= i < hi, which are alike if they are whole images.
+func (e *explicitConv) units(g *cpe.CoreGroup, w *explicitWorker, lo, hi int) error {
+	switch {
+	case e.batch > 0:
+		return e.batched(g, w, lo, hi)
+	case !w.add && lo < hi:
+		if err := w.unit(lo); err != nil {
+			return err
+		}
+		lo, w.add = lo+1, true
+	}
+	if e.conv.plan.bands() == 1 {
 		return g.Repeat(lo, hi, w.unit)
 	}
 	for unit := lo; unit < hi; unit++ {
-		if err := e.forward(g, w, unit); err != nil {
+		if err := w.unit(unit); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// unit returns the function that does one image on a worker, made once so that running allocates nothing.
-func (e *explicitConv) unit(w *explicitWorker) func(i int) error {
-	work := [...]func(*cpe.CoreGroup, *explicitWorker, int) error{e.forward, e.weightGradient, e.inputGradient}[e.direction]
-	return func(i int) error { return work(w.group, w, i) }
+// batched does the images lo <= i < hi, whose column matrices are made first.
+func (e *explicitConv) batched(g *cpe.CoreGroup, w *explicitWorker, lo, hi int) error {
+	if lo >= hi {
+		return nil
+	}
+	s, add := &e.conv.shape, w.add
+	defer func() { w.filled, w.at = false, 0 }()
+	for group := range s.Group {
+		b := e.band(lo, group)
+		b.images, b.apart, b.matrix = hi-lo, s.C*e.geo.plane, e.matrixSize()
+		w.filled = false
+		if err := e.fill(g, w, &b); err != nil {
+			return err
+		}
+		w.filled, w.at, w.add = true, 0, add
+		first := lo
+		if !add {
+			if err := w.work(lo, group); err != nil {
+				return err
+			}
+			first, w.add = lo+1, true
+		}
+		err := g.Repeat(first, hi, func(i int) error {
+			w.at = i - lo
+			return w.work(i, group)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bind makes the functions that do one image on a worker, once, so that running allocates nothing.
+func (e *explicitConv) bind(w *explicitWorker) {
+	work := [...]func(*cpe.CoreGroup, *explicitWorker, int, int) error{e.forward, e.weightGradient, e.inputGradient}[e.direction]
+	w.work = func(unit, group int) error { return work(w.group, w, unit, group) }
+	w.unit = func(unit int) error {
+		for group := range e.conv.shape.Group {
+			if err := w.work(unit, group); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }
 
 // band returns a band's place: unit counts bands of images.
@@ -105,12 +186,17 @@ func (e *explicitConv) matrix(w *explicitWorker, b *band) cpe.Matrix {
 	if e.direct {
 		return cpe.Plain(from(b.x, b.row*e.geo.width), e.geo.plane)
 	}
-	return cpe.Plain(w.columns, b.width(e.geo))
+	return cpe.Plain(from(w.columns, w.at*e.matrixSize()), b.width(e.geo))
+}
+
+// matrixSize is the number of values of a column matrix.
+func (e *explicitConv) matrixSize() int {
+	return e.conv.shape.depth() * e.conv.plan.Band * e.geo.width
 }
 
 // fill writes the column matrix of a band where one is needed.
 func (e *explicitConv) fill(g *cpe.CoreGroup, w *explicitWorker, b *band) error {
-	if e.direct {
+	if e.direct || w.filled {
 		return nil
 	}
 	return e.geo.im2col(g, w.columns, b)
@@ -121,89 +207,68 @@ func (e *explicitConv) weights(group int) cpe.Matrix {
 	return cpe.Plain(from(e.conv.args.w, group*s.Out/s.Group*s.depth()), s.depth())
 }
 
-func (e *explicitConv) forward(g *cpe.CoreGroup, w *explicitWorker, unit int) error {
+func (e *explicitConv) forward(g *cpe.CoreGroup, w *explicitWorker, unit, group int) error {
 	s := &e.conv.shape
 	out := s.Out / s.Group
-	for group := range s.Group {
-		b := e.band(unit, group)
-		if err := e.fill(g, w, &b); err != nil {
-			return err
-		}
-		w.a.set(e.weights(group), false)
-		w.b.set(e.matrix(w, &b), false)
-		w.job = productJob{a: &w.a, b: &w.b, c: e.results(&b), m1: out, n1: b.width(e.geo), k1: s.depth(), biasRows: true}
-		if e.conv.args.bias != nil {
-			w.job.bias = e.conv.args.bias[group*out:]
-		}
-		if err := w.product.run(g, &w.job); err != nil {
-			return err
-		}
+	b := e.band(unit, group)
+	if err := e.fill(g, w, &b); err != nil {
+		return err
 	}
-	return nil
+	w.a.set(e.weights(group), false)
+	w.b.set(e.matrix(w, &b), false)
+	w.job = productJob{a: &w.a, b: &w.b, c: e.results(&b), m1: out, n1: b.width(e.geo), k1: s.depth(), biasRows: true}
+	if e.conv.args.bias != nil {
+		w.job.bias = e.conv.args.bias[group*out:]
+	}
+	if e.geo.software.OnMPE && s.depth() < shortSum {
+		n := b.width(e.geo)
+		return g.LeaveToMPE(2*float64(out*n*s.depth()), 4*float64(s.depth()*n+out*n), func() error { return w.product.run(g, &w.job) })
+	}
+	return w.product.run(g, &w.job)
 }
 
 // chunk computes one partial sum over its units in order.
 func (e *explicitConv) chunk(g *cpe.CoreGroup, w *explicitWorker, chunk int) error {
 	plan := &e.conv.plan
 	units := e.conv.shape.N * plan.bands()
-	first, last := chunk*units/plan.Chunks, (chunk+1)*units/plan.Chunks
 	w.dw, w.add = e.conv.args.w, true
 	if e.conv.partials != nil {
 		w.dw, w.add = e.conv.partials[chunk], false
-		if err := e.weightGradient(g, w, first); err != nil {
-			return err
-		}
-		first, w.add = first+1, true
 	}
-	if plan.bands() == 1 {
-		return g.Repeat(first, last, w.unit)
-	}
-	for unit := first; unit < last; unit++ {
-		if err := e.weightGradient(g, w, unit); err != nil {
-			return err
-		}
-	}
-	return nil
+	return e.units(g, w, chunk*units/plan.Chunks, (chunk+1)*units/plan.Chunks)
 }
 
-func (e *explicitConv) weightGradient(g *cpe.CoreGroup, w *explicitWorker, unit int) error {
+func (e *explicitConv) weightGradient(g *cpe.CoreGroup, w *explicitWorker, unit, group int) error {
 	s := &e.conv.shape
 	out := s.Out / s.Group
-	for group := range s.Group {
-		b := e.band(unit, group)
-		if err := e.fill(g, w, &b); err != nil {
-			return err
-		}
-		w.a.set(e.results(&b), false)
-		w.b.set(e.matrix(w, &b), true)
-		w.job = productJob{
-			a: &w.a, b: &w.b, c: cpe.Plain(from(w.dw, group*out*s.depth()), s.depth()),
-			m1: out, n1: s.depth(), k1: b.width(e.geo), accumulate: w.add,
-		}
+	b := e.band(unit, group)
+	if err := e.fill(g, w, &b); err != nil {
+		return err
+	}
+	w.a.set(e.results(&b), false)
+	w.b.set(e.matrix(w, &b), true)
+	w.job = productJob{
+		a: &w.a, b: &w.b, c: cpe.Plain(from(w.dw, group*out*s.depth()), s.depth()),
+		m1: out, n1: s.depth(), k1: b.width(e.geo), accumulate: w.add,
+	}
+	return w.product.run(g, &w.job)
+}
+
+func (e *explicitConv) inputGradient(g *cpe.CoreGroup, w *explicitWorker, image, group int) error {
+	s, bands := &e.conv.shape, e.conv.plan.bands()
+	for k := range bands {
+		b := e.band(image*bands+k, group)
+		w.a.set(e.weights(group), true)
+		w.b.set(e.results(&b), false)
+		w.job = productJob{a: &w.a, b: &w.b, c: e.matrix(w, &b), m1: s.depth(), n1: b.width(e.geo), k1: s.Out / s.Group}
 		if err := w.product.run(g, &w.job); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-func (e *explicitConv) inputGradient(g *cpe.CoreGroup, w *explicitWorker, image int) error {
-	s, bands := &e.conv.shape, e.conv.plan.bands()
-	for group := range s.Group {
-		for k := range bands {
-			b := e.band(image*bands+k, group)
-			w.a.set(e.weights(group), true)
-			w.b.set(e.results(&b), false)
-			w.job = productJob{a: &w.a, b: &w.b, c: e.matrix(w, &b), m1: s.depth(), n1: b.width(e.geo), k1: s.Out / s.Group}
-			if err := w.product.run(g, &w.job); err != nil {
-				return err
-			}
-			if e.direct {
-				continue
-			}
-			if err := e.geo.col2im(g, w.columns, &b, k == 0); err != nil {
-				return err
-			}
+		if e.direct {
+			continue
+		}
+		if err := e.geo.col2im(g, w.columns, &b, k == 0); err != nil {
+			return err
 		}
 	}
 	return nil

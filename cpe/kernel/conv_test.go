@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -69,6 +70,12 @@ var convShapes = []ConvShape{
 	{1, 2, 3, 1, []int{4, 5, 6}, []int{2, 3, 2}, []int{1, 2, 1}, []int{1, 0, 1}, []int{1, 1, 2}},
 }
 
+// fewConvShapes are for kernels that take long to simulate.
+var fewConvShapes = []ConvShape{
+	conv2(2, 3, 4, 1, 6, 5, 3, 3, 1, 1, 1), conv2(2, 4, 6, 2, 7, 9, 3, 2, 2, 1, 1), conv2(1, 4, 4, 4, 4, 4, 3, 3, 1, 2, 2),
+	conv2(9, 7, 70, 1, 4, 3, 1, 1, 1, 0, 1), conv2(6, 64, 40, 1, 4, 7, 3, 3, 1, 1, 1),
+}
+
 func TestConv(t *testing.T) {
 	onMachines(t, func(t *testing.T, m *cpe.Machine) {
 		for _, s := range convShapes {
@@ -122,6 +129,24 @@ func (c *convCase) run(t *testing.T, conv *Conv) (y, dx []float32) {
 		t.Fatal(err)
 	}
 	return y, dx
+}
+
+// TestPublishedConv: the kernels of the original compute the same, on small meshes and on one of 8 x 8 CPEs.
+func TestPublishedConv(t *testing.T) {
+	for mesh, shapes := range map[[2]int][]ConvShape{{1, 1}: convShapes, {2, 1}: fewConvShapes, {8, 8}: fewConvShapes} {
+		spec := published(t)
+		spec.Rows, spec.Cols, spec.CoreGroups = mesh[0], mesh[1], 2
+		m, err := cpe.New(spec, cpe.Functional)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		for _, s := range shapes {
+			for _, st := range []Strategy{Explicit, Implicit} {
+				t.Run(fmt.Sprintf("%v %v %v", mesh, st, s), func(t *testing.T) { testConv(t, m, s, st) })
+			}
+		}
+	}
 }
 
 func testConv(t *testing.T, m *cpe.Machine, s ConvShape, st Strategy) {

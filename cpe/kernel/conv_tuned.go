@@ -37,13 +37,13 @@ const (
 // they warm up in the first and are measured in the second. From the third run on the fastest does the work.
 func NewTunedConv(m *cpe.Machine, s ConvShape, t Tuner) (*Conv, error) {
 	spec := m.Spec()
-	strategies, err := chooseStrategies(&spec, s, Auto)
+	found, err := chooseStrategies(&spec, s, Auto)
 	if err != nil {
 		return nil, err
 	}
 	var known []Direction
 	var trials [3]*trial
-	for i := range strategies {
+	for i := range found.chosen {
 		d := Direction(i)
 		st, ok := t.Choice(s, d)
 		switch {
@@ -52,11 +52,11 @@ func NewTunedConv(m *cpe.Machine, s ConvShape, t Tuner) (*Conv, error) {
 		case st == Auto || !s.supports(&spec, st, d):
 			return nil, fmt.Errorf("the tuning of %v says %v for the %v, which %[2]v cannot compute", s, st, d)
 		default:
-			strategies[d] = st
+			found.chosen[d] = st
 			known = append(known, d)
 		}
 	}
-	c, err := newConv(m, s, strategies, known...)
+	c, err := newConv(m, s, found, known...)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (t *trial) settle() error {
 
 // choose prepares the strategy that another layer's measurements have found.
 func (t *trial) choose(st Strategy) (err error) {
-	t.best, err = newConv(t.conv.machine, t.conv.shape, [3]Strategy{st, st, st}, t.direction)
+	t.best, err = newConv(t.conv.machine, t.conv.shape, &considered{chosen: [3]Strategy{st, st, st}}, t.direction)
 	return err
 }
 
@@ -139,7 +139,7 @@ func (t *trial) makeCandidates() error {
 		if !t.conv.shape.supports(&spec, st, t.direction) {
 			continue
 		}
-		c, err := newConv(t.conv.machine, t.conv.shape, [3]Strategy{st, st, st}, t.direction)
+		c, err := newConv(t.conv.machine, t.conv.shape, &considered{chosen: [3]Strategy{st, st, st}}, t.direction)
 		if err != nil {
 			return err
 		}

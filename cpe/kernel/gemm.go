@@ -9,6 +9,8 @@ type Gemm struct {
 	split         split
 	workers       []gemmWorker // a core group each
 	a, b, bias, c []float32
+	partials      [][]float32 // of core groups that share the sums
+	sum           *Copy
 }
 
 // gemmWorker is what a core group needs to itself.
@@ -19,13 +21,26 @@ type gemmWorker struct {
 }
 
 // NewGemm plans a product. Core groups share the rows or the columns of C, so that every element of C is summed by one
-// core group in the order of K.
+// core group in the order of K; only where each has its own images (Software.DataParallel) do they share the sums of weights'
+// gradients.
 func NewGemm(m *cpe.Machine, s GemmShape) (*Gemm, error) {
-	products, err := newProducts(m, s)
+	spec, share := m.Spec(), s
+	sums := spec.Software.DataParallel && s.TransA && s.Accumulate && s.K > 0
+	switch {
+	case sums:
+		share.K, share.Accumulate = blocks(s.K, spec.CoreGroups), false
+	case spec.Software.DataParallel:
+		share.M = blocks(s.M, spec.CoreGroups)
+	}
+	products, err := newProducts(m, share)
 	if err != nil {
 		return nil, err
 	}
-	return newGemm(m, s, products), nil
+	g := newGemm(m, s, products)
+	if sums {
+		return g, g.shareSums()
+	}
+	return g, nil
 }
 
 func newGemm(m *cpe.Machine, s GemmShape, products []*product) *Gemm {
@@ -38,6 +53,20 @@ func newGemm(m *cpe.Machine, s GemmShape, products []*product) *Gemm {
 	return g
 }
 
+// shareSums has the core groups share the sums of a product that accumulates: each sums up a part, and then the parts are added.
+func (g *Gemm) shareSums() (err error) {
+	g.split = split{byDepth: true, unit: 1, groups: min(g.machine.Spec().CoreGroups, g.shape.K)}
+	g.partials = make([][]float32, g.split.groups)
+	n := g.shape.M * g.shape.N
+	for i := range g.partials {
+		if g.machine.Values() {
+			g.partials[i] = make([]float32, n)
+		}
+	}
+	g.sum, err = NewCopy(g.machine, CopyShape{Outer: 1, Rows: 1, Cols: n, Add: true})
+	return err
+}
+
 // Name returns "gemm" and the shape.
 func (g *Gemm) Name() string { return g.workers[0].product.name }
 
@@ -47,7 +76,15 @@ func (g *Gemm) Plan() GemmPlan { return g.workers[0].product.plan }
 // Run multiplies. bias, if not nil, has N values that are added to every row of C; it excludes Accumulate.
 func (g *Gemm) Run(a, b, bias, c []float32) error {
 	g.a, g.b, g.bias, g.c = a, b, bias, c
-	return g.machine.Run(g, g.split.groups)
+	if err := g.machine.Run(g, g.split.groups); err != nil {
+		return err
+	}
+	for _, p := range g.partials {
+		if err := g.sum.Run(c, p); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // RunGroup computes a core group's rows or columns of C.
@@ -58,6 +95,9 @@ func (g *Gemm) RunGroup(cg *cpe.CoreGroup) error {
 	w.job = productJob{
 		a: &w.a, b: &w.b, c: cpe.Plain(g.c, s.N), m1: s.M, n1: s.N, k1: s.K,
 		accumulate: s.Accumulate && g.bias == nil, bias: g.bias,
+	}
+	if g.split.byDepth {
+		w.job.c, w.job.accumulate = cpe.Plain(g.partials[cg.Index()], s.N), false
 	}
 	g.split.share(cg, &w.job)
 	return w.product.run(cg, &w.job)
@@ -71,11 +111,11 @@ func stored(data []float32, rows, cols int, trans bool) cpe.Matrix {
 	return cpe.Plain(data, cols)
 }
 
-// split says how core groups share a product: by rows or by columns of C, in whole panels.
+// split says how core groups share a product: by rows or by columns of C, in whole panels, or the sums.
 type split struct {
-	byRows bool
-	unit   int
-	groups int // 0: all
+	byRows, byDepth bool
+	unit            int
+	groups          int // 0: all
 }
 
 // smallGemm is the number of flops below which waking another native core costs more than it saves.
@@ -84,9 +124,14 @@ const smallGemm = 1 << 21
 // packingFlops is what the host pays for a value that is packed, in flops of the micro-kernel.
 const packingFlops = 32
 
-// newSplit shares rows or columns, whichever leaves the busiest core group less to do: panels to multiply and to pack.
+// newSplit shares rows or columns, whichever leaves the busiest core group less to do: panels to multiply and to pack. Where core
+// groups share the images of every layer, rows are images.
 func newSplit(spec *cpe.Spec, p GemmPlan, s GemmShape) split {
 	row, col := split{byRows: true, unit: p.MR}, split{unit: p.NR}
+	if spec.Software.DataParallel {
+		row.unit = 1
+		return row
+	}
 	if !spec.Native() {
 		row.unit, col.unit = spec.Rows, 4*spec.Cols
 	} else if 2*s.M*s.N*s.K < smallGemm {
@@ -103,8 +148,11 @@ func newSplit(spec *cpe.Spec, p GemmPlan, s GemmShape) split {
 // share narrows a job to the part of a core group.
 func (s *split) share(g *cpe.CoreGroup, job *productJob) {
 	lo, hi := &job.n0, &job.n1
-	if s.byRows {
+	switch {
+	case s.byRows:
 		lo, hi = &job.m0, &job.m1
+	case s.byDepth:
+		lo, hi = &job.k0, &job.k1
 	}
 	from, to := g.Share(blocks(*hi-*lo, s.unit))
 	*lo, *hi = *lo+from*s.unit, min(*hi, *lo+to*s.unit)

@@ -101,7 +101,7 @@ func newTiles(spec *cpe.Spec, p GemmPlan) tiles {
 	return tiles{
 		a: cpe.Tile{RowParts: spec.Rows, ColParts: p.Steps, Layout: cpe.Layout{Panel: p.MR, ByRows: true}, Double: p.Double},
 		b: cpe.Tile{RowParts: p.Steps, ColParts: spec.Cols, Layout: cpe.Layout{Panel: p.NR}, Double: p.Double},
-		c: cpe.Tile{RowParts: spec.Rows, ColParts: spec.Cols},
+		c: cpe.Tile{RowParts: spec.Rows, ColParts: spec.Cols, PadRows: p.MR, PadCols: p.NR},
 	}
 }
 

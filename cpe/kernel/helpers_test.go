@@ -33,6 +33,19 @@ func machine(t testing.TB, name string, costOnly bool) *cpe.Machine {
 	return m
 }
 
+// published is the SW26010 with the software of 2018.
+func published(t testing.TB) cpe.Spec {
+	t.Helper()
+	spec, err := cpe.Load("sw26010")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spec, err = spec.WithSoftware("swcaffe-2018"); err != nil {
+		t.Fatal(err)
+	}
+	return spec
+}
+
 // values are n seeded values in [-1, 1).
 func values(n int, seed uint64) []float32 {
 	r := rand.New(rand.NewPCG(seed, 1))

@@ -9,6 +9,9 @@ import (
 type band struct {
 	row, rows int
 	x, y      []float32 // the group's channels of the image, and of the outputs from the band's first row on
+	// On a model lines of several images can be taken together: so many, whose channels and whose column matrices stand so
+	// many values apart.
+	images, apart, matrix int
 }
 
 // width is the number of columns of the band's column matrix.

@@ -52,39 +52,64 @@ func (g *geometry) eachLine(cg *cpe.CoreGroup, b *band, work func(c *cpe.CPE, ch
 	return nil
 }
 
-// columnLine is the line of the column matrix of a user's row and offset, at offset x along the last axis.
+// columnLine is the line of the column matrices of a user's row and offset, at offset x along the last axis.
 func (g *geometry) columnLine(columns []float32, b *band, ch int, user int32, x int) cpe.Block {
 	r, k := int(user)/g.outer, int(user)%g.outer
-	return line(columns, ((ch*g.outer+k)*g.last+x)*b.width(g)+r*g.width, g.width)
+	return b.line(columns, ((ch*g.outer+k)*g.last+x)*b.width(g)+r*g.width, g.width, b.matrix)
+}
+
+// imageLine is a line of the images.
+func (g *geometry) imageLine(b *band, ch, at int) cpe.Block {
+	return b.line(b.x, ch*g.plane+at*g.line, g.line, b.apart)
+}
+
+// line is n values from at on, of every image of the band.
+func (b *band) line(data []float32, at, n, apart int) cpe.Block {
+	if b.images <= 1 {
+		return line(data, at, n)
+	}
+	if data != nil {
+		data = data[at : at+(b.images-1)*apart+n]
+	}
+	return cpe.Block{Data: data, Planes: b.images, PlaneStride: apart, Rows: 1, RowStride: n, Cols: n}
 }
 
 // scatter writes the column lines that an image line, or the padding behind the last one, goes to.
 func (g *geometry) scatter(c *cpe.CPE, columns []float32, b *band, ch, at int) error {
-	users := g.lineUsers()
+	users, images := g.lineUsers(), max(1, b.images)
 	c.Free()
-	in, err := c.Alloc("im2col", g.line)
+	in, err := c.Alloc("im2col", images*g.line)
 	if err != nil {
 		return err
 	}
-	out, err := c.Alloc("im2col", g.width)
+	out, err := c.Alloc("im2col", images*g.width)
 	if err != nil {
 		return err
 	}
 	inside := at < len(users)-1
 	if inside {
-		block := line(b.x, ch*g.plane+at*g.line, g.line)
+		block := g.imageLine(b, ch, at)
 		c.Load(in, &block)
+		g.await(c)
 	}
 	for _, user := range users[at] {
 		for x := range g.last {
-			if c.Values() {
-				g.fill(out, in, x, inside)
+			for i := 0; c.Values() && i < images; i++ {
+				g.fill(out[i*g.width:(i+1)*g.width], in[i*g.line:(i+1)*g.line], x, inside)
 			}
 			block := g.columnLine(columns, b, ch, user, x)
 			c.Store(&block, out)
+			g.await(c)
 		}
 	}
 	return nil
+}
+
+// await waits for the CPE's request where the software does so before the next.
+func (g *geometry) await(c *cpe.CPE) {
+	if g.software.Awaited {
+		c.Wait()
+	}
 }
 
 // collect adds up the column lines that an image line went to. Each is awaited, since it is added in its turn.
@@ -108,13 +133,14 @@ func (g *geometry) collect(c *cpe.CPE, columns []float32, b *band, ch, at int) e
 			block := g.columnLine(columns, b, ch, user, x)
 			c.Load(part, &block)
 			c.Wait()
-			c.Compute(float64(g.width), 0)
+			c.Scalar(float64(g.width))
 			if c.Values() {
 				g.addLine(sum, part, x)
 			}
 		}
 	}
-	block := line(b.x, ch*g.plane+at*g.line, g.line)
+	block := g.imageLine(b, ch, at)
 	c.Store(&block, sum)
+	g.await(c)
 	return nil
 }

@@ -27,7 +27,8 @@ type geometry struct {
 	lo, hi []int   // [offset]: outputs lo <= x < hi are inside
 	shift  []int   // [offset]: output x meets input x*stride + shift
 
-	users [][]int32 // see lineUsers
+	users    [][]int32 // see lineUsers
+	software cpe.Software
 }
 
 func newGeometry(s ConvShape) *geometry {

@@ -56,6 +56,38 @@ func TestGemmCostOnly(t *testing.T) {
 	}
 }
 
+// TestDataParallelGemm: core groups that share sums compute and charge the same as others do, in both modes.
+func TestDataParallelGemm(t *testing.T) {
+	for _, s := range []GemmShape{{M: 20, N: 30, K: 9, TransA: true, Accumulate: true}, {M: 9, N: 30, K: 20}, {M: 3, N: 5, K: 2, TransA: true, Accumulate: true}} {
+		chargesTheSameOn(t, published(t), s.String(), func(m *cpe.Machine) error {
+			g, err := NewGemm(m, s)
+			if err != nil {
+				return err
+			}
+			a, b, c := array(m, s.M*s.K), array(m, s.K*s.N), array(m, s.M*s.N)
+			want := make([]float64, len(c))
+			for i := range want {
+				want[i] = float64(c[i])
+				if !s.Accumulate {
+					want[i] = 0
+				}
+				for k := range s.K {
+					at := i/s.N*s.K + k
+					if s.TransA {
+						at = k*s.M + i/s.N
+					}
+					want[i] += float64(a[at]) * float64(b[k*s.N+i%s.N])
+				}
+			}
+			if err := g.Run(a, b, nil, c); err != nil {
+				return err
+			}
+			near(t, s.String(), c, want, s.K)
+			return nil
+		})
+	}
+}
+
 // TestManyBlocksCostOnly: with little LDM a product has many blocks along every extent, first, middle and last ones, of which
 // cost-only runs charge only those that differ.
 func TestManyBlocksCostOnly(t *testing.T) {
@@ -90,6 +122,29 @@ func TestConvCostOnly(t *testing.T) {
 					return err
 				}
 				x, w, y := array(m, 64000), array(m, 64000), array(m, 64000)
+				if err := c.Forward(x, w, nil, y); err != nil {
+					return err
+				}
+				if err := c.WeightGrad(x, y, w); err != nil {
+					return err
+				}
+				return c.InputGrad(y, w, x)
+			})
+		}
+	}
+}
+
+// TestPublishedConvCostOnly: so it is with the kernels of the original.
+func TestPublishedConvCostOnly(t *testing.T) {
+	spec := published(t)
+	for _, s := range append(slices.Clone(fewConvShapes), conv2(40, 130, 64, 1, 3, 5, 3, 3, 1, 1, 1)) {
+		for _, st := range []Strategy{Auto, Explicit, Implicit} {
+			chargesTheSameOn(t, spec, st.String()+" "+s.String(), func(m *cpe.Machine) error {
+				c, err := NewConv(m, s, st)
+				if err != nil {
+					return err
+				}
+				x, w, y := array(m, 140000), array(m, 80000), array(m, 140000)
 				if err := c.Forward(x, w, nil, y); err != nil {
 					return err
 				}

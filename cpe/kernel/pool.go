@@ -160,7 +160,7 @@ func (p *Pool) RunGroup(g *cpe.CoreGroup) error {
 		c, key := cpes[(n-lo)%len(cpes)], n%(strips*bands)
 		if g.Charged(c, key) {
 			if (n-lo+1)%len(cpes) == 0 {
-				g.Overlap()
+				p.turn(g)
 			}
 			continue
 		}
@@ -174,11 +174,20 @@ func (p *Pool) RunGroup(g *cpe.CoreGroup) error {
 		}
 		g.Remember(c, key)
 		if (n-lo+1)%len(cpes) == 0 {
-			g.Overlap()
+			p.turn(g)
 		}
 	}
 	g.Sync()
 	return nil
+}
+
+// turn ends the work on a tile of each CPE.
+func (p *Pool) turn(g *cpe.CoreGroup) {
+	if g.Spec().Software.ScalarCycles > 0 {
+		g.Sync()
+		return
+	}
+	g.Overlap()
 }
 
 // span is n places from at on.
@@ -234,7 +243,12 @@ func (p *Pool) runTile(c *cpe.CPE, t *poolTile, rows, cols span) error {
 	if err := p.open(c, t); err != nil {
 		return err
 	}
-	c.Compute(float64(t.outRows.n*t.outCols.n*s.KH*s.KW), 0)
+	outputs := float64(t.outRows.n * t.outCols.n)
+	if p.backward && s.masked() {
+		c.Scalar(outputs)
+	} else {
+		c.Scalar(outputs * float64(s.KH*s.KW))
+	}
 	if p.backward {
 		t.out, _, t.outStride = c.Load(t.out, &t.outB)
 		t.in, _, t.inStride = c.Place(t.in, &t.inB)

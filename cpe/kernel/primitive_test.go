@@ -16,7 +16,7 @@ func (primitive) Name() string { return "LDM gemm" }
 func (p primitive) RunGroup(g *cpe.CoreGroup) error {
 	s := g.Spec()
 	for step := range s.Rows {
-		g.Multiply(p.m/s.Rows, p.n/s.Cols, p.k/s.Rows, step == 0, 2*float64(p.m*p.n*p.k)/float64(s.Rows))
+		g.Multiply(p.m/s.Rows, p.n/s.Cols, p.k/s.Rows, step == 0, false, 2*float64(p.m*p.n*p.k)/float64(s.Rows))
 	}
 	g.Sync()
 	return nil

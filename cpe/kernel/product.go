@@ -109,13 +109,18 @@ func (p *product) nest() {
 func (p *product) open(g *cpe.CoreGroup) error {
 	g.Free()
 	g.Deal(len(g.CPEs()))
-	if err := g.Take(p.name, &p.a, p.plan.BM, p.plan.BK); err != nil {
-		return err
-	}
-	if err := g.Take(p.name, &p.b, p.plan.BK, p.plan.BN); err != nil {
+	if err := p.take(g); err != nil {
 		return err
 	}
 	return g.TakePlaced(p.name, &p.c, p.plan.BM, p.plan.BN)
+}
+
+// take takes LDM for the operands' tiles.
+func (p *product) take(g *cpe.CoreGroup) error {
+	if err := g.Take(p.name, &p.a, p.plan.BM, p.plan.BK); err != nil {
+		return err
+	}
+	return g.Take(p.name, &p.b, p.plan.BK, p.plan.BN)
 }
 
 // extent is the place and length of block i of the range [lo, hi).
@@ -149,7 +154,7 @@ func (p *product) visit(g *cpe.CoreGroup, i, j, k int) error {
 	}
 	fresh := k == 0 && !job.accumulate && job.bias == nil
 	for t := range p.plan.Steps {
-		if err := p.step(g, t, !fresh || t > 0); err != nil {
+		if err := p.step(g, &p.c, t, !fresh || t > 0); err != nil {
 			return err
 		}
 	}
@@ -196,17 +201,17 @@ func (p *product) finish(g *cpe.CoreGroup) {
 	}
 }
 
-// step broadcasts part t of A and B and multiplies.
-func (p *product) step(g *cpe.CoreGroup, t int, accumulate bool) error {
+// step broadcasts part t of A and B and multiplies into a tile of C.
+func (p *product) step(g *cpe.CoreGroup, tile *cpe.Tile, t int, accumulate bool) error {
 	depth := p.b.Part(t, 0).Rows
 	if depth == 0 {
 		return nil
 	}
 	g.RowBroadcast(&p.a, t)
 	g.ColBroadcast(&p.b, t)
-	m, n := p.c.Extent()
-	rows, cols := p.c.Whole()
-	g.Multiply(m, n, depth, t == 0, 2*float64(rows*cols*depth))
+	m, n := tile.Extent()
+	rows, cols := tile.Whole()
+	g.Multiply(m, n, depth, t == 0, tile.Single, 2*float64(rows*cols*depth))
 	if !g.Values() {
 		return nil
 	}
@@ -219,14 +224,14 @@ func (p *product) step(g *cpe.CoreGroup, t int, accumulate bool) error {
 		if err != nil {
 			return err
 		}
-		p.multiply(g, p.c.Part(c.Row, c.Col), a, b, depth, accumulate)
+		p.multiply(g, tile, tile.Part(c.Row, c.Col), a, b, depth, accumulate)
 	}
 	return g.EndExchange(p.name)
 }
 
 // multiply runs the micro-kernel over the tiles of a part of C. A panel of A stays in L1 while those of B pass.
-func (p *product) multiply(g *cpe.CoreGroup, part *cpe.Part, a, b []float32, depth int, accumulate bool) {
-	target, r0, c0 := g.Target(&p.c, part)
+func (p *product) multiply(g *cpe.CoreGroup, tile *cpe.Tile, part *cpe.Part, a, b []float32, depth int, accumulate bool) {
+	target, r0, c0 := g.Target(tile, part)
 	mr, nr := p.plan.MR, p.plan.NR
 	for r := 0; r < part.Rows; r += mr {
 		left, m := a[r*depth:(r+mr)*depth], min(mr, part.Rows-r)
@@ -240,7 +245,7 @@ func (p *product) multiply(g *cpe.CoreGroup, part *cpe.Part, a, b []float32, dep
 				}
 				simd.MicroKernel(depth, left, panel, p.spill, nr, accumulate)
 				p.move(&target, r0+r, c0+c, m, n, true)
-			case m == mr && n == nr:
+			case m == mr && n == nr || !g.Native():
 				simd.MicroKernel(depth, left, panel, target.Data[at:], target.Ld, accumulate)
 			default:
 				simd.MicroKernelEdge(depth, left, panel, target.Data[at:], target.Ld, m, n, accumulate)

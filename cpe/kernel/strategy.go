@@ -46,66 +46,91 @@ func (s ConvShape) supports(spec *cpe.Spec, st Strategy, d Direction) bool {
 	case Winograd2, Winograd4:
 		return s.winogradable()
 	case Implicit:
+		if spec.Software.Unbuffered && !s.tapShape(spec, d) {
+			return false
+		}
 		return d != InputGradient || s.unitStride() || spec.Native() && s.thin()
 	}
 	return true
 }
 
+// RunnerUp is the best strategy that was not chosen, and how long it would have taken on the modelled machine; Auto: there was no
+// choice.
+type RunnerUp struct {
+	Strategy
+	Time cpe.VTime
+}
+
+// considered is what choosing strategies found on the way.
+type considered struct {
+	chosen  [3]Strategy // by Direction
+	second  [3]RunnerUp
+	ledgers [3]*cpe.Ledger // what a model is charged for a direction, where it was asked
+	pairs   [3]tapLists    // by Direction, as far as they were needed
+}
+
 // chooseStrategies decides for each direction. A forced strategy is taken wherever it can be; where Winograd's cannot, the choice
 // is free.
-func chooseStrategies(spec *cpe.Spec, s ConvShape, st Strategy) (chosen [3]Strategy, err error) {
-	for i := range chosen {
+func chooseStrategies(spec *cpe.Spec, s ConvShape, st Strategy) (*considered, error) {
+	found := &considered{}
+	for i := range found.chosen {
+		var err error
 		d := Direction(i)
-		if chosen[i], err = chooseStrategy(spec, s, st, d); err != nil {
-			return chosen, fmt.Errorf("choosing a strategy for the %v: %w", d, err)
+		if found.chosen[i], err = chooseStrategy(spec, s, st, d, found); err != nil {
+			return nil, fmt.Errorf("choosing a strategy for the %v: %w", d, err)
 		}
 	}
-	return chosen, nil
+	return found, nil
 }
 
-func chooseStrategy(spec *cpe.Spec, s ConvShape, st Strategy, d Direction) (Strategy, error) {
-	if st != Auto && s.supports(spec, st, d) {
+func chooseStrategy(spec *cpe.Spec, s ConvShape, st Strategy, d Direction, found *considered) (Strategy, error) {
+	switch {
+	case st != Auto && s.supports(spec, st, d):
 		return st, nil
-	}
-	if st == Implicit || !s.supports(spec, Implicit, d) {
+	case st == Implicit || !s.supports(spec, Implicit, d):
+		return Explicit, nil
+	case spec.Native():
+		return hostStrategy(spec, s, d), nil
+	case !s.published(spec, d):
 		return Explicit, nil
 	}
-	if spec.Native() {
-		return hostStrategy(spec, s, d), nil
-	}
-	implicit, err := implicitIsFaster(spec, s, d)
-	if implicit {
-		return Implicit, err
-	}
-	return Explicit, err
+	return fasterStrategy(spec, s, d, found)
 }
 
-// implicitIsFaster asks a model's costs. The answer depends on the shape and the machine alone.
-func implicitIsFaster(spec *cpe.Spec, s ConvShape, d Direction) (bool, error) {
-	if !s.batchAware(spec, d) {
-		return false, nil
-	}
-	var times [2]cpe.VTime
-	for i, st := range []Strategy{Explicit, Implicit} {
+// fasterStrategy asks a model's costs. The answer depends on the shape and the machine alone.
+func fasterStrategy(spec *cpe.Spec, s ConvShape, d Direction, found *considered) (Strategy, error) {
+	strategies := [2]Strategy{Explicit, Implicit}
+	var ledgers [2]cpe.Ledger
+	for i, st := range strategies {
 		var err error
-		if times[i], err = modelledTime(spec, s, st, d); err != nil {
-			return false, err
+		if ledgers[i], err = modelled(spec, s, st, d, found); err != nil {
+			return st, err
 		}
 	}
-	return times[1] < times[0], nil
+	best := 0
+	if ledgers[1].Time < ledgers[0].Time {
+		best = 1
+	}
+	found.ledgers[d] = &ledgers[best]
+	found.second[d] = RunnerUp{strategies[1-best], ledgers[1-best].Time}
+	return strategies[best], nil
 }
 
-// modelledTime charges a direction on a machine that moves no values.
-func modelledTime(spec *cpe.Spec, s ConvShape, st Strategy, d Direction) (cpe.VTime, error) {
+// modelled charges a direction on a machine that moves no values.
+func modelled(spec *cpe.Spec, s ConvShape, st Strategy, d Direction, found *considered) (cpe.Ledger, error) {
 	m, err := cpe.New(*spec, cpe.CostOnly)
 	if err != nil {
-		return 0, err
+		return cpe.Ledger{}, err
 	}
 	defer m.Close()
-	c := &Conv{shape: s, plan: planConv(spec, s, [3]Strategy{st, st, st}), machine: m}
+	c := &Conv{shape: s, plan: planConv(spec, s, [3]Strategy{st, st, st}), machine: m, found: &considered{pairs: found.pairs}}
 	if err := c.prepare(d); err != nil {
-		return 0, err
+		return cpe.Ledger{}, err
+	}
+	if err := c.makePartials(); err != nil {
+		return cpe.Ledger{}, err
 	}
 	err = c.run(d, convArrays{})
-	return m.Ledger().Time, err
+	found.pairs = c.found.pairs
+	return m.Ledger(), err
 }

@@ -5,12 +5,28 @@ import "github.com/swcaffe/swcaffe/cpe"
 // taps is an operand of a product whose depth is cut into pieces of per values that lie apart in memory: value d of piece t of
 // lane l stands at data[bases[t] + l*lane + d*deep], where lane or deep is 1. The pieces are what a convolution's kernel
 // offsets, or its positions, find.
+//
+// Where span is set lanes lie apart as well, span of them together: bases[t*spans + l/span] is then where those of lane l are, -1
+// for zeros, spans being the number of such groups.
 type taps struct {
 	data       []float32
 	bases      []int
 	per, lanes int // values of a piece, lanes in all
 	lane, deep int
 	byRows     bool // lanes are rows: the left operand
+	span       int
+}
+
+// base is where lane l of a piece begins, -1 if it is zero.
+func (v *taps) base(piece, l int) int {
+	if v.span == 0 {
+		return v.bases[piece] + l*v.lane
+	}
+	base := v.bases[piece*(v.lanes/v.span)+l/v.span]
+	if base < 0 {
+		return -1
+	}
+	return base + l%v.span*v.lane
 }
 
 // Run is the length of contiguous runs of a block.
@@ -18,6 +34,9 @@ func (v *taps) Run(rows, cols int) int {
 	lanes, depth := cols, min(rows, v.per)
 	if v.byRows {
 		lanes, depth = rows, min(cols, v.per)
+	}
+	if v.span > 0 {
+		lanes = min(lanes, v.span)
 	}
 	switch {
 	case v.deep == 1 && depth == v.lane, v.lane == 1 && lanes == v.deep:
@@ -39,9 +58,11 @@ func (v *taps) Gather(dst []float32, layout cpe.Layout, row, col, rows, cols int
 		panel := dst[at*n : (at+width)*n]
 		clear(panel)
 		for d := range n {
-			base := v.bases[(depth+d)/v.per] + (depth+d)%v.per*v.deep + (first+at)*v.lane
+			piece, deep := (depth+d)/v.per, (depth+d)%v.per*v.deep
 			for l := range min(width, lanes-at) {
-				panel[d*width+l] = v.data[base+l*v.lane]
+				if base := v.base(piece, first+at+l); base >= 0 {
+					panel[d*width+l] = v.data[base+deep]
+				}
 			}
 		}
 	}

@@ -165,11 +165,11 @@ func TestHostStrategy(t *testing.T) {
 		{conv2(1, 512, 512, 1, 4, 4, 3, 3, 1, 1, 1), false},
 		{conv2(8, 256, 256, 1, 56, 56, 5, 5, 1, 2, 1), false},
 	} {
-		chosen, err := chooseStrategies(&spec, c.s, Auto)
+		found, err := chooseStrategies(&spec, c.s, Auto)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for d, st := range chosen {
+		for d, st := range found.chosen {
 			if (st.winogradEdge() > 0) != c.winograd {
 				t.Errorf("%v, %v: %v", c.s, Direction(d), st)
 			}

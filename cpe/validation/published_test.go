@@ -18,13 +18,16 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-func sw26010(t *testing.T, coreGroups int) cpe.Spec {
+func sw26010(t *testing.T, coreGroups int, software string) cpe.Spec {
 	t.Helper()
 	s, err := cpe.Load("sw26010")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.CoreGroups = coreGroups
+	if s, err = s.WithSoftware(software); err != nil {
+		t.Fatal(err)
+	}
 	return s
 }
 
@@ -37,6 +40,13 @@ func read(t *testing.T, file string) []validation.Row {
 	return rows
 }
 
+// The programs whose times were published, and this one.
+const (
+	in2018 = "swcaffe-2018"
+	ours   = "swcaffe"
+	in2019 = "swcaffe-2019"
+)
+
 // directions are the columns of table II.
 var directions = []struct {
 	column string
@@ -44,9 +54,10 @@ var directions = []struct {
 }{{"forward", kernel.Forward}, {"weight", kernel.WeightGradient}, {"input", kernel.InputGradient}}
 
 // TestTableII compares the convolutions of VGG-16 on one core group with swCaffe's table II: at 56x56 and below the median
-// error is 20 % at most. Errors above 40 % are entries of DEVIATIONS.md.
+// error is 20 % at most, and where both strategies were published the faster one is the same for three in four. Errors above
+// 40 % are entries of DEVIATIONS.md.
 func TestTableII(t *testing.T) {
-	spec := sw26010(t, 1)
+	spec := sw26010(t, 1, in2018)
 	var all, small validation.Points
 	right, both := 0, 0
 	for _, row := range read(t, "table2.csv") {
@@ -77,6 +88,9 @@ func TestTableII(t *testing.T) {
 	t.Logf("56x56 and below: median |error| %.1f%%", 100*small.MedianError())
 	if e := small.MedianError(); e > 0.20 {
 		t.Errorf("the median error at 56x56 and below is %.1f%%, want 20 %% at most", 100*e)
+	}
+	if 4*right < 3*both {
+		t.Errorf("the faster strategy is as published for %d of %d, want three in four", right, both)
 	}
 	holdDeviations(t, "table II", all, 0.40)
 }
@@ -125,7 +139,12 @@ func holdDeviations(t *testing.T, table string, points validation.Points, limit 
 }
 
 // report models a net of the tree, or of the benchmark nets beside it; the test is skipped where there is neither.
-func report(t *testing.T, net string, batch int) *modeltime.Report {
+func report(t *testing.T, net string, batch int, software string) *modeltime.Report {
+	t.Helper()
+	return modelled(t, net, batch, sw26010(t, 4, software))
+}
+
+func modelled(t *testing.T, net string, batch int, spec cpe.Spec) *modeltime.Report {
 	t.Helper()
 	for _, path := range []string{
 		filepath.Join("../../models", net, "train_val.prototxt"),
@@ -139,7 +158,7 @@ func report(t *testing.T, net string, batch int) *modeltime.Report {
 			t.Fatal(err)
 		}
 		r, err := modeltime.Run(file, modeltime.Options{
-			Spec: sw26010(t, 4), Mode: cpe.CostOnly, Batch: batch, State: swnet.MergeState(caffepb.Phase_TRAIN),
+			Spec: spec, Mode: cpe.CostOnly, Batch: batch, State: swnet.MergeState(caffepb.Phase_TRAIN),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -156,10 +175,11 @@ func TestImagesPerSecond(t *testing.T) {
 	var points validation.Points
 	for _, row := range read(t, "nets.csv") {
 		t.Run(row["net"], func(t *testing.T) {
-			got := report(t, row["net"], row.Int("batch")).Total.Images
+			got := report(t, row["net"], row.Int("batch"), in2019).Total.Images
+			before, own := report(t, row["net"], row.Int("batch"), in2018).Total.Images, report(t, row["net"], row.Int("batch"), ours).Total.Images
 			points.Add(row["net"]+" images/s", got, row.Float("sw26010_2019"))
-			t.Logf("%.2f images/s; published %s in 2018, %s in 2019; to the CPU %.2f (published %.2f), to the K40m %.2f (%.2f)",
-				got, row["sw26010_2018"], row["sw26010_2019"], got/row.Float("cpu"), row.Float("sw26010_2019")/row.Float("cpu"),
+			t.Logf("%.2f images/s, published %s in 2019; with the kernels of 2018 %.2f, published %s; with our plans %.2f; to the CPU %.2f (published %.2f), to the K40m %.2f (%.2f)",
+				got, row["sw26010_2019"], before, row["sw26010_2018"], own, got/row.Float("cpu"), row.Float("sw26010_2019")/row.Float("cpu"),
 				got/row.Float("k40m"), row.Float("sw26010_2019")/row.Float("k40m"))
 		})
 	}
@@ -170,35 +190,56 @@ func TestImagesPerSecond(t *testing.T) {
 	holdDeviations(t, "images/s", points, 0.50)
 }
 
-// TestLayers compares layers on a node with swCaffe's figures 8 and 9: what is further off than 50 % is an entry of
-// DEVIATIONS.md. The median error should be 30 % at most, which AlexNet does not reach, and the rank correlation of the largest layers 0.85,
-// which neither net does; DEVIATIONS.md says why. Medians are held where they are.
+// TestLayers compares layers on a node with swCaffe's figures 8 and 9: the median error is 30 % at most, and the ten largest
+// layers, forward and backward together, are ranked with a correlation of 0.85. What is further off than 50 % is an entry of
+// DEVIATIONS.md.
 func TestLayers(t *testing.T) {
 	for _, c := range []struct {
-		net    string
-		batch  int
-		median float64
-	}{{"vgg16", 64, 0.30}, {"alexnet_bn", 256, 0.45}} {
+		net   string
+		batch int
+	}{{"vgg16", 64}, {"alexnet_bn", 256}} {
 		t.Run(c.net, func(t *testing.T) {
-			r := report(t, c.net, c.batch)
-			var points validation.Points
+			r := report(t, c.net, c.batch, in2018)
+			var points, whole validation.Points
 			for _, row := range read(t, c.net+"_layers.csv") {
 				name := row["layer"]
-				i := slices.IndexFunc(r.Layers, func(l modeltime.Layer) bool { return layerName(l.Name) == layerName(name) })
-				if i < 0 {
+				forward, backward, found := bar(r, name)
+				if !found {
 					t.Errorf("%s has no layer %s", c.net, name)
 					continue
 				}
-				points.Add(c.net+" "+name+" forward", r.Layers[i].Forward.ModelledMs, row.Float("forward_ms"))
-				points.Add(c.net+" "+name+" backward", r.Layers[i].BackwardMs(), row.Float("backward_ms"))
+				points.Add(c.net+" "+name+" forward", forward, row.Float("forward_ms"))
+				points.Add(c.net+" "+name+" backward", backward, row.Float("backward_ms"))
+				whole.Add(name, forward+backward, row.Float("forward_ms")+row.Float("backward_ms"))
 			}
-			t.Logf("ms\n%vSpearman of the ten largest: %.2f", points, points.Spearman(10))
-			if e := points.MedianError(); e > c.median {
-				t.Errorf("the median error is %.1f%%, want %.0f%% at most", 100*e, 100*c.median)
+			t.Logf("ms\n%vSpearman of the ten largest layers: %.2f, of the ten largest points: %.2f", points, whole.Spearman(10), points.Spearman(10))
+			if e := points.MedianError(); e > 0.30 {
+				t.Errorf("the median error is %.1f%%, want 30 %% at most", 100*e)
+			}
+			if s := whole.Spearman(10); s < 0.85 {
+				t.Errorf("the ten largest layers are ranked with %.2f, want 0.85", s)
 			}
 			holdDeviations(t, c.net, points, 0.50)
 		})
 	}
+}
+
+// bar is what a bar of the figures holds: a layer, and with batch normalisation the scaling behind it, for which there is none;
+// the bars make up the whole iteration.
+func bar(r *modeltime.Report, name string) (forward, backward float64, found bool) {
+	i := slices.IndexFunc(r.Layers, func(l modeltime.Layer) bool { return layerName(l.Name) == layerName(name) })
+	if i < 0 {
+		return 0, 0, false
+	}
+	layers := r.Layers[i : i+1]
+	if r.Layers[i].Type == "BatchNorm" && i+1 < len(r.Layers) && r.Layers[i+1].Type == "Scale" {
+		layers = r.Layers[i : i+2]
+	}
+	for _, l := range layers {
+		forward += l.Forward.ModelledMs
+		backward += l.BackwardMs()
+	}
+	return forward, backward, true
 }
 
 // layerName brings the usual spellings of a layer's name together: conv1_1_relu and relu1_1, conv1/bn and bn1.

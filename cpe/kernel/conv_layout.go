@@ -1,0 +1,251 @@
+package kernel
+
+import "github.com/swcaffe/swcaffe/cpe"
+
+// batchLayout is what the implicit convolutions of a modelled machine have in common: images lie as (row, column, channel,
+// image) and weights as (kernel row, kernel column, output, input), so that every position is a matrix of channels x images.
+// Each core group takes its share of the images (swCaffe, algorithm 1). Arrays are brought to that layout and back by tensor
+// transforms.
+type batchLayout struct {
+	conv      *Conv
+	direction Direction
+	geo       *geometry
+	pairs     tapLists // by result: outputs forward, inputs for their gradient, kernel offsets for the weights'
+	turned    bool     // images for the weights' gradient lie as (row, column, image, channel)
+}
+
+// batchArrays are a core group's arrays in the kernel's layout.
+type batchArrays struct {
+	x, y, w []float32
+	images  int
+	first   int // of the images
+}
+
+func newBatchLayout(c *Conv, d Direction) batchLayout {
+	v := batchLayout{conv: c, direction: d, geo: newGeometry(c.shape)}
+	if v.pairs = c.found.pairs[d]; v.pairs.starts == nil {
+		v.pair()
+		c.found.pairs[d] = v.pairs
+	}
+	return v
+}
+
+// reserve makes room for the arrays.
+func (v *batchLayout) reserve() {
+	nx, ny, nw := v.sizes(v.most())
+	v.conv.machine.Reserve(0, nx+ny+nw)
+}
+
+// most is the number of images of the core group that has most.
+func (v *batchLayout) most() int {
+	spec := v.conv.machine.Spec()
+	return blocks(v.conv.shape.N, spec.CoreGroups)
+}
+
+// rowLength is the number of results of a row.
+func (v *batchLayout) rowLength() int {
+	return [...]int{v.geo.width, v.geo.last, v.geo.line}[v.direction]
+}
+
+// sizes are those of the arrays of some images, and of the weights.
+func (v *batchLayout) sizes(images int) (x, y, w int) {
+	s := &v.conv.shape
+	return images * s.C * v.geo.plane, images * s.Out * v.geo.positions(), s.Out * s.depth()
+}
+
+// pair finds the terms of every result.
+func (v *batchLayout) pair() {
+	g := v.geo
+	results := [...]int{g.positions(), g.space(), g.plane}[v.direction]
+	v.pairs.starts = make([]int32, results+2)
+	v.eachTap(func(result int, _ tap) { v.pairs.starts[result+2]++ })
+	for i := range results + 1 {
+		v.pairs.starts[i+1] += v.pairs.starts[i]
+	}
+	v.pairs.taps = make([]tap, v.pairs.starts[results+1])
+	v.eachTap(func(result int, t tap) {
+		at := &v.pairs.starts[result+1]
+		v.pairs.taps[*at] = t
+		*at++
+	})
+}
+
+// eachTap visits the terms of all results: for each result in ascending order of their second matrices.
+func (v *batchLayout) eachTap(visit func(result int, t tap)) {
+	g := v.geo
+	for row := range g.rows {
+		for outer := range g.outer {
+			line := int(g.lines[row*g.outer+outer])
+			if line < 0 {
+				continue
+			}
+			for i := range g.last {
+				last := i
+				if v.direction == InputGradient {
+					last = g.last - 1 - i // positions ascend as offsets descend
+				}
+				k, q := outer*g.last+last, line*g.line+g.shift[last]
+				for x := g.lo[last]; x < g.hi[last]; x++ {
+					v.visit(visit, row*g.width+x, k, q+x*g.stride)
+				}
+			}
+		}
+	}
+}
+
+// visit visits the term of position p of the outputs, offset k and position q of the image.
+func (v *batchLayout) visit(visit func(result int, t tap), p, k, q int) {
+	switch v.direction {
+	case Forward:
+		visit(p, tap{int32(k), int32(q)})
+	case WeightGradient:
+		visit(k, tap{int32(p), int32(q)})
+	case InputGradient:
+		visit(q, tap{int32(k), int32(p)})
+	}
+}
+
+// Name returns "convolution" and the direction.
+func (v *batchLayout) Name() string { return "convolution " + v.direction.String() }
+
+func (v *batchLayout) groups() int {
+	if v.direction == WeightGradient {
+		return v.conv.plan.Chunks
+	}
+	return 0
+}
+
+// open takes a core group's images and brings what the direction reads to the layout; there may be none.
+func (v *batchLayout) open(g *cpe.CoreGroup, w *batchArrays) error {
+	lo, hi := g.Share(v.conv.shape.N)
+	w.first, w.images = lo, hi-lo
+	if w.images == 0 {
+		return nil
+	}
+	nx, ny, nw := v.sizes(w.images)
+	memory := g.Memory(nx + ny + nw)
+	w.x, w.y, w.w = part(memory, 0, nx), part(memory, nx, ny), part(memory, nx+ny, nw)
+	return v.enter(g, w)
+}
+
+// part is n values of an array from at on; of none, none.
+func part(data []float32, at, n int) []float32 {
+	if data == nil {
+		return nil
+	}
+	return data[at : at+n]
+}
+
+// inward turns a worker's images of planes of some channels to the kernel's layout, outward back.
+func inward(images, channels, plane int) relayout {
+	return relayout{outer: channels, rows: images, cols: plane, su: plane, si: channels * plane, du: images, dj: channels * images}
+}
+
+func outward(images, channels, plane int) relayout {
+	return relayout{outer: channels, rows: plane, cols: images, su: images, si: channels * images, du: plane, dj: channels * plane}
+}
+
+// enter brings what the direction reads to the kernel's layout.
+func (v *batchLayout) enter(g *cpe.CoreGroup, w *batchArrays) error {
+	s, args := &v.conv.shape, &v.conv.args
+	in, space, positions := s.C/s.Group, v.geo.space(), v.geo.positions()
+	if v.direction != InputGradient {
+		t := inward(w.images, s.C, v.geo.plane)
+		if v.turned {
+			t = relayout{outer: w.images, rows: s.C, cols: v.geo.plane, su: s.C * v.geo.plane, si: v.geo.plane, du: s.C, dj: w.images * s.C}
+		}
+		if err := t.run(g, w.x, from(args.x, w.first*s.C*v.geo.plane)); err != nil {
+			return err
+		}
+	}
+	if v.direction != Forward {
+		t := inward(w.images, s.Out, positions)
+		if err := t.run(g, w.y, from(args.y, w.first*s.Out*positions)); err != nil {
+			return err
+		}
+	}
+	if v.direction == WeightGradient {
+		return nil
+	}
+	t := relayout{outer: s.Out, rows: in, cols: space, su: in * space, si: space, du: in, dj: s.Out * in}
+	return t.run(g, w.w, args.w)
+}
+
+// leave brings the result back.
+func (v *batchLayout) leave(g *cpe.CoreGroup, w *batchArrays) error {
+	s, args := &v.conv.shape, &v.conv.args
+	switch v.direction {
+	case Forward:
+		t := outward(w.images, s.Out, v.geo.positions())
+		return t.run(g, from(args.y, w.first*s.Out*v.geo.positions()), w.y)
+	case InputGradient:
+		t := outward(w.images, s.C, v.geo.plane)
+		return t.run(g, from(args.x, w.first*s.C*v.geo.plane), w.x)
+	}
+	in, space := s.C/s.Group, v.geo.space()
+	t := relayout{outer: s.Out, rows: space, cols: in, su: in, si: s.Out * in, du: in * space, dj: space, add: true}
+	dw := args.w
+	if v.conv.partials != nil {
+		dw, t.add = v.conv.partials[g.Index()], false
+	}
+	return t.run(g, dw, w.w)
+}
+
+// places says where, in the arrays of the layout, the matrices of a group of channels start: of an image's position, of an
+// output's, of a kernel offset.
+func (v *batchLayout) places(w *batchArrays, group int) (x, y, k func(int) int) {
+	s := &v.conv.shape
+	in, out, images := s.C/s.Group, s.Out/s.Group, w.images
+	x = func(q int) int { return (q*s.C + group*in) * images }
+	if v.turned {
+		x = func(q int) int { return q*s.C*images + group*in }
+	}
+	y = func(p int) int { return (p*s.Out + group*out) * images }
+	k = func(o int) int { return (o*s.Out + group*out) * in }
+	return x, y, k
+}
+
+// extents are those of the matrices of a result, M x N, and of the depth of one term, for some images.
+func (v *batchLayout) extents(images int) (m, n, deep int) {
+	s := &v.conv.shape
+	in, out := s.C/s.Group, s.Out/s.Group
+	switch v.direction {
+	case Forward:
+		return out, images, in
+	case InputGradient:
+		return in, images, out
+	}
+	return out, in, images
+}
+
+// operands sets both operands of the products to a group of channels, and returns where the matrices of a term start and where
+// those of a result do.
+func (v *batchLayout) operands(w *batchArrays, group int, a, b *taps) (aAt, bAt, cAt func(int) int, c []float32) {
+	s := &v.conv.shape
+	in, out, images := s.C/s.Group, s.Out/s.Group, w.images
+	x, y, k := v.places(w, group)
+	switch v.direction {
+	case Forward:
+		*a = taps{data: w.w, bases: a.bases, per: in, lanes: out, lane: in, deep: 1, byRows: true}
+		*b = taps{data: w.x, bases: b.bases, per: in, lanes: images, lane: 1, deep: images}
+		return k, x, y, w.y
+	case InputGradient:
+		*a = taps{data: w.w, bases: a.bases, per: out, lanes: in, lane: 1, deep: in, byRows: true}
+		*b = taps{data: w.y, bases: b.bases, per: out, lanes: images, lane: 1, deep: images}
+		return k, y, x, w.x
+	}
+	*a = taps{data: w.y, bases: a.bases, per: images, lanes: out, lane: images, deep: 1, byRows: true}
+	*b = taps{data: w.x, bases: b.bases, per: images, lanes: in, lane: images, deep: 1}
+	if v.turned {
+		b.lane, b.deep = 1, s.C
+	}
+	return y, x, k, w.w
+}
+
+// bias is that of a group of channels forward, nil if there is none.
+func (v *batchLayout) bias(group int) []float32 {
+	if all := v.conv.args.bias; all != nil && v.direction == Forward {
+		return all[group*v.conv.shape.Out/v.conv.shape.Group:]
+	}
+	return nil
+}

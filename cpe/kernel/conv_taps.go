@@ -1,0 +1,236 @@
+package kernel
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// tapConv is the implicit convolution of the original swCaffe (Software.Unbuffered): the results of some columns of a row stay in
+// LDM. Position after position of the image is fetched, and for each result that it belongs to the weights of the tap, which are
+// fetched again every time, so that
+//
+//	time = positions*get(K x N) + taps*(get(M x K) + multiply) + columns*put(M x N)
+//
+// with nothing beside anything else. The weights' gradient is the same kernel: images in the place of input channels, outputs in
+// that of kernel offsets.
+type tapConv struct {
+	batchLayout
+	columns int
+	runs    []tapRun
+	workers []tapWorker
+}
+
+// tapRun is the results first <= r < first+n.
+type tapRun struct{ first, n, terms, positions int }
+
+// tapTerm is a term of result r of a run.
+type tapTerm struct {
+	r int
+	tap
+}
+
+// tapWorker is what a core group needs to itself.
+type tapWorker struct {
+	batchArrays
+	product *product
+	a, b    taps
+	results []cpe.Tile
+	terms   []tapTerm
+}
+
+// tapColumns is how many matrices of results fit LDM beside one of each operand, in double precision and with a sixteenth of LDM
+// left for the stack; 0: the shape has too many channels for the kernel.
+func tapColumns(spec *cpe.Spec, m, n, k int) int {
+	room := spec.CPEs() * (spec.LDMBytes - spec.LDMBytes/16) / 8
+	return max(0, (room-k*n-m*k)/(m*n))
+}
+
+// tapShape reports whether tapConv takes a direction of a shape.
+func (s ConvShape) tapShape(spec *cpe.Spec, d Direction) bool {
+	v := batchLayout{conv: &Conv{shape: s}, direction: d}
+	m, n, k := v.extents(blocks(s.N, spec.CoreGroups))
+	return tapColumns(spec, m, n, k) > 0
+}
+
+func newTapConv(c *Conv, d Direction) (*tapConv, error) {
+	v := &tapConv{batchLayout: newBatchLayout(c, d)}
+	v.turned = d == WeightGradient
+	spec := c.machine.Spec()
+	m, n, k := v.extents(v.most())
+	v.columns = tapColumns(&spec, m, n, k)
+	if v.columns == 0 {
+		asked := 8 * (k*n + m*k + m*n) / spec.CPEs()
+		return nil, &cpe.LDMError{Kernel: v.Name(), Asked: asked, Have: spec.LDMBytes - spec.LDMBytes/16}
+	}
+	width := v.rowLength()
+	v.columns = min(v.columns, width)
+	v.cut(width)
+	mr, nr := simd.Micro()
+	plan := GemmPlan{BM: m, BN: n, BK: k, Order: [3]int{loopM, loopN, loopK}, Steps: meshSteps(&spec), MR: mr, NR: nr}
+	products := productsOf(c.machine, GemmShape{M: m, N: n, K: k}, plan)
+	v.workers = make([]tapWorker, len(products))
+	for i, p := range products {
+		p.a.Single, p.b.Single, p.c.Single = true, true, true
+		w := tapWorker{product: p, a: taps{bases: make([]int, 1)}, b: taps{bases: make([]int, 1)}, results: make([]cpe.Tile, v.columns)}
+		for r := range w.results {
+			w.results[r] = p.c
+		}
+		v.workers[i] = w
+	}
+	tiles := products[0].extents(&spec, plan)
+	for range v.columns {
+		tiles = append(tiles, cpe.TileExtent{Tile: &products[0].c, Rows: m, Cols: n})
+	}
+	_, stored := cpe.Need(&spec, tiles...)
+	c.machine.Reserve(stored, 0)
+	v.reserve()
+	return v, nil
+}
+
+// cut makes the runs: results of one row.
+func (v *tapConv) cut(width int) {
+	seen := make([]int, v.geo.positions()+v.geo.plane) // by position: the last run that needs it
+	for row := 0; row < v.pairs.results(); row += width {
+		for at := 0; at < width; at += v.columns {
+			run := tapRun{first: row + at, n: min(v.columns, width-at)}
+			terms := v.pairs.between(run.first, run.first+run.n)
+			run.terms = len(terms)
+			for _, t := range terms {
+				if seen[t.b] != len(v.runs)+1 {
+					seen[t.b] = len(v.runs) + 1
+					run.positions++
+				}
+			}
+			v.runs = append(v.runs, run)
+		}
+	}
+}
+
+// key is what the cost of a run depends on.
+func (r *tapRun) key() int { return (r.n<<20|r.positions)<<20 | r.terms }
+
+// order lists the terms of a run in the order of the positions that they need.
+func (v *tapConv) order(w *tapWorker, run *tapRun) []tapTerm {
+	w.terms = w.terms[:0]
+	for r := range run.n {
+		for _, t := range v.pairs.of(run.first + r) {
+			w.terms = append(w.terms, tapTerm{r, t})
+		}
+	}
+	slices.SortFunc(w.terms, func(x, y tapTerm) int {
+		if c := cmp.Compare(x.b, y.b); c != 0 {
+			return c
+		}
+		return cmp.Compare(x.r, y.r)
+	})
+	return w.terms
+}
+
+// RunGroup convolves a core group's images.
+func (v *tapConv) RunGroup(g *cpe.CoreGroup) error {
+	w := &v.workers[g.Index()]
+	if err := v.open(g, &w.batchArrays); err != nil || w.images == 0 {
+		return err
+	}
+	g.Free()
+	g.Deal(len(g.CPEs()))
+	p := w.product
+	if err := p.take(g); err != nil {
+		return err
+	}
+	m, n, _ := v.extents(v.most())
+	for r := range w.results {
+		if err := g.TakePlaced(p.name, &w.results[r], m, n); err != nil {
+			return err
+		}
+	}
+	for group := range v.conv.shape.Group {
+		for i := range v.runs {
+			if err := g.Section(v.runs[i].key(), func() error { return v.run(g, w, group, &v.runs[i]) }); err != nil {
+				return err
+			}
+		}
+	}
+	return v.leave(g, &w.batchArrays)
+}
+
+// run computes the results of a run for a group of channels.
+func (v *tapConv) run(g *cpe.CoreGroup, w *tapWorker, group int, run *tapRun) error {
+	aAt, bAt, cAt, c := v.operands(&w.batchArrays, group, &w.a, &w.b)
+	m, n, k := v.extents(w.images)
+	p := w.product
+	for r := range run.n {
+		g.Place(&w.results[r], cpe.Plain(from(c, cAt(run.first+r)), n), 0, 0, m, n, false)
+		v.begin(g, &w.results[r], v.bias(group))
+	}
+	fetch := func(position int) error {
+		w.b.bases[0] = bAt(position)
+		g.Get(&p.b, &w.b, 0, 0, k, n)
+		g.Sync()
+		return nil
+	}
+	multiply := func(t tapTerm) error {
+		w.a.bases[0] = aAt(int(t.a))
+		g.Get(&p.a, &w.a, 0, 0, m, k)
+		g.Sync()
+		for step := range p.plan.Steps {
+			if err := p.step(g, &w.results[t.r], step, true); err != nil {
+				return err
+			}
+		}
+		g.Sync()
+		return nil
+	}
+	if err := v.visit(g, w, run, fetch, multiply); err != nil {
+		return err
+	}
+	for r := range run.n {
+		g.Put(&w.results[r])
+		g.Sync()
+	}
+	return nil
+}
+
+// visit fetches the positions of a run and multiplies its terms, in their order. Where only costs count, order does not.
+func (v *tapConv) visit(g *cpe.CoreGroup, w *tapWorker, run *tapRun, fetch func(position int) error, multiply func(tapTerm) error) error {
+	if !g.Values() {
+		if err := g.Repeat(0, run.positions, func(int) error { return fetch(0) }); err != nil {
+			return err
+		}
+		return g.Repeat(0, run.terms, func(int) error { return multiply(tapTerm{}) })
+	}
+	held := int32(-1)
+	for _, t := range v.order(w, run) {
+		if t.b != held {
+			held = t.b
+			if err := fetch(int(t.b)); err != nil {
+				return err
+			}
+		}
+		if err := multiply(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begin fills a matrix of results with their bias, or zeros.
+func (v *tapConv) begin(g *cpe.CoreGroup, t *cpe.Tile, bias []float32) {
+	if !g.Values() {
+		return
+	}
+	for i := range g.CPEs() {
+		part := t.Part(i/t.ColParts, i%t.ColParts)
+		for r := range part.Rows {
+			line := part.Data[r*part.Ld:][:part.Cols]
+			if bias == nil {
+				clear(line)
+			} else {
+				simd.Fill(line, bias[part.Row+r])
+			}
+		}
+	}
+}
