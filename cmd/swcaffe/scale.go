@@ -34,6 +34,7 @@ table and a curve. -plot draws speed-up, efficiency and communication share.`,
 		var o scaleOptions
 		fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
 		fs.StringVar(&o.batches, "batch", "", "the number of images of an iteration, or a list (default: as the net says)")
+		fs.StringVar(&o.software, "software", cpe.Softwares()[0], "whose kernels run on each node: "+strings.Join(cpe.Softwares(), ", "))
 		fs.StringVar(&o.machine, "machine", "sw26010", "the modelled machine of each node: a `NAME` or a machine file")
 		fs.IntVar(&o.coreGroups, "core_groups", 0, "the number of a node's core groups that share the work (0: all); where they share a memory, as on"+
 			" knl7250, the number of parts that the node is divided in, each with weights and data of its own")
@@ -55,7 +56,7 @@ table and a curve. -plot draws speed-up, efficiency and communication share.`,
 }
 
 type scaleOptions struct {
-	model, batches, machine, cluster, nodeList, mapping, strategies, allReduces, scaling, json, plot string
+	model, batches, software, machine, cluster, nodeList, mapping, strategies, allReduces, scaling, json, plot string
 
 	coreGroups, tau      int
 	bucketMB, imageBytes float64
@@ -205,7 +206,7 @@ func (o *scaleOptions) divide(file *swproto.Net, model modeltime.Options) (err e
 	if o.dataMB > 0 {
 		return fmt.Errorf("-data_mb %g is for nodes that are divided: -core_groups on a machine whose core groups share a memory", o.dataMB)
 	}
-	flags := modelFlags{coreGroups: o.coreGroups}
+	flags := modelFlags{coreGroups: o.coreGroups, software: o.software}
 	if o.node, err = flags.spec(o.node, 0); err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func TestChipPartition(t *testing.T) {
 		groups := row.Int("groups")
 		together, each := imageTime(groups, batch)/whole, imageTime(groups, batch*groups)/whole
 		t.Logf("%3d %10.3f %18.3f %18.3f %22.3f", groups, row.Float("seconds")/rows[0].Float("seconds"), together, each, math.Pow(float64(groups), -fitted))
-		if math.Abs(each-1) > 0.02 {
+		if math.Abs(each-1) > 0.1 {
 			t.Errorf("%d groups with 64 images each take %.3f of the time of one", groups, each)
 		}
 	}

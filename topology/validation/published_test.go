@@ -35,13 +35,13 @@ func cluster(t *testing.T, nameOrFile string) topology.Spec {
 	return spec
 }
 
-// machines are kept by net and core groups, because modelling a net takes a while.
+// machines are kept by net, core groups and software, because modelling a net takes a while.
 var machines = map[string]*scaling.Machine{}
 
-// machine models a net of the tree on core groups of the SW26010.
-func machine(t *testing.T, net string, coreGroups int) *scaling.Machine {
+// machine models a net of the tree on core groups of the SW26010, which runs the kernels of a publication.
+func machine(t *testing.T, net string, coreGroups int, software string) *scaling.Machine {
 	t.Helper()
-	key := fmt.Sprint(net, coreGroups)
+	key := fmt.Sprint(net, coreGroups, software)
 	if m := machines[key]; m != nil {
 		return m
 	}
@@ -54,6 +54,9 @@ func machine(t *testing.T, net string, coreGroups int) *scaling.Machine {
 		t.Fatal(err)
 	}
 	spec.CoreGroups = coreGroups
+	if spec, err = spec.WithSoftware(software); err != nil {
+		t.Fatal(err)
+	}
 	m, err := scaling.NewMachine(file, modeltime.Options{Spec: spec, Mode: cpe.CostOnly, State: swnet.MergeState(caffepb.Phase_TRAIN)})
 	if err != nil {
 		t.Fatal(err)

@@ -64,7 +64,7 @@ func TestScalability(t *testing.T) {
 	var speedups, shares, treeSpeedups, treeShares validation.Points
 	table := fmt.Sprintf("%-24s %28s %28s %20s\n", "", "published (speed-up, share)", "stated assumption", "topology-aware")
 	for _, row := range read(t, "scalability.csv") {
-		m, nodes := machine(t, row["net"], 4), row.Int("nodes")
+		m, nodes := machine(t, row["net"], 4, "swcaffe-2019"), row.Int("nodes")
 		c := scaling.Config{
 			Job: scaling.Job{Compute: m.Compute, ImageBytes: m.ImageBytes()}, Cluster: measured, Strategy: scaling.Sync,
 			Collective: scaling.Simulated{Cluster: measured, Mapping: topology.Block, Algorithm: "topology"},

@@ -54,7 +54,7 @@ func TestSwFLOW(t *testing.T) {
 	long(t)
 	spec := cluster(t, "taihulight")
 	const batch = 16 // of a process, on one core group
-	m := machine(t, "resnet50", 1)
+	m := machine(t, "resnet50", 1, "swcaffe-2019")
 	for _, row := range read(t, "swflow.csv") {
 		efficiency := func(strategy scaling.Strategy, algorithm string) float64 {
 			return 100 * run(t, scaling.Config{
