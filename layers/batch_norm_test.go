@@ -72,6 +72,32 @@ func TestBatchNormLargeMean(t *testing.T) {
 	}
 }
 
+// TestBatchNormOutlier: the first value of the channel is far from all others.
+func TestBatchNormOutlier(t *testing.T) {
+	x := make([]float32, 4096)
+	for i := range x {
+		x[i] = float32(4000 + math.Sin(float64(i*i)))
+	}
+	x[0] = -1e6
+	var mean, variance float64
+	for _, v := range x {
+		mean += float64(v) / float64(len(x))
+	}
+	for _, v := range x {
+		variance += (float64(v) - mean) * (float64(v) - mean) / float64(len(x))
+	}
+	want := make([]float32, len(x))
+	for i, v := range x {
+		want[i] = float32((float64(v) - mean) / math.Sqrt(variance))
+	}
+	b := layertest.NewBench(t)
+	for _, engine := range layertest.Engines() {
+		f := layertest.Build(t, b, engine, layertest.Case{Type: "BatchNorm", Param: "batch_norm_param { eps: 0 }",
+			Bottoms: []layertest.Bottom{layertest.Given(x, 4, 1, 32, 32)}})
+		layertest.Equal(t, "y", f.Forward(t)[0], want, 1e-5)
+	}
+}
+
 // The solver must not touch the statistics: the layer sets their multipliers to 0.
 func TestBatchNormMultipliers(t *testing.T) {
 	b := layertest.NewBench(t)

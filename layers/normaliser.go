@@ -151,7 +151,8 @@ func (n *normaliser) statisticsMPE(x []float32) []float64 {
 }
 
 // statisticsCPE takes one pass: of squares around a pivot, the mid's first value, so that few digits are lost (Chan, Golub and LeVeque
-// 1983, Algorithms for computing the sample variance, section 3).
+// 1983, Algorithms for computing the sample variance, section 3): the pivot is one of the values, so that however far it is from
+// the mean, the square of that distance is at most their number times the variance.
 func (n *normaliser) statisticsCPE(x []float32) ([]float64, error) {
 	for m := range n.pivot {
 		if at := m * n.dims[2]; at < len(x) {
