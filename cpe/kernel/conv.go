@@ -67,13 +67,13 @@ func (c *Conv) prepare(d Direction) error {
 		var err error
 		c.thinned, err = newThinnedConv(c.machine, c.shape)
 		return err
-	case c.plan.Strategy[d].winogradEdge() > 0 && d == WeightGradient:
+	case c.plan.Strategy[d].isWinograd() && d == WeightGradient:
 		v, err := newWinogradGrads(c)
 		if err != nil {
 			return err
 		}
 		c.stages[d] = v.stages()
-	case c.plan.Strategy[d].winogradEdge() > 0:
+	case c.plan.Strategy[d].isWinograd():
 		v, err := newWinogradConv(c, d)
 		if err != nil {
 			return err

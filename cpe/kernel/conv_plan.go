@@ -114,7 +114,7 @@ func planConv(spec *cpe.Spec, s ConvShape, st [3]Strategy) ConvPlan {
 		p.Band = even(p.Rows, max(1, columns/out[last]), 1)
 	}
 	switch {
-	case st[WeightGradient].winogradEdge() > 0, st[WeightGradient] == Implicit && spec.Native() && s.shiftable():
+	case st[WeightGradient].isWinograd(), st[WeightGradient] == Implicit && spec.Native() && s.shiftable():
 		p.Chunks = 1
 	case st[WeightGradient] == Implicit && !spec.Native():
 		p.Chunks = max(1, min(spec.CoreGroups, s.N))

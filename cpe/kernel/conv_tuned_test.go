@@ -116,7 +116,7 @@ func TestTunedConvTakesWhatIsKnown(t *testing.T) {
 
 // TestTunedConvRefusesWhatCannotBe: a choice that the shape does not allow, from a file that was edited, is an error.
 func TestTunedConvRefusesWhatCannotBe(t *testing.T) {
-	s := conv2(2, 5, 6, 1, 9, 10, 5, 5, 1, 1, 1)
+	s := conv2(2, 5, 6, 1, 9, 10, 7, 7, 1, 1, 1)
 	u := newScripted(Winograd4)
 	u.choices[s.String()+Forward.String()] = Winograd4
 	_, err := NewTunedConv(hostMachine(t, 1), s, u)

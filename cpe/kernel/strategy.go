@@ -16,7 +16,8 @@ const (
 	Explicit
 	// Implicit multiplies with the column matrix of the whole batch as a view, which is gathered block by block.
 	Implicit
-	// Winograd2 and Winograd4 multiply 3x3 kernels in the transform domain, F(2x2,3x3) and F(4x4,3x3): see winogradConv.
+	// Winograd2 and Winograd4 multiply in the transform domain, with tiles of 2x2 and 4x4 outputs: F(2x2,3x3), F(4x4,3x3) and
+	// F(4x4,5x5). See winogradConv.
 	Winograd2
 	Winograd4
 )
@@ -44,7 +45,7 @@ func (d Direction) String() string {
 func (s ConvShape) supports(spec *cpe.Spec, st Strategy, d Direction) bool {
 	switch st {
 	case Winograd2, Winograd4:
-		return s.winogradable()
+		return s.winogradable(st)
 	case Implicit:
 		if spec.Software.Unbuffered && !s.tapShape(spec, d) {
 			return false

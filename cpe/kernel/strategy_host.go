@@ -21,12 +21,12 @@ const gain = 0.9
 // hostStrategy chooses the host's way to convolve: Winograd's where the multiplications that it saves outweigh its
 // maps, else the implicit one, which does nothing that the explicit one does not, and makes no column matrix.
 func hostStrategy(spec *cpe.Spec, s ConvShape, d Direction) Strategy {
-	if !s.supports(spec, Winograd2, d) {
-		return Implicit
-	}
 	best, least := Implicit, gain*s.directWork(d)
 	for _, st := range []Strategy{Winograd2, Winograd4} {
-		if work := s.winogradWork(st.winogradEdge(), d); work < least {
+		if !s.winogradable(st) {
+			continue
+		}
+		if work := s.winogradWork(s.winogradForm(st), d); work < least {
 			best, least = st, work
 		}
 	}
@@ -48,8 +48,8 @@ func (s ConvShape) directWork(d Direction) float64 {
 	return float64(s.Group*s.depth()) * (2*float64(out)*positions + pieceWork*pieces)
 }
 
-// winogradWork is the work of Winograd's convolution with tiles of edge m: products, whose columns come in panels, and maps.
-func (s ConvShape) winogradWork(m int, d Direction) float64 {
+// winogradWork is the work of a form of Winograd's convolution: products, whose columns come in panels, and maps.
+func (s ConvShape) winogradWork(f simd.WinogradForm, d Direction) float64 {
 	out, columns, deep := s.OutSize(), s.Out/s.Group, s.C/s.Group
 	if d == InputGradient {
 		out = s.In
@@ -58,7 +58,7 @@ func (s ConvShape) winogradWork(m int, d Direction) float64 {
 	if d == WeightGradient {
 		columns, deep = deep, columns
 	}
-	tiles, points := float64(s.N*blocks(out[0], m)*blocks(out[1], m)), float64(winogradPoints(m))
+	tiles, points := float64(s.N*blocks(out[0], f.Tile)*blocks(out[1], f.Tile)), float64(f.Points())
 	products := 2 * float64(s.Group*deep*blocks(columns, panel)*panel)
 	return points * (tiles*(products+tilePointWork*float64(s.C+s.Out)) + kernelPointWork*float64(s.Out*s.C/s.Group))
 }

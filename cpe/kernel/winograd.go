@@ -5,47 +5,41 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
-// Winograd's convolution of 3x3 kernels (Lavin and Gray 2016): outputs are cut into tiles of m x m, each of which needs a
-// square of (m+2) x (m+2) inputs. Squares and kernels are mapped to (m+2)^2 points, at each of which a convolution is a
+// Winograd's convolution of r x r kernels (Lavin and Gray 2016): outputs are cut into tiles of m x m, each of which needs a
+// square of inputs of edge e = m+r-1. Squares and kernels are mapped to e^2 points, at each of which a convolution is a
 // product of matrices over channels, and what comes out is mapped back:
 //
 //	forward, input gradient   R[p] (tiles x Out) = V[p] (tiles x C) * U[p] (C x Out)
 //	weight gradient           S[p] (Out x C)     = Y[p]' (Out x tiles) * V[p] (tiles x C)
 //
-// So (m+2)^2 multiplications do the work of 9*m^2: 2.25 times fewer for m = 2, 4 times for m = 4. Channels lie side by
-// side, so that the maps work on vectors of channels, whatever the images' extents.
+// So e^2 multiplications do the work of r^2*m^2. For 3x3 kernels those are 2.25 times fewer with m = 2, 4 times with m = 4;
+// for 5x5 kernels 6.25 times with m = 4. Channels lie side by side, so that the maps work on vectors of
+// channels, whatever the images' extents.
 
 // winogradLanes is the number of channels that are mapped together: a slice.
 const winogradLanes = simd.WinogradLanes
 
-// winogradEdge is the edge of the tiles of a strategy, 0 if it has none.
-func (s Strategy) winogradEdge() int {
-	switch s {
-	case Winograd2:
-		return 2
-	case Winograd4:
-		return 4
-	}
-	return 0
+// winograd are the strategies with tiles, and the edge of these.
+var winograd = map[Strategy]int{Winograd2: 2, Winograd4: 4}
+
+// isWinograd reports whether a strategy is one of Winograd's.
+func (s Strategy) isWinograd() bool { return winograd[s] > 0 }
+
+// winogradForm is how a strategy filters with a shape's kernels.
+func (s *ConvShape) winogradForm(st Strategy) simd.WinogradForm {
+	return simd.WinogradForm{Tile: winograd[st], Kernel: s.Kernel[0]}
 }
 
-// winogradable reports whether Winograd's convolution can compute the shape: 3x3 kernels of images, strides and dilations 1.
-func (s ConvShape) winogradable() bool {
-	for i := range s.In {
-		if s.Kernel[i] != 3 || s.Dilation[i] != 1 {
-			return false
-		}
-	}
-	return len(s.In) == 2 && s.unitStride()
+// winogradable reports whether one of Winograd's strategies can compute the shape: square kernels of images for which there are
+// maps, strides and dilations 1.
+func (s *ConvShape) winogradable(st Strategy) bool {
+	return len(s.In) == 2 && s.Kernel[0] == s.Kernel[1] && s.unitStride() && size(s.Dilation) == 1 && simd.HasWinograd(s.winogradForm(st))
 }
-
-// winogradPoints is the number of points of tiles of edge m.
-func winogradPoints(m int) int { return (m + 2) * (m + 2) }
 
 // tileGrid cuts planes of outputs into tiles, and these into patches: runs of rows and columns of tiles of one image, which
 // are mapped together.
 type tileGrid struct {
-	m             int // edge of a tile
+	form          simd.WinogradForm
 	images        int
 	down, across  int // tiles of an image
 	rows, cols    int // tiles of a patch
@@ -54,8 +48,8 @@ type tileGrid struct {
 
 // newTileGrid takes the largest patches that fit. fits must hold for patches smaller than one for which it holds; if it
 // does not even for one tile, patches are that.
-func newTileGrid(m, images, h, w int, fits func(rows, cols int) bool) tileGrid {
-	g := tileGrid{m: m, images: images, down: blocks(h, m), across: blocks(w, m)}
+func newTileGrid(f simd.WinogradForm, images, h, w int, fits func(rows, cols int) bool) tileGrid {
+	g := tileGrid{form: f, images: images, down: blocks(h, f.Tile), across: blocks(w, f.Tile)}
 	g.cols = even(g.across, max(1, largest(g.across, func(n int) bool { return fits(1, n) })), 1)
 	g.rows = even(g.down, max(1, largest(g.down, func(n int) bool { return fits(n, g.cols) })), 1)
 	g.bands, g.pieces = blocks(g.down, g.rows), blocks(g.across, g.cols)
@@ -83,6 +77,7 @@ func (g *tileGrid) most(n int) int { return min(n*g.rows*g.cols, g.images*g.down
 // pointPlanes are the points of tiles: at each, a matrix of tiles x channels.
 type pointPlanes struct {
 	data      []float32
+	points    int
 	ld, plane int
 	size      int
 }
@@ -94,18 +89,19 @@ const tileRows = 12
 const panel = 32
 
 // newPointPlanes lays out planes. Rows and planes are odd multiples of a cache line, lest they fall on each other in a cache.
-func newPointPlanes(m, tiles, channels int) pointPlanes {
+func newPointPlanes(points, tiles, channels int) pointPlanes {
 	p := pointPlanes{ld: blocks(channels, panel)*panel + winogradLanes}
 	p.plane = blocks(tiles, tileRows)*tileRows*p.ld + winogradLanes
-	p.size = winogradPoints(m)*p.plane + 2*panel // micro-kernels may read behind the last row
+	p.points = points
+	p.size = points*p.plane + 2*panel // micro-kernels may read behind the last row
 	return p
 }
 
 // at is the points of a tile for a slice of channels, as a block of count tiles.
-func (p *pointPlanes) at(m, tile, slice, count int) cpe.Block {
+func (p *pointPlanes) at(tile, slice, count int) cpe.Block {
 	return cpe.Block{
 		Data:   from(p.data, tile*p.ld+slice*winogradLanes),
-		Planes: winogradPoints(m), PlaneStride: p.plane, Rows: count, RowStride: p.ld, Cols: winogradLanes,
+		Planes: p.points, PlaneStride: p.plane, Rows: count, RowStride: p.ld, Cols: winogradLanes,
 	}
 }
 
@@ -114,12 +110,15 @@ func (p *pointPlanes) matrix(point, channel int) cpe.Matrix {
 	return cpe.Plain(from(p.data, point*p.plane+channel), p.ld)
 }
 
-// winogradWork is the number of additions and multiplications of the maps of a line, by m/2-1.
-var winogradWork = [2][5]int{{4, 4, 6, 3, 7}, {20, 13, 12, 12, 15}}
+// winogradWork is the number of additions and multiplications of the maps of a line, in their order.
+var winogradWork = map[simd.WinogradForm][5]int{
+	{Tile: 2, Kernel: 3}: {4, 4, 7, 2, 7}, {Tile: 4, Kernel: 3}: {20, 13, 15, 12, 16},
+	{Tile: 4, Kernel: 5}: {42, 22, 32, 20, 33},
+}
 
 // winogradFlops is the work of mapping n slices of squares of in x in values to out x out.
-func winogradFlops(m int, kind simd.WinogradMap, in, out, n int) float64 {
-	return float64(winogradWork[m/2-1][kind] * (in + out) * n * winogradLanes)
+func winogradFlops(f simd.WinogradForm, kind simd.WinogradMap, in, out, n int) float64 {
+	return float64(winogradWork[f][kind] * (in + out) * n * winogradLanes)
 }
 
 // winogradWorker is what a core group needs to itself.
@@ -140,27 +139,32 @@ func (w *winogradWorker) take(c *cpe.CPE, own []float32, n int) ([]float32, erro
 	return c.Alloc("winograd", n)
 }
 
-// fitsCore returns a function that says whether the squares of a patch, of an edge, fit the LDM of a CPE as they come, turned
+// fitsCore returns a function that says whether the squares of a patch fit the LDM of a CPE as they come, turned
 // and mapped; natively, whether they fit L1 turned.
-func fitsCore(spec *cpe.Spec, m, edge int) func(rows, cols int) bool {
+func fitsCore(spec *cpe.Spec, f simd.WinogradForm) func(rows, cols int) bool {
 	return func(rows, cols int) bool {
-		pixels := winogradLanes * (m*rows + edge - m) * (m*cols + edge - m)
+		pixels := patchPixels(f, f.Edge(), rows, cols)
 		if spec.Native() {
 			return 4*pixels <= spec.L1Bytes/4*3
 		}
-		return patchNeed(m, edge, rows, cols) <= spec.LDMFloats()
+		return patchNeed(f, rows, cols) <= spec.LDMFloats()
 	}
 }
 
 // patchNeed is the number of values of LDM that a patch takes.
-func patchNeed(m, edge, rows, cols int) int {
-	pixels := winogradLanes * (m*rows + edge - m) * (m*cols + edge - m)
-	return 2*pixels + winogradPoints(m)*rows*cols*winogradLanes + simd.WinogradScratch
+func patchNeed(f simd.WinogradForm, rows, cols int) int {
+	return 2*patchPixels(f, f.Edge(), rows, cols) + f.Points()*rows*cols*winogradLanes + simd.WinogradScratch
+}
+
+// patchPixels is the number of values of the squares, of an edge, of a patch.
+func patchPixels(f simd.WinogradForm, edge, rows, cols int) int {
+	more := edge - f.Tile
+	return winogradLanes * (f.Tile*rows + more) * (f.Tile*cols + more)
 }
 
 // checkCore returns an error if not even a patch of one tile, or one chunk of weights, fits LDM.
-func checkCore(spec *cpe.Spec, m int) error {
-	need := max(patchNeed(m, m+2, 1, 1), filterNeed(m), collectNeed(m))
+func checkCore(spec *cpe.Spec, f simd.WinogradForm) error {
+	need := max(patchNeed(f, 1, 1), filterNeed(f), collectNeed(f))
 	if !spec.Native() && need > spec.LDMFloats() {
 		return &cpe.LDMError{Kernel: "winograd", Asked: 4 * need, Have: spec.LDMBytes}
 	}
@@ -169,7 +173,7 @@ func checkCore(spec *cpe.Spec, m int) error {
 
 // ownMemory is the number of values that a native worker takes of its core group's memory.
 func (g *tileGrid) ownMemory() int {
-	return max(winogradLanes*(g.m*g.rows+2)*(g.m*g.cols+2), filterNeed(g.m), collectNeed(g.m)) + simd.WinogradScratch
+	return max(patchPixels(g.form, g.form.Edge(), g.rows, g.cols), filterNeed(g.form), collectNeed(g.form)) + simd.WinogradScratch
 }
 
 // use gives the worker its values.

@@ -6,25 +6,37 @@ import (
 	"testing"
 )
 
-// The 3x3 convolutions of stride 1 of the benchmark nets, with their batches, but for those that differ little from others.
+// The 3x3 and 5x5 convolutions of stride 1 of the benchmark nets, with their batches, but for those that differ little from others.
 var netShapes = []struct {
 	net   string
 	batch int
-	list  [][3]int // inputs, outputs, extent of the images
+	list  [][5]int // inputs, outputs, groups, extent of the images, of kernels
 }{
-	{"vgg16", 8, [][3]int{{3, 64, 224}, {64, 64, 224}, {64, 128, 112}, {128, 128, 112}, {128, 256, 56}, {256, 256, 56}, {256, 512, 28}, {512, 512, 28}, {512, 512, 14}}},
-	{"resnet50", 8, [][3]int{{64, 64, 56}, {128, 128, 28}, {256, 256, 14}, {512, 512, 7}}},
-	{"googlenet", 16, [][3]int{{64, 192, 56}, {96, 128, 28}, {128, 192, 28}, {96, 208, 14}, {128, 256, 14}, {160, 320, 14}, {160, 320, 7}, {192, 384, 7}}},
+	{"lenet", 64, [][5]int{{20, 50, 1, 12, 5}}},
+	{"cifar10_quick", 100, [][5]int{{32, 32, 1, 16, 5}, {32, 64, 1, 8, 5}}},
+	{"alexnet", 32, [][5]int{{96, 256, 2, 27, 5}, {256, 384, 1, 13, 3}, {384, 384, 2, 13, 3}}},
+	{"googlenet", 16, [][5]int{
+		{64, 192, 1, 56, 3}, {96, 128, 1, 28, 3}, {128, 192, 1, 28, 3}, {96, 208, 1, 14, 3}, {160, 320, 1, 14, 3}, {160, 320, 1, 7, 3},
+		{32, 96, 1, 28, 5}, {32, 128, 1, 14, 5}, {48, 128, 1, 7, 5},
+	}},
+	{"resnet50", 8, [][5]int{{64, 64, 1, 56, 3}, {128, 128, 1, 28, 3}, {256, 256, 1, 14, 3}, {512, 512, 1, 7, 3}}},
+	{"vgg16", 8, [][5]int{
+		{3, 64, 1, 224, 3}, {64, 64, 1, 224, 3}, {64, 128, 1, 112, 3}, {128, 128, 1, 112, 3}, {256, 256, 1, 56, 3}, {512, 512, 1, 28, 3},
+		{512, 512, 1, 14, 3},
+	}},
 }
 
 // BenchmarkNets compares strategies on as many core groups as -cpu says. GFLOP/s count the multiplications of the direct form.
 func BenchmarkNets(b *testing.B) {
 	for _, n := range netShapes {
 		for _, l := range n.list {
-			s := conv2(n.batch, l[0], l[1], 1, l[2], l[2], 3, 3, 1, 1, 1)
+			s := conv2(n.batch, l[0], l[1], l[2], l[3], l[3], l[4], l[4], 1, l[4]/2, 1)
 			for d := range Direction(3) {
 				for _, st := range []Strategy{Implicit, Winograd2, Winograd4, Auto} {
-					name := fmt.Sprintf("%s/%dto%d-%d/%v/%v", n.net, l[0], l[1], l[2], d, st)
+					if st.isWinograd() && !s.winogradable(st) {
+						continue
+					}
+					name := fmt.Sprintf("%s/%dx%d-%dto%d-%d/%v/%v", n.net, l[4], l[4], l[0], l[1], l[3], d, st)
 					b.Run(name, func(b *testing.B) { benchmarkConv(b, runtime.GOMAXPROCS(0), s, st, d) })
 				}
 			}

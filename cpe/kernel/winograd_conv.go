@@ -33,22 +33,22 @@ const (
 )
 
 func newWinogradConv(c *Conv, d Direction) (*winogradConv, error) {
-	s, m := c.shape, c.plan.Strategy[d].winogradEdge()
+	s, form := c.shape, c.shape.winogradForm(c.plan.Strategy[d])
 	if d == InputGradient {
 		s = s.mirrored()
 	}
 	spec := c.machine.Spec()
-	if err := checkCore(&spec, m); err != nil {
+	if err := checkCore(&spec, form); err != nil {
 		return nil, err
 	}
 	v := &winogradConv{conv: c, direction: d, in: s.C / s.Group, out: s.Out / s.Group}
 	out := s.OutSize()
-	v.grid = newTileGrid(m, s.N, out[0], out[1], fitsCore(&spec, m, m+2))
-	v.read = squares{kind: simd.WinogradInput, edge: m + 2, padH: s.Pad[0], padW: s.Pad[1], h: s.In[0], w: s.In[1], channels: v.in, image: s.C * size(s.In)}
+	v.grid = newTileGrid(form, s.N, out[0], out[1], fitsCore(&spec, form))
+	v.read = squares{kind: simd.WinogradInput, edge: form.Edge(), padH: s.Pad[0], padW: s.Pad[1], h: s.In[0], w: s.In[1], channels: v.in, image: s.C * size(s.In)}
 	v.write = tilesOut{h: out[0], w: out[1], channels: v.out, image: s.Out * size(out)}
 	v.cut(&spec)
 	tiles := v.grid.most(v.block)
-	v.v, v.r = newPointPlanes(m, tiles, v.in), newPointPlanes(m, tiles, v.out)
+	v.v, v.r = newPointPlanes(form.Points(), tiles, v.in), newPointPlanes(form.Points(), tiles, v.out)
 	v.depth = even(v.in, max(64, spec.L1Bytes/4/4*3/panel), 1)
 	v.filters = newFilters(v)
 	v.workers = make([]winogradWorker, spec.CoreGroups)
@@ -68,7 +68,7 @@ func newWinogradConv(c *Conv, d Direction) (*winogradConv, error) {
 
 // cut chooses the patches of a block.
 func (v *winogradConv) cut(spec *cpe.Spec) {
-	points := winogradPoints(v.grid.m)
+	points := v.grid.form.Points()
 	each := points * (v.in + v.out)
 	tiles, least := spec.LDMBytes/2/4/each, 4*spec.CoreGroups
 	switch {
@@ -151,7 +151,7 @@ func (v *winogradConv) leave(g *cpe.CoreGroup, w *winogradWorker, src *pointPlan
 // multiply makes the results at every point.
 func (v *winogradConv) multiply(g *cpe.CoreGroup, w *winogradWorker, inputs, results *pointPlanes, group, tiles int) error {
 	u := g.Common(v.filters.size())
-	for point := range winogradPoints(v.grid.m) {
+	for point := range v.grid.form.Points() {
 		weights := v.filters.at(u, group, point)
 		if g.Native() {
 			v.multiplyPoint(inputs.matrix(point, 0), weights, results.matrix(point, 0), tiles)

@@ -19,8 +19,8 @@ type filters struct {
 const filterInputs = 8
 
 // filterNeed is the number of values of LDM that takes: weights as they come, turned and mapped.
-func filterNeed(m int) int {
-	return filterInputs*winogradLanes*(2*9+winogradPoints(m)) + simd.WinogradScratch
+func filterNeed(f simd.WinogradForm) int {
+	return filterInputs*winogradLanes*(2*f.Taps()+f.Points()) + simd.WinogradScratch
 }
 
 func newFilters(v *winogradConv) *filters {
@@ -31,12 +31,12 @@ func newFilters(v *winogradConv) *filters {
 
 // size is the number of values of all groups.
 func (f *filters) size() int {
-	return f.conv.conv.shape.Group * winogradPoints(f.conv.grid.m) * f.plane
+	return f.conv.conv.shape.Group * f.conv.grid.form.Points() * f.plane
 }
 
 // at is the panels of a group and point.
 func (f *filters) at(u []float32, group, point int) []float32 {
-	return from(u, (group*winogradPoints(f.conv.grid.m)+point)*f.plane)
+	return from(u, (group*f.conv.grid.form.Points()+point)*f.plane)
 }
 
 // Name names the stage.
@@ -58,24 +58,24 @@ func (f *filters) RunGroup(g *cpe.CoreGroup) error {
 
 // source is the weights of a slice of outputs from an input on, as they are stored.
 func (f *filters) source(group, slice, lanes, input, inputs int) cpe.Block {
-	v := f.conv
-	weights := from(v.conv.args.w, group*v.in*v.out*9)
+	v, taps := f.conv, f.conv.grid.form.Taps()
+	weights := from(v.conv.args.w, group*v.in*v.out*taps)
 	if v.direction == InputGradient {
 		return cpe.Block{
-			Data: from(weights, (input*v.out+slice*winogradLanes)*9), Planes: 1,
-			Rows: inputs, RowStride: v.out * 9, Cols: lanes * 9,
+			Data: from(weights, (input*v.out+slice*winogradLanes)*taps), Planes: 1,
+			Rows: inputs, RowStride: v.out * taps, Cols: lanes * taps,
 		}
 	}
 	return cpe.Block{
-		Data: from(weights, (slice*winogradLanes*v.in+input)*9), Planes: 1,
-		Rows: lanes, RowStride: v.in * 9, Cols: inputs * 9,
+		Data: from(weights, (slice*winogradLanes*v.in+input)*taps), Planes: 1,
+		Rows: lanes, RowStride: v.in * taps, Cols: inputs * taps,
 	}
 }
 
 // read maps the weights of a slice of outputs and a few inputs.
 func (f *filters) read(c *cpe.CPE, w *winogradWorker, u []float32, group, slice, input int) error {
 	v := f.conv
-	m := v.grid.m
+	form := v.grid.form
 	lanes, inputs := min(winogradLanes, v.out-slice*winogradLanes), min(filterInputs, v.in-input)
 	c.Free()
 	block := f.source(group, slice, lanes, input, inputs)
@@ -83,7 +83,7 @@ func (f *filters) read(c *cpe.CPE, w *winogradWorker, u []float32, group, slice,
 	if err != nil {
 		return err
 	}
-	taps, err := w.take(c, w.pixels, inputs*9*winogradLanes)
+	taps, err := w.take(c, w.pixels, inputs*form.Taps()*winogradLanes)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (f *filters) read(c *cpe.CPE, w *winogradWorker, u []float32, group, slice,
 	channel := slice * winogradLanes
 	target := cpe.Block{
 		Data:   from(f.at(u, group, 0), (channel/panel*v.in+input)*panel+channel%panel),
-		Planes: winogradPoints(m), PlaneStride: f.plane, Rows: inputs, RowStride: panel, Cols: winogradLanes,
+		Planes: form.Points(), PlaneStride: f.plane, Rows: inputs, RowStride: panel, Cols: winogradLanes,
 	}
 	made, err := c.Alloc("winograd", target.Count())
 	if err != nil {
@@ -103,17 +103,17 @@ func (f *filters) read(c *cpe.CPE, w *winogradWorker, u []float32, group, slice,
 	data, _, row := c.Load(came, &block)
 	made, planes, next := c.Place(made, &target)
 	c.Wait()
-	c.Compute(winogradFlops(m, simd.WinogradWeights, 3, m+2, inputs), 0)
+	c.Compute(winogradFlops(form, simd.WinogradWeights, form.Kernel, form.Edge(), inputs), 0)
 	if c.Values() {
 		first := f.turn(taps, data, row, lanes, inputs)
 		w.strides = simd.WinogradStrides{
-			SrcRow: 3 * winogradLanes, SrcCol: winogradLanes, SrcNext: 9 * winogradLanes,
-			DstRow: (m + 2) * planes, DstCol: planes, DstNext: next,
+			SrcRow: form.Kernel * winogradLanes, SrcCol: winogradLanes, SrcNext: form.Taps() * winogradLanes,
+			DstRow: form.Edge() * planes, DstCol: planes, DstNext: next,
 		}
 		if first > 0 {
 			w.strides.SrcRow, w.strides.SrcCol = -w.strides.SrcRow, -w.strides.SrcCol
 		}
-		simd.Winograd(m, simd.WinogradWeights, made, taps, first, &w.strides, inputs, nil, scratch)
+		simd.Winograd(form, simd.WinogradWeights, made, taps, first, &w.strides, inputs, nil, scratch)
 	}
 	c.Store(&target, made)
 	return nil
@@ -122,15 +122,16 @@ func (f *filters) read(c *cpe.CPE, w *winogradWorker, u []float32, group, slice,
 // turn brings the outputs of each weight side by side, zero where there are none, and returns where the first weight of
 // the kernels lies: at their end, if they are turned.
 func (f *filters) turn(taps, data []float32, row, lanes, inputs int) (first int) {
+	each := f.conv.grid.form.Taps()
 	if lanes < winogradLanes {
 		clear(taps)
 	}
 	if f.conv.direction != InputGradient {
-		simd.Transpose(taps, data, winogradLanes, row, lanes, inputs*9)
+		simd.Transpose(taps, data, winogradLanes, row, lanes, inputs*each)
 		return 0
 	}
 	for i := range inputs {
-		simd.Transpose(taps[i*9*winogradLanes:], data[i*row:], winogradLanes, 9, lanes, 9)
+		simd.Transpose(taps[i*each*winogradLanes:], data[i*row:], winogradLanes, each, lanes, each)
 	}
-	return 8 * winogradLanes
+	return (each - 1) * winogradLanes
 }

@@ -27,8 +27,9 @@ func inside(first, n, size int) (lo, hi int) {
 
 // read maps the squares of a patch for a slice of channels of the images x to points from tile at on.
 func (s *squares) read(c *cpe.CPE, w *winogradWorker, g *tileGrid, p patch, slice int, x []float32, to *pointPlanes, at int) error {
-	lines, pitch := g.m*p.rows+s.edge-g.m, g.m*p.cols+s.edge-g.m
-	y0, x0 := p.row*g.m-s.padH, p.col*g.m-s.padW
+	m, edge := g.form.Tile, g.form.Edge()
+	lines, pitch := m*p.rows+s.edge-m, m*p.cols+s.edge-m
+	y0, x0 := p.row*m-s.padH, p.col*m-s.padW
 	top, bottom := inside(y0, lines, s.h)
 	left, right := inside(x0, pitch, s.w)
 	lanes := min(winogradLanes, s.channels-slice*winogradLanes)
@@ -49,7 +50,7 @@ func (s *squares) read(c *cpe.CPE, w *winogradWorker, g *tileGrid, p patch, slic
 	if err != nil {
 		return err
 	}
-	target := to.at(g.m, at, slice, p.rows*p.cols)
+	target := to.at(at, slice, p.rows*p.cols)
 	made, err := c.Alloc("winograd", target.Count())
 	if err != nil {
 		return err
@@ -57,7 +58,7 @@ func (s *squares) read(c *cpe.CPE, w *winogradWorker, g *tileGrid, p patch, slic
 	data, plane, row := c.Load(came, &block)
 	made, planes, tiles := c.Place(made, &target)
 	c.Wait()
-	c.Compute(winogradFlops(g.m, s.kind, s.edge, g.m+2, p.rows*p.cols), 0)
+	c.Compute(winogradFlops(g.form, s.kind, s.edge, edge, p.rows*p.cols), 0)
 	if c.Values() {
 		for y := range lines {
 			line := pixels[y*pitch*winogradLanes : (y+1)*pitch*winogradLanes]
@@ -70,11 +71,11 @@ func (s *squares) read(c *cpe.CPE, w *winogradWorker, g *tileGrid, p patch, slic
 			clear(line[right*winogradLanes:])
 		}
 		w.strides = simd.WinogradStrides{
-			SrcRow: pitch * winogradLanes, SrcCol: winogradLanes, SrcNext: g.m * winogradLanes,
-			DstRow: (g.m + 2) * planes, DstCol: planes, DstNext: tiles,
+			SrcRow: pitch * winogradLanes, SrcCol: winogradLanes, SrcNext: m * winogradLanes,
+			DstRow: edge * planes, DstCol: planes, DstNext: tiles,
 		}
 		for r := range p.rows {
-			simd.Winograd(g.m, s.kind, made[r*p.cols*tiles:], pixels, r*g.m*pitch*winogradLanes, &w.strides, p.cols, nil, scratch)
+			simd.Winograd(g.form, s.kind, made[r*p.cols*tiles:], pixels, r*m*pitch*winogradLanes, &w.strides, p.cols, nil, scratch)
 		}
 	}
 	c.Store(&target, made)
@@ -91,17 +92,18 @@ type tilesOut struct {
 // write maps points from tile at on to the tiles of a patch of the images y, for a slice of channels, and adds the bias, if there
 // is one, of these channels.
 func (o *tilesOut) write(c *cpe.CPE, w *winogradWorker, g *tileGrid, p patch, slice int, y, bias []float32, src *pointPlanes, at int) error {
-	lines, pitch := min(g.m*p.rows, o.h-p.row*g.m), g.m*p.cols
-	width := min(pitch, o.w-p.col*g.m)
+	m, edge := g.form.Tile, g.form.Edge()
+	lines, pitch := min(m*p.rows, o.h-p.row*m), m*p.cols
+	width := min(pitch, o.w-p.col*m)
 	first := slice * winogradLanes
 	lanes := min(winogradLanes, o.channels-first)
 	c.Free()
-	block := src.at(g.m, at, slice, p.rows*p.cols)
+	block := src.at(at, slice, p.rows*p.cols)
 	came, err := c.Alloc("winograd", block.Count())
 	if err != nil {
 		return err
 	}
-	pixels, err := w.take(c, w.pixels, winogradLanes*g.m*p.rows*pitch)
+	pixels, err := w.take(c, w.pixels, winogradLanes*m*p.rows*pitch)
 	if err != nil {
 		return err
 	}
@@ -110,7 +112,7 @@ func (o *tilesOut) write(c *cpe.CPE, w *winogradWorker, g *tileGrid, p patch, sl
 		return err
 	}
 	target := cpe.Block{
-		Data:   from(y, p.image*o.image+first*o.h*o.w+p.row*g.m*o.w+p.col*g.m),
+		Data:   from(y, p.image*o.image+first*o.h*o.w+p.row*m*o.w+p.col*m),
 		Planes: lanes, PlaneStride: o.h * o.w, Rows: lines, RowStride: o.w, Cols: width,
 	}
 	made, err := c.Alloc("winograd", target.Count())
@@ -120,18 +122,18 @@ func (o *tilesOut) write(c *cpe.CPE, w *winogradWorker, g *tileGrid, p patch, sl
 	data, planes, tiles := c.Load(came, &block)
 	made, plane, row := c.Place(made, &target)
 	c.Wait()
-	c.Compute(winogradFlops(g.m, simd.WinogradOutput, g.m+2, g.m, p.rows*p.cols), 0)
+	c.Compute(winogradFlops(g.form, simd.WinogradOutput, edge, m, p.rows*p.cols), 0)
 	if c.Values() {
 		clear(w.bias[:])
 		if bias != nil {
 			copy(w.bias[:], bias[first:first+lanes])
 		}
 		w.strides = simd.WinogradStrides{
-			SrcRow: (g.m + 2) * planes, SrcCol: planes, SrcNext: tiles,
-			DstRow: pitch * winogradLanes, DstCol: winogradLanes, DstNext: g.m * winogradLanes,
+			SrcRow: edge * planes, SrcCol: planes, SrcNext: tiles,
+			DstRow: pitch * winogradLanes, DstCol: winogradLanes, DstNext: m * winogradLanes,
 		}
 		for r := range p.rows {
-			simd.Winograd(g.m, simd.WinogradOutput, pixels[r*g.m*pitch*winogradLanes:], data, r*p.cols*tiles, &w.strides, p.cols, w.bias[:], scratch)
+			simd.Winograd(g.form, simd.WinogradOutput, pixels[r*m*pitch*winogradLanes:], data, r*p.cols*tiles, &w.strides, p.cols, w.bias[:], scratch)
 		}
 		for i := range lines {
 			simd.Transpose(made[i*row:], pixels[i*pitch*winogradLanes:], plane, winogradLanes, width, lanes)

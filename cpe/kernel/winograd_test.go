@@ -26,6 +26,23 @@ var winogradShapes = []ConvShape{
 	conv2(6, 18, 36, 1, 14, 14, 3, 3, 1, 1, 1),
 	conv2(2, 200, 10, 1, 5, 6, 3, 3, 1, 1, 1), // channels of more than one panel
 	{1, 4, 5, 1, []int{6, 10}, []int{3, 3}, []int{1, 1}, []int{0, 2}, []int{1, 1}},
+	conv2(1, 1, 1, 1, 1, 1, 5, 5, 1, 2, 1),
+	conv2(2, 3, 4, 1, 6, 5, 5, 5, 1, 0, 1),
+	conv2(1, 17, 33, 1, 13, 11, 5, 5, 1, 2, 1),
+	conv2(1, 2, 3, 1, 3, 3, 5, 5, 1, 6, 1), // padding for the input gradient is negative
+	conv2(3, 40, 26, 2, 7, 7, 5, 5, 1, 2, 1),
+	conv2(1, 2, 3, 1, 9, 131, 5, 5, 1, 2, 1),
+	conv2(4, 18, 36, 1, 14, 14, 5, 5, 1, 1, 1),
+	{1, 4, 5, 1, []int{6, 10}, []int{5, 5}, []int{1, 1}, []int{0, 3}, []int{1, 1}},
+}
+
+// eachWinograd calls f for the strategies of Winograd that can compute a shape.
+func eachWinograd(s ConvShape, f func(st Strategy)) {
+	for _, st := range []Strategy{Winograd2, Winograd4} {
+		if s.winogradable(st) {
+			f(st)
+		}
+	}
 }
 
 // normal are n seeded values of unit variance.
@@ -53,9 +70,9 @@ func TestWinograd(t *testing.T) {
 	for _, s := range winogradShapes {
 		want := newConvCase(s, normal)
 		onMachines(t, func(t *testing.T, m *cpe.Machine) {
-			for _, st := range []Strategy{Winograd2, Winograd4} {
+			eachWinograd(s, func(st Strategy) {
 				t.Run(st.String()+" "+s.String(), func(t *testing.T) { testWinograd(t, m, s, st, want) })
-			}
+			})
 		})
 	}
 }
@@ -100,7 +117,7 @@ func testWinograd(t *testing.T, m *cpe.Machine, s ConvShape, st Strategy, want *
 // TestWinogradIsRejected: shapes that it cannot compute get another strategy, whose plan says so.
 func TestWinogradIsRejected(t *testing.T) {
 	for _, s := range []ConvShape{
-		conv2(1, 4, 4, 1, 9, 9, 5, 5, 1, 2, 1), conv2(1, 4, 4, 1, 9, 9, 3, 3, 2, 1, 1), conv2(1, 4, 4, 1, 9, 9, 3, 3, 1, 2, 2),
+		conv2(1, 4, 4, 1, 9, 9, 7, 7, 1, 3, 1), conv2(1, 4, 4, 1, 9, 9, 3, 3, 2, 1, 1), conv2(1, 4, 4, 1, 9, 9, 3, 3, 1, 2, 2),
 		conv2(1, 4, 4, 1, 9, 9, 3, 2, 1, 1, 1),
 		{1, 4, 4, 1, []int{9}, []int{3}, []int{1}, []int{1}, []int{1}},
 		{1, 2, 2, 1, []int{4, 5, 6}, []int{3, 3, 3}, []int{1, 1, 1}, []int{1, 1, 1}, []int{1, 1, 1}},
@@ -112,7 +129,7 @@ func TestWinogradIsRejected(t *testing.T) {
 					t.Fatal(err)
 				}
 				for d, got := range c.Plan().Strategy {
-					if got.winogradEdge() > 0 || got == Auto {
+					if got.isWinograd() || got == Auto {
 						t.Errorf("%v, %v: strategy %v", s, Direction(d), got)
 					}
 				}
@@ -163,14 +180,15 @@ func TestHostStrategy(t *testing.T) {
 		{conv2(8, 3, 64, 1, 224, 224, 3, 3, 1, 1, 1), false},
 		{conv2(8, 64, 64, 64, 56, 56, 3, 3, 1, 1, 1), false},
 		{conv2(1, 512, 512, 1, 4, 4, 3, 3, 1, 1, 1), false},
-		{conv2(8, 256, 256, 1, 56, 56, 5, 5, 1, 2, 1), false},
+		{conv2(8, 256, 256, 1, 56, 56, 5, 5, 1, 2, 1), true},
+		{conv2(8, 256, 256, 1, 56, 56, 7, 7, 1, 3, 1), false},
 	} {
 		found, err := chooseStrategies(&spec, c.s, Auto)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for d, st := range found.chosen {
-			if (st.winogradEdge() > 0) != c.winograd {
+			if st.isWinograd() != c.winograd {
 				t.Errorf("%v, %v: %v", c.s, Direction(d), st)
 			}
 		}

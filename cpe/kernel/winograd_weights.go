@@ -25,32 +25,32 @@ type winogradGrads struct {
 const gradTiles = 128
 
 // collectSlices is how many slices of inputs of one output are mapped to kernels together.
-const collectSlices = 8
+const collectSlices = 4
 
 // collectNeed is the number of values of LDM that takes: sums, kernels, these turned, and what they are added to.
-func collectNeed(m int) int {
-	return collectSlices*winogradLanes*(winogradPoints(m)+3*9) + simd.WinogradScratch
+func collectNeed(f simd.WinogradForm) int {
+	return collectSlices*winogradLanes*(f.Points()+3*f.Taps()) + simd.WinogradScratch
 }
 
 func newWinogradGrads(c *Conv) (*winogradGrads, error) {
-	s, m := &c.shape, c.plan.Strategy[WeightGradient].winogradEdge()
+	s, form := &c.shape, c.shape.winogradForm(c.plan.Strategy[WeightGradient])
 	spec := c.machine.Spec()
-	if err := checkCore(&spec, m); err != nil {
+	if err := checkCore(&spec, form); err != nil {
 		return nil, err
 	}
 	v := &winogradGrads{conv: c, in: s.C / s.Group, out: s.Out / s.Group}
 	out := s.OutSize()
-	v.grid = newTileGrid(m, s.N, out[0], out[1], fitsCore(&spec, m, m+2))
-	v.images = squares{kind: simd.WinogradInput, edge: m + 2, padH: s.Pad[0], padW: s.Pad[1], h: s.In[0], w: s.In[1], channels: s.C, image: s.C * size(s.In)}
-	v.results = squares{kind: simd.WinogradOutputGrad, edge: m, h: out[0], w: out[1], channels: s.Out, image: s.Out * size(out)}
+	v.grid = newTileGrid(form, s.N, out[0], out[1], fitsCore(&spec, form))
+	v.images = squares{kind: simd.WinogradInput, edge: form.Edge(), padH: s.Pad[0], padW: s.Pad[1], h: s.In[0], w: s.In[1], channels: s.C, image: s.C * size(s.In)}
+	v.results = squares{kind: simd.WinogradOutputGrad, edge: form.Tile, h: out[0], w: out[1], channels: s.Out, image: s.Out * size(out)}
 	tiles := gradTiles
 	if !spec.Native() {
-		tiles = max(gradTiles, meshPoints/winogradPoints(m)/(s.C+s.Out))
+		tiles = max(gradTiles, meshPoints/form.Points()/(s.C+s.Out))
 	}
 	v.block = even(v.grid.patches(), max(1, tiles/(v.grid.rows*v.grid.cols)), 1)
 	tiles = v.grid.most(v.block)
-	v.v, v.y = newPointPlanes(m, tiles, s.C), newPointPlanes(m, tiles, s.Out)
-	v.sums = newPointPlanes(m, v.out, v.in)
+	v.v, v.y = newPointPlanes(form.Points(), tiles, s.C), newPointPlanes(form.Points(), tiles, s.Out)
+	v.sums = newPointPlanes(form.Points(), v.out, v.in)
 	v.workers = make([]winogradWorker, spec.CoreGroups)
 	if !spec.Native() {
 		products, err := newProducts(c.machine, GemmShape{M: v.out, N: v.in, K: tiles, TransA: true, Accumulate: true})
@@ -131,7 +131,7 @@ func (p *gradsMultiply) Name() string { return "convolution " + WeightGradient.S
 func (p *gradsMultiply) RunGroup(g *cpe.CoreGroup) error {
 	v, w := p.winogradGrads, &p.workers[g.Index()]
 	tiles := v.grid.patch(p.last).first - v.grid.patch(p.first).first
-	points, panels := winogradPoints(v.grid.m), 1
+	points, panels := v.grid.form.Points(), 1
 	if g.Native() {
 		panels = blocks(v.in, panel)
 	}
@@ -186,19 +186,20 @@ func (s *gradsCollect) RunGroup(g *cpe.CoreGroup) error {
 
 // collect adds the kernels of an output and some of its inputs.
 func (v *winogradGrads) collect(g *cpe.CoreGroup, c *cpe.CPE, w *winogradWorker, out, first int) error {
-	m := v.grid.m
+	form := v.grid.form
+	r, taps := form.Kernel, form.Taps()
 	_, _, sums := v.planes(g, out/v.out)
 	lanes := min(collectSlices*winogradLanes, v.in-first)
 	slices := blocks(lanes, winogradLanes)
 	n := slices * winogradLanes
 	c.Free()
-	block := sums.at(m, out%v.out, first/winogradLanes, 1)
+	block := sums.at(out%v.out, first/winogradLanes, 1)
 	block.Cols = n
 	came, err := c.Alloc("winograd", block.Count())
 	if err != nil {
 		return err
 	}
-	buffer, err := w.take(c, w.pixels, 2*9*n)
+	buffer, err := w.take(c, w.pixels, 2*taps*n)
 	if err != nil {
 		return err
 	}
@@ -206,7 +207,7 @@ func (v *winogradGrads) collect(g *cpe.CoreGroup, c *cpe.CPE, w *winogradWorker,
 	if err != nil {
 		return err
 	}
-	target := cpe.Block{Data: from(v.conv.args.w, (out*v.in+first)*9), Planes: 1, Rows: 1, Cols: lanes * 9}
+	target := cpe.Block{Data: from(v.conv.args.w, (out*v.in+first)*taps), Planes: 1, Rows: 1, Cols: lanes * taps}
 	grads, err := c.Alloc("winograd", target.Count())
 	if err != nil {
 		return err
@@ -214,18 +215,18 @@ func (v *winogradGrads) collect(g *cpe.CoreGroup, c *cpe.CPE, w *winogradWorker,
 	data, planes, _ := c.Load(came, &block)
 	grads, _, _ = c.Load(grads, &target)
 	c.Wait()
-	c.Compute(winogradFlops(m, simd.WinogradWeightsGrad, m+2, 3, slices)+float64(target.Count()), 0)
+	c.Compute(winogradFlops(form, simd.WinogradWeightsGrad, form.Edge(), r, slices)+float64(target.Count()), 0)
 	if c.Values() {
-		kernels, turned := buffer[:9*n], buffer[9*n:]
+		kernels, turned := buffer[:taps*n], buffer[taps*n:]
 		w.strides = simd.WinogradStrides{
-			SrcRow: (m + 2) * planes, SrcCol: planes, SrcNext: winogradLanes,
-			DstRow: 3 * winogradLanes, DstCol: winogradLanes, DstNext: 9 * winogradLanes,
+			SrcRow: form.Edge() * planes, SrcCol: planes, SrcNext: winogradLanes,
+			DstRow: r * winogradLanes, DstCol: winogradLanes, DstNext: taps * winogradLanes,
 		}
-		simd.Winograd(m, simd.WinogradWeightsGrad, kernels, data, 0, &w.strides, slices, nil, scratch)
+		simd.Winograd(form, simd.WinogradWeightsGrad, kernels, data, 0, &w.strides, slices, nil, scratch)
 		for i := range slices {
-			simd.Transpose(turned[i*9*winogradLanes:], kernels[i*9*winogradLanes:], 9, winogradLanes, 9, winogradLanes)
+			simd.Transpose(turned[i*taps*winogradLanes:], kernels[i*taps*winogradLanes:], taps, winogradLanes, taps, winogradLanes)
 		}
-		simd.Add(grads[:lanes*9], grads[:lanes*9], turned)
+		simd.Add(grads[:lanes*taps], grads[:lanes*taps], turned)
 	}
 	c.Store(&target, grads)
 	return nil

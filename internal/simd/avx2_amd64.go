@@ -39,56 +39,6 @@ func transposeAVX2(dst *float32, src *float32, ldd int, lds int, n int)
 //go:noescape
 func stridedAVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool)
 
-// winogradInput2AVX2 maps squares of vectors.
-//
-//go:noescape
-func winogradInput2AVX2(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
-
-// winogradOutput2AVX2 maps squares of vectors.
-//
-//go:noescape
-func winogradOutput2AVX2(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
-
-// winogradWeights2AVX2 maps squares of vectors.
-//
-//go:noescape
-func winogradWeights2AVX2(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
-
-// winogradOutputGrad2AVX2 maps squares of vectors.
-//
-//go:noescape
-func winogradOutputGrad2AVX2(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
-
-// winogradWeightsGrad2AVX2 maps squares of vectors.
-//
-//go:noescape
-func winogradWeightsGrad2AVX2(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
-
-// winogradInput4AVX2 maps squares of vectors.
-//
-//go:noescape
-func winogradInput4AVX2(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
-
-// winogradOutput4AVX2 maps squares of vectors.
-//
-//go:noescape
-func winogradOutput4AVX2(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
-
-// winogradWeights4AVX2 maps squares of vectors.
-//
-//go:noescape
-func winogradWeights4AVX2(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
-
-// winogradOutputGrad4AVX2 maps squares of vectors.
-//
-//go:noescape
-func winogradOutputGrad4AVX2(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
-
-// winogradWeightsGrad4AVX2 maps squares of vectors.
-//
-//go:noescape
-func winogradWeightsGrad4AVX2(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
-
 // maxPool1AVX2 takes the maxima of up to a vector of windows.
 //
 //go:noescape

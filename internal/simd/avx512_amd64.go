@@ -44,56 +44,6 @@ func turnAVX512(dst *float32, src *float32, ldd int, lds int, rows int, cols int
 //go:noescape
 func stridedAVX512(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool)
 
-// winogradInput2AVX512 maps squares of vectors.
-//
-//go:noescape
-func winogradInput2AVX512(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
-
-// winogradOutput2AVX512 maps squares of vectors.
-//
-//go:noescape
-func winogradOutput2AVX512(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
-
-// winogradWeights2AVX512 maps squares of vectors.
-//
-//go:noescape
-func winogradWeights2AVX512(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
-
-// winogradOutputGrad2AVX512 maps squares of vectors.
-//
-//go:noescape
-func winogradOutputGrad2AVX512(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
-
-// winogradWeightsGrad2AVX512 maps squares of vectors.
-//
-//go:noescape
-func winogradWeightsGrad2AVX512(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
-
-// winogradInput4AVX512 maps squares of vectors.
-//
-//go:noescape
-func winogradInput4AVX512(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
-
-// winogradOutput4AVX512 maps squares of vectors.
-//
-//go:noescape
-func winogradOutput4AVX512(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
-
-// winogradWeights4AVX512 maps squares of vectors.
-//
-//go:noescape
-func winogradWeights4AVX512(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
-
-// winogradOutputGrad4AVX512 maps squares of vectors.
-//
-//go:noescape
-func winogradOutputGrad4AVX512(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
-
-// winogradWeightsGrad4AVX512 maps squares of vectors.
-//
-//go:noescape
-func winogradWeightsGrad4AVX512(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
-
 // maxPool1AVX512 takes the maxima of up to a vector of windows.
 //
 //go:noescape

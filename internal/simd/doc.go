@@ -19,3 +19,5 @@ package simd
 //go:generate sh -c "cd ../../tools/asm && go run . -set layers -level avx512 -out ../../internal/simd/layers_avx512_amd64.s -stubs ../../internal/simd/layers_avx512_amd64.go -pkg simd"
 //go:generate sh -c "cd ../../tools/asm && go run . -set layers -level avx2 -out ../../internal/simd/layers_avx2_amd64.s -stubs ../../internal/simd/layers_avx2_amd64.go -pkg simd"
 //go:generate sh -c "cd ../../tools/asm && go run . -level avx2 -out ../../internal/simd/avx2_amd64.s -stubs ../../internal/simd/avx2_amd64.go -pkg simd"
+//go:generate sh -c "cd ../../tools/asm && go run . -set winograd -level avx512 -out ../../internal/simd/winograd_avx512_amd64.s -stubs ../../internal/simd/winograd_avx512_amd64.go -pkg simd"
+//go:generate sh -c "cd ../../tools/asm && go run . -set winograd -level avx2 -out ../../internal/simd/winograd_avx2_amd64.s -stubs ../../internal/simd/winograd_avx2_amd64.go -pkg simd"

@@ -1,12 +1,33 @@
 package simd
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
-// WinogradMap is one of the linear maps of Winograd's minimal filtering F(m x m, 3 x 3) (Lavin and Gray 2016, section 4),
+// WinogradForm is one of Winograd's minimal filterings F(Tile x Tile, Kernel x Kernel) (Lavin and Gray 2016, section 4).
+type WinogradForm struct{ Tile, Kernel int }
+
+// winogradForms are those there are maps for.
+var winogradForms = []WinogradForm{{2, 3}, {4, 3}, {4, 5}}
+
+// HasWinograd reports whether there are maps for a form.
+func HasWinograd(f WinogradForm) bool { return slices.Contains(winogradForms, f) }
+
+// Edge is the edge of the squares that tiles of outputs need, which is also that of the squares of points.
+func (f WinogradForm) Edge() int { return f.Tile + f.Kernel - 1 }
+
+// Points is the number of points of a tile.
+func (f WinogradForm) Points() int { return f.Edge() * f.Edge() }
+
+// Taps is the number of weights of a kernel.
+func (f WinogradForm) Taps() int { return f.Kernel * f.Kernel }
+
+// WinogradMap is one of the linear maps of a form,
 //
 //	Y = A'[(G w G') * (B' d B)]A
 //
-// for a square d of edge m+2, 3 x 3 weights w and m x m outputs Y, and of its gradient dw = G'[(A dY A') * (B' d B)]G.
+// for a square d of inputs, weights w and outputs Y, and of its gradient dw = G'[(A dY A') * (B' d B)]G.
 type WinogradMap int
 
 const (
@@ -15,53 +36,35 @@ const (
 	WinogradWeights                        // G w G'
 	WinogradOutputGrad                     // A dY A'
 	WinogradWeightsGrad                    // G' M G
+	winogradMaps
 )
 
 // WinogradLanes is how many squares a map works on side by side: their values lie in runs of so many.
 const WinogradLanes = 16
 
-// winogradSquare bounds the values of a square.
-const winogradSquare = 6 * 6
+// winogradEdge bounds the edges of squares.
+const winogradEdge = 8
 
 // WinogradScratch is the number of values of scratch memory that a map needs.
-const WinogradScratch = winogradSquare * WinogradLanes
+const WinogradScratch = winogradEdge * winogradEdge * WinogradLanes
 
 // WinogradStrides are the distances of the rows and of the columns of a square, and of one square and the next.
 type WinogradStrides struct{ SrcRow, SrcCol, SrcNext, DstRow, DstCol, DstNext int }
 
-// winogradMatrix is a map of a line of a square.
-type winogradMatrix [][]float32
-
-// winogradMatrices by m/2-1 and map: the points are 0, 1, -1 and infinity, and for m = 4 also 2 and -2.
-var winogradMatrices = [2][5]winogradMatrix{
-	{
-		{{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}},
-		{{1, 1, 1, 0}, {0, 1, -1, -1}},
-		{{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}},
-		{{1, 0}, {1, 1}, {1, -1}, {0, -1}},
-		{{1, 0.5, 0.5, 0}, {0, 0.5, -0.5, 0}, {0, 0.5, 0.5, 1}},
-	}, {
-		{{4, 0, -5, 0, 1, 0}, {0, -4, -4, 1, 1, 0}, {0, 4, -4, -1, 1, 0}, {0, -2, -1, 2, 1, 0}, {0, 2, -1, -2, 1, 0}, {0, 4, 0, -5, 0, 1}},
-		{{1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, -1, 8, -8, 1}},
-		{{1. / 4, 0, 0}, {-1. / 6, -1. / 6, -1. / 6}, {-1. / 6, 1. / 6, -1. / 6}, {1. / 24, 1. / 12, 1. / 6}, {1. / 24, -1. / 12, 1. / 6}, {0, 0, 1}},
-		{{1, 0, 0, 0}, {1, 1, 1, 1}, {1, -1, 1, -1}, {1, 2, 4, 8}, {1, -2, 4, -8}, {0, 0, 0, 1}},
-		{{1. / 4, -1. / 6, -1. / 6, 1. / 24, 1. / 24, 0}, {0, -1. / 6, 1. / 6, 1. / 12, -1. / 12, 0}, {0, -1. / 6, -1. / 6, 1. / 6, 1. / 6, 1}},
-	},
-}
-
 // noBias is added where there is no bias.
 var noBias [WinogradLanes]float32
 
-// Winograd applies a map of tile edge m (2 or 4) to n squares of WinogradLanes values each, the first of which begins at
-// src[at]; bias, if not nil, has a value for each lane that WinogradOutput adds. Strides of src may be negative.
-func Winograd(m int, kind WinogradMap, dst, src []float32, at int, s *WinogradStrides, n int, bias, scratch []float32) {
-	if m != 2 && m != 4 {
-		panic(fmt.Sprintf("simd: no Winograd map for tiles of edge %d", m))
+// Winograd applies a map to n squares of WinogradLanes values each, the first of which begins at src[at]; bias, if not nil, has
+// a value for each lane that WinogradOutput adds. Strides of src may be negative.
+func Winograd(f WinogradForm, kind WinogradMap, dst, src []float32, at int, s *WinogradStrides, n int, bias, scratch []float32) {
+	form := slices.Index(winogradForms, f)
+	if form < 0 {
+		panic(fmt.Sprintf("simd: there are no Winograd maps for %v", f))
 	}
 	if n == 0 {
 		return
 	}
-	matrix := winogradMatrices[m/2-1][kind]
+	matrix := winogradMatrices[form][kind]
 	if bias == nil {
 		bias = noBias[:]
 	}
@@ -74,14 +77,14 @@ func Winograd(m int, kind WinogradMap, dst, src []float32, at int, s *WinogradSt
 	_, _, _ = src[at], src[last], dst[out*(s.DstRow+s.DstCol)+(n-1)*s.DstNext+WinogradLanes-1]
 	_, _ = bias[WinogradLanes-1], scratch[WinogradScratch-1]
 	for lane := 0; lane < WinogradLanes; lane += active.width {
-		active.winograd(m, kind, &dst[lane], &src[at+lane], &scratch[0], &bias[lane], &s.SrcRow, n)
+		active.winograd(form, kind, &dst[lane], &src[at+lane], &scratch[0], &bias[lane], &s.SrcRow, n)
 	}
 }
 
 // winogradGo multiplies squares with a matrix from the left and with its transpose from the right.
 func winogradGo(matrix winogradMatrix, biased bool, dst, src []float32, at int, s *WinogradStrides, n int, bias []float32) {
 	out, in := len(matrix), len(matrix[0])
-	var half [winogradSquare]float32
+	var half [winogradEdge * winogradEdge]float32
 	for square := range n {
 		for lane := range WinogradLanes {
 			from, to := at+square*s.SrcNext+lane, square*s.DstNext+lane
@@ -89,7 +92,7 @@ func winogradGo(matrix winogradMatrix, biased bool, dst, src []float32, at int, 
 				for j, row := range matrix {
 					half[i*out+j] = 0
 					for k, v := range row {
-						half[i*out+j] += v * src[from+i*s.SrcRow+k*s.SrcCol]
+						half[i*out+j] += float32(v) * src[from+i*s.SrcRow+k*s.SrcCol]
 					}
 				}
 			}
@@ -97,7 +100,7 @@ func winogradGo(matrix winogradMatrix, biased bool, dst, src []float32, at int, 
 				for j := range out {
 					sum := float32(0)
 					for k, v := range row {
-						sum += v * half[k*out+j]
+						sum += float32(v) * half[k*out+j]
 					}
 					if biased {
 						sum += bias[lane]

@@ -9,76 +9,27 @@ func (l *level) strided(k int, a *float32, row, col int, b *float32, ldb int, c 
 	}
 }
 
+// winogradFunc maps n squares of a vector's width.
+type winogradFunc func(dst, src, tmp, bias *float32, strides *int, n int)
+
+// The maps by form, in the order of winogradForms.
+var winogradAVX512 = [...][winogradMaps]winogradFunc{
+	{winogradInput2x3AVX512, winogradOutput2x3AVX512, winogradWeights2x3AVX512, winogradOutputGrad2x3AVX512, winogradWeightsGrad2x3AVX512},
+	{winogradInput4x3AVX512, winogradOutput4x3AVX512, winogradWeights4x3AVX512, winogradOutputGrad4x3AVX512, winogradWeightsGrad4x3AVX512},
+	{winogradInput4x5AVX512, winogradOutput4x5AVX512, winogradWeights4x5AVX512, winogradOutputGrad4x5AVX512, winogradWeightsGrad4x5AVX512},
+}
+
+var winogradAVX2 = [...][winogradMaps]winogradFunc{
+	{winogradInput2x3AVX2, winogradOutput2x3AVX2, winogradWeights2x3AVX2, winogradOutputGrad2x3AVX2, winogradWeightsGrad2x3AVX2},
+	{winogradInput4x3AVX2, winogradOutput4x3AVX2, winogradWeights4x3AVX2, winogradOutputGrad4x3AVX2, winogradWeightsGrad4x3AVX2},
+	{winogradInput4x5AVX2, winogradOutput4x5AVX2, winogradWeights4x5AVX2, winogradOutputGrad4x5AVX2, winogradWeightsGrad4x5AVX2},
+}
+
 // winograd maps n squares of a vector's width.
-func (l *level) winograd(m int, kind WinogradMap, dst, src, tmp, bias *float32, strides *int, n int) {
-	switch {
-	case l.width == 16 && m == 4:
-		winograd4AVX512(kind, dst, src, tmp, bias, strides, n)
-	case l.width == 16:
-		winograd2AVX512(kind, dst, src, tmp, bias, strides, n)
-	case m == 4:
-		winograd4AVX2(kind, dst, src, tmp, bias, strides, n)
-	default:
-		winograd2AVX2(kind, dst, src, tmp, bias, strides, n)
-	}
-}
-
-func winograd4AVX512(kind WinogradMap, dst, src, tmp, bias *float32, strides *int, n int) {
-	switch kind {
-	case WinogradInput:
-		winogradInput4AVX512(dst, src, tmp, bias, strides, n)
-	case WinogradOutput:
-		winogradOutput4AVX512(dst, src, tmp, bias, strides, n)
-	case WinogradWeights:
-		winogradWeights4AVX512(dst, src, tmp, bias, strides, n)
-	case WinogradOutputGrad:
-		winogradOutputGrad4AVX512(dst, src, tmp, bias, strides, n)
-	case WinogradWeightsGrad:
-		winogradWeightsGrad4AVX512(dst, src, tmp, bias, strides, n)
-	}
-}
-
-func winograd2AVX512(kind WinogradMap, dst, src, tmp, bias *float32, strides *int, n int) {
-	switch kind {
-	case WinogradInput:
-		winogradInput2AVX512(dst, src, tmp, bias, strides, n)
-	case WinogradOutput:
-		winogradOutput2AVX512(dst, src, tmp, bias, strides, n)
-	case WinogradWeights:
-		winogradWeights2AVX512(dst, src, tmp, bias, strides, n)
-	case WinogradOutputGrad:
-		winogradOutputGrad2AVX512(dst, src, tmp, bias, strides, n)
-	case WinogradWeightsGrad:
-		winogradWeightsGrad2AVX512(dst, src, tmp, bias, strides, n)
-	}
-}
-
-func winograd4AVX2(kind WinogradMap, dst, src, tmp, bias *float32, strides *int, n int) {
-	switch kind {
-	case WinogradInput:
-		winogradInput4AVX2(dst, src, tmp, bias, strides, n)
-	case WinogradOutput:
-		winogradOutput4AVX2(dst, src, tmp, bias, strides, n)
-	case WinogradWeights:
-		winogradWeights4AVX2(dst, src, tmp, bias, strides, n)
-	case WinogradOutputGrad:
-		winogradOutputGrad4AVX2(dst, src, tmp, bias, strides, n)
-	case WinogradWeightsGrad:
-		winogradWeightsGrad4AVX2(dst, src, tmp, bias, strides, n)
-	}
-}
-
-func winograd2AVX2(kind WinogradMap, dst, src, tmp, bias *float32, strides *int, n int) {
-	switch kind {
-	case WinogradInput:
-		winogradInput2AVX2(dst, src, tmp, bias, strides, n)
-	case WinogradOutput:
-		winogradOutput2AVX2(dst, src, tmp, bias, strides, n)
-	case WinogradWeights:
-		winogradWeights2AVX2(dst, src, tmp, bias, strides, n)
-	case WinogradOutputGrad:
-		winogradOutputGrad2AVX2(dst, src, tmp, bias, strides, n)
-	case WinogradWeightsGrad:
-		winogradWeightsGrad2AVX2(dst, src, tmp, bias, strides, n)
+func (l *level) winograd(form int, kind WinogradMap, dst, src, tmp, bias *float32, strides *int, n int) {
+	if l.width == 16 {
+		winogradAVX512[form][kind](dst, src, tmp, bias, strides, n)
+	} else {
+		winogradAVX2[form][kind](dst, src, tmp, bias, strides, n)
 	}
 }

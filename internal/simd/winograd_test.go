@@ -10,9 +10,9 @@ import (
 // the gradient of the weights, for several squares in a row and weights that are stored backwards.
 func TestWinograd(t *testing.T) {
 	each(t, func(t *testing.T) {
-		for _, m := range []int{2, 4} {
+		for _, f := range winogradForms {
 			for _, n := range []int{1, 3} {
-				t.Run(fmt.Sprintf("tiles of edge %d, %d squares", m, n), func(t *testing.T) { checkWinograd(t, m, n) })
+				t.Run(fmt.Sprintf("%v, %d squares", f, n), func(t *testing.T) { checkWinograd(t, f, n) })
 			}
 		}
 	})
@@ -22,39 +22,39 @@ const lanes = WinogradLanes
 
 // mapped applies a map to n squares of edge in that lie one behind another, rows first, the last value of each first if
 // backward is set, and returns squares of edge out.
-func mapped(m int, kind WinogradMap, src []float32, in, out, n int, backward bool, bias []float32) []float32 {
+func mapped(f WinogradForm, kind WinogradMap, src []float32, in, out, n int, backward bool, bias []float32) []float32 {
 	dst := make([]float32, n*out*out*lanes)
 	s := WinogradStrides{in * lanes, lanes, in * in * lanes, out * lanes, lanes, out * out * lanes}
 	at := 0
 	if backward {
 		s.SrcRow, s.SrcCol, at = -s.SrcRow, -s.SrcCol, (in*in-1)*lanes
 	}
-	Winograd(m, kind, dst, src, at, &s, n, bias, make([]float32, WinogradScratch))
+	Winograd(f, kind, dst, src, at, &s, n, bias, make([]float32, WinogradScratch))
 	return dst
 }
 
-func checkWinograd(t *testing.T, m, n int) {
-	edge := m + 2
-	d, w, y, bias := pseudo(n*edge*edge*lanes, 1), pseudo(n*9*lanes, 2), pseudo(n*m*m*lanes, 3), pseudo(lanes, 4)
-	input := mapped(m, WinogradInput, d, edge, edge, n, false, nil)
-	product := mapped(m, WinogradWeights, w, 3, edge, n, true, nil)
-	grad := mapped(m, WinogradOutputGrad, y, m, edge, n, false, nil)
+func checkWinograd(t *testing.T, f WinogradForm, n int) {
+	m, r, edge := f.Tile, f.Kernel, f.Edge()
+	d, w, y, bias := pseudo(n*edge*edge*lanes, 1), pseudo(n*r*r*lanes, 2), pseudo(n*m*m*lanes, 3), pseudo(lanes, 4)
+	input := mapped(f, WinogradInput, d, edge, edge, n, false, nil)
+	product := mapped(f, WinogradWeights, w, r, edge, n, true, nil)
+	grad := mapped(f, WinogradOutputGrad, y, m, edge, n, false, nil)
 	for i, v := range input {
 		product[i] *= v
 		grad[i] *= v
 	}
-	outputs := mapped(m, WinogradOutput, product, edge, m, n, false, bias)
-	weights := mapped(m, WinogradWeightsGrad, grad, edge, 3, n, false, nil)
+	outputs := mapped(f, WinogradOutput, product, edge, m, n, false, bias)
+	weights := mapped(f, WinogradWeightsGrad, grad, edge, r, n, false, nil)
 	for square := range n {
 		for lane := range lanes {
 			at := func(edge, i, j int) int { return ((square*edge+i)*edge+j)*lanes + lane }
-			want := filtered(m, func(i, j int) float32 { return d[at(edge, i, j)] }, 3, func(i, j int) float32 { return w[at(3, 2-i, 2-j)] })
+			want := filtered(m, func(i, j int) float32 { return d[at(edge, i, j)] }, r, func(i, j int) float32 { return w[at(r, r-1-i, r-1-j)] })
 			for i, v := range want {
 				closeTo(t, "output", outputs[at(m, i/m, i%m)], v+float64(bias[lane]))
 			}
-			want = filtered(3, func(i, j int) float32 { return d[at(edge, i, j)] }, m, func(i, j int) float32 { return y[at(m, i, j)] })
+			want = filtered(r, func(i, j int) float32 { return d[at(edge, i, j)] }, m, func(i, j int) float32 { return y[at(m, i, j)] })
 			for i, v := range want {
-				closeTo(t, "gradient", weights[at(3, i/3, i%3)], v)
+				closeTo(t, "gradient", weights[at(r, i/r, i%r)], v)
 			}
 		}
 	}

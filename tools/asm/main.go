@@ -11,15 +11,20 @@ import (
 
 func main() {
 	level := flag.String("level", "avx512", "avx512 or avx2")
-	set := flag.String("set", "core", "core, or layers: the kernels of single layer types")
+	set := flag.String("set", "core", "core, layers (the kernels of single layer types) or winograd")
 	flag.Parse()
 	ConstraintExpr("amd64")
 	s, mr, rows, vectors := isa{w: 16, tag: "AVX512"}, 12, 6, []int{4, 2}
 	if *level == "avx2" {
 		s, mr, rows, vectors = isa{w: 8, tag: "AVX2"}, 6, 6, []int{2, 1}
 	}
-	if *set == "layers" {
+	switch *set {
+	case "layers":
 		s.norms()
+		Generate()
+		return
+	case "winograd":
+		s.winograd()
 		Generate()
 		return
 	}
@@ -34,7 +39,6 @@ func main() {
 		s.turn()
 	}
 	s.strided(mr)
-	s.winograd()
 	for _, stride := range []int{1, 2} {
 		s.maxPool(stride)
 		s.avePool(stride)

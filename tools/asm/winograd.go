@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
@@ -16,71 +18,178 @@ type linear struct {
 	apply   func(x []reg.VecVirtual) []reg.VecVirtual
 }
 
-// winograd emits the maps of F(2x2,3x3) and F(4x4,3x3).
+// winogradPairs are, by the edge of squares, the numbers that are points together with their negatives. 0 and infinity are points
+// of all.
+var winogradPairs = map[int][]float64{4: {1}, 6: {1, 2}, 8: {1, 2, 0.5}}
+
+// winograd emits the maps of F(2x2,3x3), F(4x4,3x3) and F(4x4,5x5).
 func (s isa) winograd() {
-	for _, l := range append(s.winograd2(), s.winograd4()...) {
-		s.twice(l)
+	for _, form := range [][2]int{{2, 3}, {4, 3}, {4, 5}} {
+		for _, l := range s.minimal(form[0], form[1]) {
+			s.twice(l)
+		}
 	}
 }
 
-// winograd2 are the maps of F(2,3), whose points are 0, 1, -1 and infinity.
-func (s isa) winograd2() []linear {
-	half := s.f(0.5)
+// minimal returns the maps of F(m,r) as Toom and Cook made them: the polynomial of the inputs through all points but one for
+// each point, values of the polynomials of weights and outputs at the points, and the transposes of these.
+func (s isa) minimal(m, r int) []linear {
+	edge := m + r - 1
+	pairs := winogradPairs[edge]
+	scale := make([]float64, len(pairs))
+	ones := make([]float64, len(pairs))
+	for i, p := range pairs {
+		scale[i], ones[i] = 1/(2*p*p*valueAt(p*p, others(pairs, i))), 1
+	}
+	zero := 1 / math.Abs(valueAt(0, pairs))
+	name := func(what string) string { return fmt.Sprintf("winograd%s%dx%d", what, m, r) }
 	return []linear{
-		{"winogradInput2", 4, 4, false, func(d []reg.VecVirtual) []reg.VecVirtual {
-			return []reg.VecVirtual{s.sub(d[0], d[2]), s.add(d[1], d[2]), s.sub(d[2], d[1]), s.sub(d[1], d[3])}
-		}},
-		{"winogradOutput2", 4, 2, true, func(m []reg.VecVirtual) []reg.VecVirtual {
-			return []reg.VecVirtual{s.add(m[0], s.add(m[1], m[2])), s.sub(s.sub(m[1], m[2]), m[3])}
-		}},
-		{"winogradWeights2", 3, 4, false, func(w []reg.VecVirtual) []reg.VecVirtual {
-			even := s.mul(s.add(w[0], w[2]), half)
-			return []reg.VecVirtual{w[0], s.fma(w[1], half, even), s.fnma(w[1], half, even), w[2]}
-		}},
-		{"winogradOutputGrad2", 2, 4, false, func(y []reg.VecVirtual) []reg.VecVirtual {
-			return []reg.VecVirtual{y[0], s.add(y[0], y[1]), s.sub(y[0], y[1]), s.sub(s.zero(), y[1])}
-		}},
-		{"winogradWeightsGrad2", 4, 3, false, func(m []reg.VecVirtual) []reg.VecVirtual {
-			sum, difference := s.add(m[1], m[2]), s.sub(m[1], m[2])
-			return []reg.VecVirtual{s.fma(sum, half, m[0]), s.mul(difference, half), s.fma(sum, half, m[3])}
-		}},
+		{name("Input"), edge, edge, false, func(x []reg.VecVirtual) []reg.VecVirtual { return s.through(x, pairs) }},
+		{name("Output"), edge, m, true, func(x []reg.VecVirtual) []reg.VecVirtual { return s.transposed(x, m, pairs, 1, ones) }},
+		{name("Weights"), r, edge, false, func(x []reg.VecVirtual) []reg.VecVirtual { return s.values(x, pairs, zero, scale) }},
+		{name("OutputGrad"), m, edge, false, func(x []reg.VecVirtual) []reg.VecVirtual { return s.values(x, pairs, 1, ones) }},
+		{name("WeightsGrad"), edge, r, false, func(x []reg.VecVirtual) []reg.VecVirtual { return s.transposed(x, r, pairs, zero, scale) }},
 	}
 }
 
-// winograd4 are the maps of F(4,3), whose points are 0, 1, -1, 2, -2 and infinity.
-func (s isa) winograd4() []linear {
-	return []linear{
-		{"winogradInput4", 6, 6, false, func(d []reg.VecVirtual) []reg.VecVirtual {
-			one, other := s.fnma(d[2], s.f(4), d[4]), s.fnma(d[1], s.f(4), d[3])
-			two, half := s.sub(d[4], d[2]), s.sub(d[3], d[1])
-			return []reg.VecVirtual{
-				s.fma(d[0], s.f(4), s.fnma(d[2], s.f(5), d[4])), s.add(one, other), s.sub(one, other),
-				s.fma(half, s.f(2), two), s.fnma(half, s.f(2), two), s.fma(d[1], s.f(4), s.fnma(d[3], s.f(5), d[5])),
-			}
-		}},
-		{"winogradOutput4", 6, 4, true, func(m []reg.VecVirtual) []reg.VecVirtual {
-			a, b, c, d := s.add(m[1], m[2]), s.sub(m[1], m[2]), s.add(m[3], m[4]), s.sub(m[3], m[4])
-			return []reg.VecVirtual{s.add(m[0], s.add(a, c)), s.fma(d, s.f(2), b), s.fma(c, s.f(4), a), s.fma(d, s.f(8), s.add(b, m[5]))}
-		}},
-		{"winogradWeights4", 3, 6, false, func(w []reg.VecVirtual) []reg.VecVirtual {
-			even, odd := s.mul(s.add(w[0], w[2]), s.f(-1./6)), s.mul(w[1], s.f(-1./6))
-			far, near := s.fma(w[2], s.f(1./6), s.mul(w[0], s.f(1./24))), s.mul(w[1], s.f(1./12))
-			return []reg.VecVirtual{s.mul(w[0], s.f(0.25)), s.add(even, odd), s.sub(even, odd), s.add(far, near), s.sub(far, near), w[2]}
-		}},
-		{"winogradOutputGrad4", 4, 6, false, func(y []reg.VecVirtual) []reg.VecVirtual {
-			a, b := s.add(y[0], y[2]), s.add(y[1], y[3])
-			c, d := s.fma(y[2], s.f(4), y[0]), s.fma(y[3], s.f(4), y[1])
-			return []reg.VecVirtual{y[0], s.add(a, b), s.sub(a, b), s.fma(d, s.f(2), c), s.fnma(d, s.f(2), c), y[3]}
-		}},
-		{"winogradWeightsGrad4", 6, 3, false, func(m []reg.VecVirtual) []reg.VecVirtual {
-			a, b, c, d := s.add(m[1], m[2]), s.sub(m[2], m[1]), s.add(m[3], m[4]), s.sub(m[3], m[4])
-			return []reg.VecVirtual{
-				s.fma(c, s.f(1./24), s.fnma(a, s.f(1./6), s.mul(m[0], s.f(0.25)))),
-				s.fma(d, s.f(1./12), s.mul(b, s.f(1./6))),
-				s.fma(s.sub(c, a), s.f(1./6), m[5]),
-			}
-		}},
+// others are all numbers but number i.
+func others(all []float64, i int) []float64 {
+	return slices.Delete(slices.Clone(all), i, i+1)
+}
+
+// product returns the coefficients, lowest first, of the product of z-p*p over the pairs.
+func product(pairs []float64) []float64 {
+	c := []float64{1}
+	for _, p := range pairs {
+		next := make([]float64, len(c)+1)
+		for i, v := range c {
+			next[i+1] += v
+			next[i] -= p * p * v
+		}
+		c = next
 	}
+	return c
+}
+
+// valueAt is the value of product(pairs) at z.
+func valueAt(z float64, pairs []float64) float64 {
+	v := 1.0
+	for _, p := range pairs {
+		v *= z - p*p
+	}
+	return v
+}
+
+// through maps inputs: for the point 0 and infinity with the product over all pairs, for p and -p with that over the others, times
+// x*(x+p) and x*(x-p).
+func (s isa) through(x []reg.VecVirtual, pairs []float64) []reg.VecVirtual {
+	all := product(pairs)
+	infinity := s.combine(every(x, 1), all)
+	if all[0] < 0 {
+		all = negated(all)
+	}
+	points := []reg.VecVirtual{s.combine(every(x, 0), all)}
+	for i, p := range pairs {
+		c := product(others(pairs, i))
+		points = append(points, s.pair(s.combine(every(x, 2), c), s.combine(every(x, 1), c), p)...)
+	}
+	return append(points, infinity)
+}
+
+// values maps the coefficients of a polynomial to its values at the points, zero and scale being factors of those at 0 and at the
+// pairs.
+func (s isa) values(x []reg.VecVirtual, pairs []float64, zero float64, scale []float64) []reg.VecVirtual {
+	points := []reg.VecVirtual{s.combine(x[:1], []float64{zero})}
+	for i, p := range pairs {
+		even := s.combine(every(x, 0), powers(p*p, scale[i], len(x)))
+		odd := s.combine(every(x, 1), powers(p*p, 1, len(x)))
+		points = append(points, s.pair(even, odd, p*scale[i])...)
+	}
+	return append(points, x[len(x)-1])
+}
+
+// transposed is the transpose of values, with n results.
+func (s isa) transposed(x []reg.VecVirtual, n int, pairs []float64, zero float64, scale []float64) []reg.VecVirtual {
+	var sums, differences []reg.VecVirtual
+	for i := range pairs {
+		sums = append(sums, s.add(x[2*i+1], x[2*i+2]))
+		differences = append(differences, s.sub(x[2*i+1], x[2*i+2]))
+	}
+	results := make([]reg.VecVirtual, n)
+	for k := range results {
+		terms, c := sums, make([]float64, len(pairs))
+		if k%2 == 1 {
+			terms = differences
+		}
+		for i, p := range pairs {
+			c[i] = scale[i] * math.Pow(p, float64(k))
+		}
+		if k == 0 {
+			terms, c = append([]reg.VecVirtual{x[0]}, terms...), append([]float64{zero}, c...)
+		}
+		if k == n-1 {
+			terms, c = append([]reg.VecVirtual{x[len(x)-1]}, terms...), append([]float64{1}, c...)
+		}
+		results[k] = s.combine(terms, c)
+	}
+	return results
+}
+
+// every is every second of the vectors, from one on.
+func every(x []reg.VecVirtual, first int) (list []reg.VecVirtual) {
+	for i := first; i < len(x); i += 2 {
+		list = append(list, x[i])
+	}
+	return list
+}
+
+// powers are c, c*z, c*z*z ..., n of them.
+func powers(z, c float64, n int) []float64 {
+	list := make([]float64, n)
+	for i := range list {
+		list[i] = c
+		c *= z
+	}
+	return list
+}
+
+func negated(c []float64) []float64 {
+	n := make([]float64, len(c))
+	for i, v := range c {
+		n[i] = -v
+	}
+	return n
+}
+
+// pair returns even + p*odd and even - p*odd.
+func (s isa) pair(even, odd reg.VecVirtual, p float64) []reg.VecVirtual {
+	if p == 1 {
+		return []reg.VecVirtual{s.add(even, odd), s.sub(even, odd)}
+	}
+	return []reg.VecVirtual{s.fma(odd, s.f(p), even), s.fnma(odd, s.f(p), even)}
+}
+
+// combine returns the sum of c[i]*x[i], as far as both go. It may be one of x.
+func (s isa) combine(x []reg.VecVirtual, c []float64) reg.VecVirtual {
+	n := min(len(x), len(c))
+	x, c = x[:n], c[:n]
+	first := max(0, slices.Index(c, 1))
+	sum := x[first]
+	if c[first] != 1 {
+		sum = s.mul(sum, s.f(c[first]))
+	}
+	for i, v := range x {
+		switch {
+		case i == first:
+		case c[i] == 1:
+			sum = s.add(sum, v)
+		case c[i] == -1:
+			sum = s.sub(sum, v)
+		default:
+			sum = s.fma(v, s.f(c[i]), sum)
+		}
+	}
+	return sum
 }
 
 // twice emits a map applied to the rows and then to the columns of n squares of vectors. strides holds, in values, those
@@ -149,22 +258,18 @@ func (s isa) twice(l linear) {
 	RET()
 }
 
-// multiples returns a function that addresses up to six places a stride apart.
+// multiples returns a function that addresses up to eight places a stride apart.
 func multiples(stride reg.GPVirtual) func(base reg.Register, i int) Mem {
-	three, five := GP64(), GP64()
+	three, five, seven := GP64(), GP64(), GP64()
 	LEAQ(Mem{Base: stride, Index: stride, Scale: 2}, three)
 	LEAQ(Mem{Base: stride, Index: stride, Scale: 4}, five)
+	LEAQ(Mem{Base: three, Index: stride, Scale: 4}, seven)
+	odd := map[int]reg.GPVirtual{1: stride, 3: three, 5: five, 7: seven}
 	return func(base reg.Register, i int) Mem {
-		switch i {
-		case 0:
+		if i == 0 {
 			return Mem{Base: base}
-		case 1, 2, 4:
-			return Mem{Base: base, Index: stride, Scale: uint8(i)}
-		case 3:
-			return Mem{Base: base, Index: three, Scale: 1}
-		case 5:
-			return Mem{Base: base, Index: five, Scale: 1}
 		}
-		panic(fmt.Sprint("no address for multiple ", i))
+		scale := i & -i
+		return Mem{Base: base, Index: odd[i/scale], Scale: uint8(scale)}
 	}
 }
