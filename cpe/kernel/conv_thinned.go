@@ -1,6 +1,9 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/cpe"
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
 
 // thinnedConv is a pointwise convolution with strides on a native machine: it reads only every stride-th pixel, so these are
 // brought together first, and what is left is a convolution without strides. The gradient of the pixels is spread over the
@@ -59,7 +62,7 @@ func (t *thinnedConv) RunGroup(g *cpe.CoreGroup) error {
 		for y := range t.outH {
 			far, near := image[y*t.strideH*t.w:], pixels[y*t.outW:(y+1)*t.outW]
 			if !t.spread {
-				pick(near, far, t.strideW)
+				simd.Every(near, far, t.strideW)
 				continue
 			}
 			for x, v := range near {

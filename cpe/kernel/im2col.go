@@ -59,7 +59,7 @@ func (g *geometry) fill(dst, src []float32, x int, inside bool) {
 		copy(dst[lo:hi], src)
 		return
 	}
-	pick(dst[lo:hi], src, g.stride)
+	simd.Every(dst[lo:hi], src, g.stride)
 }
 
 // col2im adds a band's column matrix up into the image's gradient, which the first band of an image clears.

@@ -233,14 +233,7 @@ func (v *image) clipped(line []float32, k int) {
 		if src := v.x[s.from+lo*v.stride+v.shift[k]:]; v.stride == 1 {
 			copy(out[lo:hi], src)
 		} else {
-			pick(out[lo:hi], src, v.stride)
+			simd.Every(out[lo:hi], src, v.stride)
 		}
-	}
-}
-
-// pick copies every stride-th value.
-func pick(dst, src []float32, stride int) {
-	for i := range dst {
-		dst[i] = src[i*stride]
 	}
 }

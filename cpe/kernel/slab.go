@@ -1,5 +1,7 @@
 package kernel
 
+import "github.com/swcaffe/swcaffe/internal/simd"
+
 // slab is a padded copy of some rows of an image, laid out so that every kernel offset of a convolution is a shift: the input
 // of output position (y, x) at an offset lies at position(y, x) + shift(offset), whatever the position. Positions on a line
 // of outputs are neighbours. With strides, each remainder of the coordinates has a plane of its own (a phase).
@@ -105,10 +107,8 @@ func (l *slab) fillPlane(dst, x []float32, row, lines int) {
 			switch {
 			case from < 0 || from >= l.h:
 				clear(line)
-			case len(line) > 0 && l.strideW == 1:
-				copy(line, x[from*l.w+s.first:])
 			case len(line) > 0:
-				pick(line, x[from*l.w+s.first:], l.strideW)
+				simd.Every(line, x[from*l.w+s.first:], l.strideW)
 			}
 			from += l.strideH
 		}

@@ -129,6 +129,16 @@ func packA6AVX2(dst *float32, src *float32, ld int, k int)
 //go:noescape
 func packBAVX2(dst *float32, src *float32, ld int, k int, panels int)
 
+// every2AVX2 copies n values that lie 2 apart; n is a positive multiple of a vector.
+//
+//go:noescape
+func every2AVX2(dst *float32, src *float32, n int)
+
+// every4AVX2 copies n values that lie 4 apart; n is a positive multiple of a vector.
+//
+//go:noescape
+func every4AVX2(dst *float32, src *float32, n int)
+
 // copyRowsAVX2 copies rows of n values, words being the mask of the n-1 behind whole vectors, plus one.
 //
 //go:noescape

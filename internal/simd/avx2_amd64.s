@@ -2431,6 +2431,52 @@ done:
 	VZEROUPPER
 	RET
 
+// func every2AVX2(dst *float32, src *float32, n int)
+// Requires: AVX, AVX2
+TEXT ·every2AVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+
+loop:
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VSHUFPS $0x88, Y1, Y0, Y0
+	VPERMPD $0xd8, Y0, Y0
+	VMOVUPS Y0, (AX)
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000020, AX
+	SUBQ    $0x00000008, DX
+	JNE     loop
+	VZEROUPPER
+	RET
+
+// func every4AVX2(dst *float32, src *float32, n int)
+// Requires: AVX, AVX2
+TEXT ·every4AVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+
+loop:
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	VSHUFPS $0x88, Y1, Y0, Y0
+	VPERMPD $0xd8, Y0, Y0
+	VSHUFPS $0x88, Y3, Y2, Y1
+	VPERMPD $0xd8, Y1, Y1
+	VSHUFPS $0x88, Y1, Y0, Y0
+	VPERMPD $0xd8, Y0, Y0
+	VMOVUPS Y0, (AX)
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x00000020, AX
+	SUBQ    $0x00000008, DX
+	JNE     loop
+	VZEROUPPER
+	RET
+
 // func copyRowsAVX2(dst *float32, src *float32, ldd int, lds int, rows int, n int, words *int32)
 // Requires: AVX
 TEXT ·copyRowsAVX2(SB), NOSPLIT, $0-56

@@ -3603,6 +3603,86 @@ done:
 	VZEROUPPER
 	RET
 
+// func every2AVX512(dst *float32, src *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·every2AVX512(SB), NOSPLIT, $0-24
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPS every2AVX512places<>+0(SB), Z0
+
+loop:
+	VMOVUPS   (CX), Z1
+	VMOVUPS   64(CX), Z2
+	VPERMT2PS Z2, Z0, Z1
+	VMOVUPS   Z1, (AX)
+	ADDQ      $0x00000080, CX
+	ADDQ      $0x00000040, AX
+	SUBQ      $0x00000010, DX
+	JNE       loop
+	VZEROUPPER
+	RET
+
+DATA every2AVX512places<>+0(SB)/4, $0x00000000
+DATA every2AVX512places<>+4(SB)/4, $0x00000002
+DATA every2AVX512places<>+8(SB)/4, $0x00000004
+DATA every2AVX512places<>+12(SB)/4, $0x00000006
+DATA every2AVX512places<>+16(SB)/4, $0x00000008
+DATA every2AVX512places<>+20(SB)/4, $0x0000000a
+DATA every2AVX512places<>+24(SB)/4, $0x0000000c
+DATA every2AVX512places<>+28(SB)/4, $0x0000000e
+DATA every2AVX512places<>+32(SB)/4, $0x00000010
+DATA every2AVX512places<>+36(SB)/4, $0x00000012
+DATA every2AVX512places<>+40(SB)/4, $0x00000014
+DATA every2AVX512places<>+44(SB)/4, $0x00000016
+DATA every2AVX512places<>+48(SB)/4, $0x00000018
+DATA every2AVX512places<>+52(SB)/4, $0x0000001a
+DATA every2AVX512places<>+56(SB)/4, $0x0000001c
+DATA every2AVX512places<>+60(SB)/4, $0x0000001e
+GLOBL every2AVX512places<>(SB), RODATA|NOPTR, $64
+
+// func every4AVX512(dst *float32, src *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·every4AVX512(SB), NOSPLIT, $0-24
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPS every4AVX512places<>+0(SB), Z0
+
+loop:
+	VMOVUPS   (CX), Z1
+	VMOVUPS   64(CX), Z2
+	VMOVUPS   128(CX), Z3
+	VMOVUPS   192(CX), Z4
+	VPERMT2PS Z2, Z0, Z1
+	VPERMT2PS Z4, Z0, Z3
+	VPERMT2PS Z3, Z0, Z1
+	VMOVUPS   Z1, (AX)
+	ADDQ      $0x00000100, CX
+	ADDQ      $0x00000040, AX
+	SUBQ      $0x00000010, DX
+	JNE       loop
+	VZEROUPPER
+	RET
+
+DATA every4AVX512places<>+0(SB)/4, $0x00000000
+DATA every4AVX512places<>+4(SB)/4, $0x00000002
+DATA every4AVX512places<>+8(SB)/4, $0x00000004
+DATA every4AVX512places<>+12(SB)/4, $0x00000006
+DATA every4AVX512places<>+16(SB)/4, $0x00000008
+DATA every4AVX512places<>+20(SB)/4, $0x0000000a
+DATA every4AVX512places<>+24(SB)/4, $0x0000000c
+DATA every4AVX512places<>+28(SB)/4, $0x0000000e
+DATA every4AVX512places<>+32(SB)/4, $0x00000010
+DATA every4AVX512places<>+36(SB)/4, $0x00000012
+DATA every4AVX512places<>+40(SB)/4, $0x00000014
+DATA every4AVX512places<>+44(SB)/4, $0x00000016
+DATA every4AVX512places<>+48(SB)/4, $0x00000018
+DATA every4AVX512places<>+52(SB)/4, $0x0000001a
+DATA every4AVX512places<>+56(SB)/4, $0x0000001c
+DATA every4AVX512places<>+60(SB)/4, $0x0000001e
+GLOBL every4AVX512places<>(SB), RODATA|NOPTR, $64
+
 // func copyRowsAVX512(dst *float32, src *float32, ldd int, lds int, rows int, n int, words *int32)
 // Requires: AVX, AVX512F
 TEXT ·copyRowsAVX512(SB), NOSPLIT, $0-56

@@ -49,6 +49,8 @@ func main() {
 		s.packA(rows)
 	}
 	s.packB()
+	s.every(2)
+	s.every(4)
 	s.copyRows()
 	s.gatherRows()
 	s.arithmetic()

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/attr"
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// every emits the copy of every second or fourth value, a whole vector of them at a time.
+func (s isa) every(stride int) {
+	name := fmt.Sprintf("every%d%s", stride, s.tag)
+	TEXT(name, NOSPLIT, "func(dst, src *float32, n int)")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("%s copies n values that lie %d apart; n is a positive multiple of a vector.", name, stride))
+	dst := Load(Param("dst"), GP64())
+	src := Load(Param("src"), GP64())
+	n := Load(Param("n"), GP64())
+	even := s.evenPlaces(name + "places")
+	Label("loop")
+	x := make([]reg.VecVirtual, stride)
+	for i := range x {
+		x[i] = s.load(Mem{Base: src, Disp: 4 * s.w * i})
+	}
+	for ; len(x) > 1; x = x[:len(x)/2] {
+		for i := range len(x) / 2 {
+			x[i] = even(x[2*i], x[2*i+1])
+		}
+	}
+	VMOVUPS(x[0], Mem{Base: dst})
+	ADDQ(U32(4*s.w*stride), src)
+	ADDQ(U32(4*s.w), dst)
+	SUBQ(U32(s.w), n)
+	JNE(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+// evenPlaces returns a function that makes a vector of the values at the even places of two; name is that of a constant.
+func (s isa) evenPlaces(name string) func(a, b reg.VecVirtual) reg.VecVirtual {
+	if s.w == 8 {
+		return func(a, b reg.VecVirtual) reg.VecVirtual {
+			r := YMM()
+			VSHUFPS(Imm(0x88), b, a, r)
+			VPERMPD(Imm(0xd8), r, r)
+			return r
+		}
+	}
+	places := GLOBL(name, attr.RODATA|attr.NOPTR)
+	for i := range 16 {
+		DATA(4*i, U32(2*i))
+	}
+	index := s.load(places)
+	return func(a, b reg.VecVirtual) reg.VecVirtual {
+		VPERMT2PS(b, index, a)
+		return a
+	}
+}
