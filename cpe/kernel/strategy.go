@@ -20,11 +20,13 @@ const (
 	// F(4x4,5x5). See winogradConv.
 	Winograd2
 	Winograd4
+	// Winograd is one of these two, and only asked for: the one with less work on the host, F(2x2,3x3) as in Zheng 2019 on a model.
+	Winograd
 )
 
 // String returns the name that -strategy takes.
 func (s Strategy) String() string {
-	return [...]string{"auto", "explicit", "implicit", "winograd2", "winograd4"}[s]
+	return [...]string{"auto", "explicit", "implicit", "winograd2", "winograd4", "winograd"}[s]
 }
 
 // Direction is what a convolution computes.
@@ -46,6 +48,8 @@ func (s ConvShape) supports(spec *cpe.Spec, st Strategy, d Direction) bool {
 	switch st {
 	case Winograd2, Winograd4:
 		return s.winogradable(st)
+	case Winograd:
+		return false // but what it stands for may
 	case Implicit:
 		if spec.Software.Unbuffered && !s.tapShape(spec, d) {
 			return false
@@ -85,6 +89,9 @@ func chooseStrategies(spec *cpe.Spec, s ConvShape, st Strategy) (*considered, er
 }
 
 func chooseStrategy(spec *cpe.Spec, s ConvShape, st Strategy, d Direction, found *considered) (Strategy, error) {
+	if st == Winograd {
+		st = s.eitherWinograd(spec, d)
+	}
 	switch {
 	case st != Auto && s.supports(spec, st, d):
 		return st, nil

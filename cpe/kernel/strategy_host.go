@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"math"
+
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
@@ -21,7 +23,15 @@ const gain = 0.9
 // hostStrategy chooses the host's way to convolve: Winograd's where the multiplications that it saves outweigh its
 // maps, else the implicit one, which does nothing that the explicit one does not, and makes no column matrix.
 func hostStrategy(spec *cpe.Spec, s ConvShape, d Direction) Strategy {
-	best, least := Implicit, gain*s.directWork(d)
+	if best, work := s.leastWinograd(d); work < gain*s.directWork(d) {
+		return best
+	}
+	return Implicit
+}
+
+// leastWinograd returns the form of Winograd's convolution that has least work, and that; infinite if there is none.
+func (s ConvShape) leastWinograd(d Direction) (best Strategy, least float64) {
+	least = math.Inf(1)
 	for _, st := range []Strategy{Winograd2, Winograd4} {
 		if !s.winogradable(st) {
 			continue
@@ -30,6 +40,15 @@ func hostStrategy(spec *cpe.Spec, s ConvShape, d Direction) Strategy {
 			best, least = st, work
 		}
 	}
+	return best, least
+}
+
+// eitherWinograd returns the strategy that Winograd stands for, Auto where there is none for the shape.
+func (s ConvShape) eitherWinograd(spec *cpe.Spec, d Direction) Strategy {
+	if !spec.Native() && s.winogradable(Winograd2) {
+		return Winograd2
+	}
+	best, _ := s.leastWinograd(d)
 	return best
 }
 

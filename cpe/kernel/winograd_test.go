@@ -194,3 +194,30 @@ func TestHostStrategy(t *testing.T) {
 		}
 	}
 }
+
+// TestEitherWinograd: without an edge of tiles Winograd's convolution is that of the thesis on a model, and on the host what has
+// less work; what it cannot compute is computed otherwise.
+func TestEitherWinograd(t *testing.T) {
+	few, many := conv2(1, 4, 4, 1, 6, 6, 3, 3, 1, 1, 1), conv2(16, 64, 64, 1, 12, 12, 3, 3, 1, 1, 1)
+	onMachines(t, func(t *testing.T, m *cpe.Machine) {
+		for _, c := range []struct {
+			s           ConvShape
+			host, model Strategy
+		}{
+			{few, Winograd2, Winograd2}, {many, Winograd4, Winograd2}, {conv2(1, 4, 4, 1, 8, 8, 5, 5, 1, 2, 1), Winograd4, Winograd4},
+			{conv2(1, 4, 4, 1, 8, 8, 7, 7, 1, 3, 1), Implicit, Explicit},
+		} {
+			conv, err := NewConv(m, c.s, Winograd)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := c.model
+			if m.Native() {
+				want = c.host
+			}
+			if got := conv.Plan().Strategy[Forward]; got != want {
+				t.Errorf("%v: %v, want %v", c.s, got, want)
+			}
+		}
+	})
+}
