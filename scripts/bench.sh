@@ -16,8 +16,9 @@ python=/usr/bin/python3 # Debian's, for which apt installs PyTorch
 
 go build -o "$out/swcaffe" ./cmd/swcaffe
 go test -c -o "$out/kernel.test" ./cpe/kernel
-rm -f "$out/peak"
+rm -f "$out/peak" "$out/bandwidth"
 if command -v gcc >/dev/null; then
+  gcc -O2 -o "$out/bandwidth" scripts/bench/bandwidth.c
   gcc -O2 -march=native -o "$out/peak" scripts/bench/peak.c || echo "no peak: this processor has no AVX2" >&2
 fi
 "$python" scripts/bench/nets.py "$out/nets"

@@ -14,23 +14,41 @@ CAFFE_PEAK = 226
 START, END = "<!-- tables of scripts/bench.sh -->", "<!-- end of tables -->"
 
 
-def flops(net):
-    """Operations of convolutions and inner products, forward and for both gradients; the first layer has no gradient of its input."""
-    sizes, total = {"data": net.shape[2]}, 0
+def layers(net):
+    """Of each layer its kind, the values of an image that it reads and writes, its weights and operations, and whether it reads data."""
+    sizes = {"data": net.shape[2]}
     for name, kind, bottoms, p in net.nodes:
         size = sizes[bottoms[0]]
+        into = sum(net.channels[b] * sizes[b] ** 2 for b in bottoms)
+        weights = work = 0
         if kind == "conv":
             size = (size + 2 * p["pad"] - p["kernel"]) // p["stride"] + 1
-            work = 2 * size * size * p["out"] * (p["into"] // p["group"]) * p["kernel"] ** 2
+            weights = p["out"] * (p["into"] // p["group"]) * p["kernel"] ** 2
+            work = 2 * weights * size * size
         elif kind == "pool":
             size = -(-(size + 2 * p["pad"] - p["kernel"]) // p["stride"]) + 1
         elif kind == "linear":
-            work = 2 * p["out"] * net.channels[bottoms[0]] * size * size
-            size = 1
-        if kind in ("conv", "linear"):
-            total += work * (2 if bottoms[0] == "data" else 3)
+            weights = p["out"] * into
+            work, size = 2 * weights, 1
         sizes[name] = size
-    return total * net.shape[0]
+        yield kind, into, net.channels[name] * size * size, weights, work, bottoms[0] == "data"
+
+
+def flops(net):
+    """Operations of convolutions and inner products, forward and for both gradients; the first layer has no gradient of its input."""
+    return net.shape[0] * sum(work * (2 if first else 3) for _, _, _, _, work, first in layers(net))
+
+
+def traffic(net):
+    """Bytes that pass through memory if no cache keeps a blob from one layer to the next, and rectifying and dropping come for nothing.
+    Forward reads the inputs and the weights and writes the outputs. Backward reads the outputs' gradient and the weights and writes the
+    inputs' gradient and the weights'; but for pooling and sums it reads the inputs once more."""
+    values = 0
+    for kind, into, out, weights, _, first in layers(net):
+        if kind not in ("relu", "dropout", "concat"):
+            again = 0 if kind in ("pool", "sum") else into
+            values += net.shape[0] * (2 * out + into + again + (0 if first else into)) + (2 if first else 3) * weights
+    return 4 * values
 
 
 def work(what):
@@ -48,8 +66,9 @@ def machine(b):
     with open("/proc/cpuinfo") as f:
         found = re.search(r"model name\s*: (.*)", f.read())
     peak = ", ".join("%.0f GFLOP/s on %d" % (rate, n) for n, rate in sorted(b.peak.items())) or "not measured, for want of gcc"
-    return "%s, %d threads, Linux %s, %s; multiply-add peak in the same run, by cores: %s" % (
-        found.group(1) if found else os.uname().machine, b.o.threads, os.uname().release, datetime.date.today(), peak)
+    bandwidth = ", ".join("%.1f GB/s on %d" % (rate, n) for n, rate in sorted(b.bandwidth.items())) or "not measured"
+    return "%s, %d threads, Linux %s, %s; in the same run, by cores: multiply-add peak %s; copies through memory %s" % (
+        found.group(1) if found else os.uname().machine, b.o.threads, os.uname().release, datetime.date.today(), peak, bandwidth)
 
 
 def tables(b, command):
@@ -57,12 +76,17 @@ def tables(b, command):
     peak = b.peak.get(b.o.threads)
     peers = "; ".join("%s %s" % (n, "is absent" if v is None else v) for n, v in b.peers.items())
     lines = [START, "", "`%s` on %s." % (command.strip(), machine(b)), "Medians of %d alternating runs. %s." % (b.o.rounds, peers), ""]
-    lines += ["| net, batch | swcaffe ms | share of peak | PyTorch ms | PyTorch / swcaffe | Caffe / swcaffe, in units of peak |", "|---|---|---|---|---|---|"]
+    bandwidth = b.bandwidth.get(b.o.threads)
+    lines += ["| net, batch | swcaffe ms | share of peak | MB through memory | at bandwidth ms | PyTorch ms | PyTorch / swcaffe | Caffe / swcaffe, in units of peak |",
+              "|---|---|---|---|---|---|---|---|"]
     for name in b.o.nets:
         net, t = nets.NETS[name](), medians[name]
         ours = t["swcaffe"]
         caffe = "%.2f" % (CAFFE[name] * CAFFE_PEAK / peak / ours) if peak else "-"
-        lines.append("| %s %d | %.2f | %s | %s | %s |" % (name, net.shape[0], ours, share(flops(net), ours, peak), against(t, "PyTorch"), caffe))
+        moved = traffic(net)
+        least = "%.1f" % (moved / bandwidth / 1e6) if bandwidth else "-"
+        lines.append("| %s %d | %.2f | %s | %.0f | %s | %s | %s |" % (
+            name, net.shape[0], ours, share(flops(net), ours, peak), moved / 1e6, least, against(t, "PyTorch"), caffe))
     for kind, title, peer in (("gemm", "M,N,K", "OpenBLAS"), ("conv", "images,channels,edge,outputs,kernel,stride,padding,groups", "PyTorch")):
         rows = [(what, t) for what, t in medians.items() if what.startswith(kind + " ")]
         if rows:

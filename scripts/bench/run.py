@@ -31,24 +31,25 @@ class Bench:
         self.o, self.times = o, {}
         self.kernels = {}
         self.peers = {name: python(script, "version") for name, script in (("OpenBLAS", "openblas_peer.py"), ("PyTorch", "torch_peer.py"))}
-        self.peak = {}
+        self.peak, self.bandwidth = {}, {}
 
     def add(self, what, who, milliseconds):
         if milliseconds is not None:
             self.times.setdefault(what, {}).setdefault(who, []).append(float(milliseconds))
 
-    def measure_peak(self):
+    def measure_machine(self, program, rates):
         """One process on one core, then one on each."""
-        path = os.path.join(self.o.dir, "peak")
+        path = os.path.join(self.o.dir, program)
         if not os.path.exists(path):
             return
         for cores in (1, self.o.threads):
             running = [subprocess.Popen([path], stdout=subprocess.PIPE, text=True) for _ in range(cores)]
             rate = sum(float(p.communicate()[0]) for p in running)
-            self.peak[cores] = max(rate, self.peak.get(cores, 0))
+            rates[cores] = max(rate, rates.get(cores, 0))
 
     def round(self):
-        self.measure_peak()
+        self.measure_machine("peak", self.peak)
+        self.measure_machine("bandwidth", self.bandwidth)
         for net in self.o.nets:
             self.time_net(net)
         if self.o.sweeps:
@@ -115,6 +116,7 @@ def main():
         w.writerow(["what", "who", "ms_median", "rounds"])
         w.writerows([what, who, "%.4f" % ms, n] for what, who, ms, n in b.results())
         w.writerows(["peak GFLOP/s, %d cores" % n, "peak.c", "%.1f" % rate, o.rounds] for n, rate in b.peak.items())
+        w.writerows(["copies GB/s, %d cores" % n, "bandwidth.c", "%.2f" % rate, o.rounds] for n, rate in b.bandwidth.items())
     text = report.tables(b, os.environ.get("command", ""))
     print(text)
     if o.write:
