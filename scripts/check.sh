@@ -32,6 +32,9 @@ step "gofmt"
 unformatted=$(git ls-files '*.go' | xargs gofmt -l)
 [ -z "$unformatted" ] || { echo "not formatted:"; echo "$unformatted"; exit 1; }
 
+step "no marks of unresolved merges"
+! git grep -nE '^(<{7}|>{7}) '
+
 step "go mod tidy -diff"
 go mod tidy -diff
 
