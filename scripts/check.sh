@@ -33,7 +33,7 @@ unformatted=$(git ls-files '*.go' | xargs gofmt -l)
 [ -z "$unformatted" ] || { echo "not formatted:"; echo "$unformatted"; exit 1; }
 
 step "no marks of unresolved merges"
-! git grep -nE '^(<{7}|>{7}) '
+if git grep -nE '^(<{7}|>{7}) '; then exit 1; fi
 
 step "go mod tidy -diff"
 go mod tidy -diff
