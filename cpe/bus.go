@@ -13,62 +13,86 @@ func (e *DeadlockError) Error() string {
 	return fmt.Sprintf("kernel %s: CPE (%d,%d) would wait for ever: %s", e.Kernel, e.Row, e.Col, e.What)
 }
 
+// message is what a CPE sends: values, or its part of a tile, whose values stay in the tile.
+type message struct {
+	data []float32
+	part *Part
+}
+
+// values is the length of a message.
+func (m *message) values() int {
+	if m.part != nil {
+		return m.part.Rows * m.part.Cols
+	}
+	return len(m.data)
+}
+
 // fifo is what a CPE has been sent along one of its buses and has not received: messages in the order of their arrival,
 // without their senders, as on the chip.
-type fifo struct{ queue [][]float32 }
+type fifo struct{ queue []message }
 
-func (f *fifo) push(data []float32) { f.queue = append(f.queue, data) }
+func (f *fifo) push(m message) { f.queue = append(f.queue, m) }
 
-func (f *fifo) pop() (data []float32, ok bool) {
+func (f *fifo) pop() (m message, ok bool) {
 	if len(f.queue) == 0 {
-		return nil, false
+		return m, false
 	}
-	data = f.queue[0]
+	m = f.queue[0]
 	n := copy(f.queue, f.queue[1:])
 	f.queue = f.queue[:n]
-	return data, true
+	return m, true
 }
 
 // RowSend sends values to the CPE in column col of the same row.
-func (c *CPE) RowSend(col int, data []float32) { c.group.at(c.Row, col).fromRow.push(data) }
+func (c *CPE) RowSend(col int, data []float32) {
+	c.group.at(c.Row, col).fromRow.push(message{data: data})
+}
 
 // ColSend sends values to the CPE in row row of the same column.
-func (c *CPE) ColSend(row int, data []float32) { c.group.at(row, c.Col).fromCol.push(data) }
+func (c *CPE) ColSend(row int, data []float32) {
+	c.group.at(row, c.Col).fromCol.push(message{data: data})
+}
 
 // RowBroadcast sends values to all other CPEs of the same row.
-func (c *CPE) RowBroadcast(data []float32) {
+func (c *CPE) RowBroadcast(data []float32) { c.alongRow(message{data: data}) }
+
+// ColBroadcast sends values to all other CPEs of the same column.
+func (c *CPE) ColBroadcast(data []float32) { c.alongCol(message{data: data}) }
+
+func (c *CPE) alongRow(m message) {
 	for col := range c.group.Spec().Cols {
 		if col != c.Col {
-			c.RowSend(col, data)
+			c.group.at(c.Row, col).fromRow.push(m)
 		}
 	}
 }
 
-// ColBroadcast sends values to all other CPEs of the same column.
-func (c *CPE) ColBroadcast(data []float32) {
+func (c *CPE) alongCol(m message) {
 	for row := range c.group.Spec().Rows {
 		if row != c.Row {
-			c.ColSend(row, data)
+			c.group.at(row, c.Col).fromCol.push(m)
 		}
 	}
 }
 
 // RowReceive takes the oldest message that came along the row.
 func (c *CPE) RowReceive(kernel string) ([]float32, error) {
-	return c.receive(kernel, &c.fromRow, "row")
+	m, err := c.receive(kernel, &c.fromRow, "row")
+	return m.data, err
 }
 
 // ColReceive takes the oldest message that came along the column.
 func (c *CPE) ColReceive(kernel string) ([]float32, error) {
-	return c.receive(kernel, &c.fromCol, "column")
+	m, err := c.receive(kernel, &c.fromCol, "column")
+	return m.data, err
 }
 
-func (c *CPE) receive(kernel string, f *fifo, along string) ([]float32, error) {
-	data, ok := f.pop()
+func (c *CPE) receive(kernel string, f *fifo, along string) (message, error) {
+	m, ok := f.pop()
 	if !ok {
-		return nil, &DeadlockError{kernel, c.Row, c.Col, "it receives along its " + along + ", where nobody sends"}
+		return m, &DeadlockError{kernel, c.Row, c.Col, "it receives along its " + along + ", where nobody sends"}
 	}
-	return data, nil
+	return m, nil
 }
 
 // EndExchange checks that everything sent was received. A message left over fills the FIFO of its CPE, and its sender
@@ -78,8 +102,8 @@ func (g *CoreGroup) EndExchange(kernel string) error {
 		for along, f := range [...]*fifo{&c.fromRow, &c.fromCol} {
 			if n := len(f.queue); n > 0 {
 				values := 0
-				for _, m := range f.queue {
-					values += len(m)
+				for i := range f.queue {
+					values += f.queue[i].values()
 				}
 				f.queue = f.queue[:0]
 				bus := &g.Spec().Bus
@@ -91,9 +115,39 @@ func (g *CoreGroup) EndExchange(kernel string) error {
 	return nil
 }
 
-// RowBroadcast has the owners of column q of a tile's parts send them along their rows: afterwards FromRow gives every
-// CPE the part of its row.
-func (g *CoreGroup) RowBroadcast(t *Tile, q int) {
+// Exchange does step t of a product of tiles a and b: the owners of column t of a's parts send them along their rows, those of row
+// t of b's along their columns, and every CPE takes what its part of the product needs.
+func (g *CoreGroup) Exchange(kernel string, a, b *Tile, t int) error {
+	g.rowBroadcast(a, t)
+	g.colBroadcast(b, t)
+	if s := g.Spec(); !g.Values() || s.Rows*s.Cols == 1 {
+		return nil
+	}
+	for _, c := range g.cpes {
+		if err := c.expect(kernel, a.Part(c.Row, t), &c.fromRow, c.Col, t%g.Spec().Cols, "row"); err != nil {
+			return err
+		}
+		if err := c.expect(kernel, b.Part(t, c.Col), &c.fromCol, c.Row, t%g.Spec().Rows, "column"); err != nil {
+			return err
+		}
+	}
+	return g.EndExchange(kernel)
+}
+
+// expect takes a part of a tile from a bus, unless the CPE is the owner: at and owner are their places along it.
+func (c *CPE) expect(kernel string, p *Part, f *fifo, at, owner int, along string) error {
+	if at == owner {
+		return nil
+	}
+	m, err := c.receive(kernel, f, along)
+	if err == nil && m.part != p {
+		err = fmt.Errorf("kernel %s: CPE (%d,%d) receives values along its %s that are not those it multiplies", kernel, c.Row, c.Col, along)
+	}
+	return err
+}
+
+// rowBroadcast has the owners of column q of a tile's parts send them along their rows.
+func (g *CoreGroup) rowBroadcast(t *Tile, q int) {
 	s := g.Spec()
 	if s.Cols == 1 {
 		return
@@ -103,12 +157,12 @@ func (g *CoreGroup) RowBroadcast(t *Tile, q int) {
 		return
 	}
 	for p := range t.RowParts {
-		g.at(p%s.Rows, q%s.Cols).RowBroadcast(t.Part(p, q).Data)
+		g.at(p%s.Rows, q%s.Cols).alongRow(message{part: t.Part(p, q)})
 	}
 }
 
-// ColBroadcast has the owners of row p of a tile's parts send them along their columns, for FromCol.
-func (g *CoreGroup) ColBroadcast(t *Tile, p int) {
+// colBroadcast has the owners of row p of a tile's parts send them along their columns.
+func (g *CoreGroup) colBroadcast(t *Tile, p int) {
 	s := g.Spec()
 	if s.Rows == 1 {
 		return
@@ -118,24 +172,8 @@ func (g *CoreGroup) ColBroadcast(t *Tile, p int) {
 		return
 	}
 	for q := range t.ColParts {
-		g.at(p%s.Rows, q%s.Cols).ColBroadcast(t.Part(p, q).Data)
+		g.at(p%s.Rows, q%s.Cols).alongCol(message{part: t.Part(p, q)})
 	}
-}
-
-// FromRow returns the data of part (row, q) of a tile that was broadcast along rows: the CPE's own, or what it receives.
-func (c *CPE) FromRow(kernel string, t *Tile, q int) ([]float32, error) {
-	if q%c.group.Spec().Cols == c.Col {
-		return t.Part(c.Row, q).Data, nil
-	}
-	return c.RowReceive(kernel)
-}
-
-// FromCol returns the data of part (p, column) of a tile that was broadcast along columns.
-func (c *CPE) FromCol(kernel string, t *Tile, p int) ([]float32, error) {
-	if p%c.group.Spec().Rows == c.Row {
-		return t.Part(p, c.Col).Data, nil
-	}
-	return c.ColReceive(kernel)
 }
 
 // chargeBroadcast charges what every CPE receives at its part of the group's broadcast bandwidth, after the buses'

@@ -184,6 +184,36 @@ func TestBusesAreQueues(t *testing.T) {
 	}
 }
 
+// TestExchange: every CPE receives the parts of its row and column; a message that came before them is not taken for one, and a
+// part that is sent twice is left over.
+func TestExchange(t *testing.T) {
+	a, b := &Tile{RowParts: 8, ColParts: 8}, &Tile{RowParts: 8, ColParts: 8}
+	cases := map[string]func(g *CoreGroup){
+		"": func(*CoreGroup) {},
+		"CPE (3,5) receives values along its row that are not those it multiplies":               func(g *CoreGroup) { g.at(3, 0).RowSend(5, []float32{1}) },
+		"CPE (6,2) receives values along its column that are not those it multiplies":            func(g *CoreGroup) { g.at(0, 2).ColSend(6, []float32{1}) },
+		"CPE (0,0) would wait for ever: 1 messages of 48 bytes along its row are never received": func(g *CoreGroup) { g.rowBroadcast(a, 2) },
+	}
+	for want, before := range cases {
+		err := modelled(t).Run(program(func(g *CoreGroup) error {
+			for _, tile := range []*Tile{a, b} {
+				tile.parts = make([]Part, 64)
+				tile.cut(16, 24)
+			}
+			for step := range 8 {
+				if err := g.Exchange("k", a, b, step); err != nil {
+					return err
+				}
+			}
+			before(g)
+			return g.Exchange("k", a, b, 2)
+		}), 1)
+		if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
 func TestDeadlock(t *testing.T) {
 	cases := map[string]func(g *CoreGroup) error{
 		"kernel k: CPE (3,4) would wait for ever: it receives along its row, where nobody sends": func(g *CoreGroup) error {

@@ -7,14 +7,14 @@
 //
 //	Native      on this computer: a core group is an OS core, the mesh is 1x1, the LDM is its slice of the L2 cache.
 //	            Tiles are packed or alias memory, nothing is charged.
-//	Functional  tiles are copied into buffers of the LDM's size and moved over the register buses, and every transfer
-//	            and operation is charged to virtual clocks.
+//	Functional  tiles are copied into buffers of the LDM's size and worked on there, messages on the register buses are followed
+//	            from CPE to CPE, and every transfer and operation is charged to virtual clocks.
 //	CostOnly    only the charges are made, the same ones; no value is read or written.
 //
 // Kernels (package cpe/kernel) are written once, as loops over tiles, against two sets of verbs that know the mode:
 //
-//	CoreGroup   Take, Get, Place, Put, RowBroadcast, ColBroadcast, Compute: a Tile is a block of a matrix spread over the
-//	            mesh, and all CPEs move and compute together
+//	CoreGroup   Take, Get, Place, Put, Exchange, Multiply, Compute: a Tile is a block of a matrix spread over the mesh, and
+//	            all CPEs move and compute together
 //	CPE         Alloc, Load, Place, Store, Compute, RowSend, RowReceive, ...: each CPE has tiles of its own
 //
 // Sync ends a step in which transfers and work follow each other, Overlap one in which they were double-buffered.

@@ -7,6 +7,8 @@ type CoreGroup struct {
 	of      int // groups that share the running program
 	cpes    []*CPE
 	memory  []float32 // the group's own main memory
+	tiles   []float32 // where the values of tiles stand, those of all CPEs
+	taken   int       // of them
 
 	ledger   Ledger // of the running program
 	active   int    // CPEs that use the DMA engine at once
@@ -21,7 +23,11 @@ type CoreGroup struct {
 func newCoreGroup(m *Machine, index int) *CoreGroup {
 	g := &CoreGroup{machine: m, index: index}
 	for i := range m.spec.CPEs() {
-		g.cpes = append(g.cpes, &CPE{group: g, Row: i / m.spec.Cols, Col: i % m.spec.Cols})
+		c := &CPE{group: g, Row: i / m.spec.Cols, Col: i % m.spec.Cols}
+		if m.mode == Functional {
+			c.store = make([]float32, m.spec.LDMFloats())
+		}
+		g.cpes = append(g.cpes, c)
 	}
 	return g
 }

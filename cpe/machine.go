@@ -61,7 +61,6 @@ func New(spec Spec, mode Mode) (*Machine, error) {
 	for i := range spec.CoreGroups {
 		m.groups = append(m.groups, newCoreGroup(m, i))
 	}
-	m.Reserve(0, 0)
 	if mode == Native {
 		m.workers.start(m.groups[1:], m.errs)
 	}
@@ -167,21 +166,15 @@ func (m *Machine) runModelled(p Program, groups int) {
 	m.ledger.addTimes(&slowest.ledger)
 }
 
-// Reserve makes room on every core group for a kernel that will take ldm values of a CPE's LDM (as this computer stores
-// them, with padding) and memory values of the group's own main memory. Kernels call it when they are made, so that
+// Reserve makes room on every core group for a kernel whose tiles (Take) will have so many values, as this computer stores
+// them, with padding, and which takes memory values of the group's own main memory. Kernels call it when they are made, so that
 // running them allocates nothing; they share the room, since one runs at a time.
-func (m *Machine) Reserve(ldm, memory int) {
+func (m *Machine) Reserve(tiles, memory int) {
 	if !m.Values() {
 		return
 	}
-	if m.mode != Native {
-		ldm = max(ldm, m.spec.LDMFloats())
-	}
 	for _, g := range m.groups {
-		g.memory = room(g.memory, memory)
-		for _, c := range g.cpes {
-			c.store = room(c.store, ldm)
-		}
+		g.memory, g.tiles = room(g.memory, memory), room(g.tiles, tiles)
 	}
 }
 

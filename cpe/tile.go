@@ -3,12 +3,15 @@ package cpe
 // Tile is a block of a matrix spread over the LDMs of a core group: its rows are cut into as many parts as RowParts
 // says and its columns into ColParts, and part (p, q) belongs to CPE (p mod Rows, q mod Cols) of the mesh. Parts are of
 // one size, ceil(extent/parts), but for the last ones.
+//
+// The simulating computer keeps the values of all parts in one array, in the order in which its micro-kernel reads the whole block.
+// Whose they are, who sends them and who receives them is followed part by part.
 type Tile struct {
 	RowParts, ColParts int
 	Layout             Layout
 	// Double says that there are two buffers, so that the next block comes while this one is worked on.
 	Double bool
-	// PadRows and PadCols, if not 0, are what the simulating computer pads a placed part's rows and columns to multiples of, so
+	// PadRows and PadCols, if not 0, are what the simulating computer pads a placed block's rows and columns to multiples of, so
 	// that it can work on whole micro-tiles. They are no values of the machine.
 	PadRows, PadCols int
 	// Single says that values stay in single precision where the machine otherwise converts them.
@@ -17,26 +20,25 @@ type Tile struct {
 	rows, cols         int // of the block that is held
 	partRows, partCols int
 	parts              []Part // part (p, q) at p*ColParts + q
+	values             []float32
+	ld                 int    // from row to row of a placed block's values
 	home               Matrix // where a placed tile goes
 	row, col           int
 }
 
-// Part is one CPE's part of a tile: Rows x Cols values of the block from (Row, Col) on; those of a placed tile begin Ld apart.
-type Part struct {
-	Data                     []float32
-	Row, Col, Rows, Cols, Ld int
-}
+// Part is one CPE's part of a tile: Rows x Cols values of the block from (Row, Col) on.
+type Part struct{ Row, Col, Rows, Cols int }
 
 // cut cuts the tile for a block.
 func (t *Tile) cut(rows, cols int) {
 	t.rows, t.cols = rows, cols
 	t.partRows = (rows + t.RowParts - 1) / t.RowParts
 	t.partCols = (cols + t.ColParts - 1) / t.ColParts
+	t.ld = padded(cols, t.PadCols)
 	for i := range t.parts {
 		p := &t.parts[i]
 		p.Row, p.Rows = piece(i/t.ColParts, t.partRows, rows)
 		p.Col, p.Cols = piece(i%t.ColParts, t.partCols, cols)
-		p.Ld = padded(p.Cols, t.PadCols)
 	}
 }
 
@@ -72,10 +74,9 @@ func (t *Tile) PartValues(s *Spec, rows, cols int) int {
 	return n
 }
 
-// stored is as PartValues, of the memory that the simulating computer needs: with its panels' padding, once.
-func (t *Tile) stored(s *Spec, rows, cols int) int {
-	rows, cols = (rows+t.RowParts-1)/t.RowParts, (cols+t.ColParts-1)/t.ColParts
-	return t.perCPE(s) * t.Layout.Size(padded(rows, t.PadRows), padded(cols, t.PadCols))
+// stored is the number of values that the simulating computer needs for all parts: with its panels' padding, once.
+func (t *Tile) stored(rows, cols int) int {
+	return t.Layout.Size(padded(rows, t.PadRows), padded(cols, t.PadCols))
 }
 
 // perCPE is the number of parts that one CPE owns at most.
@@ -83,11 +84,11 @@ func (t *Tile) perCPE(s *Spec) int {
 	return ((t.RowParts + s.Rows - 1) / s.Rows) * ((t.ColParts + s.Cols - 1) / s.Cols)
 }
 
-// Need adds up what tiles take on a CPE: values of LDM, and values of storage with padding, for Reserve.
+// Need adds up what tiles take: values of a CPE's LDM, and values of storage with padding, for Reserve.
 func Need(s *Spec, tiles ...TileExtent) (ldm, stored int) {
 	for _, t := range tiles {
 		ldm += t.Tile.PartValues(s, t.Rows, t.Cols)
-		stored += t.Tile.stored(s, t.Rows, t.Cols)
+		stored += t.Tile.stored(t.Rows, t.Cols)
 	}
 	return ldm, stored
 }
@@ -105,24 +106,31 @@ func (g *CoreGroup) Take(kernel string, t *Tile, rows, cols int) error {
 	if len(t.parts) != t.RowParts*t.ColParts {
 		t.parts = make([]Part, t.RowParts*t.ColParts)
 	}
-	ldm, stored := t.PartValues(s, rows, cols), t.stored(s, rows, cols)
-	one := stored / max(1, t.perCPE(s))
+	ldm := t.PartValues(s, rows, cols)
 	for _, c := range g.cpes {
 		if err := c.Hold(kernel, ldm); err != nil {
 			return err
 		}
-		buffer := c.carve(stored)
-		for p := c.Row; p < t.RowParts && buffer != nil; p += s.Rows {
-			for q := c.Col; q < t.ColParts; q += s.Cols {
-				t.Part(p, q).Data, buffer = buffer[:one], buffer[one:]
-			}
-		}
 	}
+	t.values = g.carve(t.stored(rows, cols))
 	return nil
+}
+
+// carve returns the next n values of the storage of tiles, nil if there are no values.
+func (g *CoreGroup) carve(n int) []float32 {
+	if !g.Values() {
+		return nil
+	}
+	g.taken += n
+	if g.taken > len(g.tiles) {
+		panic("cpe: a kernel's tiles take more storage than it reserved")
+	}
+	return g.tiles[g.taken-n : g.taken : g.taken]
 }
 
 // Free gives back the LDM of all CPEs.
 func (g *CoreGroup) Free() {
+	g.taken = 0
 	for _, c := range g.cpes {
 		c.Free()
 	}
@@ -134,13 +142,8 @@ func (g *CoreGroup) Get(t *Tile, v View, row, col, rows, cols int) {
 	if !g.Native() {
 		g.chargeTile(t, v.Run(t.partRows, t.partCols), false)
 	}
-	if !g.Values() {
-		return
-	}
-	for i := range t.parts {
-		if p := &t.parts[i]; p.Rows > 0 && p.Cols > 0 {
-			v.Gather(p.Data, t.Layout, row+p.Row, col+p.Col, p.Rows, p.Cols)
-		}
+	if g.Values() && rows > 0 && cols > 0 {
+		v.Gather(t.values, t.Layout, row, col, rows, cols)
 	}
 }
 
@@ -153,22 +156,21 @@ func (g *CoreGroup) Place(t *Tile, m Matrix, row, col, rows, cols int, load bool
 		return
 	}
 	g.chargeTile(t, m.runs(t.partRows, t.partCols), false)
-	if !g.Values() {
-		return
-	}
-	for i := range t.parts {
-		p := &t.parts[i]
-		m.load(p.Data, p.Ld, row+p.Row, col+p.Col, p.Rows, p.Cols)
+	if g.Values() {
+		m.load(t.values, t.ld, row, col, rows, cols)
 	}
 }
 
-// Target returns the matrix that holds a placed part, and where in it the part starts.
-func (g *CoreGroup) Target(t *Tile, p *Part) (m Matrix, row, col int) {
+// Target returns the matrix that holds a placed block, and where in it the block starts.
+func (g *CoreGroup) Target(t *Tile) (m Matrix, row, col int) {
 	if g.Native() {
-		return t.home, t.row + p.Row, t.col + p.Col
+		return t.home, t.row, t.col
 	}
-	return Plain(p.Data, p.Ld), 0, 0
+	return Plain(t.values, t.ld), 0, 0
 }
+
+// Values returns the values of a block that was got, in the order of the tile's layout.
+func (t *Tile) Values() []float32 { return t.values }
 
 // Put writes a placed tile to its matrix.
 func (g *CoreGroup) Put(t *Tile) {
@@ -176,12 +178,8 @@ func (g *CoreGroup) Put(t *Tile) {
 		return
 	}
 	g.chargeTile(t, t.home.runs(t.partRows, t.partCols), true)
-	if !g.Values() {
-		return
-	}
-	for i := range t.parts {
-		p := &t.parts[i]
-		t.home.store(p.Data, p.Ld, t.row+p.Row, t.col+p.Col, p.Rows, p.Cols)
+	if g.Values() {
+		t.home.store(t.values, t.ld, t.row, t.col, t.rows, t.cols)
 	}
 }
 

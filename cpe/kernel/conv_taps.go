@@ -176,10 +176,8 @@ func (v *tapConv) run(g *cpe.CoreGroup, w *tapWorker, group int, run *tapRun) er
 		w.a.bases[0] = aAt(int(t.a))
 		g.Get(&p.a, &w.a, 0, 0, m, k)
 		g.Sync()
-		for step := range p.plan.Steps {
-			if err := p.step(g, &w.results[t.r], step, true); err != nil {
-				return err
-			}
+		if err := p.multiply(g, &w.results[t.r], true); err != nil {
+			return err
 		}
 		g.Sync()
 		return nil
@@ -222,15 +220,14 @@ func (v *tapConv) begin(g *cpe.CoreGroup, t *cpe.Tile, bias []float32) {
 	if !g.Values() {
 		return
 	}
-	for i := range g.CPEs() {
-		part := t.Part(i/t.ColParts, i%t.ColParts)
-		for r := range part.Rows {
-			line := part.Data[r*part.Ld:][:part.Cols]
-			if bias == nil {
-				clear(line)
-			} else {
-				simd.Fill(line, bias[part.Row+r])
-			}
+	rows, cols := t.Whole()
+	target, _, _ := g.Target(t)
+	for r := range rows {
+		line := target.Data[r*target.Ld:][:cols]
+		if bias == nil {
+			clear(line)
+		} else {
+			simd.Fill(line, bias[r])
 		}
 	}
 }

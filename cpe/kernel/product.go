@@ -152,11 +152,8 @@ func (p *product) visit(g *cpe.CoreGroup, i, j, k int) error {
 		p.held[0] = a
 		g.Get(&p.a, job.a, i0, k0, m, kk)
 	}
-	fresh := k == 0 && !job.accumulate && job.bias == nil
-	for t := range p.plan.Steps {
-		if err := p.step(g, &p.c, t, !fresh || t > 0); err != nil {
-			return err
-		}
+	if err := p.multiply(g, &p.c, k > 0 || job.accumulate || job.bias != nil); err != nil {
+		return err
 	}
 	if p.plan.Double {
 		g.Overlap()
@@ -172,23 +169,21 @@ func (p *product) start(g *cpe.CoreGroup, row, col int) {
 	if !g.Values() || job.bias == nil && (job.accumulate || job.k1 > job.k0) {
 		return
 	}
-	for i := range g.CPEs() {
-		part := p.c.Part(i/p.c.ColParts, i%p.c.ColParts)
-		target, r0, c0 := g.Target(&p.c, part)
-		for r := range part.Rows {
-			for c := 0; c < part.Cols; {
-				at, run := target.Place(r0+r, c0+c)
-				line := target.Data[at:][:min(run, part.Cols-c)]
-				switch {
-				case job.bias == nil:
-					clear(line)
-				case job.biasRows:
-					simd.Fill(line, job.bias[row+part.Row+r])
-				default:
-					copy(line, job.bias[col+part.Col+c:])
-				}
-				c += len(line)
+	rows, cols := p.c.Whole()
+	target, r0, c0 := g.Target(&p.c)
+	for r := range rows {
+		for c := 0; c < cols; {
+			at, run := target.Place(r0+r, c0+c)
+			line := target.Data[at:][:min(run, cols-c)]
+			switch {
+			case job.bias == nil:
+				clear(line)
+			case job.biasRows:
+				simd.Fill(line, job.bias[row+r])
+			default:
+				copy(line, job.bias[col+c:])
 			}
+			c += len(line)
 		}
 	}
 }
@@ -201,42 +196,39 @@ func (p *product) finish(g *cpe.CoreGroup) {
 	}
 }
 
-// step broadcasts part t of A and B and multiplies into a tile of C.
-func (p *product) step(g *cpe.CoreGroup, tile *cpe.Tile, t int, accumulate bool) error {
-	depth := p.b.Part(t, 0).Rows
-	if depth == 0 {
-		return nil
-	}
-	g.RowBroadcast(&p.a, t)
-	g.ColBroadcast(&p.b, t)
+// multiply adds the product of the blocks that are held to a tile of C, step by step: in step t the owners of parts t of A and B
+// broadcast them, and every CPE multiplies what it has received. The values of all steps are multiplied together.
+func (p *product) multiply(g *cpe.CoreGroup, tile *cpe.Tile, accumulate bool) error {
 	m, n := tile.Extent()
 	rows, cols := tile.Whole()
-	g.Multiply(m, n, depth, t == 0, tile.Single, 2*float64(rows*cols*depth))
-	if !g.Values() {
-		return nil
-	}
-	for _, c := range g.CPEs() {
-		a, err := c.FromRow(p.name, &p.a, t)
-		if err != nil {
+	depth := 0
+	for t := range p.plan.Steps {
+		d := p.b.Part(t, 0).Rows
+		if d == 0 {
+			break
+		}
+		if err := g.Exchange(p.name, &p.a, &p.b, t); err != nil {
 			return err
 		}
-		b, err := c.FromCol(p.name, &p.b, t)
-		if err != nil {
-			return err
-		}
-		p.multiply(g, tile, tile.Part(c.Row, c.Col), a, b, depth, accumulate)
+		g.Multiply(m, n, d, t == 0, tile.Single, 2*float64(rows*cols*d))
+		depth += d
 	}
-	return g.EndExchange(p.name)
+	if g.Values() && depth > 0 {
+		p.micro(g, tile, depth, accumulate)
+	}
+	return nil
 }
 
-// multiply runs the micro-kernel over the tiles of a part of C. A panel of A stays in L1 while those of B pass.
-func (p *product) multiply(g *cpe.CoreGroup, tile *cpe.Tile, part *cpe.Part, a, b []float32, depth int, accumulate bool) {
-	target, r0, c0 := g.Target(tile, part)
+// micro runs the micro-kernel over a tile of C. A panel of A stays in L1 while those of B pass.
+func (p *product) micro(g *cpe.CoreGroup, tile *cpe.Tile, depth int, accumulate bool) {
+	target, r0, c0 := g.Target(tile)
+	rows, cols := tile.Whole()
+	a, b := p.a.Values(), p.b.Values()
 	mr, nr := p.plan.MR, p.plan.NR
-	for r := 0; r < part.Rows; r += mr {
-		left, m := a[r*depth:(r+mr)*depth], min(mr, part.Rows-r)
-		for c := 0; c < part.Cols; c += nr {
-			panel, n := b[c*depth:(c+nr)*depth], min(nr, part.Cols-c)
+	for r := 0; r < rows; r += mr {
+		left, m := a[r*depth:(r+mr)*depth], min(mr, rows-r)
+		for c := 0; c < cols; c += nr {
+			panel, n := b[c*depth:(c+nr)*depth], min(nr, cols-c)
 			at, run := target.Place(r0+r, c0+c)
 			switch {
 			case run < n:
@@ -245,10 +237,12 @@ func (p *product) multiply(g *cpe.CoreGroup, tile *cpe.Tile, part *cpe.Part, a, 
 				}
 				simd.MicroKernel(depth, left, panel, p.spill, nr, accumulate)
 				p.move(&target, r0+r, c0+c, m, n, true)
-			case m == mr && n == nr || !g.Native():
+			case m == mr && n == nr:
 				simd.MicroKernel(depth, left, panel, target.Data[at:], target.Ld, accumulate)
-			default:
+			case g.Native():
 				simd.MicroKernelEdge(depth, left, panel, target.Data[at:], target.Ld, m, n, accumulate)
+			default: // the block is padded
+				simd.MicroKernelEdge(depth, left, panel, target.Data[at:], target.Ld, even(m, mr, mr/3), nr, accumulate)
 			}
 		}
 	}

@@ -1,0 +1,55 @@
+package modeltime
+
+import (
+	"testing"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/layers"
+	swnet "github.com/swcaffe/swcaffe/net"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+// BenchmarkAlexNet computes an iteration of AlexNet, forward and backward, at batch 4: natively, and functionally on the SW26010,
+// where values pass LDM-sized tiles. The two in turn (-count) are what docs/machines.md compares.
+func BenchmarkAlexNet(b *testing.B) {
+	file, err := swproto.ReadNet("../models/alexnet/train_val.prototxt")
+	if err != nil {
+		b.Fatal(err)
+	}
+	p := proto.CloneOf(file.Param)
+	setBatch(p, 4)
+	standIn(p)
+	for _, name := range []string{"host", "sw26010"} {
+		b.Run(name, func(b *testing.B) { benchmarkIteration(b, p, name) })
+	}
+}
+
+func benchmarkIteration(b *testing.B, p *caffepb.NetParameter, machine string) {
+	spec, err := cpe.Load(machine)
+	if err != nil {
+		b.Fatal(err)
+	}
+	m, err := cpe.New(spec, cpe.DefaultMode(spec))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer m.Close()
+	d := &layers.Device{Machine: m, Random: layers.NewRandom(1)}
+	n, err := swnet.New(p, swnet.Options{State: swnet.MergeState(caffepb.Phase_TRAIN), Device: d})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer n.Close()
+	iterate := func() {
+		if _, err := n.Forward(); err != nil {
+			b.Fatal(err)
+		}
+		n.Backward(nil)
+	}
+	iterate()
+	for b.Loop() {
+		iterate()
+	}
+}
