@@ -1,6 +1,10 @@
 package cpe
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
 
 // CPE is one core of a mesh with its LDM.
 type CPE struct {
@@ -13,6 +17,7 @@ type CPE struct {
 	fromRow fifo
 	fromCol fifo
 	cost    cost  // since the last Sync or Overlap
+	charged bool  // what the CPE does has been charged
 	usage   Usage // while the machine is traced
 }
 
@@ -96,12 +101,9 @@ func (c *CPE) Load(tile []float32, b *Block) (data []float32, planeStride, rowSt
 	}
 	c.charge(b, false)
 	if c.group.Values() {
-		at := 0
+		n := b.Rows * b.Cols
 		for p := range b.Planes {
-			for r := range b.Rows {
-				from := p*b.PlaneStride + r*b.RowStride
-				at += copy(tile[at:at+b.Cols], b.Data[from:from+b.Cols])
-			}
+			copyRows(tile[p*n:(p+1)*n], b.Cols, b.Data[p*b.PlaneStride:], b.RowStride, b.Rows, b.Cols)
 		}
 	}
 	return tile, b.Rows * b.Cols, b.Cols
@@ -124,17 +126,31 @@ func (c *CPE) Store(b *Block, tile []float32) {
 	if !c.group.Values() {
 		return
 	}
-	at := 0
+	n := b.Rows * b.Cols
 	for p := range b.Planes {
-		for r := range b.Rows {
-			to := p*b.PlaneStride + r*b.RowStride
-			at += copy(b.Data[to:to+b.Cols], tile[at:at+b.Cols])
-		}
+		copyRows(b.Data[p*b.PlaneStride:], b.RowStride, tile[p*n:(p+1)*n], b.Cols, b.Rows, b.Cols)
+	}
+}
+
+// shortRows is the length of rows that vectors copy faster than memory is moved otherwise.
+const shortRows = 256
+
+// copyRows copies rows of n values, which are ldd apart in dst and lds in src.
+func copyRows(dst []float32, ldd int, src []float32, lds, rows, n int) {
+	if n < shortRows {
+		simd.CopyRows(dst, ldd, src, lds, rows, n)
+		return
+	}
+	for r := range rows {
+		copy(dst[r*ldd:][:n], src[r*lds:][:n])
 	}
 }
 
 // charge adds the time of one DMA request.
 func (c *CPE) charge(b *Block, put bool) {
+	if c.charged {
+		return
+	}
 	length, number := b.run()
 	if length*number == 0 {
 		return
@@ -154,12 +170,16 @@ func (c *CPE) charge(b *Block, put bool) {
 }
 
 // Wait waits for the CPE's transfers, because what follows depends on them.
-func (c *CPE) Wait() { c.cost.settle(c.group.Spec().DMA.MaxPending) }
+func (c *CPE) Wait() {
+	if !c.charged {
+		c.cost.settle(c.group.machine.spec.DMA.MaxPending)
+	}
+}
 
 // Compute charges operations: flops at the CPE's peak rate, specials at their cycles each.
 func (c *CPE) Compute(flops, specials float64) {
 	g := c.group
-	if g.Native() {
+	if c.charged || g.Native() {
 		return
 	}
 	s := g.Spec()
@@ -173,7 +193,7 @@ func (c *CPE) Compute(flops, specials float64) {
 func (c *CPE) Scalar(values float64) {
 	g := c.group
 	each := g.machine.spec.Software.ScalarCycles
-	if each == 0 || g.Native() {
+	if each == 0 || c.charged || g.Native() {
 		c.Compute(values, 0)
 		return
 	}

@@ -40,7 +40,7 @@ func (g *CoreGroup) reset() {
 	clear(g.sections)
 	for _, c := range g.cpes {
 		c.Free()
-		c.cost = cost{}
+		c.cost, c.charged = cost{}, false
 		c.fromRow.queue, c.fromCol.queue = c.fromRow.queue[:0], c.fromCol.queue[:0]
 	}
 }

@@ -37,11 +37,11 @@ func (m *memo) find(key int) *known {
 	return nil
 }
 
-// Charged charges a work of a CPE that has cost the same before in this program, and reports whether there was one. Where values
-// or usage count there never is. If not, the work must be done now and Remember be called after it. The works of one key must cost
-// the same, and a CPE does one between two calls of Sync or Overlap.
+// Charged charges a work of a CPE that has cost the same before in this program, and reports whether that is all that there is to
+// do. If not, the work must be done now and Remember be called after it: where values count works are done all the same, but are
+// not charged again. The works of one key must cost the same, and a CPE does one between two calls of Sync or Overlap.
 func (g *CoreGroup) Charged(c *CPE, key int) bool {
-	if g.everyWork() {
+	if g.machine.tracing {
 		return false
 	}
 	if k := g.memo.find(key); k != nil {
@@ -49,7 +49,8 @@ func (g *CoreGroup) Charged(c *CPE, key int) bool {
 			g.memo.turn = *k
 		}
 		g.ledger.addTotals(&k.ledger)
-		return true
+		c.charged = g.Values()
+		return !c.charged
 	}
 	g.memo.ledger, g.memo.cost = g.ledger, c.cost
 	return false
@@ -57,7 +58,8 @@ func (g *CoreGroup) Charged(c *CPE, key int) bool {
 
 // Remember notes what the work since Charged has cost.
 func (g *CoreGroup) Remember(c *CPE, key int) {
-	if g.everyWork() {
+	if g.machine.tracing || c.charged {
+		c.charged = false
 		return
 	}
 	k := known{valid: true, cost: c.cost.sub(&g.memo.cost), ledger: g.ledger.Sub(g.memo.ledger)}

@@ -57,20 +57,20 @@ func (m *Matrix) runs(rows, cols int) int {
 
 // load copies a block to dst, where rows begin ld values apart.
 func (m *Matrix) load(dst []float32, ld, row, col, rows, cols int) {
-	for r := range rows {
-		for c := 0; c < cols; {
-			at, run := m.Place(row+r, col+c)
-			c += copy(dst[r*ld+c:r*ld+cols], m.Data[at:at+min(run, cols-c)])
-		}
+	for c := 0; c < cols; {
+		at, run := m.Place(row, col+c)
+		run = min(run, cols-c)
+		copyRows(dst[c:], ld, m.Data[at:], m.Ld, rows, run)
+		c += run
 	}
 }
 
 // store copies src, where rows begin ld values apart, to a block.
 func (m *Matrix) store(src []float32, ld, row, col, rows, cols int) {
-	for r := range rows {
-		for c := 0; c < cols; {
-			at, run := m.Place(row+r, col+c)
-			c += copy(m.Data[at:at+min(run, cols-c)], src[r*ld+c:r*ld+cols])
-		}
+	for c := 0; c < cols; {
+		at, run := m.Place(row, col+c)
+		run = min(run, cols-c)
+		copyRows(m.Data[at:], m.Ld, src[c:], ld, rows, run)
+		c += run
 	}
 }

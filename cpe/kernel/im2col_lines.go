@@ -52,10 +52,11 @@ func (g *geometry) eachLine(cg *cpe.CoreGroup, b *band, work func(c *cpe.CPE, ch
 	return nil
 }
 
-// columnLine is the line of the column matrices of a user's row and offset, at offset x along the last axis.
-func (g *geometry) columnLine(columns []float32, b *band, ch int, user int32, x int) cpe.Block {
+// columnLine is where the line of the column matrices of a user's row and offset begins, at offset 0 along the last axis; those of
+// the next offsets are a row of the matrix apart.
+func (g *geometry) columnLine(b *band, ch int, user int32) int {
 	r, k := int(user)/g.outer, int(user)%g.outer
-	return b.line(columns, ((ch*g.outer+k)*g.last+x)*b.width(g)+r*g.width, g.width, b.matrix)
+	return (ch*g.outer+k)*g.last*b.width(g) + r*g.width
 }
 
 // imageLine is a line of the images.
@@ -92,14 +93,20 @@ func (g *geometry) scatter(c *cpe.CPE, columns []float32, b *band, ch, at int) e
 		c.Load(in, &block)
 		g.await(c)
 	}
+	filled := images
+	if !c.Values() {
+		filled = 0
+	}
 	for _, user := range users[at] {
+		line := g.columnLine(b, ch, user)
 		for x := range g.last {
-			for i := 0; c.Values() && i < images; i++ {
+			for i := range filled {
 				g.fill(out[i*g.width:(i+1)*g.width], in[i*g.line:(i+1)*g.line], x, inside)
 			}
-			block := g.columnLine(columns, b, ch, user, x)
+			block := b.line(columns, line, g.width, b.matrix)
 			c.Store(&block, out)
 			g.await(c)
+			line += b.width(g)
 		}
 	}
 	return nil
@@ -129,14 +136,16 @@ func (g *geometry) collect(c *cpe.CPE, columns []float32, b *band, ch, at int) e
 	}
 	clear(sum)
 	for _, user := range users[at] {
+		line := g.columnLine(b, ch, user)
 		for x := range g.last {
-			block := g.columnLine(columns, b, ch, user, x)
+			block := b.line(columns, line, g.width, b.matrix)
 			c.Load(part, &block)
 			c.Wait()
 			c.Scalar(float64(g.width))
 			if c.Values() {
 				g.addLine(sum, part, x)
 			}
+			line += b.width(g)
 		}
 	}
 	block := g.imageLine(b, ch, at)
