@@ -132,12 +132,12 @@ func (c *CPE) Store(b *Block, tile []float32) {
 	}
 }
 
-// shortRows is the length of rows that vectors copy faster than memory is moved otherwise.
+// shortRows is the length of rows that are copied faster together than one by one.
 const shortRows = 256
 
 // copyRows copies rows of n values, which are ldd apart in dst and lds in src.
 func copyRows(dst []float32, ldd int, src []float32, lds, rows, n int) {
-	if n < shortRows {
+	if rows > 1 && n < shortRows {
 		simd.CopyRows(dst, ldd, src, lds, rows, n)
 		return
 	}

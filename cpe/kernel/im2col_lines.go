@@ -1,6 +1,9 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/cpe"
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
 
 // On a model the unit of work of a CPE is one line of the image: im2col gets it once, makes the lines of the column matrix of
 // all kernel offsets that meet it, and puts them; col2im gets these, adds them up and puts one line (swCaffe, section IV-B).
@@ -79,7 +82,7 @@ func (b *band) line(data []float32, at, n, apart int) cpe.Block {
 func (g *geometry) scatter(c *cpe.CPE, columns []float32, b *band, ch, at int) error {
 	users, images := g.lineUsers(), max(1, b.images)
 	c.Free()
-	in, err := c.Alloc("im2col", images*g.line)
+	in, err := c.Alloc("im2col", images*g.padded)
 	if err != nil {
 		return err
 	}
@@ -87,29 +90,46 @@ func (g *geometry) scatter(c *cpe.CPE, columns []float32, b *band, ch, at int) e
 	if err != nil {
 		return err
 	}
-	inside := at < len(users)-1
-	if inside {
+	if at < len(users)-1 {
 		block := g.imageLine(b, ch, at)
 		c.Load(in, &block)
 		g.await(c)
-	}
-	filled := images
-	if !c.Values() {
-		filled = 0
+		g.pad(in)
+	} else {
+		clear(in)
 	}
 	for _, user := range users[at] {
 		line := g.columnLine(b, ch, user)
 		for x := range g.last {
-			for i := range filled {
-				g.fill(out[i*g.width:(i+1)*g.width], in[i*g.line:(i+1)*g.line], x, inside)
-			}
 			block := b.line(columns, line, g.width, b.matrix)
-			c.Store(&block, out)
+			c.Store(&block, g.shifted(out, in, x))
 			g.await(c)
 			line += b.width(g)
 		}
 	}
 	return nil
+}
+
+// pad moves the lines of images that lie one behind the other apart, so that each has its padding around it.
+func (g *geometry) pad(lines []float32) {
+	for i := len(lines)/g.padded - 1; i >= 0; i-- {
+		line := lines[i*g.padded : (i+1)*g.padded]
+		copy(line[g.left:], lines[i*g.line:(i+1)*g.line])
+		clear(line[:g.left])
+		clear(line[g.left+g.line:])
+	}
+}
+
+// shifted is the column lines of offset x of padded image lines: a piece of one, or made in out.
+func (g *geometry) shifted(out, in []float32, x int) []float32 {
+	from := g.left + g.shift[x]
+	if g.stride == 1 && len(in) == g.padded {
+		return in[from:]
+	}
+	for i := range len(in) / g.padded {
+		simd.Every(out[i*g.width:(i+1)*g.width], in[i*g.padded+from:], g.stride)
+	}
+	return out
 }
 
 // await waits for the CPE's request where the software does so before the next.

@@ -27,6 +27,8 @@ type geometry struct {
 	lo, hi []int   // [offset]: outputs lo <= x < hi are inside
 	shift  []int   // [offset]: output x meets input x*stride + shift
 
+	left, padded int // a line of an image with its padding: values before it, and altogether
+
 	users    [][]int32 // see lineUsers
 	software cpe.Software
 }
@@ -57,6 +59,8 @@ func newGeometry(s ConvShape) *geometry {
 		}
 		g.lo, g.hi, g.shift = append(g.lo, lo), append(g.hi, max(lo, hi)), append(g.shift, shift)
 	}
+	g.left = s.Pad[n]
+	g.padded = g.left + max(g.line, (g.width-1)*g.stride+g.shift[g.last-1]+1)
 	return g
 }
 
