@@ -27,6 +27,25 @@ type Options struct {
 	Seed     uint64
 	Log      *logrus.Logger
 	Mesh     *MeshOptions // nil: CPEs are not looked at one by one
+	// Done, if not nil, is called after every stage of the run, for somebody who wants to know how long this computer took for it.
+	Done func(Stage)
+}
+
+// Stage is a part of the work of Run.
+type Stage string
+
+// The stages, in their order.
+const (
+	SetUp  Stage = "set up"               // the net is built, its weights are filled and their gradients cleared
+	Passes Stage = "forward and backward" // through all layers
+	Update Stage = "update"               // of all weights
+)
+
+// done tells that a stage is over.
+func (o *Options) done(s Stage) {
+	if o.Done != nil {
+		o.Done(s)
+	}
 }
 
 // Run models an iteration of a net.
@@ -58,15 +77,21 @@ func Run(file *swproto.Net, o Options) (*Report, error) {
 	if err := r.findMesh(); err != nil {
 		return nil, err
 	}
+	if m.Values() {
+		n.ClearParamDiffs()
+	}
+	o.done(SetUp)
 	if err := r.iteration(); err != nil {
 		return nil, err
 	}
+	o.done(Passes)
 	if m := r.report.Mesh; m != nil && !m.usesCPEs() {
 		return nil, fmt.Errorf("layer %q, %s: no CPE is used", m.Layer, m.Direction)
 	}
 	if err := r.update(); err != nil {
 		return nil, err
 	}
+	o.done(Update)
 	r.total()
 	return r.report, nil
 }

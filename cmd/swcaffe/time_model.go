@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/layers"
@@ -141,6 +142,9 @@ func timeModelled(e *env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase) er
 		return err
 	}
 	options.Mode, options.Seed, options.Mesh = mode, uint64(max(0, o.device.seed)), pictures.mesh
+	if mode == cpe.Functional {
+		options.Done = stopwatch(e)
+	}
 	r, err := modeltime.Run(file, options)
 	if err != nil {
 		return err
@@ -154,6 +158,16 @@ func timeModelled(e *env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase) er
 		return nil
 	}
 	return writeJSON(o.json, r)
+}
+
+// stopwatch logs how long this computer takes for the stages of a model that moves values.
+func stopwatch(e *env) func(modeltime.Stage) {
+	last := time.Now()
+	return func(s modeltime.Stage) {
+		now := time.Now()
+		e.log.Infof("This computer took %s for: %s", now.Sub(last).Round(time.Millisecond), s)
+		last = now
+	}
 }
 
 // printModelled prints a line a layer and direction, and the totals.
