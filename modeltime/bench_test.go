@@ -26,6 +26,24 @@ func BenchmarkAlexNet(b *testing.B) {
 	}
 }
 
+// BenchmarkVGG16 models an iteration of VGG-16 at batch 128, charging costs alone.
+func BenchmarkVGG16(b *testing.B) {
+	file, err := swproto.ReadNet("../models/vgg16/train_val.prototxt")
+	if err != nil {
+		b.Fatal(err)
+	}
+	spec, err := cpe.Load("sw26010")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		o := Options{Spec: spec, Mode: cpe.CostOnly, Batch: 128, State: swnet.MergeState(caffepb.Phase_TRAIN)}
+		if _, err := Run(file, o); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func benchmarkIteration(b *testing.B, p *caffepb.NetParameter, machine string) {
 	spec, err := cpe.Load(machine)
 	if err != nil {

@@ -33,30 +33,30 @@ func (t *relayout) run(g *cpe.CoreGroup, dst, src []float32) error {
 		return nil
 	}
 	down, across := blocks(t.rows, tr), blocks(t.cols, tc)
-	all := t.outer * down * across
-	cpes := g.CPEs()[:g.Deal(all)]
-	for n := range all {
+	whole := t.outer * down * across
+	if t.cols%tc != 0 {
+		whole = across - 1
+	}
+	if t.rows%tr != 0 {
+		whole = min(whole, (down-1)*across)
+	}
+	return inTurn(g, t.outer*down*across, whole, func(c *cpe.CPE, n int) error {
 		u, i, j := n/across/down, n/across%down*tr, n%across*tc
 		rows, cols := min(tr, t.rows-i), min(tc, t.cols-j)
-		c, key := cpes[n%len(cpes)], 0
+		key := 0
 		if rows < tr {
 			key |= 1
 		}
 		if cols < tc {
 			key |= 2
 		}
-		if !g.Charged(c, key) {
-			if err := t.move(c, from(dst, u*t.du+j*t.dj+i), from(src, u*t.su+i*t.si+j), rows, cols); err != nil {
-				return err
-			}
-			g.Remember(c, key)
+		if g.Charged(c, key) {
+			return nil
 		}
-		if (n+1)%len(cpes) == 0 {
-			g.Overlap()
-		}
-	}
-	g.Sync()
-	return nil
+		err := t.move(c, from(dst, u*t.du+j*t.dj+i), from(src, u*t.su+i*t.si+j), rows, cols)
+		g.Remember(c, key)
+		return err
+	})
 }
 
 // move turns one tile.

@@ -100,21 +100,41 @@ func (k *StreamKernel) Run(ins, outs [][]float32) error {
 	return nil
 }
 
-// RunGroup does a core group's share of the tiles, dealt to its CPEs in turn.
+// RunGroup does a core group's share of the tiles. After a tile whose data is wrong it does none.
 func (k *StreamKernel) RunGroup(g *cpe.CoreGroup) error {
 	w := &k.workers[g.Index()]
 	lo, hi := g.Share(k.plan.Tiles())
-	cpes := g.CPEs()[:g.Deal(hi-lo)]
-	for n := lo; n < hi; n++ {
-		if err := k.chargeTile(g, cpes[(n-lo)%len(cpes)], w, n); err != nil {
-			return err
-		}
-		if w.tile.Err != nil {
-			w.err, w.tile.Err = w.tile.Err, nil
+	return inTurn(g, hi-lo, k.plan.whole()-lo, func(c *cpe.CPE, n int) error {
+		if w.err != nil {
 			return nil
 		}
-		if (n-lo+1)%len(cpes) == 0 {
+		err := k.chargeTile(g, c, w, lo+n)
+		w.err, w.tile.Err = w.tile.Err, nil
+		return err
+	})
+}
+
+// inTurn has a core group's CPEs do n works in turn, double-buffered. The first whole works cost the same.
+func inTurn(g *cpe.CoreGroup, n, whole int, work func(c *cpe.CPE, i int) error) error {
+	cpes := g.CPEs()[:g.Deal(n)]
+	round := func(r int) error {
+		for i := r * len(cpes); i < min(n, (r+1)*len(cpes)); i++ {
+			if err := work(cpes[i-r*len(cpes)], i); err != nil {
+				return err
+			}
+		}
+		if (r+1)*len(cpes) <= n {
 			g.Overlap()
+		}
+		return nil
+	}
+	alike := max(0, min(n, whole)) / len(cpes)
+	if err := g.Steady(0, alike, round); err != nil {
+		return err
+	}
+	for r := alike; r < blocks(n, len(cpes)); r++ {
+		if err := round(r); err != nil {
+			return err
 		}
 	}
 	g.Sync()

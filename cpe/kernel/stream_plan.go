@@ -70,6 +70,19 @@ const (
 	nearRun = 4096
 )
 
+// whole returns how many tiles from the first on are of the full extents.
+func (p *StreamPlan) whole() int {
+	n := p.Tiles()
+	inner := n
+	for axis, count := range p.Counts {
+		inner /= max(1, count)
+		if p.Dims[axis]%p.Tile[axis] != 0 {
+			n = min(n, (count-1)*inner)
+		}
+	}
+	return n
+}
+
 // PlanStream cuts a stream for a machine. Nothing depends on the number of native core groups.
 func PlanStream(spec *cpe.Spec, s *Stream) (StreamPlan, error) {
 	p := StreamPlan{Dims: s.Dims}
