@@ -1,16 +1,12 @@
 package cpe
 
-import (
-	"fmt"
-
-	"github.com/swcaffe/swcaffe/internal/suggest"
-)
-
-// mechanisms are what can be left out of a machine, to see its share of a figure.
-var mechanisms = []struct {
+// mechanism is something that can be left out of a machine, to see its share of a figure.
+type mechanism struct {
 	name  string
 	leave func(s *Spec)
-}{
+}
+
+var mechanisms = table[mechanism]{"mechanism", "mechanisms", func(m *mechanism) string { return m.name }, []mechanism{
 	// im2col and col2im await every request (the original).
 	{"awaiting", func(s *Spec) { s.Software.Awaited = false }},
 	// im2col takes a line of all images at once (the original).
@@ -37,24 +33,17 @@ var mechanisms = []struct {
 	{"stall", func(s *Spec) { s.DMA.OverlapsBuses = true }},
 	// The implicit convolution fetches weights for every tap (the original).
 	{"unbuffered", func(s *Spec) { s.Software.Unbuffered = false }},
-}
+}}
 
 // Mechanisms returns the names that Without knows.
-func Mechanisms() []string {
-	var names []string
-	for _, m := range mechanisms {
-		names = append(names, m.name)
-	}
-	return names
-}
+func Mechanisms() []string { return mechanisms.names() }
 
 // Without describes the machine without one of its mechanisms.
 func (s Spec) Without(mechanism string) (Spec, error) {
-	for _, m := range mechanisms {
-		if m.name == mechanism {
-			m.leave(&s)
-			return s, nil
-		}
+	m, err := mechanisms.find(mechanism)
+	if err != nil {
+		return s, err
 	}
-	return s, fmt.Errorf("no mechanism %q%s (mechanisms: %s)", mechanism, suggest.DidYouMean(mechanism, Mechanisms()), suggest.List(Mechanisms()))
+	m.leave(&s)
+	return s, nil
 }

@@ -3,8 +3,6 @@ package cpe
 import (
 	"fmt"
 	"math"
-
-	"github.com/swcaffe/swcaffe/internal/suggest"
 )
 
 // Parameter is a figure of a machine that can be varied.
@@ -20,7 +18,7 @@ type Parameter struct {
 
 // parameters in alphabetical order. Where a machine has several figures of a kind, such as the points of a bandwidth curve, all
 // are multiplied so that the largest becomes the value.
-var parameters = []Parameter{
+var parameters = table[Parameter]{"machine parameter", "parameters", func(p *Parameter) string { return p.Name }, []Parameter{
 	{"bus_gbytes_per_s", "GB/s", false, "register buses of a core group, broadcasting; point to point in proportion",
 		func(s *Spec) float64 { return s.Bus.BroadcastGBps },
 		func(s *Spec, v float64) { s.Bus.P2PGBps *= v / s.Bus.BroadcastGBps; s.Bus.BroadcastGBps = v }},
@@ -50,29 +48,21 @@ var parameters = []Parameter{
 		func(s *Spec) float64 { return s.SpecialCycles }, func(s *Spec, v float64) { s.SpecialCycles = v }},
 	{"step_cycles", "cycles", false, "cycles of a step of K of a product, once the pipes are full",
 		func(s *Spec) float64 { return s.Pipe.StepCycles }, func(s *Spec, v float64) { s.Pipe.StepCycles = v }},
-}
+}}
 
 // Parameters returns what can be varied, in alphabetical order.
-func Parameters() []Parameter { return parameters }
+func Parameters() []Parameter { return parameters.entries }
 
 // ParameterNames returns the names of what can be varied.
-func ParameterNames() []string {
-	var names []string
-	for _, p := range parameters {
-		names = append(names, p.Name)
-	}
-	return names
-}
+func ParameterNames() []string { return parameters.names() }
 
 // FindParameter returns the parameter of a name.
 func FindParameter(name string) (Parameter, error) {
-	for _, p := range parameters {
-		if p.Name == name {
-			return p, nil
-		}
+	p, err := parameters.find(name)
+	if err != nil {
+		return Parameter{}, err
 	}
-	return Parameter{}, fmt.Errorf("no machine parameter %q%s (parameters: %s)",
-		name, suggest.DidYouMean(name, ParameterNames()), suggest.List(ParameterNames()))
+	return *p, nil
 }
 
 // Of returns the parameter's value on a machine; 0 where it has no such part.

@@ -1,11 +1,5 @@
 package cpe
 
-import (
-	"fmt"
-
-	"github.com/swcaffe/swcaffe/internal/suggest"
-)
-
 // Software says what the kernels of a publication do otherwise than this program's own, which its plans choose freely. The zero
 // value is this program's.
 //
@@ -35,28 +29,21 @@ type Software struct {
 
 // softwares are the programs that WithSoftware knows. 11 cycles are a load, 4, and a floating-point operation that needs it, 7
 // (Zheng 2019, table 3.2).
-var softwares = []Software{
+var softwares = table[Software]{"software", "software", func(s *Software) string { return s.Name }, []Software{
 	{Name: "swcaffe"},
 	{Name: "swcaffe-2019", BatchOnly: true},
 	{Name: "swcaffe-2018", BatchOnly: true, Unbuffered: true, Awaited: true, Batched: true, ScalarCycles: 11, DataParallel: true, OnMPE: true},
-}
+}}
 
 // Softwares returns the names that WithSoftware knows, this program's own first.
-func Softwares() []string {
-	var names []string
-	for _, s := range softwares {
-		names = append(names, s.Name)
-	}
-	return names
-}
+func Softwares() []string { return softwares.names() }
 
 // WithSoftware describes the machine running a published program.
 func (s Spec) WithSoftware(name string) (Spec, error) {
-	for _, w := range softwares {
-		if w.Name == name {
-			s.Software = w
-			return s, nil
-		}
+	w, err := softwares.find(name)
+	if err != nil {
+		return s, err
 	}
-	return s, fmt.Errorf("no software %q%s (software: %s)", name, suggest.DidYouMean(name, Softwares()), suggest.List(Softwares()))
+	s.Software = *w
+	return s, nil
 }
