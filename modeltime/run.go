@@ -20,7 +20,7 @@ import (
 // Options say what is modelled.
 type Options struct {
 	Spec     cpe.Spec
-	Mode     cpe.Mode // Functional or CostOnly
+	Mode     cpe.Mode // Functional or CostOnly; neither needs images of which the net says the size
 	Batch    int      // images of an iteration, over all core groups; 0: as the net says
 	Strategy kernel.Strategy
 	State    *caffepb.NetState
@@ -59,9 +59,7 @@ func Run(file *swproto.Net, o Options) (*Report, error) {
 	if o.Batch > 0 {
 		setBatch(p, o.Batch)
 	}
-	if o.Mode == cpe.CostOnly {
-		standIn(p)
-	}
+	standIn(p)
 	d := &layers.Device{Machine: m, Random: layers.NewRandom(o.Seed), Log: o.Log, Strategy: o.Strategy}
 	n, err := swnet.New(p, swnet.Options{State: o.State, Device: d, Pos: file.LayerPos})
 	if err != nil {
