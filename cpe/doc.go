@@ -20,7 +20,8 @@
 // Sync ends a step in which transfers and work follow each other, Overlap one in which they were double-buffered.
 // Nobody outside cpe and cpe/kernel asks for the mode.
 //
-// Files: spec.go, load.go, validate.go and parameter.go (the description), host.go (detection), machine.go and workers.go (running programs on all
+// Files: spec.go, load.go, validate.go and parameter.go (the description), mechanism.go and software.go (what can be left out, whose
+// kernels run; table.go looks them up), host.go (detection), machine.go and workers.go (running programs on all
 // core groups), group.go, cpe.go, view.go, tile.go (the verbs), bus.go (register buses), dma.go, clock.go and ledger.go
 // (what things cost), usage.go (what each CPE uses). DEVIATIONS.md lists what the model leaves out.
 package cpe
