@@ -3,6 +3,8 @@ package topology
 import (
 	"errors"
 	"sync"
+
+	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
 // errAborted is what a rank gets from a call when another rank has failed.
@@ -17,8 +19,8 @@ type Local struct {
 	cause error // why done is closed
 }
 
-// mailbox hands a slice from one rank to another. The receiver copies out of the sender's slice, then acknowledges; until
-// then the sender's call does not return.
+// mailbox hands a slice from one rank to another. The receiver reads the sender's slice, to copy or to add, then acknowledges;
+// until then the sender's call does not return.
 type mailbox struct {
 	data chan []float32
 	ack  chan struct{}
@@ -101,11 +103,30 @@ func (t *localRank) Recv(from int, data []float32) error {
 	if err := checkPeer(t.rank, t.Size(), from, "receive from"); err != nil {
 		return err
 	}
-	return t.take(from, data)
+	return t.take(from, data, copyValues)
 }
 
-// take copies the next message of a rank.
-func (t *localRank) take(from int, data []float32) error {
+// RecvAdd receives and adds to data.
+func (t *localRank) RecvAdd(from int, data []float32) error {
+	if err := checkPeer(t.rank, t.Size(), from, "receive from"); err != nil {
+		return err
+	}
+	return t.take(from, data, addValues)
+}
+
+// copyValues copies in pieces, because for long ones copy takes a way that is slower.
+func copyValues(dst, src []float32) {
+	for len(dst) > piece {
+		copy(dst[:piece], src)
+		dst, src = dst[piece:], src[piece:]
+	}
+	copy(dst, src)
+}
+
+func addValues(dst, src []float32) { simd.Add(dst, dst, src) }
+
+// take reads the next message of a rank into data.
+func (t *localRank) take(from int, data []float32, read func(dst, src []float32)) error {
 	box := t.box(from, t.rank)
 	select {
 	case sent := <-box.data:
@@ -114,7 +135,7 @@ func (t *localRank) take(from int, data []float32) error {
 			t.group.Abort(err)
 			return err
 		}
-		copy(data, sent)
+		read(data, sent)
 		box.ack <- struct{}{}
 		return nil
 	case <-t.group.done:
@@ -123,13 +144,22 @@ func (t *localRank) take(from int, data []float32) error {
 }
 
 func (t *localRank) SendRecv(to int, send []float32, from int, recv []float32) error {
+	return t.exchange(to, send, from, recv, copyValues)
+}
+
+// SendRecvAdd sends, receives and adds to data, which does not overlap what is sent.
+func (t *localRank) SendRecvAdd(to int, send []float32, from int, data []float32) error {
+	return t.exchange(to, send, from, data, addValues)
+}
+
+func (t *localRank) exchange(to int, send []float32, from int, recv []float32, read func(dst, src []float32)) error {
 	if err := checkPeer(t.rank, t.Size(), from, "receive from"); err != nil {
 		return err
 	}
 	if err := t.post(to, send); err != nil {
 		return err
 	}
-	if err := t.take(from, recv); err != nil {
+	if err := t.take(from, recv, read); err != nil {
 		return err
 	}
 	return t.acknowledged(to)

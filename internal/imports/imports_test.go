@@ -30,7 +30,7 @@ var allowed = []struct {
 	{"internal/imports", nil},
 	{"proto", []string{"proto/", "internal/suggest"}},
 	{"blob", []string{"proto/"}},
-	{"topology/", []string{"proto/", "internal/suggest", "topology/"}},
+	{"topology/", []string{"proto/", "internal/suggest", "internal/simd", "topology/"}},
 	{"cpe/validation", nil},
 	{"cpe/kernel", []string{"cpe", "internal/simd", "internal/suggest"}},
 	{"cpe", []string{"proto/", "internal/simd", "internal/suggest"}},
