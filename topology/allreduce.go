@@ -21,10 +21,6 @@ type adder interface {
 	SendRecvAdd(to int, send []float32, from int, data []float32) error
 }
 
-// piece is how many values of an exchange in place are received at once where ranks share memory: half a megabyte is
-// still in the second-level cache when it is added.
-const piece = 1 << 16
-
 // NewAllReduce prepares the rank's part of a schedule. The number of ranks must be the transport's.
 func NewAllReduce(t Transport, s *Schedule) *AllReduce {
 	if s.Ranks != t.Size() {
@@ -33,19 +29,19 @@ func NewAllReduce(t Transport, s *Schedule) *AllReduce {
 	a := &AllReduce{transport: t, elements: s.Elements}
 	a.adder, _ = t.(adder)
 	a.clock, _ = t.(reduceClock)
+	strands := strands{s.Elements, 1, 1}
+	if a.adder != nil {
+		strands = strandsOf(s)
+	}
+	for k := range strands.count {
+		for round := range s.Rounds {
+			a.steps = append(a.steps, strands.cut(s.Step(t.Rank(), round), k)...)
+		}
+	}
 	longest := 0
-	for round := range s.Rounds {
-		step := s.Step(t.Rank(), round)
-		if step.Idle() {
-			continue
-		}
-		steps := []Step{step}
-		if a.adder != nil && step.inPlace() {
-			steps = step.pieces(piece)
-		}
-		a.steps = append(a.steps, steps...)
-		if !a.addsDirectly(step) && step.adds() {
-			longest = max(longest, steps[0].Recv.Len())
+	for _, step := range a.steps {
+		if step.adds() && !a.addsDirectly(step) {
+			longest = max(longest, step.Recv.Len())
 		}
 	}
 	a.scratch = make([]float32, longest)
@@ -58,18 +54,6 @@ func (s Step) adds() bool { return s.Reduce && s.From != None }
 // inPlace reports whether the step changes what it sends: two ranks exchange the same part of the array and both add.
 func (s Step) inPlace() bool {
 	return s.adds() && s.To != None && s.Send.Lo < s.Recv.Hi && s.Recv.Lo < s.Send.Hi
-}
-
-// pieces cuts an exchange in place, whose two ranges are the same, in steps of n values; the first is the longest.
-func (s Step) pieces(n int) []Step {
-	var out []Step
-	for lo := s.Send.Lo; lo == s.Send.Lo || lo < s.Send.Hi; lo += n {
-		part := s
-		part.Send = Range{lo, min(lo+n, s.Send.Hi)}
-		part.Recv = part.Send
-		out = append(out, part)
-	}
-	return out
 }
 
 // addsDirectly reports whether the step adds without a copy.

@@ -2,6 +2,7 @@ package topology
 
 import (
 	"errors"
+	"runtime"
 	"sync"
 
 	"github.com/swcaffe/swcaffe/internal/simd"
@@ -114,32 +115,47 @@ func (t *localRank) RecvAdd(from int, data []float32) error {
 	return t.take(from, data, addValues)
 }
 
-// copyValues copies in pieces, because for long ones copy takes a way that is slower.
-func copyValues(dst, src []float32) {
-	for len(dst) > piece {
-		copy(dst[:piece], src)
-		dst, src = dst[piece:], src[piece:]
-	}
-	copy(dst, src)
-}
+func copyValues(dst, src []float32) { copy(dst, src) }
 
 func addValues(dst, src []float32) { simd.Add(dst, dst, src) }
 
 // take reads the next message of a rank into data.
 func (t *localRank) take(from int, data []float32, read func(dst, src []float32)) error {
 	box := t.box(from, t.rank)
-	select {
-	case sent := <-box.data:
-		if len(sent) != len(data) {
-			err := lengthError(from, t.rank, len(sent), len(data))
-			t.group.Abort(err)
-			return err
+	sent, err := await(t.group, box.data)
+	if err != nil {
+		return err
+	}
+	if len(sent) != len(data) {
+		err := lengthError(from, t.rank, len(sent), len(data))
+		t.group.Abort(err)
+		return err
+	}
+	read(data, sent)
+	box.ack <- struct{}{}
+	return nil
+}
+
+// patience is how often a rank looks whether another has come, letting others compute in between, before it sleeps. To wake a
+// thread takes longer than ranks that work on pieces of one length usually are apart.
+const patience = 200
+
+// await receives from a channel of the group.
+func await[T any](l *Local, c <-chan T) (T, error) {
+	for range patience {
+		select {
+		case v := <-c:
+			return v, nil
+		default:
+			runtime.Gosched()
 		}
-		read(data, sent)
-		box.ack <- struct{}{}
-		return nil
-	case <-t.group.done:
-		return t.group.cause
+	}
+	select {
+	case v := <-c:
+		return v, nil
+	case <-l.done:
+		var none T
+		return none, l.cause
 	}
 }
 
@@ -179,10 +195,6 @@ func (t *localRank) post(to int, data []float32) error {
 }
 
 func (t *localRank) acknowledged(to int) error {
-	select {
-	case <-t.box(t.rank, to).ack:
-		return nil
-	case <-t.group.done:
-		return t.group.cause
-	}
+	_, err := await(t.group, t.box(t.rank, to).ack)
+	return err
 }

@@ -38,7 +38,9 @@ type Schedule struct {
 	Ranks     int
 	Elements  int
 	Rounds    int
-	step      func(rank, round int) Step
+	// Segments is into how many equal parts the array falls that different ranks add up at once.
+	Segments int
+	step     func(rank, round int) Step
 }
 
 // Step returns what a rank does in a round.
