@@ -27,6 +27,7 @@ var allowed = []struct {
 	{"internal/suggest", nil},
 	{"internal/simd", nil},
 	{"internal/figure", nil},
+	{"internal/mpitest", nil},
 	{"internal/imports", nil},
 	{"proto", []string{"proto/", "internal/suggest"}},
 	{"blob", []string{"proto/"}},
