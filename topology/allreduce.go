@@ -29,18 +29,18 @@ func NewAllReduce(t Transport, s *Schedule) *AllReduce {
 	a := &AllReduce{transport: t, elements: s.Elements}
 	a.adder, _ = t.(adder)
 	a.clock, _ = t.(reduceClock)
-	strands := strands{s.Elements, 1, 1}
 	if a.adder != nil {
-		strands = strandsOf(s)
-	}
-	for k := range strands.count {
-		for round := range s.Rounds {
-			a.steps = append(a.steps, strands.cut(s.Step(t.Rank(), round), k)...)
-		}
+		a.steps = sharedSteps(s, t.Rank())
+		return a
 	}
 	longest := 0
-	for _, step := range a.steps {
-		if step.adds() && !a.addsDirectly(step) {
+	for round := range s.Rounds {
+		step := s.Step(t.Rank(), round)
+		if step.Idle() {
+			continue
+		}
+		a.steps = append(a.steps, step)
+		if step.adds() {
 			longest = max(longest, step.Recv.Len())
 		}
 	}
@@ -50,14 +50,6 @@ func NewAllReduce(t Transport, s *Schedule) *AllReduce {
 
 // adds reports whether what is received is added.
 func (s Step) adds() bool { return s.Reduce && s.From != None }
-
-// inPlace reports whether the step changes what it sends: two ranks exchange the same part of the array and both add.
-func (s Step) inPlace() bool {
-	return s.adds() && s.To != None && s.Send.Lo < s.Recv.Hi && s.Recv.Lo < s.Send.Hi
-}
-
-// addsDirectly reports whether the step adds without a copy.
-func (a *AllReduce) addsDirectly(s Step) bool { return a.adder != nil && s.adds() && !s.inPlace() }
 
 // Run replaces data by its sum over ranks. Every rank gets the same bits. All ranks call it with the same length, that of the
 // schedule. After an error the content of data is undefined.
@@ -76,12 +68,12 @@ func (a *AllReduce) Run(data []float32) error {
 func (a *AllReduce) run(step Step, data []float32) error {
 	send, recv := data[step.Send.Lo:step.Send.Hi], data[step.Recv.Lo:step.Recv.Hi]
 	switch {
-	case a.addsDirectly(step) && step.To == None:
-		return a.adder.RecvAdd(step.From, recv)
-	case a.addsDirectly(step):
-		return a.adder.SendRecvAdd(step.To, send, step.From, recv)
 	case step.From == None:
 		return a.transport.Send(step.To, send)
+	case a.adder != nil && step.Reduce && step.To == None:
+		return a.adder.RecvAdd(step.From, recv)
+	case a.adder != nil && step.Reduce:
+		return a.adder.SendRecvAdd(step.To, send, step.From, recv)
 	}
 	into := recv
 	if step.Reduce {

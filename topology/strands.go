@@ -9,6 +9,36 @@ const piece = 1 << 16
 // in the same order whatever strand it is in.
 type strands struct{ elements, segments, count int }
 
+// sharedSteps returns what a rank does, strand by strand, where ranks share memory. None of these steps changes what it sends.
+func sharedSteps(s *Schedule, rank int) []Step {
+	var out []Step
+	strands := strandsOf(s)
+	for k := range strands.count {
+		for round := range s.Rounds {
+			for _, part := range strands.cut(s.Step(rank, round), k) {
+				out = append(out, part.apart(rank)...)
+			}
+		}
+	}
+	return out
+}
+
+// apart makes two steps of one in which two ranks exchange the same part of the array and both add: each adds up one half of it and
+// then gets the other half's sums, which have the same bits, since a + b = b + a.
+func (s Step) apart(rank int) []Step {
+	if !s.adds() || s.To != s.From || s.Send != s.Recv {
+		return []Step{s}
+	}
+	mine, other := s.Send.split(0, 2), s.Send.split(1, 2)
+	if rank > s.To {
+		mine, other = other, mine
+	}
+	adding, copying := s, s
+	adding.Send, adding.Recv = other, mine
+	copying.Send, copying.Recv, copying.Reduce = mine, other, false
+	return []Step{adding, copying}
+}
+
 func strandsOf(s *Schedule) strands {
 	segment := (s.Elements + s.Segments - 1) / s.Segments
 	return strands{s.Elements, s.Segments, max(1, (segment+piece-1)/piece)}
