@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Trains LeNet on rendered digits with every strategy of "swcaffe train", four workers in virtual time, prints when each
-# reaches the accuracy asked for, and plots that into docs/time_to_accuracy_CLUSTER.svg. Takes about an hour; logs that are
+# reaches the accuracy asked for, and plots that into docs/time_to_accuracy_CLUSTER.svg. Takes 15 to 60 minutes; logs that are
 # there already are used again. With ITERATIONS=40 it takes a minute and tells the time of an iteration alone.
 #
-#   [ITERATIONS=N] scripts/time_to_accuracy.sh [CLUSTER [LOGS [STRATEGY...]]]
+# RATE is a learning rate to try in place of each strategy's own.
+#
+#   [ITERATIONS=N] [RATE=R] scripts/time_to_accuracy.sh [CLUSTER [LOGS [STRATEGY...]]]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -38,7 +40,7 @@ for s in "${strategies[@]}"; do
   [ "$s" = sync ] && batch=64
   sed "s/batch_size: 64/batch_size: $batch/" models/lenet/train_val.prototxt >"$logs/net_$batch.prototxt"
   sed -e "s|models/lenet/train_val.prototxt|$logs/net_$batch.prototxt|" -e "s|models/lenet/lenet|$logs/lenet|" \
-    -e "s/base_lr: 0.01/base_lr: $(rate "$s")/" -e "s/max_iter: 2000/max_iter: $iterations/" -e "s/test_interval: 500/test_interval: 100/" \
+    -e "s/base_lr: 0.01/base_lr: ${RATE:-$(rate "$s")}/" -e "s/max_iter: 2000/max_iter: $iterations/" -e "s/test_interval: 500/test_interval: 50/" \
     -e "s/snapshot: 1000/snapshot: 0 snapshot_after_train: false/" -e "s/display: 100/display: 20/" models/lenet/solver.prototxt >"$logs/$s.prototxt"
   echo "training with $s"
   bin/swcaffe train -solver "$logs/$s.prototxt" -workers $workers -strategy "$s" -transport sim -cluster "$cluster" -machine $machine \

@@ -168,16 +168,21 @@ func (c *centre) failure() error {
 	return c.failed
 }
 
-// copyTo reads the centre into dst.
-func (c *centre) copyTo(dst []float32) {
+// copyTo reads the centre into weights and, where it has momentum, velocity. With whole, a centre that workers move in turn is
+// read at the end of a round: when it is the first rank's turn, or nobody is left.
+func (c *centre) copyTo(weights, velocity []float32, whole bool) {
 	if c.kind.order != unlocked {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 	}
+	for whole && c.kind.order == inTurn && c.turn != 0 && !c.left[c.turn] && c.failed == nil {
+		c.turned.Wait()
+	}
+	copy(velocity, c.velocity)
 	for k := range c.locks {
 		lo, hi := k*chunk, min((k+1)*chunk, len(c.weights))
 		c.locks[k].Lock()
-		copy(dst[lo:hi], c.weights[lo:hi])
+		copy(weights[lo:hi], c.weights[lo:hi])
 		c.locks[k].Unlock()
 	}
 }

@@ -1,6 +1,11 @@
 package solver
 
-import "github.com/swcaffe/swcaffe/internal/simd"
+import (
+	"slices"
+
+	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
 
 // centreKind is what tells strategies with a centre apart.
 type centreKind struct {
@@ -29,6 +34,7 @@ type centred struct {
 	before  []float32 // descend: the statistics after the last exchange
 	own     []float32 // scratch
 	shows   []float32 // the first worker's: the centre while it is shown
+	showsV  []float32 // and its momentum
 	started bool
 }
 
@@ -48,7 +54,7 @@ func centredBy(kind centreKind) func(v *Solver) strategy {
 		}
 		if v.team.rank() == 0 {
 			c.centre = newCentre(kind, v.team.size(), momentum, make([]float32, n), len(p.data))
-			c.shows = make([]float32, n)
+			c.shows, c.showsV = make([]float32, n), make([]float32, len(c.centre.velocity))
 		}
 		return c
 	}
@@ -63,9 +69,14 @@ func (c *centred) start() error {
 		c.started = true
 		if c.centre != nil {
 			c.v.group.state(c.centre.weights)
+			c.v.update.packHistory(c.v.group.pack, c.centre.velocity)
+			simd.Scale(c.centre.velocity, c.centre.velocity, -1)
 		}
 		if c.kind.rule == descend {
 			c.v.group.pack.gather(c.before, 1)
+		}
+		if err := c.v.resume(c); err != nil {
+			return err
 		}
 	}
 	c.way = c.open()
@@ -148,13 +159,37 @@ func (c *centred) exchange(alpha float32) error {
 	return c.way.exchange(c.message)
 }
 
-// shown lends the net the centre's weights.
+// shown lends the net the centre's weights, and the solver its momentum, in Caffe's sign. A worker whose centre has momentum has
+// none, and so nothing in its history that it needs.
 func (c *centred) shown(f func() error) error {
 	if c.centre == nil || !c.started {
 		return f()
 	}
-	c.centre.copyTo(c.shows)
+	c.centre.copyTo(c.shows, c.showsV, c.v.watch == nil)
+	simd.Scale(c.showsV, c.showsV, -1)
+	c.v.update.unpackHistory(c.v.group.pack, c.showsV)
 	return c.v.group.lend(c.shows, f)
+}
+
+// keep implements individual: the worker's weights, its momentum, and what it has not told the centre.
+func (c *centred) keep() *caffepb.WorkerState {
+	s := &caffepb.WorkerState{State: make([]float32, c.v.group.stateSize())}
+	c.v.group.state(s.State)
+	if c.kind.workerMomentum {
+		s.Velocity = make([]float32, len(c.v.group.pack.data))
+		c.v.update.packHistory(c.v.group.pack, s.Velocity)
+	}
+	if c.kind.rule == descend {
+		s.Pending = slices.Concat(c.steps, c.before)
+	}
+	return s
+}
+
+// regain implements individual.
+func (c *centred) regain(s *caffepb.WorkerState) {
+	c.v.group.setState(s.State)
+	c.v.update.unpackHistory(c.v.group.pack, s.Velocity)
+	copy(c.before, s.Pending[copy(c.steps, s.Pending):])
 }
 
 func (c *centred) finish(err error) error {

@@ -15,7 +15,7 @@ func (v *Solver) Solve() error {
 	if err := v.Step(maxIter - v.iter); err != nil {
 		return err
 	}
-	if v.team.rank() == 0 && v.param.GetSnapshotAfterTrain() && (v.param.GetSnapshot() == 0 || v.iter%int(v.param.GetSnapshot()) != 0) {
+	if v.param.GetSnapshotAfterTrain() && (v.param.GetSnapshot() == 0 || v.iter%int(v.param.GetSnapshot()) != 0) {
 		if err := v.Snapshot(); err != nil {
 			return err
 		}

@@ -55,6 +55,17 @@ func newPack(n *swnet.Net, spare int) *pack {
 	return p
 }
 
+// histories calls f with the history of every packed weight, for a solver that has one, and its place.
+func (p *pack) histories(u *updater, f func(history []float32, lo, hi int)) {
+	byBlob := map[*blob.Blob]*blob.Blob{}
+	for _, w := range u.weights {
+		byBlob[w.weight.Blob] = w.histories[0]
+	}
+	for _, w := range p.weights {
+		f(byBlob[w.Blob].Data(), w.lo, w.hi)
+	}
+}
+
 func aligned(n int) int { return (n + alignment - 1) / alignment * alignment }
 
 // gather copies the statistics, times a factor, to dst.

@@ -13,16 +13,24 @@ import (
 )
 
 // Snapshot writes PREFIX_iter_N.caffemodel and PREFIX_iter_N.solverstate, with .h5 behind for snapshot_format HDF5, each whole or not at all: a full disk or a
-// kill leaves earlier snapshots as they were.
+// kill leaves earlier snapshots as they were. Workers that differ each write PREFIX_iter_N.worker_RANK as well.
 func (v *Solver) Snapshot() error {
+	if err := v.keepOwn(); err != nil {
+		return fmt.Errorf("snapshot at iteration %d: %w", v.iter, err)
+	}
 	if v.team.rank() > 0 {
 		return nil
 	}
 	return v.strategy.shown(v.snapshot)
 }
 
+// snapshotBase is what the names of a snapshot's files begin with.
+func (v *Solver) snapshotBase() string {
+	return fmt.Sprintf("%s_iter_%d", v.param.GetSnapshotPrefix(), v.iter)
+}
+
 func (v *Solver) snapshot() error {
-	base := fmt.Sprintf("%s_iter_%d", v.param.GetSnapshotPrefix(), v.iter)
+	base := v.snapshotBase()
 	write := v.snapshotBinary
 	if v.param.GetSnapshotFormat() == caffepb.SolverParameter_HDF5 {
 		write = v.snapshotHDF5
@@ -140,7 +148,7 @@ func (v *Solver) Restore(path string) error {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	return nil
+	return v.readOwn(path, state.RunState.GetSeed())
 }
 
 // loadLearnedNet reads the weights that a state names; if they are not where it says, they may lie beside it.

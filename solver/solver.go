@@ -67,6 +67,9 @@ type Solver struct {
 	pending  Action      // asked for while testing
 	watch    *stopwatch
 
+	restored bool                 // since the last run of iterations
+	kept     *caffepb.WorkerState // what the worker had of its own then; nil: nothing
+
 	iter, step int
 	losses     lossWindow
 	speed      speedometer

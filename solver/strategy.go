@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/internal/suggest"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
 // strategy is how workers train together. The solver calls it at the points of an iteration.
@@ -27,6 +28,13 @@ type overlapping interface {
 	begin() error
 	// layerDone is told in the last backward pass, after each layer, that the gradients of its weights are complete.
 	layerDone(layer int)
+}
+
+// individual is implemented by strategies whose workers differ: a snapshot keeps what each has of its own.
+type individual interface {
+	keep() *caffepb.WorkerState
+	// regain makes the worker what keep has returned.
+	regain(*caffepb.WorkerState)
 }
 
 // Sync is the strategy whose workers split each batch and add up their gradients before every update.

@@ -1,6 +1,9 @@
 package solver
 
-import "github.com/swcaffe/swcaffe/internal/simd"
+import (
+	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
 
 // syncElasticKind is what tells the synchronous kinds of EASGD apart. They compute the same; what they cost differs.
 type syncElasticKind struct {
@@ -52,6 +55,9 @@ func (s *syncElastic) start() error {
 		}
 		s.sum = s.team.NewReducer(len(s.message), s.kind.tree)
 		s.v.group.state(s.centre)
+		if err := s.v.resume(s); err != nil {
+			return err
+		}
 	}
 	if s.kind.overlapped {
 		s.beside = inBackground(s.reduce)
@@ -149,3 +155,13 @@ func (s *syncElastic) finish(err error) error {
 	}
 	return err
 }
+
+// keep implements individual: the worker's weights.
+func (s *syncElastic) keep() *caffepb.WorkerState {
+	w := &caffepb.WorkerState{State: make([]float32, s.v.group.stateSize())}
+	s.v.group.state(w.State)
+	return w
+}
+
+// regain implements individual.
+func (s *syncElastic) regain(w *caffepb.WorkerState) { s.v.group.setState(w.State) }

@@ -56,6 +56,20 @@ func newUpdater(p *caffepb.SolverParameter, n *swnet.Net, d *layers.Device) (*up
 	return u, nil
 }
 
+// packHistory copies the histories of packed weights to dst, unless that is empty.
+func (u *updater) packHistory(p *pack, dst []float32) {
+	if len(dst) > 0 {
+		p.histories(u, func(h []float32, lo, hi int) { copy(dst[lo:hi], h) })
+	}
+}
+
+// unpackHistory is the reverse.
+func (u *updater) unpackHistory(p *pack, src []float32) {
+	if len(src) > 0 {
+		p.histories(u, func(h []float32, lo, hi int) { copy(h, src[lo:hi]) })
+	}
+}
+
 // makeKernel prepares the stream that reads and writes weight, gradient and histories once: regularise, apply the
 // rule, subtract.
 func (w *weightUpdate) makeKernel(r rule, d *layers.Device) error {

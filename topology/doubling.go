@@ -10,7 +10,7 @@ func newRecursiveDoubling(l Layout, n int) *Schedule {
 		peer := id ^ 1<<round
 		return Step{To: peer, From: peer, Send: all, Recv: all, Reduce: true}
 	}
-	return &Schedule{Ranks: l.Ranks(), Elements: n, Rounds: f.rounds(inner), step: func(rank, round int) Step {
+	return &Schedule{Ranks: l.Ranks(), Elements: n, Rounds: f.rounds(inner), Segments: 1, step: func(rank, round int) Step {
 		return f.step(rank, round, inner, all, exchange)
 	}}
 }

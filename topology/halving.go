@@ -57,7 +57,7 @@ func halvingSchedule(f *fold, ranks, n int) *Schedule {
 	_, log := powerBelow(ranks)
 	all := Range{0, n}
 	exchange := halving{log, all}.step
-	return &Schedule{Ranks: ranks, Elements: n, Rounds: f.rounds(2 * log), step: func(rank, round int) Step {
+	return &Schedule{Ranks: ranks, Elements: n, Rounds: f.rounds(2 * log), Segments: 1 << log, step: func(rank, round int) Step {
 		return f.step(rank, round, 2*log, all, exchange)
 	}}
 }

@@ -44,7 +44,7 @@ func newHierarchical(l Layout, n int) *Schedule {
 		return s.renumber(func(peer int) int { return group*g + peer })
 	}
 	inner := 2*log + acrossRounds
-	return &Schedule{Ranks: ranks, Elements: n, Rounds: f.rounds(inner), step: func(rank, round int) Step {
+	return &Schedule{Ranks: ranks, Elements: n, Rounds: f.rounds(inner), Segments: len(f.stay), step: func(rank, round int) Step {
 		return f.step(rank, round, inner, all, exchange)
 	}}
 }

@@ -12,7 +12,8 @@ type Mapping string
 const (
 	// Block fills one supernode after the other: rank r is on node r.
 	Block Mapping = "block"
-	// RoundRobin deals ranks over the supernodes: with S of them, rank r is in supernode r mod S.
+	// RoundRobin deals ranks over the supernodes: with S of them, rank r is in supernode r mod S. Where P does not fill S supernodes,
+	// all have P/S ranks, rounded up or down.
 	RoundRobin Mapping = "round_robin"
 )
 
@@ -29,7 +30,7 @@ func ParseMapping(name string) (Mapping, error) {
 	return "", fmt.Errorf("unknown mapping %q%s (mappings: %s)", name, suggest.DidYouMean(name, Mappings()), suggest.List(Mappings()))
 }
 
-// Layout says which supernode each rank is in; one rank is on one node. The nodes used are the first of the cluster.
+// Layout says which supernode each rank is in; one rank is on one node.
 type Layout struct {
 	Mapping    Mapping
 	supernode  []int // of each rank
@@ -41,22 +42,19 @@ func Flat(ranks int) Layout {
 	return Layout{Mapping: Block, supernode: make([]int, ranks), supernodes: 1}
 }
 
-// NewLayout places ranks on the first nodes of a cluster.
+// NewLayout places ranks on as few supernodes of a cluster as hold them.
 func NewLayout(spec Spec, ranks int, m Mapping) (Layout, error) {
 	if ranks < 1 || ranks > spec.Nodes {
 		return Layout{}, fmt.Errorf("cluster %q has %d nodes; %d were asked for", spec.Name, spec.Nodes, ranks)
 	}
-	l := Layout{Mapping: m, supernode: make([]int, ranks)}
+	q := spec.NodesPerSupernode
+	l := Layout{Mapping: m, supernode: make([]int, ranks), supernodes: (ranks + q - 1) / q}
 	for r := range l.supernode {
-		l.supernode[r] = r / spec.NodesPerSupernode
-	}
-	l.supernodes = l.supernode[ranks-1] + 1
-	if m == RoundRobin {
-		dealt := make([]int, 0, ranks)
-		for _, node := range l.dealOut(identity(ranks)) {
-			dealt = append(dealt, l.supernode[node])
+		if m == RoundRobin {
+			l.supernode[r] = r % l.supernodes
+		} else {
+			l.supernode[r] = r / q
 		}
-		l.supernode = dealt
 	}
 	return l, nil
 }

@@ -2,7 +2,10 @@ package topology
 
 import (
 	"errors"
+	"runtime"
 	"sync"
+
+	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
 // errAborted is what a rank gets from a call when another rank has failed.
@@ -17,8 +20,8 @@ type Local struct {
 	cause error // why done is closed
 }
 
-// mailbox hands a slice from one rank to another. The receiver copies out of the sender's slice, then acknowledges; until
-// then the sender's call does not return.
+// mailbox hands a slice from one rank to another. The receiver reads the sender's slice, to copy or to add, then acknowledges;
+// until then the sender's call does not return.
 type mailbox struct {
 	data chan []float32
 	ack  chan struct{}
@@ -101,35 +104,78 @@ func (t *localRank) Recv(from int, data []float32) error {
 	if err := checkPeer(t.rank, t.Size(), from, "receive from"); err != nil {
 		return err
 	}
-	return t.take(from, data)
+	return t.take(from, data, copyValues)
 }
 
-// take copies the next message of a rank.
-func (t *localRank) take(from int, data []float32) error {
+// RecvAdd receives and adds to data.
+func (t *localRank) RecvAdd(from int, data []float32) error {
+	if err := checkPeer(t.rank, t.Size(), from, "receive from"); err != nil {
+		return err
+	}
+	return t.take(from, data, addValues)
+}
+
+func copyValues(dst, src []float32) { copy(dst, src) }
+
+func addValues(dst, src []float32) { simd.Add(dst, dst, src) }
+
+// take reads the next message of a rank into data.
+func (t *localRank) take(from int, data []float32, read func(dst, src []float32)) error {
 	box := t.box(from, t.rank)
-	select {
-	case sent := <-box.data:
-		if len(sent) != len(data) {
-			err := lengthError(from, t.rank, len(sent), len(data))
-			t.group.Abort(err)
-			return err
+	sent, err := await(t.group, box.data)
+	if err != nil {
+		return err
+	}
+	if len(sent) != len(data) {
+		err := lengthError(from, t.rank, len(sent), len(data))
+		t.group.Abort(err)
+		return err
+	}
+	read(data, sent)
+	box.ack <- struct{}{}
+	return nil
+}
+
+// patience is how often a rank looks whether another has come, letting others compute in between, before it sleeps. To wake a
+// thread takes longer than ranks that work on pieces of one length usually are apart.
+const patience = 200
+
+// await receives from a channel of the group.
+func await[T any](l *Local, c <-chan T) (T, error) {
+	for range patience {
+		select {
+		case v := <-c:
+			return v, nil
+		default:
+			runtime.Gosched()
 		}
-		copy(data, sent)
-		box.ack <- struct{}{}
-		return nil
-	case <-t.group.done:
-		return t.group.cause
+	}
+	select {
+	case v := <-c:
+		return v, nil
+	case <-l.done:
+		var none T
+		return none, l.cause
 	}
 }
 
 func (t *localRank) SendRecv(to int, send []float32, from int, recv []float32) error {
+	return t.exchange(to, send, from, recv, copyValues)
+}
+
+// SendRecvAdd sends, receives and adds to data, which does not overlap what is sent.
+func (t *localRank) SendRecvAdd(to int, send []float32, from int, data []float32) error {
+	return t.exchange(to, send, from, data, addValues)
+}
+
+func (t *localRank) exchange(to int, send []float32, from int, recv []float32, read func(dst, src []float32)) error {
 	if err := checkPeer(t.rank, t.Size(), from, "receive from"); err != nil {
 		return err
 	}
 	if err := t.post(to, send); err != nil {
 		return err
 	}
-	if err := t.take(from, recv); err != nil {
+	if err := t.take(from, recv, read); err != nil {
 		return err
 	}
 	return t.acknowledged(to)
@@ -149,10 +195,6 @@ func (t *localRank) post(to int, data []float32) error {
 }
 
 func (t *localRank) acknowledged(to int) error {
-	select {
-	case <-t.box(t.rank, to).ack:
-		return nil
-	case <-t.group.done:
-		return t.group.cause
-	}
+	_, err := await(t.group, t.box(t.rank, to).ack)
+	return err
 }

@@ -13,7 +13,7 @@ package topology
 func newRing(l Layout, n int) *Schedule {
 	p := l.Ranks()
 	all := Range{0, n}
-	return &Schedule{Ranks: p, Elements: n, Rounds: 2 * (p - 1), step: func(rank, round int) Step {
+	return &Schedule{Ranks: p, Elements: n, Rounds: 2 * (p - 1), Segments: p, step: func(rank, round int) Step {
 		segment := rank - round // sent in the first half
 		if round >= p-1 {
 			segment = rank + 1 - (round - (p - 1))

@@ -38,7 +38,9 @@ type Schedule struct {
 	Ranks     int
 	Elements  int
 	Rounds    int
-	step      func(rank, round int) Step
+	// Segments is into how many equal parts the array falls that different ranks add up at once.
+	Segments int
+	step     func(rank, round int) Step
 }
 
 // Step returns what a rank does in a round.
@@ -59,80 +61,4 @@ func powerBelow(p int) (power, log int) {
 		log++
 	}
 	return power, log
-}
-
-// AllReduce executes a schedule on a rank's transport. It allocates only when made.
-type AllReduce struct {
-	transport Transport
-	steps     []Step
-	elements  int
-	scratch   []float32
-	clock     reduceClock // nil where time is real
-}
-
-// reduceClock is a transport in virtual time, which charges additions.
-type reduceClock interface{ elapseReduce(elements int) }
-
-// NewAllReduce prepares the rank's part of a schedule. The number of ranks must be the transport's.
-func NewAllReduce(t Transport, s *Schedule) *AllReduce {
-	if s.Ranks != t.Size() {
-		panic("topology: a schedule for another number of ranks")
-	}
-	a := &AllReduce{transport: t, elements: s.Elements}
-	longest := 0
-	for round := range s.Rounds {
-		step := s.Step(t.Rank(), round)
-		if step.Idle() {
-			continue
-		}
-		a.steps = append(a.steps, step)
-		if step.From != None && step.Reduce {
-			longest = max(longest, step.Recv.Len())
-		}
-	}
-	a.scratch = make([]float32, longest)
-	a.clock, _ = t.(reduceClock)
-	return a
-}
-
-// Run replaces data by its sum over ranks. Every rank gets the same bits. All ranks call it with the same length, that of the
-// schedule. After an error the content of data is undefined.
-func (a *AllReduce) Run(data []float32) error {
-	if len(data) != a.elements {
-		panic("topology: array of another length than the schedule's")
-	}
-	for _, step := range a.steps {
-		send, recv := data[step.Send.Lo:step.Send.Hi], data[step.Recv.Lo:step.Recv.Hi]
-		into := recv
-		if step.Reduce && step.From != None {
-			into = a.scratch[:len(recv)]
-		}
-		var err error
-		switch {
-		case step.From == None:
-			err = a.transport.Send(step.To, send)
-		case step.To == None:
-			err = a.transport.Recv(step.From, into)
-		default:
-			err = a.transport.SendRecv(step.To, send, step.From, into)
-		}
-		if err != nil {
-			return err
-		}
-		if step.Reduce && step.From != None {
-			add(recv, into)
-			if a.clock != nil {
-				a.clock.elapseReduce(len(recv))
-			}
-		}
-	}
-	return nil
-}
-
-// add adds src to dst, element by element.
-func add(dst, src []float32) {
-	src = src[:len(dst)]
-	for i, v := range src {
-		dst[i] += v
-	}
 }

@@ -9,7 +9,7 @@ func newBinomialTree(l Layout, n int) *Schedule {
 		depth++
 	}
 	all := Range{0, n}
-	return &Schedule{Ranks: p, Elements: n, Rounds: 2 * depth, step: func(rank, round int) Step {
+	return &Schedule{Ranks: p, Elements: n, Rounds: 2 * depth, Segments: 1, step: func(rank, round int) Step {
 		up := round < depth
 		distance := 1 << round
 		if !up {

@@ -19,7 +19,8 @@ makes, the bytes that all nodes send inside and across supernodes, and the bus b
 
 auto picks the algorithm whose closed form is the least; dynamic picks the fastest of all. With -transport local the
 nodes are goroutines of this process, with mpi (or under mpirun) the processes of a job: then sums are really made and
-checked, and the time is the median over -iterations of the slowest rank's.`,
+checked, and the time is the median over -iterations of the slowest rank's. Between goroutines the sums are compared with
+reading and writing all arrays once, which is the least that an all-reduce does with memory.`,
 	setup: func(fs *flag.FlagSet) func(*env) error {
 		var o allreduceOptions
 		fs.StringVar(&o.cluster, "cluster", "", "a cluster's `NAME`, or a cluster file; needed unless the time is measured")
@@ -160,6 +161,7 @@ type allreduceReport struct {
 	Cluster   string         `json:"cluster,omitempty"`
 	Transport string         `json:"transport"`
 	Results   []allreduceRow `json:"results"`
+	Memory    *memoryFigures `json:"memory,omitempty"` // with transport local
 }
 
 // allreduceRow is one algorithm's figures: seconds are modelled with transport sim and measured with the others.
@@ -189,8 +191,8 @@ func (o *allreduceOptions) row(algorithm, picked string, t topology.Timing) allr
 }
 
 // finish prints the table and writes the JSON file.
-func (o *allreduceOptions) finish(e *env, rows []allreduceRow) error {
-	r := allreduceReport{Transport: o.transport, Results: rows}
+func (o *allreduceOptions) finish(e *env, r allreduceReport) error {
+	r.Transport = o.transport
 	if o.spec != nil {
 		r.Cluster = o.spec.Name
 	}
@@ -218,5 +220,9 @@ func printAllreduce(w io.Writer, r *allreduceReport, o *allreduceOptions) {
 			fmt.Fprintf(w, "  (%s)", row.Picked)
 		}
 		fmt.Fprintln(w)
+	}
+	if m := r.Memory; m != nil {
+		fmt.Fprintf(w, "\nReading and writing every array once, %d bytes, takes %.6g s: %.4g GB/s of memory, of which the fastest sum (%s) reaches %.0f %%.\n",
+			m.Bytes, m.Seconds, m.Bandwidth, m.Fastest, 100*m.Share)
 	}
 }

@@ -23,17 +23,23 @@ func measureLocal(e *env, o *allreduceOptions) error {
 		return err
 	}
 	var rows []allreduceRow
+	var pass float64
 	err = topology.NewLocal(o.nodes).Run(func(t topology.Transport) error {
-		mine, err := o.measureAll(t, l)
+		data := make([]float32, o.bytes/bytesPerValue)
+		mine, err := o.measureAll(t, l, data)
+		if err != nil {
+			return err
+		}
+		seconds, err := o.measurePass(t, l, data)
 		if t.Rank() == 0 {
-			rows = mine
+			rows, pass = mine, seconds
 		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return o.finish(e, rows)
+	return o.finish(e, allreduceReport{Results: rows, Memory: o.memory(rows, pass)})
 }
 
 // underMPI reports whether mpirun has started this process.
@@ -75,16 +81,15 @@ func measureInJob(e *env, o *allreduceOptions, job *topology.MPIJob) error {
 	if err != nil {
 		return err
 	}
-	rows, err := o.measureAll(job, l)
+	rows, err := o.measureAll(job, l, make([]float32, o.bytes/bytesPerValue))
 	if err != nil || job.Rank() != 0 {
 		return err
 	}
-	return o.finish(e, rows)
+	return o.finish(e, allreduceReport{Results: rows})
 }
 
-// measureAll is a rank's part; the rows are rank 0's.
-func (o *allreduceOptions) measureAll(t topology.Transport, l topology.Layout) ([]allreduceRow, error) {
-	data := make([]float32, o.bytes/bytesPerValue)
+// measureAll is a rank's part, with its array; the rows are rank 0's.
+func (o *allreduceOptions) measureAll(t topology.Transport, l topology.Layout, data []float32) ([]allreduceRow, error) {
 	var rows []allreduceRow
 	for _, algorithm := range o.algorithms() {
 		m := newMeasurement(t, l)

@@ -32,7 +32,7 @@ func simulateAll(e *env, o *allreduceOptions) error {
 		}
 		rows = append(rows, o.row(algorithm, picked, t))
 	}
-	return o.finish(e, rows)
+	return o.finish(e, allreduceReport{Results: rows})
 }
 
 // pick returns the plan that an algorithm's name stands for: for dynamic, which measures, the one with the least modelled time.

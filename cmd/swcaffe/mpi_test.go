@@ -3,12 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/swcaffe/swcaffe/internal/mpitest"
 )
 
 // mpiJob starts jobs of four processes of the mpi build.
@@ -20,18 +19,7 @@ func newMPIJob(t *testing.T) mpiJob {
 	if testing.Short() {
 		t.Skip("builds the command")
 	}
-	for _, tool := range []string{"mpirun", "pkg-config", "gcc"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("%s is not installed: the mpi build is not tested", tool)
-		}
-	}
-	binary := filepath.Join(t.TempDir(), "swcaffe")
-	build := exec.Command("go", "test", "-c", "-tags", "mpi", "-o", binary, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=1")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %v\n%s", build.Args, err, out)
-	}
-	return mpiJob{binary}
+	return mpiJob{mpitest.Build(t, "swcaffe")}
 }
 
 // run runs the command in every process of a job and returns what all have printed.
@@ -44,8 +32,7 @@ func (j mpiJob) run(t *testing.T, args ...string) (string, error) {
 func (j mpiJob) start(t *testing.T, line ...string) (wait func() (string, error)) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	args := []string{"--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-np", "4"}
-	cmd := exec.CommandContext(ctx, "mpirun", append(args, line...)...)
+	cmd := mpitest.Job(ctx, line...)
 	cmd.WaitDelay = time.Second
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

@@ -380,7 +380,7 @@ func (x *ParamSpec_DimCheckMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use ParamSpec_DimCheckMode.Descriptor instead.
 func (ParamSpec_DimCheckMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{12, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{13, 0}
 }
 
 // What a sum over items is divided by: all of them, those not ignored, the batch size, or 1.
@@ -443,7 +443,7 @@ func (x *LossParameter_NormalizationMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use LossParameter_NormalizationMode.Descriptor instead.
 func (LossParameter_NormalizationMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{15, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{16, 0}
 }
 
 type ConvolutionParameter_Engine int32
@@ -502,7 +502,7 @@ func (x *ConvolutionParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use ConvolutionParameter_Engine.Descriptor instead.
 func (ConvolutionParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{23, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{24, 0}
 }
 
 type DataParameter_DB int32
@@ -558,7 +558,7 @@ func (x *DataParameter_DB) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use DataParameter_DB.Descriptor instead.
 func (DataParameter_DB) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{25, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{26, 0}
 }
 
 type EltwiseParameter_EltwiseOp int32
@@ -617,7 +617,7 @@ func (x *EltwiseParameter_EltwiseOp) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use EltwiseParameter_EltwiseOp.Descriptor instead.
 func (EltwiseParameter_EltwiseOp) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{28, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{29, 0}
 }
 
 type HingeLossParameter_Norm int32
@@ -673,7 +673,7 @@ func (x *HingeLossParameter_Norm) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use HingeLossParameter_Norm.Descriptor instead.
 func (HingeLossParameter_Norm) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{35, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{36, 0}
 }
 
 type LRNParameter_NormRegion int32
@@ -729,7 +729,7 @@ func (x *LRNParameter_NormRegion) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use LRNParameter_NormRegion.Descriptor instead.
 func (LRNParameter_NormRegion) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{41, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{42, 0}
 }
 
 type LRNParameter_Engine int32
@@ -788,7 +788,7 @@ func (x *LRNParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use LRNParameter_Engine.Descriptor instead.
 func (LRNParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{41, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{42, 1}
 }
 
 type PoolingParameter_PoolMethod int32
@@ -847,7 +847,7 @@ func (x *PoolingParameter_PoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use PoolingParameter_PoolMethod.Descriptor instead.
 func (PoolingParameter_PoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{45, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{46, 0}
 }
 
 type PoolingParameter_Engine int32
@@ -906,7 +906,7 @@ func (x *PoolingParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use PoolingParameter_Engine.Descriptor instead.
 func (PoolingParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{45, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{46, 1}
 }
 
 // How the output size is rounded where the stride does not divide.
@@ -963,7 +963,7 @@ func (x *PoolingParameter_RoundMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use PoolingParameter_RoundMode.Descriptor instead.
 func (PoolingParameter_RoundMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{45, 2}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{46, 2}
 }
 
 type ReductionParameter_ReductionOp int32
@@ -1025,7 +1025,7 @@ func (x *ReductionParameter_ReductionOp) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use ReductionParameter_ReductionOp.Descriptor instead.
 func (ReductionParameter_ReductionOp) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{49, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{50, 0}
 }
 
 type ReLUParameter_Engine int32
@@ -1084,7 +1084,7 @@ func (x *ReLUParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use ReLUParameter_Engine.Descriptor instead.
 func (ReLUParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{50, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{51, 0}
 }
 
 type SigmoidParameter_Engine int32
@@ -1143,7 +1143,7 @@ func (x *SigmoidParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use SigmoidParameter_Engine.Descriptor instead.
 func (SigmoidParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{53, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{54, 0}
 }
 
 type SoftmaxParameter_Engine int32
@@ -1202,7 +1202,7 @@ func (x *SoftmaxParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use SoftmaxParameter_Engine.Descriptor instead.
 func (SoftmaxParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{55, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{56, 0}
 }
 
 type TanHParameter_Engine int32
@@ -1261,7 +1261,7 @@ func (x *TanHParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use TanHParameter_Engine.Descriptor instead.
 func (TanHParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{57, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{58, 0}
 }
 
 type SPPParameter_PoolMethod int32
@@ -1320,7 +1320,7 @@ func (x *SPPParameter_PoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use SPPParameter_PoolMethod.Descriptor instead.
 func (SPPParameter_PoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{61, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{62, 0}
 }
 
 type SPPParameter_Engine int32
@@ -1379,7 +1379,7 @@ func (x *SPPParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use SPPParameter_Engine.Descriptor instead.
 func (SPPParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{61, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{62, 1}
 }
 
 type V1LayerParameter_LayerType int32
@@ -1549,7 +1549,7 @@ func (x *V1LayerParameter_LayerType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_LayerType.Descriptor instead.
 func (V1LayerParameter_LayerType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{64, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{65, 0}
 }
 
 type V1LayerParameter_DimCheckMode int32
@@ -1605,7 +1605,7 @@ func (x *V1LayerParameter_DimCheckMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_DimCheckMode.Descriptor instead.
 func (V1LayerParameter_DimCheckMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{64, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{65, 1}
 }
 
 type V0LayerParameter_PoolMethod int32
@@ -1664,7 +1664,7 @@ func (x *V0LayerParameter_PoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V0LayerParameter_PoolMethod.Descriptor instead.
 func (V0LayerParameter_PoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{65, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{66, 0}
 }
 
 // The extents of a blob's axes, outermost first.
@@ -2801,6 +2801,111 @@ func (x *RunState) GetSeed() uint64 {
 	return 0
 }
 
+// What one of several workers has of its own, in PREFIX_iter_N.worker_RANK beside a snapshot of what they have in common. It
+// counts for a run of the same strategy with as many workers.
+type WorkerState struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Strategy *string                `protobuf:"bytes,1,opt,name=strategy" json:"strategy,omitempty"`
+	Workers  *int32                 `protobuf:"varint,2,opt,name=workers" json:"workers,omitempty"`
+	Rank     *int32                 `protobuf:"varint,3,opt,name=rank" json:"rank,omitempty"`
+	Iter     *int32                 `protobuf:"varint,4,opt,name=iter" json:"iter,omitempty"`
+	Seed     *uint64                `protobuf:"varint,5,opt,name=seed" json:"seed,omitempty"`
+	// Weights one after the other, each padded to a multiple of 16 values, and then the running sums of batch norm.
+	State []float32 `protobuf:"fixed32,6,rep,packed,name=state" json:"state,omitempty"`
+	// The history of every weight, one after the other, where workers have momentum.
+	Velocity []float32 `protobuf:"fixed32,7,rep,packed,name=velocity" json:"velocity,omitempty"`
+	// The steps that the centre has not been sent yet, and the running sums at the last exchange.
+	Pending       []float32 `protobuf:"fixed32,8,rep,packed,name=pending" json:"pending,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WorkerState) Reset() {
+	*x = WorkerState{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WorkerState) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WorkerState) ProtoMessage() {}
+
+func (x *WorkerState) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WorkerState.ProtoReflect.Descriptor instead.
+func (*WorkerState) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *WorkerState) GetStrategy() string {
+	if x != nil && x.Strategy != nil {
+		return *x.Strategy
+	}
+	return ""
+}
+
+func (x *WorkerState) GetWorkers() int32 {
+	if x != nil && x.Workers != nil {
+		return *x.Workers
+	}
+	return 0
+}
+
+func (x *WorkerState) GetRank() int32 {
+	if x != nil && x.Rank != nil {
+		return *x.Rank
+	}
+	return 0
+}
+
+func (x *WorkerState) GetIter() int32 {
+	if x != nil && x.Iter != nil {
+		return *x.Iter
+	}
+	return 0
+}
+
+func (x *WorkerState) GetSeed() uint64 {
+	if x != nil && x.Seed != nil {
+		return *x.Seed
+	}
+	return 0
+}
+
+func (x *WorkerState) GetState() []float32 {
+	if x != nil {
+		return x.State
+	}
+	return nil
+}
+
+func (x *WorkerState) GetVelocity() []float32 {
+	if x != nil {
+		return x.Velocity
+	}
+	return nil
+}
+
+func (x *WorkerState) GetPending() []float32 {
+	if x != nil {
+		return x.Pending
+	}
+	return nil
+}
+
 // How many items a data layer has handed out.
 type DataPosition struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2814,7 +2919,7 @@ type DataPosition struct {
 
 func (x *DataPosition) Reset() {
 	*x = DataPosition{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[9]
+	mi := &file_swcaffe_caffe_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2826,7 +2931,7 @@ func (x *DataPosition) String() string {
 func (*DataPosition) ProtoMessage() {}
 
 func (x *DataPosition) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[9]
+	mi := &file_swcaffe_caffe_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2839,7 +2944,7 @@ func (x *DataPosition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DataPosition.ProtoReflect.Descriptor instead.
 func (*DataPosition) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{9}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *DataPosition) GetNet() string {
@@ -2880,7 +2985,7 @@ const (
 
 func (x *NetState) Reset() {
 	*x = NetState{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[10]
+	mi := &file_swcaffe_caffe_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2892,7 +2997,7 @@ func (x *NetState) String() string {
 func (*NetState) ProtoMessage() {}
 
 func (x *NetState) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[10]
+	mi := &file_swcaffe_caffe_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2905,7 +3010,7 @@ func (x *NetState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NetState.ProtoReflect.Descriptor instead.
 func (*NetState) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{10}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *NetState) GetPhase() Phase {
@@ -2943,7 +3048,7 @@ type NetStateRule struct {
 
 func (x *NetStateRule) Reset() {
 	*x = NetStateRule{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[11]
+	mi := &file_swcaffe_caffe_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2955,7 +3060,7 @@ func (x *NetStateRule) String() string {
 func (*NetStateRule) ProtoMessage() {}
 
 func (x *NetStateRule) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[11]
+	mi := &file_swcaffe_caffe_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2968,7 +3073,7 @@ func (x *NetStateRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NetStateRule.ProtoReflect.Descriptor instead.
 func (*NetStateRule) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{11}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *NetStateRule) GetPhase() Phase {
@@ -3026,7 +3131,7 @@ const (
 
 func (x *ParamSpec) Reset() {
 	*x = ParamSpec{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[12]
+	mi := &file_swcaffe_caffe_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3038,7 +3143,7 @@ func (x *ParamSpec) String() string {
 func (*ParamSpec) ProtoMessage() {}
 
 func (x *ParamSpec) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[12]
+	mi := &file_swcaffe_caffe_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3051,7 +3156,7 @@ func (x *ParamSpec) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ParamSpec.ProtoReflect.Descriptor instead.
 func (*ParamSpec) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{12}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ParamSpec) GetName() string {
@@ -3154,7 +3259,7 @@ type LayerParameter struct {
 
 func (x *LayerParameter) Reset() {
 	*x = LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[13]
+	mi := &file_swcaffe_caffe_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3166,7 +3271,7 @@ func (x *LayerParameter) String() string {
 func (*LayerParameter) ProtoMessage() {}
 
 func (x *LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[13]
+	mi := &file_swcaffe_caffe_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3179,7 +3284,7 @@ func (x *LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LayerParameter.ProtoReflect.Descriptor instead.
 func (*LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{13}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *LayerParameter) GetName() string {
@@ -3636,7 +3741,7 @@ const (
 
 func (x *TransformationParameter) Reset() {
 	*x = TransformationParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[14]
+	mi := &file_swcaffe_caffe_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3648,7 +3753,7 @@ func (x *TransformationParameter) String() string {
 func (*TransformationParameter) ProtoMessage() {}
 
 func (x *TransformationParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[14]
+	mi := &file_swcaffe_caffe_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3661,7 +3766,7 @@ func (x *TransformationParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransformationParameter.ProtoReflect.Descriptor instead.
 func (*TransformationParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{14}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *TransformationParameter) GetScale() float32 {
@@ -3731,7 +3836,7 @@ const (
 
 func (x *LossParameter) Reset() {
 	*x = LossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[15]
+	mi := &file_swcaffe_caffe_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3743,7 +3848,7 @@ func (x *LossParameter) String() string {
 func (*LossParameter) ProtoMessage() {}
 
 func (x *LossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[15]
+	mi := &file_swcaffe_caffe_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3756,7 +3861,7 @@ func (x *LossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LossParameter.ProtoReflect.Descriptor instead.
 func (*LossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{15}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *LossParameter) GetIgnoreLabel() int32 {
@@ -3797,7 +3902,7 @@ const (
 
 func (x *AccuracyParameter) Reset() {
 	*x = AccuracyParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[16]
+	mi := &file_swcaffe_caffe_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3809,7 +3914,7 @@ func (x *AccuracyParameter) String() string {
 func (*AccuracyParameter) ProtoMessage() {}
 
 func (x *AccuracyParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[16]
+	mi := &file_swcaffe_caffe_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3822,7 +3927,7 @@ func (x *AccuracyParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AccuracyParameter.ProtoReflect.Descriptor instead.
 func (*AccuracyParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{16}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *AccuracyParameter) GetTopK() uint32 {
@@ -3863,7 +3968,7 @@ const (
 
 func (x *ArgMaxParameter) Reset() {
 	*x = ArgMaxParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[17]
+	mi := &file_swcaffe_caffe_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3875,7 +3980,7 @@ func (x *ArgMaxParameter) String() string {
 func (*ArgMaxParameter) ProtoMessage() {}
 
 func (x *ArgMaxParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[17]
+	mi := &file_swcaffe_caffe_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3888,7 +3993,7 @@ func (x *ArgMaxParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ArgMaxParameter.ProtoReflect.Descriptor instead.
 func (*ArgMaxParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{17}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ArgMaxParameter) GetOutMaxVal() bool {
@@ -3922,7 +4027,7 @@ type ClipParameter struct {
 
 func (x *ClipParameter) Reset() {
 	*x = ClipParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[18]
+	mi := &file_swcaffe_caffe_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3934,7 +4039,7 @@ func (x *ClipParameter) String() string {
 func (*ClipParameter) ProtoMessage() {}
 
 func (x *ClipParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[18]
+	mi := &file_swcaffe_caffe_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3947,7 +4052,7 @@ func (x *ClipParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClipParameter.ProtoReflect.Descriptor instead.
 func (*ClipParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{18}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ClipParameter) GetMin() float32 {
@@ -3980,7 +4085,7 @@ const (
 
 func (x *ConcatParameter) Reset() {
 	*x = ConcatParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[19]
+	mi := &file_swcaffe_caffe_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3992,7 +4097,7 @@ func (x *ConcatParameter) String() string {
 func (*ConcatParameter) ProtoMessage() {}
 
 func (x *ConcatParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[19]
+	mi := &file_swcaffe_caffe_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4005,7 +4110,7 @@ func (x *ConcatParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConcatParameter.ProtoReflect.Descriptor instead.
 func (*ConcatParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{19}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ConcatParameter) GetAxis() int32 {
@@ -4040,7 +4145,7 @@ const (
 
 func (x *BatchNormParameter) Reset() {
 	*x = BatchNormParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[20]
+	mi := &file_swcaffe_caffe_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4052,7 +4157,7 @@ func (x *BatchNormParameter) String() string {
 func (*BatchNormParameter) ProtoMessage() {}
 
 func (x *BatchNormParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[20]
+	mi := &file_swcaffe_caffe_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4065,7 +4170,7 @@ func (x *BatchNormParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchNormParameter.ProtoReflect.Descriptor instead.
 func (*BatchNormParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{20}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *BatchNormParameter) GetUseGlobalStats() bool {
@@ -4106,7 +4211,7 @@ const (
 
 func (x *BiasParameter) Reset() {
 	*x = BiasParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[21]
+	mi := &file_swcaffe_caffe_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4118,7 +4223,7 @@ func (x *BiasParameter) String() string {
 func (*BiasParameter) ProtoMessage() {}
 
 func (x *BiasParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[21]
+	mi := &file_swcaffe_caffe_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4131,7 +4236,7 @@ func (x *BiasParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BiasParameter.ProtoReflect.Descriptor instead.
 func (*BiasParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{21}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *BiasParameter) GetAxis() int32 {
@@ -4171,7 +4276,7 @@ const (
 
 func (x *ContrastiveLossParameter) Reset() {
 	*x = ContrastiveLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[22]
+	mi := &file_swcaffe_caffe_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4183,7 +4288,7 @@ func (x *ContrastiveLossParameter) String() string {
 func (*ContrastiveLossParameter) ProtoMessage() {}
 
 func (x *ContrastiveLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[22]
+	mi := &file_swcaffe_caffe_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4196,7 +4301,7 @@ func (x *ContrastiveLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContrastiveLossParameter.ProtoReflect.Descriptor instead.
 func (*ContrastiveLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{22}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ContrastiveLossParameter) GetMargin() float32 {
@@ -4253,7 +4358,7 @@ const (
 
 func (x *ConvolutionParameter) Reset() {
 	*x = ConvolutionParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[23]
+	mi := &file_swcaffe_caffe_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4265,7 +4370,7 @@ func (x *ConvolutionParameter) String() string {
 func (*ConvolutionParameter) ProtoMessage() {}
 
 func (x *ConvolutionParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[23]
+	mi := &file_swcaffe_caffe_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4278,7 +4383,7 @@ func (x *ConvolutionParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConvolutionParameter.ProtoReflect.Descriptor instead.
 func (*ConvolutionParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{23}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ConvolutionParameter) GetNumOutput() uint32 {
@@ -4422,7 +4527,7 @@ const (
 
 func (x *CropParameter) Reset() {
 	*x = CropParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[24]
+	mi := &file_swcaffe_caffe_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4434,7 +4539,7 @@ func (x *CropParameter) String() string {
 func (*CropParameter) ProtoMessage() {}
 
 func (x *CropParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[24]
+	mi := &file_swcaffe_caffe_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4447,7 +4552,7 @@ func (x *CropParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CropParameter.ProtoReflect.Descriptor instead.
 func (*CropParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{24}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *CropParameter) GetAxis() int32 {
@@ -4496,7 +4601,7 @@ const (
 
 func (x *DataParameter) Reset() {
 	*x = DataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[25]
+	mi := &file_swcaffe_caffe_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4508,7 +4613,7 @@ func (x *DataParameter) String() string {
 func (*DataParameter) ProtoMessage() {}
 
 func (x *DataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[25]
+	mi := &file_swcaffe_caffe_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4521,7 +4626,7 @@ func (x *DataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DataParameter.ProtoReflect.Descriptor instead.
 func (*DataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{25}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *DataParameter) GetSource() string {
@@ -4608,7 +4713,7 @@ const (
 
 func (x *DropoutParameter) Reset() {
 	*x = DropoutParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[26]
+	mi := &file_swcaffe_caffe_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4620,7 +4725,7 @@ func (x *DropoutParameter) String() string {
 func (*DropoutParameter) ProtoMessage() {}
 
 func (x *DropoutParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[26]
+	mi := &file_swcaffe_caffe_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4633,7 +4738,7 @@ func (x *DropoutParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DropoutParameter.ProtoReflect.Descriptor instead.
 func (*DropoutParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{26}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *DropoutParameter) GetDropoutRatio() float32 {
@@ -4658,7 +4763,7 @@ type DummyDataParameter struct {
 
 func (x *DummyDataParameter) Reset() {
 	*x = DummyDataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[27]
+	mi := &file_swcaffe_caffe_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4670,7 +4775,7 @@ func (x *DummyDataParameter) String() string {
 func (*DummyDataParameter) ProtoMessage() {}
 
 func (x *DummyDataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[27]
+	mi := &file_swcaffe_caffe_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4683,7 +4788,7 @@ func (x *DummyDataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DummyDataParameter.ProtoReflect.Descriptor instead.
 func (*DummyDataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{27}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *DummyDataParameter) GetDataFiller() []*FillerParameter {
@@ -4747,7 +4852,7 @@ const (
 
 func (x *EltwiseParameter) Reset() {
 	*x = EltwiseParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[28]
+	mi := &file_swcaffe_caffe_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4759,7 +4864,7 @@ func (x *EltwiseParameter) String() string {
 func (*EltwiseParameter) ProtoMessage() {}
 
 func (x *EltwiseParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[28]
+	mi := &file_swcaffe_caffe_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4772,7 +4877,7 @@ func (x *EltwiseParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EltwiseParameter.ProtoReflect.Descriptor instead.
 func (*EltwiseParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{28}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *EltwiseParameter) GetOperation() EltwiseParameter_EltwiseOp {
@@ -4810,7 +4915,7 @@ const (
 
 func (x *ELUParameter) Reset() {
 	*x = ELUParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[29]
+	mi := &file_swcaffe_caffe_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4822,7 +4927,7 @@ func (x *ELUParameter) String() string {
 func (*ELUParameter) ProtoMessage() {}
 
 func (x *ELUParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[29]
+	mi := &file_swcaffe_caffe_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4835,7 +4940,7 @@ func (x *ELUParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ELUParameter.ProtoReflect.Descriptor instead.
 func (*ELUParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{29}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ELUParameter) GetAlpha() float32 {
@@ -4863,7 +4968,7 @@ const (
 
 func (x *EmbedParameter) Reset() {
 	*x = EmbedParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[30]
+	mi := &file_swcaffe_caffe_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4875,7 +4980,7 @@ func (x *EmbedParameter) String() string {
 func (*EmbedParameter) ProtoMessage() {}
 
 func (x *EmbedParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[30]
+	mi := &file_swcaffe_caffe_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4888,7 +4993,7 @@ func (x *EmbedParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmbedParameter.ProtoReflect.Descriptor instead.
 func (*EmbedParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{30}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *EmbedParameter) GetNumOutput() uint32 {
@@ -4945,7 +5050,7 @@ const (
 
 func (x *ExpParameter) Reset() {
 	*x = ExpParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[31]
+	mi := &file_swcaffe_caffe_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4957,7 +5062,7 @@ func (x *ExpParameter) String() string {
 func (*ExpParameter) ProtoMessage() {}
 
 func (x *ExpParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[31]
+	mi := &file_swcaffe_caffe_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4970,7 +5075,7 @@ func (x *ExpParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpParameter.ProtoReflect.Descriptor instead.
 func (*ExpParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{31}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ExpParameter) GetBase() float32 {
@@ -5010,7 +5115,7 @@ const (
 
 func (x *FlattenParameter) Reset() {
 	*x = FlattenParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[32]
+	mi := &file_swcaffe_caffe_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5022,7 +5127,7 @@ func (x *FlattenParameter) String() string {
 func (*FlattenParameter) ProtoMessage() {}
 
 func (x *FlattenParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[32]
+	mi := &file_swcaffe_caffe_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5035,7 +5140,7 @@ func (x *FlattenParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FlattenParameter.ProtoReflect.Descriptor instead.
 func (*FlattenParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{32}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *FlattenParameter) GetAxis() int32 {
@@ -5069,7 +5174,7 @@ const (
 
 func (x *HDF5DataParameter) Reset() {
 	*x = HDF5DataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[33]
+	mi := &file_swcaffe_caffe_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5081,7 +5186,7 @@ func (x *HDF5DataParameter) String() string {
 func (*HDF5DataParameter) ProtoMessage() {}
 
 func (x *HDF5DataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[33]
+	mi := &file_swcaffe_caffe_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5094,7 +5199,7 @@ func (x *HDF5DataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HDF5DataParameter.ProtoReflect.Descriptor instead.
 func (*HDF5DataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{33}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *HDF5DataParameter) GetSource() string {
@@ -5127,7 +5232,7 @@ type HDF5OutputParameter struct {
 
 func (x *HDF5OutputParameter) Reset() {
 	*x = HDF5OutputParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[34]
+	mi := &file_swcaffe_caffe_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5139,7 +5244,7 @@ func (x *HDF5OutputParameter) String() string {
 func (*HDF5OutputParameter) ProtoMessage() {}
 
 func (x *HDF5OutputParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[34]
+	mi := &file_swcaffe_caffe_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5152,7 +5257,7 @@ func (x *HDF5OutputParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HDF5OutputParameter.ProtoReflect.Descriptor instead.
 func (*HDF5OutputParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{34}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *HDF5OutputParameter) GetFileName() string {
@@ -5176,7 +5281,7 @@ const (
 
 func (x *HingeLossParameter) Reset() {
 	*x = HingeLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[35]
+	mi := &file_swcaffe_caffe_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5188,7 +5293,7 @@ func (x *HingeLossParameter) String() string {
 func (*HingeLossParameter) ProtoMessage() {}
 
 func (x *HingeLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[35]
+	mi := &file_swcaffe_caffe_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5201,7 +5306,7 @@ func (x *HingeLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HingeLossParameter.ProtoReflect.Descriptor instead.
 func (*HingeLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{35}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *HingeLossParameter) GetNorm() HingeLossParameter_Norm {
@@ -5246,7 +5351,7 @@ const (
 
 func (x *ImageDataParameter) Reset() {
 	*x = ImageDataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[36]
+	mi := &file_swcaffe_caffe_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5258,7 +5363,7 @@ func (x *ImageDataParameter) String() string {
 func (*ImageDataParameter) ProtoMessage() {}
 
 func (x *ImageDataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[36]
+	mi := &file_swcaffe_caffe_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5271,7 +5376,7 @@ func (x *ImageDataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImageDataParameter.ProtoReflect.Descriptor instead.
 func (*ImageDataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{36}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ImageDataParameter) GetSource() string {
@@ -5374,7 +5479,7 @@ const (
 
 func (x *InfogainLossParameter) Reset() {
 	*x = InfogainLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[37]
+	mi := &file_swcaffe_caffe_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5386,7 +5491,7 @@ func (x *InfogainLossParameter) String() string {
 func (*InfogainLossParameter) ProtoMessage() {}
 
 func (x *InfogainLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[37]
+	mi := &file_swcaffe_caffe_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5399,7 +5504,7 @@ func (x *InfogainLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InfogainLossParameter.ProtoReflect.Descriptor instead.
 func (*InfogainLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{37}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *InfogainLossParameter) GetSource() string {
@@ -5439,7 +5544,7 @@ const (
 
 func (x *InnerProductParameter) Reset() {
 	*x = InnerProductParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[38]
+	mi := &file_swcaffe_caffe_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5451,7 +5556,7 @@ func (x *InnerProductParameter) String() string {
 func (*InnerProductParameter) ProtoMessage() {}
 
 func (x *InnerProductParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[38]
+	mi := &file_swcaffe_caffe_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5464,7 +5569,7 @@ func (x *InnerProductParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InnerProductParameter.ProtoReflect.Descriptor instead.
 func (*InnerProductParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{38}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *InnerProductParameter) GetNumOutput() uint32 {
@@ -5518,7 +5623,7 @@ type InputParameter struct {
 
 func (x *InputParameter) Reset() {
 	*x = InputParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[39]
+	mi := &file_swcaffe_caffe_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5530,7 +5635,7 @@ func (x *InputParameter) String() string {
 func (*InputParameter) ProtoMessage() {}
 
 func (x *InputParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[39]
+	mi := &file_swcaffe_caffe_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5543,7 +5648,7 @@ func (x *InputParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InputParameter.ProtoReflect.Descriptor instead.
 func (*InputParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{39}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *InputParameter) GetShape() []*BlobShape {
@@ -5572,7 +5677,7 @@ const (
 
 func (x *LogParameter) Reset() {
 	*x = LogParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[40]
+	mi := &file_swcaffe_caffe_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5584,7 +5689,7 @@ func (x *LogParameter) String() string {
 func (*LogParameter) ProtoMessage() {}
 
 func (x *LogParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[40]
+	mi := &file_swcaffe_caffe_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5597,7 +5702,7 @@ func (x *LogParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogParameter.ProtoReflect.Descriptor instead.
 func (*LogParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{40}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *LogParameter) GetBase() float32 {
@@ -5645,7 +5750,7 @@ const (
 
 func (x *LRNParameter) Reset() {
 	*x = LRNParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[41]
+	mi := &file_swcaffe_caffe_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5657,7 +5762,7 @@ func (x *LRNParameter) String() string {
 func (*LRNParameter) ProtoMessage() {}
 
 func (x *LRNParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[41]
+	mi := &file_swcaffe_caffe_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5670,7 +5775,7 @@ func (x *LRNParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LRNParameter.ProtoReflect.Descriptor instead.
 func (*LRNParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{41}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *LRNParameter) GetLocalSize() uint32 {
@@ -5727,7 +5832,7 @@ type MemoryDataParameter struct {
 
 func (x *MemoryDataParameter) Reset() {
 	*x = MemoryDataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[42]
+	mi := &file_swcaffe_caffe_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5739,7 +5844,7 @@ func (x *MemoryDataParameter) String() string {
 func (*MemoryDataParameter) ProtoMessage() {}
 
 func (x *MemoryDataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[42]
+	mi := &file_swcaffe_caffe_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5752,7 +5857,7 @@ func (x *MemoryDataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryDataParameter.ProtoReflect.Descriptor instead.
 func (*MemoryDataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{42}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *MemoryDataParameter) GetBatchSize() uint32 {
@@ -5801,7 +5906,7 @@ const (
 
 func (x *MVNParameter) Reset() {
 	*x = MVNParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[43]
+	mi := &file_swcaffe_caffe_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5813,7 +5918,7 @@ func (x *MVNParameter) String() string {
 func (*MVNParameter) ProtoMessage() {}
 
 func (x *MVNParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[43]
+	mi := &file_swcaffe_caffe_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5826,7 +5931,7 @@ func (x *MVNParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MVNParameter.ProtoReflect.Descriptor instead.
 func (*MVNParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{43}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *MVNParameter) GetNormalizeVariance() bool {
@@ -5859,7 +5964,7 @@ type ParameterParameter struct {
 
 func (x *ParameterParameter) Reset() {
 	*x = ParameterParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[44]
+	mi := &file_swcaffe_caffe_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5871,7 +5976,7 @@ func (x *ParameterParameter) String() string {
 func (*ParameterParameter) ProtoMessage() {}
 
 func (x *ParameterParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[44]
+	mi := &file_swcaffe_caffe_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5884,7 +5989,7 @@ func (x *ParameterParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ParameterParameter.ProtoReflect.Descriptor instead.
 func (*ParameterParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{44}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ParameterParameter) GetShape() *BlobShape {
@@ -5928,7 +6033,7 @@ const (
 
 func (x *PoolingParameter) Reset() {
 	*x = PoolingParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[45]
+	mi := &file_swcaffe_caffe_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5940,7 +6045,7 @@ func (x *PoolingParameter) String() string {
 func (*PoolingParameter) ProtoMessage() {}
 
 func (x *PoolingParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[45]
+	mi := &file_swcaffe_caffe_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5953,7 +6058,7 @@ func (x *PoolingParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PoolingParameter.ProtoReflect.Descriptor instead.
 func (*PoolingParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{45}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *PoolingParameter) GetPool() PoolingParameter_PoolMethod {
@@ -6066,7 +6171,7 @@ const (
 
 func (x *PowerParameter) Reset() {
 	*x = PowerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[46]
+	mi := &file_swcaffe_caffe_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6078,7 +6183,7 @@ func (x *PowerParameter) String() string {
 func (*PowerParameter) ProtoMessage() {}
 
 func (x *PowerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[46]
+	mi := &file_swcaffe_caffe_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6091,7 +6196,7 @@ func (x *PowerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PowerParameter.ProtoReflect.Descriptor instead.
 func (*PowerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{46}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *PowerParameter) GetPower() float32 {
@@ -6133,7 +6238,7 @@ const (
 
 func (x *PythonParameter) Reset() {
 	*x = PythonParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[47]
+	mi := &file_swcaffe_caffe_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6145,7 +6250,7 @@ func (x *PythonParameter) String() string {
 func (*PythonParameter) ProtoMessage() {}
 
 func (x *PythonParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[47]
+	mi := &file_swcaffe_caffe_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6158,7 +6263,7 @@ func (x *PythonParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PythonParameter.ProtoReflect.Descriptor instead.
 func (*PythonParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{47}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *PythonParameter) GetModule() string {
@@ -6210,7 +6315,7 @@ const (
 
 func (x *RecurrentParameter) Reset() {
 	*x = RecurrentParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[48]
+	mi := &file_swcaffe_caffe_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6222,7 +6327,7 @@ func (x *RecurrentParameter) String() string {
 func (*RecurrentParameter) ProtoMessage() {}
 
 func (x *RecurrentParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[48]
+	mi := &file_swcaffe_caffe_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6235,7 +6340,7 @@ func (x *RecurrentParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecurrentParameter.ProtoReflect.Descriptor instead.
 func (*RecurrentParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{48}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *RecurrentParameter) GetNumOutput() uint32 {
@@ -6292,7 +6397,7 @@ const (
 
 func (x *ReductionParameter) Reset() {
 	*x = ReductionParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[49]
+	mi := &file_swcaffe_caffe_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6304,7 +6409,7 @@ func (x *ReductionParameter) String() string {
 func (*ReductionParameter) ProtoMessage() {}
 
 func (x *ReductionParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[49]
+	mi := &file_swcaffe_caffe_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6317,7 +6422,7 @@ func (x *ReductionParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReductionParameter.ProtoReflect.Descriptor instead.
 func (*ReductionParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{49}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ReductionParameter) GetOperation() ReductionParameter_ReductionOp {
@@ -6358,7 +6463,7 @@ const (
 
 func (x *ReLUParameter) Reset() {
 	*x = ReLUParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[50]
+	mi := &file_swcaffe_caffe_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6370,7 +6475,7 @@ func (x *ReLUParameter) String() string {
 func (*ReLUParameter) ProtoMessage() {}
 
 func (x *ReLUParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[50]
+	mi := &file_swcaffe_caffe_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6383,7 +6488,7 @@ func (x *ReLUParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReLUParameter.ProtoReflect.Descriptor instead.
 func (*ReLUParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{50}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ReLUParameter) GetNegativeSlope() float32 {
@@ -6419,7 +6524,7 @@ const (
 
 func (x *ReshapeParameter) Reset() {
 	*x = ReshapeParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[51]
+	mi := &file_swcaffe_caffe_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6431,7 +6536,7 @@ func (x *ReshapeParameter) String() string {
 func (*ReshapeParameter) ProtoMessage() {}
 
 func (x *ReshapeParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[51]
+	mi := &file_swcaffe_caffe_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6444,7 +6549,7 @@ func (x *ReshapeParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReshapeParameter.ProtoReflect.Descriptor instead.
 func (*ReshapeParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{51}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ReshapeParameter) GetShape() *BlobShape {
@@ -6488,7 +6593,7 @@ const (
 
 func (x *ScaleParameter) Reset() {
 	*x = ScaleParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[52]
+	mi := &file_swcaffe_caffe_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6500,7 +6605,7 @@ func (x *ScaleParameter) String() string {
 func (*ScaleParameter) ProtoMessage() {}
 
 func (x *ScaleParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[52]
+	mi := &file_swcaffe_caffe_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6513,7 +6618,7 @@ func (x *ScaleParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScaleParameter.ProtoReflect.Descriptor instead.
 func (*ScaleParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{52}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ScaleParameter) GetAxis() int32 {
@@ -6565,7 +6670,7 @@ const (
 
 func (x *SigmoidParameter) Reset() {
 	*x = SigmoidParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[53]
+	mi := &file_swcaffe_caffe_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6577,7 +6682,7 @@ func (x *SigmoidParameter) String() string {
 func (*SigmoidParameter) ProtoMessage() {}
 
 func (x *SigmoidParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[53]
+	mi := &file_swcaffe_caffe_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6590,7 +6695,7 @@ func (x *SigmoidParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SigmoidParameter.ProtoReflect.Descriptor instead.
 func (*SigmoidParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{53}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *SigmoidParameter) GetEngine() SigmoidParameter_Engine {
@@ -6618,7 +6723,7 @@ const (
 
 func (x *SliceParameter) Reset() {
 	*x = SliceParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[54]
+	mi := &file_swcaffe_caffe_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6630,7 +6735,7 @@ func (x *SliceParameter) String() string {
 func (*SliceParameter) ProtoMessage() {}
 
 func (x *SliceParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[54]
+	mi := &file_swcaffe_caffe_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6643,7 +6748,7 @@ func (x *SliceParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SliceParameter.ProtoReflect.Descriptor instead.
 func (*SliceParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{54}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *SliceParameter) GetAxis() int32 {
@@ -6683,7 +6788,7 @@ const (
 
 func (x *SoftmaxParameter) Reset() {
 	*x = SoftmaxParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[55]
+	mi := &file_swcaffe_caffe_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6695,7 +6800,7 @@ func (x *SoftmaxParameter) String() string {
 func (*SoftmaxParameter) ProtoMessage() {}
 
 func (x *SoftmaxParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[55]
+	mi := &file_swcaffe_caffe_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6708,7 +6813,7 @@ func (x *SoftmaxParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SoftmaxParameter.ProtoReflect.Descriptor instead.
 func (*SoftmaxParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{55}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *SoftmaxParameter) GetEngine() SoftmaxParameter_Engine {
@@ -6739,7 +6844,7 @@ const (
 
 func (x *SwishParameter) Reset() {
 	*x = SwishParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[56]
+	mi := &file_swcaffe_caffe_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6751,7 +6856,7 @@ func (x *SwishParameter) String() string {
 func (*SwishParameter) ProtoMessage() {}
 
 func (x *SwishParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[56]
+	mi := &file_swcaffe_caffe_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6764,7 +6869,7 @@ func (x *SwishParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SwishParameter.ProtoReflect.Descriptor instead.
 func (*SwishParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{56}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *SwishParameter) GetBeta() float32 {
@@ -6788,7 +6893,7 @@ const (
 
 func (x *TanHParameter) Reset() {
 	*x = TanHParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[57]
+	mi := &file_swcaffe_caffe_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6800,7 +6905,7 @@ func (x *TanHParameter) String() string {
 func (*TanHParameter) ProtoMessage() {}
 
 func (x *TanHParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[57]
+	mi := &file_swcaffe_caffe_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6813,7 +6918,7 @@ func (x *TanHParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TanHParameter.ProtoReflect.Descriptor instead.
 func (*TanHParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{57}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *TanHParameter) GetEngine() TanHParameter_Engine {
@@ -6838,7 +6943,7 @@ const (
 
 func (x *TileParameter) Reset() {
 	*x = TileParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[58]
+	mi := &file_swcaffe_caffe_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6850,7 +6955,7 @@ func (x *TileParameter) String() string {
 func (*TileParameter) ProtoMessage() {}
 
 func (x *TileParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[58]
+	mi := &file_swcaffe_caffe_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6863,7 +6968,7 @@ func (x *TileParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TileParameter.ProtoReflect.Descriptor instead.
 func (*TileParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{58}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *TileParameter) GetAxis() int32 {
@@ -6894,7 +6999,7 @@ const (
 
 func (x *ThresholdParameter) Reset() {
 	*x = ThresholdParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[59]
+	mi := &file_swcaffe_caffe_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6906,7 +7011,7 @@ func (x *ThresholdParameter) String() string {
 func (*ThresholdParameter) ProtoMessage() {}
 
 func (x *ThresholdParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[59]
+	mi := &file_swcaffe_caffe_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6919,7 +7024,7 @@ func (x *ThresholdParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThresholdParameter.ProtoReflect.Descriptor instead.
 func (*ThresholdParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{59}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *ThresholdParameter) GetThreshold() float32 {
@@ -6967,7 +7072,7 @@ const (
 
 func (x *WindowDataParameter) Reset() {
 	*x = WindowDataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[60]
+	mi := &file_swcaffe_caffe_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6979,7 +7084,7 @@ func (x *WindowDataParameter) String() string {
 func (*WindowDataParameter) ProtoMessage() {}
 
 func (x *WindowDataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[60]
+	mi := &file_swcaffe_caffe_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6992,7 +7097,7 @@ func (x *WindowDataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WindowDataParameter.ProtoReflect.Descriptor instead.
 func (*WindowDataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{60}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *WindowDataParameter) GetSource() string {
@@ -7103,7 +7208,7 @@ const (
 
 func (x *SPPParameter) Reset() {
 	*x = SPPParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[61]
+	mi := &file_swcaffe_caffe_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7115,7 +7220,7 @@ func (x *SPPParameter) String() string {
 func (*SPPParameter) ProtoMessage() {}
 
 func (x *SPPParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[61]
+	mi := &file_swcaffe_caffe_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7128,7 +7233,7 @@ func (x *SPPParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SPPParameter.ProtoReflect.Descriptor instead.
 func (*SPPParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{61}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *SPPParameter) GetPyramidHeight() uint32 {
@@ -7169,7 +7274,7 @@ const (
 
 func (x *PReLUParameter) Reset() {
 	*x = PReLUParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[62]
+	mi := &file_swcaffe_caffe_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7181,7 +7286,7 @@ func (x *PReLUParameter) String() string {
 func (*PReLUParameter) ProtoMessage() {}
 
 func (x *PReLUParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[62]
+	mi := &file_swcaffe_caffe_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7194,7 +7299,7 @@ func (x *PReLUParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PReLUParameter.ProtoReflect.Descriptor instead.
 func (*PReLUParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{62}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *PReLUParameter) GetFiller() *FillerParameter {
@@ -7233,7 +7338,7 @@ const (
 
 func (x *LSTMParameter) Reset() {
 	*x = LSTMParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[63]
+	mi := &file_swcaffe_caffe_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7245,7 +7350,7 @@ func (x *LSTMParameter) String() string {
 func (*LSTMParameter) ProtoMessage() {}
 
 func (x *LSTMParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[63]
+	mi := &file_swcaffe_caffe_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7258,7 +7363,7 @@ func (x *LSTMParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LSTMParameter.ProtoReflect.Descriptor instead.
 func (*LSTMParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{63}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *LSTMParameter) GetNumOutput() uint32 {
@@ -7348,7 +7453,7 @@ type V1LayerParameter struct {
 
 func (x *V1LayerParameter) Reset() {
 	*x = V1LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[64]
+	mi := &file_swcaffe_caffe_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7360,7 +7465,7 @@ func (x *V1LayerParameter) String() string {
 func (*V1LayerParameter) ProtoMessage() {}
 
 func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[64]
+	mi := &file_swcaffe_caffe_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7373,7 +7478,7 @@ func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V1LayerParameter.ProtoReflect.Descriptor instead.
 func (*V1LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{64}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *V1LayerParameter) GetBottom() []string {
@@ -7753,7 +7858,7 @@ const (
 
 func (x *V0LayerParameter) Reset() {
 	*x = V0LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[65]
+	mi := &file_swcaffe_caffe_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7765,7 +7870,7 @@ func (x *V0LayerParameter) String() string {
 func (*V0LayerParameter) ProtoMessage() {}
 
 func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[65]
+	mi := &file_swcaffe_caffe_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7778,7 +7883,7 @@ func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V0LayerParameter.ProtoReflect.Descriptor instead.
 func (*V0LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{65}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *V0LayerParameter) GetName() string {
@@ -8183,7 +8288,16 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\bRunState\x12!\n" +
 	"\frandom_state\x18\x01 \x01(\fR\vrandomState\x12/\n" +
 	"\bposition\x18\x02 \x03(\v2\x13.caffe.DataPositionR\bposition\x12\x12\n" +
-	"\x04seed\x18\x03 \x01(\x04R\x04seed\"L\n" +
+	"\x04seed\x18\x03 \x01(\x04R\x04seed\"\xd7\x01\n" +
+	"\vWorkerState\x12\x1a\n" +
+	"\bstrategy\x18\x01 \x01(\tR\bstrategy\x12\x18\n" +
+	"\aworkers\x18\x02 \x01(\x05R\aworkers\x12\x12\n" +
+	"\x04rank\x18\x03 \x01(\x05R\x04rank\x12\x12\n" +
+	"\x04iter\x18\x04 \x01(\x05R\x04iter\x12\x12\n" +
+	"\x04seed\x18\x05 \x01(\x04R\x04seed\x12\x18\n" +
+	"\x05state\x18\x06 \x03(\x02B\x02\x10\x01R\x05state\x12\x1e\n" +
+	"\bvelocity\x18\a \x03(\x02B\x02\x10\x01R\bvelocity\x12\x1c\n" +
+	"\apending\x18\b \x03(\x02B\x02\x10\x01R\apending\"L\n" +
 	"\fDataPosition\x12\x10\n" +
 	"\x03net\x18\x01 \x01(\tR\x03net\x12\x14\n" +
 	"\x05layer\x18\x02 \x01(\tR\x05layer\x12\x14\n" +
@@ -8821,7 +8935,7 @@ func file_swcaffe_caffe_proto_rawDescGZIP() []byte {
 }
 
 var file_swcaffe_caffe_proto_enumTypes = make([]protoimpl.EnumInfo, 26)
-var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 66)
+var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 67)
 var file_swcaffe_caffe_proto_goTypes = []any{
 	(Phase)(0),                           // 0: caffe.Phase
 	(FillerParameter_VarianceNorm)(0),    // 1: caffe.FillerParameter.VarianceNorm
@@ -8858,141 +8972,142 @@ var file_swcaffe_caffe_proto_goTypes = []any{
 	(*SolverParameter)(nil),              // 32: caffe.SolverParameter
 	(*SolverState)(nil),                  // 33: caffe.SolverState
 	(*RunState)(nil),                     // 34: caffe.RunState
-	(*DataPosition)(nil),                 // 35: caffe.DataPosition
-	(*NetState)(nil),                     // 36: caffe.NetState
-	(*NetStateRule)(nil),                 // 37: caffe.NetStateRule
-	(*ParamSpec)(nil),                    // 38: caffe.ParamSpec
-	(*LayerParameter)(nil),               // 39: caffe.LayerParameter
-	(*TransformationParameter)(nil),      // 40: caffe.TransformationParameter
-	(*LossParameter)(nil),                // 41: caffe.LossParameter
-	(*AccuracyParameter)(nil),            // 42: caffe.AccuracyParameter
-	(*ArgMaxParameter)(nil),              // 43: caffe.ArgMaxParameter
-	(*ClipParameter)(nil),                // 44: caffe.ClipParameter
-	(*ConcatParameter)(nil),              // 45: caffe.ConcatParameter
-	(*BatchNormParameter)(nil),           // 46: caffe.BatchNormParameter
-	(*BiasParameter)(nil),                // 47: caffe.BiasParameter
-	(*ContrastiveLossParameter)(nil),     // 48: caffe.ContrastiveLossParameter
-	(*ConvolutionParameter)(nil),         // 49: caffe.ConvolutionParameter
-	(*CropParameter)(nil),                // 50: caffe.CropParameter
-	(*DataParameter)(nil),                // 51: caffe.DataParameter
-	(*DropoutParameter)(nil),             // 52: caffe.DropoutParameter
-	(*DummyDataParameter)(nil),           // 53: caffe.DummyDataParameter
-	(*EltwiseParameter)(nil),             // 54: caffe.EltwiseParameter
-	(*ELUParameter)(nil),                 // 55: caffe.ELUParameter
-	(*EmbedParameter)(nil),               // 56: caffe.EmbedParameter
-	(*ExpParameter)(nil),                 // 57: caffe.ExpParameter
-	(*FlattenParameter)(nil),             // 58: caffe.FlattenParameter
-	(*HDF5DataParameter)(nil),            // 59: caffe.HDF5DataParameter
-	(*HDF5OutputParameter)(nil),          // 60: caffe.HDF5OutputParameter
-	(*HingeLossParameter)(nil),           // 61: caffe.HingeLossParameter
-	(*ImageDataParameter)(nil),           // 62: caffe.ImageDataParameter
-	(*InfogainLossParameter)(nil),        // 63: caffe.InfogainLossParameter
-	(*InnerProductParameter)(nil),        // 64: caffe.InnerProductParameter
-	(*InputParameter)(nil),               // 65: caffe.InputParameter
-	(*LogParameter)(nil),                 // 66: caffe.LogParameter
-	(*LRNParameter)(nil),                 // 67: caffe.LRNParameter
-	(*MemoryDataParameter)(nil),          // 68: caffe.MemoryDataParameter
-	(*MVNParameter)(nil),                 // 69: caffe.MVNParameter
-	(*ParameterParameter)(nil),           // 70: caffe.ParameterParameter
-	(*PoolingParameter)(nil),             // 71: caffe.PoolingParameter
-	(*PowerParameter)(nil),               // 72: caffe.PowerParameter
-	(*PythonParameter)(nil),              // 73: caffe.PythonParameter
-	(*RecurrentParameter)(nil),           // 74: caffe.RecurrentParameter
-	(*ReductionParameter)(nil),           // 75: caffe.ReductionParameter
-	(*ReLUParameter)(nil),                // 76: caffe.ReLUParameter
-	(*ReshapeParameter)(nil),             // 77: caffe.ReshapeParameter
-	(*ScaleParameter)(nil),               // 78: caffe.ScaleParameter
-	(*SigmoidParameter)(nil),             // 79: caffe.SigmoidParameter
-	(*SliceParameter)(nil),               // 80: caffe.SliceParameter
-	(*SoftmaxParameter)(nil),             // 81: caffe.SoftmaxParameter
-	(*SwishParameter)(nil),               // 82: caffe.SwishParameter
-	(*TanHParameter)(nil),                // 83: caffe.TanHParameter
-	(*TileParameter)(nil),                // 84: caffe.TileParameter
-	(*ThresholdParameter)(nil),           // 85: caffe.ThresholdParameter
-	(*WindowDataParameter)(nil),          // 86: caffe.WindowDataParameter
-	(*SPPParameter)(nil),                 // 87: caffe.SPPParameter
-	(*PReLUParameter)(nil),               // 88: caffe.PReLUParameter
-	(*LSTMParameter)(nil),                // 89: caffe.LSTMParameter
-	(*V1LayerParameter)(nil),             // 90: caffe.V1LayerParameter
-	(*V0LayerParameter)(nil),             // 91: caffe.V0LayerParameter
+	(*WorkerState)(nil),                  // 35: caffe.WorkerState
+	(*DataPosition)(nil),                 // 36: caffe.DataPosition
+	(*NetState)(nil),                     // 37: caffe.NetState
+	(*NetStateRule)(nil),                 // 38: caffe.NetStateRule
+	(*ParamSpec)(nil),                    // 39: caffe.ParamSpec
+	(*LayerParameter)(nil),               // 40: caffe.LayerParameter
+	(*TransformationParameter)(nil),      // 41: caffe.TransformationParameter
+	(*LossParameter)(nil),                // 42: caffe.LossParameter
+	(*AccuracyParameter)(nil),            // 43: caffe.AccuracyParameter
+	(*ArgMaxParameter)(nil),              // 44: caffe.ArgMaxParameter
+	(*ClipParameter)(nil),                // 45: caffe.ClipParameter
+	(*ConcatParameter)(nil),              // 46: caffe.ConcatParameter
+	(*BatchNormParameter)(nil),           // 47: caffe.BatchNormParameter
+	(*BiasParameter)(nil),                // 48: caffe.BiasParameter
+	(*ContrastiveLossParameter)(nil),     // 49: caffe.ContrastiveLossParameter
+	(*ConvolutionParameter)(nil),         // 50: caffe.ConvolutionParameter
+	(*CropParameter)(nil),                // 51: caffe.CropParameter
+	(*DataParameter)(nil),                // 52: caffe.DataParameter
+	(*DropoutParameter)(nil),             // 53: caffe.DropoutParameter
+	(*DummyDataParameter)(nil),           // 54: caffe.DummyDataParameter
+	(*EltwiseParameter)(nil),             // 55: caffe.EltwiseParameter
+	(*ELUParameter)(nil),                 // 56: caffe.ELUParameter
+	(*EmbedParameter)(nil),               // 57: caffe.EmbedParameter
+	(*ExpParameter)(nil),                 // 58: caffe.ExpParameter
+	(*FlattenParameter)(nil),             // 59: caffe.FlattenParameter
+	(*HDF5DataParameter)(nil),            // 60: caffe.HDF5DataParameter
+	(*HDF5OutputParameter)(nil),          // 61: caffe.HDF5OutputParameter
+	(*HingeLossParameter)(nil),           // 62: caffe.HingeLossParameter
+	(*ImageDataParameter)(nil),           // 63: caffe.ImageDataParameter
+	(*InfogainLossParameter)(nil),        // 64: caffe.InfogainLossParameter
+	(*InnerProductParameter)(nil),        // 65: caffe.InnerProductParameter
+	(*InputParameter)(nil),               // 66: caffe.InputParameter
+	(*LogParameter)(nil),                 // 67: caffe.LogParameter
+	(*LRNParameter)(nil),                 // 68: caffe.LRNParameter
+	(*MemoryDataParameter)(nil),          // 69: caffe.MemoryDataParameter
+	(*MVNParameter)(nil),                 // 70: caffe.MVNParameter
+	(*ParameterParameter)(nil),           // 71: caffe.ParameterParameter
+	(*PoolingParameter)(nil),             // 72: caffe.PoolingParameter
+	(*PowerParameter)(nil),               // 73: caffe.PowerParameter
+	(*PythonParameter)(nil),              // 74: caffe.PythonParameter
+	(*RecurrentParameter)(nil),           // 75: caffe.RecurrentParameter
+	(*ReductionParameter)(nil),           // 76: caffe.ReductionParameter
+	(*ReLUParameter)(nil),                // 77: caffe.ReLUParameter
+	(*ReshapeParameter)(nil),             // 78: caffe.ReshapeParameter
+	(*ScaleParameter)(nil),               // 79: caffe.ScaleParameter
+	(*SigmoidParameter)(nil),             // 80: caffe.SigmoidParameter
+	(*SliceParameter)(nil),               // 81: caffe.SliceParameter
+	(*SoftmaxParameter)(nil),             // 82: caffe.SoftmaxParameter
+	(*SwishParameter)(nil),               // 83: caffe.SwishParameter
+	(*TanHParameter)(nil),                // 84: caffe.TanHParameter
+	(*TileParameter)(nil),                // 85: caffe.TileParameter
+	(*ThresholdParameter)(nil),           // 86: caffe.ThresholdParameter
+	(*WindowDataParameter)(nil),          // 87: caffe.WindowDataParameter
+	(*SPPParameter)(nil),                 // 88: caffe.SPPParameter
+	(*PReLUParameter)(nil),               // 89: caffe.PReLUParameter
+	(*LSTMParameter)(nil),                // 90: caffe.LSTMParameter
+	(*V1LayerParameter)(nil),             // 91: caffe.V1LayerParameter
+	(*V0LayerParameter)(nil),             // 92: caffe.V0LayerParameter
 }
 var file_swcaffe_caffe_proto_depIdxs = []int32{
 	26,  // 0: caffe.BlobProto.shape:type_name -> caffe.BlobShape
 	27,  // 1: caffe.BlobProtoVector.blobs:type_name -> caffe.BlobProto
 	1,   // 2: caffe.FillerParameter.variance_norm:type_name -> caffe.FillerParameter.VarianceNorm
 	26,  // 3: caffe.NetParameter.input_shape:type_name -> caffe.BlobShape
-	36,  // 4: caffe.NetParameter.state:type_name -> caffe.NetState
-	39,  // 5: caffe.NetParameter.layer:type_name -> caffe.LayerParameter
-	90,  // 6: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
+	37,  // 4: caffe.NetParameter.state:type_name -> caffe.NetState
+	40,  // 5: caffe.NetParameter.layer:type_name -> caffe.LayerParameter
+	91,  // 6: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
 	31,  // 7: caffe.SolverParameter.net_param:type_name -> caffe.NetParameter
 	31,  // 8: caffe.SolverParameter.train_net_param:type_name -> caffe.NetParameter
 	31,  // 9: caffe.SolverParameter.test_net_param:type_name -> caffe.NetParameter
-	36,  // 10: caffe.SolverParameter.train_state:type_name -> caffe.NetState
-	36,  // 11: caffe.SolverParameter.test_state:type_name -> caffe.NetState
+	37,  // 10: caffe.SolverParameter.train_state:type_name -> caffe.NetState
+	37,  // 11: caffe.SolverParameter.test_state:type_name -> caffe.NetState
 	2,   // 12: caffe.SolverParameter.snapshot_format:type_name -> caffe.SolverParameter.SnapshotFormat
 	3,   // 13: caffe.SolverParameter.solver_mode:type_name -> caffe.SolverParameter.SolverMode
 	4,   // 14: caffe.SolverParameter.solver_type:type_name -> caffe.SolverParameter.SolverType
 	27,  // 15: caffe.SolverState.history:type_name -> caffe.BlobProto
 	34,  // 16: caffe.SolverState.run_state:type_name -> caffe.RunState
-	35,  // 17: caffe.RunState.position:type_name -> caffe.DataPosition
+	36,  // 17: caffe.RunState.position:type_name -> caffe.DataPosition
 	0,   // 18: caffe.NetState.phase:type_name -> caffe.Phase
 	0,   // 19: caffe.NetStateRule.phase:type_name -> caffe.Phase
 	5,   // 20: caffe.ParamSpec.share_mode:type_name -> caffe.ParamSpec.DimCheckMode
 	0,   // 21: caffe.LayerParameter.phase:type_name -> caffe.Phase
-	38,  // 22: caffe.LayerParameter.param:type_name -> caffe.ParamSpec
+	39,  // 22: caffe.LayerParameter.param:type_name -> caffe.ParamSpec
 	27,  // 23: caffe.LayerParameter.blobs:type_name -> caffe.BlobProto
-	37,  // 24: caffe.LayerParameter.include:type_name -> caffe.NetStateRule
-	37,  // 25: caffe.LayerParameter.exclude:type_name -> caffe.NetStateRule
-	40,  // 26: caffe.LayerParameter.transform_param:type_name -> caffe.TransformationParameter
-	41,  // 27: caffe.LayerParameter.loss_param:type_name -> caffe.LossParameter
-	42,  // 28: caffe.LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
-	43,  // 29: caffe.LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
-	46,  // 30: caffe.LayerParameter.batch_norm_param:type_name -> caffe.BatchNormParameter
-	47,  // 31: caffe.LayerParameter.bias_param:type_name -> caffe.BiasParameter
-	44,  // 32: caffe.LayerParameter.clip_param:type_name -> caffe.ClipParameter
-	45,  // 33: caffe.LayerParameter.concat_param:type_name -> caffe.ConcatParameter
-	48,  // 34: caffe.LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
-	49,  // 35: caffe.LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
-	50,  // 36: caffe.LayerParameter.crop_param:type_name -> caffe.CropParameter
-	51,  // 37: caffe.LayerParameter.data_param:type_name -> caffe.DataParameter
-	52,  // 38: caffe.LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
-	53,  // 39: caffe.LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
-	54,  // 40: caffe.LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
-	55,  // 41: caffe.LayerParameter.elu_param:type_name -> caffe.ELUParameter
-	56,  // 42: caffe.LayerParameter.embed_param:type_name -> caffe.EmbedParameter
-	57,  // 43: caffe.LayerParameter.exp_param:type_name -> caffe.ExpParameter
-	58,  // 44: caffe.LayerParameter.flatten_param:type_name -> caffe.FlattenParameter
-	59,  // 45: caffe.LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
-	60,  // 46: caffe.LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	61,  // 47: caffe.LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
-	62,  // 48: caffe.LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
-	63,  // 49: caffe.LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
-	64,  // 50: caffe.LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
-	65,  // 51: caffe.LayerParameter.input_param:type_name -> caffe.InputParameter
-	66,  // 52: caffe.LayerParameter.log_param:type_name -> caffe.LogParameter
-	67,  // 53: caffe.LayerParameter.lrn_param:type_name -> caffe.LRNParameter
-	68,  // 54: caffe.LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
-	69,  // 55: caffe.LayerParameter.mvn_param:type_name -> caffe.MVNParameter
-	70,  // 56: caffe.LayerParameter.parameter_param:type_name -> caffe.ParameterParameter
-	71,  // 57: caffe.LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
-	72,  // 58: caffe.LayerParameter.power_param:type_name -> caffe.PowerParameter
-	88,  // 59: caffe.LayerParameter.prelu_param:type_name -> caffe.PReLUParameter
-	73,  // 60: caffe.LayerParameter.python_param:type_name -> caffe.PythonParameter
-	74,  // 61: caffe.LayerParameter.recurrent_param:type_name -> caffe.RecurrentParameter
-	75,  // 62: caffe.LayerParameter.reduction_param:type_name -> caffe.ReductionParameter
-	76,  // 63: caffe.LayerParameter.relu_param:type_name -> caffe.ReLUParameter
-	77,  // 64: caffe.LayerParameter.reshape_param:type_name -> caffe.ReshapeParameter
-	78,  // 65: caffe.LayerParameter.scale_param:type_name -> caffe.ScaleParameter
-	79,  // 66: caffe.LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
-	81,  // 67: caffe.LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
-	87,  // 68: caffe.LayerParameter.spp_param:type_name -> caffe.SPPParameter
-	80,  // 69: caffe.LayerParameter.slice_param:type_name -> caffe.SliceParameter
-	82,  // 70: caffe.LayerParameter.swish_param:type_name -> caffe.SwishParameter
-	83,  // 71: caffe.LayerParameter.tanh_param:type_name -> caffe.TanHParameter
-	85,  // 72: caffe.LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
-	84,  // 73: caffe.LayerParameter.tile_param:type_name -> caffe.TileParameter
-	86,  // 74: caffe.LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
-	89,  // 75: caffe.LayerParameter.lstm_param:type_name -> caffe.LSTMParameter
+	38,  // 24: caffe.LayerParameter.include:type_name -> caffe.NetStateRule
+	38,  // 25: caffe.LayerParameter.exclude:type_name -> caffe.NetStateRule
+	41,  // 26: caffe.LayerParameter.transform_param:type_name -> caffe.TransformationParameter
+	42,  // 27: caffe.LayerParameter.loss_param:type_name -> caffe.LossParameter
+	43,  // 28: caffe.LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
+	44,  // 29: caffe.LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
+	47,  // 30: caffe.LayerParameter.batch_norm_param:type_name -> caffe.BatchNormParameter
+	48,  // 31: caffe.LayerParameter.bias_param:type_name -> caffe.BiasParameter
+	45,  // 32: caffe.LayerParameter.clip_param:type_name -> caffe.ClipParameter
+	46,  // 33: caffe.LayerParameter.concat_param:type_name -> caffe.ConcatParameter
+	49,  // 34: caffe.LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
+	50,  // 35: caffe.LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
+	51,  // 36: caffe.LayerParameter.crop_param:type_name -> caffe.CropParameter
+	52,  // 37: caffe.LayerParameter.data_param:type_name -> caffe.DataParameter
+	53,  // 38: caffe.LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
+	54,  // 39: caffe.LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
+	55,  // 40: caffe.LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
+	56,  // 41: caffe.LayerParameter.elu_param:type_name -> caffe.ELUParameter
+	57,  // 42: caffe.LayerParameter.embed_param:type_name -> caffe.EmbedParameter
+	58,  // 43: caffe.LayerParameter.exp_param:type_name -> caffe.ExpParameter
+	59,  // 44: caffe.LayerParameter.flatten_param:type_name -> caffe.FlattenParameter
+	60,  // 45: caffe.LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
+	61,  // 46: caffe.LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	62,  // 47: caffe.LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
+	63,  // 48: caffe.LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
+	64,  // 49: caffe.LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
+	65,  // 50: caffe.LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
+	66,  // 51: caffe.LayerParameter.input_param:type_name -> caffe.InputParameter
+	67,  // 52: caffe.LayerParameter.log_param:type_name -> caffe.LogParameter
+	68,  // 53: caffe.LayerParameter.lrn_param:type_name -> caffe.LRNParameter
+	69,  // 54: caffe.LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
+	70,  // 55: caffe.LayerParameter.mvn_param:type_name -> caffe.MVNParameter
+	71,  // 56: caffe.LayerParameter.parameter_param:type_name -> caffe.ParameterParameter
+	72,  // 57: caffe.LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
+	73,  // 58: caffe.LayerParameter.power_param:type_name -> caffe.PowerParameter
+	89,  // 59: caffe.LayerParameter.prelu_param:type_name -> caffe.PReLUParameter
+	74,  // 60: caffe.LayerParameter.python_param:type_name -> caffe.PythonParameter
+	75,  // 61: caffe.LayerParameter.recurrent_param:type_name -> caffe.RecurrentParameter
+	76,  // 62: caffe.LayerParameter.reduction_param:type_name -> caffe.ReductionParameter
+	77,  // 63: caffe.LayerParameter.relu_param:type_name -> caffe.ReLUParameter
+	78,  // 64: caffe.LayerParameter.reshape_param:type_name -> caffe.ReshapeParameter
+	79,  // 65: caffe.LayerParameter.scale_param:type_name -> caffe.ScaleParameter
+	80,  // 66: caffe.LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
+	82,  // 67: caffe.LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
+	88,  // 68: caffe.LayerParameter.spp_param:type_name -> caffe.SPPParameter
+	81,  // 69: caffe.LayerParameter.slice_param:type_name -> caffe.SliceParameter
+	83,  // 70: caffe.LayerParameter.swish_param:type_name -> caffe.SwishParameter
+	84,  // 71: caffe.LayerParameter.tanh_param:type_name -> caffe.TanHParameter
+	86,  // 72: caffe.LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
+	85,  // 73: caffe.LayerParameter.tile_param:type_name -> caffe.TileParameter
+	87,  // 74: caffe.LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
+	90,  // 75: caffe.LayerParameter.lstm_param:type_name -> caffe.LSTMParameter
 	6,   // 76: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
 	30,  // 77: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
 	30,  // 78: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
@@ -9029,47 +9144,47 @@ var file_swcaffe_caffe_proto_depIdxs = []int32{
 	30,  // 109: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
 	30,  // 110: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
 	30,  // 111: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
-	37,  // 112: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
-	37,  // 113: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
+	38,  // 112: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
+	38,  // 113: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
 	23,  // 114: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
 	27,  // 115: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
 	24,  // 116: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
-	42,  // 117: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
-	43,  // 118: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
-	45,  // 119: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
-	48,  // 120: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
-	49,  // 121: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
-	51,  // 122: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
-	52,  // 123: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
-	53,  // 124: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
-	54,  // 125: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
-	57,  // 126: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
-	59,  // 127: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
-	60,  // 128: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	61,  // 129: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
-	62,  // 130: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
-	63,  // 131: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
-	64,  // 132: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
-	67,  // 133: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
-	68,  // 134: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
-	69,  // 135: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
-	71,  // 136: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
-	72,  // 137: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
-	76,  // 138: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
-	79,  // 139: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
-	81,  // 140: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
-	80,  // 141: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
-	83,  // 142: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
-	85,  // 143: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
-	86,  // 144: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
-	40,  // 145: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
-	41,  // 146: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
-	91,  // 147: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
+	43,  // 117: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
+	44,  // 118: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
+	46,  // 119: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
+	49,  // 120: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
+	50,  // 121: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
+	52,  // 122: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
+	53,  // 123: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
+	54,  // 124: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
+	55,  // 125: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
+	58,  // 126: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
+	60,  // 127: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
+	61,  // 128: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	62,  // 129: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
+	63,  // 130: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
+	64,  // 131: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
+	65,  // 132: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
+	68,  // 133: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
+	69,  // 134: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
+	70,  // 135: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
+	72,  // 136: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
+	73,  // 137: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
+	77,  // 138: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
+	80,  // 139: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
+	82,  // 140: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
+	81,  // 141: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
+	84,  // 142: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
+	86,  // 143: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
+	87,  // 144: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
+	41,  // 145: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
+	42,  // 146: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
+	92,  // 147: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
 	30,  // 148: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
 	30,  // 149: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
 	25,  // 150: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
 	27,  // 151: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
-	60,  // 152: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	61,  // 152: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
 	153, // [153:153] is the sub-list for method output_type
 	153, // [153:153] is the sub-list for method input_type
 	153, // [153:153] is the sub-list for extension type_name
@@ -9088,7 +9203,7 @@ func file_swcaffe_caffe_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swcaffe_caffe_proto_rawDesc), len(file_swcaffe_caffe_proto_rawDesc)),
 			NumEnums:      26,
-			NumMessages:   66,
+			NumMessages:   67,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,0 +1,113 @@
+package solver
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// resumedState is what a worker of a resumed run must have as that of an uninterrupted one: its own weights, and what is shown.
+func resumedState(s *Solver) ([]float32, error) {
+	own := make([]float32, s.group.stateSize())
+	s.group.state(own)
+	err := s.strategy.shown(func() error {
+		shown := make([]float32, s.group.stateSize())
+		s.group.state(shown)
+		own = append(own, shown...)
+		return nil
+	})
+	return own, err
+}
+
+// TestResumeOfStrategies: nine iterations, and four, a snapshot and five more of new workers, give the same bits for each worker and
+// for the centre, wherever the snapshot falls between two exchanges. Strategies whose workers are served as they come have one
+// worker here; noise and drops show whatever is not restored.
+func TestResumeOfStrategies(t *testing.T) {
+	for _, name := range Strategies() {
+		workers := 3
+		switch name {
+		case "async_sgd", "async_msgd", "hogwild_sgd", "async_easgd", "async_measgd", "hogwild_easgd":
+			workers = 1
+		}
+		for _, tau := range []int{1, 3} {
+			for _, format := range []string{"BINARYPROTO", "HDF5"} {
+				t.Run(fmt.Sprintf("%s/%d/%s", name, tau, format), func(t *testing.T) {
+					resumeEqualsUninterrupted(t, crew{
+						workers: workers, dir: t.TempDir(), text: noisyNet + "snapshot: 4 snapshot_format: " + format, team: Team{Strategy: name, Tau: tau},
+					})
+				})
+			}
+		}
+	}
+}
+
+func resumeEqualsUninterrupted(t *testing.T, c crew) {
+	want := make([][]float32, c.workers)
+	if err := c.run(t, func(rank int, s *Solver) (err error) {
+		if err := s.Step(9); err != nil {
+			return err
+		}
+		want[rank], err = resumedState(s)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	state, _ := filepath.Glob(filepath.Join(c.dir, "s_iter_4.solverstate*"))
+	if len(state) != 1 {
+		t.Fatalf("snapshots of iteration 4: %q", state)
+	}
+	if err := c.run(t, func(rank int, s *Solver) error {
+		if err := errors.Join(s.Restore(state[0]), s.Step(5)); err != nil {
+			return err
+		}
+		got, err := resumedState(s)
+		sameBits(t, fmt.Sprint("worker ", rank), got, want[rank])
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestResumeWithoutOwnStates: workers of which one does not find its own state, or that are another number, all start from the
+// centre; a state that is cut off is an error.
+func TestResumeWithoutOwnStates(t *testing.T) {
+	c := crew{workers: 3, dir: t.TempDir(), text: noisyNet, team: Team{Strategy: "sync_easgd3"}}
+	if err := c.run(t, func(rank int, s *Solver) error { return errors.Join(s.Step(4), s.Snapshot()) }); err != nil {
+		t.Fatal(err)
+	}
+	snapshot := filepath.Join(c.dir, "s_iter_4.solverstate")
+	same := func() error {
+		return c.run(t, func(rank int, s *Solver) error {
+			if err := errors.Join(s.Restore(snapshot), s.Step(0)); err != nil {
+				return err
+			}
+			got, err := resumedState(s)
+			sameBits(t, "a worker's weights and the centre's", got[:len(got)/2], got[len(got)/2:])
+			return err
+		})
+	}
+	c.workers = 2
+	if err := same(); err != nil {
+		t.Error(err)
+	}
+	c.workers = 3
+	own := filepath.Join(c.dir, "s_iter_4.worker_1")
+	text, err := os.ReadFile(own)
+	if err == nil {
+		err = os.Remove(own)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := same(); err != nil {
+		t.Error(err)
+	}
+	if err := os.WriteFile(own, text[:len(text)-7], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := same(); err == nil {
+		t.Error("no error for a state that is cut off")
+	}
+}

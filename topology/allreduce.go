@@ -1,0 +1,96 @@
+package topology
+
+import "github.com/swcaffe/swcaffe/internal/simd"
+
+// AllReduce executes a schedule on a rank's transport. It allocates only when made.
+type AllReduce struct {
+	transport Transport
+	adder     adder // the transport, where ranks share memory; nil otherwise
+	steps     []Step
+	elements  int
+	scratch   []float32
+	clock     reduceClock // nil where time is real
+}
+
+// reduceClock is a transport in virtual time, which charges additions.
+type reduceClock interface{ elapseReduce(elements int) }
+
+// adder is a transport between ranks that share memory: it adds what it receives while it reads it where the sender has it.
+type adder interface {
+	RecvAdd(from int, data []float32) error
+	SendRecvAdd(to int, send []float32, from int, data []float32) error
+}
+
+// NewAllReduce prepares the rank's part of a schedule. The number of ranks must be the transport's.
+func NewAllReduce(t Transport, s *Schedule) *AllReduce {
+	if s.Ranks != t.Size() {
+		panic("topology: a schedule for another number of ranks")
+	}
+	a := &AllReduce{transport: t, elements: s.Elements}
+	a.adder, _ = t.(adder)
+	a.clock, _ = t.(reduceClock)
+	if a.adder != nil {
+		a.steps = sharedSteps(s, t.Rank())
+		return a
+	}
+	longest := 0
+	for round := range s.Rounds {
+		step := s.Step(t.Rank(), round)
+		if step.Idle() {
+			continue
+		}
+		a.steps = append(a.steps, step)
+		if step.adds() {
+			longest = max(longest, step.Recv.Len())
+		}
+	}
+	a.scratch = make([]float32, longest)
+	return a
+}
+
+// adds reports whether what is received is added.
+func (s Step) adds() bool { return s.Reduce && s.From != None }
+
+// Run replaces data by its sum over ranks. Every rank gets the same bits. All ranks call it with the same length, that of the
+// schedule. After an error the content of data is undefined.
+func (a *AllReduce) Run(data []float32) error {
+	if len(data) != a.elements {
+		panic("topology: array of another length than the schedule's")
+	}
+	for _, step := range a.steps {
+		if err := a.run(step, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *AllReduce) run(step Step, data []float32) error {
+	send, recv := data[step.Send.Lo:step.Send.Hi], data[step.Recv.Lo:step.Recv.Hi]
+	switch {
+	case step.From == None:
+		return a.transport.Send(step.To, send)
+	case a.adder != nil && step.Reduce && step.To == None:
+		return a.adder.RecvAdd(step.From, recv)
+	case a.adder != nil && step.Reduce:
+		return a.adder.SendRecvAdd(step.To, send, step.From, recv)
+	}
+	into := recv
+	if step.Reduce {
+		into = a.scratch[:len(recv)]
+	}
+	var err error
+	if step.To == None {
+		err = a.transport.Recv(step.From, into)
+	} else {
+		err = a.transport.SendRecv(step.To, send, step.From, into)
+	}
+	if err != nil || !step.Reduce {
+		return err
+	}
+	simd.Add(recv, recv, into)
+	if a.clock != nil {
+		a.clock.elapseReduce(len(recv))
+	}
+	return nil
+}
