@@ -6,7 +6,7 @@ type CoreGroup struct {
 	index   int
 	of      int // groups that share the running program
 	cpes    []*CPE
-	memory  []float32 // the group's own main memory
+	memory  []float32 // its own scratch
 	tiles   []float32 // where the values of tiles stand, those of all CPEs
 	taken   int       // of them
 
@@ -67,7 +67,7 @@ func (g *CoreGroup) Share(n int) (lo, hi int) {
 	return g.index * n / g.of, (g.index + 1) * n / g.of
 }
 
-// Memory returns n values of the group's own main memory, whose contents are undefined. They must have been reserved.
+// Memory returns n values of the scratch that the group has to itself.
 func (g *CoreGroup) Memory(n int) []float32 {
 	if !g.Values() {
 		return nil
@@ -75,7 +75,7 @@ func (g *CoreGroup) Memory(n int) []float32 {
 	return g.memory[:n]
 }
 
-// Common returns n values of the main memory that all groups of the machine see.
+// Common returns n values of the scratch that all groups of the machine see.
 func (g *CoreGroup) Common(n int) []float32 { return g.machine.Common(n) }
 
 // Deal sets how many CPEs will work on n units of work of this group, which the DMA engine's bandwidth depends on,

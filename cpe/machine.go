@@ -35,7 +35,9 @@ type Machine struct {
 	mode   Mode
 	groups []*CoreGroup
 	ledger Ledger
-	common []float32 // main memory that all core groups see
+
+	lent, own []float32 // memory for scratch
+	common    []float32 // the scratch that all core groups see
 
 	tracing bool // see StartTrace
 	workers workers
@@ -167,14 +169,14 @@ func (m *Machine) runModelled(p Program, groups int) {
 }
 
 // Reserve makes room on every core group for a kernel whose tiles (Take) will have so many values, as this computer stores
-// them, with padding, and which takes memory values of the group's own main memory. Kernels call it when they are made, so that
-// running them allocates nothing; they share the room, since one runs at a time.
-func (m *Machine) Reserve(tiles, memory int) {
+// them, with padding. Kernels call it when they are made, so that running them allocates nothing; they share the room, since one
+// runs at a time.
+func (m *Machine) Reserve(tiles int) {
 	if !m.Values() {
 		return
 	}
 	for _, g := range m.groups {
-		g.memory, g.tiles = room(g.memory, memory), room(g.tiles, tiles)
+		g.tiles = room(g.tiles, tiles)
 	}
 }
 
@@ -184,23 +186,6 @@ func room(have []float32, n int) []float32 {
 		return have
 	}
 	return make([]float32, n)
-}
-
-// ReserveCommon makes room for a kernel that will take n values of main memory which all core groups see. Kernels share it,
-// since one runs at a time; it keeps its values from one program of a kernel to the next.
-func (m *Machine) ReserveCommon(n int) {
-	if m.Values() && len(m.common) < n {
-		m.common = make([]float32, n)
-	}
-}
-
-// Common returns n values of the main memory that all core groups see, whose contents are undefined until a kernel writes
-// them. They must have been reserved.
-func (m *Machine) Common(n int) []float32 {
-	if !m.Values() {
-		return nil
-	}
-	return m.common[:n]
 }
 
 // LDMError says that a plan needs more LDM than a CPE has.

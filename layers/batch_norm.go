@@ -136,6 +136,14 @@ func (l *batchNorm) useBatch(x []float32) error {
 	return nil
 }
 
+// Remembers implements Rememberer.
+func (l *batchNorm) Remembers() []*blob.Blob {
+	if l.global {
+		return nil
+	}
+	return []*blob.Blob{l.norm}
+}
+
 // BackwardReads implements BackwardReader: norm is kept.
 func (l *batchNorm) BackwardReads() (bottoms, tops bool) { return false, false }
 

@@ -165,6 +165,15 @@ func (l *convolution) prepare() (err error) {
 	return err
 }
 
+// Scratch implements Scratcher.
+func (l *convolution) Scratch() (forward, backward int) {
+	if l.mpe() || l.conv == nil {
+		return 0, 0
+	}
+	return l.conv.Scratch(l.direction(kernel.Forward)),
+		max(l.conv.Scratch(kernel.WeightGradient), l.conv.Scratch(l.direction(kernel.InputGradient)))
+}
+
 // Strategy implements Strategist.
 func (l *convolution) Strategy(d kernel.Direction) kernel.Strategy {
 	return l.conv.Plan().Strategy[l.direction(d)]

@@ -41,6 +41,18 @@ type BackwardReader interface {
 	BackwardReads() (bottoms, tops bool)
 }
 
+// Rememberer is implemented by layers whose Forward leaves values for their Backward in blobs of their own, which have their shapes
+// after Reshape. Forward writes them whole.
+type Rememberer interface {
+	Remembers() []*blob.Blob
+}
+
+// Scratcher is implemented by layers whose kernels take scratch that all core groups see (cpe.Machine.Common): Scratch returns how
+// many values Forward and Backward take at most, as the layer stands after Reshape.
+type Scratcher interface {
+	Scratch() (forward, backward int)
+}
+
 // Fuser is implemented by layers that can compute the layer that reads their only top as well, in fewer passes over memory. Fuse
 // returns a layer that is both, from the bottoms of this one to the tops of next, nil if there is none for the two as they
 // are. It may be told by Reshape to make tops of shapes that the two have seen, and others; what it does not write is what

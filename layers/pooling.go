@@ -29,7 +29,7 @@ type pooling struct {
 	shape    kernel.PoolShape
 	topShape [4]int
 	pool     *kernel.Pool
-	mask     []int32
+	mask     *blob.Blob // where each top value came from, as kernel.Indices; nil if that is of no use
 }
 
 func (l *pooling) SetUp(bottom, top []*blob.Blob) error {
@@ -117,7 +117,10 @@ func (l *pooling) Reshape(bottom, top []*blob.Blob) error {
 	if l.shape == s {
 		return nil
 	}
-	l.shape, l.mask = s, nil
+	l.shape = s
+	if l.mask = nil; s.Masked() {
+		l.mask = l.Device.NewBlob(l.topShape[:]...)
+	}
 	if l.mpe() {
 		return nil
 	}
@@ -151,26 +154,39 @@ func (l *pooling) withReLU() Layer {
 }
 
 func (l *pooling) Forward(bottom, top []*blob.Blob) error {
-	if l.mask == nil && l.shape.Method != kernel.PoolAve && l.Device.Machine.Values() {
-		l.mask = make([]int32, top[0].Count())
-	}
 	var key uint64
 	if l.shape.Method == kernel.PoolStochastic && l.train() {
 		key = l.Device.Share.passKey(l.Device.Random.Uint64())
 	}
-	x, y := bottom[0].Data(), top[0].Data()
+	x, y, mask := bottom[0].Data(), top[0].Data(), l.indices()
 	if l.mpe() {
-		poolForwardMPE(&l.shape, x, y, l.mask, key)
-	} else if err := l.pool.Forward(x, y, l.mask, key); err != nil {
+		poolForwardMPE(&l.shape, x, y, mask, key)
+	} else if err := l.pool.Forward(x, y, mask, key); err != nil {
 		return err
 	}
 	if len(top) > 1 {
 		places := top[1].Data()
-		for i, m := range l.mask {
+		for i, m := range mask {
 			places[i] = float32(m)
 		}
 	}
 	return nil
+}
+
+// indices returns the mask's values.
+func (l *pooling) indices() []int32 {
+	if l.mask == nil {
+		return nil
+	}
+	return kernel.Indices(l.mask.Data())
+}
+
+// Remembers implements Rememberer.
+func (l *pooling) Remembers() []*blob.Blob {
+	if l.mask == nil {
+		return nil
+	}
+	return []*blob.Blob{l.mask}
 }
 
 // BackwardReads implements BackwardReader: the mask says where gradients go.
@@ -183,8 +199,8 @@ func (l *pooling) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blo
 	case l.shape.Method == kernel.PoolStochastic && !l.train():
 		return fmt.Errorf("stochastic pooling has no gradient in phase TEST")
 	case l.mpe():
-		poolBackwardMPE(&l.shape, top[0].Diff(), l.mask, bottom[0].Diff())
+		poolBackwardMPE(&l.shape, top[0].Diff(), l.indices(), bottom[0].Diff())
 		return nil
 	}
-	return l.pool.Backward(top[0].Diff(), l.mask, bottom[0].Diff())
+	return l.pool.Backward(top[0].Diff(), l.indices(), bottom[0].Diff())
 }

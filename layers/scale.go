@@ -177,6 +177,14 @@ func (l *affine) Forward(bottom, top []*blob.Blob) error {
 	return l.forward.Run(ins, outs)
 }
 
+// Remembers implements Rememberer.
+func (l *affine) Remembers() []*blob.Blob {
+	if l.scaled && l.inPlace {
+		return []*blob.Blob{l.saved}
+	}
+	return nil
+}
+
 // BackwardReads implements BackwardReader: the gradient of factors needs x, of which there is a copy where the layer runs in place.
 func (l *affine) BackwardReads() (bottoms, tops bool) {
 	return l.scaled && (l.fromBottom || !l.inPlace), false

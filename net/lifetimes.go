@@ -62,6 +62,9 @@ func (n *Net) lifetimes() (data, diffs *storages) {
 		for _, t := range d.task.tops {
 			data.write(t, i)
 		}
+		for _, b := range d.task.remembers() {
+			data.write(b, i)
+		}
 		for k, t := range d.tops {
 			if len(d.bottoms) == 0 || d.lossWeights[k] != 0 {
 				data.of(t).keep = true
@@ -90,6 +93,9 @@ func (d *node) backwardLifetimes(data, diffs *storages, step int) {
 			diffs.write(t, step)
 		}
 	}
+	for _, b := range d.task.remembers() {
+		data.read(b, step)
+	}
 	readsBottoms, readsTops := true, true
 	if r, ok := d.task.Layer.(layers.BackwardReader); ok {
 		readsBottoms, readsTops = r.BackwardReads()
@@ -108,4 +114,26 @@ func (d *node) backwardLifetimes(data, diffs *storages, step int) {
 			diffs.write(b, step)
 		}
 	}
+}
+
+// remembers returns the blobs in which Forward of a task leaves values for its Backward.
+func (t *task) remembers() []*blob.Blob {
+	if r, ok := t.Layer.(layers.Rememberer); ok {
+		return r.Remembers()
+	}
+	return nil
+}
+
+// scratches returns how much memory for kernels' scratch each step takes.
+func (n *Net) scratches() []stretch {
+	list := make([]stretch, 2*len(n.nodes))
+	for i, d := range n.nodes {
+		if s, ok := d.task.Layer.(layers.Scratcher); ok {
+			list[i].size, list[len(list)-1-i].size = s.Scratch()
+		}
+		if !d.needBackward || n.opt.ForwardOnly {
+			list[len(list)-1-i].size = 0
+		}
+	}
+	return list
 }

@@ -40,20 +40,27 @@ func (p *placement) in(memory []float32) {
 
 // planMemory decides where in the arena what the net does not keep will stand. Nothing moves yet.
 func (n *Net) planMemory() {
-	n.placements, n.placedIn = nil, nil
+	n.placements, n.placedIn, n.scratch = nil, nil, nil
 	if !n.opt.Economise || !n.opt.Device.Machine.Values() {
 		return
 	}
-	placements, total := n.placeAll()
+	placements, scratch, total := n.placeAll()
 	if n.arena = n.opt.Arena; n.arena == nil {
 		n.arena = &Arena{}
 	}
-	n.placements = placements
+	n.placements, n.scratch = placements, scratch
 	n.arena.reserve(total)
 }
 
-// placeAll returns a place for every storage that the net does not keep, and how long the arena must be.
-func (n *Net) placeAll() (placements []placement, total int) {
+// stretch is a piece of the arena.
+type stretch struct{ from, size int }
+
+// of returns the stretch of the arena's memory.
+func (s stretch) of(memory []float32) []float32 { return memory[s.from:][:s.size:s.size] }
+
+// placeAll returns a place for every storage that the net does not keep, and for the kernels' scratch of each step, and how long the
+// arena must be.
+func (n *Net) placeAll() (placements []placement, scratch []stretch, total int) {
 	data, diffs := n.lifetimes()
 	var spans []span
 	for k, kind := range []*storages{data, diffs} {
@@ -62,15 +69,25 @@ func (n *Net) placeAll() (placements []placement, total int) {
 				continue
 			}
 			placements = append(placements, placement{diff: k == 1, blob: largestOf(s.blobs), size: s.size, last: s.last})
-			spans = append(spans, span{(s.size + alignment - 1) / alignment * alignment, s.first, s.last})
+			spans = append(spans, span{aligned(s.size), s.first, s.last})
 		}
 	}
-	offsets, total := pack(spans)
-	for i, from := range offsets {
-		placements[i].from = from
+	scratch = n.scratches()
+	for step, s := range scratch {
+		spans = append(spans, span{aligned(s.size), step, step})
 	}
-	return placements, total
+	offsets, total := pack(spans)
+	for i := range placements {
+		placements[i].from = offsets[i]
+	}
+	for i := range scratch {
+		scratch[i].from = offsets[len(placements)+i]
+	}
+	return placements, scratch, total
 }
+
+// aligned rounds a size up to what places are multiples of.
+func aligned(size int) int { return (size + alignment - 1) / alignment * alignment }
 
 // largestOf returns the blob with most values.
 func largestOf(blobs []*blob.Blob) *blob.Blob {
@@ -96,6 +113,17 @@ func (n *Net) useArena() {
 		}
 		p.in(n.arena.memory)
 	}
+}
+
+// withScratch runs a step while kernels have its scratch in the arena.
+func (n *Net) withScratch(step int, run func() error) error {
+	if step >= len(n.scratch) || n.scratch[step].size == 0 {
+		return run()
+	}
+	m := n.opt.Device.Machine
+	m.Lend(n.scratch[step].of(n.arena.memory))
+	defer m.Lend(nil)
+	return run()
 }
 
 // forwardOnly reports whether a blob's values were needed in Forward alone, so that others may stand in their place after it.

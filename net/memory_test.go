@@ -20,6 +20,7 @@ type memory struct {
 	t          *testing.T
 	net        *Net
 	placements []placement
+	scratch    []stretch
 	whole      []bool
 	reads      int
 }
@@ -64,13 +65,27 @@ func (m *memory) forward(i int) {
 	for _, b := range m.net.Bottoms(i) {
 		m.read(m.net.LayerName(i), b, false)
 	}
-	for _, t := range m.net.Tops(i) {
+	m.spoil(m.scratch[i])
+	for _, t := range append(m.net.nodes[i].task.remembers(), m.net.Tops(i)...) {
 		m.write(t, false)
+	}
+}
+
+// spoil notes that kernels have written to a stretch.
+func (m *memory) spoil(s stretch) {
+	for i, p := range m.placements {
+		if p.from < s.from+s.size && s.from < p.from+p.size {
+			m.whole[i] = false
+		}
 	}
 }
 
 func (m *memory) backward(i int) {
 	name, bottoms, tops := m.net.LayerName(i), true, true
+	m.spoil(m.scratch[len(m.scratch)-1-i])
+	for _, b := range m.net.nodes[i].task.remembers() {
+		m.read(name, b, false)
+	}
 	if r, ok := m.net.Layer(i).(layers.BackwardReader); ok {
 		bottoms, tops = r.BackwardReads()
 	}
@@ -98,7 +113,7 @@ func (m *memory) backward(i int) {
 func play(t *testing.T, n *Net, backward bool) {
 	m := &memory{t: t, net: n}
 	var total int
-	m.placements, total = n.placeAll()
+	m.placements, m.scratch, total = n.placeAll()
 	m.whole = make([]bool, len(m.placements))
 	for i := range n.NumLayers() {
 		m.forward(i)

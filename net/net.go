@@ -74,8 +74,9 @@ type Net struct {
 	kept       map[int]bool // blob ids
 	arena      *Arena
 	placements []placement
-	nonFinite  string   // what Forward found where the loss was no number
-	placedIn   *float32 // the start of the memory that they were carried out in
+	scratch    []stretch // of the arena, by step: what kernels get for scratch
+	nonFinite  string    // what Forward found where the loss was no number
+	placedIn   *float32  // the start of the memory that they were carried out in
 }
 
 // New builds a net for the state in opt. Errors name the layer and, where opt.Pos knows it, its file and line.

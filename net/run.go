@@ -29,7 +29,7 @@ func (n *Net) Forward() (float64, error) {
 func (n *Net) ForwardLayer(i int) (float64, error) {
 	d := n.nodes[i]
 	n.useArena()
-	if err := d.task.forward(); err != nil {
+	if err := n.withScratch(i, d.task.forward); err != nil {
 		return 0, n.fail(d, err)
 	}
 	if n.debug {
@@ -108,7 +108,7 @@ func (n *Net) BackwardLayer(i int) error {
 			fill(d.tops[k].Diff(), w*n.scale)
 		}
 	}
-	if err := d.task.backward(); err != nil {
+	if err := n.withScratch(2*len(n.nodes)-1-i, d.task.backward); err != nil {
 		return n.fail(d, err)
 	}
 	if n.debug {

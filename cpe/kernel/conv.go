@@ -19,6 +19,7 @@ type Conv struct {
 	args     convArrays
 	thinned  *thinnedConv // computes what is implicit, if not nil
 	trials   [3]*trial    // of directions whose strategy is being found
+	scratch  [3]cpe.Scratch
 }
 
 // convArrays are the arrays of one run: images x (or their gradient), weights w (or theirs), results y (or theirs).
@@ -61,12 +62,13 @@ func (c *Conv) prepare(d Direction) error {
 	case size(c.shape.OutSize()) <= 0 || c.shape.N == 0:
 		c.stages[d] = []stage{{noConv{}, 1}}
 	case c.isThinned(d):
-		if c.thinned != nil {
-			return nil
+		if c.thinned == nil {
+			var err error
+			if c.thinned, err = newThinnedConv(c.machine, c.shape); err != nil {
+				return err
+			}
 		}
-		var err error
-		c.thinned, err = newThinnedConv(c.machine, c.shape)
-		return err
+		c.takes(d, c.thinned.scratch(d))
 	case c.plan.Strategy[d].isWinograd() && d == WeightGradient:
 		v, err := newWinogradGrads(c)
 		if err != nil {
@@ -146,6 +148,12 @@ func (c *Conv) RunnerUp(d Direction) RunnerUp { return c.found.second[d] }
 // Plan returns how the convolution is cut.
 func (c *Conv) Plan() ConvPlan { return c.plan }
 
+// takes notes what scratch a direction takes.
+func (c *Conv) takes(d Direction, s cpe.Scratch) { c.scratch[d] = s }
+
+// Scratch returns how many values of scratch a direction takes; 0 as long as its strategy is being found.
+func (c *Conv) Scratch(d Direction) int { return c.scratch[d].Values(c.machine.Spec().CoreGroups) }
+
 // Forward computes y = w * x + bias; bias, one value an output channel, may be nil.
 func (c *Conv) Forward(x, w, bias, y []float32) error {
 	return c.run(Forward, convArrays{x, w, bias, y})
@@ -161,14 +169,20 @@ func (c *Conv) InputGrad(dy, w, dx []float32) error {
 	return c.run(InputGradient, convArrays{x: dx, w: w, y: dy})
 }
 
-// run runs the stages of a direction. Where only costs count and choosing a strategy has found them, they are charged again.
+// run computes a direction. Where only costs count and choosing a strategy has found them, they are charged again.
 func (c *Conv) run(d Direction, args convArrays) error {
 	if c.trials[d] != nil {
 		return c.trials[d].run(args)
 	}
+	c.machine.Take(c.scratch[d])
 	if c.isThinned(d) {
 		return c.thinned.run(d, args)
 	}
+	return c.work(d, args)
+}
+
+// work runs the stages of a direction that has its scratch.
+func (c *Conv) work(d Direction, args convArrays) error {
 	if l := c.found.ledgers[d]; l != nil && c.machine.CostsAlone() {
 		c.machine.Charge(l)
 		return nil

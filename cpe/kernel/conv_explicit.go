@@ -50,7 +50,7 @@ func newExplicitConv(c *Conv, d Direction) (*explicitConv, error) {
 	if !e.direct {
 		e.geo.lineUsers()
 		e.together(c.machine)
-		c.machine.Reserve(0, max(1, e.batch)*depth*width)
+		c.takes(d, cpe.Scratch{Group: max(1, e.batch) * depth * width})
 	}
 	return e, nil
 }

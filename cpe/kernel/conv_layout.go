@@ -33,7 +33,7 @@ func newBatchLayout(c *Conv, d Direction) batchLayout {
 // reserve makes room for the arrays.
 func (v *batchLayout) reserve() {
 	nx, ny, nw := v.sizes(v.most())
-	v.conv.machine.Reserve(0, nx+ny+nw)
+	v.conv.takes(v.direction, cpe.Scratch{Group: nx + ny + nw})
 }
 
 // most is the number of images of the core group that has most.

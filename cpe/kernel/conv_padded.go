@@ -51,7 +51,7 @@ func newPaddedConv(c *Conv, d Direction) (*paddedConv, error) {
 	for i, p := range products {
 		v.workers[i] = paddedWorker{product: p, columns: slabColumns{slab: &v.slab, shifts: v.shifts, image: s.C * v.slab.plane}}
 	}
-	c.machine.ReserveCommon(v.values())
+	c.takes(d, cpe.Scratch{Common: v.values()})
 	return v, nil
 }
 

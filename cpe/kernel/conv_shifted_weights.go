@@ -30,7 +30,6 @@ type shiftedWeights struct {
 	row     int           // values of a row of the result
 	each    int           // values of the result of one group
 	chunks  int
-	sums    []float32        // by chunk, group, row
 	vectors [][4]simd.Vector // a core group each
 	collect collectWeights
 }
@@ -82,10 +81,9 @@ func newShiftedWeights(c *Conv) *shiftedWeights {
 	if v.panels < manyPanels {
 		v.chunks = min(shiftedChunks, v.units())
 	}
-	v.sums = make([]float32, v.chunks*s.Group*v.each)
 	v.vectors = make([][4]simd.Vector, spec.CoreGroups)
 	v.collect.conv = v
-	c.machine.Reserve(0, v.memory())
+	c.takes(WeightGradient, cpe.Scratch{Common: v.sums(), Group: v.memory()})
 	return v
 }
 
@@ -118,6 +116,9 @@ func (v *shiftedWeights) memory() int {
 	return v.images*v.size + slabSlack + v.panels*v.rows*len(v.offsets)
 }
 
+// sums is the number of values of the sums: by chunk, group, row.
+func (v *shiftedWeights) sums() int { return v.chunks * v.conv.shape.Group * v.each }
+
 // RunGroup adds up a core group's share: panels, or chunks.
 func (v *shiftedWeights) RunGroup(g *cpe.CoreGroup) error {
 	for group := range v.conv.shape.Group {
@@ -139,7 +140,7 @@ func (v *shiftedWeights) chunk(g *cpe.CoreGroup, group, chunk, lo, hi int) {
 	memory := g.Memory(v.memory())
 	pixels, packed := memory[:v.images*v.size+slabSlack], memory[v.images*v.size+slabSlack:]
 	clear(pixels)
-	sums := v.sums[(chunk*v.conv.shape.Group+group)*v.each:]
+	sums := g.Common(v.sums())[(chunk*v.conv.shape.Group+group)*v.each:]
 	vectors := &v.vectors[g.Index()]
 	_, most, lanes := simd.Scattered()
 	first, last := chunk*v.units()/v.chunks, (chunk+1)*v.units()/v.chunks
@@ -201,11 +202,12 @@ func (c *collectWeights) Name() string { return c.conv.Name() + ", collecting" }
 // RunGroup does a core group's share of the output channels.
 func (c *collectWeights) RunGroup(g *cpe.CoreGroup) error {
 	v, s := c.conv, &c.conv.conv.shape
+	sums := g.Common(v.sums())
 	out, depth := s.Out/s.Group, s.depth()
 	lo, hi := g.Share(s.Out)
 	for o := lo; o < hi; o++ {
 		for chunk := range v.chunks {
-			row := v.sums[(chunk*s.Group+o/out)*v.each+o%out*v.row:][:v.row]
+			row := sums[(chunk*s.Group+o/out)*v.each+o%out*v.row:][:v.row]
 			v.scatterRow(v.conv.args.w[o*depth:(o+1)*depth], row)
 		}
 	}

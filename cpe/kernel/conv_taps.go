@@ -85,7 +85,7 @@ func newTapConv(c *Conv, d Direction) (*tapConv, error) {
 		tiles = append(tiles, cpe.TileExtent{Tile: &products[0].c, Rows: m, Cols: n})
 	}
 	_, stored := cpe.Need(&spec, tiles...)
-	c.machine.Reserve(stored, 0)
+	c.machine.Reserve(stored)
 	v.reserve()
 	return v, nil
 }

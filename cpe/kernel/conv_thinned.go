@@ -39,7 +39,6 @@ func newThinnedConv(m *cpe.Machine, s ConvShape) (*thinnedConv, error) {
 	t.strideH, t.strideW = two(s.Stride, 1)
 	t.h, t.w = two(s.In, 1)
 	t.outH, t.outW = two(s.OutSize(), 1)
-	m.ReserveCommon(t.values())
 	var err error
 	t.conv, err = NewConv(m, s.thinned(), Implicit)
 	return t, err
@@ -47,6 +46,11 @@ func newThinnedConv(m *cpe.Machine, s ConvShape) (*thinnedConv, error) {
 
 // values is the number of values of the pixels.
 func (t *thinnedConv) values() int { return t.shape.N * t.shape.C * t.outH * t.outW }
+
+// scratch is that of a direction: the pixels, and what each core group takes to convolve them.
+func (t *thinnedConv) scratch(d Direction) cpe.Scratch {
+	return cpe.Scratch{Common: t.values(), Group: t.conv.scratch[d].Group}
+}
 
 // Name names the stage.
 func (t *thinnedConv) Name() string { return "convolution, pixels that strides meet" }
@@ -79,7 +83,7 @@ func (t *thinnedConv) run(d Direction, args convArrays) error {
 	t.images, t.pixels, t.spread = args.x, m.Common(t.values()), d == InputGradient
 	args.x = t.pixels
 	if t.spread {
-		if err := t.conv.run(d, args); err != nil {
+		if err := t.conv.work(d, args); err != nil {
 			return err
 		}
 		return m.Run(t, 0)
@@ -87,5 +91,5 @@ func (t *thinnedConv) run(d Direction, args convArrays) error {
 	if err := m.Run(t, 0); err != nil {
 		return err
 	}
-	return t.conv.run(d, args)
+	return t.conv.work(d, args)
 }

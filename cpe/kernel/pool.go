@@ -34,8 +34,8 @@ type PoolShape struct {
 	ReLU bool
 }
 
-// masked reports whether outputs remember which input they took.
-func (s *PoolShape) masked() bool {
+// Masked reports whether outputs remember which input they took.
+func (s *PoolShape) Masked() bool {
 	return s.Method == PoolMax || s.Method == PoolStochastic && s.Train
 }
 
@@ -244,7 +244,7 @@ func (p *Pool) runTile(c *cpe.CPE, t *poolTile, rows, cols span) error {
 		return err
 	}
 	outputs := float64(t.outRows.n * t.outCols.n)
-	if p.backward && s.masked() {
+	if p.backward && s.Masked() {
 		c.Scalar(outputs)
 	} else {
 		c.Scalar(outputs * float64(s.KH*s.KW))
@@ -252,9 +252,9 @@ func (p *Pool) runTile(c *cpe.CPE, t *poolTile, rows, cols span) error {
 	if p.backward {
 		t.out, _, t.outStride = c.Load(t.out, &t.outB)
 		t.in, _, t.inStride = c.Place(t.in, &t.inB)
-		if s.masked() {
+		if s.Masked() {
 			t.word, _, _ = c.Load(t.word, &t.maskB)
-			t.mask = asInts(t.word)
+			t.mask = Indices(t.word)
 		}
 		if c.Values() {
 			p.spread(t)
@@ -264,15 +264,15 @@ func (p *Pool) runTile(c *cpe.CPE, t *poolTile, rows, cols span) error {
 	}
 	t.in, _, t.inStride = c.Load(t.in, &t.inB)
 	t.out, _, t.outStride = c.Place(t.out, &t.outB)
-	if s.masked() {
+	if s.Masked() {
 		t.word, _, _ = c.Place(t.word, &t.maskB)
-		t.mask = asInts(t.word)
+		t.mask = Indices(t.word)
 	}
 	if c.Values() {
 		p.gather(t)
 	}
 	c.Store(&t.outB, t.out)
-	if s.masked() {
+	if s.Masked() {
 		c.Store(&t.maskB, t.word)
 	}
 	return nil
@@ -293,7 +293,7 @@ func (p *Pool) open(c *cpe.CPE, t *poolTile) error {
 		return err
 	}
 	values := t.inB.Count() + t.outB.Count()
-	if s.masked() {
+	if s.Masked() {
 		if t.word, err = c.Alloc("pooling", t.maskB.Count()); err != nil {
 			return err
 		}
@@ -316,6 +316,7 @@ func asFloats(mask []int32) []float32 {
 	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(mask))), len(mask))
 }
 
-func asInts(words []float32) []int32 {
+// Indices views values as the indices that pooling leaves in a mask.
+func Indices(words []float32) []int32 {
 	return unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(words))), len(words))
 }

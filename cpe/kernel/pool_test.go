@@ -102,7 +102,7 @@ func testPool(t *testing.T, m *cpe.Machine, s PoolShape) {
 		t.Fatal(err)
 	}
 	near(t, "y", y, wantY, s.KH*s.KW)
-	if s.masked() {
+	if s.Masked() {
 		for i := range mask {
 			if mask[i] != wantMask[i] {
 				t.Fatalf("mask[%d] = %d, want %d", i, mask[i], wantMask[i])

@@ -173,13 +173,13 @@ func (p *Pool) spread(t *poolTile) {
 	for oy := range t.outRows.n {
 		dy := t.out[oy*t.outStride:][:t.outCols.n]
 		switch {
-		case p.shape.masked() && whole:
+		case p.shape.Masked() && whole:
 			for ox, index := range t.mask[oy*t.outStride:][:t.outCols.n] {
 				if index >= 0 {
 					t.in[index] += dy[ox]
 				}
 			}
-		case p.shape.masked():
+		case p.shape.Masked():
 			for ox, index := range t.mask[oy*t.outStride:][:t.outCols.n] {
 				p.spreadOne(t, int(index), dy[ox])
 			}

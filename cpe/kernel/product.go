@@ -54,7 +54,7 @@ func productsOf(m *cpe.Machine, s GemmShape, plan GemmPlan) []*product {
 		all[i].nest()
 	}
 	_, stored := cpe.Need(&spec, all[0].extents(&spec, plan)...)
-	m.Reserve(stored, 0)
+	m.Reserve(stored)
 	return all
 }
 

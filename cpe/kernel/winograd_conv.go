@@ -61,8 +61,7 @@ func newWinogradConv(c *Conv, d Direction) (*winogradConv, error) {
 			v.workers[i].product = p
 		}
 	}
-	c.machine.Reserve(0, v.memory())
-	c.machine.ReserveCommon(v.filters.size())
+	c.takes(d, cpe.Scratch{Common: v.filters.size(), Group: v.memory()})
 	return v, nil
 }
 

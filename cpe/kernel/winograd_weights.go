@@ -61,8 +61,7 @@ func newWinogradGrads(c *Conv) (*winogradGrads, error) {
 			v.workers[i].product = p
 		}
 	}
-	c.machine.Reserve(0, v.grid.ownMemory())
-	c.machine.ReserveCommon(v.memory())
+	c.takes(WeightGradient, cpe.Scratch{Common: v.memory(), Group: v.grid.ownMemory()})
 	return v, nil
 }
 

@@ -1,0 +1,41 @@
+package cpe
+
+// Scratch is main memory that a kernel works in while it runs, in values: Common is what all core groups see, Group what each has
+// to itself.
+type Scratch struct{ Common, Group int }
+
+// line is a cache line, in values.
+const line = 16
+
+func lines(n int) int { return (n + line - 1) / line * line }
+
+// Values is how many values scratch takes on a number of core groups: a multiple of a cache line.
+func (s Scratch) Values(groups int) int { return lines(s.Common) + groups*lines(s.Group) }
+
+// Lend lets kernels have memory, whatever its length, for scratch until the next Lend; nil takes it back.
+func (m *Machine) Lend(memory []float32) { m.lent = memory }
+
+// Take gives the kernel that will run next its scratch, of undefined contents, until the next Take: of the memory that was lent, or,
+// where that is too little, of the machine's own, which then is kept. It allocates only if no kernel has taken as much before.
+func (m *Machine) Take(s Scratch) {
+	if !m.Values() {
+		return
+	}
+	memory, n := m.lent, s.Values(len(m.groups))
+	if len(memory) < n {
+		m.own = room(m.own, n)
+		memory = m.own
+	}
+	m.common, memory = memory[:s.Common], memory[lines(s.Common):]
+	for _, g := range m.groups {
+		g.memory, memory = memory[:s.Group], memory[lines(s.Group):]
+	}
+}
+
+// Common returns n values of the scratch that all core groups see. What is written there stays until the next Take.
+func (m *Machine) Common(n int) []float32 {
+	if !m.Values() {
+		return nil
+	}
+	return m.common[:n]
+}
