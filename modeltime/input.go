@@ -5,8 +5,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// setBatch gives every layer that makes data another batch size, of those that the phase includes or not.
-func setBatch(p *caffepb.NetParameter, n int) {
+// SetBatch gives every layer that makes data another batch size, of those that the phase includes or not.
+func SetBatch(p *caffepb.NetParameter, n int) {
 	size := proto.Uint32(uint32(n))
 	first := func(shapes []*caffepb.BlobShape) {
 		for _, s := range shapes {

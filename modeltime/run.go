@@ -57,7 +57,7 @@ func Run(file *swproto.Net, o Options) (*Report, error) {
 	defer m.Close()
 	p := proto.CloneOf(file.Param)
 	if o.Batch > 0 {
-		setBatch(p, o.Batch)
+		SetBatch(p, o.Batch)
 	}
 	standIn(p)
 	d := &layers.Device{Machine: m, Random: layers.NewRandom(o.Seed), Log: o.Log, Strategy: o.Strategy}

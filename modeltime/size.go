@@ -55,7 +55,7 @@ func Measure(file *swproto.Net, o SizeOptions) (*Size, error) {
 	defer m.Close()
 	p := proto.CloneOf(file.Param)
 	if o.Batch > 0 {
-		setBatch(p, o.Batch)
+		SetBatch(p, o.Batch)
 	}
 	standIn(p)
 	d := &layers.Device{Engine: layers.MPE, Machine: m, Random: layers.NewRandom(0), Log: o.Log}

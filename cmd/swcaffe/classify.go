@@ -10,11 +10,9 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/data/imageio"
-	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
-	"github.com/swcaffe/swcaffe/solver"
 )
 
 var classifyCommand = command{
@@ -53,20 +51,11 @@ func classify(e *env, o *classifyOptions) error {
 	if o.top < 1 {
 		return fmt.Errorf("-top %d: at least one label is needed", o.top)
 	}
-	machine, err := o.device.machine(e)
-	if err != nil {
-		return err
-	}
-	defer machine.Close()
-	device := &layers.Device{Engine: o.device.engine, Machine: machine, Random: layers.NewRandom(o.device.seedOrTime()), Log: e.log}
-	n, err := loadNet(e, o.model, caffepb.Phase_TEST, &stateFlags{}, swnet.Options{Device: device, Economise: true, ForwardOnly: true})
-	if err != nil {
-		return err
-	}
-	defer n.Close()
-	if err := solver.LoadWeights(n, o.weights, e.log); err != nil {
-		return err
-	}
+	return withTrained(e, &o.device, &stateFlags{}, o.model, o.weights, func(n *swnet.Net) error { return o.run(e, n) })
+}
+
+// run classifies the image and prints what it shows.
+func (o *classifyOptions) run(e *env, n *swnet.Net) error {
 	input, err := o.input(n)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	swnet "github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"github.com/swcaffe/swcaffe/solver"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -90,8 +91,8 @@ func (s *stateFlags) stages() []string {
 	return strings.Split(s.stageList, ",")
 }
 
-// loadNet reads and builds the net of a -model flag.
-func loadNet(e *env, path string, phase caffepb.Phase, s *stateFlags, opt swnet.Options) (*swnet.Net, error) {
+// readNet reads the net of a -model flag.
+func readNet(e *env, path string) (*swproto.Net, error) {
 	file, err := swproto.ReadNet(path)
 	if err != nil {
 		return nil, err
@@ -99,7 +100,30 @@ func loadNet(e *env, path string, phase caffepb.Phase, s *stateFlags, opt swnet.
 	for _, w := range file.Warnings {
 		e.log.Warn(w)
 	}
-	return buildFile(file, phase, s, opt)
+	return file, nil
+}
+
+// withTrained builds the net of a -model flag for inference, in phase TEST, with the weights of a -weights flag, and has it used.
+func withTrained(e *env, d *deviceFlags, s *stateFlags, model, weights string, use func(*swnet.Net) error) error {
+	machine, err := d.machine(e)
+	if err != nil {
+		return err
+	}
+	defer machine.Close()
+	file, err := readNet(e, model)
+	if err != nil {
+		return err
+	}
+	device := &layers.Device{Engine: d.engine, Machine: machine, Random: layers.NewRandom(d.seedOrTime()), Log: e.log}
+	n, err := buildFile(file, caffepb.Phase_TEST, s, swnet.Options{Device: device, Economise: true, ForwardOnly: true})
+	if err != nil {
+		return err
+	}
+	defer n.Close()
+	if err := solver.LoadWeights(n, weights, e.log); err != nil {
+		return err
+	}
+	return use(n)
 }
 
 // buildFile builds a net for a phase, with the level and stages of the flags over those of the file.

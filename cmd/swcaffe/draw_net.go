@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/swcaffe/swcaffe/internal/netdraw"
-	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
 )
@@ -61,12 +60,9 @@ func drawNet(e *env, in, out string, opt netdraw.Options) error {
 	if !slices.Contains([]string{"LR", "TB", "BT", "RL"}, opt.RankDir) {
 		return fmt.Errorf("-rankdir %q: must be LR, TB, BT or RL", opt.RankDir)
 	}
-	n, err := swproto.ReadNet(in)
+	n, err := readNet(e, in)
 	if err != nil {
 		return err
-	}
-	for _, w := range n.Warnings {
-		e.log.Warn(w)
 	}
 	graph, err := netdraw.New(n.Param, opt)
 	if err != nil {

@@ -7,10 +7,8 @@ import (
 	"strings"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
-	"github.com/swcaffe/swcaffe/solver"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -52,7 +50,7 @@ type feature struct {
 	n    int
 }
 
-func extractFeatures(e *env, o *featureOptions) (err error) {
+func extractFeatures(e *env, o *featureOptions) error {
 	names, paths := strings.Split(o.blobs, ","), strings.Split(o.dbs, ",")
 	switch {
 	case o.weights == "" || o.model == "" || o.blobs == "" || o.dbs == "" || o.batches < 1:
@@ -62,20 +60,11 @@ func extractFeatures(e *env, o *featureOptions) (err error) {
 	case !strings.EqualFold(o.mode, "CPU"):
 		return fmt.Errorf("mode %q: swcaffe has no GPU support", o.mode)
 	}
-	machine, err := o.device.machine(e)
-	if err != nil {
-		return err
-	}
-	defer machine.Close()
-	device := &layers.Device{Engine: o.device.engine, Machine: machine, Random: layers.NewRandom(o.device.seedOrTime()), Log: e.log}
-	n, err := loadNet(e, o.model, caffepb.Phase_TEST, &o.state, swnet.Options{Device: device, Economise: true, ForwardOnly: true})
-	if err != nil {
-		return err
-	}
-	defer n.Close()
-	if err := solver.LoadWeights(n, o.weights, e.log); err != nil {
-		return err
-	}
+	return withTrained(e, &o.device, &o.state, o.model, o.weights, func(n *swnet.Net) error { return o.run(e, n, names, paths) })
+}
+
+// run writes the blobs of a net.
+func (o *featureOptions) run(e *env, n *swnet.Net, names, paths []string) (err error) {
 	var features []*feature
 	for _, name := range names {
 		f := &feature{name: name, blob: n.Blob(name)}

@@ -176,12 +176,9 @@ func (o *scaleOptions) read(e *env) (err error) {
 	if o.node.Native() {
 		return fmt.Errorf("-machine %s is this computer, which is measured, not modelled; name a modelled one", o.machine)
 	}
-	file, err := swproto.ReadNet(o.model)
+	file, err := readNet(e, o.model)
 	if err != nil {
 		return err
-	}
-	for _, w := range file.Warnings {
-		e.log.Warn(w)
 	}
 	state := &caffepb.NetState{Phase: caffepb.Phase_TRAIN.Enum(), Level: proto.Int32(int32(o.state.level)), Stage: o.state.stages()}
 	err = o.divide(file, modeltime.Options{

@@ -6,10 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
-	"github.com/swcaffe/swcaffe/proto/caffepb"
-	"github.com/swcaffe/swcaffe/solver"
 )
 
 var testCommand = command{
@@ -46,22 +43,10 @@ func test(e *env, o *testOptions) error {
 	if o.iterations < 1 {
 		return fmt.Errorf("-iterations %d: at least one batch is needed", o.iterations)
 	}
-	machine, err := o.device.machine(e)
-	if err != nil {
-		return err
-	}
-	defer machine.Close()
-	device := &layers.Device{Engine: o.device.engine, Machine: machine, Random: layers.NewRandom(o.device.seedOrTime()), Log: e.log}
-	n, err := loadNet(e, o.model, caffepb.Phase_TEST, &o.state, swnet.Options{Device: device, Economise: true, ForwardOnly: true})
-	if err != nil {
-		return err
-	}
-	defer n.Close()
-	if err := solver.LoadWeights(n, o.weights, e.log); err != nil {
-		return err
-	}
-	e.log.Infof("Running for %d iterations.", o.iterations)
-	return score(e, n, o.iterations)
+	return withTrained(e, &o.device, &o.state, o.model, o.weights, func(n *swnet.Net) error {
+		e.log.Infof("Running for %d iterations.", o.iterations)
+		return score(e, n, o.iterations)
+	})
 }
 
 // score prints every batch's outputs, and the means over all batches as Caffe's test command does.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/modeltime"
 	swnet "github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
 )
@@ -19,7 +20,7 @@ import (
 var timeCommand = command{
 	name:    "time",
 	summary: "measure a model's layers, or model them on another machine",
-	args:    "-model FILE [-phase TRAIN|TEST] [-iterations N] [-dry_run] [-json FILE] [-strategy NAME | -tune FILE] [-machine NAME|FILE [-batch N] [-core_groups N] [-roofline FILE] [-heatmap FILE -layer NAME] ...]",
+	args:    "-model FILE [-phase TRAIN|TEST] [-iterations N] [-dry_run] [-json FILE] [-batch N] [-strategy NAME | -tune FILE] [-machine NAME|FILE [-core_groups N] [-roofline FILE] [-heatmap FILE -layer NAME] ...]",
 	example: "swcaffe time -model models/lenet/train_val.prototxt -iterations 50",
 	long: `Runs forward and backward passes after a warm-up and prints the time of every layer in both directions: the mean as
 Caffe does, and medians in the -json file; and how every convolution computes each direction. -strategy forces that where it
@@ -70,6 +71,9 @@ func timeModel(e *env, o *timeOptions) error {
 	if o.iterations < 1 {
 		return fmt.Errorf("-iterations %d: at least one iteration is needed", o.iterations)
 	}
+	if o.modelled.batch < 0 {
+		return fmt.Errorf("-batch %d: the number of images cannot be negative", o.modelled.batch)
+	}
 	phase, err := parsePhase(o.phase)
 	if err != nil {
 		return err
@@ -96,7 +100,14 @@ func timeModel(e *env, o *timeOptions) error {
 	if device.Strategy, device.Tuner, err = o.strategies.read(e, o.device.engine, spec); err != nil {
 		return err
 	}
-	n, err := loadNet(e, o.model, phase, &o.state, swnet.Options{Device: device, Economise: true})
+	file, err := readNet(e, o.model)
+	if err != nil {
+		return err
+	}
+	if o.modelled.batch > 0 {
+		modeltime.SetBatch(file.Param, o.modelled.batch)
+	}
+	n, err := buildFile(file, phase, &o.state, swnet.Options{Device: device, Economise: true})
 	if err != nil {
 		return err
 	}

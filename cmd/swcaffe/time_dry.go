@@ -7,22 +7,15 @@ import (
 
 	"github.com/swcaffe/swcaffe/modeltime"
 	swnet "github.com/swcaffe/swcaffe/net"
-	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
 )
 
 // timeDry prints what a net holds and computes for an image; nothing runs.
 func timeDry(e *env, o *timeOptions, phase caffepb.Phase) error {
-	if o.modelled.batch < 0 {
-		return fmt.Errorf("-batch %d: the number of images cannot be negative", o.modelled.batch)
-	}
-	file, err := swproto.ReadNet(o.model)
+	file, err := readNet(e, o.model)
 	if err != nil {
 		return err
-	}
-	for _, w := range file.Warnings {
-		e.log.Warn(w)
 	}
 	flags := &caffepb.NetState{Phase: phase.Enum(), Level: proto.Int32(int32(o.state.level)), Stage: o.state.stages()}
 	s, err := modeltime.Measure(file, modeltime.SizeOptions{State: swnet.MergeState(phase, file.Param.State, flags), Batch: o.modelled.batch})

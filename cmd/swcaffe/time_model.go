@@ -35,7 +35,7 @@ func (f *modelFlags) register(fs *flag.FlagSet) {
 
 // registerMachine registers the flags of all commands that model machines.
 func (f *modelFlags) registerMachine(fs *flag.FlagSet) {
-	fs.IntVar(&f.batch, "batch", 0, "modelled machines and -dry_run: the number of images of an iteration (0: as the net says)")
+	fs.IntVar(&f.batch, "batch", 0, "the number of images of an iteration (0: as the net says)")
 	fs.IntVar(&f.coreGroups, "core_groups", 0, "modelled machines: the number of core groups that share the work (0: all)")
 	fs.StringVar(&f.software, "software", cpe.Softwares()[0], "modelled machines: whose kernels run on it: "+strings.Join(cpe.Softwares(), ", "))
 	fs.StringVar(&f.without, "without", "", "modelled machines: leave out `MECHANISMS`, separated by commas: "+strings.Join(cpe.Mechanisms(), ", "))
@@ -44,8 +44,6 @@ func (f *modelFlags) registerMachine(fs *flag.FlagSet) {
 // given reports whether a flag that only modelled machines understand differs from its default.
 func (f *modelFlags) given() string {
 	switch {
-	case f.batch != 0:
-		return "-batch"
 	case f.coreGroups != 0:
 		return "-core_groups"
 	case f.mode != "cost":
@@ -104,12 +102,9 @@ func (f *modelFlags) options(e *env, path string, spec cpe.Spec, state *stateFla
 	if f.batch < 0 {
 		return nil, o, fmt.Errorf("-batch %d: the number of images cannot be negative", f.batch)
 	}
-	file, err := swproto.ReadNet(path)
+	file, err := readNet(e, path)
 	if err != nil {
 		return nil, o, err
-	}
-	for _, w := range file.Warnings {
-		e.log.Warn(w)
 	}
 	flags := &caffepb.NetState{Phase: phase.Enum(), Level: proto.Int32(int32(state.level)), Stage: state.stages()}
 	o.State = swnet.MergeState(phase, file.Param.State, flags)

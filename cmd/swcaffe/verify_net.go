@@ -17,12 +17,9 @@ import (
 // was asked for, and a net without a loss (a deploy.prototxt) gets one, the sum of its outputs times random numbers, so
 // that gradients that are no constant run through all of it.
 func readForVerify(e *env, o *verifyOptions, phase caffepb.Phase, device *layers.Device) (*swproto.Net, error) {
-	file, err := swproto.ReadNet(o.model)
+	file, err := readNet(e, o.model)
 	if err != nil {
 		return nil, err
-	}
-	for _, w := range file.Warnings {
-		e.log.Warn(w)
 	}
 	for _, l := range file.Param.Layer {
 		for _, s := range l.GetInputParam().GetShape() {
