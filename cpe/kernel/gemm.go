@@ -7,6 +7,7 @@ type Gemm struct {
 	shape         GemmShape
 	machine       *cpe.Machine
 	split         split
+	skinny        bool
 	workers       []gemmWorker // a core group each
 	a, b, bias, c []float32
 	partials      [][]float32 // of core groups that share the sums
@@ -37,6 +38,12 @@ func NewGemm(m *cpe.Machine, s GemmShape) (*Gemm, error) {
 		return nil, err
 	}
 	g := newGemm(m, s, products)
+	if g.skinny = s.skinny(&spec); g.skinny {
+		g.split.groups = 0
+		if s.M*s.N+s.N*s.K+s.M*s.K < hostTile {
+			g.split.groups = 1
+		}
+	}
 	if sums {
 		return g, g.shareSums()
 	}
@@ -89,6 +96,10 @@ func (g *Gemm) Run(a, b, bias, c []float32) error {
 
 // RunGroup computes a core group's rows or columns of C.
 func (g *Gemm) RunGroup(cg *cpe.CoreGroup) error {
+	if g.skinny {
+		g.runSkinny(cg)
+		return nil
+	}
 	s, w := &g.shape, &g.workers[cg.Index()]
 	w.a.set(stored(g.a, s.M, s.K, s.TransA), s.TransA)
 	w.b.set(stored(g.b, s.K, s.N, s.TransB), s.TransB)

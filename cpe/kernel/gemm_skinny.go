@@ -1,0 +1,85 @@
+package kernel
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// skinnyRows is the most rows of the small operand of a skinny product.
+const skinnyRows = 4
+
+// skinny reports whether a product on the host has one matrix that is far larger than the others, and is best computed by going
+// through that once as it lies in memory, unpacked: the weights of an inner product of few images, or their gradient.
+func (s *GemmShape) skinny(spec *cpe.Spec) bool {
+	if !spec.Native() {
+		return false
+	}
+	if s.TransA {
+		return !s.TransB && s.K <= skinnyRows
+	}
+	return s.M <= skinnyRows
+}
+
+// skinnyTile is the number of columns of C that a core adds to at a time, which stay in L1, and skinnyUnit what their number is a
+// multiple of: a cache line.
+const (
+	skinnyTile = 4096
+	skinnyUnit = 16
+)
+
+// runSkinny computes a core group's share of a skinny product: rows of C where A is transposed, else columns. Sums run over K in
+// one order.
+func (g *Gemm) runSkinny(cg *cpe.CoreGroup) {
+	s := &g.shape
+	switch {
+	case s.TransA:
+		lo, hi := cg.Share(s.M)
+		for i := lo; i < hi; i++ {
+			g.addRows(g.c[i*s.N:(i+1)*s.N], g.a[i:], s.M, 0)
+		}
+	case s.TransB:
+		lo, hi := cg.Share(s.N)
+		for j := lo; j < hi; j++ {
+			g.dotRow(j, g.b[j*s.K:(j+1)*s.K])
+		}
+	default:
+		lo, hi := cg.Share(blocks(s.N, skinnyUnit))
+		lo, hi = lo*skinnyUnit, min(s.N, hi*skinnyUnit)
+		for tile := even(hi-lo, skinnyTile, skinnyUnit); lo < hi; lo += tile {
+			last := min(hi, lo+tile)
+			for i := range s.M {
+				g.addRows(g.c[i*s.N+lo:i*s.N+last], g.a[i*s.K:], 1, lo)
+			}
+		}
+	}
+}
+
+// addRows makes a piece of a row of C, from column first on: the sum of B's rows times coefficients that are step apart.
+func (g *Gemm) addRows(c, coefficients []float32, step, first int) {
+	s := &g.shape
+	switch {
+	case g.bias != nil:
+		copy(c, g.bias[first:])
+	case !s.Accumulate:
+		clear(c)
+	}
+	for k := range s.K {
+		simd.Axpy(c, g.b[k*s.N+first:][:len(c)], coefficients[k*step])
+	}
+}
+
+// dotRow makes a column of C from a row of the transposed B.
+func (g *Gemm) dotRow(j int, b []float32) {
+	s := &g.shape
+	for i := range s.M {
+		sum := simd.Dot(g.a[i*s.K:(i+1)*s.K], b)
+		switch at := i*s.N + j; {
+		case g.bias != nil:
+			g.c[at] = float32(sum) + g.bias[j]
+		case s.Accumulate:
+			g.c[at] += float32(sum)
+		default:
+			g.c[at] = float32(sum)
+		}
+	}
+}
