@@ -14,7 +14,7 @@ import (
 var verifyCommand = command{
 	name:    "verify",
 	summary: "compare the CPE path with the MPE path, layer by layer, on a net of your own",
-	args:    "-model FILE [-weights FILES] [-machine NAME|FILE]",
+	args:    "-model FILE [-weights FILES] [-strategy NAME] [-machine NAME|FILE]",
 	example: "swcaffe verify -model models/lenet/train_val.prototxt -machine sw26010",
 	long: `Builds the net twice with the same seed, once on each path. Every layer of the CPE net is run on the inputs that the MPE
 net gave it, so that differences do not pile up; the worst difference of its outputs, of its inputs' gradients and of
@@ -27,6 +27,7 @@ net without a loss gets one, so that deploy.prototxts can be verified in both di
 		fs.StringVar(&o.phase, "phase", "TRAIN", "TRAIN or TEST")
 		fs.IntVar(&o.batch, "batch", 0, "the batch size of Input layers (0: as the model says)")
 		fs.Float64Var(&o.tolerance, "tolerance", 1e-4, "the largest difference allowed, relative to a blob's largest value")
+		o.strategies.register(fs, "strategy", false)
 		o.device.register(fs)
 		o.state.register(fs)
 		return func(e *env) error { return verify(e, &o) }
@@ -39,6 +40,7 @@ type verifyOptions struct {
 	tolerance             float64
 	device                deviceFlags
 	state                 stateFlags
+	strategies            strategyFlags
 }
 
 func verify(e *env, o *verifyOptions) error {
@@ -57,10 +59,14 @@ func verify(e *env, o *verifyOptions) error {
 		return err
 	}
 	defer machine.Close()
+	strategy, _, err := o.strategies.read(e, o.device.engine, machine.Spec())
+	if err != nil {
+		return err
+	}
 	seed := o.device.seedOrTime()
 	e.log.Infof("Random seed: %d", seed)
 	device := func(engine layers.Engine) *layers.Device {
-		return &layers.Device{Engine: engine, Machine: machine, Random: layers.NewRandom(seed), Log: e.log}
+		return &layers.Device{Engine: engine, Machine: machine, Random: layers.NewRandom(seed), Log: e.log, Strategy: strategy}
 	}
 	file, err := readForVerify(e, o, phase, device(layers.CPE))
 	if err != nil {
