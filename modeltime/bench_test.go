@@ -19,7 +19,7 @@ func BenchmarkAlexNet(b *testing.B) {
 		b.Fatal(err)
 	}
 	p := proto.CloneOf(file.Param)
-	setBatch(p, 4)
+	SetBatch(p, 4)
 	standIn(p)
 	for _, name := range []string{"host", "sw26010"} {
 		b.Run(name, func(b *testing.B) { benchmarkIteration(b, p, name) })
