@@ -15,9 +15,9 @@ func (s Scratch) Values(groups int) int { return lines(s.Common) + groups*lines(
 // Lend lets kernels have memory, whatever its length, for scratch until the next Lend; nil takes it back.
 func (m *Machine) Lend(memory []float32) { m.lent = memory }
 
-// Take gives the kernel that will run next its scratch, of undefined contents, until the next Take: of the memory that was lent, or,
+// TakeScratch gives the kernel that will run next its scratch, of undefined contents, until the next TakeScratch: of the memory that was lent, or,
 // where that is too little, of the machine's own, which then is kept. It allocates only if no kernel has taken as much before.
-func (m *Machine) Take(s Scratch) {
+func (m *Machine) TakeScratch(s Scratch) {
 	if !m.Values() {
 		return
 	}
@@ -32,7 +32,7 @@ func (m *Machine) Take(s Scratch) {
 	}
 }
 
-// Common returns n values of the scratch that all core groups see. What is written there stays until the next Take.
+// Common returns n values of the scratch that all core groups see. What is written there stays until the next TakeScratch.
 func (m *Machine) Common(n int) []float32 {
 	if !m.Values() {
 		return nil

@@ -21,7 +21,7 @@ func TestScratch(t *testing.T) {
 	for _, c := range []struct{ lent, used int }{{n, n}, {n - 1, 0}, {0, 0}, {n + 7, n}} {
 		memory := make([]float32, c.lent)
 		m.Lend(memory)
-		m.Take(s)
+		m.TakeScratch(s)
 		parts := [][]float32{m.Common(17)}
 		for _, g := range m.groups {
 			parts = append(parts, g.Memory(5))
@@ -47,7 +47,7 @@ func TestScratch(t *testing.T) {
 		}
 	}
 	m.Lend(nil)
-	if a := testing.AllocsPerRun(10, func() { m.Take(s) }); a != 0 {
+	if a := testing.AllocsPerRun(10, func() { m.TakeScratch(s) }); a != 0 {
 		t.Errorf("taking scratch allocates %g times", a)
 	}
 }

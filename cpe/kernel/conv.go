@@ -174,7 +174,7 @@ func (c *Conv) run(d Direction, args convArrays) error {
 	if c.trials[d] != nil {
 		return c.trials[d].run(args)
 	}
-	c.machine.Take(c.scratch[d])
+	c.machine.TakeScratch(c.scratch[d])
 	if c.isThinned(d) {
 		return c.thinned.run(d, args)
 	}
