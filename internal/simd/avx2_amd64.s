@@ -27,10 +27,11 @@ TEXT ·micro2AVX2(SB), NOSPLIT, $0-41
 	PREFETCHT0 32(R8)
 	PREFETCHT0 60(R8)
 	ADDQ       SI, R8
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
 
 four:
-	CMPQ         AX, $0x00000004
-	JLT          one
 	PREFETCHT0   1024(CX)
 	VMOVUPS      (DX), Y4
 	VMOVUPS      32(DX), Y5
@@ -68,7 +69,9 @@ four:
 	ADDQ         $0x00000060, CX
 	ADDQ         $0x00000100, DX
 	SUBQ         $0x00000004, AX
-	JMP          four
+	PCALIGN      $0x00000020
+	CMPQ         AX, $0x00000004
+	JGE          four
 
 one:
 	CMPQ         AX, $0x00000001
@@ -142,10 +145,11 @@ TEXT ·micro4AVX2(SB), NOSPLIT, $0-41
 	PREFETCHT0 32(R8)
 	PREFETCHT0 60(R8)
 	ADDQ       SI, R8
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
 
 four:
-	CMPQ         AX, $0x00000004
-	JLT          one
 	PREFETCHT0   1024(CX)
 	VMOVUPS      (DX), Y8
 	VMOVUPS      32(DX), Y9
@@ -207,7 +211,9 @@ four:
 	ADDQ         $0x00000060, CX
 	ADDQ         $0x00000100, DX
 	SUBQ         $0x00000004, AX
-	JMP          four
+	PCALIGN      $0x00000020
+	CMPQ         AX, $0x00000004
+	JGE          four
 
 one:
 	CMPQ         AX, $0x00000001
@@ -311,10 +317,11 @@ TEXT ·micro6AVX2(SB), NOSPLIT, $0-41
 	PREFETCHT0 32(R8)
 	PREFETCHT0 60(R8)
 	ADDQ       SI, R8
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
 
 four:
-	CMPQ         AX, $0x00000004
-	JLT          one
 	PREFETCHT0   1024(CX)
 	VMOVUPS      (DX), Y12
 	VMOVUPS      32(DX), Y13
@@ -400,7 +407,9 @@ four:
 	ADDQ         $0x00000060, CX
 	ADDQ         $0x00000100, DX
 	SUBQ         $0x00000004, AX
-	JMP          four
+	PCALIGN      $0x00000020
+	CMPQ         AX, $0x00000004
+	JGE          four
 
 one:
 	CMPQ         AX, $0x00000001

@@ -124,10 +124,10 @@ func maxPlaneGrad2x2AVX512(dx *float32, dy *float32, mask *int32, rows *int, tab
 //go:noescape
 func avePlaneGrad2x2AVX512(dx *float32, dy *float32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
 
-// packA12AVX512 transposes a full panel, four columns at a time.
+// packPanel12AVX512 transposes a panel of up to its rows; words are the middle of the mask's.
 //
 //go:noescape
-func packA12AVX512(dst *float32, src *float32, ld int, k int)
+func packPanel12AVX512(dst *float32, src *float32, ld int, rows int, k int, words *int32)
 
 // packA6AVX512 transposes a full panel, four columns at a time.
 //

@@ -17,8 +17,11 @@ func (l *level) maxLanes(_, _ *float32, _ int) {}
 // tile is the micro kernel.
 func (l *level) tile(int, int, *float32, *float32, *float32, int, bool) {}
 
+// panelLines packs a panel of A.
+func (l *level) panelLines(_, _ *float32, _, _, _ int) {}
+
 // panelA packs a full panel of A.
-func (l *level) panelA(_, _ *float32, _, _, _ int) {}
+func (l *level) panelA(_, _ *float32, _, _ int) {}
 
 // panelB packs whole panels of B.
 func (l *level) panelB(_, _ *float32, _, _, _ int) {}

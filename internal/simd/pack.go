@@ -7,11 +7,16 @@ func PackA(dst, src []float32, ld, rows, k, mr int) {
 		Transpose(dst, src, mr, ld, rows, k)
 		return
 	}
+	if l := active; l.width == 16 && mr == l.mr && rows > 0 && k > 0 {
+		_, _ = dst[k*mr-1], src[(rows-1)*ld+k-1]
+		l.panelLines(&dst[0], &src[0], ld, rows, k)
+		return
+	}
 	p := 0
-	if l := active; l.width > 0 && rows == mr && (mr == l.mr || mr == l.rows) && k >= 4 {
+	if l := active; l.width > 0 && rows == mr && mr == l.rows && k >= 4 {
 		p = k &^ 3
 		_, _ = dst[k*mr-1], src[(mr-1)*ld+k-1]
-		l.panelA(&dst[0], &src[0], ld, p, mr)
+		l.panelA(&dst[0], &src[0], ld, p)
 	}
 	if p == k {
 		return

@@ -195,14 +195,16 @@ func (l *level) tile(thirds, k int, a, b, c *float32, ldc int, accumulate bool) 
 	}
 }
 
-// panelA packs a full panel of A of mr rows, k a multiple of four.
-func (l *level) panelA(dst, src *float32, ld, k, mr int) {
-	switch {
-	case l.width == 16 && mr == l.mr:
-		packA12AVX512(dst, src, ld, k)
-	case l.width == 16:
+// panelLines packs a panel of A of AVX-512's micro kernel.
+func (l *level) panelLines(dst, src *float32, ld, rows, k int) {
+	packPanel12AVX512(dst, src, ld, rows, k, &maskWords[16])
+}
+
+// panelA packs a full panel of A of six rows, k a multiple of four.
+func (l *level) panelA(dst, src *float32, ld, k int) {
+	if l.width == 16 {
 		packA6AVX512(dst, src, ld, k)
-	default:
+	} else {
 		packA6AVX2(dst, src, ld, k)
 	}
 }

@@ -27,12 +27,7 @@ func (s isa) micro(mr, rows int) {
 	ldc := Load(Param("ldc"), GP64())
 	keep := Load(Param("accumulate"), GP8())
 	SHLQ(Imm(2), ldc)
-	acc := make([][2]reg.VecVirtual, rows)
-	for i := range acc {
-		for j := range acc[i] {
-			acc[i][j] = s.zero()
-		}
-	}
+	acc := s.accumulators(rows)
 	wide := 4 * s.w
 	ahead := GP64()
 	MOVQ(c, ahead)
@@ -63,9 +58,10 @@ func (s isa) micro(mr, rows int) {
 		ADDQ(U32(n*2*wide), b)
 		SUBQ(U32(n), k)
 	}
-	Label("four")
 	CMPQ(k, U32(4))
 	JLT(LabelRef("one"))
+	align(64)
+	Label("four")
 	for u := 0; u < 4; u++ {
 		if u*mr*4%64 == 0 || u*mr*4%64+mr*4 > 64 {
 			PREFETCHT0(Mem{Base: a, Disp: panelAhead + u*mr*4})
@@ -73,7 +69,9 @@ func (s isa) micro(mr, rows int) {
 		step(u)
 	}
 	advance(4)
-	JMP(LabelRef("four"))
+	align(32)
+	CMPQ(k, U32(4))
+	JGE(LabelRef("four"))
 	Label("one")
 	CMPQ(k, U32(1))
 	JLT(LabelRef("store"))
@@ -81,6 +79,21 @@ func (s isa) micro(mr, rows int) {
 	advance(1)
 	JMP(LabelRef("one"))
 	Label("store")
+	storeTile(acc, c, ldc, keep, wide)
+}
+
+// accumulators are zeros for a tile of two vectors of columns.
+func (s isa) accumulators(rows int) [][2]reg.VecVirtual {
+	acc := make([][2]reg.VecVirtual, rows)
+	for i := range acc {
+		acc[i] = [2]reg.VecVirtual{s.zero(), s.zero()}
+	}
+	return acc
+}
+
+// storeTile ends a micro kernel: it stores the tile, vectors of wide bytes, in rows ldc bytes apart, added to what is there if keep is
+// not 0.
+func storeTile(acc [][2]reg.VecVirtual, c, ldc, keep reg.Register, wide int) {
 	TESTB(keep, keep)
 	JEQ(LabelRef("write"))
 	from := GP64()

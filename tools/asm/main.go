@@ -44,10 +44,10 @@ func main() {
 		s.avePool(stride)
 	}
 	s.planes()
-	s.packA(mr)
-	if rows != mr {
-		s.packA(rows)
+	if s.w == 16 {
+		s.packPanel(mr)
 	}
+	s.packA(rows)
 	s.packB()
 	s.every(2)
 	s.every(4)

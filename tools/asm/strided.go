@@ -28,10 +28,7 @@ func (s isa) strided(mr int) {
 		LEAQ(Mem{Base: a[len(a)-1], Index: third, Scale: 1}, next)
 		a = append(a, next)
 	}
-	acc := make([][2]reg.VecVirtual, mr)
-	for i := range acc {
-		acc[i] = [2]reg.VecVirtual{s.zero(), s.zero()}
-	}
+	acc := s.accumulators(mr)
 	wide := 4 * s.w
 	step := func() {
 		left, right := s.load(Mem{Base: b}), s.load(Mem{Base: b, Disp: wide})
@@ -66,23 +63,5 @@ func (s isa) strided(mr int) {
 	ldc := Load(Param("ldc"), GP64())
 	keep := Load(Param("accumulate"), GP8())
 	SHLQ(Imm(2), ldc)
-	TESTB(keep, keep)
-	JEQ(LabelRef("write"))
-	from := GP64()
-	MOVQ(c, from)
-	for i := range acc {
-		for j := range acc[i] {
-			VADDPS(Mem{Base: from, Disp: j * wide}, acc[i][j], acc[i][j])
-		}
-		ADDQ(ldc, from)
-	}
-	Label("write")
-	for i := range acc {
-		for j := range acc[i] {
-			VMOVUPS(acc[i][j], Mem{Base: c, Disp: j * wide})
-		}
-		ADDQ(ldc, c)
-	}
-	VZEROUPPER()
-	RET()
+	storeTile(acc, c, ldc, keep, wide)
 }

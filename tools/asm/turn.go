@@ -61,7 +61,21 @@ func (s isa) turn() {
 
 // turned transposes 16 registers of 16 lanes: within quarters of four rows, then the quarters.
 func (s isa) turned(x []reg.VecVirtual) []reg.VecVirtual {
-	for i := 0; i < 16; i += 4 {
+	s.turnQuarters(x)
+	const even, odd = 0x88, 0xdd
+	out := make([]reg.VecVirtual, 16)
+	for c := range 4 {
+		a, b := s.shuffled(even, x[c], x[4+c]), s.shuffled(odd, x[c], x[4+c])
+		d, e := s.shuffled(even, x[8+c], x[12+c]), s.shuffled(odd, x[8+c], x[12+c])
+		out[c], out[8+c] = s.shuffled(even, a, d), s.shuffled(odd, a, d)
+		out[4+c], out[12+c] = s.shuffled(even, b, e), s.shuffled(odd, b, e)
+	}
+	return out
+}
+
+// turnQuarters transposes quarters of four registers, for every four registers.
+func (s isa) turnQuarters(x []reg.VecVirtual) {
+	for i := 0; i < len(x); i += 4 {
 		var t [4]reg.VecVirtual
 		for j := range t {
 			t[j] = s.v()
@@ -80,18 +94,4 @@ func (s isa) turned(x []reg.VecVirtual) []reg.VecVirtual {
 			x[i+j] = r
 		}
 	}
-	const even, odd = 0x88, 0xdd
-	shuffle := func(which uint64, a, b reg.VecVirtual) reg.VecVirtual {
-		r := s.v()
-		VSHUFF32X4(Imm(which), b, a, r)
-		return r
-	}
-	out := make([]reg.VecVirtual, 16)
-	for c := range 4 {
-		a, b := shuffle(even, x[c], x[4+c]), shuffle(odd, x[c], x[4+c])
-		d, e := shuffle(even, x[8+c], x[12+c]), shuffle(odd, x[8+c], x[12+c])
-		out[c], out[8+c] = shuffle(even, a, d), shuffle(odd, a, d)
-		out[4+c], out[12+c] = shuffle(even, b, e), shuffle(odd, b, e)
-	}
-	return out
 }
