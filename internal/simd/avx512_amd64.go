@@ -4,20 +4,50 @@
 
 package simd
 
-// micro4AVX512 is the GEMM micro kernel of 4 rows.
+// micro4x1AVX512 is the GEMM micro kernel of 4 rows, 1 vectors wide.
 //
 //go:noescape
-func micro4AVX512(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool)
+func micro4x1AVX512(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
-// micro8AVX512 is the GEMM micro kernel of 8 rows.
+// micro4x2AVX512 is the GEMM micro kernel of 4 rows, 2 vectors wide.
 //
 //go:noescape
-func micro8AVX512(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool)
+func micro4x2AVX512(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
-// micro12AVX512 is the GEMM micro kernel of 12 rows.
+// strided4AVX512 is the GEMM micro kernel of 4 rows of operands that are not packed.
 //
 //go:noescape
-func micro12AVX512(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool)
+func strided4AVX512(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
+// micro8x1AVX512 is the GEMM micro kernel of 8 rows, 1 vectors wide.
+//
+//go:noescape
+func micro8x1AVX512(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
+// micro8x2AVX512 is the GEMM micro kernel of 8 rows, 2 vectors wide.
+//
+//go:noescape
+func micro8x2AVX512(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
+// strided8AVX512 is the GEMM micro kernel of 8 rows of operands that are not packed.
+//
+//go:noescape
+func strided8AVX512(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
+// micro12x1AVX512 is the GEMM micro kernel of 12 rows, 1 vectors wide.
+//
+//go:noescape
+func micro12x1AVX512(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
+// micro12x2AVX512 is the GEMM micro kernel of 12 rows, 2 vectors wide.
+//
+//go:noescape
+func micro12x2AVX512(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
+// strided12AVX512 is the GEMM micro kernel of 12 rows of operands that are not packed.
+//
+//go:noescape
+func strided12AVX512(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
 // scattered6x4AVX512 is the micro kernel of rows of B that lie anywhere.
 //
@@ -38,11 +68,6 @@ func transposeAVX512(dst *float32, src *float32, ldd int, lds int, n int)
 //
 //go:noescape
 func turnAVX512(dst *float32, src *float32, ldd int, lds int, rows int, cols int, words *int32)
-
-// stridedAVX512 is the GEMM micro kernel of operands that are not packed.
-//
-//go:noescape
-func stridedAVX512(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool)
 
 // maxPool1AVX512 takes the maxima of up to a vector of windows.
 //

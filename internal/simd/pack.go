@@ -3,7 +3,10 @@ package simd
 // PackA packs rows x k values of row-major src, of leading dimension ld, into a
 // panel of mr rows: dst[p*mr+i] = src[i*ld+p], zero for i >= rows.
 func PackA(dst, src []float32, ld, rows, k, mr int) {
-	if mr == active.nr && rows == mr {
+	if mr == active.nr {
+		if rows < mr {
+			clear(dst[:k*mr])
+		}
 		Transpose(dst, src, mr, ld, rows, k)
 		return
 	}

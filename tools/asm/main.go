@@ -29,7 +29,9 @@ func main() {
 		return
 	}
 	for thirds := 1; thirds <= 3; thirds++ {
-		s.micro(mr, mr/3*thirds)
+		s.micro(mr, mr/3*thirds, 1)
+		s.micro(mr, mr/3*thirds, 2)
+		s.strided(mr / 3 * thirds)
 	}
 	for _, n := range vectors {
 		s.scattered(rows, n)
@@ -38,7 +40,6 @@ func main() {
 	if s.w == 16 {
 		s.turn()
 	}
-	s.strided(mr)
 	for _, stride := range []int{1, 2} {
 		s.maxPool(stride)
 		s.avePool(stride)
