@@ -11,6 +11,7 @@ type Gemm struct {
 	a, b, bias, c []float32
 	partials      [][]float32 // of core groups that share the sums
 	sum           *Copy
+	unpacked      bool
 }
 
 // gemmWorker is what a core group needs to itself.
@@ -18,6 +19,7 @@ type gemmWorker struct {
 	product *product
 	job     productJob
 	a, b    operand
+	own     ownPanels
 }
 
 // NewGemm plans a product. Core groups share the rows or the columns of C, so that every element of C is summed by one
@@ -46,8 +48,12 @@ func NewGemm(m *cpe.Machine, s GemmShape) (*Gemm, error) {
 func newGemm(m *cpe.Machine, s GemmShape, products []*product) *Gemm {
 	spec := m.Spec()
 	g := &Gemm{shape: s, machine: m, workers: make([]gemmWorker, spec.CoreGroups)}
+	g.unpacked = s.unpacked(&spec)
 	for i, p := range products {
 		g.workers[i].product = p
+		if g.unpacked {
+			g.workers[i].own = newOwnPanels(&s)
+		}
 	}
 	g.split = newSplit(&spec, g.Plan(), s)
 	return g
@@ -100,7 +106,15 @@ func (g *Gemm) RunGroup(cg *cpe.CoreGroup) error {
 		w.job.c, w.job.accumulate = cpe.Plain(g.partials[cg.Index()], s.N), false
 	}
 	g.split.share(cg, &w.job)
-	return w.product.run(cg, &w.job)
+	if !g.unpacked {
+		return w.product.run(cg, &w.job)
+	}
+	if g.bias != nil {
+		w.job.startRows()
+		w.job.accumulate = true
+	}
+	w.multiplyUnpacked(s)
+	return nil
 }
 
 // stored is an operand of rows x cols as it lies in memory.
@@ -119,7 +133,7 @@ type split struct {
 }
 
 // smallGemm is the number of flops below which waking another native core costs more than it saves.
-const smallGemm = 1 << 21
+const smallGemm = 1 << 20
 
 // packingFlops is what the host pays for a value that is packed, in flops of the micro-kernel.
 const packingFlops = 32

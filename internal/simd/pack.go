@@ -64,10 +64,8 @@ func PackB(dst, src []float32, ld, k, panels, nr int) {
 		l.panelB(&dst[0], &src[0], ld, k, panels)
 		return
 	}
-	for p := range k {
-		for j := range panels {
-			copy(dst[(j*k+p)*nr:][:nr], src[p*ld+j*nr:])
-		}
+	for j := range panels {
+		CopyRows(dst[j*k*nr:], nr, src[j*nr:], ld, k, nr)
 	}
 }
 
