@@ -51,8 +51,11 @@ func newGemm(m *cpe.Machine, s GemmShape, products []*product) *Gemm {
 	g.unpacked = s.unpacked(&spec)
 	for i, p := range products {
 		g.workers[i].product = p
-		if g.unpacked {
+		switch {
+		case g.unpacked:
 			g.workers[i].own = newOwnPanels(&s)
+		case s.leftInPlace(&spec, p.plan):
+			p.edge = make([]float32, p.plan.MR*p.plan.BK)
 		}
 	}
 	g.split = newSplit(&spec, g.Plan(), s)
