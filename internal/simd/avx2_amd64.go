@@ -9,45 +9,60 @@ package simd
 //go:noescape
 func micro2x1AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
+// strided2x1AVX2 is the GEMM micro kernel of 2 rows, 1 vectors wide, of operands that are not packed.
+//
+//go:noescape
+func strided2x1AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
 // micro2x2AVX2 is the GEMM micro kernel of 2 rows, 2 vectors wide.
 //
 //go:noescape
 func micro2x2AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
-// strided2AVX2 is the GEMM micro kernel of 2 rows of operands that are not packed.
+// strided2x2AVX2 is the GEMM micro kernel of 2 rows, 2 vectors wide, of operands that are not packed.
 //
 //go:noescape
-func strided2AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+func strided2x2AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
 // micro4x1AVX2 is the GEMM micro kernel of 4 rows, 1 vectors wide.
 //
 //go:noescape
 func micro4x1AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
+// strided4x1AVX2 is the GEMM micro kernel of 4 rows, 1 vectors wide, of operands that are not packed.
+//
+//go:noescape
+func strided4x1AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
 // micro4x2AVX2 is the GEMM micro kernel of 4 rows, 2 vectors wide.
 //
 //go:noescape
 func micro4x2AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
-// strided4AVX2 is the GEMM micro kernel of 4 rows of operands that are not packed.
+// strided4x2AVX2 is the GEMM micro kernel of 4 rows, 2 vectors wide, of operands that are not packed.
 //
 //go:noescape
-func strided4AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+func strided4x2AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
 // micro6x1AVX2 is the GEMM micro kernel of 6 rows, 1 vectors wide.
 //
 //go:noescape
 func micro6x1AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
+// strided6x1AVX2 is the GEMM micro kernel of 6 rows, 1 vectors wide, of operands that are not packed.
+//
+//go:noescape
+func strided6x1AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
 // micro6x2AVX2 is the GEMM micro kernel of 6 rows, 2 vectors wide.
 //
 //go:noescape
 func micro6x2AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
-// strided6AVX2 is the GEMM micro kernel of 6 rows of operands that are not packed.
+// strided6x2AVX2 is the GEMM micro kernel of 6 rows, 2 vectors wide, of operands that are not packed.
 //
 //go:noescape
-func strided6AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+func strided6x2AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
 // scattered6x2AVX2 is the micro kernel of rows of B that lie anywhere.
 //

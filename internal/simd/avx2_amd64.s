@@ -134,6 +134,124 @@ end:
 	VZEROUPPER
 	RET
 
+// func strided2x1AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3
+TEXT ·strided2x1AVX2(SB), NOSPLIT, $0-96
+	MOVQ    k+0(FP), AX
+	MOVQ    row+16(FP), CX
+	MOVQ    col+24(FP), DX
+	MOVQ    b+32(FP), BX
+	MOVQ    ldb+40(FP), SI
+	SHLQ    $0x02, CX
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (CX)(CX*2), DI
+	MOVQ    a+8(FP), DI
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	CMPQ    AX, $0x00000002
+	JLT     one
+	PCALIGN $0x00000040
+
+two:
+	VMOVUPS      (BX), Y2
+	ADDQ         SI, BX
+	VBROADCASTSS (DI), Y3
+	VFMADD231PS  Y2, Y3, Y0
+	VBROADCASTSS (DI)(CX*1), Y3
+	VFMADD231PS  Y2, Y3, Y1
+	ADDQ         DX, DI
+	VMOVUPS      (BX), Y2
+	ADDQ         SI, BX
+	VBROADCASTSS (DI), Y3
+	VFMADD231PS  Y2, Y3, Y0
+	VBROADCASTSS (DI)(CX*1), Y3
+	VFMADD231PS  Y2, Y3, Y1
+	ADDQ         DX, DI
+	SUBQ         $0x00000002, AX
+	PCALIGN      $0x00000020
+	CMPQ         AX, $0x00000002
+	JGE          two
+
+one:
+	TESTQ        AX, AX
+	JEQ          store
+	VMOVUPS      (BX), Y2
+	ADDQ         SI, BX
+	VBROADCASTSS (DI), Y3
+	VFMADD231PS  Y2, Y3, Y0
+	VBROADCASTSS (DI)(CX*1), Y3
+	VFMADD231PS  Y2, Y3, Y1
+	ADDQ         DX, DI
+
+store:
+	MOVQ   c+48(FP), AX
+	MOVQ   ldc+56(FP), CX
+	SHLQ   $0x02, CX
+	MOVB   accumulate+64(FP), DL
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
+	CMPQ   BX, $0x02
+	JNE    edge
+	CMPQ   SI, $0x00000008
+	JNE    edge
+	TESTB  DL, DL
+	JEQ    write
+	MOVQ   AX, DX
+	VADDPS (DX), Y0, Y0
+	ADDQ   CX, DX
+	VADDPS (DX), Y1, Y1
+	ADDQ   CX, DX
+
+write:
+	VMOVUPS Y0, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y1, (AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+edge:
+	MOVQ       words+88(FP), DI
+	XORQ       R8, R8
+	MOVQ       $0x00000008, R9
+	LEAQ       (SI), SI
+	CMPQ       SI, R8
+	CMOVQLT    R8, SI
+	CMPQ       SI, R9
+	CMOVQGT    R9, SI
+	NEGQ       SI
+	LEAQ       (DI)(SI*4), SI
+	VMOVUPS    (SI), Y2
+	TESTB      DL, DL
+	JEQ        writeEdge
+	MOVQ       AX, DX
+	MOVQ       BX, SI
+	VMASKMOVPS (DX), Y2, Y3
+	VADDPS     Y3, Y0, Y0
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y2, Y3
+	VADDPS     Y3, Y1, Y1
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+
+writeEdge:
+	VMASKMOVPS Y0, Y2, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y1, Y2, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+
+end:
+	VZEROUPPER
+	RET
+
 // func micro2x2AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·micro2x2AVX2(SB), NOSPLIT, $0-72
@@ -301,9 +419,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func strided2AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func strided2x2AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3
-TEXT ·strided2AVX2(SB), NOSPLIT, $0-96
+TEXT ·strided2x2AVX2(SB), NOSPLIT, $0-96
 	MOVQ    k+0(FP), AX
 	MOVQ    row+16(FP), CX
 	MOVQ    col+24(FP), DX
@@ -632,6 +750,168 @@ end:
 	VZEROUPPER
 	RET
 
+// func strided4x1AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3
+TEXT ·strided4x1AVX2(SB), NOSPLIT, $0-96
+	MOVQ    k+0(FP), AX
+	MOVQ    row+16(FP), CX
+	MOVQ    col+24(FP), DX
+	MOVQ    b+32(FP), BX
+	MOVQ    ldb+40(FP), SI
+	SHLQ    $0x02, CX
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (CX)(CX*2), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (R8)(DI*1), DI
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	CMPQ    AX, $0x00000002
+	JLT     one
+	PCALIGN $0x00000040
+
+two:
+	VMOVUPS      (BX), Y4
+	ADDQ         SI, BX
+	VBROADCASTSS (R8), Y5
+	VFMADD231PS  Y4, Y5, Y0
+	VBROADCASTSS (R8)(CX*1), Y5
+	VFMADD231PS  Y4, Y5, Y1
+	VBROADCASTSS (R8)(CX*2), Y5
+	VFMADD231PS  Y4, Y5, Y2
+	VBROADCASTSS (DI), Y5
+	VFMADD231PS  Y4, Y5, Y3
+	ADDQ         DX, R8
+	ADDQ         DX, DI
+	VMOVUPS      (BX), Y4
+	ADDQ         SI, BX
+	VBROADCASTSS (R8), Y5
+	VFMADD231PS  Y4, Y5, Y0
+	VBROADCASTSS (R8)(CX*1), Y5
+	VFMADD231PS  Y4, Y5, Y1
+	VBROADCASTSS (R8)(CX*2), Y5
+	VFMADD231PS  Y4, Y5, Y2
+	VBROADCASTSS (DI), Y5
+	VFMADD231PS  Y4, Y5, Y3
+	ADDQ         DX, R8
+	ADDQ         DX, DI
+	SUBQ         $0x00000002, AX
+	PCALIGN      $0x00000020
+	CMPQ         AX, $0x00000002
+	JGE          two
+
+one:
+	TESTQ        AX, AX
+	JEQ          store
+	VMOVUPS      (BX), Y4
+	ADDQ         SI, BX
+	VBROADCASTSS (R8), Y5
+	VFMADD231PS  Y4, Y5, Y0
+	VBROADCASTSS (R8)(CX*1), Y5
+	VFMADD231PS  Y4, Y5, Y1
+	VBROADCASTSS (R8)(CX*2), Y5
+	VFMADD231PS  Y4, Y5, Y2
+	VBROADCASTSS (DI), Y5
+	VFMADD231PS  Y4, Y5, Y3
+	ADDQ         DX, R8
+	ADDQ         DX, DI
+
+store:
+	MOVQ   c+48(FP), AX
+	MOVQ   ldc+56(FP), CX
+	SHLQ   $0x02, CX
+	MOVB   accumulate+64(FP), DL
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
+	CMPQ   BX, $0x04
+	JNE    edge
+	CMPQ   SI, $0x00000008
+	JNE    edge
+	TESTB  DL, DL
+	JEQ    write
+	MOVQ   AX, DX
+	VADDPS (DX), Y0, Y0
+	ADDQ   CX, DX
+	VADDPS (DX), Y1, Y1
+	ADDQ   CX, DX
+	VADDPS (DX), Y2, Y2
+	ADDQ   CX, DX
+	VADDPS (DX), Y3, Y3
+	ADDQ   CX, DX
+
+write:
+	VMOVUPS Y0, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y2, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y3, (AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+edge:
+	MOVQ       words+88(FP), DI
+	XORQ       R8, R8
+	MOVQ       $0x00000008, R9
+	LEAQ       (SI), SI
+	CMPQ       SI, R8
+	CMOVQLT    R8, SI
+	CMPQ       SI, R9
+	CMOVQGT    R9, SI
+	NEGQ       SI
+	LEAQ       (DI)(SI*4), SI
+	VMOVUPS    (SI), Y4
+	TESTB      DL, DL
+	JEQ        writeEdge
+	MOVQ       AX, DX
+	MOVQ       BX, SI
+	VMASKMOVPS (DX), Y4, Y5
+	VADDPS     Y5, Y0, Y0
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y4, Y5
+	VADDPS     Y5, Y1, Y1
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y4, Y5
+	VADDPS     Y5, Y2, Y2
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y4, Y5
+	VADDPS     Y5, Y3, Y3
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+
+writeEdge:
+	VMASKMOVPS Y0, Y4, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y1, Y4, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y2, Y4, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y3, Y4, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+
+end:
+	VZEROUPPER
+	RET
+
 // func micro4x2AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·micro4x2AVX2(SB), NOSPLIT, $0-72
@@ -877,9 +1157,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func strided4AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func strided4x2AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3
-TEXT ·strided4AVX2(SB), NOSPLIT, $0-96
+TEXT ·strided4x2AVX2(SB), NOSPLIT, $0-96
 	MOVQ    k+0(FP), AX
 	MOVQ    row+16(FP), CX
 	MOVQ    col+24(FP), DX
@@ -1324,6 +1604,208 @@ end:
 	VZEROUPPER
 	RET
 
+// func strided6x1AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3
+TEXT ·strided6x1AVX2(SB), NOSPLIT, $0-96
+	MOVQ    k+0(FP), AX
+	MOVQ    row+16(FP), CX
+	MOVQ    col+24(FP), DX
+	MOVQ    b+32(FP), BX
+	MOVQ    ldb+40(FP), SI
+	SHLQ    $0x02, CX
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (CX)(CX*2), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (R8)(DI*1), DI
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	CMPQ    AX, $0x00000002
+	JLT     one
+	PCALIGN $0x00000040
+
+two:
+	VMOVUPS      (BX), Y6
+	ADDQ         SI, BX
+	VBROADCASTSS (R8), Y7
+	VFMADD231PS  Y6, Y7, Y0
+	VBROADCASTSS (R8)(CX*1), Y7
+	VFMADD231PS  Y6, Y7, Y1
+	VBROADCASTSS (R8)(CX*2), Y7
+	VFMADD231PS  Y6, Y7, Y2
+	VBROADCASTSS (DI), Y7
+	VFMADD231PS  Y6, Y7, Y3
+	VBROADCASTSS (DI)(CX*1), Y7
+	VFMADD231PS  Y6, Y7, Y4
+	VBROADCASTSS (DI)(CX*2), Y7
+	VFMADD231PS  Y6, Y7, Y5
+	ADDQ         DX, R8
+	ADDQ         DX, DI
+	VMOVUPS      (BX), Y6
+	ADDQ         SI, BX
+	VBROADCASTSS (R8), Y7
+	VFMADD231PS  Y6, Y7, Y0
+	VBROADCASTSS (R8)(CX*1), Y7
+	VFMADD231PS  Y6, Y7, Y1
+	VBROADCASTSS (R8)(CX*2), Y7
+	VFMADD231PS  Y6, Y7, Y2
+	VBROADCASTSS (DI), Y7
+	VFMADD231PS  Y6, Y7, Y3
+	VBROADCASTSS (DI)(CX*1), Y7
+	VFMADD231PS  Y6, Y7, Y4
+	VBROADCASTSS (DI)(CX*2), Y7
+	VFMADD231PS  Y6, Y7, Y5
+	ADDQ         DX, R8
+	ADDQ         DX, DI
+	SUBQ         $0x00000002, AX
+	PCALIGN      $0x00000020
+	CMPQ         AX, $0x00000002
+	JGE          two
+
+one:
+	TESTQ        AX, AX
+	JEQ          store
+	VMOVUPS      (BX), Y6
+	ADDQ         SI, BX
+	VBROADCASTSS (R8), Y7
+	VFMADD231PS  Y6, Y7, Y0
+	VBROADCASTSS (R8)(CX*1), Y7
+	VFMADD231PS  Y6, Y7, Y1
+	VBROADCASTSS (R8)(CX*2), Y7
+	VFMADD231PS  Y6, Y7, Y2
+	VBROADCASTSS (DI), Y7
+	VFMADD231PS  Y6, Y7, Y3
+	VBROADCASTSS (DI)(CX*1), Y7
+	VFMADD231PS  Y6, Y7, Y4
+	VBROADCASTSS (DI)(CX*2), Y7
+	VFMADD231PS  Y6, Y7, Y5
+	ADDQ         DX, R8
+	ADDQ         DX, DI
+
+store:
+	MOVQ   c+48(FP), AX
+	MOVQ   ldc+56(FP), CX
+	SHLQ   $0x02, CX
+	MOVB   accumulate+64(FP), DL
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
+	CMPQ   BX, $0x06
+	JNE    edge
+	CMPQ   SI, $0x00000008
+	JNE    edge
+	TESTB  DL, DL
+	JEQ    write
+	MOVQ   AX, DX
+	VADDPS (DX), Y0, Y0
+	ADDQ   CX, DX
+	VADDPS (DX), Y1, Y1
+	ADDQ   CX, DX
+	VADDPS (DX), Y2, Y2
+	ADDQ   CX, DX
+	VADDPS (DX), Y3, Y3
+	ADDQ   CX, DX
+	VADDPS (DX), Y4, Y4
+	ADDQ   CX, DX
+	VADDPS (DX), Y5, Y5
+	ADDQ   CX, DX
+
+write:
+	VMOVUPS Y0, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y2, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y3, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y4, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y5, (AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+edge:
+	MOVQ       words+88(FP), DI
+	XORQ       R8, R8
+	MOVQ       $0x00000008, R9
+	LEAQ       (SI), SI
+	CMPQ       SI, R8
+	CMOVQLT    R8, SI
+	CMPQ       SI, R9
+	CMOVQGT    R9, SI
+	NEGQ       SI
+	LEAQ       (DI)(SI*4), SI
+	VMOVUPS    (SI), Y6
+	TESTB      DL, DL
+	JEQ        writeEdge
+	MOVQ       AX, DX
+	MOVQ       BX, SI
+	VMASKMOVPS (DX), Y6, Y7
+	VADDPS     Y7, Y0, Y0
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y6, Y7
+	VADDPS     Y7, Y1, Y1
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y6, Y7
+	VADDPS     Y7, Y2, Y2
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y6, Y7
+	VADDPS     Y7, Y3, Y3
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y6, Y7
+	VADDPS     Y7, Y4, Y4
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y6, Y7
+	VADDPS     Y7, Y5, Y5
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+
+writeEdge:
+	VMASKMOVPS Y0, Y6, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y1, Y6, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y2, Y6, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y3, Y6, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y4, Y6, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y5, Y6, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+
+end:
+	VZEROUPPER
+	RET
+
 // func micro6x2AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·micro6x2AVX2(SB), NOSPLIT, $0-72
@@ -1647,9 +2129,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func strided6AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func strided6x2AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3
-TEXT ·strided6AVX2(SB), NOSPLIT, $0-96
+TEXT ·strided6x2AVX2(SB), NOSPLIT, $0-96
 	MOVQ    k+0(FP), AX
 	MOVQ    row+16(FP), CX
 	MOVQ    col+24(FP), DX

@@ -195,6 +195,169 @@ end:
 	VZEROUPPER
 	RET
 
+// func strided4x1AVX512(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·strided4x1AVX512(SB), NOSPLIT, $0-96
+	MOVQ    k+0(FP), AX
+	MOVQ    row+16(FP), CX
+	MOVQ    col+24(FP), DX
+	MOVQ    b+32(FP), BX
+	MOVQ    ldb+40(FP), SI
+	SHLQ    $0x02, CX
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (CX)(CX*2), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (R8)(DI*1), DI
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	CMPQ    AX, $0x00000002
+	JLT     one
+	PCALIGN $0x00000040
+
+two:
+	VMOVUPS      (BX), Z4
+	ADDQ         SI, BX
+	VBROADCASTSS (R8), Z5
+	VFMADD231PS  Z4, Z5, Z0
+	VBROADCASTSS (R8)(CX*1), Z5
+	VFMADD231PS  Z4, Z5, Z1
+	VBROADCASTSS (R8)(CX*2), Z5
+	VFMADD231PS  Z4, Z5, Z2
+	VBROADCASTSS (DI), Z5
+	VFMADD231PS  Z4, Z5, Z3
+	ADDQ         DX, R8
+	ADDQ         DX, DI
+	VMOVUPS      (BX), Z4
+	ADDQ         SI, BX
+	VBROADCASTSS (R8), Z5
+	VFMADD231PS  Z4, Z5, Z0
+	VBROADCASTSS (R8)(CX*1), Z5
+	VFMADD231PS  Z4, Z5, Z1
+	VBROADCASTSS (R8)(CX*2), Z5
+	VFMADD231PS  Z4, Z5, Z2
+	VBROADCASTSS (DI), Z5
+	VFMADD231PS  Z4, Z5, Z3
+	ADDQ         DX, R8
+	ADDQ         DX, DI
+	SUBQ         $0x00000002, AX
+	PCALIGN      $0x00000020
+	CMPQ         AX, $0x00000002
+	JGE          two
+
+one:
+	TESTQ        AX, AX
+	JEQ          store
+	VMOVUPS      (BX), Z4
+	ADDQ         SI, BX
+	VBROADCASTSS (R8), Z5
+	VFMADD231PS  Z4, Z5, Z0
+	VBROADCASTSS (R8)(CX*1), Z5
+	VFMADD231PS  Z4, Z5, Z1
+	VBROADCASTSS (R8)(CX*2), Z5
+	VFMADD231PS  Z4, Z5, Z2
+	VBROADCASTSS (DI), Z5
+	VFMADD231PS  Z4, Z5, Z3
+	ADDQ         DX, R8
+	ADDQ         DX, DI
+
+store:
+	MOVQ   c+48(FP), AX
+	MOVQ   ldc+56(FP), CX
+	SHLQ   $0x02, CX
+	MOVB   accumulate+64(FP), DL
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
+	CMPQ   BX, $0x04
+	JNE    edge
+	CMPQ   SI, $0x00000010
+	JNE    edge
+	TESTB  DL, DL
+	JEQ    write
+	MOVQ   AX, DX
+	VADDPS (DX), Z0, Z0
+	ADDQ   CX, DX
+	VADDPS (DX), Z1, Z1
+	ADDQ   CX, DX
+	VADDPS (DX), Z2, Z2
+	ADDQ   CX, DX
+	VADDPS (DX), Z3, Z3
+	ADDQ   CX, DX
+
+write:
+	VMOVUPS Z0, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z3, (AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+edge:
+	MOVQ      words+88(FP), DI
+	XORQ      R8, R8
+	MOVQ      $0x00000010, R9
+	LEAQ      (SI), SI
+	CMPQ      SI, R8
+	CMOVQLT   R8, SI
+	CMPQ      SI, R9
+	CMOVQGT   R9, SI
+	NEGQ      SI
+	LEAQ      (DI)(SI*4), SI
+	VMOVDQU32 (SI), Z4
+	VPTESTMD  Z4, Z4, K1
+	TESTB     DL, DL
+	JEQ       writeEdge
+	MOVQ      AX, DX
+	MOVQ      BX, SI
+	VMOVUPS.Z (DX), K1, Z4
+	VADDPS    Z4, Z0, Z0
+	ADDQ      CX, DX
+	DECQ      SI
+	JEQ       writeEdge
+	VMOVUPS.Z (DX), K1, Z4
+	VADDPS    Z4, Z1, Z1
+	ADDQ      CX, DX
+	DECQ      SI
+	JEQ       writeEdge
+	VMOVUPS.Z (DX), K1, Z4
+	VADDPS    Z4, Z2, Z2
+	ADDQ      CX, DX
+	DECQ      SI
+	JEQ       writeEdge
+	VMOVUPS.Z (DX), K1, Z4
+	VADDPS    Z4, Z3, Z3
+	ADDQ      CX, DX
+	DECQ      SI
+	JEQ       writeEdge
+
+writeEdge:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
+	DECQ    BX
+	JEQ     end
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
+	DECQ    BX
+	JEQ     end
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    CX, AX
+	DECQ    BX
+	JEQ     end
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    CX, AX
+	DECQ    BX
+	JEQ     end
+
+end:
+	VZEROUPPER
+	RET
+
 // func micro4x2AVX512(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·micro4x2AVX512(SB), NOSPLIT, $0-72
@@ -453,9 +616,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func strided4AVX512(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func strided4x2AVX512(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·strided4AVX512(SB), NOSPLIT, $0-96
+TEXT ·strided4x2AVX512(SB), NOSPLIT, $0-96
 	MOVQ    k+0(FP), AX
 	MOVQ    row+16(FP), CX
 	MOVQ    col+24(FP), DX
@@ -963,6 +1126,253 @@ end:
 	VZEROUPPER
 	RET
 
+// func strided8x1AVX512(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·strided8x1AVX512(SB), NOSPLIT, $0-96
+	MOVQ    k+0(FP), AX
+	MOVQ    row+16(FP), CX
+	MOVQ    col+24(FP), DX
+	MOVQ    b+32(FP), BX
+	MOVQ    ldb+40(FP), SI
+	SHLQ    $0x02, CX
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (CX)(CX*2), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (R8)(DI*1), R9
+	LEAQ    (R9)(DI*1), DI
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	CMPQ    AX, $0x00000002
+	JLT     one
+	PCALIGN $0x00000040
+
+two:
+	VMOVUPS      (BX), Z8
+	ADDQ         SI, BX
+	VBROADCASTSS (R8), Z9
+	VFMADD231PS  Z8, Z9, Z0
+	VBROADCASTSS (R8)(CX*1), Z9
+	VFMADD231PS  Z8, Z9, Z1
+	VBROADCASTSS (R8)(CX*2), Z9
+	VFMADD231PS  Z8, Z9, Z2
+	VBROADCASTSS (R9), Z9
+	VFMADD231PS  Z8, Z9, Z3
+	VBROADCASTSS (R9)(CX*1), Z9
+	VFMADD231PS  Z8, Z9, Z4
+	VBROADCASTSS (R9)(CX*2), Z9
+	VFMADD231PS  Z8, Z9, Z5
+	VBROADCASTSS (DI), Z9
+	VFMADD231PS  Z8, Z9, Z6
+	VBROADCASTSS (DI)(CX*1), Z9
+	VFMADD231PS  Z8, Z9, Z7
+	ADDQ         DX, R8
+	ADDQ         DX, R9
+	ADDQ         DX, DI
+	VMOVUPS      (BX), Z8
+	ADDQ         SI, BX
+	VBROADCASTSS (R8), Z9
+	VFMADD231PS  Z8, Z9, Z0
+	VBROADCASTSS (R8)(CX*1), Z9
+	VFMADD231PS  Z8, Z9, Z1
+	VBROADCASTSS (R8)(CX*2), Z9
+	VFMADD231PS  Z8, Z9, Z2
+	VBROADCASTSS (R9), Z9
+	VFMADD231PS  Z8, Z9, Z3
+	VBROADCASTSS (R9)(CX*1), Z9
+	VFMADD231PS  Z8, Z9, Z4
+	VBROADCASTSS (R9)(CX*2), Z9
+	VFMADD231PS  Z8, Z9, Z5
+	VBROADCASTSS (DI), Z9
+	VFMADD231PS  Z8, Z9, Z6
+	VBROADCASTSS (DI)(CX*1), Z9
+	VFMADD231PS  Z8, Z9, Z7
+	ADDQ         DX, R8
+	ADDQ         DX, R9
+	ADDQ         DX, DI
+	SUBQ         $0x00000002, AX
+	PCALIGN      $0x00000020
+	CMPQ         AX, $0x00000002
+	JGE          two
+
+one:
+	TESTQ        AX, AX
+	JEQ          store
+	VMOVUPS      (BX), Z8
+	ADDQ         SI, BX
+	VBROADCASTSS (R8), Z9
+	VFMADD231PS  Z8, Z9, Z0
+	VBROADCASTSS (R8)(CX*1), Z9
+	VFMADD231PS  Z8, Z9, Z1
+	VBROADCASTSS (R8)(CX*2), Z9
+	VFMADD231PS  Z8, Z9, Z2
+	VBROADCASTSS (R9), Z9
+	VFMADD231PS  Z8, Z9, Z3
+	VBROADCASTSS (R9)(CX*1), Z9
+	VFMADD231PS  Z8, Z9, Z4
+	VBROADCASTSS (R9)(CX*2), Z9
+	VFMADD231PS  Z8, Z9, Z5
+	VBROADCASTSS (DI), Z9
+	VFMADD231PS  Z8, Z9, Z6
+	VBROADCASTSS (DI)(CX*1), Z9
+	VFMADD231PS  Z8, Z9, Z7
+	ADDQ         DX, R8
+	ADDQ         DX, R9
+	ADDQ         DX, DI
+
+store:
+	MOVQ   c+48(FP), AX
+	MOVQ   ldc+56(FP), CX
+	SHLQ   $0x02, CX
+	MOVB   accumulate+64(FP), DL
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
+	CMPQ   BX, $0x08
+	JNE    edge
+	CMPQ   SI, $0x00000010
+	JNE    edge
+	TESTB  DL, DL
+	JEQ    write
+	MOVQ   AX, DX
+	VADDPS (DX), Z0, Z0
+	ADDQ   CX, DX
+	VADDPS (DX), Z1, Z1
+	ADDQ   CX, DX
+	VADDPS (DX), Z2, Z2
+	ADDQ   CX, DX
+	VADDPS (DX), Z3, Z3
+	ADDQ   CX, DX
+	VADDPS (DX), Z4, Z4
+	ADDQ   CX, DX
+	VADDPS (DX), Z5, Z5
+	ADDQ   CX, DX
+	VADDPS (DX), Z6, Z6
+	ADDQ   CX, DX
+	VADDPS (DX), Z7, Z7
+	ADDQ   CX, DX
+
+write:
+	VMOVUPS Z0, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z3, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z5, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z7, (AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+edge:
+	MOVQ      words+88(FP), DI
+	XORQ      R8, R8
+	MOVQ      $0x00000010, R9
+	LEAQ      (SI), SI
+	CMPQ      SI, R8
+	CMOVQLT   R8, SI
+	CMPQ      SI, R9
+	CMOVQGT   R9, SI
+	NEGQ      SI
+	LEAQ      (DI)(SI*4), SI
+	VMOVDQU32 (SI), Z8
+	VPTESTMD  Z8, Z8, K1
+	TESTB     DL, DL
+	JEQ       writeEdge
+	MOVQ      AX, DX
+	MOVQ      BX, SI
+	VMOVUPS.Z (DX), K1, Z8
+	VADDPS    Z8, Z0, Z0
+	ADDQ      CX, DX
+	DECQ      SI
+	JEQ       writeEdge
+	VMOVUPS.Z (DX), K1, Z8
+	VADDPS    Z8, Z1, Z1
+	ADDQ      CX, DX
+	DECQ      SI
+	JEQ       writeEdge
+	VMOVUPS.Z (DX), K1, Z8
+	VADDPS    Z8, Z2, Z2
+	ADDQ      CX, DX
+	DECQ      SI
+	JEQ       writeEdge
+	VMOVUPS.Z (DX), K1, Z8
+	VADDPS    Z8, Z3, Z3
+	ADDQ      CX, DX
+	DECQ      SI
+	JEQ       writeEdge
+	VMOVUPS.Z (DX), K1, Z8
+	VADDPS    Z8, Z4, Z4
+	ADDQ      CX, DX
+	DECQ      SI
+	JEQ       writeEdge
+	VMOVUPS.Z (DX), K1, Z8
+	VADDPS    Z8, Z5, Z5
+	ADDQ      CX, DX
+	DECQ      SI
+	JEQ       writeEdge
+	VMOVUPS.Z (DX), K1, Z8
+	VADDPS    Z8, Z6, Z6
+	ADDQ      CX, DX
+	DECQ      SI
+	JEQ       writeEdge
+	VMOVUPS.Z (DX), K1, Z8
+	VADDPS    Z8, Z7, Z7
+	ADDQ      CX, DX
+	DECQ      SI
+	JEQ       writeEdge
+
+writeEdge:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
+	DECQ    BX
+	JEQ     end
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
+	DECQ    BX
+	JEQ     end
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    CX, AX
+	DECQ    BX
+	JEQ     end
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    CX, AX
+	DECQ    BX
+	JEQ     end
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    CX, AX
+	DECQ    BX
+	JEQ     end
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    CX, AX
+	DECQ    BX
+	JEQ     end
+	VMOVUPS Z6, K1, (AX)
+	ADDQ    CX, AX
+	DECQ    BX
+	JEQ     end
+	VMOVUPS Z7, K1, (AX)
+	ADDQ    CX, AX
+	DECQ    BX
+	JEQ     end
+
+end:
+	VZEROUPPER
+	RET
+
 // func micro8x2AVX512(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·micro8x2AVX512(SB), NOSPLIT, $0-72
@@ -1377,9 +1787,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func strided8AVX512(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func strided8x2AVX512(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·strided8AVX512(SB), NOSPLIT, $0-96
+TEXT ·strided8x2AVX512(SB), NOSPLIT, $0-96
 	MOVQ    k+0(FP), AX
 	MOVQ    row+16(FP), CX
 	MOVQ    col+24(FP), DX
@@ -2115,6 +2525,337 @@ end:
 	VZEROUPPER
 	RET
 
+// func strided12x1AVX512(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·strided12x1AVX512(SB), NOSPLIT, $0-96
+	MOVQ    k+0(FP), AX
+	MOVQ    row+16(FP), CX
+	MOVQ    col+24(FP), DX
+	MOVQ    b+32(FP), BX
+	MOVQ    ldb+40(FP), SI
+	SHLQ    $0x02, CX
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (CX)(CX*2), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (R8)(DI*1), R9
+	LEAQ    (R9)(DI*1), R10
+	LEAQ    (R10)(DI*1), DI
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	CMPQ    AX, $0x00000002
+	JLT     one
+	PCALIGN $0x00000040
+
+two:
+	VMOVUPS      (BX), Z12
+	ADDQ         SI, BX
+	VBROADCASTSS (R8), Z13
+	VFMADD231PS  Z12, Z13, Z0
+	VBROADCASTSS (R8)(CX*1), Z13
+	VFMADD231PS  Z12, Z13, Z1
+	VBROADCASTSS (R8)(CX*2), Z13
+	VFMADD231PS  Z12, Z13, Z2
+	VBROADCASTSS (R9), Z13
+	VFMADD231PS  Z12, Z13, Z3
+	VBROADCASTSS (R9)(CX*1), Z13
+	VFMADD231PS  Z12, Z13, Z4
+	VBROADCASTSS (R9)(CX*2), Z13
+	VFMADD231PS  Z12, Z13, Z5
+	VBROADCASTSS (R10), Z13
+	VFMADD231PS  Z12, Z13, Z6
+	VBROADCASTSS (R10)(CX*1), Z13
+	VFMADD231PS  Z12, Z13, Z7
+	VBROADCASTSS (R10)(CX*2), Z13
+	VFMADD231PS  Z12, Z13, Z8
+	VBROADCASTSS (DI), Z13
+	VFMADD231PS  Z12, Z13, Z9
+	VBROADCASTSS (DI)(CX*1), Z13
+	VFMADD231PS  Z12, Z13, Z10
+	VBROADCASTSS (DI)(CX*2), Z13
+	VFMADD231PS  Z12, Z13, Z11
+	ADDQ         DX, R8
+	ADDQ         DX, R9
+	ADDQ         DX, R10
+	ADDQ         DX, DI
+	VMOVUPS      (BX), Z12
+	ADDQ         SI, BX
+	VBROADCASTSS (R8), Z13
+	VFMADD231PS  Z12, Z13, Z0
+	VBROADCASTSS (R8)(CX*1), Z13
+	VFMADD231PS  Z12, Z13, Z1
+	VBROADCASTSS (R8)(CX*2), Z13
+	VFMADD231PS  Z12, Z13, Z2
+	VBROADCASTSS (R9), Z13
+	VFMADD231PS  Z12, Z13, Z3
+	VBROADCASTSS (R9)(CX*1), Z13
+	VFMADD231PS  Z12, Z13, Z4
+	VBROADCASTSS (R9)(CX*2), Z13
+	VFMADD231PS  Z12, Z13, Z5
+	VBROADCASTSS (R10), Z13
+	VFMADD231PS  Z12, Z13, Z6
+	VBROADCASTSS (R10)(CX*1), Z13
+	VFMADD231PS  Z12, Z13, Z7
+	VBROADCASTSS (R10)(CX*2), Z13
+	VFMADD231PS  Z12, Z13, Z8
+	VBROADCASTSS (DI), Z13
+	VFMADD231PS  Z12, Z13, Z9
+	VBROADCASTSS (DI)(CX*1), Z13
+	VFMADD231PS  Z12, Z13, Z10
+	VBROADCASTSS (DI)(CX*2), Z13
+	VFMADD231PS  Z12, Z13, Z11
+	ADDQ         DX, R8
+	ADDQ         DX, R9
+	ADDQ         DX, R10
+	ADDQ         DX, DI
+	SUBQ         $0x00000002, AX
+	PCALIGN      $0x00000020
+	CMPQ         AX, $0x00000002
+	JGE          two
+
+one:
+	TESTQ        AX, AX
+	JEQ          store
+	VMOVUPS      (BX), Z12
+	ADDQ         SI, BX
+	VBROADCASTSS (R8), Z13
+	VFMADD231PS  Z12, Z13, Z0
+	VBROADCASTSS (R8)(CX*1), Z13
+	VFMADD231PS  Z12, Z13, Z1
+	VBROADCASTSS (R8)(CX*2), Z13
+	VFMADD231PS  Z12, Z13, Z2
+	VBROADCASTSS (R9), Z13
+	VFMADD231PS  Z12, Z13, Z3
+	VBROADCASTSS (R9)(CX*1), Z13
+	VFMADD231PS  Z12, Z13, Z4
+	VBROADCASTSS (R9)(CX*2), Z13
+	VFMADD231PS  Z12, Z13, Z5
+	VBROADCASTSS (R10), Z13
+	VFMADD231PS  Z12, Z13, Z6
+	VBROADCASTSS (R10)(CX*1), Z13
+	VFMADD231PS  Z12, Z13, Z7
+	VBROADCASTSS (R10)(CX*2), Z13
+	VFMADD231PS  Z12, Z13, Z8
+	VBROADCASTSS (DI), Z13
+	VFMADD231PS  Z12, Z13, Z9
+	VBROADCASTSS (DI)(CX*1), Z13
+	VFMADD231PS  Z12, Z13, Z10
+	VBROADCASTSS (DI)(CX*2), Z13
+	VFMADD231PS  Z12, Z13, Z11
+	ADDQ         DX, R8
+	ADDQ         DX, R9
+	ADDQ         DX, R10
+	ADDQ         DX, DI
+
+store:
+	MOVQ   c+48(FP), AX
+	MOVQ   ldc+56(FP), CX
+	SHLQ   $0x02, CX
+	MOVB   accumulate+64(FP), DL
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
+	CMPQ   BX, $0x0c
+	JNE    edge
+	CMPQ   SI, $0x00000010
+	JNE    edge
+	TESTB  DL, DL
+	JEQ    write
+	MOVQ   AX, DX
+	VADDPS (DX), Z0, Z0
+	ADDQ   CX, DX
+	VADDPS (DX), Z1, Z1
+	ADDQ   CX, DX
+	VADDPS (DX), Z2, Z2
+	ADDQ   CX, DX
+	VADDPS (DX), Z3, Z3
+	ADDQ   CX, DX
+	VADDPS (DX), Z4, Z4
+	ADDQ   CX, DX
+	VADDPS (DX), Z5, Z5
+	ADDQ   CX, DX
+	VADDPS (DX), Z6, Z6
+	ADDQ   CX, DX
+	VADDPS (DX), Z7, Z7
+	ADDQ   CX, DX
+	VADDPS (DX), Z8, Z8
+	ADDQ   CX, DX
+	VADDPS (DX), Z9, Z9
+	ADDQ   CX, DX
+	VADDPS (DX), Z10, Z10
+	ADDQ   CX, DX
+	VADDPS (DX), Z11, Z11
+	ADDQ   CX, DX
+
+write:
+	VMOVUPS Z0, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z3, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z5, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z7, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z9, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z10, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z11, (AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+edge:
+	MOVQ      words+88(FP), DI
+	XORQ      R8, R8
+	MOVQ      $0x00000010, R9
+	LEAQ      (SI), SI
+	CMPQ      SI, R8
+	CMOVQLT   R8, SI
+	CMPQ      SI, R9
+	CMOVQGT   R9, SI
+	NEGQ      SI
+	LEAQ      (DI)(SI*4), SI
+	VMOVDQU32 (SI), Z12
+	VPTESTMD  Z12, Z12, K1
+	TESTB     DL, DL
+	JEQ       writeEdge
+	MOVQ      AX, DX
+	MOVQ      BX, SI
+	VMOVUPS.Z (DX), K1, Z12
+	VADDPS    Z12, Z0, Z0
+	ADDQ      CX, DX
+	DECQ      SI
+	JEQ       writeEdge
+	VMOVUPS.Z (DX), K1, Z12
+	VADDPS    Z12, Z1, Z1
+	ADDQ      CX, DX
+	DECQ      SI
+	JEQ       writeEdge
+	VMOVUPS.Z (DX), K1, Z12
+	VADDPS    Z12, Z2, Z2
+	ADDQ      CX, DX
+	DECQ      SI
+	JEQ       writeEdge
+	VMOVUPS.Z (DX), K1, Z12
+	VADDPS    Z12, Z3, Z3
+	ADDQ      CX, DX
+	DECQ      SI
+	JEQ       writeEdge
+	VMOVUPS.Z (DX), K1, Z12
+	VADDPS    Z12, Z4, Z4
+	ADDQ      CX, DX
+	DECQ      SI
+	JEQ       writeEdge
+	VMOVUPS.Z (DX), K1, Z12
+	VADDPS    Z12, Z5, Z5
+	ADDQ      CX, DX
+	DECQ      SI
+	JEQ       writeEdge
+	VMOVUPS.Z (DX), K1, Z12
+	VADDPS    Z12, Z6, Z6
+	ADDQ      CX, DX
+	DECQ      SI
+	JEQ       writeEdge
+	VMOVUPS.Z (DX), K1, Z12
+	VADDPS    Z12, Z7, Z7
+	ADDQ      CX, DX
+	DECQ      SI
+	JEQ       writeEdge
+	VMOVUPS.Z (DX), K1, Z12
+	VADDPS    Z12, Z8, Z8
+	ADDQ      CX, DX
+	DECQ      SI
+	JEQ       writeEdge
+	VMOVUPS.Z (DX), K1, Z12
+	VADDPS    Z12, Z9, Z9
+	ADDQ      CX, DX
+	DECQ      SI
+	JEQ       writeEdge
+	VMOVUPS.Z (DX), K1, Z12
+	VADDPS    Z12, Z10, Z10
+	ADDQ      CX, DX
+	DECQ      SI
+	JEQ       writeEdge
+	VMOVUPS.Z (DX), K1, Z12
+	VADDPS    Z12, Z11, Z11
+	ADDQ      CX, DX
+	DECQ      SI
+	JEQ       writeEdge
+
+writeEdge:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
+	DECQ    BX
+	JEQ     end
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
+	DECQ    BX
+	JEQ     end
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    CX, AX
+	DECQ    BX
+	JEQ     end
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    CX, AX
+	DECQ    BX
+	JEQ     end
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    CX, AX
+	DECQ    BX
+	JEQ     end
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    CX, AX
+	DECQ    BX
+	JEQ     end
+	VMOVUPS Z6, K1, (AX)
+	ADDQ    CX, AX
+	DECQ    BX
+	JEQ     end
+	VMOVUPS Z7, K1, (AX)
+	ADDQ    CX, AX
+	DECQ    BX
+	JEQ     end
+	VMOVUPS Z8, K1, (AX)
+	ADDQ    CX, AX
+	DECQ    BX
+	JEQ     end
+	VMOVUPS Z9, K1, (AX)
+	ADDQ    CX, AX
+	DECQ    BX
+	JEQ     end
+	VMOVUPS Z10, K1, (AX)
+	ADDQ    CX, AX
+	DECQ    BX
+	JEQ     end
+	VMOVUPS Z11, K1, (AX)
+	ADDQ    CX, AX
+	DECQ    BX
+	JEQ     end
+
+end:
+	VZEROUPPER
+	RET
+
 // func micro12x2AVX512(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·micro12x2AVX512(SB), NOSPLIT, $0-72
@@ -2685,9 +3426,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func strided12AVX512(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func strided12x2AVX512(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·strided12AVX512(SB), NOSPLIT, $0-96
+TEXT ·strided12x2AVX512(SB), NOSPLIT, $0-96
 	MOVQ    k+0(FP), AX
 	MOVQ    row+16(FP), CX
 	MOVQ    col+24(FP), DX

@@ -29,9 +29,10 @@ func main() {
 		return
 	}
 	for thirds := 1; thirds <= 3; thirds++ {
-		s.micro(mr, mr/3*thirds, 1)
-		s.micro(mr, mr/3*thirds, 2)
-		s.strided(mr / 3 * thirds)
+		for nv := 1; nv <= 2; nv++ {
+			s.micro(mr, mr/3*thirds, nv)
+			s.strided(mr/3*thirds, nv)
+		}
 	}
 	for _, n := range vectors {
 		s.scattered(rows, n)

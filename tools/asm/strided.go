@@ -8,13 +8,13 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// strided emits the GEMM micro kernel of some rows and two vectors of columns whose operands are not packed: values of A
+// strided emits the GEMM micro kernel of some rows and nv vectors of columns whose operands are not packed: values of A
 // are row apart along a column and col apart along a row, rows of B ldb apart.
-func (s isa) strided(rows int) {
-	name := fmt.Sprintf("strided%d%s", rows, s.tag)
+func (s isa) strided(rows, nv int) {
+	name := fmt.Sprintf("strided%dx%d%s", rows, nv, s.tag)
 	TEXT(name, NOSPLIT, "func(k int, a *float32, row, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool"+edge+")")
 	Pragma("noescape")
-	Doc(fmt.Sprintf("%s is the GEMM micro kernel of %d rows of operands that are not packed.", name, rows))
+	Doc(fmt.Sprintf("%s is the GEMM micro kernel of %d rows, %d vectors wide, of operands that are not packed.", name, rows, nv))
 	k := Load(Param("k"), GP64())
 	row := Load(Param("row"), GP64())
 	col := Load(Param("col"), GP64())
@@ -31,10 +31,12 @@ func (s isa) strided(rows int) {
 		LEAQ(Mem{Base: a[len(a)-1], Index: third, Scale: 1}, next)
 		a = append(a, next)
 	}
-	acc := s.accumulators(rows, 2)
-	wide := 4 * s.w
+	acc := s.accumulators(rows, nv)
 	step := func() {
-		bv := []reg.VecVirtual{s.load(Mem{Base: b}), s.load(Mem{Base: b, Disp: wide})}
+		bv := make([]reg.VecVirtual, nv)
+		for j := range bv {
+			bv[j] = s.load(Mem{Base: b, Disp: 4 * s.w * j})
+		}
 		ADDQ(ldb, b)
 		for i := range acc {
 			at := Mem{Base: a[i/3]}
