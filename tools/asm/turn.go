@@ -76,22 +76,27 @@ func (s isa) turned(x []reg.VecVirtual) []reg.VecVirtual {
 // turnQuarters transposes quarters of four registers, for every four registers.
 func (s isa) turnQuarters(x []reg.VecVirtual) {
 	for i := 0; i < len(x); i += 4 {
-		var t [4]reg.VecVirtual
-		for j := range t {
-			t[j] = s.v()
+		turnFour([4]reg.VecVirtual(x[i:]), s.v, func(j int, column reg.VecVirtual) { x[i+j] = column })
+	}
+}
+
+// turnFour transposes 4x4 values in every quarter of four registers, with new ones from fresh, and gives each column to use.
+func turnFour(x [4]reg.VecVirtual, fresh func() reg.VecVirtual, use func(j int, column reg.VecVirtual)) {
+	var t [4]reg.VecVirtual
+	for j := range t {
+		t[j] = fresh()
+	}
+	VUNPCKLPS(x[1], x[0], t[0])
+	VUNPCKLPS(x[3], x[2], t[1])
+	VUNPCKHPS(x[1], x[0], t[2])
+	VUNPCKHPS(x[3], x[2], t[3])
+	for j := range 4 {
+		r := fresh()
+		if j%2 == 0 {
+			VUNPCKLPD(t[j/2*2+1], t[j/2*2], r)
+		} else {
+			VUNPCKHPD(t[j/2*2+1], t[j/2*2], r)
 		}
-		VUNPCKLPS(x[i+1], x[i], t[0])
-		VUNPCKLPS(x[i+3], x[i+2], t[1])
-		VUNPCKHPS(x[i+1], x[i], t[2])
-		VUNPCKHPS(x[i+3], x[i+2], t[3])
-		for j := range t {
-			r := s.v()
-			if j%2 == 0 {
-				VUNPCKLPD(t[j/2*2+1], t[j/2*2], r)
-			} else {
-				VUNPCKHPD(t[j/2*2+1], t[j/2*2], r)
-			}
-			x[i+j] = r
-		}
+		use(j, r)
 	}
 }
