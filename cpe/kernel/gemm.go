@@ -12,6 +12,7 @@ type Gemm struct {
 	a, b, bias, c []float32
 	partials      [][]float32 // of core groups that share the sums
 	sum           *Copy
+	unpacked      bool
 }
 
 // gemmWorker is what a core group needs to itself.
@@ -19,6 +20,7 @@ type gemmWorker struct {
 	product *product
 	job     productJob
 	a, b    operand
+	own     ownPanels
 }
 
 // NewGemm plans a product. Core groups share the rows or the columns of C, so that every element of C is summed by one
@@ -53,8 +55,15 @@ func NewGemm(m *cpe.Machine, s GemmShape) (*Gemm, error) {
 func newGemm(m *cpe.Machine, s GemmShape, products []*product) *Gemm {
 	spec := m.Spec()
 	g := &Gemm{shape: s, machine: m, workers: make([]gemmWorker, spec.CoreGroups)}
+	g.unpacked = s.unpacked(&spec)
 	for i, p := range products {
 		g.workers[i].product = p
+		switch {
+		case g.unpacked:
+			g.workers[i].own = newOwnPanels(&s)
+		case s.leftInPlace(&spec, p.plan):
+			p.edge = make([]float32, p.plan.MR*p.plan.BK)
+		}
 	}
 	g.split = newSplit(&spec, g.Plan(), s)
 	return g
@@ -111,7 +120,15 @@ func (g *Gemm) RunGroup(cg *cpe.CoreGroup) error {
 		w.job.c, w.job.accumulate = cpe.Plain(g.partials[cg.Index()], s.N), false
 	}
 	g.split.share(cg, &w.job)
-	return w.product.run(cg, &w.job)
+	if !g.unpacked {
+		return w.product.run(cg, &w.job)
+	}
+	if g.bias != nil {
+		w.job.startRows()
+		w.job.accumulate = true
+	}
+	w.multiplyUnpacked(s)
+	return nil
 }
 
 // stored is an operand of rows x cols as it lies in memory.
@@ -130,7 +147,7 @@ type split struct {
 }
 
 // smallGemm is the number of flops below which waking another native core costs more than it saves.
-const smallGemm = 1 << 21
+const smallGemm = 1 << 20
 
 // packingFlops is what the host pays for a value that is packed, in flops of the micro-kernel.
 const packingFlops = 32

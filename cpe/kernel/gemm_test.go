@@ -34,7 +34,7 @@ func multiply(s GemmShape, a, b, c []float32) []float64 {
 
 func TestGemm(t *testing.T) {
 	onMachines(t, func(t *testing.T, m *cpe.Machine) {
-		for _, size := range [][3]int{{1, 1, 1}, {1, 1, 0}, {3, 5, 7}, {8, 8, 8}, {1, 40, 70}, {64, 10, 500}, {33, 65, 129}, {100, 130, 600}} {
+		for _, size := range [][3]int{{1, 1, 1}, {1, 1, 0}, {3, 5, 7}, {8, 8, 8}, {1, 40, 70}, {64, 10, 500}, {33, 65, 129}, {100, 130, 600}, {25, 64, 40}, {90, 112, 9}} {
 			for flags := range 8 {
 				s := GemmShape{M: size[0], N: size[1], K: size[2], TransA: flags&1 != 0, TransB: flags&2 != 0, Accumulate: flags&4 != 0}
 				a, b, c := values(s.M*s.K, 1), values(s.K*s.N, 2), values(s.M*s.N, 3)
@@ -59,21 +59,27 @@ func TestGemm(t *testing.T) {
 
 func TestGemmBias(t *testing.T) {
 	onMachines(t, func(t *testing.T, m *cpe.Machine) {
-		s := GemmShape{M: 9, N: 50, K: 700, TransB: true}
-		a, b, bias, c := values(s.M*s.K, 1), values(s.K*s.N, 2), values(s.N, 4), make([]float32, s.M*s.N)
-		want := multiply(s, a, b, c)
-		for i := range want {
-			want[i] += float64(bias[i%s.N])
+		for _, s := range []GemmShape{{M: 9, N: 50, K: 700, TransB: true}, {M: 29, N: 50, K: 70}, {M: 29, N: 80, K: 70, TransA: true}} {
+			testGemmBias(t, m, s)
 		}
-		g, err := NewGemm(m, s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := g.Run(a, b, bias, c); err != nil {
-			t.Fatal(err)
-		}
-		near(t, "c", c, want, s.K)
 	})
+}
+
+// testGemmBias: values are added to every row.
+func testGemmBias(t *testing.T, m *cpe.Machine, s GemmShape) {
+	a, b, bias, c := values(s.M*s.K, 1), values(s.K*s.N, 2), values(s.N, 4), make([]float32, s.M*s.N)
+	want := multiply(s, a, b, c)
+	for i := range want {
+		want[i] += float64(bias[i%s.N])
+	}
+	g, err := NewGemm(m, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Run(a, b, bias, c); err != nil {
+		t.Fatal(err)
+	}
+	near(t, s.String(), c, want, s.K)
 }
 
 // TestMeshesOfAnyShape: products are right, and charged alike without values, on meshes that are not square, on one CPE, and

@@ -16,6 +16,7 @@ type product struct {
 	job   *productJob
 	held  [3][2]int // which block of A (i,k), B (k,j) and C (i,j) is held
 	spill []float32 // a micro-tile whose columns do not lie side by side
+	edge  []float32 // a panel, if A is an operand in memory that is read where it lies
 
 	group  *cpe.CoreGroup
 	counts [3]int // of blocks
@@ -150,9 +151,16 @@ func (p *product) visit(g *cpe.CoreGroup, i, j, k int) error {
 	}
 	if a := [2]int{i, k}; p.held[0] != a {
 		p.held[0] = a
-		g.Get(&p.a, job.a, i0, k0, m, kk)
+		if p.edge == nil {
+			g.Get(&p.a, job.a, i0, k0, m, kk)
+		}
 	}
-	if err := p.multiply(g, &p.c, k > 0 || job.accumulate || job.bias != nil); err != nil {
+	accumulate := k > 0 || job.accumulate || job.bias != nil
+	if p.edge != nil {
+		p.multiplyRows(i0, m, j0, k0, kk, accumulate)
+		return nil
+	}
+	if err := p.multiply(g, &p.c, accumulate); err != nil {
 		return err
 	}
 	if p.plan.Double {

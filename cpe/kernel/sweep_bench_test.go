@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"fmt"
 	"runtime"
 	"strconv"
 	"strings"
@@ -9,14 +8,19 @@ import (
 )
 
 // BenchmarkSweep measures the shapes that scripts/bench.sh compares with other libraries, on all cores. Names say the shapes:
-// M,N,K of a product, and of a convolution, computed forward and for both gradients, the images, channels, edge of an image,
+// M,N,K of a product and which operands are stored transposed, + if it is added to C, and of a convolution, computed forward and for both gradients, the images, channels, edge of an image,
 // outputs, kernel, stride, padding and groups.
 func BenchmarkSweep(b *testing.B) {
-	for _, n := range []int{64, 128, 256, 512, 1024, 2048} {
-		benchmarkProduct(b, n, n, n)
-	}
-	for _, s := range [][3]int{{500, 64, 800}, {4096, 32, 9216}, {64, 3136, 147}, {256, 3136, 64}, {512, 196, 4608}} {
-		benchmarkProduct(b, s[0], s[1], s[2])
+	for _, shape := range []string{
+		"64,64,64", "128,128,128", "256,256,256", "512,512,512", "1024,1024,1024", "2048,2048,2048", "4096,4096,4096",
+		"500,64,800", "64,3136,147", "256,3136,64", "512,196,4608",
+		"64,500,800,b", "500,800,64,a+", "64,800,500", // LeNet's first inner product: forward, both gradients
+		"64,10,500,b", "10,500,64,a+", "64,500,10",
+		"100,64,1024,b", "64,1024,100,a+", "100,1024,64", // CIFAR-10 quick's
+		"32,4096,9216,b", "4096,9216,32,a+", "32,9216,4096", // AlexNet's
+		"16,1000,1024,b", "8,1000,2048,b", "1,4096,9216,b",
+	} {
+		benchmarkProduct(b, shape)
 	}
 	for _, shape := range []string{
 		"64,20,12,50,5,1,0,1", "100,32,16,32,5,1,2,1", "32,96,27,256,5,1,2,2", "8,3,224,64,7,2,3,1", "8,64,56,64,1,1,0,1",
@@ -26,31 +30,40 @@ func BenchmarkSweep(b *testing.B) {
 	}
 }
 
-func benchmarkProduct(b *testing.B, m, n, k int) {
-	b.Run(fmt.Sprintf("gemm=%d,%d,%d", m, n, k), func(b *testing.B) {
-		g, err := NewGemm(hostMachine(b, runtime.GOMAXPROCS(0)), GemmShape{M: m, N: n, K: k})
+func benchmarkProduct(b *testing.B, shape string) {
+	b.Run("gemm="+shape, func(b *testing.B) {
+		words := strings.Split(shape+",", ",")
+		v := numbers(b, words[:3])
+		s := GemmShape{M: v[0], N: v[1], K: v[2], TransA: strings.Contains(words[3], "a"), TransB: strings.Contains(words[3], "b"), Accumulate: strings.Contains(words[3], "+")}
+		g, err := NewGemm(hostMachine(b, runtime.GOMAXPROCS(0)), s)
 		if err != nil {
 			b.Fatal(err)
 		}
-		x, y, z := values(m*k, 1), values(k*n, 2), make([]float32, m*n)
+		x, y, z := values(s.M*s.K, 1), values(s.K*s.N, 2), make([]float32, s.M*s.N)
 		for b.Loop() {
 			if err := g.Run(x, y, nil, z); err != nil {
 				b.Fatal(err)
 			}
 		}
-		report(b, 2*float64(m)*float64(n)*float64(k))
+		report(b, 2*float64(s.M)*float64(s.N)*float64(s.K))
 	})
+}
+
+// numbers reads the numbers of a shape.
+func numbers(b *testing.B, words []string) []int {
+	v := make([]int, len(words))
+	for i, word := range words {
+		var err error
+		if v[i], err = strconv.Atoi(word); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return v
 }
 
 func benchmarkConvolution(b *testing.B, shape string) {
 	b.Run("conv="+shape, func(b *testing.B) {
-		var v [8]int
-		for i, word := range strings.Split(shape, ",") {
-			var err error
-			if v[i], err = strconv.Atoi(word); err != nil {
-				b.Fatal(err)
-			}
-		}
+		v := numbers(b, strings.Split(shape, ","))
 		s := conv2(v[0], v[1], v[3], v[7], v[2], v[2], v[4], v[4], v[5], v[6], 1)
 		c, err := NewConv(hostMachine(b, runtime.GOMAXPROCS(0)), s, Auto)
 		if err != nil {

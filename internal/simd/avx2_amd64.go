@@ -4,20 +4,65 @@
 
 package simd
 
-// micro2AVX2 is the GEMM micro kernel of 2 rows.
+// micro2x1AVX2 is the GEMM micro kernel of 2 rows, 1 vectors wide.
 //
 //go:noescape
-func micro2AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool)
+func micro2x1AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
-// micro4AVX2 is the GEMM micro kernel of 4 rows.
+// strided2x1AVX2 is the GEMM micro kernel of 2 rows, 1 vectors wide, of operands that are not packed.
 //
 //go:noescape
-func micro4AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool)
+func strided2x1AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
-// micro6AVX2 is the GEMM micro kernel of 6 rows.
+// micro2x2AVX2 is the GEMM micro kernel of 2 rows, 2 vectors wide.
 //
 //go:noescape
-func micro6AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool)
+func micro2x2AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
+// strided2x2AVX2 is the GEMM micro kernel of 2 rows, 2 vectors wide, of operands that are not packed.
+//
+//go:noescape
+func strided2x2AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
+// micro4x1AVX2 is the GEMM micro kernel of 4 rows, 1 vectors wide.
+//
+//go:noescape
+func micro4x1AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
+// strided4x1AVX2 is the GEMM micro kernel of 4 rows, 1 vectors wide, of operands that are not packed.
+//
+//go:noescape
+func strided4x1AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
+// micro4x2AVX2 is the GEMM micro kernel of 4 rows, 2 vectors wide.
+//
+//go:noescape
+func micro4x2AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
+// strided4x2AVX2 is the GEMM micro kernel of 4 rows, 2 vectors wide, of operands that are not packed.
+//
+//go:noescape
+func strided4x2AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
+// micro6x1AVX2 is the GEMM micro kernel of 6 rows, 1 vectors wide.
+//
+//go:noescape
+func micro6x1AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
+// strided6x1AVX2 is the GEMM micro kernel of 6 rows, 1 vectors wide, of operands that are not packed.
+//
+//go:noescape
+func strided6x1AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
+// micro6x2AVX2 is the GEMM micro kernel of 6 rows, 2 vectors wide.
+//
+//go:noescape
+func micro6x2AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
+// strided6x2AVX2 is the GEMM micro kernel of 6 rows, 2 vectors wide, of operands that are not packed.
+//
+//go:noescape
+func strided6x2AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
 // scattered6x2AVX2 is the micro kernel of rows of B that lie anywhere.
 //
@@ -33,11 +78,6 @@ func scattered6x1AVX2(k int, a *float32, b *float32, offs *int, c *float32, ldc 
 //
 //go:noescape
 func transposeAVX2(dst *float32, src *float32, ldd int, lds int, n int)
-
-// stridedAVX2 is the GEMM micro kernel of operands that are not packed.
-//
-//go:noescape
-func stridedAVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool)
 
 // maxPool1AVX2 takes the maxima of up to a vector of windows.
 //

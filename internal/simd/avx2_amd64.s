@@ -4,33 +4,281 @@
 
 #include "textflag.h"
 
-// func micro2AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool)
-// Requires: AVX, FMA3, MMX+
-TEXT ·micro2AVX2(SB), NOSPLIT, $0-41
+// func micro2x1AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·micro2x1AVX2(SB), NOSPLIT, $0-72
 	MOVQ       k+0(FP), AX
 	MOVQ       a+8(FP), CX
 	MOVQ       b+16(FP), DX
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
-	MOVB       accumulate+40(FP), DI
+	SHLQ       $0x02, SI
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	MOVQ       BX, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 28(DI)
+	ADDQ       SI, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 28(DI)
+	ADDQ       SI, DI
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
+
+four:
+	PREFETCHT0   1024(CX)
+	VMOVUPS      (DX), Y2
+	VBROADCASTSS (CX), Y3
+	VFMADD231PS  Y2, Y3, Y0
+	VBROADCASTSS 4(CX), Y3
+	VFMADD231PS  Y2, Y3, Y1
+	VMOVUPS      64(DX), Y2
+	VBROADCASTSS 24(CX), Y3
+	VFMADD231PS  Y2, Y3, Y0
+	VBROADCASTSS 28(CX), Y3
+	VFMADD231PS  Y2, Y3, Y1
+	PREFETCHT0   1072(CX)
+	VMOVUPS      128(DX), Y2
+	VBROADCASTSS 48(CX), Y3
+	VFMADD231PS  Y2, Y3, Y0
+	VBROADCASTSS 52(CX), Y3
+	VFMADD231PS  Y2, Y3, Y1
+	VMOVUPS      192(DX), Y2
+	VBROADCASTSS 72(CX), Y3
+	VFMADD231PS  Y2, Y3, Y0
+	VBROADCASTSS 76(CX), Y3
+	VFMADD231PS  Y2, Y3, Y1
+	ADDQ         $0x00000060, CX
+	ADDQ         $0x00000100, DX
+	SUBQ         $0x00000004, AX
+	PCALIGN      $0x00000020
+	CMPQ         AX, $0x00000004
+	JGE          four
+
+one:
+	CMPQ         AX, $0x00000001
+	JLT          store
+	VMOVUPS      (DX), Y2
+	VBROADCASTSS (CX), Y3
+	VFMADD231PS  Y2, Y3, Y0
+	VBROADCASTSS 4(CX), Y3
+	VFMADD231PS  Y2, Y3, Y1
+	ADDQ         $0x00000018, CX
+	ADDQ         $0x00000040, DX
+	SUBQ         $0x00000001, AX
+	JMP          one
+
+store:
+	MOVB   accumulate+40(FP), AL
+	MOVQ   m+48(FP), CX
+	MOVQ   n+56(FP), DX
+	CMPQ   CX, $0x02
+	JNE    edge
+	CMPQ   DX, $0x00000008
+	JNE    edge
+	TESTB  AL, AL
+	JEQ    write
+	MOVQ   BX, AX
+	VADDPS (AX), Y0, Y0
+	ADDQ   SI, AX
+	VADDPS (AX), Y1, Y1
+	ADDQ   SI, AX
+
+write:
+	VMOVUPS Y0, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y1, (BX)
+	ADDQ    SI, BX
+	VZEROUPPER
+	RET
+
+edge:
+	MOVQ       words+64(FP), DI
+	XORQ       R8, R8
+	MOVQ       $0x00000008, R9
+	LEAQ       (DX), DX
+	CMPQ       DX, R8
+	CMOVQLT    R8, DX
+	CMPQ       DX, R9
+	CMOVQGT    R9, DX
+	NEGQ       DX
+	LEAQ       (DI)(DX*4), DX
+	VMOVUPS    (DX), Y2
+	TESTB      AL, AL
+	JEQ        writeEdge
+	MOVQ       BX, AX
+	MOVQ       CX, DX
+	VMASKMOVPS (AX), Y2, Y3
+	VADDPS     Y3, Y0, Y0
+	ADDQ       SI, AX
+	DECQ       DX
+	JEQ        writeEdge
+	VMASKMOVPS (AX), Y2, Y3
+	VADDPS     Y3, Y1, Y1
+	ADDQ       SI, AX
+	DECQ       DX
+	JEQ        writeEdge
+
+writeEdge:
+	VMASKMOVPS Y0, Y2, (BX)
+	ADDQ       SI, BX
+	DECQ       CX
+	JEQ        end
+	VMASKMOVPS Y1, Y2, (BX)
+	ADDQ       SI, BX
+	DECQ       CX
+	JEQ        end
+
+end:
+	VZEROUPPER
+	RET
+
+// func strided2x1AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3
+TEXT ·strided2x1AVX2(SB), NOSPLIT, $0-96
+	MOVQ    k+0(FP), AX
+	MOVQ    row+16(FP), CX
+	MOVQ    col+24(FP), DX
+	MOVQ    b+32(FP), BX
+	MOVQ    ldb+40(FP), SI
+	SHLQ    $0x02, CX
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (CX)(CX*2), DI
+	MOVQ    a+8(FP), DI
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	CMPQ    AX, $0x00000002
+	JLT     one
+	PCALIGN $0x00000040
+
+two:
+	VMOVUPS      (BX), Y2
+	ADDQ         SI, BX
+	VBROADCASTSS (DI), Y3
+	VFMADD231PS  Y2, Y3, Y0
+	VBROADCASTSS (DI)(CX*1), Y3
+	VFMADD231PS  Y2, Y3, Y1
+	ADDQ         DX, DI
+	VMOVUPS      (BX), Y2
+	ADDQ         SI, BX
+	VBROADCASTSS (DI), Y3
+	VFMADD231PS  Y2, Y3, Y0
+	VBROADCASTSS (DI)(CX*1), Y3
+	VFMADD231PS  Y2, Y3, Y1
+	ADDQ         DX, DI
+	SUBQ         $0x00000002, AX
+	PCALIGN      $0x00000020
+	CMPQ         AX, $0x00000002
+	JGE          two
+
+one:
+	TESTQ        AX, AX
+	JEQ          store
+	VMOVUPS      (BX), Y2
+	ADDQ         SI, BX
+	VBROADCASTSS (DI), Y3
+	VFMADD231PS  Y2, Y3, Y0
+	VBROADCASTSS (DI)(CX*1), Y3
+	VFMADD231PS  Y2, Y3, Y1
+	ADDQ         DX, DI
+
+store:
+	MOVQ   c+48(FP), AX
+	MOVQ   ldc+56(FP), CX
+	SHLQ   $0x02, CX
+	MOVB   accumulate+64(FP), DL
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
+	CMPQ   BX, $0x02
+	JNE    edge
+	CMPQ   SI, $0x00000008
+	JNE    edge
+	TESTB  DL, DL
+	JEQ    write
+	MOVQ   AX, DX
+	VADDPS (DX), Y0, Y0
+	ADDQ   CX, DX
+	VADDPS (DX), Y1, Y1
+	ADDQ   CX, DX
+
+write:
+	VMOVUPS Y0, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y1, (AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+edge:
+	MOVQ       words+88(FP), DI
+	XORQ       R8, R8
+	MOVQ       $0x00000008, R9
+	LEAQ       (SI), SI
+	CMPQ       SI, R8
+	CMOVQLT    R8, SI
+	CMPQ       SI, R9
+	CMOVQGT    R9, SI
+	NEGQ       SI
+	LEAQ       (DI)(SI*4), SI
+	VMOVUPS    (SI), Y2
+	TESTB      DL, DL
+	JEQ        writeEdge
+	MOVQ       AX, DX
+	MOVQ       BX, SI
+	VMASKMOVPS (DX), Y2, Y3
+	VADDPS     Y3, Y0, Y0
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y2, Y3
+	VADDPS     Y3, Y1, Y1
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+
+writeEdge:
+	VMASKMOVPS Y0, Y2, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y1, Y2, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+
+end:
+	VZEROUPPER
+	RET
+
+// func micro2x2AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·micro2x2AVX2(SB), NOSPLIT, $0-72
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+16(FP), DX
+	MOVQ       c+24(FP), BX
+	MOVQ       ldc+32(FP), SI
 	SHLQ       $0x02, SI
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 32(R8)
-	PREFETCHT0 60(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 32(R8)
-	PREFETCHT0 60(R8)
-	ADDQ       SI, R8
+	MOVQ       BX, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 32(DI)
+	PREFETCHT0 60(DI)
+	ADDQ       SI, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 32(DI)
+	PREFETCHT0 60(DI)
+	ADDQ       SI, DI
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
 
 four:
-	CMPQ         AX, $0x00000004
-	JLT          one
 	PREFETCHT0   1024(CX)
 	VMOVUPS      (DX), Y4
 	VMOVUPS      32(DX), Y5
@@ -68,7 +316,9 @@ four:
 	ADDQ         $0x00000060, CX
 	ADDQ         $0x00000100, DX
 	SUBQ         $0x00000004, AX
-	JMP          four
+	PCALIGN      $0x00000020
+	CMPQ         AX, $0x00000004
+	JGE          four
 
 one:
 	CMPQ         AX, $0x00000001
@@ -87,7 +337,14 @@ one:
 	JMP          one
 
 store:
-	TESTB  DI, DI
+	MOVB   accumulate+40(FP), AL
+	MOVQ   m+48(FP), CX
+	MOVQ   n+56(FP), DX
+	CMPQ   CX, $0x02
+	JNE    edge
+	CMPQ   DX, $0x00000010
+	JNE    edge
+	TESTB  AL, AL
 	JEQ    write
 	MOVQ   BX, AX
 	VADDPS (AX), Y0, Y0
@@ -107,15 +364,562 @@ write:
 	VZEROUPPER
 	RET
 
-// func micro4AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool)
-// Requires: AVX, FMA3, MMX+
-TEXT ·micro4AVX2(SB), NOSPLIT, $0-41
+edge:
+	MOVQ       words+64(FP), DI
+	XORQ       R8, R8
+	MOVQ       $0x00000008, R9
+	LEAQ       (DX), R10
+	CMPQ       R10, R8
+	CMOVQLT    R8, R10
+	CMPQ       R10, R9
+	CMOVQGT    R9, R10
+	NEGQ       R10
+	LEAQ       (DI)(R10*4), R10
+	VMOVUPS    (R10), Y4
+	LEAQ       -8(DX), DX
+	CMPQ       DX, R8
+	CMOVQLT    R8, DX
+	CMPQ       DX, R9
+	CMOVQGT    R9, DX
+	NEGQ       DX
+	LEAQ       (DI)(DX*4), DX
+	VMOVUPS    (DX), Y5
+	TESTB      AL, AL
+	JEQ        writeEdge
+	MOVQ       BX, AX
+	MOVQ       CX, DX
+	VMASKMOVPS (AX), Y4, Y6
+	VADDPS     Y6, Y0, Y0
+	VMASKMOVPS 32(AX), Y5, Y6
+	VADDPS     Y6, Y1, Y1
+	ADDQ       SI, AX
+	DECQ       DX
+	JEQ        writeEdge
+	VMASKMOVPS (AX), Y4, Y6
+	VADDPS     Y6, Y2, Y2
+	VMASKMOVPS 32(AX), Y5, Y6
+	VADDPS     Y6, Y3, Y3
+	ADDQ       SI, AX
+	DECQ       DX
+	JEQ        writeEdge
+
+writeEdge:
+	VMASKMOVPS Y0, Y4, (BX)
+	VMASKMOVPS Y1, Y5, 32(BX)
+	ADDQ       SI, BX
+	DECQ       CX
+	JEQ        end
+	VMASKMOVPS Y2, Y4, (BX)
+	VMASKMOVPS Y3, Y5, 32(BX)
+	ADDQ       SI, BX
+	DECQ       CX
+	JEQ        end
+
+end:
+	VZEROUPPER
+	RET
+
+// func strided2x2AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3
+TEXT ·strided2x2AVX2(SB), NOSPLIT, $0-96
+	MOVQ    k+0(FP), AX
+	MOVQ    row+16(FP), CX
+	MOVQ    col+24(FP), DX
+	MOVQ    b+32(FP), BX
+	MOVQ    ldb+40(FP), SI
+	SHLQ    $0x02, CX
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (CX)(CX*2), DI
+	MOVQ    a+8(FP), DI
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	CMPQ    AX, $0x00000002
+	JLT     one
+	PCALIGN $0x00000040
+
+two:
+	VMOVUPS      (BX), Y4
+	VMOVUPS      32(BX), Y5
+	ADDQ         SI, BX
+	VBROADCASTSS (DI), Y6
+	VFMADD231PS  Y4, Y6, Y0
+	VFMADD231PS  Y5, Y6, Y1
+	VBROADCASTSS (DI)(CX*1), Y6
+	VFMADD231PS  Y4, Y6, Y2
+	VFMADD231PS  Y5, Y6, Y3
+	ADDQ         DX, DI
+	VMOVUPS      (BX), Y4
+	VMOVUPS      32(BX), Y5
+	ADDQ         SI, BX
+	VBROADCASTSS (DI), Y6
+	VFMADD231PS  Y4, Y6, Y0
+	VFMADD231PS  Y5, Y6, Y1
+	VBROADCASTSS (DI)(CX*1), Y6
+	VFMADD231PS  Y4, Y6, Y2
+	VFMADD231PS  Y5, Y6, Y3
+	ADDQ         DX, DI
+	SUBQ         $0x00000002, AX
+	PCALIGN      $0x00000020
+	CMPQ         AX, $0x00000002
+	JGE          two
+
+one:
+	TESTQ        AX, AX
+	JEQ          store
+	VMOVUPS      (BX), Y4
+	VMOVUPS      32(BX), Y5
+	ADDQ         SI, BX
+	VBROADCASTSS (DI), Y6
+	VFMADD231PS  Y4, Y6, Y0
+	VFMADD231PS  Y5, Y6, Y1
+	VBROADCASTSS (DI)(CX*1), Y6
+	VFMADD231PS  Y4, Y6, Y2
+	VFMADD231PS  Y5, Y6, Y3
+	ADDQ         DX, DI
+
+store:
+	MOVQ   c+48(FP), AX
+	MOVQ   ldc+56(FP), CX
+	SHLQ   $0x02, CX
+	MOVB   accumulate+64(FP), DL
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
+	CMPQ   BX, $0x02
+	JNE    edge
+	CMPQ   SI, $0x00000010
+	JNE    edge
+	TESTB  DL, DL
+	JEQ    write
+	MOVQ   AX, DX
+	VADDPS (DX), Y0, Y0
+	VADDPS 32(DX), Y1, Y1
+	ADDQ   CX, DX
+	VADDPS (DX), Y2, Y2
+	VADDPS 32(DX), Y3, Y3
+	ADDQ   CX, DX
+
+write:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+edge:
+	MOVQ       words+88(FP), DI
+	XORQ       R8, R8
+	MOVQ       $0x00000008, R9
+	LEAQ       (SI), R10
+	CMPQ       R10, R8
+	CMOVQLT    R8, R10
+	CMPQ       R10, R9
+	CMOVQGT    R9, R10
+	NEGQ       R10
+	LEAQ       (DI)(R10*4), R10
+	VMOVUPS    (R10), Y4
+	LEAQ       -8(SI), SI
+	CMPQ       SI, R8
+	CMOVQLT    R8, SI
+	CMPQ       SI, R9
+	CMOVQGT    R9, SI
+	NEGQ       SI
+	LEAQ       (DI)(SI*4), SI
+	VMOVUPS    (SI), Y5
+	TESTB      DL, DL
+	JEQ        writeEdge
+	MOVQ       AX, DX
+	MOVQ       BX, SI
+	VMASKMOVPS (DX), Y4, Y6
+	VADDPS     Y6, Y0, Y0
+	VMASKMOVPS 32(DX), Y5, Y6
+	VADDPS     Y6, Y1, Y1
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y4, Y6
+	VADDPS     Y6, Y2, Y2
+	VMASKMOVPS 32(DX), Y5, Y6
+	VADDPS     Y6, Y3, Y3
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+
+writeEdge:
+	VMASKMOVPS Y0, Y4, (AX)
+	VMASKMOVPS Y1, Y5, 32(AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y2, Y4, (AX)
+	VMASKMOVPS Y3, Y5, 32(AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+
+end:
+	VZEROUPPER
+	RET
+
+// func micro4x1AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·micro4x1AVX2(SB), NOSPLIT, $0-72
 	MOVQ       k+0(FP), AX
 	MOVQ       a+8(FP), CX
 	MOVQ       b+16(FP), DX
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
-	MOVB       accumulate+40(FP), DI
+	SHLQ       $0x02, SI
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	MOVQ       BX, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 28(DI)
+	ADDQ       SI, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 28(DI)
+	ADDQ       SI, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 28(DI)
+	ADDQ       SI, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 28(DI)
+	ADDQ       SI, DI
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
+
+four:
+	PREFETCHT0   1024(CX)
+	VMOVUPS      (DX), Y4
+	VBROADCASTSS (CX), Y5
+	VFMADD231PS  Y4, Y5, Y0
+	VBROADCASTSS 4(CX), Y5
+	VFMADD231PS  Y4, Y5, Y1
+	VBROADCASTSS 8(CX), Y5
+	VFMADD231PS  Y4, Y5, Y2
+	VBROADCASTSS 12(CX), Y5
+	VFMADD231PS  Y4, Y5, Y3
+	VMOVUPS      64(DX), Y4
+	VBROADCASTSS 24(CX), Y5
+	VFMADD231PS  Y4, Y5, Y0
+	VBROADCASTSS 28(CX), Y5
+	VFMADD231PS  Y4, Y5, Y1
+	VBROADCASTSS 32(CX), Y5
+	VFMADD231PS  Y4, Y5, Y2
+	VBROADCASTSS 36(CX), Y5
+	VFMADD231PS  Y4, Y5, Y3
+	PREFETCHT0   1072(CX)
+	VMOVUPS      128(DX), Y4
+	VBROADCASTSS 48(CX), Y5
+	VFMADD231PS  Y4, Y5, Y0
+	VBROADCASTSS 52(CX), Y5
+	VFMADD231PS  Y4, Y5, Y1
+	VBROADCASTSS 56(CX), Y5
+	VFMADD231PS  Y4, Y5, Y2
+	VBROADCASTSS 60(CX), Y5
+	VFMADD231PS  Y4, Y5, Y3
+	VMOVUPS      192(DX), Y4
+	VBROADCASTSS 72(CX), Y5
+	VFMADD231PS  Y4, Y5, Y0
+	VBROADCASTSS 76(CX), Y5
+	VFMADD231PS  Y4, Y5, Y1
+	VBROADCASTSS 80(CX), Y5
+	VFMADD231PS  Y4, Y5, Y2
+	VBROADCASTSS 84(CX), Y5
+	VFMADD231PS  Y4, Y5, Y3
+	ADDQ         $0x00000060, CX
+	ADDQ         $0x00000100, DX
+	SUBQ         $0x00000004, AX
+	PCALIGN      $0x00000020
+	CMPQ         AX, $0x00000004
+	JGE          four
+
+one:
+	CMPQ         AX, $0x00000001
+	JLT          store
+	VMOVUPS      (DX), Y4
+	VBROADCASTSS (CX), Y5
+	VFMADD231PS  Y4, Y5, Y0
+	VBROADCASTSS 4(CX), Y5
+	VFMADD231PS  Y4, Y5, Y1
+	VBROADCASTSS 8(CX), Y5
+	VFMADD231PS  Y4, Y5, Y2
+	VBROADCASTSS 12(CX), Y5
+	VFMADD231PS  Y4, Y5, Y3
+	ADDQ         $0x00000018, CX
+	ADDQ         $0x00000040, DX
+	SUBQ         $0x00000001, AX
+	JMP          one
+
+store:
+	MOVB   accumulate+40(FP), AL
+	MOVQ   m+48(FP), CX
+	MOVQ   n+56(FP), DX
+	CMPQ   CX, $0x04
+	JNE    edge
+	CMPQ   DX, $0x00000008
+	JNE    edge
+	TESTB  AL, AL
+	JEQ    write
+	MOVQ   BX, AX
+	VADDPS (AX), Y0, Y0
+	ADDQ   SI, AX
+	VADDPS (AX), Y1, Y1
+	ADDQ   SI, AX
+	VADDPS (AX), Y2, Y2
+	ADDQ   SI, AX
+	VADDPS (AX), Y3, Y3
+	ADDQ   SI, AX
+
+write:
+	VMOVUPS Y0, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y1, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y2, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y3, (BX)
+	ADDQ    SI, BX
+	VZEROUPPER
+	RET
+
+edge:
+	MOVQ       words+64(FP), DI
+	XORQ       R8, R8
+	MOVQ       $0x00000008, R9
+	LEAQ       (DX), DX
+	CMPQ       DX, R8
+	CMOVQLT    R8, DX
+	CMPQ       DX, R9
+	CMOVQGT    R9, DX
+	NEGQ       DX
+	LEAQ       (DI)(DX*4), DX
+	VMOVUPS    (DX), Y4
+	TESTB      AL, AL
+	JEQ        writeEdge
+	MOVQ       BX, AX
+	MOVQ       CX, DX
+	VMASKMOVPS (AX), Y4, Y5
+	VADDPS     Y5, Y0, Y0
+	ADDQ       SI, AX
+	DECQ       DX
+	JEQ        writeEdge
+	VMASKMOVPS (AX), Y4, Y5
+	VADDPS     Y5, Y1, Y1
+	ADDQ       SI, AX
+	DECQ       DX
+	JEQ        writeEdge
+	VMASKMOVPS (AX), Y4, Y5
+	VADDPS     Y5, Y2, Y2
+	ADDQ       SI, AX
+	DECQ       DX
+	JEQ        writeEdge
+	VMASKMOVPS (AX), Y4, Y5
+	VADDPS     Y5, Y3, Y3
+	ADDQ       SI, AX
+	DECQ       DX
+	JEQ        writeEdge
+
+writeEdge:
+	VMASKMOVPS Y0, Y4, (BX)
+	ADDQ       SI, BX
+	DECQ       CX
+	JEQ        end
+	VMASKMOVPS Y1, Y4, (BX)
+	ADDQ       SI, BX
+	DECQ       CX
+	JEQ        end
+	VMASKMOVPS Y2, Y4, (BX)
+	ADDQ       SI, BX
+	DECQ       CX
+	JEQ        end
+	VMASKMOVPS Y3, Y4, (BX)
+	ADDQ       SI, BX
+	DECQ       CX
+	JEQ        end
+
+end:
+	VZEROUPPER
+	RET
+
+// func strided4x1AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3
+TEXT ·strided4x1AVX2(SB), NOSPLIT, $0-96
+	MOVQ    k+0(FP), AX
+	MOVQ    row+16(FP), CX
+	MOVQ    col+24(FP), DX
+	MOVQ    b+32(FP), BX
+	MOVQ    ldb+40(FP), SI
+	SHLQ    $0x02, CX
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (CX)(CX*2), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (R8)(DI*1), DI
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	CMPQ    AX, $0x00000002
+	JLT     one
+	PCALIGN $0x00000040
+
+two:
+	VMOVUPS      (BX), Y4
+	ADDQ         SI, BX
+	VBROADCASTSS (R8), Y5
+	VFMADD231PS  Y4, Y5, Y0
+	VBROADCASTSS (R8)(CX*1), Y5
+	VFMADD231PS  Y4, Y5, Y1
+	VBROADCASTSS (R8)(CX*2), Y5
+	VFMADD231PS  Y4, Y5, Y2
+	VBROADCASTSS (DI), Y5
+	VFMADD231PS  Y4, Y5, Y3
+	ADDQ         DX, R8
+	ADDQ         DX, DI
+	VMOVUPS      (BX), Y4
+	ADDQ         SI, BX
+	VBROADCASTSS (R8), Y5
+	VFMADD231PS  Y4, Y5, Y0
+	VBROADCASTSS (R8)(CX*1), Y5
+	VFMADD231PS  Y4, Y5, Y1
+	VBROADCASTSS (R8)(CX*2), Y5
+	VFMADD231PS  Y4, Y5, Y2
+	VBROADCASTSS (DI), Y5
+	VFMADD231PS  Y4, Y5, Y3
+	ADDQ         DX, R8
+	ADDQ         DX, DI
+	SUBQ         $0x00000002, AX
+	PCALIGN      $0x00000020
+	CMPQ         AX, $0x00000002
+	JGE          two
+
+one:
+	TESTQ        AX, AX
+	JEQ          store
+	VMOVUPS      (BX), Y4
+	ADDQ         SI, BX
+	VBROADCASTSS (R8), Y5
+	VFMADD231PS  Y4, Y5, Y0
+	VBROADCASTSS (R8)(CX*1), Y5
+	VFMADD231PS  Y4, Y5, Y1
+	VBROADCASTSS (R8)(CX*2), Y5
+	VFMADD231PS  Y4, Y5, Y2
+	VBROADCASTSS (DI), Y5
+	VFMADD231PS  Y4, Y5, Y3
+	ADDQ         DX, R8
+	ADDQ         DX, DI
+
+store:
+	MOVQ   c+48(FP), AX
+	MOVQ   ldc+56(FP), CX
+	SHLQ   $0x02, CX
+	MOVB   accumulate+64(FP), DL
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
+	CMPQ   BX, $0x04
+	JNE    edge
+	CMPQ   SI, $0x00000008
+	JNE    edge
+	TESTB  DL, DL
+	JEQ    write
+	MOVQ   AX, DX
+	VADDPS (DX), Y0, Y0
+	ADDQ   CX, DX
+	VADDPS (DX), Y1, Y1
+	ADDQ   CX, DX
+	VADDPS (DX), Y2, Y2
+	ADDQ   CX, DX
+	VADDPS (DX), Y3, Y3
+	ADDQ   CX, DX
+
+write:
+	VMOVUPS Y0, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y2, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y3, (AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+edge:
+	MOVQ       words+88(FP), DI
+	XORQ       R8, R8
+	MOVQ       $0x00000008, R9
+	LEAQ       (SI), SI
+	CMPQ       SI, R8
+	CMOVQLT    R8, SI
+	CMPQ       SI, R9
+	CMOVQGT    R9, SI
+	NEGQ       SI
+	LEAQ       (DI)(SI*4), SI
+	VMOVUPS    (SI), Y4
+	TESTB      DL, DL
+	JEQ        writeEdge
+	MOVQ       AX, DX
+	MOVQ       BX, SI
+	VMASKMOVPS (DX), Y4, Y5
+	VADDPS     Y5, Y0, Y0
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y4, Y5
+	VADDPS     Y5, Y1, Y1
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y4, Y5
+	VADDPS     Y5, Y2, Y2
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y4, Y5
+	VADDPS     Y5, Y3, Y3
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+
+writeEdge:
+	VMASKMOVPS Y0, Y4, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y1, Y4, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y2, Y4, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y3, Y4, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+
+end:
+	VZEROUPPER
+	RET
+
+// func micro4x2AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·micro4x2AVX2(SB), NOSPLIT, $0-72
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+16(FP), DX
+	MOVQ       c+24(FP), BX
+	MOVQ       ldc+32(FP), SI
 	SHLQ       $0x02, SI
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
@@ -125,27 +929,28 @@ TEXT ·micro4AVX2(SB), NOSPLIT, $0-41
 	VXORPS     Y5, Y5, Y5
 	VXORPS     Y6, Y6, Y6
 	VXORPS     Y7, Y7, Y7
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 32(R8)
-	PREFETCHT0 60(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 32(R8)
-	PREFETCHT0 60(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 32(R8)
-	PREFETCHT0 60(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 32(R8)
-	PREFETCHT0 60(R8)
-	ADDQ       SI, R8
+	MOVQ       BX, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 32(DI)
+	PREFETCHT0 60(DI)
+	ADDQ       SI, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 32(DI)
+	PREFETCHT0 60(DI)
+	ADDQ       SI, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 32(DI)
+	PREFETCHT0 60(DI)
+	ADDQ       SI, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 32(DI)
+	PREFETCHT0 60(DI)
+	ADDQ       SI, DI
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
 
 four:
-	CMPQ         AX, $0x00000004
-	JLT          one
 	PREFETCHT0   1024(CX)
 	VMOVUPS      (DX), Y8
 	VMOVUPS      32(DX), Y9
@@ -207,7 +1012,9 @@ four:
 	ADDQ         $0x00000060, CX
 	ADDQ         $0x00000100, DX
 	SUBQ         $0x00000004, AX
-	JMP          four
+	PCALIGN      $0x00000020
+	CMPQ         AX, $0x00000004
+	JGE          four
 
 one:
 	CMPQ         AX, $0x00000001
@@ -232,7 +1039,14 @@ one:
 	JMP          one
 
 store:
-	TESTB  DI, DI
+	MOVB   accumulate+40(FP), AL
+	MOVQ   m+48(FP), CX
+	MOVQ   n+56(FP), DX
+	CMPQ   CX, $0x04
+	JNE    edge
+	CMPQ   DX, $0x00000010
+	JNE    edge
+	TESTB  AL, AL
 	JEQ    write
 	MOVQ   BX, AX
 	VADDPS (AX), Y0, Y0
@@ -264,15 +1078,742 @@ write:
 	VZEROUPPER
 	RET
 
-// func micro6AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool)
-// Requires: AVX, FMA3, MMX+
-TEXT ·micro6AVX2(SB), NOSPLIT, $0-41
+edge:
+	MOVQ       words+64(FP), DI
+	XORQ       R8, R8
+	MOVQ       $0x00000008, R9
+	LEAQ       (DX), R10
+	CMPQ       R10, R8
+	CMOVQLT    R8, R10
+	CMPQ       R10, R9
+	CMOVQGT    R9, R10
+	NEGQ       R10
+	LEAQ       (DI)(R10*4), R10
+	VMOVUPS    (R10), Y8
+	LEAQ       -8(DX), DX
+	CMPQ       DX, R8
+	CMOVQLT    R8, DX
+	CMPQ       DX, R9
+	CMOVQGT    R9, DX
+	NEGQ       DX
+	LEAQ       (DI)(DX*4), DX
+	VMOVUPS    (DX), Y9
+	TESTB      AL, AL
+	JEQ        writeEdge
+	MOVQ       BX, AX
+	MOVQ       CX, DX
+	VMASKMOVPS (AX), Y8, Y10
+	VADDPS     Y10, Y0, Y0
+	VMASKMOVPS 32(AX), Y9, Y10
+	VADDPS     Y10, Y1, Y1
+	ADDQ       SI, AX
+	DECQ       DX
+	JEQ        writeEdge
+	VMASKMOVPS (AX), Y8, Y10
+	VADDPS     Y10, Y2, Y2
+	VMASKMOVPS 32(AX), Y9, Y10
+	VADDPS     Y10, Y3, Y3
+	ADDQ       SI, AX
+	DECQ       DX
+	JEQ        writeEdge
+	VMASKMOVPS (AX), Y8, Y10
+	VADDPS     Y10, Y4, Y4
+	VMASKMOVPS 32(AX), Y9, Y10
+	VADDPS     Y10, Y5, Y5
+	ADDQ       SI, AX
+	DECQ       DX
+	JEQ        writeEdge
+	VMASKMOVPS (AX), Y8, Y10
+	VADDPS     Y10, Y6, Y6
+	VMASKMOVPS 32(AX), Y9, Y10
+	VADDPS     Y10, Y7, Y7
+	ADDQ       SI, AX
+	DECQ       DX
+	JEQ        writeEdge
+
+writeEdge:
+	VMASKMOVPS Y0, Y8, (BX)
+	VMASKMOVPS Y1, Y9, 32(BX)
+	ADDQ       SI, BX
+	DECQ       CX
+	JEQ        end
+	VMASKMOVPS Y2, Y8, (BX)
+	VMASKMOVPS Y3, Y9, 32(BX)
+	ADDQ       SI, BX
+	DECQ       CX
+	JEQ        end
+	VMASKMOVPS Y4, Y8, (BX)
+	VMASKMOVPS Y5, Y9, 32(BX)
+	ADDQ       SI, BX
+	DECQ       CX
+	JEQ        end
+	VMASKMOVPS Y6, Y8, (BX)
+	VMASKMOVPS Y7, Y9, 32(BX)
+	ADDQ       SI, BX
+	DECQ       CX
+	JEQ        end
+
+end:
+	VZEROUPPER
+	RET
+
+// func strided4x2AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3
+TEXT ·strided4x2AVX2(SB), NOSPLIT, $0-96
+	MOVQ    k+0(FP), AX
+	MOVQ    row+16(FP), CX
+	MOVQ    col+24(FP), DX
+	MOVQ    b+32(FP), BX
+	MOVQ    ldb+40(FP), SI
+	SHLQ    $0x02, CX
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (CX)(CX*2), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (R8)(DI*1), DI
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	CMPQ    AX, $0x00000002
+	JLT     one
+	PCALIGN $0x00000040
+
+two:
+	VMOVUPS      (BX), Y8
+	VMOVUPS      32(BX), Y9
+	ADDQ         SI, BX
+	VBROADCASTSS (R8), Y10
+	VFMADD231PS  Y8, Y10, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	VBROADCASTSS (R8)(CX*1), Y10
+	VFMADD231PS  Y8, Y10, Y2
+	VFMADD231PS  Y9, Y10, Y3
+	VBROADCASTSS (R8)(CX*2), Y10
+	VFMADD231PS  Y8, Y10, Y4
+	VFMADD231PS  Y9, Y10, Y5
+	VBROADCASTSS (DI), Y10
+	VFMADD231PS  Y8, Y10, Y6
+	VFMADD231PS  Y9, Y10, Y7
+	ADDQ         DX, R8
+	ADDQ         DX, DI
+	VMOVUPS      (BX), Y8
+	VMOVUPS      32(BX), Y9
+	ADDQ         SI, BX
+	VBROADCASTSS (R8), Y10
+	VFMADD231PS  Y8, Y10, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	VBROADCASTSS (R8)(CX*1), Y10
+	VFMADD231PS  Y8, Y10, Y2
+	VFMADD231PS  Y9, Y10, Y3
+	VBROADCASTSS (R8)(CX*2), Y10
+	VFMADD231PS  Y8, Y10, Y4
+	VFMADD231PS  Y9, Y10, Y5
+	VBROADCASTSS (DI), Y10
+	VFMADD231PS  Y8, Y10, Y6
+	VFMADD231PS  Y9, Y10, Y7
+	ADDQ         DX, R8
+	ADDQ         DX, DI
+	SUBQ         $0x00000002, AX
+	PCALIGN      $0x00000020
+	CMPQ         AX, $0x00000002
+	JGE          two
+
+one:
+	TESTQ        AX, AX
+	JEQ          store
+	VMOVUPS      (BX), Y8
+	VMOVUPS      32(BX), Y9
+	ADDQ         SI, BX
+	VBROADCASTSS (R8), Y10
+	VFMADD231PS  Y8, Y10, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	VBROADCASTSS (R8)(CX*1), Y10
+	VFMADD231PS  Y8, Y10, Y2
+	VFMADD231PS  Y9, Y10, Y3
+	VBROADCASTSS (R8)(CX*2), Y10
+	VFMADD231PS  Y8, Y10, Y4
+	VFMADD231PS  Y9, Y10, Y5
+	VBROADCASTSS (DI), Y10
+	VFMADD231PS  Y8, Y10, Y6
+	VFMADD231PS  Y9, Y10, Y7
+	ADDQ         DX, R8
+	ADDQ         DX, DI
+
+store:
+	MOVQ   c+48(FP), AX
+	MOVQ   ldc+56(FP), CX
+	SHLQ   $0x02, CX
+	MOVB   accumulate+64(FP), DL
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
+	CMPQ   BX, $0x04
+	JNE    edge
+	CMPQ   SI, $0x00000010
+	JNE    edge
+	TESTB  DL, DL
+	JEQ    write
+	MOVQ   AX, DX
+	VADDPS (DX), Y0, Y0
+	VADDPS 32(DX), Y1, Y1
+	ADDQ   CX, DX
+	VADDPS (DX), Y2, Y2
+	VADDPS 32(DX), Y3, Y3
+	ADDQ   CX, DX
+	VADDPS (DX), Y4, Y4
+	VADDPS 32(DX), Y5, Y5
+	ADDQ   CX, DX
+	VADDPS (DX), Y6, Y6
+	VADDPS 32(DX), Y7, Y7
+	ADDQ   CX, DX
+
+write:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y5, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y7, 32(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+edge:
+	MOVQ       words+88(FP), DI
+	XORQ       R8, R8
+	MOVQ       $0x00000008, R9
+	LEAQ       (SI), R10
+	CMPQ       R10, R8
+	CMOVQLT    R8, R10
+	CMPQ       R10, R9
+	CMOVQGT    R9, R10
+	NEGQ       R10
+	LEAQ       (DI)(R10*4), R10
+	VMOVUPS    (R10), Y8
+	LEAQ       -8(SI), SI
+	CMPQ       SI, R8
+	CMOVQLT    R8, SI
+	CMPQ       SI, R9
+	CMOVQGT    R9, SI
+	NEGQ       SI
+	LEAQ       (DI)(SI*4), SI
+	VMOVUPS    (SI), Y9
+	TESTB      DL, DL
+	JEQ        writeEdge
+	MOVQ       AX, DX
+	MOVQ       BX, SI
+	VMASKMOVPS (DX), Y8, Y10
+	VADDPS     Y10, Y0, Y0
+	VMASKMOVPS 32(DX), Y9, Y10
+	VADDPS     Y10, Y1, Y1
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y8, Y10
+	VADDPS     Y10, Y2, Y2
+	VMASKMOVPS 32(DX), Y9, Y10
+	VADDPS     Y10, Y3, Y3
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y8, Y10
+	VADDPS     Y10, Y4, Y4
+	VMASKMOVPS 32(DX), Y9, Y10
+	VADDPS     Y10, Y5, Y5
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y8, Y10
+	VADDPS     Y10, Y6, Y6
+	VMASKMOVPS 32(DX), Y9, Y10
+	VADDPS     Y10, Y7, Y7
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+
+writeEdge:
+	VMASKMOVPS Y0, Y8, (AX)
+	VMASKMOVPS Y1, Y9, 32(AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y2, Y8, (AX)
+	VMASKMOVPS Y3, Y9, 32(AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y4, Y8, (AX)
+	VMASKMOVPS Y5, Y9, 32(AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y6, Y8, (AX)
+	VMASKMOVPS Y7, Y9, 32(AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+
+end:
+	VZEROUPPER
+	RET
+
+// func micro6x1AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·micro6x1AVX2(SB), NOSPLIT, $0-72
 	MOVQ       k+0(FP), AX
 	MOVQ       a+8(FP), CX
 	MOVQ       b+16(FP), DX
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
-	MOVB       accumulate+40(FP), DI
+	SHLQ       $0x02, SI
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	MOVQ       BX, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 28(DI)
+	ADDQ       SI, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 28(DI)
+	ADDQ       SI, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 28(DI)
+	ADDQ       SI, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 28(DI)
+	ADDQ       SI, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 28(DI)
+	ADDQ       SI, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 28(DI)
+	ADDQ       SI, DI
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
+
+four:
+	PREFETCHT0   1024(CX)
+	VMOVUPS      (DX), Y6
+	VBROADCASTSS (CX), Y7
+	VFMADD231PS  Y6, Y7, Y0
+	VBROADCASTSS 4(CX), Y7
+	VFMADD231PS  Y6, Y7, Y1
+	VBROADCASTSS 8(CX), Y7
+	VFMADD231PS  Y6, Y7, Y2
+	VBROADCASTSS 12(CX), Y7
+	VFMADD231PS  Y6, Y7, Y3
+	VBROADCASTSS 16(CX), Y7
+	VFMADD231PS  Y6, Y7, Y4
+	VBROADCASTSS 20(CX), Y7
+	VFMADD231PS  Y6, Y7, Y5
+	VMOVUPS      64(DX), Y6
+	VBROADCASTSS 24(CX), Y7
+	VFMADD231PS  Y6, Y7, Y0
+	VBROADCASTSS 28(CX), Y7
+	VFMADD231PS  Y6, Y7, Y1
+	VBROADCASTSS 32(CX), Y7
+	VFMADD231PS  Y6, Y7, Y2
+	VBROADCASTSS 36(CX), Y7
+	VFMADD231PS  Y6, Y7, Y3
+	VBROADCASTSS 40(CX), Y7
+	VFMADD231PS  Y6, Y7, Y4
+	VBROADCASTSS 44(CX), Y7
+	VFMADD231PS  Y6, Y7, Y5
+	PREFETCHT0   1072(CX)
+	VMOVUPS      128(DX), Y6
+	VBROADCASTSS 48(CX), Y7
+	VFMADD231PS  Y6, Y7, Y0
+	VBROADCASTSS 52(CX), Y7
+	VFMADD231PS  Y6, Y7, Y1
+	VBROADCASTSS 56(CX), Y7
+	VFMADD231PS  Y6, Y7, Y2
+	VBROADCASTSS 60(CX), Y7
+	VFMADD231PS  Y6, Y7, Y3
+	VBROADCASTSS 64(CX), Y7
+	VFMADD231PS  Y6, Y7, Y4
+	VBROADCASTSS 68(CX), Y7
+	VFMADD231PS  Y6, Y7, Y5
+	VMOVUPS      192(DX), Y6
+	VBROADCASTSS 72(CX), Y7
+	VFMADD231PS  Y6, Y7, Y0
+	VBROADCASTSS 76(CX), Y7
+	VFMADD231PS  Y6, Y7, Y1
+	VBROADCASTSS 80(CX), Y7
+	VFMADD231PS  Y6, Y7, Y2
+	VBROADCASTSS 84(CX), Y7
+	VFMADD231PS  Y6, Y7, Y3
+	VBROADCASTSS 88(CX), Y7
+	VFMADD231PS  Y6, Y7, Y4
+	VBROADCASTSS 92(CX), Y7
+	VFMADD231PS  Y6, Y7, Y5
+	ADDQ         $0x00000060, CX
+	ADDQ         $0x00000100, DX
+	SUBQ         $0x00000004, AX
+	PCALIGN      $0x00000020
+	CMPQ         AX, $0x00000004
+	JGE          four
+
+one:
+	CMPQ         AX, $0x00000001
+	JLT          store
+	VMOVUPS      (DX), Y6
+	VBROADCASTSS (CX), Y7
+	VFMADD231PS  Y6, Y7, Y0
+	VBROADCASTSS 4(CX), Y7
+	VFMADD231PS  Y6, Y7, Y1
+	VBROADCASTSS 8(CX), Y7
+	VFMADD231PS  Y6, Y7, Y2
+	VBROADCASTSS 12(CX), Y7
+	VFMADD231PS  Y6, Y7, Y3
+	VBROADCASTSS 16(CX), Y7
+	VFMADD231PS  Y6, Y7, Y4
+	VBROADCASTSS 20(CX), Y7
+	VFMADD231PS  Y6, Y7, Y5
+	ADDQ         $0x00000018, CX
+	ADDQ         $0x00000040, DX
+	SUBQ         $0x00000001, AX
+	JMP          one
+
+store:
+	MOVB   accumulate+40(FP), AL
+	MOVQ   m+48(FP), CX
+	MOVQ   n+56(FP), DX
+	CMPQ   CX, $0x06
+	JNE    edge
+	CMPQ   DX, $0x00000008
+	JNE    edge
+	TESTB  AL, AL
+	JEQ    write
+	MOVQ   BX, AX
+	VADDPS (AX), Y0, Y0
+	ADDQ   SI, AX
+	VADDPS (AX), Y1, Y1
+	ADDQ   SI, AX
+	VADDPS (AX), Y2, Y2
+	ADDQ   SI, AX
+	VADDPS (AX), Y3, Y3
+	ADDQ   SI, AX
+	VADDPS (AX), Y4, Y4
+	ADDQ   SI, AX
+	VADDPS (AX), Y5, Y5
+	ADDQ   SI, AX
+
+write:
+	VMOVUPS Y0, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y1, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y2, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y3, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y4, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y5, (BX)
+	ADDQ    SI, BX
+	VZEROUPPER
+	RET
+
+edge:
+	MOVQ       words+64(FP), DI
+	XORQ       R8, R8
+	MOVQ       $0x00000008, R9
+	LEAQ       (DX), DX
+	CMPQ       DX, R8
+	CMOVQLT    R8, DX
+	CMPQ       DX, R9
+	CMOVQGT    R9, DX
+	NEGQ       DX
+	LEAQ       (DI)(DX*4), DX
+	VMOVUPS    (DX), Y6
+	TESTB      AL, AL
+	JEQ        writeEdge
+	MOVQ       BX, AX
+	MOVQ       CX, DX
+	VMASKMOVPS (AX), Y6, Y7
+	VADDPS     Y7, Y0, Y0
+	ADDQ       SI, AX
+	DECQ       DX
+	JEQ        writeEdge
+	VMASKMOVPS (AX), Y6, Y7
+	VADDPS     Y7, Y1, Y1
+	ADDQ       SI, AX
+	DECQ       DX
+	JEQ        writeEdge
+	VMASKMOVPS (AX), Y6, Y7
+	VADDPS     Y7, Y2, Y2
+	ADDQ       SI, AX
+	DECQ       DX
+	JEQ        writeEdge
+	VMASKMOVPS (AX), Y6, Y7
+	VADDPS     Y7, Y3, Y3
+	ADDQ       SI, AX
+	DECQ       DX
+	JEQ        writeEdge
+	VMASKMOVPS (AX), Y6, Y7
+	VADDPS     Y7, Y4, Y4
+	ADDQ       SI, AX
+	DECQ       DX
+	JEQ        writeEdge
+	VMASKMOVPS (AX), Y6, Y7
+	VADDPS     Y7, Y5, Y5
+	ADDQ       SI, AX
+	DECQ       DX
+	JEQ        writeEdge
+
+writeEdge:
+	VMASKMOVPS Y0, Y6, (BX)
+	ADDQ       SI, BX
+	DECQ       CX
+	JEQ        end
+	VMASKMOVPS Y1, Y6, (BX)
+	ADDQ       SI, BX
+	DECQ       CX
+	JEQ        end
+	VMASKMOVPS Y2, Y6, (BX)
+	ADDQ       SI, BX
+	DECQ       CX
+	JEQ        end
+	VMASKMOVPS Y3, Y6, (BX)
+	ADDQ       SI, BX
+	DECQ       CX
+	JEQ        end
+	VMASKMOVPS Y4, Y6, (BX)
+	ADDQ       SI, BX
+	DECQ       CX
+	JEQ        end
+	VMASKMOVPS Y5, Y6, (BX)
+	ADDQ       SI, BX
+	DECQ       CX
+	JEQ        end
+
+end:
+	VZEROUPPER
+	RET
+
+// func strided6x1AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3
+TEXT ·strided6x1AVX2(SB), NOSPLIT, $0-96
+	MOVQ    k+0(FP), AX
+	MOVQ    row+16(FP), CX
+	MOVQ    col+24(FP), DX
+	MOVQ    b+32(FP), BX
+	MOVQ    ldb+40(FP), SI
+	SHLQ    $0x02, CX
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (CX)(CX*2), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (R8)(DI*1), DI
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	CMPQ    AX, $0x00000002
+	JLT     one
+	PCALIGN $0x00000040
+
+two:
+	VMOVUPS      (BX), Y6
+	ADDQ         SI, BX
+	VBROADCASTSS (R8), Y7
+	VFMADD231PS  Y6, Y7, Y0
+	VBROADCASTSS (R8)(CX*1), Y7
+	VFMADD231PS  Y6, Y7, Y1
+	VBROADCASTSS (R8)(CX*2), Y7
+	VFMADD231PS  Y6, Y7, Y2
+	VBROADCASTSS (DI), Y7
+	VFMADD231PS  Y6, Y7, Y3
+	VBROADCASTSS (DI)(CX*1), Y7
+	VFMADD231PS  Y6, Y7, Y4
+	VBROADCASTSS (DI)(CX*2), Y7
+	VFMADD231PS  Y6, Y7, Y5
+	ADDQ         DX, R8
+	ADDQ         DX, DI
+	VMOVUPS      (BX), Y6
+	ADDQ         SI, BX
+	VBROADCASTSS (R8), Y7
+	VFMADD231PS  Y6, Y7, Y0
+	VBROADCASTSS (R8)(CX*1), Y7
+	VFMADD231PS  Y6, Y7, Y1
+	VBROADCASTSS (R8)(CX*2), Y7
+	VFMADD231PS  Y6, Y7, Y2
+	VBROADCASTSS (DI), Y7
+	VFMADD231PS  Y6, Y7, Y3
+	VBROADCASTSS (DI)(CX*1), Y7
+	VFMADD231PS  Y6, Y7, Y4
+	VBROADCASTSS (DI)(CX*2), Y7
+	VFMADD231PS  Y6, Y7, Y5
+	ADDQ         DX, R8
+	ADDQ         DX, DI
+	SUBQ         $0x00000002, AX
+	PCALIGN      $0x00000020
+	CMPQ         AX, $0x00000002
+	JGE          two
+
+one:
+	TESTQ        AX, AX
+	JEQ          store
+	VMOVUPS      (BX), Y6
+	ADDQ         SI, BX
+	VBROADCASTSS (R8), Y7
+	VFMADD231PS  Y6, Y7, Y0
+	VBROADCASTSS (R8)(CX*1), Y7
+	VFMADD231PS  Y6, Y7, Y1
+	VBROADCASTSS (R8)(CX*2), Y7
+	VFMADD231PS  Y6, Y7, Y2
+	VBROADCASTSS (DI), Y7
+	VFMADD231PS  Y6, Y7, Y3
+	VBROADCASTSS (DI)(CX*1), Y7
+	VFMADD231PS  Y6, Y7, Y4
+	VBROADCASTSS (DI)(CX*2), Y7
+	VFMADD231PS  Y6, Y7, Y5
+	ADDQ         DX, R8
+	ADDQ         DX, DI
+
+store:
+	MOVQ   c+48(FP), AX
+	MOVQ   ldc+56(FP), CX
+	SHLQ   $0x02, CX
+	MOVB   accumulate+64(FP), DL
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
+	CMPQ   BX, $0x06
+	JNE    edge
+	CMPQ   SI, $0x00000008
+	JNE    edge
+	TESTB  DL, DL
+	JEQ    write
+	MOVQ   AX, DX
+	VADDPS (DX), Y0, Y0
+	ADDQ   CX, DX
+	VADDPS (DX), Y1, Y1
+	ADDQ   CX, DX
+	VADDPS (DX), Y2, Y2
+	ADDQ   CX, DX
+	VADDPS (DX), Y3, Y3
+	ADDQ   CX, DX
+	VADDPS (DX), Y4, Y4
+	ADDQ   CX, DX
+	VADDPS (DX), Y5, Y5
+	ADDQ   CX, DX
+
+write:
+	VMOVUPS Y0, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y2, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y3, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y4, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y5, (AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+edge:
+	MOVQ       words+88(FP), DI
+	XORQ       R8, R8
+	MOVQ       $0x00000008, R9
+	LEAQ       (SI), SI
+	CMPQ       SI, R8
+	CMOVQLT    R8, SI
+	CMPQ       SI, R9
+	CMOVQGT    R9, SI
+	NEGQ       SI
+	LEAQ       (DI)(SI*4), SI
+	VMOVUPS    (SI), Y6
+	TESTB      DL, DL
+	JEQ        writeEdge
+	MOVQ       AX, DX
+	MOVQ       BX, SI
+	VMASKMOVPS (DX), Y6, Y7
+	VADDPS     Y7, Y0, Y0
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y6, Y7
+	VADDPS     Y7, Y1, Y1
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y6, Y7
+	VADDPS     Y7, Y2, Y2
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y6, Y7
+	VADDPS     Y7, Y3, Y3
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y6, Y7
+	VADDPS     Y7, Y4, Y4
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y6, Y7
+	VADDPS     Y7, Y5, Y5
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+
+writeEdge:
+	VMASKMOVPS Y0, Y6, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y1, Y6, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y2, Y6, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y3, Y6, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y4, Y6, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y5, Y6, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+
+end:
+	VZEROUPPER
+	RET
+
+// func micro6x2AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·micro6x2AVX2(SB), NOSPLIT, $0-72
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+16(FP), DX
+	MOVQ       c+24(FP), BX
+	MOVQ       ldc+32(FP), SI
 	SHLQ       $0x02, SI
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
@@ -286,35 +1827,36 @@ TEXT ·micro6AVX2(SB), NOSPLIT, $0-41
 	VXORPS     Y9, Y9, Y9
 	VXORPS     Y10, Y10, Y10
 	VXORPS     Y11, Y11, Y11
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 32(R8)
-	PREFETCHT0 60(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 32(R8)
-	PREFETCHT0 60(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 32(R8)
-	PREFETCHT0 60(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 32(R8)
-	PREFETCHT0 60(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 32(R8)
-	PREFETCHT0 60(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 32(R8)
-	PREFETCHT0 60(R8)
-	ADDQ       SI, R8
+	MOVQ       BX, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 32(DI)
+	PREFETCHT0 60(DI)
+	ADDQ       SI, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 32(DI)
+	PREFETCHT0 60(DI)
+	ADDQ       SI, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 32(DI)
+	PREFETCHT0 60(DI)
+	ADDQ       SI, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 32(DI)
+	PREFETCHT0 60(DI)
+	ADDQ       SI, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 32(DI)
+	PREFETCHT0 60(DI)
+	ADDQ       SI, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 32(DI)
+	PREFETCHT0 60(DI)
+	ADDQ       SI, DI
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
 
 four:
-	CMPQ         AX, $0x00000004
-	JLT          one
 	PREFETCHT0   1024(CX)
 	VMOVUPS      (DX), Y12
 	VMOVUPS      32(DX), Y13
@@ -400,7 +1942,9 @@ four:
 	ADDQ         $0x00000060, CX
 	ADDQ         $0x00000100, DX
 	SUBQ         $0x00000004, AX
-	JMP          four
+	PCALIGN      $0x00000020
+	CMPQ         AX, $0x00000004
+	JGE          four
 
 one:
 	CMPQ         AX, $0x00000001
@@ -431,7 +1975,14 @@ one:
 	JMP          one
 
 store:
-	TESTB  DI, DI
+	MOVB   accumulate+40(FP), AL
+	MOVQ   m+48(FP), CX
+	MOVQ   n+56(FP), DX
+	CMPQ   CX, $0x06
+	JNE    edge
+	CMPQ   DX, $0x00000010
+	JNE    edge
+	TESTB  AL, AL
 	JEQ    write
 	MOVQ   BX, AX
 	VADDPS (AX), Y0, Y0
@@ -472,6 +2023,376 @@ write:
 	VMOVUPS Y10, (BX)
 	VMOVUPS Y11, 32(BX)
 	ADDQ    SI, BX
+	VZEROUPPER
+	RET
+
+edge:
+	MOVQ       words+64(FP), DI
+	XORQ       R8, R8
+	MOVQ       $0x00000008, R9
+	LEAQ       (DX), R10
+	CMPQ       R10, R8
+	CMOVQLT    R8, R10
+	CMPQ       R10, R9
+	CMOVQGT    R9, R10
+	NEGQ       R10
+	LEAQ       (DI)(R10*4), R10
+	VMOVUPS    (R10), Y12
+	LEAQ       -8(DX), DX
+	CMPQ       DX, R8
+	CMOVQLT    R8, DX
+	CMPQ       DX, R9
+	CMOVQGT    R9, DX
+	NEGQ       DX
+	LEAQ       (DI)(DX*4), DX
+	VMOVUPS    (DX), Y13
+	TESTB      AL, AL
+	JEQ        writeEdge
+	MOVQ       BX, AX
+	MOVQ       CX, DX
+	VMASKMOVPS (AX), Y12, Y14
+	VADDPS     Y14, Y0, Y0
+	VMASKMOVPS 32(AX), Y13, Y14
+	VADDPS     Y14, Y1, Y1
+	ADDQ       SI, AX
+	DECQ       DX
+	JEQ        writeEdge
+	VMASKMOVPS (AX), Y12, Y14
+	VADDPS     Y14, Y2, Y2
+	VMASKMOVPS 32(AX), Y13, Y14
+	VADDPS     Y14, Y3, Y3
+	ADDQ       SI, AX
+	DECQ       DX
+	JEQ        writeEdge
+	VMASKMOVPS (AX), Y12, Y14
+	VADDPS     Y14, Y4, Y4
+	VMASKMOVPS 32(AX), Y13, Y14
+	VADDPS     Y14, Y5, Y5
+	ADDQ       SI, AX
+	DECQ       DX
+	JEQ        writeEdge
+	VMASKMOVPS (AX), Y12, Y14
+	VADDPS     Y14, Y6, Y6
+	VMASKMOVPS 32(AX), Y13, Y14
+	VADDPS     Y14, Y7, Y7
+	ADDQ       SI, AX
+	DECQ       DX
+	JEQ        writeEdge
+	VMASKMOVPS (AX), Y12, Y14
+	VADDPS     Y14, Y8, Y8
+	VMASKMOVPS 32(AX), Y13, Y14
+	VADDPS     Y14, Y9, Y9
+	ADDQ       SI, AX
+	DECQ       DX
+	JEQ        writeEdge
+	VMASKMOVPS (AX), Y12, Y14
+	VADDPS     Y14, Y10, Y10
+	VMASKMOVPS 32(AX), Y13, Y14
+	VADDPS     Y14, Y11, Y11
+	ADDQ       SI, AX
+	DECQ       DX
+	JEQ        writeEdge
+
+writeEdge:
+	VMASKMOVPS Y0, Y12, (BX)
+	VMASKMOVPS Y1, Y13, 32(BX)
+	ADDQ       SI, BX
+	DECQ       CX
+	JEQ        end
+	VMASKMOVPS Y2, Y12, (BX)
+	VMASKMOVPS Y3, Y13, 32(BX)
+	ADDQ       SI, BX
+	DECQ       CX
+	JEQ        end
+	VMASKMOVPS Y4, Y12, (BX)
+	VMASKMOVPS Y5, Y13, 32(BX)
+	ADDQ       SI, BX
+	DECQ       CX
+	JEQ        end
+	VMASKMOVPS Y6, Y12, (BX)
+	VMASKMOVPS Y7, Y13, 32(BX)
+	ADDQ       SI, BX
+	DECQ       CX
+	JEQ        end
+	VMASKMOVPS Y8, Y12, (BX)
+	VMASKMOVPS Y9, Y13, 32(BX)
+	ADDQ       SI, BX
+	DECQ       CX
+	JEQ        end
+	VMASKMOVPS Y10, Y12, (BX)
+	VMASKMOVPS Y11, Y13, 32(BX)
+	ADDQ       SI, BX
+	DECQ       CX
+	JEQ        end
+
+end:
+	VZEROUPPER
+	RET
+
+// func strided6x2AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3
+TEXT ·strided6x2AVX2(SB), NOSPLIT, $0-96
+	MOVQ    k+0(FP), AX
+	MOVQ    row+16(FP), CX
+	MOVQ    col+24(FP), DX
+	MOVQ    b+32(FP), BX
+	MOVQ    ldb+40(FP), SI
+	SHLQ    $0x02, CX
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (CX)(CX*2), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (R8)(DI*1), DI
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	VXORPS  Y10, Y10, Y10
+	VXORPS  Y11, Y11, Y11
+	CMPQ    AX, $0x00000002
+	JLT     one
+	PCALIGN $0x00000040
+
+two:
+	VMOVUPS      (BX), Y12
+	VMOVUPS      32(BX), Y13
+	ADDQ         SI, BX
+	VBROADCASTSS (R8), Y14
+	VFMADD231PS  Y12, Y14, Y0
+	VFMADD231PS  Y13, Y14, Y1
+	VBROADCASTSS (R8)(CX*1), Y14
+	VFMADD231PS  Y12, Y14, Y2
+	VFMADD231PS  Y13, Y14, Y3
+	VBROADCASTSS (R8)(CX*2), Y14
+	VFMADD231PS  Y12, Y14, Y4
+	VFMADD231PS  Y13, Y14, Y5
+	VBROADCASTSS (DI), Y14
+	VFMADD231PS  Y12, Y14, Y6
+	VFMADD231PS  Y13, Y14, Y7
+	VBROADCASTSS (DI)(CX*1), Y14
+	VFMADD231PS  Y12, Y14, Y8
+	VFMADD231PS  Y13, Y14, Y9
+	VBROADCASTSS (DI)(CX*2), Y14
+	VFMADD231PS  Y12, Y14, Y10
+	VFMADD231PS  Y13, Y14, Y11
+	ADDQ         DX, R8
+	ADDQ         DX, DI
+	VMOVUPS      (BX), Y12
+	VMOVUPS      32(BX), Y13
+	ADDQ         SI, BX
+	VBROADCASTSS (R8), Y14
+	VFMADD231PS  Y12, Y14, Y0
+	VFMADD231PS  Y13, Y14, Y1
+	VBROADCASTSS (R8)(CX*1), Y14
+	VFMADD231PS  Y12, Y14, Y2
+	VFMADD231PS  Y13, Y14, Y3
+	VBROADCASTSS (R8)(CX*2), Y14
+	VFMADD231PS  Y12, Y14, Y4
+	VFMADD231PS  Y13, Y14, Y5
+	VBROADCASTSS (DI), Y14
+	VFMADD231PS  Y12, Y14, Y6
+	VFMADD231PS  Y13, Y14, Y7
+	VBROADCASTSS (DI)(CX*1), Y14
+	VFMADD231PS  Y12, Y14, Y8
+	VFMADD231PS  Y13, Y14, Y9
+	VBROADCASTSS (DI)(CX*2), Y14
+	VFMADD231PS  Y12, Y14, Y10
+	VFMADD231PS  Y13, Y14, Y11
+	ADDQ         DX, R8
+	ADDQ         DX, DI
+	SUBQ         $0x00000002, AX
+	PCALIGN      $0x00000020
+	CMPQ         AX, $0x00000002
+	JGE          two
+
+one:
+	TESTQ        AX, AX
+	JEQ          store
+	VMOVUPS      (BX), Y12
+	VMOVUPS      32(BX), Y13
+	ADDQ         SI, BX
+	VBROADCASTSS (R8), Y14
+	VFMADD231PS  Y12, Y14, Y0
+	VFMADD231PS  Y13, Y14, Y1
+	VBROADCASTSS (R8)(CX*1), Y14
+	VFMADD231PS  Y12, Y14, Y2
+	VFMADD231PS  Y13, Y14, Y3
+	VBROADCASTSS (R8)(CX*2), Y14
+	VFMADD231PS  Y12, Y14, Y4
+	VFMADD231PS  Y13, Y14, Y5
+	VBROADCASTSS (DI), Y14
+	VFMADD231PS  Y12, Y14, Y6
+	VFMADD231PS  Y13, Y14, Y7
+	VBROADCASTSS (DI)(CX*1), Y14
+	VFMADD231PS  Y12, Y14, Y8
+	VFMADD231PS  Y13, Y14, Y9
+	VBROADCASTSS (DI)(CX*2), Y14
+	VFMADD231PS  Y12, Y14, Y10
+	VFMADD231PS  Y13, Y14, Y11
+	ADDQ         DX, R8
+	ADDQ         DX, DI
+
+store:
+	MOVQ   c+48(FP), AX
+	MOVQ   ldc+56(FP), CX
+	SHLQ   $0x02, CX
+	MOVB   accumulate+64(FP), DL
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
+	CMPQ   BX, $0x06
+	JNE    edge
+	CMPQ   SI, $0x00000010
+	JNE    edge
+	TESTB  DL, DL
+	JEQ    write
+	MOVQ   AX, DX
+	VADDPS (DX), Y0, Y0
+	VADDPS 32(DX), Y1, Y1
+	ADDQ   CX, DX
+	VADDPS (DX), Y2, Y2
+	VADDPS 32(DX), Y3, Y3
+	ADDQ   CX, DX
+	VADDPS (DX), Y4, Y4
+	VADDPS 32(DX), Y5, Y5
+	ADDQ   CX, DX
+	VADDPS (DX), Y6, Y6
+	VADDPS 32(DX), Y7, Y7
+	ADDQ   CX, DX
+	VADDPS (DX), Y8, Y8
+	VADDPS 32(DX), Y9, Y9
+	ADDQ   CX, DX
+	VADDPS (DX), Y10, Y10
+	VADDPS 32(DX), Y11, Y11
+	ADDQ   CX, DX
+
+write:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y5, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y7, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y8, (AX)
+	VMOVUPS Y9, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y10, (AX)
+	VMOVUPS Y11, 32(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+edge:
+	MOVQ       words+88(FP), DI
+	XORQ       R8, R8
+	MOVQ       $0x00000008, R9
+	LEAQ       (SI), R10
+	CMPQ       R10, R8
+	CMOVQLT    R8, R10
+	CMPQ       R10, R9
+	CMOVQGT    R9, R10
+	NEGQ       R10
+	LEAQ       (DI)(R10*4), R10
+	VMOVUPS    (R10), Y12
+	LEAQ       -8(SI), SI
+	CMPQ       SI, R8
+	CMOVQLT    R8, SI
+	CMPQ       SI, R9
+	CMOVQGT    R9, SI
+	NEGQ       SI
+	LEAQ       (DI)(SI*4), SI
+	VMOVUPS    (SI), Y13
+	TESTB      DL, DL
+	JEQ        writeEdge
+	MOVQ       AX, DX
+	MOVQ       BX, SI
+	VMASKMOVPS (DX), Y12, Y14
+	VADDPS     Y14, Y0, Y0
+	VMASKMOVPS 32(DX), Y13, Y14
+	VADDPS     Y14, Y1, Y1
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y12, Y14
+	VADDPS     Y14, Y2, Y2
+	VMASKMOVPS 32(DX), Y13, Y14
+	VADDPS     Y14, Y3, Y3
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y12, Y14
+	VADDPS     Y14, Y4, Y4
+	VMASKMOVPS 32(DX), Y13, Y14
+	VADDPS     Y14, Y5, Y5
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y12, Y14
+	VADDPS     Y14, Y6, Y6
+	VMASKMOVPS 32(DX), Y13, Y14
+	VADDPS     Y14, Y7, Y7
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y12, Y14
+	VADDPS     Y14, Y8, Y8
+	VMASKMOVPS 32(DX), Y13, Y14
+	VADDPS     Y14, Y9, Y9
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y12, Y14
+	VADDPS     Y14, Y10, Y10
+	VMASKMOVPS 32(DX), Y13, Y14
+	VADDPS     Y14, Y11, Y11
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+
+writeEdge:
+	VMASKMOVPS Y0, Y12, (AX)
+	VMASKMOVPS Y1, Y13, 32(AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y2, Y12, (AX)
+	VMASKMOVPS Y3, Y13, 32(AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y4, Y12, (AX)
+	VMASKMOVPS Y5, Y13, 32(AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y6, Y12, (AX)
+	VMASKMOVPS Y7, Y13, 32(AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y8, Y12, (AX)
+	VMASKMOVPS Y9, Y13, 32(AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y10, Y12, (AX)
+	VMASKMOVPS Y11, Y13, 32(AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+
+end:
 	VZEROUPPER
 	RET
 
@@ -889,187 +2810,32 @@ loop:
 	JLT       done
 	VMOVUPS   (CX), X0
 	ADDQ      $0x10, CX
-	VMOVUPS   (DI), X2
+	VMOVUPS   (DI), X1
 	ADDQ      $0x10, DI
-	VMOVUPS   (R8), X4
+	VMOVUPS   (R8), X2
 	ADDQ      $0x10, R8
-	VMOVUPS   (R9), X5
+	VMOVUPS   (R9), X3
 	ADDQ      $0x10, R9
-	VUNPCKLPS X2, X0, X1
-	VUNPCKLPS X5, X4, X3
-	VUNPCKHPS X2, X0, X0
-	VUNPCKHPS X5, X4, X2
-	VUNPCKLPD X3, X1, X4
-	VMOVUPS   X4, (AX)
+	VUNPCKLPS X1, X0, X4
+	VUNPCKLPS X3, X2, X5
+	VUNPCKHPS X1, X0, X0
+	VUNPCKHPS X3, X2, X1
+	VUNPCKLPD X5, X4, X2
+	VMOVUPS   X2, (AX)
 	ADDQ      DX, AX
-	VUNPCKHPD X3, X1, X1
-	VMOVUPS   X1, (AX)
+	VUNPCKHPD X5, X4, X2
+	VMOVUPS   X2, (AX)
 	ADDQ      DX, AX
-	VUNPCKLPD X2, X0, X1
-	VMOVUPS   X1, (AX)
+	VUNPCKLPD X1, X0, X2
+	VMOVUPS   X2, (AX)
 	ADDQ      DX, AX
-	VUNPCKHPD X2, X0, X0
+	VUNPCKHPD X1, X0, X0
 	VMOVUPS   X0, (AX)
 	ADDQ      DX, AX
 	SUBQ      $0x04, SI
 	JMP       loop
 
 done:
-	RET
-
-// func stridedAVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool)
-// Requires: AVX, FMA3
-TEXT ·stridedAVX2(SB), NOSPLIT, $0-65
-	MOVQ   k+0(FP), AX
-	MOVQ   row+16(FP), CX
-	MOVQ   col+24(FP), DX
-	MOVQ   b+32(FP), BX
-	MOVQ   ldb+40(FP), SI
-	SHLQ   $0x02, CX
-	SHLQ   $0x02, DX
-	SHLQ   $0x02, SI
-	LEAQ   (CX)(CX*2), DI
-	MOVQ   a+8(FP), R8
-	LEAQ   (R8)(DI*1), DI
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
-
-two:
-	CMPQ         AX, $0x00000002
-	JLT          one
-	VMOVUPS      (BX), Y12
-	VMOVUPS      32(BX), Y13
-	ADDQ         SI, BX
-	VBROADCASTSS (R8), Y14
-	VFMADD231PS  Y12, Y14, Y0
-	VFMADD231PS  Y13, Y14, Y1
-	VBROADCASTSS (R8)(CX*1), Y14
-	VFMADD231PS  Y12, Y14, Y2
-	VFMADD231PS  Y13, Y14, Y3
-	VBROADCASTSS (R8)(CX*2), Y14
-	VFMADD231PS  Y12, Y14, Y4
-	VFMADD231PS  Y13, Y14, Y5
-	VBROADCASTSS (DI), Y14
-	VFMADD231PS  Y12, Y14, Y6
-	VFMADD231PS  Y13, Y14, Y7
-	VBROADCASTSS (DI)(CX*1), Y14
-	VFMADD231PS  Y12, Y14, Y8
-	VFMADD231PS  Y13, Y14, Y9
-	VBROADCASTSS (DI)(CX*2), Y14
-	VFMADD231PS  Y12, Y14, Y10
-	VFMADD231PS  Y13, Y14, Y11
-	ADDQ         DX, R8
-	ADDQ         DX, DI
-	VMOVUPS      (BX), Y12
-	VMOVUPS      32(BX), Y13
-	ADDQ         SI, BX
-	VBROADCASTSS (R8), Y14
-	VFMADD231PS  Y12, Y14, Y0
-	VFMADD231PS  Y13, Y14, Y1
-	VBROADCASTSS (R8)(CX*1), Y14
-	VFMADD231PS  Y12, Y14, Y2
-	VFMADD231PS  Y13, Y14, Y3
-	VBROADCASTSS (R8)(CX*2), Y14
-	VFMADD231PS  Y12, Y14, Y4
-	VFMADD231PS  Y13, Y14, Y5
-	VBROADCASTSS (DI), Y14
-	VFMADD231PS  Y12, Y14, Y6
-	VFMADD231PS  Y13, Y14, Y7
-	VBROADCASTSS (DI)(CX*1), Y14
-	VFMADD231PS  Y12, Y14, Y8
-	VFMADD231PS  Y13, Y14, Y9
-	VBROADCASTSS (DI)(CX*2), Y14
-	VFMADD231PS  Y12, Y14, Y10
-	VFMADD231PS  Y13, Y14, Y11
-	ADDQ         DX, R8
-	ADDQ         DX, DI
-	SUBQ         $0x00000002, AX
-	JMP          two
-
-one:
-	TESTQ        AX, AX
-	JEQ          store
-	VMOVUPS      (BX), Y12
-	VMOVUPS      32(BX), Y13
-	ADDQ         SI, BX
-	VBROADCASTSS (R8), Y14
-	VFMADD231PS  Y12, Y14, Y0
-	VFMADD231PS  Y13, Y14, Y1
-	VBROADCASTSS (R8)(CX*1), Y14
-	VFMADD231PS  Y12, Y14, Y2
-	VFMADD231PS  Y13, Y14, Y3
-	VBROADCASTSS (R8)(CX*2), Y14
-	VFMADD231PS  Y12, Y14, Y4
-	VFMADD231PS  Y13, Y14, Y5
-	VBROADCASTSS (DI), Y14
-	VFMADD231PS  Y12, Y14, Y6
-	VFMADD231PS  Y13, Y14, Y7
-	VBROADCASTSS (DI)(CX*1), Y14
-	VFMADD231PS  Y12, Y14, Y8
-	VFMADD231PS  Y13, Y14, Y9
-	VBROADCASTSS (DI)(CX*2), Y14
-	VFMADD231PS  Y12, Y14, Y10
-	VFMADD231PS  Y13, Y14, Y11
-	ADDQ         DX, R8
-	ADDQ         DX, DI
-
-store:
-	MOVQ   c+48(FP), AX
-	MOVQ   ldc+56(FP), CX
-	MOVB   accumulate+64(FP), DL
-	SHLQ   $0x02, CX
-	TESTB  DL, DL
-	JEQ    write
-	MOVQ   AX, DX
-	VADDPS (DX), Y0, Y0
-	VADDPS 32(DX), Y1, Y1
-	ADDQ   CX, DX
-	VADDPS (DX), Y2, Y2
-	VADDPS 32(DX), Y3, Y3
-	ADDQ   CX, DX
-	VADDPS (DX), Y4, Y4
-	VADDPS 32(DX), Y5, Y5
-	ADDQ   CX, DX
-	VADDPS (DX), Y6, Y6
-	VADDPS 32(DX), Y7, Y7
-	ADDQ   CX, DX
-	VADDPS (DX), Y8, Y8
-	VADDPS 32(DX), Y9, Y9
-	ADDQ   CX, DX
-	VADDPS (DX), Y10, Y10
-	VADDPS 32(DX), Y11, Y11
-	ADDQ   CX, DX
-
-write:
-	VMOVUPS Y0, (AX)
-	VMOVUPS Y1, 32(AX)
-	ADDQ    CX, AX
-	VMOVUPS Y2, (AX)
-	VMOVUPS Y3, 32(AX)
-	ADDQ    CX, AX
-	VMOVUPS Y4, (AX)
-	VMOVUPS Y5, 32(AX)
-	ADDQ    CX, AX
-	VMOVUPS Y6, (AX)
-	VMOVUPS Y7, 32(AX)
-	ADDQ    CX, AX
-	VMOVUPS Y8, (AX)
-	VMOVUPS Y9, 32(AX)
-	ADDQ    CX, AX
-	VMOVUPS Y10, (AX)
-	VMOVUPS Y11, 32(AX)
-	ADDQ    CX, AX
-	VZEROUPPER
 	RET
 
 // func maxPool1AVX2(dst *float32, mask *int32, index int, w int, src *float32, kh int, kw int, ld int, n int, words *int32)

@@ -4,20 +4,65 @@
 
 package simd
 
-// micro4AVX512 is the GEMM micro kernel of 4 rows.
+// micro4x1AVX512 is the GEMM micro kernel of 4 rows, 1 vectors wide.
 //
 //go:noescape
-func micro4AVX512(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool)
+func micro4x1AVX512(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
-// micro8AVX512 is the GEMM micro kernel of 8 rows.
+// strided4x1AVX512 is the GEMM micro kernel of 4 rows, 1 vectors wide, of operands that are not packed.
 //
 //go:noescape
-func micro8AVX512(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool)
+func strided4x1AVX512(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
-// micro12AVX512 is the GEMM micro kernel of 12 rows.
+// micro4x2AVX512 is the GEMM micro kernel of 4 rows, 2 vectors wide.
 //
 //go:noescape
-func micro12AVX512(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool)
+func micro4x2AVX512(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
+// strided4x2AVX512 is the GEMM micro kernel of 4 rows, 2 vectors wide, of operands that are not packed.
+//
+//go:noescape
+func strided4x2AVX512(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
+// micro8x1AVX512 is the GEMM micro kernel of 8 rows, 1 vectors wide.
+//
+//go:noescape
+func micro8x1AVX512(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
+// strided8x1AVX512 is the GEMM micro kernel of 8 rows, 1 vectors wide, of operands that are not packed.
+//
+//go:noescape
+func strided8x1AVX512(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
+// micro8x2AVX512 is the GEMM micro kernel of 8 rows, 2 vectors wide.
+//
+//go:noescape
+func micro8x2AVX512(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
+// strided8x2AVX512 is the GEMM micro kernel of 8 rows, 2 vectors wide, of operands that are not packed.
+//
+//go:noescape
+func strided8x2AVX512(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
+// micro12x1AVX512 is the GEMM micro kernel of 12 rows, 1 vectors wide.
+//
+//go:noescape
+func micro12x1AVX512(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
+// strided12x1AVX512 is the GEMM micro kernel of 12 rows, 1 vectors wide, of operands that are not packed.
+//
+//go:noescape
+func strided12x1AVX512(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
+// micro12x2AVX512 is the GEMM micro kernel of 12 rows, 2 vectors wide.
+//
+//go:noescape
+func micro12x2AVX512(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
+// strided12x2AVX512 is the GEMM micro kernel of 12 rows, 2 vectors wide, of operands that are not packed.
+//
+//go:noescape
+func strided12x2AVX512(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
 // scattered6x4AVX512 is the micro kernel of rows of B that lie anywhere.
 //
@@ -38,11 +83,6 @@ func transposeAVX512(dst *float32, src *float32, ldd int, lds int, n int)
 //
 //go:noescape
 func turnAVX512(dst *float32, src *float32, ldd int, lds int, rows int, cols int, words *int32)
-
-// stridedAVX512 is the GEMM micro kernel of operands that are not packed.
-//
-//go:noescape
-func stridedAVX512(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool)
 
 // maxPool1AVX512 takes the maxima of up to a vector of windows.
 //
@@ -124,10 +164,10 @@ func maxPlaneGrad2x2AVX512(dx *float32, dy *float32, mask *int32, rows *int, tab
 //go:noescape
 func avePlaneGrad2x2AVX512(dx *float32, dy *float32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
 
-// packA12AVX512 transposes a full panel, four columns at a time.
+// packPanel12AVX512 transposes a panel of up to its rows; words are the middle of the mask's.
 //
 //go:noescape
-func packA12AVX512(dst *float32, src *float32, ld int, k int)
+func packPanel12AVX512(dst *float32, src *float32, ld int, rows int, k int, words *int32)
 
 // packA6AVX512 transposes a full panel, four columns at a time.
 //

@@ -90,3 +90,6 @@ func Requested() string { return requested }
 
 // Micro returns the rows and columns of the tile of MicroKernel.
 func Micro() (mr, nr int) { return active.mr, active.nr }
+
+// Vectors reports whether the level in use computes with vectors; plain Go has no use for operands that are not packed.
+func Vectors() bool { return active.width > 0 }

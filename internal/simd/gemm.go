@@ -10,7 +10,7 @@ func MicroKernel(k int, a, b, c []float32, ldc int, accumulate bool) {
 		return
 	}
 	_, _, _ = a[k*l.mr-1], b[k*l.nr-1], c[(l.mr-1)*ldc+l.nr-1]
-	l.tile(3, k, &a[0], &b[0], &c[0], ldc, accumulate)
+	l.tile(3, k, &a[0], &b[0], &c[0], ldc, accumulate, l.mr, l.nr)
 }
 
 // MicroKernelEdge is MicroKernel for a tile of which only m rows and n columns
@@ -21,25 +21,12 @@ func MicroKernelEdge(k int, a, b, c []float32, ldc, m, n int, accumulate bool) {
 		microGo(k, a, b, c, ldc, m, n, accumulate)
 		return
 	}
-	_, _ = a[k*l.mr-1], b[k*l.nr-1]
-	third := l.mr / 3
-	thirds := (m + third - 1) / third
-	if m == thirds*third && n == l.nr {
-		_ = c[(m-1)*ldc+n-1]
-		l.tile(thirds, k, &a[0], &b[0], &c[0], ldc, accumulate)
-		return
-	}
-	var t [12 * 32]float32
-	l.tile(thirds, k, &a[0], &b[0], &t[0], l.nr, false)
-	if !accumulate {
-		CopyRows(c, ldc, t[:], l.nr, m, n)
-		return
-	}
-	for i := range m {
-		to, from := c[i*ldc:i*ldc+n], t[i*l.nr:i*l.nr+n]
-		Add(to, to, from)
-	}
+	_, _, _ = a[k*l.mr-1], b[k*l.nr-1], c[(m-1)*ldc+n-1]
+	l.tile(l.thirds(m), k, &a[0], &b[0], &c[0], ldc, accumulate, m, n)
 }
+
+// thirds is how many thirds of a tile's rows hold m of them.
+func (l *level) thirds(m int) int { return (3*m + l.mr - 1) / l.mr }
 
 // microGo is the micro kernel of m x n values of the active tile in plain Go.
 func microGo(k int, a, b, c []float32, ldc, m, n int, accumulate bool) {

@@ -15,10 +15,13 @@ func (l *level) fold(fold, []float32, []float32, float32) (float64, int) { retur
 func (l *level) maxLanes(_, _ *float32, _ int) {}
 
 // tile is the micro kernel.
-func (l *level) tile(int, int, *float32, *float32, *float32, int, bool) {}
+func (l *level) tile(int, int, *float32, *float32, *float32, int, bool, int, int) {}
+
+// panelLines packs a panel of A.
+func (l *level) panelLines(_, _ *float32, _, _, _ int) {}
 
 // panelA packs a full panel of A.
-func (l *level) panelA(_, _ *float32, _, _, _ int) {}
+func (l *level) panelA(_, _ *float32, _, _ int) {}
 
 // panelB packs whole panels of B.
 func (l *level) panelB(_, _ *float32, _, _, _ int) {}
@@ -42,7 +45,7 @@ func (l *level) maxPool(*float32, *int32, int, int, *float32, int, int, int, int
 func (l *level) avePool(*float32, float32, *float32, int, int, int, int, int, *int32) {}
 
 // strided is the micro kernel whose operands are not packed.
-func (l *level) strided(int, *float32, int, int, *float32, int, *float32, int, bool) {}
+func (l *level) strided(int, int, *float32, int, int, *float32, int, *float32, int, bool, int, int) {}
 
 // winograd maps squares.
 func (l *level) winograd(int, WinogradMap, *float32, *float32, *float32, *float32, *int, int) {}

@@ -3,15 +3,23 @@ package simd
 // PackA packs rows x k values of row-major src, of leading dimension ld, into a
 // panel of mr rows: dst[p*mr+i] = src[i*ld+p], zero for i >= rows.
 func PackA(dst, src []float32, ld, rows, k, mr int) {
-	if mr == active.nr && rows == mr {
+	if mr == active.nr {
+		if rows < mr {
+			clear(dst[:k*mr])
+		}
 		Transpose(dst, src, mr, ld, rows, k)
 		return
 	}
+	if l := active; l.width == 16 && mr == l.mr && rows > 0 && k > 0 {
+		_, _ = dst[k*mr-1], src[(rows-1)*ld+k-1]
+		l.panelLines(&dst[0], &src[0], ld, rows, k)
+		return
+	}
 	p := 0
-	if l := active; l.width > 0 && rows == mr && (mr == l.mr || mr == l.rows) && k >= 4 {
+	if l := active; l.width > 0 && rows == mr && mr == l.rows && k >= 4 {
 		p = k &^ 3
 		_, _ = dst[k*mr-1], src[(mr-1)*ld+k-1]
-		l.panelA(&dst[0], &src[0], ld, p, mr)
+		l.panelA(&dst[0], &src[0], ld, p)
 	}
 	if p == k {
 		return
@@ -56,10 +64,8 @@ func PackB(dst, src []float32, ld, k, panels, nr int) {
 		l.panelB(&dst[0], &src[0], ld, k, panels)
 		return
 	}
-	for p := range k {
-		for j := range panels {
-			copy(dst[(j*k+p)*nr:][:nr], src[p*ld+j*nr:])
-		}
+	for j := range panels {
+		CopyRows(dst[j*k*nr:], nr, src[j*nr:], ld, k, nr)
 	}
 }
 

@@ -76,3 +76,28 @@ func TestGatherRows(t *testing.T) {
 		}
 	})
 }
+
+// TestPackA: panels of any number of rows and columns hold the rows of the source, then zeros, and nothing else is written.
+func TestPackA(t *testing.T) {
+	each(t, func(t *testing.T) {
+		mr, _ := Micro()
+		for k := range 36 {
+			for rows := range mr + 1 {
+				ld := k + 3
+				_, src := banded(rows*ld, 1)
+				all, dst := banded(k*mr, 5)
+				PackA(dst, src, ld, rows, k, mr)
+				checkGuard(t, all, k*mr, 5)
+				for i, got := range dst {
+					want := float32(0)
+					if i%mr < rows {
+						want = src[i%mr*ld+i/mr]
+					}
+					if got != want {
+						t.Fatalf("%d rows of %d: %g at %d, want %g", rows, k, got, i, want)
+					}
+				}
+			}
+		}
+	})
+}

@@ -5,16 +5,36 @@ package simd
 func StridedKernel(k int, a []float32, row, col int, b []float32, ldb int, c []float32, ldc int, accumulate bool) {
 	l := active
 	if l.width == 0 || k == 0 {
-		stridedGo(k, a, row, col, b, ldb, c, ldc, accumulate)
+		stridedGo(k, a, row, col, b, ldb, c, ldc, l.mr, l.nr, accumulate)
 		return
 	}
 	_, _, _ = a[(l.mr-1)*row+(k-1)*col], b[(k-1)*ldb+l.nr-1], c[(l.mr-1)*ldc+l.nr-1]
-	l.strided(k, &a[0], row, col, &b[0], ldb, &c[0], ldc, accumulate)
+	l.strided(3, k, &a[0], row, col, &b[0], ldb, &c[0], ldc, accumulate, l.mr, l.nr)
 }
 
-func stridedGo(k int, a []float32, row, col int, b []float32, ldb int, c []float32, ldc int, accumulate bool) {
-	for i := range active.mr {
-		to := c[i*ldc : i*ldc+active.nr]
+// StridedEdge is StridedKernel for a tile of which only m rows and n columns are stored. Of A there are as many rows as StridedRows
+// says; B has all columns.
+func StridedEdge(k int, a []float32, row, col int, b []float32, ldb int, c []float32, ldc, m, n int, accumulate bool) {
+	l := active
+	if l.width == 0 || k == 0 {
+		stridedGo(k, a, row, col, b, ldb, c, ldc, m, n, accumulate)
+		return
+	}
+	_, _, _ = a[(StridedRows(m)-1)*row+(k-1)*col], b[(k-1)*ldb+l.nr-1], c[(m-1)*ldc+n-1]
+	l.strided(l.thirds(m), k, &a[0], row, col, &b[0], ldb, &c[0], ldc, accumulate, m, n)
+}
+
+// StridedRows is how many rows of A a strided kernel reads that stores m rows.
+func StridedRows(m int) int {
+	if l := active; l.width > 0 {
+		return l.thirds(m) * l.mr / 3
+	}
+	return m
+}
+
+func stridedGo(k int, a []float32, row, col int, b []float32, ldb int, c []float32, ldc, m, n int, accumulate bool) {
+	for i := range m {
+		to := c[i*ldc : i*ldc+n]
 		if !accumulate {
 			clear(to)
 		}

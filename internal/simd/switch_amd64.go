@@ -177,32 +177,16 @@ func (l *level) maxLanes(out, x *float32, n int) {
 	}
 }
 
-// tile calls the micro kernel of this level of one, two or three thirds of its rows.
-func (l *level) tile(thirds, k int, a, b, c *float32, ldc int, accumulate bool) {
-	switch {
-	case l.width == 16 && thirds == 3:
-		micro12AVX512(k, a, b, c, ldc, accumulate)
-	case l.width == 16 && thirds == 2:
-		micro8AVX512(k, a, b, c, ldc, accumulate)
-	case l.width == 16:
-		micro4AVX512(k, a, b, c, ldc, accumulate)
-	case thirds == 3:
-		micro6AVX2(k, a, b, c, ldc, accumulate)
-	case thirds == 2:
-		micro4AVX2(k, a, b, c, ldc, accumulate)
-	default:
-		micro2AVX2(k, a, b, c, ldc, accumulate)
-	}
+// panelLines packs a panel of A of AVX-512's micro kernel.
+func (l *level) panelLines(dst, src *float32, ld, rows, k int) {
+	packPanel12AVX512(dst, src, ld, rows, k, &maskWords[16])
 }
 
-// panelA packs a full panel of A of mr rows, k a multiple of four.
-func (l *level) panelA(dst, src *float32, ld, k, mr int) {
-	switch {
-	case l.width == 16 && mr == l.mr:
-		packA12AVX512(dst, src, ld, k)
-	case l.width == 16:
+// panelA packs a full panel of A of six rows, k a multiple of four.
+func (l *level) panelA(dst, src *float32, ld, k int) {
+	if l.width == 16 {
 		packA6AVX512(dst, src, ld, k)
-	default:
+	} else {
 		packA6AVX2(dst, src, ld, k)
 	}
 }

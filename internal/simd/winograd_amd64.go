@@ -1,14 +1,5 @@
 package simd
 
-// strided calls the micro kernel of this level whose operands are not packed.
-func (l *level) strided(k int, a *float32, row, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool) {
-	if l.width == 16 {
-		stridedAVX512(k, a, row, col, b, ldb, c, ldc, accumulate)
-	} else {
-		stridedAVX2(k, a, row, col, b, ldb, c, ldc, accumulate)
-	}
-}
-
 // winogradFunc maps n squares of a vector's width.
 type winogradFunc func(dst, src, tmp, bias *float32, strides *int, n int)
 

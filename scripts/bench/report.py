@@ -54,9 +54,10 @@ def traffic(net):
 def work(what):
     """Operations of a product or of a convolution's three directions."""
     kind, shape = what.split()
-    v = list(map(int, shape.split(",")))
     if kind == "gemm":
-        return 2 * v[0] * v[1] * v[2]
+        m, n, k = map(int, shape.split(",")[:3])
+        return 2 * m * n * k
+    v = list(map(int, shape.split(",")))
     n, c, size, out, kernel, stride, pad, group = v
     edge = (size + 2 * pad - kernel) // stride + 1
     return 6 * n * out * edge * edge * (c // group) * kernel * kernel
@@ -87,7 +88,7 @@ def tables(b, command):
         least = "%.1f" % (moved / bandwidth / 1e6) if bandwidth else "-"
         lines.append("| %s %d | %.2f | %s | %.0f | %s | %s | %s |" % (
             name, net.shape[0], ours, share(flops(net), ours, peak), moved / 1e6, least, against(t, "PyTorch"), caffe))
-    for kind, title, peer in (("gemm", "M,N,K", "OpenBLAS"), ("conv", "images,channels,edge,outputs,kernel,stride,padding,groups", "PyTorch")):
+    for kind, title, peer in (("gemm", "M,N,K, operands stored transposed (a, b), added to C (+)", "OpenBLAS"), ("conv", "images,channels,edge,outputs,kernel,stride,padding,groups", "PyTorch")):
         rows = [(what, t) for what, t in medians.items() if what.startswith(kind + " ")]
         if rows:
             lines += ["", "| %s %s | swcaffe ms | share of peak | %s ms | %s / swcaffe |" % (kind, title, peer, peer), "|---|---|---|---|---|"]

@@ -72,7 +72,7 @@ class Bench:
                       "-test.benchtime", "%dms" % (25 * self.o.iterations))
         if text is None:
             sys.exit("bench.sh: the sweep's benchmark fails")
-        for kind, shape, ns in re.findall(r"^BenchmarkSweep/(gemm|conv)=([\d,]+)\S*\s+\d+\s+([\d.]+) ns/op", text, re.M):
+        for kind, shape, ns in re.findall(r"^BenchmarkSweep/(gemm|conv)=([\d,]+(?:,[ab+]+)?)(?:-\d+)?\s+\d+\s+([\d.]+) ns/op", text, re.M):
             self.add(kind + " " + shape, "swcaffe", float(ns) / 1e6)
             if kind == "gemm" and self.peers["OpenBLAS"]:
                 self.add("gemm " + shape, "OpenBLAS", python("openblas_peer.py", shape, self.o.threads, self.o.iterations))

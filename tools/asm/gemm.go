@@ -14,37 +14,34 @@ const panelAhead = 1024
 // columnsAhead is the same for a panel of B, which comes from L2 while one of A stays.
 const columnsAhead = 1536
 
-// micro emits the GEMM micro kernel of the first rows of panels of mr rows, and two vectors of columns.
-func (s isa) micro(mr, rows int) {
-	name := fmt.Sprintf("micro%d%s", rows, s.tag)
-	TEXT(name, NOSPLIT, "func(k int, a, b, c *float32, ldc int, accumulate bool)")
+// edge are the parameters of a micro kernel that may store fewer rows and columns than it computes; words are the middle of the mask's.
+const edge = ", m, n int, words *int32"
+
+// micro emits the GEMM micro kernel of the first rows of panels of mr rows, and of the first nv of two vectors of columns.
+func (s isa) micro(mr, rows, nv int) {
+	name := fmt.Sprintf("micro%dx%d%s", rows, nv, s.tag)
+	TEXT(name, NOSPLIT, "func(k int, a, b, c *float32, ldc int, accumulate bool"+edge+")")
 	Pragma("noescape")
-	Doc(fmt.Sprintf("%s is the GEMM micro kernel of %d rows.", name, rows))
+	Doc(fmt.Sprintf("%s is the GEMM micro kernel of %d rows, %d vectors wide.", name, rows, nv))
 	k := Load(Param("k"), GP64())
 	a := Load(Param("a"), GP64())
 	b := Load(Param("b"), GP64())
 	c := Load(Param("c"), GP64())
 	ldc := Load(Param("ldc"), GP64())
-	keep := Load(Param("accumulate"), GP8())
 	SHLQ(Imm(2), ldc)
-	acc := make([][2]reg.VecVirtual, rows)
-	for i := range acc {
-		for j := range acc[i] {
-			acc[i][j] = s.zero()
-		}
-	}
+	acc := s.accumulators(rows, nv)
 	wide := 4 * s.w
 	ahead := GP64()
 	MOVQ(c, ahead)
 	for range acc {
-		for j := range acc[0] {
+		for j := range nv {
 			PREFETCHT0(Mem{Base: ahead, Disp: j * wide})
 		}
-		PREFETCHT0(Mem{Base: ahead, Disp: 2*wide - 4})
+		PREFETCHT0(Mem{Base: ahead, Disp: nv*wide - 4})
 		ADDQ(ldc, ahead)
 	}
 	step := func(u int) {
-		var bv [2]reg.VecVirtual
+		bv := make([]reg.VecVirtual, nv)
 		for j := range bv {
 			if s.w == 16 {
 				PREFETCHT0(Mem{Base: b, Disp: columnsAhead + (2*u+j)*wide})
@@ -52,10 +49,7 @@ func (s isa) micro(mr, rows int) {
 			bv[j] = s.load(Mem{Base: b, Disp: (2*u + j) * wide})
 		}
 		for i := range acc {
-			x := s.v()
-			VBROADCASTSS(Mem{Base: a, Disp: (u*mr + i) * 4}, x)
-			VFMADD231PS(bv[0], x, acc[i][0])
-			VFMADD231PS(bv[1], x, acc[i][1])
+			s.addProducts(acc[i], Mem{Base: a, Disp: (u*mr + i) * 4}, bv)
 		}
 	}
 	advance := func(n int) {
@@ -63,9 +57,10 @@ func (s isa) micro(mr, rows int) {
 		ADDQ(U32(n*2*wide), b)
 		SUBQ(U32(n), k)
 	}
-	Label("four")
 	CMPQ(k, U32(4))
 	JLT(LabelRef("one"))
+	align(64)
+	Label("four")
 	for u := 0; u < 4; u++ {
 		if u*mr*4%64 == 0 || u*mr*4%64+mr*4 > 64 {
 			PREFETCHT0(Mem{Base: a, Disp: panelAhead + u*mr*4})
@@ -73,7 +68,9 @@ func (s isa) micro(mr, rows int) {
 		step(u)
 	}
 	advance(4)
-	JMP(LabelRef("four"))
+	align(32)
+	CMPQ(k, U32(4))
+	JGE(LabelRef("four"))
 	Label("one")
 	CMPQ(k, U32(1))
 	JLT(LabelRef("store"))
@@ -81,23 +78,107 @@ func (s isa) micro(mr, rows int) {
 	advance(1)
 	JMP(LabelRef("one"))
 	Label("store")
+	s.storeTile(acc, c, ldc)
+}
+
+// accumulators are zeros for a tile of nv vectors of columns.
+func (s isa) accumulators(rows, nv int) [][]reg.VecVirtual {
+	acc := make([][]reg.VecVirtual, rows)
+	for i := range acc {
+		for range nv {
+			acc[i] = append(acc[i], s.zero())
+		}
+	}
+	return acc
+}
+
+// addProducts adds a value's products with vectors to a row of a tile.
+func (s isa) addProducts(sums []reg.VecVirtual, value Mem, vectors []reg.VecVirtual) {
+	x := s.v()
+	VBROADCASTSS(value, x)
+	for j, v := range vectors {
+		VFMADD231PS(v, x, sums[j])
+	}
+}
+
+// storeTile ends a micro kernel: it stores the tile's first m rows and n columns, in rows ldc bytes apart, added to what is there if
+// accumulate is set.
+func (s isa) storeTile(acc [][]reg.VecVirtual, c, ldc reg.Register) {
+	keep := Load(Param("accumulate"), GP8())
+	m, n := Load(Param("m"), GP64()), Load(Param("n"), GP64())
+	CMPQ(m, Imm(uint64(len(acc))))
+	JNE(LabelRef("edge"))
+	CMPQ(n, U32(uint32(s.w*len(acc[0]))))
+	JNE(LabelRef("edge"))
 	TESTB(keep, keep)
 	JEQ(LabelRef("write"))
 	from := GP64()
 	MOVQ(c, from)
 	for i := range acc {
 		for j := range acc[i] {
-			VADDPS(Mem{Base: from, Disp: j * wide}, acc[i][j], acc[i][j])
+			VADDPS(Mem{Base: from, Disp: j * 4 * s.w}, acc[i][j], acc[i][j])
 		}
 		ADDQ(ldc, from)
 	}
 	Label("write")
 	for i := range acc {
 		for j := range acc[i] {
-			VMOVUPS(acc[i][j], Mem{Base: c, Disp: j * wide})
+			VMOVUPS(acc[i][j], Mem{Base: c, Disp: j * 4 * s.w})
 		}
 		ADDQ(ldc, c)
 	}
+	VZEROUPPER()
+	RET()
+	Label("edge")
+	s.storeEdge(acc, c, ldc, keep, m, s.masks(n, len(acc[0])))
+}
+
+// masks are those of n lanes of some vectors.
+func (s isa) masks(n reg.Register, vectors int) []reg.Register {
+	words, zero := Load(Param("words"), GP64()), GP64()
+	XORQ(zero, zero)
+	full := GP64()
+	MOVQ(U32(uint32(s.w)), full)
+	list := make([]reg.Register, vectors)
+	for j := range list {
+		lanes, at := GP64(), GP64()
+		LEAQ(Mem{Base: n, Disp: -j * s.w}, lanes)
+		CMPQ(lanes, zero)
+		CMOVQLT(zero, lanes)
+		CMPQ(lanes, full)
+		CMOVQGT(full, lanes)
+		NEGQ(lanes)
+		LEAQ(Mem{Base: words, Index: lanes, Scale: 4}, at)
+		list[j] = s.mask(at)
+	}
+	return list
+}
+
+// storeEdge stores m rows of a tile, lanes that masks let through.
+func (s isa) storeEdge(acc [][]reg.VecVirtual, c, ldc, keep, m reg.Register, masks []reg.Register) {
+	TESTB(keep, keep)
+	JEQ(LabelRef("writeEdge"))
+	from, left := GP64(), GP64()
+	MOVQ(c, from)
+	MOVQ(m, left)
+	for i := range acc {
+		for j := range acc[i] {
+			VADDPS(s.loadMasked(Mem{Base: from, Disp: j * 4 * s.w}, masks[j]), acc[i][j], acc[i][j])
+		}
+		ADDQ(ldc, from)
+		DECQ(left)
+		JEQ(LabelRef("writeEdge"))
+	}
+	Label("writeEdge")
+	for i := range acc {
+		for j := range acc[i] {
+			s.storeMasked(acc[i][j], Mem{Base: c, Disp: j * 4 * s.w}, masks[j])
+		}
+		ADDQ(ldc, c)
+		DECQ(m)
+		JEQ(LabelRef("end"))
+	}
+	Label("end")
 	VZEROUPPER()
 	RET()
 }

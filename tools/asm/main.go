@@ -29,7 +29,10 @@ func main() {
 		return
 	}
 	for thirds := 1; thirds <= 3; thirds++ {
-		s.micro(mr, mr/3*thirds)
+		for nv := 1; nv <= 2; nv++ {
+			s.micro(mr, mr/3*thirds, nv)
+			s.strided(mr/3*thirds, nv)
+		}
 	}
 	for _, n := range vectors {
 		s.scattered(rows, n)
@@ -38,16 +41,15 @@ func main() {
 	if s.w == 16 {
 		s.turn()
 	}
-	s.strided(mr)
 	for _, stride := range []int{1, 2} {
 		s.maxPool(stride)
 		s.avePool(stride)
 	}
 	s.planes()
-	s.packA(mr)
-	if rows != mr {
-		s.packA(rows)
+	if s.w == 16 {
+		s.packPanel(mr)
 	}
+	s.packA(rows)
 	s.packB()
 	s.every(2)
 	s.every(4)

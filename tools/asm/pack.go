@@ -33,24 +33,9 @@ func (s isa) packA(mr int) {
 	}
 	i := 0
 	for ; i+4 <= mr; i += 4 {
-		x := [4]reg.VecVirtual{read(), read(), read(), read()}
-		var t [4]reg.VecVirtual
-		for j := range t {
-			t[j] = XMM()
-		}
-		VUNPCKLPS(x[1], x[0], t[0])
-		VUNPCKLPS(x[3], x[2], t[1])
-		VUNPCKHPS(x[1], x[0], t[2])
-		VUNPCKHPS(x[3], x[2], t[3])
-		for j := 0; j < 4; j++ {
-			r := XMM()
-			if j%2 == 0 {
-				VUNPCKLPD(t[j/2*2+1], t[j/2*2], r)
-			} else {
-				VUNPCKHPD(t[j/2*2+1], t[j/2*2], r)
-			}
-			VMOVUPS(r, Mem{Base: dst, Disp: 4 * (j*mr + i)})
-		}
+		turnFour([4]reg.VecVirtual{read(), read(), read(), read()}, XMM, func(j int, column reg.VecVirtual) {
+			VMOVUPS(column, Mem{Base: dst, Disp: 4 * (j*mr + i)})
+		})
 	}
 	if i < mr {
 		x := [2]reg.VecVirtual{read(), read()}

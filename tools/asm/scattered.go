@@ -167,26 +167,16 @@ func (s isa) transpose() {
 	Label("loop")
 	CMPQ(n, U32(4))
 	JLT(LabelRef("done"))
-	var x, t [4]reg.VecVirtual
+	var x [4]reg.VecVirtual
 	for i := range x {
-		x[i], t[i] = XMM(), XMM()
+		x[i] = XMM()
 		VMOVUPS(Mem{Base: rows[i]}, x[i])
 		ADDQ(Imm(16), rows[i])
 	}
-	VUNPCKLPS(x[1], x[0], t[0])
-	VUNPCKLPS(x[3], x[2], t[1])
-	VUNPCKHPS(x[1], x[0], t[2])
-	VUNPCKHPS(x[3], x[2], t[3])
-	for j := 0; j < 4; j++ {
-		r := XMM()
-		if j%2 == 0 {
-			VUNPCKLPD(t[j/2*2+1], t[j/2*2], r)
-		} else {
-			VUNPCKHPD(t[j/2*2+1], t[j/2*2], r)
-		}
-		VMOVUPS(r, Mem{Base: dst})
+	turnFour(x, XMM, func(_ int, column reg.VecVirtual) {
+		VMOVUPS(column, Mem{Base: dst})
 		ADDQ(ldd, dst)
-	}
+	})
 	SUBQ(Imm(4), n)
 	JMP(LabelRef("loop"))
 	Label("done")

@@ -61,37 +61,42 @@ func (s isa) turn() {
 
 // turned transposes 16 registers of 16 lanes: within quarters of four rows, then the quarters.
 func (s isa) turned(x []reg.VecVirtual) []reg.VecVirtual {
-	for i := 0; i < 16; i += 4 {
-		var t [4]reg.VecVirtual
-		for j := range t {
-			t[j] = s.v()
-		}
-		VUNPCKLPS(x[i+1], x[i], t[0])
-		VUNPCKLPS(x[i+3], x[i+2], t[1])
-		VUNPCKHPS(x[i+1], x[i], t[2])
-		VUNPCKHPS(x[i+3], x[i+2], t[3])
-		for j := range t {
-			r := s.v()
-			if j%2 == 0 {
-				VUNPCKLPD(t[j/2*2+1], t[j/2*2], r)
-			} else {
-				VUNPCKHPD(t[j/2*2+1], t[j/2*2], r)
-			}
-			x[i+j] = r
-		}
-	}
+	s.turnQuarters(x)
 	const even, odd = 0x88, 0xdd
-	shuffle := func(which uint64, a, b reg.VecVirtual) reg.VecVirtual {
-		r := s.v()
-		VSHUFF32X4(Imm(which), b, a, r)
-		return r
-	}
 	out := make([]reg.VecVirtual, 16)
 	for c := range 4 {
-		a, b := shuffle(even, x[c], x[4+c]), shuffle(odd, x[c], x[4+c])
-		d, e := shuffle(even, x[8+c], x[12+c]), shuffle(odd, x[8+c], x[12+c])
-		out[c], out[8+c] = shuffle(even, a, d), shuffle(odd, a, d)
-		out[4+c], out[12+c] = shuffle(even, b, e), shuffle(odd, b, e)
+		a, b := s.shuffled(even, x[c], x[4+c]), s.shuffled(odd, x[c], x[4+c])
+		d, e := s.shuffled(even, x[8+c], x[12+c]), s.shuffled(odd, x[8+c], x[12+c])
+		out[c], out[8+c] = s.shuffled(even, a, d), s.shuffled(odd, a, d)
+		out[4+c], out[12+c] = s.shuffled(even, b, e), s.shuffled(odd, b, e)
 	}
 	return out
+}
+
+// turnQuarters transposes quarters of four registers, for every four registers.
+func (s isa) turnQuarters(x []reg.VecVirtual) {
+	for i := 0; i < len(x); i += 4 {
+		turnFour([4]reg.VecVirtual(x[i:]), s.v, func(j int, column reg.VecVirtual) { x[i+j] = column })
+	}
+}
+
+// turnFour transposes 4x4 values in every quarter of four registers, with new ones from fresh, and gives each column to use.
+func turnFour(x [4]reg.VecVirtual, fresh func() reg.VecVirtual, use func(j int, column reg.VecVirtual)) {
+	var t [4]reg.VecVirtual
+	for j := range t {
+		t[j] = fresh()
+	}
+	VUNPCKLPS(x[1], x[0], t[0])
+	VUNPCKLPS(x[3], x[2], t[1])
+	VUNPCKHPS(x[1], x[0], t[2])
+	VUNPCKHPS(x[3], x[2], t[3])
+	for j := range 4 {
+		r := fresh()
+		if j%2 == 0 {
+			VUNPCKLPD(t[j/2*2+1], t[j/2*2], r)
+		} else {
+			VUNPCKHPD(t[j/2*2+1], t[j/2*2], r)
+		}
+		use(j, r)
+	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/ir"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -18,6 +19,12 @@ type isa struct {
 }
 
 var consts = map[string]Mem{}
+
+// align lets the next instruction begin at a multiple of n bytes. Skylake decodes a jump that crosses or ends 32 bytes anew in every
+// turn of a loop (Intel, Mitigations for Jump Conditional Code Erratum, 2019).
+func align(n int) {
+	Instruction(&ir.Instruction{Opcode: "PCALIGN", Operands: []Op{U32(uint32(n))}})
+}
 
 // v returns a fresh vector register.
 func (s isa) v() reg.VecVirtual {

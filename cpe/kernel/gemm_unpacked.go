@@ -1,0 +1,101 @@
+package kernel
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// Where neither operand is packed, the right one, which is read again for every panel of rows, takes at most one part in unpackedShare
+// of L2. fewPanels are so few panels of rows that packing it does not pay.
+const unpackedShare, fewPanels = 5, 2
+
+// unpacked reports whether the host multiplies operands where they lie, since packing them would take longer than reading them from
+// there.
+func (s *GemmShape) unpacked(spec *cpe.Spec) bool {
+	mr, nr := simd.Micro()
+	near := s.N > nr/2 && s.K > 0 && s.K <= hostDepth && 4*s.K*s.N <= spec.LDMBytes/unpackedShare
+	return spec.Native() && simd.Vectors() && near && !s.TransB && (!s.TransA || s.M <= fewPanels*mr)
+}
+
+// packedColumns is the number of columns of the right operand that are packed though: those that fill no panel, and all where rows do
+// not begin with a line of the cache, so that every vector would be read from two, unless rows of C are too few.
+func (s *GemmShape) packedColumns(columns int) int {
+	mr, nr := simd.Micro()
+	if s.N%(nr/2) == 0 || s.M <= fewPanels*mr {
+		return columns % nr
+	}
+	return columns
+}
+
+// ownPanels are the panels that a worker packs of operands that otherwise are not.
+type ownPanels struct{ left, right []float32 }
+
+func newOwnPanels(s *GemmShape) ownPanels {
+	mr, nr := simd.Micro()
+	return ownPanels{make([]float32, mr*s.K), make([]float32, blocks(max(nr, s.packedColumns(s.N)), nr)*nr*s.K)}
+}
+
+// multiplyUnpacked computes a worker's part of C. Sums have the order that they have with packed operands.
+func (w *gemmWorker) multiplyUnpacked(s *GemmShape) {
+	job, c := &w.job, &w.job.c
+	mr, nr := simd.Micro()
+	packed := s.packedColumns(job.n1 - job.n0)
+	w.b.Gather(w.own.right, cpe.Layout{Panel: nr}, 0, job.n1-packed, s.K, packed)
+	for i := job.m0; i < job.m1; i += mr {
+		m := min(mr, job.m1-i)
+		left, down, along := w.a.rows(w.own.left, i, m, 0, s.K)
+		for j := job.n0; j < job.n1; j += nr {
+			right, ld := w.b.Data[j:], w.b.Ld
+			if at := j - job.n1 + packed; at >= 0 {
+				right, ld = w.own.right[at*s.K:], nr
+			}
+			simd.StridedEdge(s.K, left, down, along, right, ld, c.Data[i*c.Ld+j:], c.Ld, m, min(nr, job.n1-j), job.accumulate)
+		}
+	}
+}
+
+// startRows writes the bias that is added to the rows of a worker's part.
+func (j *productJob) startRows() {
+	for i := j.m0; i < j.m1; i++ {
+		copy(j.c.Data[i*j.c.Ld+j.n0:i*j.c.Ld+j.n1], j.bias[j.n0:])
+	}
+}
+
+// A left operand is not packed whose rows are short, so that a panel of them lies near together, and that is multiplied with few
+// blocks of the right one, so that packing it, which is done once for all of them, takes longer than what it saves.
+const shortRows, fewBlocks = 512, 4
+
+// leftInPlace reports whether the host packs the right operand alone.
+func (s *GemmShape) leftInPlace(spec *cpe.Spec, p GemmPlan) bool {
+	return spec.Native() && simd.Vectors() && !s.TransA && s.K > 0 && s.K <= shortRows && blocks(s.N, p.BN) <= fewBlocks
+}
+
+// multiplyRows multiplies m rows of A, read where they lie, with the block of B that is held, for columns of C from col on.
+func (p *product) multiplyRows(row, m, col, k0, depth int, accumulate bool) {
+	a, b, c := p.job.a.(*operand), p.b.Values(), &p.job.c
+	_, cols := p.b.Whole()
+	for end := row + m; row < end; row += p.plan.MR {
+		m = min(p.plan.MR, end-row)
+		left, down, along := a.rows(p.edge, row, m, k0, depth)
+		for j := 0; j < cols; j += p.plan.NR {
+			n := min(p.plan.NR, cols-j)
+			simd.StridedEdge(depth, left, down, along, b[j*depth:], p.plan.NR, c.Data[row*c.Ld+col+j:], c.Ld, m, n, accumulate)
+		}
+	}
+}
+
+// rows returns m rows of a matrix as a strided kernel reads values [col, col+deep) of them, with the distances of values down and
+// along: where they lie, or packed if the kernel would read beyond the matrix.
+func (o *operand) rows(panel []float32, row, m, col, deep int) (data []float32, down, along int) {
+	at, down, along := row*o.Ld+col, o.Ld, 1
+	if o.trans {
+		at, down, along = col*o.Ld+row, 1, o.Ld
+	}
+	data = o.Data[at:]
+	if (simd.StridedRows(m)-1)*down+(deep-1)*along < len(data) {
+		return data, down, along
+	}
+	mr, _ := simd.Micro()
+	o.Gather(panel, cpe.Layout{Panel: mr, ByRows: true}, row, col, m, deep)
+	return panel, 1, mr
+}
