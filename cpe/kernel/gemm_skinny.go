@@ -6,7 +6,7 @@ import (
 )
 
 // skinnyRows is the most rows of the small operand of a skinny product.
-const skinnyRows = 4
+const skinnyRows = 2
 
 // skinny reports whether a product on the host has one matrix that is far larger than the others, and is best computed by going
 // through that once as it lies in memory, unpacked: the weights of an inner product of few images, or their gradient.
