@@ -9,60 +9,90 @@ package simd
 //go:noescape
 func micro2x1AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
-// strided2x1AVX2 is the GEMM micro kernel of 2 rows, 1 vectors wide, of operands that are not packed.
+// rows2x1AVX2 is the GEMM micro kernel of 2 rows, 1 vectors wide, of operands that are not packed: rows of A lie side by side.
 //
 //go:noescape
-func strided2x1AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+func rows2x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
+// columns2x1AVX2 is the GEMM micro kernel of 2 rows, 1 vectors wide, of operands that are not packed: columns of A lie side by side.
+//
+//go:noescape
+func columns2x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
 // micro2x2AVX2 is the GEMM micro kernel of 2 rows, 2 vectors wide.
 //
 //go:noescape
 func micro2x2AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
-// strided2x2AVX2 is the GEMM micro kernel of 2 rows, 2 vectors wide, of operands that are not packed.
+// rows2x2AVX2 is the GEMM micro kernel of 2 rows, 2 vectors wide, of operands that are not packed: rows of A lie side by side.
 //
 //go:noescape
-func strided2x2AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+func rows2x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
+// columns2x2AVX2 is the GEMM micro kernel of 2 rows, 2 vectors wide, of operands that are not packed: columns of A lie side by side.
+//
+//go:noescape
+func columns2x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
 // micro4x1AVX2 is the GEMM micro kernel of 4 rows, 1 vectors wide.
 //
 //go:noescape
 func micro4x1AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
-// strided4x1AVX2 is the GEMM micro kernel of 4 rows, 1 vectors wide, of operands that are not packed.
+// rows4x1AVX2 is the GEMM micro kernel of 4 rows, 1 vectors wide, of operands that are not packed: rows of A lie side by side.
 //
 //go:noescape
-func strided4x1AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+func rows4x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
+// columns4x1AVX2 is the GEMM micro kernel of 4 rows, 1 vectors wide, of operands that are not packed: columns of A lie side by side.
+//
+//go:noescape
+func columns4x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
 // micro4x2AVX2 is the GEMM micro kernel of 4 rows, 2 vectors wide.
 //
 //go:noescape
 func micro4x2AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
-// strided4x2AVX2 is the GEMM micro kernel of 4 rows, 2 vectors wide, of operands that are not packed.
+// rows4x2AVX2 is the GEMM micro kernel of 4 rows, 2 vectors wide, of operands that are not packed: rows of A lie side by side.
 //
 //go:noescape
-func strided4x2AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+func rows4x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
+// columns4x2AVX2 is the GEMM micro kernel of 4 rows, 2 vectors wide, of operands that are not packed: columns of A lie side by side.
+//
+//go:noescape
+func columns4x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
 // micro6x1AVX2 is the GEMM micro kernel of 6 rows, 1 vectors wide.
 //
 //go:noescape
 func micro6x1AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
-// strided6x1AVX2 is the GEMM micro kernel of 6 rows, 1 vectors wide, of operands that are not packed.
+// rows6x1AVX2 is the GEMM micro kernel of 6 rows, 1 vectors wide, of operands that are not packed: rows of A lie side by side.
 //
 //go:noescape
-func strided6x1AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+func rows6x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
+// columns6x1AVX2 is the GEMM micro kernel of 6 rows, 1 vectors wide, of operands that are not packed: columns of A lie side by side.
+//
+//go:noescape
+func columns6x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
 // micro6x2AVX2 is the GEMM micro kernel of 6 rows, 2 vectors wide.
 //
 //go:noescape
 func micro6x2AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
-// strided6x2AVX2 is the GEMM micro kernel of 6 rows, 2 vectors wide, of operands that are not packed.
+// rows6x2AVX2 is the GEMM micro kernel of 6 rows, 2 vectors wide, of operands that are not packed: rows of A lie side by side.
 //
 //go:noescape
-func strided6x2AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+func rows6x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
+// columns6x2AVX2 is the GEMM micro kernel of 6 rows, 2 vectors wide, of operands that are not packed: columns of A lie side by side.
+//
+//go:noescape
+func columns6x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
 // scattered6x2AVX2 is the micro kernel of rows of B that lie anywhere.
 //

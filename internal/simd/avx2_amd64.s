@@ -134,63 +134,72 @@ end:
 	VZEROUPPER
 	RET
 
-// func strided2x1AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func rows2x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3
-TEXT ·strided2x1AVX2(SB), NOSPLIT, $0-96
+TEXT ·rows2x1AVX2(SB), NOSPLIT, $0-88
 	MOVQ    k+0(FP), AX
-	MOVQ    row+16(FP), CX
-	MOVQ    col+24(FP), DX
-	MOVQ    b+32(FP), BX
-	MOVQ    ldb+40(FP), SI
-	SHLQ    $0x02, CX
+	MOVQ    a+8(FP), CX
+	MOVQ    lda+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
-	LEAQ    (CX)(CX*2), DI
-	MOVQ    a+8(FP), DI
+	LEAQ    (DX)(DX*2), DI
+	LEAQ    (SI)(SI*2), DI
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
-	CMPQ    AX, $0x00000002
+	CMPQ    AX, $0x00000004
 	JLT     one
 	PCALIGN $0x00000040
 
-two:
+several:
 	VMOVUPS      (BX), Y2
-	ADDQ         SI, BX
-	VBROADCASTSS (DI), Y3
+	VBROADCASTSS (CX), Y3
 	VFMADD231PS  Y2, Y3, Y0
-	VBROADCASTSS (DI)(CX*1), Y3
+	VBROADCASTSS (CX)(DX*1), Y3
 	VFMADD231PS  Y2, Y3, Y1
-	ADDQ         DX, DI
-	VMOVUPS      (BX), Y2
-	ADDQ         SI, BX
-	VBROADCASTSS (DI), Y3
+	VMOVUPS      (BX)(SI*1), Y2
+	VBROADCASTSS 4(CX), Y3
 	VFMADD231PS  Y2, Y3, Y0
-	VBROADCASTSS (DI)(CX*1), Y3
+	VBROADCASTSS 4(CX)(DX*1), Y3
 	VFMADD231PS  Y2, Y3, Y1
-	ADDQ         DX, DI
-	SUBQ         $0x00000002, AX
+	VMOVUPS      (BX)(SI*2), Y2
+	VBROADCASTSS 8(CX), Y3
+	VFMADD231PS  Y2, Y3, Y0
+	VBROADCASTSS 8(CX)(DX*1), Y3
+	VFMADD231PS  Y2, Y3, Y1
+	VMOVUPS      (BX)(DI*1), Y2
+	VBROADCASTSS 12(CX), Y3
+	VFMADD231PS  Y2, Y3, Y0
+	VBROADCASTSS 12(CX)(DX*1), Y3
+	VFMADD231PS  Y2, Y3, Y1
+	ADDQ         $0x10, CX
+	LEAQ         (BX)(SI*4), BX
+	SUBQ         $0x00000004, AX
 	PCALIGN      $0x00000020
-	CMPQ         AX, $0x00000002
-	JGE          two
+	CMPQ         AX, $0x00000004
+	JGE          several
 
 one:
 	TESTQ        AX, AX
 	JEQ          store
 	VMOVUPS      (BX), Y2
-	ADDQ         SI, BX
-	VBROADCASTSS (DI), Y3
+	VBROADCASTSS (CX), Y3
 	VFMADD231PS  Y2, Y3, Y0
-	VBROADCASTSS (DI)(CX*1), Y3
+	VBROADCASTSS (CX)(DX*1), Y3
 	VFMADD231PS  Y2, Y3, Y1
-	ADDQ         DX, DI
+	ADDQ         $0x04, CX
+	LEAQ         (BX)(SI*1), BX
+	DECQ         AX
+	JMP          one
 
 store:
-	MOVQ   c+48(FP), AX
-	MOVQ   ldc+56(FP), CX
+	MOVQ   c+40(FP), AX
+	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
-	MOVB   accumulate+64(FP), DL
-	MOVQ   m+72(FP), BX
-	MOVQ   n+80(FP), SI
+	MOVB   accumulate+56(FP), DL
+	MOVQ   m+64(FP), BX
+	MOVQ   n+72(FP), SI
 	CMPQ   BX, $0x02
 	JNE    edge
 	CMPQ   SI, $0x00000008
@@ -212,7 +221,124 @@ write:
 	RET
 
 edge:
-	MOVQ       words+88(FP), DI
+	MOVQ       words+80(FP), DI
+	XORQ       R8, R8
+	MOVQ       $0x00000008, R9
+	LEAQ       (SI), SI
+	CMPQ       SI, R8
+	CMOVQLT    R8, SI
+	CMPQ       SI, R9
+	CMOVQGT    R9, SI
+	NEGQ       SI
+	LEAQ       (DI)(SI*4), SI
+	VMOVUPS    (SI), Y2
+	TESTB      DL, DL
+	JEQ        writeEdge
+	MOVQ       AX, DX
+	MOVQ       BX, SI
+	VMASKMOVPS (DX), Y2, Y3
+	VADDPS     Y3, Y0, Y0
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y2, Y3
+	VADDPS     Y3, Y1, Y1
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+
+writeEdge:
+	VMASKMOVPS Y0, Y2, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y1, Y2, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+
+end:
+	VZEROUPPER
+	RET
+
+// func columns2x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3
+TEXT ·columns2x1AVX2(SB), NOSPLIT, $0-88
+	MOVQ    k+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    lda+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ldb+32(FP), SI
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	CMPQ    AX, $0x00000002
+	JLT     one
+	PCALIGN $0x00000040
+
+several:
+	VMOVUPS      (BX), Y2
+	ADDQ         SI, BX
+	VBROADCASTSS (CX), Y3
+	VFMADD231PS  Y2, Y3, Y0
+	VBROADCASTSS 4(CX), Y3
+	VFMADD231PS  Y2, Y3, Y1
+	ADDQ         DX, CX
+	VMOVUPS      (BX), Y2
+	ADDQ         SI, BX
+	VBROADCASTSS (CX), Y3
+	VFMADD231PS  Y2, Y3, Y0
+	VBROADCASTSS 4(CX), Y3
+	VFMADD231PS  Y2, Y3, Y1
+	ADDQ         DX, CX
+	SUBQ         $0x00000002, AX
+	PCALIGN      $0x00000020
+	CMPQ         AX, $0x00000002
+	JGE          several
+
+one:
+	TESTQ        AX, AX
+	JEQ          store
+	VMOVUPS      (BX), Y2
+	ADDQ         SI, BX
+	VBROADCASTSS (CX), Y3
+	VFMADD231PS  Y2, Y3, Y0
+	VBROADCASTSS 4(CX), Y3
+	VFMADD231PS  Y2, Y3, Y1
+	ADDQ         DX, CX
+	DECQ         AX
+	JMP          one
+
+store:
+	MOVQ   c+40(FP), AX
+	MOVQ   ldc+48(FP), CX
+	SHLQ   $0x02, CX
+	MOVB   accumulate+56(FP), DL
+	MOVQ   m+64(FP), BX
+	MOVQ   n+72(FP), SI
+	CMPQ   BX, $0x02
+	JNE    edge
+	CMPQ   SI, $0x00000008
+	JNE    edge
+	TESTB  DL, DL
+	JEQ    write
+	MOVQ   AX, DX
+	VADDPS (DX), Y0, Y0
+	ADDQ   CX, DX
+	VADDPS (DX), Y1, Y1
+	ADDQ   CX, DX
+
+write:
+	VMOVUPS Y0, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y1, (AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+edge:
+	MOVQ       words+80(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), SI
@@ -419,74 +545,89 @@ end:
 	VZEROUPPER
 	RET
 
-// func strided2x2AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func rows2x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3
-TEXT ·strided2x2AVX2(SB), NOSPLIT, $0-96
+TEXT ·rows2x2AVX2(SB), NOSPLIT, $0-88
 	MOVQ    k+0(FP), AX
-	MOVQ    row+16(FP), CX
-	MOVQ    col+24(FP), DX
-	MOVQ    b+32(FP), BX
-	MOVQ    ldb+40(FP), SI
-	SHLQ    $0x02, CX
+	MOVQ    a+8(FP), CX
+	MOVQ    lda+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
-	LEAQ    (CX)(CX*2), DI
-	MOVQ    a+8(FP), DI
+	LEAQ    (DX)(DX*2), DI
+	LEAQ    (SI)(SI*2), DI
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
 	VXORPS  Y3, Y3, Y3
-	CMPQ    AX, $0x00000002
+	CMPQ    AX, $0x00000004
 	JLT     one
 	PCALIGN $0x00000040
 
-two:
+several:
 	VMOVUPS      (BX), Y4
 	VMOVUPS      32(BX), Y5
-	ADDQ         SI, BX
-	VBROADCASTSS (DI), Y6
+	VBROADCASTSS (CX), Y6
 	VFMADD231PS  Y4, Y6, Y0
 	VFMADD231PS  Y5, Y6, Y1
-	VBROADCASTSS (DI)(CX*1), Y6
+	VBROADCASTSS (CX)(DX*1), Y6
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
-	ADDQ         DX, DI
-	VMOVUPS      (BX), Y4
-	VMOVUPS      32(BX), Y5
-	ADDQ         SI, BX
-	VBROADCASTSS (DI), Y6
+	VMOVUPS      (BX)(SI*1), Y4
+	VMOVUPS      32(BX)(SI*1), Y5
+	VBROADCASTSS 4(CX), Y6
 	VFMADD231PS  Y4, Y6, Y0
 	VFMADD231PS  Y5, Y6, Y1
-	VBROADCASTSS (DI)(CX*1), Y6
+	VBROADCASTSS 4(CX)(DX*1), Y6
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
-	ADDQ         DX, DI
-	SUBQ         $0x00000002, AX
+	VMOVUPS      (BX)(SI*2), Y4
+	VMOVUPS      32(BX)(SI*2), Y5
+	VBROADCASTSS 8(CX), Y6
+	VFMADD231PS  Y4, Y6, Y0
+	VFMADD231PS  Y5, Y6, Y1
+	VBROADCASTSS 8(CX)(DX*1), Y6
+	VFMADD231PS  Y4, Y6, Y2
+	VFMADD231PS  Y5, Y6, Y3
+	VMOVUPS      (BX)(DI*1), Y4
+	VMOVUPS      32(BX)(DI*1), Y5
+	VBROADCASTSS 12(CX), Y6
+	VFMADD231PS  Y4, Y6, Y0
+	VFMADD231PS  Y5, Y6, Y1
+	VBROADCASTSS 12(CX)(DX*1), Y6
+	VFMADD231PS  Y4, Y6, Y2
+	VFMADD231PS  Y5, Y6, Y3
+	ADDQ         $0x10, CX
+	LEAQ         (BX)(SI*4), BX
+	SUBQ         $0x00000004, AX
 	PCALIGN      $0x00000020
-	CMPQ         AX, $0x00000002
-	JGE          two
+	CMPQ         AX, $0x00000004
+	JGE          several
 
 one:
 	TESTQ        AX, AX
 	JEQ          store
 	VMOVUPS      (BX), Y4
 	VMOVUPS      32(BX), Y5
-	ADDQ         SI, BX
-	VBROADCASTSS (DI), Y6
+	VBROADCASTSS (CX), Y6
 	VFMADD231PS  Y4, Y6, Y0
 	VFMADD231PS  Y5, Y6, Y1
-	VBROADCASTSS (DI)(CX*1), Y6
+	VBROADCASTSS (CX)(DX*1), Y6
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
-	ADDQ         DX, DI
+	ADDQ         $0x04, CX
+	LEAQ         (BX)(SI*1), BX
+	DECQ         AX
+	JMP          one
 
 store:
-	MOVQ   c+48(FP), AX
-	MOVQ   ldc+56(FP), CX
+	MOVQ   c+40(FP), AX
+	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
-	MOVB   accumulate+64(FP), DL
-	MOVQ   m+72(FP), BX
-	MOVQ   n+80(FP), SI
+	MOVB   accumulate+56(FP), DL
+	MOVQ   m+64(FP), BX
+	MOVQ   n+72(FP), SI
 	CMPQ   BX, $0x02
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -512,7 +653,153 @@ write:
 	RET
 
 edge:
-	MOVQ       words+88(FP), DI
+	MOVQ       words+80(FP), DI
+	XORQ       R8, R8
+	MOVQ       $0x00000008, R9
+	LEAQ       (SI), R10
+	CMPQ       R10, R8
+	CMOVQLT    R8, R10
+	CMPQ       R10, R9
+	CMOVQGT    R9, R10
+	NEGQ       R10
+	LEAQ       (DI)(R10*4), R10
+	VMOVUPS    (R10), Y4
+	LEAQ       -8(SI), SI
+	CMPQ       SI, R8
+	CMOVQLT    R8, SI
+	CMPQ       SI, R9
+	CMOVQGT    R9, SI
+	NEGQ       SI
+	LEAQ       (DI)(SI*4), SI
+	VMOVUPS    (SI), Y5
+	TESTB      DL, DL
+	JEQ        writeEdge
+	MOVQ       AX, DX
+	MOVQ       BX, SI
+	VMASKMOVPS (DX), Y4, Y6
+	VADDPS     Y6, Y0, Y0
+	VMASKMOVPS 32(DX), Y5, Y6
+	VADDPS     Y6, Y1, Y1
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y4, Y6
+	VADDPS     Y6, Y2, Y2
+	VMASKMOVPS 32(DX), Y5, Y6
+	VADDPS     Y6, Y3, Y3
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+
+writeEdge:
+	VMASKMOVPS Y0, Y4, (AX)
+	VMASKMOVPS Y1, Y5, 32(AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y2, Y4, (AX)
+	VMASKMOVPS Y3, Y5, 32(AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+
+end:
+	VZEROUPPER
+	RET
+
+// func columns2x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3
+TEXT ·columns2x2AVX2(SB), NOSPLIT, $0-88
+	MOVQ    k+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    lda+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ldb+32(FP), SI
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	CMPQ    AX, $0x00000002
+	JLT     one
+	PCALIGN $0x00000040
+
+several:
+	VMOVUPS      (BX), Y4
+	VMOVUPS      32(BX), Y5
+	ADDQ         SI, BX
+	VBROADCASTSS (CX), Y6
+	VFMADD231PS  Y4, Y6, Y0
+	VFMADD231PS  Y5, Y6, Y1
+	VBROADCASTSS 4(CX), Y6
+	VFMADD231PS  Y4, Y6, Y2
+	VFMADD231PS  Y5, Y6, Y3
+	ADDQ         DX, CX
+	VMOVUPS      (BX), Y4
+	VMOVUPS      32(BX), Y5
+	ADDQ         SI, BX
+	VBROADCASTSS (CX), Y6
+	VFMADD231PS  Y4, Y6, Y0
+	VFMADD231PS  Y5, Y6, Y1
+	VBROADCASTSS 4(CX), Y6
+	VFMADD231PS  Y4, Y6, Y2
+	VFMADD231PS  Y5, Y6, Y3
+	ADDQ         DX, CX
+	SUBQ         $0x00000002, AX
+	PCALIGN      $0x00000020
+	CMPQ         AX, $0x00000002
+	JGE          several
+
+one:
+	TESTQ        AX, AX
+	JEQ          store
+	VMOVUPS      (BX), Y4
+	VMOVUPS      32(BX), Y5
+	ADDQ         SI, BX
+	VBROADCASTSS (CX), Y6
+	VFMADD231PS  Y4, Y6, Y0
+	VFMADD231PS  Y5, Y6, Y1
+	VBROADCASTSS 4(CX), Y6
+	VFMADD231PS  Y4, Y6, Y2
+	VFMADD231PS  Y5, Y6, Y3
+	ADDQ         DX, CX
+	DECQ         AX
+	JMP          one
+
+store:
+	MOVQ   c+40(FP), AX
+	MOVQ   ldc+48(FP), CX
+	SHLQ   $0x02, CX
+	MOVB   accumulate+56(FP), DL
+	MOVQ   m+64(FP), BX
+	MOVQ   n+72(FP), SI
+	CMPQ   BX, $0x02
+	JNE    edge
+	CMPQ   SI, $0x00000010
+	JNE    edge
+	TESTB  DL, DL
+	JEQ    write
+	MOVQ   AX, DX
+	VADDPS (DX), Y0, Y0
+	VADDPS 32(DX), Y1, Y1
+	ADDQ   CX, DX
+	VADDPS (DX), Y2, Y2
+	VADDPS 32(DX), Y3, Y3
+	ADDQ   CX, DX
+
+write:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+edge:
+	MOVQ       words+80(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), R10
@@ -750,81 +1037,97 @@ end:
 	VZEROUPPER
 	RET
 
-// func strided4x1AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func rows4x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3
-TEXT ·strided4x1AVX2(SB), NOSPLIT, $0-96
+TEXT ·rows4x1AVX2(SB), NOSPLIT, $0-88
 	MOVQ    k+0(FP), AX
-	MOVQ    row+16(FP), CX
-	MOVQ    col+24(FP), DX
-	MOVQ    b+32(FP), BX
-	MOVQ    ldb+40(FP), SI
-	SHLQ    $0x02, CX
+	MOVQ    a+8(FP), CX
+	MOVQ    lda+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
-	LEAQ    (CX)(CX*2), DI
-	MOVQ    a+8(FP), R8
-	LEAQ    (R8)(DI*1), DI
+	LEAQ    (DX)(DX*2), DI
+	LEAQ    (SI)(SI*2), R8
+	LEAQ    (CX)(DI*1), DI
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
 	VXORPS  Y3, Y3, Y3
-	CMPQ    AX, $0x00000002
+	CMPQ    AX, $0x00000004
 	JLT     one
 	PCALIGN $0x00000040
 
-two:
+several:
 	VMOVUPS      (BX), Y4
-	ADDQ         SI, BX
-	VBROADCASTSS (R8), Y5
+	VBROADCASTSS (CX), Y5
 	VFMADD231PS  Y4, Y5, Y0
-	VBROADCASTSS (R8)(CX*1), Y5
+	VBROADCASTSS (CX)(DX*1), Y5
 	VFMADD231PS  Y4, Y5, Y1
-	VBROADCASTSS (R8)(CX*2), Y5
+	VBROADCASTSS (CX)(DX*2), Y5
 	VFMADD231PS  Y4, Y5, Y2
 	VBROADCASTSS (DI), Y5
 	VFMADD231PS  Y4, Y5, Y3
-	ADDQ         DX, R8
-	ADDQ         DX, DI
-	VMOVUPS      (BX), Y4
-	ADDQ         SI, BX
-	VBROADCASTSS (R8), Y5
+	VMOVUPS      (BX)(SI*1), Y4
+	VBROADCASTSS 4(CX), Y5
 	VFMADD231PS  Y4, Y5, Y0
-	VBROADCASTSS (R8)(CX*1), Y5
+	VBROADCASTSS 4(CX)(DX*1), Y5
 	VFMADD231PS  Y4, Y5, Y1
-	VBROADCASTSS (R8)(CX*2), Y5
+	VBROADCASTSS 4(CX)(DX*2), Y5
 	VFMADD231PS  Y4, Y5, Y2
-	VBROADCASTSS (DI), Y5
+	VBROADCASTSS 4(DI), Y5
 	VFMADD231PS  Y4, Y5, Y3
-	ADDQ         DX, R8
-	ADDQ         DX, DI
-	SUBQ         $0x00000002, AX
+	VMOVUPS      (BX)(SI*2), Y4
+	VBROADCASTSS 8(CX), Y5
+	VFMADD231PS  Y4, Y5, Y0
+	VBROADCASTSS 8(CX)(DX*1), Y5
+	VFMADD231PS  Y4, Y5, Y1
+	VBROADCASTSS 8(CX)(DX*2), Y5
+	VFMADD231PS  Y4, Y5, Y2
+	VBROADCASTSS 8(DI), Y5
+	VFMADD231PS  Y4, Y5, Y3
+	VMOVUPS      (BX)(R8*1), Y4
+	VBROADCASTSS 12(CX), Y5
+	VFMADD231PS  Y4, Y5, Y0
+	VBROADCASTSS 12(CX)(DX*1), Y5
+	VFMADD231PS  Y4, Y5, Y1
+	VBROADCASTSS 12(CX)(DX*2), Y5
+	VFMADD231PS  Y4, Y5, Y2
+	VBROADCASTSS 12(DI), Y5
+	VFMADD231PS  Y4, Y5, Y3
+	ADDQ         $0x10, CX
+	ADDQ         $0x10, DI
+	LEAQ         (BX)(SI*4), BX
+	SUBQ         $0x00000004, AX
 	PCALIGN      $0x00000020
-	CMPQ         AX, $0x00000002
-	JGE          two
+	CMPQ         AX, $0x00000004
+	JGE          several
 
 one:
 	TESTQ        AX, AX
 	JEQ          store
 	VMOVUPS      (BX), Y4
-	ADDQ         SI, BX
-	VBROADCASTSS (R8), Y5
+	VBROADCASTSS (CX), Y5
 	VFMADD231PS  Y4, Y5, Y0
-	VBROADCASTSS (R8)(CX*1), Y5
+	VBROADCASTSS (CX)(DX*1), Y5
 	VFMADD231PS  Y4, Y5, Y1
-	VBROADCASTSS (R8)(CX*2), Y5
+	VBROADCASTSS (CX)(DX*2), Y5
 	VFMADD231PS  Y4, Y5, Y2
 	VBROADCASTSS (DI), Y5
 	VFMADD231PS  Y4, Y5, Y3
-	ADDQ         DX, R8
-	ADDQ         DX, DI
+	ADDQ         $0x04, CX
+	ADDQ         $0x04, DI
+	LEAQ         (BX)(SI*1), BX
+	DECQ         AX
+	JMP          one
 
 store:
-	MOVQ   c+48(FP), AX
-	MOVQ   ldc+56(FP), CX
+	MOVQ   c+40(FP), AX
+	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
-	MOVB   accumulate+64(FP), DL
-	MOVQ   m+72(FP), BX
-	MOVQ   n+80(FP), SI
+	MOVB   accumulate+56(FP), DL
+	MOVQ   m+64(FP), BX
+	MOVQ   n+72(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000008
@@ -854,7 +1157,164 @@ write:
 	RET
 
 edge:
-	MOVQ       words+88(FP), DI
+	MOVQ       words+80(FP), DI
+	XORQ       R8, R8
+	MOVQ       $0x00000008, R9
+	LEAQ       (SI), SI
+	CMPQ       SI, R8
+	CMOVQLT    R8, SI
+	CMPQ       SI, R9
+	CMOVQGT    R9, SI
+	NEGQ       SI
+	LEAQ       (DI)(SI*4), SI
+	VMOVUPS    (SI), Y4
+	TESTB      DL, DL
+	JEQ        writeEdge
+	MOVQ       AX, DX
+	MOVQ       BX, SI
+	VMASKMOVPS (DX), Y4, Y5
+	VADDPS     Y5, Y0, Y0
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y4, Y5
+	VADDPS     Y5, Y1, Y1
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y4, Y5
+	VADDPS     Y5, Y2, Y2
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y4, Y5
+	VADDPS     Y5, Y3, Y3
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+
+writeEdge:
+	VMASKMOVPS Y0, Y4, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y1, Y4, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y2, Y4, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y3, Y4, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+
+end:
+	VZEROUPPER
+	RET
+
+// func columns4x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3
+TEXT ·columns4x1AVX2(SB), NOSPLIT, $0-88
+	MOVQ    k+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    lda+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ldb+32(FP), SI
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	CMPQ    AX, $0x00000002
+	JLT     one
+	PCALIGN $0x00000040
+
+several:
+	VMOVUPS      (BX), Y4
+	ADDQ         SI, BX
+	VBROADCASTSS (CX), Y5
+	VFMADD231PS  Y4, Y5, Y0
+	VBROADCASTSS 4(CX), Y5
+	VFMADD231PS  Y4, Y5, Y1
+	VBROADCASTSS 8(CX), Y5
+	VFMADD231PS  Y4, Y5, Y2
+	VBROADCASTSS 12(CX), Y5
+	VFMADD231PS  Y4, Y5, Y3
+	ADDQ         DX, CX
+	VMOVUPS      (BX), Y4
+	ADDQ         SI, BX
+	VBROADCASTSS (CX), Y5
+	VFMADD231PS  Y4, Y5, Y0
+	VBROADCASTSS 4(CX), Y5
+	VFMADD231PS  Y4, Y5, Y1
+	VBROADCASTSS 8(CX), Y5
+	VFMADD231PS  Y4, Y5, Y2
+	VBROADCASTSS 12(CX), Y5
+	VFMADD231PS  Y4, Y5, Y3
+	ADDQ         DX, CX
+	SUBQ         $0x00000002, AX
+	PCALIGN      $0x00000020
+	CMPQ         AX, $0x00000002
+	JGE          several
+
+one:
+	TESTQ        AX, AX
+	JEQ          store
+	VMOVUPS      (BX), Y4
+	ADDQ         SI, BX
+	VBROADCASTSS (CX), Y5
+	VFMADD231PS  Y4, Y5, Y0
+	VBROADCASTSS 4(CX), Y5
+	VFMADD231PS  Y4, Y5, Y1
+	VBROADCASTSS 8(CX), Y5
+	VFMADD231PS  Y4, Y5, Y2
+	VBROADCASTSS 12(CX), Y5
+	VFMADD231PS  Y4, Y5, Y3
+	ADDQ         DX, CX
+	DECQ         AX
+	JMP          one
+
+store:
+	MOVQ   c+40(FP), AX
+	MOVQ   ldc+48(FP), CX
+	SHLQ   $0x02, CX
+	MOVB   accumulate+56(FP), DL
+	MOVQ   m+64(FP), BX
+	MOVQ   n+72(FP), SI
+	CMPQ   BX, $0x04
+	JNE    edge
+	CMPQ   SI, $0x00000008
+	JNE    edge
+	TESTB  DL, DL
+	JEQ    write
+	MOVQ   AX, DX
+	VADDPS (DX), Y0, Y0
+	ADDQ   CX, DX
+	VADDPS (DX), Y1, Y1
+	ADDQ   CX, DX
+	VADDPS (DX), Y2, Y2
+	ADDQ   CX, DX
+	VADDPS (DX), Y3, Y3
+	ADDQ   CX, DX
+
+write:
+	VMOVUPS Y0, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y2, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y3, (AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+edge:
+	MOVQ       words+80(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), SI
@@ -1157,20 +1617,19 @@ end:
 	VZEROUPPER
 	RET
 
-// func strided4x2AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func rows4x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3
-TEXT ·strided4x2AVX2(SB), NOSPLIT, $0-96
+TEXT ·rows4x2AVX2(SB), NOSPLIT, $0-88
 	MOVQ    k+0(FP), AX
-	MOVQ    row+16(FP), CX
-	MOVQ    col+24(FP), DX
-	MOVQ    b+32(FP), BX
-	MOVQ    ldb+40(FP), SI
-	SHLQ    $0x02, CX
+	MOVQ    a+8(FP), CX
+	MOVQ    lda+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
-	LEAQ    (CX)(CX*2), DI
-	MOVQ    a+8(FP), R8
-	LEAQ    (R8)(DI*1), DI
+	LEAQ    (DX)(DX*2), DI
+	LEAQ    (SI)(SI*2), R8
+	LEAQ    (CX)(DI*1), DI
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
@@ -1179,78 +1638,105 @@ TEXT ·strided4x2AVX2(SB), NOSPLIT, $0-96
 	VXORPS  Y5, Y5, Y5
 	VXORPS  Y6, Y6, Y6
 	VXORPS  Y7, Y7, Y7
-	CMPQ    AX, $0x00000002
+	CMPQ    AX, $0x00000004
 	JLT     one
 	PCALIGN $0x00000040
 
-two:
+several:
 	VMOVUPS      (BX), Y8
 	VMOVUPS      32(BX), Y9
-	ADDQ         SI, BX
-	VBROADCASTSS (R8), Y10
+	VBROADCASTSS (CX), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
-	VBROADCASTSS (R8)(CX*1), Y10
+	VBROADCASTSS (CX)(DX*1), Y10
 	VFMADD231PS  Y8, Y10, Y2
 	VFMADD231PS  Y9, Y10, Y3
-	VBROADCASTSS (R8)(CX*2), Y10
+	VBROADCASTSS (CX)(DX*2), Y10
 	VFMADD231PS  Y8, Y10, Y4
 	VFMADD231PS  Y9, Y10, Y5
 	VBROADCASTSS (DI), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
-	ADDQ         DX, R8
-	ADDQ         DX, DI
-	VMOVUPS      (BX), Y8
-	VMOVUPS      32(BX), Y9
-	ADDQ         SI, BX
-	VBROADCASTSS (R8), Y10
+	VMOVUPS      (BX)(SI*1), Y8
+	VMOVUPS      32(BX)(SI*1), Y9
+	VBROADCASTSS 4(CX), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
-	VBROADCASTSS (R8)(CX*1), Y10
+	VBROADCASTSS 4(CX)(DX*1), Y10
 	VFMADD231PS  Y8, Y10, Y2
 	VFMADD231PS  Y9, Y10, Y3
-	VBROADCASTSS (R8)(CX*2), Y10
+	VBROADCASTSS 4(CX)(DX*2), Y10
 	VFMADD231PS  Y8, Y10, Y4
 	VFMADD231PS  Y9, Y10, Y5
-	VBROADCASTSS (DI), Y10
+	VBROADCASTSS 4(DI), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
-	ADDQ         DX, R8
-	ADDQ         DX, DI
-	SUBQ         $0x00000002, AX
+	VMOVUPS      (BX)(SI*2), Y8
+	VMOVUPS      32(BX)(SI*2), Y9
+	VBROADCASTSS 8(CX), Y10
+	VFMADD231PS  Y8, Y10, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	VBROADCASTSS 8(CX)(DX*1), Y10
+	VFMADD231PS  Y8, Y10, Y2
+	VFMADD231PS  Y9, Y10, Y3
+	VBROADCASTSS 8(CX)(DX*2), Y10
+	VFMADD231PS  Y8, Y10, Y4
+	VFMADD231PS  Y9, Y10, Y5
+	VBROADCASTSS 8(DI), Y10
+	VFMADD231PS  Y8, Y10, Y6
+	VFMADD231PS  Y9, Y10, Y7
+	VMOVUPS      (BX)(R8*1), Y8
+	VMOVUPS      32(BX)(R8*1), Y9
+	VBROADCASTSS 12(CX), Y10
+	VFMADD231PS  Y8, Y10, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	VBROADCASTSS 12(CX)(DX*1), Y10
+	VFMADD231PS  Y8, Y10, Y2
+	VFMADD231PS  Y9, Y10, Y3
+	VBROADCASTSS 12(CX)(DX*2), Y10
+	VFMADD231PS  Y8, Y10, Y4
+	VFMADD231PS  Y9, Y10, Y5
+	VBROADCASTSS 12(DI), Y10
+	VFMADD231PS  Y8, Y10, Y6
+	VFMADD231PS  Y9, Y10, Y7
+	ADDQ         $0x10, CX
+	ADDQ         $0x10, DI
+	LEAQ         (BX)(SI*4), BX
+	SUBQ         $0x00000004, AX
 	PCALIGN      $0x00000020
-	CMPQ         AX, $0x00000002
-	JGE          two
+	CMPQ         AX, $0x00000004
+	JGE          several
 
 one:
 	TESTQ        AX, AX
 	JEQ          store
 	VMOVUPS      (BX), Y8
 	VMOVUPS      32(BX), Y9
-	ADDQ         SI, BX
-	VBROADCASTSS (R8), Y10
+	VBROADCASTSS (CX), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
-	VBROADCASTSS (R8)(CX*1), Y10
+	VBROADCASTSS (CX)(DX*1), Y10
 	VFMADD231PS  Y8, Y10, Y2
 	VFMADD231PS  Y9, Y10, Y3
-	VBROADCASTSS (R8)(CX*2), Y10
+	VBROADCASTSS (CX)(DX*2), Y10
 	VFMADD231PS  Y8, Y10, Y4
 	VFMADD231PS  Y9, Y10, Y5
 	VBROADCASTSS (DI), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
-	ADDQ         DX, R8
-	ADDQ         DX, DI
+	ADDQ         $0x04, CX
+	ADDQ         $0x04, DI
+	LEAQ         (BX)(SI*1), BX
+	DECQ         AX
+	JMP          one
 
 store:
-	MOVQ   c+48(FP), AX
-	MOVQ   ldc+56(FP), CX
+	MOVQ   c+40(FP), AX
+	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
-	MOVB   accumulate+64(FP), DL
-	MOVQ   m+72(FP), BX
-	MOVQ   n+80(FP), SI
+	MOVB   accumulate+56(FP), DL
+	MOVQ   m+64(FP), BX
+	MOVQ   n+72(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -1288,7 +1774,211 @@ write:
 	RET
 
 edge:
-	MOVQ       words+88(FP), DI
+	MOVQ       words+80(FP), DI
+	XORQ       R8, R8
+	MOVQ       $0x00000008, R9
+	LEAQ       (SI), R10
+	CMPQ       R10, R8
+	CMOVQLT    R8, R10
+	CMPQ       R10, R9
+	CMOVQGT    R9, R10
+	NEGQ       R10
+	LEAQ       (DI)(R10*4), R10
+	VMOVUPS    (R10), Y8
+	LEAQ       -8(SI), SI
+	CMPQ       SI, R8
+	CMOVQLT    R8, SI
+	CMPQ       SI, R9
+	CMOVQGT    R9, SI
+	NEGQ       SI
+	LEAQ       (DI)(SI*4), SI
+	VMOVUPS    (SI), Y9
+	TESTB      DL, DL
+	JEQ        writeEdge
+	MOVQ       AX, DX
+	MOVQ       BX, SI
+	VMASKMOVPS (DX), Y8, Y10
+	VADDPS     Y10, Y0, Y0
+	VMASKMOVPS 32(DX), Y9, Y10
+	VADDPS     Y10, Y1, Y1
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y8, Y10
+	VADDPS     Y10, Y2, Y2
+	VMASKMOVPS 32(DX), Y9, Y10
+	VADDPS     Y10, Y3, Y3
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y8, Y10
+	VADDPS     Y10, Y4, Y4
+	VMASKMOVPS 32(DX), Y9, Y10
+	VADDPS     Y10, Y5, Y5
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y8, Y10
+	VADDPS     Y10, Y6, Y6
+	VMASKMOVPS 32(DX), Y9, Y10
+	VADDPS     Y10, Y7, Y7
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+
+writeEdge:
+	VMASKMOVPS Y0, Y8, (AX)
+	VMASKMOVPS Y1, Y9, 32(AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y2, Y8, (AX)
+	VMASKMOVPS Y3, Y9, 32(AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y4, Y8, (AX)
+	VMASKMOVPS Y5, Y9, 32(AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y6, Y8, (AX)
+	VMASKMOVPS Y7, Y9, 32(AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+
+end:
+	VZEROUPPER
+	RET
+
+// func columns4x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3
+TEXT ·columns4x2AVX2(SB), NOSPLIT, $0-88
+	MOVQ    k+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    lda+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ldb+32(FP), SI
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	CMPQ    AX, $0x00000002
+	JLT     one
+	PCALIGN $0x00000040
+
+several:
+	VMOVUPS      (BX), Y8
+	VMOVUPS      32(BX), Y9
+	ADDQ         SI, BX
+	VBROADCASTSS (CX), Y10
+	VFMADD231PS  Y8, Y10, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	VBROADCASTSS 4(CX), Y10
+	VFMADD231PS  Y8, Y10, Y2
+	VFMADD231PS  Y9, Y10, Y3
+	VBROADCASTSS 8(CX), Y10
+	VFMADD231PS  Y8, Y10, Y4
+	VFMADD231PS  Y9, Y10, Y5
+	VBROADCASTSS 12(CX), Y10
+	VFMADD231PS  Y8, Y10, Y6
+	VFMADD231PS  Y9, Y10, Y7
+	ADDQ         DX, CX
+	VMOVUPS      (BX), Y8
+	VMOVUPS      32(BX), Y9
+	ADDQ         SI, BX
+	VBROADCASTSS (CX), Y10
+	VFMADD231PS  Y8, Y10, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	VBROADCASTSS 4(CX), Y10
+	VFMADD231PS  Y8, Y10, Y2
+	VFMADD231PS  Y9, Y10, Y3
+	VBROADCASTSS 8(CX), Y10
+	VFMADD231PS  Y8, Y10, Y4
+	VFMADD231PS  Y9, Y10, Y5
+	VBROADCASTSS 12(CX), Y10
+	VFMADD231PS  Y8, Y10, Y6
+	VFMADD231PS  Y9, Y10, Y7
+	ADDQ         DX, CX
+	SUBQ         $0x00000002, AX
+	PCALIGN      $0x00000020
+	CMPQ         AX, $0x00000002
+	JGE          several
+
+one:
+	TESTQ        AX, AX
+	JEQ          store
+	VMOVUPS      (BX), Y8
+	VMOVUPS      32(BX), Y9
+	ADDQ         SI, BX
+	VBROADCASTSS (CX), Y10
+	VFMADD231PS  Y8, Y10, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	VBROADCASTSS 4(CX), Y10
+	VFMADD231PS  Y8, Y10, Y2
+	VFMADD231PS  Y9, Y10, Y3
+	VBROADCASTSS 8(CX), Y10
+	VFMADD231PS  Y8, Y10, Y4
+	VFMADD231PS  Y9, Y10, Y5
+	VBROADCASTSS 12(CX), Y10
+	VFMADD231PS  Y8, Y10, Y6
+	VFMADD231PS  Y9, Y10, Y7
+	ADDQ         DX, CX
+	DECQ         AX
+	JMP          one
+
+store:
+	MOVQ   c+40(FP), AX
+	MOVQ   ldc+48(FP), CX
+	SHLQ   $0x02, CX
+	MOVB   accumulate+56(FP), DL
+	MOVQ   m+64(FP), BX
+	MOVQ   n+72(FP), SI
+	CMPQ   BX, $0x04
+	JNE    edge
+	CMPQ   SI, $0x00000010
+	JNE    edge
+	TESTB  DL, DL
+	JEQ    write
+	MOVQ   AX, DX
+	VADDPS (DX), Y0, Y0
+	VADDPS 32(DX), Y1, Y1
+	ADDQ   CX, DX
+	VADDPS (DX), Y2, Y2
+	VADDPS 32(DX), Y3, Y3
+	ADDQ   CX, DX
+	VADDPS (DX), Y4, Y4
+	VADDPS 32(DX), Y5, Y5
+	ADDQ   CX, DX
+	VADDPS (DX), Y6, Y6
+	VADDPS 32(DX), Y7, Y7
+	ADDQ   CX, DX
+
+write:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y5, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y7, 32(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+edge:
+	MOVQ       words+80(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), R10
@@ -1604,95 +2294,119 @@ end:
 	VZEROUPPER
 	RET
 
-// func strided6x1AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func rows6x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3
-TEXT ·strided6x1AVX2(SB), NOSPLIT, $0-96
+TEXT ·rows6x1AVX2(SB), NOSPLIT, $0-88
 	MOVQ    k+0(FP), AX
-	MOVQ    row+16(FP), CX
-	MOVQ    col+24(FP), DX
-	MOVQ    b+32(FP), BX
-	MOVQ    ldb+40(FP), SI
-	SHLQ    $0x02, CX
+	MOVQ    a+8(FP), CX
+	MOVQ    lda+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
-	LEAQ    (CX)(CX*2), DI
-	MOVQ    a+8(FP), R8
-	LEAQ    (R8)(DI*1), DI
+	LEAQ    (DX)(DX*2), DI
+	LEAQ    (SI)(SI*2), R8
+	LEAQ    (CX)(DI*1), DI
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
 	VXORPS  Y3, Y3, Y3
 	VXORPS  Y4, Y4, Y4
 	VXORPS  Y5, Y5, Y5
-	CMPQ    AX, $0x00000002
+	CMPQ    AX, $0x00000004
 	JLT     one
 	PCALIGN $0x00000040
 
-two:
+several:
 	VMOVUPS      (BX), Y6
-	ADDQ         SI, BX
-	VBROADCASTSS (R8), Y7
+	VBROADCASTSS (CX), Y7
 	VFMADD231PS  Y6, Y7, Y0
-	VBROADCASTSS (R8)(CX*1), Y7
+	VBROADCASTSS (CX)(DX*1), Y7
 	VFMADD231PS  Y6, Y7, Y1
-	VBROADCASTSS (R8)(CX*2), Y7
+	VBROADCASTSS (CX)(DX*2), Y7
 	VFMADD231PS  Y6, Y7, Y2
 	VBROADCASTSS (DI), Y7
 	VFMADD231PS  Y6, Y7, Y3
-	VBROADCASTSS (DI)(CX*1), Y7
+	VBROADCASTSS (DI)(DX*1), Y7
 	VFMADD231PS  Y6, Y7, Y4
-	VBROADCASTSS (DI)(CX*2), Y7
+	VBROADCASTSS (DI)(DX*2), Y7
 	VFMADD231PS  Y6, Y7, Y5
-	ADDQ         DX, R8
-	ADDQ         DX, DI
-	VMOVUPS      (BX), Y6
-	ADDQ         SI, BX
-	VBROADCASTSS (R8), Y7
+	VMOVUPS      (BX)(SI*1), Y6
+	VBROADCASTSS 4(CX), Y7
 	VFMADD231PS  Y6, Y7, Y0
-	VBROADCASTSS (R8)(CX*1), Y7
+	VBROADCASTSS 4(CX)(DX*1), Y7
 	VFMADD231PS  Y6, Y7, Y1
-	VBROADCASTSS (R8)(CX*2), Y7
+	VBROADCASTSS 4(CX)(DX*2), Y7
 	VFMADD231PS  Y6, Y7, Y2
-	VBROADCASTSS (DI), Y7
+	VBROADCASTSS 4(DI), Y7
 	VFMADD231PS  Y6, Y7, Y3
-	VBROADCASTSS (DI)(CX*1), Y7
+	VBROADCASTSS 4(DI)(DX*1), Y7
 	VFMADD231PS  Y6, Y7, Y4
-	VBROADCASTSS (DI)(CX*2), Y7
+	VBROADCASTSS 4(DI)(DX*2), Y7
 	VFMADD231PS  Y6, Y7, Y5
-	ADDQ         DX, R8
-	ADDQ         DX, DI
-	SUBQ         $0x00000002, AX
+	VMOVUPS      (BX)(SI*2), Y6
+	VBROADCASTSS 8(CX), Y7
+	VFMADD231PS  Y6, Y7, Y0
+	VBROADCASTSS 8(CX)(DX*1), Y7
+	VFMADD231PS  Y6, Y7, Y1
+	VBROADCASTSS 8(CX)(DX*2), Y7
+	VFMADD231PS  Y6, Y7, Y2
+	VBROADCASTSS 8(DI), Y7
+	VFMADD231PS  Y6, Y7, Y3
+	VBROADCASTSS 8(DI)(DX*1), Y7
+	VFMADD231PS  Y6, Y7, Y4
+	VBROADCASTSS 8(DI)(DX*2), Y7
+	VFMADD231PS  Y6, Y7, Y5
+	VMOVUPS      (BX)(R8*1), Y6
+	VBROADCASTSS 12(CX), Y7
+	VFMADD231PS  Y6, Y7, Y0
+	VBROADCASTSS 12(CX)(DX*1), Y7
+	VFMADD231PS  Y6, Y7, Y1
+	VBROADCASTSS 12(CX)(DX*2), Y7
+	VFMADD231PS  Y6, Y7, Y2
+	VBROADCASTSS 12(DI), Y7
+	VFMADD231PS  Y6, Y7, Y3
+	VBROADCASTSS 12(DI)(DX*1), Y7
+	VFMADD231PS  Y6, Y7, Y4
+	VBROADCASTSS 12(DI)(DX*2), Y7
+	VFMADD231PS  Y6, Y7, Y5
+	ADDQ         $0x10, CX
+	ADDQ         $0x10, DI
+	LEAQ         (BX)(SI*4), BX
+	SUBQ         $0x00000004, AX
 	PCALIGN      $0x00000020
-	CMPQ         AX, $0x00000002
-	JGE          two
+	CMPQ         AX, $0x00000004
+	JGE          several
 
 one:
 	TESTQ        AX, AX
 	JEQ          store
 	VMOVUPS      (BX), Y6
-	ADDQ         SI, BX
-	VBROADCASTSS (R8), Y7
+	VBROADCASTSS (CX), Y7
 	VFMADD231PS  Y6, Y7, Y0
-	VBROADCASTSS (R8)(CX*1), Y7
+	VBROADCASTSS (CX)(DX*1), Y7
 	VFMADD231PS  Y6, Y7, Y1
-	VBROADCASTSS (R8)(CX*2), Y7
+	VBROADCASTSS (CX)(DX*2), Y7
 	VFMADD231PS  Y6, Y7, Y2
 	VBROADCASTSS (DI), Y7
 	VFMADD231PS  Y6, Y7, Y3
-	VBROADCASTSS (DI)(CX*1), Y7
+	VBROADCASTSS (DI)(DX*1), Y7
 	VFMADD231PS  Y6, Y7, Y4
-	VBROADCASTSS (DI)(CX*2), Y7
+	VBROADCASTSS (DI)(DX*2), Y7
 	VFMADD231PS  Y6, Y7, Y5
-	ADDQ         DX, R8
-	ADDQ         DX, DI
+	ADDQ         $0x04, CX
+	ADDQ         $0x04, DI
+	LEAQ         (BX)(SI*1), BX
+	DECQ         AX
+	JMP          one
 
 store:
-	MOVQ   c+48(FP), AX
-	MOVQ   ldc+56(FP), CX
+	MOVQ   c+40(FP), AX
+	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
-	MOVB   accumulate+64(FP), DL
-	MOVQ   m+72(FP), BX
-	MOVQ   n+80(FP), SI
+	MOVB   accumulate+56(FP), DL
+	MOVQ   m+64(FP), BX
+	MOVQ   n+72(FP), SI
 	CMPQ   BX, $0x06
 	JNE    edge
 	CMPQ   SI, $0x00000008
@@ -1730,7 +2444,204 @@ write:
 	RET
 
 edge:
-	MOVQ       words+88(FP), DI
+	MOVQ       words+80(FP), DI
+	XORQ       R8, R8
+	MOVQ       $0x00000008, R9
+	LEAQ       (SI), SI
+	CMPQ       SI, R8
+	CMOVQLT    R8, SI
+	CMPQ       SI, R9
+	CMOVQGT    R9, SI
+	NEGQ       SI
+	LEAQ       (DI)(SI*4), SI
+	VMOVUPS    (SI), Y6
+	TESTB      DL, DL
+	JEQ        writeEdge
+	MOVQ       AX, DX
+	MOVQ       BX, SI
+	VMASKMOVPS (DX), Y6, Y7
+	VADDPS     Y7, Y0, Y0
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y6, Y7
+	VADDPS     Y7, Y1, Y1
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y6, Y7
+	VADDPS     Y7, Y2, Y2
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y6, Y7
+	VADDPS     Y7, Y3, Y3
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y6, Y7
+	VADDPS     Y7, Y4, Y4
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y6, Y7
+	VADDPS     Y7, Y5, Y5
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+
+writeEdge:
+	VMASKMOVPS Y0, Y6, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y1, Y6, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y2, Y6, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y3, Y6, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y4, Y6, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y5, Y6, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+
+end:
+	VZEROUPPER
+	RET
+
+// func columns6x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3
+TEXT ·columns6x1AVX2(SB), NOSPLIT, $0-88
+	MOVQ    k+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    lda+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ldb+32(FP), SI
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	CMPQ    AX, $0x00000002
+	JLT     one
+	PCALIGN $0x00000040
+
+several:
+	VMOVUPS      (BX), Y6
+	ADDQ         SI, BX
+	VBROADCASTSS (CX), Y7
+	VFMADD231PS  Y6, Y7, Y0
+	VBROADCASTSS 4(CX), Y7
+	VFMADD231PS  Y6, Y7, Y1
+	VBROADCASTSS 8(CX), Y7
+	VFMADD231PS  Y6, Y7, Y2
+	VBROADCASTSS 12(CX), Y7
+	VFMADD231PS  Y6, Y7, Y3
+	VBROADCASTSS 16(CX), Y7
+	VFMADD231PS  Y6, Y7, Y4
+	VBROADCASTSS 20(CX), Y7
+	VFMADD231PS  Y6, Y7, Y5
+	ADDQ         DX, CX
+	VMOVUPS      (BX), Y6
+	ADDQ         SI, BX
+	VBROADCASTSS (CX), Y7
+	VFMADD231PS  Y6, Y7, Y0
+	VBROADCASTSS 4(CX), Y7
+	VFMADD231PS  Y6, Y7, Y1
+	VBROADCASTSS 8(CX), Y7
+	VFMADD231PS  Y6, Y7, Y2
+	VBROADCASTSS 12(CX), Y7
+	VFMADD231PS  Y6, Y7, Y3
+	VBROADCASTSS 16(CX), Y7
+	VFMADD231PS  Y6, Y7, Y4
+	VBROADCASTSS 20(CX), Y7
+	VFMADD231PS  Y6, Y7, Y5
+	ADDQ         DX, CX
+	SUBQ         $0x00000002, AX
+	PCALIGN      $0x00000020
+	CMPQ         AX, $0x00000002
+	JGE          several
+
+one:
+	TESTQ        AX, AX
+	JEQ          store
+	VMOVUPS      (BX), Y6
+	ADDQ         SI, BX
+	VBROADCASTSS (CX), Y7
+	VFMADD231PS  Y6, Y7, Y0
+	VBROADCASTSS 4(CX), Y7
+	VFMADD231PS  Y6, Y7, Y1
+	VBROADCASTSS 8(CX), Y7
+	VFMADD231PS  Y6, Y7, Y2
+	VBROADCASTSS 12(CX), Y7
+	VFMADD231PS  Y6, Y7, Y3
+	VBROADCASTSS 16(CX), Y7
+	VFMADD231PS  Y6, Y7, Y4
+	VBROADCASTSS 20(CX), Y7
+	VFMADD231PS  Y6, Y7, Y5
+	ADDQ         DX, CX
+	DECQ         AX
+	JMP          one
+
+store:
+	MOVQ   c+40(FP), AX
+	MOVQ   ldc+48(FP), CX
+	SHLQ   $0x02, CX
+	MOVB   accumulate+56(FP), DL
+	MOVQ   m+64(FP), BX
+	MOVQ   n+72(FP), SI
+	CMPQ   BX, $0x06
+	JNE    edge
+	CMPQ   SI, $0x00000008
+	JNE    edge
+	TESTB  DL, DL
+	JEQ    write
+	MOVQ   AX, DX
+	VADDPS (DX), Y0, Y0
+	ADDQ   CX, DX
+	VADDPS (DX), Y1, Y1
+	ADDQ   CX, DX
+	VADDPS (DX), Y2, Y2
+	ADDQ   CX, DX
+	VADDPS (DX), Y3, Y3
+	ADDQ   CX, DX
+	VADDPS (DX), Y4, Y4
+	ADDQ   CX, DX
+	VADDPS (DX), Y5, Y5
+	ADDQ   CX, DX
+
+write:
+	VMOVUPS Y0, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y2, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y3, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y4, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y5, (AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+edge:
+	MOVQ       words+80(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), SI
@@ -2129,20 +3040,19 @@ end:
 	VZEROUPPER
 	RET
 
-// func strided6x2AVX2(k int, a *float32, row int, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func rows6x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3
-TEXT ·strided6x2AVX2(SB), NOSPLIT, $0-96
+TEXT ·rows6x2AVX2(SB), NOSPLIT, $0-88
 	MOVQ    k+0(FP), AX
-	MOVQ    row+16(FP), CX
-	MOVQ    col+24(FP), DX
-	MOVQ    b+32(FP), BX
-	MOVQ    ldb+40(FP), SI
-	SHLQ    $0x02, CX
+	MOVQ    a+8(FP), CX
+	MOVQ    lda+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
-	LEAQ    (CX)(CX*2), DI
-	MOVQ    a+8(FP), R8
-	LEAQ    (R8)(DI*1), DI
+	LEAQ    (DX)(DX*2), DI
+	LEAQ    (SI)(SI*2), R8
+	LEAQ    (CX)(DI*1), DI
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
@@ -2155,96 +3065,135 @@ TEXT ·strided6x2AVX2(SB), NOSPLIT, $0-96
 	VXORPS  Y9, Y9, Y9
 	VXORPS  Y10, Y10, Y10
 	VXORPS  Y11, Y11, Y11
-	CMPQ    AX, $0x00000002
+	CMPQ    AX, $0x00000004
 	JLT     one
 	PCALIGN $0x00000040
 
-two:
+several:
 	VMOVUPS      (BX), Y12
 	VMOVUPS      32(BX), Y13
-	ADDQ         SI, BX
-	VBROADCASTSS (R8), Y14
+	VBROADCASTSS (CX), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
-	VBROADCASTSS (R8)(CX*1), Y14
+	VBROADCASTSS (CX)(DX*1), Y14
 	VFMADD231PS  Y12, Y14, Y2
 	VFMADD231PS  Y13, Y14, Y3
-	VBROADCASTSS (R8)(CX*2), Y14
+	VBROADCASTSS (CX)(DX*2), Y14
 	VFMADD231PS  Y12, Y14, Y4
 	VFMADD231PS  Y13, Y14, Y5
 	VBROADCASTSS (DI), Y14
 	VFMADD231PS  Y12, Y14, Y6
 	VFMADD231PS  Y13, Y14, Y7
-	VBROADCASTSS (DI)(CX*1), Y14
+	VBROADCASTSS (DI)(DX*1), Y14
 	VFMADD231PS  Y12, Y14, Y8
 	VFMADD231PS  Y13, Y14, Y9
-	VBROADCASTSS (DI)(CX*2), Y14
+	VBROADCASTSS (DI)(DX*2), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
-	ADDQ         DX, R8
-	ADDQ         DX, DI
-	VMOVUPS      (BX), Y12
-	VMOVUPS      32(BX), Y13
-	ADDQ         SI, BX
-	VBROADCASTSS (R8), Y14
+	VMOVUPS      (BX)(SI*1), Y12
+	VMOVUPS      32(BX)(SI*1), Y13
+	VBROADCASTSS 4(CX), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
-	VBROADCASTSS (R8)(CX*1), Y14
+	VBROADCASTSS 4(CX)(DX*1), Y14
 	VFMADD231PS  Y12, Y14, Y2
 	VFMADD231PS  Y13, Y14, Y3
-	VBROADCASTSS (R8)(CX*2), Y14
+	VBROADCASTSS 4(CX)(DX*2), Y14
 	VFMADD231PS  Y12, Y14, Y4
 	VFMADD231PS  Y13, Y14, Y5
-	VBROADCASTSS (DI), Y14
+	VBROADCASTSS 4(DI), Y14
 	VFMADD231PS  Y12, Y14, Y6
 	VFMADD231PS  Y13, Y14, Y7
-	VBROADCASTSS (DI)(CX*1), Y14
+	VBROADCASTSS 4(DI)(DX*1), Y14
 	VFMADD231PS  Y12, Y14, Y8
 	VFMADD231PS  Y13, Y14, Y9
-	VBROADCASTSS (DI)(CX*2), Y14
+	VBROADCASTSS 4(DI)(DX*2), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
-	ADDQ         DX, R8
-	ADDQ         DX, DI
-	SUBQ         $0x00000002, AX
+	VMOVUPS      (BX)(SI*2), Y12
+	VMOVUPS      32(BX)(SI*2), Y13
+	VBROADCASTSS 8(CX), Y14
+	VFMADD231PS  Y12, Y14, Y0
+	VFMADD231PS  Y13, Y14, Y1
+	VBROADCASTSS 8(CX)(DX*1), Y14
+	VFMADD231PS  Y12, Y14, Y2
+	VFMADD231PS  Y13, Y14, Y3
+	VBROADCASTSS 8(CX)(DX*2), Y14
+	VFMADD231PS  Y12, Y14, Y4
+	VFMADD231PS  Y13, Y14, Y5
+	VBROADCASTSS 8(DI), Y14
+	VFMADD231PS  Y12, Y14, Y6
+	VFMADD231PS  Y13, Y14, Y7
+	VBROADCASTSS 8(DI)(DX*1), Y14
+	VFMADD231PS  Y12, Y14, Y8
+	VFMADD231PS  Y13, Y14, Y9
+	VBROADCASTSS 8(DI)(DX*2), Y14
+	VFMADD231PS  Y12, Y14, Y10
+	VFMADD231PS  Y13, Y14, Y11
+	VMOVUPS      (BX)(R8*1), Y12
+	VMOVUPS      32(BX)(R8*1), Y13
+	VBROADCASTSS 12(CX), Y14
+	VFMADD231PS  Y12, Y14, Y0
+	VFMADD231PS  Y13, Y14, Y1
+	VBROADCASTSS 12(CX)(DX*1), Y14
+	VFMADD231PS  Y12, Y14, Y2
+	VFMADD231PS  Y13, Y14, Y3
+	VBROADCASTSS 12(CX)(DX*2), Y14
+	VFMADD231PS  Y12, Y14, Y4
+	VFMADD231PS  Y13, Y14, Y5
+	VBROADCASTSS 12(DI), Y14
+	VFMADD231PS  Y12, Y14, Y6
+	VFMADD231PS  Y13, Y14, Y7
+	VBROADCASTSS 12(DI)(DX*1), Y14
+	VFMADD231PS  Y12, Y14, Y8
+	VFMADD231PS  Y13, Y14, Y9
+	VBROADCASTSS 12(DI)(DX*2), Y14
+	VFMADD231PS  Y12, Y14, Y10
+	VFMADD231PS  Y13, Y14, Y11
+	ADDQ         $0x10, CX
+	ADDQ         $0x10, DI
+	LEAQ         (BX)(SI*4), BX
+	SUBQ         $0x00000004, AX
 	PCALIGN      $0x00000020
-	CMPQ         AX, $0x00000002
-	JGE          two
+	CMPQ         AX, $0x00000004
+	JGE          several
 
 one:
 	TESTQ        AX, AX
 	JEQ          store
 	VMOVUPS      (BX), Y12
 	VMOVUPS      32(BX), Y13
-	ADDQ         SI, BX
-	VBROADCASTSS (R8), Y14
+	VBROADCASTSS (CX), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
-	VBROADCASTSS (R8)(CX*1), Y14
+	VBROADCASTSS (CX)(DX*1), Y14
 	VFMADD231PS  Y12, Y14, Y2
 	VFMADD231PS  Y13, Y14, Y3
-	VBROADCASTSS (R8)(CX*2), Y14
+	VBROADCASTSS (CX)(DX*2), Y14
 	VFMADD231PS  Y12, Y14, Y4
 	VFMADD231PS  Y13, Y14, Y5
 	VBROADCASTSS (DI), Y14
 	VFMADD231PS  Y12, Y14, Y6
 	VFMADD231PS  Y13, Y14, Y7
-	VBROADCASTSS (DI)(CX*1), Y14
+	VBROADCASTSS (DI)(DX*1), Y14
 	VFMADD231PS  Y12, Y14, Y8
 	VFMADD231PS  Y13, Y14, Y9
-	VBROADCASTSS (DI)(CX*2), Y14
+	VBROADCASTSS (DI)(DX*2), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
-	ADDQ         DX, R8
-	ADDQ         DX, DI
+	ADDQ         $0x04, CX
+	ADDQ         $0x04, DI
+	LEAQ         (BX)(SI*1), BX
+	DECQ         AX
+	JMP          one
 
 store:
-	MOVQ   c+48(FP), AX
-	MOVQ   ldc+56(FP), CX
+	MOVQ   c+40(FP), AX
+	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
-	MOVB   accumulate+64(FP), DL
-	MOVQ   m+72(FP), BX
-	MOVQ   n+80(FP), SI
+	MOVB   accumulate+56(FP), DL
+	MOVQ   m+64(FP), BX
+	MOVQ   n+72(FP), SI
 	CMPQ   BX, $0x06
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -2294,7 +3243,269 @@ write:
 	RET
 
 edge:
-	MOVQ       words+88(FP), DI
+	MOVQ       words+80(FP), DI
+	XORQ       R8, R8
+	MOVQ       $0x00000008, R9
+	LEAQ       (SI), R10
+	CMPQ       R10, R8
+	CMOVQLT    R8, R10
+	CMPQ       R10, R9
+	CMOVQGT    R9, R10
+	NEGQ       R10
+	LEAQ       (DI)(R10*4), R10
+	VMOVUPS    (R10), Y12
+	LEAQ       -8(SI), SI
+	CMPQ       SI, R8
+	CMOVQLT    R8, SI
+	CMPQ       SI, R9
+	CMOVQGT    R9, SI
+	NEGQ       SI
+	LEAQ       (DI)(SI*4), SI
+	VMOVUPS    (SI), Y13
+	TESTB      DL, DL
+	JEQ        writeEdge
+	MOVQ       AX, DX
+	MOVQ       BX, SI
+	VMASKMOVPS (DX), Y12, Y14
+	VADDPS     Y14, Y0, Y0
+	VMASKMOVPS 32(DX), Y13, Y14
+	VADDPS     Y14, Y1, Y1
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y12, Y14
+	VADDPS     Y14, Y2, Y2
+	VMASKMOVPS 32(DX), Y13, Y14
+	VADDPS     Y14, Y3, Y3
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y12, Y14
+	VADDPS     Y14, Y4, Y4
+	VMASKMOVPS 32(DX), Y13, Y14
+	VADDPS     Y14, Y5, Y5
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y12, Y14
+	VADDPS     Y14, Y6, Y6
+	VMASKMOVPS 32(DX), Y13, Y14
+	VADDPS     Y14, Y7, Y7
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y12, Y14
+	VADDPS     Y14, Y8, Y8
+	VMASKMOVPS 32(DX), Y13, Y14
+	VADDPS     Y14, Y9, Y9
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+	VMASKMOVPS (DX), Y12, Y14
+	VADDPS     Y14, Y10, Y10
+	VMASKMOVPS 32(DX), Y13, Y14
+	VADDPS     Y14, Y11, Y11
+	ADDQ       CX, DX
+	DECQ       SI
+	JEQ        writeEdge
+
+writeEdge:
+	VMASKMOVPS Y0, Y12, (AX)
+	VMASKMOVPS Y1, Y13, 32(AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y2, Y12, (AX)
+	VMASKMOVPS Y3, Y13, 32(AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y4, Y12, (AX)
+	VMASKMOVPS Y5, Y13, 32(AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y6, Y12, (AX)
+	VMASKMOVPS Y7, Y13, 32(AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y8, Y12, (AX)
+	VMASKMOVPS Y9, Y13, 32(AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+	VMASKMOVPS Y10, Y12, (AX)
+	VMASKMOVPS Y11, Y13, 32(AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JEQ        end
+
+end:
+	VZEROUPPER
+	RET
+
+// func columns6x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3
+TEXT ·columns6x2AVX2(SB), NOSPLIT, $0-88
+	MOVQ    k+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    lda+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ldb+32(FP), SI
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	VXORPS  Y10, Y10, Y10
+	VXORPS  Y11, Y11, Y11
+	CMPQ    AX, $0x00000002
+	JLT     one
+	PCALIGN $0x00000040
+
+several:
+	VMOVUPS      (BX), Y12
+	VMOVUPS      32(BX), Y13
+	ADDQ         SI, BX
+	VBROADCASTSS (CX), Y14
+	VFMADD231PS  Y12, Y14, Y0
+	VFMADD231PS  Y13, Y14, Y1
+	VBROADCASTSS 4(CX), Y14
+	VFMADD231PS  Y12, Y14, Y2
+	VFMADD231PS  Y13, Y14, Y3
+	VBROADCASTSS 8(CX), Y14
+	VFMADD231PS  Y12, Y14, Y4
+	VFMADD231PS  Y13, Y14, Y5
+	VBROADCASTSS 12(CX), Y14
+	VFMADD231PS  Y12, Y14, Y6
+	VFMADD231PS  Y13, Y14, Y7
+	VBROADCASTSS 16(CX), Y14
+	VFMADD231PS  Y12, Y14, Y8
+	VFMADD231PS  Y13, Y14, Y9
+	VBROADCASTSS 20(CX), Y14
+	VFMADD231PS  Y12, Y14, Y10
+	VFMADD231PS  Y13, Y14, Y11
+	ADDQ         DX, CX
+	VMOVUPS      (BX), Y12
+	VMOVUPS      32(BX), Y13
+	ADDQ         SI, BX
+	VBROADCASTSS (CX), Y14
+	VFMADD231PS  Y12, Y14, Y0
+	VFMADD231PS  Y13, Y14, Y1
+	VBROADCASTSS 4(CX), Y14
+	VFMADD231PS  Y12, Y14, Y2
+	VFMADD231PS  Y13, Y14, Y3
+	VBROADCASTSS 8(CX), Y14
+	VFMADD231PS  Y12, Y14, Y4
+	VFMADD231PS  Y13, Y14, Y5
+	VBROADCASTSS 12(CX), Y14
+	VFMADD231PS  Y12, Y14, Y6
+	VFMADD231PS  Y13, Y14, Y7
+	VBROADCASTSS 16(CX), Y14
+	VFMADD231PS  Y12, Y14, Y8
+	VFMADD231PS  Y13, Y14, Y9
+	VBROADCASTSS 20(CX), Y14
+	VFMADD231PS  Y12, Y14, Y10
+	VFMADD231PS  Y13, Y14, Y11
+	ADDQ         DX, CX
+	SUBQ         $0x00000002, AX
+	PCALIGN      $0x00000020
+	CMPQ         AX, $0x00000002
+	JGE          several
+
+one:
+	TESTQ        AX, AX
+	JEQ          store
+	VMOVUPS      (BX), Y12
+	VMOVUPS      32(BX), Y13
+	ADDQ         SI, BX
+	VBROADCASTSS (CX), Y14
+	VFMADD231PS  Y12, Y14, Y0
+	VFMADD231PS  Y13, Y14, Y1
+	VBROADCASTSS 4(CX), Y14
+	VFMADD231PS  Y12, Y14, Y2
+	VFMADD231PS  Y13, Y14, Y3
+	VBROADCASTSS 8(CX), Y14
+	VFMADD231PS  Y12, Y14, Y4
+	VFMADD231PS  Y13, Y14, Y5
+	VBROADCASTSS 12(CX), Y14
+	VFMADD231PS  Y12, Y14, Y6
+	VFMADD231PS  Y13, Y14, Y7
+	VBROADCASTSS 16(CX), Y14
+	VFMADD231PS  Y12, Y14, Y8
+	VFMADD231PS  Y13, Y14, Y9
+	VBROADCASTSS 20(CX), Y14
+	VFMADD231PS  Y12, Y14, Y10
+	VFMADD231PS  Y13, Y14, Y11
+	ADDQ         DX, CX
+	DECQ         AX
+	JMP          one
+
+store:
+	MOVQ   c+40(FP), AX
+	MOVQ   ldc+48(FP), CX
+	SHLQ   $0x02, CX
+	MOVB   accumulate+56(FP), DL
+	MOVQ   m+64(FP), BX
+	MOVQ   n+72(FP), SI
+	CMPQ   BX, $0x06
+	JNE    edge
+	CMPQ   SI, $0x00000010
+	JNE    edge
+	TESTB  DL, DL
+	JEQ    write
+	MOVQ   AX, DX
+	VADDPS (DX), Y0, Y0
+	VADDPS 32(DX), Y1, Y1
+	ADDQ   CX, DX
+	VADDPS (DX), Y2, Y2
+	VADDPS 32(DX), Y3, Y3
+	ADDQ   CX, DX
+	VADDPS (DX), Y4, Y4
+	VADDPS 32(DX), Y5, Y5
+	ADDQ   CX, DX
+	VADDPS (DX), Y6, Y6
+	VADDPS 32(DX), Y7, Y7
+	ADDQ   CX, DX
+	VADDPS (DX), Y8, Y8
+	VADDPS 32(DX), Y9, Y9
+	ADDQ   CX, DX
+	VADDPS (DX), Y10, Y10
+	VADDPS 32(DX), Y11, Y11
+	ADDQ   CX, DX
+
+write:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y5, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y7, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y8, (AX)
+	VMOVUPS Y9, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y10, (AX)
+	VMOVUPS Y11, 32(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+edge:
+	MOVQ       words+80(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), R10

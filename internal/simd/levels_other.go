@@ -44,8 +44,9 @@ func (l *level) maxPool(*float32, *int32, int, int, *float32, int, int, int, int
 // avePool takes means of windows.
 func (l *level) avePool(*float32, float32, *float32, int, int, int, int, int, *int32) {}
 
-// strided is the micro kernel whose operands are not packed.
-func (l *level) strided(int, int, *float32, int, int, *float32, int, *float32, int, bool, int, int) {}
+// byRows and byColumns are the micro kernels whose operands are not packed.
+func (l *level) byRows(int, int, *float32, int, *float32, int, *float32, int, bool, int, int)    {}
+func (l *level) byColumns(int, int, *float32, int, *float32, int, *float32, int, bool, int, int) {}
 
 // winograd maps squares.
 func (l *level) winograd(int, WinogradMap, *float32, *float32, *float32, *float32, *int, int) {}

@@ -1,7 +1,8 @@
 package simd
 
 // StridedKernel is a micro kernel whose operands are not packed: C[i][j] (+)= Σp a[i*row+p*col]*b[p*ldb+j] over p < k, for the
-// mr x nr tile C of row stride ldc. C is not read unless accumulate is set.
+// mr x nr tile C of row stride ldc. Either the values of A's rows lie side by side, or those of its columns: col or row is 1. C is
+// not read unless accumulate is set.
 func StridedKernel(k int, a []float32, row, col int, b []float32, ldb int, c []float32, ldc int, accumulate bool) {
 	l := active
 	if l.width == 0 || k == 0 {
@@ -22,6 +23,17 @@ func StridedEdge(k int, a []float32, row, col int, b []float32, ldb int, c []flo
 	}
 	_, _, _ = a[(StridedRows(m)-1)*row+(k-1)*col], b[(k-1)*ldb+l.nr-1], c[(m-1)*ldc+n-1]
 	l.strided(l.thirds(m), k, &a[0], row, col, &b[0], ldb, &c[0], ldc, accumulate, m, n)
+}
+
+func (l *level) strided(thirds, k int, a *float32, row, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m, n int) {
+	switch {
+	case col == 1:
+		l.byRows(thirds, k, a, row, b, ldb, c, ldc, accumulate, m, n)
+	case row == 1:
+		l.byColumns(thirds, k, a, col, b, ldb, c, ldc, accumulate, m, n)
+	default:
+		panic("simd: neither the rows nor the columns of A lie side by side")
+	}
 }
 
 // StridedRows is how many rows of A a strided kernel reads that stores m rows.

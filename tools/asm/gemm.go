@@ -8,11 +8,12 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// panelAhead is how many bytes ahead of its use a panel of A, which comes from L2, is fetched.
-const panelAhead = 1024
-
-// columnsAhead is the same for a panel of B, which comes from L2 while one of A stays.
-const columnsAhead = 1536
+// panelAhead is how many bytes ahead of its use a panel of A is fetched with AVX2, columnsAhead the same for a panel of B with
+// AVX-512: the wider B's panel is, the less it leaves of L1 for A's.
+const (
+	panelAhead   = 1024
+	columnsAhead = 1536
+)
 
 // edge are the parameters of a micro kernel that may store fewer rows and columns than it computes; words are the middle of the mask's.
 const edge = ", m, n int, words *int32"
@@ -49,7 +50,7 @@ func (s isa) micro(mr, rows, nv int) {
 			bv[j] = s.load(Mem{Base: b, Disp: (2*u + j) * wide})
 		}
 		for i := range acc {
-			s.addProducts(acc[i], Mem{Base: a, Disp: (u*mr + i) * 4}, bv)
+			s.addProducts(acc[i], Mem{Base: a, Disp: (u*mr + i) * 4}, bv, i%6 == 1)
 		}
 	}
 	advance := func(n int) {
@@ -62,7 +63,7 @@ func (s isa) micro(mr, rows, nv int) {
 	align(64)
 	Label("four")
 	for u := 0; u < 4; u++ {
-		if u*mr*4%64 == 0 || u*mr*4%64+mr*4 > 64 {
+		if s.w == 8 && (u*mr*4%64 == 0 || u*mr*4%64+mr*4 > 64) {
 			PREFETCHT0(Mem{Base: a, Disp: panelAhead + u*mr*4})
 		}
 		step(u)
@@ -92,8 +93,16 @@ func (s isa) accumulators(rows, nv int) [][]reg.VecVirtual {
 	return acc
 }
 
-// addProducts adds a value's products with vectors to a row of a tile.
-func (s isa) addProducts(sums []reg.VecVirtual, value Mem, vectors []reg.VecVirtual) {
+// addProducts adds a value's products with vectors to a row of a tile. With embed each multiplication loads the value itself where
+// the level can: one instruction less, which counts where another thread of the core takes its share of those that begin in a
+// cycle, for one load more, of which a cycle has two.
+func (s isa) addProducts(sums []reg.VecVirtual, value Mem, vectors []reg.VecVirtual, embed bool) {
+	if embed && s.w == 16 {
+		for j, v := range vectors {
+			VFMADD231PS_BCST(value, v, sums[j])
+		}
+		return
+	}
 	x := s.v()
 	VBROADCASTSS(value, x)
 	for j, v := range vectors {

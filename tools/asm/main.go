@@ -31,7 +31,8 @@ func main() {
 	for thirds := 1; thirds <= 3; thirds++ {
 		for nv := 1; nv <= 2; nv++ {
 			s.micro(mr, mr/3*thirds, nv)
-			s.strided(mr/3*thirds, nv)
+			s.byRows(mr/3*thirds, nv)
+			s.byColumns(mr/3*thirds, nv)
 		}
 	}
 	for _, n := range vectors {

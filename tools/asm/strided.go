@@ -8,64 +8,106 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// strided emits the GEMM micro kernel of some rows and nv vectors of columns whose operands are not packed: values of A
-// are row apart along a column and col apart along a row, rows of B ldb apart.
-func (s isa) strided(rows, nv int) {
-	name := fmt.Sprintf("strided%dx%d%s", rows, nv, s.tag)
-	TEXT(name, NOSPLIT, "func(k int, a *float32, row, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool"+edge+")")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s is the GEMM micro kernel of %d rows, %d vectors wide, of operands that are not packed.", name, rows, nv))
-	k := Load(Param("k"), GP64())
-	row := Load(Param("row"), GP64())
-	col := Load(Param("col"), GP64())
-	b := Load(Param("b"), GP64())
-	ldb := Load(Param("ldb"), GP64())
-	for _, stride := range []reg.Register{row, col, ldb} {
-		SHLQ(Imm(2), stride)
-	}
-	third := GP64()
-	LEAQ(Mem{Base: row, Index: row, Scale: 2}, third)
-	a := []reg.Register{Load(Param("a"), GP64())}
-	for len(a) < (rows+2)/3 {
+// byRows emits the GEMM micro kernel of some rows and nv vectors of columns whose operands are not packed: values of a row of A lie
+// side by side and rows lda apart, those of B ldb.
+func (s isa) byRows(rows, nv int) {
+	k, a, lda, b, ldb := s.unpacked("rows", "rows of A", rows, nv)
+	third, thirdB := GP64(), GP64()
+	LEAQ(Mem{Base: lda, Index: lda, Scale: 2}, third)
+	LEAQ(Mem{Base: ldb, Index: ldb, Scale: 2}, thirdB)
+	from := []reg.Register{a}
+	for len(from) < (rows+2)/3 {
 		next := GP64()
-		LEAQ(Mem{Base: a[len(a)-1], Index: third, Scale: 1}, next)
-		a = append(a, next)
+		LEAQ(Mem{Base: from[len(from)-1], Index: third, Scale: 1}, next)
+		from = append(from, next)
 	}
 	acc := s.accumulators(rows, nv)
-	step := func() {
-		bv := make([]reg.VecVirtual, nv)
-		for j := range bv {
-			bv[j] = s.load(Mem{Base: b, Disp: 4 * s.w * j})
-		}
-		ADDQ(ldb, b)
+	step := func(u int) {
+		line := [4]Mem{{Base: b}, {Base: b, Index: ldb, Scale: 1}, {Base: b, Index: ldb, Scale: 2}, {Base: b, Index: thirdB, Scale: 1}}[u]
+		bv := s.columns(line, nv)
 		for i := range acc {
-			at := Mem{Base: a[i/3]}
+			at := Mem{Base: from[i/3], Disp: 4 * u}
 			if i%3 > 0 {
-				at.Index, at.Scale = row, uint8(i%3)
+				at.Index, at.Scale = lda, uint8(i%3)
 			}
-			s.addProducts(acc[i], at, bv)
-		}
-		for _, r := range a {
-			ADDQ(col, r)
+			s.addProducts(acc[i], at, bv, i%6 == 0)
 		}
 	}
-	CMPQ(k, U32(2))
+	const unroll = 4
+	s.steps(k, unroll, func(n int) {
+		for u := range n {
+			step(u)
+		}
+		for _, r := range from {
+			ADDQ(Imm(uint64(4*n)), r)
+		}
+		LEAQ(Mem{Base: b, Index: ldb, Scale: uint8(n)}, b)
+	})
+	s.storeUnpacked(acc)
+}
+
+// byColumns is byRows for an A of which values of a column lie side by side, and columns lda apart.
+func (s isa) byColumns(rows, nv int) {
+	k, a, lda, b, ldb := s.unpacked("columns", "columns of A", rows, nv)
+	acc := s.accumulators(rows, nv)
+	s.steps(k, 2, func(n int) {
+		for range n {
+			bv := s.columns(Mem{Base: b}, nv)
+			ADDQ(ldb, b)
+			for i := range acc {
+				s.addProducts(acc[i], Mem{Base: a, Disp: 4 * i}, bv, i%6 == 1)
+			}
+			ADDQ(lda, a)
+		}
+	})
+	s.storeUnpacked(acc)
+}
+
+// unpacked begins a micro kernel of operands that are not packed; the distances it returns are in bytes.
+func (s isa) unpacked(kind, what string, rows, nv int) (k, a, lda, b, ldb reg.Register) {
+	name := fmt.Sprintf("%s%dx%d%s", kind, rows, nv, s.tag)
+	TEXT(name, NOSPLIT, "func(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool"+edge+")")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("%s is the GEMM micro kernel of %d rows, %d vectors wide, of operands that are not packed: %s lie side by side.", name, rows, nv, what))
+	k, a, lda = Load(Param("k"), GP64()), Load(Param("a"), GP64()), Load(Param("lda"), GP64())
+	b, ldb = Load(Param("b"), GP64()), Load(Param("ldb"), GP64())
+	SHLQ(Imm(2), lda)
+	SHLQ(Imm(2), ldb)
+	return k, a, lda, b, ldb
+}
+
+// columns are the vectors of a row of B.
+func (s isa) columns(line Mem, nv int) []reg.VecVirtual {
+	list := make([]reg.VecVirtual, nv)
+	for j := range list {
+		list[j] = s.load(line.Offset(4 * s.w * j))
+	}
+	return list
+}
+
+// steps emits a loop of k steps, unroll of them in a turn, and what is left one by one.
+func (s isa) steps(k reg.Register, unroll int, some func(n int)) {
+	CMPQ(k, U32(uint32(unroll)))
 	JLT(LabelRef("one"))
 	align(64)
-	Label("two")
-	step()
-	step()
-	SUBQ(U32(2), k)
+	Label("several")
+	some(unroll)
+	SUBQ(U32(uint32(unroll)), k)
 	align(32)
-	CMPQ(k, U32(2))
-	JGE(LabelRef("two"))
+	CMPQ(k, U32(uint32(unroll)))
+	JGE(LabelRef("several"))
 	Label("one")
 	TESTQ(k, k)
 	JEQ(LabelRef("store"))
-	step()
+	some(1)
+	DECQ(k)
+	JMP(LabelRef("one"))
 	Label("store")
-	c := Load(Param("c"), GP64())
-	ldc := Load(Param("ldc"), GP64())
+}
+
+// storeUnpacked ends a micro kernel of operands that are not packed.
+func (s isa) storeUnpacked(acc [][]reg.VecVirtual) {
+	c, ldc := Load(Param("c"), GP64()), Load(Param("ldc"), GP64())
 	SHLQ(Imm(2), ldc)
 	s.storeTile(acc, c, ldc)
 }
