@@ -16,7 +16,7 @@ func direction(l *Layer, d kernel.Direction) *Direction {
 // TestMesh: what the CPEs use adds up to what their layer is charged, in every pass of every layer, strategy and mode, and
 // looking at them changes no figure.
 func TestMesh(t *testing.T) {
-	strategies := []kernel.Strategy{kernel.Explicit, kernel.Implicit, kernel.Winograd2, kernel.Winograd4}
+	strategies := []kernel.Strategy{kernel.Explicit, kernel.Implicit, kernel.Winograd2, kernel.Winograd4, kernel.Winograd5}
 	if testing.Short() {
 		strategies = strategies[:1]
 	}

@@ -20,7 +20,7 @@ type strategyFlags struct{ name, strategy, tune string }
 // register registers the flag of that name, and with tunes the one of a tuning file.
 func (f *strategyFlags) register(fs *flag.FlagSet, name string, tunes bool) {
 	f.name = "-" + name
-	fs.StringVar(&f.strategy, name, "auto", "how to convolve where possible: auto, explicit, implicit, winograd, winograd2 or winograd4")
+	fs.StringVar(&f.strategy, name, "auto", "how to convolve where possible: auto, explicit, implicit, winograd, winograd2, winograd4 or winograd5")
 	if !tunes {
 		return
 	}

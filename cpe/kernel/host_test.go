@@ -35,7 +35,7 @@ func newHostWork(t testing.TB, m *cpe.Machine) *hostWork {
 	check(err)
 	h.small, err = NewGemm(m, GemmShape{M: 3, N: 5, K: 7})
 	check(err)
-	for _, st := range []Strategy{Explicit, Implicit, Winograd2, Winograd4} {
+	for _, st := range []Strategy{Explicit, Implicit, Winograd2, Winograd4, Winograd5} {
 		for _, s := range []ConvShape{conv2(6, 8, 70, 1, 20, 20, 3, 3, 1, 1, 1), conv2(6, 8, 70, 2, 20, 20, 1, 1, 1, 0, 1)} {
 			c, err := NewConv(m, s, st)
 			check(err)

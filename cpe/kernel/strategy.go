@@ -16,17 +16,18 @@ const (
 	Explicit
 	// Implicit multiplies with the column matrix of the whole batch as a view, which is gathered block by block.
 	Implicit
-	// Winograd2 and Winograd4 multiply in the transform domain, with tiles of 2x2 and 4x4 outputs: F(2x2,3x3), F(4x4,3x3) and
-	// F(4x4,5x5). See winogradConv.
+	// Winograd2, Winograd4 and Winograd5 multiply in the transform domain, with tiles of 2x2, 4x4 and 5x5 outputs: F(2x2,3x3),
+	// F(4x4,3x3), F(4x4,5x5) and F(5x5,3x3). See winogradConv.
 	Winograd2
 	Winograd4
-	// Winograd is one of these two, and only asked for: the one with less work on the host, F(2x2,3x3) as in Zheng 2019 on a model.
+	Winograd5
+	// Winograd is one of these, and only asked for: the one with least work on the host, F(2x2,3x3) as in Zheng 2019 on a model.
 	Winograd
 )
 
 // String returns the name that -strategy takes.
 func (s Strategy) String() string {
-	return [...]string{"auto", "explicit", "implicit", "winograd2", "winograd4", "winograd"}[s]
+	return [...]string{"auto", "explicit", "implicit", "winograd2", "winograd4", "winograd5", "winograd"}[s]
 }
 
 // Direction is what a convolution computes.
@@ -46,7 +47,7 @@ func (d Direction) String() string {
 // supports reports whether a strategy can compute a direction of the shape.
 func (s ConvShape) supports(spec *cpe.Spec, st Strategy, d Direction) bool {
 	switch st {
-	case Winograd2, Winograd4:
+	case Winograd2, Winograd4, Winograd5:
 		return s.winogradable(st)
 	case Winograd:
 		return false // but what it stands for may

@@ -37,7 +37,7 @@ func hostStrategy(spec *cpe.Spec, s ConvShape, d Direction) Strategy {
 // leastWinograd returns the form of Winograd's convolution that has least work, and that; infinite if there is none.
 func (s ConvShape) leastWinograd(d Direction) (best Strategy, least float64) {
 	least = math.Inf(1)
-	for _, st := range []Strategy{Winograd2, Winograd4} {
+	for _, st := range winogradStrategies {
 		if !s.winogradable(st) {
 			continue
 		}

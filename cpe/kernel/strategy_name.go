@@ -7,7 +7,7 @@ import (
 )
 
 // strategies are all that a user can ask for.
-var strategies = []Strategy{Auto, Explicit, Implicit, Winograd, Winograd2, Winograd4}
+var strategies = []Strategy{Auto, Explicit, Implicit, Winograd, Winograd2, Winograd4, Winograd5}
 
 // ParseStrategy reads a strategy's name.
 func ParseStrategy(name string) (Strategy, error) {

@@ -12,15 +12,18 @@ import (
 //	forward, input gradient   R[p] (tiles x Out) = V[p] (tiles x C) * U[p] (C x Out)
 //	weight gradient           S[p] (Out x C)     = Y[p]' (Out x tiles) * V[p] (tiles x C)
 //
-// So e^2 multiplications do the work of r^2*m^2. For 3x3 kernels those are 2.25 times fewer with m = 2, 4 times with m = 4;
-// for 5x5 kernels 6.25 times with m = 4. Channels lie side by side, so that the maps work on vectors of
+// So e^2 multiplications do the work of r^2*m^2. For 3x3 kernels those are 2.25 times fewer with m = 2, 4 times with m = 4,
+// 4.6 times with m = 5; for 5x5 kernels 6.25 times with m = 4. Channels lie side by side, so that the maps work on vectors of
 // channels, whatever the images' extents.
 
 // winogradLanes is the number of channels that are mapped together: a slice.
 const winogradLanes = simd.WinogradLanes
 
 // winograd are the strategies with tiles, and the edge of these.
-var winograd = map[Strategy]int{Winograd2: 2, Winograd4: 4}
+var winograd = map[Strategy]int{Winograd2: 2, Winograd4: 4, Winograd5: 5}
+
+// winogradStrategies are the same in order.
+var winogradStrategies = []Strategy{Winograd2, Winograd4, Winograd5}
 
 // isWinograd reports whether a strategy is one of Winograd's.
 func (s Strategy) isWinograd() bool { return winograd[s] > 0 }
@@ -113,7 +116,7 @@ func (p *pointPlanes) matrix(point, channel int) cpe.Matrix {
 // winogradWork is the number of additions and multiplications of the maps of a line, in their order.
 var winogradWork = map[simd.WinogradForm][5]int{
 	{Tile: 2, Kernel: 3}: {4, 4, 7, 2, 7}, {Tile: 4, Kernel: 3}: {20, 13, 15, 12, 16},
-	{Tile: 4, Kernel: 5}: {42, 22, 32, 20, 33},
+	{Tile: 4, Kernel: 5}: {42, 22, 32, 20, 33}, {Tile: 5, Kernel: 3}: {37, 22, 21, 25, 22},
 }
 
 // winogradFlops is the work of mapping n slices of squares of in x in values to out x out.

@@ -32,7 +32,7 @@ func BenchmarkNets(b *testing.B) {
 		for _, l := range n.list {
 			s := conv2(n.batch, l[0], l[1], l[2], l[3], l[3], l[4], l[4], 1, l[4]/2, 1)
 			for d := range Direction(3) {
-				for _, st := range []Strategy{Implicit, Winograd2, Winograd4, Auto} {
+				for _, st := range []Strategy{Implicit, Winograd2, Winograd4, Winograd5, Auto} {
 					if st.isWinograd() && !s.winogradable(st) {
 						continue
 					}

@@ -12,7 +12,7 @@ import (
 
 // winogradErrors are the tolerances of Winograd's convolution, relative to the deviation of a sum of products of values of unit
 // variance.
-var winogradErrors = map[Strategy]float64{Winograd2: 2e-5, Winograd4: 2e-4}
+var winogradErrors = map[Strategy]float64{Winograd2: 2e-5, Winograd4: 2e-4, Winograd5: 2e-4}
 
 var winogradShapes = []ConvShape{
 	conv2(1, 1, 1, 1, 1, 1, 3, 3, 1, 1, 1),
@@ -38,7 +38,7 @@ var winogradShapes = []ConvShape{
 
 // eachWinograd calls f for the strategies of Winograd that can compute a shape.
 func eachWinograd(s ConvShape, f func(st Strategy)) {
-	for _, st := range []Strategy{Winograd2, Winograd4} {
+	for _, st := range winogradStrategies {
 		if s.winogradable(st) {
 			f(st)
 		}
@@ -123,7 +123,7 @@ func TestWinogradIsRejected(t *testing.T) {
 		{1, 2, 2, 1, []int{4, 5, 6}, []int{3, 3, 3}, []int{1, 1, 1}, []int{1, 1, 1}, []int{1, 1, 1}},
 	} {
 		onMachines(t, func(t *testing.T, m *cpe.Machine) {
-			for _, st := range []Strategy{Winograd2, Winograd4} {
+			for _, st := range winogradStrategies {
 				c, err := NewConv(m, s, st)
 				if err != nil {
 					t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 type WinogradForm struct{ Tile, Kernel int }
 
 // winogradForms are those there are maps for.
-var winogradForms = []WinogradForm{{2, 3}, {4, 3}, {4, 5}}
+var winogradForms = []WinogradForm{{2, 3}, {4, 3}, {4, 5}, {5, 3}}
 
 // HasWinograd reports whether there are maps for a form.
 func HasWinograd(f WinogradForm) bool { return slices.Contains(winogradForms, f) }

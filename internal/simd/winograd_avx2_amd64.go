@@ -78,3 +78,28 @@ func winogradOutputGrad4x5AVX2(dst *float32, src *float32, tmp *float32, bias *f
 //
 //go:noescape
 func winogradWeightsGrad4x5AVX2(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
+
+// winogradInput5x3AVX2 maps squares of vectors.
+//
+//go:noescape
+func winogradInput5x3AVX2(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
+
+// winogradOutput5x3AVX2 maps squares of vectors.
+//
+//go:noescape
+func winogradOutput5x3AVX2(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
+
+// winogradWeights5x3AVX2 maps squares of vectors.
+//
+//go:noescape
+func winogradWeights5x3AVX2(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
+
+// winogradOutputGrad5x3AVX2 maps squares of vectors.
+//
+//go:noescape
+func winogradOutputGrad5x3AVX2(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
+
+// winogradWeightsGrad5x3AVX2 maps squares of vectors.
+//
+//go:noescape
+func winogradWeightsGrad5x3AVX2(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)

@@ -16,9 +16,10 @@ var winogradMatrices = func() (all [][winogradMaps]winogradMatrix) {
 	return all
 }()
 
-// winogradPoints are the finite points of squares of an edge; infinity is one more.
+// winogradPoints are the finite points of squares of an edge, an odd number so that each has its negative; infinity is one more
+// where the edge is even.
 func winogradPoints(edge int) []float64 {
-	return []float64{0, 1, -1, 2, -2, 0.5, -0.5}[:edge-1]
+	return []float64{0, 1, -1, 2, -2, 0.5, -0.5}[:(edge-1)|1]
 }
 
 // minimalFiltering makes the maps of F(m,r), after Toom and Cook: B' has for each point the coefficients of the polynomial with
@@ -41,8 +42,10 @@ func minimalFiltering(m, r int) (maps [winogradMaps]winogradMatrix) {
 		weights = append(weights, scaled(powersOf(p, r), sign/scale))
 		outputs = append(outputs, powersOf(p, m))
 	}
-	input = append(input, withRoots(points, edge))
-	weights, outputs = append(weights, unit(r-1, r)), append(outputs, unit(m-1, m))
+	if len(points) < edge {
+		input = append(input, withRoots(points, edge))
+		weights, outputs = append(weights, unit(r-1, r)), append(outputs, unit(m-1, m))
+	}
 	maps[WinogradInput], maps[WinogradWeights], maps[WinogradOutputGrad] = input, weights, outputs
 	maps[WinogradOutput], maps[WinogradWeightsGrad] = transposed(outputs), transposed(weights)
 	return maps

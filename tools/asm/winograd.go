@@ -18,13 +18,13 @@ type linear struct {
 	apply   func(x []reg.VecVirtual) []reg.VecVirtual
 }
 
-// winogradPairs are, by the edge of squares, the numbers that are points together with their negatives. 0 and infinity are points
-// of all.
-var winogradPairs = map[int][]float64{4: {1}, 6: {1, 2}, 8: {1, 2, 0.5}}
+// winogradPairs are, by the edge of squares, the numbers that are points together with their negatives. 0 is a point of all, infinity
+// of those whose edge is even.
+var winogradPairs = map[int][]float64{4: {1}, 6: {1, 2}, 7: {1, 2, 0.5}, 8: {1, 2, 0.5}}
 
-// winograd emits the maps of F(2x2,3x3), F(4x4,3x3) and F(4x4,5x5).
+// winograd emits the maps of F(2x2,3x3), F(4x4,3x3), F(4x4,5x5) and F(5x5,3x3).
 func (s isa) winograd() {
-	for _, form := range [][2]int{{2, 3}, {4, 3}, {4, 5}} {
+	for _, form := range [][2]int{{2, 3}, {4, 3}, {4, 5}, {5, 3}} {
 		for _, l := range s.minimal(form[0], form[1]) {
 			s.twice(l)
 		}
@@ -46,8 +46,8 @@ func (s isa) minimal(m, r int) []linear {
 	return []linear{
 		{name("Input"), edge, edge, false, func(x []reg.VecVirtual) []reg.VecVirtual { return s.through(x, pairs) }},
 		{name("Output"), edge, m, true, func(x []reg.VecVirtual) []reg.VecVirtual { return s.transposed(x, m, pairs, 1, ones) }},
-		{name("Weights"), r, edge, false, func(x []reg.VecVirtual) []reg.VecVirtual { return s.values(x, pairs, zero, scale) }},
-		{name("OutputGrad"), m, edge, false, func(x []reg.VecVirtual) []reg.VecVirtual { return s.values(x, pairs, 1, ones) }},
+		{name("Weights"), r, edge, false, func(x []reg.VecVirtual) []reg.VecVirtual { return s.values(x, edge, pairs, zero, scale) }},
+		{name("OutputGrad"), m, edge, false, func(x []reg.VecVirtual) []reg.VecVirtual { return s.values(x, edge, pairs, 1, ones) }},
 		{name("WeightsGrad"), edge, r, false, func(x []reg.VecVirtual) []reg.VecVirtual { return s.transposed(x, r, pairs, zero, scale) }},
 	}
 }
@@ -84,7 +84,10 @@ func valueAt(z float64, pairs []float64) float64 {
 // x*(x+p) and x*(x-p).
 func (s isa) through(x []reg.VecVirtual, pairs []float64) []reg.VecVirtual {
 	all := product(pairs)
-	infinity := s.combine(every(x, 1), all)
+	var infinity []reg.VecVirtual
+	if hasInfinity(len(x)) {
+		infinity = append(infinity, s.combine(every(x, 1), all))
+	}
 	if all[0] < 0 {
 		all = negated(all)
 	}
@@ -93,19 +96,25 @@ func (s isa) through(x []reg.VecVirtual, pairs []float64) []reg.VecVirtual {
 		c := product(others(pairs, i))
 		points = append(points, s.pair(s.combine(every(x, 2), c), s.combine(every(x, 1), c), p)...)
 	}
-	return append(points, infinity)
+	return append(points, infinity...)
 }
 
-// values maps the coefficients of a polynomial to its values at the points, zero and scale being factors of those at 0 and at the
-// pairs.
-func (s isa) values(x []reg.VecVirtual, pairs []float64, zero float64, scale []float64) []reg.VecVirtual {
+// hasInfinity reports whether infinity is one of as many points as the edge of a square has.
+func hasInfinity(edge int) bool { return edge%2 == 0 }
+
+// values maps the coefficients of a polynomial to its values at as many points as edge, zero and scale being factors of those at 0
+// and at the pairs.
+func (s isa) values(x []reg.VecVirtual, edge int, pairs []float64, zero float64, scale []float64) []reg.VecVirtual {
 	points := []reg.VecVirtual{s.combine(x[:1], []float64{zero})}
 	for i, p := range pairs {
 		even := s.combine(every(x, 0), powers(p*p, scale[i], len(x)))
 		odd := s.combine(every(x, 1), powers(p*p, 1, len(x)))
 		points = append(points, s.pair(even, odd, p*scale[i])...)
 	}
-	return append(points, x[len(x)-1])
+	if hasInfinity(edge) {
+		points = append(points, x[len(x)-1])
+	}
+	return points
 }
 
 // transposed is the transpose of values, with n results.
@@ -127,7 +136,7 @@ func (s isa) transposed(x []reg.VecVirtual, n int, pairs []float64, zero float64
 		if k == 0 {
 			terms, c = append([]reg.VecVirtual{x[0]}, terms...), append([]float64{zero}, c...)
 		}
-		if k == n-1 {
+		if k == n-1 && hasInfinity(len(x)) {
 			terms, c = append([]reg.VecVirtual{x[len(x)-1]}, terms...), append([]float64{1}, c...)
 		}
 		results[k] = s.combine(terms, c)
