@@ -21,6 +21,9 @@ const pieceWork = 300
 // sum is brought to its place.
 const weightWork = 250
 
+// tileGain is how many fewer points a form with larger tiles must need to be chosen: its maps take more operations a point.
+const tileGain = 0.9
+
 // gain is how much less work than the implicit strategy's Winograd's must be to be chosen: its numbers are less exact.
 const gain = 0.9
 
@@ -37,15 +40,27 @@ func hostStrategy(spec *cpe.Spec, s ConvShape, d Direction) Strategy {
 // leastWinograd returns the form of Winograd's convolution that has least work, and that; infinite if there is none.
 func (s ConvShape) leastWinograd(d Direction) (best Strategy, least float64) {
 	least = math.Inf(1)
+	fewest := math.Inf(1)
 	for _, st := range winogradStrategies {
 		if !s.winogradable(st) {
 			continue
 		}
-		if work := s.winogradWork(s.winogradForm(st), d); work < least {
-			best, least = st, work
+		f := s.winogradForm(st)
+		points, work := s.winogradPoints(f, d), s.winogradWork(f, d)
+		if work < least && points < tileGain*fewest {
+			best, least, fewest = st, work, points
 		}
 	}
 	return best, least
+}
+
+// winogradPoints is the number of points of all tiles of a form.
+func (s ConvShape) winogradPoints(f simd.WinogradForm, d Direction) float64 {
+	out := s.OutSize()
+	if d == InputGradient {
+		out = s.In
+	}
+	return float64(s.N * blocks(out[0], f.Tile) * blocks(out[1], f.Tile) * f.Points())
 }
 
 // eitherWinograd returns the strategy that Winograd stands for, Auto where there is none for the shape.
@@ -76,15 +91,11 @@ func (s ConvShape) directWork(d Direction) float64 {
 
 // winogradWork is the work of a form of Winograd's convolution: products, whose columns come in panels, and maps.
 func (s ConvShape) winogradWork(f simd.WinogradForm, d Direction) float64 {
-	out, columns, deep := s.OutSize(), s.Out/s.Group, s.C/s.Group
-	if d == InputGradient {
-		out = s.In
+	columns, deep := s.Out/s.Group, s.C/s.Group
+	if d != Forward {
 		columns, deep = deep, columns
 	}
-	if d == WeightGradient {
-		columns, deep = deep, columns
-	}
-	tiles, points := float64(s.N*blocks(out[0], f.Tile)*blocks(out[1], f.Tile)), float64(f.Points())
 	products := 2 * float64(s.Group*deep*blocks(columns, panel)*panel)
-	return points * (tiles*(products+tilePointWork*float64(s.C+s.Out)) + kernelPointWork*float64(s.Out*s.C/s.Group))
+	maps := tilePointWork * float64(s.C+s.Out)
+	return s.winogradPoints(f, d)*(products+maps) + kernelPointWork*float64(f.Points()*s.Out*s.C/s.Group)
 }
