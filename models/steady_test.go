@@ -7,14 +7,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swcaffe/swcaffe/internal/alloctest"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"github.com/swcaffe/swcaffe/solver"
 	"google.golang.org/protobuf/proto"
 )
 
-// steadySolver trains a model, on small batches, without tests, snapshots and lines in the log.
-func steadySolver(t *testing.T, model string) *solver.Solver {
+// steadySolver trains a model, on small batches, without tests, snapshots and lines in the log; a net for ImageNet with its numbers
+// of maps and units divided by divisor.
+func steadySolver(t testing.TB, model string, divisor uint32) *solver.Solver {
 	t.Helper()
 	file, err := swproto.ReadSolver(filepath.Join("models", model, "solver.prototxt"))
 	if err != nil {
@@ -26,7 +28,7 @@ func steadySolver(t *testing.T, model string) *solver.Solver {
 	}
 	p := file.Param
 	if forImageNet(net) {
-		thinOut(net.Param, 16)
+		thinOut(net.Param, divisor)
 		p.TrainState = &caffepb.NetState{Stage: []string{synthetic}}
 	}
 	smallBatches(net.Param)
@@ -43,27 +45,45 @@ func steadySolver(t *testing.T, model string) *solver.Solver {
 }
 
 // TestSteadyIterationsAllocateNothing: after the third iteration neither the passes nor the update allocate, nor what reads
-// the data ahead. What Step allocates when it begins is the same for few iterations and for many. As in testing.AllocsPerRun less
-// than one time an iteration is none: it is the runtime's own, for goroutines that park.
+// the data ahead. What Step allocates when it begins is the same for few iterations and for many.
 func TestSteadyIterationsAllocateNothing(t *testing.T) {
 	t.Chdir(root)
 	for model, more := range map[string]int{"lenet": 200, "cifar10_quick": 100, "resnet18": 20, "googlenet": 20, "alexnet": 20} {
 		t.Run(model, func(t *testing.T) {
-			v := steadySolver(t, model)
-			step := func(n int) uint64 {
-				var before, after runtime.MemStats
-				runtime.ReadMemStats(&before)
-				if err := v.Step(n); err != nil {
-					t.Fatal(err)
-				}
-				runtime.ReadMemStats(&after)
-				return after.Mallocs - before.Mallocs
+			v := steadySolver(t, model, thin)
+			step := func(n int) int {
+				return alloctest.Count(func() {
+					if err := v.Step(n); err != nil {
+						t.Fatal(err)
+					}
+				})
 			}
 			step(3)
 			few, many := step(2), step(2+more)
-			if each := (int(many) - int(few)) / more; each > 0 {
+			if each := (many - few) / more; each > 0 {
 				t.Errorf("an iteration allocates %d times", each)
 			}
+		})
+	}
+}
+
+// BenchmarkTraining is an iteration of a solver, on small batches: allocs/op are those that the passes, the update and what reads the
+// data ahead make in the steady state.
+func BenchmarkTraining(b *testing.B) {
+	b.Chdir(root)
+	for _, model := range []string{"lenet", "cifar10_quick", "alexnet", "googlenet", "resnet50", "vgg16"} {
+		b.Run(model, func(b *testing.B) {
+			v := steadySolver(b, model, 1)
+			step := func(n int) {
+				if err := v.Step(n); err != nil {
+					b.Fatal(err)
+				}
+			}
+			step(3)
+			alloctest.Stock()
+			b.ReportAllocs()
+			b.ResetTimer()
+			step(b.N)
 		})
 	}
 }
@@ -74,7 +94,7 @@ func TestNoGoroutineOutlivesASolver(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for _, model := range []string{"lenet", "char_rnn", "mnist_siamese"} {
 		t.Run(model, func(t *testing.T) {
-			if err := steadySolver(t, model).Step(2); err != nil {
+			if err := steadySolver(t, model, thin).Step(2); err != nil {
 				t.Fatal(err)
 			}
 		})

@@ -105,7 +105,7 @@ func train(t *testing.T, path string, engine layers.Engine, divisor uint32) floa
 	return loss
 }
 
-func host(t *testing.T) *cpe.Machine {
+func host(t testing.TB) *cpe.Machine {
 	t.Helper()
 	spec, err := cpe.Load("host")
 	if err != nil {

@@ -67,7 +67,7 @@ func (v *Solver) Step(n int) error {
 
 func (v *Solver) steps(n int) error {
 	first := v.iter
-	v.losses = lossWindow{}
+	v.losses = lossWindow{values: v.losses.values[:0]}
 	v.speed = speedometer{since: v.opt.Now(), iteration: v.iter, waited: dataWait(v.net)}
 	for end := v.iter + n; v.iter < end; {
 		if t := int(v.param.GetTestInterval()); t > 0 && v.iter%t == 0 && (v.iter > 0 || v.param.GetTestInitialization()) {

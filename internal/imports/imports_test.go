@@ -29,6 +29,7 @@ var allowed = []struct {
 	{"internal/figure", nil},
 	{"internal/mpitest", nil},
 	{"internal/imports", nil},
+	{"internal/alloctest", nil},
 	{"proto", []string{"proto/", "internal/suggest"}},
 	{"blob", []string{"proto/"}},
 	{"topology/", []string{"proto/", "internal/suggest", "internal/simd", "topology/"}},
