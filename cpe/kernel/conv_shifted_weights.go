@@ -199,35 +199,38 @@ type collectWeights struct{ conv *shiftedWeights }
 // Name names the stage.
 func (c *collectWeights) Name() string { return c.conv.Name() + ", collecting" }
 
-// RunGroup does a core group's share of the output channels.
+// RunGroup does a core group's share of the output channels. The memory of its slab holds the weights of one in their order.
 func (c *collectWeights) RunGroup(g *cpe.CoreGroup) error {
 	v, s := c.conv, &c.conv.conv.shape
-	sums := g.Common(v.sums())
-	out, depth := s.Out/s.Group, s.depth()
+	sums, turned := g.Common(v.sums()), g.Memory(v.memory())[:s.depth()]
+	out := s.Out / s.Group
 	lo, hi := g.Share(s.Out)
 	for o := lo; o < hi; o++ {
-		for chunk := range v.chunks {
-			row := sums[(chunk*s.Group+o/out)*v.each+o%out*v.row:][:v.row]
-			v.scatterRow(v.conv.args.w[o*depth:(o+1)*depth], row)
+		row := sums[o/out*v.each+o%out*v.row:]
+		for chunk := 1; chunk < v.chunks; chunk++ {
+			simd.Add(row[:v.row], row[:v.row], row[chunk*s.Group*v.each:])
 		}
+		v.turn(turned, row[:v.row])
+		dw := v.conv.args.w[o*len(turned) : (o+1)*len(turned)]
+		simd.Add(dw, dw, turned)
 	}
 	return nil
 }
 
-// scatterRow adds a row of runs to the weights of one output channel.
-func (v *shiftedWeights) scatterRow(dw, row []float32) {
+// turn brings a row of runs, channels side by side, into the order of the weights of an output channel, kernel offsets side by side.
+func (v *shiftedWeights) turn(dst, row []float32) {
 	l := &v.slab
 	space := l.kh * l.kw
-	perLine := len(v.runs) / l.kh
+	line := v.row / l.kh
+	apart := l.channels
+	if l.dilateW > 1 {
+		apart = line / l.kw
+	}
+	if apart*l.kw == line {
+		simd.Transpose(dst, row, space, apart, space, l.channels)
+		return
+	}
 	for y := range l.kh {
-		x, c := 0, 0
-		for _, run := range v.runs[y*perLine : (y+1)*perLine] {
-			for _, sum := range row[run.To : run.To+run.N] {
-				dw[c*space+y*l.kw+x] += sum
-				if c++; c == l.channels {
-					x, c = x+1, 0
-				}
-			}
-		}
+		simd.Transpose(dst[y*l.kw:], row[y*line:], space, apart, l.kw, l.channels)
 	}
 }
