@@ -2,10 +2,10 @@
 # Compares swcaffe with OpenBLAS and PyTorch on this machine: six nets, matrix products and convolutions, in turns, medians.
 # Writes build/bench/results.csv and, with -write, the tables of docs/PERFORMANCE.md. A peer that is not installed is left out.
 #
-#   scripts/bench.sh [-quick] [-write] [-nets lenet,vgg16] [-rounds N] [-threads N]
+#   scripts/bench.sh [-quick] [-write] [-nets lenet,vgg16] [-rounds N] [-threads N] [-no_avx2] [-no_sweeps]
 #
-# -quick measures few iterations, in less than ten minutes. Run it on a machine that does nothing else. The peers come from
-# Debian: apt-get install gcc libopenblas0 python3-torch
+# -quick measures few iterations, in less than ten minutes. Where there is AVX-512, the nets are also measured with AVX2 alone. Run
+# it on a machine that does nothing else. The peers come from Debian: apt-get install gcc libopenblas0 python3-torch
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,10 +16,11 @@ python=/usr/bin/python3 # Debian's, for which apt installs PyTorch
 
 go build -o "$out/swcaffe" ./cmd/swcaffe
 go test -c -o "$out/kernel.test" ./cpe/kernel
-rm -f "$out/peak" "$out/bandwidth"
+rm -f "$out/peak" "$out/peak_avx2" "$out/bandwidth"
 if command -v gcc >/dev/null; then
   gcc -O2 -o "$out/bandwidth" scripts/bench/bandwidth.c
   gcc -O2 -march=native -o "$out/peak" scripts/bench/peak.c || echo "no peak: this processor has no AVX2" >&2
+  if grep -q avx512f /proc/cpuinfo; then gcc -O2 -march=native -mno-avx512f -o "$out/peak_avx2" scripts/bench/peak.c; fi
 fi
 "$python" scripts/bench/nets.py "$out/nets"
 command="scripts/bench.sh $*" "$python" scripts/bench/run.py "$out" "$@"

@@ -66,10 +66,13 @@ def work(what):
 def machine(b):
     with open("/proc/cpuinfo") as f:
         found = re.search(r"model name\s*: (.*)", f.read())
-    peak = ", ".join("%.0f GFLOP/s on %d" % (rate, n) for n, rate in sorted(b.peak.items())) or "not measured, for want of gcc"
     bandwidth = ", ".join("%.1f GB/s on %d" % (rate, n) for n, rate in sorted(b.bandwidth.items())) or "not measured"
     return "%s, %d threads, Linux %s, %s; in the same run, by cores: multiply-add peak %s; copies through memory %s" % (
-        found.group(1) if found else os.uname().machine, b.o.threads, os.uname().release, datetime.date.today(), peak, bandwidth)
+        found.group(1) if found else os.uname().machine, b.o.threads, os.uname().release, datetime.date.today(), rates(b.peak), bandwidth)
+
+
+def rates(peak):
+    return ", ".join("%.0f GFLOP/s on %d" % (rate, n) for n, rate in sorted(peak.items())) or "not measured, for want of gcc"
 
 
 def tables(b, command):
@@ -88,12 +91,26 @@ def tables(b, command):
         least = "%.1f" % (moved / bandwidth / 1e6) if bandwidth else "-"
         lines.append("| %s %d | %.2f | %s | %.0f | %s | %s | %s |" % (
             name, net.shape[0], ours, share(flops(net), ours, peak), moved / 1e6, least, against(t, "PyTorch"), caffe))
+    if b.o.avx2:
+        lines += ["", "With AVX2 alone (`SWCAFFE_SIMD=avx2`), whose multiply-add peak is %s:" % rates(b.peak_avx2), ""] + levels(b, medians)
     for kind, title, peer in (("gemm", "M,N,K, operands stored transposed (a, b), added to C (+)", "OpenBLAS"), ("conv", "images,channels,edge,outputs,kernel,stride,padding,groups", "PyTorch")):
         rows = [(what, t) for what, t in medians.items() if what.startswith(kind + " ")]
         if rows:
             lines += ["", "| %s %s | swcaffe ms | share of peak | %s ms | %s / swcaffe |" % (kind, title, peer, peer), "|---|---|---|---|---|"]
             lines += ["| %s | %.3f | %s | %s |" % (what.split()[1], t["swcaffe"], share(work(what), t["swcaffe"], peak), against(t, peer)) for what, t in rows]
     return "\n".join(lines + ["", END])
+
+
+def levels(b, medians):
+    """The table of the nets with both levels of vector instructions, each in shares of its own peak."""
+    peak, narrow = b.peak.get(b.o.threads), b.peak_avx2.get(b.o.threads)
+    lines = ["| net, batch | AVX-512 ms | share of peak | AVX2 ms | share of AVX2's peak | one share / the other |", "|---|---|---|---|---|---|"]
+    for name in b.o.nets:
+        net, wide, avx2 = nets.NETS[name](), medians[name]["swcaffe"], medians[name]["swcaffe, AVX2"]
+        kept = "%.2f" % (wide * peak / avx2 / narrow) if peak and narrow else "-"
+        lines.append("| %s %d | %.2f | %s | %.2f | %s | %s |" % (
+            name, net.shape[0], wide, share(flops(net), wide, peak), avx2, share(flops(net), avx2, narrow), kept))
+    return lines
 
 
 def share(operations, milliseconds, peak):

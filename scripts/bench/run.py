@@ -31,7 +31,7 @@ class Bench:
         self.o, self.times = o, {}
         self.kernels = {}
         self.peers = {name: python(script, "version") for name, script in (("OpenBLAS", "openblas_peer.py"), ("PyTorch", "torch_peer.py"))}
-        self.peak, self.bandwidth = {}, {}
+        self.peak, self.peak_avx2, self.bandwidth = {}, {}, {}
 
     def add(self, what, who, milliseconds):
         if milliseconds is not None:
@@ -49,6 +49,7 @@ class Bench:
 
     def round(self):
         self.measure_machine("peak", self.peak)
+        self.measure_machine("peak_avx2", self.peak_avx2)
         self.measure_machine("bandwidth", self.bandwidth)
         for net in self.o.nets:
             self.time_net(net)
@@ -56,16 +57,21 @@ class Bench:
             self.sweep()
 
     def time_net(self, net):
+        self.time_swcaffe(net, "swcaffe")
+        if self.o.avx2:
+            self.time_swcaffe(net, "swcaffe, AVX2", SWCAFFE_SIMD="avx2")
+        if self.peers["PyTorch"]:
+            self.add(net, "PyTorch", python("torch_peer.py", "net", net, self.o.threads, self.o.iterations))
+
+    def time_swcaffe(self, net, who, **env):
         file = os.path.join(self.o.dir, net + ".json")
         done = output(os.path.join(self.o.dir, "swcaffe"), "time", "-model", os.path.join(self.o.dir, "nets", net + ".prototxt"), "-iterations",
-                      str(self.o.iterations), "-threads", str(self.o.threads), "-json", file)
+                      str(self.o.iterations), "-threads", str(self.o.threads), "-json", file, **env)
         if done is None:
             sys.exit("bench.sh: swcaffe time fails on " + net)
         with open(file) as f:
             total = json.load(f)["total"]
-        self.add(net, "swcaffe", total["forward_ms"] + total["backward_ms"])
-        if self.peers["PyTorch"]:
-            self.add(net, "PyTorch", python("torch_peer.py", "net", net, self.o.threads, self.o.iterations))
+        self.add(net, who, total["forward_ms"] + total["backward_ms"])
 
     def sweep(self):
         text = output(os.path.join(self.o.dir, "kernel.test"), "-test.run", "^$", "-test.bench", "^BenchmarkSweep$", "-test.cpu", str(self.o.threads),
@@ -84,6 +90,11 @@ class Bench:
         return [(what, who, statistics.median(t), len(t)) for what, by in self.times.items() for who, t in by.items()]
 
 
+def has_avx512():
+    with open("/proc/cpuinfo") as f:
+        return "avx512f" in f.read()
+
+
 def options():
     p = argparse.ArgumentParser(prog="scripts/bench.sh")
     p.add_argument("dir", help=argparse.SUPPRESS)
@@ -92,7 +103,8 @@ def options():
     p.add_argument("-nets", default=",".join(nets.NETS), help="which nets, separated by commas")
     p.add_argument("-rounds", type=int, help="how often everything is measured in turn")
     p.add_argument("-threads", type=int, default=len(os.sched_getaffinity(0)))
-    p.add_argument("-sweeps", action=argparse.BooleanOptionalAction, default=True, help="products and convolutions")
+    p.add_argument("-no_avx2", action="store_false", dest="avx2", default=has_avx512(), help="do not measure the nets with AVX2 alone, too")
+    p.add_argument("-no_sweeps", action="store_false", dest="sweeps", help="no products and convolutions")
     o = p.parse_args()
     o.nets = [n for n in o.nets.split(",") if n]
     for n in o.nets:
@@ -116,6 +128,7 @@ def main():
         w.writerow(["what", "who", "ms_median", "rounds"])
         w.writerows([what, who, "%.4f" % ms, n] for what, who, ms, n in b.results())
         w.writerows(["peak GFLOP/s, %d cores" % n, "peak.c", "%.1f" % rate, o.rounds] for n, rate in b.peak.items())
+        w.writerows(["peak GFLOP/s, AVX2, %d cores" % n, "peak.c", "%.1f" % rate, o.rounds] for n, rate in b.peak_avx2.items())
         w.writerows(["copies GB/s, %d cores" % n, "bandwidth.c", "%.2f" % rate, o.rounds] for n, rate in b.bandwidth.items())
     text = report.tables(b, os.environ.get("command", ""))
     print(text)
