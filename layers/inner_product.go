@@ -27,9 +27,10 @@ type innerProduct struct {
 	bias          bool
 	topShape      []int
 
-	forward, weights, input *kernel.Gemm
-	sumBias                 *kernel.StreamKernel
-	ins                     [1][]float32
+	forward, weights *kernel.Gemm
+	input            kernel.Multiplier
+	sumBias          *kernel.StreamKernel
+	ins              [1][]float32
 }
 
 func (l *innerProduct) SetUp(bottom, _ []*blob.Blob) error {
@@ -85,7 +86,7 @@ func (l *innerProduct) prepare() (err error) {
 	if l.weights, err = kernel.NewGemm(machine, w); err != nil {
 		return err
 	}
-	if l.input, err = kernel.NewGemm(machine, kernel.GemmShape{M: l.m, N: l.k, K: l.n, TransB: l.transpose}); err != nil {
+	if l.input, err = kernel.NewMultiplier(machine, kernel.GemmShape{M: l.m, N: l.k, K: l.n, TransB: l.transpose}); err != nil {
 		return err
 	}
 	l.sumBias, err = newChannelSum(l.Device, [3]int{l.m, l.n, 1})
