@@ -29,7 +29,7 @@ type pooling struct {
 	shape    kernel.PoolShape
 	topShape [4]int
 	pool     *kernel.Pool
-	mask     *blob.Blob // where each top value came from, as kernel.Indices; nil if that is of no use
+	mask     *blob.Blob // where each top value came from, in words of kernel.Indices; nil if that is of no use
 }
 
 func (l *pooling) SetUp(bottom, top []*blob.Blob) error {
@@ -40,7 +40,7 @@ func (l *pooling) SetUp(bottom, top []*blob.Blob) error {
 	w := &l.window
 	l.places = len(top) > 1
 	l.floor = p.GetRoundMode() == caffepb.PoolingParameter_FLOOR
-	w.Method, w.Train = kernel.PoolMethod(p.GetPool()), l.train()
+	w.Method, w.Train, w.Packed = kernel.PoolMethod(p.GetPool()), l.train(), !l.places
 	if w.Method != kernel.PoolMax && len(top) > 1 {
 		return fmt.Errorf("a second top, for the maxima's places, goes with MAX pooling only")
 	}
@@ -117,16 +117,19 @@ func (l *pooling) Reshape(bottom, top []*blob.Blob) error {
 	if l.shape == s {
 		return nil
 	}
-	l.shape = s
-	if l.mask = nil; s.Masked() {
-		l.mask = l.Device.NewBlob(l.topShape[:]...)
+	l.shape, l.mask = s, nil
+	words := s.N * s.C * s.OH * s.OW
+	if !l.mpe() {
+		var err error
+		if l.pool, err = kernel.NewPool(l.Device.Machine, s); err != nil {
+			return err
+		}
+		words = l.pool.MaskWords()
 	}
-	if l.mpe() {
-		return nil
+	if s.Masked() {
+		l.mask = l.Device.NewBlob(words)
 	}
-	var err error
-	l.pool, err = kernel.NewPool(l.Device.Machine, s)
-	return err
+	return nil
 }
 
 // outputs is the number of windows along an axis. Where the stride does not divide it is rounded up (unless round_mode is

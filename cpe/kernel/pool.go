@@ -32,6 +32,8 @@ type PoolShape struct {
 	Train          bool
 	// ReLU: outputs of PoolMax that are not above 0 become 0 and get no gradient, as if a ReLU layer came before the pooling.
 	ReLU bool
+	// Packed: nobody but Backward reads the mask, which may then be shorter than outputs are many; see Pool.MaskWords.
+	Packed bool
 }
 
 // Masked reports whether outputs remember which input they took.
@@ -96,9 +98,11 @@ type Pool struct {
 	mask []int32
 	key  uint64
 
-	global bool         // on the host, means of whole planes
-	planes *simd.Planes // on the host, windows that have kernels of their own
-	shares []float32    // room of each core group for the gradients of a plane's means
+	global  bool         // on the host, means of whole planes
+	planes  *simd.Planes // on the host, windows that have kernels of their own
+	shares  []float32    // room of each core group for the gradients of a plane's means
+	places  *poolPlaces  // of a packed mask
+	indices []int32      // room of each core group for a plane's unpacked mask
 }
 
 // NewPool plans a pooling.
@@ -119,8 +123,21 @@ func (p *Pool) Name() string { return "pooling" }
 // Plan returns how planes are cut.
 func (p *Pool) Plan() PoolPlan { return p.plan }
 
+// MaskWords returns how long the mask of Forward and Backward is: an index for each output, or, packed on the host, a byte.
+func (p *Pool) MaskWords() int {
+	s := &p.shape
+	switch n := s.N * s.C * s.OH * s.OW; {
+	case !s.Masked():
+		return 0
+	case p.places != nil:
+		return blocks(n, 4)
+	default:
+		return n
+	}
+}
+
 // Forward pools x into y. mask, not used by PoolAve, gets the index in its plane of the value each output took (max, and
-// stochastic in training), -1 where it took none; key seeds the draws.
+// stochastic in training), -1 where it took none, unless it is packed; key seeds the draws.
 func (p *Pool) Forward(x, y []float32, mask []int32, key uint64) error {
 	p.backward, p.x, p.y, p.mask, p.key = false, x, y, mask, key
 	return p.machine.Run(p, p.groups())

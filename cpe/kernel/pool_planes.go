@@ -15,9 +15,16 @@ func (p *Pool) preparePlanes() {
 		return
 	}
 	p.planes = simd.NewPlanes(simd.PoolShape{H: s.H, W: s.W, OH: s.OH, OW: s.OW, K: s.KH, S: s.SH, Top: s.PH, Left: s.PW})
-	if p.planes != nil && s.Method == PoolAve {
-		spec := p.machine.Spec()
-		p.shares = make([]float32, spec.CoreGroups*s.OH*s.OW)
+	if p.planes == nil {
+		return
+	}
+	spec := p.machine.Spec()
+	room := spec.CoreGroups * s.OH * s.OW
+	switch {
+	case s.Method == PoolAve:
+		p.shares = make([]float32, room)
+	case s.Packed:
+		p.places, p.indices = newPoolPlaces(s), make([]int32, room)
 	}
 }
 
@@ -48,13 +55,45 @@ func (p *Pool) runPlanes(g *cpe.CoreGroup) {
 		case s.Method == PoolAve:
 			p.planes.Average(y, x)
 		case p.backward:
-			p.planes.MaxGrad(x, y, p.mask[n*out:(n+1)*out])
+			p.planes.MaxGrad(x, y, p.taken(g, n))
 		default:
-			mask := p.mask[n*out : (n+1)*out]
-			p.planes.Max(y, mask, x)
-			if s.ReLU {
-				rectify(y, mask)
-			}
+			p.takeMaxima(g, n, y, x)
 		}
 	}
+}
+
+// takeMaxima pools plane n.
+func (p *Pool) takeMaxima(g *cpe.CoreGroup, n int, y, x []float32) {
+	index := p.indicesOf(g, n)
+	p.planes.Max(y, index, x)
+	switch {
+	case p.places != nil:
+		p.places.pack(p.codesOf(n), y, index)
+	case p.shape.ReLU:
+		rectify(y, index)
+	}
+}
+
+// taken returns which inputs the outputs of plane n took.
+func (p *Pool) taken(g *cpe.CoreGroup, n int) []int32 {
+	index := p.indicesOf(g, n)
+	if p.places != nil {
+		p.places.unpack(index, p.codesOf(n))
+	}
+	return index
+}
+
+// indicesOf is where the indices of plane n stand: in the mask or, if that is packed, in a core group's room.
+func (p *Pool) indicesOf(g *cpe.CoreGroup, n int) []int32 {
+	out := p.shape.OH * p.shape.OW
+	if p.places != nil {
+		return p.indices[g.Index()*out : (g.Index()+1)*out]
+	}
+	return p.mask[n*out : (n+1)*out]
+}
+
+// codesOf is the packed mask of plane n.
+func (p *Pool) codesOf(n int) []uint8 {
+	out := p.shape.OH * p.shape.OW
+	return asBytes(p.mask)[n*out : (n+1)*out]
 }
