@@ -80,7 +80,7 @@ func (c *Conv) prepare(d Direction) error {
 		if err != nil {
 			return err
 		}
-		c.stages[d] = []stage{{v.filters, 0}, {v, 0}}
+		c.stages[d] = v.stages()
 	case c.plan.Strategy[d] == Explicit:
 		e, err := newExplicitConv(c, d)
 		c.stages[d] = []stage{{e, 0}}

@@ -8,12 +8,14 @@ import (
 // winogradConv is Winograd's convolution forward, and for the input gradient, which is the convolution of the output's gradient
 // with turned kernels. A core group maps a block of patches to points, multiplies, and maps the results back, before it goes to
 // the next: natively blocks fit L2 where channels are few, and otherwise are as small as reading all weights for each of
-// them allows. Sums over channels have one order, whichever block a tile is in.
+// them allows. Where mapped weights are many, the outputs are made in rounds, and inputs are mapped in each. Sums over channels have
+// one order, whichever block and round an output is in.
 type winogradConv struct {
 	conv      *Conv
 	direction Direction
 	grid      tileGrid
-	in, out   int // channels of a group that are read and made
+	in, out   int    // channels of a group that are read and made
+	rounds    []span // of the channels that are made
 	read      squares
 	write     tilesOut
 	block     int         // patches of a block
@@ -45,15 +47,16 @@ func newWinogradConv(c *Conv, d Direction) (*winogradConv, error) {
 	out := s.OutSize()
 	v.grid = newTileGrid(form, s.N, out[0], out[1], fitsCore(&spec, form))
 	v.read = squares{kind: simd.WinogradInput, edge: form.Edge(), padH: s.Pad[0], padW: s.Pad[1], h: s.In[0], w: s.In[1], channels: v.in, image: s.C * size(s.In)}
-	v.write = tilesOut{h: out[0], w: out[1], channels: v.out, image: s.Out * size(out)}
+	v.write = tilesOut{h: out[0], w: out[1], image: s.Out * size(out)}
 	v.cut(&spec)
-	tiles := v.grid.most(v.block)
-	v.v, v.r = newPointPlanes(form.Points(), tiles, v.in), newPointPlanes(form.Points(), tiles, v.out)
+	v.rounds = c.shape.rounds(&spec, form.Points(), v.in, v.out)
+	tiles, made := v.grid.most(v.block), v.rounds[0].n
+	v.v, v.r = newPointPlanes(form.Points(), tiles, v.in), newPointPlanes(form.Points(), tiles, made)
 	v.depth = even(v.in, max(64, spec.L1Bytes/4/4*3/panel), 1)
 	v.filters = newFilters(v)
 	v.workers = make([]winogradWorker, spec.CoreGroups)
 	if !spec.Native() {
-		products, err := newProducts(c.machine, GemmShape{M: tiles, N: v.out, K: v.in})
+		products, err := newProducts(c.machine, GemmShape{M: tiles, N: made, K: v.in})
 		if err != nil {
 			return nil, err
 		}
@@ -83,11 +86,26 @@ func (v *winogradConv) cut(spec *cpe.Spec) {
 // memory is the number of values of a core group's own memory.
 func (v *winogradConv) memory() int { return v.grid.ownMemory() + v.v.size + v.r.size }
 
+// stages lists the steps: for each round, mapping its weights, and convolving.
+func (v *winogradConv) stages() []stage {
+	var list []stage
+	for _, made := range v.rounds {
+		list = append(list, stage{&filtersRound{v.filters, made}, 0}, stage{&winogradRound{v, made}, 0})
+	}
+	return list
+}
+
+// winogradRound makes some of the output channels of each group.
+type winogradRound struct {
+	*winogradConv
+	made span
+}
+
 // Name returns "convolution" and the direction.
 func (v *winogradConv) Name() string { return "convolution " + v.direction.String() }
 
 // RunGroup convolves a core group's share of the blocks.
-func (v *winogradConv) RunGroup(g *cpe.CoreGroup) error {
+func (v *winogradRound) RunGroup(g *cpe.CoreGroup) error {
 	w := &v.workers[g.Index()]
 	memory := g.Memory(v.memory())
 	own := v.grid.ownMemory()
@@ -134,21 +152,23 @@ func (v *winogradConv) enter(g *cpe.CoreGroup, w *winogradWorker, to *pointPlane
 }
 
 // leave maps results to the outputs of patches.
-func (v *winogradConv) leave(g *cpe.CoreGroup, w *winogradWorker, src *pointPlanes, group, first, last int) error {
+func (v *winogradRound) leave(g *cpe.CoreGroup, w *winogradWorker, src *pointPlanes, group, first, last int) error {
 	_, y := v.arrays(group)
+	y = from(y, v.made.at*v.write.h*v.write.w)
 	bias := v.conv.args.bias
 	if bias != nil {
-		bias = bias[group*v.out:]
+		bias = bias[group*v.out+v.made.at:]
 	}
-	slices, before := blocks(v.out, winogradLanes), v.grid.patch(first).first
+	slices, before := blocks(v.made.n, winogradLanes), v.grid.patch(first).first
 	return deal(g, (last-first)*slices, func(c *cpe.CPE, i int) error {
 		p := v.grid.patch(first + i/slices)
-		return v.write.write(c, w, &v.grid, p, i%slices, y, bias, src, p.first-before)
+		lanes := min(winogradLanes, v.made.n-i%slices*winogradLanes)
+		return v.write.write(c, w, &v.grid, p, i%slices, lanes, y, bias, src, p.first-before)
 	})
 }
 
 // multiply makes the results at every point.
-func (v *winogradConv) multiply(g *cpe.CoreGroup, w *winogradWorker, inputs, results *pointPlanes, group, tiles int) error {
+func (v *winogradRound) multiply(g *cpe.CoreGroup, w *winogradWorker, inputs, results *pointPlanes, group, tiles int) error {
 	u := g.Common(v.filters.size())
 	for point := range v.grid.form.Points() {
 		weights := v.filters.at(u, group, point)
@@ -158,7 +178,7 @@ func (v *winogradConv) multiply(g *cpe.CoreGroup, w *winogradWorker, inputs, res
 		}
 		w.a.set(inputs.matrix(point, 0), false)
 		w.b.set(cpe.Matrix{Data: weights, Ld: panel, Run: panel, Jump: v.in * panel}, false)
-		w.job = productJob{a: &w.a, b: &w.b, c: results.matrix(point, 0), m1: tiles, n1: v.out, k1: v.in}
+		w.job = productJob{a: &w.a, b: &w.b, c: results.matrix(point, 0), m1: tiles, n1: v.made.n, k1: v.in}
 		if err := w.product.run(g, &w.job); err != nil {
 			return err
 		}
@@ -167,11 +187,11 @@ func (v *winogradConv) multiply(g *cpe.CoreGroup, w *winogradWorker, inputs, res
 }
 
 // multiplyPoint makes the results at one point natively: the operands lie as the micro-kernel reads them.
-func (v *winogradConv) multiplyPoint(inputs cpe.Matrix, weights []float32, results cpe.Matrix, tiles int) {
+func (v *winogradRound) multiplyPoint(inputs cpe.Matrix, weights []float32, results cpe.Matrix, tiles int) {
 	mr, nr := simd.Micro()
 	for k0 := 0; k0 < v.in; k0 += v.depth {
 		k := min(v.depth, v.in-k0)
-		for first := 0; first < v.out; first += nr {
+		for first := 0; first < v.made.n; first += nr {
 			b := weights[(first/panel*v.in+k0)*panel+first%panel:]
 			for row := 0; row < tiles; row += mr {
 				simd.StridedKernel(k, inputs.Data[row*inputs.Ld+k0:], inputs.Ld, 1, b, panel, results.Data[row*results.Ld+first:], results.Ld, k0 > 0)

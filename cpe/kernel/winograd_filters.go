@@ -7,12 +7,17 @@ import (
 
 // filters is the stage before a convolution that maps its weights to points. For each group and point they lie in panels of
 // output channels, in each the inputs one below another: the right operand of a product, packed. For the input gradient
-// kernels are turned by half a turn, and inputs are outputs.
+// kernels are turned by half a turn, and inputs are outputs. A round maps the weights of its output channels, in the place of
+// those of the round before.
 type filters struct {
-	conv    *winogradConv
-	panels  int
-	plane   int // values of a point
-	workers []winogradWorker
+	conv  *winogradConv
+	plane int // values of a point
+}
+
+// filtersRound maps the weights of a round.
+type filtersRound struct {
+	*filters
+	made span
 }
 
 // filterInputs is how many inputs of a slice of outputs are mapped together.
@@ -24,12 +29,10 @@ func filterNeed(f simd.WinogradForm) int {
 }
 
 func newFilters(v *winogradConv) *filters {
-	f := &filters{conv: v, panels: blocks(v.out, panel)}
-	f.plane = f.panels*v.in*panel + winogradLanes
-	return f
+	return &filters{conv: v, plane: blocks(v.rounds[0].n, panel)*v.in*panel + winogradLanes}
 }
 
-// size is the number of values of all groups.
+// size is the number of values of all groups, of the longest round.
 func (f *filters) size() int {
 	return f.conv.conv.shape.Group * f.conv.grid.form.Points() * f.plane
 }
@@ -43,12 +46,12 @@ func (f *filters) at(u []float32, group, point int) []float32 {
 func (f *filters) Name() string { return f.conv.Name() + ", mapping weights" }
 
 // RunGroup maps a core group's share of the weights.
-func (f *filters) RunGroup(g *cpe.CoreGroup) error {
+func (f *filtersRound) RunGroup(g *cpe.CoreGroup) error {
 	v := f.conv
 	w := &v.workers[g.Index()]
 	w.use(g, part(g.Memory(v.memory()), 0, v.grid.ownMemory()))
 	u := g.Common(f.size())
-	slices, chunks := blocks(v.out, winogradLanes), blocks(v.in, filterInputs)
+	slices, chunks := blocks(f.made.n, winogradLanes), blocks(v.in, filterInputs)
 	lo, hi := g.Share(v.conv.shape.Group * slices * chunks)
 	return deal(g, hi-lo, func(c *cpe.CPE, i int) error {
 		i += lo
@@ -56,27 +59,27 @@ func (f *filters) RunGroup(g *cpe.CoreGroup) error {
 	})
 }
 
-// source is the weights of a slice of outputs from an input on, as they are stored.
-func (f *filters) source(group, slice, lanes, input, inputs int) cpe.Block {
-	v, taps := f.conv, f.conv.grid.form.Taps()
+// source is the weights of a slice of a round's outputs from an input on, as they are stored.
+func (f *filtersRound) source(group, slice, lanes, input, inputs int) cpe.Block {
+	v, taps, out := f.conv, f.conv.grid.form.Taps(), f.made.at+slice*winogradLanes
 	weights := from(v.conv.args.w, group*v.in*v.out*taps)
 	if v.direction == InputGradient {
 		return cpe.Block{
-			Data: from(weights, (input*v.out+slice*winogradLanes)*taps), Planes: 1,
+			Data: from(weights, (input*v.out+out)*taps), Planes: 1,
 			Rows: inputs, RowStride: v.out * taps, Cols: lanes * taps,
 		}
 	}
 	return cpe.Block{
-		Data: from(weights, (slice*winogradLanes*v.in+input)*taps), Planes: 1,
+		Data: from(weights, (out*v.in+input)*taps), Planes: 1,
 		Rows: lanes, RowStride: v.in * taps, Cols: inputs * taps,
 	}
 }
 
-// read maps the weights of a slice of outputs and a few inputs.
-func (f *filters) read(c *cpe.CPE, w *winogradWorker, u []float32, group, slice, input int) error {
+// read maps the weights of a slice of a round's outputs and a few inputs.
+func (f *filtersRound) read(c *cpe.CPE, w *winogradWorker, u []float32, group, slice, input int) error {
 	v := f.conv
 	form := v.grid.form
-	lanes, inputs := min(winogradLanes, v.out-slice*winogradLanes), min(filterInputs, v.in-input)
+	lanes, inputs := min(winogradLanes, f.made.n-slice*winogradLanes), min(filterInputs, v.in-input)
 	c.Free()
 	block := f.source(group, slice, lanes, input, inputs)
 	came, err := c.Alloc("winograd", block.Count())

@@ -84,19 +84,17 @@ func (s *squares) read(c *cpe.CPE, w *winogradWorker, g *tileGrid, p patch, slic
 
 // tilesOut maps points back to tiles of outputs.
 type tilesOut struct {
-	h, w     int // of an image of outputs
-	channels int // to be mapped
-	image    int // values from one image to the next
+	h, w  int // of an image of outputs
+	image int // values from one image to the next
 }
 
-// write maps points from tile at on to the tiles of a patch of the images y, for a slice of channels, and adds the bias, if there
-// is one, of these channels.
-func (o *tilesOut) write(c *cpe.CPE, w *winogradWorker, g *tileGrid, p patch, slice int, y, bias []float32, src *pointPlanes, at int) error {
+// write maps points from tile at on to the tiles of a patch of the images y, for the lanes channels of a slice, and adds the bias, if
+// there is one, of these channels.
+func (o *tilesOut) write(c *cpe.CPE, w *winogradWorker, g *tileGrid, p patch, slice, lanes int, y, bias []float32, src *pointPlanes, at int) error {
 	m, edge := g.form.Tile, g.form.Edge()
 	lines, pitch := min(m*p.rows, o.h-p.row*m), m*p.cols
 	width := min(pitch, o.w-p.col*m)
 	first := slice * winogradLanes
-	lanes := min(winogradLanes, o.channels-first)
 	c.Free()
 	block := src.at(at, slice, p.rows*p.cols)
 	came, err := c.Alloc("winograd", block.Count())

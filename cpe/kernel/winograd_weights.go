@@ -7,17 +7,19 @@ import (
 
 // winogradGrads is the weight gradient of Winograd's convolution. Inputs and the outputs' gradient of a block of patches are mapped
 // to points; there they are multiplied, and the products added up over the blocks, one after the other; at the end the sums
-// are mapped to kernels and added to the weights' gradient. Each of these steps is a stage that core groups share, so that
-// nothing is mapped twice and every sum has one order.
+// are mapped to kernels and added to the weights' gradient. Each of these steps is a stage that core groups share, so that every
+// sum has one order. Where weights are many, their gradients are worked out in rounds of inputs, and the
+// outputs' gradient is mapped in each.
 type winogradGrads struct {
 	conv    *Conv
 	grid    tileGrid
-	in, out int // channels of a group
+	in, out int    // channels of a group
+	rounds  []span // of the inputs of a group
 	images  squares
 	results squares
 	block   int         // patches of a block
-	v, y    pointPlanes // of all channels
-	sums    pointPlanes // of a group: output x input channels
+	v, y    pointPlanes // of the inputs of a round, and of all outputs
+	sums    pointPlanes // of a group in a round: output x input channels
 	workers []winogradWorker
 }
 
@@ -41,7 +43,7 @@ func newWinogradGrads(c *Conv) (*winogradGrads, error) {
 	v := &winogradGrads{conv: c, in: s.C / s.Group, out: s.Out / s.Group}
 	out := s.OutSize()
 	v.grid = newTileGrid(form, s.N, out[0], out[1], fitsCore(&spec, form))
-	v.images = squares{kind: simd.WinogradInput, edge: form.Edge(), padH: s.Pad[0], padW: s.Pad[1], h: s.In[0], w: s.In[1], channels: s.C, image: s.C * size(s.In)}
+	v.images = squares{kind: simd.WinogradInput, edge: form.Edge(), padH: s.Pad[0], padW: s.Pad[1], h: s.In[0], w: s.In[1], image: s.C * size(s.In)}
 	v.results = squares{kind: simd.WinogradOutputGrad, edge: form.Tile, h: out[0], w: out[1], channels: s.Out, image: s.Out * size(out)}
 	tiles := gradTiles
 	if !spec.Native() {
@@ -49,11 +51,13 @@ func newWinogradGrads(c *Conv) (*winogradGrads, error) {
 	}
 	v.block = even(v.grid.patches(), max(1, tiles/(v.grid.rows*v.grid.cols)), 1)
 	tiles = v.grid.most(v.block)
-	v.v, v.y = newPointPlanes(form.Points(), tiles, s.C), newPointPlanes(form.Points(), tiles, s.Out)
-	v.sums = newPointPlanes(form.Points(), v.out, v.in)
+	v.rounds = s.rounds(&spec, form.Points(), v.out, v.in)
+	most := v.rounds[0].n
+	v.v, v.y = newPointPlanes(form.Points(), tiles, s.Group*most), newPointPlanes(form.Points(), tiles, s.Out)
+	v.sums = newPointPlanes(form.Points(), v.out, most)
 	v.workers = make([]winogradWorker, spec.CoreGroups)
 	if !spec.Native() {
-		products, err := newProducts(c.machine, GemmShape{M: v.out, N: v.in, K: tiles, TransA: true, Accumulate: true})
+		products, err := newProducts(c.machine, GemmShape{M: v.out, N: most, K: tiles, TransA: true, Accumulate: true})
 		if err != nil {
 			return nil, err
 		}
@@ -68,11 +72,14 @@ func newWinogradGrads(c *Conv) (*winogradGrads, error) {
 // stages lists the steps.
 func (v *winogradGrads) stages() []stage {
 	var list []stage
-	for first := 0; first < v.grid.patches(); first += v.block {
-		last := min(v.grid.patches(), first+v.block)
-		list = append(list, stage{&gradsEnter{v, first, last}, 0}, stage{&gradsMultiply{v, first, last}, 0})
+	for _, ins := range v.rounds {
+		for first := 0; first < v.grid.patches(); first += v.block {
+			last := min(v.grid.patches(), first+v.block)
+			list = append(list, stage{&gradsEnter{v, ins, first, last}, 0}, stage{&gradsMultiply{v, ins, first, last}, 0})
+		}
+		list = append(list, stage{&gradsCollect{v, ins}, 0})
 	}
-	return append(list, stage{&gradsCollect{v}, 0})
+	return list
 }
 
 // memory is the number of values that all core groups see.
@@ -88,9 +95,10 @@ func (v *winogradGrads) planes(g *cpe.CoreGroup, group int) (inputs, results, su
 	return inputs, results, sums
 }
 
-// gradsEnter maps the inputs and the outputs' gradient of patches [first, last).
+// gradsEnter maps the inputs of a round and the outputs' gradient, of patches [first, last).
 type gradsEnter struct {
 	*winogradGrads
+	ins         span
 	first, last int
 }
 
@@ -104,22 +112,25 @@ func (e *gradsEnter) RunGroup(g *cpe.CoreGroup) error {
 	v, w := e.winogradGrads, &e.workers[g.Index()]
 	w.use(g, g.Memory(v.grid.ownMemory()))
 	inputs, results, _ := v.planes(g, 0)
-	slices := v.images.slices() + v.results.slices()
+	images, x := v.images, from(v.conv.args.x, e.ins.at*v.images.h*v.images.w)
+	images.channels = v.conv.shape.Group * e.ins.n
+	slices := images.slices() + v.results.slices()
 	before := v.grid.patch(e.first).first
 	lo, hi := g.Share((e.last - e.first) * slices)
 	return deal(g, hi-lo, func(c *cpe.CPE, i int) error {
 		i += lo
-		p, slice, n := v.grid.patch(e.first+i/slices), i%slices, v.images.slices()
+		p, slice, n := v.grid.patch(e.first+i/slices), i%slices, images.slices()
 		if slice < n {
-			return v.images.read(c, w, &v.grid, p, slice, v.conv.args.x, &inputs, p.first-before)
+			return images.read(c, w, &v.grid, p, slice, x, &inputs, p.first-before)
 		}
 		return v.results.read(c, w, &v.grid, p, slice-n, v.conv.args.y, &results, p.first-before)
 	})
 }
 
-// gradsMultiply adds the products of patches [first, last) to the sums.
+// gradsMultiply adds the products of patches [first, last) to the sums of a round.
 type gradsMultiply struct {
 	*winogradGrads
+	ins         span
 	first, last int
 }
 
@@ -132,20 +143,20 @@ func (p *gradsMultiply) RunGroup(g *cpe.CoreGroup) error {
 	tiles := v.grid.patch(p.last).first - v.grid.patch(p.first).first
 	points, panels := v.grid.form.Points(), 1
 	if g.Native() {
-		panels = blocks(v.in, panel)
+		panels = blocks(p.ins.n, panel)
 	}
 	lo, hi := g.Share(v.conv.shape.Group * points * panels)
 	for i := lo; i < hi; i++ {
 		group, point, first := i/panels/points, i/panels%points, i%panels*panel
 		inputs, results, sums := v.planes(g, group)
-		a, b, c := results.matrix(point, group*v.out), inputs.matrix(point, group*v.in), sums.matrix(point, 0)
+		a, b, c := results.matrix(point, group*v.out), inputs.matrix(point, group*p.ins.n), sums.matrix(point, 0)
 		if g.Native() {
-			v.multiplyPanel(a, b, c, first, tiles, p.first > 0)
+			p.multiplyPanel(a, b, c, first, tiles)
 			continue
 		}
 		w.a.set(a, true)
 		w.b.set(b, false)
-		w.job = productJob{a: &w.a, b: &w.b, c: c, m1: v.out, n1: v.in, k1: tiles, accumulate: p.first > 0}
+		w.job = productJob{a: &w.a, b: &w.b, c: c, m1: v.out, n1: p.ins.n, k1: tiles, accumulate: p.first > 0}
 		if err := w.product.run(g, &w.job); err != nil {
 			return err
 		}
@@ -154,17 +165,20 @@ func (p *gradsMultiply) RunGroup(g *cpe.CoreGroup) error {
 }
 
 // multiplyPanel does a panel of inputs of one point natively.
-func (v *winogradGrads) multiplyPanel(results, inputs, sums cpe.Matrix, first, tiles int, accumulate bool) {
+func (p *gradsMultiply) multiplyPanel(results, inputs, sums cpe.Matrix, first, tiles int) {
 	mr, nr := simd.Micro()
-	for col := first; col < min(first+panel, v.in); col += nr {
-		for row := 0; row < v.out; row += mr {
-			simd.StridedKernel(tiles, results.Data[row:], 1, results.Ld, inputs.Data[col:], inputs.Ld, sums.Data[row*sums.Ld+col:], sums.Ld, accumulate)
+	for col := first; col < min(first+panel, p.ins.n); col += nr {
+		for row := 0; row < p.out; row += mr {
+			simd.StridedKernel(tiles, results.Data[row:], 1, results.Ld, inputs.Data[col:], inputs.Ld, sums.Data[row*sums.Ld+col:], sums.Ld, p.first > 0)
 		}
 	}
 }
 
-// gradsCollect maps the sums to kernels and adds them to the weights' gradient.
-type gradsCollect struct{ *winogradGrads }
+// gradsCollect maps the sums of a round to kernels and adds them to the weights' gradient.
+type gradsCollect struct {
+	*winogradGrads
+	ins span
+}
 
 // Name names the stage.
 func (s *gradsCollect) Name() string {
@@ -175,20 +189,20 @@ func (s *gradsCollect) Name() string {
 func (s *gradsCollect) RunGroup(g *cpe.CoreGroup) error {
 	v, w := s.winogradGrads, &s.workers[g.Index()]
 	w.use(g, g.Memory(v.grid.ownMemory()))
-	chunks := blocks(v.in, collectSlices*winogradLanes)
+	chunks := blocks(s.ins.n, collectSlices*winogradLanes)
 	lo, hi := g.Share(v.conv.shape.Out * chunks)
 	return deal(g, hi-lo, func(c *cpe.CPE, i int) error {
 		i += lo
-		return v.collect(g, c, w, i/chunks, i%chunks*collectSlices*winogradLanes)
+		return s.collect(g, c, w, i/chunks, i%chunks*collectSlices*winogradLanes)
 	})
 }
 
-// collect adds the kernels of an output and some of its inputs.
-func (v *winogradGrads) collect(g *cpe.CoreGroup, c *cpe.CPE, w *winogradWorker, out, first int) error {
-	form := v.grid.form
+// collect adds the kernels of an output and some of its inputs, counted from the first of the round.
+func (s *gradsCollect) collect(g *cpe.CoreGroup, c *cpe.CPE, w *winogradWorker, out, first int) error {
+	v, form := s.winogradGrads, s.grid.form
 	r, taps := form.Kernel, form.Taps()
 	_, _, sums := v.planes(g, out/v.out)
-	lanes := min(collectSlices*winogradLanes, v.in-first)
+	lanes := min(collectSlices*winogradLanes, s.ins.n-first)
 	slices := blocks(lanes, winogradLanes)
 	n := slices * winogradLanes
 	c.Free()
@@ -206,7 +220,7 @@ func (v *winogradGrads) collect(g *cpe.CoreGroup, c *cpe.CPE, w *winogradWorker,
 	if err != nil {
 		return err
 	}
-	target := cpe.Block{Data: from(v.conv.args.w, (out*v.in+first)*taps), Planes: 1, Rows: 1, Cols: lanes * taps}
+	target := cpe.Block{Data: from(v.conv.args.w, (out*v.in+s.ins.at+first)*taps), Planes: 1, Rows: 1, Cols: lanes * taps}
 	grads, err := c.Alloc("winograd", target.Count())
 	if err != nil {
 		return err
