@@ -24,7 +24,7 @@ var winogradShapes = []ConvShape{
 	conv2(2, 6, 6, 6, 8, 8, 3, 3, 1, 1, 1),
 	conv2(1, 2, 3, 1, 9, 131, 3, 3, 1, 1, 1), // lines of more than one patch
 	conv2(6, 18, 36, 1, 14, 14, 3, 3, 1, 1, 1),
-	conv2(2, 200, 10, 1, 5, 6, 3, 3, 1, 1, 1), // channels of more than one panel
+	conv2(2, 200, 10, 1, 5, 6, 3, 3, 1, 1, 1),  // channels of more than one panel
 	conv2(1, 410, 390, 1, 4, 5, 3, 3, 1, 1, 1), // weights of more than one round on the host
 	{1, 4, 5, 1, []int{6, 10}, []int{3, 3}, []int{1, 1}, []int{0, 2}, []int{1, 1}},
 	conv2(1, 1, 1, 1, 1, 1, 5, 5, 1, 2, 1),
