@@ -22,6 +22,7 @@ runs=(
   models/fcn/solver.prototxt
   models/cifar10_full_sigmoid/solver.prototxt
   models/cifar10_full_sigmoid_bn/solver.prototxt
+  models/cifar10_resnet8/solver.prototxt
 )
 (($# == 0)) || runs=("$@")
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Trains LeNet and CIFAR-10 quick with and without Winograd's convolution and prints the test accuracies.
+# Trains LeNet, CIFAR-10 quick and a small residual net with and without Winograd's convolution and prints the test accuracies;
+# docs/PERFORMANCE.md has those of a run.
 # It needs bin/swcaffe and, in data/, the sets of "swcaffe dataset digits" and "swcaffe dataset shapes".
 set -euo pipefail
 cd "${ROOT:-$(dirname "${BASH_SOURCE[0]}")/..}"
@@ -27,4 +28,5 @@ while read -r name net iterations rate; do
 done <<EOF
 lenet models/lenet/train_val.prototxt 500 0.01
 cifar10_quick models/cifar10_quick/train_val.prototxt 400 0.001
+cifar10_resnet8 models/cifar10_resnet8/train_val.prototxt 300 0.05
 EOF
