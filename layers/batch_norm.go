@@ -122,18 +122,27 @@ func (l *batchNorm) useBatch(x []float32) error {
 	if err != nil {
 		return err
 	}
+	l.age()
+	for c, v := range batch {
+		l.take(c, v)
+	}
+	return nil
+}
+
+// age prepares the factor of the running sums for another batch.
+func (l *batchNorm) age() { l.params[2].Data()[0] = l.params[2].Data()[0]*l.fraction + 1 }
+
+// take takes the variance of a channel, whose mean is set, and adds both to the running sums.
+func (l *batchNorm) take(c int, variance float64) {
+	n := &l.normaliser
 	correction := 1.0
 	if m := n.count(); m > 1 {
 		correction = m / (m - 1)
 	}
-	means, variances, factor := l.params[0].Data(), l.params[1].Data(), l.params[2].Data()
-	factor[0] = factor[0]*l.fraction + 1
-	for c, v := range batch {
-		n.scale[c] = float32(1 / math.Sqrt(v+l.eps))
-		means[c] = means[c]*l.fraction + n.mean[c]
-		variances[c] = variances[c]*l.fraction + float32(correction*v)
-	}
-	return nil
+	means, variances := l.params[0].Data(), l.params[1].Data()
+	n.scale[c] = float32(1 / math.Sqrt(variance+l.eps))
+	means[c] = means[c]*l.fraction + n.mean[c]
+	variances[c] = variances[c]*l.fraction + float32(correction*variance)
 }
 
 // Remembers implements Rememberer.

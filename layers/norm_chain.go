@@ -26,9 +26,13 @@ type normChain struct {
 
 	dims                    [3]int
 	forward, sums, backward *kernel.StreamKernel
-	a, b, c                 []float32 // dx = a*g + b*xn + c, by mid
-	ins                     [9][]float32
-	outs                    [1][]float32
+
+	// Both passes of a direction together, where a channel's values stay in a cache from one to the other; else nil.
+	forwardByMid, backwardByMid *kernel.StreamKernel
+
+	a, b, c []float32 // dx = a*g + b*xn + c, by mid
+	ins     [9][]float32
+	outs    [1][]float32
 }
 
 // Fuse implements Fuser for a Scale layer whose factors are weights, one a channel.
@@ -73,22 +77,54 @@ func (l *normChain) prepare() (err error) {
 		scratches = 2
 	}
 	grad := append(slices.Clone(ins), full)
-	stream := func(what string, s kernel.Stream, visit func(t *kernel.Tile, at, n, m int)) *kernel.StreamKernel {
+	stream := func(what string, s kernel.Stream, op func(t *kernel.Tile)) *kernel.StreamKernel {
 		if err != nil {
 			return nil
 		}
-		s.Name, s.Dims = "BatchNorm and Scale"+what, l.dims
-		s.Op = func(t *kernel.Tile) { eachRow(t, func(at, n, m int) { visit(t, at, n, m) }) }
+		s.Name, s.Dims, s.Op = "BatchNorm and Scale"+what, l.dims, op
 		var k *kernel.StreamKernel
 		k, err = kernel.NewStream(l.Device.Machine, s)
 		return k
 	}
-	l.forward = stream("", kernel.Stream{Ins: ins, Outs: one, Cost: kernel.Work{Flops: flops}}, l.forwardRow)
-	l.sums = stream(" gradient sums", kernel.Stream{Ins: grad, Sums: 2, Scratch: scratches, Cost: kernel.Work{Flops: flops + 4}}, l.sumRow)
-	l.backward = stream(" gradient", kernel.Stream{
-		Ins: append(slices.Clone(grad), row, row, row), Outs: one, Scratch: scratches, Cost: kernel.Work{Flops: flops + 5},
-	}, l.backwardRow)
+	byRow := func(visit func(t *kernel.Tile, at, n, m int)) func(t *kernel.Tile) {
+		return func(t *kernel.Tile) { eachRow(t, func(at, n, m int) { visit(t, at, n, m) }) }
+	}
+	l.forward = stream("", kernel.Stream{Ins: ins, Outs: one, Cost: kernel.Work{Flops: flops}}, byRow(l.forwardRow))
+	l.sums = stream(" gradient sums", kernel.Stream{Ins: grad, Sums: 2, Scratch: scratches, Cost: kernel.Work{Flops: flops + 4}}, byRow(l.sumRow))
+	back := kernel.Stream{Ins: append(slices.Clone(grad), row, row, row), Outs: one, Scratch: scratches, Cost: kernel.Work{Flops: flops + 5}}
+	l.backward = stream(" gradient", back, byRow(l.backwardRow))
+	l.forwardByMid, l.backwardByMid = nil, nil
+	if kernel.StaysByMid(l.Device.Machine, l.dims, 1) {
+		l.forwardByMid = stream("", kernel.Stream{Ins: ins, Outs: one, Sums: 2, ByMid: true}, l.forwardMids)
+	}
+	if kernel.StaysByMid(l.Device.Machine, l.dims, 2) {
+		back.Sums, back.ByMid = 2, true
+		l.backwardByMid = stream(" gradient", back, l.backwardMids)
+	}
 	return err
+}
+
+// forwardMids does both passes over a few mids.
+func (l *normChain) forwardMids(t *kernel.Tile) {
+	n := &l.norm.normaliser
+	eachRow(t, func(at, length, m int) {
+		sum, squares := simd.Moments(t.In[0][at:at+length], n.pivot[t.M0+m])
+		t.Sum[m] += sum
+		t.Sum[t.M+m] += squares
+	})
+	for m := range t.M {
+		l.norm.take(t.M0+m, n.moment(t.M0+m, t.Sum[m], t.Sum[t.M+m]))
+	}
+	eachRow(t, func(at, n, m int) { l.forwardRow(t, at, n, m) })
+}
+
+// backwardMids does the same backward.
+func (l *normChain) backwardMids(t *kernel.Tile) {
+	eachRow(t, func(at, n, m int) { l.sumRow(t, at, n, m) })
+	for m := range t.M {
+		l.factor(t.M0+m, t.Sum[m], t.Sum[t.M+m])
+	}
+	eachRow(t, func(at, n, m int) { l.backwardRow(t, at, n, m) })
 }
 
 // constants are those of a row of mid m.
@@ -187,13 +223,21 @@ func (l *normChain) inputs(x []float32) [][]float32 {
 
 func (l *normChain) Forward(bottom, top []*blob.Blob) error {
 	x := bottom[0].Data()
-	if l.norm.global {
-		l.norm.useStored()
-	} else if err := l.norm.useBatch(x); err != nil {
-		return err
-	}
 	l.outs[0] = top[0].Data()
-	return l.forward.Run(l.inputs(x), l.outs[:])
+	ins := l.inputs(x)
+	switch {
+	case l.norm.global:
+		l.norm.useStored()
+	case l.forwardByMid != nil:
+		l.norm.normaliser.setPivots(x)
+		l.norm.age()
+		return l.forwardByMid.Run(ins, l.outs[:])
+	default:
+		if err := l.norm.useBatch(x); err != nil {
+			return err
+		}
+	}
+	return l.forward.Run(ins, l.outs[:])
 }
 
 // BackwardReads implements BackwardReader: all is computed from x.
@@ -201,29 +245,43 @@ func (l *normChain) BackwardReads() (bottoms, tops bool) { return true, false }
 
 func (l *normChain) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	ins := append(l.inputs(bottom[0].Data()), top[0].Diff())
+	factored := append(ins, l.a, l.b, l.c)
+	if propagateDown[0] {
+		l.outs[0] = bottom[0].Diff()
+		if l.backwardByMid != nil {
+			if err := l.backwardByMid.Run(factored, l.outs[:]); err != nil {
+				return err
+			}
+			l.scale.addGrads(l.split(l.backwardByMid))
+			return nil
+		}
+	}
 	if err := l.sums.Run(ins, nil); err != nil {
 		return err
 	}
-	mid := l.dims[1]
-	products, sums := l.sums.Sums()[:mid], l.sums.Sums()[mid:]
+	products, sums := l.split(l.sums)
 	l.scale.addGrads(products, sums)
 	if !propagateDown[0] {
 		return nil
 	}
-	l.factors(products, sums)
-	l.outs[0] = bottom[0].Diff()
-	return l.backward.Run(append(ins, l.a, l.b, l.c), l.outs[:])
+	for m := range sums {
+		l.factor(m, products[m], sums[m])
+	}
+	return l.backward.Run(factored, l.outs[:])
 }
 
-// factors sets a, b and c from the sums of g*xn and g.
-func (l *normChain) factors(products, sums []float64) {
+// split returns a kernel's sums of g*xn and of g, by mid.
+func (l *normChain) split(k *kernel.StreamKernel) (products, sums []float64) {
+	return k.Sums()[:l.dims[1]], k.Sums()[l.dims[1]:]
+}
+
+// factor sets a, b and c of a mid from the sums of g*xn and g.
+func (l *normChain) factor(m int, product, sum float64) {
 	n := &l.norm.normaliser
 	gamma, _ := l.scale.operands(nil)
-	for m := range l.a {
-		scale := float64(gamma[m]) * float64(n.scale[m])
-		l.a[m], l.b[m], l.c[m] = float32(scale), 0, 0
-		if !l.norm.global {
-			l.b[m], l.c[m] = float32(-scale*sums[m]/n.count()), float32(-scale*products[m]/n.count())
-		}
+	scale := float64(gamma[m]) * float64(n.scale[m])
+	l.a[m], l.b[m], l.c[m] = float32(scale), 0, 0
+	if !l.norm.global {
+		l.b[m], l.c[m] = float32(-scale*sum/n.count()), float32(-scale*product/n.count())
 	}
 }

@@ -154,11 +154,7 @@ func (n *normaliser) statisticsMPE(x []float32) []float64 {
 // 1983, Algorithms for computing the sample variance, section 3): the pivot is one of the values, so that however far it is from
 // the mean, the square of that distance is at most their number times the variance.
 func (n *normaliser) statisticsCPE(x []float32) ([]float64, error) {
-	for m := range n.pivot {
-		if at := m * n.dims[2]; at < len(x) {
-			n.pivot[m] = x[at]
-		}
-	}
+	n.setPivots(x)
 	n.ins[0], n.ins[1] = x, n.pivot
 	if err := n.moments.Run(n.ins[:2], nil); err != nil {
 		return nil, err
@@ -166,11 +162,26 @@ func (n *normaliser) statisticsCPE(x []float32) ([]float64, error) {
 	sums := n.moments.Sums()
 	variances := sums[n.dims[1]:]
 	for m, s := range sums[:n.dims[1]] {
-		mean := s / n.count()
-		shift := mean - float64(n.pivot[m])
-		n.mean[m], variances[m] = float32(mean), max(0, variances[m]/n.count()-shift*shift)
+		variances[m] = n.moment(m, s, variances[m])
 	}
 	return variances, nil
+}
+
+// setPivots takes the first value of each mid.
+func (n *normaliser) setPivots(x []float32) {
+	for m := range n.pivot {
+		if at := m * n.dims[2]; at < len(x) {
+			n.pivot[m] = x[at]
+		}
+	}
+}
+
+// moment sets the mean of a mid and returns its variance, from the sums of its values and of squares around its pivot.
+func (n *normaliser) moment(m int, sum, squares float64) float64 {
+	mean := sum / n.count()
+	shift := mean - float64(n.pivot[m])
+	n.mean[m] = float32(mean)
+	return max(0, squares/n.count()-shift*shift)
 }
 
 // apply writes (x - mean) * scale to y, and to second if the normaliser was made for two outputs.

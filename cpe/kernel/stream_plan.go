@@ -30,6 +30,9 @@ type Stream struct {
 	// WholeMid: a tile holds all of mid, as softmax over channels needs. It is implied by a Plane among Outs, whose values
 	// belong to all of mid.
 	WholeMid bool
+	// ByMid: on the host tiles are cut along mid alone, so that Op can pass over all values of a mid several times while they are in a
+	// core's L2; see StaysByMid.
+	ByMid bool
 	// Near says, with WholeMid, that Op goes along mid and looks at no more than so many mids at a time: natively, where a tile is
 	// no copy, an outer is then one tile, but for cuts along a long inner. Scratch arrays natively have so many mids.
 	Near int
@@ -90,7 +93,11 @@ func PlanStream(spec *cpe.Spec, s *Stream) (StreamPlan, error) {
 	full, plane, row := s.arrays()
 	if spec.Native() {
 		p.Tile = s.fit(full * max(leastHostTile, min(hostTile, n/16)))
-		if s.Near > 0 {
+		switch {
+		case s.ByMid:
+			p.Tile[0], p.Tile[2] = s.Dims[0], s.Dims[2]
+			p.Tile[1] = min(s.Dims[1], even(s.Dims[1], max(1, hostTile/max(1, s.Dims[0]*s.Dims[2])), 1))
+		case s.Near > 0:
 			p.Tile = [3]int{min(1, s.Dims[0]), s.Dims[1], min(s.Dims[2], even(s.Dims[2], nearRun, wholeVectors))}
 		}
 		p.LDM = 4 * s.need([3]int{p.Tile[0], s.near(p.Tile[1]), p.Tile[2]})
@@ -115,6 +122,14 @@ func PlanStream(spec *cpe.Spec, s *Stream) (StreamPlan, error) {
 	}
 	p.OneCore = n < 2*hostTile
 	return p, nil
+}
+
+// StaysByMid reports whether passing over the values of a mid several times, before those of the next (Stream.ByMid), saves
+// reading them from memory: on a native machine, where a mid has more than one value an outer, and all of its values in a number
+// of arrays fit L2.
+func StaysByMid(m *cpe.Machine, dims [3]int, arrays int) bool {
+	spec := m.Spec()
+	return spec.Native() && dims[2] > 1 && 4*arrays*dims[0]*dims[2] <= spec.LDMBytes && dims[1] >= 4
 }
 
 // need is the number of values of all arrays in a tile.

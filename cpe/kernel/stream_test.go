@@ -167,3 +167,52 @@ func TestStreamTilesEnd(t *testing.T) {
 		}
 	})
 }
+
+// TestStreamByMid: an Op that passes twice over the values of a mid finds all of them in its tile. Here it takes their sum from
+// each.
+func TestStreamByMid(t *testing.T) {
+	onMachines(t, func(t *testing.T, m *cpe.Machine) {
+		for _, d := range [][3]int{{8, 64, 49}, {3, 5, 7}, {2, 4, 20000}, {5, 2000, 2}, {1, 7, 3}} {
+			if !StaysByMid(m, d, 1) {
+				if m.Native() {
+					t.Errorf("%v fits no cache", d)
+				}
+				continue
+			}
+			k, err := NewStream(m, Stream{Name: "by mid", Dims: d, Ins: []Array{Full}, Outs: []Array{Full}, Sums: 1, ByMid: true, Op: lessSum})
+			if err != nil {
+				t.Fatal(err)
+			}
+			x, want := make([]float32, d[0]*d[1]*d[2]), make([]float32, d[1])
+			for i := range x {
+				x[i] = float32(i%7 - 3)
+				want[i/d[2]%d[1]] += x[i]
+			}
+			y := make([]float32, len(x))
+			if err := k.Run([][]float32{x}, [][]float32{y}); err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range y {
+				if sum := want[i/d[2]%d[1]]; v != x[i]-sum {
+					t.Fatalf("%v, %v: element %d is %g, want %g", d, k.Plan(), i, v, x[i]-sum)
+				}
+			}
+		}
+	})
+}
+
+func lessSum(t *Tile) {
+	for m := range t.M {
+		for o := range t.O {
+			for i := range t.I {
+				t.Sum[m] += float64(t.In[0][o*t.OStride+m*t.MStride+i])
+			}
+		}
+		for o := range t.O {
+			for i := range t.I {
+				at := o*t.OStride + m*t.MStride + i
+				t.Out[0][at] = t.In[0][at] - float32(t.Sum[m])
+			}
+		}
+	}
+}
