@@ -43,6 +43,7 @@ type convolution struct {
 	shape       kernel.ConvShape // of the convolution, whichever way it runs
 
 	conv     *kernel.Conv
+	addGrad  bool                 // to the bottoms' gradient
 	addBias  *kernel.StreamKernel // deconvolution: top += bias
 	sumBias  *kernel.StreamKernel // bias gradient
 	biasIns  [2][]float32
@@ -246,6 +247,14 @@ func (l *convolution) Backward(top []*blob.Blob, propagateDown []bool, bottom []
 	return nil
 }
 
+// CanAddGrad implements GradAdder.
+func (l *convolution) CanAddGrad() bool {
+	return !l.mpe() && !l.transposed && l.conv != nil && l.conv.AddsInputGrad()
+}
+
+// AddGrad implements GradAdder.
+func (l *convolution) AddGrad(on bool) { l.addGrad = on }
+
 func (l *convolution) biasGrad(dy, db []float32) error {
 	if l.mpe() {
 		addChannelSums(db, dy, len(dy)/l.shape.N/l.out)
@@ -282,6 +291,8 @@ func (l *convolution) inputGrad(dy, dx []float32) error {
 		convInputGradMPE(&l.shape, dy, w, dx)
 	case l.transposed:
 		return l.conv.Forward(dy, w, nil, dx)
+	case l.addGrad:
+		return l.conv.AddInputGrad(dy, w, dx)
 	default:
 		return l.conv.InputGrad(dy, w, dx)
 	}

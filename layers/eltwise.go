@@ -3,6 +3,7 @@ package layers
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
@@ -198,6 +199,11 @@ func (l *eltwise) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
+// PassesGrad implements GradPasser for sums without coefficients.
+func (l *eltwise) PassesGrad() bool {
+	return !l.mpe() && l.op == caffepb.EltwiseParameter_SUM && !slices.ContainsFunc(l.coeff, func(c float32) bool { return c != 1 })
+}
+
 // BackwardReads implements BackwardReader: only products have gradients that depend on values.
 func (l *eltwise) BackwardReads() (bottoms, tops bool) {
 	product := l.op == caffepb.EltwiseParameter_PROD
@@ -205,6 +211,9 @@ func (l *eltwise) BackwardReads() (bottoms, tops bool) {
 }
 
 func (l *eltwise) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	if shareDiff(top[0], bottom) {
+		return nil
+	}
 	dy, y := top[0].Diff(), top[0].Data()
 	for target, b := range bottom {
 		if !propagateDown[target] {
@@ -230,6 +239,11 @@ func (l *eltwise) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blo
 		}
 	}
 	return nil
+}
+
+// shareDiff reports whether the bottoms' gradients stand where the top's does.
+func shareDiff(top *blob.Blob, bottom []*blob.Blob) bool {
+	return !slices.ContainsFunc(bottom, func(b *blob.Blob) bool { return !b.SharesDiff(top) })
 }
 
 func (l *eltwise) gradMPE(target int, dy, y []float32, bottom []*blob.Blob) {

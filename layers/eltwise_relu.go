@@ -99,11 +99,18 @@ func (l *rectifiedSum) Forward(bottom, top []*blob.Blob) error {
 	return l.forward.Run(l.xs, l.ins[:1])
 }
 
+// PassesGrad implements GradPasser.
+func (l *rectifiedSum) PassesGrad() bool { return l.sum.PassesGrad() }
+
 // BackwardReads implements BackwardReader: the sign of y tells where gradients pass.
 func (l *rectifiedSum) BackwardReads() (bottoms, tops bool) { return false, true }
 
 func (l *rectifiedSum) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	l.ins = [2][]float32{top[0].Diff(), top[0].Data()}
+	if shareDiff(top[0], bottom) {
+		l.target, l.dxs[0] = 0, bottom[0].Diff()
+		return l.one.Run(l.ins[:], l.dxs[:1])
+	}
 	for k, b := range bottom {
 		if propagateDown[k] {
 			l.dxs[k] = b.Diff()

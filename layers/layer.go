@@ -61,6 +61,25 @@ type Fuser interface {
 	Fuse(next Layer) Layer
 }
 
+// GradAdder is implemented by layers that can add the gradient of their bottoms to what is there, instead of overwriting it, as they
+// stand after Reshape.
+type GradAdder interface {
+	CanAddGrad() bool
+	AddGrad(on bool)
+}
+
+// GradPasser is implemented by layers that can give all bottoms one and the same gradient: if the bottoms' diffs share their storage
+// with the top's, Backward writes it there.
+type GradPasser interface {
+	PassesGrad() bool
+}
+
+// GradSummer is implemented by layers whose bottom's gradient is the sum of the tops': if the tops' diffs share their storage with the
+// bottom's, the readers of the tops have added it up there, and Backward does nothing.
+type GradSummer interface {
+	SumsGrads() bool
+}
+
 // Strategist is implemented by layers that choose between ways to compute: Strategy is the one taken for a direction on the
 // CPE path, RunnerUp the one that was not.
 type Strategist interface {

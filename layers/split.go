@@ -70,11 +70,14 @@ func (l *split) Reshape(bottom, top []*blob.Blob) error {
 
 func (l *split) Forward(_, _ []*blob.Blob) error { return nil }
 
+// SumsGrads implements GradSummer.
+func (l *split) SumsGrads() bool { return !l.mpe() }
+
 // BackwardReads implements BackwardReader: gradients are added up.
 func (l *split) BackwardReads() (bottoms, tops bool) { return false, false }
 
 func (l *split) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
-	if !propagateDown[0] {
+	if !propagateDown[0] || top[0].SharesDiff(bottom[0]) {
 		return nil
 	}
 	for i, t := range top {

@@ -32,6 +32,7 @@ func (n *Net) complete(i, at int) bool {
 
 // separate makes every node run its own layer.
 func (n *Net) separate() {
+	n.partGradients()
 	for _, d := range n.nodes {
 		d.alone()
 	}
@@ -68,6 +69,7 @@ func (n *Net) fuse() {
 			n.completeFusion(i)
 		}
 	}
+	n.shareGradients()
 }
 
 // reader returns the node that reads a task's only top.

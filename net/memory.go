@@ -140,10 +140,13 @@ func (n *Net) keep(id int) {
 	}
 	n.kept[id] = true
 	b := n.blobs[id]
+	together := n.between(id) || n.shares(b)
+	if together {
+		n.separate()
+	}
 	b.Own()
 	n.placements = slices.DeleteFunc(n.placements, func(p placement) bool { return p.blob.SharesData(b) || p.blob.SharesDiff(b) })
-	if n.between(id) {
-		n.separate()
+	if together {
 		n.fuse()
 		n.planMemory()
 	}

@@ -72,6 +72,8 @@ type Net struct {
 	learnable []Learnable
 
 	kept       map[int]bool // blob ids
+	moved      []movedGradient
+	adding     []layers.GradAdder
 	arena      *Arena
 	placements []placement
 	scratch    []stretch // of the arena, by step: what kernels get for scratch

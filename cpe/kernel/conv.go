@@ -23,7 +23,10 @@ type Conv struct {
 }
 
 // convArrays are the arrays of one run: images x (or their gradient), weights w (or theirs), results y (or theirs).
-type convArrays struct{ x, w, bias, y []float32 }
+type convArrays struct {
+	x, w, bias, y []float32
+	add           bool // the images' gradient to x
+}
 
 // stage is a program that core groups run together; a direction's stages follow each other.
 type stage struct {
@@ -156,7 +159,7 @@ func (c *Conv) Scratch(d Direction) int { return c.scratch[d].Values(c.machine.S
 
 // Forward computes y = w * x + bias; bias, one value an output channel, may be nil.
 func (c *Conv) Forward(x, w, bias, y []float32) error {
-	return c.run(Forward, convArrays{x, w, bias, y})
+	return c.run(Forward, convArrays{x: x, w: w, bias: bias, y: y})
 }
 
 // WeightGrad adds the gradient of the weights to dw.
@@ -167,6 +170,18 @@ func (c *Conv) WeightGrad(x, dy, dw []float32) error {
 // InputGrad computes the gradient of the images into dx.
 func (c *Conv) InputGrad(dy, w, dx []float32) error {
 	return c.run(InputGradient, convArrays{x: dx, w: w, y: dy})
+}
+
+// AddsInputGrad reports whether AddInputGrad can be called: kernels are pointwise, and the product with them goes to the images, or
+// the pixels that strides meet, directly.
+func (c *Conv) AddsInputGrad() bool {
+	return c.trials[InputGradient] == nil && c.machine.Native() && c.plan.Strategy[InputGradient] == Implicit &&
+		(c.shape.pointwise() || c.isThinned(InputGradient))
+}
+
+// AddInputGrad adds the gradient of the images to dx.
+func (c *Conv) AddInputGrad(dy, w, dx []float32) error {
+	return c.run(InputGradient, convArrays{x: dx, w: w, y: dy, add: true})
 }
 
 // run computes a direction. Where only costs count and choosing a strategy has found them, they are charged again.

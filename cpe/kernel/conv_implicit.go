@@ -154,7 +154,7 @@ func (v *implicitConv) inputGradient(w *implicitWorker, group int) {
 	c := v.conv
 	space := size(c.shape.Kernel)
 	weights := from(c.args.w, group*c.shape.Out/c.shape.Group*c.shape.depth())
-	w.job = productJob{b: w.columns(v.results(group), false), c: v.images(group), m1: v.shape.M, n1: v.shape.N, k1: v.shape.K}
+	w.job = productJob{b: w.columns(v.results(group), false), c: v.images(group), m1: v.shape.M, n1: v.shape.N, k1: v.shape.K, accumulate: c.args.add}
 	if space == 1 {
 		w.a.set(cpe.Plain(weights, v.shape.M), true)
 		w.job.a = &w.a

@@ -14,7 +14,7 @@ type thinnedConv struct {
 	strideH, strideW int
 	h, w             int // of the image
 	outH, outW       int // of the pixels
-	spread           bool
+	spread, add      bool
 	images, pixels   []float32
 }
 
@@ -60,13 +60,19 @@ func (t *thinnedConv) RunGroup(g *cpe.CoreGroup) error {
 	lo, hi := g.Share(t.shape.N * t.shape.C)
 	for plane := lo; plane < hi; plane++ {
 		image, pixels := t.images[plane*t.h*t.w:(plane+1)*t.h*t.w], t.pixels[plane*t.outH*t.outW:(plane+1)*t.outH*t.outW]
-		if t.spread {
+		if t.spread && !t.add {
 			clear(image)
 		}
 		for y := range t.outH {
 			far, near := image[y*t.strideH*t.w:], pixels[y*t.outW:(y+1)*t.outW]
 			if !t.spread {
 				simd.Every(near, far, t.strideW)
+				continue
+			}
+			if t.add {
+				for x, v := range near {
+					far[x*t.strideW] += v
+				}
 				continue
 			}
 			for x, v := range near {
@@ -81,7 +87,7 @@ func (t *thinnedConv) RunGroup(g *cpe.CoreGroup) error {
 func (t *thinnedConv) run(d Direction, args convArrays) error {
 	m := t.conv.machine
 	t.images, t.pixels, t.spread = args.x, m.Common(t.values()), d == InputGradient
-	args.x = t.pixels
+	t.add, args.x, args.add = args.add, t.pixels, false
 	if t.spread {
 		if err := t.conv.work(d, args); err != nil {
 			return err

@@ -1,0 +1,64 @@
+package net
+
+import (
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/layers"
+)
+
+// gradientFlow follows gradients through Backward, as sums of numbers of which each that a layer computes is another.
+type gradientFlow struct {
+	gradientPlaces
+	want  map[*blob.Blob]uint64 // where all stand apart
+	have  map[int]uint64
+	count uint64
+}
+
+// backward has a node read and write, and reports whether it reads what it would read where all stand apart.
+func (f *gradientFlow) backward(d *node) bool {
+	t := d.task
+	for k, w := range d.lossWeights {
+		if w != 0 {
+			f.write(d.tops[k], f.number())
+		}
+	}
+	if s, ok := t.Layer.(layers.GradSummer); ok && s.SumsGrads() && f.of[t.tops[0]] == f.of[t.bottoms[0]] {
+		var sum uint64
+		for _, top := range t.tops {
+			sum += f.want[top]
+		}
+		f.want[t.bottoms[0]] = sum
+		return f.have[f.of[t.bottoms[0]]] == sum
+	}
+	for _, top := range t.tops {
+		if f.have[f.of[top]] != f.want[top] {
+			return false
+		}
+	}
+	number := f.number()
+	p, ok := t.Layer.(layers.GradPasser)
+	passes := ok && p.PassesGrad()
+	for j, b := range t.bottoms {
+		switch {
+		case !t.propagate[j]:
+		case f.adding[d]:
+			f.want[b] = number
+			f.have[f.of[b]] += number
+		default:
+			f.write(b, number)
+		}
+		if !passes {
+			number = f.number()
+		}
+	}
+	return true
+}
+
+func (f *gradientFlow) write(b *blob.Blob, value uint64) { f.want[b], f.have[f.of[b]] = value, value }
+
+// number returns another number, of which no small sums are equal by chance: one of splitmix64's (Steele, Lea and Flood 2014).
+func (f *gradientFlow) number() uint64 {
+	f.count += 0x9e3779b97f4a7c15
+	z := (f.count ^ f.count>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}

@@ -1,0 +1,109 @@
+package net
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/blob"
+)
+
+const (
+	trunk = `
+	layer { name: "data" type: "DummyData" top: "x" top: "label" dummy_data_param {
+		shape { dim: 4 dim: 3 dim: 9 dim: 9 } shape { dim: 4 }
+		data_filler { type: "gaussian" } data_filler { type: "constant" value: 2 } } }
+	layer { name: "conv" type: "Convolution" bottom: "x" top: "a" convolution_param { num_output: 8 kernel_size: 3 weight_filler { type: "msra" } } }
+	layer { name: "tanh" type: "TanH" bottom: "a" top: "t" }`
+	normed = `
+	layer { name: "bn" type: "BatchNorm" bottom: "b" top: "b" }
+	layer { name: "scale" type: "Scale" bottom: "b" top: "b" scale_param { bias_term: true } }`
+	rectified = `
+	layer { name: "relu" type: "ReLU" bottom: "s" top: "s" }`
+	classifier = `
+	layer { name: "fc" type: "InnerProduct" bottom: "s" top: "fc" inner_product_param { num_output: 5 weight_filler { type: "xavier" } } }
+	layer { name: "loss" type: "SoftmaxWithLoss" bottom: "fc" bottom: "label" top: "loss" }`
+)
+
+// pointwise is a convolution of "t".
+func pointwise(top, more string) string {
+	return `
+	layer { name: "` + top + `" type: "Convolution" bottom: "t" top: "` + top + `" convolution_param { num_output: 8 kernel_size: 1 ` + more + ` weight_filler { type: "msra" } } }`
+}
+
+// sum adds up.
+func sum(bottoms ...string) string {
+	text := `
+	layer { name: "sum" type: "Eltwise" top: "s"`
+	for _, b := range bottoms {
+		text += ` bottom: "` + b + `"`
+	}
+	return text + ` }`
+}
+
+// TestGradientsShareStorage: where gradients share storage weights' gradients are what they are where all stand apart, and they
+// share it where they can: from a sum to its bottoms, and those of a blob that is read more than once.
+func TestGradientsShareStorage(t *testing.T) {
+	for _, tt := range []struct {
+		name, text   string
+		passed, adds bool
+	}{
+		{"identity", trunk + pointwise("b", "") + sum("t", "b") + classifier, true, true},
+		{"identity, the other way round", trunk + pointwise("b", "") + sum("b", "t") + classifier, true, true},
+		{"identity and ReLU", trunk + pointwise("b", "") + sum("t", "b") + rectified + classifier, true, true},
+		{"a normed branch", trunk + pointwise("b", "") + normed + sum("t", "b") + rectified + classifier, true, true},
+		{"two branches", trunk + pointwise("b", "stride: 2") + pointwise("c", "stride: 2") + sum("c", "b") + classifier, true, true},
+		{"grouped", trunk + pointwise("b", "group: 4") + sum("t", "b") + classifier, true, true},
+		{"a reader adds before another reads", trunk + pointwise("b", "") + pointwise("c", "") + sum("b", "t", "c") + rectified + classifier, true, false},
+		{"a reader adds before a layer elsewhere reads", trunk + pointwise("c", "") + `
+			layer { name: "side" type: "Convolution" bottom: "x" top: "d" convolution_param { num_output: 8 kernel_size: 3 weight_filler { type: "msra" } } }
+			layer { name: "early" type: "TanH" bottom: "d" top: "e" }` + pointwise("b", "") + `
+			layer { name: "product" type: "Eltwise" bottom: "b" bottom: "c" top: "p" eltwise_param { operation: PROD } }
+			layer { name: "sum" type: "Eltwise" bottom: "t" bottom: "e" bottom: "p" top: "s" }` + classifier, true, false},
+		{"a kernel of 3x3 does not add", trunk + `
+			layer { name: "wide" type: "Convolution" bottom: "t" top: "b" convolution_param { num_output: 8 kernel_size: 3 pad: 1 weight_filler { type: "msra" } } }` +
+			sum("t", "b") + classifier, true, false},
+		{"coefficients", trunk + pointwise("b", "") + `
+			layer { name: "sum" type: "Eltwise" bottom: "t" bottom: "b" top: "s" eltwise_param { coeff: 1 coeff: -1 } }` + classifier, false, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			plain := buildWith(t, tt.text, func(*Options) {})
+			frugal := buildWith(t, tt.text, func(o *Options) { o.Economise = true })
+			for _, d := range frugal.nodes {
+				switch d.kind.Name {
+				case "Eltwise":
+					if d.param.GetName() == "sum" && allShare(d.task.bottoms, d.task.tops[0]) != tt.passed {
+						t.Errorf("bottoms and top of the sum share their gradient: %v", !tt.passed)
+					}
+				case "Split":
+					if allShare(d.task.tops, d.task.bottoms[0]) != tt.adds {
+						t.Errorf("readers of %s add to one gradient: %v", d.param.GetName(), !tt.adds)
+					}
+				}
+			}
+			sameGradients(t, frugal, plain)
+			frugal.SetDebugInfo(true)
+			sameGradients(t, frugal, plain)
+		})
+	}
+}
+
+func allShare(blobs []*blob.Blob, with *blob.Blob) bool {
+	return !slices.ContainsFunc(blobs, func(b *blob.Blob) bool { return !b.SharesDiff(with) })
+}
+
+// sameGradients runs both nets and compares the gradients of weights, though what is not kept was NaN before.
+func sameGradients(t *testing.T, frugal, plain *Net) {
+	t.Helper()
+	for i := range frugal.arena.memory {
+		frugal.arena.memory[i] = nan
+	}
+	plain.ClearParamDiffs()
+	frugal.ClearParamDiffs()
+	if err := errors.Join(forwardBackward(plain), forwardBackward(frugal)); err != nil {
+		t.Fatal(err)
+	}
+	for i, l := range plain.Learnable() {
+		near(t, l.Layer, frugal.Learnable()[i].Blob.Diff(), l.Blob.Diff())
+	}
+}
