@@ -27,8 +27,8 @@ type innerProduct struct {
 	bias          bool
 	topShape      []int
 
-	forward, weights *kernel.Gemm
-	input            kernel.Multiplier
+	forward, input kernel.Multiplier
+	weights        *kernel.Gemm
 	sumBias          *kernel.StreamKernel
 	ins              [1][]float32
 }
@@ -76,7 +76,7 @@ func (l *innerProduct) Reshape(bottom, top []*blob.Blob) error {
 
 func (l *innerProduct) prepare() (err error) {
 	machine := l.Device.Machine
-	if l.forward, err = kernel.NewGemm(machine, kernel.GemmShape{M: l.m, N: l.n, K: l.k, TransB: !l.transpose}); err != nil {
+	if l.forward, err = kernel.NewMultiplier(machine, kernel.GemmShape{M: l.m, N: l.n, K: l.k, TransB: !l.transpose}); err != nil {
 		return err
 	}
 	w := kernel.GemmShape{M: l.n, N: l.k, K: l.m, TransA: true, Accumulate: true}

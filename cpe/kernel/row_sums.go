@@ -5,19 +5,6 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
-// Multiplier computes C (M x N) = op(A) * op(B), as Gemm.Run does.
-type Multiplier interface {
-	Run(a, b, bias, c []float32) error
-}
-
-// NewMultiplier plans a product: a Gemm, or on the host, where C has few rows and B is large and not transposed, sums of B's rows.
-func NewMultiplier(m *cpe.Machine, s GemmShape) (Multiplier, error) {
-	if spec := m.Spec(); s.skinny(&spec) && !s.TransA && !s.TransB && s.K >= rowParts && s.K*s.N >= hostTile {
-		return newRowSums(m, s), nil
-	}
-	return NewGemm(m, s)
-}
-
 const (
 	// rowParts is the number of parts that B's rows are cut into. They are summed apart, so that every core group goes through a run of
 	// rows from one end to the other, the same ones in which it computes a layer's other products with these weights.
@@ -25,6 +12,11 @@ const (
 	// rowBlock and rowTile are how many rows of B, and columns of them, are added to sums that stay in L1.
 	rowBlock, rowTile = 8, 2048
 )
+
+// sumsRows reports whether the host computes a product as sums of B's rows.
+func (s *GemmShape) sumsRows(spec *cpe.Spec) bool {
+	return s.skinny(spec) && !s.TransA && !s.TransB && s.K >= rowParts && s.K*s.N >= hostTile
+}
 
 // rowSums is the product of few rows with a large matrix on a native machine:
 //

@@ -1,0 +1,20 @@
+package kernel
+
+import "github.com/swcaffe/swcaffe/cpe"
+
+// Multiplier computes C (M x N) = op(A) * op(B), as Gemm.Run does.
+type Multiplier interface {
+	Run(a, b, bias, c []float32) error
+}
+
+// NewMultiplier plans a product: a Gemm, or what is faster on the host where C has few rows and B is large.
+func NewMultiplier(m *cpe.Machine, s GemmShape) (Multiplier, error) {
+	spec := m.Spec()
+	switch {
+	case s.sumsRows(&spec):
+		return newRowSums(m, s), nil
+	case s.turns(&spec):
+		return newTurned(m, s), nil
+	}
+	return NewGemm(m, s)
+}

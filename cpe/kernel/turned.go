@@ -1,0 +1,118 @@
+package kernel
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// turnedPanels is the most panels that the rows of A fill in a turned product.
+const turnedPanels = 2
+
+// turns reports whether the host computes a product's transpose: one with the transpose of a matrix that is far larger than the other,
+// the weights of an inner product, which then are read as they lie.
+func (s *GemmShape) turns(spec *cpe.Spec) bool {
+	_, nr := simd.Micro()
+	few := s.M > skinnyRows && s.M <= turnedPanels*nr && s.N >= 4*s.M && s.K >= 4*s.M
+	return spec.Native() && simd.Vectors() && !s.TransA && s.TransB && !s.Accumulate && few && s.N*s.K >= hostTile
+}
+
+// turned is a product of few rows with the transpose of a large matrix on a native machine, in three stages:
+//
+//	C (M x N) = (B * A')', B (N x K), A (M x K)
+//
+// A is packed, a core group multiplies its rows of B with that, block by block of K, and turns the sums. Every sum has the order of K
+// that Gemm's has.
+type turned struct {
+	machine *cpe.Machine
+	shape   GemmShape
+	depth   int       // of a block of K
+	width   int       // rows of A in whole panels
+	panels  []float32 // A, block by block of K
+	sums    []float32 // N x width
+	workers []turnedWorker
+	pack    packRows
+
+	a, b, bias, c []float32
+}
+
+// turnedWorker is what a core group needs to itself.
+type turnedWorker struct {
+	rows operand
+	edge []float32
+}
+
+func newTurned(m *cpe.Machine, s GemmShape) *turned {
+	spec := m.Spec()
+	mr, nr := simd.Micro()
+	t := &turned{machine: m, shape: s, depth: even(s.K, hostDepth, 1), width: blocks(s.M, nr) * nr, workers: make([]turnedWorker, spec.CoreGroups)}
+	t.panels, t.sums = make([]float32, t.width*s.K), make([]float32, s.N*t.width)
+	for i := range t.workers {
+		t.workers[i].edge = make([]float32, mr*t.depth)
+	}
+	t.pack.turned = t
+	return t
+}
+
+// Run multiplies; see Gemm.Run.
+func (t *turned) Run(a, b, bias, c []float32) error {
+	t.a, t.b, t.bias, t.c = a, b, bias, c
+	if err := t.machine.Run(&t.pack, 0); err != nil {
+		return err
+	}
+	return t.machine.Run(t, 0)
+}
+
+// Name names the product.
+func (t *turned) Name() string { return "turned gemm " + t.shape.String() }
+
+// RunGroup makes a core group's columns of C.
+func (t *turned) RunGroup(g *cpe.CoreGroup) error {
+	mr, _ := simd.Micro()
+	lo, hi := g.Share(blocks(t.shape.N, mr))
+	lo, hi = lo*mr, min(t.shape.N, hi*mr)
+	if lo >= hi {
+		return nil
+	}
+	if t.bias != nil {
+		for row := lo; row < hi; row++ {
+			simd.Fill(t.sums[row*t.width:(row+1)*t.width], t.bias[row])
+		}
+	}
+	for k := 0; k < t.shape.K; k += t.depth {
+		t.multiply(&t.workers[g.Index()], lo, hi, k)
+	}
+	simd.Transpose(t.c[lo:], t.sums[lo*t.width:], t.shape.N, t.width, hi-lo, t.shape.M)
+	return nil
+}
+
+// multiply adds the products of rows [lo, hi) of B with a block of A to their sums.
+func (t *turned) multiply(w *turnedWorker, lo, hi, k int) {
+	mr, nr := simd.Micro()
+	deep := min(t.depth, t.shape.K-k)
+	w.rows.set(cpe.Plain(t.b, t.shape.K), false)
+	for row := lo; row < hi; row += mr {
+		m := min(mr, hi-row)
+		left, down, along := w.rows.rows(w.edge, row, m, k, deep)
+		for col := 0; col < t.width; col += nr {
+			panel := t.panels[k*t.width+col*deep:]
+			simd.StridedEdge(deep, left, down, along, panel, nr, t.sums[row*t.width+col:], t.width, m, nr, k > 0 || t.bias != nil)
+		}
+	}
+}
+
+// packRows is the stage that packs A.
+type packRows struct{ *turned }
+
+// Name names the stage.
+func (p *packRows) Name() string { return p.turned.Name() + ", packing" }
+
+// RunGroup packs a core group's share of the blocks of K.
+func (p *packRows) RunGroup(g *cpe.CoreGroup) error {
+	_, nr := simd.Micro()
+	rows := operand{Matrix: cpe.Plain(p.a, p.shape.K)}
+	lo, hi := g.Share(blocks(p.shape.K, p.depth))
+	for k := lo * p.depth; k < min(p.shape.K, hi*p.depth); k += p.depth {
+		rows.Gather(p.panels[k*p.width:], cpe.Layout{Panel: nr, ByRows: true}, 0, k, p.shape.M, min(p.depth, p.shape.K-k))
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package kernel
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// TestTurned compares products that are computed turned with sums in double precision, and with Gemm's bit by bit, with any number of
+// core groups.
+func TestTurned(t *testing.T) {
+	if !simd.Vectors() {
+		t.Skip("without vectors no product is turned")
+	}
+	_, nr := simd.Micro()
+	for _, s := range []GemmShape{
+		{M: 3, N: 250, K: 131, TransB: true},
+		{M: nr, N: 500, K: 800, TransB: true},
+		{M: nr + 1, N: 301, K: 999, TransB: true},
+		{M: 2 * nr, N: 260, K: 1201, TransB: true},
+		{M: 5, N: 1003, K: 769, TransB: true},
+	} {
+		for _, bias := range [][]float32{nil, values(s.N, 4)} {
+			a, b := values(s.M*s.K, 1), values(s.K*s.N, 2)
+			want := multiply(s, a, b, make([]float32, s.M*s.N))
+			for i := range want {
+				if bias != nil {
+					want[i] += float64(bias[i%s.N])
+				}
+			}
+			plain, err := NewGemm(hostMachine(t, 1), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same := make([]float32, len(want))
+			if err := plain.Run(a, b, bias, same); err != nil {
+				t.Fatal(err)
+			}
+			for _, groups := range []int{1, 2, 5} {
+				m, err := NewMultiplier(hostMachine(t, groups), s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, ok := m.(*turned); !ok {
+					t.Fatalf("%v is computed by a %T", s, m)
+				}
+				got := values(len(want), 9)
+				for range 2 {
+					if err := m.Run(a, b, bias, got); err != nil {
+						t.Fatal(err)
+					}
+				}
+				near(t, s.String(), got, want, s.K)
+				if !slices.Equal(got, same) {
+					t.Errorf("%v with %d core groups differs from gemm", s, groups)
+				}
+			}
+		}
+	}
+}
