@@ -101,7 +101,7 @@ type Pool struct {
 	global  bool         // on the host, means of whole planes
 	planes  *simd.Planes // on the host, windows that have kernels of their own
 	shares  []float32    // room of each core group for the gradients of a plane's means
-	places  *poolPlaces  // of a packed mask
+	packed  bool         // the mask has bytes that say which places of windows were taken
 	indices []int32      // room of each core group for a plane's unpacked mask
 }
 
@@ -129,7 +129,7 @@ func (p *Pool) MaskWords() int {
 	switch n := s.N * s.C * s.OH * s.OW; {
 	case !s.Masked():
 		return 0
-	case p.places != nil:
+	case p.packed:
 		return blocks(n, 4)
 	default:
 		return n

@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"unsafe"
+
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
@@ -23,8 +25,8 @@ func (p *Pool) preparePlanes() {
 	switch {
 	case s.Method == PoolAve:
 		p.shares = make([]float32, room)
-	case s.Packed:
-		p.places, p.indices = newPoolPlaces(s), make([]int32, room)
+	case s.Packed && p.planes.Packs():
+		p.packed, p.indices = true, make([]int32, room)
 	}
 }
 
@@ -67,8 +69,8 @@ func (p *Pool) takeMaxima(g *cpe.CoreGroup, n int, y, x []float32) {
 	index := p.indicesOf(g, n)
 	p.planes.Max(y, index, x)
 	switch {
-	case p.places != nil:
-		p.places.pack(p.codesOf(n), y, index)
+	case p.packed:
+		p.planes.PackPlaces(p.codesOf(n), index, y, p.shape.ReLU)
 	case p.shape.ReLU:
 		rectify(y, index)
 	}
@@ -77,8 +79,8 @@ func (p *Pool) takeMaxima(g *cpe.CoreGroup, n int, y, x []float32) {
 // taken returns which inputs the outputs of plane n took.
 func (p *Pool) taken(g *cpe.CoreGroup, n int) []int32 {
 	index := p.indicesOf(g, n)
-	if p.places != nil {
-		p.places.unpack(index, p.codesOf(n))
+	if p.packed {
+		p.planes.UnpackPlaces(index, p.codesOf(n))
 	}
 	return index
 }
@@ -86,14 +88,15 @@ func (p *Pool) taken(g *cpe.CoreGroup, n int) []int32 {
 // indicesOf is where the indices of plane n stand: in the mask or, if that is packed, in a core group's room.
 func (p *Pool) indicesOf(g *cpe.CoreGroup, n int) []int32 {
 	out := p.shape.OH * p.shape.OW
-	if p.places != nil {
+	if p.packed {
 		return p.indices[g.Index()*out : (g.Index()+1)*out]
 	}
 	return p.mask[n*out : (n+1)*out]
 }
 
-// codesOf is the packed mask of plane n.
+// codesOf is the packed mask of plane n: the mask's words hold a byte an output.
 func (p *Pool) codesOf(n int) []uint8 {
 	out := p.shape.OH * p.shape.OW
-	return asBytes(p.mask)[n*out : (n+1)*out]
+	bytes := unsafe.Slice((*uint8)(unsafe.Pointer(unsafe.SliceData(p.mask))), 4*len(p.mask))
+	return bytes[n*out : (n+1)*out]
 }

@@ -114,6 +114,16 @@ func transposeAVX512(dst *float32, src *float32, ldd int, lds int, n int)
 //go:noescape
 func turnAVX512(dst *float32, src *float32, ldd int, lds int, rows int, cols int, words *int32)
 
+// packPlacesAVX512 writes the codes of the places that outputs y took. With relu those not above 0 become 0, from no place.
+//
+//go:noescape
+func packPlacesAVX512(codes *uint8, index *int32, y *float32, first int, step int, width int, span int, n int, relu bool)
+
+// unpackPlacesAVX512 writes the indices that codes stand for, far below 0 for no place.
+//
+//go:noescape
+func unpackPlacesAVX512(index *int32, codes *uint8, first int, step int, edge int, span int, n int)
+
 // maxPool1AVX512 takes the maxima of up to a vector of windows.
 //
 //go:noescape

@@ -6624,6 +6624,171 @@ TEXT ·turnAVX512(SB), NOSPLIT, $0-56
 	VZEROUPPER
 	RET
 
+DATA lanesInOrder<>+0(SB)/4, $0x00000000
+DATA lanesInOrder<>+4(SB)/4, $0x00000001
+DATA lanesInOrder<>+8(SB)/4, $0x00000002
+DATA lanesInOrder<>+12(SB)/4, $0x00000003
+DATA lanesInOrder<>+16(SB)/4, $0x00000004
+DATA lanesInOrder<>+20(SB)/4, $0x00000005
+DATA lanesInOrder<>+24(SB)/4, $0x00000006
+DATA lanesInOrder<>+28(SB)/4, $0x00000007
+DATA lanesInOrder<>+32(SB)/4, $0x00000008
+DATA lanesInOrder<>+36(SB)/4, $0x00000009
+DATA lanesInOrder<>+40(SB)/4, $0x0000000a
+DATA lanesInOrder<>+44(SB)/4, $0x0000000b
+DATA lanesInOrder<>+48(SB)/4, $0x0000000c
+DATA lanesInOrder<>+52(SB)/4, $0x0000000d
+DATA lanesInOrder<>+56(SB)/4, $0x0000000e
+DATA lanesInOrder<>+60(SB)/4, $0x0000000f
+GLOBL lanesInOrder<>(SB), RODATA|NOPTR, $64
+
+// func packPlacesAVX512(codes *uint8, index *int32, y *float32, first int, step int, width int, span int, n int, relu bool)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·packPlacesAVX512(SB), NOSPLIT, $0-65
+	MOVQ         codes+0(FP), AX
+	MOVQ         index+8(FP), CX
+	MOVQ         y+16(FP), DX
+	MOVQ         first+24(FP), BX
+	VMOVD        BX, X0
+	VPBROADCASTD X0, Z2
+	MOVQ         step+32(FP), BX
+	VMOVD        BX, X0
+	VPBROADCASTD X0, Z1
+	VPMULLD      lanesInOrder<>+0(SB), Z1, Z0
+	VPADDD       Z2, Z0, Z0
+	VPSLLD       $0x04, Z1, Z1
+	MOVQ         width+40(FP), BX
+	VMOVD        BX, X2
+	VPBROADCASTD X2, Z2
+	VPADDD       Z2, Z2, Z4
+	MOVQ         span+48(FP), BX
+	VMOVD        BX, X5
+	VPBROADCASTD X5, Z5
+	VPXORD       Z3, Z3, Z3
+	VMOVDQU32    c16_000000ff<>+0(SB), Z6
+	MOVB         relu+64(FP), BL
+	MOVBLZX      BL, BX
+	NEGL         BX
+	KMOVW        BX, K1
+	MOVQ         n+56(FP), BX
+	MOVQ         $0x00000010, SI
+	MOVQ         $0x0000ffff, DI
+
+part:
+	MOVQ        BX, R8
+	CMPQ        R8, SI
+	CMOVQGT     SI, R8
+	BZHIQ       R8, DI, R8
+	KMOVW       R8, K2
+	VMOVDQU32.Z (CX), K2, Z7
+	VMOVUPS.Z   (DX), K2, Z8
+	VPCMPD      $0x01, Z3, Z7, K3
+	VCMPPS      $0x02, Z3, Z8, K1, K4
+	KANDW       K2, K4, K4
+	VMOVUPS     Z3, K4, (DX)
+	KORW        K4, K3, K3
+	VPSUBD      Z0, Z7, Z7
+	VPCMPD      $0x05, Z2, Z7, K4
+	VPCMPD      $0x05, Z4, Z7, K5
+	VPSUBD      Z5, Z7, K4, Z7
+	VPSUBD      Z5, Z7, K5, Z7
+	VMOVDQA32   Z6, K3, Z7
+	VPMOVDB     Z7, K2, (AX)
+	VPADDD      Z1, Z0, Z0
+	ADDQ        $0x00000010, AX
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x00000040, DX
+	SUBQ        $0x10, BX
+	JG          part
+	VZEROUPPER
+	RET
+
+DATA c16_000000ff<>+0(SB)/4, $0x000000ff
+DATA c16_000000ff<>+4(SB)/4, $0x000000ff
+DATA c16_000000ff<>+8(SB)/4, $0x000000ff
+DATA c16_000000ff<>+12(SB)/4, $0x000000ff
+DATA c16_000000ff<>+16(SB)/4, $0x000000ff
+DATA c16_000000ff<>+20(SB)/4, $0x000000ff
+DATA c16_000000ff<>+24(SB)/4, $0x000000ff
+DATA c16_000000ff<>+28(SB)/4, $0x000000ff
+DATA c16_000000ff<>+32(SB)/4, $0x000000ff
+DATA c16_000000ff<>+36(SB)/4, $0x000000ff
+DATA c16_000000ff<>+40(SB)/4, $0x000000ff
+DATA c16_000000ff<>+44(SB)/4, $0x000000ff
+DATA c16_000000ff<>+48(SB)/4, $0x000000ff
+DATA c16_000000ff<>+52(SB)/4, $0x000000ff
+DATA c16_000000ff<>+56(SB)/4, $0x000000ff
+DATA c16_000000ff<>+60(SB)/4, $0x000000ff
+GLOBL c16_000000ff<>(SB), RODATA|NOPTR, $64
+
+// func unpackPlacesAVX512(index *int32, codes *uint8, first int, step int, edge int, span int, n int)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·unpackPlacesAVX512(SB), NOSPLIT, $0-56
+	MOVQ         index+0(FP), AX
+	MOVQ         codes+8(FP), CX
+	MOVQ         first+16(FP), DX
+	VMOVD        DX, X0
+	VPBROADCASTD X0, Z2
+	MOVQ         step+24(FP), DX
+	VMOVD        DX, X0
+	VPBROADCASTD X0, Z1
+	VPMULLD      lanesInOrder<>+0(SB), Z1, Z0
+	VPADDD       Z2, Z0, Z0
+	VPSLLD       $0x04, Z1, Z1
+	MOVQ         edge+32(FP), DX
+	VMOVD        DX, X2
+	VPBROADCASTD X2, Z2
+	VPADDD       Z2, Z2, Z3
+	MOVQ         span+40(FP), DX
+	VMOVD        DX, X4
+	VPBROADCASTD X4, Z4
+	VMOVDQU32    c16_000000ff<>+0(SB), Z5
+	VMOVDQU32    c16_c0000000<>+0(SB), Z6
+	MOVQ         n+48(FP), DX
+	MOVQ         $0x00000010, BX
+	MOVQ         $0x0000ffff, SI
+
+part:
+	MOVQ        DX, DI
+	CMPQ        DI, BX
+	CMOVQGT     BX, DI
+	BZHIQ       DI, SI, DI
+	KMOVW       DI, K1
+	VPMOVZXBD.Z (CX), K1, Z7
+	VPADDD      Z0, Z7, Z8
+	VPCMPD      $0x00, Z5, Z7, K2
+	VPCMPD      $0x05, Z2, Z7, K3
+	VPCMPD      $0x05, Z3, Z7, K4
+	VPADDD      Z4, Z8, K3, Z8
+	VPADDD      Z4, Z8, K4, Z8
+	VMOVDQA32   Z6, K2, Z8
+	VMOVDQU32   Z8, K1, (AX)
+	VPADDD      Z1, Z0, Z0
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000010, CX
+	SUBQ        $0x10, DX
+	JG          part
+	VZEROUPPER
+	RET
+
+DATA c16_c0000000<>+0(SB)/4, $0xc0000000
+DATA c16_c0000000<>+4(SB)/4, $0xc0000000
+DATA c16_c0000000<>+8(SB)/4, $0xc0000000
+DATA c16_c0000000<>+12(SB)/4, $0xc0000000
+DATA c16_c0000000<>+16(SB)/4, $0xc0000000
+DATA c16_c0000000<>+20(SB)/4, $0xc0000000
+DATA c16_c0000000<>+24(SB)/4, $0xc0000000
+DATA c16_c0000000<>+28(SB)/4, $0xc0000000
+DATA c16_c0000000<>+32(SB)/4, $0xc0000000
+DATA c16_c0000000<>+36(SB)/4, $0xc0000000
+DATA c16_c0000000<>+40(SB)/4, $0xc0000000
+DATA c16_c0000000<>+44(SB)/4, $0xc0000000
+DATA c16_c0000000<>+48(SB)/4, $0xc0000000
+DATA c16_c0000000<>+52(SB)/4, $0xc0000000
+DATA c16_c0000000<>+56(SB)/4, $0xc0000000
+DATA c16_c0000000<>+60(SB)/4, $0xc0000000
+GLOBL c16_c0000000<>(SB), RODATA|NOPTR, $64
+
 // func maxPool1AVX512(dst *float32, mask *int32, index int, w int, src *float32, kh int, kw int, ld int, n int, words *int32)
 // Requires: AVX, AVX512F
 TEXT ·maxPool1AVX512(SB), NOSPLIT, $0-80
@@ -10343,24 +10508,6 @@ DATA c16_41a00000<>+52(SB)/4, $0x41a00000
 DATA c16_41a00000<>+56(SB)/4, $0x41a00000
 DATA c16_41a00000<>+60(SB)/4, $0x41a00000
 GLOBL c16_41a00000<>(SB), RODATA|NOPTR, $64
-
-DATA c16_c0000000<>+0(SB)/4, $0xc0000000
-DATA c16_c0000000<>+4(SB)/4, $0xc0000000
-DATA c16_c0000000<>+8(SB)/4, $0xc0000000
-DATA c16_c0000000<>+12(SB)/4, $0xc0000000
-DATA c16_c0000000<>+16(SB)/4, $0xc0000000
-DATA c16_c0000000<>+20(SB)/4, $0xc0000000
-DATA c16_c0000000<>+24(SB)/4, $0xc0000000
-DATA c16_c0000000<>+28(SB)/4, $0xc0000000
-DATA c16_c0000000<>+32(SB)/4, $0xc0000000
-DATA c16_c0000000<>+36(SB)/4, $0xc0000000
-DATA c16_c0000000<>+40(SB)/4, $0xc0000000
-DATA c16_c0000000<>+44(SB)/4, $0xc0000000
-DATA c16_c0000000<>+48(SB)/4, $0xc0000000
-DATA c16_c0000000<>+52(SB)/4, $0xc0000000
-DATA c16_c0000000<>+56(SB)/4, $0xc0000000
-DATA c16_c0000000<>+60(SB)/4, $0xc0000000
-GLOBL c16_c0000000<>(SB), RODATA|NOPTR, $64
 
 // func pow25AVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
 // Requires: AVX, AVX512F

@@ -83,3 +83,7 @@ func (l *level) normaliseGrad(*float32, *float32, *float32, int, *float32)     {
 
 // every copies every second or fourth value.
 func (l *level) every(*float32, *float32, int, int) {}
+
+// packPlaces and unpackPlaces pack the places of a row.
+func (l *level) packPlaces(*uint8, *int32, *float32, int, int, int, int, int, bool) {}
+func (l *level) unpackPlaces(*int32, *uint8, int, int, int, int, int)               {}

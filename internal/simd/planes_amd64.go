@@ -75,3 +75,13 @@ func (l *level) avePlaneGrad(s *PoolShape, dx, dy *float32, rows *gradRow, b *po
 		avePlaneGrad3x1AVX2(dx, dy, at, table, b.to, b.from, s.W, s.OW, n)
 	}
 }
+
+// packPlaces packs the places of a row.
+func (l *level) packPlaces(codes *uint8, index *int32, y *float32, first, step, width, span, n int, relu bool) {
+	packPlacesAVX512(codes, index, y, first, step, width, span, n, relu)
+}
+
+// unpackPlaces does the reverse.
+func (l *level) unpackPlaces(index *int32, codes *uint8, first, step, edge, span, n int) {
+	unpackPlacesAVX512(index, codes, first, step, edge, span, n)
+}

@@ -41,6 +41,7 @@ func main() {
 	s.transpose()
 	if s.w == 16 {
 		s.turn()
+		s.places()
 	}
 	for _, stride := range []int{1, 2} {
 		s.maxPool(stride)

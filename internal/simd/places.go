@@ -1,0 +1,29 @@
+package simd
+
+// Packs reports whether there are kernels that pack the places of maxima: instead of an index in the plane an output then has a byte
+// that says which place of its window it took.
+func (p *Planes) Packs() bool { return p.level.width == 16 && p.shape.K <= 3 }
+
+// PackPlaces writes the codes of the places that the outputs y of Max took. With relu, outputs that are not above 0 become 0, from no
+// place; NaN stays.
+func (p *Planes) PackPlaces(codes []uint8, index []int32, y []float32, relu bool) {
+	s := &p.shape
+	_, _, _ = codes[s.OH*s.OW-1], index[s.OH*s.OW-1], y[s.OH*s.OW-1]
+	for row := range s.OH {
+		at := row * s.OW
+		p.level.packPlaces(&codes[at], &index[at], &y[at], s.window(row), s.S, s.W, s.W-s.K, s.OW, relu)
+	}
+}
+
+// UnpackPlaces writes the indices that codes stand for; one outside the plane for no place.
+func (p *Planes) UnpackPlaces(index []int32, codes []uint8) {
+	s := &p.shape
+	_, _ = codes[s.OH*s.OW-1], index[s.OH*s.OW-1]
+	for row := range s.OH {
+		at := row * s.OW
+		p.level.unpackPlaces(&index[at], &codes[at], s.window(row), s.S, s.K, s.W-s.K, s.OW)
+	}
+}
+
+// window is the index at which the first window of a row begins, which may lie in the padding.
+func (s *PoolShape) window(row int) int { return (row*s.S-s.Top)*s.W - s.Left }

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/attr"
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// lanesInOrder is 0, 1, 2 ... in memory.
+func lanesInOrder() Mem {
+	m := GLOBL("lanesInOrder", attr.RODATA|attr.NOPTR)
+	for i := range 16 {
+		DATA(4*i, U32(uint32(i)))
+	}
+	return m
+}
+
+// Predicates of VPCMPD.
+const (
+	equal    = 0
+	less     = 1
+	notLess  = 5
+	noneCode = 0xff // the code of an output that took no place
+	nowhere  = 0xc0000000
+)
+
+// places emits packPlaces and unpackPlaces for windows of at most three rows. The window of output i of a row begins at index
+// first + i*step of a plane; its places are numbered row by row, edge in each, and span is what a row of the plane is longer.
+func (s isa) places() {
+	order := lanesInOrder()
+	s.packPlaces(order)
+	s.unpackPlaces(order)
+}
+
+func (s isa) packPlaces(order Mem) {
+	TEXT("packPlaces"+s.tag, NOSPLIT, "func(codes *uint8, index *int32, y *float32, first, step, width, span, n int, relu bool)")
+	Pragma("noescape")
+	Doc("packPlaces" + s.tag + " writes the codes of the places that outputs y took. With relu those not above 0 become 0, from no place.")
+	codes, index, y := Load(Param("codes"), GP64()), Load(Param("index"), GP64()), Load(Param("y"), GP64())
+	base, next := s.windows(order)
+	second, third, span := s.v(), s.v(), s.v()
+	s.broadcast("width", second)
+	VPADDD(second, second, third)
+	s.broadcast("span", span)
+	zero, none := s.zero(), s.v()
+	VMOVDQU32(s.bits(noneCode), none)
+	relu := K()
+	word := GP32()
+	MOVBLZX(Load(Param("relu"), GP8()), word)
+	NEGL(word)
+	KMOVW(word, relu)
+	s.inParts(func(mask reg.Register) {
+		at, code, values := s.v(), s.v(), s.v()
+		VMOVDQU32_Z(Mem{Base: index}, mask, at)
+		VMOVUPS_Z(Mem{Base: y}, mask, values)
+		outside, cleared, later, last := K(), K(), K(), K()
+		VPCMPD(Imm(less), zero, at, outside)
+		VCMPPS(Imm(2), zero, values, relu, cleared)
+		KANDW(mask, cleared, cleared)
+		VMOVUPS(zero, cleared, Mem{Base: y})
+		KORW(cleared, outside, outside)
+		VPSUBD(base, at, code)
+		VPCMPD(Imm(notLess), second, code, later)
+		VPCMPD(Imm(notLess), third, code, last)
+		VPSUBD(span, code, later, code)
+		VPSUBD(span, code, last, code)
+		VMOVDQA32(none, outside, code)
+		VPMOVDB(code, mask, Mem{Base: codes})
+		VPADDD(next, base, base)
+	}, pointer{codes, 1}, pointer{index, 4}, pointer{y, 4})
+}
+
+func (s isa) unpackPlaces(order Mem) {
+	TEXT("unpackPlaces"+s.tag, NOSPLIT, "func(index *int32, codes *uint8, first, step, edge, span, n int)")
+	Pragma("noescape")
+	Doc("unpackPlaces" + s.tag + " writes the indices that codes stand for, far below 0 for no place.")
+	index, codes := Load(Param("index"), GP64()), Load(Param("codes"), GP64())
+	base, next := s.windows(order)
+	second, third, span := s.v(), s.v(), s.v()
+	s.broadcast("edge", second)
+	VPADDD(second, second, third)
+	s.broadcast("span", span)
+	none, away := s.v(), s.v()
+	VMOVDQU32(s.bits(noneCode), none)
+	VMOVDQU32(s.bits(nowhere), away)
+	s.inParts(func(mask reg.Register) {
+		code, at := s.v(), s.v()
+		VPMOVZXBD_Z(Mem{Base: codes}, mask, code)
+		VPADDD(base, code, at)
+		nothing, later, last := K(), K(), K()
+		VPCMPD(Imm(equal), none, code, nothing)
+		VPCMPD(Imm(notLess), second, code, later)
+		VPCMPD(Imm(notLess), third, code, last)
+		VPADDD(span, at, later, at)
+		VPADDD(span, at, last, at)
+		VMOVDQA32(away, nothing, at)
+		VMOVDQU32(at, mask, Mem{Base: index})
+		VPADDD(next, base, base)
+	}, pointer{index, 4}, pointer{codes, 1})
+}
+
+// windows are the indices at which the windows of a vector of outputs begin, and how far on those of the next one do.
+func (s isa) windows(order Mem) (base, next reg.VecVirtual) {
+	base, next = s.v(), s.v()
+	first := s.v()
+	s.broadcast("first", first)
+	s.broadcast("step", next)
+	VPMULLD(order, next, base)
+	VPADDD(first, base, base)
+	VPSLLD(Imm(4), next, next)
+	return base, next
+}
+
+// pointer is where values of a size in bytes are.
+type pointer struct {
+	to   reg.Register
+	size int
+}
+
+// inParts emits a loop over n values, a vector at a time, the last one masked; pointers move on with it.
+func (s isa) inParts(body func(mask reg.Register), pointers ...pointer) {
+	n, full, ones, word, mask := Load(Param("n"), GP64()), GP64(), GP64(), GP64(), K()
+	MOVQ(U32(uint32(s.w)), full)
+	MOVQ(U32(uint32(1)<<s.w-1), ones)
+	Label("part")
+	MOVQ(n, word)
+	CMPQ(word, full)
+	CMOVQGT(full, word)
+	BZHIQ(word, ones, word)
+	KMOVW(word.As32(), mask)
+	body(mask)
+	for _, p := range pointers {
+		ADDQ(U32(uint32(p.size*s.w)), p.to)
+	}
+	SUBQ(Imm(uint64(s.w)), n)
+	JG(LabelRef("part"))
+	VZEROUPPER()
+	RET()
+}
