@@ -40,7 +40,7 @@ func (l *pooling) SetUp(bottom, top []*blob.Blob) error {
 	w := &l.window
 	l.places = len(top) > 1
 	l.floor = p.GetRoundMode() == caffepb.PoolingParameter_FLOOR
-	w.Method, w.Train, w.Packed = kernel.PoolMethod(p.GetPool()), l.train(), !l.places
+	w.Method, w.Train = kernel.PoolMethod(p.GetPool()), l.train()
 	if w.Method != kernel.PoolMax && len(top) > 1 {
 		return fmt.Errorf("a second top, for the maxima's places, goes with MAX pooling only")
 	}
@@ -97,6 +97,9 @@ func pair(name string, both, h, w *uint32, missing int) (int, int, error) {
 	return value(h), value(w), nil
 }
 
+// packedOutputs is how many outputs make packing a mask worth its time.
+const packedOutputs = 1 << 20
+
 func (l *pooling) Reshape(bottom, top []*blob.Blob) error {
 	if bottom[0].NumAxes() != 4 {
 		return fmt.Errorf("bottom[0] must have 4 axes (num, channels, height, width), its shape is %s", bottom[0].ShapeString())
@@ -114,11 +117,12 @@ func (l *pooling) Reshape(bottom, top []*blob.Blob) error {
 	for _, t := range top {
 		t.Reshape(l.topShape[:]...)
 	}
+	words := s.N * s.C * s.OH * s.OW
+	s.Packed = !l.places && words >= packedOutputs
 	if l.shape == s {
 		return nil
 	}
 	l.shape, l.mask = s, nil
-	words := s.N * s.C * s.OH * s.OW
 	if !l.mpe() {
 		var err error
 		if l.pool, err = kernel.NewPool(l.Device.Machine, s); err != nil {
