@@ -3610,32 +3610,33 @@ end:
 // func scattered6x2AVX2(k int, a *float32, b *float32, offs *int, c *float32, ldc int, v *int, words *int32, accumulate bool)
 // Requires: AVX, FMA3
 TEXT ·scattered6x2AVX2(SB), NOSPLIT, $0-65
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   offs+24(FP), DX
-	MOVQ   v+48(FP), BX
-	MOVQ   (BX), SI
-	MOVQ   b+16(FP), DI
-	LEAQ   (DI)(SI*4), DI
-	MOVQ   24(BX), SI
-	MOVQ   b+16(FP), R8
-	LEAQ   (R8)(SI*4), R8
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
+	MOVQ    k+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    offs+24(FP), DX
+	MOVQ    v+48(FP), BX
+	MOVQ    (BX), SI
+	MOVQ    b+16(FP), DI
+	LEAQ    (DI)(SI*4), DI
+	MOVQ    24(BX), SI
+	MOVQ    b+16(FP), R8
+	LEAQ    (R8)(SI*4), R8
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	VXORPS  Y10, Y10, Y10
+	VXORPS  Y11, Y11, Y11
+	CMPQ    AX, $0x00000004
+	JLT     one
+	PCALIGN $0x00000040
 
 four:
-	CMPQ         AX, $0x00000004
-	JLT          one
 	MOVQ         (DX), SI
 	VMOVUPS      (DI)(SI*4), Y12
 	VMOVUPS      (R8)(SI*4), Y13
@@ -3723,7 +3724,9 @@ four:
 	ADDQ         $0x00000060, CX
 	ADDQ         $0x00000020, DX
 	SUBQ         $0x00000004, AX
-	JMP          four
+	PCALIGN      $0x00000020
+	CMPQ         AX, $0x00000004
+	JGE          four
 
 one:
 	CMPQ         AX, $0x00000001
@@ -3849,23 +3852,24 @@ fresh1:
 // func scattered6x1AVX2(k int, a *float32, b *float32, offs *int, c *float32, ldc int, v *int, words *int32, accumulate bool)
 // Requires: AVX, FMA3
 TEXT ·scattered6x1AVX2(SB), NOSPLIT, $0-65
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   offs+24(FP), DX
-	MOVQ   v+48(FP), BX
-	MOVQ   (BX), SI
-	MOVQ   b+16(FP), DI
-	LEAQ   (DI)(SI*4), DI
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
+	MOVQ    k+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    offs+24(FP), DX
+	MOVQ    v+48(FP), BX
+	MOVQ    (BX), SI
+	MOVQ    b+16(FP), DI
+	LEAQ    (DI)(SI*4), DI
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	CMPQ    AX, $0x00000004
+	JLT     one
+	PCALIGN $0x00000040
 
 four:
-	CMPQ         AX, $0x00000004
-	JLT          one
 	MOVQ         (DX), SI
 	VMOVUPS      (DI)(SI*4), Y6
 	VBROADCASTSS (CX), Y7
@@ -3925,7 +3929,9 @@ four:
 	ADDQ         $0x00000060, CX
 	ADDQ         $0x00000020, DX
 	SUBQ         $0x00000004, AX
-	JMP          four
+	PCALIGN      $0x00000020
+	CMPQ         AX, $0x00000004
+	JGE          four
 
 one:
 	CMPQ         AX, $0x00000001

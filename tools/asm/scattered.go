@@ -35,11 +35,7 @@ func (s isa) scattered(mr, nv int) {
 			bv[j] = s.load(Mem{Base: b[j], Index: at, Scale: 4})
 		}
 		for i := range acc {
-			x := s.v()
-			VBROADCASTSS(Mem{Base: a, Disp: (u*mr + i) * 4}, x)
-			for j := range bv {
-				VFMADD231PS(bv[j], x, acc[i][j])
-			}
+			s.addProducts(acc[i], Mem{Base: a, Disp: (u*mr + i) * 4}, bv, i%3 == 1)
 		}
 	}
 	advance := func(n int) {
@@ -47,14 +43,17 @@ func (s isa) scattered(mr, nv int) {
 		ADDQ(U32(n*8), offs)
 		SUBQ(U32(n), k)
 	}
-	Label("four")
 	CMPQ(k, U32(4))
 	JLT(LabelRef("one"))
+	align(64)
+	Label("four")
 	for u := 0; u < 4; u++ {
 		step(u)
 	}
 	advance(4)
-	JMP(LabelRef("four"))
+	align(32)
+	CMPQ(k, U32(4))
+	JGE(LabelRef("four"))
 	Label("one")
 	CMPQ(k, U32(1))
 	JLT(LabelRef("store"))
