@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
 // winogradErrors are the tolerances of Winograd's convolution, relative to the deviation of a sum of products of values of unit
@@ -168,6 +169,9 @@ func TestWinogradNeedsLDM(t *testing.T) {
 
 // TestHostStrategy: Winograd's convolution is chosen for many channels, and not where there are few, or one for each group.
 func TestHostStrategy(t *testing.T) {
+	if !simd.Vectors() {
+		t.Skip("the model's figures are those of machines with vectors")
+	}
 	spec, err := cpe.Load("host")
 	if err != nil {
 		t.Fatal(err)
