@@ -29,8 +29,8 @@ type innerProduct struct {
 
 	forward, input kernel.Multiplier
 	weights        *kernel.Gemm
-	sumBias          *kernel.StreamKernel
-	ins              [1][]float32
+	sumBias        *kernel.StreamKernel
+	ins            [1][]float32
 }
 
 func (l *innerProduct) SetUp(bottom, _ []*blob.Blob) error {
