@@ -30,6 +30,7 @@ const (
 	ConvolutionStrategy_IMPLICIT  ConvolutionStrategy = 2
 	ConvolutionStrategy_WINOGRAD2 ConvolutionStrategy = 3
 	ConvolutionStrategy_WINOGRAD4 ConvolutionStrategy = 4
+	ConvolutionStrategy_WINOGRAD5 ConvolutionStrategy = 5
 )
 
 // Enum value maps for ConvolutionStrategy.
@@ -39,12 +40,14 @@ var (
 		2: "IMPLICIT",
 		3: "WINOGRAD2",
 		4: "WINOGRAD4",
+		5: "WINOGRAD5",
 	}
 	ConvolutionStrategy_value = map[string]int32{
 		"EXPLICIT":  1,
 		"IMPLICIT":  2,
 		"WINOGRAD2": 3,
 		"WINOGRAD4": 4,
+		"WINOGRAD5": 5,
 	}
 )
 
@@ -350,12 +353,13 @@ const file_swcaffe_tuning_proto_rawDesc = "" +
 	"\x0eINPUT_GRADIENT\x10\x02\"X\n" +
 	"\fStrategyTime\x128\n" +
 	"\bstrategy\x18\x01 \x02(\x0e2\x1c.swcaffe.ConvolutionStrategyR\bstrategy\x12\x0e\n" +
-	"\x02ms\x18\x02 \x02(\x01R\x02ms*O\n" +
+	"\x02ms\x18\x02 \x02(\x01R\x02ms*^\n" +
 	"\x13ConvolutionStrategy\x12\f\n" +
 	"\bEXPLICIT\x10\x01\x12\f\n" +
 	"\bIMPLICIT\x10\x02\x12\r\n" +
 	"\tWINOGRAD2\x10\x03\x12\r\n" +
-	"\tWINOGRAD4\x10\x04B+Z)github.com/swcaffe/swcaffe/proto/tuningpb"
+	"\tWINOGRAD4\x10\x04\x12\r\n" +
+	"\tWINOGRAD5\x10\x05B+Z)github.com/swcaffe/swcaffe/proto/tuningpb"
 
 var (
 	file_swcaffe_tuning_proto_rawDescOnce sync.Once
