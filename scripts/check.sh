@@ -17,11 +17,11 @@ for p in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q 'install ok installed' || missing+=("$p")
 done
 if ((${#missing[@]})); then
-  as_root=()
-  [ "$(id -u)" = 0 ] || as_root=(sudo)
+  as_root=(env DEBIAN_FRONTEND=noninteractive) # after sudo, which clears the environment
+  [ "$(id -u)" = 0 ] || as_root=(sudo "${as_root[@]}")
   echo "installing: ${missing[*]}"
   "${as_root[@]}" apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+  "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 else
   echo "all present"
 fi
