@@ -1,32 +1,42 @@
 #!/usr/bin/env bash
 # Trains LeNet, CIFAR-10 quick and a small residual net with and without Winograd's convolution and prints the test accuracies;
-# docs/PERFORMANCE.md has those of a run.
-# It needs bin/swcaffe and, in data/, the sets of "swcaffe dataset digits" and "swcaffe dataset shapes".
+# docs/PERFORMANCE.md has those of a run. SEED is the solver's random seed, 1 unless it is set.
+# It needs bin/swcaffe and, in data/, the sets of "swcaffe dataset digits -out data" and "swcaffe dataset shapes -out data".
 set -euo pipefail
 cd "${ROOT:-$(dirname "${BASH_SOURCE[0]}")/..}"
 
 swcaffe=${SWCAFFE:-bin/swcaffe}
+seed=${SEED:-1}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# train NAME NET ITERATIONS RATE STRATEGY: prints the test accuracy.
+# train NET ITERATIONS RATE STRATEGY: prints the test accuracy.
 train() {
-  cat > "$work/solver.prototxt" <<EOF
-net: "$2" base_lr: $4 lr_policy: "fixed" momentum: 0.9 weight_decay: 0.0005 max_iter: $3 random_seed: 1
-test_iter: 20 test_interval: $3 test_initialization: false snapshot_after_train: false
-EOF
-  "$swcaffe" train -solver "$work/solver.prototxt" -conv_strategy "$5" 2>&1 | sed -n 's/.*accuracy = \([0-9.]*\).*/\1/p' | tail -n 1
+  cat > "$work/solver.prototxt" <<END
+net: "$1" base_lr: $3 lr_policy: "fixed" momentum: 0.9 weight_decay: 0.0005 max_iter: $2 random_seed: $seed
+test_iter: 20 test_interval: $2 test_initialization: false snapshot_after_train: false
+END
+  "$swcaffe" train -solver "$work/solver.prototxt" -conv_strategy "$4" > "$work/log" 2>&1 || { tail -n 3 "$work/log" >&2; return 1; }
+  sed -n 's/.*accuracy = \([0-9.]*\).*/\1/p' "$work/log" | tail -n 1
 }
 
-printf '%-16s %10s %9s %11s %11s\n' net iterations implicit winograd2 winograd4
-while read -r name net iterations rate; do
+strategies=(implicit winograd2 winograd4 winograd5)
+printf '%-16s %10s' net iterations
+printf ' %9s' "${strategies[@]}"
+echo
+# kernels is the size of the net's convolutions: those of 5x5 have one form of Winograd's, F(4x4,5x5).
+while read -r name kernels iterations rate; do
   printf '%-16s %10d' "$name" "$iterations"
-  for strategy in implicit winograd2 winograd4; do
-    printf ' %10s' "$(train "$name" "$net" "$iterations" "$rate" "$strategy")"
+  for strategy in "${strategies[@]}"; do
+    case $kernels-$strategy in
+      5x5-winograd2 | 5x5-winograd5) accuracy=- ;;
+      *) accuracy=$(train "models/$name/train_val.prototxt" "$iterations" "$rate" "$strategy") ;;
+    esac
+    printf ' %9s' "$accuracy"
   done
   echo
-done <<EOF
-lenet models/lenet/train_val.prototxt 500 0.01
-cifar10_quick models/cifar10_quick/train_val.prototxt 400 0.001
-cifar10_resnet8 models/cifar10_resnet8/train_val.prototxt 300 0.05
-EOF
+done <<END
+lenet 5x5 500 0.01
+cifar10_quick 5x5 400 0.001
+cifar10_resnet8 3x3 300 0.05
+END
