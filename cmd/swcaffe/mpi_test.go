@@ -31,9 +31,9 @@ func (j mpiJob) run(t *testing.T, args ...string) (string, error) {
 // start starts any command line in every process of a job. The function it returns waits for the end.
 func (j mpiJob) start(t *testing.T, line ...string) (wait func() (string, error)) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	cmd := mpitest.Job(ctx, line...)
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = 10 * time.Second
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {

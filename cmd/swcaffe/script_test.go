@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/swcaffe/swcaffe/data"
@@ -126,12 +125,9 @@ func meanfile(ts *testscript.TestScript, _ bool, args []string) {
 
 // waitFor waits until a file is there.
 func waitFor(ts *testscript.TestScript, _ bool, args []string) {
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
-			return
-		}
+	if !comes(func() bool { return exists(ts.MkAbs(args[0])) }) {
+		ts.Fatalf("%s did not appear", args[0])
 	}
-	ts.Fatalf("%s did not appear", args[0])
 }
 
 // truncate writes the first two thirds of a file to another: "truncate FROM TO".

@@ -27,7 +27,7 @@ base_lr: 0.0001 lr_policy: "fixed" max_iter: 100000000 display: 1 snapshot_prefi
 `
 
 // start runs swcaffe train on a solver text and returns once the log has a line with until.
-func start(t *testing.T, solverText, until string) (cmd *exec.Cmd, dir string, log *strings.Builder, done chan struct{}) {
+func start(t *testing.T, solverText, until string) (cmd *exec.Cmd, dir string, log *logLines, done chan struct{}) {
 	t.Helper()
 	dir = t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "solver.prototxt"), []byte(solverText), 0o644); err != nil {
@@ -42,13 +42,14 @@ func start(t *testing.T, solverText, until string) (cmd *exec.Cmd, dir string, l
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	log, done = &strings.Builder{}, make(chan struct{})
+	t.Cleanup(func() { cmd.Process.Kill() })
+	log, done = &logLines{}, make(chan struct{})
 	reached := make(chan struct{})
 	go func() {
 		defer close(done)
 		lines, found := bufio.NewScanner(stderr), false
 		for lines.Scan() {
-			log.WriteString(lines.Text() + "\n")
+			log.add(lines.Text())
 			if !found && strings.Contains(lines.Text(), until) {
 				found = true
 				close(reached)
@@ -59,9 +60,8 @@ func start(t *testing.T, solverText, until string) (cmd *exec.Cmd, dir string, l
 	case <-reached:
 	case <-done:
 		t.Fatalf("it ended before %q:\n%s", until, log)
-	case <-time.After(30 * time.Second):
-		cmd.Process.Kill()
-		t.Fatalf("no %q after 30 s", until)
+	case <-time.After(patience):
+		t.Fatalf("no %q after %v", until, patience)
 	}
 	return cmd, dir, log, done
 }
@@ -90,7 +90,17 @@ func TestSIGHUPSnapshotsAndGoesOn(t *testing.T) {
 	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(300 * time.Millisecond)
+	var states []string
+	eventually(t, "a snapshot", func() bool {
+		states, _ = filepath.Glob(filepath.Join(dir, "*.solverstate"))
+		return len(states) > 0
+	})
+	var iteration int
+	if _, err := fmt.Sscanf(filepath.Base(states[0]), "s_iter_%d.solverstate", &iteration); err != nil {
+		t.Fatal(err)
+	}
+	line := fmt.Sprintf("Iteration %d ", iteration+2)
+	eventually(t, line, func() bool { return strings.Contains(log.String(), line) })
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}

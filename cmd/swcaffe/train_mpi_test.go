@@ -145,7 +145,8 @@ func TestJobFaults(t *testing.T) {
 			writeSolver(t, dir, "s.prototxt", 100_000_000)
 			wait := job.start(t, "sh", "-c", "D="+dir+"; R=$OMPI_COMM_WORLD_RANK; "+c.script)
 			if c.fail != nil {
-				waitForFile(t, filepath.Join(dir, "s_iter_40.solverstate"))
+				snapshot := filepath.Join(dir, "s_iter_40.solverstate")
+				eventually(t, snapshot, func() bool { return exists(snapshot) })
 				c.fail(t, dir)
 			}
 			failed := time.Now()
@@ -162,18 +163,6 @@ func TestJobFaults(t *testing.T) {
 				resume(t, job, dir)
 			}
 		})
-	}
-}
-
-func waitForFile(t *testing.T, path string) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		if _, err := os.Stat(path); err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s does not appear", path)
-		}
 	}
 }
 

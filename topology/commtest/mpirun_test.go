@@ -18,7 +18,7 @@ const jobVariable = "SWCAFFE_MPI_TEST"
 func mpirun(t *testing.T, pattern string, longest int) (output string, err error) {
 	t.Helper()
 	binary := mpitest.Build(t, "commtest.test")
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	job := mpitest.Job(ctx, binary, "-test.run", pattern, "-test.v")
 	job.Env = append(os.Environ(), jobVariable+"="+strconv.Itoa(longest), "GOMAXPROCS=1")
