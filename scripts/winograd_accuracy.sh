@@ -10,10 +10,11 @@ seed=${SEED:-1}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# train NET ITERATIONS RATE STRATEGY: prints the test accuracy. The rate falls to 0: at a constant one, the last few iterations would decide.
+# train NET ITERATIONS RATE STRATEGY: prints the test accuracy. For the last fifth the rate is a tenth, or the last few iterations would decide.
 train() {
   cat > "$work/solver.prototxt" <<END
-net: "$1" base_lr: $3 lr_policy: "poly" power: 1 momentum: 0.9 weight_decay: 0.0005 max_iter: $2 random_seed: $seed
+net: "$1" base_lr: $3 lr_policy: "step" stepsize: $(($2 * 4 / 5)) gamma: 0.1 momentum: 0.9 weight_decay: 0.0005
+max_iter: $2 random_seed: $seed
 test_iter: 20 test_interval: $2 test_initialization: false snapshot_after_train: false
 END
   "$swcaffe" train -solver "$work/solver.prototxt" -conv_strategy "$4" > "$work/log" 2>&1 || { tail -n 3 "$work/log" >&2; return 1; }
@@ -37,6 +38,6 @@ while read -r name kernels iterations rate; do
   echo
 done <<END
 lenet 5x5 500 0.01
-cifar10_quick 5x5 400 0.002
-cifar10_resnet8 3x3 300 0.05
+cifar10_quick 5x5 400 0.001
+cifar10_resnet8 3x3 500 0.05
 END
