@@ -197,12 +197,14 @@ func TestLevelDBCorruption(t *testing.T) {
 // names the block, before a buffer of that length is made.
 func TestLevelDBFooter(t *testing.T) {
 	dir := writeLevelDB(t, 300, true)
-	tables, _ := filepath.Glob(filepath.Join(dir, "*.ldb"))
-	good, err := os.ReadFile(tables[0])
-	if err != nil {
-		t.Fatal(err)
+	tables, _ := filepath.Glob(filepath.Join(dir, "*.ldb")) // one that a compaction has replaced may be among them
+	good := make([][]byte, len(tables))
+	for i, table := range tables {
+		var err error
+		if good[i], err = os.ReadFile(table); err != nil {
+			t.Fatal(err)
+		}
 	}
-	footer := len(good) - 48
 	for _, tt := range []struct {
 		handles []byte
 		want    string
@@ -212,10 +214,12 @@ func TestLevelDBFooter(t *testing.T) {
 		{bytes.Repeat([]byte{0xff}, 11), "does not say where the metaindex block is"},
 		{append([]byte{0, 1}, bytes.Repeat([]byte{0xff}, 11)...), "does not say where the index block is"},
 	} {
-		bad := append([]byte(nil), good...)
-		copy(bad[footer:], append(tt.handles, 1))
-		if err := os.WriteFile(tables[0], bad, 0o644); err != nil {
-			t.Fatal(err)
+		for i, table := range tables {
+			bad := bytes.Clone(good[i])
+			copy(bad[len(bad)-48:], append(tt.handles, 1))
+			if err := os.WriteFile(table, bad, 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
 		s, err := OpenDB(levelParam(dir))
 		if err == nil {
