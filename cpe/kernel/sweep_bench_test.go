@@ -35,7 +35,7 @@ func benchmarkProduct(b *testing.B, shape string) {
 		words := strings.Split(shape+",", ",")
 		v := numbers(b, words[:3])
 		s := GemmShape{M: v[0], N: v[1], K: v[2], TransA: strings.Contains(words[3], "a"), TransB: strings.Contains(words[3], "b"), Accumulate: strings.Contains(words[3], "+")}
-		g, err := NewGemm(hostMachine(b, runtime.GOMAXPROCS(0)), s)
+		g, err := NewMultiplier(hostMachine(b, runtime.GOMAXPROCS(0)), s)
 		if err != nil {
 			b.Fatal(err)
 		}
