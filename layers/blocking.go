@@ -1,5 +1,11 @@
 package layers
 
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+)
+
 // Blocker is implemented by layers that can work on images whose channels lie in blocks (kernel.BlockLanes): a net keeps such a
 // layout through a run of layers, so that nothing is turned between them.
 type Blocker interface {
@@ -16,3 +22,39 @@ type Blocking struct {
 	Alike         bool // if bottoms do, tops do
 	Gains         bool // it has less to do then
 }
+
+// alike is the Blocking of layers whose bottoms and tops lie the same way, either one.
+var alike = Blocking{Bottoms: true, Tops: true, Alike: true}
+
+// blockable reports whether the layer computes where images may lie in blocks: on the CPE path of a native machine.
+func (b *Base) blockable() bool { return !b.mpe() && b.Device.Machine.Native() }
+
+// inBlocks is the Blocking of a layer that works channel by channel on an outer x channels x inner array, for a blob of axes axes.
+func (b *Base) inBlocks(axes int, dims [3]int) Blocking {
+	if !b.blockable() || axes != 4 || dims[1] == 0 || dims[1]%kernel.BlockLanes != 0 {
+		return Blocking{}
+	}
+	return alike
+}
+
+// check returns an error if a layer that can do no more than this is asked for a layout.
+func (b Blocking) check(bottoms, tops bool) error {
+	if bottoms && !b.Bottoms || tops && !b.Tops || b.Alike && bottoms != tops {
+		return fmt.Errorf("blocks of channels are asked for (bottoms: %t, tops: %t) of a layer that can do %+v", bottoms, tops, b)
+	}
+	return nil
+}
+
+// anyLayout is the Base of layers that work element by element: where a value lies makes no difference to them.
+type anyLayout struct{ Base }
+
+// Blocking implements Blocker.
+func (l *anyLayout) Blocking() Blocking {
+	if !l.blockable() {
+		return Blocking{}
+	}
+	return alike
+}
+
+// SetBlocked implements Blocker.
+func (l *anyLayout) SetBlocked(bottoms, tops bool) error { return l.Blocking().check(bottoms, tops) }

@@ -21,7 +21,6 @@ func init() {
 // concat is Caffe's Concat layer.
 type concat struct {
 	joiner
-	axis int
 }
 
 func (l *concat) SetUp(bottom, _ []*blob.Blob) error {

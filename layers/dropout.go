@@ -12,7 +12,7 @@ func init() {
 	Register(Type{
 		Name: "Dropout", Doc: "zeroes each value with probability dropout_ratio in training and scales the others by 1/(1-ratio)",
 		New: func(p *caffepb.LayerParameter, d *Device) Layer {
-			return &dropout{Base: Base{Param: p, Device: d}, count: -1}
+			return &dropout{anyLayout: anyLayout{Base{Param: p, Device: d}}, count: -1}
 		},
 		Bottoms: Exactly(1), Tops: Exactly(1), InPlace: true,
 	})
@@ -21,13 +21,24 @@ func init() {
 // dropout is Caffe's Dropout layer (Srivastava et al. 2014). The mask is not stored: element i of a pass is kept if
 // random number i of the pass's key is at least the ratio, whatever tile or core computes it.
 type dropout struct {
-	Base
+	anyLayout
 	ratio, scale float32
 	key          uint64
 	count        int
 	stream       *kernel.StreamKernel
 	ins, outs    [1][]float32
 }
+
+// Blocking implements Blocker: in training an element's place decides whether it is kept.
+func (l *dropout) Blocking() Blocking {
+	if l.train() {
+		return Blocking{}
+	}
+	return l.anyLayout.Blocking()
+}
+
+// SetBlocked implements Blocker.
+func (l *dropout) SetBlocked(bottoms, tops bool) error { return l.Blocking().check(bottoms, tops) }
 
 func (l *dropout) SetUp(_, _ []*blob.Blob) error {
 	l.ratio = l.Param.GetDropoutParam().GetDropoutRatio()

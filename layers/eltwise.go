@@ -15,7 +15,7 @@ func init() {
 	Register(Type{
 		Name: "Eltwise", Doc: "sum (with coefficients), product or maximum of bottoms, element by element",
 		New: func(p *caffepb.LayerParameter, d *Device) Layer {
-			return &eltwise{Base: Base{Param: p, Device: d}, count: -1}
+			return &eltwise{anyLayout: anyLayout{Base{Param: p, Device: d}}, count: -1}
 		},
 		Bottoms: AtLeast(2), Tops: Exactly(1),
 	})
@@ -23,7 +23,7 @@ func init() {
 
 // eltwise is Caffe's Eltwise layer. Of equal maxima the first bottom's counts.
 type eltwise struct {
-	Base
+	anyLayout
 	op     caffepb.EltwiseParameter_EltwiseOp
 	coeff  []float32
 	stable bool

@@ -12,7 +12,7 @@ import (
 // rectifiedSum is an Eltwise layer that adds up, and the ReLU layer behind it, in one pass: y = relu(sum of coeff[k] * x[k]). Backward
 // writes the gradients of all bottoms in one pass, g = dy where y > 0, dx[k] = coeff[k] * g.
 type rectifiedSum struct {
-	Base
+	anyLayout
 	sum   *eltwise
 	slope float32
 	count int
@@ -31,7 +31,7 @@ func (l *eltwise) Fuse(next Layer) Layer {
 	if !ok || slope < 0 || l.mpe() || l.op != caffepb.EltwiseParameter_SUM {
 		return nil
 	}
-	return &rectifiedSum{Base: l.Base, sum: l, slope: slope, count: -1}
+	return &rectifiedSum{anyLayout: l.anyLayout, sum: l, slope: slope, count: -1}
 }
 
 func (l *rectifiedSum) SetUp(_, _ []*blob.Blob) error { return nil }

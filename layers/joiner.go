@@ -10,6 +10,7 @@ import (
 // the rows of all parts, one behind the other.
 type joiner struct {
 	Base
+	axis  int
 	outer int
 	whole int   // values of a row of the whole
 	parts []int // values of a row of each part
@@ -19,6 +20,21 @@ type joiner struct {
 	next        []int // scratch: the parts that reshape is called with
 	shape       []int // scratch: the shape a blob is given
 }
+
+// Blocking implements Blocker for parts of whole blocks of channels, which lie one behind the other in an image as its channels do.
+func (j *joiner) Blocking() Blocking {
+	if !j.blockable() || j.axis != 1 || len(j.shape) != 4 {
+		return Blocking{}
+	}
+	block := kernel.BlockLanes * j.shape[2] * j.shape[3]
+	if block == 0 || slices.ContainsFunc(j.parts, func(n int) bool { return n%block != 0 }) {
+		return Blocking{}
+	}
+	return alike
+}
+
+// SetBlocked implements Blocker.
+func (j *joiner) SetBlocked(bottoms, tops bool) error { return j.Blocking().check(bottoms, tops) }
 
 // reshape prepares moving parts with rows of the given numbers of values.
 func (j *joiner) reshape(outer int, parts []int) error {

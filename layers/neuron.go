@@ -12,7 +12,7 @@ import (
 // layer gives the function twice: by element for the MPE path, and by tile, on vectors, for the CPE path. They may run in
 // place, and then find y where x was.
 type neuron struct {
-	Base
+	anyLayout
 	rule     neuronRule
 	count    int
 	inPlace  bool
@@ -59,7 +59,7 @@ type scratch [2][]float32
 // newNeuron returns a constructor for the registry; prepare reads the layer's parameters.
 func newNeuron(prepare func(n *neuron) (neuronRule, error)) func(*caffepb.LayerParameter, *Device) Layer {
 	return func(p *caffepb.LayerParameter, d *Device) Layer {
-		return &neuronLayer{neuron{Base: Base{Param: p, Device: d}, count: -1}, prepare}
+		return &neuronLayer{neuron{anyLayout: anyLayout{Base{Param: p, Device: d}}, count: -1}, prepare}
 	}
 }
 

@@ -14,7 +14,7 @@ func init() {
 	Register(Type{
 		Name: "PReLU", Doc: "y = max(x, 0) + a * min(x, 0), a learnt by channel",
 		New: func(p *caffepb.LayerParameter, d *Device) Layer {
-			return &prelu{Base: Base{Param: p, Device: d}, shared: p.GetPreluParam().GetChannelShared()}
+			return &prelu{anyLayout: anyLayout{Base{Param: p, Device: d}}, shared: p.GetPreluParam().GetChannelShared()}
 		},
 		Bottoms: Exactly(1), Tops: Exactly(1), InPlace: true,
 	})
@@ -23,7 +23,7 @@ func init() {
 // prelu is Caffe's PReLU layer (He et al. 2015). The slopes, one a channel (axis 1) or a single one (channel_shared), begin
 // at 0.25 unless there is a filler; the gradient by a slope is the sum of dy * min(x, 0).
 type prelu struct {
-	Base
+	anyLayout
 	shared bool
 	dims   [3]int
 	saved  *blob.Blob // x, where the layer runs in place
@@ -32,6 +32,17 @@ type prelu struct {
 	ins                     [3][]float32
 	outs                    [2][]float32
 }
+
+// Blocking implements Blocker for a single slope.
+func (l *prelu) Blocking() Blocking {
+	if !l.shared {
+		return Blocking{}
+	}
+	return l.anyLayout.Blocking()
+}
+
+// SetBlocked implements Blocker.
+func (l *prelu) SetBlocked(bottoms, tops bool) error { return l.Blocking().check(bottoms, tops) }
 
 func (l *prelu) SetUp(bottom, _ []*blob.Blob) error {
 	if bottom[0].NumAxes() < 2 {

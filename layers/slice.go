@@ -22,7 +22,6 @@ func init() {
 // slice is Caffe's Slice layer.
 type slice struct {
 	joiner
-	axis  int
 	size  int   // of the axis
 	sizes []int // of the tops' axes
 }

@@ -13,7 +13,7 @@ func init() {
 	Register(Type{
 		Name: "Split", Doc: "gives one bottom to several readers; their gradients add up",
 		New: func(p *caffepb.LayerParameter, d *Device) Layer {
-			return &split{Base: Base{Param: p, Device: d}}
+			return &split{anyLayout: anyLayout{Base{Param: p, Device: d}}}
 		},
 		Bottoms: Exactly(1), Tops: AtLeast(1),
 	})
@@ -28,7 +28,7 @@ func init() {
 
 // split is Caffe's Split layer. The tops share the bottom's data.
 type split struct {
-	Base
+	anyLayout
 	count, tops int
 	sum         *kernel.StreamKernel
 	ins         [][]float32

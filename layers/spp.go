@@ -46,8 +46,8 @@ func (l *spp) SetUp(bottom, _ []*blob.Blob) error {
 		l.pooled, l.vectors = append(l.pooled, &blob.Blob{}), append(l.vectors, &blob.Blob{})
 		l.all = append(l.all, true)
 	}
-	l.split = &split{Base: l.Base}
-	l.concat = &concat{joiner: joiner{Base: l.Base}, axis: 1}
+	l.split = &split{anyLayout: anyLayout{l.Base}}
+	l.concat = &concat{joiner: joiner{Base: l.Base, axis: 1}}
 	return nil
 }
 

@@ -71,6 +71,7 @@ type Fixture struct {
 	weights   [][]float32 // and the weights
 	random    []byte      // and the generator's state
 	propagate []bool
+	blocked   bool // images lie in blocks of channels
 }
 
 // New builds a case's layer on a device, fills bottoms and weights and calls SetUp and Reshape. The error is the layer's

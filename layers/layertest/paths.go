@@ -40,7 +40,7 @@ func (f *Fixture) iterate() (*outcome, error) {
 		return nil, err
 	}
 	for i, t := range f.Top {
-		o.add(fmt.Sprintf("top %d", i), t.Data())
+		o.add(fmt.Sprintf("top %d", i), f.image(t, t.Data()))
 	}
 	for i, w := range f.Layer.Params() {
 		o.add(fmt.Sprintf("weight %d", i), w.Data())
@@ -55,7 +55,7 @@ func (f *Fixture) iterate() (*outcome, error) {
 	o.ledger = f.Device.Machine.Ledger()
 	for i, b := range f.Bottom {
 		if f.propagate[i] {
-			o.add(fmt.Sprintf("gradient of bottom %d", i), b.Diff())
+			o.add(fmt.Sprintf("gradient of bottom %d", i), f.image(b, b.Diff()))
 		}
 	}
 	for i, g := range f.weightGrads() {
@@ -70,6 +70,9 @@ func (f *Fixture) topDiffs() [][]float32 {
 	for _, t := range f.gradTops() {
 		diff := make([]float32, t.Count())
 		Uniform(-1, 1)(r, diff)
+		if f.blocked {
+			diff = turned(t, diff, true)
+		}
 		diffs = append(diffs, diff)
 	}
 	return diffs

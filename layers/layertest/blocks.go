@@ -1,0 +1,127 @@
+package layertest
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/layers"
+)
+
+// Blocks returns what a case's layer can do with blocks of channels on the computer.
+func Blocks(b *Bench, c *Case) (layers.Blocking, error) {
+	f, err := New(b.Device(layers.CPE), c)
+	if err != nil {
+		return layers.Blocking{}, err
+	}
+	return f.blocking(), nil
+}
+
+func (f *Fixture) blocking() layers.Blocking {
+	if l, ok := f.Layer.(layers.Blocker); ok {
+		return l.Blocking()
+	}
+	return layers.Blocking{}
+}
+
+// CheckBlocks compares a layer whose bottoms and tops lie in blocks of channels with the same layer on plain images, within the
+// tolerance between paths, and demands the same bits of it whatever the number of cores. Back on plain images it must do
+// bit by bit what it did there.
+func CheckBlocks(b *Bench, c *Case) error {
+	plain, err := iteration(b.Device(layers.CPE), c)
+	if err != nil {
+		return err
+	}
+	var first *outcome
+	for _, m := range append([]*cpe.Machine{b.Host}, b.cores...) {
+		f, err := New(device(layers.CPE, m), c)
+		if err != nil {
+			return err
+		}
+		got, err := f.inBlocks()
+		if err != nil {
+			return err
+		}
+		if err := got.against(plain, orElse(c.Paths, 1e-5)); err != nil {
+			return fmt.Errorf("in blocks of channels: %w", err)
+		}
+		if first == nil {
+			first = got
+		}
+		if err := got.against(first, 0); err != nil {
+			return fmt.Errorf("in blocks of channels on %d cores instead of %d: %w", m.Spec().CoreGroups, b.Host.Spec().CoreGroups, err)
+		}
+		again, err := f.plainAgain()
+		if err == nil {
+			err = again.against(plain, 0)
+		}
+		if err != nil {
+			return fmt.Errorf("after blocks of channels: %w", err)
+		}
+	}
+	return nil
+}
+
+// inBlocks iterates on images in blocks of channels, and counts what that allocates.
+func (f *Fixture) inBlocks() (*outcome, error) {
+	if can := f.blocking(); !can.Bottoms || !can.Tops {
+		return nil, fmt.Errorf("bottoms and tops do not lie in blocks of channels: the layer says %+v", can)
+	}
+	if err := f.setBlocked(true); err != nil {
+		return nil, err
+	}
+	o, err := f.iterate()
+	if err != nil {
+		return nil, err
+	}
+	allocated := testing.AllocsPerRun(3, func() {
+		err = errors.Join(err, f.Layer.Reshape(f.Bottom, f.Top), f.Layer.Forward(f.Bottom, f.Top))
+		if !f.Case.skipsGradient() {
+			err = errors.Join(err, f.Layer.Backward(f.Top, f.propagate, f.Bottom))
+		}
+	})
+	if err == nil && allocated > 0 && f.Case.Allocates == "" {
+		err = fmt.Errorf("an iteration on blocks of channels allocates %g times", allocated)
+	}
+	return o, err
+}
+
+func (f *Fixture) plainAgain() (*outcome, error) {
+	if err := f.setBlocked(false); err != nil {
+		return nil, err
+	}
+	return f.iterate()
+}
+
+// setBlocked tells the layer how its images lie, and lays the inputs that way.
+func (f *Fixture) setBlocked(on bool) error {
+	if err := f.Layer.(layers.Blocker).SetBlocked(on, on); err != nil {
+		return err
+	}
+	for i, b := range f.Bottom {
+		f.inputs[i] = turned(b, f.inputs[i], on)
+	}
+	f.blocked = on
+	return nil
+}
+
+// turned returns values of a blob of images in blocks of channels, or those of one in blocks as they lie without.
+func turned(b *blob.Blob, values []float32, toBlocks bool) []float32 {
+	turn, dst := kernel.FromBlocks, make([]float32, len(values))
+	if toBlocks {
+		turn = kernel.ToBlocks
+	}
+	turn(dst, values, b.CountRange(0, 2), b.CountFrom(2))
+	return dst
+}
+
+// image returns values of a blob as they lie without blocks.
+func (f *Fixture) image(b *blob.Blob, values []float32) []float32 {
+	if !f.blocked {
+		return values
+	}
+	return turned(b, values, false)
+}
