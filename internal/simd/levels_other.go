@@ -75,6 +75,12 @@ func (l *level) maxPlaneGrad(*PoolShape, *float32, *float32, *int32, *gradRow, *
 // avePlaneGrad works out the gradient of columns of a plane.
 func (l *level) avePlaneGrad(*PoolShape, *float32, *float32, *gradRow, *poolBlock, int) {}
 
+// The kernels of BlockPool are never called without vectors.
+func (l *level) maxBlocks(*BlockPool, []float32, []uint8, []float32, meeting, float32) {}
+func (l *level) aveBlocks(*BlockPool, []float32, []float32, []float32, meeting)        {}
+func (l *level) maxBlocksGrad(*BlockPool, []float32, []float32, []uint8, meeting)      {}
+func (l *level) aveBlocksGrad(*BlockPool, []float32, []float32, meeting)               {}
+
 // The kernels of single layer types are never called without vectors.
 func (l *level) moments(*[16]float64, *float32, int, *float32)                 {}
 func (l *level) normalise(*float32, *float32, int, *float32)                   {}

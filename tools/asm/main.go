@@ -11,7 +11,7 @@ import (
 
 func main() {
 	level := flag.String("level", "avx512", "avx512 or avx2")
-	set := flag.String("set", "core", "core, layers (the kernels of single layer types) or winograd")
+	set := flag.String("set", "core", "core, layers (the kernels of single layer types), winograd or blocks (pooling of blocks of channels)")
 	flag.Parse()
 	ConstraintExpr("amd64")
 	s, mr, rows, vectors := isa{w: 16, tag: "AVX512"}, 12, 6, []int{4, 2}
@@ -25,6 +25,10 @@ func main() {
 		return
 	case "winograd":
 		s.winograd()
+		Generate()
+		return
+	case "blocks":
+		s.blockPools()
 		Generate()
 		return
 	}

@@ -1,0 +1,90 @@
+package simd
+
+// BlockPoolShape is pooling of planes of H x W pixels into planes of OH x OW by windows of KH x KW, SH and SW apart: window (y, x) begins
+// at input (y*SH-Top, x*SW-Left), and no window is outside the plane. Means says that means are taken, else maxima.
+type BlockPoolShape struct {
+	H, W, OH, OW, KH, KW, SH, SW, Top, Left int
+	Means                                   bool
+}
+
+// BlockPool pools planes whose pixels are BlockLanes channels side by side: lanes are channels, so that windows of any shape fill
+// vectors. It is read-only once made.
+type BlockPool struct {
+	shape         BlockPoolShape
+	rows, columns []meeting // of outputs
+	above, beside []meeting // the rows and columns of inputs
+	places        []int32   // 0, 1, 2 ...
+	divisors      []float32 // sizes of windows, for each lane
+}
+
+// meeting is what a place along an axis meets: of an output the inputs of its window, of an input the outputs in whose windows it is.
+// at is where the first is in a row of pixels, in bytes; place is that of the first input in the window, or of the input in the window
+// of the first output.
+type meeting struct{ at, count, place int }
+
+const (
+	// BlockLanes is how many channels lie side by side in a block.
+	BlockLanes = WinogradLanes
+	// MaxBlockWindow is how many places windows have at most of which maxima are taken: a byte says which.
+	MaxBlockWindow = noPlace
+
+	noPlace    = 255 // of a maximum that ReLU cut off
+	pixelBytes = 4 * BlockLanes
+)
+
+// NewBlockPool prepares pooling.
+func NewBlockPool(s BlockPoolShape) *BlockPool {
+	p := &BlockPool{shape: s}
+	p.rows, p.columns = windowsMeet(s.OH, s.H, s.KH, s.SH, s.Top), windowsMeet(s.OW, s.W, s.KW, s.SW, s.Left)
+	p.above, p.beside = inputsMeet(s.H, s.OH, s.KH, s.SH, s.Top), inputsMeet(s.W, s.OW, s.KW, s.SW, s.Left)
+	if s.Means {
+		p.divisors = p.sizes()
+		return p
+	}
+	if s.KH*s.KW > MaxBlockWindow {
+		panic("simd: a window has more places than a byte can tell")
+	}
+	p.places = make([]int32, s.KH*s.KW)
+	for i := range p.places {
+		p.places[i] = int32(i)
+	}
+	return p
+}
+
+// windowsMeet lists what outputs along an axis meet.
+func windowsMeet(outputs, inputs, k, step, pad int) []meeting {
+	list := make([]meeting, outputs)
+	for o := range list {
+		from := o*step - pad
+		lo := max(from, 0)
+		list[o] = meeting{lo * pixelBytes, min(from+k, inputs) - lo, lo - from}
+	}
+	return list
+}
+
+// inputsMeet lists what inputs along an axis meet.
+func inputsMeet(inputs, outputs, k, step, pad int) []meeting {
+	list := make([]meeting, inputs)
+	for i := range list {
+		lo, hi := 0, min(outputs-1, (i+pad)/step)
+		if first := i + pad - k + 1; first > 0 {
+			lo = (first + step - 1) / step
+		}
+		if lo <= hi {
+			list[i] = meeting{lo * pixelBytes, hi - lo + 1, i + pad - lo*step}
+		}
+	}
+	return list
+}
+
+// sizes are those of windows, in which padding counts, but not beyond the same padding after the plane.
+func (p *BlockPool) sizes() []float32 {
+	s := &p.shape
+	list := make([]float32, s.OH*s.OW*BlockLanes)
+	for i := range list {
+		o := i / BlockLanes
+		y, x := o/s.OW*s.SH-s.Top, o%s.OW*s.SW-s.Left
+		list[i] = float32(extent(y, s.KH, s.H+s.Top) * extent(x, s.KW, s.W+s.Left))
+	}
+	return list
+}

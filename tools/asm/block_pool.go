@@ -1,0 +1,175 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// Bytes of a pixel of a block of 16 channels: of its values, and of the places that its maxima took.
+const (
+	pixelBytes = 64
+	takenBytes = 16
+)
+
+// Predicates of VCMPPS.
+const (
+	cmpAtMost     = 0x02
+	cmpNotAtLeast = 0x19 // less, or one is NaN
+)
+
+// blockPools emits pooling of planes of blocks of channels by windows of any shape; lanes are channels.
+func (s isa) blockPools() {
+	s.maxBlocks()
+	s.aveBlocks()
+	s.maxBlocksGrad()
+	s.aveBlocksGrad()
+}
+
+// meeting loads an entry of the table of an axis: where the first pixel that is met is, in bytes, how many are met, and the place of
+// the first.
+func meeting(table reg.Register) (at, count, place reg.Register) {
+	at, count, place = GP64(), GP64(), GP64()
+	MOVQ(Mem{Base: table}, at)
+	MOVQ(Mem{Base: table, Disp: 8}, count)
+	MOVQ(Mem{Base: table, Disp: 16}, place)
+	ADDQ(Imm(24), table)
+	return at, count, place
+}
+
+// inFrame is a parameter that is read where it lies: registers are few.
+func inFrame(param string) Mem {
+	p, err := Param(param).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return p.Addr
+}
+
+// blockWindows emits a loop over the windows of a row of n outputs: columns is their table, count is how many rows of inputs they
+// meet, ld bytes apart, and src is the first of these. first gets a window's first input and its place, next every other one, line
+// is called after each row of a window, store after each window.
+func (s isa) blockWindows(first func(x Mem, place reg.Register), next func(x Mem), line, store func()) {
+	columns, n := gp("columns"), gp("n")
+	Label("output")
+	row, across, place := meeting(columns)
+	ADDQ(inFrame("src"), row)
+	x, left, down := GP64(), GP64(), GP64()
+	MOVQ(row, x)
+	MOVQ(across, left)
+	MOVQ(inFrame("count"), down)
+	first(Mem{Base: x}, place)
+	JMP(LabelRef("step"))
+	Label("row")
+	MOVQ(row, x)
+	MOVQ(across, left)
+	Label("tap")
+	next(Mem{Base: x})
+	Label("step")
+	ADDQ(Imm(pixelBytes), x)
+	DECQ(left)
+	JNE(LabelRef("tap"))
+	line()
+	ADDQ(inFrame("ld"), row)
+	DECQ(down)
+	JNE(LabelRef("row"))
+	store()
+	DECQ(n)
+	JNE(LabelRef("output"))
+	VZEROUPPER()
+	RET()
+}
+
+// maxBlocks emits the maxima of windows and their places. places are the places of the first row of windows, those of the next row
+// are wide bytes on. Maxima up to the limit become 0, from no place.
+func (s isa) maxBlocks() {
+	s.text("maxBlocks", "dst *float32, mask *uint8, src *float32, columns *int, places *int32, count, ld, wide, n int, limit float32",
+		"takes the maxima of a row of windows.")
+	dst, mask := gp("dst"), gp("mask")
+	limit, zero, none := s.constant("limit"), s.zero(), s.load(s.bits(noneCode))
+	value, best := s.v(), s.v()
+	line, at := GP64(), GP64()
+	s.blockWindows(func(x Mem, place reg.Register) {
+		MOVQ(inFrame("places"), line)
+		LEAQ(Mem{Base: line, Index: place, Scale: 4}, line)
+		VMOVUPS(x, value)
+		VPBROADCASTD(Mem{Base: line}, best)
+		LEAQ(Mem{Base: line, Disp: 4}, at)
+	}, func(x Mem) {
+		s.keepLargerAt(x, Mem{Base: at}, value, best)
+		ADDQ(Imm(4), at)
+	}, func() {
+		ADDQ(inFrame("wide"), line)
+		MOVQ(line, at)
+	}, func() {
+		s.clearUpTo(limit, zero, none, value, best)
+		VMOVUPS(value, Mem{Base: dst})
+		s.storeBytes(best, Mem{Base: mask})
+		ADDQ(Imm(pixelBytes), dst)
+		ADDQ(Imm(takenBytes), mask)
+	})
+}
+
+// keepLargerAt is keepLarger of values in memory, which all have one place.
+func (s isa) keepLargerAt(x, place Mem, value, best reg.VecVirtual) {
+	if s.w == 8 {
+		at := s.v()
+		VPBROADCASTD(place, at)
+		s.keepLarger(s.load(x), at, value, best)
+		return
+	}
+	larger, number := K(), K()
+	VCMPPS(Imm(cmpOrdered), value, value, number)
+	VCMPPS(Imm(cmpNotAtLeast), x, value, number, larger)
+	VMOVUPS(x, larger, value)
+	VPBROADCASTD(place, larger, best)
+}
+
+// clearUpTo replaces values up to a limit and their places.
+func (s isa) clearUpTo(limit, zero, none, value, best reg.VecVirtual) {
+	if s.w == 16 {
+		cleared := K()
+		VCMPPS(Imm(cmpAtMost), limit, value, cleared)
+		VMOVAPS(zero, cleared, value)
+		VMOVDQA32(none, cleared, best)
+		return
+	}
+	cleared := s.v()
+	VCMPPS(Imm(cmpAtMost), limit, value, cleared)
+	VBLENDVPS(cleared, zero, value, value)
+	VBLENDVPS(cleared, none, best, best)
+}
+
+// storeBytes stores the lowest byte of each lane, all others being 0.
+func (s isa) storeBytes(v reg.VecVirtual, m Mem) {
+	if s.w == 16 {
+		VPMOVDB(v, m)
+		return
+	}
+	lo, hi := v.AsX(), XMM()
+	VEXTRACTI128(Imm(1), v, hi)
+	VPACKUSDW(hi, lo, hi)
+	VPACKUSWB(hi, hi, hi)
+	VMOVQ(hi, m)
+}
+
+// aveBlocks emits the means of windows, the sums of their rows being added up. divisors has a vector for each output.
+func (s isa) aveBlocks() {
+	s.text("aveBlocks", "dst, divisors, src *float32, columns *int, count, ld, n int", "takes the means of a row of windows.")
+	dst, divisors := gp("dst"), gp("divisors")
+	sum, line := s.v(), s.v()
+	s.blockWindows(func(x Mem, _ reg.Register) {
+		s.clear(sum)
+		VMOVUPS(x, line)
+	}, func(x Mem) {
+		VADDPS(x, line, line)
+	}, func() {
+		VADDPS(line, sum, sum)
+		s.clear(line)
+	}, func() {
+		VDIVPS(Mem{Base: divisors}, sum, sum)
+		VMOVUPS(sum, Mem{Base: dst})
+		ADDQ(Imm(pixelBytes), dst)
+		ADDQ(Imm(pixelBytes), divisors)
+	})
+}
