@@ -159,6 +159,11 @@ func (b *Blob) SharesData(other *Blob) bool { return b.data != nil && b.data == 
 // SharesDiff reports whether b and other use the same gradients.
 func (b *Blob) SharesDiff(other *Blob) bool { return b.diff != nil && b.diff == other.diff }
 
+// SharesStorage reports whether b is other, or they use the same values or gradients.
+func (b *Blob) SharesStorage(other *Blob) bool {
+	return b == other || b.SharesData(other) || b.SharesDiff(other)
+}
+
 // Place moves the values and gradients into slices of Count values each, which are the blob's storage from now on, and that of
 // the blobs that share it.
 func (b *Blob) Place(data, diff []float32) {

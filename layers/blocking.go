@@ -23,6 +23,12 @@ type Blocking struct {
 	Gains         bool // it has less to do then
 }
 
+// Turner is implemented by Blockers that bring values from planes to blocks of channels, or back, where a blob does not lie as they
+// work: Turns says how often they do that in an iteration, as they stand after Reshape, and for how many values.
+type Turner interface {
+	Turns() (times, values int)
+}
+
 // alike is the Blocking of layers whose bottoms and tops lie the same way, either one.
 var alike = Blocking{Bottoms: true, Tops: true, Alike: true}
 

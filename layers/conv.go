@@ -46,6 +46,8 @@ type convolution struct {
 	addGrad  bool                 // to the bottoms' gradient
 	addBias  *kernel.StreamKernel // deconvolution: top += bias
 	sumBias  *kernel.StreamKernel // bias gradient
+	blockSum *kernel.BlockSums    // the same of tops in blocks of channels
+	blocked  [2]bool              // bottoms, tops: their channels lie in blocks
 	biasIns  [2][]float32
 	biasOuts [1][]float32
 }
@@ -147,23 +149,34 @@ func (l *convolution) plan(bottom *blob.Blob) error {
 
 // prepare makes the kernels of the CPE path.
 func (l *convolution) prepare() (err error) {
-	if l.Device.Tuner != nil {
+	switch before := l.conv; {
+	case l.blocked != [2]bool{}:
+		l.conv, err = before.ForShape(l.shape)
+	case l.Device.Tuner != nil:
 		l.conv, err = kernel.NewTunedConv(l.Device.Machine, l.shape, l.Device.Tuner)
-	} else {
+	default:
 		l.conv, err = kernel.NewConv(l.Device.Machine, l.shape, l.Device.Strategy)
 	}
 	if err != nil || !l.bias {
 		return err
 	}
-	dims := [3]int{l.shape.N, l.out, 1}
-	for _, s := range l.topShape[l.axis+1:] {
-		dims[2] *= s
-	}
+	dims := [3]int{l.shape.N, l.out, l.plane()}
 	if l.addBias, err = newAddBias(l.Device, dims); err != nil {
 		return err
 	}
-	l.sumBias, err = newChannelSum(l.Device, dims)
+	if l.sumBias, err = newChannelSum(l.Device, dims); l.blockSum != nil {
+		l.blockSum = kernel.NewBlockSums(l.Device.Machine, dims[0], dims[1], dims[2])
+	}
 	return err
+}
+
+// plane is the number of values of a channel of a top.
+func (l *convolution) plane() int {
+	n := 1
+	for _, s := range l.topShape[l.axis+1:] {
+		n *= s
+	}
+	return n
 }
 
 // Scratch implements Scratcher.
@@ -255,10 +268,42 @@ func (l *convolution) CanAddGrad() bool {
 // AddGrad implements GradAdder.
 func (l *convolution) AddGrad(on bool) { l.addGrad = on }
 
+// Blocking implements Blocker.
+func (l *convolution) Blocking() Blocking {
+	if l.mpe() || l.transposed || l.conv == nil {
+		return Blocking{}
+	}
+	in, out := l.conv.Blocks()
+	return Blocking{Bottoms: in, Tops: out, Gains: in || out}
+}
+
+// SetBlocked implements Blocker.
+func (l *convolution) SetBlocked(bottoms, tops bool) error {
+	if l.blocked == [2]bool{bottoms, tops} {
+		return nil
+	}
+	l.blocked, l.blockSum = [2]bool{bottoms, tops}, nil
+	if tops && l.bias {
+		l.blockSum = kernel.NewBlockSums(l.Device.Machine, l.shape.N, l.out, l.plane())
+	}
+	return l.conv.SetBlocks(bottoms, tops)
+}
+
+// Turns implements Turner.
+func (l *convolution) Turns() (times, values int) {
+	if l.mpe() || l.conv == nil {
+		return 0, 0
+	}
+	return l.conv.Turns()
+}
+
 func (l *convolution) biasGrad(dy, db []float32) error {
-	if l.mpe() {
+	switch {
+	case l.mpe():
 		addChannelSums(db, dy, len(dy)/l.shape.N/l.out)
 		return nil
+	case l.blockSum != nil:
+		return l.blockSum.Run(dy, db)
 	}
 	l.biasIns[0] = dy
 	if err := l.sumBias.Run(l.biasIns[:1], nil); err != nil {

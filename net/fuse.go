@@ -32,6 +32,7 @@ func (n *Net) complete(i, at int) bool {
 
 // separate makes every node run its own layer.
 func (n *Net) separate() {
+	n.unsetLayouts()
 	n.partGradients()
 	for _, d := range n.nodes {
 		d.alone()

@@ -140,14 +140,19 @@ func (n *Net) keep(id int) {
 	}
 	n.kept[id] = true
 	b := n.blobs[id]
-	together := n.between(id) || n.shares(b)
+	blocked := n.inBlocks(b)
+	together := n.between(id) || n.shares(b) || blocked
 	if together {
 		n.separate()
 	}
 	b.Own()
+	if blocked {
+		bringToPlanes(b)
+	}
 	n.placements = slices.DeleteFunc(n.placements, func(p placement) bool { return p.blob.SharesData(b) || p.blob.SharesDiff(b) })
 	if together {
 		n.fuse()
+		n.chooseLayouts()
 		n.planMemory()
 	}
 }

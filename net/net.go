@@ -74,6 +74,8 @@ type Net struct {
 	kept       map[int]bool // blob ids
 	moved      []movedGradient
 	adding     []layers.GradAdder
+	blocked    []*blob.Blob // whose channels lie in blocks
+	layouts    Layouts
 	arena      *Arena
 	placements []placement
 	scratch    []stretch // of the arena, by step: what kernels get for scratch
@@ -101,6 +103,7 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 	}
 	n.separate()
 	n.fuse()
+	n.chooseLayouts()
 	n.planMemory()
 	return n, nil
 }

@@ -171,11 +171,13 @@ func (n *Net) ClearParamDiffs() {
 
 // Reshape gives all blobs their shapes anew, after a bottom of the first layers has been reshaped by hand.
 func (n *Net) Reshape() error {
+	n.unsetLayouts()
 	for _, d := range n.nodes {
 		if err := d.task.reshape(); err != nil {
 			return n.fail(d, err)
 		}
 	}
+	n.chooseLayouts()
 	n.planMemory()
 	return nil
 }

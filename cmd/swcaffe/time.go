@@ -131,6 +131,7 @@ func benchmark(e *env, n *swnet.Net, o *timeOptions) error {
 	r := newTimeReport(n, times, o)
 	r.log(e)
 	logStrategies(e.log, n, o.device.engine)
+	logLayouts(e.log, n)
 	if o.json == "" {
 		return nil
 	}
@@ -174,6 +175,7 @@ type timeReport struct {
 	Iterations int             `json:"iterations"`
 	Layers     []timeReportRow `json:"layers"`
 	Total      timeReportTotal `json:"total"`
+	Layouts    swnet.Layouts   `json:"layouts"`
 
 	mean []timeReportRow
 }
@@ -197,6 +199,7 @@ func newTimeReport(n *swnet.Net, times []layerTimes, o *timeOptions) *timeReport
 	r := &timeReport{
 		Model: o.model, Phase: o.phase, Engine: o.device.engine.String(), Machine: o.device.machineName,
 		Batch: n.BatchSize(), Threads: runtime.GOMAXPROCS(0), Iterations: o.iterations,
+		Layouts: n.Layouts(),
 	}
 	forward, backward := make([]time.Duration, o.iterations), make([]time.Duration, o.iterations)
 	for i, t := range times {

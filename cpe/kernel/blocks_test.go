@@ -24,3 +24,97 @@ func TestBlocks(t *testing.T) {
 		t.Error("there and back is not the same")
 	}
 }
+
+// inBlocks returns images brought to blocks of channels.
+func inBlocks(x []float32, planes int) []float32 {
+	blocked := make([]float32, len(x))
+	ToBlocks(blocked, x, planes, len(x)/planes)
+	return blocked
+}
+
+func TestBlockSums(t *testing.T) {
+	for _, size := range []int{1, 63, 150} {
+		const images, channels = 3, 48
+		x := normal(images*channels*size, 1)
+		for groups := range 3 {
+			m := hostMachine(t, groups+1)
+			got := make([]float32, channels)
+			got[7] = 1
+			if err := NewBlockSums(m, images, channels, size).Run(inBlocks(x, images*channels), got); err != nil {
+				t.Fatal(err)
+			}
+			for c := range got {
+				want := 0.0
+				if c == 7 {
+					want = 1
+				}
+				for n := range images {
+					for _, v := range x[(n*channels+c)*size:][:size] {
+						want += float64(v)
+					}
+				}
+				if d := float64(got[c]) - want; d > 1e-5 || d < -1e-5 {
+					t.Errorf("%d values a plane, channel %d: %g, want %g", size, c, got[c], want)
+				}
+			}
+		}
+	}
+}
+
+// TestConvBlocks holds convolutions of images and to results in blocks of channels against those of the same images by planes, bit by
+// bit.
+func TestConvBlocks(t *testing.T) {
+	for _, s := range []ConvShape{
+		conv2(2, 16, 32, 1, 12, 12, 3, 3, 1, 1, 1),
+		conv2(1, 48, 16, 1, 7, 9, 3, 3, 1, 0, 1),
+		conv2(1, 16, 16, 1, 5, 131, 3, 3, 1, 2, 1),
+		conv2(3, 32, 64, 2, 7, 7, 3, 3, 1, 1, 1),
+		conv2(1, 416, 400, 1, 4, 5, 3, 3, 1, 1, 1),
+		conv2(2, 16, 48, 1, 14, 14, 5, 5, 1, 2, 1),
+		conv2(2, 32, 32, 2, 6, 11, 5, 5, 1, 0, 1),
+	} {
+		want := newConvCase(s, normal)
+		eachWinograd(s, func(st Strategy) {
+			t.Run(st.String()+" "+s.String(), func(t *testing.T) { testConvBlocks(t, s, st, want) })
+		})
+	}
+}
+
+func testConvBlocks(t *testing.T, s ConvShape, st Strategy, plain *convCase) {
+	c, err := NewConv(hostMachine(t, 2), s, st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, dx := plain.run(t, c)
+	dw := slices.Clone(plain.dw)
+	if err := c.WeightGrad(plain.x, plain.dy, dw); err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range []bool{false, true} {
+		for _, out := range []bool{false, true} {
+			blocked := *plain
+			wantY, wantDX := y, dx
+			if in {
+				blocked.x, wantDX = inBlocks(plain.x, s.N*s.C), inBlocks(dx, s.N*s.C)
+			}
+			if out {
+				blocked.dy, wantY = inBlocks(plain.dy, s.N*s.Out), inBlocks(y, s.N*s.Out)
+			}
+			if canIn, canOut := c.Blocks(); !canIn || !canOut {
+				t.Fatal("cannot do with blocks")
+			}
+			if err := c.SetBlocks(in, out); err != nil {
+				t.Fatal(err)
+			}
+			gotY, gotDX := blocked.run(t, c)
+			got := slices.Clone(plain.dw)
+			if err := c.WeightGrad(blocked.x, blocked.dy, got); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(gotY, wantY) || !slices.Equal(gotDX, wantDX) || !slices.Equal(got, dw) {
+				t.Errorf("images in blocks: %v, results: %v: y %v, dx %v, dw %v", in, out,
+					slices.Equal(gotY, wantY), slices.Equal(gotDX, wantDX), slices.Equal(got, dw))
+			}
+		}
+	}
+}

@@ -46,8 +46,11 @@ func newWinogradConv(c *Conv, d Direction) (*winogradConv, error) {
 	v := &winogradConv{conv: c, direction: d, in: s.C / s.Group, out: s.Out / s.Group}
 	out := s.OutSize()
 	v.grid = newTileGrid(form, s.N, out[0], out[1], fitsCore(&spec, form))
-	v.read = squares{kind: simd.WinogradInput, edge: form.Edge(), padH: s.Pad[0], padW: s.Pad[1], h: s.In[0], w: s.In[1], channels: v.in, image: s.C * size(s.In)}
-	v.write = tilesOut{h: out[0], w: out[1], image: s.Out * size(out)}
+	v.read = squares{kind: simd.WinogradInput, edge: form.Edge(), padH: s.Pad[0], padW: s.Pad[1], h: s.In[0], w: s.In[1], channels: v.in, image: s.C * size(s.In), blocks: c.blocked[0]}
+	v.write = tilesOut{h: out[0], w: out[1], image: s.Out * size(out), blocks: c.blocked[1]}
+	if d == InputGradient {
+		v.read.blocks, v.write.blocks = v.write.blocks, v.read.blocks
+	}
 	v.cut(&spec)
 	v.rounds = c.shape.rounds(&spec, form.Points(), v.in, v.out)
 	tiles, made := v.grid.most(v.block), v.rounds[0].n

@@ -11,9 +11,10 @@ type squares struct {
 	edge     int // of a square; neighbours are the edge of a tile apart
 	padH     int // the first square begins so far before the image
 	padW     int
-	h, w     int // of the image
-	channels int // to be mapped
-	image    int // values from one image to the next
+	h, w     int  // of the image
+	channels int  // to be mapped
+	blocks   bool // they lie in blocks
+	image    int  // values from one image to the next
 }
 
 // slices is the number of slices of the channels.
@@ -27,6 +28,10 @@ func inside(first, n, size int) (lo, hi int) {
 
 // read maps the squares of a patch for a slice of channels of the images x to points from tile at on.
 func (s *squares) read(c *cpe.CPE, w *winogradWorker, g *tileGrid, p patch, slice int, x []float32, to *pointPlanes, at int) error {
+	if s.blocks {
+		s.readBlocks(w, g, p, slice, x, to, at)
+		return nil
+	}
 	m, edge := g.form.Tile, g.form.Edge()
 	lines, pitch := m*p.rows+s.edge-m, m*p.cols+s.edge-m
 	y0, x0 := p.row*m-s.padH, p.col*m-s.padW
@@ -84,13 +89,18 @@ func (s *squares) read(c *cpe.CPE, w *winogradWorker, g *tileGrid, p patch, slic
 
 // tilesOut maps points back to tiles of outputs.
 type tilesOut struct {
-	h, w  int // of an image of outputs
-	image int // values from one image to the next
+	h, w   int  // of an image of outputs
+	image  int  // values from one image to the next
+	blocks bool // outputs lie in blocks of channels
 }
 
 // write maps points from tile at on to the tiles of a patch of the images y, for the lanes channels of a slice, and adds the bias, if
 // there is one, of these channels.
 func (o *tilesOut) write(c *cpe.CPE, w *winogradWorker, g *tileGrid, p patch, slice, lanes int, y, bias []float32, src *pointPlanes, at int) error {
+	if o.blocks {
+		o.writeBlocks(w, g, p, slice, y, bias, src, at)
+		return nil
+	}
 	m, edge := g.form.Tile, g.form.Edge()
 	lines, pitch := min(m*p.rows, o.h-p.row*m), m*p.cols
 	width := min(pitch, o.w-p.col*m)

@@ -1,0 +1,68 @@
+package kernel
+
+import "github.com/swcaffe/swcaffe/internal/simd"
+
+// readBlocks is read for images in blocks of channels, natively: squares inside the image are mapped where they lie, and only those
+// that reach beyond it are copied.
+func (s *squares) readBlocks(w *winogradWorker, g *tileGrid, p patch, slice int, x []float32, to *pointPlanes, at int) {
+	m, edge := g.form.Tile, g.form.Edge()
+	lines, pitch := m*p.rows+s.edge-m, m*p.cols+s.edge-m
+	y0, x0 := p.row*m-s.padH, p.col*m-s.padW
+	top, bottom := inside(y0, lines, s.h)
+	left, right := inside(x0, pitch, s.w)
+	plane := x[p.image*s.image+slice*winogradLanes*s.h*s.w:][:winogradLanes*s.h*s.w]
+	pixels, first, wide := plane, (y0*s.w+x0)*winogradLanes, s.w
+	if bottom-top < lines || right-left < pitch {
+		pixels, first, wide = w.pixels, 0, pitch
+		for y := range lines {
+			line := pixels[y*pitch*winogradLanes : (y+1)*pitch*winogradLanes]
+			if y < top || y >= bottom || left == right {
+				clear(line)
+				continue
+			}
+			clear(line[:left*winogradLanes])
+			copy(line[left*winogradLanes:right*winogradLanes], plane[((y0+y)*s.w+x0+left)*winogradLanes:])
+			clear(line[right*winogradLanes:])
+		}
+	}
+	block := to.at(at, slice, p.rows*p.cols)
+	w.strides = simd.WinogradStrides{
+		SrcRow: wide * winogradLanes, SrcCol: winogradLanes, SrcNext: m * winogradLanes,
+		DstRow: edge * block.PlaneStride, DstCol: block.PlaneStride, DstNext: block.RowStride,
+	}
+	for r := range p.rows {
+		simd.Winograd(g.form, s.kind, block.Data[r*p.cols*block.RowStride:], pixels, first+r*m*wide*winogradLanes, &w.strides, p.cols, nil, w.scratch)
+	}
+}
+
+// writeBlocks is write for images in blocks of channels, natively: tiles inside the image are mapped to where they go.
+func (o *tilesOut) writeBlocks(w *winogradWorker, g *tileGrid, p patch, slice int, y, bias []float32, src *pointPlanes, at int) {
+	m, edge := g.form.Tile, g.form.Edge()
+	lines, pitch := min(m*p.rows, o.h-p.row*m), m*p.cols
+	width := min(pitch, o.w-p.col*m)
+	first := slice * winogradLanes
+	clear(w.bias[:])
+	if bias != nil {
+		copy(w.bias[:], bias[first:first+winogradLanes])
+	}
+	target := y[p.image*o.image+(first*o.h+p.row*m*winogradLanes)*o.w+p.col*m*winogradLanes:]
+	pixels, wide := target, o.w
+	inside := lines == m*p.rows && width == pitch
+	if !inside {
+		pixels, wide = w.pixels, pitch
+	}
+	block := src.at(at, slice, p.rows*p.cols)
+	w.strides = simd.WinogradStrides{
+		SrcRow: edge * block.PlaneStride, SrcCol: block.PlaneStride, SrcNext: block.RowStride,
+		DstRow: wide * winogradLanes, DstCol: winogradLanes, DstNext: m * winogradLanes,
+	}
+	for r := range p.rows {
+		simd.Winograd(g.form, simd.WinogradOutput, pixels[r*m*wide*winogradLanes:], block.Data, r*p.cols*block.RowStride, &w.strides, p.cols, w.bias[:], w.scratch)
+	}
+	if inside {
+		return
+	}
+	for i := range lines {
+		copy(target[i*o.w*winogradLanes:][:width*winogradLanes], pixels[i*pitch*winogradLanes:])
+	}
+}

@@ -1,0 +1,166 @@
+package net
+
+import (
+	"slices"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/layers"
+)
+
+// Images lie by planes, as Caffe's do, unless a run of layers does better with their channels in blocks (kernel.BlockLanes). Within such
+// a run nothing is turned; its first and its last layers read or write planes. A blob that somebody asks for by name, or that is an
+// output, lies by planes.
+
+// layoutGroup is blobs that lie alike.
+type layoutGroup struct {
+	blobs []*blob.Blob
+	can   bool // all layers that read or write them can do with blocks
+	gains bool // and one does better with them
+}
+
+// chooseLayouts says how each layer's blobs lie.
+func (n *Net) chooseLayouts() {
+	if !n.opt.Economise {
+		return
+	}
+	for _, g := range n.layoutGroups() {
+		if g.can && g.gains {
+			n.blocked = append(n.blocked, g.blobs...)
+		}
+	}
+	n.layouts = Layouts{}
+	n.layouts.TurnsOfPlanes, n.layouts.ValuesOfPlanes = n.turns()
+	if err := n.setLayouts(); err != nil {
+		n.log.Infof("All images lie by planes: %v", err)
+		n.unsetLayouts()
+	}
+	n.layouts.Blocked = n.blockedNames()
+	n.layouts.Turns, n.layouts.Values = n.turns()
+}
+
+// setLayouts tells the layers, and unsetLayouts takes it back.
+func (n *Net) setLayouts() error {
+	for _, d := range n.nodes {
+		b, ok := d.task.Layer.(layers.Blocker)
+		if !ok || len(d.task.bottoms) == 0 || len(d.task.tops) == 0 {
+			continue
+		}
+		if err := b.SetBlocked(n.inBlocks(d.task.bottoms[0]), n.inBlocks(d.task.tops[0])); err != nil {
+			return n.fail(d, err)
+		}
+	}
+	return nil
+}
+
+func (n *Net) unsetLayouts() {
+	if len(n.blocked) == 0 {
+		return
+	}
+	n.blocked = nil
+	if err := n.setLayouts(); err != nil {
+		panic("net: layers do not work by planes any more: " + err.Error())
+	}
+}
+
+// inBlocks reports whether a blob's channels lie in blocks.
+func (n *Net) inBlocks(b *blob.Blob) bool { return slices.Contains(n.blocked, b) }
+
+// layoutGroups returns the blobs that are read and written, in groups that must lie alike: they share storage, are the bottoms or
+// the tops of one layer, or those of one that makes its tops lie like its bottoms.
+func (n *Net) layoutGroups() []*layoutGroup {
+	var groups []*layoutGroup
+	for _, d := range n.nodes {
+		if len(d.task.nodes) == 0 {
+			continue
+		}
+		var can layers.Blocking
+		if b, ok := d.task.Layer.(layers.Blocker); ok && len(d.task.bottoms) > 0 {
+			can = b.Blocking()
+		}
+		if can.Alike {
+			groups = joined(groups, slices.Concat(d.task.bottoms, d.task.tops), can.Bottoms && can.Tops, can.Gains)
+			continue
+		}
+		groups = joined(groups, d.task.bottoms, can.Bottoms, can.Gains)
+		groups = joined(groups, d.task.tops, can.Tops, can.Gains)
+	}
+	for _, g := range groups {
+		g.can = g.can && !slices.ContainsFunc(g.blobs, func(b *blob.Blob) bool { return n.mustBePlain(b) })
+	}
+	return groups
+}
+
+// joined makes one group of some blobs and of the groups that have one of them, or one that shares its storage.
+func joined(groups []*layoutGroup, blobs []*blob.Blob, can, gains bool) []*layoutGroup {
+	if len(blobs) == 0 {
+		return groups
+	}
+	all := &layoutGroup{slices.Clone(blobs), can, gains}
+	rest := groups[:0:0]
+	for _, g := range groups {
+		if !slices.ContainsFunc(g.blobs, func(b *blob.Blob) bool { return slices.ContainsFunc(blobs, b.SharesStorage) }) {
+			rest = append(rest, g)
+			continue
+		}
+		all.blobs = append(all.blobs, g.blobs...)
+		all.can, all.gains = all.can && g.can, all.gains || g.gains
+	}
+	return append(rest, all)
+}
+
+// mustBePlain reports whether a blob is no images with whole blocks of channels, or is looked at from outside.
+func (n *Net) mustBePlain(b *blob.Blob) bool {
+	if b.NumAxes() != 4 || b.Dim(1)%kernel.BlockLanes != 0 {
+		return true
+	}
+	seen := func(id int) bool { return n.blobs[id].SharesStorage(b) }
+	for id := range n.kept {
+		if seen(id) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(n.outputs, seen)
+}
+
+// bringToPlanes turns what a blob holds.
+func bringToPlanes(b *blob.Blob) {
+	for _, values := range [][]float32{b.Data(), b.Diff()} {
+		kernel.FromBlocks(values, slices.Clone(values), b.CountRange(0, 2), b.CountFrom(2))
+	}
+}
+
+// Layouts says how a net's images lie, and what is left of the turns from planes to blocks of channels and back.
+type Layouts struct {
+	Blocked []string `json:"blocked"` // blobs whose channels lie in blocks
+	// Turns are those of an iteration, Values how many values they turn; were all images to lie by planes, it would be the others.
+	Turns          int `json:"turns"`
+	Values         int `json:"values"`
+	TurnsOfPlanes  int `json:"turns_of_planes"`
+	ValuesOfPlanes int `json:"values_of_planes"`
+}
+
+// Layouts returns what the net has chosen.
+func (n *Net) Layouts() Layouts { return n.layouts }
+
+// turns adds up what layers say.
+func (n *Net) turns() (times, values int) {
+	for _, d := range n.nodes {
+		if t, ok := d.task.Layer.(layers.Turner); ok {
+			k, v := t.Turns()
+			times, values = times+k, values+v
+		}
+	}
+	return times, values
+}
+
+// blockedNames returns the names of the blobs whose channels lie in blocks.
+func (n *Net) blockedNames() []string {
+	var names []string
+	for id, b := range n.blobs {
+		if n.inBlocks(b) && !n.between(id) {
+			names = append(names, n.names[id])
+		}
+	}
+	return names
+}
