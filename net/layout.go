@@ -57,7 +57,8 @@ func (n *Net) unsetLayouts() {
 	if len(n.blocked) == 0 {
 		return
 	}
-	n.blocked = nil
+	n.blocked, n.layouts.Blocked = nil, nil
+	n.layouts.Turns, n.layouts.Values = n.layouts.TurnsOfPlanes, n.layouts.ValuesOfPlanes
 	if err := n.setLayouts(); err != nil {
 		panic("net: layers do not work by planes any more: " + err.Error())
 	}
