@@ -117,19 +117,25 @@ func (l *pooling) Reshape(bottom, top []*blob.Blob) error {
 	for _, t := range top {
 		t.Reshape(l.topShape[:]...)
 	}
-	words := s.N * s.C * s.OH * s.OW
-	s.Packed = !l.places && words >= packedOutputs
-	if l.shape == s {
+	s.Packed = !l.places && s.N*s.C*s.OH*s.OW >= packedOutputs
+	if s.InBlocks, s.OutBlocks = l.shape.InBlocks, l.shape.OutBlocks; l.shape == s {
 		return nil
 	}
-	l.shape, l.mask = s, nil
+	s.InBlocks, s.OutBlocks = false, false
+	return l.prepare(s)
+}
+
+// prepare makes the kernel and the mask of a shape.
+func (l *pooling) prepare(s kernel.PoolShape) error {
+	words := s.N * s.C * s.OH * s.OW
 	if !l.mpe() {
-		var err error
-		if l.pool, err = kernel.NewPool(l.Device.Machine, s); err != nil {
+		pool, err := kernel.NewPool(l.Device.Machine, s)
+		if err != nil {
 			return err
 		}
-		words = l.pool.MaskWords()
+		l.pool, words = pool, pool.MaskWords()
 	}
+	l.shape, l.mask = s, nil
 	if s.Masked() {
 		l.mask = l.Device.NewBlob(words)
 	}

@@ -34,6 +34,8 @@ type PoolShape struct {
 	ReLU bool
 	// Packed: nobody but Backward reads the mask, which may then be shorter than outputs are many; see Pool.MaskWords.
 	Packed bool
+	// InBlocks, OutBlocks: inputs, outputs and their gradients lie in blocks of channels (BlockLanes); for shapes of Pool.Blocks.
+	InBlocks, OutBlocks bool
 }
 
 // Masked reports whether outputs remember which input they took.
@@ -103,6 +105,8 @@ type Pool struct {
 	shares  []float32    // room of each core group for the gradients of a plane's means
 	packed  bool         // the mask has bytes that say which places of windows were taken
 	indices []int32      // room of each core group for a plane's unpacked mask
+
+	blocks *simd.BlockPool // if inputs or outputs lie in blocks
 }
 
 // NewPool plans a pooling.
@@ -113,7 +117,12 @@ func NewPool(m *cpe.Machine, s PoolShape) (*Pool, error) {
 		return nil, err
 	}
 	p := &Pool{shape: s, plan: plan, machine: m}
-	p.preparePlanes()
+	if err := p.prepareBlocks(); err != nil {
+		return nil, err
+	}
+	if p.blocks == nil {
+		p.preparePlanes()
+	}
 	return p, nil
 }
 
@@ -123,13 +132,14 @@ func (p *Pool) Name() string { return "pooling" }
 // Plan returns how planes are cut.
 func (p *Pool) Plan() PoolPlan { return p.plan }
 
-// MaskWords returns how long the mask of Forward and Backward is: an index for each output, or, packed on the host, a byte.
+// MaskWords returns how long the mask of Forward and Backward is: an index for each output, or, packed on the host or with blocks, a
+// byte.
 func (p *Pool) MaskWords() int {
 	s := &p.shape
 	switch n := s.N * s.C * s.OH * s.OW; {
 	case !s.Masked():
 		return 0
-	case p.packed:
+	case p.packed || p.blocks != nil:
 		return blocks(n, 4)
 	default:
 		return n
@@ -137,15 +147,22 @@ func (p *Pool) MaskWords() int {
 }
 
 // Forward pools x into y. mask, not used by PoolAve, gets the index in its plane of the value each output took (max, and
-// stochastic in training), -1 where it took none, unless it is packed; key seeds the draws.
+// stochastic in training), -1 where it took none, unless it is packed or there are blocks; key seeds the draws.
 func (p *Pool) Forward(x, y []float32, mask []int32, key uint64) error {
 	p.backward, p.x, p.y, p.mask, p.key = false, x, y, mask, key
-	return p.machine.Run(p, p.groups())
+	return p.run()
 }
 
 // Backward spreads the outputs' gradients dy over the inputs' dx, which is overwritten.
 func (p *Pool) Backward(dy []float32, mask []int32, dx []float32) error {
 	p.backward, p.x, p.y, p.mask = true, dx, dy, mask
+	return p.run()
+}
+
+func (p *Pool) run() error {
+	if p.blocks != nil {
+		p.machine.TakeScratch(p.scratch())
+	}
 	return p.machine.Run(p, p.groups())
 }
 
@@ -159,7 +176,11 @@ func (p *Pool) groups() int {
 // RunGroup does a core group's share of the tiles.
 func (p *Pool) RunGroup(g *cpe.CoreGroup) error {
 	s := &p.shape
-	if p.global || p.planes != nil {
+	switch {
+	case p.blocks != nil:
+		p.runBlocks(g)
+		return nil
+	case p.global || p.planes != nil:
 		p.runPlanes(g)
 		return nil
 	}

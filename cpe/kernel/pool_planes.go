@@ -1,8 +1,6 @@
 package kernel
 
 import (
-	"unsafe"
-
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
@@ -97,6 +95,5 @@ func (p *Pool) indicesOf(g *cpe.CoreGroup, n int) []int32 {
 // codesOf is the packed mask of plane n: the mask's words hold a byte an output.
 func (p *Pool) codesOf(n int) []uint8 {
 	out := p.shape.OH * p.shape.OW
-	bytes := unsafe.Slice((*uint8)(unsafe.Pointer(unsafe.SliceData(p.mask))), 4*len(p.mask))
-	return bytes[n*out : (n+1)*out]
+	return p.maskBytes()[n*out : (n+1)*out]
 }
