@@ -106,7 +106,7 @@ type Pool struct {
 	packed  bool         // the mask has bytes that say which places of windows were taken
 	indices []int32      // room of each core group for a plane's unpacked mask
 
-	blocks *simd.BlockPool // if inputs or outputs lie in blocks
+	blocks *blockPool // if inputs or outputs lie in blocks
 }
 
 // NewPool plans a pooling.
@@ -117,7 +117,7 @@ func NewPool(m *cpe.Machine, s PoolShape) (*Pool, error) {
 		return nil, err
 	}
 	p := &Pool{shape: s, plan: plan, machine: m}
-	if err := p.prepareBlocks(); err != nil {
+	if p.blocks, err = p.newBlockPool(); err != nil {
 		return nil, err
 	}
 	if p.blocks == nil {
@@ -161,7 +161,7 @@ func (p *Pool) Backward(dy []float32, mask []int32, dx []float32) error {
 
 func (p *Pool) run() error {
 	if p.blocks != nil {
-		p.machine.TakeScratch(p.scratch())
+		p.machine.TakeScratch(p.blocks.scratch())
 	}
 	return p.machine.Run(p, p.groups())
 }

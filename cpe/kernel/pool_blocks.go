@@ -15,112 +15,161 @@ func (p *Pool) Blocks() bool {
 	return p.machine.Native() && told && s.C > 0 && s.C%BlockLanes == 0 && s.meets()
 }
 
-// prepareBlocks prepares what the host does where inputs or outputs lie in blocks.
-func (p *Pool) prepareBlocks() error {
+// blockPool is pooling on the host where inputs or outputs lie in blocks of channels. Those that do not are turned, a band of rows at
+// a time.
+type blockPool struct {
+	shape           *PoolShape
+	kernel          *simd.BlockPool
+	forward, grad   []poolBand
+	inRoom, outRoom int // values of a core group's room for a band that is turned, or for what outputs' gradients give inputs of means
+}
+
+// poolBand is rows of outputs and the inputs that they meet, or rows of inputs and the outputs that they meet.
+type poolBand struct{ inputs, outputs simd.Rows }
+
+// turnedValues is about how many inputs of a block are turned at a time, so that they are still in L2 when they are pooled.
+const turnedValues = 32 << 10
+
+// newBlockPool prepares a pooling; it is nil if all lies plainly.
+func (p *Pool) newBlockPool() (*blockPool, error) {
 	s := &p.shape
 	if !s.InBlocks && !s.OutBlocks {
-		return nil
+		return nil, nil
 	}
 	if !p.Blocks() {
-		return fmt.Errorf("windows of %d x %d of %d channels cannot be pooled in blocks of channels", s.KH, s.KW, s.C)
+		return nil, fmt.Errorf("windows of %d x %d of %d channels cannot be pooled in blocks of channels", s.KH, s.KW, s.C)
 	}
-	p.blocks = simd.NewBlockPool(simd.BlockPoolShape{
+	b := &blockPool{shape: s, kernel: simd.NewBlockPool(simd.BlockPoolShape{
 		H: s.H, W: s.W, OH: s.OH, OW: s.OW, KH: s.KH, KW: s.KW, SH: s.SH, SW: s.SW, Top: s.PH, Left: s.PW, Means: s.Method == PoolAve,
-	})
-	return nil
+	})}
+	rows := s.H
+	if s.turnsIn() || s.turnsOut() {
+		rows = min(rows, max(1, turnedValues/(s.W*BlockLanes)))
+	}
+	for y := 0; y < s.H; y += rows {
+		inputs := simd.Rows{From: y, To: min(y+rows, s.H)}
+		b.add(&b.grad, inputs, b.kernel.Outputs(inputs))
+	}
+	rows = max(1, rows/s.SH)
+	for y := 0; y < s.OH; y += rows {
+		outputs := simd.Rows{From: y, To: min(y+rows, s.OH)}
+		b.add(&b.forward, b.kernel.Inputs(outputs), outputs)
+	}
+	return b, nil
+}
+
+// add appends a band to a list, and makes room for it.
+func (b *blockPool) add(list *[]poolBand, inputs, outputs simd.Rows) {
+	*list = append(*list, poolBand{inputs, outputs})
+	s := b.shape
+	if s.turnsIn() {
+		b.inRoom = max(b.inRoom, (inputs.To-inputs.From)*s.W*BlockLanes)
+	}
+	if s.turnsOut() || s.Method == PoolAve {
+		b.outRoom = max(b.outRoom, (outputs.To-outputs.From)*s.OW*BlockLanes)
+	}
 }
 
 // turnsIn and turnsOut report whether planes of inputs, or of outputs, lie otherwise than the kernels want them.
 func (s *PoolShape) turnsIn() bool  { return !s.InBlocks && s.H*s.W > 1 }
 func (s *PoolShape) turnsOut() bool { return !s.OutBlocks && s.OH*s.OW > 1 }
 
-// room is what a core group has to itself: a block of inputs and one of outputs that are turned, or of what outputs' gradients give each
-// input of a mean.
-func (p *Pool) room() (in, out int) {
-	s := &p.shape
-	if s.turnsIn() {
-		in = s.H * s.W * BlockLanes
-	}
-	if s.turnsOut() || s.Method == PoolAve {
-		out = s.OH * s.OW * BlockLanes
-	}
-	return in, out
-}
-
-// scratch is what rooms take.
-func (p *Pool) scratch() cpe.Scratch {
-	if p.blocks == nil {
+// scratch is the room of core groups.
+func (b *blockPool) scratch() cpe.Scratch {
+	if b == nil {
 		return cpe.Scratch{}
 	}
-	in, out := p.room()
-	return cpe.Scratch{Group: in + out}
+	return cpe.Scratch{Group: b.inRoom + b.outRoom}
 }
 
 // Scratch returns how many values of scratch Forward and Backward take.
-func (p *Pool) Scratch() int { return p.scratch().Values(p.machine.Spec().CoreGroups) }
+func (p *Pool) Scratch() int { return p.blocks.scratch().Values(p.machine.Spec().CoreGroups) }
 
 // runBlocks does a core group's share of the blocks of channels.
 func (p *Pool) runBlocks(g *cpe.CoreGroup) {
-	s := &p.shape
-	inRoom, outRoom := p.room()
-	memory := g.Memory(inRoom + outRoom)
+	s, b := &p.shape, p.blocks
+	memory := g.Memory(b.inRoom + b.outRoom)
+	inRoom, outRoom := memory[:b.inRoom], memory[b.inRoom:]
 	in, out := s.H*s.W*BlockLanes, s.OH*s.OW*BlockLanes
 	lo, hi := g.Share(s.N * s.C / BlockLanes)
 	for n := lo; n < hi; n++ {
-		x, y := p.x[n*in:(n+1)*in], p.y[n*out:(n+1)*out]
+		x := blockPlanes{p.x[n*in : (n+1)*in], s.W, s.turnsIn(), inRoom}
+		y := blockPlanes{p.y[n*out : (n+1)*out], s.OW, s.turnsOut(), outRoom}
 		var taken []uint8
 		if s.Masked() {
 			taken = p.maskBytes()[n*out : (n+1)*out]
 		}
 		if p.backward {
-			p.blockGrad(x, y, taken, memory[:inRoom], memory[inRoom:])
+			b.backward(&x, &y, taken)
 		} else {
-			p.blockForward(y, x, taken, memory[:inRoom], memory[inRoom:])
+			b.pool(&y, &x, taken)
 		}
 	}
 }
 
-// blockForward pools a block, in rooms where it must be turned.
-func (p *Pool) blockForward(y, x []float32, taken []uint8, inRoom, outRoom []float32) {
-	s, to := &p.shape, y
-	if s.turnsIn() {
-		ToBlocks(inRoom, x, BlockLanes, s.H*s.W)
-		x = inRoom
-	}
-	if s.turnsOut() {
-		to = outRoom
-	}
-	if s.Method == PoolAve {
-		p.blocks.Average(to, x)
-	} else {
-		p.blocks.Max(to, taken, x, s.ReLU)
-	}
-	if s.turnsOut() {
-		FromBlocks(y, to, BlockLanes, s.OH*s.OW)
+// pool pools a block.
+func (b *blockPool) pool(y, x *blockPlanes, taken []uint8) {
+	for i := range b.forward {
+		r := &b.forward[i]
+		from, to := x.load(r.inputs), y.place(r.outputs)
+		if b.shape.Method == PoolAve {
+			b.kernel.Average(to, from, r.outputs)
+		} else {
+			b.kernel.Max(to, taken[y.at(r.outputs):], from, r.outputs, b.shape.ReLU)
+		}
+		y.store(r.outputs)
 	}
 }
 
-// blockGrad works out the gradient of a block, in rooms where it must be turned.
-func (p *Pool) blockGrad(dx, dy []float32, taken []uint8, inRoom, outRoom []float32) {
-	s, to := &p.shape, dx
-	if s.turnsOut() {
-		ToBlocks(outRoom, dy, BlockLanes, s.OH*s.OW)
-		dy = outRoom
-	}
-	if s.turnsIn() {
-		to = inRoom
-	}
-	if s.Method == PoolAve {
-		p.blocks.AverageGrad(to, dy, outRoom)
-	} else {
-		p.blocks.MaxGrad(to, dy, taken)
-	}
-	if s.turnsIn() {
-		FromBlocks(dx, to, BlockLanes, s.H*s.W)
+// backward works out the gradient of a block.
+func (b *blockPool) backward(dx, dy *blockPlanes, taken []uint8) {
+	for i := range b.grad {
+		r := &b.grad[i]
+		from, to := dy.load(r.outputs), dx.place(r.inputs)
+		if b.shape.Method == PoolAve {
+			b.kernel.AverageGrad(to, from, dy.room, r.inputs)
+		} else {
+			b.kernel.MaxGrad(to, from, taken[dy.at(r.outputs):], r.inputs)
+		}
+		dx.store(r.inputs)
 	}
 }
 
 // maskBytes are the bytes of the mask's words.
 func (p *Pool) maskBytes() []uint8 {
 	return unsafe.Slice((*uint8)(unsafe.Pointer(unsafe.SliceData(p.mask))), 4*len(p.mask))
+}
+
+// blockPlanes are the planes of a block's channels, of rows of width pixels; if they are turned, kernels see rows of them in a room.
+type blockPlanes struct {
+	data   []float32
+	width  int
+	turned bool
+	room   []float32
+}
+
+// at is where rows begin in a block.
+func (b *blockPlanes) at(rows simd.Rows) int { return rows.From * b.width * BlockLanes }
+
+// place is where kernels write rows.
+func (b *blockPlanes) place(rows simd.Rows) []float32 {
+	if b.turned {
+		return b.room
+	}
+	return b.data[b.at(rows):]
+}
+
+// load returns rows for kernels to read.
+func (b *blockPlanes) load(rows simd.Rows) []float32 {
+	if b.turned {
+		simd.Transpose(b.room, b.data[rows.From*b.width:], BlockLanes, len(b.data)/BlockLanes, BlockLanes, (rows.To-rows.From)*b.width)
+	}
+	return b.place(rows)
+}
+
+// store brings rows that kernels have written to where they belong.
+func (b *blockPlanes) store(rows simd.Rows) {
+	if b.turned {
+		simd.Transpose(b.data[rows.From*b.width:], b.room, len(b.data)/BlockLanes, BlockLanes, (rows.To-rows.From)*b.width, BlockLanes)
+	}
 }

@@ -22,6 +22,9 @@ type BlockPool struct {
 // of the first output.
 type meeting struct{ at, count, place int }
 
+// first is the number of the first that is met.
+func (m meeting) first() int { return m.at / pixelBytes }
+
 const (
 	// BlockLanes is how many channels lie side by side in a block.
 	BlockLanes = WinogradLanes

@@ -73,7 +73,7 @@ func checkMaxBlocks(t *testing.T, s BlockPoolShape, odd, relu bool) {
 	dx, wholeX := guarded[float32](n * BlockLanes)
 	taken, want := make([]uint8, m*BlockLanes+9), make([]float32, n*BlockLanes)
 	p := NewBlockPool(s)
-	p.Max(y, taken[:m*BlockLanes], x, relu)
+	p.Max(y, taken[:m*BlockLanes], x, Rows{0, s.OH}, relu)
 	for i := range y {
 		best, code := -1, noPlace
 		eachPlace(&s, i/BlockLanes, func(at, place int) {
@@ -97,7 +97,7 @@ func checkMaxBlocks(t *testing.T, s BlockPoolShape, odd, relu bool) {
 			t.Fatal("Max writes behind its outputs")
 		}
 	}
-	p.MaxGrad(dx, dy, taken)
+	p.MaxGrad(dx, dy, taken, Rows{0, s.H})
 	comparePlane(t, "MaxGrad", dx, want, wholeX)
 }
 
@@ -118,10 +118,10 @@ func checkAverageBlocks(t *testing.T, s BlockPoolShape) {
 		visit(func(at int) { wantX[at] += dy[i] / size })
 	}
 	p := NewBlockPool(s)
-	p.Average(y, x)
+	p.Average(y, x, Rows{0, s.OH})
 	comparePlane(t, "Average", y, wantY, wholeY)
-	p.AverageGrad(dx, dy, make([]float32, m*BlockLanes))
+	p.AverageGrad(dx, dy, make([]float32, m*BlockLanes), Rows{0, s.H})
 	comparePlane(t, "AverageGrad", dx, wantX, wholeX)
-	p.AverageGrad(dx, dy, dy)
+	p.AverageGrad(dx, dy, dy, Rows{0, s.H})
 	comparePlane(t, "AverageGrad in place", dx, wantX, wholeX)
 }

@@ -146,8 +146,6 @@ input:
 	TESTQ  R12, R12
 	JEQ    store
 	MOVQ   count+40(FP), R13
-	TESTQ  R13, R13
-	JEQ    store
 	MOVQ   places+32(FP), DX
 	LEAQ   (DX)(BX*4), DX
 	MOVQ   DX, BX
@@ -203,8 +201,6 @@ input:
 	TESTQ  SI, SI
 	JEQ    store
 	MOVQ   count+24(FP), DI
-	TESTQ  DI, DI
-	JEQ    store
 	ADDQ   dy+8(FP), BX
 
 row:

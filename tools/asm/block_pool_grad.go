@@ -15,8 +15,8 @@ func (s isa) clear(v reg.VecVirtual) {
 	}
 }
 
-// blockInputs emits a loop over a row of n inputs: columns is their table, count is how many rows of outputs meet them, ld bytes
-// apart; dy is the first of these. begin gets where the first output that meets an input is, in bytes, and the place that the input
+// blockInputs emits a loop over a row of n inputs: columns is their table, count is how many rows of outputs meet them, at least one, ld
+// bytes apart; dy is the first of these. begin gets where the first output that meets an input is, in bytes, and the place that the input
 // has in its window; add adds an output to the sum, and line is called after each row of outputs.
 func (s isa) blockInputs(sum reg.VecVirtual, begin func(output, place reg.Register), add func(dy Mem), line func()) {
 	dx, columns, n := gp("dx"), gp("columns"), gp("n")
@@ -27,8 +27,6 @@ func (s isa) blockInputs(sum reg.VecVirtual, begin func(output, place reg.Regist
 	TESTQ(across, across)
 	JEQ(LabelRef("store"))
 	MOVQ(inFrame("count"), down)
-	TESTQ(down, down)
-	JEQ(LabelRef("store"))
 	begin(row, place)
 	ADDQ(inFrame("dy"), row)
 	Label("row")
