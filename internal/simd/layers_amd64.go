@@ -33,3 +33,35 @@ func (l *level) normaliseGrad(dx, dy, x *float32, n int, p *float32) {
 	}
 	normaliseGradAVX2(dx, dy, x, n, p)
 }
+
+func (l *level) blockMoments(out *[2 * Lanes]float64, x *float32, n int, pivot *float32) {
+	if l.width == 16 {
+		blockMomentsAVX512(&out[0], x, n, pivot)
+		return
+	}
+	blockMomentsAVX2(&out[0], x, n, pivot)
+}
+
+func (l *level) blockNormalise(y, x *float32, n int, p *float32) {
+	if l.width == 16 {
+		blockNormaliseAVX512(y, x, n, p)
+		return
+	}
+	blockNormaliseAVX2(y, x, n, p)
+}
+
+func (l *level) blockNormaliseSums(out *[2 * Lanes]float64, dy, x *float32, n int, p *float32) {
+	if l.width == 16 {
+		blockNormaliseSumsAVX512(&out[0], dy, x, n, p)
+		return
+	}
+	blockNormaliseSumsAVX2(&out[0], dy, x, n, p)
+}
+
+func (l *level) blockNormaliseGrad(dx, dy, x *float32, n int, p *float32) {
+	if l.width == 16 {
+		blockNormaliseGradAVX512(dx, dy, x, n, p)
+		return
+	}
+	blockNormaliseGradAVX2(dx, dy, x, n, p)
+}

@@ -23,3 +23,23 @@ func normaliseSumsAVX2(out *float64, dy *float32, x *float32, n int, p *float32)
 //
 //go:noescape
 func normaliseGradAVX2(dx *float32, dy *float32, x *float32, n int, p *float32)
+
+// blockMomentsAVX2 adds up x and (x-pivot)^2 of each lane in float64.
+//
+//go:noescape
+func blockMomentsAVX2(out *float64, x *float32, n int, pivot *float32)
+
+// blockNormaliseAVX2 normalises, scales, shifts and rectifies each lane.
+//
+//go:noescape
+func blockNormaliseAVX2(y *float32, x *float32, n int, p *float32)
+
+// blockNormaliseSumsAVX2 adds up g*xn and g of each lane in float64.
+//
+//go:noescape
+func blockNormaliseSumsAVX2(out *float64, dy *float32, x *float32, n int, p *float32)
+
+// blockNormaliseGradAVX2 writes a*g + b + c*xn of each lane.
+//
+//go:noescape
+func blockNormaliseGradAVX2(dx *float32, dy *float32, x *float32, n int, p *float32)

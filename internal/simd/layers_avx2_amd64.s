@@ -180,3 +180,221 @@ loop:
 done:
 	VZEROUPPER
 	RET
+
+// func blockMomentsAVX2(out *float64, x *float32, n int, pivot *float32)
+// Requires: AVX, FMA3
+TEXT ·blockMomentsAVX2(SB), NOSPLIT, $0-32
+	MOVQ   pivot+24(FP), AX
+	MOVQ   x+8(FP), CX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	MOVQ   n+16(FP), DX
+	XORQ   BX, BX
+
+loop:
+	CMPQ         BX, DX
+	JGE          done
+	VMOVUPS      (CX)(BX*4), Y8
+	VEXTRACTF128 $0x01, Y8, X10
+	VCVTPS2PD    X8, Y9
+	VCVTPS2PD    X10, Y10
+	VADDPD       Y9, Y0, Y0
+	VADDPD       Y10, Y1, Y1
+	VSUBPS       (AX), Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X9
+	VCVTPS2PD    X8, Y8
+	VCVTPS2PD    X9, Y9
+	VFMADD231PD  Y8, Y8, Y2
+	VFMADD231PD  Y9, Y9, Y3
+	VMOVUPS      32(CX)(BX*4), Y8
+	VEXTRACTF128 $0x01, Y8, X10
+	VCVTPS2PD    X8, Y9
+	VCVTPS2PD    X10, Y10
+	VADDPD       Y9, Y4, Y4
+	VADDPD       Y10, Y5, Y5
+	VSUBPS       32(AX), Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X9
+	VCVTPS2PD    X8, Y8
+	VCVTPS2PD    X9, Y9
+	VFMADD231PD  Y8, Y8, Y6
+	VFMADD231PD  Y9, Y9, Y7
+	ADDQ         $0x00000010, BX
+	JMP          loop
+
+done:
+	MOVQ    out+0(FP), AX
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	VMOVUPD Y2, 128(AX)
+	VMOVUPD Y3, 160(AX)
+	VMOVUPD Y4, 64(AX)
+	VMOVUPD Y5, 96(AX)
+	VMOVUPD Y6, 192(AX)
+	VMOVUPD Y7, 224(AX)
+	VZEROUPPER
+	RET
+
+// func blockNormaliseAVX2(y *float32, x *float32, n int, p *float32)
+// Requires: AVX, FMA3
+TEXT ·blockNormaliseAVX2(SB), NOSPLIT, $0-32
+	MOVQ p+24(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+0(FP), DX
+	MOVQ n+16(FP), BX
+	XORQ SI, SI
+
+loop:
+	CMPQ        SI, BX
+	JGE         done
+	VMOVUPS     (CX)(SI*4), Y0
+	VSUBPS      (AX), Y0, Y0
+	VMULPS      64(AX), Y0, Y0
+	VMOVUPS     192(AX), Y1
+	VFMADD231PS 128(AX), Y0, Y1
+	VMULPS      256(AX), Y1, Y0
+	VCMPPS      $0x11, c8_00000000<>+0(SB), Y1, Y2
+	VBLENDVPS   Y2, Y0, Y1, Y0
+	VMOVUPS     Y0, (DX)(SI*4)
+	VMOVUPS     32(CX)(SI*4), Y0
+	VSUBPS      32(AX), Y0, Y0
+	VMULPS      96(AX), Y0, Y0
+	VMOVUPS     224(AX), Y1
+	VFMADD231PS 160(AX), Y0, Y1
+	VMULPS      288(AX), Y1, Y0
+	VCMPPS      $0x11, c8_00000000<>+0(SB), Y1, Y2
+	VBLENDVPS   Y2, Y0, Y1, Y0
+	VMOVUPS     Y0, 32(DX)(SI*4)
+	ADDQ        $0x00000010, SI
+	JMP         loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func blockNormaliseSumsAVX2(out *float64, dy *float32, x *float32, n int, p *float32)
+// Requires: AVX, FMA3
+TEXT ·blockNormaliseSumsAVX2(SB), NOSPLIT, $0-40
+	MOVQ   p+32(FP), AX
+	MOVQ   x+16(FP), CX
+	MOVQ   dy+8(FP), DX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	MOVQ   n+24(FP), BX
+	XORQ   SI, SI
+
+loop:
+	CMPQ         SI, BX
+	JGE          done
+	VMOVUPS      (CX)(SI*4), Y8
+	VSUBPS       (AX), Y8, Y8
+	VMULPS       64(AX), Y8, Y8
+	VMOVUPS      192(AX), Y9
+	VFMADD231PS  128(AX), Y8, Y9
+	VMOVUPS      (DX)(SI*4), Y10
+	VMULPS       256(AX), Y10, Y11
+	VCMPPS       $0x1e, c8_00000000<>+0(SB), Y9, Y9
+	VBLENDVPS    Y9, Y10, Y11, Y9
+	VEXTRACTF128 $0x01, Y8, X10
+	VCVTPS2PD    X8, Y8
+	VCVTPS2PD    X10, Y10
+	VEXTRACTF128 $0x01, Y9, X11
+	VCVTPS2PD    X9, Y9
+	VCVTPS2PD    X11, Y11
+	VFMADD231PD  Y9, Y8, Y0
+	VFMADD231PD  Y11, Y10, Y1
+	VADDPD       Y9, Y2, Y2
+	VADDPD       Y11, Y3, Y3
+	VMOVUPS      32(CX)(SI*4), Y8
+	VSUBPS       32(AX), Y8, Y8
+	VMULPS       96(AX), Y8, Y8
+	VMOVUPS      224(AX), Y9
+	VFMADD231PS  160(AX), Y8, Y9
+	VMOVUPS      32(DX)(SI*4), Y10
+	VMULPS       288(AX), Y10, Y11
+	VCMPPS       $0x1e, c8_00000000<>+0(SB), Y9, Y9
+	VBLENDVPS    Y9, Y10, Y11, Y9
+	VEXTRACTF128 $0x01, Y8, X10
+	VCVTPS2PD    X8, Y8
+	VCVTPS2PD    X10, Y10
+	VEXTRACTF128 $0x01, Y9, X11
+	VCVTPS2PD    X9, Y9
+	VCVTPS2PD    X11, Y11
+	VFMADD231PD  Y9, Y8, Y4
+	VFMADD231PD  Y11, Y10, Y5
+	VADDPD       Y9, Y6, Y6
+	VADDPD       Y11, Y7, Y7
+	ADDQ         $0x00000010, SI
+	JMP          loop
+
+done:
+	MOVQ    out+0(FP), AX
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	VMOVUPD Y2, 128(AX)
+	VMOVUPD Y3, 160(AX)
+	VMOVUPD Y4, 64(AX)
+	VMOVUPD Y5, 96(AX)
+	VMOVUPD Y6, 192(AX)
+	VMOVUPD Y7, 224(AX)
+	VZEROUPPER
+	RET
+
+// func blockNormaliseGradAVX2(dx *float32, dy *float32, x *float32, n int, p *float32)
+// Requires: AVX, FMA3
+TEXT ·blockNormaliseGradAVX2(SB), NOSPLIT, $0-40
+	MOVQ p+32(FP), AX
+	MOVQ x+16(FP), CX
+	MOVQ dy+8(FP), DX
+	MOVQ dx+0(FP), BX
+	MOVQ n+24(FP), SI
+	XORQ DI, DI
+
+loop:
+	CMPQ        DI, SI
+	JGE         done
+	VMOVUPS     (CX)(DI*4), Y0
+	VSUBPS      (AX), Y0, Y0
+	VMULPS      64(AX), Y0, Y0
+	VMOVUPS     192(AX), Y1
+	VFMADD231PS 128(AX), Y0, Y1
+	VMOVUPS     (DX)(DI*4), Y2
+	VMULPS      256(AX), Y2, Y3
+	VCMPPS      $0x1e, c8_00000000<>+0(SB), Y1, Y1
+	VBLENDVPS   Y1, Y2, Y3, Y1
+	VMOVUPS     384(AX), Y2
+	VFMADD231PS 320(AX), Y1, Y2
+	VMOVUPS     Y2, Y1
+	VFMADD231PS 448(AX), Y0, Y1
+	VMOVUPS     Y1, (BX)(DI*4)
+	VMOVUPS     32(CX)(DI*4), Y0
+	VSUBPS      32(AX), Y0, Y0
+	VMULPS      96(AX), Y0, Y0
+	VMOVUPS     224(AX), Y1
+	VFMADD231PS 160(AX), Y0, Y1
+	VMOVUPS     32(DX)(DI*4), Y2
+	VMULPS      288(AX), Y2, Y3
+	VCMPPS      $0x1e, c8_00000000<>+0(SB), Y1, Y1
+	VBLENDVPS   Y1, Y2, Y3, Y1
+	VMOVUPS     416(AX), Y2
+	VFMADD231PS 352(AX), Y1, Y2
+	VMOVUPS     Y2, Y1
+	VFMADD231PS 480(AX), Y0, Y1
+	VMOVUPS     Y1, 32(BX)(DI*4)
+	ADDQ        $0x00000010, DI
+	JMP         loop
+
+done:
+	VZEROUPPER
+	RET

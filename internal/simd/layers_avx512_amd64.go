@@ -23,3 +23,23 @@ func normaliseSumsAVX512(out *float64, dy *float32, x *float32, n int, p *float3
 //
 //go:noescape
 func normaliseGradAVX512(dx *float32, dy *float32, x *float32, n int, p *float32)
+
+// blockMomentsAVX512 adds up x and (x-pivot)^2 of each lane in float64.
+//
+//go:noescape
+func blockMomentsAVX512(out *float64, x *float32, n int, pivot *float32)
+
+// blockNormaliseAVX512 normalises, scales, shifts and rectifies each lane.
+//
+//go:noescape
+func blockNormaliseAVX512(y *float32, x *float32, n int, p *float32)
+
+// blockNormaliseSumsAVX512 adds up g*xn and g of each lane in float64.
+//
+//go:noescape
+func blockNormaliseSumsAVX512(out *float64, dy *float32, x *float32, n int, p *float32)
+
+// blockNormaliseGradAVX512 writes a*g + b + c*xn of each lane.
+//
+//go:noescape
+func blockNormaliseGradAVX512(dx *float32, dy *float32, x *float32, n int, p *float32)

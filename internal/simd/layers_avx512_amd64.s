@@ -188,3 +188,170 @@ loop:
 done:
 	VZEROUPPER
 	RET
+
+// func blockMomentsAVX512(out *float64, x *float32, n int, pivot *float32)
+// Requires: AVX, AVX512F
+TEXT ·blockMomentsAVX512(SB), NOSPLIT, $0-32
+	MOVQ    pivot+24(FP), AX
+	VMOVUPS (AX), Z0
+	MOVQ    x+8(FP), AX
+	VPXORQ  Z1, Z1, Z1
+	VPXORQ  Z2, Z2, Z2
+	VPXORQ  Z3, Z3, Z3
+	VPXORQ  Z4, Z4, Z4
+	MOVQ    n+16(FP), CX
+	XORQ    DX, DX
+
+loop:
+	CMPQ          DX, CX
+	JGE           done
+	VMOVUPS       (AX)(DX*4), Z5
+	VEXTRACTF64X4 $0x01, Z5, Y7
+	VCVTPS2PD     Y5, Z6
+	VCVTPS2PD     Y7, Z7
+	VADDPD        Z6, Z1, Z1
+	VADDPD        Z7, Z2, Z2
+	VSUBPS        Z0, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y6
+	VCVTPS2PD     Y5, Z5
+	VCVTPS2PD     Y6, Z6
+	VFMADD231PD   Z5, Z5, Z3
+	VFMADD231PD   Z6, Z6, Z4
+	ADDQ          $0x00000010, DX
+	JMP           loop
+
+done:
+	MOVQ    out+0(FP), AX
+	VMOVUPD Z1, (AX)
+	VMOVUPD Z2, 64(AX)
+	VMOVUPD Z3, 128(AX)
+	VMOVUPD Z4, 192(AX)
+	VZEROUPPER
+	RET
+
+// func blockNormaliseAVX512(y *float32, x *float32, n int, p *float32)
+// Requires: AVX, AVX512F
+TEXT ·blockNormaliseAVX512(SB), NOSPLIT, $0-32
+	MOVQ    p+24(FP), AX
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	VMOVUPS 128(AX), Z2
+	VMOVUPS 192(AX), Z3
+	VMOVUPS 256(AX), Z4
+	MOVQ    x+8(FP), AX
+	MOVQ    y+0(FP), CX
+	MOVQ    n+16(FP), DX
+	XORQ    BX, BX
+
+loop:
+	CMPQ        BX, DX
+	JGE         done
+	VMOVUPS     (AX)(BX*4), Z5
+	VSUBPS      Z0, Z5, Z5
+	VMULPS      Z1, Z5, Z5
+	VMOVUPS     Z3, Z7
+	VFMADD231PS Z2, Z5, Z7
+	VMULPS      Z4, Z7, Z5
+	VCMPPS      $0x11, c16_00000000<>+0(SB), Z7, K1
+	VBLENDMPS   Z5, Z7, K1, Z6
+	VMOVUPS     Z6, (CX)(BX*4)
+	ADDQ        $0x00000010, BX
+	JMP         loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func blockNormaliseSumsAVX512(out *float64, dy *float32, x *float32, n int, p *float32)
+// Requires: AVX, AVX512F
+TEXT ·blockNormaliseSumsAVX512(SB), NOSPLIT, $0-40
+	MOVQ    p+32(FP), AX
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	VMOVUPS 128(AX), Z2
+	VMOVUPS 192(AX), Z3
+	VMOVUPS 256(AX), Z4
+	MOVQ    x+16(FP), AX
+	MOVQ    dy+8(FP), CX
+	VPXORQ  Z5, Z5, Z5
+	VPXORQ  Z6, Z6, Z6
+	VPXORQ  Z7, Z7, Z7
+	VPXORQ  Z8, Z8, Z8
+	MOVQ    n+24(FP), DX
+	XORQ    BX, BX
+
+loop:
+	CMPQ          BX, DX
+	JGE           done
+	VMOVUPS       (AX)(BX*4), Z9
+	VSUBPS        Z0, Z9, Z9
+	VMULPS        Z1, Z9, Z9
+	VMOVUPS       Z3, Z11
+	VFMADD231PS   Z2, Z9, Z11
+	VMOVUPS       (CX)(BX*4), Z12
+	VMULPS        Z4, Z12, Z13
+	VCMPPS        $0x1e, c16_00000000<>+0(SB), Z11, K1
+	VBLENDMPS     Z12, Z13, K1, Z10
+	VEXTRACTF64X4 $0x01, Z9, Y11
+	VCVTPS2PD     Y9, Z9
+	VCVTPS2PD     Y11, Z11
+	VEXTRACTF64X4 $0x01, Z10, Y13
+	VCVTPS2PD     Y10, Z12
+	VCVTPS2PD     Y13, Z13
+	VFMADD231PD   Z12, Z9, Z5
+	VFMADD231PD   Z13, Z11, Z6
+	VADDPD        Z12, Z7, Z7
+	VADDPD        Z13, Z8, Z8
+	ADDQ          $0x00000010, BX
+	JMP           loop
+
+done:
+	MOVQ    out+0(FP), AX
+	VMOVUPD Z5, (AX)
+	VMOVUPD Z6, 64(AX)
+	VMOVUPD Z7, 128(AX)
+	VMOVUPD Z8, 192(AX)
+	VZEROUPPER
+	RET
+
+// func blockNormaliseGradAVX512(dx *float32, dy *float32, x *float32, n int, p *float32)
+// Requires: AVX, AVX512F
+TEXT ·blockNormaliseGradAVX512(SB), NOSPLIT, $0-40
+	MOVQ    p+32(FP), AX
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	VMOVUPS 128(AX), Z2
+	VMOVUPS 192(AX), Z3
+	VMOVUPS 256(AX), Z4
+	VMOVUPS 320(AX), Z5
+	VMOVUPS 384(AX), Z6
+	VMOVUPS 448(AX), Z7
+	MOVQ    x+16(FP), AX
+	MOVQ    dy+8(FP), CX
+	MOVQ    dx+0(FP), DX
+	MOVQ    n+24(FP), BX
+	XORQ    SI, SI
+
+loop:
+	CMPQ        SI, BX
+	JGE         done
+	VMOVUPS     (AX)(SI*4), Z8
+	VSUBPS      Z0, Z8, Z8
+	VMULPS      Z1, Z8, Z8
+	VMOVUPS     Z3, Z10
+	VFMADD231PS Z2, Z8, Z10
+	VMOVUPS     (CX)(SI*4), Z11
+	VMULPS      Z4, Z11, Z12
+	VCMPPS      $0x1e, c16_00000000<>+0(SB), Z10, K1
+	VBLENDMPS   Z11, Z12, K1, Z9
+	VMOVUPS     Z6, Z10
+	VFMADD231PS Z5, Z9, Z10
+	VMOVUPS     Z10, Z10
+	VFMADD231PS Z7, Z8, Z10
+	VMOVUPS     Z10, (DX)(SI*4)
+	ADDQ        $0x00000010, SI
+	JMP         loop
+
+done:
+	VZEROUPPER
+	RET

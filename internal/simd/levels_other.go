@@ -87,6 +87,12 @@ func (l *level) normalise(*float32, *float32, int, *float32)                   {
 func (l *level) normaliseSums(*[16]float64, *float32, *float32, int, *float32) {}
 func (l *level) normaliseGrad(*float32, *float32, *float32, int, *float32)     {}
 
+// The same of blocks of channels.
+func (l *level) blockMoments(*[2 * Lanes]float64, *float32, int, *float32)                 {}
+func (l *level) blockNormalise(*float32, *float32, int, *float32)                          {}
+func (l *level) blockNormaliseSums(*[2 * Lanes]float64, *float32, *float32, int, *float32) {}
+func (l *level) blockNormaliseGrad(*float32, *float32, *float32, int, *float32)            {}
+
 // every copies every second or fourth value.
 func (l *level) every(*float32, *float32, int, int) {}
 

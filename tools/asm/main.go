@@ -21,6 +21,7 @@ func main() {
 	switch *set {
 	case "layers":
 		s.norms()
+		s.blockNorms()
 		Generate()
 		return
 	case "winograd":

@@ -7,9 +7,9 @@ import (
 )
 
 // scalars broadcasts the float32 values that a parameter points to.
-func (s isa) scalars(param string, n int) []reg.VecVirtual {
+func (s isa) scalars(param string, n int) []Op {
 	p := Load(Param(param), GP64())
-	vs := make([]reg.VecVirtual, n)
+	vs := make([]Op, n)
 	for i := range vs {
 		vs[i] = s.v()
 		VBROADCASTSS(Mem{Base: p, Disp: 4 * i}, vs[i])
@@ -75,8 +75,8 @@ func (s isa) storeSums(out reg.Register, pairs ...reg.VecVirtual) {
 	}
 }
 
-// affine chain of a row: mean, scale, gamma, beta and the slope below zero, of package layers' normChain.
-func (s isa) chain(x Op, p []reg.VecVirtual) (xn, y reg.VecVirtual) {
+// chain returns xn and v of simd.Normal, of which p are the constants.
+func (s isa) chain(x Op, p []Op) (xn, y reg.VecVirtual) {
 	xn = s.mul(s.sub(x, p[0]), p[1])
 	return xn, s.fma(xn, p[2], p[3])
 }
@@ -104,8 +104,7 @@ func (s isa) norms() {
 	x = Load(Param("x"), GP64())
 	y := Load(Param("y"), GP64())
 	s.eachVector(func(at reg.GPVirtual) {
-		_, v := s.chain(s.load(Mem{Base: x, Index: at, Scale: 4}), p)
-		VMOVUPS(s.sel(cmpLT, v, s.f(0), s.mul(v, p[4]), v), Mem{Base: y, Index: at, Scale: 4})
+		VMOVUPS(s.rectified(Mem{Base: x, Index: at, Scale: 4}, p), Mem{Base: y, Index: at, Scale: 4})
 	})
 	s.ret()
 
@@ -115,13 +114,9 @@ func (s isa) norms() {
 	dy := Load(Param("dy"), GP64())
 	acc = s.zeros(4)
 	s.eachVector(func(at reg.GPVirtual) {
-		xn, g := s.rectifiedGrad(dy, x, at, p)
-		xlo, xhi := s.doubles(xn)
-		lo, hi := s.doubles(g)
-		VFMADD231PD(lo, xlo, acc[0])
-		VFMADD231PD(hi, xhi, acc[1])
-		VADDPD(lo, acc[2], acc[2])
-		VADDPD(hi, acc[3], acc[3])
+		mem := Mem{Index: at, Scale: 4}
+		xn, g := s.rectifiedGrad(based(mem, dy), based(mem, x), p)
+		s.sumGradient(acc, xn, g)
 	})
 	s.storeSums(Load(Param("out"), GP64()), acc...)
 	s.ret()
@@ -132,17 +127,40 @@ func (s isa) norms() {
 	dy = Load(Param("dy"), GP64())
 	dx := Load(Param("dx"), GP64())
 	s.eachVector(func(at reg.GPVirtual) {
-		xn, g := s.rectifiedGrad(dy, x, at, p)
-		VMOVUPS(s.fma(xn, p[7], s.fma(g, p[5], p[6])), Mem{Base: dx, Index: at, Scale: 4})
+		mem := Mem{Index: at, Scale: 4}
+		xn, g := s.rectifiedGrad(based(mem, dy), based(mem, x), p)
+		VMOVUPS(s.fma(xn, p[7], s.fma(g, p[5], p[6])), based(mem, dx))
 	})
 	s.ret()
 }
 
 // rectifiedGrad returns xn and g: dy, times the slope where y is not above 0.
-func (s isa) rectifiedGrad(dy, x reg.Register, at reg.GPVirtual, p []reg.VecVirtual) (xn, g reg.VecVirtual) {
-	xn, y := s.chain(s.load(Mem{Base: x, Index: at, Scale: 4}), p)
-	g = s.load(Mem{Base: dy, Index: at, Scale: 4})
+func (s isa) rectifiedGrad(dy, x Mem, p []Op) (xn, g reg.VecVirtual) {
+	xn, y := s.chain(s.load(x), p)
+	g = s.load(dy)
 	return xn, s.sel(cmpGT, y, s.f(0), g, s.mul(g, p[4]))
+}
+
+// rectified returns y of simd.Normal.
+func (s isa) rectified(x Mem, p []Op) reg.VecVirtual {
+	_, v := s.chain(s.load(x), p)
+	return s.sel(cmpLT, v, s.f(0), s.mul(v, p[4]), v)
+}
+
+// sumGradient adds g*xn to the halves of the first sum, and g to those of the second.
+func (s isa) sumGradient(acc []reg.VecVirtual, xn, g reg.VecVirtual) {
+	xlo, xhi := s.doubles(xn)
+	lo, hi := s.doubles(g)
+	VFMADD231PD(lo, xlo, acc[0])
+	VFMADD231PD(hi, xhi, acc[1])
+	VADDPD(lo, acc[2], acc[2])
+	VADDPD(hi, acc[3], acc[3])
+}
+
+// based is a memory operand with another base.
+func based(m Mem, base reg.Register) Mem {
+	m.Base = base
+	return m
 }
 
 func (s isa) ret() {

@@ -1,0 +1,112 @@
+package simd
+
+// Lanes is the number of channels that lie side by side where images lie in blocks of channels.
+const Lanes = WinogradLanes
+
+// BlockNormal holds the constants of a block of channels as Normal does those of one: value i of each belongs to lane i. The kernels
+// read it as eight rows of float32 values.
+type BlockNormal struct{ Mean, Scale, Gamma, Beta, Slope, A, B, C [Lanes]float32 }
+
+// lane is the Normal of a lane.
+func (p *BlockNormal) lane(i int) Normal {
+	return Normal{p.Mean[i], p.Scale[i], p.Gamma[i], p.Beta[i], p.Slope[i], p.A[i], p.B[i], p.C[i]}
+}
+
+// BlockMoments adds Σ x and Σ (x - pivot)² of each lane of pixels of Lanes values to sums and squares, in float64.
+func BlockMoments(sums, squares []float64, x, pivot []float32) {
+	x, pivot = wholePixels(x), pivot[:Lanes]
+	var out [2 * Lanes]float64
+	if len(x) == 0 {
+		return
+	}
+	if active.width > 0 {
+		active.blockMoments(&out, &x[0], len(x), &pivot[0])
+	} else {
+		for i, v := range x {
+			i %= Lanes
+			d := float64(v - pivot[i])
+			out[i] += float64(v)
+			out[Lanes+i] += d * d
+		}
+	}
+	addLanes(sums, squares, &out)
+}
+
+// BlockNormalise sets y[i] as Normal says, with the constants of i's lane.
+func BlockNormalise(y, x []float32, p *BlockNormal) {
+	x = wholePixels(x)
+	y = y[:len(x)]
+	switch {
+	case len(x) == 0:
+	case active.width > 0:
+		active.blockNormalise(&y[0], &x[0], len(x), &p.Mean[0])
+	default:
+		for lane := range Lanes {
+			q := p.lane(lane)
+			for i := lane; i < len(x); i += Lanes {
+				if _, y[i] = q.value(x[i]); y[i] < 0 {
+					y[i] *= q.Slope
+				}
+			}
+		}
+	}
+}
+
+// BlockNormaliseSums adds Σ g*xn and Σ g of each lane to products and sums, in float64, with g as in NormaliseSums.
+func BlockNormaliseSums(products, sums []float64, dy, x []float32, p *BlockNormal) {
+	dy = wholePixels(dy)
+	x = x[:len(dy)]
+	if len(dy) == 0 {
+		return
+	}
+	var out [2 * Lanes]float64
+	if active.width > 0 {
+		active.blockNormaliseSums(&out, &dy[0], &x[0], len(dy), &p.Mean[0])
+	} else {
+		for lane := range Lanes {
+			q := p.lane(lane)
+			for i := lane; i < len(dy); i += Lanes {
+				xn, g := q.grad(dy[i], x[i])
+				out[lane] += float64(g) * float64(xn)
+				out[Lanes+lane] += float64(g)
+			}
+		}
+	}
+	addLanes(products, sums, &out)
+}
+
+// BlockNormaliseGrad sets dx[i] = A*g[i] + B + C*xn[i] with g as in NormaliseSums and the constants of i's lane; dx may be dy.
+func BlockNormaliseGrad(dx, dy, x []float32, p *BlockNormal) {
+	dx = wholePixels(dx)
+	dy, x = dy[:len(dx)], x[:len(dx)]
+	switch {
+	case len(dx) == 0:
+	case active.width > 0:
+		active.blockNormaliseGrad(&dx[0], &dy[0], &x[0], len(dx), &p.Mean[0])
+	default:
+		for lane := range Lanes {
+			q := p.lane(lane)
+			for i := lane; i < len(dx); i += Lanes {
+				xn, g := q.grad(dy[i], x[i])
+				dx[i] = (q.A*g + q.B) + q.C*xn
+			}
+		}
+	}
+}
+
+// wholePixels returns x, which must be pixels of Lanes values.
+func wholePixels(x []float32) []float32 {
+	if len(x)%Lanes != 0 {
+		panic("simd: a part of a pixel of a block of channels")
+	}
+	return x
+}
+
+// addLanes adds two sums of each lane, which stand one behind the other.
+func addLanes(a, b []float64, out *[2 * Lanes]float64) {
+	a, b = a[:Lanes], b[:Lanes]
+	for i := range a {
+		a[i] += out[i]
+		b[i] += out[Lanes+i]
+	}
+}

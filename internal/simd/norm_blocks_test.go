@@ -1,0 +1,92 @@
+package simd
+
+import (
+	"fmt"
+	"math"
+	"testing"
+)
+
+// testBlock has constants that no two lanes share.
+func testBlock() *BlockNormal {
+	p := &BlockNormal{}
+	for i := range Lanes {
+		at := float32(i)
+		p.Mean[i], p.Scale[i], p.Gamma[i], p.Beta[i] = 0.4+at/10, 1.3-at/20, at/5-1.7, 0.2-at/30
+		p.Slope[i], p.A[i], p.B[i], p.C[i] = at/20, 0.9-at/9, at/11-0.3, 0.6+at/7
+	}
+	return p
+}
+
+// TestBlockNormal: every lane is what Normal's kernels make of a row with its values, up to the rounding of A*g + B + C*xn.
+func TestBlockNormal(t *testing.T) {
+	p := testBlock()
+	each(t, func(t *testing.T) {
+		for _, pixels := range []int{0, 1, 2, 3, 35, 196} {
+			t.Run(fmt.Sprint(pixels, " pixels"), func(t *testing.T) {
+				n := pixels * Lanes
+				allX, x := banded(n, 3)
+				allDy, dy := banded(n, 1)
+				allY, y := banded(n, 2)
+				allDx, dx := banded(n, 5)
+				sums := make([]float64, 4*Lanes)
+				for i := range sums {
+					sums[i] = 0.5
+				}
+				BlockNormalise(y, x, p)
+				BlockNormaliseGrad(dx, dy, x, p)
+				BlockMoments(sums, sums[Lanes:], x, p.Mean[:])
+				BlockNormaliseSums(sums[2*Lanes:], sums[3*Lanes:], dy, x, p)
+				for lane := range Lanes {
+					testLane(t, p.lane(lane), laneOf(x, lane), laneOf(dy, lane), laneOf(y, lane), laneOf(dx, lane), laneOf(sums, lane))
+				}
+				checkGuard(t, allX, n, 3)
+				checkGuard(t, allDy, n, 1)
+				checkGuard(t, allY, n, 2)
+				checkGuard(t, allDx, n, 5)
+			})
+		}
+	})
+}
+
+// laneOf returns the values of a lane.
+func laneOf[T any](x []T, lane int) (row []T) {
+	for i := lane; i < len(x); i += Lanes {
+		row = append(row, x[i])
+	}
+	return row
+}
+
+func testLane(t *testing.T, p Normal, x, dy, y, dx []float32, sums []float64) {
+	t.Helper()
+	want := [4]float64{0.5, 0.5, 0.5, 0.5}
+	for i, v := range x {
+		xn := (v - p.Mean) * p.Scale
+		out, g := float64(xn)*float64(p.Gamma)+float64(p.Beta), float64(dy[i])
+		slope := 1.0
+		if out < 0 {
+			slope = float64(p.Slope)
+		}
+		grad := float64(p.A)*g*slope + float64(p.B) + float64(p.C)*float64(xn)
+		if !near(y[i], out*slope, 10, 1e-6) || !near(dx[i], grad, 10, 1e-6) {
+			t.Fatalf("pixel %d is %g, want %g; gradient %g, want %g", i, y[i], out*slope, dx[i], grad)
+		}
+		d := float64(v - p.Mean)
+		want[0], want[1] = want[0]+float64(v), want[1]+d*d
+		want[2], want[3] = want[2]+g*slope*float64(xn), want[3]+g*slope
+	}
+	for i, got := range sums {
+		if math.Abs(got-want[i]) > 1e-6*math.Abs(want[i])+1e-6 {
+			t.Fatalf("sum %d of %d pixels is %g, want %g", i, len(x), got, want[i])
+		}
+	}
+}
+
+// TestBlockNormalRefusesPartsOfPixels: lanes would be mixed up.
+func TestBlockNormalRefusesPartsOfPixels(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("17 values were taken for pixels")
+		}
+	}()
+	BlockNormalise(make([]float32, 17), make([]float32, 17), testBlock())
+}

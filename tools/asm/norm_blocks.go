@@ -1,0 +1,106 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// lanes is the number of channels that lie side by side in a block.
+const lanes = 16
+
+// channelRows returns rows of a block's constants, which lie one behind the other: in registers where a vector is a row, which
+// leaves enough of them; else in memory. The operand of constant i for vector g of a row is rows[g][i].
+func (s isa) channelRows(param string, n int) [][]Op {
+	p := Load(Param(param), GP64())
+	rows := make([][]Op, lanes/s.w)
+	for g := range rows {
+		for i := range n {
+			var row Op = Mem{Base: p, Disp: 4 * (lanes*i + s.w*g)}
+			if s.w == lanes {
+				row = s.load(row)
+			}
+			rows[g] = append(rows[g], row)
+		}
+	}
+	return rows
+}
+
+// eachPixel emits a loop over n values, n a multiple of lanes; body gets the index register and each vector of the lanes: which
+// it is, and how many bytes behind the index it stands.
+func (s isa) eachPixel(body func(at reg.GPVirtual, g, disp int)) {
+	n, at := Load(Param("n"), GP64()), GP64()
+	XORQ(at, at)
+	Label("loop")
+	CMPQ(at, n)
+	JGE(LabelRef("done"))
+	for g := range lanes / s.w {
+		body(at, g, 4*s.w*g)
+	}
+	ADDQ(U32(lanes), at)
+	JMP(LabelRef("loop"))
+	Label("done")
+}
+
+// storeLanes stores two sums of each lane one behind the other, of which each vector of the lanes has four registers: the halves of the
+// first sum, and those of the second.
+func (s isa) storeLanes(acc []reg.VecVirtual) {
+	out := Load(Param("out"), GP64())
+	for i, sum := range acc {
+		g, of, half := i/4, i%4/2, i%2
+		VMOVUPD(sum, Mem{Base: out, Disp: 8 * (lanes*of + s.w*g + s.w/2*half)})
+	}
+	s.ret()
+}
+
+// blockNorms emits the kernels of normalisation for blocks of channels, where a lane is a channel.
+func (s isa) blockNorms() {
+	s.text("blockMoments", "out *float64, x *float32, n int, pivot *float32", "adds up x and (x-pivot)^2 of each lane in float64.")
+	p := s.channelRows("pivot", 1)
+	x := Load(Param("x"), GP64())
+	acc := s.zeros(4 * len(p))
+	s.eachPixel(func(at reg.GPVirtual, g, disp int) {
+		v, sums := s.load(Mem{Base: x, Index: at, Scale: 4, Disp: disp}), acc[4*g:]
+		lo, hi := s.doubles(v)
+		VADDPD(lo, sums[0], sums[0])
+		VADDPD(hi, sums[1], sums[1])
+		lo, hi = s.doubles(s.sub(v, p[g][0]))
+		VFMADD231PD(lo, lo, sums[2])
+		VFMADD231PD(hi, hi, sums[3])
+	})
+	s.storeLanes(acc)
+
+	s.text("blockNormalise", "y, x *float32, n int, p *float32", "normalises, scales, shifts and rectifies each lane.")
+	p = s.channelRows("p", 5)
+	x = Load(Param("x"), GP64())
+	y := Load(Param("y"), GP64())
+	s.eachPixel(func(at reg.GPVirtual, g, disp int) {
+		v := s.rectified(Mem{Base: x, Index: at, Scale: 4, Disp: disp}, p[g])
+		VMOVUPS(v, Mem{Base: y, Index: at, Scale: 4, Disp: disp})
+	})
+	s.ret()
+
+	s.text("blockNormaliseSums", "out *float64, dy, x *float32, n int, p *float32", "adds up g*xn and g of each lane in float64.")
+	p = s.channelRows("p", 5)
+	x = Load(Param("x"), GP64())
+	dy := Load(Param("dy"), GP64())
+	acc = s.zeros(4 * len(p))
+	s.eachPixel(func(at reg.GPVirtual, g, disp int) {
+		mem := Mem{Index: at, Scale: 4, Disp: disp}
+		xn, grad := s.rectifiedGrad(based(mem, dy), based(mem, x), p[g])
+		s.sumGradient(acc[4*g:], xn, grad)
+	})
+	s.storeLanes(acc)
+
+	s.text("blockNormaliseGrad", "dx, dy, x *float32, n int, p *float32", "writes a*g + b + c*xn of each lane.")
+	p = s.channelRows("p", 8)
+	x = Load(Param("x"), GP64())
+	dy = Load(Param("dy"), GP64())
+	dx := Load(Param("dx"), GP64())
+	s.eachPixel(func(at reg.GPVirtual, g, disp int) {
+		mem := Mem{Index: at, Scale: 4, Disp: disp}
+		xn, grad := s.rectifiedGrad(based(mem, dy), based(mem, x), p[g])
+		VMOVUPS(s.fma(xn, p[g][7], s.fma(grad, p[g][5], p[g][6])), based(mem, dx))
+	})
+	s.ret()
+}
