@@ -28,6 +28,7 @@ type batchNorm struct {
 	fraction float32
 	eps      float64
 
+	axes       int // of the bottom
 	normaliser normaliser
 	norm       *blob.Blob // y, since a later layer may change the top in place
 }
@@ -81,12 +82,24 @@ func (l *batchNorm) Reshape(bottom, top []*blob.Blob) error {
 	if top[0] != bottom[0] {
 		top[0].ReshapeLike(bottom[0])
 	}
+	l.axes = bottom[0].NumAxes()
 	n, copies := bottom[0].Legacy(0), 1
 	if !l.global {
 		l.norm.ReshapeLike(bottom[0])
 		copies = 2
 	}
 	return l.normaliser.reshape(&l.Base, [3]int{n, c, bottom[0].Count() / max(1, n*c)}, copies)
+}
+
+// Blocking implements Blocker.
+func (l *batchNorm) Blocking() Blocking { return l.inBlocks(l.axes, l.normaliser.dims) }
+
+// SetBlocked implements Blocker.
+func (l *batchNorm) SetBlocked(bottoms, tops bool) error {
+	if err := l.Blocking().check(bottoms, tops); err != nil {
+		return err
+	}
+	return l.normaliser.setBlocked(&l.Base, bottoms)
 }
 
 func (l *batchNorm) Forward(bottom, top []*blob.Blob) error {

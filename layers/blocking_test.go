@@ -11,6 +11,7 @@ import (
 
 // blockCases are the layers that work on blocks of channels as bottoms and tops lie, for bottoms of c channels.
 func blockCases(c int) []layertest.Case {
+	positive := []layertest.Fill{nil, layertest.Uniform(0.5, 2), layertest.Uniform(0.5, 2)}
 	points := ""
 	if c > 16 {
 		points = "slice_param { slice_point: 16 }"
@@ -37,6 +38,14 @@ func blockCases(c int) []layertest.Case {
 		{Type: "Eltwise", Name: "sum", Bottoms: make([]layertest.Bottom, 3), Param: "eltwise_param { coeff: 1 coeff: -2 coeff: 0.5 }"},
 		{Type: "Eltwise", Name: "product", Bottoms: make([]layertest.Bottom, 2), Param: "eltwise_param { operation: PROD }"},
 		{Type: "Eltwise", Name: "maximum", Bottoms: make([]layertest.Bottom, 2), Param: "eltwise_param { operation: MAX }"},
+		{Type: "BatchNorm", NoParams: []int{0, 1, 2}, Weights: positive},
+		{Type: "BatchNorm", Name: "in place", NoParams: []int{0, 1, 2}, Weights: positive, InPlace: true},
+		{Type: "BatchNorm", Name: "stored statistics", NoParams: []int{0, 1, 2}, Weights: positive, Phase: caffepb.Phase_TEST},
+		{Type: "Bias"},
+		{Type: "Bias", Name: "in place", InPlace: true},
+		{Type: "Scale"},
+		{Type: "Scale", Name: "with bias", Param: "scale_param { bias_term: true }"},
+		{Type: "Scale", Name: "in place with bias", Param: "scale_param { bias_term: true }", InPlace: true},
 		{Type: "Split", Tops: 2},
 		{Type: "Concat", Bottoms: make([]layertest.Bottom, 3)},
 		{Type: "Concat", Name: "one bottom"},
@@ -125,6 +134,13 @@ func TestNoBlocks(t *testing.T) {
 		{Type: "Slice", Name: "columns", Bottoms: in([]int{2, 16, 3, 32}), Tops: 2, Param: "slice_param { axis: 3 }"},
 		{Type: "Dropout", Bottoms: in([]int{2, 16, 3, 3}), Phase: caffepb.Phase_TRAIN},
 		{Type: "PReLU", Bottoms: in([]int{2, 16, 3, 3})},
+		{Type: "BatchNorm", Name: "half a block", Bottoms: in([]int{2, 24, 3, 3})},
+		{Type: "BatchNorm", Name: "three axes", Bottoms: in([]int{2, 16, 3})},
+		{Type: "Scale", Name: "half a block", Bottoms: in([]int{2, 8, 3, 3})},
+		{Type: "Scale", Name: "rows", Bottoms: in([]int{2, 16, 16, 3}), Param: "scale_param { axis: 2 }"},
+		{Type: "Scale", Name: "channels and rows", Bottoms: in([]int{2, 16, 16, 3}), Param: "scale_param { num_axes: 2 }"},
+		{Type: "Scale", Name: "second bottom", Bottoms: in([]int{2, 16, 3, 3}, []int{16})},
+		{Type: "MVN", Bottoms: in([]int{2, 16, 3, 3})},
 	} {
 		can, err := layertest.Blocks(b, &c)
 		if err != nil {

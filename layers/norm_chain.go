@@ -30,7 +30,7 @@ type normChain struct {
 	// Both passes of a direction together, where a channel's values stay in a cache from one to the other; else nil.
 	forwardByMid, backwardByMid *kernel.StreamKernel
 
-	a, b, c []float32 // dx = a*g + b*xn + c, by mid
+	a, b, c []float32 // dx = a*g + b + c*xn, by mid; in blocks of channels a * (g - b - c*xn)
 	ins     [9][]float32
 	outs    [1][]float32
 }
@@ -73,7 +73,7 @@ func (l *normChain) prepare() (err error) {
 		ins = append(ins, row)
 	}
 	flops, scratches := float64(len(ins)), 0
-	if l.dims[2] == 1 {
+	if l.dims[2] == 1 && !l.blocked() {
 		scratches = 2
 	}
 	grad := append(slices.Clone(ins), full)
@@ -81,50 +81,81 @@ func (l *normChain) prepare() (err error) {
 		if err != nil {
 			return nil
 		}
-		s.Name, s.Dims, s.Op = "BatchNorm and Scale"+what, l.dims, op
+		s.Name, s.Op = "BatchNorm and Scale"+what, op
 		var k *kernel.StreamKernel
-		k, err = kernel.NewStream(l.Device.Machine, s)
+		k, err = kernel.NewStream(l.Device.Machine, blockedStream(s, l.dims, l.blocked()))
 		return k
 	}
-	byRow := func(visit func(t *kernel.Tile, at, n, m int)) func(t *kernel.Tile) {
+	byRow := func(visit rowOp) func(t *kernel.Tile) {
 		return func(t *kernel.Tile) { eachRow(t, func(at, n, m int) { visit(t, at, n, m) }) }
 	}
-	l.forward = stream("", kernel.Stream{Ins: ins, Outs: one, Cost: kernel.Work{Flops: flops}}, byRow(l.forwardRow))
-	l.sums = stream(" gradient sums", kernel.Stream{Ins: grad, Sums: 2, Scratch: scratches, Cost: kernel.Work{Flops: flops + 4}}, byRow(l.sumRow))
+	forward, sums, backward := l.rows()
+	l.forward = stream("", kernel.Stream{Ins: ins, Outs: one, Cost: kernel.Work{Flops: flops}}, byRow(forward))
+	l.sums = stream(" gradient sums", kernel.Stream{Ins: grad, Sums: 2, Scratch: scratches, Cost: kernel.Work{Flops: flops + 4}}, byRow(sums))
 	back := kernel.Stream{Ins: append(slices.Clone(grad), row, row, row), Outs: one, Scratch: scratches, Cost: kernel.Work{Flops: flops + 5}}
-	l.backward = stream(" gradient", back, byRow(l.backwardRow))
+	l.backward = stream(" gradient", back, byRow(backward))
 	l.forwardByMid, l.backwardByMid = nil, nil
-	if kernel.StaysByMid(l.Device.Machine, l.dims, 1) {
+	if l.staysByMid(1) {
 		l.forwardByMid = stream("", kernel.Stream{Ins: ins, Outs: one, Sums: 2, ByMid: true}, l.forwardMids)
 	}
-	if kernel.StaysByMid(l.Device.Machine, l.dims, 2) {
+	if l.staysByMid(2) {
 		back.Sums, back.ByMid = 2, true
 		l.backwardByMid = stream(" gradient", back, l.backwardMids)
 	}
 	return err
 }
 
+// staysByMid reports whether a number of arrays stay in a cache from one pass to the other.
+func (l *normChain) staysByMid(arrays int) bool {
+	s := blockedStream(kernel.Stream{}, l.dims, l.blocked())
+	return kernel.StaysByMid(l.Device.Machine, s.Dims, arrays)
+}
+
+// rows are what the kernels do with a row.
+func (l *normChain) rows() (forward, sums, backward rowOp) {
+	if l.blocked() {
+		return l.forwardBlock, l.sumBlock, l.backwardBlock
+	}
+	return l.forwardRow, l.sumRow, l.backwardRow
+}
+
 // forwardMids does both passes over a few mids.
 func (l *normChain) forwardMids(t *kernel.Tile) {
-	n := &l.norm.normaliser
-	eachRow(t, func(at, length, m int) {
-		sum, squares := simd.Moments(t.In[0][at:at+length], n.pivot[t.M0+m])
-		t.Sum[m] += sum
-		t.Sum[t.M+m] += squares
-	})
-	for m := range t.M {
-		l.norm.take(t.M0+m, n.moment(t.M0+m, t.Sum[m], t.Sum[t.M+m]))
+	n, moments := &l.norm.normaliser, l.momentsRow
+	if l.blocked() {
+		moments = l.momentsBlock
 	}
-	eachRow(t, func(at, n, m int) { l.forwardRow(t, at, n, m) })
+	forward, _, _ := l.rows()
+	eachRow(t, func(at, n, m int) { moments(t, at, n, m) })
+	first, count := l.channels(t)
+	for m := range count {
+		l.norm.take(first+m, n.moment(first+m, t.Sum[m], t.Sum[count+m]))
+	}
+	eachRow(t, func(at, n, m int) { forward(t, at, n, m) })
 }
 
 // backwardMids does the same backward.
 func (l *normChain) backwardMids(t *kernel.Tile) {
-	eachRow(t, func(at, n, m int) { l.sumRow(t, at, n, m) })
-	for m := range t.M {
-		l.factor(t.M0+m, t.Sum[m], t.Sum[t.M+m])
+	_, sums, backward := l.rows()
+	eachRow(t, func(at, n, m int) { sums(t, at, n, m) })
+	first, count := l.channels(t)
+	for m := range count {
+		l.factor(first+m, t.Sum[m], t.Sum[count+m])
 	}
-	eachRow(t, func(at, n, m int) { l.backwardRow(t, at, n, m) })
+	eachRow(t, func(at, n, m int) { backward(t, at, n, m) })
+}
+
+// channels are those of a tile.
+func (l *normChain) channels(t *kernel.Tile) (first, count int) {
+	n := lanes(l.blocked())
+	return t.M0 * n, t.M * n
+}
+
+// momentsRow adds up values and squares of a row whose pivot is not among the inputs.
+func (l *normChain) momentsRow(t *kernel.Tile, at, n, m int) {
+	sum, squares := simd.Moments(t.In[0][at:at+n], l.norm.normaliser.pivot[t.M0+m])
+	t.Sum[m] += sum
+	t.Sum[t.M+m] += squares
 }
 
 // constants are those of a row of mid m.
@@ -281,7 +312,11 @@ func (l *normChain) factor(m int, product, sum float64) {
 	gamma, _ := l.scale.operands(nil)
 	scale := float64(gamma[m]) * float64(n.scale[m])
 	l.a[m], l.b[m], l.c[m] = float32(scale), 0, 0
-	if !l.norm.global {
+	switch {
+	case l.norm.global:
+	case l.blocked():
+		l.b[m], l.c[m] = float32(sum/n.count()), float32(product/n.count())
+	default:
 		l.b[m], l.c[m] = float32(-scale*sum/n.count()), float32(-scale*product/n.count())
 	}
 }

@@ -13,6 +13,8 @@ import (
 type normaliser struct {
 	dims        [3]int
 	mpe         bool
+	blocked     bool // x and y lie in blocks of channels
+	copies      int  // of y that apply writes
 	mean, scale []float32
 	pivot       []float32 // a value near the mean, by mid
 	dyMean      []float32 // mean(dy), by mid
@@ -24,44 +26,63 @@ type normaliser struct {
 	outs [2][]float32
 }
 
-// reshape prepares for an extent; copies is how many outputs apply writes.
+// reshape prepares for an extent, of plain images if it is another one; copies is how many outputs apply writes.
 func (n *normaliser) reshape(b *Base, dims [3]int, copies int) error {
 	if dims == n.dims {
 		return nil
 	}
 	mid := dims[1]
-	n.dims, n.mpe = dims, b.mpe()
+	n.dims, n.mpe, n.blocked, n.copies = dims, b.mpe(), false, copies
 	n.mean, n.scale, n.dyMean, n.dyyMean = make([]float32, mid), make([]float32, mid), make([]float32, mid), make([]float32, mid)
 	n.pivot = make([]float32, mid)
 	if n.mpe {
 		return nil
 	}
-	return n.prepare(b, copies)
+	return n.prepare(b)
+}
+
+// setBlocked says how x and y lie; MVN, whose mids are not channels alone, has them plain.
+func (n *normaliser) setBlocked(b *Base, blocked bool) error {
+	if n.blocked == blocked {
+		return nil
+	}
+	n.blocked = blocked
+	return n.prepare(b)
+}
+
+// rowOp works on a row of a tile, see eachRow.
+type rowOp func(t *kernel.Tile, at, n, m int)
+
+// rows are what the kernels do with a row.
+func (n *normaliser) rows() (moments, forward, sums, backward, scaling rowOp) {
+	if n.blocked {
+		return momentsBlock, normaliseBlock, sumBlock, gradientBlock, scaleBlock
+	}
+	return momentsRow, normaliseRow, sumRow, gradientRow, scaleFirst
 }
 
 // prepare makes the kernels of the CPE path.
-func (n *normaliser) prepare(b *Base, copies int) (err error) {
+func (n *normaliser) prepare(b *Base) (err error) {
 	full, row := kernel.Full, kernel.Row
 	name := b.Param.GetType()
-	stream := func(what string, flops float64, sums int, ins, outs []kernel.Array, visit func(t *kernel.Tile, at, n, m int)) *kernel.StreamKernel {
+	stream := func(what string, flops float64, sums int, ins, outs []kernel.Array, visit rowOp) *kernel.StreamKernel {
 		if err != nil {
 			return nil
 		}
 		var k *kernel.StreamKernel
-		k, err = kernel.NewStream(b.Device.Machine, kernel.Stream{
-			Name: name + what, Dims: n.dims, Ins: ins, Outs: outs, Sums: sums, Cost: kernel.Work{Flops: flops},
+		k, err = kernel.NewStream(b.Device.Machine, blockedStream(kernel.Stream{
+			Name: name + what, Ins: ins, Outs: outs, Sums: sums, Cost: kernel.Work{Flops: flops},
 			Op: func(t *kernel.Tile) { eachRow(t, func(at, n, m int) { visit(t, at, n, m) }) },
-		})
+		}, n.dims, n.blocked))
 		return k
 	}
 	one := []kernel.Array{full}
-	n.moments = stream(" statistics", 4, 2, []kernel.Array{full, row}, nil, momentsRow)
-	n.forward = stream("", 2, 0, []kernel.Array{full, row, row}, []kernel.Array{full, full}[:copies], normaliseRow)
-	n.gradSums = stream(" gradient sums", 3, 2, []kernel.Array{full, full}, nil, sumRow)
-	n.backward = stream(" gradient", 4, 0, []kernel.Array{full, full, row, row, row}, one, gradientRow)
-	n.scaling = stream(" gradient", 1, 0, []kernel.Array{full, row}, one, func(t *kernel.Tile, at, n, m int) {
-		scaleRow(t.Out[0][at:at+n], t.In[0][at:], t.In[1], t.I, m)
-	})
+	moments, forward, gradSums, backward, scaling := n.rows()
+	n.moments = stream(" statistics", 4, 2, []kernel.Array{full, row}, nil, moments)
+	n.forward = stream("", 2, 0, []kernel.Array{full, row, row}, []kernel.Array{full, full}[:n.copies], forward)
+	n.gradSums = stream(" gradient sums", 3, 2, []kernel.Array{full, full}, nil, gradSums)
+	n.backward = stream(" gradient", 4, 0, []kernel.Array{full, full, row, row, row}, one, backward)
+	n.scaling = stream(" gradient", 1, 0, []kernel.Array{full, row}, one, scaling)
 	return err
 }
 
@@ -169,8 +190,9 @@ func (n *normaliser) statisticsCPE(x []float32) ([]float64, error) {
 
 // setPivots takes the first value of each mid.
 func (n *normaliser) setPivots(x []float32) {
+	k := lanes(n.blocked)
 	for m := range n.pivot {
-		if at := m * n.dims[2]; at < len(x) {
+		if at := m/k*k*n.dims[2] + m%k; at < len(x) {
 			n.pivot[m] = x[at]
 		}
 	}

@@ -35,9 +35,12 @@ type affine struct {
 	axis, numAxes  int
 	fromBottom     bool // the factor (or summand) is bottom[1]
 
-	dims    [3]int
-	inPlace bool
-	saved   *blob.Blob // x, where the layer runs in place and backward needs it
+	dims      [3]int
+	axes      int  // of the bottom
+	byChannel bool // the factors go along axis 1 alone
+	blocked   bool // bottom and top lie in blocks of channels
+	inPlace   bool
+	saved     *blob.Blob // x, where the layer runs in place and backward needs it
 
 	forward, sums, backward *kernel.StreamKernel
 	move                    *kernel.Copy // Bias: the gradient, where it does not run in place
@@ -117,13 +120,31 @@ func (l *affine) Reshape(bottom, top []*blob.Blob) error {
 	} else if l.scaled {
 		l.saved.ReshapeLike(bottom[0])
 	}
+	l.axes, l.byChannel = bottom[0].NumAxes(), first == 1 && len(shape) == 1
 	if dims == l.dims {
 		return nil
 	}
-	l.dims = dims
+	l.dims, l.blocked = dims, false
 	if l.mpe() {
 		return nil
 	}
+	return l.prepare()
+}
+
+// Blocking implements Blocker for factors, or summands, that are weights, one a channel.
+func (l *affine) Blocking() Blocking {
+	if l.fromBottom || !l.byChannel {
+		return Blocking{}
+	}
+	return l.inBlocks(l.axes, l.dims)
+}
+
+// SetBlocked implements Blocker.
+func (l *affine) SetBlocked(bottoms, tops bool) error {
+	if err := l.Blocking().check(bottoms, tops); err != nil || l.blocked == bottoms {
+		return err
+	}
+	l.blocked = bottoms
 	return l.prepare()
 }
 

@@ -16,17 +16,19 @@ func (l *affine) prepare() (err error) {
 	if !l.inPlace || !l.scaled {
 		outs = outs[:1]
 	}
-	l.forward, err = kernel.NewStream(machine, kernel.Stream{
-		Name: l.Param.GetType(), Dims: l.dims, Ins: ins, Outs: outs, Cost: kernel.Work{Flops: float64(len(ins) - 1)},
-		Op: func(t *kernel.Tile) { eachRow(t, func(at, n, m int) { l.forwardRow(t, at, n, m) }) },
-	})
-	if err != nil {
-		return err
+	stream := func(what string, s kernel.Stream, visit rowOp) *kernel.StreamKernel {
+		if err != nil {
+			return nil
+		}
+		s.Name = l.Param.GetType() + what
+		s.Op = func(t *kernel.Tile) { eachRow(t, func(at, n, m int) { visit(t, at, n, m) }) }
+		var k *kernel.StreamKernel
+		k, err = kernel.NewStream(machine, blockedStream(s, l.dims, l.blocked))
+		return k
 	}
-	l.sums, err = kernel.NewStream(machine, kernel.Stream{
-		Name: l.Param.GetType() + " weight gradient", Dims: l.dims, Ins: []kernel.Array{full, full}, Sums: 2, Cost: kernel.Work{Flops: 3},
-		Op: func(t *kernel.Tile) { eachRow(t, func(at, n, m int) { sumRow(t, at, n, m) }) },
-	})
+	forward, sums, backward := l.rows()
+	l.forward = stream("", kernel.Stream{Ins: ins, Outs: outs, Cost: kernel.Work{Flops: float64(len(ins) - 1)}}, forward)
+	l.sums = stream(" weight gradient", kernel.Stream{Ins: []kernel.Array{full, full}, Sums: 2, Cost: kernel.Work{Flops: 3}}, sums)
 	if err != nil {
 		return err
 	}
@@ -35,13 +37,16 @@ func (l *affine) prepare() (err error) {
 		l.move, err = kernel.NewCopy(machine, kernel.CopyShape{Outer: 1, Rows: 1, Cols: n, SrcRow: n, DstRow: n})
 		return err
 	}
-	l.backward, err = kernel.NewStream(machine, kernel.Stream{
-		Name: l.Param.GetType() + " gradient", Dims: l.dims, Ins: []kernel.Array{full, row}, Outs: outs[:1], Cost: kernel.Work{Flops: 1},
-		Op: func(t *kernel.Tile) {
-			eachRow(t, func(at, n, m int) { scaleRow(t.Out[0][at:at+n], t.In[0][at:], t.In[1], t.I, m) })
-		},
-	})
+	l.backward = stream(" gradient", kernel.Stream{Ins: []kernel.Array{full, row}, Outs: outs[:1], Cost: kernel.Work{Flops: 1}}, backward)
 	return err
+}
+
+// rows are what the kernels do with a row.
+func (l *affine) rows() (forward, sums, backward rowOp) {
+	if l.blocked {
+		return l.forwardBlock, sumBlock, scaleBlock
+	}
+	return l.forwardRow, sumRow, scaleFirst
 }
 
 // scaleRow multiplies a row by its factor, or, where inner is one value, by the factors of its mids.
@@ -51,6 +56,27 @@ func scaleRow(dst, src, factors []float32, inner, m int) {
 		return
 	}
 	simd.Scale(dst, src, factors[m])
+}
+
+// forwardBlock is forwardRow of the channels of a block.
+func (l *affine) forwardBlock(t *kernel.Tile, at, n, m int) {
+	x := t.In[0][at : at+n]
+	if len(t.Out) > 1 {
+		copy(t.Out[1][at:], x)
+	}
+	p := unchanged()
+	if l.scaled {
+		p.Gamma = lanesOf(t.In[1], m)
+	}
+	if l.biased {
+		p.Beta = lanesOf(t.In[len(t.In)-1], m)
+	}
+	simd.BlockNormalise(t.Out[0][at:at+n], x, &p)
+}
+
+// scaleFirst multiplies a row of the first input by the second.
+func scaleFirst(t *kernel.Tile, at, n, m int) {
+	scaleRow(t.Out[0][at:at+n], t.In[0][at:], t.In[1], t.I, m)
 }
 
 // forwardRow: y = x * s + b, with one of them or both. Run in place, x goes to the second output, for backward.

@@ -6,12 +6,12 @@ import (
 
 // Tile is a box of a stream: outers [O0,O0+O) x mids [M0,M0+M) x inners [I0,I0+I). Element (o,m,i), counted from the
 // box's corner, of a Full array stands at o*OStride + m*MStride + i, of a Plane array at o*PStride + i, of a Row array
-// at m.
+// at m, its lane k, if it has any, at m*Lanes + k.
 type Tile struct {
 	O0, O, M0, M, I0, I       int
 	In, Out, Scratch          [][]float32
 	OStride, MStride, PStride int
-	// Sum has the tile's sums: sum s of mid m at s*M + m. It is zero before Op.
+	// Sum has the tile's sums: sum s of mid m at s*M + m, lane k of it at (s*M + m)*Lanes + k. It is zero before Op.
 	Sum []float64
 	// Err is set by Op where data is wrong; Run returns that of the first such tile.
 	Err error
@@ -30,7 +30,7 @@ type StreamKernel struct {
 	workers []streamWorker // a core group each
 	ins     [][]float32
 	outs    [][]float32
-	partial []float64 // by tile: Sums x Tile[1]
+	partial []float64 // by tile: Sums x Tile[1] x lanes
 	sums    []float64
 	errs    []error // by core group, with the tile it came from
 }
@@ -59,8 +59,8 @@ func NewStream(m *cpe.Machine, s Stream) (*StreamKernel, error) {
 		}
 	}
 	if s.Sums > 0 {
-		k.partial = make([]float64, plan.Tiles()*s.Sums*plan.Tile[1])
-		k.sums = make([]float64, s.Sums*s.Dims[1])
+		k.partial = make([]float64, plan.Tiles()*s.Sums*plan.Tile[1]*s.lanes())
+		k.sums = make([]float64, s.Sums*s.Dims[1]*s.lanes())
 	}
 	return k, nil
 }
@@ -71,7 +71,7 @@ func (k *StreamKernel) Name() string { return k.stream.Name }
 // Plan returns how the stream is cut.
 func (k *StreamKernel) Plan() StreamPlan { return k.plan }
 
-// Sums returns the sums of the last Run: sum s of mid m at s*Dims[1] + m. Tiles are added up in their order.
+// Sums returns the sums of the last Run: sum s of mid m at s*Dims[1] + m, in lanes as a Tile's. Tiles are added up in their order.
 func (k *StreamKernel) Sums() []float64 { return k.sums }
 
 // Run passes over the arrays. The slices must have the extents that the stream declared.
@@ -160,8 +160,9 @@ func (k *StreamKernel) block(t *Tile, a Array, data []float32) cpe.Block {
 		b.PlaneStride, b.Rows, b.RowStride = inner, 1, inner
 		at = t.O0*inner + t.I0
 	case Row:
-		b = cpe.Block{Planes: 1, PlaneStride: t.M, Rows: 1, RowStride: t.M, Cols: t.M}
-		at = t.M0
+		n := t.M * k.stream.lanes()
+		b = cpe.Block{Planes: 1, PlaneStride: n, Rows: 1, RowStride: n, Cols: n}
+		at = t.M0 * k.stream.lanes()
 	}
 	if data != nil {
 		end := at + b.Extent()
@@ -212,9 +213,9 @@ func (k *StreamKernel) runTile(c *cpe.CPE, w *streamWorker, n int) error {
 			return err
 		}
 	}
-	size := s.Sums * k.plan.Tile[1]
 	if s.Sums > 0 {
-		t.Sum = k.partial[n*size : n*size+s.Sums*t.M]
+		size := s.Sums * k.plan.Tile[1] * s.lanes()
+		t.Sum = k.partial[n*size : n*size+s.Sums*t.M*s.lanes()]
 		clear(t.Sum)
 	}
 	if c.Values() {
@@ -274,16 +275,17 @@ func (k *StreamKernel) combine() {
 		return
 	}
 	clear(k.sums)
-	mid := k.plan.Dims[1]
-	size := k.stream.Sums * k.plan.Tile[1]
+	lanes := k.stream.lanes()
+	mid := k.plan.Dims[1] * lanes
+	size := k.stream.Sums * k.plan.Tile[1] * lanes
 	for n := range k.plan.Tiles() {
 		var t Tile
 		k.box(&t, n)
 		part := k.partial[n*size:]
 		for s := range k.stream.Sums {
-			sums := k.sums[s*mid+t.M0 : s*mid+t.M0+t.M]
-			for m := range sums {
-				sums[m] += part[s*t.M+m]
+			first, count := s*mid+t.M0*lanes, t.M*lanes
+			for m, v := range part[s*count : (s+1)*count] {
+				k.sums[first+m] += v
 			}
 		}
 	}

@@ -15,7 +15,7 @@ const (
 	Full Array = iota
 	// Plane arrays are outer x inner: one value for all of mid (labels, maxima).
 	Plane
-	// Row arrays are mid values: parameters of channels. They are only read.
+	// Row arrays are mid values, each of Lanes ones if the stream has lanes: parameters of channels. They are only read.
 	Row
 )
 
@@ -46,6 +46,9 @@ type Stream struct {
 	Scratch int
 	// Sums is the number of sums over outer and inner that Op adds up for every index of mid.
 	Sums int
+	// Lanes, if not 0, says that the arrays lie in blocks of channels: mid counts blocks, inner goes through their values, and Row
+	// arrays and sums have Lanes values for every index of mid.
+	Lanes int
 	// Cost is charged for every element of a Full array.
 	Cost Work
 	// Op computes one tile.
@@ -135,8 +138,11 @@ func StaysByMid(m *cpe.Machine, dims [3]int, arrays int) bool {
 // need is the number of values of all arrays in a tile.
 func (s *Stream) need(t [3]int) int {
 	full, plane, row := s.arrays()
-	return full*t[0]*t[1]*t[2] + plane*t[0]*t[2] + row*t[1]
+	return full*t[0]*t[1]*t[2] + plane*t[0]*t[2] + row*t[1]*s.lanes()
 }
+
+// lanes is the number of values of a Row array, and of a sum, for an index of mid.
+func (s *Stream) lanes() int { return max(1, s.Lanes) }
 
 // fit returns the largest tile within a budget of values: whole outers while they fit; else one outer with as much of mid as
 // fits, unless WholeMid; else with as much of inner. The tile has at least one value along each extent.

@@ -42,26 +42,26 @@ func (l *level) blockMoments(out *[2 * Lanes]float64, x *float32, n int, pivot *
 	blockMomentsAVX2(&out[0], x, n, pivot)
 }
 
-func (l *level) blockNormalise(y, x *float32, n int, p *float32) {
+func (l *level) blockNormalise(y, x *float32, n int, p *BlockNormal) {
 	if l.width == 16 {
-		blockNormaliseAVX512(y, x, n, p)
+		blockNormaliseAVX512(y, x, n, &p.Mean[0], &p.Scale[0], &p.Gamma[0], &p.Beta[0], &p.Slope)
 		return
 	}
-	blockNormaliseAVX2(y, x, n, p)
+	blockNormaliseAVX2(y, x, n, &p.Mean[0], &p.Scale[0], &p.Gamma[0], &p.Beta[0], &p.Slope)
 }
 
-func (l *level) blockNormaliseSums(out *[2 * Lanes]float64, dy, x *float32, n int, p *float32) {
+func (l *level) blockNormaliseSums(out *[2 * Lanes]float64, dy, x *float32, n int, p *BlockNormal) {
 	if l.width == 16 {
-		blockNormaliseSumsAVX512(&out[0], dy, x, n, p)
+		blockNormaliseSumsAVX512(&out[0], dy, x, n, &p.Mean[0], &p.Scale[0], &p.Gamma[0], &p.Beta[0], &p.Slope)
 		return
 	}
-	blockNormaliseSumsAVX2(&out[0], dy, x, n, p)
+	blockNormaliseSumsAVX2(&out[0], dy, x, n, &p.Mean[0], &p.Scale[0], &p.Gamma[0], &p.Beta[0], &p.Slope)
 }
 
-func (l *level) blockNormaliseGrad(dx, dy, x *float32, n int, p *float32) {
+func (l *level) blockNormaliseGrad(dx, dy, x *float32, n int, p *BlockNormal) {
 	if l.width == 16 {
-		blockNormaliseGradAVX512(dx, dy, x, n, p)
+		blockNormaliseGradAVX512(dx, dy, x, n, &p.Mean[0], &p.Scale[0], &p.Gamma[0], &p.Beta[0], &p.Slope, &p.A[0], &p.B[0], &p.C[0])
 		return
 	}
-	blockNormaliseGradAVX2(dx, dy, x, n, p)
+	blockNormaliseGradAVX2(dx, dy, x, n, &p.Mean[0], &p.Scale[0], &p.Gamma[0], &p.Beta[0], &p.Slope, &p.A[0], &p.B[0], &p.C[0])
 }

@@ -240,160 +240,178 @@ done:
 	VZEROUPPER
 	RET
 
-// func blockNormaliseAVX2(y *float32, x *float32, n int, p *float32)
+// func blockNormaliseAVX2(y *float32, x *float32, n int, mean *float32, scale *float32, gamma *float32, beta *float32, slope *float32)
 // Requires: AVX, FMA3
-TEXT ·blockNormaliseAVX2(SB), NOSPLIT, $0-32
-	MOVQ p+24(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+0(FP), DX
-	MOVQ n+16(FP), BX
-	XORQ SI, SI
+TEXT ·blockNormaliseAVX2(SB), NOSPLIT, $0-64
+	MOVQ         mean+24(FP), AX
+	MOVQ         scale+32(FP), CX
+	MOVQ         gamma+40(FP), DX
+	MOVQ         beta+48(FP), BX
+	MOVQ         slope+56(FP), SI
+	VBROADCASTSS (SI), Y0
+	MOVQ         x+8(FP), SI
+	MOVQ         y+0(FP), DI
+	MOVQ         n+16(FP), R8
+	XORQ         R9, R9
 
 loop:
-	CMPQ        SI, BX
+	CMPQ        R9, R8
 	JGE         done
-	VMOVUPS     (CX)(SI*4), Y0
-	VSUBPS      (AX), Y0, Y0
-	VMULPS      64(AX), Y0, Y0
-	VMOVUPS     192(AX), Y1
-	VFMADD231PS 128(AX), Y0, Y1
-	VMULPS      256(AX), Y1, Y0
-	VCMPPS      $0x11, c8_00000000<>+0(SB), Y1, Y2
-	VBLENDVPS   Y2, Y0, Y1, Y0
-	VMOVUPS     Y0, (DX)(SI*4)
-	VMOVUPS     32(CX)(SI*4), Y0
-	VSUBPS      32(AX), Y0, Y0
-	VMULPS      96(AX), Y0, Y0
-	VMOVUPS     224(AX), Y1
-	VFMADD231PS 160(AX), Y0, Y1
-	VMULPS      288(AX), Y1, Y0
-	VCMPPS      $0x11, c8_00000000<>+0(SB), Y1, Y2
-	VBLENDVPS   Y2, Y0, Y1, Y0
-	VMOVUPS     Y0, 32(DX)(SI*4)
-	ADDQ        $0x00000010, SI
+	VMOVUPS     (SI)(R9*4), Y1
+	VSUBPS      (AX), Y1, Y1
+	VMULPS      (CX), Y1, Y1
+	VMOVUPS     (BX), Y2
+	VFMADD231PS (DX), Y1, Y2
+	VMULPS      Y0, Y2, Y1
+	VCMPPS      $0x11, c8_00000000<>+0(SB), Y2, Y3
+	VBLENDVPS   Y3, Y1, Y2, Y1
+	VMOVUPS     Y1, (DI)(R9*4)
+	VMOVUPS     32(SI)(R9*4), Y1
+	VSUBPS      32(AX), Y1, Y1
+	VMULPS      32(CX), Y1, Y1
+	VMOVUPS     32(BX), Y2
+	VFMADD231PS 32(DX), Y1, Y2
+	VMULPS      Y0, Y2, Y1
+	VCMPPS      $0x11, c8_00000000<>+0(SB), Y2, Y3
+	VBLENDVPS   Y3, Y1, Y2, Y1
+	VMOVUPS     Y1, 32(DI)(R9*4)
+	ADDQ        $0x00000010, R9
 	JMP         loop
 
 done:
 	VZEROUPPER
 	RET
 
-// func blockNormaliseSumsAVX2(out *float64, dy *float32, x *float32, n int, p *float32)
+// func blockNormaliseSumsAVX2(out *float64, dy *float32, x *float32, n int, mean *float32, scale *float32, gamma *float32, beta *float32, slope *float32)
 // Requires: AVX, FMA3
-TEXT ·blockNormaliseSumsAVX2(SB), NOSPLIT, $0-40
-	MOVQ   p+32(FP), AX
-	MOVQ   x+16(FP), CX
-	MOVQ   dy+8(FP), DX
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	VXORPD Y6, Y6, Y6
-	VXORPD Y7, Y7, Y7
-	MOVQ   n+24(FP), BX
-	XORQ   SI, SI
+TEXT ·blockNormaliseSumsAVX2(SB), NOSPLIT, $0-72
+	MOVQ         mean+32(FP), AX
+	MOVQ         scale+40(FP), CX
+	MOVQ         gamma+48(FP), DX
+	MOVQ         beta+56(FP), BX
+	MOVQ         slope+64(FP), SI
+	VBROADCASTSS (SI), Y0
+	MOVQ         x+16(FP), SI
+	MOVQ         dy+8(FP), DI
+	VXORPD       Y1, Y1, Y1
+	VXORPD       Y2, Y2, Y2
+	VXORPD       Y3, Y3, Y3
+	VXORPD       Y4, Y4, Y4
+	VXORPD       Y5, Y5, Y5
+	VXORPD       Y6, Y6, Y6
+	VXORPD       Y7, Y7, Y7
+	VXORPD       Y8, Y8, Y8
+	MOVQ         n+24(FP), R8
+	XORQ         R9, R9
 
 loop:
-	CMPQ         SI, BX
+	CMPQ         R9, R8
 	JGE          done
-	VMOVUPS      (CX)(SI*4), Y8
-	VSUBPS       (AX), Y8, Y8
-	VMULPS       64(AX), Y8, Y8
-	VMOVUPS      192(AX), Y9
-	VFMADD231PS  128(AX), Y8, Y9
-	VMOVUPS      (DX)(SI*4), Y10
-	VMULPS       256(AX), Y10, Y11
-	VCMPPS       $0x1e, c8_00000000<>+0(SB), Y9, Y9
-	VBLENDVPS    Y9, Y10, Y11, Y9
-	VEXTRACTF128 $0x01, Y8, X10
-	VCVTPS2PD    X8, Y8
-	VCVTPS2PD    X10, Y10
+	VMOVUPS      (SI)(R9*4), Y9
+	VSUBPS       (AX), Y9, Y9
+	VMULPS       (CX), Y9, Y9
+	VMOVUPS      (BX), Y10
+	VFMADD231PS  (DX), Y9, Y10
+	VMOVUPS      (DI)(R9*4), Y11
+	VMULPS       Y0, Y11, Y12
+	VCMPPS       $0x1e, c8_00000000<>+0(SB), Y10, Y10
+	VBLENDVPS    Y10, Y11, Y12, Y10
 	VEXTRACTF128 $0x01, Y9, X11
 	VCVTPS2PD    X9, Y9
 	VCVTPS2PD    X11, Y11
-	VFMADD231PD  Y9, Y8, Y0
-	VFMADD231PD  Y11, Y10, Y1
-	VADDPD       Y9, Y2, Y2
-	VADDPD       Y11, Y3, Y3
-	VMOVUPS      32(CX)(SI*4), Y8
-	VSUBPS       32(AX), Y8, Y8
-	VMULPS       96(AX), Y8, Y8
-	VMOVUPS      224(AX), Y9
-	VFMADD231PS  160(AX), Y8, Y9
-	VMOVUPS      32(DX)(SI*4), Y10
-	VMULPS       288(AX), Y10, Y11
-	VCMPPS       $0x1e, c8_00000000<>+0(SB), Y9, Y9
-	VBLENDVPS    Y9, Y10, Y11, Y9
-	VEXTRACTF128 $0x01, Y8, X10
-	VCVTPS2PD    X8, Y8
+	VEXTRACTF128 $0x01, Y10, X12
 	VCVTPS2PD    X10, Y10
+	VCVTPS2PD    X12, Y12
+	VFMADD231PD  Y10, Y9, Y1
+	VFMADD231PD  Y12, Y11, Y2
+	VADDPD       Y10, Y3, Y3
+	VADDPD       Y12, Y4, Y4
+	VMOVUPS      32(SI)(R9*4), Y9
+	VSUBPS       32(AX), Y9, Y9
+	VMULPS       32(CX), Y9, Y9
+	VMOVUPS      32(BX), Y10
+	VFMADD231PS  32(DX), Y9, Y10
+	VMOVUPS      32(DI)(R9*4), Y11
+	VMULPS       Y0, Y11, Y12
+	VCMPPS       $0x1e, c8_00000000<>+0(SB), Y10, Y10
+	VBLENDVPS    Y10, Y11, Y12, Y10
 	VEXTRACTF128 $0x01, Y9, X11
 	VCVTPS2PD    X9, Y9
 	VCVTPS2PD    X11, Y11
-	VFMADD231PD  Y9, Y8, Y4
-	VFMADD231PD  Y11, Y10, Y5
-	VADDPD       Y9, Y6, Y6
-	VADDPD       Y11, Y7, Y7
-	ADDQ         $0x00000010, SI
+	VEXTRACTF128 $0x01, Y10, X12
+	VCVTPS2PD    X10, Y10
+	VCVTPS2PD    X12, Y12
+	VFMADD231PD  Y10, Y9, Y5
+	VFMADD231PD  Y12, Y11, Y6
+	VADDPD       Y10, Y7, Y7
+	VADDPD       Y12, Y8, Y8
+	ADDQ         $0x00000010, R9
 	JMP          loop
 
 done:
 	MOVQ    out+0(FP), AX
-	VMOVUPD Y0, (AX)
-	VMOVUPD Y1, 32(AX)
-	VMOVUPD Y2, 128(AX)
-	VMOVUPD Y3, 160(AX)
-	VMOVUPD Y4, 64(AX)
-	VMOVUPD Y5, 96(AX)
-	VMOVUPD Y6, 192(AX)
-	VMOVUPD Y7, 224(AX)
+	VMOVUPD Y1, (AX)
+	VMOVUPD Y2, 32(AX)
+	VMOVUPD Y3, 128(AX)
+	VMOVUPD Y4, 160(AX)
+	VMOVUPD Y5, 64(AX)
+	VMOVUPD Y6, 96(AX)
+	VMOVUPD Y7, 192(AX)
+	VMOVUPD Y8, 224(AX)
 	VZEROUPPER
 	RET
 
-// func blockNormaliseGradAVX2(dx *float32, dy *float32, x *float32, n int, p *float32)
+// func blockNormaliseGradAVX2(dx *float32, dy *float32, x *float32, n int, mean *float32, scale *float32, gamma *float32, beta *float32, slope *float32, a *float32, b *float32, c *float32)
 // Requires: AVX, FMA3
-TEXT ·blockNormaliseGradAVX2(SB), NOSPLIT, $0-40
-	MOVQ p+32(FP), AX
-	MOVQ x+16(FP), CX
-	MOVQ dy+8(FP), DX
-	MOVQ dx+0(FP), BX
-	MOVQ n+24(FP), SI
-	XORQ DI, DI
+TEXT ·blockNormaliseGradAVX2(SB), NOSPLIT, $0-96
+	MOVQ         mean+32(FP), AX
+	MOVQ         scale+40(FP), CX
+	MOVQ         gamma+48(FP), DX
+	MOVQ         beta+56(FP), BX
+	MOVQ         slope+64(FP), SI
+	VBROADCASTSS (SI), Y0
+	MOVQ         a+72(FP), SI
+	MOVQ         b+80(FP), DI
+	MOVQ         c+88(FP), R8
+	MOVQ         x+16(FP), R9
+	MOVQ         dy+8(FP), R10
+	MOVQ         dx+0(FP), R11
+	MOVQ         n+24(FP), R12
+	XORQ         R13, R13
 
 loop:
-	CMPQ        DI, SI
-	JGE         done
-	VMOVUPS     (CX)(DI*4), Y0
-	VSUBPS      (AX), Y0, Y0
-	VMULPS      64(AX), Y0, Y0
-	VMOVUPS     192(AX), Y1
-	VFMADD231PS 128(AX), Y0, Y1
-	VMOVUPS     (DX)(DI*4), Y2
-	VMULPS      256(AX), Y2, Y3
-	VCMPPS      $0x1e, c8_00000000<>+0(SB), Y1, Y1
-	VBLENDVPS   Y1, Y2, Y3, Y1
-	VMOVUPS     384(AX), Y2
-	VFMADD231PS 320(AX), Y1, Y2
-	VMOVUPS     Y2, Y1
-	VFMADD231PS 448(AX), Y0, Y1
-	VMOVUPS     Y1, (BX)(DI*4)
-	VMOVUPS     32(CX)(DI*4), Y0
-	VSUBPS      32(AX), Y0, Y0
-	VMULPS      96(AX), Y0, Y0
-	VMOVUPS     224(AX), Y1
-	VFMADD231PS 160(AX), Y0, Y1
-	VMOVUPS     32(DX)(DI*4), Y2
-	VMULPS      288(AX), Y2, Y3
-	VCMPPS      $0x1e, c8_00000000<>+0(SB), Y1, Y1
-	VBLENDVPS   Y1, Y2, Y3, Y1
-	VMOVUPS     416(AX), Y2
-	VFMADD231PS 352(AX), Y1, Y2
-	VMOVUPS     Y2, Y1
-	VFMADD231PS 480(AX), Y0, Y1
-	VMOVUPS     Y1, 32(BX)(DI*4)
-	ADDQ        $0x00000010, DI
-	JMP         loop
+	CMPQ         R13, R12
+	JGE          done
+	VMOVUPS      (R9)(R13*4), Y1
+	VSUBPS       (AX), Y1, Y1
+	VMULPS       (CX), Y1, Y1
+	VMOVUPS      (BX), Y2
+	VFMADD231PS  (DX), Y1, Y2
+	VMOVUPS      (R10)(R13*4), Y3
+	VMULPS       Y0, Y3, Y4
+	VCMPPS       $0x1e, c8_00000000<>+0(SB), Y2, Y2
+	VBLENDVPS    Y2, Y3, Y4, Y2
+	VSUBPS       (DI), Y2, Y2
+	VMOVUPS      Y2, Y2
+	VFNMADD231PS (R8), Y1, Y2
+	VMULPS       (SI), Y2, Y1
+	VMOVUPS      Y1, (R11)(R13*4)
+	VMOVUPS      32(R9)(R13*4), Y1
+	VSUBPS       32(AX), Y1, Y1
+	VMULPS       32(CX), Y1, Y1
+	VMOVUPS      32(BX), Y2
+	VFMADD231PS  32(DX), Y1, Y2
+	VMOVUPS      32(R10)(R13*4), Y3
+	VMULPS       Y0, Y3, Y4
+	VCMPPS       $0x1e, c8_00000000<>+0(SB), Y2, Y2
+	VBLENDVPS    Y2, Y3, Y4, Y2
+	VSUBPS       32(DI), Y2, Y2
+	VMOVUPS      Y2, Y2
+	VFNMADD231PS 32(R8), Y1, Y2
+	VMULPS       32(SI), Y2, Y1
+	VMOVUPS      Y1, 32(R11)(R13*4)
+	ADDQ         $0x00000010, R13
+	JMP          loop
 
 done:
 	VZEROUPPER

@@ -32,14 +32,14 @@ func blockMomentsAVX512(out *float64, x *float32, n int, pivot *float32)
 // blockNormaliseAVX512 normalises, scales, shifts and rectifies each lane.
 //
 //go:noescape
-func blockNormaliseAVX512(y *float32, x *float32, n int, p *float32)
+func blockNormaliseAVX512(y *float32, x *float32, n int, mean *float32, scale *float32, gamma *float32, beta *float32, slope *float32)
 
 // blockNormaliseSumsAVX512 adds up g*xn and g of each lane in float64.
 //
 //go:noescape
-func blockNormaliseSumsAVX512(out *float64, dy *float32, x *float32, n int, p *float32)
+func blockNormaliseSumsAVX512(out *float64, dy *float32, x *float32, n int, mean *float32, scale *float32, gamma *float32, beta *float32, slope *float32)
 
-// blockNormaliseGradAVX512 writes a*g + b + c*xn of each lane.
+// blockNormaliseGradAVX512 writes a*(g - b - c*xn) of each lane.
 //
 //go:noescape
-func blockNormaliseGradAVX512(dx *float32, dy *float32, x *float32, n int, p *float32)
+func blockNormaliseGradAVX512(dx *float32, dy *float32, x *float32, n int, mean *float32, scale *float32, gamma *float32, beta *float32, slope *float32, a *float32, b *float32, c *float32)

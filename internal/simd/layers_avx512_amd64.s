@@ -229,19 +229,23 @@ done:
 	VZEROUPPER
 	RET
 
-// func blockNormaliseAVX512(y *float32, x *float32, n int, p *float32)
+// func blockNormaliseAVX512(y *float32, x *float32, n int, mean *float32, scale *float32, gamma *float32, beta *float32, slope *float32)
 // Requires: AVX, AVX512F
-TEXT ·blockNormaliseAVX512(SB), NOSPLIT, $0-32
-	MOVQ    p+24(FP), AX
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	VMOVUPS 128(AX), Z2
-	VMOVUPS 192(AX), Z3
-	VMOVUPS 256(AX), Z4
-	MOVQ    x+8(FP), AX
-	MOVQ    y+0(FP), CX
-	MOVQ    n+16(FP), DX
-	XORQ    BX, BX
+TEXT ·blockNormaliseAVX512(SB), NOSPLIT, $0-64
+	MOVQ         mean+24(FP), AX
+	VMOVUPS      (AX), Z0
+	MOVQ         scale+32(FP), AX
+	VMOVUPS      (AX), Z1
+	MOVQ         gamma+40(FP), AX
+	VMOVUPS      (AX), Z2
+	MOVQ         beta+48(FP), AX
+	VMOVUPS      (AX), Z3
+	MOVQ         slope+56(FP), AX
+	VBROADCASTSS (AX), Z4
+	MOVQ         x+8(FP), AX
+	MOVQ         y+0(FP), CX
+	MOVQ         n+16(FP), DX
+	XORQ         BX, BX
 
 loop:
 	CMPQ        BX, DX
@@ -262,23 +266,27 @@ done:
 	VZEROUPPER
 	RET
 
-// func blockNormaliseSumsAVX512(out *float64, dy *float32, x *float32, n int, p *float32)
+// func blockNormaliseSumsAVX512(out *float64, dy *float32, x *float32, n int, mean *float32, scale *float32, gamma *float32, beta *float32, slope *float32)
 // Requires: AVX, AVX512F
-TEXT ·blockNormaliseSumsAVX512(SB), NOSPLIT, $0-40
-	MOVQ    p+32(FP), AX
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	VMOVUPS 128(AX), Z2
-	VMOVUPS 192(AX), Z3
-	VMOVUPS 256(AX), Z4
-	MOVQ    x+16(FP), AX
-	MOVQ    dy+8(FP), CX
-	VPXORQ  Z5, Z5, Z5
-	VPXORQ  Z6, Z6, Z6
-	VPXORQ  Z7, Z7, Z7
-	VPXORQ  Z8, Z8, Z8
-	MOVQ    n+24(FP), DX
-	XORQ    BX, BX
+TEXT ·blockNormaliseSumsAVX512(SB), NOSPLIT, $0-72
+	MOVQ         mean+32(FP), AX
+	VMOVUPS      (AX), Z0
+	MOVQ         scale+40(FP), AX
+	VMOVUPS      (AX), Z1
+	MOVQ         gamma+48(FP), AX
+	VMOVUPS      (AX), Z2
+	MOVQ         beta+56(FP), AX
+	VMOVUPS      (AX), Z3
+	MOVQ         slope+64(FP), AX
+	VBROADCASTSS (AX), Z4
+	MOVQ         x+16(FP), AX
+	MOVQ         dy+8(FP), CX
+	VPXORQ       Z5, Z5, Z5
+	VPXORQ       Z6, Z6, Z6
+	VPXORQ       Z7, Z7, Z7
+	VPXORQ       Z8, Z8, Z8
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
 
 loop:
 	CMPQ          BX, DX
@@ -314,43 +322,50 @@ done:
 	VZEROUPPER
 	RET
 
-// func blockNormaliseGradAVX512(dx *float32, dy *float32, x *float32, n int, p *float32)
+// func blockNormaliseGradAVX512(dx *float32, dy *float32, x *float32, n int, mean *float32, scale *float32, gamma *float32, beta *float32, slope *float32, a *float32, b *float32, c *float32)
 // Requires: AVX, AVX512F
-TEXT ·blockNormaliseGradAVX512(SB), NOSPLIT, $0-40
-	MOVQ    p+32(FP), AX
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	VMOVUPS 128(AX), Z2
-	VMOVUPS 192(AX), Z3
-	VMOVUPS 256(AX), Z4
-	VMOVUPS 320(AX), Z5
-	VMOVUPS 384(AX), Z6
-	VMOVUPS 448(AX), Z7
-	MOVQ    x+16(FP), AX
-	MOVQ    dy+8(FP), CX
-	MOVQ    dx+0(FP), DX
-	MOVQ    n+24(FP), BX
-	XORQ    SI, SI
+TEXT ·blockNormaliseGradAVX512(SB), NOSPLIT, $0-96
+	MOVQ         mean+32(FP), AX
+	VMOVUPS      (AX), Z0
+	MOVQ         scale+40(FP), AX
+	VMOVUPS      (AX), Z1
+	MOVQ         gamma+48(FP), AX
+	VMOVUPS      (AX), Z2
+	MOVQ         beta+56(FP), AX
+	VMOVUPS      (AX), Z3
+	MOVQ         slope+64(FP), AX
+	VBROADCASTSS (AX), Z4
+	MOVQ         a+72(FP), AX
+	VMOVUPS      (AX), Z5
+	MOVQ         b+80(FP), AX
+	VMOVUPS      (AX), Z6
+	MOVQ         c+88(FP), AX
+	VMOVUPS      (AX), Z7
+	MOVQ         x+16(FP), AX
+	MOVQ         dy+8(FP), CX
+	MOVQ         dx+0(FP), DX
+	MOVQ         n+24(FP), BX
+	XORQ         SI, SI
 
 loop:
-	CMPQ        SI, BX
-	JGE         done
-	VMOVUPS     (AX)(SI*4), Z8
-	VSUBPS      Z0, Z8, Z8
-	VMULPS      Z1, Z8, Z8
-	VMOVUPS     Z3, Z10
-	VFMADD231PS Z2, Z8, Z10
-	VMOVUPS     (CX)(SI*4), Z11
-	VMULPS      Z4, Z11, Z12
-	VCMPPS      $0x1e, c16_00000000<>+0(SB), Z10, K1
-	VBLENDMPS   Z11, Z12, K1, Z9
-	VMOVUPS     Z6, Z10
-	VFMADD231PS Z5, Z9, Z10
-	VMOVUPS     Z10, Z10
-	VFMADD231PS Z7, Z8, Z10
-	VMOVUPS     Z10, (DX)(SI*4)
-	ADDQ        $0x00000010, SI
-	JMP         loop
+	CMPQ         SI, BX
+	JGE          done
+	VMOVUPS      (AX)(SI*4), Z8
+	VSUBPS       Z0, Z8, Z8
+	VMULPS       Z1, Z8, Z8
+	VMOVUPS      Z3, Z10
+	VFMADD231PS  Z2, Z8, Z10
+	VMOVUPS      (CX)(SI*4), Z11
+	VMULPS       Z4, Z11, Z12
+	VCMPPS       $0x1e, c16_00000000<>+0(SB), Z10, K1
+	VBLENDMPS    Z11, Z12, K1, Z9
+	VSUBPS       Z6, Z9, Z10
+	VMOVUPS      Z10, Z10
+	VFNMADD231PS Z7, Z8, Z10
+	VMULPS       Z5, Z10, Z8
+	VMOVUPS      Z8, (DX)(SI*4)
+	ADDQ         $0x00000010, SI
+	JMP          loop
 
 done:
 	VZEROUPPER

@@ -88,10 +88,10 @@ func (l *level) normaliseSums(*[16]float64, *float32, *float32, int, *float32) {
 func (l *level) normaliseGrad(*float32, *float32, *float32, int, *float32)     {}
 
 // The same of blocks of channels.
-func (l *level) blockMoments(*[2 * Lanes]float64, *float32, int, *float32)                 {}
-func (l *level) blockNormalise(*float32, *float32, int, *float32)                          {}
-func (l *level) blockNormaliseSums(*[2 * Lanes]float64, *float32, *float32, int, *float32) {}
-func (l *level) blockNormaliseGrad(*float32, *float32, *float32, int, *float32)            {}
+func (l *level) blockMoments(*[2 * Lanes]float64, *float32, int, *float32)                     {}
+func (l *level) blockNormalise(*float32, *float32, int, *BlockNormal)                          {}
+func (l *level) blockNormaliseSums(*[2 * Lanes]float64, *float32, *float32, int, *BlockNormal) {}
+func (l *level) blockNormaliseGrad(*float32, *float32, *float32, int, *BlockNormal)            {}
 
 // every copies every second or fourth value.
 func (l *level) every(*float32, *float32, int, int) {}

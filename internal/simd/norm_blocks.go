@@ -3,13 +3,17 @@ package simd
 // Lanes is the number of channels that lie side by side where images lie in blocks of channels.
 const Lanes = WinogradLanes
 
-// BlockNormal holds the constants of a block of channels as Normal does those of one: value i of each belongs to lane i. The kernels
-// read it as eight rows of float32 values.
-type BlockNormal struct{ Mean, Scale, Gamma, Beta, Slope, A, B, C [Lanes]float32 }
+// BlockNormal points to the constants of a block of channels, of which value i is lane i's: those of Normal, and A, B and C, which
+// only BlockNormaliseGrad reads.
+type BlockNormal struct {
+	Mean, Scale, Gamma, Beta *[Lanes]float32
+	Slope                    float32
+	A, B, C                  *[Lanes]float32
+}
 
-// lane is the Normal of a lane.
+// lane is the Normal of a lane but for A, B and C.
 func (p *BlockNormal) lane(i int) Normal {
-	return Normal{p.Mean[i], p.Scale[i], p.Gamma[i], p.Beta[i], p.Slope[i], p.A[i], p.B[i], p.C[i]}
+	return Normal{Mean: p.Mean[i], Scale: p.Scale[i], Gamma: p.Gamma[i], Beta: p.Beta[i], Slope: p.Slope}
 }
 
 // BlockMoments adds Σ x and Σ (x - pivot)² of each lane of pixels of Lanes values to sums and squares, in float64.
@@ -39,7 +43,7 @@ func BlockNormalise(y, x []float32, p *BlockNormal) {
 	switch {
 	case len(x) == 0:
 	case active.width > 0:
-		active.blockNormalise(&y[0], &x[0], len(x), &p.Mean[0])
+		active.blockNormalise(&y[0], &x[0], len(x), p)
 	default:
 		for lane := range Lanes {
 			q := p.lane(lane)
@@ -61,7 +65,7 @@ func BlockNormaliseSums(products, sums []float64, dy, x []float32, p *BlockNorma
 	}
 	var out [2 * Lanes]float64
 	if active.width > 0 {
-		active.blockNormaliseSums(&out, &dy[0], &x[0], len(dy), &p.Mean[0])
+		active.blockNormaliseSums(&out, &dy[0], &x[0], len(dy), p)
 	} else {
 		for lane := range Lanes {
 			q := p.lane(lane)
@@ -75,20 +79,21 @@ func BlockNormaliseSums(products, sums []float64, dy, x []float32, p *BlockNorma
 	addLanes(products, sums, &out)
 }
 
-// BlockNormaliseGrad sets dx[i] = A*g[i] + B + C*xn[i] with g as in NormaliseSums and the constants of i's lane; dx may be dy.
+// BlockNormaliseGrad sets dx[i] = A * (g[i] - B - C*xn[i]) with g as in NormaliseSums and the constants of i's lane; dx may be dy.
+// Where B is the mean of g this is exact for g alike, whatever A.
 func BlockNormaliseGrad(dx, dy, x []float32, p *BlockNormal) {
 	dx = wholePixels(dx)
 	dy, x = dy[:len(dx)], x[:len(dx)]
 	switch {
 	case len(dx) == 0:
 	case active.width > 0:
-		active.blockNormaliseGrad(&dx[0], &dy[0], &x[0], len(dx), &p.Mean[0])
+		active.blockNormaliseGrad(&dx[0], &dy[0], &x[0], len(dx), p)
 	default:
 		for lane := range Lanes {
 			q := p.lane(lane)
 			for i := lane; i < len(dx); i += Lanes {
 				xn, g := q.grad(dy[i], x[i])
-				dx[i] = (q.A*g + q.B) + q.C*xn
+				dx[i] = p.A[lane] * (g - p.B[lane] - p.C[lane]*xn)
 			}
 		}
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -9,15 +11,23 @@ import (
 // lanes is the number of channels that lie side by side in a block.
 const lanes = 16
 
-// channelRows returns rows of a block's constants, which lie one behind the other: in registers where a vector is a row, which
-// leaves enough of them; else in memory. The operand of constant i for vector g of a row is rows[g][i].
-func (s isa) channelRows(param string, n int) [][]Op {
-	p := Load(Param(param), GP64())
+// channelRows returns the constants of a block's channels that parameters point to: in registers where a vector is a row of them,
+// which leaves enough; else in memory. The operand of constant i for vector g of a row is rows[g][i]. Slope is one value for all.
+func (s isa) channelRows(params ...string) [][]Op {
 	rows := make([][]Op, lanes/s.w)
-	for g := range rows {
-		for i := range n {
-			var row Op = Mem{Base: p, Disp: 4 * (lanes*i + s.w*g)}
-			if s.w == lanes {
+	for _, param := range params {
+		p := Load(Param(param), GP64())
+		var slope reg.VecVirtual
+		if param == "slope" {
+			slope = s.v()
+			VBROADCASTSS(Mem{Base: p}, slope)
+		}
+		for g := range rows {
+			var row Op = Mem{Base: p, Disp: 4 * s.w * g}
+			switch {
+			case param == "slope":
+				row = slope
+			case s.w == lanes:
 				row = s.load(row)
 			}
 			rows[g] = append(rows[g], row)
@@ -25,6 +35,12 @@ func (s isa) channelRows(param string, n int) [][]Op {
 	}
 	return rows
 }
+
+// Constants of simd.BlockNormal, and those of its gradient.
+const (
+	normalParams = "mean, scale, gamma, beta, slope"
+	gradParams   = normalParams + ", a, b, c"
+)
 
 // eachPixel emits a loop over n values, n a multiple of lanes; body gets the index register and each vector of the lanes: which
 // it is, and how many bytes behind the index it stands.
@@ -56,7 +72,7 @@ func (s isa) storeLanes(acc []reg.VecVirtual) {
 // blockNorms emits the kernels of normalisation for blocks of channels, where a lane is a channel.
 func (s isa) blockNorms() {
 	s.text("blockMoments", "out *float64, x *float32, n int, pivot *float32", "adds up x and (x-pivot)^2 of each lane in float64.")
-	p := s.channelRows("pivot", 1)
+	p := s.channelRows("pivot")
 	x := Load(Param("x"), GP64())
 	acc := s.zeros(4 * len(p))
 	s.eachPixel(func(at reg.GPVirtual, g, disp int) {
@@ -70,8 +86,8 @@ func (s isa) blockNorms() {
 	})
 	s.storeLanes(acc)
 
-	s.text("blockNormalise", "y, x *float32, n int, p *float32", "normalises, scales, shifts and rectifies each lane.")
-	p = s.channelRows("p", 5)
+	s.text("blockNormalise", "y, x *float32, n int, "+normalParams+" *float32", "normalises, scales, shifts and rectifies each lane.")
+	p = s.channelRows(strings.Split(normalParams, ", ")...)
 	x = Load(Param("x"), GP64())
 	y := Load(Param("y"), GP64())
 	s.eachPixel(func(at reg.GPVirtual, g, disp int) {
@@ -80,8 +96,8 @@ func (s isa) blockNorms() {
 	})
 	s.ret()
 
-	s.text("blockNormaliseSums", "out *float64, dy, x *float32, n int, p *float32", "adds up g*xn and g of each lane in float64.")
-	p = s.channelRows("p", 5)
+	s.text("blockNormaliseSums", "out *float64, dy, x *float32, n int, "+normalParams+" *float32", "adds up g*xn and g of each lane in float64.")
+	p = s.channelRows(strings.Split(normalParams, ", ")...)
 	x = Load(Param("x"), GP64())
 	dy := Load(Param("dy"), GP64())
 	acc = s.zeros(4 * len(p))
@@ -92,15 +108,15 @@ func (s isa) blockNorms() {
 	})
 	s.storeLanes(acc)
 
-	s.text("blockNormaliseGrad", "dx, dy, x *float32, n int, p *float32", "writes a*g + b + c*xn of each lane.")
-	p = s.channelRows("p", 8)
+	s.text("blockNormaliseGrad", "dx, dy, x *float32, n int, "+gradParams+" *float32", "writes a*(g - b - c*xn) of each lane.")
+	p = s.channelRows(strings.Split(gradParams, ", ")...)
 	x = Load(Param("x"), GP64())
 	dy = Load(Param("dy"), GP64())
 	dx := Load(Param("dx"), GP64())
 	s.eachPixel(func(at reg.GPVirtual, g, disp int) {
 		mem := Mem{Index: at, Scale: 4, Disp: disp}
 		xn, grad := s.rectifiedGrad(based(mem, dy), based(mem, x), p[g])
-		VMOVUPS(s.fma(xn, p[g][7], s.fma(grad, p[g][5], p[g][6])), based(mem, dx))
+		VMOVUPS(s.mul(s.fnma(xn, p[g][7], s.sub(grad, p[g][6])), p[g][5]), based(mem, dx))
 	})
 	s.ret()
 }

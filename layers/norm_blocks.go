@@ -1,0 +1,79 @@
+package layers
+
+import (
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// blockLanes are the values of 16 channels: of a parameter of theirs, or of a pixel.
+type blockLanes = [kernel.BlockLanes]float32
+
+// Constants of channels that are not normalised, scaled or shifted.
+var noLanes, unitLanes = &blockLanes{}, &blockLanes{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
+
+// lanesOf returns the parameters of block m.
+func lanesOf(channels []float32, m int) *blockLanes {
+	return (*blockLanes)(channels[m*kernel.BlockLanes:])
+}
+
+// unchanged is the BlockNormal of y = x.
+func unchanged() simd.BlockNormal {
+	return simd.BlockNormal{Mean: noLanes, Scale: unitLanes, Gamma: unitLanes, Beta: noLanes, Slope: 1}
+}
+
+// lanes is the number of channels that a mid of a stream over images stands for.
+func lanes(blocked bool) int {
+	if blocked {
+		return kernel.BlockLanes
+	}
+	return 1
+}
+
+// blockedStream is a stream over an outer x channels x inner array that may lie in blocks of channels.
+func blockedStream(s kernel.Stream, dims [3]int, blocked bool) kernel.Stream {
+	s.Dims = dims
+	if n := lanes(blocked); n > 1 {
+		s.Dims, s.Lanes = [3]int{dims[0], dims[1] / n, dims[2] * n}, n
+	}
+	return s
+}
+
+// blockSums are two sums of the lanes of a tile's block m.
+func blockSums(t *kernel.Tile, m int) (first, second []float64) {
+	return t.Sum[m*kernel.BlockLanes:], t.Sum[(t.M+m)*kernel.BlockLanes:]
+}
+
+// The rows of blocks: as momentsRow, normaliseRow, sumRow, gradientRow and scaleRow of the channels.
+
+func momentsBlock(t *kernel.Tile, at, n, m int) {
+	sums, squares := blockSums(t, m)
+	simd.BlockMoments(sums, squares, t.In[0][at:at+n], t.In[1][m*kernel.BlockLanes:])
+}
+
+func normaliseBlock(t *kernel.Tile, at, n, m int) {
+	p := unchanged()
+	p.Mean, p.Scale = lanesOf(t.In[1], m), lanesOf(t.In[2], m)
+	y := t.Out[0][at : at+n]
+	simd.BlockNormalise(y, t.In[0][at:at+n], &p)
+	for _, other := range t.Out[1:] {
+		copy(other[at:], y)
+	}
+}
+
+func sumBlock(t *kernel.Tile, at, n, m int) {
+	p := unchanged()
+	products, sums := blockSums(t, m)
+	simd.BlockNormaliseSums(products, sums, t.In[0][at:at+n], t.In[1][at:at+n], &p)
+}
+
+func gradientBlock(t *kernel.Tile, at, n, m int) {
+	p := unchanged()
+	p.A, p.B, p.C = lanesOf(t.In[4], m), lanesOf(t.In[2], m), lanesOf(t.In[3], m)
+	simd.BlockNormaliseGrad(t.Out[0][at:at+n], t.In[0][at:at+n], t.In[1][at:at+n], &p)
+}
+
+func scaleBlock(t *kernel.Tile, at, n, m int) {
+	p := unchanged()
+	p.Gamma = lanesOf(t.In[1], m)
+	simd.BlockNormalise(t.Out[0][at:at+n], t.In[0][at:at+n], &p)
+}

@@ -1,0 +1,57 @@
+package layers
+
+import (
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// Blocking implements Blocker.
+func (l *normChain) Blocking() Blocking { return l.norm.Blocking() }
+
+// SetBlocked implements Blocker.
+func (l *normChain) SetBlocked(bottoms, tops bool) error {
+	was := l.blocked()
+	if err := l.norm.SetBlocked(bottoms, tops); err != nil || was == bottoms {
+		return err
+	}
+	return l.prepare()
+}
+
+// blocked reports whether bottom and top lie in blocks of channels.
+func (l *normChain) blocked() bool { return l.norm.normaliser.blocked }
+
+// block points to the constants of block m of a tile.
+func (l *normChain) block(t *kernel.Tile, m int) simd.BlockNormal {
+	p := simd.BlockNormal{Mean: lanesOf(t.In[1], m), Scale: lanesOf(t.In[2], m), Gamma: lanesOf(t.In[3], m), Beta: noLanes, Slope: 1}
+	if l.scale.biased {
+		p.Beta = lanesOf(t.In[4], m)
+	}
+	if l.rectified {
+		p.Slope = l.slope
+	}
+	return p
+}
+
+// momentsBlock adds up values and squares of a block whose pivots are not among the inputs.
+func (l *normChain) momentsBlock(t *kernel.Tile, at, n, m int) {
+	sums, squares := blockSums(t, m)
+	simd.BlockMoments(sums, squares, t.In[0][at:at+n], l.norm.normaliser.pivot[(t.M0+m)*kernel.BlockLanes:])
+}
+
+func (l *normChain) forwardBlock(t *kernel.Tile, at, n, m int) {
+	p := l.block(t, m)
+	simd.BlockNormalise(t.Out[0][at:at+n], t.In[0][at:at+n], &p)
+}
+
+// sumBlock adds g*xn to sum 0 and g to sum 1.
+func (l *normChain) sumBlock(t *kernel.Tile, at, n, m int) {
+	p := l.block(t, m)
+	products, sums := blockSums(t, m)
+	simd.BlockNormaliseSums(products, sums, t.In[l.gradient()][at:at+n], t.In[0][at:at+n], &p)
+}
+
+func (l *normChain) backwardBlock(t *kernel.Tile, at, n, m int) {
+	p, factors := l.block(t, m), t.In[l.gradient()+1:]
+	p.A, p.B, p.C = lanesOf(factors[0], m), lanesOf(factors[1], m), lanesOf(factors[2], m)
+	simd.BlockNormaliseGrad(t.Out[0][at:at+n], t.In[l.gradient()][at:at+n], t.In[0][at:at+n], &p)
+}
