@@ -23,7 +23,7 @@ type chain struct {
 }
 
 // newChain sets layers up on a device; the first has bottoms of a shape, filled by r, as have all weights.
-func newChain(t *testing.T, d *layers.Device, phase caffepb.Phase, texts []string, bottoms int, shape ...int) *chain {
+func newChain(t testing.TB, d *layers.Device, phase caffepb.Phase, texts []string, bottoms int, shape ...int) *chain {
 	t.Helper()
 	c := &chain{}
 	r := rand.New(rand.NewPCG(5, 9))
@@ -103,8 +103,8 @@ func (c *chain) results(top *blob.Blob) (forward, backward [][]float32) {
 	return forward, backward
 }
 
-// runFused computes it at once, into a top that held NaN.
-func (c *chain) runFused(t *testing.T, dy []float32) (forward, backward [][]float32) {
+// fuse returns the layer that is all of them.
+func (c *chain) fuse(t testing.TB) layers.Layer {
 	t.Helper()
 	fused := c.layers[0]
 	for _, next := range c.layers[1:] {
@@ -116,6 +116,13 @@ func (c *chain) runFused(t *testing.T, dy []float32) (forward, backward [][]floa
 			t.Fatalf("%T does not fuse with %T", f, next)
 		}
 	}
+	return fused
+}
+
+// runFused computes it at once, into a top that held NaN.
+func (c *chain) runFused(t testing.TB, dy []float32) (forward, backward [][]float32) {
+	t.Helper()
+	fused := c.fuse(t)
 	top := []*blob.Blob{blob.New(c.tops[len(c.tops)-1].Shape()...)}
 	for i := range top[0].Data() {
 		top[0].Data()[i] = float32(math.NaN())

@@ -1,0 +1,132 @@
+package layers_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/layers/layertest"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+// turnImages lays the values of images of a blob's shape in blocks of channels, or back.
+func turnImages(b *blob.Blob, values []float32, turn func(dst, src []float32, planes, size int)) {
+	turned := make([]float32, len(values))
+	turn(turned, values, b.CountRange(0, 2), b.CountFrom(2))
+	copy(values, turned)
+}
+
+// runFusedInBlocks computes the chain at once on bottoms that lie in blocks of channels, and returns what comes out of it as it lies
+// without. An iteration after the first must allocate nothing.
+func (c *chain) runFusedInBlocks(t *testing.T, dy []float32) (forward, backward [][]float32) {
+	t.Helper()
+	fused := c.fuse(t)
+	top := []*blob.Blob{{}}
+	if err := fused.Reshape(c.bottoms, top); err != nil {
+		t.Fatal(err)
+	}
+	b, ok := fused.(layers.Blocker)
+	if !ok || b.Blocking() != (layers.Blocking{Bottoms: true, Tops: true, Alike: true}) {
+		t.Fatalf("%T does not take blocks of channels", fused)
+	}
+	if err := b.SetBlocked(true, true); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range c.bottoms {
+		turnImages(x, x.Data(), kernel.ToBlocks)
+	}
+	copy(top[0].Diff(), dy)
+	turnImages(top[0], top[0].Diff(), kernel.ToBlocks)
+	iterate := func() error {
+		return errors.Join(fused.Reshape(c.bottoms, top), fused.Forward(c.bottoms, top), fused.Backward(top, c.propagate, c.bottoms))
+	}
+	if err := iterate(); err != nil {
+		t.Fatal(err)
+	}
+	forward, backward = c.results(top[0])
+	for _, list := range [][][]float32{forward, backward} {
+		for i, v := range list {
+			list[i] = append([]float32(nil), v...)
+		}
+	}
+	turnImages(top[0], forward[0], kernel.FromBlocks)
+	for i, x := range c.bottoms {
+		turnImages(x, backward[i], kernel.FromBlocks)
+	}
+	var err error
+	if n := testing.AllocsPerRun(2, func() { err = errors.Join(err, iterate()) }); n > 0 || err != nil {
+		t.Errorf("an iteration allocates %g times: %v", n, err)
+	}
+	return forward, backward
+}
+
+// coreDevice is this computer with a number of core groups.
+func coreDevice(t *testing.T, groups int) *layers.Device {
+	t.Helper()
+	spec, err := cpe.Load("host")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.CoreGroups = groups
+	m, err := cpe.New(spec, cpe.DefaultMode(spec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	return &layers.Device{Machine: m, Random: layers.NewRandom(1)}
+}
+
+// TestFusedLayersInBlocks: layers computed at once on blocks of channels give what they give one by one on plain images, and the same
+// bits on one core group and on two.
+func TestFusedLayersInBlocks(t *testing.T) {
+	const norm, scale, relu = `type: "BatchNorm"`, `type: "Scale" scale_param { bias_term: true }`, `type: "ReLU"`
+	chains := []struct {
+		layers  []string
+		bottoms int
+		phase   caffepb.Phase
+	}{
+		{[]string{norm, scale, relu}, 1, caffepb.Phase_TRAIN},
+		{[]string{norm, scale}, 1, caffepb.Phase_TRAIN},
+		{[]string{norm, `type: "Scale"`, `type: "ReLU" relu_param { negative_slope: 0.25 }`}, 1, caffepb.Phase_TRAIN},
+		{[]string{norm, scale, relu}, 1, caffepb.Phase_TEST},
+		{[]string{norm, `type: "Scale"`}, 1, caffepb.Phase_TEST},
+		{[]string{`type: "Eltwise"`, relu}, 2, caffepb.Phase_TRAIN},
+	}
+	shapes := [][]int{{1, 16, 7, 5}, {3, 48, 7, 5}, {3, 16, 1, 1}, {2, 64, 31, 33}, {5, 64, 3, 1}, {3, 64, 90, 70}}
+	for _, tt := range chains {
+		for _, shape := range shapes {
+			t.Run(fmt.Sprint(tt.layers, tt.phase, shape), func(t *testing.T) {
+				one := newChain(t, coreDevice(t, 2), tt.phase, tt.layers, tt.bottoms, shape...)
+				dy := make([]float32, one.tops[0].Count())
+				for i := range dy {
+					dy[i] = float32(math.Sin(float64(i) + 0.5))
+				}
+				forward, backward := one.run(t, dy)
+				var first [][]float32
+				for _, groups := range []int{2, 1} {
+					all := newChain(t, coreDevice(t, groups), tt.phase, tt.layers, tt.bottoms, shape...)
+					blockForward, blockBackward := all.runFusedInBlocks(t, dy)
+					compareLists(t, "value", blockForward, forward, 2e-6)
+					compareLists(t, "gradient", blockBackward, backward, 1e-5)
+					got := append(blockForward, blockBackward...)
+					if first == nil {
+						first = got
+					}
+					compareLists(t, "value on one core group", got, first, 0)
+				}
+			})
+		}
+	}
+}
+
+func compareLists(t *testing.T, what string, got, want [][]float32, tolerance float64) {
+	t.Helper()
+	for i := range want {
+		layertest.Equal(t, fmt.Sprint(what, " ", i), got[i], want[i], tolerance)
+	}
+}
