@@ -65,6 +65,10 @@ func (c *Conv) prepare(d Direction) error {
 	switch {
 	case size(c.shape.OutSize()) <= 0 || c.shape.N == 0:
 		c.stages[d] = []stage{{noConv{}, 1}}
+	case c.pointwiseBlocks(d):
+		list, err := newBlockedPointwise(c, d, c.blocked[0], c.blocked[1])
+		c.stages[d] = list
+		return err
 	case c.isThinned(d):
 		if c.thinned == nil {
 			var err error
@@ -122,7 +126,12 @@ func (c *Conv) prepare(d Direction) error {
 
 // isThinned reports whether a direction is the thinned convolution's.
 func (c *Conv) isThinned(d Direction) bool {
-	return c.machine.Native() && c.shape.thin() && size(c.shape.OutSize()) > 0 && c.plan.Strategy[d] == Implicit
+	return !c.pointwiseBlocks(d) && c.machine.Native() && c.shape.thin() && size(c.shape.OutSize()) > 0 && c.plan.Strategy[d] == Implicit
+}
+
+// pointwiseBlocks reports whether a direction is that of a pointwise convolution in blocks of channels.
+func (c *Conv) pointwiseBlocks(d Direction) bool {
+	return c.blocked != [2]bool{} && c.plan.Strategy[d] == Implicit
 }
 
 // noConv computes nothing, for nothing.
@@ -155,8 +164,8 @@ func (c *Conv) Plan() ConvPlan { return c.plan }
 // Blocks reports whether images, and results, may lie in blocks of channels.
 func (c *Conv) Blocks() (in, out bool) {
 	s := &c.shape
-	for d := range c.plan.Strategy {
-		if !c.machine.Native() || c.trials[d] != nil || !c.plan.Strategy[d].isWinograd() {
+	for d, st := range c.plan.Strategy {
+		if !c.machine.Native() || c.trials[d] != nil || !st.isWinograd() && (st != Implicit || !s.blockedPointwise()) {
 			return false, false
 		}
 	}
@@ -189,9 +198,9 @@ func (c *Conv) ForShape(s ConvShape) (*Conv, error) {
 // Turns returns how often a forward pass and one for both gradients bring images or results from planes to blocks of channels or
 // back, and for how many values.
 func (c *Conv) Turns() (times, values int) {
-	for _, st := range c.plan.Strategy {
+	for d, st := range c.plan.Strategy {
 		for k, planes := range [2]int{c.shape.C * size(c.shape.In), c.shape.Out * size(c.shape.OutSize())} {
-			if st.isWinograd() && !c.blocked[k] {
+			if !c.blocked[k] && (st.isWinograd() || c.pointwiseBlocks(Direction(d))) {
 				times, values = times+1, values+c.shape.N*planes
 			}
 		}
@@ -224,7 +233,7 @@ func (c *Conv) InputGrad(dy, w, dx []float32) error {
 // the pixels that strides meet, directly.
 func (c *Conv) AddsInputGrad() bool {
 	return c.trials[InputGradient] == nil && c.machine.Native() && c.plan.Strategy[InputGradient] == Implicit &&
-		(c.shape.pointwise() || c.isThinned(InputGradient))
+		(c.shape.pointwise() || c.shape.thin() && size(c.shape.OutSize()) > 0)
 }
 
 // AddInputGrad adds the gradient of the images to dx.
@@ -256,7 +265,7 @@ func (c *Conv) work(d Direction, args convArrays) error {
 			return err
 		}
 	}
-	if d != WeightGradient {
+	if d != WeightGradient || c.pointwiseBlocks(d) {
 		return nil
 	}
 	for _, p := range c.partials {

@@ -26,8 +26,6 @@ type meeting struct{ at, count, place int }
 func (m meeting) first() int { return m.at / pixelBytes }
 
 const (
-	// BlockLanes is how many channels lie side by side in a block.
-	BlockLanes = WinogradLanes
 	// MaxBlockWindow is how many places windows have at most of which maxima are taken: a byte says which.
 	MaxBlockWindow = noPlace
 

@@ -23,3 +23,33 @@ func maxBlocksGradAVX2(dx *float32, dy *float32, taken *uint8, columns *int, pla
 //
 //go:noescape
 func aveBlocksGradAVX2(dx *float32, dy *float32, columns *int, count int, ld int, n int)
+
+// pixels1x2AVX2 is the micro kernel of a pointwise convolution of blocks of channels: 1 pixels, 2 vectors wide.
+//
+//go:noescape
+func pixels1x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+
+// pixels2x2AVX2 is the micro kernel of a pointwise convolution of blocks of channels: 2 pixels, 2 vectors wide.
+//
+//go:noescape
+func pixels2x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+
+// pixels3x2AVX2 is the micro kernel of a pointwise convolution of blocks of channels: 3 pixels, 2 vectors wide.
+//
+//go:noescape
+func pixels3x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+
+// pixels4x2AVX2 is the micro kernel of a pointwise convolution of blocks of channels: 4 pixels, 2 vectors wide.
+//
+//go:noescape
+func pixels4x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+
+// pixels5x2AVX2 is the micro kernel of a pointwise convolution of blocks of channels: 5 pixels, 2 vectors wide.
+//
+//go:noescape
+func pixels5x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+
+// pixels6x2AVX2 is the micro kernel of a pointwise convolution of blocks of channels: 6 pixels, 2 vectors wide.
+//
+//go:noescape
+func pixels6x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)

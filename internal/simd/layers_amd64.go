@@ -34,7 +34,7 @@ func (l *level) normaliseGrad(dx, dy, x *float32, n int, p *float32) {
 	normaliseGradAVX2(dx, dy, x, n, p)
 }
 
-func (l *level) blockMoments(out *[2 * Lanes]float64, x *float32, n int, pivot *float32) {
+func (l *level) blockMoments(out *[2 * BlockLanes]float64, x *float32, n int, pivot *float32) {
 	if l.width == 16 {
 		blockMomentsAVX512(&out[0], x, n, pivot)
 		return
@@ -50,7 +50,7 @@ func (l *level) blockNormalise(y, x *float32, n int, p *BlockNormal) {
 	blockNormaliseAVX2(y, x, n, &p.Mean[0], &p.Scale[0], &p.Gamma[0], &p.Beta[0], &p.Slope)
 }
 
-func (l *level) blockNormaliseSums(out *[2 * Lanes]float64, dy, x *float32, n int, p *BlockNormal) {
+func (l *level) blockNormaliseSums(out *[2 * BlockLanes]float64, dy, x *float32, n int, p *BlockNormal) {
 	if l.width == 16 {
 		blockNormaliseSumsAVX512(&out[0], dy, x, n, &p.Mean[0], &p.Scale[0], &p.Gamma[0], &p.Beta[0], &p.Slope)
 		return

@@ -88,10 +88,10 @@ func (l *level) normaliseSums(*[16]float64, *float32, *float32, int, *float32) {
 func (l *level) normaliseGrad(*float32, *float32, *float32, int, *float32)     {}
 
 // The same of blocks of channels.
-func (l *level) blockMoments(*[2 * Lanes]float64, *float32, int, *float32)                     {}
-func (l *level) blockNormalise(*float32, *float32, int, *BlockNormal)                          {}
-func (l *level) blockNormaliseSums(*[2 * Lanes]float64, *float32, *float32, int, *BlockNormal) {}
-func (l *level) blockNormaliseGrad(*float32, *float32, *float32, int, *BlockNormal)            {}
+func (l *level) blockMoments(*[2 * BlockLanes]float64, *float32, int, *float32)                     {}
+func (l *level) blockNormalise(*float32, *float32, int, *BlockNormal)                               {}
+func (l *level) blockNormaliseSums(*[2 * BlockLanes]float64, *float32, *float32, int, *BlockNormal) {}
+func (l *level) blockNormaliseGrad(*float32, *float32, *float32, int, *BlockNormal)                 {}
 
 // every copies every second or fourth value.
 func (l *level) every(*float32, *float32, int, int) {}
@@ -99,3 +99,13 @@ func (l *level) every(*float32, *float32, int, int) {}
 // packPlaces and unpackPlaces pack the places of a row.
 func (l *level) packPlaces(*uint8, *int32, *float32, int, int, int, int, int, bool) {}
 func (l *level) unpackPlaces(*int32, *uint8, int, int, int, int, int)               {}
+
+// The micro kernels of images in blocks of channels.
+var (
+	pixelsAVX512 [2][1]pixelsFunc
+	pixelsAVX2   [1]pixelsFunc
+)
+
+type pixelsFunc func(int, *float32, int, *float32, *float32, *float32, int, bool)
+
+func (l *level) pixelSums(int, *PixelRuns, *float32, *float32, *float32, int, bool, int, int) {}

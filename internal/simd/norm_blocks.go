@@ -1,14 +1,11 @@
 package simd
 
-// Lanes is the number of channels that lie side by side where images lie in blocks of channels.
-const Lanes = WinogradLanes
-
 // BlockNormal points to the constants of a block of channels, of which value i is lane i's: those of Normal, and A, B and C, which
 // only BlockNormaliseGrad reads.
 type BlockNormal struct {
-	Mean, Scale, Gamma, Beta *[Lanes]float32
+	Mean, Scale, Gamma, Beta *[BlockLanes]float32
 	Slope                    float32
-	A, B, C                  *[Lanes]float32
+	A, B, C                  *[BlockLanes]float32
 }
 
 // lane is the Normal of a lane but for A, B and C.
@@ -16,10 +13,10 @@ func (p *BlockNormal) lane(i int) Normal {
 	return Normal{Mean: p.Mean[i], Scale: p.Scale[i], Gamma: p.Gamma[i], Beta: p.Beta[i], Slope: p.Slope}
 }
 
-// BlockMoments adds Σ x and Σ (x - pivot)² of each lane of pixels of Lanes values to sums and squares, in float64.
+// BlockMoments adds Σ x and Σ (x - pivot)² of each lane of pixels of BlockLanes values to sums and squares, in float64.
 func BlockMoments(sums, squares []float64, x, pivot []float32) {
-	x, pivot = wholePixels(x), pivot[:Lanes]
-	var out [2 * Lanes]float64
+	x, pivot = wholePixels(x), pivot[:BlockLanes]
+	var out [2 * BlockLanes]float64
 	if len(x) == 0 {
 		return
 	}
@@ -27,10 +24,10 @@ func BlockMoments(sums, squares []float64, x, pivot []float32) {
 		active.blockMoments(&out, &x[0], len(x), &pivot[0])
 	} else {
 		for i, v := range x {
-			i %= Lanes
+			i %= BlockLanes
 			d := float64(v - pivot[i])
 			out[i] += float64(v)
-			out[Lanes+i] += d * d
+			out[BlockLanes+i] += d * d
 		}
 	}
 	addLanes(sums, squares, &out)
@@ -45,9 +42,9 @@ func BlockNormalise(y, x []float32, p *BlockNormal) {
 	case active.width > 0:
 		active.blockNormalise(&y[0], &x[0], len(x), p)
 	default:
-		for lane := range Lanes {
+		for lane := range BlockLanes {
 			q := p.lane(lane)
-			for i := lane; i < len(x); i += Lanes {
+			for i := lane; i < len(x); i += BlockLanes {
 				if _, y[i] = q.value(x[i]); y[i] < 0 {
 					y[i] *= q.Slope
 				}
@@ -63,16 +60,16 @@ func BlockNormaliseSums(products, sums []float64, dy, x []float32, p *BlockNorma
 	if len(dy) == 0 {
 		return
 	}
-	var out [2 * Lanes]float64
+	var out [2 * BlockLanes]float64
 	if active.width > 0 {
 		active.blockNormaliseSums(&out, &dy[0], &x[0], len(dy), p)
 	} else {
-		for lane := range Lanes {
+		for lane := range BlockLanes {
 			q := p.lane(lane)
-			for i := lane; i < len(dy); i += Lanes {
+			for i := lane; i < len(dy); i += BlockLanes {
 				xn, g := q.grad(dy[i], x[i])
 				out[lane] += float64(g) * float64(xn)
-				out[Lanes+lane] += float64(g)
+				out[BlockLanes+lane] += float64(g)
 			}
 		}
 	}
@@ -89,9 +86,9 @@ func BlockNormaliseGrad(dx, dy, x []float32, p *BlockNormal) {
 	case active.width > 0:
 		active.blockNormaliseGrad(&dx[0], &dy[0], &x[0], len(dx), p)
 	default:
-		for lane := range Lanes {
+		for lane := range BlockLanes {
 			q := p.lane(lane)
-			for i := lane; i < len(dx); i += Lanes {
+			for i := lane; i < len(dx); i += BlockLanes {
 				xn, g := q.grad(dy[i], x[i])
 				dx[i] = p.A[lane] * (g - p.B[lane] - p.C[lane]*xn)
 			}
@@ -99,19 +96,19 @@ func BlockNormaliseGrad(dx, dy, x []float32, p *BlockNormal) {
 	}
 }
 
-// wholePixels returns x, which must be pixels of Lanes values.
+// wholePixels returns x, which must be pixels of BlockLanes values.
 func wholePixels(x []float32) []float32 {
-	if len(x)%Lanes != 0 {
+	if len(x)%BlockLanes != 0 {
 		panic("simd: a part of a pixel of a block of channels")
 	}
 	return x
 }
 
 // addLanes adds two sums of each lane, which stand one behind the other.
-func addLanes(a, b []float64, out *[2 * Lanes]float64) {
-	a, b = a[:Lanes], b[:Lanes]
+func addLanes(a, b []float64, out *[2 * BlockLanes]float64) {
+	a, b = a[:BlockLanes], b[:BlockLanes]
 	for i := range a {
 		a[i] += out[i]
-		b[i] += out[Lanes+i]
+		b[i] += out[BlockLanes+i]
 	}
 }

@@ -8,9 +8,9 @@ import (
 
 // testBlock has constants that no two lanes share.
 func testBlock() *BlockNormal {
-	row := func() *[Lanes]float32 { return new([Lanes]float32) }
+	row := func() *[BlockLanes]float32 { return new([BlockLanes]float32) }
 	p := &BlockNormal{Mean: row(), Scale: row(), Gamma: row(), Beta: row(), Slope: 0.35, A: row(), B: row(), C: row()}
-	for i := range Lanes {
+	for i := range BlockLanes {
 		at := float32(i)
 		p.Mean[i], p.Scale[i], p.Gamma[i], p.Beta[i] = 0.4+at/10, 1.3-at/20, at/5-1.7, 0.2-at/30
 		p.A[i], p.B[i], p.C[i] = 0.9-at/9, at/11-0.3, 0.6+at/7
@@ -24,20 +24,20 @@ func TestBlockNormal(t *testing.T) {
 	each(t, func(t *testing.T) {
 		for _, pixels := range []int{0, 1, 2, 3, 35, 196} {
 			t.Run(fmt.Sprint(pixels, " pixels"), func(t *testing.T) {
-				n := pixels * Lanes
+				n := pixels * BlockLanes
 				allX, x := banded(n, 3)
 				allDy, dy := banded(n, 1)
 				allY, y := banded(n, 2)
 				allDx, dx := banded(n, 5)
-				sums := make([]float64, 4*Lanes)
+				sums := make([]float64, 4*BlockLanes)
 				for i := range sums {
 					sums[i] = 0.5
 				}
 				BlockNormalise(y, x, p)
 				BlockNormaliseGrad(dx, dy, x, p)
-				BlockMoments(sums, sums[Lanes:], x, p.Mean[:])
-				BlockNormaliseSums(sums[2*Lanes:], sums[3*Lanes:], dy, x, p)
-				for lane := range Lanes {
+				BlockMoments(sums, sums[BlockLanes:], x, p.Mean[:])
+				BlockNormaliseSums(sums[2*BlockLanes:], sums[3*BlockLanes:], dy, x, p)
+				for lane := range BlockLanes {
 					q := p.lane(lane)
 					q.A, q.B, q.C = p.A[lane], p.B[lane], p.C[lane]
 					testLane(t, q, laneOf(x, lane), laneOf(dy, lane), laneOf(y, lane), laneOf(dx, lane), laneOf(sums, lane))
@@ -53,7 +53,7 @@ func TestBlockNormal(t *testing.T) {
 
 // laneOf returns the values of a lane.
 func laneOf[T any](x []T, lane int) (row []T) {
-	for i := lane; i < len(x); i += Lanes {
+	for i := lane; i < len(x); i += BlockLanes {
 		row = append(row, x[i])
 	}
 	return row

@@ -40,7 +40,7 @@ const (
 )
 
 // WinogradLanes is how many squares a map works on side by side: their values lie in runs of so many.
-const WinogradLanes = 16
+const WinogradLanes = BlockLanes
 
 // winogradEdge bounds the edges of squares.
 const winogradEdge = 8

@@ -6,11 +6,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Bytes of a pixel of a block of 16 channels: of its values, and of the places that its maxima took.
-const (
-	pixelBytes = 64
-	takenBytes = 16
-)
+// takenBytes are those of the places that the maxima of a pixel of a block took.
+const takenBytes = 16
 
 // Predicates of VCMPPS.
 const (

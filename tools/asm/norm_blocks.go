@@ -8,9 +8,6 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// lanes is the number of channels that lie side by side in a block.
-const lanes = 16
-
 // channelRows returns the constants of a block's channels that parameters point to: in registers where a vector is a row of them,
 // which leaves enough; else in memory. The operand of constant i for vector g of a row is rows[g][i]. Slope is one value for all.
 func (s isa) channelRows(params ...string) [][]Op {

@@ -1,0 +1,206 @@
+package kernel
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// blockedPointwise reports whether newBlockedPointwise can compute the shape: 1x1 kernels, maybe with strides, of one group of channels.
+func (s *ConvShape) blockedPointwise() bool {
+	return s.Group == 1 && len(s.In) <= 2 && (s.pointwise() || s.thin()) && size(s.OutSize()) > 0 && s.N > 0
+}
+
+// newBlockedPointwise prepares a direction of a pointwise convolution of images that lie in blocks of channels, if in is set, with
+// results that do, if out is set. Where they do not, the channels of a pixel are brought together on the way.
+func newBlockedPointwise(c *Conv, d Direction, in, out bool) ([]stage, error) {
+	s := &c.shape
+	if in && s.C%BlockLanes > 0 || out && s.Out%BlockLanes > 0 {
+		return nil, fmt.Errorf("convolution %v: channels in blocks must be multiples of %d", s, BlockLanes)
+	}
+	x := newPointImages(s.C, in, s.In, s.OutSize(), s.Stride)
+	y := newPointImages(s.Out, out, s.OutSize(), s.OutSize(), ones(len(s.In)))
+	if d == WeightGradient {
+		return newPointWeights(c, x, y).stages(), nil
+	}
+	if d == InputGradient {
+		x, y = y, x
+	}
+	return newPointProduct(c, d, x, y).stages(), nil
+}
+
+// pointProduct is a pointwise convolution on blocks of channels, and its input gradient:
+//
+//	forward         Y' (pixels x Out) = X' (pixels x C) * W' (C x Out) + bias
+//	input gradient  dX' (pixels x C)  = dY' (pixels x Out) * W (Out x C)
+//
+// The left operand is read where it lies, a pixel's channels 16 by 16. Weights are packed in panels of two blocks of outputs: a piece of
+// a panel stays in L1 while a span of pixels passes, which stay in L2. Core groups share the spans and all packed weights; where these
+// are many, they share the panels, and pack a piece each time that it is multiplied, so that it never goes to memory.
+type pointProduct struct {
+	conv      *Conv
+	direction Direction
+	in, out   pointImages
+	depth     int // blocks of inputs that are multiplied at once
+	spans     pointSpans
+	ownPanels bool // core groups share the panels
+	workers   []pointWorker
+}
+
+// pointWorker is what a core group needs to itself.
+type pointWorker struct {
+	start  [panel]float32
+	pieces []float32 // packed weights: a piece of its own, or all
+}
+
+// pointDepth is how many blocks of inputs are multiplied at once.
+const pointDepth = 16
+
+func newPointProduct(c *Conv, d Direction, in, out pointImages) *pointProduct {
+	spec := c.machine.Spec()
+	v := &pointProduct{conv: c, direction: d, in: in, out: out, workers: make([]pointWorker, spec.CoreGroups)}
+	v.depth = even(in.blocks(), pointDepth, 1)
+	v.ownPanels = 4*v.panels()*v.piece(in.blocks()) > spec.LDMBytes/2
+	held, unit, groups := v.depth, simd.PixelRows(), 1
+	if !v.ownPanels {
+		held, groups = held+out.blocks(), spec.CoreGroups
+	}
+	if in.thin() || out.thin() {
+		unit = in.outW
+	}
+	v.spans = newPointSpans(c.shape.N, in.pixels(), max(unit, spec.LDMBytes/2/4/BlockLanes/held), unit, groups)
+	c.takes(d, cpe.Scratch{Common: v.common(), Group: v.own() + v.inScratch() + v.outScratch()})
+	return v
+}
+
+// panels is the number of panels of weights.
+func (v *pointProduct) panels() int { return blocks(v.out.channels, panel) }
+
+// piece is the number of weights of some blocks of inputs of a panel.
+func (v *pointProduct) piece(blocks int) int { return blocks * BlockLanes * panel }
+
+// common and own are the values of scratch that packed weights take, of all core groups and of each.
+func (v *pointProduct) common() int {
+	if v.ownPanels {
+		return 0
+	}
+	return v.panels() * v.piece(v.in.blocks())
+}
+
+func (v *pointProduct) own() int {
+	if v.ownPanels {
+		return v.piece(v.depth)
+	}
+	return 0
+}
+
+// inScratch and outScratch are the values of a core group's scratch that a span takes.
+func (v *pointProduct) inScratch() int {
+	return v.spans.images * v.in.scratch(v.in.blocks(), v.spans.n)
+}
+
+func (v *pointProduct) outScratch() int {
+	return v.spans.images * v.out.scratch(v.out.blocks(), v.spans.n)
+}
+
+// stages lists the steps.
+func (v *pointProduct) stages() []stage {
+	if v.ownPanels {
+		return []stage{{v, 0}}
+	}
+	return []stage{{&packPoints{v}, 0}, {v, 0}}
+}
+
+// Name returns "convolution" and the direction.
+func (v *pointProduct) Name() string { return "convolution " + v.direction.String() }
+
+// RunGroup works on a core group's share of the spans or of the panels.
+func (v *pointProduct) RunGroup(g *cpe.CoreGroup) error {
+	args, w := &v.conv.args, &v.workers[g.Index()]
+	x, y := args.x, args.y
+	if v.direction == InputGradient {
+		x, y = y, x
+	}
+	memory := g.Memory(v.own() + v.inScratch() + v.outScratch())
+	w.pieces = g.Common(v.common())
+	firstSpan, lastSpan, first, last := 0, v.spans.count(), 0, v.panels()
+	if v.ownPanels {
+		w.pieces, memory = memory[:v.own()], memory[v.own():]
+		first, last = g.Share(v.panels())
+	} else {
+		firstSpan, lastSpan = g.Share(v.spans.count())
+	}
+	if first == last {
+		return nil
+	}
+	near, far := memory[:v.inScratch()], memory[v.inScratch():]
+	at, n := 2*first, min(2*last, v.out.blocks())-2*first
+	for i := firstSpan; i < lastSpan; i++ {
+		s := v.spans.span(i)
+		v.in.gather(x, s, 0, v.in.blocks(), near)
+		left, results := v.in.at(x, s, 0, v.in.blocks(), near), v.out.at(y, s, at, n, far)
+		for k := 0; k < v.in.blocks(); k += v.depth {
+			for p := first; p < last; p++ {
+				v.multiply(w, s, left, results.from(2*(p-first)), p, k)
+			}
+		}
+		v.out.spread(y, s, at, n, far, args.add)
+	}
+	return nil
+}
+
+// multiply adds the products of a piece of a panel, from block k of the inputs on.
+func (v *pointProduct) multiply(w *pointWorker, s pointSpan, left, results pointBlocks, p, k int) {
+	deep, n := min(v.depth, v.in.blocks()-k), min(2, v.out.blocks()-2*p)
+	piece := w.pieces
+	if v.ownPanels {
+		v.pack(piece, p, k, deep)
+	} else {
+		piece = piece[v.piece(p*v.in.blocks()+k):]
+	}
+	clear(w.start[:])
+	if bias := v.conv.args.bias; bias != nil && k == 0 {
+		copy(w.start[:], bias[p*panel:])
+	}
+	accumulate := k > 0 || v.conv.args.add && v.out.direct()
+	tiles := blocks(s.n, simd.PixelRows())
+	for image := range s.images {
+		a, c := left.data[image*left.image+k*left.jump:], results.data[image*results.image:]
+		for tile := range tiles {
+			first, last := tile*s.n/tiles, (tile+1)*s.n/tiles
+			simd.PixelKernel(deep, a[first*BlockLanes:], left.jump, piece, w.start[:], c[first*BlockLanes:], results.jump, last-first, n, accumulate)
+		}
+	}
+}
+
+// pack packs some blocks of inputs of a panel: outputs side by side, inputs one below another, zeros where there are none.
+func (v *pointProduct) pack(dst []float32, p, block, deep int) {
+	w, dst := v.conv.args.w, dst[:v.piece(deep)]
+	made, read := p*panel, block*BlockLanes
+	n, k := min(panel, v.out.channels-made), min(deep*BlockLanes, v.in.channels-read)
+	if n < panel || k < deep*BlockLanes {
+		clear(dst)
+	}
+	if v.direction == InputGradient {
+		simd.CopyRows(dst, panel, w[read*v.out.channels+made:], v.out.channels, k, n)
+	} else {
+		simd.Transpose(dst, w[made*v.in.channels+read:], panel, v.in.channels, n, k)
+	}
+}
+
+// packPoints is the stage that packs all weights.
+type packPoints struct{ *pointProduct }
+
+// Name names the stage.
+func (p *packPoints) Name() string { return p.pointProduct.Name() + ", packing weights" }
+
+// RunGroup packs a core group's share of the panels' blocks of inputs.
+func (p *packPoints) RunGroup(g *cpe.CoreGroup) error {
+	memory, inputs := g.Common(p.common()), p.in.blocks()
+	lo, hi := g.Share(p.panels() * inputs)
+	for i := lo; i < hi; i++ {
+		p.pack(memory[p.piece(i):], i/inputs, i%inputs, 1)
+	}
+	return nil
+}

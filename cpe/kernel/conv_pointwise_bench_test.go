@@ -1,0 +1,69 @@
+package kernel
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// pointShapes are pointwise convolutions of ResNet-50 and GoogLeNet.
+var pointShapes = []ConvShape{
+	conv2(8, 256, 64, 1, 56, 56, 1, 1, 1, 0, 1), conv2(8, 64, 256, 1, 56, 56, 1, 1, 1, 0, 1),
+	conv2(8, 512, 128, 1, 28, 28, 1, 1, 1, 0, 1), conv2(8, 1024, 256, 1, 14, 14, 1, 1, 1, 0, 1),
+	conv2(8, 256, 1024, 1, 14, 14, 1, 1, 1, 0, 1), conv2(8, 2048, 512, 1, 7, 7, 1, 1, 1, 0, 1),
+	conv2(16, 192, 16, 1, 28, 28, 1, 1, 1, 0, 1), conv2(8, 512, 1024, 1, 28, 28, 1, 1, 2, 0, 1),
+}
+
+// BenchmarkPointwise runs convolutions plane by plane and in blocks in turn, and reports the best of each, since it compares them.
+func BenchmarkPointwise(b *testing.B) {
+	for _, groups := range []int{1, 2} {
+		for _, s := range pointShapes {
+			for d := range Direction(3) {
+				b.Run(fmt.Sprintf("groups=%d/%v", groups, d)+"/"+fmt.Sprintf("%dto%d-%d", s.C, s.Out, s.In[0]), func(b *testing.B) {
+					benchmarkPointwise(b, groups, s, d)
+				})
+			}
+		}
+	}
+}
+
+func benchmarkPointwise(b *testing.B, groups int, s ConvShape, d Direction) {
+	m := hostMachine(b, groups)
+	out := s.N * s.Out * size(s.OutSize())
+	x, w, y := values(s.N*s.C*size(s.In), 1), values(s.Out*s.C, 2), values(out, 3)
+	var convs [2]*Conv
+	for i := range convs {
+		c, err := NewConv(m, s, Implicit)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if i == 1 {
+			if err := c.SetBlocks(true, true); err != nil {
+				b.Fatal(err)
+			}
+		}
+		convs[i] = c
+	}
+	best := [2]time.Duration{time.Hour, time.Hour}
+	for b.Loop() {
+		for i, c := range convs {
+			begin := time.Now()
+			var err error
+			switch d {
+			case Forward:
+				err = c.Forward(x, w, nil, y)
+			case WeightGradient:
+				err = c.WeightGrad(x, y, w)
+			case InputGradient:
+				err = c.InputGrad(y, w, x)
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+			best[i] = min(best[i], time.Since(begin))
+		}
+	}
+	work := 2 * float64(out) * float64(s.C) / 1e9
+	b.ReportMetric(work/best[0].Seconds(), "planes-GFLOP/s")
+	b.ReportMetric(work/best[1].Seconds(), "blocks-GFLOP/s")
+}

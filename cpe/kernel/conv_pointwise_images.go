@@ -1,0 +1,188 @@
+package kernel
+
+import "github.com/swcaffe/swcaffe/internal/simd"
+
+// pointImages are the images on one side of a pointwise convolution: N x C x H x W, plane by plane or in blocks of channels, of which
+// every stride-th pixel of every stride-th row counts. What counts is worked on in blocks; where it does not lie so, as many pixels
+// as are worked on at a time are brought to scratch or back, channels being filled up with zeros to whole blocks.
+type pointImages struct {
+	channels         int
+	blocked          bool
+	h, w             int // as they lie
+	strideH, strideW int
+	outH, outW       int // that count
+}
+
+// newPointImages describes images of which pixels of extents out count.
+func newPointImages(channels int, blocked bool, in, out, stride []int) pointImages {
+	p := pointImages{channels: channels, blocked: blocked}
+	p.h, p.w = two(in, 1)
+	p.strideH, p.strideW = two(stride, 1)
+	p.outH, p.outW = two(out, 1)
+	return p
+}
+
+// blocks is the number of blocks of channels.
+func (p *pointImages) blocks() int { return blocks(p.channels, BlockLanes) }
+
+// pixels is the number of pixels of an image that count.
+func (p *pointImages) pixels() int { return p.outH * p.outW }
+
+// thin reports whether not all pixels count.
+func (p *pointImages) thin() bool { return p.strideH*p.strideW > 1 }
+
+// direct reports whether what counts lies in blocks.
+func (p *pointImages) direct() bool { return p.blocked && !p.thin() }
+
+// scratch is the number of values that n pixels of some blocks take in scratch, with a buffer for a block that is turned.
+func (p *pointImages) scratch(blocks, n int) int {
+	if p.direct() {
+		return 0
+	}
+	return (blocks + 1) * n * BlockLanes
+}
+
+// pointBlocks is where pixels of a span lie in blocks: their values, and how far it is from a block to the next and from an image to the next.
+type pointBlocks struct {
+	data        []float32
+	jump, image int
+}
+
+// from leaves out the first n blocks.
+func (p pointBlocks) from(n int) pointBlocks {
+	p.data = p.data[n*p.jump:]
+	return p
+}
+
+// at returns where blocks of channels from the first on lie, or will lie.
+func (p *pointImages) at(data []float32, s pointSpan, first, n int, scratch []float32) pointBlocks {
+	if p.direct() {
+		jump := p.pixels() * BlockLanes
+		return pointBlocks{data[(s.image*p.blocks()+first)*jump+s.first*BlockLanes:], jump, p.blocks() * jump}
+	}
+	jump := s.n * BlockLanes
+	return pointBlocks{scratch[jump:], jump, n * jump}
+}
+
+// gather brings n blocks of channels of a span to scratch.
+func (p *pointImages) gather(data []float32, s pointSpan, first, n int, scratch []float32) {
+	if p.direct() {
+		return
+	}
+	to, lines := p.at(data, s, first, n, scratch), scratch[:s.n*BlockLanes]
+	for image := range s.images {
+		for block := range n {
+			dst := to.data[image*to.image+block*to.jump:][:to.jump]
+			if p.blocked {
+				src := data[((s.image+image)*p.blocks()+first+block)*p.h*p.w*BlockLanes:]
+				p.eachRow(s, func(row, at, n int) {
+					simd.CopyRows(dst[at*BlockLanes:], BlockLanes, src[row*BlockLanes:], p.strideW*BlockLanes, n, BlockLanes)
+				})
+				continue
+			}
+			p.gatherPlanes(dst, lines, data, s, s.image+image, first+block)
+		}
+	}
+}
+
+// gatherPlanes turns the planes of a block.
+func (p *pointImages) gatherPlanes(dst, lines, data []float32, s pointSpan, image, block int) {
+	rows, plane := min(BlockLanes, p.channels-block*BlockLanes), p.h*p.w
+	src := data[(image*p.channels+block*BlockLanes)*plane:]
+	if rows < BlockLanes {
+		clear(dst)
+	}
+	if !p.thin() {
+		simd.Transpose(dst, src[s.first:], BlockLanes, plane, rows, s.n)
+		return
+	}
+	for i := range rows {
+		line := lines[i*s.n : (i+1)*s.n]
+		p.eachRow(s, func(row, at, n int) { simd.Every(line[at:at+n], src[i*plane+row:], p.strideW) })
+	}
+	simd.Transpose(dst, lines, BlockLanes, s.n, rows, s.n)
+}
+
+// spread brings n blocks of channels of a span from scratch to the images, or adds them; pixels that do not count are set to zero unless
+// it adds.
+func (p *pointImages) spread(data []float32, s pointSpan, first, n int, scratch []float32, add bool) {
+	if p.direct() {
+		return
+	}
+	from, lines := p.at(data, s, first, n, scratch), scratch[:s.n*BlockLanes]
+	for image := range s.images {
+		for block := range n {
+			src := from.data[image*from.image+block*from.jump:][:from.jump]
+			if p.blocked {
+				p.spreadBlock(data[((s.image+image)*p.blocks()+first+block)*p.h*p.w*BlockLanes:], src, s, add)
+				continue
+			}
+			p.spreadPlanes(data, lines, src, s, s.image+image, first+block, add)
+		}
+	}
+}
+
+// spreadBlock brings back a block that lies in blocks.
+func (p *pointImages) spreadBlock(dst, src []float32, s pointSpan, add bool) {
+	p.clearRows(dst, s, BlockLanes, add)
+	p.eachRow(s, func(row, at, n int) {
+		if !add {
+			simd.CopyRows(dst[row*BlockLanes:], p.strideW*BlockLanes, src[at*BlockLanes:], BlockLanes, n, BlockLanes)
+			return
+		}
+		for i := range n {
+			to := dst[(row+i*p.strideW)*BlockLanes:][:BlockLanes]
+			simd.Add(to, to, src[(at+i)*BlockLanes:])
+		}
+	})
+}
+
+// spreadPlanes turns a block back to planes.
+func (p *pointImages) spreadPlanes(data, lines, src []float32, s pointSpan, image, block int, add bool) {
+	rows, plane := min(BlockLanes, p.channels-block*BlockLanes), p.h*p.w
+	dst := data[(image*p.channels+block*BlockLanes)*plane:]
+	if !p.thin() && !add {
+		simd.Transpose(dst[s.first:], src, plane, BlockLanes, s.n, rows)
+		return
+	}
+	simd.Transpose(lines, src, s.n, BlockLanes, s.n, rows)
+	for i := range rows {
+		line, to := lines[i*s.n:(i+1)*s.n], dst[i*plane:(i+1)*plane]
+		if !p.thin() {
+			simd.Add(to[s.first:s.first+s.n], to[s.first:], line)
+			continue
+		}
+		p.clearRows(to, s, 1, add)
+		p.eachRow(s, func(row, at, n int) {
+			for j, v := range line[at : at+n] {
+				if add {
+					v += to[row+j*p.strideW]
+				}
+				to[row+j*p.strideW] = v
+			}
+		})
+	}
+}
+
+// eachRow calls f for the runs of a span's pixels on a line: the first lies at row, and is number at of the span.
+func (p *pointImages) eachRow(s pointSpan, f func(row, at, n int)) {
+	for at := 0; at < s.n; {
+		y, x := (s.first+at)/p.outW, (s.first+at)%p.outW
+		n := min(p.outW-x, s.n-at)
+		f(y*p.strideH*p.w+x*p.strideW, at, n)
+		at += n
+	}
+}
+
+// clearRows clears the rows of a plane from that of a span's first pixel to that of the next span's, which are whole rows, unless it
+// adds; pixels have some values.
+func (p *pointImages) clearRows(plane []float32, s pointSpan, values int, add bool) {
+	if add {
+		return
+	}
+	first, last := s.first/p.outW*p.strideH, (s.first+s.n)/p.outW*p.strideH
+	if s.first+s.n == p.pixels() {
+		last = p.h
+	}
+	clear(plane[first*p.w*values : last*p.w*values])
+}

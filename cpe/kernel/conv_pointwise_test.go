@@ -1,0 +1,165 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/cpe"
+)
+
+// blockedShapes are pointwise convolutions, with strides or without, of channels that fill blocks or do not, and pixels that fill no
+// tiles.
+var blockedShapes = []ConvShape{
+	conv2(1, 16, 16, 1, 1, 1, 1, 1, 1, 0, 1),
+	conv2(3, 16, 48, 1, 7, 7, 1, 1, 1, 0, 1),
+	conv2(5, 48, 16, 1, 5, 3, 1, 1, 1, 0, 1),
+	conv2(2, 24, 64, 1, 7, 7, 1, 1, 1, 0, 1),
+	conv2(2, 64, 24, 1, 9, 5, 1, 1, 1, 0, 1),
+	conv2(3, 272, 80, 1, 7, 7, 1, 1, 1, 0, 1), // inputs in pieces
+	conv2(2, 80, 272, 1, 5, 3, 1, 1, 1, 0, 1),
+	conv2(2, 32, 64, 1, 41, 37, 1, 1, 1, 0, 1), // spans of part of an image
+	conv2(17, 16, 32, 1, 3, 4, 1, 1, 1, 0, 1),  // and of several
+	conv2(2, 32, 48, 1, 9, 8, 1, 1, 2, 0, 1),
+	conv2(2, 40, 33, 1, 15, 14, 1, 1, 2, 0, 1),
+	conv2(3, 48, 64, 1, 10, 7, 1, 1, 3, 0, 1),
+	conv2(1, 32, 16, 1, 90, 88, 1, 1, 2, 0, 1), // spans of some lines
+	{2, 16, 32, 1, []int{6, 9}, []int{1, 1}, []int{1, 2}, []int{0, 0}, []int{1, 1}},
+	{2, 48, 32, 1, []int{11}, []int{1}, []int{1}, []int{0}, []int{1}},
+}
+
+// eachLayout calls f for the layouts that images and results of a shape can have, of which one at least is in blocks.
+func eachLayout(s ConvShape, f func(in, out bool)) {
+	for _, l := range [][2]bool{{true, true}, {true, false}, {false, true}} {
+		if !(l[0] && s.C%BlockLanes > 0) && !(l[1] && s.Out%BlockLanes > 0) {
+			f(l[0], l[1])
+		}
+	}
+}
+
+// lie returns images as they lie in blocks, if they do, and back.
+func lie(x []float32, planes int, blocked, back bool) []float32 {
+	y := slices.Clone(x)
+	switch {
+	case blocked && back:
+		FromBlocks(y, x, planes, len(x)/planes)
+	case blocked:
+		ToBlocks(y, x, planes, len(x)/planes)
+	}
+	return y
+}
+
+// cacheMachines are hosts of 1, 2 and 5 core groups with L2 caches of a number of bytes.
+func cacheMachines(t *testing.T, bytes int) []*cpe.Machine {
+	var list []*cpe.Machine
+	for _, groups := range []int{1, 2, 5} {
+		spec := hostMachine(t, groups).Spec()
+		spec.LDMBytes = bytes
+		m, err := cpe.New(spec, cpe.Native)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(m.Close)
+		list = append(list, m)
+	}
+	return list
+}
+
+// TestBlockedPointwise: every direction of every layout, with the bits that it has on one core group. Where L2 is small, weights are many.
+func TestBlockedPointwise(t *testing.T) {
+	for _, cache := range []int{1 << 20, 16 << 10} {
+		t.Run(fmt.Sprintf("L2 of %d bytes", cache), func(t *testing.T) { testBlockedPointwise(t, cacheMachines(t, cache)) })
+	}
+}
+
+func testBlockedPointwise(t *testing.T, machines []*cpe.Machine) {
+	for _, s := range blockedShapes {
+		want := newConvCase(s, values)
+		eachLayout(s, func(in, out bool) {
+			t.Run(fmt.Sprintf("%v, in blocks %v %v", s, in, out), func(t *testing.T) {
+				var first [4][]float32
+				for i, m := range machines {
+					got := runBlocked(t, m, s, in, out, want)
+					if i == 0 {
+						first = got
+					}
+					for j := range got {
+						if !slices.Equal(got[j], first[j]) {
+							t.Errorf("array %d with %d core groups differs", j, m.Spec().CoreGroups)
+						}
+					}
+				}
+			})
+		})
+	}
+}
+
+// runBlocked convolves in all directions and returns what is made: results, gradients of images, of weights, and added of images.
+func runBlocked(t *testing.T, m *cpe.Machine, s ConvShape, in, out bool, want *convCase) (made [4][]float32) {
+	t.Helper()
+	c, err := NewConv(m, s, Implicit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.SetBlocks(in, out); err != nil {
+		t.Fatal(err)
+	}
+	x, dy := lie(want.x, s.N*s.C, in, false), lie(want.dy, s.N*s.Out, out, false)
+	y, dx, sum := make([]float32, len(want.wantY)), make([]float32, len(x)), slices.Clone(x)
+	for range 2 { // the second run meets used buffers
+		for _, list := range [][]float32{y, dx} {
+			for i := range list {
+				list[i] = float32(math.NaN())
+			}
+		}
+		if err := c.Forward(x, want.w, want.bias, y); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.InputGrad(dy, want.w, dx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.AddInputGrad(dy, want.w, sum); err != nil {
+		t.Fatal(err)
+	}
+	dw := slices.Clone(want.dw)
+	if err := c.WeightGrad(x, dy, dw); err != nil {
+		t.Fatal(err)
+	}
+	y, dx, sum = lie(y, s.N*s.Out, out, true), lie(dx, s.N*s.C, in, true), lie(sum, s.N*s.C, in, true)
+	near(t, "y", y, want.wantY, s.C)
+	near(t, "dx", dx, want.wantDX, s.Out)
+	near(t, "dw", dw, want.wantDW, len(y)/s.Out)
+	added := slices.Clone(want.wantDX)
+	for i, v := range want.x {
+		added[i] += float64(v)
+	}
+	near(t, "sum", sum, added, s.Out)
+	return [4][]float32{y, dx, dw, sum}
+}
+
+// TestBlockedPointwiseAllocates: nothing, once it is prepared.
+func TestBlockedPointwiseAllocates(t *testing.T) {
+	s := conv2(2, 32, 48, 1, 9, 8, 1, 1, 2, 0, 1)
+	eachLayout(s, func(in, out bool) {
+		c, err := NewConv(hostMachine(t, 2), s, Implicit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.SetBlocks(in, out); err != nil {
+			t.Fatal(err)
+		}
+		v := newConvCase(s, values)
+		allocs := testing.AllocsPerRun(3, func() {
+			for _, err := range []error{c.Forward(v.x, v.w, v.bias, v.dy), c.WeightGrad(v.x, v.dy, v.w), c.AddInputGrad(v.dy, v.w, v.x)} {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+		if allocs != 0 {
+			t.Errorf("in blocks %v %v: %g allocations a run", in, out, allocs)
+		}
+	})
+}

@@ -1,0 +1,100 @@
+package simd
+
+// BlockLanes is how many channels lie side by side where images lie in blocks of channels.
+const BlockLanes = 16
+
+// pixelPanel is how many columns the panels of PixelKernel's B have: two blocks.
+const pixelPanel = 2 * BlockLanes
+
+// PixelRows is the number of pixels that PixelKernel does at most.
+func PixelRows() int {
+	switch active.width {
+	case 16:
+		return len(pixelsAVX512[0])
+	case 8:
+		return len(pixelsAVX2)
+	}
+	return active.mr
+}
+
+// PixelKernel is the micro kernel of pointwise convolutions of images in blocks of channels: for up to PixelRows pixels i and the
+// first n blocks of 16 of a panel of 32 columns j
+//
+//	C[i][j] (+)= start[j] + Σp A[i][p]*b[p*32+j], p < 16*blocks
+//
+// where A[i][p] is a[p/16*jumpA+i*16+p%16] and C[i][j] is c[j/16*jumpC+i*16+j%16]. C is not read unless accumulate is set.
+func PixelKernel(blocks int, a []float32, jumpA int, b, start, c []float32, jumpC, rows, n int, accumulate bool) {
+	const lanes = BlockLanes
+	_, _ = a[(blocks-1)*jumpA+rows*lanes-1], b[(blocks*lanes-1)*pixelPanel+n*lanes-1]
+	_, _ = start[n*lanes-1], c[(n-1)*jumpC+rows*lanes-1]
+	switch l := active; l.width {
+	case 16:
+		pixelsAVX512[n-1][rows-1](blocks, &a[0], jumpA, &b[0], &start[0], &c[0], jumpC, accumulate)
+	case 8:
+		for j := range n {
+			pixelsAVX2[rows-1](blocks, &a[0], jumpA, &b[j*lanes], &start[j*lanes], &c[j*jumpC], lanes/2, accumulate)
+		}
+	default:
+		for j := range n {
+			for i := range rows {
+				pixelGo(blocks, a[i*lanes:], jumpA, b[j*lanes:], start[j*lanes:], c[j*jumpC+i*lanes:], accumulate)
+			}
+		}
+	}
+}
+
+// pixelGo does a block of columns of one pixel.
+func pixelGo(blocks int, a []float32, jumpA int, b, start, c []float32, accumulate bool) {
+	sums := [BlockLanes]float32(start)
+	for block := range blocks {
+		for p, x := range a[block*jumpA:][:BlockLanes] {
+			for j, y := range b[(block*BlockLanes+p)*pixelPanel:][:BlockLanes] {
+				sums[j] += x * y
+			}
+		}
+	}
+	for j, v := range sums {
+		if accumulate {
+			v += c[j]
+		}
+		c[j] = v
+	}
+}
+
+// PixelSumSize is the number of rows and of blocks of columns that PixelSums does at most.
+func PixelSumSize() (rows, blocks int) {
+	if active.width == 16 {
+		return 8, 3
+	}
+	return BlockLanes, 1
+}
+
+// PixelRuns are the pixels that PixelSums adds up: some runs of n pixels that lie side by side, in A nextA values from one to the next,
+// in B nextB; blocks of channels of B are jumpB apart.
+type PixelRuns struct{ Runs, N, NextA, NextB, JumpB int }
+
+// PixelSums is the micro kernel of the weight gradient of pointwise convolutions of images in blocks of channels, for m rows, of
+// one block of A, and n columns:
+//
+//	c[i*ldc+j] (+)= Σ A[p][i]*B[p][j] over pixels p
+//
+// where A[p][i] is a[p*16+i] and B[p][j] is b[j/16*JumpB+p*16+j%16] for the pixels of the first run. C is not read unless accumulate is set.
+func PixelSums(r *PixelRuns, a, b, c []float32, ldc, m, n int, accumulate bool) {
+	const lanes = BlockLanes
+	if active.width == 16 {
+		columns := (n + lanes - 1) / lanes
+		end := (r.N - 1) * lanes
+		_, _ = a[(r.Runs-1)*r.NextA+end+7], b[(r.Runs-1)*r.NextB+(columns-1)*r.JumpB+end+lanes-1]
+		_ = c[(m-1)*ldc+n-1]
+		active.pixelSums(columns, r, &a[0], &b[0], &c[0], ldc, accumulate, m, n)
+		return
+	}
+	for run := range r.Runs {
+		for i := 0; i < m; i += active.mr {
+			for j := 0; j < n; j += lanes {
+				at := run*r.NextB + j/lanes*r.JumpB
+				StridedEdge(r.N, a[run*r.NextA+i:], 1, lanes, b[at:], lanes, c[i*ldc+j:], ldc, min(active.mr, m-i), min(lanes, n-j), accumulate || run > 0)
+			}
+		}
+	}
+}

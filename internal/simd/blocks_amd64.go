@@ -1,0 +1,35 @@
+package simd
+
+// pixelsFunc is a micro kernel of PixelKernel for a number of pixels and vectors.
+type pixelsFunc func(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate bool)
+
+// pixelsAVX512 are those of one and two blocks of columns, by pixels.
+var pixelsAVX512 = [...][14]pixelsFunc{
+	{
+		pixels1x1AVX512, pixels2x1AVX512, pixels3x1AVX512, pixels4x1AVX512, pixels5x1AVX512,
+		pixels6x1AVX512, pixels7x1AVX512, pixels8x1AVX512, pixels9x1AVX512, pixels10x1AVX512,
+		pixels11x1AVX512, pixels12x1AVX512, pixels13x1AVX512, pixels14x1AVX512,
+	},
+	{
+		pixels1x2AVX512, pixels2x2AVX512, pixels3x2AVX512, pixels4x2AVX512, pixels5x2AVX512,
+		pixels6x2AVX512, pixels7x2AVX512, pixels8x2AVX512, pixels9x2AVX512, pixels10x2AVX512,
+		pixels11x2AVX512, pixels12x2AVX512, pixels13x2AVX512, pixels14x2AVX512,
+	},
+}
+
+// pixelsAVX2 are those of one block of columns, by pixels.
+var pixelsAVX2 = [...]pixelsFunc{pixels1x2AVX2, pixels2x2AVX2, pixels3x2AVX2, pixels4x2AVX2, pixels5x2AVX2, pixels6x2AVX2}
+
+// pixelSums calls the micro kernel of AVX-512 for some blocks of columns. It begins a run where the one before ends.
+func (l *level) pixelSums(columns int, r *PixelRuns, a, b, c *float32, ldc int, accumulate bool, m, n int) {
+	words := &maskWords[16]
+	nextA, nextB := r.NextA-r.N*BlockLanes, r.NextB-r.N*BlockLanes
+	switch columns {
+	case 3:
+		pixelSums8x3AVX512(r.Runs, r.N, a, nextA, b, r.JumpB, nextB, c, ldc, accumulate, m, n, words)
+	case 2:
+		pixelSums8x2AVX512(r.Runs, r.N, a, nextA, b, r.JumpB, nextB, c, ldc, accumulate, m, n, words)
+	default:
+		pixelSums8x1AVX512(r.Runs, r.N, a, nextA, b, r.JumpB, nextB, c, ldc, accumulate, m, n, words)
+	}
+}

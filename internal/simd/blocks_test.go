@@ -1,0 +1,114 @@
+package simd
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestPixelKernel: every number of pixels and blocks, with gaps between the blocks that are not written.
+func TestPixelKernel(t *testing.T) {
+	each(t, func(t *testing.T) {
+		for rows := 1; rows <= PixelRows(); rows++ {
+			for n := 1; n <= 2; n++ {
+				for _, blocks := range []int{1, 3} {
+					t.Run(fmt.Sprintf("%d pixels, %d blocks of %d", rows, n, blocks), func(t *testing.T) { testPixels(t, rows, n, blocks) })
+				}
+			}
+		}
+	})
+}
+
+func testPixels(t *testing.T, rows, n, blocks int) {
+	jumpA, jumpC := rows*BlockLanes+BlockLanes, rows*BlockLanes+3
+	_, a := banded((blocks-1)*jumpA+rows*BlockLanes, 1)
+	_, b := banded(blocks*BlockLanes*32, 2)
+	_, start := banded(n*BlockLanes, 3)
+	size := (n-1)*jumpC + rows*BlockLanes
+	all, c := banded(size, 4)
+	for _, accumulate := range []bool{false, true} {
+		old := append([]float32(nil), c...)
+		PixelKernel(blocks, a, jumpA, b, start, c, jumpC, rows, n, accumulate)
+		checkGuard(t, all, size, 4)
+		for at, got := range c {
+			j, i := at/jumpC*BlockLanes+at%jumpC%BlockLanes, at%jumpC/BlockLanes
+			want, scale := float64(old[at]), 1.0
+			if i < rows {
+				if !accumulate {
+					want = 0
+				}
+				want += float64(start[j])
+				for p := range blocks * BlockLanes {
+					term := float64(a[p/16*jumpA+i*16+p%16]) * float64(b[p*32+j])
+					want, scale = want+term, scale+max(term, -term)
+				}
+			}
+			if !near(got, want, scale, 1e-6) {
+				t.Fatalf("accumulate %v: %g at pixel %d, column %d, want %g", accumulate, got, i, j, want)
+			}
+		}
+	}
+}
+
+// TestPixelSums: every number of rows and columns, over several runs of pixels.
+func TestPixelSums(t *testing.T) {
+	each(t, func(t *testing.T) {
+		rows, blocks := PixelSumSize()
+		for m := 1; m <= rows; m++ {
+			for n := 1; n <= blocks*BlockLanes; n++ {
+				testPixelSums(t, m, n, 1+(m+n)%3, 1+(m*n)%10)
+			}
+		}
+	})
+}
+
+func testPixelSums(t *testing.T, m, n, runs, pixels int) {
+	columns, ldc := (n+BlockLanes-1)/BlockLanes, n+3
+	r := PixelRuns{Runs: runs, N: pixels, NextA: pixels*16 + 32, JumpB: pixels*16 + 16, NextB: columns*(pixels*16+16) + 5}
+	_, a := banded(runs*r.NextA, 1)
+	_, b := banded(runs*r.NextB, 2)
+	all, c := banded(m*ldc, 3)
+	for _, accumulate := range []bool{false, true} {
+		old := append([]float32(nil), c...)
+		PixelSums(&r, a, b, c, ldc, m, n, accumulate)
+		checkGuard(t, all, m*ldc, 3)
+		for at, got := range c {
+			i, j := at/ldc, at%ldc
+			want, scale := float64(old[at]), 1.0
+			if j < n {
+				if !accumulate {
+					want = 0
+				}
+				for p := range runs * pixels {
+					run, p := p/pixels, p%pixels
+					term := float64(a[run*r.NextA+p*16+i]) * float64(b[run*r.NextB+j/16*r.JumpB+p*16+j%16])
+					want, scale = want+term, scale+max(term, -term)
+				}
+			}
+			if !near(got, want, scale, 1e-6) {
+				t.Fatalf("%dx%d, accumulate %v: %g at row %d, column %d, want %g", m, n, accumulate, got, i, j, want)
+			}
+		}
+	}
+}
+
+// BenchmarkPixelKernel multiplies operands that lie in L1.
+func BenchmarkPixelKernel(b *testing.B) {
+	const blocks = 8
+	rows, jump := PixelRows(), 16*PixelRows()
+	x, w, start, y := make([]float32, blocks*jump), make([]float32, blocks*16*32), make([]float32, 32), make([]float32, 2*jump)
+	for b.Loop() {
+		PixelKernel(blocks, x, jump, w, start, y, jump, rows, 2, false)
+	}
+	b.ReportMetric(float64(b.N)*2*blocks*16*32*float64(rows)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+}
+
+// BenchmarkPixelSums multiplies operands that lie in L1.
+func BenchmarkPixelSums(b *testing.B) {
+	rows, blocks := PixelSumSize()
+	r := PixelRuns{Runs: 1, N: 96, JumpB: 96 * 16}
+	x, w, y := make([]float32, 96*16), make([]float32, blocks*96*16), make([]float32, rows*blocks*16)
+	for b.Loop() {
+		PixelSums(&r, x, w, y, blocks*16, rows, blocks*16, true)
+	}
+	b.ReportMetric(float64(b.N)*2*96*16*float64(rows*blocks)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+}

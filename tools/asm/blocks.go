@@ -1,0 +1,192 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// lanes is how many channels a block of channels has, and pixelBytes how many bytes.
+const (
+	lanes      = 16
+	pixelBytes = 4 * lanes
+)
+
+// blocks emits the micro kernels of images that lie in blocks of channels, of up to mr pixels.
+func (s isa) blocks(mr int) {
+	for nv := lanes / s.w; nv <= 2; nv++ {
+		for rows := 1; rows <= mr; rows++ {
+			s.pixels(rows, nv)
+		}
+	}
+	if s.w == lanes {
+		for nv := 1; nv <= 3; nv++ {
+			s.pixelSums(8, nv)
+		}
+	}
+}
+
+// pixels emits the micro kernel of a pointwise convolution of some pixels with nv vectors of output channels: C (rows x vectors,
+// pixels side by side, vectors jumpC apart) = start + A (rows x 16*blocks, blocks jumpA apart) * B, panels of 32 columns.
+func (s isa) pixels(rows, nv int) {
+	name := fmt.Sprintf("pixels%dx%d%s", rows, nv, s.tag)
+	TEXT(name, NOSPLIT, "func(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate bool)")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("%s is the micro kernel of a pointwise convolution of blocks of channels: %d pixels, %d vectors wide.", name, rows, nv))
+	blocks, a, jumpA := Load(Param("blocks"), GP64()), Load(Param("a"), GP64()), Load(Param("jumpA"), GP64())
+	b, start := Load(Param("b"), GP64()), Load(Param("start"), GP64())
+	c, jumpC := Load(Param("c"), GP64()), Load(Param("jumpC"), GP64())
+	SHLQ(Imm(2), jumpA)
+	SHLQ(Imm(2), jumpC)
+	acc := s.started(start, rows, nv)
+	column := func(j int) Mem {
+		if j == 0 {
+			return Mem{Base: c}
+		}
+		return Mem{Base: c, Index: jumpC, Scale: 1}
+	}
+	for j := range nv {
+		for i := range rows {
+			PREFETCHT0(column(j).Offset(i * pixelBytes))
+		}
+	}
+	const unroll = 4
+	next, far, turns := GP64(), GP64(), GP64()
+	LEAQ(Mem{Base: a, Disp: rows * pixelBytes}, far)
+	align(64)
+	Label("block")
+	LEAQ(Mem{Base: a, Index: jumpA, Scale: 1}, next)
+	MOVQ(U32(lanes/unroll), turns)
+	align(32)
+	Label("several")
+	for u := range unroll {
+		vectors := make([]reg.VecVirtual, nv)
+		for j := range vectors {
+			vectors[j] = s.load(Mem{Base: b, Disp: 2*pixelBytes*u + 4*s.w*j})
+		}
+		PREFETCHT0(Mem{Base: next, Disp: u * pixelBytes})
+		PREFETCHT1(Mem{Base: far, Disp: u * pixelBytes})
+		for i := range acc {
+			s.addProducts(acc[i], Mem{Base: a, Disp: i*pixelBytes + 4*u}, vectors, i%6 == 1)
+		}
+	}
+	ADDQ(Imm(4*unroll), a)
+	ADDQ(U32(2*pixelBytes*unroll), b)
+	ADDQ(U32(pixelBytes*unroll), next)
+	ADDQ(U32(pixelBytes*unroll), far)
+	DECQ(turns)
+	JNE(LabelRef("several"))
+	LEAQ(Mem{Base: a, Index: jumpA, Scale: 1, Disp: -pixelBytes}, a)
+	LEAQ(Mem{Base: a, Disp: rows * pixelBytes}, far)
+	DECQ(blocks)
+	JNE(LabelRef("block"))
+	s.storePixels(acc, column)
+}
+
+// started are accumulators of which each row begins with the same vectors.
+func (s isa) started(start reg.Register, rows, nv int) [][]reg.VecVirtual {
+	acc := make([][]reg.VecVirtual, rows)
+	for i := range acc {
+		for j := range nv {
+			acc[i] = append(acc[i], s.v())
+			if i == 0 {
+				VMOVUPS(Mem{Base: start, Disp: 4 * s.w * j}, acc[0][j])
+			} else {
+				VMOVAPS(acc[0][j], acc[i][j])
+			}
+		}
+	}
+	return acc
+}
+
+// storePixels ends the micro kernel: it stores the pixels of each vector, added to what is there if accumulate is set.
+func (s isa) storePixels(acc [][]reg.VecVirtual, column func(j int) Mem) {
+	keep := Load(Param("accumulate"), GP8())
+	TESTB(keep, keep)
+	JEQ(LabelRef("write"))
+	for i := range acc {
+		for j := range acc[i] {
+			VADDPS(column(j).Offset(i*pixelBytes), acc[i][j], acc[i][j])
+		}
+	}
+	Label("write")
+	for j := range acc[0] {
+		for i := range acc {
+			VMOVUPS(acc[i][j], column(j).Offset(i*pixelBytes))
+		}
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// pixelSums emits the micro kernel of such a convolution's weight gradient: C (rows of output channels x vectors of input channels)
+// (+)= the sum over runs of pixels of A (rows of a block, pixels 16 values apart, runs nextA) times B (vectors jumpB apart, runs nextB).
+func (s isa) pixelSums(rows, nv int) {
+	name := fmt.Sprintf("pixelSums%dx%d%s", rows, nv, s.tag)
+	TEXT(name, NOSPLIT, "func(runs, pixels int, a *float32, nextA int, b *float32, jumpB, nextB int, c *float32, ldc int, accumulate bool"+edge+")")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("%s adds up products of blocks of channels over pixels: %d rows, %d vectors wide.", name, rows, nv))
+	runs, pixels := Load(Param("runs"), GP64()), Load(Param("pixels"), GP64())
+	a, nextA := Load(Param("a"), GP64()), Load(Param("nextA"), GP64())
+	b, jumpB, nextB := Load(Param("b"), GP64()), Load(Param("jumpB"), GP64()), Load(Param("nextB"), GP64())
+	for _, r := range []reg.Register{nextA, jumpB, nextB} {
+		SHLQ(Imm(2), r)
+	}
+	acc := s.accumulators(rows, nv)
+	s.fetchTile(rows, nv)
+	step := func(u int) {
+		at := Mem{Base: b, Disp: u * pixelBytes}
+		vectors := []reg.VecVirtual{s.load(at)}
+		for len(vectors) < nv {
+			at.Index, at.Scale = jumpB, uint8(len(vectors))
+			vectors = append(vectors, s.load(at))
+		}
+		for i := range acc {
+			s.addProducts(acc[i], Mem{Base: a, Disp: u*pixelBytes + 4*i}, vectors, i%6 == 1)
+		}
+	}
+	const unroll = 4
+	left := GP64()
+	Label("run")
+	MOVQ(pixels, left)
+	CMPQ(left, U32(unroll))
+	JLT(LabelRef("one"))
+	align(64)
+	Label("several")
+	for u := range unroll {
+		step(u)
+	}
+	ADDQ(U32(unroll*pixelBytes), a)
+	ADDQ(U32(unroll*pixelBytes), b)
+	SUBQ(U32(unroll), left)
+	align(32)
+	CMPQ(left, U32(unroll))
+	JGE(LabelRef("several"))
+	Label("one")
+	TESTQ(left, left)
+	JEQ(LabelRef("next"))
+	step(0)
+	ADDQ(U32(pixelBytes), a)
+	ADDQ(U32(pixelBytes), b)
+	DECQ(left)
+	JMP(LabelRef("one"))
+	Label("next")
+	ADDQ(nextA, a)
+	ADDQ(nextB, b)
+	DECQ(runs)
+	JNE(LabelRef("run"))
+	s.storeUnpacked(acc)
+}
+
+// fetchTile fetches the lines of a tile that will be added to.
+func (s isa) fetchTile(rows, nv int) {
+	c, ldc := Load(Param("c"), GP64()), Load(Param("ldc"), GP64())
+	for range rows {
+		for j := range nv {
+			PREFETCHT0(Mem{Base: c, Disp: j * 4 * s.w})
+		}
+		LEAQ(Mem{Base: c, Index: ldc, Scale: 4}, c)
+	}
+}
