@@ -21,6 +21,7 @@ type Conv struct {
 	trials   [3]*trial    // of directions whose strategy is being found
 	scratch  [3]cpe.Scratch
 	blocked  [2]bool // images, results: their channels lie in blocks
+	free     bool    // strategies are the cost model's choice
 }
 
 // convArrays are the arrays of one run: images x (or their gradient), weights w (or theirs), results y (or theirs).
@@ -42,7 +43,11 @@ func NewConv(m *cpe.Machine, s ConvShape, st Strategy) (*Conv, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newConv(m, s, choice.(*considered), Forward, WeightGradient, InputGradient)
+	c, err := newConv(m, s, choice.(*considered), Forward, WeightGradient, InputGradient)
+	if err == nil {
+		c.free = st == Auto
+	}
+	return c, err
 }
 
 // newConv prepares the directions that will be run, whose strategies are chosen.
@@ -129,11 +134,6 @@ func (c *Conv) isThinned(d Direction) bool {
 	return !c.pointwiseBlocks(d) && c.machine.Native() && c.shape.thin() && size(c.shape.OutSize()) > 0 && c.plan.Strategy[d] == Implicit
 }
 
-// pointwiseBlocks reports whether a direction is that of a pointwise convolution in blocks of channels.
-func (c *Conv) pointwiseBlocks(d Direction) bool {
-	return c.blocked != [2]bool{} && c.plan.Strategy[d] == Implicit
-}
-
 // noConv computes nothing, for nothing.
 type noConv struct{}
 
@@ -160,53 +160,6 @@ func (c *Conv) RunnerUp(d Direction) RunnerUp { return c.found.second[d] }
 
 // Plan returns how the convolution is cut.
 func (c *Conv) Plan() ConvPlan { return c.plan }
-
-// Blocks reports whether images, and results, may lie in blocks of channels.
-func (c *Conv) Blocks() (in, out bool) {
-	s := &c.shape
-	for d, st := range c.plan.Strategy {
-		if !c.machine.Native() || c.trials[d] != nil || !st.isWinograd() && (st != Implicit || !s.blockedPointwise()) {
-			return false, false
-		}
-	}
-	return s.C/s.Group%BlockLanes == 0, s.Out/s.Group%BlockLanes == 0
-}
-
-// SetBlocks says whether images, and results, lie in blocks of channels from now on, in all directions; Blocks has said that they may.
-func (c *Conv) SetBlocks(in, out bool) error {
-	if c.blocked == [2]bool{in, out} {
-		return nil
-	}
-	c.blocked, c.scratch = [2]bool{in, out}, [3]cpe.Scratch{}
-	for d := range c.plan.Strategy {
-		if err := c.prepare(Direction(d)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// ForShape plans the same convolution of images of other extents, which lie alike, with the same strategies.
-func (c *Conv) ForShape(s ConvShape) (*Conv, error) {
-	n, err := newConv(c.machine, s, &considered{chosen: c.plan.Strategy}, Forward, WeightGradient, InputGradient)
-	if err != nil {
-		return nil, err
-	}
-	return n, n.SetBlocks(c.blocked[0], c.blocked[1])
-}
-
-// Turns returns how often a forward pass and one for both gradients bring images or results from planes to blocks of channels or
-// back, and for how many values.
-func (c *Conv) Turns() (times, values int) {
-	for d, st := range c.plan.Strategy {
-		for k, planes := range [2]int{c.shape.C * size(c.shape.In), c.shape.Out * size(c.shape.OutSize())} {
-			if !c.blocked[k] && (st.isWinograd() || c.pointwiseBlocks(Direction(d))) {
-				times, values = times+1, values+c.shape.N*planes
-			}
-		}
-	}
-	return times, values
-}
 
 // takes notes what scratch a direction takes.
 func (c *Conv) takes(d Direction, s cpe.Scratch) { c.scratch[d] = s }

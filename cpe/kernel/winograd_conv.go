@@ -19,6 +19,7 @@ type winogradConv struct {
 	read      squares
 	write     tilesOut
 	block     int         // patches of a block
+	shared    bool        // core groups share the points of a block, not the blocks
 	v, r      pointPlanes // layouts of inputs and results; each worker has its own values
 	depth     int         // inputs that are multiplied at once: a panel of weights then stays in L1 while tiles pass
 	filters   *filters
@@ -26,10 +27,8 @@ type winogradConv struct {
 }
 
 const (
-	// fewTiles is the least number of tiles of a block, and manyTiles that where the weights do not fit L2: each is then
-	// multiplied with so many tiles as it passes.
-	fewTiles  = 24
-	manyTiles = 72
+	// fewTiles is the least number of tiles of a block.
+	fewTiles = 24
 	// meshPoints bounds the values of the points of a block on a model, whose main memory this computer must hold.
 	meshPoints = 1 << 24
 )
@@ -67,7 +66,11 @@ func newWinogradConv(c *Conv, d Direction) (*winogradConv, error) {
 			v.workers[i].product = p
 		}
 	}
-	c.takes(d, cpe.Scratch{Common: v.filters.size(), Group: v.memory()})
+	common := v.filters.size()
+	if v.shared {
+		common += v.v.size + v.r.size
+	}
+	c.takes(d, cpe.Scratch{Common: common, Group: v.memory()})
 	return v, nil
 }
 
@@ -80,20 +83,30 @@ func (v *winogradConv) cut(spec *cpe.Spec) {
 	case !spec.Native():
 		tiles, least = meshPoints/each, spec.CoreGroups
 	case 4*points*v.in*v.out > spec.LDMBytes/2:
-		tiles, least = max(manyTiles, tiles), spec.CoreGroups
+		v.shared, tiles, least = true, sharedTiles, 1
 	}
 	patches, n := v.grid.patches(), max(fewTiles, tiles)/(v.grid.rows*v.grid.cols)
 	v.block = even(patches, max(1, min(n, blocks(patches, least))), 1)
 }
 
 // memory is the number of values of a core group's own memory.
-func (v *winogradConv) memory() int { return v.grid.ownMemory() + v.v.size + v.r.size }
+func (v *winogradConv) memory() int {
+	if v.shared {
+		return v.grid.ownMemory()
+	}
+	return v.grid.ownMemory() + v.v.size + v.r.size
+}
 
 // stages lists the steps: for each round, mapping its weights, and convolving.
 func (v *winogradConv) stages() []stage {
 	var list []stage
 	for _, made := range v.rounds {
-		list = append(list, stage{&filtersRound{v.filters, made}, 0}, stage{&winogradRound{v, made}, 0})
+		list = append(list, stage{&filtersRound{v.filters, made}, 0})
+		if v.shared {
+			list = append(list, v.sharedStages(made)...)
+		} else {
+			list = append(list, stage{&winogradRound{v, made}, 0})
+		}
 	}
 	return list
 }
@@ -154,14 +167,18 @@ func (v *winogradConv) enter(g *cpe.CoreGroup, w *winogradWorker, to *pointPlane
 	})
 }
 
+// outputs are the images that are made and the biases, from the first channel of a group's round on.
+func (v *winogradConv) outputs(group int, made span) (y, bias []float32) {
+	_, y = v.arrays(group)
+	if bias = v.conv.args.bias; bias != nil {
+		bias = bias[group*v.out+made.at:]
+	}
+	return from(y, made.at*v.write.h*v.write.w), bias
+}
+
 // leave maps results to the outputs of patches.
 func (v *winogradRound) leave(g *cpe.CoreGroup, w *winogradWorker, src *pointPlanes, group, first, last int) error {
-	_, y := v.arrays(group)
-	y = from(y, v.made.at*v.write.h*v.write.w)
-	bias := v.conv.args.bias
-	if bias != nil {
-		bias = bias[group*v.out+v.made.at:]
-	}
+	y, bias := v.outputs(group, v.made)
 	slices, before := blocks(v.made.n, winogradLanes), v.grid.patch(first).first
 	return deal(g, (last-first)*slices, func(c *cpe.CPE, i int) error {
 		p := v.grid.patch(first + i/slices)
@@ -176,7 +193,9 @@ func (v *winogradRound) multiply(g *cpe.CoreGroup, w *winogradWorker, inputs, re
 	for point := range v.grid.form.Points() {
 		weights := v.filters.at(u, group, point)
 		if g.Native() {
-			v.multiplyPoint(inputs.matrix(point, 0), weights, results.matrix(point, 0), tiles)
+			for first := 0; first < v.made.n; first += panel {
+				v.multiplyPanel(inputs.matrix(point, 0), weights, results.matrix(point, 0), tiles, first, v.made.n)
+			}
 			continue
 		}
 		w.a.set(inputs.matrix(point, 0), false)
@@ -189,15 +208,15 @@ func (v *winogradRound) multiply(g *cpe.CoreGroup, w *winogradWorker, inputs, re
 	return nil
 }
 
-// multiplyPoint makes the results at one point natively: the operands lie as the micro-kernel reads them.
-func (v *winogradRound) multiplyPoint(inputs cpe.Matrix, weights []float32, results cpe.Matrix, tiles int) {
+// multiplyPanel makes the results of a panel of outputs at one point natively: the operands lie as the micro-kernel reads them.
+func (v *winogradConv) multiplyPanel(inputs cpe.Matrix, weights []float32, results cpe.Matrix, tiles, first, made int) {
 	mr, nr := simd.Micro()
 	for k0 := 0; k0 < v.in; k0 += v.depth {
 		k := min(v.depth, v.in-k0)
-		for first := 0; first < v.made.n; first += nr {
-			b := weights[(first/panel*v.in+k0)*panel+first%panel:]
+		for col := first; col < min(first+panel, made); col += nr {
+			b := weights[(first/panel*v.in+k0)*panel+col%panel:]
 			for row := 0; row < tiles; row += mr {
-				simd.StridedKernel(k, inputs.Data[row*inputs.Ld+k0:], inputs.Ld, 1, b, panel, results.Data[row*results.Ld+first:], results.Ld, k0 > 0)
+				simd.StridedKernel(k, inputs.Data[row*inputs.Ld+k0:], inputs.Ld, 1, b, panel, results.Data[row*results.Ld+col:], results.Ld, k0 > 0)
 			}
 		}
 	}

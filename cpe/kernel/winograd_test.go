@@ -117,6 +117,21 @@ func testWinograd(t *testing.T, m *cpe.Machine, s ConvShape, st Strategy, want *
 }
 
 // TestWinogradIsRejected: shapes that it cannot compute get another strategy, whose plan says so.
+// TestWinogradShared: many weights, whose points the host's core groups share, of groups of channels and of more than one block.
+func TestWinogradShared(t *testing.T) {
+	for _, s := range []ConvShape{conv2(2, 130, 128, 2, 6, 7, 3, 3, 1, 1, 1), conv2(11, 64, 72, 1, 17, 13, 3, 3, 1, 1, 1)} {
+		want, m := newConvCase(s, normal), hostMachine(t, 2)
+		c, err := NewConv(m, s, Winograd4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(c.stages[Forward]) < 4 {
+			t.Errorf("%v: %d stages: core groups do not share the points", s, len(c.stages[Forward]))
+		}
+		testWinograd(t, m, s, Winograd4, want)
+	}
+}
+
 func TestWinogradIsRejected(t *testing.T) {
 	for _, s := range []ConvShape{
 		conv2(1, 4, 4, 1, 9, 9, 7, 7, 1, 3, 1), conv2(1, 4, 4, 1, 9, 9, 3, 3, 2, 1, 1), conv2(1, 4, 4, 1, 9, 9, 3, 3, 1, 2, 2),
