@@ -182,7 +182,7 @@ done:
 	RET
 
 // func blockMomentsAVX2(out *float64, x *float32, n int, pivot *float32)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·blockMomentsAVX2(SB), NOSPLIT, $0-32
 	MOVQ   pivot+24(FP), AX
 	MOVQ   x+8(FP), CX
@@ -200,6 +200,7 @@ TEXT ·blockMomentsAVX2(SB), NOSPLIT, $0-32
 loop:
 	CMPQ         BX, DX
 	JGE          done
+	PREFETCHT0   4096(CX)(BX*4)
 	VMOVUPS      (CX)(BX*4), Y8
 	VEXTRACTF128 $0x01, Y8, X10
 	VCVTPS2PD    X8, Y9
@@ -241,7 +242,7 @@ done:
 	RET
 
 // func blockNormaliseAVX2(y *float32, x *float32, n int, mean *float32, scale *float32, gamma *float32, beta *float32, slope *float32)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·blockNormaliseAVX2(SB), NOSPLIT, $0-64
 	MOVQ         mean+24(FP), AX
 	MOVQ         scale+32(FP), CX
@@ -257,6 +258,8 @@ TEXT ·blockNormaliseAVX2(SB), NOSPLIT, $0-64
 loop:
 	CMPQ        R9, R8
 	JGE         done
+	PREFETCHT0  4096(SI)(R9*4)
+	PREFETCHT0  4096(DI)(R9*4)
 	VMOVUPS     (SI)(R9*4), Y1
 	VSUBPS      (AX), Y1, Y1
 	VMULPS      (CX), Y1, Y1
@@ -283,7 +286,7 @@ done:
 	RET
 
 // func blockNormaliseSumsAVX2(out *float64, dy *float32, x *float32, n int, mean *float32, scale *float32, gamma *float32, beta *float32, slope *float32)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·blockNormaliseSumsAVX2(SB), NOSPLIT, $0-72
 	MOVQ         mean+32(FP), AX
 	MOVQ         scale+40(FP), CX
@@ -307,6 +310,8 @@ TEXT ·blockNormaliseSumsAVX2(SB), NOSPLIT, $0-72
 loop:
 	CMPQ         R9, R8
 	JGE          done
+	PREFETCHT0   4096(DI)(R9*4)
+	PREFETCHT0   4096(SI)(R9*4)
 	VMOVUPS      (SI)(R9*4), Y9
 	VSUBPS       (AX), Y9, Y9
 	VMULPS       (CX), Y9, Y9
@@ -362,7 +367,7 @@ done:
 	RET
 
 // func blockNormaliseGradAVX2(dx *float32, dy *float32, x *float32, n int, mean *float32, scale *float32, gamma *float32, beta *float32, slope *float32, a *float32, b *float32, c *float32)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·blockNormaliseGradAVX2(SB), NOSPLIT, $0-96
 	MOVQ         mean+32(FP), AX
 	MOVQ         scale+40(FP), CX
@@ -382,6 +387,9 @@ TEXT ·blockNormaliseGradAVX2(SB), NOSPLIT, $0-96
 loop:
 	CMPQ         R13, R12
 	JGE          done
+	PREFETCHT0   4096(R11)(R13*4)
+	PREFETCHT0   4096(R10)(R13*4)
+	PREFETCHT0   4096(R9)(R13*4)
 	VMOVUPS      (R9)(R13*4), Y1
 	VSUBPS       (AX), Y1, Y1
 	VMULPS       (CX), Y1, Y1

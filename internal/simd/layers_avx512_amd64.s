@@ -190,7 +190,7 @@ done:
 	RET
 
 // func blockMomentsAVX512(out *float64, x *float32, n int, pivot *float32)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·blockMomentsAVX512(SB), NOSPLIT, $0-32
 	MOVQ    pivot+24(FP), AX
 	VMOVUPS (AX), Z0
@@ -205,6 +205,7 @@ TEXT ·blockMomentsAVX512(SB), NOSPLIT, $0-32
 loop:
 	CMPQ          DX, CX
 	JGE           done
+	PREFETCHT0    4096(AX)(DX*4)
 	VMOVUPS       (AX)(DX*4), Z5
 	VEXTRACTF64X4 $0x01, Z5, Y7
 	VCVTPS2PD     Y5, Z6
@@ -230,7 +231,7 @@ done:
 	RET
 
 // func blockNormaliseAVX512(y *float32, x *float32, n int, mean *float32, scale *float32, gamma *float32, beta *float32, slope *float32)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·blockNormaliseAVX512(SB), NOSPLIT, $0-64
 	MOVQ         mean+24(FP), AX
 	VMOVUPS      (AX), Z0
@@ -250,6 +251,8 @@ TEXT ·blockNormaliseAVX512(SB), NOSPLIT, $0-64
 loop:
 	CMPQ        BX, DX
 	JGE         done
+	PREFETCHT0  4096(AX)(BX*4)
+	PREFETCHT0  4096(CX)(BX*4)
 	VMOVUPS     (AX)(BX*4), Z5
 	VSUBPS      Z0, Z5, Z5
 	VMULPS      Z1, Z5, Z5
@@ -267,7 +270,7 @@ done:
 	RET
 
 // func blockNormaliseSumsAVX512(out *float64, dy *float32, x *float32, n int, mean *float32, scale *float32, gamma *float32, beta *float32, slope *float32)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·blockNormaliseSumsAVX512(SB), NOSPLIT, $0-72
 	MOVQ         mean+32(FP), AX
 	VMOVUPS      (AX), Z0
@@ -291,6 +294,8 @@ TEXT ·blockNormaliseSumsAVX512(SB), NOSPLIT, $0-72
 loop:
 	CMPQ          BX, DX
 	JGE           done
+	PREFETCHT0    4096(CX)(BX*4)
+	PREFETCHT0    4096(AX)(BX*4)
 	VMOVUPS       (AX)(BX*4), Z9
 	VSUBPS        Z0, Z9, Z9
 	VMULPS        Z1, Z9, Z9
@@ -323,7 +328,7 @@ done:
 	RET
 
 // func blockNormaliseGradAVX512(dx *float32, dy *float32, x *float32, n int, mean *float32, scale *float32, gamma *float32, beta *float32, slope *float32, a *float32, b *float32, c *float32)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·blockNormaliseGradAVX512(SB), NOSPLIT, $0-96
 	MOVQ         mean+32(FP), AX
 	VMOVUPS      (AX), Z0
@@ -350,6 +355,9 @@ TEXT ·blockNormaliseGradAVX512(SB), NOSPLIT, $0-96
 loop:
 	CMPQ         SI, BX
 	JGE          done
+	PREFETCHT0   4096(DX)(SI*4)
+	PREFETCHT0   4096(CX)(SI*4)
+	PREFETCHT0   4096(AX)(SI*4)
 	VMOVUPS      (AX)(SI*4), Z8
 	VSUBPS       Z0, Z8, Z8
 	VMULPS       Z1, Z8, Z8

@@ -39,14 +39,20 @@ const (
 	gradParams   = normalParams + ", a, b, c"
 )
 
-// eachPixel emits a loop over n values, n a multiple of lanes; body gets the index register and each vector of the lanes: which
-// it is, and how many bytes behind the index it stands.
-func (s isa) eachPixel(body func(at reg.GPVirtual, g, disp int)) {
+// ahead is how many bytes before they are needed lines are fetched: a page, since what fetches lines by itself stops where one ends.
+const ahead = 4096
+
+// eachPixel emits a loop over n values of arrays, n a multiple of lanes; body gets the index register and each vector of the
+// lanes: which it is, and how many bytes behind the index it stands.
+func (s isa) eachPixel(arrays []reg.Register, body func(at reg.GPVirtual, g, disp int)) {
 	n, at := Load(Param("n"), GP64()), GP64()
 	XORQ(at, at)
 	Label("loop")
 	CMPQ(at, n)
 	JGE(LabelRef("done"))
+	for _, a := range arrays {
+		PREFETCHT0(Mem{Base: a, Index: at, Scale: 4, Disp: ahead})
+	}
 	for g := range lanes / s.w {
 		body(at, g, 4*s.w*g)
 	}
@@ -72,7 +78,7 @@ func (s isa) blockNorms() {
 	p := s.channelRows("pivot")
 	x := Load(Param("x"), GP64())
 	acc := s.zeros(4 * len(p))
-	s.eachPixel(func(at reg.GPVirtual, g, disp int) {
+	s.eachPixel([]reg.Register{x}, func(at reg.GPVirtual, g, disp int) {
 		v, sums := s.load(Mem{Base: x, Index: at, Scale: 4, Disp: disp}), acc[4*g:]
 		lo, hi := s.doubles(v)
 		VADDPD(lo, sums[0], sums[0])
@@ -87,7 +93,7 @@ func (s isa) blockNorms() {
 	p = s.channelRows(strings.Split(normalParams, ", ")...)
 	x = Load(Param("x"), GP64())
 	y := Load(Param("y"), GP64())
-	s.eachPixel(func(at reg.GPVirtual, g, disp int) {
+	s.eachPixel([]reg.Register{x, y}, func(at reg.GPVirtual, g, disp int) {
 		v := s.rectified(Mem{Base: x, Index: at, Scale: 4, Disp: disp}, p[g])
 		VMOVUPS(v, Mem{Base: y, Index: at, Scale: 4, Disp: disp})
 	})
@@ -98,7 +104,7 @@ func (s isa) blockNorms() {
 	x = Load(Param("x"), GP64())
 	dy := Load(Param("dy"), GP64())
 	acc = s.zeros(4 * len(p))
-	s.eachPixel(func(at reg.GPVirtual, g, disp int) {
+	s.eachPixel([]reg.Register{dy, x}, func(at reg.GPVirtual, g, disp int) {
 		mem := Mem{Index: at, Scale: 4, Disp: disp}
 		xn, grad := s.rectifiedGrad(based(mem, dy), based(mem, x), p[g])
 		s.sumGradient(acc[4*g:], xn, grad)
@@ -110,7 +116,7 @@ func (s isa) blockNorms() {
 	x = Load(Param("x"), GP64())
 	dy = Load(Param("dy"), GP64())
 	dx := Load(Param("dx"), GP64())
-	s.eachPixel(func(at reg.GPVirtual, g, disp int) {
+	s.eachPixel([]reg.Register{dx, dy, x}, func(at reg.GPVirtual, g, disp int) {
 		mem := Mem{Index: at, Scale: 4, Disp: disp}
 		xn, grad := s.rectifiedGrad(based(mem, dy), based(mem, x), p[g])
 		VMOVUPS(s.mul(s.fnma(xn, p[g][7], s.sub(grad, p[g][6])), p[g][5]), based(mem, dx))
