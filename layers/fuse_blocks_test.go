@@ -97,7 +97,7 @@ func TestFusedLayersInBlocks(t *testing.T) {
 		{[]string{norm, `type: "Scale"`}, 1, caffepb.Phase_TEST},
 		{[]string{`type: "Eltwise"`, relu}, 2, caffepb.Phase_TRAIN},
 	}
-	shapes := [][]int{{1, 16, 7, 5}, {3, 48, 7, 5}, {3, 16, 1, 1}, {2, 64, 31, 33}, {5, 64, 3, 1}, {3, 64, 90, 70}}
+	shapes := [][]int{{1, 16, 7, 5}, {3, 48, 7, 5}, {3, 16, 1, 1}, {2, 64, 19, 17}, {5, 64, 3, 1}, {9, 16, 40, 31}, {2, 256, 3, 3}}
 	for _, tt := range chains {
 		for _, shape := range shapes {
 			t.Run(fmt.Sprint(tt.layers, tt.phase, shape), func(t *testing.T) {

@@ -105,11 +105,16 @@ func (l *normChain) prepare() (err error) {
 	return err
 }
 
-// staysByMid reports whether a number of arrays stay in a cache from one pass to the other.
+// staysByMid reports whether a number of arrays stay in a cache from one pass to the other: those of a channel in a core's own; those
+// of a block, 16 times as much, in the one that cores share if not there, which is worth it where blocks are enough to keep many
+// cores busy.
 func (l *normChain) staysByMid(arrays int) bool {
 	s := blockedStream(kernel.Stream{}, l.dims, l.blocked())
-	return kernel.StaysByMid(l.Device.Machine, s.Dims, arrays)
+	return l.blocked() && s.Dims[1] >= manyBlocks || kernel.StaysByMid(l.Device.Machine, s.Dims, arrays)
 }
+
+// manyBlocks are blocks enough for the cores that memory can feed.
+const manyBlocks = 16
 
 // rows are what the kernels do with a row.
 func (l *normChain) rows() (forward, sums, backward rowOp) {
