@@ -121,7 +121,6 @@ func (l *pooling) Reshape(bottom, top []*blob.Blob) error {
 	if s.InBlocks, s.OutBlocks = l.shape.InBlocks, l.shape.OutBlocks; l.shape == s {
 		return nil
 	}
-	s.InBlocks, s.OutBlocks = false, false
 	return l.prepare(s)
 }
 

@@ -1,7 +1,5 @@
 package layers
 
-import "fmt"
-
 // Blocking implements Blocker: where the kernels do, bottoms and tops may lie in blocks of channels independently of each other. A
 // second top wants places in planes.
 func (l *pooling) Blocking() Blocking {
@@ -9,17 +7,25 @@ func (l *pooling) Blocking() Blocking {
 	return Blocking{Bottoms: can, Tops: can}
 }
 
-// SetBlocked implements Blocker. A bottom of another shape makes all lie plain again.
+// SetBlocked implements Blocker. Bottoms of another shape lie as before, or are refused.
 func (l *pooling) SetBlocked(bottoms, tops bool) error {
 	s := l.shape
 	if s.InBlocks == bottoms && s.OutBlocks == tops {
 		return nil
 	}
-	if (bottoms || tops) && !l.Blocking().Bottoms {
-		return fmt.Errorf("%d channels pooled by windows of %d x %d cannot lie in blocks", s.C, s.KH, s.KW)
+	if err := l.Blocking().check(bottoms, tops); err != nil {
+		return err
 	}
 	s.InBlocks, s.OutBlocks = bottoms, tops
 	return l.prepare(s)
+}
+
+// Turns implements Turner.
+func (l *pooling) Turns() (times, values int) {
+	if l.pool == nil {
+		return 0, 0
+	}
+	return l.pool.Turns()
 }
 
 // Scratch implements Scratcher.

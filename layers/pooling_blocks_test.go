@@ -189,7 +189,7 @@ func comparePools(t *testing.T, p *blockedPool, means bool) {
 }
 
 // TestBlockedMask: blocks bring a byte an output, also if only bottoms or only tops lie in them, and the mask stays until that, or
-// the shape, changes.
+// the shape, changes. Other extents lie as before.
 func TestBlockedMask(t *testing.T) {
 	p := newBlockedPool(t, fuseDevice(t, "host"), "kernel_size: 3 stride: 2", false, 2, 16, 8, 8)
 	words := func() int { return p.Layer.(layers.Rememberer).Remembers()[0].Count() }
@@ -210,8 +210,12 @@ func TestBlockedMask(t *testing.T) {
 	p.setBlocked(t, true, true)
 	p.bottom[0].Reshape(2, 16, 6, 6)
 	p.reshape(t)
-	if got, want := words(), p.top[0].Count(); got != want {
-		t.Errorf("another shape: the mask has %d words, want %d of a plain layout", got, want)
+	if got, want := words(), p.top[0].Count()/4; got != want {
+		t.Errorf("other extents: the mask has %d words, want %d", got, want)
+	}
+	p.bottom[0].Reshape(2, 24, 6, 6)
+	if err := p.Reshape(p.bottom, p.top); err == nil {
+		t.Error("24 channels lie in blocks")
 	}
 }
 

@@ -74,6 +74,22 @@ func (b *blockPool) add(list *[]poolBand, inputs, outputs simd.Rows) {
 func (s *PoolShape) turnsIn() bool  { return !s.InBlocks && s.H*s.W > 1 }
 func (s *PoolShape) turnsOut() bool { return !s.OutBlocks && s.OH*s.OW > 1 }
 
+// Turns returns how often a forward and a backward pass bring inputs or outputs from planes to blocks of channels or back, and for how
+// many values.
+func (p *Pool) Turns() (times, values int) {
+	if p.blocks == nil {
+		return 0, 0
+	}
+	s := &p.shape
+	if s.turnsIn() {
+		times, values = times+2, values+2*s.N*s.C*s.H*s.W
+	}
+	if s.turnsOut() {
+		times, values = times+2, values+2*s.N*s.C*s.OH*s.OW
+	}
+	return times, values
+}
+
 // scratch is the room of core groups.
 func (b *blockPool) scratch() cpe.Scratch {
 	if b == nil {
