@@ -16,6 +16,9 @@ func (s *ConvShape) blockedPointwise() bool {
 // results that do, if out is set. Where they do not, the channels of a pixel are brought together on the way.
 func newBlockedPointwise(c *Conv, d Direction, in, out bool) ([]stage, error) {
 	s := &c.shape
+	if !c.machine.Native() {
+		return nil, fmt.Errorf("convolution %v: images lie in blocks of channels on this computer alone", s)
+	}
 	if in && s.C%BlockLanes > 0 || out && s.Out%BlockLanes > 0 {
 		return nil, fmt.Errorf("convolution %v: channels in blocks must be multiples of %d", s, BlockLanes)
 	}

@@ -68,31 +68,47 @@ func cacheMachines(t *testing.T, bytes int) []*cpe.Machine {
 
 // TestBlockedPointwise: every direction of every layout, with the bits that it has on one core group. Where L2 is small, weights are many.
 func TestBlockedPointwise(t *testing.T) {
-	for _, cache := range []int{1 << 20, 16 << 10} {
-		t.Run(fmt.Sprintf("L2 of %d bytes", cache), func(t *testing.T) { testBlockedPointwise(t, cacheMachines(t, cache)) })
-	}
-}
-
-func testBlockedPointwise(t *testing.T, machines []*cpe.Machine) {
+	caches := [][]*cpe.Machine{cacheMachines(t, 1<<20), cacheMachines(t, 16<<10)}
 	for _, s := range blockedShapes {
 		want := newConvCase(s, values)
 		eachLayout(s, func(in, out bool) {
-			t.Run(fmt.Sprintf("%v, in blocks %v %v", s, in, out), func(t *testing.T) {
-				var first [4][]float32
-				for i, m := range machines {
-					got := runBlocked(t, m, s, in, out, want)
-					if i == 0 {
-						first = got
-					}
-					for j := range got {
-						if !slices.Equal(got[j], first[j]) {
-							t.Errorf("array %d with %d core groups differs", j, m.Spec().CoreGroups)
-						}
-					}
-				}
-			})
+			for _, machines := range caches {
+				name := fmt.Sprintf("%v, in blocks %v %v, L2 of %d bytes", s, in, out, machines[0].Spec().LDMBytes)
+				t.Run(name, func(t *testing.T) { testBlockedPointwise(t, machines, s, in, out, want) })
+			}
 		})
 	}
+}
+
+func testBlockedPointwise(t *testing.T, machines []*cpe.Machine, s ConvShape, in, out bool, want *convCase) {
+	var first [4][]float32
+	for i, m := range machines {
+		got := runBlocked(t, m, s, in, out, want)
+		if i == 0 {
+			first = got
+		}
+		for j := range got {
+			if !slices.Equal(got[j], first[j]) {
+				t.Errorf("array %d with %d core groups differs", j, m.Spec().CoreGroups)
+			}
+		}
+	}
+}
+
+// TestBlocksNeedWholeBlocks: channels that do not fill blocks, and machines that are models, get an error.
+func TestBlocksNeedWholeBlocks(t *testing.T) {
+	onMachines(t, func(t *testing.T, m *cpe.Machine) {
+		c, err := NewConv(m, conv2(1, 24, 32, 1, 3, 3, 1, 1, 1, 0, 1), Implicit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.SetBlocks(true, true); err == nil {
+			t.Error("24 channels in blocks")
+		}
+		if err := c.SetBlocks(false, true); (err == nil) != m.Native() {
+			t.Errorf("results in blocks: error %v", err)
+		}
+	})
 }
 
 // runBlocked convolves in all directions and returns what is made: results, gradients of images, of weights, and added of images.

@@ -4,52 +4,32 @@
 
 package simd
 
-// maxBlocksAVX2 takes the maxima of a row of windows.
-//
-//go:noescape
-func maxBlocksAVX2(dst *float32, mask *uint8, src *float32, columns *int, places *int32, count int, ld int, wide int, n int, limit float32)
-
-// aveBlocksAVX2 takes the means of a row of windows.
-//
-//go:noescape
-func aveBlocksAVX2(dst *float32, divisors *float32, src *float32, columns *int, count int, ld int, n int)
-
-// maxBlocksGradAVX2 adds up the gradients of the outputs that took each of a row of inputs.
-//
-//go:noescape
-func maxBlocksGradAVX2(dx *float32, dy *float32, taken *uint8, columns *int, places *int32, count int, ld int, down int, across int, n int)
-
-// aveBlocksGradAVX2 adds up the gradients of the outputs that meet each of a row of inputs.
-//
-//go:noescape
-func aveBlocksGradAVX2(dx *float32, dy *float32, columns *int, count int, ld int, n int)
-
-// pixels1x2AVX2 is the micro kernel of a pointwise convolution of blocks of channels: 1 pixels, 2 vectors wide.
+// pixels1x2AVX2 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 1 x 2.
 //
 //go:noescape
 func pixels1x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels2x2AVX2 is the micro kernel of a pointwise convolution of blocks of channels: 2 pixels, 2 vectors wide.
+// pixels2x2AVX2 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 2 x 2.
 //
 //go:noescape
 func pixels2x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels3x2AVX2 is the micro kernel of a pointwise convolution of blocks of channels: 3 pixels, 2 vectors wide.
+// pixels3x2AVX2 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 3 x 2.
 //
 //go:noescape
 func pixels3x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels4x2AVX2 is the micro kernel of a pointwise convolution of blocks of channels: 4 pixels, 2 vectors wide.
+// pixels4x2AVX2 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 4 x 2.
 //
 //go:noescape
 func pixels4x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels5x2AVX2 is the micro kernel of a pointwise convolution of blocks of channels: 5 pixels, 2 vectors wide.
+// pixels5x2AVX2 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 5 x 2.
 //
 //go:noescape
 func pixels5x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels6x2AVX2 is the micro kernel of a pointwise convolution of blocks of channels: 6 pixels, 2 vectors wide.
+// pixels6x2AVX2 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 6 x 2.
 //
 //go:noescape
 func pixels6x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)

@@ -4,177 +4,157 @@
 
 package simd
 
-// maxBlocksAVX512 takes the maxima of a row of windows.
-//
-//go:noescape
-func maxBlocksAVX512(dst *float32, mask *uint8, src *float32, columns *int, places *int32, count int, ld int, wide int, n int, limit float32)
-
-// aveBlocksAVX512 takes the means of a row of windows.
-//
-//go:noescape
-func aveBlocksAVX512(dst *float32, divisors *float32, src *float32, columns *int, count int, ld int, n int)
-
-// maxBlocksGradAVX512 adds up the gradients of the outputs that took each of a row of inputs.
-//
-//go:noescape
-func maxBlocksGradAVX512(dx *float32, dy *float32, taken *uint8, columns *int, places *int32, count int, ld int, down int, across int, n int)
-
-// aveBlocksGradAVX512 adds up the gradients of the outputs that meet each of a row of inputs.
-//
-//go:noescape
-func aveBlocksGradAVX512(dx *float32, dy *float32, columns *int, count int, ld int, n int)
-
-// pixels1x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: 1 pixels, 1 vectors wide.
+// pixels1x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 1 x 1.
 //
 //go:noescape
 func pixels1x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels2x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: 2 pixels, 1 vectors wide.
+// pixels2x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 2 x 1.
 //
 //go:noescape
 func pixels2x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels3x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: 3 pixels, 1 vectors wide.
+// pixels3x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 3 x 1.
 //
 //go:noescape
 func pixels3x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels4x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: 4 pixels, 1 vectors wide.
+// pixels4x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 4 x 1.
 //
 //go:noescape
 func pixels4x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels5x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: 5 pixels, 1 vectors wide.
+// pixels5x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 5 x 1.
 //
 //go:noescape
 func pixels5x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels6x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: 6 pixels, 1 vectors wide.
+// pixels6x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 6 x 1.
 //
 //go:noescape
 func pixels6x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels7x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: 7 pixels, 1 vectors wide.
+// pixels7x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 7 x 1.
 //
 //go:noescape
 func pixels7x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels8x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: 8 pixels, 1 vectors wide.
+// pixels8x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 8 x 1.
 //
 //go:noescape
 func pixels8x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels9x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: 9 pixels, 1 vectors wide.
+// pixels9x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 9 x 1.
 //
 //go:noescape
 func pixels9x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels10x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: 10 pixels, 1 vectors wide.
+// pixels10x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 10 x 1.
 //
 //go:noescape
 func pixels10x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels11x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: 11 pixels, 1 vectors wide.
+// pixels11x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 11 x 1.
 //
 //go:noescape
 func pixels11x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels12x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: 12 pixels, 1 vectors wide.
+// pixels12x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 12 x 1.
 //
 //go:noescape
 func pixels12x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels13x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: 13 pixels, 1 vectors wide.
+// pixels13x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 13 x 1.
 //
 //go:noescape
 func pixels13x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels14x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: 14 pixels, 1 vectors wide.
+// pixels14x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 14 x 1.
 //
 //go:noescape
 func pixels14x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels1x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: 1 pixels, 2 vectors wide.
+// pixels1x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 1 x 2.
 //
 //go:noescape
 func pixels1x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels2x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: 2 pixels, 2 vectors wide.
+// pixels2x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 2 x 2.
 //
 //go:noescape
 func pixels2x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels3x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: 3 pixels, 2 vectors wide.
+// pixels3x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 3 x 2.
 //
 //go:noescape
 func pixels3x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels4x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: 4 pixels, 2 vectors wide.
+// pixels4x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 4 x 2.
 //
 //go:noescape
 func pixels4x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels5x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: 5 pixels, 2 vectors wide.
+// pixels5x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 5 x 2.
 //
 //go:noescape
 func pixels5x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels6x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: 6 pixels, 2 vectors wide.
+// pixels6x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 6 x 2.
 //
 //go:noescape
 func pixels6x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels7x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: 7 pixels, 2 vectors wide.
+// pixels7x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 7 x 2.
 //
 //go:noescape
 func pixels7x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels8x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: 8 pixels, 2 vectors wide.
+// pixels8x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 8 x 2.
 //
 //go:noescape
 func pixels8x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels9x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: 9 pixels, 2 vectors wide.
+// pixels9x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 9 x 2.
 //
 //go:noescape
 func pixels9x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels10x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: 10 pixels, 2 vectors wide.
+// pixels10x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 10 x 2.
 //
 //go:noescape
 func pixels10x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels11x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: 11 pixels, 2 vectors wide.
+// pixels11x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 11 x 2.
 //
 //go:noescape
 func pixels11x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels12x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: 12 pixels, 2 vectors wide.
+// pixels12x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 12 x 2.
 //
 //go:noescape
 func pixels12x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels13x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: 13 pixels, 2 vectors wide.
+// pixels13x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 13 x 2.
 //
 //go:noescape
 func pixels13x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixels14x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: 14 pixels, 2 vectors wide.
+// pixels14x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 14 x 2.
 //
 //go:noescape
 func pixels14x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 
-// pixelSums8x1AVX512 adds up products of blocks of channels over pixels: 8 rows, 1 vectors wide.
+// pixelSums8x1AVX512 adds up products of blocks of channels over pixels: rows x vectors are 8 x 1.
 //
 //go:noescape
 func pixelSums8x1AVX512(runs int, pixels int, a *float32, nextA int, b *float32, jumpB int, nextB int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
-// pixelSums8x2AVX512 adds up products of blocks of channels over pixels: 8 rows, 2 vectors wide.
+// pixelSums8x2AVX512 adds up products of blocks of channels over pixels: rows x vectors are 8 x 2.
 //
 //go:noescape
 func pixelSums8x2AVX512(runs int, pixels int, a *float32, nextA int, b *float32, jumpB int, nextB int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 
-// pixelSums8x3AVX512 adds up products of blocks of channels over pixels: 8 rows, 3 vectors wide.
+// pixelSums8x3AVX512 adds up products of blocks of channels over pixels: rows x vectors are 8 x 3.
 //
 //go:noescape
 func pixelSums8x3AVX512(runs int, pixels int, a *float32, nextA int, b *float32, jumpB int, nextB int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)

@@ -100,12 +100,13 @@ func (l *level) every(*float32, *float32, int, int) {}
 func (l *level) packPlaces(*uint8, *int32, *float32, int, int, int, int, int, bool) {}
 func (l *level) unpackPlaces(*int32, *uint8, int, int, int, int, int)               {}
 
-// The micro kernels of images in blocks of channels.
+// pixelsFunc is a micro kernel of PixelKernel; there are none here.
+type pixelsFunc func(int, *float32, int, *float32, *float32, *float32, int, bool)
+
 var (
 	pixelsAVX512 [2][1]pixelsFunc
 	pixelsAVX2   [1]pixelsFunc
 )
 
-type pixelsFunc func(int, *float32, int, *float32, *float32, *float32, int, bool)
-
+// pixelSums adds up products over pixels.
 func (l *level) pixelSums(int, *PixelRuns, *float32, *float32, *float32, int, bool, int, int) {}
