@@ -12,26 +12,37 @@ import (
 // Both operands are read where they lie, span by span of pixels, in the same order for every weight; core groups share the outputs or the
 // inputs.
 type pointWeights struct {
-	conv  *Conv
-	x, y  pointImages
-	spans pointSpans
-	rows  bool             // core groups share the outputs
-	runs  []simd.PixelRuns // a core group each
+	conv    *Conv
+	x, y    pointImages
+	spans   pointSpans
+	byRows  bool // core groups share the outputs
+	workers []pointSums
 }
+
+// pointSums is what a core group needs to itself: which blocks of outputs and inputs its share of the gradient has, where they lie in
+// the span that is added, and where in the next.
+type pointSums struct {
+	rows, cols span
+	now, next  pointOperands
+	runs       simd.PixelRuns
+}
+
+// pointOperands are where the pixels of a span lie.
+type pointOperands struct{ x, y pointBlocks }
 
 // How many pixels are added up before the sums are added to the gradient: as many as fit L1 with a panel of inputs, or more, lest the
 // gradient pass too often where it takes much of L2.
-const pointSums, manyPointSums = 128, 400
+const fewPoints, manyPoints = 128, 400
 
 func newPointWeights(c *Conv, x, y pointImages) *pointWeights {
 	spec := c.machine.Spec()
-	v := &pointWeights{conv: c, x: x, y: y, runs: make([]simd.PixelRuns, spec.CoreGroups)}
-	sums := pointSums
+	v := &pointWeights{conv: c, x: x, y: y, workers: make([]pointSums, spec.CoreGroups)}
+	sums := fewPoints
 	if 4*x.channels*y.channels > spec.LDMBytes/2 {
-		sums = manyPointSums
+		sums = manyPoints
 	}
 	v.spans = newPointSpans(c.shape.N, x.pixels(), sums, 1, 1)
-	v.rows = x.direct() && (!y.direct() || y.channels >= x.channels)
+	v.byRows = x.direct() && (!y.direct() || y.channels >= x.channels)
 	c.takes(WeightGradient, cpe.Scratch{Group: v.xScratch() + v.yScratch()})
 	return v
 }
@@ -48,46 +59,72 @@ func (v *pointWeights) Name() string { return "convolution " + WeightGradient.St
 
 // RunGroup works out a core group's share of the gradient.
 func (v *pointWeights) RunGroup(g *cpe.CoreGroup) error {
-	args := &v.conv.args
+	args, w := &v.conv.args, &v.workers[g.Index()]
 	memory := g.Memory(v.xScratch() + v.yScratch())
 	near, far := memory[:v.xScratch()], memory[v.xScratch():]
-	rows, cols := span{0, v.y.blocks()}, span{0, v.x.blocks()}
-	if v.rows {
-		lo, hi := g.Share(rows.n)
-		rows = span{lo, hi - lo}
-	} else {
-		lo, hi := g.Share(cols.n)
-		cols = span{lo, hi - lo}
-	}
-	if rows.n == 0 || cols.n == 0 {
+	v.share(g, w)
+	if w.rows.n == 0 || w.cols.n == 0 {
 		return nil
+	}
+	at := func(s pointSpan) pointOperands {
+		return pointOperands{v.x.at(args.x, s, w.cols.at, w.cols.n, near), v.y.at(args.y, s, w.rows.at, w.rows.n, far)}
 	}
 	for i := range v.spans.count() {
 		s := v.spans.span(i)
-		v.x.gather(args.x, s, cols.at, cols.n, near)
-		v.y.gather(args.y, s, rows.at, rows.n, far)
-		x, y := v.x.at(args.x, s, cols.at, cols.n, near), v.y.at(args.y, s, rows.at, rows.n, far)
-		v.add(&v.runs[g.Index()], s, x, y, rows, cols)
+		v.x.gather(args.x, s, w.cols.at, w.cols.n, near)
+		v.y.gather(args.y, s, w.rows.at, w.rows.n, far)
+		w.now = at(s)
+		w.next = pointOperands{}
+		if i+1 < v.spans.count() {
+			w.next = at(v.spans.span(i + 1))
+		}
+		v.add(w, s)
 	}
 	return nil
 }
 
-// add adds the products of a span to the gradient of some blocks of outputs and of inputs.
-func (v *pointWeights) add(runs *simd.PixelRuns, s pointSpan, x, y pointBlocks, rows, cols span) {
-	*runs = simd.PixelRuns{Runs: s.images, N: s.n, NextA: y.image, NextB: x.image, JumpB: x.jump}
+// share chooses a core group's blocks.
+func (v *pointWeights) share(g *cpe.CoreGroup, w *pointSums) {
+	w.rows, w.cols = span{0, v.y.blocks()}, span{0, v.x.blocks()}
+	mine := &w.cols
+	if v.byRows {
+		mine = &w.rows
+	}
+	lo, hi := g.Share(mine.n)
+	*mine = span{lo, hi - lo}
+}
+
+// add adds the products of a span to the gradient.
+func (v *pointWeights) add(w *pointSums, s pointSpan) {
+	x, y, inputs := &w.now.x, &w.now.y, v.x.channels
+	w.runs = simd.PixelRuns{Runs: s.images, N: s.n, NextA: y.image, NextB: x.image, JumpB: x.jump}
 	mr, wide := simd.PixelSumSize()
-	panels := blocks(cols.n, wide)
+	first, last := w.rows.at*BlockLanes, min(w.rows.end()*BlockLanes, v.y.channels)
+	panels := blocks(w.cols.n, wide)
 	for p := range panels {
-		first, last := p*cols.n/panels, (p+1)*cols.n/panels
-		col := (cols.at + first) * BlockLanes
-		n := min((last-first)*BlockLanes, v.x.channels-col)
-		for row := 0; row < rows.n*BlockLanes; row += mr {
-			out := rows.at*BlockLanes + row
-			if out >= v.y.channels {
-				break
-			}
-			a := y.data[row/BlockLanes*y.jump+row%BlockLanes:]
-			simd.PixelSums(runs, a, x.data[first*x.jump:], v.conv.args.w[out*v.x.channels+col:], v.x.channels, min(mr, v.y.channels-out), n, true)
+		from, to := p*w.cols.n/panels, (p+1)*w.cols.n/panels
+		col := (w.cols.at + from) * BlockLanes
+		n := min((to-from)*BlockLanes, inputs-col)
+		for row := first; row < last; row += mr {
+			w.fetch(to, (row-first)/mr, wide)
+			a := y.data[(row-first)/BlockLanes*y.jump+row%BlockLanes:]
+			simd.PixelSums(&w.runs, a, x.data[from*x.jump:], v.conv.args.w[row*inputs+col:], inputs, min(mr, last-row), n, true)
 		}
 	}
+}
+
+// fetch has a block fetched while a tile of a panel that ends with block to is added up: of the next panel or, with the last one, of the
+// first panel of the next span, and then of that span's outputs.
+func (w *pointSums) fetch(to, tile, wide int) {
+	from, block := &w.now.x, to+tile
+	switch {
+	case to == w.cols.n && tile < min(wide, to):
+		from, block = &w.next.x, tile
+	case to == w.cols.n && tile >= wide && tile < wide+w.rows.n:
+		from, block = &w.next.y, tile-wide
+	case tile >= wide || block >= w.cols.n:
+		w.runs.Ahead = nil
+		return
+	}
+	w.runs.Ahead, w.runs.NextAhead = from.data[block*from.jump:], from.image
 }

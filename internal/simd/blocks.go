@@ -69,9 +69,14 @@ func PixelSumSize() (rows, blocks int) {
 	return BlockLanes, 1
 }
 
-// PixelRuns are the pixels that PixelSums adds up: some runs of n pixels that lie side by side, in A nextA values from one to the next,
-// in B nextB; blocks of channels of B are jumpB apart.
-type PixelRuns struct{ Runs, N, NextA, NextB, JumpB int }
+// PixelRuns are the pixels that PixelSums adds up: some runs of n pixels that lie side by side, in A NextA values from one to the next,
+// in B NextB; blocks of channels of B are JumpB apart. Ahead is a block, if any, whose runs are NextAhead apart, that will be read later
+// and is fetched meanwhile.
+type PixelRuns struct {
+	Runs, N, NextA, NextB, JumpB int
+	Ahead                        []float32
+	NextAhead                    int
+}
 
 // PixelSums is the micro kernel of the weight gradient of pointwise convolutions of images in blocks of channels, for m rows, of
 // one block of A, and n columns:

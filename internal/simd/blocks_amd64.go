@@ -24,12 +24,16 @@ var pixelsAVX2 = [...]pixelsFunc{pixels1x2AVX2, pixels2x2AVX2, pixels3x2AVX2, pi
 func (l *level) pixelSums(columns int, r *PixelRuns, a, b, c *float32, ldc int, accumulate bool, m, n int) {
 	words := &maskWords[16]
 	nextA, nextB := r.NextA-r.N*BlockLanes, r.NextB-r.N*BlockLanes
+	ahead, nextAhead := b, nextB
+	if len(r.Ahead) > 0 {
+		ahead, nextAhead = &r.Ahead[0], r.NextAhead-r.N*BlockLanes
+	}
 	switch columns {
 	case 3:
-		pixelSums8x3AVX512(r.Runs, r.N, a, nextA, b, r.JumpB, nextB, c, ldc, accumulate, m, n, words)
+		pixelSums8x3AVX512(r.Runs, r.N, a, nextA, b, r.JumpB, nextB, ahead, nextAhead, c, ldc, accumulate, m, n, words)
 	case 2:
-		pixelSums8x2AVX512(r.Runs, r.N, a, nextA, b, r.JumpB, nextB, c, ldc, accumulate, m, n, words)
+		pixelSums8x2AVX512(r.Runs, r.N, a, nextA, b, r.JumpB, nextB, ahead, nextAhead, c, ldc, accumulate, m, n, words)
 	default:
-		pixelSums8x1AVX512(r.Runs, r.N, a, nextA, b, r.JumpB, nextB, c, ldc, accumulate, m, n, words)
+		pixelSums8x1AVX512(r.Runs, r.N, a, nextA, b, r.JumpB, nextB, ahead, nextAhead, c, ldc, accumulate, m, n, words)
 	}
 }

@@ -224,23 +224,23 @@ store:
 	RET
 
 // func pixels1x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·pixels1x2AVX2(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Y0
-	VMOVUPS    32(SI), Y1
-	PREFETCHT0 (DI)
-	PREFETCHT0 (DI)(R8*1)
-	LEAQ       64(CX), R9
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	LEAQ    64(DI), R11
+	LEAQ    64(DI), R12
+	LEAQ    64(CX), R9
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -276,6 +276,10 @@ several:
 	VBROADCASTSS 12(CX), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000100, SI
@@ -299,27 +303,25 @@ write:
 	RET
 
 // func pixels2x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·pixels2x2AVX2(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Y0
-	VMOVUPS    32(SI), Y1
-	VMOVAPS    Y0, Y2
-	VMOVAPS    Y1, Y3
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	PREFETCHT0 (DI)(R8*1)
-	PREFETCHT0 64(DI)(R8*1)
-	LEAQ       128(CX), R9
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	VMOVAPS Y0, Y2
+	VMOVAPS Y1, Y3
+	LEAQ    128(DI), R11
+	LEAQ    192(DI), R12
+	LEAQ    128(CX), R9
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -367,6 +369,10 @@ several:
 	VBROADCASTSS 76(CX), Y6
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000100, SI
@@ -394,31 +400,27 @@ write:
 	RET
 
 // func pixels3x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·pixels3x2AVX2(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Y0
-	VMOVUPS    32(SI), Y1
-	VMOVAPS    Y0, Y2
-	VMOVAPS    Y1, Y3
-	VMOVAPS    Y0, Y4
-	VMOVAPS    Y1, Y5
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	PREFETCHT0 128(DI)
-	PREFETCHT0 (DI)(R8*1)
-	PREFETCHT0 64(DI)(R8*1)
-	PREFETCHT0 128(DI)(R8*1)
-	LEAQ       192(CX), R9
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	VMOVAPS Y0, Y2
+	VMOVAPS Y1, Y3
+	VMOVAPS Y0, Y4
+	VMOVAPS Y1, Y5
+	LEAQ    192(DI), R11
+	LEAQ    320(DI), R12
+	LEAQ    192(CX), R9
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -478,6 +480,10 @@ several:
 	VBROADCASTSS 140(CX), Y8
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000100, SI
@@ -509,35 +515,29 @@ write:
 	RET
 
 // func pixels4x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·pixels4x2AVX2(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Y0
-	VMOVUPS    32(SI), Y1
-	VMOVAPS    Y0, Y2
-	VMOVAPS    Y1, Y3
-	VMOVAPS    Y0, Y4
-	VMOVAPS    Y1, Y5
-	VMOVAPS    Y0, Y6
-	VMOVAPS    Y1, Y7
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	PREFETCHT0 128(DI)
-	PREFETCHT0 192(DI)
-	PREFETCHT0 (DI)(R8*1)
-	PREFETCHT0 64(DI)(R8*1)
-	PREFETCHT0 128(DI)(R8*1)
-	PREFETCHT0 192(DI)(R8*1)
-	LEAQ       256(CX), R9
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	VMOVAPS Y0, Y2
+	VMOVAPS Y1, Y3
+	VMOVAPS Y0, Y4
+	VMOVAPS Y1, Y5
+	VMOVAPS Y0, Y6
+	VMOVAPS Y1, Y7
+	LEAQ    256(DI), R11
+	LEAQ    448(DI), R12
+	LEAQ    256(CX), R9
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -609,6 +609,10 @@ several:
 	VBROADCASTSS 204(CX), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000100, SI
@@ -644,39 +648,31 @@ write:
 	RET
 
 // func pixels5x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·pixels5x2AVX2(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Y0
-	VMOVUPS    32(SI), Y1
-	VMOVAPS    Y0, Y2
-	VMOVAPS    Y1, Y3
-	VMOVAPS    Y0, Y4
-	VMOVAPS    Y1, Y5
-	VMOVAPS    Y0, Y6
-	VMOVAPS    Y1, Y7
-	VMOVAPS    Y0, Y8
-	VMOVAPS    Y1, Y9
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	PREFETCHT0 128(DI)
-	PREFETCHT0 192(DI)
-	PREFETCHT0 256(DI)
-	PREFETCHT0 (DI)(R8*1)
-	PREFETCHT0 64(DI)(R8*1)
-	PREFETCHT0 128(DI)(R8*1)
-	PREFETCHT0 192(DI)(R8*1)
-	PREFETCHT0 256(DI)(R8*1)
-	LEAQ       320(CX), R9
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	VMOVAPS Y0, Y2
+	VMOVAPS Y1, Y3
+	VMOVAPS Y0, Y4
+	VMOVAPS Y1, Y5
+	VMOVAPS Y0, Y6
+	VMOVAPS Y1, Y7
+	VMOVAPS Y0, Y8
+	VMOVAPS Y1, Y9
+	LEAQ    320(DI), R11
+	LEAQ    576(DI), R12
+	LEAQ    320(CX), R9
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -760,6 +756,10 @@ several:
 	VBROADCASTSS 268(CX), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000100, SI
@@ -799,43 +799,33 @@ write:
 	RET
 
 // func pixels6x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·pixels6x2AVX2(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Y0
-	VMOVUPS    32(SI), Y1
-	VMOVAPS    Y0, Y2
-	VMOVAPS    Y1, Y3
-	VMOVAPS    Y0, Y4
-	VMOVAPS    Y1, Y5
-	VMOVAPS    Y0, Y6
-	VMOVAPS    Y1, Y7
-	VMOVAPS    Y0, Y8
-	VMOVAPS    Y1, Y9
-	VMOVAPS    Y0, Y10
-	VMOVAPS    Y1, Y11
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	PREFETCHT0 128(DI)
-	PREFETCHT0 192(DI)
-	PREFETCHT0 256(DI)
-	PREFETCHT0 320(DI)
-	PREFETCHT0 (DI)(R8*1)
-	PREFETCHT0 64(DI)(R8*1)
-	PREFETCHT0 128(DI)(R8*1)
-	PREFETCHT0 192(DI)(R8*1)
-	PREFETCHT0 256(DI)(R8*1)
-	PREFETCHT0 320(DI)(R8*1)
-	LEAQ       384(CX), R9
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	VMOVAPS Y0, Y2
+	VMOVAPS Y1, Y3
+	VMOVAPS Y0, Y4
+	VMOVAPS Y1, Y5
+	VMOVAPS Y0, Y6
+	VMOVAPS Y1, Y7
+	VMOVAPS Y0, Y8
+	VMOVAPS Y1, Y9
+	VMOVAPS Y0, Y10
+	VMOVAPS Y1, Y11
+	LEAQ    384(DI), R11
+	LEAQ    704(DI), R12
+	LEAQ    384(CX), R9
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -931,6 +921,10 @@ several:
 	VBROADCASTSS 332(CX), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000100, SI

@@ -225,21 +225,22 @@ store:
 	RET
 
 // func pixels1x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·pixels1x1AVX512(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Z0
-	PREFETCHT0 (DI)
-	LEAQ       64(CX), R8
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	LEAQ    64(DI), R10
+	LEAQ    64(DI), R11
+	LEAQ    64(CX), R8
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -267,6 +268,10 @@ several:
 	PREFETCHT1   192(R8)
 	VBROADCASTSS 12(CX), Z2
 	VFMADD231PS  Z1, Z2, Z0
+	PREFETCHT0   (R10)
+	ADDQ         $0x40, R10
+	CMPQ         R10, R11
+	CMOVQGT      R11, R10
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000100, SI
@@ -288,23 +293,23 @@ write:
 	RET
 
 // func pixels2x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·pixels2x1AVX512(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Z0
-	VMOVAPS    Z0, Z1
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	LEAQ       128(CX), R8
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	LEAQ    128(DI), R10
+	LEAQ    192(DI), R11
+	LEAQ    128(CX), R8
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -336,6 +341,10 @@ several:
 	VBROADCASTSS     12(CX), Z3
 	VFMADD231PS      Z2, Z3, Z0
 	VFMADD231PS.BCST 76(CX), Z2, Z1
+	PREFETCHT0       (R10)
+	ADDQ             $0x40, R10
+	CMPQ             R10, R11
+	CMOVQGT          R11, R10
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
@@ -359,25 +368,24 @@ write:
 	RET
 
 // func pixels3x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·pixels3x1AVX512(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Z0
-	VMOVAPS    Z0, Z1
-	VMOVAPS    Z0, Z2
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	PREFETCHT0 128(DI)
-	LEAQ       192(CX), R8
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	LEAQ    192(DI), R10
+	LEAQ    320(DI), R11
+	LEAQ    192(CX), R8
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -417,6 +425,10 @@ several:
 	VFMADD231PS.BCST 76(CX), Z3, Z1
 	VBROADCASTSS     140(CX), Z4
 	VFMADD231PS      Z3, Z4, Z2
+	PREFETCHT0       (R10)
+	ADDQ             $0x40, R10
+	CMPQ             R10, R11
+	CMOVQGT          R11, R10
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
@@ -442,27 +454,25 @@ write:
 	RET
 
 // func pixels4x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·pixels4x1AVX512(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Z0
-	VMOVAPS    Z0, Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z3
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	PREFETCHT0 128(DI)
-	PREFETCHT0 192(DI)
-	LEAQ       256(CX), R8
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	LEAQ    256(DI), R10
+	LEAQ    448(DI), R11
+	LEAQ    256(CX), R8
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -510,6 +520,10 @@ several:
 	VFMADD231PS      Z4, Z5, Z2
 	VBROADCASTSS     204(CX), Z5
 	VFMADD231PS      Z4, Z5, Z3
+	PREFETCHT0       (R10)
+	ADDQ             $0x40, R10
+	CMPQ             R10, R11
+	CMOVQGT          R11, R10
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
@@ -537,29 +551,26 @@ write:
 	RET
 
 // func pixels5x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·pixels5x1AVX512(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Z0
-	VMOVAPS    Z0, Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z3
-	VMOVAPS    Z0, Z4
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	PREFETCHT0 128(DI)
-	PREFETCHT0 192(DI)
-	PREFETCHT0 256(DI)
-	LEAQ       320(CX), R8
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	LEAQ    320(DI), R10
+	LEAQ    576(DI), R11
+	LEAQ    320(CX), R8
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -615,6 +626,10 @@ several:
 	VFMADD231PS      Z5, Z6, Z3
 	VBROADCASTSS     268(CX), Z6
 	VFMADD231PS      Z5, Z6, Z4
+	PREFETCHT0       (R10)
+	ADDQ             $0x40, R10
+	CMPQ             R10, R11
+	CMOVQGT          R11, R10
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
@@ -644,31 +659,27 @@ write:
 	RET
 
 // func pixels6x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·pixels6x1AVX512(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Z0
-	VMOVAPS    Z0, Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z5
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	PREFETCHT0 128(DI)
-	PREFETCHT0 192(DI)
-	PREFETCHT0 256(DI)
-	PREFETCHT0 320(DI)
-	LEAQ       384(CX), R8
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	LEAQ    384(DI), R10
+	LEAQ    704(DI), R11
+	LEAQ    384(CX), R8
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -732,6 +743,10 @@ several:
 	VFMADD231PS      Z6, Z7, Z4
 	VBROADCASTSS     332(CX), Z7
 	VFMADD231PS      Z6, Z7, Z5
+	PREFETCHT0       (R10)
+	ADDQ             $0x40, R10
+	CMPQ             R10, R11
+	CMOVQGT          R11, R10
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
@@ -763,33 +778,28 @@ write:
 	RET
 
 // func pixels7x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·pixels7x1AVX512(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Z0
-	VMOVAPS    Z0, Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z5
-	VMOVAPS    Z0, Z6
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	PREFETCHT0 128(DI)
-	PREFETCHT0 192(DI)
-	PREFETCHT0 256(DI)
-	PREFETCHT0 320(DI)
-	PREFETCHT0 384(DI)
-	LEAQ       448(CX), R8
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	LEAQ    448(DI), R10
+	LEAQ    832(DI), R11
+	LEAQ    448(CX), R8
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -861,6 +871,10 @@ several:
 	VFMADD231PS      Z7, Z8, Z5
 	VBROADCASTSS     396(CX), Z8
 	VFMADD231PS      Z7, Z8, Z6
+	PREFETCHT0       (R10)
+	ADDQ             $0x40, R10
+	CMPQ             R10, R11
+	CMOVQGT          R11, R10
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
@@ -894,35 +908,29 @@ write:
 	RET
 
 // func pixels8x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·pixels8x1AVX512(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Z0
-	VMOVAPS    Z0, Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z7
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	PREFETCHT0 128(DI)
-	PREFETCHT0 192(DI)
-	PREFETCHT0 256(DI)
-	PREFETCHT0 320(DI)
-	PREFETCHT0 384(DI)
-	PREFETCHT0 448(DI)
-	LEAQ       512(CX), R8
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	LEAQ    512(DI), R10
+	LEAQ    960(DI), R11
+	LEAQ    512(CX), R8
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -998,6 +1006,10 @@ several:
 	VBROADCASTSS     396(CX), Z9
 	VFMADD231PS      Z8, Z9, Z6
 	VFMADD231PS.BCST 460(CX), Z8, Z7
+	PREFETCHT0       (R10)
+	ADDQ             $0x40, R10
+	CMPQ             R10, R11
+	CMOVQGT          R11, R10
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
@@ -1033,37 +1045,30 @@ write:
 	RET
 
 // func pixels9x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·pixels9x1AVX512(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Z0
-	VMOVAPS    Z0, Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z7
-	VMOVAPS    Z0, Z8
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	PREFETCHT0 128(DI)
-	PREFETCHT0 192(DI)
-	PREFETCHT0 256(DI)
-	PREFETCHT0 320(DI)
-	PREFETCHT0 384(DI)
-	PREFETCHT0 448(DI)
-	PREFETCHT0 512(DI)
-	LEAQ       576(CX), R8
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	LEAQ    576(DI), R10
+	LEAQ    1088(DI), R11
+	LEAQ    576(CX), R8
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -1147,6 +1152,10 @@ several:
 	VFMADD231PS.BCST 460(CX), Z9, Z7
 	VBROADCASTSS     524(CX), Z10
 	VFMADD231PS      Z9, Z10, Z8
+	PREFETCHT0       (R10)
+	ADDQ             $0x40, R10
+	CMPQ             R10, R11
+	CMOVQGT          R11, R10
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
@@ -1184,39 +1193,31 @@ write:
 	RET
 
 // func pixels10x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·pixels10x1AVX512(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Z0
-	VMOVAPS    Z0, Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z7
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z0, Z9
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	PREFETCHT0 128(DI)
-	PREFETCHT0 192(DI)
-	PREFETCHT0 256(DI)
-	PREFETCHT0 320(DI)
-	PREFETCHT0 384(DI)
-	PREFETCHT0 448(DI)
-	PREFETCHT0 512(DI)
-	PREFETCHT0 576(DI)
-	LEAQ       640(CX), R8
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	LEAQ    640(DI), R10
+	LEAQ    1216(DI), R11
+	LEAQ    640(CX), R8
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -1308,6 +1309,10 @@ several:
 	VFMADD231PS      Z10, Z11, Z8
 	VBROADCASTSS     588(CX), Z11
 	VFMADD231PS      Z10, Z11, Z9
+	PREFETCHT0       (R10)
+	ADDQ             $0x40, R10
+	CMPQ             R10, R11
+	CMOVQGT          R11, R10
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
@@ -1347,41 +1352,32 @@ write:
 	RET
 
 // func pixels11x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·pixels11x1AVX512(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Z0
-	VMOVAPS    Z0, Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z7
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z0, Z9
-	VMOVAPS    Z0, Z10
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	PREFETCHT0 128(DI)
-	PREFETCHT0 192(DI)
-	PREFETCHT0 256(DI)
-	PREFETCHT0 320(DI)
-	PREFETCHT0 384(DI)
-	PREFETCHT0 448(DI)
-	PREFETCHT0 512(DI)
-	PREFETCHT0 576(DI)
-	PREFETCHT0 640(DI)
-	LEAQ       704(CX), R8
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	LEAQ    704(DI), R10
+	LEAQ    1344(DI), R11
+	LEAQ    704(CX), R8
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -1481,6 +1477,10 @@ several:
 	VFMADD231PS      Z11, Z12, Z9
 	VBROADCASTSS     652(CX), Z12
 	VFMADD231PS      Z11, Z12, Z10
+	PREFETCHT0       (R10)
+	ADDQ             $0x40, R10
+	CMPQ             R10, R11
+	CMOVQGT          R11, R10
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
@@ -1522,43 +1522,33 @@ write:
 	RET
 
 // func pixels12x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·pixels12x1AVX512(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Z0
-	VMOVAPS    Z0, Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z7
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z0, Z9
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z0, Z11
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	PREFETCHT0 128(DI)
-	PREFETCHT0 192(DI)
-	PREFETCHT0 256(DI)
-	PREFETCHT0 320(DI)
-	PREFETCHT0 384(DI)
-	PREFETCHT0 448(DI)
-	PREFETCHT0 512(DI)
-	PREFETCHT0 576(DI)
-	PREFETCHT0 640(DI)
-	PREFETCHT0 704(DI)
-	LEAQ       768(CX), R8
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	LEAQ    768(DI), R10
+	LEAQ    1472(DI), R11
+	LEAQ    768(CX), R8
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -1666,6 +1656,10 @@ several:
 	VFMADD231PS      Z12, Z13, Z10
 	VBROADCASTSS     716(CX), Z13
 	VFMADD231PS      Z12, Z13, Z11
+	PREFETCHT0       (R10)
+	ADDQ             $0x40, R10
+	CMPQ             R10, R11
+	CMOVQGT          R11, R10
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
@@ -1709,45 +1703,34 @@ write:
 	RET
 
 // func pixels13x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·pixels13x1AVX512(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Z0
-	VMOVAPS    Z0, Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z7
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z0, Z9
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z0, Z11
-	VMOVAPS    Z0, Z12
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	PREFETCHT0 128(DI)
-	PREFETCHT0 192(DI)
-	PREFETCHT0 256(DI)
-	PREFETCHT0 320(DI)
-	PREFETCHT0 384(DI)
-	PREFETCHT0 448(DI)
-	PREFETCHT0 512(DI)
-	PREFETCHT0 576(DI)
-	PREFETCHT0 640(DI)
-	PREFETCHT0 704(DI)
-	PREFETCHT0 768(DI)
-	LEAQ       832(CX), R8
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	VMOVAPS Z0, Z12
+	LEAQ    832(DI), R10
+	LEAQ    1600(DI), R11
+	LEAQ    832(CX), R8
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -1863,6 +1846,10 @@ several:
 	VFMADD231PS      Z13, Z14, Z11
 	VBROADCASTSS     780(CX), Z14
 	VFMADD231PS      Z13, Z14, Z12
+	PREFETCHT0       (R10)
+	ADDQ             $0x40, R10
+	CMPQ             R10, R11
+	CMOVQGT          R11, R10
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
@@ -1908,47 +1895,35 @@ write:
 	RET
 
 // func pixels14x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·pixels14x1AVX512(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Z0
-	VMOVAPS    Z0, Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z7
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z0, Z9
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z0, Z11
-	VMOVAPS    Z0, Z12
-	VMOVAPS    Z0, Z13
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	PREFETCHT0 128(DI)
-	PREFETCHT0 192(DI)
-	PREFETCHT0 256(DI)
-	PREFETCHT0 320(DI)
-	PREFETCHT0 384(DI)
-	PREFETCHT0 448(DI)
-	PREFETCHT0 512(DI)
-	PREFETCHT0 576(DI)
-	PREFETCHT0 640(DI)
-	PREFETCHT0 704(DI)
-	PREFETCHT0 768(DI)
-	PREFETCHT0 832(DI)
-	LEAQ       896(CX), R8
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z13
+	LEAQ    896(DI), R10
+	LEAQ    1728(DI), R11
+	LEAQ    896(CX), R8
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -2068,6 +2043,10 @@ several:
 	VBROADCASTSS     780(CX), Z15
 	VFMADD231PS      Z14, Z15, Z12
 	VFMADD231PS.BCST 844(CX), Z14, Z13
+	PREFETCHT0       (R10)
+	ADDQ             $0x40, R10
+	CMPQ             R10, R11
+	CMOVQGT          R11, R10
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
@@ -2115,23 +2094,23 @@ write:
 	RET
 
 // func pixels1x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·pixels1x2AVX512(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Z0
-	VMOVUPS    64(SI), Z1
-	PREFETCHT0 (DI)
-	PREFETCHT0 (DI)(R8*1)
-	LEAQ       64(CX), R9
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	LEAQ    64(DI), R11
+	LEAQ    64(DI), R12
+	LEAQ    64(CX), R9
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -2167,6 +2146,11 @@ several:
 	VBROADCASTSS 12(CX), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
+	PREFETCHT0   (R11)
+	PREFETCHT0   (R11)(R8*1)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000100, SI
@@ -2190,27 +2174,25 @@ write:
 	RET
 
 // func pixels2x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·pixels2x2AVX512(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Z0
-	VMOVUPS    64(SI), Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z1, Z3
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	PREFETCHT0 (DI)(R8*1)
-	PREFETCHT0 64(DI)(R8*1)
-	LEAQ       128(CX), R9
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	LEAQ    128(DI), R11
+	LEAQ    192(DI), R12
+	LEAQ    128(CX), R9
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -2254,6 +2236,11 @@ several:
 	VFMADD231PS      Z5, Z6, Z1
 	VFMADD231PS.BCST 76(CX), Z4, Z2
 	VFMADD231PS.BCST 76(CX), Z5, Z3
+	PREFETCHT0       (R11)
+	PREFETCHT0       (R11)(R8*1)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
@@ -2281,31 +2268,27 @@ write:
 	RET
 
 // func pixels3x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·pixels3x2AVX512(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Z0
-	VMOVUPS    64(SI), Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z1, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z1, Z5
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	PREFETCHT0 128(DI)
-	PREFETCHT0 (DI)(R8*1)
-	PREFETCHT0 64(DI)(R8*1)
-	PREFETCHT0 128(DI)(R8*1)
-	LEAQ       192(CX), R9
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	LEAQ    192(DI), R11
+	LEAQ    320(DI), R12
+	LEAQ    192(CX), R9
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -2361,6 +2344,11 @@ several:
 	VBROADCASTSS     140(CX), Z8
 	VFMADD231PS      Z6, Z8, Z4
 	VFMADD231PS      Z7, Z8, Z5
+	PREFETCHT0       (R11)
+	PREFETCHT0       (R11)(R8*1)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
@@ -2392,35 +2380,29 @@ write:
 	RET
 
 // func pixels4x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·pixels4x2AVX512(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Z0
-	VMOVUPS    64(SI), Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z1, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z1, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z1, Z7
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	PREFETCHT0 128(DI)
-	PREFETCHT0 192(DI)
-	PREFETCHT0 (DI)(R8*1)
-	PREFETCHT0 64(DI)(R8*1)
-	PREFETCHT0 128(DI)(R8*1)
-	PREFETCHT0 192(DI)(R8*1)
-	LEAQ       256(CX), R9
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	LEAQ    256(DI), R11
+	LEAQ    448(DI), R12
+	LEAQ    256(CX), R9
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -2488,6 +2470,11 @@ several:
 	VBROADCASTSS     204(CX), Z10
 	VFMADD231PS      Z8, Z10, Z6
 	VFMADD231PS      Z9, Z10, Z7
+	PREFETCHT0       (R11)
+	PREFETCHT0       (R11)(R8*1)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
@@ -2523,39 +2510,31 @@ write:
 	RET
 
 // func pixels5x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·pixels5x2AVX512(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Z0
-	VMOVUPS    64(SI), Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z1, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z1, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z1, Z7
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z1, Z9
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	PREFETCHT0 128(DI)
-	PREFETCHT0 192(DI)
-	PREFETCHT0 256(DI)
-	PREFETCHT0 (DI)(R8*1)
-	PREFETCHT0 64(DI)(R8*1)
-	PREFETCHT0 128(DI)(R8*1)
-	PREFETCHT0 192(DI)(R8*1)
-	PREFETCHT0 256(DI)(R8*1)
-	LEAQ       320(CX), R9
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z1, Z9
+	LEAQ    320(DI), R11
+	LEAQ    576(DI), R12
+	LEAQ    320(CX), R9
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -2635,6 +2614,11 @@ several:
 	VBROADCASTSS     268(CX), Z12
 	VFMADD231PS      Z10, Z12, Z8
 	VFMADD231PS      Z11, Z12, Z9
+	PREFETCHT0       (R11)
+	PREFETCHT0       (R11)(R8*1)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
@@ -2674,43 +2658,33 @@ write:
 	RET
 
 // func pixels6x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·pixels6x2AVX512(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Z0
-	VMOVUPS    64(SI), Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z1, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z1, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z1, Z7
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z1, Z9
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z1, Z11
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	PREFETCHT0 128(DI)
-	PREFETCHT0 192(DI)
-	PREFETCHT0 256(DI)
-	PREFETCHT0 320(DI)
-	PREFETCHT0 (DI)(R8*1)
-	PREFETCHT0 64(DI)(R8*1)
-	PREFETCHT0 128(DI)(R8*1)
-	PREFETCHT0 192(DI)(R8*1)
-	PREFETCHT0 256(DI)(R8*1)
-	PREFETCHT0 320(DI)(R8*1)
-	LEAQ       384(CX), R9
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z1, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z1, Z11
+	LEAQ    384(DI), R11
+	LEAQ    704(DI), R12
+	LEAQ    384(CX), R9
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -2802,6 +2776,11 @@ several:
 	VBROADCASTSS     332(CX), Z14
 	VFMADD231PS      Z12, Z14, Z10
 	VFMADD231PS      Z13, Z14, Z11
+	PREFETCHT0       (R11)
+	PREFETCHT0       (R11)(R8*1)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
@@ -2845,47 +2824,35 @@ write:
 	RET
 
 // func pixels7x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·pixels7x2AVX512(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Z0
-	VMOVUPS    64(SI), Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z1, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z1, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z1, Z7
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z1, Z9
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z1, Z11
-	VMOVAPS    Z0, Z12
-	VMOVAPS    Z1, Z13
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	PREFETCHT0 128(DI)
-	PREFETCHT0 192(DI)
-	PREFETCHT0 256(DI)
-	PREFETCHT0 320(DI)
-	PREFETCHT0 384(DI)
-	PREFETCHT0 (DI)(R8*1)
-	PREFETCHT0 64(DI)(R8*1)
-	PREFETCHT0 128(DI)(R8*1)
-	PREFETCHT0 192(DI)(R8*1)
-	PREFETCHT0 256(DI)(R8*1)
-	PREFETCHT0 320(DI)(R8*1)
-	PREFETCHT0 384(DI)(R8*1)
-	LEAQ       448(CX), R9
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z1, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z1, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z1, Z13
+	LEAQ    448(DI), R11
+	LEAQ    832(DI), R12
+	LEAQ    448(CX), R9
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -2989,6 +2956,11 @@ several:
 	VBROADCASTSS     396(CX), Z16
 	VFMADD231PS      Z14, Z16, Z12
 	VFMADD231PS      Z15, Z16, Z13
+	PREFETCHT0       (R11)
+	PREFETCHT0       (R11)(R8*1)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
@@ -3036,51 +3008,37 @@ write:
 	RET
 
 // func pixels8x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·pixels8x2AVX512(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Z0
-	VMOVUPS    64(SI), Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z1, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z1, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z1, Z7
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z1, Z9
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z1, Z11
-	VMOVAPS    Z0, Z12
-	VMOVAPS    Z1, Z13
-	VMOVAPS    Z0, Z14
-	VMOVAPS    Z1, Z15
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	PREFETCHT0 128(DI)
-	PREFETCHT0 192(DI)
-	PREFETCHT0 256(DI)
-	PREFETCHT0 320(DI)
-	PREFETCHT0 384(DI)
-	PREFETCHT0 448(DI)
-	PREFETCHT0 (DI)(R8*1)
-	PREFETCHT0 64(DI)(R8*1)
-	PREFETCHT0 128(DI)(R8*1)
-	PREFETCHT0 192(DI)(R8*1)
-	PREFETCHT0 256(DI)(R8*1)
-	PREFETCHT0 320(DI)(R8*1)
-	PREFETCHT0 384(DI)(R8*1)
-	PREFETCHT0 448(DI)(R8*1)
-	LEAQ       512(CX), R9
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z1, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z1, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z1, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z1, Z15
+	LEAQ    512(DI), R11
+	LEAQ    960(DI), R12
+	LEAQ    512(CX), R9
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -3192,6 +3150,11 @@ several:
 	VFMADD231PS      Z17, Z18, Z13
 	VFMADD231PS.BCST 460(CX), Z16, Z14
 	VFMADD231PS.BCST 460(CX), Z17, Z15
+	PREFETCHT0       (R11)
+	PREFETCHT0       (R11)(R8*1)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
@@ -3243,55 +3206,39 @@ write:
 	RET
 
 // func pixels9x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·pixels9x2AVX512(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Z0
-	VMOVUPS    64(SI), Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z1, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z1, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z1, Z7
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z1, Z9
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z1, Z11
-	VMOVAPS    Z0, Z12
-	VMOVAPS    Z1, Z13
-	VMOVAPS    Z0, Z14
-	VMOVAPS    Z1, Z15
-	VMOVAPS    Z0, Z16
-	VMOVAPS    Z1, Z17
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	PREFETCHT0 128(DI)
-	PREFETCHT0 192(DI)
-	PREFETCHT0 256(DI)
-	PREFETCHT0 320(DI)
-	PREFETCHT0 384(DI)
-	PREFETCHT0 448(DI)
-	PREFETCHT0 512(DI)
-	PREFETCHT0 (DI)(R8*1)
-	PREFETCHT0 64(DI)(R8*1)
-	PREFETCHT0 128(DI)(R8*1)
-	PREFETCHT0 192(DI)(R8*1)
-	PREFETCHT0 256(DI)(R8*1)
-	PREFETCHT0 320(DI)(R8*1)
-	PREFETCHT0 384(DI)(R8*1)
-	PREFETCHT0 448(DI)(R8*1)
-	PREFETCHT0 512(DI)(R8*1)
-	LEAQ       576(CX), R9
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z1, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z1, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z1, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z1, Z15
+	VMOVAPS Z0, Z16
+	VMOVAPS Z1, Z17
+	LEAQ    576(DI), R11
+	LEAQ    1088(DI), R12
+	LEAQ    576(CX), R9
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -3415,6 +3362,11 @@ several:
 	VBROADCASTSS     524(CX), Z20
 	VFMADD231PS      Z18, Z20, Z16
 	VFMADD231PS      Z19, Z20, Z17
+	PREFETCHT0       (R11)
+	PREFETCHT0       (R11)(R8*1)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
@@ -3470,59 +3422,41 @@ write:
 	RET
 
 // func pixels10x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·pixels10x2AVX512(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Z0
-	VMOVUPS    64(SI), Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z1, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z1, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z1, Z7
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z1, Z9
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z1, Z11
-	VMOVAPS    Z0, Z12
-	VMOVAPS    Z1, Z13
-	VMOVAPS    Z0, Z14
-	VMOVAPS    Z1, Z15
-	VMOVAPS    Z0, Z16
-	VMOVAPS    Z1, Z17
-	VMOVAPS    Z0, Z18
-	VMOVAPS    Z1, Z19
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	PREFETCHT0 128(DI)
-	PREFETCHT0 192(DI)
-	PREFETCHT0 256(DI)
-	PREFETCHT0 320(DI)
-	PREFETCHT0 384(DI)
-	PREFETCHT0 448(DI)
-	PREFETCHT0 512(DI)
-	PREFETCHT0 576(DI)
-	PREFETCHT0 (DI)(R8*1)
-	PREFETCHT0 64(DI)(R8*1)
-	PREFETCHT0 128(DI)(R8*1)
-	PREFETCHT0 192(DI)(R8*1)
-	PREFETCHT0 256(DI)(R8*1)
-	PREFETCHT0 320(DI)(R8*1)
-	PREFETCHT0 384(DI)(R8*1)
-	PREFETCHT0 448(DI)(R8*1)
-	PREFETCHT0 512(DI)(R8*1)
-	PREFETCHT0 576(DI)(R8*1)
-	LEAQ       640(CX), R9
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z1, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z1, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z1, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z1, Z15
+	VMOVAPS Z0, Z16
+	VMOVAPS Z1, Z17
+	VMOVAPS Z0, Z18
+	VMOVAPS Z1, Z19
+	LEAQ    640(DI), R11
+	LEAQ    1216(DI), R12
+	LEAQ    640(CX), R9
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -3658,6 +3592,11 @@ several:
 	VBROADCASTSS     588(CX), Z22
 	VFMADD231PS      Z20, Z22, Z18
 	VFMADD231PS      Z21, Z22, Z19
+	PREFETCHT0       (R11)
+	PREFETCHT0       (R11)(R8*1)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
@@ -3717,63 +3656,43 @@ write:
 	RET
 
 // func pixels11x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·pixels11x2AVX512(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Z0
-	VMOVUPS    64(SI), Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z1, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z1, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z1, Z7
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z1, Z9
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z1, Z11
-	VMOVAPS    Z0, Z12
-	VMOVAPS    Z1, Z13
-	VMOVAPS    Z0, Z14
-	VMOVAPS    Z1, Z15
-	VMOVAPS    Z0, Z16
-	VMOVAPS    Z1, Z17
-	VMOVAPS    Z0, Z18
-	VMOVAPS    Z1, Z19
-	VMOVAPS    Z0, Z20
-	VMOVAPS    Z1, Z21
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	PREFETCHT0 128(DI)
-	PREFETCHT0 192(DI)
-	PREFETCHT0 256(DI)
-	PREFETCHT0 320(DI)
-	PREFETCHT0 384(DI)
-	PREFETCHT0 448(DI)
-	PREFETCHT0 512(DI)
-	PREFETCHT0 576(DI)
-	PREFETCHT0 640(DI)
-	PREFETCHT0 (DI)(R8*1)
-	PREFETCHT0 64(DI)(R8*1)
-	PREFETCHT0 128(DI)(R8*1)
-	PREFETCHT0 192(DI)(R8*1)
-	PREFETCHT0 256(DI)(R8*1)
-	PREFETCHT0 320(DI)(R8*1)
-	PREFETCHT0 384(DI)(R8*1)
-	PREFETCHT0 448(DI)(R8*1)
-	PREFETCHT0 512(DI)(R8*1)
-	PREFETCHT0 576(DI)(R8*1)
-	PREFETCHT0 640(DI)(R8*1)
-	LEAQ       704(CX), R9
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z1, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z1, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z1, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z1, Z15
+	VMOVAPS Z0, Z16
+	VMOVAPS Z1, Z17
+	VMOVAPS Z0, Z18
+	VMOVAPS Z1, Z19
+	VMOVAPS Z0, Z20
+	VMOVAPS Z1, Z21
+	LEAQ    704(DI), R11
+	LEAQ    1344(DI), R12
+	LEAQ    704(CX), R9
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -3921,6 +3840,11 @@ several:
 	VBROADCASTSS     652(CX), Z24
 	VFMADD231PS      Z22, Z24, Z20
 	VFMADD231PS      Z23, Z24, Z21
+	PREFETCHT0       (R11)
+	PREFETCHT0       (R11)(R8*1)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
@@ -3984,67 +3908,45 @@ write:
 	RET
 
 // func pixels12x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·pixels12x2AVX512(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Z0
-	VMOVUPS    64(SI), Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z1, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z1, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z1, Z7
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z1, Z9
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z1, Z11
-	VMOVAPS    Z0, Z12
-	VMOVAPS    Z1, Z13
-	VMOVAPS    Z0, Z14
-	VMOVAPS    Z1, Z15
-	VMOVAPS    Z0, Z16
-	VMOVAPS    Z1, Z17
-	VMOVAPS    Z0, Z18
-	VMOVAPS    Z1, Z19
-	VMOVAPS    Z0, Z20
-	VMOVAPS    Z1, Z21
-	VMOVAPS    Z0, Z22
-	VMOVAPS    Z1, Z23
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	PREFETCHT0 128(DI)
-	PREFETCHT0 192(DI)
-	PREFETCHT0 256(DI)
-	PREFETCHT0 320(DI)
-	PREFETCHT0 384(DI)
-	PREFETCHT0 448(DI)
-	PREFETCHT0 512(DI)
-	PREFETCHT0 576(DI)
-	PREFETCHT0 640(DI)
-	PREFETCHT0 704(DI)
-	PREFETCHT0 (DI)(R8*1)
-	PREFETCHT0 64(DI)(R8*1)
-	PREFETCHT0 128(DI)(R8*1)
-	PREFETCHT0 192(DI)(R8*1)
-	PREFETCHT0 256(DI)(R8*1)
-	PREFETCHT0 320(DI)(R8*1)
-	PREFETCHT0 384(DI)(R8*1)
-	PREFETCHT0 448(DI)(R8*1)
-	PREFETCHT0 512(DI)(R8*1)
-	PREFETCHT0 576(DI)(R8*1)
-	PREFETCHT0 640(DI)(R8*1)
-	PREFETCHT0 704(DI)(R8*1)
-	LEAQ       768(CX), R9
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z1, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z1, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z1, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z1, Z15
+	VMOVAPS Z0, Z16
+	VMOVAPS Z1, Z17
+	VMOVAPS Z0, Z18
+	VMOVAPS Z1, Z19
+	VMOVAPS Z0, Z20
+	VMOVAPS Z1, Z21
+	VMOVAPS Z0, Z22
+	VMOVAPS Z1, Z23
+	LEAQ    768(DI), R11
+	LEAQ    1472(DI), R12
+	LEAQ    768(CX), R9
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -4204,6 +4106,11 @@ several:
 	VBROADCASTSS     716(CX), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
+	PREFETCHT0       (R11)
+	PREFETCHT0       (R11)(R8*1)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
@@ -4271,71 +4178,47 @@ write:
 	RET
 
 // func pixels13x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·pixels13x2AVX512(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Z0
-	VMOVUPS    64(SI), Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z1, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z1, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z1, Z7
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z1, Z9
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z1, Z11
-	VMOVAPS    Z0, Z12
-	VMOVAPS    Z1, Z13
-	VMOVAPS    Z0, Z14
-	VMOVAPS    Z1, Z15
-	VMOVAPS    Z0, Z16
-	VMOVAPS    Z1, Z17
-	VMOVAPS    Z0, Z18
-	VMOVAPS    Z1, Z19
-	VMOVAPS    Z0, Z20
-	VMOVAPS    Z1, Z21
-	VMOVAPS    Z0, Z22
-	VMOVAPS    Z1, Z23
-	VMOVAPS    Z0, Z24
-	VMOVAPS    Z1, Z25
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	PREFETCHT0 128(DI)
-	PREFETCHT0 192(DI)
-	PREFETCHT0 256(DI)
-	PREFETCHT0 320(DI)
-	PREFETCHT0 384(DI)
-	PREFETCHT0 448(DI)
-	PREFETCHT0 512(DI)
-	PREFETCHT0 576(DI)
-	PREFETCHT0 640(DI)
-	PREFETCHT0 704(DI)
-	PREFETCHT0 768(DI)
-	PREFETCHT0 (DI)(R8*1)
-	PREFETCHT0 64(DI)(R8*1)
-	PREFETCHT0 128(DI)(R8*1)
-	PREFETCHT0 192(DI)(R8*1)
-	PREFETCHT0 256(DI)(R8*1)
-	PREFETCHT0 320(DI)(R8*1)
-	PREFETCHT0 384(DI)(R8*1)
-	PREFETCHT0 448(DI)(R8*1)
-	PREFETCHT0 512(DI)(R8*1)
-	PREFETCHT0 576(DI)(R8*1)
-	PREFETCHT0 640(DI)(R8*1)
-	PREFETCHT0 704(DI)(R8*1)
-	PREFETCHT0 768(DI)(R8*1)
-	LEAQ       832(CX), R9
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z1, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z1, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z1, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z1, Z15
+	VMOVAPS Z0, Z16
+	VMOVAPS Z1, Z17
+	VMOVAPS Z0, Z18
+	VMOVAPS Z1, Z19
+	VMOVAPS Z0, Z20
+	VMOVAPS Z1, Z21
+	VMOVAPS Z0, Z22
+	VMOVAPS Z1, Z23
+	VMOVAPS Z0, Z24
+	VMOVAPS Z1, Z25
+	LEAQ    832(DI), R11
+	LEAQ    1600(DI), R12
+	LEAQ    832(CX), R9
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -4507,6 +4390,11 @@ several:
 	VBROADCASTSS     780(CX), Z28
 	VFMADD231PS      Z26, Z28, Z24
 	VFMADD231PS      Z27, Z28, Z25
+	PREFETCHT0       (R11)
+	PREFETCHT0       (R11)(R8*1)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
@@ -4578,75 +4466,49 @@ write:
 	RET
 
 // func pixels14x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·pixels14x2AVX512(SB), NOSPLIT, $0-57
-	MOVQ       blocks+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       jumpA+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       start+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       jumpC+48(FP), R8
-	SHLQ       $0x02, DX
-	SHLQ       $0x02, R8
-	VMOVUPS    (SI), Z0
-	VMOVUPS    64(SI), Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z1, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z1, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z1, Z7
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z1, Z9
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z1, Z11
-	VMOVAPS    Z0, Z12
-	VMOVAPS    Z1, Z13
-	VMOVAPS    Z0, Z14
-	VMOVAPS    Z1, Z15
-	VMOVAPS    Z0, Z16
-	VMOVAPS    Z1, Z17
-	VMOVAPS    Z0, Z18
-	VMOVAPS    Z1, Z19
-	VMOVAPS    Z0, Z20
-	VMOVAPS    Z1, Z21
-	VMOVAPS    Z0, Z22
-	VMOVAPS    Z1, Z23
-	VMOVAPS    Z0, Z24
-	VMOVAPS    Z1, Z25
-	VMOVAPS    Z0, Z26
-	VMOVAPS    Z1, Z27
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	PREFETCHT0 128(DI)
-	PREFETCHT0 192(DI)
-	PREFETCHT0 256(DI)
-	PREFETCHT0 320(DI)
-	PREFETCHT0 384(DI)
-	PREFETCHT0 448(DI)
-	PREFETCHT0 512(DI)
-	PREFETCHT0 576(DI)
-	PREFETCHT0 640(DI)
-	PREFETCHT0 704(DI)
-	PREFETCHT0 768(DI)
-	PREFETCHT0 832(DI)
-	PREFETCHT0 (DI)(R8*1)
-	PREFETCHT0 64(DI)(R8*1)
-	PREFETCHT0 128(DI)(R8*1)
-	PREFETCHT0 192(DI)(R8*1)
-	PREFETCHT0 256(DI)(R8*1)
-	PREFETCHT0 320(DI)(R8*1)
-	PREFETCHT0 384(DI)(R8*1)
-	PREFETCHT0 448(DI)(R8*1)
-	PREFETCHT0 512(DI)(R8*1)
-	PREFETCHT0 576(DI)(R8*1)
-	PREFETCHT0 640(DI)(R8*1)
-	PREFETCHT0 704(DI)(R8*1)
-	PREFETCHT0 768(DI)(R8*1)
-	PREFETCHT0 832(DI)(R8*1)
-	LEAQ       896(CX), R9
-	PCALIGN    $0x00000040
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z1, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z1, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z1, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z1, Z15
+	VMOVAPS Z0, Z16
+	VMOVAPS Z1, Z17
+	VMOVAPS Z0, Z18
+	VMOVAPS Z1, Z19
+	VMOVAPS Z0, Z20
+	VMOVAPS Z1, Z21
+	VMOVAPS Z0, Z22
+	VMOVAPS Z1, Z23
+	VMOVAPS Z0, Z24
+	VMOVAPS Z1, Z25
+	VMOVAPS Z0, Z26
+	VMOVAPS Z1, Z27
+	LEAQ    896(DI), R11
+	LEAQ    1728(DI), R12
+	LEAQ    896(CX), R9
+	PCALIGN $0x00000040
 
 block:
 	LEAQ    (CX)(DX*1), SI
@@ -4826,6 +4688,11 @@ several:
 	VFMADD231PS      Z29, Z30, Z25
 	VFMADD231PS.BCST 844(CX), Z28, Z26
 	VFMADD231PS.BCST 844(CX), Z29, Z27
+	PREFETCHT0       (R11)
+	PREFETCHT0       (R11)(R8*1)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
@@ -4900,9 +4767,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixelSums8x1AVX512(runs int, pixels int, a *float32, nextA int, b *float32, jumpB int, nextB int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func pixelSums8x1AVX512(runs int, pixels int, a *float32, nextA int, b *float32, jumpB int, nextB int, ahead *float32, nextAhead int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixelSums8x1AVX512(SB), NOSPLIT, $0-104
+TEXT ·pixelSums8x1AVX512(SB), NOSPLIT, $0-120
 	MOVQ       runs+0(FP), AX
 	MOVQ       pixels+8(FP), CX
 	MOVQ       a+16(FP), DX
@@ -4910,9 +4777,12 @@ TEXT ·pixelSums8x1AVX512(SB), NOSPLIT, $0-104
 	MOVQ       b+32(FP), SI
 	MOVQ       jumpB+40(FP), DI
 	MOVQ       nextB+48(FP), R8
+	MOVQ       ahead+56(FP), R9
+	MOVQ       nextAhead+64(FP), R10
 	SHLQ       $0x02, BX
 	SHLQ       $0x02, DI
 	SHLQ       $0x02, R8
+	SHLQ       $0x02, R10
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -4921,24 +4791,24 @@ TEXT ·pixelSums8x1AVX512(SB), NOSPLIT, $0-104
 	VPXORD     Z5, Z5, Z5
 	VPXORD     Z6, Z6, Z6
 	VPXORD     Z7, Z7, Z7
-	MOVQ       c+56(FP), DI
-	MOVQ       ldc+64(FP), R9
+	MOVQ       c+72(FP), DI
+	MOVQ       ldc+80(FP), R11
 	PREFETCHT0 (DI)
-	LEAQ       (DI)(R9*4), DI
+	LEAQ       (DI)(R11*4), DI
 	PREFETCHT0 (DI)
-	LEAQ       (DI)(R9*4), DI
+	LEAQ       (DI)(R11*4), DI
 	PREFETCHT0 (DI)
-	LEAQ       (DI)(R9*4), DI
+	LEAQ       (DI)(R11*4), DI
 	PREFETCHT0 (DI)
-	LEAQ       (DI)(R9*4), DI
+	LEAQ       (DI)(R11*4), DI
 	PREFETCHT0 (DI)
-	LEAQ       (DI)(R9*4), DI
+	LEAQ       (DI)(R11*4), DI
 	PREFETCHT0 (DI)
-	LEAQ       (DI)(R9*4), DI
+	LEAQ       (DI)(R11*4), DI
 	PREFETCHT0 (DI)
-	LEAQ       (DI)(R9*4), DI
+	LEAQ       (DI)(R11*4), DI
 	PREFETCHT0 (DI)
-	LEAQ       (DI)(R9*4), DI
+	LEAQ       (DI)(R11*4), DI
 
 run:
 	MOVQ    CX, DI
@@ -4947,6 +4817,7 @@ run:
 	PCALIGN $0x00000040
 
 several:
+	PREFETCHT1       (R9)
 	VMOVUPS          (SI), Z8
 	VBROADCASTSS     (DX), Z9
 	VFMADD231PS      Z8, Z9, Z0
@@ -4962,6 +4833,7 @@ several:
 	VBROADCASTSS     24(DX), Z9
 	VFMADD231PS      Z8, Z9, Z6
 	VFMADD231PS.BCST 28(DX), Z8, Z7
+	PREFETCHT1       64(R9)
 	VMOVUPS          64(SI), Z8
 	VBROADCASTSS     64(DX), Z9
 	VFMADD231PS      Z8, Z9, Z0
@@ -4977,6 +4849,7 @@ several:
 	VBROADCASTSS     88(DX), Z9
 	VFMADD231PS      Z8, Z9, Z6
 	VFMADD231PS.BCST 92(DX), Z8, Z7
+	PREFETCHT1       128(R9)
 	VMOVUPS          128(SI), Z8
 	VBROADCASTSS     128(DX), Z9
 	VFMADD231PS      Z8, Z9, Z0
@@ -4992,6 +4865,7 @@ several:
 	VBROADCASTSS     152(DX), Z9
 	VFMADD231PS      Z8, Z9, Z6
 	VFMADD231PS.BCST 156(DX), Z8, Z7
+	PREFETCHT1       192(R9)
 	VMOVUPS          192(SI), Z8
 	VBROADCASTSS     192(DX), Z9
 	VFMADD231PS      Z8, Z9, Z0
@@ -5007,6 +4881,7 @@ several:
 	VBROADCASTSS     216(DX), Z9
 	VFMADD231PS      Z8, Z9, Z6
 	VFMADD231PS.BCST 220(DX), Z8, Z7
+	ADDQ             $0x00000100, R9
 	ADDQ             $0x00000100, DX
 	ADDQ             $0x00000100, SI
 	SUBQ             $0x00000004, DI
@@ -5034,20 +4909,22 @@ one:
 	VFMADD231PS.BCST 28(DX), Z8, Z7
 	ADDQ             $0x00000040, DX
 	ADDQ             $0x00000040, SI
+	ADDQ             $0x00000040, R9
 	DECQ             DI
 	JMP              one
 
 next:
 	ADDQ   BX, DX
 	ADDQ   R8, SI
+	ADDQ   R10, R9
 	DECQ   AX
 	JNE    run
-	MOVQ   c+56(FP), AX
-	MOVQ   ldc+64(FP), CX
+	MOVQ   c+72(FP), AX
+	MOVQ   ldc+80(FP), CX
 	SHLQ   $0x02, CX
-	MOVB   accumulate+72(FP), DL
-	MOVQ   m+80(FP), BX
-	MOVQ   n+88(FP), SI
+	MOVB   accumulate+88(FP), DL
+	MOVQ   m+96(FP), BX
+	MOVQ   n+104(FP), SI
 	CMPQ   BX, $0x08
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -5093,7 +4970,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+96(FP), DI
+	MOVQ      words+112(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), SI
@@ -5188,9 +5065,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func pixelSums8x2AVX512(runs int, pixels int, a *float32, nextA int, b *float32, jumpB int, nextB int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func pixelSums8x2AVX512(runs int, pixels int, a *float32, nextA int, b *float32, jumpB int, nextB int, ahead *float32, nextAhead int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixelSums8x2AVX512(SB), NOSPLIT, $0-104
+TEXT ·pixelSums8x2AVX512(SB), NOSPLIT, $0-120
 	MOVQ       runs+0(FP), AX
 	MOVQ       pixels+8(FP), CX
 	MOVQ       a+16(FP), DX
@@ -5198,9 +5075,12 @@ TEXT ·pixelSums8x2AVX512(SB), NOSPLIT, $0-104
 	MOVQ       b+32(FP), SI
 	MOVQ       jumpB+40(FP), DI
 	MOVQ       nextB+48(FP), R8
+	MOVQ       ahead+56(FP), R9
+	MOVQ       nextAhead+64(FP), R10
 	SHLQ       $0x02, BX
 	SHLQ       $0x02, DI
 	SHLQ       $0x02, R8
+	SHLQ       $0x02, R10
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -5217,40 +5097,41 @@ TEXT ·pixelSums8x2AVX512(SB), NOSPLIT, $0-104
 	VPXORD     Z13, Z13, Z13
 	VPXORD     Z14, Z14, Z14
 	VPXORD     Z15, Z15, Z15
-	MOVQ       c+56(FP), R9
-	MOVQ       ldc+64(FP), R10
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	LEAQ       (R9)(R10*4), R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	LEAQ       (R9)(R10*4), R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	LEAQ       (R9)(R10*4), R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	LEAQ       (R9)(R10*4), R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	LEAQ       (R9)(R10*4), R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	LEAQ       (R9)(R10*4), R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	LEAQ       (R9)(R10*4), R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	LEAQ       (R9)(R10*4), R9
+	MOVQ       c+72(FP), R11
+	MOVQ       ldc+80(FP), R12
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	LEAQ       (R11)(R12*4), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	LEAQ       (R11)(R12*4), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	LEAQ       (R11)(R12*4), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	LEAQ       (R11)(R12*4), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	LEAQ       (R11)(R12*4), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	LEAQ       (R11)(R12*4), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	LEAQ       (R11)(R12*4), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	LEAQ       (R11)(R12*4), R11
 
 run:
-	MOVQ    CX, R9
-	CMPQ    R9, $0x00000004
+	MOVQ    CX, R11
+	CMPQ    R11, $0x00000004
 	JLT     one
 	PCALIGN $0x00000040
 
 several:
+	PREFETCHT1       (R9)
 	VMOVUPS          (SI), Z16
 	VMOVUPS          (SI)(DI*1), Z17
 	VBROADCASTSS     (DX), Z18
@@ -5275,6 +5156,7 @@ several:
 	VFMADD231PS      Z17, Z18, Z13
 	VFMADD231PS.BCST 28(DX), Z16, Z14
 	VFMADD231PS.BCST 28(DX), Z17, Z15
+	PREFETCHT1       64(R9)
 	VMOVUPS          64(SI), Z16
 	VMOVUPS          64(SI)(DI*1), Z17
 	VBROADCASTSS     64(DX), Z18
@@ -5299,6 +5181,7 @@ several:
 	VFMADD231PS      Z17, Z18, Z13
 	VFMADD231PS.BCST 92(DX), Z16, Z14
 	VFMADD231PS.BCST 92(DX), Z17, Z15
+	PREFETCHT1       128(R9)
 	VMOVUPS          128(SI), Z16
 	VMOVUPS          128(SI)(DI*1), Z17
 	VBROADCASTSS     128(DX), Z18
@@ -5323,6 +5206,7 @@ several:
 	VFMADD231PS      Z17, Z18, Z13
 	VFMADD231PS.BCST 156(DX), Z16, Z14
 	VFMADD231PS.BCST 156(DX), Z17, Z15
+	PREFETCHT1       192(R9)
 	VMOVUPS          192(SI), Z16
 	VMOVUPS          192(SI)(DI*1), Z17
 	VBROADCASTSS     192(DX), Z18
@@ -5347,15 +5231,16 @@ several:
 	VFMADD231PS      Z17, Z18, Z13
 	VFMADD231PS.BCST 220(DX), Z16, Z14
 	VFMADD231PS.BCST 220(DX), Z17, Z15
+	ADDQ             $0x00000100, R9
 	ADDQ             $0x00000100, DX
 	ADDQ             $0x00000100, SI
-	SUBQ             $0x00000004, R9
+	SUBQ             $0x00000004, R11
 	PCALIGN          $0x00000020
-	CMPQ             R9, $0x00000004
+	CMPQ             R11, $0x00000004
 	JGE              several
 
 one:
-	TESTQ            R9, R9
+	TESTQ            R11, R11
 	JEQ              next
 	VMOVUPS          (SI), Z16
 	VMOVUPS          (SI)(DI*1), Z17
@@ -5383,20 +5268,22 @@ one:
 	VFMADD231PS.BCST 28(DX), Z17, Z15
 	ADDQ             $0x00000040, DX
 	ADDQ             $0x00000040, SI
-	DECQ             R9
+	ADDQ             $0x00000040, R9
+	DECQ             R11
 	JMP              one
 
 next:
 	ADDQ   BX, DX
 	ADDQ   R8, SI
+	ADDQ   R10, R9
 	DECQ   AX
 	JNE    run
-	MOVQ   c+56(FP), AX
-	MOVQ   ldc+64(FP), CX
+	MOVQ   c+72(FP), AX
+	MOVQ   ldc+80(FP), CX
 	SHLQ   $0x02, CX
-	MOVB   accumulate+72(FP), DL
-	MOVQ   m+80(FP), BX
-	MOVQ   n+88(FP), SI
+	MOVB   accumulate+88(FP), DL
+	MOVQ   m+96(FP), BX
+	MOVQ   n+104(FP), SI
 	CMPQ   BX, $0x08
 	JNE    edge
 	CMPQ   SI, $0x00000020
@@ -5458,7 +5345,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+96(FP), DI
+	MOVQ      words+112(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), R10
@@ -5586,9 +5473,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func pixelSums8x3AVX512(runs int, pixels int, a *float32, nextA int, b *float32, jumpB int, nextB int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func pixelSums8x3AVX512(runs int, pixels int, a *float32, nextA int, b *float32, jumpB int, nextB int, ahead *float32, nextAhead int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixelSums8x3AVX512(SB), NOSPLIT, $0-104
+TEXT ·pixelSums8x3AVX512(SB), NOSPLIT, $0-120
 	MOVQ       runs+0(FP), AX
 	MOVQ       pixels+8(FP), CX
 	MOVQ       a+16(FP), DX
@@ -5596,9 +5483,12 @@ TEXT ·pixelSums8x3AVX512(SB), NOSPLIT, $0-104
 	MOVQ       b+32(FP), SI
 	MOVQ       jumpB+40(FP), DI
 	MOVQ       nextB+48(FP), R8
+	MOVQ       ahead+56(FP), R9
+	MOVQ       nextAhead+64(FP), R10
 	SHLQ       $0x02, BX
 	SHLQ       $0x02, DI
 	SHLQ       $0x02, R8
+	SHLQ       $0x02, R10
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -5623,48 +5513,49 @@ TEXT ·pixelSums8x3AVX512(SB), NOSPLIT, $0-104
 	VPXORD     Z21, Z21, Z21
 	VPXORD     Z22, Z22, Z22
 	VPXORD     Z23, Z23, Z23
-	MOVQ       c+56(FP), R9
-	MOVQ       ldc+64(FP), R10
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	LEAQ       (R9)(R10*4), R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	LEAQ       (R9)(R10*4), R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	LEAQ       (R9)(R10*4), R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	LEAQ       (R9)(R10*4), R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	LEAQ       (R9)(R10*4), R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	LEAQ       (R9)(R10*4), R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	LEAQ       (R9)(R10*4), R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	LEAQ       (R9)(R10*4), R9
+	MOVQ       c+72(FP), R11
+	MOVQ       ldc+80(FP), R12
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	LEAQ       (R11)(R12*4), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	LEAQ       (R11)(R12*4), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	LEAQ       (R11)(R12*4), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	LEAQ       (R11)(R12*4), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	LEAQ       (R11)(R12*4), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	LEAQ       (R11)(R12*4), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	LEAQ       (R11)(R12*4), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	LEAQ       (R11)(R12*4), R11
 
 run:
-	MOVQ    CX, R9
-	CMPQ    R9, $0x00000004
+	MOVQ    CX, R11
+	CMPQ    R11, $0x00000004
 	JLT     one
 	PCALIGN $0x00000040
 
 several:
+	PREFETCHT1       (R9)
 	VMOVUPS          (SI), Z24
 	VMOVUPS          (SI)(DI*1), Z25
 	VMOVUPS          (SI)(DI*2), Z26
@@ -5698,6 +5589,7 @@ several:
 	VFMADD231PS.BCST 28(DX), Z24, Z21
 	VFMADD231PS.BCST 28(DX), Z25, Z22
 	VFMADD231PS.BCST 28(DX), Z26, Z23
+	PREFETCHT1       64(R9)
 	VMOVUPS          64(SI), Z24
 	VMOVUPS          64(SI)(DI*1), Z25
 	VMOVUPS          64(SI)(DI*2), Z26
@@ -5731,6 +5623,7 @@ several:
 	VFMADD231PS.BCST 92(DX), Z24, Z21
 	VFMADD231PS.BCST 92(DX), Z25, Z22
 	VFMADD231PS.BCST 92(DX), Z26, Z23
+	PREFETCHT1       128(R9)
 	VMOVUPS          128(SI), Z24
 	VMOVUPS          128(SI)(DI*1), Z25
 	VMOVUPS          128(SI)(DI*2), Z26
@@ -5764,6 +5657,7 @@ several:
 	VFMADD231PS.BCST 156(DX), Z24, Z21
 	VFMADD231PS.BCST 156(DX), Z25, Z22
 	VFMADD231PS.BCST 156(DX), Z26, Z23
+	PREFETCHT1       192(R9)
 	VMOVUPS          192(SI), Z24
 	VMOVUPS          192(SI)(DI*1), Z25
 	VMOVUPS          192(SI)(DI*2), Z26
@@ -5797,15 +5691,16 @@ several:
 	VFMADD231PS.BCST 220(DX), Z24, Z21
 	VFMADD231PS.BCST 220(DX), Z25, Z22
 	VFMADD231PS.BCST 220(DX), Z26, Z23
+	ADDQ             $0x00000100, R9
 	ADDQ             $0x00000100, DX
 	ADDQ             $0x00000100, SI
-	SUBQ             $0x00000004, R9
+	SUBQ             $0x00000004, R11
 	PCALIGN          $0x00000020
-	CMPQ             R9, $0x00000004
+	CMPQ             R11, $0x00000004
 	JGE              several
 
 one:
-	TESTQ            R9, R9
+	TESTQ            R11, R11
 	JEQ              next
 	VMOVUPS          (SI), Z24
 	VMOVUPS          (SI)(DI*1), Z25
@@ -5842,20 +5737,22 @@ one:
 	VFMADD231PS.BCST 28(DX), Z26, Z23
 	ADDQ             $0x00000040, DX
 	ADDQ             $0x00000040, SI
-	DECQ             R9
+	ADDQ             $0x00000040, R9
+	DECQ             R11
 	JMP              one
 
 next:
 	ADDQ   BX, DX
 	ADDQ   R8, SI
+	ADDQ   R10, R9
 	DECQ   AX
 	JNE    run
-	MOVQ   c+56(FP), AX
-	MOVQ   ldc+64(FP), CX
+	MOVQ   c+72(FP), AX
+	MOVQ   ldc+80(FP), CX
 	SHLQ   $0x02, CX
-	MOVB   accumulate+72(FP), DL
-	MOVQ   m+80(FP), BX
-	MOVQ   n+88(FP), SI
+	MOVB   accumulate+88(FP), DL
+	MOVQ   m+96(FP), BX
+	MOVQ   n+104(FP), SI
 	CMPQ   BX, $0x08
 	JNE    edge
 	CMPQ   SI, $0x00000030
@@ -5933,7 +5830,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+96(FP), DI
+	MOVQ      words+112(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), R10

@@ -47,13 +47,11 @@ func (s isa) pixels(rows, nv int) {
 		}
 		return Mem{Base: c, Index: jumpC, Scale: 1}
 	}
-	for j := range nv {
-		for i := range rows {
-			PREFETCHT0(column(j).Offset(i * pixelBytes))
-		}
-	}
 	const unroll = 4
 	next, far, turns := GP64(), GP64(), GP64()
+	later, last := GP64(), GP64()
+	LEAQ(Mem{Base: c, Disp: rows * pixelBytes}, later)
+	LEAQ(Mem{Base: c, Disp: (2*rows - 1) * pixelBytes}, last)
 	LEAQ(Mem{Base: a, Disp: rows * pixelBytes}, far)
 	align(64)
 	Label("block")
@@ -72,6 +70,7 @@ func (s isa) pixels(rows, nv int) {
 			s.addProducts(acc[i], Mem{Base: a, Disp: i*pixelBytes + 4*u}, vectors, i%6 == 1)
 		}
 	}
+	s.fetchLater(later, last, jumpC, nv)
 	ADDQ(Imm(4*unroll), a)
 	ADDQ(U32(2*pixelBytes*unroll), b)
 	ADDQ(U32(pixelBytes*unroll), next)
@@ -83,6 +82,17 @@ func (s isa) pixels(rows, nv int) {
 	DECQ(blocks)
 	JNE(LabelRef("block"))
 	s.storePixels(acc, column)
+}
+
+// fetchLater fetches a line of each vector of the results of the pixels that are likely to come next, one after the other.
+func (s isa) fetchLater(later, last, jumpC reg.Register, nv int) {
+	PREFETCHT0(Mem{Base: later})
+	if 4*s.w*nv > pixelBytes {
+		PREFETCHT0(Mem{Base: later, Index: jumpC, Scale: 1})
+	}
+	ADDQ(Imm(pixelBytes), later)
+	CMPQ(later, last)
+	CMOVQGT(last, later)
 }
 
 // started are accumulators of which each row begins with the same vectors.
@@ -123,15 +133,17 @@ func (s isa) storePixels(acc [][]reg.VecVirtual, column func(j int) Mem) {
 
 // pixelSums emits the micro kernel of such a convolution's weight gradient: C (rows of output channels x vectors of input channels)
 // (+)= the sum over runs of pixels of A (rows of a block, pixels 16 values apart, runs nextA) times B (vectors jumpB apart, runs nextB).
+// On the way it fetches as many pixels of another block that will be read later.
 func (s isa) pixelSums(rows, nv int) {
 	name := fmt.Sprintf("pixelSums%dx%d%s", rows, nv, s.tag)
-	TEXT(name, NOSPLIT, "func(runs, pixels int, a *float32, nextA int, b *float32, jumpB, nextB int, c *float32, ldc int, accumulate bool"+edge+")")
+	TEXT(name, NOSPLIT, "func(runs, pixels int, a *float32, nextA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead int, c *float32, ldc int, accumulate bool"+edge+")")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s adds up products of blocks of channels over pixels: rows x vectors are %d x %d.", name, rows, nv))
 	runs, pixels := Load(Param("runs"), GP64()), Load(Param("pixels"), GP64())
 	a, nextA := Load(Param("a"), GP64()), Load(Param("nextA"), GP64())
 	b, jumpB, nextB := Load(Param("b"), GP64()), Load(Param("jumpB"), GP64()), Load(Param("nextB"), GP64())
-	for _, r := range []reg.Register{nextA, jumpB, nextB} {
+	ahead, nextAhead := Load(Param("ahead"), GP64()), Load(Param("nextAhead"), GP64())
+	for _, r := range []reg.Register{nextA, jumpB, nextB, nextAhead} {
 		SHLQ(Imm(2), r)
 	}
 	acc := s.accumulators(rows, nv)
@@ -156,8 +168,10 @@ func (s isa) pixelSums(rows, nv int) {
 	align(64)
 	Label("several")
 	for u := range unroll {
+		PREFETCHT1(Mem{Base: ahead, Disp: u * pixelBytes})
 		step(u)
 	}
+	ADDQ(U32(unroll*pixelBytes), ahead)
 	ADDQ(U32(unroll*pixelBytes), a)
 	ADDQ(U32(unroll*pixelBytes), b)
 	SUBQ(U32(unroll), left)
@@ -168,13 +182,15 @@ func (s isa) pixelSums(rows, nv int) {
 	TESTQ(left, left)
 	JEQ(LabelRef("next"))
 	step(0)
-	ADDQ(U32(pixelBytes), a)
-	ADDQ(U32(pixelBytes), b)
+	for _, r := range []reg.Register{a, b, ahead} {
+		ADDQ(U32(pixelBytes), r)
+	}
 	DECQ(left)
 	JMP(LabelRef("one"))
 	Label("next")
 	ADDQ(nextA, a)
 	ADDQ(nextB, b)
+	ADDQ(nextAhead, ahead)
 	DECQ(runs)
 	JNE(LabelRef("run"))
 	s.storeUnpacked(acc)
