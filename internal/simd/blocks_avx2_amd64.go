@@ -4,6 +4,26 @@
 
 package simd
 
+// maxBlocksAVX2 takes the maxima of a row of windows.
+//
+//go:noescape
+func maxBlocksAVX2(dst *float32, mask *uint8, src *float32, columns *int, places *int32, count int, ld int, wide int, n int, limit float32)
+
+// aveBlocksAVX2 takes the means of a row of windows.
+//
+//go:noescape
+func aveBlocksAVX2(dst *float32, divisors *float32, src *float32, columns *int, count int, ld int, n int)
+
+// maxBlocksGradAVX2 adds up the gradients of the outputs that took each of a row of inputs.
+//
+//go:noescape
+func maxBlocksGradAVX2(dx *float32, dy *float32, taken *uint8, columns *int, places *int32, count int, ld int, down int, across int, n int)
+
+// aveBlocksGradAVX2 adds up the gradients of the outputs that meet each of a row of inputs.
+//
+//go:noescape
+func aveBlocksGradAVX2(dx *float32, dy *float32, columns *int, count int, ld int, n int)
+
 // pixels1x2AVX2 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 1 x 2.
 //
 //go:noescape

@@ -4,6 +4,26 @@
 
 package simd
 
+// maxBlocksAVX512 takes the maxima of a row of windows.
+//
+//go:noescape
+func maxBlocksAVX512(dst *float32, mask *uint8, src *float32, columns *int, places *int32, count int, ld int, wide int, n int, limit float32)
+
+// aveBlocksAVX512 takes the means of a row of windows.
+//
+//go:noescape
+func aveBlocksAVX512(dst *float32, divisors *float32, src *float32, columns *int, count int, ld int, n int)
+
+// maxBlocksGradAVX512 adds up the gradients of the outputs that took each of a row of inputs.
+//
+//go:noescape
+func maxBlocksGradAVX512(dx *float32, dy *float32, taken *uint8, columns *int, places *int32, count int, ld int, down int, across int, n int)
+
+// aveBlocksGradAVX512 adds up the gradients of the outputs that meet each of a row of inputs.
+//
+//go:noescape
+func aveBlocksGradAVX512(dx *float32, dy *float32, columns *int, count int, ld int, n int)
+
 // pixels1x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 1 x 1.
 //
 //go:noescape
