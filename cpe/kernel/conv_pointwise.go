@@ -57,14 +57,15 @@ type pointWorker struct {
 	pieces []float32 // packed weights: a piece of its own, or all
 }
 
-// pointDepth is how many blocks of inputs are multiplied at once.
-const pointDepth = 16
+// pointDepth is how many blocks of inputs are multiplied at once, pointPanels how many panels a core group has at least if it packs
+// them itself, lest others have far more.
+const pointDepth, pointPanels = 16, 4
 
 func newPointProduct(c *Conv, d Direction, in, out pointImages) *pointProduct {
 	spec := c.machine.Spec()
 	v := &pointProduct{conv: c, direction: d, in: in, out: out, workers: make([]pointWorker, spec.CoreGroups)}
 	v.depth = even(in.blocks(), pointDepth, 1)
-	v.ownPanels = 4*v.panels()*v.piece(in.blocks()) > spec.LDMBytes/2
+	v.ownPanels = 4*v.panels()*v.piece(in.blocks()) > spec.LDMBytes/2 && v.panels() >= pointPanels*spec.CoreGroups
 	held, unit, groups := v.depth, simd.PixelRows(), 1
 	if !v.ownPanels {
 		held, groups = held+out.blocks(), spec.CoreGroups

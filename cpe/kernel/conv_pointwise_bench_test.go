@@ -6,31 +6,39 @@ import (
 	"time"
 )
 
-// pointShapes are pointwise convolutions of ResNet-50 and GoogLeNet.
-var pointShapes = []ConvShape{
-	conv2(8, 256, 64, 1, 56, 56, 1, 1, 1, 0, 1), conv2(8, 64, 256, 1, 56, 56, 1, 1, 1, 0, 1),
-	conv2(8, 512, 128, 1, 28, 28, 1, 1, 1, 0, 1), conv2(8, 1024, 256, 1, 14, 14, 1, 1, 1, 0, 1),
-	conv2(8, 256, 1024, 1, 14, 14, 1, 1, 1, 0, 1), conv2(8, 2048, 512, 1, 7, 7, 1, 1, 1, 0, 1),
-	conv2(16, 192, 16, 1, 28, 28, 1, 1, 1, 0, 1), conv2(8, 512, 1024, 1, 28, 28, 1, 1, 2, 0, 1),
+// pointCases are pointwise convolutions of ResNet-50 and GoogLeNet, with the layouts of images and results that are compared with planes.
+var pointCases = []struct {
+	s       ConvShape
+	in, out bool
+}{
+	{conv2(8, 256, 64, 1, 56, 56, 1, 1, 1, 0, 1), true, true},
+	{conv2(8, 64, 256, 1, 56, 56, 1, 1, 1, 0, 1), true, true},
+	{conv2(8, 512, 128, 1, 28, 28, 1, 1, 1, 0, 1), true, true},
+	{conv2(8, 1024, 256, 1, 14, 14, 1, 1, 1, 0, 1), true, true},
+	{conv2(8, 256, 1024, 1, 14, 14, 1, 1, 1, 0, 1), true, true},
+	{conv2(8, 2048, 512, 1, 7, 7, 1, 1, 1, 0, 1), true, true},
+	{conv2(8, 512, 1024, 1, 28, 28, 1, 1, 2, 0, 1), true, true},
+	{conv2(16, 192, 16, 1, 28, 28, 1, 1, 1, 0, 1), true, true},
+	{conv2(16, 512, 24, 1, 14, 14, 1, 1, 1, 0, 1), true, false},
+	{conv2(16, 64, 64, 1, 56, 56, 1, 1, 1, 0, 1), false, true},
 }
 
 // BenchmarkPointwise runs convolutions plane by plane and in blocks in turn, and reports the best of each, since it compares them.
 func BenchmarkPointwise(b *testing.B) {
 	for _, groups := range []int{1, 2} {
-		for _, s := range pointShapes {
+		for _, c := range pointCases {
 			for d := range Direction(3) {
-				b.Run(fmt.Sprintf("groups=%d/%v", groups, d)+"/"+fmt.Sprintf("%dto%d-%d", s.C, s.Out, s.In[0]), func(b *testing.B) {
-					benchmarkPointwise(b, groups, s, d)
-				})
+				name := fmt.Sprintf("groups=%d/%v/%dto%d-%d", groups, d, c.s.C, c.s.Out, c.s.In[0])
+				b.Run(name, func(b *testing.B) { benchmarkPointwise(b, groups, c.s, c.in, c.out, d) })
 			}
 		}
 	}
 }
 
-func benchmarkPointwise(b *testing.B, groups int, s ConvShape, d Direction) {
+func benchmarkPointwise(b *testing.B, groups int, s ConvShape, in, out bool, d Direction) {
 	m := hostMachine(b, groups)
-	out := s.N * s.Out * size(s.OutSize())
-	x, w, y := values(s.N*s.C*size(s.In), 1), values(s.Out*s.C, 2), values(out, 3)
+	made := s.N * s.Out * size(s.OutSize())
+	x, w, y := values(s.N*s.C*size(s.In), 1), values(s.Out*s.C, 2), values(made, 3)
 	var convs [2]*Conv
 	for i := range convs {
 		c, err := NewConv(m, s, Implicit)
@@ -38,7 +46,7 @@ func benchmarkPointwise(b *testing.B, groups int, s ConvShape, d Direction) {
 			b.Fatal(err)
 		}
 		if i == 1 {
-			if err := c.SetBlocks(true, true); err != nil {
+			if err := c.SetBlocks(in, out); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -63,7 +71,7 @@ func benchmarkPointwise(b *testing.B, groups int, s ConvShape, d Direction) {
 			best[i] = min(best[i], time.Since(begin))
 		}
 	}
-	work := 2 * float64(out) * float64(s.C) / 1e9
+	work := 2 * float64(made) * float64(s.C) / 1e9
 	b.ReportMetric(work/best[0].Seconds(), "planes-GFLOP/s")
 	b.ReportMetric(work/best[1].Seconds(), "blocks-GFLOP/s")
 }

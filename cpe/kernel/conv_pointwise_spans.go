@@ -10,9 +10,10 @@ type pointSpans struct {
 	bands       int // spans of an image
 }
 
-// newPointSpans cuts into spans of at most fit pixels: multiples of unit, if they are part of an image. If the spans are whole images, they
-// are a multiple of groups, unless that is more.
+// newPointSpans cuts into spans of at most fit pixels: multiples of unit, if they are part of an image. There are as many as groups, if
+// pixels suffice, and if the spans are whole images, a multiple of that.
 func newPointSpans(images, pixels, fit, unit, groups int) pointSpans {
+	fit = max(unit, min(fit, blocks(images*pixels, groups)))
 	p := pointSpans{all: images, pixels: pixels, n: even(pixels, fit, unit), images: 1}
 	if p.n >= pixels {
 		parts := blocks(images, max(1, fit/pixels))
