@@ -25,8 +25,9 @@ type Blob struct {
 
 // storage is a growable float32 buffer that several blobs may share.
 type storage struct {
-	buf    []float32
-	shadow *Shadow // not nil: where the values are instead
+	buf       []float32
+	unwritten int     // so many of the first values are zero, whatever buf holds; see StartDiff
+	shadow    *Shadow // not nil: where the values are instead
 }
 
 // slice returns the first n values; it grows the buffer (zeroed, old values lost) when it is too short.
@@ -35,7 +36,7 @@ func (s *storage) slice(n int) []float32 {
 		return s.shadow.of.slice(n)
 	}
 	if cap(s.buf) < n {
-		s.buf = make([]float32, n)
+		s.buf, s.unwritten = make([]float32, n), 0
 	}
 	return s.buf[:n]
 }
@@ -125,7 +126,13 @@ func (b *Blob) Legacy(i int) int {
 func (b *Blob) Data() []float32 { return b.storageOf(&b.data).slice(b.Count()) }
 
 // Diff returns the gradients, Count of them.
-func (b *Blob) Diff() []float32 { return b.storageOf(&b.diff).slice(b.Count()) }
+func (b *Blob) Diff() []float32 {
+	s := b.storageOf(&b.diff)
+	if s.unwritten > 0 {
+		s.write()
+	}
+	return s.slice(b.Count())
+}
 
 func (b *Blob) storageOf(s **storage) *storage {
 	if *s == nil {
@@ -173,10 +180,11 @@ func (b *Blob) Place(data, diff []float32) {
 	}
 	copy(data, b.Data())
 	copy(diff, b.Diff())
-	b.data.buf, b.diff.buf = data[:n:n], diff[:n:n]
+	b.data.place(b, data)
+	b.diff.place(b, diff)
 }
 
-// ZeroDiff clears the gradients.
+// ZeroDiff clears the gradients, at once.
 func (b *Blob) ZeroDiff() { clear(b.Diff()) }
 
 // CopyFrom copies other's shape and values.

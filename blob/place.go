@@ -16,7 +16,7 @@ func (s *storage) place(b *Blob, memory []float32) {
 	if len(memory) < b.Count() {
 		panic(fmt.Sprintf("blob: %v does not fit in %d values of memory", b.shape, len(memory)))
 	}
-	s.buf = memory[:len(memory):len(memory)]
+	s.buf, s.unwritten = memory[:len(memory):len(memory)], 0
 }
 
 // Own gives b, and all blobs that share its storage, storage apart from what PlaceData and PlaceDiff were given; it keeps what b

@@ -131,7 +131,7 @@ func (l *innerProduct) BackwardReads() (bottoms, tops bool) { return l.paramGrad
 func (l *innerProduct) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	dy := top[0].Diff()
 	if l.paramGrad(0) {
-		if err := l.weightGrad(bottom[0].Data(), dy, l.params[0].Diff()); err != nil {
+		if err := l.weightGrad(bottom[0].Data(), dy); err != nil {
 			return err
 		}
 	}
@@ -159,13 +159,15 @@ func (l *innerProduct) Backward(top []*blob.Blob, propagateDown []bool, bottom [
 	return nil
 }
 
-func (l *innerProduct) weightGrad(x, dy, dw []float32) error {
+func (l *innerProduct) weightGrad(x, dy []float32) error {
 	if !l.mpe() {
 		if l.transpose {
 			x, dy = dy, x
 		}
-		return l.weights.Run(dy, x, nil, dw)
+		dw, add := l.params[0].Gradient()
+		return l.weights.Sum(dy, x, dw, add)
 	}
+	dw := l.params[0].Diff()
 	for j := range l.n {
 		for k := range l.k {
 			var sum float64

@@ -50,6 +50,15 @@ func (p *matmul) run(a, b, bias, c []float32) error {
 	return nil
 }
 
+// addTo adds a product to the gradient of a weight.
+func (p *matmul) addTo(weight *blob.Blob, a, b []float32) error {
+	if p.gemm == nil {
+		return p.run(a, b, nil, weight.Diff())
+	}
+	diff, add := weight.Gradient()
+	return p.gemm.Sum(a, b, diff, add)
+}
+
 // spread repeats every one of n values d times.
 type spread struct {
 	d    int
@@ -233,7 +242,7 @@ func (l *recurrent) prepare() (err error) {
 // weightGrads adds to the gradients of the weights. Behind it, fixed holds the sum of da over time.
 func (l *recurrent) weightGrads(bottom []*blob.Blob) error {
 	if l.paramGrad(0) {
-		if err := l.dwx.run(l.da, bottom[0].Data(), nil, l.params[0].Diff()); err != nil {
+		if err := l.dwx.addTo(l.params[0], l.da, bottom[0].Data()); err != nil {
 			return err
 		}
 	}
@@ -243,7 +252,7 @@ func (l *recurrent) weightGrads(bottom []*blob.Blob) error {
 		}
 	}
 	if i := l.hiddenWeight(); l.paramGrad(i) {
-		if err := l.dwh.run(l.da, l.prev, nil, l.params[i].Diff()); err != nil {
+		if err := l.dwh.addTo(l.params[i], l.da, l.prev); err != nil {
 			return err
 		}
 	}
@@ -259,7 +268,7 @@ func (l *recurrent) weightGrads(bottom []*blob.Blob) error {
 	if !l.paramGrad(2) {
 		return nil
 	}
-	return l.dwFix.run(l.fixed, bottom[2].Data(), nil, l.params[2].Diff())
+	return l.dwFix.addTo(l.params[2], l.fixed, bottom[2].Data())
 }
 
 // bottomGrads computes the gradients of x and of the static input; those of first states are zero.

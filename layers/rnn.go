@@ -84,7 +84,7 @@ func (l *rnn) outputBack(top *blob.Blob) ([]float32, error) {
 		return nil, err
 	}
 	if l.paramGrad(w) {
-		if err := l.dwo.run(l.do, l.hidden[0][l.n*l.d:], nil, l.params[w].Diff()); err != nil {
+		if err := l.dwo.addTo(l.params[w], l.do, l.hidden[0][l.n*l.d:]); err != nil {
 			return nil, err
 		}
 	}

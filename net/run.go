@@ -75,7 +75,7 @@ func (t *task) backward() error {
 func (n *Net) ScaleLoss(factor float32) { n.scale = factor }
 
 // Backward runs the layers in reverse and leaves the gradients in the blobs' diffs; those of weights are added to
-// what is there. done, if not nil, is told of each layer in the same order, as soon as the gradients of it and of all behind it
+// what is there, and stand in memory then, zeros too (see blob.StartDiff). done, if not nil, is told of each layer in the same order, as soon as the gradients of it and of all behind it
 // are there.
 func (n *Net) Backward(done func(layer int)) error {
 	next := len(n.nodes) - 1
@@ -83,14 +83,24 @@ func (n *Net) Backward(done func(layer int)) error {
 		if err := n.BackwardLayer(i); err != nil {
 			return err
 		}
-		for ; done != nil && next >= i && n.complete(next, i); next-- {
-			done(next)
+		for ; next >= i && n.complete(next, i); next-- {
+			n.writeGradients(next)
+			if done != nil {
+				done(next)
+			}
 		}
 	}
 	if n.debug {
 		n.backwardSummary()
 	}
 	return nil
+}
+
+// writeGradients has the gradients of layer i's weights in memory, if only zeros, for who reads the memory they were placed in.
+func (n *Net) writeGradients(i int) {
+	for _, b := range n.nodes[i].Params() {
+		b.Diff()
+	}
 }
 
 // BackwardLayer runs Backward of layer i if the net needs it. A top with a loss weight starts with that as its
@@ -162,10 +172,11 @@ func (n *Net) ForwardBackward() (float64, error) {
 	return loss, n.Backward(nil)
 }
 
-// ClearParamDiffs zeroes the gradients of the weights.
+// ClearParamDiffs makes the gradients of the weights zero. Memory is cleared when it is needed: by the next Backward, where layers do
+// not overwrite it, or when a blob's Diff is called.
 func (n *Net) ClearParamDiffs() {
 	for i := range n.learnable {
-		n.learnable[i].Blob.ZeroDiff()
+		n.learnable[i].Blob.StartDiff()
 	}
 }
 

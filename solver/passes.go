@@ -145,7 +145,7 @@ func (g *group) forwardBackward(done func(layer int)) (float64, error) {
 
 // pass is a further core group's share of a pass.
 func (r *replica) pass() (err error) {
-	clear(r.pack.diff)
+	r.net.ClearParamDiffs()
 	r.loss, err = r.net.ForwardBackward()
 	return err
 }

@@ -13,6 +13,7 @@ type Gemm struct {
 	partials      [][]float32 // of core groups that share the sums
 	sum           *Copy
 	unpacked      bool
+	overwrite     bool // what the shape would add to; see Sum
 }
 
 // gemmWorker is what a core group needs to itself.
@@ -103,6 +104,21 @@ func (g *Gemm) Run(a, b, bias, c []float32) error {
 	return nil
 }
 
+// Sum adds a product to the sum in C, for a shape that accumulates, or, unless add, begins one: then C may hold anything. The host
+// overwrites it. A modelled machine's program clears it and adds, so that both take what adding takes.
+func (g *Gemm) Sum(a, b, c []float32, add bool) error {
+	g.overwrite = !add && g.machine.Native()
+	if !add && !g.overwrite && g.machine.Values() {
+		clear(c)
+	}
+	err := g.Run(a, b, nil, c)
+	g.overwrite = false
+	return err
+}
+
+// adds reports whether the product is added to what C holds.
+func (g *Gemm) adds() bool { return g.shape.Accumulate && !g.overwrite && g.bias == nil }
+
 // RunGroup computes a core group's rows or columns of C.
 func (g *Gemm) RunGroup(cg *cpe.CoreGroup) error {
 	if g.skinny {
@@ -114,7 +130,7 @@ func (g *Gemm) RunGroup(cg *cpe.CoreGroup) error {
 	w.b.set(stored(g.b, s.K, s.N, s.TransB), s.TransB)
 	w.job = productJob{
 		a: &w.a, b: &w.b, c: cpe.Plain(g.c, s.N), m1: s.M, n1: s.N, k1: s.K,
-		accumulate: s.Accumulate && g.bias == nil, bias: g.bias,
+		accumulate: g.adds(), bias: g.bias,
 	}
 	if g.split.byDepth {
 		w.job.c, w.job.accumulate = cpe.Plain(g.partials[cg.Index()], s.N), false

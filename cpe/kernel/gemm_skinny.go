@@ -60,7 +60,7 @@ func (g *Gemm) addRows(c, coefficients []float32, step, first int) {
 	switch {
 	case g.bias != nil:
 		copy(c, g.bias[first:])
-	case !s.Accumulate:
+	case !g.adds():
 		clear(c)
 	}
 	for k := range s.K {
@@ -76,7 +76,7 @@ func (g *Gemm) dotRow(j int, b []float32) {
 		switch at := i*s.N + j; {
 		case g.bias != nil:
 			g.c[at] = float32(sum) + g.bias[j]
-		case s.Accumulate:
+		case g.adds():
 			g.c[at] += float32(sum)
 		default:
 			g.c[at] = float32(sum)
