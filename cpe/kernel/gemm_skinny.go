@@ -15,7 +15,7 @@ func (s *GemmShape) skinny(spec *cpe.Spec) bool {
 		return false
 	}
 	if s.TransA {
-		return !s.TransB && s.K <= skinnyRows
+		return !s.TransB && s.K > 0 && s.K <= skinnyRows
 	}
 	return s.M <= skinnyRows
 }

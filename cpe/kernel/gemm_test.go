@@ -1,7 +1,9 @@
 package kernel
 
 import (
+	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
@@ -52,6 +54,36 @@ func TestGemm(t *testing.T) {
 					t.Fatal(err)
 				}
 				near(t, s.String(), c, want, s.K)
+			}
+		}
+	})
+}
+
+// TestGemmSum: a sum that begins in memory that was not cleared is, bit by bit, the one that begins with zeros.
+func TestGemmSum(t *testing.T) {
+	onMachines(t, func(t *testing.T, m *cpe.Machine) {
+		for _, s := range []GemmShape{
+			{M: 33, N: 65, K: 129, TransA: true}, {M: 33, N: 65, K: 129}, {M: 7, N: 30, K: 1000, TransB: true}, {M: 70, N: 300, K: 2, TransA: true},
+			{M: 2, N: 90, K: 13, TransB: true}, {M: 70, N: 64, K: 40}, {M: 5, N: 6, TransA: true},
+		} {
+			s.Accumulate = true
+			g, err := NewGemm(m, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, b, got, want := values(s.M*s.K, 1), values(s.K*s.N, 2), make([]float32, s.M*s.N), make([]float32, s.M*s.N)
+			for i := range got {
+				got[i] = float32(math.NaN())
+			}
+			for _, add := range []bool{false, true} {
+				once := multiply(s, a, b, want)
+				if err := errors.Join(g.Sum(a, b, got, add), g.Run(a, b, nil, want)); err != nil {
+					t.Fatal(err)
+				}
+				near(t, s.String(), got, once, s.K)
+				if !slices.Equal(got, want) {
+					t.Errorf("%v, adding: %v: other bits than those of a sum that began with zeros", s, add)
+				}
 			}
 		}
 	})

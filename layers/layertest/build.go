@@ -66,7 +66,7 @@ func (f *Fixture) weightGrads() [][]float32 {
 	for i, w := range f.Layer.Params() {
 		grad := append([]float32(nil), w.Diff()...)
 		for k := range grad {
-			grad[k] -= before(i, k)
+			grad[k] -= f.before(i, k)
 		}
 		grads = append(grads, grad)
 	}

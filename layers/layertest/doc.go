@@ -5,6 +5,7 @@
 //     modelled machines the charges of real execution with those of cost-only execution;
 //   - CheckTiled demands that the CPE path works on the machine it is given;
 //   - CheckCores demands that the number of the computer's cores changes no bit;
+//   - CheckStart demands that a sum of weights' gradients may begin with memory that was not cleared;
 //   - CheckReshape runs a layer in one shape, then in another, and compares with a layer that was built for the second;
 //   - CheckAllocations demands that an iteration on this computer allocates nothing once shapes are known.
 //

@@ -72,6 +72,7 @@ type Fixture struct {
 	random    []byte      // and the generator's state
 	propagate []bool
 	blocked   bool // images lie in blocks of channels
+	begins    bool // Backward begins the sums of the weights' gradients
 }
 
 // New builds a case's layer on a device, fills bottoms and weights and calls SetUp and Reshape. The error is the layer's
@@ -222,7 +223,7 @@ func (f *Fixture) gradTops() []*blob.Blob {
 
 // backward runs Backward with the given gradients of the tops. Gradients of bottoms, and values that Backward need not read,
 // are NaN before, so that one that is not written, or read all the same, is seen; gradients of weights have a value before, to
-// which Backward must add.
+// which Backward must add, or are NaN in memory and zero by StartDiff.
 func (f *Fixture) backward(diffs [][]float32) error {
 	f.forget()
 	for i, b := range f.Bottom {
@@ -238,7 +239,11 @@ func (f *Fixture) backward(diffs [][]float32) error {
 	}
 	for i, w := range f.Layer.Params() {
 		for k := range w.Diff() {
-			w.Diff()[k] = before(i, k)
+			w.Diff()[k] = f.before(i, k)
+		}
+		if f.begins {
+			poison(w.Diff())
+			w.StartDiff()
 		}
 	}
 	if err := f.Layer.Backward(f.Top, f.propagate, f.Bottom); err != nil {
@@ -249,7 +254,12 @@ func (f *Fixture) backward(diffs [][]float32) error {
 
 // before is the gradient of value k of weight i before Backward; a small binary fraction, so that adding to it is exact
 // enough.
-func before(i, k int) float32 { return float32((i+k)%5-2) / 4 }
+func (f *Fixture) before(i, k int) float32 {
+	if f.begins {
+		return 0
+	}
+	return float32((i+k)%5-2) / 4
+}
 
 // fixed reports whether weight i has no gradient.
 func (f *Fixture) fixed(i int) bool {

@@ -32,8 +32,8 @@ func init() {
 
 // faults are what a layer can do wrong, which check must find it, and what the report must say.
 var faults = []struct {
-	name                                       string
-	gradient, paths, cores, reshape, allocates []string
+	name                                              string
+	gradient, paths, cores, start, reshape, allocates []string
 }{
 	{name: "without fault"},
 	{name: "draws a factor"},
@@ -42,9 +42,10 @@ var faults = []struct {
 	{name: "gradient of one element is not written", gradient: []string{"bottom 0 element 1", "Backward gives NaN"}},
 	{name: "reads a top that it disclaims", gradient: []string{"bottom 0 element 0", "Backward gives NaN"}},
 	{name: "leaves a value of the top", gradient: []string{"top 0 element 1", "central difference NaN"}},
-	{name: "weight gradient overwrites", gradient: []string{"weight 0 element 0"}},
-	{name: "path is off by 0.001", paths: []string{"CPE on host", "CPE on sw26010", "top 0 element 3", "gradient of bottom 0 element 3"}},
-	{name: "path gives NaN", paths: []string{"top 0 element 0 is NaN"}},
+	{name: "weight gradient overwrites", gradient: []string{"weight 0 element 0"}, start: []string{"gradient of weight 0 element 0"}},
+	{name: "adds to memory that was not cleared", start: []string{"cpe on host, sums that begin", "cpe on sw26010", "gradient of weight 0 element 0 is NaN"}},
+	{name: "path is off by 0.001", paths: []string{"CPE on host", "CPE on sw26010", "top 0 element 3", "gradient of bottom 0 element 3"}, start: []string{"top 0 element 3"}},
+	{name: "path gives NaN", paths: []string{"top 0 element 0 is NaN"}, start: []string{"top 0 element 0 is NaN"}},
 	{name: "depends on the number of cores", cores: []string{"on 3 cores", "top 0 element 2"}},
 	{name: "keeps its first extent", reshape: []string{"after a change of shapes to [[6]]", "top 0 element 4"}},
 	{name: "allocates", allocates: []string{"an iteration allocates 1 times"}},
@@ -95,7 +96,11 @@ func (l *toy) Forward(bottom, top []*blob.Blob) error {
 }
 
 func (l *toy) Backward(top []*blob.Blob, _ []bool, bottom []*blob.Blob) error {
-	dy, dx, x, y, dw := top[0].Diff(), bottom[0].Diff(), bottom[0].Data(), top[0].Data(), l.weight.Diff()
+	dy, dx, x, y := top[0].Diff(), bottom[0].Diff(), bottom[0].Data(), top[0].Data()
+	if l.fault != "adds to memory that was not cleared" {
+		l.weight.Diff()
+	}
+	dw, _ := l.weight.Gradient()
 	w := l.weight.Data()[0]
 	var sum float64
 	for i, g := range dy {
@@ -138,6 +143,7 @@ func TestFaultsAreFound(t *testing.T) {
 				{"CheckGradient", CheckGradient(b.Device(layers.MPE), c), fault.gradient},
 				{"CheckPaths", CheckPaths(b, c), fault.paths},
 				{"CheckCores", CheckCores(b, c), fault.cores},
+				{"CheckStart", CheckStart(b, c), fault.start},
 				{"CheckReshape", CheckReshape(device, c), fault.reshape},
 				{"CheckAllocations", CheckAllocations(b, c), fault.allocates},
 			} {

@@ -59,7 +59,7 @@ func checkAll(t *testing.T, b *Bench, c *Case) {
 			}
 		}
 	}
-	for _, check := range []func(*Bench, *Case) error{CheckPaths, CheckTiled, CheckCores} {
+	for _, check := range []func(*Bench, *Case) error{CheckPaths, CheckTiled, CheckCores, CheckStart} {
 		if err := check(b, &with); err != nil {
 			t.Error(err)
 		}

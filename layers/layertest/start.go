@@ -1,0 +1,50 @@
+package layertest
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/layers"
+)
+
+// CheckStart demands of both paths, on every machine, that sums of weights' gradients begin with zeros after StartDiff, although the
+// memory holds NaN, and that this is charged what adding to a sum is.
+func CheckStart(b *Bench, c *Case) error {
+	want, err := iteration(b.Device(layers.MPE), c)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, device := range []func() *layers.Device{
+		func() *layers.Device { return b.Device(layers.MPE) },
+		func() *layers.Device { return device(layers.CPE, b.Host) },
+		func() *layers.Device { return device(layers.CPE, b.Model) },
+	} {
+		if err := begins(device, c, want); err != nil {
+			d := device()
+			errs = append(errs, fmt.Errorf("%v on %s, sums that begin: %w", d.Engine, d.Machine.Spec().Name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// begins compares an iteration that begins sums.
+func begins(device func() *layers.Device, c *Case, want *outcome) error {
+	goesOn, err := iteration(device(), c)
+	if err != nil {
+		return err
+	}
+	f, err := New(device(), c)
+	if err != nil {
+		return err
+	}
+	f.begins = true
+	got, err := f.iterate()
+	if err != nil {
+		return err
+	}
+	if got.ledger != goesOn.ledger {
+		return fmt.Errorf("charged %+v, where they go on %+v", got.ledger, goesOn.ledger)
+	}
+	return got.against(want, orElse(c.Paths, 1e-5))
+}
