@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -195,6 +196,51 @@ func TestSharedWeights(t *testing.T) {
 	}
 	if blobs != 2 {
 		t.Errorf("the snapshot has %d blobs, want 2", blobs)
+	}
+}
+
+// TestGradientsStandInMemory: when Backward says that a layer's gradients are complete, the memory they were placed in holds them,
+// those that nothing was added to as well.
+func TestGradientsStandInMemory(t *testing.T) {
+	n, err := build(t, head+`
+		layer { name: "a" type: "InnerProduct" bottom: "x" top: "a" inner_product_param { num_output: 4 weight_filler { value: 0.5 } } }
+		layer { name: "idle" type: "InnerProduct" bottom: "a" top: "i" inner_product_param { num_output: 2 } }
+		layer { name: "loss" type: "EuclideanLoss" bottom: "a" bottom: "t" top: "l" }`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory := map[string][][]float32{}
+	for _, l := range n.Learnable() {
+		diff := make([]float32, l.Blob.Count())
+		l.Blob.Place(make([]float32, len(diff)), diff)
+		memory[l.Layer] = append(memory[l.Layer], diff)
+	}
+	for range 2 {
+		for _, diffs := range memory {
+			for _, d := range diffs {
+				fill(d, float32(math.NaN()))
+			}
+		}
+		n.ClearParamDiffs()
+		if _, err := n.Forward(); err != nil {
+			t.Fatal(err)
+		}
+		told := 0
+		if err := n.Backward(func(layer int) {
+			told++
+			// a = 1.5 everywhere and t = 1, so that da = 0.5 / 2; two items with x = 1.
+			want := map[string]float32{"a": 0.5, "idle": 0}[n.LayerName(layer)]
+			for i, d := range memory[n.LayerName(layer)] {
+				if slices.ContainsFunc(d, func(v float32) bool { return v != want }) {
+					t.Errorf("layer %q, weight %d: %v, want %g", n.LayerName(layer), i, d, want)
+				}
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if told != n.NumLayers() {
+			t.Errorf("%d layers are told of, not %d", told, n.NumLayers())
+		}
 	}
 }
 
