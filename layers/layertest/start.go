@@ -10,7 +10,11 @@ import (
 // CheckStart demands of both paths, on every machine, that sums of weights' gradients begin with zeros after StartDiff, although the
 // memory holds NaN, and that this is charged what adding to a sum is.
 func CheckStart(b *Bench, c *Case) error {
-	want, err := iteration(b.Device(layers.MPE), c)
+	f, err := New(b.Device(layers.MPE), c)
+	if err != nil || len(f.Layer.Params()) == 0 {
+		return err
+	}
+	want, err := f.iterate()
 	if err != nil {
 		return err
 	}
