@@ -3,43 +3,43 @@ package kernel
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
 )
 
-// eachConv calls visit for every multiplication of a convolution: indices into x, w and y.
-func eachConv(s ConvShape, visit func(x, w, y int)) {
+// pair is a multiplication within one plane of an input, a filter and an output: the places of its values and of the result.
+type pair struct{ x, w, y int }
+
+// pairs are those of all outputs with the inputs that they see.
+func pairs(s ConvShape) []pair {
+	var list []pair
 	out := s.OutSize()
-	size := func(dims []int) int {
-		n := 1
-		for _, d := range dims {
-			n *= d
-		}
-		return n
-	}
-	ci, co := s.C/s.Group, s.Out/s.Group
-	for n := range s.N {
-		for o := range s.Out {
-			for c := range ci {
-				for p := range size(out) {
-					for k := range size(s.Kernel) {
-						in, inside, scale := 0, true, 1
-						for i, rp, rk := len(out)-1, p, k; i >= 0; i-- {
-							at := rp%out[i]*s.Stride[i] - s.Pad[i] + rk%s.Kernel[i]*s.Dilation[i]
-							inside = inside && at >= 0 && at < s.In[i]
-							in += at * scale
-							scale *= s.In[i]
-							rp, rk = rp/out[i], rk/s.Kernel[i]
-						}
-						if inside {
-							visit((n*s.C+o/co*ci+c)*size(s.In)+in, (o*ci+c)*size(s.Kernel)+k, (n*s.Out+o)*size(out)+p)
-						}
-					}
-				}
+	for p := range volume(out) {
+		for k := range volume(s.Kernel) {
+			in, inside, scale := 0, true, 1
+			for i, rp, rk := len(out)-1, p, k; i >= 0; i-- {
+				at := rp%out[i]*s.Stride[i] - s.Pad[i] + rk%s.Kernel[i]*s.Dilation[i]
+				inside = inside && at >= 0 && at < s.In[i]
+				in += at * scale
+				scale *= s.In[i]
+				rp, rk = rp/out[i], rk/s.Kernel[i]
+			}
+			if inside {
+				list = append(list, pair{in, k, p})
 			}
 		}
 	}
+	return list
+}
+
+func volume(dims []int) int {
+	n := 1
+	for _, d := range dims {
+		n *= d
+	}
+	return n
 }
 
 func conv2(n, c, out, group, h, w, kh, kw, s, p, d int) ConvShape {
@@ -77,13 +77,14 @@ var fewConvShapes = []ConvShape{
 }
 
 func TestConv(t *testing.T) {
-	onMachines(t, func(t *testing.T, m *cpe.Machine) {
-		for _, s := range convShapes {
+	for _, s := range convShapes {
+		want := newConvCase(s, values)
+		onMachines(t, func(t *testing.T, m *cpe.Machine) {
 			for _, st := range []Strategy{Explicit, Implicit} {
-				t.Run(st.String()+" "+s.String(), func(t *testing.T) { testConv(t, m, s, st) })
+				t.Run(st.String()+" "+s.String(), func(t *testing.T) { testConv(t, m, s, st, want) })
 			}
-		}
-	})
+		})
+	}
 }
 
 // convCase is a convolution of random values with its results in float64.
@@ -93,24 +94,38 @@ type convCase struct {
 }
 
 func newConvCase(s ConvShape, random func(n int, seed uint64) []float32) *convCase {
-	in, weights, out := s.N*s.C, s.Out*s.C/s.Group, s.N*s.Out
-	for i, o := range s.OutSize() {
-		in, weights, out = in*s.In[i], weights*s.Kernel[i], out*o
-	}
+	xs, ws, ys := volume(s.In), volume(s.Kernel), volume(s.OutSize())
+	ci, co := s.C/s.Group, s.Out/s.Group
+	in, weights, out := s.N*s.C*xs, s.Out*ci*ws, s.N*s.Out*ys
 	c := &convCase{x: random(in, 1), w: random(weights, 2), bias: random(s.Out, 3), dy: random(out, 4), dw: random(weights, 5)}
 	c.wantY, c.wantDX, c.wantDW = make([]float64, out), make([]float64, in), make([]float64, weights)
 	for i := range c.wantY {
-		c.wantY[i] = float64(c.bias[i/(out/s.N/s.Out)%s.Out])
+		c.wantY[i] = float64(c.bias[i/ys%s.Out])
 	}
 	for i := range c.wantDW {
 		c.wantDW[i] = float64(c.dw[i])
 	}
-	eachConv(s, func(ix, iw, iy int) {
-		c.wantY[iy] += float64(c.x[ix]) * float64(c.w[iw])
-		c.wantDX[ix] += float64(c.dy[iy]) * float64(c.w[iw])
-		c.wantDW[iw] += float64(c.dy[iy]) * float64(c.x[ix])
-	})
+	met := pairs(s)
+	for n := range s.N {
+		for o := range s.Out {
+			for i := range ci {
+				c.multiply(met, pair{(n*s.C + o/co*ci + i) * xs, (o*ci + i) * ws, (n*s.Out + o) * ys})
+			}
+		}
+	}
 	return c
+}
+
+// multiply adds the products of the planes at some place to all three results.
+func (c *convCase) multiply(met []pair, at pair) {
+	xs, ws, dys := c.x[at.x:], c.w[at.w:], c.dy[at.y:]
+	wantY, wantDX, wantDW := c.wantY[at.y:], c.wantDX[at.x:], c.wantDW[at.w:]
+	for _, m := range met {
+		x, w, dy := float64(xs[m.x]), float64(ws[m.w]), float64(dys[m.y])
+		wantY[m.y] += x * w
+		wantDX[m.x] += dy * w
+		wantDW[m.w] += dy * x
+	}
 }
 
 // run convolves in all directions, the first two of which overwrite NaN.
@@ -142,15 +157,15 @@ func TestPublishedConv(t *testing.T) {
 		}
 		defer m.Close()
 		for _, s := range shapes {
+			want := newConvCase(s, values)
 			for _, st := range []Strategy{Explicit, Implicit} {
-				t.Run(fmt.Sprintf("%v %v %v", mesh, st, s), func(t *testing.T) { testConv(t, m, s, st) })
+				t.Run(fmt.Sprintf("%v %v %v", mesh, st, s), func(t *testing.T) { testConv(t, m, s, st, want) })
 			}
 		}
 	}
 }
 
-func testConv(t *testing.T, m *cpe.Machine, s ConvShape, st Strategy) {
-	want := newConvCase(s, values)
+func testConv(t *testing.T, m *cpe.Machine, s ConvShape, st Strategy, want *convCase) {
 	c, err := NewConv(m, s, st)
 	if err != nil {
 		t.Fatal(err)
@@ -160,8 +175,9 @@ func testConv(t *testing.T, m *cpe.Machine, s ConvShape, st Strategy) {
 		near(t, "y", y, want.wantY, len(want.w)/s.Out)
 		near(t, "dx", dx, want.wantDX, len(want.w)/s.C)
 	}
-	if err := c.WeightGrad(want.x, want.dy, want.dw); err != nil {
+	dw := slices.Clone(want.dw)
+	if err := c.WeightGrad(want.x, want.dy, dw); err != nil {
 		t.Fatal(err)
 	}
-	near(t, "dw", want.dw, want.wantDW, len(want.wantY)/s.Out)
+	near(t, "dw", dw, want.wantDW, len(want.wantY)/s.Out)
 }
