@@ -111,7 +111,11 @@ func TestManyBlocksCostOnly(t *testing.T) {
 }
 
 func TestConvCostOnly(t *testing.T) {
-	for _, s := range append(slices.Clone(convShapes), conv2(70, 3, 5, 1, 7, 7, 3, 3, 1, 1, 1), conv2(3, 4, 9, 1, 13, 70, 5, 5, 1, 2, 1)) {
+	shapes := convShapes
+	if testing.Short() {
+		shapes = fewConvShapes
+	}
+	for _, s := range append(slices.Clone(shapes), conv2(70, 3, 5, 1, 7, 7, 3, 3, 1, 1, 1), conv2(3, 4, 9, 1, 13, 70, 5, 5, 1, 2, 1)) {
 		for _, st := range []Strategy{Auto, Explicit, Implicit, Winograd2, Winograd4, Winograd5} {
 			if st.isWinograd() && !s.winogradable(st) {
 				continue

@@ -38,6 +38,9 @@ var winogradShapes = []ConvShape{
 	{1, 4, 5, 1, []int{6, 10}, []int{5, 5}, []int{1, 1}, []int{0, 3}, []int{1, 1}},
 }
 
+// maxSimulated are the most filters of one channel that short tests simulate.
+const maxSimulated = 1 << 16
+
 // eachWinograd calls f for the strategies of Winograd that can compute a shape.
 func eachWinograd(s ConvShape, f func(st Strategy)) {
 	for _, st := range winogradStrategies {
@@ -72,6 +75,9 @@ func TestWinograd(t *testing.T) {
 	for _, s := range winogradShapes {
 		want := newConvCase(s, normal)
 		onMachines(t, func(t *testing.T, m *cpe.Machine) {
+			if testing.Short() && !m.Native() && s.C*s.Out > maxSimulated {
+				t.Skip("it takes long, and is for the host's rounds")
+			}
 			eachWinograd(s, func(st Strategy) {
 				t.Run(st.String()+" "+s.String(), func(t *testing.T) { testWinograd(t, m, s, st, want) })
 			})
