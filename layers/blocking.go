@@ -33,7 +33,7 @@ type Turner interface {
 var alike = Blocking{Bottoms: true, Tops: true, Alike: true}
 
 // blockable reports whether the layer computes where images may lie in blocks: on the CPE path of a native machine.
-func (b *Base) blockable() bool { return !b.mpe() && b.Device.Machine.Native() }
+func (b *Base) blockable() bool { return !b.mpe() && kernel.HasBlocks(b.Device.Machine) }
 
 // inBlocks is the Blocking of a layer that works channel by channel on an outer x channels x inner array, for a blob of axes axes.
 func (b *Base) inBlocks(axes int, dims [3]int) Blocking {
