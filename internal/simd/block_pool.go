@@ -15,6 +15,14 @@ type BlockPool struct {
 	above, beside []meeting // the rows and columns of inputs
 	places        []int32   // 0, 1, 2 ...
 	divisors      []float32 // sizes of windows, for each lane
+	runs          []inputRun
+}
+
+// inputRun is n columns of inputs from one on or, of windows whose maxima's gradients have kernels of their own, n groups of as many as
+// windows are apart, the first of which meets the outputs from column output on.
+type inputRun struct {
+	from, n, output int
+	groups          bool
 }
 
 // meeting is what a place along an axis meets: of an output the inputs of its window, of an input the outputs in whose windows it is.
@@ -45,6 +53,7 @@ func NewBlockPool(s BlockPoolShape) *BlockPool {
 	if s.KH*s.KW > MaxBlockWindow {
 		panic("simd: a window has more places than a byte can tell")
 	}
+	p.runs = p.inputRuns()
 	p.places = make([]int32, s.KH*s.KW)
 	for i := range p.places {
 		p.places[i] = int32(i)
@@ -76,6 +85,23 @@ func inputsMeet(inputs, outputs, k, step, pad int) []meeting {
 		}
 	}
 	return list
+}
+
+// inputRuns cuts the columns of inputs into runs: all that a group meets are outputs.
+func (p *BlockPool) inputRuns() (runs []inputRun) {
+	s := &p.shape
+	more := (s.KW - 1) / s.SW // outputs that a group meets but for the last
+	first, last := max(more, (s.Left+s.SW-1)/s.SW), min(s.OW, (s.W+s.Left)/s.SW)-1
+	if common := s.KW == 3 && s.SW <= 2 || s.KW == 2 && s.SW == 2; !common || first > last {
+		return []inputRun{{n: s.W}}
+	}
+	lo, hi := first*s.SW-s.Left, (last+1)*s.SW-s.Left
+	for _, r := range []inputRun{{n: lo}, {lo, last - first + 1, first - more, true}, {from: hi, n: s.W - hi}} {
+		if r.n > 0 {
+			runs = append(runs, r)
+		}
+	}
+	return runs
 }
 
 // sizes are those of windows, in which padding counts, but not beyond the same padding after the plane.

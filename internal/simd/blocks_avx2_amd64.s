@@ -160,9 +160,9 @@ row:
 output:
 	VPMOVZXBD    (DI), Y1
 	VPBROADCASTD (BX), Y2
-	VPCMPEQD     Y2, Y1, Y1
-	VANDPS       (R15), Y1, Y1
-	VADDPS       Y1, Y0, Y0
+	VPCMPEQD     Y2, Y1, Y2
+	VANDPS       (R15), Y2, Y2
+	VADDPS       Y2, Y0, Y0
 	ADDQ         $0x10, DI
 	SUBQ         AX, BX
 	ADDQ         $0x40, R15
@@ -220,6 +220,150 @@ store:
 	ADDQ    $0x40, AX
 	DECQ    DX
 	JNE     input
+	VZEROUPPER
+	RET
+
+// func maxBlocksGrad3x1AVX2(dx *float32, dy *float32, taken *uint8, places *int32, count int, ld int, down int, n int)
+// Requires: AVX, AVX2
+TEXT ·maxBlocksGrad3x1AVX2(SB), NOSPLIT, $0-64
+	MOVQ dx+0(FP), AX
+	MOVQ dy+8(FP), CX
+	MOVQ taken+16(FP), DX
+	MOVQ n+56(FP), BX
+	MOVQ ld+40(FP), SI
+	MOVQ ld+40(FP), DI
+	MOVQ down+48(FP), R8
+	SHRQ $0x02, DI
+
+group:
+	VXORPS Y0, Y0, Y0
+	MOVQ   CX, R9
+	MOVQ   DX, R10
+	MOVQ   places+24(FP), R11
+	MOVQ   count+32(FP), R12
+
+row:
+	VPMOVZXBD    (R10), Y1
+	VPBROADCASTD 8(R11), Y2
+	VPCMPEQD     Y2, Y1, Y2
+	VANDPS       (R9), Y2, Y2
+	VADDPS       Y2, Y0, Y0
+	VPMOVZXBD    16(R10), Y1
+	VPBROADCASTD 4(R11), Y2
+	VPCMPEQD     Y2, Y1, Y2
+	VANDPS       64(R9), Y2, Y2
+	VADDPS       Y2, Y0, Y0
+	VPMOVZXBD    32(R10), Y1
+	VPBROADCASTD (R11), Y2
+	VPCMPEQD     Y2, Y1, Y2
+	VANDPS       128(R9), Y2, Y2
+	VADDPS       Y2, Y0, Y0
+	ADDQ         SI, R9
+	ADDQ         DI, R10
+	SUBQ         R8, R11
+	DECQ         R12
+	JNE          row
+	VMOVUPS      Y0, (AX)
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, CX
+	ADDQ         $0x10, DX
+	DECQ         BX
+	JNE          group
+	VZEROUPPER
+	RET
+
+// func maxBlocksGrad3x2AVX2(dx *float32, dy *float32, taken *uint8, places *int32, count int, ld int, down int, n int)
+// Requires: AVX, AVX2
+TEXT ·maxBlocksGrad3x2AVX2(SB), NOSPLIT, $0-64
+	MOVQ dx+0(FP), AX
+	MOVQ dy+8(FP), CX
+	MOVQ taken+16(FP), DX
+	MOVQ n+56(FP), BX
+	MOVQ ld+40(FP), SI
+	MOVQ ld+40(FP), DI
+	MOVQ down+48(FP), R8
+	SHRQ $0x02, DI
+
+group:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	MOVQ   CX, R9
+	MOVQ   DX, R10
+	MOVQ   places+24(FP), R11
+	MOVQ   count+32(FP), R12
+
+row:
+	VPMOVZXBD    (R10), Y2
+	VPBROADCASTD 8(R11), Y3
+	VPCMPEQD     Y3, Y2, Y3
+	VANDPS       (R9), Y3, Y3
+	VADDPS       Y3, Y0, Y0
+	VPMOVZXBD    16(R10), Y2
+	VPBROADCASTD (R11), Y3
+	VPCMPEQD     Y3, Y2, Y3
+	VANDPS       64(R9), Y3, Y3
+	VADDPS       Y3, Y0, Y0
+	VPBROADCASTD 4(R11), Y3
+	VPCMPEQD     Y3, Y2, Y3
+	VANDPS       64(R9), Y3, Y3
+	VADDPS       Y3, Y1, Y1
+	ADDQ         SI, R9
+	ADDQ         DI, R10
+	SUBQ         R8, R11
+	DECQ         R12
+	JNE          row
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, 64(AX)
+	ADDQ         $0x80, AX
+	ADDQ         $0x40, CX
+	ADDQ         $0x10, DX
+	DECQ         BX
+	JNE          group
+	VZEROUPPER
+	RET
+
+// func maxBlocksGrad2x2AVX2(dx *float32, dy *float32, taken *uint8, places *int32, count int, ld int, down int, n int)
+// Requires: AVX, AVX2
+TEXT ·maxBlocksGrad2x2AVX2(SB), NOSPLIT, $0-64
+	MOVQ dx+0(FP), AX
+	MOVQ dy+8(FP), CX
+	MOVQ taken+16(FP), DX
+	MOVQ n+56(FP), BX
+	MOVQ ld+40(FP), SI
+	MOVQ ld+40(FP), DI
+	MOVQ down+48(FP), R8
+	SHRQ $0x02, DI
+
+group:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	MOVQ   CX, R9
+	MOVQ   DX, R10
+	MOVQ   places+24(FP), R11
+	MOVQ   count+32(FP), R12
+
+row:
+	VPMOVZXBD    (R10), Y2
+	VPBROADCASTD (R11), Y3
+	VPCMPEQD     Y3, Y2, Y3
+	VANDPS       (R9), Y3, Y3
+	VADDPS       Y3, Y0, Y0
+	VPBROADCASTD 4(R11), Y3
+	VPCMPEQD     Y3, Y2, Y3
+	VANDPS       (R9), Y3, Y3
+	VADDPS       Y3, Y1, Y1
+	ADDQ         SI, R9
+	ADDQ         DI, R10
+	SUBQ         R8, R11
+	DECQ         R12
+	JNE          row
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, 64(AX)
+	ADDQ         $0x80, AX
+	ADDQ         $0x40, CX
+	ADDQ         $0x10, DX
+	DECQ         BX
+	JNE          group
 	VZEROUPPER
 	RET
 

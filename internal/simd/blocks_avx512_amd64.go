@@ -24,6 +24,21 @@ func maxBlocksGradAVX512(dx *float32, dy *float32, taken *uint8, columns *int, p
 //go:noescape
 func aveBlocksGradAVX512(dx *float32, dy *float32, columns *int, count int, ld int, n int)
 
+// maxBlocksGrad3x1AVX512 adds up the gradients of the outputs that took each of groups of inputs.
+//
+//go:noescape
+func maxBlocksGrad3x1AVX512(dx *float32, dy *float32, taken *uint8, places *int32, count int, ld int, down int, n int)
+
+// maxBlocksGrad3x2AVX512 adds up the gradients of the outputs that took each of groups of inputs.
+//
+//go:noescape
+func maxBlocksGrad3x2AVX512(dx *float32, dy *float32, taken *uint8, places *int32, count int, ld int, down int, n int)
+
+// maxBlocksGrad2x2AVX512 adds up the gradients of the outputs that took each of groups of inputs.
+//
+//go:noescape
+func maxBlocksGrad2x2AVX512(dx *float32, dy *float32, taken *uint8, places *int32, count int, ld int, down int, n int)
+
 // pixels1x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 1 x 1.
 //
 //go:noescape

@@ -160,22 +160,21 @@ row:
 	MOVQ R12, R14
 
 output:
-	VPMOVZXBD    (DI), Z1
-	VPBROADCASTD (BX), Z2
-	VPCMPEQD     Z2, Z1, K1
-	VADDPS       (R15), Z0, K1, Z0
-	ADDQ         $0x10, DI
-	SUBQ         AX, BX
-	ADDQ         $0x40, R15
-	DECQ         R14
-	JNE          output
-	ADDQ         CX, SI
-	MOVQ         SI, DI
-	SUBQ         down+56(FP), DX
-	MOVQ         DX, BX
-	ADDQ         ld+48(FP), R11
-	DECQ         R13
-	JNE          row
+	VPMOVZXBD     (DI), Z1
+	VPCMPEQD.BCST (BX), Z1, K1
+	VADDPS        (R15), Z0, K1, Z0
+	ADDQ          $0x10, DI
+	SUBQ          AX, BX
+	ADDQ          $0x40, R15
+	DECQ          R14
+	JNE           output
+	ADDQ          CX, SI
+	MOVQ          SI, DI
+	SUBQ          down+56(FP), DX
+	MOVQ          DX, BX
+	ADDQ          ld+48(FP), R11
+	DECQ          R13
+	JNE           row
 
 store:
 	VMOVUPS Z0, (R8)
@@ -221,6 +220,134 @@ store:
 	ADDQ    $0x40, AX
 	DECQ    DX
 	JNE     input
+	VZEROUPPER
+	RET
+
+// func maxBlocksGrad3x1AVX512(dx *float32, dy *float32, taken *uint8, places *int32, count int, ld int, down int, n int)
+// Requires: AVX, AVX512F
+TEXT ·maxBlocksGrad3x1AVX512(SB), NOSPLIT, $0-64
+	MOVQ dx+0(FP), AX
+	MOVQ dy+8(FP), CX
+	MOVQ taken+16(FP), DX
+	MOVQ n+56(FP), BX
+	MOVQ ld+40(FP), SI
+	MOVQ ld+40(FP), DI
+	MOVQ down+48(FP), R8
+	SHRQ $0x02, DI
+
+group:
+	VPXORD Z0, Z0, Z0
+	MOVQ   CX, R9
+	MOVQ   DX, R10
+	MOVQ   places+24(FP), R11
+	MOVQ   count+32(FP), R12
+
+row:
+	VPMOVZXBD     (R10), Z1
+	VPCMPEQD.BCST 8(R11), Z1, K1
+	VADDPS        (R9), Z0, K1, Z0
+	VPMOVZXBD     16(R10), Z1
+	VPCMPEQD.BCST 4(R11), Z1, K1
+	VADDPS        64(R9), Z0, K1, Z0
+	VPMOVZXBD     32(R10), Z1
+	VPCMPEQD.BCST (R11), Z1, K1
+	VADDPS        128(R9), Z0, K1, Z0
+	ADDQ          SI, R9
+	ADDQ          DI, R10
+	SUBQ          R8, R11
+	DECQ          R12
+	JNE           row
+	VMOVUPS       Z0, (AX)
+	ADDQ          $0x40, AX
+	ADDQ          $0x40, CX
+	ADDQ          $0x10, DX
+	DECQ          BX
+	JNE           group
+	VZEROUPPER
+	RET
+
+// func maxBlocksGrad3x2AVX512(dx *float32, dy *float32, taken *uint8, places *int32, count int, ld int, down int, n int)
+// Requires: AVX, AVX512F
+TEXT ·maxBlocksGrad3x2AVX512(SB), NOSPLIT, $0-64
+	MOVQ dx+0(FP), AX
+	MOVQ dy+8(FP), CX
+	MOVQ taken+16(FP), DX
+	MOVQ n+56(FP), BX
+	MOVQ ld+40(FP), SI
+	MOVQ ld+40(FP), DI
+	MOVQ down+48(FP), R8
+	SHRQ $0x02, DI
+
+group:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	MOVQ   CX, R9
+	MOVQ   DX, R10
+	MOVQ   places+24(FP), R11
+	MOVQ   count+32(FP), R12
+
+row:
+	VPMOVZXBD     (R10), Z2
+	VPCMPEQD.BCST 8(R11), Z2, K1
+	VADDPS        (R9), Z0, K1, Z0
+	VPMOVZXBD     16(R10), Z2
+	VPCMPEQD.BCST (R11), Z2, K1
+	VADDPS        64(R9), Z0, K1, Z0
+	VPCMPEQD.BCST 4(R11), Z2, K1
+	VADDPS        64(R9), Z1, K1, Z1
+	ADDQ          SI, R9
+	ADDQ          DI, R10
+	SUBQ          R8, R11
+	DECQ          R12
+	JNE           row
+	VMOVUPS       Z0, (AX)
+	VMOVUPS       Z1, 64(AX)
+	ADDQ          $0x80, AX
+	ADDQ          $0x40, CX
+	ADDQ          $0x10, DX
+	DECQ          BX
+	JNE           group
+	VZEROUPPER
+	RET
+
+// func maxBlocksGrad2x2AVX512(dx *float32, dy *float32, taken *uint8, places *int32, count int, ld int, down int, n int)
+// Requires: AVX, AVX512F
+TEXT ·maxBlocksGrad2x2AVX512(SB), NOSPLIT, $0-64
+	MOVQ dx+0(FP), AX
+	MOVQ dy+8(FP), CX
+	MOVQ taken+16(FP), DX
+	MOVQ n+56(FP), BX
+	MOVQ ld+40(FP), SI
+	MOVQ ld+40(FP), DI
+	MOVQ down+48(FP), R8
+	SHRQ $0x02, DI
+
+group:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	MOVQ   CX, R9
+	MOVQ   DX, R10
+	MOVQ   places+24(FP), R11
+	MOVQ   count+32(FP), R12
+
+row:
+	VPMOVZXBD     (R10), Z2
+	VPCMPEQD.BCST (R11), Z2, K1
+	VADDPS        (R9), Z0, K1, Z0
+	VPCMPEQD.BCST 4(R11), Z2, K1
+	VADDPS        (R9), Z1, K1, Z1
+	ADDQ          SI, R9
+	ADDQ          DI, R10
+	SUBQ          R8, R11
+	DECQ          R12
+	JNE           row
+	VMOVUPS       Z0, (AX)
+	VMOVUPS       Z1, 64(AX)
+	ADDQ          $0x80, AX
+	ADDQ          $0x40, CX
+	ADDQ          $0x10, DX
+	DECQ          BX
+	JNE           group
 	VZEROUPPER
 	RET
 

@@ -15,12 +15,16 @@ const (
 	cmpNotAtLeast = 0x19 // less, or one is NaN
 )
 
-// blockPools emits pooling of planes of blocks of channels by windows of any shape; lanes are channels.
+// blockPools emits pooling of planes of blocks of channels by windows of any shape; lanes are channels. Gradients of the maxima of
+// windows that nets have get kernels of their own.
 func (s isa) blockPools() {
 	s.maxBlocks()
 	s.aveBlocks()
 	s.maxBlocksGrad()
 	s.aveBlocksGrad()
+	for _, q := range []squares{{3, 1}, {3, 2}, {2, 2}} {
+		s.maxBlocksGroups(q)
+	}
 }
 
 // meeting loads an entry of the table of an axis: where the first pixel that is met is, in bytes, how many are met, and the place of

@@ -69,7 +69,9 @@ func (s isa) maxBlocksGrad() {
 		ADDQ(inFrame("taken"), row)
 		MOVQ(row, taken)
 	}, func(dy Mem) {
-		s.addTaken(sum, dy, Mem{Base: taken}, Mem{Base: place})
+		took := s.v()
+		VPMOVZXBD(Mem{Base: taken}, took)
+		s.addTaken(sum, dy, took, Mem{Base: place})
 		ADDQ(Imm(takenBytes), taken)
 		SUBQ(across, place)
 	}, func() {
@@ -80,20 +82,19 @@ func (s isa) maxBlocksGrad() {
 	})
 }
 
-// addTaken adds those of a vector to a sum whose byte in taken is the place.
-func (s isa) addTaken(sum reg.VecVirtual, dy, taken, place Mem) {
-	took, at := s.v(), s.v()
-	VPMOVZXBD(taken, took)
-	VPBROADCASTD(place, at)
+// addTaken adds those of a vector to a sum that took the place.
+func (s isa) addTaken(sum reg.VecVirtual, dy Mem, took reg.VecVirtual, place Mem) {
 	if s.w == 16 {
 		lanes := K()
-		VPCMPEQD(at, took, lanes)
+		VPCMPEQD_BCST(place, took, lanes)
 		VADDPS(dy, sum, lanes, sum)
 		return
 	}
-	VPCMPEQD(at, took, took)
-	VANDPS(dy, took, took)
-	VADDPS(took, sum, sum)
+	lanes := s.v()
+	VPBROADCASTD(place, lanes)
+	VPCMPEQD(lanes, took, lanes)
+	VANDPS(dy, lanes, lanes)
+	VADDPS(lanes, sum, sum)
 }
 
 // aveBlocksGrad is as maxBlocksGrad, of all outputs that meet an input.
