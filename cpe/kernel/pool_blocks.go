@@ -12,7 +12,7 @@ import (
 func (p *Pool) Blocks() bool {
 	s := &p.shape
 	told := s.Method == PoolAve || s.Method == PoolMax && s.KH*s.KW <= simd.MaxBlockWindow
-	return p.machine.Native() && told && s.C > 0 && s.C%BlockLanes == 0 && s.meets()
+	return p.machine.Native() && told && s.C*s.H*s.W > 0 && s.C%BlockLanes == 0 && s.meets()
 }
 
 // blockPool is pooling on the host where inputs or outputs lie in blocks of channels. Those that do not are turned, a band of rows at

@@ -99,7 +99,8 @@ func (s isa) addTaken(sum reg.VecVirtual, dy Mem, took reg.VecVirtual, place Mem
 
 // aveBlocksGrad is as maxBlocksGrad, of all outputs that meet an input.
 func (s isa) aveBlocksGrad() {
-	s.text("aveBlocksGrad", "dx, dy *float32, columns *int, count, ld, n int", "adds up the gradients of the outputs that meet each of a row of inputs.")
+	s.text("aveBlocksGrad", "dx, dy *float32, columns *int, count, ld, n int",
+		"adds up the gradients of the outputs that meet each of a row of inputs.")
 	sum := s.v()
 	s.blockInputs(sum, func(_, _ reg.Register) {}, func(dy Mem) { VADDPS(dy, sum, sum) }, func() {})
 }
