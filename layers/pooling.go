@@ -29,7 +29,7 @@ type pooling struct {
 	shape    kernel.PoolShape
 	topShape [4]int
 	pool     *kernel.Pool
-	mask     *blob.Blob // where each top value came from, in words of kernel.Indices; nil if that is of no use
+	mask     *blob.Blob // where each top value came from, as kernel.Pool keeps it; nil if that is of no use
 }
 
 func (l *pooling) SetUp(bottom, top []*blob.Blob) error {
