@@ -215,9 +215,7 @@ func (v *winogradConv) multiplyPanel(inputs cpe.Matrix, weights []float32, resul
 		k := min(v.depth, v.in-k0)
 		for col := first; col < min(first+panel, made); col += nr {
 			b := weights[(first/panel*v.in+k0)*panel+col%panel:]
-			for row := 0; row < tiles; row += mr {
-				simd.StridedKernel(k, inputs.Data[row*inputs.Ld+k0:], inputs.Ld, 1, b, panel, results.Data[row*results.Ld+col:], results.Ld, k0 > 0)
-			}
+			simd.StridedPanel(blocks(tiles, mr), k, inputs.Data[k0:], inputs.Ld, 1, b, panel, results.Data[col:], results.Ld, k0 > 0)
 		}
 	}
 }

@@ -168,9 +168,7 @@ func (p *gradsMultiply) RunGroup(g *cpe.CoreGroup) error {
 func (p *gradsMultiply) multiplyPanel(results, inputs, sums cpe.Matrix, first, tiles int) {
 	mr, nr := simd.Micro()
 	for col := first; col < min(first+panel, p.ins.n); col += nr {
-		for row := 0; row < p.out; row += mr {
-			simd.StridedKernel(tiles, results.Data[row:], 1, results.Ld, inputs.Data[col:], inputs.Ld, sums.Data[row*sums.Ld+col:], sums.Ld, p.first > 0)
-		}
+		simd.StridedPanel(blocks(p.out, mr), tiles, results.Data, 1, results.Ld, inputs.Data[col:], inputs.Ld, sums.Data[col:], sums.Ld, p.first > 0)
 	}
 }
 

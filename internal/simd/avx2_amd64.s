@@ -134,9 +134,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows2x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func rows2x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3
-TEXT ·rows2x1AVX2(SB), NOSPLIT, $0-88
+TEXT ·rows2x1AVX2(SB), NOSPLIT, $0-96
+tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    lda+16(FP), DX
@@ -144,6 +145,8 @@ TEXT ·rows2x1AVX2(SB), NOSPLIT, $0-88
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	IMUL3Q  $0x02, DX, DI
+	ADDQ    DI, a+8(FP)
 	LEAQ    (DX)(DX*2), DI
 	LEAQ    (SI)(SI*2), DI
 	VXORPS  Y0, Y0, Y0
@@ -198,8 +201,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+64(FP), BX
-	MOVQ   n+72(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x02
 	JNE    edge
 	CMPQ   SI, $0x00000008
@@ -217,11 +220,14 @@ write:
 	ADDQ    CX, AX
 	VMOVUPS Y1, (AX)
 	ADDQ    CX, AX
+	MOVQ    AX, c+40(FP)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
 edge:
-	MOVQ       words+80(FP), DI
+	MOVQ       words+88(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), SI
@@ -261,9 +267,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns2x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func columns2x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3
-TEXT ·columns2x1AVX2(SB), NOSPLIT, $0-88
+TEXT ·columns2x1AVX2(SB), NOSPLIT, $0-96
+tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    lda+16(FP), DX
@@ -271,6 +278,7 @@ TEXT ·columns2x1AVX2(SB), NOSPLIT, $0-88
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	ADDQ    $0x08, a+8(FP)
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	CMPQ    AX, $0x00000002
@@ -315,8 +323,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+64(FP), BX
-	MOVQ   n+72(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x02
 	JNE    edge
 	CMPQ   SI, $0x00000008
@@ -334,11 +342,14 @@ write:
 	ADDQ    CX, AX
 	VMOVUPS Y1, (AX)
 	ADDQ    CX, AX
+	MOVQ    AX, c+40(FP)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
 edge:
-	MOVQ       words+80(FP), DI
+	MOVQ       words+88(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), SI
@@ -545,9 +556,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows2x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func rows2x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3
-TEXT ·rows2x2AVX2(SB), NOSPLIT, $0-88
+TEXT ·rows2x2AVX2(SB), NOSPLIT, $0-96
+tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    lda+16(FP), DX
@@ -555,6 +567,8 @@ TEXT ·rows2x2AVX2(SB), NOSPLIT, $0-88
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	IMUL3Q  $0x02, DX, DI
+	ADDQ    DI, a+8(FP)
 	LEAQ    (DX)(DX*2), DI
 	LEAQ    (SI)(SI*2), DI
 	VXORPS  Y0, Y0, Y0
@@ -626,8 +640,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+64(FP), BX
-	MOVQ   n+72(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x02
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -649,11 +663,14 @@ write:
 	VMOVUPS Y2, (AX)
 	VMOVUPS Y3, 32(AX)
 	ADDQ    CX, AX
+	MOVQ    AX, c+40(FP)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
 edge:
-	MOVQ       words+80(FP), DI
+	MOVQ       words+88(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), R10
@@ -707,9 +724,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns2x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func columns2x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3
-TEXT ·columns2x2AVX2(SB), NOSPLIT, $0-88
+TEXT ·columns2x2AVX2(SB), NOSPLIT, $0-96
+tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    lda+16(FP), DX
@@ -717,6 +735,7 @@ TEXT ·columns2x2AVX2(SB), NOSPLIT, $0-88
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	ADDQ    $0x08, a+8(FP)
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
@@ -772,8 +791,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+64(FP), BX
-	MOVQ   n+72(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x02
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -795,11 +814,14 @@ write:
 	VMOVUPS Y2, (AX)
 	VMOVUPS Y3, 32(AX)
 	ADDQ    CX, AX
+	MOVQ    AX, c+40(FP)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
 edge:
-	MOVQ       words+80(FP), DI
+	MOVQ       words+88(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), R10
@@ -1037,9 +1059,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows4x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func rows4x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3
-TEXT ·rows4x1AVX2(SB), NOSPLIT, $0-88
+TEXT ·rows4x1AVX2(SB), NOSPLIT, $0-96
+tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    lda+16(FP), DX
@@ -1047,6 +1070,8 @@ TEXT ·rows4x1AVX2(SB), NOSPLIT, $0-88
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	IMUL3Q  $0x04, DX, DI
+	ADDQ    DI, a+8(FP)
 	LEAQ    (DX)(DX*2), DI
 	LEAQ    (SI)(SI*2), R8
 	LEAQ    (CX)(DI*1), DI
@@ -1126,8 +1151,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+64(FP), BX
-	MOVQ   n+72(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000008
@@ -1153,11 +1178,14 @@ write:
 	ADDQ    CX, AX
 	VMOVUPS Y3, (AX)
 	ADDQ    CX, AX
+	MOVQ    AX, c+40(FP)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
 edge:
-	MOVQ       words+80(FP), DI
+	MOVQ       words+88(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), SI
@@ -1215,9 +1243,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns4x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func columns4x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3
-TEXT ·columns4x1AVX2(SB), NOSPLIT, $0-88
+TEXT ·columns4x1AVX2(SB), NOSPLIT, $0-96
+tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    lda+16(FP), DX
@@ -1225,6 +1254,7 @@ TEXT ·columns4x1AVX2(SB), NOSPLIT, $0-88
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	ADDQ    $0x10, a+8(FP)
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
@@ -1283,8 +1313,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+64(FP), BX
-	MOVQ   n+72(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000008
@@ -1310,11 +1340,14 @@ write:
 	ADDQ    CX, AX
 	VMOVUPS Y3, (AX)
 	ADDQ    CX, AX
+	MOVQ    AX, c+40(FP)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
 edge:
-	MOVQ       words+80(FP), DI
+	MOVQ       words+88(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), SI
@@ -1617,9 +1650,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows4x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func rows4x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3
-TEXT ·rows4x2AVX2(SB), NOSPLIT, $0-88
+TEXT ·rows4x2AVX2(SB), NOSPLIT, $0-96
+tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    lda+16(FP), DX
@@ -1627,6 +1661,8 @@ TEXT ·rows4x2AVX2(SB), NOSPLIT, $0-88
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	IMUL3Q  $0x04, DX, DI
+	ADDQ    DI, a+8(FP)
 	LEAQ    (DX)(DX*2), DI
 	LEAQ    (SI)(SI*2), R8
 	LEAQ    (CX)(DI*1), DI
@@ -1735,8 +1771,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+64(FP), BX
-	MOVQ   n+72(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -1770,11 +1806,14 @@ write:
 	VMOVUPS Y6, (AX)
 	VMOVUPS Y7, 32(AX)
 	ADDQ    CX, AX
+	MOVQ    AX, c+40(FP)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
 edge:
-	MOVQ       words+80(FP), DI
+	MOVQ       words+88(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), R10
@@ -1852,9 +1891,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns4x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func columns4x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3
-TEXT ·columns4x2AVX2(SB), NOSPLIT, $0-88
+TEXT ·columns4x2AVX2(SB), NOSPLIT, $0-96
+tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    lda+16(FP), DX
@@ -1862,6 +1902,7 @@ TEXT ·columns4x2AVX2(SB), NOSPLIT, $0-88
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	ADDQ    $0x10, a+8(FP)
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
@@ -1939,8 +1980,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+64(FP), BX
-	MOVQ   n+72(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -1974,11 +2015,14 @@ write:
 	VMOVUPS Y6, (AX)
 	VMOVUPS Y7, 32(AX)
 	ADDQ    CX, AX
+	MOVQ    AX, c+40(FP)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
 edge:
-	MOVQ       words+80(FP), DI
+	MOVQ       words+88(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), R10
@@ -2294,9 +2338,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows6x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func rows6x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3
-TEXT ·rows6x1AVX2(SB), NOSPLIT, $0-88
+TEXT ·rows6x1AVX2(SB), NOSPLIT, $0-96
+tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    lda+16(FP), DX
@@ -2304,6 +2349,8 @@ TEXT ·rows6x1AVX2(SB), NOSPLIT, $0-88
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	IMUL3Q  $0x06, DX, DI
+	ADDQ    DI, a+8(FP)
 	LEAQ    (DX)(DX*2), DI
 	LEAQ    (SI)(SI*2), R8
 	LEAQ    (CX)(DI*1), DI
@@ -2405,8 +2452,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+64(FP), BX
-	MOVQ   n+72(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x06
 	JNE    edge
 	CMPQ   SI, $0x00000008
@@ -2440,11 +2487,14 @@ write:
 	ADDQ    CX, AX
 	VMOVUPS Y5, (AX)
 	ADDQ    CX, AX
+	MOVQ    AX, c+40(FP)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
 edge:
-	MOVQ       words+80(FP), DI
+	MOVQ       words+88(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), SI
@@ -2520,9 +2570,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns6x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func columns6x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3
-TEXT ·columns6x1AVX2(SB), NOSPLIT, $0-88
+TEXT ·columns6x1AVX2(SB), NOSPLIT, $0-96
+tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    lda+16(FP), DX
@@ -2530,6 +2581,7 @@ TEXT ·columns6x1AVX2(SB), NOSPLIT, $0-88
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	ADDQ    $0x18, a+8(FP)
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
@@ -2602,8 +2654,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+64(FP), BX
-	MOVQ   n+72(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x06
 	JNE    edge
 	CMPQ   SI, $0x00000008
@@ -2637,11 +2689,14 @@ write:
 	ADDQ    CX, AX
 	VMOVUPS Y5, (AX)
 	ADDQ    CX, AX
+	MOVQ    AX, c+40(FP)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
 edge:
-	MOVQ       words+80(FP), DI
+	MOVQ       words+88(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), SI
@@ -3040,9 +3095,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows6x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func rows6x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3
-TEXT ·rows6x2AVX2(SB), NOSPLIT, $0-88
+TEXT ·rows6x2AVX2(SB), NOSPLIT, $0-96
+tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    lda+16(FP), DX
@@ -3050,6 +3106,8 @@ TEXT ·rows6x2AVX2(SB), NOSPLIT, $0-88
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	IMUL3Q  $0x06, DX, DI
+	ADDQ    DI, a+8(FP)
 	LEAQ    (DX)(DX*2), DI
 	LEAQ    (SI)(SI*2), R8
 	LEAQ    (CX)(DI*1), DI
@@ -3192,8 +3250,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+64(FP), BX
-	MOVQ   n+72(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x06
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -3239,11 +3297,14 @@ write:
 	VMOVUPS Y10, (AX)
 	VMOVUPS Y11, 32(AX)
 	ADDQ    CX, AX
+	MOVQ    AX, c+40(FP)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
 edge:
-	MOVQ       words+80(FP), DI
+	MOVQ       words+88(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), R10
@@ -3345,9 +3406,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns6x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func columns6x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3
-TEXT ·columns6x2AVX2(SB), NOSPLIT, $0-88
+TEXT ·columns6x2AVX2(SB), NOSPLIT, $0-96
+tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    lda+16(FP), DX
@@ -3355,6 +3417,7 @@ TEXT ·columns6x2AVX2(SB), NOSPLIT, $0-88
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	ADDQ    $0x18, a+8(FP)
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
@@ -3454,8 +3517,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+64(FP), BX
-	MOVQ   n+72(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x06
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -3501,11 +3564,14 @@ write:
 	VMOVUPS Y10, (AX)
 	VMOVUPS Y11, 32(AX)
 	ADDQ    CX, AX
+	MOVQ    AX, c+40(FP)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
 edge:
-	MOVQ       words+80(FP), DI
+	MOVQ       words+88(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), R10

@@ -187,9 +187,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows4x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func rows4x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·rows4x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·rows4x1AVX512(SB), NOSPLIT, $0-96
+tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    lda+16(FP), DX
@@ -197,6 +198,8 @@ TEXT ·rows4x1AVX512(SB), NOSPLIT, $0-88
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	IMUL3Q  $0x04, DX, DI
+	ADDQ    DI, a+8(FP)
 	LEAQ    (DX)(DX*2), DI
 	LEAQ    (SI)(SI*2), R8
 	LEAQ    (CX)(DI*1), DI
@@ -271,8 +274,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+64(FP), BX
-	MOVQ   n+72(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -298,11 +301,14 @@ write:
 	ADDQ    CX, AX
 	VMOVUPS Z3, (AX)
 	ADDQ    CX, AX
+	MOVQ    AX, c+40(FP)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
 edge:
-	MOVQ      words+80(FP), DI
+	MOVQ      words+88(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), SI
@@ -361,9 +367,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns4x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func columns4x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·columns4x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·columns4x1AVX512(SB), NOSPLIT, $0-96
+tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    lda+16(FP), DX
@@ -371,6 +378,7 @@ TEXT ·columns4x1AVX512(SB), NOSPLIT, $0-88
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	ADDQ    $0x10, a+8(FP)
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -426,8 +434,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+64(FP), BX
-	MOVQ   n+72(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -453,11 +461,14 @@ write:
 	ADDQ    CX, AX
 	VMOVUPS Z3, (AX)
 	ADDQ    CX, AX
+	MOVQ    AX, c+40(FP)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
 edge:
-	MOVQ      words+80(FP), DI
+	MOVQ      words+88(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), SI
@@ -766,9 +777,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows4x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func rows4x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·rows4x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·rows4x2AVX512(SB), NOSPLIT, $0-96
+tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    lda+16(FP), DX
@@ -776,6 +788,8 @@ TEXT ·rows4x2AVX512(SB), NOSPLIT, $0-88
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	IMUL3Q  $0x04, DX, DI
+	ADDQ    DI, a+8(FP)
 	LEAQ    (DX)(DX*2), DI
 	LEAQ    (SI)(SI*2), R8
 	LEAQ    (CX)(DI*1), DI
@@ -879,8 +893,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+64(FP), BX
-	MOVQ   n+72(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000020
@@ -914,11 +928,14 @@ write:
 	VMOVUPS Z6, (AX)
 	VMOVUPS Z7, 64(AX)
 	ADDQ    CX, AX
+	MOVQ    AX, c+40(FP)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
 edge:
-	MOVQ      words+80(FP), DI
+	MOVQ      words+88(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), R10
@@ -998,9 +1015,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns4x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func columns4x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·columns4x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·columns4x2AVX512(SB), NOSPLIT, $0-96
+tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    lda+16(FP), DX
@@ -1008,6 +1026,7 @@ TEXT ·columns4x2AVX512(SB), NOSPLIT, $0-88
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	ADDQ    $0x10, a+8(FP)
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -1082,8 +1101,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+64(FP), BX
-	MOVQ   n+72(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000020
@@ -1117,11 +1136,14 @@ write:
 	VMOVUPS Z6, (AX)
 	VMOVUPS Z7, 64(AX)
 	ADDQ    CX, AX
+	MOVQ    AX, c+40(FP)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
 edge:
-	MOVQ      words+80(FP), DI
+	MOVQ      words+88(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), R10
@@ -1487,9 +1509,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows8x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func rows8x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·rows8x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·rows8x1AVX512(SB), NOSPLIT, $0-96
+tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    lda+16(FP), DX
@@ -1497,6 +1520,8 @@ TEXT ·rows8x1AVX512(SB), NOSPLIT, $0-88
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	IMUL3Q  $0x08, DX, DI
+	ADDQ    DI, a+8(FP)
 	LEAQ    (DX)(DX*2), DI
 	LEAQ    (SI)(SI*2), R8
 	LEAQ    (CX)(DI*1), R9
@@ -1613,8 +1638,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+64(FP), BX
-	MOVQ   n+72(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x08
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -1656,11 +1681,14 @@ write:
 	ADDQ    CX, AX
 	VMOVUPS Z7, (AX)
 	ADDQ    CX, AX
+	MOVQ    AX, c+40(FP)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
 edge:
-	MOVQ      words+80(FP), DI
+	MOVQ      words+88(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), SI
@@ -1755,9 +1783,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns8x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func columns8x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·columns8x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·columns8x1AVX512(SB), NOSPLIT, $0-96
+tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    lda+16(FP), DX
@@ -1765,6 +1794,7 @@ TEXT ·columns8x1AVX512(SB), NOSPLIT, $0-88
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	ADDQ    $0x20, a+8(FP)
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -1845,8 +1875,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+64(FP), BX
-	MOVQ   n+72(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x08
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -1888,11 +1918,14 @@ write:
 	ADDQ    CX, AX
 	VMOVUPS Z7, (AX)
 	ADDQ    CX, AX
+	MOVQ    AX, c+40(FP)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
 edge:
-	MOVQ      words+80(FP), DI
+	MOVQ      words+88(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), SI
@@ -2388,9 +2421,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows8x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func rows8x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·rows8x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·rows8x2AVX512(SB), NOSPLIT, $0-96
+tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    lda+16(FP), DX
@@ -2398,6 +2432,8 @@ TEXT ·rows8x2AVX512(SB), NOSPLIT, $0-88
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	IMUL3Q  $0x08, DX, DI
+	ADDQ    DI, a+8(FP)
 	LEAQ    (DX)(DX*2), DI
 	LEAQ    (SI)(SI*2), R8
 	LEAQ    (CX)(DI*1), R9
@@ -2567,8 +2603,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+64(FP), BX
-	MOVQ   n+72(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x08
 	JNE    edge
 	CMPQ   SI, $0x00000020
@@ -2626,11 +2662,14 @@ write:
 	VMOVUPS Z14, (AX)
 	VMOVUPS Z15, 64(AX)
 	ADDQ    CX, AX
+	MOVQ    AX, c+40(FP)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
 edge:
-	MOVQ      words+80(FP), DI
+	MOVQ      words+88(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), R10
@@ -2758,9 +2797,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns8x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func columns8x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·columns8x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·columns8x2AVX512(SB), NOSPLIT, $0-96
+tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    lda+16(FP), DX
@@ -2768,6 +2808,7 @@ TEXT ·columns8x2AVX512(SB), NOSPLIT, $0-88
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	ADDQ    $0x20, a+8(FP)
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -2883,8 +2924,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+64(FP), BX
-	MOVQ   n+72(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x08
 	JNE    edge
 	CMPQ   SI, $0x00000020
@@ -2942,11 +2983,14 @@ write:
 	VMOVUPS Z14, (AX)
 	VMOVUPS Z15, 64(AX)
 	ADDQ    CX, AX
+	MOVQ    AX, c+40(FP)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
 edge:
-	MOVQ      words+80(FP), DI
+	MOVQ      words+88(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), R10
@@ -3468,9 +3512,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows12x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func rows12x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·rows12x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·rows12x1AVX512(SB), NOSPLIT, $0-96
+tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    lda+16(FP), DX
@@ -3478,6 +3523,8 @@ TEXT ·rows12x1AVX512(SB), NOSPLIT, $0-88
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	IMUL3Q  $0x0c, DX, DI
+	ADDQ    DI, a+8(FP)
 	LEAQ    (DX)(DX*2), DI
 	LEAQ    (SI)(SI*2), R8
 	LEAQ    (CX)(DI*1), R9
@@ -3641,8 +3688,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+64(FP), BX
-	MOVQ   n+72(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x0c
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -3700,11 +3747,14 @@ write:
 	ADDQ    CX, AX
 	VMOVUPS Z11, (AX)
 	ADDQ    CX, AX
+	MOVQ    AX, c+40(FP)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
 edge:
-	MOVQ      words+80(FP), DI
+	MOVQ      words+88(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), SI
@@ -3835,9 +3885,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns12x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func columns12x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·columns12x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·columns12x1AVX512(SB), NOSPLIT, $0-96
+tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    lda+16(FP), DX
@@ -3845,6 +3896,7 @@ TEXT ·columns12x1AVX512(SB), NOSPLIT, $0-88
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	ADDQ    $0x30, a+8(FP)
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -3953,8 +4005,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+64(FP), BX
-	MOVQ   n+72(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x0c
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -4012,11 +4064,14 @@ write:
 	ADDQ    CX, AX
 	VMOVUPS Z11, (AX)
 	ADDQ    CX, AX
+	MOVQ    AX, c+40(FP)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
 edge:
-	MOVQ      words+80(FP), DI
+	MOVQ      words+88(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), SI
@@ -4704,9 +4759,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows12x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func rows12x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·rows12x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·rows12x2AVX512(SB), NOSPLIT, $0-96
+tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    lda+16(FP), DX
@@ -4714,6 +4770,8 @@ TEXT ·rows12x2AVX512(SB), NOSPLIT, $0-88
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	IMUL3Q  $0x0c, DX, DI
+	ADDQ    DI, a+8(FP)
 	LEAQ    (DX)(DX*2), DI
 	LEAQ    (SI)(SI*2), R8
 	LEAQ    (CX)(DI*1), R9
@@ -4954,8 +5012,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+64(FP), BX
-	MOVQ   n+72(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x0c
 	JNE    edge
 	CMPQ   SI, $0x00000020
@@ -5037,11 +5095,14 @@ write:
 	VMOVUPS Z22, (AX)
 	VMOVUPS Z23, 64(AX)
 	ADDQ    CX, AX
+	MOVQ    AX, c+40(FP)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
 edge:
-	MOVQ      words+80(FP), DI
+	MOVQ      words+88(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), R10
@@ -5217,9 +5278,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns12x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func columns12x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·columns12x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·columns12x2AVX512(SB), NOSPLIT, $0-96
+tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    lda+16(FP), DX
@@ -5227,6 +5289,7 @@ TEXT ·columns12x2AVX512(SB), NOSPLIT, $0-88
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	ADDQ    $0x30, a+8(FP)
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -5386,8 +5449,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+64(FP), BX
-	MOVQ   n+72(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x0c
 	JNE    edge
 	CMPQ   SI, $0x00000020
@@ -5469,11 +5532,14 @@ write:
 	VMOVUPS Z22, (AX)
 	VMOVUPS Z23, 64(AX)
 	ADDQ    CX, AX
+	MOVQ    AX, c+40(FP)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
 edge:
-	MOVQ      words+80(FP), DI
+	MOVQ      words+88(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), R10

@@ -10,7 +10,22 @@ func StridedKernel(k int, a []float32, row, col int, b []float32, ldb int, c []f
 		return
 	}
 	_, _, _ = a[(l.mr-1)*row+(k-1)*col], b[(k-1)*ldb+l.nr-1], c[(l.mr-1)*ldc+l.nr-1]
-	l.strided(3, k, &a[0], row, col, &b[0], ldb, &c[0], ldc, accumulate, l.mr, l.nr)
+	l.strided(3, k, &a[0], row, col, &b[0], ldb, &c[0], ldc, accumulate, 1, l.mr, l.nr)
+}
+
+// StridedPanel is StridedKernel for tiles one below another.
+func StridedPanel(tiles, k int, a []float32, row, col int, b []float32, ldb int, c []float32, ldc int, accumulate bool) {
+	l := active
+	if tiles == 0 {
+		return
+	}
+	if l.width == 0 || k == 0 {
+		stridedGo(k, a, row, col, b, ldb, c, ldc, tiles*l.mr, l.nr, accumulate)
+		return
+	}
+	last := tiles*l.mr - 1
+	_, _, _ = a[last*row+(k-1)*col], b[(k-1)*ldb+l.nr-1], c[last*ldc+l.nr-1]
+	l.strided(3, k, &a[0], row, col, &b[0], ldb, &c[0], ldc, accumulate, tiles, l.mr, l.nr)
 }
 
 // StridedEdge is StridedKernel for a tile of which only m rows and n columns are stored. Of A there are as many rows as StridedRows
@@ -22,15 +37,15 @@ func StridedEdge(k int, a []float32, row, col int, b []float32, ldb int, c []flo
 		return
 	}
 	_, _, _ = a[(StridedRows(m)-1)*row+(k-1)*col], b[(k-1)*ldb+l.nr-1], c[(m-1)*ldc+n-1]
-	l.strided(l.thirds(m), k, &a[0], row, col, &b[0], ldb, &c[0], ldc, accumulate, m, n)
+	l.strided(l.thirds(m), k, &a[0], row, col, &b[0], ldb, &c[0], ldc, accumulate, 1, m, n)
 }
 
-func (l *level) strided(thirds, k int, a *float32, row, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, m, n int) {
+func (l *level) strided(thirds, k int, a *float32, row, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int) {
 	switch {
 	case col == 1:
-		l.byRows(thirds, k, a, row, b, ldb, c, ldc, accumulate, m, n)
+		l.byRows(thirds, k, a, row, b, ldb, c, ldc, accumulate, tiles, m, n)
 	case row == 1:
-		l.byColumns(thirds, k, a, col, b, ldb, c, ldc, accumulate, m, n)
+		l.byColumns(thirds, k, a, col, b, ldb, c, ldc, accumulate, tiles, m, n)
 	default:
 		panic("simd: neither the rows nor the columns of A lie side by side")
 	}

@@ -1,6 +1,9 @@
 package simd
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // TestStridedEdge: of a tile whose operands are not packed m rows and n columns are stored, and nothing else is written.
 func TestStridedEdge(t *testing.T) {
@@ -34,4 +37,29 @@ func TestStridedEdge(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestStridedPanel: tiles one below another are those that are computed one by one.
+func TestStridedPanel(t *testing.T) {
+	mr, nr := Micro()
+	for _, k := range []int{0, 1, 7, 64} {
+		for tiles := range 4 {
+			rows, ldc := tiles*mr, nr+3
+			for _, byRows := range []bool{true, false} {
+				row, col := k, 1
+				if !byRows {
+					row, col = 1, rows
+				}
+				a, b := pseudo(rows*(k+1)+1, 1), pseudo(k*nr+1, 2)
+				got, want := pseudo(rows*ldc+1, 3), pseudo(rows*ldc+1, 3)
+				for i := range tiles {
+					StridedKernel(k, a[i*mr*row:], row, col, b, nr, want[i*mr*ldc:], ldc, true)
+				}
+				StridedPanel(tiles, k, a, row, col, b, nr, got, ldc, true)
+				if !slices.Equal(got, want) {
+					t.Errorf("%d tiles, %d products, rows of A side by side: %v: another result than tile by tile", tiles, k, byRows)
+				}
+			}
+		}
+	}
 }

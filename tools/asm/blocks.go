@@ -193,7 +193,8 @@ func (s isa) pixelSums(rows, nv int) {
 	ADDQ(nextAhead, ahead)
 	DECQ(runs)
 	JNE(LabelRef("run"))
-	s.storeUnpacked(acc)
+	c, ldc := place()
+	s.storeTile(acc, c, ldc, nil)
 }
 
 // fetchTile fetches the lines of a tile that will be added to.

@@ -79,7 +79,7 @@ func (s isa) micro(mr, rows, nv int) {
 	advance(1)
 	JMP(LabelRef("one"))
 	Label("store")
-	s.storeTile(acc, c, ldc)
+	s.storeTile(acc, c, ldc, nil)
 }
 
 // accumulators are zeros for a tile of nv vectors of columns.
@@ -111,8 +111,8 @@ func (s isa) addProducts(sums []reg.VecVirtual, value Mem, vectors []reg.VecVirt
 }
 
 // storeTile ends a micro kernel: it stores the tile's first m rows and n columns, in rows ldc bytes apart, added to what is there if
-// accumulate is set.
-func (s isa) storeTile(acc [][]reg.VecVirtual, c, ldc reg.Register) {
+// accumulate is set. after, if not nil, is what comes behind storing all of it.
+func (s isa) storeTile(acc [][]reg.VecVirtual, c, ldc reg.Register, after func()) {
 	keep := Load(Param("accumulate"), GP8())
 	m, n := Load(Param("m"), GP64()), Load(Param("n"), GP64())
 	CMPQ(m, Imm(uint64(len(acc))))
@@ -135,6 +135,9 @@ func (s isa) storeTile(acc [][]reg.VecVirtual, c, ldc reg.Register) {
 			VMOVUPS(acc[i][j], Mem{Base: c, Disp: j * 4 * s.w})
 		}
 		ADDQ(ldc, c)
+	}
+	if after != nil {
+		after()
 	}
 	VZEROUPPER()
 	RET()

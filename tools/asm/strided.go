@@ -12,6 +12,9 @@ import (
 // side by side and rows lda apart, those of B ldb.
 func (s isa) byRows(rows, nv int) {
 	k, a, lda, b, ldb := s.unpacked("rows", "rows of A", rows, nv)
+	ahead := GP64()
+	IMUL3Q(Imm(uint64(rows)), lda, ahead)
+	ADDQ(ahead, paramAt("a"))
 	third, thirdB := GP64(), GP64()
 	LEAQ(Mem{Base: lda, Index: lda, Scale: 2}, third)
 	LEAQ(Mem{Base: ldb, Index: ldb, Scale: 2}, thirdB)
@@ -49,6 +52,7 @@ func (s isa) byRows(rows, nv int) {
 // byColumns is byRows for an A of which values of a column lie side by side, and columns lda apart.
 func (s isa) byColumns(rows, nv int) {
 	k, a, lda, b, ldb := s.unpacked("columns", "columns of A", rows, nv)
+	ADDQ(Imm(uint64(4*rows)), paramAt("a"))
 	acc := s.accumulators(rows, nv)
 	s.steps(k, 2, func(n int) {
 		for range n {
@@ -63,12 +67,14 @@ func (s isa) byColumns(rows, nv int) {
 	s.storeUnpacked(acc)
 }
 
-// unpacked begins a micro kernel of operands that are not packed; the distances it returns are in bytes.
+// unpacked begins a micro kernel of operands that are not packed, which does tiles of rows one below another; the distances it returns
+// are in bytes. For each tile it begins anew, with what a and c point to moved on.
 func (s isa) unpacked(kind, what string, rows, nv int) (k, a, lda, b, ldb reg.Register) {
 	name := fmt.Sprintf("%s%dx%d%s", kind, rows, nv, s.tag)
-	TEXT(name, NOSPLIT, "func(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool"+edge+")")
+	TEXT(name, NOSPLIT, "func(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int"+edge+")")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is the GEMM micro kernel of %d rows, %d vectors wide, of operands that are not packed: %s lie side by side.", name, rows, nv, what))
+	Label("tile")
 	k, a, lda = Load(Param("k"), GP64()), Load(Param("a"), GP64()), Load(Param("lda"), GP64())
 	b, ldb = Load(Param("b"), GP64()), Load(Param("ldb"), GP64())
 	SHLQ(Imm(2), lda)
@@ -105,9 +111,28 @@ func (s isa) steps(k reg.Register, unroll int, some func(n int)) {
 	Label("store")
 }
 
-// storeUnpacked ends a micro kernel of operands that are not packed.
+// storeUnpacked ends a micro kernel of operands that are not packed: only of the last tile rows or columns may be missing.
 func (s isa) storeUnpacked(acc [][]reg.VecVirtual) {
-	c, ldc := Load(Param("c"), GP64()), Load(Param("ldc"), GP64())
+	c, ldc := place()
+	s.storeTile(acc, c, ldc, func() {
+		MOVQ(c, paramAt("c"))
+		DECQ(paramAt("tiles"))
+		JNE(LabelRef("tile"))
+	})
+}
+
+// place is where the tile of C lies, and the bytes from one row to the next.
+func place() (c, ldc reg.Register) {
+	c, ldc = Load(Param("c"), GP64()), Load(Param("ldc"), GP64())
 	SHLQ(Imm(2), ldc)
-	s.storeTile(acc, c, ldc)
+	return c, ldc
+}
+
+// paramAt is where a parameter lies.
+func paramAt(name string) Mem {
+	p, err := Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return p.Addr
 }
