@@ -88,7 +88,11 @@ func (l *batchNorm) Reshape(bottom, top []*blob.Blob) error {
 		l.norm.ReshapeLike(bottom[0])
 		copies = 2
 	}
-	return l.normaliser.reshape(&l.Base, [3]int{n, c, bottom[0].Count() / max(1, n*c)}, copies)
+	dims := [3]int{n, c, bottom[0].Count() / max(1, n*c)}
+	if err := l.inBlocks(l.axes, dims).check(l.normaliser.blocked, l.normaliser.blocked); err != nil {
+		return err
+	}
+	return l.normaliser.reshape(&l.Base, dims, copies)
 }
 
 // Blocking implements Blocker.

@@ -12,7 +12,7 @@ type Blocker interface {
 	// Blocking says what the layer can do, as it stands after Reshape.
 	Blocking() Blocking
 	// SetBlocked says how the values and gradients of all bottoms and of all tops lie from now on. It is called after Reshape, which may
-	// come again with the same shapes and then keeps the layout.
+	// come again: bottoms of other shapes lie as before, or are refused.
 	SetBlocked(bottoms, tops bool) error
 }
 

@@ -70,6 +70,7 @@ func TestLayersInBlocks(t *testing.T) {
 				}
 				for i := range c.Bottoms {
 					c.Bottoms[i].Shape = shape
+					c.Again = append(c.Again, []int{2, shape[1], 3, 4})
 				}
 				if err := layertest.CheckBlocks(b, &c); err != nil {
 					t.Error(err)
@@ -155,6 +156,40 @@ func TestNoBlocks(t *testing.T) {
 		f := layertest.Build(t, b, layers.CPE, c)
 		if l, ok := f.Layer.(layers.Blocker); ok && l.SetBlocked(true, true) == nil {
 			t.Errorf("%s with bottoms %v was told to take blocks of channels, and said nothing", &c, c.Bottoms)
+		}
+	}
+}
+
+// TestShapesInBlocksAreRefused: a layer whose images lie in blocks of channels says so when bottoms come that cannot.
+func TestShapesInBlocksAreRefused(t *testing.T) {
+	b := layertest.NewBench(t)
+	for _, c := range []layertest.Case{
+		{Type: "BatchNorm"}, {Type: "Scale"}, {Type: "Bias"}, {Type: "Concat"}, {Type: "Slice"},
+	} {
+		c.Bottoms = []layertest.Bottom{layertest.In(2, 32, 3, 5)}
+		if c.Type == "Concat" {
+			c.Bottoms = append(c.Bottoms, c.Bottoms[0])
+		}
+		if c.Type == "Slice" {
+			c.Tops = 2
+		}
+		f := layertest.Build(t, b, layers.CPE, c)
+		if err := f.Layer.(layers.Blocker).SetBlocked(true, true); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			for _, bottom := range f.Bottom {
+				bottom.Reshape(2, 32, 15)
+			}
+			if err := f.Layer.Reshape(f.Bottom, f.Top); err == nil {
+				t.Errorf("%s: blobs of three axes lie in blocks of channels", &c)
+			}
+		}
+		for _, bottom := range f.Bottom {
+			bottom.Reshape(2, 32, 3, 5)
+		}
+		if err := f.Layer.Reshape(f.Bottom, f.Top); err != nil {
+			t.Errorf("%s: %v", &c, err)
 		}
 	}
 }

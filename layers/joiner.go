@@ -10,11 +10,12 @@ import (
 // the rows of all parts, one behind the other.
 type joiner struct {
 	Base
-	axis  int
-	outer int
-	whole int   // values of a row of the whole
-	parts []int // values of a row of each part
-	at    []int // where it begins in the row of the whole
+	axis    int
+	blocked bool // parts and whole lie in blocks of channels
+	outer   int
+	whole   int   // values of a row of the whole
+	parts   []int // values of a row of each part
+	at      []int // where it begins in the row of the whole
 
 	puts, takes []*kernel.Copy
 	next        []int // scratch: the parts that reshape is called with
@@ -22,24 +23,33 @@ type joiner struct {
 }
 
 // Blocking implements Blocker for parts of whole blocks of channels, which lie one behind the other in an image as its channels do.
-func (j *joiner) Blocking() Blocking {
+func (j *joiner) Blocking() Blocking { return j.blocking(j.parts) }
+
+// blocking is the Blocking for parts with rows of the given numbers of values.
+func (j *joiner) blocking(parts []int) Blocking {
 	if !j.blockable() || j.axis != 1 || len(j.shape) != 4 {
 		return Blocking{}
 	}
 	block := kernel.BlockLanes * j.shape[2] * j.shape[3]
-	if block == 0 || slices.ContainsFunc(j.parts, func(n int) bool { return n%block != 0 }) {
+	if block == 0 || slices.ContainsFunc(parts, func(n int) bool { return n%block != 0 }) {
 		return Blocking{}
 	}
 	return alike
 }
 
 // SetBlocked implements Blocker.
-func (j *joiner) SetBlocked(bottoms, tops bool) error { return j.Blocking().check(bottoms, tops) }
+func (j *joiner) SetBlocked(bottoms, tops bool) error {
+	if err := j.Blocking().check(bottoms, tops); err != nil {
+		return err
+	}
+	j.blocked = bottoms
+	return nil
+}
 
 // reshape prepares moving parts with rows of the given numbers of values.
 func (j *joiner) reshape(outer int, parts []int) error {
-	if j.outer == outer && slices.Equal(j.parts, parts) {
-		return nil
+	if err := j.blocking(parts).check(j.blocked, j.blocked); err != nil || j.outer == outer && slices.Equal(j.parts, parts) {
+		return err
 	}
 	j.outer, j.whole, j.parts = outer, 0, slices.Clone(parts)
 	j.at, j.puts, j.takes = nil, nil, nil

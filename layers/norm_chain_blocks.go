@@ -11,7 +11,7 @@ func (l *normChain) Blocking() Blocking { return l.norm.Blocking() }
 // SetBlocked implements Blocker.
 func (l *normChain) SetBlocked(bottoms, tops bool) error {
 	was := l.blocked()
-	if err := l.norm.SetBlocked(bottoms, tops); err != nil || was == bottoms {
+	if err := l.norm.SetBlocked(bottoms, tops); err != nil || was == bottoms || l.dims == [3]int{} {
 		return err
 	}
 	return l.prepare()

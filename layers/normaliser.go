@@ -26,13 +26,13 @@ type normaliser struct {
 	outs [2][]float32
 }
 
-// reshape prepares for an extent, of plain images if it is another one; copies is how many outputs apply writes.
+// reshape prepares for an extent; copies is how many outputs apply writes.
 func (n *normaliser) reshape(b *Base, dims [3]int, copies int) error {
 	if dims == n.dims {
 		return nil
 	}
 	mid := dims[1]
-	n.dims, n.mpe, n.blocked, n.copies = dims, b.mpe(), false, copies
+	n.dims, n.mpe, n.copies = dims, b.mpe(), copies
 	n.mean, n.scale, n.dyMean, n.dyyMean = make([]float32, mid), make([]float32, mid), make([]float32, mid), make([]float32, mid)
 	n.pivot = make([]float32, mid)
 	if n.mpe {

@@ -121,10 +121,10 @@ func (l *affine) Reshape(bottom, top []*blob.Blob) error {
 		l.saved.ReshapeLike(bottom[0])
 	}
 	l.axes, l.byChannel = bottom[0].NumAxes(), first == 1 && len(shape) == 1
-	if dims == l.dims {
-		return nil
+	if err := l.inBlocks(l.axes, dims).check(l.blocked, l.blocked); err != nil || dims == l.dims {
+		return err
 	}
-	l.dims, l.blocked = dims, false
+	l.dims = dims
 	if l.mpe() {
 		return nil
 	}

@@ -3,6 +3,7 @@ package layertest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/blob"
@@ -54,6 +55,9 @@ func CheckBlocks(b *Bench, c *Case) error {
 		if err := got.against(first, 0); err != nil {
 			return fmt.Errorf("in blocks of channels on %d cores instead of %d: %w", m.Spec().CoreGroups, b.Host.Spec().CoreGroups, err)
 		}
+		if err := f.checkAgain(); err != nil {
+			return err
+		}
 		again, err := f.plainAgain()
 		if err == nil {
 			err = again.against(plain, 0)
@@ -87,6 +91,35 @@ func (f *Fixture) inBlocks() (*outcome, error) {
 		err = fmt.Errorf("an iteration on blocks of channels allocates %g times", allocated)
 	}
 	return o, err
+}
+
+// checkAgain gives the bottoms the case's other shapes, where images in blocks must lie as before, and then the first ones.
+func (f *Fixture) checkAgain() error {
+	c := *f.Case
+	if c.Again == nil {
+		return nil
+	}
+	var first [][]int
+	c.Bottoms = slices.Clone(c.Bottoms)
+	for i, shape := range c.Again {
+		first = append(first, c.Bottoms[i].Shape)
+		c.Bottoms[i].Shape = shape
+	}
+	want, err := iteration(device(layers.CPE, f.Device.Machine), &c)
+	if err != nil {
+		return err
+	}
+	if err := f.reshape(c.Again); err != nil {
+		return err
+	}
+	got, err := f.iterate()
+	if err == nil {
+		err = got.against(want, orElse(c.Paths, 1e-5))
+	}
+	if err != nil {
+		return fmt.Errorf("in blocks of channels, after a change of shapes to %v: %w", c.Again, err)
+	}
+	return f.reshape(first)
 }
 
 func (f *Fixture) plainAgain() (*outcome, error) {

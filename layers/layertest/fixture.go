@@ -208,7 +208,9 @@ func (f *Fixture) reshape(shapes [][]int) error {
 	for i, b := range f.Bottom {
 		b.Reshape(shapes[i]...)
 		fill(b, f.Case.Bottoms[i].Fill, "bottom", i)
-		f.inputs[i] = append([]float32(nil), b.Data()...)
+		if f.inputs[i] = append([]float32(nil), b.Data()...); f.blocked {
+			f.inputs[i] = turned(b, b.Data(), true)
+		}
 	}
 	return f.Layer.Reshape(f.Bottom, f.Top)
 }
