@@ -201,6 +201,55 @@ func TestStreamByMid(t *testing.T) {
 	})
 }
 
+// TestStreamLanes: where the arrays lie in blocks of channels, rows and sums have a value for every lane of a mid: y = x * scale, and
+// x's sums. Pixels of two lanes make tiles that end anywhere.
+func TestStreamLanes(t *testing.T) {
+	const lanes = 2
+	onMachines(t, func(t *testing.T, m *cpe.Machine) {
+		for _, d := range [][3]int{{3, 5, 8}, {1, 1, 2}, {40, 3, 1000}, {2, 3000, 4}, {2, 4, 60000}} {
+			k, err := NewStream(m, Stream{
+				Name: "lanes", Dims: d, Ins: []Array{Full, Row}, Outs: []Array{Full}, Sums: 2, Lanes: lanes, Op: lanesOp,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, channels := d[0]*d[1]*d[2], d[1]*lanes
+			x, scale, y := values(n, 1), values(channels, 2), make([]float32, n)
+			if err := k.Run([][]float32{x, scale}, [][]float32{y}); err != nil {
+				t.Fatal(err)
+			}
+			sums := make([]float64, 2*channels)
+			for i, v := range x {
+				c := i/d[2]%d[1]*lanes + i%lanes
+				if want := v * scale[c]; y[i] != want {
+					t.Fatalf("%v: value %d is %g, want %g", k.Plan(), i, y[i], want)
+				}
+				sums[c] += float64(v)
+				sums[channels+c]++
+			}
+			for i, s := range k.Sums() {
+				if diff := s - sums[i]; diff > 1e-9 || diff < -1e-9 {
+					t.Errorf("%v: sum %d is %g, want %g", k.Plan(), i, s, sums[i])
+				}
+			}
+		}
+	})
+}
+
+func lanesOp(t *Tile) {
+	lanes := len(t.Sum) / (2 * t.M)
+	for o := range t.O {
+		for m := range t.M {
+			for i := range t.I {
+				at, c := o*t.OStride+m*t.MStride+i, m*lanes+(t.I0+i)%lanes
+				t.Out[0][at] = t.In[0][at] * t.In[1][c]
+				t.Sum[c] += float64(t.In[0][at])
+				t.Sum[t.M*lanes+c]++
+			}
+		}
+	}
+}
+
 func lessSum(t *Tile) {
 	for m := range t.M {
 		for o := range t.O {
