@@ -43,6 +43,15 @@ func blockSums(t *kernel.Tile, m int) (first, second []float64) {
 	return t.Sum[m*kernel.BlockLanes:], t.Sum[(t.M+m)*kernel.BlockLanes:]
 }
 
+// setBlocked says how x and y lie; MVN, whose mids are not channels alone, has them plain.
+func (n *normaliser) setBlocked(b *Base, blocked bool) error {
+	if n.blocked == blocked {
+		return nil
+	}
+	n.blocked = blocked
+	return n.prepare(b)
+}
+
 // The rows of blocks: as momentsRow, normaliseRow, sumRow, gradientRow and scaleRow of the channels.
 
 func momentsBlock(t *kernel.Tile, at, n, m int) {

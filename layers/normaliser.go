@@ -41,15 +41,6 @@ func (n *normaliser) reshape(b *Base, dims [3]int, copies int) error {
 	return n.prepare(b)
 }
 
-// setBlocked says how x and y lie; MVN, whose mids are not channels alone, has them plain.
-func (n *normaliser) setBlocked(b *Base, blocked bool) error {
-	if n.blocked == blocked {
-		return nil
-	}
-	n.blocked = blocked
-	return n.prepare(b)
-}
-
 // rowOp works on a row of a tile, see eachRow.
 type rowOp func(t *kernel.Tile, at, n, m int)
 

@@ -131,23 +131,6 @@ func (l *affine) Reshape(bottom, top []*blob.Blob) error {
 	return l.prepare()
 }
 
-// Blocking implements Blocker for factors, or summands, that are weights, one a channel.
-func (l *affine) Blocking() Blocking {
-	if l.fromBottom || !l.byChannel {
-		return Blocking{}
-	}
-	return l.inBlocks(l.axes, l.dims)
-}
-
-// SetBlocked implements Blocker.
-func (l *affine) SetBlocked(bottoms, tops bool) error {
-	if err := l.Blocking().check(bottoms, tops); err != nil || l.blocked == bottoms {
-		return err
-	}
-	l.blocked = bottoms
-	return l.prepare()
-}
-
 // operands returns s and b; nil where there is none.
 func (l *affine) operands(bottom []*blob.Blob) (s, b []float32) {
 	first := func() []float32 {

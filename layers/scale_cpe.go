@@ -58,22 +58,6 @@ func scaleRow(dst, src, factors []float32, inner, m int) {
 	simd.Scale(dst, src, factors[m])
 }
 
-// forwardBlock is forwardRow of the channels of a block.
-func (l *affine) forwardBlock(t *kernel.Tile, at, n, m int) {
-	x := t.In[0][at : at+n]
-	if len(t.Out) > 1 {
-		copy(t.Out[1][at:], x)
-	}
-	p := unchanged()
-	if l.scaled {
-		p.Gamma = lanesOf(t.In[1], m)
-	}
-	if l.biased {
-		p.Beta = lanesOf(t.In[len(t.In)-1], m)
-	}
-	simd.BlockNormalise(t.Out[0][at:at+n], x, &p)
-}
-
 // scaleFirst multiplies a row of the first input by the second.
 func scaleFirst(t *kernel.Tile, at, n, m int) {
 	scaleRow(t.Out[0][at:at+n], t.In[0][at:], t.In[1], t.I, m)
