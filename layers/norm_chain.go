@@ -89,16 +89,16 @@ func (l *normChain) prepare() (err error) {
 		return func(t *kernel.Tile) { eachRow(t, func(at, n, m int) { visit(t, at, n, m) }) }
 	}
 	forward, sums, backward := l.rows()
-	l.forward = stream("", kernel.Stream{Ins: ins, Outs: one, Cost: kernel.Work{Flops: flops}}, byRow(forward))
+	l.forward = stream("", kernel.Stream{Ins: ins, Outs: one, Back: true, Cost: kernel.Work{Flops: flops}}, byRow(forward))
 	l.sums = stream(" gradient sums", kernel.Stream{Ins: grad, Sums: 2, Scratch: scratches, Cost: kernel.Work{Flops: flops + 4}}, byRow(sums))
-	back := kernel.Stream{Ins: append(slices.Clone(grad), row, row, row), Outs: one, Scratch: scratches, Cost: kernel.Work{Flops: flops + 5}}
+	back := kernel.Stream{Ins: append(slices.Clone(grad), row, row, row), Outs: one, Scratch: scratches, Back: true, Cost: kernel.Work{Flops: flops + 5}}
 	l.backward = stream(" gradient", back, byRow(backward))
 	l.forwardByMid, l.backwardByMid = nil, nil
 	if l.staysByMid(1) {
 		l.forwardByMid = stream("", kernel.Stream{Ins: ins, Outs: one, Sums: 2, ByMid: true}, l.forwardMids)
 	}
 	if l.staysByMid(2) {
-		back.Sums, back.ByMid = 2, true
+		back.Sums, back.ByMid, back.Back = 2, true, false
 		l.backwardByMid = stream(" gradient", back, l.backwardMids)
 	}
 	return err

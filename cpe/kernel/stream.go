@@ -108,7 +108,11 @@ func (k *StreamKernel) RunGroup(g *cpe.CoreGroup) error {
 		if w.err != nil {
 			return nil
 		}
-		err := k.chargeTile(g, c, w, lo+n)
+		at := lo + n
+		if k.stream.Back && k.machine.Native() {
+			at = hi - 1 - n
+		}
+		err := k.chargeTile(g, c, w, at)
 		w.err, w.tile.Err = w.tile.Err, nil
 		return err
 	})

@@ -33,6 +33,9 @@ type Stream struct {
 	// ByMid: on the host tiles are cut along mid alone, so that Op can pass over all values of a mid several times while they are in a
 	// core's L2; see StaysByMid.
 	ByMid bool
+	// Back: on the host a core group goes from its last tile to its first, over arrays that another stream has just passed over: what
+	// that had last is still in a cache.
+	Back bool
 	// Near says, with WholeMid, that Op goes along mid and looks at no more than so many mids at a time: natively, where a tile is
 	// no copy, an outer is then one tile, but for cuts along a long inner. Scratch arrays natively have so many mids.
 	Near int

@@ -202,13 +202,13 @@ func TestStreamByMid(t *testing.T) {
 }
 
 // TestStreamLanes: where the arrays lie in blocks of channels, rows and sums have a value for every lane of a mid: y = x * scale, and
-// x's sums. Pixels of two lanes make tiles that end anywhere.
+// x's sums. Tiles may be run from the last to the first.
 func TestStreamLanes(t *testing.T) {
 	const lanes = 2
 	onMachines(t, func(t *testing.T, m *cpe.Machine) {
 		for _, d := range [][3]int{{3, 5, 8}, {1, 1, 2}, {40, 3, 1000}, {2, 3000, 4}, {2, 4, 60000}} {
 			k, err := NewStream(m, Stream{
-				Name: "lanes", Dims: d, Ins: []Array{Full, Row}, Outs: []Array{Full}, Sums: 2, Lanes: lanes, Op: lanesOp,
+				Name: "lanes", Dims: d, Ins: []Array{Full, Row}, Outs: []Array{Full}, Sums: 2, Lanes: lanes, Back: d[0] > 2, Op: lanesOp,
 			})
 			if err != nil {
 				t.Fatal(err)
