@@ -13,6 +13,7 @@ var pointCases = []struct {
 }{
 	{conv2(8, 256, 64, 1, 56, 56, 1, 1, 1, 0, 1), true, true},
 	{conv2(8, 64, 256, 1, 56, 56, 1, 1, 1, 0, 1), true, true},
+	{conv2(8, 64, 64, 1, 56, 56, 1, 1, 1, 0, 1), true, true},
 	{conv2(8, 512, 128, 1, 28, 28, 1, 1, 1, 0, 1), true, true},
 	{conv2(8, 1024, 256, 1, 14, 14, 1, 1, 1, 0, 1), true, true},
 	{conv2(8, 256, 1024, 1, 14, 14, 1, 1, 1, 0, 1), true, true},
@@ -20,7 +21,7 @@ var pointCases = []struct {
 	{conv2(8, 512, 1024, 1, 28, 28, 1, 1, 2, 0, 1), true, true},
 	{conv2(16, 192, 16, 1, 28, 28, 1, 1, 1, 0, 1), true, true},
 	{conv2(16, 512, 24, 1, 14, 14, 1, 1, 1, 0, 1), true, false},
-	{conv2(16, 64, 64, 1, 56, 56, 1, 1, 1, 0, 1), false, true},
+	{conv2(16, 64, 192, 1, 28, 28, 1, 1, 1, 0, 1), false, true},
 }
 
 // BenchmarkPointwise runs convolutions plane by plane and in blocks in turn, and reports the best of each, since it compares them.

@@ -383,10 +383,10 @@ TEXT ·pixels1x2AVX2(SB), NOSPLIT, $0-57
 	VMOVUPS 32(SI), Y1
 	LEAQ    64(DI), R11
 	LEAQ    64(DI), R12
-	LEAQ    64(CX), R9
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    64(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
@@ -431,7 +431,6 @@ several:
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
-	LEAQ         64(CX), R9
 	DECQ         AX
 	JNE          block
 	MOVB         accumulate+56(FP), AL
@@ -464,10 +463,10 @@ TEXT ·pixels2x2AVX2(SB), NOSPLIT, $0-57
 	VMOVAPS Y1, Y3
 	LEAQ    128(DI), R11
 	LEAQ    192(DI), R12
-	LEAQ    128(CX), R9
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    128(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
@@ -524,7 +523,6 @@ several:
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
-	LEAQ         128(CX), R9
 	DECQ         AX
 	JNE          block
 	MOVB         accumulate+56(FP), AL
@@ -563,10 +561,10 @@ TEXT ·pixels3x2AVX2(SB), NOSPLIT, $0-57
 	VMOVAPS Y1, Y5
 	LEAQ    192(DI), R11
 	LEAQ    320(DI), R12
-	LEAQ    192(CX), R9
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    192(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
@@ -635,7 +633,6 @@ several:
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
-	LEAQ         192(CX), R9
 	DECQ         AX
 	JNE          block
 	MOVB         accumulate+56(FP), AL
@@ -680,10 +677,10 @@ TEXT ·pixels4x2AVX2(SB), NOSPLIT, $0-57
 	VMOVAPS Y1, Y7
 	LEAQ    256(DI), R11
 	LEAQ    448(DI), R12
-	LEAQ    256(CX), R9
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    256(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
@@ -764,7 +761,6 @@ several:
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
-	LEAQ         256(CX), R9
 	DECQ         AX
 	JNE          block
 	MOVB         accumulate+56(FP), AL
@@ -815,10 +811,10 @@ TEXT ·pixels5x2AVX2(SB), NOSPLIT, $0-57
 	VMOVAPS Y1, Y9
 	LEAQ    320(DI), R11
 	LEAQ    576(DI), R12
-	LEAQ    320(CX), R9
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    320(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
@@ -911,7 +907,6 @@ several:
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
-	LEAQ         320(CX), R9
 	DECQ         AX
 	JNE          block
 	MOVB         accumulate+56(FP), AL
@@ -968,10 +963,10 @@ TEXT ·pixels6x2AVX2(SB), NOSPLIT, $0-57
 	VMOVAPS Y1, Y11
 	LEAQ    384(DI), R11
 	LEAQ    704(DI), R12
-	LEAQ    384(CX), R9
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    384(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
@@ -1076,7 +1071,6 @@ several:
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
-	LEAQ         384(CX), R9
 	DECQ         AX
 	JNE          block
 	MOVB         accumulate+56(FP), AL

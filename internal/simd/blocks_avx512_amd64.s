@@ -366,10 +366,10 @@ TEXT ·pixels1x1AVX512(SB), NOSPLIT, $0-57
 	VMOVUPS (SI), Z0
 	LEAQ    64(DI), R10
 	LEAQ    64(DI), R11
-	LEAQ    64(CX), R8
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    64(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
@@ -406,7 +406,6 @@ several:
 	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
-	LEAQ         64(CX), R8
 	DECQ         AX
 	JNE          block
 	MOVB         accumulate+56(FP), AL
@@ -435,10 +434,10 @@ TEXT ·pixels2x1AVX512(SB), NOSPLIT, $0-57
 	VMOVAPS Z0, Z1
 	LEAQ    128(DI), R10
 	LEAQ    192(DI), R11
-	LEAQ    128(CX), R8
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    128(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
@@ -479,7 +478,6 @@ several:
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
-	LEAQ             128(CX), R8
 	DECQ             AX
 	JNE              block
 	MOVB             accumulate+56(FP), AL
@@ -511,10 +509,10 @@ TEXT ·pixels3x1AVX512(SB), NOSPLIT, $0-57
 	VMOVAPS Z0, Z2
 	LEAQ    192(DI), R10
 	LEAQ    320(DI), R11
-	LEAQ    192(CX), R8
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    192(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
@@ -563,7 +561,6 @@ several:
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
-	LEAQ             192(CX), R8
 	DECQ             AX
 	JNE              block
 	MOVB             accumulate+56(FP), AL
@@ -598,10 +595,10 @@ TEXT ·pixels4x1AVX512(SB), NOSPLIT, $0-57
 	VMOVAPS Z0, Z3
 	LEAQ    256(DI), R10
 	LEAQ    448(DI), R11
-	LEAQ    256(CX), R8
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    256(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
@@ -658,7 +655,6 @@ several:
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
-	LEAQ             256(CX), R8
 	DECQ             AX
 	JNE              block
 	MOVB             accumulate+56(FP), AL
@@ -696,10 +692,10 @@ TEXT ·pixels5x1AVX512(SB), NOSPLIT, $0-57
 	VMOVAPS Z0, Z4
 	LEAQ    320(DI), R10
 	LEAQ    576(DI), R11
-	LEAQ    320(CX), R8
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    320(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
@@ -764,7 +760,6 @@ several:
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
-	LEAQ             320(CX), R8
 	DECQ             AX
 	JNE              block
 	MOVB             accumulate+56(FP), AL
@@ -805,10 +800,10 @@ TEXT ·pixels6x1AVX512(SB), NOSPLIT, $0-57
 	VMOVAPS Z0, Z5
 	LEAQ    384(DI), R10
 	LEAQ    704(DI), R11
-	LEAQ    384(CX), R8
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    384(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
@@ -881,7 +876,6 @@ several:
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
-	LEAQ             384(CX), R8
 	DECQ             AX
 	JNE              block
 	MOVB             accumulate+56(FP), AL
@@ -925,10 +919,10 @@ TEXT ·pixels7x1AVX512(SB), NOSPLIT, $0-57
 	VMOVAPS Z0, Z6
 	LEAQ    448(DI), R10
 	LEAQ    832(DI), R11
-	LEAQ    448(CX), R8
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    448(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
@@ -1009,7 +1003,6 @@ several:
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
-	LEAQ             448(CX), R8
 	DECQ             AX
 	JNE              block
 	MOVB             accumulate+56(FP), AL
@@ -1056,10 +1049,10 @@ TEXT ·pixels8x1AVX512(SB), NOSPLIT, $0-57
 	VMOVAPS Z0, Z7
 	LEAQ    512(DI), R10
 	LEAQ    960(DI), R11
-	LEAQ    512(CX), R8
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    512(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
@@ -1144,7 +1137,6 @@ several:
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
-	LEAQ             512(CX), R8
 	DECQ             AX
 	JNE              block
 	MOVB             accumulate+56(FP), AL
@@ -1194,10 +1186,10 @@ TEXT ·pixels9x1AVX512(SB), NOSPLIT, $0-57
 	VMOVAPS Z0, Z8
 	LEAQ    576(DI), R10
 	LEAQ    1088(DI), R11
-	LEAQ    576(CX), R8
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    576(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
@@ -1290,7 +1282,6 @@ several:
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
-	LEAQ             576(CX), R8
 	DECQ             AX
 	JNE              block
 	MOVB             accumulate+56(FP), AL
@@ -1343,10 +1334,10 @@ TEXT ·pixels10x1AVX512(SB), NOSPLIT, $0-57
 	VMOVAPS Z0, Z9
 	LEAQ    640(DI), R10
 	LEAQ    1216(DI), R11
-	LEAQ    640(CX), R8
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    640(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
@@ -1447,7 +1438,6 @@ several:
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
-	LEAQ             640(CX), R8
 	DECQ             AX
 	JNE              block
 	MOVB             accumulate+56(FP), AL
@@ -1503,10 +1493,10 @@ TEXT ·pixels11x1AVX512(SB), NOSPLIT, $0-57
 	VMOVAPS Z0, Z10
 	LEAQ    704(DI), R10
 	LEAQ    1344(DI), R11
-	LEAQ    704(CX), R8
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    704(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
@@ -1615,7 +1605,6 @@ several:
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
-	LEAQ             704(CX), R8
 	DECQ             AX
 	JNE              block
 	MOVB             accumulate+56(FP), AL
@@ -1674,10 +1663,10 @@ TEXT ·pixels12x1AVX512(SB), NOSPLIT, $0-57
 	VMOVAPS Z0, Z11
 	LEAQ    768(DI), R10
 	LEAQ    1472(DI), R11
-	LEAQ    768(CX), R8
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    768(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
@@ -1794,7 +1783,6 @@ several:
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
-	LEAQ             768(CX), R8
 	DECQ             AX
 	JNE              block
 	MOVB             accumulate+56(FP), AL
@@ -1856,10 +1844,10 @@ TEXT ·pixels13x1AVX512(SB), NOSPLIT, $0-57
 	VMOVAPS Z0, Z12
 	LEAQ    832(DI), R10
 	LEAQ    1600(DI), R11
-	LEAQ    832(CX), R8
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    832(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
@@ -1984,7 +1972,6 @@ several:
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
-	LEAQ             832(CX), R8
 	DECQ             AX
 	JNE              block
 	MOVB             accumulate+56(FP), AL
@@ -2049,10 +2036,10 @@ TEXT ·pixels14x1AVX512(SB), NOSPLIT, $0-57
 	VMOVAPS Z0, Z13
 	LEAQ    896(DI), R10
 	LEAQ    1728(DI), R11
-	LEAQ    896(CX), R8
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    896(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
@@ -2181,7 +2168,6 @@ several:
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
-	LEAQ             896(CX), R8
 	DECQ             AX
 	JNE              block
 	MOVB             accumulate+56(FP), AL
@@ -2236,10 +2222,10 @@ TEXT ·pixels1x2AVX512(SB), NOSPLIT, $0-57
 	VMOVUPS 64(SI), Z1
 	LEAQ    64(DI), R11
 	LEAQ    64(DI), R12
-	LEAQ    64(CX), R9
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    64(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
@@ -2285,7 +2271,6 @@ several:
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
-	LEAQ         64(CX), R9
 	DECQ         AX
 	JNE          block
 	MOVB         accumulate+56(FP), AL
@@ -2318,10 +2303,10 @@ TEXT ·pixels2x2AVX512(SB), NOSPLIT, $0-57
 	VMOVAPS Z1, Z3
 	LEAQ    128(DI), R11
 	LEAQ    192(DI), R12
-	LEAQ    128(CX), R9
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    128(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
@@ -2375,7 +2360,6 @@ several:
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
-	LEAQ             128(CX), R9
 	DECQ             AX
 	JNE              block
 	MOVB             accumulate+56(FP), AL
@@ -2414,10 +2398,10 @@ TEXT ·pixels3x2AVX512(SB), NOSPLIT, $0-57
 	VMOVAPS Z1, Z5
 	LEAQ    192(DI), R11
 	LEAQ    320(DI), R12
-	LEAQ    192(CX), R9
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    192(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
@@ -2483,7 +2467,6 @@ several:
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
-	LEAQ             192(CX), R9
 	DECQ             AX
 	JNE              block
 	MOVB             accumulate+56(FP), AL
@@ -2528,10 +2511,10 @@ TEXT ·pixels4x2AVX512(SB), NOSPLIT, $0-57
 	VMOVAPS Z1, Z7
 	LEAQ    256(DI), R11
 	LEAQ    448(DI), R12
-	LEAQ    256(CX), R9
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    256(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
@@ -2609,7 +2592,6 @@ several:
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
-	LEAQ             256(CX), R9
 	DECQ             AX
 	JNE              block
 	MOVB             accumulate+56(FP), AL
@@ -2660,10 +2642,10 @@ TEXT ·pixels5x2AVX512(SB), NOSPLIT, $0-57
 	VMOVAPS Z1, Z9
 	LEAQ    320(DI), R11
 	LEAQ    576(DI), R12
-	LEAQ    320(CX), R9
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    320(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
@@ -2753,7 +2735,6 @@ several:
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
-	LEAQ             320(CX), R9
 	DECQ             AX
 	JNE              block
 	MOVB             accumulate+56(FP), AL
@@ -2810,10 +2791,10 @@ TEXT ·pixels6x2AVX512(SB), NOSPLIT, $0-57
 	VMOVAPS Z1, Z11
 	LEAQ    384(DI), R11
 	LEAQ    704(DI), R12
-	LEAQ    384(CX), R9
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    384(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
@@ -2915,7 +2896,6 @@ several:
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
-	LEAQ             384(CX), R9
 	DECQ             AX
 	JNE              block
 	MOVB             accumulate+56(FP), AL
@@ -2978,10 +2958,10 @@ TEXT ·pixels7x2AVX512(SB), NOSPLIT, $0-57
 	VMOVAPS Z1, Z13
 	LEAQ    448(DI), R11
 	LEAQ    832(DI), R12
-	LEAQ    448(CX), R9
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    448(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
@@ -3095,7 +3075,6 @@ several:
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
-	LEAQ             448(CX), R9
 	DECQ             AX
 	JNE              block
 	MOVB             accumulate+56(FP), AL
@@ -3164,10 +3143,10 @@ TEXT ·pixels8x2AVX512(SB), NOSPLIT, $0-57
 	VMOVAPS Z1, Z15
 	LEAQ    512(DI), R11
 	LEAQ    960(DI), R12
-	LEAQ    512(CX), R9
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    512(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
@@ -3289,7 +3268,6 @@ several:
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
-	LEAQ             512(CX), R9
 	DECQ             AX
 	JNE              block
 	MOVB             accumulate+56(FP), AL
@@ -3364,10 +3342,10 @@ TEXT ·pixels9x2AVX512(SB), NOSPLIT, $0-57
 	VMOVAPS Z1, Z17
 	LEAQ    576(DI), R11
 	LEAQ    1088(DI), R12
-	LEAQ    576(CX), R9
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    576(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
@@ -3501,7 +3479,6 @@ several:
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
-	LEAQ             576(CX), R9
 	DECQ             AX
 	JNE              block
 	MOVB             accumulate+56(FP), AL
@@ -3582,10 +3559,10 @@ TEXT ·pixels10x2AVX512(SB), NOSPLIT, $0-57
 	VMOVAPS Z1, Z19
 	LEAQ    640(DI), R11
 	LEAQ    1216(DI), R12
-	LEAQ    640(CX), R9
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    640(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
@@ -3731,7 +3708,6 @@ several:
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
-	LEAQ             640(CX), R9
 	DECQ             AX
 	JNE              block
 	MOVB             accumulate+56(FP), AL
@@ -3818,10 +3794,10 @@ TEXT ·pixels11x2AVX512(SB), NOSPLIT, $0-57
 	VMOVAPS Z1, Z21
 	LEAQ    704(DI), R11
 	LEAQ    1344(DI), R12
-	LEAQ    704(CX), R9
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    704(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
@@ -3979,7 +3955,6 @@ several:
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
-	LEAQ             704(CX), R9
 	DECQ             AX
 	JNE              block
 	MOVB             accumulate+56(FP), AL
@@ -4072,10 +4047,10 @@ TEXT ·pixels12x2AVX512(SB), NOSPLIT, $0-57
 	VMOVAPS Z1, Z23
 	LEAQ    768(DI), R11
 	LEAQ    1472(DI), R12
-	LEAQ    768(CX), R9
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    768(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
@@ -4245,7 +4220,6 @@ several:
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
-	LEAQ             768(CX), R9
 	DECQ             AX
 	JNE              block
 	MOVB             accumulate+56(FP), AL
@@ -4344,10 +4318,10 @@ TEXT ·pixels13x2AVX512(SB), NOSPLIT, $0-57
 	VMOVAPS Z1, Z25
 	LEAQ    832(DI), R11
 	LEAQ    1600(DI), R12
-	LEAQ    832(CX), R9
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    832(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
@@ -4529,7 +4503,6 @@ several:
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
-	LEAQ             832(CX), R9
 	DECQ             AX
 	JNE              block
 	MOVB             accumulate+56(FP), AL
@@ -4634,10 +4607,10 @@ TEXT ·pixels14x2AVX512(SB), NOSPLIT, $0-57
 	VMOVAPS Z1, Z27
 	LEAQ    896(DI), R11
 	LEAQ    1728(DI), R12
-	LEAQ    896(CX), R9
 	PCALIGN $0x00000040
 
 block:
+	LEAQ    896(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
@@ -4827,7 +4800,6 @@ several:
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
-	LEAQ             896(CX), R9
 	DECQ             AX
 	JNE              block
 	MOVB             accumulate+56(FP), AL

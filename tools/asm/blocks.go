@@ -29,7 +29,8 @@ func (s isa) blocks(mr int) {
 }
 
 // pixels emits the micro kernel of a pointwise convolution of some pixels with nv vectors of output channels: C (rows x vectors,
-// pixels side by side, vectors jumpC apart) = start + A (rows x 16*blocks, blocks jumpA apart) * B, panels of 32 columns.
+// pixels side by side, vectors jumpC apart) = start + A (rows x 16*blocks, blocks jumpA apart) * B, panels of 32 columns. On the way it
+// fetches the same pixels of the next block to L1, those behind them to L2, and the results of these to L1.
 func (s isa) pixels(rows, nv int) {
 	name := fmt.Sprintf("pixels%dx%d%s", rows, nv, s.tag)
 	TEXT(name, NOSPLIT, "func(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate bool)")
@@ -52,9 +53,9 @@ func (s isa) pixels(rows, nv int) {
 	later, last := GP64(), GP64()
 	LEAQ(Mem{Base: c, Disp: rows * pixelBytes}, later)
 	LEAQ(Mem{Base: c, Disp: (2*rows - 1) * pixelBytes}, last)
-	LEAQ(Mem{Base: a, Disp: rows * pixelBytes}, far)
 	align(64)
 	Label("block")
+	LEAQ(Mem{Base: a, Disp: rows * pixelBytes}, far)
 	LEAQ(Mem{Base: a, Index: jumpA, Scale: 1}, next)
 	MOVQ(U32(lanes/unroll), turns)
 	align(32)
@@ -78,7 +79,6 @@ func (s isa) pixels(rows, nv int) {
 	DECQ(turns)
 	JNE(LabelRef("several"))
 	LEAQ(Mem{Base: a, Index: jumpA, Scale: 1, Disp: -pixelBytes}, a)
-	LEAQ(Mem{Base: a, Disp: rows * pixelBytes}, far)
 	DECQ(blocks)
 	JNE(LabelRef("block"))
 	s.storePixels(acc, column)
