@@ -86,20 +86,15 @@ type PixelRuns struct {
 // where A[p][i] is a[p*16+i] and B[p][j] is b[j/16*JumpB+p*16+j%16] for the pixels of the first run. C is not read unless accumulate is set.
 func PixelSums(r *PixelRuns, a, b, c []float32, ldc, m, n int, accumulate bool) {
 	const lanes = BlockLanes
-	if active.width == 16 {
-		columns := (n + lanes - 1) / lanes
-		end := (r.N - 1) * lanes
-		_, _ = a[(r.Runs-1)*r.NextA+end+7], b[(r.Runs-1)*r.NextB+(columns-1)*r.JumpB+end+lanes-1]
+	if l := active; l.width > 0 {
+		rows, _ := PixelSumSize()
+		last, columns := (r.N-1)*lanes, (n+lanes-1)/lanes
+		_, _ = a[(r.Runs-1)*r.NextA+last+rows-1], b[(r.Runs-1)*r.NextB+(columns-1)*r.JumpB+last+lanes-1]
 		_ = c[(m-1)*ldc+n-1]
-		active.pixelSums(columns, r, &a[0], &b[0], &c[0], ldc, accumulate, m, n)
+		l.pixelSums(columns, r, a, &b[0], c, ldc, accumulate, m, n)
 		return
 	}
 	for run := range r.Runs {
-		for i := 0; i < m; i += active.mr {
-			for j := 0; j < n; j += lanes {
-				at := run*r.NextB + j/lanes*r.JumpB
-				StridedEdge(r.N, a[run*r.NextA+i:], 1, lanes, b[at:], lanes, c[i*ldc+j:], ldc, min(active.mr, m-i), min(lanes, n-j), accumulate || run > 0)
-			}
-		}
+		stridedGo(r.N, a[run*r.NextA:], 1, lanes, b[run*r.NextB:], lanes, c, ldc, m, n, accumulate || run > 0)
 	}
 }

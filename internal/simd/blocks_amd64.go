@@ -20,20 +20,26 @@ var pixelsAVX512 = [...][14]pixelsFunc{
 // pixelsAVX2 are those of one block of columns, by pixels.
 var pixelsAVX2 = [...]pixelsFunc{pixels1x2AVX2, pixels2x2AVX2, pixels3x2AVX2, pixels4x2AVX2, pixels5x2AVX2, pixels6x2AVX2}
 
-// pixelSums calls the micro kernel of AVX-512 for some blocks of columns. It begins a run where the one before ends.
-func (l *level) pixelSums(columns int, r *PixelRuns, a, b, c *float32, ldc int, accumulate bool, m, n int) {
+// pixelSums calls the micro kernels of PixelSums: with AVX-512 one for some blocks of columns, with AVX2 three for the rows of a block.
+// They begin a run where the one before ends.
+func (l *level) pixelSums(columns int, r *PixelRuns, a []float32, b *float32, c []float32, ldc int, accumulate bool, m, n int) {
 	words := &maskWords[16]
 	nextA, nextB := r.NextA-r.N*BlockLanes, r.NextB-r.N*BlockLanes
 	ahead, nextAhead := b, nextB
 	if len(r.Ahead) > 0 {
 		ahead, nextAhead = &r.Ahead[0], r.NextAhead-r.N*BlockLanes
 	}
-	switch columns {
-	case 3:
-		pixelSums8x3AVX512(r.Runs, r.N, a, nextA, b, r.JumpB, nextB, ahead, nextAhead, c, ldc, accumulate, m, n, words)
-	case 2:
-		pixelSums8x2AVX512(r.Runs, r.N, a, nextA, b, r.JumpB, nextB, ahead, nextAhead, c, ldc, accumulate, m, n, words)
+	switch {
+	case l.width == 8:
+		pixelSums6x2AVX2(r.Runs, r.N, &a[0], nextA, b, 8, nextB, ahead, nextAhead, &c[0], ldc, accumulate, min(6, m), n, words)
+		for row := 6; row < m; row += 5 {
+			pixelSums5x2AVX2(r.Runs, r.N, &a[row], nextA, b, 8, nextB, b, nextB, &c[row*ldc], ldc, accumulate, min(5, m-row), n, words)
+		}
+	case columns == 3:
+		pixelSums8x3AVX512(r.Runs, r.N, &a[0], nextA, b, r.JumpB, nextB, ahead, nextAhead, &c[0], ldc, accumulate, m, n, words)
+	case columns == 2:
+		pixelSums8x2AVX512(r.Runs, r.N, &a[0], nextA, b, r.JumpB, nextB, ahead, nextAhead, &c[0], ldc, accumulate, m, n, words)
 	default:
-		pixelSums8x1AVX512(r.Runs, r.N, a, nextA, b, r.JumpB, nextB, ahead, nextAhead, c, ldc, accumulate, m, n, words)
+		pixelSums8x1AVX512(r.Runs, r.N, &a[0], nextA, b, r.JumpB, nextB, ahead, nextAhead, &c[0], ldc, accumulate, m, n, words)
 	}
 }

@@ -68,3 +68,13 @@ func pixels5x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32
 //
 //go:noescape
 func pixels6x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+
+// pixelSums6x2AVX2 adds up products of blocks of channels over pixels: rows x vectors are 6 x 2.
+//
+//go:noescape
+func pixelSums6x2AVX2(runs int, pixels int, a *float32, nextA int, b *float32, jumpB int, nextB int, ahead *float32, nextAhead int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+
+// pixelSums5x2AVX2 adds up products of blocks of channels over pixels: rows x vectors are 5 x 2.
+//
+//go:noescape
+func pixelSums5x2AVX2(runs int, pixels int, a *float32, nextA int, b *float32, jumpB int, nextB int, ahead *float32, nextAhead int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)

@@ -110,4 +110,4 @@ var (
 )
 
 // pixelSums adds up products over pixels.
-func (l *level) pixelSums(int, *PixelRuns, *float32, *float32, *float32, int, bool, int, int) {}
+func (l *level) pixelSums(int, *PixelRuns, []float32, *float32, []float32, int, bool, int, int) {}

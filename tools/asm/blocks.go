@@ -21,10 +21,13 @@ func (s isa) blocks(mr int) {
 			s.pixels(rows, nv)
 		}
 	}
-	if s.w == lanes {
-		for nv := 1; nv <= 3; nv++ {
-			s.pixelSums(8, nv)
-		}
+	if s.w < lanes {
+		s.pixelSums(6, 2)
+		s.pixelSums(5, 2)
+		return
+	}
+	for nv := 1; nv <= 3; nv++ {
+		s.pixelSums(8, nv)
 	}
 }
 
