@@ -67,7 +67,7 @@ def machine(b):
     with open("/proc/cpuinfo") as f:
         found = re.search(r"model name\s*: (.*)", f.read())
     bandwidth = ", ".join("%.1f GB/s on %d" % (rate, n) for n, rate in sorted(b.bandwidth.items())) or "not measured"
-    return "%s, %d threads, Linux %s, %s; in the same run, by cores: multiply-add peak %s; copies through memory %s" % (
+    return "%s, %d threads, Linux %s, %s; in the same run, by cores: multiply-add peak, at best, %s; copies through memory %s" % (
         found.group(1) if found else os.uname().machine, b.o.threads, os.uname().release, datetime.date.today(), rates(b.peak), bandwidth)
 
 
@@ -77,36 +77,35 @@ def rates(peak):
 
 def tables(b, command):
     medians = {what: {who: statistics.median(t) for who, t in by.items()} for what, by in b.times.items()}
-    peak = b.peak.get(b.o.threads)
     peers = "; ".join("%s %s" % (n, "is absent" if v is None else v) for n, v in b.peers.items())
     lines = [START, "", "`%s` on %s." % (command.strip(), machine(b)), "Medians of %d alternating runs. %s." % (b.o.rounds, peers), ""]
     bandwidth = b.bandwidth.get(b.o.threads)
-    lines += ["| net, batch | swcaffe ms | share of peak | MB through memory | at bandwidth ms | PyTorch ms | PyTorch / swcaffe | Caffe / swcaffe, in units of peak |",
-              "|---|---|---|---|---|---|---|---|"]
+    lines += ["| net, batch | swcaffe ms | peak beside it | share of peak | MB through memory | at bandwidth ms | PyTorch ms | PyTorch / swcaffe | Caffe / swcaffe, in units of peak |",
+              "|---|---|---|---|---|---|---|---|---|"]
     for name in b.o.nets:
-        net, t = nets.NETS[name](), medians[name]
+        net, t, peak = nets.NETS[name](), medians[name], b.peak_beside(name, "swcaffe")
         ours = t["swcaffe"]
         caffe = "%.2f" % (CAFFE[name] * CAFFE_PEAK / peak / ours) if peak else "-"
         moved = traffic(net)
         least = "%.1f" % (moved / bandwidth / 1e6) if bandwidth else "-"
-        lines.append("| %s %d | %.2f | %s | %.0f | %s | %s | %s |" % (
-            name, net.shape[0], ours, share(flops(net), ours, peak), moved / 1e6, least, against(t, "PyTorch"), caffe))
+        lines.append("| %s %d | %.2f | %s | %s | %.0f | %s | %s | %s |" % (
+            name, net.shape[0], ours, "%.0f" % peak if peak else "-", share(flops(net), ours, peak), moved / 1e6, least, against(t, "PyTorch"), caffe))
     if b.o.avx2:
         lines += ["", "With AVX2 alone (`SWCAFFE_SIMD=avx2`), whose multiply-add peak is %s:" % rates(b.peak_avx2), ""] + levels(b, medians)
     for kind, title, peer in (("gemm", "M,N,K, operands stored transposed (a, b), added to C (+)", "OpenBLAS"), ("conv", "images,channels,edge,outputs,kernel,stride,padding,groups", "PyTorch")):
         rows = [(what, t) for what, t in medians.items() if what.startswith(kind + " ")]
         if rows:
             lines += ["", "| %s %s | swcaffe ms | share of peak | %s ms | %s / swcaffe |" % (kind, title, peer, peer), "|---|---|---|---|---|"]
-            lines += ["| %s | %.3f | %s | %s |" % (what.split()[1], t["swcaffe"], share(work(what), t["swcaffe"], peak), against(t, peer)) for what, t in rows]
+            lines += ["| %s | %.3f | %s | %s |" % (what.split()[1], t["swcaffe"], share(work(what), t["swcaffe"], b.peak.get(b.o.threads)), against(t, peer)) for what, t in rows]
     return "\n".join(lines + ["", END])
 
 
 def levels(b, medians):
     """The table of the nets with both levels of vector instructions, each in shares of its own peak."""
-    peak, narrow = b.peak.get(b.o.threads), b.peak_avx2.get(b.o.threads)
     lines = ["| net, batch | AVX-512 ms | share of peak | AVX2 ms | share of AVX2's peak | one share / the other |", "|---|---|---|---|---|---|"]
     for name in b.o.nets:
         net, wide, avx2 = nets.NETS[name](), medians[name]["swcaffe"], medians[name]["swcaffe, AVX2"]
+        peak, narrow = b.peak_beside(name, "swcaffe"), b.peak_beside(name, "swcaffe, AVX2")
         kept = "%.2f" % (wide * peak / avx2 / narrow) if peak and narrow else "-"
         lines.append("| %s %d | %.2f | %s | %.2f | %s | %s |" % (
             name, net.shape[0], wide, share(flops(net), wide, peak), avx2, share(flops(net), avx2, narrow), kept))

@@ -32,6 +32,7 @@ class Bench:
         self.kernels = {}
         self.peers = {name: python(script, "version") for name, script in (("OpenBLAS", "openblas_peer.py"), ("PyTorch", "torch_peer.py"))}
         self.peak, self.peak_avx2, self.bandwidth = {}, {}, {}
+        self.beside = {}
 
     def add(self, what, who, milliseconds):
         if milliseconds is not None:
@@ -41,15 +42,25 @@ class Bench:
         """One process on one core, then one on each."""
         path = os.path.join(self.o.dir, program)
         if not os.path.exists(path):
-            return
+            return None
         for cores in (1, self.o.threads):
             running = [subprocess.Popen([path], stdout=subprocess.PIPE, text=True) for _ in range(cores)]
             rate = sum(float(p.communicate()[0]) for p in running)
             rates[cores] = max(rate, rates.get(cores, 0))
+        return rates[self.o.threads]
+
+    def peak_now(self, avx2):
+        """The best of a few measurements of all cores' peak, None if there is no compiler."""
+        program, rates = ("peak_avx2", self.peak_avx2) if avx2 else ("peak", self.peak)
+        found = []
+        for _ in range(3):
+            now = {}
+            found.append(self.measure_machine(program, now))
+            rates.update((n, max(rate, rates.get(n, 0))) for n, rate in now.items())
+        return None if None in found else max(found)
 
     def round(self):
-        self.measure_machine("peak", self.peak)
-        self.measure_machine("peak_avx2", self.peak_avx2)
+        self.peak_now(avx2=False)
         self.measure_machine("bandwidth", self.bandwidth)
         for net in self.o.nets:
             self.time_net(net)
@@ -64,7 +75,8 @@ class Bench:
             self.add(net, "PyTorch", python("torch_peer.py", "net", net, self.o.threads, self.o.iterations))
 
     def time_swcaffe(self, net, who, **env):
-        file = os.path.join(self.o.dir, net + ".json")
+        file, avx2 = os.path.join(self.o.dir, net + ".json"), bool(env)
+        before = self.peak_now(avx2)
         done = output(os.path.join(self.o.dir, "swcaffe"), "time", "-model", os.path.join(self.o.dir, "nets", net + ".prototxt"), "-iterations",
                       str(self.o.iterations), "-threads", str(self.o.threads), "-json", file, **env)
         if done is None:
@@ -72,6 +84,8 @@ class Bench:
         with open(file) as f:
             total = json.load(f)["total"]
         self.add(net, who, total["forward_ms"] + total["backward_ms"])
+        if before:
+            self.beside.setdefault((net, who), []).append(max(before, self.peak_now(avx2)))
 
     def sweep(self):
         text = output(os.path.join(self.o.dir, "kernel.test"), "-test.run", "^$", "-test.bench", "^BenchmarkSweep$", "-test.cpu", str(self.o.threads),
@@ -84,6 +98,10 @@ class Bench:
                 self.add("gemm " + shape, "OpenBLAS", python("openblas_peer.py", shape, self.o.threads, self.o.iterations))
             if kind == "conv" and self.peers["PyTorch"]:
                 self.add("conv " + shape, "PyTorch", python("torch_peer.py", "conv", shape, self.o.threads, self.o.iterations))
+
+    def peak_beside(self, net, who):
+        """The median of the peaks right before and behind the runs of a net, None where there are none."""
+        return statistics.median(self.beside[net, who]) if (net, who) in self.beside else None
 
     def results(self):
         """Medians over the rounds: (what, who, milliseconds, rounds)."""
@@ -129,6 +147,7 @@ def main():
         w.writerows([what, who, "%.4f" % ms, n] for what, who, ms, n in b.results())
         w.writerows(["peak GFLOP/s, %d cores" % n, "peak.c", "%.1f" % rate, o.rounds] for n, rate in b.peak.items())
         w.writerows(["peak GFLOP/s, AVX2, %d cores" % n, "peak.c", "%.1f" % rate, o.rounds] for n, rate in b.peak_avx2.items())
+        w.writerows(["peak beside %s, GFLOP/s" % net, who, "%.1f" % b.peak_beside(net, who), o.rounds] for net, who in b.beside)
         w.writerows(["copies GB/s, %d cores" % n, "bandwidth.c", "%.2f" % rate, o.rounds] for n, rate in b.bandwidth.items())
     text = report.tables(b, os.environ.get("command", ""))
     print(text)
