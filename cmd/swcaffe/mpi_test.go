@@ -51,7 +51,7 @@ func (j mpiJob) start(t *testing.T, line ...string) (wait func() (string, error)
 }
 
 // TestAllreduceUnderMPI runs the mpi build as a job of four processes: one table, checked sums, and for bad input an exit
-// code that is not 0 and a message with the rank.
+// code that is not 0 and a message with the rank of whoever found the fault first.
 func TestAllreduceUnderMPI(t *testing.T) {
 	job := newMPIJob(t)
 	for _, c := range []struct {
@@ -61,7 +61,7 @@ func TestAllreduceUnderMPI(t *testing.T) {
 	}{
 		{"all", "-bytes 40000 -iterations 2", false, []string{"over 4 nodes", "transport mpi", "\nring ", "\ntopology "}},
 		{"dynamic", "-bytes 4000 -nodes 4 -algorithm dynamic", false, []string{"\ndynamic "}},
-		{"wrong number", "-nodes 3", true, []string{"rank 0: -nodes 3: the MPI job has 4 processes"}},
+		{"wrong number", "-nodes 3", true, []string{"] rank ", ": -nodes 3: the MPI job has 4 processes"}},
 		{"small cluster", "-cluster infiniband_fdr -nodes 4 -bytes 400 -mapping round_robin", false, []string{"\nhierarchical "}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
