@@ -27,21 +27,26 @@ func newAddBias(d *Device, dims [3]int) (*kernel.StreamKernel, error) {
 }
 
 // newChannelSum makes the kernel that sums an outer x mid x inner array over outer and inner.
-func newChannelSum(d *Device, dims [3]int) (*kernel.StreamKernel, error) {
-	return kernel.NewStream(d.Machine, kernel.Stream{
-		Name: "channel sums", Dims: dims, Ins: []kernel.Array{kernel.Full}, Sums: 1, Cost: kernel.Work{Flops: 1},
-		Op: func(t *kernel.Tile) {
-			eachRow(t, func(at, n, m int) {
-				if t.I > 1 {
-					t.Sum[m] += simd.Sum(t.In[0][at : at+n])
-					return
-				}
-				for k, v := range t.In[0][at : at+n] {
-					t.Sum[k] += float64(v)
-				}
-			})
-		},
-	})
+func newChannelSum(d *Device, dims [3]int, blocked bool) (*kernel.StreamKernel, error) {
+	visit := addRow
+	if blocked {
+		visit = addBlock
+	}
+	return kernel.NewStream(d.Machine, blockedStream(kernel.Stream{
+		Name: "channel sums", Ins: []kernel.Array{kernel.Full}, Sums: 1, Cost: kernel.Work{Flops: 1},
+		Op: func(t *kernel.Tile) { eachRow(t, func(at, n, m int) { visit(t, at, n, m) }) },
+	}, dims, blocked))
+}
+
+// addRow adds a row to its sum, or each of its values to that of its mid.
+func addRow(t *kernel.Tile, at, n, m int) {
+	if t.I > 1 {
+		t.Sum[m] += simd.Sum(t.In[0][at : at+n])
+		return
+	}
+	for k, v := range t.In[0][at : at+n] {
+		t.Sum[k] += float64(v)
+	}
 }
 
 // eachRow visits the rows of a tile: at is where a row begins in the Full arrays, n its length, m its mid index. Where

@@ -46,7 +46,6 @@ type convolution struct {
 	addGrad  bool                 // to the bottoms' gradient
 	addBias  *kernel.StreamKernel // deconvolution: top += bias
 	sumBias  *kernel.StreamKernel // bias gradient
-	blockSum *kernel.BlockSums    // the same of tops in blocks of channels
 	blocked  [2]bool              // bottoms, tops: their channels lie in blocks
 	biasIns  [2][]float32
 	biasOuts [1][]float32
@@ -160,23 +159,25 @@ func (l *convolution) prepare() (err error) {
 	if err != nil || !l.bias {
 		return err
 	}
-	dims := [3]int{l.shape.N, l.out, l.plane()}
-	if l.addBias, err = newAddBias(l.Device, dims); err != nil {
+	if l.addBias, err = newAddBias(l.Device, l.topDims()); err != nil {
 		return err
 	}
-	if l.sumBias, err = newChannelSum(l.Device, dims); l.blockSum != nil {
-		l.blockSum = kernel.NewBlockSums(l.Device.Machine, dims[0], dims[1], dims[2])
-	}
+	return l.prepareBiasGrad()
+}
+
+// prepareBiasGrad makes the kernel of the bias gradient.
+func (l *convolution) prepareBiasGrad() (err error) {
+	l.sumBias, err = newChannelSum(l.Device, l.topDims(), l.blocked[1])
 	return err
 }
 
-// plane is the number of values of a channel of a top.
-func (l *convolution) plane() int {
-	n := 1
+// topDims is a top as images x channels x values of a channel.
+func (l *convolution) topDims() [3]int {
+	dims := [3]int{l.shape.N, l.out, 1}
 	for _, s := range l.topShape[l.axis+1:] {
-		n *= s
+		dims[2] *= s
 	}
-	return n
+	return dims
 }
 
 // Scratch implements Scratcher.
@@ -282,11 +283,11 @@ func (l *convolution) SetBlocked(bottoms, tops bool) error {
 	if l.blocked == [2]bool{bottoms, tops} {
 		return nil
 	}
-	l.blocked, l.blockSum = [2]bool{bottoms, tops}, nil
-	if tops && l.bias {
-		l.blockSum = kernel.NewBlockSums(l.Device.Machine, l.shape.N, l.out, l.plane())
+	l.blocked = [2]bool{bottoms, tops}
+	if err := l.conv.SetBlocks(bottoms, tops); err != nil || !l.bias {
+		return err
 	}
-	return l.conv.SetBlocks(bottoms, tops)
+	return l.prepareBiasGrad()
 }
 
 // Turns implements Turner.
@@ -298,12 +299,9 @@ func (l *convolution) Turns() (times, values int) {
 }
 
 func (l *convolution) biasGrad(dy, db []float32) error {
-	switch {
-	case l.mpe():
+	if l.mpe() {
 		addChannelSums(db, dy, len(dy)/l.shape.N/l.out)
 		return nil
-	case l.blockSum != nil:
-		return l.blockSum.Run(dy, db)
 	}
 	l.biasIns[0] = dy
 	if err := l.sumBias.Run(l.biasIns[:1], nil); err != nil {

@@ -72,7 +72,7 @@ func (l *embed) prepare() (err error) {
 	if l.addBias, err = newAddBias(l.Device, [3]int{l.m, l.n, 1}); err != nil {
 		return err
 	}
-	l.sum, err = newChannelSum(l.Device, [3]int{l.m, l.n, 1})
+	l.sum, err = newChannelSum(l.Device, [3]int{l.m, l.n, 1}, false)
 	return err
 }
 

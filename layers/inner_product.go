@@ -89,7 +89,7 @@ func (l *innerProduct) prepare() (err error) {
 	if l.input, err = kernel.NewMultiplier(machine, kernel.GemmShape{M: l.m, N: l.k, K: l.n, TransB: l.transpose}); err != nil {
 		return err
 	}
-	l.sumBias, err = newChannelSum(l.Device, [3]int{l.m, l.n, 1})
+	l.sumBias, err = newChannelSum(l.Device, [3]int{l.m, l.n, 1}, false)
 	return err
 }
 

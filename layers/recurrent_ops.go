@@ -170,7 +170,7 @@ type rowSum struct {
 
 func newRowSum(b *Base, rows, cols int) (s rowSum, err error) {
 	if !b.mpe() {
-		s.pass, err = newChannelSum(b.Device, [3]int{rows, cols, 1})
+		s.pass, err = newChannelSum(b.Device, [3]int{rows, cols, 1}, false)
 	}
 	return s, err
 }

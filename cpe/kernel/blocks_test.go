@@ -32,35 +32,6 @@ func inBlocks(x []float32, planes int) []float32 {
 	return blocked
 }
 
-func TestBlockSums(t *testing.T) {
-	for _, size := range []int{1, 63, 150} {
-		const images, channels = 3, 48
-		x := normal(images*channels*size, 1)
-		for groups := range 3 {
-			m := hostMachine(t, groups+1)
-			got := make([]float32, channels)
-			got[7] = 1
-			if err := NewBlockSums(m, images, channels, size).Run(inBlocks(x, images*channels), got); err != nil {
-				t.Fatal(err)
-			}
-			for c := range got {
-				want := 0.0
-				if c == 7 {
-					want = 1
-				}
-				for n := range images {
-					for _, v := range x[(n*channels+c)*size:][:size] {
-						want += float64(v)
-					}
-				}
-				if d := float64(got[c]) - want; d > 1e-5 || d < -1e-5 {
-					t.Errorf("%d values a plane, channel %d: %g, want %g", size, c, got[c], want)
-				}
-			}
-		}
-	}
-}
-
 // TestConvBlocks holds convolutions of images and to results in blocks of channels against those of the same images by planes, bit by
 // bit.
 func TestConvBlocks(t *testing.T) {
