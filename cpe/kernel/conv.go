@@ -89,11 +89,9 @@ func (c *Conv) prepare(d Direction) error {
 		}
 		c.stages[d] = v.stages()
 	case c.plan.Strategy[d].isWinograd():
-		v, err := newWinogradConv(c, d)
-		if err != nil {
-			return err
-		}
-		c.stages[d] = v.stages()
+		list, err := winogradStages(c, d)
+		c.stages[d] = list
+		return err
 	case c.plan.Strategy[d] == Explicit:
 		e, err := newExplicitConv(c, d)
 		c.stages[d] = []stage{{e, 0}}

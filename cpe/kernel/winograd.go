@@ -94,10 +94,11 @@ func (g *tileGrid) patch(i int) patch {
 // most is the largest number of tiles that n patches in a row have.
 func (g *tileGrid) most(n int) int { return min(n*g.rows*g.cols, g.images*g.down*g.across) }
 
-// pointPlanes are the points of tiles: at each, a matrix of tiles x channels.
+// pointPlanes are the points of tiles: at each, a matrix of tiles x channels, or one for each panel of so many channels.
 type pointPlanes struct {
 	data      []float32
 	points    int
+	width     int // channels of a panel
 	ld, plane int
 	size      int
 }
@@ -110,24 +111,34 @@ const panel = 32
 
 // newPointPlanes lays out planes. Rows and planes are odd multiples of a cache line, lest they fall on each other in a cache.
 func newPointPlanes(points, tiles, channels int) pointPlanes {
-	p := pointPlanes{ld: blocks(channels, panel)*panel + winogradLanes}
+	width := blocks(channels, panel) * panel
+	return pointPlanes{points: points, width: width, ld: width + winogradLanes}.close(tiles, 1)
+}
+
+// newPointPanels lays out planes whose channels are cut into panels of whole slices, each of which lies in one piece.
+func newPointPanels(points, tiles, channels, width int) pointPlanes {
+	return pointPlanes{points: points, width: width, ld: width}.close(tiles, blocks(channels, width))
+}
+
+// close finds the size of planes and of all.
+func (p pointPlanes) close(tiles, panels int) pointPlanes {
 	p.plane = blocks(tiles, tileRows)*tileRows*p.ld + winogradLanes
-	p.points = points
-	p.size = points*p.plane + 2*panel // micro-kernels may read behind the last row
+	p.size = panels*p.points*p.plane + 2*panel // micro-kernels may read behind the last row
 	return p
 }
 
 // at is the points of a tile for a slice of channels, as a block of count tiles.
 func (p *pointPlanes) at(tile, slice, count int) cpe.Block {
+	channel := slice * winogradLanes
 	return cpe.Block{
-		Data:   from(p.data, tile*p.ld+slice*winogradLanes),
+		Data:   from(p.data, channel/p.width*p.points*p.plane+tile*p.ld+channel%p.width),
 		Planes: p.points, PlaneStride: p.plane, Rows: count, RowStride: p.ld, Cols: winogradLanes,
 	}
 }
 
-// matrix is the plane of a point from a channel on.
+// matrix is the plane of a point from a channel on, as far as its panel goes.
 func (p *pointPlanes) matrix(point, channel int) cpe.Matrix {
-	return cpe.Plain(from(p.data, point*p.plane+channel), p.ld)
+	return cpe.Plain(from(p.data, (channel/p.width*p.points+point)*p.plane+channel%p.width), p.ld)
 }
 
 // winogradWork is the number of additions and multiplications of the maps of a line, in their order.

@@ -5,19 +5,11 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
-// filters is the stage before a convolution that maps its weights to points. For each group and point they lie in panels of
-// output channels, in each the inputs one below another: the right operand of a product, packed. For the input gradient
-// kernels are turned by half a turn, and inputs are outputs. A round maps the weights of its output channels, in the place of
-// those of the round before.
+// filters is the stage before winogradBlocks that maps its weights to points. For each group and point they lie in panels of
+// output channels, in each the inputs one below another: the right operand of a product, packed.
 type filters struct {
-	conv  *winogradConv
+	conv  *winogradBlocks
 	plane int // values of a point
-}
-
-// filtersRound maps the weights of a round.
-type filtersRound struct {
-	*filters
-	made span
 }
 
 // filterInputs is how many inputs of a slice of outputs are mapped together.
@@ -28,11 +20,7 @@ func filterNeed(f simd.WinogradForm) int {
 	return filterInputs*winogradLanes*(2*f.Taps()+f.Points()) + simd.WinogradScratch
 }
 
-func newFilters(v *winogradConv) *filters {
-	return &filters{conv: v, plane: blocks(v.rounds[0].n, panel)*v.in*panel + winogradLanes}
-}
-
-// size is the number of values of all groups, of the longest round.
+// size is the number of values of all groups.
 func (f *filters) size() int {
 	return f.conv.conv.shape.Group * f.conv.grid.form.Points() * f.plane
 }
@@ -46,58 +34,56 @@ func (f *filters) at(u []float32, group, point int) []float32 {
 func (f *filters) Name() string { return f.conv.Name() + ", mapping weights" }
 
 // RunGroup maps a core group's share of the weights.
-func (f *filtersRound) RunGroup(g *cpe.CoreGroup) error {
+func (f *filters) RunGroup(g *cpe.CoreGroup) error {
 	v := f.conv
 	w := &v.workers[g.Index()]
 	w.use(g, part(g.Memory(v.memory()), 0, v.grid.ownMemory()))
 	u := g.Common(f.size())
-	slices, chunks := blocks(f.made.n, winogradLanes), blocks(v.in, filterInputs)
+	slices, chunks := blocks(v.out, winogradLanes), blocks(v.in, filterInputs)
 	lo, hi := g.Share(v.conv.shape.Group * slices * chunks)
 	return deal(g, hi-lo, func(c *cpe.CPE, i int) error {
 		i += lo
-		return f.read(c, w, u, i/chunks/slices, i/chunks%slices, i%chunks*filterInputs)
+		group, out, in := i/chunks/slices, i/chunks%slices*winogradLanes, i%chunks*filterInputs
+		outs, ins := span{out, min(winogradLanes, v.out-out)}, span{in, min(filterInputs, v.in-in)}
+		return v.mapWeights(c, w, group, outs, ins, cpe.Block{
+			Data:   from(f.at(u, group, 0), (out/panel*v.in+in)*panel+out%panel),
+			Planes: v.grid.form.Points(), PlaneStride: f.plane, Rows: ins.n, RowStride: panel, Cols: winogradLanes,
+		})
 	})
 }
 
-// source is the weights of a slice of a round's outputs from an input on, as they are stored.
-func (f *filtersRound) source(group, slice, lanes, input, inputs int) cpe.Block {
-	v, taps, out := f.conv, f.conv.grid.form.Taps(), f.made.at+slice*winogradLanes
+// weights are those of outputs and inputs of a group, as they are stored. For the input gradient inputs are outputs.
+func (v *winogradConv) weights(group int, outs, ins span) cpe.Block {
+	taps := v.grid.form.Taps()
 	weights := from(v.conv.args.w, group*v.in*v.out*taps)
 	if v.direction == InputGradient {
 		return cpe.Block{
-			Data: from(weights, (input*v.out+out)*taps), Planes: 1,
-			Rows: inputs, RowStride: v.out * taps, Cols: lanes * taps,
+			Data: from(weights, (ins.at*v.out+outs.at)*taps), Planes: 1,
+			Rows: ins.n, RowStride: v.out * taps, Cols: outs.n * taps,
 		}
 	}
 	return cpe.Block{
-		Data: from(weights, (out*v.in+input)*taps), Planes: 1,
-		Rows: lanes, RowStride: v.in * taps, Cols: inputs * taps,
+		Data: from(weights, (outs.at*v.in+ins.at)*taps), Planes: 1,
+		Rows: outs.n, RowStride: v.in * taps, Cols: ins.n * taps,
 	}
 }
 
-// read maps the weights of a slice of a round's outputs and a few inputs.
-func (f *filtersRound) read(c *cpe.CPE, w *winogradWorker, u []float32, group, slice, input int) error {
-	v := f.conv
+// mapWeights maps the weights of a slice of outputs and a few inputs to points: in target an input is a row.
+func (v *winogradConv) mapWeights(c *cpe.CPE, w *winogradWorker, group int, outs, ins span, target cpe.Block) error {
 	form := v.grid.form
-	lanes, inputs := min(winogradLanes, f.made.n-slice*winogradLanes), min(filterInputs, v.in-input)
 	c.Free()
-	block := f.source(group, slice, lanes, input, inputs)
+	block := v.weights(group, outs, ins)
 	came, err := c.Alloc("winograd", block.Count())
 	if err != nil {
 		return err
 	}
-	taps, err := w.take(c, w.pixels, inputs*form.Taps()*winogradLanes)
+	taps, err := w.take(c, w.pixels, ins.n*form.Taps()*winogradLanes)
 	if err != nil {
 		return err
 	}
 	scratch, err := w.take(c, w.scratch, simd.WinogradScratch)
 	if err != nil {
 		return err
-	}
-	channel := slice * winogradLanes
-	target := cpe.Block{
-		Data:   from(f.at(u, group, 0), (channel/panel*v.in+input)*panel+channel%panel),
-		Planes: form.Points(), PlaneStride: f.plane, Rows: inputs, RowStride: panel, Cols: winogradLanes,
 	}
 	made, err := c.Alloc("winograd", target.Count())
 	if err != nil {
@@ -106,9 +92,9 @@ func (f *filtersRound) read(c *cpe.CPE, w *winogradWorker, u []float32, group, s
 	data, _, row := c.Load(came, &block)
 	made, planes, next := c.Place(made, &target)
 	c.Wait()
-	c.Compute(winogradFlops(form, simd.WinogradWeights, form.Kernel, form.Edge(), inputs), 0)
+	c.Compute(winogradFlops(form, simd.WinogradWeights, form.Kernel, form.Edge(), ins.n), 0)
 	if c.Values() {
-		first := f.turn(taps, data, row, lanes, inputs)
+		first := v.turn(taps, data, row, outs.n, ins.n)
 		w.strides = simd.WinogradStrides{
 			SrcRow: form.Kernel * winogradLanes, SrcCol: winogradLanes, SrcNext: form.Taps() * winogradLanes,
 			DstRow: form.Edge() * planes, DstCol: planes, DstNext: next,
@@ -116,20 +102,20 @@ func (f *filtersRound) read(c *cpe.CPE, w *winogradWorker, u []float32, group, s
 		if first > 0 {
 			w.strides.SrcRow, w.strides.SrcCol = -w.strides.SrcRow, -w.strides.SrcCol
 		}
-		simd.Winograd(form, simd.WinogradWeights, made, taps, first, &w.strides, inputs, nil, scratch)
+		simd.Winograd(form, simd.WinogradWeights, made, taps, first, &w.strides, ins.n, nil, scratch)
 	}
 	c.Store(&target, made)
 	return nil
 }
 
 // turn brings the outputs of each weight side by side, zero where there are none, and returns where the first weight of
-// the kernels lies: at their end, if they are turned.
-func (f *filters) turn(taps, data []float32, row, lanes, inputs int) (first int) {
-	each := f.conv.grid.form.Taps()
+// the kernels lies: at their end for the input gradient, for which they are turned by half a turn.
+func (v *winogradConv) turn(taps, data []float32, row, lanes, inputs int) (first int) {
+	each := v.grid.form.Taps()
 	if lanes < winogradLanes {
 		clear(taps)
 	}
-	if f.conv.direction != InputGradient {
+	if v.direction != InputGradient {
 		simd.Transpose(taps, data, winogradLanes, row, lanes, inputs*each)
 		return 0
 	}

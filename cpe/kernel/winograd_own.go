@@ -1,0 +1,136 @@
+package kernel
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// winogradBlocks is Winograd's convolution where core groups share the tiles. All weights are mapped to points first. A core
+// group then maps a block of patches to points, multiplies, and maps the results back, before it goes to the next: natively blocks
+// fit L2. Sums over channels have one order, whichever block an output is in.
+type winogradBlocks struct {
+	*winogradConv
+	v, r    pointPlanes // layouts of inputs and results; each worker has its own values
+	depth   int         // inputs that are multiplied at once: a panel of weights then stays in L1 while tiles pass
+	filters *filters
+}
+
+const (
+	// fewTiles is the least number of tiles of a block.
+	fewTiles = 24
+	// meshPoints bounds the values of the points of a block on a model, whose main memory this computer must hold.
+	meshPoints = 1 << 24
+)
+
+// newWinogradBlocks returns the stages: mapping the weights, and convolving.
+func newWinogradBlocks(c *winogradConv, spec *cpe.Spec) ([]stage, error) {
+	v := &winogradBlocks{winogradConv: c}
+	points := v.grid.form.Points()
+	each := points * (v.in + v.out)
+	tiles, least := spec.LDMBytes/2/4/each, 4*spec.CoreGroups
+	if !spec.Native() {
+		tiles, least = meshPoints/each, spec.CoreGroups
+	}
+	patches, n := v.grid.patches(), max(fewTiles, tiles)/(v.grid.rows*v.grid.cols)
+	v.block = even(patches, max(1, min(n, blocks(patches, least))), 1)
+	tiles = v.grid.most(v.block)
+	v.v, v.r = newPointPlanes(points, tiles, v.in), newPointPlanes(points, tiles, v.out)
+	v.depth = even(v.in, max(64, spec.L1Bytes/4/4*3/panel), 1)
+	v.filters = &filters{v, blocks(v.out, panel)*v.in*panel + winogradLanes}
+	if !spec.Native() {
+		products, err := newProducts(c.conv.machine, GemmShape{M: tiles, N: v.out, K: v.in})
+		if err != nil {
+			return nil, err
+		}
+		for i, p := range products {
+			v.workers[i].product = p
+		}
+	}
+	v.conv.takes(v.direction, cpe.Scratch{Common: v.filters.size(), Group: v.memory()})
+	return []stage{{v.filters, 0}, {v, 0}}, nil
+}
+
+// memory is the number of values of a core group's own memory.
+func (v *winogradBlocks) memory() int { return v.grid.ownMemory() + v.v.size + v.r.size }
+
+// RunGroup convolves a core group's share of the blocks.
+func (v *winogradBlocks) RunGroup(g *cpe.CoreGroup) error {
+	w := &v.workers[g.Index()]
+	memory := g.Memory(v.memory())
+	own := v.grid.ownMemory()
+	w.use(g, part(memory, 0, own))
+	inputs, results := v.v, v.r
+	inputs.data, results.data = part(memory, own, v.v.size), part(memory, own+v.v.size, v.r.size)
+	patches := v.grid.patches()
+	lo, hi := g.Share(blocks(patches, v.block))
+	for block := lo; block < hi; block++ {
+		first, last := block*v.block, min(patches, (block+1)*v.block)
+		for group := range v.conv.shape.Group {
+			if err := v.enter(g, w, &inputs, group, first, last); err != nil {
+				return err
+			}
+			tiles := v.grid.patch(last).first - v.grid.patch(first).first
+			if err := v.multiply(g, w, &inputs, &results, group, tiles); err != nil {
+				return err
+			}
+			if err := v.leave(g, w, &results, group, first, last); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// enter maps the inputs of patches.
+func (v *winogradBlocks) enter(g *cpe.CoreGroup, w *winogradWorker, to *pointPlanes, group, first, last int) error {
+	x, _ := v.arrays(group)
+	slices, before := v.read.slices(), v.grid.patch(first).first
+	return deal(g, (last-first)*slices, func(c *cpe.CPE, i int) error {
+		p := v.grid.patch(first + i/slices)
+		return v.read.read(c, w, &v.grid, p, i%slices, x, to, p.first-before)
+	})
+}
+
+// leave maps results to the outputs of patches.
+func (v *winogradBlocks) leave(g *cpe.CoreGroup, w *winogradWorker, src *pointPlanes, group, first, last int) error {
+	y, bias := v.outputs(group, 0)
+	slices, before := blocks(v.out, winogradLanes), v.grid.patch(first).first
+	return deal(g, (last-first)*slices, func(c *cpe.CPE, i int) error {
+		p := v.grid.patch(first + i/slices)
+		lanes := min(winogradLanes, v.out-i%slices*winogradLanes)
+		return v.write.write(c, w, &v.grid, p, i%slices, lanes, y, bias, src, p.first-before)
+	})
+}
+
+// multiply makes the results at every point.
+func (v *winogradBlocks) multiply(g *cpe.CoreGroup, w *winogradWorker, inputs, results *pointPlanes, group, tiles int) error {
+	u := g.Common(v.filters.size())
+	for point := range v.grid.form.Points() {
+		weights := v.filters.at(u, group, point)
+		if g.Native() {
+			v.multiplyPanels(inputs.matrix(point, 0), weights, results.matrix(point, 0), tiles)
+			continue
+		}
+		w.a.set(inputs.matrix(point, 0), false)
+		w.b.set(cpe.Matrix{Data: weights, Ld: panel, Run: panel, Jump: v.in * panel}, false)
+		w.job = productJob{a: &w.a, b: &w.b, c: results.matrix(point, 0), m1: tiles, n1: v.out, k1: v.in}
+		if err := w.product.run(g, &w.job); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// multiplyPanels makes the results at one point natively: the operands lie as the micro-kernel reads them.
+func (v *winogradBlocks) multiplyPanels(inputs cpe.Matrix, weights []float32, results cpe.Matrix, tiles int) {
+	mr, nr := simd.Micro()
+	for first := 0; first < v.out; first += panel {
+		for k0 := 0; k0 < v.in; k0 += v.depth {
+			k := min(v.depth, v.in-k0)
+			for col := first; col < min(first+panel, v.out); col += nr {
+				b := weights[(first/panel*v.in+k0)*panel+col%panel:]
+				simd.StridedPanel(blocks(tiles, mr), k, inputs.Data[k0:], inputs.Ld, 1, b, panel, results.Data[col:], results.Ld, k0 > 0)
+			}
+		}
+	}
+}

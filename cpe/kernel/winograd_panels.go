@@ -1,0 +1,144 @@
+package kernel
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// winogradPanels is Winograd's convolution where weights are many: natively core groups share panels of outputs, so that a weight is
+// read once for all tiles of a block, and what it is mapped to never leaves L2. The inputs of a block of patches are mapped to points that
+// all core groups see. For a panel a core group then maps the weights of a chunk of inputs, multiplies at every point, and goes to the
+// next chunk; results are summed up in L2 and mapped to outputs in the end.
+type winogradPanels struct {
+	*winogradConv
+	v, r  pointPlanes // layouts of the inputs of all core groups, in panels of a chunk; of the results of a panel
+	u     pointPlanes // layout of the weights of a panel and a chunk, an input a row
+	chunk int
+}
+
+// winogradPanelBlock is the part of the work that has the inputs of patches [first, last) of a group of channels.
+type winogradPanelBlock struct {
+	*winogradPanels
+	group, first, last int
+}
+
+// newWinogradPanels cuts the work: mapped weights take a third of L2, sums up to a half.
+func newWinogradPanels(c *winogradConv, spec *cpe.Spec) *winogradPanels {
+	v := &winogradPanels{winogradConv: c}
+	points := v.grid.form.Points()
+	each := 4 * points * panel
+	patches, tiles := v.grid.patches(), max(tileRows, spec.LDMBytes/2/each)
+	v.block = even(patches, max(1, tiles/(v.grid.rows*v.grid.cols)), 1)
+	v.chunk = even(v.in, max(winogradLanes, spec.LDMBytes/3/each), winogradLanes)
+	tiles = v.grid.most(v.block)
+	v.v, v.r = newPointPanels(points, tiles, v.in, v.chunk), newPointPanels(points, tiles, panel, panel)
+	v.u = newPointPanels(points, v.chunk, panel, panel)
+	v.conv.takes(v.direction, cpe.Scratch{Common: v.v.size, Group: v.memory()})
+	return v
+}
+
+// memory is the number of values of a core group's own memory.
+func (v *winogradPanels) memory() int { return v.grid.ownMemory() + v.u.size + v.r.size }
+
+// stages lists the steps: for each group and block mapping the inputs, and what is done with them.
+func (v *winogradPanels) stages() []stage {
+	var list []stage
+	for group := range v.conv.shape.Group {
+		for first := 0; first < v.grid.patches(); first += v.block {
+			b := winogradPanelBlock{v, group, first, min(v.grid.patches(), first+v.block)}
+			list = append(list, stage{&panelsEnter{b}, 0}, stage{&panelsMultiply{b}, 0})
+		}
+	}
+	return list
+}
+
+// before is the number of tiles before the block, tiles that of its own.
+func (b *winogradPanelBlock) before() int { return b.grid.patch(b.first).first }
+func (b *winogradPanelBlock) tiles() int  { return b.grid.patch(b.last).first - b.before() }
+
+// inputs gives the points of the inputs their values.
+func (b *winogradPanelBlock) inputs(g *cpe.CoreGroup) pointPlanes {
+	inputs := b.v
+	inputs.data = g.Common(b.v.size)
+	return inputs
+}
+
+// panelsEnter maps the inputs.
+type panelsEnter struct{ winogradPanelBlock }
+
+// RunGroup maps a core group's share of the patches' slices.
+func (b *panelsEnter) RunGroup(g *cpe.CoreGroup) error {
+	w, slices := &b.workers[g.Index()], b.read.slices()
+	w.use(g, part(g.Memory(b.memory()), 0, b.grid.ownMemory()))
+	x, _ := b.arrays(b.group)
+	inputs := b.inputs(g)
+	patches := b.last - b.first
+	lo, hi := g.Share(patches * slices)
+	return deal(g, hi-lo, func(c *cpe.CPE, i int) error {
+		p := b.grid.patch(b.first + (lo+i)%patches)
+		return b.read.read(c, w, &b.grid, p, (lo+i)/patches, x, &inputs, p.first-b.before())
+	})
+}
+
+// panelsMultiply makes outputs from mapped inputs.
+type panelsMultiply struct{ winogradPanelBlock }
+
+// RunGroup makes a core group's share of the slices of outputs, two of which are a panel.
+func (b *panelsMultiply) RunGroup(g *cpe.CoreGroup) error {
+	w, memory, own := &b.workers[g.Index()], g.Memory(b.memory()), b.grid.ownMemory()
+	w.use(g, part(memory, 0, own))
+	inputs, weights, results := b.inputs(g), b.u, b.r
+	weights.data, results.data = part(memory, own, b.u.size), part(memory, own+b.u.size, b.r.size)
+	lo, hi := g.Share(blocks(b.out, winogradLanes))
+	for slice := lo; slice < hi; slice += panel / winogradLanes {
+		made := span{slice * winogradLanes, min(panel, hi*winogradLanes-slice*winogradLanes, b.out-slice*winogradLanes)}
+		if err := b.outputsOf(g, w, made, &inputs, &weights, &results); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// outputsOf makes the outputs of a panel.
+func (b *panelsMultiply) outputsOf(g *cpe.CoreGroup, w *winogradWorker, made span, inputs, weights, results *pointPlanes) error {
+	c, slices := g.CPEs()[0], blocks(made.n, winogradLanes)
+	for k0 := 0; k0 < b.in; k0 += b.chunk {
+		ins := span{k0, min(b.chunk, b.in-k0)}
+		for slice := range slices {
+			for i := 0; i < ins.n; i += filterInputs {
+				channels := span{made.at + slice*winogradLanes, min(winogradLanes, made.n-slice*winogradLanes)}
+				few := span{k0 + i, min(filterInputs, ins.n-i)}
+				if err := b.mapWeights(c, w, b.group, channels, few, weights.at(i, slice, few.n)); err != nil {
+					return err
+				}
+			}
+		}
+		for point := range inputs.points {
+			b.multiply(inputs.matrix(point, k0), weights.matrix(point, 0), results.matrix(point, 0), made.n, ins)
+		}
+	}
+	y, bias := b.outputs(b.group, made.at)
+	for slice := range slices {
+		lanes := min(winogradLanes, made.n-slice*winogradLanes)
+		for i := b.first; i < b.last; i++ {
+			p := b.grid.patch(i)
+			if err := b.write.write(c, w, &b.grid, p, slice, lanes, y, bias, results, p.first-b.before()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// multiply adds the products of a chunk of inputs at a point to the results of a panel.
+func (b *panelsMultiply) multiply(inputs, weights, results cpe.Matrix, made int, ins span) {
+	mr, nr := simd.Micro()
+	tiles := b.tiles()
+	whole := tiles / mr
+	for col := 0; col < made; col += nr {
+		simd.StridedPanel(whole, ins.n, inputs.Data, inputs.Ld, 1, weights.Data[col:], weights.Ld, results.Data[col:], results.Ld, ins.at > 0)
+		if rest, at := tiles%mr, whole*mr; rest > 0 {
+			simd.StridedEdge(ins.n, inputs.Data[at*inputs.Ld:], inputs.Ld, 1, weights.Data[col:], weights.Ld, results.Data[at*results.Ld+col:], results.Ld, rest, min(nr, blocks(made-col, winogradLanes)*winogradLanes), ins.at > 0)
+		}
+	}
+}
