@@ -112,7 +112,7 @@ const panel = 32
 // newPointPlanes lays out planes. Rows and planes are odd multiples of a cache line, lest they fall on each other in a cache.
 func newPointPlanes(points, tiles, channels int) pointPlanes {
 	width := blocks(channels, panel) * panel
-	return pointPlanes{points: points, width: width, ld: width + winogradLanes}.close(tiles, 1)
+	return pointPlanes{points: points, width: width, ld: width + winogradLanes}.close(blocks(tiles, tileRows)*tileRows, 1)
 }
 
 // newPointPanels lays out planes whose channels are cut into panels of whole slices, each of which lies in one piece.
@@ -120,10 +120,10 @@ func newPointPanels(points, tiles, channels, width int) pointPlanes {
 	return pointPlanes{points: points, width: width, ld: width}.close(tiles, blocks(channels, width))
 }
 
-// close finds the size of planes and of all.
-func (p pointPlanes) close(tiles, panels int) pointPlanes {
-	p.plane = blocks(tiles, tileRows)*tileRows*p.ld + winogradLanes
-	p.size = panels*p.points*p.plane + 2*panel // micro-kernels may read behind the last row
+// close finds the size of planes and of all. Micro-kernels may read behind the last row.
+func (p pointPlanes) close(rows, panels int) pointPlanes {
+	p.plane = rows*p.ld + winogradLanes
+	p.size = panels*p.points*p.plane + tileRows*p.ld
 	return p
 }
 
@@ -202,9 +202,10 @@ func checkCore(spec *cpe.Spec, f simd.WinogradForm) error {
 	return nil
 }
 
-// ownMemory is the number of values that a native worker takes of its core group's memory.
+// ownMemory is the number of values that a native worker takes of its core group's memory: pixels or weights that are turned, and scratch.
 func (g *tileGrid) ownMemory() int {
-	return max(patchPixels(g.form, g.form.Edge(), g.rows, g.cols), filterNeed(g.form), collectNeed(g.form)) + simd.WinogradScratch
+	weights := winogradLanes * winogradLanes * g.form.Taps()
+	return max(patchPixels(g.form, g.form.Edge(), g.rows, g.cols), weights, collectNeed(g.form)) + simd.WinogradScratch
 }
 
 // use gives the worker its values.

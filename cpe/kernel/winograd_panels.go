@@ -101,20 +101,20 @@ func (b *panelsMultiply) RunGroup(g *cpe.CoreGroup) error {
 
 // outputsOf makes the outputs of a panel.
 func (b *panelsMultiply) outputsOf(g *cpe.CoreGroup, w *winogradWorker, made span, inputs, weights, results *pointPlanes) error {
-	c, slices := g.CPEs()[0], blocks(made.n, winogradLanes)
+	c, slices, tiles := g.CPEs()[0], blocks(made.n, winogradLanes), b.tiles()
 	for k0 := 0; k0 < b.in; k0 += b.chunk {
 		ins := span{k0, min(b.chunk, b.in-k0)}
 		for slice := range slices {
-			for i := 0; i < ins.n; i += filterInputs {
+			for i := 0; i < ins.n; i += winogradLanes {
 				channels := span{made.at + slice*winogradLanes, min(winogradLanes, made.n-slice*winogradLanes)}
-				few := span{k0 + i, min(filterInputs, ins.n-i)}
+				few := span{k0 + i, min(winogradLanes, ins.n-i)}
 				if err := b.mapWeights(c, w, b.group, channels, few, weights.at(i, slice, few.n)); err != nil {
 					return err
 				}
 			}
 		}
 		for point := range inputs.points {
-			b.multiply(inputs.matrix(point, k0), weights.matrix(point, 0), results.matrix(point, 0), made.n, ins)
+			b.multiply(inputs.matrix(point, k0), weights.matrix(point, 0), results.matrix(point, 0), tiles, slices*winogradLanes, ins)
 		}
 	}
 	y, bias := b.outputs(b.group, made.at)
@@ -131,14 +131,13 @@ func (b *panelsMultiply) outputsOf(g *cpe.CoreGroup, w *winogradWorker, made spa
 }
 
 // multiply adds the products of a chunk of inputs at a point to the results of a panel.
-func (b *panelsMultiply) multiply(inputs, weights, results cpe.Matrix, made int, ins span) {
+func (b *panelsMultiply) multiply(inputs, weights, results cpe.Matrix, tiles, made int, ins span) {
 	mr, nr := simd.Micro()
-	tiles := b.tiles()
 	whole := tiles / mr
 	for col := 0; col < made; col += nr {
 		simd.StridedPanel(whole, ins.n, inputs.Data, inputs.Ld, 1, weights.Data[col:], weights.Ld, results.Data[col:], results.Ld, ins.at > 0)
 		if rest, at := tiles%mr, whole*mr; rest > 0 {
-			simd.StridedEdge(ins.n, inputs.Data[at*inputs.Ld:], inputs.Ld, 1, weights.Data[col:], weights.Ld, results.Data[at*results.Ld+col:], results.Ld, rest, min(nr, blocks(made-col, winogradLanes)*winogradLanes), ins.at > 0)
+			simd.StridedEdge(ins.n, inputs.Data[at*inputs.Ld:], inputs.Ld, 1, weights.Data[col:], weights.Ld, results.Data[at*results.Ld+col:], results.Ld, rest, min(nr, made-col), ins.at > 0)
 		}
 	}
 }

@@ -188,7 +188,7 @@ end:
 	RET
 
 // func rows4x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
-// Requires: AVX, AVX512F, CMOV
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·rows4x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    k+0(FP), AX
@@ -202,7 +202,10 @@ tile:
 	ADDQ    DI, a+8(FP)
 	LEAQ    (DX)(DX*2), DI
 	LEAQ    (SI)(SI*2), R8
-	LEAQ    (CX)(DI*1), DI
+	LEAQ    (CX)(DI*1), R9
+	LEAQ    (DI)(DI*1), DI
+	ADDQ    DI, DI
+	ADDQ    CX, DI
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -212,13 +215,17 @@ tile:
 	PCALIGN $0x00000040
 
 several:
+	PREFETCHT0       (DI)
+	PREFETCHT0       64(DI)
+	PREFETCHT0       128(DI)
+	ADDQ             $0xc0, DI
 	VMOVUPS          (BX), Z4
 	VFMADD231PS.BCST (CX), Z4, Z0
 	VBROADCASTSS     (CX)(DX*1), Z5
 	VFMADD231PS      Z4, Z5, Z1
 	VBROADCASTSS     (CX)(DX*2), Z5
 	VFMADD231PS      Z4, Z5, Z2
-	VBROADCASTSS     (DI), Z5
+	VBROADCASTSS     (R9), Z5
 	VFMADD231PS      Z4, Z5, Z3
 	VMOVUPS          (BX)(SI*1), Z4
 	VFMADD231PS.BCST 4(CX), Z4, Z0
@@ -226,7 +233,7 @@ several:
 	VFMADD231PS      Z4, Z5, Z1
 	VBROADCASTSS     4(CX)(DX*2), Z5
 	VFMADD231PS      Z4, Z5, Z2
-	VBROADCASTSS     4(DI), Z5
+	VBROADCASTSS     4(R9), Z5
 	VFMADD231PS      Z4, Z5, Z3
 	VMOVUPS          (BX)(SI*2), Z4
 	VFMADD231PS.BCST 8(CX), Z4, Z0
@@ -234,7 +241,7 @@ several:
 	VFMADD231PS      Z4, Z5, Z1
 	VBROADCASTSS     8(CX)(DX*2), Z5
 	VFMADD231PS      Z4, Z5, Z2
-	VBROADCASTSS     8(DI), Z5
+	VBROADCASTSS     8(R9), Z5
 	VFMADD231PS      Z4, Z5, Z3
 	VMOVUPS          (BX)(R8*1), Z4
 	VFMADD231PS.BCST 12(CX), Z4, Z0
@@ -242,10 +249,10 @@ several:
 	VFMADD231PS      Z4, Z5, Z1
 	VBROADCASTSS     12(CX)(DX*2), Z5
 	VFMADD231PS      Z4, Z5, Z2
-	VBROADCASTSS     12(DI), Z5
+	VBROADCASTSS     12(R9), Z5
 	VFMADD231PS      Z4, Z5, Z3
 	ADDQ             $0x10, CX
-	ADDQ             $0x10, DI
+	ADDQ             $0x10, R9
 	LEAQ             (BX)(SI*4), BX
 	SUBQ             $0x00000004, AX
 	PCALIGN          $0x00000020
@@ -255,16 +262,18 @@ several:
 one:
 	TESTQ            AX, AX
 	JEQ              store
+	PREFETCHT0       (DI)
+	ADDQ             $0x30, DI
 	VMOVUPS          (BX), Z4
 	VFMADD231PS.BCST (CX), Z4, Z0
 	VBROADCASTSS     (CX)(DX*1), Z5
 	VFMADD231PS      Z4, Z5, Z1
 	VBROADCASTSS     (CX)(DX*2), Z5
 	VFMADD231PS      Z4, Z5, Z2
-	VBROADCASTSS     (DI), Z5
+	VBROADCASTSS     (R9), Z5
 	VFMADD231PS      Z4, Z5, Z3
 	ADDQ             $0x04, CX
-	ADDQ             $0x04, DI
+	ADDQ             $0x04, R9
 	LEAQ             (BX)(SI*1), BX
 	DECQ             AX
 	JMP              one
@@ -778,7 +787,7 @@ end:
 	RET
 
 // func rows4x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
-// Requires: AVX, AVX512F, CMOV
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·rows4x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    k+0(FP), AX
@@ -792,7 +801,10 @@ tile:
 	ADDQ    DI, a+8(FP)
 	LEAQ    (DX)(DX*2), DI
 	LEAQ    (SI)(SI*2), R8
-	LEAQ    (CX)(DI*1), DI
+	LEAQ    (CX)(DI*1), R9
+	LEAQ    (DI)(DI*1), DI
+	ADDQ    DI, DI
+	ADDQ    CX, DI
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -806,6 +818,10 @@ tile:
 	PCALIGN $0x00000040
 
 several:
+	PREFETCHT0       (DI)
+	PREFETCHT0       64(DI)
+	PREFETCHT0       128(DI)
+	ADDQ             $0xc0, DI
 	VMOVUPS          (BX), Z8
 	VMOVUPS          64(BX), Z9
 	VFMADD231PS.BCST (CX), Z8, Z0
@@ -816,7 +832,7 @@ several:
 	VBROADCASTSS     (CX)(DX*2), Z10
 	VFMADD231PS      Z8, Z10, Z4
 	VFMADD231PS      Z9, Z10, Z5
-	VBROADCASTSS     (DI), Z10
+	VBROADCASTSS     (R9), Z10
 	VFMADD231PS      Z8, Z10, Z6
 	VFMADD231PS      Z9, Z10, Z7
 	VMOVUPS          (BX)(SI*1), Z8
@@ -829,7 +845,7 @@ several:
 	VBROADCASTSS     4(CX)(DX*2), Z10
 	VFMADD231PS      Z8, Z10, Z4
 	VFMADD231PS      Z9, Z10, Z5
-	VBROADCASTSS     4(DI), Z10
+	VBROADCASTSS     4(R9), Z10
 	VFMADD231PS      Z8, Z10, Z6
 	VFMADD231PS      Z9, Z10, Z7
 	VMOVUPS          (BX)(SI*2), Z8
@@ -842,7 +858,7 @@ several:
 	VBROADCASTSS     8(CX)(DX*2), Z10
 	VFMADD231PS      Z8, Z10, Z4
 	VFMADD231PS      Z9, Z10, Z5
-	VBROADCASTSS     8(DI), Z10
+	VBROADCASTSS     8(R9), Z10
 	VFMADD231PS      Z8, Z10, Z6
 	VFMADD231PS      Z9, Z10, Z7
 	VMOVUPS          (BX)(R8*1), Z8
@@ -855,11 +871,11 @@ several:
 	VBROADCASTSS     12(CX)(DX*2), Z10
 	VFMADD231PS      Z8, Z10, Z4
 	VFMADD231PS      Z9, Z10, Z5
-	VBROADCASTSS     12(DI), Z10
+	VBROADCASTSS     12(R9), Z10
 	VFMADD231PS      Z8, Z10, Z6
 	VFMADD231PS      Z9, Z10, Z7
 	ADDQ             $0x10, CX
-	ADDQ             $0x10, DI
+	ADDQ             $0x10, R9
 	LEAQ             (BX)(SI*4), BX
 	SUBQ             $0x00000004, AX
 	PCALIGN          $0x00000020
@@ -869,6 +885,8 @@ several:
 one:
 	TESTQ            AX, AX
 	JEQ              store
+	PREFETCHT0       (DI)
+	ADDQ             $0x30, DI
 	VMOVUPS          (BX), Z8
 	VMOVUPS          64(BX), Z9
 	VFMADD231PS.BCST (CX), Z8, Z0
@@ -879,11 +897,11 @@ one:
 	VBROADCASTSS     (CX)(DX*2), Z10
 	VFMADD231PS      Z8, Z10, Z4
 	VFMADD231PS      Z9, Z10, Z5
-	VBROADCASTSS     (DI), Z10
+	VBROADCASTSS     (R9), Z10
 	VFMADD231PS      Z8, Z10, Z6
 	VFMADD231PS      Z9, Z10, Z7
 	ADDQ             $0x04, CX
-	ADDQ             $0x04, DI
+	ADDQ             $0x04, R9
 	LEAQ             (BX)(SI*1), BX
 	DECQ             AX
 	JMP              one
@@ -1510,7 +1528,7 @@ end:
 	RET
 
 // func rows8x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
-// Requires: AVX, AVX512F, CMOV
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·rows8x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    k+0(FP), AX
@@ -1525,7 +1543,10 @@ tile:
 	LEAQ    (DX)(DX*2), DI
 	LEAQ    (SI)(SI*2), R8
 	LEAQ    (CX)(DI*1), R9
-	LEAQ    (R9)(DI*1), DI
+	LEAQ    (R9)(DI*1), R10
+	LEAQ    (DI)(DI*1), DI
+	ADDQ    DI, DI
+	ADDQ    CX, DI
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -1539,6 +1560,10 @@ tile:
 	PCALIGN $0x00000040
 
 several:
+	PREFETCHT0       (DI)
+	PREFETCHT0       64(DI)
+	PREFETCHT0       128(DI)
+	ADDQ             $0xc0, DI
 	VMOVUPS          (BX), Z8
 	VFMADD231PS.BCST (CX), Z8, Z0
 	VBROADCASTSS     (CX)(DX*1), Z9
@@ -1551,8 +1576,8 @@ several:
 	VFMADD231PS      Z8, Z9, Z4
 	VBROADCASTSS     (R9)(DX*2), Z9
 	VFMADD231PS      Z8, Z9, Z5
-	VFMADD231PS.BCST (DI), Z8, Z6
-	VBROADCASTSS     (DI)(DX*1), Z9
+	VFMADD231PS.BCST (R10), Z8, Z6
+	VBROADCASTSS     (R10)(DX*1), Z9
 	VFMADD231PS      Z8, Z9, Z7
 	VMOVUPS          (BX)(SI*1), Z8
 	VFMADD231PS.BCST 4(CX), Z8, Z0
@@ -1566,8 +1591,8 @@ several:
 	VFMADD231PS      Z8, Z9, Z4
 	VBROADCASTSS     4(R9)(DX*2), Z9
 	VFMADD231PS      Z8, Z9, Z5
-	VFMADD231PS.BCST 4(DI), Z8, Z6
-	VBROADCASTSS     4(DI)(DX*1), Z9
+	VFMADD231PS.BCST 4(R10), Z8, Z6
+	VBROADCASTSS     4(R10)(DX*1), Z9
 	VFMADD231PS      Z8, Z9, Z7
 	VMOVUPS          (BX)(SI*2), Z8
 	VFMADD231PS.BCST 8(CX), Z8, Z0
@@ -1581,8 +1606,8 @@ several:
 	VFMADD231PS      Z8, Z9, Z4
 	VBROADCASTSS     8(R9)(DX*2), Z9
 	VFMADD231PS      Z8, Z9, Z5
-	VFMADD231PS.BCST 8(DI), Z8, Z6
-	VBROADCASTSS     8(DI)(DX*1), Z9
+	VFMADD231PS.BCST 8(R10), Z8, Z6
+	VBROADCASTSS     8(R10)(DX*1), Z9
 	VFMADD231PS      Z8, Z9, Z7
 	VMOVUPS          (BX)(R8*1), Z8
 	VFMADD231PS.BCST 12(CX), Z8, Z0
@@ -1596,12 +1621,12 @@ several:
 	VFMADD231PS      Z8, Z9, Z4
 	VBROADCASTSS     12(R9)(DX*2), Z9
 	VFMADD231PS      Z8, Z9, Z5
-	VFMADD231PS.BCST 12(DI), Z8, Z6
-	VBROADCASTSS     12(DI)(DX*1), Z9
+	VFMADD231PS.BCST 12(R10), Z8, Z6
+	VBROADCASTSS     12(R10)(DX*1), Z9
 	VFMADD231PS      Z8, Z9, Z7
 	ADDQ             $0x10, CX
 	ADDQ             $0x10, R9
-	ADDQ             $0x10, DI
+	ADDQ             $0x10, R10
 	LEAQ             (BX)(SI*4), BX
 	SUBQ             $0x00000004, AX
 	PCALIGN          $0x00000020
@@ -1611,6 +1636,8 @@ several:
 one:
 	TESTQ            AX, AX
 	JEQ              store
+	PREFETCHT0       (DI)
+	ADDQ             $0x30, DI
 	VMOVUPS          (BX), Z8
 	VFMADD231PS.BCST (CX), Z8, Z0
 	VBROADCASTSS     (CX)(DX*1), Z9
@@ -1623,12 +1650,12 @@ one:
 	VFMADD231PS      Z8, Z9, Z4
 	VBROADCASTSS     (R9)(DX*2), Z9
 	VFMADD231PS      Z8, Z9, Z5
-	VFMADD231PS.BCST (DI), Z8, Z6
-	VBROADCASTSS     (DI)(DX*1), Z9
+	VFMADD231PS.BCST (R10), Z8, Z6
+	VBROADCASTSS     (R10)(DX*1), Z9
 	VFMADD231PS      Z8, Z9, Z7
 	ADDQ             $0x04, CX
 	ADDQ             $0x04, R9
-	ADDQ             $0x04, DI
+	ADDQ             $0x04, R10
 	LEAQ             (BX)(SI*1), BX
 	DECQ             AX
 	JMP              one
@@ -2422,7 +2449,7 @@ end:
 	RET
 
 // func rows8x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
-// Requires: AVX, AVX512F, CMOV
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·rows8x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    k+0(FP), AX
@@ -2437,7 +2464,10 @@ tile:
 	LEAQ    (DX)(DX*2), DI
 	LEAQ    (SI)(SI*2), R8
 	LEAQ    (CX)(DI*1), R9
-	LEAQ    (R9)(DI*1), DI
+	LEAQ    (R9)(DI*1), R10
+	LEAQ    (DI)(DI*1), DI
+	ADDQ    DI, DI
+	ADDQ    CX, DI
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -2459,6 +2489,10 @@ tile:
 	PCALIGN $0x00000040
 
 several:
+	PREFETCHT0       (DI)
+	PREFETCHT0       64(DI)
+	PREFETCHT0       128(DI)
+	ADDQ             $0xc0, DI
 	VMOVUPS          (BX), Z16
 	VMOVUPS          64(BX), Z17
 	VFMADD231PS.BCST (CX), Z16, Z0
@@ -2478,9 +2512,9 @@ several:
 	VBROADCASTSS     (R9)(DX*2), Z18
 	VFMADD231PS      Z16, Z18, Z10
 	VFMADD231PS      Z17, Z18, Z11
-	VFMADD231PS.BCST (DI), Z16, Z12
-	VFMADD231PS.BCST (DI), Z17, Z13
-	VBROADCASTSS     (DI)(DX*1), Z18
+	VFMADD231PS.BCST (R10), Z16, Z12
+	VFMADD231PS.BCST (R10), Z17, Z13
+	VBROADCASTSS     (R10)(DX*1), Z18
 	VFMADD231PS      Z16, Z18, Z14
 	VFMADD231PS      Z17, Z18, Z15
 	VMOVUPS          (BX)(SI*1), Z16
@@ -2502,9 +2536,9 @@ several:
 	VBROADCASTSS     4(R9)(DX*2), Z18
 	VFMADD231PS      Z16, Z18, Z10
 	VFMADD231PS      Z17, Z18, Z11
-	VFMADD231PS.BCST 4(DI), Z16, Z12
-	VFMADD231PS.BCST 4(DI), Z17, Z13
-	VBROADCASTSS     4(DI)(DX*1), Z18
+	VFMADD231PS.BCST 4(R10), Z16, Z12
+	VFMADD231PS.BCST 4(R10), Z17, Z13
+	VBROADCASTSS     4(R10)(DX*1), Z18
 	VFMADD231PS      Z16, Z18, Z14
 	VFMADD231PS      Z17, Z18, Z15
 	VMOVUPS          (BX)(SI*2), Z16
@@ -2526,9 +2560,9 @@ several:
 	VBROADCASTSS     8(R9)(DX*2), Z18
 	VFMADD231PS      Z16, Z18, Z10
 	VFMADD231PS      Z17, Z18, Z11
-	VFMADD231PS.BCST 8(DI), Z16, Z12
-	VFMADD231PS.BCST 8(DI), Z17, Z13
-	VBROADCASTSS     8(DI)(DX*1), Z18
+	VFMADD231PS.BCST 8(R10), Z16, Z12
+	VFMADD231PS.BCST 8(R10), Z17, Z13
+	VBROADCASTSS     8(R10)(DX*1), Z18
 	VFMADD231PS      Z16, Z18, Z14
 	VFMADD231PS      Z17, Z18, Z15
 	VMOVUPS          (BX)(R8*1), Z16
@@ -2550,14 +2584,14 @@ several:
 	VBROADCASTSS     12(R9)(DX*2), Z18
 	VFMADD231PS      Z16, Z18, Z10
 	VFMADD231PS      Z17, Z18, Z11
-	VFMADD231PS.BCST 12(DI), Z16, Z12
-	VFMADD231PS.BCST 12(DI), Z17, Z13
-	VBROADCASTSS     12(DI)(DX*1), Z18
+	VFMADD231PS.BCST 12(R10), Z16, Z12
+	VFMADD231PS.BCST 12(R10), Z17, Z13
+	VBROADCASTSS     12(R10)(DX*1), Z18
 	VFMADD231PS      Z16, Z18, Z14
 	VFMADD231PS      Z17, Z18, Z15
 	ADDQ             $0x10, CX
 	ADDQ             $0x10, R9
-	ADDQ             $0x10, DI
+	ADDQ             $0x10, R10
 	LEAQ             (BX)(SI*4), BX
 	SUBQ             $0x00000004, AX
 	PCALIGN          $0x00000020
@@ -2567,6 +2601,8 @@ several:
 one:
 	TESTQ            AX, AX
 	JEQ              store
+	PREFETCHT0       (DI)
+	ADDQ             $0x30, DI
 	VMOVUPS          (BX), Z16
 	VMOVUPS          64(BX), Z17
 	VFMADD231PS.BCST (CX), Z16, Z0
@@ -2586,14 +2622,14 @@ one:
 	VBROADCASTSS     (R9)(DX*2), Z18
 	VFMADD231PS      Z16, Z18, Z10
 	VFMADD231PS      Z17, Z18, Z11
-	VFMADD231PS.BCST (DI), Z16, Z12
-	VFMADD231PS.BCST (DI), Z17, Z13
-	VBROADCASTSS     (DI)(DX*1), Z18
+	VFMADD231PS.BCST (R10), Z16, Z12
+	VFMADD231PS.BCST (R10), Z17, Z13
+	VBROADCASTSS     (R10)(DX*1), Z18
 	VFMADD231PS      Z16, Z18, Z14
 	VFMADD231PS      Z17, Z18, Z15
 	ADDQ             $0x04, CX
 	ADDQ             $0x04, R9
-	ADDQ             $0x04, DI
+	ADDQ             $0x04, R10
 	LEAQ             (BX)(SI*1), BX
 	DECQ             AX
 	JMP              one
@@ -3513,7 +3549,7 @@ end:
 	RET
 
 // func rows12x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
-// Requires: AVX, AVX512F, CMOV
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·rows12x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    k+0(FP), AX
@@ -3529,7 +3565,10 @@ tile:
 	LEAQ    (SI)(SI*2), R8
 	LEAQ    (CX)(DI*1), R9
 	LEAQ    (R9)(DI*1), R10
-	LEAQ    (R10)(DI*1), DI
+	LEAQ    (R10)(DI*1), R11
+	LEAQ    (DI)(DI*1), DI
+	ADDQ    DI, DI
+	ADDQ    CX, DI
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -3547,6 +3586,10 @@ tile:
 	PCALIGN $0x00000040
 
 several:
+	PREFETCHT0       (DI)
+	PREFETCHT0       64(DI)
+	PREFETCHT0       128(DI)
+	ADDQ             $0xc0, DI
 	VMOVUPS          (BX), Z12
 	VFMADD231PS.BCST (CX), Z12, Z0
 	VBROADCASTSS     (CX)(DX*1), Z13
@@ -3564,11 +3607,11 @@ several:
 	VFMADD231PS      Z12, Z13, Z7
 	VBROADCASTSS     (R10)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z8
-	VBROADCASTSS     (DI), Z13
+	VBROADCASTSS     (R11), Z13
 	VFMADD231PS      Z12, Z13, Z9
-	VBROADCASTSS     (DI)(DX*1), Z13
+	VBROADCASTSS     (R11)(DX*1), Z13
 	VFMADD231PS      Z12, Z13, Z10
-	VBROADCASTSS     (DI)(DX*2), Z13
+	VBROADCASTSS     (R11)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z11
 	VMOVUPS          (BX)(SI*1), Z12
 	VFMADD231PS.BCST 4(CX), Z12, Z0
@@ -3587,11 +3630,11 @@ several:
 	VFMADD231PS      Z12, Z13, Z7
 	VBROADCASTSS     4(R10)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z8
-	VBROADCASTSS     4(DI), Z13
+	VBROADCASTSS     4(R11), Z13
 	VFMADD231PS      Z12, Z13, Z9
-	VBROADCASTSS     4(DI)(DX*1), Z13
+	VBROADCASTSS     4(R11)(DX*1), Z13
 	VFMADD231PS      Z12, Z13, Z10
-	VBROADCASTSS     4(DI)(DX*2), Z13
+	VBROADCASTSS     4(R11)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z11
 	VMOVUPS          (BX)(SI*2), Z12
 	VFMADD231PS.BCST 8(CX), Z12, Z0
@@ -3610,11 +3653,11 @@ several:
 	VFMADD231PS      Z12, Z13, Z7
 	VBROADCASTSS     8(R10)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z8
-	VBROADCASTSS     8(DI), Z13
+	VBROADCASTSS     8(R11), Z13
 	VFMADD231PS      Z12, Z13, Z9
-	VBROADCASTSS     8(DI)(DX*1), Z13
+	VBROADCASTSS     8(R11)(DX*1), Z13
 	VFMADD231PS      Z12, Z13, Z10
-	VBROADCASTSS     8(DI)(DX*2), Z13
+	VBROADCASTSS     8(R11)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z11
 	VMOVUPS          (BX)(R8*1), Z12
 	VFMADD231PS.BCST 12(CX), Z12, Z0
@@ -3633,16 +3676,16 @@ several:
 	VFMADD231PS      Z12, Z13, Z7
 	VBROADCASTSS     12(R10)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z8
-	VBROADCASTSS     12(DI), Z13
+	VBROADCASTSS     12(R11), Z13
 	VFMADD231PS      Z12, Z13, Z9
-	VBROADCASTSS     12(DI)(DX*1), Z13
+	VBROADCASTSS     12(R11)(DX*1), Z13
 	VFMADD231PS      Z12, Z13, Z10
-	VBROADCASTSS     12(DI)(DX*2), Z13
+	VBROADCASTSS     12(R11)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z11
 	ADDQ             $0x10, CX
 	ADDQ             $0x10, R9
 	ADDQ             $0x10, R10
-	ADDQ             $0x10, DI
+	ADDQ             $0x10, R11
 	LEAQ             (BX)(SI*4), BX
 	SUBQ             $0x00000004, AX
 	PCALIGN          $0x00000020
@@ -3652,6 +3695,8 @@ several:
 one:
 	TESTQ            AX, AX
 	JEQ              store
+	PREFETCHT0       (DI)
+	ADDQ             $0x30, DI
 	VMOVUPS          (BX), Z12
 	VFMADD231PS.BCST (CX), Z12, Z0
 	VBROADCASTSS     (CX)(DX*1), Z13
@@ -3669,16 +3714,16 @@ one:
 	VFMADD231PS      Z12, Z13, Z7
 	VBROADCASTSS     (R10)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z8
-	VBROADCASTSS     (DI), Z13
+	VBROADCASTSS     (R11), Z13
 	VFMADD231PS      Z12, Z13, Z9
-	VBROADCASTSS     (DI)(DX*1), Z13
+	VBROADCASTSS     (R11)(DX*1), Z13
 	VFMADD231PS      Z12, Z13, Z10
-	VBROADCASTSS     (DI)(DX*2), Z13
+	VBROADCASTSS     (R11)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z11
 	ADDQ             $0x04, CX
 	ADDQ             $0x04, R9
 	ADDQ             $0x04, R10
-	ADDQ             $0x04, DI
+	ADDQ             $0x04, R11
 	LEAQ             (BX)(SI*1), BX
 	DECQ             AX
 	JMP              one
@@ -4760,7 +4805,7 @@ end:
 	RET
 
 // func rows12x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
-// Requires: AVX, AVX512F, CMOV
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·rows12x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    k+0(FP), AX
@@ -4776,7 +4821,10 @@ tile:
 	LEAQ    (SI)(SI*2), R8
 	LEAQ    (CX)(DI*1), R9
 	LEAQ    (R9)(DI*1), R10
-	LEAQ    (R10)(DI*1), DI
+	LEAQ    (R10)(DI*1), R11
+	LEAQ    (DI)(DI*1), DI
+	ADDQ    DI, DI
+	ADDQ    CX, DI
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -4806,6 +4854,10 @@ tile:
 	PCALIGN $0x00000040
 
 several:
+	PREFETCHT0       (DI)
+	PREFETCHT0       64(DI)
+	PREFETCHT0       128(DI)
+	ADDQ             $0xc0, DI
 	VMOVUPS          (BX), Z24
 	VMOVUPS          64(BX), Z25
 	VFMADD231PS.BCST (CX), Z24, Z0
@@ -4833,13 +4885,13 @@ several:
 	VBROADCASTSS     (R10)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z16
 	VFMADD231PS      Z25, Z26, Z17
-	VBROADCASTSS     (DI), Z26
+	VBROADCASTSS     (R11), Z26
 	VFMADD231PS      Z24, Z26, Z18
 	VFMADD231PS      Z25, Z26, Z19
-	VBROADCASTSS     (DI)(DX*1), Z26
+	VBROADCASTSS     (R11)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z20
 	VFMADD231PS      Z25, Z26, Z21
-	VBROADCASTSS     (DI)(DX*2), Z26
+	VBROADCASTSS     (R11)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
 	VMOVUPS          (BX)(SI*1), Z24
@@ -4869,13 +4921,13 @@ several:
 	VBROADCASTSS     4(R10)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z16
 	VFMADD231PS      Z25, Z26, Z17
-	VBROADCASTSS     4(DI), Z26
+	VBROADCASTSS     4(R11), Z26
 	VFMADD231PS      Z24, Z26, Z18
 	VFMADD231PS      Z25, Z26, Z19
-	VBROADCASTSS     4(DI)(DX*1), Z26
+	VBROADCASTSS     4(R11)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z20
 	VFMADD231PS      Z25, Z26, Z21
-	VBROADCASTSS     4(DI)(DX*2), Z26
+	VBROADCASTSS     4(R11)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
 	VMOVUPS          (BX)(SI*2), Z24
@@ -4905,13 +4957,13 @@ several:
 	VBROADCASTSS     8(R10)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z16
 	VFMADD231PS      Z25, Z26, Z17
-	VBROADCASTSS     8(DI), Z26
+	VBROADCASTSS     8(R11), Z26
 	VFMADD231PS      Z24, Z26, Z18
 	VFMADD231PS      Z25, Z26, Z19
-	VBROADCASTSS     8(DI)(DX*1), Z26
+	VBROADCASTSS     8(R11)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z20
 	VFMADD231PS      Z25, Z26, Z21
-	VBROADCASTSS     8(DI)(DX*2), Z26
+	VBROADCASTSS     8(R11)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
 	VMOVUPS          (BX)(R8*1), Z24
@@ -4941,19 +4993,19 @@ several:
 	VBROADCASTSS     12(R10)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z16
 	VFMADD231PS      Z25, Z26, Z17
-	VBROADCASTSS     12(DI), Z26
+	VBROADCASTSS     12(R11), Z26
 	VFMADD231PS      Z24, Z26, Z18
 	VFMADD231PS      Z25, Z26, Z19
-	VBROADCASTSS     12(DI)(DX*1), Z26
+	VBROADCASTSS     12(R11)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z20
 	VFMADD231PS      Z25, Z26, Z21
-	VBROADCASTSS     12(DI)(DX*2), Z26
+	VBROADCASTSS     12(R11)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
 	ADDQ             $0x10, CX
 	ADDQ             $0x10, R9
 	ADDQ             $0x10, R10
-	ADDQ             $0x10, DI
+	ADDQ             $0x10, R11
 	LEAQ             (BX)(SI*4), BX
 	SUBQ             $0x00000004, AX
 	PCALIGN          $0x00000020
@@ -4963,6 +5015,8 @@ several:
 one:
 	TESTQ            AX, AX
 	JEQ              store
+	PREFETCHT0       (DI)
+	ADDQ             $0x30, DI
 	VMOVUPS          (BX), Z24
 	VMOVUPS          64(BX), Z25
 	VFMADD231PS.BCST (CX), Z24, Z0
@@ -4990,19 +5044,19 @@ one:
 	VBROADCASTSS     (R10)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z16
 	VFMADD231PS      Z25, Z26, Z17
-	VBROADCASTSS     (DI), Z26
+	VBROADCASTSS     (R11), Z26
 	VFMADD231PS      Z24, Z26, Z18
 	VFMADD231PS      Z25, Z26, Z19
-	VBROADCASTSS     (DI)(DX*1), Z26
+	VBROADCASTSS     (R11)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z20
 	VFMADD231PS      Z25, Z26, Z21
-	VBROADCASTSS     (DI)(DX*2), Z26
+	VBROADCASTSS     (R11)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
 	ADDQ             $0x04, CX
 	ADDQ             $0x04, R9
 	ADDQ             $0x04, R10
-	ADDQ             $0x04, DI
+	ADDQ             $0x04, R11
 	LEAQ             (BX)(SI*1), BX
 	DECQ             AX
 	JMP              one

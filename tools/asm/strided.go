@@ -24,6 +24,12 @@ func (s isa) byRows(rows, nv int) {
 		LEAQ(Mem{Base: from[len(from)-1], Index: third, Scale: 1}, next)
 		from = append(from, next)
 	}
+	fetched := GP64()
+	LEAQ(Mem{Base: third, Index: third, Scale: 1}, fetched)
+	if s.w == 16 {
+		ADDQ(fetched, fetched)
+	}
+	ADDQ(a, fetched)
 	acc := s.accumulators(rows, nv)
 	step := func(u int) {
 		line := [4]Mem{{Base: b}, {Base: b, Index: ldb, Scale: 1}, {Base: b, Index: ldb, Scale: 2}, {Base: b, Index: thirdB, Scale: 1}}[u]
@@ -38,6 +44,10 @@ func (s isa) byRows(rows, nv int) {
 	}
 	const unroll = 4
 	s.steps(k, unroll, func(n int) {
+		for i := 0; i < 3*s.w*n; i += 64 {
+			PREFETCHT0(Mem{Base: fetched, Disp: i})
+		}
+		ADDQ(Imm(uint64(3*s.w*n)), fetched)
 		for u := range n {
 			step(u)
 		}
