@@ -83,11 +83,9 @@ func (c *Conv) prepare(d Direction) error {
 		}
 		c.takes(d, c.thinned.scratch(d))
 	case c.plan.Strategy[d].isWinograd() && d == WeightGradient:
-		v, err := newWinogradGrads(c)
-		if err != nil {
-			return err
-		}
-		c.stages[d] = v.stages()
+		list, err := winogradGradStages(c)
+		c.stages[d] = list
+		return err
 	case c.plan.Strategy[d].isWinograd():
 		list, err := winogradStages(c, d)
 		c.stages[d] = list

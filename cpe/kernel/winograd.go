@@ -39,23 +39,6 @@ func (s *ConvShape) winogradable(st Strategy) bool {
 	return len(s.In) == 2 && s.Kernel[0] == s.Kernel[1] && s.unitStride() && size(s.Dilation) == 1 && simd.HasWinograd(s.winogradForm(st))
 }
 
-// roundValues bounds the mapped weights, or their sums, that the host keeps at a time.
-const roundValues = 5 << 20
-
-// rounds cuts some channels of a group, of which each has weights for others, into the runs that are worked on one after the other,
-// so that not all weights are mapped at once.
-func (s *ConvShape) rounds(spec *cpe.Spec, points, others, channels int) []span {
-	width := channels
-	if spec.Native() && s.Group == 1 {
-		width = even(channels, max(1, roundValues/(points*others)), panel)
-	}
-	var list []span
-	for at := 0; at < channels; at += width {
-		list = append(list, span{at, min(width, channels-at)})
-	}
-	return list
-}
-
 // tileGrid cuts planes of outputs into tiles, and these into patches: runs of rows and columns of tiles of one image, which
 // are mapped together.
 type tileGrid struct {
