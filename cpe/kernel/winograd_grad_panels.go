@@ -104,14 +104,23 @@ func (b *gradPanelsMultiply) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// multiply makes the sums of some outputs and inputs at all points.
+// multiply makes the sums of some outputs and inputs at all points. The operands of the next point are fetched meanwhile.
 func (b *gradPanelsMultiply) multiply(inputs, results, sums *pointPlanes, outs, ins span) {
 	mr, nr := simd.Micro()
 	tiles := b.grid.patch(b.last).first - b.grid.patch(b.first).first
+	rows := blocks(outs.n, mr)
 	for point := range inputs.points {
 		y, v, s := results.matrix(point, outs.at), inputs.matrix(point, ins.at), sums.matrix(point, 0)
+		after := min(point+1, inputs.points-1)
+		next, then := inputs.matrix(after, ins.at).Data, results.matrix(after, outs.at).Data
+		left := tiles * inputs.ld
 		for col := 0; col < ins.n; col += nr {
-			simd.StridedPanel(blocks(outs.n, mr), tiles, y.Data, 1, y.Ld, v.Data[col:], v.Ld, s.Data[col:], s.Ld, false)
+			if left <= 0 {
+				next, left = then, tiles*results.ld
+			}
+			simd.StridedPanel(rows, tiles, y.Data, 1, y.Ld, v.Data[col:], v.Ld, s.Data[col:], s.Ld, false, next)
+			n := rows * tiles * simd.StridedFetch()
+			next, left = next[min(n, len(next)-1):], left-n
 		}
 	}
 }

@@ -129,7 +129,7 @@ func (v *winogradBlocks) multiplyPanels(inputs cpe.Matrix, weights []float32, re
 			k := min(v.depth, v.in-k0)
 			for col := first; col < min(first+panel, v.out); col += nr {
 				b := weights[(first/panel*v.in+k0)*panel+col%panel:]
-				simd.StridedPanel(blocks(tiles, mr), k, inputs.Data[k0:], inputs.Ld, 1, b, panel, results.Data[col:], results.Ld, k0 > 0)
+				simd.StridedPanel(blocks(tiles, mr), k, inputs.Data[k0:], inputs.Ld, 1, b, panel, results.Data[col:], results.Ld, k0 > 0, inputs.Data[k0:])
 			}
 		}
 	}

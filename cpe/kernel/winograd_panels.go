@@ -135,7 +135,7 @@ func (b *panelsMultiply) multiply(inputs, weights, results cpe.Matrix, tiles, ma
 	mr, nr := simd.Micro()
 	whole := tiles / mr
 	for col := 0; col < made; col += nr {
-		simd.StridedPanel(whole, ins.n, inputs.Data, inputs.Ld, 1, weights.Data[col:], weights.Ld, results.Data[col:], results.Ld, ins.at > 0)
+		simd.StridedPanel(whole, ins.n, inputs.Data, inputs.Ld, 1, weights.Data[col:], weights.Ld, results.Data[col:], results.Ld, ins.at > 0, inputs.Data[min(mr, tiles-1)*inputs.Ld:])
 		if rest, at := tiles%mr, whole*mr; rest > 0 {
 			simd.StridedEdge(ins.n, inputs.Data[at*inputs.Ld:], inputs.Ld, 1, weights.Data[col:], weights.Ld, results.Data[at*results.Ld+col:], results.Ld, rest, min(nr, made-col), ins.at > 0)
 		}

@@ -117,7 +117,7 @@ func (p *sumsMultiply) RunGroup(g *cpe.CoreGroup) error {
 func (p *sumsMultiply) multiplyPanel(results, inputs, sums cpe.Matrix, first, tiles int) {
 	mr, nr := simd.Micro()
 	for col := first; col < min(first+panel, p.in); col += nr {
-		simd.StridedPanel(blocks(p.out, mr), tiles, results.Data, 1, results.Ld, inputs.Data[col:], inputs.Ld, sums.Data[col:], sums.Ld, p.first > 0)
+		simd.StridedPanel(blocks(p.out, mr), tiles, results.Data, 1, results.Ld, inputs.Data[col:], inputs.Ld, sums.Data[col:], sums.Ld, p.first > 0, results.Data)
 	}
 }
 

@@ -134,9 +134,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows2x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
+// func rows2x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·rows2x1AVX2(SB), NOSPLIT, $0-96
+TEXT ·rows2x1AVX2(SB), NOSPLIT, $0-104
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -145,12 +145,11 @@ tile:
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
-	IMUL3Q  $0x02, DX, DI
-	ADDQ    DI, a+8(FP)
-	LEAQ    (DX)(DX*2), DI
+	MOVQ    next+72(FP), DI
+	IMUL3Q  $0x02, DX, R8
+	ADDQ    R8, a+8(FP)
+	LEAQ    (DX)(DX*2), R8
 	LEAQ    (SI)(SI*2), R8
-	LEAQ    (DI)(DI*1), DI
-	ADDQ    CX, DI
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	CMPQ    AX, $0x00000004
@@ -160,7 +159,7 @@ tile:
 several:
 	PREFETCHT0   (DI)
 	PREFETCHT0   64(DI)
-	ADDQ         $0x60, DI
+	ADDQ         $0x00000080, DI
 	VMOVUPS      (BX), Y2
 	VBROADCASTSS (CX), Y3
 	VFMADD231PS  Y2, Y3, Y0
@@ -192,7 +191,7 @@ one:
 	TESTQ        AX, AX
 	JEQ          store
 	PREFETCHT0   (DI)
-	ADDQ         $0x18, DI
+	ADDQ         $0x00000020, DI
 	VMOVUPS      (BX), Y2
 	VBROADCASTSS (CX), Y3
 	VFMADD231PS  Y2, Y3, Y0
@@ -204,12 +203,13 @@ one:
 	JMP          one
 
 store:
+	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+72(FP), BX
-	MOVQ   n+80(FP), SI
+	MOVQ   m+80(FP), BX
+	MOVQ   n+88(FP), SI
 	CMPQ   BX, $0x02
 	JNE    edge
 	CMPQ   SI, $0x00000008
@@ -234,7 +234,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+88(FP), DI
+	MOVQ       words+96(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), SI
@@ -274,9 +274,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns2x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
-// Requires: AVX, CMOV, FMA3
-TEXT ·columns2x1AVX2(SB), NOSPLIT, $0-96
+// func columns2x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·columns2x1AVX2(SB), NOSPLIT, $0-104
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -285,14 +285,18 @@ tile:
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	MOVQ    next+72(FP), DI
 	ADDQ    $0x08, a+8(FP)
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
-	CMPQ    AX, $0x00000002
+	CMPQ    AX, $0x00000004
 	JLT     one
 	PCALIGN $0x00000040
 
 several:
+	PREFETCHT0   (DI)
+	PREFETCHT0   64(DI)
+	ADDQ         $0x00000080, DI
 	VMOVUPS      (BX), Y2
 	ADDQ         SI, BX
 	VBROADCASTSS (CX), Y3
@@ -307,14 +311,30 @@ several:
 	VBROADCASTSS 4(CX), Y3
 	VFMADD231PS  Y2, Y3, Y1
 	ADDQ         DX, CX
-	SUBQ         $0x00000002, AX
+	VMOVUPS      (BX), Y2
+	ADDQ         SI, BX
+	VBROADCASTSS (CX), Y3
+	VFMADD231PS  Y2, Y3, Y0
+	VBROADCASTSS 4(CX), Y3
+	VFMADD231PS  Y2, Y3, Y1
+	ADDQ         DX, CX
+	VMOVUPS      (BX), Y2
+	ADDQ         SI, BX
+	VBROADCASTSS (CX), Y3
+	VFMADD231PS  Y2, Y3, Y0
+	VBROADCASTSS 4(CX), Y3
+	VFMADD231PS  Y2, Y3, Y1
+	ADDQ         DX, CX
+	SUBQ         $0x00000004, AX
 	PCALIGN      $0x00000020
-	CMPQ         AX, $0x00000002
+	CMPQ         AX, $0x00000004
 	JGE          several
 
 one:
 	TESTQ        AX, AX
 	JEQ          store
+	PREFETCHT0   (DI)
+	ADDQ         $0x00000020, DI
 	VMOVUPS      (BX), Y2
 	ADDQ         SI, BX
 	VBROADCASTSS (CX), Y3
@@ -326,12 +346,13 @@ one:
 	JMP          one
 
 store:
+	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+72(FP), BX
-	MOVQ   n+80(FP), SI
+	MOVQ   m+80(FP), BX
+	MOVQ   n+88(FP), SI
 	CMPQ   BX, $0x02
 	JNE    edge
 	CMPQ   SI, $0x00000008
@@ -356,7 +377,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+88(FP), DI
+	MOVQ       words+96(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), SI
@@ -563,9 +584,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows2x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
+// func rows2x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·rows2x2AVX2(SB), NOSPLIT, $0-96
+TEXT ·rows2x2AVX2(SB), NOSPLIT, $0-104
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -574,12 +595,11 @@ tile:
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
-	IMUL3Q  $0x02, DX, DI
-	ADDQ    DI, a+8(FP)
-	LEAQ    (DX)(DX*2), DI
+	MOVQ    next+72(FP), DI
+	IMUL3Q  $0x02, DX, R8
+	ADDQ    R8, a+8(FP)
+	LEAQ    (DX)(DX*2), R8
 	LEAQ    (SI)(SI*2), R8
-	LEAQ    (DI)(DI*1), DI
-	ADDQ    CX, DI
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
@@ -591,7 +611,7 @@ tile:
 several:
 	PREFETCHT0   (DI)
 	PREFETCHT0   64(DI)
-	ADDQ         $0x60, DI
+	ADDQ         $0x00000080, DI
 	VMOVUPS      (BX), Y4
 	VMOVUPS      32(BX), Y5
 	VBROADCASTSS (CX), Y6
@@ -635,7 +655,7 @@ one:
 	TESTQ        AX, AX
 	JEQ          store
 	PREFETCHT0   (DI)
-	ADDQ         $0x18, DI
+	ADDQ         $0x00000020, DI
 	VMOVUPS      (BX), Y4
 	VMOVUPS      32(BX), Y5
 	VBROADCASTSS (CX), Y6
@@ -650,12 +670,13 @@ one:
 	JMP          one
 
 store:
+	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+72(FP), BX
-	MOVQ   n+80(FP), SI
+	MOVQ   m+80(FP), BX
+	MOVQ   n+88(FP), SI
 	CMPQ   BX, $0x02
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -684,7 +705,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+88(FP), DI
+	MOVQ       words+96(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), R10
@@ -738,9 +759,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns2x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
-// Requires: AVX, CMOV, FMA3
-TEXT ·columns2x2AVX2(SB), NOSPLIT, $0-96
+// func columns2x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·columns2x2AVX2(SB), NOSPLIT, $0-104
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -749,16 +770,20 @@ tile:
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	MOVQ    next+72(FP), DI
 	ADDQ    $0x08, a+8(FP)
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
 	VXORPS  Y3, Y3, Y3
-	CMPQ    AX, $0x00000002
+	CMPQ    AX, $0x00000004
 	JLT     one
 	PCALIGN $0x00000040
 
 several:
+	PREFETCHT0   (DI)
+	PREFETCHT0   64(DI)
+	ADDQ         $0x00000080, DI
 	VMOVUPS      (BX), Y4
 	VMOVUPS      32(BX), Y5
 	ADDQ         SI, BX
@@ -779,14 +804,36 @@ several:
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
 	ADDQ         DX, CX
-	SUBQ         $0x00000002, AX
+	VMOVUPS      (BX), Y4
+	VMOVUPS      32(BX), Y5
+	ADDQ         SI, BX
+	VBROADCASTSS (CX), Y6
+	VFMADD231PS  Y4, Y6, Y0
+	VFMADD231PS  Y5, Y6, Y1
+	VBROADCASTSS 4(CX), Y6
+	VFMADD231PS  Y4, Y6, Y2
+	VFMADD231PS  Y5, Y6, Y3
+	ADDQ         DX, CX
+	VMOVUPS      (BX), Y4
+	VMOVUPS      32(BX), Y5
+	ADDQ         SI, BX
+	VBROADCASTSS (CX), Y6
+	VFMADD231PS  Y4, Y6, Y0
+	VFMADD231PS  Y5, Y6, Y1
+	VBROADCASTSS 4(CX), Y6
+	VFMADD231PS  Y4, Y6, Y2
+	VFMADD231PS  Y5, Y6, Y3
+	ADDQ         DX, CX
+	SUBQ         $0x00000004, AX
 	PCALIGN      $0x00000020
-	CMPQ         AX, $0x00000002
+	CMPQ         AX, $0x00000004
 	JGE          several
 
 one:
 	TESTQ        AX, AX
 	JEQ          store
+	PREFETCHT0   (DI)
+	ADDQ         $0x00000020, DI
 	VMOVUPS      (BX), Y4
 	VMOVUPS      32(BX), Y5
 	ADDQ         SI, BX
@@ -801,12 +848,13 @@ one:
 	JMP          one
 
 store:
+	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+72(FP), BX
-	MOVQ   n+80(FP), SI
+	MOVQ   m+80(FP), BX
+	MOVQ   n+88(FP), SI
 	CMPQ   BX, $0x02
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -835,7 +883,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+88(FP), DI
+	MOVQ       words+96(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), R10
@@ -1073,9 +1121,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows4x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
+// func rows4x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·rows4x1AVX2(SB), NOSPLIT, $0-96
+TEXT ·rows4x1AVX2(SB), NOSPLIT, $0-104
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -1084,13 +1132,12 @@ tile:
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
-	IMUL3Q  $0x04, DX, DI
-	ADDQ    DI, a+8(FP)
-	LEAQ    (DX)(DX*2), DI
-	LEAQ    (SI)(SI*2), R8
-	LEAQ    (CX)(DI*1), R9
-	LEAQ    (DI)(DI*1), DI
-	ADDQ    CX, DI
+	MOVQ    next+72(FP), DI
+	IMUL3Q  $0x04, DX, R8
+	ADDQ    R8, a+8(FP)
+	LEAQ    (DX)(DX*2), R8
+	LEAQ    (SI)(SI*2), R9
+	LEAQ    (CX)(R8*1), R8
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
@@ -1102,7 +1149,7 @@ tile:
 several:
 	PREFETCHT0   (DI)
 	PREFETCHT0   64(DI)
-	ADDQ         $0x60, DI
+	ADDQ         $0x00000080, DI
 	VMOVUPS      (BX), Y4
 	VBROADCASTSS (CX), Y5
 	VFMADD231PS  Y4, Y5, Y0
@@ -1110,7 +1157,7 @@ several:
 	VFMADD231PS  Y4, Y5, Y1
 	VBROADCASTSS (CX)(DX*2), Y5
 	VFMADD231PS  Y4, Y5, Y2
-	VBROADCASTSS (R9), Y5
+	VBROADCASTSS (R8), Y5
 	VFMADD231PS  Y4, Y5, Y3
 	VMOVUPS      (BX)(SI*1), Y4
 	VBROADCASTSS 4(CX), Y5
@@ -1119,7 +1166,7 @@ several:
 	VFMADD231PS  Y4, Y5, Y1
 	VBROADCASTSS 4(CX)(DX*2), Y5
 	VFMADD231PS  Y4, Y5, Y2
-	VBROADCASTSS 4(R9), Y5
+	VBROADCASTSS 4(R8), Y5
 	VFMADD231PS  Y4, Y5, Y3
 	VMOVUPS      (BX)(SI*2), Y4
 	VBROADCASTSS 8(CX), Y5
@@ -1128,19 +1175,19 @@ several:
 	VFMADD231PS  Y4, Y5, Y1
 	VBROADCASTSS 8(CX)(DX*2), Y5
 	VFMADD231PS  Y4, Y5, Y2
-	VBROADCASTSS 8(R9), Y5
+	VBROADCASTSS 8(R8), Y5
 	VFMADD231PS  Y4, Y5, Y3
-	VMOVUPS      (BX)(R8*1), Y4
+	VMOVUPS      (BX)(R9*1), Y4
 	VBROADCASTSS 12(CX), Y5
 	VFMADD231PS  Y4, Y5, Y0
 	VBROADCASTSS 12(CX)(DX*1), Y5
 	VFMADD231PS  Y4, Y5, Y1
 	VBROADCASTSS 12(CX)(DX*2), Y5
 	VFMADD231PS  Y4, Y5, Y2
-	VBROADCASTSS 12(R9), Y5
+	VBROADCASTSS 12(R8), Y5
 	VFMADD231PS  Y4, Y5, Y3
 	ADDQ         $0x10, CX
-	ADDQ         $0x10, R9
+	ADDQ         $0x10, R8
 	LEAQ         (BX)(SI*4), BX
 	SUBQ         $0x00000004, AX
 	PCALIGN      $0x00000020
@@ -1151,7 +1198,7 @@ one:
 	TESTQ        AX, AX
 	JEQ          store
 	PREFETCHT0   (DI)
-	ADDQ         $0x18, DI
+	ADDQ         $0x00000020, DI
 	VMOVUPS      (BX), Y4
 	VBROADCASTSS (CX), Y5
 	VFMADD231PS  Y4, Y5, Y0
@@ -1159,21 +1206,22 @@ one:
 	VFMADD231PS  Y4, Y5, Y1
 	VBROADCASTSS (CX)(DX*2), Y5
 	VFMADD231PS  Y4, Y5, Y2
-	VBROADCASTSS (R9), Y5
+	VBROADCASTSS (R8), Y5
 	VFMADD231PS  Y4, Y5, Y3
 	ADDQ         $0x04, CX
-	ADDQ         $0x04, R9
+	ADDQ         $0x04, R8
 	LEAQ         (BX)(SI*1), BX
 	DECQ         AX
 	JMP          one
 
 store:
+	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+72(FP), BX
-	MOVQ   n+80(FP), SI
+	MOVQ   m+80(FP), BX
+	MOVQ   n+88(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000008
@@ -1206,7 +1254,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+88(FP), DI
+	MOVQ       words+96(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), SI
@@ -1264,9 +1312,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns4x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
-// Requires: AVX, CMOV, FMA3
-TEXT ·columns4x1AVX2(SB), NOSPLIT, $0-96
+// func columns4x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·columns4x1AVX2(SB), NOSPLIT, $0-104
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -1275,16 +1323,20 @@ tile:
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	MOVQ    next+72(FP), DI
 	ADDQ    $0x10, a+8(FP)
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
 	VXORPS  Y3, Y3, Y3
-	CMPQ    AX, $0x00000002
+	CMPQ    AX, $0x00000004
 	JLT     one
 	PCALIGN $0x00000040
 
 several:
+	PREFETCHT0   (DI)
+	PREFETCHT0   64(DI)
+	ADDQ         $0x00000080, DI
 	VMOVUPS      (BX), Y4
 	ADDQ         SI, BX
 	VBROADCASTSS (CX), Y5
@@ -1307,14 +1359,38 @@ several:
 	VBROADCASTSS 12(CX), Y5
 	VFMADD231PS  Y4, Y5, Y3
 	ADDQ         DX, CX
-	SUBQ         $0x00000002, AX
+	VMOVUPS      (BX), Y4
+	ADDQ         SI, BX
+	VBROADCASTSS (CX), Y5
+	VFMADD231PS  Y4, Y5, Y0
+	VBROADCASTSS 4(CX), Y5
+	VFMADD231PS  Y4, Y5, Y1
+	VBROADCASTSS 8(CX), Y5
+	VFMADD231PS  Y4, Y5, Y2
+	VBROADCASTSS 12(CX), Y5
+	VFMADD231PS  Y4, Y5, Y3
+	ADDQ         DX, CX
+	VMOVUPS      (BX), Y4
+	ADDQ         SI, BX
+	VBROADCASTSS (CX), Y5
+	VFMADD231PS  Y4, Y5, Y0
+	VBROADCASTSS 4(CX), Y5
+	VFMADD231PS  Y4, Y5, Y1
+	VBROADCASTSS 8(CX), Y5
+	VFMADD231PS  Y4, Y5, Y2
+	VBROADCASTSS 12(CX), Y5
+	VFMADD231PS  Y4, Y5, Y3
+	ADDQ         DX, CX
+	SUBQ         $0x00000004, AX
 	PCALIGN      $0x00000020
-	CMPQ         AX, $0x00000002
+	CMPQ         AX, $0x00000004
 	JGE          several
 
 one:
 	TESTQ        AX, AX
 	JEQ          store
+	PREFETCHT0   (DI)
+	ADDQ         $0x00000020, DI
 	VMOVUPS      (BX), Y4
 	ADDQ         SI, BX
 	VBROADCASTSS (CX), Y5
@@ -1330,12 +1406,13 @@ one:
 	JMP          one
 
 store:
+	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+72(FP), BX
-	MOVQ   n+80(FP), SI
+	MOVQ   m+80(FP), BX
+	MOVQ   n+88(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000008
@@ -1368,7 +1445,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+88(FP), DI
+	MOVQ       words+96(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), SI
@@ -1671,9 +1748,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows4x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
+// func rows4x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·rows4x2AVX2(SB), NOSPLIT, $0-96
+TEXT ·rows4x2AVX2(SB), NOSPLIT, $0-104
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -1682,13 +1759,12 @@ tile:
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
-	IMUL3Q  $0x04, DX, DI
-	ADDQ    DI, a+8(FP)
-	LEAQ    (DX)(DX*2), DI
-	LEAQ    (SI)(SI*2), R8
-	LEAQ    (CX)(DI*1), R9
-	LEAQ    (DI)(DI*1), DI
-	ADDQ    CX, DI
+	MOVQ    next+72(FP), DI
+	IMUL3Q  $0x04, DX, R8
+	ADDQ    R8, a+8(FP)
+	LEAQ    (DX)(DX*2), R8
+	LEAQ    (SI)(SI*2), R9
+	LEAQ    (CX)(R8*1), R8
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
@@ -1704,7 +1780,7 @@ tile:
 several:
 	PREFETCHT0   (DI)
 	PREFETCHT0   64(DI)
-	ADDQ         $0x60, DI
+	ADDQ         $0x00000080, DI
 	VMOVUPS      (BX), Y8
 	VMOVUPS      32(BX), Y9
 	VBROADCASTSS (CX), Y10
@@ -1716,7 +1792,7 @@ several:
 	VBROADCASTSS (CX)(DX*2), Y10
 	VFMADD231PS  Y8, Y10, Y4
 	VFMADD231PS  Y9, Y10, Y5
-	VBROADCASTSS (R9), Y10
+	VBROADCASTSS (R8), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
 	VMOVUPS      (BX)(SI*1), Y8
@@ -1730,7 +1806,7 @@ several:
 	VBROADCASTSS 4(CX)(DX*2), Y10
 	VFMADD231PS  Y8, Y10, Y4
 	VFMADD231PS  Y9, Y10, Y5
-	VBROADCASTSS 4(R9), Y10
+	VBROADCASTSS 4(R8), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
 	VMOVUPS      (BX)(SI*2), Y8
@@ -1744,11 +1820,11 @@ several:
 	VBROADCASTSS 8(CX)(DX*2), Y10
 	VFMADD231PS  Y8, Y10, Y4
 	VFMADD231PS  Y9, Y10, Y5
-	VBROADCASTSS 8(R9), Y10
+	VBROADCASTSS 8(R8), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
-	VMOVUPS      (BX)(R8*1), Y8
-	VMOVUPS      32(BX)(R8*1), Y9
+	VMOVUPS      (BX)(R9*1), Y8
+	VMOVUPS      32(BX)(R9*1), Y9
 	VBROADCASTSS 12(CX), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
@@ -1758,11 +1834,11 @@ several:
 	VBROADCASTSS 12(CX)(DX*2), Y10
 	VFMADD231PS  Y8, Y10, Y4
 	VFMADD231PS  Y9, Y10, Y5
-	VBROADCASTSS 12(R9), Y10
+	VBROADCASTSS 12(R8), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
 	ADDQ         $0x10, CX
-	ADDQ         $0x10, R9
+	ADDQ         $0x10, R8
 	LEAQ         (BX)(SI*4), BX
 	SUBQ         $0x00000004, AX
 	PCALIGN      $0x00000020
@@ -1773,7 +1849,7 @@ one:
 	TESTQ        AX, AX
 	JEQ          store
 	PREFETCHT0   (DI)
-	ADDQ         $0x18, DI
+	ADDQ         $0x00000020, DI
 	VMOVUPS      (BX), Y8
 	VMOVUPS      32(BX), Y9
 	VBROADCASTSS (CX), Y10
@@ -1785,22 +1861,23 @@ one:
 	VBROADCASTSS (CX)(DX*2), Y10
 	VFMADD231PS  Y8, Y10, Y4
 	VFMADD231PS  Y9, Y10, Y5
-	VBROADCASTSS (R9), Y10
+	VBROADCASTSS (R8), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
 	ADDQ         $0x04, CX
-	ADDQ         $0x04, R9
+	ADDQ         $0x04, R8
 	LEAQ         (BX)(SI*1), BX
 	DECQ         AX
 	JMP          one
 
 store:
+	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+72(FP), BX
-	MOVQ   n+80(FP), SI
+	MOVQ   m+80(FP), BX
+	MOVQ   n+88(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -1841,7 +1918,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+88(FP), DI
+	MOVQ       words+96(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), R10
@@ -1919,9 +1996,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns4x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
-// Requires: AVX, CMOV, FMA3
-TEXT ·columns4x2AVX2(SB), NOSPLIT, $0-96
+// func columns4x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·columns4x2AVX2(SB), NOSPLIT, $0-104
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -1930,6 +2007,7 @@ tile:
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	MOVQ    next+72(FP), DI
 	ADDQ    $0x10, a+8(FP)
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
@@ -1939,11 +2017,14 @@ tile:
 	VXORPS  Y5, Y5, Y5
 	VXORPS  Y6, Y6, Y6
 	VXORPS  Y7, Y7, Y7
-	CMPQ    AX, $0x00000002
+	CMPQ    AX, $0x00000004
 	JLT     one
 	PCALIGN $0x00000040
 
 several:
+	PREFETCHT0   (DI)
+	PREFETCHT0   64(DI)
+	ADDQ         $0x00000080, DI
 	VMOVUPS      (BX), Y8
 	VMOVUPS      32(BX), Y9
 	ADDQ         SI, BX
@@ -1976,14 +2057,48 @@ several:
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
 	ADDQ         DX, CX
-	SUBQ         $0x00000002, AX
+	VMOVUPS      (BX), Y8
+	VMOVUPS      32(BX), Y9
+	ADDQ         SI, BX
+	VBROADCASTSS (CX), Y10
+	VFMADD231PS  Y8, Y10, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	VBROADCASTSS 4(CX), Y10
+	VFMADD231PS  Y8, Y10, Y2
+	VFMADD231PS  Y9, Y10, Y3
+	VBROADCASTSS 8(CX), Y10
+	VFMADD231PS  Y8, Y10, Y4
+	VFMADD231PS  Y9, Y10, Y5
+	VBROADCASTSS 12(CX), Y10
+	VFMADD231PS  Y8, Y10, Y6
+	VFMADD231PS  Y9, Y10, Y7
+	ADDQ         DX, CX
+	VMOVUPS      (BX), Y8
+	VMOVUPS      32(BX), Y9
+	ADDQ         SI, BX
+	VBROADCASTSS (CX), Y10
+	VFMADD231PS  Y8, Y10, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	VBROADCASTSS 4(CX), Y10
+	VFMADD231PS  Y8, Y10, Y2
+	VFMADD231PS  Y9, Y10, Y3
+	VBROADCASTSS 8(CX), Y10
+	VFMADD231PS  Y8, Y10, Y4
+	VFMADD231PS  Y9, Y10, Y5
+	VBROADCASTSS 12(CX), Y10
+	VFMADD231PS  Y8, Y10, Y6
+	VFMADD231PS  Y9, Y10, Y7
+	ADDQ         DX, CX
+	SUBQ         $0x00000004, AX
 	PCALIGN      $0x00000020
-	CMPQ         AX, $0x00000002
+	CMPQ         AX, $0x00000004
 	JGE          several
 
 one:
 	TESTQ        AX, AX
 	JEQ          store
+	PREFETCHT0   (DI)
+	ADDQ         $0x00000020, DI
 	VMOVUPS      (BX), Y8
 	VMOVUPS      32(BX), Y9
 	ADDQ         SI, BX
@@ -2004,12 +2119,13 @@ one:
 	JMP          one
 
 store:
+	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+72(FP), BX
-	MOVQ   n+80(FP), SI
+	MOVQ   m+80(FP), BX
+	MOVQ   n+88(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -2050,7 +2166,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+88(FP), DI
+	MOVQ       words+96(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), R10
@@ -2366,9 +2482,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows6x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
+// func rows6x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·rows6x1AVX2(SB), NOSPLIT, $0-96
+TEXT ·rows6x1AVX2(SB), NOSPLIT, $0-104
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -2377,13 +2493,12 @@ tile:
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
-	IMUL3Q  $0x06, DX, DI
-	ADDQ    DI, a+8(FP)
-	LEAQ    (DX)(DX*2), DI
-	LEAQ    (SI)(SI*2), R8
-	LEAQ    (CX)(DI*1), R9
-	LEAQ    (DI)(DI*1), DI
-	ADDQ    CX, DI
+	MOVQ    next+72(FP), DI
+	IMUL3Q  $0x06, DX, R8
+	ADDQ    R8, a+8(FP)
+	LEAQ    (DX)(DX*2), R8
+	LEAQ    (SI)(SI*2), R9
+	LEAQ    (CX)(R8*1), R8
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
@@ -2397,7 +2512,7 @@ tile:
 several:
 	PREFETCHT0   (DI)
 	PREFETCHT0   64(DI)
-	ADDQ         $0x60, DI
+	ADDQ         $0x00000080, DI
 	VMOVUPS      (BX), Y6
 	VBROADCASTSS (CX), Y7
 	VFMADD231PS  Y6, Y7, Y0
@@ -2405,11 +2520,11 @@ several:
 	VFMADD231PS  Y6, Y7, Y1
 	VBROADCASTSS (CX)(DX*2), Y7
 	VFMADD231PS  Y6, Y7, Y2
-	VBROADCASTSS (R9), Y7
+	VBROADCASTSS (R8), Y7
 	VFMADD231PS  Y6, Y7, Y3
-	VBROADCASTSS (R9)(DX*1), Y7
+	VBROADCASTSS (R8)(DX*1), Y7
 	VFMADD231PS  Y6, Y7, Y4
-	VBROADCASTSS (R9)(DX*2), Y7
+	VBROADCASTSS (R8)(DX*2), Y7
 	VFMADD231PS  Y6, Y7, Y5
 	VMOVUPS      (BX)(SI*1), Y6
 	VBROADCASTSS 4(CX), Y7
@@ -2418,11 +2533,11 @@ several:
 	VFMADD231PS  Y6, Y7, Y1
 	VBROADCASTSS 4(CX)(DX*2), Y7
 	VFMADD231PS  Y6, Y7, Y2
-	VBROADCASTSS 4(R9), Y7
+	VBROADCASTSS 4(R8), Y7
 	VFMADD231PS  Y6, Y7, Y3
-	VBROADCASTSS 4(R9)(DX*1), Y7
+	VBROADCASTSS 4(R8)(DX*1), Y7
 	VFMADD231PS  Y6, Y7, Y4
-	VBROADCASTSS 4(R9)(DX*2), Y7
+	VBROADCASTSS 4(R8)(DX*2), Y7
 	VFMADD231PS  Y6, Y7, Y5
 	VMOVUPS      (BX)(SI*2), Y6
 	VBROADCASTSS 8(CX), Y7
@@ -2431,27 +2546,27 @@ several:
 	VFMADD231PS  Y6, Y7, Y1
 	VBROADCASTSS 8(CX)(DX*2), Y7
 	VFMADD231PS  Y6, Y7, Y2
-	VBROADCASTSS 8(R9), Y7
+	VBROADCASTSS 8(R8), Y7
 	VFMADD231PS  Y6, Y7, Y3
-	VBROADCASTSS 8(R9)(DX*1), Y7
+	VBROADCASTSS 8(R8)(DX*1), Y7
 	VFMADD231PS  Y6, Y7, Y4
-	VBROADCASTSS 8(R9)(DX*2), Y7
+	VBROADCASTSS 8(R8)(DX*2), Y7
 	VFMADD231PS  Y6, Y7, Y5
-	VMOVUPS      (BX)(R8*1), Y6
+	VMOVUPS      (BX)(R9*1), Y6
 	VBROADCASTSS 12(CX), Y7
 	VFMADD231PS  Y6, Y7, Y0
 	VBROADCASTSS 12(CX)(DX*1), Y7
 	VFMADD231PS  Y6, Y7, Y1
 	VBROADCASTSS 12(CX)(DX*2), Y7
 	VFMADD231PS  Y6, Y7, Y2
-	VBROADCASTSS 12(R9), Y7
+	VBROADCASTSS 12(R8), Y7
 	VFMADD231PS  Y6, Y7, Y3
-	VBROADCASTSS 12(R9)(DX*1), Y7
+	VBROADCASTSS 12(R8)(DX*1), Y7
 	VFMADD231PS  Y6, Y7, Y4
-	VBROADCASTSS 12(R9)(DX*2), Y7
+	VBROADCASTSS 12(R8)(DX*2), Y7
 	VFMADD231PS  Y6, Y7, Y5
 	ADDQ         $0x10, CX
-	ADDQ         $0x10, R9
+	ADDQ         $0x10, R8
 	LEAQ         (BX)(SI*4), BX
 	SUBQ         $0x00000004, AX
 	PCALIGN      $0x00000020
@@ -2462,7 +2577,7 @@ one:
 	TESTQ        AX, AX
 	JEQ          store
 	PREFETCHT0   (DI)
-	ADDQ         $0x18, DI
+	ADDQ         $0x00000020, DI
 	VMOVUPS      (BX), Y6
 	VBROADCASTSS (CX), Y7
 	VFMADD231PS  Y6, Y7, Y0
@@ -2470,25 +2585,26 @@ one:
 	VFMADD231PS  Y6, Y7, Y1
 	VBROADCASTSS (CX)(DX*2), Y7
 	VFMADD231PS  Y6, Y7, Y2
-	VBROADCASTSS (R9), Y7
+	VBROADCASTSS (R8), Y7
 	VFMADD231PS  Y6, Y7, Y3
-	VBROADCASTSS (R9)(DX*1), Y7
+	VBROADCASTSS (R8)(DX*1), Y7
 	VFMADD231PS  Y6, Y7, Y4
-	VBROADCASTSS (R9)(DX*2), Y7
+	VBROADCASTSS (R8)(DX*2), Y7
 	VFMADD231PS  Y6, Y7, Y5
 	ADDQ         $0x04, CX
-	ADDQ         $0x04, R9
+	ADDQ         $0x04, R8
 	LEAQ         (BX)(SI*1), BX
 	DECQ         AX
 	JMP          one
 
 store:
+	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+72(FP), BX
-	MOVQ   n+80(FP), SI
+	MOVQ   m+80(FP), BX
+	MOVQ   n+88(FP), SI
 	CMPQ   BX, $0x06
 	JNE    edge
 	CMPQ   SI, $0x00000008
@@ -2529,7 +2645,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+88(FP), DI
+	MOVQ       words+96(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), SI
@@ -2605,9 +2721,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns6x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
-// Requires: AVX, CMOV, FMA3
-TEXT ·columns6x1AVX2(SB), NOSPLIT, $0-96
+// func columns6x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·columns6x1AVX2(SB), NOSPLIT, $0-104
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -2616,6 +2732,7 @@ tile:
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	MOVQ    next+72(FP), DI
 	ADDQ    $0x18, a+8(FP)
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
@@ -2623,11 +2740,14 @@ tile:
 	VXORPS  Y3, Y3, Y3
 	VXORPS  Y4, Y4, Y4
 	VXORPS  Y5, Y5, Y5
-	CMPQ    AX, $0x00000002
+	CMPQ    AX, $0x00000004
 	JLT     one
 	PCALIGN $0x00000040
 
 several:
+	PREFETCHT0   (DI)
+	PREFETCHT0   64(DI)
+	ADDQ         $0x00000080, DI
 	VMOVUPS      (BX), Y6
 	ADDQ         SI, BX
 	VBROADCASTSS (CX), Y7
@@ -2658,14 +2778,46 @@ several:
 	VBROADCASTSS 20(CX), Y7
 	VFMADD231PS  Y6, Y7, Y5
 	ADDQ         DX, CX
-	SUBQ         $0x00000002, AX
+	VMOVUPS      (BX), Y6
+	ADDQ         SI, BX
+	VBROADCASTSS (CX), Y7
+	VFMADD231PS  Y6, Y7, Y0
+	VBROADCASTSS 4(CX), Y7
+	VFMADD231PS  Y6, Y7, Y1
+	VBROADCASTSS 8(CX), Y7
+	VFMADD231PS  Y6, Y7, Y2
+	VBROADCASTSS 12(CX), Y7
+	VFMADD231PS  Y6, Y7, Y3
+	VBROADCASTSS 16(CX), Y7
+	VFMADD231PS  Y6, Y7, Y4
+	VBROADCASTSS 20(CX), Y7
+	VFMADD231PS  Y6, Y7, Y5
+	ADDQ         DX, CX
+	VMOVUPS      (BX), Y6
+	ADDQ         SI, BX
+	VBROADCASTSS (CX), Y7
+	VFMADD231PS  Y6, Y7, Y0
+	VBROADCASTSS 4(CX), Y7
+	VFMADD231PS  Y6, Y7, Y1
+	VBROADCASTSS 8(CX), Y7
+	VFMADD231PS  Y6, Y7, Y2
+	VBROADCASTSS 12(CX), Y7
+	VFMADD231PS  Y6, Y7, Y3
+	VBROADCASTSS 16(CX), Y7
+	VFMADD231PS  Y6, Y7, Y4
+	VBROADCASTSS 20(CX), Y7
+	VFMADD231PS  Y6, Y7, Y5
+	ADDQ         DX, CX
+	SUBQ         $0x00000004, AX
 	PCALIGN      $0x00000020
-	CMPQ         AX, $0x00000002
+	CMPQ         AX, $0x00000004
 	JGE          several
 
 one:
 	TESTQ        AX, AX
 	JEQ          store
+	PREFETCHT0   (DI)
+	ADDQ         $0x00000020, DI
 	VMOVUPS      (BX), Y6
 	ADDQ         SI, BX
 	VBROADCASTSS (CX), Y7
@@ -2685,12 +2837,13 @@ one:
 	JMP          one
 
 store:
+	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+72(FP), BX
-	MOVQ   n+80(FP), SI
+	MOVQ   m+80(FP), BX
+	MOVQ   n+88(FP), SI
 	CMPQ   BX, $0x06
 	JNE    edge
 	CMPQ   SI, $0x00000008
@@ -2731,7 +2884,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+88(FP), DI
+	MOVQ       words+96(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), SI
@@ -3130,9 +3283,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows6x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
+// func rows6x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·rows6x2AVX2(SB), NOSPLIT, $0-96
+TEXT ·rows6x2AVX2(SB), NOSPLIT, $0-104
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -3141,13 +3294,12 @@ tile:
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
-	IMUL3Q  $0x06, DX, DI
-	ADDQ    DI, a+8(FP)
-	LEAQ    (DX)(DX*2), DI
-	LEAQ    (SI)(SI*2), R8
-	LEAQ    (CX)(DI*1), R9
-	LEAQ    (DI)(DI*1), DI
-	ADDQ    CX, DI
+	MOVQ    next+72(FP), DI
+	IMUL3Q  $0x06, DX, R8
+	ADDQ    R8, a+8(FP)
+	LEAQ    (DX)(DX*2), R8
+	LEAQ    (SI)(SI*2), R9
+	LEAQ    (CX)(R8*1), R8
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
@@ -3167,7 +3319,7 @@ tile:
 several:
 	PREFETCHT0   (DI)
 	PREFETCHT0   64(DI)
-	ADDQ         $0x60, DI
+	ADDQ         $0x00000080, DI
 	VMOVUPS      (BX), Y12
 	VMOVUPS      32(BX), Y13
 	VBROADCASTSS (CX), Y14
@@ -3179,13 +3331,13 @@ several:
 	VBROADCASTSS (CX)(DX*2), Y14
 	VFMADD231PS  Y12, Y14, Y4
 	VFMADD231PS  Y13, Y14, Y5
-	VBROADCASTSS (R9), Y14
+	VBROADCASTSS (R8), Y14
 	VFMADD231PS  Y12, Y14, Y6
 	VFMADD231PS  Y13, Y14, Y7
-	VBROADCASTSS (R9)(DX*1), Y14
+	VBROADCASTSS (R8)(DX*1), Y14
 	VFMADD231PS  Y12, Y14, Y8
 	VFMADD231PS  Y13, Y14, Y9
-	VBROADCASTSS (R9)(DX*2), Y14
+	VBROADCASTSS (R8)(DX*2), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
 	VMOVUPS      (BX)(SI*1), Y12
@@ -3199,13 +3351,13 @@ several:
 	VBROADCASTSS 4(CX)(DX*2), Y14
 	VFMADD231PS  Y12, Y14, Y4
 	VFMADD231PS  Y13, Y14, Y5
-	VBROADCASTSS 4(R9), Y14
+	VBROADCASTSS 4(R8), Y14
 	VFMADD231PS  Y12, Y14, Y6
 	VFMADD231PS  Y13, Y14, Y7
-	VBROADCASTSS 4(R9)(DX*1), Y14
+	VBROADCASTSS 4(R8)(DX*1), Y14
 	VFMADD231PS  Y12, Y14, Y8
 	VFMADD231PS  Y13, Y14, Y9
-	VBROADCASTSS 4(R9)(DX*2), Y14
+	VBROADCASTSS 4(R8)(DX*2), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
 	VMOVUPS      (BX)(SI*2), Y12
@@ -3219,17 +3371,17 @@ several:
 	VBROADCASTSS 8(CX)(DX*2), Y14
 	VFMADD231PS  Y12, Y14, Y4
 	VFMADD231PS  Y13, Y14, Y5
-	VBROADCASTSS 8(R9), Y14
+	VBROADCASTSS 8(R8), Y14
 	VFMADD231PS  Y12, Y14, Y6
 	VFMADD231PS  Y13, Y14, Y7
-	VBROADCASTSS 8(R9)(DX*1), Y14
+	VBROADCASTSS 8(R8)(DX*1), Y14
 	VFMADD231PS  Y12, Y14, Y8
 	VFMADD231PS  Y13, Y14, Y9
-	VBROADCASTSS 8(R9)(DX*2), Y14
+	VBROADCASTSS 8(R8)(DX*2), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
-	VMOVUPS      (BX)(R8*1), Y12
-	VMOVUPS      32(BX)(R8*1), Y13
+	VMOVUPS      (BX)(R9*1), Y12
+	VMOVUPS      32(BX)(R9*1), Y13
 	VBROADCASTSS 12(CX), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
@@ -3239,17 +3391,17 @@ several:
 	VBROADCASTSS 12(CX)(DX*2), Y14
 	VFMADD231PS  Y12, Y14, Y4
 	VFMADD231PS  Y13, Y14, Y5
-	VBROADCASTSS 12(R9), Y14
+	VBROADCASTSS 12(R8), Y14
 	VFMADD231PS  Y12, Y14, Y6
 	VFMADD231PS  Y13, Y14, Y7
-	VBROADCASTSS 12(R9)(DX*1), Y14
+	VBROADCASTSS 12(R8)(DX*1), Y14
 	VFMADD231PS  Y12, Y14, Y8
 	VFMADD231PS  Y13, Y14, Y9
-	VBROADCASTSS 12(R9)(DX*2), Y14
+	VBROADCASTSS 12(R8)(DX*2), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
 	ADDQ         $0x10, CX
-	ADDQ         $0x10, R9
+	ADDQ         $0x10, R8
 	LEAQ         (BX)(SI*4), BX
 	SUBQ         $0x00000004, AX
 	PCALIGN      $0x00000020
@@ -3260,7 +3412,7 @@ one:
 	TESTQ        AX, AX
 	JEQ          store
 	PREFETCHT0   (DI)
-	ADDQ         $0x18, DI
+	ADDQ         $0x00000020, DI
 	VMOVUPS      (BX), Y12
 	VMOVUPS      32(BX), Y13
 	VBROADCASTSS (CX), Y14
@@ -3272,28 +3424,29 @@ one:
 	VBROADCASTSS (CX)(DX*2), Y14
 	VFMADD231PS  Y12, Y14, Y4
 	VFMADD231PS  Y13, Y14, Y5
-	VBROADCASTSS (R9), Y14
+	VBROADCASTSS (R8), Y14
 	VFMADD231PS  Y12, Y14, Y6
 	VFMADD231PS  Y13, Y14, Y7
-	VBROADCASTSS (R9)(DX*1), Y14
+	VBROADCASTSS (R8)(DX*1), Y14
 	VFMADD231PS  Y12, Y14, Y8
 	VFMADD231PS  Y13, Y14, Y9
-	VBROADCASTSS (R9)(DX*2), Y14
+	VBROADCASTSS (R8)(DX*2), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
 	ADDQ         $0x04, CX
-	ADDQ         $0x04, R9
+	ADDQ         $0x04, R8
 	LEAQ         (BX)(SI*1), BX
 	DECQ         AX
 	JMP          one
 
 store:
+	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+72(FP), BX
-	MOVQ   n+80(FP), SI
+	MOVQ   m+80(FP), BX
+	MOVQ   n+88(FP), SI
 	CMPQ   BX, $0x06
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -3346,7 +3499,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+88(FP), DI
+	MOVQ       words+96(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), R10
@@ -3448,9 +3601,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns6x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
-// Requires: AVX, CMOV, FMA3
-TEXT ·columns6x2AVX2(SB), NOSPLIT, $0-96
+// func columns6x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·columns6x2AVX2(SB), NOSPLIT, $0-104
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -3459,6 +3612,7 @@ tile:
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	MOVQ    next+72(FP), DI
 	ADDQ    $0x18, a+8(FP)
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
@@ -3472,11 +3626,14 @@ tile:
 	VXORPS  Y9, Y9, Y9
 	VXORPS  Y10, Y10, Y10
 	VXORPS  Y11, Y11, Y11
-	CMPQ    AX, $0x00000002
+	CMPQ    AX, $0x00000004
 	JLT     one
 	PCALIGN $0x00000040
 
 several:
+	PREFETCHT0   (DI)
+	PREFETCHT0   64(DI)
+	ADDQ         $0x00000080, DI
 	VMOVUPS      (BX), Y12
 	VMOVUPS      32(BX), Y13
 	ADDQ         SI, BX
@@ -3521,14 +3678,60 @@ several:
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
 	ADDQ         DX, CX
-	SUBQ         $0x00000002, AX
+	VMOVUPS      (BX), Y12
+	VMOVUPS      32(BX), Y13
+	ADDQ         SI, BX
+	VBROADCASTSS (CX), Y14
+	VFMADD231PS  Y12, Y14, Y0
+	VFMADD231PS  Y13, Y14, Y1
+	VBROADCASTSS 4(CX), Y14
+	VFMADD231PS  Y12, Y14, Y2
+	VFMADD231PS  Y13, Y14, Y3
+	VBROADCASTSS 8(CX), Y14
+	VFMADD231PS  Y12, Y14, Y4
+	VFMADD231PS  Y13, Y14, Y5
+	VBROADCASTSS 12(CX), Y14
+	VFMADD231PS  Y12, Y14, Y6
+	VFMADD231PS  Y13, Y14, Y7
+	VBROADCASTSS 16(CX), Y14
+	VFMADD231PS  Y12, Y14, Y8
+	VFMADD231PS  Y13, Y14, Y9
+	VBROADCASTSS 20(CX), Y14
+	VFMADD231PS  Y12, Y14, Y10
+	VFMADD231PS  Y13, Y14, Y11
+	ADDQ         DX, CX
+	VMOVUPS      (BX), Y12
+	VMOVUPS      32(BX), Y13
+	ADDQ         SI, BX
+	VBROADCASTSS (CX), Y14
+	VFMADD231PS  Y12, Y14, Y0
+	VFMADD231PS  Y13, Y14, Y1
+	VBROADCASTSS 4(CX), Y14
+	VFMADD231PS  Y12, Y14, Y2
+	VFMADD231PS  Y13, Y14, Y3
+	VBROADCASTSS 8(CX), Y14
+	VFMADD231PS  Y12, Y14, Y4
+	VFMADD231PS  Y13, Y14, Y5
+	VBROADCASTSS 12(CX), Y14
+	VFMADD231PS  Y12, Y14, Y6
+	VFMADD231PS  Y13, Y14, Y7
+	VBROADCASTSS 16(CX), Y14
+	VFMADD231PS  Y12, Y14, Y8
+	VFMADD231PS  Y13, Y14, Y9
+	VBROADCASTSS 20(CX), Y14
+	VFMADD231PS  Y12, Y14, Y10
+	VFMADD231PS  Y13, Y14, Y11
+	ADDQ         DX, CX
+	SUBQ         $0x00000004, AX
 	PCALIGN      $0x00000020
-	CMPQ         AX, $0x00000002
+	CMPQ         AX, $0x00000004
 	JGE          several
 
 one:
 	TESTQ        AX, AX
 	JEQ          store
+	PREFETCHT0   (DI)
+	ADDQ         $0x00000020, DI
 	VMOVUPS      (BX), Y12
 	VMOVUPS      32(BX), Y13
 	ADDQ         SI, BX
@@ -3555,12 +3758,13 @@ one:
 	JMP          one
 
 store:
+	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+72(FP), BX
-	MOVQ   n+80(FP), SI
+	MOVQ   m+80(FP), BX
+	MOVQ   n+88(FP), SI
 	CMPQ   BX, $0x06
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -3613,7 +3817,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+88(FP), DI
+	MOVQ       words+96(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), R10

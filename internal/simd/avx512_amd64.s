@@ -187,9 +187,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows4x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
+// func rows4x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·rows4x1AVX512(SB), NOSPLIT, $0-96
+TEXT ·rows4x1AVX512(SB), NOSPLIT, $0-104
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -198,14 +198,12 @@ tile:
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
-	IMUL3Q  $0x04, DX, DI
-	ADDQ    DI, a+8(FP)
-	LEAQ    (DX)(DX*2), DI
-	LEAQ    (SI)(SI*2), R8
-	LEAQ    (CX)(DI*1), R9
-	LEAQ    (DI)(DI*1), DI
-	ADDQ    DI, DI
-	ADDQ    CX, DI
+	MOVQ    next+72(FP), DI
+	IMUL3Q  $0x04, DX, R8
+	ADDQ    R8, a+8(FP)
+	LEAQ    (DX)(DX*2), R8
+	LEAQ    (SI)(SI*2), R9
+	LEAQ    (CX)(R8*1), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -218,14 +216,15 @@ several:
 	PREFETCHT0       (DI)
 	PREFETCHT0       64(DI)
 	PREFETCHT0       128(DI)
-	ADDQ             $0xc0, DI
+	PREFETCHT0       192(DI)
+	ADDQ             $0x00000100, DI
 	VMOVUPS          (BX), Z4
 	VFMADD231PS.BCST (CX), Z4, Z0
 	VBROADCASTSS     (CX)(DX*1), Z5
 	VFMADD231PS      Z4, Z5, Z1
 	VBROADCASTSS     (CX)(DX*2), Z5
 	VFMADD231PS      Z4, Z5, Z2
-	VBROADCASTSS     (R9), Z5
+	VBROADCASTSS     (R8), Z5
 	VFMADD231PS      Z4, Z5, Z3
 	VMOVUPS          (BX)(SI*1), Z4
 	VFMADD231PS.BCST 4(CX), Z4, Z0
@@ -233,7 +232,7 @@ several:
 	VFMADD231PS      Z4, Z5, Z1
 	VBROADCASTSS     4(CX)(DX*2), Z5
 	VFMADD231PS      Z4, Z5, Z2
-	VBROADCASTSS     4(R9), Z5
+	VBROADCASTSS     4(R8), Z5
 	VFMADD231PS      Z4, Z5, Z3
 	VMOVUPS          (BX)(SI*2), Z4
 	VFMADD231PS.BCST 8(CX), Z4, Z0
@@ -241,18 +240,18 @@ several:
 	VFMADD231PS      Z4, Z5, Z1
 	VBROADCASTSS     8(CX)(DX*2), Z5
 	VFMADD231PS      Z4, Z5, Z2
-	VBROADCASTSS     8(R9), Z5
+	VBROADCASTSS     8(R8), Z5
 	VFMADD231PS      Z4, Z5, Z3
-	VMOVUPS          (BX)(R8*1), Z4
+	VMOVUPS          (BX)(R9*1), Z4
 	VFMADD231PS.BCST 12(CX), Z4, Z0
 	VBROADCASTSS     12(CX)(DX*1), Z5
 	VFMADD231PS      Z4, Z5, Z1
 	VBROADCASTSS     12(CX)(DX*2), Z5
 	VFMADD231PS      Z4, Z5, Z2
-	VBROADCASTSS     12(R9), Z5
+	VBROADCASTSS     12(R8), Z5
 	VFMADD231PS      Z4, Z5, Z3
 	ADDQ             $0x10, CX
-	ADDQ             $0x10, R9
+	ADDQ             $0x10, R8
 	LEAQ             (BX)(SI*4), BX
 	SUBQ             $0x00000004, AX
 	PCALIGN          $0x00000020
@@ -263,28 +262,29 @@ one:
 	TESTQ            AX, AX
 	JEQ              store
 	PREFETCHT0       (DI)
-	ADDQ             $0x30, DI
+	ADDQ             $0x00000040, DI
 	VMOVUPS          (BX), Z4
 	VFMADD231PS.BCST (CX), Z4, Z0
 	VBROADCASTSS     (CX)(DX*1), Z5
 	VFMADD231PS      Z4, Z5, Z1
 	VBROADCASTSS     (CX)(DX*2), Z5
 	VFMADD231PS      Z4, Z5, Z2
-	VBROADCASTSS     (R9), Z5
+	VBROADCASTSS     (R8), Z5
 	VFMADD231PS      Z4, Z5, Z3
 	ADDQ             $0x04, CX
-	ADDQ             $0x04, R9
+	ADDQ             $0x04, R8
 	LEAQ             (BX)(SI*1), BX
 	DECQ             AX
 	JMP              one
 
 store:
+	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+72(FP), BX
-	MOVQ   n+80(FP), SI
+	MOVQ   m+80(FP), BX
+	MOVQ   n+88(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -317,7 +317,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+88(FP), DI
+	MOVQ      words+96(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), SI
@@ -376,9 +376,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns4x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
-// Requires: AVX, AVX512F, CMOV
-TEXT ·columns4x1AVX512(SB), NOSPLIT, $0-96
+// func columns4x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·columns4x1AVX512(SB), NOSPLIT, $0-104
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -387,16 +387,22 @@ tile:
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	MOVQ    next+72(FP), DI
 	ADDQ    $0x10, a+8(FP)
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
 	VPXORD  Z3, Z3, Z3
-	CMPQ    AX, $0x00000002
+	CMPQ    AX, $0x00000004
 	JLT     one
 	PCALIGN $0x00000040
 
 several:
+	PREFETCHT0       (DI)
+	PREFETCHT0       64(DI)
+	PREFETCHT0       128(DI)
+	PREFETCHT0       192(DI)
+	ADDQ             $0x00000100, DI
 	VMOVUPS          (BX), Z4
 	ADDQ             SI, BX
 	VBROADCASTSS     (CX), Z5
@@ -417,14 +423,36 @@ several:
 	VBROADCASTSS     12(CX), Z5
 	VFMADD231PS      Z4, Z5, Z3
 	ADDQ             DX, CX
-	SUBQ             $0x00000002, AX
+	VMOVUPS          (BX), Z4
+	ADDQ             SI, BX
+	VBROADCASTSS     (CX), Z5
+	VFMADD231PS      Z4, Z5, Z0
+	VFMADD231PS.BCST 4(CX), Z4, Z1
+	VBROADCASTSS     8(CX), Z5
+	VFMADD231PS      Z4, Z5, Z2
+	VBROADCASTSS     12(CX), Z5
+	VFMADD231PS      Z4, Z5, Z3
+	ADDQ             DX, CX
+	VMOVUPS          (BX), Z4
+	ADDQ             SI, BX
+	VBROADCASTSS     (CX), Z5
+	VFMADD231PS      Z4, Z5, Z0
+	VFMADD231PS.BCST 4(CX), Z4, Z1
+	VBROADCASTSS     8(CX), Z5
+	VFMADD231PS      Z4, Z5, Z2
+	VBROADCASTSS     12(CX), Z5
+	VFMADD231PS      Z4, Z5, Z3
+	ADDQ             DX, CX
+	SUBQ             $0x00000004, AX
 	PCALIGN          $0x00000020
-	CMPQ             AX, $0x00000002
+	CMPQ             AX, $0x00000004
 	JGE              several
 
 one:
 	TESTQ            AX, AX
 	JEQ              store
+	PREFETCHT0       (DI)
+	ADDQ             $0x00000040, DI
 	VMOVUPS          (BX), Z4
 	ADDQ             SI, BX
 	VBROADCASTSS     (CX), Z5
@@ -439,12 +467,13 @@ one:
 	JMP              one
 
 store:
+	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+72(FP), BX
-	MOVQ   n+80(FP), SI
+	MOVQ   m+80(FP), BX
+	MOVQ   n+88(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -477,7 +506,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+88(FP), DI
+	MOVQ      words+96(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), SI
@@ -786,9 +815,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows4x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
+// func rows4x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·rows4x2AVX512(SB), NOSPLIT, $0-96
+TEXT ·rows4x2AVX512(SB), NOSPLIT, $0-104
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -797,14 +826,12 @@ tile:
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
-	IMUL3Q  $0x04, DX, DI
-	ADDQ    DI, a+8(FP)
-	LEAQ    (DX)(DX*2), DI
-	LEAQ    (SI)(SI*2), R8
-	LEAQ    (CX)(DI*1), R9
-	LEAQ    (DI)(DI*1), DI
-	ADDQ    DI, DI
-	ADDQ    CX, DI
+	MOVQ    next+72(FP), DI
+	IMUL3Q  $0x04, DX, R8
+	ADDQ    R8, a+8(FP)
+	LEAQ    (DX)(DX*2), R8
+	LEAQ    (SI)(SI*2), R9
+	LEAQ    (CX)(R8*1), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -821,7 +848,8 @@ several:
 	PREFETCHT0       (DI)
 	PREFETCHT0       64(DI)
 	PREFETCHT0       128(DI)
-	ADDQ             $0xc0, DI
+	PREFETCHT0       192(DI)
+	ADDQ             $0x00000100, DI
 	VMOVUPS          (BX), Z8
 	VMOVUPS          64(BX), Z9
 	VFMADD231PS.BCST (CX), Z8, Z0
@@ -832,7 +860,7 @@ several:
 	VBROADCASTSS     (CX)(DX*2), Z10
 	VFMADD231PS      Z8, Z10, Z4
 	VFMADD231PS      Z9, Z10, Z5
-	VBROADCASTSS     (R9), Z10
+	VBROADCASTSS     (R8), Z10
 	VFMADD231PS      Z8, Z10, Z6
 	VFMADD231PS      Z9, Z10, Z7
 	VMOVUPS          (BX)(SI*1), Z8
@@ -845,7 +873,7 @@ several:
 	VBROADCASTSS     4(CX)(DX*2), Z10
 	VFMADD231PS      Z8, Z10, Z4
 	VFMADD231PS      Z9, Z10, Z5
-	VBROADCASTSS     4(R9), Z10
+	VBROADCASTSS     4(R8), Z10
 	VFMADD231PS      Z8, Z10, Z6
 	VFMADD231PS      Z9, Z10, Z7
 	VMOVUPS          (BX)(SI*2), Z8
@@ -858,11 +886,11 @@ several:
 	VBROADCASTSS     8(CX)(DX*2), Z10
 	VFMADD231PS      Z8, Z10, Z4
 	VFMADD231PS      Z9, Z10, Z5
-	VBROADCASTSS     8(R9), Z10
+	VBROADCASTSS     8(R8), Z10
 	VFMADD231PS      Z8, Z10, Z6
 	VFMADD231PS      Z9, Z10, Z7
-	VMOVUPS          (BX)(R8*1), Z8
-	VMOVUPS          64(BX)(R8*1), Z9
+	VMOVUPS          (BX)(R9*1), Z8
+	VMOVUPS          64(BX)(R9*1), Z9
 	VFMADD231PS.BCST 12(CX), Z8, Z0
 	VFMADD231PS.BCST 12(CX), Z9, Z1
 	VBROADCASTSS     12(CX)(DX*1), Z10
@@ -871,11 +899,11 @@ several:
 	VBROADCASTSS     12(CX)(DX*2), Z10
 	VFMADD231PS      Z8, Z10, Z4
 	VFMADD231PS      Z9, Z10, Z5
-	VBROADCASTSS     12(R9), Z10
+	VBROADCASTSS     12(R8), Z10
 	VFMADD231PS      Z8, Z10, Z6
 	VFMADD231PS      Z9, Z10, Z7
 	ADDQ             $0x10, CX
-	ADDQ             $0x10, R9
+	ADDQ             $0x10, R8
 	LEAQ             (BX)(SI*4), BX
 	SUBQ             $0x00000004, AX
 	PCALIGN          $0x00000020
@@ -886,7 +914,7 @@ one:
 	TESTQ            AX, AX
 	JEQ              store
 	PREFETCHT0       (DI)
-	ADDQ             $0x30, DI
+	ADDQ             $0x00000040, DI
 	VMOVUPS          (BX), Z8
 	VMOVUPS          64(BX), Z9
 	VFMADD231PS.BCST (CX), Z8, Z0
@@ -897,22 +925,23 @@ one:
 	VBROADCASTSS     (CX)(DX*2), Z10
 	VFMADD231PS      Z8, Z10, Z4
 	VFMADD231PS      Z9, Z10, Z5
-	VBROADCASTSS     (R9), Z10
+	VBROADCASTSS     (R8), Z10
 	VFMADD231PS      Z8, Z10, Z6
 	VFMADD231PS      Z9, Z10, Z7
 	ADDQ             $0x04, CX
-	ADDQ             $0x04, R9
+	ADDQ             $0x04, R8
 	LEAQ             (BX)(SI*1), BX
 	DECQ             AX
 	JMP              one
 
 store:
+	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+72(FP), BX
-	MOVQ   n+80(FP), SI
+	MOVQ   m+80(FP), BX
+	MOVQ   n+88(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000020
@@ -953,7 +982,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+88(FP), DI
+	MOVQ      words+96(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), R10
@@ -1033,9 +1062,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns4x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
-// Requires: AVX, AVX512F, CMOV
-TEXT ·columns4x2AVX512(SB), NOSPLIT, $0-96
+// func columns4x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·columns4x2AVX512(SB), NOSPLIT, $0-104
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -1044,6 +1073,7 @@ tile:
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	MOVQ    next+72(FP), DI
 	ADDQ    $0x10, a+8(FP)
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
@@ -1053,11 +1083,16 @@ tile:
 	VPXORD  Z5, Z5, Z5
 	VPXORD  Z6, Z6, Z6
 	VPXORD  Z7, Z7, Z7
-	CMPQ    AX, $0x00000002
+	CMPQ    AX, $0x00000004
 	JLT     one
 	PCALIGN $0x00000040
 
 several:
+	PREFETCHT0       (DI)
+	PREFETCHT0       64(DI)
+	PREFETCHT0       128(DI)
+	PREFETCHT0       192(DI)
+	ADDQ             $0x00000100, DI
 	VMOVUPS          (BX), Z8
 	VMOVUPS          64(BX), Z9
 	ADDQ             SI, BX
@@ -1088,14 +1123,46 @@ several:
 	VFMADD231PS      Z8, Z10, Z6
 	VFMADD231PS      Z9, Z10, Z7
 	ADDQ             DX, CX
-	SUBQ             $0x00000002, AX
+	VMOVUPS          (BX), Z8
+	VMOVUPS          64(BX), Z9
+	ADDQ             SI, BX
+	VBROADCASTSS     (CX), Z10
+	VFMADD231PS      Z8, Z10, Z0
+	VFMADD231PS      Z9, Z10, Z1
+	VFMADD231PS.BCST 4(CX), Z8, Z2
+	VFMADD231PS.BCST 4(CX), Z9, Z3
+	VBROADCASTSS     8(CX), Z10
+	VFMADD231PS      Z8, Z10, Z4
+	VFMADD231PS      Z9, Z10, Z5
+	VBROADCASTSS     12(CX), Z10
+	VFMADD231PS      Z8, Z10, Z6
+	VFMADD231PS      Z9, Z10, Z7
+	ADDQ             DX, CX
+	VMOVUPS          (BX), Z8
+	VMOVUPS          64(BX), Z9
+	ADDQ             SI, BX
+	VBROADCASTSS     (CX), Z10
+	VFMADD231PS      Z8, Z10, Z0
+	VFMADD231PS      Z9, Z10, Z1
+	VFMADD231PS.BCST 4(CX), Z8, Z2
+	VFMADD231PS.BCST 4(CX), Z9, Z3
+	VBROADCASTSS     8(CX), Z10
+	VFMADD231PS      Z8, Z10, Z4
+	VFMADD231PS      Z9, Z10, Z5
+	VBROADCASTSS     12(CX), Z10
+	VFMADD231PS      Z8, Z10, Z6
+	VFMADD231PS      Z9, Z10, Z7
+	ADDQ             DX, CX
+	SUBQ             $0x00000004, AX
 	PCALIGN          $0x00000020
-	CMPQ             AX, $0x00000002
+	CMPQ             AX, $0x00000004
 	JGE              several
 
 one:
 	TESTQ            AX, AX
 	JEQ              store
+	PREFETCHT0       (DI)
+	ADDQ             $0x00000040, DI
 	VMOVUPS          (BX), Z8
 	VMOVUPS          64(BX), Z9
 	ADDQ             SI, BX
@@ -1115,12 +1182,13 @@ one:
 	JMP              one
 
 store:
+	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+72(FP), BX
-	MOVQ   n+80(FP), SI
+	MOVQ   m+80(FP), BX
+	MOVQ   n+88(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000020
@@ -1161,7 +1229,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+88(FP), DI
+	MOVQ      words+96(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), R10
@@ -1527,9 +1595,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows8x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
+// func rows8x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·rows8x1AVX512(SB), NOSPLIT, $0-96
+TEXT ·rows8x1AVX512(SB), NOSPLIT, $0-104
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -1538,15 +1606,13 @@ tile:
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
-	IMUL3Q  $0x08, DX, DI
-	ADDQ    DI, a+8(FP)
-	LEAQ    (DX)(DX*2), DI
-	LEAQ    (SI)(SI*2), R8
-	LEAQ    (CX)(DI*1), R9
-	LEAQ    (R9)(DI*1), R10
-	LEAQ    (DI)(DI*1), DI
-	ADDQ    DI, DI
-	ADDQ    CX, DI
+	MOVQ    next+72(FP), DI
+	IMUL3Q  $0x08, DX, R8
+	ADDQ    R8, a+8(FP)
+	LEAQ    (DX)(DX*2), R8
+	LEAQ    (SI)(SI*2), R9
+	LEAQ    (CX)(R8*1), R10
+	LEAQ    (R10)(R8*1), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -1563,21 +1629,22 @@ several:
 	PREFETCHT0       (DI)
 	PREFETCHT0       64(DI)
 	PREFETCHT0       128(DI)
-	ADDQ             $0xc0, DI
+	PREFETCHT0       192(DI)
+	ADDQ             $0x00000100, DI
 	VMOVUPS          (BX), Z8
 	VFMADD231PS.BCST (CX), Z8, Z0
 	VBROADCASTSS     (CX)(DX*1), Z9
 	VFMADD231PS      Z8, Z9, Z1
 	VBROADCASTSS     (CX)(DX*2), Z9
 	VFMADD231PS      Z8, Z9, Z2
-	VBROADCASTSS     (R9), Z9
+	VBROADCASTSS     (R10), Z9
 	VFMADD231PS      Z8, Z9, Z3
-	VBROADCASTSS     (R9)(DX*1), Z9
-	VFMADD231PS      Z8, Z9, Z4
-	VBROADCASTSS     (R9)(DX*2), Z9
-	VFMADD231PS      Z8, Z9, Z5
-	VFMADD231PS.BCST (R10), Z8, Z6
 	VBROADCASTSS     (R10)(DX*1), Z9
+	VFMADD231PS      Z8, Z9, Z4
+	VBROADCASTSS     (R10)(DX*2), Z9
+	VFMADD231PS      Z8, Z9, Z5
+	VFMADD231PS.BCST (R8), Z8, Z6
+	VBROADCASTSS     (R8)(DX*1), Z9
 	VFMADD231PS      Z8, Z9, Z7
 	VMOVUPS          (BX)(SI*1), Z8
 	VFMADD231PS.BCST 4(CX), Z8, Z0
@@ -1585,14 +1652,14 @@ several:
 	VFMADD231PS      Z8, Z9, Z1
 	VBROADCASTSS     4(CX)(DX*2), Z9
 	VFMADD231PS      Z8, Z9, Z2
-	VBROADCASTSS     4(R9), Z9
+	VBROADCASTSS     4(R10), Z9
 	VFMADD231PS      Z8, Z9, Z3
-	VBROADCASTSS     4(R9)(DX*1), Z9
-	VFMADD231PS      Z8, Z9, Z4
-	VBROADCASTSS     4(R9)(DX*2), Z9
-	VFMADD231PS      Z8, Z9, Z5
-	VFMADD231PS.BCST 4(R10), Z8, Z6
 	VBROADCASTSS     4(R10)(DX*1), Z9
+	VFMADD231PS      Z8, Z9, Z4
+	VBROADCASTSS     4(R10)(DX*2), Z9
+	VFMADD231PS      Z8, Z9, Z5
+	VFMADD231PS.BCST 4(R8), Z8, Z6
+	VBROADCASTSS     4(R8)(DX*1), Z9
 	VFMADD231PS      Z8, Z9, Z7
 	VMOVUPS          (BX)(SI*2), Z8
 	VFMADD231PS.BCST 8(CX), Z8, Z0
@@ -1600,33 +1667,33 @@ several:
 	VFMADD231PS      Z8, Z9, Z1
 	VBROADCASTSS     8(CX)(DX*2), Z9
 	VFMADD231PS      Z8, Z9, Z2
-	VBROADCASTSS     8(R9), Z9
+	VBROADCASTSS     8(R10), Z9
 	VFMADD231PS      Z8, Z9, Z3
-	VBROADCASTSS     8(R9)(DX*1), Z9
-	VFMADD231PS      Z8, Z9, Z4
-	VBROADCASTSS     8(R9)(DX*2), Z9
-	VFMADD231PS      Z8, Z9, Z5
-	VFMADD231PS.BCST 8(R10), Z8, Z6
 	VBROADCASTSS     8(R10)(DX*1), Z9
+	VFMADD231PS      Z8, Z9, Z4
+	VBROADCASTSS     8(R10)(DX*2), Z9
+	VFMADD231PS      Z8, Z9, Z5
+	VFMADD231PS.BCST 8(R8), Z8, Z6
+	VBROADCASTSS     8(R8)(DX*1), Z9
 	VFMADD231PS      Z8, Z9, Z7
-	VMOVUPS          (BX)(R8*1), Z8
+	VMOVUPS          (BX)(R9*1), Z8
 	VFMADD231PS.BCST 12(CX), Z8, Z0
 	VBROADCASTSS     12(CX)(DX*1), Z9
 	VFMADD231PS      Z8, Z9, Z1
 	VBROADCASTSS     12(CX)(DX*2), Z9
 	VFMADD231PS      Z8, Z9, Z2
-	VBROADCASTSS     12(R9), Z9
+	VBROADCASTSS     12(R10), Z9
 	VFMADD231PS      Z8, Z9, Z3
-	VBROADCASTSS     12(R9)(DX*1), Z9
-	VFMADD231PS      Z8, Z9, Z4
-	VBROADCASTSS     12(R9)(DX*2), Z9
-	VFMADD231PS      Z8, Z9, Z5
-	VFMADD231PS.BCST 12(R10), Z8, Z6
 	VBROADCASTSS     12(R10)(DX*1), Z9
+	VFMADD231PS      Z8, Z9, Z4
+	VBROADCASTSS     12(R10)(DX*2), Z9
+	VFMADD231PS      Z8, Z9, Z5
+	VFMADD231PS.BCST 12(R8), Z8, Z6
+	VBROADCASTSS     12(R8)(DX*1), Z9
 	VFMADD231PS      Z8, Z9, Z7
 	ADDQ             $0x10, CX
-	ADDQ             $0x10, R9
 	ADDQ             $0x10, R10
+	ADDQ             $0x10, R8
 	LEAQ             (BX)(SI*4), BX
 	SUBQ             $0x00000004, AX
 	PCALIGN          $0x00000020
@@ -1637,36 +1704,37 @@ one:
 	TESTQ            AX, AX
 	JEQ              store
 	PREFETCHT0       (DI)
-	ADDQ             $0x30, DI
+	ADDQ             $0x00000040, DI
 	VMOVUPS          (BX), Z8
 	VFMADD231PS.BCST (CX), Z8, Z0
 	VBROADCASTSS     (CX)(DX*1), Z9
 	VFMADD231PS      Z8, Z9, Z1
 	VBROADCASTSS     (CX)(DX*2), Z9
 	VFMADD231PS      Z8, Z9, Z2
-	VBROADCASTSS     (R9), Z9
+	VBROADCASTSS     (R10), Z9
 	VFMADD231PS      Z8, Z9, Z3
-	VBROADCASTSS     (R9)(DX*1), Z9
-	VFMADD231PS      Z8, Z9, Z4
-	VBROADCASTSS     (R9)(DX*2), Z9
-	VFMADD231PS      Z8, Z9, Z5
-	VFMADD231PS.BCST (R10), Z8, Z6
 	VBROADCASTSS     (R10)(DX*1), Z9
+	VFMADD231PS      Z8, Z9, Z4
+	VBROADCASTSS     (R10)(DX*2), Z9
+	VFMADD231PS      Z8, Z9, Z5
+	VFMADD231PS.BCST (R8), Z8, Z6
+	VBROADCASTSS     (R8)(DX*1), Z9
 	VFMADD231PS      Z8, Z9, Z7
 	ADDQ             $0x04, CX
-	ADDQ             $0x04, R9
 	ADDQ             $0x04, R10
+	ADDQ             $0x04, R8
 	LEAQ             (BX)(SI*1), BX
 	DECQ             AX
 	JMP              one
 
 store:
+	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+72(FP), BX
-	MOVQ   n+80(FP), SI
+	MOVQ   m+80(FP), BX
+	MOVQ   n+88(FP), SI
 	CMPQ   BX, $0x08
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -1715,7 +1783,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+88(FP), DI
+	MOVQ      words+96(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), SI
@@ -1810,9 +1878,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns8x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
-// Requires: AVX, AVX512F, CMOV
-TEXT ·columns8x1AVX512(SB), NOSPLIT, $0-96
+// func columns8x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·columns8x1AVX512(SB), NOSPLIT, $0-104
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -1821,6 +1889,7 @@ tile:
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	MOVQ    next+72(FP), DI
 	ADDQ    $0x20, a+8(FP)
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
@@ -1830,11 +1899,16 @@ tile:
 	VPXORD  Z5, Z5, Z5
 	VPXORD  Z6, Z6, Z6
 	VPXORD  Z7, Z7, Z7
-	CMPQ    AX, $0x00000002
+	CMPQ    AX, $0x00000004
 	JLT     one
 	PCALIGN $0x00000040
 
 several:
+	PREFETCHT0       (DI)
+	PREFETCHT0       64(DI)
+	PREFETCHT0       128(DI)
+	PREFETCHT0       192(DI)
+	ADDQ             $0x00000100, DI
 	VMOVUPS          (BX), Z8
 	ADDQ             SI, BX
 	VBROADCASTSS     (CX), Z9
@@ -1869,14 +1943,50 @@ several:
 	VFMADD231PS      Z8, Z9, Z6
 	VFMADD231PS.BCST 28(CX), Z8, Z7
 	ADDQ             DX, CX
-	SUBQ             $0x00000002, AX
+	VMOVUPS          (BX), Z8
+	ADDQ             SI, BX
+	VBROADCASTSS     (CX), Z9
+	VFMADD231PS      Z8, Z9, Z0
+	VFMADD231PS.BCST 4(CX), Z8, Z1
+	VBROADCASTSS     8(CX), Z9
+	VFMADD231PS      Z8, Z9, Z2
+	VBROADCASTSS     12(CX), Z9
+	VFMADD231PS      Z8, Z9, Z3
+	VBROADCASTSS     16(CX), Z9
+	VFMADD231PS      Z8, Z9, Z4
+	VBROADCASTSS     20(CX), Z9
+	VFMADD231PS      Z8, Z9, Z5
+	VBROADCASTSS     24(CX), Z9
+	VFMADD231PS      Z8, Z9, Z6
+	VFMADD231PS.BCST 28(CX), Z8, Z7
+	ADDQ             DX, CX
+	VMOVUPS          (BX), Z8
+	ADDQ             SI, BX
+	VBROADCASTSS     (CX), Z9
+	VFMADD231PS      Z8, Z9, Z0
+	VFMADD231PS.BCST 4(CX), Z8, Z1
+	VBROADCASTSS     8(CX), Z9
+	VFMADD231PS      Z8, Z9, Z2
+	VBROADCASTSS     12(CX), Z9
+	VFMADD231PS      Z8, Z9, Z3
+	VBROADCASTSS     16(CX), Z9
+	VFMADD231PS      Z8, Z9, Z4
+	VBROADCASTSS     20(CX), Z9
+	VFMADD231PS      Z8, Z9, Z5
+	VBROADCASTSS     24(CX), Z9
+	VFMADD231PS      Z8, Z9, Z6
+	VFMADD231PS.BCST 28(CX), Z8, Z7
+	ADDQ             DX, CX
+	SUBQ             $0x00000004, AX
 	PCALIGN          $0x00000020
-	CMPQ             AX, $0x00000002
+	CMPQ             AX, $0x00000004
 	JGE              several
 
 one:
 	TESTQ            AX, AX
 	JEQ              store
+	PREFETCHT0       (DI)
+	ADDQ             $0x00000040, DI
 	VMOVUPS          (BX), Z8
 	ADDQ             SI, BX
 	VBROADCASTSS     (CX), Z9
@@ -1898,12 +2008,13 @@ one:
 	JMP              one
 
 store:
+	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+72(FP), BX
-	MOVQ   n+80(FP), SI
+	MOVQ   m+80(FP), BX
+	MOVQ   n+88(FP), SI
 	CMPQ   BX, $0x08
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -1952,7 +2063,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+88(FP), DI
+	MOVQ      words+96(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), SI
@@ -2448,9 +2559,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows8x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
+// func rows8x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·rows8x2AVX512(SB), NOSPLIT, $0-96
+TEXT ·rows8x2AVX512(SB), NOSPLIT, $0-104
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -2459,15 +2570,13 @@ tile:
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
-	IMUL3Q  $0x08, DX, DI
-	ADDQ    DI, a+8(FP)
-	LEAQ    (DX)(DX*2), DI
-	LEAQ    (SI)(SI*2), R8
-	LEAQ    (CX)(DI*1), R9
-	LEAQ    (R9)(DI*1), R10
-	LEAQ    (DI)(DI*1), DI
-	ADDQ    DI, DI
-	ADDQ    CX, DI
+	MOVQ    next+72(FP), DI
+	IMUL3Q  $0x08, DX, R8
+	ADDQ    R8, a+8(FP)
+	LEAQ    (DX)(DX*2), R8
+	LEAQ    (SI)(SI*2), R9
+	LEAQ    (CX)(R8*1), R10
+	LEAQ    (R10)(R8*1), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -2492,7 +2601,8 @@ several:
 	PREFETCHT0       (DI)
 	PREFETCHT0       64(DI)
 	PREFETCHT0       128(DI)
-	ADDQ             $0xc0, DI
+	PREFETCHT0       192(DI)
+	ADDQ             $0x00000100, DI
 	VMOVUPS          (BX), Z16
 	VMOVUPS          64(BX), Z17
 	VFMADD231PS.BCST (CX), Z16, Z0
@@ -2503,18 +2613,18 @@ several:
 	VBROADCASTSS     (CX)(DX*2), Z18
 	VFMADD231PS      Z16, Z18, Z4
 	VFMADD231PS      Z17, Z18, Z5
-	VBROADCASTSS     (R9), Z18
+	VBROADCASTSS     (R10), Z18
 	VFMADD231PS      Z16, Z18, Z6
 	VFMADD231PS      Z17, Z18, Z7
-	VBROADCASTSS     (R9)(DX*1), Z18
+	VBROADCASTSS     (R10)(DX*1), Z18
 	VFMADD231PS      Z16, Z18, Z8
 	VFMADD231PS      Z17, Z18, Z9
-	VBROADCASTSS     (R9)(DX*2), Z18
+	VBROADCASTSS     (R10)(DX*2), Z18
 	VFMADD231PS      Z16, Z18, Z10
 	VFMADD231PS      Z17, Z18, Z11
-	VFMADD231PS.BCST (R10), Z16, Z12
-	VFMADD231PS.BCST (R10), Z17, Z13
-	VBROADCASTSS     (R10)(DX*1), Z18
+	VFMADD231PS.BCST (R8), Z16, Z12
+	VFMADD231PS.BCST (R8), Z17, Z13
+	VBROADCASTSS     (R8)(DX*1), Z18
 	VFMADD231PS      Z16, Z18, Z14
 	VFMADD231PS      Z17, Z18, Z15
 	VMOVUPS          (BX)(SI*1), Z16
@@ -2527,18 +2637,18 @@ several:
 	VBROADCASTSS     4(CX)(DX*2), Z18
 	VFMADD231PS      Z16, Z18, Z4
 	VFMADD231PS      Z17, Z18, Z5
-	VBROADCASTSS     4(R9), Z18
+	VBROADCASTSS     4(R10), Z18
 	VFMADD231PS      Z16, Z18, Z6
 	VFMADD231PS      Z17, Z18, Z7
-	VBROADCASTSS     4(R9)(DX*1), Z18
+	VBROADCASTSS     4(R10)(DX*1), Z18
 	VFMADD231PS      Z16, Z18, Z8
 	VFMADD231PS      Z17, Z18, Z9
-	VBROADCASTSS     4(R9)(DX*2), Z18
+	VBROADCASTSS     4(R10)(DX*2), Z18
 	VFMADD231PS      Z16, Z18, Z10
 	VFMADD231PS      Z17, Z18, Z11
-	VFMADD231PS.BCST 4(R10), Z16, Z12
-	VFMADD231PS.BCST 4(R10), Z17, Z13
-	VBROADCASTSS     4(R10)(DX*1), Z18
+	VFMADD231PS.BCST 4(R8), Z16, Z12
+	VFMADD231PS.BCST 4(R8), Z17, Z13
+	VBROADCASTSS     4(R8)(DX*1), Z18
 	VFMADD231PS      Z16, Z18, Z14
 	VFMADD231PS      Z17, Z18, Z15
 	VMOVUPS          (BX)(SI*2), Z16
@@ -2551,22 +2661,22 @@ several:
 	VBROADCASTSS     8(CX)(DX*2), Z18
 	VFMADD231PS      Z16, Z18, Z4
 	VFMADD231PS      Z17, Z18, Z5
-	VBROADCASTSS     8(R9), Z18
+	VBROADCASTSS     8(R10), Z18
 	VFMADD231PS      Z16, Z18, Z6
 	VFMADD231PS      Z17, Z18, Z7
-	VBROADCASTSS     8(R9)(DX*1), Z18
+	VBROADCASTSS     8(R10)(DX*1), Z18
 	VFMADD231PS      Z16, Z18, Z8
 	VFMADD231PS      Z17, Z18, Z9
-	VBROADCASTSS     8(R9)(DX*2), Z18
+	VBROADCASTSS     8(R10)(DX*2), Z18
 	VFMADD231PS      Z16, Z18, Z10
 	VFMADD231PS      Z17, Z18, Z11
-	VFMADD231PS.BCST 8(R10), Z16, Z12
-	VFMADD231PS.BCST 8(R10), Z17, Z13
-	VBROADCASTSS     8(R10)(DX*1), Z18
+	VFMADD231PS.BCST 8(R8), Z16, Z12
+	VFMADD231PS.BCST 8(R8), Z17, Z13
+	VBROADCASTSS     8(R8)(DX*1), Z18
 	VFMADD231PS      Z16, Z18, Z14
 	VFMADD231PS      Z17, Z18, Z15
-	VMOVUPS          (BX)(R8*1), Z16
-	VMOVUPS          64(BX)(R8*1), Z17
+	VMOVUPS          (BX)(R9*1), Z16
+	VMOVUPS          64(BX)(R9*1), Z17
 	VFMADD231PS.BCST 12(CX), Z16, Z0
 	VFMADD231PS.BCST 12(CX), Z17, Z1
 	VBROADCASTSS     12(CX)(DX*1), Z18
@@ -2575,23 +2685,23 @@ several:
 	VBROADCASTSS     12(CX)(DX*2), Z18
 	VFMADD231PS      Z16, Z18, Z4
 	VFMADD231PS      Z17, Z18, Z5
-	VBROADCASTSS     12(R9), Z18
+	VBROADCASTSS     12(R10), Z18
 	VFMADD231PS      Z16, Z18, Z6
 	VFMADD231PS      Z17, Z18, Z7
-	VBROADCASTSS     12(R9)(DX*1), Z18
+	VBROADCASTSS     12(R10)(DX*1), Z18
 	VFMADD231PS      Z16, Z18, Z8
 	VFMADD231PS      Z17, Z18, Z9
-	VBROADCASTSS     12(R9)(DX*2), Z18
+	VBROADCASTSS     12(R10)(DX*2), Z18
 	VFMADD231PS      Z16, Z18, Z10
 	VFMADD231PS      Z17, Z18, Z11
-	VFMADD231PS.BCST 12(R10), Z16, Z12
-	VFMADD231PS.BCST 12(R10), Z17, Z13
-	VBROADCASTSS     12(R10)(DX*1), Z18
+	VFMADD231PS.BCST 12(R8), Z16, Z12
+	VFMADD231PS.BCST 12(R8), Z17, Z13
+	VBROADCASTSS     12(R8)(DX*1), Z18
 	VFMADD231PS      Z16, Z18, Z14
 	VFMADD231PS      Z17, Z18, Z15
 	ADDQ             $0x10, CX
-	ADDQ             $0x10, R9
 	ADDQ             $0x10, R10
+	ADDQ             $0x10, R8
 	LEAQ             (BX)(SI*4), BX
 	SUBQ             $0x00000004, AX
 	PCALIGN          $0x00000020
@@ -2602,7 +2712,7 @@ one:
 	TESTQ            AX, AX
 	JEQ              store
 	PREFETCHT0       (DI)
-	ADDQ             $0x30, DI
+	ADDQ             $0x00000040, DI
 	VMOVUPS          (BX), Z16
 	VMOVUPS          64(BX), Z17
 	VFMADD231PS.BCST (CX), Z16, Z0
@@ -2613,34 +2723,35 @@ one:
 	VBROADCASTSS     (CX)(DX*2), Z18
 	VFMADD231PS      Z16, Z18, Z4
 	VFMADD231PS      Z17, Z18, Z5
-	VBROADCASTSS     (R9), Z18
+	VBROADCASTSS     (R10), Z18
 	VFMADD231PS      Z16, Z18, Z6
 	VFMADD231PS      Z17, Z18, Z7
-	VBROADCASTSS     (R9)(DX*1), Z18
+	VBROADCASTSS     (R10)(DX*1), Z18
 	VFMADD231PS      Z16, Z18, Z8
 	VFMADD231PS      Z17, Z18, Z9
-	VBROADCASTSS     (R9)(DX*2), Z18
+	VBROADCASTSS     (R10)(DX*2), Z18
 	VFMADD231PS      Z16, Z18, Z10
 	VFMADD231PS      Z17, Z18, Z11
-	VFMADD231PS.BCST (R10), Z16, Z12
-	VFMADD231PS.BCST (R10), Z17, Z13
-	VBROADCASTSS     (R10)(DX*1), Z18
+	VFMADD231PS.BCST (R8), Z16, Z12
+	VFMADD231PS.BCST (R8), Z17, Z13
+	VBROADCASTSS     (R8)(DX*1), Z18
 	VFMADD231PS      Z16, Z18, Z14
 	VFMADD231PS      Z17, Z18, Z15
 	ADDQ             $0x04, CX
-	ADDQ             $0x04, R9
 	ADDQ             $0x04, R10
+	ADDQ             $0x04, R8
 	LEAQ             (BX)(SI*1), BX
 	DECQ             AX
 	JMP              one
 
 store:
+	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+72(FP), BX
-	MOVQ   n+80(FP), SI
+	MOVQ   m+80(FP), BX
+	MOVQ   n+88(FP), SI
 	CMPQ   BX, $0x08
 	JNE    edge
 	CMPQ   SI, $0x00000020
@@ -2705,7 +2816,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+88(FP), DI
+	MOVQ      words+96(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), R10
@@ -2833,9 +2944,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns8x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
-// Requires: AVX, AVX512F, CMOV
-TEXT ·columns8x2AVX512(SB), NOSPLIT, $0-96
+// func columns8x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·columns8x2AVX512(SB), NOSPLIT, $0-104
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -2844,6 +2955,7 @@ tile:
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	MOVQ    next+72(FP), DI
 	ADDQ    $0x20, a+8(FP)
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
@@ -2861,11 +2973,16 @@ tile:
 	VPXORD  Z13, Z13, Z13
 	VPXORD  Z14, Z14, Z14
 	VPXORD  Z15, Z15, Z15
-	CMPQ    AX, $0x00000002
+	CMPQ    AX, $0x00000004
 	JLT     one
 	PCALIGN $0x00000040
 
 several:
+	PREFETCHT0       (DI)
+	PREFETCHT0       64(DI)
+	PREFETCHT0       128(DI)
+	PREFETCHT0       192(DI)
+	ADDQ             $0x00000100, DI
 	VMOVUPS          (BX), Z16
 	VMOVUPS          64(BX), Z17
 	ADDQ             SI, BX
@@ -2918,14 +3035,68 @@ several:
 	VFMADD231PS.BCST 28(CX), Z16, Z14
 	VFMADD231PS.BCST 28(CX), Z17, Z15
 	ADDQ             DX, CX
-	SUBQ             $0x00000002, AX
+	VMOVUPS          (BX), Z16
+	VMOVUPS          64(BX), Z17
+	ADDQ             SI, BX
+	VBROADCASTSS     (CX), Z18
+	VFMADD231PS      Z16, Z18, Z0
+	VFMADD231PS      Z17, Z18, Z1
+	VFMADD231PS.BCST 4(CX), Z16, Z2
+	VFMADD231PS.BCST 4(CX), Z17, Z3
+	VBROADCASTSS     8(CX), Z18
+	VFMADD231PS      Z16, Z18, Z4
+	VFMADD231PS      Z17, Z18, Z5
+	VBROADCASTSS     12(CX), Z18
+	VFMADD231PS      Z16, Z18, Z6
+	VFMADD231PS      Z17, Z18, Z7
+	VBROADCASTSS     16(CX), Z18
+	VFMADD231PS      Z16, Z18, Z8
+	VFMADD231PS      Z17, Z18, Z9
+	VBROADCASTSS     20(CX), Z18
+	VFMADD231PS      Z16, Z18, Z10
+	VFMADD231PS      Z17, Z18, Z11
+	VBROADCASTSS     24(CX), Z18
+	VFMADD231PS      Z16, Z18, Z12
+	VFMADD231PS      Z17, Z18, Z13
+	VFMADD231PS.BCST 28(CX), Z16, Z14
+	VFMADD231PS.BCST 28(CX), Z17, Z15
+	ADDQ             DX, CX
+	VMOVUPS          (BX), Z16
+	VMOVUPS          64(BX), Z17
+	ADDQ             SI, BX
+	VBROADCASTSS     (CX), Z18
+	VFMADD231PS      Z16, Z18, Z0
+	VFMADD231PS      Z17, Z18, Z1
+	VFMADD231PS.BCST 4(CX), Z16, Z2
+	VFMADD231PS.BCST 4(CX), Z17, Z3
+	VBROADCASTSS     8(CX), Z18
+	VFMADD231PS      Z16, Z18, Z4
+	VFMADD231PS      Z17, Z18, Z5
+	VBROADCASTSS     12(CX), Z18
+	VFMADD231PS      Z16, Z18, Z6
+	VFMADD231PS      Z17, Z18, Z7
+	VBROADCASTSS     16(CX), Z18
+	VFMADD231PS      Z16, Z18, Z8
+	VFMADD231PS      Z17, Z18, Z9
+	VBROADCASTSS     20(CX), Z18
+	VFMADD231PS      Z16, Z18, Z10
+	VFMADD231PS      Z17, Z18, Z11
+	VBROADCASTSS     24(CX), Z18
+	VFMADD231PS      Z16, Z18, Z12
+	VFMADD231PS      Z17, Z18, Z13
+	VFMADD231PS.BCST 28(CX), Z16, Z14
+	VFMADD231PS.BCST 28(CX), Z17, Z15
+	ADDQ             DX, CX
+	SUBQ             $0x00000004, AX
 	PCALIGN          $0x00000020
-	CMPQ             AX, $0x00000002
+	CMPQ             AX, $0x00000004
 	JGE              several
 
 one:
 	TESTQ            AX, AX
 	JEQ              store
+	PREFETCHT0       (DI)
+	ADDQ             $0x00000040, DI
 	VMOVUPS          (BX), Z16
 	VMOVUPS          64(BX), Z17
 	ADDQ             SI, BX
@@ -2956,12 +3127,13 @@ one:
 	JMP              one
 
 store:
+	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+72(FP), BX
-	MOVQ   n+80(FP), SI
+	MOVQ   m+80(FP), BX
+	MOVQ   n+88(FP), SI
 	CMPQ   BX, $0x08
 	JNE    edge
 	CMPQ   SI, $0x00000020
@@ -3026,7 +3198,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+88(FP), DI
+	MOVQ      words+96(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), R10
@@ -3548,9 +3720,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows12x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
+// func rows12x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·rows12x1AVX512(SB), NOSPLIT, $0-96
+TEXT ·rows12x1AVX512(SB), NOSPLIT, $0-104
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -3559,16 +3731,14 @@ tile:
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
-	IMUL3Q  $0x0c, DX, DI
-	ADDQ    DI, a+8(FP)
-	LEAQ    (DX)(DX*2), DI
-	LEAQ    (SI)(SI*2), R8
-	LEAQ    (CX)(DI*1), R9
-	LEAQ    (R9)(DI*1), R10
-	LEAQ    (R10)(DI*1), R11
-	LEAQ    (DI)(DI*1), DI
-	ADDQ    DI, DI
-	ADDQ    CX, DI
+	MOVQ    next+72(FP), DI
+	IMUL3Q  $0x0c, DX, R8
+	ADDQ    R8, a+8(FP)
+	LEAQ    (DX)(DX*2), R8
+	LEAQ    (SI)(SI*2), R9
+	LEAQ    (CX)(R8*1), R10
+	LEAQ    (R10)(R8*1), R11
+	LEAQ    (R11)(R8*1), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -3589,29 +3759,30 @@ several:
 	PREFETCHT0       (DI)
 	PREFETCHT0       64(DI)
 	PREFETCHT0       128(DI)
-	ADDQ             $0xc0, DI
+	PREFETCHT0       192(DI)
+	ADDQ             $0x00000100, DI
 	VMOVUPS          (BX), Z12
 	VFMADD231PS.BCST (CX), Z12, Z0
 	VBROADCASTSS     (CX)(DX*1), Z13
 	VFMADD231PS      Z12, Z13, Z1
 	VBROADCASTSS     (CX)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z2
-	VBROADCASTSS     (R9), Z13
+	VBROADCASTSS     (R10), Z13
 	VFMADD231PS      Z12, Z13, Z3
-	VBROADCASTSS     (R9)(DX*1), Z13
-	VFMADD231PS      Z12, Z13, Z4
-	VBROADCASTSS     (R9)(DX*2), Z13
-	VFMADD231PS      Z12, Z13, Z5
-	VFMADD231PS.BCST (R10), Z12, Z6
 	VBROADCASTSS     (R10)(DX*1), Z13
-	VFMADD231PS      Z12, Z13, Z7
+	VFMADD231PS      Z12, Z13, Z4
 	VBROADCASTSS     (R10)(DX*2), Z13
-	VFMADD231PS      Z12, Z13, Z8
-	VBROADCASTSS     (R11), Z13
-	VFMADD231PS      Z12, Z13, Z9
+	VFMADD231PS      Z12, Z13, Z5
+	VFMADD231PS.BCST (R11), Z12, Z6
 	VBROADCASTSS     (R11)(DX*1), Z13
-	VFMADD231PS      Z12, Z13, Z10
+	VFMADD231PS      Z12, Z13, Z7
 	VBROADCASTSS     (R11)(DX*2), Z13
+	VFMADD231PS      Z12, Z13, Z8
+	VBROADCASTSS     (R8), Z13
+	VFMADD231PS      Z12, Z13, Z9
+	VBROADCASTSS     (R8)(DX*1), Z13
+	VFMADD231PS      Z12, Z13, Z10
+	VBROADCASTSS     (R8)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z11
 	VMOVUPS          (BX)(SI*1), Z12
 	VFMADD231PS.BCST 4(CX), Z12, Z0
@@ -3619,22 +3790,22 @@ several:
 	VFMADD231PS      Z12, Z13, Z1
 	VBROADCASTSS     4(CX)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z2
-	VBROADCASTSS     4(R9), Z13
+	VBROADCASTSS     4(R10), Z13
 	VFMADD231PS      Z12, Z13, Z3
-	VBROADCASTSS     4(R9)(DX*1), Z13
-	VFMADD231PS      Z12, Z13, Z4
-	VBROADCASTSS     4(R9)(DX*2), Z13
-	VFMADD231PS      Z12, Z13, Z5
-	VFMADD231PS.BCST 4(R10), Z12, Z6
 	VBROADCASTSS     4(R10)(DX*1), Z13
-	VFMADD231PS      Z12, Z13, Z7
+	VFMADD231PS      Z12, Z13, Z4
 	VBROADCASTSS     4(R10)(DX*2), Z13
-	VFMADD231PS      Z12, Z13, Z8
-	VBROADCASTSS     4(R11), Z13
-	VFMADD231PS      Z12, Z13, Z9
+	VFMADD231PS      Z12, Z13, Z5
+	VFMADD231PS.BCST 4(R11), Z12, Z6
 	VBROADCASTSS     4(R11)(DX*1), Z13
-	VFMADD231PS      Z12, Z13, Z10
+	VFMADD231PS      Z12, Z13, Z7
 	VBROADCASTSS     4(R11)(DX*2), Z13
+	VFMADD231PS      Z12, Z13, Z8
+	VBROADCASTSS     4(R8), Z13
+	VFMADD231PS      Z12, Z13, Z9
+	VBROADCASTSS     4(R8)(DX*1), Z13
+	VFMADD231PS      Z12, Z13, Z10
+	VBROADCASTSS     4(R8)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z11
 	VMOVUPS          (BX)(SI*2), Z12
 	VFMADD231PS.BCST 8(CX), Z12, Z0
@@ -3642,50 +3813,50 @@ several:
 	VFMADD231PS      Z12, Z13, Z1
 	VBROADCASTSS     8(CX)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z2
-	VBROADCASTSS     8(R9), Z13
+	VBROADCASTSS     8(R10), Z13
 	VFMADD231PS      Z12, Z13, Z3
-	VBROADCASTSS     8(R9)(DX*1), Z13
-	VFMADD231PS      Z12, Z13, Z4
-	VBROADCASTSS     8(R9)(DX*2), Z13
-	VFMADD231PS      Z12, Z13, Z5
-	VFMADD231PS.BCST 8(R10), Z12, Z6
 	VBROADCASTSS     8(R10)(DX*1), Z13
-	VFMADD231PS      Z12, Z13, Z7
+	VFMADD231PS      Z12, Z13, Z4
 	VBROADCASTSS     8(R10)(DX*2), Z13
-	VFMADD231PS      Z12, Z13, Z8
-	VBROADCASTSS     8(R11), Z13
-	VFMADD231PS      Z12, Z13, Z9
+	VFMADD231PS      Z12, Z13, Z5
+	VFMADD231PS.BCST 8(R11), Z12, Z6
 	VBROADCASTSS     8(R11)(DX*1), Z13
-	VFMADD231PS      Z12, Z13, Z10
+	VFMADD231PS      Z12, Z13, Z7
 	VBROADCASTSS     8(R11)(DX*2), Z13
+	VFMADD231PS      Z12, Z13, Z8
+	VBROADCASTSS     8(R8), Z13
+	VFMADD231PS      Z12, Z13, Z9
+	VBROADCASTSS     8(R8)(DX*1), Z13
+	VFMADD231PS      Z12, Z13, Z10
+	VBROADCASTSS     8(R8)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z11
-	VMOVUPS          (BX)(R8*1), Z12
+	VMOVUPS          (BX)(R9*1), Z12
 	VFMADD231PS.BCST 12(CX), Z12, Z0
 	VBROADCASTSS     12(CX)(DX*1), Z13
 	VFMADD231PS      Z12, Z13, Z1
 	VBROADCASTSS     12(CX)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z2
-	VBROADCASTSS     12(R9), Z13
+	VBROADCASTSS     12(R10), Z13
 	VFMADD231PS      Z12, Z13, Z3
-	VBROADCASTSS     12(R9)(DX*1), Z13
-	VFMADD231PS      Z12, Z13, Z4
-	VBROADCASTSS     12(R9)(DX*2), Z13
-	VFMADD231PS      Z12, Z13, Z5
-	VFMADD231PS.BCST 12(R10), Z12, Z6
 	VBROADCASTSS     12(R10)(DX*1), Z13
-	VFMADD231PS      Z12, Z13, Z7
+	VFMADD231PS      Z12, Z13, Z4
 	VBROADCASTSS     12(R10)(DX*2), Z13
-	VFMADD231PS      Z12, Z13, Z8
-	VBROADCASTSS     12(R11), Z13
-	VFMADD231PS      Z12, Z13, Z9
+	VFMADD231PS      Z12, Z13, Z5
+	VFMADD231PS.BCST 12(R11), Z12, Z6
 	VBROADCASTSS     12(R11)(DX*1), Z13
-	VFMADD231PS      Z12, Z13, Z10
+	VFMADD231PS      Z12, Z13, Z7
 	VBROADCASTSS     12(R11)(DX*2), Z13
+	VFMADD231PS      Z12, Z13, Z8
+	VBROADCASTSS     12(R8), Z13
+	VFMADD231PS      Z12, Z13, Z9
+	VBROADCASTSS     12(R8)(DX*1), Z13
+	VFMADD231PS      Z12, Z13, Z10
+	VBROADCASTSS     12(R8)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z11
 	ADDQ             $0x10, CX
-	ADDQ             $0x10, R9
 	ADDQ             $0x10, R10
 	ADDQ             $0x10, R11
+	ADDQ             $0x10, R8
 	LEAQ             (BX)(SI*4), BX
 	SUBQ             $0x00000004, AX
 	PCALIGN          $0x00000020
@@ -3696,45 +3867,46 @@ one:
 	TESTQ            AX, AX
 	JEQ              store
 	PREFETCHT0       (DI)
-	ADDQ             $0x30, DI
+	ADDQ             $0x00000040, DI
 	VMOVUPS          (BX), Z12
 	VFMADD231PS.BCST (CX), Z12, Z0
 	VBROADCASTSS     (CX)(DX*1), Z13
 	VFMADD231PS      Z12, Z13, Z1
 	VBROADCASTSS     (CX)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z2
-	VBROADCASTSS     (R9), Z13
+	VBROADCASTSS     (R10), Z13
 	VFMADD231PS      Z12, Z13, Z3
-	VBROADCASTSS     (R9)(DX*1), Z13
-	VFMADD231PS      Z12, Z13, Z4
-	VBROADCASTSS     (R9)(DX*2), Z13
-	VFMADD231PS      Z12, Z13, Z5
-	VFMADD231PS.BCST (R10), Z12, Z6
 	VBROADCASTSS     (R10)(DX*1), Z13
-	VFMADD231PS      Z12, Z13, Z7
+	VFMADD231PS      Z12, Z13, Z4
 	VBROADCASTSS     (R10)(DX*2), Z13
-	VFMADD231PS      Z12, Z13, Z8
-	VBROADCASTSS     (R11), Z13
-	VFMADD231PS      Z12, Z13, Z9
+	VFMADD231PS      Z12, Z13, Z5
+	VFMADD231PS.BCST (R11), Z12, Z6
 	VBROADCASTSS     (R11)(DX*1), Z13
-	VFMADD231PS      Z12, Z13, Z10
+	VFMADD231PS      Z12, Z13, Z7
 	VBROADCASTSS     (R11)(DX*2), Z13
+	VFMADD231PS      Z12, Z13, Z8
+	VBROADCASTSS     (R8), Z13
+	VFMADD231PS      Z12, Z13, Z9
+	VBROADCASTSS     (R8)(DX*1), Z13
+	VFMADD231PS      Z12, Z13, Z10
+	VBROADCASTSS     (R8)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z11
 	ADDQ             $0x04, CX
-	ADDQ             $0x04, R9
 	ADDQ             $0x04, R10
 	ADDQ             $0x04, R11
+	ADDQ             $0x04, R8
 	LEAQ             (BX)(SI*1), BX
 	DECQ             AX
 	JMP              one
 
 store:
+	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+72(FP), BX
-	MOVQ   n+80(FP), SI
+	MOVQ   m+80(FP), BX
+	MOVQ   n+88(FP), SI
 	CMPQ   BX, $0x0c
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -3799,7 +3971,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+88(FP), DI
+	MOVQ      words+96(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), SI
@@ -3930,9 +4102,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns12x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
-// Requires: AVX, AVX512F, CMOV
-TEXT ·columns12x1AVX512(SB), NOSPLIT, $0-96
+// func columns12x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·columns12x1AVX512(SB), NOSPLIT, $0-104
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -3941,6 +4113,7 @@ tile:
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	MOVQ    next+72(FP), DI
 	ADDQ    $0x30, a+8(FP)
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
@@ -3954,11 +4127,16 @@ tile:
 	VPXORD  Z9, Z9, Z9
 	VPXORD  Z10, Z10, Z10
 	VPXORD  Z11, Z11, Z11
-	CMPQ    AX, $0x00000002
+	CMPQ    AX, $0x00000004
 	JLT     one
 	PCALIGN $0x00000040
 
 several:
+	PREFETCHT0       (DI)
+	PREFETCHT0       64(DI)
+	PREFETCHT0       128(DI)
+	PREFETCHT0       192(DI)
+	ADDQ             $0x00000100, DI
 	VMOVUPS          (BX), Z12
 	ADDQ             SI, BX
 	VBROADCASTSS     (CX), Z13
@@ -4009,14 +4187,66 @@ several:
 	VBROADCASTSS     44(CX), Z13
 	VFMADD231PS      Z12, Z13, Z11
 	ADDQ             DX, CX
-	SUBQ             $0x00000002, AX
+	VMOVUPS          (BX), Z12
+	ADDQ             SI, BX
+	VBROADCASTSS     (CX), Z13
+	VFMADD231PS      Z12, Z13, Z0
+	VFMADD231PS.BCST 4(CX), Z12, Z1
+	VBROADCASTSS     8(CX), Z13
+	VFMADD231PS      Z12, Z13, Z2
+	VBROADCASTSS     12(CX), Z13
+	VFMADD231PS      Z12, Z13, Z3
+	VBROADCASTSS     16(CX), Z13
+	VFMADD231PS      Z12, Z13, Z4
+	VBROADCASTSS     20(CX), Z13
+	VFMADD231PS      Z12, Z13, Z5
+	VBROADCASTSS     24(CX), Z13
+	VFMADD231PS      Z12, Z13, Z6
+	VFMADD231PS.BCST 28(CX), Z12, Z7
+	VBROADCASTSS     32(CX), Z13
+	VFMADD231PS      Z12, Z13, Z8
+	VBROADCASTSS     36(CX), Z13
+	VFMADD231PS      Z12, Z13, Z9
+	VBROADCASTSS     40(CX), Z13
+	VFMADD231PS      Z12, Z13, Z10
+	VBROADCASTSS     44(CX), Z13
+	VFMADD231PS      Z12, Z13, Z11
+	ADDQ             DX, CX
+	VMOVUPS          (BX), Z12
+	ADDQ             SI, BX
+	VBROADCASTSS     (CX), Z13
+	VFMADD231PS      Z12, Z13, Z0
+	VFMADD231PS.BCST 4(CX), Z12, Z1
+	VBROADCASTSS     8(CX), Z13
+	VFMADD231PS      Z12, Z13, Z2
+	VBROADCASTSS     12(CX), Z13
+	VFMADD231PS      Z12, Z13, Z3
+	VBROADCASTSS     16(CX), Z13
+	VFMADD231PS      Z12, Z13, Z4
+	VBROADCASTSS     20(CX), Z13
+	VFMADD231PS      Z12, Z13, Z5
+	VBROADCASTSS     24(CX), Z13
+	VFMADD231PS      Z12, Z13, Z6
+	VFMADD231PS.BCST 28(CX), Z12, Z7
+	VBROADCASTSS     32(CX), Z13
+	VFMADD231PS      Z12, Z13, Z8
+	VBROADCASTSS     36(CX), Z13
+	VFMADD231PS      Z12, Z13, Z9
+	VBROADCASTSS     40(CX), Z13
+	VFMADD231PS      Z12, Z13, Z10
+	VBROADCASTSS     44(CX), Z13
+	VFMADD231PS      Z12, Z13, Z11
+	ADDQ             DX, CX
+	SUBQ             $0x00000004, AX
 	PCALIGN          $0x00000020
-	CMPQ             AX, $0x00000002
+	CMPQ             AX, $0x00000004
 	JGE              several
 
 one:
 	TESTQ            AX, AX
 	JEQ              store
+	PREFETCHT0       (DI)
+	ADDQ             $0x00000040, DI
 	VMOVUPS          (BX), Z12
 	ADDQ             SI, BX
 	VBROADCASTSS     (CX), Z13
@@ -4046,12 +4276,13 @@ one:
 	JMP              one
 
 store:
+	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+72(FP), BX
-	MOVQ   n+80(FP), SI
+	MOVQ   m+80(FP), BX
+	MOVQ   n+88(FP), SI
 	CMPQ   BX, $0x0c
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -4116,7 +4347,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+88(FP), DI
+	MOVQ      words+96(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), SI
@@ -4804,9 +5035,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows12x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
+// func rows12x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·rows12x2AVX512(SB), NOSPLIT, $0-96
+TEXT ·rows12x2AVX512(SB), NOSPLIT, $0-104
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -4815,16 +5046,14 @@ tile:
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
-	IMUL3Q  $0x0c, DX, DI
-	ADDQ    DI, a+8(FP)
-	LEAQ    (DX)(DX*2), DI
-	LEAQ    (SI)(SI*2), R8
-	LEAQ    (CX)(DI*1), R9
-	LEAQ    (R9)(DI*1), R10
-	LEAQ    (R10)(DI*1), R11
-	LEAQ    (DI)(DI*1), DI
-	ADDQ    DI, DI
-	ADDQ    CX, DI
+	MOVQ    next+72(FP), DI
+	IMUL3Q  $0x0c, DX, R8
+	ADDQ    R8, a+8(FP)
+	LEAQ    (DX)(DX*2), R8
+	LEAQ    (SI)(SI*2), R9
+	LEAQ    (CX)(R8*1), R10
+	LEAQ    (R10)(R8*1), R11
+	LEAQ    (R11)(R8*1), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -4857,7 +5086,8 @@ several:
 	PREFETCHT0       (DI)
 	PREFETCHT0       64(DI)
 	PREFETCHT0       128(DI)
-	ADDQ             $0xc0, DI
+	PREFETCHT0       192(DI)
+	ADDQ             $0x00000100, DI
 	VMOVUPS          (BX), Z24
 	VMOVUPS          64(BX), Z25
 	VFMADD231PS.BCST (CX), Z24, Z0
@@ -4868,30 +5098,30 @@ several:
 	VBROADCASTSS     (CX)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z4
 	VFMADD231PS      Z25, Z26, Z5
-	VBROADCASTSS     (R9), Z26
+	VBROADCASTSS     (R10), Z26
 	VFMADD231PS      Z24, Z26, Z6
 	VFMADD231PS      Z25, Z26, Z7
-	VBROADCASTSS     (R9)(DX*1), Z26
+	VBROADCASTSS     (R10)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z8
 	VFMADD231PS      Z25, Z26, Z9
-	VBROADCASTSS     (R9)(DX*2), Z26
+	VBROADCASTSS     (R10)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z10
 	VFMADD231PS      Z25, Z26, Z11
-	VFMADD231PS.BCST (R10), Z24, Z12
-	VFMADD231PS.BCST (R10), Z25, Z13
-	VBROADCASTSS     (R10)(DX*1), Z26
+	VFMADD231PS.BCST (R11), Z24, Z12
+	VFMADD231PS.BCST (R11), Z25, Z13
+	VBROADCASTSS     (R11)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z14
 	VFMADD231PS      Z25, Z26, Z15
-	VBROADCASTSS     (R10)(DX*2), Z26
+	VBROADCASTSS     (R11)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z16
 	VFMADD231PS      Z25, Z26, Z17
-	VBROADCASTSS     (R11), Z26
+	VBROADCASTSS     (R8), Z26
 	VFMADD231PS      Z24, Z26, Z18
 	VFMADD231PS      Z25, Z26, Z19
-	VBROADCASTSS     (R11)(DX*1), Z26
+	VBROADCASTSS     (R8)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z20
 	VFMADD231PS      Z25, Z26, Z21
-	VBROADCASTSS     (R11)(DX*2), Z26
+	VBROADCASTSS     (R8)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
 	VMOVUPS          (BX)(SI*1), Z24
@@ -4904,30 +5134,30 @@ several:
 	VBROADCASTSS     4(CX)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z4
 	VFMADD231PS      Z25, Z26, Z5
-	VBROADCASTSS     4(R9), Z26
+	VBROADCASTSS     4(R10), Z26
 	VFMADD231PS      Z24, Z26, Z6
 	VFMADD231PS      Z25, Z26, Z7
-	VBROADCASTSS     4(R9)(DX*1), Z26
+	VBROADCASTSS     4(R10)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z8
 	VFMADD231PS      Z25, Z26, Z9
-	VBROADCASTSS     4(R9)(DX*2), Z26
+	VBROADCASTSS     4(R10)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z10
 	VFMADD231PS      Z25, Z26, Z11
-	VFMADD231PS.BCST 4(R10), Z24, Z12
-	VFMADD231PS.BCST 4(R10), Z25, Z13
-	VBROADCASTSS     4(R10)(DX*1), Z26
+	VFMADD231PS.BCST 4(R11), Z24, Z12
+	VFMADD231PS.BCST 4(R11), Z25, Z13
+	VBROADCASTSS     4(R11)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z14
 	VFMADD231PS      Z25, Z26, Z15
-	VBROADCASTSS     4(R10)(DX*2), Z26
+	VBROADCASTSS     4(R11)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z16
 	VFMADD231PS      Z25, Z26, Z17
-	VBROADCASTSS     4(R11), Z26
+	VBROADCASTSS     4(R8), Z26
 	VFMADD231PS      Z24, Z26, Z18
 	VFMADD231PS      Z25, Z26, Z19
-	VBROADCASTSS     4(R11)(DX*1), Z26
+	VBROADCASTSS     4(R8)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z20
 	VFMADD231PS      Z25, Z26, Z21
-	VBROADCASTSS     4(R11)(DX*2), Z26
+	VBROADCASTSS     4(R8)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
 	VMOVUPS          (BX)(SI*2), Z24
@@ -4940,34 +5170,34 @@ several:
 	VBROADCASTSS     8(CX)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z4
 	VFMADD231PS      Z25, Z26, Z5
-	VBROADCASTSS     8(R9), Z26
+	VBROADCASTSS     8(R10), Z26
 	VFMADD231PS      Z24, Z26, Z6
 	VFMADD231PS      Z25, Z26, Z7
-	VBROADCASTSS     8(R9)(DX*1), Z26
+	VBROADCASTSS     8(R10)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z8
 	VFMADD231PS      Z25, Z26, Z9
-	VBROADCASTSS     8(R9)(DX*2), Z26
+	VBROADCASTSS     8(R10)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z10
 	VFMADD231PS      Z25, Z26, Z11
-	VFMADD231PS.BCST 8(R10), Z24, Z12
-	VFMADD231PS.BCST 8(R10), Z25, Z13
-	VBROADCASTSS     8(R10)(DX*1), Z26
+	VFMADD231PS.BCST 8(R11), Z24, Z12
+	VFMADD231PS.BCST 8(R11), Z25, Z13
+	VBROADCASTSS     8(R11)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z14
 	VFMADD231PS      Z25, Z26, Z15
-	VBROADCASTSS     8(R10)(DX*2), Z26
+	VBROADCASTSS     8(R11)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z16
 	VFMADD231PS      Z25, Z26, Z17
-	VBROADCASTSS     8(R11), Z26
+	VBROADCASTSS     8(R8), Z26
 	VFMADD231PS      Z24, Z26, Z18
 	VFMADD231PS      Z25, Z26, Z19
-	VBROADCASTSS     8(R11)(DX*1), Z26
+	VBROADCASTSS     8(R8)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z20
 	VFMADD231PS      Z25, Z26, Z21
-	VBROADCASTSS     8(R11)(DX*2), Z26
+	VBROADCASTSS     8(R8)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
-	VMOVUPS          (BX)(R8*1), Z24
-	VMOVUPS          64(BX)(R8*1), Z25
+	VMOVUPS          (BX)(R9*1), Z24
+	VMOVUPS          64(BX)(R9*1), Z25
 	VFMADD231PS.BCST 12(CX), Z24, Z0
 	VFMADD231PS.BCST 12(CX), Z25, Z1
 	VBROADCASTSS     12(CX)(DX*1), Z26
@@ -4976,36 +5206,36 @@ several:
 	VBROADCASTSS     12(CX)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z4
 	VFMADD231PS      Z25, Z26, Z5
-	VBROADCASTSS     12(R9), Z26
+	VBROADCASTSS     12(R10), Z26
 	VFMADD231PS      Z24, Z26, Z6
 	VFMADD231PS      Z25, Z26, Z7
-	VBROADCASTSS     12(R9)(DX*1), Z26
+	VBROADCASTSS     12(R10)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z8
 	VFMADD231PS      Z25, Z26, Z9
-	VBROADCASTSS     12(R9)(DX*2), Z26
+	VBROADCASTSS     12(R10)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z10
 	VFMADD231PS      Z25, Z26, Z11
-	VFMADD231PS.BCST 12(R10), Z24, Z12
-	VFMADD231PS.BCST 12(R10), Z25, Z13
-	VBROADCASTSS     12(R10)(DX*1), Z26
+	VFMADD231PS.BCST 12(R11), Z24, Z12
+	VFMADD231PS.BCST 12(R11), Z25, Z13
+	VBROADCASTSS     12(R11)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z14
 	VFMADD231PS      Z25, Z26, Z15
-	VBROADCASTSS     12(R10)(DX*2), Z26
+	VBROADCASTSS     12(R11)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z16
 	VFMADD231PS      Z25, Z26, Z17
-	VBROADCASTSS     12(R11), Z26
+	VBROADCASTSS     12(R8), Z26
 	VFMADD231PS      Z24, Z26, Z18
 	VFMADD231PS      Z25, Z26, Z19
-	VBROADCASTSS     12(R11)(DX*1), Z26
+	VBROADCASTSS     12(R8)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z20
 	VFMADD231PS      Z25, Z26, Z21
-	VBROADCASTSS     12(R11)(DX*2), Z26
+	VBROADCASTSS     12(R8)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
 	ADDQ             $0x10, CX
-	ADDQ             $0x10, R9
 	ADDQ             $0x10, R10
 	ADDQ             $0x10, R11
+	ADDQ             $0x10, R8
 	LEAQ             (BX)(SI*4), BX
 	SUBQ             $0x00000004, AX
 	PCALIGN          $0x00000020
@@ -5016,7 +5246,7 @@ one:
 	TESTQ            AX, AX
 	JEQ              store
 	PREFETCHT0       (DI)
-	ADDQ             $0x30, DI
+	ADDQ             $0x00000040, DI
 	VMOVUPS          (BX), Z24
 	VMOVUPS          64(BX), Z25
 	VFMADD231PS.BCST (CX), Z24, Z0
@@ -5027,47 +5257,48 @@ one:
 	VBROADCASTSS     (CX)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z4
 	VFMADD231PS      Z25, Z26, Z5
-	VBROADCASTSS     (R9), Z26
+	VBROADCASTSS     (R10), Z26
 	VFMADD231PS      Z24, Z26, Z6
 	VFMADD231PS      Z25, Z26, Z7
-	VBROADCASTSS     (R9)(DX*1), Z26
+	VBROADCASTSS     (R10)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z8
 	VFMADD231PS      Z25, Z26, Z9
-	VBROADCASTSS     (R9)(DX*2), Z26
+	VBROADCASTSS     (R10)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z10
 	VFMADD231PS      Z25, Z26, Z11
-	VFMADD231PS.BCST (R10), Z24, Z12
-	VFMADD231PS.BCST (R10), Z25, Z13
-	VBROADCASTSS     (R10)(DX*1), Z26
+	VFMADD231PS.BCST (R11), Z24, Z12
+	VFMADD231PS.BCST (R11), Z25, Z13
+	VBROADCASTSS     (R11)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z14
 	VFMADD231PS      Z25, Z26, Z15
-	VBROADCASTSS     (R10)(DX*2), Z26
+	VBROADCASTSS     (R11)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z16
 	VFMADD231PS      Z25, Z26, Z17
-	VBROADCASTSS     (R11), Z26
+	VBROADCASTSS     (R8), Z26
 	VFMADD231PS      Z24, Z26, Z18
 	VFMADD231PS      Z25, Z26, Z19
-	VBROADCASTSS     (R11)(DX*1), Z26
+	VBROADCASTSS     (R8)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z20
 	VFMADD231PS      Z25, Z26, Z21
-	VBROADCASTSS     (R11)(DX*2), Z26
+	VBROADCASTSS     (R8)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
 	ADDQ             $0x04, CX
-	ADDQ             $0x04, R9
 	ADDQ             $0x04, R10
 	ADDQ             $0x04, R11
+	ADDQ             $0x04, R8
 	LEAQ             (BX)(SI*1), BX
 	DECQ             AX
 	JMP              one
 
 store:
+	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+72(FP), BX
-	MOVQ   n+80(FP), SI
+	MOVQ   m+80(FP), BX
+	MOVQ   n+88(FP), SI
 	CMPQ   BX, $0x0c
 	JNE    edge
 	CMPQ   SI, $0x00000020
@@ -5156,7 +5387,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+88(FP), DI
+	MOVQ      words+96(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), R10
@@ -5332,9 +5563,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns12x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
-// Requires: AVX, AVX512F, CMOV
-TEXT ·columns12x2AVX512(SB), NOSPLIT, $0-96
+// func columns12x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·columns12x2AVX512(SB), NOSPLIT, $0-104
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -5343,6 +5574,7 @@ tile:
 	MOVQ    ldb+32(FP), SI
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, SI
+	MOVQ    next+72(FP), DI
 	ADDQ    $0x30, a+8(FP)
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
@@ -5368,11 +5600,16 @@ tile:
 	VPXORD  Z21, Z21, Z21
 	VPXORD  Z22, Z22, Z22
 	VPXORD  Z23, Z23, Z23
-	CMPQ    AX, $0x00000002
+	CMPQ    AX, $0x00000004
 	JLT     one
 	PCALIGN $0x00000040
 
 several:
+	PREFETCHT0       (DI)
+	PREFETCHT0       64(DI)
+	PREFETCHT0       128(DI)
+	PREFETCHT0       192(DI)
+	ADDQ             $0x00000100, DI
 	VMOVUPS          (BX), Z24
 	VMOVUPS          64(BX), Z25
 	ADDQ             SI, BX
@@ -5449,14 +5686,92 @@ several:
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
 	ADDQ             DX, CX
-	SUBQ             $0x00000002, AX
+	VMOVUPS          (BX), Z24
+	VMOVUPS          64(BX), Z25
+	ADDQ             SI, BX
+	VBROADCASTSS     (CX), Z26
+	VFMADD231PS      Z24, Z26, Z0
+	VFMADD231PS      Z25, Z26, Z1
+	VFMADD231PS.BCST 4(CX), Z24, Z2
+	VFMADD231PS.BCST 4(CX), Z25, Z3
+	VBROADCASTSS     8(CX), Z26
+	VFMADD231PS      Z24, Z26, Z4
+	VFMADD231PS      Z25, Z26, Z5
+	VBROADCASTSS     12(CX), Z26
+	VFMADD231PS      Z24, Z26, Z6
+	VFMADD231PS      Z25, Z26, Z7
+	VBROADCASTSS     16(CX), Z26
+	VFMADD231PS      Z24, Z26, Z8
+	VFMADD231PS      Z25, Z26, Z9
+	VBROADCASTSS     20(CX), Z26
+	VFMADD231PS      Z24, Z26, Z10
+	VFMADD231PS      Z25, Z26, Z11
+	VBROADCASTSS     24(CX), Z26
+	VFMADD231PS      Z24, Z26, Z12
+	VFMADD231PS      Z25, Z26, Z13
+	VFMADD231PS.BCST 28(CX), Z24, Z14
+	VFMADD231PS.BCST 28(CX), Z25, Z15
+	VBROADCASTSS     32(CX), Z26
+	VFMADD231PS      Z24, Z26, Z16
+	VFMADD231PS      Z25, Z26, Z17
+	VBROADCASTSS     36(CX), Z26
+	VFMADD231PS      Z24, Z26, Z18
+	VFMADD231PS      Z25, Z26, Z19
+	VBROADCASTSS     40(CX), Z26
+	VFMADD231PS      Z24, Z26, Z20
+	VFMADD231PS      Z25, Z26, Z21
+	VBROADCASTSS     44(CX), Z26
+	VFMADD231PS      Z24, Z26, Z22
+	VFMADD231PS      Z25, Z26, Z23
+	ADDQ             DX, CX
+	VMOVUPS          (BX), Z24
+	VMOVUPS          64(BX), Z25
+	ADDQ             SI, BX
+	VBROADCASTSS     (CX), Z26
+	VFMADD231PS      Z24, Z26, Z0
+	VFMADD231PS      Z25, Z26, Z1
+	VFMADD231PS.BCST 4(CX), Z24, Z2
+	VFMADD231PS.BCST 4(CX), Z25, Z3
+	VBROADCASTSS     8(CX), Z26
+	VFMADD231PS      Z24, Z26, Z4
+	VFMADD231PS      Z25, Z26, Z5
+	VBROADCASTSS     12(CX), Z26
+	VFMADD231PS      Z24, Z26, Z6
+	VFMADD231PS      Z25, Z26, Z7
+	VBROADCASTSS     16(CX), Z26
+	VFMADD231PS      Z24, Z26, Z8
+	VFMADD231PS      Z25, Z26, Z9
+	VBROADCASTSS     20(CX), Z26
+	VFMADD231PS      Z24, Z26, Z10
+	VFMADD231PS      Z25, Z26, Z11
+	VBROADCASTSS     24(CX), Z26
+	VFMADD231PS      Z24, Z26, Z12
+	VFMADD231PS      Z25, Z26, Z13
+	VFMADD231PS.BCST 28(CX), Z24, Z14
+	VFMADD231PS.BCST 28(CX), Z25, Z15
+	VBROADCASTSS     32(CX), Z26
+	VFMADD231PS      Z24, Z26, Z16
+	VFMADD231PS      Z25, Z26, Z17
+	VBROADCASTSS     36(CX), Z26
+	VFMADD231PS      Z24, Z26, Z18
+	VFMADD231PS      Z25, Z26, Z19
+	VBROADCASTSS     40(CX), Z26
+	VFMADD231PS      Z24, Z26, Z20
+	VFMADD231PS      Z25, Z26, Z21
+	VBROADCASTSS     44(CX), Z26
+	VFMADD231PS      Z24, Z26, Z22
+	VFMADD231PS      Z25, Z26, Z23
+	ADDQ             DX, CX
+	SUBQ             $0x00000004, AX
 	PCALIGN          $0x00000020
-	CMPQ             AX, $0x00000002
+	CMPQ             AX, $0x00000004
 	JGE              several
 
 one:
 	TESTQ            AX, AX
 	JEQ              store
+	PREFETCHT0       (DI)
+	ADDQ             $0x00000040, DI
 	VMOVUPS          (BX), Z24
 	VMOVUPS          64(BX), Z25
 	ADDQ             SI, BX
@@ -5499,12 +5814,13 @@ one:
 	JMP              one
 
 store:
+	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+72(FP), BX
-	MOVQ   n+80(FP), SI
+	MOVQ   m+80(FP), BX
+	MOVQ   n+88(FP), SI
 	CMPQ   BX, $0x0c
 	JNE    edge
 	CMPQ   SI, $0x00000020
@@ -5593,7 +5909,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+88(FP), DI
+	MOVQ      words+96(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), R10

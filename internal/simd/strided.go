@@ -10,11 +10,14 @@ func StridedKernel(k int, a []float32, row, col int, b []float32, ldb int, c []f
 		return
 	}
 	_, _, _ = a[(l.mr-1)*row+(k-1)*col], b[(k-1)*ldb+l.nr-1], c[(l.mr-1)*ldc+l.nr-1]
-	l.strided(3, k, &a[0], row, col, &b[0], ldb, &c[0], ldc, accumulate, 1, l.mr, l.nr)
+	l.strided(3, k, &a[0], row, col, &b[0], ldb, &c[0], ldc, accumulate, 1, &a[0], l.mr, l.nr)
 }
 
-// StridedPanel is StridedKernel for tiles one below another.
-func StridedPanel(tiles, k int, a []float32, row, col int, b []float32, ldb int, c []float32, ldc int, accumulate bool) {
+// StridedFetch is how many values of what comes next a strided kernel fetches in each of k steps.
+func StridedFetch() int { return active.width }
+
+// StridedPanel is StridedKernel for tiles one below another. Values from next on, which will be worked on soon, are fetched on the way.
+func StridedPanel(tiles, k int, a []float32, row, col int, b []float32, ldb int, c []float32, ldc int, accumulate bool, next []float32) {
 	l := active
 	if tiles == 0 {
 		return
@@ -25,7 +28,7 @@ func StridedPanel(tiles, k int, a []float32, row, col int, b []float32, ldb int,
 	}
 	last := tiles*l.mr - 1
 	_, _, _ = a[last*row+(k-1)*col], b[(k-1)*ldb+l.nr-1], c[last*ldc+l.nr-1]
-	l.strided(3, k, &a[0], row, col, &b[0], ldb, &c[0], ldc, accumulate, tiles, l.mr, l.nr)
+	l.strided(3, k, &a[0], row, col, &b[0], ldb, &c[0], ldc, accumulate, tiles, &next[0], l.mr, l.nr)
 }
 
 // StridedEdge is StridedKernel for a tile of which only m rows and n columns are stored. Of A there are as many rows as StridedRows
@@ -37,15 +40,15 @@ func StridedEdge(k int, a []float32, row, col int, b []float32, ldb int, c []flo
 		return
 	}
 	_, _, _ = a[(StridedRows(m)-1)*row+(k-1)*col], b[(k-1)*ldb+l.nr-1], c[(m-1)*ldc+n-1]
-	l.strided(l.thirds(m), k, &a[0], row, col, &b[0], ldb, &c[0], ldc, accumulate, 1, m, n)
+	l.strided(l.thirds(m), k, &a[0], row, col, &b[0], ldb, &c[0], ldc, accumulate, 1, &a[0], m, n)
 }
 
-func (l *level) strided(thirds, k int, a *float32, row, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int) {
+func (l *level) strided(thirds, k int, a *float32, row, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m, n int) {
 	switch {
 	case col == 1:
-		l.byRows(thirds, k, a, row, b, ldb, c, ldc, accumulate, tiles, m, n)
+		l.byRows(thirds, k, a, row, b, ldb, c, ldc, accumulate, tiles, next, m, n)
 	case row == 1:
-		l.byColumns(thirds, k, a, col, b, ldb, c, ldc, accumulate, tiles, m, n)
+		l.byColumns(thirds, k, a, col, b, ldb, c, ldc, accumulate, tiles, next, m, n)
 	default:
 		panic("simd: neither the rows nor the columns of A lie side by side")
 	}

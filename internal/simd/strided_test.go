@@ -55,7 +55,7 @@ func TestStridedPanel(t *testing.T) {
 				for i := range tiles {
 					StridedKernel(k, a[i*mr*row:], row, col, b, nr, want[i*mr*ldc:], ldc, true)
 				}
-				StridedPanel(tiles, k, a, row, col, b, nr, got, ldc, true)
+				StridedPanel(tiles, k, a, row, col, b, nr, got, ldc, true, a)
 				if !slices.Equal(got, want) {
 					t.Errorf("%d tiles, %d products, rows of A side by side: %v: another result than tile by tile", tiles, k, byRows)
 				}

@@ -8,10 +8,13 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
+// unroll is the number of steps of a turn of the loops of kernels whose operands are not packed.
+const unroll = 4
+
 // byRows emits the GEMM micro kernel of some rows and nv vectors of columns whose operands are not packed: values of a row of A lie
 // side by side and rows lda apart, those of B ldb.
 func (s isa) byRows(rows, nv int) {
-	k, a, lda, b, ldb := s.unpacked("rows", "rows of A", rows, nv)
+	k, a, lda, b, ldb, next := s.unpacked("rows", "rows of A", rows, nv)
 	ahead := GP64()
 	IMUL3Q(Imm(uint64(rows)), lda, ahead)
 	ADDQ(ahead, paramAt("a"))
@@ -24,12 +27,6 @@ func (s isa) byRows(rows, nv int) {
 		LEAQ(Mem{Base: from[len(from)-1], Index: third, Scale: 1}, next)
 		from = append(from, next)
 	}
-	fetched := GP64()
-	LEAQ(Mem{Base: third, Index: third, Scale: 1}, fetched)
-	if s.w == 16 {
-		ADDQ(fetched, fetched)
-	}
-	ADDQ(a, fetched)
 	acc := s.accumulators(rows, nv)
 	step := func(u int) {
 		line := [4]Mem{{Base: b}, {Base: b, Index: ldb, Scale: 1}, {Base: b, Index: ldb, Scale: 2}, {Base: b, Index: thirdB, Scale: 1}}[u]
@@ -42,12 +39,8 @@ func (s isa) byRows(rows, nv int) {
 			s.addProducts(acc[i], at, bv, i%6 == 0)
 		}
 	}
-	const unroll = 4
 	s.steps(k, unroll, func(n int) {
-		for i := 0; i < 3*s.w*n; i += 64 {
-			PREFETCHT0(Mem{Base: fetched, Disp: i})
-		}
-		ADDQ(Imm(uint64(3*s.w*n)), fetched)
+		s.fetch(next, n)
 		for u := range n {
 			step(u)
 		}
@@ -56,15 +49,16 @@ func (s isa) byRows(rows, nv int) {
 		}
 		LEAQ(Mem{Base: b, Index: ldb, Scale: uint8(n)}, b)
 	})
-	s.storeUnpacked(acc)
+	s.storeUnpacked(acc, next)
 }
 
 // byColumns is byRows for an A of which values of a column lie side by side, and columns lda apart.
 func (s isa) byColumns(rows, nv int) {
-	k, a, lda, b, ldb := s.unpacked("columns", "columns of A", rows, nv)
+	k, a, lda, b, ldb, next := s.unpacked("columns", "columns of A", rows, nv)
 	ADDQ(Imm(uint64(4*rows)), paramAt("a"))
 	acc := s.accumulators(rows, nv)
-	s.steps(k, 2, func(n int) {
+	s.steps(k, unroll, func(n int) {
+		s.fetch(next, n)
 		for range n {
 			bv := s.columns(Mem{Base: b}, nv)
 			ADDQ(ldb, b)
@@ -74,14 +68,15 @@ func (s isa) byColumns(rows, nv int) {
 			ADDQ(lda, a)
 		}
 	})
-	s.storeUnpacked(acc)
+	s.storeUnpacked(acc, next)
 }
 
 // unpacked begins a micro kernel of operands that are not packed, which does tiles of rows one below another; the distances it returns
-// are in bytes. For each tile it begins anew, with what a and c point to moved on.
-func (s isa) unpacked(kind, what string, rows, nv int) (k, a, lda, b, ldb reg.Register) {
+// are in bytes. For each tile it begins anew, with what a and c point to moved on. What lies from next on is
+// fetched on the way.
+func (s isa) unpacked(kind, what string, rows, nv int) (k, a, lda, b, ldb, next reg.Register) {
 	name := fmt.Sprintf("%s%dx%d%s", kind, rows, nv, s.tag)
-	TEXT(name, NOSPLIT, "func(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int"+edge+")")
+	TEXT(name, NOSPLIT, "func(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32"+edge+")")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is the GEMM micro kernel of %d rows, %d vectors wide, of operands that are not packed: %s lie side by side.", name, rows, nv, what))
 	Label("tile")
@@ -89,7 +84,16 @@ func (s isa) unpacked(kind, what string, rows, nv int) (k, a, lda, b, ldb reg.Re
 	b, ldb = Load(Param("b"), GP64()), Load(Param("ldb"), GP64())
 	SHLQ(Imm(2), lda)
 	SHLQ(Imm(2), ldb)
-	return k, a, lda, b, ldb
+	return k, a, lda, b, ldb, Load(Param("next"), GP64())
+}
+
+// fetch fetches what n steps add to what was fetched: a vector each.
+func (s isa) fetch(next reg.Register, n int) {
+	wide := 4 * s.w
+	for i := 0; i < n*wide; i += 64 {
+		PREFETCHT0(Mem{Base: next, Disp: i})
+	}
+	ADDQ(U32(uint32(n*wide)), next)
 }
 
 // columns are the vectors of a row of B.
@@ -122,7 +126,8 @@ func (s isa) steps(k reg.Register, unroll int, some func(n int)) {
 }
 
 // storeUnpacked ends a micro kernel of operands that are not packed: only of the last tile rows or columns may be missing.
-func (s isa) storeUnpacked(acc [][]reg.VecVirtual) {
+func (s isa) storeUnpacked(acc [][]reg.VecVirtual, next reg.Register) {
+	MOVQ(next, paramAt("next"))
 	c, ldc := place()
 	s.storeTile(acc, c, ldc, func() {
 		MOVQ(c, paramAt("c"))
