@@ -52,9 +52,8 @@ func (v *winogradPanels) stages() []stage {
 	return list
 }
 
-// before is the number of tiles before the block, tiles that of its own.
+// before is the number of tiles before the block.
 func (b *winogradPanelBlock) before() int { return b.grid.patch(b.first).first }
-func (b *winogradPanelBlock) tiles() int  { return b.grid.patch(b.last).first - b.before() }
 
 // inputs gives the points of the inputs their values.
 func (b *winogradPanelBlock) inputs(g *cpe.CoreGroup) pointPlanes {
@@ -83,35 +82,34 @@ func (b *panelsEnter) RunGroup(g *cpe.CoreGroup) error {
 // panelsMultiply makes outputs from mapped inputs.
 type panelsMultiply struct{ winogradPanelBlock }
 
-// RunGroup makes a core group's share of the slices of outputs, two of which are a panel.
+// RunGroup makes a core group's share of the patches of all panels: of a panel all, or those that others leave.
 func (b *panelsMultiply) RunGroup(g *cpe.CoreGroup) error {
 	w, memory, own := &b.workers[g.Index()], g.Memory(b.memory()), b.grid.ownMemory()
 	w.use(g, part(memory, 0, own))
 	inputs, weights, results := b.inputs(g), b.u, b.r
 	weights.data, results.data = part(memory, own, b.u.size), part(memory, own+b.u.size, b.r.size)
-	lo, hi := g.Share(blocks(b.out, winogradLanes))
-	for slice := lo; slice < hi; slice += panel / winogradLanes {
-		made := span{slice * winogradLanes, min(panel, hi*winogradLanes-slice*winogradLanes, b.out-slice*winogradLanes)}
-		if err := b.outputsOf(g, w, made, &inputs, &weights, &results); err != nil {
+	patches := b.last - b.first
+	at, end := g.Share(blocks(b.out, panel) * patches)
+	for at < end {
+		made := span{at / patches * panel, min(panel, b.out-at/patches*panel)}
+		some := span{b.first + at%patches, min(patches-at%patches, end-at)}
+		if err := b.outputsOf(g.CPEs()[0], w, made, some, &inputs, &weights, &results); err != nil {
 			return err
 		}
+		at += some.n
 	}
 	return nil
 }
 
-// outputsOf makes the outputs of a panel.
-func (b *panelsMultiply) outputsOf(g *cpe.CoreGroup, w *winogradWorker, made span, inputs, weights, results *pointPlanes) error {
-	c, slices, tiles := g.CPEs()[0], blocks(made.n, winogradLanes), b.tiles()
+// outputsOf makes the outputs of a panel in some patches.
+func (b *panelsMultiply) outputsOf(c *cpe.CPE, w *winogradWorker, made, patches span, inputs, weights, results *pointPlanes) error {
+	slices := blocks(made.n, winogradLanes)
+	first := b.grid.patch(patches.at).first
+	tiles := span{first - b.before(), b.grid.patch(patches.end()).first - first}
 	for k0 := 0; k0 < b.in; k0 += b.chunk {
 		ins := span{k0, min(b.chunk, b.in-k0)}
-		for slice := range slices {
-			for i := 0; i < ins.n; i += winogradLanes {
-				channels := span{made.at + slice*winogradLanes, min(winogradLanes, made.n-slice*winogradLanes)}
-				few := span{k0 + i, min(winogradLanes, ins.n-i)}
-				if err := b.mapWeights(c, w, b.group, channels, few, weights.at(i, slice, few.n)); err != nil {
-					return err
-				}
-			}
+		if err := b.mapChunk(c, w, made, ins, weights); err != nil {
+			return err
 		}
 		for point := range inputs.points {
 			b.multiply(inputs.matrix(point, k0), weights.matrix(point, 0), results.matrix(point, 0), tiles, slices*winogradLanes, ins)
@@ -120,9 +118,9 @@ func (b *panelsMultiply) outputsOf(g *cpe.CoreGroup, w *winogradWorker, made spa
 	y, bias := b.outputs(b.group, made.at)
 	for slice := range slices {
 		lanes := min(winogradLanes, made.n-slice*winogradLanes)
-		for i := b.first; i < b.last; i++ {
+		for i := patches.at; i < patches.end(); i++ {
 			p := b.grid.patch(i)
-			if err := b.write.write(c, w, &b.grid, p, slice, lanes, y, bias, results, p.first-b.before()); err != nil {
+			if err := b.write.write(c, w, &b.grid, p, slice, lanes, y, bias, results, p.first-first); err != nil {
 				return err
 			}
 		}
@@ -130,14 +128,30 @@ func (b *panelsMultiply) outputsOf(g *cpe.CoreGroup, w *winogradWorker, made spa
 	return nil
 }
 
-// multiply adds the products of a chunk of inputs at a point to the results of a panel.
-func (b *panelsMultiply) multiply(inputs, weights, results cpe.Matrix, tiles, made int, ins span) {
+// mapChunk maps the weights of a panel of outputs and a chunk of inputs.
+func (b *panelsMultiply) mapChunk(c *cpe.CPE, w *winogradWorker, made, ins span, weights *pointPlanes) error {
+	for out := 0; out < made.n; out += winogradLanes {
+		outs := span{made.at + out, min(winogradLanes, made.n-out)}
+		for in := 0; in < ins.n; in += winogradLanes {
+			few := span{ins.at + in, min(winogradLanes, ins.n-in)}
+			if err := b.mapWeights(c, w, b.group, outs, few, weights.at(in, out/winogradLanes, few.n)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// multiply adds the products of a chunk of inputs at a point to the results of a panel, of some tiles.
+func (b *panelsMultiply) multiply(inputs, weights, results cpe.Matrix, tiles span, made int, ins span) {
 	mr, nr := simd.Micro()
-	whole := tiles / mr
+	a := inputs.Data[tiles.at*inputs.Ld:]
+	next := a[min(mr, tiles.n-1)*inputs.Ld:]
+	whole, rest := tiles.n/mr, tiles.n%mr
 	for col := 0; col < made; col += nr {
-		simd.StridedPanel(whole, ins.n, inputs.Data, inputs.Ld, 1, weights.Data[col:], weights.Ld, results.Data[col:], results.Ld, ins.at > 0, inputs.Data[min(mr, tiles-1)*inputs.Ld:])
-		if rest, at := tiles%mr, whole*mr; rest > 0 {
-			simd.StridedEdge(ins.n, inputs.Data[at*inputs.Ld:], inputs.Ld, 1, weights.Data[col:], weights.Ld, results.Data[at*results.Ld+col:], results.Ld, rest, min(nr, made-col), ins.at > 0)
+		simd.StridedPanel(whole, ins.n, a, inputs.Ld, 1, weights.Data[col:], weights.Ld, results.Data[col:], results.Ld, ins.at > 0, next)
+		if at := whole * mr; rest > 0 {
+			simd.StridedEdge(ins.n, a[at*inputs.Ld:], inputs.Ld, 1, weights.Data[col:], weights.Ld, results.Data[at*results.Ld+col:], results.Ld, rest, min(nr, made-col), ins.at > 0)
 		}
 	}
 }
