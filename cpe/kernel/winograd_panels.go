@@ -71,11 +71,10 @@ func (b *panelsEnter) RunGroup(g *cpe.CoreGroup) error {
 	w.use(g, part(g.Memory(b.memory()), 0, b.grid.ownMemory()))
 	x, _ := b.arrays(b.group)
 	inputs := b.inputs(g)
-	patches := b.last - b.first
-	lo, hi := g.Share(patches * slices)
+	lo, hi := g.Share((b.last - b.first) * slices)
 	return deal(g, hi-lo, func(c *cpe.CPE, i int) error {
-		p := b.grid.patch(b.first + (lo+i)%patches)
-		return b.read.read(c, w, &b.grid, p, (lo+i)/patches, x, &inputs, p.first-b.before())
+		p := b.grid.patch(b.first + (lo+i)/slices)
+		return b.read.read(c, w, &b.grid, p, (lo+i)%slices, x, &inputs, p.first-b.before())
 	})
 }
 

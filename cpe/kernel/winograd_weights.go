@@ -47,7 +47,7 @@ func winogradGradStages(c *Conv) ([]stage, error) {
 	}
 	v.block = even(v.grid.patches(), max(1, tiles/(v.grid.rows*v.grid.cols)), 1)
 	v.workers = make([]winogradWorker, spec.CoreGroups)
-	if spec.Native() && 4*form.Points()*v.in*v.out > spec.LDMBytes/2 {
+	if spec.Native() && 4*form.Points()*v.in*v.out > 6*spec.LDMBytes {
 		return newWinogradGradPanels(v, &spec).stages(), nil
 	}
 	sums, err := newWinogradSums(v, &spec)
@@ -62,11 +62,10 @@ func (v *winogradGrads) enter(g *cpe.CoreGroup, group, first, last int, inputs, 
 	w := &v.workers[g.Index()]
 	x := from(v.conv.args.x, group*v.in*v.images.h*v.images.w)
 	y := from(v.conv.args.y, group*v.out*v.results.h*v.results.w)
-	patches, before := last-first, v.grid.patch(first).first
-	n := v.images.slices()
-	lo, hi := g.Share(patches * (n + v.results.slices()))
+	n, slices, before := v.images.slices(), v.images.slices()+v.results.slices(), v.grid.patch(first).first
+	lo, hi := g.Share((last - first) * slices)
 	return deal(g, hi-lo, func(c *cpe.CPE, i int) error {
-		p, slice := v.grid.patch(first+(lo+i)%patches), (lo+i)/patches
+		p, slice := v.grid.patch(first+(lo+i)/slices), (lo+i)%slices
 		if slice < n {
 			return v.images.read(c, w, &v.grid, p, slice, x, inputs, p.first-before)
 		}
