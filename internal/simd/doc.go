@@ -23,3 +23,5 @@ package simd
 //go:generate sh -c "cd ../../tools/asm && go run . -set winograd -level avx2 -out ../../internal/simd/winograd_avx2_amd64.s -stubs ../../internal/simd/winograd_avx2_amd64.go -pkg simd"
 //go:generate sh -c "cd ../../tools/asm && go run . -set blocks -level avx512 -out ../../internal/simd/blocks_avx512_amd64.s -stubs ../../internal/simd/blocks_avx512_amd64.go -pkg simd"
 //go:generate sh -c "cd ../../tools/asm && go run . -set blocks -level avx2 -out ../../internal/simd/blocks_avx2_amd64.s -stubs ../../internal/simd/blocks_avx2_amd64.go -pkg simd"
+//go:generate sh -c "cd ../../tools/asm && go run . -set offsets -level avx512 -out ../../internal/simd/offsets_avx512_amd64.s -stubs ../../internal/simd/offsets_avx512_amd64.go -pkg simd"
+//go:generate sh -c "cd ../../tools/asm && go run . -set offsets -level avx2 -out ../../internal/simd/offsets_avx2_amd64.s -stubs ../../internal/simd/offsets_avx2_amd64.go -pkg simd"

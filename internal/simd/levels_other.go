@@ -112,3 +112,16 @@ var (
 
 // pixelSums adds up products over pixels.
 func (l *level) pixelSums(int, *PixelRuns, []float32, *float32, []float32, int, bool, int, int) {}
+
+// offsetsFunc and offsetSumsFunc are micro kernels of OffsetKernel and OffsetSums; there are none here.
+type (
+	offsetsFunc    func(int, int, *float32, *int, *float32, *float32, *float32, int, bool)
+	offsetSumsFunc func(int, int, *float32, *int, int, int, *float32, int, int, *float32, bool)
+)
+
+var (
+	offsetsAVX512    [2][1]offsetsFunc
+	offsetsAVX2      [1][1]offsetsFunc
+	offsetSumsAVX512 [2][maxOffsetLines][1]offsetSumsFunc
+	offsetSumsAVX2   [1][maxOffsetLines][1]offsetSumsFunc
+)

@@ -84,7 +84,9 @@ func (s isa) pixels(rows, nv int) {
 	LEAQ(Mem{Base: a, Index: jumpA, Scale: 1, Disp: -pixelBytes}, a)
 	DECQ(blocks)
 	JNE(LabelRef("block"))
-	s.storePixels(acc, column)
+	s.putPixels(acc, column)
+	VZEROUPPER()
+	RET()
 }
 
 // fetchLater fetches a line of each vector of the results of the pixels that are likely to come next, one after the other.
@@ -114,8 +116,8 @@ func (s isa) started(start reg.Register, rows, nv int) [][]reg.VecVirtual {
 	return acc
 }
 
-// storePixels ends the micro kernel: it stores the pixels of each vector, added to what is there if accumulate is set.
-func (s isa) storePixels(acc [][]reg.VecVirtual, column func(j int) Mem) {
+// putPixels stores the pixels of each vector, added to what is there if accumulate is set.
+func (s isa) putPixels(acc [][]reg.VecVirtual, column func(j int) Mem) {
 	keep := Load(Param("accumulate"), GP8())
 	TESTB(keep, keep)
 	JEQ(LabelRef("write"))
@@ -130,8 +132,6 @@ func (s isa) storePixels(acc [][]reg.VecVirtual, column func(j int) Mem) {
 			VMOVUPS(acc[i][j], column(j).Offset(i*pixelBytes))
 		}
 	}
-	VZEROUPPER()
-	RET()
 }
 
 // pixelSums emits the micro kernel of such a convolution's weight gradient: C (rows of output channels x vectors of input channels)

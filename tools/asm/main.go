@@ -11,7 +11,7 @@ import (
 
 func main() {
 	level := flag.String("level", "avx512", "avx512 or avx2")
-	set := flag.String("set", "core", "core, layers (the kernels of single layer types), winograd or blocks (of channels)")
+	set := flag.String("set", "core", "core, layers (the kernels of single layer types), winograd, blocks (of channels) or offsets (of kernels)")
 	flag.Parse()
 	ConstraintExpr("amd64")
 	s, mr, rows, vectors := isa{w: 16, tag: "AVX512"}, 12, 6, []int{4, 2}
@@ -31,6 +31,10 @@ func main() {
 	case "blocks":
 		s.blockPools()
 		s.blocks(map[int]int{16: 14, 8: 6}[s.w])
+		Generate()
+		return
+	case "offsets":
+		s.allOffsets(map[int]int{16: 14, 8: 6}[s.w])
 		Generate()
 		return
 	}

@@ -1,0 +1,99 @@
+package simd
+
+// maxOffsetLines is the number of lines that OffsetSums reads at most.
+const maxOffsetLines = 4
+
+// OffsetPixels is the number of pixels that a tile of OffsetKernel has at most.
+func OffsetPixels() int { return PixelRows() }
+
+// OffsetKernel is the micro kernel of convolutions whose images lie by planes and whose results lie in blocks of channels: for tiles of up
+// to OffsetPixels pixels i, which are neighbours, and the first n blocks of 16 of rows of 32 columns j
+//
+//	C[i][j] (+)= start[j] + Σk x[offs[k]+i] * b[k*32+j]
+//
+// where C[i][j] is c[j/16*jumpC+i*16+j%16]. The next tile's pixels follow those of a tile. C is not read unless accumulate is set.
+func OffsetKernel(offs []int, x, b, start, c []float32, jumpC, tiles, pixels, n int, accumulate bool) {
+	const lanes = BlockLanes
+	k, all := len(offs), tiles*pixels
+	_, _, _ = b[(k-1)*pixelPanel+n*lanes-1], start[n*lanes-1], c[(n-1)*jumpC+all*lanes-1]
+	switch l := active; l.width {
+	case 16:
+		offsetsAVX512[n-1][pixels-1](tiles, k, &x[0], &offs[0], &b[0], &start[0], &c[0], jumpC, accumulate)
+	case 8:
+		for j := range n {
+			offsetsAVX2[0][pixels-1](tiles, k, &x[0], &offs[0], &b[j*lanes], &start[j*lanes], &c[j*jumpC], lanes/2, accumulate)
+		}
+	default:
+		for j := range n {
+			for i := range all {
+				offsetsGo(offs, x[i:], b[j*lanes:], start[j*lanes:], c[j*jumpC+i*lanes:], accumulate)
+			}
+		}
+	}
+}
+
+// offsetsGo does a block of columns of one pixel.
+func offsetsGo(offs []int, x, b, start, c []float32, accumulate bool) {
+	sums := [BlockLanes]float32(start)
+	for k, at := range offs {
+		for j, v := range b[k*pixelPanel:][:BlockLanes] {
+			sums[j] += x[at] * v
+		}
+	}
+	for j, v := range sums {
+		if accumulate {
+			v += c[j]
+		}
+		c[j] = v
+	}
+}
+
+// OffsetSumSize is how many kernel offsets and lines of them OffsetSums does at most.
+func OffsetSumSize() (offsets, lines int) { return OffsetPixels(), maxOffsetLines }
+
+// OffsetRows are the pixels that OffsetSums adds up: rows of N results, in blocks of channels JumpY apart, rows NextY apart. The
+// input of a result at an offset of a line lies Step behind that of the result before; rows of inputs are NextX apart.
+type OffsetRows struct{ Rows, N, Step, NextX, JumpY, NextY int }
+
+// OffsetSums is the micro kernel of the weight gradient of such convolutions, for kernel offsets i, width of each line, and the first n
+// blocks of 16 of rows of 32 columns j:
+//
+//	c[i*32+j] (+)= Σ x[lines[i/width]+p*Step+i%width] * Y[p][j] over the pixels p of all rows
+//
+// where Y[p][j] is y[j/16*JumpY+p*16+j%16] for those of the first row. C is not read unless accumulate is set.
+func OffsetSums(r *OffsetRows, lines []int, width int, x, y, c []float32, n int, accumulate bool) {
+	const lanes = BlockLanes
+	_, _ = y[(r.Rows-1)*r.NextY+(n-1)*r.JumpY+r.N*lanes-1], c[(len(lines)*width-1)*pixelPanel+n*lanes-1]
+	nextX, nextY := r.NextX-r.N*r.Step, r.NextY-r.N*lanes
+	switch l := active; l.width {
+	case 16:
+		offsetSumsAVX512[n-1][len(lines)-1][width-1](r.Rows, r.N, &x[0], &lines[0], r.Step, nextX, &y[0], r.JumpY, nextY, &c[0], accumulate)
+	case 8:
+		for j := range n {
+			offsetSumsAVX2[0][len(lines)-1][width-1](r.Rows, r.N, &x[0], &lines[0], r.Step, nextX, &y[j*r.JumpY], lanes/2, nextY, &c[j*lanes], accumulate)
+		}
+	default:
+		for i := range len(lines) * width {
+			for j := range n {
+				offsetSumsGo(r, x[lines[i/width]+i%width:], y[j*r.JumpY:], c[i*pixelPanel+j*lanes:], accumulate)
+			}
+		}
+	}
+}
+
+// offsetSumsGo does a block of columns of one offset.
+func offsetSumsGo(r *OffsetRows, x, y, c []float32, accumulate bool) {
+	var sums [BlockLanes]float32
+	if accumulate {
+		sums = [BlockLanes]float32(c)
+	}
+	for row := range r.Rows {
+		for p := range r.N {
+			at := x[row*r.NextX+p*r.Step]
+			for j, v := range y[row*r.NextY+p*BlockLanes:][:BlockLanes] {
+				sums[j] += at * v
+			}
+		}
+	}
+	copy(c, sums[:])
+}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// maxLines bounds the lines of images that offsetSums reads at once: each takes a register.
+const maxLines = 4
+
+// allOffsets emits the micro kernels of convolutions whose vectors are output channels, of up to mr pixels or kernel offsets.
+func (s isa) allOffsets(mr int) {
+	for nv := lanes / s.w; nv <= 2; nv++ {
+		for rows := 1; rows <= mr; rows++ {
+			s.offsets(rows, nv)
+		}
+		for width := 1; width <= mr; width++ {
+			for lines := 1; lines <= min(mr/width, maxLines); lines++ {
+				s.offsetSums(lines, width, nv)
+			}
+		}
+	}
+}
+
+// offsets emits the micro kernel of a convolution of some pixels that are neighbours, with nv vectors of output channels: C (rows x
+// vectors, pixels side by side, vectors jumpC apart) = start + the sum over k of x[offs[k]+pixel] * B[k], rows of 32 columns; and the
+// same for further tiles of as many pixels. On the way it fetches the results of the next tile to L1.
+func (s isa) offsets(rows, nv int) {
+	name := fmt.Sprintf("offsets%dx%d%s", rows, nv, s.tag)
+	TEXT(name, NOSPLIT, "func(tiles, k int, x *float32, offs *int, b, start, c *float32, jumpC int, accumulate bool)")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("%s is the micro kernel of a convolution at any offsets: pixels x vectors are %d x %d.", name, rows, nv))
+	tiles, x := Load(Param("tiles"), GP64()), Load(Param("x"), GP64())
+	offs, c := Load(Param("offs"), GP64()), Load(Param("c"), GP64())
+	k, jumpC := Load(Param("k"), GP64()), Load(Param("jumpC"), GP64())
+	SHLQ(Imm(2), jumpC)
+	LEAQ(Mem{Base: offs, Index: k, Scale: 8}, offs)
+	NEGQ(k)
+	column := func(j int) Mem {
+		if j == 0 {
+			return Mem{Base: c}
+		}
+		return Mem{Base: c, Index: jumpC, Scale: 1}
+	}
+	at, b, step := GP64(), GP64(), GP64()
+	later, last := GP64(), GP64()
+	Label("tile")
+	start := Load(Param("start"), GP64())
+	acc := s.started(start, rows, nv)
+	Load(Param("b"), b)
+	MOVQ(k, step)
+	LEAQ(Mem{Base: c, Disp: rows * pixelBytes}, later)
+	LEAQ(Mem{Base: c, Disp: (2*rows - 1) * pixelBytes}, last)
+	align(64)
+	Label("step")
+	MOVQ(Mem{Base: offs, Index: step, Scale: 8}, at)
+	LEAQ(Mem{Base: x, Index: at, Scale: 4}, at)
+	vectors := make([]reg.VecVirtual, nv)
+	for j := range vectors {
+		vectors[j] = s.load(Mem{Base: b, Disp: 4 * s.w * j})
+	}
+	s.fetchLater(later, last, jumpC, nv)
+	for i := range acc {
+		s.addProducts(acc[i], Mem{Base: at, Disp: 4 * i}, vectors, i%6 == 1)
+	}
+	ADDQ(U32(2*pixelBytes), b)
+	align(32)
+	INCQ(step)
+	JNE(LabelRef("step"))
+	s.putPixels(acc, column)
+	ADDQ(U32(rows*pixelBytes), c)
+	ADDQ(U32(4*rows), x)
+	DECQ(tiles)
+	JNE(LabelRef("tile"))
+	VZEROUPPER()
+	RET()
+}
+
+// offsetSums emits the micro kernel of such a convolution's weight gradient: C (kernel offsets, width of each of some lines, x nv vectors
+// of output channels, rows of 32 columns) (+)= the sum over rows of pixels of x[offs[line]+pixel*step+offset] times Y (pixels side by
+// side, vectors jumpY apart). Rows of x begin nextX behind the last one's end, those of Y nextY.
+func (s isa) offsetSums(lines, width, nv int) {
+	name := fmt.Sprintf("offsetSums%dx%dx%d%s", lines, width, nv, s.tag)
+	TEXT(name, NOSPLIT, "func(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, c *float32, accumulate bool)")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("%s adds up products of pixels and vectors of outputs: lines x offsets x vectors are %d x %d x %d.", name, lines, width, nv))
+	rows := Load(Param("rows"), GP64())
+	offs, base := Load(Param("offs"), GP64()), Load(Param("x"), GP64())
+	step, nextX := Load(Param("step"), GP64()), Load(Param("nextX"), GP64())
+	y, jumpY, nextY := Load(Param("y"), GP64()), Load(Param("jumpY"), GP64()), Load(Param("nextY"), GP64())
+	for _, r := range []reg.Register{step, nextX, jumpY, nextY} {
+		SHLQ(Imm(2), r)
+	}
+	x := make([]reg.GPVirtual, lines)
+	for l := range x {
+		x[l] = GP64()
+		MOVQ(Mem{Base: offs, Disp: 8 * l}, x[l])
+		LEAQ(Mem{Base: base, Index: x[l], Scale: 4}, x[l])
+	}
+	acc := s.accumulators(lines*width, nv)
+	pixel := func(u int) {
+		vectors := []reg.VecVirtual{s.load(Mem{Base: y, Disp: u * pixelBytes})}
+		if nv == 2 {
+			vectors = append(vectors, s.load(Mem{Base: y, Index: jumpY, Scale: 1, Disp: u * pixelBytes}))
+		}
+		for i := range acc {
+			at := Mem{Base: x[i/width], Disp: 4 * (i % width)}
+			if u > 0 {
+				at.Index, at.Scale = step, 1
+			}
+			s.addProducts(acc[i], at, vectors, u == 0 && i%6 == 1)
+		}
+	}
+	left := GP64()
+	Label("row")
+	Load(Param("pixels"), left)
+	SUBQ(Imm(2), left)
+	JLT(LabelRef("one"))
+	align(64)
+	Label("two")
+	pixel(0)
+	pixel(1)
+	for l := range x {
+		LEAQ(Mem{Base: x[l], Index: step, Scale: 2}, x[l])
+	}
+	ADDQ(U32(2*pixelBytes), y)
+	align(32)
+	SUBQ(Imm(2), left)
+	JGE(LabelRef("two"))
+	Label("one")
+	CMPQ(left, I8(-1))
+	JNE(LabelRef("next"))
+	pixel(0)
+	for l := range x {
+		ADDQ(step, x[l])
+	}
+	ADDQ(U32(pixelBytes), y)
+	Label("next")
+	for l := range x {
+		ADDQ(nextX, x[l])
+	}
+	ADDQ(nextY, y)
+	DECQ(rows)
+	JNE(LabelRef("row"))
+	c, keep := Load(Param("c"), GP64()), Load(Param("accumulate"), GP8())
+	TESTB(keep, keep)
+	JEQ(LabelRef("write"))
+	for i := range acc {
+		for j := range nv {
+			VADDPS(Mem{Base: c, Disp: 2*pixelBytes*i + 4*s.w*j}, acc[i][j], acc[i][j])
+		}
+	}
+	Label("write")
+	for i := range acc {
+		for j := range nv {
+			VMOVUPS(acc[i][j], Mem{Base: c, Disp: 2*pixelBytes*i + 4*s.w*j})
+		}
+	}
+	VZEROUPPER()
+	RET()
+}
