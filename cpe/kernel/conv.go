@@ -74,6 +74,10 @@ func (c *Conv) prepare(d Direction) error {
 		list, err := newBlockedPointwise(c, d, c.blocked[0], c.blocked[1])
 		c.stages[d] = list
 		return err
+	case c.byOffsets(d) && d == Forward:
+		c.stages[d] = newOffsetConv(c).stages()
+	case c.byOffsets(d):
+		c.stages[d] = newOffsetWeights(c).stages()
 	case c.isThinned(d):
 		if c.thinned == nil {
 			var err error

@@ -51,7 +51,12 @@ func (c *Conv) SetBlocks(in, out bool) error {
 
 // pointwiseBlocks reports whether a direction is computed as a pointwise convolution in blocks of channels.
 func (c *Conv) pointwiseBlocks(d Direction) bool {
-	return c.blocked != [2]bool{} && c.plan.Strategy[d] == Implicit
+	return c.blocked != [2]bool{} && c.plan.Strategy[d] == Implicit && c.shape.blockedPointwise()
+}
+
+// byOffsets reports whether a direction is computed with vectors of output channels.
+func (c *Conv) byOffsets(d Direction) bool {
+	return c.machine.Native() && d != InputGradient && c.plan.Strategy[d] == Implicit && c.shape.fewChannels()
 }
 
 // ForShape plans the same convolution of images of other extents, which lie alike, with the same strategies.

@@ -1,0 +1,138 @@
+package kernel
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// manyChannels is from how many channels of images on the implicit strategy's products are as fast as vectors of output channels.
+const manyChannels = BlockLanes
+
+// fewChannels reports whether a native machine's implicit strategy has vectors of output channels for the shape: see offsetConv. Such are
+// nets' first layers.
+func (s *ConvShape) fewChannels() bool {
+	for _, d := range s.Dilation {
+		if d > 1 {
+			return false
+		}
+	}
+	return s.Group == 1 && s.C < manyChannels && s.shiftable() && !s.thin() && size(s.OutSize()) > 0 && s.N > 0
+}
+
+// offsetConv is the implicit strategy of a native machine for images of few channels, forward:
+//
+//	Y' (pixels x Out) = X' (pixels x C*offsets) * W' (C*offsets x Out) + bias
+//
+// A band of rows of an image is copied with its padding, so that a kernel offset is a shift whatever the pixel (see slab): the left operand
+// is read from there value by value, and is never gathered. The right one is packed in panels of two blocks of outputs, of which a piece
+// stays in L1 while a band passes. Results come in blocks of channels and are turned, band by band, where they lie by planes.
+type offsetConv struct {
+	conv    *Conv
+	slab    slab
+	shifts  []int
+	depth   int // shifts that are multiplied at once
+	out     pointImages
+	bands   int              // of an image
+	workers [][panel]float32 // a core group each: what sums begin with
+}
+
+// offsetDepth is how many shifts are multiplied at once, so that a piece of a panel of weights takes about half of L1.
+const offsetDepth = 160
+
+func newOffsetConv(c *Conv) *offsetConv {
+	s, spec := &c.shape, c.machine.Spec()
+	v := &offsetConv{conv: c, slab: newSlab(*s, 1), workers: make([][panel]float32, spec.CoreGroups)}
+	v.out = newPointImages(s.Out, c.blocked[1], s.OutSize(), s.OutSize(), ones(len(s.In)))
+	l := &v.slab
+	row := l.channels*l.strideH*l.strideW*l.width + v.out.blocks()*BlockLanes*l.outW
+	fit := max(1, min(spec.LDMBytes/2/4/row, blocks(s.N*l.outH, spec.CoreGroups)))
+	v.slab = newSlab(*s, even(l.outH, fit, 1))
+	v.bands = blocks(l.outH, l.band)
+	v.shifts = v.slab.shifts()
+	v.depth = even(len(v.shifts), offsetDepth, 1)
+	c.takes(Forward, cpe.Scratch{Common: v.weights(), Group: v.slab.size() + v.results()})
+	return v
+}
+
+// panels is the number of panels of weights, weights how many values they have.
+func (v *offsetConv) panels() int  { return blocks(v.out.channels, panel) }
+func (v *offsetConv) weights() int { return v.panels() * len(v.shifts) * panel }
+
+// results is the number of values of a core group's scratch that a band of results takes.
+func (v *offsetConv) results() int { return v.out.scratch(v.out.blocks(), v.slab.band*v.slab.outW) }
+
+// stages lists the steps.
+func (v *offsetConv) stages() []stage { return []stage{{packOffsets{v}, 0}, {v, 0}} }
+
+// Name names the direction.
+func (v *offsetConv) Name() string { return "convolution " + Forward.String() }
+
+// RunGroup convolves a core group's share of the bands.
+func (v *offsetConv) RunGroup(g *cpe.CoreGroup) error {
+	s, l, args := &v.conv.shape, &v.slab, &v.conv.args
+	memory := g.Memory(l.size() + v.results())
+	images, scratch := memory[:l.size()], memory[l.size():]
+	clear(images)
+	lo, hi := g.Share(s.N * v.bands)
+	for i := lo; i < hi; i++ {
+		image, row := i/v.bands, i%v.bands*l.band
+		rows := min(l.band, l.outH-row)
+		l.fillBand(images, args.x[image*s.C*l.h*l.w:], row, rows)
+		at := pointSpan{image, 1, row * l.outW, rows * l.outW}
+		results := v.out.at(args.y, at, 0, v.out.blocks(), scratch)
+		for k := 0; k < len(v.shifts); k += v.depth {
+			for p := range v.panels() {
+				v.multiply(g, images, results.from(2*p), p, k, rows)
+			}
+		}
+		v.out.spread(args.y, at, 0, v.out.blocks(), scratch, false)
+	}
+	return nil
+}
+
+// multiply adds the products of a piece of a panel, from shift k on, with a band of some rows.
+func (v *offsetConv) multiply(g *cpe.CoreGroup, images []float32, results pointBlocks, p, k, rows int) {
+	l, start := &v.slab, &v.workers[g.Index()]
+	shifts := v.shifts[k:min(k+v.depth, len(v.shifts))]
+	piece := g.Common(v.weights())[(p*len(v.shifts)+k)*panel:]
+	clear(start[:])
+	if bias := v.conv.args.bias; bias != nil && k == 0 {
+		copy(start[:], bias[p*panel:])
+	}
+	n := min(2, v.out.blocks()-2*p)
+	tiles := blocks(l.outW, simd.OffsetPixels())
+	few, more := l.outW/tiles, l.outW%tiles
+	for row := range rows {
+		x, y := images[row*l.width:], results.data[row*l.outW*BlockLanes:]
+		if more > 0 {
+			simd.OffsetKernel(shifts, x, piece, start[:], y, results.jump, more, few+1, n, k > 0)
+		}
+		done := more * (few + 1)
+		simd.OffsetKernel(shifts, x[done:], piece, start[:], y[done*BlockLanes:], results.jump, tiles-more, few, n, k > 0)
+	}
+}
+
+// packOffsets is the stage that packs all weights: outputs side by side, shifts one below another, zeros where there are none.
+type packOffsets struct{ *offsetConv }
+
+// Name names the stage.
+func (p packOffsets) Name() string { return p.offsetConv.Name() + ", packing weights" }
+
+// RunGroup packs a core group's share of the blocks of outputs.
+func (p packOffsets) RunGroup(g *cpe.CoreGroup) error {
+	memory, k := g.Common(p.weights()), len(p.shifts)
+	lo, hi := g.Share(2 * p.panels())
+	for block := lo; block < hi; block++ {
+		dst := memory[block/2*k*panel+block%2*BlockLanes:]
+		n := max(0, min(BlockLanes, p.out.channels-block*BlockLanes))
+		if n < BlockLanes {
+			for i := range k {
+				clear(dst[i*panel:][:BlockLanes])
+			}
+		}
+		if n > 0 {
+			simd.Transpose(dst, p.conv.args.w[block*BlockLanes*k:], panel, k, n, k)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,159 @@
+package kernel
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// offsetWeights is the weight gradient that belongs to offsetConv:
+//
+//	dW' (C*offsets x Out) += X'ᵀ (C*offsets x pixels) * dY' (pixels x Out)
+//
+// A band of rows of an image is copied with its padding but without phases, so that the offsets of a line of the kernel are neighbours and
+// pixels are a stride apart. Tiles are the offsets of some lines times two blocks of outputs; what they read of both operands is read where
+// it lies, outputs' gradients being turned to blocks of channels before if they are planes.
+//
+// Core groups share a fixed number of partial sums.
+type offsetWeights struct {
+	conv    *Conv
+	slab    slab // of a stride of 1
+	y       pointImages
+	strideH int
+	strideW int
+	band    int // rows of outputs
+	bands   int // of an image
+	tiles   []offsetTile
+	depth   int // offsets of all channels
+	chunks  int
+	workers []simd.OffsetRows // a core group each
+}
+
+// offsetTile are the kernel offsets of a tile: width of each line, in the slab from those places on, the first being number k of all.
+type offsetTile struct {
+	k, width int
+	lines    []int
+}
+
+const (
+	// offsetSums is how many pixels should be added up before sums go to memory.
+	offsetSums = 256
+	// offsetChunks is the number of partial sums.
+	offsetChunks = 8
+)
+
+func newOffsetWeights(c *Conv) *offsetWeights {
+	s, spec := &c.shape, c.machine.Spec()
+	v := &offsetWeights{conv: c, depth: s.depth(), workers: make([]simd.OffsetRows, spec.CoreGroups)}
+	v.y = newPointImages(s.Out, c.blocked[1], s.OutSize(), s.OutSize(), ones(len(s.In)))
+	v.strideH, v.strideW = two(s.Stride, 1)
+	v.band = even(v.y.outH, max(1, offsetSums/v.y.outW), 1)
+	v.bands = blocks(v.y.outH, v.band)
+	dense := *s
+	dense.Stride = ones(len(s.In))
+	v.slab = newSlab(dense, (v.band-1)*v.strideH+1)
+	v.cutTiles()
+	v.chunks = min(offsetChunks, s.N*v.bands)
+	c.takes(WeightGradient, cpe.Scratch{Common: v.sums(), Group: v.memory()})
+	return v
+}
+
+// cutTiles cuts the kernel's lines, all channels' one below another, into tiles: several whole lines, or evenly cut parts of one.
+func (v *offsetWeights) cutTiles() {
+	l := &v.slab
+	most, manyLines := simd.OffsetSumSize()
+	parts := blocks(l.kw, most)
+	shifts := l.shifts()
+	lines := l.channels * l.kh
+	together := even(lines, max(1, min(manyLines, most/l.kw)), 1)
+	for line := 0; line < lines; line += together {
+		for part := range parts {
+			first, last := part*l.kw/parts, (part+1)*l.kw/parts
+			t := offsetTile{k: line*l.kw + first, width: last - first}
+			for i := line; i < min(line+together, lines); i++ {
+				t.lines = append(t.lines, shifts[i*l.kw+first])
+			}
+			v.tiles = append(v.tiles, t)
+		}
+	}
+}
+
+// panels is the number of panels of sums, sums how many values they have: by chunk, panel, offset.
+func (v *offsetWeights) panels() int { return blocks(v.y.channels, panel) }
+func (v *offsetWeights) sums() int   { return v.chunks * v.panels() * v.depth * panel }
+
+// results is the number of values of a core group's scratch that a band of the results' gradient takes.
+func (v *offsetWeights) results() int { return v.y.scratch(v.y.blocks(), v.band*v.y.outW) }
+
+// memory is the number of values of a core group's own memory: a band of both, or what is left of a panel of sums.
+func (v *offsetWeights) memory() int { return max(v.slab.size()+v.results(), panel*v.depth) }
+
+// stages lists the steps.
+func (v *offsetWeights) stages() []stage { return []stage{{v, 0}, {collectOffsets{v}, 0}} }
+
+// Name names the direction.
+func (v *offsetWeights) Name() string { return "convolution " + WeightGradient.String() }
+
+// RunGroup adds up a core group's share of the chunks.
+func (v *offsetWeights) RunGroup(g *cpe.CoreGroup) error {
+	s, l, args := &v.conv.shape, &v.slab, &v.conv.args
+	memory := g.Memory(l.size() + v.results())
+	images, scratch := memory[:l.size()], memory[l.size():]
+	clear(images)
+	all, units := g.Common(v.sums()), s.N*v.bands
+	lo, hi := g.Share(v.chunks)
+	for chunk := lo; chunk < hi; chunk++ {
+		sums := all[chunk*len(all)/v.chunks:]
+		first, last := chunk*units/v.chunks, (chunk+1)*units/v.chunks
+		for i := first; i < last; i++ {
+			image, row := i/v.bands, i%v.bands*v.band
+			rows := min(v.band, v.y.outH-row)
+			l.fillBand(images, args.x[image*s.C*l.h*l.w:], row*v.strideH, (rows-1)*v.strideH+1)
+			at := pointSpan{image, 1, row * v.y.outW, rows * v.y.outW}
+			v.y.gather(args.y, at, 0, v.y.blocks(), scratch)
+			v.add(g, images, v.y.at(args.y, at, 0, v.y.blocks(), scratch), sums, rows, i > first)
+		}
+	}
+	return nil
+}
+
+// add adds the products of a band of some rows.
+func (v *offsetWeights) add(g *cpe.CoreGroup, images []float32, y pointBlocks, sums []float32, rows int, accumulate bool) {
+	r, width := &v.workers[g.Index()], v.y.outW*BlockLanes
+	*r = simd.OffsetRows{Rows: rows, N: v.y.outW, Step: v.strideW, NextX: v.strideH * v.slab.width, JumpY: y.jump, NextY: width}
+	for p := range v.panels() {
+		at, n := y.data[2*p*y.jump:], min(2, v.y.blocks()-2*p)
+		for i := range v.tiles {
+			t := &v.tiles[i]
+			simd.OffsetSums(r, t.lines, t.width, images, at, sums[(p*v.depth+t.k)*panel:], n, accumulate)
+		}
+	}
+}
+
+// collectOffsets is the stage after: it adds the sums to the weights' gradient in its own order.
+type collectOffsets struct{ *offsetWeights }
+
+// Name names the stage.
+func (c collectOffsets) Name() string { return c.offsetWeights.Name() + ", collecting" }
+
+// RunGroup does a core group's share of the panels.
+func (c collectOffsets) RunGroup(g *cpe.CoreGroup) error {
+	all, values := g.Common(c.sums()), c.depth*panel
+	lo, hi := g.Share(c.panels())
+	for p := lo; p < hi; p++ {
+		sum := all[p*values : (p+1)*values]
+		for chunk := 1; chunk < c.chunks; chunk++ {
+			simd.Add(sum, sum, all[(chunk*c.panels()+p)*values:])
+		}
+		c.turn(g, sum, p)
+	}
+	return nil
+}
+
+// turn adds the sums of a panel, offsets one below another, to the weights' gradient, offsets side by side.
+func (c collectOffsets) turn(g *cpe.CoreGroup, sum []float32, p int) {
+	n := min(panel, c.y.channels-p*panel)
+	turned := g.Memory(c.memory())[:n*c.depth]
+	simd.Transpose(turned, sum, c.depth, panel, c.depth, n)
+	dw := c.conv.args.w[p*panel*c.depth:][:len(turned)]
+	simd.Add(dw, dw, turned)
+}
