@@ -20,8 +20,9 @@ type Conv struct {
 	thinned  *thinnedConv // computes what is implicit, if not nil
 	trials   [3]*trial    // of directions whose strategy is being found
 	scratch  [3]cpe.Scratch
-	blocked  [2]bool // images, results: their channels lie in blocks
-	free     bool    // strategies are the cost model's choice
+	blocked  [2]bool        // images, results: their channels lie in blocks
+	turned   *planarResults // where the input gradient needs them, if not nil
+	free     bool           // strategies are the cost model's choice
 }
 
 // convArrays are the arrays of one run: images x (or their gradient), weights w (or theirs), results y (or theirs).
@@ -65,8 +66,23 @@ func newConv(m *cpe.Machine, s ConvShape, found *considered, directions ...Direc
 	return c, c.makePartials()
 }
 
-// prepare makes the stages of one direction.
+// prepare makes the stages of one direction, and that which turns what it reads by planes.
 func (c *Conv) prepare(d Direction) error {
+	if err := c.choose(d); err != nil {
+		return err
+	}
+	if c.planar(d) {
+		c.turned = nil
+		if c.blocked[1] {
+			c.turned = &planarResults{conv: c}
+			c.stages[d] = append([]stage{{c.turned, 0}}, c.stages[d]...)
+		}
+	}
+	return nil
+}
+
+// choose makes the stages of one direction.
+func (c *Conv) choose(d Direction) error {
 	switch {
 	case size(c.shape.OutSize()) <= 0 || c.shape.N == 0:
 		c.stages[d] = []stage{{noConv{}, 1}}
@@ -199,7 +215,11 @@ func (c *Conv) run(d Direction, args convArrays) error {
 	if c.trials[d] != nil {
 		return c.trials[d].run(args)
 	}
-	c.machine.TakeScratch(c.scratch[d])
+	scratch := c.scratch[d]
+	if c.turned != nil && d == InputGradient {
+		scratch.Common = c.turned.from() + c.turned.values()
+	}
+	c.machine.TakeScratch(scratch)
 	if c.isThinned(d) {
 		return c.thinned.run(d, args)
 	}
@@ -211,6 +231,9 @@ func (c *Conv) work(d Direction, args convArrays) error {
 	if l := c.found.ledgers[d]; l != nil && c.machine.CostsAlone() {
 		c.machine.Charge(l)
 		return nil
+	}
+	if c.turned != nil && d == InputGradient {
+		c.turned.blocks, args.y = args.y, c.turned.planes()
 	}
 	c.args = args
 	for _, stage := range c.stages[d] {

@@ -22,7 +22,9 @@ func (c *Conv) inBlocks(d Direction) (st Strategy, ok bool) {
 	switch {
 	case !c.machine.Native() || c.trials[d] != nil:
 		return st, false
-	case st.isWinograd(), st == Implicit && s.blockedPointwise():
+	case st.isWinograd(), st == Implicit && s.blockedPointwise(), c.byOffsets(d):
+		return st, true
+	case c.planar(d):
 		return st, true
 	case !c.free:
 		return st, false
@@ -72,12 +74,23 @@ func (c *Conv) ForShape(s ConvShape) (*Conv, error) {
 // Turns returns how often a forward pass and one for both gradients bring images or results from planes to blocks of channels or
 // back, and for how many values.
 func (c *Conv) Turns() (times, values int) {
-	for d, st := range c.plan.Strategy {
+	for d := range c.plan.Strategy {
 		for k, planes := range [2]int{c.shape.C * size(c.shape.In), c.shape.Out * size(c.shape.OutSize())} {
-			if !c.blocked[k] && (st.isWinograd() || c.pointwiseBlocks(Direction(d))) {
+			if c.turns(Direction(d), k == 1) {
 				times, values = times+1, values+c.shape.N*planes
 			}
 		}
 	}
 	return times, values
+}
+
+// turns reports whether a direction turns images, or results.
+func (c *Conv) turns(d Direction, results bool) bool {
+	switch {
+	case !results:
+		return !c.blocked[0] && (c.plan.Strategy[d].isWinograd() || c.pointwiseBlocks(d))
+	case c.planar(d):
+		return c.blocked[1]
+	}
+	return !c.blocked[1] && (c.plan.Strategy[d].isWinograd() || c.pointwiseBlocks(d) || c.byOffsets(d))
 }

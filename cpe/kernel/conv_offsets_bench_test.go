@@ -1,0 +1,67 @@
+package kernel
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// firstLayers are the first convolutions of AlexNet, GoogLeNet, VGG-16, CIFAR-10 quick and LeNet.
+var firstLayers = []struct {
+	name string
+	s    ConvShape
+}{
+	{"alexnet", conv2(32, 3, 96, 1, 227, 227, 11, 11, 4, 0, 1)},
+	{"googlenet", conv2(16, 3, 64, 1, 224, 224, 7, 7, 2, 3, 1)},
+	{"vgg16", conv2(4, 3, 64, 1, 224, 224, 3, 3, 1, 1, 1)},
+	{"cifar10", conv2(100, 3, 32, 1, 32, 32, 5, 5, 1, 2, 1)},
+	{"lenet", conv2(64, 1, 20, 1, 28, 28, 5, 5, 1, 0, 1)},
+}
+
+// BenchmarkFirstLayer runs convolutions with results by planes and in blocks in turn, and reports the best of each, since it compares them.
+func BenchmarkFirstLayer(b *testing.B) {
+	for _, groups := range []int{1, 2} {
+		for _, c := range firstLayers {
+			for _, d := range []Direction{Forward, WeightGradient} {
+				b.Run(fmt.Sprintf("groups=%d/%s/%v", groups, c.name, d), func(b *testing.B) { benchmarkFirstLayer(b, groups, c.s, d) })
+			}
+		}
+	}
+}
+
+func benchmarkFirstLayer(b *testing.B, groups int, s ConvShape, d Direction) {
+	m := hostMachine(b, groups)
+	made := s.N * s.Out * size(s.OutSize())
+	x, w, y := values(s.N*s.C*size(s.In), 1), values(s.Out*s.depth(), 2), values(made, 3)
+	var convs []*Conv
+	for i := range 1 + (BlockLanes-s.Out%BlockLanes)/BlockLanes {
+		c, err := NewConv(m, s, Implicit)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := c.SetBlocks(false, i == 1); err != nil {
+			b.Fatal(err)
+		}
+		convs = append(convs, c)
+	}
+	best := [2]time.Duration{time.Hour, time.Hour}
+	for b.Loop() {
+		for i, c := range convs {
+			begin := time.Now()
+			var err error
+			if d == Forward {
+				err = c.Forward(x, w, nil, y)
+			} else {
+				err = c.WeightGrad(x, y, w)
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+			best[i] = min(best[i], time.Since(begin))
+		}
+	}
+	for i := range convs {
+		work := 2 * float64(made) * float64(s.depth()) / 1e9
+		b.ReportMetric(work/best[i].Seconds(), [...]string{"planes-GFLOP/s", "blocks-GFLOP/s"}[i])
+	}
+}

@@ -1,0 +1,137 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/cpe"
+)
+
+// fewShapes are convolutions of images of few channels: outputs that fill blocks and panels or do not, rows that fill no tiles, kernels
+// whose lines are longer than a tile, and more shifts than are multiplied at once.
+var fewShapes = []ConvShape{
+	conv2(1, 1, 16, 1, 5, 5, 3, 3, 1, 1, 1),
+	conv2(3, 1, 20, 1, 28, 28, 5, 5, 1, 0, 1),
+	conv2(2, 3, 32, 1, 32, 32, 5, 5, 1, 2, 1),
+	conv2(1, 3, 64, 1, 23, 45, 3, 3, 1, 1, 1),
+	conv2(2, 3, 64, 1, 32, 29, 7, 7, 2, 3, 1),
+	conv2(2, 3, 96, 1, 43, 39, 11, 11, 4, 0, 1),
+	conv2(2, 4, 40, 1, 19, 17, 3, 3, 3, 2, 1),
+	conv2(1, 5, 48, 1, 9, 14, 2, 1, 2, 0, 1),
+	conv2(9, 2, 33, 1, 7, 6, 3, 5, 1, 4, 1),
+	conv2(1, 2, 16, 1, 6, 40, 3, 17, 1, 3, 1),
+	conv2(2, 1, 80, 1, 20, 37, 6, 31, 3, 2, 1),
+	conv2(1, 15, 16, 1, 12, 11, 5, 4, 2, 1, 1),
+	conv2(2, 3, 1, 1, 9, 9, 4, 4, 4, 0, 1),
+	{2, 3, 16, 1, []int{11, 8}, []int{3, 2}, []int{1, 3}, []int{2, 1}, []int{1, 1}},
+	{3, 2, 32, 1, []int{50}, []int{9}, []int{2}, []int{4}, []int{1}},
+}
+
+// TestFewChannels: every direction with results by planes and in blocks, and the bits that it has on one core group.
+func TestFewChannels(t *testing.T) {
+	caches := [][]*cpe.Machine{cacheMachines(t, 1<<20), cacheMachines(t, 16<<10)}
+	for _, s := range fewShapes {
+		if !s.fewChannels() {
+			t.Fatalf("%v has not few channels", s)
+		}
+		want := newConvCase(s, values)
+		for _, machines := range caches {
+			for _, out := range []bool{false, true} {
+				if out && s.Out%BlockLanes > 0 {
+					continue
+				}
+				name := fmt.Sprintf("%v, in blocks %v, L2 of %d bytes", s, out, machines[0].Spec().LDMBytes)
+				t.Run(name, func(t *testing.T) { testFewChannels(t, machines, s, out, want) })
+			}
+		}
+	}
+}
+
+func testFewChannels(t *testing.T, machines []*cpe.Machine, s ConvShape, out bool, want *convCase) {
+	var first [3][]float32
+	for i, m := range machines {
+		got := runFewChannels(t, m, s, out, want)
+		if i == 0 {
+			first = got
+		}
+		for j := range got {
+			if !slices.Equal(got[j], first[j]) {
+				t.Errorf("array %d with %d core groups differs", j, m.Spec().CoreGroups)
+			}
+		}
+	}
+}
+
+// runFewChannels convolves in all directions and returns what is made: results, gradients of images and of weights.
+func runFewChannels(t *testing.T, m *cpe.Machine, s ConvShape, out bool, want *convCase) [3][]float32 {
+	t.Helper()
+	c, err := NewConv(m, s, Implicit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if can, alsoOut := c.Blocks(); can || alsoOut != (s.Out%BlockLanes == 0) {
+		t.Fatalf("in blocks may lie images: %v, results: %v", can, alsoOut)
+	}
+	if err := c.SetBlocks(false, out); err != nil {
+		t.Fatal(err)
+	}
+	dy, dw := lie(want.dy, s.N*s.Out, out, false), make([]float32, len(want.dw))
+	y, dx := make([]float32, len(want.wantY)), make([]float32, len(want.x))
+	for range 2 { // the second run meets used buffers
+		copy(dw, want.dw)
+		for _, list := range [][]float32{y, dx} {
+			for i := range list {
+				list[i] = float32(math.NaN())
+			}
+		}
+		for _, err := range []error{c.Forward(want.x, want.w, want.bias, y), c.InputGrad(dy, want.w, dx), c.WeightGrad(want.x, dy, dw)} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	y = lie(y, s.N*s.Out, out, true)
+	near(t, "y", y, want.wantY, s.depth())
+	near(t, "dx", dx, want.wantDX, s.Out*size(s.Kernel))
+	near(t, "dw", dw, want.wantDW, len(y)/s.Out)
+	return [3][]float32{y, dx, dw}
+}
+
+// TestFewChannelsFallBack: dilated kernels, groups and pointwise kernels have other kernels.
+func TestFewChannelsFallBack(t *testing.T) {
+	for _, s := range []ConvShape{
+		conv2(2, 3, 16, 1, 9, 9, 3, 3, 1, 1, 2), conv2(2, 4, 32, 2, 9, 9, 3, 3, 1, 1, 1), conv2(2, 3, 16, 1, 9, 9, 1, 1, 1, 0, 1),
+		conv2(2, 3, 16, 1, 9, 9, 1, 1, 2, 0, 1), conv2(2, 16, 16, 1, 9, 9, 3, 3, 1, 1, 1),
+	} {
+		if s.fewChannels() {
+			t.Errorf("%v is computed with offsets", s)
+		}
+	}
+}
+
+// TestFewChannelsAllocate: nothing, once it is prepared.
+func TestFewChannelsAllocate(t *testing.T) {
+	s := conv2(2, 3, 48, 1, 19, 18, 5, 5, 2, 1, 1)
+	for _, out := range []bool{false, true} {
+		c, err := NewConv(hostMachine(t, 2), s, Implicit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.SetBlocks(false, out); err != nil {
+			t.Fatal(err)
+		}
+		v := newConvCase(s, values)
+		allocs := testing.AllocsPerRun(3, func() {
+			for _, err := range []error{c.Forward(v.x, v.w, v.bias, v.dy), c.WeightGrad(v.x, v.dy, v.w), c.InputGrad(v.dy, v.w, v.x)} {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+		if allocs != 0 {
+			t.Errorf("in blocks %v: %g allocations a run", out, allocs)
+		}
+	}
+}
