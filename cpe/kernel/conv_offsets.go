@@ -23,17 +23,24 @@ func (s *ConvShape) fewChannels() bool {
 //
 //	Y' (pixels x Out) = X' (pixels x C*offsets) * W' (C*offsets x Out) + bias
 //
-// A band of rows of an image is copied with its padding, so that a kernel offset is a shift whatever the pixel (see slab): the left operand
-// is read from there value by value, and is never gathered. The right one is packed in panels of two blocks of outputs, of which a piece
-// stays in L1 while a band passes. Results come in blocks of channels and are turned, band by band, where they lie by planes.
+// A band of rows of an image is copied with its padding, so that a kernel offset is a shift whatever the pixel (see paddedBand): the left
+// operand is read from there value by value, and is never gathered. The right one is packed in panels of two blocks of outputs, of which a
+// piece stays in L1 while a band passes. Results come in blocks of channels and are turned, band by band, where they lie by planes.
 type offsetConv struct {
 	conv    *Conv
-	slab    slab
+	padded  paddedBand
 	shifts  []int
 	depth   int // shifts that are multiplied at once
 	out     pointImages
-	bands   int              // of an image
-	workers [][panel]float32 // a core group each: what sums begin with
+	rows    int // of a band
+	bands   int // of an image
+	workers []offsetWorker
+}
+
+// offsetWorker is what a core group needs to itself.
+type offsetWorker struct {
+	start [panel]float32
+	tiles simd.OffsetTiles
 }
 
 // offsetDepth is how many shifts are multiplied at once, so that a piece of a panel of weights takes about half of L1.
@@ -41,16 +48,16 @@ const offsetDepth = 160
 
 func newOffsetConv(c *Conv) *offsetConv {
 	s, spec := &c.shape, c.machine.Spec()
-	v := &offsetConv{conv: c, slab: newSlab(*s, 1), workers: make([][panel]float32, spec.CoreGroups)}
+	v := &offsetConv{conv: c, workers: make([]offsetWorker, spec.CoreGroups)}
 	v.out = newPointImages(s.Out, c.blocked[1], s.OutSize(), s.OutSize(), ones(len(s.In)))
-	l := &v.slab
-	row := l.channels*l.strideH*l.strideW*l.width + v.out.blocks()*BlockLanes*l.outW
-	fit := max(1, min(spec.LDMBytes/2/4/row, blocks(s.N*l.outH, spec.CoreGroups)))
-	v.slab = newSlab(*s, even(l.outH, fit, 1))
-	v.bands = blocks(l.outH, l.band)
-	v.shifts = v.slab.shifts()
+	lines := v.out.blocks()*BlockLanes*v.out.outW + s.C*newPaddedBand(*s, 1).strideH*s.In[len(s.In)-1]
+	fit := max(1, min(spec.LDMBytes/2/4/lines, blocks(s.N*v.out.outH, spec.CoreGroups)))
+	v.rows = even(v.out.outH, fit, 1)
+	v.bands = blocks(v.out.outH, v.rows)
+	v.padded = newPaddedBand(*s, v.rows)
+	v.shifts = v.padded.shifts()
 	v.depth = even(len(v.shifts), offsetDepth, 1)
-	c.takes(Forward, cpe.Scratch{Common: v.weights(), Group: v.slab.size() + v.results()})
+	c.takes(Forward, cpe.Scratch{Common: v.weights(), Group: v.padded.size() + v.results()})
 	return v
 }
 
@@ -59,7 +66,7 @@ func (v *offsetConv) panels() int  { return blocks(v.out.channels, panel) }
 func (v *offsetConv) weights() int { return v.panels() * len(v.shifts) * panel }
 
 // results is the number of values of a core group's scratch that a band of results takes.
-func (v *offsetConv) results() int { return v.out.scratch(v.out.blocks(), v.slab.band*v.slab.outW) }
+func (v *offsetConv) results() int { return v.out.scratch(v.out.blocks(), v.rows*v.out.outW) }
 
 // stages lists the steps.
 func (v *offsetConv) stages() []stage { return []stage{{packOffsets{v}, 0}, {v, 0}} }
@@ -69,20 +76,20 @@ func (v *offsetConv) Name() string { return "convolution " + Forward.String() }
 
 // RunGroup convolves a core group's share of the bands.
 func (v *offsetConv) RunGroup(g *cpe.CoreGroup) error {
-	s, l, args := &v.conv.shape, &v.slab, &v.conv.args
-	memory := g.Memory(l.size() + v.results())
-	images, scratch := memory[:l.size()], memory[l.size():]
+	args, width := &v.conv.args, v.out.outW
+	memory := g.Memory(v.padded.size() + v.results())
+	images, scratch := memory[:v.padded.size()], memory[v.padded.size():]
 	clear(images)
-	lo, hi := g.Share(s.N * v.bands)
+	lo, hi := g.Share(v.conv.shape.N * v.bands)
 	for i := lo; i < hi; i++ {
-		image, row := i/v.bands, i%v.bands*l.band
-		rows := min(l.band, l.outH-row)
-		l.fillBand(images, args.x[image*s.C*l.h*l.w:], row, rows)
-		at := pointSpan{image, 1, row * l.outW, rows * l.outW}
+		image, row := i/v.bands, i%v.bands*v.rows
+		rows := min(v.rows, v.out.outH-row)
+		x := v.padded.of(args.x, image, row, rows, images)
+		at := pointSpan{image, 1, row * width, rows * width}
 		results := v.out.at(args.y, at, 0, v.out.blocks(), scratch)
 		for k := 0; k < len(v.shifts); k += v.depth {
 			for p := range v.panels() {
-				v.multiply(g, images, results.from(2*p), p, k, rows)
+				v.multiply(g, x, results.from(2*p), p, k, rows)
 			}
 		}
 		v.out.spread(args.y, at, 0, v.out.blocks(), scratch, false)
@@ -91,25 +98,33 @@ func (v *offsetConv) RunGroup(g *cpe.CoreGroup) error {
 }
 
 // multiply adds the products of a piece of a panel, from shift k on, with a band of some rows.
-func (v *offsetConv) multiply(g *cpe.CoreGroup, images []float32, results pointBlocks, p, k, rows int) {
-	l, start := &v.slab, &v.workers[g.Index()]
+func (v *offsetConv) multiply(g *cpe.CoreGroup, x []float32, results pointBlocks, p, k, rows int) {
+	w, b := &v.workers[g.Index()], &v.padded
 	shifts := v.shifts[k:min(k+v.depth, len(v.shifts))]
 	piece := g.Common(v.weights())[(p*len(v.shifts)+k)*panel:]
-	clear(start[:])
+	clear(w.start[:])
 	if bias := v.conv.args.bias; bias != nil && k == 0 {
-		copy(start[:], bias[p*panel:])
+		copy(w.start[:], bias[p*panel:])
 	}
-	n := min(2, v.out.blocks()-2*p)
-	tiles := blocks(l.outW, simd.OffsetPixels())
-	few, more := l.outW/tiles, l.outW%tiles
+	n, width := min(2, v.out.blocks()-2*p), v.out.outW
+	tiles := blocks(width, simd.OffsetPixels())
 	for row := range rows {
-		x, y := images[row*l.width:], results.data[row*l.outW*BlockLanes:]
-		if more > 0 {
-			simd.OffsetKernel(shifts, x, piece, start[:], y, results.jump, more, few+1, n, k > 0)
+		for at, tile := 0, 0; tile < tiles; tile += w.tiles.Tiles {
+			w.tiles = v.tiles(tile, tiles, results.jump)
+			simd.OffsetKernel(&w.tiles, shifts, x[row*b.strideH*b.width+at*b.strideW:], piece, w.start[:], results.data[(row*width+at)*BlockLanes:], n, k > 0)
+			at += w.tiles.Tiles * w.tiles.N
 		}
-		done := more * (few + 1)
-		simd.OffsetKernel(shifts, x[done:], piece, start[:], y[done*BlockLanes:], results.jump, tiles-more, few, n, k > 0)
 	}
+}
+
+// tiles are those of a row, cut evenly into some, that have as many pixels as number first: the first tiles may have one more.
+func (v *offsetConv) tiles(first, tiles, jump int) simd.OffsetTiles {
+	few, more := v.out.outW/tiles, v.out.outW%tiles
+	t := simd.OffsetTiles{Tiles: tiles - more, N: few, Step: v.padded.strideW, JumpC: jump}
+	if first < more {
+		t.Tiles, t.N = more, few+1
+	}
+	return t
 }
 
 // packOffsets is the stage that packs all weights: outputs side by side, shifts one below another, zeros where there are none.

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// firstLayers are the first convolutions of AlexNet, GoogLeNet, VGG-16, CIFAR-10 quick and LeNet.
+// firstLayers are the first convolutions of AlexNet, GoogLeNet, VGG-16, CIFAR-10 quick and LeNet, of few images.
 var firstLayers = []struct {
 	name string
 	s    ConvShape
 }{
-	{"alexnet", conv2(32, 3, 96, 1, 227, 227, 11, 11, 4, 0, 1)},
-	{"googlenet", conv2(16, 3, 64, 1, 224, 224, 7, 7, 2, 3, 1)},
+	{"alexnet", conv2(4, 3, 96, 1, 227, 227, 11, 11, 4, 0, 1)},
+	{"googlenet", conv2(4, 3, 64, 1, 224, 224, 7, 7, 2, 3, 1)},
 	{"vgg16", conv2(4, 3, 64, 1, 224, 224, 3, 3, 1, 1, 1)},
-	{"cifar10", conv2(100, 3, 32, 1, 32, 32, 5, 5, 1, 2, 1)},
+	{"cifar10", conv2(16, 3, 32, 1, 32, 32, 5, 5, 1, 2, 1)},
 	{"lenet", conv2(64, 1, 20, 1, 28, 28, 5, 5, 1, 0, 1)},
 }
 

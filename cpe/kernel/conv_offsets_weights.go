@@ -9,18 +9,15 @@ import (
 //
 //	dW' (C*offsets x Out) += X'ᵀ (C*offsets x pixels) * dY' (pixels x Out)
 //
-// A band of rows of an image is copied with its padding but without phases, so that the offsets of a line of the kernel are neighbours and
-// pixels are a stride apart. Tiles are the offsets of some lines times two blocks of outputs; what they read of both operands is read where
-// it lies, outputs' gradients being turned to blocks of channels before if they are planes.
+// Images are read as there, the offsets of a line of the kernel being neighbours. Tiles are those of some lines times two blocks of outputs;
+// both operands are read where they lie, results' gradients being turned to blocks of channels before if they lie by planes.
 //
 // Core groups share a fixed number of partial sums.
 type offsetWeights struct {
 	conv    *Conv
-	slab    slab // of a stride of 1
+	padded  paddedBand
 	y       pointImages
-	strideH int
-	strideW int
-	band    int // rows of outputs
+	rows    int // of a band
 	bands   int // of an image
 	tiles   []offsetTile
 	depth   int // offsets of all channels
@@ -28,7 +25,7 @@ type offsetWeights struct {
 	workers []simd.OffsetRows // a core group each
 }
 
-// offsetTile are the kernel offsets of a tile: width of each line, in the slab from those places on, the first being number k of all.
+// offsetTile are the kernel offsets of a tile: width of each line, in a band from those places on, the first being number k of all.
 type offsetTile struct {
 	k, width int
 	lines    []int
@@ -45,12 +42,9 @@ func newOffsetWeights(c *Conv) *offsetWeights {
 	s, spec := &c.shape, c.machine.Spec()
 	v := &offsetWeights{conv: c, depth: s.depth(), workers: make([]simd.OffsetRows, spec.CoreGroups)}
 	v.y = newPointImages(s.Out, c.blocked[1], s.OutSize(), s.OutSize(), ones(len(s.In)))
-	v.strideH, v.strideW = two(s.Stride, 1)
-	v.band = even(v.y.outH, max(1, offsetSums/v.y.outW), 1)
-	v.bands = blocks(v.y.outH, v.band)
-	dense := *s
-	dense.Stride = ones(len(s.In))
-	v.slab = newSlab(dense, (v.band-1)*v.strideH+1)
+	v.rows = even(v.y.outH, max(1, offsetSums/v.y.outW), 1)
+	v.bands = blocks(v.y.outH, v.rows)
+	v.padded = newPaddedBand(*s, v.rows)
 	v.cutTiles()
 	v.chunks = min(offsetChunks, s.N*v.bands)
 	c.takes(WeightGradient, cpe.Scratch{Common: v.sums(), Group: v.memory()})
@@ -59,18 +53,16 @@ func newOffsetWeights(c *Conv) *offsetWeights {
 
 // cutTiles cuts the kernel's lines, all channels' one below another, into tiles: several whole lines, or evenly cut parts of one.
 func (v *offsetWeights) cutTiles() {
-	l := &v.slab
 	most, manyLines := simd.OffsetSumSize()
-	parts := blocks(l.kw, most)
-	shifts := l.shifts()
-	lines := l.channels * l.kh
-	together := even(lines, max(1, min(manyLines, most/l.kw)), 1)
+	width, shifts := v.padded.kw, v.padded.shifts()
+	parts, lines := blocks(width, most), len(shifts)/width
+	together := even(lines, max(1, min(manyLines, most/width)), 1)
 	for line := 0; line < lines; line += together {
 		for part := range parts {
-			first, last := part*l.kw/parts, (part+1)*l.kw/parts
-			t := offsetTile{k: line*l.kw + first, width: last - first}
+			first, last := part*width/parts, (part+1)*width/parts
+			t := offsetTile{k: line*width + first, width: last - first}
 			for i := line; i < min(line+together, lines); i++ {
-				t.lines = append(t.lines, shifts[i*l.kw+first])
+				t.lines = append(t.lines, shifts[i*width+first])
 			}
 			v.tiles = append(v.tiles, t)
 		}
@@ -82,10 +74,10 @@ func (v *offsetWeights) panels() int { return blocks(v.y.channels, panel) }
 func (v *offsetWeights) sums() int   { return v.chunks * v.panels() * v.depth * panel }
 
 // results is the number of values of a core group's scratch that a band of the results' gradient takes.
-func (v *offsetWeights) results() int { return v.y.scratch(v.y.blocks(), v.band*v.y.outW) }
+func (v *offsetWeights) results() int { return v.y.scratch(v.y.blocks(), v.rows*v.y.outW) }
 
 // memory is the number of values of a core group's own memory: a band of both, or what is left of a panel of sums.
-func (v *offsetWeights) memory() int { return max(v.slab.size()+v.results(), panel*v.depth) }
+func (v *offsetWeights) memory() int { return max(v.padded.size()+v.results(), panel*v.depth) }
 
 // stages lists the steps.
 func (v *offsetWeights) stages() []stage { return []stage{{v, 0}, {collectOffsets{v}, 0}} }
@@ -95,36 +87,36 @@ func (v *offsetWeights) Name() string { return "convolution " + WeightGradient.S
 
 // RunGroup adds up a core group's share of the chunks.
 func (v *offsetWeights) RunGroup(g *cpe.CoreGroup) error {
-	s, l, args := &v.conv.shape, &v.slab, &v.conv.args
-	memory := g.Memory(l.size() + v.results())
-	images, scratch := memory[:l.size()], memory[l.size():]
+	args, width := &v.conv.args, v.y.outW
+	memory := g.Memory(v.padded.size() + v.results())
+	images, scratch := memory[:v.padded.size()], memory[v.padded.size():]
 	clear(images)
-	all, units := g.Common(v.sums()), s.N*v.bands
+	all, units := g.Common(v.sums()), v.conv.shape.N*v.bands
 	lo, hi := g.Share(v.chunks)
 	for chunk := lo; chunk < hi; chunk++ {
 		sums := all[chunk*len(all)/v.chunks:]
 		first, last := chunk*units/v.chunks, (chunk+1)*units/v.chunks
 		for i := first; i < last; i++ {
-			image, row := i/v.bands, i%v.bands*v.band
-			rows := min(v.band, v.y.outH-row)
-			l.fillBand(images, args.x[image*s.C*l.h*l.w:], row*v.strideH, (rows-1)*v.strideH+1)
-			at := pointSpan{image, 1, row * v.y.outW, rows * v.y.outW}
+			image, row := i/v.bands, i%v.bands*v.rows
+			rows := min(v.rows, v.y.outH-row)
+			x := v.padded.of(args.x, image, row, rows, images)
+			at := pointSpan{image, 1, row * width, rows * width}
 			v.y.gather(args.y, at, 0, v.y.blocks(), scratch)
-			v.add(g, images, v.y.at(args.y, at, 0, v.y.blocks(), scratch), sums, rows, i > first)
+			v.add(g, x, v.y.at(args.y, at, 0, v.y.blocks(), scratch), sums, rows, i > first)
 		}
 	}
 	return nil
 }
 
 // add adds the products of a band of some rows.
-func (v *offsetWeights) add(g *cpe.CoreGroup, images []float32, y pointBlocks, sums []float32, rows int, accumulate bool) {
-	r, width := &v.workers[g.Index()], v.y.outW*BlockLanes
-	*r = simd.OffsetRows{Rows: rows, N: v.y.outW, Step: v.strideW, NextX: v.strideH * v.slab.width, JumpY: y.jump, NextY: width}
+func (v *offsetWeights) add(g *cpe.CoreGroup, x []float32, y pointBlocks, sums []float32, rows int, accumulate bool) {
+	r, b, width := &v.workers[g.Index()], &v.padded, v.y.outW
+	*r = simd.OffsetRows{Rows: rows, N: width, Step: b.strideW, NextX: b.strideH * b.width, JumpY: y.jump, NextY: width * BlockLanes}
 	for p := range v.panels() {
 		at, n := y.data[2*p*y.jump:], min(2, v.y.blocks()-2*p)
 		for i := range v.tiles {
 			t := &v.tiles[i]
-			simd.OffsetSums(r, t.lines, t.width, images, at, sums[(p*v.depth+t.k)*panel:], n, accumulate)
+			simd.OffsetSums(r, t.lines, t.width, x, at, sums[(p*v.depth+t.k)*panel:], n, accumulate)
 		}
 	}
 }

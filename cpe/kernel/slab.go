@@ -114,10 +114,3 @@ func (l *slab) fillPlane(dst, x []float32, row, lines int) {
 		}
 	}
 }
-
-// fillBand copies what some rows of outputs from row on need of all channels of an image.
-func (l *slab) fillBand(dst, x []float32, row, rows int) {
-	for c := range l.channels {
-		l.fillPlane(dst[c*l.plane:], x[c*l.h*l.w:][:l.h*l.w], row, rows+l.lines-l.band)
-	}
-}

@@ -6,27 +6,31 @@ const maxOffsetLines = 4
 // OffsetPixels is the number of pixels that a tile of OffsetKernel has at most.
 func OffsetPixels() int { return PixelRows() }
 
-// OffsetKernel is the micro kernel of convolutions whose images lie by planes and whose results lie in blocks of channels: for tiles of up
-// to OffsetPixels pixels i, which are neighbours, and the first n blocks of 16 of rows of 32 columns j
+// OffsetTiles is a run of pixels that OffsetKernel convolves: tiles of N pixels, at most OffsetPixels, one after the other. The input of a
+// pixel at an offset lies Step behind that of the pixel before; results are in blocks of channels JumpC apart.
+type OffsetTiles struct{ Tiles, N, Step, JumpC int }
+
+// OffsetKernel is the micro kernel of convolutions whose images lie by planes and whose results lie in blocks of channels: for pixels i and
+// the first n blocks of 16 of rows of 32 columns j
 //
-//	C[i][j] (+)= start[j] + Σk x[offs[k]+i] * b[k*32+j]
+//	C[i][j] (+)= start[j] + Σk x[offs[k]+i*Step] * b[k*32+j]
 //
-// where C[i][j] is c[j/16*jumpC+i*16+j%16]. The next tile's pixels follow those of a tile. C is not read unless accumulate is set.
-func OffsetKernel(offs []int, x, b, start, c []float32, jumpC, tiles, pixels, n int, accumulate bool) {
+// where C[i][j] is c[j/16*JumpC+i*16+j%16]. C is not read unless accumulate is set.
+func OffsetKernel(r *OffsetTiles, offs []int, x, b, start, c []float32, n int, accumulate bool) {
 	const lanes = BlockLanes
-	k, all := len(offs), tiles*pixels
-	_, _, _ = b[(k-1)*pixelPanel+n*lanes-1], start[n*lanes-1], c[(n-1)*jumpC+all*lanes-1]
+	k, all := len(offs), r.Tiles*r.N
+	_, _, _ = b[(k-1)*pixelPanel+n*lanes-1], start[n*lanes-1], c[(n-1)*r.JumpC+all*lanes-1]
 	switch l := active; l.width {
 	case 16:
-		offsetsAVX512[n-1][pixels-1](tiles, k, &x[0], &offs[0], &b[0], &start[0], &c[0], jumpC, accumulate)
+		offsetsAVX512[n-1][r.N-1](r.Tiles, k, &x[0], r.Step, &offs[0], &b[0], &start[0], &c[0], r.JumpC, accumulate)
 	case 8:
 		for j := range n {
-			offsetsAVX2[0][pixels-1](tiles, k, &x[0], &offs[0], &b[j*lanes], &start[j*lanes], &c[j*jumpC], lanes/2, accumulate)
+			offsetsAVX2[0][r.N-1](r.Tiles, k, &x[0], r.Step, &offs[0], &b[j*lanes], &start[j*lanes], &c[j*r.JumpC], lanes/2, accumulate)
 		}
 	default:
 		for j := range n {
 			for i := range all {
-				offsetsGo(offs, x[i:], b[j*lanes:], start[j*lanes:], c[j*jumpC+i*lanes:], accumulate)
+				offsetsGo(offs, x[i*r.Step:], b[j*lanes:], start[j*lanes:], c[j*r.JumpC+i*lanes:], accumulate)
 			}
 		}
 	}

@@ -4,213 +4,272 @@
 
 #include "textflag.h"
 
-// func offsets1x2AVX2(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets1x2AVX2(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·offsets1x2AVX2(SB), NOSPLIT, $0-65
+TEXT ·offsets1x2AVX2(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
 
 tile:
-	MOVQ    start+40(FP), R8
-	VMOVUPS (R8), Y0
-	VMOVUPS 32(R8), Y1
-	MOVQ    b+32(FP), R9
-	MOVQ    SI, R10
+	MOVQ    start+48(FP), DI
+	VMOVUPS (DI), Y0
+	VMOVUPS 32(DI), Y1
+	MOVQ    b+40(FP), R8
+	MOVQ    offs+32(FP), DI
+	MOVQ    k+8(FP), R9
+	LEAQ    64(BX), R10
 	LEAQ    64(BX), R11
-	LEAQ    64(BX), R12
+	TESTQ   $0x00000001, R9
+	JEQ     two
+	SUBQ    $0x08, DI
+	SUBQ    $0x00000080, R8
+	INCQ    R9
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ         (DX)(R10*8), R8
-	LEAQ         (CX)(R8*4), R8
-	VMOVUPS      (R9), Y2
-	VMOVUPS      32(R9), Y3
-	PREFETCHT0   (R11)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
-	VBROADCASTSS (R8), Y4
+two:
+	MOVQ         (DI), R12
+	LEAQ         (CX)(R12*4), R12
+	VMOVUPS      (R8), Y2
+	VMOVUPS      32(R8), Y3
+	VBROADCASTSS (R12), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
-	ADDQ         $0x00000080, R9
+
+second:
+	PREFETCHT0   (R10)
+	ADDQ         $0x40, R10
+	CMPQ         R10, R11
+	CMOVQGT      R11, R10
+	MOVQ         8(DI), R12
+	LEAQ         (CX)(R12*4), R12
+	VMOVUPS      128(R8), Y2
+	VMOVUPS      160(R8), Y3
+	VBROADCASTSS (R12), Y4
+	VFMADD231PS  Y2, Y4, Y0
+	VFMADD231PS  Y3, Y4, Y1
+	ADDQ         $0x10, DI
+	ADDQ         $0x00000100, R8
 	PCALIGN      $0x00000020
-	INCQ         R10
-	JNE          step
-	MOVB         accumulate+64(FP), R8
-	TESTB        R8, R8
+	SUBQ         $0x02, R9
+	JNE          two
+	MOVB         accumulate+72(FP), DI
+	TESTB        DI, DI
 	JEQ          write
 	VADDPS       (BX), Y0, Y0
-	VADDPS       (BX)(DI*1), Y1, Y1
+	VADDPS       (BX)(SI*1), Y1, Y1
 
 write:
 	VMOVUPS Y0, (BX)
-	VMOVUPS Y1, (BX)(DI*1)
+	VMOVUPS Y1, (BX)(SI*1)
 	ADDQ    $0x00000040, BX
-	ADDQ    $0x00000004, CX
+	IMUL3Q  $0x01, DX, R9
+	ADDQ    R9, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func offsets2x2AVX2(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets2x2AVX2(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·offsets2x2AVX2(SB), NOSPLIT, $0-65
+TEXT ·offsets2x2AVX2(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
 
 tile:
-	MOVQ    start+40(FP), R8
-	VMOVUPS (R8), Y0
-	VMOVUPS 32(R8), Y1
+	MOVQ    start+48(FP), DI
+	VMOVUPS (DI), Y0
+	VMOVUPS 32(DI), Y1
 	VMOVAPS Y0, Y2
 	VMOVAPS Y1, Y3
-	MOVQ    b+32(FP), R9
-	MOVQ    SI, R10
-	LEAQ    128(BX), R11
-	LEAQ    192(BX), R12
+	MOVQ    b+40(FP), R8
+	MOVQ    offs+32(FP), DI
+	MOVQ    k+8(FP), R9
+	LEAQ    128(BX), R10
+	LEAQ    192(BX), R11
+	TESTQ   $0x00000001, R9
+	JEQ     two
+	SUBQ    $0x08, DI
+	SUBQ    $0x00000080, R8
+	INCQ    R9
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ         (DX)(R10*8), R8
-	LEAQ         (CX)(R8*4), R8
-	VMOVUPS      (R9), Y4
-	VMOVUPS      32(R9), Y5
-	PREFETCHT0   (R11)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
-	VBROADCASTSS (R8), Y6
+two:
+	MOVQ         (DI), R12
+	LEAQ         (CX)(R12*4), R12
+	VMOVUPS      (R8), Y4
+	VMOVUPS      32(R8), Y5
+	VBROADCASTSS (R12), Y6
 	VFMADD231PS  Y4, Y6, Y0
 	VFMADD231PS  Y5, Y6, Y1
-	VBROADCASTSS 4(R8), Y6
+	VBROADCASTSS (R12)(DX*1), Y6
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
-	ADDQ         $0x00000080, R9
+
+second:
+	PREFETCHT0   (R10)
+	ADDQ         $0x40, R10
+	CMPQ         R10, R11
+	CMOVQGT      R11, R10
+	MOVQ         8(DI), R12
+	LEAQ         (CX)(R12*4), R12
+	VMOVUPS      128(R8), Y4
+	VMOVUPS      160(R8), Y5
+	VBROADCASTSS (R12), Y6
+	VFMADD231PS  Y4, Y6, Y0
+	VFMADD231PS  Y5, Y6, Y1
+	VBROADCASTSS (R12)(DX*1), Y6
+	VFMADD231PS  Y4, Y6, Y2
+	VFMADD231PS  Y5, Y6, Y3
+	ADDQ         $0x10, DI
+	ADDQ         $0x00000100, R8
 	PCALIGN      $0x00000020
-	INCQ         R10
-	JNE          step
-	MOVB         accumulate+64(FP), R8
-	TESTB        R8, R8
+	SUBQ         $0x02, R9
+	JNE          two
+	MOVB         accumulate+72(FP), DI
+	TESTB        DI, DI
 	JEQ          write
 	VADDPS       (BX), Y0, Y0
-	VADDPS       (BX)(DI*1), Y1, Y1
+	VADDPS       (BX)(SI*1), Y1, Y1
 	VADDPS       64(BX), Y2, Y2
-	VADDPS       64(BX)(DI*1), Y3, Y3
+	VADDPS       64(BX)(SI*1), Y3, Y3
 
 write:
 	VMOVUPS Y0, (BX)
 	VMOVUPS Y2, 64(BX)
-	VMOVUPS Y1, (BX)(DI*1)
-	VMOVUPS Y3, 64(BX)(DI*1)
+	VMOVUPS Y1, (BX)(SI*1)
+	VMOVUPS Y3, 64(BX)(SI*1)
 	ADDQ    $0x00000080, BX
-	ADDQ    $0x00000008, CX
+	IMUL3Q  $0x02, DX, R9
+	ADDQ    R9, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func offsets3x2AVX2(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets3x2AVX2(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·offsets3x2AVX2(SB), NOSPLIT, $0-65
+TEXT ·offsets3x2AVX2(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
 
 tile:
-	MOVQ    start+40(FP), R8
-	VMOVUPS (R8), Y0
-	VMOVUPS 32(R8), Y1
+	MOVQ    start+48(FP), DI
+	VMOVUPS (DI), Y0
+	VMOVUPS 32(DI), Y1
 	VMOVAPS Y0, Y2
 	VMOVAPS Y1, Y3
 	VMOVAPS Y0, Y4
 	VMOVAPS Y1, Y5
-	MOVQ    b+32(FP), R9
-	MOVQ    SI, R10
-	LEAQ    192(BX), R11
-	LEAQ    320(BX), R12
+	MOVQ    b+40(FP), R8
+	MOVQ    offs+32(FP), DI
+	MOVQ    k+8(FP), R9
+	LEAQ    192(BX), R10
+	LEAQ    320(BX), R11
+	TESTQ   $0x00000001, R9
+	JEQ     two
+	SUBQ    $0x08, DI
+	SUBQ    $0x00000080, R8
+	INCQ    R9
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ         (DX)(R10*8), R8
-	LEAQ         (CX)(R8*4), R8
-	VMOVUPS      (R9), Y6
-	VMOVUPS      32(R9), Y7
-	PREFETCHT0   (R11)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
-	VBROADCASTSS (R8), Y8
+two:
+	MOVQ         (DI), R12
+	LEAQ         (CX)(R12*4), R12
+	VMOVUPS      (R8), Y6
+	VMOVUPS      32(R8), Y7
+	VBROADCASTSS (R12), Y8
 	VFMADD231PS  Y6, Y8, Y0
 	VFMADD231PS  Y7, Y8, Y1
-	VBROADCASTSS 4(R8), Y8
+	VBROADCASTSS (R12)(DX*1), Y8
 	VFMADD231PS  Y6, Y8, Y2
 	VFMADD231PS  Y7, Y8, Y3
-	VBROADCASTSS 8(R8), Y8
+	VBROADCASTSS (R12)(DX*2), Y8
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
-	ADDQ         $0x00000080, R9
+
+second:
+	PREFETCHT0   (R10)
+	ADDQ         $0x40, R10
+	CMPQ         R10, R11
+	CMOVQGT      R11, R10
+	MOVQ         8(DI), R12
+	LEAQ         (CX)(R12*4), R12
+	VMOVUPS      128(R8), Y6
+	VMOVUPS      160(R8), Y7
+	VBROADCASTSS (R12), Y8
+	VFMADD231PS  Y6, Y8, Y0
+	VFMADD231PS  Y7, Y8, Y1
+	VBROADCASTSS (R12)(DX*1), Y8
+	VFMADD231PS  Y6, Y8, Y2
+	VFMADD231PS  Y7, Y8, Y3
+	VBROADCASTSS (R12)(DX*2), Y8
+	VFMADD231PS  Y6, Y8, Y4
+	VFMADD231PS  Y7, Y8, Y5
+	ADDQ         $0x10, DI
+	ADDQ         $0x00000100, R8
 	PCALIGN      $0x00000020
-	INCQ         R10
-	JNE          step
-	MOVB         accumulate+64(FP), R8
-	TESTB        R8, R8
+	SUBQ         $0x02, R9
+	JNE          two
+	MOVB         accumulate+72(FP), DI
+	TESTB        DI, DI
 	JEQ          write
 	VADDPS       (BX), Y0, Y0
-	VADDPS       (BX)(DI*1), Y1, Y1
+	VADDPS       (BX)(SI*1), Y1, Y1
 	VADDPS       64(BX), Y2, Y2
-	VADDPS       64(BX)(DI*1), Y3, Y3
+	VADDPS       64(BX)(SI*1), Y3, Y3
 	VADDPS       128(BX), Y4, Y4
-	VADDPS       128(BX)(DI*1), Y5, Y5
+	VADDPS       128(BX)(SI*1), Y5, Y5
 
 write:
 	VMOVUPS Y0, (BX)
 	VMOVUPS Y2, 64(BX)
 	VMOVUPS Y4, 128(BX)
-	VMOVUPS Y1, (BX)(DI*1)
-	VMOVUPS Y3, 64(BX)(DI*1)
-	VMOVUPS Y5, 128(BX)(DI*1)
+	VMOVUPS Y1, (BX)(SI*1)
+	VMOVUPS Y3, 64(BX)(SI*1)
+	VMOVUPS Y5, 128(BX)(SI*1)
 	ADDQ    $0x000000c0, BX
-	ADDQ    $0x0000000c, CX
+	IMUL3Q  $0x03, DX, R9
+	ADDQ    R9, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func offsets4x2AVX2(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets4x2AVX2(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·offsets4x2AVX2(SB), NOSPLIT, $0-65
+TEXT ·offsets4x2AVX2(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
 
 tile:
-	MOVQ    start+40(FP), R8
+	MOVQ    start+48(FP), R8
 	VMOVUPS (R8), Y0
 	VMOVUPS 32(R8), Y1
 	VMOVAPS Y0, Y2
@@ -219,80 +278,106 @@ tile:
 	VMOVAPS Y1, Y5
 	VMOVAPS Y0, Y6
 	VMOVAPS Y1, Y7
-	MOVQ    b+32(FP), R9
-	MOVQ    SI, R10
+	MOVQ    b+40(FP), R9
+	MOVQ    offs+32(FP), R8
+	MOVQ    k+8(FP), R10
 	LEAQ    256(BX), R11
 	LEAQ    448(BX), R12
+	TESTQ   $0x00000001, R10
+	JEQ     two
+	SUBQ    $0x08, R8
+	SUBQ    $0x00000080, R9
+	INCQ    R10
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ         (DX)(R10*8), R8
-	LEAQ         (CX)(R8*4), R8
+two:
+	MOVQ         (R8), R13
+	LEAQ         (CX)(R13*4), R13
 	VMOVUPS      (R9), Y8
 	VMOVUPS      32(R9), Y9
+	VBROADCASTSS (R13), Y10
+	VFMADD231PS  Y8, Y10, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	VBROADCASTSS (R13)(DX*1), Y10
+	VFMADD231PS  Y8, Y10, Y2
+	VFMADD231PS  Y9, Y10, Y3
+	VBROADCASTSS (R13)(DX*2), Y10
+	VFMADD231PS  Y8, Y10, Y4
+	VFMADD231PS  Y9, Y10, Y5
+	VBROADCASTSS (R13)(DI*1), Y10
+	VFMADD231PS  Y8, Y10, Y6
+	VFMADD231PS  Y9, Y10, Y7
+
+second:
 	PREFETCHT0   (R11)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
-	VBROADCASTSS (R8), Y10
+	MOVQ         8(R8), R13
+	LEAQ         (CX)(R13*4), R13
+	VMOVUPS      128(R9), Y8
+	VMOVUPS      160(R9), Y9
+	VBROADCASTSS (R13), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
-	VBROADCASTSS 4(R8), Y10
+	VBROADCASTSS (R13)(DX*1), Y10
 	VFMADD231PS  Y8, Y10, Y2
 	VFMADD231PS  Y9, Y10, Y3
-	VBROADCASTSS 8(R8), Y10
+	VBROADCASTSS (R13)(DX*2), Y10
 	VFMADD231PS  Y8, Y10, Y4
 	VFMADD231PS  Y9, Y10, Y5
-	VBROADCASTSS 12(R8), Y10
+	VBROADCASTSS (R13)(DI*1), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
-	ADDQ         $0x00000080, R9
+	ADDQ         $0x10, R8
+	ADDQ         $0x00000100, R9
 	PCALIGN      $0x00000020
-	INCQ         R10
-	JNE          step
-	MOVB         accumulate+64(FP), R8
+	SUBQ         $0x02, R10
+	JNE          two
+	MOVB         accumulate+72(FP), R8
 	TESTB        R8, R8
 	JEQ          write
 	VADDPS       (BX), Y0, Y0
-	VADDPS       (BX)(DI*1), Y1, Y1
+	VADDPS       (BX)(SI*1), Y1, Y1
 	VADDPS       64(BX), Y2, Y2
-	VADDPS       64(BX)(DI*1), Y3, Y3
+	VADDPS       64(BX)(SI*1), Y3, Y3
 	VADDPS       128(BX), Y4, Y4
-	VADDPS       128(BX)(DI*1), Y5, Y5
+	VADDPS       128(BX)(SI*1), Y5, Y5
 	VADDPS       192(BX), Y6, Y6
-	VADDPS       192(BX)(DI*1), Y7, Y7
+	VADDPS       192(BX)(SI*1), Y7, Y7
 
 write:
 	VMOVUPS Y0, (BX)
 	VMOVUPS Y2, 64(BX)
 	VMOVUPS Y4, 128(BX)
 	VMOVUPS Y6, 192(BX)
-	VMOVUPS Y1, (BX)(DI*1)
-	VMOVUPS Y3, 64(BX)(DI*1)
-	VMOVUPS Y5, 128(BX)(DI*1)
-	VMOVUPS Y7, 192(BX)(DI*1)
+	VMOVUPS Y1, (BX)(SI*1)
+	VMOVUPS Y3, 64(BX)(SI*1)
+	VMOVUPS Y5, 128(BX)(SI*1)
+	VMOVUPS Y7, 192(BX)(SI*1)
 	ADDQ    $0x00000100, BX
-	ADDQ    $0x00000010, CX
+	IMUL3Q  $0x04, DX, R10
+	ADDQ    R10, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func offsets5x2AVX2(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets5x2AVX2(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·offsets5x2AVX2(SB), NOSPLIT, $0-65
+TEXT ·offsets5x2AVX2(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
 
 tile:
-	MOVQ    start+40(FP), R8
+	MOVQ    start+48(FP), R8
 	VMOVUPS (R8), Y0
 	VMOVUPS 32(R8), Y1
 	VMOVAPS Y0, Y2
@@ -303,53 +388,84 @@ tile:
 	VMOVAPS Y1, Y7
 	VMOVAPS Y0, Y8
 	VMOVAPS Y1, Y9
-	MOVQ    b+32(FP), R9
-	MOVQ    SI, R10
+	MOVQ    b+40(FP), R9
+	MOVQ    offs+32(FP), R8
+	MOVQ    k+8(FP), R10
 	LEAQ    320(BX), R11
 	LEAQ    576(BX), R12
+	TESTQ   $0x00000001, R10
+	JEQ     two
+	SUBQ    $0x08, R8
+	SUBQ    $0x00000080, R9
+	INCQ    R10
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ         (DX)(R10*8), R8
-	LEAQ         (CX)(R8*4), R8
+two:
+	MOVQ         (R8), R13
+	LEAQ         (CX)(R13*4), R13
 	VMOVUPS      (R9), Y10
 	VMOVUPS      32(R9), Y11
+	VBROADCASTSS (R13), Y12
+	VFMADD231PS  Y10, Y12, Y0
+	VFMADD231PS  Y11, Y12, Y1
+	VBROADCASTSS (R13)(DX*1), Y12
+	VFMADD231PS  Y10, Y12, Y2
+	VFMADD231PS  Y11, Y12, Y3
+	VBROADCASTSS (R13)(DX*2), Y12
+	VFMADD231PS  Y10, Y12, Y4
+	VFMADD231PS  Y11, Y12, Y5
+	VBROADCASTSS (R13)(DI*1), Y12
+	VFMADD231PS  Y10, Y12, Y6
+	VFMADD231PS  Y11, Y12, Y7
+	LEAQ         (R13)(DX*4), R13
+	VBROADCASTSS (R13), Y12
+	VFMADD231PS  Y10, Y12, Y8
+	VFMADD231PS  Y11, Y12, Y9
+
+second:
 	PREFETCHT0   (R11)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
-	VBROADCASTSS (R8), Y12
+	MOVQ         8(R8), R13
+	LEAQ         (CX)(R13*4), R13
+	VMOVUPS      128(R9), Y10
+	VMOVUPS      160(R9), Y11
+	VBROADCASTSS (R13), Y12
 	VFMADD231PS  Y10, Y12, Y0
 	VFMADD231PS  Y11, Y12, Y1
-	VBROADCASTSS 4(R8), Y12
+	VBROADCASTSS (R13)(DX*1), Y12
 	VFMADD231PS  Y10, Y12, Y2
 	VFMADD231PS  Y11, Y12, Y3
-	VBROADCASTSS 8(R8), Y12
+	VBROADCASTSS (R13)(DX*2), Y12
 	VFMADD231PS  Y10, Y12, Y4
 	VFMADD231PS  Y11, Y12, Y5
-	VBROADCASTSS 12(R8), Y12
+	VBROADCASTSS (R13)(DI*1), Y12
 	VFMADD231PS  Y10, Y12, Y6
 	VFMADD231PS  Y11, Y12, Y7
-	VBROADCASTSS 16(R8), Y12
+	LEAQ         (R13)(DX*4), R13
+	VBROADCASTSS (R13), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
-	ADDQ         $0x00000080, R9
+	ADDQ         $0x10, R8
+	ADDQ         $0x00000100, R9
 	PCALIGN      $0x00000020
-	INCQ         R10
-	JNE          step
-	MOVB         accumulate+64(FP), R8
+	SUBQ         $0x02, R10
+	JNE          two
+	MOVB         accumulate+72(FP), R8
 	TESTB        R8, R8
 	JEQ          write
 	VADDPS       (BX), Y0, Y0
-	VADDPS       (BX)(DI*1), Y1, Y1
+	VADDPS       (BX)(SI*1), Y1, Y1
 	VADDPS       64(BX), Y2, Y2
-	VADDPS       64(BX)(DI*1), Y3, Y3
+	VADDPS       64(BX)(SI*1), Y3, Y3
 	VADDPS       128(BX), Y4, Y4
-	VADDPS       128(BX)(DI*1), Y5, Y5
+	VADDPS       128(BX)(SI*1), Y5, Y5
 	VADDPS       192(BX), Y6, Y6
-	VADDPS       192(BX)(DI*1), Y7, Y7
+	VADDPS       192(BX)(SI*1), Y7, Y7
 	VADDPS       256(BX), Y8, Y8
-	VADDPS       256(BX)(DI*1), Y9, Y9
+	VADDPS       256(BX)(SI*1), Y9, Y9
 
 write:
 	VMOVUPS Y0, (BX)
@@ -357,33 +473,33 @@ write:
 	VMOVUPS Y4, 128(BX)
 	VMOVUPS Y6, 192(BX)
 	VMOVUPS Y8, 256(BX)
-	VMOVUPS Y1, (BX)(DI*1)
-	VMOVUPS Y3, 64(BX)(DI*1)
-	VMOVUPS Y5, 128(BX)(DI*1)
-	VMOVUPS Y7, 192(BX)(DI*1)
-	VMOVUPS Y9, 256(BX)(DI*1)
+	VMOVUPS Y1, (BX)(SI*1)
+	VMOVUPS Y3, 64(BX)(SI*1)
+	VMOVUPS Y5, 128(BX)(SI*1)
+	VMOVUPS Y7, 192(BX)(SI*1)
+	VMOVUPS Y9, 256(BX)(SI*1)
 	ADDQ    $0x00000140, BX
-	ADDQ    $0x00000014, CX
+	IMUL3Q  $0x05, DX, R10
+	ADDQ    R10, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func offsets6x2AVX2(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets6x2AVX2(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·offsets6x2AVX2(SB), NOSPLIT, $0-65
+TEXT ·offsets6x2AVX2(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
 
 tile:
-	MOVQ    start+40(FP), R8
+	MOVQ    start+48(FP), R8
 	VMOVUPS (R8), Y0
 	VMOVUPS 32(R8), Y1
 	VMOVAPS Y0, Y2
@@ -396,58 +512,92 @@ tile:
 	VMOVAPS Y1, Y9
 	VMOVAPS Y0, Y10
 	VMOVAPS Y1, Y11
-	MOVQ    b+32(FP), R9
-	MOVQ    SI, R10
+	MOVQ    b+40(FP), R9
+	MOVQ    offs+32(FP), R8
+	MOVQ    k+8(FP), R10
 	LEAQ    384(BX), R11
 	LEAQ    704(BX), R12
+	TESTQ   $0x00000001, R10
+	JEQ     two
+	SUBQ    $0x08, R8
+	SUBQ    $0x00000080, R9
+	INCQ    R10
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ         (DX)(R10*8), R8
-	LEAQ         (CX)(R8*4), R8
+two:
+	MOVQ         (R8), R13
+	LEAQ         (CX)(R13*4), R13
 	VMOVUPS      (R9), Y12
 	VMOVUPS      32(R9), Y13
+	VBROADCASTSS (R13), Y14
+	VFMADD231PS  Y12, Y14, Y0
+	VFMADD231PS  Y13, Y14, Y1
+	VBROADCASTSS (R13)(DX*1), Y14
+	VFMADD231PS  Y12, Y14, Y2
+	VFMADD231PS  Y13, Y14, Y3
+	VBROADCASTSS (R13)(DX*2), Y14
+	VFMADD231PS  Y12, Y14, Y4
+	VFMADD231PS  Y13, Y14, Y5
+	VBROADCASTSS (R13)(DI*1), Y14
+	VFMADD231PS  Y12, Y14, Y6
+	VFMADD231PS  Y13, Y14, Y7
+	LEAQ         (R13)(DX*4), R13
+	VBROADCASTSS (R13), Y14
+	VFMADD231PS  Y12, Y14, Y8
+	VFMADD231PS  Y13, Y14, Y9
+	VBROADCASTSS (R13)(DX*1), Y14
+	VFMADD231PS  Y12, Y14, Y10
+	VFMADD231PS  Y13, Y14, Y11
+
+second:
 	PREFETCHT0   (R11)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
-	VBROADCASTSS (R8), Y14
+	MOVQ         8(R8), R13
+	LEAQ         (CX)(R13*4), R13
+	VMOVUPS      128(R9), Y12
+	VMOVUPS      160(R9), Y13
+	VBROADCASTSS (R13), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
-	VBROADCASTSS 4(R8), Y14
+	VBROADCASTSS (R13)(DX*1), Y14
 	VFMADD231PS  Y12, Y14, Y2
 	VFMADD231PS  Y13, Y14, Y3
-	VBROADCASTSS 8(R8), Y14
+	VBROADCASTSS (R13)(DX*2), Y14
 	VFMADD231PS  Y12, Y14, Y4
 	VFMADD231PS  Y13, Y14, Y5
-	VBROADCASTSS 12(R8), Y14
+	VBROADCASTSS (R13)(DI*1), Y14
 	VFMADD231PS  Y12, Y14, Y6
 	VFMADD231PS  Y13, Y14, Y7
-	VBROADCASTSS 16(R8), Y14
+	LEAQ         (R13)(DX*4), R13
+	VBROADCASTSS (R13), Y14
 	VFMADD231PS  Y12, Y14, Y8
 	VFMADD231PS  Y13, Y14, Y9
-	VBROADCASTSS 20(R8), Y14
+	VBROADCASTSS (R13)(DX*1), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
-	ADDQ         $0x00000080, R9
+	ADDQ         $0x10, R8
+	ADDQ         $0x00000100, R9
 	PCALIGN      $0x00000020
-	INCQ         R10
-	JNE          step
-	MOVB         accumulate+64(FP), R8
+	SUBQ         $0x02, R10
+	JNE          two
+	MOVB         accumulate+72(FP), R8
 	TESTB        R8, R8
 	JEQ          write
 	VADDPS       (BX), Y0, Y0
-	VADDPS       (BX)(DI*1), Y1, Y1
+	VADDPS       (BX)(SI*1), Y1, Y1
 	VADDPS       64(BX), Y2, Y2
-	VADDPS       64(BX)(DI*1), Y3, Y3
+	VADDPS       64(BX)(SI*1), Y3, Y3
 	VADDPS       128(BX), Y4, Y4
-	VADDPS       128(BX)(DI*1), Y5, Y5
+	VADDPS       128(BX)(SI*1), Y5, Y5
 	VADDPS       192(BX), Y6, Y6
-	VADDPS       192(BX)(DI*1), Y7, Y7
+	VADDPS       192(BX)(SI*1), Y7, Y7
 	VADDPS       256(BX), Y8, Y8
-	VADDPS       256(BX)(DI*1), Y9, Y9
+	VADDPS       256(BX)(SI*1), Y9, Y9
 	VADDPS       320(BX), Y10, Y10
-	VADDPS       320(BX)(DI*1), Y11, Y11
+	VADDPS       320(BX)(SI*1), Y11, Y11
 
 write:
 	VMOVUPS Y0, (BX)
@@ -456,14 +606,15 @@ write:
 	VMOVUPS Y6, 192(BX)
 	VMOVUPS Y8, 256(BX)
 	VMOVUPS Y10, 320(BX)
-	VMOVUPS Y1, (BX)(DI*1)
-	VMOVUPS Y3, 64(BX)(DI*1)
-	VMOVUPS Y5, 128(BX)(DI*1)
-	VMOVUPS Y7, 192(BX)(DI*1)
-	VMOVUPS Y9, 256(BX)(DI*1)
-	VMOVUPS Y11, 320(BX)(DI*1)
+	VMOVUPS Y1, (BX)(SI*1)
+	VMOVUPS Y3, 64(BX)(SI*1)
+	VMOVUPS Y5, 128(BX)(SI*1)
+	VMOVUPS Y7, 192(BX)(SI*1)
+	VMOVUPS Y9, 256(BX)(SI*1)
+	VMOVUPS Y11, 320(BX)(SI*1)
 	ADDQ    $0x00000180, BX
-	ADDQ    $0x00000018, CX
+	IMUL3Q  $0x06, DX, R10
+	ADDQ    R10, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER

@@ -4,96 +4,124 @@
 
 #include "textflag.h"
 
-// func offsets1x1AVX512(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets1x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets1x1AVX512(SB), NOSPLIT, $0-65
+TEXT ·offsets1x1AVX512(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), SI
 
 tile:
-	MOVQ    start+40(FP), DI
-	VMOVUPS (DI), Z0
-	MOVQ    b+32(FP), R8
-	MOVQ    SI, R9
+	MOVQ    start+48(FP), SI
+	VMOVUPS (SI), Z0
+	MOVQ    b+40(FP), DI
+	MOVQ    offs+32(FP), SI
+	MOVQ    k+8(FP), R8
+	LEAQ    64(BX), R9
 	LEAQ    64(BX), R10
-	LEAQ    64(BX), R11
+	TESTQ   $0x00000001, R8
+	JEQ     two
+	SUBQ    $0x08, SI
+	SUBQ    $0x00000080, DI
+	INCQ    R8
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ         (DX)(R9*8), DI
-	LEAQ         (CX)(DI*4), DI
-	VMOVUPS      (R8), Z1
-	PREFETCHT0   (R10)
-	ADDQ         $0x40, R10
-	CMPQ         R10, R11
-	CMOVQGT      R11, R10
-	VBROADCASTSS (DI), Z2
-	VFMADD231PS  Z1, Z2, Z0
-	ADDQ         $0x00000080, R8
-	PCALIGN      $0x00000020
-	INCQ         R9
-	JNE          step
-	MOVB         accumulate+64(FP), DI
-	TESTB        DI, DI
-	JEQ          write
-	VADDPS       (BX), Z0, Z0
+two:
+	MOVQ             (SI), R11
+	LEAQ             (CX)(R11*4), R11
+	VMOVUPS          (DI), Z1
+	VFMADD231PS.BCST (R11), Z1, Z0
+
+second:
+	PREFETCHT0       (R9)
+	ADDQ             $0x40, R9
+	CMPQ             R9, R10
+	CMOVQGT          R10, R9
+	MOVQ             8(SI), R11
+	LEAQ             (CX)(R11*4), R11
+	VMOVUPS          128(DI), Z1
+	VFMADD231PS.BCST (R11), Z1, Z0
+	ADDQ             $0x10, SI
+	ADDQ             $0x00000100, DI
+	PCALIGN          $0x00000020
+	SUBQ             $0x02, R8
+	JNE              two
+	MOVB             accumulate+72(FP), SI
+	TESTB            SI, SI
+	JEQ              write
+	VADDPS           (BX), Z0, Z0
 
 write:
 	VMOVUPS Z0, (BX)
 	ADDQ    $0x00000040, BX
-	ADDQ    $0x00000004, CX
+	IMUL3Q  $0x01, DX, R8
+	ADDQ    R8, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func offsets2x1AVX512(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets2x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets2x1AVX512(SB), NOSPLIT, $0-65
+TEXT ·offsets2x1AVX512(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), SI
 
 tile:
-	MOVQ    start+40(FP), DI
-	VMOVUPS (DI), Z0
+	MOVQ    start+48(FP), SI
+	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
-	MOVQ    b+32(FP), R8
-	MOVQ    SI, R9
-	LEAQ    128(BX), R10
-	LEAQ    192(BX), R11
+	MOVQ    b+40(FP), DI
+	MOVQ    offs+32(FP), SI
+	MOVQ    k+8(FP), R8
+	LEAQ    128(BX), R9
+	LEAQ    192(BX), R10
+	TESTQ   $0x00000001, R8
+	JEQ     two
+	SUBQ    $0x08, SI
+	SUBQ    $0x00000080, DI
+	INCQ    R8
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ             (DX)(R9*8), DI
-	LEAQ             (CX)(DI*4), DI
-	VMOVUPS          (R8), Z2
-	PREFETCHT0       (R10)
-	ADDQ             $0x40, R10
-	CMPQ             R10, R11
-	CMOVQGT          R11, R10
-	VBROADCASTSS     (DI), Z3
-	VFMADD231PS      Z2, Z3, Z0
-	VFMADD231PS.BCST 4(DI), Z2, Z1
-	ADDQ             $0x00000080, R8
+two:
+	MOVQ             (SI), R11
+	LEAQ             (CX)(R11*4), R11
+	VMOVUPS          (DI), Z2
+	VFMADD231PS.BCST (R11), Z2, Z0
+	VBROADCASTSS     (R11)(DX*1), Z3
+	VFMADD231PS      Z2, Z3, Z1
+
+second:
+	PREFETCHT0       (R9)
+	ADDQ             $0x40, R9
+	CMPQ             R9, R10
+	CMOVQGT          R10, R9
+	MOVQ             8(SI), R11
+	LEAQ             (CX)(R11*4), R11
+	VMOVUPS          128(DI), Z2
+	VFMADD231PS.BCST (R11), Z2, Z0
+	VBROADCASTSS     (R11)(DX*1), Z3
+	VFMADD231PS      Z2, Z3, Z1
+	ADDQ             $0x10, SI
+	ADDQ             $0x00000100, DI
 	PCALIGN          $0x00000020
-	INCQ             R9
-	JNE              step
-	MOVB             accumulate+64(FP), DI
-	TESTB            DI, DI
+	SUBQ             $0x02, R8
+	JNE              two
+	MOVB             accumulate+72(FP), SI
+	TESTB            SI, SI
 	JEQ              write
 	VADDPS           (BX), Z0, Z0
 	VADDPS           64(BX), Z1, Z1
@@ -102,55 +130,73 @@ write:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z1, 64(BX)
 	ADDQ    $0x00000080, BX
-	ADDQ    $0x00000008, CX
+	IMUL3Q  $0x02, DX, R8
+	ADDQ    R8, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func offsets3x1AVX512(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets3x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets3x1AVX512(SB), NOSPLIT, $0-65
+TEXT ·offsets3x1AVX512(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), SI
 
 tile:
-	MOVQ    start+40(FP), DI
-	VMOVUPS (DI), Z0
+	MOVQ    start+48(FP), SI
+	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
-	MOVQ    b+32(FP), R8
-	MOVQ    SI, R9
-	LEAQ    192(BX), R10
-	LEAQ    320(BX), R11
+	MOVQ    b+40(FP), DI
+	MOVQ    offs+32(FP), SI
+	MOVQ    k+8(FP), R8
+	LEAQ    192(BX), R9
+	LEAQ    320(BX), R10
+	TESTQ   $0x00000001, R8
+	JEQ     two
+	SUBQ    $0x08, SI
+	SUBQ    $0x00000080, DI
+	INCQ    R8
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ             (DX)(R9*8), DI
-	LEAQ             (CX)(DI*4), DI
-	VMOVUPS          (R8), Z3
-	PREFETCHT0       (R10)
-	ADDQ             $0x40, R10
-	CMPQ             R10, R11
-	CMOVQGT          R11, R10
-	VBROADCASTSS     (DI), Z4
-	VFMADD231PS      Z3, Z4, Z0
-	VFMADD231PS.BCST 4(DI), Z3, Z1
-	VBROADCASTSS     8(DI), Z4
+two:
+	MOVQ             (SI), R11
+	LEAQ             (CX)(R11*4), R11
+	VMOVUPS          (DI), Z3
+	VFMADD231PS.BCST (R11), Z3, Z0
+	VBROADCASTSS     (R11)(DX*1), Z4
+	VFMADD231PS      Z3, Z4, Z1
+	VBROADCASTSS     (R11)(DX*2), Z4
 	VFMADD231PS      Z3, Z4, Z2
-	ADDQ             $0x00000080, R8
+
+second:
+	PREFETCHT0       (R9)
+	ADDQ             $0x40, R9
+	CMPQ             R9, R10
+	CMOVQGT          R10, R9
+	MOVQ             8(SI), R11
+	LEAQ             (CX)(R11*4), R11
+	VMOVUPS          128(DI), Z3
+	VFMADD231PS.BCST (R11), Z3, Z0
+	VBROADCASTSS     (R11)(DX*1), Z4
+	VFMADD231PS      Z3, Z4, Z1
+	VBROADCASTSS     (R11)(DX*2), Z4
+	VFMADD231PS      Z3, Z4, Z2
+	ADDQ             $0x10, SI
+	ADDQ             $0x00000100, DI
 	PCALIGN          $0x00000020
-	INCQ             R9
-	JNE              step
-	MOVB             accumulate+64(FP), DI
-	TESTB            DI, DI
+	SUBQ             $0x02, R8
+	JNE              two
+	MOVB             accumulate+72(FP), SI
+	TESTB            SI, SI
 	JEQ              write
 	VADDPS           (BX), Z0, Z0
 	VADDPS           64(BX), Z1, Z1
@@ -161,57 +207,77 @@ write:
 	VMOVUPS Z1, 64(BX)
 	VMOVUPS Z2, 128(BX)
 	ADDQ    $0x000000c0, BX
-	ADDQ    $0x0000000c, CX
+	IMUL3Q  $0x03, DX, R8
+	ADDQ    R8, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func offsets4x1AVX512(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets4x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets4x1AVX512(SB), NOSPLIT, $0-65
+TEXT ·offsets4x1AVX512(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), SI
 
 tile:
-	MOVQ    start+40(FP), DI
+	MOVQ    start+48(FP), DI
 	VMOVUPS (DI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
-	MOVQ    b+32(FP), R8
-	MOVQ    SI, R9
+	MOVQ    b+40(FP), R8
+	MOVQ    offs+32(FP), DI
+	MOVQ    k+8(FP), R9
 	LEAQ    256(BX), R10
 	LEAQ    448(BX), R11
+	TESTQ   $0x00000001, R9
+	JEQ     two
+	SUBQ    $0x08, DI
+	SUBQ    $0x00000080, R8
+	INCQ    R9
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ             (DX)(R9*8), DI
-	LEAQ             (CX)(DI*4), DI
+two:
+	MOVQ             (DI), R12
+	LEAQ             (CX)(R12*4), R12
 	VMOVUPS          (R8), Z4
+	VFMADD231PS.BCST (R12), Z4, Z0
+	VBROADCASTSS     (R12)(DX*1), Z5
+	VFMADD231PS      Z4, Z5, Z1
+	VBROADCASTSS     (R12)(DX*2), Z5
+	VFMADD231PS      Z4, Z5, Z2
+	VBROADCASTSS     (R12)(SI*1), Z5
+	VFMADD231PS      Z4, Z5, Z3
+
+second:
 	PREFETCHT0       (R10)
 	ADDQ             $0x40, R10
 	CMPQ             R10, R11
 	CMOVQGT          R11, R10
-	VBROADCASTSS     (DI), Z5
-	VFMADD231PS      Z4, Z5, Z0
-	VFMADD231PS.BCST 4(DI), Z4, Z1
-	VBROADCASTSS     8(DI), Z5
+	MOVQ             8(DI), R12
+	LEAQ             (CX)(R12*4), R12
+	VMOVUPS          128(R8), Z4
+	VFMADD231PS.BCST (R12), Z4, Z0
+	VBROADCASTSS     (R12)(DX*1), Z5
+	VFMADD231PS      Z4, Z5, Z1
+	VBROADCASTSS     (R12)(DX*2), Z5
 	VFMADD231PS      Z4, Z5, Z2
-	VBROADCASTSS     12(DI), Z5
+	VBROADCASTSS     (R12)(SI*1), Z5
 	VFMADD231PS      Z4, Z5, Z3
-	ADDQ             $0x00000080, R8
+	ADDQ             $0x10, DI
+	ADDQ             $0x00000100, R8
 	PCALIGN          $0x00000020
-	INCQ             R9
-	JNE              step
-	MOVB             accumulate+64(FP), DI
+	SUBQ             $0x02, R9
+	JNE              two
+	MOVB             accumulate+72(FP), DI
 	TESTB            DI, DI
 	JEQ              write
 	VADDPS           (BX), Z0, Z0
@@ -225,60 +291,82 @@ write:
 	VMOVUPS Z2, 128(BX)
 	VMOVUPS Z3, 192(BX)
 	ADDQ    $0x00000100, BX
-	ADDQ    $0x00000010, CX
+	IMUL3Q  $0x04, DX, R9
+	ADDQ    R9, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func offsets5x1AVX512(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets5x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets5x1AVX512(SB), NOSPLIT, $0-65
+TEXT ·offsets5x1AVX512(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), SI
 
 tile:
-	MOVQ    start+40(FP), DI
+	MOVQ    start+48(FP), DI
 	VMOVUPS (DI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
 	VMOVAPS Z0, Z4
-	MOVQ    b+32(FP), R8
-	MOVQ    SI, R9
+	MOVQ    b+40(FP), R8
+	MOVQ    offs+32(FP), DI
+	MOVQ    k+8(FP), R9
 	LEAQ    320(BX), R10
 	LEAQ    576(BX), R11
+	TESTQ   $0x00000001, R9
+	JEQ     two
+	SUBQ    $0x08, DI
+	SUBQ    $0x00000080, R8
+	INCQ    R9
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ             (DX)(R9*8), DI
-	LEAQ             (CX)(DI*4), DI
+two:
+	MOVQ             (DI), R12
+	LEAQ             (CX)(R12*4), R12
 	VMOVUPS          (R8), Z5
+	VFMADD231PS.BCST (R12), Z5, Z0
+	VBROADCASTSS     (R12)(DX*1), Z6
+	VFMADD231PS      Z5, Z6, Z1
+	VBROADCASTSS     (R12)(DX*2), Z6
+	VFMADD231PS      Z5, Z6, Z2
+	VBROADCASTSS     (R12)(SI*1), Z6
+	VFMADD231PS      Z5, Z6, Z3
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z5, Z4
+
+second:
 	PREFETCHT0       (R10)
 	ADDQ             $0x40, R10
 	CMPQ             R10, R11
 	CMOVQGT          R11, R10
-	VBROADCASTSS     (DI), Z6
-	VFMADD231PS      Z5, Z6, Z0
-	VFMADD231PS.BCST 4(DI), Z5, Z1
-	VBROADCASTSS     8(DI), Z6
+	MOVQ             8(DI), R12
+	LEAQ             (CX)(R12*4), R12
+	VMOVUPS          128(R8), Z5
+	VFMADD231PS.BCST (R12), Z5, Z0
+	VBROADCASTSS     (R12)(DX*1), Z6
+	VFMADD231PS      Z5, Z6, Z1
+	VBROADCASTSS     (R12)(DX*2), Z6
 	VFMADD231PS      Z5, Z6, Z2
-	VBROADCASTSS     12(DI), Z6
+	VBROADCASTSS     (R12)(SI*1), Z6
 	VFMADD231PS      Z5, Z6, Z3
-	VBROADCASTSS     16(DI), Z6
-	VFMADD231PS      Z5, Z6, Z4
-	ADDQ             $0x00000080, R8
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z5, Z4
+	ADDQ             $0x10, DI
+	ADDQ             $0x00000100, R8
 	PCALIGN          $0x00000020
-	INCQ             R9
-	JNE              step
-	MOVB             accumulate+64(FP), DI
+	SUBQ             $0x02, R9
+	JNE              two
+	MOVB             accumulate+72(FP), DI
 	TESTB            DI, DI
 	JEQ              write
 	VADDPS           (BX), Z0, Z0
@@ -294,63 +382,87 @@ write:
 	VMOVUPS Z3, 192(BX)
 	VMOVUPS Z4, 256(BX)
 	ADDQ    $0x00000140, BX
-	ADDQ    $0x00000014, CX
+	IMUL3Q  $0x05, DX, R9
+	ADDQ    R9, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func offsets6x1AVX512(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets6x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets6x1AVX512(SB), NOSPLIT, $0-65
+TEXT ·offsets6x1AVX512(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), SI
 
 tile:
-	MOVQ    start+40(FP), DI
+	MOVQ    start+48(FP), DI
 	VMOVUPS (DI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z5
-	MOVQ    b+32(FP), R8
-	MOVQ    SI, R9
+	MOVQ    b+40(FP), R8
+	MOVQ    offs+32(FP), DI
+	MOVQ    k+8(FP), R9
 	LEAQ    384(BX), R10
 	LEAQ    704(BX), R11
+	TESTQ   $0x00000001, R9
+	JEQ     two
+	SUBQ    $0x08, DI
+	SUBQ    $0x00000080, R8
+	INCQ    R9
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ             (DX)(R9*8), DI
-	LEAQ             (CX)(DI*4), DI
+two:
+	MOVQ             (DI), R12
+	LEAQ             (CX)(R12*4), R12
 	VMOVUPS          (R8), Z6
+	VFMADD231PS.BCST (R12), Z6, Z0
+	VBROADCASTSS     (R12)(DX*1), Z7
+	VFMADD231PS      Z6, Z7, Z1
+	VBROADCASTSS     (R12)(DX*2), Z7
+	VFMADD231PS      Z6, Z7, Z2
+	VBROADCASTSS     (R12)(SI*1), Z7
+	VFMADD231PS      Z6, Z7, Z3
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z6, Z4
+	VBROADCASTSS     (R12)(DX*1), Z7
+	VFMADD231PS      Z6, Z7, Z5
+
+second:
 	PREFETCHT0       (R10)
 	ADDQ             $0x40, R10
 	CMPQ             R10, R11
 	CMOVQGT          R11, R10
-	VBROADCASTSS     (DI), Z7
-	VFMADD231PS      Z6, Z7, Z0
-	VFMADD231PS.BCST 4(DI), Z6, Z1
-	VBROADCASTSS     8(DI), Z7
+	MOVQ             8(DI), R12
+	LEAQ             (CX)(R12*4), R12
+	VMOVUPS          128(R8), Z6
+	VFMADD231PS.BCST (R12), Z6, Z0
+	VBROADCASTSS     (R12)(DX*1), Z7
+	VFMADD231PS      Z6, Z7, Z1
+	VBROADCASTSS     (R12)(DX*2), Z7
 	VFMADD231PS      Z6, Z7, Z2
-	VBROADCASTSS     12(DI), Z7
+	VBROADCASTSS     (R12)(SI*1), Z7
 	VFMADD231PS      Z6, Z7, Z3
-	VBROADCASTSS     16(DI), Z7
-	VFMADD231PS      Z6, Z7, Z4
-	VBROADCASTSS     20(DI), Z7
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z6, Z4
+	VBROADCASTSS     (R12)(DX*1), Z7
 	VFMADD231PS      Z6, Z7, Z5
-	ADDQ             $0x00000080, R8
+	ADDQ             $0x10, DI
+	ADDQ             $0x00000100, R8
 	PCALIGN          $0x00000020
-	INCQ             R9
-	JNE              step
-	MOVB             accumulate+64(FP), DI
+	SUBQ             $0x02, R9
+	JNE              two
+	MOVB             accumulate+72(FP), DI
 	TESTB            DI, DI
 	JEQ              write
 	VADDPS           (BX), Z0, Z0
@@ -368,27 +480,27 @@ write:
 	VMOVUPS Z4, 256(BX)
 	VMOVUPS Z5, 320(BX)
 	ADDQ    $0x00000180, BX
-	ADDQ    $0x00000018, CX
+	IMUL3Q  $0x06, DX, R9
+	ADDQ    R9, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func offsets7x1AVX512(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets7x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets7x1AVX512(SB), NOSPLIT, $0-65
+TEXT ·offsets7x1AVX512(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), SI
 
 tile:
-	MOVQ    start+40(FP), DI
+	MOVQ    start+48(FP), DI
 	VMOVUPS (DI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -396,38 +508,64 @@ tile:
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z5
 	VMOVAPS Z0, Z6
-	MOVQ    b+32(FP), R8
-	MOVQ    SI, R9
+	MOVQ    b+40(FP), R8
+	MOVQ    offs+32(FP), DI
+	MOVQ    k+8(FP), R9
 	LEAQ    448(BX), R10
 	LEAQ    832(BX), R11
+	TESTQ   $0x00000001, R9
+	JEQ     two
+	SUBQ    $0x08, DI
+	SUBQ    $0x00000080, R8
+	INCQ    R9
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ             (DX)(R9*8), DI
-	LEAQ             (CX)(DI*4), DI
+two:
+	MOVQ             (DI), R12
+	LEAQ             (CX)(R12*4), R12
 	VMOVUPS          (R8), Z7
+	VFMADD231PS.BCST (R12), Z7, Z0
+	VBROADCASTSS     (R12)(DX*1), Z8
+	VFMADD231PS      Z7, Z8, Z1
+	VBROADCASTSS     (R12)(DX*2), Z8
+	VFMADD231PS      Z7, Z8, Z2
+	VBROADCASTSS     (R12)(SI*1), Z8
+	VFMADD231PS      Z7, Z8, Z3
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z7, Z4
+	VBROADCASTSS     (R12)(DX*1), Z8
+	VFMADD231PS      Z7, Z8, Z5
+	VBROADCASTSS     (R12)(DX*2), Z8
+	VFMADD231PS      Z7, Z8, Z6
+
+second:
 	PREFETCHT0       (R10)
 	ADDQ             $0x40, R10
 	CMPQ             R10, R11
 	CMOVQGT          R11, R10
-	VBROADCASTSS     (DI), Z8
-	VFMADD231PS      Z7, Z8, Z0
-	VFMADD231PS.BCST 4(DI), Z7, Z1
-	VBROADCASTSS     8(DI), Z8
+	MOVQ             8(DI), R12
+	LEAQ             (CX)(R12*4), R12
+	VMOVUPS          128(R8), Z7
+	VFMADD231PS.BCST (R12), Z7, Z0
+	VBROADCASTSS     (R12)(DX*1), Z8
+	VFMADD231PS      Z7, Z8, Z1
+	VBROADCASTSS     (R12)(DX*2), Z8
 	VFMADD231PS      Z7, Z8, Z2
-	VBROADCASTSS     12(DI), Z8
+	VBROADCASTSS     (R12)(SI*1), Z8
 	VFMADD231PS      Z7, Z8, Z3
-	VBROADCASTSS     16(DI), Z8
-	VFMADD231PS      Z7, Z8, Z4
-	VBROADCASTSS     20(DI), Z8
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z7, Z4
+	VBROADCASTSS     (R12)(DX*1), Z8
 	VFMADD231PS      Z7, Z8, Z5
-	VBROADCASTSS     24(DI), Z8
+	VBROADCASTSS     (R12)(DX*2), Z8
 	VFMADD231PS      Z7, Z8, Z6
-	ADDQ             $0x00000080, R8
+	ADDQ             $0x10, DI
+	ADDQ             $0x00000100, R8
 	PCALIGN          $0x00000020
-	INCQ             R9
-	JNE              step
-	MOVB             accumulate+64(FP), DI
+	SUBQ             $0x02, R9
+	JNE              two
+	MOVB             accumulate+72(FP), DI
 	TESTB            DI, DI
 	JEQ              write
 	VADDPS           (BX), Z0, Z0
@@ -447,27 +585,27 @@ write:
 	VMOVUPS Z5, 320(BX)
 	VMOVUPS Z6, 384(BX)
 	ADDQ    $0x000001c0, BX
-	ADDQ    $0x0000001c, CX
+	IMUL3Q  $0x07, DX, R9
+	ADDQ    R9, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func offsets8x1AVX512(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets8x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets8x1AVX512(SB), NOSPLIT, $0-65
+TEXT ·offsets8x1AVX512(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), SI
 
 tile:
-	MOVQ    start+40(FP), DI
+	MOVQ    start+48(FP), DI
 	VMOVUPS (DI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -476,39 +614,68 @@ tile:
 	VMOVAPS Z0, Z5
 	VMOVAPS Z0, Z6
 	VMOVAPS Z0, Z7
-	MOVQ    b+32(FP), R8
-	MOVQ    SI, R9
+	MOVQ    b+40(FP), R8
+	MOVQ    offs+32(FP), DI
+	MOVQ    k+8(FP), R9
 	LEAQ    512(BX), R10
 	LEAQ    960(BX), R11
+	TESTQ   $0x00000001, R9
+	JEQ     two
+	SUBQ    $0x08, DI
+	SUBQ    $0x00000080, R8
+	INCQ    R9
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ             (DX)(R9*8), DI
-	LEAQ             (CX)(DI*4), DI
+two:
+	MOVQ             (DI), R12
+	LEAQ             (CX)(R12*4), R12
 	VMOVUPS          (R8), Z8
+	VFMADD231PS.BCST (R12), Z8, Z0
+	VBROADCASTSS     (R12)(DX*1), Z9
+	VFMADD231PS      Z8, Z9, Z1
+	VBROADCASTSS     (R12)(DX*2), Z9
+	VFMADD231PS      Z8, Z9, Z2
+	VBROADCASTSS     (R12)(SI*1), Z9
+	VFMADD231PS      Z8, Z9, Z3
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z8, Z4
+	VBROADCASTSS     (R12)(DX*1), Z9
+	VFMADD231PS      Z8, Z9, Z5
+	VBROADCASTSS     (R12)(DX*2), Z9
+	VFMADD231PS      Z8, Z9, Z6
+	VBROADCASTSS     (R12)(SI*1), Z9
+	VFMADD231PS      Z8, Z9, Z7
+
+second:
 	PREFETCHT0       (R10)
 	ADDQ             $0x40, R10
 	CMPQ             R10, R11
 	CMOVQGT          R11, R10
-	VBROADCASTSS     (DI), Z9
-	VFMADD231PS      Z8, Z9, Z0
-	VFMADD231PS.BCST 4(DI), Z8, Z1
-	VBROADCASTSS     8(DI), Z9
+	MOVQ             8(DI), R12
+	LEAQ             (CX)(R12*4), R12
+	VMOVUPS          128(R8), Z8
+	VFMADD231PS.BCST (R12), Z8, Z0
+	VBROADCASTSS     (R12)(DX*1), Z9
+	VFMADD231PS      Z8, Z9, Z1
+	VBROADCASTSS     (R12)(DX*2), Z9
 	VFMADD231PS      Z8, Z9, Z2
-	VBROADCASTSS     12(DI), Z9
+	VBROADCASTSS     (R12)(SI*1), Z9
 	VFMADD231PS      Z8, Z9, Z3
-	VBROADCASTSS     16(DI), Z9
-	VFMADD231PS      Z8, Z9, Z4
-	VBROADCASTSS     20(DI), Z9
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z8, Z4
+	VBROADCASTSS     (R12)(DX*1), Z9
 	VFMADD231PS      Z8, Z9, Z5
-	VBROADCASTSS     24(DI), Z9
+	VBROADCASTSS     (R12)(DX*2), Z9
 	VFMADD231PS      Z8, Z9, Z6
-	VFMADD231PS.BCST 28(DI), Z8, Z7
-	ADDQ             $0x00000080, R8
+	VBROADCASTSS     (R12)(SI*1), Z9
+	VFMADD231PS      Z8, Z9, Z7
+	ADDQ             $0x10, DI
+	ADDQ             $0x00000100, R8
 	PCALIGN          $0x00000020
-	INCQ             R9
-	JNE              step
-	MOVB             accumulate+64(FP), DI
+	SUBQ             $0x02, R9
+	JNE              two
+	MOVB             accumulate+72(FP), DI
 	TESTB            DI, DI
 	JEQ              write
 	VADDPS           (BX), Z0, Z0
@@ -530,27 +697,27 @@ write:
 	VMOVUPS Z6, 384(BX)
 	VMOVUPS Z7, 448(BX)
 	ADDQ    $0x00000200, BX
-	ADDQ    $0x00000020, CX
+	IMUL3Q  $0x08, DX, R9
+	ADDQ    R9, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func offsets9x1AVX512(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets9x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets9x1AVX512(SB), NOSPLIT, $0-65
+TEXT ·offsets9x1AVX512(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), SI
 
 tile:
-	MOVQ    start+40(FP), DI
+	MOVQ    start+48(FP), DI
 	VMOVUPS (DI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -560,41 +727,72 @@ tile:
 	VMOVAPS Z0, Z6
 	VMOVAPS Z0, Z7
 	VMOVAPS Z0, Z8
-	MOVQ    b+32(FP), R8
-	MOVQ    SI, R9
+	MOVQ    b+40(FP), R8
+	MOVQ    offs+32(FP), DI
+	MOVQ    k+8(FP), R9
 	LEAQ    576(BX), R10
 	LEAQ    1088(BX), R11
+	TESTQ   $0x00000001, R9
+	JEQ     two
+	SUBQ    $0x08, DI
+	SUBQ    $0x00000080, R8
+	INCQ    R9
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ             (DX)(R9*8), DI
-	LEAQ             (CX)(DI*4), DI
+two:
+	MOVQ             (DI), R12
+	LEAQ             (CX)(R12*4), R12
 	VMOVUPS          (R8), Z9
+	VFMADD231PS.BCST (R12), Z9, Z0
+	VBROADCASTSS     (R12)(DX*1), Z10
+	VFMADD231PS      Z9, Z10, Z1
+	VBROADCASTSS     (R12)(DX*2), Z10
+	VFMADD231PS      Z9, Z10, Z2
+	VBROADCASTSS     (R12)(SI*1), Z10
+	VFMADD231PS      Z9, Z10, Z3
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z9, Z4
+	VBROADCASTSS     (R12)(DX*1), Z10
+	VFMADD231PS      Z9, Z10, Z5
+	VBROADCASTSS     (R12)(DX*2), Z10
+	VFMADD231PS      Z9, Z10, Z6
+	VBROADCASTSS     (R12)(SI*1), Z10
+	VFMADD231PS      Z9, Z10, Z7
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z9, Z8
+
+second:
 	PREFETCHT0       (R10)
 	ADDQ             $0x40, R10
 	CMPQ             R10, R11
 	CMOVQGT          R11, R10
-	VBROADCASTSS     (DI), Z10
-	VFMADD231PS      Z9, Z10, Z0
-	VFMADD231PS.BCST 4(DI), Z9, Z1
-	VBROADCASTSS     8(DI), Z10
+	MOVQ             8(DI), R12
+	LEAQ             (CX)(R12*4), R12
+	VMOVUPS          128(R8), Z9
+	VFMADD231PS.BCST (R12), Z9, Z0
+	VBROADCASTSS     (R12)(DX*1), Z10
+	VFMADD231PS      Z9, Z10, Z1
+	VBROADCASTSS     (R12)(DX*2), Z10
 	VFMADD231PS      Z9, Z10, Z2
-	VBROADCASTSS     12(DI), Z10
+	VBROADCASTSS     (R12)(SI*1), Z10
 	VFMADD231PS      Z9, Z10, Z3
-	VBROADCASTSS     16(DI), Z10
-	VFMADD231PS      Z9, Z10, Z4
-	VBROADCASTSS     20(DI), Z10
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z9, Z4
+	VBROADCASTSS     (R12)(DX*1), Z10
 	VFMADD231PS      Z9, Z10, Z5
-	VBROADCASTSS     24(DI), Z10
+	VBROADCASTSS     (R12)(DX*2), Z10
 	VFMADD231PS      Z9, Z10, Z6
-	VFMADD231PS.BCST 28(DI), Z9, Z7
-	VBROADCASTSS     32(DI), Z10
-	VFMADD231PS      Z9, Z10, Z8
-	ADDQ             $0x00000080, R8
+	VBROADCASTSS     (R12)(SI*1), Z10
+	VFMADD231PS      Z9, Z10, Z7
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z9, Z8
+	ADDQ             $0x10, DI
+	ADDQ             $0x00000100, R8
 	PCALIGN          $0x00000020
-	INCQ             R9
-	JNE              step
-	MOVB             accumulate+64(FP), DI
+	SUBQ             $0x02, R9
+	JNE              two
+	MOVB             accumulate+72(FP), DI
 	TESTB            DI, DI
 	JEQ              write
 	VADDPS           (BX), Z0, Z0
@@ -618,27 +816,27 @@ write:
 	VMOVUPS Z7, 448(BX)
 	VMOVUPS Z8, 512(BX)
 	ADDQ    $0x00000240, BX
-	ADDQ    $0x00000024, CX
+	IMUL3Q  $0x09, DX, R9
+	ADDQ    R9, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func offsets10x1AVX512(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets10x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets10x1AVX512(SB), NOSPLIT, $0-65
+TEXT ·offsets10x1AVX512(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), SI
 
 tile:
-	MOVQ    start+40(FP), DI
+	MOVQ    start+48(FP), DI
 	VMOVUPS (DI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -649,43 +847,76 @@ tile:
 	VMOVAPS Z0, Z7
 	VMOVAPS Z0, Z8
 	VMOVAPS Z0, Z9
-	MOVQ    b+32(FP), R8
-	MOVQ    SI, R9
+	MOVQ    b+40(FP), R8
+	MOVQ    offs+32(FP), DI
+	MOVQ    k+8(FP), R9
 	LEAQ    640(BX), R10
 	LEAQ    1216(BX), R11
+	TESTQ   $0x00000001, R9
+	JEQ     two
+	SUBQ    $0x08, DI
+	SUBQ    $0x00000080, R8
+	INCQ    R9
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ             (DX)(R9*8), DI
-	LEAQ             (CX)(DI*4), DI
+two:
+	MOVQ             (DI), R12
+	LEAQ             (CX)(R12*4), R12
 	VMOVUPS          (R8), Z10
+	VFMADD231PS.BCST (R12), Z10, Z0
+	VBROADCASTSS     (R12)(DX*1), Z11
+	VFMADD231PS      Z10, Z11, Z1
+	VBROADCASTSS     (R12)(DX*2), Z11
+	VFMADD231PS      Z10, Z11, Z2
+	VBROADCASTSS     (R12)(SI*1), Z11
+	VFMADD231PS      Z10, Z11, Z3
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z10, Z4
+	VBROADCASTSS     (R12)(DX*1), Z11
+	VFMADD231PS      Z10, Z11, Z5
+	VBROADCASTSS     (R12)(DX*2), Z11
+	VFMADD231PS      Z10, Z11, Z6
+	VBROADCASTSS     (R12)(SI*1), Z11
+	VFMADD231PS      Z10, Z11, Z7
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z10, Z8
+	VBROADCASTSS     (R12)(DX*1), Z11
+	VFMADD231PS      Z10, Z11, Z9
+
+second:
 	PREFETCHT0       (R10)
 	ADDQ             $0x40, R10
 	CMPQ             R10, R11
 	CMOVQGT          R11, R10
-	VBROADCASTSS     (DI), Z11
-	VFMADD231PS      Z10, Z11, Z0
-	VFMADD231PS.BCST 4(DI), Z10, Z1
-	VBROADCASTSS     8(DI), Z11
+	MOVQ             8(DI), R12
+	LEAQ             (CX)(R12*4), R12
+	VMOVUPS          128(R8), Z10
+	VFMADD231PS.BCST (R12), Z10, Z0
+	VBROADCASTSS     (R12)(DX*1), Z11
+	VFMADD231PS      Z10, Z11, Z1
+	VBROADCASTSS     (R12)(DX*2), Z11
 	VFMADD231PS      Z10, Z11, Z2
-	VBROADCASTSS     12(DI), Z11
+	VBROADCASTSS     (R12)(SI*1), Z11
 	VFMADD231PS      Z10, Z11, Z3
-	VBROADCASTSS     16(DI), Z11
-	VFMADD231PS      Z10, Z11, Z4
-	VBROADCASTSS     20(DI), Z11
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z10, Z4
+	VBROADCASTSS     (R12)(DX*1), Z11
 	VFMADD231PS      Z10, Z11, Z5
-	VBROADCASTSS     24(DI), Z11
+	VBROADCASTSS     (R12)(DX*2), Z11
 	VFMADD231PS      Z10, Z11, Z6
-	VFMADD231PS.BCST 28(DI), Z10, Z7
-	VBROADCASTSS     32(DI), Z11
-	VFMADD231PS      Z10, Z11, Z8
-	VBROADCASTSS     36(DI), Z11
+	VBROADCASTSS     (R12)(SI*1), Z11
+	VFMADD231PS      Z10, Z11, Z7
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z10, Z8
+	VBROADCASTSS     (R12)(DX*1), Z11
 	VFMADD231PS      Z10, Z11, Z9
-	ADDQ             $0x00000080, R8
+	ADDQ             $0x10, DI
+	ADDQ             $0x00000100, R8
 	PCALIGN          $0x00000020
-	INCQ             R9
-	JNE              step
-	MOVB             accumulate+64(FP), DI
+	SUBQ             $0x02, R9
+	JNE              two
+	MOVB             accumulate+72(FP), DI
 	TESTB            DI, DI
 	JEQ              write
 	VADDPS           (BX), Z0, Z0
@@ -711,27 +942,27 @@ write:
 	VMOVUPS Z8, 512(BX)
 	VMOVUPS Z9, 576(BX)
 	ADDQ    $0x00000280, BX
-	ADDQ    $0x00000028, CX
+	IMUL3Q  $0x0a, DX, R9
+	ADDQ    R9, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func offsets11x1AVX512(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets11x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets11x1AVX512(SB), NOSPLIT, $0-65
+TEXT ·offsets11x1AVX512(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), SI
 
 tile:
-	MOVQ    start+40(FP), DI
+	MOVQ    start+48(FP), DI
 	VMOVUPS (DI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -743,45 +974,80 @@ tile:
 	VMOVAPS Z0, Z8
 	VMOVAPS Z0, Z9
 	VMOVAPS Z0, Z10
-	MOVQ    b+32(FP), R8
-	MOVQ    SI, R9
+	MOVQ    b+40(FP), R8
+	MOVQ    offs+32(FP), DI
+	MOVQ    k+8(FP), R9
 	LEAQ    704(BX), R10
 	LEAQ    1344(BX), R11
+	TESTQ   $0x00000001, R9
+	JEQ     two
+	SUBQ    $0x08, DI
+	SUBQ    $0x00000080, R8
+	INCQ    R9
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ             (DX)(R9*8), DI
-	LEAQ             (CX)(DI*4), DI
+two:
+	MOVQ             (DI), R12
+	LEAQ             (CX)(R12*4), R12
 	VMOVUPS          (R8), Z11
+	VFMADD231PS.BCST (R12), Z11, Z0
+	VBROADCASTSS     (R12)(DX*1), Z12
+	VFMADD231PS      Z11, Z12, Z1
+	VBROADCASTSS     (R12)(DX*2), Z12
+	VFMADD231PS      Z11, Z12, Z2
+	VBROADCASTSS     (R12)(SI*1), Z12
+	VFMADD231PS      Z11, Z12, Z3
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z11, Z4
+	VBROADCASTSS     (R12)(DX*1), Z12
+	VFMADD231PS      Z11, Z12, Z5
+	VBROADCASTSS     (R12)(DX*2), Z12
+	VFMADD231PS      Z11, Z12, Z6
+	VBROADCASTSS     (R12)(SI*1), Z12
+	VFMADD231PS      Z11, Z12, Z7
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z11, Z8
+	VBROADCASTSS     (R12)(DX*1), Z12
+	VFMADD231PS      Z11, Z12, Z9
+	VBROADCASTSS     (R12)(DX*2), Z12
+	VFMADD231PS      Z11, Z12, Z10
+
+second:
 	PREFETCHT0       (R10)
 	ADDQ             $0x40, R10
 	CMPQ             R10, R11
 	CMOVQGT          R11, R10
-	VBROADCASTSS     (DI), Z12
-	VFMADD231PS      Z11, Z12, Z0
-	VFMADD231PS.BCST 4(DI), Z11, Z1
-	VBROADCASTSS     8(DI), Z12
+	MOVQ             8(DI), R12
+	LEAQ             (CX)(R12*4), R12
+	VMOVUPS          128(R8), Z11
+	VFMADD231PS.BCST (R12), Z11, Z0
+	VBROADCASTSS     (R12)(DX*1), Z12
+	VFMADD231PS      Z11, Z12, Z1
+	VBROADCASTSS     (R12)(DX*2), Z12
 	VFMADD231PS      Z11, Z12, Z2
-	VBROADCASTSS     12(DI), Z12
+	VBROADCASTSS     (R12)(SI*1), Z12
 	VFMADD231PS      Z11, Z12, Z3
-	VBROADCASTSS     16(DI), Z12
-	VFMADD231PS      Z11, Z12, Z4
-	VBROADCASTSS     20(DI), Z12
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z11, Z4
+	VBROADCASTSS     (R12)(DX*1), Z12
 	VFMADD231PS      Z11, Z12, Z5
-	VBROADCASTSS     24(DI), Z12
+	VBROADCASTSS     (R12)(DX*2), Z12
 	VFMADD231PS      Z11, Z12, Z6
-	VFMADD231PS.BCST 28(DI), Z11, Z7
-	VBROADCASTSS     32(DI), Z12
-	VFMADD231PS      Z11, Z12, Z8
-	VBROADCASTSS     36(DI), Z12
+	VBROADCASTSS     (R12)(SI*1), Z12
+	VFMADD231PS      Z11, Z12, Z7
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z11, Z8
+	VBROADCASTSS     (R12)(DX*1), Z12
 	VFMADD231PS      Z11, Z12, Z9
-	VBROADCASTSS     40(DI), Z12
+	VBROADCASTSS     (R12)(DX*2), Z12
 	VFMADD231PS      Z11, Z12, Z10
-	ADDQ             $0x00000080, R8
+	ADDQ             $0x10, DI
+	ADDQ             $0x00000100, R8
 	PCALIGN          $0x00000020
-	INCQ             R9
-	JNE              step
-	MOVB             accumulate+64(FP), DI
+	SUBQ             $0x02, R9
+	JNE              two
+	MOVB             accumulate+72(FP), DI
 	TESTB            DI, DI
 	JEQ              write
 	VADDPS           (BX), Z0, Z0
@@ -809,27 +1075,27 @@ write:
 	VMOVUPS Z9, 576(BX)
 	VMOVUPS Z10, 640(BX)
 	ADDQ    $0x000002c0, BX
-	ADDQ    $0x0000002c, CX
+	IMUL3Q  $0x0b, DX, R9
+	ADDQ    R9, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func offsets12x1AVX512(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets12x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets12x1AVX512(SB), NOSPLIT, $0-65
+TEXT ·offsets12x1AVX512(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), SI
 
 tile:
-	MOVQ    start+40(FP), DI
+	MOVQ    start+48(FP), DI
 	VMOVUPS (DI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -842,47 +1108,84 @@ tile:
 	VMOVAPS Z0, Z9
 	VMOVAPS Z0, Z10
 	VMOVAPS Z0, Z11
-	MOVQ    b+32(FP), R8
-	MOVQ    SI, R9
+	MOVQ    b+40(FP), R8
+	MOVQ    offs+32(FP), DI
+	MOVQ    k+8(FP), R9
 	LEAQ    768(BX), R10
 	LEAQ    1472(BX), R11
+	TESTQ   $0x00000001, R9
+	JEQ     two
+	SUBQ    $0x08, DI
+	SUBQ    $0x00000080, R8
+	INCQ    R9
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ             (DX)(R9*8), DI
-	LEAQ             (CX)(DI*4), DI
+two:
+	MOVQ             (DI), R12
+	LEAQ             (CX)(R12*4), R12
 	VMOVUPS          (R8), Z12
+	VFMADD231PS.BCST (R12), Z12, Z0
+	VBROADCASTSS     (R12)(DX*1), Z13
+	VFMADD231PS      Z12, Z13, Z1
+	VBROADCASTSS     (R12)(DX*2), Z13
+	VFMADD231PS      Z12, Z13, Z2
+	VBROADCASTSS     (R12)(SI*1), Z13
+	VFMADD231PS      Z12, Z13, Z3
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z12, Z4
+	VBROADCASTSS     (R12)(DX*1), Z13
+	VFMADD231PS      Z12, Z13, Z5
+	VBROADCASTSS     (R12)(DX*2), Z13
+	VFMADD231PS      Z12, Z13, Z6
+	VBROADCASTSS     (R12)(SI*1), Z13
+	VFMADD231PS      Z12, Z13, Z7
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z12, Z8
+	VBROADCASTSS     (R12)(DX*1), Z13
+	VFMADD231PS      Z12, Z13, Z9
+	VBROADCASTSS     (R12)(DX*2), Z13
+	VFMADD231PS      Z12, Z13, Z10
+	VBROADCASTSS     (R12)(SI*1), Z13
+	VFMADD231PS      Z12, Z13, Z11
+
+second:
 	PREFETCHT0       (R10)
 	ADDQ             $0x40, R10
 	CMPQ             R10, R11
 	CMOVQGT          R11, R10
-	VBROADCASTSS     (DI), Z13
-	VFMADD231PS      Z12, Z13, Z0
-	VFMADD231PS.BCST 4(DI), Z12, Z1
-	VBROADCASTSS     8(DI), Z13
+	MOVQ             8(DI), R12
+	LEAQ             (CX)(R12*4), R12
+	VMOVUPS          128(R8), Z12
+	VFMADD231PS.BCST (R12), Z12, Z0
+	VBROADCASTSS     (R12)(DX*1), Z13
+	VFMADD231PS      Z12, Z13, Z1
+	VBROADCASTSS     (R12)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z2
-	VBROADCASTSS     12(DI), Z13
+	VBROADCASTSS     (R12)(SI*1), Z13
 	VFMADD231PS      Z12, Z13, Z3
-	VBROADCASTSS     16(DI), Z13
-	VFMADD231PS      Z12, Z13, Z4
-	VBROADCASTSS     20(DI), Z13
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z12, Z4
+	VBROADCASTSS     (R12)(DX*1), Z13
 	VFMADD231PS      Z12, Z13, Z5
-	VBROADCASTSS     24(DI), Z13
+	VBROADCASTSS     (R12)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z6
-	VFMADD231PS.BCST 28(DI), Z12, Z7
-	VBROADCASTSS     32(DI), Z13
-	VFMADD231PS      Z12, Z13, Z8
-	VBROADCASTSS     36(DI), Z13
+	VBROADCASTSS     (R12)(SI*1), Z13
+	VFMADD231PS      Z12, Z13, Z7
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z12, Z8
+	VBROADCASTSS     (R12)(DX*1), Z13
 	VFMADD231PS      Z12, Z13, Z9
-	VBROADCASTSS     40(DI), Z13
+	VBROADCASTSS     (R12)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z10
-	VBROADCASTSS     44(DI), Z13
+	VBROADCASTSS     (R12)(SI*1), Z13
 	VFMADD231PS      Z12, Z13, Z11
-	ADDQ             $0x00000080, R8
+	ADDQ             $0x10, DI
+	ADDQ             $0x00000100, R8
 	PCALIGN          $0x00000020
-	INCQ             R9
-	JNE              step
-	MOVB             accumulate+64(FP), DI
+	SUBQ             $0x02, R9
+	JNE              two
+	MOVB             accumulate+72(FP), DI
 	TESTB            DI, DI
 	JEQ              write
 	VADDPS           (BX), Z0, Z0
@@ -912,27 +1215,27 @@ write:
 	VMOVUPS Z10, 640(BX)
 	VMOVUPS Z11, 704(BX)
 	ADDQ    $0x00000300, BX
-	ADDQ    $0x00000030, CX
+	IMUL3Q  $0x0c, DX, R9
+	ADDQ    R9, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func offsets13x1AVX512(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets13x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets13x1AVX512(SB), NOSPLIT, $0-65
+TEXT ·offsets13x1AVX512(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), SI
 
 tile:
-	MOVQ    start+40(FP), DI
+	MOVQ    start+48(FP), DI
 	VMOVUPS (DI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -946,49 +1249,88 @@ tile:
 	VMOVAPS Z0, Z10
 	VMOVAPS Z0, Z11
 	VMOVAPS Z0, Z12
-	MOVQ    b+32(FP), R8
-	MOVQ    SI, R9
+	MOVQ    b+40(FP), R8
+	MOVQ    offs+32(FP), DI
+	MOVQ    k+8(FP), R9
 	LEAQ    832(BX), R10
 	LEAQ    1600(BX), R11
+	TESTQ   $0x00000001, R9
+	JEQ     two
+	SUBQ    $0x08, DI
+	SUBQ    $0x00000080, R8
+	INCQ    R9
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ             (DX)(R9*8), DI
-	LEAQ             (CX)(DI*4), DI
+two:
+	MOVQ             (DI), R12
+	LEAQ             (CX)(R12*4), R12
 	VMOVUPS          (R8), Z13
+	VFMADD231PS.BCST (R12), Z13, Z0
+	VBROADCASTSS     (R12)(DX*1), Z14
+	VFMADD231PS      Z13, Z14, Z1
+	VBROADCASTSS     (R12)(DX*2), Z14
+	VFMADD231PS      Z13, Z14, Z2
+	VBROADCASTSS     (R12)(SI*1), Z14
+	VFMADD231PS      Z13, Z14, Z3
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z13, Z4
+	VBROADCASTSS     (R12)(DX*1), Z14
+	VFMADD231PS      Z13, Z14, Z5
+	VBROADCASTSS     (R12)(DX*2), Z14
+	VFMADD231PS      Z13, Z14, Z6
+	VBROADCASTSS     (R12)(SI*1), Z14
+	VFMADD231PS      Z13, Z14, Z7
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z13, Z8
+	VBROADCASTSS     (R12)(DX*1), Z14
+	VFMADD231PS      Z13, Z14, Z9
+	VBROADCASTSS     (R12)(DX*2), Z14
+	VFMADD231PS      Z13, Z14, Z10
+	VBROADCASTSS     (R12)(SI*1), Z14
+	VFMADD231PS      Z13, Z14, Z11
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z13, Z12
+
+second:
 	PREFETCHT0       (R10)
 	ADDQ             $0x40, R10
 	CMPQ             R10, R11
 	CMOVQGT          R11, R10
-	VBROADCASTSS     (DI), Z14
-	VFMADD231PS      Z13, Z14, Z0
-	VFMADD231PS.BCST 4(DI), Z13, Z1
-	VBROADCASTSS     8(DI), Z14
+	MOVQ             8(DI), R12
+	LEAQ             (CX)(R12*4), R12
+	VMOVUPS          128(R8), Z13
+	VFMADD231PS.BCST (R12), Z13, Z0
+	VBROADCASTSS     (R12)(DX*1), Z14
+	VFMADD231PS      Z13, Z14, Z1
+	VBROADCASTSS     (R12)(DX*2), Z14
 	VFMADD231PS      Z13, Z14, Z2
-	VBROADCASTSS     12(DI), Z14
+	VBROADCASTSS     (R12)(SI*1), Z14
 	VFMADD231PS      Z13, Z14, Z3
-	VBROADCASTSS     16(DI), Z14
-	VFMADD231PS      Z13, Z14, Z4
-	VBROADCASTSS     20(DI), Z14
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z13, Z4
+	VBROADCASTSS     (R12)(DX*1), Z14
 	VFMADD231PS      Z13, Z14, Z5
-	VBROADCASTSS     24(DI), Z14
+	VBROADCASTSS     (R12)(DX*2), Z14
 	VFMADD231PS      Z13, Z14, Z6
-	VFMADD231PS.BCST 28(DI), Z13, Z7
-	VBROADCASTSS     32(DI), Z14
-	VFMADD231PS      Z13, Z14, Z8
-	VBROADCASTSS     36(DI), Z14
+	VBROADCASTSS     (R12)(SI*1), Z14
+	VFMADD231PS      Z13, Z14, Z7
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z13, Z8
+	VBROADCASTSS     (R12)(DX*1), Z14
 	VFMADD231PS      Z13, Z14, Z9
-	VBROADCASTSS     40(DI), Z14
+	VBROADCASTSS     (R12)(DX*2), Z14
 	VFMADD231PS      Z13, Z14, Z10
-	VBROADCASTSS     44(DI), Z14
+	VBROADCASTSS     (R12)(SI*1), Z14
 	VFMADD231PS      Z13, Z14, Z11
-	VBROADCASTSS     48(DI), Z14
-	VFMADD231PS      Z13, Z14, Z12
-	ADDQ             $0x00000080, R8
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z13, Z12
+	ADDQ             $0x10, DI
+	ADDQ             $0x00000100, R8
 	PCALIGN          $0x00000020
-	INCQ             R9
-	JNE              step
-	MOVB             accumulate+64(FP), DI
+	SUBQ             $0x02, R9
+	JNE              two
+	MOVB             accumulate+72(FP), DI
 	TESTB            DI, DI
 	JEQ              write
 	VADDPS           (BX), Z0, Z0
@@ -1020,27 +1362,27 @@ write:
 	VMOVUPS Z11, 704(BX)
 	VMOVUPS Z12, 768(BX)
 	ADDQ    $0x00000340, BX
-	ADDQ    $0x00000034, CX
+	IMUL3Q  $0x0d, DX, R9
+	ADDQ    R9, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func offsets14x1AVX512(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets14x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets14x1AVX512(SB), NOSPLIT, $0-65
+TEXT ·offsets14x1AVX512(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), SI
 
 tile:
-	MOVQ    start+40(FP), DI
+	MOVQ    start+48(FP), DI
 	VMOVUPS (DI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -1055,50 +1397,92 @@ tile:
 	VMOVAPS Z0, Z11
 	VMOVAPS Z0, Z12
 	VMOVAPS Z0, Z13
-	MOVQ    b+32(FP), R8
-	MOVQ    SI, R9
+	MOVQ    b+40(FP), R8
+	MOVQ    offs+32(FP), DI
+	MOVQ    k+8(FP), R9
 	LEAQ    896(BX), R10
 	LEAQ    1728(BX), R11
+	TESTQ   $0x00000001, R9
+	JEQ     two
+	SUBQ    $0x08, DI
+	SUBQ    $0x00000080, R8
+	INCQ    R9
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ             (DX)(R9*8), DI
-	LEAQ             (CX)(DI*4), DI
+two:
+	MOVQ             (DI), R12
+	LEAQ             (CX)(R12*4), R12
 	VMOVUPS          (R8), Z14
+	VFMADD231PS.BCST (R12), Z14, Z0
+	VBROADCASTSS     (R12)(DX*1), Z15
+	VFMADD231PS      Z14, Z15, Z1
+	VBROADCASTSS     (R12)(DX*2), Z15
+	VFMADD231PS      Z14, Z15, Z2
+	VBROADCASTSS     (R12)(SI*1), Z15
+	VFMADD231PS      Z14, Z15, Z3
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z14, Z4
+	VBROADCASTSS     (R12)(DX*1), Z15
+	VFMADD231PS      Z14, Z15, Z5
+	VBROADCASTSS     (R12)(DX*2), Z15
+	VFMADD231PS      Z14, Z15, Z6
+	VBROADCASTSS     (R12)(SI*1), Z15
+	VFMADD231PS      Z14, Z15, Z7
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z14, Z8
+	VBROADCASTSS     (R12)(DX*1), Z15
+	VFMADD231PS      Z14, Z15, Z9
+	VBROADCASTSS     (R12)(DX*2), Z15
+	VFMADD231PS      Z14, Z15, Z10
+	VBROADCASTSS     (R12)(SI*1), Z15
+	VFMADD231PS      Z14, Z15, Z11
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z14, Z12
+	VBROADCASTSS     (R12)(DX*1), Z15
+	VFMADD231PS      Z14, Z15, Z13
+
+second:
 	PREFETCHT0       (R10)
 	ADDQ             $0x40, R10
 	CMPQ             R10, R11
 	CMOVQGT          R11, R10
-	VBROADCASTSS     (DI), Z15
-	VFMADD231PS      Z14, Z15, Z0
-	VFMADD231PS.BCST 4(DI), Z14, Z1
-	VBROADCASTSS     8(DI), Z15
+	MOVQ             8(DI), R12
+	LEAQ             (CX)(R12*4), R12
+	VMOVUPS          128(R8), Z14
+	VFMADD231PS.BCST (R12), Z14, Z0
+	VBROADCASTSS     (R12)(DX*1), Z15
+	VFMADD231PS      Z14, Z15, Z1
+	VBROADCASTSS     (R12)(DX*2), Z15
 	VFMADD231PS      Z14, Z15, Z2
-	VBROADCASTSS     12(DI), Z15
+	VBROADCASTSS     (R12)(SI*1), Z15
 	VFMADD231PS      Z14, Z15, Z3
-	VBROADCASTSS     16(DI), Z15
-	VFMADD231PS      Z14, Z15, Z4
-	VBROADCASTSS     20(DI), Z15
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z14, Z4
+	VBROADCASTSS     (R12)(DX*1), Z15
 	VFMADD231PS      Z14, Z15, Z5
-	VBROADCASTSS     24(DI), Z15
+	VBROADCASTSS     (R12)(DX*2), Z15
 	VFMADD231PS      Z14, Z15, Z6
-	VFMADD231PS.BCST 28(DI), Z14, Z7
-	VBROADCASTSS     32(DI), Z15
-	VFMADD231PS      Z14, Z15, Z8
-	VBROADCASTSS     36(DI), Z15
+	VBROADCASTSS     (R12)(SI*1), Z15
+	VFMADD231PS      Z14, Z15, Z7
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z14, Z8
+	VBROADCASTSS     (R12)(DX*1), Z15
 	VFMADD231PS      Z14, Z15, Z9
-	VBROADCASTSS     40(DI), Z15
+	VBROADCASTSS     (R12)(DX*2), Z15
 	VFMADD231PS      Z14, Z15, Z10
-	VBROADCASTSS     44(DI), Z15
+	VBROADCASTSS     (R12)(SI*1), Z15
 	VFMADD231PS      Z14, Z15, Z11
-	VBROADCASTSS     48(DI), Z15
-	VFMADD231PS      Z14, Z15, Z12
-	VFMADD231PS.BCST 52(DI), Z14, Z13
-	ADDQ             $0x00000080, R8
+	LEAQ             (R12)(DX*4), R12
+	VFMADD231PS.BCST (R12), Z14, Z12
+	VBROADCASTSS     (R12)(DX*1), Z15
+	VFMADD231PS      Z14, Z15, Z13
+	ADDQ             $0x10, DI
+	ADDQ             $0x00000100, R8
 	PCALIGN          $0x00000020
-	INCQ             R9
-	JNE              step
-	MOVB             accumulate+64(FP), DI
+	SUBQ             $0x02, R9
+	JNE              two
+	MOVB             accumulate+72(FP), DI
 	TESTB            DI, DI
 	JEQ              write
 	VADDPS           (BX), Z0, Z0
@@ -1132,7 +1516,8 @@ write:
 	VMOVUPS Z12, 768(BX)
 	VMOVUPS Z13, 832(BX)
 	ADDQ    $0x00000380, BX
-	ADDQ    $0x00000038, CX
+	IMUL3Q  $0x0e, DX, R9
+	ADDQ    R9, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
@@ -4617,214 +5002,269 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets1x2AVX512(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets1x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets1x2AVX512(SB), NOSPLIT, $0-65
+TEXT ·offsets1x2AVX512(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
 
 tile:
-	MOVQ    start+40(FP), R8
-	VMOVUPS (R8), Z0
-	VMOVUPS 64(R8), Z1
-	MOVQ    b+32(FP), R9
-	MOVQ    SI, R10
+	MOVQ    start+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVUPS 64(DI), Z1
+	MOVQ    b+40(FP), R8
+	MOVQ    offs+32(FP), DI
+	MOVQ    k+8(FP), R9
+	LEAQ    64(BX), R10
 	LEAQ    64(BX), R11
-	LEAQ    64(BX), R12
+	TESTQ   $0x00000001, R9
+	JEQ     two
+	SUBQ    $0x08, DI
+	SUBQ    $0x00000080, R8
+	INCQ    R9
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ         (DX)(R10*8), R8
-	LEAQ         (CX)(R8*4), R8
-	VMOVUPS      (R9), Z2
-	VMOVUPS      64(R9), Z3
-	PREFETCHT0   (R11)
-	PREFETCHT0   (R11)(DI*1)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
-	VBROADCASTSS (R8), Z4
-	VFMADD231PS  Z2, Z4, Z0
-	VFMADD231PS  Z3, Z4, Z1
-	ADDQ         $0x00000080, R9
-	PCALIGN      $0x00000020
-	INCQ         R10
-	JNE          step
-	MOVB         accumulate+64(FP), R8
-	TESTB        R8, R8
-	JEQ          write
-	VADDPS       (BX), Z0, Z0
-	VADDPS       (BX)(DI*1), Z1, Z1
+two:
+	MOVQ             (DI), R12
+	LEAQ             (CX)(R12*4), R12
+	VMOVUPS          (R8), Z2
+	VMOVUPS          64(R8), Z3
+	VFMADD231PS.BCST (R12), Z2, Z0
+	VFMADD231PS.BCST (R12), Z3, Z1
+
+second:
+	PREFETCHT0       (R10)
+	PREFETCHT0       (R10)(SI*1)
+	ADDQ             $0x40, R10
+	CMPQ             R10, R11
+	CMOVQGT          R11, R10
+	MOVQ             8(DI), R12
+	LEAQ             (CX)(R12*4), R12
+	VMOVUPS          128(R8), Z2
+	VMOVUPS          192(R8), Z3
+	VFMADD231PS.BCST (R12), Z2, Z0
+	VFMADD231PS.BCST (R12), Z3, Z1
+	ADDQ             $0x10, DI
+	ADDQ             $0x00000100, R8
+	PCALIGN          $0x00000020
+	SUBQ             $0x02, R9
+	JNE              two
+	MOVB             accumulate+72(FP), DI
+	TESTB            DI, DI
+	JEQ              write
+	VADDPS           (BX), Z0, Z0
+	VADDPS           (BX)(SI*1), Z1, Z1
 
 write:
 	VMOVUPS Z0, (BX)
-	VMOVUPS Z1, (BX)(DI*1)
+	VMOVUPS Z1, (BX)(SI*1)
 	ADDQ    $0x00000040, BX
-	ADDQ    $0x00000004, CX
+	IMUL3Q  $0x01, DX, R9
+	ADDQ    R9, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func offsets2x2AVX512(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets2x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets2x2AVX512(SB), NOSPLIT, $0-65
+TEXT ·offsets2x2AVX512(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
 
 tile:
-	MOVQ    start+40(FP), R8
-	VMOVUPS (R8), Z0
-	VMOVUPS 64(R8), Z1
+	MOVQ    start+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVUPS 64(DI), Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z1, Z3
-	MOVQ    b+32(FP), R9
-	MOVQ    SI, R10
-	LEAQ    128(BX), R11
-	LEAQ    192(BX), R12
+	MOVQ    b+40(FP), R8
+	MOVQ    offs+32(FP), DI
+	MOVQ    k+8(FP), R9
+	LEAQ    128(BX), R10
+	LEAQ    192(BX), R11
+	TESTQ   $0x00000001, R9
+	JEQ     two
+	SUBQ    $0x08, DI
+	SUBQ    $0x00000080, R8
+	INCQ    R9
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ             (DX)(R10*8), R8
-	LEAQ             (CX)(R8*4), R8
-	VMOVUPS          (R9), Z4
-	VMOVUPS          64(R9), Z5
-	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(DI*1)
-	ADDQ             $0x40, R11
-	CMPQ             R11, R12
-	CMOVQGT          R12, R11
-	VBROADCASTSS     (R8), Z6
-	VFMADD231PS      Z4, Z6, Z0
-	VFMADD231PS      Z5, Z6, Z1
-	VFMADD231PS.BCST 4(R8), Z4, Z2
-	VFMADD231PS.BCST 4(R8), Z5, Z3
-	ADDQ             $0x00000080, R9
+two:
+	MOVQ             (DI), R12
+	LEAQ             (CX)(R12*4), R12
+	VMOVUPS          (R8), Z4
+	VMOVUPS          64(R8), Z5
+	VFMADD231PS.BCST (R12), Z4, Z0
+	VFMADD231PS.BCST (R12), Z5, Z1
+	VBROADCASTSS     (R12)(DX*1), Z6
+	VFMADD231PS      Z4, Z6, Z2
+	VFMADD231PS      Z5, Z6, Z3
+
+second:
+	PREFETCHT0       (R10)
+	PREFETCHT0       (R10)(SI*1)
+	ADDQ             $0x40, R10
+	CMPQ             R10, R11
+	CMOVQGT          R11, R10
+	MOVQ             8(DI), R12
+	LEAQ             (CX)(R12*4), R12
+	VMOVUPS          128(R8), Z4
+	VMOVUPS          192(R8), Z5
+	VFMADD231PS.BCST (R12), Z4, Z0
+	VFMADD231PS.BCST (R12), Z5, Z1
+	VBROADCASTSS     (R12)(DX*1), Z6
+	VFMADD231PS      Z4, Z6, Z2
+	VFMADD231PS      Z5, Z6, Z3
+	ADDQ             $0x10, DI
+	ADDQ             $0x00000100, R8
 	PCALIGN          $0x00000020
-	INCQ             R10
-	JNE              step
-	MOVB             accumulate+64(FP), R8
-	TESTB            R8, R8
+	SUBQ             $0x02, R9
+	JNE              two
+	MOVB             accumulate+72(FP), DI
+	TESTB            DI, DI
 	JEQ              write
 	VADDPS           (BX), Z0, Z0
-	VADDPS           (BX)(DI*1), Z1, Z1
+	VADDPS           (BX)(SI*1), Z1, Z1
 	VADDPS           64(BX), Z2, Z2
-	VADDPS           64(BX)(DI*1), Z3, Z3
+	VADDPS           64(BX)(SI*1), Z3, Z3
 
 write:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z2, 64(BX)
-	VMOVUPS Z1, (BX)(DI*1)
-	VMOVUPS Z3, 64(BX)(DI*1)
+	VMOVUPS Z1, (BX)(SI*1)
+	VMOVUPS Z3, 64(BX)(SI*1)
 	ADDQ    $0x00000080, BX
-	ADDQ    $0x00000008, CX
+	IMUL3Q  $0x02, DX, R9
+	ADDQ    R9, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func offsets3x2AVX512(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets3x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets3x2AVX512(SB), NOSPLIT, $0-65
+TEXT ·offsets3x2AVX512(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
 
 tile:
-	MOVQ    start+40(FP), R8
-	VMOVUPS (R8), Z0
-	VMOVUPS 64(R8), Z1
+	MOVQ    start+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVUPS 64(DI), Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z1, Z3
 	VMOVAPS Z0, Z4
 	VMOVAPS Z1, Z5
-	MOVQ    b+32(FP), R9
-	MOVQ    SI, R10
-	LEAQ    192(BX), R11
-	LEAQ    320(BX), R12
+	MOVQ    b+40(FP), R8
+	MOVQ    offs+32(FP), DI
+	MOVQ    k+8(FP), R9
+	LEAQ    192(BX), R10
+	LEAQ    320(BX), R11
+	TESTQ   $0x00000001, R9
+	JEQ     two
+	SUBQ    $0x08, DI
+	SUBQ    $0x00000080, R8
+	INCQ    R9
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ             (DX)(R10*8), R8
-	LEAQ             (CX)(R8*4), R8
-	VMOVUPS          (R9), Z6
-	VMOVUPS          64(R9), Z7
-	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(DI*1)
-	ADDQ             $0x40, R11
-	CMPQ             R11, R12
-	CMOVQGT          R12, R11
-	VBROADCASTSS     (R8), Z8
-	VFMADD231PS      Z6, Z8, Z0
-	VFMADD231PS      Z7, Z8, Z1
-	VFMADD231PS.BCST 4(R8), Z6, Z2
-	VFMADD231PS.BCST 4(R8), Z7, Z3
-	VBROADCASTSS     8(R8), Z8
+two:
+	MOVQ             (DI), R12
+	LEAQ             (CX)(R12*4), R12
+	VMOVUPS          (R8), Z6
+	VMOVUPS          64(R8), Z7
+	VFMADD231PS.BCST (R12), Z6, Z0
+	VFMADD231PS.BCST (R12), Z7, Z1
+	VBROADCASTSS     (R12)(DX*1), Z8
+	VFMADD231PS      Z6, Z8, Z2
+	VFMADD231PS      Z7, Z8, Z3
+	VBROADCASTSS     (R12)(DX*2), Z8
 	VFMADD231PS      Z6, Z8, Z4
 	VFMADD231PS      Z7, Z8, Z5
-	ADDQ             $0x00000080, R9
+
+second:
+	PREFETCHT0       (R10)
+	PREFETCHT0       (R10)(SI*1)
+	ADDQ             $0x40, R10
+	CMPQ             R10, R11
+	CMOVQGT          R11, R10
+	MOVQ             8(DI), R12
+	LEAQ             (CX)(R12*4), R12
+	VMOVUPS          128(R8), Z6
+	VMOVUPS          192(R8), Z7
+	VFMADD231PS.BCST (R12), Z6, Z0
+	VFMADD231PS.BCST (R12), Z7, Z1
+	VBROADCASTSS     (R12)(DX*1), Z8
+	VFMADD231PS      Z6, Z8, Z2
+	VFMADD231PS      Z7, Z8, Z3
+	VBROADCASTSS     (R12)(DX*2), Z8
+	VFMADD231PS      Z6, Z8, Z4
+	VFMADD231PS      Z7, Z8, Z5
+	ADDQ             $0x10, DI
+	ADDQ             $0x00000100, R8
 	PCALIGN          $0x00000020
-	INCQ             R10
-	JNE              step
-	MOVB             accumulate+64(FP), R8
-	TESTB            R8, R8
+	SUBQ             $0x02, R9
+	JNE              two
+	MOVB             accumulate+72(FP), DI
+	TESTB            DI, DI
 	JEQ              write
 	VADDPS           (BX), Z0, Z0
-	VADDPS           (BX)(DI*1), Z1, Z1
+	VADDPS           (BX)(SI*1), Z1, Z1
 	VADDPS           64(BX), Z2, Z2
-	VADDPS           64(BX)(DI*1), Z3, Z3
+	VADDPS           64(BX)(SI*1), Z3, Z3
 	VADDPS           128(BX), Z4, Z4
-	VADDPS           128(BX)(DI*1), Z5, Z5
+	VADDPS           128(BX)(SI*1), Z5, Z5
 
 write:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z2, 64(BX)
 	VMOVUPS Z4, 128(BX)
-	VMOVUPS Z1, (BX)(DI*1)
-	VMOVUPS Z3, 64(BX)(DI*1)
-	VMOVUPS Z5, 128(BX)(DI*1)
+	VMOVUPS Z1, (BX)(SI*1)
+	VMOVUPS Z3, 64(BX)(SI*1)
+	VMOVUPS Z5, 128(BX)(SI*1)
 	ADDQ    $0x000000c0, BX
-	ADDQ    $0x0000000c, CX
+	IMUL3Q  $0x03, DX, R9
+	ADDQ    R9, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func offsets4x2AVX512(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets4x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets4x2AVX512(SB), NOSPLIT, $0-65
+TEXT ·offsets4x2AVX512(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
 
 tile:
-	MOVQ    start+40(FP), R8
+	MOVQ    start+48(FP), R8
 	VMOVUPS (R8), Z0
 	VMOVUPS 64(R8), Z1
 	VMOVAPS Z0, Z2
@@ -4833,80 +5273,105 @@ tile:
 	VMOVAPS Z1, Z5
 	VMOVAPS Z0, Z6
 	VMOVAPS Z1, Z7
-	MOVQ    b+32(FP), R9
-	MOVQ    SI, R10
+	MOVQ    b+40(FP), R9
+	MOVQ    offs+32(FP), R8
+	MOVQ    k+8(FP), R10
 	LEAQ    256(BX), R11
 	LEAQ    448(BX), R12
+	TESTQ   $0x00000001, R10
+	JEQ     two
+	SUBQ    $0x08, R8
+	SUBQ    $0x00000080, R9
+	INCQ    R10
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ             (DX)(R10*8), R8
-	LEAQ             (CX)(R8*4), R8
+two:
+	MOVQ             (R8), R13
+	LEAQ             (CX)(R13*4), R13
 	VMOVUPS          (R9), Z8
 	VMOVUPS          64(R9), Z9
+	VFMADD231PS.BCST (R13), Z8, Z0
+	VFMADD231PS.BCST (R13), Z9, Z1
+	VBROADCASTSS     (R13)(DX*1), Z10
+	VFMADD231PS      Z8, Z10, Z2
+	VFMADD231PS      Z9, Z10, Z3
+	VBROADCASTSS     (R13)(DX*2), Z10
+	VFMADD231PS      Z8, Z10, Z4
+	VFMADD231PS      Z9, Z10, Z5
+	VBROADCASTSS     (R13)(DI*1), Z10
+	VFMADD231PS      Z8, Z10, Z6
+	VFMADD231PS      Z9, Z10, Z7
+
+second:
 	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(DI*1)
+	PREFETCHT0       (R11)(SI*1)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
-	VBROADCASTSS     (R8), Z10
-	VFMADD231PS      Z8, Z10, Z0
-	VFMADD231PS      Z9, Z10, Z1
-	VFMADD231PS.BCST 4(R8), Z8, Z2
-	VFMADD231PS.BCST 4(R8), Z9, Z3
-	VBROADCASTSS     8(R8), Z10
+	MOVQ             8(R8), R13
+	LEAQ             (CX)(R13*4), R13
+	VMOVUPS          128(R9), Z8
+	VMOVUPS          192(R9), Z9
+	VFMADD231PS.BCST (R13), Z8, Z0
+	VFMADD231PS.BCST (R13), Z9, Z1
+	VBROADCASTSS     (R13)(DX*1), Z10
+	VFMADD231PS      Z8, Z10, Z2
+	VFMADD231PS      Z9, Z10, Z3
+	VBROADCASTSS     (R13)(DX*2), Z10
 	VFMADD231PS      Z8, Z10, Z4
 	VFMADD231PS      Z9, Z10, Z5
-	VBROADCASTSS     12(R8), Z10
+	VBROADCASTSS     (R13)(DI*1), Z10
 	VFMADD231PS      Z8, Z10, Z6
 	VFMADD231PS      Z9, Z10, Z7
-	ADDQ             $0x00000080, R9
+	ADDQ             $0x10, R8
+	ADDQ             $0x00000100, R9
 	PCALIGN          $0x00000020
-	INCQ             R10
-	JNE              step
-	MOVB             accumulate+64(FP), R8
+	SUBQ             $0x02, R10
+	JNE              two
+	MOVB             accumulate+72(FP), R8
 	TESTB            R8, R8
 	JEQ              write
 	VADDPS           (BX), Z0, Z0
-	VADDPS           (BX)(DI*1), Z1, Z1
+	VADDPS           (BX)(SI*1), Z1, Z1
 	VADDPS           64(BX), Z2, Z2
-	VADDPS           64(BX)(DI*1), Z3, Z3
+	VADDPS           64(BX)(SI*1), Z3, Z3
 	VADDPS           128(BX), Z4, Z4
-	VADDPS           128(BX)(DI*1), Z5, Z5
+	VADDPS           128(BX)(SI*1), Z5, Z5
 	VADDPS           192(BX), Z6, Z6
-	VADDPS           192(BX)(DI*1), Z7, Z7
+	VADDPS           192(BX)(SI*1), Z7, Z7
 
 write:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z2, 64(BX)
 	VMOVUPS Z4, 128(BX)
 	VMOVUPS Z6, 192(BX)
-	VMOVUPS Z1, (BX)(DI*1)
-	VMOVUPS Z3, 64(BX)(DI*1)
-	VMOVUPS Z5, 128(BX)(DI*1)
-	VMOVUPS Z7, 192(BX)(DI*1)
+	VMOVUPS Z1, (BX)(SI*1)
+	VMOVUPS Z3, 64(BX)(SI*1)
+	VMOVUPS Z5, 128(BX)(SI*1)
+	VMOVUPS Z7, 192(BX)(SI*1)
 	ADDQ    $0x00000100, BX
-	ADDQ    $0x00000010, CX
+	IMUL3Q  $0x04, DX, R10
+	ADDQ    R10, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func offsets5x2AVX512(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets5x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets5x2AVX512(SB), NOSPLIT, $0-65
+TEXT ·offsets5x2AVX512(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
 
 tile:
-	MOVQ    start+40(FP), R8
+	MOVQ    start+48(FP), R8
 	VMOVUPS (R8), Z0
 	VMOVUPS 64(R8), Z1
 	VMOVAPS Z0, Z2
@@ -4917,53 +5382,81 @@ tile:
 	VMOVAPS Z1, Z7
 	VMOVAPS Z0, Z8
 	VMOVAPS Z1, Z9
-	MOVQ    b+32(FP), R9
-	MOVQ    SI, R10
+	MOVQ    b+40(FP), R9
+	MOVQ    offs+32(FP), R8
+	MOVQ    k+8(FP), R10
 	LEAQ    320(BX), R11
 	LEAQ    576(BX), R12
+	TESTQ   $0x00000001, R10
+	JEQ     two
+	SUBQ    $0x08, R8
+	SUBQ    $0x00000080, R9
+	INCQ    R10
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ             (DX)(R10*8), R8
-	LEAQ             (CX)(R8*4), R8
+two:
+	MOVQ             (R8), R13
+	LEAQ             (CX)(R13*4), R13
 	VMOVUPS          (R9), Z10
 	VMOVUPS          64(R9), Z11
+	VFMADD231PS.BCST (R13), Z10, Z0
+	VFMADD231PS.BCST (R13), Z11, Z1
+	VBROADCASTSS     (R13)(DX*1), Z12
+	VFMADD231PS      Z10, Z12, Z2
+	VFMADD231PS      Z11, Z12, Z3
+	VBROADCASTSS     (R13)(DX*2), Z12
+	VFMADD231PS      Z10, Z12, Z4
+	VFMADD231PS      Z11, Z12, Z5
+	VBROADCASTSS     (R13)(DI*1), Z12
+	VFMADD231PS      Z10, Z12, Z6
+	VFMADD231PS      Z11, Z12, Z7
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z10, Z8
+	VFMADD231PS.BCST (R13), Z11, Z9
+
+second:
 	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(DI*1)
+	PREFETCHT0       (R11)(SI*1)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
-	VBROADCASTSS     (R8), Z12
-	VFMADD231PS      Z10, Z12, Z0
-	VFMADD231PS      Z11, Z12, Z1
-	VFMADD231PS.BCST 4(R8), Z10, Z2
-	VFMADD231PS.BCST 4(R8), Z11, Z3
-	VBROADCASTSS     8(R8), Z12
+	MOVQ             8(R8), R13
+	LEAQ             (CX)(R13*4), R13
+	VMOVUPS          128(R9), Z10
+	VMOVUPS          192(R9), Z11
+	VFMADD231PS.BCST (R13), Z10, Z0
+	VFMADD231PS.BCST (R13), Z11, Z1
+	VBROADCASTSS     (R13)(DX*1), Z12
+	VFMADD231PS      Z10, Z12, Z2
+	VFMADD231PS      Z11, Z12, Z3
+	VBROADCASTSS     (R13)(DX*2), Z12
 	VFMADD231PS      Z10, Z12, Z4
 	VFMADD231PS      Z11, Z12, Z5
-	VBROADCASTSS     12(R8), Z12
+	VBROADCASTSS     (R13)(DI*1), Z12
 	VFMADD231PS      Z10, Z12, Z6
 	VFMADD231PS      Z11, Z12, Z7
-	VBROADCASTSS     16(R8), Z12
-	VFMADD231PS      Z10, Z12, Z8
-	VFMADD231PS      Z11, Z12, Z9
-	ADDQ             $0x00000080, R9
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z10, Z8
+	VFMADD231PS.BCST (R13), Z11, Z9
+	ADDQ             $0x10, R8
+	ADDQ             $0x00000100, R9
 	PCALIGN          $0x00000020
-	INCQ             R10
-	JNE              step
-	MOVB             accumulate+64(FP), R8
+	SUBQ             $0x02, R10
+	JNE              two
+	MOVB             accumulate+72(FP), R8
 	TESTB            R8, R8
 	JEQ              write
 	VADDPS           (BX), Z0, Z0
-	VADDPS           (BX)(DI*1), Z1, Z1
+	VADDPS           (BX)(SI*1), Z1, Z1
 	VADDPS           64(BX), Z2, Z2
-	VADDPS           64(BX)(DI*1), Z3, Z3
+	VADDPS           64(BX)(SI*1), Z3, Z3
 	VADDPS           128(BX), Z4, Z4
-	VADDPS           128(BX)(DI*1), Z5, Z5
+	VADDPS           128(BX)(SI*1), Z5, Z5
 	VADDPS           192(BX), Z6, Z6
-	VADDPS           192(BX)(DI*1), Z7, Z7
+	VADDPS           192(BX)(SI*1), Z7, Z7
 	VADDPS           256(BX), Z8, Z8
-	VADDPS           256(BX)(DI*1), Z9, Z9
+	VADDPS           256(BX)(SI*1), Z9, Z9
 
 write:
 	VMOVUPS Z0, (BX)
@@ -4971,33 +5464,33 @@ write:
 	VMOVUPS Z4, 128(BX)
 	VMOVUPS Z6, 192(BX)
 	VMOVUPS Z8, 256(BX)
-	VMOVUPS Z1, (BX)(DI*1)
-	VMOVUPS Z3, 64(BX)(DI*1)
-	VMOVUPS Z5, 128(BX)(DI*1)
-	VMOVUPS Z7, 192(BX)(DI*1)
-	VMOVUPS Z9, 256(BX)(DI*1)
+	VMOVUPS Z1, (BX)(SI*1)
+	VMOVUPS Z3, 64(BX)(SI*1)
+	VMOVUPS Z5, 128(BX)(SI*1)
+	VMOVUPS Z7, 192(BX)(SI*1)
+	VMOVUPS Z9, 256(BX)(SI*1)
 	ADDQ    $0x00000140, BX
-	ADDQ    $0x00000014, CX
+	IMUL3Q  $0x05, DX, R10
+	ADDQ    R10, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func offsets6x2AVX512(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets6x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets6x2AVX512(SB), NOSPLIT, $0-65
+TEXT ·offsets6x2AVX512(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
 
 tile:
-	MOVQ    start+40(FP), R8
+	MOVQ    start+48(FP), R8
 	VMOVUPS (R8), Z0
 	VMOVUPS 64(R8), Z1
 	VMOVAPS Z0, Z2
@@ -5010,58 +5503,89 @@ tile:
 	VMOVAPS Z1, Z9
 	VMOVAPS Z0, Z10
 	VMOVAPS Z1, Z11
-	MOVQ    b+32(FP), R9
-	MOVQ    SI, R10
+	MOVQ    b+40(FP), R9
+	MOVQ    offs+32(FP), R8
+	MOVQ    k+8(FP), R10
 	LEAQ    384(BX), R11
 	LEAQ    704(BX), R12
+	TESTQ   $0x00000001, R10
+	JEQ     two
+	SUBQ    $0x08, R8
+	SUBQ    $0x00000080, R9
+	INCQ    R10
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ             (DX)(R10*8), R8
-	LEAQ             (CX)(R8*4), R8
+two:
+	MOVQ             (R8), R13
+	LEAQ             (CX)(R13*4), R13
 	VMOVUPS          (R9), Z12
 	VMOVUPS          64(R9), Z13
+	VFMADD231PS.BCST (R13), Z12, Z0
+	VFMADD231PS.BCST (R13), Z13, Z1
+	VBROADCASTSS     (R13)(DX*1), Z14
+	VFMADD231PS      Z12, Z14, Z2
+	VFMADD231PS      Z13, Z14, Z3
+	VBROADCASTSS     (R13)(DX*2), Z14
+	VFMADD231PS      Z12, Z14, Z4
+	VFMADD231PS      Z13, Z14, Z5
+	VBROADCASTSS     (R13)(DI*1), Z14
+	VFMADD231PS      Z12, Z14, Z6
+	VFMADD231PS      Z13, Z14, Z7
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z12, Z8
+	VFMADD231PS.BCST (R13), Z13, Z9
+	VBROADCASTSS     (R13)(DX*1), Z14
+	VFMADD231PS      Z12, Z14, Z10
+	VFMADD231PS      Z13, Z14, Z11
+
+second:
 	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(DI*1)
+	PREFETCHT0       (R11)(SI*1)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
-	VBROADCASTSS     (R8), Z14
-	VFMADD231PS      Z12, Z14, Z0
-	VFMADD231PS      Z13, Z14, Z1
-	VFMADD231PS.BCST 4(R8), Z12, Z2
-	VFMADD231PS.BCST 4(R8), Z13, Z3
-	VBROADCASTSS     8(R8), Z14
+	MOVQ             8(R8), R13
+	LEAQ             (CX)(R13*4), R13
+	VMOVUPS          128(R9), Z12
+	VMOVUPS          192(R9), Z13
+	VFMADD231PS.BCST (R13), Z12, Z0
+	VFMADD231PS.BCST (R13), Z13, Z1
+	VBROADCASTSS     (R13)(DX*1), Z14
+	VFMADD231PS      Z12, Z14, Z2
+	VFMADD231PS      Z13, Z14, Z3
+	VBROADCASTSS     (R13)(DX*2), Z14
 	VFMADD231PS      Z12, Z14, Z4
 	VFMADD231PS      Z13, Z14, Z5
-	VBROADCASTSS     12(R8), Z14
+	VBROADCASTSS     (R13)(DI*1), Z14
 	VFMADD231PS      Z12, Z14, Z6
 	VFMADD231PS      Z13, Z14, Z7
-	VBROADCASTSS     16(R8), Z14
-	VFMADD231PS      Z12, Z14, Z8
-	VFMADD231PS      Z13, Z14, Z9
-	VBROADCASTSS     20(R8), Z14
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z12, Z8
+	VFMADD231PS.BCST (R13), Z13, Z9
+	VBROADCASTSS     (R13)(DX*1), Z14
 	VFMADD231PS      Z12, Z14, Z10
 	VFMADD231PS      Z13, Z14, Z11
-	ADDQ             $0x00000080, R9
+	ADDQ             $0x10, R8
+	ADDQ             $0x00000100, R9
 	PCALIGN          $0x00000020
-	INCQ             R10
-	JNE              step
-	MOVB             accumulate+64(FP), R8
+	SUBQ             $0x02, R10
+	JNE              two
+	MOVB             accumulate+72(FP), R8
 	TESTB            R8, R8
 	JEQ              write
 	VADDPS           (BX), Z0, Z0
-	VADDPS           (BX)(DI*1), Z1, Z1
+	VADDPS           (BX)(SI*1), Z1, Z1
 	VADDPS           64(BX), Z2, Z2
-	VADDPS           64(BX)(DI*1), Z3, Z3
+	VADDPS           64(BX)(SI*1), Z3, Z3
 	VADDPS           128(BX), Z4, Z4
-	VADDPS           128(BX)(DI*1), Z5, Z5
+	VADDPS           128(BX)(SI*1), Z5, Z5
 	VADDPS           192(BX), Z6, Z6
-	VADDPS           192(BX)(DI*1), Z7, Z7
+	VADDPS           192(BX)(SI*1), Z7, Z7
 	VADDPS           256(BX), Z8, Z8
-	VADDPS           256(BX)(DI*1), Z9, Z9
+	VADDPS           256(BX)(SI*1), Z9, Z9
 	VADDPS           320(BX), Z10, Z10
-	VADDPS           320(BX)(DI*1), Z11, Z11
+	VADDPS           320(BX)(SI*1), Z11, Z11
 
 write:
 	VMOVUPS Z0, (BX)
@@ -5070,34 +5594,34 @@ write:
 	VMOVUPS Z6, 192(BX)
 	VMOVUPS Z8, 256(BX)
 	VMOVUPS Z10, 320(BX)
-	VMOVUPS Z1, (BX)(DI*1)
-	VMOVUPS Z3, 64(BX)(DI*1)
-	VMOVUPS Z5, 128(BX)(DI*1)
-	VMOVUPS Z7, 192(BX)(DI*1)
-	VMOVUPS Z9, 256(BX)(DI*1)
-	VMOVUPS Z11, 320(BX)(DI*1)
+	VMOVUPS Z1, (BX)(SI*1)
+	VMOVUPS Z3, 64(BX)(SI*1)
+	VMOVUPS Z5, 128(BX)(SI*1)
+	VMOVUPS Z7, 192(BX)(SI*1)
+	VMOVUPS Z9, 256(BX)(SI*1)
+	VMOVUPS Z11, 320(BX)(SI*1)
 	ADDQ    $0x00000180, BX
-	ADDQ    $0x00000018, CX
+	IMUL3Q  $0x06, DX, R10
+	ADDQ    R10, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func offsets7x2AVX512(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets7x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets7x2AVX512(SB), NOSPLIT, $0-65
+TEXT ·offsets7x2AVX512(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
 
 tile:
-	MOVQ    start+40(FP), R8
+	MOVQ    start+48(FP), R8
 	VMOVUPS (R8), Z0
 	VMOVUPS 64(R8), Z1
 	VMOVAPS Z0, Z2
@@ -5112,63 +5636,97 @@ tile:
 	VMOVAPS Z1, Z11
 	VMOVAPS Z0, Z12
 	VMOVAPS Z1, Z13
-	MOVQ    b+32(FP), R9
-	MOVQ    SI, R10
+	MOVQ    b+40(FP), R9
+	MOVQ    offs+32(FP), R8
+	MOVQ    k+8(FP), R10
 	LEAQ    448(BX), R11
 	LEAQ    832(BX), R12
+	TESTQ   $0x00000001, R10
+	JEQ     two
+	SUBQ    $0x08, R8
+	SUBQ    $0x00000080, R9
+	INCQ    R10
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ             (DX)(R10*8), R8
-	LEAQ             (CX)(R8*4), R8
+two:
+	MOVQ             (R8), R13
+	LEAQ             (CX)(R13*4), R13
 	VMOVUPS          (R9), Z14
 	VMOVUPS          64(R9), Z15
+	VFMADD231PS.BCST (R13), Z14, Z0
+	VFMADD231PS.BCST (R13), Z15, Z1
+	VBROADCASTSS     (R13)(DX*1), Z16
+	VFMADD231PS      Z14, Z16, Z2
+	VFMADD231PS      Z15, Z16, Z3
+	VBROADCASTSS     (R13)(DX*2), Z16
+	VFMADD231PS      Z14, Z16, Z4
+	VFMADD231PS      Z15, Z16, Z5
+	VBROADCASTSS     (R13)(DI*1), Z16
+	VFMADD231PS      Z14, Z16, Z6
+	VFMADD231PS      Z15, Z16, Z7
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z14, Z8
+	VFMADD231PS.BCST (R13), Z15, Z9
+	VBROADCASTSS     (R13)(DX*1), Z16
+	VFMADD231PS      Z14, Z16, Z10
+	VFMADD231PS      Z15, Z16, Z11
+	VBROADCASTSS     (R13)(DX*2), Z16
+	VFMADD231PS      Z14, Z16, Z12
+	VFMADD231PS      Z15, Z16, Z13
+
+second:
 	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(DI*1)
+	PREFETCHT0       (R11)(SI*1)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
-	VBROADCASTSS     (R8), Z16
-	VFMADD231PS      Z14, Z16, Z0
-	VFMADD231PS      Z15, Z16, Z1
-	VFMADD231PS.BCST 4(R8), Z14, Z2
-	VFMADD231PS.BCST 4(R8), Z15, Z3
-	VBROADCASTSS     8(R8), Z16
+	MOVQ             8(R8), R13
+	LEAQ             (CX)(R13*4), R13
+	VMOVUPS          128(R9), Z14
+	VMOVUPS          192(R9), Z15
+	VFMADD231PS.BCST (R13), Z14, Z0
+	VFMADD231PS.BCST (R13), Z15, Z1
+	VBROADCASTSS     (R13)(DX*1), Z16
+	VFMADD231PS      Z14, Z16, Z2
+	VFMADD231PS      Z15, Z16, Z3
+	VBROADCASTSS     (R13)(DX*2), Z16
 	VFMADD231PS      Z14, Z16, Z4
 	VFMADD231PS      Z15, Z16, Z5
-	VBROADCASTSS     12(R8), Z16
+	VBROADCASTSS     (R13)(DI*1), Z16
 	VFMADD231PS      Z14, Z16, Z6
 	VFMADD231PS      Z15, Z16, Z7
-	VBROADCASTSS     16(R8), Z16
-	VFMADD231PS      Z14, Z16, Z8
-	VFMADD231PS      Z15, Z16, Z9
-	VBROADCASTSS     20(R8), Z16
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z14, Z8
+	VFMADD231PS.BCST (R13), Z15, Z9
+	VBROADCASTSS     (R13)(DX*1), Z16
 	VFMADD231PS      Z14, Z16, Z10
 	VFMADD231PS      Z15, Z16, Z11
-	VBROADCASTSS     24(R8), Z16
+	VBROADCASTSS     (R13)(DX*2), Z16
 	VFMADD231PS      Z14, Z16, Z12
 	VFMADD231PS      Z15, Z16, Z13
-	ADDQ             $0x00000080, R9
+	ADDQ             $0x10, R8
+	ADDQ             $0x00000100, R9
 	PCALIGN          $0x00000020
-	INCQ             R10
-	JNE              step
-	MOVB             accumulate+64(FP), R8
+	SUBQ             $0x02, R10
+	JNE              two
+	MOVB             accumulate+72(FP), R8
 	TESTB            R8, R8
 	JEQ              write
 	VADDPS           (BX), Z0, Z0
-	VADDPS           (BX)(DI*1), Z1, Z1
+	VADDPS           (BX)(SI*1), Z1, Z1
 	VADDPS           64(BX), Z2, Z2
-	VADDPS           64(BX)(DI*1), Z3, Z3
+	VADDPS           64(BX)(SI*1), Z3, Z3
 	VADDPS           128(BX), Z4, Z4
-	VADDPS           128(BX)(DI*1), Z5, Z5
+	VADDPS           128(BX)(SI*1), Z5, Z5
 	VADDPS           192(BX), Z6, Z6
-	VADDPS           192(BX)(DI*1), Z7, Z7
+	VADDPS           192(BX)(SI*1), Z7, Z7
 	VADDPS           256(BX), Z8, Z8
-	VADDPS           256(BX)(DI*1), Z9, Z9
+	VADDPS           256(BX)(SI*1), Z9, Z9
 	VADDPS           320(BX), Z10, Z10
-	VADDPS           320(BX)(DI*1), Z11, Z11
+	VADDPS           320(BX)(SI*1), Z11, Z11
 	VADDPS           384(BX), Z12, Z12
-	VADDPS           384(BX)(DI*1), Z13, Z13
+	VADDPS           384(BX)(SI*1), Z13, Z13
 
 write:
 	VMOVUPS Z0, (BX)
@@ -5178,35 +5736,35 @@ write:
 	VMOVUPS Z8, 256(BX)
 	VMOVUPS Z10, 320(BX)
 	VMOVUPS Z12, 384(BX)
-	VMOVUPS Z1, (BX)(DI*1)
-	VMOVUPS Z3, 64(BX)(DI*1)
-	VMOVUPS Z5, 128(BX)(DI*1)
-	VMOVUPS Z7, 192(BX)(DI*1)
-	VMOVUPS Z9, 256(BX)(DI*1)
-	VMOVUPS Z11, 320(BX)(DI*1)
-	VMOVUPS Z13, 384(BX)(DI*1)
+	VMOVUPS Z1, (BX)(SI*1)
+	VMOVUPS Z3, 64(BX)(SI*1)
+	VMOVUPS Z5, 128(BX)(SI*1)
+	VMOVUPS Z7, 192(BX)(SI*1)
+	VMOVUPS Z9, 256(BX)(SI*1)
+	VMOVUPS Z11, 320(BX)(SI*1)
+	VMOVUPS Z13, 384(BX)(SI*1)
 	ADDQ    $0x000001c0, BX
-	ADDQ    $0x0000001c, CX
+	IMUL3Q  $0x07, DX, R10
+	ADDQ    R10, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func offsets8x2AVX512(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets8x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets8x2AVX512(SB), NOSPLIT, $0-65
+TEXT ·offsets8x2AVX512(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
 
 tile:
-	MOVQ    start+40(FP), R8
+	MOVQ    start+48(FP), R8
 	VMOVUPS (R8), Z0
 	VMOVUPS 64(R8), Z1
 	VMOVAPS Z0, Z2
@@ -5223,67 +5781,105 @@ tile:
 	VMOVAPS Z1, Z13
 	VMOVAPS Z0, Z14
 	VMOVAPS Z1, Z15
-	MOVQ    b+32(FP), R9
-	MOVQ    SI, R10
+	MOVQ    b+40(FP), R9
+	MOVQ    offs+32(FP), R8
+	MOVQ    k+8(FP), R10
 	LEAQ    512(BX), R11
 	LEAQ    960(BX), R12
+	TESTQ   $0x00000001, R10
+	JEQ     two
+	SUBQ    $0x08, R8
+	SUBQ    $0x00000080, R9
+	INCQ    R10
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ             (DX)(R10*8), R8
-	LEAQ             (CX)(R8*4), R8
+two:
+	MOVQ             (R8), R13
+	LEAQ             (CX)(R13*4), R13
 	VMOVUPS          (R9), Z16
 	VMOVUPS          64(R9), Z17
+	VFMADD231PS.BCST (R13), Z16, Z0
+	VFMADD231PS.BCST (R13), Z17, Z1
+	VBROADCASTSS     (R13)(DX*1), Z18
+	VFMADD231PS      Z16, Z18, Z2
+	VFMADD231PS      Z17, Z18, Z3
+	VBROADCASTSS     (R13)(DX*2), Z18
+	VFMADD231PS      Z16, Z18, Z4
+	VFMADD231PS      Z17, Z18, Z5
+	VBROADCASTSS     (R13)(DI*1), Z18
+	VFMADD231PS      Z16, Z18, Z6
+	VFMADD231PS      Z17, Z18, Z7
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z16, Z8
+	VFMADD231PS.BCST (R13), Z17, Z9
+	VBROADCASTSS     (R13)(DX*1), Z18
+	VFMADD231PS      Z16, Z18, Z10
+	VFMADD231PS      Z17, Z18, Z11
+	VBROADCASTSS     (R13)(DX*2), Z18
+	VFMADD231PS      Z16, Z18, Z12
+	VFMADD231PS      Z17, Z18, Z13
+	VBROADCASTSS     (R13)(DI*1), Z18
+	VFMADD231PS      Z16, Z18, Z14
+	VFMADD231PS      Z17, Z18, Z15
+
+second:
 	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(DI*1)
+	PREFETCHT0       (R11)(SI*1)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
-	VBROADCASTSS     (R8), Z18
-	VFMADD231PS      Z16, Z18, Z0
-	VFMADD231PS      Z17, Z18, Z1
-	VFMADD231PS.BCST 4(R8), Z16, Z2
-	VFMADD231PS.BCST 4(R8), Z17, Z3
-	VBROADCASTSS     8(R8), Z18
+	MOVQ             8(R8), R13
+	LEAQ             (CX)(R13*4), R13
+	VMOVUPS          128(R9), Z16
+	VMOVUPS          192(R9), Z17
+	VFMADD231PS.BCST (R13), Z16, Z0
+	VFMADD231PS.BCST (R13), Z17, Z1
+	VBROADCASTSS     (R13)(DX*1), Z18
+	VFMADD231PS      Z16, Z18, Z2
+	VFMADD231PS      Z17, Z18, Z3
+	VBROADCASTSS     (R13)(DX*2), Z18
 	VFMADD231PS      Z16, Z18, Z4
 	VFMADD231PS      Z17, Z18, Z5
-	VBROADCASTSS     12(R8), Z18
+	VBROADCASTSS     (R13)(DI*1), Z18
 	VFMADD231PS      Z16, Z18, Z6
 	VFMADD231PS      Z17, Z18, Z7
-	VBROADCASTSS     16(R8), Z18
-	VFMADD231PS      Z16, Z18, Z8
-	VFMADD231PS      Z17, Z18, Z9
-	VBROADCASTSS     20(R8), Z18
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z16, Z8
+	VFMADD231PS.BCST (R13), Z17, Z9
+	VBROADCASTSS     (R13)(DX*1), Z18
 	VFMADD231PS      Z16, Z18, Z10
 	VFMADD231PS      Z17, Z18, Z11
-	VBROADCASTSS     24(R8), Z18
+	VBROADCASTSS     (R13)(DX*2), Z18
 	VFMADD231PS      Z16, Z18, Z12
 	VFMADD231PS      Z17, Z18, Z13
-	VFMADD231PS.BCST 28(R8), Z16, Z14
-	VFMADD231PS.BCST 28(R8), Z17, Z15
-	ADDQ             $0x00000080, R9
+	VBROADCASTSS     (R13)(DI*1), Z18
+	VFMADD231PS      Z16, Z18, Z14
+	VFMADD231PS      Z17, Z18, Z15
+	ADDQ             $0x10, R8
+	ADDQ             $0x00000100, R9
 	PCALIGN          $0x00000020
-	INCQ             R10
-	JNE              step
-	MOVB             accumulate+64(FP), R8
+	SUBQ             $0x02, R10
+	JNE              two
+	MOVB             accumulate+72(FP), R8
 	TESTB            R8, R8
 	JEQ              write
 	VADDPS           (BX), Z0, Z0
-	VADDPS           (BX)(DI*1), Z1, Z1
+	VADDPS           (BX)(SI*1), Z1, Z1
 	VADDPS           64(BX), Z2, Z2
-	VADDPS           64(BX)(DI*1), Z3, Z3
+	VADDPS           64(BX)(SI*1), Z3, Z3
 	VADDPS           128(BX), Z4, Z4
-	VADDPS           128(BX)(DI*1), Z5, Z5
+	VADDPS           128(BX)(SI*1), Z5, Z5
 	VADDPS           192(BX), Z6, Z6
-	VADDPS           192(BX)(DI*1), Z7, Z7
+	VADDPS           192(BX)(SI*1), Z7, Z7
 	VADDPS           256(BX), Z8, Z8
-	VADDPS           256(BX)(DI*1), Z9, Z9
+	VADDPS           256(BX)(SI*1), Z9, Z9
 	VADDPS           320(BX), Z10, Z10
-	VADDPS           320(BX)(DI*1), Z11, Z11
+	VADDPS           320(BX)(SI*1), Z11, Z11
 	VADDPS           384(BX), Z12, Z12
-	VADDPS           384(BX)(DI*1), Z13, Z13
+	VADDPS           384(BX)(SI*1), Z13, Z13
 	VADDPS           448(BX), Z14, Z14
-	VADDPS           448(BX)(DI*1), Z15, Z15
+	VADDPS           448(BX)(SI*1), Z15, Z15
 
 write:
 	VMOVUPS Z0, (BX)
@@ -5294,36 +5890,36 @@ write:
 	VMOVUPS Z10, 320(BX)
 	VMOVUPS Z12, 384(BX)
 	VMOVUPS Z14, 448(BX)
-	VMOVUPS Z1, (BX)(DI*1)
-	VMOVUPS Z3, 64(BX)(DI*1)
-	VMOVUPS Z5, 128(BX)(DI*1)
-	VMOVUPS Z7, 192(BX)(DI*1)
-	VMOVUPS Z9, 256(BX)(DI*1)
-	VMOVUPS Z11, 320(BX)(DI*1)
-	VMOVUPS Z13, 384(BX)(DI*1)
-	VMOVUPS Z15, 448(BX)(DI*1)
+	VMOVUPS Z1, (BX)(SI*1)
+	VMOVUPS Z3, 64(BX)(SI*1)
+	VMOVUPS Z5, 128(BX)(SI*1)
+	VMOVUPS Z7, 192(BX)(SI*1)
+	VMOVUPS Z9, 256(BX)(SI*1)
+	VMOVUPS Z11, 320(BX)(SI*1)
+	VMOVUPS Z13, 384(BX)(SI*1)
+	VMOVUPS Z15, 448(BX)(SI*1)
 	ADDQ    $0x00000200, BX
-	ADDQ    $0x00000020, CX
+	IMUL3Q  $0x08, DX, R10
+	ADDQ    R10, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func offsets9x2AVX512(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets9x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets9x2AVX512(SB), NOSPLIT, $0-65
+TEXT ·offsets9x2AVX512(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
 
 tile:
-	MOVQ    start+40(FP), R8
+	MOVQ    start+48(FP), R8
 	VMOVUPS (R8), Z0
 	VMOVUPS 64(R8), Z1
 	VMOVAPS Z0, Z2
@@ -5342,72 +5938,113 @@ tile:
 	VMOVAPS Z1, Z15
 	VMOVAPS Z0, Z16
 	VMOVAPS Z1, Z17
-	MOVQ    b+32(FP), R9
-	MOVQ    SI, R10
+	MOVQ    b+40(FP), R9
+	MOVQ    offs+32(FP), R8
+	MOVQ    k+8(FP), R10
 	LEAQ    576(BX), R11
 	LEAQ    1088(BX), R12
+	TESTQ   $0x00000001, R10
+	JEQ     two
+	SUBQ    $0x08, R8
+	SUBQ    $0x00000080, R9
+	INCQ    R10
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ             (DX)(R10*8), R8
-	LEAQ             (CX)(R8*4), R8
+two:
+	MOVQ             (R8), R13
+	LEAQ             (CX)(R13*4), R13
 	VMOVUPS          (R9), Z18
 	VMOVUPS          64(R9), Z19
+	VFMADD231PS.BCST (R13), Z18, Z0
+	VFMADD231PS.BCST (R13), Z19, Z1
+	VBROADCASTSS     (R13)(DX*1), Z20
+	VFMADD231PS      Z18, Z20, Z2
+	VFMADD231PS      Z19, Z20, Z3
+	VBROADCASTSS     (R13)(DX*2), Z20
+	VFMADD231PS      Z18, Z20, Z4
+	VFMADD231PS      Z19, Z20, Z5
+	VBROADCASTSS     (R13)(DI*1), Z20
+	VFMADD231PS      Z18, Z20, Z6
+	VFMADD231PS      Z19, Z20, Z7
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z18, Z8
+	VFMADD231PS.BCST (R13), Z19, Z9
+	VBROADCASTSS     (R13)(DX*1), Z20
+	VFMADD231PS      Z18, Z20, Z10
+	VFMADD231PS      Z19, Z20, Z11
+	VBROADCASTSS     (R13)(DX*2), Z20
+	VFMADD231PS      Z18, Z20, Z12
+	VFMADD231PS      Z19, Z20, Z13
+	VBROADCASTSS     (R13)(DI*1), Z20
+	VFMADD231PS      Z18, Z20, Z14
+	VFMADD231PS      Z19, Z20, Z15
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z18, Z16
+	VFMADD231PS.BCST (R13), Z19, Z17
+
+second:
 	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(DI*1)
+	PREFETCHT0       (R11)(SI*1)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
-	VBROADCASTSS     (R8), Z20
-	VFMADD231PS      Z18, Z20, Z0
-	VFMADD231PS      Z19, Z20, Z1
-	VFMADD231PS.BCST 4(R8), Z18, Z2
-	VFMADD231PS.BCST 4(R8), Z19, Z3
-	VBROADCASTSS     8(R8), Z20
+	MOVQ             8(R8), R13
+	LEAQ             (CX)(R13*4), R13
+	VMOVUPS          128(R9), Z18
+	VMOVUPS          192(R9), Z19
+	VFMADD231PS.BCST (R13), Z18, Z0
+	VFMADD231PS.BCST (R13), Z19, Z1
+	VBROADCASTSS     (R13)(DX*1), Z20
+	VFMADD231PS      Z18, Z20, Z2
+	VFMADD231PS      Z19, Z20, Z3
+	VBROADCASTSS     (R13)(DX*2), Z20
 	VFMADD231PS      Z18, Z20, Z4
 	VFMADD231PS      Z19, Z20, Z5
-	VBROADCASTSS     12(R8), Z20
+	VBROADCASTSS     (R13)(DI*1), Z20
 	VFMADD231PS      Z18, Z20, Z6
 	VFMADD231PS      Z19, Z20, Z7
-	VBROADCASTSS     16(R8), Z20
-	VFMADD231PS      Z18, Z20, Z8
-	VFMADD231PS      Z19, Z20, Z9
-	VBROADCASTSS     20(R8), Z20
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z18, Z8
+	VFMADD231PS.BCST (R13), Z19, Z9
+	VBROADCASTSS     (R13)(DX*1), Z20
 	VFMADD231PS      Z18, Z20, Z10
 	VFMADD231PS      Z19, Z20, Z11
-	VBROADCASTSS     24(R8), Z20
+	VBROADCASTSS     (R13)(DX*2), Z20
 	VFMADD231PS      Z18, Z20, Z12
 	VFMADD231PS      Z19, Z20, Z13
-	VFMADD231PS.BCST 28(R8), Z18, Z14
-	VFMADD231PS.BCST 28(R8), Z19, Z15
-	VBROADCASTSS     32(R8), Z20
-	VFMADD231PS      Z18, Z20, Z16
-	VFMADD231PS      Z19, Z20, Z17
-	ADDQ             $0x00000080, R9
+	VBROADCASTSS     (R13)(DI*1), Z20
+	VFMADD231PS      Z18, Z20, Z14
+	VFMADD231PS      Z19, Z20, Z15
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z18, Z16
+	VFMADD231PS.BCST (R13), Z19, Z17
+	ADDQ             $0x10, R8
+	ADDQ             $0x00000100, R9
 	PCALIGN          $0x00000020
-	INCQ             R10
-	JNE              step
-	MOVB             accumulate+64(FP), R8
+	SUBQ             $0x02, R10
+	JNE              two
+	MOVB             accumulate+72(FP), R8
 	TESTB            R8, R8
 	JEQ              write
 	VADDPS           (BX), Z0, Z0
-	VADDPS           (BX)(DI*1), Z1, Z1
+	VADDPS           (BX)(SI*1), Z1, Z1
 	VADDPS           64(BX), Z2, Z2
-	VADDPS           64(BX)(DI*1), Z3, Z3
+	VADDPS           64(BX)(SI*1), Z3, Z3
 	VADDPS           128(BX), Z4, Z4
-	VADDPS           128(BX)(DI*1), Z5, Z5
+	VADDPS           128(BX)(SI*1), Z5, Z5
 	VADDPS           192(BX), Z6, Z6
-	VADDPS           192(BX)(DI*1), Z7, Z7
+	VADDPS           192(BX)(SI*1), Z7, Z7
 	VADDPS           256(BX), Z8, Z8
-	VADDPS           256(BX)(DI*1), Z9, Z9
+	VADDPS           256(BX)(SI*1), Z9, Z9
 	VADDPS           320(BX), Z10, Z10
-	VADDPS           320(BX)(DI*1), Z11, Z11
+	VADDPS           320(BX)(SI*1), Z11, Z11
 	VADDPS           384(BX), Z12, Z12
-	VADDPS           384(BX)(DI*1), Z13, Z13
+	VADDPS           384(BX)(SI*1), Z13, Z13
 	VADDPS           448(BX), Z14, Z14
-	VADDPS           448(BX)(DI*1), Z15, Z15
+	VADDPS           448(BX)(SI*1), Z15, Z15
 	VADDPS           512(BX), Z16, Z16
-	VADDPS           512(BX)(DI*1), Z17, Z17
+	VADDPS           512(BX)(SI*1), Z17, Z17
 
 write:
 	VMOVUPS Z0, (BX)
@@ -5419,37 +6056,37 @@ write:
 	VMOVUPS Z12, 384(BX)
 	VMOVUPS Z14, 448(BX)
 	VMOVUPS Z16, 512(BX)
-	VMOVUPS Z1, (BX)(DI*1)
-	VMOVUPS Z3, 64(BX)(DI*1)
-	VMOVUPS Z5, 128(BX)(DI*1)
-	VMOVUPS Z7, 192(BX)(DI*1)
-	VMOVUPS Z9, 256(BX)(DI*1)
-	VMOVUPS Z11, 320(BX)(DI*1)
-	VMOVUPS Z13, 384(BX)(DI*1)
-	VMOVUPS Z15, 448(BX)(DI*1)
-	VMOVUPS Z17, 512(BX)(DI*1)
+	VMOVUPS Z1, (BX)(SI*1)
+	VMOVUPS Z3, 64(BX)(SI*1)
+	VMOVUPS Z5, 128(BX)(SI*1)
+	VMOVUPS Z7, 192(BX)(SI*1)
+	VMOVUPS Z9, 256(BX)(SI*1)
+	VMOVUPS Z11, 320(BX)(SI*1)
+	VMOVUPS Z13, 384(BX)(SI*1)
+	VMOVUPS Z15, 448(BX)(SI*1)
+	VMOVUPS Z17, 512(BX)(SI*1)
 	ADDQ    $0x00000240, BX
-	ADDQ    $0x00000024, CX
+	IMUL3Q  $0x09, DX, R10
+	ADDQ    R10, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func offsets10x2AVX512(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets10x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets10x2AVX512(SB), NOSPLIT, $0-65
+TEXT ·offsets10x2AVX512(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
 
 tile:
-	MOVQ    start+40(FP), R8
+	MOVQ    start+48(FP), R8
 	VMOVUPS (R8), Z0
 	VMOVUPS 64(R8), Z1
 	VMOVAPS Z0, Z2
@@ -5470,77 +6107,121 @@ tile:
 	VMOVAPS Z1, Z17
 	VMOVAPS Z0, Z18
 	VMOVAPS Z1, Z19
-	MOVQ    b+32(FP), R9
-	MOVQ    SI, R10
+	MOVQ    b+40(FP), R9
+	MOVQ    offs+32(FP), R8
+	MOVQ    k+8(FP), R10
 	LEAQ    640(BX), R11
 	LEAQ    1216(BX), R12
+	TESTQ   $0x00000001, R10
+	JEQ     two
+	SUBQ    $0x08, R8
+	SUBQ    $0x00000080, R9
+	INCQ    R10
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ             (DX)(R10*8), R8
-	LEAQ             (CX)(R8*4), R8
+two:
+	MOVQ             (R8), R13
+	LEAQ             (CX)(R13*4), R13
 	VMOVUPS          (R9), Z20
 	VMOVUPS          64(R9), Z21
+	VFMADD231PS.BCST (R13), Z20, Z0
+	VFMADD231PS.BCST (R13), Z21, Z1
+	VBROADCASTSS     (R13)(DX*1), Z22
+	VFMADD231PS      Z20, Z22, Z2
+	VFMADD231PS      Z21, Z22, Z3
+	VBROADCASTSS     (R13)(DX*2), Z22
+	VFMADD231PS      Z20, Z22, Z4
+	VFMADD231PS      Z21, Z22, Z5
+	VBROADCASTSS     (R13)(DI*1), Z22
+	VFMADD231PS      Z20, Z22, Z6
+	VFMADD231PS      Z21, Z22, Z7
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z20, Z8
+	VFMADD231PS.BCST (R13), Z21, Z9
+	VBROADCASTSS     (R13)(DX*1), Z22
+	VFMADD231PS      Z20, Z22, Z10
+	VFMADD231PS      Z21, Z22, Z11
+	VBROADCASTSS     (R13)(DX*2), Z22
+	VFMADD231PS      Z20, Z22, Z12
+	VFMADD231PS      Z21, Z22, Z13
+	VBROADCASTSS     (R13)(DI*1), Z22
+	VFMADD231PS      Z20, Z22, Z14
+	VFMADD231PS      Z21, Z22, Z15
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z20, Z16
+	VFMADD231PS.BCST (R13), Z21, Z17
+	VBROADCASTSS     (R13)(DX*1), Z22
+	VFMADD231PS      Z20, Z22, Z18
+	VFMADD231PS      Z21, Z22, Z19
+
+second:
 	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(DI*1)
+	PREFETCHT0       (R11)(SI*1)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
-	VBROADCASTSS     (R8), Z22
-	VFMADD231PS      Z20, Z22, Z0
-	VFMADD231PS      Z21, Z22, Z1
-	VFMADD231PS.BCST 4(R8), Z20, Z2
-	VFMADD231PS.BCST 4(R8), Z21, Z3
-	VBROADCASTSS     8(R8), Z22
+	MOVQ             8(R8), R13
+	LEAQ             (CX)(R13*4), R13
+	VMOVUPS          128(R9), Z20
+	VMOVUPS          192(R9), Z21
+	VFMADD231PS.BCST (R13), Z20, Z0
+	VFMADD231PS.BCST (R13), Z21, Z1
+	VBROADCASTSS     (R13)(DX*1), Z22
+	VFMADD231PS      Z20, Z22, Z2
+	VFMADD231PS      Z21, Z22, Z3
+	VBROADCASTSS     (R13)(DX*2), Z22
 	VFMADD231PS      Z20, Z22, Z4
 	VFMADD231PS      Z21, Z22, Z5
-	VBROADCASTSS     12(R8), Z22
+	VBROADCASTSS     (R13)(DI*1), Z22
 	VFMADD231PS      Z20, Z22, Z6
 	VFMADD231PS      Z21, Z22, Z7
-	VBROADCASTSS     16(R8), Z22
-	VFMADD231PS      Z20, Z22, Z8
-	VFMADD231PS      Z21, Z22, Z9
-	VBROADCASTSS     20(R8), Z22
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z20, Z8
+	VFMADD231PS.BCST (R13), Z21, Z9
+	VBROADCASTSS     (R13)(DX*1), Z22
 	VFMADD231PS      Z20, Z22, Z10
 	VFMADD231PS      Z21, Z22, Z11
-	VBROADCASTSS     24(R8), Z22
+	VBROADCASTSS     (R13)(DX*2), Z22
 	VFMADD231PS      Z20, Z22, Z12
 	VFMADD231PS      Z21, Z22, Z13
-	VFMADD231PS.BCST 28(R8), Z20, Z14
-	VFMADD231PS.BCST 28(R8), Z21, Z15
-	VBROADCASTSS     32(R8), Z22
-	VFMADD231PS      Z20, Z22, Z16
-	VFMADD231PS      Z21, Z22, Z17
-	VBROADCASTSS     36(R8), Z22
+	VBROADCASTSS     (R13)(DI*1), Z22
+	VFMADD231PS      Z20, Z22, Z14
+	VFMADD231PS      Z21, Z22, Z15
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z20, Z16
+	VFMADD231PS.BCST (R13), Z21, Z17
+	VBROADCASTSS     (R13)(DX*1), Z22
 	VFMADD231PS      Z20, Z22, Z18
 	VFMADD231PS      Z21, Z22, Z19
-	ADDQ             $0x00000080, R9
+	ADDQ             $0x10, R8
+	ADDQ             $0x00000100, R9
 	PCALIGN          $0x00000020
-	INCQ             R10
-	JNE              step
-	MOVB             accumulate+64(FP), R8
+	SUBQ             $0x02, R10
+	JNE              two
+	MOVB             accumulate+72(FP), R8
 	TESTB            R8, R8
 	JEQ              write
 	VADDPS           (BX), Z0, Z0
-	VADDPS           (BX)(DI*1), Z1, Z1
+	VADDPS           (BX)(SI*1), Z1, Z1
 	VADDPS           64(BX), Z2, Z2
-	VADDPS           64(BX)(DI*1), Z3, Z3
+	VADDPS           64(BX)(SI*1), Z3, Z3
 	VADDPS           128(BX), Z4, Z4
-	VADDPS           128(BX)(DI*1), Z5, Z5
+	VADDPS           128(BX)(SI*1), Z5, Z5
 	VADDPS           192(BX), Z6, Z6
-	VADDPS           192(BX)(DI*1), Z7, Z7
+	VADDPS           192(BX)(SI*1), Z7, Z7
 	VADDPS           256(BX), Z8, Z8
-	VADDPS           256(BX)(DI*1), Z9, Z9
+	VADDPS           256(BX)(SI*1), Z9, Z9
 	VADDPS           320(BX), Z10, Z10
-	VADDPS           320(BX)(DI*1), Z11, Z11
+	VADDPS           320(BX)(SI*1), Z11, Z11
 	VADDPS           384(BX), Z12, Z12
-	VADDPS           384(BX)(DI*1), Z13, Z13
+	VADDPS           384(BX)(SI*1), Z13, Z13
 	VADDPS           448(BX), Z14, Z14
-	VADDPS           448(BX)(DI*1), Z15, Z15
+	VADDPS           448(BX)(SI*1), Z15, Z15
 	VADDPS           512(BX), Z16, Z16
-	VADDPS           512(BX)(DI*1), Z17, Z17
+	VADDPS           512(BX)(SI*1), Z17, Z17
 	VADDPS           576(BX), Z18, Z18
-	VADDPS           576(BX)(DI*1), Z19, Z19
+	VADDPS           576(BX)(SI*1), Z19, Z19
 
 write:
 	VMOVUPS Z0, (BX)
@@ -5553,38 +6234,38 @@ write:
 	VMOVUPS Z14, 448(BX)
 	VMOVUPS Z16, 512(BX)
 	VMOVUPS Z18, 576(BX)
-	VMOVUPS Z1, (BX)(DI*1)
-	VMOVUPS Z3, 64(BX)(DI*1)
-	VMOVUPS Z5, 128(BX)(DI*1)
-	VMOVUPS Z7, 192(BX)(DI*1)
-	VMOVUPS Z9, 256(BX)(DI*1)
-	VMOVUPS Z11, 320(BX)(DI*1)
-	VMOVUPS Z13, 384(BX)(DI*1)
-	VMOVUPS Z15, 448(BX)(DI*1)
-	VMOVUPS Z17, 512(BX)(DI*1)
-	VMOVUPS Z19, 576(BX)(DI*1)
+	VMOVUPS Z1, (BX)(SI*1)
+	VMOVUPS Z3, 64(BX)(SI*1)
+	VMOVUPS Z5, 128(BX)(SI*1)
+	VMOVUPS Z7, 192(BX)(SI*1)
+	VMOVUPS Z9, 256(BX)(SI*1)
+	VMOVUPS Z11, 320(BX)(SI*1)
+	VMOVUPS Z13, 384(BX)(SI*1)
+	VMOVUPS Z15, 448(BX)(SI*1)
+	VMOVUPS Z17, 512(BX)(SI*1)
+	VMOVUPS Z19, 576(BX)(SI*1)
 	ADDQ    $0x00000280, BX
-	ADDQ    $0x00000028, CX
+	IMUL3Q  $0x0a, DX, R10
+	ADDQ    R10, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func offsets11x2AVX512(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets11x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets11x2AVX512(SB), NOSPLIT, $0-65
+TEXT ·offsets11x2AVX512(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
 
 tile:
-	MOVQ    start+40(FP), R8
+	MOVQ    start+48(FP), R8
 	VMOVUPS (R8), Z0
 	VMOVUPS 64(R8), Z1
 	VMOVAPS Z0, Z2
@@ -5607,82 +6288,129 @@ tile:
 	VMOVAPS Z1, Z19
 	VMOVAPS Z0, Z20
 	VMOVAPS Z1, Z21
-	MOVQ    b+32(FP), R9
-	MOVQ    SI, R10
+	MOVQ    b+40(FP), R9
+	MOVQ    offs+32(FP), R8
+	MOVQ    k+8(FP), R10
 	LEAQ    704(BX), R11
 	LEAQ    1344(BX), R12
+	TESTQ   $0x00000001, R10
+	JEQ     two
+	SUBQ    $0x08, R8
+	SUBQ    $0x00000080, R9
+	INCQ    R10
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ             (DX)(R10*8), R8
-	LEAQ             (CX)(R8*4), R8
+two:
+	MOVQ             (R8), R13
+	LEAQ             (CX)(R13*4), R13
 	VMOVUPS          (R9), Z22
 	VMOVUPS          64(R9), Z23
+	VFMADD231PS.BCST (R13), Z22, Z0
+	VFMADD231PS.BCST (R13), Z23, Z1
+	VBROADCASTSS     (R13)(DX*1), Z24
+	VFMADD231PS      Z22, Z24, Z2
+	VFMADD231PS      Z23, Z24, Z3
+	VBROADCASTSS     (R13)(DX*2), Z24
+	VFMADD231PS      Z22, Z24, Z4
+	VFMADD231PS      Z23, Z24, Z5
+	VBROADCASTSS     (R13)(DI*1), Z24
+	VFMADD231PS      Z22, Z24, Z6
+	VFMADD231PS      Z23, Z24, Z7
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z22, Z8
+	VFMADD231PS.BCST (R13), Z23, Z9
+	VBROADCASTSS     (R13)(DX*1), Z24
+	VFMADD231PS      Z22, Z24, Z10
+	VFMADD231PS      Z23, Z24, Z11
+	VBROADCASTSS     (R13)(DX*2), Z24
+	VFMADD231PS      Z22, Z24, Z12
+	VFMADD231PS      Z23, Z24, Z13
+	VBROADCASTSS     (R13)(DI*1), Z24
+	VFMADD231PS      Z22, Z24, Z14
+	VFMADD231PS      Z23, Z24, Z15
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z22, Z16
+	VFMADD231PS.BCST (R13), Z23, Z17
+	VBROADCASTSS     (R13)(DX*1), Z24
+	VFMADD231PS      Z22, Z24, Z18
+	VFMADD231PS      Z23, Z24, Z19
+	VBROADCASTSS     (R13)(DX*2), Z24
+	VFMADD231PS      Z22, Z24, Z20
+	VFMADD231PS      Z23, Z24, Z21
+
+second:
 	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(DI*1)
+	PREFETCHT0       (R11)(SI*1)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
-	VBROADCASTSS     (R8), Z24
-	VFMADD231PS      Z22, Z24, Z0
-	VFMADD231PS      Z23, Z24, Z1
-	VFMADD231PS.BCST 4(R8), Z22, Z2
-	VFMADD231PS.BCST 4(R8), Z23, Z3
-	VBROADCASTSS     8(R8), Z24
+	MOVQ             8(R8), R13
+	LEAQ             (CX)(R13*4), R13
+	VMOVUPS          128(R9), Z22
+	VMOVUPS          192(R9), Z23
+	VFMADD231PS.BCST (R13), Z22, Z0
+	VFMADD231PS.BCST (R13), Z23, Z1
+	VBROADCASTSS     (R13)(DX*1), Z24
+	VFMADD231PS      Z22, Z24, Z2
+	VFMADD231PS      Z23, Z24, Z3
+	VBROADCASTSS     (R13)(DX*2), Z24
 	VFMADD231PS      Z22, Z24, Z4
 	VFMADD231PS      Z23, Z24, Z5
-	VBROADCASTSS     12(R8), Z24
+	VBROADCASTSS     (R13)(DI*1), Z24
 	VFMADD231PS      Z22, Z24, Z6
 	VFMADD231PS      Z23, Z24, Z7
-	VBROADCASTSS     16(R8), Z24
-	VFMADD231PS      Z22, Z24, Z8
-	VFMADD231PS      Z23, Z24, Z9
-	VBROADCASTSS     20(R8), Z24
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z22, Z8
+	VFMADD231PS.BCST (R13), Z23, Z9
+	VBROADCASTSS     (R13)(DX*1), Z24
 	VFMADD231PS      Z22, Z24, Z10
 	VFMADD231PS      Z23, Z24, Z11
-	VBROADCASTSS     24(R8), Z24
+	VBROADCASTSS     (R13)(DX*2), Z24
 	VFMADD231PS      Z22, Z24, Z12
 	VFMADD231PS      Z23, Z24, Z13
-	VFMADD231PS.BCST 28(R8), Z22, Z14
-	VFMADD231PS.BCST 28(R8), Z23, Z15
-	VBROADCASTSS     32(R8), Z24
-	VFMADD231PS      Z22, Z24, Z16
-	VFMADD231PS      Z23, Z24, Z17
-	VBROADCASTSS     36(R8), Z24
+	VBROADCASTSS     (R13)(DI*1), Z24
+	VFMADD231PS      Z22, Z24, Z14
+	VFMADD231PS      Z23, Z24, Z15
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z22, Z16
+	VFMADD231PS.BCST (R13), Z23, Z17
+	VBROADCASTSS     (R13)(DX*1), Z24
 	VFMADD231PS      Z22, Z24, Z18
 	VFMADD231PS      Z23, Z24, Z19
-	VBROADCASTSS     40(R8), Z24
+	VBROADCASTSS     (R13)(DX*2), Z24
 	VFMADD231PS      Z22, Z24, Z20
 	VFMADD231PS      Z23, Z24, Z21
-	ADDQ             $0x00000080, R9
+	ADDQ             $0x10, R8
+	ADDQ             $0x00000100, R9
 	PCALIGN          $0x00000020
-	INCQ             R10
-	JNE              step
-	MOVB             accumulate+64(FP), R8
+	SUBQ             $0x02, R10
+	JNE              two
+	MOVB             accumulate+72(FP), R8
 	TESTB            R8, R8
 	JEQ              write
 	VADDPS           (BX), Z0, Z0
-	VADDPS           (BX)(DI*1), Z1, Z1
+	VADDPS           (BX)(SI*1), Z1, Z1
 	VADDPS           64(BX), Z2, Z2
-	VADDPS           64(BX)(DI*1), Z3, Z3
+	VADDPS           64(BX)(SI*1), Z3, Z3
 	VADDPS           128(BX), Z4, Z4
-	VADDPS           128(BX)(DI*1), Z5, Z5
+	VADDPS           128(BX)(SI*1), Z5, Z5
 	VADDPS           192(BX), Z6, Z6
-	VADDPS           192(BX)(DI*1), Z7, Z7
+	VADDPS           192(BX)(SI*1), Z7, Z7
 	VADDPS           256(BX), Z8, Z8
-	VADDPS           256(BX)(DI*1), Z9, Z9
+	VADDPS           256(BX)(SI*1), Z9, Z9
 	VADDPS           320(BX), Z10, Z10
-	VADDPS           320(BX)(DI*1), Z11, Z11
+	VADDPS           320(BX)(SI*1), Z11, Z11
 	VADDPS           384(BX), Z12, Z12
-	VADDPS           384(BX)(DI*1), Z13, Z13
+	VADDPS           384(BX)(SI*1), Z13, Z13
 	VADDPS           448(BX), Z14, Z14
-	VADDPS           448(BX)(DI*1), Z15, Z15
+	VADDPS           448(BX)(SI*1), Z15, Z15
 	VADDPS           512(BX), Z16, Z16
-	VADDPS           512(BX)(DI*1), Z17, Z17
+	VADDPS           512(BX)(SI*1), Z17, Z17
 	VADDPS           576(BX), Z18, Z18
-	VADDPS           576(BX)(DI*1), Z19, Z19
+	VADDPS           576(BX)(SI*1), Z19, Z19
 	VADDPS           640(BX), Z20, Z20
-	VADDPS           640(BX)(DI*1), Z21, Z21
+	VADDPS           640(BX)(SI*1), Z21, Z21
 
 write:
 	VMOVUPS Z0, (BX)
@@ -5696,39 +6424,39 @@ write:
 	VMOVUPS Z16, 512(BX)
 	VMOVUPS Z18, 576(BX)
 	VMOVUPS Z20, 640(BX)
-	VMOVUPS Z1, (BX)(DI*1)
-	VMOVUPS Z3, 64(BX)(DI*1)
-	VMOVUPS Z5, 128(BX)(DI*1)
-	VMOVUPS Z7, 192(BX)(DI*1)
-	VMOVUPS Z9, 256(BX)(DI*1)
-	VMOVUPS Z11, 320(BX)(DI*1)
-	VMOVUPS Z13, 384(BX)(DI*1)
-	VMOVUPS Z15, 448(BX)(DI*1)
-	VMOVUPS Z17, 512(BX)(DI*1)
-	VMOVUPS Z19, 576(BX)(DI*1)
-	VMOVUPS Z21, 640(BX)(DI*1)
+	VMOVUPS Z1, (BX)(SI*1)
+	VMOVUPS Z3, 64(BX)(SI*1)
+	VMOVUPS Z5, 128(BX)(SI*1)
+	VMOVUPS Z7, 192(BX)(SI*1)
+	VMOVUPS Z9, 256(BX)(SI*1)
+	VMOVUPS Z11, 320(BX)(SI*1)
+	VMOVUPS Z13, 384(BX)(SI*1)
+	VMOVUPS Z15, 448(BX)(SI*1)
+	VMOVUPS Z17, 512(BX)(SI*1)
+	VMOVUPS Z19, 576(BX)(SI*1)
+	VMOVUPS Z21, 640(BX)(SI*1)
 	ADDQ    $0x000002c0, BX
-	ADDQ    $0x0000002c, CX
+	IMUL3Q  $0x0b, DX, R10
+	ADDQ    R10, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func offsets12x2AVX512(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets12x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets12x2AVX512(SB), NOSPLIT, $0-65
+TEXT ·offsets12x2AVX512(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
 
 tile:
-	MOVQ    start+40(FP), R8
+	MOVQ    start+48(FP), R8
 	VMOVUPS (R8), Z0
 	VMOVUPS 64(R8), Z1
 	VMOVAPS Z0, Z2
@@ -5753,87 +6481,137 @@ tile:
 	VMOVAPS Z1, Z21
 	VMOVAPS Z0, Z22
 	VMOVAPS Z1, Z23
-	MOVQ    b+32(FP), R9
-	MOVQ    SI, R10
+	MOVQ    b+40(FP), R9
+	MOVQ    offs+32(FP), R8
+	MOVQ    k+8(FP), R10
 	LEAQ    768(BX), R11
 	LEAQ    1472(BX), R12
+	TESTQ   $0x00000001, R10
+	JEQ     two
+	SUBQ    $0x08, R8
+	SUBQ    $0x00000080, R9
+	INCQ    R10
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ             (DX)(R10*8), R8
-	LEAQ             (CX)(R8*4), R8
+two:
+	MOVQ             (R8), R13
+	LEAQ             (CX)(R13*4), R13
 	VMOVUPS          (R9), Z24
 	VMOVUPS          64(R9), Z25
+	VFMADD231PS.BCST (R13), Z24, Z0
+	VFMADD231PS.BCST (R13), Z25, Z1
+	VBROADCASTSS     (R13)(DX*1), Z26
+	VFMADD231PS      Z24, Z26, Z2
+	VFMADD231PS      Z25, Z26, Z3
+	VBROADCASTSS     (R13)(DX*2), Z26
+	VFMADD231PS      Z24, Z26, Z4
+	VFMADD231PS      Z25, Z26, Z5
+	VBROADCASTSS     (R13)(DI*1), Z26
+	VFMADD231PS      Z24, Z26, Z6
+	VFMADD231PS      Z25, Z26, Z7
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z24, Z8
+	VFMADD231PS.BCST (R13), Z25, Z9
+	VBROADCASTSS     (R13)(DX*1), Z26
+	VFMADD231PS      Z24, Z26, Z10
+	VFMADD231PS      Z25, Z26, Z11
+	VBROADCASTSS     (R13)(DX*2), Z26
+	VFMADD231PS      Z24, Z26, Z12
+	VFMADD231PS      Z25, Z26, Z13
+	VBROADCASTSS     (R13)(DI*1), Z26
+	VFMADD231PS      Z24, Z26, Z14
+	VFMADD231PS      Z25, Z26, Z15
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z24, Z16
+	VFMADD231PS.BCST (R13), Z25, Z17
+	VBROADCASTSS     (R13)(DX*1), Z26
+	VFMADD231PS      Z24, Z26, Z18
+	VFMADD231PS      Z25, Z26, Z19
+	VBROADCASTSS     (R13)(DX*2), Z26
+	VFMADD231PS      Z24, Z26, Z20
+	VFMADD231PS      Z25, Z26, Z21
+	VBROADCASTSS     (R13)(DI*1), Z26
+	VFMADD231PS      Z24, Z26, Z22
+	VFMADD231PS      Z25, Z26, Z23
+
+second:
 	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(DI*1)
+	PREFETCHT0       (R11)(SI*1)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
-	VBROADCASTSS     (R8), Z26
-	VFMADD231PS      Z24, Z26, Z0
-	VFMADD231PS      Z25, Z26, Z1
-	VFMADD231PS.BCST 4(R8), Z24, Z2
-	VFMADD231PS.BCST 4(R8), Z25, Z3
-	VBROADCASTSS     8(R8), Z26
+	MOVQ             8(R8), R13
+	LEAQ             (CX)(R13*4), R13
+	VMOVUPS          128(R9), Z24
+	VMOVUPS          192(R9), Z25
+	VFMADD231PS.BCST (R13), Z24, Z0
+	VFMADD231PS.BCST (R13), Z25, Z1
+	VBROADCASTSS     (R13)(DX*1), Z26
+	VFMADD231PS      Z24, Z26, Z2
+	VFMADD231PS      Z25, Z26, Z3
+	VBROADCASTSS     (R13)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z4
 	VFMADD231PS      Z25, Z26, Z5
-	VBROADCASTSS     12(R8), Z26
+	VBROADCASTSS     (R13)(DI*1), Z26
 	VFMADD231PS      Z24, Z26, Z6
 	VFMADD231PS      Z25, Z26, Z7
-	VBROADCASTSS     16(R8), Z26
-	VFMADD231PS      Z24, Z26, Z8
-	VFMADD231PS      Z25, Z26, Z9
-	VBROADCASTSS     20(R8), Z26
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z24, Z8
+	VFMADD231PS.BCST (R13), Z25, Z9
+	VBROADCASTSS     (R13)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z10
 	VFMADD231PS      Z25, Z26, Z11
-	VBROADCASTSS     24(R8), Z26
+	VBROADCASTSS     (R13)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z12
 	VFMADD231PS      Z25, Z26, Z13
-	VFMADD231PS.BCST 28(R8), Z24, Z14
-	VFMADD231PS.BCST 28(R8), Z25, Z15
-	VBROADCASTSS     32(R8), Z26
-	VFMADD231PS      Z24, Z26, Z16
-	VFMADD231PS      Z25, Z26, Z17
-	VBROADCASTSS     36(R8), Z26
+	VBROADCASTSS     (R13)(DI*1), Z26
+	VFMADD231PS      Z24, Z26, Z14
+	VFMADD231PS      Z25, Z26, Z15
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z24, Z16
+	VFMADD231PS.BCST (R13), Z25, Z17
+	VBROADCASTSS     (R13)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z18
 	VFMADD231PS      Z25, Z26, Z19
-	VBROADCASTSS     40(R8), Z26
+	VBROADCASTSS     (R13)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z20
 	VFMADD231PS      Z25, Z26, Z21
-	VBROADCASTSS     44(R8), Z26
+	VBROADCASTSS     (R13)(DI*1), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
-	ADDQ             $0x00000080, R9
+	ADDQ             $0x10, R8
+	ADDQ             $0x00000100, R9
 	PCALIGN          $0x00000020
-	INCQ             R10
-	JNE              step
-	MOVB             accumulate+64(FP), R8
+	SUBQ             $0x02, R10
+	JNE              two
+	MOVB             accumulate+72(FP), R8
 	TESTB            R8, R8
 	JEQ              write
 	VADDPS           (BX), Z0, Z0
-	VADDPS           (BX)(DI*1), Z1, Z1
+	VADDPS           (BX)(SI*1), Z1, Z1
 	VADDPS           64(BX), Z2, Z2
-	VADDPS           64(BX)(DI*1), Z3, Z3
+	VADDPS           64(BX)(SI*1), Z3, Z3
 	VADDPS           128(BX), Z4, Z4
-	VADDPS           128(BX)(DI*1), Z5, Z5
+	VADDPS           128(BX)(SI*1), Z5, Z5
 	VADDPS           192(BX), Z6, Z6
-	VADDPS           192(BX)(DI*1), Z7, Z7
+	VADDPS           192(BX)(SI*1), Z7, Z7
 	VADDPS           256(BX), Z8, Z8
-	VADDPS           256(BX)(DI*1), Z9, Z9
+	VADDPS           256(BX)(SI*1), Z9, Z9
 	VADDPS           320(BX), Z10, Z10
-	VADDPS           320(BX)(DI*1), Z11, Z11
+	VADDPS           320(BX)(SI*1), Z11, Z11
 	VADDPS           384(BX), Z12, Z12
-	VADDPS           384(BX)(DI*1), Z13, Z13
+	VADDPS           384(BX)(SI*1), Z13, Z13
 	VADDPS           448(BX), Z14, Z14
-	VADDPS           448(BX)(DI*1), Z15, Z15
+	VADDPS           448(BX)(SI*1), Z15, Z15
 	VADDPS           512(BX), Z16, Z16
-	VADDPS           512(BX)(DI*1), Z17, Z17
+	VADDPS           512(BX)(SI*1), Z17, Z17
 	VADDPS           576(BX), Z18, Z18
-	VADDPS           576(BX)(DI*1), Z19, Z19
+	VADDPS           576(BX)(SI*1), Z19, Z19
 	VADDPS           640(BX), Z20, Z20
-	VADDPS           640(BX)(DI*1), Z21, Z21
+	VADDPS           640(BX)(SI*1), Z21, Z21
 	VADDPS           704(BX), Z22, Z22
-	VADDPS           704(BX)(DI*1), Z23, Z23
+	VADDPS           704(BX)(SI*1), Z23, Z23
 
 write:
 	VMOVUPS Z0, (BX)
@@ -5848,40 +6626,40 @@ write:
 	VMOVUPS Z18, 576(BX)
 	VMOVUPS Z20, 640(BX)
 	VMOVUPS Z22, 704(BX)
-	VMOVUPS Z1, (BX)(DI*1)
-	VMOVUPS Z3, 64(BX)(DI*1)
-	VMOVUPS Z5, 128(BX)(DI*1)
-	VMOVUPS Z7, 192(BX)(DI*1)
-	VMOVUPS Z9, 256(BX)(DI*1)
-	VMOVUPS Z11, 320(BX)(DI*1)
-	VMOVUPS Z13, 384(BX)(DI*1)
-	VMOVUPS Z15, 448(BX)(DI*1)
-	VMOVUPS Z17, 512(BX)(DI*1)
-	VMOVUPS Z19, 576(BX)(DI*1)
-	VMOVUPS Z21, 640(BX)(DI*1)
-	VMOVUPS Z23, 704(BX)(DI*1)
+	VMOVUPS Z1, (BX)(SI*1)
+	VMOVUPS Z3, 64(BX)(SI*1)
+	VMOVUPS Z5, 128(BX)(SI*1)
+	VMOVUPS Z7, 192(BX)(SI*1)
+	VMOVUPS Z9, 256(BX)(SI*1)
+	VMOVUPS Z11, 320(BX)(SI*1)
+	VMOVUPS Z13, 384(BX)(SI*1)
+	VMOVUPS Z15, 448(BX)(SI*1)
+	VMOVUPS Z17, 512(BX)(SI*1)
+	VMOVUPS Z19, 576(BX)(SI*1)
+	VMOVUPS Z21, 640(BX)(SI*1)
+	VMOVUPS Z23, 704(BX)(SI*1)
 	ADDQ    $0x00000300, BX
-	ADDQ    $0x00000030, CX
+	IMUL3Q  $0x0c, DX, R10
+	ADDQ    R10, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func offsets13x2AVX512(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets13x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets13x2AVX512(SB), NOSPLIT, $0-65
+TEXT ·offsets13x2AVX512(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
 
 tile:
-	MOVQ    start+40(FP), R8
+	MOVQ    start+48(FP), R8
 	VMOVUPS (R8), Z0
 	VMOVUPS 64(R8), Z1
 	VMOVAPS Z0, Z2
@@ -5908,92 +6686,145 @@ tile:
 	VMOVAPS Z1, Z23
 	VMOVAPS Z0, Z24
 	VMOVAPS Z1, Z25
-	MOVQ    b+32(FP), R9
-	MOVQ    SI, R10
+	MOVQ    b+40(FP), R9
+	MOVQ    offs+32(FP), R8
+	MOVQ    k+8(FP), R10
 	LEAQ    832(BX), R11
 	LEAQ    1600(BX), R12
+	TESTQ   $0x00000001, R10
+	JEQ     two
+	SUBQ    $0x08, R8
+	SUBQ    $0x00000080, R9
+	INCQ    R10
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ             (DX)(R10*8), R8
-	LEAQ             (CX)(R8*4), R8
+two:
+	MOVQ             (R8), R13
+	LEAQ             (CX)(R13*4), R13
 	VMOVUPS          (R9), Z26
 	VMOVUPS          64(R9), Z27
+	VFMADD231PS.BCST (R13), Z26, Z0
+	VFMADD231PS.BCST (R13), Z27, Z1
+	VBROADCASTSS     (R13)(DX*1), Z28
+	VFMADD231PS      Z26, Z28, Z2
+	VFMADD231PS      Z27, Z28, Z3
+	VBROADCASTSS     (R13)(DX*2), Z28
+	VFMADD231PS      Z26, Z28, Z4
+	VFMADD231PS      Z27, Z28, Z5
+	VBROADCASTSS     (R13)(DI*1), Z28
+	VFMADD231PS      Z26, Z28, Z6
+	VFMADD231PS      Z27, Z28, Z7
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z26, Z8
+	VFMADD231PS.BCST (R13), Z27, Z9
+	VBROADCASTSS     (R13)(DX*1), Z28
+	VFMADD231PS      Z26, Z28, Z10
+	VFMADD231PS      Z27, Z28, Z11
+	VBROADCASTSS     (R13)(DX*2), Z28
+	VFMADD231PS      Z26, Z28, Z12
+	VFMADD231PS      Z27, Z28, Z13
+	VBROADCASTSS     (R13)(DI*1), Z28
+	VFMADD231PS      Z26, Z28, Z14
+	VFMADD231PS      Z27, Z28, Z15
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z26, Z16
+	VFMADD231PS.BCST (R13), Z27, Z17
+	VBROADCASTSS     (R13)(DX*1), Z28
+	VFMADD231PS      Z26, Z28, Z18
+	VFMADD231PS      Z27, Z28, Z19
+	VBROADCASTSS     (R13)(DX*2), Z28
+	VFMADD231PS      Z26, Z28, Z20
+	VFMADD231PS      Z27, Z28, Z21
+	VBROADCASTSS     (R13)(DI*1), Z28
+	VFMADD231PS      Z26, Z28, Z22
+	VFMADD231PS      Z27, Z28, Z23
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z26, Z24
+	VFMADD231PS.BCST (R13), Z27, Z25
+
+second:
 	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(DI*1)
+	PREFETCHT0       (R11)(SI*1)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
-	VBROADCASTSS     (R8), Z28
-	VFMADD231PS      Z26, Z28, Z0
-	VFMADD231PS      Z27, Z28, Z1
-	VFMADD231PS.BCST 4(R8), Z26, Z2
-	VFMADD231PS.BCST 4(R8), Z27, Z3
-	VBROADCASTSS     8(R8), Z28
+	MOVQ             8(R8), R13
+	LEAQ             (CX)(R13*4), R13
+	VMOVUPS          128(R9), Z26
+	VMOVUPS          192(R9), Z27
+	VFMADD231PS.BCST (R13), Z26, Z0
+	VFMADD231PS.BCST (R13), Z27, Z1
+	VBROADCASTSS     (R13)(DX*1), Z28
+	VFMADD231PS      Z26, Z28, Z2
+	VFMADD231PS      Z27, Z28, Z3
+	VBROADCASTSS     (R13)(DX*2), Z28
 	VFMADD231PS      Z26, Z28, Z4
 	VFMADD231PS      Z27, Z28, Z5
-	VBROADCASTSS     12(R8), Z28
+	VBROADCASTSS     (R13)(DI*1), Z28
 	VFMADD231PS      Z26, Z28, Z6
 	VFMADD231PS      Z27, Z28, Z7
-	VBROADCASTSS     16(R8), Z28
-	VFMADD231PS      Z26, Z28, Z8
-	VFMADD231PS      Z27, Z28, Z9
-	VBROADCASTSS     20(R8), Z28
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z26, Z8
+	VFMADD231PS.BCST (R13), Z27, Z9
+	VBROADCASTSS     (R13)(DX*1), Z28
 	VFMADD231PS      Z26, Z28, Z10
 	VFMADD231PS      Z27, Z28, Z11
-	VBROADCASTSS     24(R8), Z28
+	VBROADCASTSS     (R13)(DX*2), Z28
 	VFMADD231PS      Z26, Z28, Z12
 	VFMADD231PS      Z27, Z28, Z13
-	VFMADD231PS.BCST 28(R8), Z26, Z14
-	VFMADD231PS.BCST 28(R8), Z27, Z15
-	VBROADCASTSS     32(R8), Z28
-	VFMADD231PS      Z26, Z28, Z16
-	VFMADD231PS      Z27, Z28, Z17
-	VBROADCASTSS     36(R8), Z28
+	VBROADCASTSS     (R13)(DI*1), Z28
+	VFMADD231PS      Z26, Z28, Z14
+	VFMADD231PS      Z27, Z28, Z15
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z26, Z16
+	VFMADD231PS.BCST (R13), Z27, Z17
+	VBROADCASTSS     (R13)(DX*1), Z28
 	VFMADD231PS      Z26, Z28, Z18
 	VFMADD231PS      Z27, Z28, Z19
-	VBROADCASTSS     40(R8), Z28
+	VBROADCASTSS     (R13)(DX*2), Z28
 	VFMADD231PS      Z26, Z28, Z20
 	VFMADD231PS      Z27, Z28, Z21
-	VBROADCASTSS     44(R8), Z28
+	VBROADCASTSS     (R13)(DI*1), Z28
 	VFMADD231PS      Z26, Z28, Z22
 	VFMADD231PS      Z27, Z28, Z23
-	VBROADCASTSS     48(R8), Z28
-	VFMADD231PS      Z26, Z28, Z24
-	VFMADD231PS      Z27, Z28, Z25
-	ADDQ             $0x00000080, R9
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z26, Z24
+	VFMADD231PS.BCST (R13), Z27, Z25
+	ADDQ             $0x10, R8
+	ADDQ             $0x00000100, R9
 	PCALIGN          $0x00000020
-	INCQ             R10
-	JNE              step
-	MOVB             accumulate+64(FP), R8
+	SUBQ             $0x02, R10
+	JNE              two
+	MOVB             accumulate+72(FP), R8
 	TESTB            R8, R8
 	JEQ              write
 	VADDPS           (BX), Z0, Z0
-	VADDPS           (BX)(DI*1), Z1, Z1
+	VADDPS           (BX)(SI*1), Z1, Z1
 	VADDPS           64(BX), Z2, Z2
-	VADDPS           64(BX)(DI*1), Z3, Z3
+	VADDPS           64(BX)(SI*1), Z3, Z3
 	VADDPS           128(BX), Z4, Z4
-	VADDPS           128(BX)(DI*1), Z5, Z5
+	VADDPS           128(BX)(SI*1), Z5, Z5
 	VADDPS           192(BX), Z6, Z6
-	VADDPS           192(BX)(DI*1), Z7, Z7
+	VADDPS           192(BX)(SI*1), Z7, Z7
 	VADDPS           256(BX), Z8, Z8
-	VADDPS           256(BX)(DI*1), Z9, Z9
+	VADDPS           256(BX)(SI*1), Z9, Z9
 	VADDPS           320(BX), Z10, Z10
-	VADDPS           320(BX)(DI*1), Z11, Z11
+	VADDPS           320(BX)(SI*1), Z11, Z11
 	VADDPS           384(BX), Z12, Z12
-	VADDPS           384(BX)(DI*1), Z13, Z13
+	VADDPS           384(BX)(SI*1), Z13, Z13
 	VADDPS           448(BX), Z14, Z14
-	VADDPS           448(BX)(DI*1), Z15, Z15
+	VADDPS           448(BX)(SI*1), Z15, Z15
 	VADDPS           512(BX), Z16, Z16
-	VADDPS           512(BX)(DI*1), Z17, Z17
+	VADDPS           512(BX)(SI*1), Z17, Z17
 	VADDPS           576(BX), Z18, Z18
-	VADDPS           576(BX)(DI*1), Z19, Z19
+	VADDPS           576(BX)(SI*1), Z19, Z19
 	VADDPS           640(BX), Z20, Z20
-	VADDPS           640(BX)(DI*1), Z21, Z21
+	VADDPS           640(BX)(SI*1), Z21, Z21
 	VADDPS           704(BX), Z22, Z22
-	VADDPS           704(BX)(DI*1), Z23, Z23
+	VADDPS           704(BX)(SI*1), Z23, Z23
 	VADDPS           768(BX), Z24, Z24
-	VADDPS           768(BX)(DI*1), Z25, Z25
+	VADDPS           768(BX)(SI*1), Z25, Z25
 
 write:
 	VMOVUPS Z0, (BX)
@@ -6009,41 +6840,41 @@ write:
 	VMOVUPS Z20, 640(BX)
 	VMOVUPS Z22, 704(BX)
 	VMOVUPS Z24, 768(BX)
-	VMOVUPS Z1, (BX)(DI*1)
-	VMOVUPS Z3, 64(BX)(DI*1)
-	VMOVUPS Z5, 128(BX)(DI*1)
-	VMOVUPS Z7, 192(BX)(DI*1)
-	VMOVUPS Z9, 256(BX)(DI*1)
-	VMOVUPS Z11, 320(BX)(DI*1)
-	VMOVUPS Z13, 384(BX)(DI*1)
-	VMOVUPS Z15, 448(BX)(DI*1)
-	VMOVUPS Z17, 512(BX)(DI*1)
-	VMOVUPS Z19, 576(BX)(DI*1)
-	VMOVUPS Z21, 640(BX)(DI*1)
-	VMOVUPS Z23, 704(BX)(DI*1)
-	VMOVUPS Z25, 768(BX)(DI*1)
+	VMOVUPS Z1, (BX)(SI*1)
+	VMOVUPS Z3, 64(BX)(SI*1)
+	VMOVUPS Z5, 128(BX)(SI*1)
+	VMOVUPS Z7, 192(BX)(SI*1)
+	VMOVUPS Z9, 256(BX)(SI*1)
+	VMOVUPS Z11, 320(BX)(SI*1)
+	VMOVUPS Z13, 384(BX)(SI*1)
+	VMOVUPS Z15, 448(BX)(SI*1)
+	VMOVUPS Z17, 512(BX)(SI*1)
+	VMOVUPS Z19, 576(BX)(SI*1)
+	VMOVUPS Z21, 640(BX)(SI*1)
+	VMOVUPS Z23, 704(BX)(SI*1)
+	VMOVUPS Z25, 768(BX)(SI*1)
 	ADDQ    $0x00000340, BX
-	ADDQ    $0x00000034, CX
+	IMUL3Q  $0x0d, DX, R10
+	ADDQ    R10, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func offsets14x2AVX512(tiles int, k int, x *float32, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets14x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets14x2AVX512(SB), NOSPLIT, $0-65
+TEXT ·offsets14x2AVX512(SB), NOSPLIT, $0-73
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
-	MOVQ offs+24(FP), DX
-	MOVQ c+48(FP), BX
-	MOVQ k+8(FP), SI
-	MOVQ jumpC+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DX)(SI*8), DX
-	NEGQ SI
+	MOVQ apart+24(FP), DX
+	MOVQ c+56(FP), BX
+	MOVQ jumpC+64(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
 
 tile:
-	MOVQ    start+40(FP), R8
+	MOVQ    start+48(FP), R8
 	VMOVUPS (R8), Z0
 	VMOVUPS 64(R8), Z1
 	VMOVAPS Z0, Z2
@@ -6072,96 +6903,153 @@ tile:
 	VMOVAPS Z1, Z25
 	VMOVAPS Z0, Z26
 	VMOVAPS Z1, Z27
-	MOVQ    b+32(FP), R9
-	MOVQ    SI, R10
+	MOVQ    b+40(FP), R9
+	MOVQ    offs+32(FP), R8
+	MOVQ    k+8(FP), R10
 	LEAQ    896(BX), R11
 	LEAQ    1728(BX), R12
+	TESTQ   $0x00000001, R10
+	JEQ     two
+	SUBQ    $0x08, R8
+	SUBQ    $0x00000080, R9
+	INCQ    R10
+	JMP     second
 	PCALIGN $0x00000040
 
-step:
-	MOVQ             (DX)(R10*8), R8
-	LEAQ             (CX)(R8*4), R8
+two:
+	MOVQ             (R8), R13
+	LEAQ             (CX)(R13*4), R13
 	VMOVUPS          (R9), Z28
 	VMOVUPS          64(R9), Z29
+	VFMADD231PS.BCST (R13), Z28, Z0
+	VFMADD231PS.BCST (R13), Z29, Z1
+	VBROADCASTSS     (R13)(DX*1), Z30
+	VFMADD231PS      Z28, Z30, Z2
+	VFMADD231PS      Z29, Z30, Z3
+	VBROADCASTSS     (R13)(DX*2), Z30
+	VFMADD231PS      Z28, Z30, Z4
+	VFMADD231PS      Z29, Z30, Z5
+	VBROADCASTSS     (R13)(DI*1), Z30
+	VFMADD231PS      Z28, Z30, Z6
+	VFMADD231PS      Z29, Z30, Z7
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z28, Z8
+	VFMADD231PS.BCST (R13), Z29, Z9
+	VBROADCASTSS     (R13)(DX*1), Z30
+	VFMADD231PS      Z28, Z30, Z10
+	VFMADD231PS      Z29, Z30, Z11
+	VBROADCASTSS     (R13)(DX*2), Z30
+	VFMADD231PS      Z28, Z30, Z12
+	VFMADD231PS      Z29, Z30, Z13
+	VBROADCASTSS     (R13)(DI*1), Z30
+	VFMADD231PS      Z28, Z30, Z14
+	VFMADD231PS      Z29, Z30, Z15
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z28, Z16
+	VFMADD231PS.BCST (R13), Z29, Z17
+	VBROADCASTSS     (R13)(DX*1), Z30
+	VFMADD231PS      Z28, Z30, Z18
+	VFMADD231PS      Z29, Z30, Z19
+	VBROADCASTSS     (R13)(DX*2), Z30
+	VFMADD231PS      Z28, Z30, Z20
+	VFMADD231PS      Z29, Z30, Z21
+	VBROADCASTSS     (R13)(DI*1), Z30
+	VFMADD231PS      Z28, Z30, Z22
+	VFMADD231PS      Z29, Z30, Z23
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z28, Z24
+	VFMADD231PS.BCST (R13), Z29, Z25
+	VBROADCASTSS     (R13)(DX*1), Z30
+	VFMADD231PS      Z28, Z30, Z26
+	VFMADD231PS      Z29, Z30, Z27
+
+second:
 	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(DI*1)
+	PREFETCHT0       (R11)(SI*1)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
-	VBROADCASTSS     (R8), Z30
-	VFMADD231PS      Z28, Z30, Z0
-	VFMADD231PS      Z29, Z30, Z1
-	VFMADD231PS.BCST 4(R8), Z28, Z2
-	VFMADD231PS.BCST 4(R8), Z29, Z3
-	VBROADCASTSS     8(R8), Z30
+	MOVQ             8(R8), R13
+	LEAQ             (CX)(R13*4), R13
+	VMOVUPS          128(R9), Z28
+	VMOVUPS          192(R9), Z29
+	VFMADD231PS.BCST (R13), Z28, Z0
+	VFMADD231PS.BCST (R13), Z29, Z1
+	VBROADCASTSS     (R13)(DX*1), Z30
+	VFMADD231PS      Z28, Z30, Z2
+	VFMADD231PS      Z29, Z30, Z3
+	VBROADCASTSS     (R13)(DX*2), Z30
 	VFMADD231PS      Z28, Z30, Z4
 	VFMADD231PS      Z29, Z30, Z5
-	VBROADCASTSS     12(R8), Z30
+	VBROADCASTSS     (R13)(DI*1), Z30
 	VFMADD231PS      Z28, Z30, Z6
 	VFMADD231PS      Z29, Z30, Z7
-	VBROADCASTSS     16(R8), Z30
-	VFMADD231PS      Z28, Z30, Z8
-	VFMADD231PS      Z29, Z30, Z9
-	VBROADCASTSS     20(R8), Z30
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z28, Z8
+	VFMADD231PS.BCST (R13), Z29, Z9
+	VBROADCASTSS     (R13)(DX*1), Z30
 	VFMADD231PS      Z28, Z30, Z10
 	VFMADD231PS      Z29, Z30, Z11
-	VBROADCASTSS     24(R8), Z30
+	VBROADCASTSS     (R13)(DX*2), Z30
 	VFMADD231PS      Z28, Z30, Z12
 	VFMADD231PS      Z29, Z30, Z13
-	VFMADD231PS.BCST 28(R8), Z28, Z14
-	VFMADD231PS.BCST 28(R8), Z29, Z15
-	VBROADCASTSS     32(R8), Z30
-	VFMADD231PS      Z28, Z30, Z16
-	VFMADD231PS      Z29, Z30, Z17
-	VBROADCASTSS     36(R8), Z30
+	VBROADCASTSS     (R13)(DI*1), Z30
+	VFMADD231PS      Z28, Z30, Z14
+	VFMADD231PS      Z29, Z30, Z15
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z28, Z16
+	VFMADD231PS.BCST (R13), Z29, Z17
+	VBROADCASTSS     (R13)(DX*1), Z30
 	VFMADD231PS      Z28, Z30, Z18
 	VFMADD231PS      Z29, Z30, Z19
-	VBROADCASTSS     40(R8), Z30
+	VBROADCASTSS     (R13)(DX*2), Z30
 	VFMADD231PS      Z28, Z30, Z20
 	VFMADD231PS      Z29, Z30, Z21
-	VBROADCASTSS     44(R8), Z30
+	VBROADCASTSS     (R13)(DI*1), Z30
 	VFMADD231PS      Z28, Z30, Z22
 	VFMADD231PS      Z29, Z30, Z23
-	VBROADCASTSS     48(R8), Z30
-	VFMADD231PS      Z28, Z30, Z24
-	VFMADD231PS      Z29, Z30, Z25
-	VFMADD231PS.BCST 52(R8), Z28, Z26
-	VFMADD231PS.BCST 52(R8), Z29, Z27
-	ADDQ             $0x00000080, R9
+	LEAQ             (R13)(DX*4), R13
+	VFMADD231PS.BCST (R13), Z28, Z24
+	VFMADD231PS.BCST (R13), Z29, Z25
+	VBROADCASTSS     (R13)(DX*1), Z30
+	VFMADD231PS      Z28, Z30, Z26
+	VFMADD231PS      Z29, Z30, Z27
+	ADDQ             $0x10, R8
+	ADDQ             $0x00000100, R9
 	PCALIGN          $0x00000020
-	INCQ             R10
-	JNE              step
-	MOVB             accumulate+64(FP), R8
+	SUBQ             $0x02, R10
+	JNE              two
+	MOVB             accumulate+72(FP), R8
 	TESTB            R8, R8
 	JEQ              write
 	VADDPS           (BX), Z0, Z0
-	VADDPS           (BX)(DI*1), Z1, Z1
+	VADDPS           (BX)(SI*1), Z1, Z1
 	VADDPS           64(BX), Z2, Z2
-	VADDPS           64(BX)(DI*1), Z3, Z3
+	VADDPS           64(BX)(SI*1), Z3, Z3
 	VADDPS           128(BX), Z4, Z4
-	VADDPS           128(BX)(DI*1), Z5, Z5
+	VADDPS           128(BX)(SI*1), Z5, Z5
 	VADDPS           192(BX), Z6, Z6
-	VADDPS           192(BX)(DI*1), Z7, Z7
+	VADDPS           192(BX)(SI*1), Z7, Z7
 	VADDPS           256(BX), Z8, Z8
-	VADDPS           256(BX)(DI*1), Z9, Z9
+	VADDPS           256(BX)(SI*1), Z9, Z9
 	VADDPS           320(BX), Z10, Z10
-	VADDPS           320(BX)(DI*1), Z11, Z11
+	VADDPS           320(BX)(SI*1), Z11, Z11
 	VADDPS           384(BX), Z12, Z12
-	VADDPS           384(BX)(DI*1), Z13, Z13
+	VADDPS           384(BX)(SI*1), Z13, Z13
 	VADDPS           448(BX), Z14, Z14
-	VADDPS           448(BX)(DI*1), Z15, Z15
+	VADDPS           448(BX)(SI*1), Z15, Z15
 	VADDPS           512(BX), Z16, Z16
-	VADDPS           512(BX)(DI*1), Z17, Z17
+	VADDPS           512(BX)(SI*1), Z17, Z17
 	VADDPS           576(BX), Z18, Z18
-	VADDPS           576(BX)(DI*1), Z19, Z19
+	VADDPS           576(BX)(SI*1), Z19, Z19
 	VADDPS           640(BX), Z20, Z20
-	VADDPS           640(BX)(DI*1), Z21, Z21
+	VADDPS           640(BX)(SI*1), Z21, Z21
 	VADDPS           704(BX), Z22, Z22
-	VADDPS           704(BX)(DI*1), Z23, Z23
+	VADDPS           704(BX)(SI*1), Z23, Z23
 	VADDPS           768(BX), Z24, Z24
-	VADDPS           768(BX)(DI*1), Z25, Z25
+	VADDPS           768(BX)(SI*1), Z25, Z25
 	VADDPS           832(BX), Z26, Z26
-	VADDPS           832(BX)(DI*1), Z27, Z27
+	VADDPS           832(BX)(SI*1), Z27, Z27
 
 write:
 	VMOVUPS Z0, (BX)
@@ -6178,22 +7066,23 @@ write:
 	VMOVUPS Z22, 704(BX)
 	VMOVUPS Z24, 768(BX)
 	VMOVUPS Z26, 832(BX)
-	VMOVUPS Z1, (BX)(DI*1)
-	VMOVUPS Z3, 64(BX)(DI*1)
-	VMOVUPS Z5, 128(BX)(DI*1)
-	VMOVUPS Z7, 192(BX)(DI*1)
-	VMOVUPS Z9, 256(BX)(DI*1)
-	VMOVUPS Z11, 320(BX)(DI*1)
-	VMOVUPS Z13, 384(BX)(DI*1)
-	VMOVUPS Z15, 448(BX)(DI*1)
-	VMOVUPS Z17, 512(BX)(DI*1)
-	VMOVUPS Z19, 576(BX)(DI*1)
-	VMOVUPS Z21, 640(BX)(DI*1)
-	VMOVUPS Z23, 704(BX)(DI*1)
-	VMOVUPS Z25, 768(BX)(DI*1)
-	VMOVUPS Z27, 832(BX)(DI*1)
+	VMOVUPS Z1, (BX)(SI*1)
+	VMOVUPS Z3, 64(BX)(SI*1)
+	VMOVUPS Z5, 128(BX)(SI*1)
+	VMOVUPS Z7, 192(BX)(SI*1)
+	VMOVUPS Z9, 256(BX)(SI*1)
+	VMOVUPS Z11, 320(BX)(SI*1)
+	VMOVUPS Z13, 384(BX)(SI*1)
+	VMOVUPS Z15, 448(BX)(SI*1)
+	VMOVUPS Z17, 512(BX)(SI*1)
+	VMOVUPS Z19, 576(BX)(SI*1)
+	VMOVUPS Z21, 640(BX)(SI*1)
+	VMOVUPS Z23, 704(BX)(SI*1)
+	VMOVUPS Z25, 768(BX)(SI*1)
+	VMOVUPS Z27, 832(BX)(SI*1)
 	ADDQ    $0x00000380, BX
-	ADDQ    $0x00000038, CX
+	IMUL3Q  $0x0e, DX, R10
+	ADDQ    R10, CX
 	DECQ    AX
 	JNE     tile
 	VZEROUPPER

@@ -8,24 +8,23 @@ func TestOffsetKernel(t *testing.T) {
 		for pixels := 1; pixels <= OffsetPixels(); pixels++ {
 			for n := 1; n <= 2; n++ {
 				for tiles := 1; tiles <= 3; tiles++ {
-					testOffsets(t, tiles, pixels, n, []int{7, 0, 31, 2, 19, 4, 3}[:1+(pixels+tiles)%7])
+					testOffsets(t, OffsetTiles{tiles, pixels, 1 + (pixels+n)%4, tiles*pixels*BlockLanes + 5}, n, []int{7, 0, 31, 2, 19, 4, 3}[:1+(pixels+tiles)%7])
 				}
 			}
 		}
 	})
 }
 
-func testOffsets(t *testing.T, tiles, pixels, n int, offs []int) {
-	all := tiles * pixels
-	jump := all*BlockLanes + 5
-	_, x := banded(32+all, 1)
+func testOffsets(t *testing.T, r OffsetTiles, n int, offs []int) {
+	all, jump := r.Tiles*r.N, r.JumpC
+	_, x := banded(32+all*r.Step, 1)
 	_, b := banded(len(offs)*32, 2)
 	_, start := banded(n*BlockLanes, 3)
 	size := (n-1)*jump + all*BlockLanes
 	guarded, c := banded(size, 4)
 	for _, accumulate := range []bool{false, true} {
 		old := append([]float32(nil), c...)
-		OffsetKernel(offs, x, b, start, c, jump, tiles, pixels, n, accumulate)
+		OffsetKernel(&r, offs, x, b, start, c, n, accumulate)
 		checkGuard(t, guarded, size, 4)
 		for at, got := range c {
 			j, i := at/jump*BlockLanes+at%jump%BlockLanes, at%jump/BlockLanes
@@ -36,12 +35,12 @@ func testOffsets(t *testing.T, tiles, pixels, n int, offs []int) {
 				}
 				want += float64(start[j])
 				for k, o := range offs {
-					term := float64(x[o+i]) * float64(b[k*32+j])
+					term := float64(x[o+i*r.Step]) * float64(b[k*32+j])
 					want, scale = want+term, scale+max(term, -term)
 				}
 			}
 			if !near(got, want, scale, 1e-6) {
-				t.Fatalf("%d tiles of %d pixels, %d blocks, accumulate %v: %g at pixel %d, column %d, want %g", tiles, pixels, n, accumulate, got, i, j, want)
+				t.Fatalf("%+v, %d blocks, accumulate %v: %g at pixel %d, column %d, want %g", r, n, accumulate, got, i, j, want)
 			}
 		}
 	}
@@ -100,9 +99,10 @@ func BenchmarkOffsetKernel(b *testing.B) {
 	}
 	const tiles = 4
 	pixels := OffsetPixels()
+	r := OffsetTiles{tiles, pixels, 2, tiles * pixels * 16}
 	x, w, start, y := make([]float32, 300), make([]float32, 147*32), make([]float32, 32), make([]float32, 2*tiles*pixels*16)
 	for b.Loop() {
-		OffsetKernel(offs, x, w, start, y, tiles*pixels*16, tiles, pixels, 2, false)
+		OffsetKernel(&r, offs, x, w, start, y, 2, false)
 	}
 	b.ReportMetric(float64(b.N)*2*147*32*float64(tiles*pixels)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 }

@@ -25,58 +25,92 @@ func (s isa) allOffsets(mr int) {
 	}
 }
 
-// offsets emits the micro kernel of a convolution of some pixels that are neighbours, with nv vectors of output channels: C (rows x
-// vectors, pixels side by side, vectors jumpC apart) = start + the sum over k of x[offs[k]+pixel] * B[k], rows of 32 columns; and the
-// same for further tiles of as many pixels. On the way it fetches the results of the next tile to L1.
+// offsets emits the micro kernel of a convolution of some pixels, which are apart values from each other, with nv vectors of output
+// channels: C (rows x vectors, pixels side by side, vectors jumpC apart) = start + the sum over k of x[offs[k]+apart*pixel] * B[k], rows of
+// 32 columns; and the same for further tiles of as many pixels. On the way it fetches the results of the next tile to L1.
 func (s isa) offsets(rows, nv int) {
 	name := fmt.Sprintf("offsets%dx%d%s", rows, nv, s.tag)
-	TEXT(name, NOSPLIT, "func(tiles, k int, x *float32, offs *int, b, start, c *float32, jumpC int, accumulate bool)")
+	TEXT(name, NOSPLIT, "func(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate bool)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is the micro kernel of a convolution at any offsets: pixels x vectors are %d x %d.", name, rows, nv))
 	tiles, x := Load(Param("tiles"), GP64()), Load(Param("x"), GP64())
-	offs, c := Load(Param("offs"), GP64()), Load(Param("c"), GP64())
-	k, jumpC := Load(Param("k"), GP64()), Load(Param("jumpC"), GP64())
+	apart := Load(Param("apart"), GP64())
+	c, jumpC := Load(Param("c"), GP64()), Load(Param("jumpC"), GP64())
+	SHLQ(Imm(2), apart)
 	SHLQ(Imm(2), jumpC)
-	LEAQ(Mem{Base: offs, Index: k, Scale: 8}, offs)
-	NEGQ(k)
 	column := func(j int) Mem {
 		if j == 0 {
 			return Mem{Base: c}
 		}
 		return Mem{Base: c, Index: jumpC, Scale: 1}
 	}
-	at, b, step := GP64(), GP64(), GP64()
+	thrice, offs, b, step := GP64(), GP64(), GP64(), GP64()
 	later, last := GP64(), GP64()
+	LEAQ(Mem{Base: apart, Index: apart, Scale: 2}, thrice)
 	Label("tile")
 	start := Load(Param("start"), GP64())
 	acc := s.started(start, rows, nv)
 	Load(Param("b"), b)
-	MOVQ(k, step)
+	Load(Param("offs"), offs)
+	Load(Param("k"), step)
 	LEAQ(Mem{Base: c, Disp: rows * pixelBytes}, later)
 	LEAQ(Mem{Base: c, Disp: (2*rows - 1) * pixelBytes}, last)
-	align(64)
-	Label("step")
-	MOVQ(Mem{Base: offs, Index: step, Scale: 8}, at)
-	LEAQ(Mem{Base: x, Index: at, Scale: 4}, at)
-	vectors := make([]reg.VecVirtual, nv)
-	for j := range vectors {
-		vectors[j] = s.load(Mem{Base: b, Disp: 4 * s.w * j})
-	}
-	s.fetchLater(later, last, jumpC, nv)
-	for i := range acc {
-		s.addProducts(acc[i], Mem{Base: at, Disp: 4 * i}, vectors, i%6 == 1)
-	}
-	ADDQ(U32(2*pixelBytes), b)
-	align(32)
+	TESTQ(U32(1), step)
+	JEQ(LabelRef("two"))
+	SUBQ(Imm(8), offs)
+	SUBQ(U32(2*pixelBytes), b)
 	INCQ(step)
-	JNE(LabelRef("step"))
+	JMP(LabelRef("second"))
+	align(64)
+	Label("two")
+	for u := range 2 {
+		if u == 1 {
+			Label("second")
+			s.fetchLater(later, last, jumpC, nv)
+		}
+		at := GP64()
+		MOVQ(Mem{Base: offs, Disp: 8 * u}, at)
+		LEAQ(Mem{Base: x, Index: at, Scale: 4}, at)
+		vectors := make([]reg.VecVirtual, nv)
+		for j := range vectors {
+			vectors[j] = s.load(Mem{Base: b, Disp: 2*pixelBytes*u + 4*s.w*j})
+		}
+		s.addPixels(acc, at, apart, thrice, vectors)
+	}
+	ADDQ(Imm(16), offs)
+	ADDQ(U32(4*pixelBytes), b)
+	align(32)
+	SUBQ(Imm(2), step)
+	JNE(LabelRef("two"))
 	s.putPixels(acc, column)
 	ADDQ(U32(rows*pixelBytes), c)
-	ADDQ(U32(4*rows), x)
+	IMUL3Q(Imm(uint64(rows)), apart, step)
+	ADDQ(step, x)
 	DECQ(tiles)
 	JNE(LabelRef("tile"))
 	VZEROUPPER()
 	RET()
+}
+
+// addPixels adds the products of vectors with pixels that are apart bytes from each other.
+func (s isa) addPixels(acc [][]reg.VecVirtual, at, apart, thrice reg.Register, vectors []reg.VecVirtual) {
+	for i := range acc {
+		pixel := Mem{Base: at}
+		switch i % 4 {
+		case 0:
+			if i > 0 {
+				next := GP64()
+				LEAQ(Mem{Base: at, Index: apart, Scale: 4}, next)
+				at = next
+				pixel.Base = at
+			}
+		case 3:
+			pixel.Index, pixel.Scale = thrice, 1
+		default:
+			pixel.Index, pixel.Scale = apart, uint8(i%4)
+		}
+		s.addProducts(acc[i], pixel, vectors, i%4 == 0)
+	}
 }
 
 // offsetSums emits the micro kernel of such a convolution's weight gradient: C (kernel offsets, width of each of some lines, x nv vectors
