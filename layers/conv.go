@@ -181,12 +181,11 @@ func (l *convolution) topDims() [3]int {
 }
 
 // Scratch implements Scratcher.
-func (l *convolution) Scratch() (forward, backward int) {
+func (l *convolution) Scratch() (forward, params, bottoms int) {
 	if l.mpe() || l.conv == nil {
-		return 0, 0
+		return 0, 0, 0
 	}
-	return l.conv.Scratch(l.direction(kernel.Forward)),
-		max(l.conv.Scratch(kernel.WeightGradient), l.conv.Scratch(l.direction(kernel.InputGradient)))
+	return l.conv.Scratch(l.direction(kernel.Forward)), l.conv.Scratch(kernel.WeightGradient), l.conv.Scratch(l.direction(kernel.InputGradient))
 }
 
 // Strategy implements Strategist.
@@ -241,6 +240,14 @@ func (l *convolution) Forward(bottom, top []*blob.Blob) error {
 func (l *convolution) BackwardReads() (bottoms, tops bool) { return l.paramGrad(0), false }
 
 func (l *convolution) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	if err := l.BackwardParams(top, bottom); err != nil {
+		return err
+	}
+	return l.BackwardBottoms(top, propagateDown, bottom)
+}
+
+// BackwardParams implements PartedBackward.
+func (l *convolution) BackwardParams(top, bottom []*blob.Blob) error {
 	for i := range top {
 		if l.bias && l.paramGrad(1) {
 			if err := l.biasGrad(top[i].Diff(), l.params[1].Diff()); err != nil {
@@ -252,6 +259,13 @@ func (l *convolution) Backward(top []*blob.Blob, propagateDown []bool, bottom []
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// BackwardBottoms implements PartedBackward.
+func (l *convolution) BackwardBottoms(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	for i := range top {
 		if propagateDown[i] {
 			if err := l.inputGrad(top[i].Diff(), bottom[i].Diff()); err != nil {
 				return err

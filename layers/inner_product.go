@@ -93,6 +93,14 @@ func (l *innerProduct) prepare() (err error) {
 	return err
 }
 
+// Scratch implements Scratcher.
+func (l *innerProduct) Scratch() (forward, params, bottoms int) {
+	if l.forward == nil {
+		return 0, 0, 0
+	}
+	return l.forward.Scratch(), 0, l.input.Scratch()
+}
+
 func (l *innerProduct) Forward(bottom, top []*blob.Blob) error {
 	var bias []float32
 	if l.bias {

@@ -47,10 +47,17 @@ type Rememberer interface {
 	Remembers() []*blob.Blob
 }
 
+// PartedBackward is implemented by layers whose Backward is BackwardParams and then BackwardBottoms: the gradients of the parameters,
+// and those of the bottoms, for which the bottoms' values are not read any more.
+type PartedBackward interface {
+	BackwardParams(top, bottom []*blob.Blob) error
+	BackwardBottoms(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error
+}
+
 // Scratcher is implemented by layers whose kernels take scratch that all core groups see (cpe.Machine.Common): Scratch returns how
-// many values Forward and Backward take at most, as the layer stands after Reshape.
+// many values Forward takes at most, as the layer stands after Reshape, and Backward: where it has parts, each of them, otherwise as bottoms.
 type Scratcher interface {
-	Scratch() (forward, backward int)
+	Scratch() (forward, params, bottoms int)
 }
 
 // Fuser is implemented by layers that can compute the layer that reads their only top as well, in fewer passes over memory. Fuse

@@ -29,9 +29,9 @@ func (l *pooling) Turns() (times, values int) {
 }
 
 // Scratch implements Scratcher.
-func (l *pooling) Scratch() (forward, backward int) {
+func (l *pooling) Scratch() (forward, params, bottoms int) {
 	if l.pool == nil {
-		return 0, 0
+		return 0, 0, 0
 	}
-	return l.pool.Scratch(), l.pool.Scratch()
+	return l.pool.Scratch(), 0, l.pool.Scratch()
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // storage is what blobs that share values, or gradients, have in common, and the steps of a run in which it is needed.
-// Forward of layer i is step i; Backward of it, in a net of n layers, step 2n-1-i.
+// Forward of layer i is step i; Backward of it is two steps, see Net.backSteps.
 type storage struct {
 	blobs []*blob.Blob
 	span
@@ -49,6 +49,13 @@ func (s *storage) touch(b *blob.Blob, step int) {
 	s.last, s.size = step, max(s.size, b.Count())
 }
 
+// backSteps are the steps of Backward of layer i: that of the parameters' gradients, if it has parts (layers.PartedBackward), and that of
+// the bottoms' or of all. A net of n layers has 3n steps.
+func (n *Net) backSteps(i int) (params, bottoms int) {
+	bottoms = 3*len(n.nodes) - 1 - 2*i
+	return bottoms - 1, bottoms
+}
+
 // lifetimes returns when the values and the gradients of a net's blobs are needed in a run: Forward, then Backward unless the net
 // is for inference alone. What layers without bottoms make is kept, since some fill it only once; so are the net's
 // outputs and what was asked for by name.
@@ -73,7 +80,8 @@ func (n *Net) lifetimes() (data, diffs *storages) {
 	}
 	for i := len(n.nodes) - 1; i >= 0 && !n.opt.ForwardOnly; i-- {
 		if d := n.nodes[i]; d.needBackward {
-			d.backwardLifetimes(data, diffs, 2*len(n.nodes)-1-i)
+			params, bottoms := n.backSteps(i)
+			d.backwardLifetimes(data, diffs, params, bottoms)
 		}
 	}
 	for id := range n.kept {
@@ -86,12 +94,15 @@ func (n *Net) lifetimes() (data, diffs *storages) {
 	return data, diffs
 }
 
-// backwardLifetimes notes what Backward at a node's place reads and writes.
-func (d *node) backwardLifetimes(data, diffs *storages, step int) {
+// backwardLifetimes notes what Backward at a node's place reads and writes in its steps.
+func (d *node) backwardLifetimes(data, diffs *storages, params, step int) {
 	for k, t := range d.tops {
 		if d.lossWeights[k] != 0 {
-			diffs.write(t, step)
+			diffs.write(t, params)
 		}
+	}
+	if _, ok := d.task.Layer.(layers.PartedBackward); !ok {
+		params = step
 	}
 	for _, b := range d.task.remembers() {
 		data.read(b, step)
@@ -108,7 +119,7 @@ func (d *node) backwardLifetimes(data, diffs *storages, step int) {
 	}
 	for j, b := range d.task.bottoms {
 		if readsBottoms {
-			data.read(b, step)
+			data.read(b, params)
 		}
 		if d.task.propagate[j] {
 			diffs.write(b, step)
@@ -126,13 +137,17 @@ func (t *task) remembers() []*blob.Blob {
 
 // scratches returns how much memory for kernels' scratch each step takes.
 func (n *Net) scratches() []stretch {
-	list := make([]stretch, 2*len(n.nodes))
+	list := make([]stretch, 3*len(n.nodes))
 	for i, d := range n.nodes {
-		if s, ok := d.task.Layer.(layers.Scratcher); ok {
-			list[i].size, list[len(list)-1-i].size = s.Scratch()
+		s, ok := d.task.Layer.(layers.Scratcher)
+		if !ok {
+			continue
 		}
-		if !d.needBackward || n.opt.ForwardOnly {
-			list[len(list)-1-i].size = 0
+		forward, forParams, forBottoms := s.Scratch()
+		list[i].size = forward
+		if d.needBackward && !n.opt.ForwardOnly {
+			params, bottoms := n.backSteps(i)
+			list[params].size, list[bottoms].size = forParams, forBottoms
 		}
 	}
 	return list

@@ -82,7 +82,8 @@ func (m *memory) spoil(s stretch) {
 
 func (m *memory) backward(i int) {
 	name, bottoms, tops := m.net.LayerName(i), true, true
-	m.spoil(m.scratch[len(m.scratch)-1-i])
+	params, last := m.net.backSteps(i)
+	m.spoil(m.scratch[params])
 	for _, b := range m.net.nodes[i].task.remembers() {
 		m.read(name, b, false)
 	}
@@ -98,8 +99,15 @@ func (m *memory) backward(i int) {
 			m.read(name, t, false)
 		}
 	}
+	_, parted := m.net.Layer(i).(layers.PartedBackward)
+	for _, b := range m.net.Bottoms(i) {
+		if bottoms && parted {
+			m.read(name, b, false)
+		}
+	}
+	m.spoil(m.scratch[last])
 	for j, b := range m.net.Bottoms(i) {
-		if bottoms {
+		if bottoms && !parted {
 			m.read(name, b, false)
 		}
 		if m.net.Propagates(i, j) {

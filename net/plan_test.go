@@ -5,21 +5,6 @@ import (
 	"testing"
 )
 
-// peak is the most that spans take at any step, below which no plan can stay.
-func peak(spans []span) int {
-	most := 0
-	for _, at := range spans {
-		sum := 0
-		for _, s := range spans {
-			if s.first <= at.first && at.first <= s.last {
-				sum += s.size
-			}
-		}
-		most = max(most, sum)
-	}
-	return most
-}
-
 // checkPacked walks through the steps and marks what is in use.
 func checkPacked(t *testing.T, spans []span, offsets []int, total int) {
 	t.Helper()
@@ -66,11 +51,11 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// TestPackRandomSpans: never an overlap, and on average not much more than the peak.
+// TestPackRandomSpans: never an overlap, and on average hardly more than the peak.
 func TestPackRandomSpans(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 7))
 	var packed, needed int
-	for range 200 {
+	for range 100 {
 		spans := make([]span, 1+random.IntN(60))
 		for i := range spans {
 			first := random.IntN(40)
@@ -80,7 +65,7 @@ func TestPackRandomSpans(t *testing.T) {
 		checkPacked(t, spans, offsets, total)
 		packed, needed = packed+total, needed+peak(spans)
 	}
-	if float64(packed) > 1.1*float64(needed) {
+	if float64(packed) > 1.02*float64(needed) {
 		t.Errorf("plans take %d values, the peaks are %d", packed, needed)
 	}
 }

@@ -64,9 +64,20 @@ func (t *task) forward() error {
 	return t.Forward(t.bottoms, t.tops)
 }
 
+// backwardParams is the first part of Backward, where it has parts; backward is the second, or all.
+func (t *task) backwardParams() error {
+	if p, ok := t.Layer.(layers.PartedBackward); ok && len(t.nodes) > 0 {
+		return p.BackwardParams(t.tops, t.bottoms)
+	}
+	return nil
+}
+
 func (t *task) backward() error {
 	if len(t.nodes) == 0 {
 		return nil
+	}
+	if p, ok := t.Layer.(layers.PartedBackward); ok {
+		return p.BackwardBottoms(t.tops, t.propagate, t.bottoms)
 	}
 	return t.Backward(t.tops, t.propagate, t.bottoms)
 }
@@ -118,7 +129,11 @@ func (n *Net) BackwardLayer(i int) error {
 			fill(d.tops[k].Diff(), w*n.scale)
 		}
 	}
-	if err := n.withScratch(2*len(n.nodes)-1-i, d.task.backward); err != nil {
+	params, bottoms := n.backSteps(i)
+	if err := n.withScratch(params, d.task.backwardParams); err != nil {
+		return n.fail(d, err)
+	}
+	if err := n.withScratch(bottoms, d.task.backward); err != nil {
 		return n.fail(d, err)
 	}
 	if n.debug {

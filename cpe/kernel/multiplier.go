@@ -5,7 +5,15 @@ import "github.com/swcaffe/swcaffe/cpe"
 // Multiplier computes C (M x N) = op(A) * op(B), as Gemm.Run does.
 type Multiplier interface {
 	Run(a, b, bias, c []float32) error
+	// Scratch is how many values of scratch it takes of the machine.
+	Scratch() int
 }
+
+// Scratch is 0: what a Gemm works in is its core groups' own.
+func (g *Gemm) Scratch() int { return 0 }
+
+// Scratch is 0: sums of rows take little.
+func (r *rowSums) Scratch() int { return 0 }
 
 // NewMultiplier plans a product: a Gemm, or what is faster on the host where C has few rows and B is large.
 func NewMultiplier(m *cpe.Machine, s GemmShape) (Multiplier, error) {

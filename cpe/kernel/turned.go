@@ -29,6 +29,7 @@ type turned struct {
 	width   int       // rows of A in whole panels
 	panels  []float32 // A, block by block of K
 	sums    []float32 // N x width
+	scratch cpe.Scratch
 	workers []turnedWorker
 	pack    packRows
 
@@ -45,7 +46,7 @@ func newTurned(m *cpe.Machine, s GemmShape) *turned {
 	spec := m.Spec()
 	mr, nr := simd.Micro()
 	t := &turned{machine: m, shape: s, depth: even(s.K, hostDepth, 1), width: blocks(s.M, nr) * nr, workers: make([]turnedWorker, spec.CoreGroups)}
-	t.panels, t.sums = make([]float32, t.width*s.K), make([]float32, s.N*t.width)
+	t.scratch.Common = t.width * (s.K + s.N)
 	for i := range t.workers {
 		t.workers[i].edge = make([]float32, mr*t.depth)
 	}
@@ -53,9 +54,15 @@ func newTurned(m *cpe.Machine, s GemmShape) *turned {
 	return t
 }
 
+// Scratch is that of the packed A and the sums.
+func (t *turned) Scratch() int { return t.scratch.Values(t.machine.Spec().CoreGroups) }
+
 // Run multiplies; see Gemm.Run.
 func (t *turned) Run(a, b, bias, c []float32) error {
 	t.a, t.b, t.bias, t.c = a, b, bias, c
+	t.machine.TakeScratch(t.scratch)
+	memory := t.machine.Common(t.scratch.Common)
+	t.panels, t.sums = memory[:t.width*t.shape.K], memory[t.width*t.shape.K:]
 	if err := t.machine.Run(&t.pack, 0); err != nil {
 		return err
 	}
