@@ -44,6 +44,7 @@ type lrnAcross struct {
 	size           int
 	alpha, beta, k float32
 	dims           [3]int
+	blocked        bool
 	run, grad      *kernel.StreamKernel
 	ins            [2][]float32
 	outs           [1][]float32
@@ -66,21 +67,30 @@ func (l *lrnAcross) Reshape(bottom, top []*blob.Blob) error {
 	if l.mpe() {
 		return nil
 	}
-	// The modelled CPE squares a value, or divides it, once and keeps the result, which it has scratch arrays for; on the host it is
-	// faster to square again what L1 holds.
+	return l.prepare()
+}
+
+// prepare makes the kernels of the CPE path. The modelled CPE squares a value, or divides it, once and keeps the result, which it has
+// scratch arrays for; on the host it is faster to square again what L1 holds.
+func (l *lrnAcross) prepare() (err error) {
 	full := kernel.Full
-	l.run, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "LRN", Dims: dims, WholeMid: true, Near: l.size, Ins: []kernel.Array{full}, Outs: []kernel.Array{full}, Scratch: 2,
+	run := kernel.Stream{
+		Name: "LRN", WholeMid: true, Near: l.size, Ins: []kernel.Array{full}, Outs: []kernel.Array{full}, Scratch: 2,
 		Cost: kernel.Work{Flops: float64(l.size + 3), Specials: 2}, Op: l.forwardTile,
-	})
-	if err != nil {
-		return err
 	}
-	l.grad, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "LRN gradient", Dims: dims, WholeMid: true, Near: l.size,
+	grad := kernel.Stream{
+		Name: "LRN gradient", WholeMid: true, Near: l.size,
 		Ins: []kernel.Array{full, full}, Outs: []kernel.Array{full}, Scratch: 3,
 		Cost: kernel.Work{Flops: float64(2*l.size + 9), Specials: 3}, Op: l.backwardTile,
-	})
+	}
+	if l.blocked {
+		run.Near, run.Op = 3, l.forwardBlocks
+		grad.Near, grad.Scratch, grad.Op = 3, 4, l.backwardBlocks
+	}
+	if l.run, err = kernel.NewStream(l.Device.Machine, blockedStream(run, l.dims, l.blocked)); err != nil {
+		return err
+	}
+	l.grad, err = kernel.NewStream(l.Device.Machine, blockedStream(grad, l.dims, l.blocked))
 	return err
 }
 

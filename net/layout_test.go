@@ -23,7 +23,7 @@ const (
 	reluA = `
 	layer { name: "relu" type: "ReLU" bottom: "a" top: "a" }`
 	lrnTo = `
-	layer { name: "lrn" type: "LRN" top: "s" lrn_param { alpha: 0.5 } bottom: `
+	layer { name: "lrn" type: "LRN" top: "s" lrn_param { alpha: 0.5 local_size: 7 } bottom: `
 )
 
 var layoutTests = []struct {

@@ -65,3 +65,29 @@ func (l *level) blockNormaliseGrad(dx, dy, x *float32, n int, p *BlockNormal) {
 	}
 	blockNormaliseGradAVX2(dx, dy, x, n, &p.Mean[0], &p.Scale[0], &p.Gamma[0], &p.Beta[0], &p.Slope, &p.A[0], &p.B[0], &p.C[0])
 }
+
+func (l *level) nearSquares(size int, d, below, x, above *float32, n int, scale, shift float32) {
+	switch {
+	case l.width == 16 && size == 3:
+		nearSquares3AVX512(d, below, x, above, n, scale, shift)
+	case l.width == 16:
+		nearSquares5AVX512(d, below, x, above, n, scale, shift)
+	case size == 3:
+		nearSquares3AVX2(d, below, x, above, n, scale, shift)
+	default:
+		nearSquares5AVX2(d, below, x, above, n, scale, shift)
+	}
+}
+
+func (l *level) mulAddNear(size int, d, a, below, x, above *float32, n int, scale float32) {
+	switch {
+	case l.width == 16 && size == 3:
+		mulAddNear3AVX512(d, a, below, x, above, n, scale)
+	case l.width == 16:
+		mulAddNear5AVX512(d, a, below, x, above, n, scale)
+	case size == 3:
+		mulAddNear3AVX2(d, a, below, x, above, n, scale)
+	default:
+		mulAddNear5AVX2(d, a, below, x, above, n, scale)
+	}
+}

@@ -43,3 +43,23 @@ func blockNormaliseSumsAVX2(out *float64, dy *float32, x *float32, n int, mean *
 //
 //go:noescape
 func blockNormaliseGradAVX2(dx *float32, dy *float32, x *float32, n int, mean *float32, scale *float32, gamma *float32, beta *float32, slope *float32, a *float32, b *float32, c *float32)
+
+// nearSquares3AVX2 sets dst to scale times the sum of the squares of 3 channels, plus shift.
+//
+//go:noescape
+func nearSquares3AVX2(dst *float32, below *float32, x *float32, above *float32, n int, scale float32, shift float32)
+
+// mulAddNear3AVX2 adds scale times by times the sum of 3 channels to dst.
+//
+//go:noescape
+func mulAddNear3AVX2(dst *float32, by *float32, below *float32, x *float32, above *float32, n int, scale float32)
+
+// nearSquares5AVX2 sets dst to scale times the sum of the squares of 5 channels, plus shift.
+//
+//go:noescape
+func nearSquares5AVX2(dst *float32, below *float32, x *float32, above *float32, n int, scale float32, shift float32)
+
+// mulAddNear5AVX2 adds scale times by times the sum of 5 channels to dst.
+//
+//go:noescape
+func mulAddNear5AVX2(dst *float32, by *float32, below *float32, x *float32, above *float32, n int, scale float32)

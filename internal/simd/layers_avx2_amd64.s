@@ -424,3 +424,199 @@ loop:
 done:
 	VZEROUPPER
 	RET
+
+// func nearSquares3AVX2(dst *float32, below *float32, x *float32, above *float32, n int, scale float32, shift float32)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·nearSquares3AVX2(SB), NOSPLIT, $0-48
+	VBROADCASTSS scale+40(FP), Y0
+	VBROADCASTSS shift+44(FP), Y1
+	MOVQ         dst+0(FP), AX
+	MOVQ         below+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         above+24(FP), BX
+	MOVQ         n+32(FP), SI
+	XORQ         DI, DI
+
+loop:
+	CMPQ        DI, SI
+	JGE         done
+	PREFETCHT0  4096(BX)(DI*4)
+	VMOVUPS     (DX)(DI*4), Y2
+	VPERM2F128  $0x03, 32(CX)(DI*4), Y2, Y3
+	VPERM2F128  $0x21, 32(DX)(DI*4), Y2, Y4
+	VPALIGNR    $0x0c, Y3, Y2, Y3
+	VPALIGNR    $0x04, Y2, Y4, Y4
+	VMULPS      Y3, Y3, Y3
+	VFMADD231PS Y2, Y2, Y3
+	VFMADD231PS Y4, Y4, Y3
+	VMOVUPS     Y1, Y2
+	VFMADD231PS Y0, Y3, Y2
+	VMOVUPS     Y2, (AX)(DI*4)
+	VMOVUPS     32(DX)(DI*4), Y2
+	VPERM2F128  $0x03, (DX)(DI*4), Y2, Y3
+	VPERM2F128  $0x21, (BX)(DI*4), Y2, Y4
+	VPALIGNR    $0x0c, Y3, Y2, Y3
+	VPALIGNR    $0x04, Y2, Y4, Y4
+	VMULPS      Y3, Y3, Y3
+	VFMADD231PS Y2, Y2, Y3
+	VFMADD231PS Y4, Y4, Y3
+	VMOVUPS     Y1, Y2
+	VFMADD231PS Y0, Y3, Y2
+	VMOVUPS     Y2, 32(AX)(DI*4)
+	ADDQ        $0x00000010, DI
+	JMP         loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulAddNear3AVX2(dst *float32, by *float32, below *float32, x *float32, above *float32, n int, scale float32)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·mulAddNear3AVX2(SB), NOSPLIT, $0-52
+	VBROADCASTSS scale+48(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         by+8(FP), CX
+	MOVQ         below+16(FP), DX
+	MOVQ         x+24(FP), BX
+	MOVQ         above+32(FP), SI
+	MOVQ         n+40(FP), DI
+	XORQ         R8, R8
+
+loop:
+	CMPQ        R8, DI
+	JGE         done
+	PREFETCHT0  4096(SI)(R8*4)
+	VMOVUPS     (BX)(R8*4), Y1
+	VPERM2F128  $0x03, 32(DX)(R8*4), Y1, Y2
+	VPERM2F128  $0x21, 32(BX)(R8*4), Y1, Y3
+	VPALIGNR    $0x0c, Y2, Y1, Y2
+	VPALIGNR    $0x04, Y1, Y3, Y3
+	VADDPS      Y1, Y2, Y1
+	VADDPS      Y3, Y1, Y1
+	VMULPS      (CX)(R8*4), Y0, Y2
+	VMOVUPS     (AX)(R8*4), Y3
+	VFMADD231PS Y2, Y1, Y3
+	VMOVUPS     Y3, (AX)(R8*4)
+	VMOVUPS     32(BX)(R8*4), Y1
+	VPERM2F128  $0x03, (BX)(R8*4), Y1, Y2
+	VPERM2F128  $0x21, (SI)(R8*4), Y1, Y3
+	VPALIGNR    $0x0c, Y2, Y1, Y2
+	VPALIGNR    $0x04, Y1, Y3, Y3
+	VADDPS      Y1, Y2, Y1
+	VADDPS      Y3, Y1, Y1
+	VMULPS      32(CX)(R8*4), Y0, Y2
+	VMOVUPS     32(AX)(R8*4), Y3
+	VFMADD231PS Y2, Y1, Y3
+	VMOVUPS     Y3, 32(AX)(R8*4)
+	ADDQ        $0x00000010, R8
+	JMP         loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func nearSquares5AVX2(dst *float32, below *float32, x *float32, above *float32, n int, scale float32, shift float32)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·nearSquares5AVX2(SB), NOSPLIT, $0-48
+	VBROADCASTSS scale+40(FP), Y0
+	VBROADCASTSS shift+44(FP), Y1
+	MOVQ         dst+0(FP), AX
+	MOVQ         below+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         above+24(FP), BX
+	MOVQ         n+32(FP), SI
+	XORQ         DI, DI
+
+loop:
+	CMPQ        DI, SI
+	JGE         done
+	PREFETCHT0  4096(BX)(DI*4)
+	VMOVUPS     (DX)(DI*4), Y2
+	VPERM2F128  $0x03, 32(CX)(DI*4), Y2, Y3
+	VPERM2F128  $0x21, 32(DX)(DI*4), Y2, Y4
+	VPALIGNR    $0x08, Y3, Y2, Y5
+	VPALIGNR    $0x0c, Y3, Y2, Y3
+	VPALIGNR    $0x04, Y2, Y4, Y6
+	VPALIGNR    $0x08, Y2, Y4, Y4
+	VMULPS      Y5, Y5, Y5
+	VFMADD231PS Y3, Y3, Y5
+	VFMADD231PS Y2, Y2, Y5
+	VFMADD231PS Y6, Y6, Y5
+	VFMADD231PS Y4, Y4, Y5
+	VMOVUPS     Y1, Y2
+	VFMADD231PS Y0, Y5, Y2
+	VMOVUPS     Y2, (AX)(DI*4)
+	VMOVUPS     32(DX)(DI*4), Y2
+	VPERM2F128  $0x03, (DX)(DI*4), Y2, Y3
+	VPERM2F128  $0x21, (BX)(DI*4), Y2, Y4
+	VPALIGNR    $0x08, Y3, Y2, Y5
+	VPALIGNR    $0x0c, Y3, Y2, Y3
+	VPALIGNR    $0x04, Y2, Y4, Y6
+	VPALIGNR    $0x08, Y2, Y4, Y4
+	VMULPS      Y5, Y5, Y5
+	VFMADD231PS Y3, Y3, Y5
+	VFMADD231PS Y2, Y2, Y5
+	VFMADD231PS Y6, Y6, Y5
+	VFMADD231PS Y4, Y4, Y5
+	VMOVUPS     Y1, Y2
+	VFMADD231PS Y0, Y5, Y2
+	VMOVUPS     Y2, 32(AX)(DI*4)
+	ADDQ        $0x00000010, DI
+	JMP         loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulAddNear5AVX2(dst *float32, by *float32, below *float32, x *float32, above *float32, n int, scale float32)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·mulAddNear5AVX2(SB), NOSPLIT, $0-52
+	VBROADCASTSS scale+48(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         by+8(FP), CX
+	MOVQ         below+16(FP), DX
+	MOVQ         x+24(FP), BX
+	MOVQ         above+32(FP), SI
+	MOVQ         n+40(FP), DI
+	XORQ         R8, R8
+
+loop:
+	CMPQ        R8, DI
+	JGE         done
+	PREFETCHT0  4096(SI)(R8*4)
+	VMOVUPS     (BX)(R8*4), Y1
+	VPERM2F128  $0x03, 32(DX)(R8*4), Y1, Y2
+	VPERM2F128  $0x21, 32(BX)(R8*4), Y1, Y3
+	VPALIGNR    $0x08, Y2, Y1, Y4
+	VPALIGNR    $0x0c, Y2, Y1, Y2
+	VPALIGNR    $0x04, Y1, Y3, Y5
+	VPALIGNR    $0x08, Y1, Y3, Y3
+	VADDPS      Y2, Y4, Y2
+	VADDPS      Y1, Y2, Y2
+	VADDPS      Y5, Y2, Y2
+	VADDPS      Y3, Y2, Y2
+	VMULPS      (CX)(R8*4), Y0, Y1
+	VMOVUPS     (AX)(R8*4), Y3
+	VFMADD231PS Y1, Y2, Y3
+	VMOVUPS     Y3, (AX)(R8*4)
+	VMOVUPS     32(BX)(R8*4), Y1
+	VPERM2F128  $0x03, (BX)(R8*4), Y1, Y2
+	VPERM2F128  $0x21, (SI)(R8*4), Y1, Y3
+	VPALIGNR    $0x08, Y2, Y1, Y4
+	VPALIGNR    $0x0c, Y2, Y1, Y2
+	VPALIGNR    $0x04, Y1, Y3, Y5
+	VPALIGNR    $0x08, Y1, Y3, Y3
+	VADDPS      Y2, Y4, Y2
+	VADDPS      Y1, Y2, Y2
+	VADDPS      Y5, Y2, Y2
+	VADDPS      Y3, Y2, Y2
+	VMULPS      32(CX)(R8*4), Y0, Y1
+	VMOVUPS     32(AX)(R8*4), Y3
+	VFMADD231PS Y1, Y2, Y3
+	VMOVUPS     Y3, 32(AX)(R8*4)
+	ADDQ        $0x00000010, R8
+	JMP         loop
+
+done:
+	VZEROUPPER
+	RET

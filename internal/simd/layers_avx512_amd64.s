@@ -378,3 +378,147 @@ loop:
 done:
 	VZEROUPPER
 	RET
+
+// func nearSquares3AVX512(dst *float32, below *float32, x *float32, above *float32, n int, scale float32, shift float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·nearSquares3AVX512(SB), NOSPLIT, $0-48
+	VBROADCASTSS scale+40(FP), Z0
+	VBROADCASTSS shift+44(FP), Z1
+	MOVQ         dst+0(FP), AX
+	MOVQ         below+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         above+24(FP), BX
+	MOVQ         n+32(FP), SI
+	XORQ         DI, DI
+
+loop:
+	CMPQ        DI, SI
+	JGE         done
+	PREFETCHT0  4096(BX)(DI*4)
+	VMOVUPS     (DX)(DI*4), Z2
+	VMOVUPS     (CX)(DI*4), Z3
+	VMOVUPS     (BX)(DI*4), Z4
+	VALIGND     $0x0f, Z3, Z2, Z3
+	VALIGND     $0x01, Z2, Z4, Z4
+	VMULPS      Z3, Z3, Z3
+	VFMADD231PS Z2, Z2, Z3
+	VFMADD231PS Z4, Z4, Z3
+	VMOVUPS     Z1, Z2
+	VFMADD231PS Z0, Z3, Z2
+	VMOVUPS     Z2, (AX)(DI*4)
+	ADDQ        $0x00000010, DI
+	JMP         loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulAddNear3AVX512(dst *float32, by *float32, below *float32, x *float32, above *float32, n int, scale float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·mulAddNear3AVX512(SB), NOSPLIT, $0-52
+	VBROADCASTSS scale+48(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         by+8(FP), CX
+	MOVQ         below+16(FP), DX
+	MOVQ         x+24(FP), BX
+	MOVQ         above+32(FP), SI
+	MOVQ         n+40(FP), DI
+	XORQ         R8, R8
+
+loop:
+	CMPQ        R8, DI
+	JGE         done
+	PREFETCHT0  4096(SI)(R8*4)
+	VMOVUPS     (BX)(R8*4), Z1
+	VMOVUPS     (DX)(R8*4), Z2
+	VMOVUPS     (SI)(R8*4), Z3
+	VALIGND     $0x0f, Z2, Z1, Z2
+	VALIGND     $0x01, Z1, Z3, Z3
+	VADDPS      Z1, Z2, Z1
+	VADDPS      Z3, Z1, Z1
+	VMULPS      (CX)(R8*4), Z0, Z2
+	VMOVUPS     (AX)(R8*4), Z3
+	VFMADD231PS Z2, Z1, Z3
+	VMOVUPS     Z3, (AX)(R8*4)
+	ADDQ        $0x00000010, R8
+	JMP         loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func nearSquares5AVX512(dst *float32, below *float32, x *float32, above *float32, n int, scale float32, shift float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·nearSquares5AVX512(SB), NOSPLIT, $0-48
+	VBROADCASTSS scale+40(FP), Z0
+	VBROADCASTSS shift+44(FP), Z1
+	MOVQ         dst+0(FP), AX
+	MOVQ         below+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         above+24(FP), BX
+	MOVQ         n+32(FP), SI
+	XORQ         DI, DI
+
+loop:
+	CMPQ        DI, SI
+	JGE         done
+	PREFETCHT0  4096(BX)(DI*4)
+	VMOVUPS     (DX)(DI*4), Z2
+	VMOVUPS     (CX)(DI*4), Z3
+	VMOVUPS     (BX)(DI*4), Z4
+	VALIGND     $0x0e, Z3, Z2, Z5
+	VALIGND     $0x0f, Z3, Z2, Z3
+	VALIGND     $0x01, Z2, Z4, Z6
+	VALIGND     $0x02, Z2, Z4, Z4
+	VMULPS      Z5, Z5, Z5
+	VFMADD231PS Z3, Z3, Z5
+	VFMADD231PS Z2, Z2, Z5
+	VFMADD231PS Z6, Z6, Z5
+	VFMADD231PS Z4, Z4, Z5
+	VMOVUPS     Z1, Z2
+	VFMADD231PS Z0, Z5, Z2
+	VMOVUPS     Z2, (AX)(DI*4)
+	ADDQ        $0x00000010, DI
+	JMP         loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulAddNear5AVX512(dst *float32, by *float32, below *float32, x *float32, above *float32, n int, scale float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·mulAddNear5AVX512(SB), NOSPLIT, $0-52
+	VBROADCASTSS scale+48(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         by+8(FP), CX
+	MOVQ         below+16(FP), DX
+	MOVQ         x+24(FP), BX
+	MOVQ         above+32(FP), SI
+	MOVQ         n+40(FP), DI
+	XORQ         R8, R8
+
+loop:
+	CMPQ        R8, DI
+	JGE         done
+	PREFETCHT0  4096(SI)(R8*4)
+	VMOVUPS     (BX)(R8*4), Z1
+	VMOVUPS     (DX)(R8*4), Z2
+	VMOVUPS     (SI)(R8*4), Z3
+	VALIGND     $0x0e, Z2, Z1, Z4
+	VALIGND     $0x0f, Z2, Z1, Z2
+	VALIGND     $0x01, Z1, Z3, Z5
+	VALIGND     $0x02, Z1, Z3, Z3
+	VADDPS      Z2, Z4, Z2
+	VADDPS      Z1, Z2, Z2
+	VADDPS      Z5, Z2, Z2
+	VADDPS      Z3, Z2, Z2
+	VMULPS      (CX)(R8*4), Z0, Z1
+	VMOVUPS     (AX)(R8*4), Z3
+	VFMADD231PS Z1, Z2, Z3
+	VMOVUPS     Z3, (AX)(R8*4)
+	ADDQ        $0x00000010, R8
+	JMP         loop
+
+done:
+	VZEROUPPER
+	RET

@@ -22,6 +22,7 @@ func main() {
 	case "layers":
 		s.norms()
 		s.blockNorms()
+		s.nearChannels()
 		Generate()
 		return
 	case "winograd":
