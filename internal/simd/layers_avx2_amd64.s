@@ -400,7 +400,6 @@ loop:
 	VCMPPS       $0x1e, c8_00000000<>+0(SB), Y2, Y2
 	VBLENDVPS    Y2, Y3, Y4, Y2
 	VSUBPS       (DI), Y2, Y2
-	VMOVUPS      Y2, Y2
 	VFNMADD231PS (R8), Y1, Y2
 	VMULPS       (SI), Y2, Y1
 	VMOVUPS      Y1, (R11)(R13*4)
@@ -414,7 +413,6 @@ loop:
 	VCMPPS       $0x1e, c8_00000000<>+0(SB), Y2, Y2
 	VBLENDVPS    Y2, Y3, Y4, Y2
 	VSUBPS       32(DI), Y2, Y2
-	VMOVUPS      Y2, Y2
 	VFNMADD231PS 32(R8), Y1, Y2
 	VMULPS       32(SI), Y2, Y1
 	VMOVUPS      Y1, 32(R11)(R13*4)

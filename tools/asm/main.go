@@ -18,6 +18,7 @@ func main() {
 	if *level == "avx2" {
 		s, mr, rows, vectors = isa{w: 8, tag: "AVX2"}, 6, 6, []int{2, 1}
 	}
+	s.pruneMoves()
 	switch *set {
 	case "layers":
 		s.norms()
