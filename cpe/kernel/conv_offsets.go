@@ -5,8 +5,9 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
-// manyChannels is from how many channels of images on the implicit strategy's products are as fast as vectors of output channels.
-const manyChannels = BlockLanes
+// Vectors of output channels are faster than products of gathered columns where images have less than manyChannels and results at least
+// someOutputs.
+const manyChannels, someOutputs = BlockLanes, BlockLanes / 2
 
 // fewChannels reports whether a native machine's implicit strategy has vectors of output channels for the shape: see offsetConv. Such are
 // nets' first layers.
@@ -16,7 +17,7 @@ func (s *ConvShape) fewChannels() bool {
 			return false
 		}
 	}
-	return s.Group == 1 && s.C < manyChannels && s.shiftable() && !s.thin() && size(s.OutSize()) > 0 && s.N > 0
+	return s.Group == 1 && s.C < manyChannels && s.Out >= someOutputs && s.shiftable() && !s.thin() && size(s.OutSize()) > 0 && s.N > 0
 }
 
 // offsetConv is the implicit strategy of a native machine for images of few channels, forward:

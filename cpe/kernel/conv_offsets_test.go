@@ -24,7 +24,7 @@ var fewShapes = []ConvShape{
 	conv2(1, 2, 16, 1, 6, 40, 3, 17, 1, 3, 1),
 	conv2(2, 1, 80, 1, 20, 37, 6, 31, 3, 2, 1),
 	conv2(1, 15, 16, 1, 12, 11, 5, 4, 2, 1, 1),
-	conv2(2, 3, 1, 1, 9, 9, 4, 4, 4, 0, 1),
+	conv2(2, 3, 9, 1, 9, 9, 4, 4, 4, 0, 1),
 	{2, 3, 16, 1, []int{11, 8}, []int{3, 2}, []int{1, 3}, []int{2, 1}, []int{1, 1}},
 	{3, 2, 32, 1, []int{50}, []int{9}, []int{2}, []int{4}, []int{1}},
 }
@@ -99,11 +99,11 @@ func runFewChannels(t *testing.T, m *cpe.Machine, s ConvShape, out bool, want *c
 	return [3][]float32{y, dx, dw}
 }
 
-// TestFewChannelsFallBack: dilated kernels, groups and pointwise kernels have other kernels.
+// TestFewChannelsFallBack: dilated kernels, groups, pointwise kernels and few outputs have other kernels.
 func TestFewChannelsFallBack(t *testing.T) {
 	for _, s := range []ConvShape{
 		conv2(2, 3, 16, 1, 9, 9, 3, 3, 1, 1, 2), conv2(2, 4, 32, 2, 9, 9, 3, 3, 1, 1, 1), conv2(2, 3, 16, 1, 9, 9, 1, 1, 1, 0, 1),
-		conv2(2, 3, 16, 1, 9, 9, 1, 1, 2, 0, 1), conv2(2, 16, 16, 1, 9, 9, 3, 3, 1, 1, 1),
+		conv2(2, 3, 16, 1, 9, 9, 1, 1, 2, 0, 1), conv2(2, 3, 4, 1, 9, 9, 3, 3, 1, 1, 1), conv2(2, 16, 16, 1, 9, 9, 3, 3, 1, 1, 1),
 	} {
 		if s.fewChannels() {
 			t.Errorf("%v is computed with offsets", s)

@@ -22,7 +22,13 @@ type offsetWeights struct {
 	tiles   []offsetTile
 	depth   int // offsets of all channels
 	chunks  int
-	workers []simd.OffsetRows // a core group each
+	workers []offsetSumWorker
+}
+
+// offsetSumWorker is what a core group needs to itself: where the results' gradient of the band that is added lies, and that of the next.
+type offsetSumWorker struct {
+	rows      simd.OffsetRows
+	now, next pointBlocks
 }
 
 // offsetTile are the kernel offsets of a tile: width of each line, in a band from those places on, the first being number k of all.
@@ -40,7 +46,7 @@ const (
 
 func newOffsetWeights(c *Conv) *offsetWeights {
 	s, spec := &c.shape, c.machine.Spec()
-	v := &offsetWeights{conv: c, depth: s.depth(), workers: make([]simd.OffsetRows, spec.CoreGroups)}
+	v := &offsetWeights{conv: c, depth: s.depth(), workers: make([]offsetSumWorker, spec.CoreGroups)}
 	v.y = newPointImages(s.Out, c.blocked[1], s.OutSize(), s.OutSize(), ones(len(s.In)))
 	v.rows = even(v.y.outH, max(1, offsetSums/v.y.outW), 1)
 	v.bands = blocks(v.y.outH, v.rows)
@@ -92,31 +98,45 @@ func (v *offsetWeights) RunGroup(g *cpe.CoreGroup) error {
 	images, scratch := memory[:v.padded.size()], memory[v.padded.size():]
 	clear(images)
 	all, units := g.Common(v.sums()), v.conv.shape.N*v.bands
+	w := &v.workers[g.Index()]
 	lo, hi := g.Share(v.chunks)
 	for chunk := lo; chunk < hi; chunk++ {
 		sums := all[chunk*len(all)/v.chunks:]
 		first, last := chunk*units/v.chunks, (chunk+1)*units/v.chunks
 		for i := first; i < last; i++ {
-			image, row := i/v.bands, i%v.bands*v.rows
-			rows := min(v.rows, v.y.outH-row)
-			x := v.padded.of(args.x, image, row, rows, images)
-			at := pointSpan{image, 1, row * width, rows * width}
+			at := v.band(i)
+			row, rows := at.first/width, at.n/width
+			x := v.padded.of(args.x, at.image, row, rows, images)
 			v.y.gather(args.y, at, 0, v.y.blocks(), scratch)
-			v.add(g, x, v.y.at(args.y, at, 0, v.y.blocks(), scratch), sums, rows, i > first)
+			w.now, w.next = v.y.at(args.y, at, 0, v.y.blocks(), scratch), pointBlocks{}
+			if v.y.direct() && i+1 < units {
+				w.next = v.y.at(args.y, v.band(i+1), 0, v.y.blocks(), nil)
+			}
+			v.add(w, x, sums, rows, i > first)
 		}
 	}
 	return nil
 }
 
-// add adds the products of a band of some rows.
-func (v *offsetWeights) add(g *cpe.CoreGroup, x []float32, y pointBlocks, sums []float32, rows int, accumulate bool) {
-	r, b, width := &v.workers[g.Index()], &v.padded, v.y.outW
-	*r = simd.OffsetRows{Rows: rows, N: width, Step: b.strideW, NextX: b.strideH * b.width, JumpY: y.jump, NextY: width * BlockLanes}
+// band is the pixels of band i of all images.
+func (v *offsetWeights) band(i int) pointSpan {
+	row := i % v.bands * v.rows
+	return pointSpan{i / v.bands, 1, row * v.y.outW, min(v.rows, v.y.outH-row) * v.y.outW}
+}
+
+// add adds the products of a band of some rows. With the first two tiles of a panel its results of the next band are fetched.
+func (v *offsetWeights) add(w *offsetSumWorker, x, sums []float32, rows int, accumulate bool) {
+	b, y, width := &v.padded, &w.now, v.y.outW
+	w.rows = simd.OffsetRows{Rows: rows, N: width, Step: b.strideW, NextX: b.strideH * b.width, JumpY: y.jump, NextY: width * BlockLanes}
 	for p := range v.panels() {
 		at, n := y.data[2*p*y.jump:], min(2, v.y.blocks()-2*p)
 		for i := range v.tiles {
+			w.rows.Ahead = nil
+			if i < n && w.next.data != nil {
+				w.rows.Ahead = w.next.data[(2*p+i)*w.next.jump:]
+			}
 			t := &v.tiles[i]
-			simd.OffsetSums(r, t.lines, t.width, x, at, sums[(p*v.depth+t.k)*panel:], n, accumulate)
+			simd.OffsetSums(&w.rows, t.lines, t.width, x, at, sums[(p*v.depth+t.k)*panel:], n, accumulate)
 		}
 	}
 }

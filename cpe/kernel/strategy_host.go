@@ -72,8 +72,12 @@ func (s ConvShape) eitherWinograd(spec *cpe.Spec, d Direction) Strategy {
 	return best
 }
 
-// directWork is the work of the implicit strategy: products, whose rows come in panels, and pieces of lines that are gathered.
+// directWork is the work of the implicit strategy: products, whose rows come in panels, and pieces of lines that are gathered. Where images
+// have few channels nothing is, and outputs come in blocks.
 func (s ConvShape) directWork(d Direction) float64 {
+	if d != InputGradient && s.fewChannels() {
+		return 2 * float64(s.N*size(s.OutSize())*s.depth()*blocks(s.Out, BlockLanes)*BlockLanes)
+	}
 	if d == WeightGradient {
 		return float64(s.Out*s.depth()) * (2*float64(s.N*size(s.OutSize())) + weightWork)
 	}

@@ -118,7 +118,7 @@ func (l *level) pixelSums(int, *PixelRuns, []float32, *float32, []float32, int, 
 // offsetsFunc and offsetSumsFunc are micro kernels of OffsetKernel and OffsetSums; there are none here.
 type (
 	offsetsFunc    func(int, int, *float32, int, *int, *float32, *float32, *float32, int, bool)
-	offsetSumsFunc func(int, int, *float32, *int, int, int, *float32, int, int, *float32, bool)
+	offsetSumsFunc func(int, int, *float32, *int, int, int, *float32, int, int, *float32, *float32, bool)
 )
 
 var (

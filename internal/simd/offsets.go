@@ -56,8 +56,12 @@ func offsetsGo(offs []int, x, b, start, c []float32, accumulate bool) {
 func OffsetSumSize() (offsets, lines int) { return OffsetPixels(), maxOffsetLines }
 
 // OffsetRows are the pixels that OffsetSums adds up: rows of N results, in blocks of channels JumpY apart, rows NextY apart. The
-// input of a result at an offset of a line lies Step behind that of the result before; rows of inputs are NextX apart.
-type OffsetRows struct{ Rows, N, Step, NextX, JumpY, NextY int }
+// input of a result at an offset of a line lies Step behind that of the result before; rows of inputs are NextX apart. Ahead is as many
+// pixels of a block, if any, that will be read later and are fetched meanwhile.
+type OffsetRows struct {
+	Rows, N, Step, NextX, JumpY, NextY int
+	Ahead                              []float32
+}
 
 // OffsetSums is the micro kernel of the weight gradient of such convolutions, for kernel offsets i, width of each line, and the first n
 // blocks of 16 of rows of 32 columns j:
@@ -69,12 +73,16 @@ func OffsetSums(r *OffsetRows, lines []int, width int, x, y, c []float32, n int,
 	const lanes = BlockLanes
 	_, _ = y[(r.Rows-1)*r.NextY+(n-1)*r.JumpY+r.N*lanes-1], c[(len(lines)*width-1)*pixelPanel+n*lanes-1]
 	nextX, nextY := r.NextX-r.N*r.Step, r.NextY-r.N*lanes
+	ahead := &y[0]
+	if len(r.Ahead) > 0 {
+		ahead = &r.Ahead[0]
+	}
 	switch l := active; l.width {
 	case 16:
-		offsetSumsAVX512[n-1][len(lines)-1][width-1](r.Rows, r.N, &x[0], &lines[0], r.Step, nextX, &y[0], r.JumpY, nextY, &c[0], accumulate)
+		offsetSumsAVX512[n-1][len(lines)-1][width-1](r.Rows, r.N, &x[0], &lines[0], r.Step, nextX, &y[0], r.JumpY, nextY, ahead, &c[0], accumulate)
 	case 8:
 		for j := range n {
-			offsetSumsAVX2[0][len(lines)-1][width-1](r.Rows, r.N, &x[0], &lines[0], r.Step, nextX, &y[j*r.JumpY], lanes/2, nextY, &c[j*lanes], accumulate)
+			offsetSumsAVX2[0][len(lines)-1][width-1](r.Rows, r.N, &x[0], &lines[0], r.Step, nextX, &y[j*r.JumpY], lanes/2, nextY, ahead, &c[j*lanes], accumulate)
 		}
 	default:
 		for i := range len(lines) * width {

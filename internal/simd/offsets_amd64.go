@@ -4,7 +4,7 @@ package simd
 // offsets and vectors.
 type (
 	offsetsFunc    func(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate bool)
-	offsetSumsFunc func(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, c *float32, accumulate bool)
+	offsetSumsFunc func(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 )
 
 // offsetsAVX512 are those of one and two blocks of columns, by pixels.

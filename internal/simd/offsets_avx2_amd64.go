@@ -37,59 +37,59 @@ func offsets6x2AVX2(tiles int, k int, x *float32, apart int, offs *int, b *float
 // offsetSums1x1x2AVX2 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 1 x 2.
 //
 //go:noescape
-func offsetSums1x1x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x1x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums2x1x2AVX2 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 2 x 1 x 2.
 //
 //go:noescape
-func offsetSums2x1x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums2x1x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums3x1x2AVX2 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 3 x 1 x 2.
 //
 //go:noescape
-func offsetSums3x1x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums3x1x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums4x1x2AVX2 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 4 x 1 x 2.
 //
 //go:noescape
-func offsetSums4x1x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums4x1x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums1x2x2AVX2 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 2 x 2.
 //
 //go:noescape
-func offsetSums1x2x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x2x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums2x2x2AVX2 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 2 x 2 x 2.
 //
 //go:noescape
-func offsetSums2x2x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums2x2x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums3x2x2AVX2 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 3 x 2 x 2.
 //
 //go:noescape
-func offsetSums3x2x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums3x2x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums1x3x2AVX2 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 3 x 2.
 //
 //go:noescape
-func offsetSums1x3x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x3x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums2x3x2AVX2 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 2 x 3 x 2.
 //
 //go:noescape
-func offsetSums2x3x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums2x3x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums1x4x2AVX2 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 4 x 2.
 //
 //go:noescape
-func offsetSums1x4x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x4x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums1x5x2AVX2 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 5 x 2.
 //
 //go:noescape
-func offsetSums1x5x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x5x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums1x6x2AVX2 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 6 x 2.
 //
 //go:noescape
-func offsetSums1x6x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x6x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)

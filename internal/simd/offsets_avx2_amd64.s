@@ -620,9 +620,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x1x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, FMA3
-TEXT ·offsetSums1x1x2AVX2(SB), NOSPLIT, $0-81
+// func offsetSums1x1x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, FMA3, MMX+
+TEXT ·offsetSums1x1x2AVX2(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -631,6 +631,7 @@ TEXT ·offsetSums1x1x2AVX2(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -647,16 +648,19 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1   (R10)
 	VMOVUPS      (DI), Y2
 	VMOVUPS      (DI)(R8*1), Y3
 	VBROADCASTSS (CX), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
+	PREFETCHT1   64(R10)
 	VMOVUPS      64(DI), Y2
 	VMOVUPS      64(DI)(R8*1), Y3
 	VBROADCASTSS (CX)(BX*1), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
+	ADDQ         $0x00000080, R10
 	LEAQ         (CX)(BX*2), CX
 	ADDQ         $0x00000080, DI
 	PCALIGN      $0x00000020
@@ -679,8 +683,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Y0, Y0
@@ -692,9 +696,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums2x1x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, FMA3
-TEXT ·offsetSums2x1x2AVX2(SB), NOSPLIT, $0-81
+// func offsetSums2x1x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, FMA3, MMX+
+TEXT ·offsetSums2x1x2AVX2(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -703,12 +707,13 @@ TEXT ·offsetSums2x1x2AVX2(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
 	SHLQ   $0x02, R9
-	MOVQ   (CX), R10
-	LEAQ   (DX)(R10*4), R10
+	MOVQ   (CX), R11
+	LEAQ   (DX)(R11*4), R11
 	MOVQ   8(CX), CX
 	LEAQ   (DX)(CX*4), CX
 	VXORPS Y0, Y0, Y0
@@ -723,23 +728,26 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1   (R10)
 	VMOVUPS      (DI), Y4
 	VMOVUPS      (DI)(R8*1), Y5
-	VBROADCASTSS (R10), Y6
+	VBROADCASTSS (R11), Y6
 	VFMADD231PS  Y4, Y6, Y0
 	VFMADD231PS  Y5, Y6, Y1
 	VBROADCASTSS (CX), Y6
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
+	PREFETCHT1   64(R10)
 	VMOVUPS      64(DI), Y4
 	VMOVUPS      64(DI)(R8*1), Y5
-	VBROADCASTSS (R10)(BX*1), Y6
+	VBROADCASTSS (R11)(BX*1), Y6
 	VFMADD231PS  Y4, Y6, Y0
 	VFMADD231PS  Y5, Y6, Y1
 	VBROADCASTSS (CX)(BX*1), Y6
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
-	LEAQ         (R10)(BX*2), R10
+	ADDQ         $0x00000080, R10
+	LEAQ         (R11)(BX*2), R11
 	LEAQ         (CX)(BX*2), CX
 	ADDQ         $0x00000080, DI
 	PCALIGN      $0x00000020
@@ -751,24 +759,24 @@ one:
 	JNE          next
 	VMOVUPS      (DI), Y4
 	VMOVUPS      (DI)(R8*1), Y5
-	VBROADCASTSS (R10), Y6
+	VBROADCASTSS (R11), Y6
 	VFMADD231PS  Y4, Y6, Y0
 	VFMADD231PS  Y5, Y6, Y1
 	VBROADCASTSS (CX), Y6
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
-	ADDQ         BX, R10
+	ADDQ         BX, R11
 	ADDQ         BX, CX
 	ADDQ         $0x00000040, DI
 
 next:
-	ADDQ   SI, R10
+	ADDQ   SI, R11
 	ADDQ   SI, CX
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Y0, Y0
@@ -784,9 +792,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums3x1x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, FMA3
-TEXT ·offsetSums3x1x2AVX2(SB), NOSPLIT, $0-81
+// func offsetSums3x1x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, FMA3, MMX+
+TEXT ·offsetSums3x1x2AVX2(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -795,14 +803,15 @@ TEXT ·offsetSums3x1x2AVX2(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
 	SHLQ   $0x02, R9
-	MOVQ   (CX), R10
-	LEAQ   (DX)(R10*4), R10
-	MOVQ   8(CX), R11
+	MOVQ   (CX), R11
 	LEAQ   (DX)(R11*4), R11
+	MOVQ   8(CX), R12
+	LEAQ   (DX)(R12*4), R12
 	MOVQ   16(CX), CX
 	LEAQ   (DX)(CX*4), CX
 	VXORPS Y0, Y0, Y0
@@ -819,30 +828,33 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1   (R10)
 	VMOVUPS      (DI), Y6
 	VMOVUPS      (DI)(R8*1), Y7
-	VBROADCASTSS (R10), Y8
+	VBROADCASTSS (R11), Y8
 	VFMADD231PS  Y6, Y8, Y0
 	VFMADD231PS  Y7, Y8, Y1
-	VBROADCASTSS (R11), Y8
+	VBROADCASTSS (R12), Y8
 	VFMADD231PS  Y6, Y8, Y2
 	VFMADD231PS  Y7, Y8, Y3
 	VBROADCASTSS (CX), Y8
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
+	PREFETCHT1   64(R10)
 	VMOVUPS      64(DI), Y6
 	VMOVUPS      64(DI)(R8*1), Y7
-	VBROADCASTSS (R10)(BX*1), Y8
+	VBROADCASTSS (R11)(BX*1), Y8
 	VFMADD231PS  Y6, Y8, Y0
 	VFMADD231PS  Y7, Y8, Y1
-	VBROADCASTSS (R11)(BX*1), Y8
+	VBROADCASTSS (R12)(BX*1), Y8
 	VFMADD231PS  Y6, Y8, Y2
 	VFMADD231PS  Y7, Y8, Y3
 	VBROADCASTSS (CX)(BX*1), Y8
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
-	LEAQ         (R10)(BX*2), R10
+	ADDQ         $0x00000080, R10
 	LEAQ         (R11)(BX*2), R11
+	LEAQ         (R12)(BX*2), R12
 	LEAQ         (CX)(BX*2), CX
 	ADDQ         $0x00000080, DI
 	PCALIGN      $0x00000020
@@ -854,29 +866,29 @@ one:
 	JNE          next
 	VMOVUPS      (DI), Y6
 	VMOVUPS      (DI)(R8*1), Y7
-	VBROADCASTSS (R10), Y8
+	VBROADCASTSS (R11), Y8
 	VFMADD231PS  Y6, Y8, Y0
 	VFMADD231PS  Y7, Y8, Y1
-	VBROADCASTSS (R11), Y8
+	VBROADCASTSS (R12), Y8
 	VFMADD231PS  Y6, Y8, Y2
 	VFMADD231PS  Y7, Y8, Y3
 	VBROADCASTSS (CX), Y8
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
-	ADDQ         BX, R10
 	ADDQ         BX, R11
+	ADDQ         BX, R12
 	ADDQ         BX, CX
 	ADDQ         $0x00000040, DI
 
 next:
-	ADDQ   SI, R10
 	ADDQ   SI, R11
+	ADDQ   SI, R12
 	ADDQ   SI, CX
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Y0, Y0
@@ -896,9 +908,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums4x1x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, FMA3
-TEXT ·offsetSums4x1x2AVX2(SB), NOSPLIT, $0-81
+// func offsetSums4x1x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, FMA3, MMX+
+TEXT ·offsetSums4x1x2AVX2(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -907,16 +919,17 @@ TEXT ·offsetSums4x1x2AVX2(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
 	SHLQ   $0x02, R9
-	MOVQ   (CX), R10
-	LEAQ   (DX)(R10*4), R10
-	MOVQ   8(CX), R11
+	MOVQ   (CX), R11
 	LEAQ   (DX)(R11*4), R11
-	MOVQ   16(CX), R12
+	MOVQ   8(CX), R12
 	LEAQ   (DX)(R12*4), R12
+	MOVQ   16(CX), R13
+	LEAQ   (DX)(R13*4), R13
 	MOVQ   24(CX), CX
 	LEAQ   (DX)(CX*4), CX
 	VXORPS Y0, Y0, Y0
@@ -935,37 +948,40 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1   (R10)
 	VMOVUPS      (DI), Y8
 	VMOVUPS      (DI)(R8*1), Y9
-	VBROADCASTSS (R10), Y10
+	VBROADCASTSS (R11), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
-	VBROADCASTSS (R11), Y10
+	VBROADCASTSS (R12), Y10
 	VFMADD231PS  Y8, Y10, Y2
 	VFMADD231PS  Y9, Y10, Y3
-	VBROADCASTSS (R12), Y10
+	VBROADCASTSS (R13), Y10
 	VFMADD231PS  Y8, Y10, Y4
 	VFMADD231PS  Y9, Y10, Y5
 	VBROADCASTSS (CX), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
+	PREFETCHT1   64(R10)
 	VMOVUPS      64(DI), Y8
 	VMOVUPS      64(DI)(R8*1), Y9
-	VBROADCASTSS (R10)(BX*1), Y10
+	VBROADCASTSS (R11)(BX*1), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
-	VBROADCASTSS (R11)(BX*1), Y10
+	VBROADCASTSS (R12)(BX*1), Y10
 	VFMADD231PS  Y8, Y10, Y2
 	VFMADD231PS  Y9, Y10, Y3
-	VBROADCASTSS (R12)(BX*1), Y10
+	VBROADCASTSS (R13)(BX*1), Y10
 	VFMADD231PS  Y8, Y10, Y4
 	VFMADD231PS  Y9, Y10, Y5
 	VBROADCASTSS (CX)(BX*1), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
-	LEAQ         (R10)(BX*2), R10
+	ADDQ         $0x00000080, R10
 	LEAQ         (R11)(BX*2), R11
 	LEAQ         (R12)(BX*2), R12
+	LEAQ         (R13)(BX*2), R13
 	LEAQ         (CX)(BX*2), CX
 	ADDQ         $0x00000080, DI
 	PCALIGN      $0x00000020
@@ -977,34 +993,34 @@ one:
 	JNE          next
 	VMOVUPS      (DI), Y8
 	VMOVUPS      (DI)(R8*1), Y9
-	VBROADCASTSS (R10), Y10
+	VBROADCASTSS (R11), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
-	VBROADCASTSS (R11), Y10
+	VBROADCASTSS (R12), Y10
 	VFMADD231PS  Y8, Y10, Y2
 	VFMADD231PS  Y9, Y10, Y3
-	VBROADCASTSS (R12), Y10
+	VBROADCASTSS (R13), Y10
 	VFMADD231PS  Y8, Y10, Y4
 	VFMADD231PS  Y9, Y10, Y5
 	VBROADCASTSS (CX), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
-	ADDQ         BX, R10
 	ADDQ         BX, R11
 	ADDQ         BX, R12
+	ADDQ         BX, R13
 	ADDQ         BX, CX
 	ADDQ         $0x00000040, DI
 
 next:
-	ADDQ   SI, R10
 	ADDQ   SI, R11
 	ADDQ   SI, R12
+	ADDQ   SI, R13
 	ADDQ   SI, CX
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Y0, Y0
@@ -1028,9 +1044,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x2x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, FMA3
-TEXT ·offsetSums1x2x2AVX2(SB), NOSPLIT, $0-81
+// func offsetSums1x2x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, FMA3, MMX+
+TEXT ·offsetSums1x2x2AVX2(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -1039,6 +1055,7 @@ TEXT ·offsetSums1x2x2AVX2(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -1057,6 +1074,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1   (R10)
 	VMOVUPS      (DI), Y4
 	VMOVUPS      (DI)(R8*1), Y5
 	VBROADCASTSS (CX), Y6
@@ -1065,6 +1083,7 @@ two:
 	VBROADCASTSS 4(CX), Y6
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
+	PREFETCHT1   64(R10)
 	VMOVUPS      64(DI), Y4
 	VMOVUPS      64(DI)(R8*1), Y5
 	VBROADCASTSS (CX)(BX*1), Y6
@@ -1073,6 +1092,7 @@ two:
 	VBROADCASTSS 4(CX)(BX*1), Y6
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
+	ADDQ         $0x00000080, R10
 	LEAQ         (CX)(BX*2), CX
 	ADDQ         $0x00000080, DI
 	PCALIGN      $0x00000020
@@ -1098,8 +1118,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Y0, Y0
@@ -1115,9 +1135,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums2x2x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, FMA3
-TEXT ·offsetSums2x2x2AVX2(SB), NOSPLIT, $0-81
+// func offsetSums2x2x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, FMA3, MMX+
+TEXT ·offsetSums2x2x2AVX2(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -1126,12 +1146,13 @@ TEXT ·offsetSums2x2x2AVX2(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
 	SHLQ   $0x02, R9
-	MOVQ   (CX), R10
-	LEAQ   (DX)(R10*4), R10
+	MOVQ   (CX), R11
+	LEAQ   (DX)(R11*4), R11
 	MOVQ   8(CX), CX
 	LEAQ   (DX)(CX*4), CX
 	VXORPS Y0, Y0, Y0
@@ -1150,12 +1171,13 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1   (R10)
 	VMOVUPS      (DI), Y8
 	VMOVUPS      (DI)(R8*1), Y9
-	VBROADCASTSS (R10), Y10
+	VBROADCASTSS (R11), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
-	VBROADCASTSS 4(R10), Y10
+	VBROADCASTSS 4(R11), Y10
 	VFMADD231PS  Y8, Y10, Y2
 	VFMADD231PS  Y9, Y10, Y3
 	VBROADCASTSS (CX), Y10
@@ -1164,12 +1186,13 @@ two:
 	VBROADCASTSS 4(CX), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
+	PREFETCHT1   64(R10)
 	VMOVUPS      64(DI), Y8
 	VMOVUPS      64(DI)(R8*1), Y9
-	VBROADCASTSS (R10)(BX*1), Y10
+	VBROADCASTSS (R11)(BX*1), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
-	VBROADCASTSS 4(R10)(BX*1), Y10
+	VBROADCASTSS 4(R11)(BX*1), Y10
 	VFMADD231PS  Y8, Y10, Y2
 	VFMADD231PS  Y9, Y10, Y3
 	VBROADCASTSS (CX)(BX*1), Y10
@@ -1178,7 +1201,8 @@ two:
 	VBROADCASTSS 4(CX)(BX*1), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
-	LEAQ         (R10)(BX*2), R10
+	ADDQ         $0x00000080, R10
+	LEAQ         (R11)(BX*2), R11
 	LEAQ         (CX)(BX*2), CX
 	ADDQ         $0x00000080, DI
 	PCALIGN      $0x00000020
@@ -1190,10 +1214,10 @@ one:
 	JNE          next
 	VMOVUPS      (DI), Y8
 	VMOVUPS      (DI)(R8*1), Y9
-	VBROADCASTSS (R10), Y10
+	VBROADCASTSS (R11), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
-	VBROADCASTSS 4(R10), Y10
+	VBROADCASTSS 4(R11), Y10
 	VFMADD231PS  Y8, Y10, Y2
 	VFMADD231PS  Y9, Y10, Y3
 	VBROADCASTSS (CX), Y10
@@ -1202,18 +1226,18 @@ one:
 	VBROADCASTSS 4(CX), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
-	ADDQ         BX, R10
+	ADDQ         BX, R11
 	ADDQ         BX, CX
 	ADDQ         $0x00000040, DI
 
 next:
-	ADDQ   SI, R10
+	ADDQ   SI, R11
 	ADDQ   SI, CX
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Y0, Y0
@@ -1237,9 +1261,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums3x2x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, FMA3
-TEXT ·offsetSums3x2x2AVX2(SB), NOSPLIT, $0-81
+// func offsetSums3x2x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, FMA3, MMX+
+TEXT ·offsetSums3x2x2AVX2(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -1248,14 +1272,15 @@ TEXT ·offsetSums3x2x2AVX2(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
 	SHLQ   $0x02, R9
-	MOVQ   (CX), R10
-	LEAQ   (DX)(R10*4), R10
-	MOVQ   8(CX), R11
+	MOVQ   (CX), R11
 	LEAQ   (DX)(R11*4), R11
+	MOVQ   8(CX), R12
+	LEAQ   (DX)(R12*4), R12
 	MOVQ   16(CX), CX
 	LEAQ   (DX)(CX*4), CX
 	VXORPS Y0, Y0, Y0
@@ -1278,18 +1303,19 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1   (R10)
 	VMOVUPS      (DI), Y12
 	VMOVUPS      (DI)(R8*1), Y13
-	VBROADCASTSS (R10), Y14
+	VBROADCASTSS (R11), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
-	VBROADCASTSS 4(R10), Y14
+	VBROADCASTSS 4(R11), Y14
 	VFMADD231PS  Y12, Y14, Y2
 	VFMADD231PS  Y13, Y14, Y3
-	VBROADCASTSS (R11), Y14
+	VBROADCASTSS (R12), Y14
 	VFMADD231PS  Y12, Y14, Y4
 	VFMADD231PS  Y13, Y14, Y5
-	VBROADCASTSS 4(R11), Y14
+	VBROADCASTSS 4(R12), Y14
 	VFMADD231PS  Y12, Y14, Y6
 	VFMADD231PS  Y13, Y14, Y7
 	VBROADCASTSS (CX), Y14
@@ -1298,18 +1324,19 @@ two:
 	VBROADCASTSS 4(CX), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
+	PREFETCHT1   64(R10)
 	VMOVUPS      64(DI), Y12
 	VMOVUPS      64(DI)(R8*1), Y13
-	VBROADCASTSS (R10)(BX*1), Y14
+	VBROADCASTSS (R11)(BX*1), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
-	VBROADCASTSS 4(R10)(BX*1), Y14
+	VBROADCASTSS 4(R11)(BX*1), Y14
 	VFMADD231PS  Y12, Y14, Y2
 	VFMADD231PS  Y13, Y14, Y3
-	VBROADCASTSS (R11)(BX*1), Y14
+	VBROADCASTSS (R12)(BX*1), Y14
 	VFMADD231PS  Y12, Y14, Y4
 	VFMADD231PS  Y13, Y14, Y5
-	VBROADCASTSS 4(R11)(BX*1), Y14
+	VBROADCASTSS 4(R12)(BX*1), Y14
 	VFMADD231PS  Y12, Y14, Y6
 	VFMADD231PS  Y13, Y14, Y7
 	VBROADCASTSS (CX)(BX*1), Y14
@@ -1318,8 +1345,9 @@ two:
 	VBROADCASTSS 4(CX)(BX*1), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
-	LEAQ         (R10)(BX*2), R10
+	ADDQ         $0x00000080, R10
 	LEAQ         (R11)(BX*2), R11
+	LEAQ         (R12)(BX*2), R12
 	LEAQ         (CX)(BX*2), CX
 	ADDQ         $0x00000080, DI
 	PCALIGN      $0x00000020
@@ -1331,16 +1359,16 @@ one:
 	JNE          next
 	VMOVUPS      (DI), Y12
 	VMOVUPS      (DI)(R8*1), Y13
-	VBROADCASTSS (R10), Y14
+	VBROADCASTSS (R11), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
-	VBROADCASTSS 4(R10), Y14
+	VBROADCASTSS 4(R11), Y14
 	VFMADD231PS  Y12, Y14, Y2
 	VFMADD231PS  Y13, Y14, Y3
-	VBROADCASTSS (R11), Y14
+	VBROADCASTSS (R12), Y14
 	VFMADD231PS  Y12, Y14, Y4
 	VFMADD231PS  Y13, Y14, Y5
-	VBROADCASTSS 4(R11), Y14
+	VBROADCASTSS 4(R12), Y14
 	VFMADD231PS  Y12, Y14, Y6
 	VFMADD231PS  Y13, Y14, Y7
 	VBROADCASTSS (CX), Y14
@@ -1349,20 +1377,20 @@ one:
 	VBROADCASTSS 4(CX), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
-	ADDQ         BX, R10
 	ADDQ         BX, R11
+	ADDQ         BX, R12
 	ADDQ         BX, CX
 	ADDQ         $0x00000040, DI
 
 next:
-	ADDQ   SI, R10
 	ADDQ   SI, R11
+	ADDQ   SI, R12
 	ADDQ   SI, CX
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Y0, Y0
@@ -1394,9 +1422,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x3x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, FMA3
-TEXT ·offsetSums1x3x2AVX2(SB), NOSPLIT, $0-81
+// func offsetSums1x3x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, FMA3, MMX+
+TEXT ·offsetSums1x3x2AVX2(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -1405,6 +1433,7 @@ TEXT ·offsetSums1x3x2AVX2(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -1425,6 +1454,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1   (R10)
 	VMOVUPS      (DI), Y6
 	VMOVUPS      (DI)(R8*1), Y7
 	VBROADCASTSS (CX), Y8
@@ -1436,6 +1466,7 @@ two:
 	VBROADCASTSS 8(CX), Y8
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
+	PREFETCHT1   64(R10)
 	VMOVUPS      64(DI), Y6
 	VMOVUPS      64(DI)(R8*1), Y7
 	VBROADCASTSS (CX)(BX*1), Y8
@@ -1447,6 +1478,7 @@ two:
 	VBROADCASTSS 8(CX)(BX*1), Y8
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
+	ADDQ         $0x00000080, R10
 	LEAQ         (CX)(BX*2), CX
 	ADDQ         $0x00000080, DI
 	PCALIGN      $0x00000020
@@ -1475,8 +1507,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Y0, Y0
@@ -1496,9 +1528,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums2x3x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, FMA3
-TEXT ·offsetSums2x3x2AVX2(SB), NOSPLIT, $0-81
+// func offsetSums2x3x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, FMA3, MMX+
+TEXT ·offsetSums2x3x2AVX2(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -1507,12 +1539,13 @@ TEXT ·offsetSums2x3x2AVX2(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
 	SHLQ   $0x02, R9
-	MOVQ   (CX), R10
-	LEAQ   (DX)(R10*4), R10
+	MOVQ   (CX), R11
+	LEAQ   (DX)(R11*4), R11
 	MOVQ   8(CX), CX
 	LEAQ   (DX)(CX*4), CX
 	VXORPS Y0, Y0, Y0
@@ -1535,15 +1568,16 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1   (R10)
 	VMOVUPS      (DI), Y12
 	VMOVUPS      (DI)(R8*1), Y13
-	VBROADCASTSS (R10), Y14
+	VBROADCASTSS (R11), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
-	VBROADCASTSS 4(R10), Y14
+	VBROADCASTSS 4(R11), Y14
 	VFMADD231PS  Y12, Y14, Y2
 	VFMADD231PS  Y13, Y14, Y3
-	VBROADCASTSS 8(R10), Y14
+	VBROADCASTSS 8(R11), Y14
 	VFMADD231PS  Y12, Y14, Y4
 	VFMADD231PS  Y13, Y14, Y5
 	VBROADCASTSS (CX), Y14
@@ -1555,15 +1589,16 @@ two:
 	VBROADCASTSS 8(CX), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
+	PREFETCHT1   64(R10)
 	VMOVUPS      64(DI), Y12
 	VMOVUPS      64(DI)(R8*1), Y13
-	VBROADCASTSS (R10)(BX*1), Y14
+	VBROADCASTSS (R11)(BX*1), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
-	VBROADCASTSS 4(R10)(BX*1), Y14
+	VBROADCASTSS 4(R11)(BX*1), Y14
 	VFMADD231PS  Y12, Y14, Y2
 	VFMADD231PS  Y13, Y14, Y3
-	VBROADCASTSS 8(R10)(BX*1), Y14
+	VBROADCASTSS 8(R11)(BX*1), Y14
 	VFMADD231PS  Y12, Y14, Y4
 	VFMADD231PS  Y13, Y14, Y5
 	VBROADCASTSS (CX)(BX*1), Y14
@@ -1575,7 +1610,8 @@ two:
 	VBROADCASTSS 8(CX)(BX*1), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
-	LEAQ         (R10)(BX*2), R10
+	ADDQ         $0x00000080, R10
+	LEAQ         (R11)(BX*2), R11
 	LEAQ         (CX)(BX*2), CX
 	ADDQ         $0x00000080, DI
 	PCALIGN      $0x00000020
@@ -1587,13 +1623,13 @@ one:
 	JNE          next
 	VMOVUPS      (DI), Y12
 	VMOVUPS      (DI)(R8*1), Y13
-	VBROADCASTSS (R10), Y14
+	VBROADCASTSS (R11), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
-	VBROADCASTSS 4(R10), Y14
+	VBROADCASTSS 4(R11), Y14
 	VFMADD231PS  Y12, Y14, Y2
 	VFMADD231PS  Y13, Y14, Y3
-	VBROADCASTSS 8(R10), Y14
+	VBROADCASTSS 8(R11), Y14
 	VFMADD231PS  Y12, Y14, Y4
 	VFMADD231PS  Y13, Y14, Y5
 	VBROADCASTSS (CX), Y14
@@ -1605,18 +1641,18 @@ one:
 	VBROADCASTSS 8(CX), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
-	ADDQ         BX, R10
+	ADDQ         BX, R11
 	ADDQ         BX, CX
 	ADDQ         $0x00000040, DI
 
 next:
-	ADDQ   SI, R10
+	ADDQ   SI, R11
 	ADDQ   SI, CX
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Y0, Y0
@@ -1648,9 +1684,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x4x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, FMA3
-TEXT ·offsetSums1x4x2AVX2(SB), NOSPLIT, $0-81
+// func offsetSums1x4x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, FMA3, MMX+
+TEXT ·offsetSums1x4x2AVX2(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -1659,6 +1695,7 @@ TEXT ·offsetSums1x4x2AVX2(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -1681,6 +1718,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1   (R10)
 	VMOVUPS      (DI), Y8
 	VMOVUPS      (DI)(R8*1), Y9
 	VBROADCASTSS (CX), Y10
@@ -1695,6 +1733,7 @@ two:
 	VBROADCASTSS 12(CX), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
+	PREFETCHT1   64(R10)
 	VMOVUPS      64(DI), Y8
 	VMOVUPS      64(DI)(R8*1), Y9
 	VBROADCASTSS (CX)(BX*1), Y10
@@ -1709,6 +1748,7 @@ two:
 	VBROADCASTSS 12(CX)(BX*1), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
+	ADDQ         $0x00000080, R10
 	LEAQ         (CX)(BX*2), CX
 	ADDQ         $0x00000080, DI
 	PCALIGN      $0x00000020
@@ -1740,8 +1780,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Y0, Y0
@@ -1765,9 +1805,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x5x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, FMA3
-TEXT ·offsetSums1x5x2AVX2(SB), NOSPLIT, $0-81
+// func offsetSums1x5x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, FMA3, MMX+
+TEXT ·offsetSums1x5x2AVX2(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -1776,6 +1816,7 @@ TEXT ·offsetSums1x5x2AVX2(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -1800,6 +1841,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1   (R10)
 	VMOVUPS      (DI), Y10
 	VMOVUPS      (DI)(R8*1), Y11
 	VBROADCASTSS (CX), Y12
@@ -1817,6 +1859,7 @@ two:
 	VBROADCASTSS 16(CX), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
+	PREFETCHT1   64(R10)
 	VMOVUPS      64(DI), Y10
 	VMOVUPS      64(DI)(R8*1), Y11
 	VBROADCASTSS (CX)(BX*1), Y12
@@ -1834,6 +1877,7 @@ two:
 	VBROADCASTSS 16(CX)(BX*1), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
+	ADDQ         $0x00000080, R10
 	LEAQ         (CX)(BX*2), CX
 	ADDQ         $0x00000080, DI
 	PCALIGN      $0x00000020
@@ -1868,8 +1912,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Y0, Y0
@@ -1897,9 +1941,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x6x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, FMA3
-TEXT ·offsetSums1x6x2AVX2(SB), NOSPLIT, $0-81
+// func offsetSums1x6x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, FMA3, MMX+
+TEXT ·offsetSums1x6x2AVX2(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -1908,6 +1952,7 @@ TEXT ·offsetSums1x6x2AVX2(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -1934,6 +1979,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1   (R10)
 	VMOVUPS      (DI), Y12
 	VMOVUPS      (DI)(R8*1), Y13
 	VBROADCASTSS (CX), Y14
@@ -1954,6 +2000,7 @@ two:
 	VBROADCASTSS 20(CX), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
+	PREFETCHT1   64(R10)
 	VMOVUPS      64(DI), Y12
 	VMOVUPS      64(DI)(R8*1), Y13
 	VBROADCASTSS (CX)(BX*1), Y14
@@ -1974,6 +2021,7 @@ two:
 	VBROADCASTSS 20(CX)(BX*1), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
+	ADDQ         $0x00000080, R10
 	LEAQ         (CX)(BX*2), CX
 	ADDQ         $0x00000080, DI
 	PCALIGN      $0x00000020
@@ -2011,8 +2059,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Y0, Y0

@@ -77,142 +77,142 @@ func offsets14x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *fl
 // offsetSums1x1x1AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 1 x 1.
 //
 //go:noescape
-func offsetSums1x1x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x1x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums2x1x1AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 2 x 1 x 1.
 //
 //go:noescape
-func offsetSums2x1x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums2x1x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums3x1x1AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 3 x 1 x 1.
 //
 //go:noescape
-func offsetSums3x1x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums3x1x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums4x1x1AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 4 x 1 x 1.
 //
 //go:noescape
-func offsetSums4x1x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums4x1x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums1x2x1AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 2 x 1.
 //
 //go:noescape
-func offsetSums1x2x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x2x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums2x2x1AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 2 x 2 x 1.
 //
 //go:noescape
-func offsetSums2x2x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums2x2x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums3x2x1AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 3 x 2 x 1.
 //
 //go:noescape
-func offsetSums3x2x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums3x2x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums4x2x1AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 4 x 2 x 1.
 //
 //go:noescape
-func offsetSums4x2x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums4x2x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums1x3x1AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 3 x 1.
 //
 //go:noescape
-func offsetSums1x3x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x3x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums2x3x1AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 2 x 3 x 1.
 //
 //go:noescape
-func offsetSums2x3x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums2x3x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums3x3x1AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 3 x 3 x 1.
 //
 //go:noescape
-func offsetSums3x3x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums3x3x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums4x3x1AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 4 x 3 x 1.
 //
 //go:noescape
-func offsetSums4x3x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums4x3x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums1x4x1AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 4 x 1.
 //
 //go:noescape
-func offsetSums1x4x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x4x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums2x4x1AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 2 x 4 x 1.
 //
 //go:noescape
-func offsetSums2x4x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums2x4x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums3x4x1AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 3 x 4 x 1.
 //
 //go:noescape
-func offsetSums3x4x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums3x4x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums1x5x1AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 5 x 1.
 //
 //go:noescape
-func offsetSums1x5x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x5x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums2x5x1AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 2 x 5 x 1.
 //
 //go:noescape
-func offsetSums2x5x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums2x5x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums1x6x1AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 6 x 1.
 //
 //go:noescape
-func offsetSums1x6x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x6x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums2x6x1AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 2 x 6 x 1.
 //
 //go:noescape
-func offsetSums2x6x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums2x6x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums1x7x1AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 7 x 1.
 //
 //go:noescape
-func offsetSums1x7x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x7x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums2x7x1AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 2 x 7 x 1.
 //
 //go:noescape
-func offsetSums2x7x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums2x7x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums1x8x1AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 8 x 1.
 //
 //go:noescape
-func offsetSums1x8x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x8x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums1x9x1AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 9 x 1.
 //
 //go:noescape
-func offsetSums1x9x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x9x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums1x10x1AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 10 x 1.
 //
 //go:noescape
-func offsetSums1x10x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x10x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums1x11x1AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 11 x 1.
 //
 //go:noescape
-func offsetSums1x11x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x11x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums1x12x1AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 12 x 1.
 //
 //go:noescape
-func offsetSums1x12x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x12x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums1x13x1AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 13 x 1.
 //
 //go:noescape
-func offsetSums1x13x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x13x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums1x14x1AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 14 x 1.
 //
 //go:noescape
-func offsetSums1x14x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x14x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsets1x2AVX512 is the micro kernel of a convolution at any offsets: pixels x vectors are 1 x 2.
 //
@@ -287,139 +287,139 @@ func offsets14x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *fl
 // offsetSums1x1x2AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 1 x 2.
 //
 //go:noescape
-func offsetSums1x1x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x1x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums2x1x2AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 2 x 1 x 2.
 //
 //go:noescape
-func offsetSums2x1x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums2x1x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums3x1x2AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 3 x 1 x 2.
 //
 //go:noescape
-func offsetSums3x1x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums3x1x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums4x1x2AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 4 x 1 x 2.
 //
 //go:noescape
-func offsetSums4x1x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums4x1x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums1x2x2AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 2 x 2.
 //
 //go:noescape
-func offsetSums1x2x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x2x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums2x2x2AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 2 x 2 x 2.
 //
 //go:noescape
-func offsetSums2x2x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums2x2x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums3x2x2AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 3 x 2 x 2.
 //
 //go:noescape
-func offsetSums3x2x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums3x2x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums4x2x2AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 4 x 2 x 2.
 //
 //go:noescape
-func offsetSums4x2x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums4x2x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums1x3x2AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 3 x 2.
 //
 //go:noescape
-func offsetSums1x3x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x3x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums2x3x2AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 2 x 3 x 2.
 //
 //go:noescape
-func offsetSums2x3x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums2x3x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums3x3x2AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 3 x 3 x 2.
 //
 //go:noescape
-func offsetSums3x3x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums3x3x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums4x3x2AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 4 x 3 x 2.
 //
 //go:noescape
-func offsetSums4x3x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums4x3x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums1x4x2AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 4 x 2.
 //
 //go:noescape
-func offsetSums1x4x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x4x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums2x4x2AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 2 x 4 x 2.
 //
 //go:noescape
-func offsetSums2x4x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums2x4x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums3x4x2AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 3 x 4 x 2.
 //
 //go:noescape
-func offsetSums3x4x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums3x4x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums1x5x2AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 5 x 2.
 //
 //go:noescape
-func offsetSums1x5x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x5x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums2x5x2AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 2 x 5 x 2.
 //
 //go:noescape
-func offsetSums2x5x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums2x5x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums1x6x2AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 6 x 2.
 //
 //go:noescape
-func offsetSums1x6x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x6x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums2x6x2AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 2 x 6 x 2.
 //
 //go:noescape
-func offsetSums2x6x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums2x6x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums1x7x2AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 7 x 2.
 //
 //go:noescape
-func offsetSums1x7x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x7x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums2x7x2AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 2 x 7 x 2.
 //
 //go:noescape
-func offsetSums2x7x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums2x7x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums1x8x2AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 8 x 2.
 //
 //go:noescape
-func offsetSums1x8x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x8x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums1x9x2AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 9 x 2.
 //
 //go:noescape
-func offsetSums1x9x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x9x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums1x10x2AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 10 x 2.
 //
 //go:noescape
-func offsetSums1x10x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x10x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums1x11x2AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 11 x 2.
 //
 //go:noescape
-func offsetSums1x11x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x11x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums1x12x2AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 12 x 2.
 //
 //go:noescape
-func offsetSums1x12x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x12x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums1x13x2AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 13 x 2.
 //
 //go:noescape
-func offsetSums1x13x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x13x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
 // offsetSums1x14x2AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 14 x 2.
 //
 //go:noescape
-func offsetSums1x14x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
+func offsetSums1x14x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)

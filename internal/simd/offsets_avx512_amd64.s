@@ -1523,9 +1523,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x1x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums1x1x1AVX512(SB), NOSPLIT, $0-81
+// func offsetSums1x1x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums1x1x1AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -1534,6 +1534,7 @@ TEXT ·offsetSums1x1x1AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -1549,12 +1550,15 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1   (R10)
 	VMOVUPS      (DI), Z1
 	VBROADCASTSS (CX), Z2
 	VFMADD231PS  Z1, Z2, Z0
+	PREFETCHT1   64(R10)
 	VMOVUPS      64(DI), Z1
 	VBROADCASTSS (CX)(BX*1), Z2
 	VFMADD231PS  Z1, Z2, Z0
+	ADDQ         $0x00000080, R10
 	LEAQ         (CX)(BX*2), CX
 	ADDQ         $0x00000080, DI
 	PCALIGN      $0x00000020
@@ -1575,8 +1579,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -1586,9 +1590,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums2x1x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums2x1x1AVX512(SB), NOSPLIT, $0-81
+// func offsetSums2x1x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums2x1x1AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -1597,6 +1601,7 @@ TEXT ·offsetSums2x1x1AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -1615,15 +1620,18 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z2
 	VBROADCASTSS     (R8), Z3
 	VFMADD231PS      Z2, Z3, Z0
 	VFMADD231PS.BCST (CX), Z2, Z1
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z2
 	VBROADCASTSS     (R8)(BX*1), Z3
 	VFMADD231PS      Z2, Z3, Z0
 	VBROADCASTSS     (CX)(BX*1), Z3
 	VFMADD231PS      Z2, Z3, Z1
+	ADDQ             $0x00000080, R10
 	LEAQ             (R8)(BX*2), R8
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
@@ -1648,8 +1656,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -1661,9 +1669,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums3x1x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums3x1x1AVX512(SB), NOSPLIT, $0-81
+// func offsetSums3x1x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums3x1x1AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -1672,14 +1680,15 @@ TEXT ·offsetSums3x1x1AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
 	SHLQ   $0x02, R9
 	MOVQ   (CX), R8
 	LEAQ   (DX)(R8*4), R8
-	MOVQ   8(CX), R10
-	LEAQ   (DX)(R10*4), R10
+	MOVQ   8(CX), R11
+	LEAQ   (DX)(R11*4), R11
 	MOVQ   16(CX), CX
 	LEAQ   (DX)(CX*4), CX
 	VPXORD Z0, Z0, Z0
@@ -1693,21 +1702,24 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z3
 	VBROADCASTSS     (R8), Z4
 	VFMADD231PS      Z3, Z4, Z0
-	VFMADD231PS.BCST (R10), Z3, Z1
+	VFMADD231PS.BCST (R11), Z3, Z1
 	VBROADCASTSS     (CX), Z4
 	VFMADD231PS      Z3, Z4, Z2
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z3
 	VBROADCASTSS     (R8)(BX*1), Z4
 	VFMADD231PS      Z3, Z4, Z0
-	VBROADCASTSS     (R10)(BX*1), Z4
+	VBROADCASTSS     (R11)(BX*1), Z4
 	VFMADD231PS      Z3, Z4, Z1
 	VBROADCASTSS     (CX)(BX*1), Z4
 	VFMADD231PS      Z3, Z4, Z2
+	ADDQ             $0x00000080, R10
 	LEAQ             (R8)(BX*2), R8
-	LEAQ             (R10)(BX*2), R10
+	LEAQ             (R11)(BX*2), R11
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -1720,23 +1732,23 @@ one:
 	VMOVUPS          (DI), Z3
 	VBROADCASTSS     (R8), Z4
 	VFMADD231PS      Z3, Z4, Z0
-	VFMADD231PS.BCST (R10), Z3, Z1
+	VFMADD231PS.BCST (R11), Z3, Z1
 	VBROADCASTSS     (CX), Z4
 	VFMADD231PS      Z3, Z4, Z2
 	ADDQ             BX, R8
-	ADDQ             BX, R10
+	ADDQ             BX, R11
 	ADDQ             BX, CX
 	ADDQ             $0x00000040, DI
 
 next:
 	ADDQ   SI, R8
-	ADDQ   SI, R10
+	ADDQ   SI, R11
 	ADDQ   SI, CX
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -1750,9 +1762,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums4x1x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums4x1x1AVX512(SB), NOSPLIT, $0-81
+// func offsetSums4x1x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums4x1x1AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -1761,16 +1773,17 @@ TEXT ·offsetSums4x1x1AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
 	SHLQ   $0x02, R9
 	MOVQ   (CX), R8
 	LEAQ   (DX)(R8*4), R8
-	MOVQ   8(CX), R10
-	LEAQ   (DX)(R10*4), R10
-	MOVQ   16(CX), R11
+	MOVQ   8(CX), R11
 	LEAQ   (DX)(R11*4), R11
+	MOVQ   16(CX), R12
+	LEAQ   (DX)(R12*4), R12
 	MOVQ   24(CX), CX
 	LEAQ   (DX)(CX*4), CX
 	VPXORD Z0, Z0, Z0
@@ -1785,26 +1798,29 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z4
 	VBROADCASTSS     (R8), Z5
 	VFMADD231PS      Z4, Z5, Z0
-	VFMADD231PS.BCST (R10), Z4, Z1
-	VBROADCASTSS     (R11), Z5
+	VFMADD231PS.BCST (R11), Z4, Z1
+	VBROADCASTSS     (R12), Z5
 	VFMADD231PS      Z4, Z5, Z2
 	VBROADCASTSS     (CX), Z5
 	VFMADD231PS      Z4, Z5, Z3
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z4
 	VBROADCASTSS     (R8)(BX*1), Z5
 	VFMADD231PS      Z4, Z5, Z0
-	VBROADCASTSS     (R10)(BX*1), Z5
-	VFMADD231PS      Z4, Z5, Z1
 	VBROADCASTSS     (R11)(BX*1), Z5
+	VFMADD231PS      Z4, Z5, Z1
+	VBROADCASTSS     (R12)(BX*1), Z5
 	VFMADD231PS      Z4, Z5, Z2
 	VBROADCASTSS     (CX)(BX*1), Z5
 	VFMADD231PS      Z4, Z5, Z3
+	ADDQ             $0x00000080, R10
 	LEAQ             (R8)(BX*2), R8
-	LEAQ             (R10)(BX*2), R10
 	LEAQ             (R11)(BX*2), R11
+	LEAQ             (R12)(BX*2), R12
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -1817,27 +1833,27 @@ one:
 	VMOVUPS          (DI), Z4
 	VBROADCASTSS     (R8), Z5
 	VFMADD231PS      Z4, Z5, Z0
-	VFMADD231PS.BCST (R10), Z4, Z1
-	VBROADCASTSS     (R11), Z5
+	VFMADD231PS.BCST (R11), Z4, Z1
+	VBROADCASTSS     (R12), Z5
 	VFMADD231PS      Z4, Z5, Z2
 	VBROADCASTSS     (CX), Z5
 	VFMADD231PS      Z4, Z5, Z3
 	ADDQ             BX, R8
-	ADDQ             BX, R10
 	ADDQ             BX, R11
+	ADDQ             BX, R12
 	ADDQ             BX, CX
 	ADDQ             $0x00000040, DI
 
 next:
 	ADDQ   SI, R8
-	ADDQ   SI, R10
 	ADDQ   SI, R11
+	ADDQ   SI, R12
 	ADDQ   SI, CX
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -1853,9 +1869,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x2x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums1x2x1AVX512(SB), NOSPLIT, $0-81
+// func offsetSums1x2x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums1x2x1AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -1864,6 +1880,7 @@ TEXT ·offsetSums1x2x1AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -1880,15 +1897,18 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z2
 	VBROADCASTSS     (CX), Z3
 	VFMADD231PS      Z2, Z3, Z0
 	VFMADD231PS.BCST 4(CX), Z2, Z1
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z2
 	VBROADCASTSS     (CX)(BX*1), Z3
 	VFMADD231PS      Z2, Z3, Z0
 	VBROADCASTSS     4(CX)(BX*1), Z3
 	VFMADD231PS      Z2, Z3, Z1
+	ADDQ             $0x00000080, R10
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -1910,8 +1930,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -1923,9 +1943,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums2x2x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums2x2x1AVX512(SB), NOSPLIT, $0-81
+// func offsetSums2x2x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums2x2x1AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -1934,6 +1954,7 @@ TEXT ·offsetSums2x2x1AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -1954,6 +1975,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z4
 	VBROADCASTSS     (R8), Z5
 	VFMADD231PS      Z4, Z5, Z0
@@ -1962,6 +1984,7 @@ two:
 	VFMADD231PS      Z4, Z5, Z2
 	VBROADCASTSS     4(CX), Z5
 	VFMADD231PS      Z4, Z5, Z3
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z4
 	VBROADCASTSS     (R8)(BX*1), Z5
 	VFMADD231PS      Z4, Z5, Z0
@@ -1971,6 +1994,7 @@ two:
 	VFMADD231PS      Z4, Z5, Z2
 	VBROADCASTSS     4(CX)(BX*1), Z5
 	VFMADD231PS      Z4, Z5, Z3
+	ADDQ             $0x00000080, R10
 	LEAQ             (R8)(BX*2), R8
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
@@ -1999,8 +2023,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -2016,9 +2040,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums3x2x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums3x2x1AVX512(SB), NOSPLIT, $0-81
+// func offsetSums3x2x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums3x2x1AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -2027,14 +2051,15 @@ TEXT ·offsetSums3x2x1AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
 	SHLQ   $0x02, R9
 	MOVQ   (CX), R8
 	LEAQ   (DX)(R8*4), R8
-	MOVQ   8(CX), R10
-	LEAQ   (DX)(R10*4), R10
+	MOVQ   8(CX), R11
+	LEAQ   (DX)(R11*4), R11
 	MOVQ   16(CX), CX
 	LEAQ   (DX)(CX*4), CX
 	VPXORD Z0, Z0, Z0
@@ -2051,33 +2076,36 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z6
 	VBROADCASTSS     (R8), Z7
 	VFMADD231PS      Z6, Z7, Z0
 	VFMADD231PS.BCST 4(R8), Z6, Z1
-	VBROADCASTSS     (R10), Z7
+	VBROADCASTSS     (R11), Z7
 	VFMADD231PS      Z6, Z7, Z2
-	VBROADCASTSS     4(R10), Z7
+	VBROADCASTSS     4(R11), Z7
 	VFMADD231PS      Z6, Z7, Z3
 	VBROADCASTSS     (CX), Z7
 	VFMADD231PS      Z6, Z7, Z4
 	VBROADCASTSS     4(CX), Z7
 	VFMADD231PS      Z6, Z7, Z5
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z6
 	VBROADCASTSS     (R8)(BX*1), Z7
 	VFMADD231PS      Z6, Z7, Z0
 	VBROADCASTSS     4(R8)(BX*1), Z7
 	VFMADD231PS      Z6, Z7, Z1
-	VBROADCASTSS     (R10)(BX*1), Z7
+	VBROADCASTSS     (R11)(BX*1), Z7
 	VFMADD231PS      Z6, Z7, Z2
-	VBROADCASTSS     4(R10)(BX*1), Z7
+	VBROADCASTSS     4(R11)(BX*1), Z7
 	VFMADD231PS      Z6, Z7, Z3
 	VBROADCASTSS     (CX)(BX*1), Z7
 	VFMADD231PS      Z6, Z7, Z4
 	VBROADCASTSS     4(CX)(BX*1), Z7
 	VFMADD231PS      Z6, Z7, Z5
+	ADDQ             $0x00000080, R10
 	LEAQ             (R8)(BX*2), R8
-	LEAQ             (R10)(BX*2), R10
+	LEAQ             (R11)(BX*2), R11
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -2091,28 +2119,28 @@ one:
 	VBROADCASTSS     (R8), Z7
 	VFMADD231PS      Z6, Z7, Z0
 	VFMADD231PS.BCST 4(R8), Z6, Z1
-	VBROADCASTSS     (R10), Z7
+	VBROADCASTSS     (R11), Z7
 	VFMADD231PS      Z6, Z7, Z2
-	VBROADCASTSS     4(R10), Z7
+	VBROADCASTSS     4(R11), Z7
 	VFMADD231PS      Z6, Z7, Z3
 	VBROADCASTSS     (CX), Z7
 	VFMADD231PS      Z6, Z7, Z4
 	VBROADCASTSS     4(CX), Z7
 	VFMADD231PS      Z6, Z7, Z5
 	ADDQ             BX, R8
-	ADDQ             BX, R10
+	ADDQ             BX, R11
 	ADDQ             BX, CX
 	ADDQ             $0x00000040, DI
 
 next:
 	ADDQ   SI, R8
-	ADDQ   SI, R10
+	ADDQ   SI, R11
 	ADDQ   SI, CX
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -2132,9 +2160,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums4x2x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums4x2x1AVX512(SB), NOSPLIT, $0-81
+// func offsetSums4x2x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums4x2x1AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -2143,16 +2171,17 @@ TEXT ·offsetSums4x2x1AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
 	SHLQ   $0x02, R9
 	MOVQ   (CX), R8
 	LEAQ   (DX)(R8*4), R8
-	MOVQ   8(CX), R10
-	LEAQ   (DX)(R10*4), R10
-	MOVQ   16(CX), R11
+	MOVQ   8(CX), R11
 	LEAQ   (DX)(R11*4), R11
+	MOVQ   16(CX), R12
+	LEAQ   (DX)(R12*4), R12
 	MOVQ   24(CX), CX
 	LEAQ   (DX)(CX*4), CX
 	VPXORD Z0, Z0, Z0
@@ -2171,41 +2200,44 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z8
 	VBROADCASTSS     (R8), Z9
 	VFMADD231PS      Z8, Z9, Z0
 	VFMADD231PS.BCST 4(R8), Z8, Z1
-	VBROADCASTSS     (R10), Z9
-	VFMADD231PS      Z8, Z9, Z2
-	VBROADCASTSS     4(R10), Z9
-	VFMADD231PS      Z8, Z9, Z3
 	VBROADCASTSS     (R11), Z9
-	VFMADD231PS      Z8, Z9, Z4
+	VFMADD231PS      Z8, Z9, Z2
 	VBROADCASTSS     4(R11), Z9
+	VFMADD231PS      Z8, Z9, Z3
+	VBROADCASTSS     (R12), Z9
+	VFMADD231PS      Z8, Z9, Z4
+	VBROADCASTSS     4(R12), Z9
 	VFMADD231PS      Z8, Z9, Z5
 	VBROADCASTSS     (CX), Z9
 	VFMADD231PS      Z8, Z9, Z6
 	VFMADD231PS.BCST 4(CX), Z8, Z7
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z8
 	VBROADCASTSS     (R8)(BX*1), Z9
 	VFMADD231PS      Z8, Z9, Z0
 	VBROADCASTSS     4(R8)(BX*1), Z9
 	VFMADD231PS      Z8, Z9, Z1
-	VBROADCASTSS     (R10)(BX*1), Z9
-	VFMADD231PS      Z8, Z9, Z2
-	VBROADCASTSS     4(R10)(BX*1), Z9
-	VFMADD231PS      Z8, Z9, Z3
 	VBROADCASTSS     (R11)(BX*1), Z9
-	VFMADD231PS      Z8, Z9, Z4
+	VFMADD231PS      Z8, Z9, Z2
 	VBROADCASTSS     4(R11)(BX*1), Z9
+	VFMADD231PS      Z8, Z9, Z3
+	VBROADCASTSS     (R12)(BX*1), Z9
+	VFMADD231PS      Z8, Z9, Z4
+	VBROADCASTSS     4(R12)(BX*1), Z9
 	VFMADD231PS      Z8, Z9, Z5
 	VBROADCASTSS     (CX)(BX*1), Z9
 	VFMADD231PS      Z8, Z9, Z6
 	VBROADCASTSS     4(CX)(BX*1), Z9
 	VFMADD231PS      Z8, Z9, Z7
+	ADDQ             $0x00000080, R10
 	LEAQ             (R8)(BX*2), R8
-	LEAQ             (R10)(BX*2), R10
 	LEAQ             (R11)(BX*2), R11
+	LEAQ             (R12)(BX*2), R12
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -2219,33 +2251,33 @@ one:
 	VBROADCASTSS     (R8), Z9
 	VFMADD231PS      Z8, Z9, Z0
 	VFMADD231PS.BCST 4(R8), Z8, Z1
-	VBROADCASTSS     (R10), Z9
-	VFMADD231PS      Z8, Z9, Z2
-	VBROADCASTSS     4(R10), Z9
-	VFMADD231PS      Z8, Z9, Z3
 	VBROADCASTSS     (R11), Z9
-	VFMADD231PS      Z8, Z9, Z4
+	VFMADD231PS      Z8, Z9, Z2
 	VBROADCASTSS     4(R11), Z9
+	VFMADD231PS      Z8, Z9, Z3
+	VBROADCASTSS     (R12), Z9
+	VFMADD231PS      Z8, Z9, Z4
+	VBROADCASTSS     4(R12), Z9
 	VFMADD231PS      Z8, Z9, Z5
 	VBROADCASTSS     (CX), Z9
 	VFMADD231PS      Z8, Z9, Z6
 	VFMADD231PS.BCST 4(CX), Z8, Z7
 	ADDQ             BX, R8
-	ADDQ             BX, R10
 	ADDQ             BX, R11
+	ADDQ             BX, R12
 	ADDQ             BX, CX
 	ADDQ             $0x00000040, DI
 
 next:
 	ADDQ   SI, R8
-	ADDQ   SI, R10
 	ADDQ   SI, R11
+	ADDQ   SI, R12
 	ADDQ   SI, CX
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -2269,9 +2301,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x3x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums1x3x1AVX512(SB), NOSPLIT, $0-81
+// func offsetSums1x3x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums1x3x1AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -2280,6 +2312,7 @@ TEXT ·offsetSums1x3x1AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -2297,12 +2330,14 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z3
 	VBROADCASTSS     (CX), Z4
 	VFMADD231PS      Z3, Z4, Z0
 	VFMADD231PS.BCST 4(CX), Z3, Z1
 	VBROADCASTSS     8(CX), Z4
 	VFMADD231PS      Z3, Z4, Z2
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z3
 	VBROADCASTSS     (CX)(BX*1), Z4
 	VFMADD231PS      Z3, Z4, Z0
@@ -2310,6 +2345,7 @@ two:
 	VFMADD231PS      Z3, Z4, Z1
 	VBROADCASTSS     8(CX)(BX*1), Z4
 	VFMADD231PS      Z3, Z4, Z2
+	ADDQ             $0x00000080, R10
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -2333,8 +2369,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -2348,9 +2384,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums2x3x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums2x3x1AVX512(SB), NOSPLIT, $0-81
+// func offsetSums2x3x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums2x3x1AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -2359,6 +2395,7 @@ TEXT ·offsetSums2x3x1AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -2381,6 +2418,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z6
 	VBROADCASTSS     (R8), Z7
 	VFMADD231PS      Z6, Z7, Z0
@@ -2393,6 +2431,7 @@ two:
 	VFMADD231PS      Z6, Z7, Z4
 	VBROADCASTSS     8(CX), Z7
 	VFMADD231PS      Z6, Z7, Z5
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z6
 	VBROADCASTSS     (R8)(BX*1), Z7
 	VFMADD231PS      Z6, Z7, Z0
@@ -2406,6 +2445,7 @@ two:
 	VFMADD231PS      Z6, Z7, Z4
 	VBROADCASTSS     8(CX)(BX*1), Z7
 	VFMADD231PS      Z6, Z7, Z5
+	ADDQ             $0x00000080, R10
 	LEAQ             (R8)(BX*2), R8
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
@@ -2438,8 +2478,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -2459,9 +2499,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums3x3x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums3x3x1AVX512(SB), NOSPLIT, $0-81
+// func offsetSums3x3x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums3x3x1AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -2470,14 +2510,15 @@ TEXT ·offsetSums3x3x1AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
 	SHLQ   $0x02, R9
 	MOVQ   (CX), R8
 	LEAQ   (DX)(R8*4), R8
-	MOVQ   8(CX), R10
-	LEAQ   (DX)(R10*4), R10
+	MOVQ   8(CX), R11
+	LEAQ   (DX)(R11*4), R11
 	MOVQ   16(CX), CX
 	LEAQ   (DX)(CX*4), CX
 	VPXORD Z0, Z0, Z0
@@ -2497,23 +2538,25 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z9
 	VBROADCASTSS     (R8), Z10
 	VFMADD231PS      Z9, Z10, Z0
 	VFMADD231PS.BCST 4(R8), Z9, Z1
 	VBROADCASTSS     8(R8), Z10
 	VFMADD231PS      Z9, Z10, Z2
-	VBROADCASTSS     (R10), Z10
+	VBROADCASTSS     (R11), Z10
 	VFMADD231PS      Z9, Z10, Z3
-	VBROADCASTSS     4(R10), Z10
+	VBROADCASTSS     4(R11), Z10
 	VFMADD231PS      Z9, Z10, Z4
-	VBROADCASTSS     8(R10), Z10
+	VBROADCASTSS     8(R11), Z10
 	VFMADD231PS      Z9, Z10, Z5
 	VBROADCASTSS     (CX), Z10
 	VFMADD231PS      Z9, Z10, Z6
 	VFMADD231PS.BCST 4(CX), Z9, Z7
 	VBROADCASTSS     8(CX), Z10
 	VFMADD231PS      Z9, Z10, Z8
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z9
 	VBROADCASTSS     (R8)(BX*1), Z10
 	VFMADD231PS      Z9, Z10, Z0
@@ -2521,11 +2564,11 @@ two:
 	VFMADD231PS      Z9, Z10, Z1
 	VBROADCASTSS     8(R8)(BX*1), Z10
 	VFMADD231PS      Z9, Z10, Z2
-	VBROADCASTSS     (R10)(BX*1), Z10
+	VBROADCASTSS     (R11)(BX*1), Z10
 	VFMADD231PS      Z9, Z10, Z3
-	VBROADCASTSS     4(R10)(BX*1), Z10
+	VBROADCASTSS     4(R11)(BX*1), Z10
 	VFMADD231PS      Z9, Z10, Z4
-	VBROADCASTSS     8(R10)(BX*1), Z10
+	VBROADCASTSS     8(R11)(BX*1), Z10
 	VFMADD231PS      Z9, Z10, Z5
 	VBROADCASTSS     (CX)(BX*1), Z10
 	VFMADD231PS      Z9, Z10, Z6
@@ -2533,8 +2576,9 @@ two:
 	VFMADD231PS      Z9, Z10, Z7
 	VBROADCASTSS     8(CX)(BX*1), Z10
 	VFMADD231PS      Z9, Z10, Z8
+	ADDQ             $0x00000080, R10
 	LEAQ             (R8)(BX*2), R8
-	LEAQ             (R10)(BX*2), R10
+	LEAQ             (R11)(BX*2), R11
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -2550,11 +2594,11 @@ one:
 	VFMADD231PS.BCST 4(R8), Z9, Z1
 	VBROADCASTSS     8(R8), Z10
 	VFMADD231PS      Z9, Z10, Z2
-	VBROADCASTSS     (R10), Z10
+	VBROADCASTSS     (R11), Z10
 	VFMADD231PS      Z9, Z10, Z3
-	VBROADCASTSS     4(R10), Z10
+	VBROADCASTSS     4(R11), Z10
 	VFMADD231PS      Z9, Z10, Z4
-	VBROADCASTSS     8(R10), Z10
+	VBROADCASTSS     8(R11), Z10
 	VFMADD231PS      Z9, Z10, Z5
 	VBROADCASTSS     (CX), Z10
 	VFMADD231PS      Z9, Z10, Z6
@@ -2562,19 +2606,19 @@ one:
 	VBROADCASTSS     8(CX), Z10
 	VFMADD231PS      Z9, Z10, Z8
 	ADDQ             BX, R8
-	ADDQ             BX, R10
+	ADDQ             BX, R11
 	ADDQ             BX, CX
 	ADDQ             $0x00000040, DI
 
 next:
 	ADDQ   SI, R8
-	ADDQ   SI, R10
+	ADDQ   SI, R11
 	ADDQ   SI, CX
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -2600,9 +2644,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums4x3x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums4x3x1AVX512(SB), NOSPLIT, $0-81
+// func offsetSums4x3x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums4x3x1AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -2611,16 +2655,17 @@ TEXT ·offsetSums4x3x1AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
 	SHLQ   $0x02, R9
 	MOVQ   (CX), R8
 	LEAQ   (DX)(R8*4), R8
-	MOVQ   8(CX), R10
-	LEAQ   (DX)(R10*4), R10
-	MOVQ   16(CX), R11
+	MOVQ   8(CX), R11
 	LEAQ   (DX)(R11*4), R11
+	MOVQ   16(CX), R12
+	LEAQ   (DX)(R12*4), R12
 	MOVQ   24(CX), CX
 	LEAQ   (DX)(CX*4), CX
 	VPXORD Z0, Z0, Z0
@@ -2643,22 +2688,23 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z12
 	VBROADCASTSS     (R8), Z13
 	VFMADD231PS      Z12, Z13, Z0
 	VFMADD231PS.BCST 4(R8), Z12, Z1
 	VBROADCASTSS     8(R8), Z13
 	VFMADD231PS      Z12, Z13, Z2
-	VBROADCASTSS     (R10), Z13
-	VFMADD231PS      Z12, Z13, Z3
-	VBROADCASTSS     4(R10), Z13
-	VFMADD231PS      Z12, Z13, Z4
-	VBROADCASTSS     8(R10), Z13
-	VFMADD231PS      Z12, Z13, Z5
 	VBROADCASTSS     (R11), Z13
-	VFMADD231PS      Z12, Z13, Z6
-	VFMADD231PS.BCST 4(R11), Z12, Z7
+	VFMADD231PS      Z12, Z13, Z3
+	VBROADCASTSS     4(R11), Z13
+	VFMADD231PS      Z12, Z13, Z4
 	VBROADCASTSS     8(R11), Z13
+	VFMADD231PS      Z12, Z13, Z5
+	VBROADCASTSS     (R12), Z13
+	VFMADD231PS      Z12, Z13, Z6
+	VFMADD231PS.BCST 4(R12), Z12, Z7
+	VBROADCASTSS     8(R12), Z13
 	VFMADD231PS      Z12, Z13, Z8
 	VBROADCASTSS     (CX), Z13
 	VFMADD231PS      Z12, Z13, Z9
@@ -2666,6 +2712,7 @@ two:
 	VFMADD231PS      Z12, Z13, Z10
 	VBROADCASTSS     8(CX), Z13
 	VFMADD231PS      Z12, Z13, Z11
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z12
 	VBROADCASTSS     (R8)(BX*1), Z13
 	VFMADD231PS      Z12, Z13, Z0
@@ -2673,17 +2720,17 @@ two:
 	VFMADD231PS      Z12, Z13, Z1
 	VBROADCASTSS     8(R8)(BX*1), Z13
 	VFMADD231PS      Z12, Z13, Z2
-	VBROADCASTSS     (R10)(BX*1), Z13
-	VFMADD231PS      Z12, Z13, Z3
-	VBROADCASTSS     4(R10)(BX*1), Z13
-	VFMADD231PS      Z12, Z13, Z4
-	VBROADCASTSS     8(R10)(BX*1), Z13
-	VFMADD231PS      Z12, Z13, Z5
 	VBROADCASTSS     (R11)(BX*1), Z13
-	VFMADD231PS      Z12, Z13, Z6
+	VFMADD231PS      Z12, Z13, Z3
 	VBROADCASTSS     4(R11)(BX*1), Z13
-	VFMADD231PS      Z12, Z13, Z7
+	VFMADD231PS      Z12, Z13, Z4
 	VBROADCASTSS     8(R11)(BX*1), Z13
+	VFMADD231PS      Z12, Z13, Z5
+	VBROADCASTSS     (R12)(BX*1), Z13
+	VFMADD231PS      Z12, Z13, Z6
+	VBROADCASTSS     4(R12)(BX*1), Z13
+	VFMADD231PS      Z12, Z13, Z7
+	VBROADCASTSS     8(R12)(BX*1), Z13
 	VFMADD231PS      Z12, Z13, Z8
 	VBROADCASTSS     (CX)(BX*1), Z13
 	VFMADD231PS      Z12, Z13, Z9
@@ -2691,9 +2738,10 @@ two:
 	VFMADD231PS      Z12, Z13, Z10
 	VBROADCASTSS     8(CX)(BX*1), Z13
 	VFMADD231PS      Z12, Z13, Z11
+	ADDQ             $0x00000080, R10
 	LEAQ             (R8)(BX*2), R8
-	LEAQ             (R10)(BX*2), R10
 	LEAQ             (R11)(BX*2), R11
+	LEAQ             (R12)(BX*2), R12
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -2709,16 +2757,16 @@ one:
 	VFMADD231PS.BCST 4(R8), Z12, Z1
 	VBROADCASTSS     8(R8), Z13
 	VFMADD231PS      Z12, Z13, Z2
-	VBROADCASTSS     (R10), Z13
-	VFMADD231PS      Z12, Z13, Z3
-	VBROADCASTSS     4(R10), Z13
-	VFMADD231PS      Z12, Z13, Z4
-	VBROADCASTSS     8(R10), Z13
-	VFMADD231PS      Z12, Z13, Z5
 	VBROADCASTSS     (R11), Z13
-	VFMADD231PS      Z12, Z13, Z6
-	VFMADD231PS.BCST 4(R11), Z12, Z7
+	VFMADD231PS      Z12, Z13, Z3
+	VBROADCASTSS     4(R11), Z13
+	VFMADD231PS      Z12, Z13, Z4
 	VBROADCASTSS     8(R11), Z13
+	VFMADD231PS      Z12, Z13, Z5
+	VBROADCASTSS     (R12), Z13
+	VFMADD231PS      Z12, Z13, Z6
+	VFMADD231PS.BCST 4(R12), Z12, Z7
+	VBROADCASTSS     8(R12), Z13
 	VFMADD231PS      Z12, Z13, Z8
 	VBROADCASTSS     (CX), Z13
 	VFMADD231PS      Z12, Z13, Z9
@@ -2727,21 +2775,21 @@ one:
 	VBROADCASTSS     8(CX), Z13
 	VFMADD231PS      Z12, Z13, Z11
 	ADDQ             BX, R8
-	ADDQ             BX, R10
 	ADDQ             BX, R11
+	ADDQ             BX, R12
 	ADDQ             BX, CX
 	ADDQ             $0x00000040, DI
 
 next:
 	ADDQ   SI, R8
-	ADDQ   SI, R10
 	ADDQ   SI, R11
+	ADDQ   SI, R12
 	ADDQ   SI, CX
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -2773,9 +2821,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x4x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums1x4x1AVX512(SB), NOSPLIT, $0-81
+// func offsetSums1x4x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums1x4x1AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -2784,6 +2832,7 @@ TEXT ·offsetSums1x4x1AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -2802,6 +2851,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z4
 	VBROADCASTSS     (CX), Z5
 	VFMADD231PS      Z4, Z5, Z0
@@ -2810,6 +2860,7 @@ two:
 	VFMADD231PS      Z4, Z5, Z2
 	VBROADCASTSS     12(CX), Z5
 	VFMADD231PS      Z4, Z5, Z3
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z4
 	VBROADCASTSS     (CX)(BX*1), Z5
 	VFMADD231PS      Z4, Z5, Z0
@@ -2819,6 +2870,7 @@ two:
 	VFMADD231PS      Z4, Z5, Z2
 	VBROADCASTSS     12(CX)(BX*1), Z5
 	VFMADD231PS      Z4, Z5, Z3
+	ADDQ             $0x00000080, R10
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -2844,8 +2896,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -2861,9 +2913,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums2x4x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums2x4x1AVX512(SB), NOSPLIT, $0-81
+// func offsetSums2x4x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums2x4x1AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -2872,6 +2924,7 @@ TEXT ·offsetSums2x4x1AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -2896,6 +2949,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z8
 	VBROADCASTSS     (R8), Z9
 	VFMADD231PS      Z8, Z9, Z0
@@ -2911,6 +2965,7 @@ two:
 	VBROADCASTSS     8(CX), Z9
 	VFMADD231PS      Z8, Z9, Z6
 	VFMADD231PS.BCST 12(CX), Z8, Z7
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z8
 	VBROADCASTSS     (R8)(BX*1), Z9
 	VFMADD231PS      Z8, Z9, Z0
@@ -2928,6 +2983,7 @@ two:
 	VFMADD231PS      Z8, Z9, Z6
 	VBROADCASTSS     12(CX)(BX*1), Z9
 	VFMADD231PS      Z8, Z9, Z7
+	ADDQ             $0x00000080, R10
 	LEAQ             (R8)(BX*2), R8
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
@@ -2963,8 +3019,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -2988,9 +3044,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums3x4x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums3x4x1AVX512(SB), NOSPLIT, $0-81
+// func offsetSums3x4x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums3x4x1AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -2999,14 +3055,15 @@ TEXT ·offsetSums3x4x1AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
 	SHLQ   $0x02, R9
 	MOVQ   (CX), R8
 	LEAQ   (DX)(R8*4), R8
-	MOVQ   8(CX), R10
-	LEAQ   (DX)(R10*4), R10
+	MOVQ   8(CX), R11
+	LEAQ   (DX)(R11*4), R11
 	MOVQ   16(CX), CX
 	LEAQ   (DX)(CX*4), CX
 	VPXORD Z0, Z0, Z0
@@ -3029,6 +3086,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z12
 	VBROADCASTSS     (R8), Z13
 	VFMADD231PS      Z12, Z13, Z0
@@ -3037,13 +3095,13 @@ two:
 	VFMADD231PS      Z12, Z13, Z2
 	VBROADCASTSS     12(R8), Z13
 	VFMADD231PS      Z12, Z13, Z3
-	VBROADCASTSS     (R10), Z13
+	VBROADCASTSS     (R11), Z13
 	VFMADD231PS      Z12, Z13, Z4
-	VBROADCASTSS     4(R10), Z13
+	VBROADCASTSS     4(R11), Z13
 	VFMADD231PS      Z12, Z13, Z5
-	VBROADCASTSS     8(R10), Z13
+	VBROADCASTSS     8(R11), Z13
 	VFMADD231PS      Z12, Z13, Z6
-	VFMADD231PS.BCST 12(R10), Z12, Z7
+	VFMADD231PS.BCST 12(R11), Z12, Z7
 	VBROADCASTSS     (CX), Z13
 	VFMADD231PS      Z12, Z13, Z8
 	VBROADCASTSS     4(CX), Z13
@@ -3052,6 +3110,7 @@ two:
 	VFMADD231PS      Z12, Z13, Z10
 	VBROADCASTSS     12(CX), Z13
 	VFMADD231PS      Z12, Z13, Z11
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z12
 	VBROADCASTSS     (R8)(BX*1), Z13
 	VFMADD231PS      Z12, Z13, Z0
@@ -3061,13 +3120,13 @@ two:
 	VFMADD231PS      Z12, Z13, Z2
 	VBROADCASTSS     12(R8)(BX*1), Z13
 	VFMADD231PS      Z12, Z13, Z3
-	VBROADCASTSS     (R10)(BX*1), Z13
+	VBROADCASTSS     (R11)(BX*1), Z13
 	VFMADD231PS      Z12, Z13, Z4
-	VBROADCASTSS     4(R10)(BX*1), Z13
+	VBROADCASTSS     4(R11)(BX*1), Z13
 	VFMADD231PS      Z12, Z13, Z5
-	VBROADCASTSS     8(R10)(BX*1), Z13
+	VBROADCASTSS     8(R11)(BX*1), Z13
 	VFMADD231PS      Z12, Z13, Z6
-	VBROADCASTSS     12(R10)(BX*1), Z13
+	VBROADCASTSS     12(R11)(BX*1), Z13
 	VFMADD231PS      Z12, Z13, Z7
 	VBROADCASTSS     (CX)(BX*1), Z13
 	VFMADD231PS      Z12, Z13, Z8
@@ -3077,8 +3136,9 @@ two:
 	VFMADD231PS      Z12, Z13, Z10
 	VBROADCASTSS     12(CX)(BX*1), Z13
 	VFMADD231PS      Z12, Z13, Z11
+	ADDQ             $0x00000080, R10
 	LEAQ             (R8)(BX*2), R8
-	LEAQ             (R10)(BX*2), R10
+	LEAQ             (R11)(BX*2), R11
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -3096,13 +3156,13 @@ one:
 	VFMADD231PS      Z12, Z13, Z2
 	VBROADCASTSS     12(R8), Z13
 	VFMADD231PS      Z12, Z13, Z3
-	VBROADCASTSS     (R10), Z13
+	VBROADCASTSS     (R11), Z13
 	VFMADD231PS      Z12, Z13, Z4
-	VBROADCASTSS     4(R10), Z13
+	VBROADCASTSS     4(R11), Z13
 	VFMADD231PS      Z12, Z13, Z5
-	VBROADCASTSS     8(R10), Z13
+	VBROADCASTSS     8(R11), Z13
 	VFMADD231PS      Z12, Z13, Z6
-	VFMADD231PS.BCST 12(R10), Z12, Z7
+	VFMADD231PS.BCST 12(R11), Z12, Z7
 	VBROADCASTSS     (CX), Z13
 	VFMADD231PS      Z12, Z13, Z8
 	VBROADCASTSS     4(CX), Z13
@@ -3112,19 +3172,19 @@ one:
 	VBROADCASTSS     12(CX), Z13
 	VFMADD231PS      Z12, Z13, Z11
 	ADDQ             BX, R8
-	ADDQ             BX, R10
+	ADDQ             BX, R11
 	ADDQ             BX, CX
 	ADDQ             $0x00000040, DI
 
 next:
 	ADDQ   SI, R8
-	ADDQ   SI, R10
+	ADDQ   SI, R11
 	ADDQ   SI, CX
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -3156,9 +3216,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x5x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums1x5x1AVX512(SB), NOSPLIT, $0-81
+// func offsetSums1x5x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums1x5x1AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -3167,6 +3227,7 @@ TEXT ·offsetSums1x5x1AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -3186,6 +3247,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z5
 	VBROADCASTSS     (CX), Z6
 	VFMADD231PS      Z5, Z6, Z0
@@ -3196,6 +3258,7 @@ two:
 	VFMADD231PS      Z5, Z6, Z3
 	VBROADCASTSS     16(CX), Z6
 	VFMADD231PS      Z5, Z6, Z4
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z5
 	VBROADCASTSS     (CX)(BX*1), Z6
 	VFMADD231PS      Z5, Z6, Z0
@@ -3207,6 +3270,7 @@ two:
 	VFMADD231PS      Z5, Z6, Z3
 	VBROADCASTSS     16(CX)(BX*1), Z6
 	VFMADD231PS      Z5, Z6, Z4
+	ADDQ             $0x00000080, R10
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -3234,8 +3298,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -3253,9 +3317,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums2x5x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums2x5x1AVX512(SB), NOSPLIT, $0-81
+// func offsetSums2x5x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums2x5x1AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -3264,6 +3328,7 @@ TEXT ·offsetSums2x5x1AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -3290,6 +3355,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z10
 	VBROADCASTSS     (R8), Z11
 	VFMADD231PS      Z10, Z11, Z0
@@ -3309,6 +3375,7 @@ two:
 	VFMADD231PS      Z10, Z11, Z8
 	VBROADCASTSS     16(CX), Z11
 	VFMADD231PS      Z10, Z11, Z9
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z10
 	VBROADCASTSS     (R8)(BX*1), Z11
 	VFMADD231PS      Z10, Z11, Z0
@@ -3330,6 +3397,7 @@ two:
 	VFMADD231PS      Z10, Z11, Z8
 	VBROADCASTSS     16(CX)(BX*1), Z11
 	VFMADD231PS      Z10, Z11, Z9
+	ADDQ             $0x00000080, R10
 	LEAQ             (R8)(BX*2), R8
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
@@ -3369,8 +3437,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -3398,9 +3466,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x6x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums1x6x1AVX512(SB), NOSPLIT, $0-81
+// func offsetSums1x6x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums1x6x1AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -3409,6 +3477,7 @@ TEXT ·offsetSums1x6x1AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -3429,6 +3498,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z6
 	VBROADCASTSS     (CX), Z7
 	VFMADD231PS      Z6, Z7, Z0
@@ -3441,6 +3511,7 @@ two:
 	VFMADD231PS      Z6, Z7, Z4
 	VBROADCASTSS     20(CX), Z7
 	VFMADD231PS      Z6, Z7, Z5
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z6
 	VBROADCASTSS     (CX)(BX*1), Z7
 	VFMADD231PS      Z6, Z7, Z0
@@ -3454,6 +3525,7 @@ two:
 	VFMADD231PS      Z6, Z7, Z4
 	VBROADCASTSS     20(CX)(BX*1), Z7
 	VFMADD231PS      Z6, Z7, Z5
+	ADDQ             $0x00000080, R10
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -3483,8 +3555,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -3504,9 +3576,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums2x6x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums2x6x1AVX512(SB), NOSPLIT, $0-81
+// func offsetSums2x6x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums2x6x1AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -3515,6 +3587,7 @@ TEXT ·offsetSums2x6x1AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -3543,6 +3616,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z12
 	VBROADCASTSS     (R8), Z13
 	VFMADD231PS      Z12, Z13, Z0
@@ -3566,6 +3640,7 @@ two:
 	VFMADD231PS      Z12, Z13, Z10
 	VBROADCASTSS     20(CX), Z13
 	VFMADD231PS      Z12, Z13, Z11
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z12
 	VBROADCASTSS     (R8)(BX*1), Z13
 	VFMADD231PS      Z12, Z13, Z0
@@ -3591,6 +3666,7 @@ two:
 	VFMADD231PS      Z12, Z13, Z10
 	VBROADCASTSS     20(CX)(BX*1), Z13
 	VFMADD231PS      Z12, Z13, Z11
+	ADDQ             $0x00000080, R10
 	LEAQ             (R8)(BX*2), R8
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
@@ -3634,8 +3710,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -3667,9 +3743,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x7x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums1x7x1AVX512(SB), NOSPLIT, $0-81
+// func offsetSums1x7x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums1x7x1AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -3678,6 +3754,7 @@ TEXT ·offsetSums1x7x1AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -3699,6 +3776,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z7
 	VBROADCASTSS     (CX), Z8
 	VFMADD231PS      Z7, Z8, Z0
@@ -3713,6 +3791,7 @@ two:
 	VFMADD231PS      Z7, Z8, Z5
 	VBROADCASTSS     24(CX), Z8
 	VFMADD231PS      Z7, Z8, Z6
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z7
 	VBROADCASTSS     (CX)(BX*1), Z8
 	VFMADD231PS      Z7, Z8, Z0
@@ -3728,6 +3807,7 @@ two:
 	VFMADD231PS      Z7, Z8, Z5
 	VBROADCASTSS     24(CX)(BX*1), Z8
 	VFMADD231PS      Z7, Z8, Z6
+	ADDQ             $0x00000080, R10
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -3759,8 +3839,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -3782,9 +3862,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums2x7x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums2x7x1AVX512(SB), NOSPLIT, $0-81
+// func offsetSums2x7x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums2x7x1AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -3793,6 +3873,7 @@ TEXT ·offsetSums2x7x1AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -3823,6 +3904,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z14
 	VBROADCASTSS     (R8), Z15
 	VFMADD231PS      Z14, Z15, Z0
@@ -3849,6 +3931,7 @@ two:
 	VBROADCASTSS     20(CX), Z15
 	VFMADD231PS      Z14, Z15, Z12
 	VFMADD231PS.BCST 24(CX), Z14, Z13
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z14
 	VBROADCASTSS     (R8)(BX*1), Z15
 	VFMADD231PS      Z14, Z15, Z0
@@ -3878,6 +3961,7 @@ two:
 	VFMADD231PS      Z14, Z15, Z12
 	VBROADCASTSS     24(CX)(BX*1), Z15
 	VFMADD231PS      Z14, Z15, Z13
+	ADDQ             $0x00000080, R10
 	LEAQ             (R8)(BX*2), R8
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
@@ -3924,8 +4008,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -3961,9 +4045,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x8x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums1x8x1AVX512(SB), NOSPLIT, $0-81
+// func offsetSums1x8x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums1x8x1AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -3972,6 +4056,7 @@ TEXT ·offsetSums1x8x1AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -3994,6 +4079,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z8
 	VBROADCASTSS     (CX), Z9
 	VFMADD231PS      Z8, Z9, Z0
@@ -4009,6 +4095,7 @@ two:
 	VBROADCASTSS     24(CX), Z9
 	VFMADD231PS      Z8, Z9, Z6
 	VFMADD231PS.BCST 28(CX), Z8, Z7
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z8
 	VBROADCASTSS     (CX)(BX*1), Z9
 	VFMADD231PS      Z8, Z9, Z0
@@ -4026,6 +4113,7 @@ two:
 	VFMADD231PS      Z8, Z9, Z6
 	VBROADCASTSS     28(CX)(BX*1), Z9
 	VFMADD231PS      Z8, Z9, Z7
+	ADDQ             $0x00000080, R10
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -4058,8 +4146,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -4083,9 +4171,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x9x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums1x9x1AVX512(SB), NOSPLIT, $0-81
+// func offsetSums1x9x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums1x9x1AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -4094,6 +4182,7 @@ TEXT ·offsetSums1x9x1AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -4117,6 +4206,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z9
 	VBROADCASTSS     (CX), Z10
 	VFMADD231PS      Z9, Z10, Z0
@@ -4134,6 +4224,7 @@ two:
 	VFMADD231PS.BCST 28(CX), Z9, Z7
 	VBROADCASTSS     32(CX), Z10
 	VFMADD231PS      Z9, Z10, Z8
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z9
 	VBROADCASTSS     (CX)(BX*1), Z10
 	VFMADD231PS      Z9, Z10, Z0
@@ -4153,6 +4244,7 @@ two:
 	VFMADD231PS      Z9, Z10, Z7
 	VBROADCASTSS     32(CX)(BX*1), Z10
 	VFMADD231PS      Z9, Z10, Z8
+	ADDQ             $0x00000080, R10
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -4187,8 +4279,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -4214,9 +4306,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x10x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums1x10x1AVX512(SB), NOSPLIT, $0-81
+// func offsetSums1x10x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums1x10x1AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -4225,6 +4317,7 @@ TEXT ·offsetSums1x10x1AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -4249,6 +4342,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z10
 	VBROADCASTSS     (CX), Z11
 	VFMADD231PS      Z10, Z11, Z0
@@ -4268,6 +4362,7 @@ two:
 	VFMADD231PS      Z10, Z11, Z8
 	VBROADCASTSS     36(CX), Z11
 	VFMADD231PS      Z10, Z11, Z9
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z10
 	VBROADCASTSS     (CX)(BX*1), Z11
 	VFMADD231PS      Z10, Z11, Z0
@@ -4289,6 +4384,7 @@ two:
 	VFMADD231PS      Z10, Z11, Z8
 	VBROADCASTSS     36(CX)(BX*1), Z11
 	VFMADD231PS      Z10, Z11, Z9
+	ADDQ             $0x00000080, R10
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -4325,8 +4421,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -4354,9 +4450,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x11x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums1x11x1AVX512(SB), NOSPLIT, $0-81
+// func offsetSums1x11x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums1x11x1AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -4365,6 +4461,7 @@ TEXT ·offsetSums1x11x1AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -4390,6 +4487,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z11
 	VBROADCASTSS     (CX), Z12
 	VFMADD231PS      Z11, Z12, Z0
@@ -4411,6 +4509,7 @@ two:
 	VFMADD231PS      Z11, Z12, Z9
 	VBROADCASTSS     40(CX), Z12
 	VFMADD231PS      Z11, Z12, Z10
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z11
 	VBROADCASTSS     (CX)(BX*1), Z12
 	VFMADD231PS      Z11, Z12, Z0
@@ -4434,6 +4533,7 @@ two:
 	VFMADD231PS      Z11, Z12, Z9
 	VBROADCASTSS     40(CX)(BX*1), Z12
 	VFMADD231PS      Z11, Z12, Z10
+	ADDQ             $0x00000080, R10
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -4472,8 +4572,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -4503,9 +4603,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x12x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums1x12x1AVX512(SB), NOSPLIT, $0-81
+// func offsetSums1x12x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums1x12x1AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -4514,6 +4614,7 @@ TEXT ·offsetSums1x12x1AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -4540,6 +4641,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z12
 	VBROADCASTSS     (CX), Z13
 	VFMADD231PS      Z12, Z13, Z0
@@ -4563,6 +4665,7 @@ two:
 	VFMADD231PS      Z12, Z13, Z10
 	VBROADCASTSS     44(CX), Z13
 	VFMADD231PS      Z12, Z13, Z11
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z12
 	VBROADCASTSS     (CX)(BX*1), Z13
 	VFMADD231PS      Z12, Z13, Z0
@@ -4588,6 +4691,7 @@ two:
 	VFMADD231PS      Z12, Z13, Z10
 	VBROADCASTSS     44(CX)(BX*1), Z13
 	VFMADD231PS      Z12, Z13, Z11
+	ADDQ             $0x00000080, R10
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -4628,8 +4732,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -4661,9 +4765,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x13x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums1x13x1AVX512(SB), NOSPLIT, $0-81
+// func offsetSums1x13x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums1x13x1AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -4672,6 +4776,7 @@ TEXT ·offsetSums1x13x1AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -4699,6 +4804,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z13
 	VBROADCASTSS     (CX), Z14
 	VFMADD231PS      Z13, Z14, Z0
@@ -4724,6 +4830,7 @@ two:
 	VFMADD231PS      Z13, Z14, Z11
 	VBROADCASTSS     48(CX), Z14
 	VFMADD231PS      Z13, Z14, Z12
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z13
 	VBROADCASTSS     (CX)(BX*1), Z14
 	VFMADD231PS      Z13, Z14, Z0
@@ -4751,6 +4858,7 @@ two:
 	VFMADD231PS      Z13, Z14, Z11
 	VBROADCASTSS     48(CX)(BX*1), Z14
 	VFMADD231PS      Z13, Z14, Z12
+	ADDQ             $0x00000080, R10
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -4793,8 +4901,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -4828,9 +4936,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x14x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums1x14x1AVX512(SB), NOSPLIT, $0-81
+// func offsetSums1x14x1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums1x14x1AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -4839,6 +4947,7 @@ TEXT ·offsetSums1x14x1AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -4867,6 +4976,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z14
 	VBROADCASTSS     (CX), Z15
 	VFMADD231PS      Z14, Z15, Z0
@@ -4893,6 +5003,7 @@ two:
 	VBROADCASTSS     48(CX), Z15
 	VFMADD231PS      Z14, Z15, Z12
 	VFMADD231PS.BCST 52(CX), Z14, Z13
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z14
 	VBROADCASTSS     (CX)(BX*1), Z15
 	VFMADD231PS      Z14, Z15, Z0
@@ -4922,6 +5033,7 @@ two:
 	VFMADD231PS      Z14, Z15, Z12
 	VBROADCASTSS     52(CX)(BX*1), Z15
 	VFMADD231PS      Z14, Z15, Z13
+	ADDQ             $0x00000080, R10
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -4965,8 +5077,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -7088,9 +7200,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x1x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums1x1x2AVX512(SB), NOSPLIT, $0-81
+// func offsetSums1x1x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums1x1x2AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -7099,6 +7211,7 @@ TEXT ·offsetSums1x1x2AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -7115,16 +7228,19 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1   (R10)
 	VMOVUPS      (DI), Z2
 	VMOVUPS      (DI)(R8*1), Z3
 	VBROADCASTSS (CX), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
+	PREFETCHT1   64(R10)
 	VMOVUPS      64(DI), Z2
 	VMOVUPS      64(DI)(R8*1), Z3
 	VBROADCASTSS (CX)(BX*1), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
+	ADDQ         $0x00000080, R10
 	LEAQ         (CX)(BX*2), CX
 	ADDQ         $0x00000080, DI
 	PCALIGN      $0x00000020
@@ -7147,8 +7263,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -7160,9 +7276,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums2x1x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums2x1x2AVX512(SB), NOSPLIT, $0-81
+// func offsetSums2x1x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums2x1x2AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -7171,12 +7287,13 @@ TEXT ·offsetSums2x1x2AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
 	SHLQ   $0x02, R9
-	MOVQ   (CX), R10
-	LEAQ   (DX)(R10*4), R10
+	MOVQ   (CX), R11
+	LEAQ   (DX)(R11*4), R11
 	MOVQ   8(CX), CX
 	LEAQ   (DX)(CX*4), CX
 	VPXORD Z0, Z0, Z0
@@ -7191,22 +7308,25 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z4
 	VMOVUPS          (DI)(R8*1), Z5
-	VBROADCASTSS     (R10), Z6
+	VBROADCASTSS     (R11), Z6
 	VFMADD231PS      Z4, Z6, Z0
 	VFMADD231PS      Z5, Z6, Z1
 	VFMADD231PS.BCST (CX), Z4, Z2
 	VFMADD231PS.BCST (CX), Z5, Z3
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z4
 	VMOVUPS          64(DI)(R8*1), Z5
-	VBROADCASTSS     (R10)(BX*1), Z6
+	VBROADCASTSS     (R11)(BX*1), Z6
 	VFMADD231PS      Z4, Z6, Z0
 	VFMADD231PS      Z5, Z6, Z1
 	VBROADCASTSS     (CX)(BX*1), Z6
 	VFMADD231PS      Z4, Z6, Z2
 	VFMADD231PS      Z5, Z6, Z3
-	LEAQ             (R10)(BX*2), R10
+	ADDQ             $0x00000080, R10
+	LEAQ             (R11)(BX*2), R11
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -7218,23 +7338,23 @@ one:
 	JNE              next
 	VMOVUPS          (DI), Z4
 	VMOVUPS          (DI)(R8*1), Z5
-	VBROADCASTSS     (R10), Z6
+	VBROADCASTSS     (R11), Z6
 	VFMADD231PS      Z4, Z6, Z0
 	VFMADD231PS      Z5, Z6, Z1
 	VFMADD231PS.BCST (CX), Z4, Z2
 	VFMADD231PS.BCST (CX), Z5, Z3
-	ADDQ             BX, R10
+	ADDQ             BX, R11
 	ADDQ             BX, CX
 	ADDQ             $0x00000040, DI
 
 next:
-	ADDQ   SI, R10
+	ADDQ   SI, R11
 	ADDQ   SI, CX
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -7250,9 +7370,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums3x1x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums3x1x2AVX512(SB), NOSPLIT, $0-81
+// func offsetSums3x1x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums3x1x2AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -7261,14 +7381,15 @@ TEXT ·offsetSums3x1x2AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
 	SHLQ   $0x02, R9
-	MOVQ   (CX), R10
-	LEAQ   (DX)(R10*4), R10
-	MOVQ   8(CX), R11
+	MOVQ   (CX), R11
 	LEAQ   (DX)(R11*4), R11
+	MOVQ   8(CX), R12
+	LEAQ   (DX)(R12*4), R12
 	MOVQ   16(CX), CX
 	LEAQ   (DX)(CX*4), CX
 	VPXORD Z0, Z0, Z0
@@ -7285,29 +7406,32 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z6
 	VMOVUPS          (DI)(R8*1), Z7
-	VBROADCASTSS     (R10), Z8
+	VBROADCASTSS     (R11), Z8
 	VFMADD231PS      Z6, Z8, Z0
 	VFMADD231PS      Z7, Z8, Z1
-	VFMADD231PS.BCST (R11), Z6, Z2
-	VFMADD231PS.BCST (R11), Z7, Z3
+	VFMADD231PS.BCST (R12), Z6, Z2
+	VFMADD231PS.BCST (R12), Z7, Z3
 	VBROADCASTSS     (CX), Z8
 	VFMADD231PS      Z6, Z8, Z4
 	VFMADD231PS      Z7, Z8, Z5
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z6
 	VMOVUPS          64(DI)(R8*1), Z7
-	VBROADCASTSS     (R10)(BX*1), Z8
+	VBROADCASTSS     (R11)(BX*1), Z8
 	VFMADD231PS      Z6, Z8, Z0
 	VFMADD231PS      Z7, Z8, Z1
-	VBROADCASTSS     (R11)(BX*1), Z8
+	VBROADCASTSS     (R12)(BX*1), Z8
 	VFMADD231PS      Z6, Z8, Z2
 	VFMADD231PS      Z7, Z8, Z3
 	VBROADCASTSS     (CX)(BX*1), Z8
 	VFMADD231PS      Z6, Z8, Z4
 	VFMADD231PS      Z7, Z8, Z5
-	LEAQ             (R10)(BX*2), R10
+	ADDQ             $0x00000080, R10
 	LEAQ             (R11)(BX*2), R11
+	LEAQ             (R12)(BX*2), R12
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -7319,28 +7443,28 @@ one:
 	JNE              next
 	VMOVUPS          (DI), Z6
 	VMOVUPS          (DI)(R8*1), Z7
-	VBROADCASTSS     (R10), Z8
+	VBROADCASTSS     (R11), Z8
 	VFMADD231PS      Z6, Z8, Z0
 	VFMADD231PS      Z7, Z8, Z1
-	VFMADD231PS.BCST (R11), Z6, Z2
-	VFMADD231PS.BCST (R11), Z7, Z3
+	VFMADD231PS.BCST (R12), Z6, Z2
+	VFMADD231PS.BCST (R12), Z7, Z3
 	VBROADCASTSS     (CX), Z8
 	VFMADD231PS      Z6, Z8, Z4
 	VFMADD231PS      Z7, Z8, Z5
-	ADDQ             BX, R10
 	ADDQ             BX, R11
+	ADDQ             BX, R12
 	ADDQ             BX, CX
 	ADDQ             $0x00000040, DI
 
 next:
-	ADDQ   SI, R10
 	ADDQ   SI, R11
+	ADDQ   SI, R12
 	ADDQ   SI, CX
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -7360,9 +7484,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums4x1x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums4x1x2AVX512(SB), NOSPLIT, $0-81
+// func offsetSums4x1x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums4x1x2AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -7371,16 +7495,17 @@ TEXT ·offsetSums4x1x2AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
 	SHLQ   $0x02, R9
-	MOVQ   (CX), R10
-	LEAQ   (DX)(R10*4), R10
-	MOVQ   8(CX), R11
+	MOVQ   (CX), R11
 	LEAQ   (DX)(R11*4), R11
-	MOVQ   16(CX), R12
+	MOVQ   8(CX), R12
 	LEAQ   (DX)(R12*4), R12
+	MOVQ   16(CX), R13
+	LEAQ   (DX)(R13*4), R13
 	MOVQ   24(CX), CX
 	LEAQ   (DX)(CX*4), CX
 	VPXORD Z0, Z0, Z0
@@ -7399,36 +7524,39 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z8
 	VMOVUPS          (DI)(R8*1), Z9
-	VBROADCASTSS     (R10), Z10
+	VBROADCASTSS     (R11), Z10
 	VFMADD231PS      Z8, Z10, Z0
 	VFMADD231PS      Z9, Z10, Z1
-	VFMADD231PS.BCST (R11), Z8, Z2
-	VFMADD231PS.BCST (R11), Z9, Z3
-	VBROADCASTSS     (R12), Z10
+	VFMADD231PS.BCST (R12), Z8, Z2
+	VFMADD231PS.BCST (R12), Z9, Z3
+	VBROADCASTSS     (R13), Z10
 	VFMADD231PS      Z8, Z10, Z4
 	VFMADD231PS      Z9, Z10, Z5
 	VBROADCASTSS     (CX), Z10
 	VFMADD231PS      Z8, Z10, Z6
 	VFMADD231PS      Z9, Z10, Z7
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z8
 	VMOVUPS          64(DI)(R8*1), Z9
-	VBROADCASTSS     (R10)(BX*1), Z10
+	VBROADCASTSS     (R11)(BX*1), Z10
 	VFMADD231PS      Z8, Z10, Z0
 	VFMADD231PS      Z9, Z10, Z1
-	VBROADCASTSS     (R11)(BX*1), Z10
+	VBROADCASTSS     (R12)(BX*1), Z10
 	VFMADD231PS      Z8, Z10, Z2
 	VFMADD231PS      Z9, Z10, Z3
-	VBROADCASTSS     (R12)(BX*1), Z10
+	VBROADCASTSS     (R13)(BX*1), Z10
 	VFMADD231PS      Z8, Z10, Z4
 	VFMADD231PS      Z9, Z10, Z5
 	VBROADCASTSS     (CX)(BX*1), Z10
 	VFMADD231PS      Z8, Z10, Z6
 	VFMADD231PS      Z9, Z10, Z7
-	LEAQ             (R10)(BX*2), R10
+	ADDQ             $0x00000080, R10
 	LEAQ             (R11)(BX*2), R11
 	LEAQ             (R12)(BX*2), R12
+	LEAQ             (R13)(BX*2), R13
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -7440,33 +7568,33 @@ one:
 	JNE              next
 	VMOVUPS          (DI), Z8
 	VMOVUPS          (DI)(R8*1), Z9
-	VBROADCASTSS     (R10), Z10
+	VBROADCASTSS     (R11), Z10
 	VFMADD231PS      Z8, Z10, Z0
 	VFMADD231PS      Z9, Z10, Z1
-	VFMADD231PS.BCST (R11), Z8, Z2
-	VFMADD231PS.BCST (R11), Z9, Z3
-	VBROADCASTSS     (R12), Z10
+	VFMADD231PS.BCST (R12), Z8, Z2
+	VFMADD231PS.BCST (R12), Z9, Z3
+	VBROADCASTSS     (R13), Z10
 	VFMADD231PS      Z8, Z10, Z4
 	VFMADD231PS      Z9, Z10, Z5
 	VBROADCASTSS     (CX), Z10
 	VFMADD231PS      Z8, Z10, Z6
 	VFMADD231PS      Z9, Z10, Z7
-	ADDQ             BX, R10
 	ADDQ             BX, R11
 	ADDQ             BX, R12
+	ADDQ             BX, R13
 	ADDQ             BX, CX
 	ADDQ             $0x00000040, DI
 
 next:
-	ADDQ   SI, R10
 	ADDQ   SI, R11
 	ADDQ   SI, R12
+	ADDQ   SI, R13
 	ADDQ   SI, CX
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -7490,9 +7618,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x2x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums1x2x2AVX512(SB), NOSPLIT, $0-81
+// func offsetSums1x2x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums1x2x2AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -7501,6 +7629,7 @@ TEXT ·offsetSums1x2x2AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -7519,6 +7648,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z4
 	VMOVUPS          (DI)(R8*1), Z5
 	VBROADCASTSS     (CX), Z6
@@ -7526,6 +7656,7 @@ two:
 	VFMADD231PS      Z5, Z6, Z1
 	VFMADD231PS.BCST 4(CX), Z4, Z2
 	VFMADD231PS.BCST 4(CX), Z5, Z3
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z4
 	VMOVUPS          64(DI)(R8*1), Z5
 	VBROADCASTSS     (CX)(BX*1), Z6
@@ -7534,6 +7665,7 @@ two:
 	VBROADCASTSS     4(CX)(BX*1), Z6
 	VFMADD231PS      Z4, Z6, Z2
 	VFMADD231PS      Z5, Z6, Z3
+	ADDQ             $0x00000080, R10
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -7558,8 +7690,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -7575,9 +7707,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums2x2x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums2x2x2AVX512(SB), NOSPLIT, $0-81
+// func offsetSums2x2x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums2x2x2AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -7586,12 +7718,13 @@ TEXT ·offsetSums2x2x2AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
 	SHLQ   $0x02, R9
-	MOVQ   (CX), R10
-	LEAQ   (DX)(R10*4), R10
+	MOVQ   (CX), R11
+	LEAQ   (DX)(R11*4), R11
 	MOVQ   8(CX), CX
 	LEAQ   (DX)(CX*4), CX
 	VPXORD Z0, Z0, Z0
@@ -7610,25 +7743,27 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z8
 	VMOVUPS          (DI)(R8*1), Z9
-	VBROADCASTSS     (R10), Z10
+	VBROADCASTSS     (R11), Z10
 	VFMADD231PS      Z8, Z10, Z0
 	VFMADD231PS      Z9, Z10, Z1
-	VFMADD231PS.BCST 4(R10), Z8, Z2
-	VFMADD231PS.BCST 4(R10), Z9, Z3
+	VFMADD231PS.BCST 4(R11), Z8, Z2
+	VFMADD231PS.BCST 4(R11), Z9, Z3
 	VBROADCASTSS     (CX), Z10
 	VFMADD231PS      Z8, Z10, Z4
 	VFMADD231PS      Z9, Z10, Z5
 	VBROADCASTSS     4(CX), Z10
 	VFMADD231PS      Z8, Z10, Z6
 	VFMADD231PS      Z9, Z10, Z7
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z8
 	VMOVUPS          64(DI)(R8*1), Z9
-	VBROADCASTSS     (R10)(BX*1), Z10
+	VBROADCASTSS     (R11)(BX*1), Z10
 	VFMADD231PS      Z8, Z10, Z0
 	VFMADD231PS      Z9, Z10, Z1
-	VBROADCASTSS     4(R10)(BX*1), Z10
+	VBROADCASTSS     4(R11)(BX*1), Z10
 	VFMADD231PS      Z8, Z10, Z2
 	VFMADD231PS      Z9, Z10, Z3
 	VBROADCASTSS     (CX)(BX*1), Z10
@@ -7637,7 +7772,8 @@ two:
 	VBROADCASTSS     4(CX)(BX*1), Z10
 	VFMADD231PS      Z8, Z10, Z6
 	VFMADD231PS      Z9, Z10, Z7
-	LEAQ             (R10)(BX*2), R10
+	ADDQ             $0x00000080, R10
+	LEAQ             (R11)(BX*2), R11
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -7649,29 +7785,29 @@ one:
 	JNE              next
 	VMOVUPS          (DI), Z8
 	VMOVUPS          (DI)(R8*1), Z9
-	VBROADCASTSS     (R10), Z10
+	VBROADCASTSS     (R11), Z10
 	VFMADD231PS      Z8, Z10, Z0
 	VFMADD231PS      Z9, Z10, Z1
-	VFMADD231PS.BCST 4(R10), Z8, Z2
-	VFMADD231PS.BCST 4(R10), Z9, Z3
+	VFMADD231PS.BCST 4(R11), Z8, Z2
+	VFMADD231PS.BCST 4(R11), Z9, Z3
 	VBROADCASTSS     (CX), Z10
 	VFMADD231PS      Z8, Z10, Z4
 	VFMADD231PS      Z9, Z10, Z5
 	VBROADCASTSS     4(CX), Z10
 	VFMADD231PS      Z8, Z10, Z6
 	VFMADD231PS      Z9, Z10, Z7
-	ADDQ             BX, R10
+	ADDQ             BX, R11
 	ADDQ             BX, CX
 	ADDQ             $0x00000040, DI
 
 next:
-	ADDQ   SI, R10
+	ADDQ   SI, R11
 	ADDQ   SI, CX
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -7695,9 +7831,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums3x2x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums3x2x2AVX512(SB), NOSPLIT, $0-81
+// func offsetSums3x2x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums3x2x2AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -7706,14 +7842,15 @@ TEXT ·offsetSums3x2x2AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
 	SHLQ   $0x02, R9
-	MOVQ   (CX), R10
-	LEAQ   (DX)(R10*4), R10
-	MOVQ   8(CX), R11
+	MOVQ   (CX), R11
 	LEAQ   (DX)(R11*4), R11
+	MOVQ   8(CX), R12
+	LEAQ   (DX)(R12*4), R12
 	MOVQ   16(CX), CX
 	LEAQ   (DX)(CX*4), CX
 	VPXORD Z0, Z0, Z0
@@ -7736,17 +7873,18 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z12
 	VMOVUPS          (DI)(R8*1), Z13
-	VBROADCASTSS     (R10), Z14
+	VBROADCASTSS     (R11), Z14
 	VFMADD231PS      Z12, Z14, Z0
 	VFMADD231PS      Z13, Z14, Z1
-	VFMADD231PS.BCST 4(R10), Z12, Z2
-	VFMADD231PS.BCST 4(R10), Z13, Z3
-	VBROADCASTSS     (R11), Z14
+	VFMADD231PS.BCST 4(R11), Z12, Z2
+	VFMADD231PS.BCST 4(R11), Z13, Z3
+	VBROADCASTSS     (R12), Z14
 	VFMADD231PS      Z12, Z14, Z4
 	VFMADD231PS      Z13, Z14, Z5
-	VBROADCASTSS     4(R11), Z14
+	VBROADCASTSS     4(R12), Z14
 	VFMADD231PS      Z12, Z14, Z6
 	VFMADD231PS      Z13, Z14, Z7
 	VBROADCASTSS     (CX), Z14
@@ -7755,18 +7893,19 @@ two:
 	VBROADCASTSS     4(CX), Z14
 	VFMADD231PS      Z12, Z14, Z10
 	VFMADD231PS      Z13, Z14, Z11
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z12
 	VMOVUPS          64(DI)(R8*1), Z13
-	VBROADCASTSS     (R10)(BX*1), Z14
+	VBROADCASTSS     (R11)(BX*1), Z14
 	VFMADD231PS      Z12, Z14, Z0
 	VFMADD231PS      Z13, Z14, Z1
-	VBROADCASTSS     4(R10)(BX*1), Z14
+	VBROADCASTSS     4(R11)(BX*1), Z14
 	VFMADD231PS      Z12, Z14, Z2
 	VFMADD231PS      Z13, Z14, Z3
-	VBROADCASTSS     (R11)(BX*1), Z14
+	VBROADCASTSS     (R12)(BX*1), Z14
 	VFMADD231PS      Z12, Z14, Z4
 	VFMADD231PS      Z13, Z14, Z5
-	VBROADCASTSS     4(R11)(BX*1), Z14
+	VBROADCASTSS     4(R12)(BX*1), Z14
 	VFMADD231PS      Z12, Z14, Z6
 	VFMADD231PS      Z13, Z14, Z7
 	VBROADCASTSS     (CX)(BX*1), Z14
@@ -7775,8 +7914,9 @@ two:
 	VBROADCASTSS     4(CX)(BX*1), Z14
 	VFMADD231PS      Z12, Z14, Z10
 	VFMADD231PS      Z13, Z14, Z11
-	LEAQ             (R10)(BX*2), R10
+	ADDQ             $0x00000080, R10
 	LEAQ             (R11)(BX*2), R11
+	LEAQ             (R12)(BX*2), R12
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -7788,15 +7928,15 @@ one:
 	JNE              next
 	VMOVUPS          (DI), Z12
 	VMOVUPS          (DI)(R8*1), Z13
-	VBROADCASTSS     (R10), Z14
+	VBROADCASTSS     (R11), Z14
 	VFMADD231PS      Z12, Z14, Z0
 	VFMADD231PS      Z13, Z14, Z1
-	VFMADD231PS.BCST 4(R10), Z12, Z2
-	VFMADD231PS.BCST 4(R10), Z13, Z3
-	VBROADCASTSS     (R11), Z14
+	VFMADD231PS.BCST 4(R11), Z12, Z2
+	VFMADD231PS.BCST 4(R11), Z13, Z3
+	VBROADCASTSS     (R12), Z14
 	VFMADD231PS      Z12, Z14, Z4
 	VFMADD231PS      Z13, Z14, Z5
-	VBROADCASTSS     4(R11), Z14
+	VBROADCASTSS     4(R12), Z14
 	VFMADD231PS      Z12, Z14, Z6
 	VFMADD231PS      Z13, Z14, Z7
 	VBROADCASTSS     (CX), Z14
@@ -7805,20 +7945,20 @@ one:
 	VBROADCASTSS     4(CX), Z14
 	VFMADD231PS      Z12, Z14, Z10
 	VFMADD231PS      Z13, Z14, Z11
-	ADDQ             BX, R10
 	ADDQ             BX, R11
+	ADDQ             BX, R12
 	ADDQ             BX, CX
 	ADDQ             $0x00000040, DI
 
 next:
-	ADDQ   SI, R10
 	ADDQ   SI, R11
+	ADDQ   SI, R12
 	ADDQ   SI, CX
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -7850,9 +7990,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums4x2x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums4x2x2AVX512(SB), NOSPLIT, $0-81
+// func offsetSums4x2x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums4x2x2AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -7861,16 +8001,17 @@ TEXT ·offsetSums4x2x2AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
 	SHLQ   $0x02, R9
-	MOVQ   (CX), R10
-	LEAQ   (DX)(R10*4), R10
-	MOVQ   8(CX), R11
+	MOVQ   (CX), R11
 	LEAQ   (DX)(R11*4), R11
-	MOVQ   16(CX), R12
+	MOVQ   8(CX), R12
 	LEAQ   (DX)(R12*4), R12
+	MOVQ   16(CX), R13
+	LEAQ   (DX)(R13*4), R13
 	MOVQ   24(CX), CX
 	LEAQ   (DX)(CX*4), CX
 	VPXORD Z0, Z0, Z0
@@ -7897,23 +8038,24 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z16
 	VMOVUPS          (DI)(R8*1), Z17
-	VBROADCASTSS     (R10), Z18
+	VBROADCASTSS     (R11), Z18
 	VFMADD231PS      Z16, Z18, Z0
 	VFMADD231PS      Z17, Z18, Z1
-	VFMADD231PS.BCST 4(R10), Z16, Z2
-	VFMADD231PS.BCST 4(R10), Z17, Z3
-	VBROADCASTSS     (R11), Z18
+	VFMADD231PS.BCST 4(R11), Z16, Z2
+	VFMADD231PS.BCST 4(R11), Z17, Z3
+	VBROADCASTSS     (R12), Z18
 	VFMADD231PS      Z16, Z18, Z4
 	VFMADD231PS      Z17, Z18, Z5
-	VBROADCASTSS     4(R11), Z18
+	VBROADCASTSS     4(R12), Z18
 	VFMADD231PS      Z16, Z18, Z6
 	VFMADD231PS      Z17, Z18, Z7
-	VBROADCASTSS     (R12), Z18
+	VBROADCASTSS     (R13), Z18
 	VFMADD231PS      Z16, Z18, Z8
 	VFMADD231PS      Z17, Z18, Z9
-	VBROADCASTSS     4(R12), Z18
+	VBROADCASTSS     4(R13), Z18
 	VFMADD231PS      Z16, Z18, Z10
 	VFMADD231PS      Z17, Z18, Z11
 	VBROADCASTSS     (CX), Z18
@@ -7921,24 +8063,25 @@ two:
 	VFMADD231PS      Z17, Z18, Z13
 	VFMADD231PS.BCST 4(CX), Z16, Z14
 	VFMADD231PS.BCST 4(CX), Z17, Z15
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z16
 	VMOVUPS          64(DI)(R8*1), Z17
-	VBROADCASTSS     (R10)(BX*1), Z18
+	VBROADCASTSS     (R11)(BX*1), Z18
 	VFMADD231PS      Z16, Z18, Z0
 	VFMADD231PS      Z17, Z18, Z1
-	VBROADCASTSS     4(R10)(BX*1), Z18
+	VBROADCASTSS     4(R11)(BX*1), Z18
 	VFMADD231PS      Z16, Z18, Z2
 	VFMADD231PS      Z17, Z18, Z3
-	VBROADCASTSS     (R11)(BX*1), Z18
+	VBROADCASTSS     (R12)(BX*1), Z18
 	VFMADD231PS      Z16, Z18, Z4
 	VFMADD231PS      Z17, Z18, Z5
-	VBROADCASTSS     4(R11)(BX*1), Z18
+	VBROADCASTSS     4(R12)(BX*1), Z18
 	VFMADD231PS      Z16, Z18, Z6
 	VFMADD231PS      Z17, Z18, Z7
-	VBROADCASTSS     (R12)(BX*1), Z18
+	VBROADCASTSS     (R13)(BX*1), Z18
 	VFMADD231PS      Z16, Z18, Z8
 	VFMADD231PS      Z17, Z18, Z9
-	VBROADCASTSS     4(R12)(BX*1), Z18
+	VBROADCASTSS     4(R13)(BX*1), Z18
 	VFMADD231PS      Z16, Z18, Z10
 	VFMADD231PS      Z17, Z18, Z11
 	VBROADCASTSS     (CX)(BX*1), Z18
@@ -7947,9 +8090,10 @@ two:
 	VBROADCASTSS     4(CX)(BX*1), Z18
 	VFMADD231PS      Z16, Z18, Z14
 	VFMADD231PS      Z17, Z18, Z15
-	LEAQ             (R10)(BX*2), R10
+	ADDQ             $0x00000080, R10
 	LEAQ             (R11)(BX*2), R11
 	LEAQ             (R12)(BX*2), R12
+	LEAQ             (R13)(BX*2), R13
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -7961,21 +8105,21 @@ one:
 	JNE              next
 	VMOVUPS          (DI), Z16
 	VMOVUPS          (DI)(R8*1), Z17
-	VBROADCASTSS     (R10), Z18
+	VBROADCASTSS     (R11), Z18
 	VFMADD231PS      Z16, Z18, Z0
 	VFMADD231PS      Z17, Z18, Z1
-	VFMADD231PS.BCST 4(R10), Z16, Z2
-	VFMADD231PS.BCST 4(R10), Z17, Z3
-	VBROADCASTSS     (R11), Z18
+	VFMADD231PS.BCST 4(R11), Z16, Z2
+	VFMADD231PS.BCST 4(R11), Z17, Z3
+	VBROADCASTSS     (R12), Z18
 	VFMADD231PS      Z16, Z18, Z4
 	VFMADD231PS      Z17, Z18, Z5
-	VBROADCASTSS     4(R11), Z18
+	VBROADCASTSS     4(R12), Z18
 	VFMADD231PS      Z16, Z18, Z6
 	VFMADD231PS      Z17, Z18, Z7
-	VBROADCASTSS     (R12), Z18
+	VBROADCASTSS     (R13), Z18
 	VFMADD231PS      Z16, Z18, Z8
 	VFMADD231PS      Z17, Z18, Z9
-	VBROADCASTSS     4(R12), Z18
+	VBROADCASTSS     4(R13), Z18
 	VFMADD231PS      Z16, Z18, Z10
 	VFMADD231PS      Z17, Z18, Z11
 	VBROADCASTSS     (CX), Z18
@@ -7983,22 +8127,22 @@ one:
 	VFMADD231PS      Z17, Z18, Z13
 	VFMADD231PS.BCST 4(CX), Z16, Z14
 	VFMADD231PS.BCST 4(CX), Z17, Z15
-	ADDQ             BX, R10
 	ADDQ             BX, R11
 	ADDQ             BX, R12
+	ADDQ             BX, R13
 	ADDQ             BX, CX
 	ADDQ             $0x00000040, DI
 
 next:
-	ADDQ   SI, R10
 	ADDQ   SI, R11
 	ADDQ   SI, R12
+	ADDQ   SI, R13
 	ADDQ   SI, CX
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -8038,9 +8182,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x3x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums1x3x2AVX512(SB), NOSPLIT, $0-81
+// func offsetSums1x3x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums1x3x2AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -8049,6 +8193,7 @@ TEXT ·offsetSums1x3x2AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -8069,6 +8214,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z6
 	VMOVUPS          (DI)(R8*1), Z7
 	VBROADCASTSS     (CX), Z8
@@ -8079,6 +8225,7 @@ two:
 	VBROADCASTSS     8(CX), Z8
 	VFMADD231PS      Z6, Z8, Z4
 	VFMADD231PS      Z7, Z8, Z5
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z6
 	VMOVUPS          64(DI)(R8*1), Z7
 	VBROADCASTSS     (CX)(BX*1), Z8
@@ -8090,6 +8237,7 @@ two:
 	VBROADCASTSS     8(CX)(BX*1), Z8
 	VFMADD231PS      Z6, Z8, Z4
 	VFMADD231PS      Z7, Z8, Z5
+	ADDQ             $0x00000080, R10
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -8117,8 +8265,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -8138,9 +8286,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums2x3x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums2x3x2AVX512(SB), NOSPLIT, $0-81
+// func offsetSums2x3x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums2x3x2AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -8149,12 +8297,13 @@ TEXT ·offsetSums2x3x2AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
 	SHLQ   $0x02, R9
-	MOVQ   (CX), R10
-	LEAQ   (DX)(R10*4), R10
+	MOVQ   (CX), R11
+	LEAQ   (DX)(R11*4), R11
 	MOVQ   8(CX), CX
 	LEAQ   (DX)(CX*4), CX
 	VPXORD Z0, Z0, Z0
@@ -8177,14 +8326,15 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z12
 	VMOVUPS          (DI)(R8*1), Z13
-	VBROADCASTSS     (R10), Z14
+	VBROADCASTSS     (R11), Z14
 	VFMADD231PS      Z12, Z14, Z0
 	VFMADD231PS      Z13, Z14, Z1
-	VFMADD231PS.BCST 4(R10), Z12, Z2
-	VFMADD231PS.BCST 4(R10), Z13, Z3
-	VBROADCASTSS     8(R10), Z14
+	VFMADD231PS.BCST 4(R11), Z12, Z2
+	VFMADD231PS.BCST 4(R11), Z13, Z3
+	VBROADCASTSS     8(R11), Z14
 	VFMADD231PS      Z12, Z14, Z4
 	VFMADD231PS      Z13, Z14, Z5
 	VBROADCASTSS     (CX), Z14
@@ -8196,15 +8346,16 @@ two:
 	VBROADCASTSS     8(CX), Z14
 	VFMADD231PS      Z12, Z14, Z10
 	VFMADD231PS      Z13, Z14, Z11
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z12
 	VMOVUPS          64(DI)(R8*1), Z13
-	VBROADCASTSS     (R10)(BX*1), Z14
+	VBROADCASTSS     (R11)(BX*1), Z14
 	VFMADD231PS      Z12, Z14, Z0
 	VFMADD231PS      Z13, Z14, Z1
-	VBROADCASTSS     4(R10)(BX*1), Z14
+	VBROADCASTSS     4(R11)(BX*1), Z14
 	VFMADD231PS      Z12, Z14, Z2
 	VFMADD231PS      Z13, Z14, Z3
-	VBROADCASTSS     8(R10)(BX*1), Z14
+	VBROADCASTSS     8(R11)(BX*1), Z14
 	VFMADD231PS      Z12, Z14, Z4
 	VFMADD231PS      Z13, Z14, Z5
 	VBROADCASTSS     (CX)(BX*1), Z14
@@ -8216,7 +8367,8 @@ two:
 	VBROADCASTSS     8(CX)(BX*1), Z14
 	VFMADD231PS      Z12, Z14, Z10
 	VFMADD231PS      Z13, Z14, Z11
-	LEAQ             (R10)(BX*2), R10
+	ADDQ             $0x00000080, R10
+	LEAQ             (R11)(BX*2), R11
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -8228,12 +8380,12 @@ one:
 	JNE              next
 	VMOVUPS          (DI), Z12
 	VMOVUPS          (DI)(R8*1), Z13
-	VBROADCASTSS     (R10), Z14
+	VBROADCASTSS     (R11), Z14
 	VFMADD231PS      Z12, Z14, Z0
 	VFMADD231PS      Z13, Z14, Z1
-	VFMADD231PS.BCST 4(R10), Z12, Z2
-	VFMADD231PS.BCST 4(R10), Z13, Z3
-	VBROADCASTSS     8(R10), Z14
+	VFMADD231PS.BCST 4(R11), Z12, Z2
+	VFMADD231PS.BCST 4(R11), Z13, Z3
+	VBROADCASTSS     8(R11), Z14
 	VFMADD231PS      Z12, Z14, Z4
 	VFMADD231PS      Z13, Z14, Z5
 	VBROADCASTSS     (CX), Z14
@@ -8245,18 +8397,18 @@ one:
 	VBROADCASTSS     8(CX), Z14
 	VFMADD231PS      Z12, Z14, Z10
 	VFMADD231PS      Z13, Z14, Z11
-	ADDQ             BX, R10
+	ADDQ             BX, R11
 	ADDQ             BX, CX
 	ADDQ             $0x00000040, DI
 
 next:
-	ADDQ   SI, R10
+	ADDQ   SI, R11
 	ADDQ   SI, CX
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -8288,9 +8440,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums3x3x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums3x3x2AVX512(SB), NOSPLIT, $0-81
+// func offsetSums3x3x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums3x3x2AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -8299,14 +8451,15 @@ TEXT ·offsetSums3x3x2AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
 	SHLQ   $0x02, R9
-	MOVQ   (CX), R10
-	LEAQ   (DX)(R10*4), R10
-	MOVQ   8(CX), R11
+	MOVQ   (CX), R11
 	LEAQ   (DX)(R11*4), R11
+	MOVQ   8(CX), R12
+	LEAQ   (DX)(R12*4), R12
 	MOVQ   16(CX), CX
 	LEAQ   (DX)(CX*4), CX
 	VPXORD Z0, Z0, Z0
@@ -8335,23 +8488,24 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z18
 	VMOVUPS          (DI)(R8*1), Z19
-	VBROADCASTSS     (R10), Z20
+	VBROADCASTSS     (R11), Z20
 	VFMADD231PS      Z18, Z20, Z0
 	VFMADD231PS      Z19, Z20, Z1
-	VFMADD231PS.BCST 4(R10), Z18, Z2
-	VFMADD231PS.BCST 4(R10), Z19, Z3
-	VBROADCASTSS     8(R10), Z20
+	VFMADD231PS.BCST 4(R11), Z18, Z2
+	VFMADD231PS.BCST 4(R11), Z19, Z3
+	VBROADCASTSS     8(R11), Z20
 	VFMADD231PS      Z18, Z20, Z4
 	VFMADD231PS      Z19, Z20, Z5
-	VBROADCASTSS     (R11), Z20
+	VBROADCASTSS     (R12), Z20
 	VFMADD231PS      Z18, Z20, Z6
 	VFMADD231PS      Z19, Z20, Z7
-	VBROADCASTSS     4(R11), Z20
+	VBROADCASTSS     4(R12), Z20
 	VFMADD231PS      Z18, Z20, Z8
 	VFMADD231PS      Z19, Z20, Z9
-	VBROADCASTSS     8(R11), Z20
+	VBROADCASTSS     8(R12), Z20
 	VFMADD231PS      Z18, Z20, Z10
 	VFMADD231PS      Z19, Z20, Z11
 	VBROADCASTSS     (CX), Z20
@@ -8362,24 +8516,25 @@ two:
 	VBROADCASTSS     8(CX), Z20
 	VFMADD231PS      Z18, Z20, Z16
 	VFMADD231PS      Z19, Z20, Z17
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z18
 	VMOVUPS          64(DI)(R8*1), Z19
-	VBROADCASTSS     (R10)(BX*1), Z20
+	VBROADCASTSS     (R11)(BX*1), Z20
 	VFMADD231PS      Z18, Z20, Z0
 	VFMADD231PS      Z19, Z20, Z1
-	VBROADCASTSS     4(R10)(BX*1), Z20
+	VBROADCASTSS     4(R11)(BX*1), Z20
 	VFMADD231PS      Z18, Z20, Z2
 	VFMADD231PS      Z19, Z20, Z3
-	VBROADCASTSS     8(R10)(BX*1), Z20
+	VBROADCASTSS     8(R11)(BX*1), Z20
 	VFMADD231PS      Z18, Z20, Z4
 	VFMADD231PS      Z19, Z20, Z5
-	VBROADCASTSS     (R11)(BX*1), Z20
+	VBROADCASTSS     (R12)(BX*1), Z20
 	VFMADD231PS      Z18, Z20, Z6
 	VFMADD231PS      Z19, Z20, Z7
-	VBROADCASTSS     4(R11)(BX*1), Z20
+	VBROADCASTSS     4(R12)(BX*1), Z20
 	VFMADD231PS      Z18, Z20, Z8
 	VFMADD231PS      Z19, Z20, Z9
-	VBROADCASTSS     8(R11)(BX*1), Z20
+	VBROADCASTSS     8(R12)(BX*1), Z20
 	VFMADD231PS      Z18, Z20, Z10
 	VFMADD231PS      Z19, Z20, Z11
 	VBROADCASTSS     (CX)(BX*1), Z20
@@ -8391,8 +8546,9 @@ two:
 	VBROADCASTSS     8(CX)(BX*1), Z20
 	VFMADD231PS      Z18, Z20, Z16
 	VFMADD231PS      Z19, Z20, Z17
-	LEAQ             (R10)(BX*2), R10
+	ADDQ             $0x00000080, R10
 	LEAQ             (R11)(BX*2), R11
+	LEAQ             (R12)(BX*2), R12
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -8404,21 +8560,21 @@ one:
 	JNE              next
 	VMOVUPS          (DI), Z18
 	VMOVUPS          (DI)(R8*1), Z19
-	VBROADCASTSS     (R10), Z20
+	VBROADCASTSS     (R11), Z20
 	VFMADD231PS      Z18, Z20, Z0
 	VFMADD231PS      Z19, Z20, Z1
-	VFMADD231PS.BCST 4(R10), Z18, Z2
-	VFMADD231PS.BCST 4(R10), Z19, Z3
-	VBROADCASTSS     8(R10), Z20
+	VFMADD231PS.BCST 4(R11), Z18, Z2
+	VFMADD231PS.BCST 4(R11), Z19, Z3
+	VBROADCASTSS     8(R11), Z20
 	VFMADD231PS      Z18, Z20, Z4
 	VFMADD231PS      Z19, Z20, Z5
-	VBROADCASTSS     (R11), Z20
+	VBROADCASTSS     (R12), Z20
 	VFMADD231PS      Z18, Z20, Z6
 	VFMADD231PS      Z19, Z20, Z7
-	VBROADCASTSS     4(R11), Z20
+	VBROADCASTSS     4(R12), Z20
 	VFMADD231PS      Z18, Z20, Z8
 	VFMADD231PS      Z19, Z20, Z9
-	VBROADCASTSS     8(R11), Z20
+	VBROADCASTSS     8(R12), Z20
 	VFMADD231PS      Z18, Z20, Z10
 	VFMADD231PS      Z19, Z20, Z11
 	VBROADCASTSS     (CX), Z20
@@ -8429,20 +8585,20 @@ one:
 	VBROADCASTSS     8(CX), Z20
 	VFMADD231PS      Z18, Z20, Z16
 	VFMADD231PS      Z19, Z20, Z17
-	ADDQ             BX, R10
 	ADDQ             BX, R11
+	ADDQ             BX, R12
 	ADDQ             BX, CX
 	ADDQ             $0x00000040, DI
 
 next:
-	ADDQ   SI, R10
 	ADDQ   SI, R11
+	ADDQ   SI, R12
 	ADDQ   SI, CX
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -8486,9 +8642,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums4x3x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums4x3x2AVX512(SB), NOSPLIT, $0-81
+// func offsetSums4x3x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums4x3x2AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -8497,16 +8653,17 @@ TEXT ·offsetSums4x3x2AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
 	SHLQ   $0x02, R9
-	MOVQ   (CX), R10
-	LEAQ   (DX)(R10*4), R10
-	MOVQ   8(CX), R11
+	MOVQ   (CX), R11
 	LEAQ   (DX)(R11*4), R11
-	MOVQ   16(CX), R12
+	MOVQ   8(CX), R12
 	LEAQ   (DX)(R12*4), R12
+	MOVQ   16(CX), R13
+	LEAQ   (DX)(R13*4), R13
 	MOVQ   24(CX), CX
 	LEAQ   (DX)(CX*4), CX
 	VPXORD Z0, Z0, Z0
@@ -8541,31 +8698,32 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z24
 	VMOVUPS          (DI)(R8*1), Z25
-	VBROADCASTSS     (R10), Z26
+	VBROADCASTSS     (R11), Z26
 	VFMADD231PS      Z24, Z26, Z0
 	VFMADD231PS      Z25, Z26, Z1
-	VFMADD231PS.BCST 4(R10), Z24, Z2
-	VFMADD231PS.BCST 4(R10), Z25, Z3
-	VBROADCASTSS     8(R10), Z26
+	VFMADD231PS.BCST 4(R11), Z24, Z2
+	VFMADD231PS.BCST 4(R11), Z25, Z3
+	VBROADCASTSS     8(R11), Z26
 	VFMADD231PS      Z24, Z26, Z4
 	VFMADD231PS      Z25, Z26, Z5
-	VBROADCASTSS     (R11), Z26
+	VBROADCASTSS     (R12), Z26
 	VFMADD231PS      Z24, Z26, Z6
 	VFMADD231PS      Z25, Z26, Z7
-	VBROADCASTSS     4(R11), Z26
+	VBROADCASTSS     4(R12), Z26
 	VFMADD231PS      Z24, Z26, Z8
 	VFMADD231PS      Z25, Z26, Z9
-	VBROADCASTSS     8(R11), Z26
+	VBROADCASTSS     8(R12), Z26
 	VFMADD231PS      Z24, Z26, Z10
 	VFMADD231PS      Z25, Z26, Z11
-	VBROADCASTSS     (R12), Z26
+	VBROADCASTSS     (R13), Z26
 	VFMADD231PS      Z24, Z26, Z12
 	VFMADD231PS      Z25, Z26, Z13
-	VFMADD231PS.BCST 4(R12), Z24, Z14
-	VFMADD231PS.BCST 4(R12), Z25, Z15
-	VBROADCASTSS     8(R12), Z26
+	VFMADD231PS.BCST 4(R13), Z24, Z14
+	VFMADD231PS.BCST 4(R13), Z25, Z15
+	VBROADCASTSS     8(R13), Z26
 	VFMADD231PS      Z24, Z26, Z16
 	VFMADD231PS      Z25, Z26, Z17
 	VBROADCASTSS     (CX), Z26
@@ -8577,33 +8735,34 @@ two:
 	VBROADCASTSS     8(CX), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z24
 	VMOVUPS          64(DI)(R8*1), Z25
-	VBROADCASTSS     (R10)(BX*1), Z26
+	VBROADCASTSS     (R11)(BX*1), Z26
 	VFMADD231PS      Z24, Z26, Z0
 	VFMADD231PS      Z25, Z26, Z1
-	VBROADCASTSS     4(R10)(BX*1), Z26
+	VBROADCASTSS     4(R11)(BX*1), Z26
 	VFMADD231PS      Z24, Z26, Z2
 	VFMADD231PS      Z25, Z26, Z3
-	VBROADCASTSS     8(R10)(BX*1), Z26
+	VBROADCASTSS     8(R11)(BX*1), Z26
 	VFMADD231PS      Z24, Z26, Z4
 	VFMADD231PS      Z25, Z26, Z5
-	VBROADCASTSS     (R11)(BX*1), Z26
+	VBROADCASTSS     (R12)(BX*1), Z26
 	VFMADD231PS      Z24, Z26, Z6
 	VFMADD231PS      Z25, Z26, Z7
-	VBROADCASTSS     4(R11)(BX*1), Z26
+	VBROADCASTSS     4(R12)(BX*1), Z26
 	VFMADD231PS      Z24, Z26, Z8
 	VFMADD231PS      Z25, Z26, Z9
-	VBROADCASTSS     8(R11)(BX*1), Z26
+	VBROADCASTSS     8(R12)(BX*1), Z26
 	VFMADD231PS      Z24, Z26, Z10
 	VFMADD231PS      Z25, Z26, Z11
-	VBROADCASTSS     (R12)(BX*1), Z26
+	VBROADCASTSS     (R13)(BX*1), Z26
 	VFMADD231PS      Z24, Z26, Z12
 	VFMADD231PS      Z25, Z26, Z13
-	VBROADCASTSS     4(R12)(BX*1), Z26
+	VBROADCASTSS     4(R13)(BX*1), Z26
 	VFMADD231PS      Z24, Z26, Z14
 	VFMADD231PS      Z25, Z26, Z15
-	VBROADCASTSS     8(R12)(BX*1), Z26
+	VBROADCASTSS     8(R13)(BX*1), Z26
 	VFMADD231PS      Z24, Z26, Z16
 	VFMADD231PS      Z25, Z26, Z17
 	VBROADCASTSS     (CX)(BX*1), Z26
@@ -8615,9 +8774,10 @@ two:
 	VBROADCASTSS     8(CX)(BX*1), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
-	LEAQ             (R10)(BX*2), R10
+	ADDQ             $0x00000080, R10
 	LEAQ             (R11)(BX*2), R11
 	LEAQ             (R12)(BX*2), R12
+	LEAQ             (R13)(BX*2), R13
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -8629,29 +8789,29 @@ one:
 	JNE              next
 	VMOVUPS          (DI), Z24
 	VMOVUPS          (DI)(R8*1), Z25
-	VBROADCASTSS     (R10), Z26
+	VBROADCASTSS     (R11), Z26
 	VFMADD231PS      Z24, Z26, Z0
 	VFMADD231PS      Z25, Z26, Z1
-	VFMADD231PS.BCST 4(R10), Z24, Z2
-	VFMADD231PS.BCST 4(R10), Z25, Z3
-	VBROADCASTSS     8(R10), Z26
+	VFMADD231PS.BCST 4(R11), Z24, Z2
+	VFMADD231PS.BCST 4(R11), Z25, Z3
+	VBROADCASTSS     8(R11), Z26
 	VFMADD231PS      Z24, Z26, Z4
 	VFMADD231PS      Z25, Z26, Z5
-	VBROADCASTSS     (R11), Z26
+	VBROADCASTSS     (R12), Z26
 	VFMADD231PS      Z24, Z26, Z6
 	VFMADD231PS      Z25, Z26, Z7
-	VBROADCASTSS     4(R11), Z26
+	VBROADCASTSS     4(R12), Z26
 	VFMADD231PS      Z24, Z26, Z8
 	VFMADD231PS      Z25, Z26, Z9
-	VBROADCASTSS     8(R11), Z26
+	VBROADCASTSS     8(R12), Z26
 	VFMADD231PS      Z24, Z26, Z10
 	VFMADD231PS      Z25, Z26, Z11
-	VBROADCASTSS     (R12), Z26
+	VBROADCASTSS     (R13), Z26
 	VFMADD231PS      Z24, Z26, Z12
 	VFMADD231PS      Z25, Z26, Z13
-	VFMADD231PS.BCST 4(R12), Z24, Z14
-	VFMADD231PS.BCST 4(R12), Z25, Z15
-	VBROADCASTSS     8(R12), Z26
+	VFMADD231PS.BCST 4(R13), Z24, Z14
+	VFMADD231PS.BCST 4(R13), Z25, Z15
+	VBROADCASTSS     8(R13), Z26
 	VFMADD231PS      Z24, Z26, Z16
 	VFMADD231PS      Z25, Z26, Z17
 	VBROADCASTSS     (CX), Z26
@@ -8663,22 +8823,22 @@ one:
 	VBROADCASTSS     8(CX), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
-	ADDQ             BX, R10
 	ADDQ             BX, R11
 	ADDQ             BX, R12
+	ADDQ             BX, R13
 	ADDQ             BX, CX
 	ADDQ             $0x00000040, DI
 
 next:
-	ADDQ   SI, R10
 	ADDQ   SI, R11
 	ADDQ   SI, R12
+	ADDQ   SI, R13
 	ADDQ   SI, CX
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -8734,9 +8894,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x4x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums1x4x2AVX512(SB), NOSPLIT, $0-81
+// func offsetSums1x4x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums1x4x2AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -8745,6 +8905,7 @@ TEXT ·offsetSums1x4x2AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -8767,6 +8928,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z8
 	VMOVUPS          (DI)(R8*1), Z9
 	VBROADCASTSS     (CX), Z10
@@ -8780,6 +8942,7 @@ two:
 	VBROADCASTSS     12(CX), Z10
 	VFMADD231PS      Z8, Z10, Z6
 	VFMADD231PS      Z9, Z10, Z7
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z8
 	VMOVUPS          64(DI)(R8*1), Z9
 	VBROADCASTSS     (CX)(BX*1), Z10
@@ -8794,6 +8957,7 @@ two:
 	VBROADCASTSS     12(CX)(BX*1), Z10
 	VFMADD231PS      Z8, Z10, Z6
 	VFMADD231PS      Z9, Z10, Z7
+	ADDQ             $0x00000080, R10
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -8824,8 +8988,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -8849,9 +9013,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums2x4x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums2x4x2AVX512(SB), NOSPLIT, $0-81
+// func offsetSums2x4x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums2x4x2AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -8860,12 +9024,13 @@ TEXT ·offsetSums2x4x2AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
 	SHLQ   $0x02, R9
-	MOVQ   (CX), R10
-	LEAQ   (DX)(R10*4), R10
+	MOVQ   (CX), R11
+	LEAQ   (DX)(R11*4), R11
 	MOVQ   8(CX), CX
 	LEAQ   (DX)(CX*4), CX
 	VPXORD Z0, Z0, Z0
@@ -8892,17 +9057,18 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z16
 	VMOVUPS          (DI)(R8*1), Z17
-	VBROADCASTSS     (R10), Z18
+	VBROADCASTSS     (R11), Z18
 	VFMADD231PS      Z16, Z18, Z0
 	VFMADD231PS      Z17, Z18, Z1
-	VFMADD231PS.BCST 4(R10), Z16, Z2
-	VFMADD231PS.BCST 4(R10), Z17, Z3
-	VBROADCASTSS     8(R10), Z18
+	VFMADD231PS.BCST 4(R11), Z16, Z2
+	VFMADD231PS.BCST 4(R11), Z17, Z3
+	VBROADCASTSS     8(R11), Z18
 	VFMADD231PS      Z16, Z18, Z4
 	VFMADD231PS      Z17, Z18, Z5
-	VBROADCASTSS     12(R10), Z18
+	VBROADCASTSS     12(R11), Z18
 	VFMADD231PS      Z16, Z18, Z6
 	VFMADD231PS      Z17, Z18, Z7
 	VBROADCASTSS     (CX), Z18
@@ -8916,18 +9082,19 @@ two:
 	VFMADD231PS      Z17, Z18, Z13
 	VFMADD231PS.BCST 12(CX), Z16, Z14
 	VFMADD231PS.BCST 12(CX), Z17, Z15
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z16
 	VMOVUPS          64(DI)(R8*1), Z17
-	VBROADCASTSS     (R10)(BX*1), Z18
+	VBROADCASTSS     (R11)(BX*1), Z18
 	VFMADD231PS      Z16, Z18, Z0
 	VFMADD231PS      Z17, Z18, Z1
-	VBROADCASTSS     4(R10)(BX*1), Z18
+	VBROADCASTSS     4(R11)(BX*1), Z18
 	VFMADD231PS      Z16, Z18, Z2
 	VFMADD231PS      Z17, Z18, Z3
-	VBROADCASTSS     8(R10)(BX*1), Z18
+	VBROADCASTSS     8(R11)(BX*1), Z18
 	VFMADD231PS      Z16, Z18, Z4
 	VFMADD231PS      Z17, Z18, Z5
-	VBROADCASTSS     12(R10)(BX*1), Z18
+	VBROADCASTSS     12(R11)(BX*1), Z18
 	VFMADD231PS      Z16, Z18, Z6
 	VFMADD231PS      Z17, Z18, Z7
 	VBROADCASTSS     (CX)(BX*1), Z18
@@ -8942,7 +9109,8 @@ two:
 	VBROADCASTSS     12(CX)(BX*1), Z18
 	VFMADD231PS      Z16, Z18, Z14
 	VFMADD231PS      Z17, Z18, Z15
-	LEAQ             (R10)(BX*2), R10
+	ADDQ             $0x00000080, R10
+	LEAQ             (R11)(BX*2), R11
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -8954,15 +9122,15 @@ one:
 	JNE              next
 	VMOVUPS          (DI), Z16
 	VMOVUPS          (DI)(R8*1), Z17
-	VBROADCASTSS     (R10), Z18
+	VBROADCASTSS     (R11), Z18
 	VFMADD231PS      Z16, Z18, Z0
 	VFMADD231PS      Z17, Z18, Z1
-	VFMADD231PS.BCST 4(R10), Z16, Z2
-	VFMADD231PS.BCST 4(R10), Z17, Z3
-	VBROADCASTSS     8(R10), Z18
+	VFMADD231PS.BCST 4(R11), Z16, Z2
+	VFMADD231PS.BCST 4(R11), Z17, Z3
+	VBROADCASTSS     8(R11), Z18
 	VFMADD231PS      Z16, Z18, Z4
 	VFMADD231PS      Z17, Z18, Z5
-	VBROADCASTSS     12(R10), Z18
+	VBROADCASTSS     12(R11), Z18
 	VFMADD231PS      Z16, Z18, Z6
 	VFMADD231PS      Z17, Z18, Z7
 	VBROADCASTSS     (CX), Z18
@@ -8976,18 +9144,18 @@ one:
 	VFMADD231PS      Z17, Z18, Z13
 	VFMADD231PS.BCST 12(CX), Z16, Z14
 	VFMADD231PS.BCST 12(CX), Z17, Z15
-	ADDQ             BX, R10
+	ADDQ             BX, R11
 	ADDQ             BX, CX
 	ADDQ             $0x00000040, DI
 
 next:
-	ADDQ   SI, R10
+	ADDQ   SI, R11
 	ADDQ   SI, CX
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -9027,9 +9195,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums3x4x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums3x4x2AVX512(SB), NOSPLIT, $0-81
+// func offsetSums3x4x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums3x4x2AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -9038,14 +9206,15 @@ TEXT ·offsetSums3x4x2AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
 	SHLQ   $0x02, R9
-	MOVQ   (CX), R10
-	LEAQ   (DX)(R10*4), R10
-	MOVQ   8(CX), R11
+	MOVQ   (CX), R11
 	LEAQ   (DX)(R11*4), R11
+	MOVQ   8(CX), R12
+	LEAQ   (DX)(R12*4), R12
 	MOVQ   16(CX), CX
 	LEAQ   (DX)(CX*4), CX
 	VPXORD Z0, Z0, Z0
@@ -9080,30 +9249,31 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z24
 	VMOVUPS          (DI)(R8*1), Z25
-	VBROADCASTSS     (R10), Z26
+	VBROADCASTSS     (R11), Z26
 	VFMADD231PS      Z24, Z26, Z0
 	VFMADD231PS      Z25, Z26, Z1
-	VFMADD231PS.BCST 4(R10), Z24, Z2
-	VFMADD231PS.BCST 4(R10), Z25, Z3
-	VBROADCASTSS     8(R10), Z26
+	VFMADD231PS.BCST 4(R11), Z24, Z2
+	VFMADD231PS.BCST 4(R11), Z25, Z3
+	VBROADCASTSS     8(R11), Z26
 	VFMADD231PS      Z24, Z26, Z4
 	VFMADD231PS      Z25, Z26, Z5
-	VBROADCASTSS     12(R10), Z26
+	VBROADCASTSS     12(R11), Z26
 	VFMADD231PS      Z24, Z26, Z6
 	VFMADD231PS      Z25, Z26, Z7
-	VBROADCASTSS     (R11), Z26
+	VBROADCASTSS     (R12), Z26
 	VFMADD231PS      Z24, Z26, Z8
 	VFMADD231PS      Z25, Z26, Z9
-	VBROADCASTSS     4(R11), Z26
+	VBROADCASTSS     4(R12), Z26
 	VFMADD231PS      Z24, Z26, Z10
 	VFMADD231PS      Z25, Z26, Z11
-	VBROADCASTSS     8(R11), Z26
+	VBROADCASTSS     8(R12), Z26
 	VFMADD231PS      Z24, Z26, Z12
 	VFMADD231PS      Z25, Z26, Z13
-	VFMADD231PS.BCST 12(R11), Z24, Z14
-	VFMADD231PS.BCST 12(R11), Z25, Z15
+	VFMADD231PS.BCST 12(R12), Z24, Z14
+	VFMADD231PS.BCST 12(R12), Z25, Z15
 	VBROADCASTSS     (CX), Z26
 	VFMADD231PS      Z24, Z26, Z16
 	VFMADD231PS      Z25, Z26, Z17
@@ -9116,30 +9286,31 @@ two:
 	VBROADCASTSS     12(CX), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z24
 	VMOVUPS          64(DI)(R8*1), Z25
-	VBROADCASTSS     (R10)(BX*1), Z26
+	VBROADCASTSS     (R11)(BX*1), Z26
 	VFMADD231PS      Z24, Z26, Z0
 	VFMADD231PS      Z25, Z26, Z1
-	VBROADCASTSS     4(R10)(BX*1), Z26
+	VBROADCASTSS     4(R11)(BX*1), Z26
 	VFMADD231PS      Z24, Z26, Z2
 	VFMADD231PS      Z25, Z26, Z3
-	VBROADCASTSS     8(R10)(BX*1), Z26
+	VBROADCASTSS     8(R11)(BX*1), Z26
 	VFMADD231PS      Z24, Z26, Z4
 	VFMADD231PS      Z25, Z26, Z5
-	VBROADCASTSS     12(R10)(BX*1), Z26
+	VBROADCASTSS     12(R11)(BX*1), Z26
 	VFMADD231PS      Z24, Z26, Z6
 	VFMADD231PS      Z25, Z26, Z7
-	VBROADCASTSS     (R11)(BX*1), Z26
+	VBROADCASTSS     (R12)(BX*1), Z26
 	VFMADD231PS      Z24, Z26, Z8
 	VFMADD231PS      Z25, Z26, Z9
-	VBROADCASTSS     4(R11)(BX*1), Z26
+	VBROADCASTSS     4(R12)(BX*1), Z26
 	VFMADD231PS      Z24, Z26, Z10
 	VFMADD231PS      Z25, Z26, Z11
-	VBROADCASTSS     8(R11)(BX*1), Z26
+	VBROADCASTSS     8(R12)(BX*1), Z26
 	VFMADD231PS      Z24, Z26, Z12
 	VFMADD231PS      Z25, Z26, Z13
-	VBROADCASTSS     12(R11)(BX*1), Z26
+	VBROADCASTSS     12(R12)(BX*1), Z26
 	VFMADD231PS      Z24, Z26, Z14
 	VFMADD231PS      Z25, Z26, Z15
 	VBROADCASTSS     (CX)(BX*1), Z26
@@ -9154,8 +9325,9 @@ two:
 	VBROADCASTSS     12(CX)(BX*1), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
-	LEAQ             (R10)(BX*2), R10
+	ADDQ             $0x00000080, R10
 	LEAQ             (R11)(BX*2), R11
+	LEAQ             (R12)(BX*2), R12
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -9167,28 +9339,28 @@ one:
 	JNE              next
 	VMOVUPS          (DI), Z24
 	VMOVUPS          (DI)(R8*1), Z25
-	VBROADCASTSS     (R10), Z26
+	VBROADCASTSS     (R11), Z26
 	VFMADD231PS      Z24, Z26, Z0
 	VFMADD231PS      Z25, Z26, Z1
-	VFMADD231PS.BCST 4(R10), Z24, Z2
-	VFMADD231PS.BCST 4(R10), Z25, Z3
-	VBROADCASTSS     8(R10), Z26
+	VFMADD231PS.BCST 4(R11), Z24, Z2
+	VFMADD231PS.BCST 4(R11), Z25, Z3
+	VBROADCASTSS     8(R11), Z26
 	VFMADD231PS      Z24, Z26, Z4
 	VFMADD231PS      Z25, Z26, Z5
-	VBROADCASTSS     12(R10), Z26
+	VBROADCASTSS     12(R11), Z26
 	VFMADD231PS      Z24, Z26, Z6
 	VFMADD231PS      Z25, Z26, Z7
-	VBROADCASTSS     (R11), Z26
+	VBROADCASTSS     (R12), Z26
 	VFMADD231PS      Z24, Z26, Z8
 	VFMADD231PS      Z25, Z26, Z9
-	VBROADCASTSS     4(R11), Z26
+	VBROADCASTSS     4(R12), Z26
 	VFMADD231PS      Z24, Z26, Z10
 	VFMADD231PS      Z25, Z26, Z11
-	VBROADCASTSS     8(R11), Z26
+	VBROADCASTSS     8(R12), Z26
 	VFMADD231PS      Z24, Z26, Z12
 	VFMADD231PS      Z25, Z26, Z13
-	VFMADD231PS.BCST 12(R11), Z24, Z14
-	VFMADD231PS.BCST 12(R11), Z25, Z15
+	VFMADD231PS.BCST 12(R12), Z24, Z14
+	VFMADD231PS.BCST 12(R12), Z25, Z15
 	VBROADCASTSS     (CX), Z26
 	VFMADD231PS      Z24, Z26, Z16
 	VFMADD231PS      Z25, Z26, Z17
@@ -9201,20 +9373,20 @@ one:
 	VBROADCASTSS     12(CX), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
-	ADDQ             BX, R10
 	ADDQ             BX, R11
+	ADDQ             BX, R12
 	ADDQ             BX, CX
 	ADDQ             $0x00000040, DI
 
 next:
-	ADDQ   SI, R10
 	ADDQ   SI, R11
+	ADDQ   SI, R12
 	ADDQ   SI, CX
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -9270,9 +9442,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x5x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums1x5x2AVX512(SB), NOSPLIT, $0-81
+// func offsetSums1x5x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums1x5x2AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -9281,6 +9453,7 @@ TEXT ·offsetSums1x5x2AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -9305,6 +9478,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z10
 	VMOVUPS          (DI)(R8*1), Z11
 	VBROADCASTSS     (CX), Z12
@@ -9321,6 +9495,7 @@ two:
 	VBROADCASTSS     16(CX), Z12
 	VFMADD231PS      Z10, Z12, Z8
 	VFMADD231PS      Z11, Z12, Z9
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z10
 	VMOVUPS          64(DI)(R8*1), Z11
 	VBROADCASTSS     (CX)(BX*1), Z12
@@ -9338,6 +9513,7 @@ two:
 	VBROADCASTSS     16(CX)(BX*1), Z12
 	VFMADD231PS      Z10, Z12, Z8
 	VFMADD231PS      Z11, Z12, Z9
+	ADDQ             $0x00000080, R10
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -9371,8 +9547,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -9400,9 +9576,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums2x5x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums2x5x2AVX512(SB), NOSPLIT, $0-81
+// func offsetSums2x5x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums2x5x2AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -9411,12 +9587,13 @@ TEXT ·offsetSums2x5x2AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
 	SHLQ   $0x02, R9
-	MOVQ   (CX), R10
-	LEAQ   (DX)(R10*4), R10
+	MOVQ   (CX), R11
+	LEAQ   (DX)(R11*4), R11
 	MOVQ   8(CX), CX
 	LEAQ   (DX)(CX*4), CX
 	VPXORD Z0, Z0, Z0
@@ -9447,20 +9624,21 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z20
 	VMOVUPS          (DI)(R8*1), Z21
-	VBROADCASTSS     (R10), Z22
+	VBROADCASTSS     (R11), Z22
 	VFMADD231PS      Z20, Z22, Z0
 	VFMADD231PS      Z21, Z22, Z1
-	VFMADD231PS.BCST 4(R10), Z20, Z2
-	VFMADD231PS.BCST 4(R10), Z21, Z3
-	VBROADCASTSS     8(R10), Z22
+	VFMADD231PS.BCST 4(R11), Z20, Z2
+	VFMADD231PS.BCST 4(R11), Z21, Z3
+	VBROADCASTSS     8(R11), Z22
 	VFMADD231PS      Z20, Z22, Z4
 	VFMADD231PS      Z21, Z22, Z5
-	VBROADCASTSS     12(R10), Z22
+	VBROADCASTSS     12(R11), Z22
 	VFMADD231PS      Z20, Z22, Z6
 	VFMADD231PS      Z21, Z22, Z7
-	VBROADCASTSS     16(R10), Z22
+	VBROADCASTSS     16(R11), Z22
 	VFMADD231PS      Z20, Z22, Z8
 	VFMADD231PS      Z21, Z22, Z9
 	VBROADCASTSS     (CX), Z22
@@ -9477,21 +9655,22 @@ two:
 	VBROADCASTSS     16(CX), Z22
 	VFMADD231PS      Z20, Z22, Z18
 	VFMADD231PS      Z21, Z22, Z19
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z20
 	VMOVUPS          64(DI)(R8*1), Z21
-	VBROADCASTSS     (R10)(BX*1), Z22
+	VBROADCASTSS     (R11)(BX*1), Z22
 	VFMADD231PS      Z20, Z22, Z0
 	VFMADD231PS      Z21, Z22, Z1
-	VBROADCASTSS     4(R10)(BX*1), Z22
+	VBROADCASTSS     4(R11)(BX*1), Z22
 	VFMADD231PS      Z20, Z22, Z2
 	VFMADD231PS      Z21, Z22, Z3
-	VBROADCASTSS     8(R10)(BX*1), Z22
+	VBROADCASTSS     8(R11)(BX*1), Z22
 	VFMADD231PS      Z20, Z22, Z4
 	VFMADD231PS      Z21, Z22, Z5
-	VBROADCASTSS     12(R10)(BX*1), Z22
+	VBROADCASTSS     12(R11)(BX*1), Z22
 	VFMADD231PS      Z20, Z22, Z6
 	VFMADD231PS      Z21, Z22, Z7
-	VBROADCASTSS     16(R10)(BX*1), Z22
+	VBROADCASTSS     16(R11)(BX*1), Z22
 	VFMADD231PS      Z20, Z22, Z8
 	VFMADD231PS      Z21, Z22, Z9
 	VBROADCASTSS     (CX)(BX*1), Z22
@@ -9509,7 +9688,8 @@ two:
 	VBROADCASTSS     16(CX)(BX*1), Z22
 	VFMADD231PS      Z20, Z22, Z18
 	VFMADD231PS      Z21, Z22, Z19
-	LEAQ             (R10)(BX*2), R10
+	ADDQ             $0x00000080, R10
+	LEAQ             (R11)(BX*2), R11
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -9521,18 +9701,18 @@ one:
 	JNE              next
 	VMOVUPS          (DI), Z20
 	VMOVUPS          (DI)(R8*1), Z21
-	VBROADCASTSS     (R10), Z22
+	VBROADCASTSS     (R11), Z22
 	VFMADD231PS      Z20, Z22, Z0
 	VFMADD231PS      Z21, Z22, Z1
-	VFMADD231PS.BCST 4(R10), Z20, Z2
-	VFMADD231PS.BCST 4(R10), Z21, Z3
-	VBROADCASTSS     8(R10), Z22
+	VFMADD231PS.BCST 4(R11), Z20, Z2
+	VFMADD231PS.BCST 4(R11), Z21, Z3
+	VBROADCASTSS     8(R11), Z22
 	VFMADD231PS      Z20, Z22, Z4
 	VFMADD231PS      Z21, Z22, Z5
-	VBROADCASTSS     12(R10), Z22
+	VBROADCASTSS     12(R11), Z22
 	VFMADD231PS      Z20, Z22, Z6
 	VFMADD231PS      Z21, Z22, Z7
-	VBROADCASTSS     16(R10), Z22
+	VBROADCASTSS     16(R11), Z22
 	VFMADD231PS      Z20, Z22, Z8
 	VFMADD231PS      Z21, Z22, Z9
 	VBROADCASTSS     (CX), Z22
@@ -9549,18 +9729,18 @@ one:
 	VBROADCASTSS     16(CX), Z22
 	VFMADD231PS      Z20, Z22, Z18
 	VFMADD231PS      Z21, Z22, Z19
-	ADDQ             BX, R10
+	ADDQ             BX, R11
 	ADDQ             BX, CX
 	ADDQ             $0x00000040, DI
 
 next:
-	ADDQ   SI, R10
+	ADDQ   SI, R11
 	ADDQ   SI, CX
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -9608,9 +9788,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x6x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums1x6x2AVX512(SB), NOSPLIT, $0-81
+// func offsetSums1x6x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums1x6x2AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -9619,6 +9799,7 @@ TEXT ·offsetSums1x6x2AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -9645,6 +9826,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z12
 	VMOVUPS          (DI)(R8*1), Z13
 	VBROADCASTSS     (CX), Z14
@@ -9664,6 +9846,7 @@ two:
 	VBROADCASTSS     20(CX), Z14
 	VFMADD231PS      Z12, Z14, Z10
 	VFMADD231PS      Z13, Z14, Z11
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z12
 	VMOVUPS          64(DI)(R8*1), Z13
 	VBROADCASTSS     (CX)(BX*1), Z14
@@ -9684,6 +9867,7 @@ two:
 	VBROADCASTSS     20(CX)(BX*1), Z14
 	VFMADD231PS      Z12, Z14, Z10
 	VFMADD231PS      Z13, Z14, Z11
+	ADDQ             $0x00000080, R10
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -9720,8 +9904,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -9753,9 +9937,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums2x6x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums2x6x2AVX512(SB), NOSPLIT, $0-81
+// func offsetSums2x6x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums2x6x2AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -9764,12 +9948,13 @@ TEXT ·offsetSums2x6x2AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
 	SHLQ   $0x02, R9
-	MOVQ   (CX), R10
-	LEAQ   (DX)(R10*4), R10
+	MOVQ   (CX), R11
+	LEAQ   (DX)(R11*4), R11
 	MOVQ   8(CX), CX
 	LEAQ   (DX)(CX*4), CX
 	VPXORD Z0, Z0, Z0
@@ -9804,23 +9989,24 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z24
 	VMOVUPS          (DI)(R8*1), Z25
-	VBROADCASTSS     (R10), Z26
+	VBROADCASTSS     (R11), Z26
 	VFMADD231PS      Z24, Z26, Z0
 	VFMADD231PS      Z25, Z26, Z1
-	VFMADD231PS.BCST 4(R10), Z24, Z2
-	VFMADD231PS.BCST 4(R10), Z25, Z3
-	VBROADCASTSS     8(R10), Z26
+	VFMADD231PS.BCST 4(R11), Z24, Z2
+	VFMADD231PS.BCST 4(R11), Z25, Z3
+	VBROADCASTSS     8(R11), Z26
 	VFMADD231PS      Z24, Z26, Z4
 	VFMADD231PS      Z25, Z26, Z5
-	VBROADCASTSS     12(R10), Z26
+	VBROADCASTSS     12(R11), Z26
 	VFMADD231PS      Z24, Z26, Z6
 	VFMADD231PS      Z25, Z26, Z7
-	VBROADCASTSS     16(R10), Z26
+	VBROADCASTSS     16(R11), Z26
 	VFMADD231PS      Z24, Z26, Z8
 	VFMADD231PS      Z25, Z26, Z9
-	VBROADCASTSS     20(R10), Z26
+	VBROADCASTSS     20(R11), Z26
 	VFMADD231PS      Z24, Z26, Z10
 	VFMADD231PS      Z25, Z26, Z11
 	VBROADCASTSS     (CX), Z26
@@ -9840,24 +10026,25 @@ two:
 	VBROADCASTSS     20(CX), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z24
 	VMOVUPS          64(DI)(R8*1), Z25
-	VBROADCASTSS     (R10)(BX*1), Z26
+	VBROADCASTSS     (R11)(BX*1), Z26
 	VFMADD231PS      Z24, Z26, Z0
 	VFMADD231PS      Z25, Z26, Z1
-	VBROADCASTSS     4(R10)(BX*1), Z26
+	VBROADCASTSS     4(R11)(BX*1), Z26
 	VFMADD231PS      Z24, Z26, Z2
 	VFMADD231PS      Z25, Z26, Z3
-	VBROADCASTSS     8(R10)(BX*1), Z26
+	VBROADCASTSS     8(R11)(BX*1), Z26
 	VFMADD231PS      Z24, Z26, Z4
 	VFMADD231PS      Z25, Z26, Z5
-	VBROADCASTSS     12(R10)(BX*1), Z26
+	VBROADCASTSS     12(R11)(BX*1), Z26
 	VFMADD231PS      Z24, Z26, Z6
 	VFMADD231PS      Z25, Z26, Z7
-	VBROADCASTSS     16(R10)(BX*1), Z26
+	VBROADCASTSS     16(R11)(BX*1), Z26
 	VFMADD231PS      Z24, Z26, Z8
 	VFMADD231PS      Z25, Z26, Z9
-	VBROADCASTSS     20(R10)(BX*1), Z26
+	VBROADCASTSS     20(R11)(BX*1), Z26
 	VFMADD231PS      Z24, Z26, Z10
 	VFMADD231PS      Z25, Z26, Z11
 	VBROADCASTSS     (CX)(BX*1), Z26
@@ -9878,7 +10065,8 @@ two:
 	VBROADCASTSS     20(CX)(BX*1), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
-	LEAQ             (R10)(BX*2), R10
+	ADDQ             $0x00000080, R10
+	LEAQ             (R11)(BX*2), R11
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -9890,21 +10078,21 @@ one:
 	JNE              next
 	VMOVUPS          (DI), Z24
 	VMOVUPS          (DI)(R8*1), Z25
-	VBROADCASTSS     (R10), Z26
+	VBROADCASTSS     (R11), Z26
 	VFMADD231PS      Z24, Z26, Z0
 	VFMADD231PS      Z25, Z26, Z1
-	VFMADD231PS.BCST 4(R10), Z24, Z2
-	VFMADD231PS.BCST 4(R10), Z25, Z3
-	VBROADCASTSS     8(R10), Z26
+	VFMADD231PS.BCST 4(R11), Z24, Z2
+	VFMADD231PS.BCST 4(R11), Z25, Z3
+	VBROADCASTSS     8(R11), Z26
 	VFMADD231PS      Z24, Z26, Z4
 	VFMADD231PS      Z25, Z26, Z5
-	VBROADCASTSS     12(R10), Z26
+	VBROADCASTSS     12(R11), Z26
 	VFMADD231PS      Z24, Z26, Z6
 	VFMADD231PS      Z25, Z26, Z7
-	VBROADCASTSS     16(R10), Z26
+	VBROADCASTSS     16(R11), Z26
 	VFMADD231PS      Z24, Z26, Z8
 	VFMADD231PS      Z25, Z26, Z9
-	VBROADCASTSS     20(R10), Z26
+	VBROADCASTSS     20(R11), Z26
 	VFMADD231PS      Z24, Z26, Z10
 	VFMADD231PS      Z25, Z26, Z11
 	VBROADCASTSS     (CX), Z26
@@ -9924,18 +10112,18 @@ one:
 	VBROADCASTSS     20(CX), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
-	ADDQ             BX, R10
+	ADDQ             BX, R11
 	ADDQ             BX, CX
 	ADDQ             $0x00000040, DI
 
 next:
-	ADDQ   SI, R10
+	ADDQ   SI, R11
 	ADDQ   SI, CX
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -9991,9 +10179,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x7x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums1x7x2AVX512(SB), NOSPLIT, $0-81
+// func offsetSums1x7x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums1x7x2AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -10002,6 +10190,7 @@ TEXT ·offsetSums1x7x2AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -10030,6 +10219,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z14
 	VMOVUPS          (DI)(R8*1), Z15
 	VBROADCASTSS     (CX), Z16
@@ -10052,6 +10242,7 @@ two:
 	VBROADCASTSS     24(CX), Z16
 	VFMADD231PS      Z14, Z16, Z12
 	VFMADD231PS      Z15, Z16, Z13
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z14
 	VMOVUPS          64(DI)(R8*1), Z15
 	VBROADCASTSS     (CX)(BX*1), Z16
@@ -10075,6 +10266,7 @@ two:
 	VBROADCASTSS     24(CX)(BX*1), Z16
 	VFMADD231PS      Z14, Z16, Z12
 	VFMADD231PS      Z15, Z16, Z13
+	ADDQ             $0x00000080, R10
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -10114,8 +10306,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -10151,9 +10343,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums2x7x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums2x7x2AVX512(SB), NOSPLIT, $0-81
+// func offsetSums2x7x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums2x7x2AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -10162,12 +10354,13 @@ TEXT ·offsetSums2x7x2AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
 	SHLQ   $0x02, R9
-	MOVQ   (CX), R10
-	LEAQ   (DX)(R10*4), R10
+	MOVQ   (CX), R11
+	LEAQ   (DX)(R11*4), R11
 	MOVQ   8(CX), CX
 	LEAQ   (DX)(CX*4), CX
 	VPXORD Z0, Z0, Z0
@@ -10206,26 +10399,27 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z28
 	VMOVUPS          (DI)(R8*1), Z29
-	VBROADCASTSS     (R10), Z30
+	VBROADCASTSS     (R11), Z30
 	VFMADD231PS      Z28, Z30, Z0
 	VFMADD231PS      Z29, Z30, Z1
-	VFMADD231PS.BCST 4(R10), Z28, Z2
-	VFMADD231PS.BCST 4(R10), Z29, Z3
-	VBROADCASTSS     8(R10), Z30
+	VFMADD231PS.BCST 4(R11), Z28, Z2
+	VFMADD231PS.BCST 4(R11), Z29, Z3
+	VBROADCASTSS     8(R11), Z30
 	VFMADD231PS      Z28, Z30, Z4
 	VFMADD231PS      Z29, Z30, Z5
-	VBROADCASTSS     12(R10), Z30
+	VBROADCASTSS     12(R11), Z30
 	VFMADD231PS      Z28, Z30, Z6
 	VFMADD231PS      Z29, Z30, Z7
-	VBROADCASTSS     16(R10), Z30
+	VBROADCASTSS     16(R11), Z30
 	VFMADD231PS      Z28, Z30, Z8
 	VFMADD231PS      Z29, Z30, Z9
-	VBROADCASTSS     20(R10), Z30
+	VBROADCASTSS     20(R11), Z30
 	VFMADD231PS      Z28, Z30, Z10
 	VFMADD231PS      Z29, Z30, Z11
-	VBROADCASTSS     24(R10), Z30
+	VBROADCASTSS     24(R11), Z30
 	VFMADD231PS      Z28, Z30, Z12
 	VFMADD231PS      Z29, Z30, Z13
 	VFMADD231PS.BCST (CX), Z28, Z14
@@ -10247,27 +10441,28 @@ two:
 	VFMADD231PS      Z29, Z30, Z25
 	VFMADD231PS.BCST 24(CX), Z28, Z26
 	VFMADD231PS.BCST 24(CX), Z29, Z27
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z28
 	VMOVUPS          64(DI)(R8*1), Z29
-	VBROADCASTSS     (R10)(BX*1), Z30
+	VBROADCASTSS     (R11)(BX*1), Z30
 	VFMADD231PS      Z28, Z30, Z0
 	VFMADD231PS      Z29, Z30, Z1
-	VBROADCASTSS     4(R10)(BX*1), Z30
+	VBROADCASTSS     4(R11)(BX*1), Z30
 	VFMADD231PS      Z28, Z30, Z2
 	VFMADD231PS      Z29, Z30, Z3
-	VBROADCASTSS     8(R10)(BX*1), Z30
+	VBROADCASTSS     8(R11)(BX*1), Z30
 	VFMADD231PS      Z28, Z30, Z4
 	VFMADD231PS      Z29, Z30, Z5
-	VBROADCASTSS     12(R10)(BX*1), Z30
+	VBROADCASTSS     12(R11)(BX*1), Z30
 	VFMADD231PS      Z28, Z30, Z6
 	VFMADD231PS      Z29, Z30, Z7
-	VBROADCASTSS     16(R10)(BX*1), Z30
+	VBROADCASTSS     16(R11)(BX*1), Z30
 	VFMADD231PS      Z28, Z30, Z8
 	VFMADD231PS      Z29, Z30, Z9
-	VBROADCASTSS     20(R10)(BX*1), Z30
+	VBROADCASTSS     20(R11)(BX*1), Z30
 	VFMADD231PS      Z28, Z30, Z10
 	VFMADD231PS      Z29, Z30, Z11
-	VBROADCASTSS     24(R10)(BX*1), Z30
+	VBROADCASTSS     24(R11)(BX*1), Z30
 	VFMADD231PS      Z28, Z30, Z12
 	VFMADD231PS      Z29, Z30, Z13
 	VBROADCASTSS     (CX)(BX*1), Z30
@@ -10291,7 +10486,8 @@ two:
 	VBROADCASTSS     24(CX)(BX*1), Z30
 	VFMADD231PS      Z28, Z30, Z26
 	VFMADD231PS      Z29, Z30, Z27
-	LEAQ             (R10)(BX*2), R10
+	ADDQ             $0x00000080, R10
+	LEAQ             (R11)(BX*2), R11
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -10303,24 +10499,24 @@ one:
 	JNE              next
 	VMOVUPS          (DI), Z28
 	VMOVUPS          (DI)(R8*1), Z29
-	VBROADCASTSS     (R10), Z30
+	VBROADCASTSS     (R11), Z30
 	VFMADD231PS      Z28, Z30, Z0
 	VFMADD231PS      Z29, Z30, Z1
-	VFMADD231PS.BCST 4(R10), Z28, Z2
-	VFMADD231PS.BCST 4(R10), Z29, Z3
-	VBROADCASTSS     8(R10), Z30
+	VFMADD231PS.BCST 4(R11), Z28, Z2
+	VFMADD231PS.BCST 4(R11), Z29, Z3
+	VBROADCASTSS     8(R11), Z30
 	VFMADD231PS      Z28, Z30, Z4
 	VFMADD231PS      Z29, Z30, Z5
-	VBROADCASTSS     12(R10), Z30
+	VBROADCASTSS     12(R11), Z30
 	VFMADD231PS      Z28, Z30, Z6
 	VFMADD231PS      Z29, Z30, Z7
-	VBROADCASTSS     16(R10), Z30
+	VBROADCASTSS     16(R11), Z30
 	VFMADD231PS      Z28, Z30, Z8
 	VFMADD231PS      Z29, Z30, Z9
-	VBROADCASTSS     20(R10), Z30
+	VBROADCASTSS     20(R11), Z30
 	VFMADD231PS      Z28, Z30, Z10
 	VFMADD231PS      Z29, Z30, Z11
-	VBROADCASTSS     24(R10), Z30
+	VBROADCASTSS     24(R11), Z30
 	VFMADD231PS      Z28, Z30, Z12
 	VFMADD231PS      Z29, Z30, Z13
 	VFMADD231PS.BCST (CX), Z28, Z14
@@ -10342,18 +10538,18 @@ one:
 	VFMADD231PS      Z29, Z30, Z25
 	VFMADD231PS.BCST 24(CX), Z28, Z26
 	VFMADD231PS.BCST 24(CX), Z29, Z27
-	ADDQ             BX, R10
+	ADDQ             BX, R11
 	ADDQ             BX, CX
 	ADDQ             $0x00000040, DI
 
 next:
-	ADDQ   SI, R10
+	ADDQ   SI, R11
 	ADDQ   SI, CX
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -10417,9 +10613,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x8x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums1x8x2AVX512(SB), NOSPLIT, $0-81
+// func offsetSums1x8x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums1x8x2AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -10428,6 +10624,7 @@ TEXT ·offsetSums1x8x2AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -10458,6 +10655,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z16
 	VMOVUPS          (DI)(R8*1), Z17
 	VBROADCASTSS     (CX), Z18
@@ -10482,6 +10680,7 @@ two:
 	VFMADD231PS      Z17, Z18, Z13
 	VFMADD231PS.BCST 28(CX), Z16, Z14
 	VFMADD231PS.BCST 28(CX), Z17, Z15
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z16
 	VMOVUPS          64(DI)(R8*1), Z17
 	VBROADCASTSS     (CX)(BX*1), Z18
@@ -10508,6 +10707,7 @@ two:
 	VBROADCASTSS     28(CX)(BX*1), Z18
 	VFMADD231PS      Z16, Z18, Z14
 	VFMADD231PS      Z17, Z18, Z15
+	ADDQ             $0x00000080, R10
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -10549,8 +10749,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -10590,9 +10790,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x9x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums1x9x2AVX512(SB), NOSPLIT, $0-81
+// func offsetSums1x9x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums1x9x2AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -10601,6 +10801,7 @@ TEXT ·offsetSums1x9x2AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -10633,6 +10834,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z18
 	VMOVUPS          (DI)(R8*1), Z19
 	VBROADCASTSS     (CX), Z20
@@ -10660,6 +10862,7 @@ two:
 	VBROADCASTSS     32(CX), Z20
 	VFMADD231PS      Z18, Z20, Z16
 	VFMADD231PS      Z19, Z20, Z17
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z18
 	VMOVUPS          64(DI)(R8*1), Z19
 	VBROADCASTSS     (CX)(BX*1), Z20
@@ -10689,6 +10892,7 @@ two:
 	VBROADCASTSS     32(CX)(BX*1), Z20
 	VFMADD231PS      Z18, Z20, Z16
 	VFMADD231PS      Z19, Z20, Z17
+	ADDQ             $0x00000080, R10
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -10733,8 +10937,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -10778,9 +10982,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x10x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums1x10x2AVX512(SB), NOSPLIT, $0-81
+// func offsetSums1x10x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums1x10x2AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -10789,6 +10993,7 @@ TEXT ·offsetSums1x10x2AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -10823,6 +11028,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z20
 	VMOVUPS          (DI)(R8*1), Z21
 	VBROADCASTSS     (CX), Z22
@@ -10853,6 +11059,7 @@ two:
 	VBROADCASTSS     36(CX), Z22
 	VFMADD231PS      Z20, Z22, Z18
 	VFMADD231PS      Z21, Z22, Z19
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z20
 	VMOVUPS          64(DI)(R8*1), Z21
 	VBROADCASTSS     (CX)(BX*1), Z22
@@ -10885,6 +11092,7 @@ two:
 	VBROADCASTSS     36(CX)(BX*1), Z22
 	VFMADD231PS      Z20, Z22, Z18
 	VFMADD231PS      Z21, Z22, Z19
+	ADDQ             $0x00000080, R10
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -10932,8 +11140,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -10981,9 +11189,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x11x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums1x11x2AVX512(SB), NOSPLIT, $0-81
+// func offsetSums1x11x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums1x11x2AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -10992,6 +11200,7 @@ TEXT ·offsetSums1x11x2AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -11028,6 +11237,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z22
 	VMOVUPS          (DI)(R8*1), Z23
 	VBROADCASTSS     (CX), Z24
@@ -11061,6 +11271,7 @@ two:
 	VBROADCASTSS     40(CX), Z24
 	VFMADD231PS      Z22, Z24, Z20
 	VFMADD231PS      Z23, Z24, Z21
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z22
 	VMOVUPS          64(DI)(R8*1), Z23
 	VBROADCASTSS     (CX)(BX*1), Z24
@@ -11096,6 +11307,7 @@ two:
 	VBROADCASTSS     40(CX)(BX*1), Z24
 	VFMADD231PS      Z22, Z24, Z20
 	VFMADD231PS      Z23, Z24, Z21
+	ADDQ             $0x00000080, R10
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -11146,8 +11358,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -11199,9 +11411,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x12x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums1x12x2AVX512(SB), NOSPLIT, $0-81
+// func offsetSums1x12x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums1x12x2AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -11210,6 +11422,7 @@ TEXT ·offsetSums1x12x2AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -11248,6 +11461,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z24
 	VMOVUPS          (DI)(R8*1), Z25
 	VBROADCASTSS     (CX), Z26
@@ -11284,6 +11498,7 @@ two:
 	VBROADCASTSS     44(CX), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z24
 	VMOVUPS          64(DI)(R8*1), Z25
 	VBROADCASTSS     (CX)(BX*1), Z26
@@ -11322,6 +11537,7 @@ two:
 	VBROADCASTSS     44(CX)(BX*1), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
+	ADDQ             $0x00000080, R10
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -11375,8 +11591,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -11432,9 +11648,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x13x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums1x13x2AVX512(SB), NOSPLIT, $0-81
+// func offsetSums1x13x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums1x13x2AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -11443,6 +11659,7 @@ TEXT ·offsetSums1x13x2AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -11483,6 +11700,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z26
 	VMOVUPS          (DI)(R8*1), Z27
 	VBROADCASTSS     (CX), Z28
@@ -11522,6 +11740,7 @@ two:
 	VBROADCASTSS     48(CX), Z28
 	VFMADD231PS      Z26, Z28, Z24
 	VFMADD231PS      Z27, Z28, Z25
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z26
 	VMOVUPS          64(DI)(R8*1), Z27
 	VBROADCASTSS     (CX)(BX*1), Z28
@@ -11563,6 +11782,7 @@ two:
 	VBROADCASTSS     48(CX)(BX*1), Z28
 	VFMADD231PS      Z26, Z28, Z24
 	VFMADD231PS      Z27, Z28, Z25
+	ADDQ             $0x00000080, R10
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -11619,8 +11839,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0
@@ -11680,9 +11900,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsetSums1x14x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, c *float32, accumulate bool)
-// Requires: AVX, AVX512F
-TEXT ·offsetSums1x14x2AVX512(SB), NOSPLIT, $0-81
+// func offsetSums1x14x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·offsetSums1x14x2AVX512(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
 	MOVQ   x+16(FP), DX
@@ -11691,6 +11911,7 @@ TEXT ·offsetSums1x14x2AVX512(SB), NOSPLIT, $0-81
 	MOVQ   y+48(FP), DI
 	MOVQ   jumpY+56(FP), R8
 	MOVQ   nextY+64(FP), R9
+	MOVQ   ahead+72(FP), R10
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
@@ -11733,6 +11954,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1       (R10)
 	VMOVUPS          (DI), Z28
 	VMOVUPS          (DI)(R8*1), Z29
 	VBROADCASTSS     (CX), Z30
@@ -11774,6 +11996,7 @@ two:
 	VFMADD231PS      Z29, Z30, Z25
 	VFMADD231PS.BCST 52(CX), Z28, Z26
 	VFMADD231PS.BCST 52(CX), Z29, Z27
+	PREFETCHT1       64(R10)
 	VMOVUPS          64(DI), Z28
 	VMOVUPS          64(DI)(R8*1), Z29
 	VBROADCASTSS     (CX)(BX*1), Z30
@@ -11818,6 +12041,7 @@ two:
 	VBROADCASTSS     52(CX)(BX*1), Z30
 	VFMADD231PS      Z28, Z30, Z26
 	VFMADD231PS      Z29, Z30, Z27
+	ADDQ             $0x00000080, R10
 	LEAQ             (CX)(BX*2), CX
 	ADDQ             $0x00000080, DI
 	PCALIGN          $0x00000020
@@ -11876,8 +12100,8 @@ next:
 	ADDQ   R9, DI
 	DECQ   AX
 	JNE    row
-	MOVQ   c+72(FP), AX
-	MOVB   accumulate+80(FP), CL
+	MOVQ   c+80(FP), AX
+	MOVB   accumulate+88(FP), CL
 	TESTB  CL, CL
 	JEQ    write
 	VADDPS (AX), Z0, Z0

@@ -115,16 +115,18 @@ func (s isa) addPixels(acc [][]reg.VecVirtual, at, apart, thrice reg.Register, v
 
 // offsetSums emits the micro kernel of such a convolution's weight gradient: C (kernel offsets, width of each of some lines, x nv vectors
 // of output channels, rows of 32 columns) (+)= the sum over rows of pixels of x[offs[line]+pixel*step+offset] times Y (pixels side by
-// side, vectors jumpY apart). Rows of x begin nextX behind the last one's end, those of Y nextY.
+// side, vectors jumpY apart). Rows of x begin nextX behind the last one's end, those of Y nextY. On the way it fetches as many pixels of a
+// block that will be read later.
 func (s isa) offsetSums(lines, width, nv int) {
 	name := fmt.Sprintf("offsetSums%dx%dx%d%s", lines, width, nv, s.tag)
-	TEXT(name, NOSPLIT, "func(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, c *float32, accumulate bool)")
+	TEXT(name, NOSPLIT, "func(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s adds up products of pixels and vectors of outputs: lines x offsets x vectors are %d x %d x %d.", name, lines, width, nv))
 	rows := Load(Param("rows"), GP64())
 	offs, base := Load(Param("offs"), GP64()), Load(Param("x"), GP64())
 	step, nextX := Load(Param("step"), GP64()), Load(Param("nextX"), GP64())
 	y, jumpY, nextY := Load(Param("y"), GP64()), Load(Param("jumpY"), GP64()), Load(Param("nextY"), GP64())
+	ahead := Load(Param("ahead"), GP64())
 	for _, r := range []reg.Register{step, nextX, jumpY, nextY} {
 		SHLQ(Imm(2), r)
 	}
@@ -155,8 +157,11 @@ func (s isa) offsetSums(lines, width, nv int) {
 	JLT(LabelRef("one"))
 	align(64)
 	Label("two")
-	pixel(0)
-	pixel(1)
+	for u := range 2 {
+		PREFETCHT1(Mem{Base: ahead, Disp: u * pixelBytes})
+		pixel(u)
+	}
+	ADDQ(U32(2*pixelBytes), ahead)
 	for l := range x {
 		LEAQ(Mem{Base: x[l], Index: step, Scale: 2}, x[l])
 	}
