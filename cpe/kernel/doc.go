@@ -4,7 +4,7 @@
 //	gemm.go, gemm_plan.go, product.go   matrix product: one loop nest over blocks, on a mesh with register communication
 //	view.go, image.go                   what a product's operands can be: matrices, their transposes, columns of images
 //	conv*.go, strategy.go, im2col.go    convolution as products of views (implicit) or of column matrices (explicit)
-//	slab.go                             padded copies of images, in which kernel offsets are shifts
+//	slab.go, padded_band.go             padded copies of images, in which kernel offsets are shifts
 //	winograd*.go                        convolution of 3x3 and 5x5 kernels with fewer multiplications
 //	stream.go, stream_plan.go           everything that passes over arrays once: activations, normalisation, losses, updates
 //	pool.go, pool_window.go             pooling
