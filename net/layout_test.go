@@ -145,3 +145,22 @@ func TestLayoutsOfOtherExtents(t *testing.T) {
 		}
 	}
 }
+
+// TestLayoutsOfFirstLayers: a convolution of few channels writes blocks, with strides or without, though its images lie by planes, and one
+// that has to pass a gradient on to such images reads them.
+func TestLayoutsOfFirstLayers(t *testing.T) {
+	first := func(bottom, top, outputs string) string {
+		return `
+	layer { name: "` + top + `" type: "Convolution" bottom: "` + bottom + `" top: "` + top + `" convolution_param {
+		num_output: ` + outputs + ` kernel_size: 5 pad: 2 stride: 2 weight_filler { type: "msra" } bias_filler { value: 0.1 } } }`
+	}
+	pool := `
+	layer { name: "pool" type: "Pooling" bottom: "b" top: "s" pooling_param { pool: MAX kernel_size: 2 } }`
+	text := images + first("x", "a", "9") + reluA + first("a", "b", "32") + pool + classifier
+	plain := buildWith(t, text, func(o *Options) { o.Device.Strategy = kernel.Implicit })
+	n := buildWith(t, text, func(o *Options) { o.Device.Strategy, o.Economise = kernel.Implicit, true })
+	if got := n.Layouts().Blocked; !slices.Contains(got, "b") || slices.Contains(got, "a") {
+		t.Fatalf("in blocks lie %q", got)
+	}
+	compareRuns(t, n, plain)
+}

@@ -51,8 +51,9 @@ func newOffsetConv(c *Conv) *offsetConv {
 	s, spec := &c.shape, c.machine.Spec()
 	v := &offsetConv{conv: c, workers: make([]offsetWorker, spec.CoreGroups)}
 	v.out = newPointImages(s.Out, c.blocked[1], s.OutSize(), s.OutSize(), ones(len(s.In)))
-	lines := v.out.blocks()*BlockLanes*v.out.outW + s.C*newPaddedBand(*s, 1).strideH*s.In[len(s.In)-1]
-	fit := max(1, min(spec.LDMBytes/2/4/lines, blocks(s.N*v.out.outH, spec.CoreGroups)))
+	v.padded = newPaddedBand(*s, 1)
+	line := v.out.blocks()*BlockLanes*v.out.outW + s.C*v.padded.strideH*v.padded.width
+	fit := max(1, min(spec.LDMBytes/2/4/line, blocks(s.N*v.out.outH, spec.CoreGroups)))
 	v.rows = even(v.out.outH, fit, 1)
 	v.bands = blocks(v.out.outH, v.rows)
 	v.padded = newPaddedBand(*s, v.rows)
