@@ -3,6 +3,8 @@ package kernel
 import (
 	"slices"
 	"testing"
+
+	"github.com/swcaffe/swcaffe/cpe"
 )
 
 func TestBlocks(t *testing.T) {
@@ -46,13 +48,13 @@ func TestConvBlocks(t *testing.T) {
 	} {
 		want := newConvCase(s, normal)
 		eachWinograd(s, func(st Strategy) {
-			t.Run(st.String()+" "+s.String(), func(t *testing.T) { testConvBlocks(t, s, st, want) })
+			t.Run(st.String()+" "+s.String(), func(t *testing.T) { testConvBlocks(t, hostMachine(t, 2), s, st, want) })
 		})
 	}
 }
 
-func testConvBlocks(t *testing.T, s ConvShape, st Strategy, plain *convCase) {
-	c, err := NewConv(hostMachine(t, 2), s, st)
+func testConvBlocks(t *testing.T, m *cpe.Machine, s ConvShape, st Strategy, plain *convCase) {
+	c, err := NewConv(m, s, st)
 	if err != nil {
 		t.Fatal(err)
 	}

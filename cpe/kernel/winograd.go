@@ -86,8 +86,8 @@ type pointPlanes struct {
 	size      int
 }
 
-// tileRows is a multiple of the rows of all micro-kernels, so that products have no edges.
-const tileRows = 12
+// tileRows is a multiple of the rows that micro-kernels can do without doing more.
+const tileRows = 4
 
 // panel is how many channels of results lie side by side in transformed weights: a multiple of the columns of all micro-kernels.
 const panel = 32
@@ -95,7 +95,7 @@ const panel = 32
 // newPointPlanes lays out planes. Rows and planes are odd multiples of a cache line, lest they fall on each other in a cache.
 func newPointPlanes(points, tiles, channels int) pointPlanes {
 	width := blocks(channels, panel) * panel
-	return pointPlanes{points: points, width: width, ld: width + winogradLanes}.close(blocks(tiles, tileRows)*tileRows, 1)
+	return pointPlanes{points: points, width: width, ld: width + winogradLanes}.close(tiles, 1)
 }
 
 // newPointPanels lays out planes whose channels are cut into panels of whole slices, each of which lies in one piece.
@@ -103,11 +103,24 @@ func newPointPanels(points, tiles, channels, width int) pointPlanes {
 	return pointPlanes{points: points, width: width, ld: width}.close(tiles, blocks(channels, width))
 }
 
-// close finds the size of planes and of all. Micro-kernels may read behind the last row.
-func (p pointPlanes) close(rows, panels int) pointPlanes {
-	p.plane = rows*p.ld + winogradLanes
-	p.size = panels*p.points*p.plane + tileRows*p.ld
+// close finds the size of planes and of all.
+func (p pointPlanes) close(tiles, panels int) pointPlanes {
+	p.plane = blocks(tiles, tileRows)*tileRows*p.ld + winogradLanes
+	p.size = panels * p.points * p.plane
 	return p
+}
+
+// planes is the number of planes of all points and panels.
+func (p *pointPlanes) planes() int { return p.size / p.plane }
+
+// clearRest clears the rows behind those of tiles that micro-kernels read in planes [lo, hi): what memory held before may be denormal
+// numbers, which processors take long for.
+func (p *pointPlanes) clearRest(tiles, lo, hi int) {
+	if rest := blocks(tiles, tileRows)*tileRows - tiles; rest > 0 {
+		for i := lo; i < hi; i++ {
+			clear(p.data[i*p.plane+tiles*p.ld:][:rest*p.ld])
+		}
+	}
 }
 
 // at is the points of a tile for a slice of channels, as a block of count tiles.

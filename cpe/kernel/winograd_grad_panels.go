@@ -87,11 +87,12 @@ func (b *gradPanelsMultiply) RunGroup(g *cpe.CoreGroup) error {
 	inputs, results := b.planes(g)
 	sums := b.sums
 	sums.data = part(memory, own, b.sums.size)
-	rows := blocks(b.out, tileRows)
+	mr, _ := simd.Micro()
+	rows := blocks(b.out, mr)
 	at, end := g.Share(blocks(b.in, gradPanel) * rows)
 	for at < end {
-		first := at % rows * tileRows
-		piece := min(b.y.width-first%b.y.width, (end-at)*tileRows, b.out-first)
+		first := at % rows * mr
+		piece := min(b.y.width-first%b.y.width, (end-at)*mr, b.out-first)
 		ins := span{at / rows * gradPanel, min(gradPanel, b.in-at/rows*gradPanel)}
 		b.multiply(&inputs, &results, &sums, span{first, piece}, ins)
 		for i := range piece {
@@ -99,27 +100,27 @@ func (b *gradPanelsMultiply) RunGroup(g *cpe.CoreGroup) error {
 				return err
 			}
 		}
-		at += blocks(piece, tileRows)
+		at += blocks(piece, mr)
 	}
 	return nil
 }
 
 // multiply makes the sums of some outputs and inputs at all points. The operands of the next point are fetched meanwhile.
 func (b *gradPanelsMultiply) multiply(inputs, results, sums *pointPlanes, outs, ins span) {
-	mr, nr := simd.Micro()
+	_, nr := simd.Micro()
+	made := blocks(ins.n, winogradLanes) * winogradLanes
 	tiles := b.grid.patch(b.last).first - b.grid.patch(b.first).first
-	rows := blocks(outs.n, mr)
 	for point := range inputs.points {
 		y, v, s := results.matrix(point, outs.at), inputs.matrix(point, ins.at), sums.matrix(point, 0)
 		after := min(point+1, inputs.points-1)
 		next, then := inputs.matrix(after, ins.at).Data, results.matrix(after, outs.at).Data
 		left := tiles * inputs.ld
-		for col := 0; col < ins.n; col += nr {
+		for col := 0; col < made; col += nr {
 			if left <= 0 {
 				next, left = then, tiles*results.ld
 			}
-			simd.StridedPanel(rows, tiles, y.Data, 1, y.Ld, v.Data[col:], v.Ld, s.Data[col:], s.Ld, false, next)
-			n := rows * tiles * simd.StridedFetch()
+			simd.StridedPanel(outs.n, min(nr, made-col), tiles, y.Data, 1, y.Ld, v.Data[col:], v.Ld, s.Data[col:], s.Ld, false, next)
+			n := simd.StridedFetch(outs.n, tiles)
 			next, left = next[min(n, len(next)-1):], left-n
 		}
 	}

@@ -65,6 +65,9 @@ func (s *squares) read(c *cpe.CPE, w *winogradWorker, g *tileGrid, p patch, slic
 	c.Wait()
 	c.Compute(winogradFlops(g.form, s.kind, s.edge, edge, p.rows*p.cols), 0)
 	if c.Values() {
+		if lanes < winogradLanes {
+			clear(pixels)
+		}
 		for y := range lines {
 			line := pixels[y*pitch*winogradLanes : (y+1)*pitch*winogradLanes]
 			if y < top || y >= bottom || left == right {

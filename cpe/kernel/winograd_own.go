@@ -85,6 +85,9 @@ func (v *winogradBlocks) RunGroup(g *cpe.CoreGroup) error {
 func (v *winogradBlocks) enter(g *cpe.CoreGroup, w *winogradWorker, to *pointPlanes, group, first, last int) error {
 	x, _ := v.arrays(group)
 	slices, before := v.read.slices(), v.grid.patch(first).first
+	if g.Native() {
+		to.clearRest(v.grid.patch(last).first-before, 0, to.points)
+	}
 	return deal(g, (last-first)*slices, func(c *cpe.CPE, i int) error {
 		p := v.grid.patch(first + i/slices)
 		return v.read.read(c, w, &v.grid, p, i%slices, x, to, p.first-before)
@@ -123,13 +126,14 @@ func (v *winogradBlocks) multiply(g *cpe.CoreGroup, w *winogradWorker, inputs, r
 
 // multiplyPanels makes the results at one point natively: the operands lie as the micro-kernel reads them.
 func (v *winogradBlocks) multiplyPanels(inputs cpe.Matrix, weights []float32, results cpe.Matrix, tiles int) {
-	mr, nr := simd.Micro()
+	_, nr := simd.Micro()
+	made := blocks(v.out, winogradLanes) * winogradLanes
 	for first := 0; first < v.out; first += panel {
 		for k0 := 0; k0 < v.in; k0 += v.depth {
 			k := min(v.depth, v.in-k0)
-			for col := first; col < min(first+panel, v.out); col += nr {
+			for col := first; col < min(first+panel, made); col += nr {
 				b := weights[(first/panel*v.in+k0)*panel+col%panel:]
-				simd.StridedPanel(blocks(tiles, mr), k, inputs.Data[k0:], inputs.Ld, 1, b, panel, results.Data[col:], results.Ld, k0 > 0, inputs.Data[k0:])
+				simd.StridedPanel(tiles, min(nr, made-col), k, inputs.Data[k0:], inputs.Ld, 1, b, panel, results.Data[col:], results.Ld, k0 > 0, inputs.Data[k0:])
 			}
 		}
 	}

@@ -71,7 +71,9 @@ func (b *panelsEnter) RunGroup(g *cpe.CoreGroup) error {
 	w.use(g, part(g.Memory(b.memory()), 0, b.grid.ownMemory()))
 	x, _ := b.arrays(b.group)
 	inputs := b.inputs(g)
-	lo, hi := g.Share((b.last - b.first) * slices)
+	lo, hi := g.Share(b.v.planes())
+	inputs.clearRest(b.grid.patch(b.last).first-b.before(), lo, hi)
+	lo, hi = g.Share((b.last - b.first) * slices)
 	return deal(g, hi-lo, func(c *cpe.CPE, i int) error {
 		p := b.grid.patch(b.first + (lo+i)/slices)
 		return b.read.read(c, w, &b.grid, p, (lo+i)%slices, x, &inputs, p.first-b.before())
@@ -141,16 +143,13 @@ func (b *panelsMultiply) mapChunk(c *cpe.CPE, w *winogradWorker, made, ins span,
 	return nil
 }
 
-// multiply adds the products of a chunk of inputs at a point to the results of a panel, of some tiles.
+// multiply adds the products of a chunk of inputs at a point to the results of a panel, of some tiles. The rows that come next are
+// fetched meanwhile.
 func (b *panelsMultiply) multiply(inputs, weights, results cpe.Matrix, tiles span, made int, ins span) {
 	mr, nr := simd.Micro()
 	a := inputs.Data[tiles.at*inputs.Ld:]
 	next := a[min(mr, tiles.n-1)*inputs.Ld:]
-	whole, rest := tiles.n/mr, tiles.n%mr
 	for col := 0; col < made; col += nr {
-		simd.StridedPanel(whole, ins.n, a, inputs.Ld, 1, weights.Data[col:], weights.Ld, results.Data[col:], results.Ld, ins.at > 0, next)
-		if at := whole * mr; rest > 0 {
-			simd.StridedEdge(ins.n, a[at*inputs.Ld:], inputs.Ld, 1, weights.Data[col:], weights.Ld, results.Data[at*results.Ld+col:], results.Ld, rest, min(nr, made-col), ins.at > 0)
-		}
+		simd.StridedPanel(tiles.n, min(nr, made-col), ins.n, a, inputs.Ld, 1, weights.Data[col:], weights.Ld, results.Data[col:], results.Ld, ins.at > 0, next)
 	}
 }

@@ -115,9 +115,10 @@ func (p *sumsMultiply) RunGroup(g *cpe.CoreGroup) error {
 
 // multiplyPanel does a panel of inputs of one point natively.
 func (p *sumsMultiply) multiplyPanel(results, inputs, sums cpe.Matrix, first, tiles int) {
-	mr, nr := simd.Micro()
-	for col := first; col < min(first+panel, p.in); col += nr {
-		simd.StridedPanel(blocks(p.out, mr), tiles, results.Data, 1, results.Ld, inputs.Data[col:], inputs.Ld, sums.Data[col:], sums.Ld, p.first > 0, results.Data)
+	_, nr := simd.Micro()
+	made := blocks(p.in, winogradLanes) * winogradLanes
+	for col := first; col < min(first+panel, made); col += nr {
+		simd.StridedPanel(p.out, min(nr, made-col), tiles, results.Data, 1, results.Ld, inputs.Data[col:], inputs.Ld, sums.Data[col:], sums.Ld, p.first > 0, results.Data)
 	}
 }
 

@@ -26,7 +26,7 @@ var winogradShapes = []ConvShape{
 	conv2(1, 2, 3, 1, 9, 131, 3, 3, 1, 1, 1), // lines of more than one patch
 	conv2(6, 18, 36, 1, 14, 14, 3, 3, 1, 1, 1),
 	conv2(2, 200, 10, 1, 5, 6, 3, 3, 1, 1, 1),  // channels of more than one panel
-	conv2(1, 410, 390, 1, 4, 5, 3, 3, 1, 1, 1), // weights of more than one round on the host
+	conv2(1, 410, 390, 1, 4, 5, 3, 3, 1, 1, 1), // weights so many that they stay in L2 of the host
 	{1, 4, 5, 1, []int{6, 10}, []int{3, 3}, []int{1, 1}, []int{0, 2}, []int{1, 1}},
 	conv2(1, 1, 1, 1, 1, 1, 5, 5, 1, 2, 1),
 	conv2(2, 3, 4, 1, 6, 5, 5, 5, 1, 0, 1),
@@ -76,7 +76,7 @@ func TestWinograd(t *testing.T) {
 		want := newConvCase(s, normal)
 		onMachines(t, func(t *testing.T, m *cpe.Machine) {
 			if testing.Short() && !m.Native() && s.C*s.Out > maxSimulated {
-				t.Skip("it takes long, and is for the host's rounds")
+				t.Skip("it takes long, and is for the host's many weights")
 			}
 			eachWinograd(s, func(st Strategy) {
 				t.Run(st.String()+" "+s.String(), func(t *testing.T) { testWinograd(t, m, s, st, want) })
@@ -123,21 +123,6 @@ func testWinograd(t *testing.T, m *cpe.Machine, s ConvShape, st Strategy, want *
 }
 
 // TestWinogradIsRejected: shapes that it cannot compute get another strategy, whose plan says so.
-// TestWinogradShared: many weights, whose points the host's core groups share, of groups of channels and of more than one block.
-func TestWinogradShared(t *testing.T) {
-	for _, s := range []ConvShape{conv2(2, 130, 128, 2, 6, 7, 3, 3, 1, 1, 1), conv2(11, 64, 72, 1, 17, 13, 3, 3, 1, 1, 1)} {
-		want, m := newConvCase(s, normal), hostMachine(t, 2)
-		c, err := NewConv(m, s, Winograd4)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(c.stages[Forward]) < 4 {
-			t.Errorf("%v: %d stages: core groups do not share the points", s, len(c.stages[Forward]))
-		}
-		testWinograd(t, m, s, Winograd4, want)
-	}
-}
-
 func TestWinogradIsRejected(t *testing.T) {
 	for _, s := range []ConvShape{
 		conv2(1, 4, 4, 1, 9, 9, 7, 7, 1, 3, 1), conv2(1, 4, 4, 1, 9, 9, 3, 3, 2, 1, 1), conv2(1, 4, 4, 1, 9, 9, 3, 3, 1, 2, 2),

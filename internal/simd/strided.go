@@ -13,22 +13,36 @@ func StridedKernel(k int, a []float32, row, col int, b []float32, ldb int, c []f
 	l.strided(3, k, &a[0], row, col, &b[0], ldb, &c[0], ldc, accumulate, 1, &a[0], l.mr, l.nr)
 }
 
-// StridedFetch is how many values of what comes next a strided kernel fetches in each of k steps.
-func StridedFetch() int { return active.width }
+// StridedFetch is how many values of what comes next StridedPanel fetches.
+func StridedFetch(m, k int) int {
+	return max(1, (m+active.mr-1)/active.mr*k*active.width)
+}
 
-// StridedPanel is StridedKernel for tiles one below another. Values from next on, which will be worked on soon, are fetched on the way.
-func StridedPanel(tiles, k int, a []float32, row, col int, b []float32, ldb int, c []float32, ldc int, accumulate bool, next []float32) {
+// StridedPanel is StridedKernel for m rows, which may be those of many tiles one below another, and n columns, whole vectors of one
+// tile. Of A there are as many rows as StridedRows says of what is left behind the last whole tile. Values from next on, which will
+// be worked on soon, are fetched on the way.
+func StridedPanel(m, n, k int, a []float32, row, col int, b []float32, ldb int, c []float32, ldc int, accumulate bool, next []float32) {
 	l := active
-	if tiles == 0 {
+	if m == 0 {
 		return
 	}
 	if l.width == 0 || k == 0 {
-		stridedGo(k, a, row, col, b, ldb, c, ldc, tiles*l.mr, l.nr, accumulate)
+		stridedGo(k, a, row, col, b, ldb, c, ldc, m, n, accumulate)
 		return
 	}
-	last := tiles*l.mr - 1
-	_, _, _ = a[last*row+(k-1)*col], b[(k-1)*ldb+l.nr-1], c[last*ldc+l.nr-1]
-	l.strided(3, k, &a[0], row, col, &b[0], ldb, &c[0], ldc, accumulate, tiles, &next[0], l.mr, l.nr)
+	whole, rest := m/l.mr, m%l.mr
+	at := whole * l.mr
+	_, _, _ = a[(at+StridedRows(rest)-1)*row+(k-1)*col], b[(k-1)*ldb+n-1], c[(m-1)*ldc+n-1]
+	if n%l.width != 0 {
+		panic("simd: columns of a panel are no whole vectors")
+	}
+	if whole > 0 {
+		l.strided(3, k, &a[0], row, col, &b[0], ldb, &c[0], ldc, accumulate, whole, &next[0], l.mr, n)
+	}
+	if rest > 0 {
+		next = next[min(len(next)-1, whole*k*l.width):]
+		l.strided(l.thirds(rest), k, &a[at*row], row, col, &b[0], ldb, &c[at*ldc], ldc, accumulate, 1, &next[0], rest, n)
+	}
 }
 
 // StridedEdge is StridedKernel for a tile of which only m rows and n columns are stored. Of A there are as many rows as StridedRows

@@ -39,27 +39,38 @@ func TestStridedEdge(t *testing.T) {
 	})
 }
 
-// TestStridedPanel: tiles one below another are those that are computed one by one.
+// TestStridedPanel: rows of many tiles, of one or two vectors of columns, are those that are computed tile by tile, and nothing else is
+// written.
 func TestStridedPanel(t *testing.T) {
-	mr, nr := Micro()
-	for _, k := range []int{0, 1, 7, 64} {
-		for tiles := range 4 {
-			rows, ldc := tiles*mr, nr+3
-			for _, byRows := range []bool{true, false} {
-				row, col := k, 1
-				if !byRows {
-					row, col = 1, rows
-				}
-				a, b := pseudo(rows*(k+1)+1, 1), pseudo(k*nr+1, 2)
-				got, want := pseudo(rows*ldc+1, 3), pseudo(rows*ldc+1, 3)
-				for i := range tiles {
-					StridedKernel(k, a[i*mr*row:], row, col, b, nr, want[i*mr*ldc:], ldc, true)
-				}
-				StridedPanel(tiles, k, a, row, col, b, nr, got, ldc, true, a)
-				if !slices.Equal(got, want) {
-					t.Errorf("%d tiles, %d products, rows of A side by side: %v: another result than tile by tile", tiles, k, byRows)
+	each(t, func(t *testing.T) {
+		mr, nr := Micro()
+		for _, k := range []int{0, 1, 7, 64} {
+			for m := range 3*mr + 1 {
+				for _, byRows := range []bool{true, false} {
+					for _, n := range []int{nr / 2, nr} {
+						checkStridedPanel(t, m, n, k, byRows)
+					}
 				}
 			}
 		}
+	})
+}
+
+func checkStridedPanel(t *testing.T, m, n, k int, byRows bool) {
+	mr, nr := Micro()
+	rows, ldc := (m+mr-1)/mr*mr, nr+3
+	row, col := k, 1
+	if !byRows {
+		row, col = 1, rows
+	}
+	a, b := pseudo(rows*(k+1)+1, 1), pseudo(k*nr+1, 2)
+	got, want := pseudo(rows*ldc+1, 3), pseudo(rows*ldc+1, 3)
+	for i := 0; i < m; i += mr {
+		StridedEdge(k, a[i*row:], row, col, b, nr, want[i*ldc:], ldc, min(mr, m-i), n, true)
+	}
+	StridedPanel(m, n, k, a, row, col, b, nr, got, ldc, true, a)
+	if !slices.Equal(got, want) {
+		t.Errorf("%dx%d, %d products, rows of A side by side: %v: another result than tile by tile", m, n, k, byRows)
 	}
 }
+
