@@ -29,7 +29,8 @@ func (c *Conv) inBlocks(d Direction) (st Strategy, ok bool) {
 	case !c.free:
 		return st, false
 	}
-	best, work := s.leastWinograd(d)
+	spec := c.machine.Spec()
+	best, work := s.leastWinograd(&spec, d)
 	return best, work < turnWork*s.directWork(d)
 }
 

@@ -8,10 +8,10 @@ import (
 )
 
 // What Winograd's convolution costs the host besides multiplications, in operations of the micro-kernel: for a value at a point
-// of a tile that is mapped, stored and read again, and for one of a kernel.
+// of a tile that is mapped, stored and read again, and for one of a kernel each time that it is mapped.
 const (
 	tilePointWork   = 100
-	kernelPointWork = 180
+	kernelPointWork = 40
 )
 
 // pieceWork is what a row of a panel costs the host that is gathered from a line, in the same unit.
@@ -31,14 +31,14 @@ const gain = 0.9
 // maps, else the implicit one. The explicit one, which makes a column matrix, is never expected to win: where kernels are
 // pointwise it computes the same products, cut by images, and -tune finds either a few per cent faster.
 func hostStrategy(spec *cpe.Spec, s ConvShape, d Direction) Strategy {
-	if best, work := s.leastWinograd(d); work < gain*s.directWork(d) {
+	if best, work := s.leastWinograd(spec, d); work < gain*s.directWork(d) {
 		return best
 	}
 	return Implicit
 }
 
 // leastWinograd returns the form of Winograd's convolution that has least work, and that; infinite if there is none.
-func (s ConvShape) leastWinograd(d Direction) (best Strategy, least float64) {
+func (s ConvShape) leastWinograd(spec *cpe.Spec, d Direction) (best Strategy, least float64) {
 	least = math.Inf(1)
 	fewest := math.Inf(1)
 	for _, st := range winogradStrategies {
@@ -46,7 +46,7 @@ func (s ConvShape) leastWinograd(d Direction) (best Strategy, least float64) {
 			continue
 		}
 		f := s.winogradForm(st)
-		points, work := s.winogradPoints(f, d), s.winogradWork(f, d)
+		points, work := s.winogradPoints(f, d), s.winogradWork(spec, f, d)
 		if work < least && points < tileGain*fewest {
 			best, least, fewest = st, work, points
 		}
@@ -68,7 +68,7 @@ func (s ConvShape) eitherWinograd(spec *cpe.Spec, d Direction) Strategy {
 	if !spec.Native() && s.winogradable(Winograd2) {
 		return Winograd2
 	}
-	best, _ := s.leastWinograd(d)
+	best, _ := s.leastWinograd(spec, d)
 	return best
 }
 
@@ -94,12 +94,25 @@ func (s ConvShape) directWork(d Direction) float64 {
 }
 
 // winogradWork is the work of a form of Winograd's convolution: products, whose columns come in panels, and maps.
-func (s ConvShape) winogradWork(f simd.WinogradForm, d Direction) float64 {
+func (s ConvShape) winogradWork(spec *cpe.Spec, f simd.WinogradForm, d Direction) float64 {
 	columns, deep := s.Out/s.Group, s.C/s.Group
 	if d != Forward {
 		columns, deep = deep, columns
 	}
 	products := 2 * float64(s.Group*deep*blocks(columns, panel)*panel)
 	maps := tilePointWork * float64(s.C+s.Out)
-	return s.winogradPoints(f, d)*(products+maps) + kernelPointWork*float64(f.Points()*s.Out*s.C/s.Group)
+	points := s.winogradPoints(f, d)
+	times := s.weightMaps(spec, f, d, int(points)/f.Points())
+	return points*(products+maps) + kernelPointWork*float64(times*f.Points()*s.Out*s.C/s.Group)
+}
+
+// weightMaps is how often each weight is mapped to points or back for some tiles.
+func (s ConvShape) weightMaps(spec *cpe.Spec, f simd.WinogradForm, d Direction, tiles int) int {
+	switch {
+	case !s.manyWeights(spec, f, d):
+		return 1
+	case d == WeightGradient:
+		return blocks(tiles, gradTiles)
+	}
+	return blocks(tiles, panelTiles(spec, f))
 }

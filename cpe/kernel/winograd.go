@@ -39,6 +39,16 @@ func (s *ConvShape) winogradable(st Strategy) bool {
 	return len(s.In) == 2 && s.Kernel[0] == s.Kernel[1] && s.unitStride() && size(s.Dilation) == 1 && simd.HasWinograd(s.winogradForm(st))
 }
 
+// manyWeights reports whether the weights of a group are so many that the host maps them over and over again rather than keep what they
+// are mapped to: more than fill L2, or, for sums, which are read and written rarely, a few times that.
+func (s *ConvShape) manyWeights(spec *cpe.Spec, f simd.WinogradForm, d Direction) bool {
+	most := spec.LDMBytes
+	if d == WeightGradient {
+		most *= 6
+	}
+	return spec.Native() && 4*f.Points()*(s.C/s.Group)*(s.Out/s.Group) > most
+}
+
 // tileGrid cuts planes of outputs into tiles, and these into patches: runs of rows and columns of tiles of one image, which
 // are mapped together.
 type tileGrid struct {

@@ -35,7 +35,7 @@ func winogradStages(c *Conv, d Direction) ([]stage, error) {
 		v.read.blocks, v.write.blocks = v.write.blocks, v.read.blocks
 	}
 	v.workers = make([]winogradWorker, spec.CoreGroups)
-	if spec.Native() && 4*form.Points()*v.in*v.out > spec.LDMBytes {
+	if s.manyWeights(&spec, form, d) {
 		return newWinogradPanels(v, &spec).stages(), nil
 	}
 	return newWinogradBlocks(v, &spec)

@@ -22,12 +22,17 @@ type winogradPanelBlock struct {
 	group, first, last int
 }
 
-// newWinogradPanels cuts the work: mapped weights take a third of L2, sums up to a half.
+// panelTiles is the number of tiles of a block: results of a panel take up to half of L2.
+func panelTiles(spec *cpe.Spec, f simd.WinogradForm) int {
+	return max(tileRows, spec.LDMBytes/2/4/f.Points()/panel)
+}
+
+// newWinogradPanels cuts the work: mapped weights take a third of L2.
 func newWinogradPanels(c *winogradConv, spec *cpe.Spec) *winogradPanels {
 	v := &winogradPanels{winogradConv: c}
 	points := v.grid.form.Points()
 	each := 4 * points * panel
-	patches, tiles := v.grid.patches(), max(tileRows, spec.LDMBytes/2/each)
+	patches, tiles := v.grid.patches(), panelTiles(spec, v.grid.form)
 	v.block = even(patches, max(1, tiles/(v.grid.rows*v.grid.cols)), 1)
 	v.chunk = even(v.in, max(winogradLanes, spec.LDMBytes/3/each), winogradLanes)
 	tiles = v.grid.most(v.block)

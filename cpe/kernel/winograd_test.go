@@ -182,24 +182,25 @@ func TestHostStrategy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	all := [3]bool{true, true, true}
 	for _, c := range []struct {
 		s        ConvShape
-		winograd bool
+		winograd [3]bool
 	}{
-		{conv2(8, 256, 256, 1, 56, 56, 3, 3, 1, 1, 1), true},
-		{conv2(8, 64, 64, 1, 224, 224, 3, 3, 1, 1, 1), true},
-		{conv2(8, 3, 64, 1, 224, 224, 3, 3, 1, 1, 1), false},
-		{conv2(8, 64, 64, 64, 56, 56, 3, 3, 1, 1, 1), false},
-		{conv2(1, 512, 512, 1, 4, 4, 3, 3, 1, 1, 1), false},
-		{conv2(8, 256, 256, 1, 56, 56, 5, 5, 1, 2, 1), true},
-		{conv2(8, 256, 256, 1, 56, 56, 7, 7, 1, 3, 1), false},
+		{conv2(8, 256, 256, 1, 56, 56, 3, 3, 1, 1, 1), all},
+		{conv2(8, 64, 64, 1, 224, 224, 3, 3, 1, 1, 1), all},
+		{conv2(8, 3, 64, 1, 224, 224, 3, 3, 1, 1, 1), [3]bool{}},
+		{conv2(8, 64, 64, 64, 56, 56, 3, 3, 1, 1, 1), [3]bool{}},
+		{conv2(1, 512, 512, 1, 4, 4, 3, 3, 1, 1, 1), [3]bool{WeightGradient: true, InputGradient: true}},
+		{conv2(8, 256, 256, 1, 56, 56, 5, 5, 1, 2, 1), all},
+		{conv2(8, 256, 256, 1, 56, 56, 7, 7, 1, 3, 1), [3]bool{}},
 	} {
 		found, err := chooseStrategies(&spec, c.s, Auto)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for d, st := range found.chosen {
-			if st.isWinograd() != c.winograd {
+			if st.isWinograd() != c.winograd[d] {
 				t.Errorf("%v, %v: %v", c.s, Direction(d), st)
 			}
 		}

@@ -47,7 +47,7 @@ func winogradGradStages(c *Conv) ([]stage, error) {
 	}
 	v.block = even(v.grid.patches(), max(1, tiles/(v.grid.rows*v.grid.cols)), 1)
 	v.workers = make([]winogradWorker, spec.CoreGroups)
-	if spec.Native() && 4*form.Points()*v.in*v.out > 6*spec.LDMBytes {
+	if s.manyWeights(&spec, form, WeightGradient) {
 		return newWinogradGradPanels(v, &spec).stages(), nil
 	}
 	sums, err := newWinogradSums(v, &spec)
