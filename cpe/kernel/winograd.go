@@ -40,11 +40,11 @@ func (s *ConvShape) winogradable(st Strategy) bool {
 }
 
 // manyWeights reports whether the weights of a group are so many that the host maps them over and over again rather than keep what they
-// are mapped to: more than fill L2, or, for sums, which are read and written rarely, a few times that.
+// are mapped to: more than fill L2 twice, or, for sums, which are read and written rarely, a few times.
 func (s *ConvShape) manyWeights(spec *cpe.Spec, f simd.WinogradForm, d Direction) bool {
-	most := spec.LDMBytes
+	most := 2 * spec.LDMBytes
 	if d == WeightGradient {
-		most *= 6
+		most *= 3
 	}
 	return spec.Native() && 4*f.Points()*(s.C/s.Group)*(s.Out/s.Group) > most
 }

@@ -133,7 +133,7 @@ func (v *winogradBlocks) multiplyPanels(inputs cpe.Matrix, weights []float32, re
 			k := min(v.depth, v.in-k0)
 			for col := first; col < min(first+panel, made); col += nr {
 				b := weights[(first/panel*v.in+k0)*panel+col%panel:]
-				simd.StridedPanel(tiles, min(nr, made-col), k, inputs.Data[k0:], inputs.Ld, 1, b, panel, results.Data[col:], results.Ld, k0 > 0, inputs.Data[k0:])
+				simd.StridedPanel(tiles, min(nr, made-col), k, inputs.Data[k0:], inputs.Ld, 1, b, panel, results.Data[col:], results.Ld, k0 > 0, nil)
 			}
 		}
 	}

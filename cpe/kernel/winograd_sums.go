@@ -118,7 +118,7 @@ func (p *sumsMultiply) multiplyPanel(results, inputs, sums cpe.Matrix, first, ti
 	_, nr := simd.Micro()
 	made := blocks(p.in, winogradLanes) * winogradLanes
 	for col := first; col < min(first+panel, made); col += nr {
-		simd.StridedPanel(p.out, min(nr, made-col), tiles, results.Data, 1, results.Ld, inputs.Data[col:], inputs.Ld, sums.Data[col:], sums.Ld, p.first > 0, results.Data)
+		simd.StridedPanel(p.out, min(nr, made-col), tiles, results.Data, 1, results.Ld, inputs.Data[col:], inputs.Ld, sums.Data[col:], sums.Ld, p.first > 0, nil)
 	}
 }
 

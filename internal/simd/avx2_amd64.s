@@ -134,9 +134,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows2x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// func rows2x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·rows2x1AVX2(SB), NOSPLIT, $0-104
+TEXT ·rows2x1AVX2(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -159,7 +159,7 @@ tile:
 several:
 	PREFETCHT0   (DI)
 	PREFETCHT0   64(DI)
-	ADDQ         $0x00000080, DI
+	ADDQ         ahead+80(FP), DI
 	VMOVUPS      (BX), Y2
 	VBROADCASTSS (CX), Y3
 	VFMADD231PS  Y2, Y3, Y0
@@ -190,8 +190,6 @@ several:
 one:
 	TESTQ        AX, AX
 	JEQ          store
-	PREFETCHT0   (DI)
-	ADDQ         $0x00000020, DI
 	VMOVUPS      (BX), Y2
 	VBROADCASTSS (CX), Y3
 	VFMADD231PS  Y2, Y3, Y0
@@ -208,8 +206,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+80(FP), BX
-	MOVQ   n+88(FP), SI
+	MOVQ   m+88(FP), BX
+	MOVQ   n+96(FP), SI
 	CMPQ   BX, $0x02
 	JNE    edge
 	CMPQ   SI, $0x00000008
@@ -234,7 +232,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+96(FP), DI
+	MOVQ       words+104(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), SI
@@ -274,9 +272,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns2x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// func columns2x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·columns2x1AVX2(SB), NOSPLIT, $0-104
+TEXT ·columns2x1AVX2(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -296,7 +294,7 @@ tile:
 several:
 	PREFETCHT0   (DI)
 	PREFETCHT0   64(DI)
-	ADDQ         $0x00000080, DI
+	ADDQ         ahead+80(FP), DI
 	VMOVUPS      (BX), Y2
 	ADDQ         SI, BX
 	VBROADCASTSS (CX), Y3
@@ -333,8 +331,6 @@ several:
 one:
 	TESTQ        AX, AX
 	JEQ          store
-	PREFETCHT0   (DI)
-	ADDQ         $0x00000020, DI
 	VMOVUPS      (BX), Y2
 	ADDQ         SI, BX
 	VBROADCASTSS (CX), Y3
@@ -351,8 +347,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+80(FP), BX
-	MOVQ   n+88(FP), SI
+	MOVQ   m+88(FP), BX
+	MOVQ   n+96(FP), SI
 	CMPQ   BX, $0x02
 	JNE    edge
 	CMPQ   SI, $0x00000008
@@ -377,7 +373,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+96(FP), DI
+	MOVQ       words+104(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), SI
@@ -584,9 +580,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows2x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// func rows2x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·rows2x2AVX2(SB), NOSPLIT, $0-104
+TEXT ·rows2x2AVX2(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -611,7 +607,7 @@ tile:
 several:
 	PREFETCHT0   (DI)
 	PREFETCHT0   64(DI)
-	ADDQ         $0x00000080, DI
+	ADDQ         ahead+80(FP), DI
 	VMOVUPS      (BX), Y4
 	VMOVUPS      32(BX), Y5
 	VBROADCASTSS (CX), Y6
@@ -654,8 +650,6 @@ several:
 one:
 	TESTQ        AX, AX
 	JEQ          store
-	PREFETCHT0   (DI)
-	ADDQ         $0x00000020, DI
 	VMOVUPS      (BX), Y4
 	VMOVUPS      32(BX), Y5
 	VBROADCASTSS (CX), Y6
@@ -675,8 +669,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+80(FP), BX
-	MOVQ   n+88(FP), SI
+	MOVQ   m+88(FP), BX
+	MOVQ   n+96(FP), SI
 	CMPQ   BX, $0x02
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -705,7 +699,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+96(FP), DI
+	MOVQ       words+104(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), R10
@@ -759,9 +753,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns2x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// func columns2x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·columns2x2AVX2(SB), NOSPLIT, $0-104
+TEXT ·columns2x2AVX2(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -783,7 +777,7 @@ tile:
 several:
 	PREFETCHT0   (DI)
 	PREFETCHT0   64(DI)
-	ADDQ         $0x00000080, DI
+	ADDQ         ahead+80(FP), DI
 	VMOVUPS      (BX), Y4
 	VMOVUPS      32(BX), Y5
 	ADDQ         SI, BX
@@ -832,8 +826,6 @@ several:
 one:
 	TESTQ        AX, AX
 	JEQ          store
-	PREFETCHT0   (DI)
-	ADDQ         $0x00000020, DI
 	VMOVUPS      (BX), Y4
 	VMOVUPS      32(BX), Y5
 	ADDQ         SI, BX
@@ -853,8 +845,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+80(FP), BX
-	MOVQ   n+88(FP), SI
+	MOVQ   m+88(FP), BX
+	MOVQ   n+96(FP), SI
 	CMPQ   BX, $0x02
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -883,7 +875,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+96(FP), DI
+	MOVQ       words+104(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), R10
@@ -1121,9 +1113,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows4x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// func rows4x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·rows4x1AVX2(SB), NOSPLIT, $0-104
+TEXT ·rows4x1AVX2(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -1149,7 +1141,7 @@ tile:
 several:
 	PREFETCHT0   (DI)
 	PREFETCHT0   64(DI)
-	ADDQ         $0x00000080, DI
+	ADDQ         ahead+80(FP), DI
 	VMOVUPS      (BX), Y4
 	VBROADCASTSS (CX), Y5
 	VFMADD231PS  Y4, Y5, Y0
@@ -1197,8 +1189,6 @@ several:
 one:
 	TESTQ        AX, AX
 	JEQ          store
-	PREFETCHT0   (DI)
-	ADDQ         $0x00000020, DI
 	VMOVUPS      (BX), Y4
 	VBROADCASTSS (CX), Y5
 	VFMADD231PS  Y4, Y5, Y0
@@ -1220,8 +1210,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+80(FP), BX
-	MOVQ   n+88(FP), SI
+	MOVQ   m+88(FP), BX
+	MOVQ   n+96(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000008
@@ -1254,7 +1244,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+96(FP), DI
+	MOVQ       words+104(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), SI
@@ -1312,9 +1302,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns4x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// func columns4x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·columns4x1AVX2(SB), NOSPLIT, $0-104
+TEXT ·columns4x1AVX2(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -1336,7 +1326,7 @@ tile:
 several:
 	PREFETCHT0   (DI)
 	PREFETCHT0   64(DI)
-	ADDQ         $0x00000080, DI
+	ADDQ         ahead+80(FP), DI
 	VMOVUPS      (BX), Y4
 	ADDQ         SI, BX
 	VBROADCASTSS (CX), Y5
@@ -1389,8 +1379,6 @@ several:
 one:
 	TESTQ        AX, AX
 	JEQ          store
-	PREFETCHT0   (DI)
-	ADDQ         $0x00000020, DI
 	VMOVUPS      (BX), Y4
 	ADDQ         SI, BX
 	VBROADCASTSS (CX), Y5
@@ -1411,8 +1399,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+80(FP), BX
-	MOVQ   n+88(FP), SI
+	MOVQ   m+88(FP), BX
+	MOVQ   n+96(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000008
@@ -1445,7 +1433,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+96(FP), DI
+	MOVQ       words+104(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), SI
@@ -1748,9 +1736,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows4x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// func rows4x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·rows4x2AVX2(SB), NOSPLIT, $0-104
+TEXT ·rows4x2AVX2(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -1780,7 +1768,7 @@ tile:
 several:
 	PREFETCHT0   (DI)
 	PREFETCHT0   64(DI)
-	ADDQ         $0x00000080, DI
+	ADDQ         ahead+80(FP), DI
 	VMOVUPS      (BX), Y8
 	VMOVUPS      32(BX), Y9
 	VBROADCASTSS (CX), Y10
@@ -1848,8 +1836,6 @@ several:
 one:
 	TESTQ        AX, AX
 	JEQ          store
-	PREFETCHT0   (DI)
-	ADDQ         $0x00000020, DI
 	VMOVUPS      (BX), Y8
 	VMOVUPS      32(BX), Y9
 	VBROADCASTSS (CX), Y10
@@ -1876,8 +1862,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+80(FP), BX
-	MOVQ   n+88(FP), SI
+	MOVQ   m+88(FP), BX
+	MOVQ   n+96(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -1918,7 +1904,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+96(FP), DI
+	MOVQ       words+104(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), R10
@@ -1996,9 +1982,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns4x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// func columns4x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·columns4x2AVX2(SB), NOSPLIT, $0-104
+TEXT ·columns4x2AVX2(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -2024,7 +2010,7 @@ tile:
 several:
 	PREFETCHT0   (DI)
 	PREFETCHT0   64(DI)
-	ADDQ         $0x00000080, DI
+	ADDQ         ahead+80(FP), DI
 	VMOVUPS      (BX), Y8
 	VMOVUPS      32(BX), Y9
 	ADDQ         SI, BX
@@ -2097,8 +2083,6 @@ several:
 one:
 	TESTQ        AX, AX
 	JEQ          store
-	PREFETCHT0   (DI)
-	ADDQ         $0x00000020, DI
 	VMOVUPS      (BX), Y8
 	VMOVUPS      32(BX), Y9
 	ADDQ         SI, BX
@@ -2124,8 +2108,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+80(FP), BX
-	MOVQ   n+88(FP), SI
+	MOVQ   m+88(FP), BX
+	MOVQ   n+96(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -2166,7 +2150,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+96(FP), DI
+	MOVQ       words+104(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), R10
@@ -2482,9 +2466,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows6x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// func rows6x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·rows6x1AVX2(SB), NOSPLIT, $0-104
+TEXT ·rows6x1AVX2(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -2512,7 +2496,7 @@ tile:
 several:
 	PREFETCHT0   (DI)
 	PREFETCHT0   64(DI)
-	ADDQ         $0x00000080, DI
+	ADDQ         ahead+80(FP), DI
 	VMOVUPS      (BX), Y6
 	VBROADCASTSS (CX), Y7
 	VFMADD231PS  Y6, Y7, Y0
@@ -2576,8 +2560,6 @@ several:
 one:
 	TESTQ        AX, AX
 	JEQ          store
-	PREFETCHT0   (DI)
-	ADDQ         $0x00000020, DI
 	VMOVUPS      (BX), Y6
 	VBROADCASTSS (CX), Y7
 	VFMADD231PS  Y6, Y7, Y0
@@ -2603,8 +2585,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+80(FP), BX
-	MOVQ   n+88(FP), SI
+	MOVQ   m+88(FP), BX
+	MOVQ   n+96(FP), SI
 	CMPQ   BX, $0x06
 	JNE    edge
 	CMPQ   SI, $0x00000008
@@ -2645,7 +2627,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+96(FP), DI
+	MOVQ       words+104(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), SI
@@ -2721,9 +2703,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns6x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// func columns6x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·columns6x1AVX2(SB), NOSPLIT, $0-104
+TEXT ·columns6x1AVX2(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -2747,7 +2729,7 @@ tile:
 several:
 	PREFETCHT0   (DI)
 	PREFETCHT0   64(DI)
-	ADDQ         $0x00000080, DI
+	ADDQ         ahead+80(FP), DI
 	VMOVUPS      (BX), Y6
 	ADDQ         SI, BX
 	VBROADCASTSS (CX), Y7
@@ -2816,8 +2798,6 @@ several:
 one:
 	TESTQ        AX, AX
 	JEQ          store
-	PREFETCHT0   (DI)
-	ADDQ         $0x00000020, DI
 	VMOVUPS      (BX), Y6
 	ADDQ         SI, BX
 	VBROADCASTSS (CX), Y7
@@ -2842,8 +2822,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+80(FP), BX
-	MOVQ   n+88(FP), SI
+	MOVQ   m+88(FP), BX
+	MOVQ   n+96(FP), SI
 	CMPQ   BX, $0x06
 	JNE    edge
 	CMPQ   SI, $0x00000008
@@ -2884,7 +2864,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+96(FP), DI
+	MOVQ       words+104(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), SI
@@ -3283,9 +3263,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows6x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// func rows6x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·rows6x2AVX2(SB), NOSPLIT, $0-104
+TEXT ·rows6x2AVX2(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -3319,7 +3299,7 @@ tile:
 several:
 	PREFETCHT0   (DI)
 	PREFETCHT0   64(DI)
-	ADDQ         $0x00000080, DI
+	ADDQ         ahead+80(FP), DI
 	VMOVUPS      (BX), Y12
 	VMOVUPS      32(BX), Y13
 	VBROADCASTSS (CX), Y14
@@ -3411,8 +3391,6 @@ several:
 one:
 	TESTQ        AX, AX
 	JEQ          store
-	PREFETCHT0   (DI)
-	ADDQ         $0x00000020, DI
 	VMOVUPS      (BX), Y12
 	VMOVUPS      32(BX), Y13
 	VBROADCASTSS (CX), Y14
@@ -3445,8 +3423,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+80(FP), BX
-	MOVQ   n+88(FP), SI
+	MOVQ   m+88(FP), BX
+	MOVQ   n+96(FP), SI
 	CMPQ   BX, $0x06
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -3499,7 +3477,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+96(FP), DI
+	MOVQ       words+104(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), R10
@@ -3601,9 +3579,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns6x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// func columns6x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·columns6x2AVX2(SB), NOSPLIT, $0-104
+TEXT ·columns6x2AVX2(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -3633,7 +3611,7 @@ tile:
 several:
 	PREFETCHT0   (DI)
 	PREFETCHT0   64(DI)
-	ADDQ         $0x00000080, DI
+	ADDQ         ahead+80(FP), DI
 	VMOVUPS      (BX), Y12
 	VMOVUPS      32(BX), Y13
 	ADDQ         SI, BX
@@ -3730,8 +3708,6 @@ several:
 one:
 	TESTQ        AX, AX
 	JEQ          store
-	PREFETCHT0   (DI)
-	ADDQ         $0x00000020, DI
 	VMOVUPS      (BX), Y12
 	VMOVUPS      32(BX), Y13
 	ADDQ         SI, BX
@@ -3763,8 +3739,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+80(FP), BX
-	MOVQ   n+88(FP), SI
+	MOVQ   m+88(FP), BX
+	MOVQ   n+96(FP), SI
 	CMPQ   BX, $0x06
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -3817,7 +3793,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+96(FP), DI
+	MOVQ       words+104(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), R10

@@ -187,9 +187,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows4x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// func rows4x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·rows4x1AVX512(SB), NOSPLIT, $0-104
+TEXT ·rows4x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -217,7 +217,7 @@ several:
 	PREFETCHT0       64(DI)
 	PREFETCHT0       128(DI)
 	PREFETCHT0       192(DI)
-	ADDQ             $0x00000100, DI
+	ADDQ             ahead+80(FP), DI
 	VMOVUPS          (BX), Z4
 	VFMADD231PS.BCST (CX), Z4, Z0
 	VBROADCASTSS     (CX)(DX*1), Z5
@@ -261,8 +261,6 @@ several:
 one:
 	TESTQ            AX, AX
 	JEQ              store
-	PREFETCHT0       (DI)
-	ADDQ             $0x00000040, DI
 	VMOVUPS          (BX), Z4
 	VFMADD231PS.BCST (CX), Z4, Z0
 	VBROADCASTSS     (CX)(DX*1), Z5
@@ -283,8 +281,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+80(FP), BX
-	MOVQ   n+88(FP), SI
+	MOVQ   m+88(FP), BX
+	MOVQ   n+96(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -317,7 +315,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+96(FP), DI
+	MOVQ      words+104(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), SI
@@ -376,9 +374,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns4x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// func columns4x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·columns4x1AVX512(SB), NOSPLIT, $0-104
+TEXT ·columns4x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -402,7 +400,7 @@ several:
 	PREFETCHT0       64(DI)
 	PREFETCHT0       128(DI)
 	PREFETCHT0       192(DI)
-	ADDQ             $0x00000100, DI
+	ADDQ             ahead+80(FP), DI
 	VMOVUPS          (BX), Z4
 	ADDQ             SI, BX
 	VBROADCASTSS     (CX), Z5
@@ -451,8 +449,6 @@ several:
 one:
 	TESTQ            AX, AX
 	JEQ              store
-	PREFETCHT0       (DI)
-	ADDQ             $0x00000040, DI
 	VMOVUPS          (BX), Z4
 	ADDQ             SI, BX
 	VBROADCASTSS     (CX), Z5
@@ -472,8 +468,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+80(FP), BX
-	MOVQ   n+88(FP), SI
+	MOVQ   m+88(FP), BX
+	MOVQ   n+96(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -506,7 +502,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+96(FP), DI
+	MOVQ      words+104(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), SI
@@ -815,9 +811,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows4x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// func rows4x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·rows4x2AVX512(SB), NOSPLIT, $0-104
+TEXT ·rows4x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -849,7 +845,7 @@ several:
 	PREFETCHT0       64(DI)
 	PREFETCHT0       128(DI)
 	PREFETCHT0       192(DI)
-	ADDQ             $0x00000100, DI
+	ADDQ             ahead+80(FP), DI
 	VMOVUPS          (BX), Z8
 	VMOVUPS          64(BX), Z9
 	VFMADD231PS.BCST (CX), Z8, Z0
@@ -913,8 +909,6 @@ several:
 one:
 	TESTQ            AX, AX
 	JEQ              store
-	PREFETCHT0       (DI)
-	ADDQ             $0x00000040, DI
 	VMOVUPS          (BX), Z8
 	VMOVUPS          64(BX), Z9
 	VFMADD231PS.BCST (CX), Z8, Z0
@@ -940,8 +934,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+80(FP), BX
-	MOVQ   n+88(FP), SI
+	MOVQ   m+88(FP), BX
+	MOVQ   n+96(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000020
@@ -982,7 +976,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+96(FP), DI
+	MOVQ      words+104(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), R10
@@ -1062,9 +1056,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns4x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// func columns4x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·columns4x2AVX512(SB), NOSPLIT, $0-104
+TEXT ·columns4x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -1092,7 +1086,7 @@ several:
 	PREFETCHT0       64(DI)
 	PREFETCHT0       128(DI)
 	PREFETCHT0       192(DI)
-	ADDQ             $0x00000100, DI
+	ADDQ             ahead+80(FP), DI
 	VMOVUPS          (BX), Z8
 	VMOVUPS          64(BX), Z9
 	ADDQ             SI, BX
@@ -1161,8 +1155,6 @@ several:
 one:
 	TESTQ            AX, AX
 	JEQ              store
-	PREFETCHT0       (DI)
-	ADDQ             $0x00000040, DI
 	VMOVUPS          (BX), Z8
 	VMOVUPS          64(BX), Z9
 	ADDQ             SI, BX
@@ -1187,8 +1179,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+80(FP), BX
-	MOVQ   n+88(FP), SI
+	MOVQ   m+88(FP), BX
+	MOVQ   n+96(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000020
@@ -1229,7 +1221,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+96(FP), DI
+	MOVQ      words+104(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), R10
@@ -1595,9 +1587,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows8x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// func rows8x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·rows8x1AVX512(SB), NOSPLIT, $0-104
+TEXT ·rows8x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -1630,7 +1622,7 @@ several:
 	PREFETCHT0       64(DI)
 	PREFETCHT0       128(DI)
 	PREFETCHT0       192(DI)
-	ADDQ             $0x00000100, DI
+	ADDQ             ahead+80(FP), DI
 	VMOVUPS          (BX), Z8
 	VFMADD231PS.BCST (CX), Z8, Z0
 	VBROADCASTSS     (CX)(DX*1), Z9
@@ -1703,8 +1695,6 @@ several:
 one:
 	TESTQ            AX, AX
 	JEQ              store
-	PREFETCHT0       (DI)
-	ADDQ             $0x00000040, DI
 	VMOVUPS          (BX), Z8
 	VFMADD231PS.BCST (CX), Z8, Z0
 	VBROADCASTSS     (CX)(DX*1), Z9
@@ -1733,8 +1723,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+80(FP), BX
-	MOVQ   n+88(FP), SI
+	MOVQ   m+88(FP), BX
+	MOVQ   n+96(FP), SI
 	CMPQ   BX, $0x08
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -1783,7 +1773,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+96(FP), DI
+	MOVQ      words+104(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), SI
@@ -1878,9 +1868,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns8x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// func columns8x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·columns8x1AVX512(SB), NOSPLIT, $0-104
+TEXT ·columns8x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -1908,7 +1898,7 @@ several:
 	PREFETCHT0       64(DI)
 	PREFETCHT0       128(DI)
 	PREFETCHT0       192(DI)
-	ADDQ             $0x00000100, DI
+	ADDQ             ahead+80(FP), DI
 	VMOVUPS          (BX), Z8
 	ADDQ             SI, BX
 	VBROADCASTSS     (CX), Z9
@@ -1985,8 +1975,6 @@ several:
 one:
 	TESTQ            AX, AX
 	JEQ              store
-	PREFETCHT0       (DI)
-	ADDQ             $0x00000040, DI
 	VMOVUPS          (BX), Z8
 	ADDQ             SI, BX
 	VBROADCASTSS     (CX), Z9
@@ -2013,8 +2001,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+80(FP), BX
-	MOVQ   n+88(FP), SI
+	MOVQ   m+88(FP), BX
+	MOVQ   n+96(FP), SI
 	CMPQ   BX, $0x08
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -2063,7 +2051,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+96(FP), DI
+	MOVQ      words+104(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), SI
@@ -2559,9 +2547,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows8x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// func rows8x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·rows8x2AVX512(SB), NOSPLIT, $0-104
+TEXT ·rows8x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -2602,7 +2590,7 @@ several:
 	PREFETCHT0       64(DI)
 	PREFETCHT0       128(DI)
 	PREFETCHT0       192(DI)
-	ADDQ             $0x00000100, DI
+	ADDQ             ahead+80(FP), DI
 	VMOVUPS          (BX), Z16
 	VMOVUPS          64(BX), Z17
 	VFMADD231PS.BCST (CX), Z16, Z0
@@ -2711,8 +2699,6 @@ several:
 one:
 	TESTQ            AX, AX
 	JEQ              store
-	PREFETCHT0       (DI)
-	ADDQ             $0x00000040, DI
 	VMOVUPS          (BX), Z16
 	VMOVUPS          64(BX), Z17
 	VFMADD231PS.BCST (CX), Z16, Z0
@@ -2750,8 +2736,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+80(FP), BX
-	MOVQ   n+88(FP), SI
+	MOVQ   m+88(FP), BX
+	MOVQ   n+96(FP), SI
 	CMPQ   BX, $0x08
 	JNE    edge
 	CMPQ   SI, $0x00000020
@@ -2816,7 +2802,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+96(FP), DI
+	MOVQ      words+104(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), R10
@@ -2944,9 +2930,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns8x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// func columns8x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·columns8x2AVX512(SB), NOSPLIT, $0-104
+TEXT ·columns8x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -2982,7 +2968,7 @@ several:
 	PREFETCHT0       64(DI)
 	PREFETCHT0       128(DI)
 	PREFETCHT0       192(DI)
-	ADDQ             $0x00000100, DI
+	ADDQ             ahead+80(FP), DI
 	VMOVUPS          (BX), Z16
 	VMOVUPS          64(BX), Z17
 	ADDQ             SI, BX
@@ -3095,8 +3081,6 @@ several:
 one:
 	TESTQ            AX, AX
 	JEQ              store
-	PREFETCHT0       (DI)
-	ADDQ             $0x00000040, DI
 	VMOVUPS          (BX), Z16
 	VMOVUPS          64(BX), Z17
 	ADDQ             SI, BX
@@ -3132,8 +3116,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+80(FP), BX
-	MOVQ   n+88(FP), SI
+	MOVQ   m+88(FP), BX
+	MOVQ   n+96(FP), SI
 	CMPQ   BX, $0x08
 	JNE    edge
 	CMPQ   SI, $0x00000020
@@ -3198,7 +3182,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+96(FP), DI
+	MOVQ      words+104(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), R10
@@ -3720,9 +3704,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows12x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// func rows12x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·rows12x1AVX512(SB), NOSPLIT, $0-104
+TEXT ·rows12x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -3760,7 +3744,7 @@ several:
 	PREFETCHT0       64(DI)
 	PREFETCHT0       128(DI)
 	PREFETCHT0       192(DI)
-	ADDQ             $0x00000100, DI
+	ADDQ             ahead+80(FP), DI
 	VMOVUPS          (BX), Z12
 	VFMADD231PS.BCST (CX), Z12, Z0
 	VBROADCASTSS     (CX)(DX*1), Z13
@@ -3866,8 +3850,6 @@ several:
 one:
 	TESTQ            AX, AX
 	JEQ              store
-	PREFETCHT0       (DI)
-	ADDQ             $0x00000040, DI
 	VMOVUPS          (BX), Z12
 	VFMADD231PS.BCST (CX), Z12, Z0
 	VBROADCASTSS     (CX)(DX*1), Z13
@@ -3905,8 +3887,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+80(FP), BX
-	MOVQ   n+88(FP), SI
+	MOVQ   m+88(FP), BX
+	MOVQ   n+96(FP), SI
 	CMPQ   BX, $0x0c
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -3971,7 +3953,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+96(FP), DI
+	MOVQ      words+104(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), SI
@@ -4102,9 +4084,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns12x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// func columns12x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·columns12x1AVX512(SB), NOSPLIT, $0-104
+TEXT ·columns12x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -4136,7 +4118,7 @@ several:
 	PREFETCHT0       64(DI)
 	PREFETCHT0       128(DI)
 	PREFETCHT0       192(DI)
-	ADDQ             $0x00000100, DI
+	ADDQ             ahead+80(FP), DI
 	VMOVUPS          (BX), Z12
 	ADDQ             SI, BX
 	VBROADCASTSS     (CX), Z13
@@ -4245,8 +4227,6 @@ several:
 one:
 	TESTQ            AX, AX
 	JEQ              store
-	PREFETCHT0       (DI)
-	ADDQ             $0x00000040, DI
 	VMOVUPS          (BX), Z12
 	ADDQ             SI, BX
 	VBROADCASTSS     (CX), Z13
@@ -4281,8 +4261,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+80(FP), BX
-	MOVQ   n+88(FP), SI
+	MOVQ   m+88(FP), BX
+	MOVQ   n+96(FP), SI
 	CMPQ   BX, $0x0c
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -4347,7 +4327,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+96(FP), DI
+	MOVQ      words+104(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), SI
@@ -5035,9 +5015,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows12x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// func rows12x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·rows12x2AVX512(SB), NOSPLIT, $0-104
+TEXT ·rows12x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -5087,7 +5067,7 @@ several:
 	PREFETCHT0       64(DI)
 	PREFETCHT0       128(DI)
 	PREFETCHT0       192(DI)
-	ADDQ             $0x00000100, DI
+	ADDQ             ahead+80(FP), DI
 	VMOVUPS          (BX), Z24
 	VMOVUPS          64(BX), Z25
 	VFMADD231PS.BCST (CX), Z24, Z0
@@ -5245,8 +5225,6 @@ several:
 one:
 	TESTQ            AX, AX
 	JEQ              store
-	PREFETCHT0       (DI)
-	ADDQ             $0x00000040, DI
 	VMOVUPS          (BX), Z24
 	VMOVUPS          64(BX), Z25
 	VFMADD231PS.BCST (CX), Z24, Z0
@@ -5297,8 +5275,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+80(FP), BX
-	MOVQ   n+88(FP), SI
+	MOVQ   m+88(FP), BX
+	MOVQ   n+96(FP), SI
 	CMPQ   BX, $0x0c
 	JNE    edge
 	CMPQ   SI, $0x00000020
@@ -5387,7 +5365,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+96(FP), DI
+	MOVQ      words+104(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), R10
@@ -5563,9 +5541,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns12x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m int, n int, words *int32)
+// func columns12x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·columns12x2AVX512(SB), NOSPLIT, $0-104
+TEXT ·columns12x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    k+0(FP), AX
 	MOVQ    a+8(FP), CX
@@ -5609,7 +5587,7 @@ several:
 	PREFETCHT0       64(DI)
 	PREFETCHT0       128(DI)
 	PREFETCHT0       192(DI)
-	ADDQ             $0x00000100, DI
+	ADDQ             ahead+80(FP), DI
 	VMOVUPS          (BX), Z24
 	VMOVUPS          64(BX), Z25
 	ADDQ             SI, BX
@@ -5770,8 +5748,6 @@ several:
 one:
 	TESTQ            AX, AX
 	JEQ              store
-	PREFETCHT0       (DI)
-	ADDQ             $0x00000040, DI
 	VMOVUPS          (BX), Z24
 	VMOVUPS          64(BX), Z25
 	ADDQ             SI, BX
@@ -5819,8 +5795,8 @@ store:
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+80(FP), BX
-	MOVQ   n+88(FP), SI
+	MOVQ   m+88(FP), BX
+	MOVQ   n+96(FP), SI
 	CMPQ   BX, $0x0c
 	JNE    edge
 	CMPQ   SI, $0x00000020
@@ -5909,7 +5885,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+96(FP), DI
+	MOVQ      words+104(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), R10

@@ -10,17 +10,21 @@ func StridedKernel(k int, a []float32, row, col int, b []float32, ldb int, c []f
 		return
 	}
 	_, _, _ = a[(l.mr-1)*row+(k-1)*col], b[(k-1)*ldb+l.nr-1], c[(l.mr-1)*ldc+l.nr-1]
-	l.strided(3, k, &a[0], row, col, &b[0], ldb, &c[0], ldc, accumulate, 1, &a[0], l.mr, l.nr)
+	l.strided(3, k, &a[0], row, col, &b[0], ldb, &c[0], ldc, accumulate, 1, &a[0], 0, l.mr, l.nr)
 }
+
+// fetchTurn is the number of steps in which a strided kernel fetches as many vectors.
+const fetchTurn = 4
 
 // StridedFetch is how many values of what comes next StridedPanel fetches.
 func StridedFetch(m, k int) int {
-	return max(1, (m+active.mr-1)/active.mr*k*active.width)
+	l := active
+	return max(1, (m+l.mr-1)/l.mr*(k/fetchTurn)*fetchTurn*l.width)
 }
 
 // StridedPanel is StridedKernel for m rows, which may be those of many tiles one below another, and n columns, whole vectors of one
-// tile. Of A there are as many rows as StridedRows says of what is left behind the last whole tile. Values from next on, which will
-// be worked on soon, are fetched on the way.
+// tile. Of A there are as many rows as StridedRows says of what is left behind the last whole tile. Values from next on, if
+// there are any, which will be worked on soon, are fetched on the way.
 func StridedPanel(m, n, k int, a []float32, row, col int, b []float32, ldb int, c []float32, ldc int, accumulate bool, next []float32) {
 	l := active
 	if m == 0 {
@@ -36,12 +40,18 @@ func StridedPanel(m, n, k int, a []float32, row, col int, b []float32, ldb int, 
 	if n%l.width != 0 {
 		panic("simd: columns of a panel are no whole vectors")
 	}
+	ahead := 4 * fetchTurn * l.width
+	if len(next) == 0 {
+		next, ahead = a, 0
+	}
 	if whole > 0 {
-		l.strided(3, k, &a[0], row, col, &b[0], ldb, &c[0], ldc, accumulate, whole, &next[0], l.mr, n)
+		l.strided(3, k, &a[0], row, col, &b[0], ldb, &c[0], ldc, accumulate, whole, &next[0], ahead, l.mr, n)
 	}
 	if rest > 0 {
-		next = next[min(len(next)-1, whole*k*l.width):]
-		l.strided(l.thirds(rest), k, &a[at*row], row, col, &b[0], ldb, &c[at*ldc], ldc, accumulate, 1, &next[0], rest, n)
+		if ahead > 0 {
+			next = next[min(len(next)-1, whole*(k/fetchTurn)*fetchTurn*l.width):]
+		}
+		l.strided(l.thirds(rest), k, &a[at*row], row, col, &b[0], ldb, &c[at*ldc], ldc, accumulate, 1, &next[0], ahead, rest, n)
 	}
 }
 
@@ -54,15 +64,15 @@ func StridedEdge(k int, a []float32, row, col int, b []float32, ldb int, c []flo
 		return
 	}
 	_, _, _ = a[(StridedRows(m)-1)*row+(k-1)*col], b[(k-1)*ldb+l.nr-1], c[(m-1)*ldc+n-1]
-	l.strided(l.thirds(m), k, &a[0], row, col, &b[0], ldb, &c[0], ldc, accumulate, 1, &a[0], m, n)
+	l.strided(l.thirds(m), k, &a[0], row, col, &b[0], ldb, &c[0], ldc, accumulate, 1, &a[0], 0, m, n)
 }
 
-func (l *level) strided(thirds, k int, a *float32, row, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, m, n int) {
+func (l *level) strided(thirds, k int, a *float32, row, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead, m, n int) {
 	switch {
 	case col == 1:
-		l.byRows(thirds, k, a, row, b, ldb, c, ldc, accumulate, tiles, next, m, n)
+		l.byRows(thirds, k, a, row, b, ldb, c, ldc, accumulate, tiles, next, ahead, m, n)
 	case row == 1:
-		l.byColumns(thirds, k, a, col, b, ldb, c, ldc, accumulate, tiles, next, m, n)
+		l.byColumns(thirds, k, a, col, b, ldb, c, ldc, accumulate, tiles, next, ahead, m, n)
 	default:
 		panic("simd: neither the rows nor the columns of A lie side by side")
 	}

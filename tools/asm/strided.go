@@ -73,10 +73,10 @@ func (s isa) byColumns(rows, nv int) {
 
 // unpacked begins a micro kernel of operands that are not packed, which does tiles of rows one below another; the distances it returns
 // are in bytes. For each tile it begins anew, with what a and c point to moved on. What lies from next on is
-// fetched on the way.
+// fetched on the way, ahead bytes in a turn of the loop.
 func (s isa) unpacked(kind, what string, rows, nv int) (k, a, lda, b, ldb, next reg.Register) {
 	name := fmt.Sprintf("%s%dx%d%s", kind, rows, nv, s.tag)
-	TEXT(name, NOSPLIT, "func(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32"+edge+")")
+	TEXT(name, NOSPLIT, "func(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int"+edge+")")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is the GEMM micro kernel of %d rows, %d vectors wide, of operands that are not packed: %s lie side by side.", name, rows, nv, what))
 	Label("tile")
@@ -87,13 +87,15 @@ func (s isa) unpacked(kind, what string, rows, nv int) (k, a, lda, b, ldb, next 
 	return k, a, lda, b, ldb, Load(Param("next"), GP64())
 }
 
-// fetch fetches what n steps add to what was fetched: a vector each.
+// fetch fetches lines from next on in a turn of a loop, and moves next on by ahead bytes.
 func (s isa) fetch(next reg.Register, n int) {
-	wide := 4 * s.w
-	for i := 0; i < n*wide; i += 64 {
+	if n < unroll {
+		return
+	}
+	for i := 0; i < 4*s.w*n; i += 64 {
 		PREFETCHT0(Mem{Base: next, Disp: i})
 	}
-	ADDQ(U32(uint32(n*wide)), next)
+	ADDQ(paramAt("ahead"), next)
 }
 
 // columns are the vectors of a row of B.
