@@ -73,4 +73,3 @@ func checkStridedPanel(t *testing.T, m, n, k int, byRows bool) {
 		t.Errorf("%dx%d, %d products, rows of A side by side: %v: another result than tile by tile", m, n, k, byRows)
 	}
 }
-
