@@ -3,7 +3,7 @@ package kernel
 import "github.com/swcaffe/swcaffe/internal/simd"
 
 // winogradConv is what Winograd's convolutions have in common forward, and for the input gradient, which is the convolution of the
-// output's gradient with turned kernels. There are two, which differ in what core groups share: winogradBlocks for few weights,
+// output's gradient with turned kernels. There are two, which differ in what core groups share: winogradTiles for few weights,
 // winogradPanels for many.
 type winogradConv struct {
 	conv      *Conv
@@ -38,7 +38,7 @@ func winogradStages(c *Conv, d Direction) ([]stage, error) {
 	if s.manyWeights(&spec, form, d) {
 		return newWinogradPanels(v, &spec).stages(), nil
 	}
-	return newWinogradBlocks(v, &spec)
+	return newWinogradTiles(v, &spec)
 }
 
 // Name returns "convolution" and the direction.

@@ -5,10 +5,10 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
-// filters is the stage before winogradBlocks that maps its weights to points. For each group and point they lie in panels of
+// filters is the stage before winogradTiles that maps its weights to points. For each group and point they lie in panels of
 // output channels, in each the inputs one below another: the right operand of a product, packed.
 type filters struct {
-	conv  *winogradBlocks
+	conv  *winogradTiles
 	plane int // values of a point
 }
 

@@ -5,10 +5,10 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
-// winogradBlocks is Winograd's convolution where core groups share the tiles. All weights are mapped to points first. A core
+// winogradTiles is Winograd's convolution where core groups share the tiles. All weights are mapped to points first. A core
 // group then maps a block of patches to points, multiplies, and maps the results back, before it goes to the next: natively blocks
 // fit L2. Sums over channels have one order, whichever block an output is in.
-type winogradBlocks struct {
+type winogradTiles struct {
 	*winogradConv
 	v, r    pointPlanes // layouts of inputs and results; each worker has its own values
 	depth   int         // inputs that are multiplied at once: a panel of weights then stays in L1 while tiles pass
@@ -22,9 +22,9 @@ const (
 	meshPoints = 1 << 24
 )
 
-// newWinogradBlocks returns the stages: mapping the weights, and convolving.
-func newWinogradBlocks(c *winogradConv, spec *cpe.Spec) ([]stage, error) {
-	v := &winogradBlocks{winogradConv: c}
+// newWinogradTiles returns the stages: mapping the weights, and convolving.
+func newWinogradTiles(c *winogradConv, spec *cpe.Spec) ([]stage, error) {
+	v := &winogradTiles{winogradConv: c}
 	points := v.grid.form.Points()
 	each := points * (v.in + v.out)
 	tiles, least := spec.LDMBytes/2/4/each, 4*spec.CoreGroups
@@ -51,10 +51,10 @@ func newWinogradBlocks(c *winogradConv, spec *cpe.Spec) ([]stage, error) {
 }
 
 // memory is the number of values of a core group's own memory.
-func (v *winogradBlocks) memory() int { return v.grid.ownMemory() + v.v.size + v.r.size }
+func (v *winogradTiles) memory() int { return v.grid.ownMemory() + v.v.size + v.r.size }
 
 // RunGroup convolves a core group's share of the blocks.
-func (v *winogradBlocks) RunGroup(g *cpe.CoreGroup) error {
+func (v *winogradTiles) RunGroup(g *cpe.CoreGroup) error {
 	w := &v.workers[g.Index()]
 	memory := g.Memory(v.memory())
 	own := v.grid.ownMemory()
@@ -82,7 +82,7 @@ func (v *winogradBlocks) RunGroup(g *cpe.CoreGroup) error {
 }
 
 // enter maps the inputs of patches.
-func (v *winogradBlocks) enter(g *cpe.CoreGroup, w *winogradWorker, to *pointPlanes, group, first, last int) error {
+func (v *winogradTiles) enter(g *cpe.CoreGroup, w *winogradWorker, to *pointPlanes, group, first, last int) error {
 	x, _ := v.arrays(group)
 	slices, before := v.read.slices(), v.grid.patch(first).first
 	if g.Native() {
@@ -95,7 +95,7 @@ func (v *winogradBlocks) enter(g *cpe.CoreGroup, w *winogradWorker, to *pointPla
 }
 
 // leave maps results to the outputs of patches.
-func (v *winogradBlocks) leave(g *cpe.CoreGroup, w *winogradWorker, src *pointPlanes, group, first, last int) error {
+func (v *winogradTiles) leave(g *cpe.CoreGroup, w *winogradWorker, src *pointPlanes, group, first, last int) error {
 	y, bias := v.outputs(group, 0)
 	slices, before := blocks(v.out, winogradLanes), v.grid.patch(first).first
 	return deal(g, (last-first)*slices, func(c *cpe.CPE, i int) error {
@@ -106,7 +106,7 @@ func (v *winogradBlocks) leave(g *cpe.CoreGroup, w *winogradWorker, src *pointPl
 }
 
 // multiply makes the results at every point.
-func (v *winogradBlocks) multiply(g *cpe.CoreGroup, w *winogradWorker, inputs, results *pointPlanes, group, tiles int) error {
+func (v *winogradTiles) multiply(g *cpe.CoreGroup, w *winogradWorker, inputs, results *pointPlanes, group, tiles int) error {
 	u := g.Common(v.filters.size())
 	for point := range v.grid.form.Points() {
 		weights := v.filters.at(u, group, point)
@@ -125,7 +125,7 @@ func (v *winogradBlocks) multiply(g *cpe.CoreGroup, w *winogradWorker, inputs, r
 }
 
 // multiplyPanels makes the results at one point natively: the operands lie as the micro-kernel reads them.
-func (v *winogradBlocks) multiplyPanels(inputs cpe.Matrix, weights []float32, results cpe.Matrix, tiles int) {
+func (v *winogradTiles) multiplyPanels(inputs cpe.Matrix, weights []float32, results cpe.Matrix, tiles int) {
 	_, nr := simd.Micro()
 	made := blocks(v.out, winogradLanes) * winogradLanes
 	for first := 0; first < v.out; first += panel {
