@@ -200,7 +200,10 @@ func (l *eltwise) Forward(bottom, top []*blob.Blob) error {
 }
 
 // PassesGrad implements GradPasser for sums without coefficients.
-func (l *eltwise) PassesGrad() bool {
+func (l *eltwise) PassesGrad(int) bool { return l.plain() }
+
+// plain reports whether all is added up as it is.
+func (l *eltwise) plain() bool {
 	return !l.mpe() && l.op == caffepb.EltwiseParameter_SUM && !slices.ContainsFunc(l.coeff, func(c float32) bool { return c != 1 })
 }
 

@@ -100,7 +100,7 @@ func (l *rectifiedSum) Forward(bottom, top []*blob.Blob) error {
 }
 
 // PassesGrad implements GradPasser.
-func (l *rectifiedSum) PassesGrad() bool { return l.sum.PassesGrad() }
+func (l *rectifiedSum) PassesGrad(int) bool { return l.sum.plain() }
 
 // BackwardReads implements BackwardReader: the sign of y tells where gradients pass.
 func (l *rectifiedSum) BackwardReads() (bottoms, tops bool) { return false, true }

@@ -41,6 +41,12 @@ type BackwardReader interface {
 	BackwardReads() (bottoms, tops bool)
 }
 
+// BottomReader is implemented by layers whose Backward reads the values of some bottoms and not of others, where BackwardReads says
+// that it reads them.
+type BottomReader interface {
+	BackwardReadsBottom(i int) bool
+}
+
 // Rememberer is implemented by layers whose Forward leaves values for their Backward in blobs of their own, which have their shapes
 // after Reshape. Forward writes them whole.
 type Rememberer interface {
@@ -75,10 +81,10 @@ type GradAdder interface {
 	AddGrad(on bool)
 }
 
-// GradPasser is implemented by layers that can give all bottoms one and the same gradient: if the bottoms' diffs share their storage
+// GradPasser is implemented by layers that can give some bottoms one and the same gradient: if these bottoms' diffs share their storage
 // with the top's, Backward writes it there.
 type GradPasser interface {
-	PassesGrad() bool
+	PassesGrad(bottom int) bool
 }
 
 // GradSummer is implemented by layers whose bottom's gradient is the sum of the tops': if the tops' diffs share their storage with the

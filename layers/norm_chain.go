@@ -21,7 +21,8 @@ type normChain struct {
 	norm      *batchNorm
 	scale     *affine
 	rectified bool
-	slope     float32 // ReLU's below zero
+	slope     float32  // ReLU's below zero
+	sum       *normSum // what y is added to another bottom for, if it is
 
 	dims                    [3]int
 	forward, sums, backward *kernel.StreamKernel
@@ -43,8 +44,11 @@ func (l *batchNorm) Fuse(next Layer) Layer {
 	return &normChain{Base: Base{Param: l.Param, Device: l.Device}, norm: l, scale: s}
 }
 
-// Fuse implements Fuser for a ReLU layer.
+// Fuse implements Fuser for a ReLU layer, and for a sum with another bottom.
 func (l *normChain) Fuse(next Layer) Layer {
+	if s, ok := next.(*eltwise); ok {
+		return l.fuseSum(s)
+	}
 	slope, ok := reluSlope(next)
 	if !ok || l.rectified {
 		return nil
@@ -89,6 +93,9 @@ func (l *normChain) prepare() (err error) {
 		return func(t *kernel.Tile) { eachRow(t, func(at, n, m int) { visit(t, at, n, m) }) }
 	}
 	forward, sums, backward := l.rows()
+	if l.sum != nil {
+		ins = append(slices.Clone(ins), full)
+	}
 	l.forward = stream("", kernel.Stream{Ins: ins, Outs: one, Back: true, Cost: kernel.Work{Flops: flops}}, byRow(forward))
 	l.sums = stream(" gradient sums", kernel.Stream{Ins: grad, Sums: 2, Scratch: scratches, Cost: kernel.Work{Flops: flops + 4}}, byRow(sums))
 	back := kernel.Stream{Ins: append(slices.Clone(grad), row, row, row), Outs: one, Scratch: scratches, Back: true, Cost: kernel.Work{Flops: flops + 5}}
@@ -155,7 +162,7 @@ func (l *normChain) channels(t *kernel.Tile) (first, count int) {
 	return t.M0 * n, t.M * n
 }
 
-// gradient is the index of dy among the inputs.
+// gradient is the index of dy among the inputs of Backward, and of what is added among those of Forward.
 func (l *normChain) gradient() int {
 	if l.scale.biased {
 		return 5
@@ -178,6 +185,9 @@ func (l *normChain) Forward(bottom, top []*blob.Blob) error {
 	x := bottom[0].Data()
 	l.outs[0] = top[0].Data()
 	ins := l.inputs(x)
+	if l.sum != nil {
+		ins = append(ins, bottom[1].Data())
+	}
 	switch {
 	case l.norm.global:
 		l.norm.useStored()

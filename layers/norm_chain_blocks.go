@@ -40,7 +40,15 @@ func (l *normChain) momentsBlock(t *kernel.Tile, at, n, m int) {
 
 func (l *normChain) forwardBlock(t *kernel.Tile, at, n, m int) {
 	p := l.block(t, m)
-	simd.BlockNormalise(t.Out[0][at:at+n], t.In[0][at:at+n], &p)
+	if l.sum == nil {
+		simd.BlockNormalise(t.Out[0][at:at+n], t.In[0][at:at+n], &p)
+		return
+	}
+	for end := at + n; at < end; at += sumPiece {
+		n := min(sumPiece, end-at)
+		simd.BlockNormalise(t.Out[0][at:at+n], t.In[0][at:at+n], &p)
+		l.add(t, at, n)
+	}
 }
 
 // sumBlock adds g*xn to sum 0 and g to sum 1.

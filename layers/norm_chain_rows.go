@@ -22,12 +22,15 @@ func (l *normChain) forwardRow(t *kernel.Tile, at, n, m int) {
 	if t.I > 1 {
 		p := l.constants(t, m)
 		simd.Normalise(y, x, &p)
-		return
+	} else {
+		normalise(y, x, t.In[1], t.In[2], 1, 0)
+		l.scaled(y, y, t)
+		if l.rectified {
+			simd.ReLU(y, y, l.slope)
+		}
 	}
-	normalise(y, x, t.In[1], t.In[2], 1, 0)
-	l.scaled(y, y, t)
-	if l.rectified {
-		simd.ReLU(y, y, l.slope)
+	if l.sum != nil {
+		l.add(t, at, n)
 	}
 }
 

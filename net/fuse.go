@@ -54,7 +54,7 @@ func (n *Net) fuse() {
 		for {
 			f, ok := head.task.Layer.(layers.Fuser)
 			next := n.reader(head.task)
-			if !ok || next == nil || !n.joins(head.task, next) {
+			if !ok || next == nil || !n.joins(i, next) {
 				break
 			}
 			fused := f.Fuse(next.task.Layer)
@@ -62,6 +62,7 @@ func (n *Net) fuse() {
 				break
 			}
 			head.task.Layer = fused
+			n.addBottoms(head.task, next)
 			head.task.tops = next.tops
 			head.task.nodes = append(head.task.nodes, next)
 			next.task = &task{}
@@ -91,13 +92,33 @@ func (n *Net) reader(t *task) *node {
 	return nil
 }
 
-// joins reports whether a node can be computed with the layers before it: it reads nothing else, goes backward as they do,
-// and its bottom is not asked for, unless it is overwritten anyway.
-func (n *Net) joins(t *task, d *node) bool {
-	head := t.nodes[0]
-	return len(d.bottoms) == 1 && len(d.tops) == 1 && len(d.task.nodes) == 1 && !n.fromSource(d.bottoms[0]) &&
-		(d.tops[0] == d.bottoms[0] || !n.kept[d.bottomIDs[0]]) &&
-		d.needBackward == head.needBackward && (d.propagate[0] || !d.needBackward)
+// joins reports whether a node can be computed with the layers before it, at the place of node i: what it reads besides is there by
+// then, it goes backward as they do, and their top is not asked for, unless it is overwritten anyway.
+func (n *Net) joins(i int, d *node) bool {
+	head := n.nodes[i]
+	top := head.task.tops[0]
+	for j, b := range d.bottoms {
+		if n.fromSource(b) || b != top && n.writtenFrom(i, b) || b == top && d.tops[0] != b && n.kept[d.bottomIDs[j]] {
+			return false
+		}
+	}
+	return len(d.tops) == 1 && len(d.task.nodes) == 1 && (len(d.bottoms) == 1 || !slices.Contains(d.bottoms, d.tops[0])) &&
+		d.needBackward == head.needBackward && !(d.needBackward && slices.Contains(d.propagate, false))
+}
+
+// writtenFrom reports whether a node from i on writes a blob.
+func (n *Net) writtenFrom(i int, b *blob.Blob) bool {
+	return slices.ContainsFunc(n.nodes[i:], func(d *node) bool { return slices.Contains(d.tops, b) })
+}
+
+// addBottoms gives a task what a node that joins it reads besides its top.
+func (n *Net) addBottoms(t *task, d *node) {
+	t.bottoms, t.propagate = slices.Clone(t.bottoms), slices.Clone(t.propagate)
+	for j, b := range d.bottoms {
+		if b != t.tops[0] {
+			t.bottoms, t.propagate = append(t.bottoms, b), append(t.propagate, d.propagate[j])
+		}
+	}
 }
 
 // fromSource reports whether a layer without bottoms makes a blob.

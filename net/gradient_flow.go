@@ -34,10 +34,12 @@ func (f *gradientFlow) backward(d *node) bool {
 			return false
 		}
 	}
-	number := f.number()
-	p, ok := t.Layer.(layers.GradPasser)
-	passes := ok && p.PassesGrad()
+	passed := f.number()
 	for j, b := range t.bottoms {
+		number := passed
+		if !t.passes(j) {
+			number = f.number()
+		}
 		switch {
 		case !t.propagate[j]:
 		case f.adding[d]:
@@ -45,9 +47,6 @@ func (f *gradientFlow) backward(d *node) bool {
 			f.have[f.of[b]] += number
 		default:
 			f.write(b, number)
-		}
-		if !passes {
-			number = f.number()
 		}
 	}
 	return true

@@ -33,8 +33,8 @@ func (n *Net) shareGradients() {
 		if !d.runsBackward() || slices.Contains(d.task.propagate, false) {
 			continue
 		}
-		if p, ok := d.task.Layer.(layers.GradPasser); ok && p.PassesGrad() {
-			now = n.passed(now, d)
+		if bottoms := d.task.passedOn(); len(bottoms) > 0 {
+			now = n.passed(now, bottoms, d.task.tops)
 		}
 		if s, ok := d.task.Layer.(layers.GradSummer); ok && s.SumsGrads() {
 			now = n.summed(now, d)
@@ -77,16 +77,32 @@ func (p gradientPlaces) merged(blobs []*blob.Blob) gradientPlaces {
 	return m
 }
 
+// passes reports whether a bottom's gradient may stand where the top's does.
+func (t *task) passes(bottom int) bool {
+	p, ok := t.Layer.(layers.GradPasser)
+	return ok && p.PassesGrad(bottom)
+}
+
+// passedOn lists the bottoms whose gradients may.
+func (t *task) passedOn() (bottoms []*blob.Blob) {
+	for j, b := range t.bottoms {
+		if t.passes(j) {
+			bottoms = append(bottoms, b)
+		}
+	}
+	return bottoms
+}
+
 // passed merges the gradients of a sum and its bottoms. Layers that made a bottom from a blob whose gradient has its place get
 // another for that, one after the other, until it is sound.
-func (n *Net) passed(now gradientPlaces, d *node) gradientPlaces {
-	all := append(slices.Clone(d.task.bottoms), d.task.tops...)
+func (n *Net) passed(now gradientPlaces, bottoms, tops []*blob.Blob) gradientPlaces {
+	all := slices.Concat(bottoms, tops)
 	apart := gradientPlaces{maps.Clone(now.of), now.adding}
 	for i := len(n.nodes); ; {
 		if next := apart.merged(all); n.sound(next, all) {
 			return next
 		}
-		for i--; i >= 0 && !n.inPlace(apart, n.nodes[i], d.task.bottoms); i-- {
+		for i--; i >= 0 && !n.inPlace(apart, n.nodes[i], bottoms); i-- {
 		}
 		if i < 0 {
 			return now

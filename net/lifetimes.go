@@ -117,8 +117,9 @@ func (d *node) backwardLifetimes(data, diffs *storages, params, step int) {
 			data.read(t, step)
 		}
 	}
+	some, ok := d.task.Layer.(layers.BottomReader)
 	for j, b := range d.task.bottoms {
-		if readsBottoms {
+		if readsBottoms && (!ok || some.BackwardReadsBottom(j)) {
 			data.read(b, params)
 		}
 		if d.task.propagate[j] {
