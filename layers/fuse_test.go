@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/blob"
@@ -17,6 +19,7 @@ import (
 // chain is layers one behind the other, each with a top of its own.
 type chain struct {
 	layers    []layers.Layer
+	texts     []string
 	bottoms   []*blob.Blob
 	tops      []*blob.Blob // of each layer
 	propagate []bool
@@ -37,8 +40,8 @@ func newChain(t testing.TB, d *layers.Device, phase caffepb.Phase, texts []strin
 		fill(b.Data())
 		c.bottoms, c.propagate = append(c.bottoms, b), append(c.propagate, true)
 	}
-	in := c.bottoms
-	for _, text := range texts {
+	for i, text := range texts {
+		in := c.inputs(i, texts)
 		p := &caffepb.LayerParameter{Phase: &phase}
 		if _, err := swproto.UnmarshalText("chain", []byte(text), p); err != nil {
 			t.Fatal(err)
@@ -62,27 +65,37 @@ func newChain(t testing.TB, d *layers.Device, phase caffepb.Phase, texts []strin
 				}
 			}
 		}
-		c.layers, c.tops, in = append(c.layers, l), append(c.tops, top[0]), top
+		c.layers, c.tops, c.texts = append(c.layers, l), append(c.tops, top[0]), texts
 	}
 	return c
+}
+
+// inputs are what layer i reads: what the one before makes, and the last bottom, if it is a sum.
+func (c *chain) inputs(i int, texts []string) []*blob.Blob {
+	sum := func(text string) bool { return strings.Contains(text, "Eltwise") }
+	switch {
+	case i == 0 && slices.ContainsFunc(texts[1:], sum):
+		return c.bottoms[:1]
+	case i == 0:
+		return c.bottoms
+	case sum(texts[i]):
+		return []*blob.Blob{c.tops[i-1], c.bottoms[1]}
+	}
+	return c.tops[i-1 : i]
 }
 
 // run computes the chain layer by layer and returns what comes out: the top, the gradients of the bottoms and of the weights.
 func (c *chain) run(t *testing.T, dy []float32) (forward, backward [][]float32) {
 	t.Helper()
-	in := c.bottoms
 	for i, l := range c.layers {
-		if err := l.Forward(in, c.tops[i:i+1]); err != nil {
+		if err := l.Forward(c.inputs(i, c.texts), c.tops[i:i+1]); err != nil {
 			t.Fatal(err)
 		}
-		in = c.tops[i : i+1]
 	}
-	copy(in[0].Diff(), dy)
+	copy(c.tops[len(c.tops)-1].Diff(), dy)
 	for i := len(c.layers) - 1; i >= 0; i-- {
-		in, propagate := c.bottoms, c.propagate
-		if i > 0 {
-			in, propagate = c.tops[i-1:i], []bool{true}
-		}
+		in := c.inputs(i, c.texts)
+		propagate := []bool{true, true, true}[:len(in)]
 		if err := c.layers[i].Backward(c.tops[i:i+1], propagate, in); err != nil {
 			t.Fatal(err)
 		}
@@ -154,6 +167,7 @@ func TestFusedLayers(t *testing.T) {
 		relu    = `type: "ReLU"`
 		leaky   = `type: "ReLU" relu_param { negative_slope: 0.25 }`
 		inverse = `type: "ReLU" relu_param { negative_slope: -0.5 }`
+		sum     = `type: "Eltwise"`
 	)
 	for _, tt := range []struct {
 		layers    []string
@@ -171,6 +185,11 @@ func TestFusedLayers(t *testing.T) {
 		{[]string{stored, noShift}, 1, []int{7, 40}, 2e-6},
 		{[]string{`type: "Eltwise"`, relu}, 2, []int{3, 5, 40, 41}, 0},
 		{[]string{`type: "Eltwise" eltwise_param { coeff: 0.5 coeff: 1 coeff: -2 }`, leaky}, 3, []int{2, 3, 4}, 0},
+		{[]string{norm, scale, sum}, 2, []int{3, 5, 7, 9}, 2e-6},
+		{[]string{norm, scale, sum, relu}, 2, []int{3, 5, 7, 9}, 2e-6},
+		{[]string{norm, scale, sum, leaky}, 2, []int{2, 2, 71, 90}, 2e-6},
+		{[]string{norm, noShift, sum, relu}, 2, []int{12, 33}, 2e-6},
+		{[]string{stored, scale, sum, relu}, 2, []int{2, 4, 9, 8}, 2e-6},
 		{[]string{relu, `type: "Pooling" pooling_param { kernel_size: 2 stride: 2 }`}, 1, []int{3, 5, 8, 10}, 0},
 		{[]string{relu, `type: "Pooling" pooling_param { kernel_size: 3 stride: 2 pad: 1 }`}, 1, []int{2, 11, 15, 13}, 0},
 		{[]string{relu, `type: "Pooling" pooling_param { kernel_size: 3 stride: 1 pad: 1 }`}, 1, []int{2, 6, 7, 7}, 0},
@@ -229,12 +248,18 @@ func TestFusionIsRefused(t *testing.T) {
 		{"the sign of y does not tell that of x", layers.CPE, []string{`type: "Eltwise"`, `type: "ReLU" relu_param { negative_slope: -1 }`}, 2},
 		{"a mean is not monotone in ReLU", layers.CPE, []string{relu, `type: "Pooling" pooling_param { kernel_size: 2 pool: AVE }`}, 1},
 		{"negative values may round to equal ones", layers.CPE, []string{`type: "ReLU" relu_param { negative_slope: 0.1 }`, pool}, 1},
+		{"a difference is no sum", layers.CPE, []string{norm, scale, `type: "Eltwise" eltwise_param { coeff: 1 coeff: -1 }`}, 2},
+		{"the sign of y does not tell that of the sum", layers.CPE, []string{norm, scale, `type: "Eltwise"`, `type: "ReLU" relu_param { negative_slope: -1 }`}, 2},
 		{"a sigmoid is no ReLU", layers.CPE, []string{`type: "Eltwise"`, `type: "Sigmoid"`}, 2},
 	} {
 		d := fuseDevice(t, "host")
 		d.Engine = tt.engine
 		c := newChain(t, d, caffepb.Phase_TRAIN, tt.layers, tt.bottoms, shape...)
-		if f, ok := c.layers[0].(layers.Fuser); ok && f.Fuse(c.layers[1]) != nil {
+		last, first := len(c.layers)-1, c.layers[0]
+		if last > 1 {
+			first = (&chain{layers: c.layers[:last]}).fuse(t)
+		}
+		if f, ok := first.(layers.Fuser); ok && f.Fuse(c.layers[last]) != nil {
 			t.Errorf("%v are computed together on path %v: %s", tt.layers, tt.engine, tt.why)
 		}
 	}

@@ -31,8 +31,8 @@ type normChain struct {
 	forwardByMid, backwardByMid *kernel.StreamKernel
 
 	a, b, c []float32 // dx = a*g + b + c*xn, by mid; in blocks of channels a * (g - b - c*xn)
-	ins     [9][]float32
-	outs    [1][]float32
+	ins     [10][]float32
+	outs    [2][]float32
 }
 
 // Fuse implements Fuser for a Scale layer whose factors are weights, one a channel.
@@ -68,7 +68,8 @@ func (l *normChain) Reshape(bottom, top []*blob.Blob) error {
 	return l.prepare()
 }
 
-// prepare makes the kernels. Their inputs are x, mean, scale, gamma and, where there is one, beta; behind them dy; and a, b, c.
+// prepare makes the kernels. Their inputs are x, mean, scale, gamma and, where there is one, beta; behind them dy; and a, b, c; and
+// the rectified sum of which the sign says where dy passes, if it is one: then g is an output.
 func (l *normChain) prepare() (err error) {
 	full, row := kernel.Full, kernel.Row
 	one, ins := []kernel.Array{full}, []kernel.Array{full, row, row, row}
@@ -97,9 +98,14 @@ func (l *normChain) prepare() (err error) {
 		ins = append(slices.Clone(ins), full)
 	}
 	l.forward = stream("", kernel.Stream{Ins: ins, Outs: one, Back: true, Cost: kernel.Work{Flops: flops}}, byRow(forward))
-	l.sums = stream(" gradient sums", kernel.Stream{Ins: grad, Sums: 2, Scratch: scratches, Cost: kernel.Work{Flops: flops + 4}}, byRow(sums))
 	back := kernel.Stream{Ins: append(slices.Clone(grad), row, row, row), Outs: one, Scratch: scratches, Back: true, Cost: kernel.Work{Flops: flops + 5}}
 	l.backward = stream(" gradient", back, byRow(backward))
+	first := kernel.Stream{Ins: grad, Sums: 2, Scratch: scratches, Cost: kernel.Work{Flops: flops + 4}}
+	if l.masks() {
+		first.Ins, first.Outs = append(first.Ins, full), one
+		back.Ins, back.Outs = append(back.Ins, full), []kernel.Array{full, full}
+	}
+	l.sums = stream(" gradient sums", first, byRow(sums))
 	l.forwardByMid, l.backwardByMid = nil, nil
 	if l.staysByMid(1) {
 		l.forwardByMid = stream("", kernel.Stream{Ins: ins, Outs: one, Sums: 2, ByMid: true}, l.forwardMids)
@@ -184,6 +190,7 @@ func (l *normChain) inputs(x []float32) [][]float32 {
 func (l *normChain) Forward(bottom, top []*blob.Blob) error {
 	x := bottom[0].Data()
 	l.outs[0] = top[0].Data()
+	outs := l.outs[:1]
 	ins := l.inputs(x)
 	if l.sum != nil {
 		ins = append(ins, bottom[1].Data())
@@ -194,43 +201,52 @@ func (l *normChain) Forward(bottom, top []*blob.Blob) error {
 	case l.forwardByMid != nil:
 		l.norm.normaliser.setPivots(x)
 		l.norm.age()
-		return l.forwardByMid.Run(ins, l.outs[:])
+		return l.forwardByMid.Run(ins, outs)
 	default:
 		if err := l.norm.useBatch(x); err != nil {
 			return err
 		}
 	}
-	return l.forward.Run(ins, l.outs[:])
+	return l.forward.Run(ins, outs)
 }
 
 // BackwardReads implements BackwardReader: all is computed from x.
 func (l *normChain) BackwardReads() (bottoms, tops bool) { return true, false }
 
 func (l *normChain) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
-	ins := append(l.inputs(bottom[0].Data()), top[0].Diff())
-	factored := append(ins, l.a, l.b, l.c)
-	if propagateDown[0] {
-		l.outs[0] = bottom[0].Diff()
-		if l.backwardByMid != nil {
-			if err := l.backwardByMid.Run(factored, l.outs[:]); err != nil {
-				return err
-			}
-			l.scale.addGrads(l.split(l.backwardByMid))
-			return nil
+	return l.gradients(bottom[0], top[0].Diff(), nil, nil, propagateDown[0])
+}
+
+// gradients is Backward from dy; or from dy where y > 0, which is left in g.
+func (l *normChain) gradients(bottom *blob.Blob, dy, y, g []float32, propagate bool) error {
+	if propagate && l.backwardByMid != nil {
+		ins, outs := append(l.inputs(bottom.Data()), dy, l.a, l.b, l.c), l.outs[:1]
+		if outs[0] = bottom.Diff(); l.masks() {
+			ins, outs = append(ins, y), append(outs, g)
 		}
+		if err := l.backwardByMid.Run(ins, outs); err != nil {
+			return err
+		}
+		l.scale.addGrads(l.split(l.backwardByMid))
+		return nil
 	}
-	if err := l.sums.Run(ins, nil); err != nil {
+	ins, outs := append(l.inputs(bottom.Data()), dy), l.outs[:0]
+	if l.masks() {
+		ins, outs, dy = append(ins, y), append(outs, g), g
+	}
+	if err := l.sums.Run(ins, outs); err != nil {
 		return err
 	}
 	products, sums := l.split(l.sums)
 	l.scale.addGrads(products, sums)
-	if !propagateDown[0] {
+	if !propagate {
 		return nil
 	}
 	for m := range sums {
 		l.factor(m, products[m], sums[m])
 	}
-	return l.backward.Run(factored, l.outs[:])
+	l.outs[0] = bottom.Diff()
+	return l.backward.Run(append(l.inputs(bottom.Data()), dy, l.a, l.b, l.c), l.outs[:1])
 }
 
 // split returns a kernel's sums of g*xn and of g, by mid.

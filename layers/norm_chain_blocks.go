@@ -55,11 +55,18 @@ func (l *normChain) forwardBlock(t *kernel.Tile, at, n, m int) {
 func (l *normChain) sumBlock(t *kernel.Tile, at, n, m int) {
 	p := l.block(t, m)
 	products, sums := blockSums(t, m)
-	simd.BlockNormaliseSums(products, sums, t.In[l.gradient()][at:at+n], t.In[0][at:at+n], &p)
+	piece := n
+	if l.masks() {
+		piece = sumPiece
+	}
+	for end := at + n; at < end; at += piece {
+		n := min(piece, end-at)
+		simd.BlockNormaliseSums(products, sums, l.mask(t, at, n), t.In[0][at:at+n], &p)
+	}
 }
 
 func (l *normChain) backwardBlock(t *kernel.Tile, at, n, m int) {
 	p, factors := l.block(t, m), t.In[l.gradient()+1:]
 	p.A, p.B, p.C = lanesOf(factors[0], m), lanesOf(factors[1], m), lanesOf(factors[2], m)
-	simd.BlockNormaliseGrad(t.Out[0][at:at+n], t.In[l.gradient()][at:at+n], t.In[0][at:at+n], &p)
+	simd.BlockNormaliseGrad(t.Out[0][at:at+n], l.masked(t, at, n), t.In[0][at:at+n], &p)
 }

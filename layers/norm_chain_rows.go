@@ -37,12 +37,12 @@ func (l *normChain) forwardRow(t *kernel.Tile, at, n, m int) {
 // sumRow adds g*xn to sum 0 and g to sum 1.
 func (l *normChain) sumRow(t *kernel.Tile, at, n, m int) {
 	if t.I == 1 {
-		xn, g := l.columns(t, at, n)
+		xn, g := l.columns(t, at, n, l.mask(t, at, n))
 		sumProducts(t, g, xn, 0)
 		return
 	}
 	p := l.constants(t, m)
-	products, sums := simd.NormaliseSums(t.In[l.gradient()][at:at+n], t.In[0][at:at+n], &p)
+	products, sums := simd.NormaliseSums(l.mask(t, at, n), t.In[0][at:at+n], &p)
 	t.Sum[m] += products
 	t.Sum[t.M+m] += sums
 }
@@ -50,7 +50,7 @@ func (l *normChain) sumRow(t *kernel.Tile, at, n, m int) {
 func (l *normChain) backwardRow(t *kernel.Tile, at, n, m int) {
 	dx, factors := t.Out[0][at:at+n], t.In[l.gradient()+1:]
 	if t.I == 1 {
-		xn, g := l.columns(t, at, n)
+		xn, g := l.columns(t, at, n, l.masked(t, at, n))
 		simd.Mul(dx, g, factors[0])
 		simd.Add(dx, dx, factors[1])
 		simd.MulAdd(dx, xn, factors[2])
@@ -58,14 +58,13 @@ func (l *normChain) backwardRow(t *kernel.Tile, at, n, m int) {
 	}
 	p := l.constants(t, m)
 	p.A, p.B, p.C = factors[0][m], factors[1][m], factors[2][m]
-	simd.NormaliseGrad(dx, t.In[l.gradient()][at:at+n], t.In[0][at:at+n], &p)
+	simd.NormaliseGrad(dx, l.masked(t, at, n), t.In[0][at:at+n], &p)
 }
 
 // columns returns xn and g of a row with one value of each mid.
-func (l *normChain) columns(t *kernel.Tile, at, n int) (xn, g []float32) {
+func (l *normChain) columns(t *kernel.Tile, at, n int, dy []float32) (xn, g []float32) {
 	xn, g = t.Scratch[0][:n], t.Scratch[1][:n]
 	normalise(xn, t.In[0][at:at+n], t.In[1], t.In[2], 1, 0)
-	dy := t.In[l.gradient()][at : at+n]
 	if !l.rectified {
 		return xn, dy
 	}

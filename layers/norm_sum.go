@@ -13,11 +13,12 @@ import (
 // not go to memory. Backward is that of the sum, which leaves g, dy where y > 0, as the gradient of s, and then theirs.
 type normSum struct {
 	normChain
-	terms   *eltwise
-	relu    *rectifiedSum // the sum's ReLU, or nil
-	between *blob.Blob    // for what BatchNorm and Scale make: a gradient that is that of s
-	pair    [2]*blob.Blob // s and that
-	first   [2]bool       // of these the first
+	terms     *eltwise
+	rectifies bool
+	ratio     float32       // ReLU's slope below zero
+	between   *blob.Blob    // for what BatchNorm and Scale make: a gradient that is that of s
+	pair      [2]*blob.Blob // s and that
+	first     [2]bool       // of these the first
 }
 
 // sumPiece is how many values are normalised at once before others are added, while they are in L1.
@@ -28,22 +29,20 @@ func (l *normChain) fuseSum(s *eltwise) Layer {
 	if l.rectified || len(s.coeff) != 2 || !s.plain() {
 		return nil
 	}
-	return newNormSum(l, s, nil)
-}
-
-func newNormSum(l *normChain, s *eltwise, relu *rectifiedSum) *normSum {
-	n := &normSum{normChain: normChain{Base: l.Base, norm: l.norm, scale: l.scale}, terms: s, relu: relu, between: l.Device.NewBlob()}
+	n := &normSum{normChain: normChain{Base: l.Base, norm: l.norm, scale: l.scale}, terms: s, between: l.Device.NewBlob()}
 	n.sum, n.pair[1], n.first[0] = n, n.between, true
 	return n
 }
 
-// Fuse implements Fuser for a ReLU layer.
+// Fuse implements Fuser for a ReLU layer of which the sign of the result tells the gradient.
 func (l *normSum) Fuse(next Layer) Layer {
-	r, ok := l.terms.Fuse(next).(*rectifiedSum)
-	if !ok || l.relu != nil {
+	slope, ok := reluSlope(next)
+	if !ok || slope < 0 || l.rectifies {
 		return nil
 	}
-	return newNormSum(&l.normChain, l.terms, r)
+	n := l.fuseSum(l.terms).(*normSum)
+	n.rectifies, n.ratio = true, slope
+	return n
 }
 
 func (l *normSum) Reshape(bottom, top []*blob.Blob) error {
@@ -55,28 +54,42 @@ func (l *normSum) Reshape(bottom, top []*blob.Blob) error {
 	}
 	l.between.ReshapeLike(bottom[1])
 	l.pair[0] = bottom[1]
-	return l.adder().Reshape(l.pair[:], top)
-}
-
-// adder is the layer that adds up.
-func (l *normSum) adder() Layer {
-	if l.relu != nil {
-		return l.relu
-	}
-	return l.terms
+	return l.terms.Reshape(l.pair[:], top)
 }
 
 // add adds the other bottom to values that have been normalised.
 func (l *normChain) add(t *kernel.Tile, at, n int) {
 	y := t.Out[0][at : at+n]
 	simd.Add(y, y, t.In[l.gradient()][at:at+n])
-	if r := l.sum.relu; r != nil {
-		simd.ReLU(y, y, r.slope)
+	if l.sum.rectifies {
+		simd.ReLU(y, y, l.sum.ratio)
 	}
 }
 
+// masks reports whether the gradient of a rectified sum is made on the way.
+func (l *normChain) masks() bool { return l.sum != nil && l.sum.rectifies }
+
+// mask returns values of dy, or those of g, which it makes.
+func (l *normChain) mask(t *kernel.Tile, at, n int) []float32 {
+	dy := t.In[l.gradient()][at : at+n]
+	if !l.masks() {
+		return dy
+	}
+	g, y := t.Out[len(t.Out)-1][at:at+n], t.In[len(t.In)-1][at:at+n]
+	simd.ReLUGrad(g, dy, y, l.sum.ratio)
+	return g
+}
+
+// masked returns values of dy, or those of g, which have been made.
+func (l *normChain) masked(t *kernel.Tile, at, n int) []float32 {
+	if len(t.Out) > 1 {
+		return t.Out[1][at : at+n]
+	}
+	return t.In[l.gradient()][at : at+n]
+}
+
 // BackwardReads implements BackwardReader: x, and the sign of y where there is a ReLU.
-func (l *normSum) BackwardReads() (bottoms, tops bool) { return true, l.relu != nil }
+func (l *normSum) BackwardReads() (bottoms, tops bool) { return true, l.rectifies }
 
 // BackwardReadsBottom implements BottomReader.
 func (l *normSum) BackwardReadsBottom(i int) bool { return i == 0 }
@@ -85,8 +98,11 @@ func (l *normSum) BackwardReadsBottom(i int) bool { return i == 0 }
 func (l *normSum) PassesGrad(bottom int) bool { return bottom == 1 }
 
 func (l *normSum) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	if l.rectifies {
+		return l.gradients(bottom[0], top[0].Diff(), top[0].Data(), bottom[1].Diff(), propagateDown[0])
+	}
 	l.between.ShareDiff(bottom[1])
-	if err := l.adder().Backward(top, l.first[:], l.pair[:]); err != nil {
+	if err := l.terms.Backward(top, l.first[:], l.pair[:]); err != nil {
 		return err
 	}
 	return l.normChain.Backward(l.pair[1:], propagateDown[:1], bottom[:1])
