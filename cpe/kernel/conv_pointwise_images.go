@@ -114,7 +114,7 @@ func (p *pointImages) spread(data []float32, s pointSpan, first, n int, scratch 
 		for block := range n {
 			src := from.data[image*from.image+block*from.jump:][:from.jump]
 			if p.blocked {
-				p.spreadBlock(data[((s.image+image)*p.blocks()+first+block)*p.h*p.w*BlockLanes:], src, s, add)
+				p.spreadBlock(data[((s.image+image)*p.blocks()+first+block)*p.h*p.w*BlockLanes:], lines, src, s, add)
 				continue
 			}
 			p.spreadPlanes(data, lines, src, s, s.image+image, first+block, add)
@@ -122,18 +122,16 @@ func (p *pointImages) spread(data []float32, s pointSpan, first, n int, scratch 
 	}
 }
 
-// spreadBlock brings back a block that lies in blocks.
-func (p *pointImages) spreadBlock(dst, src []float32, s pointSpan, add bool) {
+// spreadBlock brings back a block that lies in blocks; lines is a buffer.
+func (p *pointImages) spreadBlock(dst, lines, src []float32, s pointSpan, add bool) {
 	p.clearRows(dst, s, BlockLanes, add)
 	p.eachRow(s, func(row, at, n int) {
-		if !add {
-			simd.CopyRows(dst[row*BlockLanes:], p.strideW*BlockLanes, src[at*BlockLanes:], BlockLanes, n, BlockLanes)
-			return
+		near, far := src[at*BlockLanes:(at+n)*BlockLanes], dst[row*BlockLanes:]
+		if add {
+			simd.CopyRows(lines, BlockLanes, far, p.strideW*BlockLanes, n, BlockLanes)
+			simd.Add(near, near, lines)
 		}
-		for i := range n {
-			to := dst[(row+i*p.strideW)*BlockLanes:][:BlockLanes]
-			simd.Add(to, to, src[(at+i)*BlockLanes:])
-		}
+		simd.CopyRows(far, p.strideW*BlockLanes, near, BlockLanes, n, BlockLanes)
 	})
 }
 
