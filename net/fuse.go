@@ -96,14 +96,16 @@ func (n *Net) reader(t *task) *node {
 // then, it goes backward as they do, and their top is not asked for, unless it is overwritten anyway.
 func (n *Net) joins(i int, d *node) bool {
 	head := n.nodes[i]
+	if len(d.tops) != 1 || len(d.task.nodes) != 1 || d.needBackward != head.needBackward || d.needBackward && slices.Contains(d.propagate, false) {
+		return false
+	}
 	top := head.task.tops[0]
 	for j, b := range d.bottoms {
 		if n.fromSource(b) || b != top && n.writtenFrom(i, b) || b == top && d.tops[0] != b && n.kept[d.bottomIDs[j]] {
 			return false
 		}
 	}
-	return len(d.tops) == 1 && len(d.task.nodes) == 1 && (len(d.bottoms) == 1 || !slices.Contains(d.bottoms, d.tops[0])) &&
-		d.needBackward == head.needBackward && !(d.needBackward && slices.Contains(d.propagate, false))
+	return len(d.bottoms) == 1 || !slices.Contains(d.bottoms, d.tops[0])
 }
 
 // writtenFrom reports whether a node from i on writes a blob.
