@@ -44,6 +44,7 @@ type convolution struct {
 
 	conv     *kernel.Conv
 	addGrad  bool                 // to the bottoms' gradient
+	relu     *neuronLayer         // that Forward does too, if not nil
 	addBias  *kernel.StreamKernel // deconvolution: top += bias
 	sumBias  *kernel.StreamKernel // bias gradient
 	blocked  [2]bool              // bottoms, tops: their channels lie in blocks
@@ -217,7 +218,7 @@ func (l *convolution) Forward(bottom, top []*blob.Blob) error {
 		case l.mpe():
 			l.forwardMPE(x, w, bias, y)
 		case !l.transposed:
-			if err := l.conv.Forward(x, w, bias, y); err != nil {
+			if err := l.convolve(x, w, bias, y); err != nil {
 				return err
 			}
 		default:
@@ -234,6 +235,27 @@ func (l *convolution) Forward(bottom, top []*blob.Blob) error {
 		}
 	}
 	return nil
+}
+
+// convolve is the convolution's forward pass, and that of the ReLU layer behind it if it can be at this time.
+func (l *convolution) convolve(x, w, bias, y []float32) error {
+	if l.relu != nil {
+		if l.relu.done = l.conv.Rectifies(); l.relu.done {
+			return l.conv.ForwardReLU(x, w, bias, y)
+		}
+	}
+	return l.conv.Forward(x, w, bias, y)
+}
+
+// TakeReLU implements Rectifier.
+func (l *convolution) TakeReLU(next Layer) (back func()) {
+	slope, ok := reluSlope(next)
+	if !ok || slope != 0 || l.mpe() || l.transposed {
+		return nil
+	}
+	relu := next.(*neuronLayer)
+	l.relu = relu
+	return func() { l.relu, relu.done = nil, false }
 }
 
 // BackwardReads implements BackwardReader: the gradient of the weights needs the bottoms.

@@ -74,6 +74,13 @@ type Fuser interface {
 	Fuse(next Layer) Layer
 }
 
+// Rectifier is implemented by layers whose Forward can do as well what a ReLU layer's does that runs in place behind them. Backward of
+// the two remains as it is.
+type Rectifier interface {
+	// TakeReLU says whose Forward is done from now on, if that can be: what it returns takes it back; nil if it cannot be.
+	TakeReLU(relu Layer) (back func())
+}
+
 // GradAdder is implemented by layers that can add the gradient of their bottoms to what is there, instead of overwriting it, as they
 // stand after Reshape.
 type GradAdder interface {

@@ -59,13 +59,14 @@ type scratch [2][]float32
 // newNeuron returns a constructor for the registry; prepare reads the layer's parameters.
 func newNeuron(prepare func(n *neuron) (neuronRule, error)) func(*caffepb.LayerParameter, *Device) Layer {
 	return func(p *caffepb.LayerParameter, d *Device) Layer {
-		return &neuronLayer{neuron{anyLayout: anyLayout{Base{Param: p, Device: d}}, count: -1}, prepare}
+		return &neuronLayer{neuron: neuron{anyLayout: anyLayout{Base{Param: p, Device: d}}, count: -1}, prepare: prepare}
 	}
 }
 
 type neuronLayer struct {
 	neuron
 	prepare func(n *neuron) (neuronRule, error)
+	done    bool // by the layer before it, whose tops' values are this one's
 }
 
 func (l *neuronLayer) SetUp(_, _ []*blob.Blob) (err error) {

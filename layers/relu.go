@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
@@ -44,6 +45,14 @@ func reluSlope(l Layer) (slope float32, ok bool) {
 		return 0, false
 	}
 	return n.Param.GetReluParam().GetNegativeSlope(), true
+}
+
+// Forward does nothing where the layer before has done it (Rectifier).
+func (l *neuronLayer) Forward(bottom, top []*blob.Blob) error {
+	if l.done {
+		return nil
+	}
+	return l.neuron.Forward(bottom, top)
 }
 
 // Fuse implements Fuser for ReLU layers without negative slope in front of maximum pooling, which need not be rectified before but

@@ -34,6 +34,7 @@ func (n *Net) complete(i, at int) bool {
 func (n *Net) separate() {
 	n.unsetLayouts()
 	n.partGradients()
+	n.unrectify()
 	for _, d := range n.nodes {
 		d.alone()
 	}
@@ -71,7 +72,33 @@ func (n *Net) fuse() {
 			n.completeFusion(i)
 		}
 	}
+	n.rectify()
 	n.shareGradients()
+}
+
+// rectify lets layers do what ReLU layers in place behind them, which compute alone, would do in Forward.
+func (n *Net) rectify() {
+	for _, d := range n.nodes {
+		r, ok := d.task.Layer.(layers.Rectifier)
+		if !ok || len(d.task.nodes) != 1 {
+			continue
+		}
+		next := n.reader(d.task)
+		if next == nil || len(next.task.nodes) != 1 || len(next.tops) != 1 || next.tops[0] != d.tops[0] {
+			continue
+		}
+		if back := r.TakeReLU(next.task.Layer); back != nil {
+			n.rectified = append(n.rectified, back)
+		}
+	}
+}
+
+// unrectify takes it back.
+func (n *Net) unrectify() {
+	for _, back := range n.rectified {
+		back()
+	}
+	n.rectified = nil
 }
 
 // reader returns the node that reads a task's only top.

@@ -29,6 +29,7 @@ type Conv struct {
 type convArrays struct {
 	x, w, bias, y []float32
 	add           bool // the images' gradient to x
+	floor         bool // results below 0 become 0
 }
 
 // stage is a program that core groups run together; a direction's stages follow each other.
@@ -186,6 +187,17 @@ func (c *Conv) Scratch(d Direction) int { return c.scratch[d].Values(c.machine.S
 // Forward computes y = w * x + bias; bias, one value an output channel, may be nil.
 func (c *Conv) Forward(x, w, bias, y []float32) error {
 	return c.run(Forward, convArrays{x: x, w: w, bias: bias, y: y})
+}
+
+// Rectifies reports whether ForwardReLU can be called: results are written by kernels that can do that on the way.
+func (c *Conv) Rectifies() bool {
+	return c.machine.Native() && c.trials[Forward] == nil &&
+		(c.plan.Strategy[Forward].isWinograd() || c.pointwiseBlocks(Forward) || c.byOffsets(Forward))
+}
+
+// ForwardReLU computes y = max(0, w * x + bias), NaN staying NaN.
+func (c *Conv) ForwardReLU(x, w, bias, y []float32) error {
+	return c.run(Forward, convArrays{x: x, w: w, bias: bias, y: y, floor: true})
 }
 
 // WeightGrad adds the gradient of the weights to dw.

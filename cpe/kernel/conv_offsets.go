@@ -109,11 +109,12 @@ func (v *offsetConv) multiply(g *cpe.CoreGroup, x []float32, results pointBlocks
 		copy(w.start[:], bias[p*panel:])
 	}
 	n, width := min(2, v.out.blocks()-2*p), v.out.outW
+	floor := v.conv.args.floor && k+len(shifts) == len(v.shifts)
 	tiles := blocks(width, simd.OffsetPixels())
 	for row := range rows {
 		for at, tile := 0, 0; tile < tiles; tile += w.tiles.Tiles {
 			w.tiles = v.tiles(tile, tiles, results.jump)
-			simd.OffsetKernel(&w.tiles, shifts, x[row*b.strideH*b.width+at*b.strideW:], piece, w.start[:], results.data[(row*width+at)*BlockLanes:], n, k > 0)
+			simd.OffsetKernel(&w.tiles, shifts, x[row*b.strideH*b.width+at*b.strideW:], piece, w.start[:], results.data[(row*width+at)*BlockLanes:], n, k > 0, floor)
 			at += w.tiles.Tiles * w.tiles.N
 		}
 	}

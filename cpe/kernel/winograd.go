@@ -161,12 +161,33 @@ func winogradFlops(f simd.WinogradForm, kind simd.WinogradMap, in, out, n int) f
 // winogradWorker is what a core group needs to itself.
 type winogradWorker struct {
 	pixels, scratch []float32 // of a native core; a CPE has its own in LDM
-	bias            [winogradLanes]float32
+	to              winogradOutputs
+	bias            simd.WinogradBias
 	strides         simd.WinogradStrides
 	product         *product // of a mesh
 	job             productJob
 	a, b            operand
 }
+
+// winogradOutputs are images that are made, and the biases of their channels, if there are any; floor rectifies them.
+type winogradOutputs struct {
+	y, bias []float32
+	floor   bool
+}
+
+// setBias takes what is done to the results of some channels.
+func (w *winogradWorker) setBias(first, lanes int) {
+	w.bias = unbiased
+	if w.to.bias != nil {
+		copy(w.bias.Add[:], w.to.bias[first:first+lanes])
+	}
+	if w.to.floor {
+		clear(w.bias.Floor[:])
+	}
+}
+
+// unbiased changes nothing.
+var unbiased = *simd.NewWinogradBias()
 
 // take returns n values of LDM, or natively of the worker's own.
 func (w *winogradWorker) take(c *cpe.CPE, own []float32, n int) ([]float32, error) {

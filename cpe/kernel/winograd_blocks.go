@@ -36,16 +36,13 @@ func (s *squares) readBlocks(w *winogradWorker, g *tileGrid, p patch, slice int,
 }
 
 // writeBlocks is write for images in blocks of channels, natively: tiles inside the image are mapped to where they go.
-func (o *tilesOut) writeBlocks(w *winogradWorker, g *tileGrid, p patch, slice int, y, bias []float32, src *pointPlanes, at int) {
+func (o *tilesOut) writeBlocks(w *winogradWorker, g *tileGrid, p patch, slice int, src *pointPlanes, at int) {
 	m, edge := g.form.Tile, g.form.Edge()
 	lines, pitch := min(m*p.rows, o.h-p.row*m), m*p.cols
 	width := min(pitch, o.w-p.col*m)
 	first := slice * winogradLanes
-	clear(w.bias[:])
-	if bias != nil {
-		copy(w.bias[:], bias[first:first+winogradLanes])
-	}
-	target := y[p.image*o.image+(first*o.h+p.row*m*winogradLanes)*o.w+p.col*m*winogradLanes:]
+	w.setBias(first, winogradLanes)
+	target := w.to.y[p.image*o.image+(first*o.h+p.row*m*winogradLanes)*o.w+p.col*m*winogradLanes:]
 	pixels, wide := target, o.w
 	inside := lines == m*p.rows && width == pitch
 	if !inside {
@@ -57,7 +54,7 @@ func (o *tilesOut) writeBlocks(w *winogradWorker, g *tileGrid, p patch, slice in
 		DstRow: wide * winogradLanes, DstCol: winogradLanes, DstNext: m * winogradLanes,
 	}
 	for r := range p.rows {
-		simd.Winograd(g.form, simd.WinogradOutput, pixels[r*m*wide*winogradLanes:], block.Data, r*p.cols*block.RowStride, &w.strides, p.cols, w.bias[:], w.scratch)
+		simd.Winograd(g.form, simd.WinogradOutput, pixels[r*m*wide*winogradLanes:], block.Data, r*p.cols*block.RowStride, &w.strides, p.cols, &w.bias, w.scratch)
 	}
 	if inside {
 		return

@@ -53,11 +53,9 @@ func (v *winogradConv) arrays(group int) (x, y []float32) {
 	return from(x, group*v.in*v.read.h*v.read.w), from(y, group*v.out*v.write.h*v.write.w)
 }
 
-// outputs are the images that are made and the biases, from a channel of a group on.
-func (v *winogradConv) outputs(group, channel int) (y, bias []float32) {
-	_, y = v.arrays(group)
-	if bias = v.conv.args.bias; bias != nil {
-		bias = bias[group*v.out+channel:]
-	}
-	return from(y, channel*v.write.h*v.write.w), bias
+// outputs are the images that are made, from a channel of a group on.
+func (v *winogradConv) outputs(group, channel int) winogradOutputs {
+	_, y := v.arrays(group)
+	bias := from(v.conv.args.bias, group*v.out+channel)
+	return winogradOutputs{from(y, channel*v.write.h*v.write.w), bias, v.conv.args.floor}
 }

@@ -97,11 +97,10 @@ type tilesOut struct {
 	blocks bool // outputs lie in blocks of channels
 }
 
-// write maps points from tile at on to the tiles of a patch of the images y, for the lanes channels of a slice, and adds the bias, if
-// there is one, of these channels.
-func (o *tilesOut) write(c *cpe.CPE, w *winogradWorker, g *tileGrid, p patch, slice, lanes int, y, bias []float32, src *pointPlanes, at int) error {
+// write maps points from tile at on to the tiles of a patch of the worker's outputs, for the lanes channels of a slice.
+func (o *tilesOut) write(c *cpe.CPE, w *winogradWorker, g *tileGrid, p patch, slice, lanes int, src *pointPlanes, at int) error {
 	if o.blocks {
-		o.writeBlocks(w, g, p, slice, y, bias, src, at)
+		o.writeBlocks(w, g, p, slice, src, at)
 		return nil
 	}
 	m, edge := g.form.Tile, g.form.Edge()
@@ -123,7 +122,7 @@ func (o *tilesOut) write(c *cpe.CPE, w *winogradWorker, g *tileGrid, p patch, sl
 		return err
 	}
 	target := cpe.Block{
-		Data:   from(y, p.image*o.image+first*o.h*o.w+p.row*m*o.w+p.col*m),
+		Data:   from(w.to.y, p.image*o.image+first*o.h*o.w+p.row*m*o.w+p.col*m),
 		Planes: lanes, PlaneStride: o.h * o.w, Rows: lines, RowStride: o.w, Cols: width,
 	}
 	made, err := c.Alloc("winograd", target.Count())
@@ -135,16 +134,13 @@ func (o *tilesOut) write(c *cpe.CPE, w *winogradWorker, g *tileGrid, p patch, sl
 	c.Wait()
 	c.Compute(winogradFlops(g.form, simd.WinogradOutput, edge, m, p.rows*p.cols), 0)
 	if c.Values() {
-		clear(w.bias[:])
-		if bias != nil {
-			copy(w.bias[:], bias[first:first+lanes])
-		}
+		w.setBias(first, lanes)
 		w.strides = simd.WinogradStrides{
 			SrcRow: edge * planes, SrcCol: planes, SrcNext: tiles,
 			DstRow: pitch * winogradLanes, DstCol: winogradLanes, DstNext: m * winogradLanes,
 		}
 		for r := range p.rows {
-			simd.Winograd(g.form, simd.WinogradOutput, pixels[r*m*pitch*winogradLanes:], data, r*p.cols*tiles, &w.strides, p.cols, w.bias[:], scratch)
+			simd.Winograd(g.form, simd.WinogradOutput, pixels[r*m*pitch*winogradLanes:], data, r*p.cols*tiles, &w.strides, p.cols, &w.bias, scratch)
 		}
 		for i := range lines {
 			simd.Transpose(made[i*row:], pixels[i*pitch*winogradLanes:], plane, winogradLanes, width, lanes)

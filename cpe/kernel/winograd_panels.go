@@ -121,12 +121,12 @@ func (b *panelsMultiply) outputsOf(c *cpe.CPE, w *winogradWorker, made, patches 
 			b.multiply(inputs.matrix(point, k0), weights.matrix(point, 0), results.matrix(point, 0), tiles, slices*winogradLanes, ins)
 		}
 	}
-	y, bias := b.outputs(b.group, made.at)
+	w.to = b.outputs(b.group, made.at)
 	for slice := range slices {
 		lanes := min(winogradLanes, made.n-slice*winogradLanes)
 		for i := patches.at; i < patches.end(); i++ {
 			p := b.grid.patch(i)
-			if err := b.write.write(c, w, &b.grid, p, slice, lanes, y, bias, results, p.first-first); err != nil {
+			if err := b.write.write(c, w, &b.grid, p, slice, lanes, results, p.first-first); err != nil {
 				return err
 			}
 		}

@@ -96,12 +96,12 @@ func (v *winogradTiles) enter(g *cpe.CoreGroup, w *winogradWorker, to *pointPlan
 
 // leave maps results to the outputs of patches.
 func (v *winogradTiles) leave(g *cpe.CoreGroup, w *winogradWorker, src *pointPlanes, group, first, last int) error {
-	y, bias := v.outputs(group, 0)
+	w.to = v.outputs(group, 0)
 	slices, before := blocks(v.out, winogradLanes), v.grid.patch(first).first
 	return deal(g, (last-first)*slices, func(c *cpe.CPE, i int) error {
 		p := v.grid.patch(first + i/slices)
 		lanes := min(winogradLanes, v.out-i%slices*winogradLanes)
-		return v.write.write(c, w, &v.grid, p, i%slices, lanes, y, bias, src, p.first-before)
+		return v.write.write(c, w, &v.grid, p, i%slices, lanes, src, p.first-before)
 	})
 }
 

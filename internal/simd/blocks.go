@@ -22,29 +22,30 @@ func PixelRows() int {
 //
 //	C[i][j] (+)= start[j] + Σp A[i][p]*b[p*32+j], p < 16*blocks
 //
-// where A[i][p] is a[p/16*jumpA+i*16+p%16] and C[i][j] is c[j/16*jumpC+i*16+j%16]. C is not read unless accumulate is set.
-func PixelKernel(blocks int, a []float32, jumpA int, b, start, c []float32, jumpC, rows, n int, accumulate bool) {
+// where A[i][p] is a[p/16*jumpA+i*16+p%16] and C[i][j] is c[j/16*jumpC+i*16+j%16]. C is not read unless accumulate is set, and becomes 0 where it
+// would be below if floor is; NaN stays.
+func PixelKernel(blocks int, a []float32, jumpA int, b, start, c []float32, jumpC, rows, n int, accumulate, floor bool) {
 	const lanes = BlockLanes
 	_, _ = a[(blocks-1)*jumpA+rows*lanes-1], b[(blocks*lanes-1)*pixelPanel+n*lanes-1]
 	_, _ = start[n*lanes-1], c[(n-1)*jumpC+rows*lanes-1]
 	switch l := active; l.width {
 	case 16:
-		pixelsAVX512[n-1][rows-1](blocks, &a[0], jumpA, &b[0], &start[0], &c[0], jumpC, accumulate)
+		pixelsAVX512[n-1][rows-1](blocks, &a[0], jumpA, &b[0], &start[0], &c[0], jumpC, accumulate, floor)
 	case 8:
 		for j := range n {
-			pixelsAVX2[rows-1](blocks, &a[0], jumpA, &b[j*lanes], &start[j*lanes], &c[j*jumpC], lanes/2, accumulate)
+			pixelsAVX2[rows-1](blocks, &a[0], jumpA, &b[j*lanes], &start[j*lanes], &c[j*jumpC], lanes/2, accumulate, floor)
 		}
 	default:
 		for j := range n {
 			for i := range rows {
-				pixelGo(blocks, a[i*lanes:], jumpA, b[j*lanes:], start[j*lanes:], c[j*jumpC+i*lanes:], accumulate)
+				pixelGo(blocks, a[i*lanes:], jumpA, b[j*lanes:], start[j*lanes:], c[j*jumpC+i*lanes:], accumulate, floor)
 			}
 		}
 	}
 }
 
 // pixelGo does a block of columns of one pixel.
-func pixelGo(blocks int, a []float32, jumpA int, b, start, c []float32, accumulate bool) {
+func pixelGo(blocks int, a []float32, jumpA int, b, start, c []float32, accumulate, floor bool) {
 	sums := [BlockLanes]float32(start)
 	for block := range blocks {
 		for p, x := range a[block*jumpA:][:BlockLanes] {
@@ -56,6 +57,9 @@ func pixelGo(blocks int, a []float32, jumpA int, b, start, c []float32, accumula
 	for j, v := range sums {
 		if accumulate {
 			v += c[j]
+		}
+		if floor {
+			v = max(v, 0)
 		}
 		c[j] = v
 	}

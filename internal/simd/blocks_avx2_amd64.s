@@ -367,9 +367,9 @@ row:
 	VZEROUPPER
 	RET
 
-// func pixels1x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels1x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·pixels1x2AVX2(SB), NOSPLIT, $0-57
+TEXT ·pixels1x2AVX2(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -435,9 +435,17 @@ several:
 	JNE          block
 	MOVB         accumulate+56(FP), AL
 	TESTB        AL, AL
-	JEQ          write
+	JEQ          rectify
 	VADDPS       (DI), Y0, Y0
 	VADDPS       (DI)(R8*1), Y1, Y1
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VXORPS Y2, Y2, Y2
+	VMAXPS Y0, Y2, Y0
+	VMAXPS Y1, Y2, Y1
 
 write:
 	VMOVUPS Y0, (DI)
@@ -445,9 +453,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixels2x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels2x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·pixels2x2AVX2(SB), NOSPLIT, $0-57
+TEXT ·pixels2x2AVX2(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -527,11 +535,21 @@ several:
 	JNE          block
 	MOVB         accumulate+56(FP), AL
 	TESTB        AL, AL
-	JEQ          write
+	JEQ          rectify
 	VADDPS       (DI), Y0, Y0
 	VADDPS       (DI)(R8*1), Y1, Y1
 	VADDPS       64(DI), Y2, Y2
 	VADDPS       64(DI)(R8*1), Y3, Y3
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VXORPS Y4, Y4, Y4
+	VMAXPS Y0, Y4, Y0
+	VMAXPS Y1, Y4, Y1
+	VMAXPS Y2, Y4, Y2
+	VMAXPS Y3, Y4, Y3
 
 write:
 	VMOVUPS Y0, (DI)
@@ -541,9 +559,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixels3x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels3x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·pixels3x2AVX2(SB), NOSPLIT, $0-57
+TEXT ·pixels3x2AVX2(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -637,13 +655,25 @@ several:
 	JNE          block
 	MOVB         accumulate+56(FP), AL
 	TESTB        AL, AL
-	JEQ          write
+	JEQ          rectify
 	VADDPS       (DI), Y0, Y0
 	VADDPS       (DI)(R8*1), Y1, Y1
 	VADDPS       64(DI), Y2, Y2
 	VADDPS       64(DI)(R8*1), Y3, Y3
 	VADDPS       128(DI), Y4, Y4
 	VADDPS       128(DI)(R8*1), Y5, Y5
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VXORPS Y6, Y6, Y6
+	VMAXPS Y0, Y6, Y0
+	VMAXPS Y1, Y6, Y1
+	VMAXPS Y2, Y6, Y2
+	VMAXPS Y3, Y6, Y3
+	VMAXPS Y4, Y6, Y4
+	VMAXPS Y5, Y6, Y5
 
 write:
 	VMOVUPS Y0, (DI)
@@ -655,9 +685,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixels4x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels4x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·pixels4x2AVX2(SB), NOSPLIT, $0-57
+TEXT ·pixels4x2AVX2(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -765,7 +795,7 @@ several:
 	JNE          block
 	MOVB         accumulate+56(FP), AL
 	TESTB        AL, AL
-	JEQ          write
+	JEQ          rectify
 	VADDPS       (DI), Y0, Y0
 	VADDPS       (DI)(R8*1), Y1, Y1
 	VADDPS       64(DI), Y2, Y2
@@ -774,6 +804,20 @@ several:
 	VADDPS       128(DI)(R8*1), Y5, Y5
 	VADDPS       192(DI), Y6, Y6
 	VADDPS       192(DI)(R8*1), Y7, Y7
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VXORPS Y8, Y8, Y8
+	VMAXPS Y0, Y8, Y0
+	VMAXPS Y1, Y8, Y1
+	VMAXPS Y2, Y8, Y2
+	VMAXPS Y3, Y8, Y3
+	VMAXPS Y4, Y8, Y4
+	VMAXPS Y5, Y8, Y5
+	VMAXPS Y6, Y8, Y6
+	VMAXPS Y7, Y8, Y7
 
 write:
 	VMOVUPS Y0, (DI)
@@ -787,9 +831,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixels5x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels5x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·pixels5x2AVX2(SB), NOSPLIT, $0-57
+TEXT ·pixels5x2AVX2(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -911,7 +955,7 @@ several:
 	JNE          block
 	MOVB         accumulate+56(FP), AL
 	TESTB        AL, AL
-	JEQ          write
+	JEQ          rectify
 	VADDPS       (DI), Y0, Y0
 	VADDPS       (DI)(R8*1), Y1, Y1
 	VADDPS       64(DI), Y2, Y2
@@ -922,6 +966,22 @@ several:
 	VADDPS       192(DI)(R8*1), Y7, Y7
 	VADDPS       256(DI), Y8, Y8
 	VADDPS       256(DI)(R8*1), Y9, Y9
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VXORPS Y10, Y10, Y10
+	VMAXPS Y0, Y10, Y0
+	VMAXPS Y1, Y10, Y1
+	VMAXPS Y2, Y10, Y2
+	VMAXPS Y3, Y10, Y3
+	VMAXPS Y4, Y10, Y4
+	VMAXPS Y5, Y10, Y5
+	VMAXPS Y6, Y10, Y6
+	VMAXPS Y7, Y10, Y7
+	VMAXPS Y8, Y10, Y8
+	VMAXPS Y9, Y10, Y9
 
 write:
 	VMOVUPS Y0, (DI)
@@ -937,9 +997,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixels6x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels6x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·pixels6x2AVX2(SB), NOSPLIT, $0-57
+TEXT ·pixels6x2AVX2(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -1075,7 +1135,7 @@ several:
 	JNE          block
 	MOVB         accumulate+56(FP), AL
 	TESTB        AL, AL
-	JEQ          write
+	JEQ          rectify
 	VADDPS       (DI), Y0, Y0
 	VADDPS       (DI)(R8*1), Y1, Y1
 	VADDPS       64(DI), Y2, Y2
@@ -1088,6 +1148,24 @@ several:
 	VADDPS       256(DI)(R8*1), Y9, Y9
 	VADDPS       320(DI), Y10, Y10
 	VADDPS       320(DI)(R8*1), Y11, Y11
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VXORPS Y12, Y12, Y12
+	VMAXPS Y0, Y12, Y0
+	VMAXPS Y1, Y12, Y1
+	VMAXPS Y2, Y12, Y2
+	VMAXPS Y3, Y12, Y3
+	VMAXPS Y4, Y12, Y4
+	VMAXPS Y5, Y12, Y5
+	VMAXPS Y6, Y12, Y6
+	VMAXPS Y7, Y12, Y7
+	VMAXPS Y8, Y12, Y8
+	VMAXPS Y9, Y12, Y9
+	VMAXPS Y10, Y12, Y10
+	VMAXPS Y11, Y12, Y11
 
 write:
 	VMOVUPS Y0, (DI)

@@ -351,9 +351,9 @@ row:
 	VZEROUPPER
 	RET
 
-// func pixels1x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels1x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels1x1AVX512(SB), NOSPLIT, $0-57
+TEXT ·pixels1x1AVX512(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -410,17 +410,24 @@ several:
 	JNE          block
 	MOVB         accumulate+56(FP), AL
 	TESTB        AL, AL
-	JEQ          write
+	JEQ          rectify
 	VADDPS       (DI), Z0, Z0
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z3, Z3, Z3
+	VMAXPS Z0, Z3, Z0
 
 write:
 	VMOVUPS Z0, (DI)
 	VZEROUPPER
 	RET
 
-// func pixels2x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels2x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels2x1AVX512(SB), NOSPLIT, $0-57
+TEXT ·pixels2x1AVX512(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -482,9 +489,17 @@ several:
 	JNE              block
 	MOVB             accumulate+56(FP), AL
 	TESTB            AL, AL
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (DI), Z0, Z0
 	VADDPS           64(DI), Z1, Z1
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z4, Z4, Z4
+	VMAXPS Z0, Z4, Z0
+	VMAXPS Z1, Z4, Z1
 
 write:
 	VMOVUPS Z0, (DI)
@@ -492,9 +507,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixels3x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels3x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels3x1AVX512(SB), NOSPLIT, $0-57
+TEXT ·pixels3x1AVX512(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -565,10 +580,19 @@ several:
 	JNE              block
 	MOVB             accumulate+56(FP), AL
 	TESTB            AL, AL
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (DI), Z0, Z0
 	VADDPS           64(DI), Z1, Z1
 	VADDPS           128(DI), Z2, Z2
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z5, Z5, Z5
+	VMAXPS Z0, Z5, Z0
+	VMAXPS Z1, Z5, Z1
+	VMAXPS Z2, Z5, Z2
 
 write:
 	VMOVUPS Z0, (DI)
@@ -577,9 +601,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixels4x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels4x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels4x1AVX512(SB), NOSPLIT, $0-57
+TEXT ·pixels4x1AVX512(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -659,11 +683,21 @@ several:
 	JNE              block
 	MOVB             accumulate+56(FP), AL
 	TESTB            AL, AL
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (DI), Z0, Z0
 	VADDPS           64(DI), Z1, Z1
 	VADDPS           128(DI), Z2, Z2
 	VADDPS           192(DI), Z3, Z3
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z6, Z6, Z6
+	VMAXPS Z0, Z6, Z0
+	VMAXPS Z1, Z6, Z1
+	VMAXPS Z2, Z6, Z2
+	VMAXPS Z3, Z6, Z3
 
 write:
 	VMOVUPS Z0, (DI)
@@ -673,9 +707,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixels5x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels5x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels5x1AVX512(SB), NOSPLIT, $0-57
+TEXT ·pixels5x1AVX512(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -764,12 +798,23 @@ several:
 	JNE              block
 	MOVB             accumulate+56(FP), AL
 	TESTB            AL, AL
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (DI), Z0, Z0
 	VADDPS           64(DI), Z1, Z1
 	VADDPS           128(DI), Z2, Z2
 	VADDPS           192(DI), Z3, Z3
 	VADDPS           256(DI), Z4, Z4
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z7, Z7, Z7
+	VMAXPS Z0, Z7, Z0
+	VMAXPS Z1, Z7, Z1
+	VMAXPS Z2, Z7, Z2
+	VMAXPS Z3, Z7, Z3
+	VMAXPS Z4, Z7, Z4
 
 write:
 	VMOVUPS Z0, (DI)
@@ -780,9 +825,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixels6x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels6x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels6x1AVX512(SB), NOSPLIT, $0-57
+TEXT ·pixels6x1AVX512(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -880,13 +925,25 @@ several:
 	JNE              block
 	MOVB             accumulate+56(FP), AL
 	TESTB            AL, AL
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (DI), Z0, Z0
 	VADDPS           64(DI), Z1, Z1
 	VADDPS           128(DI), Z2, Z2
 	VADDPS           192(DI), Z3, Z3
 	VADDPS           256(DI), Z4, Z4
 	VADDPS           320(DI), Z5, Z5
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z8, Z8, Z8
+	VMAXPS Z0, Z8, Z0
+	VMAXPS Z1, Z8, Z1
+	VMAXPS Z2, Z8, Z2
+	VMAXPS Z3, Z8, Z3
+	VMAXPS Z4, Z8, Z4
+	VMAXPS Z5, Z8, Z5
 
 write:
 	VMOVUPS Z0, (DI)
@@ -898,9 +955,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixels7x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels7x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels7x1AVX512(SB), NOSPLIT, $0-57
+TEXT ·pixels7x1AVX512(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -1007,7 +1064,7 @@ several:
 	JNE              block
 	MOVB             accumulate+56(FP), AL
 	TESTB            AL, AL
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (DI), Z0, Z0
 	VADDPS           64(DI), Z1, Z1
 	VADDPS           128(DI), Z2, Z2
@@ -1015,6 +1072,19 @@ several:
 	VADDPS           256(DI), Z4, Z4
 	VADDPS           320(DI), Z5, Z5
 	VADDPS           384(DI), Z6, Z6
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z9, Z9, Z9
+	VMAXPS Z0, Z9, Z0
+	VMAXPS Z1, Z9, Z1
+	VMAXPS Z2, Z9, Z2
+	VMAXPS Z3, Z9, Z3
+	VMAXPS Z4, Z9, Z4
+	VMAXPS Z5, Z9, Z5
+	VMAXPS Z6, Z9, Z6
 
 write:
 	VMOVUPS Z0, (DI)
@@ -1027,9 +1097,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixels8x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels8x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels8x1AVX512(SB), NOSPLIT, $0-57
+TEXT ·pixels8x1AVX512(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -1141,7 +1211,7 @@ several:
 	JNE              block
 	MOVB             accumulate+56(FP), AL
 	TESTB            AL, AL
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (DI), Z0, Z0
 	VADDPS           64(DI), Z1, Z1
 	VADDPS           128(DI), Z2, Z2
@@ -1150,6 +1220,20 @@ several:
 	VADDPS           320(DI), Z5, Z5
 	VADDPS           384(DI), Z6, Z6
 	VADDPS           448(DI), Z7, Z7
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z10, Z10, Z10
+	VMAXPS Z0, Z10, Z0
+	VMAXPS Z1, Z10, Z1
+	VMAXPS Z2, Z10, Z2
+	VMAXPS Z3, Z10, Z3
+	VMAXPS Z4, Z10, Z4
+	VMAXPS Z5, Z10, Z5
+	VMAXPS Z6, Z10, Z6
+	VMAXPS Z7, Z10, Z7
 
 write:
 	VMOVUPS Z0, (DI)
@@ -1163,9 +1247,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixels9x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels9x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels9x1AVX512(SB), NOSPLIT, $0-57
+TEXT ·pixels9x1AVX512(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -1286,7 +1370,7 @@ several:
 	JNE              block
 	MOVB             accumulate+56(FP), AL
 	TESTB            AL, AL
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (DI), Z0, Z0
 	VADDPS           64(DI), Z1, Z1
 	VADDPS           128(DI), Z2, Z2
@@ -1296,6 +1380,21 @@ several:
 	VADDPS           384(DI), Z6, Z6
 	VADDPS           448(DI), Z7, Z7
 	VADDPS           512(DI), Z8, Z8
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z11, Z11, Z11
+	VMAXPS Z0, Z11, Z0
+	VMAXPS Z1, Z11, Z1
+	VMAXPS Z2, Z11, Z2
+	VMAXPS Z3, Z11, Z3
+	VMAXPS Z4, Z11, Z4
+	VMAXPS Z5, Z11, Z5
+	VMAXPS Z6, Z11, Z6
+	VMAXPS Z7, Z11, Z7
+	VMAXPS Z8, Z11, Z8
 
 write:
 	VMOVUPS Z0, (DI)
@@ -1310,9 +1409,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixels10x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels10x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels10x1AVX512(SB), NOSPLIT, $0-57
+TEXT ·pixels10x1AVX512(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -1442,7 +1541,7 @@ several:
 	JNE              block
 	MOVB             accumulate+56(FP), AL
 	TESTB            AL, AL
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (DI), Z0, Z0
 	VADDPS           64(DI), Z1, Z1
 	VADDPS           128(DI), Z2, Z2
@@ -1453,6 +1552,22 @@ several:
 	VADDPS           448(DI), Z7, Z7
 	VADDPS           512(DI), Z8, Z8
 	VADDPS           576(DI), Z9, Z9
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z12, Z12, Z12
+	VMAXPS Z0, Z12, Z0
+	VMAXPS Z1, Z12, Z1
+	VMAXPS Z2, Z12, Z2
+	VMAXPS Z3, Z12, Z3
+	VMAXPS Z4, Z12, Z4
+	VMAXPS Z5, Z12, Z5
+	VMAXPS Z6, Z12, Z6
+	VMAXPS Z7, Z12, Z7
+	VMAXPS Z8, Z12, Z8
+	VMAXPS Z9, Z12, Z9
 
 write:
 	VMOVUPS Z0, (DI)
@@ -1468,9 +1583,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixels11x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels11x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels11x1AVX512(SB), NOSPLIT, $0-57
+TEXT ·pixels11x1AVX512(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -1609,7 +1724,7 @@ several:
 	JNE              block
 	MOVB             accumulate+56(FP), AL
 	TESTB            AL, AL
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (DI), Z0, Z0
 	VADDPS           64(DI), Z1, Z1
 	VADDPS           128(DI), Z2, Z2
@@ -1621,6 +1736,23 @@ several:
 	VADDPS           512(DI), Z8, Z8
 	VADDPS           576(DI), Z9, Z9
 	VADDPS           640(DI), Z10, Z10
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z13, Z13, Z13
+	VMAXPS Z0, Z13, Z0
+	VMAXPS Z1, Z13, Z1
+	VMAXPS Z2, Z13, Z2
+	VMAXPS Z3, Z13, Z3
+	VMAXPS Z4, Z13, Z4
+	VMAXPS Z5, Z13, Z5
+	VMAXPS Z6, Z13, Z6
+	VMAXPS Z7, Z13, Z7
+	VMAXPS Z8, Z13, Z8
+	VMAXPS Z9, Z13, Z9
+	VMAXPS Z10, Z13, Z10
 
 write:
 	VMOVUPS Z0, (DI)
@@ -1637,9 +1769,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixels12x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels12x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels12x1AVX512(SB), NOSPLIT, $0-57
+TEXT ·pixels12x1AVX512(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -1787,7 +1919,7 @@ several:
 	JNE              block
 	MOVB             accumulate+56(FP), AL
 	TESTB            AL, AL
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (DI), Z0, Z0
 	VADDPS           64(DI), Z1, Z1
 	VADDPS           128(DI), Z2, Z2
@@ -1800,6 +1932,24 @@ several:
 	VADDPS           576(DI), Z9, Z9
 	VADDPS           640(DI), Z10, Z10
 	VADDPS           704(DI), Z11, Z11
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z14, Z14, Z14
+	VMAXPS Z0, Z14, Z0
+	VMAXPS Z1, Z14, Z1
+	VMAXPS Z2, Z14, Z2
+	VMAXPS Z3, Z14, Z3
+	VMAXPS Z4, Z14, Z4
+	VMAXPS Z5, Z14, Z5
+	VMAXPS Z6, Z14, Z6
+	VMAXPS Z7, Z14, Z7
+	VMAXPS Z8, Z14, Z8
+	VMAXPS Z9, Z14, Z9
+	VMAXPS Z10, Z14, Z10
+	VMAXPS Z11, Z14, Z11
 
 write:
 	VMOVUPS Z0, (DI)
@@ -1817,9 +1967,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixels13x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels13x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels13x1AVX512(SB), NOSPLIT, $0-57
+TEXT ·pixels13x1AVX512(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -1976,7 +2126,7 @@ several:
 	JNE              block
 	MOVB             accumulate+56(FP), AL
 	TESTB            AL, AL
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (DI), Z0, Z0
 	VADDPS           64(DI), Z1, Z1
 	VADDPS           128(DI), Z2, Z2
@@ -1990,6 +2140,25 @@ several:
 	VADDPS           640(DI), Z10, Z10
 	VADDPS           704(DI), Z11, Z11
 	VADDPS           768(DI), Z12, Z12
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z15, Z15, Z15
+	VMAXPS Z0, Z15, Z0
+	VMAXPS Z1, Z15, Z1
+	VMAXPS Z2, Z15, Z2
+	VMAXPS Z3, Z15, Z3
+	VMAXPS Z4, Z15, Z4
+	VMAXPS Z5, Z15, Z5
+	VMAXPS Z6, Z15, Z6
+	VMAXPS Z7, Z15, Z7
+	VMAXPS Z8, Z15, Z8
+	VMAXPS Z9, Z15, Z9
+	VMAXPS Z10, Z15, Z10
+	VMAXPS Z11, Z15, Z11
+	VMAXPS Z12, Z15, Z12
 
 write:
 	VMOVUPS Z0, (DI)
@@ -2008,9 +2177,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixels14x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels14x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels14x1AVX512(SB), NOSPLIT, $0-57
+TEXT ·pixels14x1AVX512(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -2172,7 +2341,7 @@ several:
 	JNE              block
 	MOVB             accumulate+56(FP), AL
 	TESTB            AL, AL
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (DI), Z0, Z0
 	VADDPS           64(DI), Z1, Z1
 	VADDPS           128(DI), Z2, Z2
@@ -2187,6 +2356,26 @@ several:
 	VADDPS           704(DI), Z11, Z11
 	VADDPS           768(DI), Z12, Z12
 	VADDPS           832(DI), Z13, Z13
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z16, Z16, Z16
+	VMAXPS Z0, Z16, Z0
+	VMAXPS Z1, Z16, Z1
+	VMAXPS Z2, Z16, Z2
+	VMAXPS Z3, Z16, Z3
+	VMAXPS Z4, Z16, Z4
+	VMAXPS Z5, Z16, Z5
+	VMAXPS Z6, Z16, Z6
+	VMAXPS Z7, Z16, Z7
+	VMAXPS Z8, Z16, Z8
+	VMAXPS Z9, Z16, Z9
+	VMAXPS Z10, Z16, Z10
+	VMAXPS Z11, Z16, Z11
+	VMAXPS Z12, Z16, Z12
+	VMAXPS Z13, Z16, Z13
 
 write:
 	VMOVUPS Z0, (DI)
@@ -2206,9 +2395,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixels1x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels1x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels1x2AVX512(SB), NOSPLIT, $0-57
+TEXT ·pixels1x2AVX512(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -2275,9 +2464,17 @@ several:
 	JNE          block
 	MOVB         accumulate+56(FP), AL
 	TESTB        AL, AL
-	JEQ          write
+	JEQ          rectify
 	VADDPS       (DI), Z0, Z0
 	VADDPS       (DI)(R8*1), Z1, Z1
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z5, Z5, Z5
+	VMAXPS Z0, Z5, Z0
+	VMAXPS Z1, Z5, Z1
 
 write:
 	VMOVUPS Z0, (DI)
@@ -2285,9 +2482,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixels2x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels2x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels2x2AVX512(SB), NOSPLIT, $0-57
+TEXT ·pixels2x2AVX512(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -2364,11 +2561,21 @@ several:
 	JNE              block
 	MOVB             accumulate+56(FP), AL
 	TESTB            AL, AL
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (DI), Z0, Z0
 	VADDPS           (DI)(R8*1), Z1, Z1
 	VADDPS           64(DI), Z2, Z2
 	VADDPS           64(DI)(R8*1), Z3, Z3
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z7, Z7, Z7
+	VMAXPS Z0, Z7, Z0
+	VMAXPS Z1, Z7, Z1
+	VMAXPS Z2, Z7, Z2
+	VMAXPS Z3, Z7, Z3
 
 write:
 	VMOVUPS Z0, (DI)
@@ -2378,9 +2585,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixels3x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels3x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels3x2AVX512(SB), NOSPLIT, $0-57
+TEXT ·pixels3x2AVX512(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -2471,13 +2678,25 @@ several:
 	JNE              block
 	MOVB             accumulate+56(FP), AL
 	TESTB            AL, AL
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (DI), Z0, Z0
 	VADDPS           (DI)(R8*1), Z1, Z1
 	VADDPS           64(DI), Z2, Z2
 	VADDPS           64(DI)(R8*1), Z3, Z3
 	VADDPS           128(DI), Z4, Z4
 	VADDPS           128(DI)(R8*1), Z5, Z5
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z9, Z9, Z9
+	VMAXPS Z0, Z9, Z0
+	VMAXPS Z1, Z9, Z1
+	VMAXPS Z2, Z9, Z2
+	VMAXPS Z3, Z9, Z3
+	VMAXPS Z4, Z9, Z4
+	VMAXPS Z5, Z9, Z5
 
 write:
 	VMOVUPS Z0, (DI)
@@ -2489,9 +2708,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixels4x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels4x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels4x2AVX512(SB), NOSPLIT, $0-57
+TEXT ·pixels4x2AVX512(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -2596,7 +2815,7 @@ several:
 	JNE              block
 	MOVB             accumulate+56(FP), AL
 	TESTB            AL, AL
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (DI), Z0, Z0
 	VADDPS           (DI)(R8*1), Z1, Z1
 	VADDPS           64(DI), Z2, Z2
@@ -2605,6 +2824,20 @@ several:
 	VADDPS           128(DI)(R8*1), Z5, Z5
 	VADDPS           192(DI), Z6, Z6
 	VADDPS           192(DI)(R8*1), Z7, Z7
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z11, Z11, Z11
+	VMAXPS Z0, Z11, Z0
+	VMAXPS Z1, Z11, Z1
+	VMAXPS Z2, Z11, Z2
+	VMAXPS Z3, Z11, Z3
+	VMAXPS Z4, Z11, Z4
+	VMAXPS Z5, Z11, Z5
+	VMAXPS Z6, Z11, Z6
+	VMAXPS Z7, Z11, Z7
 
 write:
 	VMOVUPS Z0, (DI)
@@ -2618,9 +2851,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixels5x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels5x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels5x2AVX512(SB), NOSPLIT, $0-57
+TEXT ·pixels5x2AVX512(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -2739,7 +2972,7 @@ several:
 	JNE              block
 	MOVB             accumulate+56(FP), AL
 	TESTB            AL, AL
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (DI), Z0, Z0
 	VADDPS           (DI)(R8*1), Z1, Z1
 	VADDPS           64(DI), Z2, Z2
@@ -2750,6 +2983,22 @@ several:
 	VADDPS           192(DI)(R8*1), Z7, Z7
 	VADDPS           256(DI), Z8, Z8
 	VADDPS           256(DI)(R8*1), Z9, Z9
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z13, Z13, Z13
+	VMAXPS Z0, Z13, Z0
+	VMAXPS Z1, Z13, Z1
+	VMAXPS Z2, Z13, Z2
+	VMAXPS Z3, Z13, Z3
+	VMAXPS Z4, Z13, Z4
+	VMAXPS Z5, Z13, Z5
+	VMAXPS Z6, Z13, Z6
+	VMAXPS Z7, Z13, Z7
+	VMAXPS Z8, Z13, Z8
+	VMAXPS Z9, Z13, Z9
 
 write:
 	VMOVUPS Z0, (DI)
@@ -2765,9 +3014,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixels6x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels6x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels6x2AVX512(SB), NOSPLIT, $0-57
+TEXT ·pixels6x2AVX512(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -2900,7 +3149,7 @@ several:
 	JNE              block
 	MOVB             accumulate+56(FP), AL
 	TESTB            AL, AL
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (DI), Z0, Z0
 	VADDPS           (DI)(R8*1), Z1, Z1
 	VADDPS           64(DI), Z2, Z2
@@ -2913,6 +3162,24 @@ several:
 	VADDPS           256(DI)(R8*1), Z9, Z9
 	VADDPS           320(DI), Z10, Z10
 	VADDPS           320(DI)(R8*1), Z11, Z11
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z15, Z15, Z15
+	VMAXPS Z0, Z15, Z0
+	VMAXPS Z1, Z15, Z1
+	VMAXPS Z2, Z15, Z2
+	VMAXPS Z3, Z15, Z3
+	VMAXPS Z4, Z15, Z4
+	VMAXPS Z5, Z15, Z5
+	VMAXPS Z6, Z15, Z6
+	VMAXPS Z7, Z15, Z7
+	VMAXPS Z8, Z15, Z8
+	VMAXPS Z9, Z15, Z9
+	VMAXPS Z10, Z15, Z10
+	VMAXPS Z11, Z15, Z11
 
 write:
 	VMOVUPS Z0, (DI)
@@ -2930,9 +3197,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixels7x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels7x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels7x2AVX512(SB), NOSPLIT, $0-57
+TEXT ·pixels7x2AVX512(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -3079,7 +3346,7 @@ several:
 	JNE              block
 	MOVB             accumulate+56(FP), AL
 	TESTB            AL, AL
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (DI), Z0, Z0
 	VADDPS           (DI)(R8*1), Z1, Z1
 	VADDPS           64(DI), Z2, Z2
@@ -3094,6 +3361,26 @@ several:
 	VADDPS           320(DI)(R8*1), Z11, Z11
 	VADDPS           384(DI), Z12, Z12
 	VADDPS           384(DI)(R8*1), Z13, Z13
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z17, Z17, Z17
+	VMAXPS Z0, Z17, Z0
+	VMAXPS Z1, Z17, Z1
+	VMAXPS Z2, Z17, Z2
+	VMAXPS Z3, Z17, Z3
+	VMAXPS Z4, Z17, Z4
+	VMAXPS Z5, Z17, Z5
+	VMAXPS Z6, Z17, Z6
+	VMAXPS Z7, Z17, Z7
+	VMAXPS Z8, Z17, Z8
+	VMAXPS Z9, Z17, Z9
+	VMAXPS Z10, Z17, Z10
+	VMAXPS Z11, Z17, Z11
+	VMAXPS Z12, Z17, Z12
+	VMAXPS Z13, Z17, Z13
 
 write:
 	VMOVUPS Z0, (DI)
@@ -3113,9 +3400,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixels8x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels8x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels8x2AVX512(SB), NOSPLIT, $0-57
+TEXT ·pixels8x2AVX512(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -3272,7 +3559,7 @@ several:
 	JNE              block
 	MOVB             accumulate+56(FP), AL
 	TESTB            AL, AL
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (DI), Z0, Z0
 	VADDPS           (DI)(R8*1), Z1, Z1
 	VADDPS           64(DI), Z2, Z2
@@ -3289,6 +3576,28 @@ several:
 	VADDPS           384(DI)(R8*1), Z13, Z13
 	VADDPS           448(DI), Z14, Z14
 	VADDPS           448(DI)(R8*1), Z15, Z15
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z19, Z19, Z19
+	VMAXPS Z0, Z19, Z0
+	VMAXPS Z1, Z19, Z1
+	VMAXPS Z2, Z19, Z2
+	VMAXPS Z3, Z19, Z3
+	VMAXPS Z4, Z19, Z4
+	VMAXPS Z5, Z19, Z5
+	VMAXPS Z6, Z19, Z6
+	VMAXPS Z7, Z19, Z7
+	VMAXPS Z8, Z19, Z8
+	VMAXPS Z9, Z19, Z9
+	VMAXPS Z10, Z19, Z10
+	VMAXPS Z11, Z19, Z11
+	VMAXPS Z12, Z19, Z12
+	VMAXPS Z13, Z19, Z13
+	VMAXPS Z14, Z19, Z14
+	VMAXPS Z15, Z19, Z15
 
 write:
 	VMOVUPS Z0, (DI)
@@ -3310,9 +3619,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixels9x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels9x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels9x2AVX512(SB), NOSPLIT, $0-57
+TEXT ·pixels9x2AVX512(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -3483,7 +3792,7 @@ several:
 	JNE              block
 	MOVB             accumulate+56(FP), AL
 	TESTB            AL, AL
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (DI), Z0, Z0
 	VADDPS           (DI)(R8*1), Z1, Z1
 	VADDPS           64(DI), Z2, Z2
@@ -3502,6 +3811,30 @@ several:
 	VADDPS           448(DI)(R8*1), Z15, Z15
 	VADDPS           512(DI), Z16, Z16
 	VADDPS           512(DI)(R8*1), Z17, Z17
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z21, Z21, Z21
+	VMAXPS Z0, Z21, Z0
+	VMAXPS Z1, Z21, Z1
+	VMAXPS Z2, Z21, Z2
+	VMAXPS Z3, Z21, Z3
+	VMAXPS Z4, Z21, Z4
+	VMAXPS Z5, Z21, Z5
+	VMAXPS Z6, Z21, Z6
+	VMAXPS Z7, Z21, Z7
+	VMAXPS Z8, Z21, Z8
+	VMAXPS Z9, Z21, Z9
+	VMAXPS Z10, Z21, Z10
+	VMAXPS Z11, Z21, Z11
+	VMAXPS Z12, Z21, Z12
+	VMAXPS Z13, Z21, Z13
+	VMAXPS Z14, Z21, Z14
+	VMAXPS Z15, Z21, Z15
+	VMAXPS Z16, Z21, Z16
+	VMAXPS Z17, Z21, Z17
 
 write:
 	VMOVUPS Z0, (DI)
@@ -3525,9 +3858,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixels10x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels10x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels10x2AVX512(SB), NOSPLIT, $0-57
+TEXT ·pixels10x2AVX512(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -3712,7 +4045,7 @@ several:
 	JNE              block
 	MOVB             accumulate+56(FP), AL
 	TESTB            AL, AL
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (DI), Z0, Z0
 	VADDPS           (DI)(R8*1), Z1, Z1
 	VADDPS           64(DI), Z2, Z2
@@ -3733,6 +4066,32 @@ several:
 	VADDPS           512(DI)(R8*1), Z17, Z17
 	VADDPS           576(DI), Z18, Z18
 	VADDPS           576(DI)(R8*1), Z19, Z19
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z23, Z23, Z23
+	VMAXPS Z0, Z23, Z0
+	VMAXPS Z1, Z23, Z1
+	VMAXPS Z2, Z23, Z2
+	VMAXPS Z3, Z23, Z3
+	VMAXPS Z4, Z23, Z4
+	VMAXPS Z5, Z23, Z5
+	VMAXPS Z6, Z23, Z6
+	VMAXPS Z7, Z23, Z7
+	VMAXPS Z8, Z23, Z8
+	VMAXPS Z9, Z23, Z9
+	VMAXPS Z10, Z23, Z10
+	VMAXPS Z11, Z23, Z11
+	VMAXPS Z12, Z23, Z12
+	VMAXPS Z13, Z23, Z13
+	VMAXPS Z14, Z23, Z14
+	VMAXPS Z15, Z23, Z15
+	VMAXPS Z16, Z23, Z16
+	VMAXPS Z17, Z23, Z17
+	VMAXPS Z18, Z23, Z18
+	VMAXPS Z19, Z23, Z19
 
 write:
 	VMOVUPS Z0, (DI)
@@ -3758,9 +4117,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixels11x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels11x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels11x2AVX512(SB), NOSPLIT, $0-57
+TEXT ·pixels11x2AVX512(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -3959,7 +4318,7 @@ several:
 	JNE              block
 	MOVB             accumulate+56(FP), AL
 	TESTB            AL, AL
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (DI), Z0, Z0
 	VADDPS           (DI)(R8*1), Z1, Z1
 	VADDPS           64(DI), Z2, Z2
@@ -3982,6 +4341,34 @@ several:
 	VADDPS           576(DI)(R8*1), Z19, Z19
 	VADDPS           640(DI), Z20, Z20
 	VADDPS           640(DI)(R8*1), Z21, Z21
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z25, Z25, Z25
+	VMAXPS Z0, Z25, Z0
+	VMAXPS Z1, Z25, Z1
+	VMAXPS Z2, Z25, Z2
+	VMAXPS Z3, Z25, Z3
+	VMAXPS Z4, Z25, Z4
+	VMAXPS Z5, Z25, Z5
+	VMAXPS Z6, Z25, Z6
+	VMAXPS Z7, Z25, Z7
+	VMAXPS Z8, Z25, Z8
+	VMAXPS Z9, Z25, Z9
+	VMAXPS Z10, Z25, Z10
+	VMAXPS Z11, Z25, Z11
+	VMAXPS Z12, Z25, Z12
+	VMAXPS Z13, Z25, Z13
+	VMAXPS Z14, Z25, Z14
+	VMAXPS Z15, Z25, Z15
+	VMAXPS Z16, Z25, Z16
+	VMAXPS Z17, Z25, Z17
+	VMAXPS Z18, Z25, Z18
+	VMAXPS Z19, Z25, Z19
+	VMAXPS Z20, Z25, Z20
+	VMAXPS Z21, Z25, Z21
 
 write:
 	VMOVUPS Z0, (DI)
@@ -4009,9 +4396,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixels12x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels12x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels12x2AVX512(SB), NOSPLIT, $0-57
+TEXT ·pixels12x2AVX512(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -4224,7 +4611,7 @@ several:
 	JNE              block
 	MOVB             accumulate+56(FP), AL
 	TESTB            AL, AL
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (DI), Z0, Z0
 	VADDPS           (DI)(R8*1), Z1, Z1
 	VADDPS           64(DI), Z2, Z2
@@ -4249,6 +4636,36 @@ several:
 	VADDPS           640(DI)(R8*1), Z21, Z21
 	VADDPS           704(DI), Z22, Z22
 	VADDPS           704(DI)(R8*1), Z23, Z23
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z27, Z27, Z27
+	VMAXPS Z0, Z27, Z0
+	VMAXPS Z1, Z27, Z1
+	VMAXPS Z2, Z27, Z2
+	VMAXPS Z3, Z27, Z3
+	VMAXPS Z4, Z27, Z4
+	VMAXPS Z5, Z27, Z5
+	VMAXPS Z6, Z27, Z6
+	VMAXPS Z7, Z27, Z7
+	VMAXPS Z8, Z27, Z8
+	VMAXPS Z9, Z27, Z9
+	VMAXPS Z10, Z27, Z10
+	VMAXPS Z11, Z27, Z11
+	VMAXPS Z12, Z27, Z12
+	VMAXPS Z13, Z27, Z13
+	VMAXPS Z14, Z27, Z14
+	VMAXPS Z15, Z27, Z15
+	VMAXPS Z16, Z27, Z16
+	VMAXPS Z17, Z27, Z17
+	VMAXPS Z18, Z27, Z18
+	VMAXPS Z19, Z27, Z19
+	VMAXPS Z20, Z27, Z20
+	VMAXPS Z21, Z27, Z21
+	VMAXPS Z22, Z27, Z22
+	VMAXPS Z23, Z27, Z23
 
 write:
 	VMOVUPS Z0, (DI)
@@ -4278,9 +4695,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixels13x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels13x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels13x2AVX512(SB), NOSPLIT, $0-57
+TEXT ·pixels13x2AVX512(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -4507,7 +4924,7 @@ several:
 	JNE              block
 	MOVB             accumulate+56(FP), AL
 	TESTB            AL, AL
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (DI), Z0, Z0
 	VADDPS           (DI)(R8*1), Z1, Z1
 	VADDPS           64(DI), Z2, Z2
@@ -4534,6 +4951,38 @@ several:
 	VADDPS           704(DI)(R8*1), Z23, Z23
 	VADDPS           768(DI), Z24, Z24
 	VADDPS           768(DI)(R8*1), Z25, Z25
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z29, Z29, Z29
+	VMAXPS Z0, Z29, Z0
+	VMAXPS Z1, Z29, Z1
+	VMAXPS Z2, Z29, Z2
+	VMAXPS Z3, Z29, Z3
+	VMAXPS Z4, Z29, Z4
+	VMAXPS Z5, Z29, Z5
+	VMAXPS Z6, Z29, Z6
+	VMAXPS Z7, Z29, Z7
+	VMAXPS Z8, Z29, Z8
+	VMAXPS Z9, Z29, Z9
+	VMAXPS Z10, Z29, Z10
+	VMAXPS Z11, Z29, Z11
+	VMAXPS Z12, Z29, Z12
+	VMAXPS Z13, Z29, Z13
+	VMAXPS Z14, Z29, Z14
+	VMAXPS Z15, Z29, Z15
+	VMAXPS Z16, Z29, Z16
+	VMAXPS Z17, Z29, Z17
+	VMAXPS Z18, Z29, Z18
+	VMAXPS Z19, Z29, Z19
+	VMAXPS Z20, Z29, Z20
+	VMAXPS Z21, Z29, Z21
+	VMAXPS Z22, Z29, Z22
+	VMAXPS Z23, Z29, Z23
+	VMAXPS Z24, Z29, Z24
+	VMAXPS Z25, Z29, Z25
 
 write:
 	VMOVUPS Z0, (DI)
@@ -4565,9 +5014,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixels14x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func pixels14x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels14x2AVX512(SB), NOSPLIT, $0-57
+TEXT ·pixels14x2AVX512(SB), NOSPLIT, $0-58
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -4804,7 +5253,7 @@ several:
 	JNE              block
 	MOVB             accumulate+56(FP), AL
 	TESTB            AL, AL
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (DI), Z0, Z0
 	VADDPS           (DI)(R8*1), Z1, Z1
 	VADDPS           64(DI), Z2, Z2
@@ -4833,6 +5282,40 @@ several:
 	VADDPS           768(DI)(R8*1), Z25, Z25
 	VADDPS           832(DI), Z26, Z26
 	VADDPS           832(DI)(R8*1), Z27, Z27
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z31, Z31, Z31
+	VMAXPS Z0, Z31, Z0
+	VMAXPS Z1, Z31, Z1
+	VMAXPS Z2, Z31, Z2
+	VMAXPS Z3, Z31, Z3
+	VMAXPS Z4, Z31, Z4
+	VMAXPS Z5, Z31, Z5
+	VMAXPS Z6, Z31, Z6
+	VMAXPS Z7, Z31, Z7
+	VMAXPS Z8, Z31, Z8
+	VMAXPS Z9, Z31, Z9
+	VMAXPS Z10, Z31, Z10
+	VMAXPS Z11, Z31, Z11
+	VMAXPS Z12, Z31, Z12
+	VMAXPS Z13, Z31, Z13
+	VMAXPS Z14, Z31, Z14
+	VMAXPS Z15, Z31, Z15
+	VMAXPS Z16, Z31, Z16
+	VMAXPS Z17, Z31, Z17
+	VMAXPS Z18, Z31, Z18
+	VMAXPS Z19, Z31, Z19
+	VMAXPS Z20, Z31, Z20
+	VMAXPS Z21, Z31, Z21
+	VMAXPS Z22, Z31, Z22
+	VMAXPS Z23, Z31, Z23
+	VMAXPS Z24, Z31, Z24
+	VMAXPS Z25, Z31, Z25
+	VMAXPS Z26, Z31, Z26
+	VMAXPS Z27, Z31, Z27
 
 write:
 	VMOVUPS Z0, (DI)

@@ -25,9 +25,10 @@ func testPixels(t *testing.T, rows, n, blocks int) {
 	_, start := banded(n*BlockLanes, 3)
 	size := (n-1)*jumpC + rows*BlockLanes
 	all, c := banded(size, 4)
-	for _, accumulate := range []bool{false, true} {
+	for way := range 4 {
+		accumulate, floor := way%2 > 0, way > 1
 		old := append([]float32(nil), c...)
-		PixelKernel(blocks, a, jumpA, b, start, c, jumpC, rows, n, accumulate)
+		PixelKernel(blocks, a, jumpA, b, start, c, jumpC, rows, n, accumulate, floor)
 		checkGuard(t, all, size, 4)
 		for at, got := range c {
 			j, i := at/jumpC*BlockLanes+at%jumpC%BlockLanes, at%jumpC/BlockLanes
@@ -41,9 +42,12 @@ func testPixels(t *testing.T, rows, n, blocks int) {
 					term := float64(a[p/16*jumpA+i*16+p%16]) * float64(b[p*32+j])
 					want, scale = want+term, scale+max(term, -term)
 				}
+				if floor {
+					want = max(want, 0)
+				}
 			}
 			if !near(got, want, scale, 1e-6) {
-				t.Fatalf("accumulate %v: %g at pixel %d, column %d, want %g", accumulate, got, i, j, want)
+				t.Fatalf("accumulate %v, floor %v: %g at pixel %d, column %d, want %g", accumulate, floor, got, i, j, want)
 			}
 		}
 	}
@@ -97,7 +101,7 @@ func BenchmarkPixelKernel(b *testing.B) {
 	rows, jump := PixelRows(), 16*PixelRows()
 	x, w, start, y := make([]float32, blocks*jump), make([]float32, blocks*16*32), make([]float32, 32), make([]float32, 2*jump)
 	for b.Loop() {
-		PixelKernel(blocks, x, jump, w, start, y, jump, rows, 2, false)
+		PixelKernel(blocks, x, jump, w, start, y, jump, rows, 2, false, false)
 	}
 	b.ReportMetric(float64(b.N)*2*blocks*16*32*float64(rows)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 }

@@ -105,7 +105,7 @@ func (l *level) packPlaces(*uint8, *int32, *float32, int, int, int, int, int, bo
 func (l *level) unpackPlaces(*int32, *uint8, int, int, int, int, int)               {}
 
 // pixelsFunc is a micro kernel of PixelKernel; there are none here.
-type pixelsFunc func(int, *float32, int, *float32, *float32, *float32, int, bool)
+type pixelsFunc func(int, *float32, int, *float32, *float32, *float32, int, bool, bool)
 
 var (
 	pixelsAVX512 [2][1]pixelsFunc
@@ -117,7 +117,7 @@ func (l *level) pixelSums(int, *PixelRuns, []float32, *float32, []float32, int, 
 
 // offsetsFunc and offsetSumsFunc are micro kernels of OffsetKernel and OffsetSums; there are none here.
 type (
-	offsetsFunc    func(int, int, *float32, int, *int, *float32, *float32, *float32, int, bool)
+	offsetsFunc    func(int, int, *float32, int, *int, *float32, *float32, *float32, int, bool, bool)
 	offsetSumsFunc func(int, int, *float32, *int, int, int, *float32, int, int, *float32, *float32, bool)
 )
 

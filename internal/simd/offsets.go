@@ -15,29 +15,29 @@ type OffsetTiles struct{ Tiles, N, Step, JumpC int }
 //
 //	C[i][j] (+)= start[j] + Σk x[offs[k]+i*Step] * b[k*32+j]
 //
-// where C[i][j] is c[j/16*JumpC+i*16+j%16]. C is not read unless accumulate is set.
-func OffsetKernel(r *OffsetTiles, offs []int, x, b, start, c []float32, n int, accumulate bool) {
+// where C[i][j] is c[j/16*JumpC+i*16+j%16]. C is not read unless accumulate is set, and becomes 0 where it would be below if floor is.
+func OffsetKernel(r *OffsetTiles, offs []int, x, b, start, c []float32, n int, accumulate, floor bool) {
 	const lanes = BlockLanes
 	k, all := len(offs), r.Tiles*r.N
 	_, _, _ = b[(k-1)*pixelPanel+n*lanes-1], start[n*lanes-1], c[(n-1)*r.JumpC+all*lanes-1]
 	switch l := active; l.width {
 	case 16:
-		offsetsAVX512[n-1][r.N-1](r.Tiles, k, &x[0], r.Step, &offs[0], &b[0], &start[0], &c[0], r.JumpC, accumulate)
+		offsetsAVX512[n-1][r.N-1](r.Tiles, k, &x[0], r.Step, &offs[0], &b[0], &start[0], &c[0], r.JumpC, accumulate, floor)
 	case 8:
 		for j := range n {
-			offsetsAVX2[0][r.N-1](r.Tiles, k, &x[0], r.Step, &offs[0], &b[j*lanes], &start[j*lanes], &c[j*r.JumpC], lanes/2, accumulate)
+			offsetsAVX2[0][r.N-1](r.Tiles, k, &x[0], r.Step, &offs[0], &b[j*lanes], &start[j*lanes], &c[j*r.JumpC], lanes/2, accumulate, floor)
 		}
 	default:
 		for j := range n {
 			for i := range all {
-				offsetsGo(offs, x[i*r.Step:], b[j*lanes:], start[j*lanes:], c[j*r.JumpC+i*lanes:], accumulate)
+				offsetsGo(offs, x[i*r.Step:], b[j*lanes:], start[j*lanes:], c[j*r.JumpC+i*lanes:], accumulate, floor)
 			}
 		}
 	}
 }
 
 // offsetsGo does a block of columns of one pixel.
-func offsetsGo(offs []int, x, b, start, c []float32, accumulate bool) {
+func offsetsGo(offs []int, x, b, start, c []float32, accumulate, floor bool) {
 	sums := [BlockLanes]float32(start)
 	for k, at := range offs {
 		for j, v := range b[k*pixelPanel:][:BlockLanes] {
@@ -47,6 +47,9 @@ func offsetsGo(offs []int, x, b, start, c []float32, accumulate bool) {
 	for j, v := range sums {
 		if accumulate {
 			v += c[j]
+		}
+		if floor {
+			v = max(v, 0)
 		}
 		c[j] = v
 	}

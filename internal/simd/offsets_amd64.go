@@ -3,7 +3,7 @@ package simd
 // offsetsFunc is a micro kernel of OffsetKernel for a number of pixels and vectors, offsetSumsFunc one of OffsetSums for a number of lines,
 // offsets and vectors.
 type (
-	offsetsFunc    func(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate bool)
+	offsetsFunc    func(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 	offsetSumsFunc func(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 )
 

@@ -7,32 +7,32 @@ package simd
 // offsets1x2AVX2 is the micro kernel of a convolution at any offsets: pixels x vectors are 1 x 2.
 //
 //go:noescape
-func offsets1x2AVX2(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets1x2AVX2(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsets2x2AVX2 is the micro kernel of a convolution at any offsets: pixels x vectors are 2 x 2.
 //
 //go:noescape
-func offsets2x2AVX2(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets2x2AVX2(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsets3x2AVX2 is the micro kernel of a convolution at any offsets: pixels x vectors are 3 x 2.
 //
 //go:noescape
-func offsets3x2AVX2(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets3x2AVX2(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsets4x2AVX2 is the micro kernel of a convolution at any offsets: pixels x vectors are 4 x 2.
 //
 //go:noescape
-func offsets4x2AVX2(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets4x2AVX2(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsets5x2AVX2 is the micro kernel of a convolution at any offsets: pixels x vectors are 5 x 2.
 //
 //go:noescape
-func offsets5x2AVX2(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets5x2AVX2(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsets6x2AVX2 is the micro kernel of a convolution at any offsets: pixels x vectors are 6 x 2.
 //
 //go:noescape
-func offsets6x2AVX2(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets6x2AVX2(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsetSums1x1x2AVX2 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 1 x 2.
 //

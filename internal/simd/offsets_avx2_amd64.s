@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func offsets1x2AVX2(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets1x2AVX2(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·offsets1x2AVX2(SB), NOSPLIT, $0-73
+TEXT ·offsets1x2AVX2(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -61,9 +61,17 @@ second:
 	JNE          two
 	MOVB         accumulate+72(FP), DI
 	TESTB        DI, DI
-	JEQ          write
+	JEQ          rectify
 	VADDPS       (BX), Y0, Y0
 	VADDPS       (BX)(SI*1), Y1, Y1
+
+rectify:
+	MOVB   floor+73(FP), DI
+	TESTB  DI, DI
+	JEQ    write
+	VXORPS Y2, Y2, Y2
+	VMAXPS Y0, Y2, Y0
+	VMAXPS Y1, Y2, Y1
 
 write:
 	VMOVUPS Y0, (BX)
@@ -76,9 +84,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets2x2AVX2(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets2x2AVX2(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·offsets2x2AVX2(SB), NOSPLIT, $0-73
+TEXT ·offsets2x2AVX2(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -141,11 +149,21 @@ second:
 	JNE          two
 	MOVB         accumulate+72(FP), DI
 	TESTB        DI, DI
-	JEQ          write
+	JEQ          rectify
 	VADDPS       (BX), Y0, Y0
 	VADDPS       (BX)(SI*1), Y1, Y1
 	VADDPS       64(BX), Y2, Y2
 	VADDPS       64(BX)(SI*1), Y3, Y3
+
+rectify:
+	MOVB   floor+73(FP), DI
+	TESTB  DI, DI
+	JEQ    write
+	VXORPS Y4, Y4, Y4
+	VMAXPS Y0, Y4, Y0
+	VMAXPS Y1, Y4, Y1
+	VMAXPS Y2, Y4, Y2
+	VMAXPS Y3, Y4, Y3
 
 write:
 	VMOVUPS Y0, (BX)
@@ -160,9 +178,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets3x2AVX2(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets3x2AVX2(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·offsets3x2AVX2(SB), NOSPLIT, $0-73
+TEXT ·offsets3x2AVX2(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -233,13 +251,25 @@ second:
 	JNE          two
 	MOVB         accumulate+72(FP), DI
 	TESTB        DI, DI
-	JEQ          write
+	JEQ          rectify
 	VADDPS       (BX), Y0, Y0
 	VADDPS       (BX)(SI*1), Y1, Y1
 	VADDPS       64(BX), Y2, Y2
 	VADDPS       64(BX)(SI*1), Y3, Y3
 	VADDPS       128(BX), Y4, Y4
 	VADDPS       128(BX)(SI*1), Y5, Y5
+
+rectify:
+	MOVB   floor+73(FP), DI
+	TESTB  DI, DI
+	JEQ    write
+	VXORPS Y6, Y6, Y6
+	VMAXPS Y0, Y6, Y0
+	VMAXPS Y1, Y6, Y1
+	VMAXPS Y2, Y6, Y2
+	VMAXPS Y3, Y6, Y3
+	VMAXPS Y4, Y6, Y4
+	VMAXPS Y5, Y6, Y5
 
 write:
 	VMOVUPS Y0, (BX)
@@ -256,9 +286,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets4x2AVX2(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets4x2AVX2(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·offsets4x2AVX2(SB), NOSPLIT, $0-73
+TEXT ·offsets4x2AVX2(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -337,7 +367,7 @@ second:
 	JNE          two
 	MOVB         accumulate+72(FP), R8
 	TESTB        R8, R8
-	JEQ          write
+	JEQ          rectify
 	VADDPS       (BX), Y0, Y0
 	VADDPS       (BX)(SI*1), Y1, Y1
 	VADDPS       64(BX), Y2, Y2
@@ -346,6 +376,20 @@ second:
 	VADDPS       128(BX)(SI*1), Y5, Y5
 	VADDPS       192(BX), Y6, Y6
 	VADDPS       192(BX)(SI*1), Y7, Y7
+
+rectify:
+	MOVB   floor+73(FP), R8
+	TESTB  R8, R8
+	JEQ    write
+	VXORPS Y8, Y8, Y8
+	VMAXPS Y0, Y8, Y0
+	VMAXPS Y1, Y8, Y1
+	VMAXPS Y2, Y8, Y2
+	VMAXPS Y3, Y8, Y3
+	VMAXPS Y4, Y8, Y4
+	VMAXPS Y5, Y8, Y5
+	VMAXPS Y6, Y8, Y6
+	VMAXPS Y7, Y8, Y7
 
 write:
 	VMOVUPS Y0, (BX)
@@ -364,9 +408,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets5x2AVX2(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets5x2AVX2(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·offsets5x2AVX2(SB), NOSPLIT, $0-73
+TEXT ·offsets5x2AVX2(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -455,7 +499,7 @@ second:
 	JNE          two
 	MOVB         accumulate+72(FP), R8
 	TESTB        R8, R8
-	JEQ          write
+	JEQ          rectify
 	VADDPS       (BX), Y0, Y0
 	VADDPS       (BX)(SI*1), Y1, Y1
 	VADDPS       64(BX), Y2, Y2
@@ -466,6 +510,22 @@ second:
 	VADDPS       192(BX)(SI*1), Y7, Y7
 	VADDPS       256(BX), Y8, Y8
 	VADDPS       256(BX)(SI*1), Y9, Y9
+
+rectify:
+	MOVB   floor+73(FP), R8
+	TESTB  R8, R8
+	JEQ    write
+	VXORPS Y10, Y10, Y10
+	VMAXPS Y0, Y10, Y0
+	VMAXPS Y1, Y10, Y1
+	VMAXPS Y2, Y10, Y2
+	VMAXPS Y3, Y10, Y3
+	VMAXPS Y4, Y10, Y4
+	VMAXPS Y5, Y10, Y5
+	VMAXPS Y6, Y10, Y6
+	VMAXPS Y7, Y10, Y7
+	VMAXPS Y8, Y10, Y8
+	VMAXPS Y9, Y10, Y9
 
 write:
 	VMOVUPS Y0, (BX)
@@ -486,9 +546,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets6x2AVX2(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets6x2AVX2(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·offsets6x2AVX2(SB), NOSPLIT, $0-73
+TEXT ·offsets6x2AVX2(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -585,7 +645,7 @@ second:
 	JNE          two
 	MOVB         accumulate+72(FP), R8
 	TESTB        R8, R8
-	JEQ          write
+	JEQ          rectify
 	VADDPS       (BX), Y0, Y0
 	VADDPS       (BX)(SI*1), Y1, Y1
 	VADDPS       64(BX), Y2, Y2
@@ -598,6 +658,24 @@ second:
 	VADDPS       256(BX)(SI*1), Y9, Y9
 	VADDPS       320(BX), Y10, Y10
 	VADDPS       320(BX)(SI*1), Y11, Y11
+
+rectify:
+	MOVB   floor+73(FP), R8
+	TESTB  R8, R8
+	JEQ    write
+	VXORPS Y12, Y12, Y12
+	VMAXPS Y0, Y12, Y0
+	VMAXPS Y1, Y12, Y1
+	VMAXPS Y2, Y12, Y2
+	VMAXPS Y3, Y12, Y3
+	VMAXPS Y4, Y12, Y4
+	VMAXPS Y5, Y12, Y5
+	VMAXPS Y6, Y12, Y6
+	VMAXPS Y7, Y12, Y7
+	VMAXPS Y8, Y12, Y8
+	VMAXPS Y9, Y12, Y9
+	VMAXPS Y10, Y12, Y10
+	VMAXPS Y11, Y12, Y11
 
 write:
 	VMOVUPS Y0, (BX)

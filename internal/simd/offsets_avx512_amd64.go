@@ -7,72 +7,72 @@ package simd
 // offsets1x1AVX512 is the micro kernel of a convolution at any offsets: pixels x vectors are 1 x 1.
 //
 //go:noescape
-func offsets1x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets1x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsets2x1AVX512 is the micro kernel of a convolution at any offsets: pixels x vectors are 2 x 1.
 //
 //go:noescape
-func offsets2x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets2x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsets3x1AVX512 is the micro kernel of a convolution at any offsets: pixels x vectors are 3 x 1.
 //
 //go:noescape
-func offsets3x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets3x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsets4x1AVX512 is the micro kernel of a convolution at any offsets: pixels x vectors are 4 x 1.
 //
 //go:noescape
-func offsets4x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets4x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsets5x1AVX512 is the micro kernel of a convolution at any offsets: pixels x vectors are 5 x 1.
 //
 //go:noescape
-func offsets5x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets5x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsets6x1AVX512 is the micro kernel of a convolution at any offsets: pixels x vectors are 6 x 1.
 //
 //go:noescape
-func offsets6x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets6x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsets7x1AVX512 is the micro kernel of a convolution at any offsets: pixels x vectors are 7 x 1.
 //
 //go:noescape
-func offsets7x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets7x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsets8x1AVX512 is the micro kernel of a convolution at any offsets: pixels x vectors are 8 x 1.
 //
 //go:noescape
-func offsets8x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets8x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsets9x1AVX512 is the micro kernel of a convolution at any offsets: pixels x vectors are 9 x 1.
 //
 //go:noescape
-func offsets9x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets9x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsets10x1AVX512 is the micro kernel of a convolution at any offsets: pixels x vectors are 10 x 1.
 //
 //go:noescape
-func offsets10x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets10x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsets11x1AVX512 is the micro kernel of a convolution at any offsets: pixels x vectors are 11 x 1.
 //
 //go:noescape
-func offsets11x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets11x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsets12x1AVX512 is the micro kernel of a convolution at any offsets: pixels x vectors are 12 x 1.
 //
 //go:noescape
-func offsets12x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets12x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsets13x1AVX512 is the micro kernel of a convolution at any offsets: pixels x vectors are 13 x 1.
 //
 //go:noescape
-func offsets13x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets13x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsets14x1AVX512 is the micro kernel of a convolution at any offsets: pixels x vectors are 14 x 1.
 //
 //go:noescape
-func offsets14x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets14x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsetSums1x1x1AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 1 x 1.
 //
@@ -217,72 +217,72 @@ func offsetSums1x14x1AVX512(rows int, pixels int, x *float32, offs *int, step in
 // offsets1x2AVX512 is the micro kernel of a convolution at any offsets: pixels x vectors are 1 x 2.
 //
 //go:noescape
-func offsets1x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets1x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsets2x2AVX512 is the micro kernel of a convolution at any offsets: pixels x vectors are 2 x 2.
 //
 //go:noescape
-func offsets2x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets2x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsets3x2AVX512 is the micro kernel of a convolution at any offsets: pixels x vectors are 3 x 2.
 //
 //go:noescape
-func offsets3x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets3x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsets4x2AVX512 is the micro kernel of a convolution at any offsets: pixels x vectors are 4 x 2.
 //
 //go:noescape
-func offsets4x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets4x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsets5x2AVX512 is the micro kernel of a convolution at any offsets: pixels x vectors are 5 x 2.
 //
 //go:noescape
-func offsets5x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets5x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsets6x2AVX512 is the micro kernel of a convolution at any offsets: pixels x vectors are 6 x 2.
 //
 //go:noescape
-func offsets6x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets6x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsets7x2AVX512 is the micro kernel of a convolution at any offsets: pixels x vectors are 7 x 2.
 //
 //go:noescape
-func offsets7x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets7x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsets8x2AVX512 is the micro kernel of a convolution at any offsets: pixels x vectors are 8 x 2.
 //
 //go:noescape
-func offsets8x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets8x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsets9x2AVX512 is the micro kernel of a convolution at any offsets: pixels x vectors are 9 x 2.
 //
 //go:noescape
-func offsets9x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets9x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsets10x2AVX512 is the micro kernel of a convolution at any offsets: pixels x vectors are 10 x 2.
 //
 //go:noescape
-func offsets10x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets10x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsets11x2AVX512 is the micro kernel of a convolution at any offsets: pixels x vectors are 11 x 2.
 //
 //go:noescape
-func offsets11x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets11x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsets12x2AVX512 is the micro kernel of a convolution at any offsets: pixels x vectors are 12 x 2.
 //
 //go:noescape
-func offsets12x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets12x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsets13x2AVX512 is the micro kernel of a convolution at any offsets: pixels x vectors are 13 x 2.
 //
 //go:noescape
-func offsets13x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets13x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsets14x2AVX512 is the micro kernel of a convolution at any offsets: pixels x vectors are 14 x 2.
 //
 //go:noescape
-func offsets14x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+func offsets14x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 
 // offsetSums1x1x2AVX512 adds up products of pixels and vectors of outputs: lines x offsets x vectors are 1 x 1 x 2.
 //

@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func offsets1x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets1x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets1x1AVX512(SB), NOSPLIT, $0-73
+TEXT ·offsets1x1AVX512(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -54,8 +54,15 @@ second:
 	JNE              two
 	MOVB             accumulate+72(FP), SI
 	TESTB            SI, SI
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (BX), Z0, Z0
+
+rectify:
+	MOVB   floor+73(FP), SI
+	TESTB  SI, SI
+	JEQ    write
+	VPXORD Z2, Z2, Z2
+	VMAXPS Z0, Z2, Z0
 
 write:
 	VMOVUPS Z0, (BX)
@@ -67,9 +74,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets2x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets2x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets2x1AVX512(SB), NOSPLIT, $0-73
+TEXT ·offsets2x1AVX512(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -122,9 +129,17 @@ second:
 	JNE              two
 	MOVB             accumulate+72(FP), SI
 	TESTB            SI, SI
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (BX), Z0, Z0
 	VADDPS           64(BX), Z1, Z1
+
+rectify:
+	MOVB   floor+73(FP), SI
+	TESTB  SI, SI
+	JEQ    write
+	VPXORD Z4, Z4, Z4
+	VMAXPS Z0, Z4, Z0
+	VMAXPS Z1, Z4, Z1
 
 write:
 	VMOVUPS Z0, (BX)
@@ -137,9 +152,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets3x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets3x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets3x1AVX512(SB), NOSPLIT, $0-73
+TEXT ·offsets3x1AVX512(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -197,10 +212,19 @@ second:
 	JNE              two
 	MOVB             accumulate+72(FP), SI
 	TESTB            SI, SI
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (BX), Z0, Z0
 	VADDPS           64(BX), Z1, Z1
 	VADDPS           128(BX), Z2, Z2
+
+rectify:
+	MOVB   floor+73(FP), SI
+	TESTB  SI, SI
+	JEQ    write
+	VPXORD Z5, Z5, Z5
+	VMAXPS Z0, Z5, Z0
+	VMAXPS Z1, Z5, Z1
+	VMAXPS Z2, Z5, Z2
 
 write:
 	VMOVUPS Z0, (BX)
@@ -214,9 +238,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets4x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets4x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets4x1AVX512(SB), NOSPLIT, $0-73
+TEXT ·offsets4x1AVX512(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -279,11 +303,21 @@ second:
 	JNE              two
 	MOVB             accumulate+72(FP), DI
 	TESTB            DI, DI
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (BX), Z0, Z0
 	VADDPS           64(BX), Z1, Z1
 	VADDPS           128(BX), Z2, Z2
 	VADDPS           192(BX), Z3, Z3
+
+rectify:
+	MOVB   floor+73(FP), DI
+	TESTB  DI, DI
+	JEQ    write
+	VPXORD Z6, Z6, Z6
+	VMAXPS Z0, Z6, Z0
+	VMAXPS Z1, Z6, Z1
+	VMAXPS Z2, Z6, Z2
+	VMAXPS Z3, Z6, Z3
 
 write:
 	VMOVUPS Z0, (BX)
@@ -298,9 +332,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets5x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets5x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets5x1AVX512(SB), NOSPLIT, $0-73
+TEXT ·offsets5x1AVX512(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -368,12 +402,23 @@ second:
 	JNE              two
 	MOVB             accumulate+72(FP), DI
 	TESTB            DI, DI
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (BX), Z0, Z0
 	VADDPS           64(BX), Z1, Z1
 	VADDPS           128(BX), Z2, Z2
 	VADDPS           192(BX), Z3, Z3
 	VADDPS           256(BX), Z4, Z4
+
+rectify:
+	MOVB   floor+73(FP), DI
+	TESTB  DI, DI
+	JEQ    write
+	VPXORD Z7, Z7, Z7
+	VMAXPS Z0, Z7, Z0
+	VMAXPS Z1, Z7, Z1
+	VMAXPS Z2, Z7, Z2
+	VMAXPS Z3, Z7, Z3
+	VMAXPS Z4, Z7, Z4
 
 write:
 	VMOVUPS Z0, (BX)
@@ -389,9 +434,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets6x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets6x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets6x1AVX512(SB), NOSPLIT, $0-73
+TEXT ·offsets6x1AVX512(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -464,13 +509,25 @@ second:
 	JNE              two
 	MOVB             accumulate+72(FP), DI
 	TESTB            DI, DI
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (BX), Z0, Z0
 	VADDPS           64(BX), Z1, Z1
 	VADDPS           128(BX), Z2, Z2
 	VADDPS           192(BX), Z3, Z3
 	VADDPS           256(BX), Z4, Z4
 	VADDPS           320(BX), Z5, Z5
+
+rectify:
+	MOVB   floor+73(FP), DI
+	TESTB  DI, DI
+	JEQ    write
+	VPXORD Z8, Z8, Z8
+	VMAXPS Z0, Z8, Z0
+	VMAXPS Z1, Z8, Z1
+	VMAXPS Z2, Z8, Z2
+	VMAXPS Z3, Z8, Z3
+	VMAXPS Z4, Z8, Z4
+	VMAXPS Z5, Z8, Z5
 
 write:
 	VMOVUPS Z0, (BX)
@@ -487,9 +544,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets7x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets7x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets7x1AVX512(SB), NOSPLIT, $0-73
+TEXT ·offsets7x1AVX512(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -567,7 +624,7 @@ second:
 	JNE              two
 	MOVB             accumulate+72(FP), DI
 	TESTB            DI, DI
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (BX), Z0, Z0
 	VADDPS           64(BX), Z1, Z1
 	VADDPS           128(BX), Z2, Z2
@@ -575,6 +632,19 @@ second:
 	VADDPS           256(BX), Z4, Z4
 	VADDPS           320(BX), Z5, Z5
 	VADDPS           384(BX), Z6, Z6
+
+rectify:
+	MOVB   floor+73(FP), DI
+	TESTB  DI, DI
+	JEQ    write
+	VPXORD Z9, Z9, Z9
+	VMAXPS Z0, Z9, Z0
+	VMAXPS Z1, Z9, Z1
+	VMAXPS Z2, Z9, Z2
+	VMAXPS Z3, Z9, Z3
+	VMAXPS Z4, Z9, Z4
+	VMAXPS Z5, Z9, Z5
+	VMAXPS Z6, Z9, Z6
 
 write:
 	VMOVUPS Z0, (BX)
@@ -592,9 +662,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets8x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets8x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets8x1AVX512(SB), NOSPLIT, $0-73
+TEXT ·offsets8x1AVX512(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -677,7 +747,7 @@ second:
 	JNE              two
 	MOVB             accumulate+72(FP), DI
 	TESTB            DI, DI
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (BX), Z0, Z0
 	VADDPS           64(BX), Z1, Z1
 	VADDPS           128(BX), Z2, Z2
@@ -686,6 +756,20 @@ second:
 	VADDPS           320(BX), Z5, Z5
 	VADDPS           384(BX), Z6, Z6
 	VADDPS           448(BX), Z7, Z7
+
+rectify:
+	MOVB   floor+73(FP), DI
+	TESTB  DI, DI
+	JEQ    write
+	VPXORD Z10, Z10, Z10
+	VMAXPS Z0, Z10, Z0
+	VMAXPS Z1, Z10, Z1
+	VMAXPS Z2, Z10, Z2
+	VMAXPS Z3, Z10, Z3
+	VMAXPS Z4, Z10, Z4
+	VMAXPS Z5, Z10, Z5
+	VMAXPS Z6, Z10, Z6
+	VMAXPS Z7, Z10, Z7
 
 write:
 	VMOVUPS Z0, (BX)
@@ -704,9 +788,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets9x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets9x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets9x1AVX512(SB), NOSPLIT, $0-73
+TEXT ·offsets9x1AVX512(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -794,7 +878,7 @@ second:
 	JNE              two
 	MOVB             accumulate+72(FP), DI
 	TESTB            DI, DI
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (BX), Z0, Z0
 	VADDPS           64(BX), Z1, Z1
 	VADDPS           128(BX), Z2, Z2
@@ -804,6 +888,21 @@ second:
 	VADDPS           384(BX), Z6, Z6
 	VADDPS           448(BX), Z7, Z7
 	VADDPS           512(BX), Z8, Z8
+
+rectify:
+	MOVB   floor+73(FP), DI
+	TESTB  DI, DI
+	JEQ    write
+	VPXORD Z11, Z11, Z11
+	VMAXPS Z0, Z11, Z0
+	VMAXPS Z1, Z11, Z1
+	VMAXPS Z2, Z11, Z2
+	VMAXPS Z3, Z11, Z3
+	VMAXPS Z4, Z11, Z4
+	VMAXPS Z5, Z11, Z5
+	VMAXPS Z6, Z11, Z6
+	VMAXPS Z7, Z11, Z7
+	VMAXPS Z8, Z11, Z8
 
 write:
 	VMOVUPS Z0, (BX)
@@ -823,9 +922,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets10x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets10x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets10x1AVX512(SB), NOSPLIT, $0-73
+TEXT ·offsets10x1AVX512(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -918,7 +1017,7 @@ second:
 	JNE              two
 	MOVB             accumulate+72(FP), DI
 	TESTB            DI, DI
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (BX), Z0, Z0
 	VADDPS           64(BX), Z1, Z1
 	VADDPS           128(BX), Z2, Z2
@@ -929,6 +1028,22 @@ second:
 	VADDPS           448(BX), Z7, Z7
 	VADDPS           512(BX), Z8, Z8
 	VADDPS           576(BX), Z9, Z9
+
+rectify:
+	MOVB   floor+73(FP), DI
+	TESTB  DI, DI
+	JEQ    write
+	VPXORD Z12, Z12, Z12
+	VMAXPS Z0, Z12, Z0
+	VMAXPS Z1, Z12, Z1
+	VMAXPS Z2, Z12, Z2
+	VMAXPS Z3, Z12, Z3
+	VMAXPS Z4, Z12, Z4
+	VMAXPS Z5, Z12, Z5
+	VMAXPS Z6, Z12, Z6
+	VMAXPS Z7, Z12, Z7
+	VMAXPS Z8, Z12, Z8
+	VMAXPS Z9, Z12, Z9
 
 write:
 	VMOVUPS Z0, (BX)
@@ -949,9 +1064,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets11x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets11x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets11x1AVX512(SB), NOSPLIT, $0-73
+TEXT ·offsets11x1AVX512(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -1049,7 +1164,7 @@ second:
 	JNE              two
 	MOVB             accumulate+72(FP), DI
 	TESTB            DI, DI
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (BX), Z0, Z0
 	VADDPS           64(BX), Z1, Z1
 	VADDPS           128(BX), Z2, Z2
@@ -1061,6 +1176,23 @@ second:
 	VADDPS           512(BX), Z8, Z8
 	VADDPS           576(BX), Z9, Z9
 	VADDPS           640(BX), Z10, Z10
+
+rectify:
+	MOVB   floor+73(FP), DI
+	TESTB  DI, DI
+	JEQ    write
+	VPXORD Z13, Z13, Z13
+	VMAXPS Z0, Z13, Z0
+	VMAXPS Z1, Z13, Z1
+	VMAXPS Z2, Z13, Z2
+	VMAXPS Z3, Z13, Z3
+	VMAXPS Z4, Z13, Z4
+	VMAXPS Z5, Z13, Z5
+	VMAXPS Z6, Z13, Z6
+	VMAXPS Z7, Z13, Z7
+	VMAXPS Z8, Z13, Z8
+	VMAXPS Z9, Z13, Z9
+	VMAXPS Z10, Z13, Z10
 
 write:
 	VMOVUPS Z0, (BX)
@@ -1082,9 +1214,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets12x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets12x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets12x1AVX512(SB), NOSPLIT, $0-73
+TEXT ·offsets12x1AVX512(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -1187,7 +1319,7 @@ second:
 	JNE              two
 	MOVB             accumulate+72(FP), DI
 	TESTB            DI, DI
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (BX), Z0, Z0
 	VADDPS           64(BX), Z1, Z1
 	VADDPS           128(BX), Z2, Z2
@@ -1200,6 +1332,24 @@ second:
 	VADDPS           576(BX), Z9, Z9
 	VADDPS           640(BX), Z10, Z10
 	VADDPS           704(BX), Z11, Z11
+
+rectify:
+	MOVB   floor+73(FP), DI
+	TESTB  DI, DI
+	JEQ    write
+	VPXORD Z14, Z14, Z14
+	VMAXPS Z0, Z14, Z0
+	VMAXPS Z1, Z14, Z1
+	VMAXPS Z2, Z14, Z2
+	VMAXPS Z3, Z14, Z3
+	VMAXPS Z4, Z14, Z4
+	VMAXPS Z5, Z14, Z5
+	VMAXPS Z6, Z14, Z6
+	VMAXPS Z7, Z14, Z7
+	VMAXPS Z8, Z14, Z8
+	VMAXPS Z9, Z14, Z9
+	VMAXPS Z10, Z14, Z10
+	VMAXPS Z11, Z14, Z11
 
 write:
 	VMOVUPS Z0, (BX)
@@ -1222,9 +1372,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets13x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets13x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets13x1AVX512(SB), NOSPLIT, $0-73
+TEXT ·offsets13x1AVX512(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -1332,7 +1482,7 @@ second:
 	JNE              two
 	MOVB             accumulate+72(FP), DI
 	TESTB            DI, DI
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (BX), Z0, Z0
 	VADDPS           64(BX), Z1, Z1
 	VADDPS           128(BX), Z2, Z2
@@ -1346,6 +1496,25 @@ second:
 	VADDPS           640(BX), Z10, Z10
 	VADDPS           704(BX), Z11, Z11
 	VADDPS           768(BX), Z12, Z12
+
+rectify:
+	MOVB   floor+73(FP), DI
+	TESTB  DI, DI
+	JEQ    write
+	VPXORD Z15, Z15, Z15
+	VMAXPS Z0, Z15, Z0
+	VMAXPS Z1, Z15, Z1
+	VMAXPS Z2, Z15, Z2
+	VMAXPS Z3, Z15, Z3
+	VMAXPS Z4, Z15, Z4
+	VMAXPS Z5, Z15, Z5
+	VMAXPS Z6, Z15, Z6
+	VMAXPS Z7, Z15, Z7
+	VMAXPS Z8, Z15, Z8
+	VMAXPS Z9, Z15, Z9
+	VMAXPS Z10, Z15, Z10
+	VMAXPS Z11, Z15, Z11
+	VMAXPS Z12, Z15, Z12
 
 write:
 	VMOVUPS Z0, (BX)
@@ -1369,9 +1538,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets14x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets14x1AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets14x1AVX512(SB), NOSPLIT, $0-73
+TEXT ·offsets14x1AVX512(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -1484,7 +1653,7 @@ second:
 	JNE              two
 	MOVB             accumulate+72(FP), DI
 	TESTB            DI, DI
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (BX), Z0, Z0
 	VADDPS           64(BX), Z1, Z1
 	VADDPS           128(BX), Z2, Z2
@@ -1499,6 +1668,26 @@ second:
 	VADDPS           704(BX), Z11, Z11
 	VADDPS           768(BX), Z12, Z12
 	VADDPS           832(BX), Z13, Z13
+
+rectify:
+	MOVB   floor+73(FP), DI
+	TESTB  DI, DI
+	JEQ    write
+	VPXORD Z16, Z16, Z16
+	VMAXPS Z0, Z16, Z0
+	VMAXPS Z1, Z16, Z1
+	VMAXPS Z2, Z16, Z2
+	VMAXPS Z3, Z16, Z3
+	VMAXPS Z4, Z16, Z4
+	VMAXPS Z5, Z16, Z5
+	VMAXPS Z6, Z16, Z6
+	VMAXPS Z7, Z16, Z7
+	VMAXPS Z8, Z16, Z8
+	VMAXPS Z9, Z16, Z9
+	VMAXPS Z10, Z16, Z10
+	VMAXPS Z11, Z16, Z11
+	VMAXPS Z12, Z16, Z12
+	VMAXPS Z13, Z16, Z13
 
 write:
 	VMOVUPS Z0, (BX)
@@ -5114,9 +5303,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets1x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets1x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets1x2AVX512(SB), NOSPLIT, $0-73
+TEXT ·offsets1x2AVX512(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -5170,9 +5359,17 @@ second:
 	JNE              two
 	MOVB             accumulate+72(FP), DI
 	TESTB            DI, DI
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (BX), Z0, Z0
 	VADDPS           (BX)(SI*1), Z1, Z1
+
+rectify:
+	MOVB   floor+73(FP), DI
+	TESTB  DI, DI
+	JEQ    write
+	VPXORD Z4, Z4, Z4
+	VMAXPS Z0, Z4, Z0
+	VMAXPS Z1, Z4, Z1
 
 write:
 	VMOVUPS Z0, (BX)
@@ -5185,9 +5382,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets2x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets2x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets2x2AVX512(SB), NOSPLIT, $0-73
+TEXT ·offsets2x2AVX512(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -5249,11 +5446,21 @@ second:
 	JNE              two
 	MOVB             accumulate+72(FP), DI
 	TESTB            DI, DI
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (BX), Z0, Z0
 	VADDPS           (BX)(SI*1), Z1, Z1
 	VADDPS           64(BX), Z2, Z2
 	VADDPS           64(BX)(SI*1), Z3, Z3
+
+rectify:
+	MOVB   floor+73(FP), DI
+	TESTB  DI, DI
+	JEQ    write
+	VPXORD Z7, Z7, Z7
+	VMAXPS Z0, Z7, Z0
+	VMAXPS Z1, Z7, Z1
+	VMAXPS Z2, Z7, Z2
+	VMAXPS Z3, Z7, Z3
 
 write:
 	VMOVUPS Z0, (BX)
@@ -5268,9 +5475,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets3x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets3x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets3x2AVX512(SB), NOSPLIT, $0-73
+TEXT ·offsets3x2AVX512(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -5340,13 +5547,25 @@ second:
 	JNE              two
 	MOVB             accumulate+72(FP), DI
 	TESTB            DI, DI
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (BX), Z0, Z0
 	VADDPS           (BX)(SI*1), Z1, Z1
 	VADDPS           64(BX), Z2, Z2
 	VADDPS           64(BX)(SI*1), Z3, Z3
 	VADDPS           128(BX), Z4, Z4
 	VADDPS           128(BX)(SI*1), Z5, Z5
+
+rectify:
+	MOVB   floor+73(FP), DI
+	TESTB  DI, DI
+	JEQ    write
+	VPXORD Z9, Z9, Z9
+	VMAXPS Z0, Z9, Z0
+	VMAXPS Z1, Z9, Z1
+	VMAXPS Z2, Z9, Z2
+	VMAXPS Z3, Z9, Z3
+	VMAXPS Z4, Z9, Z4
+	VMAXPS Z5, Z9, Z5
 
 write:
 	VMOVUPS Z0, (BX)
@@ -5363,9 +5582,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets4x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets4x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets4x2AVX512(SB), NOSPLIT, $0-73
+TEXT ·offsets4x2AVX512(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -5443,7 +5662,7 @@ second:
 	JNE              two
 	MOVB             accumulate+72(FP), R8
 	TESTB            R8, R8
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (BX), Z0, Z0
 	VADDPS           (BX)(SI*1), Z1, Z1
 	VADDPS           64(BX), Z2, Z2
@@ -5452,6 +5671,20 @@ second:
 	VADDPS           128(BX)(SI*1), Z5, Z5
 	VADDPS           192(BX), Z6, Z6
 	VADDPS           192(BX)(SI*1), Z7, Z7
+
+rectify:
+	MOVB   floor+73(FP), R8
+	TESTB  R8, R8
+	JEQ    write
+	VPXORD Z11, Z11, Z11
+	VMAXPS Z0, Z11, Z0
+	VMAXPS Z1, Z11, Z1
+	VMAXPS Z2, Z11, Z2
+	VMAXPS Z3, Z11, Z3
+	VMAXPS Z4, Z11, Z4
+	VMAXPS Z5, Z11, Z5
+	VMAXPS Z6, Z11, Z6
+	VMAXPS Z7, Z11, Z7
 
 write:
 	VMOVUPS Z0, (BX)
@@ -5470,9 +5703,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets5x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets5x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets5x2AVX512(SB), NOSPLIT, $0-73
+TEXT ·offsets5x2AVX512(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -5558,7 +5791,7 @@ second:
 	JNE              two
 	MOVB             accumulate+72(FP), R8
 	TESTB            R8, R8
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (BX), Z0, Z0
 	VADDPS           (BX)(SI*1), Z1, Z1
 	VADDPS           64(BX), Z2, Z2
@@ -5569,6 +5802,22 @@ second:
 	VADDPS           192(BX)(SI*1), Z7, Z7
 	VADDPS           256(BX), Z8, Z8
 	VADDPS           256(BX)(SI*1), Z9, Z9
+
+rectify:
+	MOVB   floor+73(FP), R8
+	TESTB  R8, R8
+	JEQ    write
+	VPXORD Z13, Z13, Z13
+	VMAXPS Z0, Z13, Z0
+	VMAXPS Z1, Z13, Z1
+	VMAXPS Z2, Z13, Z2
+	VMAXPS Z3, Z13, Z3
+	VMAXPS Z4, Z13, Z4
+	VMAXPS Z5, Z13, Z5
+	VMAXPS Z6, Z13, Z6
+	VMAXPS Z7, Z13, Z7
+	VMAXPS Z8, Z13, Z8
+	VMAXPS Z9, Z13, Z9
 
 write:
 	VMOVUPS Z0, (BX)
@@ -5589,9 +5838,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets6x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets6x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets6x2AVX512(SB), NOSPLIT, $0-73
+TEXT ·offsets6x2AVX512(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -5685,7 +5934,7 @@ second:
 	JNE              two
 	MOVB             accumulate+72(FP), R8
 	TESTB            R8, R8
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (BX), Z0, Z0
 	VADDPS           (BX)(SI*1), Z1, Z1
 	VADDPS           64(BX), Z2, Z2
@@ -5698,6 +5947,24 @@ second:
 	VADDPS           256(BX)(SI*1), Z9, Z9
 	VADDPS           320(BX), Z10, Z10
 	VADDPS           320(BX)(SI*1), Z11, Z11
+
+rectify:
+	MOVB   floor+73(FP), R8
+	TESTB  R8, R8
+	JEQ    write
+	VPXORD Z15, Z15, Z15
+	VMAXPS Z0, Z15, Z0
+	VMAXPS Z1, Z15, Z1
+	VMAXPS Z2, Z15, Z2
+	VMAXPS Z3, Z15, Z3
+	VMAXPS Z4, Z15, Z4
+	VMAXPS Z5, Z15, Z5
+	VMAXPS Z6, Z15, Z6
+	VMAXPS Z7, Z15, Z7
+	VMAXPS Z8, Z15, Z8
+	VMAXPS Z9, Z15, Z9
+	VMAXPS Z10, Z15, Z10
+	VMAXPS Z11, Z15, Z11
 
 write:
 	VMOVUPS Z0, (BX)
@@ -5720,9 +5987,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets7x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets7x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets7x2AVX512(SB), NOSPLIT, $0-73
+TEXT ·offsets7x2AVX512(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -5824,7 +6091,7 @@ second:
 	JNE              two
 	MOVB             accumulate+72(FP), R8
 	TESTB            R8, R8
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (BX), Z0, Z0
 	VADDPS           (BX)(SI*1), Z1, Z1
 	VADDPS           64(BX), Z2, Z2
@@ -5839,6 +6106,26 @@ second:
 	VADDPS           320(BX)(SI*1), Z11, Z11
 	VADDPS           384(BX), Z12, Z12
 	VADDPS           384(BX)(SI*1), Z13, Z13
+
+rectify:
+	MOVB   floor+73(FP), R8
+	TESTB  R8, R8
+	JEQ    write
+	VPXORD Z17, Z17, Z17
+	VMAXPS Z0, Z17, Z0
+	VMAXPS Z1, Z17, Z1
+	VMAXPS Z2, Z17, Z2
+	VMAXPS Z3, Z17, Z3
+	VMAXPS Z4, Z17, Z4
+	VMAXPS Z5, Z17, Z5
+	VMAXPS Z6, Z17, Z6
+	VMAXPS Z7, Z17, Z7
+	VMAXPS Z8, Z17, Z8
+	VMAXPS Z9, Z17, Z9
+	VMAXPS Z10, Z17, Z10
+	VMAXPS Z11, Z17, Z11
+	VMAXPS Z12, Z17, Z12
+	VMAXPS Z13, Z17, Z13
 
 write:
 	VMOVUPS Z0, (BX)
@@ -5863,9 +6150,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets8x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets8x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets8x2AVX512(SB), NOSPLIT, $0-73
+TEXT ·offsets8x2AVX512(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -5975,7 +6262,7 @@ second:
 	JNE              two
 	MOVB             accumulate+72(FP), R8
 	TESTB            R8, R8
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (BX), Z0, Z0
 	VADDPS           (BX)(SI*1), Z1, Z1
 	VADDPS           64(BX), Z2, Z2
@@ -5992,6 +6279,28 @@ second:
 	VADDPS           384(BX)(SI*1), Z13, Z13
 	VADDPS           448(BX), Z14, Z14
 	VADDPS           448(BX)(SI*1), Z15, Z15
+
+rectify:
+	MOVB   floor+73(FP), R8
+	TESTB  R8, R8
+	JEQ    write
+	VPXORD Z19, Z19, Z19
+	VMAXPS Z0, Z19, Z0
+	VMAXPS Z1, Z19, Z1
+	VMAXPS Z2, Z19, Z2
+	VMAXPS Z3, Z19, Z3
+	VMAXPS Z4, Z19, Z4
+	VMAXPS Z5, Z19, Z5
+	VMAXPS Z6, Z19, Z6
+	VMAXPS Z7, Z19, Z7
+	VMAXPS Z8, Z19, Z8
+	VMAXPS Z9, Z19, Z9
+	VMAXPS Z10, Z19, Z10
+	VMAXPS Z11, Z19, Z11
+	VMAXPS Z12, Z19, Z12
+	VMAXPS Z13, Z19, Z13
+	VMAXPS Z14, Z19, Z14
+	VMAXPS Z15, Z19, Z15
 
 write:
 	VMOVUPS Z0, (BX)
@@ -6018,9 +6327,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets9x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets9x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets9x2AVX512(SB), NOSPLIT, $0-73
+TEXT ·offsets9x2AVX512(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -6138,7 +6447,7 @@ second:
 	JNE              two
 	MOVB             accumulate+72(FP), R8
 	TESTB            R8, R8
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (BX), Z0, Z0
 	VADDPS           (BX)(SI*1), Z1, Z1
 	VADDPS           64(BX), Z2, Z2
@@ -6157,6 +6466,30 @@ second:
 	VADDPS           448(BX)(SI*1), Z15, Z15
 	VADDPS           512(BX), Z16, Z16
 	VADDPS           512(BX)(SI*1), Z17, Z17
+
+rectify:
+	MOVB   floor+73(FP), R8
+	TESTB  R8, R8
+	JEQ    write
+	VPXORD Z21, Z21, Z21
+	VMAXPS Z0, Z21, Z0
+	VMAXPS Z1, Z21, Z1
+	VMAXPS Z2, Z21, Z2
+	VMAXPS Z3, Z21, Z3
+	VMAXPS Z4, Z21, Z4
+	VMAXPS Z5, Z21, Z5
+	VMAXPS Z6, Z21, Z6
+	VMAXPS Z7, Z21, Z7
+	VMAXPS Z8, Z21, Z8
+	VMAXPS Z9, Z21, Z9
+	VMAXPS Z10, Z21, Z10
+	VMAXPS Z11, Z21, Z11
+	VMAXPS Z12, Z21, Z12
+	VMAXPS Z13, Z21, Z13
+	VMAXPS Z14, Z21, Z14
+	VMAXPS Z15, Z21, Z15
+	VMAXPS Z16, Z21, Z16
+	VMAXPS Z17, Z21, Z17
 
 write:
 	VMOVUPS Z0, (BX)
@@ -6185,9 +6518,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets10x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets10x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets10x2AVX512(SB), NOSPLIT, $0-73
+TEXT ·offsets10x2AVX512(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -6313,7 +6646,7 @@ second:
 	JNE              two
 	MOVB             accumulate+72(FP), R8
 	TESTB            R8, R8
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (BX), Z0, Z0
 	VADDPS           (BX)(SI*1), Z1, Z1
 	VADDPS           64(BX), Z2, Z2
@@ -6334,6 +6667,32 @@ second:
 	VADDPS           512(BX)(SI*1), Z17, Z17
 	VADDPS           576(BX), Z18, Z18
 	VADDPS           576(BX)(SI*1), Z19, Z19
+
+rectify:
+	MOVB   floor+73(FP), R8
+	TESTB  R8, R8
+	JEQ    write
+	VPXORD Z23, Z23, Z23
+	VMAXPS Z0, Z23, Z0
+	VMAXPS Z1, Z23, Z1
+	VMAXPS Z2, Z23, Z2
+	VMAXPS Z3, Z23, Z3
+	VMAXPS Z4, Z23, Z4
+	VMAXPS Z5, Z23, Z5
+	VMAXPS Z6, Z23, Z6
+	VMAXPS Z7, Z23, Z7
+	VMAXPS Z8, Z23, Z8
+	VMAXPS Z9, Z23, Z9
+	VMAXPS Z10, Z23, Z10
+	VMAXPS Z11, Z23, Z11
+	VMAXPS Z12, Z23, Z12
+	VMAXPS Z13, Z23, Z13
+	VMAXPS Z14, Z23, Z14
+	VMAXPS Z15, Z23, Z15
+	VMAXPS Z16, Z23, Z16
+	VMAXPS Z17, Z23, Z17
+	VMAXPS Z18, Z23, Z18
+	VMAXPS Z19, Z23, Z19
 
 write:
 	VMOVUPS Z0, (BX)
@@ -6364,9 +6723,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets11x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets11x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets11x2AVX512(SB), NOSPLIT, $0-73
+TEXT ·offsets11x2AVX512(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -6500,7 +6859,7 @@ second:
 	JNE              two
 	MOVB             accumulate+72(FP), R8
 	TESTB            R8, R8
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (BX), Z0, Z0
 	VADDPS           (BX)(SI*1), Z1, Z1
 	VADDPS           64(BX), Z2, Z2
@@ -6523,6 +6882,34 @@ second:
 	VADDPS           576(BX)(SI*1), Z19, Z19
 	VADDPS           640(BX), Z20, Z20
 	VADDPS           640(BX)(SI*1), Z21, Z21
+
+rectify:
+	MOVB   floor+73(FP), R8
+	TESTB  R8, R8
+	JEQ    write
+	VPXORD Z25, Z25, Z25
+	VMAXPS Z0, Z25, Z0
+	VMAXPS Z1, Z25, Z1
+	VMAXPS Z2, Z25, Z2
+	VMAXPS Z3, Z25, Z3
+	VMAXPS Z4, Z25, Z4
+	VMAXPS Z5, Z25, Z5
+	VMAXPS Z6, Z25, Z6
+	VMAXPS Z7, Z25, Z7
+	VMAXPS Z8, Z25, Z8
+	VMAXPS Z9, Z25, Z9
+	VMAXPS Z10, Z25, Z10
+	VMAXPS Z11, Z25, Z11
+	VMAXPS Z12, Z25, Z12
+	VMAXPS Z13, Z25, Z13
+	VMAXPS Z14, Z25, Z14
+	VMAXPS Z15, Z25, Z15
+	VMAXPS Z16, Z25, Z16
+	VMAXPS Z17, Z25, Z17
+	VMAXPS Z18, Z25, Z18
+	VMAXPS Z19, Z25, Z19
+	VMAXPS Z20, Z25, Z20
+	VMAXPS Z21, Z25, Z21
 
 write:
 	VMOVUPS Z0, (BX)
@@ -6555,9 +6942,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets12x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets12x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets12x2AVX512(SB), NOSPLIT, $0-73
+TEXT ·offsets12x2AVX512(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -6699,7 +7086,7 @@ second:
 	JNE              two
 	MOVB             accumulate+72(FP), R8
 	TESTB            R8, R8
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (BX), Z0, Z0
 	VADDPS           (BX)(SI*1), Z1, Z1
 	VADDPS           64(BX), Z2, Z2
@@ -6724,6 +7111,36 @@ second:
 	VADDPS           640(BX)(SI*1), Z21, Z21
 	VADDPS           704(BX), Z22, Z22
 	VADDPS           704(BX)(SI*1), Z23, Z23
+
+rectify:
+	MOVB   floor+73(FP), R8
+	TESTB  R8, R8
+	JEQ    write
+	VPXORD Z27, Z27, Z27
+	VMAXPS Z0, Z27, Z0
+	VMAXPS Z1, Z27, Z1
+	VMAXPS Z2, Z27, Z2
+	VMAXPS Z3, Z27, Z3
+	VMAXPS Z4, Z27, Z4
+	VMAXPS Z5, Z27, Z5
+	VMAXPS Z6, Z27, Z6
+	VMAXPS Z7, Z27, Z7
+	VMAXPS Z8, Z27, Z8
+	VMAXPS Z9, Z27, Z9
+	VMAXPS Z10, Z27, Z10
+	VMAXPS Z11, Z27, Z11
+	VMAXPS Z12, Z27, Z12
+	VMAXPS Z13, Z27, Z13
+	VMAXPS Z14, Z27, Z14
+	VMAXPS Z15, Z27, Z15
+	VMAXPS Z16, Z27, Z16
+	VMAXPS Z17, Z27, Z17
+	VMAXPS Z18, Z27, Z18
+	VMAXPS Z19, Z27, Z19
+	VMAXPS Z20, Z27, Z20
+	VMAXPS Z21, Z27, Z21
+	VMAXPS Z22, Z27, Z22
+	VMAXPS Z23, Z27, Z23
 
 write:
 	VMOVUPS Z0, (BX)
@@ -6758,9 +7175,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets13x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets13x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets13x2AVX512(SB), NOSPLIT, $0-73
+TEXT ·offsets13x2AVX512(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -6910,7 +7327,7 @@ second:
 	JNE              two
 	MOVB             accumulate+72(FP), R8
 	TESTB            R8, R8
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (BX), Z0, Z0
 	VADDPS           (BX)(SI*1), Z1, Z1
 	VADDPS           64(BX), Z2, Z2
@@ -6937,6 +7354,38 @@ second:
 	VADDPS           704(BX)(SI*1), Z23, Z23
 	VADDPS           768(BX), Z24, Z24
 	VADDPS           768(BX)(SI*1), Z25, Z25
+
+rectify:
+	MOVB   floor+73(FP), R8
+	TESTB  R8, R8
+	JEQ    write
+	VPXORD Z29, Z29, Z29
+	VMAXPS Z0, Z29, Z0
+	VMAXPS Z1, Z29, Z1
+	VMAXPS Z2, Z29, Z2
+	VMAXPS Z3, Z29, Z3
+	VMAXPS Z4, Z29, Z4
+	VMAXPS Z5, Z29, Z5
+	VMAXPS Z6, Z29, Z6
+	VMAXPS Z7, Z29, Z7
+	VMAXPS Z8, Z29, Z8
+	VMAXPS Z9, Z29, Z9
+	VMAXPS Z10, Z29, Z10
+	VMAXPS Z11, Z29, Z11
+	VMAXPS Z12, Z29, Z12
+	VMAXPS Z13, Z29, Z13
+	VMAXPS Z14, Z29, Z14
+	VMAXPS Z15, Z29, Z15
+	VMAXPS Z16, Z29, Z16
+	VMAXPS Z17, Z29, Z17
+	VMAXPS Z18, Z29, Z18
+	VMAXPS Z19, Z29, Z19
+	VMAXPS Z20, Z29, Z20
+	VMAXPS Z21, Z29, Z21
+	VMAXPS Z22, Z29, Z22
+	VMAXPS Z23, Z29, Z23
+	VMAXPS Z24, Z29, Z24
+	VMAXPS Z25, Z29, Z25
 
 write:
 	VMOVUPS Z0, (BX)
@@ -6973,9 +7422,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func offsets14x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool)
+// func offsets14x2AVX512(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·offsets14x2AVX512(SB), NOSPLIT, $0-73
+TEXT ·offsets14x2AVX512(SB), NOSPLIT, $0-74
 	MOVQ tiles+0(FP), AX
 	MOVQ x+16(FP), CX
 	MOVQ apart+24(FP), DX
@@ -7133,7 +7582,7 @@ second:
 	JNE              two
 	MOVB             accumulate+72(FP), R8
 	TESTB            R8, R8
-	JEQ              write
+	JEQ              rectify
 	VADDPS           (BX), Z0, Z0
 	VADDPS           (BX)(SI*1), Z1, Z1
 	VADDPS           64(BX), Z2, Z2
@@ -7162,6 +7611,40 @@ second:
 	VADDPS           768(BX)(SI*1), Z25, Z25
 	VADDPS           832(BX), Z26, Z26
 	VADDPS           832(BX)(SI*1), Z27, Z27
+
+rectify:
+	MOVB   floor+73(FP), R8
+	TESTB  R8, R8
+	JEQ    write
+	VPXORD Z31, Z31, Z31
+	VMAXPS Z0, Z31, Z0
+	VMAXPS Z1, Z31, Z1
+	VMAXPS Z2, Z31, Z2
+	VMAXPS Z3, Z31, Z3
+	VMAXPS Z4, Z31, Z4
+	VMAXPS Z5, Z31, Z5
+	VMAXPS Z6, Z31, Z6
+	VMAXPS Z7, Z31, Z7
+	VMAXPS Z8, Z31, Z8
+	VMAXPS Z9, Z31, Z9
+	VMAXPS Z10, Z31, Z10
+	VMAXPS Z11, Z31, Z11
+	VMAXPS Z12, Z31, Z12
+	VMAXPS Z13, Z31, Z13
+	VMAXPS Z14, Z31, Z14
+	VMAXPS Z15, Z31, Z15
+	VMAXPS Z16, Z31, Z16
+	VMAXPS Z17, Z31, Z17
+	VMAXPS Z18, Z31, Z18
+	VMAXPS Z19, Z31, Z19
+	VMAXPS Z20, Z31, Z20
+	VMAXPS Z21, Z31, Z21
+	VMAXPS Z22, Z31, Z22
+	VMAXPS Z23, Z31, Z23
+	VMAXPS Z24, Z31, Z24
+	VMAXPS Z25, Z31, Z25
+	VMAXPS Z26, Z31, Z26
+	VMAXPS Z27, Z31, Z27
 
 write:
 	VMOVUPS Z0, (BX)

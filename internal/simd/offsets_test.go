@@ -22,9 +22,10 @@ func testOffsets(t *testing.T, r OffsetTiles, n int, offs []int) {
 	_, start := banded(n*BlockLanes, 3)
 	size := (n-1)*jump + all*BlockLanes
 	guarded, c := banded(size, 4)
-	for _, accumulate := range []bool{false, true} {
+	for way := range 4 {
+		accumulate, floor := way%2 > 0, way > 1
 		old := append([]float32(nil), c...)
-		OffsetKernel(&r, offs, x, b, start, c, n, accumulate)
+		OffsetKernel(&r, offs, x, b, start, c, n, accumulate, floor)
 		checkGuard(t, guarded, size, 4)
 		for at, got := range c {
 			j, i := at/jump*BlockLanes+at%jump%BlockLanes, at%jump/BlockLanes
@@ -38,9 +39,12 @@ func testOffsets(t *testing.T, r OffsetTiles, n int, offs []int) {
 					term := float64(x[o+i*r.Step]) * float64(b[k*32+j])
 					want, scale = want+term, scale+max(term, -term)
 				}
+				if floor {
+					want = max(want, 0)
+				}
 			}
 			if !near(got, want, scale, 1e-6) {
-				t.Fatalf("%+v, %d blocks, accumulate %v: %g at pixel %d, column %d, want %g", r, n, accumulate, got, i, j, want)
+				t.Fatalf("%+v, %d blocks, accumulate %v, floor %v: %g at pixel %d, column %d, want %g", r, n, accumulate, floor, got, i, j, want)
 			}
 		}
 	}
@@ -102,7 +106,7 @@ func BenchmarkOffsetKernel(b *testing.B) {
 	r := OffsetTiles{tiles, pixels, 2, tiles * pixels * 16}
 	x, w, start, y := make([]float32, 300), make([]float32, 147*32), make([]float32, 32), make([]float32, 2*tiles*pixels*16)
 	for b.Loop() {
-		OffsetKernel(&r, offs, x, w, start, y, 2, false)
+		OffsetKernel(&r, offs, x, w, start, y, 2, false, false)
 	}
 	b.ReportMetric(float64(b.N)*2*147*32*float64(tiles*pixels)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 }

@@ -2,6 +2,7 @@ package simd
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -51,12 +52,24 @@ const WinogradScratch = winogradEdge * winogradEdge * WinogradLanes
 // WinogradStrides are the distances of the rows and of the columns of a square, and of one square and the next.
 type WinogradStrides struct{ SrcRow, SrcCol, SrcNext, DstRow, DstCol, DstNext int }
 
-// noBias is added where there is no bias.
-var noBias [WinogradLanes]float32
+// WinogradBias has, for each lane, a value that WinogradOutput adds, and one below which results do not go; NaN stays.
+type WinogradBias struct{ Add, Floor [WinogradLanes]float32 }
 
-// Winograd applies a map to n squares of WinogradLanes values each, the first of which begins at src[at]; bias, if not nil, has
-// a value for each lane that WinogradOutput adds. Strides of src may be negative.
-func Winograd(f WinogradForm, kind WinogradMap, dst, src []float32, at int, s *WinogradStrides, n int, bias, scratch []float32) {
+// NewWinogradBias returns one that changes nothing.
+func NewWinogradBias() *WinogradBias {
+	b := &WinogradBias{}
+	for i := range b.Floor {
+		b.Floor[i] = float32(math.Inf(-1))
+	}
+	return b
+}
+
+// noBias is that of maps that are not given one.
+var noBias = NewWinogradBias()
+
+// Winograd applies a map to n squares of WinogradLanes values each, the first of which begins at src[at]; bias is of WinogradOutput, and
+// may be nil. Strides of src may be negative.
+func Winograd(f WinogradForm, kind WinogradMap, dst, src []float32, at int, s *WinogradStrides, n int, bias *WinogradBias, scratch []float32) {
 	form := slices.Index(winogradForms, f)
 	if form < 0 {
 		panic(fmt.Sprintf("simd: there are no Winograd maps for %v", f))
@@ -66,7 +79,7 @@ func Winograd(f WinogradForm, kind WinogradMap, dst, src []float32, at int, s *W
 	}
 	matrix := winogradMatrices[form][kind]
 	if bias == nil {
-		bias = noBias[:]
+		bias = noBias
 	}
 	if active.width == 0 {
 		winogradGo(matrix, kind == WinogradOutput, dst, src, at, s, n, bias)
@@ -75,14 +88,14 @@ func Winograd(f WinogradForm, kind WinogradMap, dst, src []float32, at int, s *W
 	out, in := len(matrix)-1, len(matrix[0])-1
 	last := at + in*(s.SrcRow+s.SrcCol) + (n-1)*s.SrcNext
 	_, _, _ = src[at], src[last], dst[out*(s.DstRow+s.DstCol)+(n-1)*s.DstNext+WinogradLanes-1]
-	_, _ = bias[WinogradLanes-1], scratch[WinogradScratch-1]
+	_ = scratch[WinogradScratch-1]
 	for lane := 0; lane < WinogradLanes; lane += active.width {
-		active.winograd(form, kind, &dst[lane], &src[at+lane], &scratch[0], &bias[lane], &s.SrcRow, n)
+		active.winograd(form, kind, &dst[lane], &src[at+lane], &scratch[0], &bias.Add[lane], &s.SrcRow, n)
 	}
 }
 
 // winogradGo multiplies squares with a matrix from the left and with its transpose from the right.
-func winogradGo(matrix winogradMatrix, biased bool, dst, src []float32, at int, s *WinogradStrides, n int, bias []float32) {
+func winogradGo(matrix winogradMatrix, biased bool, dst, src []float32, at int, s *WinogradStrides, n int, bias *WinogradBias) {
 	out, in := len(matrix), len(matrix[0])
 	var half [winogradEdge * winogradEdge]float32
 	for square := range n {
@@ -103,7 +116,7 @@ func winogradGo(matrix winogradMatrix, biased bool, dst, src []float32, at int, 
 						sum += float32(v) * half[k*out+j]
 					}
 					if biased {
-						sum += bias[lane]
+						sum = max(sum+bias.Add[lane], bias.Floor[lane])
 					}
 					dst[to+i*s.DstRow+j*s.DstCol] = sum
 				}

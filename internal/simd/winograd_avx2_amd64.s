@@ -155,65 +155,65 @@ TEXT ·winogradOutput2x3AVX2(SB), NOSPLIT, $0-48
 	VMOVUPS (DI), Y0
 
 square:
-	MOVQ    (BX), DI
-	SHLQ    $0x02, DI
-	MOVQ    CX, R8
-	MOVQ    8(BX), R9
-	SHLQ    $0x02, R9
-	LEAQ    (R9)(R9*2), R10
-	LEAQ    (R9)(R9*4), R11
-	LEAQ    (R10)(R9*4), R11
-	VMOVUPS (R8), Y1
-	VMOVUPS (R8)(R9*1), Y2
-	VMOVUPS (R8)(R9*2), Y3
-	VMOVUPS (R8)(R10*1), Y4
+	MOVQ    (BX), R8
+	SHLQ    $0x02, R8
+	MOVQ    CX, R9
+	MOVQ    8(BX), R10
+	SHLQ    $0x02, R10
+	LEAQ    (R10)(R10*2), R11
+	LEAQ    (R10)(R10*4), R12
+	LEAQ    (R11)(R10*4), R12
+	VMOVUPS (R9), Y1
+	VMOVUPS (R9)(R10*1), Y2
+	VMOVUPS (R9)(R10*2), Y3
+	VMOVUPS (R9)(R11*1), Y4
 	VADDPS  Y3, Y2, Y5
 	VSUBPS  Y3, Y2, Y2
 	VADDPS  Y5, Y1, Y1
 	VADDPS  Y2, Y4, Y2
 	VMOVUPS Y1, (DX)
 	VMOVUPS Y2, 32(DX)
-	ADDQ    DI, R8
-	VMOVUPS (R8), Y1
-	VMOVUPS (R8)(R9*1), Y2
-	VMOVUPS (R8)(R9*2), Y3
-	VMOVUPS (R8)(R10*1), Y4
+	ADDQ    R8, R9
+	VMOVUPS (R9), Y1
+	VMOVUPS (R9)(R10*1), Y2
+	VMOVUPS (R9)(R10*2), Y3
+	VMOVUPS (R9)(R11*1), Y4
 	VADDPS  Y3, Y2, Y5
 	VSUBPS  Y3, Y2, Y2
 	VADDPS  Y5, Y1, Y1
 	VADDPS  Y2, Y4, Y2
 	VMOVUPS Y1, 64(DX)
 	VMOVUPS Y2, 96(DX)
-	ADDQ    DI, R8
-	VMOVUPS (R8), Y1
-	VMOVUPS (R8)(R9*1), Y2
-	VMOVUPS (R8)(R9*2), Y3
-	VMOVUPS (R8)(R10*1), Y4
+	ADDQ    R8, R9
+	VMOVUPS (R9), Y1
+	VMOVUPS (R9)(R10*1), Y2
+	VMOVUPS (R9)(R10*2), Y3
+	VMOVUPS (R9)(R11*1), Y4
 	VADDPS  Y3, Y2, Y5
 	VSUBPS  Y3, Y2, Y2
 	VADDPS  Y5, Y1, Y1
 	VADDPS  Y2, Y4, Y2
 	VMOVUPS Y1, 128(DX)
 	VMOVUPS Y2, 160(DX)
-	ADDQ    DI, R8
-	VMOVUPS (R8), Y1
-	VMOVUPS (R8)(R9*1), Y2
-	VMOVUPS (R8)(R9*2), Y3
-	VMOVUPS (R8)(R10*1), Y4
+	ADDQ    R8, R9
+	VMOVUPS (R9), Y1
+	VMOVUPS (R9)(R10*1), Y2
+	VMOVUPS (R9)(R10*2), Y3
+	VMOVUPS (R9)(R11*1), Y4
 	VADDPS  Y3, Y2, Y5
 	VSUBPS  Y3, Y2, Y2
 	VADDPS  Y5, Y1, Y1
 	VADDPS  Y2, Y4, Y2
 	VMOVUPS Y1, 192(DX)
 	VMOVUPS Y2, 224(DX)
-	MOVQ    32(BX), DI
-	SHLQ    $0x02, DI
-	MOVQ    AX, R8
-	MOVQ    24(BX), R9
-	SHLQ    $0x02, R9
-	LEAQ    (R9)(R9*2), R10
-	LEAQ    (R9)(R9*4), R11
-	LEAQ    (R10)(R9*4), R10
+	MOVQ    32(BX), R8
+	SHLQ    $0x02, R8
+	MOVQ    AX, R9
+	MOVQ    24(BX), R10
+	SHLQ    $0x02, R10
+	LEAQ    (R10)(R10*2), R11
+	LEAQ    (R10)(R10*4), R12
+	LEAQ    (R11)(R10*4), R11
 	VMOVUPS (DX), Y1
 	VMOVUPS 64(DX), Y2
 	VMOVUPS 128(DX), Y3
@@ -222,11 +222,15 @@ square:
 	VSUBPS  Y3, Y2, Y2
 	VADDPS  Y5, Y1, Y1
 	VADDPS  Y2, Y4, Y2
+	VMOVUPS 64(DI), Y3
 	VADDPS  Y0, Y1, Y1
-	VMOVUPS Y1, (R8)
-	VADDPS  Y0, Y2, Y1
-	VMOVUPS Y1, (R8)(R9*1)
-	ADDQ    DI, R8
+	VMAXPS  Y1, Y3, Y1
+	VMOVUPS Y1, (R9)
+	VMOVUPS 64(DI), Y1
+	VADDPS  Y0, Y2, Y2
+	VMAXPS  Y2, Y1, Y1
+	VMOVUPS Y1, (R9)(R10*1)
+	ADDQ    R8, R9
 	VMOVUPS 32(DX), Y1
 	VMOVUPS 96(DX), Y2
 	VMOVUPS 160(DX), Y3
@@ -235,16 +239,20 @@ square:
 	VSUBPS  Y3, Y2, Y2
 	VADDPS  Y5, Y1, Y1
 	VADDPS  Y2, Y4, Y2
+	VMOVUPS 64(DI), Y3
 	VADDPS  Y0, Y1, Y1
-	VMOVUPS Y1, (R8)
-	VADDPS  Y0, Y2, Y1
-	VMOVUPS Y1, (R8)(R9*1)
-	MOVQ    16(BX), DI
-	SHLQ    $0x02, DI
-	ADDQ    DI, CX
-	MOVQ    40(BX), DI
-	SHLQ    $0x02, DI
-	ADDQ    DI, AX
+	VMAXPS  Y1, Y3, Y1
+	VMOVUPS Y1, (R9)
+	VMOVUPS 64(DI), Y1
+	VADDPS  Y0, Y2, Y2
+	VMAXPS  Y2, Y1, Y1
+	VMOVUPS Y1, (R9)(R10*1)
+	MOVQ    16(BX), R8
+	SHLQ    $0x02, R8
+	ADDQ    R8, CX
+	MOVQ    40(BX), R8
+	SHLQ    $0x02, R8
+	ADDQ    R8, AX
 	DECQ    SI
 	JNE     square
 	VZEROUPPER
@@ -1055,20 +1063,20 @@ TEXT ·winogradOutput4x3AVX2(SB), NOSPLIT, $0-48
 	VMOVUPS (DI), Y0
 
 square:
-	MOVQ        (BX), DI
-	SHLQ        $0x02, DI
-	MOVQ        CX, R8
-	MOVQ        8(BX), R9
-	SHLQ        $0x02, R9
-	LEAQ        (R9)(R9*2), R10
-	LEAQ        (R9)(R9*4), R11
-	LEAQ        (R10)(R9*4), R12
-	VMOVUPS     (R8), Y1
-	VMOVUPS     (R8)(R9*1), Y2
-	VMOVUPS     (R8)(R9*2), Y3
-	VMOVUPS     (R8)(R10*1), Y4
-	VMOVUPS     (R8)(R9*4), Y5
-	VMOVUPS     (R8)(R11*1), Y6
+	MOVQ        (BX), R8
+	SHLQ        $0x02, R8
+	MOVQ        CX, R9
+	MOVQ        8(BX), R10
+	SHLQ        $0x02, R10
+	LEAQ        (R10)(R10*2), R11
+	LEAQ        (R10)(R10*4), R12
+	LEAQ        (R11)(R10*4), R13
+	VMOVUPS     (R9), Y1
+	VMOVUPS     (R9)(R10*1), Y2
+	VMOVUPS     (R9)(R10*2), Y3
+	VMOVUPS     (R9)(R11*1), Y4
+	VMOVUPS     (R9)(R10*4), Y5
+	VMOVUPS     (R9)(R12*1), Y6
 	VADDPS      Y3, Y2, Y7
 	VSUBPS      Y3, Y2, Y2
 	VADDPS      Y5, Y4, Y3
@@ -1084,13 +1092,13 @@ square:
 	VMOVUPS     Y5, 32(DX)
 	VMOVUPS     Y7, 64(DX)
 	VMOVUPS     Y2, 96(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Y1
-	VMOVUPS     (R8)(R9*1), Y2
-	VMOVUPS     (R8)(R9*2), Y3
-	VMOVUPS     (R8)(R10*1), Y4
-	VMOVUPS     (R8)(R9*4), Y5
-	VMOVUPS     (R8)(R11*1), Y6
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Y1
+	VMOVUPS     (R9)(R10*1), Y2
+	VMOVUPS     (R9)(R10*2), Y3
+	VMOVUPS     (R9)(R11*1), Y4
+	VMOVUPS     (R9)(R10*4), Y5
+	VMOVUPS     (R9)(R12*1), Y6
 	VADDPS      Y3, Y2, Y7
 	VSUBPS      Y3, Y2, Y2
 	VADDPS      Y5, Y4, Y3
@@ -1106,13 +1114,13 @@ square:
 	VMOVUPS     Y5, 160(DX)
 	VMOVUPS     Y7, 192(DX)
 	VMOVUPS     Y2, 224(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Y1
-	VMOVUPS     (R8)(R9*1), Y2
-	VMOVUPS     (R8)(R9*2), Y3
-	VMOVUPS     (R8)(R10*1), Y4
-	VMOVUPS     (R8)(R9*4), Y5
-	VMOVUPS     (R8)(R11*1), Y6
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Y1
+	VMOVUPS     (R9)(R10*1), Y2
+	VMOVUPS     (R9)(R10*2), Y3
+	VMOVUPS     (R9)(R11*1), Y4
+	VMOVUPS     (R9)(R10*4), Y5
+	VMOVUPS     (R9)(R12*1), Y6
 	VADDPS      Y3, Y2, Y7
 	VSUBPS      Y3, Y2, Y2
 	VADDPS      Y5, Y4, Y3
@@ -1128,13 +1136,13 @@ square:
 	VMOVUPS     Y5, 288(DX)
 	VMOVUPS     Y7, 320(DX)
 	VMOVUPS     Y2, 352(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Y1
-	VMOVUPS     (R8)(R9*1), Y2
-	VMOVUPS     (R8)(R9*2), Y3
-	VMOVUPS     (R8)(R10*1), Y4
-	VMOVUPS     (R8)(R9*4), Y5
-	VMOVUPS     (R8)(R11*1), Y6
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Y1
+	VMOVUPS     (R9)(R10*1), Y2
+	VMOVUPS     (R9)(R10*2), Y3
+	VMOVUPS     (R9)(R11*1), Y4
+	VMOVUPS     (R9)(R10*4), Y5
+	VMOVUPS     (R9)(R12*1), Y6
 	VADDPS      Y3, Y2, Y7
 	VSUBPS      Y3, Y2, Y2
 	VADDPS      Y5, Y4, Y3
@@ -1150,13 +1158,13 @@ square:
 	VMOVUPS     Y5, 416(DX)
 	VMOVUPS     Y7, 448(DX)
 	VMOVUPS     Y2, 480(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Y1
-	VMOVUPS     (R8)(R9*1), Y2
-	VMOVUPS     (R8)(R9*2), Y3
-	VMOVUPS     (R8)(R10*1), Y4
-	VMOVUPS     (R8)(R9*4), Y5
-	VMOVUPS     (R8)(R11*1), Y6
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Y1
+	VMOVUPS     (R9)(R10*1), Y2
+	VMOVUPS     (R9)(R10*2), Y3
+	VMOVUPS     (R9)(R11*1), Y4
+	VMOVUPS     (R9)(R10*4), Y5
+	VMOVUPS     (R9)(R12*1), Y6
 	VADDPS      Y3, Y2, Y7
 	VSUBPS      Y3, Y2, Y2
 	VADDPS      Y5, Y4, Y3
@@ -1172,13 +1180,13 @@ square:
 	VMOVUPS     Y5, 544(DX)
 	VMOVUPS     Y7, 576(DX)
 	VMOVUPS     Y2, 608(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Y1
-	VMOVUPS     (R8)(R9*1), Y2
-	VMOVUPS     (R8)(R9*2), Y3
-	VMOVUPS     (R8)(R10*1), Y4
-	VMOVUPS     (R8)(R9*4), Y5
-	VMOVUPS     (R8)(R11*1), Y6
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Y1
+	VMOVUPS     (R9)(R10*1), Y2
+	VMOVUPS     (R9)(R10*2), Y3
+	VMOVUPS     (R9)(R11*1), Y4
+	VMOVUPS     (R9)(R10*4), Y5
+	VMOVUPS     (R9)(R12*1), Y6
 	VADDPS      Y3, Y2, Y7
 	VSUBPS      Y3, Y2, Y2
 	VADDPS      Y5, Y4, Y3
@@ -1194,14 +1202,14 @@ square:
 	VMOVUPS     Y5, 672(DX)
 	VMOVUPS     Y7, 704(DX)
 	VMOVUPS     Y2, 736(DX)
-	MOVQ        32(BX), DI
-	SHLQ        $0x02, DI
-	MOVQ        AX, R8
-	MOVQ        24(BX), R9
-	SHLQ        $0x02, R9
-	LEAQ        (R9)(R9*2), R10
-	LEAQ        (R9)(R9*4), R11
-	LEAQ        (R10)(R9*4), R11
+	MOVQ        32(BX), R8
+	SHLQ        $0x02, R8
+	MOVQ        AX, R9
+	MOVQ        24(BX), R10
+	SHLQ        $0x02, R10
+	LEAQ        (R10)(R10*2), R11
+	LEAQ        (R10)(R10*4), R12
+	LEAQ        (R11)(R10*4), R12
 	VMOVUPS     (DX), Y1
 	VMOVUPS     128(DX), Y2
 	VMOVUPS     256(DX), Y3
@@ -1219,15 +1227,23 @@ square:
 	VFMADD231PS c8_40800000<>+0(SB), Y3, Y7
 	VADDPS      Y2, Y6, Y2
 	VFMADD231PS c8_41000000<>+0(SB), Y4, Y2
+	VMOVUPS     64(DI), Y3
 	VADDPS      Y0, Y1, Y1
-	VMOVUPS     Y1, (R8)
-	VADDPS      Y0, Y5, Y1
-	VMOVUPS     Y1, (R8)(R9*1)
-	VADDPS      Y0, Y7, Y1
-	VMOVUPS     Y1, (R8)(R9*2)
-	VADDPS      Y0, Y2, Y1
-	VMOVUPS     Y1, (R8)(R10*1)
-	ADDQ        DI, R8
+	VMAXPS      Y1, Y3, Y1
+	VMOVUPS     Y1, (R9)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y5, Y3
+	VMAXPS      Y3, Y1, Y1
+	VMOVUPS     Y1, (R9)(R10*1)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y7, Y3
+	VMAXPS      Y3, Y1, Y1
+	VMOVUPS     Y1, (R9)(R10*2)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y2, Y2
+	VMAXPS      Y2, Y1, Y1
+	VMOVUPS     Y1, (R9)(R11*1)
+	ADDQ        R8, R9
 	VMOVUPS     32(DX), Y1
 	VMOVUPS     160(DX), Y2
 	VMOVUPS     288(DX), Y3
@@ -1245,15 +1261,23 @@ square:
 	VFMADD231PS c8_40800000<>+0(SB), Y3, Y7
 	VADDPS      Y2, Y6, Y2
 	VFMADD231PS c8_41000000<>+0(SB), Y4, Y2
+	VMOVUPS     64(DI), Y3
 	VADDPS      Y0, Y1, Y1
-	VMOVUPS     Y1, (R8)
-	VADDPS      Y0, Y5, Y1
-	VMOVUPS     Y1, (R8)(R9*1)
-	VADDPS      Y0, Y7, Y1
-	VMOVUPS     Y1, (R8)(R9*2)
-	VADDPS      Y0, Y2, Y1
-	VMOVUPS     Y1, (R8)(R10*1)
-	ADDQ        DI, R8
+	VMAXPS      Y1, Y3, Y1
+	VMOVUPS     Y1, (R9)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y5, Y3
+	VMAXPS      Y3, Y1, Y1
+	VMOVUPS     Y1, (R9)(R10*1)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y7, Y3
+	VMAXPS      Y3, Y1, Y1
+	VMOVUPS     Y1, (R9)(R10*2)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y2, Y2
+	VMAXPS      Y2, Y1, Y1
+	VMOVUPS     Y1, (R9)(R11*1)
+	ADDQ        R8, R9
 	VMOVUPS     64(DX), Y1
 	VMOVUPS     192(DX), Y2
 	VMOVUPS     320(DX), Y3
@@ -1271,15 +1295,23 @@ square:
 	VFMADD231PS c8_40800000<>+0(SB), Y3, Y7
 	VADDPS      Y2, Y6, Y2
 	VFMADD231PS c8_41000000<>+0(SB), Y4, Y2
+	VMOVUPS     64(DI), Y3
 	VADDPS      Y0, Y1, Y1
-	VMOVUPS     Y1, (R8)
-	VADDPS      Y0, Y5, Y1
-	VMOVUPS     Y1, (R8)(R9*1)
-	VADDPS      Y0, Y7, Y1
-	VMOVUPS     Y1, (R8)(R9*2)
-	VADDPS      Y0, Y2, Y1
-	VMOVUPS     Y1, (R8)(R10*1)
-	ADDQ        DI, R8
+	VMAXPS      Y1, Y3, Y1
+	VMOVUPS     Y1, (R9)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y5, Y3
+	VMAXPS      Y3, Y1, Y1
+	VMOVUPS     Y1, (R9)(R10*1)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y7, Y3
+	VMAXPS      Y3, Y1, Y1
+	VMOVUPS     Y1, (R9)(R10*2)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y2, Y2
+	VMAXPS      Y2, Y1, Y1
+	VMOVUPS     Y1, (R9)(R11*1)
+	ADDQ        R8, R9
 	VMOVUPS     96(DX), Y1
 	VMOVUPS     224(DX), Y2
 	VMOVUPS     352(DX), Y3
@@ -1297,20 +1329,28 @@ square:
 	VFMADD231PS c8_40800000<>+0(SB), Y3, Y7
 	VADDPS      Y2, Y6, Y2
 	VFMADD231PS c8_41000000<>+0(SB), Y4, Y2
+	VMOVUPS     64(DI), Y3
 	VADDPS      Y0, Y1, Y1
-	VMOVUPS     Y1, (R8)
-	VADDPS      Y0, Y5, Y1
-	VMOVUPS     Y1, (R8)(R9*1)
-	VADDPS      Y0, Y7, Y1
-	VMOVUPS     Y1, (R8)(R9*2)
-	VADDPS      Y0, Y2, Y1
-	VMOVUPS     Y1, (R8)(R10*1)
-	MOVQ        16(BX), DI
-	SHLQ        $0x02, DI
-	ADDQ        DI, CX
-	MOVQ        40(BX), DI
-	SHLQ        $0x02, DI
-	ADDQ        DI, AX
+	VMAXPS      Y1, Y3, Y1
+	VMOVUPS     Y1, (R9)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y5, Y3
+	VMAXPS      Y3, Y1, Y1
+	VMOVUPS     Y1, (R9)(R10*1)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y7, Y3
+	VMAXPS      Y3, Y1, Y1
+	VMOVUPS     Y1, (R9)(R10*2)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y2, Y2
+	VMAXPS      Y2, Y1, Y1
+	VMOVUPS     Y1, (R9)(R11*1)
+	MOVQ        16(BX), R8
+	SHLQ        $0x02, R8
+	ADDQ        R8, CX
+	MOVQ        40(BX), R8
+	SHLQ        $0x02, R8
+	ADDQ        R8, AX
 	DECQ        SI
 	JNE         square
 	VZEROUPPER
@@ -2965,22 +3005,22 @@ TEXT ·winogradOutput4x5AVX2(SB), NOSPLIT, $0-48
 	VMOVUPS (DI), Y0
 
 square:
-	MOVQ        (BX), DI
-	SHLQ        $0x02, DI
-	MOVQ        CX, R8
-	MOVQ        8(BX), R9
-	SHLQ        $0x02, R9
-	LEAQ        (R9)(R9*2), R10
-	LEAQ        (R9)(R9*4), R11
-	LEAQ        (R10)(R9*4), R12
-	VMOVUPS     (R8), Y1
-	VMOVUPS     (R8)(R9*1), Y2
-	VMOVUPS     (R8)(R9*2), Y3
-	VMOVUPS     (R8)(R10*1), Y4
-	VMOVUPS     (R8)(R9*4), Y5
-	VMOVUPS     (R8)(R11*1), Y6
-	VMOVUPS     (R8)(R10*2), Y7
-	VMOVUPS     (R8)(R12*1), Y8
+	MOVQ        (BX), R8
+	SHLQ        $0x02, R8
+	MOVQ        CX, R9
+	MOVQ        8(BX), R10
+	SHLQ        $0x02, R10
+	LEAQ        (R10)(R10*2), R11
+	LEAQ        (R10)(R10*4), R12
+	LEAQ        (R11)(R10*4), R13
+	VMOVUPS     (R9), Y1
+	VMOVUPS     (R9)(R10*1), Y2
+	VMOVUPS     (R9)(R10*2), Y3
+	VMOVUPS     (R9)(R11*1), Y4
+	VMOVUPS     (R9)(R10*4), Y5
+	VMOVUPS     (R9)(R12*1), Y6
+	VMOVUPS     (R9)(R11*2), Y7
+	VMOVUPS     (R9)(R13*1), Y8
 	VADDPS      Y3, Y2, Y9
 	VSUBPS      Y3, Y2, Y2
 	VADDPS      Y5, Y4, Y3
@@ -3003,15 +3043,15 @@ square:
 	VMOVUPS     Y7, 32(DX)
 	VMOVUPS     Y3, 64(DX)
 	VMOVUPS     Y2, 96(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Y1
-	VMOVUPS     (R8)(R9*1), Y2
-	VMOVUPS     (R8)(R9*2), Y3
-	VMOVUPS     (R8)(R10*1), Y4
-	VMOVUPS     (R8)(R9*4), Y5
-	VMOVUPS     (R8)(R11*1), Y6
-	VMOVUPS     (R8)(R10*2), Y7
-	VMOVUPS     (R8)(R12*1), Y8
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Y1
+	VMOVUPS     (R9)(R10*1), Y2
+	VMOVUPS     (R9)(R10*2), Y3
+	VMOVUPS     (R9)(R11*1), Y4
+	VMOVUPS     (R9)(R10*4), Y5
+	VMOVUPS     (R9)(R12*1), Y6
+	VMOVUPS     (R9)(R11*2), Y7
+	VMOVUPS     (R9)(R13*1), Y8
 	VADDPS      Y3, Y2, Y9
 	VSUBPS      Y3, Y2, Y2
 	VADDPS      Y5, Y4, Y3
@@ -3034,15 +3074,15 @@ square:
 	VMOVUPS     Y7, 160(DX)
 	VMOVUPS     Y3, 192(DX)
 	VMOVUPS     Y2, 224(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Y1
-	VMOVUPS     (R8)(R9*1), Y2
-	VMOVUPS     (R8)(R9*2), Y3
-	VMOVUPS     (R8)(R10*1), Y4
-	VMOVUPS     (R8)(R9*4), Y5
-	VMOVUPS     (R8)(R11*1), Y6
-	VMOVUPS     (R8)(R10*2), Y7
-	VMOVUPS     (R8)(R12*1), Y8
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Y1
+	VMOVUPS     (R9)(R10*1), Y2
+	VMOVUPS     (R9)(R10*2), Y3
+	VMOVUPS     (R9)(R11*1), Y4
+	VMOVUPS     (R9)(R10*4), Y5
+	VMOVUPS     (R9)(R12*1), Y6
+	VMOVUPS     (R9)(R11*2), Y7
+	VMOVUPS     (R9)(R13*1), Y8
 	VADDPS      Y3, Y2, Y9
 	VSUBPS      Y3, Y2, Y2
 	VADDPS      Y5, Y4, Y3
@@ -3065,15 +3105,15 @@ square:
 	VMOVUPS     Y7, 288(DX)
 	VMOVUPS     Y3, 320(DX)
 	VMOVUPS     Y2, 352(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Y1
-	VMOVUPS     (R8)(R9*1), Y2
-	VMOVUPS     (R8)(R9*2), Y3
-	VMOVUPS     (R8)(R10*1), Y4
-	VMOVUPS     (R8)(R9*4), Y5
-	VMOVUPS     (R8)(R11*1), Y6
-	VMOVUPS     (R8)(R10*2), Y7
-	VMOVUPS     (R8)(R12*1), Y8
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Y1
+	VMOVUPS     (R9)(R10*1), Y2
+	VMOVUPS     (R9)(R10*2), Y3
+	VMOVUPS     (R9)(R11*1), Y4
+	VMOVUPS     (R9)(R10*4), Y5
+	VMOVUPS     (R9)(R12*1), Y6
+	VMOVUPS     (R9)(R11*2), Y7
+	VMOVUPS     (R9)(R13*1), Y8
 	VADDPS      Y3, Y2, Y9
 	VSUBPS      Y3, Y2, Y2
 	VADDPS      Y5, Y4, Y3
@@ -3096,15 +3136,15 @@ square:
 	VMOVUPS     Y7, 416(DX)
 	VMOVUPS     Y3, 448(DX)
 	VMOVUPS     Y2, 480(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Y1
-	VMOVUPS     (R8)(R9*1), Y2
-	VMOVUPS     (R8)(R9*2), Y3
-	VMOVUPS     (R8)(R10*1), Y4
-	VMOVUPS     (R8)(R9*4), Y5
-	VMOVUPS     (R8)(R11*1), Y6
-	VMOVUPS     (R8)(R10*2), Y7
-	VMOVUPS     (R8)(R12*1), Y8
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Y1
+	VMOVUPS     (R9)(R10*1), Y2
+	VMOVUPS     (R9)(R10*2), Y3
+	VMOVUPS     (R9)(R11*1), Y4
+	VMOVUPS     (R9)(R10*4), Y5
+	VMOVUPS     (R9)(R12*1), Y6
+	VMOVUPS     (R9)(R11*2), Y7
+	VMOVUPS     (R9)(R13*1), Y8
 	VADDPS      Y3, Y2, Y9
 	VSUBPS      Y3, Y2, Y2
 	VADDPS      Y5, Y4, Y3
@@ -3127,15 +3167,15 @@ square:
 	VMOVUPS     Y7, 544(DX)
 	VMOVUPS     Y3, 576(DX)
 	VMOVUPS     Y2, 608(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Y1
-	VMOVUPS     (R8)(R9*1), Y2
-	VMOVUPS     (R8)(R9*2), Y3
-	VMOVUPS     (R8)(R10*1), Y4
-	VMOVUPS     (R8)(R9*4), Y5
-	VMOVUPS     (R8)(R11*1), Y6
-	VMOVUPS     (R8)(R10*2), Y7
-	VMOVUPS     (R8)(R12*1), Y8
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Y1
+	VMOVUPS     (R9)(R10*1), Y2
+	VMOVUPS     (R9)(R10*2), Y3
+	VMOVUPS     (R9)(R11*1), Y4
+	VMOVUPS     (R9)(R10*4), Y5
+	VMOVUPS     (R9)(R12*1), Y6
+	VMOVUPS     (R9)(R11*2), Y7
+	VMOVUPS     (R9)(R13*1), Y8
 	VADDPS      Y3, Y2, Y9
 	VSUBPS      Y3, Y2, Y2
 	VADDPS      Y5, Y4, Y3
@@ -3158,15 +3198,15 @@ square:
 	VMOVUPS     Y7, 672(DX)
 	VMOVUPS     Y3, 704(DX)
 	VMOVUPS     Y2, 736(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Y1
-	VMOVUPS     (R8)(R9*1), Y2
-	VMOVUPS     (R8)(R9*2), Y3
-	VMOVUPS     (R8)(R10*1), Y4
-	VMOVUPS     (R8)(R9*4), Y5
-	VMOVUPS     (R8)(R11*1), Y6
-	VMOVUPS     (R8)(R10*2), Y7
-	VMOVUPS     (R8)(R12*1), Y8
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Y1
+	VMOVUPS     (R9)(R10*1), Y2
+	VMOVUPS     (R9)(R10*2), Y3
+	VMOVUPS     (R9)(R11*1), Y4
+	VMOVUPS     (R9)(R10*4), Y5
+	VMOVUPS     (R9)(R12*1), Y6
+	VMOVUPS     (R9)(R11*2), Y7
+	VMOVUPS     (R9)(R13*1), Y8
 	VADDPS      Y3, Y2, Y9
 	VSUBPS      Y3, Y2, Y2
 	VADDPS      Y5, Y4, Y3
@@ -3189,15 +3229,15 @@ square:
 	VMOVUPS     Y7, 800(DX)
 	VMOVUPS     Y3, 832(DX)
 	VMOVUPS     Y2, 864(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Y1
-	VMOVUPS     (R8)(R9*1), Y2
-	VMOVUPS     (R8)(R9*2), Y3
-	VMOVUPS     (R8)(R10*1), Y4
-	VMOVUPS     (R8)(R9*4), Y5
-	VMOVUPS     (R8)(R11*1), Y6
-	VMOVUPS     (R8)(R10*2), Y7
-	VMOVUPS     (R8)(R12*1), Y8
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Y1
+	VMOVUPS     (R9)(R10*1), Y2
+	VMOVUPS     (R9)(R10*2), Y3
+	VMOVUPS     (R9)(R11*1), Y4
+	VMOVUPS     (R9)(R10*4), Y5
+	VMOVUPS     (R9)(R12*1), Y6
+	VMOVUPS     (R9)(R11*2), Y7
+	VMOVUPS     (R9)(R13*1), Y8
 	VADDPS      Y3, Y2, Y9
 	VSUBPS      Y3, Y2, Y2
 	VADDPS      Y5, Y4, Y3
@@ -3220,14 +3260,14 @@ square:
 	VMOVUPS     Y7, 928(DX)
 	VMOVUPS     Y3, 960(DX)
 	VMOVUPS     Y2, 992(DX)
-	MOVQ        32(BX), DI
-	SHLQ        $0x02, DI
-	MOVQ        AX, R8
-	MOVQ        24(BX), R9
-	SHLQ        $0x02, R9
-	LEAQ        (R9)(R9*2), R10
-	LEAQ        (R9)(R9*4), R11
-	LEAQ        (R10)(R9*4), R11
+	MOVQ        32(BX), R8
+	SHLQ        $0x02, R8
+	MOVQ        AX, R9
+	MOVQ        24(BX), R10
+	SHLQ        $0x02, R10
+	LEAQ        (R10)(R10*2), R11
+	LEAQ        (R10)(R10*4), R12
+	LEAQ        (R11)(R10*4), R12
 	VMOVUPS     (DX), Y1
 	VMOVUPS     128(DX), Y2
 	VMOVUPS     256(DX), Y3
@@ -3254,15 +3294,23 @@ square:
 	VADDPS      Y2, Y8, Y2
 	VFMADD231PS c8_41000000<>+0(SB), Y4, Y2
 	VFMADD231PS c8_3e000000<>+0(SB), Y6, Y2
+	VMOVUPS     64(DI), Y4
 	VADDPS      Y0, Y1, Y1
-	VMOVUPS     Y1, (R8)
-	VADDPS      Y0, Y7, Y1
-	VMOVUPS     Y1, (R8)(R9*1)
-	VADDPS      Y0, Y3, Y1
-	VMOVUPS     Y1, (R8)(R9*2)
-	VADDPS      Y0, Y2, Y1
-	VMOVUPS     Y1, (R8)(R10*1)
-	ADDQ        DI, R8
+	VMAXPS      Y1, Y4, Y1
+	VMOVUPS     Y1, (R9)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y7, Y4
+	VMAXPS      Y4, Y1, Y1
+	VMOVUPS     Y1, (R9)(R10*1)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y3, Y3
+	VMAXPS      Y3, Y1, Y1
+	VMOVUPS     Y1, (R9)(R10*2)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y2, Y2
+	VMAXPS      Y2, Y1, Y1
+	VMOVUPS     Y1, (R9)(R11*1)
+	ADDQ        R8, R9
 	VMOVUPS     32(DX), Y1
 	VMOVUPS     160(DX), Y2
 	VMOVUPS     288(DX), Y3
@@ -3289,15 +3337,23 @@ square:
 	VADDPS      Y2, Y8, Y2
 	VFMADD231PS c8_41000000<>+0(SB), Y4, Y2
 	VFMADD231PS c8_3e000000<>+0(SB), Y6, Y2
+	VMOVUPS     64(DI), Y4
 	VADDPS      Y0, Y1, Y1
-	VMOVUPS     Y1, (R8)
-	VADDPS      Y0, Y7, Y1
-	VMOVUPS     Y1, (R8)(R9*1)
-	VADDPS      Y0, Y3, Y1
-	VMOVUPS     Y1, (R8)(R9*2)
-	VADDPS      Y0, Y2, Y1
-	VMOVUPS     Y1, (R8)(R10*1)
-	ADDQ        DI, R8
+	VMAXPS      Y1, Y4, Y1
+	VMOVUPS     Y1, (R9)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y7, Y4
+	VMAXPS      Y4, Y1, Y1
+	VMOVUPS     Y1, (R9)(R10*1)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y3, Y3
+	VMAXPS      Y3, Y1, Y1
+	VMOVUPS     Y1, (R9)(R10*2)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y2, Y2
+	VMAXPS      Y2, Y1, Y1
+	VMOVUPS     Y1, (R9)(R11*1)
+	ADDQ        R8, R9
 	VMOVUPS     64(DX), Y1
 	VMOVUPS     192(DX), Y2
 	VMOVUPS     320(DX), Y3
@@ -3324,15 +3380,23 @@ square:
 	VADDPS      Y2, Y8, Y2
 	VFMADD231PS c8_41000000<>+0(SB), Y4, Y2
 	VFMADD231PS c8_3e000000<>+0(SB), Y6, Y2
+	VMOVUPS     64(DI), Y4
 	VADDPS      Y0, Y1, Y1
-	VMOVUPS     Y1, (R8)
-	VADDPS      Y0, Y7, Y1
-	VMOVUPS     Y1, (R8)(R9*1)
-	VADDPS      Y0, Y3, Y1
-	VMOVUPS     Y1, (R8)(R9*2)
-	VADDPS      Y0, Y2, Y1
-	VMOVUPS     Y1, (R8)(R10*1)
-	ADDQ        DI, R8
+	VMAXPS      Y1, Y4, Y1
+	VMOVUPS     Y1, (R9)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y7, Y4
+	VMAXPS      Y4, Y1, Y1
+	VMOVUPS     Y1, (R9)(R10*1)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y3, Y3
+	VMAXPS      Y3, Y1, Y1
+	VMOVUPS     Y1, (R9)(R10*2)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y2, Y2
+	VMAXPS      Y2, Y1, Y1
+	VMOVUPS     Y1, (R9)(R11*1)
+	ADDQ        R8, R9
 	VMOVUPS     96(DX), Y1
 	VMOVUPS     224(DX), Y2
 	VMOVUPS     352(DX), Y3
@@ -3359,20 +3423,28 @@ square:
 	VADDPS      Y2, Y8, Y2
 	VFMADD231PS c8_41000000<>+0(SB), Y4, Y2
 	VFMADD231PS c8_3e000000<>+0(SB), Y6, Y2
+	VMOVUPS     64(DI), Y4
 	VADDPS      Y0, Y1, Y1
-	VMOVUPS     Y1, (R8)
-	VADDPS      Y0, Y7, Y1
-	VMOVUPS     Y1, (R8)(R9*1)
-	VADDPS      Y0, Y3, Y1
-	VMOVUPS     Y1, (R8)(R9*2)
-	VADDPS      Y0, Y2, Y1
-	VMOVUPS     Y1, (R8)(R10*1)
-	MOVQ        16(BX), DI
-	SHLQ        $0x02, DI
-	ADDQ        DI, CX
-	MOVQ        40(BX), DI
-	SHLQ        $0x02, DI
-	ADDQ        DI, AX
+	VMAXPS      Y1, Y4, Y1
+	VMOVUPS     Y1, (R9)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y7, Y4
+	VMAXPS      Y4, Y1, Y1
+	VMOVUPS     Y1, (R9)(R10*1)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y3, Y3
+	VMAXPS      Y3, Y1, Y1
+	VMOVUPS     Y1, (R9)(R10*2)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y2, Y2
+	VMAXPS      Y2, Y1, Y1
+	VMOVUPS     Y1, (R9)(R11*1)
+	MOVQ        16(BX), R8
+	SHLQ        $0x02, R8
+	ADDQ        R8, CX
+	MOVQ        40(BX), R8
+	SHLQ        $0x02, R8
+	ADDQ        R8, AX
 	DECQ        SI
 	JNE         square
 	VZEROUPPER
@@ -5572,21 +5644,21 @@ TEXT ·winogradOutput5x3AVX2(SB), NOSPLIT, $0-48
 	VMOVUPS (DI), Y0
 
 square:
-	MOVQ        (BX), DI
-	SHLQ        $0x02, DI
-	MOVQ        CX, R8
-	MOVQ        8(BX), R9
-	SHLQ        $0x02, R9
-	LEAQ        (R9)(R9*2), R10
-	LEAQ        (R9)(R9*4), R11
-	LEAQ        (R10)(R9*4), R12
-	VMOVUPS     (R8), Y1
-	VMOVUPS     (R8)(R9*1), Y2
-	VMOVUPS     (R8)(R9*2), Y3
-	VMOVUPS     (R8)(R10*1), Y4
-	VMOVUPS     (R8)(R9*4), Y5
-	VMOVUPS     (R8)(R11*1), Y6
-	VMOVUPS     (R8)(R10*2), Y7
+	MOVQ        (BX), R8
+	SHLQ        $0x02, R8
+	MOVQ        CX, R9
+	MOVQ        8(BX), R10
+	SHLQ        $0x02, R10
+	LEAQ        (R10)(R10*2), R11
+	LEAQ        (R10)(R10*4), R12
+	LEAQ        (R11)(R10*4), R13
+	VMOVUPS     (R9), Y1
+	VMOVUPS     (R9)(R10*1), Y2
+	VMOVUPS     (R9)(R10*2), Y3
+	VMOVUPS     (R9)(R11*1), Y4
+	VMOVUPS     (R9)(R10*4), Y5
+	VMOVUPS     (R9)(R12*1), Y6
+	VMOVUPS     (R9)(R11*2), Y7
 	VADDPS      Y3, Y2, Y8
 	VSUBPS      Y3, Y2, Y2
 	VADDPS      Y5, Y4, Y3
@@ -5613,14 +5685,14 @@ square:
 	VMOVUPS     Y9, 64(DX)
 	VMOVUPS     Y2, 96(DX)
 	VMOVUPS     Y3, 128(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Y1
-	VMOVUPS     (R8)(R9*1), Y2
-	VMOVUPS     (R8)(R9*2), Y3
-	VMOVUPS     (R8)(R10*1), Y4
-	VMOVUPS     (R8)(R9*4), Y5
-	VMOVUPS     (R8)(R11*1), Y6
-	VMOVUPS     (R8)(R10*2), Y7
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Y1
+	VMOVUPS     (R9)(R10*1), Y2
+	VMOVUPS     (R9)(R10*2), Y3
+	VMOVUPS     (R9)(R11*1), Y4
+	VMOVUPS     (R9)(R10*4), Y5
+	VMOVUPS     (R9)(R12*1), Y6
+	VMOVUPS     (R9)(R11*2), Y7
 	VADDPS      Y3, Y2, Y8
 	VSUBPS      Y3, Y2, Y2
 	VADDPS      Y5, Y4, Y3
@@ -5647,14 +5719,14 @@ square:
 	VMOVUPS     Y9, 224(DX)
 	VMOVUPS     Y2, 256(DX)
 	VMOVUPS     Y3, 288(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Y1
-	VMOVUPS     (R8)(R9*1), Y2
-	VMOVUPS     (R8)(R9*2), Y3
-	VMOVUPS     (R8)(R10*1), Y4
-	VMOVUPS     (R8)(R9*4), Y5
-	VMOVUPS     (R8)(R11*1), Y6
-	VMOVUPS     (R8)(R10*2), Y7
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Y1
+	VMOVUPS     (R9)(R10*1), Y2
+	VMOVUPS     (R9)(R10*2), Y3
+	VMOVUPS     (R9)(R11*1), Y4
+	VMOVUPS     (R9)(R10*4), Y5
+	VMOVUPS     (R9)(R12*1), Y6
+	VMOVUPS     (R9)(R11*2), Y7
 	VADDPS      Y3, Y2, Y8
 	VSUBPS      Y3, Y2, Y2
 	VADDPS      Y5, Y4, Y3
@@ -5681,14 +5753,14 @@ square:
 	VMOVUPS     Y9, 384(DX)
 	VMOVUPS     Y2, 416(DX)
 	VMOVUPS     Y3, 448(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Y1
-	VMOVUPS     (R8)(R9*1), Y2
-	VMOVUPS     (R8)(R9*2), Y3
-	VMOVUPS     (R8)(R10*1), Y4
-	VMOVUPS     (R8)(R9*4), Y5
-	VMOVUPS     (R8)(R11*1), Y6
-	VMOVUPS     (R8)(R10*2), Y7
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Y1
+	VMOVUPS     (R9)(R10*1), Y2
+	VMOVUPS     (R9)(R10*2), Y3
+	VMOVUPS     (R9)(R11*1), Y4
+	VMOVUPS     (R9)(R10*4), Y5
+	VMOVUPS     (R9)(R12*1), Y6
+	VMOVUPS     (R9)(R11*2), Y7
 	VADDPS      Y3, Y2, Y8
 	VSUBPS      Y3, Y2, Y2
 	VADDPS      Y5, Y4, Y3
@@ -5715,14 +5787,14 @@ square:
 	VMOVUPS     Y9, 544(DX)
 	VMOVUPS     Y2, 576(DX)
 	VMOVUPS     Y3, 608(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Y1
-	VMOVUPS     (R8)(R9*1), Y2
-	VMOVUPS     (R8)(R9*2), Y3
-	VMOVUPS     (R8)(R10*1), Y4
-	VMOVUPS     (R8)(R9*4), Y5
-	VMOVUPS     (R8)(R11*1), Y6
-	VMOVUPS     (R8)(R10*2), Y7
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Y1
+	VMOVUPS     (R9)(R10*1), Y2
+	VMOVUPS     (R9)(R10*2), Y3
+	VMOVUPS     (R9)(R11*1), Y4
+	VMOVUPS     (R9)(R10*4), Y5
+	VMOVUPS     (R9)(R12*1), Y6
+	VMOVUPS     (R9)(R11*2), Y7
 	VADDPS      Y3, Y2, Y8
 	VSUBPS      Y3, Y2, Y2
 	VADDPS      Y5, Y4, Y3
@@ -5749,14 +5821,14 @@ square:
 	VMOVUPS     Y9, 704(DX)
 	VMOVUPS     Y2, 736(DX)
 	VMOVUPS     Y3, 768(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Y1
-	VMOVUPS     (R8)(R9*1), Y2
-	VMOVUPS     (R8)(R9*2), Y3
-	VMOVUPS     (R8)(R10*1), Y4
-	VMOVUPS     (R8)(R9*4), Y5
-	VMOVUPS     (R8)(R11*1), Y6
-	VMOVUPS     (R8)(R10*2), Y7
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Y1
+	VMOVUPS     (R9)(R10*1), Y2
+	VMOVUPS     (R9)(R10*2), Y3
+	VMOVUPS     (R9)(R11*1), Y4
+	VMOVUPS     (R9)(R10*4), Y5
+	VMOVUPS     (R9)(R12*1), Y6
+	VMOVUPS     (R9)(R11*2), Y7
 	VADDPS      Y3, Y2, Y8
 	VSUBPS      Y3, Y2, Y2
 	VADDPS      Y5, Y4, Y3
@@ -5783,14 +5855,14 @@ square:
 	VMOVUPS     Y9, 864(DX)
 	VMOVUPS     Y2, 896(DX)
 	VMOVUPS     Y3, 928(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Y1
-	VMOVUPS     (R8)(R9*1), Y2
-	VMOVUPS     (R8)(R9*2), Y3
-	VMOVUPS     (R8)(R10*1), Y4
-	VMOVUPS     (R8)(R9*4), Y5
-	VMOVUPS     (R8)(R11*1), Y6
-	VMOVUPS     (R8)(R10*2), Y7
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Y1
+	VMOVUPS     (R9)(R10*1), Y2
+	VMOVUPS     (R9)(R10*2), Y3
+	VMOVUPS     (R9)(R11*1), Y4
+	VMOVUPS     (R9)(R10*4), Y5
+	VMOVUPS     (R9)(R12*1), Y6
+	VMOVUPS     (R9)(R11*2), Y7
 	VADDPS      Y3, Y2, Y8
 	VSUBPS      Y3, Y2, Y2
 	VADDPS      Y5, Y4, Y3
@@ -5817,14 +5889,14 @@ square:
 	VMOVUPS     Y9, 1024(DX)
 	VMOVUPS     Y2, 1056(DX)
 	VMOVUPS     Y3, 1088(DX)
-	MOVQ        32(BX), DI
-	SHLQ        $0x02, DI
-	MOVQ        AX, R8
-	MOVQ        24(BX), R9
-	SHLQ        $0x02, R9
-	LEAQ        (R9)(R9*2), R10
-	LEAQ        (R9)(R9*4), R11
-	LEAQ        (R10)(R9*4), R11
+	MOVQ        32(BX), R8
+	SHLQ        $0x02, R8
+	MOVQ        AX, R9
+	MOVQ        24(BX), R10
+	SHLQ        $0x02, R10
+	LEAQ        (R10)(R10*2), R11
+	LEAQ        (R10)(R10*4), R12
+	LEAQ        (R11)(R10*4), R12
 	VMOVUPS     (DX), Y1
 	VMOVUPS     160(DX), Y2
 	VMOVUPS     320(DX), Y3
@@ -5853,17 +5925,27 @@ square:
 	VFMADD231PS c8_41800000<>+0(SB), Y3, Y4
 	VMOVUPS     Y4, Y3
 	VFMADD231PS c8_3d800000<>+0(SB), Y5, Y3
+	VMOVUPS     64(DI), Y4
 	VADDPS      Y0, Y1, Y1
-	VMOVUPS     Y1, (R8)
-	VADDPS      Y0, Y7, Y1
-	VMOVUPS     Y1, (R8)(R9*1)
-	VADDPS      Y0, Y9, Y1
-	VMOVUPS     Y1, (R8)(R9*2)
-	VADDPS      Y0, Y2, Y1
-	VMOVUPS     Y1, (R8)(R10*1)
-	VADDPS      Y0, Y3, Y1
-	VMOVUPS     Y1, (R8)(R9*4)
-	ADDQ        DI, R8
+	VMAXPS      Y1, Y4, Y1
+	VMOVUPS     Y1, (R9)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y7, Y4
+	VMAXPS      Y4, Y1, Y1
+	VMOVUPS     Y1, (R9)(R10*1)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y9, Y4
+	VMAXPS      Y4, Y1, Y1
+	VMOVUPS     Y1, (R9)(R10*2)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y2, Y2
+	VMAXPS      Y2, Y1, Y1
+	VMOVUPS     Y1, (R9)(R11*1)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y3, Y2
+	VMAXPS      Y2, Y1, Y1
+	VMOVUPS     Y1, (R9)(R10*4)
+	ADDQ        R8, R9
 	VMOVUPS     32(DX), Y1
 	VMOVUPS     192(DX), Y2
 	VMOVUPS     352(DX), Y3
@@ -5892,17 +5974,27 @@ square:
 	VFMADD231PS c8_41800000<>+0(SB), Y3, Y4
 	VMOVUPS     Y4, Y3
 	VFMADD231PS c8_3d800000<>+0(SB), Y5, Y3
+	VMOVUPS     64(DI), Y4
 	VADDPS      Y0, Y1, Y1
-	VMOVUPS     Y1, (R8)
-	VADDPS      Y0, Y7, Y1
-	VMOVUPS     Y1, (R8)(R9*1)
-	VADDPS      Y0, Y9, Y1
-	VMOVUPS     Y1, (R8)(R9*2)
-	VADDPS      Y0, Y2, Y1
-	VMOVUPS     Y1, (R8)(R10*1)
-	VADDPS      Y0, Y3, Y1
-	VMOVUPS     Y1, (R8)(R9*4)
-	ADDQ        DI, R8
+	VMAXPS      Y1, Y4, Y1
+	VMOVUPS     Y1, (R9)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y7, Y4
+	VMAXPS      Y4, Y1, Y1
+	VMOVUPS     Y1, (R9)(R10*1)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y9, Y4
+	VMAXPS      Y4, Y1, Y1
+	VMOVUPS     Y1, (R9)(R10*2)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y2, Y2
+	VMAXPS      Y2, Y1, Y1
+	VMOVUPS     Y1, (R9)(R11*1)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y3, Y2
+	VMAXPS      Y2, Y1, Y1
+	VMOVUPS     Y1, (R9)(R10*4)
+	ADDQ        R8, R9
 	VMOVUPS     64(DX), Y1
 	VMOVUPS     224(DX), Y2
 	VMOVUPS     384(DX), Y3
@@ -5931,17 +6023,27 @@ square:
 	VFMADD231PS c8_41800000<>+0(SB), Y3, Y4
 	VMOVUPS     Y4, Y3
 	VFMADD231PS c8_3d800000<>+0(SB), Y5, Y3
+	VMOVUPS     64(DI), Y4
 	VADDPS      Y0, Y1, Y1
-	VMOVUPS     Y1, (R8)
-	VADDPS      Y0, Y7, Y1
-	VMOVUPS     Y1, (R8)(R9*1)
-	VADDPS      Y0, Y9, Y1
-	VMOVUPS     Y1, (R8)(R9*2)
-	VADDPS      Y0, Y2, Y1
-	VMOVUPS     Y1, (R8)(R10*1)
-	VADDPS      Y0, Y3, Y1
-	VMOVUPS     Y1, (R8)(R9*4)
-	ADDQ        DI, R8
+	VMAXPS      Y1, Y4, Y1
+	VMOVUPS     Y1, (R9)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y7, Y4
+	VMAXPS      Y4, Y1, Y1
+	VMOVUPS     Y1, (R9)(R10*1)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y9, Y4
+	VMAXPS      Y4, Y1, Y1
+	VMOVUPS     Y1, (R9)(R10*2)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y2, Y2
+	VMAXPS      Y2, Y1, Y1
+	VMOVUPS     Y1, (R9)(R11*1)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y3, Y2
+	VMAXPS      Y2, Y1, Y1
+	VMOVUPS     Y1, (R9)(R10*4)
+	ADDQ        R8, R9
 	VMOVUPS     96(DX), Y1
 	VMOVUPS     256(DX), Y2
 	VMOVUPS     416(DX), Y3
@@ -5970,17 +6072,27 @@ square:
 	VFMADD231PS c8_41800000<>+0(SB), Y3, Y4
 	VMOVUPS     Y4, Y3
 	VFMADD231PS c8_3d800000<>+0(SB), Y5, Y3
+	VMOVUPS     64(DI), Y4
 	VADDPS      Y0, Y1, Y1
-	VMOVUPS     Y1, (R8)
-	VADDPS      Y0, Y7, Y1
-	VMOVUPS     Y1, (R8)(R9*1)
-	VADDPS      Y0, Y9, Y1
-	VMOVUPS     Y1, (R8)(R9*2)
-	VADDPS      Y0, Y2, Y1
-	VMOVUPS     Y1, (R8)(R10*1)
-	VADDPS      Y0, Y3, Y1
-	VMOVUPS     Y1, (R8)(R9*4)
-	ADDQ        DI, R8
+	VMAXPS      Y1, Y4, Y1
+	VMOVUPS     Y1, (R9)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y7, Y4
+	VMAXPS      Y4, Y1, Y1
+	VMOVUPS     Y1, (R9)(R10*1)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y9, Y4
+	VMAXPS      Y4, Y1, Y1
+	VMOVUPS     Y1, (R9)(R10*2)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y2, Y2
+	VMAXPS      Y2, Y1, Y1
+	VMOVUPS     Y1, (R9)(R11*1)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y3, Y2
+	VMAXPS      Y2, Y1, Y1
+	VMOVUPS     Y1, (R9)(R10*4)
+	ADDQ        R8, R9
 	VMOVUPS     128(DX), Y1
 	VMOVUPS     288(DX), Y2
 	VMOVUPS     448(DX), Y3
@@ -6009,22 +6121,32 @@ square:
 	VFMADD231PS c8_41800000<>+0(SB), Y3, Y4
 	VMOVUPS     Y4, Y3
 	VFMADD231PS c8_3d800000<>+0(SB), Y5, Y3
+	VMOVUPS     64(DI), Y4
 	VADDPS      Y0, Y1, Y1
-	VMOVUPS     Y1, (R8)
-	VADDPS      Y0, Y7, Y1
-	VMOVUPS     Y1, (R8)(R9*1)
-	VADDPS      Y0, Y9, Y1
-	VMOVUPS     Y1, (R8)(R9*2)
-	VADDPS      Y0, Y2, Y1
-	VMOVUPS     Y1, (R8)(R10*1)
-	VADDPS      Y0, Y3, Y1
-	VMOVUPS     Y1, (R8)(R9*4)
-	MOVQ        16(BX), DI
-	SHLQ        $0x02, DI
-	ADDQ        DI, CX
-	MOVQ        40(BX), DI
-	SHLQ        $0x02, DI
-	ADDQ        DI, AX
+	VMAXPS      Y1, Y4, Y1
+	VMOVUPS     Y1, (R9)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y7, Y4
+	VMAXPS      Y4, Y1, Y1
+	VMOVUPS     Y1, (R9)(R10*1)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y9, Y4
+	VMAXPS      Y4, Y1, Y1
+	VMOVUPS     Y1, (R9)(R10*2)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y2, Y2
+	VMAXPS      Y2, Y1, Y1
+	VMOVUPS     Y1, (R9)(R11*1)
+	VMOVUPS     64(DI), Y1
+	VADDPS      Y0, Y3, Y2
+	VMAXPS      Y2, Y1, Y1
+	VMOVUPS     Y1, (R9)(R10*4)
+	MOVQ        16(BX), R8
+	SHLQ        $0x02, R8
+	ADDQ        R8, CX
+	MOVQ        40(BX), R8
+	SHLQ        $0x02, R8
+	ADDQ        R8, AX
 	DECQ        SI
 	JNE         square
 	VZEROUPPER

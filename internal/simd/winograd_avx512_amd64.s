@@ -155,65 +155,65 @@ TEXT ·winogradOutput2x3AVX512(SB), NOSPLIT, $0-48
 	VMOVUPS (DI), Z0
 
 square:
-	MOVQ    (BX), DI
-	SHLQ    $0x02, DI
-	MOVQ    CX, R8
-	MOVQ    8(BX), R9
-	SHLQ    $0x02, R9
-	LEAQ    (R9)(R9*2), R10
-	LEAQ    (R9)(R9*4), R11
-	LEAQ    (R10)(R9*4), R11
-	VMOVUPS (R8), Z1
-	VMOVUPS (R8)(R9*1), Z2
-	VMOVUPS (R8)(R9*2), Z3
-	VMOVUPS (R8)(R10*1), Z4
+	MOVQ    (BX), R8
+	SHLQ    $0x02, R8
+	MOVQ    CX, R9
+	MOVQ    8(BX), R10
+	SHLQ    $0x02, R10
+	LEAQ    (R10)(R10*2), R11
+	LEAQ    (R10)(R10*4), R12
+	LEAQ    (R11)(R10*4), R12
+	VMOVUPS (R9), Z1
+	VMOVUPS (R9)(R10*1), Z2
+	VMOVUPS (R9)(R10*2), Z3
+	VMOVUPS (R9)(R11*1), Z4
 	VADDPS  Z3, Z2, Z5
 	VSUBPS  Z3, Z2, Z2
 	VADDPS  Z5, Z1, Z1
 	VADDPS  Z2, Z4, Z2
 	VMOVUPS Z1, (DX)
 	VMOVUPS Z2, 64(DX)
-	ADDQ    DI, R8
-	VMOVUPS (R8), Z1
-	VMOVUPS (R8)(R9*1), Z2
-	VMOVUPS (R8)(R9*2), Z3
-	VMOVUPS (R8)(R10*1), Z4
+	ADDQ    R8, R9
+	VMOVUPS (R9), Z1
+	VMOVUPS (R9)(R10*1), Z2
+	VMOVUPS (R9)(R10*2), Z3
+	VMOVUPS (R9)(R11*1), Z4
 	VADDPS  Z3, Z2, Z5
 	VSUBPS  Z3, Z2, Z2
 	VADDPS  Z5, Z1, Z1
 	VADDPS  Z2, Z4, Z2
 	VMOVUPS Z1, 128(DX)
 	VMOVUPS Z2, 192(DX)
-	ADDQ    DI, R8
-	VMOVUPS (R8), Z1
-	VMOVUPS (R8)(R9*1), Z2
-	VMOVUPS (R8)(R9*2), Z3
-	VMOVUPS (R8)(R10*1), Z4
+	ADDQ    R8, R9
+	VMOVUPS (R9), Z1
+	VMOVUPS (R9)(R10*1), Z2
+	VMOVUPS (R9)(R10*2), Z3
+	VMOVUPS (R9)(R11*1), Z4
 	VADDPS  Z3, Z2, Z5
 	VSUBPS  Z3, Z2, Z2
 	VADDPS  Z5, Z1, Z1
 	VADDPS  Z2, Z4, Z2
 	VMOVUPS Z1, 256(DX)
 	VMOVUPS Z2, 320(DX)
-	ADDQ    DI, R8
-	VMOVUPS (R8), Z1
-	VMOVUPS (R8)(R9*1), Z2
-	VMOVUPS (R8)(R9*2), Z3
-	VMOVUPS (R8)(R10*1), Z4
+	ADDQ    R8, R9
+	VMOVUPS (R9), Z1
+	VMOVUPS (R9)(R10*1), Z2
+	VMOVUPS (R9)(R10*2), Z3
+	VMOVUPS (R9)(R11*1), Z4
 	VADDPS  Z3, Z2, Z5
 	VSUBPS  Z3, Z2, Z2
 	VADDPS  Z5, Z1, Z1
 	VADDPS  Z2, Z4, Z2
 	VMOVUPS Z1, 384(DX)
 	VMOVUPS Z2, 448(DX)
-	MOVQ    32(BX), DI
-	SHLQ    $0x02, DI
-	MOVQ    AX, R8
-	MOVQ    24(BX), R9
-	SHLQ    $0x02, R9
-	LEAQ    (R9)(R9*2), R10
-	LEAQ    (R9)(R9*4), R11
-	LEAQ    (R10)(R9*4), R10
+	MOVQ    32(BX), R8
+	SHLQ    $0x02, R8
+	MOVQ    AX, R9
+	MOVQ    24(BX), R10
+	SHLQ    $0x02, R10
+	LEAQ    (R10)(R10*2), R11
+	LEAQ    (R10)(R10*4), R12
+	LEAQ    (R11)(R10*4), R11
 	VMOVUPS (DX), Z1
 	VMOVUPS 128(DX), Z2
 	VMOVUPS 256(DX), Z3
@@ -222,11 +222,15 @@ square:
 	VSUBPS  Z3, Z2, Z2
 	VADDPS  Z5, Z1, Z1
 	VADDPS  Z2, Z4, Z2
+	VMOVUPS 64(DI), Z3
 	VADDPS  Z0, Z1, Z1
-	VMOVUPS Z1, (R8)
-	VADDPS  Z0, Z2, Z1
-	VMOVUPS Z1, (R8)(R9*1)
-	ADDQ    DI, R8
+	VMAXPS  Z1, Z3, Z1
+	VMOVUPS Z1, (R9)
+	VMOVUPS 64(DI), Z1
+	VADDPS  Z0, Z2, Z2
+	VMAXPS  Z2, Z1, Z1
+	VMOVUPS Z1, (R9)(R10*1)
+	ADDQ    R8, R9
 	VMOVUPS 64(DX), Z1
 	VMOVUPS 192(DX), Z2
 	VMOVUPS 320(DX), Z3
@@ -235,16 +239,20 @@ square:
 	VSUBPS  Z3, Z2, Z2
 	VADDPS  Z5, Z1, Z1
 	VADDPS  Z2, Z4, Z2
+	VMOVUPS 64(DI), Z3
 	VADDPS  Z0, Z1, Z1
-	VMOVUPS Z1, (R8)
-	VADDPS  Z0, Z2, Z1
-	VMOVUPS Z1, (R8)(R9*1)
-	MOVQ    16(BX), DI
-	SHLQ    $0x02, DI
-	ADDQ    DI, CX
-	MOVQ    40(BX), DI
-	SHLQ    $0x02, DI
-	ADDQ    DI, AX
+	VMAXPS  Z1, Z3, Z1
+	VMOVUPS Z1, (R9)
+	VMOVUPS 64(DI), Z1
+	VADDPS  Z0, Z2, Z2
+	VMAXPS  Z2, Z1, Z1
+	VMOVUPS Z1, (R9)(R10*1)
+	MOVQ    16(BX), R8
+	SHLQ    $0x02, R8
+	ADDQ    R8, CX
+	MOVQ    40(BX), R8
+	SHLQ    $0x02, R8
+	ADDQ    R8, AX
 	DECQ    SI
 	JNE     square
 	VZEROUPPER
@@ -1095,20 +1103,20 @@ TEXT ·winogradOutput4x3AVX512(SB), NOSPLIT, $0-48
 	VMOVUPS (DI), Z0
 
 square:
-	MOVQ        (BX), DI
-	SHLQ        $0x02, DI
-	MOVQ        CX, R8
-	MOVQ        8(BX), R9
-	SHLQ        $0x02, R9
-	LEAQ        (R9)(R9*2), R10
-	LEAQ        (R9)(R9*4), R11
-	LEAQ        (R10)(R9*4), R12
-	VMOVUPS     (R8), Z1
-	VMOVUPS     (R8)(R9*1), Z2
-	VMOVUPS     (R8)(R9*2), Z3
-	VMOVUPS     (R8)(R10*1), Z4
-	VMOVUPS     (R8)(R9*4), Z5
-	VMOVUPS     (R8)(R11*1), Z6
+	MOVQ        (BX), R8
+	SHLQ        $0x02, R8
+	MOVQ        CX, R9
+	MOVQ        8(BX), R10
+	SHLQ        $0x02, R10
+	LEAQ        (R10)(R10*2), R11
+	LEAQ        (R10)(R10*4), R12
+	LEAQ        (R11)(R10*4), R13
+	VMOVUPS     (R9), Z1
+	VMOVUPS     (R9)(R10*1), Z2
+	VMOVUPS     (R9)(R10*2), Z3
+	VMOVUPS     (R9)(R11*1), Z4
+	VMOVUPS     (R9)(R10*4), Z5
+	VMOVUPS     (R9)(R12*1), Z6
 	VADDPS      Z3, Z2, Z7
 	VSUBPS      Z3, Z2, Z2
 	VADDPS      Z5, Z4, Z3
@@ -1124,13 +1132,13 @@ square:
 	VMOVUPS     Z5, 64(DX)
 	VMOVUPS     Z7, 128(DX)
 	VMOVUPS     Z2, 192(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Z1
-	VMOVUPS     (R8)(R9*1), Z2
-	VMOVUPS     (R8)(R9*2), Z3
-	VMOVUPS     (R8)(R10*1), Z4
-	VMOVUPS     (R8)(R9*4), Z5
-	VMOVUPS     (R8)(R11*1), Z6
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Z1
+	VMOVUPS     (R9)(R10*1), Z2
+	VMOVUPS     (R9)(R10*2), Z3
+	VMOVUPS     (R9)(R11*1), Z4
+	VMOVUPS     (R9)(R10*4), Z5
+	VMOVUPS     (R9)(R12*1), Z6
 	VADDPS      Z3, Z2, Z7
 	VSUBPS      Z3, Z2, Z2
 	VADDPS      Z5, Z4, Z3
@@ -1146,13 +1154,13 @@ square:
 	VMOVUPS     Z5, 320(DX)
 	VMOVUPS     Z7, 384(DX)
 	VMOVUPS     Z2, 448(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Z1
-	VMOVUPS     (R8)(R9*1), Z2
-	VMOVUPS     (R8)(R9*2), Z3
-	VMOVUPS     (R8)(R10*1), Z4
-	VMOVUPS     (R8)(R9*4), Z5
-	VMOVUPS     (R8)(R11*1), Z6
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Z1
+	VMOVUPS     (R9)(R10*1), Z2
+	VMOVUPS     (R9)(R10*2), Z3
+	VMOVUPS     (R9)(R11*1), Z4
+	VMOVUPS     (R9)(R10*4), Z5
+	VMOVUPS     (R9)(R12*1), Z6
 	VADDPS      Z3, Z2, Z7
 	VSUBPS      Z3, Z2, Z2
 	VADDPS      Z5, Z4, Z3
@@ -1168,13 +1176,13 @@ square:
 	VMOVUPS     Z5, 576(DX)
 	VMOVUPS     Z7, 640(DX)
 	VMOVUPS     Z2, 704(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Z1
-	VMOVUPS     (R8)(R9*1), Z2
-	VMOVUPS     (R8)(R9*2), Z3
-	VMOVUPS     (R8)(R10*1), Z4
-	VMOVUPS     (R8)(R9*4), Z5
-	VMOVUPS     (R8)(R11*1), Z6
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Z1
+	VMOVUPS     (R9)(R10*1), Z2
+	VMOVUPS     (R9)(R10*2), Z3
+	VMOVUPS     (R9)(R11*1), Z4
+	VMOVUPS     (R9)(R10*4), Z5
+	VMOVUPS     (R9)(R12*1), Z6
 	VADDPS      Z3, Z2, Z7
 	VSUBPS      Z3, Z2, Z2
 	VADDPS      Z5, Z4, Z3
@@ -1190,13 +1198,13 @@ square:
 	VMOVUPS     Z5, 832(DX)
 	VMOVUPS     Z7, 896(DX)
 	VMOVUPS     Z2, 960(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Z1
-	VMOVUPS     (R8)(R9*1), Z2
-	VMOVUPS     (R8)(R9*2), Z3
-	VMOVUPS     (R8)(R10*1), Z4
-	VMOVUPS     (R8)(R9*4), Z5
-	VMOVUPS     (R8)(R11*1), Z6
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Z1
+	VMOVUPS     (R9)(R10*1), Z2
+	VMOVUPS     (R9)(R10*2), Z3
+	VMOVUPS     (R9)(R11*1), Z4
+	VMOVUPS     (R9)(R10*4), Z5
+	VMOVUPS     (R9)(R12*1), Z6
 	VADDPS      Z3, Z2, Z7
 	VSUBPS      Z3, Z2, Z2
 	VADDPS      Z5, Z4, Z3
@@ -1212,13 +1220,13 @@ square:
 	VMOVUPS     Z5, 1088(DX)
 	VMOVUPS     Z7, 1152(DX)
 	VMOVUPS     Z2, 1216(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Z1
-	VMOVUPS     (R8)(R9*1), Z2
-	VMOVUPS     (R8)(R9*2), Z3
-	VMOVUPS     (R8)(R10*1), Z4
-	VMOVUPS     (R8)(R9*4), Z5
-	VMOVUPS     (R8)(R11*1), Z6
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Z1
+	VMOVUPS     (R9)(R10*1), Z2
+	VMOVUPS     (R9)(R10*2), Z3
+	VMOVUPS     (R9)(R11*1), Z4
+	VMOVUPS     (R9)(R10*4), Z5
+	VMOVUPS     (R9)(R12*1), Z6
 	VADDPS      Z3, Z2, Z7
 	VSUBPS      Z3, Z2, Z2
 	VADDPS      Z5, Z4, Z3
@@ -1234,14 +1242,14 @@ square:
 	VMOVUPS     Z5, 1344(DX)
 	VMOVUPS     Z7, 1408(DX)
 	VMOVUPS     Z2, 1472(DX)
-	MOVQ        32(BX), DI
-	SHLQ        $0x02, DI
-	MOVQ        AX, R8
-	MOVQ        24(BX), R9
-	SHLQ        $0x02, R9
-	LEAQ        (R9)(R9*2), R10
-	LEAQ        (R9)(R9*4), R11
-	LEAQ        (R10)(R9*4), R11
+	MOVQ        32(BX), R8
+	SHLQ        $0x02, R8
+	MOVQ        AX, R9
+	MOVQ        24(BX), R10
+	SHLQ        $0x02, R10
+	LEAQ        (R10)(R10*2), R11
+	LEAQ        (R10)(R10*4), R12
+	LEAQ        (R11)(R10*4), R12
 	VMOVUPS     (DX), Z1
 	VMOVUPS     256(DX), Z2
 	VMOVUPS     512(DX), Z3
@@ -1259,15 +1267,23 @@ square:
 	VFMADD231PS c16_40800000<>+0(SB), Z3, Z7
 	VADDPS      Z2, Z6, Z2
 	VFMADD231PS c16_41000000<>+0(SB), Z4, Z2
+	VMOVUPS     64(DI), Z3
 	VADDPS      Z0, Z1, Z1
-	VMOVUPS     Z1, (R8)
-	VADDPS      Z0, Z5, Z1
-	VMOVUPS     Z1, (R8)(R9*1)
-	VADDPS      Z0, Z7, Z1
-	VMOVUPS     Z1, (R8)(R9*2)
-	VADDPS      Z0, Z2, Z1
-	VMOVUPS     Z1, (R8)(R10*1)
-	ADDQ        DI, R8
+	VMAXPS      Z1, Z3, Z1
+	VMOVUPS     Z1, (R9)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z5, Z3
+	VMAXPS      Z3, Z1, Z1
+	VMOVUPS     Z1, (R9)(R10*1)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z7, Z3
+	VMAXPS      Z3, Z1, Z1
+	VMOVUPS     Z1, (R9)(R10*2)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z2, Z2
+	VMAXPS      Z2, Z1, Z1
+	VMOVUPS     Z1, (R9)(R11*1)
+	ADDQ        R8, R9
 	VMOVUPS     64(DX), Z1
 	VMOVUPS     320(DX), Z2
 	VMOVUPS     576(DX), Z3
@@ -1285,15 +1301,23 @@ square:
 	VFMADD231PS c16_40800000<>+0(SB), Z3, Z7
 	VADDPS      Z2, Z6, Z2
 	VFMADD231PS c16_41000000<>+0(SB), Z4, Z2
+	VMOVUPS     64(DI), Z3
 	VADDPS      Z0, Z1, Z1
-	VMOVUPS     Z1, (R8)
-	VADDPS      Z0, Z5, Z1
-	VMOVUPS     Z1, (R8)(R9*1)
-	VADDPS      Z0, Z7, Z1
-	VMOVUPS     Z1, (R8)(R9*2)
-	VADDPS      Z0, Z2, Z1
-	VMOVUPS     Z1, (R8)(R10*1)
-	ADDQ        DI, R8
+	VMAXPS      Z1, Z3, Z1
+	VMOVUPS     Z1, (R9)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z5, Z3
+	VMAXPS      Z3, Z1, Z1
+	VMOVUPS     Z1, (R9)(R10*1)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z7, Z3
+	VMAXPS      Z3, Z1, Z1
+	VMOVUPS     Z1, (R9)(R10*2)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z2, Z2
+	VMAXPS      Z2, Z1, Z1
+	VMOVUPS     Z1, (R9)(R11*1)
+	ADDQ        R8, R9
 	VMOVUPS     128(DX), Z1
 	VMOVUPS     384(DX), Z2
 	VMOVUPS     640(DX), Z3
@@ -1311,15 +1335,23 @@ square:
 	VFMADD231PS c16_40800000<>+0(SB), Z3, Z7
 	VADDPS      Z2, Z6, Z2
 	VFMADD231PS c16_41000000<>+0(SB), Z4, Z2
+	VMOVUPS     64(DI), Z3
 	VADDPS      Z0, Z1, Z1
-	VMOVUPS     Z1, (R8)
-	VADDPS      Z0, Z5, Z1
-	VMOVUPS     Z1, (R8)(R9*1)
-	VADDPS      Z0, Z7, Z1
-	VMOVUPS     Z1, (R8)(R9*2)
-	VADDPS      Z0, Z2, Z1
-	VMOVUPS     Z1, (R8)(R10*1)
-	ADDQ        DI, R8
+	VMAXPS      Z1, Z3, Z1
+	VMOVUPS     Z1, (R9)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z5, Z3
+	VMAXPS      Z3, Z1, Z1
+	VMOVUPS     Z1, (R9)(R10*1)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z7, Z3
+	VMAXPS      Z3, Z1, Z1
+	VMOVUPS     Z1, (R9)(R10*2)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z2, Z2
+	VMAXPS      Z2, Z1, Z1
+	VMOVUPS     Z1, (R9)(R11*1)
+	ADDQ        R8, R9
 	VMOVUPS     192(DX), Z1
 	VMOVUPS     448(DX), Z2
 	VMOVUPS     704(DX), Z3
@@ -1337,20 +1369,28 @@ square:
 	VFMADD231PS c16_40800000<>+0(SB), Z3, Z7
 	VADDPS      Z2, Z6, Z2
 	VFMADD231PS c16_41000000<>+0(SB), Z4, Z2
+	VMOVUPS     64(DI), Z3
 	VADDPS      Z0, Z1, Z1
-	VMOVUPS     Z1, (R8)
-	VADDPS      Z0, Z5, Z1
-	VMOVUPS     Z1, (R8)(R9*1)
-	VADDPS      Z0, Z7, Z1
-	VMOVUPS     Z1, (R8)(R9*2)
-	VADDPS      Z0, Z2, Z1
-	VMOVUPS     Z1, (R8)(R10*1)
-	MOVQ        16(BX), DI
-	SHLQ        $0x02, DI
-	ADDQ        DI, CX
-	MOVQ        40(BX), DI
-	SHLQ        $0x02, DI
-	ADDQ        DI, AX
+	VMAXPS      Z1, Z3, Z1
+	VMOVUPS     Z1, (R9)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z5, Z3
+	VMAXPS      Z3, Z1, Z1
+	VMOVUPS     Z1, (R9)(R10*1)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z7, Z3
+	VMAXPS      Z3, Z1, Z1
+	VMOVUPS     Z1, (R9)(R10*2)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z2, Z2
+	VMAXPS      Z2, Z1, Z1
+	VMOVUPS     Z1, (R9)(R11*1)
+	MOVQ        16(BX), R8
+	SHLQ        $0x02, R8
+	ADDQ        R8, CX
+	MOVQ        40(BX), R8
+	SHLQ        $0x02, R8
+	ADDQ        R8, AX
 	DECQ        SI
 	JNE         square
 	VZEROUPPER
@@ -3085,22 +3125,22 @@ TEXT ·winogradOutput4x5AVX512(SB), NOSPLIT, $0-48
 	VMOVUPS (DI), Z0
 
 square:
-	MOVQ        (BX), DI
-	SHLQ        $0x02, DI
-	MOVQ        CX, R8
-	MOVQ        8(BX), R9
-	SHLQ        $0x02, R9
-	LEAQ        (R9)(R9*2), R10
-	LEAQ        (R9)(R9*4), R11
-	LEAQ        (R10)(R9*4), R12
-	VMOVUPS     (R8), Z1
-	VMOVUPS     (R8)(R9*1), Z2
-	VMOVUPS     (R8)(R9*2), Z3
-	VMOVUPS     (R8)(R10*1), Z4
-	VMOVUPS     (R8)(R9*4), Z5
-	VMOVUPS     (R8)(R11*1), Z6
-	VMOVUPS     (R8)(R10*2), Z7
-	VMOVUPS     (R8)(R12*1), Z8
+	MOVQ        (BX), R8
+	SHLQ        $0x02, R8
+	MOVQ        CX, R9
+	MOVQ        8(BX), R10
+	SHLQ        $0x02, R10
+	LEAQ        (R10)(R10*2), R11
+	LEAQ        (R10)(R10*4), R12
+	LEAQ        (R11)(R10*4), R13
+	VMOVUPS     (R9), Z1
+	VMOVUPS     (R9)(R10*1), Z2
+	VMOVUPS     (R9)(R10*2), Z3
+	VMOVUPS     (R9)(R11*1), Z4
+	VMOVUPS     (R9)(R10*4), Z5
+	VMOVUPS     (R9)(R12*1), Z6
+	VMOVUPS     (R9)(R11*2), Z7
+	VMOVUPS     (R9)(R13*1), Z8
 	VADDPS      Z3, Z2, Z9
 	VSUBPS      Z3, Z2, Z2
 	VADDPS      Z5, Z4, Z3
@@ -3123,15 +3163,15 @@ square:
 	VMOVUPS     Z7, 64(DX)
 	VMOVUPS     Z3, 128(DX)
 	VMOVUPS     Z2, 192(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Z1
-	VMOVUPS     (R8)(R9*1), Z2
-	VMOVUPS     (R8)(R9*2), Z3
-	VMOVUPS     (R8)(R10*1), Z4
-	VMOVUPS     (R8)(R9*4), Z5
-	VMOVUPS     (R8)(R11*1), Z6
-	VMOVUPS     (R8)(R10*2), Z7
-	VMOVUPS     (R8)(R12*1), Z8
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Z1
+	VMOVUPS     (R9)(R10*1), Z2
+	VMOVUPS     (R9)(R10*2), Z3
+	VMOVUPS     (R9)(R11*1), Z4
+	VMOVUPS     (R9)(R10*4), Z5
+	VMOVUPS     (R9)(R12*1), Z6
+	VMOVUPS     (R9)(R11*2), Z7
+	VMOVUPS     (R9)(R13*1), Z8
 	VADDPS      Z3, Z2, Z9
 	VSUBPS      Z3, Z2, Z2
 	VADDPS      Z5, Z4, Z3
@@ -3154,15 +3194,15 @@ square:
 	VMOVUPS     Z7, 320(DX)
 	VMOVUPS     Z3, 384(DX)
 	VMOVUPS     Z2, 448(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Z1
-	VMOVUPS     (R8)(R9*1), Z2
-	VMOVUPS     (R8)(R9*2), Z3
-	VMOVUPS     (R8)(R10*1), Z4
-	VMOVUPS     (R8)(R9*4), Z5
-	VMOVUPS     (R8)(R11*1), Z6
-	VMOVUPS     (R8)(R10*2), Z7
-	VMOVUPS     (R8)(R12*1), Z8
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Z1
+	VMOVUPS     (R9)(R10*1), Z2
+	VMOVUPS     (R9)(R10*2), Z3
+	VMOVUPS     (R9)(R11*1), Z4
+	VMOVUPS     (R9)(R10*4), Z5
+	VMOVUPS     (R9)(R12*1), Z6
+	VMOVUPS     (R9)(R11*2), Z7
+	VMOVUPS     (R9)(R13*1), Z8
 	VADDPS      Z3, Z2, Z9
 	VSUBPS      Z3, Z2, Z2
 	VADDPS      Z5, Z4, Z3
@@ -3185,15 +3225,15 @@ square:
 	VMOVUPS     Z7, 576(DX)
 	VMOVUPS     Z3, 640(DX)
 	VMOVUPS     Z2, 704(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Z1
-	VMOVUPS     (R8)(R9*1), Z2
-	VMOVUPS     (R8)(R9*2), Z3
-	VMOVUPS     (R8)(R10*1), Z4
-	VMOVUPS     (R8)(R9*4), Z5
-	VMOVUPS     (R8)(R11*1), Z6
-	VMOVUPS     (R8)(R10*2), Z7
-	VMOVUPS     (R8)(R12*1), Z8
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Z1
+	VMOVUPS     (R9)(R10*1), Z2
+	VMOVUPS     (R9)(R10*2), Z3
+	VMOVUPS     (R9)(R11*1), Z4
+	VMOVUPS     (R9)(R10*4), Z5
+	VMOVUPS     (R9)(R12*1), Z6
+	VMOVUPS     (R9)(R11*2), Z7
+	VMOVUPS     (R9)(R13*1), Z8
 	VADDPS      Z3, Z2, Z9
 	VSUBPS      Z3, Z2, Z2
 	VADDPS      Z5, Z4, Z3
@@ -3216,15 +3256,15 @@ square:
 	VMOVUPS     Z7, 832(DX)
 	VMOVUPS     Z3, 896(DX)
 	VMOVUPS     Z2, 960(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Z1
-	VMOVUPS     (R8)(R9*1), Z2
-	VMOVUPS     (R8)(R9*2), Z3
-	VMOVUPS     (R8)(R10*1), Z4
-	VMOVUPS     (R8)(R9*4), Z5
-	VMOVUPS     (R8)(R11*1), Z6
-	VMOVUPS     (R8)(R10*2), Z7
-	VMOVUPS     (R8)(R12*1), Z8
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Z1
+	VMOVUPS     (R9)(R10*1), Z2
+	VMOVUPS     (R9)(R10*2), Z3
+	VMOVUPS     (R9)(R11*1), Z4
+	VMOVUPS     (R9)(R10*4), Z5
+	VMOVUPS     (R9)(R12*1), Z6
+	VMOVUPS     (R9)(R11*2), Z7
+	VMOVUPS     (R9)(R13*1), Z8
 	VADDPS      Z3, Z2, Z9
 	VSUBPS      Z3, Z2, Z2
 	VADDPS      Z5, Z4, Z3
@@ -3247,15 +3287,15 @@ square:
 	VMOVUPS     Z7, 1088(DX)
 	VMOVUPS     Z3, 1152(DX)
 	VMOVUPS     Z2, 1216(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Z1
-	VMOVUPS     (R8)(R9*1), Z2
-	VMOVUPS     (R8)(R9*2), Z3
-	VMOVUPS     (R8)(R10*1), Z4
-	VMOVUPS     (R8)(R9*4), Z5
-	VMOVUPS     (R8)(R11*1), Z6
-	VMOVUPS     (R8)(R10*2), Z7
-	VMOVUPS     (R8)(R12*1), Z8
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Z1
+	VMOVUPS     (R9)(R10*1), Z2
+	VMOVUPS     (R9)(R10*2), Z3
+	VMOVUPS     (R9)(R11*1), Z4
+	VMOVUPS     (R9)(R10*4), Z5
+	VMOVUPS     (R9)(R12*1), Z6
+	VMOVUPS     (R9)(R11*2), Z7
+	VMOVUPS     (R9)(R13*1), Z8
 	VADDPS      Z3, Z2, Z9
 	VSUBPS      Z3, Z2, Z2
 	VADDPS      Z5, Z4, Z3
@@ -3278,15 +3318,15 @@ square:
 	VMOVUPS     Z7, 1344(DX)
 	VMOVUPS     Z3, 1408(DX)
 	VMOVUPS     Z2, 1472(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Z1
-	VMOVUPS     (R8)(R9*1), Z2
-	VMOVUPS     (R8)(R9*2), Z3
-	VMOVUPS     (R8)(R10*1), Z4
-	VMOVUPS     (R8)(R9*4), Z5
-	VMOVUPS     (R8)(R11*1), Z6
-	VMOVUPS     (R8)(R10*2), Z7
-	VMOVUPS     (R8)(R12*1), Z8
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Z1
+	VMOVUPS     (R9)(R10*1), Z2
+	VMOVUPS     (R9)(R10*2), Z3
+	VMOVUPS     (R9)(R11*1), Z4
+	VMOVUPS     (R9)(R10*4), Z5
+	VMOVUPS     (R9)(R12*1), Z6
+	VMOVUPS     (R9)(R11*2), Z7
+	VMOVUPS     (R9)(R13*1), Z8
 	VADDPS      Z3, Z2, Z9
 	VSUBPS      Z3, Z2, Z2
 	VADDPS      Z5, Z4, Z3
@@ -3309,15 +3349,15 @@ square:
 	VMOVUPS     Z7, 1600(DX)
 	VMOVUPS     Z3, 1664(DX)
 	VMOVUPS     Z2, 1728(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Z1
-	VMOVUPS     (R8)(R9*1), Z2
-	VMOVUPS     (R8)(R9*2), Z3
-	VMOVUPS     (R8)(R10*1), Z4
-	VMOVUPS     (R8)(R9*4), Z5
-	VMOVUPS     (R8)(R11*1), Z6
-	VMOVUPS     (R8)(R10*2), Z7
-	VMOVUPS     (R8)(R12*1), Z8
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Z1
+	VMOVUPS     (R9)(R10*1), Z2
+	VMOVUPS     (R9)(R10*2), Z3
+	VMOVUPS     (R9)(R11*1), Z4
+	VMOVUPS     (R9)(R10*4), Z5
+	VMOVUPS     (R9)(R12*1), Z6
+	VMOVUPS     (R9)(R11*2), Z7
+	VMOVUPS     (R9)(R13*1), Z8
 	VADDPS      Z3, Z2, Z9
 	VSUBPS      Z3, Z2, Z2
 	VADDPS      Z5, Z4, Z3
@@ -3340,14 +3380,14 @@ square:
 	VMOVUPS     Z7, 1856(DX)
 	VMOVUPS     Z3, 1920(DX)
 	VMOVUPS     Z2, 1984(DX)
-	MOVQ        32(BX), DI
-	SHLQ        $0x02, DI
-	MOVQ        AX, R8
-	MOVQ        24(BX), R9
-	SHLQ        $0x02, R9
-	LEAQ        (R9)(R9*2), R10
-	LEAQ        (R9)(R9*4), R11
-	LEAQ        (R10)(R9*4), R11
+	MOVQ        32(BX), R8
+	SHLQ        $0x02, R8
+	MOVQ        AX, R9
+	MOVQ        24(BX), R10
+	SHLQ        $0x02, R10
+	LEAQ        (R10)(R10*2), R11
+	LEAQ        (R10)(R10*4), R12
+	LEAQ        (R11)(R10*4), R12
 	VMOVUPS     (DX), Z1
 	VMOVUPS     256(DX), Z2
 	VMOVUPS     512(DX), Z3
@@ -3374,15 +3414,23 @@ square:
 	VADDPS      Z2, Z8, Z2
 	VFMADD231PS c16_41000000<>+0(SB), Z4, Z2
 	VFMADD231PS c16_3e000000<>+0(SB), Z6, Z2
+	VMOVUPS     64(DI), Z4
 	VADDPS      Z0, Z1, Z1
-	VMOVUPS     Z1, (R8)
-	VADDPS      Z0, Z7, Z1
-	VMOVUPS     Z1, (R8)(R9*1)
-	VADDPS      Z0, Z3, Z1
-	VMOVUPS     Z1, (R8)(R9*2)
-	VADDPS      Z0, Z2, Z1
-	VMOVUPS     Z1, (R8)(R10*1)
-	ADDQ        DI, R8
+	VMAXPS      Z1, Z4, Z1
+	VMOVUPS     Z1, (R9)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z7, Z4
+	VMAXPS      Z4, Z1, Z1
+	VMOVUPS     Z1, (R9)(R10*1)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z3, Z3
+	VMAXPS      Z3, Z1, Z1
+	VMOVUPS     Z1, (R9)(R10*2)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z2, Z2
+	VMAXPS      Z2, Z1, Z1
+	VMOVUPS     Z1, (R9)(R11*1)
+	ADDQ        R8, R9
 	VMOVUPS     64(DX), Z1
 	VMOVUPS     320(DX), Z2
 	VMOVUPS     576(DX), Z3
@@ -3409,15 +3457,23 @@ square:
 	VADDPS      Z2, Z8, Z2
 	VFMADD231PS c16_41000000<>+0(SB), Z4, Z2
 	VFMADD231PS c16_3e000000<>+0(SB), Z6, Z2
+	VMOVUPS     64(DI), Z4
 	VADDPS      Z0, Z1, Z1
-	VMOVUPS     Z1, (R8)
-	VADDPS      Z0, Z7, Z1
-	VMOVUPS     Z1, (R8)(R9*1)
-	VADDPS      Z0, Z3, Z1
-	VMOVUPS     Z1, (R8)(R9*2)
-	VADDPS      Z0, Z2, Z1
-	VMOVUPS     Z1, (R8)(R10*1)
-	ADDQ        DI, R8
+	VMAXPS      Z1, Z4, Z1
+	VMOVUPS     Z1, (R9)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z7, Z4
+	VMAXPS      Z4, Z1, Z1
+	VMOVUPS     Z1, (R9)(R10*1)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z3, Z3
+	VMAXPS      Z3, Z1, Z1
+	VMOVUPS     Z1, (R9)(R10*2)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z2, Z2
+	VMAXPS      Z2, Z1, Z1
+	VMOVUPS     Z1, (R9)(R11*1)
+	ADDQ        R8, R9
 	VMOVUPS     128(DX), Z1
 	VMOVUPS     384(DX), Z2
 	VMOVUPS     640(DX), Z3
@@ -3444,15 +3500,23 @@ square:
 	VADDPS      Z2, Z8, Z2
 	VFMADD231PS c16_41000000<>+0(SB), Z4, Z2
 	VFMADD231PS c16_3e000000<>+0(SB), Z6, Z2
+	VMOVUPS     64(DI), Z4
 	VADDPS      Z0, Z1, Z1
-	VMOVUPS     Z1, (R8)
-	VADDPS      Z0, Z7, Z1
-	VMOVUPS     Z1, (R8)(R9*1)
-	VADDPS      Z0, Z3, Z1
-	VMOVUPS     Z1, (R8)(R9*2)
-	VADDPS      Z0, Z2, Z1
-	VMOVUPS     Z1, (R8)(R10*1)
-	ADDQ        DI, R8
+	VMAXPS      Z1, Z4, Z1
+	VMOVUPS     Z1, (R9)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z7, Z4
+	VMAXPS      Z4, Z1, Z1
+	VMOVUPS     Z1, (R9)(R10*1)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z3, Z3
+	VMAXPS      Z3, Z1, Z1
+	VMOVUPS     Z1, (R9)(R10*2)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z2, Z2
+	VMAXPS      Z2, Z1, Z1
+	VMOVUPS     Z1, (R9)(R11*1)
+	ADDQ        R8, R9
 	VMOVUPS     192(DX), Z1
 	VMOVUPS     448(DX), Z2
 	VMOVUPS     704(DX), Z3
@@ -3479,20 +3543,28 @@ square:
 	VADDPS      Z2, Z8, Z2
 	VFMADD231PS c16_41000000<>+0(SB), Z4, Z2
 	VFMADD231PS c16_3e000000<>+0(SB), Z6, Z2
+	VMOVUPS     64(DI), Z4
 	VADDPS      Z0, Z1, Z1
-	VMOVUPS     Z1, (R8)
-	VADDPS      Z0, Z7, Z1
-	VMOVUPS     Z1, (R8)(R9*1)
-	VADDPS      Z0, Z3, Z1
-	VMOVUPS     Z1, (R8)(R9*2)
-	VADDPS      Z0, Z2, Z1
-	VMOVUPS     Z1, (R8)(R10*1)
-	MOVQ        16(BX), DI
-	SHLQ        $0x02, DI
-	ADDQ        DI, CX
-	MOVQ        40(BX), DI
-	SHLQ        $0x02, DI
-	ADDQ        DI, AX
+	VMAXPS      Z1, Z4, Z1
+	VMOVUPS     Z1, (R9)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z7, Z4
+	VMAXPS      Z4, Z1, Z1
+	VMOVUPS     Z1, (R9)(R10*1)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z3, Z3
+	VMAXPS      Z3, Z1, Z1
+	VMOVUPS     Z1, (R9)(R10*2)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z2, Z2
+	VMAXPS      Z2, Z1, Z1
+	VMOVUPS     Z1, (R9)(R11*1)
+	MOVQ        16(BX), R8
+	SHLQ        $0x02, R8
+	ADDQ        R8, CX
+	MOVQ        40(BX), R8
+	SHLQ        $0x02, R8
+	ADDQ        R8, AX
 	DECQ        SI
 	JNE         square
 	VZEROUPPER
@@ -5764,21 +5836,21 @@ TEXT ·winogradOutput5x3AVX512(SB), NOSPLIT, $0-48
 	VMOVUPS (DI), Z0
 
 square:
-	MOVQ        (BX), DI
-	SHLQ        $0x02, DI
-	MOVQ        CX, R8
-	MOVQ        8(BX), R9
-	SHLQ        $0x02, R9
-	LEAQ        (R9)(R9*2), R10
-	LEAQ        (R9)(R9*4), R11
-	LEAQ        (R10)(R9*4), R12
-	VMOVUPS     (R8), Z1
-	VMOVUPS     (R8)(R9*1), Z2
-	VMOVUPS     (R8)(R9*2), Z3
-	VMOVUPS     (R8)(R10*1), Z4
-	VMOVUPS     (R8)(R9*4), Z5
-	VMOVUPS     (R8)(R11*1), Z6
-	VMOVUPS     (R8)(R10*2), Z7
+	MOVQ        (BX), R8
+	SHLQ        $0x02, R8
+	MOVQ        CX, R9
+	MOVQ        8(BX), R10
+	SHLQ        $0x02, R10
+	LEAQ        (R10)(R10*2), R11
+	LEAQ        (R10)(R10*4), R12
+	LEAQ        (R11)(R10*4), R13
+	VMOVUPS     (R9), Z1
+	VMOVUPS     (R9)(R10*1), Z2
+	VMOVUPS     (R9)(R10*2), Z3
+	VMOVUPS     (R9)(R11*1), Z4
+	VMOVUPS     (R9)(R10*4), Z5
+	VMOVUPS     (R9)(R12*1), Z6
+	VMOVUPS     (R9)(R11*2), Z7
 	VADDPS      Z3, Z2, Z8
 	VSUBPS      Z3, Z2, Z2
 	VADDPS      Z5, Z4, Z3
@@ -5805,14 +5877,14 @@ square:
 	VMOVUPS     Z9, 128(DX)
 	VMOVUPS     Z2, 192(DX)
 	VMOVUPS     Z3, 256(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Z1
-	VMOVUPS     (R8)(R9*1), Z2
-	VMOVUPS     (R8)(R9*2), Z3
-	VMOVUPS     (R8)(R10*1), Z4
-	VMOVUPS     (R8)(R9*4), Z5
-	VMOVUPS     (R8)(R11*1), Z6
-	VMOVUPS     (R8)(R10*2), Z7
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Z1
+	VMOVUPS     (R9)(R10*1), Z2
+	VMOVUPS     (R9)(R10*2), Z3
+	VMOVUPS     (R9)(R11*1), Z4
+	VMOVUPS     (R9)(R10*4), Z5
+	VMOVUPS     (R9)(R12*1), Z6
+	VMOVUPS     (R9)(R11*2), Z7
 	VADDPS      Z3, Z2, Z8
 	VSUBPS      Z3, Z2, Z2
 	VADDPS      Z5, Z4, Z3
@@ -5839,14 +5911,14 @@ square:
 	VMOVUPS     Z9, 448(DX)
 	VMOVUPS     Z2, 512(DX)
 	VMOVUPS     Z3, 576(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Z1
-	VMOVUPS     (R8)(R9*1), Z2
-	VMOVUPS     (R8)(R9*2), Z3
-	VMOVUPS     (R8)(R10*1), Z4
-	VMOVUPS     (R8)(R9*4), Z5
-	VMOVUPS     (R8)(R11*1), Z6
-	VMOVUPS     (R8)(R10*2), Z7
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Z1
+	VMOVUPS     (R9)(R10*1), Z2
+	VMOVUPS     (R9)(R10*2), Z3
+	VMOVUPS     (R9)(R11*1), Z4
+	VMOVUPS     (R9)(R10*4), Z5
+	VMOVUPS     (R9)(R12*1), Z6
+	VMOVUPS     (R9)(R11*2), Z7
 	VADDPS      Z3, Z2, Z8
 	VSUBPS      Z3, Z2, Z2
 	VADDPS      Z5, Z4, Z3
@@ -5873,14 +5945,14 @@ square:
 	VMOVUPS     Z9, 768(DX)
 	VMOVUPS     Z2, 832(DX)
 	VMOVUPS     Z3, 896(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Z1
-	VMOVUPS     (R8)(R9*1), Z2
-	VMOVUPS     (R8)(R9*2), Z3
-	VMOVUPS     (R8)(R10*1), Z4
-	VMOVUPS     (R8)(R9*4), Z5
-	VMOVUPS     (R8)(R11*1), Z6
-	VMOVUPS     (R8)(R10*2), Z7
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Z1
+	VMOVUPS     (R9)(R10*1), Z2
+	VMOVUPS     (R9)(R10*2), Z3
+	VMOVUPS     (R9)(R11*1), Z4
+	VMOVUPS     (R9)(R10*4), Z5
+	VMOVUPS     (R9)(R12*1), Z6
+	VMOVUPS     (R9)(R11*2), Z7
 	VADDPS      Z3, Z2, Z8
 	VSUBPS      Z3, Z2, Z2
 	VADDPS      Z5, Z4, Z3
@@ -5907,14 +5979,14 @@ square:
 	VMOVUPS     Z9, 1088(DX)
 	VMOVUPS     Z2, 1152(DX)
 	VMOVUPS     Z3, 1216(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Z1
-	VMOVUPS     (R8)(R9*1), Z2
-	VMOVUPS     (R8)(R9*2), Z3
-	VMOVUPS     (R8)(R10*1), Z4
-	VMOVUPS     (R8)(R9*4), Z5
-	VMOVUPS     (R8)(R11*1), Z6
-	VMOVUPS     (R8)(R10*2), Z7
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Z1
+	VMOVUPS     (R9)(R10*1), Z2
+	VMOVUPS     (R9)(R10*2), Z3
+	VMOVUPS     (R9)(R11*1), Z4
+	VMOVUPS     (R9)(R10*4), Z5
+	VMOVUPS     (R9)(R12*1), Z6
+	VMOVUPS     (R9)(R11*2), Z7
 	VADDPS      Z3, Z2, Z8
 	VSUBPS      Z3, Z2, Z2
 	VADDPS      Z5, Z4, Z3
@@ -5941,14 +6013,14 @@ square:
 	VMOVUPS     Z9, 1408(DX)
 	VMOVUPS     Z2, 1472(DX)
 	VMOVUPS     Z3, 1536(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Z1
-	VMOVUPS     (R8)(R9*1), Z2
-	VMOVUPS     (R8)(R9*2), Z3
-	VMOVUPS     (R8)(R10*1), Z4
-	VMOVUPS     (R8)(R9*4), Z5
-	VMOVUPS     (R8)(R11*1), Z6
-	VMOVUPS     (R8)(R10*2), Z7
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Z1
+	VMOVUPS     (R9)(R10*1), Z2
+	VMOVUPS     (R9)(R10*2), Z3
+	VMOVUPS     (R9)(R11*1), Z4
+	VMOVUPS     (R9)(R10*4), Z5
+	VMOVUPS     (R9)(R12*1), Z6
+	VMOVUPS     (R9)(R11*2), Z7
 	VADDPS      Z3, Z2, Z8
 	VSUBPS      Z3, Z2, Z2
 	VADDPS      Z5, Z4, Z3
@@ -5975,14 +6047,14 @@ square:
 	VMOVUPS     Z9, 1728(DX)
 	VMOVUPS     Z2, 1792(DX)
 	VMOVUPS     Z3, 1856(DX)
-	ADDQ        DI, R8
-	VMOVUPS     (R8), Z1
-	VMOVUPS     (R8)(R9*1), Z2
-	VMOVUPS     (R8)(R9*2), Z3
-	VMOVUPS     (R8)(R10*1), Z4
-	VMOVUPS     (R8)(R9*4), Z5
-	VMOVUPS     (R8)(R11*1), Z6
-	VMOVUPS     (R8)(R10*2), Z7
+	ADDQ        R8, R9
+	VMOVUPS     (R9), Z1
+	VMOVUPS     (R9)(R10*1), Z2
+	VMOVUPS     (R9)(R10*2), Z3
+	VMOVUPS     (R9)(R11*1), Z4
+	VMOVUPS     (R9)(R10*4), Z5
+	VMOVUPS     (R9)(R12*1), Z6
+	VMOVUPS     (R9)(R11*2), Z7
 	VADDPS      Z3, Z2, Z8
 	VSUBPS      Z3, Z2, Z2
 	VADDPS      Z5, Z4, Z3
@@ -6009,14 +6081,14 @@ square:
 	VMOVUPS     Z9, 2048(DX)
 	VMOVUPS     Z2, 2112(DX)
 	VMOVUPS     Z3, 2176(DX)
-	MOVQ        32(BX), DI
-	SHLQ        $0x02, DI
-	MOVQ        AX, R8
-	MOVQ        24(BX), R9
-	SHLQ        $0x02, R9
-	LEAQ        (R9)(R9*2), R10
-	LEAQ        (R9)(R9*4), R11
-	LEAQ        (R10)(R9*4), R11
+	MOVQ        32(BX), R8
+	SHLQ        $0x02, R8
+	MOVQ        AX, R9
+	MOVQ        24(BX), R10
+	SHLQ        $0x02, R10
+	LEAQ        (R10)(R10*2), R11
+	LEAQ        (R10)(R10*4), R12
+	LEAQ        (R11)(R10*4), R12
 	VMOVUPS     (DX), Z1
 	VMOVUPS     320(DX), Z2
 	VMOVUPS     640(DX), Z3
@@ -6045,17 +6117,27 @@ square:
 	VFMADD231PS c16_41800000<>+0(SB), Z3, Z4
 	VMOVUPS     Z4, Z3
 	VFMADD231PS c16_3d800000<>+0(SB), Z5, Z3
+	VMOVUPS     64(DI), Z4
 	VADDPS      Z0, Z1, Z1
-	VMOVUPS     Z1, (R8)
-	VADDPS      Z0, Z7, Z1
-	VMOVUPS     Z1, (R8)(R9*1)
-	VADDPS      Z0, Z9, Z1
-	VMOVUPS     Z1, (R8)(R9*2)
-	VADDPS      Z0, Z2, Z1
-	VMOVUPS     Z1, (R8)(R10*1)
-	VADDPS      Z0, Z3, Z1
-	VMOVUPS     Z1, (R8)(R9*4)
-	ADDQ        DI, R8
+	VMAXPS      Z1, Z4, Z1
+	VMOVUPS     Z1, (R9)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z7, Z4
+	VMAXPS      Z4, Z1, Z1
+	VMOVUPS     Z1, (R9)(R10*1)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z9, Z4
+	VMAXPS      Z4, Z1, Z1
+	VMOVUPS     Z1, (R9)(R10*2)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z2, Z2
+	VMAXPS      Z2, Z1, Z1
+	VMOVUPS     Z1, (R9)(R11*1)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z3, Z2
+	VMAXPS      Z2, Z1, Z1
+	VMOVUPS     Z1, (R9)(R10*4)
+	ADDQ        R8, R9
 	VMOVUPS     64(DX), Z1
 	VMOVUPS     384(DX), Z2
 	VMOVUPS     704(DX), Z3
@@ -6084,17 +6166,27 @@ square:
 	VFMADD231PS c16_41800000<>+0(SB), Z3, Z4
 	VMOVUPS     Z4, Z3
 	VFMADD231PS c16_3d800000<>+0(SB), Z5, Z3
+	VMOVUPS     64(DI), Z4
 	VADDPS      Z0, Z1, Z1
-	VMOVUPS     Z1, (R8)
-	VADDPS      Z0, Z7, Z1
-	VMOVUPS     Z1, (R8)(R9*1)
-	VADDPS      Z0, Z9, Z1
-	VMOVUPS     Z1, (R8)(R9*2)
-	VADDPS      Z0, Z2, Z1
-	VMOVUPS     Z1, (R8)(R10*1)
-	VADDPS      Z0, Z3, Z1
-	VMOVUPS     Z1, (R8)(R9*4)
-	ADDQ        DI, R8
+	VMAXPS      Z1, Z4, Z1
+	VMOVUPS     Z1, (R9)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z7, Z4
+	VMAXPS      Z4, Z1, Z1
+	VMOVUPS     Z1, (R9)(R10*1)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z9, Z4
+	VMAXPS      Z4, Z1, Z1
+	VMOVUPS     Z1, (R9)(R10*2)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z2, Z2
+	VMAXPS      Z2, Z1, Z1
+	VMOVUPS     Z1, (R9)(R11*1)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z3, Z2
+	VMAXPS      Z2, Z1, Z1
+	VMOVUPS     Z1, (R9)(R10*4)
+	ADDQ        R8, R9
 	VMOVUPS     128(DX), Z1
 	VMOVUPS     448(DX), Z2
 	VMOVUPS     768(DX), Z3
@@ -6123,17 +6215,27 @@ square:
 	VFMADD231PS c16_41800000<>+0(SB), Z3, Z4
 	VMOVUPS     Z4, Z3
 	VFMADD231PS c16_3d800000<>+0(SB), Z5, Z3
+	VMOVUPS     64(DI), Z4
 	VADDPS      Z0, Z1, Z1
-	VMOVUPS     Z1, (R8)
-	VADDPS      Z0, Z7, Z1
-	VMOVUPS     Z1, (R8)(R9*1)
-	VADDPS      Z0, Z9, Z1
-	VMOVUPS     Z1, (R8)(R9*2)
-	VADDPS      Z0, Z2, Z1
-	VMOVUPS     Z1, (R8)(R10*1)
-	VADDPS      Z0, Z3, Z1
-	VMOVUPS     Z1, (R8)(R9*4)
-	ADDQ        DI, R8
+	VMAXPS      Z1, Z4, Z1
+	VMOVUPS     Z1, (R9)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z7, Z4
+	VMAXPS      Z4, Z1, Z1
+	VMOVUPS     Z1, (R9)(R10*1)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z9, Z4
+	VMAXPS      Z4, Z1, Z1
+	VMOVUPS     Z1, (R9)(R10*2)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z2, Z2
+	VMAXPS      Z2, Z1, Z1
+	VMOVUPS     Z1, (R9)(R11*1)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z3, Z2
+	VMAXPS      Z2, Z1, Z1
+	VMOVUPS     Z1, (R9)(R10*4)
+	ADDQ        R8, R9
 	VMOVUPS     192(DX), Z1
 	VMOVUPS     512(DX), Z2
 	VMOVUPS     832(DX), Z3
@@ -6162,17 +6264,27 @@ square:
 	VFMADD231PS c16_41800000<>+0(SB), Z3, Z4
 	VMOVUPS     Z4, Z3
 	VFMADD231PS c16_3d800000<>+0(SB), Z5, Z3
+	VMOVUPS     64(DI), Z4
 	VADDPS      Z0, Z1, Z1
-	VMOVUPS     Z1, (R8)
-	VADDPS      Z0, Z7, Z1
-	VMOVUPS     Z1, (R8)(R9*1)
-	VADDPS      Z0, Z9, Z1
-	VMOVUPS     Z1, (R8)(R9*2)
-	VADDPS      Z0, Z2, Z1
-	VMOVUPS     Z1, (R8)(R10*1)
-	VADDPS      Z0, Z3, Z1
-	VMOVUPS     Z1, (R8)(R9*4)
-	ADDQ        DI, R8
+	VMAXPS      Z1, Z4, Z1
+	VMOVUPS     Z1, (R9)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z7, Z4
+	VMAXPS      Z4, Z1, Z1
+	VMOVUPS     Z1, (R9)(R10*1)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z9, Z4
+	VMAXPS      Z4, Z1, Z1
+	VMOVUPS     Z1, (R9)(R10*2)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z2, Z2
+	VMAXPS      Z2, Z1, Z1
+	VMOVUPS     Z1, (R9)(R11*1)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z3, Z2
+	VMAXPS      Z2, Z1, Z1
+	VMOVUPS     Z1, (R9)(R10*4)
+	ADDQ        R8, R9
 	VMOVUPS     256(DX), Z1
 	VMOVUPS     576(DX), Z2
 	VMOVUPS     896(DX), Z3
@@ -6201,22 +6313,32 @@ square:
 	VFMADD231PS c16_41800000<>+0(SB), Z3, Z4
 	VMOVUPS     Z4, Z3
 	VFMADD231PS c16_3d800000<>+0(SB), Z5, Z3
+	VMOVUPS     64(DI), Z4
 	VADDPS      Z0, Z1, Z1
-	VMOVUPS     Z1, (R8)
-	VADDPS      Z0, Z7, Z1
-	VMOVUPS     Z1, (R8)(R9*1)
-	VADDPS      Z0, Z9, Z1
-	VMOVUPS     Z1, (R8)(R9*2)
-	VADDPS      Z0, Z2, Z1
-	VMOVUPS     Z1, (R8)(R10*1)
-	VADDPS      Z0, Z3, Z1
-	VMOVUPS     Z1, (R8)(R9*4)
-	MOVQ        16(BX), DI
-	SHLQ        $0x02, DI
-	ADDQ        DI, CX
-	MOVQ        40(BX), DI
-	SHLQ        $0x02, DI
-	ADDQ        DI, AX
+	VMAXPS      Z1, Z4, Z1
+	VMOVUPS     Z1, (R9)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z7, Z4
+	VMAXPS      Z4, Z1, Z1
+	VMOVUPS     Z1, (R9)(R10*1)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z9, Z4
+	VMAXPS      Z4, Z1, Z1
+	VMOVUPS     Z1, (R9)(R10*2)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z2, Z2
+	VMAXPS      Z2, Z1, Z1
+	VMOVUPS     Z1, (R9)(R11*1)
+	VMOVUPS     64(DI), Z1
+	VADDPS      Z0, Z3, Z2
+	VMAXPS      Z2, Z1, Z1
+	VMOVUPS     Z1, (R9)(R10*4)
+	MOVQ        16(BX), R8
+	SHLQ        $0x02, R8
+	ADDQ        R8, CX
+	MOVQ        40(BX), R8
+	SHLQ        $0x02, R8
+	ADDQ        R8, AX
 	DECQ        SI
 	JNE         square
 	VZEROUPPER

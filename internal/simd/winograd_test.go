@@ -22,7 +22,7 @@ const lanes = WinogradLanes
 
 // mapped applies a map to n squares of edge in that lie one behind another, rows first, the last value of each first if
 // backward is set, and returns squares of edge out.
-func mapped(f WinogradForm, kind WinogradMap, src []float32, in, out, n int, backward bool, bias []float32) []float32 {
+func mapped(f WinogradForm, kind WinogradMap, src []float32, in, out, n int, backward bool, bias *WinogradBias) []float32 {
 	dst := make([]float32, n*out*out*lanes)
 	s := WinogradStrides{in * lanes, lanes, in * in * lanes, out * lanes, lanes, out * out * lanes}
 	at := 0
@@ -35,7 +35,11 @@ func mapped(f WinogradForm, kind WinogradMap, src []float32, in, out, n int, bac
 
 func checkWinograd(t *testing.T, f WinogradForm, n int) {
 	m, r, edge := f.Tile, f.Kernel, f.Edge()
-	d, w, y, bias := pseudo(n*edge*edge*lanes, 1), pseudo(n*r*r*lanes, 2), pseudo(n*m*m*lanes, 3), pseudo(lanes, 4)
+	d, w, y, bias := pseudo(n*edge*edge*lanes, 1), pseudo(n*r*r*lanes, 2), pseudo(n*m*m*lanes, 3), NewWinogradBias()
+	copy(bias.Add[:], pseudo(lanes, 4))
+	for lane := range lanes / 4 {
+		bias.Floor[4*lane] = 0.1 * float32(lane)
+	}
 	input := mapped(f, WinogradInput, d, edge, edge, n, false, nil)
 	product := mapped(f, WinogradWeights, w, r, edge, n, true, nil)
 	grad := mapped(f, WinogradOutputGrad, y, m, edge, n, false, nil)
@@ -50,7 +54,7 @@ func checkWinograd(t *testing.T, f WinogradForm, n int) {
 			at := func(edge, i, j int) int { return ((square*edge+i)*edge+j)*lanes + lane }
 			want := filtered(m, func(i, j int) float32 { return d[at(edge, i, j)] }, r, func(i, j int) float32 { return w[at(r, r-1-i, r-1-j)] })
 			for i, v := range want {
-				closeTo(t, "output", outputs[at(m, i/m, i%m)], v+float64(bias[lane]))
+				closeTo(t, "output", outputs[at(m, i/m, i%m)], max(v+float64(bias.Add[lane]), float64(bias.Floor[lane])))
 			}
 			want = filtered(r, func(i, j int) float32 { return d[at(edge, i, j)] }, m, func(i, j int) float32 { return y[at(m, i, j)] })
 			for i, v := range want {

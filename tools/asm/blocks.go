@@ -36,7 +36,7 @@ func (s isa) blocks(mr int) {
 // fetches the same pixels of the next block to L1, those behind them to L2, and the results of these to L1.
 func (s isa) pixels(rows, nv int) {
 	name := fmt.Sprintf("pixels%dx%d%s", rows, nv, s.tag)
-	TEXT(name, NOSPLIT, "func(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate bool)")
+	TEXT(name, NOSPLIT, "func(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are %d x %d.", name, rows, nv))
 	blocks, a, jumpA := Load(Param("blocks"), GP64()), Load(Param("a"), GP64()), Load(Param("jumpA"), GP64())
@@ -116,14 +116,24 @@ func (s isa) started(start reg.Register, rows, nv int) [][]reg.VecVirtual {
 	return acc
 }
 
-// putPixels stores the pixels of each vector, added to what is there if accumulate is set.
+// putPixels stores the pixels of each vector, added to what is there if accumulate is set, and not below 0 if floor is.
 func (s isa) putPixels(acc [][]reg.VecVirtual, column func(j int) Mem) {
 	keep := Load(Param("accumulate"), GP8())
 	TESTB(keep, keep)
-	JEQ(LabelRef("write"))
+	JEQ(LabelRef("rectify"))
 	for i := range acc {
 		for j := range acc[i] {
 			VADDPS(column(j).Offset(i*pixelBytes), acc[i][j], acc[i][j])
+		}
+	}
+	Label("rectify")
+	floor := Load(Param("floor"), GP8())
+	TESTB(floor, floor)
+	JEQ(LabelRef("write"))
+	zero := s.zero()
+	for i := range acc {
+		for j := range acc[i] {
+			VMAXPS(acc[i][j], zero, acc[i][j])
 		}
 	}
 	Label("write")

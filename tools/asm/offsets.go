@@ -30,7 +30,7 @@ func (s isa) allOffsets(mr int) {
 // 32 columns; and the same for further tiles of as many pixels. On the way it fetches the results of the next tile to L1.
 func (s isa) offsets(rows, nv int) {
 	name := fmt.Sprintf("offsets%dx%d%s", rows, nv, s.tag)
-	TEXT(name, NOSPLIT, "func(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate bool)")
+	TEXT(name, NOSPLIT, "func(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is the micro kernel of a convolution at any offsets: pixels x vectors are %d x %d.", name, rows, nv))
 	tiles, x := Load(Param("tiles"), GP64()), Load(Param("x"), GP64())

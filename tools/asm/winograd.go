@@ -203,7 +203,7 @@ func (s isa) combine(x []reg.VecVirtual, c []float64) reg.VecVirtual {
 
 // twice emits a map applied to the rows and then to the columns of n squares of vectors. strides holds, in values, those
 // between the rows, columns and squares of src, then of dst; tmp has room for a vector of each row and result; bias is
-// a vector that is added to the results of maps that are biased.
+// a vector that is added to the results of maps that are biased, and another, 64 bytes behind it, below which they do not go.
 func (s isa) twice(l linear) {
 	name := l.name + s.tag
 	TEXT(name, NOSPLIT, "func(dst, src, tmp, bias *float32, strides *int, n int)")
@@ -214,9 +214,11 @@ func (s isa) twice(l linear) {
 	tmp := Load(Param("tmp"), GP64())
 	strides := Load(Param("strides"), GP64())
 	n := Load(Param("n"), GP64())
+	var bias reg.Register
 	var b reg.VecVirtual
 	if l.biased {
-		b = s.load(Mem{Base: Load(Param("bias"), GP64())})
+		bias = Load(Param("bias"), GP64())
+		b = s.load(Mem{Base: bias})
 	}
 	field := func(i int) reg.GPVirtual {
 		r := GP64()
@@ -251,7 +253,7 @@ func (s isa) twice(l linear) {
 		}
 		for i, v := range l.apply(x) {
 			if l.biased {
-				v = s.add(v, b)
+				v = s.max(s.load(Mem{Base: bias, Disp: pixelBytes}), s.add(v, b))
 			}
 			VMOVUPS(v, rows(to, i))
 		}

@@ -1,0 +1,74 @@
+package kernel
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/cpe"
+)
+
+// TestForwardReLU: with Winograd's strategies, and others where images or results lie in blocks, results are those of Forward, floored
+// at 0.
+func TestForwardReLU(t *testing.T) {
+	for _, s := range []ConvShape{
+		conv2(2, 16, 32, 1, 12, 13, 3, 3, 1, 1, 1),
+		conv2(3, 5, 20, 1, 9, 11, 3, 3, 1, 0, 1),
+		conv2(2, 3, 48, 1, 23, 24, 11, 11, 4, 0, 1),
+		conv2(1, 112, 40, 1, 8, 9, 3, 3, 2, 1, 1),
+		conv2(2, 32, 32, 2, 6, 11, 5, 5, 1, 2, 1),
+		conv2(2, 6, 10, 2, 17, 15, 3, 3, 1, 1, 2),
+		conv2(1, 416, 400, 1, 4, 5, 3, 3, 1, 1, 1),
+		conv2(2, 300, 70, 1, 14, 14, 1, 1, 1, 0, 1),
+		conv2(2, 528, 48, 1, 7, 9, 1, 1, 1, 0, 1),
+		conv2(2, 48, 80, 1, 15, 14, 1, 1, 2, 0, 1),
+		conv2(2, 16, 24, 4, 5, 5, 1, 1, 1, 0, 1),
+		conv2(2, 16, 16, 1, 5, 5, 1, 1, 1, 1, 1),
+	} {
+		m := hostMachine(t, 2)
+		spec := m.Spec()
+		for _, st := range strategies {
+			if s.supports(&spec, st, Forward) || st == Auto {
+				t.Run(fmt.Sprint(st, s), func(t *testing.T) { testForwardReLU(t, m, s, st) })
+			}
+		}
+	}
+}
+
+func testForwardReLU(t *testing.T, m *cpe.Machine, s ConvShape, st Strategy) {
+	c, err := NewConv(m, s, st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, w, bias := values(s.N*s.C*size(s.In), 1), values(s.Out*s.depth(), 2), values(s.Out, 3)
+	canIn, canOut := c.Blocks()
+	for _, way := range [][2]bool{{}, {true, false}, {false, true}, {true, true}} {
+		if way[0] && !canIn || way[1] && !canOut {
+			continue
+		}
+		if err := c.SetBlocks(way[0], way[1]); err != nil {
+			t.Fatal(err)
+		}
+		if chosen := c.plan.Strategy[Forward]; c.Rectifies() != (chosen.isWinograd() || c.byOffsets(Forward) || way != [2]bool{}) {
+			t.Fatalf("blocks %v: %v rectifies: %t", way, chosen, c.Rectifies())
+		}
+		if !c.Rectifies() {
+			continue
+		}
+		for _, bias := range [][]float32{nil, bias} {
+			y := make([]float32, s.N*s.Out*size(s.OutSize()))
+			want := slices.Clone(y)
+			if err := c.Forward(x, w, bias, want); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.ForwardReLU(x, w, bias, y); err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range want {
+				if y[i] != max(0, v) {
+					t.Fatalf("blocks %v, bias %t: value %d is %g, want that of %g", way, bias != nil, i, y[i], v)
+				}
+			}
+		}
+	}
+}

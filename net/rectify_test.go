@@ -1,0 +1,41 @@
+package net
+
+import (
+	"testing"
+
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+)
+
+// TestRectified: convolutions do what ReLU layers do that stand in place behind them, and no others, until debug_info wants to see each;
+// losses and gradients are the same.
+func TestRectified(t *testing.T) {
+	const toB = `
+	layer { name: "relu" type: "ReLU" bottom: "a" top: "r" }`
+	pool := `
+	layer { name: "pool" type: "Pooling" bottom: "a" top: "p" pooling_param { kernel_size: 2 stride: 2 } }`
+	for _, tt := range []struct {
+		name, text string
+		want       int
+	}{
+		{"two", images + conv3x3("x", "a", "16", "") + reluA + conv3x3("a", "s", "8", "") +
+			`layer { name: "relu2" type: "ReLU" bottom: "s" top: "s" }` + classifier, 2},
+		{"a slope", images + conv3x3("x", "a", "16", "") +
+			`layer { name: "relu" type: "ReLU" bottom: "a" top: "a" relu_param { negative_slope: 0.1 } }` + conv3x3("a", "s", "8", "") + classifier, 0},
+		{"not in place", images + conv3x3("x", "a", "16", "") + toB + conv3x3("r", "s", "8", "") + classifier, 0},
+		{"pooled first", images + conv3x3("x", "a", "16", "") + reluA + pool + conv3x3("p", "s", "8", "") + classifier, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			plain := buildWith(t, tt.text, func(o *Options) { o.Device.Strategy = kernel.Winograd4 })
+			n := buildWith(t, tt.text, func(o *Options) { o.Device.Strategy, o.Economise = kernel.Winograd4, true })
+			if got := len(n.rectified); got != tt.want {
+				t.Fatalf("%d ReLU layers are computed by others, want %d", got, tt.want)
+			}
+			compareRuns(t, n, plain)
+			n.SetDebugInfo(true)
+			if got := len(n.rectified); got > 0 {
+				t.Fatalf("%d ReLU layers are computed by others for debug_info", got)
+			}
+			compareRuns(t, n, plain)
+		})
+	}
+}
