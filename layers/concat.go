@@ -3,6 +3,7 @@ package layers
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -21,6 +22,7 @@ func init() {
 // concat is Caffe's Concat layer.
 type concat struct {
 	joiner
+	relus []*neuronLayer // before bottoms, if not nil, whose Backward is done too
 }
 
 func (l *concat) SetUp(bottom, _ []*blob.Blob) error {
@@ -56,6 +58,9 @@ func (l *concat) Reshape(bottom, top []*blob.Blob) error {
 		parts = append(parts, b.CountFrom(l.axis))
 	}
 	l.shape, l.next = shape, parts
+	if len(l.relus) != len(bottom) {
+		l.relus = make([]*neuronLayer, len(bottom))
+	}
 	top[0].Reshape(shape...)
 	if len(bottom) == 1 {
 		top[0].ShareData(bottom[0])
@@ -77,8 +82,20 @@ func (l *concat) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// BackwardReads implements BackwardReader: gradients are moved.
-func (l *concat) BackwardReads() (bottoms, tops bool) { return false, false }
+// TakeReLUGrad implements GradRectifier.
+func (l *concat) TakeReLUGrad(i int, before Layer) (back func()) {
+	relu := plainReLU(before)
+	if relu == nil || !l.blockable() || len(l.relus) == 1 {
+		return nil
+	}
+	l.relus[i], relu.doneBack = relu, true
+	return func() { l.relus[i], relu.doneBack = nil, false }
+}
+
+// BackwardReads implements BackwardReader: gradients are moved, and are those of ReLU layers where the bottoms are above 0.
+func (l *concat) BackwardReads() (bottoms, tops bool) {
+	return slices.ContainsFunc(l.relus, func(r *neuronLayer) bool { return r != nil }), false
+}
 
 func (l *concat) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if len(bottom) == 1 {
@@ -88,7 +105,11 @@ func (l *concat) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob
 		if !propagateDown[k] {
 			continue
 		}
-		if err := l.take(k, b.Diff(), top[0].Diff()); err != nil {
+		var above []float32
+		if l.relus[k] != nil {
+			above = b.Data()
+		}
+		if err := l.take(k, b.Diff(), top[0].Diff(), above); err != nil {
 			return err
 		}
 	}

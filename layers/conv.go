@@ -249,11 +249,10 @@ func (l *convolution) convolve(x, w, bias, y []float32) error {
 
 // TakeReLU implements Rectifier.
 func (l *convolution) TakeReLU(next Layer) (back func()) {
-	slope, ok := reluSlope(next)
-	if !ok || slope != 0 || l.mpe() || l.transposed {
+	relu := plainReLU(next)
+	if relu == nil || l.mpe() || l.transposed {
 		return nil
 	}
-	relu := next.(*neuronLayer)
 	l.relu = relu
 	return func() { l.relu, relu.done = nil, false }
 }

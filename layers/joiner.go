@@ -89,14 +89,14 @@ func (j *joiner) put(k int, whole, part []float32) error {
 	return nil
 }
 
-// take copies part k out of the whole.
-func (j *joiner) take(k int, part, whole []float32) error {
+// take copies part k out of the whole; if above is not nil, zeros where its values are not above 0, on a native machine.
+func (j *joiner) take(k int, part, whole, above []float32) error {
 	n, at := j.parts[k], j.at[k]
 	switch {
 	case len(part) == 0:
 		return nil
 	case !j.mpe():
-		return j.takes[k].Run(part, whole[at:])
+		return j.takes[k].RunWhere(part, whole[at:], above)
 	}
 	for o := range j.outer {
 		copy(part[o*n:(o+1)*n], whole[o*j.whole+at:])

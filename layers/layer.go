@@ -74,11 +74,16 @@ type Fuser interface {
 	Fuse(next Layer) Layer
 }
 
-// Rectifier is implemented by layers whose Forward can do as well what a ReLU layer's does that runs in place behind them. Backward of
-// the two remains as it is.
+// Rectifier is implemented by layers whose Forward can do as well what a ReLU layer's does that runs in place behind them.
 type Rectifier interface {
 	// TakeReLU says whose Forward is done from now on, if that can be: what it returns takes it back; nil if it cannot be.
 	TakeReLU(relu Layer) (back func())
+}
+
+// GradRectifier is implemented by layers whose Backward can do as well what a ReLU layer's does that runs in place before them.
+type GradRectifier interface {
+	// TakeReLUGrad says whose Backward is done from now on, that of bottom i: as TakeReLU.
+	TakeReLUGrad(i int, relu Layer) (back func())
 }
 
 // GradAdder is implemented by layers that can add the gradient of their bottoms to what is there, instead of overwriting it, as they

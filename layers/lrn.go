@@ -45,6 +45,7 @@ type lrnAcross struct {
 	alpha, beta, k float32
 	dims           [3]int
 	blocked        bool
+	relu           *neuronLayer // before this layer, whose Backward is done too, if not nil
 	run, grad      *kernel.StreamKernel
 	ins            [2][]float32
 	outs           [1][]float32
@@ -138,6 +139,7 @@ func (l *lrnAcross) backwardTile(t *kernel.Tile) {
 					rows = min(t.M, c+half+1) - first
 				}
 				simd.MulAddRows(row(t.Out[0], c), row(t.In[1], c), ring[first*t.I:], t.I, rows, -2*l.alpha*l.beta/float32(l.size))
+				l.rectify(row(t.Out[0], c), row(t.In[1], c))
 			}
 		}
 	}
@@ -172,6 +174,23 @@ func (l *lrnAcross) eachWindow(visit func(at int, window func(visit func(at int)
 				visit(at + (k-c)*inner)
 			}
 		})
+	}
+}
+
+// TakeReLUGrad implements GradRectifier.
+func (l *lrnAcross) TakeReLUGrad(_ int, before Layer) (back func()) {
+	relu := plainReLU(before)
+	if relu == nil || !l.blockable() {
+		return nil
+	}
+	l.relu, relu.doneBack = relu, true
+	return func() { l.relu, relu.doneBack = nil, false }
+}
+
+// rectify makes dx the gradient of the ReLU layer's input, if there is one before this layer, x being its result.
+func (l *lrnAcross) rectify(dx, x []float32) {
+	if l.relu != nil {
+		simd.ReLUGrad(dx, dx, x, 0)
 	}
 }
 

@@ -71,6 +71,7 @@ func (l *lrnAcross) backwardBlocks(t *kernel.Tile) {
 			}
 			if m > 0 {
 				simd.MulAddNear(dx.row(m-1), x.row(m-1), ratio.around(m-1), l.size, -2*l.alpha*l.beta/float32(l.size))
+				l.rectify(dx.row(m-1), x.row(m-1))
 			}
 		}
 	}

@@ -66,7 +66,8 @@ func newNeuron(prepare func(n *neuron) (neuronRule, error)) func(*caffepb.LayerP
 type neuronLayer struct {
 	neuron
 	prepare func(n *neuron) (neuronRule, error)
-	done    bool // by the layer before it, whose tops' values are this one's
+	// Of a ReLU layer in place: Forward has been done by the layer before it, Backward by the one behind it.
+	done, doneBack bool
 }
 
 func (l *neuronLayer) SetUp(_, _ []*blob.Blob) (err error) {

@@ -55,12 +55,27 @@ func (l *neuronLayer) Forward(bottom, top []*blob.Blob) error {
 	return l.neuron.Forward(bottom, top)
 }
 
+// Backward does nothing where the layer behind has done it (GradRectifier).
+func (l *neuronLayer) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	if l.doneBack {
+		return nil
+	}
+	return l.neuron.Backward(top, propagateDown, bottom)
+}
+
+// plainReLU returns a ReLU layer on the CPE path that has no negative slope; nil if the layer is none.
+func plainReLU(l Layer) *neuronLayer {
+	if slope, ok := reluSlope(l); !ok || slope != 0 {
+		return nil
+	}
+	return l.(*neuronLayer)
+}
+
 // Fuse implements Fuser for ReLU layers without negative slope in front of maximum pooling, which need not be rectified before but
 // after: of fewer values, and what the pooling reads is not read again in Backward.
 func (l *neuronLayer) Fuse(next Layer) Layer {
-	slope, ok := reluSlope(l)
 	pool, isPool := next.(*pooling)
-	if !ok || slope != 0 || !isPool {
+	if plainReLU(l) == nil || !isPool {
 		return nil
 	}
 	return pool.withReLU()

@@ -92,7 +92,7 @@ func (l *slice) Forward(bottom, top []*blob.Blob) error {
 		return nil
 	}
 	for k, t := range top {
-		if err := l.take(k, t.Data(), bottom[0].Data()); err != nil {
+		if err := l.take(k, t.Data(), bottom[0].Data(), nil); err != nil {
 			return err
 		}
 	}

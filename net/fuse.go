@@ -76,31 +76,6 @@ func (n *Net) fuse() {
 	n.shareGradients()
 }
 
-// rectify lets layers do what ReLU layers in place behind them, which compute alone, would do in Forward.
-func (n *Net) rectify() {
-	for _, d := range n.nodes {
-		r, ok := d.task.Layer.(layers.Rectifier)
-		if !ok || len(d.task.nodes) != 1 {
-			continue
-		}
-		next := n.reader(d.task)
-		if next == nil || len(next.task.nodes) != 1 || len(next.tops) != 1 || next.tops[0] != d.tops[0] {
-			continue
-		}
-		if back := r.TakeReLU(next.task.Layer); back != nil {
-			n.rectified = append(n.rectified, back)
-		}
-	}
-}
-
-// unrectify takes it back.
-func (n *Net) unrectify() {
-	for _, back := range n.rectified {
-		back()
-	}
-	n.rectified = nil
-}
-
 // reader returns the node that reads a task's only top.
 func (n *Net) reader(t *task) *node {
 	last := t.nodes[len(t.nodes)-1]

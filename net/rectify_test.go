@@ -6,11 +6,16 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel"
 )
 
-// TestRectified: convolutions do what ReLU layers do that stand in place behind them, and no others, until debug_info wants to see each;
-// losses and gradients are the same.
+// TestRectified: convolutions do what ReLU layers do that stand in place behind them, and some layers what those do backward that stand
+// before them, until debug_info wants to see each; losses and gradients are the same.
 func TestRectified(t *testing.T) {
 	const toB = `
 	layer { name: "relu" type: "ReLU" bottom: "a" top: "r" }`
+	join := func(outputs string) string {
+		return images + conv3x3("x", "a", outputs, "") + reluA + conv3x3("x", "b", "32", "") + `
+	layer { name: "relu2" type: "ReLU" bottom: "b" top: "b" }
+	layer { name: "join" type: "Concat" bottom: "a" bottom: "b" top: "c" }` + conv3x3("c", "s", "8", "") + classifier
+	}
 	pool := `
 	layer { name: "pool" type: "Pooling" bottom: "a" top: "p" pooling_param { kernel_size: 2 stride: 2 } }`
 	for _, tt := range []struct {
@@ -22,6 +27,11 @@ func TestRectified(t *testing.T) {
 		{"a slope", images + conv3x3("x", "a", "16", "") +
 			`layer { name: "relu" type: "ReLU" bottom: "a" top: "a" relu_param { negative_slope: 0.1 } }` + conv3x3("a", "s", "8", "") + classifier, 0},
 		{"not in place", images + conv3x3("x", "a", "16", "") + toB + conv3x3("r", "s", "8", "") + classifier, 0},
+		{"normalised in blocks", images + conv3x3("x", "a", "32", "") + reluA + `
+	layer { name: "norm" type: "LRN" bottom: "a" top: "b" lrn_param { alpha: 0.5 } }` + conv3x3("b", "s", "8", "") + classifier, 2},
+		{"normalised by planes", images + conv3x3("x", "a", "12", "") + reluA + lrnTo + `"a" }` + classifier, 2},
+		{"joined", join("12"), 4},
+		{"joined in blocks", join("16"), 4},
 		{"pooled first", images + conv3x3("x", "a", "16", "") + reluA + pool + conv3x3("p", "s", "8", "") + classifier, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

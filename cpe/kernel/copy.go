@@ -21,6 +21,7 @@ type Copy struct {
 	cols     int // values a tile
 	pieces   int // tiles a row
 	dst, src []float32
+	above    []float32 // zeros are written where this, which lies as dst, is not above 0, if not nil
 }
 
 // NewCopy cuts the rows into pieces that fit LDM.
@@ -51,13 +52,17 @@ func NewCopy(m *cpe.Machine, s CopyShape) (*Copy, error) {
 func (c *Copy) Name() string { return "copy" }
 
 // Run moves the rows.
-func (c *Copy) Run(dst, src []float32) error {
+func (c *Copy) Run(dst, src []float32) error { return c.RunWhere(dst, src, nil) }
+
+// RunWhere moves the rows, but makes values 0 where above, which lies as dst, is not above 0, if it is not nil: natively, for shapes that
+// do not add.
+func (c *Copy) RunWhere(dst, src, above []float32) error {
 	s := &c.shape
 	tiles := s.Outer * s.Rows * c.pieces
 	if tiles == 0 {
 		return nil
 	}
-	c.dst, c.src = dst, src
+	c.dst, c.src, c.above = dst, src, above
 	groups := 0
 	if c.machine.Native() && s.Outer*s.Rows*s.Cols < 4*hostTile {
 		groups = 1
@@ -75,6 +80,10 @@ func (c *Copy) RunGroup(g *cpe.CoreGroup) error {
 		at := piece * c.cols
 		cols := min(c.cols, s.Cols-at)
 		src, dst := line(c.src, o*s.SrcOuter+r*s.SrcRow+at, cols), line(c.dst, o*s.DstOuter+r*s.DstRow+at, cols)
+		if c.above != nil {
+			simd.ReLUGrad(dst.Data, src.Data, c.above[o*s.DstOuter+r*s.DstRow+at:], 0)
+			continue
+		}
 		if err := c.move(cpes[(n-lo)%len(cpes)], &dst, &src); err != nil {
 			return err
 		}

@@ -6,6 +6,34 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 )
 
+// TestCopyWhere: rows that move have zeros where others are not above 0, in several pieces.
+func TestCopyWhere(t *testing.T) {
+	s := CopyShape{Outer: 1, Rows: 3, Cols: 5*hostTile + 7, SrcRow: 5*hostTile + 20, DstRow: 5*hostTile + 9}
+	src, above := values(3*s.SrcRow, 1), values(3*s.DstRow, 2)
+	dst := values(3*s.DstRow, 3)
+	want := append([]float32(nil), dst...)
+	for r := range s.Rows {
+		for c := range s.Cols {
+			at := r*s.DstRow + c
+			if want[at] = 0; above[at] > 0 {
+				want[at] = src[r*s.SrcRow+c]
+			}
+		}
+	}
+	c, err := NewCopy(hostMachine(t, 2), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.RunWhere(dst, src, above); err != nil {
+		t.Fatal(err)
+	}
+	for i := range dst {
+		if dst[i] != want[i] {
+			t.Fatalf("dst[%d] = %g, want %g", i, dst[i], want[i])
+		}
+	}
+}
+
 func TestCopy(t *testing.T) {
 	shapes := []CopyShape{
 		{Outer: 1, Rows: 1, Cols: 100000},
