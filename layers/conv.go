@@ -45,6 +45,7 @@ type convolution struct {
 	conv     *kernel.Conv
 	addGrad  bool                 // to the bottoms' gradient
 	relu     *neuronLayer         // that Forward does too, if not nil
+	before   map[int]*neuronLayer // by bottom: those that Backward does too
 	addBias  *kernel.StreamKernel // deconvolution: top += bias
 	sumBias  *kernel.StreamKernel // bias gradient
 	blocked  [2]bool              // bottoms, tops: their channels lie in blocks
@@ -257,8 +258,26 @@ func (l *convolution) TakeReLU(next Layer) (back func()) {
 	return func() { l.relu, relu.done = nil, false }
 }
 
-// BackwardReads implements BackwardReader: the gradient of the weights needs the bottoms.
-func (l *convolution) BackwardReads() (bottoms, tops bool) { return l.paramGrad(0), false }
+// TakeReLUGrad implements GradRectifier.
+func (l *convolution) TakeReLUGrad(i int, before Layer) (back func()) {
+	relu := plainReLU(before)
+	if relu == nil || l.mpe() || l.transposed {
+		return nil
+	}
+	if l.before == nil {
+		l.before = map[int]*neuronLayer{}
+	}
+	l.before[i] = relu
+	return func() {
+		delete(l.before, i)
+		relu.doneBack = false
+	}
+}
+
+// BackwardReads implements BackwardReader: the gradient of the weights needs the bottoms, as does that of a ReLU layer before.
+func (l *convolution) BackwardReads() (bottoms, tops bool) {
+	return l.paramGrad(0) || len(l.before) > 0, false
+}
 
 func (l *convolution) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if err := l.BackwardParams(top, bottom); err != nil {
@@ -288,7 +307,7 @@ func (l *convolution) BackwardParams(top, bottom []*blob.Blob) error {
 func (l *convolution) BackwardBottoms(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	for i := range top {
 		if propagateDown[i] {
-			if err := l.inputGrad(top[i].Diff(), bottom[i].Diff()); err != nil {
+			if err := l.inputGrad(top[i].Diff(), bottom[i], l.before[i]); err != nil {
 				return err
 			}
 		}
@@ -360,8 +379,14 @@ func (l *convolution) weightGrad(x, dy []float32) error {
 	return l.conv.WeightGrad(x, dy, dw)
 }
 
-func (l *convolution) inputGrad(dy, dx []float32) error {
-	w := l.params[0].Data()
+// inputGrad computes the gradient of a bottom, and, if it can at this time, what a ReLU layer before, if there is one, makes of it.
+func (l *convolution) inputGrad(dy []float32, bottom *blob.Blob, before *neuronLayer) error {
+	w, dx := l.params[0].Data(), bottom.Diff()
+	if before != nil {
+		if before.doneBack = l.conv.RectifiesInputGrad(); before.doneBack {
+			return l.conv.InputGradWhere(dy, w, dx, bottom.Data())
+		}
+	}
 	switch {
 	case l.mpe() && l.transposed:
 		convForwardMPE(&l.shape, dy, w, nil, dx)

@@ -28,8 +28,9 @@ type Conv struct {
 // convArrays are the arrays of one run: images x (or their gradient), weights w (or theirs), results y (or theirs).
 type convArrays struct {
 	x, w, bias, y []float32
-	add           bool // the images' gradient to x
-	floor         bool // results below 0 become 0
+	add           bool      // the images' gradient to x
+	floor         bool      // results below 0 become 0
+	above         []float32 // values that the images' gradient passes where they are above 0, if not nil
 }
 
 // stage is a program that core groups run together; a direction's stages follow each other.
@@ -208,6 +209,16 @@ func (c *Conv) WeightGrad(x, dy, dw []float32) error {
 // InputGrad computes the gradient of the images into dx.
 func (c *Conv) InputGrad(dy, w, dx []float32) error {
 	return c.run(InputGradient, convArrays{x: dx, w: w, y: dy})
+}
+
+// RectifiesInputGrad reports whether InputGradWhere can be called.
+func (c *Conv) RectifiesInputGrad() bool {
+	return c.machine.Native() && c.trials[InputGradient] == nil && c.plan.Strategy[InputGradient].isWinograd() && c.blocked[0]
+}
+
+// InputGradWhere computes the gradient of the images into dx where above, which lies as they do, is above 0; elsewhere it is 0.
+func (c *Conv) InputGradWhere(dy, w, dx, above []float32) error {
+	return c.run(InputGradient, convArrays{x: dx, w: w, y: dy, above: above})
 }
 
 // AddsInputGrad reports whether AddInputGrad can be called: kernels are pointwise, and the product with them goes to the images, or

@@ -72,3 +72,51 @@ func testForwardReLU(t *testing.T, m *cpe.Machine, s ConvShape, st Strategy) {
 		}
 	}
 }
+
+// TestInputGradWhere: where images lie in blocks and the strategy is one of Winograd's, gradients are those of InputGrad, or 0.
+func TestInputGradWhere(t *testing.T) {
+	for _, s := range []ConvShape{
+		conv2(2, 32, 16, 1, 12, 13, 3, 3, 1, 1, 1),
+		conv2(1, 48, 12, 1, 8, 8, 3, 3, 1, 1, 1),
+		conv2(3, 64, 32, 2, 7, 6, 3, 3, 1, 0, 1),
+		conv2(2, 16, 48, 1, 14, 15, 5, 5, 1, 2, 1),
+		conv2(1, 416, 400, 1, 4, 5, 3, 3, 1, 1, 1),
+	} {
+		eachWinograd(s, func(st Strategy) {
+			t.Run(fmt.Sprint(st, s), func(t *testing.T) { testInputGradWhere(t, s, st) })
+		})
+	}
+}
+
+func testInputGradWhere(t *testing.T, s ConvShape, st Strategy) {
+	c, err := NewConv(hostMachine(t, 2), s, st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.RectifiesInputGrad() {
+		t.Fatal("rectifies gradients by planes")
+	}
+	_, canOut := c.Blocks()
+	if err := c.SetBlocks(true, canOut); err != nil {
+		t.Fatal(err)
+	}
+	if !c.RectifiesInputGrad() {
+		t.Fatal("does not rectify gradients in blocks")
+	}
+	dy, w, x := values(s.N*s.Out*size(s.OutSize()), 1), values(s.Out*s.depth(), 2), values(s.N*s.C*size(s.In), 3)
+	dx, want := make([]float32, len(x)), make([]float32, len(x))
+	if err := c.InputGrad(dy, w, want); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.InputGradWhere(dy, w, dx, x); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range want {
+		if x[i] <= 0 {
+			v = 0
+		}
+		if dx[i] != v {
+			t.Fatalf("value %d is %g, want %g", i, dx[i], v)
+		}
+	}
+}

@@ -169,10 +169,11 @@ type winogradWorker struct {
 	a, b            operand
 }
 
-// winogradOutputs are images that are made, and the biases of their channels, if there are any; floor rectifies them.
+// winogradOutputs are images that are made, and the biases of their channels, if there are any; floor rectifies them, and where above, if
+// there is any, is not above 0 they are 0.
 type winogradOutputs struct {
-	y, bias []float32
-	floor   bool
+	y, bias, above []float32
+	floor          bool
 }
 
 // setBias takes what is done to the results of some channels.

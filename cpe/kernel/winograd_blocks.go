@@ -35,17 +35,19 @@ func (s *squares) readBlocks(w *winogradWorker, g *tileGrid, p patch, slice int,
 	}
 }
 
-// writeBlocks is write for images in blocks of channels, natively: tiles inside the image are mapped to where they go.
+// writeBlocks is write for images in blocks of channels, natively: tiles inside the image are mapped to where they go, if nothing
+// is left to be done with them.
 func (o *tilesOut) writeBlocks(w *winogradWorker, g *tileGrid, p patch, slice int, src *pointPlanes, at int) {
 	m, edge := g.form.Tile, g.form.Edge()
 	lines, pitch := min(m*p.rows, o.h-p.row*m), m*p.cols
 	width := min(pitch, o.w-p.col*m)
 	first := slice * winogradLanes
 	w.setBias(first, winogradLanes)
-	target := w.to.y[p.image*o.image+(first*o.h+p.row*m*winogradLanes)*o.w+p.col*m*winogradLanes:]
+	corner := p.image*o.image + (first*o.h+p.row*m*winogradLanes)*o.w + p.col*m*winogradLanes
+	target := w.to.y[corner:]
 	pixels, wide := target, o.w
-	inside := lines == m*p.rows && width == pitch
-	if !inside {
+	direct := lines == m*p.rows && width == pitch && w.to.above == nil
+	if !direct {
 		pixels, wide = w.pixels, pitch
 	}
 	block := src.at(at, slice, p.rows*p.cols)
@@ -56,10 +58,15 @@ func (o *tilesOut) writeBlocks(w *winogradWorker, g *tileGrid, p patch, slice in
 	for r := range p.rows {
 		simd.Winograd(g.form, simd.WinogradOutput, pixels[r*m*wide*winogradLanes:], block.Data, r*p.cols*block.RowStride, &w.strides, p.cols, &w.bias, w.scratch)
 	}
-	if inside {
+	if direct {
 		return
 	}
 	for i := range lines {
-		copy(target[i*o.w*winogradLanes:][:width*winogradLanes], pixels[i*pitch*winogradLanes:])
+		at, line := i*o.w*winogradLanes, pixels[i*pitch*winogradLanes:][:width*winogradLanes]
+		if w.to.above == nil {
+			copy(target[at:], line)
+		} else {
+			simd.ReLUGrad(target[at:][:len(line)], line, w.to.above[corner+at:], 0)
+		}
 	}
 }

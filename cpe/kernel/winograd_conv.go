@@ -56,6 +56,6 @@ func (v *winogradConv) arrays(group int) (x, y []float32) {
 // outputs are the images that are made, from a channel of a group on.
 func (v *winogradConv) outputs(group, channel int) winogradOutputs {
 	_, y := v.arrays(group)
-	bias := from(v.conv.args.bias, group*v.out+channel)
-	return winogradOutputs{from(y, channel*v.write.h*v.write.w), bias, v.conv.args.floor}
+	args, first, plane := &v.conv.args, group*v.out+channel, v.write.h*v.write.w
+	return winogradOutputs{from(y, channel*plane), from(args.bias, first), from(args.above, first*plane), args.floor}
 }
