@@ -8,9 +8,7 @@ func (l *level) maxBlocks(p *BlockPool, dst []float32, taken []uint8, src []floa
 	if l.width == 16 {
 		kernel = maxBlocksAVX512
 	}
-	for i := 0; i < BlockLanes; i += l.width {
-		kernel(&dst[i], &taken[i], &src[i], &p.columns[0].at, &p.places[row.place*s.KW], row.count, s.W*pixelBytes, s.KW*4, s.OW, limit)
-	}
+	kernel(&dst[0], &taken[0], &src[0], &p.columns[0].at, &p.places[row.place*s.KW], row.count, s.W*pixelBytes, s.KW*4, s.OW, limit)
 }
 
 // aveBlocks takes the means of a row of outputs.

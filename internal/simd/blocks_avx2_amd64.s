@@ -28,6 +28,8 @@ output:
 	LEAQ         (DX)(BX*4), DX
 	VMOVUPS      (R10), Y3
 	VPBROADCASTD (DX), Y4
+	VMOVUPS      32(R10), Y5
+	VPBROADCASTD (DX), Y6
 	LEAQ         4(DX), BX
 	JMP          step
 
@@ -36,13 +38,20 @@ row:
 	MOVQ R9, R11
 
 tap:
-	VPBROADCASTD (BX), Y5
-	VMOVUPS      (R10), Y6
-	VCMPPS       $0x07, Y3, Y3, Y8
-	VCMPPS       $0x16, Y3, Y6, Y7
-	VANDPS       Y8, Y7, Y7
-	VBLENDVPS    Y7, Y6, Y3, Y3
-	VBLENDVPS    Y7, Y5, Y4, Y4
+	VPBROADCASTD (BX), Y7
+	VMOVUPS      (R10), Y8
+	VCMPPS       $0x07, Y3, Y3, Y10
+	VCMPPS       $0x16, Y3, Y8, Y9
+	VANDPS       Y10, Y9, Y9
+	VBLENDVPS    Y9, Y8, Y3, Y3
+	VBLENDVPS    Y9, Y7, Y4, Y4
+	VPBROADCASTD (BX), Y7
+	VMOVUPS      32(R10), Y8
+	VCMPPS       $0x07, Y5, Y5, Y10
+	VCMPPS       $0x16, Y5, Y8, Y9
+	VANDPS       Y10, Y9, Y9
+	VBLENDVPS    Y9, Y8, Y5, Y5
+	VBLENDVPS    Y9, Y7, Y6, Y6
 	ADDQ         $0x04, BX
 
 step:
@@ -54,14 +63,22 @@ step:
 	ADDQ         ld+48(FP), R8
 	DECQ         R12
 	JNE          row
-	VCMPPS       $0x02, Y0, Y3, Y5
-	VBLENDVPS    Y5, Y1, Y3, Y3
-	VBLENDVPS    Y5, Y2, Y4, Y4
+	VCMPPS       $0x02, Y0, Y3, Y7
+	VBLENDVPS    Y7, Y1, Y3, Y3
+	VBLENDVPS    Y7, Y2, Y4, Y4
 	VMOVUPS      Y3, (AX)
 	VEXTRACTI128 $0x01, Y4, X3
 	VPACKUSDW    X3, X4, X3
 	VPACKUSWB    X3, X3, X3
 	VMOVQ        X3, (CX)
+	VCMPPS       $0x02, Y0, Y5, Y3
+	VBLENDVPS    Y3, Y1, Y5, Y5
+	VBLENDVPS    Y3, Y2, Y6, Y6
+	VMOVUPS      Y5, 32(AX)
+	VEXTRACTI128 $0x01, Y6, X3
+	VPACKUSDW    X3, X6, X3
+	VPACKUSWB    X3, X3, X3
+	VMOVQ        X3, 8(CX)
 	ADDQ         $0x40, AX
 	ADDQ         $0x10, CX
 	DECQ         DI

@@ -82,30 +82,37 @@ func (s isa) blockWindows(first func(x Mem, place reg.Register), next func(x Mem
 }
 
 // maxBlocks emits the maxima of windows and their places. places are the places of the first row of windows, those of the next row
-// are wide bytes on. Maxima up to the limit become 0, from no place.
+// are wide bytes on. Maxima up to the limit become 0, from no place. All vectors of a pixel are worked on at once: each waits for its last
+// comparison.
 func (s isa) maxBlocks() {
 	s.text("maxBlocks", "dst *float32, mask *uint8, src *float32, columns *int, places *int32, count, ld, wide, n int, limit float32",
 		"takes the maxima of a row of windows.")
 	dst, mask := gp("dst"), gp("mask")
 	limit, zero, none := s.constant("limit"), s.zero(), s.load(s.bits(noneCode))
-	value, best := s.v(), s.v()
+	value, best := make([]reg.VecVirtual, lanes/s.w), make([]reg.VecVirtual, lanes/s.w)
 	line, at := GP64(), GP64()
 	s.blockWindows(func(x Mem, place reg.Register) {
 		MOVQ(inFrame("places"), line)
 		LEAQ(Mem{Base: line, Index: place, Scale: 4}, line)
-		VMOVUPS(x, value)
-		VPBROADCASTD(Mem{Base: line}, best)
+		for g := range value {
+			value[g], best[g] = s.load(x.Offset(4*s.w*g)), s.v()
+			VPBROADCASTD(Mem{Base: line}, best[g])
+		}
 		LEAQ(Mem{Base: line, Disp: 4}, at)
 	}, func(x Mem) {
-		s.keepLargerAt(x, Mem{Base: at}, value, best)
+		for g := range value {
+			s.keepLargerAt(x.Offset(4*s.w*g), Mem{Base: at}, value[g], best[g])
+		}
 		ADDQ(Imm(4), at)
 	}, func() {
 		ADDQ(inFrame("wide"), line)
 		MOVQ(line, at)
 	}, func() {
-		s.clearUpTo(limit, zero, none, value, best)
-		VMOVUPS(value, Mem{Base: dst})
-		s.storeBytes(best, Mem{Base: mask})
+		for g := range value {
+			s.clearUpTo(limit, zero, none, value[g], best[g])
+			VMOVUPS(value[g], Mem{Base: dst, Disp: 4 * s.w * g})
+			s.storeBytes(best[g], Mem{Base: mask, Disp: s.w * g})
+		}
 		ADDQ(Imm(pixelBytes), dst)
 		ADDQ(Imm(takenBytes), mask)
 	})
