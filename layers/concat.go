@@ -3,7 +3,6 @@ package layers
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -92,10 +91,8 @@ func (l *concat) TakeReLUGrad(i int, before Layer) (back func()) {
 	return func() { l.relus[i], relu.doneBack = nil, false }
 }
 
-// BackwardReads implements BackwardReader: gradients are moved, and are those of ReLU layers where the bottoms are above 0.
-func (l *concat) BackwardReads() (bottoms, tops bool) {
-	return slices.ContainsFunc(l.relus, func(r *neuronLayer) bool { return r != nil }), false
-}
+// BackwardReads implements BackwardReader: gradients are moved.
+func (l *concat) BackwardReads() (bottoms, tops bool) { return false, false }
 
 func (l *concat) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if len(bottom) == 1 {

@@ -274,10 +274,8 @@ func (l *convolution) TakeReLUGrad(i int, before Layer) (back func()) {
 	}
 }
 
-// BackwardReads implements BackwardReader: the gradient of the weights needs the bottoms, as does that of a ReLU layer before.
-func (l *convolution) BackwardReads() (bottoms, tops bool) {
-	return l.paramGrad(0) || len(l.before) > 0, false
-}
+// BackwardReads implements BackwardReader: the gradient of the weights needs the bottoms.
+func (l *convolution) BackwardReads() (bottoms, tops bool) { return l.paramGrad(0), false }
 
 func (l *convolution) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if err := l.BackwardParams(top, bottom); err != nil {

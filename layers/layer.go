@@ -80,7 +80,8 @@ type Rectifier interface {
 	TakeReLU(relu Layer) (back func())
 }
 
-// GradRectifier is implemented by layers whose Backward can do as well what a ReLU layer's does that runs in place before them.
+// GradRectifier is implemented by layers whose Backward can do as well what a ReLU layer's does that runs in place before them. The
+// values that it reads for that are there, since the ReLU layer is taken to read them after it.
 type GradRectifier interface {
 	// TakeReLUGrad says whose Backward is done from now on, that of bottom i: as TakeReLU.
 	TakeReLUGrad(i int, relu Layer) (back func())
