@@ -138,7 +138,7 @@ func (m *Machine) Run(p Program, groups int) error {
 func (m *Machine) runNative(p Program, groups int) {
 	m.workers.begin(p, groups-1)
 	m.errs[0] = p.RunGroup(m.groups[0])
-	m.workers.end()
+	m.workers.end(groups - 1)
 }
 
 // runModelled runs the groups, which work at the same time as far as the clocks are concerned, and adds up what they were charged

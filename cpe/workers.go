@@ -1,87 +1,86 @@
 package cpe
 
-import (
-	"runtime"
-	"sync"
-	"sync/atomic"
-)
+import "sync/atomic"
 
-// workers are the goroutines of a native machine's core groups but the first, which the caller of Run works for itself.
+// workers are the threads of a native machine's core groups but the first, which the caller of Run works for itself.
 //
-// Kernels of a small net follow each other within microseconds, while waking a parked goroutine takes tens of them. So a
-// worker that has finished polls for its next program for a while before it parks, and Run polls for the workers' end
-// before it parks. Results do not depend on it: each group's share is fixed, groups write to disjoint places, and wait.Wait
-// (or the count reaching zero) orders all their writes before Run returns.
+// Kernels of a small net follow each other within microseconds, while waking a thread takes tens of them. So a worker that has
+// finished looks for its next program for a while before it sleeps, and Run looks for the workers' end. An operating system may also
+// start a thread that it wakes on the processor that the waking one goes on using, and leave it there for milliseconds while another
+// processor is idle: so a worker is kept from the processor of the one who needs it. Results do not depend on any of this: each
+// group's share is fixed, groups write to disjoint places, and the bells order all their writes before Run returns.
 type workers struct {
-	jobs    []chan Program
+	all     []*worker
 	running atomic.Int32 // groups that have not finished the running program
-	wait    sync.WaitGroup
+	done    bell         // rung by the last of them
 }
 
-// How often the sides look before they park: a worker for some 30 microseconds, Run for a few.
-const (
-	workerPolls = 2000
-	runPolls    = 3000
-)
+// worker is one of them.
+type worker struct {
+	group   *CoreGroup
+	program Program // nil: no more
+	start   bell
+	thread  thread
+}
 
-// start makes a goroutine a core group.
+// start makes a worker a core group; the caller's group is one more.
 func (w *workers) start(groups []*CoreGroup, errs []error) {
+	w.done.init()
 	for _, g := range groups {
-		jobs := make(chan Program, 1)
-		w.jobs = append(w.jobs, jobs)
-		go w.work(g, jobs, errs)
+		one := &worker{group: g}
+		one.start.init()
+		w.all = append(w.all, one)
+		go w.work(one, 1+len(groups), errs)
 	}
 }
 
-func (w *workers) work(g *CoreGroup, jobs chan Program, errs []error) {
+// work does programs until there are no more. The thread ends with it.
+func (w *workers) work(one *worker, groups int, errs []error) {
+	one.thread.claim(groups)
 	for {
-		p, ok := next(jobs)
-		if !ok {
+		one.start.await(nil)
+		if one.program == nil {
 			return
 		}
-		errs[g.index] = p.RunGroup(g)
-		w.running.Add(-1)
-		w.wait.Done()
-		runtime.Gosched() // to Run, if it has parked
-	}
-}
-
-// next receives a program, polling first.
-func next(jobs chan Program) (p Program, ok bool) {
-	for range workerPolls {
-		select {
-		case p, ok = <-jobs:
-			return p, ok
-		default:
+		errs[one.group.index] = one.program.RunGroup(one.group)
+		if w.running.Add(-1) == 0 {
+			w.done.ring()
 		}
 	}
-	p, ok = <-jobs
-	return p, ok
 }
 
 // begin hands a program to the first n workers.
 func (w *workers) begin(p Program, n int) {
 	w.running.Store(int32(n))
-	w.wait.Add(n)
-	for _, jobs := range w.jobs[:n] {
-		jobs <- p
-	}
-}
-
-// end waits for them.
-func (w *workers) end() {
-	for range runPolls {
-		if w.running.Load() == 0 {
-			break
+	for _, one := range w.all[:n] {
+		one.program = p
+		if one.start.asleep.Load() {
+			one.thread.avoid(processor())
 		}
+		one.start.ring()
 	}
-	w.wait.Wait()
 }
 
-// stop ends the goroutines.
-func (w *workers) stop() {
-	for _, jobs := range w.jobs {
-		close(jobs)
+// end waits for the workers that begin gave a program.
+func (w *workers) end(n int) {
+	if n > 0 {
+		w.done.await(w.apart)
 	}
-	w.jobs = nil
+}
+
+// apart keeps all workers from the caller's processor.
+func (w *workers) apart() {
+	here := processor()
+	for _, one := range w.all {
+		one.thread.avoid(here)
+	}
+}
+
+// stop ends the workers.
+func (w *workers) stop() {
+	for _, one := range w.all {
+		one.program = nil
+		one.start.ring()
+	}
+	w.all = nil
 }
