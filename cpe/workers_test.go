@@ -1,7 +1,6 @@
 package cpe
 
 import (
-	"runtime"
 	"testing"
 	"time"
 )
@@ -73,25 +72,5 @@ func TestWorkers(t *testing.T) {
 			}
 		}
 		m.Close()
-	}
-}
-
-// TestWorkersEnd: Close ends the goroutines.
-func TestWorkersEnd(t *testing.T) {
-	spec, err := Load("host")
-	if err != nil {
-		t.Fatal(err)
-	}
-	spec.CoreGroups = 5
-	before := runtime.NumGoroutine()
-	m, err := New(spec, Native)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m.Close()
-	for start := time.Now(); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
-		if time.Since(start) > time.Minute {
-			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
-		}
 	}
 }

@@ -162,8 +162,8 @@ type split struct {
 	groups          int // 0: all
 }
 
-// smallGemm is the number of flops below which waking another native core costs more than it saves.
-const smallGemm = 1 << 20
+// smallGemm is the number of flops below which giving another native core a part costs more than it saves.
+const smallGemm = 1 << 19
 
 // packingFlops is what the host pays for a value that is packed, in flops of the micro-kernel.
 const packingFlops = 32

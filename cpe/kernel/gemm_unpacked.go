@@ -35,14 +35,18 @@ func newOwnPanels(s *GemmShape) ownPanels {
 	return ownPanels{make([]float32, mr*s.K), make([]float32, blocks(max(nr, s.packedColumns(s.N)), nr)*nr*s.K)}
 }
 
+// passValues is about how many values of the left operand a pass over columns of C reads again and again, which then L1 holds.
+const passValues = 4096
+
 // multiplyUnpacked computes a worker's part of C. Sums have the order that they have with packed operands.
 func (w *gemmWorker) multiplyUnpacked(s *GemmShape) {
 	job, c := &w.job, &w.job.c
 	mr, nr := simd.Micro()
 	packed := s.packedColumns(job.n1 - job.n0)
 	w.b.Gather(w.own.right, cpe.Layout{Panel: nr}, 0, job.n1-packed, s.K, packed)
-	for i := job.m0; i < job.m1; i += mr {
-		m := min(mr, job.m1-i)
+	pass := max(1, passValues/(mr*s.K)) * mr
+	for i, m := job.m0, 0; i < job.m1; i += m {
+		m = w.a.together(i, min(pass, job.m1-i), 0, s.K)
 		left, down, along := w.a.rows(w.own.left, i, m, 0, s.K)
 		for j := job.n0; j < job.n1; j += nr {
 			right, ld := w.b.Data[j:], w.b.Ld
@@ -84,16 +88,36 @@ func (p *product) multiplyRows(row, m, col, k0, depth int, accumulate bool) {
 	}
 }
 
-// rows returns m rows of a matrix as a strided kernel reads values [col, col+deep) of them, with the distances of values down and
-// along: where they lie, or packed if the kernel would read beyond the matrix.
-func (o *operand) rows(panel []float32, row, m, col, deep int) (data []float32, down, along int) {
-	at, down, along := row*o.Ld+col, o.Ld, 1
-	if o.trans {
-		at, down, along = col*o.Ld+row, 1, o.Ld
+// together is how many of m rows a strided kernel does at once: all, or, if for the last tile it would read beyond the matrix, either those
+// before that or that alone.
+func (o *operand) together(row, m, col, deep int) int {
+	mr, _ := simd.Micro()
+	if m <= mr || o.inside(row, m, col, deep) {
+		return m
 	}
-	data = o.Data[at:]
-	if (simd.StridedRows(m)-1)*down+(deep-1)*along < len(data) {
-		return data, down, along
+	return (m - 1) / mr * mr
+}
+
+// inside reports whether a strided kernel that does m rows reads nothing beyond the matrix.
+func (o *operand) inside(row, m, col, deep int) bool {
+	at, down, along := o.steps(row, col)
+	return at+(simd.StridedRows(m)-1)*down+(deep-1)*along < len(o.Data)
+}
+
+// steps are where value (row, col) lies, and the distances of values down and along.
+func (o *operand) steps(row, col int) (at, down, along int) {
+	if o.trans {
+		return col*o.Ld + row, 1, o.Ld
+	}
+	return row*o.Ld + col, o.Ld, 1
+}
+
+// rows returns m rows of a matrix as a strided kernel reads values [col, col+deep) of them, with the distances of values down and
+// along: where they lie, or packed, one tile at most, if the kernel would read beyond the matrix.
+func (o *operand) rows(panel []float32, row, m, col, deep int) (data []float32, down, along int) {
+	if o.inside(row, m, col, deep) {
+		at, down, along := o.steps(row, col)
+		return o.Data[at:], down, along
 	}
 	mr, _ := simd.Micro()
 	o.Gather(panel, cpe.Layout{Panel: mr, ByRows: true}, row, col, m, deep)

@@ -138,23 +138,32 @@ end:
 // Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·rows2x1AVX2(SB), NOSPLIT, $0-112
 tile:
-	MOVQ    k+0(FP), AX
-	MOVQ    a+8(FP), CX
-	MOVQ    lda+16(FP), DX
-	MOVQ    b+24(FP), BX
-	MOVQ    ldb+32(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	MOVQ    next+72(FP), DI
-	IMUL3Q  $0x02, DX, R8
-	ADDQ    R8, a+8(FP)
-	LEAQ    (DX)(DX*2), R8
-	LEAQ    (SI)(SI*2), R8
-	VXORPS  Y0, Y0, Y0
-	VXORPS  Y1, Y1, Y1
-	CMPQ    AX, $0x00000004
-	JLT     one
-	PCALIGN $0x00000040
+	MOVQ       c+40(FP), AX
+	MOVQ       ldc+48(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 28(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 28(AX)
+	ADDQ       CX, AX
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       lda+16(FP), DX
+	MOVQ       b+24(FP), BX
+	MOVQ       ldb+32(FP), SI
+	SHLQ       $0x02, DX
+	SHLQ       $0x02, SI
+	MOVQ       next+72(FP), DI
+	IMUL3Q     $0x02, DX, R8
+	ADDQ       R8, a+8(FP)
+	LEAQ       (DX)(DX*2), R8
+	LEAQ       (SI)(SI*2), R8
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
 
 several:
 	PREFETCHT0   (DI)
@@ -269,6 +278,9 @@ writeEdge:
 	JEQ        end
 
 end:
+	MOVQ AX, c+40(FP)
+	DECQ tiles+64(FP)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -276,20 +288,29 @@ end:
 // Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·columns2x1AVX2(SB), NOSPLIT, $0-112
 tile:
-	MOVQ    k+0(FP), AX
-	MOVQ    a+8(FP), CX
-	MOVQ    lda+16(FP), DX
-	MOVQ    b+24(FP), BX
-	MOVQ    ldb+32(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	MOVQ    next+72(FP), DI
-	ADDQ    $0x08, a+8(FP)
-	VXORPS  Y0, Y0, Y0
-	VXORPS  Y1, Y1, Y1
-	CMPQ    AX, $0x00000004
-	JLT     one
-	PCALIGN $0x00000040
+	MOVQ       c+40(FP), AX
+	MOVQ       ldc+48(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 28(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 28(AX)
+	ADDQ       CX, AX
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       lda+16(FP), DX
+	MOVQ       b+24(FP), BX
+	MOVQ       ldb+32(FP), SI
+	SHLQ       $0x02, DX
+	SHLQ       $0x02, SI
+	MOVQ       next+72(FP), DI
+	ADDQ       $0x08, a+8(FP)
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
 
 several:
 	PREFETCHT0   (DI)
@@ -410,6 +431,9 @@ writeEdge:
 	JEQ        end
 
 end:
+	MOVQ AX, c+40(FP)
+	DECQ tiles+64(FP)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -584,25 +608,36 @@ end:
 // Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·rows2x2AVX2(SB), NOSPLIT, $0-112
 tile:
-	MOVQ    k+0(FP), AX
-	MOVQ    a+8(FP), CX
-	MOVQ    lda+16(FP), DX
-	MOVQ    b+24(FP), BX
-	MOVQ    ldb+32(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	MOVQ    next+72(FP), DI
-	IMUL3Q  $0x02, DX, R8
-	ADDQ    R8, a+8(FP)
-	LEAQ    (DX)(DX*2), R8
-	LEAQ    (SI)(SI*2), R8
-	VXORPS  Y0, Y0, Y0
-	VXORPS  Y1, Y1, Y1
-	VXORPS  Y2, Y2, Y2
-	VXORPS  Y3, Y3, Y3
-	CMPQ    AX, $0x00000004
-	JLT     one
-	PCALIGN $0x00000040
+	MOVQ       c+40(FP), AX
+	MOVQ       ldc+48(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       lda+16(FP), DX
+	MOVQ       b+24(FP), BX
+	MOVQ       ldb+32(FP), SI
+	SHLQ       $0x02, DX
+	SHLQ       $0x02, SI
+	MOVQ       next+72(FP), DI
+	IMUL3Q     $0x02, DX, R8
+	ADDQ       R8, a+8(FP)
+	LEAQ       (DX)(DX*2), R8
+	LEAQ       (SI)(SI*2), R8
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
 
 several:
 	PREFETCHT0   (DI)
@@ -750,6 +785,9 @@ writeEdge:
 	JEQ        end
 
 end:
+	MOVQ AX, c+40(FP)
+	DECQ tiles+64(FP)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -757,22 +795,33 @@ end:
 // Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·columns2x2AVX2(SB), NOSPLIT, $0-112
 tile:
-	MOVQ    k+0(FP), AX
-	MOVQ    a+8(FP), CX
-	MOVQ    lda+16(FP), DX
-	MOVQ    b+24(FP), BX
-	MOVQ    ldb+32(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	MOVQ    next+72(FP), DI
-	ADDQ    $0x08, a+8(FP)
-	VXORPS  Y0, Y0, Y0
-	VXORPS  Y1, Y1, Y1
-	VXORPS  Y2, Y2, Y2
-	VXORPS  Y3, Y3, Y3
-	CMPQ    AX, $0x00000004
-	JLT     one
-	PCALIGN $0x00000040
+	MOVQ       c+40(FP), AX
+	MOVQ       ldc+48(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       lda+16(FP), DX
+	MOVQ       b+24(FP), BX
+	MOVQ       ldb+32(FP), SI
+	SHLQ       $0x02, DX
+	SHLQ       $0x02, SI
+	MOVQ       next+72(FP), DI
+	ADDQ       $0x08, a+8(FP)
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
 
 several:
 	PREFETCHT0   (DI)
@@ -926,6 +975,9 @@ writeEdge:
 	JEQ        end
 
 end:
+	MOVQ AX, c+40(FP)
+	DECQ tiles+64(FP)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -1117,26 +1169,41 @@ end:
 // Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·rows4x1AVX2(SB), NOSPLIT, $0-112
 tile:
-	MOVQ    k+0(FP), AX
-	MOVQ    a+8(FP), CX
-	MOVQ    lda+16(FP), DX
-	MOVQ    b+24(FP), BX
-	MOVQ    ldb+32(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	MOVQ    next+72(FP), DI
-	IMUL3Q  $0x04, DX, R8
-	ADDQ    R8, a+8(FP)
-	LEAQ    (DX)(DX*2), R8
-	LEAQ    (SI)(SI*2), R9
-	LEAQ    (CX)(R8*1), R8
-	VXORPS  Y0, Y0, Y0
-	VXORPS  Y1, Y1, Y1
-	VXORPS  Y2, Y2, Y2
-	VXORPS  Y3, Y3, Y3
-	CMPQ    AX, $0x00000004
-	JLT     one
-	PCALIGN $0x00000040
+	MOVQ       c+40(FP), AX
+	MOVQ       ldc+48(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 28(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 28(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 28(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 28(AX)
+	ADDQ       CX, AX
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       lda+16(FP), DX
+	MOVQ       b+24(FP), BX
+	MOVQ       ldb+32(FP), SI
+	SHLQ       $0x02, DX
+	SHLQ       $0x02, SI
+	MOVQ       next+72(FP), DI
+	IMUL3Q     $0x04, DX, R8
+	ADDQ       R8, a+8(FP)
+	LEAQ       (DX)(DX*2), R8
+	LEAQ       (SI)(SI*2), R9
+	LEAQ       (CX)(R8*1), R8
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
 
 several:
 	PREFETCHT0   (DI)
@@ -1299,6 +1366,9 @@ writeEdge:
 	JEQ        end
 
 end:
+	MOVQ AX, c+40(FP)
+	DECQ tiles+64(FP)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -1306,22 +1376,37 @@ end:
 // Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·columns4x1AVX2(SB), NOSPLIT, $0-112
 tile:
-	MOVQ    k+0(FP), AX
-	MOVQ    a+8(FP), CX
-	MOVQ    lda+16(FP), DX
-	MOVQ    b+24(FP), BX
-	MOVQ    ldb+32(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	MOVQ    next+72(FP), DI
-	ADDQ    $0x10, a+8(FP)
-	VXORPS  Y0, Y0, Y0
-	VXORPS  Y1, Y1, Y1
-	VXORPS  Y2, Y2, Y2
-	VXORPS  Y3, Y3, Y3
-	CMPQ    AX, $0x00000004
-	JLT     one
-	PCALIGN $0x00000040
+	MOVQ       c+40(FP), AX
+	MOVQ       ldc+48(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 28(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 28(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 28(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 28(AX)
+	ADDQ       CX, AX
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       lda+16(FP), DX
+	MOVQ       b+24(FP), BX
+	MOVQ       ldb+32(FP), SI
+	SHLQ       $0x02, DX
+	SHLQ       $0x02, SI
+	MOVQ       next+72(FP), DI
+	ADDQ       $0x10, a+8(FP)
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
 
 several:
 	PREFETCHT0   (DI)
@@ -1488,6 +1573,9 @@ writeEdge:
 	JEQ        end
 
 end:
+	MOVQ AX, c+40(FP)
+	DECQ tiles+64(FP)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -1740,30 +1828,49 @@ end:
 // Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·rows4x2AVX2(SB), NOSPLIT, $0-112
 tile:
-	MOVQ    k+0(FP), AX
-	MOVQ    a+8(FP), CX
-	MOVQ    lda+16(FP), DX
-	MOVQ    b+24(FP), BX
-	MOVQ    ldb+32(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	MOVQ    next+72(FP), DI
-	IMUL3Q  $0x04, DX, R8
-	ADDQ    R8, a+8(FP)
-	LEAQ    (DX)(DX*2), R8
-	LEAQ    (SI)(SI*2), R9
-	LEAQ    (CX)(R8*1), R8
-	VXORPS  Y0, Y0, Y0
-	VXORPS  Y1, Y1, Y1
-	VXORPS  Y2, Y2, Y2
-	VXORPS  Y3, Y3, Y3
-	VXORPS  Y4, Y4, Y4
-	VXORPS  Y5, Y5, Y5
-	VXORPS  Y6, Y6, Y6
-	VXORPS  Y7, Y7, Y7
-	CMPQ    AX, $0x00000004
-	JLT     one
-	PCALIGN $0x00000040
+	MOVQ       c+40(FP), AX
+	MOVQ       ldc+48(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       lda+16(FP), DX
+	MOVQ       b+24(FP), BX
+	MOVQ       ldb+32(FP), SI
+	SHLQ       $0x02, DX
+	SHLQ       $0x02, SI
+	MOVQ       next+72(FP), DI
+	IMUL3Q     $0x04, DX, R8
+	ADDQ       R8, a+8(FP)
+	LEAQ       (DX)(DX*2), R8
+	LEAQ       (SI)(SI*2), R9
+	LEAQ       (CX)(R8*1), R8
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
 
 several:
 	PREFETCHT0   (DI)
@@ -1979,6 +2086,9 @@ writeEdge:
 	JEQ        end
 
 end:
+	MOVQ AX, c+40(FP)
+	DECQ tiles+64(FP)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -1986,26 +2096,45 @@ end:
 // Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·columns4x2AVX2(SB), NOSPLIT, $0-112
 tile:
-	MOVQ    k+0(FP), AX
-	MOVQ    a+8(FP), CX
-	MOVQ    lda+16(FP), DX
-	MOVQ    b+24(FP), BX
-	MOVQ    ldb+32(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	MOVQ    next+72(FP), DI
-	ADDQ    $0x10, a+8(FP)
-	VXORPS  Y0, Y0, Y0
-	VXORPS  Y1, Y1, Y1
-	VXORPS  Y2, Y2, Y2
-	VXORPS  Y3, Y3, Y3
-	VXORPS  Y4, Y4, Y4
-	VXORPS  Y5, Y5, Y5
-	VXORPS  Y6, Y6, Y6
-	VXORPS  Y7, Y7, Y7
-	CMPQ    AX, $0x00000004
-	JLT     one
-	PCALIGN $0x00000040
+	MOVQ       c+40(FP), AX
+	MOVQ       ldc+48(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       lda+16(FP), DX
+	MOVQ       b+24(FP), BX
+	MOVQ       ldb+32(FP), SI
+	SHLQ       $0x02, DX
+	SHLQ       $0x02, SI
+	MOVQ       next+72(FP), DI
+	ADDQ       $0x10, a+8(FP)
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
 
 several:
 	PREFETCHT0   (DI)
@@ -2225,6 +2354,9 @@ writeEdge:
 	JEQ        end
 
 end:
+	MOVQ AX, c+40(FP)
+	DECQ tiles+64(FP)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -2470,28 +2602,49 @@ end:
 // Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·rows6x1AVX2(SB), NOSPLIT, $0-112
 tile:
-	MOVQ    k+0(FP), AX
-	MOVQ    a+8(FP), CX
-	MOVQ    lda+16(FP), DX
-	MOVQ    b+24(FP), BX
-	MOVQ    ldb+32(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	MOVQ    next+72(FP), DI
-	IMUL3Q  $0x06, DX, R8
-	ADDQ    R8, a+8(FP)
-	LEAQ    (DX)(DX*2), R8
-	LEAQ    (SI)(SI*2), R9
-	LEAQ    (CX)(R8*1), R8
-	VXORPS  Y0, Y0, Y0
-	VXORPS  Y1, Y1, Y1
-	VXORPS  Y2, Y2, Y2
-	VXORPS  Y3, Y3, Y3
-	VXORPS  Y4, Y4, Y4
-	VXORPS  Y5, Y5, Y5
-	CMPQ    AX, $0x00000004
-	JLT     one
-	PCALIGN $0x00000040
+	MOVQ       c+40(FP), AX
+	MOVQ       ldc+48(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 28(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 28(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 28(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 28(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 28(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 28(AX)
+	ADDQ       CX, AX
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       lda+16(FP), DX
+	MOVQ       b+24(FP), BX
+	MOVQ       ldb+32(FP), SI
+	SHLQ       $0x02, DX
+	SHLQ       $0x02, SI
+	MOVQ       next+72(FP), DI
+	IMUL3Q     $0x06, DX, R8
+	ADDQ       R8, a+8(FP)
+	LEAQ       (DX)(DX*2), R8
+	LEAQ       (SI)(SI*2), R9
+	LEAQ       (CX)(R8*1), R8
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
 
 several:
 	PREFETCHT0   (DI)
@@ -2700,6 +2853,9 @@ writeEdge:
 	JEQ        end
 
 end:
+	MOVQ AX, c+40(FP)
+	DECQ tiles+64(FP)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -2707,24 +2863,45 @@ end:
 // Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·columns6x1AVX2(SB), NOSPLIT, $0-112
 tile:
-	MOVQ    k+0(FP), AX
-	MOVQ    a+8(FP), CX
-	MOVQ    lda+16(FP), DX
-	MOVQ    b+24(FP), BX
-	MOVQ    ldb+32(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	MOVQ    next+72(FP), DI
-	ADDQ    $0x18, a+8(FP)
-	VXORPS  Y0, Y0, Y0
-	VXORPS  Y1, Y1, Y1
-	VXORPS  Y2, Y2, Y2
-	VXORPS  Y3, Y3, Y3
-	VXORPS  Y4, Y4, Y4
-	VXORPS  Y5, Y5, Y5
-	CMPQ    AX, $0x00000004
-	JLT     one
-	PCALIGN $0x00000040
+	MOVQ       c+40(FP), AX
+	MOVQ       ldc+48(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 28(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 28(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 28(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 28(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 28(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 28(AX)
+	ADDQ       CX, AX
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       lda+16(FP), DX
+	MOVQ       b+24(FP), BX
+	MOVQ       ldb+32(FP), SI
+	SHLQ       $0x02, DX
+	SHLQ       $0x02, SI
+	MOVQ       next+72(FP), DI
+	ADDQ       $0x18, a+8(FP)
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
 
 several:
 	PREFETCHT0   (DI)
@@ -2937,6 +3114,9 @@ writeEdge:
 	JEQ        end
 
 end:
+	MOVQ AX, c+40(FP)
+	DECQ tiles+64(FP)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -3267,34 +3447,61 @@ end:
 // Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·rows6x2AVX2(SB), NOSPLIT, $0-112
 tile:
-	MOVQ    k+0(FP), AX
-	MOVQ    a+8(FP), CX
-	MOVQ    lda+16(FP), DX
-	MOVQ    b+24(FP), BX
-	MOVQ    ldb+32(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	MOVQ    next+72(FP), DI
-	IMUL3Q  $0x06, DX, R8
-	ADDQ    R8, a+8(FP)
-	LEAQ    (DX)(DX*2), R8
-	LEAQ    (SI)(SI*2), R9
-	LEAQ    (CX)(R8*1), R8
-	VXORPS  Y0, Y0, Y0
-	VXORPS  Y1, Y1, Y1
-	VXORPS  Y2, Y2, Y2
-	VXORPS  Y3, Y3, Y3
-	VXORPS  Y4, Y4, Y4
-	VXORPS  Y5, Y5, Y5
-	VXORPS  Y6, Y6, Y6
-	VXORPS  Y7, Y7, Y7
-	VXORPS  Y8, Y8, Y8
-	VXORPS  Y9, Y9, Y9
-	VXORPS  Y10, Y10, Y10
-	VXORPS  Y11, Y11, Y11
-	CMPQ    AX, $0x00000004
-	JLT     one
-	PCALIGN $0x00000040
+	MOVQ       c+40(FP), AX
+	MOVQ       ldc+48(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       lda+16(FP), DX
+	MOVQ       b+24(FP), BX
+	MOVQ       ldb+32(FP), SI
+	SHLQ       $0x02, DX
+	SHLQ       $0x02, SI
+	MOVQ       next+72(FP), DI
+	IMUL3Q     $0x06, DX, R8
+	ADDQ       R8, a+8(FP)
+	LEAQ       (DX)(DX*2), R8
+	LEAQ       (SI)(SI*2), R9
+	LEAQ       (CX)(R8*1), R8
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	VXORPS     Y8, Y8, Y8
+	VXORPS     Y9, Y9, Y9
+	VXORPS     Y10, Y10, Y10
+	VXORPS     Y11, Y11, Y11
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
 
 several:
 	PREFETCHT0   (DI)
@@ -3576,6 +3783,9 @@ writeEdge:
 	JEQ        end
 
 end:
+	MOVQ AX, c+40(FP)
+	DECQ tiles+64(FP)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -3583,30 +3793,57 @@ end:
 // Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·columns6x2AVX2(SB), NOSPLIT, $0-112
 tile:
-	MOVQ    k+0(FP), AX
-	MOVQ    a+8(FP), CX
-	MOVQ    lda+16(FP), DX
-	MOVQ    b+24(FP), BX
-	MOVQ    ldb+32(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	MOVQ    next+72(FP), DI
-	ADDQ    $0x18, a+8(FP)
-	VXORPS  Y0, Y0, Y0
-	VXORPS  Y1, Y1, Y1
-	VXORPS  Y2, Y2, Y2
-	VXORPS  Y3, Y3, Y3
-	VXORPS  Y4, Y4, Y4
-	VXORPS  Y5, Y5, Y5
-	VXORPS  Y6, Y6, Y6
-	VXORPS  Y7, Y7, Y7
-	VXORPS  Y8, Y8, Y8
-	VXORPS  Y9, Y9, Y9
-	VXORPS  Y10, Y10, Y10
-	VXORPS  Y11, Y11, Y11
-	CMPQ    AX, $0x00000004
-	JLT     one
-	PCALIGN $0x00000040
+	MOVQ       c+40(FP), AX
+	MOVQ       ldc+48(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       lda+16(FP), DX
+	MOVQ       b+24(FP), BX
+	MOVQ       ldb+32(FP), SI
+	SHLQ       $0x02, DX
+	SHLQ       $0x02, SI
+	MOVQ       next+72(FP), DI
+	ADDQ       $0x18, a+8(FP)
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	VXORPS     Y8, Y8, Y8
+	VXORPS     Y9, Y9, Y9
+	VXORPS     Y10, Y10, Y10
+	VXORPS     Y11, Y11, Y11
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
 
 several:
 	PREFETCHT0   (DI)
@@ -3892,6 +4129,9 @@ writeEdge:
 	JEQ        end
 
 end:
+	MOVQ AX, c+40(FP)
+	DECQ tiles+64(FP)
+	JNE  tile
 	VZEROUPPER
 	RET
 

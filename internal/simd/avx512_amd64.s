@@ -191,26 +191,41 @@ end:
 // Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·rows4x1AVX512(SB), NOSPLIT, $0-112
 tile:
-	MOVQ    k+0(FP), AX
-	MOVQ    a+8(FP), CX
-	MOVQ    lda+16(FP), DX
-	MOVQ    b+24(FP), BX
-	MOVQ    ldb+32(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	MOVQ    next+72(FP), DI
-	IMUL3Q  $0x04, DX, R8
-	ADDQ    R8, a+8(FP)
-	LEAQ    (DX)(DX*2), R8
-	LEAQ    (SI)(SI*2), R9
-	LEAQ    (CX)(R8*1), R8
-	VPXORD  Z0, Z0, Z0
-	VPXORD  Z1, Z1, Z1
-	VPXORD  Z2, Z2, Z2
-	VPXORD  Z3, Z3, Z3
-	CMPQ    AX, $0x00000004
-	JLT     one
-	PCALIGN $0x00000040
+	MOVQ       c+40(FP), AX
+	MOVQ       ldc+48(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       lda+16(FP), DX
+	MOVQ       b+24(FP), BX
+	MOVQ       ldb+32(FP), SI
+	SHLQ       $0x02, DX
+	SHLQ       $0x02, SI
+	MOVQ       next+72(FP), DI
+	IMUL3Q     $0x04, DX, R8
+	ADDQ       R8, a+8(FP)
+	LEAQ       (DX)(DX*2), R8
+	LEAQ       (SI)(SI*2), R9
+	LEAQ       (CX)(R8*1), R8
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
 
 several:
 	PREFETCHT0       (DI)
@@ -371,6 +386,9 @@ writeEdge:
 	JEQ     end
 
 end:
+	MOVQ AX, c+40(FP)
+	DECQ tiles+64(FP)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -378,22 +396,37 @@ end:
 // Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·columns4x1AVX512(SB), NOSPLIT, $0-112
 tile:
-	MOVQ    k+0(FP), AX
-	MOVQ    a+8(FP), CX
-	MOVQ    lda+16(FP), DX
-	MOVQ    b+24(FP), BX
-	MOVQ    ldb+32(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	MOVQ    next+72(FP), DI
-	ADDQ    $0x10, a+8(FP)
-	VPXORD  Z0, Z0, Z0
-	VPXORD  Z1, Z1, Z1
-	VPXORD  Z2, Z2, Z2
-	VPXORD  Z3, Z3, Z3
-	CMPQ    AX, $0x00000004
-	JLT     one
-	PCALIGN $0x00000040
+	MOVQ       c+40(FP), AX
+	MOVQ       ldc+48(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       lda+16(FP), DX
+	MOVQ       b+24(FP), BX
+	MOVQ       ldb+32(FP), SI
+	SHLQ       $0x02, DX
+	SHLQ       $0x02, SI
+	MOVQ       next+72(FP), DI
+	ADDQ       $0x10, a+8(FP)
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
 
 several:
 	PREFETCHT0       (DI)
@@ -558,6 +591,9 @@ writeEdge:
 	JEQ     end
 
 end:
+	MOVQ AX, c+40(FP)
+	DECQ tiles+64(FP)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -815,30 +851,49 @@ end:
 // Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·rows4x2AVX512(SB), NOSPLIT, $0-112
 tile:
-	MOVQ    k+0(FP), AX
-	MOVQ    a+8(FP), CX
-	MOVQ    lda+16(FP), DX
-	MOVQ    b+24(FP), BX
-	MOVQ    ldb+32(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	MOVQ    next+72(FP), DI
-	IMUL3Q  $0x04, DX, R8
-	ADDQ    R8, a+8(FP)
-	LEAQ    (DX)(DX*2), R8
-	LEAQ    (SI)(SI*2), R9
-	LEAQ    (CX)(R8*1), R8
-	VPXORD  Z0, Z0, Z0
-	VPXORD  Z1, Z1, Z1
-	VPXORD  Z2, Z2, Z2
-	VPXORD  Z3, Z3, Z3
-	VPXORD  Z4, Z4, Z4
-	VPXORD  Z5, Z5, Z5
-	VPXORD  Z6, Z6, Z6
-	VPXORD  Z7, Z7, Z7
-	CMPQ    AX, $0x00000004
-	JLT     one
-	PCALIGN $0x00000040
+	MOVQ       c+40(FP), AX
+	MOVQ       ldc+48(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       lda+16(FP), DX
+	MOVQ       b+24(FP), BX
+	MOVQ       ldb+32(FP), SI
+	SHLQ       $0x02, DX
+	SHLQ       $0x02, SI
+	MOVQ       next+72(FP), DI
+	IMUL3Q     $0x04, DX, R8
+	ADDQ       R8, a+8(FP)
+	LEAQ       (DX)(DX*2), R8
+	LEAQ       (SI)(SI*2), R9
+	LEAQ       (CX)(R8*1), R8
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
 
 several:
 	PREFETCHT0       (DI)
@@ -1053,6 +1108,9 @@ writeEdge:
 	JEQ     end
 
 end:
+	MOVQ AX, c+40(FP)
+	DECQ tiles+64(FP)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -1060,26 +1118,45 @@ end:
 // Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·columns4x2AVX512(SB), NOSPLIT, $0-112
 tile:
-	MOVQ    k+0(FP), AX
-	MOVQ    a+8(FP), CX
-	MOVQ    lda+16(FP), DX
-	MOVQ    b+24(FP), BX
-	MOVQ    ldb+32(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	MOVQ    next+72(FP), DI
-	ADDQ    $0x10, a+8(FP)
-	VPXORD  Z0, Z0, Z0
-	VPXORD  Z1, Z1, Z1
-	VPXORD  Z2, Z2, Z2
-	VPXORD  Z3, Z3, Z3
-	VPXORD  Z4, Z4, Z4
-	VPXORD  Z5, Z5, Z5
-	VPXORD  Z6, Z6, Z6
-	VPXORD  Z7, Z7, Z7
-	CMPQ    AX, $0x00000004
-	JLT     one
-	PCALIGN $0x00000040
+	MOVQ       c+40(FP), AX
+	MOVQ       ldc+48(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       lda+16(FP), DX
+	MOVQ       b+24(FP), BX
+	MOVQ       ldb+32(FP), SI
+	SHLQ       $0x02, DX
+	SHLQ       $0x02, SI
+	MOVQ       next+72(FP), DI
+	ADDQ       $0x10, a+8(FP)
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
 
 several:
 	PREFETCHT0       (DI)
@@ -1298,6 +1375,9 @@ writeEdge:
 	JEQ     end
 
 end:
+	MOVQ AX, c+40(FP)
+	DECQ tiles+64(FP)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -1591,31 +1671,58 @@ end:
 // Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·rows8x1AVX512(SB), NOSPLIT, $0-112
 tile:
-	MOVQ    k+0(FP), AX
-	MOVQ    a+8(FP), CX
-	MOVQ    lda+16(FP), DX
-	MOVQ    b+24(FP), BX
-	MOVQ    ldb+32(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	MOVQ    next+72(FP), DI
-	IMUL3Q  $0x08, DX, R8
-	ADDQ    R8, a+8(FP)
-	LEAQ    (DX)(DX*2), R8
-	LEAQ    (SI)(SI*2), R9
-	LEAQ    (CX)(R8*1), R10
-	LEAQ    (R10)(R8*1), R8
-	VPXORD  Z0, Z0, Z0
-	VPXORD  Z1, Z1, Z1
-	VPXORD  Z2, Z2, Z2
-	VPXORD  Z3, Z3, Z3
-	VPXORD  Z4, Z4, Z4
-	VPXORD  Z5, Z5, Z5
-	VPXORD  Z6, Z6, Z6
-	VPXORD  Z7, Z7, Z7
-	CMPQ    AX, $0x00000004
-	JLT     one
-	PCALIGN $0x00000040
+	MOVQ       c+40(FP), AX
+	MOVQ       ldc+48(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       lda+16(FP), DX
+	MOVQ       b+24(FP), BX
+	MOVQ       ldb+32(FP), SI
+	SHLQ       $0x02, DX
+	SHLQ       $0x02, SI
+	MOVQ       next+72(FP), DI
+	IMUL3Q     $0x08, DX, R8
+	ADDQ       R8, a+8(FP)
+	LEAQ       (DX)(DX*2), R8
+	LEAQ       (SI)(SI*2), R9
+	LEAQ       (CX)(R8*1), R10
+	LEAQ       (R10)(R8*1), R8
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
 
 several:
 	PREFETCHT0       (DI)
@@ -1865,6 +1972,9 @@ writeEdge:
 	JEQ     end
 
 end:
+	MOVQ AX, c+40(FP)
+	DECQ tiles+64(FP)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -1872,26 +1982,53 @@ end:
 // Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·columns8x1AVX512(SB), NOSPLIT, $0-112
 tile:
-	MOVQ    k+0(FP), AX
-	MOVQ    a+8(FP), CX
-	MOVQ    lda+16(FP), DX
-	MOVQ    b+24(FP), BX
-	MOVQ    ldb+32(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	MOVQ    next+72(FP), DI
-	ADDQ    $0x20, a+8(FP)
-	VPXORD  Z0, Z0, Z0
-	VPXORD  Z1, Z1, Z1
-	VPXORD  Z2, Z2, Z2
-	VPXORD  Z3, Z3, Z3
-	VPXORD  Z4, Z4, Z4
-	VPXORD  Z5, Z5, Z5
-	VPXORD  Z6, Z6, Z6
-	VPXORD  Z7, Z7, Z7
-	CMPQ    AX, $0x00000004
-	JLT     one
-	PCALIGN $0x00000040
+	MOVQ       c+40(FP), AX
+	MOVQ       ldc+48(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       lda+16(FP), DX
+	MOVQ       b+24(FP), BX
+	MOVQ       ldb+32(FP), SI
+	SHLQ       $0x02, DX
+	SHLQ       $0x02, SI
+	MOVQ       next+72(FP), DI
+	ADDQ       $0x20, a+8(FP)
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
 
 several:
 	PREFETCHT0       (DI)
@@ -2143,6 +2280,9 @@ writeEdge:
 	JEQ     end
 
 end:
+	MOVQ AX, c+40(FP)
+	DECQ tiles+64(FP)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -2551,39 +2691,74 @@ end:
 // Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·rows8x2AVX512(SB), NOSPLIT, $0-112
 tile:
-	MOVQ    k+0(FP), AX
-	MOVQ    a+8(FP), CX
-	MOVQ    lda+16(FP), DX
-	MOVQ    b+24(FP), BX
-	MOVQ    ldb+32(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	MOVQ    next+72(FP), DI
-	IMUL3Q  $0x08, DX, R8
-	ADDQ    R8, a+8(FP)
-	LEAQ    (DX)(DX*2), R8
-	LEAQ    (SI)(SI*2), R9
-	LEAQ    (CX)(R8*1), R10
-	LEAQ    (R10)(R8*1), R8
-	VPXORD  Z0, Z0, Z0
-	VPXORD  Z1, Z1, Z1
-	VPXORD  Z2, Z2, Z2
-	VPXORD  Z3, Z3, Z3
-	VPXORD  Z4, Z4, Z4
-	VPXORD  Z5, Z5, Z5
-	VPXORD  Z6, Z6, Z6
-	VPXORD  Z7, Z7, Z7
-	VPXORD  Z8, Z8, Z8
-	VPXORD  Z9, Z9, Z9
-	VPXORD  Z10, Z10, Z10
-	VPXORD  Z11, Z11, Z11
-	VPXORD  Z12, Z12, Z12
-	VPXORD  Z13, Z13, Z13
-	VPXORD  Z14, Z14, Z14
-	VPXORD  Z15, Z15, Z15
-	CMPQ    AX, $0x00000004
-	JLT     one
-	PCALIGN $0x00000040
+	MOVQ       c+40(FP), AX
+	MOVQ       ldc+48(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       lda+16(FP), DX
+	MOVQ       b+24(FP), BX
+	MOVQ       ldb+32(FP), SI
+	SHLQ       $0x02, DX
+	SHLQ       $0x02, SI
+	MOVQ       next+72(FP), DI
+	IMUL3Q     $0x08, DX, R8
+	ADDQ       R8, a+8(FP)
+	LEAQ       (DX)(DX*2), R8
+	LEAQ       (SI)(SI*2), R9
+	LEAQ       (CX)(R8*1), R10
+	LEAQ       (R10)(R8*1), R8
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	VPXORD     Z10, Z10, Z10
+	VPXORD     Z11, Z11, Z11
+	VPXORD     Z12, Z12, Z12
+	VPXORD     Z13, Z13, Z13
+	VPXORD     Z14, Z14, Z14
+	VPXORD     Z15, Z15, Z15
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
 
 several:
 	PREFETCHT0       (DI)
@@ -2927,6 +3102,9 @@ writeEdge:
 	JEQ     end
 
 end:
+	MOVQ AX, c+40(FP)
+	DECQ tiles+64(FP)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -2934,34 +3112,69 @@ end:
 // Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·columns8x2AVX512(SB), NOSPLIT, $0-112
 tile:
-	MOVQ    k+0(FP), AX
-	MOVQ    a+8(FP), CX
-	MOVQ    lda+16(FP), DX
-	MOVQ    b+24(FP), BX
-	MOVQ    ldb+32(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	MOVQ    next+72(FP), DI
-	ADDQ    $0x20, a+8(FP)
-	VPXORD  Z0, Z0, Z0
-	VPXORD  Z1, Z1, Z1
-	VPXORD  Z2, Z2, Z2
-	VPXORD  Z3, Z3, Z3
-	VPXORD  Z4, Z4, Z4
-	VPXORD  Z5, Z5, Z5
-	VPXORD  Z6, Z6, Z6
-	VPXORD  Z7, Z7, Z7
-	VPXORD  Z8, Z8, Z8
-	VPXORD  Z9, Z9, Z9
-	VPXORD  Z10, Z10, Z10
-	VPXORD  Z11, Z11, Z11
-	VPXORD  Z12, Z12, Z12
-	VPXORD  Z13, Z13, Z13
-	VPXORD  Z14, Z14, Z14
-	VPXORD  Z15, Z15, Z15
-	CMPQ    AX, $0x00000004
-	JLT     one
-	PCALIGN $0x00000040
+	MOVQ       c+40(FP), AX
+	MOVQ       ldc+48(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       lda+16(FP), DX
+	MOVQ       b+24(FP), BX
+	MOVQ       ldb+32(FP), SI
+	SHLQ       $0x02, DX
+	SHLQ       $0x02, SI
+	MOVQ       next+72(FP), DI
+	ADDQ       $0x20, a+8(FP)
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	VPXORD     Z10, Z10, Z10
+	VPXORD     Z11, Z11, Z11
+	VPXORD     Z12, Z12, Z12
+	VPXORD     Z13, Z13, Z13
+	VPXORD     Z14, Z14, Z14
+	VPXORD     Z15, Z15, Z15
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
 
 several:
 	PREFETCHT0       (DI)
@@ -3307,6 +3520,9 @@ writeEdge:
 	JEQ     end
 
 end:
+	MOVQ AX, c+40(FP)
+	DECQ tiles+64(FP)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -3708,36 +3924,75 @@ end:
 // Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·rows12x1AVX512(SB), NOSPLIT, $0-112
 tile:
-	MOVQ    k+0(FP), AX
-	MOVQ    a+8(FP), CX
-	MOVQ    lda+16(FP), DX
-	MOVQ    b+24(FP), BX
-	MOVQ    ldb+32(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	MOVQ    next+72(FP), DI
-	IMUL3Q  $0x0c, DX, R8
-	ADDQ    R8, a+8(FP)
-	LEAQ    (DX)(DX*2), R8
-	LEAQ    (SI)(SI*2), R9
-	LEAQ    (CX)(R8*1), R10
-	LEAQ    (R10)(R8*1), R11
-	LEAQ    (R11)(R8*1), R8
-	VPXORD  Z0, Z0, Z0
-	VPXORD  Z1, Z1, Z1
-	VPXORD  Z2, Z2, Z2
-	VPXORD  Z3, Z3, Z3
-	VPXORD  Z4, Z4, Z4
-	VPXORD  Z5, Z5, Z5
-	VPXORD  Z6, Z6, Z6
-	VPXORD  Z7, Z7, Z7
-	VPXORD  Z8, Z8, Z8
-	VPXORD  Z9, Z9, Z9
-	VPXORD  Z10, Z10, Z10
-	VPXORD  Z11, Z11, Z11
-	CMPQ    AX, $0x00000004
-	JLT     one
-	PCALIGN $0x00000040
+	MOVQ       c+40(FP), AX
+	MOVQ       ldc+48(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       lda+16(FP), DX
+	MOVQ       b+24(FP), BX
+	MOVQ       ldb+32(FP), SI
+	SHLQ       $0x02, DX
+	SHLQ       $0x02, SI
+	MOVQ       next+72(FP), DI
+	IMUL3Q     $0x0c, DX, R8
+	ADDQ       R8, a+8(FP)
+	LEAQ       (DX)(DX*2), R8
+	LEAQ       (SI)(SI*2), R9
+	LEAQ       (CX)(R8*1), R10
+	LEAQ       (R10)(R8*1), R11
+	LEAQ       (R11)(R8*1), R8
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	VPXORD     Z10, Z10, Z10
+	VPXORD     Z11, Z11, Z11
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
 
 several:
 	PREFETCHT0       (DI)
@@ -4081,6 +4336,9 @@ writeEdge:
 	JEQ     end
 
 end:
+	MOVQ AX, c+40(FP)
+	DECQ tiles+64(FP)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -4088,30 +4346,69 @@ end:
 // Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·columns12x1AVX512(SB), NOSPLIT, $0-112
 tile:
-	MOVQ    k+0(FP), AX
-	MOVQ    a+8(FP), CX
-	MOVQ    lda+16(FP), DX
-	MOVQ    b+24(FP), BX
-	MOVQ    ldb+32(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	MOVQ    next+72(FP), DI
-	ADDQ    $0x30, a+8(FP)
-	VPXORD  Z0, Z0, Z0
-	VPXORD  Z1, Z1, Z1
-	VPXORD  Z2, Z2, Z2
-	VPXORD  Z3, Z3, Z3
-	VPXORD  Z4, Z4, Z4
-	VPXORD  Z5, Z5, Z5
-	VPXORD  Z6, Z6, Z6
-	VPXORD  Z7, Z7, Z7
-	VPXORD  Z8, Z8, Z8
-	VPXORD  Z9, Z9, Z9
-	VPXORD  Z10, Z10, Z10
-	VPXORD  Z11, Z11, Z11
-	CMPQ    AX, $0x00000004
-	JLT     one
-	PCALIGN $0x00000040
+	MOVQ       c+40(FP), AX
+	MOVQ       ldc+48(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 60(AX)
+	ADDQ       CX, AX
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       lda+16(FP), DX
+	MOVQ       b+24(FP), BX
+	MOVQ       ldb+32(FP), SI
+	SHLQ       $0x02, DX
+	SHLQ       $0x02, SI
+	MOVQ       next+72(FP), DI
+	ADDQ       $0x30, a+8(FP)
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	VPXORD     Z10, Z10, Z10
+	VPXORD     Z11, Z11, Z11
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
 
 several:
 	PREFETCHT0       (DI)
@@ -4455,6 +4752,9 @@ writeEdge:
 	JEQ     end
 
 end:
+	MOVQ AX, c+40(FP)
+	DECQ tiles+64(FP)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -5019,48 +5319,99 @@ end:
 // Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·rows12x2AVX512(SB), NOSPLIT, $0-112
 tile:
-	MOVQ    k+0(FP), AX
-	MOVQ    a+8(FP), CX
-	MOVQ    lda+16(FP), DX
-	MOVQ    b+24(FP), BX
-	MOVQ    ldb+32(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	MOVQ    next+72(FP), DI
-	IMUL3Q  $0x0c, DX, R8
-	ADDQ    R8, a+8(FP)
-	LEAQ    (DX)(DX*2), R8
-	LEAQ    (SI)(SI*2), R9
-	LEAQ    (CX)(R8*1), R10
-	LEAQ    (R10)(R8*1), R11
-	LEAQ    (R11)(R8*1), R8
-	VPXORD  Z0, Z0, Z0
-	VPXORD  Z1, Z1, Z1
-	VPXORD  Z2, Z2, Z2
-	VPXORD  Z3, Z3, Z3
-	VPXORD  Z4, Z4, Z4
-	VPXORD  Z5, Z5, Z5
-	VPXORD  Z6, Z6, Z6
-	VPXORD  Z7, Z7, Z7
-	VPXORD  Z8, Z8, Z8
-	VPXORD  Z9, Z9, Z9
-	VPXORD  Z10, Z10, Z10
-	VPXORD  Z11, Z11, Z11
-	VPXORD  Z12, Z12, Z12
-	VPXORD  Z13, Z13, Z13
-	VPXORD  Z14, Z14, Z14
-	VPXORD  Z15, Z15, Z15
-	VPXORD  Z16, Z16, Z16
-	VPXORD  Z17, Z17, Z17
-	VPXORD  Z18, Z18, Z18
-	VPXORD  Z19, Z19, Z19
-	VPXORD  Z20, Z20, Z20
-	VPXORD  Z21, Z21, Z21
-	VPXORD  Z22, Z22, Z22
-	VPXORD  Z23, Z23, Z23
-	CMPQ    AX, $0x00000004
-	JLT     one
-	PCALIGN $0x00000040
+	MOVQ       c+40(FP), AX
+	MOVQ       ldc+48(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       lda+16(FP), DX
+	MOVQ       b+24(FP), BX
+	MOVQ       ldb+32(FP), SI
+	SHLQ       $0x02, DX
+	SHLQ       $0x02, SI
+	MOVQ       next+72(FP), DI
+	IMUL3Q     $0x0c, DX, R8
+	ADDQ       R8, a+8(FP)
+	LEAQ       (DX)(DX*2), R8
+	LEAQ       (SI)(SI*2), R9
+	LEAQ       (CX)(R8*1), R10
+	LEAQ       (R10)(R8*1), R11
+	LEAQ       (R11)(R8*1), R8
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	VPXORD     Z10, Z10, Z10
+	VPXORD     Z11, Z11, Z11
+	VPXORD     Z12, Z12, Z12
+	VPXORD     Z13, Z13, Z13
+	VPXORD     Z14, Z14, Z14
+	VPXORD     Z15, Z15, Z15
+	VPXORD     Z16, Z16, Z16
+	VPXORD     Z17, Z17, Z17
+	VPXORD     Z18, Z18, Z18
+	VPXORD     Z19, Z19, Z19
+	VPXORD     Z20, Z20, Z20
+	VPXORD     Z21, Z21, Z21
+	VPXORD     Z22, Z22, Z22
+	VPXORD     Z23, Z23, Z23
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
 
 several:
 	PREFETCHT0       (DI)
@@ -5538,6 +5889,9 @@ writeEdge:
 	JEQ     end
 
 end:
+	MOVQ AX, c+40(FP)
+	DECQ tiles+64(FP)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -5545,42 +5899,93 @@ end:
 // Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·columns12x2AVX512(SB), NOSPLIT, $0-112
 tile:
-	MOVQ    k+0(FP), AX
-	MOVQ    a+8(FP), CX
-	MOVQ    lda+16(FP), DX
-	MOVQ    b+24(FP), BX
-	MOVQ    ldb+32(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	MOVQ    next+72(FP), DI
-	ADDQ    $0x30, a+8(FP)
-	VPXORD  Z0, Z0, Z0
-	VPXORD  Z1, Z1, Z1
-	VPXORD  Z2, Z2, Z2
-	VPXORD  Z3, Z3, Z3
-	VPXORD  Z4, Z4, Z4
-	VPXORD  Z5, Z5, Z5
-	VPXORD  Z6, Z6, Z6
-	VPXORD  Z7, Z7, Z7
-	VPXORD  Z8, Z8, Z8
-	VPXORD  Z9, Z9, Z9
-	VPXORD  Z10, Z10, Z10
-	VPXORD  Z11, Z11, Z11
-	VPXORD  Z12, Z12, Z12
-	VPXORD  Z13, Z13, Z13
-	VPXORD  Z14, Z14, Z14
-	VPXORD  Z15, Z15, Z15
-	VPXORD  Z16, Z16, Z16
-	VPXORD  Z17, Z17, Z17
-	VPXORD  Z18, Z18, Z18
-	VPXORD  Z19, Z19, Z19
-	VPXORD  Z20, Z20, Z20
-	VPXORD  Z21, Z21, Z21
-	VPXORD  Z22, Z22, Z22
-	VPXORD  Z23, Z23, Z23
-	CMPQ    AX, $0x00000004
-	JLT     one
-	PCALIGN $0x00000040
+	MOVQ       c+40(FP), AX
+	MOVQ       ldc+48(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 124(AX)
+	ADDQ       CX, AX
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       lda+16(FP), DX
+	MOVQ       b+24(FP), BX
+	MOVQ       ldb+32(FP), SI
+	SHLQ       $0x02, DX
+	SHLQ       $0x02, SI
+	MOVQ       next+72(FP), DI
+	ADDQ       $0x30, a+8(FP)
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	VPXORD     Z10, Z10, Z10
+	VPXORD     Z11, Z11, Z11
+	VPXORD     Z12, Z12, Z12
+	VPXORD     Z13, Z13, Z13
+	VPXORD     Z14, Z14, Z14
+	VPXORD     Z15, Z15, Z15
+	VPXORD     Z16, Z16, Z16
+	VPXORD     Z17, Z17, Z17
+	VPXORD     Z18, Z18, Z18
+	VPXORD     Z19, Z19, Z19
+	VPXORD     Z20, Z20, Z20
+	VPXORD     Z21, Z21, Z21
+	VPXORD     Z22, Z22, Z22
+	VPXORD     Z23, Z23, Z23
+	CMPQ       AX, $0x00000004
+	JLT        one
+	PCALIGN    $0x00000040
 
 several:
 	PREFETCHT0       (DI)
@@ -6058,6 +6463,9 @@ writeEdge:
 	JEQ     end
 
 end:
+	MOVQ AX, c+40(FP)
+	DECQ tiles+64(FP)
+	JNE  tile
 	VZEROUPPER
 	RET
 

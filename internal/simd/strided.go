@@ -55,8 +55,8 @@ func StridedPanel(m, n, k int, a []float32, row, col int, b []float32, ldb int, 
 	}
 }
 
-// StridedEdge is StridedKernel for a tile of which only m rows and n columns are stored. Of A there are as many rows as StridedRows
-// says; B has all columns.
+// StridedEdge is StridedKernel for m rows, any number, and n columns of C, one tile's at most. Of A there are as many rows as StridedRows
+// says; B has all columns of a tile.
 func StridedEdge(k int, a []float32, row, col int, b []float32, ldb int, c []float32, ldc, m, n int, accumulate bool) {
 	l := active
 	if l.width == 0 || k == 0 {
@@ -64,7 +64,13 @@ func StridedEdge(k int, a []float32, row, col int, b []float32, ldb int, c []flo
 		return
 	}
 	_, _, _ = a[(StridedRows(m)-1)*row+(k-1)*col], b[(k-1)*ldb+l.nr-1], c[(m-1)*ldc+n-1]
-	l.strided(l.thirds(m), k, &a[0], row, col, &b[0], ldb, &c[0], ldc, accumulate, 1, &a[0], 0, m, n)
+	tiles, at := m/l.mr, m-m%l.mr
+	if tiles > 0 {
+		l.strided(3, k, &a[0], row, col, &b[0], ldb, &c[0], ldc, accumulate, tiles, &a[0], 0, l.mr, n)
+	}
+	if at < m {
+		l.strided(l.thirds(m-at), k, &a[at*row], row, col, &b[0], ldb, &c[at*ldc], ldc, accumulate, 1, &a[0], 0, m-at, n)
+	}
 }
 
 func (l *level) strided(thirds, k int, a *float32, row, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead, m, n int) {
@@ -81,7 +87,8 @@ func (l *level) strided(thirds, k int, a *float32, row, col int, b *float32, ldb
 // StridedRows is how many rows of A a strided kernel reads that stores m rows.
 func StridedRows(m int) int {
 	if l := active; l.width > 0 {
-		return l.thirds(m) * l.mr / 3
+		whole := m - m%l.mr
+		return whole + l.thirds(m-whole)*l.mr/3
 	}
 	return m
 }

@@ -5,15 +5,15 @@ import (
 	"testing"
 )
 
-// TestStridedEdge: of a tile whose operands are not packed m rows and n columns are stored, and nothing else is written.
+// TestStridedEdge: of tiles whose operands are not packed m rows and n columns are stored, and nothing else is written.
 func TestStridedEdge(t *testing.T) {
 	each(t, func(t *testing.T) {
 		mr, nr := Micro()
 		const k = 7
-		for m := 1; m <= mr; m++ {
+		for m := 1; m <= 3*mr; m++ {
 			for n := 1; n <= nr; n++ {
 				accumulate, ldc := (m+n)%2 == 0, n+3
-				_, a := banded(mr*k, 1)
+				_, a := banded(StridedRows(m)*k, 1)
 				_, b := banded(k*nr, 2)
 				all, c := banded(m*ldc, 4)
 				old := append([]float32(nil), c...)

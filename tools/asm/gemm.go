@@ -31,16 +31,8 @@ func (s isa) micro(mr, rows, nv int) {
 	ldc := Load(Param("ldc"), GP64())
 	SHLQ(Imm(2), ldc)
 	acc := s.accumulators(rows, nv)
+	s.fetchRows(c, ldc, rows, nv)
 	wide := 4 * s.w
-	ahead := GP64()
-	MOVQ(c, ahead)
-	for range acc {
-		for j := range nv {
-			PREFETCHT0(Mem{Base: ahead, Disp: j * wide})
-		}
-		PREFETCHT0(Mem{Base: ahead, Disp: nv*wide - 4})
-		ADDQ(ldc, ahead)
-	}
 	step := func(u int) {
 		bv := make([]reg.VecVirtual, nv)
 		for j := range bv {
@@ -82,6 +74,19 @@ func (s isa) micro(mr, rows, nv int) {
 	s.storeTile(acc, c, ldc, nil)
 }
 
+// fetchRows fetches a tile of nv vectors of columns, whose rows lie ldc bytes apart.
+func (s isa) fetchRows(c, ldc reg.Register, rows, nv int) {
+	at := GP64()
+	MOVQ(c, at)
+	for range rows {
+		for j := range nv {
+			PREFETCHT0(Mem{Base: at, Disp: j * 4 * s.w})
+		}
+		PREFETCHT0(Mem{Base: at, Disp: nv*4*s.w - 4})
+		ADDQ(ldc, at)
+	}
+}
+
 // accumulators are zeros for a tile of nv vectors of columns.
 func (s isa) accumulators(rows, nv int) [][]reg.VecVirtual {
 	acc := make([][]reg.VecVirtual, rows)
@@ -111,7 +116,7 @@ func (s isa) addProducts(sums []reg.VecVirtual, value Mem, vectors []reg.VecVirt
 }
 
 // storeTile ends a micro kernel: it stores the tile's first m rows and n columns, in rows ldc bytes apart, added to what is there if
-// accumulate is set. after, if not nil, is what comes behind storing all of it.
+// accumulate is set. after, if not nil, is what comes behind storing.
 func (s isa) storeTile(acc [][]reg.VecVirtual, c, ldc reg.Register, after func()) {
 	keep := Load(Param("accumulate"), GP8())
 	m, n := Load(Param("m"), GP64()), Load(Param("n"), GP64())
@@ -142,7 +147,7 @@ func (s isa) storeTile(acc [][]reg.VecVirtual, c, ldc reg.Register, after func()
 	VZEROUPPER()
 	RET()
 	Label("edge")
-	s.storeEdge(acc, c, ldc, keep, m, s.masks(n, len(acc[0])))
+	s.storeEdge(acc, c, ldc, keep, m, s.masks(n, len(acc[0])), after)
 }
 
 // masks are those of n lanes of some vectors.
@@ -167,7 +172,7 @@ func (s isa) masks(n reg.Register, vectors int) []reg.Register {
 }
 
 // storeEdge stores m rows of a tile, lanes that masks let through.
-func (s isa) storeEdge(acc [][]reg.VecVirtual, c, ldc, keep, m reg.Register, masks []reg.Register) {
+func (s isa) storeEdge(acc [][]reg.VecVirtual, c, ldc, keep, m reg.Register, masks []reg.Register, after func()) {
 	TESTB(keep, keep)
 	JEQ(LabelRef("writeEdge"))
 	from, left := GP64(), GP64()
@@ -191,6 +196,9 @@ func (s isa) storeEdge(acc [][]reg.VecVirtual, c, ldc, keep, m reg.Register, mas
 		JEQ(LabelRef("end"))
 	}
 	Label("end")
+	if after != nil {
+		after()
+	}
 	VZEROUPPER()
 	RET()
 }

@@ -80,6 +80,8 @@ func (s isa) unpacked(kind, what string, rows, nv int) (k, a, lda, b, ldb, next 
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is the GEMM micro kernel of %d rows, %d vectors wide, of operands that are not packed: %s lie side by side.", name, rows, nv, what))
 	Label("tile")
+	c, ldc := place()
+	s.fetchRows(c, ldc, rows, nv)
 	k, a, lda = Load(Param("k"), GP64()), Load(Param("a"), GP64()), Load(Param("lda"), GP64())
 	b, ldb = Load(Param("b"), GP64()), Load(Param("ldb"), GP64())
 	SHLQ(Imm(2), lda)
@@ -127,7 +129,7 @@ func (s isa) steps(k reg.Register, unroll int, some func(n int)) {
 	Label("store")
 }
 
-// storeUnpacked ends a micro kernel of operands that are not packed: only of the last tile rows or columns may be missing.
+// storeUnpacked ends a micro kernel of operands that are not packed: rows may be missing only of the last tile.
 func (s isa) storeUnpacked(acc [][]reg.VecVirtual, next reg.Register) {
 	MOVQ(next, paramAt("next"))
 	c, ldc := place()
