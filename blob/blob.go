@@ -12,6 +12,8 @@ package blob
 import (
 	"fmt"
 	"strings"
+
+	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
 // Blob is an N-dimensional array of float32 values (data) and their gradients (diff), both in C order.
@@ -36,7 +38,7 @@ func (s *storage) slice(n int) []float32 {
 		return s.shadow.of.slice(n)
 	}
 	if cap(s.buf) < n {
-		s.buf, s.unwritten = make([]float32, n), 0
+		s.buf, s.unwritten = pages.Floats(n), 0
 	}
 	return s.buf[:n]
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+
+	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
 // Mode is how a machine executes kernels.
@@ -185,7 +187,7 @@ func room(have []float32, n int) []float32 {
 	if len(have) >= n {
 		return have
 	}
-	return make([]float32, n)
+	return pages.Floats(n)
 }
 
 // LDMError says that a plan needs more LDM than a CPE has.

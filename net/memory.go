@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
 // Arena is memory that blobs of nets stand in. Nets of which one runs while the others rest, a solver's training net and its
@@ -13,7 +14,7 @@ type Arena struct{ memory []float32 }
 // reserve makes the arena at least n values long.
 func (a *Arena) reserve(n int) {
 	if len(a.memory) < n {
-		a.memory = make([]float32, n)
+		a.memory = pages.Floats(n)
 	}
 }
 
