@@ -99,13 +99,18 @@ type TileExtent struct {
 	Rows, Cols int
 }
 
+// Divide makes the tile's parts, once. Taking the tile does it too, but a core group may first do that when nothing should be allocated.
+func (t *Tile) Divide() {
+	if len(t.parts) != t.RowParts*t.ColParts {
+		t.parts = make([]Part, t.RowParts*t.ColParts)
+	}
+}
+
 // Take gives a tile its LDM on all CPEs, until Free, for blocks of up to rows x cols. A tile that is only placed
 // natively needs none.
 func (g *CoreGroup) Take(kernel string, t *Tile, rows, cols int) error {
 	s := g.Spec()
-	if len(t.parts) != t.RowParts*t.ColParts {
-		t.parts = make([]Part, t.RowParts*t.ColParts)
-	}
+	t.Divide()
 	ldm := t.PartValues(s, rows, cols)
 	for _, c := range g.cpes {
 		if err := c.Hold(kernel, ldm); err != nil {
@@ -216,8 +221,6 @@ func (g *CoreGroup) TakePlaced(kernel string, t *Tile, rows, cols int) error {
 	if !g.Native() {
 		return g.Take(kernel, t, rows, cols)
 	}
-	if len(t.parts) != t.RowParts*t.ColParts {
-		t.parts = make([]Part, t.RowParts*t.ColParts)
-	}
+	t.Divide()
 	return nil
 }

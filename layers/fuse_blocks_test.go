@@ -9,6 +9,7 @@ import (
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/alloctest"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/layers/layertest"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -59,8 +60,8 @@ func (c *chain) runFusedInBlocks(t *testing.T, dy []float32) (forward, backward 
 		turnImages(x, backward[i], kernel.FromBlocks)
 	}
 	var err error
-	if n := testing.AllocsPerRun(2, func() { err = errors.Join(err, iterate()) }); n > 0 || err != nil {
-		t.Errorf("an iteration allocates %g times: %v", n, err)
+	if n := alloctest.PerRun(2, func() { err = errors.Join(err, iterate()) }); n > 0 || err != nil {
+		t.Errorf("an iteration allocates %d times: %v", n, err)
 	}
 	return forward, backward
 }

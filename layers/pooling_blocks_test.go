@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/internal/alloctest"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/layers/layertest"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -265,7 +266,7 @@ func TestBlockedPoolingAllocatesNothing(t *testing.T) {
 		for _, way := range blockWays {
 			p := newBlockedPool(t, fuseDevice(t, "host"), "kernel_size: 3 stride: 2 pool: "+method, false, 2, 32, 16, 16)
 			propagate := []bool{true}
-			got := testing.AllocsPerRun(5, func() {
+			got := alloctest.PerRun(5, func() {
 				p.reshape(t)
 				p.setBlocked(t, way[0], way[1])
 				if p.Forward(p.bottom, p.top) != nil || p.Backward(p.top, propagate, p.bottom) != nil {
@@ -273,7 +274,7 @@ func TestBlockedPoolingAllocatesNothing(t *testing.T) {
 				}
 			})
 			if got != 0 {
-				t.Errorf("%s, blocks %v: %g allocations", method, way, got)
+				t.Errorf("%s, blocks %v: %d allocations", method, way, got)
 			}
 		}
 	}

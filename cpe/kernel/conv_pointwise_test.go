@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/alloctest"
 )
 
 // blockedShapes are pointwise convolutions, with strides or without, of channels that fill blocks or do not, and pixels that fill no
@@ -168,7 +169,7 @@ func TestBlockedPointwiseAllocates(t *testing.T) {
 			t.Fatal(err)
 		}
 		v := newConvCase(s, values)
-		allocs := testing.AllocsPerRun(3, func() {
+		allocs := alloctest.PerRun(3, func() {
 			for _, err := range []error{c.Forward(v.x, v.w, v.bias, v.dy), c.WeightGrad(v.x, v.dy, v.w), c.AddInputGrad(v.dy, v.w, v.x)} {
 				if err != nil {
 					t.Fatal(err)
@@ -176,7 +177,7 @@ func TestBlockedPointwiseAllocates(t *testing.T) {
 			}
 		})
 		if allocs != 0 {
-			t.Errorf("in blocks %v %v: %g allocations a run", in, out, allocs)
+			t.Errorf("in blocks %v %v: %d allocations a run", in, out, allocs)
 		}
 	})
 }

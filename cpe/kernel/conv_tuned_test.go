@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/swcaffe/swcaffe/internal/alloctest"
 )
 
 // scripted is a tuner for whom one strategy is the fastest, whatever is measured.
@@ -142,7 +144,7 @@ func TestTunedConvAllocatesNothing(t *testing.T) {
 	}
 	run()
 	run()
-	if n := testing.AllocsPerRun(3, run); n != 0 {
-		t.Errorf("%g allocations a run", n)
+	if n := alloctest.PerRun(3, run); n != 0 {
+		t.Errorf("%d allocations a run", n)
 	}
 }

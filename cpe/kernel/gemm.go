@@ -12,6 +12,7 @@ type Gemm struct {
 	a, b, bias, c []float32
 	partials      [][]float32 // of core groups that share the sums
 	sum           *Copy
+	pieces        *pieces // nil: core groups have equal parts
 	unpacked      bool
 	overwrite     bool // what the shape would add to; see Sum
 }
@@ -50,6 +51,7 @@ func NewGemm(m *cpe.Machine, s GemmShape) (*Gemm, error) {
 	if sums {
 		return g, g.shareSums()
 	}
+	g.pieces = newPieces(g)
 	return g, nil
 }
 
@@ -93,6 +95,9 @@ func (g *Gemm) Plan() GemmPlan { return g.workers[0].product.plan }
 // Run multiplies. bias, if not nil, has N values that are added to every row of C; it excludes Accumulate.
 func (g *Gemm) Run(a, b, bias, c []float32) error {
 	g.a, g.b, g.bias, g.c = a, b, bias, c
+	if g.pieces != nil {
+		return g.pieces.run()
+	}
 	if err := g.machine.Run(g, g.split.groups); err != nil {
 		return err
 	}
@@ -125,13 +130,7 @@ func (g *Gemm) RunGroup(cg *cpe.CoreGroup) error {
 		g.runSkinny(cg)
 		return nil
 	}
-	s, w := &g.shape, &g.workers[cg.Index()]
-	w.a.set(stored(g.a, s.M, s.K, s.TransA), s.TransA)
-	w.b.set(stored(g.b, s.K, s.N, s.TransB), s.TransB)
-	w.job = productJob{
-		a: &w.a, b: &w.b, c: cpe.Plain(g.c, s.N), m1: s.M, n1: s.N, k1: s.K,
-		accumulate: g.adds(), bias: g.bias,
-	}
+	s, w := &g.shape, g.worker(cg)
 	if g.split.byDepth {
 		w.job.c, w.job.accumulate = cpe.Plain(g.partials[cg.Index()], s.N), false
 	}
@@ -145,6 +144,18 @@ func (g *Gemm) RunGroup(cg *cpe.CoreGroup) error {
 	}
 	w.multiplyUnpacked(s)
 	return nil
+}
+
+// worker returns a core group's worker, whose job is the whole product.
+func (g *Gemm) worker(cg *cpe.CoreGroup) *gemmWorker {
+	s, w := &g.shape, &g.workers[cg.Index()]
+	w.a.set(stored(g.a, s.M, s.K, s.TransA), s.TransA)
+	w.b.set(stored(g.b, s.K, s.N, s.TransB), s.TransB)
+	w.job = productJob{
+		a: &w.a, b: &w.b, c: cpe.Plain(g.c, s.N), m1: s.M, n1: s.N, k1: s.K,
+		accumulate: g.adds(), bias: g.bias,
+	}
+	return w
 }
 
 // stored is an operand of rows x cols as it lies in memory.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/alloctest"
 )
 
 // hostWork is a handful of kernels that are big enough for all core groups, with their arrays.
@@ -130,13 +131,13 @@ func TestCoreGroupsDoNotChangeBits(t *testing.T) {
 
 func TestNothingIsAllocatedOnTheHost(t *testing.T) {
 	h := newHostWork(t, hostMachine(t, 2))
-	allocs := testing.AllocsPerRun(3, func() {
+	allocs := alloctest.PerRun(3, func() {
 		if err := h.run(); err != nil {
 			t.Fatal(err)
 		}
 	})
 	if allocs != 0 {
-		t.Errorf("%g allocations a run", allocs)
+		t.Errorf("%d allocations a run", allocs)
 	}
 }
 

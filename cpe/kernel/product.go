@@ -16,6 +16,7 @@ type product struct {
 	job   *productJob
 	held  [3][2]int // which block of A (i,k), B (k,j) and C (i,j) is held
 	spill []float32 // a micro-tile whose columns do not lie side by side
+	left  []float32 // the block of A, if others have packed it
 	edge  []float32 // a panel, if A is an operand in memory that is read where it lies
 
 	group  *cpe.CoreGroup
@@ -151,7 +152,7 @@ func (p *product) visit(g *cpe.CoreGroup, i, j, k int) error {
 	}
 	if a := [2]int{i, k}; p.held[0] != a {
 		p.held[0] = a
-		if p.edge == nil {
+		if p.edge == nil && p.left == nil {
 			g.Get(&p.a, job.a, i0, k0, m, kk)
 		}
 	}
@@ -232,6 +233,9 @@ func (p *product) micro(g *cpe.CoreGroup, tile *cpe.Tile, depth int, accumulate 
 	target, r0, c0 := g.Target(tile)
 	rows, cols := tile.Whole()
 	a, b := p.a.Values(), p.b.Values()
+	if p.left != nil {
+		a = p.left
+	}
 	mr, nr := p.plan.MR, p.plan.NR
 	for r := 0; r < rows; r += mr {
 		left, m := a[r*depth:(r+mr)*depth], min(mr, rows-r)

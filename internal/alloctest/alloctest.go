@@ -14,14 +14,22 @@ import (
 // what the first cache holds.
 const cached = 128
 
+// threads is how many more threads the runtime may come to start: one takes over the processor of a goroutine that sleeps in a call of
+// the operating system, as those of a machine's core groups do.
+const threads = 16
+
 // Stock makes the runtime keep more records of waiting goroutines than the caches of all processors hold, so that the common store
-// has some as long as no garbage is collected.
+// has some as long as no garbage is collected, and threads that have nothing to do.
 func Stock() {
 	open := make(chan struct{})
 	var parking, waiting sync.WaitGroup
-	for range 2 * cached * runtime.GOMAXPROCS(0) {
+	for i := range threads + 2*cached*runtime.GOMAXPROCS(0) {
 		parking.Add(1)
 		waiting.Go(func() {
+			if i < threads {
+				runtime.LockOSThread()
+				defer runtime.UnlockOSThread()
+			}
 			parking.Done()
 			<-open
 		})
@@ -42,4 +50,15 @@ func Count(f func()) int {
 	f()
 	runtime.ReadMemStats(&after)
 	return int(after.Mallocs - before.Mallocs)
+}
+
+// PerRun returns how many objects runs of f allocate, in the mean of so many behind one that is not counted, rounded down.
+func PerRun(runs int, f func()) int {
+	f()
+	all := Count(func() {
+		for range runs {
+			f()
+		}
+	})
+	return all / runs
 }

@@ -35,7 +35,7 @@ var allowed = []struct {
 	{"blob", []string{"proto/", "internal/pages"}},
 	{"topology/", []string{"proto/", "internal/suggest", "internal/simd", "topology/"}},
 	{"cpe/validation", nil},
-	{"cpe/kernel", []string{"cpe", "internal/simd", "internal/suggest"}},
+	{"cpe/kernel", []string{"cpe", "internal/simd", "internal/pages", "internal/suggest"}},
 	{"cpe", []string{"proto/", "internal/simd", "internal/pages", "internal/suggest"}},
 	{"cpe/tune", []string{"proto/", "cpe", "cpe/kernel", "internal/simd"}},
 	{"data/", []string{"proto/", "blob", "internal/simd", "internal/suggest", "data/"}},

@@ -1,0 +1,119 @@
+package kernel
+
+import (
+	"sync/atomic"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// Products of piecesFlops and more are shared by pieces where C has piecesPanels panels of columns or more for every core. Where A has
+// to be packed, sums are of piecesDepth products or more: packing takes longer than multiplying otherwise.
+const piecesFlops, piecesPanels, piecesDepth = 1 << 25, 8, 128
+
+// pieces are columns of C that the cores of the host take one after another as they get ready, so that one that others slow down
+// computes fewer. The block of A that they multiply with is packed by all together. Who computes an element makes no difference to it.
+type pieces struct {
+	gemm   *Gemm
+	left   []float32 // the block of A, packed; nil if A is read where it lies
+	block  productJob
+	panels int          // of columns
+	next   atomic.Int32 // the first panel that nobody has taken
+	pack   packLeft
+}
+
+// newPieces returns nil for products that are better shared in equal parts.
+func newPieces(g *Gemm) *pieces {
+	s, plan, groups := &g.shape, g.Plan(), g.machine.Spec().CoreGroups
+	panels := blocks(s.N, plan.NR)
+	if !g.machine.Native() || g.skinny || g.unpacked || groups == 1 || 2*s.M*s.N*s.K < piecesFlops || panels < piecesPanels*groups {
+		return nil
+	}
+	packs := g.workers[0].product.edge == nil
+	if packs && s.K < piecesDepth {
+		return nil
+	}
+	p := &pieces{gemm: g, panels: panels}
+	for i := range g.workers {
+		t := &g.workers[i].product.tiles
+		t.a.Divide()
+		t.b.Divide()
+		t.c.Divide()
+	}
+	if packs {
+		p.left = pages.Floats(plan.BM * plan.BK)
+		for i := range g.workers {
+			g.workers[i].product.left = p.left
+		}
+	}
+	p.pack.pieces = p
+	return p
+}
+
+// run multiplies, block of A by block of A. C is added to in the order of K.
+func (p *pieces) run() error {
+	s, plan := &p.gemm.shape, p.gemm.Plan()
+	p.block = productJob{accumulate: p.gemm.adds(), bias: p.gemm.bias}
+	for k := 0; k < s.K; k += plan.BK {
+		p.block.k0, p.block.k1 = k, min(s.K, k+plan.BK)
+		for m := 0; m < s.M; m += plan.BM {
+			p.block.m0, p.block.m1 = m, min(s.M, m+plan.BM)
+			if p.left != nil {
+				if err := p.gemm.machine.Run(&p.pack, 0); err != nil {
+					return err
+				}
+			}
+			p.next.Store(0)
+			if err := p.gemm.machine.Run(p, 0); err != nil {
+				return err
+			}
+		}
+		p.block.accumulate, p.block.bias = true, nil
+	}
+	return nil
+}
+
+// Name names the product.
+func (p *pieces) Name() string { return p.gemm.Name() }
+
+// RunGroup computes the pieces that a core group takes.
+func (p *pieces) RunGroup(cg *cpe.CoreGroup) error {
+	w := p.gemm.worker(cg)
+	for from, to := p.take(); from < to; from, to = p.take() {
+		job := &w.job
+		job.m0, job.m1, job.k0, job.k1 = p.block.m0, p.block.m1, p.block.k0, p.block.k1
+		job.n0, job.n1 = from*w.product.plan.NR, min(p.gemm.shape.N, to*w.product.plan.NR)
+		job.accumulate, job.bias = p.block.accumulate, p.block.bias
+		if err := w.product.run(cg, job); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take takes the next panels: a block of the plan, and fewer towards the end.
+func (p *pieces) take() (from, to int) {
+	plan := p.gemm.Plan()
+	for {
+		next := p.next.Load()
+		left := p.panels - int(next)
+		n := min(left, plan.BN/plan.NR, max(1, left/(2*len(p.gemm.workers))))
+		if n == 0 || p.next.CompareAndSwap(next, next+int32(n)) {
+			return int(next), int(next) + n
+		}
+	}
+}
+
+// packLeft is the stage that packs a block of A.
+type packLeft struct{ *pieces }
+
+// RunGroup packs a core group's share of the panels.
+func (p *packLeft) RunGroup(cg *cpe.CoreGroup) error {
+	mr, _ := simd.Micro()
+	b := &p.block
+	lo, hi := cg.Share(blocks(b.m1-b.m0, mr))
+	row, deep := b.m0+lo*mr, b.k1-b.k0
+	p.gemm.worker(cg).a.Gather(p.left[lo*mr*deep:], cpe.Layout{Panel: mr, ByRows: true}, row, b.k0, min(b.m1-row, (hi-lo)*mr), deep)
+	return nil
+}
