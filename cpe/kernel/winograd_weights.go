@@ -57,7 +57,7 @@ func winogradGradStages(c *Conv) ([]stage, error) {
 	return sums.stages(), nil
 }
 
-// enter maps slices [lo, hi) of the inputs and the outputs' gradient of patches [first, last) of a group.
+// enter maps a core group's share of the inputs and the outputs' gradient of patches [first, last) of a group.
 func (v *winogradGrads) enter(g *cpe.CoreGroup, group, first, last int, inputs, results *pointPlanes) error {
 	w := &v.workers[g.Index()]
 	x := from(v.conv.args.x, group*v.in*v.images.h*v.images.w)
