@@ -52,6 +52,9 @@ func TestGradientsShareStorage(t *testing.T) {
 		{"identity, the other way round", trunk + pointwise("b", "") + sum("b", "t") + classifier, true, true},
 		{"identity and ReLU", trunk + pointwise("b", "") + sum("t", "b") + rectified + classifier, true, true},
 		{"a normed branch", trunk + pointwise("b", "") + normed + sum("t", "b") + rectified + classifier, true, true},
+		{"what is added comes behind the normed branch", trunk + pointwise("b", "") + normed + pointwise("c", "") + sum("c", "b") + rectified + classifier, true, true},
+		{"a normed branch that is thrown away", trunk + pointwise("b", "") + normed + `
+			layer { name: "nobody" type: "Silence" bottom: "b" }` + pointwise("c", "") + sum("c", "t") + classifier, true, false},
 		{"two branches", trunk + pointwise("b", "stride: 2") + pointwise("c", "stride: 2") + sum("c", "b") + classifier, true, true},
 		{"grouped", trunk + pointwise("b", "group: 4") + sum("t", "b") + classifier, true, true},
 		{"a reader adds before another reads", trunk + pointwise("b", "") + pointwise("c", "") + sum("b", "t", "c") + rectified + classifier, true, false},
