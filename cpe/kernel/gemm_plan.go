@@ -68,7 +68,7 @@ func PlanGemm(spec *cpe.Spec, s GemmShape) (GemmPlan, error) {
 // What a host's blocks hold: K at most, and values of a packed block of A, which stays in L3.
 const (
 	hostDepth = 768
-	hostBlock = 3 << 19
+	hostBlock = 3 << 18
 )
 
 // planHostGemm cuts K so that sums seldom go to memory, packs as many rows of A as L3 has room for, and then as many columns of
