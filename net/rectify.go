@@ -10,7 +10,7 @@ import (
 // Backward, which have at hand what is rectified.
 func (n *Net) rectify() {
 	for _, d := range n.nodes {
-		if next := n.nextAlone(d); next != nil && next.tops[0] == d.tops[0] {
+		if next := n.nextAlone(d); next != nil && len(next.tops) == 1 && next.tops[0] == d.tops[0] {
 			if r, ok := d.task.Layer.(layers.Rectifier); ok {
 				n.noteRectified(r.TakeReLU(next.task.Layer))
 			}

@@ -32,6 +32,8 @@ func TestRectified(t *testing.T) {
 		{"normalised by planes", images + conv3x3("x", "a", "12", "") + reluA + lrnTo + `"a" }` + classifier, 2},
 		{"joined", join("12"), 4},
 		{"joined in blocks", join("16"), 4},
+		{"not read on", images + conv3x3("x", "a", "16", "") + `
+	layer { name: "silence" type: "Silence" bottom: "a" }` + conv3x3("x", "s", "8", "") + classifier, 0},
 		{"pooled first", images + conv3x3("x", "a", "16", "") + reluA + pool + conv3x3("p", "s", "8", "") + classifier, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
