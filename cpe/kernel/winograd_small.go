@@ -28,10 +28,10 @@ type winogradSmall struct {
 }
 
 const (
-	// smallChunks is the number of partial sums of the weight gradient, and of core groups that can work on it.
-	smallChunks = 8
+	// smallChunks is the number of partial sums of the weight gradient.
+	smallChunks = 4
 	// smallImages is the least number of images of a chunk.
-	smallImages = 2
+	smallImages = 4
 )
 
 // small reports whether a direction is winogradSmall's: a gradient where a slice of an image fits L1, and the sums fit L2 beside a block.
@@ -97,50 +97,32 @@ func (b *winogradSmall) chunk(g *cpe.CoreGroup, i int) pointPlanes {
 // Name returns "convolution" and the direction.
 func (b *winogradSmall) Name() string { return "convolution " + b.direction.String() }
 
-// RunGroup does a core group's share of the images, or of the chunks.
+// RunGroup does a core group's share of the chunks.
 func (b *winogradSmall) RunGroup(g *cpe.CoreGroup) error {
-	w, memory, own, n := &b.workers[g.Index()], g.Memory(b.memory()), b.own(), b.conv.shape.N
+	w, memory, own := &b.workers[g.Index()], g.Memory(b.memory()), b.own()
 	w.use(g, memory[:own])
 	v, y := b.v, b.y
 	v.data, y.data = memory[own:][:v.size], memory[own+v.size:][:y.size]
-	if b.direction == InputGradient {
-		first, last := g.Share(n)
-		return b.inputGrads(g, w, &v, &y, first, last)
-	}
+	n := b.conv.shape.N
 	lo, hi := g.Share(smallChunks)
-	for i := lo; i < hi; i++ {
-		sums := b.chunk(g, i)
-		if err := b.weightGrads(g, w, &v, &y, &sums, i*n/smallChunks, (i+1)*n/smallChunks); err != nil {
-			return err
+	for chunk := lo; chunk < hi; chunk++ {
+		first, end := chunk*n/smallChunks, (chunk+1)*n/smallChunks
+		for at := first; at < end; at += b.block {
+			last := min(end, at+b.block)
+			if err := b.enter(g, w, &b.results, b.conv.args.y, &y, at, last); err != nil {
+				return err
+			}
+			if b.direction == InputGradient {
+				b.multiply(g, &v, &y, last-at)
+				b.leave(w, &v, at, last)
+				continue
+			}
+			if err := b.enter(g, w, &b.images, b.conv.args.x, &v, at, last); err != nil {
+				return err
+			}
+			sums := b.chunk(g, chunk)
+			b.addWeights(&v, &y, &sums, last-at, at > first)
 		}
-	}
-	return nil
-}
-
-// inputGrads makes the gradients of images.
-func (b *winogradSmall) inputGrads(g *cpe.CoreGroup, w *winogradWorker, v, y *pointPlanes, first, last int) error {
-	for at := first; at < last; at += b.block {
-		end := min(last, at+b.block)
-		if err := b.enter(g, w, &b.results, b.conv.args.y, y, at, end); err != nil {
-			return err
-		}
-		b.multiply(g, v, y, end-at)
-		b.leave(w, v, at, end)
-	}
-	return nil
-}
-
-// weightGrads makes the sums of a chunk.
-func (b *winogradSmall) weightGrads(g *cpe.CoreGroup, w *winogradWorker, v, y, sums *pointPlanes, first, last int) error {
-	for at := first; at < last; at += b.block {
-		end := min(last, at+b.block)
-		if err := b.enter(g, w, &b.results, b.conv.args.y, y, at, end); err != nil {
-			return err
-		}
-		if err := b.enter(g, w, &b.images, b.conv.args.x, v, at, end); err != nil {
-			return err
-		}
-		b.addWeights(v, y, sums, end-at, at > first)
 	}
 	return nil
 }
