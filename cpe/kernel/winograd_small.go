@@ -72,30 +72,30 @@ func newWinogradSmall(c *Conv, d Direction) *winogradSmall {
 }
 
 // stages lists the steps.
-func (b *winogradSmall) stages() []stage {
-	scratch := cpe.Scratch{Common: b.filters.size(), Group: b.memory()}
-	list := []stage{{b.filters, 0}, {b, 0}}
-	if b.direction == WeightGradient {
-		scratch.Common = smallChunks * b.sums.size
-		list = []stage{{b, 0}, {&smallCollect{b}, 0}}
+func (v *winogradSmall) stages() []stage {
+	scratch := cpe.Scratch{Common: v.filters.size(), Group: v.memory()}
+	list := []stage{{v.filters, 0}, {v, 0}}
+	if v.direction == WeightGradient {
+		scratch.Common = smallChunks * v.sums.size
+		list = []stage{{v, 0}, {&smallCollect{v}, 0}}
 	}
-	b.conv.takes(b.direction, scratch)
+	v.conv.takes(v.direction, scratch)
 	return list
 }
 
 // own is the number of values that a core group works on, memory that with the points of a block.
-func (b *winogradSmall) own() int    { return max(b.grid.ownMemory(), b.collectNeed()) }
-func (b *winogradSmall) memory() int { return b.own() + b.v.size + b.y.size }
+func (v *winogradSmall) own() int    { return max(v.grid.ownMemory(), v.collectNeed()) }
+func (v *winogradSmall) memory() int { return v.own() + v.v.size + v.y.size }
 
 // chunk gives the partial sums of a chunk their values.
-func (b *winogradSmall) chunk(g *cpe.CoreGroup, i int) pointPlanes {
-	sums := b.sums
+func (v *winogradSmall) chunk(g *cpe.CoreGroup, i int) pointPlanes {
+	sums := v.sums
 	sums.data = part(g.Common(smallChunks*sums.size), i*sums.size, sums.size)
 	return sums
 }
 
 // Name returns "convolution" and the direction.
-func (b *winogradSmall) Name() string { return "convolution " + b.direction.String() }
+func (v *winogradSmall) Name() string { return "convolution " + v.direction.String() }
 
 // RunGroup does a core group's share of the chunks.
 func (b *winogradSmall) RunGroup(g *cpe.CoreGroup) error {

@@ -9,8 +9,8 @@ import (
 type smallCollect struct{ *winogradSmall }
 
 // collectNeed is the number of values that takes: the sums of an input, and kernels of a slice of outputs.
-func (b *winogradSmall) collectNeed() int {
-	return b.sums.ld + 2*b.grid.form.Taps()*winogradLanes + simd.WinogradScratch
+func (v *winogradSmall) collectNeed() int {
+	return v.sums.ld + 2*v.grid.form.Taps()*winogradLanes + simd.WinogradScratch
 }
 
 // Name names the stage.
