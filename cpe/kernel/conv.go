@@ -104,6 +104,8 @@ func (c *Conv) choose(d Direction) error {
 			}
 		}
 		c.takes(d, c.thinned.scratch(d))
+	case c.small(d):
+		c.stages[d] = newWinogradSmall(c, d).stages()
 	case c.plan.Strategy[d].isWinograd() && d == WeightGradient:
 		list, err := winogradGradStages(c)
 		c.stages[d] = list

@@ -81,6 +81,8 @@ func TestInputGradWhere(t *testing.T) {
 		conv2(3, 64, 32, 2, 7, 6, 3, 3, 1, 0, 1),
 		conv2(2, 16, 48, 1, 14, 15, 5, 5, 1, 2, 1),
 		conv2(1, 416, 400, 1, 4, 5, 3, 3, 1, 1, 1),
+		conv2(17, 32, 24, 1, 8, 8, 5, 5, 1, 2, 1),
+		conv2(16, 16, 16, 1, 6, 7, 3, 3, 1, 0, 1),
 	} {
 		eachWinograd(s, func(st Strategy) {
 			t.Run(fmt.Sprint(st, s), func(t *testing.T) { testInputGradWhere(t, s, st) })

@@ -63,10 +63,15 @@ func (o *tilesOut) writeBlocks(w *winogradWorker, g *tileGrid, p patch, slice in
 	}
 	for i := range lines {
 		at, line := i*o.w*winogradLanes, pixels[i*pitch*winogradLanes:][:width*winogradLanes]
-		if w.to.above == nil {
-			copy(target[at:], line)
-		} else {
-			simd.ReLUGrad(target[at:][:len(line)], line, w.to.above[corner+at:], 0)
-		}
+		copyWhere(target[at:], line, from(w.to.above, corner+at))
+	}
+}
+
+// copyWhere copies values, if above is not nil only those where it is above 0, and zeros elsewhere.
+func copyWhere(dst, src, above []float32) {
+	if above == nil {
+		copy(dst, src)
+	} else {
+		simd.ReLUGrad(dst[:len(src)], src, above, 0)
 	}
 }

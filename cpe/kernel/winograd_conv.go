@@ -9,7 +9,8 @@ type winogradConv struct {
 	conv      *Conv
 	direction Direction
 	grid      tileGrid
-	in, out   int // channels of a group that are read and made
+	unturned  bool // kernels are as they are for the input gradient, too
+	in, out   int  // channels of a group that are read and made
 	read      squares
 	write     tilesOut
 	block     int // patches that are worked on at a time

@@ -109,7 +109,7 @@ func (v *winogradConv) mapWeights(c *cpe.CPE, w *winogradWorker, group int, outs
 }
 
 // turn brings the outputs of each weight side by side, zero where there are none, and returns where the first weight of
-// the kernels lies: at their end for the input gradient, for which they are turned by half a turn.
+// the kernels lies: at their end for the input gradient, for which they are turned by half a turn, unless they are not.
 func (v *winogradConv) turn(taps, data []float32, row, lanes, inputs int) (first int) {
 	each := v.grid.form.Taps()
 	if lanes < winogradLanes {
@@ -121,6 +121,9 @@ func (v *winogradConv) turn(taps, data []float32, row, lanes, inputs int) (first
 	}
 	for i := range inputs {
 		simd.Transpose(taps[i*each*winogradLanes:], data[i*row:], winogradLanes, each, lanes, each)
+	}
+	if v.unturned {
+		return 0
 	}
 	return (each - 1) * winogradLanes
 }

@@ -68,6 +68,12 @@ func (s *squares) read(c *cpe.CPE, w *winogradWorker, g *tileGrid, p patch, slic
 		if lanes < winogradLanes {
 			clear(pixels)
 		}
+		if right-left == pitch && row == pitch {
+			clear(pixels[:top*pitch*winogradLanes])
+			simd.Transpose(pixels[top*pitch*winogradLanes:], data, winogradLanes, plane, lanes, (bottom-top)*pitch)
+			clear(pixels[bottom*pitch*winogradLanes : lines*pitch*winogradLanes])
+			top, bottom, lines = 0, 0, 0
+		}
 		for y := range lines {
 			line := pixels[y*pitch*winogradLanes : (y+1)*pitch*winogradLanes]
 			if y < top || y >= bottom || left == right {
@@ -141,6 +147,9 @@ func (o *tilesOut) write(c *cpe.CPE, w *winogradWorker, g *tileGrid, p patch, sl
 		}
 		for r := range p.rows {
 			simd.Winograd(g.form, simd.WinogradOutput, pixels[r*m*pitch*winogradLanes:], data, r*p.cols*tiles, &w.strides, p.cols, &w.bias, scratch)
+		}
+		if width == pitch && row == pitch {
+			width, lines = lines*width, 1
 		}
 		for i := range lines {
 			simd.Transpose(made[i*row:], pixels[i*pitch*winogradLanes:], plane, winogradLanes, width, lanes)

@@ -28,7 +28,8 @@ func (f WinogradForm) Taps() int { return f.Kernel * f.Kernel }
 //
 //	Y = A'[(G w G') * (B' d B)]A
 //
-// for a square d of inputs, weights w and outputs Y, and of its gradient dw = G'[(A dY A') * (B' d B)]G.
+// for a square d of inputs, weights w and outputs Y, and of its gradients dw = G'[(A dY A') * (B' d B)]G and, of which neighbouring
+// squares have parts that are added up, dd = B[(G w G') * (A dY A')]B'.
 type WinogradMap int
 
 const (
@@ -37,6 +38,7 @@ const (
 	WinogradWeights                        // G w G'
 	WinogradOutputGrad                     // A dY A'
 	WinogradWeightsGrad                    // G' M G
+	WinogradInputGrad                      // B M B', added to what there is
 	winogradMaps
 )
 
@@ -82,7 +84,7 @@ func Winograd(f WinogradForm, kind WinogradMap, dst, src []float32, at int, s *W
 		bias = noBias
 	}
 	if active.width == 0 {
-		winogradGo(matrix, kind == WinogradOutput, dst, src, at, s, n, bias)
+		winogradGo(matrix, kind, dst, src, at, s, n, bias)
 		return
 	}
 	out, in := len(matrix)-1, len(matrix[0])-1
@@ -95,7 +97,7 @@ func Winograd(f WinogradForm, kind WinogradMap, dst, src []float32, at int, s *W
 }
 
 // winogradGo multiplies squares with a matrix from the left and with its transpose from the right.
-func winogradGo(matrix winogradMatrix, biased bool, dst, src []float32, at int, s *WinogradStrides, n int, bias *WinogradBias) {
+func winogradGo(matrix winogradMatrix, kind WinogradMap, dst, src []float32, at int, s *WinogradStrides, n int, bias *WinogradBias) {
 	out, in := len(matrix), len(matrix[0])
 	var half [winogradEdge * winogradEdge]float32
 	for square := range n {
@@ -115,10 +117,14 @@ func winogradGo(matrix winogradMatrix, biased bool, dst, src []float32, at int, 
 					for k, v := range row {
 						sum += float32(v) * half[k*out+j]
 					}
-					if biased {
+					at := to + i*s.DstRow + j*s.DstCol
+					switch kind {
+					case WinogradOutput:
 						sum = max(sum+bias.Add[lane], bias.Floor[lane])
+					case WinogradInputGrad:
+						sum += dst[at]
 					}
-					dst[to+i*s.DstRow+j*s.DstCol] = sum
+					dst[at] = sum
 				}
 			}
 		}

@@ -29,6 +29,11 @@ func winogradOutputGrad2x3AVX2(dst *float32, src *float32, tmp *float32, bias *f
 //go:noescape
 func winogradWeightsGrad2x3AVX2(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
 
+// winogradInputGrad2x3AVX2 maps squares of vectors.
+//
+//go:noescape
+func winogradInputGrad2x3AVX2(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
+
 // winogradInput4x3AVX2 maps squares of vectors.
 //
 //go:noescape
@@ -53,6 +58,11 @@ func winogradOutputGrad4x3AVX2(dst *float32, src *float32, tmp *float32, bias *f
 //
 //go:noescape
 func winogradWeightsGrad4x3AVX2(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
+
+// winogradInputGrad4x3AVX2 maps squares of vectors.
+//
+//go:noescape
+func winogradInputGrad4x3AVX2(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
 
 // winogradInput4x5AVX2 maps squares of vectors.
 //
@@ -79,6 +89,11 @@ func winogradOutputGrad4x5AVX2(dst *float32, src *float32, tmp *float32, bias *f
 //go:noescape
 func winogradWeightsGrad4x5AVX2(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
 
+// winogradInputGrad4x5AVX2 maps squares of vectors.
+//
+//go:noescape
+func winogradInputGrad4x5AVX2(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
+
 // winogradInput5x3AVX2 maps squares of vectors.
 //
 //go:noescape
@@ -103,3 +118,8 @@ func winogradOutputGrad5x3AVX2(dst *float32, src *float32, tmp *float32, bias *f
 //
 //go:noescape
 func winogradWeightsGrad5x3AVX2(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)
+
+// winogradInputGrad5x3AVX2 maps squares of vectors.
+//
+//go:noescape
+func winogradInputGrad5x3AVX2(dst *float32, src *float32, tmp *float32, bias *float32, strides *int, n int)

@@ -48,6 +48,7 @@ func minimalFiltering(m, r int) (maps [winogradMaps]winogradMatrix) {
 	}
 	maps[WinogradInput], maps[WinogradWeights], maps[WinogradOutputGrad] = input, weights, outputs
 	maps[WinogradOutput], maps[WinogradWeightsGrad] = transposed(outputs), transposed(weights)
+	maps[WinogradInputGrad] = transposed(input)
 	return maps
 }
 

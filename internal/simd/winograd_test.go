@@ -21,9 +21,12 @@ func TestWinograd(t *testing.T) {
 const lanes = WinogradLanes
 
 // mapped applies a map to n squares of edge in that lie one behind another, rows first, the last value of each first if
-// backward is set, and returns squares of edge out.
+// backward is set, and returns squares of edge out, to which WinogradInputGrad adds.
 func mapped(f WinogradForm, kind WinogradMap, src []float32, in, out, n int, backward bool, bias *WinogradBias) []float32 {
 	dst := make([]float32, n*out*out*lanes)
+	if kind == WinogradInputGrad {
+		copy(dst, pseudo(len(dst), 5))
+	}
 	s := WinogradStrides{in * lanes, lanes, in * in * lanes, out * lanes, lanes, out * out * lanes}
 	at := 0
 	if backward {
@@ -43,10 +46,14 @@ func checkWinograd(t *testing.T, f WinogradForm, n int) {
 	input := mapped(f, WinogradInput, d, edge, edge, n, false, nil)
 	product := mapped(f, WinogradWeights, w, r, edge, n, true, nil)
 	grad := mapped(f, WinogradOutputGrad, y, m, edge, n, false, nil)
+	inputGrad := make([]float32, len(grad))
 	for i, v := range input {
+		inputGrad[i] = grad[i] * product[i]
 		product[i] *= v
 		grad[i] *= v
 	}
+	inputs := mapped(f, WinogradInputGrad, inputGrad, edge, edge, n, false, nil)
+	held := pseudo(len(inputs), 5)
 	outputs := mapped(f, WinogradOutput, product, edge, m, n, false, bias)
 	weights := mapped(f, WinogradWeightsGrad, grad, edge, r, n, false, nil)
 	for square := range n {
@@ -60,6 +67,11 @@ func checkWinograd(t *testing.T, f WinogradForm, n int) {
 			for i, v := range want {
 				closeTo(t, "gradient", weights[at(r, i/r, i%r)], v)
 			}
+			want = scattered(m, func(i, j int) float32 { return y[at(m, i, j)] }, r, func(i, j int) float32 { return w[at(r, r-1-i, r-1-j)] })
+			for i, v := range want {
+				p := at(edge, i/edge, i%edge)
+				closeTo(t, "input gradient", inputs[p], v+float64(held[p]))
+			}
 		}
 	}
 }
@@ -72,6 +84,18 @@ func filtered(out int, d func(i, j int) float32, edge int, w func(i, j int) floa
 			for j := range edge {
 				sums[p] += float64(d(p/out+i, p%out+j)) * float64(w(i, j))
 			}
+		}
+	}
+	return sums
+}
+
+// scattered is a square of m x m values that are each given to the r x r places that a filter would have made them of.
+func scattered(m int, y func(i, j int) float32, r int, w func(i, j int) float32) []float64 {
+	edge := m + r - 1
+	sums := make([]float64, edge*edge)
+	for p := range m * m {
+		for q := range r * r {
+			sums[(p/m+q/r)*edge+p%m+q%r] += float64(y(p/m, p%m)) * float64(w(q/r, q%r))
 		}
 	}
 	return sums

@@ -15,6 +15,7 @@ type linear struct {
 	name    string
 	in, out int
 	biased  bool
+	added   bool // to what dst holds
 	apply   func(x []reg.VecVirtual) []reg.VecVirtual
 }
 
@@ -44,11 +45,12 @@ func (s isa) minimal(m, r int) []linear {
 	zero := 1 / math.Abs(valueAt(0, pairs))
 	name := func(what string) string { return fmt.Sprintf("winograd%s%dx%d", what, m, r) }
 	return []linear{
-		{name("Input"), edge, edge, false, func(x []reg.VecVirtual) []reg.VecVirtual { return s.through(x, pairs) }},
-		{name("Output"), edge, m, true, func(x []reg.VecVirtual) []reg.VecVirtual { return s.transposed(x, m, pairs, 1, ones) }},
-		{name("Weights"), r, edge, false, func(x []reg.VecVirtual) []reg.VecVirtual { return s.values(x, edge, pairs, zero, scale) }},
-		{name("OutputGrad"), m, edge, false, func(x []reg.VecVirtual) []reg.VecVirtual { return s.values(x, edge, pairs, 1, ones) }},
-		{name("WeightsGrad"), edge, r, false, func(x []reg.VecVirtual) []reg.VecVirtual { return s.transposed(x, r, pairs, zero, scale) }},
+		{name("Input"), edge, edge, false, false, func(x []reg.VecVirtual) []reg.VecVirtual { return s.through(x, pairs) }},
+		{name("Output"), edge, m, true, false, func(x []reg.VecVirtual) []reg.VecVirtual { return s.transposed(x, m, pairs, 1, ones) }},
+		{name("Weights"), r, edge, false, false, func(x []reg.VecVirtual) []reg.VecVirtual { return s.values(x, edge, pairs, zero, scale) }},
+		{name("OutputGrad"), m, edge, false, false, func(x []reg.VecVirtual) []reg.VecVirtual { return s.values(x, edge, pairs, 1, ones) }},
+		{name("WeightsGrad"), edge, r, false, false, func(x []reg.VecVirtual) []reg.VecVirtual { return s.transposed(x, r, pairs, zero, scale) }},
+		{name("InputGrad"), edge, edge, false, true, func(x []reg.VecVirtual) []reg.VecVirtual { return s.throughTransposed(x, pairs) }},
 	}
 }
 
@@ -97,6 +99,37 @@ func (s isa) through(x []reg.VecVirtual, pairs []float64) []reg.VecVirtual {
 		points = append(points, s.pair(s.combine(every(x, 2), c), s.combine(every(x, 1), c), p)...)
 	}
 	return append(points, infinity...)
+}
+
+// throughTransposed is the transpose of through: of each point's product, a coefficient's share goes to the input that it is for.
+func (s isa) throughTransposed(x []reg.VecVirtual, pairs []float64) []reg.VecVirtual {
+	all := product(pairs)
+	zero := all
+	if all[0] < 0 {
+		zero = negated(all)
+	}
+	terms, c := make([][]reg.VecVirtual, len(x)), make([][]float64, len(x))
+	give := func(from reg.VecVirtual, coefficients []float64, first int) {
+		for k, v := range coefficients {
+			to := first + 2*k
+			terms[to], c[to] = append(terms[to], from), append(c[to], v)
+		}
+	}
+	give(x[0], zero, 0)
+	if hasInfinity(len(x)) {
+		give(x[len(x)-1], all, 1)
+	}
+	for i, p := range pairs {
+		plus, minus := x[2*i+1], x[2*i+2]
+		rest := product(others(pairs, i))
+		give(s.add(plus, minus), rest, 2)
+		give(s.sub(plus, minus), scaledBy(rest, p), 1)
+	}
+	results := make([]reg.VecVirtual, len(x))
+	for k := range results {
+		results[k] = s.combine(terms[k], c[k])
+	}
+	return results
 }
 
 // hasInfinity reports whether infinity is one of as many points as the edge of a square has.
@@ -162,10 +195,12 @@ func powers(z, c float64, n int) []float64 {
 	return list
 }
 
-func negated(c []float64) []float64 {
+func negated(c []float64) []float64 { return scaledBy(c, -1) }
+
+func scaledBy(c []float64, by float64) []float64 {
 	n := make([]float64, len(c))
 	for i, v := range c {
-		n[i] = -v
+		n[i] = by * v
 	}
 	return n
 }
@@ -254,6 +289,9 @@ func (s isa) twice(l linear) {
 		for i, v := range l.apply(x) {
 			if l.biased {
 				v = s.max(s.load(Mem{Base: bias, Disp: pixelBytes}), s.add(v, b))
+			}
+			if l.added {
+				v = s.add(v, rows(to, i))
 			}
 			VMOVUPS(v, rows(to, i))
 		}

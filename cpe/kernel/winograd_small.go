@@ -1,0 +1,225 @@
+package kernel
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// winogradSmall computes a gradient of Winograd's convolution natively where images are small and channels few:
+//
+//	weight gradient   S[p] (C x Out) = V[p]' (C x tiles) * Y[p] (tiles x Out)
+//	input gradient    R[p] (tiles x C) = Y[p] (tiles x Out) * U[p]' (Out x C)
+//
+// R is mapped with the transpose of the inputs' map to squares of gradients, which overlap and are added up, image by image. So there are
+// as many tiles as forward, where the convolution with turned kernels may have more. A core group takes a block of images through all steps,
+// so that their points stay in its L2. The sums over tiles are partial ones of chunks of the batch, whose number is fixed, and are added up in
+// their order.
+type winogradSmall struct {
+	conv      *Conv
+	direction Direction
+	grid      tileGrid // its patches are images
+	images    squares
+	results   squares
+	block     int         // images
+	v, y      pointPlanes // of the inputs of a block, or R; of the results' gradient
+	sums      pointPlanes // of a chunk: rows are inputs
+	filters   *filters
+	workers   []winogradWorker
+}
+
+const (
+	// smallChunks is the number of partial sums of the weight gradient, and of core groups that can work on it.
+	smallChunks = 8
+	// smallImages is the least number of images of a chunk.
+	smallImages = 2
+)
+
+// small reports whether a direction is winogradSmall's: a gradient where a slice of an image fits L1, and the sums fit L2 beside a block.
+func (c *Conv) small(d Direction) bool {
+	s, spec, st := &c.shape, c.machine.Spec(), c.plan.Strategy[d]
+	if d == Forward || !spec.Native() || !st.isWinograd() || s.Group > 1 || s.N < smallChunks*smallImages {
+		return false
+	}
+	form, out := s.winogradForm(st), s.OutSize()
+	image := patchPixels(form, form.Edge(), blocks(out[0], form.Tile), blocks(out[1], form.Tile))
+	sums := newPointRows(form.Points(), s.C, s.Out)
+	return 4*image <= spec.L1Bytes && 4*sums.size <= spec.LDMBytes/8*5
+}
+
+// newPointRows lays out points so that those of a row, a tile or a channel, lie one behind another.
+func newPointRows(points, rows, channels int) pointPlanes {
+	width := blocks(channels, panel) * panel
+	p := pointPlanes{points: points, width: width, plane: width, ld: points*width + winogradLanes}
+	p.size = blocks(rows, tileRows)*tileRows*p.ld + 2*panel
+	return p
+}
+
+func newWinogradSmall(c *Conv, d Direction) *winogradSmall {
+	s, spec, form := &c.shape, c.machine.Spec(), c.shape.winogradForm(c.plan.Strategy[d])
+	out := s.OutSize()
+	v := &winogradSmall{conv: c, direction: d, workers: make([]winogradWorker, spec.CoreGroups)}
+	v.grid = newTileGrid(form, s.N, out[0], out[1], func(rows, cols int) bool { return true })
+	v.images = squares{kind: simd.WinogradInput, edge: form.Edge(), padH: s.Pad[0], padW: s.Pad[1], h: s.In[0], w: s.In[1], channels: s.C, image: s.C * size(s.In), blocks: c.blocked[0]}
+	v.results = squares{kind: simd.WinogradOutputGrad, edge: form.Tile, h: out[0], w: out[1], channels: s.Out, image: s.Out * size(out), blocks: c.blocked[1]}
+	tiles := v.grid.rows * v.grid.cols
+	fit := spec.LDMBytes / 2 / 4 / (form.Points() * (s.C + s.Out) * tiles)
+	v.block = even(blocks(s.N, smallChunks), max(1, fit), 1)
+	v.v, v.y = newPointRows(form.Points(), v.block*tiles, s.C), newPointRows(form.Points(), v.block*tiles, s.Out)
+	v.sums = newPointRows(form.Points(), s.C, s.Out)
+	weights := &winogradConv{conv: c, direction: d, unturned: true, grid: v.grid, in: s.Out, out: s.C, workers: v.workers}
+	v.filters = &filters{&winogradTiles{winogradConv: weights}, blocks(s.C, panel)*s.Out*panel + winogradLanes}
+	return v
+}
+
+// stages lists the steps.
+func (b *winogradSmall) stages() []stage {
+	scratch := cpe.Scratch{Common: b.filters.size(), Group: b.memory()}
+	list := []stage{{b.filters, 0}, {b, 0}}
+	if b.direction == WeightGradient {
+		scratch.Common = smallChunks * b.sums.size
+		list = []stage{{b, 0}, {&smallCollect{b}, 0}}
+	}
+	b.conv.takes(b.direction, scratch)
+	return list
+}
+
+// own is the number of values that a core group works on, memory that with the points of a block.
+func (b *winogradSmall) own() int    { return max(b.grid.ownMemory(), b.collectNeed()) }
+func (b *winogradSmall) memory() int { return b.own() + b.v.size + b.y.size }
+
+// chunk gives the partial sums of a chunk their values.
+func (b *winogradSmall) chunk(g *cpe.CoreGroup, i int) pointPlanes {
+	sums := b.sums
+	sums.data = part(g.Common(smallChunks*sums.size), i*sums.size, sums.size)
+	return sums
+}
+
+// Name returns "convolution" and the direction.
+func (b *winogradSmall) Name() string { return "convolution " + b.direction.String() }
+
+// RunGroup does a core group's share of the images, or of the chunks.
+func (b *winogradSmall) RunGroup(g *cpe.CoreGroup) error {
+	w, memory, own, n := &b.workers[g.Index()], g.Memory(b.memory()), b.own(), b.conv.shape.N
+	w.use(g, memory[:own])
+	v, y := b.v, b.y
+	v.data, y.data = memory[own:][:v.size], memory[own+v.size:][:y.size]
+	if b.direction == InputGradient {
+		first, last := g.Share(n)
+		return b.inputGrads(g, w, &v, &y, first, last)
+	}
+	lo, hi := g.Share(smallChunks)
+	for i := lo; i < hi; i++ {
+		sums := b.chunk(g, i)
+		if err := b.weightGrads(g, w, &v, &y, &sums, i*n/smallChunks, (i+1)*n/smallChunks); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inputGrads makes the gradients of images.
+func (b *winogradSmall) inputGrads(g *cpe.CoreGroup, w *winogradWorker, v, y *pointPlanes, first, last int) error {
+	for at := first; at < last; at += b.block {
+		end := min(last, at+b.block)
+		if err := b.enter(g, w, &b.results, b.conv.args.y, y, at, end); err != nil {
+			return err
+		}
+		b.multiply(g, v, y, end-at)
+		b.leave(w, v, at, end)
+	}
+	return nil
+}
+
+// weightGrads makes the sums of a chunk.
+func (b *winogradSmall) weightGrads(g *cpe.CoreGroup, w *winogradWorker, v, y, sums *pointPlanes, first, last int) error {
+	for at := first; at < last; at += b.block {
+		end := min(last, at+b.block)
+		if err := b.enter(g, w, &b.results, b.conv.args.y, y, at, end); err != nil {
+			return err
+		}
+		if err := b.enter(g, w, &b.images, b.conv.args.x, v, at, end); err != nil {
+			return err
+		}
+		b.addWeights(v, y, sums, end-at, at > first)
+	}
+	return nil
+}
+
+// enter maps images to points.
+func (b *winogradSmall) enter(g *cpe.CoreGroup, w *winogradWorker, s *squares, x []float32, to *pointPlanes, first, last int) error {
+	slices, tiles := s.slices(), b.grid.rows*b.grid.cols
+	for i := range (last - first) * slices {
+		image := i / slices
+		if err := s.read(g.CPEs()[0], w, &b.grid, b.grid.patch(first+image), i%slices, x, to, image*tiles); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addWeights adds a block's products to the sums, or begins them.
+func (b *winogradSmall) addWeights(v, y, sums *pointPlanes, images int, add bool) {
+	tiles, made := images*b.grid.rows*b.grid.cols, blocks(b.results.channels, winogradLanes)*winogradLanes
+	_, nr := simd.Micro()
+	for point := range v.points {
+		left, right, to := v.data[point*v.plane:], y.data[point*y.plane:], sums.data[point*sums.plane:]
+		for col := 0; col < made; col += nr {
+			simd.StridedPanel(b.images.channels, min(nr, made-col), tiles, left, 1, v.ld, right[col:], y.ld, to[col:], sums.ld, add, nil)
+		}
+	}
+}
+
+// multiply makes the points of the images' gradient, in the place of those of the images.
+func (b *winogradSmall) multiply(g *cpe.CoreGroup, v, y *pointPlanes, images int) {
+	u, tiles, deep := g.Common(b.filters.size()), images*b.grid.rows*b.grid.cols, b.results.channels
+	made := blocks(b.images.channels, winogradLanes) * winogradLanes
+	_, nr := simd.Micro()
+	for point := range v.points {
+		left, weights, to := y.data[point*y.plane:], b.filters.at(u, 0, point), v.data[point*v.plane:]
+		for col := 0; col < made; col += nr {
+			right := weights[col/panel*deep*panel+col%panel:]
+			simd.StridedPanel(tiles, min(nr, made-col), deep, left, y.ld, 1, right, panel, to[col:], v.ld, false, nil)
+		}
+	}
+}
+
+// leave adds up the squares of the images' gradient.
+func (b *winogradSmall) leave(w *winogradWorker, v *pointPlanes, first, last int) {
+	for image := first; image < last; image++ {
+		for slice := range b.images.slices() {
+			b.addSquares(w, v, slice, image, (image-first)*b.grid.rows*b.grid.cols)
+		}
+	}
+}
+
+// addSquares makes a slice of the gradient of an image, whose points begin with those of tile at.
+func (b *winogradSmall) addSquares(w *winogradWorker, v *pointPlanes, slice, image, at int) {
+	form, s := b.grid.form, &b.images
+	m, edge := form.Tile, form.Edge()
+	lines, pitch := m*b.grid.rows+edge-m, m*b.grid.cols+edge-m
+	pixels := w.pixels[:lines*pitch*winogradLanes]
+	clear(pixels)
+	src := v.at(at, slice, b.grid.rows*b.grid.cols)
+	w.strides = simd.WinogradStrides{
+		SrcRow: edge * src.PlaneStride, SrcCol: src.PlaneStride, SrcNext: src.RowStride,
+		DstRow: pitch * winogradLanes, DstCol: winogradLanes, DstNext: m * winogradLanes,
+	}
+	for r := range b.grid.rows {
+		simd.Winograd(form, simd.WinogradInputGrad, pixels[r*m*pitch*winogradLanes:], src.Data, r*b.grid.cols*src.RowStride, &w.strides, b.grid.cols, nil, w.scratch)
+	}
+	first := image*s.image + slice*winogradLanes*s.h*s.w
+	dx, above := b.conv.args.x[first:], from(b.conv.args.above, first)
+	height, width := s.h, s.w
+	if width == pitch {
+		height, width = 1, height*width
+	}
+	for i := range height {
+		line := pixels[((i+s.padH)*pitch+s.padW)*winogradLanes:]
+		if s.blocks {
+			at := i * s.w * winogradLanes
+			copyWhere(dx[at:], line[:width*winogradLanes], from(above, at))
+		} else {
+			simd.Transpose(dx[i*s.w:], line, s.h*s.w, winogradLanes, width, min(winogradLanes, s.channels-slice*winogradLanes))
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package kernel
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// smallCollect adds up the chunks' sums, maps them to kernels and adds these to the weights' gradient.
+type smallCollect struct{ *winogradSmall }
+
+// collectNeed is the number of values that takes: the sums of an input, and kernels of a slice of outputs.
+func (b *winogradSmall) collectNeed() int {
+	return b.sums.ld + 2*b.grid.form.Taps()*winogradLanes + simd.WinogradScratch
+}
+
+// Name names the stage.
+func (p *smallCollect) Name() string {
+	return "convolution " + WeightGradient.String() + ", collecting"
+}
+
+// RunGroup does a core group's share of the inputs.
+func (p *smallCollect) RunGroup(g *cpe.CoreGroup) error {
+	w, out := &p.workers[g.Index()], p.results.channels
+	w.use(g, g.Memory(p.memory())[:p.own()])
+	sums := w.pixels[:p.sums.points*p.sums.plane]
+	lo, hi := g.Share(p.images.channels)
+	for input := lo; input < hi; input++ {
+		for i := range smallChunks {
+			chunk := p.chunk(g, i).data[input*p.sums.ld:]
+			if i == 0 {
+				copy(sums, chunk)
+			} else {
+				simd.Add(sums, sums, chunk[:len(sums)])
+			}
+		}
+		for first := 0; first < out; first += winogradLanes {
+			p.collect(w, sums[first:], input, first, min(winogradLanes, out-first))
+		}
+	}
+	return nil
+}
+
+// collect adds the kernels of an input and a slice of outputs.
+func (p *smallCollect) collect(w *winogradWorker, sums []float32, input, first, lanes int) {
+	form := p.grid.form
+	taps, all := form.Taps(), p.images.channels*form.Taps()
+	kernels := w.pixels[p.sums.ld:][:2*taps*winogradLanes]
+	turned := kernels[taps*winogradLanes:]
+	w.strides = simd.WinogradStrides{
+		SrcRow: form.Edge() * p.sums.plane, SrcCol: p.sums.plane,
+		DstRow: form.Kernel * winogradLanes, DstCol: winogradLanes,
+	}
+	simd.Winograd(form, simd.WinogradWeightsGrad, kernels, sums, 0, &w.strides, 1, nil, w.scratch)
+	simd.Transpose(turned, kernels, taps, winogradLanes, taps, winogradLanes)
+	for i := range lanes {
+		dw := p.conv.args.w[(first+i)*all+input*taps:][:taps]
+		simd.Add(dw, dw, turned[i*taps:])
+	}
+}
