@@ -1,5 +1,7 @@
 package cpe
 
+import "time"
+
 // CoreGroup is a mesh of CPEs that work together: on the host, one core.
 type CoreGroup struct {
 	machine *Machine
@@ -9,6 +11,10 @@ type CoreGroup struct {
 	memory  []float32 // its own scratch
 	tiles   []float32 // where the values of tiles stand, those of all CPEs
 	taken   int       // of them
+
+	// Natively, of the running program: how many units were shared, how many of them the group got, and how long it took.
+	shared, got int
+	spent       time.Duration
 
 	ledger   Ledger // of the running program
 	active   int    // CPEs that use the DMA engine at once
@@ -62,9 +68,25 @@ func (g *CoreGroup) CPEs() []*CPE { return g.cpes }
 
 func (g *CoreGroup) at(row, col int) *CPE { return g.cpes[row*g.machine.spec.Cols+col] }
 
-// Share returns this group's part lo <= i < hi of n units of work.
+// Share returns this group's part lo <= i < hi of n units of work, the same whenever the running program asks. What a unit gives must
+// not depend on who does it: natively parts are not even (shares).
 func (g *CoreGroup) Share(n int) (lo, hi int) {
-	return g.index * n / g.of, (g.index + 1) * n / g.of
+	m := g.machine
+	if m.mode != Native || g.of < len(m.groups) {
+		return g.index * n / g.of, (g.index + 1) * n / g.of
+	}
+	lo, hi = m.shares.part(g.index, n)
+	g.shared, g.got = g.shared+n, g.got+hi-lo
+	return lo, hi
+}
+
+// run does a program natively and notes how long that takes.
+func (g *CoreGroup) run(p Program) error {
+	g.shared, g.got = 0, 0
+	start := time.Now()
+	err := p.RunGroup(g)
+	g.spent = time.Since(start)
+	return err
 }
 
 // Memory returns n values of the scratch that the group has to itself.

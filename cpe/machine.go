@@ -43,6 +43,7 @@ type Machine struct {
 
 	tracing bool // see StartTrace
 	workers workers
+	shares  shares
 	errs    []error
 	made    map[string]any // see Recall
 }
@@ -66,6 +67,7 @@ func New(spec Spec, mode Mode) (*Machine, error) {
 		m.groups = append(m.groups, newCoreGroup(m, i))
 	}
 	if mode == Native {
+		m.shares = newShares(spec.CoreGroups)
 		m.workers.start(m.groups[1:], m.errs)
 	}
 	return m, nil
@@ -139,8 +141,11 @@ func (m *Machine) Run(p Program, groups int) error {
 
 func (m *Machine) runNative(p Program, groups int) {
 	m.workers.begin(p, groups-1)
-	m.errs[0] = p.RunGroup(m.groups[0])
+	m.errs[0] = m.groups[0].run(p)
 	m.workers.end(groups - 1)
+	if groups > 1 && groups == len(m.groups) {
+		m.shares.learn(m.groups)
+	}
 }
 
 // runModelled runs the groups, which work at the same time as far as the clocks are concerned, and adds up what they were charged

@@ -7,8 +7,8 @@ import "sync/atomic"
 // Kernels of a small net follow each other within microseconds, while waking a thread takes tens of them. So a worker that has
 // finished looks for its next program for a while before it sleeps, and Run looks for the workers' end. An operating system may also
 // start a thread that it wakes on the processor that the waking one goes on using, and leave it there for milliseconds while another
-// processor is idle: so a worker is kept from the processor of the one who needs it. Results do not depend on any of this: each
-// group's share is fixed, groups write to disjoint places, and the bells order all their writes before Run returns.
+// processor is idle: so a worker is kept from the processor of the one who needs it. Results do not depend on any of this:
+// groups write to disjoint places, and the bells order all their writes before Run returns.
 type workers struct {
 	all     []*worker
 	running atomic.Int32 // groups that have not finished the running program
@@ -42,7 +42,7 @@ func (w *workers) work(one *worker, groups int, errs []error) {
 		if one.program == nil {
 			return
 		}
-		errs[one.group.index] = one.program.RunGroup(one.group)
+		errs[one.group.index] = one.group.run(one.program)
 		if w.running.Add(-1) == 0 {
 			w.done.ring()
 		}

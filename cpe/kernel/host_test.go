@@ -84,19 +84,45 @@ func (h *hostWork) run() error {
 	return h.stream.Run(h.ins, h.outs)
 }
 
-// hostMachine is the host with a number of core groups.
+// idling is a program whose last core group is far slower than the others.
+type idling struct{ last int }
+
+func (idling) Name() string { return "idling" }
+
+func (p idling) RunGroup(g *cpe.CoreGroup) error {
+	g.Share(1000)
+	pause := 30 * time.Microsecond
+	if g.Index() == p.last {
+		pause *= 20
+	}
+	time.Sleep(pause)
+	return nil
+}
+
+// hostMachine is the host with a number of core groups, the last of which gets less work than the others.
 func hostMachine(t testing.TB, groups int) *cpe.Machine {
 	t.Helper()
 	spec, err := cpe.Load("host")
 	if err != nil {
 		t.Fatal(err)
 	}
+	return uneven(t, spec, groups)
+}
+
+// uneven makes that of a description of the host.
+func uneven(t testing.TB, spec cpe.Spec, groups int) *cpe.Machine {
+	t.Helper()
 	spec.CoreGroups = groups
 	m, err := cpe.New(spec, cpe.Native)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(m.Close)
+	for range 10 {
+		if err := m.Run(idling{groups - 1}, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
 	return m
 }
 

@@ -113,10 +113,10 @@ func newPointPanels(points, tiles, channels, width int) pointPlanes {
 	return pointPlanes{points: points, width: width, ld: width}.close(tiles, blocks(channels, width))
 }
 
-// close finds the size of planes and of all.
+// close finds the size of planes and of all: micro-kernels that begin at any tile may read some behind the last one.
 func (p pointPlanes) close(tiles, panels int) pointPlanes {
 	p.plane = blocks(tiles, tileRows)*tileRows*p.ld + winogradLanes
-	p.size = panels * p.points * p.plane
+	p.size = panels*p.points*p.plane + (tileRows-1)*p.ld
 	return p
 }
 

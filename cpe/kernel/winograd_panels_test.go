@@ -7,20 +7,18 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 )
 
-// smallHost is the host with an L2 cache so small that few weights are many.
-func smallHost(t *testing.T, groups int) *cpe.Machine {
+// panelsCache is the size of an L2 cache for which weights of more than some dozens of channels are many.
+const panelsCache = 24 << 10
+
+// smallHost is the host with an L2 cache of so many bytes.
+func smallHost(t *testing.T, groups, bytes int) *cpe.Machine {
 	t.Helper()
 	spec, err := cpe.Load("host")
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec.CoreGroups, spec.LDMBytes = groups, 24<<10
-	m, err := cpe.New(spec, cpe.Native)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(m.Close)
-	return m
+	spec.LDMBytes = bytes
+	return uneven(t, spec, groups)
 }
 
 // TestWinogradPanels: many weights, of groups of channels, of more than one block of tiles, chunk, panel and piece, with panels that
@@ -34,8 +32,8 @@ func TestWinogradPanels(t *testing.T) {
 		eachWinograd(s, func(st Strategy) {
 			t.Run(st.String()+" "+s.String(), func(t *testing.T) {
 				var y, dx, dw []float32
-				for _, groups := range []int{1, 3} {
-					m := smallHost(t, groups)
+				for _, groups := range []int{1, 2, 3} {
+					m := smallHost(t, groups, panelsCache)
 					c, err := NewConv(m, s, st)
 					if err != nil {
 						t.Fatal(err)
@@ -55,7 +53,7 @@ func TestWinogradPanels(t *testing.T) {
 					y, dx, dw = gotY, gotDX, gotDW
 				}
 				if s.C/s.Group%BlockLanes == 0 && s.Out/s.Group%BlockLanes == 0 {
-					testConvBlocks(t, smallHost(t, 2), s, st, want)
+					testConvBlocks(t, smallHost(t, 2, panelsCache), s, st, want)
 				}
 			})
 		})
@@ -69,5 +67,29 @@ func checkPanels(t *testing.T, c *Conv) {
 	_, weights := c.stages[WeightGradient][1].Program.(*gradPanelsMultiply)
 	if !forward || !weights {
 		t.Errorf("%v: weights in panels forward: %v, for their gradient: %v", c.shape, forward, weights)
+	}
+}
+
+// TestWinogradPanelsDivided: core groups divide a panel's tiles, of which patches have an odd number.
+func TestWinogradPanelsDivided(t *testing.T) {
+	s := conv2(3, 90, 64, 1, 12, 12, 3, 3, 1, 1, 1)
+	want := newConvCase(s, normal)
+	var first []float32
+	for _, groups := range []int{1, 2, 3} {
+		m := smallHost(t, groups, 256<<10)
+		c, err := NewConv(m, s, Winograd4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := c.stages[Forward][1].Program.(*panelsMultiply); !ok {
+			t.Fatal("weights are not in panels")
+		}
+		y, _ := want.run(t, c)
+		if groups == 1 {
+			first = y
+		}
+		if e := relativeError(y, want.wantY, len(want.w)/s.Out); !(e < winogradErrors[Winograd4]) || !slices.Equal(y, first) {
+			t.Errorf("%d core groups: relative error %.2g, equal to those of one: %v", groups, e, slices.Equal(y, first))
+		}
 	}
 }
