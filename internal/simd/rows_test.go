@@ -2,7 +2,6 @@ package simd
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 )
 
@@ -79,8 +78,9 @@ func TestMulPow(t *testing.T) {
 	for _, v := range []float64{0, math.NaN(), math.Inf(1), 1e-45, 1e-40, 1, math.MaxFloat32, 0x1p-126} {
 		y = append(y, float32(v))
 	}
+	r := seeded(2)
 	for range 20000 {
-		y = append(y, math.Float32frombits(rand.Uint32()), float32(math.Exp(rand.NormFloat64()*9)), 1+rand.Float32())
+		y = append(y, math.Float32frombits(r.Uint32()), float32(math.Exp(r.NormFloat64()*9)), 1+r.Float32())
 	}
 	for _, p := range []float32{-0.75, -0.5, -1, 1.3} {
 		each(t, func(t *testing.T) {

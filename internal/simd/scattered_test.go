@@ -3,7 +3,6 @@ package simd
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"testing"
 )
 
@@ -87,8 +86,8 @@ func TestTranspose(t *testing.T) {
 }
 
 // pseudo is n values in [-1, 1) that a seed decides.
-func pseudo(n int, seed uint64) []float32 {
-	r := rand.New(rand.NewPCG(seed, 7))
+func pseudo(n int, seed int) []float32 {
+	r := seeded(seed)
 	v := make([]float32, n)
 	for i := range v {
 		v[i] = 2*r.Float32() - 1
