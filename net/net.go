@@ -74,7 +74,7 @@ type Net struct {
 	kept       map[int]bool // blob ids
 	moved      []movedGradient
 	adding     []layers.GradAdder
-	rectified  []func()     // each makes a ReLU layer do its Forward itself again
+	rectified  []func()     // each makes a ReLU layer do its Forward or Backward itself again
 	blocked    []*blob.Blob // whose channels lie in blocks
 	layouts    Layouts
 	arena      *Arena
