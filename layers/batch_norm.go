@@ -30,6 +30,8 @@ type batchNorm struct {
 
 	axes       int // of the bottom
 	normaliser normaliser
+
+	means, variances []float32 // the running sums of a batch that is being added, by all core groups at once
 	norm       *blob.Blob // y, since a later layer may change the top in place
 }
 
@@ -146,20 +148,23 @@ func (l *batchNorm) useBatch(x []float32) error {
 	return nil
 }
 
-// age prepares the factor of the running sums for another batch.
-func (l *batchNorm) age() { l.params[2].Data()[0] = l.params[2].Data()[0]*l.fraction + 1 }
+// age prepares the running sums for another batch.
+func (l *batchNorm) age() {
+	l.means, l.variances = l.params[0].Data(), l.params[1].Data()
+	factor := l.params[2].Data()
+	factor[0] = factor[0]*l.fraction + 1
+}
 
-// take takes the variance of a channel, whose mean is set, and adds both to the running sums.
+// take takes the variance of a channel, whose mean is set, and adds both to the running sums, which age has prepared.
 func (l *batchNorm) take(c int, variance float64) {
 	n := &l.normaliser
 	correction := 1.0
 	if m := n.count(); m > 1 {
 		correction = m / (m - 1)
 	}
-	means, variances := l.params[0].Data(), l.params[1].Data()
 	n.scale[c] = float32(1 / math.Sqrt(variance+l.eps))
-	means[c] = means[c]*l.fraction + n.mean[c]
-	variances[c] = variances[c]*l.fraction + float32(correction*variance)
+	l.means[c] = l.means[c]*l.fraction + n.mean[c]
+	l.variances[c] = l.variances[c]*l.fraction + float32(correction*variance)
 }
 
 // Remembers implements Rememberer.

@@ -128,6 +128,25 @@ func TestFusedLayersInBlocks(t *testing.T) {
 	}
 }
 
+// TestFirstRunningSums: core groups that are the first to use BatchNorm's running sums, all at once, leave what one leaves.
+func TestFirstRunningSums(t *testing.T) {
+	sums := func(groups int) (list []float32) {
+		c := newChain(t, coreDevice(t, groups), caffepb.Phase_TRAIN, []string{`type: "BatchNorm"`, `type: "Scale"`}, 1, 4, 64, 30, 30)
+		for _, w := range c.layers[0].Params() {
+			*w = *blob.New(w.Shape()...)
+		}
+		c.runFusedInBlocks(t, make([]float32, c.tops[0].Count()))
+		for _, w := range c.layers[0].Params() {
+			list = append(list, w.Data()...)
+		}
+		return list
+	}
+	want := sums(1)
+	for range 20 {
+		layertest.Equal(t, "running sum", sums(4), want, 0)
+	}
+}
+
 func compareLists(t *testing.T, what string, got, want [][]float32, tolerance float64) {
 	t.Helper()
 	for i := range want {

@@ -36,7 +36,7 @@ func steadySolver(t testing.TB, model string, divisor uint32) *solver.Solver {
 	p.Net, p.NetParam, p.TrainNetParam = nil, nil, net.Param
 	p.BaseLr = proto.Float32(1e-6)
 	p.Display, p.Snapshot, p.SnapshotAfterTrain = proto.Int32(0), proto.Int32(0), proto.Bool(false)
-	v, err := solver.New(file, solver.Options{Machine: host(t)})
+	v, err := solver.New(file, solver.Options{Machine: host(t, runtime.GOMAXPROCS(0))})
 	if err != nil {
 		t.Fatal(err)
 	}

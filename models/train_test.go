@@ -1,8 +1,11 @@
 package models_test
 
 import (
+	"encoding/binary"
+	"hash/fnv"
 	"math"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -19,8 +22,8 @@ import (
 const thin = 16
 
 // TestTwoIterations tests every net, on the CPE path, and runs two iterations of its solver on both, in the smallest batches: losses are
-// finite, and those of both engines are the same. Nets for ImageNet are thinned out, and VGG's,
-// whose reference path takes the longest, see small images.
+// finite, and those of both engines are the same; the CPE path leaves the same bits in all weights with another number of core groups.
+// Nets for ImageNet are thinned out, and VGG's, whose reference path takes the longest, see small images.
 func TestTwoIterations(t *testing.T) {
 	for _, path := range solvers(t) {
 		t.Run(strings.TrimPrefix(path, "models/"), func(t *testing.T) {
@@ -28,12 +31,12 @@ func TestTwoIterations(t *testing.T) {
 				t.Skip("a big net")
 			}
 			t.Parallel() // the reference path runs on one core
-			var loss [2]float64
-			for i, engine := range []layers.Engine{layers.CPE, layers.MPE} {
-				loss[i] = train(t, path, engine, thin)
+			loss, bits := train(t, path, layers.CPE, host(t, 1), thin)
+			if _, others := train(t, path, layers.CPE, host(t, 3), thin); others != bits {
+				t.Error("three core groups leave other weights than one")
 			}
-			if math.Abs(loss[0]-loss[1]) > 2e-3*math.Abs(loss[1]) {
-				t.Errorf("loss %g on the CPE path, %g on the MPE path", loss[0], loss[1])
+			if want, _ := train(t, path, layers.MPE, host(t, 1), thin); math.Abs(loss-want) > 2e-3*math.Abs(want) {
+				t.Errorf("loss %g on the CPE path, %g on the MPE path", loss, want)
 			}
 		})
 	}
@@ -53,13 +56,14 @@ func TestFullWidth(t *testing.T) {
 		}
 		t.Run(model, func(t *testing.T) {
 			t.Parallel()
-			train(t, "models/"+model+"/solver.prototxt", layers.CPE, 1)
+			train(t, "models/"+model+"/solver.prototxt", layers.CPE, host(t, runtime.GOMAXPROCS(0)), 1)
 		})
 	}
 }
 
-// train does two iterations of a solver and returns the loss of a third forward pass.
-func train(t *testing.T, path string, engine layers.Engine, divisor uint32) float64 {
+// train does two iterations of a solver and returns the loss of a third forward pass, and what tells the bits of all weights, running
+// sums included, from others.
+func train(t *testing.T, path string, engine layers.Engine, m *cpe.Machine, divisor uint32) (loss float64, weights uint64) {
 	t.Helper()
 	file, err := swproto.ReadSolver(path)
 	if err != nil {
@@ -87,7 +91,7 @@ func train(t *testing.T, path string, engine layers.Engine, divisor uint32) floa
 		p.TestIter[i] = 1
 	}
 	p.RandomSeed = proto.Int64(1)
-	v, err := solver.New(file, solver.Options{Engine: engine, Machine: host(t)})
+	v, err := solver.New(file, solver.Options{Engine: engine, Machine: m})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,22 +99,32 @@ func train(t *testing.T, path string, engine layers.Engine, divisor uint32) floa
 	if err := v.Step(2); err != nil {
 		t.Fatal(err)
 	}
-	loss, err := v.Net().Forward()
+	loss, err = v.Net().Forward()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if where := v.Net().FirstNonFinite(); where != "" || math.IsNaN(loss) {
 		t.Fatalf("engine %v: loss %g; %s", engine, loss, where)
 	}
-	return loss
+	sum := fnv.New64a()
+	for i := range v.Net().NumLayers() {
+		for _, w := range v.Net().Layer(i).Params() {
+			if err := binary.Write(sum, binary.LittleEndian, w.Data()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return loss, sum.Sum64()
 }
 
-func host(t testing.TB) *cpe.Machine {
+// host is this computer with a number of core groups.
+func host(t testing.TB, groups int) *cpe.Machine {
 	t.Helper()
 	spec, err := cpe.Load("host")
 	if err != nil {
 		t.Fatal(err)
 	}
+	spec.CoreGroups = groups
 	m, err := cpe.New(spec, cpe.Native)
 	if err != nil {
 		t.Fatal(err)

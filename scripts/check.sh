@@ -54,6 +54,7 @@ go test -timeout 30m ./...
 
 step "go test -race (packages with goroutines)"
 go test -timeout 30m -race -short ./cpe ./cpe/kernel ./data ./data/lmdb ./modeltime ./solver ./topology/...
+go test -race -run FirstRunningSums ./layers
 
 step "clean tree"
 after=$(git status --porcelain)
