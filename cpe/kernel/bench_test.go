@@ -14,7 +14,7 @@ func BenchmarkGemm(b *testing.B) {
 	for _, groups := range []int{1, 2} {
 		for _, n := range []int{64, 256, 512, 1000, 1024} {
 			b.Run(fmt.Sprintf("groups=%d/n=%d", groups, n), func(b *testing.B) {
-				g, err := NewGemm(hostMachine(b, groups), GemmShape{M: n, N: n, K: n})
+				g, err := NewGemm(benchMachine(b, groups), GemmShape{M: n, N: n, K: n})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -51,7 +51,7 @@ func BenchmarkConv(b *testing.B) {
 }
 
 func benchmarkConv(b *testing.B, groups int, s ConvShape, st Strategy, d Direction) {
-	c, err := NewConv(hostMachine(b, groups), s, st)
+	c, err := NewConv(benchMachine(b, groups), s, st)
 	if err != nil {
 		b.Fatal(err)
 	}

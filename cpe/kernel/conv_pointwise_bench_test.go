@@ -40,7 +40,7 @@ func BenchmarkPointwise(b *testing.B) {
 }
 
 func benchmarkPointwise(b *testing.B, groups int, s ConvShape, in, out bool, d Direction) {
-	m := hostMachine(b, groups)
+	m := benchMachine(b, groups)
 	made := s.N * s.Out * size(s.OutSize())
 	x, w, y := values(s.N*s.C*size(s.In), 1), values(s.Out*s.C, 2), values(made, 3)
 	var convs [2]*Conv

@@ -102,15 +102,27 @@ func (p idling) RunGroup(g *cpe.CoreGroup) error {
 // hostMachine is the host with a number of core groups, the last of which gets less work than the others.
 func hostMachine(t testing.TB, groups int) *cpe.Machine {
 	t.Helper()
+	return uneven(t, hostSpec(t), groups)
+}
+
+// benchMachine is the host with a number of core groups that all get as much work.
+func benchMachine(b *testing.B, groups int) *cpe.Machine {
+	b.Helper()
+	return nativeMachine(b, hostSpec(b), groups)
+}
+
+// hostSpec is the description of the host.
+func hostSpec(t testing.TB) cpe.Spec {
+	t.Helper()
 	spec, err := cpe.Load("host")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return uneven(t, spec, groups)
+	return spec
 }
 
-// uneven makes that of a description of the host.
-func uneven(t testing.TB, spec cpe.Spec, groups int) *cpe.Machine {
+// nativeMachine makes a machine of a description of the host.
+func nativeMachine(t testing.TB, spec cpe.Spec, groups int) *cpe.Machine {
 	t.Helper()
 	spec.CoreGroups = groups
 	m, err := cpe.New(spec, cpe.Native)
@@ -118,6 +130,13 @@ func uneven(t testing.TB, spec cpe.Spec, groups int) *cpe.Machine {
 		t.Fatal(err)
 	}
 	t.Cleanup(m.Close)
+	return m
+}
+
+// uneven makes one whose last core group has shown itself to be slow.
+func uneven(t testing.TB, spec cpe.Spec, groups int) *cpe.Machine {
+	t.Helper()
+	m := nativeMachine(t, spec, groups)
 	for range 10 {
 		if err := m.Run(idling{groups - 1}, 0); err != nil {
 			t.Fatal(err)

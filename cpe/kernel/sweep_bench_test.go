@@ -35,7 +35,7 @@ func benchmarkProduct(b *testing.B, shape string) {
 		words := strings.Split(shape+",", ",")
 		v := numbers(b, words[:3])
 		s := GemmShape{M: v[0], N: v[1], K: v[2], TransA: strings.Contains(words[3], "a"), TransB: strings.Contains(words[3], "b"), Accumulate: strings.Contains(words[3], "+")}
-		g, err := NewMultiplier(hostMachine(b, runtime.GOMAXPROCS(0)), s)
+		g, err := NewMultiplier(benchMachine(b, runtime.GOMAXPROCS(0)), s)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func benchmarkConvolution(b *testing.B, shape string) {
 	b.Run("conv="+shape, func(b *testing.B) {
 		v := numbers(b, strings.Split(shape, ","))
 		s := conv2(v[0], v[1], v[3], v[7], v[2], v[2], v[4], v[4], v[5], v[6], 1)
-		c, err := NewConv(hostMachine(b, runtime.GOMAXPROCS(0)), s, Auto)
+		c, err := NewConv(benchMachine(b, runtime.GOMAXPROCS(0)), s, Auto)
 		if err != nil {
 			b.Fatal(err)
 		}
