@@ -180,7 +180,8 @@ const smallGemm = 1 << 19
 const packingFlops = 32
 
 // newSplit shares rows or columns, whichever leaves the busiest core group less to do: panels to multiply and to pack. Where core
-// groups share the images of every layer, rows are images.
+// groups share the images of every layer, rows are images. Where sums are so short that C's way to memory counts, the host
+// shares rows even if one group has somewhat more of them: then no line of C is written by two.
 func newSplit(spec *cpe.Spec, p GemmPlan, s GemmShape) split {
 	row, col := split{byRows: true, unit: p.MR}, split{unit: p.NR}
 	if spec.Software.DataParallel {
@@ -194,7 +195,8 @@ func newSplit(spec *cpe.Spec, p GemmPlan, s GemmShape) split {
 	}
 	rows := blocks(blocks(s.M, row.unit), spec.CoreGroups) * row.unit
 	cols := blocks(blocks(s.N, col.unit), spec.CoreGroups) * col.unit
-	if 2*rows*s.N+packingFlops*(rows+s.N) < 2*s.M*cols+packingFlops*(s.M+cols) {
+	short := spec.Native() && s.K <= shortSums && 4*rows*s.N <= 5*s.M*cols
+	if short || 2*rows*s.N+packingFlops*(rows+s.N) < 2*s.M*cols+packingFlops*(s.M+cols) {
 		return row
 	}
 	return col

@@ -17,11 +17,14 @@ func (s *GemmShape) unpacked(spec *cpe.Spec) bool {
 	return spec.Native() && simd.Vectors() && near && !s.TransB && (!s.TransA || s.M <= fewPanels*mr)
 }
 
+// shortSums is the length of sums that take less time than the operands and C do on their way.
+const shortSums = 16
+
 // packedColumns is the number of columns of the right operand that are packed though: those that fill no panel, and all where rows do
-// not begin with a line of the cache, so that every vector would be read from two, unless rows of C are too few.
+// not begin with a line of the cache, so that every vector would be read from two, unless rows of C are too few or sums too short.
 func (s *GemmShape) packedColumns(columns int) int {
 	mr, nr := simd.Micro()
-	if s.N%(nr/2) == 0 || s.M <= fewPanels*mr {
+	if s.N%(nr/2) == 0 || s.M <= fewPanels*mr || s.K <= shortSums {
 		return columns % nr
 	}
 	return columns
