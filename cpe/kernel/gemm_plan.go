@@ -67,12 +67,12 @@ func PlanGemm(spec *cpe.Spec, s GemmShape) (GemmPlan, error) {
 
 // What a host's blocks hold: K at most, and values of a packed block of A, which stays in L3.
 const (
-	hostDepth = 768
+	hostDepth = 512
 	hostBlock = 3 << 18
 )
 
-// planHostGemm cuts K so that sums seldom go to memory, packs as many rows of A as L3 has room for, and then as many columns of
-// B as fit half of L2: while a panel of A passes L1, those of B come from L2.
+// planHostGemm cuts K so that a panel of A leaves room in L1 and sums seldom go to memory, packs as many rows of A as L3 has room
+// for, and then as many columns of B as fit half of L2: while a panel of A passes L1, those of B come from L2.
 func planHostGemm(spec *cpe.Spec, s GemmShape) GemmPlan {
 	p := GemmPlan{Order: [3]int{loopK, loopM, loopN}, Steps: 1}
 	p.MR, p.NR = simd.Micro()

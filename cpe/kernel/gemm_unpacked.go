@@ -6,14 +6,14 @@ import (
 )
 
 // Where neither operand is packed, the right one, which is read again for every panel of rows, takes at most one part in unpackedShare
-// of L2. fewPanels are so few panels of rows that packing it does not pay.
-const unpackedShare, fewPanels = 5, 2
+// of L2, and sums are of at most unpackedDepth products. fewPanels are so few panels of rows that packing it does not pay.
+const unpackedShare, unpackedDepth, fewPanels = 5, 768, 2
 
 // unpacked reports whether the host multiplies operands where they lie, since packing them would take longer than reading them from
 // there.
 func (s *GemmShape) unpacked(spec *cpe.Spec) bool {
 	mr, nr := simd.Micro()
-	near := s.N > nr/2 && s.K > 0 && s.K <= hostDepth && 4*s.K*s.N <= spec.LDMBytes/unpackedShare
+	near := s.N > nr/2 && s.K > 0 && s.K <= unpackedDepth && 4*s.K*s.N <= spec.LDMBytes/unpackedShare
 	return spec.Native() && simd.Vectors() && near && !s.TransB && (!s.TransA || s.M <= fewPanels*mr)
 }
 
