@@ -31,8 +31,8 @@ type batchNorm struct {
 	axes       int // of the bottom
 	normaliser normaliser
 
-	means, variances []float32 // the running sums of a batch that is being added, by all core groups at once
-	norm       *blob.Blob // y, since a later layer may change the top in place
+	means, variances []float32  // the running sums of a batch that is being added, by all core groups at once
+	norm             *blob.Blob // y, since a later layer may change the top in place
 }
 
 func (l *batchNorm) SetUp(bottom, _ []*blob.Blob) error {
