@@ -9,11 +9,13 @@ import (
 // large is the size of a large page on most processors, in bytes. Where pages are larger the advice has no effect.
 const large = 2 << 20
 
-// advise asks for large pages, which the system may not have: then nothing changes.
-func advise(x []float32) {
-	bytes := unsafe.Slice((*byte)(unsafe.Pointer(&x[0])), 4*len(x))
-	head := int(-uintptr(unsafe.Pointer(&x[0])) % large)
-	if whole := (len(bytes) - head) / large * large; whole > 0 {
-		_ = unix.Madvise(bytes[head:head+whole], unix.MADV_HUGEPAGE)
-	}
+// onLarge returns n zeros that begin with a large page, and asks for such pages, which the system may not have: then they lie on small
+// ones.
+func onLarge(n int) []float32 {
+	const page = large / 4
+	whole := (n + page - 1) / page * page
+	x := make([]float32, whole+page)
+	x = x[int(-uintptr(unsafe.Pointer(&x[0]))%large)/4:][:whole]
+	_ = unix.Madvise(unsafe.Slice((*byte)(unsafe.Pointer(&x[0])), 4*whole), unix.MADV_HUGEPAGE)
+	return x[:n:n]
 }
