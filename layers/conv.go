@@ -287,7 +287,14 @@ func (l *convolution) Backward(top []*blob.Blob, propagateDown []bool, bottom []
 // BackwardParams implements PartedBackward.
 func (l *convolution) BackwardParams(top, bottom []*blob.Blob) error {
 	for i := range top {
-		if l.bias && l.paramGrad(1) {
+		sums := l.bias && l.paramGrad(1)
+		if sums && l.paramGrad(0) && !l.mpe() && !l.transposed && l.conv.SumsBias() {
+			if err := l.conv.WeightBiasGrad(bottom[i].Data(), top[i].Diff(), l.params[0].Diff(), l.params[1].Diff()); err != nil {
+				return err
+			}
+			continue
+		}
+		if sums {
 			if err := l.biasGrad(top[i].Diff(), l.params[1].Diff()); err != nil {
 				return err
 			}

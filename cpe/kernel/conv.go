@@ -25,7 +25,8 @@ type Conv struct {
 	free     bool           // strategies are the cost model's choice
 }
 
-// convArrays are the arrays of one run: images x (or their gradient), weights w (or theirs), results y (or theirs).
+// convArrays are the arrays of one run: images x (or their gradient), weights w (or theirs), biases (or theirs), which may be nil, results
+// y (or theirs).
 type convArrays struct {
 	x, w, bias, y []float32
 	add           bool      // the images' gradient to x
@@ -206,6 +207,16 @@ func (c *Conv) ForwardReLU(x, w, bias, y []float32) error {
 // WeightGrad adds the gradient of the weights to dw.
 func (c *Conv) WeightGrad(x, dy, dw []float32) error {
 	return c.run(WeightGradient, convArrays{x: x, w: dw, y: dy})
+}
+
+// SumsBias reports whether WeightBiasGrad can be called.
+func (c *Conv) SumsBias() bool {
+	return c.machine.Native() && c.trials[WeightGradient] == nil && (c.byOffsets(WeightGradient) || c.small(WeightGradient))
+}
+
+// WeightBiasGrad adds the gradient of the weights to dw, and that of the biases, the sums of dy over images and positions, to db.
+func (c *Conv) WeightBiasGrad(x, dy, dw, db []float32) error {
+	return c.run(WeightGradient, convArrays{x: x, w: dw, bias: db, y: dy})
 }
 
 // InputGrad computes the gradient of the images into dx.

@@ -50,7 +50,7 @@ func TestFewChannels(t *testing.T) {
 }
 
 func testFewChannels(t *testing.T, machines []*cpe.Machine, s ConvShape, out bool, want *convCase) {
-	var first [3][]float32
+	var first [4][]float32
 	for i, m := range machines {
 		got := runFewChannels(t, m, s, out, want)
 		if i == 0 {
@@ -64,8 +64,8 @@ func testFewChannels(t *testing.T, machines []*cpe.Machine, s ConvShape, out boo
 	}
 }
 
-// runFewChannels convolves in all directions and returns what is made: results, gradients of images and of weights.
-func runFewChannels(t *testing.T, m *cpe.Machine, s ConvShape, out bool, want *convCase) [3][]float32 {
+// runFewChannels convolves in all directions and returns what is made: results, gradients of images, of weights and of biases.
+func runFewChannels(t *testing.T, m *cpe.Machine, s ConvShape, out bool, want *convCase) [4][]float32 {
 	t.Helper()
 	c, err := NewConv(m, s, Implicit)
 	if err != nil {
@@ -78,7 +78,7 @@ func runFewChannels(t *testing.T, m *cpe.Machine, s ConvShape, out bool, want *c
 		t.Fatal(err)
 	}
 	dy, dw := lie(want.dy, s.N*s.Out, out, false), make([]float32, len(want.dw))
-	y, dx := make([]float32, len(want.wantY)), make([]float32, len(want.x))
+	y, dx, db := make([]float32, len(want.wantY)), make([]float32, len(want.x)), make([]float32, s.Out)
 	for range 2 { // the second run meets used buffers
 		copy(dw, want.dw)
 		for _, list := range [][]float32{y, dx} {
@@ -96,7 +96,17 @@ func runFewChannels(t *testing.T, m *cpe.Machine, s ConvShape, out bool, want *c
 	near(t, "y", y, want.wantY, s.depth())
 	near(t, "dx", dx, want.wantDX, s.Out*size(s.Kernel))
 	near(t, "dw", dw, want.wantDW, len(y)/s.Out)
-	return [3][]float32{y, dx, dw}
+	copy(dw, want.dw)
+	copy(db, want.bias)
+	if !c.SumsBias() {
+		t.Fatal("biases have no gradient")
+	}
+	if err := c.WeightBiasGrad(want.x, dy, dw, db); err != nil {
+		t.Fatal(err)
+	}
+	near(t, "dw with db", dw, want.wantDW, len(y)/s.Out)
+	near(t, "db", db, want.biasGrads(s), len(y)/s.Out)
+	return [4][]float32{y, dx, dw, db}
 }
 
 // TestFewChannelsFallBack: dilated kernels, groups, pointwise kernels and few outputs have other kernels.

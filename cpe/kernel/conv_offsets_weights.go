@@ -12,22 +12,26 @@ import (
 // Images are read as there, the offsets of a line of the kernel being neighbours. Tiles are those of some lines times two blocks of outputs;
 // both operands are read where they lie, results' gradients being turned to blocks of channels before if they lie by planes.
 //
-// Core groups share a fixed number of partial sums.
+// One more row of sums is the gradient of the biases, the product with an image of ones, if it is asked for. Core groups share a fixed
+// number of partial sums.
 type offsetWeights struct {
-	conv    *Conv
-	padded  paddedBand
-	y       pointImages
-	rows    int // of a band
-	bands   int // of an image
-	tiles   []offsetTile
-	depth   int // offsets of all channels
-	chunks  int
-	workers []offsetSumWorker
+	conv      *Conv
+	padded    paddedBand
+	y         pointImages
+	rows      int // of a band
+	bands     int // of an image
+	tiles     []offsetTile
+	depth     int       // offsets of all channels
+	one       []float32 // an image that is read with steps of 0, at one shift
+	unshifted []int
+	chunks    int
+	workers   []offsetSumWorker
 }
 
 // offsetSumWorker is what a core group needs to itself: where the results' gradient of the band that is added lies, and that of the next.
 type offsetSumWorker struct {
 	rows      simd.OffsetRows
+	ones      simd.OffsetRows
 	now, next pointBlocks
 }
 
@@ -46,7 +50,7 @@ const (
 
 func newOffsetWeights(c *Conv) *offsetWeights {
 	s, spec := &c.shape, c.machine.Spec()
-	v := &offsetWeights{conv: c, depth: s.depth(), workers: make([]offsetSumWorker, spec.CoreGroups)}
+	v := &offsetWeights{conv: c, depth: s.depth(), one: []float32{1}, unshifted: []int{0}, workers: make([]offsetSumWorker, spec.CoreGroups)}
 	v.y = newPointImages(s.Out, c.blocked[1], s.OutSize(), s.OutSize(), ones(len(s.In)))
 	v.rows = even(v.y.outH, max(1, offsetSums/v.y.outW), 1)
 	v.bands = blocks(v.y.outH, v.rows)
@@ -75,9 +79,11 @@ func (v *offsetWeights) cutTiles() {
 	}
 }
 
-// panels is the number of panels of sums, sums how many values they have: by chunk, panel, offset.
+// panels is the number of panels of sums, values how many of them one has, sums how many there are: by chunk, panel, offset, that of the
+// biases being one more.
 func (v *offsetWeights) panels() int { return blocks(v.y.channels, panel) }
-func (v *offsetWeights) sums() int   { return v.chunks * v.panels() * v.depth * panel }
+func (v *offsetWeights) values() int { return (v.depth + 1) * panel }
+func (v *offsetWeights) sums() int   { return v.chunks * v.panels() * v.values() }
 
 // results is the number of values of a core group's scratch that a band of the results' gradient takes.
 func (v *offsetWeights) results() int { return v.y.scratch(v.y.blocks(), v.rows*v.y.outW) }
@@ -136,12 +142,16 @@ func (v *offsetWeights) add(w *offsetSumWorker, x, sums []float32, rows int, acc
 				w.rows.Ahead = w.next.data[(2*p+i)*w.next.jump:]
 			}
 			t := &v.tiles[i]
-			simd.OffsetSums(&w.rows, t.lines, t.width, x, at, sums[(p*v.depth+t.k)*panel:], n, accumulate)
+			simd.OffsetSums(&w.rows, t.lines, t.width, x, at, sums[p*v.values()+t.k*panel:], n, accumulate)
+		}
+		if v.conv.args.bias != nil {
+			w.ones = simd.OffsetRows{Rows: rows, N: width, JumpY: y.jump, NextY: width * BlockLanes}
+			simd.OffsetSums(&w.ones, v.unshifted, 1, v.one, at, sums[p*v.values()+v.depth*panel:], n, accumulate)
 		}
 	}
 }
 
-// collectOffsets is the stage after: it adds the sums to the weights' gradient in its own order.
+// collectOffsets is the stage after: it adds the sums to the weights' gradient in its own order, and to the biases'.
 type collectOffsets struct{ *offsetWeights }
 
 // Name names the stage.
@@ -149,14 +159,22 @@ func (c collectOffsets) Name() string { return c.offsetWeights.Name() + ", colle
 
 // RunGroup does a core group's share of the panels.
 func (c collectOffsets) RunGroup(g *cpe.CoreGroup) error {
-	all, values := g.Common(c.sums()), c.depth*panel
+	all, values, bias := g.Common(c.sums()), c.values(), c.conv.args.bias
+	used := values
+	if bias == nil {
+		used -= panel
+	}
 	lo, hi := g.Share(c.panels())
 	for p := lo; p < hi; p++ {
-		sum := all[p*values : (p+1)*values]
+		sum := all[p*values:][:used]
 		for chunk := 1; chunk < c.chunks; chunk++ {
 			simd.Add(sum, sum, all[(chunk*c.panels()+p)*values:])
 		}
 		c.turn(g, sum, p)
+		if bias != nil {
+			db := bias[p*panel : min((p+1)*panel, c.y.channels)]
+			simd.Add(db, db, sum[c.depth*panel:])
+		}
 	}
 	return nil
 }

@@ -128,6 +128,18 @@ func (c *convCase) multiply(met []pair, at pair) {
 	}
 }
 
+// biasGrads are the sums of dy over images and positions, added to the biases.
+func (c *convCase) biasGrads(s ConvShape) []float64 {
+	db, plane := make([]float64, s.Out), volume(s.OutSize())
+	for i, v := range c.bias {
+		db[i] = float64(v)
+	}
+	for i, v := range c.dy {
+		db[i/plane%s.Out] += float64(v)
+	}
+	return db
+}
+
 // run convolves in all directions, the first two of which overwrite NaN.
 func (c *convCase) run(t *testing.T, conv *Conv) (y, dx []float32) {
 	t.Helper()

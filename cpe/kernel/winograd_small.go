@@ -13,7 +13,7 @@ import (
 // R is mapped with the transpose of the inputs' map to squares of gradients, which overlap and are added up, image by image. So there are
 // as many tiles as forward, where the convolution with turned kernels may have more. A core group takes a block of images through all steps,
 // so that their points stay in its L2. The sums over tiles are partial ones of chunks of the batch, whose number is fixed, and are added up in
-// their order.
+// their order. Sums of Y at one point are the gradient of the biases, if it is asked for, and stand behind those.
 type winogradSmall struct {
 	conv      *Conv
 	direction Direction
@@ -66,6 +66,7 @@ func newWinogradSmall(c *Conv, d Direction) *winogradSmall {
 	v.block = even(blocks(s.N, smallChunks), max(1, fit), 1)
 	v.v, v.y = newPointRows(form.Points(), v.block*tiles, s.C), newPointRows(form.Points(), v.block*tiles, s.Out)
 	v.sums = newPointRows(form.Points(), s.C, s.Out)
+	v.sums.size += v.sums.width
 	weights := &winogradConv{conv: c, direction: d, unturned: true, grid: v.grid, in: s.Out, out: s.C, workers: v.workers}
 	v.filters = &filters{&winogradTiles{winogradConv: weights}, blocks(s.C, panel)*s.Out*panel + winogradLanes}
 	return v
@@ -141,6 +142,9 @@ func (b *winogradSmall) weightGrads(g *cpe.CoreGroup, w *winogradWorker, v, y, s
 			return err
 		}
 		b.addWeights(v, y, sums, end-at, at > first)
+		if b.conv.args.bias != nil {
+			b.addBias(y, sums, end-at, at > first)
+		}
 	}
 	return nil
 }
@@ -166,6 +170,22 @@ func (b *winogradSmall) addWeights(v, y, sums *pointPlanes, images int, add bool
 		for col := 0; col < made; col += nr {
 			simd.StridedPanel(b.images.channels, min(nr, made-col), tiles, left, 1, v.ld, right[col:], y.ld, to[col:], sums.ld, add, nil)
 		}
+	}
+}
+
+// biasSums are the sums of the results' gradient.
+func (b *winogradSmall) biasSums(sums *pointPlanes) []float32 {
+	return sums.data[sums.size-sums.width:][:b.results.channels]
+}
+
+// addBias adds a block's results' gradients to their sums, or begins these.
+func (b *winogradSmall) addBias(y, sums *pointPlanes, images int, add bool) {
+	to, at := b.biasSums(sums), b.grid.form.SumPoint()*y.plane
+	if !add {
+		clear(to)
+	}
+	for tile := range images * b.grid.rows * b.grid.cols {
+		simd.Add(to, to, y.data[tile*y.ld+at:])
 	}
 }
 

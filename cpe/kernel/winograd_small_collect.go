@@ -5,7 +5,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
-// smallCollect adds up the chunks' sums, maps them to kernels and adds these to the weights' gradient.
+// smallCollect adds up the chunks' sums, maps them to kernels and adds these to the weights' gradient, and the biases' sums to theirs.
 type smallCollect struct{ *winogradSmall }
 
 // collectNeed is the number of values that takes: the sums of an input, and kernels of a slice of outputs.
@@ -35,6 +35,12 @@ func (p *smallCollect) RunGroup(g *cpe.CoreGroup) error {
 		}
 		for first := 0; first < out; first += winogradLanes {
 			p.collect(w, sums[first:], input, first, min(winogradLanes, out-first))
+		}
+	}
+	if db := p.conv.args.bias; db != nil && lo == 0 && hi > 0 {
+		for i := range smallChunks {
+			sums := p.chunk(g, i)
+			simd.Add(db, db, p.biasSums(&sums))
 		}
 	}
 	return nil

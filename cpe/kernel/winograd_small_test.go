@@ -24,7 +24,7 @@ func TestWinogradSmall(t *testing.T) {
 				first := smallGradients(t, 1, s, st, want)
 				for _, groups := range []int{2, 5} {
 					got := smallGradients(t, groups, s, st, want)
-					for i, what := range []string{"dw", "dx"} {
+					for i, what := range []string{"dw", "dx", "db"} {
 						if !slices.Equal(got[i], first[i]) {
 							t.Errorf("%s differs with %d core groups", what, groups)
 						}
@@ -35,22 +35,30 @@ func TestWinogradSmall(t *testing.T) {
 	}
 }
 
-// smallGradients returns both gradients.
-func smallGradients(t *testing.T, groups int, s ConvShape, st Strategy, want *convCase) [2][]float32 {
+// smallGradients returns the gradients of weights, images and biases.
+func smallGradients(t *testing.T, groups int, s ConvShape, st Strategy, want *convCase) [3][]float32 {
 	t.Helper()
 	c, err := NewConv(hostMachine(t, groups), s, st)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !c.small(WeightGradient) || !c.small(InputGradient) || c.small(Forward) {
+	if !c.SumsBias() || !c.small(WeightGradient) || !c.small(InputGradient) || c.small(Forward) {
 		t.Fatal("not computed image by image")
 	}
 	_, dx := want.run(t, c)
-	dw := slices.Clone(want.dw)
-	if err := c.WeightGrad(want.x, want.dy, dw); err != nil {
+	dw, db := slices.Clone(want.dw), slices.Clone(want.bias)
+	if err := c.WeightBiasGrad(want.x, want.dy, dw, db); err != nil {
 		t.Fatal(err)
 	}
-	return [2][]float32{dw, dx}
+	near(t, "db", db, want.biasGrads(s), len(want.dy)/s.Out)
+	alone := slices.Clone(want.dw)
+	if err := c.WeightGrad(want.x, want.dy, alone); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(alone, dw) {
+		t.Error("dw differs without db")
+	}
+	return [3][]float32{dw, dx, db}
 }
 
 // TestWinogradSmallBlocks: images and results in blocks of channels.

@@ -24,6 +24,9 @@ func (f WinogradForm) Points() int { return f.Edge() * f.Edge() }
 // Taps is the number of weights of a kernel.
 func (f WinogradForm) Taps() int { return f.Kernel * f.Kernel }
 
+// SumPoint is the point, 1 along both axes, at which WinogradOutputGrad gives the sum of a square.
+func (f WinogradForm) SumPoint() int { return f.Edge() + 1 }
+
 // WinogradMap is one of the linear maps of a form,
 //
 //	Y = A'[(G w G') * (B' d B)]A

@@ -36,6 +36,23 @@ func mapped(f WinogradForm, kind WinogradMap, src []float32, in, out, n int, bac
 	return dst
 }
 
+// checkSums compares the value of each square's points grad at SumPoint with the sum of the square of y.
+func checkSums(t *testing.T, f WinogradForm, grad, y []float32) {
+	t.Helper()
+	values, points := f.Tile*f.Tile*lanes, f.Points()*lanes
+	for square := range len(y) / values {
+		for lane := range lanes {
+			var want float64
+			for i := lane; i < values; i += lanes {
+				want += float64(y[square*values+i])
+			}
+			if got := float64(grad[square*points+f.SumPoint()*lanes+lane]); math.Abs(got-want) > 1e-4 {
+				t.Fatalf("sum of lane %d of square %d is %g, want %g", lane, square, got, want)
+			}
+		}
+	}
+}
+
 func checkWinograd(t *testing.T, f WinogradForm, n int) {
 	m, r, edge := f.Tile, f.Kernel, f.Edge()
 	d, w, y, bias := pseudo(n*edge*edge*lanes, 1), pseudo(n*r*r*lanes, 2), pseudo(n*m*m*lanes, 3), NewWinogradBias()
@@ -46,6 +63,7 @@ func checkWinograd(t *testing.T, f WinogradForm, n int) {
 	input := mapped(f, WinogradInput, d, edge, edge, n, false, nil)
 	product := mapped(f, WinogradWeights, w, r, edge, n, true, nil)
 	grad := mapped(f, WinogradOutputGrad, y, m, edge, n, false, nil)
+	checkSums(t, f, grad, y)
 	inputGrad := make([]float32, len(grad))
 	for i, v := range input {
 		inputGrad[i] = grad[i] * product[i]
