@@ -51,7 +51,7 @@ func scatteredGo(a, b []float32, offs []int, c []float32, ldc int, vectors []Vec
 }
 
 // turns reports whether a block is transposed in whole registers: one that does not leave most of them empty.
-func (l *level) turns(rows, cols int) bool { return l.width == 16 && rows > 4 && cols > 4 }
+func (l *level) turns(rows, cols int) bool { return l.width == 16 && rows > 4 && cols >= 4 }
 
 // Transpose sets dst[j*ldd+i] = src[i*lds+j] for rows i and columns j.
 func Transpose(dst, src []float32, ldd, lds, rows, cols int) {
