@@ -287,20 +287,18 @@ func (l *convolution) Backward(top []*blob.Blob, propagateDown []bool, bottom []
 // BackwardParams implements PartedBackward.
 func (l *convolution) BackwardParams(top, bottom []*blob.Blob) error {
 	for i := range top {
-		sums := l.bias && l.paramGrad(1)
-		if sums && l.paramGrad(0) && !l.mpe() && !l.transposed && l.conv.SumsBias() {
-			if err := l.conv.WeightBiasGrad(bottom[i].Data(), top[i].Diff(), l.params[0].Diff(), l.params[1].Diff()); err != nil {
-				return err
-			}
-			continue
-		}
-		if sums {
-			if err := l.biasGrad(top[i].Diff(), l.params[1].Diff()); err != nil {
-				return err
+		var db []float32 // if it comes with the weights' gradient
+		if l.bias && l.paramGrad(1) {
+			db = l.params[1].Diff()
+			if !l.paramGrad(0) || l.mpe() || l.transposed || !l.conv.SumsBias() {
+				if err := l.biasGrad(top[i].Diff(), db); err != nil {
+					return err
+				}
+				db = nil
 			}
 		}
 		if l.paramGrad(0) {
-			if err := l.weightGrad(bottom[i].Data(), top[i].Diff()); err != nil {
+			if err := l.weightGrad(bottom[i].Data(), top[i].Diff(), db); err != nil {
 				return err
 			}
 		}
@@ -372,16 +370,20 @@ func (l *convolution) biasGrad(dy, db []float32) error {
 	return nil
 }
 
-func (l *convolution) weightGrad(x, dy []float32) error {
-	dw := l.params[0].Diff()
+// weightGrad computes the gradient of the weights, and, if db is not nil, that of the biases.
+func (l *convolution) weightGrad(x, dy, db []float32) error {
 	if l.transposed {
 		x, dy = dy, x
 	}
 	if l.mpe() {
-		convWeightGradMPE(&l.shape, x, dy, dw)
+		convWeightGradMPE(&l.shape, x, dy, l.params[0].Diff())
 		return nil
 	}
-	return l.conv.WeightGrad(x, dy, dw)
+	if !l.conv.SetsWeightGrad() {
+		return l.conv.WeightGrad(x, dy, l.params[0].Diff())
+	}
+	dw, add := l.params[0].Gradient()
+	return l.conv.WeightGradTo(x, dy, dw, db, add)
 }
 
 // inputGrad computes the gradient of a bottom, and, if it can at this time, what a ReLU layer before, if there is one, makes of it.

@@ -29,7 +29,7 @@ type Conv struct {
 // y (or theirs).
 type convArrays struct {
 	x, w, bias, y []float32
-	add           bool      // the images' gradient to x
+	add           bool      // the gradient to what x or w holds
 	floor         bool      // results below 0 become 0
 	above         []float32 // values that the images' gradient passes where they are above 0, if not nil
 }
@@ -206,17 +206,24 @@ func (c *Conv) ForwardReLU(x, w, bias, y []float32) error {
 
 // WeightGrad adds the gradient of the weights to dw.
 func (c *Conv) WeightGrad(x, dy, dw []float32) error {
-	return c.run(WeightGradient, convArrays{x: x, w: dw, y: dy})
+	return c.run(WeightGradient, convArrays{x: x, w: dw, y: dy, add: true})
 }
 
-// SumsBias reports whether WeightBiasGrad can be called.
+// SetsWeightGrad reports whether WeightGradTo can be called: sums go to the weights' gradient from kernels that need not read it.
+func (c *Conv) SetsWeightGrad() bool {
+	return c.machine.Native() && c.trials[WeightGradient] == nil && size(c.shape.OutSize()) > 0 && c.shape.N > 0 &&
+		(c.plan.Strategy[WeightGradient].isWinograd() || c.pointwiseBlocks(WeightGradient) || c.byOffsets(WeightGradient))
+}
+
+// SumsBias reports whether WeightGradTo can be called with biases.
 func (c *Conv) SumsBias() bool {
-	return c.machine.Native() && c.trials[WeightGradient] == nil && (c.byOffsets(WeightGradient) || c.small(WeightGradient))
+	return c.SetsWeightGrad() && (c.byOffsets(WeightGradient) || c.small(WeightGradient))
 }
 
-// WeightBiasGrad adds the gradient of the weights to dw, and that of the biases, the sums of dy over images and positions, to db.
-func (c *Conv) WeightBiasGrad(x, dy, dw, db []float32) error {
-	return c.run(WeightGradient, convArrays{x: x, w: dw, bias: db, y: dy})
+// WeightGradTo computes the gradient of the weights into dw, or adds it; and adds that of the biases, the sums of dy over images and
+// positions, to db, if this is not nil.
+func (c *Conv) WeightGradTo(x, dy, dw, db []float32, add bool) error {
+	return c.run(WeightGradient, convArrays{x: x, w: dw, bias: db, y: dy, add: add})
 }
 
 // InputGrad computes the gradient of the images into dx.

@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"math"
+	"slices"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
@@ -46,5 +48,58 @@ func TestAddInputGrad(t *testing.T) {
 			}
 			near(t, s.String(), sum, want, s.Out)
 		})
+	}
+}
+
+// TestSetWeightGrad: where a convolution can overwrite the gradient of its weights, it writes what it would add, whatever was there.
+func TestSetWeightGrad(t *testing.T) {
+	m := hostMachine(t, 2)
+	for _, tt := range []struct {
+		shape   ConvShape
+		st      Strategy
+		in, out bool // in blocks
+		sets    bool
+	}{
+		{conv2(3, 32, 48, 1, 9, 11, 1, 1, 1, 0, 1), Auto, true, true, true},
+		{conv2(2, 20, 32, 1, 12, 14, 1, 1, 1, 0, 1), Auto, false, true, true},
+		{conv2(2, 32, 37, 1, 15, 14, 1, 1, 2, 0, 1), Auto, true, false, true},
+		{conv2(2, 32, 32, 1, 15, 14, 1, 1, 2, 0, 1), Auto, false, false, false},
+		{conv2(2, 3, 48, 1, 21, 20, 5, 5, 2, 1, 1), Auto, false, true, true},
+		{conv2(2, 35, 20, 1, 12, 14, 3, 3, 1, 1, 1), Winograd4, false, false, true},
+		{conv2(9, 272, 304, 1, 24, 13, 3, 3, 1, 1, 1), Winograd4, false, false, true},
+		{conv2(2, 40, 22, 2, 12, 14, 3, 3, 1, 1, 1), Winograd2, false, false, true},
+		{conv2(17, 16, 32, 1, 7, 6, 5, 5, 1, 2, 1), Winograd4, true, true, true},
+		{conv2(35, 34, 18, 1, 7, 9, 3, 3, 1, 1, 1), Winograd4, false, false, true},
+		{conv2(2, 35, 20, 1, 12, 14, 3, 3, 1, 1, 1), Implicit, false, false, false},
+	} {
+		s := tt.shape
+		c, err := NewConv(m, s, tt.st)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.SetBlocks(tt.in, tt.out); err != nil {
+			t.Fatal(err)
+		}
+		if c.SetsWeightGrad() != tt.sets {
+			t.Errorf("%v sets the weights' gradient: %v", s, !tt.sets)
+		}
+		if !c.SetsWeightGrad() {
+			continue
+		}
+		x, dy := values(s.N*s.C*size(s.In), 1), values(s.N*s.Out*size(s.OutSize()), 2)
+		want, got := make([]float32, s.Out*s.depth()), slices.Repeat([]float32{float32(math.NaN())}, s.Out*s.depth())
+		if err := c.WeightGrad(x, dy, want); err != nil {
+			t.Fatal(err)
+		}
+		var db []float32
+		if c.SumsBias() {
+			db = make([]float32, s.Out)
+		}
+		if err := c.WeightGradTo(x, dy, got, db, false); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%v: a gradient that was written is another than one that was added to zeros", s)
+		}
 	}
 }

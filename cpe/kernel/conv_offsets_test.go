@@ -101,7 +101,7 @@ func runFewChannels(t *testing.T, m *cpe.Machine, s ConvShape, out bool, want *c
 	if !c.SumsBias() {
 		t.Fatal("biases have no gradient")
 	}
-	if err := c.WeightBiasGrad(want.x, dy, dw, db); err != nil {
+	if err := c.WeightGradTo(want.x, dy, dw, db, true); err != nil {
 		t.Fatal(err)
 	}
 	near(t, "dw with db", dw, want.wantDW, len(y)/s.Out)

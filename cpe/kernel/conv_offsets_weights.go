@@ -179,11 +179,15 @@ func (c collectOffsets) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// turn adds the sums of a panel, offsets one below another, to the weights' gradient, offsets side by side.
+// turn brings the sums of a panel, offsets one below another, to the weights' gradient, offsets side by side, or adds them.
 func (c collectOffsets) turn(g *cpe.CoreGroup, sum []float32, p int) {
 	n := min(panel, c.y.channels-p*panel)
-	turned := g.Memory(c.memory())[:n*c.depth]
+	dw := c.conv.args.w[p*panel*c.depth:][:n*c.depth]
+	if !c.conv.args.add {
+		simd.Transpose(dw, sum, c.depth, panel, c.depth, n)
+		return
+	}
+	turned := g.Memory(c.memory())[:len(dw)]
 	simd.Transpose(turned, sum, c.depth, panel, c.depth, n)
-	dw := c.conv.args.w[p*panel*c.depth:][:len(turned)]
 	simd.Add(dw, dw, turned)
 }

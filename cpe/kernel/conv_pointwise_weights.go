@@ -78,7 +78,7 @@ func (v *pointWeights) RunGroup(g *cpe.CoreGroup) error {
 		if i+1 < v.spans.count() {
 			w.next = at(v.spans.span(i + 1))
 		}
-		v.add(w, s)
+		v.add(w, s, args.add || i > 0)
 	}
 	return nil
 }
@@ -94,8 +94,8 @@ func (v *pointWeights) share(g *cpe.CoreGroup, w *pointSums) {
 	*mine = span{lo, hi - lo}
 }
 
-// add adds the products of a span to the gradient.
-func (v *pointWeights) add(w *pointSums, s pointSpan) {
+// add adds the products of a span to the gradient, or to nothing.
+func (v *pointWeights) add(w *pointSums, s pointSpan, accumulate bool) {
 	x, y, inputs := &w.now.x, &w.now.y, v.x.channels
 	w.runs = simd.PixelRuns{Runs: s.images, N: s.n, NextA: y.image, NextB: x.image, JumpB: x.jump}
 	mr, wide := simd.PixelSumSize()
@@ -108,7 +108,7 @@ func (v *pointWeights) add(w *pointSums, s pointSpan) {
 		for row := first; row < last; row += mr {
 			w.fetch(to, (row-first)/mr, wide)
 			a := y.data[(row-first)/BlockLanes*y.jump+row%BlockLanes:]
-			simd.PixelSums(&w.runs, a, x.data[from*x.jump:], v.conv.args.w[row*inputs+col:], inputs, min(mr, last-row), n, true)
+			simd.PixelSums(&w.runs, a, x.data[from*x.jump:], v.conv.args.w[row*inputs+col:], inputs, min(mr, last-row), n, accumulate)
 		}
 	}
 }

@@ -96,7 +96,7 @@ func (b *gradPanelsMultiply) RunGroup(g *cpe.CoreGroup) error {
 		ins := span{at / rows * gradPanel, min(gradPanel, b.in-at/rows*gradPanel)}
 		b.multiply(&inputs, &results, &sums, span{first, piece}, ins)
 		for i := range piece {
-			if err := b.collect(g.CPEs()[0], w, sums.at(i, 0, 1), b.group*b.out+first+i, ins.at, ins.n); err != nil {
+			if err := b.collect(g.CPEs()[0], w, sums.at(i, 0, 1), b.group*b.out+first+i, ins.at, ins.n, b.conv.args.add || b.first > 0); err != nil {
 				return err
 			}
 		}

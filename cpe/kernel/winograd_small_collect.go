@@ -5,7 +5,8 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
-// smallCollect adds up the chunks' sums, maps them to kernels and adds these to the weights' gradient, and the biases' sums to theirs.
+// smallCollect adds up the chunks' sums, maps them to kernels, sets the weights' gradient to these or adds them, and adds the biases'
+// sums to their gradient.
 type smallCollect struct{ *winogradSmall }
 
 // collectNeed is the number of values that takes: the sums of an input, and kernels of a slice of outputs.
@@ -46,7 +47,7 @@ func (p *smallCollect) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// collect adds the kernels of an input and a slice of outputs.
+// collect sets or adds the kernels of an input and a slice of outputs.
 func (p *smallCollect) collect(w *winogradWorker, sums []float32, input, first, lanes int) {
 	form := p.grid.form
 	taps, all := form.Taps(), p.images.channels*form.Taps()
@@ -60,6 +61,10 @@ func (p *smallCollect) collect(w *winogradWorker, sums []float32, input, first, 
 	simd.Transpose(turned, kernels, taps, winogradLanes, taps, winogradLanes)
 	for i := range lanes {
 		dw := p.conv.args.w[(first+i)*all+input*taps:][:taps]
-		simd.Add(dw, dw, turned[i*taps:])
+		if p.conv.args.add {
+			simd.Add(dw, dw, turned[i*taps:])
+		} else {
+			copy(dw, turned[i*taps:])
+		}
 	}
 }

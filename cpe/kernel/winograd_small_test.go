@@ -47,7 +47,7 @@ func smallGradients(t *testing.T, groups int, s ConvShape, st Strategy, want *co
 	}
 	_, dx := want.run(t, c)
 	dw, db := slices.Clone(want.dw), slices.Clone(want.bias)
-	if err := c.WeightBiasGrad(want.x, want.dy, dw, db); err != nil {
+	if err := c.WeightGradTo(want.x, want.dy, dw, db, true); err != nil {
 		t.Fatal(err)
 	}
 	near(t, "db", db, want.biasGrads(s), len(want.dy)/s.Out)

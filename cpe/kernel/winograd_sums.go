@@ -143,6 +143,6 @@ func (s *sumsCollect) RunGroup(g *cpe.CoreGroup) error {
 	lo, hi := g.Share(s.out * chunks)
 	return deal(g, hi-lo, func(c *cpe.CPE, i int) error {
 		out, first := (lo+i)/chunks, (lo+i)%chunks*most
-		return s.collect(c, w, sums.at(out, first/winogradLanes, 1), s.group*s.out+out, first, min(most, s.in-first))
+		return s.collect(c, w, sums.at(out, first/winogradLanes, 1), s.group*s.out+out, first, min(most, s.in-first), s.conv.args.add)
 	})
 }

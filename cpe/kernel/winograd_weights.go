@@ -73,8 +73,8 @@ func (v *winogradGrads) enter(g *cpe.CoreGroup, group, first, last int, inputs, 
 	})
 }
 
-// collect maps the sums of an output of all groups and of some inputs from the first on to kernels, and adds these.
-func (v *winogradGrads) collect(c *cpe.CPE, w *winogradWorker, block cpe.Block, out, first, lanes int) error {
+// collect maps the sums of an output of all groups and of some inputs from the first on to kernels: these are the gradient, or added to it.
+func (v *winogradGrads) collect(c *cpe.CPE, w *winogradWorker, block cpe.Block, out, first, lanes int, add bool) error {
 	form := v.grid.form
 	r, taps := form.Kernel, form.Taps()
 	slices := blocks(lanes, winogradLanes)
@@ -109,10 +109,16 @@ func (v *winogradGrads) collect(c *cpe.CPE, w *winogradWorker, block cpe.Block, 
 			DstRow: r * winogradLanes, DstCol: winogradLanes, DstNext: taps * winogradLanes,
 		}
 		simd.Winograd(form, simd.WinogradWeightsGrad, kernels, data, 0, &w.strides, slices, nil, scratch)
-		for i := range slices {
-			simd.Transpose(turned[i*taps*winogradLanes:], kernels[i*taps*winogradLanes:], taps, winogradLanes, taps, winogradLanes)
+		if !add {
+			turned = grads
 		}
-		simd.Add(grads[:lanes*taps], grads[:lanes*taps], turned)
+		for i := range slices {
+			at := i * taps * winogradLanes
+			simd.Transpose(turned[at:], kernels[at:], taps, winogradLanes, taps, min(winogradLanes, lanes-i*winogradLanes))
+		}
+		if add {
+			simd.Add(grads[:lanes*taps], grads[:lanes*taps], turned)
+		}
 	}
 	c.Store(&target, grads)
 	return nil
