@@ -40,29 +40,28 @@ func (l *normChain) momentsBlock(t *kernel.Tile, at, n, m int) {
 
 func (l *normChain) forwardBlock(t *kernel.Tile, at, n, m int) {
 	p := l.block(t, m)
+	y, x := t.Out[0][at:at+n], t.In[0][at:at+n]
 	if l.sum == nil {
-		simd.BlockNormalise(t.Out[0][at:at+n], t.In[0][at:at+n], &p)
+		simd.BlockNormalise(y, x, &p)
 		return
 	}
-	for end := at + n; at < end; at += sumPiece {
-		n := min(sumPiece, end-at)
-		simd.BlockNormalise(t.Out[0][at:at+n], t.In[0][at:at+n], &p)
-		l.add(t, at, n)
+	if l.sum.rectifies {
+		p.Slope = l.sum.ratio
 	}
+	simd.BlockNormaliseAdd(y, x, t.In[l.gradient()][at:at+n], &p)
 }
 
-// sumBlock adds g*xn to sum 0 and g to sum 1.
+// sumBlock adds g*xn to sum 0 and g to sum 1; where a rectified sum's gradient is made on the way, it makes that.
 func (l *normChain) sumBlock(t *kernel.Tile, at, n, m int) {
 	p := l.block(t, m)
 	products, sums := blockSums(t, m)
-	piece := n
-	if l.masks() {
-		piece = sumPiece
+	dy, x := t.In[l.gradient()][at:at+n], t.In[0][at:at+n]
+	if !l.masks() {
+		simd.BlockNormaliseSums(products, sums, dy, x, &p)
+		return
 	}
-	for end := at + n; at < end; at += piece {
-		n := min(piece, end-at)
-		simd.BlockNormaliseSums(products, sums, l.mask(t, at, n), t.In[0][at:at+n], &p)
-	}
+	p.Slope = l.sum.ratio
+	simd.BlockMaskSums(products, sums, t.Out[len(t.Out)-1][at:at+n], dy, t.In[len(t.In)-1][at:at+n], x, &p)
 }
 
 func (l *normChain) backwardBlock(t *kernel.Tile, at, n, m int) {

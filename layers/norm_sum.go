@@ -21,9 +21,6 @@ type normSum struct {
 	first     [2]bool       // of these the first
 }
 
-// sumPiece is how many values are normalised at once before others are added, while they are in L1.
-const sumPiece = 1024
-
 // fuseSum is Fuse for a sum of two.
 func (l *normChain) fuseSum(s *eltwise) Layer {
 	if l.rectified || len(s.coeff) != 2 || !s.plain() {

@@ -58,6 +58,22 @@ func (l *level) blockNormaliseSums(out *[2 * BlockLanes]float64, dy, x *float32,
 	blockNormaliseSumsAVX2(&out[0], dy, x, n, &p.Mean[0], &p.Scale[0], &p.Gamma[0], &p.Beta[0], &p.Slope)
 }
 
+func (l *level) blockNormaliseAdd(y, x, other *float32, n int, p *BlockNormal) {
+	if l.width == 16 {
+		blockNormaliseAddAVX512(y, x, other, n, &p.Mean[0], &p.Scale[0], &p.Gamma[0], &p.Beta[0], &p.Slope)
+		return
+	}
+	blockNormaliseAddAVX2(y, x, other, n, &p.Mean[0], &p.Scale[0], &p.Gamma[0], &p.Beta[0], &p.Slope)
+}
+
+func (l *level) blockMaskSums(out *[2 * BlockLanes]float64, g, dy, y, x *float32, n int, p *BlockNormal) {
+	if l.width == 16 {
+		blockMaskSumsAVX512(&out[0], g, dy, y, x, n, &p.Mean[0], &p.Scale[0], &p.Slope)
+		return
+	}
+	blockMaskSumsAVX2(&out[0], g, dy, y, x, n, &p.Mean[0], &p.Scale[0], &p.Slope)
+}
+
 func (l *level) blockNormaliseGrad(dx, dy, x *float32, n int, p *BlockNormal) {
 	if l.width == 16 {
 		blockNormaliseGradAVX512(dx, dy, x, n, &p.Mean[0], &p.Scale[0], &p.Gamma[0], &p.Beta[0], &p.Slope, &p.A[0], &p.B[0], &p.C[0])

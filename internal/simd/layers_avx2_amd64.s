@@ -285,6 +285,54 @@ done:
 	VZEROUPPER
 	RET
 
+// func blockNormaliseAddAVX2(y *float32, x *float32, other *float32, n int, mean *float32, scale *float32, gamma *float32, beta *float32, slope *float32)
+// Requires: AVX, FMA3, MMX+
+TEXT ·blockNormaliseAddAVX2(SB), NOSPLIT, $0-72
+	MOVQ         mean+32(FP), AX
+	MOVQ         scale+40(FP), CX
+	MOVQ         gamma+48(FP), DX
+	MOVQ         beta+56(FP), BX
+	MOVQ         slope+64(FP), SI
+	VBROADCASTSS (SI), Y0
+	MOVQ         x+8(FP), SI
+	MOVQ         y+0(FP), DI
+	MOVQ         other+16(FP), R8
+	MOVQ         n+24(FP), R9
+	XORQ         R10, R10
+
+loop:
+	CMPQ        R10, R9
+	JGE         done
+	PREFETCHT0  4096(SI)(R10*4)
+	PREFETCHT0  4096(DI)(R10*4)
+	PREFETCHT0  4096(R8)(R10*4)
+	VMOVUPS     (SI)(R10*4), Y1
+	VSUBPS      (AX), Y1, Y1
+	VMULPS      (CX), Y1, Y1
+	VMOVUPS     (BX), Y2
+	VFMADD231PS (DX), Y1, Y2
+	VADDPS      (R8)(R10*4), Y2, Y2
+	VMULPS      Y0, Y2, Y1
+	VCMPPS      $0x11, c8_00000000<>+0(SB), Y2, Y3
+	VBLENDVPS   Y3, Y1, Y2, Y1
+	VMOVUPS     Y1, (DI)(R10*4)
+	VMOVUPS     32(SI)(R10*4), Y1
+	VSUBPS      32(AX), Y1, Y1
+	VMULPS      32(CX), Y1, Y1
+	VMOVUPS     32(BX), Y2
+	VFMADD231PS 32(DX), Y1, Y2
+	VADDPS      32(R8)(R10*4), Y2, Y2
+	VMULPS      Y0, Y2, Y1
+	VCMPPS      $0x11, c8_00000000<>+0(SB), Y2, Y3
+	VBLENDVPS   Y3, Y1, Y2, Y1
+	VMOVUPS     Y1, 32(DI)(R10*4)
+	ADDQ        $0x00000010, R10
+	JMP         loop
+
+done:
+	VZEROUPPER
+	RET
+
 // func blockNormaliseSumsAVX2(out *float64, dy *float32, x *float32, n int, mean *float32, scale *float32, gamma *float32, beta *float32, slope *float32)
 // Requires: AVX, FMA3, MMX+
 TEXT ·blockNormaliseSumsAVX2(SB), NOSPLIT, $0-72
@@ -349,6 +397,88 @@ loop:
 	VFMADD231PD  Y10, Y9, Y5
 	VFMADD231PD  Y12, Y11, Y6
 	VADDPD       Y10, Y7, Y7
+	VADDPD       Y12, Y8, Y8
+	ADDQ         $0x00000010, R9
+	JMP          loop
+
+done:
+	MOVQ    out+0(FP), AX
+	VMOVUPD Y1, (AX)
+	VMOVUPD Y2, 32(AX)
+	VMOVUPD Y3, 128(AX)
+	VMOVUPD Y4, 160(AX)
+	VMOVUPD Y5, 64(AX)
+	VMOVUPD Y6, 96(AX)
+	VMOVUPD Y7, 192(AX)
+	VMOVUPD Y8, 224(AX)
+	VZEROUPPER
+	RET
+
+// func blockMaskSumsAVX2(out *float64, grad *float32, dy *float32, y *float32, x *float32, n int, mean *float32, scale *float32, slope *float32)
+// Requires: AVX, FMA3, MMX+
+TEXT ·blockMaskSumsAVX2(SB), NOSPLIT, $0-72
+	MOVQ         mean+48(FP), AX
+	MOVQ         scale+56(FP), CX
+	MOVQ         slope+64(FP), DX
+	VBROADCASTSS (DX), Y0
+	MOVQ         x+32(FP), DX
+	MOVQ         y+24(FP), BX
+	MOVQ         dy+16(FP), SI
+	MOVQ         grad+8(FP), DI
+	VXORPD       Y1, Y1, Y1
+	VXORPD       Y2, Y2, Y2
+	VXORPD       Y3, Y3, Y3
+	VXORPD       Y4, Y4, Y4
+	VXORPD       Y5, Y5, Y5
+	VXORPD       Y6, Y6, Y6
+	VXORPD       Y7, Y7, Y7
+	VXORPD       Y8, Y8, Y8
+	MOVQ         n+40(FP), R8
+	XORQ         R9, R9
+
+loop:
+	CMPQ         R9, R8
+	JGE          done
+	PREFETCHT0   4096(SI)(R9*4)
+	PREFETCHT0   4096(BX)(R9*4)
+	PREFETCHT0   4096(DX)(R9*4)
+	VMOVUPS      (SI)(R9*4), Y9
+	VMOVUPS      (BX)(R9*4), Y10
+	VMULPS       Y0, Y9, Y11
+	VCMPPS       $0x1e, c8_00000000<>+0(SB), Y10, Y10
+	VBLENDVPS    Y10, Y9, Y11, Y9
+	VMOVUPS      Y9, (DI)(R9*4)
+	VMOVUPS      (DX)(R9*4), Y10
+	VSUBPS       (AX), Y10, Y10
+	VMULPS       (CX), Y10, Y10
+	VEXTRACTF128 $0x01, Y10, X11
+	VCVTPS2PD    X10, Y10
+	VCVTPS2PD    X11, Y11
+	VEXTRACTF128 $0x01, Y9, X12
+	VCVTPS2PD    X9, Y9
+	VCVTPS2PD    X12, Y12
+	VFMADD231PD  Y9, Y10, Y1
+	VFMADD231PD  Y12, Y11, Y2
+	VADDPD       Y9, Y3, Y3
+	VADDPD       Y12, Y4, Y4
+	VMOVUPS      32(SI)(R9*4), Y9
+	VMOVUPS      32(BX)(R9*4), Y10
+	VMULPS       Y0, Y9, Y11
+	VCMPPS       $0x1e, c8_00000000<>+0(SB), Y10, Y10
+	VBLENDVPS    Y10, Y9, Y11, Y9
+	VMOVUPS      Y9, 32(DI)(R9*4)
+	VMOVUPS      32(DX)(R9*4), Y10
+	VSUBPS       32(AX), Y10, Y10
+	VMULPS       32(CX), Y10, Y10
+	VEXTRACTF128 $0x01, Y10, X11
+	VCVTPS2PD    X10, Y10
+	VCVTPS2PD    X11, Y11
+	VEXTRACTF128 $0x01, Y9, X12
+	VCVTPS2PD    X9, Y9
+	VCVTPS2PD    X12, Y12
+	VFMADD231PD  Y9, Y10, Y5
+	VFMADD231PD  Y12, Y11, Y6
+	VADDPD       Y9, Y7, Y7
 	VADDPD       Y12, Y8, Y8
 	ADDQ         $0x00000010, R9
 	JMP          loop

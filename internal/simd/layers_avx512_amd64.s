@@ -268,6 +268,48 @@ done:
 	VZEROUPPER
 	RET
 
+// func blockNormaliseAddAVX512(y *float32, x *float32, other *float32, n int, mean *float32, scale *float32, gamma *float32, beta *float32, slope *float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·blockNormaliseAddAVX512(SB), NOSPLIT, $0-72
+	MOVQ         mean+32(FP), AX
+	VMOVUPS      (AX), Z0
+	MOVQ         scale+40(FP), AX
+	VMOVUPS      (AX), Z1
+	MOVQ         gamma+48(FP), AX
+	VMOVUPS      (AX), Z2
+	MOVQ         beta+56(FP), AX
+	VMOVUPS      (AX), Z3
+	MOVQ         slope+64(FP), AX
+	VBROADCASTSS (AX), Z4
+	MOVQ         x+8(FP), AX
+	MOVQ         y+0(FP), CX
+	MOVQ         other+16(FP), DX
+	MOVQ         n+24(FP), BX
+	XORQ         SI, SI
+
+loop:
+	CMPQ        SI, BX
+	JGE         done
+	PREFETCHT0  4096(AX)(SI*4)
+	PREFETCHT0  4096(CX)(SI*4)
+	PREFETCHT0  4096(DX)(SI*4)
+	VMOVUPS     (AX)(SI*4), Z5
+	VSUBPS      Z0, Z5, Z5
+	VMULPS      Z1, Z5, Z5
+	VMOVUPS     Z3, Z7
+	VFMADD231PS Z2, Z5, Z7
+	VADDPS      (DX)(SI*4), Z7, Z7
+	VMULPS      Z4, Z7, Z5
+	VCMPPS      $0x11, c16_00000000<>+0(SB), Z7, K1
+	VBLENDMPS   Z5, Z7, K1, Z6
+	VMOVUPS     Z6, (CX)(SI*4)
+	ADDQ        $0x00000010, SI
+	JMP         loop
+
+done:
+	VZEROUPPER
+	RET
+
 // func blockNormaliseSumsAVX512(out *float64, dy *float32, x *float32, n int, mean *float32, scale *float32, gamma *float32, beta *float32, slope *float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·blockNormaliseSumsAVX512(SB), NOSPLIT, $0-72
@@ -323,6 +365,63 @@ done:
 	VMOVUPD Z6, 64(AX)
 	VMOVUPD Z7, 128(AX)
 	VMOVUPD Z8, 192(AX)
+	VZEROUPPER
+	RET
+
+// func blockMaskSumsAVX512(out *float64, grad *float32, dy *float32, y *float32, x *float32, n int, mean *float32, scale *float32, slope *float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·blockMaskSumsAVX512(SB), NOSPLIT, $0-72
+	MOVQ         mean+48(FP), AX
+	VMOVUPS      (AX), Z0
+	MOVQ         scale+56(FP), AX
+	VMOVUPS      (AX), Z1
+	MOVQ         slope+64(FP), AX
+	VBROADCASTSS (AX), Z2
+	MOVQ         x+32(FP), AX
+	MOVQ         y+24(FP), CX
+	MOVQ         dy+16(FP), DX
+	MOVQ         grad+8(FP), BX
+	VPXORQ       Z3, Z3, Z3
+	VPXORQ       Z4, Z4, Z4
+	VPXORQ       Z5, Z5, Z5
+	VPXORQ       Z6, Z6, Z6
+	MOVQ         n+40(FP), SI
+	XORQ         DI, DI
+
+loop:
+	CMPQ          DI, SI
+	JGE           done
+	PREFETCHT0    4096(DX)(DI*4)
+	PREFETCHT0    4096(CX)(DI*4)
+	PREFETCHT0    4096(AX)(DI*4)
+	VMOVUPS       (DX)(DI*4), Z7
+	VMOVUPS       (CX)(DI*4), Z8
+	VMULPS        Z2, Z7, Z9
+	VCMPPS        $0x1e, c16_00000000<>+0(SB), Z8, K1
+	VBLENDMPS     Z7, Z9, K1, Z10
+	VMOVUPS       Z10, (BX)(DI*4)
+	VMOVUPS       (AX)(DI*4), Z7
+	VSUBPS        Z0, Z7, Z7
+	VMULPS        Z1, Z7, Z7
+	VEXTRACTF64X4 $0x01, Z7, Y8
+	VCVTPS2PD     Y7, Z7
+	VCVTPS2PD     Y8, Z8
+	VEXTRACTF64X4 $0x01, Z10, Y11
+	VCVTPS2PD     Y10, Z9
+	VCVTPS2PD     Y11, Z11
+	VFMADD231PD   Z9, Z7, Z3
+	VFMADD231PD   Z11, Z8, Z4
+	VADDPD        Z9, Z5, Z5
+	VADDPD        Z11, Z6, Z6
+	ADDQ          $0x00000010, DI
+	JMP           loop
+
+done:
+	MOVQ    out+0(FP), AX
+	VMOVUPD Z3, (AX)
+	VMOVUPD Z4, 64(AX)
+	VMOVUPD Z5, 128(AX)
+	VMOVUPD Z6, 192(AX)
 	VZEROUPPER
 	RET
 

@@ -93,9 +93,12 @@ func (l *level) normaliseGrad(*float32, *float32, *float32, int, *float32)     {
 func (l *level) blockMoments(*[2 * BlockLanes]float64, *float32, int, *float32)                     {}
 func (l *level) blockNormalise(*float32, *float32, int, *BlockNormal)                               {}
 func (l *level) blockNormaliseSums(*[2 * BlockLanes]float64, *float32, *float32, int, *BlockNormal) {}
-func (l *level) blockNormaliseGrad(*float32, *float32, *float32, int, *BlockNormal)                 {}
-func (l *level) nearSquares(int, *float32, *float32, *float32, *float32, int, float32, float32)     {}
-func (l *level) mulAddNear(int, *float32, *float32, *float32, *float32, *float32, int, float32)     {}
+func (l *level) blockNormaliseAdd(*float32, *float32, *float32, int, *BlockNormal)                  {}
+func (l *level) blockMaskSums(*[2 * BlockLanes]float64, *float32, *float32, *float32, *float32, int, *BlockNormal) {
+}
+func (l *level) blockNormaliseGrad(*float32, *float32, *float32, int, *BlockNormal)             {}
+func (l *level) nearSquares(int, *float32, *float32, *float32, *float32, int, float32, float32) {}
+func (l *level) mulAddNear(int, *float32, *float32, *float32, *float32, *float32, int, float32) {}
 
 // every copies every second or fourth value.
 func (l *level) every(*float32, *float32, int, int) {}

@@ -53,6 +53,29 @@ func BlockNormalise(y, x []float32, p *BlockNormal) {
 	}
 }
 
+// BlockNormaliseAdd sets y[i] to what BlockNormalise makes of x[i] without a slope, plus other[i], and times the slope where that is below
+// 0; y may be other.
+func BlockNormaliseAdd(y, x, other []float32, p *BlockNormal) {
+	x = wholePixels(x)
+	y, other = y[:len(x)], other[:len(x)]
+	switch {
+	case len(x) == 0:
+	case active.width > 0:
+		active.blockNormaliseAdd(&y[0], &x[0], &other[0], len(x), p)
+	default:
+		for lane := range BlockLanes {
+			q := p.lane(lane)
+			for i := lane; i < len(x); i += BlockLanes {
+				_, v := q.value(x[i])
+				if v += other[i]; v < 0 {
+					v *= q.Slope
+				}
+				y[i] = v
+			}
+		}
+	}
+}
+
 // BlockNormaliseSums adds Σ g*xn and Σ g of each lane to products and sums, in float64, with g as in NormaliseSums.
 func BlockNormaliseSums(products, sums []float64, dy, x []float32, p *BlockNormal) {
 	dy = wholePixels(dy)
@@ -71,6 +94,31 @@ func BlockNormaliseSums(products, sums []float64, dy, x []float32, p *BlockNorma
 				out[lane] += float64(g) * float64(xn)
 				out[BlockLanes+lane] += float64(g)
 			}
+		}
+	}
+	addLanes(products, sums, &out)
+}
+
+// BlockMaskSums sets g[i] = dy[i], times the slope where y[i] is not above 0, and adds Σ g*xn and Σ g of each lane to products and sums, in
+// float64, with the constants of i's lane; g may be dy.
+func BlockMaskSums(products, sums []float64, g, dy, y, x []float32, p *BlockNormal) {
+	g = wholePixels(g)
+	dy, y, x = dy[:len(g)], y[:len(g)], x[:len(g)]
+	if len(g) == 0 {
+		return
+	}
+	var out [2 * BlockLanes]float64
+	if active.width > 0 {
+		active.blockMaskSums(&out, &g[0], &dy[0], &y[0], &x[0], len(g), p)
+	} else {
+		for i, v := range dy {
+			if !(y[i] > 0) {
+				v *= p.Slope
+			}
+			g[i] = v
+			i, xn := i%BlockLanes, (x[i]-p.Mean[i%BlockLanes])*p.Scale[i%BlockLanes]
+			out[i] += float64(v) * float64(xn)
+			out[BlockLanes+i] += float64(v)
 		}
 	}
 	addLanes(products, sums, &out)

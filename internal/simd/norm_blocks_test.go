@@ -3,6 +3,7 @@ package simd
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -47,6 +48,42 @@ func TestBlockNormal(t *testing.T) {
 				checkGuard(t, allY, n, 2)
 				checkGuard(t, allDx, n, 5)
 			})
+		}
+	})
+}
+
+// TestBlockSums: kernels for sums of two arrays give what kernels for one and element by element do, in place too.
+func TestBlockSums(t *testing.T) {
+	p, q := testBlock(), testBlock()
+	p.Slope = 1
+	each(t, func(t *testing.T) {
+		for _, pixels := range []int{0, 1, 3, 8, 35, 196} {
+			n := pixels * BlockLanes
+			_, x := banded(n, 3)
+			_, other := banded(n, 1)
+			allY, y := banded(n, 2)
+			want := make([]float32, n)
+			BlockNormalise(want, x, p)
+			Add(want, want, other)
+			ReLU(want, want, q.Slope)
+			BlockNormaliseAdd(y, x, other, q)
+			if !slices.Equal(y, want) {
+				t.Errorf("%d pixels: a sum is not that of what was normalised", pixels)
+			}
+			checkGuard(t, allY, n, 2)
+
+			allDy, dy := banded(n, 4)
+			sums, wanted := make([]float64, 2*BlockLanes), make([]float64, 2*BlockLanes)
+			ReLUGrad(want, dy, y, q.Slope)
+			BlockNormaliseSums(wanted, wanted[BlockLanes:], want, x, p)
+			BlockMaskSums(sums, sums[BlockLanes:], dy, dy, y, x, q)
+			if !slices.Equal(dy, want) {
+				t.Errorf("%d pixels: a gradient passes where its sum is not above 0", pixels)
+			}
+			if !slices.Equal(sums, wanted) {
+				t.Errorf("%d pixels: sums %g, want %g", pixels, sums, wanted)
+			}
+			checkGuard(t, allDy, n, 4)
 		}
 	})
 }

@@ -99,6 +99,19 @@ func (s isa) blockNorms() {
 	})
 	s.ret()
 
+	s.text("blockNormaliseAdd", "y, x, other *float32, n int, "+normalParams+" *float32", "normalises, scales and shifts each lane, adds what other holds and rectifies.")
+	p = s.channelRows(strings.Split(normalParams, ", ")...)
+	x = Load(Param("x"), GP64())
+	y = Load(Param("y"), GP64())
+	other := Load(Param("other"), GP64())
+	s.eachPixel([]reg.Register{x, y, other}, func(at reg.GPVirtual, g, disp int) {
+		mem := Mem{Index: at, Scale: 4, Disp: disp}
+		_, v := s.chain(s.load(based(mem, x)), p[g])
+		VADDPS(based(mem, other), v, v)
+		VMOVUPS(s.sel(cmpLT, v, s.f(0), s.mul(v, p[g][4]), v), based(mem, y))
+	})
+	s.ret()
+
 	s.text("blockNormaliseSums", "out *float64, dy, x *float32, n int, "+normalParams+" *float32", "adds up g*xn and g of each lane in float64.")
 	p = s.channelRows(strings.Split(normalParams, ", ")...)
 	x = Load(Param("x"), GP64())
@@ -108,6 +121,22 @@ func (s isa) blockNorms() {
 		mem := Mem{Index: at, Scale: 4, Disp: disp}
 		xn, grad := s.rectifiedGrad(based(mem, dy), based(mem, x), p[g])
 		s.sumGradient(acc[4*g:], xn, grad)
+	})
+	s.storeLanes(acc)
+
+	s.text("blockMaskSums", "out *float64, grad, dy, y, x *float32, n int, mean, scale, slope *float32", "writes g, dy times the slope where y is not above 0, and adds up g*xn and g of each lane in float64.")
+	p = s.channelRows("mean", "scale", "slope")
+	x = Load(Param("x"), GP64())
+	y = Load(Param("y"), GP64())
+	dy = Load(Param("dy"), GP64())
+	grad := Load(Param("grad"), GP64())
+	acc = s.zeros(4 * len(p))
+	s.eachPixel([]reg.Register{dy, y, x}, func(at reg.GPVirtual, g, disp int) {
+		mem := Mem{Index: at, Scale: 4, Disp: disp}
+		made := s.load(based(mem, dy))
+		made = s.sel(cmpGT, s.load(based(mem, y)), s.f(0), made, s.mul(made, p[g][2]))
+		VMOVUPS(made, based(mem, grad))
+		s.sumGradient(acc[4*g:], s.mul(s.sub(s.load(based(mem, x)), p[g][0]), p[g][1]), made)
 	})
 	s.storeLanes(acc)
 
