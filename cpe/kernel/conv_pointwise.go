@@ -39,26 +39,29 @@ func newBlockedPointwise(c *Conv, d Direction, in, out bool) ([]stage, error) {
 //	input gradient  dX' (pixels x C)  = dY' (pixels x Out) * W (Out x C)
 //
 // The left operand is read where it lies, a pixel's channels 16 by 16. Weights are packed in panels of two blocks of outputs: a piece of
-// a panel stays in L1 while a span of pixels passes, which stay in L2. Core groups share the spans and all packed weights; where these
-// are many, they share the panels, and pack a piece each time that it is multiplied, so that it never goes to memory.
+// a panel stays in L1 while a span of pixels passes, which stay in L2. Core groups take spans as they get ready and share all packed weights;
+// where these are many, they take a few panels of a span, and pack a piece each time that it is multiplied, so that it never goes to memory.
 type pointProduct struct {
+	queue     // of spans, or of parts of their panels
 	conv      *Conv
 	direction Direction
 	in, out   pointImages
 	depth     int // blocks of inputs that are multiplied at once
 	spans     pointSpans
-	ownPanels bool // core groups share the panels
+	parts     int  // of the panels, which core groups take one by one
+	ownPanels bool // core groups pack panels themselves
 	workers   []pointWorker
 }
 
 // pointWorker is what a core group needs to itself.
 type pointWorker struct {
-	start  [panel]float32
-	pieces []float32 // packed weights: a piece of its own, or all
+	start    [panel]float32
+	pieces   []float32 // packed weights: a piece of its own, or all
+	gathered int       // the span whose pixels are in scratch
 }
 
-// pointDepth is how many blocks of inputs are multiplied at once, pointPanels how many panels a core group has at least if it packs
-// them itself, lest others have far more.
+// pointDepth is how many blocks of inputs are multiplied at once, pointPanels how many panels a core group takes at least if it packs
+// them itself, where there are as many for all.
 const pointDepth, pointPanels = 16, 4
 
 func newPointProduct(c *Conv, d Direction, in, out pointImages) *pointProduct {
@@ -67,8 +70,13 @@ func newPointProduct(c *Conv, d Direction, in, out pointImages) *pointProduct {
 	v.depth = even(in.blocks(), pointDepth, 1)
 	v.ownPanels = 4*v.panels()*v.piece(in.blocks()) > spec.LDMBytes/2 && v.panels() >= pointPanels*spec.CoreGroups
 	held, unit, groups := v.depth, simd.PixelRows(), 1
-	if !v.ownPanels {
-		held, groups = held+out.blocks(), spec.CoreGroups
+	switch {
+	case !v.ownPanels:
+		held, groups, v.parts = held+out.blocks(), spec.CoreGroups, 1
+	case v.depth < in.blocks(): // a span comes once more for every part
+		v.parts = spec.CoreGroups
+	default:
+		v.parts = blocks(v.panels(), pointPanels)
 	}
 	if in.thin() || out.thin() {
 		unit = in.outW
@@ -119,39 +127,41 @@ func (v *pointProduct) stages() []stage {
 // Name returns "convolution" and the direction.
 func (v *pointProduct) Name() string { return "convolution " + v.direction.String() }
 
-// RunGroup works on a core group's share of the spans or of the panels.
+// RunGroup makes the results of the spans, or of the panels of spans, that a core group takes.
 func (v *pointProduct) RunGroup(g *cpe.CoreGroup) error {
-	args, w := &v.conv.args, &v.workers[g.Index()]
+	w := &v.workers[g.Index()]
+	memory := g.Memory(v.own() + v.inScratch() + v.outScratch())
+	w.pieces, w.gathered = g.Common(v.common()), -1
+	if v.ownPanels {
+		w.pieces, memory = memory[:v.own()], memory[v.own():]
+	}
+	for i := v.take(); i < v.spans.count()*v.parts; i = v.take() {
+		part := i % v.parts
+		v.make(w, i/v.parts, part*v.panels()/v.parts, (part+1)*v.panels()/v.parts, memory)
+	}
+	return nil
+}
+
+// make makes the results of panels [first, last) of a span.
+func (v *pointProduct) make(w *pointWorker, span, first, last int, memory []float32) {
+	args := &v.conv.args
 	x, y := args.x, args.y
 	if v.direction == InputGradient {
 		x, y = y, x
 	}
-	memory := g.Memory(v.own() + v.inScratch() + v.outScratch())
-	w.pieces = g.Common(v.common())
-	firstSpan, lastSpan, first, last := 0, v.spans.count(), 0, v.panels()
-	if v.ownPanels {
-		w.pieces, memory = memory[:v.own()], memory[v.own():]
-		first, last = g.Share(v.panels())
-	} else {
-		firstSpan, lastSpan = g.Share(v.spans.count())
-	}
-	if first == last {
-		return nil
-	}
-	near, far := memory[:v.inScratch()], memory[v.inScratch():]
-	at, n := 2*first, min(2*last, v.out.blocks())-2*first
-	for i := firstSpan; i < lastSpan; i++ {
-		s := v.spans.span(i)
+	s, near, far := v.spans.span(span), memory[:v.inScratch()], memory[v.inScratch():]
+	if w.gathered != span {
 		v.in.gather(x, s, 0, v.in.blocks(), near)
-		left, results := v.in.at(x, s, 0, v.in.blocks(), near), v.out.at(y, s, at, n, far)
-		for k := 0; k < v.in.blocks(); k += v.depth {
-			for p := first; p < last; p++ {
-				v.multiply(w, s, left, results.from(2*(p-first)), p, k)
-			}
-		}
-		v.out.spread(y, s, at, n, far, args.add)
+		w.gathered = span
 	}
-	return nil
+	at, n := 2*first, min(2*last, v.out.blocks())-2*first
+	left, results := v.in.at(x, s, 0, v.in.blocks(), near), v.out.at(y, s, at, n, far)
+	for k := 0; k < v.in.blocks(); k += v.depth {
+		for p := first; p < last; p++ {
+			v.multiply(w, s, left, results.from(2*(p-first)), p, k)
+		}
+	}
+	v.out.spread(y, s, at, n, far, args.add)
 }
 
 // multiply adds the products of a piece of a panel, from block k of the inputs on.
