@@ -80,6 +80,21 @@ func (g *CoreGroup) Share(n int) (lo, hi int) {
 	return lo, hi
 }
 
+// Claim is for native programs whose core groups do not share units of work beforehand but take some as they get ready, so that one that
+// others slow down does fewer, and those that work at the same time read and write what lies close together. It gives units lo <= i < hi
+// of n, most of them at once, and fewer towards the end; lo = hi if none are left. What a unit gives must not depend on who does it.
+func (g *CoreGroup) Claim(n, most int) (lo, hi int) {
+	claimed := &g.machine.claimed
+	for {
+		first := claimed.Load()
+		left := n - int(first)
+		some := min(left, most, max(1, left/(2*g.of)))
+		if some == 0 || claimed.CompareAndSwap(first, first+int32(some)) {
+			return int(first), int(first) + some
+		}
+	}
+}
+
 // run does a program natively and notes how long that takes.
 func (g *CoreGroup) run(p Program) error {
 	g.shared, g.got = 0, 0

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
@@ -44,6 +45,7 @@ type Machine struct {
 	tracing bool // see StartTrace
 	workers workers
 	shares  shares
+	claimed atomic.Int32 // units of the running program that core groups have claimed
 	errs    []error
 	made    map[string]any // see Recall
 }
@@ -140,6 +142,7 @@ func (m *Machine) Run(p Program, groups int) error {
 }
 
 func (m *Machine) runNative(p Program, groups int) {
+	m.claimed.Store(0)
 	m.workers.begin(p, groups-1)
 	m.errs[0] = m.groups[0].run(p)
 	m.workers.end(groups - 1)

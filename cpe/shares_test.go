@@ -1,54 +1,119 @@
 package cpe
 
 import (
+	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 )
 
-// paced is a work of n units, each of which takes a core group as long as said.
-type paced struct {
-	n    int
-	each []time.Duration
-	got  []int
+// TestSharesFollowPace: a group that is four times as slow gets a fourth of the others' work, and as much once it has caught up.
+func TestSharesFollowPace(t *testing.T) {
+	const n = 900
+	s := newShares(3)
+	groups := []*CoreGroup{{}, {}, {}}
+	run := func(each [3]time.Duration, want int) {
+		t.Helper()
+		for range 40 {
+			for i, g := range groups {
+				lo, hi := s.part(i, n)
+				g.shared, g.got, g.spent = n, hi-lo, time.Duration(hi-lo)*each[i]
+			}
+			s.learn(groups)
+		}
+		if lo, hi := s.part(1, n); hi-lo < want-2 || hi-lo > want+2 {
+			t.Errorf("%d units of %d, want %d", hi-lo, n, want)
+		}
+	}
+	const unit = 40 * time.Microsecond
+	run([3]time.Duration{unit, 4 * unit, unit}, 100)
+	run([3]time.Duration{unit, unit, unit}, 300)
 }
 
-func (*paced) Name() string { return "paced" }
+// lagging is a program whose core group 1 takes its time.
+type lagging struct{ got [2]int }
 
-func (p *paced) RunGroup(g *CoreGroup) error {
-	lo, hi := g.Share(p.n)
-	p.got[g.Index()] = hi - lo
-	time.Sleep(time.Duration(hi-lo) * p.each[g.Index()])
+func (*lagging) Name() string { return "lagging" }
+
+func (l *lagging) RunGroup(g *CoreGroup) error {
+	lo, hi := g.Share(1000)
+	l.got[g.Index()] = hi - lo
+	if g.Index() == 1 {
+		time.Sleep(5 * time.Millisecond)
+	}
+	for start := time.Now(); time.Since(start) < 2*telling; {
+	}
 	return nil
 }
 
-// TestSharesFollowPace: a group that is four times as slow gets about a fourth of the others' work, and as much once it has caught up.
-func TestSharesFollowPace(t *testing.T) {
+// TestRunLearns: a machine shares by the pace of the programs that it has run.
+func TestRunLearns(t *testing.T) {
+	l := &lagging{}
+	m := native(t, 2)
+	for range 20 {
+		if err := m.Run(l, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if l.got[1] > l.got[0]/2 {
+		t.Errorf("the slow core group gets %d units, the other %d", l.got[1], l.got[0])
+	}
+}
+
+// claiming is a program that counts how often each unit is claimed.
+type claiming struct {
+	most int
+	done []atomic.Int32
+}
+
+func (*claiming) Name() string { return "claiming" }
+
+func (p *claiming) RunGroup(g *CoreGroup) error {
+	for lo, hi := g.Claim(len(p.done), p.most); lo < hi; lo, hi = g.Claim(len(p.done), p.most) {
+		if hi-lo > p.most {
+			return fmt.Errorf("%d units at once, want %d at most", hi-lo, p.most)
+		}
+		for i := lo; i < hi; i++ {
+			p.done[i].Add(1)
+		}
+	}
+	return nil
+}
+
+// TestClaim: core groups together get every unit once, each time that they run.
+func TestClaim(t *testing.T) {
+	m := native(t, 3)
+	for _, units := range []int{0, 1, 2, 7, 100} {
+		for _, most := range []int{1, 5, 1000} {
+			p := &claiming{most, make([]atomic.Int32, units)}
+			for run := range 3 {
+				if err := m.Run(p, 0); err != nil {
+					t.Fatal(err)
+				}
+				for i := range p.done {
+					if n := int(p.done[i].Load()); n != run+1 {
+						t.Errorf("unit %d of %d was claimed %d times in %d runs", i, units, n, run+1)
+					}
+				}
+			}
+		}
+	}
+}
+
+// native is this computer with a number of core groups.
+func native(t *testing.T, groups int) *Machine {
+	t.Helper()
 	spec, err := Load("host")
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec.CoreGroups = 3
+	spec.CoreGroups = groups
 	m, err := New(spec, Native)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer m.Close()
-	const unit = 40 * time.Microsecond
-	p := &paced{900, []time.Duration{unit, 4 * unit, unit}, make([]int, 3)}
-	run := func(least, most int) {
-		t.Helper()
-		for range 25 {
-			if err := m.Run(p, 0); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if got := p.got[1]; got < least || got > most {
-			t.Errorf("%d units of %d, want %d to %d", got, p.n, least, most)
-		}
-	}
-	run(90, 140)
-	p.each[1] = unit
-	run(240, 360)
+	t.Cleanup(m.Close)
+	return m
 }
 
 // TestSharesCoverAll: shares lie behind each other and leave nothing out; each has a unit if there is one for each.

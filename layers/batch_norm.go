@@ -30,9 +30,9 @@ type batchNorm struct {
 
 	axes       int // of the bottom
 	normaliser normaliser
+	norm       *blob.Blob // y, since a later layer may change the top in place
 
-	means, variances []float32  // the running sums of a batch that is being added, by all core groups at once
-	norm             *blob.Blob // y, since a later layer may change the top in place
+	means, variances []float32 // the running sums, to which all core groups add a batch at once
 }
 
 func (l *batchNorm) SetUp(bottom, _ []*blob.Blob) error {

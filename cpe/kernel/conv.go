@@ -280,9 +280,6 @@ func (c *Conv) work(d Direction, args convArrays) error {
 	}
 	c.args = args
 	for _, stage := range c.stages[d] {
-		if q, ok := stage.Program.(opener); ok {
-			q.open()
-		}
 		if err := c.machine.Run(stage.Program, stage.groups); err != nil {
 			return err
 		}

@@ -42,7 +42,6 @@ func newBlockedPointwise(c *Conv, d Direction, in, out bool) ([]stage, error) {
 // a panel stays in L1 while a span of pixels passes, which stay in L2. Core groups take spans as they get ready and share all packed weights;
 // where these are many, they take a few panels of a span, and pack a piece each time that it is multiplied, so that it never goes to memory.
 type pointProduct struct {
-	queue     // of spans, or of parts of their panels
 	conv      *Conv
 	direction Direction
 	in, out   pointImages
@@ -135,7 +134,8 @@ func (v *pointProduct) RunGroup(g *cpe.CoreGroup) error {
 	if v.ownPanels {
 		w.pieces, memory = memory[:v.own()], memory[v.own():]
 	}
-	for i := v.take(); i < v.spans.count()*v.parts; i = v.take() {
+	all := v.spans.count() * v.parts
+	for i, end := g.Claim(all, 1); i < end; i, end = g.Claim(all, 1) {
 		part := i % v.parts
 		v.make(w, i/v.parts, part*v.panels()/v.parts, (part+1)*v.panels()/v.parts, memory)
 	}

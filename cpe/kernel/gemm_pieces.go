@@ -1,8 +1,6 @@
 package kernel
 
 import (
-	"sync/atomic"
-
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd"
@@ -18,8 +16,7 @@ type pieces struct {
 	gemm   *Gemm
 	left   []float32 // the block of A, packed; nil if A is read where it lies
 	block  productJob
-	panels int          // of columns
-	next   atomic.Int32 // the first panel that nobody has taken
+	panels int // of columns
 	pack   packLeft
 }
 
@@ -64,7 +61,6 @@ func (p *pieces) run() error {
 					return err
 				}
 			}
-			p.next.Store(0)
 			if err := p.gemm.machine.Run(p, 0); err != nil {
 				return err
 			}
@@ -80,7 +76,8 @@ func (p *pieces) Name() string { return p.gemm.Name() }
 // RunGroup computes the pieces that a core group takes.
 func (p *pieces) RunGroup(cg *cpe.CoreGroup) error {
 	w := p.gemm.worker(cg)
-	for from, to := p.take(); from < to; from, to = p.take() {
+	most := w.product.plan.BN / w.product.plan.NR
+	for from, to := cg.Claim(p.panels, most); from < to; from, to = cg.Claim(p.panels, most) {
 		job := &w.job
 		job.m0, job.m1, job.k0, job.k1 = p.block.m0, p.block.m1, p.block.k0, p.block.k1
 		job.n0, job.n1 = from*w.product.plan.NR, min(p.gemm.shape.N, to*w.product.plan.NR)
@@ -90,19 +87,6 @@ func (p *pieces) RunGroup(cg *cpe.CoreGroup) error {
 		}
 	}
 	return nil
-}
-
-// take takes the next panels: a block of the plan, and fewer towards the end.
-func (p *pieces) take() (from, to int) {
-	plan := p.gemm.Plan()
-	for {
-		next := p.next.Load()
-		left := p.panels - int(next)
-		n := min(left, plan.BN/plan.NR, max(1, left/(2*len(p.gemm.workers))))
-		if n == 0 || p.next.CompareAndSwap(next, next+int32(n)) {
-			return int(next), int(next) + n
-		}
-	}
 }
 
 // packLeft is the stage that packs a block of A.

@@ -17,6 +17,21 @@ type squares struct {
 	image    int  // values from one image to the next
 }
 
+// gradSquares map the images and the results' gradient of a convolution for its gradients.
+func (c *Conv) gradSquares(form simd.WinogradForm) (images, results squares) {
+	s := &c.shape
+	out := s.OutSize()
+	images = squares{
+		kind: simd.WinogradInput, edge: form.Edge(), padH: s.Pad[0], padW: s.Pad[1],
+		h: s.In[0], w: s.In[1], channels: s.C / s.Group, image: s.C * size(s.In), blocks: c.blocked[0],
+	}
+	results = squares{
+		kind: simd.WinogradOutputGrad, edge: form.Tile,
+		h: out[0], w: out[1], channels: s.Out / s.Group, image: s.Out * size(out), blocks: c.blocked[1],
+	}
+	return images, results
+}
+
 // slices is the number of slices of the channels.
 func (s *squares) slices() int { return blocks(s.channels, winogradLanes) }
 

@@ -59,8 +59,7 @@ func newWinogradSmall(c *Conv, d Direction) *winogradSmall {
 	out := s.OutSize()
 	v := &winogradSmall{conv: c, direction: d, workers: make([]winogradWorker, spec.CoreGroups)}
 	v.grid = newTileGrid(form, s.N, out[0], out[1], func(rows, cols int) bool { return true })
-	v.images = squares{kind: simd.WinogradInput, edge: form.Edge(), padH: s.Pad[0], padW: s.Pad[1], h: s.In[0], w: s.In[1], channels: s.C, image: s.C * size(s.In), blocks: c.blocked[0]}
-	v.results = squares{kind: simd.WinogradOutputGrad, edge: form.Tile, h: out[0], w: out[1], channels: s.Out, image: s.Out * size(out), blocks: c.blocked[1]}
+	v.images, v.results = c.gradSquares(form)
 	tiles := v.grid.rows * v.grid.cols
 	fit := spec.LDMBytes / 2 / 4 / (form.Points() * (s.C + s.Out) * tiles)
 	v.block = even(blocks(s.N, smallChunks), max(1, fit), 1)

@@ -39,8 +39,7 @@ func winogradGradStages(c *Conv) ([]stage, error) {
 	v := &winogradGrads{conv: c, in: s.C / s.Group, out: s.Out / s.Group}
 	out := s.OutSize()
 	v.grid = newTileGrid(form, s.N, out[0], out[1], fitsCore(&spec, form))
-	v.images = squares{kind: simd.WinogradInput, edge: form.Edge(), padH: s.Pad[0], padW: s.Pad[1], h: s.In[0], w: s.In[1], channels: v.in, image: s.C * size(s.In), blocks: c.blocked[0]}
-	v.results = squares{kind: simd.WinogradOutputGrad, edge: form.Tile, h: out[0], w: out[1], channels: v.out, image: s.Out * size(out), blocks: c.blocked[1]}
+	v.images, v.results = c.gradSquares(form)
 	tiles := gradTiles
 	if !spec.Native() {
 		tiles = max(gradTiles, meshPoints/form.Points()/(s.C+s.Out))
