@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/swcaffe/swcaffe/cpe"
 )
@@ -18,7 +17,8 @@ type Conv struct {
 	sum      *Copy
 	args     convArrays
 	thinned  *thinnedConv // computes what is implicit, if not nil
-	trials   [3]*trial    // of directions whose strategy is being found
+	tuner    Tuner        // finds strategies, if not nil
+	tuned    [3]*tuned    // directions of a convolution with a tuner
 	scratch  [3]cpe.Scratch
 	blocked  [2]bool        // images, results: their channels lie in blocks
 	turned   *planarResults // where the input gradient needs them, if not nil
@@ -63,16 +63,16 @@ func newConv(m *cpe.Machine, s ConvShape, found *considered, directions ...Direc
 			return nil, err
 		}
 	}
-	if !slices.Contains(directions, WeightGradient) {
-		return c, nil
-	}
-	return c, c.makePartials()
+	return c, nil
 }
 
-// prepare makes the stages of one direction, and that which turns what it reads by planes.
+// prepare makes the stages of one direction, that which turns what it reads by planes, and its partial sums.
 func (c *Conv) prepare(d Direction) error {
 	if err := c.choose(d); err != nil {
 		return err
+	}
+	if d == WeightGradient && c.sum == nil {
+		return c.makePartials()
 	}
 	if c.planar(d) {
 		c.turned = nil
@@ -186,7 +186,20 @@ func (c *Conv) Plan() ConvPlan { return c.plan }
 func (c *Conv) takes(d Direction, s cpe.Scratch) { c.scratch[d] = s }
 
 // Scratch returns how many values of scratch a direction takes; 0 as long as its strategy is being found.
-func (c *Conv) Scratch(d Direction) int { return c.scratch[d].Values(c.machine.Spec().CoreGroups) }
+func (c *Conv) Scratch(d Direction) int {
+	if c = c.doing(d); c == nil {
+		return 0
+	}
+	return c.scratch[d].Values(c.machine.Spec().CoreGroups)
+}
+
+// doing returns the convolution that computes a direction, nil as long as that is being found.
+func (c *Conv) doing(d Direction) *Conv {
+	if t := c.tuned[d]; t != nil {
+		return t.best
+	}
+	return c
+}
 
 // Forward computes y = w * x + bias; bias, one value an output channel, may be nil.
 func (c *Conv) Forward(x, w, bias, y []float32) error {
@@ -195,7 +208,8 @@ func (c *Conv) Forward(x, w, bias, y []float32) error {
 
 // Rectifies reports whether ForwardReLU can be called: results are written by kernels that can do that on the way.
 func (c *Conv) Rectifies() bool {
-	return c.machine.Native() && c.trials[Forward] == nil &&
+	c = c.doing(Forward)
+	return c != nil && c.machine.Native() &&
 		(c.plan.Strategy[Forward].isWinograd() || c.pointwiseBlocks(Forward) || c.byOffsets(Forward))
 }
 
@@ -211,13 +225,15 @@ func (c *Conv) WeightGrad(x, dy, dw []float32) error {
 
 // SetsWeightGrad reports whether WeightGradTo can be called: sums go to the weights' gradient from kernels that need not read it.
 func (c *Conv) SetsWeightGrad() bool {
-	return c.machine.Native() && c.trials[WeightGradient] == nil && size(c.shape.OutSize()) > 0 && c.shape.N > 0 &&
+	c = c.doing(WeightGradient)
+	return c != nil && c.machine.Native() && size(c.shape.OutSize()) > 0 && c.shape.N > 0 &&
 		(c.plan.Strategy[WeightGradient].isWinograd() || c.pointwiseBlocks(WeightGradient) || c.byOffsets(WeightGradient))
 }
 
 // SumsBias reports whether WeightGradTo can be called with biases.
 func (c *Conv) SumsBias() bool {
-	return c.SetsWeightGrad() && (c.byOffsets(WeightGradient) || c.small(WeightGradient))
+	c = c.doing(WeightGradient)
+	return c != nil && c.SetsWeightGrad() && (c.byOffsets(WeightGradient) || c.small(WeightGradient))
 }
 
 // WeightGradTo computes the gradient of the weights into dw, or adds it; and adds that of the biases, the sums of dy over images and
@@ -233,7 +249,8 @@ func (c *Conv) InputGrad(dy, w, dx []float32) error {
 
 // RectifiesInputGrad reports whether InputGradWhere can be called.
 func (c *Conv) RectifiesInputGrad() bool {
-	return c.machine.Native() && c.trials[InputGradient] == nil && c.plan.Strategy[InputGradient].isWinograd() && c.blocked[0]
+	c = c.doing(InputGradient)
+	return c != nil && c.machine.Native() && c.plan.Strategy[InputGradient].isWinograd() && c.blocked[0]
 }
 
 // InputGradWhere computes the gradient of the images into dx where above, which lies as they do, is above 0; elsewhere it is 0.
@@ -244,7 +261,8 @@ func (c *Conv) InputGradWhere(dy, w, dx, above []float32) error {
 // AddsInputGrad reports whether AddInputGrad can be called: kernels are pointwise, and the product with them goes to the images, or
 // the pixels that strides meet, directly.
 func (c *Conv) AddsInputGrad() bool {
-	return c.trials[InputGradient] == nil && c.machine.Native() && c.plan.Strategy[InputGradient] == Implicit &&
+	c = c.doing(InputGradient)
+	return c != nil && c.machine.Native() && c.plan.Strategy[InputGradient] == Implicit &&
 		(c.shape.pointwise() || c.shape.thin() && size(c.shape.OutSize()) > 0)
 }
 
@@ -255,8 +273,8 @@ func (c *Conv) AddInputGrad(dy, w, dx []float32) error {
 
 // run computes a direction. Where only costs count and choosing a strategy has found them, they are charged again.
 func (c *Conv) run(d Direction, args convArrays) error {
-	if c.trials[d] != nil {
-		return c.trials[d].run(args)
+	if t := c.tuned[d]; t != nil {
+		return t.run(args)
 	}
 	scratch := c.scratch[d]
 	if c.turned != nil && d == InputGradient {

@@ -19,19 +19,18 @@ const turnWork = 1.25
 // Winograd's if that was free to choose and is not much slower. ok is false where there is none.
 func (c *Conv) inBlocks(d Direction) (st Strategy, ok bool) {
 	s, st := &c.shape, c.found.chosen[d]
-	switch {
-	case !c.machine.Native() || c.trials[d] != nil:
-		return st, false
-	case st.isWinograd(), st == Implicit && s.blockedPointwise(), c.byOffsets(d):
-		return st, true
-	case c.planar(d):
-		return st, true
-	case !c.free:
-		return st, false
+	if !c.free || c.takesBlocks(d, st) {
+		return st, c.takesBlocks(d, st)
 	}
 	spec := c.machine.Spec()
 	best, work := s.leastWinograd(&spec, d)
-	return best, work < turnWork*s.directWork(d)
+	return best, c.machine.Native() && work < turnWork*s.directWork(d)
+}
+
+// takesBlocks reports whether a strategy can compute a direction if images or results lie in blocks.
+func (c *Conv) takesBlocks(d Direction, st Strategy) bool {
+	few := c.shape.fewChannels() && (d == InputGradient || st == Implicit)
+	return c.machine.Native() && (st.isWinograd() || st == Implicit && c.shape.blockedPointwise() || few)
 }
 
 // SetBlocks says whether images, and results, lie in blocks of channels from now on, in all directions; Blocks has said that they may.
@@ -40,16 +39,31 @@ func (c *Conv) SetBlocks(in, out bool) error {
 		return nil
 	}
 	c.blocked, c.scratch = [2]bool{in, out}, [3]cpe.Scratch{}
+	return c.takeStrategies()
+}
+
+// takeStrategies prepares all directions with the strategies that were chosen, for images and results as they lie, or with those that a
+// tuner knows or finds.
+func (c *Conv) takeStrategies() error {
 	for d := range Direction(3) {
 		c.plan.Strategy[d] = c.found.chosen[d]
-		if in || out {
+		if c.blocked != [2]bool{} {
 			c.plan.Strategy[d], _ = c.inBlocks(d)
 		}
-		if err := c.prepare(d); err != nil {
+		if err := c.take(d); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// take prepares a direction.
+func (c *Conv) take(d Direction) error {
+	if c.tuner == nil {
+		return c.prepare(d)
+	}
+	c.tuned[d] = &tuned{conv: c, direction: d}
+	return c.tuned[d].settle()
 }
 
 // pointwiseBlocks reports whether a direction is computed as a pointwise convolution in blocks of channels.
@@ -62,14 +76,15 @@ func (c *Conv) byOffsets(d Direction) bool {
 	return c.machine.Native() && d != InputGradient && c.plan.Strategy[d] == Implicit && c.shape.fewChannels()
 }
 
-// ForShape plans the same convolution of images of other extents, which lie alike, with the same strategies.
+// ForShape plans the same convolution of images of other extents, which lie alike, with the same strategies, or those that the tuner
+// knows or finds.
 func (c *Conv) ForShape(s ConvShape) (*Conv, error) {
-	n, err := newConv(c.machine, s, &considered{chosen: c.found.chosen}, Forward, WeightGradient, InputGradient)
+	n, err := newConv(c.machine, s, &considered{chosen: c.found.chosen})
 	if err != nil {
 		return nil, err
 	}
-	n.free = c.free
-	return n, n.SetBlocks(c.blocked[0], c.blocked[1])
+	n.free, n.tuner, n.blocked = c.free, c.tuner, c.blocked
+	return n, n.takeStrategies()
 }
 
 // Turns returns how often a forward pass and one for both gradients bring images or results from planes to blocks of channels or

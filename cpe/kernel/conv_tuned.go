@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -10,12 +11,33 @@ import (
 
 // Tuner knows which strategies were found to be fastest on a native machine, and keeps what is found.
 type Tuner interface {
-	// Choice returns the strategy of a direction of a shape, if it is known.
-	Choice(s ConvShape, d Direction) (Strategy, bool)
-	// Measured keeps how long the strategies that can compute a direction of a shape took. Choice knows the direction afterwards.
-	Measured(s ConvShape, d Direction, took []Timing) error
+	// Choice returns the strategy to take for a task, if it is known.
+	Choice(Task) (Strategy, bool)
+	// Measured keeps how long the strategies that can do a task took, first that of the cost model. Choice knows the task afterwards.
+	Measured(t Task, took []Timing) error
 	// Now is the clock to measure with.
 	Now() time.Time
+}
+
+// Task is what is tuned: a direction of a convolution whose images and results lie by planes or in blocks of channels.
+type Task struct {
+	Shape           ConvShape
+	Direction       Direction
+	ImagesInBlocks  bool
+	ResultsInBlocks bool
+}
+
+// String prints the shape and how images and results lie.
+func (t Task) String() string {
+	switch {
+	case t.ImagesInBlocks && t.ResultsInBlocks:
+		return t.Shape.String() + ", in blocks"
+	case t.ImagesInBlocks:
+		return t.Shape.String() + ", images in blocks"
+	case t.ResultsInBlocks:
+		return t.Shape.String() + ", results in blocks"
+	}
+	return t.Shape.String()
 }
 
 // Timing is how long a strategy took.
@@ -24,66 +46,55 @@ type Timing struct {
 	Time     time.Duration
 }
 
-// A measurement repeats every candidate at least minRepeats times, and up to maxRepeats while all have taken less than
-// enoughTime together. The shortest time counts: what else the computer does can only lengthen it.
+// A measurement repeats every candidate at least minRepeats times, and up to maxRepeats while all have taken less than enoughTime
+// together; those that take hopeless times as long as the fastest drop out after two. The shortest time counts: what else the
+// computer does can only lengthen it.
 const (
-	minRepeats = 2
-	maxRepeats = 10
-	enoughTime = 40 * time.Millisecond
+	minRepeats = 4
+	maxRepeats = 20
+	enoughTime = 100 * time.Millisecond
+	hopeless   = 2
 )
 
 // NewTunedConv plans a convolution on a native machine with the strategies that a tuner knows. A direction that it does not
 // know is computed by the strategy of the cost model in the first two runs, in which all candidates work side by side:
-// they warm up in the first and are measured in the second. From the third run on the fastest does the work.
+// they warm up in the first and are measured in the second. From the third run on what the tuner chooses does the work. How images
+// may lie is what the cost model's choice can do with: candidates are those that can work on them as they lie.
 func NewTunedConv(m *cpe.Machine, s ConvShape, t Tuner) (*Conv, error) {
 	spec := m.Spec()
 	found, err := chooseStrategies(&spec, s, Auto)
 	if err != nil {
 		return nil, err
 	}
-	var known []Direction
-	var trials [3]*trial
-	for i := range found.chosen {
-		d := Direction(i)
-		st, ok := t.Choice(s, d)
-		switch {
-		case !ok:
-			trials[d] = &trial{tuner: t, direction: d}
-		case st == Auto || !s.supports(&spec, st, d):
-			return nil, fmt.Errorf("the tuning of %v says %v for the %v, which %[2]v cannot compute", s, st, d)
-		default:
-			found.chosen[d] = st
-			known = append(known, d)
-		}
-	}
-	c, err := newConv(m, s, found, known...)
+	c, err := newConv(m, s, found)
 	if err != nil {
 		return nil, err
 	}
-	c.trials = trials
-	for _, t := range trials {
-		if t != nil {
-			t.conv = c
-		}
-	}
-	return c, nil
+	c.free, c.tuner = true, t
+	return c, c.takeStrategies()
 }
 
-// trial finds the strategy of one direction of a convolution.
-type trial struct {
+// tuned computes one direction of a convolution with what its tuner chooses.
+type tuned struct {
 	conv       *Conv // whose direction it is
-	tuner      Tuner
 	direction  Direction
-	candidates []*Conv // that of the cost model last, so that its results stay
+	candidates []*Conv // that of the cost model first
 	best       *Conv   // once it is found
 	weights    []float32
 	warm       bool
 }
 
-// run computes the direction, and finds out more about it.
-func (t *trial) run(args convArrays) error {
-	if err := t.settle(); err != nil {
-		return err
+// task is what the tuner is asked for.
+func (t *tuned) task() Task {
+	return Task{t.conv.shape, t.direction, t.conv.blocked[0], t.conv.blocked[1]}
+}
+
+// run computes the direction, and finds out more about it. The cost model's choice comes last, so that its results stay.
+func (t *tuned) run(args convArrays) error {
+	if t.best == nil {
+		if err := t.settle(); err != nil {
+			return err
+		}
 	}
 	if t.best != nil {
 		return t.best.run(t.direction, args)
@@ -98,48 +109,57 @@ func (t *trial) run(args convArrays) error {
 	} else if err := t.warmUp(args); err != nil {
 		return err
 	}
-	return t.candidates[len(t.candidates)-1].run(t.direction, args)
+	return t.candidates[0].run(t.direction, args)
 }
 
-// settle takes the tuner's choice, if it has one by now, from these measurements or from those of a layer of the same shape.
-func (t *trial) settle() error {
-	if t.best != nil {
-		return nil
-	}
-	st, ok := t.tuner.Choice(t.conv.shape, t.direction)
+// settle takes the tuner's choice, if it has one by now, from its file, these measurements or those of a layer of the same shape.
+func (t *tuned) settle() (err error) {
+	st, ok := t.conv.tuner.Choice(t.task())
 	if !ok {
 		return nil
 	}
 	i := slices.IndexFunc(t.candidates, func(c *Conv) bool { return c.plan.Strategy[t.direction] == st })
-	if i >= 0 {
+	switch {
+	case i >= 0:
 		t.best = t.candidates[i]
-	} else if err := t.choose(st); err != nil {
-		return err
+	case !t.can(st):
+		return fmt.Errorf("the tuning of %v says %v for the %v, which %[2]v cannot compute", t.task(), st, t.direction)
+	default:
+		if t.best, err = t.with(st); err != nil {
+			return err
+		}
 	}
 	t.conv.plan.Strategy[t.direction] = st
 	t.candidates, t.weights = nil, nil
 	return nil
 }
 
-// choose prepares the strategy that another layer's measurements have found.
-func (t *trial) choose(st Strategy) (err error) {
-	t.best, err = newConv(t.conv.machine, t.conv.shape, &considered{chosen: [3]Strategy{st, st, st}}, t.direction)
-	return err
+// can reports whether a strategy can compute the direction of images and results as they lie.
+func (t *tuned) can(st Strategy) bool {
+	spec := t.conv.machine.Spec()
+	return st != Auto && t.conv.shape.supports(&spec, st, t.direction) &&
+		(t.conv.blocked == [2]bool{} || t.conv.takesBlocks(t.direction, st))
+}
+
+// with prepares the direction with a strategy.
+func (t *tuned) with(st Strategy) (*Conv, error) {
+	c, err := newConv(t.conv.machine, t.conv.shape, &considered{chosen: [3]Strategy{st, st, st}})
+	if err != nil {
+		return nil, err
+	}
+	c.blocked = t.conv.blocked
+	return c, c.prepare(t.direction)
 }
 
 // makeCandidates prepares every strategy that can compute the direction.
-func (t *trial) makeCandidates() error {
+func (t *tuned) makeCandidates() error {
 	if t.candidates != nil {
 		return nil
 	}
-	spec := t.conv.machine.Spec()
 	model := t.conv.plan.Strategy[t.direction]
-	order := slices.DeleteFunc(slices.Clone(strategies), func(st Strategy) bool { return st == Auto || st == model })
-	for _, st := range append(order, model) {
-		if !t.conv.shape.supports(&spec, st, t.direction) {
-			continue
-		}
-		c, err := newConv(t.conv.machine, t.conv.shape, &considered{chosen: [3]Strategy{st, st, st}}, t.direction)
+	others := slices.DeleteFunc(slices.Clone(strategies), func(st Strategy) bool { return st == model || !t.can(st) })
+	for _, st := range append([]Strategy{model}, others...) {
+		c, err := t.with(st)
 		if err != nil {
 			return err
 		}
@@ -149,7 +169,7 @@ func (t *trial) makeCandidates() error {
 }
 
 // attempt runs a candidate. The gradient of weights, which is added to what is there, goes to memory of its own.
-func (t *trial) attempt(c *Conv, args convArrays) error {
+func (t *tuned) attempt(c *Conv, args convArrays) error {
 	if t.direction == WeightGradient {
 		if t.weights == nil {
 			t.weights = make([]float32, len(args.w))
@@ -159,7 +179,7 @@ func (t *trial) attempt(c *Conv, args convArrays) error {
 	return c.run(t.direction, args)
 }
 
-func (t *trial) warmUp(args convArrays) error {
+func (t *tuned) warmUp(args convArrays) error {
 	t.warm = true
 	for _, c := range t.candidates {
 		if err := t.attempt(c, args); err != nil {
@@ -170,21 +190,25 @@ func (t *trial) warmUp(args convArrays) error {
 }
 
 // measure times the candidates in turns and tells the tuner.
-func (t *trial) measure(args convArrays) error {
+func (t *tuned) measure(args convArrays) error {
 	took := make([]Timing, len(t.candidates))
-	var sum time.Duration
+	var sum, least time.Duration
 	for repeat := 0; repeat < minRepeats || repeat < maxRepeats && sum < enoughTime; repeat++ {
 		for i, c := range t.candidates {
-			start := t.tuner.Now()
+			if repeat >= 2 && took[i].Time > hopeless*least {
+				continue
+			}
+			start := t.conv.tuner.Now()
 			if err := t.attempt(c, args); err != nil {
 				return err
 			}
-			time := t.tuner.Now().Sub(start)
+			time := t.conv.tuner.Now().Sub(start)
 			sum += time
 			if repeat == 0 || time < took[i].Time {
 				took[i] = Timing{c.plan.Strategy[t.direction], time}
 			}
 		}
+		least = slices.MinFunc(took, func(a, b Timing) int { return cmp.Compare(a.Time, b.Time) }).Time
 	}
-	return t.tuner.Measured(t.conv.shape, t.direction, took)
+	return t.conv.tuner.Measured(t.task(), took)
 }

@@ -21,8 +21,8 @@ func newScripted(fastest Strategy) *scripted {
 	return &scripted{fastest: fastest, choices: map[string]Strategy{}, measured: map[Direction][]Strategy{}}
 }
 
-func (u *scripted) Choice(s ConvShape, d Direction) (Strategy, bool) {
-	st, ok := u.choices[s.String()+d.String()]
+func (u *scripted) Choice(t Task) (Strategy, bool) {
+	st, ok := u.choices[t.String()+t.Direction.String()]
 	return st, ok
 }
 
@@ -31,26 +31,33 @@ func (u *scripted) Now() time.Time {
 	return u.clock
 }
 
-func (u *scripted) Measured(s ConvShape, d Direction, took []Timing) error {
-	u.choices[s.String()+d.String()] = u.fastest
+func (u *scripted) Measured(task Task, took []Timing) error {
+	u.choices[task.String()+task.Direction.String()] = u.fastest
 	for _, t := range took {
-		u.measured[d] = append(u.measured[d], t.Strategy)
+		u.measured[task.Direction] = append(u.measured[task.Direction], t.Strategy)
 	}
 	return nil
 }
 
-// TestTunedConv: results are right in every run, before, while and after the candidates are measured; the strategy is the
-// cost model's for two runs and the tuner's from then on; and gradients of weights are added once.
+// TestTunedConv: results are right in every run, before, while and after the candidates are measured, however images lie; the
+// strategy is the cost model's for two runs and the tuner's from then on, as is what it can do on the way; the cost model's is the first
+// candidate, and all can work on images as they lie; and gradients of weights are added once.
 func TestTunedConv(t *testing.T) {
+	planes, blocked := [2]bool{}, [2]bool{true, true}
 	for name, c := range map[string]struct {
 		shape      ConvShape
+		lie        [2]bool
 		fastest    Strategy
 		candidates [3]int
+		does       [4]bool // Rectifies, SetsWeightGrad, RectifiesInputGrad, AddsInputGrad in the end
 	}{
-		"3x3":                 {conv2(2, 5, 6, 1, 9, 10, 3, 3, 1, 1, 1), Winograd2, [3]int{5, 5, 5}},
-		"strided":             {conv2(2, 4, 6, 2, 9, 10, 3, 3, 2, 1, 1), Explicit, [3]int{2, 2, 1}},
-		"pointwise, strided":  {conv2(3, 5, 7, 1, 9, 10, 1, 1, 2, 0, 1), Explicit, [3]int{2, 2, 2}},
-		"pointwise, implicit": {conv2(3, 5, 7, 1, 9, 10, 1, 1, 2, 0, 1), Implicit, [3]int{2, 2, 2}},
+		"3x3":                 {conv2(2, 5, 6, 1, 9, 10, 3, 3, 1, 1, 1), planes, Winograd2, [3]int{5, 5, 5}, [4]bool{true, true, false, false}},
+		"strided":             {conv2(2, 4, 6, 2, 9, 10, 3, 3, 2, 1, 1), planes, Explicit, [3]int{2, 2, 1}, [4]bool{}},
+		"pointwise, strided":  {conv2(3, 5, 7, 1, 9, 10, 1, 1, 2, 0, 1), planes, Explicit, [3]int{2, 2, 2}, [4]bool{}},
+		"pointwise, implicit": {conv2(3, 5, 7, 1, 9, 10, 1, 1, 2, 0, 1), planes, Implicit, [3]int{2, 2, 2}, [4]bool{3: true}},
+		"3x3 in blocks":       {conv2(2, 32, 64, 1, 16, 16, 3, 3, 1, 1, 1), blocked, Winograd2, [3]int{3, 3, 3}, [4]bool{true, true, true, false}},
+		"pointwise in blocks": {conv2(3, 16, 32, 1, 9, 10, 1, 1, 1, 0, 1), blocked, Implicit, [3]int{1, 1, 1}, [4]bool{true, true, false, true}},
+		"results in blocks":   {conv2(2, 3, 32, 1, 9, 10, 3, 3, 1, 1, 1), [2]bool{false, true}, Winograd4, [3]int{4, 4, 5}, [4]bool{true, true, false, false}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, u, check := hostMachine(t, 2), newScripted(c.fastest), near
@@ -61,21 +68,35 @@ func TestTunedConv(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			spec := m.Spec()
-			model, err := chooseStrategies(&spec, c.shape, Auto)
+			auto, err := NewConv(m, c.shape, Auto)
 			if err != nil {
 				t.Fatal(err)
 			}
+			for _, conv := range []*Conv{conv, auto} {
+				if in, out := conv.Blocks(); c.lie != planes && [2]bool{in, out} != c.lie {
+					t.Fatalf("images and results in blocks: %v %v, want %v", in, out, c.lie)
+				}
+				if err := conv.SetBlocks(c.lie[0], c.lie[1]); err != nil {
+					t.Fatal(err)
+				}
+			}
 			for run := range 4 {
 				want := newConvCase(c.shape, values)
-				y, dx := want.run(t, conv)
+				lying := want.lying(c.shape, c.lie)
+				y, dx := lying.run(t, conv)
+				if c.lie[0] {
+					FromBlocks(dx, slices.Clone(dx), c.shape.N*c.shape.C, volume(c.shape.In))
+				}
+				if c.lie[1] {
+					FromBlocks(y, slices.Clone(y), c.shape.N*c.shape.Out, volume(c.shape.OutSize()))
+				}
 				check(t, "y", y, want.wantY, 4*len(want.w)/c.shape.Out)
 				check(t, "dx", dx, want.wantDX, 4*len(want.w)/c.shape.C)
-				if err := conv.WeightGrad(want.x, want.dy, want.dw); err != nil {
+				if err := conv.WeightGrad(lying.x, lying.dy, want.dw); err != nil {
 					t.Fatal(err)
 				}
 				check(t, "dw", want.dw, want.wantDW, 4*len(want.wantY)/c.shape.Out)
-				wanted := model.chosen
+				wanted := auto.Plan().Strategy
 				if run >= 2 {
 					wanted = [3]Strategy{c.fastest, c.fastest, c.fastest}
 				}
@@ -83,14 +104,34 @@ func TestTunedConv(t *testing.T) {
 					t.Errorf("run %d: strategies %v, want %v", run, got, wanted)
 				}
 			}
+			if does := [4]bool{conv.Rectifies(), conv.SetsWeightGrad(), conv.RectifiesInputGrad(), conv.AddsInputGrad()}; does != c.does {
+				t.Errorf("on the way it does %v, want %v", does, c.does)
+			}
 			for d, n := range c.candidates {
-				st := u.measured[Direction(d)]
-				if len(st) != n || len(slices.Compact(slices.Sorted(slices.Values(st)))) != n {
-					t.Errorf("%v: measured %v, want %d candidates", Direction(d), st, n)
+				var st []Strategy
+				for _, one := range u.measured[Direction(d)] {
+					if !slices.Contains(st, one) {
+						st = append(st, one)
+					}
+				}
+				if len(st) != n || len(u.measured[Direction(d)]) != n || st[0] != auto.Plan().Strategy[d] {
+					t.Errorf("%v: measured %v, want %d candidates, %v the first", Direction(d), u.measured[Direction(d)], n, auto.Plan().Strategy[d])
 				}
 			}
 		})
 	}
+}
+
+// lying is the case with images, or results, in blocks.
+func (c *convCase) lying(s ConvShape, blocked [2]bool) *convCase {
+	l := *c
+	if blocked[0] {
+		l.x = inBlocks(c.x, s.N*s.C)
+	}
+	if blocked[1] {
+		l.dy = inBlocks(c.dy, s.N*s.Out)
+	}
+	return &l
 }
 
 // TestTunedConvTakesWhatIsKnown: a second convolution of the shape measures nothing and gives the same bits, as does a
@@ -99,7 +140,7 @@ func TestTunedConvTakesWhatIsKnown(t *testing.T) {
 	m, u := hostMachine(t, 2), newScripted(Winograd4)
 	s := conv2(2, 5, 6, 1, 9, 10, 3, 3, 1, 1, 1)
 	for d := range Direction(3) {
-		u.choices[s.String()+d.String()] = Winograd4
+		u.choices[Task{Shape: s}.String()+d.String()] = Winograd4
 	}
 	tuned, err := NewTunedConv(m, s, u)
 	if err != nil {
@@ -123,7 +164,7 @@ func TestTunedConvTakesWhatIsKnown(t *testing.T) {
 func TestTunedConvRefusesWhatCannotBe(t *testing.T) {
 	s := conv2(2, 5, 6, 1, 9, 10, 7, 7, 1, 1, 1)
 	u := newScripted(Winograd4)
-	u.choices[s.String()+Forward.String()] = Winograd4
+	u.choices[Task{Shape: s}.String()+Forward.String()] = Winograd4
 	_, err := NewTunedConv(hostMachine(t, 1), s, u)
 	if err == nil || !strings.Contains(err.Error(), "says winograd4 for the forward") {
 		t.Errorf("error %v", err)

@@ -136,9 +136,6 @@ func modelled(spec *cpe.Spec, s ConvShape, st Strategy, d Direction, found *cons
 	if err := c.prepare(d); err != nil {
 		return cpe.Ledger{}, err
 	}
-	if err := c.makePartials(); err != nil {
-		return cpe.Ledger{}, err
-	}
 	err = c.run(d, convArrays{})
 	found.pairs = c.found.pairs
 	return m.Ledger(), err

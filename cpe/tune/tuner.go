@@ -29,7 +29,7 @@ type Tuner struct {
 	entries map[key]entry
 }
 
-// key is what is tuned: a direction of a convolution, whose shape is written as kernel.ConvShape does.
+// key is what is tuned: a direction of a convolution, whose shape, and how images lie, is written as kernel.Task does.
 type key struct {
 	shape     string
 	direction kernel.Direction
@@ -60,21 +60,29 @@ func Open(path string, spec cpe.Spec, log *logrus.Logger) (*Tuner, error) {
 }
 
 // Choice implements kernel.Tuner.
-func (t *Tuner) Choice(s kernel.ConvShape, d kernel.Direction) (kernel.Strategy, bool) {
-	e, ok := t.entries[key{s.String(), d}]
+func (t *Tuner) Choice(task kernel.Task) (kernel.Strategy, bool) {
+	e, ok := t.entries[key{task.String(), task.Direction}]
 	return e.strategy, ok
 }
 
 // Now implements kernel.Tuner.
 func (t *Tuner) Now() time.Time { return t.now() }
 
-// Measured implements kernel.Tuner: it chooses the fastest strategy and writes the file at once, so that a run that is broken
-// off leaves what it has found.
-func (t *Tuner) Measured(s kernel.ConvShape, d kernel.Direction, took []kernel.Timing) error {
+// worthwhile is how much of the time of the cost model's choice another strategy may take to be chosen: what is measured is a
+// convolution alone, without what a net lets it do on the way, and what is a little faster now is not the next time.
+const worthwhile = 0.95
+
+// Measured implements kernel.Tuner: it chooses the fastest strategy, or the cost model's if that takes about as long, and writes the
+// file at once, so that a run that is broken off leaves what it has found.
+func (t *Tuner) Measured(task kernel.Task, took []kernel.Timing) error {
+	model := took[0]
 	took = slices.SortedStableFunc(slices.Values(took), func(a, b kernel.Timing) int { return cmp.Compare(a.Time, b.Time) })
 	e := entry{took[0].Strategy, took, runtime.GOMAXPROCS(0)}
-	t.entries[key{s.String(), d}] = e
-	t.log.Infof("Tuned %v of %v: %s", d, s, e)
+	if float64(took[0].Time) > worthwhile*float64(model.Time) {
+		e.strategy = model.Strategy
+	}
+	t.entries[key{task.String(), task.Direction}] = e
+	t.log.Infof("Tuned %v of %v: %s", task.Direction, task, e)
 	return t.save()
 }
 

@@ -45,21 +45,26 @@ var (
 	}
 )
 
+// task is that of images and results by planes.
+func task(s kernel.ConvShape, d kernel.Direction) kernel.Task {
+	return kernel.Task{Shape: s, Direction: d}
+}
+
 // TestWhatIsMeasuredIsReadAgain: the fastest is chosen, for that direction of that shape alone, by this Tuner and by the next.
 func TestWhatIsMeasuredIsReadAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.prototxt")
 	u, out := open(t, path)
-	if _, known := u.Choice(square, kernel.Forward); known {
+	if _, known := u.Choice(task(square, kernel.Forward)); known {
 		t.Error("a new file knows a choice")
 	}
 	took := []kernel.Timing{
 		{Strategy: kernel.Explicit, Time: 3 * time.Millisecond}, {Strategy: kernel.Winograd4, Time: 1500 * time.Microsecond},
 		{Strategy: kernel.Implicit, Time: 2 * time.Millisecond},
 	}
-	if err := u.Measured(square, kernel.Forward, took); err != nil {
+	if err := u.Measured(task(square, kernel.Forward), took); err != nil {
 		t.Fatal(err)
 	}
-	if err := u.Measured(wide, kernel.InputGradient, took[:1]); err != nil {
+	if err := u.Measured(task(wide, kernel.InputGradient), took[:1]); err != nil {
 		t.Fatal(err)
 	}
 	if want := "winograd4 (winograd4 1.5 ms, implicit 2 ms, explicit 3 ms)"; !strings.Contains(out.String(), want) {
@@ -75,8 +80,30 @@ func TestWhatIsMeasuredIsReadAgain(t *testing.T) {
 			{square, kernel.Forward, kernel.Winograd4, true}, {square, kernel.InputGradient, 0, false},
 			{wide, kernel.InputGradient, kernel.Explicit, true}, {wide, kernel.Forward, 0, false},
 		} {
-			if got, known := u.Choice(c.shape, c.direction); known != c.known || known && got != c.want {
+			if got, known := u.Choice(task(c.shape, c.direction)); known != c.known || known && got != c.want {
 				t.Errorf("%s chooses %v (%t) for the %v of %v, want %v (%t)", what, got, known, c.direction, c.shape, c.want, c.known)
+			}
+		}
+	}
+}
+
+// TestChoice: another strategy than the cost model's, which is measured first, is taken if it is clearly faster.
+func TestChoice(t *testing.T) {
+	for other, want := range map[time.Duration]kernel.Strategy{
+		110: kernel.Winograd4, 100: kernel.Winograd4, 96: kernel.Winograd4, 94: kernel.Implicit, 50: kernel.Implicit,
+	} {
+		u, _ := open(t, filepath.Join(t.TempDir(), "t"))
+		asked := kernel.Task{Shape: square, ImagesInBlocks: true}
+		took := []kernel.Timing{{Strategy: kernel.Winograd4, Time: 100}, {Strategy: kernel.Explicit, Time: 200}, {Strategy: kernel.Implicit, Time: other}}
+		if err := u.Measured(asked, took); err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := u.Choice(asked); !ok || got != want {
+			t.Errorf("of 100 ns for the cost model's and %d for another: %v, want %v", other, got, want)
+		}
+		for _, lies := range []kernel.Task{{Shape: square}, {Shape: square, ResultsInBlocks: true}, {Shape: square, ImagesInBlocks: true, ResultsInBlocks: true}} {
+			if got, ok := u.Choice(lies); ok {
+				t.Errorf("%v: %v, though nothing was measured with images that lie so", lies, got)
 			}
 		}
 	}
@@ -93,7 +120,7 @@ func TestFileIsStable(t *testing.T) {
 		path = filepath.Join(t.TempDir(), "t.prototxt")
 		u, _ := open(t, path)
 		for _, s := range shapes {
-			if err := u.Measured(s, kernel.WeightGradient, []kernel.Timing{{Strategy: kernel.Implicit, Time: 1234567}}); err != nil {
+			if err := u.Measured(task(s, kernel.WeightGradient), []kernel.Timing{{Strategy: kernel.Implicit, Time: 1234567}}); err != nil {
 				t.Fatal(err)
 			}
 		}
