@@ -189,12 +189,6 @@ func (b *Blob) Place(data, diff []float32) {
 // ZeroDiff clears the gradients, at once.
 func (b *Blob) ZeroDiff() { clear(b.Diff()) }
 
-// CopyFrom copies other's shape and values.
-func (b *Blob) CopyFrom(other *Blob) {
-	b.ReshapeLike(other)
-	copy(b.Data(), other.Data())
-}
-
 // ShapeString prints the shape as Caffe does: "64 1 28 28 (50176)".
 func (b *Blob) ShapeString() string {
 	var s strings.Builder

@@ -286,14 +286,14 @@ func TestOverlap(t *testing.T) {
 func TestSlowestGroupCounts(t *testing.T) {
 	m := modelled(t)
 	err := m.Run(program(func(g *CoreGroup) error {
-		g.Compute(float64(1000*(g.Index()+1)), 64)
+		g.CPEs()[7].Compute(float64(1000*(g.Index()+1)), 0)
 		return nil
 	}), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	l, s := m.Ledger(), m.Spec()
-	if want := s.cycles(4000 / s.FlopsPerCycle); l.Time != want || l.Compute != want || l.Flops != 4*64 {
+	if want := s.cycles(4000 / s.FlopsPerCycle); l.Time != want || l.Compute != want || l.Flops != 1000+2000+3000+4000 {
 		t.Errorf("%+v, want a time of %v", l, want)
 	}
 }

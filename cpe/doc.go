@@ -13,7 +13,7 @@
 //
 // Kernels (package cpe/kernel) are written once, as loops over tiles, against two sets of verbs that know the mode:
 //
-//	CoreGroup   Take, Get, Place, Put, Exchange, Multiply, Compute: a Tile is a block of a matrix spread over the mesh, and
+//	CoreGroup   Take, Get, Place, Put, Exchange, Multiply: a Tile is a block of a matrix spread over the mesh, and
 //	            all CPEs move and compute together
 //	CPE         Alloc, Load, Place, Store, Compute, RowSend, RowReceive, ...: each CPE has tiles of its own
 //

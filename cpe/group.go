@@ -123,16 +123,6 @@ func (g *CoreGroup) Deal(n int) int {
 	return g.active
 }
 
-// Compute charges operations that every CPE of the mesh does: most is the share of the busiest, total that of all.
-func (g *CoreGroup) Compute(most, total float64) {
-	if g.Native() {
-		return
-	}
-	s := g.Spec()
-	g.step.compute += s.cycles(most / s.FlopsPerCycle)
-	g.ledger.Flops += total
-}
-
 // Multiply charges a product of m x k by k x n values that lie in every CPE's LDM or come over the buses, one run of steps
 // of K; first says that a block of C is loaded and stored besides, direct that operands are of single precision. total is the
 // operations of the whole mesh.

@@ -1,7 +1,6 @@
 package cpe
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -81,8 +80,8 @@ func (m *Machine) Close() { m.workers.stop() }
 // Spec returns the machine's description.
 func (m *Machine) Spec() Spec { return m.spec }
 
-// Mode returns how the machine executes kernels. It is for printing; kernels are written for all modes.
-func (m *Machine) Mode() Mode { return m.mode }
+// Native reports whether the machine is this computer. It is for kernels, whose plans differ.
+func (m *Machine) Native() bool { return m.mode == Native }
 
 // Values reports whether kernels read and write values; where they do not, nobody needs to make any.
 func (m *Machine) Values() bool { return m.mode != CostOnly }
@@ -207,12 +206,3 @@ type LDMError struct {
 func (e *LDMError) Error() string {
 	return fmt.Sprintf("%s needs %d bytes of LDM on a CPE, there are %d", e.Kernel, e.Asked, e.Have)
 }
-
-// IsLDM reports whether an error says that LDM is too small.
-func IsLDM(err error) bool {
-	var e *LDMError
-	return errors.As(err, &e)
-}
-
-// Native reports whether the machine is this computer. It is for kernels, whose plans differ.
-func (m *Machine) Native() bool { return m.mode == Native }

@@ -135,7 +135,7 @@ func TestOnMPE(t *testing.T) {
 		t.Fatal(err)
 	}
 	const mega = 1 << 20
-	l := onModel(t, s, func(g *CoreGroup) error { g.Compute(mega, mega); return nil })
+	l := onModel(t, s, func(g *CoreGroup) error { g.CPEs()[0].Compute(mega, 0); return nil })
 	if want := fromNs(mega / 11.6); l.Time < want-1 || l.Time > want+1 {
 		t.Errorf("a megaflop takes %v, want %v", l.Time, want)
 	}

@@ -55,15 +55,6 @@ func (s *Sim) Run(work func(t *SimRank) error) error {
 	})
 }
 
-// Seconds returns the virtual time at which the last rank has ended.
-func (s *Sim) Seconds() VTime {
-	var last VTime
-	for r := range s.ranks {
-		last = max(last, s.ranks[r].now)
-	}
-	return last
-}
-
 func (s *Sim) abort(cause error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

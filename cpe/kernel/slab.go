@@ -59,9 +59,6 @@ func newSlab(s ConvShape, band int) slab {
 	return l
 }
 
-// size is the number of values of a group's channels.
-func (l *slab) size() int { return l.channels*l.plane + slabSlack }
-
 // shifts lists the shifts of all kernel offsets of all channels, in the order of the weights.
 func (l *slab) shifts() []int {
 	list := make([]int, 0, l.channels*l.kh*l.kw)

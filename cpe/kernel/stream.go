@@ -17,11 +17,6 @@ type Tile struct {
 	Err error
 }
 
-// Contiguous reports whether the tile is one run of O*M*I values in every Full array.
-func (t *Tile) Contiguous() bool {
-	return (t.MStride == t.I || t.M == 1) && (t.OStride == t.M*t.I || t.O == 1)
-}
-
 // StreamKernel executes a stream.
 type StreamKernel struct {
 	stream  Stream

@@ -163,7 +163,7 @@ func TestWinogradNeedsLDM(t *testing.T) {
 		defer m.Close()
 		t.Run(fmt.Sprintf("%v in %d bytes", c.st, c.ldm), func(t *testing.T) {
 			if !c.ok {
-				if _, err := NewConv(m, s, c.st); !cpe.IsLDM(err) {
+				if _, err := NewConv(m, s, c.st); !isLDM(err) {
 					t.Errorf("error %v, want one about LDM", err)
 				}
 				return

@@ -70,9 +70,6 @@ func (db *DB) readMetas() error {
 // Len returns the number of entries.
 func (db *DB) Len() int { return int(db.meta.main.entries) }
 
-// Path returns the path of the data file.
-func (db *DB) Path() string { return db.path }
-
 // Close releases the file. Keys and values got from cursors must not be used afterwards.
 func (db *DB) Close() error {
 	if db.data == nil {

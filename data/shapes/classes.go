@@ -23,15 +23,6 @@ var classes = [...]class{
 	{"arrow", arrow},
 }
 
-// Names returns the names of the classes, in the order of their labels.
-func Names() []string {
-	names := make([]string, len(classes))
-	for i, c := range classes {
-		names[i] = c.name
-	}
-	return names
-}
-
 func bar(x, y float64) bool { return math.Abs(x) < 0.28 && math.Abs(y) < 0.9 }
 
 // starWedge is the angle between a point of the star and the next inner corner; starX, starY is where that corner is seen

@@ -84,14 +84,14 @@ func TestColoursSayNothing(t *testing.T) {
 			}
 		}
 	}
-	for label, name := range Names() {
+	for label, class := range classes {
 		if counts[label] < 200 || counts[label] > 400 {
-			t.Errorf("%s: %.0f of 3000 images", name, counts[label])
+			t.Errorf("%s: %.0f of 3000 images", class.name, counts[label])
 		}
 		for c, s := range sums[label] {
 			// The deviation of an image's mean is about 55, that of 300 images' 3.2.
 			if mean := s / counts[label]; math.Abs(mean-127.5) > 5*3.2 {
-				t.Errorf("%s: channel %d has mean %.1f, want about 127.5", name, c, mean)
+				t.Errorf("%s: channel %d has mean %.1f, want about 127.5", class.name, c, mean)
 			}
 		}
 	}

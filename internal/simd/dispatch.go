@@ -85,9 +85,6 @@ func Name() string {
 	return active.name
 }
 
-// Requested is the value of SWCAFFE_SIMD at start, empty if it was not set.
-func Requested() string { return requested }
-
 // Micro returns the rows and columns of the tile of MicroKernel.
 func Micro() (mr, nr int) { return active.mr, active.nr }
 

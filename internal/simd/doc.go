@@ -6,7 +6,7 @@
 // that the processor and the operating system support is chosen once at start;
 // the environment variable SWCAFFE_SIMD (avx512, avx2 or go) asks for another.
 // A request that is unknown or not supported falls to the best level, and
-// Requested tells what was asked.
+// Name tells what was asked.
 //
 // Unless stated otherwise a function works on len(dst) elements, its sources
 // may be longer, and dst may be the same slice as a source. The assembly is
