@@ -2,6 +2,7 @@ package blob
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -86,13 +87,5 @@ func (b *Blob) SameShape(p *caffepb.BlobProto) bool {
 		}
 		return true
 	}
-	if len(shape) != len(b.shape) {
-		return false
-	}
-	for i, d := range shape {
-		if b.shape[i] != d {
-			return false
-		}
-	}
-	return true
+	return slices.Equal(shape, b.shape)
 }

@@ -56,9 +56,9 @@ func (s *syncSGD) start() error {
 // cut makes the buckets from the end of the message, where the last layers' gradients are. The head goes with the last bucket.
 func (s *syncSGD) cut() {
 	p := s.v.group.pack
-	hi, lo := len(p.message), len(p.message)
+	hi := len(p.message)
 	for i := len(p.weights) - 1; i >= 0; i-- {
-		lo = len(p.head) + p.weights[i].lo
+		lo := len(p.head) + p.weights[i].lo
 		if i > 0 && s.team.BucketBytes > 0 && bytesPerValue*(hi-lo) >= s.team.BucketBytes {
 			s.add(lo, hi, p.weights[i].LayerID)
 			hi = lo

@@ -73,7 +73,7 @@ func (c Costs) RecursiveDoubling(n float64) VTime {
 	return VTime(t)
 }
 
-// HalvingDoubling, ranks contiguous in supernodes ([SWC] V-A):
+// HalvingDoubling is, with ranks contiguous in supernodes ([SWC] V-A):
 //
 //	reduce-scatter: log2 p alpha + (n/p) ((q-1) beta1 + (p-q) beta2) + (p-1)/p n gamma
 //	all-gather:     the same without gamma
@@ -83,7 +83,7 @@ func (c Costs) HalvingDoubling(n float64) VTime {
 	return VTime(c.fold(n) + c.halving(n, c.Ranks))
 }
 
-// Topology, halving and doubling between ranks renumbered round-robin ([SWC] V-A):
+// Topology is halving and doubling between ranks renumbered round-robin ([SWC] V-A):
 //
 //	reduce-scatter: log2 p alpha + (n/p) ((p - p/q) beta1 + (p/q - 1) beta2) + (p-1)/p n gamma
 //	all-gather:     the same without gamma

@@ -27,7 +27,6 @@ type StreamKernel struct {
 	outs    [][]float32
 	partial []float64 // by tile: Sums x Tile[1] x lanes
 	sums    []float64
-	errs    []error // by core group, with the tile it came from
 }
 
 // streamWorker is what a core group needs to itself.

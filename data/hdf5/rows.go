@@ -38,9 +38,7 @@ func OpenRows(list string, names []string, shuffle bool, seed uint64) (*Rows, er
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
-		for _, name := range strings.Fields(lines.Text()) {
-			r.files = append(r.files, name)
-		}
+		r.files = append(r.files, strings.Fields(lines.Text())...)
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("%s: %w", list, err)
