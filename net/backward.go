@@ -46,21 +46,12 @@ func (n *Net) forceBackward() {
 		}
 		d.needBackward = true
 		for j := range d.bottoms {
-			d.propagate[j] = d.propagate[j] || allowsForce(d.kind, j)
+			d.propagate[j] = d.propagate[j] || !slices.Contains(d.kind.NoForceBackward, j)
 		}
 	}
 	for i := range n.params {
 		n.params[i].needGrad = true
 	}
-}
-
-func allowsForce(t layers.Type, bottom int) bool {
-	for _, b := range t.NoForceBackward {
-		if b == bottom {
-			return false
-		}
-	}
-	return true
 }
 
 // tellLayersWhichGradients passes on which weights' gradients are wanted.

@@ -3,6 +3,7 @@ package net
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -14,7 +15,10 @@ func (n *Net) build(p *caffepb.NetParameter, origin []int) error {
 	unread := map[string]bool{}
 	values := 0
 	for i, lp := range p.Layer {
-		d := &node{param: n.layerParam(lp), origin: origin[i]}
+		if lp.Phase == nil {
+			lp.Phase = n.state.GetPhase().Enum()
+		}
+		d := &node{param: lp, origin: origin[i]}
 		n.nodes = append(n.nodes, d)
 		if err := n.addLayer(d, unread); err != nil {
 			return n.fail(d, err)
@@ -38,12 +42,7 @@ func (n *Net) build(p *caffepb.NetParameter, origin []int) error {
 			n.outputs = append(n.outputs, id)
 		}
 	}
-	slices.SortFunc(n.outputs, func(a, b int) int {
-		if n.names[a] < n.names[b] {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(n.outputs, func(a, b int) int { return strings.Compare(n.names[a], n.names[b]) })
 	for _, id := range n.outputs {
 		n.log.Infof("This network produces output %s", n.names[id])
 	}

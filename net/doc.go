@@ -8,9 +8,14 @@
 //	build.go     make the layers, wire blobs by name, set shapes
 //	params.go    gather the weights, share those with equal names, apply lr_mult and decay_mult
 //	backward.go  decide which layers and bottoms need gradients
-//	fuse.go      let chains of layers be computed together           (a net that economises)
+//
+// and, of a net that economises,
+//
+//	fuse.go      let chains of layers be computed together; rectify.go: ReLU layers by their neighbours
+//	gradients.go let gradients that are equal, or whose sum is wanted, share storage; gradient_flow.go shows that it is sound
+//	layout.go    choose for which blobs channels lie in blocks
 //	memory.go    give blobs places in an arena: lifetimes.go says from which step to which each is needed,
-//	             plan.go packs such spans (pure)                     (a net that economises)
+//	             plan.go packs such spans (pure)
 //
 // run.go then runs it forward and backward, weights.go moves weights in and out of caffemodels, debug.go prints what
 // debug_info asks for. The behaviour, including the names of inserted layers, is that of Caffe's net.cpp,

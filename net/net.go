@@ -57,11 +57,10 @@ type Net struct {
 	log   *logrus.Logger
 	debug bool
 	// scale multiplies the weights of the losses in Backward.
-	scale  float32
-	blobs  []*blob.Blob // by blob id
-	names  []string     // by blob id
-	ids    map[string]int
-	inputs []*blob.Blob
+	scale float32
+	blobs []*blob.Blob // by blob id
+	names []string     // by blob id
+	ids   map[string]int
 	// outputs are the ids of the blobs nobody reads, in alphabetical order of their names.
 	outputs []int
 	// lossWeights has, per blob id, the weight with which the blob counts in the loss.
@@ -79,9 +78,9 @@ type Net struct {
 	layouts    Layouts
 	arena      *Arena
 	placements []placement
+	placedIn   *float32  // the start of the memory that they were carried out in
 	scratch    []stretch // of the arena, by step: what kernels get for scratch
 	nonFinite  string    // what Forward found where the loss was no number
-	placedIn   *float32  // the start of the memory that they were carried out in
 }
 
 // New builds a net for the state in opt. Errors name the layer and, where opt.Pos knows it, its file and line.
@@ -166,7 +165,7 @@ func (n *Net) LayerParam(i int) *caffepb.LayerParameter { return n.nodes[i].para
 // Layer returns layer i itself, for its side interfaces.
 func (n *Net) Layer(i int) layers.Layer { return n.nodes[i].Layer }
 
-// Bottoms and Tops return the blobs of layer i.
+// Bottoms returns the blobs that layer i reads.
 func (n *Net) Bottoms(i int) []*blob.Blob { return n.nodes[i].bottoms }
 
 // Tops returns the blobs that layer i makes.
@@ -228,15 +227,7 @@ func (n *Net) BatchSize() int {
 	return 1
 }
 
-// layerParam returns what a layer is built from: a copy of its own, with the phase filled in.
-func (n *Net) layerParam(p *caffepb.LayerParameter) *caffepb.LayerParameter {
-	if p.Phase == nil {
-		p.Phase = n.state.GetPhase().Enum()
-	}
-	return p
-}
-
-// MergeState returns base overlaid with others, field by field; stages are appended.
+// MergeState returns a state of a phase, overlaid with others field by field; stages are appended.
 func MergeState(phase caffepb.Phase, others ...*caffepb.NetState) *caffepb.NetState {
 	s := &caffepb.NetState{Phase: phase.Enum()}
 	for _, o := range others {

@@ -2,6 +2,7 @@ package net
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -91,7 +92,7 @@ func (n *Net) share(p, owner *param, spec *caffepb.ParamSpec) error {
 		if p.blob.Count() != owner.blob.Count() {
 			return refuse("count")
 		}
-	} else if !sameShape(p.blob.Shape(), owner.blob.Shape()) {
+	} else if !slices.Equal(p.blob.Shape(), owner.blob.Shape()) {
 		return refuse("shape")
 	}
 	p.learnable = owner.learnable
@@ -111,16 +112,4 @@ func (n *Net) share(p, owner *param, spec *caffepb.ParamSpec) error {
 		l.hasDecay, l.DecayMult = true, spec.GetDecayMult()
 	}
 	return nil
-}
-
-func sameShape(a, b []int) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }

@@ -85,9 +85,9 @@ func (t *task) backward() error {
 // ScaleLoss makes Backward compute the gradients of the loss times a factor. What Forward returns stays as it is.
 func (n *Net) ScaleLoss(factor float32) { n.scale = factor }
 
-// Backward runs the layers in reverse and leaves the gradients in the blobs' diffs; those of weights are added to
-// what is there, and stand in memory then, zeros too (see blob.StartDiff). done, if not nil, is told of each layer in the same order, as soon as the gradients of it and of all behind it
-// are there.
+// Backward runs the layers in reverse and leaves the gradients in the blobs' diffs; those of weights are added to what is there, and
+// stand in memory then, zeros too (see blob.StartDiff). done, if not nil, is told of each layer in the same order, as soon as the
+// gradients of it and of all behind it are there.
 func (n *Net) Backward(done func(layer int)) error {
 	next := len(n.nodes) - 1
 	for i := next; i >= 0; i-- {

@@ -74,7 +74,7 @@ func countUses(p *caffepb.NetParameter) (map[place]*use, map[place]place, error)
 			latest[name] = at
 			uses[at] = &use{}
 		}
-		for j := 0; j < min(len(l.LossWeight), len(l.Top)); j++ {
+		for j := range min(len(l.LossWeight), len(l.Top)) {
 			uses[place{i, j}].lossWeight = l.LossWeight[j]
 		}
 	}

@@ -2,6 +2,7 @@ package net
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -61,7 +62,7 @@ func (n *Net) ShareWeights(other *Net) error {
 				return n.fail(d, fmt.Errorf("incompatible number of blobs: %d here, %d in net %q", len(d.Params()), len(src.Params()), other.name))
 			}
 			for i, b := range d.Params() {
-				if !sameShape(b.Shape(), src.Params()[i].Shape()) {
+				if !slices.Equal(b.Shape(), src.Params()[i].Shape()) {
 					return n.fail(d, fmt.Errorf("cannot share param %d: shape %s here, %s in net %q", i, b.ShapeString(), src.Params()[i].ShapeString(), other.name))
 				}
 				b.ShareData(src.Params()[i])
