@@ -312,27 +312,22 @@ func minAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
 // sumAVX2 is the vector loop of sum.
 //
 //go:noescape
-func sumAVX2(out *float64, x *float32, y *float32, n int, s float32)
+func sumAVX2(out *float64, x *float32, y *float32, n int)
 
 // dotAVX2 is the vector loop of dot.
 //
 //go:noescape
-func dotAVX2(out *float64, x *float32, y *float32, n int, s float32)
+func dotAVX2(out *float64, x *float32, y *float32, n int)
 
 // sumSqAVX2 is the vector loop of sumSq.
 //
 //go:noescape
-func sumSqAVX2(out *float64, x *float32, y *float32, n int, s float32)
-
-// sqDiffAVX2 is the vector loop of sqDiff.
-//
-//go:noescape
-func sqDiffAVX2(out *float64, x *float32, y *float32, n int, s float32)
+func sumSqAVX2(out *float64, x *float32, y *float32, n int)
 
 // absSumAVX2 is the vector loop of absSum.
 //
 //go:noescape
-func absSumAVX2(out *float64, x *float32, y *float32, n int, s float32)
+func absSumAVX2(out *float64, x *float32, y *float32, n int)
 
 // maxOfAVX2 is the vector loop of MaxOf; the lane maxima go to out.
 //

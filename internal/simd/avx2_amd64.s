@@ -6867,9 +6867,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func sumAVX2(out *float64, x *float32, y *float32, n int, s float32)
+// func sumAVX2(out *float64, x *float32, y *float32, n int)
 // Requires: AVX
-TEXT ·sumAVX2(SB), NOSPLIT, $0-36
+TEXT ·sumAVX2(SB), NOSPLIT, $0-32
 	MOVQ   out+0(FP), AX
 	MOVQ   x+8(FP), CX
 	MOVQ   n+24(FP), DX
@@ -6901,9 +6901,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func dotAVX2(out *float64, x *float32, y *float32, n int, s float32)
+// func dotAVX2(out *float64, x *float32, y *float32, n int)
 // Requires: AVX, FMA3
-TEXT ·dotAVX2(SB), NOSPLIT, $0-36
+TEXT ·dotAVX2(SB), NOSPLIT, $0-32
 	MOVQ   out+0(FP), AX
 	MOVQ   x+8(FP), CX
 	MOVQ   n+24(FP), DX
@@ -6941,9 +6941,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func sumSqAVX2(out *float64, x *float32, y *float32, n int, s float32)
+// func sumSqAVX2(out *float64, x *float32, y *float32, n int)
 // Requires: AVX, FMA3
-TEXT ·sumSqAVX2(SB), NOSPLIT, $0-36
+TEXT ·sumSqAVX2(SB), NOSPLIT, $0-32
 	MOVQ   out+0(FP), AX
 	MOVQ   x+8(FP), CX
 	MOVQ   n+24(FP), DX
@@ -6975,52 +6975,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func sqDiffAVX2(out *float64, x *float32, y *float32, n int, s float32)
-// Requires: AVX, FMA3
-TEXT ·sqDiffAVX2(SB), NOSPLIT, $0-36
-	MOVQ         out+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         n+24(FP), DX
-	VBROADCASTSS s+32(FP), X0
-	VXORPD       Y1, Y1, Y1
-	VXORPD       Y2, Y2, Y2
-	VXORPD       Y3, Y3, Y3
-	VXORPD       Y4, Y4, Y4
-
-loop:
-	CMPQ        DX, $0x00000010
-	JLT         done
-	VMOVUPS     (CX), X5
-	VSUBPS      X0, X5, X5
-	VCVTPS2PD   X5, Y5
-	VFMADD231PD Y5, Y5, Y1
-	VMOVUPS     16(CX), X5
-	VSUBPS      X0, X5, X5
-	VCVTPS2PD   X5, Y5
-	VFMADD231PD Y5, Y5, Y2
-	VMOVUPS     32(CX), X5
-	VSUBPS      X0, X5, X5
-	VCVTPS2PD   X5, Y5
-	VFMADD231PD Y5, Y5, Y3
-	VMOVUPS     48(CX), X5
-	VSUBPS      X0, X5, X5
-	VCVTPS2PD   X5, Y5
-	VFMADD231PD Y5, Y5, Y4
-	ADDQ        $0x00000040, CX
-	SUBQ        $0x00000010, DX
-	JMP         loop
-
-done:
-	VADDPD  Y2, Y1, Y1
-	VADDPD  Y4, Y3, Y3
-	VADDPD  Y3, Y1, Y1
-	VMOVUPD Y1, (AX)
-	VZEROUPPER
-	RET
-
-// func absSumAVX2(out *float64, x *float32, y *float32, n int, s float32)
+// func absSumAVX2(out *float64, x *float32, y *float32, n int)
 // Requires: AVX, AVX2
-TEXT ·absSumAVX2(SB), NOSPLIT, $0-36
+TEXT ·absSumAVX2(SB), NOSPLIT, $0-32
 	MOVQ   out+0(FP), AX
 	MOVQ   x+8(FP), CX
 	MOVQ   n+24(FP), DX

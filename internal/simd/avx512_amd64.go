@@ -332,27 +332,22 @@ func minAVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
 // sumAVX512 is the vector loop of sum.
 //
 //go:noescape
-func sumAVX512(out *float64, x *float32, y *float32, n int, s float32)
+func sumAVX512(out *float64, x *float32, y *float32, n int)
 
 // dotAVX512 is the vector loop of dot.
 //
 //go:noescape
-func dotAVX512(out *float64, x *float32, y *float32, n int, s float32)
+func dotAVX512(out *float64, x *float32, y *float32, n int)
 
 // sumSqAVX512 is the vector loop of sumSq.
 //
 //go:noescape
-func sumSqAVX512(out *float64, x *float32, y *float32, n int, s float32)
-
-// sqDiffAVX512 is the vector loop of sqDiff.
-//
-//go:noescape
-func sqDiffAVX512(out *float64, x *float32, y *float32, n int, s float32)
+func sumSqAVX512(out *float64, x *float32, y *float32, n int)
 
 // absSumAVX512 is the vector loop of absSum.
 //
 //go:noescape
-func absSumAVX512(out *float64, x *float32, y *float32, n int, s float32)
+func absSumAVX512(out *float64, x *float32, y *float32, n int)
 
 // maxOfAVX512 is the vector loop of MaxOf; the lane maxima go to out.
 //

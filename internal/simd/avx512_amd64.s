@@ -10220,9 +10220,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func sumAVX512(out *float64, x *float32, y *float32, n int, s float32)
+// func sumAVX512(out *float64, x *float32, y *float32, n int)
 // Requires: AVX, AVX512F
-TEXT ·sumAVX512(SB), NOSPLIT, $0-36
+TEXT ·sumAVX512(SB), NOSPLIT, $0-32
 	MOVQ   out+0(FP), AX
 	MOVQ   x+8(FP), CX
 	MOVQ   n+24(FP), DX
@@ -10254,9 +10254,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func dotAVX512(out *float64, x *float32, y *float32, n int, s float32)
+// func dotAVX512(out *float64, x *float32, y *float32, n int)
 // Requires: AVX, AVX512F
-TEXT ·dotAVX512(SB), NOSPLIT, $0-36
+TEXT ·dotAVX512(SB), NOSPLIT, $0-32
 	MOVQ   out+0(FP), AX
 	MOVQ   x+8(FP), CX
 	MOVQ   n+24(FP), DX
@@ -10294,9 +10294,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func sumSqAVX512(out *float64, x *float32, y *float32, n int, s float32)
+// func sumSqAVX512(out *float64, x *float32, y *float32, n int)
 // Requires: AVX, AVX512F
-TEXT ·sumSqAVX512(SB), NOSPLIT, $0-36
+TEXT ·sumSqAVX512(SB), NOSPLIT, $0-32
 	MOVQ   out+0(FP), AX
 	MOVQ   x+8(FP), CX
 	MOVQ   n+24(FP), DX
@@ -10328,52 +10328,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func sqDiffAVX512(out *float64, x *float32, y *float32, n int, s float32)
+// func absSumAVX512(out *float64, x *float32, y *float32, n int)
 // Requires: AVX, AVX512F
-TEXT ·sqDiffAVX512(SB), NOSPLIT, $0-36
-	MOVQ         out+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         n+24(FP), DX
-	VBROADCASTSS s+32(FP), Y0
-	VPXORQ       Z1, Z1, Z1
-	VPXORQ       Z2, Z2, Z2
-	VPXORQ       Z3, Z3, Z3
-	VPXORQ       Z4, Z4, Z4
-
-loop:
-	CMPQ        DX, $0x00000020
-	JLT         done
-	VMOVUPS     (CX), Y5
-	VSUBPS      Y0, Y5, Y5
-	VCVTPS2PD   Y5, Z5
-	VFMADD231PD Z5, Z5, Z1
-	VMOVUPS     32(CX), Y5
-	VSUBPS      Y0, Y5, Y5
-	VCVTPS2PD   Y5, Z5
-	VFMADD231PD Z5, Z5, Z2
-	VMOVUPS     64(CX), Y5
-	VSUBPS      Y0, Y5, Y5
-	VCVTPS2PD   Y5, Z5
-	VFMADD231PD Z5, Z5, Z3
-	VMOVUPS     96(CX), Y5
-	VSUBPS      Y0, Y5, Y5
-	VCVTPS2PD   Y5, Z5
-	VFMADD231PD Z5, Z5, Z4
-	ADDQ        $0x00000080, CX
-	SUBQ        $0x00000020, DX
-	JMP         loop
-
-done:
-	VADDPD  Z2, Z1, Z1
-	VADDPD  Z4, Z3, Z3
-	VADDPD  Z3, Z1, Z1
-	VMOVUPD Z1, (AX)
-	VZEROUPPER
-	RET
-
-// func absSumAVX512(out *float64, x *float32, y *float32, n int, s float32)
-// Requires: AVX, AVX512F
-TEXT ·absSumAVX512(SB), NOSPLIT, $0-36
+TEXT ·absSumAVX512(SB), NOSPLIT, $0-32
 	MOVQ   out+0(FP), AX
 	MOVQ   x+8(FP), CX
 	MOVQ   n+24(FP), DX

@@ -42,7 +42,6 @@ const (
 	foldSum fold = iota
 	foldDot
 	foldSumSq
-	foldSqDiff
 	foldAbsSum
 	foldCount
 )

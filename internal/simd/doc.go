@@ -1,6 +1,6 @@
-// Package simd holds the float32 vector kernels of the library: the GEMM micro
-// kernel and its packing, elementwise arithmetic, reductions and transcendental
-// functions.
+// Package simd holds the float32 vector kernels of the library: micro kernels of
+// matrix products and convolutions with their packing, Winograd's maps, pooling,
+// normalisation, elementwise arithmetic, reductions and transcendental functions.
 //
 // There are three levels: AVX-512, AVX2 with FMA, and plain Go. The best level
 // that the processor and the operating system support is chosen once at start;

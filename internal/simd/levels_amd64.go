@@ -63,13 +63,13 @@ func first(x []float32) *float32 {
 }
 
 // fold applies a reduction to the first n elements and returns the sum and n.
-func (l *level) fold(f fold, x, y []float32, s float32) (sum float64, n int) {
+func (l *level) fold(f fold, x, y []float32) (sum float64, n int) {
 	if l.width == 0 || len(x) < 2*l.width {
 		return 0, 0
 	}
 	n = len(x) / (2 * l.width) * (2 * l.width)
 	var lanes [8]float64
-	l.reduce(f, &lanes[0], &x[0], first(y), n, s)
+	l.reduce(f, &lanes[0], &x[0], first(y), n)
 	for _, v := range lanes {
 		sum += v
 	}

@@ -9,7 +9,7 @@ func supported() []*level { return []*level{&goLevel} }
 func (l *level) run(op, []float32, []float32, []float32, float32, float32) bool { return false }
 
 // fold applies a reduction to no elements.
-func (l *level) fold(fold, []float32, []float32, float32) (float64, int) { return 0, 0 }
+func (l *level) fold(fold, []float32, []float32) (float64, int) { return 0, 0 }
 
 // maxLanes is never called without vectors; nor are the functions below.
 func (l *level) maxLanes(_, _ *float32, _ int) {}

@@ -4,7 +4,7 @@ import "math"
 
 // AbsSum is Σ |x[i]|, summed in float64.
 func AbsSum(x []float32) float64 {
-	s, at := active.fold(foldAbsSum, x, nil, 0)
+	s, at := active.fold(foldAbsSum, x, nil)
 	for _, v := range x[at:] {
 		s += math.Abs(float64(v))
 	}
@@ -13,7 +13,7 @@ func AbsSum(x []float32) float64 {
 
 // SumSq is Σ x[i]², summed in float64.
 func SumSq(x []float32) float64 {
-	s, at := active.fold(foldSumSq, x, nil, 0)
+	s, at := active.fold(foldSumSq, x, nil)
 	for _, v := range x[at:] {
 		s += float64(v) * float64(v)
 	}
@@ -22,7 +22,7 @@ func SumSq(x []float32) float64 {
 
 // Sum is Σ x[i], summed in float64.
 func Sum(x []float32) float64 {
-	s, at := active.fold(foldSum, x, nil, 0)
+	s, at := active.fold(foldSum, x, nil)
 	for _, v := range x[at:] {
 		s += float64(v)
 	}
@@ -32,20 +32,10 @@ func Sum(x []float32) float64 {
 // Dot is Σ x[i]*y[i], summed in float64.
 func Dot(x, y []float32) float64 {
 	y = y[:len(x)]
-	s, at := active.fold(foldDot, x, y, 0)
+	s, at := active.fold(foldDot, x, y)
 	rest := y[at:]
 	for i, v := range x[at:] {
 		s += float64(v) * float64(rest[i])
-	}
-	return s
-}
-
-// SqDiff is Σ (x[i] - mean)², summed in float64.
-func SqDiff(x []float32, mean float32) float64 {
-	s, at := active.fold(foldSqDiff, x, nil, mean)
-	for _, v := range x[at:] {
-		e := float64(v - mean)
-		s += e * e
 	}
 	return s
 }

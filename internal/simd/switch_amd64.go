@@ -60,18 +60,16 @@ func elementwiseAVX512(o op, d, x, y *float32, n int, s, t float32) {
 }
 
 // reduceAVX512 calls the kernel of a reduction.
-func reduceAVX512(f fold, out *float64, x, y *float32, n int, s float32) {
+func reduceAVX512(f fold, out *float64, x, y *float32, n int) {
 	switch f {
 	case foldSum:
-		sumAVX512(out, x, y, n, s)
+		sumAVX512(out, x, y, n)
 	case foldDot:
-		dotAVX512(out, x, y, n, s)
+		dotAVX512(out, x, y, n)
 	case foldSumSq:
-		sumSqAVX512(out, x, y, n, s)
-	case foldSqDiff:
-		sqDiffAVX512(out, x, y, n, s)
+		sumSqAVX512(out, x, y, n)
 	case foldAbsSum:
-		absSumAVX512(out, x, y, n, s)
+		absSumAVX512(out, x, y, n)
 	}
 }
 
@@ -135,18 +133,16 @@ func elementwiseAVX2(o op, d, x, y *float32, n int, s, t float32) {
 }
 
 // reduceAVX2 calls the kernel of a reduction.
-func reduceAVX2(f fold, out *float64, x, y *float32, n int, s float32) {
+func reduceAVX2(f fold, out *float64, x, y *float32, n int) {
 	switch f {
 	case foldSum:
-		sumAVX2(out, x, y, n, s)
+		sumAVX2(out, x, y, n)
 	case foldDot:
-		dotAVX2(out, x, y, n, s)
+		dotAVX2(out, x, y, n)
 	case foldSumSq:
-		sumSqAVX2(out, x, y, n, s)
-	case foldSqDiff:
-		sqDiffAVX2(out, x, y, n, s)
+		sumSqAVX2(out, x, y, n)
 	case foldAbsSum:
-		absSumAVX2(out, x, y, n, s)
+		absSumAVX2(out, x, y, n)
 	}
 }
 
@@ -160,11 +156,11 @@ func (l *level) elementwise(o op, d, x, y *float32, n int, s, t float32) {
 }
 
 // reduce calls the kernel of a reduction at this level.
-func (l *level) reduce(f fold, out *float64, x, y *float32, n int, s float32) {
+func (l *level) reduce(f fold, out *float64, x, y *float32, n int) {
 	if l.width == 16 {
-		reduceAVX512(f, out, x, y, n, s)
+		reduceAVX512(f, out, x, y, n)
 	} else {
-		reduceAVX2(f, out, x, y, n, s)
+		reduceAVX2(f, out, x, y, n)
 	}
 }
 

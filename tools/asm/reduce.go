@@ -8,8 +8,8 @@ import (
 
 // reduction emits a sum in float64 lanes over n elements, n a multiple of
 // twice the vector width; the lane sums go to out.
-func (s isa) reduction(name string, two, scalar bool, body func(acc, x, y, sub reg.VecVirtual)) {
-	TEXT(name+s.tag, NOSPLIT, "func(out *float64, x, y *float32, n int, s float32)")
+func (s isa) reduction(name string, two bool, body func(acc, x, y reg.VecVirtual)) {
+	TEXT(name+s.tag, NOSPLIT, "func(out *float64, x, y *float32, n int)")
 	Pragma("noescape")
 	Doc(name + s.tag + " is the vector loop of " + name + ".")
 	out := Load(Param("out"), GP64())
@@ -18,18 +18,6 @@ func (s isa) reduction(name string, two, scalar bool, body func(acc, x, y, sub r
 	var y reg.Register
 	if two {
 		y = Load(Param("y"), GP64())
-	}
-	half := func() reg.VecVirtual {
-		if s.w == 16 {
-			return YMM()
-		}
-		return XMM()
-	}
-	var sub reg.VecVirtual
-	if scalar {
-		a, _ := Param("s").Resolve()
-		sub = half()
-		VBROADCASTSS(a.Addr, sub)
 	}
 	var acc [4]reg.VecVirtual
 	for i := range acc {
@@ -45,21 +33,13 @@ func (s isa) reduction(name string, two, scalar bool, body func(acc, x, y, sub r
 	JLT(LabelRef("done"))
 	for i := range acc {
 		a := s.v()
-		at := Mem{Base: x, Disp: i * 2 * s.w}
-		if scalar {
-			h := half()
-			VMOVUPS(at, h)
-			VSUBPS(sub, h, h)
-			VCVTPS2PD(h, a)
-		} else {
-			VCVTPS2PD(at, a)
-		}
+		VCVTPS2PD(Mem{Base: x, Disp: i * 2 * s.w}, a)
 		var b reg.VecVirtual
 		if two {
 			b = s.v()
 			VCVTPS2PD(Mem{Base: y, Disp: i * 2 * s.w}, b)
 		}
-		body(acc[i], a, b, sub)
+		body(acc[i], a, b)
 	}
 	ADDQ(U32(8*s.w), x)
 	if two {
@@ -77,11 +57,10 @@ func (s isa) reduction(name string, two, scalar bool, body func(acc, x, y, sub r
 }
 
 func (s isa) reductions() {
-	s.reduction("sum", false, false, func(acc, x, _, _ reg.VecVirtual) { VADDPD(x, acc, acc) })
-	s.reduction("dot", true, false, func(acc, x, y, _ reg.VecVirtual) { VFMADD231PD(x, y, acc) })
-	s.reduction("sumSq", false, false, func(acc, x, _, _ reg.VecVirtual) { VFMADD231PD(x, x, acc) })
-	s.reduction("sqDiff", false, true, func(acc, x, _, _ reg.VecVirtual) { VFMADD231PD(x, x, acc) })
-	s.reduction("absSum", false, false, func(acc, x, _, _ reg.VecVirtual) {
+	s.reduction("sum", false, func(acc, x, _ reg.VecVirtual) { VADDPD(x, acc, acc) })
+	s.reduction("dot", true, func(acc, x, y reg.VecVirtual) { VFMADD231PD(x, y, acc) })
+	s.reduction("sumSq", false, func(acc, x, _ reg.VecVirtual) { VFMADD231PD(x, x, acc) })
+	s.reduction("absSum", false, func(acc, x, _ reg.VecVirtual) {
 		// Shifting the sign bit out and back clears it without a constant.
 		VPSLLQ(Imm(1), x, x)
 		VPSRLQ(Imm(1), x, x)
