@@ -13,97 +13,50 @@ func (e *DeadlockError) Error() string {
 	return fmt.Sprintf("kernel %s: CPE (%d,%d) would wait for ever: %s", e.Kernel, e.Row, e.Col, e.What)
 }
 
-// message is what a CPE sends: values, or its part of a tile, whose values stay in the tile.
-type message struct {
-	data []float32
-	part *Part
-}
+// fifo is what a CPE has been sent along one of its buses and has not received: parts of tiles, whose values stay there, in the
+// order of their arrival, without their senders, as on the chip.
+type fifo struct{ queue []*Part }
 
-// values is the length of a message.
-func (m *message) values() int {
-	if m.part != nil {
-		return m.part.Rows * m.part.Cols
-	}
-	return len(m.data)
-}
+func (f *fifo) push(p *Part) { f.queue = append(f.queue, p) }
 
-// fifo is what a CPE has been sent along one of its buses and has not received: messages in the order of their arrival,
-// without their senders, as on the chip.
-type fifo struct{ queue []message }
-
-func (f *fifo) push(m message) { f.queue = append(f.queue, m) }
-
-func (f *fifo) pop() (m message, ok bool) {
+// pop returns the part that came first, nil if there is none.
+func (f *fifo) pop() *Part {
 	if len(f.queue) == 0 {
-		return m, false
+		return nil
 	}
-	m = f.queue[0]
+	p := f.queue[0]
 	n := copy(f.queue, f.queue[1:])
 	f.queue = f.queue[:n]
-	return m, true
+	return p
 }
 
-// RowSend sends values to the CPE in column col of the same row.
-func (c *CPE) RowSend(col int, data []float32) {
-	c.group.at(c.Row, col).fromRow.push(message{data: data})
-}
-
-// ColSend sends values to the CPE in row row of the same column.
-func (c *CPE) ColSend(row int, data []float32) {
-	c.group.at(row, c.Col).fromCol.push(message{data: data})
-}
-
-// RowBroadcast sends values to all other CPEs of the same row.
-func (c *CPE) RowBroadcast(data []float32) { c.alongRow(message{data: data}) }
-
-// ColBroadcast sends values to all other CPEs of the same column.
-func (c *CPE) ColBroadcast(data []float32) { c.alongCol(message{data: data}) }
-
-func (c *CPE) alongRow(m message) {
+// alongRow sends a part to all other CPEs of the same row.
+func (c *CPE) alongRow(p *Part) {
 	for col := range c.group.Spec().Cols {
 		if col != c.Col {
-			c.group.at(c.Row, col).fromRow.push(m)
+			c.group.at(c.Row, col).fromRow.push(p)
 		}
 	}
 }
 
-func (c *CPE) alongCol(m message) {
+// alongCol sends a part to all other CPEs of the same column.
+func (c *CPE) alongCol(p *Part) {
 	for row := range c.group.Spec().Rows {
 		if row != c.Row {
-			c.group.at(row, c.Col).fromCol.push(m)
+			c.group.at(row, c.Col).fromCol.push(p)
 		}
 	}
 }
 
-// RowReceive takes the oldest message that came along the row.
-func (c *CPE) RowReceive(kernel string) ([]float32, error) {
-	m, err := c.receive(kernel, &c.fromRow, "row")
-	return m.data, err
-}
-
-// ColReceive takes the oldest message that came along the column.
-func (c *CPE) ColReceive(kernel string) ([]float32, error) {
-	m, err := c.receive(kernel, &c.fromCol, "column")
-	return m.data, err
-}
-
-func (c *CPE) receive(kernel string, f *fifo, along string) (message, error) {
-	m, ok := f.pop()
-	if !ok {
-		return m, &DeadlockError{kernel, c.Row, c.Col, "it receives along its " + along + ", where nobody sends"}
-	}
-	return m, nil
-}
-
-// EndExchange checks that everything sent was received. A message left over fills the FIFO of its CPE, and its sender
-// stalls with the rest of it.
-func (g *CoreGroup) EndExchange(kernel string) error {
+// endExchange checks that everything sent was received. A part left over fills the FIFO of its CPE, and its sender stalls with
+// the rest of it.
+func (g *CoreGroup) endExchange(kernel string) error {
 	for _, c := range g.cpes {
 		for along, f := range [...]*fifo{&c.fromRow, &c.fromCol} {
 			if n := len(f.queue); n > 0 {
 				values := 0
-				for i := range f.queue {
-					values += f.queue[i].values()
+				for _, p := range f.queue {
+					values += p.Rows * p.Cols
 				}
 				f.queue = f.queue[:0]
 				bus := &g.Spec().Bus
@@ -131,7 +84,7 @@ func (g *CoreGroup) Exchange(kernel string, a, b *Tile, t int) error {
 			return err
 		}
 	}
-	return g.EndExchange(kernel)
+	return g.endExchange(kernel)
 }
 
 // expect takes a part of a tile from a bus, unless the CPE is the owner: at and owner are their places along it.
@@ -139,11 +92,13 @@ func (c *CPE) expect(kernel string, p *Part, f *fifo, at, owner int, along strin
 	if at == owner {
 		return nil
 	}
-	m, err := c.receive(kernel, f, along)
-	if err == nil && m.part != p {
-		err = fmt.Errorf("kernel %s: CPE (%d,%d) receives values along its %s that are not those it multiplies", kernel, c.Row, c.Col, along)
+	switch f.pop() {
+	case p:
+		return nil
+	case nil:
+		return &DeadlockError{kernel, c.Row, c.Col, "it receives along its " + along + ", where nobody sends"}
 	}
-	return err
+	return fmt.Errorf("kernel %s: CPE (%d,%d) receives values along its %s that are not those it multiplies", kernel, c.Row, c.Col, along)
 }
 
 // rowBroadcast has the owners of column q of a tile's parts send them along their rows.
@@ -157,7 +112,7 @@ func (g *CoreGroup) rowBroadcast(t *Tile, q int) {
 		return
 	}
 	for p := range t.RowParts {
-		g.at(p%s.Rows, q%s.Cols).alongRow(message{part: t.Part(p, q)})
+		g.at(p%s.Rows, q%s.Cols).alongRow(t.Part(p, q))
 	}
 }
 
@@ -172,7 +127,7 @@ func (g *CoreGroup) colBroadcast(t *Tile, p int) {
 		return
 	}
 	for q := range t.ColParts {
-		g.at(p%s.Rows, q%s.Cols).alongCol(message{part: t.Part(p, q)})
+		g.at(p%s.Rows, q%s.Cols).alongCol(t.Part(p, q))
 	}
 }
 

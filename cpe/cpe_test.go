@@ -164,17 +164,14 @@ func modelled(t *testing.T) *Machine {
 // TestBusesAreQueues: messages arrive in the order in which they were sent, along rows and columns apart.
 func TestBusesAreQueues(t *testing.T) {
 	err := modelled(t).Run(program(func(g *CoreGroup) error {
-		g.at(2, 0).RowSend(5, []float32{1})
-		g.at(2, 1).RowBroadcast([]float32{2})
-		g.at(7, 5).ColSend(2, []float32{3})
+		var parts [3]Part
+		g.at(2, 0).alongRow(&parts[0])
+		g.at(2, 1).alongRow(&parts[1])
+		g.at(7, 5).alongCol(&parts[2])
 		c := g.at(2, 5)
-		for i, receive := range []func(string) ([]float32, error){c.RowReceive, c.ColReceive, c.RowReceive} {
-			got, err := receive("test")
-			if err != nil {
-				return err
-			}
-			if want := []float32{1, 3, 2}[i]; got[0] != want {
-				t.Errorf("message %d is %g, want %g", i, got[0], want)
+		for i, got := range []*Part{c.fromRow.pop(), c.fromCol.pop(), c.fromRow.pop(), c.fromRow.pop()} {
+			if want := []*Part{&parts[0], &parts[2], &parts[1], nil}[i]; got != want {
+				t.Errorf("message %d is %p, want %p", i, got, want)
 			}
 		}
 		return nil
@@ -190,8 +187,8 @@ func TestExchange(t *testing.T) {
 	a, b := &Tile{RowParts: 8, ColParts: 8}, &Tile{RowParts: 8, ColParts: 8}
 	cases := map[string]func(g *CoreGroup){
 		"": func(*CoreGroup) {},
-		"CPE (3,5) receives values along its row that are not those it multiplies":               func(g *CoreGroup) { g.at(3, 0).RowSend(5, []float32{1}) },
-		"CPE (6,2) receives values along its column that are not those it multiplies":            func(g *CoreGroup) { g.at(0, 2).ColSend(6, []float32{1}) },
+		"CPE (3,5) receives values along its row that are not those it multiplies":               func(g *CoreGroup) { g.at(3, 5).fromRow.push(&Part{}) },
+		"CPE (6,2) receives values along its column that are not those it multiplies":            func(g *CoreGroup) { g.at(6, 2).fromCol.push(&Part{}) },
 		"CPE (0,0) would wait for ever: 1 messages of 48 bytes along its row are never received": func(g *CoreGroup) { g.rowBroadcast(a, 2) },
 	}
 	for want, before := range cases {
@@ -217,12 +214,11 @@ func TestExchange(t *testing.T) {
 func TestDeadlock(t *testing.T) {
 	cases := map[string]func(g *CoreGroup) error{
 		"kernel k: CPE (3,4) would wait for ever: it receives along its row, where nobody sends": func(g *CoreGroup) error {
-			_, err := g.at(3, 4).RowReceive("k")
-			return err
+			return g.at(3, 4).expect("k", &Part{}, &g.at(3, 4).fromRow, 4, 0, "row")
 		},
 		"kernel k: CPE (1,6) would wait for ever: 1 messages of 8 bytes along its column are never received": func(g *CoreGroup) error {
-			g.at(0, 6).ColSend(1, []float32{1})
-			return g.EndExchange("k")
+			g.at(1, 6).fromCol.push(&Part{Rows: 1, Cols: 1})
+			return g.endExchange("k")
 		},
 	}
 	for want, f := range cases {

@@ -15,7 +15,7 @@
 //
 //	CoreGroup   Take, Get, Place, Put, Exchange, Multiply: a Tile is a block of a matrix spread over the mesh, and
 //	            all CPEs move and compute together
-//	CPE         Alloc, Load, Place, Store, Compute, RowSend, RowReceive, ...: each CPE has tiles of its own
+//	CPE         Alloc, Load, Place, Store, Compute, ...: each CPE has tiles of its own
 //
 // Sync ends a step in which transfers and work follow each other, Overlap one in which they were double-buffered.
 // Nobody outside cpe and cpe/kernel asks for the mode.

@@ -8,7 +8,7 @@ import (
 // BlockLanes is the number of channels that lie side by side where images lie in blocks of channels: value (n, c, p) of images
 // N x C x P, P being the pixels of a plane, is then at ((n*C/16 + c/16)*P + p)*16 + c%16, C being a multiple of 16. Vectors of
 // channels are what Winograd's maps, pointwise convolutions and pooling work on, whatever the images' extents.
-const BlockLanes = simd.WinogradLanes
+const BlockLanes = simd.BlockLanes
 
 // HasBlocks reports whether a machine's kernels can do with blocks of channels.
 func HasBlocks(m *cpe.Machine) bool { return m.Native() }
