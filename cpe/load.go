@@ -39,7 +39,7 @@ func Load(nameOrFile string) (Spec, error) {
 		file = nameOrFile
 		if text, err = os.ReadFile(file); err != nil {
 			return Spec{}, fmt.Errorf("no machine %q%s (machines: %s; or a prototxt file: %w)",
-				nameOrFile, suggest.DidYouMean(nameOrFile, Names()), suggest.List(Names()), err)
+				nameOrFile, suggest.DidYouMean(nameOrFile, Names()), strings.Join(Names(), ", "), err)
 		}
 	}
 	m := &machinepb.Machine{}

@@ -1,10 +1,6 @@
 package cpe
 
-import (
-	"fmt"
-
-	"github.com/swcaffe/swcaffe/internal/suggest"
-)
+import "github.com/swcaffe/swcaffe/internal/suggest"
 
 // table is something that users choose from by name.
 type table[T any] struct {
@@ -29,5 +25,5 @@ func (t *table[T]) find(name string) (*T, error) {
 			return &t.entries[i], nil
 		}
 	}
-	return nil, fmt.Errorf("no %s %q%s (%s: %s)", t.kind, name, suggest.DidYouMean(name, t.names()), t.kinds, suggest.List(t.names()))
+	return nil, suggest.Unknown(t.kind, name, t.kinds, t.names())
 }

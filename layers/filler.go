@@ -26,8 +26,7 @@ var fillerNames = []string{"bilinear", "constant", "gaussian", "msra", "positive
 func Fill(b *blob.Blob, f *caffepb.FillerParameter, r *Random) error {
 	fill, ok := fillers[f.GetType()]
 	if !ok {
-		return fmt.Errorf("unknown filler type %q%s (known types: %s)",
-			f.GetType(), suggest.DidYouMean(f.GetType(), fillerNames), suggest.List(fillerNames))
+		return suggest.Unknown("filler type", f.GetType(), "known types", fillerNames)
 	}
 	if f.GetSparse() != -1 && f.GetType() != "gaussian" {
 		return fmt.Errorf("filler %q: sparse is for the gaussian filler only", f.GetType())

@@ -87,7 +87,7 @@ func Find(name string) (Type, error) {
 	for _, t := range Types() {
 		names = append(names, t.Name)
 	}
-	return Type{}, fmt.Errorf("unknown layer type %q%s (known types: %s)", name, suggest.DidYouMean(name, names), suggest.List(names))
+	return Type{}, suggest.Unknown("layer type", name, "known types", names)
 }
 
 // CheckBlobs checks the number of bottoms and tops that a layer was given.

@@ -1,7 +1,6 @@
 package modeltime
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/swcaffe/swcaffe/cpe"
@@ -38,7 +37,7 @@ func (r *runner) findMesh() error {
 	if slices.Contains(names, r.mesh.Layer) {
 		return nil
 	}
-	return fmt.Errorf("no layer %q%s (layers: %s)", r.mesh.Layer, suggest.DidYouMean(r.mesh.Layer, names), suggest.List(names))
+	return suggest.Unknown("layer", r.mesh.Layer, "layers", names)
 }
 
 // trace does the work of a pass through layer i, and notes what every CPE uses if that was asked for.

@@ -72,7 +72,7 @@ func TestMeshErrors(t *testing.T) {
 		mesh MeshOptions
 		want string
 	}{
-		{MeshOptions{"conv3", kernel.Forward}, `no layer "conv3", did you mean "conv1"? (layers: data, conv1,`},
+		{MeshOptions{"conv3", kernel.Forward}, `unknown layer "conv3", did you mean "conv1"? (layers: data, conv1,`},
 		{MeshOptions{"conv1", kernel.InputGradient}, `layer "conv1", input gradient: no CPE is used`},
 		{MeshOptions{"data", kernel.Forward}, `layer "data", forward: no CPE is used`},
 	} {

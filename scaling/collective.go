@@ -3,6 +3,7 @@ package scaling
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/swcaffe/swcaffe/internal/suggest"
 	"github.com/swcaffe/swcaffe/topology"
@@ -19,13 +20,9 @@ func AllReduces() []string { return append(topology.Fixed(), topology.Auto, Cent
 
 // CheckAllReduce returns an error for a name that is none of AllReduces, or not for the strategy.
 func CheckAllReduce(name string, s Strategy) error {
-	known := false
-	for _, a := range AllReduces() {
-		known = known || a == name
-	}
-	switch {
-	case !known:
-		return fmt.Errorf("unknown all-reduce %q%s (all-reduces: %s)", name, suggest.DidYouMean(name, AllReduces()), suggest.List(AllReduces()))
+	switch known := AllReduces(); {
+	case !slices.Contains(known, name):
+		return suggest.Unknown("all-reduce", name, "all-reduces", known)
 	case s.Collective() == "":
 		return fmt.Errorf("strategy %s has no all-reduce: its workers exchange with a server one by one", s)
 	case name == Central && s == Sync:

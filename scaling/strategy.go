@@ -1,10 +1,6 @@
 package scaling
 
-import (
-	"fmt"
-
-	"github.com/swcaffe/swcaffe/internal/suggest"
-)
+import "github.com/swcaffe/swcaffe/internal/suggest"
 
 // Strategy is how workers, one on each node, train together. [SC17] is Y. You, A. Buluc, J. Demmel, "Scaling deep learning on GPU
 // and Knights Landing clusters", SC 2017.
@@ -61,7 +57,7 @@ func ParseStrategy(name string) (Strategy, error) {
 			return m.name, nil
 		}
 	}
-	return "", fmt.Errorf("unknown strategy %q%s (strategies: %s)", name, suggest.DidYouMean(name, Strategies()), suggest.List(Strategies()))
+	return "", suggest.Unknown("strategy", name, "strategies", Strategies())
 }
 
 // Periodic reports whether the strategy communicates every tau iterations, not in each.

@@ -24,7 +24,7 @@ func checkPolicy(p *caffepb.SolverParameter) error {
 		}
 		return nil
 	default:
-		return fmt.Errorf("unknown learning rate policy: %q%s (known policies: %s)", policy, suggest.DidYouMean(policy, policies), suggest.List(policies))
+		return suggest.Unknown("learning rate policy", policy, "known policies", policies)
 	}
 }
 

@@ -3,7 +3,6 @@ package solver
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/swcaffe/swcaffe/internal/simd"
 	"github.com/swcaffe/swcaffe/internal/suggest"
@@ -48,12 +47,7 @@ var ruleNames = []string{"AdaDelta", "AdaGrad", "Adam", "Nesterov", "RMSProp", "
 func findRule(p *caffepb.SolverParameter) (rule, error) {
 	r, ok := rules[p.GetType()]
 	if !ok {
-		for _, name := range ruleNames {
-			if strings.EqualFold(name, p.GetType()) {
-				return rule{}, fmt.Errorf("unknown solver type %q, did you mean %q?", p.GetType(), name)
-			}
-		}
-		return rule{}, fmt.Errorf("unknown solver type %q%s (known solvers: %s)", p.GetType(), suggest.DidYouMean(p.GetType(), ruleNames), suggest.List(ruleNames))
+		return rule{}, suggest.Unknown("solver type", p.GetType(), "known solvers", ruleNames)
 	}
 	if r.refusesMomentum && p.GetMomentum() != 0 {
 		return rule{}, fmt.Errorf("momentum cannot be used with %s: it is %g", p.GetType(), p.GetMomentum())

@@ -1,8 +1,8 @@
 package solver
 
 import (
-	"fmt"
 	"math"
+	"slices"
 
 	"github.com/swcaffe/swcaffe/internal/suggest"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -72,12 +72,10 @@ func Strategies() []string {
 
 // CheckStrategy returns an error for a name that is none of Strategies.
 func CheckStrategy(name string) error {
-	for _, f := range family {
-		if name == f.name {
-			return nil
-		}
+	if slices.Contains(Strategies(), name) {
+		return nil
 	}
-	return fmt.Errorf("unknown strategy %q%s (strategies: %s)", name, suggest.DidYouMean(name, Strategies()), suggest.List(Strategies()))
+	return suggest.Unknown("strategy", name, "strategies", Strategies())
 }
 
 // HasCentre reports whether a strategy is one whose workers exchange messages with a centre; the others add up arrays.

@@ -1,7 +1,7 @@
 package topology
 
 import (
-	"fmt"
+	"slices"
 
 	"github.com/swcaffe/swcaffe/internal/suggest"
 )
@@ -44,12 +44,10 @@ func Algorithms() []string { return append(Fixed(), Auto, Measured) }
 
 // CheckAlgorithm returns an error for a name that is none of Algorithms.
 func CheckAlgorithm(name string) error {
-	for _, known := range Algorithms() {
-		if name == known {
-			return nil
-		}
+	if known := Algorithms(); !slices.Contains(known, name) {
+		return suggest.Unknown("all-reduce algorithm", name, "algorithms", known)
 	}
-	return fmt.Errorf("unknown all-reduce algorithm %q%s (algorithms: %s)", name, suggest.DidYouMean(name, Algorithms()), suggest.List(Algorithms()))
+	return nil
 }
 
 func find(name string) algorithm {

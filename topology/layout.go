@@ -27,7 +27,7 @@ func ParseMapping(name string) (Mapping, error) {
 			return Mapping(m), nil
 		}
 	}
-	return "", fmt.Errorf("unknown mapping %q%s (mappings: %s)", name, suggest.DidYouMean(name, Mappings()), suggest.List(Mappings()))
+	return "", suggest.Unknown("mapping", name, "mappings", Mappings())
 }
 
 // Layout says which supernode each rank is in; one rank is on one node.

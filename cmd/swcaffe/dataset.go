@@ -152,7 +152,7 @@ func findDatasetKind(name string) (datasetKind, error) {
 	}
 	names := datasetNames()
 	if name == "" {
-		return datasetKind{}, fmt.Errorf("need a kind of set to make: %s", suggest.List(names))
+		return datasetKind{}, fmt.Errorf("need a kind of set to make: %s", strings.Join(names, ", "))
 	}
-	return datasetKind{}, fmt.Errorf("unknown kind of set %q%s (kinds: %s)", name, suggest.DidYouMean(name, names), suggest.List(names))
+	return datasetKind{}, suggest.Unknown("kind of set", name, "kinds", names)
 }

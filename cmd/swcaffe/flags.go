@@ -112,7 +112,7 @@ func explain(fs *flag.FlagSet, err error) error {
 	if name, ok := strings.CutPrefix(err.Error(), undefined); ok {
 		var names []string
 		fs.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
-		return fmt.Errorf("unknown command line flag %q%s (flags of %s: %s)", name, suggest.DidYouMean(name, names), fs.Name(), suggest.List(names))
+		return suggest.Unknown("command line flag", name, "flags of "+fs.Name(), names)
 	}
 	return err
 }

@@ -100,7 +100,7 @@ func findCommand(name string) (command, error) {
 		}
 		names = append(names, c.name)
 	}
-	return command{}, fmt.Errorf("unknown command %q%s (commands: %s)", name, suggest.DidYouMean(name, names), suggest.List(names))
+	return command{}, suggest.Unknown("command", name, "commands", names)
 }
 
 // help prints the list of commands, or one command's flags.

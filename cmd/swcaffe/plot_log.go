@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/swcaffe/swcaffe/internal/figure"
-	"github.com/swcaffe/swcaffe/internal/suggest"
 )
 
 var plotLogCommand = command{
@@ -171,7 +170,7 @@ func outputNames(logs []namedLog) string {
 		names = append(names, l.test.names...)
 	}
 	slices.Sort(names)
-	return suggest.List(slices.Compact(names))
+	return strings.Join(slices.Compact(names), ", ")
 }
 
 func (c chart) title() string { return strings.TrimSpace(strings.ToLower(c.phase) + " " + c.what) }

@@ -1,10 +1,6 @@
 package kernel
 
-import (
-	"fmt"
-
-	"github.com/swcaffe/swcaffe/internal/suggest"
-)
+import "github.com/swcaffe/swcaffe/internal/suggest"
 
 // strategies are all that a user can ask for.
 var strategies = []Strategy{Auto, Explicit, Implicit, Winograd, Winograd2, Winograd4, Winograd5}
@@ -18,5 +14,5 @@ func ParseStrategy(name string) (Strategy, error) {
 		}
 		names = append(names, s.String())
 	}
-	return Auto, fmt.Errorf("unknown strategy %q%s (strategies: %s)", name, suggest.DidYouMean(name, names), suggest.List(names))
+	return Auto, suggest.Unknown("strategy", name, "strategies", names)
 }

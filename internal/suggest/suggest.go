@@ -1,7 +1,15 @@
 // Package suggest finds the name that a user probably meant.
 package suggest
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
+
+// Unknown is the error for a name that is none of some known ones: `unknown KIND "NAME", did you mean "X"? (KINDS: A, B)`.
+func Unknown(kind, name, kinds string, known []string) error {
+	return fmt.Errorf("unknown %s %q%s (%s: %s)", kind, name, DidYouMean(name, known), kinds, strings.Join(known, ", "))
+}
 
 // DidYouMean returns `, did you mean "X"?` for the known name nearest to name, or "" where none is near.
 func DidYouMean(name string, known []string) string {
@@ -23,9 +31,6 @@ func Nearest(name string, known []string) string {
 	}
 	return best
 }
-
-// List joins names for a message.
-func List(names []string) string { return strings.Join(names, ", ") }
 
 // distance is the Levenshtein distance in bytes.
 func distance(a, b string) int {

@@ -18,4 +18,7 @@ func TestNearest(t *testing.T) {
 	if got := DidYouMean("xyzzy", known); got != "" {
 		t.Errorf("%q", got)
 	}
+	if got := Unknown("type", "xyzzy", "types", known[:2]).Error(); got != `unknown type "xyzzy" (types: Convolution, InnerProduct)` {
+		t.Errorf("%q", got)
+	}
 }
