@@ -2,7 +2,6 @@ package cpe
 
 import (
 	"embed"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -51,24 +50,10 @@ func Load(nameOrFile string) (Spec, error) {
 	if s.native {
 		s = detectHost(s)
 	}
-	if err := s.Validate(); err != nil {
-		return Spec{}, fmt.Errorf("%s: %w", place(source, err), err)
+	if err := s.wrong(); err != nil {
+		return Spec{}, fmt.Errorf("%s: machine %q: %w", source.Nearest(err.Field), s.Name, err)
 	}
 	return s, nil
-}
-
-// place is the file, and the line of the figure that an error is about or of the message that lacks it.
-func place(source *swproto.Source, err error) string {
-	var figure *FigureError
-	if errors.As(err, &figure) {
-		message, _, _ := strings.Cut(figure.Field, ".")
-		for _, field := range []string{figure.Field, message} {
-			if at := source.Pos(field); at != "" {
-				return at
-			}
-		}
-	}
-	return source.File
 }
 
 func fromProto(m *machinepb.Machine) Spec {

@@ -26,13 +26,14 @@ func positive(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
 
 // Validate names the figure that cannot be.
 func (s Spec) Validate() error {
-	if err := s.figures(); err != nil {
+	if err := s.wrong(); err != nil {
 		return fmt.Errorf("machine %q: %w", s.Name, err)
 	}
 	return nil
 }
 
-func (s Spec) figures() error {
+// wrong returns the first figure that cannot be, nil if there is none.
+func (s Spec) wrong() *FigureError {
 	for _, f := range s.positives() {
 		if !positive(f.value) {
 			return &FigureError{f.field, fmt.Sprintf("must be positive, it is %g", f.value)}
@@ -58,10 +59,7 @@ func (s Spec) figures() error {
 	if err := s.DMA.strided.validate("dma.point"); err != nil {
 		return err
 	}
-	if err := s.DMA.single.validate("dma.request_point"); err != nil {
-		return err
-	}
-	return nil
+	return s.DMA.single.validate("dma.request_point")
 }
 
 // positives are the figures that every machine of this kind has.

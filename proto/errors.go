@@ -67,3 +67,18 @@ func (s *Source) Pos(path string) string {
 	}
 	return fmt.Sprintf("%s:%d", s.File, p.Line)
 }
+
+// Nearest returns file:line of a field or, where the file does not have it, of the innermost message around it that the file has;
+// the file's name where there is none.
+func (s *Source) Nearest(path string) string {
+	for {
+		if pos := s.Pos(path); pos != "" {
+			return pos
+		}
+		dot := strings.LastIndexByte(path, '.')
+		if dot < 0 {
+			return s.File
+		}
+		path = path[:dot]
+	}
+}

@@ -134,7 +134,7 @@ func ParseSpec(file string, text []byte) (Spec, error) {
 		s.bySize = append(s.bySize, sizePoint{float64(p.GetMessageBytes()), p.GetBandwidthGbytesPerS() * giga})
 	}
 	if field, err := validate(&m); err != nil {
-		return Spec{}, fmt.Errorf("%s: cluster %q: %s %w", at(source, field, file), s.Name, field, err)
+		return Spec{}, fmt.Errorf("%s: cluster %q: %s %w", source.Nearest(field), s.Name, field, err)
 	}
 	return s, nil
 }

@@ -3,25 +3,9 @@ package topology
 import (
 	"fmt"
 	"math"
-	"strings"
 
-	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/clusterpb"
 )
-
-// at says where a field, or the message that holds it, stands.
-func at(source *swproto.Source, field, file string) string {
-	for {
-		if pos := source.Pos(field); pos != "" {
-			return pos
-		}
-		dot := strings.LastIndexByte(field, '.')
-		if dot < 0 {
-			return file
-		}
-		field = field[:dot]
-	}
-}
 
 // validate names the first figure that cannot be.
 func validate(m *clusterpb.Cluster) (field string, err error) {
