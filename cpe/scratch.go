@@ -7,16 +7,18 @@ type Scratch struct{ Common, Group int }
 // line is a cache line, in values.
 const line = 16
 
-func lines(n int) int { return (n + line - 1) / line * line }
+// WholeLines returns the least number of values, n or more, that fills cache lines.
+func WholeLines(n int) int { return padded(n, line) }
 
 // Values is how many values scratch takes on a number of core groups: a multiple of a cache line.
-func (s Scratch) Values(groups int) int { return lines(s.Common) + groups*lines(s.Group) }
+func (s Scratch) Values(groups int) int { return WholeLines(s.Common) + groups*WholeLines(s.Group) }
 
 // Lend lets kernels have memory, whatever its length, for scratch until the next Lend; nil takes it back.
 func (m *Machine) Lend(memory []float32) { m.lent = memory }
 
-// TakeScratch gives the kernel that will run next its scratch, of undefined contents, until the next TakeScratch: of the memory that was lent, or,
-// where that is too little, of the machine's own, which then is kept. It allocates only if no kernel has taken as much before.
+// TakeScratch gives the kernel that will run next its scratch, of undefined contents, until the next TakeScratch: of the memory that
+// was lent, or, where that is too little, of the machine's own, which then is kept. It allocates only if no kernel has taken as much
+// before.
 func (m *Machine) TakeScratch(s Scratch) {
 	if !m.Values() {
 		return
@@ -26,9 +28,9 @@ func (m *Machine) TakeScratch(s Scratch) {
 		m.own = room(m.own, n)
 		memory = m.own
 	}
-	m.common, memory = memory[:s.Common], memory[lines(s.Common):]
+	m.common, memory = memory[:s.Common], memory[WholeLines(s.Common):]
 	for _, g := range m.groups {
-		g.memory, memory = memory[:s.Group], memory[lines(s.Group):]
+		g.memory, memory = memory[:s.Group], memory[WholeLines(s.Group):]
 	}
 }
 

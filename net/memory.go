@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
@@ -17,9 +18,6 @@ func (a *Arena) reserve(n int) {
 		a.memory = pages.Floats(n)
 	}
 }
-
-// alignment is what places in the arena are a multiple of: a cache line, in values.
-const alignment = 16
 
 // placement says where in the arena a blob's values or gradients stand.
 type placement struct {
@@ -59,8 +57,8 @@ type stretch struct{ from, size int }
 // of returns the stretch of the arena's memory.
 func (s stretch) of(memory []float32) []float32 { return memory[s.from:][:s.size:s.size] }
 
-// placeAll returns a place for every storage that the net does not keep, and for the kernels' scratch of each step, and how long the
-// arena must be.
+// placeAll returns a place, at the start of a cache line, for every storage that the net does not keep and for the kernels' scratch of
+// each step, and how long the arena must be.
 func (n *Net) placeAll() (placements []placement, scratch []stretch, total int) {
 	data, diffs := n.lifetimes()
 	var spans []span
@@ -70,12 +68,12 @@ func (n *Net) placeAll() (placements []placement, scratch []stretch, total int) 
 				continue
 			}
 			placements = append(placements, placement{diff: k == 1, blob: largestOf(s.blobs), size: s.size, last: s.last})
-			spans = append(spans, span{aligned(s.size), s.first, s.last})
+			spans = append(spans, span{cpe.WholeLines(s.size), s.first, s.last})
 		}
 	}
 	scratch = n.scratches()
 	for step, s := range scratch {
-		spans = append(spans, span{aligned(s.size), step, step})
+		spans = append(spans, span{cpe.WholeLines(s.size), step, step})
 	}
 	offsets, total := pack(spans)
 	for i := range placements {
@@ -86,9 +84,6 @@ func (n *Net) placeAll() (placements []placement, scratch []stretch, total int) 
 	}
 	return placements, scratch, total
 }
-
-// aligned rounds a size up to what places are multiples of.
-func aligned(size int) int { return (size + alignment - 1) / alignment * alignment }
 
 // largestOf returns the blob with most values.
 func largestOf(blobs []*blob.Blob) *blob.Blob {

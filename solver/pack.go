@@ -2,12 +2,10 @@ package solver
 
 import (
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
 )
-
-// alignment is the number of values, a cache line's, at multiples of which packed weights begin.
-const alignment = 16
 
 // pack holds the weights that a net learns in one array and their gradients in another, so that workers exchange one message
 // instead of one a layer (swCaffe: gradients of all layers in one buffer; You et al.: packed layers).
@@ -26,8 +24,8 @@ type packed struct {
 	lo, hi int
 }
 
-// newPack moves the weights of n into arrays of their own, with room in the head for the statistics and spare values. Weights
-// whose lr_mult is 0 stay where they are.
+// newPack moves the weights of n into arrays of their own, each at the start of a cache line, with room in the head for the
+// statistics and spare values. Weights whose lr_mult is 0 stay where they are.
 func newPack(n *swnet.Net, spare int) *pack {
 	p := &pack{}
 	size := 0
@@ -36,7 +34,7 @@ func newPack(n *swnet.Net, spare int) *pack {
 			continue
 		}
 		p.weights = append(p.weights, packed{l, size, size + l.Blob.Count()})
-		size = aligned(size + l.Blob.Count())
+		size = cpe.WholeLines(size + l.Blob.Count())
 	}
 	for i := range n.NumLayers() {
 		if s, ok := n.Layer(i).(layers.RunningStatistics); ok {
@@ -46,7 +44,7 @@ func newPack(n *swnet.Net, spare int) *pack {
 	for _, s := range p.statistics {
 		p.count += s.Count()
 	}
-	p.message = make([]float32, aligned(p.count+spare)+size)
+	p.message = make([]float32, cpe.WholeLines(p.count+spare)+size)
 	p.head, p.diff = p.message[:len(p.message)-size], p.message[len(p.message)-size:]
 	p.data = make([]float32, size)
 	for _, w := range p.weights {
@@ -65,8 +63,6 @@ func (p *pack) histories(u *updater, f func(history []float32, lo, hi int)) {
 		f(byBlob[w.Blob].Data(), w.lo, w.hi)
 	}
 }
-
-func aligned(n int) int { return (n + alignment - 1) / alignment * alignment }
 
 // gather copies the statistics, times a factor, to dst.
 func (p *pack) gather(dst []float32, factor float32) {
