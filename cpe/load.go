@@ -2,6 +2,7 @@ package cpe
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -36,10 +37,14 @@ func Load(nameOrFile string) (Spec, error) {
 	text, err := machines.ReadFile(file)
 	if err != nil {
 		file = nameOrFile
-		if text, err = os.ReadFile(file); err != nil {
-			return Spec{}, fmt.Errorf("no machine %q%s (machines: %s; or a prototxt file: %w)",
-				nameOrFile, suggest.DidYouMean(nameOrFile, Names()), strings.Join(Names(), ", "), err)
-		}
+		text, err = os.ReadFile(file)
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		names := Names()
+		return Spec{}, fmt.Errorf("unknown machine %q%s, and no such file (machines: %s)", nameOrFile, suggest.DidYouMean(nameOrFile, names), strings.Join(names, ", "))
+	}
+	if err != nil {
+		return Spec{}, err
 	}
 	m := &machinepb.Machine{}
 	source, err := swproto.UnmarshalText(file, text, m)
