@@ -123,7 +123,7 @@ func TestBandwidth(t *testing.T) {
 		{8, 1024, false, 9.58, 26.21},
 	}
 	for _, c := range cases {
-		if b := d.Bandwidth(c.cpes, c.block, c.put); b < c.lo-1e-9 || b > c.hi+1e-9 {
+		if b := d.strided.at(c.cpes, c.block, c.put); b < c.lo-1e-9 || b > c.hi+1e-9 {
 			t.Errorf("%d CPEs, %d bytes, put %v: %g GB/s, want %g to %g", c.cpes, c.block, c.put, b, c.lo, c.hi)
 		}
 	}

@@ -10,27 +10,15 @@ type DMASpec struct {
 	Aligned          bool // blocks are taken to start where transactions do
 
 	limit   float64 // what a core group gets at most of memory that it shares, in GB/s; 0: nothing limits it
-	strided surface // long transfers, by the length of their blocks
+	strided surface // long transfers, by the length of their blocks, which are contiguous and aligned
 	single  surface // one request a CPE, by its length; empty: not measured
-}
-
-// Bandwidth returns the bandwidth of a core group, in GB/s, of long transfers by some of its CPEs at once, in contiguous,
-// aligned blocks of a length.
-func (d *DMASpec) Bandwidth(cpes, blockBytes int, put bool) float64 {
-	return d.strided.at(cpes, blockBytes, put)
-}
-
-// WithoutRequests returns the same without measurements of single requests, so that a request only costs its latency.
-func (d DMASpec) WithoutRequests() DMASpec {
-	d.single = nil
-	return d
 }
 
 // Peak returns the best bandwidth measured of one core group, in GB/s.
 func (d *DMASpec) Peak() float64 { return d.strided.peak() }
 
-// Scaled returns the same with every measured bandwidth multiplied.
-func (d DMASpec) Scaled(by float64) DMASpec {
+// scaled returns the same with every measured bandwidth multiplied.
+func (d DMASpec) scaled(by float64) DMASpec {
 	d.strided, d.single = d.strided.scaled(by), d.single.scaled(by)
 	return d
 }

@@ -72,12 +72,12 @@ func TestSharedMemory(t *testing.T) {
 // TestScaled multiplies every measured bandwidth and leaves the original alone.
 func TestScaled(t *testing.T) {
 	d := load(t, "sw26010").DMA
-	twice := d.Scaled(2)
+	twice := d.scaled(2)
 	for _, c := range []struct {
 		cpes, bytes int
 		put         bool
 	}{{64, 256, false}, {1, 4, true}, {17, 999, false}} {
-		one, two := d.Bandwidth(c.cpes, c.bytes, c.put), twice.Bandwidth(c.cpes, c.bytes, c.put)
+		one, two := d.strided.at(c.cpes, c.bytes, c.put), twice.strided.at(c.cpes, c.bytes, c.put)
 		if math.Abs(two-2*one) > 1e-9 {
 			t.Errorf("%+v: %g GB/s became %g", c, one, two)
 		}

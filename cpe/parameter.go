@@ -27,7 +27,7 @@ var parameters = table[Parameter]{"machine parameter", "parameters", func(p *Par
 	{"core_groups", "", true, "core groups that share the work",
 		func(s *Spec) float64 { return float64(s.CoreGroups) }, func(s *Spec, v float64) { s.CoreGroups = int(v) }},
 	{"dma_gbytes_per_s", "GB/s", false, "best DMA bandwidth of a core group; the measured curves keep their shape",
-		func(s *Spec) float64 { return s.DMA.Peak() }, func(s *Spec, v float64) { s.DMA = s.DMA.Scaled(v / s.DMA.Peak()) }},
+		func(s *Spec) float64 { return s.DMA.Peak() }, func(s *Spec, v float64) { s.DMA = s.DMA.scaled(v / s.DMA.Peak()) }},
 	{"dma_latency_ns", "ns", false, "latency of DMA requests where no measurement of single requests includes it",
 		func(s *Spec) float64 { return s.DMA.LatencyNs }, func(s *Spec, v float64) { s.DMA.LatencyNs = v }},
 	{"dma_max_pending", "", true, "requests that a CPE can have under way",

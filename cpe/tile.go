@@ -62,8 +62,8 @@ func (t *Tile) Part(p, q int) *Part { return &t.parts[p*t.ColParts+q] }
 // Extent returns the extents of the largest part.
 func (t *Tile) Extent() (rows, cols int) { return t.partRows, t.partCols }
 
-// PartValues returns the values of LDM that one CPE of a mesh needs for a tile that holds blocks of up to rows x cols.
-func (t *Tile) PartValues(s *Spec, rows, cols int) int {
+// partValues returns the values of LDM that one CPE of a mesh needs for a tile that holds blocks of up to rows x cols.
+func (t *Tile) partValues(s *Spec, rows, cols int) int {
 	n := t.perCPE(s) * ((rows + t.RowParts - 1) / t.RowParts) * ((cols + t.ColParts - 1) / t.ColParts)
 	switch {
 	case s.doubles() && !t.Single && t.Double:
@@ -87,7 +87,7 @@ func (t *Tile) perCPE(s *Spec) int {
 // Need adds up what tiles take: values of a CPE's LDM, and values of storage with padding, for Reserve.
 func Need(s *Spec, tiles ...TileExtent) (ldm, stored int) {
 	for _, t := range tiles {
-		ldm += t.Tile.PartValues(s, t.Rows, t.Cols)
+		ldm += t.Tile.partValues(s, t.Rows, t.Cols)
 		stored += t.Tile.stored(t.Rows, t.Cols)
 	}
 	return ldm, stored
@@ -111,7 +111,7 @@ func (t *Tile) Divide() {
 func (g *CoreGroup) Take(kernel string, t *Tile, rows, cols int) error {
 	s := g.Spec()
 	t.Divide()
-	ldm := t.PartValues(s, rows, cols)
+	ldm := t.partValues(s, rows, cols)
 	for _, c := range g.cpes {
 		if err := c.Hold(kernel, ldm); err != nil {
 			return err

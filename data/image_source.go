@@ -115,5 +115,5 @@ func (d ImageDecoder) Decode(r *Record, _ *Scratch) (Pixels, int, error) {
 	if d.Height > 0 && d.Width > 0 {
 		im = im.Resize(d.Height, d.Width)
 	}
-	return ImagePixels(im), r.Label, nil
+	return imagePixels(im), r.Label, nil
 }

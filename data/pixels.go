@@ -15,8 +15,8 @@ type Pixels struct {
 	Floats                    []float32
 }
 
-// ImagePixels returns the pixels of an image, which shares its storage.
-func ImagePixels(im *imageio.Image) Pixels {
+// imagePixels returns the pixels of an image, which shares its storage.
+func imagePixels(im *imageio.Image) Pixels {
 	return Pixels{
 		Channels: im.Channels, Height: im.Height, Width: im.Width,
 		StrideC: 1, StrideY: im.Width * im.Channels, StrideX: im.Channels,
@@ -31,7 +31,7 @@ func (d *Datum) Pixels(mode imageio.Mode) (Pixels, error) {
 		if err != nil {
 			return Pixels{}, fmt.Errorf("encoded datum: %w", err)
 		}
-		return ImagePixels(im), nil
+		return imagePixels(im), nil
 	}
 	p := Pixels{
 		Channels: d.Channels, Height: d.Height, Width: d.Width,

@@ -37,7 +37,7 @@ func interleaved(item, c, h, w int) Pixels {
 	for i := range im.Pix {
 		im.Pix[i] = pixel(item, i%c, i/c/w, i/c%w)
 	}
-	return ImagePixels(im)
+	return imagePixels(im)
 }
 
 func floats(p Pixels) Pixels {

@@ -38,8 +38,8 @@ type Point struct {
 	Error string `json:"error,omitempty"`
 }
 
-// MaxPoints is how many variants a sweep may have.
-const MaxPoints = 10000
+// maxPoints is how many variants a sweep may have.
+const maxPoints = 10000
 
 // NewSweep lists the variants: every combination of the axes' values.
 func NewSweep(base cpe.Spec, axes []Axis) (*Sweep, error) {
@@ -52,8 +52,8 @@ func NewSweep(base cpe.Spec, axes []Axis) (*Sweep, error) {
 		if slices.Contains(s.Parameters, a.Parameter.Name) {
 			return nil, fmt.Errorf("%s is varied twice", a.Parameter.Name)
 		}
-		if len(points)*len(a.Values) > MaxPoints {
-			return nil, fmt.Errorf("more than %d combinations of values", MaxPoints)
+		if len(points)*len(a.Values) > maxPoints {
+			return nil, fmt.Errorf("more than %d combinations of values", maxPoints)
 		}
 		s.Parameters = append(s.Parameters, a.Parameter.Name)
 		s.Base.Values = append(s.Base.Values, a.Parameter.Of(base))

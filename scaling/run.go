@@ -65,7 +65,7 @@ func (c *Config) check() error {
 		return fmt.Errorf("batch %d: at least one image is needed", c.Batch)
 	case c.Tau < 1:
 		return fmt.Errorf("tau %d: at least one iteration lies between two communications", c.Tau)
-	case c.Tau > 1 && !c.Strategy.Periodic():
+	case c.Tau > 1 && !c.Strategy.method().periodic:
 		return fmt.Errorf("tau %d: strategy %s communicates in every iteration; tau is for the EASGD family", c.Tau, c.Strategy)
 	case c.Bucket < 0:
 		return fmt.Errorf("buckets of %d bytes: the size cannot be negative", c.Bucket)

@@ -19,7 +19,7 @@ type method struct {
 	// collective is how weights or gradients are brought together where all workers take part at once; "" where each
 	// exchanges with a server.
 	collective string
-	periodic   bool // communicates every tau iterations
+	periodic   bool // communicates every tau iterations, not in each
 	master     bool // a node that does not train holds the centre
 	overlapped bool // the collective runs beside the passes of an iteration
 	hogwild    bool // the server has no lock: it sends, receives and adds at the same time
@@ -59,9 +59,6 @@ func ParseStrategy(name string) (Strategy, error) {
 	}
 	return "", suggest.Unknown("strategy", name, "strategies", Strategies())
 }
-
-// Periodic reports whether the strategy communicates every tau iterations, not in each.
-func (s Strategy) Periodic() bool { return s.method().periodic }
 
 // Collective is the all-reduce that the strategy uses unless another is asked for; "" if its workers exchange with a server
 // one by one.

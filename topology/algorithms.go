@@ -10,17 +10,17 @@ import (
 type algorithm struct {
 	name string
 	plan func(l Layout, n int) *Schedule
-	cost func(c Costs, bytes float64) VTime
+	cost func(c costs, bytes float64) VTime
 }
 
 // algorithms in the order of their names' list. auto and dynamic choose among them.
 var algorithms = []algorithm{
-	{"ring", newRing, Costs.Ring},
-	{"recursive_doubling", newRecursiveDoubling, Costs.RecursiveDoubling},
-	{"halving_doubling", newHalvingDoubling, Costs.HalvingDoubling},
-	{"binomial_tree", newBinomialTree, Costs.BinomialTree},
-	{"hierarchical", newHierarchical, Costs.Hierarchical},
-	{"topology", newTopology, Costs.Topology},
+	{"ring", newRing, costs.ring},
+	{"recursive_doubling", newRecursiveDoubling, costs.recursiveDoubling},
+	{"halving_doubling", newHalvingDoubling, costs.halvingDoubling},
+	{"binomial_tree", newBinomialTree, costs.binomialTree},
+	{"hierarchical", newHierarchical, costs.hierarchical},
+	{"topology", newTopology, costs.topology},
 }
 
 const (
@@ -69,12 +69,12 @@ func NewSchedule(name string, l Layout, n int) *Schedule {
 // Choose returns the fixed algorithm whose closed form is the least for an array of that many bytes; the first of the list where
 // several are.
 func Choose(spec Spec, l Layout, bytes int) string {
-	costs := NewCosts(spec, l)
+	c := newCosts(spec, l)
 	best := algorithms[0]
-	least := best.cost(costs, float64(bytes))
+	least := best.cost(c, float64(bytes))
 	for _, a := range algorithms[1:] {
-		if c := a.cost(costs, float64(bytes)); c < least {
-			best, least = a, c
+		if t := a.cost(c, float64(bytes)); t < least {
+			best, least = a, t
 		}
 	}
 	return best.name
@@ -82,5 +82,5 @@ func Choose(spec Spec, l Layout, bytes int) string {
 
 // Cost returns the closed form of one of the Fixed algorithms for an array of that many bytes.
 func Cost(name string, spec Spec, l Layout, bytes int) VTime {
-	return find(name).cost(NewCosts(spec, l), float64(bytes))
+	return find(name).cost(newCosts(spec, l), float64(bytes))
 }

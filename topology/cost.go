@@ -1,71 +1,71 @@
 package topology
 
-// Costs are the figures of the closed forms, in the notation of [SWC] V-A (J. Fang et al., "swCaffe", arXiv 1903.06934):
+// costs are the figures of the closed forms, in the notation of [SWC] V-A (J. Fang et al., "swCaffe", arXiv 1903.06934):
 // alpha s a message, beta1 s/byte inside a supernode, beta2 s/byte when all of a supernode's ranks use the uplink, gamma s/byte
 // of addition; p ranks, q in a full supernode, so s = p/q supernodes. A message between supernodes takes alpha +
-// UplinkAlpha. The paper prints beta2 = beta1/4; a quarter of the bandwidth is 4 beta1.
+// uplinkAlpha. The paper prints beta2 = beta1/4; a quarter of the bandwidth is 4 beta1.
 //
 // The forms take p, q and s to be powers of two where the algorithm likes them so; otherwise they add the fold and
 // estimate. Bandwidth by message size is left out.
-type Costs struct {
-	Ranks, PerSupernode, Supernodes int
-	Mapping                         Mapping
-	Alpha, UplinkAlpha              float64
-	Beta1, Beta2, Gamma             float64
+type costs struct {
+	ranks, perSupernode, supernodes int
+	mapping                         Mapping
+	alpha, uplinkAlpha              float64
+	beta1, beta2, gamma             float64
 }
 
-// NewCosts takes the figures from a cluster and a layout.
-func NewCosts(spec Spec, l Layout) Costs {
-	c := Costs{
-		Ranks: l.Ranks(), PerSupernode: l.largest(), Supernodes: l.Supernodes(), Mapping: l.Mapping,
-		Alpha: float64(spec.Latency), UplinkAlpha: float64(spec.UplinkLatency), Beta1: 1 / spec.BytesPerSecond,
+// newCosts takes the figures from a cluster and a layout.
+func newCosts(spec Spec, l Layout) costs {
+	c := costs{
+		ranks: l.Ranks(), perSupernode: l.largest(), supernodes: l.Supernodes(), mapping: l.Mapping,
+		alpha: float64(spec.Latency), uplinkAlpha: float64(spec.UplinkLatency), beta1: 1 / spec.BytesPerSecond,
 	}
-	c.Beta2 = max(c.Beta1, float64(c.PerSupernode)/spec.uplinkBandwidth())
+	c.beta2 = max(c.beta1, float64(c.perSupernode)/spec.uplinkBandwidth())
 	if spec.ReduceBytesPerSecond > 0 {
-		c.Gamma = 1 / spec.ReduceBytesPerSecond
+		c.gamma = 1 / spec.ReduceBytesPerSecond
 	}
 	return c
 }
 
 // message is a message of n bytes and its addition, if add.
-func (c Costs) message(crosses bool, n float64, add bool) float64 {
-	t := c.Alpha + n*c.Beta1
+func (c costs) message(crosses bool, n float64, add bool) float64 {
+	t := c.alpha + n*c.beta1
 	if crosses {
-		t = c.Alpha + c.UplinkAlpha + n*c.Beta2
+		t = c.alpha + c.uplinkAlpha + n*c.beta2
 	}
 	if add {
-		t += n * c.Gamma
+		t += n * c.gamma
 	}
 	return t
 }
 
 // crosses reports whether ranks at a distance, a power of two, are in different supernodes.
-func (c Costs) crosses(distance int) bool {
+func (c costs) crosses(distance int) bool {
 	switch {
-	case c.Supernodes == 1:
+	case c.supernodes == 1:
 		return false
-	case c.Mapping == RoundRobin:
-		return distance%c.Supernodes != 0
+	case c.mapping == RoundRobin:
+		return distance%c.supernodes != 0
 	}
-	q, _ := powerBelow(c.PerSupernode)
+	q, _ := powerBelow(c.perSupernode)
 	return distance >= q
 }
 
-// Ring is 2(p-1) (alpha + (n/p) beta) + (p-1)/p n gamma: [TH] 7.2.1 (J. Fang's thesis, Tsinghua University, 2019). With
+// ring is 2(p-1) (alpha + (n/p) beta) + (p-1)/p n gamma: [TH] 7.2.1 (J. Fang's thesis, Tsinghua University, 2019). With
 // several supernodes the slowest link of the ring sets the pace: one message an uplink under block mapping, all under
 // round-robin.
-func (c Costs) Ring(n float64) VTime {
-	p := float64(c.Ranks)
-	crosses := c.Supernodes > 1
-	if crosses && c.Mapping == Block {
-		c.Beta2 = max(c.Beta1, c.Beta2/float64(c.PerSupernode))
+func (c costs) ring(n float64) VTime {
+	p := float64(c.ranks)
+	crosses := c.supernodes > 1
+	if crosses && c.mapping == Block {
+		c.beta2 = max(c.beta1, c.beta2/float64(c.perSupernode))
 	}
 	return VTime((p - 1) * (c.message(crosses, n/p, true) + c.message(crosses, n/p, false)))
 }
 
-// RecursiveDoubling is log2 p (alpha + n beta + n gamma), beta being beta1 or beta2 as the distance is inside or across.
-func (c Costs) RecursiveDoubling(n float64) VTime {
-	power, _ := powerBelow(c.Ranks)
+// recursiveDoubling is log2 p (alpha + n beta + n gamma), beta being beta1 or beta2 as the distance is inside or across.
+func (c costs) recursiveDoubling(n float64) VTime {
+	power, _ := powerBelow(c.ranks)
 	t := c.fold(n)
 	for d := 1; d < power; d *= 2 {
 		t += c.message(c.crosses(d), n, true)
@@ -73,56 +73,56 @@ func (c Costs) RecursiveDoubling(n float64) VTime {
 	return VTime(t)
 }
 
-// HalvingDoubling is, with ranks contiguous in supernodes ([SWC] V-A):
+// halvingDoubling is, with ranks contiguous in supernodes ([SWC] V-A):
 //
 //	reduce-scatter: log2 p alpha + (n/p) ((q-1) beta1 + (p-q) beta2) + (p-1)/p n gamma
 //	all-gather:     the same without gamma
 //
-// and with ranks dealt round-robin that of Topology.
-func (c Costs) HalvingDoubling(n float64) VTime {
-	return VTime(c.fold(n) + c.halving(n, c.Ranks))
+// and with ranks dealt round-robin that of topology.
+func (c costs) halvingDoubling(n float64) VTime {
+	return VTime(c.fold(n) + c.halving(n, c.ranks))
 }
 
-// Topology is halving and doubling between ranks renumbered round-robin ([SWC] V-A):
+// topology is halving and doubling between ranks renumbered round-robin ([SWC] V-A):
 //
 //	reduce-scatter: log2 p alpha + (n/p) ((p - p/q) beta1 + (p/q - 1) beta2) + (p-1)/p n gamma
 //	all-gather:     the same without gamma
-func (c Costs) Topology(n float64) VTime {
+func (c costs) topology(n float64) VTime {
 	fold := c
-	fold.Mapping = Block // an extra folds into a neighbour of its supernode
-	c.Mapping = RoundRobin
-	return VTime(fold.fold(n) + c.halving(n, c.Ranks))
+	fold.mapping = Block // an extra folds into a neighbour of its supernode
+	c.mapping = RoundRobin
+	return VTime(fold.fold(n) + c.halving(n, c.ranks))
 }
 
-// BinomialTree is 2 ceil(log2 p) (alpha + n beta) + ceil(log2 p) n gamma. Under block mapping a supernode sends and receives
+// binomialTree is 2 ceil(log2 p) (alpha + n beta) + ceil(log2 p) n gamma. Under block mapping a supernode sends and receives
 // one message at a time over its uplink.
-func (c Costs) BinomialTree(n float64) VTime {
-	if c.Mapping == Block {
-		c.Beta2 = max(c.Beta1, c.Beta2/float64(c.PerSupernode))
+func (c costs) binomialTree(n float64) VTime {
+	if c.mapping == Block {
+		c.beta2 = max(c.beta1, c.beta2/float64(c.perSupernode))
 	}
 	t := 0.0
-	for d := 1; d < c.Ranks; d *= 2 {
+	for d := 1; d < c.ranks; d *= 2 {
 		t += c.message(c.crosses(d), n, true) + c.message(c.crosses(d), n, false)
 	}
 	return VTime(t)
 }
 
-// Hierarchical is halving and doubling of n bytes inside groups of g = 2^k ranks around halving and doubling of n/g bytes
+// hierarchical is halving and doubling of n bytes inside groups of g = 2^k ranks around halving and doubling of n/g bytes
 // between the p/g groups:
 //
 //	2 log2 g alpha + 2 (g-1)/g n beta1 + 2 log2(p/g) alpha + 2 (1 - g/p) n/g beta2 + (p-1)/p n gamma
-func (c Costs) Hierarchical(n float64) VTime {
-	g, _ := powerBelow(c.PerSupernode)
+func (c costs) hierarchical(n float64) VTime {
+	g, _ := powerBelow(c.perSupernode)
 	inside, across := c, c
-	inside.Supernodes, inside.Ranks = 1, c.PerSupernode
-	across.Ranks, across.PerSupernode = max(c.Ranks/g, 1), 1
-	across.Mapping = Block
+	inside.supernodes, inside.ranks = 1, c.perSupernode
+	across.ranks, across.perSupernode = max(c.ranks/g, 1), 1
+	across.mapping = Block
 	shard := n / float64(g)
-	return VTime(inside.fold(n) + inside.halving(n, g) + across.fold(shard) + across.halving(shard, across.Ranks))
+	return VTime(inside.fold(n) + inside.halving(n, g) + across.fold(shard) + across.halving(shard, across.ranks))
 }
 
 // halving is the reduce-scatter and all-gather of n bytes between the largest power of two of ranks.
-func (c Costs) halving(n float64, ranks int) float64 {
+func (c costs) halving(n float64, ranks int) float64 {
 	power, _ := powerBelow(ranks)
 	t := 0.0
 	for d := power / 2; d >= 1; d /= 2 {
@@ -133,8 +133,8 @@ func (c Costs) halving(n float64, ranks int) float64 {
 }
 
 // fold is what ranks beyond a power of two add: whole arrays to a neighbour and back.
-func (c Costs) fold(n float64) float64 {
-	if power, _ := powerBelow(c.Ranks); power == c.Ranks {
+func (c costs) fold(n float64) float64 {
+	if power, _ := powerBelow(c.ranks); power == c.ranks {
 		return 0
 	}
 	return c.message(c.crosses(1), n, true) + c.message(c.crosses(1), n, false)

@@ -9,7 +9,7 @@
 //     with -tags mpi), or [NewSim] (goroutines in virtual time).
 //   - [Simulate] moves nothing: it plays the messages of a schedule on the network of a cluster [Spec], fast enough for
 //     40,960 nodes.
-//   - Closed forms ([Costs]) estimate them without playing anything; auto picks by them.
+//   - Closed forms ([Cost]) estimate them without playing anything; auto picks by them.
 //
 // The network: every node has a full-duplex link to its supernode's non-blocking switch; every supernode has a full-duplex uplink
 // to a non-blocking central switch. A message starts when both sides have posted it, pays its latency, and then moves at

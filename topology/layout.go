@@ -17,17 +17,17 @@ const (
 	RoundRobin Mapping = "round_robin"
 )
 
-// Mappings are the names of all mappings.
-func Mappings() []string { return []string{string(Block), string(RoundRobin)} }
+// mappings are the names of all mappings.
+func mappings() []string { return []string{string(Block), string(RoundRobin)} }
 
 // ParseMapping returns the mapping of a name.
 func ParseMapping(name string) (Mapping, error) {
-	for _, m := range Mappings() {
+	for _, m := range mappings() {
 		if m == name {
 			return Mapping(m), nil
 		}
 	}
-	return "", suggest.Unknown("mapping", name, "mappings", Mappings())
+	return "", suggest.Unknown("mapping", name, "mappings", mappings())
 }
 
 // Layout says which supernode each rank is in; one rank is on one node.

@@ -26,11 +26,11 @@ var Palette = [...]color.Color{
 	color.RGBA{0xe6, 0x9f, 0x00, 255}, color.RGBA{0x56, 0xb4, 0xe9, 255}, color.RGBA{0, 0, 0, 255},
 }
 
-// DPI makes a pixel of a PNG 3/4 of a point, as browsers do with SVG.
-const DPI = 96
+// dpi makes a pixel of a PNG 3/4 of a point, as browsers do with SVG.
+const dpi = 96
 
-// Pixels is a length in pixels.
-func Pixels(n int) vg.Length { return vg.Length(n) * vg.Inch / DPI }
+// pixels is a length in pixels.
+func pixels(n int) vg.Length { return vg.Length(n) * vg.Inch / dpi }
 
 // Format is the picture format that a file's name asks for: "png" or "svg".
 func Format(path string) (string, error) {
@@ -43,10 +43,10 @@ func Format(path string) (string, error) {
 
 // Render returns a picture of width x height pixels in a format. SVG names fonts of the same widths for viewers without ours.
 func Render(format string, width, height int, paint func(c draw.Canvas)) ([]byte, error) {
-	w, h := Pixels(width), Pixels(height)
+	w, h := pixels(width), pixels(height)
 	canvas := vg.CanvasWriterTo(vgsvg.New(w, h))
 	if format == "png" {
-		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(DPI))}
+		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(dpi))}
 	}
 	c := draw.New(canvas)
 	c.FillPolygon(color.White, []vg.Point{{}, {X: w}, {X: w, Y: h}, {Y: h}})
@@ -76,7 +76,7 @@ func New(title, x, y string) *plot.Plot {
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
 		axis.Label.TextStyle.Font.Size, axis.Tick.Label.Font.Size = vg.Points(11), vg.Points(9)
 		axis.Label.TextStyle.Font.Variant, axis.Tick.Label.Font.Variant = "Sans", "Sans"
-		axis.Tick.Marker = plot.TickerFunc(RoundTicks)
+		axis.Tick.Marker = plot.TickerFunc(roundTicks)
 	}
 	p.Legend.TextStyle.Font = Style(vg.Points(9)).Font
 	grid := plotter.NewGrid()
@@ -103,8 +103,8 @@ func Draw(p *plot.Plot, c draw.Canvas) {
 	p.X.Label, p.Y.Label = x, y
 }
 
-// RoundTicks puts labels at multiples of 1, 2 or 5 times a power of ten, five to twelve of them.
-func RoundTicks(low, high float64) []plot.Tick {
+// roundTicks puts labels at multiples of 1, 2 or 5 times a power of ten, five to twelve of them.
+func roundTicks(low, high float64) []plot.Tick {
 	power := math.Pow(10, math.Floor(math.Log10((high-low)/5)))
 	step := power
 	for _, factor := range []float64{2, 5} {

@@ -32,8 +32,8 @@ func TestTicks(t *testing.T) {
 		low, high float64
 		want      string
 	}{
-		{plot.TickerFunc(RoundTicks), 0, 10, "0 2 4 6 8 10"},
-		{plot.TickerFunc(RoundTicks), 0.1, 0.62, "0.1 0.2 0.3 0.4 0.5 0.6"},
+		{plot.TickerFunc(roundTicks), 0, 10, "0 2 4 6 8 10"},
+		{plot.TickerFunc(roundTicks), 0.1, 0.62, "0.1 0.2 0.3 0.4 0.5 0.6"},
 		{plot.TickerFunc(LogTicks), 0.5, 2000, "1 10 100 1000"},
 		{plot.TickerFunc(LogTicks), 1, 10, "1 10"},
 	} {
