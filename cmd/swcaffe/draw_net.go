@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"flag"
 	"fmt"
@@ -70,11 +69,9 @@ func drawNet(e *env, in, out string, opt netdraw.Options) error {
 	}
 	picture := graph.DOT()
 	if format != "dot" {
-		var b bytes.Buffer
-		if err := graph.Draw(&b, format); err != nil {
+		if picture, err = graph.Draw(format); err != nil {
 			return err
 		}
-		picture = b.Bytes()
 	}
 	return write(e, out, picture)
 }

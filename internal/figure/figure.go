@@ -41,11 +41,21 @@ func Format(path string) (string, error) {
 	return format, nil
 }
 
-// Render returns a picture of width x height pixels in a format. SVG names fonts of the same widths for viewers without ours.
+// maxPixels bounds a PNG, which takes four bytes a pixel.
+const maxPixels = 1 << 28
+
+// Render returns a picture of width x height pixels in a format.
 func Render(format string, width, height int, paint func(c draw.Canvas)) ([]byte, error) {
-	w, h := pixels(width), pixels(height)
+	return RenderLengths(format, pixels(width), pixels(height), paint)
+}
+
+// RenderLengths returns a picture of w x h in a format, painted on white. SVG names fonts of the same widths for viewers without ours.
+func RenderLengths(format string, w, h vg.Length, paint func(c draw.Canvas)) ([]byte, error) {
 	canvas := vg.CanvasWriterTo(vgsvg.New(w, h))
 	if format == "png" {
+		if n := float64(w / pixels(1) * h / pixels(1)); n > maxPixels {
+			return nil, fmt.Errorf("the picture would have %.0f million pixels: write it as svg", n/1e6)
+		}
 		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(dpi))}
 	}
 	c := draw.New(canvas)

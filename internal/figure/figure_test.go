@@ -127,3 +127,11 @@ func TestLogarithmicAxes(t *testing.T) {
 		t.Error("drawing has changed the plot")
 	}
 }
+
+// TestLargePicture: a PNG of more pixels than memory should be asked for is an error that says how many.
+func TestLargePicture(t *testing.T) {
+	_, err := Render("png", 100000, 20000, func(draw.Canvas) { t.Error("it was painted") })
+	if err == nil || !strings.Contains(err.Error(), "2000 million pixels") {
+		t.Errorf("error %v", err)
+	}
+}

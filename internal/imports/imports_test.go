@@ -42,7 +42,7 @@ var allowed = []struct {
 	{"layers/", []string{"proto/", "blob", "internal/simd", "internal/suggest", "data/", "cpe/", "layers/"}},
 	{"net", []string{"proto/", "blob", "internal/simd", "internal/pages", "internal/suggest", "data/", "cpe/", "layers/"}},
 	{"solver", []string{"proto/", "blob", "internal/simd", "internal/suggest", "data/", "cpe/", "layers/", "net"}},
-	{"internal/netdraw", []string{"proto/", "net"}},
+	{"internal/netdraw", []string{"proto/", "net", "internal/figure"}},
 	{".", []string{"proto/", "cpe", "layers", "net", "solver"}},
 	{"modeltime", []string{"proto/", "internal/suggest", "blob", "data/", "cpe/", "layers/", "net"}},
 	{"internal/modelplot", []string{"cpe/", "modeltime", "internal/figure"}},

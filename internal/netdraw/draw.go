@@ -1,57 +1,34 @@
 package netdraw
 
 import (
-	"fmt"
 	"image/color"
-	"io"
 	"math"
 
+	"github.com/swcaffe/swcaffe/internal/figure"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-const (
-	margin = 8 // points round a drawing
-	dpi    = 96
-	// maxPixels bounds a PNG, which takes four bytes a pixel.
-	maxPixels = 1 << 28
-)
+// margin is round a drawing, in points.
+const margin = 8
 
-// Draw writes the graph as "svg" or "png".
-func (g *Graph) Draw(w io.Writer, format string) error {
+// Draw returns the graph as a picture, "svg" or "png".
+func (g *Graph) Draw(format string) ([]byte, error) {
 	l := g.layOut()
-	width, height := l.width+2*margin, l.height+2*margin
-	var canvas vg.CanvasWriterTo
-	switch format {
-	case "svg":
-		canvas = vgsvg.New(width, height)
-	case "png":
-		if pixels := float64(width*height) * (dpi / 72.0) * (dpi / 72.0); pixels > maxPixels {
-			return fmt.Errorf("the drawing would have %.0f million pixels: write it as svg", pixels/1e6)
+	return figure.RenderLengths(format, l.width+2*margin, l.height+2*margin, func(c draw.Canvas) {
+		c.Push()
+		c.Translate(vg.Point{X: margin, Y: margin})
+		for _, line := range l.lines {
+			drawLine(&c, line)
 		}
-		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi))}
-	default:
-		return fmt.Errorf("unknown format %q (svg or png)", format)
-	}
-	c := draw.New(canvas)
-	c.Push()
-	c.Translate(vg.Point{X: margin, Y: margin})
-	c.SetColor(color.White)
-	c.Fill(vg.Rectangle{Min: vg.Point{X: -margin, Y: -margin}, Max: vg.Point{X: width, Y: height}}.Path())
-	for _, line := range l.lines {
-		drawLine(&c, line)
-	}
-	for _, name := range l.labels {
-		drawLabel(&c, name)
-	}
-	for i, b := range g.boxes {
-		g.drawBox(&c, b, l.centres[i])
-	}
-	c.Pop()
-	_, err := canvas.WriteTo(w)
-	return err
+		for _, name := range l.labels {
+			drawLabel(&c, name)
+		}
+		for i, b := range g.boxes {
+			g.drawBox(&c, b, l.centres[i])
+		}
+		c.Pop()
+	})
 }
 
 var grey = color.Gray{70}
