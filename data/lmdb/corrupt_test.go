@@ -21,10 +21,6 @@ func readAll(file string) (n int, err error) {
 		}
 		n++
 	}
-	if c.Err() != nil {
-		return n, c.Err()
-	}
-	c.Seek([]byte("00000100"))
 	return n, c.Err()
 }
 

@@ -1,9 +1,6 @@
 package lmdb
 
-import (
-	"bytes"
-	"sort"
-)
+import "bytes"
 
 // Cursor walks over a database in the order of its keys. It starts before the first entry:
 //
@@ -44,21 +41,8 @@ func (c *Cursor) Value() ([]byte, error) {
 
 // First goes to the first entry and reports whether there is one.
 func (c *Cursor) First() bool {
-	c.reset()
-	return c.err == nil && c.descend(c.db.meta.main.root, nil)
-}
-
-// Seek goes to the first entry whose key is not less than key and reports whether there is one.
-func (c *Cursor) Seek(key []byte) bool {
-	c.reset()
-	if key == nil {
-		key = []byte{}
-	}
-	return c.err == nil && c.descend(c.db.meta.main.root, key)
-}
-
-func (c *Cursor) reset() {
 	c.depth, c.key, c.begun = 0, nil, true
+	return c.err == nil && c.descend(c.db.meta.main.root)
 }
 
 // Next goes to the following entry (the first one, on a new cursor) and reports whether there is one.
@@ -75,9 +59,8 @@ func (c *Cursor) Next() bool {
 	return c.settle()
 }
 
-// descend goes from page pgno, which is the child chosen at the top of the stack, down to a leaf: to the first entry,
-// or with a key to the first one not less than it.
-func (c *Cursor) descend(pgno uint64, key []byte) bool {
+// descend goes from page pgno, which is the child chosen at the top of the stack, down to the first entry of a leaf.
+func (c *Cursor) descend(pgno uint64) bool {
 	if pgno == noPage {
 		return false
 	}
@@ -91,16 +74,10 @@ func (c *Cursor) descend(pgno uint64, key []byte) bool {
 		if err != nil {
 			return c.fail(err)
 		}
-		node := 0
-		if key != nil {
-			if node, err = c.db.search(p, key, kind == flagLeaf); err != nil {
-				return c.fail(err)
-			}
-		}
-		c.stack[c.depth] = level{p, node}
+		c.stack[c.depth] = level{page: p}
 		c.depth++
 		if kind == flagBranch {
-			if pgno, err = c.db.child(p, node); err != nil {
+			if pgno, err = c.db.child(p, 0); err != nil {
 				return c.fail(err)
 			}
 		}
@@ -128,33 +105,11 @@ func (c *Cursor) settle() bool {
 			if err != nil {
 				return c.fail(err)
 			}
-			return c.descend(pgno, nil)
+			return c.descend(pgno)
 		}
 	}
 	c.key = nil
 	return false
-}
-
-// search returns the first node of leaf p whose key is not less than key (nodes when there is none), or the node of
-// branch p whose subtree would hold it. A branch's first key stands for minus infinity.
-func (db *DB) search(p page, key []byte, leaf bool) (int, error) {
-	var err error
-	if leaf {
-		return sort.Search(p.nodes, func(i int) bool {
-			_, k, e := db.node(p, i)
-			if e != nil {
-				err = e
-			}
-			return bytes.Compare(k, key) >= 0
-		}), err
-	}
-	return sort.Search(p.nodes-1, func(i int) bool {
-		_, k, e := db.node(p, i+1)
-		if e != nil {
-			err = e
-		}
-		return bytes.Compare(k, key) > 0
-	}), err
 }
 
 func (c *Cursor) fail(err error) bool {

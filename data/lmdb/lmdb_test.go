@@ -67,7 +67,7 @@ func checkAll(t *testing.T, dir string, es []entry) {
 		}
 		i++
 	}
-	if c.Err() != nil || i != len(es) {
+	if c.Next() || c.Err() != nil || i != len(es) {
 		t.Fatalf("%d of %d entries, then %v", i, len(es), c.Err())
 	}
 }
@@ -100,34 +100,6 @@ func TestRoundTrip(t *testing.T) {
 				t.Errorf("temporary files left: %v", left)
 			}
 		})
-	}
-}
-
-func TestSeek(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "db")
-	var es []entry
-	for i := range 5000 {
-		es = append(es, entry{fmt.Appendf(nil, "%05d", 2*i+1), bytes.Repeat([]byte{1}, 100)})
-	}
-	write(t, dir, es)
-	db, err := Open(filepath.Join(dir, "data.mdb"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	c := db.Cursor()
-	for k := range 10001 {
-		want := k | 1
-		ok := c.Seek(fmt.Appendf(nil, "%05d", k))
-		if ok != (want < 10000) || ok && string(c.Key()) != fmt.Sprintf("%05d", want) {
-			t.Fatalf("Seek(%05d) = %v at %q, want %05d", k, ok, c.Key(), want)
-		}
-		if ok && want < 9999 && (!c.Next() || string(c.Key()) != fmt.Sprintf("%05d", want+2)) {
-			t.Fatalf("Next after Seek(%05d) is at %q", k, c.Key())
-		}
-	}
-	if c.Next() || c.Err() != nil {
-		t.Errorf("Next behind the end: key %q, error %v", c.Key(), c.Err())
 	}
 }
 
