@@ -7,7 +7,7 @@
 //	slab.go, padded_band.go             padded copies of images, in which kernel offsets are shifts
 //	winograd*.go                        convolution of 3x3 and 5x5 kernels with fewer multiplications
 //	stream.go, stream_plan.go           everything that passes over arrays once: activations, normalisation, losses, updates
-//	pool.go, pool_window.go             pooling
+//	pool*.go                            pooling
 //	copy.go                             moving rows
 //	random.go                           random numbers by counter
 //
