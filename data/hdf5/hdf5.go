@@ -1,5 +1,5 @@
-// Package hdf5 reads numeric datasets from HDF5 files: contiguous, chunked, gzip and shuffle, floats and integers of any
-// size. The format itself is read by github.com/scigolib/hdf5, in pure Go.
+// Package hdf5 reads numeric datasets from HDF5 files (contiguous, chunked, gzip and shuffle, floats and integers of any size) and
+// writes contiguous ones. The format itself is read and written by github.com/scigolib/hdf5, in pure Go.
 package hdf5
 
 import (
