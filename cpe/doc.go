@@ -20,8 +20,9 @@
 // Sync ends a step in which transfers and work follow each other, Overlap one in which they were double-buffered.
 // Nobody outside cpe and cpe/kernel asks for the mode.
 //
-// Files: spec.go, load.go, validate.go and parameter.go (the description), mechanism.go and software.go (what can be left out, whose
-// kernels run; table.go looks them up), host.go (detection), machine.go and workers.go (running programs on all
-// core groups), group.go, cpe.go, view.go, tile.go (the verbs), bus.go (register buses), dma.go, clock.go and ledger.go
-// (what things cost), usage.go (what each CPE uses). DEVIATIONS.md lists what the model leaves out.
+// Files: spec.go, load.go, validate.go and parameter.go (the description), part.go and mpe.go (a part of a machine, its management
+// core), mechanism.go and software.go (what can be left out, whose kernels run; table.go looks them up), host.go (detection),
+// machine.go (running programs on all core groups), workers.go, bell.go, thread_*.go and shares.go (doing so natively), scratch.go,
+// group.go, cpe.go, view.go, tile.go (the verbs), bus.go (register buses), dma.go, bandwidth.go, pipe.go, clock.go, ledger.go and
+// memo.go (what things cost), usage.go (what each CPE uses). DEVIATIONS.md lists what the model leaves out.
 package cpe

@@ -12,9 +12,13 @@ import (
 // Arity bounds a number of blobs. Max < 0 means no upper bound.
 type Arity struct{ Min, Max int }
 
-// Exactly, AtLeast and Between are the arities that registry entries use.
-func Exactly(n int) Arity      { return Arity{n, n} }
-func AtLeast(n int) Arity      { return Arity{n, -1} }
+// Exactly is the arity of n blobs.
+func Exactly(n int) Arity { return Arity{n, n} }
+
+// AtLeast is the arity of n blobs or more.
+func AtLeast(n int) Arity { return Arity{n, -1} }
+
+// Between is the arity of lo to hi blobs.
 func Between(lo, hi int) Arity { return Arity{lo, hi} }
 
 func (a Arity) check(n int) error {

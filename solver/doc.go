@@ -1,13 +1,14 @@
 // Package solver trains a net: it runs the loop of forward, backward and update, tests, logs, snapshots and resumes,
 // as Caffe's solver does, and in the same words, so that tools that read Caffe's logs read these.
 //
-//	solver.go      the Solver, its training net and test nets
+//	solver.go      the Solver; nets.go: which nets its file asks for
 //	loop.go        Solve and Step
 //	test.go        the test pass
 //	rate.go        learning-rate policies                              (pure)
 //	rule.go        the update rules: SGD and its relatives, each as one streaming kernel and as a plain loop
 //	update.go      clipping, and one update of all weights
-//	snapshot.go    .caffemodel and .solverstate, out and in
+//	snapshot.go    .caffemodel and .solverstate, out and in; snapshot_hdf5.go: as HDF5
+//	weights.go     weights from files
 //	display.go     the lines of the log
 //
 // Several workers train together as a [Team]; each is a Solver of its own, and a strategy joins them:
@@ -20,4 +21,6 @@
 //	pack.go        weights and gradients of all layers in one array
 //	passes.go      a worker's passes, on one core group or several
 //	virtual.go     virtual time; queue.go: the order of a centre's messages in it
+//	background.go  work beside the passes
+//	snapshot_worker.go  what a worker has of its own beside a snapshot
 package solver
