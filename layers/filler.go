@@ -2,7 +2,9 @@ package layers
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/internal/suggest"
@@ -20,13 +22,11 @@ var fillers = map[string]func(b *blob.Blob, f *caffepb.FillerParameter, r *Rando
 	"bilinear":          fillBilinear,
 }
 
-var fillerNames = []string{"bilinear", "constant", "gaussian", "msra", "positive_unitball", "uniform", "xavier"}
-
 // Fill gives b's data the initial values that f asks for, as Caffe's fillers do; a nil f means constant 0.
 func Fill(b *blob.Blob, f *caffepb.FillerParameter, r *Random) error {
 	fill, ok := fillers[f.GetType()]
 	if !ok {
-		return suggest.Unknown("filler type", f.GetType(), "known types", fillerNames)
+		return suggest.Unknown("filler type", f.GetType(), "known types", slices.Sorted(maps.Keys(fillers)))
 	}
 	if f.GetSparse() != -1 && f.GetType() != "gaussian" {
 		return fmt.Errorf("filler %q: sparse is for the gaussian filler only", f.GetType())

@@ -3,6 +3,7 @@ package solver
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/swcaffe/swcaffe/internal/suggest"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -15,17 +16,13 @@ func checkPolicy(p *caffepb.SolverParameter) error {
 	if p.GetWarmupIter() < 0 || !(p.GetWarmupStartLr() >= 0) {
 		return fmt.Errorf("warmup_iter %d and warmup_start_lr %g cannot be negative", p.GetWarmupIter(), p.GetWarmupStartLr())
 	}
-	switch policy := p.GetLrPolicy(); policy {
-	case "fixed", "exp", "inv", "poly", "sigmoid", "multistep":
-		return nil
-	case "step":
-		if p.GetStepsize() <= 0 {
-			return fmt.Errorf("lr_policy \"step\": stepsize must be positive, it is %d", p.GetStepsize())
-		}
-		return nil
-	default:
+	switch policy := p.GetLrPolicy(); {
+	case !slices.Contains(policies, policy):
 		return suggest.Unknown("learning rate policy", policy, "known policies", policies)
+	case policy == "step" && p.GetStepsize() <= 0:
+		return fmt.Errorf("lr_policy \"step\": stepsize must be positive, it is %d", p.GetStepsize())
 	}
+	return nil
 }
 
 // rate returns the learning rate of an iteration: that of the policy, or on a straight line to it during the warm-up.

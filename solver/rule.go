@@ -2,7 +2,9 @@ package solver
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/swcaffe/swcaffe/internal/simd"
 	"github.com/swcaffe/swcaffe/internal/suggest"
@@ -31,7 +33,7 @@ type rule struct {
 	element func(c *coefficients, g float64, h []float64) float64
 }
 
-// rules are Caffe's solver types. With r the rate, m the momentum, d delta:
+// rules are Caffe's solver types. In their formulas, below, r is the rate, m the momentum, d delta.
 var rules = map[string]rule{
 	"SGD":      {histories: 1, tile: sgdTile, element: sgd},
 	"Nesterov": {histories: 1, tile: nesterovTile, element: nesterov},
@@ -41,13 +43,14 @@ var rules = map[string]rule{
 	"Adam":     {histories: 2, tile: adamTile, element: adam},
 }
 
-var ruleNames = []string{"AdaDelta", "AdaGrad", "Adam", "Nesterov", "RMSProp", "SGD"}
+// ruleNames lists the solver types.
+func ruleNames() []string { return slices.Sorted(maps.Keys(rules)) }
 
 // findRule returns the rule of a solver, after checking the fields it uses.
 func findRule(p *caffepb.SolverParameter) (rule, error) {
 	r, ok := rules[p.GetType()]
 	if !ok {
-		return rule{}, suggest.Unknown("solver type", p.GetType(), "known solvers", ruleNames)
+		return rule{}, suggest.Unknown("solver type", p.GetType(), "known solvers", ruleNames())
 	}
 	if r.refusesMomentum && p.GetMomentum() != 0 {
 		return rule{}, fmt.Errorf("momentum cannot be used with %s: it is %g", p.GetType(), p.GetMomentum())
