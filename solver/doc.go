@@ -7,7 +7,7 @@
 //	rate.go        learning-rate policies                              (pure)
 //	rule.go        the update rules: SGD and its relatives, each as one streaming kernel and as a plain loop
 //	update.go      clipping, and one update of all weights
-//	snapshot.go    .caffemodel and .solverstate, out and in; snapshot_hdf5.go: as HDF5
+//	snapshot.go    .caffemodel and .solverstate, out and in; snapshot_hdf5.go: as HDF5; snapshot_worker.go: what workers have of their own
 //	weights.go     weights from files
 //	display.go     the lines of the log
 //
@@ -22,5 +22,4 @@
 //	passes.go      a worker's passes, on one core group or several
 //	virtual.go     virtual time; queue.go: the order of a centre's messages in it
 //	background.go  work beside the passes
-//	snapshot_worker.go  what a worker has of its own beside a snapshot
 package solver

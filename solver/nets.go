@@ -20,28 +20,22 @@ type netSource struct {
 
 // build reads the net, if it stands in a file, and builds it with options that need no state and pos.
 func (s netSource) build(opt swnet.Options) (*swnet.Net, error) {
-	log := opt.Device.Log
 	param := s.param
-	var pos func(int) string
+	var warnings []string
+	var err error
 	if param == nil {
-		file, err := swproto.ReadNet(s.path)
-		if err != nil {
-			return nil, err
+		file, failed := swproto.ReadNet(s.path)
+		if failed != nil {
+			return nil, failed
 		}
-		for _, w := range file.Warnings {
-			log.Warn(w)
-		}
-		param, pos = file.Param, file.LayerPos
-	} else {
-		warnings, err := swproto.UpgradeNet(param, s.what)
-		if err != nil {
-			return nil, err
-		}
-		for _, w := range warnings {
-			log.Warn(w)
-		}
+		param, warnings, opt.Pos = file.Param, file.Warnings, file.LayerPos
+	} else if warnings, err = swproto.UpgradeNet(param, s.what); err != nil {
+		return nil, err
 	}
-	opt.State, opt.Pos = swnet.MergeState(s.phase, param.State, s.state), pos
+	for _, w := range warnings {
+		opt.Device.Log.Warn(w)
+	}
+	opt.State = swnet.MergeState(s.phase, param.State, s.state)
 	return swnet.New(param, opt)
 }
 
@@ -84,10 +78,7 @@ func testNets(p *caffepb.SolverParameter) ([]netSource, error) {
 	}
 	generic := p.Net != nil || p.NetParam != nil
 	own, iters := len(nets), len(p.TestIter)
-	switch {
-	case generic && iters < own:
-		return nil, fmt.Errorf("test_iter must be specified for each test network: %d values for %d networks", iters, own)
-	case !generic && iters != own:
+	if iters < own || !generic && iters != own {
 		return nil, fmt.Errorf("test_iter must be specified for each test network: %d values for %d networks", iters, own)
 	}
 	for len(nets) < iters {

@@ -102,34 +102,43 @@ func New(s *swproto.Solver, opt Options) (*Solver, error) {
 		}
 	}
 	v.log.Infof("Random seed: %d", v.seed)
-	if err := v.makeNets(); err != nil {
+	if err := v.build(); err != nil {
 		v.Close()
 		return nil, err
 	}
+	return v, nil
+}
+
+// build makes the nets and what comes behind their passes, and loads the weights that the weights field names.
+func (v *Solver) build() error {
+	if err := v.makeNets(); err != nil {
+		return err
+	}
+	if err := v.makeUpdate(); err != nil {
+		return fmt.Errorf("%s: %w", v.path, err)
+	}
+	for _, list := range v.param.Weights {
+		if err := LoadWeights(v.net, list, v.log); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeUpdate prepares the exchange with other workers and core groups, and the update.
+func (v *Solver) makeUpdate() (err error) {
 	if v.shared() {
 		if err := v.group.prepare(v.share(0), headSize); err != nil {
-			v.Close()
-			return nil, fmt.Errorf("%s: %w", s.Path, err)
+			return err
 		}
 	}
-	var err error
 	if v.strategy, err = v.newStrategy(); err != nil {
-		v.Close()
-		return nil, fmt.Errorf("%s: %w", s.Path, err)
+		return err
 	}
-	v.watch = newStopwatch(v.team, s.Param.GetIterSize())
+	v.watch = newStopwatch(v.team, v.param.GetIterSize())
 	v.overlap, _ = v.strategy.(overlapping)
-	if v.update, err = newUpdater(s.Param, v.net, v.device); err != nil {
-		v.Close()
-		return nil, fmt.Errorf("%s: %w", s.Path, err)
-	}
-	for _, list := range s.Param.Weights {
-		if err := LoadWeights(v.net, list, v.log); err != nil {
-			v.Close()
-			return nil, err
-		}
-	}
-	return v, nil
+	v.update, err = newUpdater(v.param, v.net, v.device)
+	return err
 }
 
 // quiet is a log that nobody reads.
