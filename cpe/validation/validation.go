@@ -3,6 +3,7 @@
 package validation
 
 import (
+	"cmp"
 	"embed"
 	"encoding/csv"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 //go:embed *.csv
@@ -110,21 +113,13 @@ func (p Points) MedianError() float64 {
 // largest; equal figures share the mean of their ranks.
 func (p Points) Spearman(n int) float64 {
 	top := slices.Clone(p)
-	slices.SortStableFunc(top, func(a, b Point) int {
-		switch {
-		case a.Published > b.Published:
-			return -1
-		case a.Published < b.Published:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(top, func(a, b Point) int { return cmp.Compare(b.Published, a.Published) })
 	top = top[:min(n, len(top))]
 	var x, y []float64
 	for _, q := range top {
 		x, y = append(x, q.Modelled), append(y, q.Published)
 	}
-	return correlation(ranks(x), ranks(y))
+	return stat.Correlation(ranks(x), ranks(y), nil)
 }
 
 // ranks replaces figures by their ranks.
@@ -141,18 +136,6 @@ func ranks(x []float64) []float64 {
 		}
 	}
 	return r
-}
-
-func correlation(x, y []float64) float64 {
-	var mx, my, xx, yy, xy float64
-	for i := range x {
-		mx, my = mx+x[i]/float64(len(x)), my+y[i]/float64(len(y))
-	}
-	for i := range x {
-		dx, dy := x[i]-mx, y[i]-my
-		xx, yy, xy = xx+dx*dx, yy+dy*dy, xy+dx*dy
-	}
-	return xy / math.Sqrt(xx*yy)
 }
 
 // String prints a line a point and the median error.
