@@ -136,22 +136,28 @@ func (l *innerProduct) weight(j, k int) int {
 // BackwardReads implements BackwardReader: the gradient of the weights needs the bottom.
 func (l *innerProduct) BackwardReads() (bottoms, tops bool) { return l.paramGrad(0), false }
 
+// Backward computes the bottom's gradient first: the weights may be in caches yet, from Forward, and their gradient, which is as long, would
+// take their place.
 func (l *innerProduct) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	dy := top[0].Diff()
+	if propagateDown[0] {
+		if err := l.inputGrad(dy, bottom[0].Diff()); err != nil {
+			return err
+		}
+	}
 	if l.paramGrad(0) {
 		if err := l.weightGrad(bottom[0].Data(), dy); err != nil {
 			return err
 		}
 	}
 	if l.bias && l.paramGrad(1) {
-		if err := l.biasGrad(dy, l.params[1].Diff()); err != nil {
-			return err
-		}
+		return l.biasGrad(dy, l.params[1].Diff())
 	}
-	if !propagateDown[0] {
-		return nil
-	}
-	dx, w := bottom[0].Diff(), l.params[0].Data()
+	return nil
+}
+
+func (l *innerProduct) inputGrad(dy, dx []float32) error {
+	w := l.params[0].Data()
 	if !l.mpe() {
 		return l.input.Run(dy, w, nil, dx)
 	}

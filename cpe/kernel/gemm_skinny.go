@@ -56,14 +56,18 @@ func (g *Gemm) runSkinny(cg *cpe.CoreGroup) {
 
 // addRows makes a piece of a row of C, from column first on: the sum of B's rows times coefficients that are step apart.
 func (g *Gemm) addRows(c, coefficients []float32, step, first int) {
-	s := &g.shape
+	s, k := &g.shape, 0
 	switch {
 	case g.bias != nil:
 		copy(c, g.bias[first:])
-	case !g.adds():
+	case g.adds():
+	case s.K == 0:
 		clear(c)
+	default:
+		simd.Scale(c, g.b[first:][:len(c)], coefficients[0])
+		k = 1
 	}
-	for k := range s.K {
+	for ; k < s.K; k++ {
 		simd.Axpy(c, g.b[k*s.N+first:][:len(c)], coefficients[k*step])
 	}
 }
