@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/alloctest"
 )
 
 // fewShapes are convolutions of images of few channels: outputs that fill blocks and panels or do not, rows that fill no tiles, kernels
@@ -133,7 +134,7 @@ func TestFewChannelsAllocate(t *testing.T) {
 			t.Fatal(err)
 		}
 		v := newConvCase(s, values)
-		allocs := testing.AllocsPerRun(3, func() {
+		allocs := alloctest.PerRun(3, func() {
 			for _, err := range []error{c.Forward(v.x, v.w, v.bias, v.dy), c.WeightGrad(v.x, v.dy, v.w), c.InputGrad(v.dy, v.w, v.x)} {
 				if err != nil {
 					t.Fatal(err)
@@ -141,7 +142,7 @@ func TestFewChannelsAllocate(t *testing.T) {
 			}
 		})
 		if allocs != 0 {
-			t.Errorf("in blocks %v: %g allocations a run", out, allocs)
+			t.Errorf("in blocks %v: %d allocations a run", out, allocs)
 		}
 	}
 }
