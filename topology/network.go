@@ -13,7 +13,7 @@ type network struct {
 	spec    Spec
 	layout  Layout
 	now     VTime
-	events  eventQueue
+	events  heap[event]
 	ops     []operation
 	links   *uplinks
 	done    []completion

@@ -1,7 +1,5 @@
 package topology
 
-import "container/heap"
-
 // uplinks shares the supernodes' uplinks among the messages that cross. Messages with the same links and the same limit
 // get the same rate at any time, so they form a class: the class serves all of its messages alike, and a message ends when
 // the class has served its bytes since it joined.
@@ -25,7 +23,7 @@ type flowKey struct {
 // flowClass brings its figures up to date only when its rate changes or a message joins or ends.
 type flowClass struct {
 	key    flowKey
-	flows  flowHeap
+	flows  heap[flow]
 	served float64 // bytes that a message would have got since the class is in use
 	at     VTime   // when served was right
 	rate   float64 // of each message, bytes a second
@@ -37,6 +35,9 @@ type flow struct {
 	end  float64
 	from int32
 }
+
+// before orders flows by their ends, then by sender.
+func (f flow) before(g flow) bool { return f.end < g.end || f.end == g.end && f.from < g.from }
 
 func newUplinks(supernodes int, bandwidth float64) *uplinks {
 	return &uplinks{index: map[flowKey]int32{}, rates: newFilling(supernodes, bandwidth)}
@@ -50,7 +51,7 @@ func (u *uplinks) join(at VTime, key flowKey, from int32, bytes float64) {
 	}
 	c := &u.classes[id]
 	c.serve(at)
-	heap.Push(&c.flows, flow{c.served + bytes, from})
+	c.flows.push(flow{c.served + bytes, from})
 	u.rates.count(id, 1)
 	u.changed = true
 }
@@ -85,7 +86,7 @@ func (u *uplinks) finish() []int32 {
 	c.served, c.at = c.next, at
 	u.ended = u.ended[:0]
 	for len(c.flows) > 0 && c.flows[0].end <= c.served*(1+simultaneous) {
-		u.ended = append(u.ended, heap.Pop(&c.flows).(flow).from)
+		u.ended = append(u.ended, c.flows.pop().from)
 	}
 	if len(c.flows) == 0 {
 		u.emptied = append(u.emptied, id)
@@ -113,20 +114,4 @@ func (u *uplinks) share(now VTime) {
 		c.rate, c.next = u.rates.shares[id].rate, c.flows[0].end
 		u.ends.set(id, c.at+VTime(max(0, c.next-c.served)/c.rate))
 	}
-}
-
-// flowHeap orders flows by their ends, then by sender.
-type flowHeap []flow
-
-func (h flowHeap) Len() int { return len(h) }
-func (h flowHeap) Less(i, j int) bool {
-	return h[i].end < h[j].end || h[i].end == h[j].end && h[i].from < h[j].from
-}
-func (h flowHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *flowHeap) Push(x any)   { *h = append(*h, x.(flow)) }
-func (h *flowHeap) Pop() any {
-	last := len(*h) - 1
-	f := (*h)[last]
-	*h = (*h)[:last]
-	return f
 }
