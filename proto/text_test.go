@@ -122,3 +122,19 @@ func TestConformanceTexts(t *testing.T) {
 		compareWithProtobuf(t, string(text), m)
 	}
 }
+
+// TestNearest: a field that a file lacks has the place of the innermost message around it that the file has.
+func TestNearest(t *testing.T) {
+	source, err := UnmarshalText("net.prototxt", []byte("name: \"n\"\nlayer {\n  name: \"conv\"\n  convolution_param {\n    pad: 1\n  }\n}\n"), &caffepb.NetParameter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"name": "net.prototxt:1", "layer[0].convolution_param.pad": "net.prototxt:5", "layer[0].convolution_param.group": "net.prototxt:4",
+		"layer[0].pooling_param.pad": "net.prototxt:2", "layer[1].name": "net.prototxt", "state": "net.prototxt", "": "net.prototxt",
+	} {
+		if got := source.Nearest(path); got != want {
+			t.Errorf("%q stands at %s, want %s", path, got, want)
+		}
+	}
+}
