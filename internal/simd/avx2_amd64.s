@@ -6048,7 +6048,7 @@ one:
 	RET
 
 // func fillAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·fillAVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+0(FP), AX
 	MOVQ         n+24(FP), CX
@@ -6056,15 +6056,17 @@ TEXT ·fillAVX2(SB), NOSPLIT, $0-40
 	XORQ         DX, DX
 
 wide:
-	CMPQ    CX, $0x00000020
-	JLT     narrow
-	VMOVUPS Y0, (AX)(DX*4)
-	VMOVUPS Y0, 32(AX)(DX*4)
-	VMOVUPS Y0, 64(AX)(DX*4)
-	VMOVUPS Y0, 96(AX)(DX*4)
-	ADDQ    $0x00000020, DX
-	SUBQ    $0x00000020, CX
-	JMP     wide
+	CMPQ       CX, $0x00000020
+	JLT        narrow
+	PREFETCHT0 4096(AX)(DX*4)
+	VMOVUPS    Y0, (AX)(DX*4)
+	VMOVUPS    Y0, 32(AX)(DX*4)
+	PREFETCHT0 4160(AX)(DX*4)
+	VMOVUPS    Y0, 64(AX)(DX*4)
+	VMOVUPS    Y0, 96(AX)(DX*4)
+	ADDQ       $0x00000020, DX
+	SUBQ       $0x00000020, CX
+	JMP        wide
 
 narrow:
 	CMPQ    CX, $0x00000008
@@ -6079,7 +6081,7 @@ done:
 	RET
 
 // func addAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·addAVX2(SB), NOSPLIT, $0-40
 	MOVQ d+0(FP), AX
 	MOVQ n+24(FP), CX
@@ -6088,27 +6090,33 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 
 wide:
-	CMPQ    CX, $0x00000020
-	JLT     narrow
-	VMOVUPS (DX)(SI*4), Y0
-	VMOVUPS (BX)(SI*4), Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(DX)(SI*4), Y0
-	VMOVUPS 32(BX)(SI*4), Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	VMOVUPS 64(DX)(SI*4), Y0
-	VMOVUPS 64(BX)(SI*4), Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*4)
-	VMOVUPS 96(DX)(SI*4), Y0
-	VMOVUPS 96(BX)(SI*4), Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*4)
-	ADDQ    $0x00000020, SI
-	SUBQ    $0x00000020, CX
-	JMP     wide
+	CMPQ       CX, $0x00000020
+	JLT        narrow
+	PREFETCHT0 4096(AX)(SI*4)
+	PREFETCHT0 4096(DX)(SI*4)
+	PREFETCHT0 4096(BX)(SI*4)
+	VMOVUPS    (DX)(SI*4), Y0
+	VMOVUPS    (BX)(SI*4), Y1
+	VADDPS     Y1, Y0, Y0
+	VMOVUPS    Y0, (AX)(SI*4)
+	VMOVUPS    32(DX)(SI*4), Y0
+	VMOVUPS    32(BX)(SI*4), Y1
+	VADDPS     Y1, Y0, Y0
+	VMOVUPS    Y0, 32(AX)(SI*4)
+	PREFETCHT0 4160(AX)(SI*4)
+	PREFETCHT0 4160(DX)(SI*4)
+	PREFETCHT0 4160(BX)(SI*4)
+	VMOVUPS    64(DX)(SI*4), Y0
+	VMOVUPS    64(BX)(SI*4), Y1
+	VADDPS     Y1, Y0, Y0
+	VMOVUPS    Y0, 64(AX)(SI*4)
+	VMOVUPS    96(DX)(SI*4), Y0
+	VMOVUPS    96(BX)(SI*4), Y1
+	VADDPS     Y1, Y0, Y0
+	VMOVUPS    Y0, 96(AX)(SI*4)
+	ADDQ       $0x00000020, SI
+	SUBQ       $0x00000020, CX
+	JMP        wide
 
 narrow:
 	CMPQ    CX, $0x00000008
@@ -6126,7 +6134,7 @@ done:
 	RET
 
 // func subAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·subAVX2(SB), NOSPLIT, $0-40
 	MOVQ d+0(FP), AX
 	MOVQ n+24(FP), CX
@@ -6135,27 +6143,33 @@ TEXT ·subAVX2(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 
 wide:
-	CMPQ    CX, $0x00000020
-	JLT     narrow
-	VMOVUPS (DX)(SI*4), Y0
-	VMOVUPS (BX)(SI*4), Y1
-	VSUBPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(DX)(SI*4), Y0
-	VMOVUPS 32(BX)(SI*4), Y1
-	VSUBPS  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	VMOVUPS 64(DX)(SI*4), Y0
-	VMOVUPS 64(BX)(SI*4), Y1
-	VSUBPS  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*4)
-	VMOVUPS 96(DX)(SI*4), Y0
-	VMOVUPS 96(BX)(SI*4), Y1
-	VSUBPS  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*4)
-	ADDQ    $0x00000020, SI
-	SUBQ    $0x00000020, CX
-	JMP     wide
+	CMPQ       CX, $0x00000020
+	JLT        narrow
+	PREFETCHT0 4096(AX)(SI*4)
+	PREFETCHT0 4096(DX)(SI*4)
+	PREFETCHT0 4096(BX)(SI*4)
+	VMOVUPS    (DX)(SI*4), Y0
+	VMOVUPS    (BX)(SI*4), Y1
+	VSUBPS     Y1, Y0, Y0
+	VMOVUPS    Y0, (AX)(SI*4)
+	VMOVUPS    32(DX)(SI*4), Y0
+	VMOVUPS    32(BX)(SI*4), Y1
+	VSUBPS     Y1, Y0, Y0
+	VMOVUPS    Y0, 32(AX)(SI*4)
+	PREFETCHT0 4160(AX)(SI*4)
+	PREFETCHT0 4160(DX)(SI*4)
+	PREFETCHT0 4160(BX)(SI*4)
+	VMOVUPS    64(DX)(SI*4), Y0
+	VMOVUPS    64(BX)(SI*4), Y1
+	VSUBPS     Y1, Y0, Y0
+	VMOVUPS    Y0, 64(AX)(SI*4)
+	VMOVUPS    96(DX)(SI*4), Y0
+	VMOVUPS    96(BX)(SI*4), Y1
+	VSUBPS     Y1, Y0, Y0
+	VMOVUPS    Y0, 96(AX)(SI*4)
+	ADDQ       $0x00000020, SI
+	SUBQ       $0x00000020, CX
+	JMP        wide
 
 narrow:
 	CMPQ    CX, $0x00000008
@@ -6173,7 +6187,7 @@ done:
 	RET
 
 // func mulAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·mulAVX2(SB), NOSPLIT, $0-40
 	MOVQ d+0(FP), AX
 	MOVQ n+24(FP), CX
@@ -6182,27 +6196,33 @@ TEXT ·mulAVX2(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 
 wide:
-	CMPQ    CX, $0x00000020
-	JLT     narrow
-	VMOVUPS (DX)(SI*4), Y0
-	VMOVUPS (BX)(SI*4), Y1
-	VMULPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(DX)(SI*4), Y0
-	VMOVUPS 32(BX)(SI*4), Y1
-	VMULPS  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	VMOVUPS 64(DX)(SI*4), Y0
-	VMOVUPS 64(BX)(SI*4), Y1
-	VMULPS  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*4)
-	VMOVUPS 96(DX)(SI*4), Y0
-	VMOVUPS 96(BX)(SI*4), Y1
-	VMULPS  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*4)
-	ADDQ    $0x00000020, SI
-	SUBQ    $0x00000020, CX
-	JMP     wide
+	CMPQ       CX, $0x00000020
+	JLT        narrow
+	PREFETCHT0 4096(AX)(SI*4)
+	PREFETCHT0 4096(DX)(SI*4)
+	PREFETCHT0 4096(BX)(SI*4)
+	VMOVUPS    (DX)(SI*4), Y0
+	VMOVUPS    (BX)(SI*4), Y1
+	VMULPS     Y1, Y0, Y0
+	VMOVUPS    Y0, (AX)(SI*4)
+	VMOVUPS    32(DX)(SI*4), Y0
+	VMOVUPS    32(BX)(SI*4), Y1
+	VMULPS     Y1, Y0, Y0
+	VMOVUPS    Y0, 32(AX)(SI*4)
+	PREFETCHT0 4160(AX)(SI*4)
+	PREFETCHT0 4160(DX)(SI*4)
+	PREFETCHT0 4160(BX)(SI*4)
+	VMOVUPS    64(DX)(SI*4), Y0
+	VMOVUPS    64(BX)(SI*4), Y1
+	VMULPS     Y1, Y0, Y0
+	VMOVUPS    Y0, 64(AX)(SI*4)
+	VMOVUPS    96(DX)(SI*4), Y0
+	VMOVUPS    96(BX)(SI*4), Y1
+	VMULPS     Y1, Y0, Y0
+	VMOVUPS    Y0, 96(AX)(SI*4)
+	ADDQ       $0x00000020, SI
+	SUBQ       $0x00000020, CX
+	JMP        wide
 
 narrow:
 	CMPQ    CX, $0x00000008
@@ -6220,7 +6240,7 @@ done:
 	RET
 
 // func divAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·divAVX2(SB), NOSPLIT, $0-40
 	MOVQ d+0(FP), AX
 	MOVQ n+24(FP), CX
@@ -6229,19 +6249,22 @@ TEXT ·divAVX2(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 
 wide:
-	CMPQ    CX, $0x00000010
-	JLT     narrow
-	VMOVUPS (DX)(SI*4), Y0
-	VMOVUPS (BX)(SI*4), Y1
-	VDIVPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(DX)(SI*4), Y0
-	VMOVUPS 32(BX)(SI*4), Y1
-	VDIVPS  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	ADDQ    $0x00000010, SI
-	SUBQ    $0x00000010, CX
-	JMP     wide
+	CMPQ       CX, $0x00000010
+	JLT        narrow
+	PREFETCHT0 4096(AX)(SI*4)
+	PREFETCHT0 4096(DX)(SI*4)
+	PREFETCHT0 4096(BX)(SI*4)
+	VMOVUPS    (DX)(SI*4), Y0
+	VMOVUPS    (BX)(SI*4), Y1
+	VDIVPS     Y1, Y0, Y0
+	VMOVUPS    Y0, (AX)(SI*4)
+	VMOVUPS    32(DX)(SI*4), Y0
+	VMOVUPS    32(BX)(SI*4), Y1
+	VDIVPS     Y1, Y0, Y0
+	VMOVUPS    Y0, 32(AX)(SI*4)
+	ADDQ       $0x00000010, SI
+	SUBQ       $0x00000010, CX
+	JMP        wide
 
 narrow:
 	CMPQ    CX, $0x00000008
@@ -6259,7 +6282,7 @@ done:
 	RET
 
 // func addScalarAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·addScalarAVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+0(FP), AX
 	MOVQ         n+24(FP), CX
@@ -6268,23 +6291,27 @@ TEXT ·addScalarAVX2(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 
 wide:
-	CMPQ    CX, $0x00000020
-	JLT     narrow
-	VMOVUPS (DX)(BX*4), Y1
-	VADDPS  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	VMOVUPS 32(DX)(BX*4), Y1
-	VADDPS  Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*4)
-	VMOVUPS 64(DX)(BX*4), Y1
-	VADDPS  Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*4)
-	VMOVUPS 96(DX)(BX*4), Y1
-	VADDPS  Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*4)
-	ADDQ    $0x00000020, BX
-	SUBQ    $0x00000020, CX
-	JMP     wide
+	CMPQ       CX, $0x00000020
+	JLT        narrow
+	PREFETCHT0 4096(AX)(BX*4)
+	PREFETCHT0 4096(DX)(BX*4)
+	VMOVUPS    (DX)(BX*4), Y1
+	VADDPS     Y0, Y1, Y1
+	VMOVUPS    Y1, (AX)(BX*4)
+	VMOVUPS    32(DX)(BX*4), Y1
+	VADDPS     Y0, Y1, Y1
+	VMOVUPS    Y1, 32(AX)(BX*4)
+	PREFETCHT0 4160(AX)(BX*4)
+	PREFETCHT0 4160(DX)(BX*4)
+	VMOVUPS    64(DX)(BX*4), Y1
+	VADDPS     Y0, Y1, Y1
+	VMOVUPS    Y1, 64(AX)(BX*4)
+	VMOVUPS    96(DX)(BX*4), Y1
+	VADDPS     Y0, Y1, Y1
+	VMOVUPS    Y1, 96(AX)(BX*4)
+	ADDQ       $0x00000020, BX
+	SUBQ       $0x00000020, CX
+	JMP        wide
 
 narrow:
 	CMPQ    CX, $0x00000008
@@ -6301,7 +6328,7 @@ done:
 	RET
 
 // func scaleAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·scaleAVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+0(FP), AX
 	MOVQ         n+24(FP), CX
@@ -6310,23 +6337,27 @@ TEXT ·scaleAVX2(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 
 wide:
-	CMPQ    CX, $0x00000020
-	JLT     narrow
-	VMOVUPS (DX)(BX*4), Y1
-	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	VMOVUPS 32(DX)(BX*4), Y1
-	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*4)
-	VMOVUPS 64(DX)(BX*4), Y1
-	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*4)
-	VMOVUPS 96(DX)(BX*4), Y1
-	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*4)
-	ADDQ    $0x00000020, BX
-	SUBQ    $0x00000020, CX
-	JMP     wide
+	CMPQ       CX, $0x00000020
+	JLT        narrow
+	PREFETCHT0 4096(AX)(BX*4)
+	PREFETCHT0 4096(DX)(BX*4)
+	VMOVUPS    (DX)(BX*4), Y1
+	VMULPS     Y0, Y1, Y1
+	VMOVUPS    Y1, (AX)(BX*4)
+	VMOVUPS    32(DX)(BX*4), Y1
+	VMULPS     Y0, Y1, Y1
+	VMOVUPS    Y1, 32(AX)(BX*4)
+	PREFETCHT0 4160(AX)(BX*4)
+	PREFETCHT0 4160(DX)(BX*4)
+	VMOVUPS    64(DX)(BX*4), Y1
+	VMULPS     Y0, Y1, Y1
+	VMOVUPS    Y1, 64(AX)(BX*4)
+	VMOVUPS    96(DX)(BX*4), Y1
+	VMULPS     Y0, Y1, Y1
+	VMOVUPS    Y1, 96(AX)(BX*4)
+	ADDQ       $0x00000020, BX
+	SUBQ       $0x00000020, CX
+	JMP        wide
 
 narrow:
 	CMPQ    CX, $0x00000008
@@ -6343,7 +6374,7 @@ done:
 	RET
 
 // func axpyAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·axpyAVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+0(FP), AX
 	MOVQ         n+24(FP), CX
@@ -6354,6 +6385,8 @@ TEXT ·axpyAVX2(SB), NOSPLIT, $0-40
 wide:
 	CMPQ        CX, $0x00000020
 	JLT         narrow
+	PREFETCHT0  4096(AX)(BX*4)
+	PREFETCHT0  4096(DX)(BX*4)
 	VMOVUPS     (AX)(BX*4), Y1
 	VMOVUPS     (DX)(BX*4), Y2
 	VFMADD231PS Y0, Y2, Y1
@@ -6362,6 +6395,8 @@ wide:
 	VMOVUPS     32(DX)(BX*4), Y2
 	VFMADD231PS Y0, Y2, Y1
 	VMOVUPS     Y1, 32(AX)(BX*4)
+	PREFETCHT0  4160(AX)(BX*4)
+	PREFETCHT0  4160(DX)(BX*4)
 	VMOVUPS     64(AX)(BX*4), Y1
 	VMOVUPS     64(DX)(BX*4), Y2
 	VFMADD231PS Y0, Y2, Y1
@@ -6390,7 +6425,7 @@ done:
 	RET
 
 // func axpbyAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·axpbyAVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+0(FP), AX
 	MOVQ         n+24(FP), CX
@@ -6402,6 +6437,8 @@ TEXT ·axpbyAVX2(SB), NOSPLIT, $0-40
 wide:
 	CMPQ        CX, $0x00000020
 	JLT         narrow
+	PREFETCHT0  4096(AX)(BX*4)
+	PREFETCHT0  4096(DX)(BX*4)
 	VMOVUPS     (AX)(BX*4), Y2
 	VMOVUPS     (DX)(BX*4), Y3
 	VMULPS      Y1, Y2, Y2
@@ -6412,6 +6449,8 @@ wide:
 	VMULPS      Y1, Y2, Y2
 	VFMADD231PS Y0, Y3, Y2
 	VMOVUPS     Y2, 32(AX)(BX*4)
+	PREFETCHT0  4160(AX)(BX*4)
+	PREFETCHT0  4160(DX)(BX*4)
 	VMOVUPS     64(AX)(BX*4), Y2
 	VMOVUPS     64(DX)(BX*4), Y3
 	VMULPS      Y1, Y2, Y2
@@ -6443,7 +6482,7 @@ done:
 	RET
 
 // func mulAddAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·mulAddAVX2(SB), NOSPLIT, $0-40
 	MOVQ d+0(FP), AX
 	MOVQ n+24(FP), CX
@@ -6454,6 +6493,9 @@ TEXT ·mulAddAVX2(SB), NOSPLIT, $0-40
 wide:
 	CMPQ        CX, $0x00000020
 	JLT         narrow
+	PREFETCHT0  4096(AX)(SI*4)
+	PREFETCHT0  4096(DX)(SI*4)
+	PREFETCHT0  4096(BX)(SI*4)
 	VMOVUPS     (AX)(SI*4), Y0
 	VMOVUPS     (DX)(SI*4), Y1
 	VMOVUPS     (BX)(SI*4), Y2
@@ -6464,6 +6506,9 @@ wide:
 	VMOVUPS     32(BX)(SI*4), Y2
 	VFMADD231PS Y2, Y1, Y0
 	VMOVUPS     Y0, 32(AX)(SI*4)
+	PREFETCHT0  4160(AX)(SI*4)
+	PREFETCHT0  4160(DX)(SI*4)
+	PREFETCHT0  4160(BX)(SI*4)
 	VMOVUPS     64(AX)(SI*4), Y0
 	VMOVUPS     64(DX)(SI*4), Y1
 	VMOVUPS     64(BX)(SI*4), Y2
@@ -6495,7 +6540,7 @@ done:
 	RET
 
 // func squareAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·squareAVX2(SB), NOSPLIT, $0-40
 	MOVQ d+0(FP), AX
 	MOVQ n+24(FP), CX
@@ -6503,23 +6548,27 @@ TEXT ·squareAVX2(SB), NOSPLIT, $0-40
 	XORQ BX, BX
 
 wide:
-	CMPQ    CX, $0x00000020
-	JLT     narrow
-	VMOVUPS (DX)(BX*4), Y0
-	VMULPS  Y0, Y0, Y0
-	VMOVUPS Y0, (AX)(BX*4)
-	VMOVUPS 32(DX)(BX*4), Y0
-	VMULPS  Y0, Y0, Y0
-	VMOVUPS Y0, 32(AX)(BX*4)
-	VMOVUPS 64(DX)(BX*4), Y0
-	VMULPS  Y0, Y0, Y0
-	VMOVUPS Y0, 64(AX)(BX*4)
-	VMOVUPS 96(DX)(BX*4), Y0
-	VMULPS  Y0, Y0, Y0
-	VMOVUPS Y0, 96(AX)(BX*4)
-	ADDQ    $0x00000020, BX
-	SUBQ    $0x00000020, CX
-	JMP     wide
+	CMPQ       CX, $0x00000020
+	JLT        narrow
+	PREFETCHT0 4096(AX)(BX*4)
+	PREFETCHT0 4096(DX)(BX*4)
+	VMOVUPS    (DX)(BX*4), Y0
+	VMULPS     Y0, Y0, Y0
+	VMOVUPS    Y0, (AX)(BX*4)
+	VMOVUPS    32(DX)(BX*4), Y0
+	VMULPS     Y0, Y0, Y0
+	VMOVUPS    Y0, 32(AX)(BX*4)
+	PREFETCHT0 4160(AX)(BX*4)
+	PREFETCHT0 4160(DX)(BX*4)
+	VMOVUPS    64(DX)(BX*4), Y0
+	VMULPS     Y0, Y0, Y0
+	VMOVUPS    Y0, 64(AX)(BX*4)
+	VMOVUPS    96(DX)(BX*4), Y0
+	VMULPS     Y0, Y0, Y0
+	VMOVUPS    Y0, 96(AX)(BX*4)
+	ADDQ       $0x00000020, BX
+	SUBQ       $0x00000020, CX
+	JMP        wide
 
 narrow:
 	CMPQ    CX, $0x00000008
@@ -6536,7 +6585,7 @@ done:
 	RET
 
 // func sqrtAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·sqrtAVX2(SB), NOSPLIT, $0-40
 	MOVQ d+0(FP), AX
 	MOVQ n+24(FP), CX
@@ -6544,17 +6593,19 @@ TEXT ·sqrtAVX2(SB), NOSPLIT, $0-40
 	XORQ BX, BX
 
 wide:
-	CMPQ    CX, $0x00000010
-	JLT     narrow
-	VMOVUPS (DX)(BX*4), Y0
-	VSQRTPS Y0, Y0
-	VMOVUPS Y0, (AX)(BX*4)
-	VMOVUPS 32(DX)(BX*4), Y0
-	VSQRTPS Y0, Y0
-	VMOVUPS Y0, 32(AX)(BX*4)
-	ADDQ    $0x00000010, BX
-	SUBQ    $0x00000010, CX
-	JMP     wide
+	CMPQ       CX, $0x00000010
+	JLT        narrow
+	PREFETCHT0 4096(AX)(BX*4)
+	PREFETCHT0 4096(DX)(BX*4)
+	VMOVUPS    (DX)(BX*4), Y0
+	VSQRTPS    Y0, Y0
+	VMOVUPS    Y0, (AX)(BX*4)
+	VMOVUPS    32(DX)(BX*4), Y0
+	VSQRTPS    Y0, Y0
+	VMOVUPS    Y0, 32(AX)(BX*4)
+	ADDQ       $0x00000010, BX
+	SUBQ       $0x00000010, CX
+	JMP        wide
 
 narrow:
 	CMPQ    CX, $0x00000008
@@ -6571,7 +6622,7 @@ done:
 	RET
 
 // func absAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·absAVX2(SB), NOSPLIT, $0-40
 	MOVQ d+0(FP), AX
 	MOVQ n+24(FP), CX
@@ -6579,23 +6630,27 @@ TEXT ·absAVX2(SB), NOSPLIT, $0-40
 	XORQ BX, BX
 
 wide:
-	CMPQ    CX, $0x00000020
-	JLT     narrow
-	VMOVUPS (DX)(BX*4), Y0
-	VPAND   c8_7fffffff<>+0(SB), Y0, Y0
-	VMOVUPS Y0, (AX)(BX*4)
-	VMOVUPS 32(DX)(BX*4), Y0
-	VPAND   c8_7fffffff<>+0(SB), Y0, Y0
-	VMOVUPS Y0, 32(AX)(BX*4)
-	VMOVUPS 64(DX)(BX*4), Y0
-	VPAND   c8_7fffffff<>+0(SB), Y0, Y0
-	VMOVUPS Y0, 64(AX)(BX*4)
-	VMOVUPS 96(DX)(BX*4), Y0
-	VPAND   c8_7fffffff<>+0(SB), Y0, Y0
-	VMOVUPS Y0, 96(AX)(BX*4)
-	ADDQ    $0x00000020, BX
-	SUBQ    $0x00000020, CX
-	JMP     wide
+	CMPQ       CX, $0x00000020
+	JLT        narrow
+	PREFETCHT0 4096(AX)(BX*4)
+	PREFETCHT0 4096(DX)(BX*4)
+	VMOVUPS    (DX)(BX*4), Y0
+	VPAND      c8_7fffffff<>+0(SB), Y0, Y0
+	VMOVUPS    Y0, (AX)(BX*4)
+	VMOVUPS    32(DX)(BX*4), Y0
+	VPAND      c8_7fffffff<>+0(SB), Y0, Y0
+	VMOVUPS    Y0, 32(AX)(BX*4)
+	PREFETCHT0 4160(AX)(BX*4)
+	PREFETCHT0 4160(DX)(BX*4)
+	VMOVUPS    64(DX)(BX*4), Y0
+	VPAND      c8_7fffffff<>+0(SB), Y0, Y0
+	VMOVUPS    Y0, 64(AX)(BX*4)
+	VMOVUPS    96(DX)(BX*4), Y0
+	VPAND      c8_7fffffff<>+0(SB), Y0, Y0
+	VMOVUPS    Y0, 96(AX)(BX*4)
+	ADDQ       $0x00000020, BX
+	SUBQ       $0x00000020, CX
+	JMP        wide
 
 narrow:
 	CMPQ    CX, $0x00000008
@@ -6622,7 +6677,7 @@ DATA c8_7fffffff<>+28(SB)/4, $0x7fffffff
 GLOBL c8_7fffffff<>(SB), RODATA|NOPTR, $32
 
 // func affineAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·affineAVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+0(FP), AX
 	MOVQ         n+24(FP), CX
@@ -6634,6 +6689,8 @@ TEXT ·affineAVX2(SB), NOSPLIT, $0-40
 wide:
 	CMPQ        CX, $0x00000020
 	JLT         narrow
+	PREFETCHT0  4096(AX)(BX*4)
+	PREFETCHT0  4096(DX)(BX*4)
 	VMOVUPS     (DX)(BX*4), Y2
 	VMOVUPS     Y1, Y3
 	VFMADD231PS Y0, Y2, Y3
@@ -6642,6 +6699,8 @@ wide:
 	VMOVUPS     Y1, Y3
 	VFMADD231PS Y0, Y2, Y3
 	VMOVUPS     Y3, 32(AX)(BX*4)
+	PREFETCHT0  4160(AX)(BX*4)
+	PREFETCHT0  4160(DX)(BX*4)
 	VMOVUPS     64(DX)(BX*4), Y2
 	VMOVUPS     Y1, Y3
 	VFMADD231PS Y0, Y2, Y3
@@ -6670,7 +6729,7 @@ done:
 	RET
 
 // func reluAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·reluAVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+0(FP), AX
 	MOVQ         n+24(FP), CX
@@ -6679,31 +6738,35 @@ TEXT ·reluAVX2(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 
 wide:
-	CMPQ      CX, $0x00000020
-	JLT       narrow
-	VMOVUPS   (DX)(BX*4), Y1
-	VMULPS    Y0, Y1, Y2
-	VCMPPS    $0x11, c8_00000000<>+0(SB), Y1, Y3
-	VBLENDVPS Y3, Y2, Y1, Y1
-	VMOVUPS   Y1, (AX)(BX*4)
-	VMOVUPS   32(DX)(BX*4), Y1
-	VMULPS    Y0, Y1, Y2
-	VCMPPS    $0x11, c8_00000000<>+0(SB), Y1, Y3
-	VBLENDVPS Y3, Y2, Y1, Y1
-	VMOVUPS   Y1, 32(AX)(BX*4)
-	VMOVUPS   64(DX)(BX*4), Y1
-	VMULPS    Y0, Y1, Y2
-	VCMPPS    $0x11, c8_00000000<>+0(SB), Y1, Y3
-	VBLENDVPS Y3, Y2, Y1, Y1
-	VMOVUPS   Y1, 64(AX)(BX*4)
-	VMOVUPS   96(DX)(BX*4), Y1
-	VMULPS    Y0, Y1, Y2
-	VCMPPS    $0x11, c8_00000000<>+0(SB), Y1, Y3
-	VBLENDVPS Y3, Y2, Y1, Y1
-	VMOVUPS   Y1, 96(AX)(BX*4)
-	ADDQ      $0x00000020, BX
-	SUBQ      $0x00000020, CX
-	JMP       wide
+	CMPQ       CX, $0x00000020
+	JLT        narrow
+	PREFETCHT0 4096(AX)(BX*4)
+	PREFETCHT0 4096(DX)(BX*4)
+	VMOVUPS    (DX)(BX*4), Y1
+	VMULPS     Y0, Y1, Y2
+	VCMPPS     $0x11, c8_00000000<>+0(SB), Y1, Y3
+	VBLENDVPS  Y3, Y2, Y1, Y1
+	VMOVUPS    Y1, (AX)(BX*4)
+	VMOVUPS    32(DX)(BX*4), Y1
+	VMULPS     Y0, Y1, Y2
+	VCMPPS     $0x11, c8_00000000<>+0(SB), Y1, Y3
+	VBLENDVPS  Y3, Y2, Y1, Y1
+	VMOVUPS    Y1, 32(AX)(BX*4)
+	PREFETCHT0 4160(AX)(BX*4)
+	PREFETCHT0 4160(DX)(BX*4)
+	VMOVUPS    64(DX)(BX*4), Y1
+	VMULPS     Y0, Y1, Y2
+	VCMPPS     $0x11, c8_00000000<>+0(SB), Y1, Y3
+	VBLENDVPS  Y3, Y2, Y1, Y1
+	VMOVUPS    Y1, 64(AX)(BX*4)
+	VMOVUPS    96(DX)(BX*4), Y1
+	VMULPS     Y0, Y1, Y2
+	VCMPPS     $0x11, c8_00000000<>+0(SB), Y1, Y3
+	VBLENDVPS  Y3, Y2, Y1, Y1
+	VMOVUPS    Y1, 96(AX)(BX*4)
+	ADDQ       $0x00000020, BX
+	SUBQ       $0x00000020, CX
+	JMP        wide
 
 narrow:
 	CMPQ      CX, $0x00000008
@@ -6732,7 +6795,7 @@ DATA c8_00000000<>+28(SB)/4, $0x00000000
 GLOBL c8_00000000<>(SB), RODATA|NOPTR, $32
 
 // func reluGradAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·reluGradAVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+0(FP), AX
 	MOVQ         n+24(FP), CX
@@ -6742,23 +6805,26 @@ TEXT ·reluGradAVX2(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 
 wide:
-	CMPQ      CX, $0x00000010
-	JLT       narrow
-	VMOVUPS   (DX)(SI*4), Y1
-	VMOVUPS   (BX)(SI*4), Y2
-	VMULPS    Y0, Y1, Y3
-	VCMPPS    $0x1e, c8_00000000<>+0(SB), Y2, Y2
-	VBLENDVPS Y2, Y1, Y3, Y1
-	VMOVUPS   Y1, (AX)(SI*4)
-	VMOVUPS   32(DX)(SI*4), Y1
-	VMOVUPS   32(BX)(SI*4), Y2
-	VMULPS    Y0, Y1, Y3
-	VCMPPS    $0x1e, c8_00000000<>+0(SB), Y2, Y2
-	VBLENDVPS Y2, Y1, Y3, Y1
-	VMOVUPS   Y1, 32(AX)(SI*4)
-	ADDQ      $0x00000010, SI
-	SUBQ      $0x00000010, CX
-	JMP       wide
+	CMPQ       CX, $0x00000010
+	JLT        narrow
+	PREFETCHT0 4096(AX)(SI*4)
+	PREFETCHT0 4096(DX)(SI*4)
+	PREFETCHT0 4096(BX)(SI*4)
+	VMOVUPS    (DX)(SI*4), Y1
+	VMOVUPS    (BX)(SI*4), Y2
+	VMULPS     Y0, Y1, Y3
+	VCMPPS     $0x1e, c8_00000000<>+0(SB), Y2, Y2
+	VBLENDVPS  Y2, Y1, Y3, Y1
+	VMOVUPS    Y1, (AX)(SI*4)
+	VMOVUPS    32(DX)(SI*4), Y1
+	VMOVUPS    32(BX)(SI*4), Y2
+	VMULPS     Y0, Y1, Y3
+	VCMPPS     $0x1e, c8_00000000<>+0(SB), Y2, Y2
+	VBLENDVPS  Y2, Y1, Y3, Y1
+	VMOVUPS    Y1, 32(AX)(SI*4)
+	ADDQ       $0x00000010, SI
+	SUBQ       $0x00000010, CX
+	JMP        wide
 
 narrow:
 	CMPQ      CX, $0x00000008
@@ -6778,7 +6844,7 @@ done:
 	RET
 
 // func maxAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·maxAVX2(SB), NOSPLIT, $0-40
 	MOVQ d+0(FP), AX
 	MOVQ n+24(FP), CX
@@ -6787,23 +6853,26 @@ TEXT ·maxAVX2(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 
 wide:
-	CMPQ      CX, $0x00000010
-	JLT       narrow
-	VMOVUPS   (DX)(SI*4), Y0
-	VMOVUPS   (BX)(SI*4), Y1
-	VMAXPS    Y1, Y0, Y1
-	VCMPPS    $0x03, Y0, Y0, Y2
-	VBLENDVPS Y2, Y0, Y1, Y0
-	VMOVUPS   Y0, (AX)(SI*4)
-	VMOVUPS   32(DX)(SI*4), Y0
-	VMOVUPS   32(BX)(SI*4), Y1
-	VMAXPS    Y1, Y0, Y1
-	VCMPPS    $0x03, Y0, Y0, Y2
-	VBLENDVPS Y2, Y0, Y1, Y0
-	VMOVUPS   Y0, 32(AX)(SI*4)
-	ADDQ      $0x00000010, SI
-	SUBQ      $0x00000010, CX
-	JMP       wide
+	CMPQ       CX, $0x00000010
+	JLT        narrow
+	PREFETCHT0 4096(AX)(SI*4)
+	PREFETCHT0 4096(DX)(SI*4)
+	PREFETCHT0 4096(BX)(SI*4)
+	VMOVUPS    (DX)(SI*4), Y0
+	VMOVUPS    (BX)(SI*4), Y1
+	VMAXPS     Y1, Y0, Y1
+	VCMPPS     $0x03, Y0, Y0, Y2
+	VBLENDVPS  Y2, Y0, Y1, Y0
+	VMOVUPS    Y0, (AX)(SI*4)
+	VMOVUPS    32(DX)(SI*4), Y0
+	VMOVUPS    32(BX)(SI*4), Y1
+	VMAXPS     Y1, Y0, Y1
+	VCMPPS     $0x03, Y0, Y0, Y2
+	VBLENDVPS  Y2, Y0, Y1, Y0
+	VMOVUPS    Y0, 32(AX)(SI*4)
+	ADDQ       $0x00000010, SI
+	SUBQ       $0x00000010, CX
+	JMP        wide
 
 narrow:
 	CMPQ      CX, $0x00000008
@@ -6823,7 +6892,7 @@ done:
 	RET
 
 // func minAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·minAVX2(SB), NOSPLIT, $0-40
 	MOVQ d+0(FP), AX
 	MOVQ n+24(FP), CX
@@ -6832,23 +6901,26 @@ TEXT ·minAVX2(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 
 wide:
-	CMPQ      CX, $0x00000010
-	JLT       narrow
-	VMOVUPS   (DX)(SI*4), Y0
-	VMOVUPS   (BX)(SI*4), Y1
-	VMINPS    Y1, Y0, Y1
-	VCMPPS    $0x03, Y0, Y0, Y2
-	VBLENDVPS Y2, Y0, Y1, Y0
-	VMOVUPS   Y0, (AX)(SI*4)
-	VMOVUPS   32(DX)(SI*4), Y0
-	VMOVUPS   32(BX)(SI*4), Y1
-	VMINPS    Y1, Y0, Y1
-	VCMPPS    $0x03, Y0, Y0, Y2
-	VBLENDVPS Y2, Y0, Y1, Y0
-	VMOVUPS   Y0, 32(AX)(SI*4)
-	ADDQ      $0x00000010, SI
-	SUBQ      $0x00000010, CX
-	JMP       wide
+	CMPQ       CX, $0x00000010
+	JLT        narrow
+	PREFETCHT0 4096(AX)(SI*4)
+	PREFETCHT0 4096(DX)(SI*4)
+	PREFETCHT0 4096(BX)(SI*4)
+	VMOVUPS    (DX)(SI*4), Y0
+	VMOVUPS    (BX)(SI*4), Y1
+	VMINPS     Y1, Y0, Y1
+	VCMPPS     $0x03, Y0, Y0, Y2
+	VBLENDVPS  Y2, Y0, Y1, Y0
+	VMOVUPS    Y0, (AX)(SI*4)
+	VMOVUPS    32(DX)(SI*4), Y0
+	VMOVUPS    32(BX)(SI*4), Y1
+	VMINPS     Y1, Y0, Y1
+	VCMPPS     $0x03, Y0, Y0, Y2
+	VBLENDVPS  Y2, Y0, Y1, Y0
+	VMOVUPS    Y0, 32(AX)(SI*4)
+	ADDQ       $0x00000010, SI
+	SUBQ       $0x00000010, CX
+	JMP        wide
 
 narrow:
 	CMPQ      CX, $0x00000008
@@ -6868,7 +6940,7 @@ done:
 	RET
 
 // func sumAVX2(out *float64, x *float32, y *float32, n int)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·sumAVX2(SB), NOSPLIT, $0-32
 	MOVQ   out+0(FP), AX
 	MOVQ   x+8(FP), CX
@@ -6879,19 +6951,20 @@ TEXT ·sumAVX2(SB), NOSPLIT, $0-32
 	VXORPD Y3, Y3, Y3
 
 loop:
-	CMPQ      DX, $0x00000010
-	JLT       done
-	VCVTPS2PD (CX), Y4
-	VADDPD    Y4, Y0, Y0
-	VCVTPS2PD 16(CX), Y4
-	VADDPD    Y4, Y1, Y1
-	VCVTPS2PD 32(CX), Y4
-	VADDPD    Y4, Y2, Y2
-	VCVTPS2PD 48(CX), Y4
-	VADDPD    Y4, Y3, Y3
-	ADDQ      $0x00000040, CX
-	SUBQ      $0x00000010, DX
-	JMP       loop
+	CMPQ       DX, $0x00000010
+	JLT        done
+	PREFETCHT0 4096(CX)
+	VCVTPS2PD  (CX), Y4
+	VADDPD     Y4, Y0, Y0
+	VCVTPS2PD  16(CX), Y4
+	VADDPD     Y4, Y1, Y1
+	VCVTPS2PD  32(CX), Y4
+	VADDPD     Y4, Y2, Y2
+	VCVTPS2PD  48(CX), Y4
+	VADDPD     Y4, Y3, Y3
+	ADDQ       $0x00000040, CX
+	SUBQ       $0x00000010, DX
+	JMP        loop
 
 done:
 	VADDPD  Y1, Y0, Y0
@@ -6902,7 +6975,7 @@ done:
 	RET
 
 // func dotAVX2(out *float64, x *float32, y *float32, n int)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·dotAVX2(SB), NOSPLIT, $0-32
 	MOVQ   out+0(FP), AX
 	MOVQ   x+8(FP), CX
@@ -6916,6 +6989,8 @@ TEXT ·dotAVX2(SB), NOSPLIT, $0-32
 loop:
 	CMPQ        DX, $0x00000010
 	JLT         done
+	PREFETCHT0  4096(CX)
+	PREFETCHT0  4096(BX)
 	VCVTPS2PD   (CX), Y4
 	VCVTPS2PD   (BX), Y5
 	VFMADD231PD Y4, Y5, Y0
@@ -6942,7 +7017,7 @@ done:
 	RET
 
 // func sumSqAVX2(out *float64, x *float32, y *float32, n int)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·sumSqAVX2(SB), NOSPLIT, $0-32
 	MOVQ   out+0(FP), AX
 	MOVQ   x+8(FP), CX
@@ -6955,6 +7030,7 @@ TEXT ·sumSqAVX2(SB), NOSPLIT, $0-32
 loop:
 	CMPQ        DX, $0x00000010
 	JLT         done
+	PREFETCHT0  4096(CX)
 	VCVTPS2PD   (CX), Y4
 	VFMADD231PD Y4, Y4, Y0
 	VCVTPS2PD   16(CX), Y4
@@ -6976,7 +7052,7 @@ done:
 	RET
 
 // func absSumAVX2(out *float64, x *float32, y *float32, n int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·absSumAVX2(SB), NOSPLIT, $0-32
 	MOVQ   out+0(FP), AX
 	MOVQ   x+8(FP), CX
@@ -6987,27 +7063,28 @@ TEXT ·absSumAVX2(SB), NOSPLIT, $0-32
 	VXORPD Y3, Y3, Y3
 
 loop:
-	CMPQ      DX, $0x00000010
-	JLT       done
-	VCVTPS2PD (CX), Y4
-	VPSLLQ    $0x01, Y4, Y4
-	VPSRLQ    $0x01, Y4, Y4
-	VADDPD    Y4, Y0, Y0
-	VCVTPS2PD 16(CX), Y4
-	VPSLLQ    $0x01, Y4, Y4
-	VPSRLQ    $0x01, Y4, Y4
-	VADDPD    Y4, Y1, Y1
-	VCVTPS2PD 32(CX), Y4
-	VPSLLQ    $0x01, Y4, Y4
-	VPSRLQ    $0x01, Y4, Y4
-	VADDPD    Y4, Y2, Y2
-	VCVTPS2PD 48(CX), Y4
-	VPSLLQ    $0x01, Y4, Y4
-	VPSRLQ    $0x01, Y4, Y4
-	VADDPD    Y4, Y3, Y3
-	ADDQ      $0x00000040, CX
-	SUBQ      $0x00000010, DX
-	JMP       loop
+	CMPQ       DX, $0x00000010
+	JLT        done
+	PREFETCHT0 4096(CX)
+	VCVTPS2PD  (CX), Y4
+	VPSLLQ     $0x01, Y4, Y4
+	VPSRLQ     $0x01, Y4, Y4
+	VADDPD     Y4, Y0, Y0
+	VCVTPS2PD  16(CX), Y4
+	VPSLLQ     $0x01, Y4, Y4
+	VPSRLQ     $0x01, Y4, Y4
+	VADDPD     Y4, Y1, Y1
+	VCVTPS2PD  32(CX), Y4
+	VPSLLQ     $0x01, Y4, Y4
+	VPSRLQ     $0x01, Y4, Y4
+	VADDPD     Y4, Y2, Y2
+	VCVTPS2PD  48(CX), Y4
+	VPSLLQ     $0x01, Y4, Y4
+	VPSRLQ     $0x01, Y4, Y4
+	VADDPD     Y4, Y3, Y3
+	ADDQ       $0x00000040, CX
+	SUBQ       $0x00000010, DX
+	JMP        loop
 
 done:
 	VADDPD  Y1, Y0, Y0
@@ -7042,7 +7119,7 @@ done:
 	RET
 
 // func expAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·expAVX2(SB), NOSPLIT, $0-40
 	MOVQ d+0(FP), AX
 	MOVQ n+24(FP), CX
@@ -7052,6 +7129,8 @@ TEXT ·expAVX2(SB), NOSPLIT, $0-40
 wide:
 	CMPQ         CX, $0x00000010
 	JLT          narrow
+	PREFETCHT0   4096(AX)(BX*4)
+	PREFETCHT0   4096(DX)(BX*4)
 	VMOVUPS      (DX)(BX*4), Y0
 	VMOVUPS      c8_42b40000<>+0(SB), Y1
 	VMINPS       Y0, Y1, Y0
@@ -7674,7 +7753,7 @@ done:
 	RET
 
 // func mulInvPow75AVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·mulInvPow75AVX2(SB), NOSPLIT, $0-40
 	MOVQ d+0(FP), AX
 	MOVQ n+24(FP), CX
@@ -7683,29 +7762,32 @@ TEXT ·mulInvPow75AVX2(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 
 wide:
-	CMPQ    CX, $0x00000010
-	JLT     narrow
-	VMOVUPS (DX)(SI*4), Y0
-	VMOVUPS (BX)(SI*4), Y1
-	VSQRTPS Y1, Y1
-	VSQRTPS Y1, Y2
-	VMOVUPS c8_3f800000<>+0(SB), Y3
-	VMULPS  Y2, Y1, Y1
-	VDIVPS  Y1, Y3, Y1
-	VMULPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(DX)(SI*4), Y0
-	VMOVUPS 32(BX)(SI*4), Y1
-	VSQRTPS Y1, Y1
-	VSQRTPS Y1, Y2
-	VMOVUPS c8_3f800000<>+0(SB), Y3
-	VMULPS  Y2, Y1, Y1
-	VDIVPS  Y1, Y3, Y1
-	VMULPS  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	ADDQ    $0x00000010, SI
-	SUBQ    $0x00000010, CX
-	JMP     wide
+	CMPQ       CX, $0x00000010
+	JLT        narrow
+	PREFETCHT0 4096(AX)(SI*4)
+	PREFETCHT0 4096(DX)(SI*4)
+	PREFETCHT0 4096(BX)(SI*4)
+	VMOVUPS    (DX)(SI*4), Y0
+	VMOVUPS    (BX)(SI*4), Y1
+	VSQRTPS    Y1, Y1
+	VSQRTPS    Y1, Y2
+	VMOVUPS    c8_3f800000<>+0(SB), Y3
+	VMULPS     Y2, Y1, Y1
+	VDIVPS     Y1, Y3, Y1
+	VMULPS     Y1, Y0, Y0
+	VMOVUPS    Y0, (AX)(SI*4)
+	VMOVUPS    32(DX)(SI*4), Y0
+	VMOVUPS    32(BX)(SI*4), Y1
+	VSQRTPS    Y1, Y1
+	VSQRTPS    Y1, Y2
+	VMOVUPS    c8_3f800000<>+0(SB), Y3
+	VMULPS     Y2, Y1, Y1
+	VDIVPS     Y1, Y3, Y1
+	VMULPS     Y1, Y0, Y0
+	VMOVUPS    Y0, 32(AX)(SI*4)
+	ADDQ       $0x00000010, SI
+	SUBQ       $0x00000010, CX
+	JMP        wide
 
 narrow:
 	CMPQ    CX, $0x00000008

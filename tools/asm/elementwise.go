@@ -12,7 +12,7 @@ type lane struct{ d, x, y, s, t reg.VecVirtual }
 const elementwiseArgs = "func(d, x, y *float32, n int, s, t float32)"
 
 // elementwise emits dst[i] = body(dst[i], x[i], y[i], s, t) for n elements,
-// n a multiple of the vector width. uses names the operands that are loaded.
+// n a multiple of the vector width. uses names the operands that are loaded. With unroll > 1 lines are fetched ahead.
 func (s isa) elementwise(name, uses string, unroll int, body func(l lane) reg.VecVirtual) {
 	TEXT(name+s.tag, NOSPLIT, elementwiseArgs)
 	Pragma("noescape")
@@ -29,11 +29,14 @@ func (s isa) elementwise(name, uses string, unroll int, body func(l lane) reg.Ve
 	d := Load(Param("d"), GP64())
 	n := Load(Param("n"), GP64())
 	var x, y reg.Register
+	arrays := []reg.Register{d}
 	if has('x') {
 		x = Load(Param("x"), GP64())
+		arrays = append(arrays, x)
 	}
 	if has('y') {
 		y = Load(Param("y"), GP64())
+		arrays = append(arrays, y)
 	}
 	if has('s') {
 		a, _ := Param("s").Resolve()
@@ -51,6 +54,11 @@ func (s isa) elementwise(name, uses string, unroll int, body func(l lane) reg.Ve
 		for u := 0; u < count; u++ {
 			g := l
 			off := u * 4 * s.w
+			if count > 1 && off%64 == 0 {
+				for _, array := range arrays {
+					PREFETCHT0(Mem{Base: array, Index: at, Scale: 4, Disp: off + ahead})
+				}
+			}
 			if has('d') {
 				g.d = s.load(Mem{Base: d, Index: at, Scale: 4, Disp: off})
 			}

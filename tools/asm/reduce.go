@@ -7,7 +7,7 @@ import (
 )
 
 // reduction emits a sum in float64 lanes over n elements, n a multiple of
-// twice the vector width; the lane sums go to out.
+// twice the vector width; the lane sums go to out. Lines are fetched ahead.
 func (s isa) reduction(name string, two bool, body func(acc, x, y reg.VecVirtual)) {
 	TEXT(name+s.tag, NOSPLIT, "func(out *float64, x, y *float32, n int)")
 	Pragma("noescape")
@@ -15,9 +15,11 @@ func (s isa) reduction(name string, two bool, body func(acc, x, y reg.VecVirtual
 	out := Load(Param("out"), GP64())
 	x := Load(Param("x"), GP64())
 	n := Load(Param("n"), GP64())
+	arrays := []reg.Register{x}
 	var y reg.Register
 	if two {
 		y = Load(Param("y"), GP64())
+		arrays = append(arrays, y)
 	}
 	var acc [4]reg.VecVirtual
 	for i := range acc {
@@ -32,12 +34,17 @@ func (s isa) reduction(name string, two bool, body func(acc, x, y reg.VecVirtual
 	CMPQ(n, U32(2*s.w))
 	JLT(LabelRef("done"))
 	for i := range acc {
-		a := s.v()
-		VCVTPS2PD(Mem{Base: x, Disp: i * 2 * s.w}, a)
+		a, at := s.v(), i*2*s.w
+		if at%64 == 0 {
+			for _, array := range arrays {
+				PREFETCHT0(Mem{Base: array, Disp: at + ahead})
+			}
+		}
+		VCVTPS2PD(Mem{Base: x, Disp: at}, a)
 		var b reg.VecVirtual
 		if two {
 			b = s.v()
-			VCVTPS2PD(Mem{Base: y, Disp: i * 2 * s.w}, b)
+			VCVTPS2PD(Mem{Base: y, Disp: at}, b)
 		}
 		body(acc[i], a, b)
 	}
