@@ -25,8 +25,16 @@ func MicroKernelEdge(k int, a, b, c []float32, ldc, m, n int, accumulate bool) {
 	l.tile(l.thirds(m), k, &a[0], &b[0], &c[0], ldc, accumulate, m, n)
 }
 
-// thirds is how many thirds of a tile's rows hold m of them.
-func (l *level) thirds(m int) int { return (3*m + l.mr - 1) / l.mr }
+// thirds is how many thirds of a tile's rows hold m of them. It does not divide by mr: that would take as long as a small tile's loop.
+func (l *level) thirds(m int) int {
+	switch third := l.mr / 3; {
+	case m > 2*third:
+		return 3
+	case m > third:
+		return 2
+	}
+	return min(m, 1)
+}
 
 // microGo is the micro kernel of m x n values of the active tile in plain Go.
 func microGo(k int, a, b, c []float32, ldc, m, n int, accumulate bool) {
