@@ -15,7 +15,7 @@ func (g *Gemm) Scratch() int { return 0 }
 // Scratch is 0: sums of rows take little.
 func (r *rowSums) Scratch() int { return 0 }
 
-// NewMultiplier plans a product: a Gemm, or what is faster on the host where C has few rows and B is large.
+// NewMultiplier plans a product: a Gemm, or what is faster on the host where C has few rows and B is large, or C has few columns.
 func NewMultiplier(m *cpe.Machine, s GemmShape) (Multiplier, error) {
 	spec := m.Spec()
 	switch {
@@ -23,6 +23,8 @@ func NewMultiplier(m *cpe.Machine, s GemmShape) (Multiplier, error) {
 		return newRowSums(m, s), nil
 	case s.turns(&spec):
 		return newTurned(m, s), nil
+	case s.narrows(&spec):
+		return newNarrow(m, s), nil
 	}
 	return NewGemm(m, s)
 }

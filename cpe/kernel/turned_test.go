@@ -10,17 +10,22 @@ import (
 // TestTurned compares products that are computed turned with sums in double precision, and with Gemm's bit by bit, with any number of
 // core groups.
 func TestTurned(t *testing.T) {
-	if !simd.Vectors() {
-		t.Skip("without vectors no product is turned")
-	}
 	_, nr := simd.Micro()
-	for _, s := range []GemmShape{
+	testLikeGemm(t, func(m Multiplier) bool { _, ok := m.(*turned); return ok }, []GemmShape{
 		{M: 3, N: 250, K: 131, TransB: true},
 		{M: nr, N: 500, K: 800, TransB: true},
 		{M: nr + 1, N: 301, K: 999, TransB: true},
 		{M: 2 * nr, N: 260, K: 1201, TransB: true},
 		{M: 5, N: 1003, K: 769, TransB: true},
-	} {
+	})
+}
+
+// testLikeGemm: products of these shapes, which a Multiplier of some kind computes where there are vectors, are right, and have Gemm's bits.
+func testLikeGemm(t *testing.T, kind func(Multiplier) bool, shapes []GemmShape) {
+	if !simd.Vectors() {
+		t.Skip("without vectors Gemm computes these products")
+	}
+	for _, s := range shapes {
 		for _, bias := range [][]float32{nil, values(s.N, 4)} {
 			a, b := values(s.M*s.K, 1), values(s.K*s.N, 2)
 			want := multiply(s, a, b, make([]float32, s.M*s.N))
@@ -42,7 +47,7 @@ func TestTurned(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, ok := m.(*turned); !ok {
+				if !kind(m) {
 					t.Fatalf("%v is computed by a %T", s, m)
 				}
 				got := values(len(want), 9)
