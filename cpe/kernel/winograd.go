@@ -84,8 +84,11 @@ func (g *tileGrid) patch(i int) patch {
 	return p
 }
 
+// tiles is the number of tiles of all images.
+func (g *tileGrid) tiles() int { return g.images * g.down * g.across }
+
 // most is the largest number of tiles that n patches in a row have.
-func (g *tileGrid) most(n int) int { return min(n*g.rows*g.cols, g.images*g.down*g.across) }
+func (g *tileGrid) most(n int) int { return min(n*g.rows*g.cols, g.tiles()) }
 
 // pointPlanes are the points of tiles: at each, a matrix of tiles x channels, or one for each panel of so many channels.
 type pointPlanes struct {

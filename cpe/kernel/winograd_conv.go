@@ -1,10 +1,13 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/internal/simd"
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
 
 // winogradConv is what Winograd's convolutions have in common forward, and for the input gradient, which is the convolution of the
 // output's gradient with turned kernels. There are two, which differ in what core groups share: winogradTiles for few weights,
-// winogradPanels for many.
+// winogradPanels for many, or few tiles.
 type winogradConv struct {
 	conv      *Conv
 	direction Direction
@@ -36,10 +39,19 @@ func winogradStages(c *Conv, d Direction) ([]stage, error) {
 		v.read.blocks, v.write.blocks = v.write.blocks, v.read.blocks
 	}
 	v.workers = make([]winogradWorker, spec.CoreGroups)
-	if s.manyWeights(&spec, form, d) {
+	if s.manyWeights(&spec, form, d) || v.oneBlock(&spec) {
 		return newWinogradPanels(v, &spec).stages(), nil
 	}
 	return newWinogradTiles(v, &spec)
+}
+
+// leastPanels is the number of panels of outputs that core groups share rather than few tiles.
+const leastPanels = 4
+
+// oneBlock reports whether the host's tiles are one block of winogradPanels, which then maps no weight twice either, and so few that core
+// groups would not get as many of them each: those of one image, or of some small ones.
+func (v *winogradConv) oneBlock(spec *cpe.Spec) bool {
+	return spec.Native() && v.grid.tiles() <= panelTiles(spec, v.grid.form) && blocks(v.out, panel) >= leastPanels
 }
 
 // Name returns "convolution" and the direction.

@@ -93,3 +93,36 @@ func TestWinogradPanelsDivided(t *testing.T) {
 		}
 	}
 }
+
+// TestWinogradOneBlock: of few tiles panels of outputs are shared, of many, or of few panels, tiles, even if weights are few; the number of core
+// groups changes no bit.
+func TestWinogradOneBlock(t *testing.T) {
+	for _, c := range []struct {
+		shape  ConvShape
+		panels bool
+	}{
+		{conv2(1, 20, 120, 1, 13, 13, 3, 3, 1, 1, 1), true},
+		{conv2(4, 18, 260, 2, 7, 6, 3, 3, 1, 1, 1), true},
+		{conv2(1, 20, 96, 1, 13, 13, 3, 3, 1, 1, 1), false},
+		{conv2(2, 20, 120, 1, 31, 31, 3, 3, 1, 1, 1), false},
+	} {
+		want := newConvCase(c.shape, normal)
+		var first []float32
+		for _, groups := range []int{1, 2, 3} {
+			conv, err := NewConv(smallHost(t, groups, 1<<20), c.shape, Winograd2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, panels := conv.stages[Forward][1].Program.(*panelsMultiply); panels != c.panels {
+				t.Fatalf("%v: in panels: %v", c.shape, panels)
+			}
+			y, _ := want.run(t, conv)
+			if groups == 1 {
+				first = y
+			}
+			if e := relativeError(y, want.wantY, len(want.w)/c.shape.Out); !(e < winogradErrors[Winograd2]) || !slices.Equal(y, first) {
+				t.Errorf("%v with %d core groups: relative error %.2g, equal to those of one: %v", c.shape, groups, e, slices.Equal(y, first))
+			}
+		}
+	}
+}
