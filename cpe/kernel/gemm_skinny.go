@@ -27,20 +27,30 @@ const (
 	skinnyUnit = 16
 )
 
-// runSkinny computes a core group's share of a skinny product: rows of C where A is transposed, else columns. Sums run over K in
-// one order.
+// claimed is about how many values of the large matrix a core takes on at most before it comes back for more.
+const claimed = 1 << 18
+
+// rowsClaimed is how many rows of so many values that is.
+func rowsClaimed(values int) int { return max(1, claimed/max(1, values)) }
+
+// runSkinny computes a core group's part of a skinny product: rows of C where A is transposed, else columns. Where these go with rows of the
+// large matrix, cores take some as they get ready: memory does not serve all at the same pace. Sums run over K in one order.
 func (g *Gemm) runSkinny(cg *cpe.CoreGroup) {
 	s := &g.shape
 	switch {
 	case s.TransA:
-		lo, hi := cg.Share(s.M)
-		for i := lo; i < hi; i++ {
-			g.addRows(g.c[i*s.N:(i+1)*s.N], g.a[i:], s.M, 0)
+		most := rowsClaimed(s.N)
+		for lo, hi := cg.Claim(s.M, most); lo < hi; lo, hi = cg.Claim(s.M, most) {
+			for i := lo; i < hi; i++ {
+				g.addRows(g.c[i*s.N:(i+1)*s.N], g.a[i:], s.M, 0)
+			}
 		}
 	case s.TransB:
-		lo, hi := cg.Share(s.N)
-		for j := lo; j < hi; j++ {
-			g.dotRow(j, g.b[j*s.K:(j+1)*s.K])
+		most := rowsClaimed(s.K)
+		for lo, hi := cg.Claim(s.N, most); lo < hi; lo, hi = cg.Claim(s.N, most) {
+			for j := lo; j < hi; j++ {
+				g.dotRow(j, g.b[j*s.K:(j+1)*s.K])
+			}
 		}
 	default:
 		lo, hi := cg.Share(blocks(s.N, skinnyUnit))
