@@ -21,7 +21,8 @@ func init() {
 	})
 }
 
-// eltwise is Caffe's Eltwise layer. Of equal maxima the first bottom's counts.
+// eltwise is Caffe's Eltwise layer. Of equal maxima that of the earlier bottom counts, but that the second bottom goes before the
+// first, as in Caffe: it takes the first one's value only where that is larger.
 type eltwise struct {
 	anyLayout
 	op     caffepb.EltwiseParameter_EltwiseOp
@@ -132,10 +133,13 @@ func (l *eltwise) forwardTile(t *kernel.Tile) {
 // maximum writes the largest of each element's values and whose it is. NaN is larger than all.
 func (l *eltwise) maximum(y, winner []float32, xs [][]float32) {
 	for i := range y {
-		best, from := xs[0][i], 0
-		for k, x := range xs[1:] {
+		best, from := xs[1][i], 1
+		if first := xs[0][i]; first > best || first != first {
+			best, from = first, 0
+		}
+		for k, x := range xs[2:] {
 			if x[i] > best || x[i] != x[i] {
-				best, from = x[i], k+1
+				best, from = x[i], k+2
 			}
 		}
 		y[i], winner[i] = best, float32(from)

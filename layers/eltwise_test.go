@@ -38,7 +38,8 @@ func TestEltwiseByHand(t *testing.T) {
 		{"coefficients", "coeff: 2 coeff: -1", [][]float32{{1, 2}, {3, 5}}, []float32{-1, -1}, [][]float32{{2, 20}, {-1, -10}}},
 		{"product with a zero", "operation: PROD", [][]float32{{0, 2}, {3, 5}, {7, 1}}, []float32{0, 10}, [][]float32{{21, 50}, {0, 20}, {0, 100}}},
 		{"product by division", "operation: PROD stable_prod_grad: false", [][]float32{{4, 2}, {3, 5}}, []float32{12, 10}, [][]float32{{3, 50}, {4, 20}}},
-		{"the first of equal maxima", "operation: MAX", [][]float32{{1, 5}, {4, 5}, {4, 0}}, []float32{4, 5}, [][]float32{{0, 10}, {1, 0}, {0, 0}}},
+		{"equal maxima", "operation: MAX", [][]float32{{1, 5}, {4, 5}, {4, 0}}, []float32{4, 5}, [][]float32{{0, 0}, {1, 10}, {0, 0}}},
+		{"the first of three equal maxima counts last but one", "operation: MAX", [][]float32{{0, 3}, {0, 1}, {0, 3}}, []float32{0, 3}, [][]float32{{0, 10}, {1, 0}, {0, 0}}},
 		{"negative maxima", "operation: MAX", [][]float32{{-1, -5}, {-4, -2}}, []float32{-1, -2}, [][]float32{{1, 0}, {0, 10}}},
 		{"NaN is a maximum", "operation: MAX", [][]float32{{nan, 1}, {2, nan}}, []float32{nan, nan}, [][]float32{{1, 0}, {0, 10}}},
 	}
