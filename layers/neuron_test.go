@@ -99,6 +99,19 @@ func init() {
 		layertest.Case{Name: "in place", InPlace: true, Bottoms: []layertest.Bottom{layertest.In(4, 50)}})
 }
 
+// TestDropoutOfNothing: a ratio of 0, by which nets switch dropout off, keeps all as it is.
+func TestDropoutOfNothing(t *testing.T) {
+	b := layertest.NewBench(t)
+	x, dy := []float32{1, -2, 0, 3e-30, 5, 6}, []float32{1, 2, 3, 4, 5, 6}
+	for _, engine := range layertest.Engines() {
+		f := layertest.Build(t, b, engine, layertest.Case{Type: "Dropout", Param: "dropout_param { dropout_ratio: 0 }",
+			Bottoms: []layertest.Bottom{layertest.Given(x, 2, 3)}})
+		layertest.Equal(t, "y", f.Forward(t)[0], x, 0)
+		dx, _ := f.Backward(t, dy)
+		layertest.Equal(t, "gradient", dx[0], dy, 0)
+	}
+}
+
 // TestDropoutShare: the share of zeros is the ratio within four standard deviations, the rest is scaled by 1/(1-ratio), the
 // mask of the gradient is that of the values, and the next pass has another.
 func TestDropoutShare(t *testing.T) {
@@ -143,7 +156,8 @@ func TestDropoutShare(t *testing.T) {
 func TestNeuronErrors(t *testing.T) {
 	b := layertest.NewBench(t)
 	one := []layertest.Bottom{layertest.In(2, 3)}
-	wantError(t, b, layertest.Case{Type: "Dropout", Param: "dropout_param { dropout_ratio: 1 }", Bottoms: one}, "between 0 and 1", "it is 1")
+	wantError(t, b, layertest.Case{Type: "Dropout", Param: "dropout_param { dropout_ratio: 1 }", Bottoms: one}, "less than 1", "it is 1")
+	wantError(t, b, layertest.Case{Type: "Dropout", Param: "dropout_param { dropout_ratio: -0.5 }", Bottoms: one}, "at least 0", "it is -0.5")
 	wantError(t, b, layertest.Case{Type: "Exp", Param: "exp_param { base: -3 }", Bottoms: one}, "base", "-3")
 	wantError(t, b, layertest.Case{Type: "Log", Param: "log_param { base: 1 }", Bottoms: one}, "base must not be 1")
 	wantError(t, b, layertest.Case{Type: "Clip", Bottoms: one}, "clip_param")
