@@ -1,6 +1,10 @@
 package layers
 
-import "github.com/swcaffe/swcaffe/cpe/kernel"
+import (
+	"math"
+
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+)
 
 // poolWindow is one window of a plane, clipped to the image, and the divisor of its mean, for which padding counts inside
 // size + pad.
@@ -55,10 +59,10 @@ func (w poolWindow) mean(width int, x []float32) float32 {
 	return float32(sum / float64(w.divisor))
 }
 
-// largest returns the largest value, which is NaN if there is one, and its place; of equals the first; 0 and -1 for a
-// window that holds nothing.
+// largest returns the largest value, which is NaN if there is one, and its place; of equals the first. A window that holds nothing
+// gives Caffe's value, the least there is, and -1.
 func (w poolWindow) largest(width int, x []float32) (value float32, place int32) {
-	place = -1
+	value, place = -math.MaxFloat32, -1
 	w.each(width, func(at int) {
 		if v := x[at]; place < 0 || v > value || v != v {
 			value, place = v, int32(at)

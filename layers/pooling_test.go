@@ -55,6 +55,8 @@ func TestPoolingByHand(t *testing.T) {
 			[]float32{1, 3, 7, 9}, []float32{1, 0, 2, 0, 0, 0, 3, 0, 4}},
 		{"padding counts in the mean inside size + pad", "pool: AVE kernel_size: 3 stride: 2 pad: 1", 2, 2, []float32{9, 18, 27, 36}, "1 1 2 2 (4)",
 			[]float32{10, 9, 10.5, 9}, nil},
+		{"a last window behind the image holds nothing", "kernel_size: 1 stride: 2", 2, 2, []float32{1, 2, 3, 4}, "1 1 2 2 (4)",
+			[]float32{1, -math.MaxFloat32, -math.MaxFloat32, -math.MaxFloat32}, []float32{1, 0, 0, 0}},
 		{"NaN is not lost", "kernel_size: 2", 2, 2, []float32{1, nan, 3, 2}, "1 1 1 1 (1)", []float32{nan}, []float32{0, 1, 0, 0}},
 	}
 	b := layertest.NewBench(t)

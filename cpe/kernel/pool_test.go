@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
@@ -170,6 +171,34 @@ func TestMaxPoolingOrders(t *testing.T) {
 			want := c.x[c.want]
 			if mask[0] != c.want || y[0] != want && want == want || y[0] == y[0] && want != want {
 				t.Errorf("the largest of %v is %g at %d, want that at %d", c.x, y[0], mask[0], c.want)
+			}
+		}
+	})
+}
+
+// TestMaxPoolingOfNothing: windows that begin behind the image, as with strides larger than windows, take nothing; a ReLU layer before
+// the pooling, whose values they do not see, does not change what they give.
+func TestMaxPoolingOfNothing(t *testing.T) {
+	const nothing = -math.MaxFloat32
+	onMachines(t, func(t *testing.T, m *cpe.Machine) {
+		for _, relu := range []bool{false, true} {
+			p, err := NewPool(m, PoolShape{N: 1, C: 2, H: 2, W: 2, KH: 1, KW: 1, SH: 2, SW: 2, OH: 2, OW: 2, ReLU: relu})
+			if err != nil {
+				t.Fatal(err)
+			}
+			y, mask, dx := make([]float32, 8), make([]int32, 8), make([]float32, 8)
+			if err := p.Forward([]float32{5, 1, 2, 3, -1, 4, 4, 4}, y, mask, 0); err != nil {
+				t.Fatal(err)
+			}
+			wantY, wantMask, wantDx := []float32{5, nothing, nothing, nothing, -1, nothing, nothing, nothing}, []int32{0, -1, -1, -1, 0, -1, -1, -1}, []float32{1, 0, 0, 0, 5, 0, 0, 0}
+			if relu {
+				wantY[4], wantMask[4], wantDx[4] = 0, -1, 0
+			}
+			if err := p.Backward([]float32{1, 2, 3, 4, 5, 6, 7, 8}, mask, dx); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(y, wantY) || !slices.Equal(mask, wantMask) || !slices.Equal(dx, wantDx) {
+				t.Errorf("ReLU %v: values %v, places %v, gradient %v; want %v, %v and %v", relu, y, mask, dx, wantY, wantMask, wantDx)
 			}
 		}
 	})

@@ -1,6 +1,10 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/internal/simd"
+import (
+	"math"
+
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
 
 // area is the part of a window that lies inside the image: rows [y0,y1) and columns [x0,x1).
 type area struct{ y0, y1, x0, x1 int }
@@ -36,10 +40,10 @@ func (p *Pool) gather(t *poolTile) {
 	}
 }
 
-// rectify sets what is not above 0 to 0, from no place; NaN stays.
+// rectify sets what is not above 0 to 0, from no place; NaN stays, and the value of a window that holds nothing.
 func rectify(y []float32, mask []int32) {
 	for i, v := range y {
-		if v <= 0 {
+		if v <= 0 && mask[i] >= 0 {
 			y[i], mask[i] = 0, -1
 		}
 	}
@@ -97,10 +101,11 @@ func (s *PoolShape) divisor(oy, ox int) int {
 }
 
 // largest returns the first of the largest values of a window and its index in the plane, w values wide; a NaN is larger
-// than all. A window wholly in the padding gives 0 and -1.
+// than all. A window that begins behind the image, as the last may where strides are larger than windows, gives Caffe's value, the
+// least there is, and -1.
 func (t *poolTile) largest(a *area, w int) (float32, int32) {
 	if a.empty() {
-		return 0, -1
+		return -math.MaxFloat32, -1
 	}
 	best := a.y0*w + a.x0
 	value := t.row(a.y0, a.x0, a.x1)[0]
