@@ -54,6 +54,26 @@ func (n *Net) forceBackward() {
 	}
 }
 
+// findReadBack finds the tops whose gradient a layer behind computes. A loss layer's is that alone, though it counts in the loss by
+// default, as in Caffe, where the weight that stands in the gradient is overwritten; a loss_weight makes it count too (see
+// InsertSplits).
+func (n *Net) findReadBack() {
+	written := map[int]bool{}
+	for i := len(n.nodes) - 1; i >= 0; i-- {
+		d := n.nodes[i]
+		d.readBack = make([]bool, len(d.topIDs))
+		for k, id := range d.topIDs {
+			d.readBack[k] = written[id]
+		}
+		for j, id := range d.bottomIDs {
+			written[id] = d.needBackward && d.propagate[j]
+		}
+	}
+}
+
+// startsGradient reports whether Backward begins with the loss weight of top k of a layer as its gradient.
+func (d *node) startsGradient(k int) bool { return d.lossWeights[k] != 0 && !d.readBack[k] }
+
 // tellLayersWhichGradients passes on which weights' gradients are wanted.
 func (n *Net) tellLayersWhichGradients() {
 	for _, d := range n.nodes {

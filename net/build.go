@@ -36,6 +36,7 @@ func (n *Net) build(p *caffepb.NetParameter, origin []int) error {
 	if p.GetForceBackward() {
 		n.forceBackward()
 	}
+	n.findReadBack()
 	n.tellLayersWhichGradients()
 	for id, name := range n.names {
 		if unread[name] && n.ids[name] == id {

@@ -16,8 +16,8 @@ type gradientFlow struct {
 // backward has a node read and write, and reports whether it reads what it would read where all stand apart.
 func (f *gradientFlow) backward(d *node) bool {
 	t := d.task
-	for k, w := range d.lossWeights {
-		if w != 0 {
+	for k := range d.lossWeights {
+		if d.startsGradient(k) {
 			f.write(d.tops[k], f.number())
 		}
 	}

@@ -97,7 +97,7 @@ func (n *Net) lifetimes() (data, diffs *storages) {
 // backwardLifetimes notes what Backward at a node's place reads and writes in its steps.
 func (d *node) backwardLifetimes(data, diffs *storages, params, step int) {
 	for k, t := range d.tops {
-		if d.lossWeights[k] != 0 {
+		if d.startsGradient(k) {
 			diffs.write(t, params)
 		}
 	}

@@ -41,6 +41,7 @@ type node struct {
 	bottomIDs   []int
 	topIDs      []int
 	lossWeights []float32 // one a top
+	readBack    []bool    // which tops get their gradient from a layer behind
 
 	task         *task
 	propagate    []bool // which bottoms get a gradient

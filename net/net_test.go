@@ -286,3 +286,43 @@ func TestOutputsAreSorted(t *testing.T) {
 		t.Errorf("outputs %v", outs)
 	}
 }
+
+// A loss that another layer reads gets its gradient from there alone, unless loss_weight says that it counts for itself too: of
+// l = |a|^2/2 the gradient is a, times 2 through the Power layer, and once more with the weight. Without any from there the loss layer
+// does not go backward, as in Caffe.
+func TestLossThatIsRead(t *testing.T) {
+	const form = `
+		layer { name: "a" type: "Parameter" top: "a" parameter_param { shape { dim: 1 dim: 2 } } }
+		layer { name: "t" type: "DummyData" top: "t" dummy_data_param { shape { dim: 1 dim: 2 } } }
+		layer { name: "l" type: "EuclideanLoss" bottom: "a" bottom: "t" top: "l" WEIGHT }
+		layer { name: "p" type: "Power" bottom: "l" top: "z" power_param { scale: 2 } loss_weight: 1 }`
+	silent := strings.Replace(form, `type: "Power"`, `type: "Power" propagate_down: false`, 1)
+	for _, tt := range []struct {
+		name, net string
+		times     float32
+	}{
+		{"by default", strings.Replace(form, "WEIGHT", "", 1), 2},
+		{"with a weight", strings.Replace(form, "WEIGHT", "loss_weight: 1", 1), 3},
+		{"not passed down", strings.Replace(silent, "WEIGHT", "", 1), 0},
+	} {
+		for _, economise := range []bool{false, true} {
+			p := parse(t, tt.net)
+			n, err := New(p, Options{State: MergeState(caffepb.Phase_TRAIN), Device: device(t), Economise: economise})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer n.Close()
+			a := n.Learnable()[0].Blob
+			copy(a.Data(), []float32{1, 3})
+			for range 2 {
+				n.ClearParamDiffs()
+				if _, err := n.ForwardBackward(); err != nil {
+					t.Fatal(err)
+				}
+				if want := []float32{tt.times, 3 * tt.times}; !slices.Equal(a.Diff(), want) {
+					t.Errorf("%s, economise %v: gradient %v, want %v", tt.name, economise, a.Diff(), want)
+				}
+			}
+		}
+	}
+}

@@ -114,8 +114,8 @@ func (n *Net) writeGradients(i int) {
 	}
 }
 
-// BackwardLayer runs Backward of layer i if the net needs it. A top with a loss weight starts with that as its
-// gradient.
+// BackwardLayer runs Backward of layer i if the net needs it. A top with a loss weight, unless a layer behind has given it a gradient,
+// starts with that.
 func (n *Net) BackwardLayer(i int) error {
 	d := n.nodes[i]
 	if n.opt.ForwardOnly {
@@ -125,7 +125,7 @@ func (n *Net) BackwardLayer(i int) error {
 		return nil
 	}
 	for k, w := range d.lossWeights {
-		if w != 0 {
+		if d.startsGradient(k) {
 			fill(d.tops[k].Diff(), w*n.scale)
 		}
 	}
