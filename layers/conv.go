@@ -35,6 +35,7 @@ type convolution struct {
 	transposed bool
 
 	axis       int // of the channels
+	spatial    int // axes behind it; where there are none, an item is an image of one pixel
 	out, group int
 	bias       bool
 
@@ -63,12 +64,9 @@ func (l *convolution) SetUp(bottom, _ []*blob.Blob) error {
 		return fmt.Errorf("axis %d is out of range: bottom[0] has shape %s", p.GetAxis(), bottom[0].ShapeString())
 	}
 	l.axis = axis
-	spatial := bottom[0].NumAxes() - axis - 1
-	if spatial < 1 {
-		return fmt.Errorf("bottom[0] with shape %s has no spatial axis behind axis %d", bottom[0].ShapeString(), axis)
-	}
+	l.spatial = bottom[0].NumAxes() - axis - 1
 	var err error
-	if l.spatialWindow, err = readWindow(p, spatial); err != nil {
+	if l.spatialWindow, err = readWindow(p, l.spatial); err != nil {
 		return err
 	}
 	l.out, l.group = int(p.GetNumOutput()), int(p.GetGroup())
@@ -89,6 +87,9 @@ func (l *convolution) SetUp(bottom, _ []*blob.Blob) error {
 	}
 	if err := l.addWeight(p.GetWeightFiller(), append(weights, l.kernel...)...); err != nil {
 		return err
+	}
+	if l.spatial == 0 {
+		l.spatialWindow = onePixel
 	}
 	if l.bias = p.GetBiasTerm(); l.bias {
 		return l.addWeight(p.GetBiasFiller(), l.out)
@@ -121,13 +122,16 @@ func (l *convolution) plan(bottom *blob.Blob) error {
 	if l.transposed {
 		channels = weights[0]
 	}
-	if len(in) != l.axis+1+len(l.kernel) || in[l.axis] != channels {
+	if len(in) != l.axis+1+l.spatial || in[l.axis] != channels {
 		return fmt.Errorf("bottom[0] has shape %s, the weights %s fit %d channels and %d spatial axes",
-			bottom.ShapeString(), l.params[0].ShapeString(), channels, len(l.kernel))
+			bottom.ShapeString(), l.params[0].ShapeString(), channels, l.spatial)
 	}
 	shape := kernel.ConvShape{
 		N: bottom.CountRange(0, l.axis), C: channels, Out: l.out, Group: l.group,
 		In: slices.Clone(in[l.axis+1:]), Kernel: l.kernel, Stride: l.stride, Pad: l.pad, Dilation: l.dilation,
+	}
+	if l.spatial == 0 {
+		shape.In = []int{1}
 	}
 	size := shape.OutSize()
 	if l.transposed {
@@ -141,7 +145,7 @@ func (l *convolution) plan(bottom *blob.Blob) error {
 			return l.tooLarge(i, in[l.axis+1+i], s)
 		}
 	}
-	l.shape, l.topShape = shape, append(append(slices.Clone(in[:l.axis]), l.out), size...)
+	l.shape, l.topShape = shape, append(append(slices.Clone(in[:l.axis]), l.out), size[:l.spatial]...)
 	if l.mpe() {
 		return nil
 	}

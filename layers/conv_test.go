@@ -36,6 +36,8 @@ func init() {
 			Bottoms: []layertest.Bottom{layertest.In(2, 2, 8)}},
 		layertest.Case{Name: "3 axes", Param: "convolution_param { num_output: 2 kernel_size: 2 kernel_size: 3 kernel_size: 1 pad: 1 pad: 1 pad: 0 }",
 			Bottoms: []layertest.Bottom{layertest.In(1, 2, 3, 4, 2)}},
+		layertest.Case{Name: "no spatial axis", Param: "convolution_param { num_output: 6 kernel_size: 1 group: 2 }",
+			Bottoms: []layertest.Bottom{layertest.In(3, 4)}, Again: [][]int{{5, 4}}},
 		layertest.Case{Name: "channels at axis 2", Param: "convolution_param { num_output: 2 kernel_size: 3 axis: 2 }",
 			Bottoms: []layertest.Bottom{layertest.In(2, 2, 2, 4, 3)}},
 		layertest.Case{Name: "kernel as large as the image", Param: "convolution_param { num_output: 3 kernel_size: 4 }",
@@ -54,6 +56,8 @@ func init() {
 			Bottoms: []layertest.Bottom{layertest.In(1, 2, 3, 4)}},
 		layertest.Case{Name: "two bottoms share weights", Param: "convolution_param { num_output: 2 kernel_size: 2 }", Tops: 2,
 			Bottoms: []layertest.Bottom{layertest.In(1, 2, 3, 2), layertest.In(1, 2, 3, 2)}},
+		layertest.Case{Name: "no spatial axis", Param: "convolution_param { num_output: 3 axis: 2 }",
+			Bottoms: []layertest.Bottom{layertest.In(2, 3, 4)}},
 		layertest.Case{Name: "1 axis", Param: "convolution_param { num_output: 2 kernel_size: 3 stride: 3 }",
 			Bottoms: []layertest.Bottom{layertest.In(2, 3, 4)}},
 	)
@@ -175,6 +179,31 @@ func TestConvolutionSobel(t *testing.T) {
 	}
 }
 
+// TestConvolutionOfVectors: without spatial axes a convolution is a product with a matrix, and so is a deconvolution, with its transpose.
+func TestConvolutionOfVectors(t *testing.T) {
+	b := layertest.NewBench(t)
+	for _, engine := range layertest.Engines() {
+		for _, tt := range []struct {
+			typ, weights string
+			w            []float32
+		}{
+			{"Convolution", "2 3 (6)", []float32{1, 10, 100, 2, 20, 200}},
+			{"Deconvolution", "3 2 (6)", []float32{1, 2, 10, 20, 100, 200}},
+		} {
+			f := layertest.Build(t, b, engine, layertest.Case{Type: tt.typ, Param: "convolution_param { num_output: 2 kernel_size: 1 }",
+				Bottoms: []layertest.Bottom{layertest.Given([]float32{1, 2, 3, 4, 5, 6}, 2, 3)}})
+			if top, w := f.Top[0].ShapeString(), f.Layer.Params()[0].ShapeString(); top != "2 2 (4)" || w != tt.weights {
+				t.Errorf("%v, %s: top has shape %s, weights %s", engine, tt.typ, top, w)
+			}
+			f.SetWeight(0, tt.w...)
+			f.SetWeight(1, 0.5, -0.5)
+			layertest.Equal(t, tt.typ, f.Forward(t)[0], []float32{321.5, 641.5, 654.5, 1307.5}, 1e-6)
+			dx, _ := f.Backward(t, []float32{1, 0, 0, 1})
+			layertest.Equal(t, tt.typ+" gradient", dx[0], []float32{1, 10, 100, 2, 20, 200}, 1e-6)
+		}
+	}
+}
+
 func TestConvolutionErrors(t *testing.T) {
 	b := layertest.NewBench(t)
 	tests := []struct {
@@ -190,7 +219,8 @@ func TestConvolutionErrors(t *testing.T) {
 		{"zero stride", "num_output: 1 kernel_size: 1 stride: 0", []int{1, 1, 4, 4}, []string{"stride", "0"}},
 		{"kernel twice", "num_output: 1 kernel_size: 1 kernel_h: 2 kernel_w: 2", []int{1, 1, 4, 4}, []string{"kernel_size", "kernel_h"}},
 		{"three kernels for two axes", "num_output: 1 kernel_size: 1 kernel_size: 2 kernel_size: 3", []int{1, 1, 4, 4}, []string{"3", "2"}},
-		{"no spatial axis", "num_output: 1 kernel_size: 1", []int{3, 4}, []string{"3 4"}},
+		{"stride along one axis", "num_output: 1 kernel_size: 1 stride_h: 2", []int{1, 1, 4, 4}, []string{"stride", "axis 1 has 0"}},
+		{"two axes of none", "num_output: 1 kernel_h: 1 kernel_w: 1", []int{3, 4}, []string{"2 spatial axes", "0"}},
 		{"axis", "num_output: 1 kernel_size: 1 axis: 5", []int{1, 1, 4, 4}, []string{"axis 5"}},
 	}
 	for _, tt := range tests {

@@ -85,8 +85,8 @@ func pair(name string, both, h, w *uint32, missing int) (int, int, error) {
 		return 0, 0, fmt.Errorf("either %s (_size) or %s_h and %s_w may be specified, not both", name, name, name)
 	case both != nil:
 		return int(*both), int(*both), nil
-	case (h == nil) != (w == nil) && name == "kernel":
-		return 0, 0, fmt.Errorf("for non-square filters both kernel_h and kernel_w are required")
+	case (h == nil) != (w == nil):
+		return 0, 0, fmt.Errorf("both %s_h and %s_w are required where one of them is given", name, name)
 	}
 	value := func(v *uint32) int {
 		if v == nil {

@@ -128,6 +128,7 @@ func TestPoolingErrors(t *testing.T) {
 		{"no kernel", "stride: 2", 1, []int{1, 1, 4, 4}, []string{"positive"}},
 		{"kernel twice", "kernel_size: 2 kernel_h: 2 kernel_w: 2", 1, []int{1, 1, 4, 4}, []string{"not both"}},
 		{"half a kernel", "kernel_h: 2", 1, []int{1, 1, 4, 4}, []string{"kernel_w"}},
+		{"half a padding", "kernel_size: 2 pad_w: 1", 1, []int{1, 1, 4, 4}, []string{"pad_h and pad_w"}},
 		{"global with a kernel", "global_pooling: true kernel_size: 2", 1, []int{1, 1, 4, 4}, []string{"global_pooling"}},
 		{"global with a stride", "global_pooling: true stride: 2", 1, []int{1, 1, 4, 4}, []string{"global_pooling"}},
 		{"zero stride", "kernel_size: 2 stride: 0", 1, []int{1, 1, 4, 4}, []string{"stride"}},

@@ -9,6 +9,9 @@ import (
 // spatialWindow is the kernel of a convolution along each spatial axis, outermost first, and how it moves.
 type spatialWindow struct{ kernel, stride, pad, dilation []int }
 
+// onePixel is the window of a convolution without spatial axes.
+var onePixel = spatialWindow{kernel: []int{1}, stride: []int{1}, pad: []int{0}, dilation: []int{1}}
+
 // readWindow reads kernel, stride, pad and dilation, which may stand once for all axes, once an axis, or for two axes in
 // _h and _w fields.
 func readWindow(p *caffepb.ConvolutionParameter, axes int) (w spatialWindow, err error) {
@@ -37,7 +40,8 @@ func readWindow(p *caffepb.ConvolutionParameter, axes int) (w spatialWindow, err
 	return w, nil
 }
 
-// spatialParam gives every axis its value of a field.
+// spatialParam gives every axis its value of a field: missing where it is not given, but 0, as in Caffe, where only the other one of _h
+// and _w is.
 func spatialParam(name string, axes int, all []uint32, h, w *uint32, missing int) ([]int, error) {
 	values := make([]int, axes)
 	if h != nil || w != nil {
@@ -48,7 +52,6 @@ func spatialParam(name string, axes int, all []uint32, h, w *uint32, missing int
 			return nil, fmt.Errorf("either %s_size or %s_h/%s_w may be specified, not both", name, name, name)
 		}
 		for i, v := range []*uint32{h, w} {
-			values[i] = missing
 			if v != nil {
 				values[i] = int(*v)
 			}
