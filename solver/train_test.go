@@ -197,6 +197,7 @@ func TestUpdateClosedForm(t *testing.T) {
 		{"plain", `base_lr: 0.1`, 1 - 0.1*2},
 		{"L2", `base_lr: 0.1 weight_decay: 0.25`, 1 - 0.1*(2+0.25*2*1)},
 		{"L1", `base_lr: 0.1 weight_decay: 0.25 regularization_type: "L1"`, 1 - 0.1*(2+0.25*2*1)},
+		{"a regularization that nothing asks for", `base_lr: 0.1 regularization_type: "none"`, 1 - 0.1*2},
 		{"iter_size", `base_lr: 0.1 iter_size: 3`, 1 - 0.1*2},
 		{"clipped", `base_lr: 0.1 clip_gradients: 1.4142135`, 1 - 0.1*1},
 		{"clipped before the division by iter_size", `base_lr: 0.1 iter_size: 2 clip_gradients: 1.4142135`, 1 - 0.1*0.5},
