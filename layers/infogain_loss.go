@@ -66,7 +66,7 @@ func (l *infogainLoss) Reshape(bottom, top []*blob.Blob) error {
 		return err
 	}
 	n, h := l.dims[1], l.matrix(bottom)
-	if h.NumAxes() < 2 || h.Count() != n*n || h.Dim(-1) != n {
+	if h.Count() != n*n {
 		return fmt.Errorf("the infogain matrix must be %d x %d, classes x classes: it has shape %s", n, n, h.ShapeString())
 	}
 	if len(l.rowSums) != n {

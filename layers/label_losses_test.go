@@ -80,6 +80,7 @@ func TestLabelLossesByHand(t *testing.T) {
 		{"MultinomialLogisticLoss", "", []layertest.Bottom{given([]float32{0.25, 0.75, 0.5, 0.5}, 2, 2), fixed([]float32{0, 1}, 2)}, 1.5 * ln2, []float64{-2, 0, 0, -1}},
 		{"MultinomialLogisticLoss", "", []layertest.Bottom{given([]float32{0, 1}, 1, 2), fixed([]float32{0}, 1)}, 20 * math.Ln10, []float64{-1e20, 0}},
 		{"InfogainLoss", "", []layertest.Bottom{zeros, fixed([]float32{1}, 1), fixed([]float32{9, 9, 3, 1}, 2, 2)}, 4 * ln2, []float64{2 - 3, 2 - 1}},
+		{"InfogainLoss", "", []layertest.Bottom{zeros, fixed([]float32{1}, 1), fixed([]float32{9, 9, 3, 1}, 4)}, 4 * ln2, []float64{2 - 3, 2 - 1}},
 		{"SigmoidCrossEntropyLoss", "", []layertest.Bottom{given([]float32{0, 100, -100}, 1, 3), fixed([]float32{0.25, 0, 1}, 1, 3)}, ln2 + 200, []float64{0.25, 1, -1}},
 		{"SigmoidCrossEntropyLoss", "loss_param { ignore_label: -1 normalization: VALID }",
 			[]layertest.Bottom{given([]float32{0, 0, 7}, 3, 1), fixed([]float32{1, 0, -1}, 3, 1)}, ln2, []float64{-0.25, 0.25, 0}},
