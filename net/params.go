@@ -14,7 +14,8 @@ type param struct {
 	node      *node
 	index     int // in the layer's Params
 	name      string
-	learnable int // index in Net.learnable: its own or its owner's entry
+	learnable int  // index in Net.learnable: its own or its owner's entry
+	shared    bool // another layer had it first
 	needGrad  bool
 }
 
@@ -95,7 +96,7 @@ func (n *Net) share(p, owner *param, spec *caffepb.ParamSpec) error {
 	} else if !slices.Equal(p.blob.Shape(), owner.blob.Shape()) {
 		return refuse("shape")
 	}
-	p.learnable = owner.learnable
+	p.learnable, p.shared = owner.learnable, true
 	p.blob.ShareData(owner.blob)
 	p.blob.ShareDiff(owner.blob)
 	l := &n.learnable[p.learnable]

@@ -12,7 +12,13 @@ import (
 // CopyWeights copies the weights of a trained net into layers of the same name. Layers that p lacks keep their
 // values; layers that this net lacks are ignored, with a line in the log. It is an error if a layer has another
 // number of weight blobs or other shapes.
-func (n *Net) CopyWeights(p *caffepb.NetParameter) error {
+func (n *Net) CopyWeights(p *caffepb.NetParameter) error { return n.copyWeights(p, false) }
+
+// CopyOwnWeights is CopyWeights for a net that was stored without the weights that layers share with others, as Caffe's HDF5 files are:
+// these may be nil, or missing at the end.
+func (n *Net) CopyOwnWeights(p *caffepb.NetParameter) error { return n.copyWeights(p, true) }
+
+func (n *Net) copyWeights(p *caffepb.NetParameter, own bool) error {
 	byName := map[string]*node{}
 	for _, d := range n.nodes {
 		if _, taken := byName[d.param.GetName()]; !taken {
@@ -25,11 +31,23 @@ func (n *Net) CopyWeights(p *caffepb.NetParameter) error {
 			n.log.Infof("Ignoring source layer %s", src.GetName())
 			continue
 		}
-		if len(src.Blobs) != len(d.Params()) {
-			return n.fail(d, fmt.Errorf("incompatible number of blobs: the weights have %d, the layer has %d", len(src.Blobs), len(d.Params())))
+		stored := src.Blobs
+		for i, id := range d.paramIDs {
+			if i == len(stored) && own && n.params[id].shared {
+				stored = append(stored, nil)
+			}
+		}
+		if len(stored) != len(d.Params()) {
+			return n.fail(d, fmt.Errorf("incompatible number of blobs: the weights have %d, the layer has %d", len(stored), len(d.Params())))
 		}
 		for i, b := range d.Params() {
-			if err := copyWeight(b, src.Blobs[i]); err != nil {
+			switch shared := n.params[d.paramIDs[i]].shared; {
+			case stored[i] == nil && own && shared:
+				continue
+			case stored[i] == nil:
+				return n.fail(d, fmt.Errorf("incompatible number of blobs: the weights have none for param %d", i))
+			}
+			if err := copyWeight(b, stored[i]); err != nil {
 				return n.fail(d, fmt.Errorf("cannot copy param %d: %w", i, err))
 			}
 		}
@@ -72,6 +90,9 @@ func (n *Net) ShareWeights(other *Net) error {
 	}
 	return nil
 }
+
+// Shares reports whether weight i of a layer is one that another layer had first.
+func (n *Net) Shares(layer, i int) bool { return n.params[n.nodes[layer].paramIDs[i]].shared }
 
 // ToProto returns the net as Caffe stores it: its layers, inserted Split layers included, with their weights (and
 // gradients, if asked for).

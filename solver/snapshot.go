@@ -54,7 +54,7 @@ func (v *Solver) snapshotBinary(base string) error {
 func (v *Solver) snapshotHDF5(base string) error {
 	model, state := base+".caffemodel.h5", base+".solverstate.h5"
 	v.log.Infof("Snapshotting to HDF5 file %s", model)
-	if err := writeHDF5(model, weightsFile(v.net.ToProto(v.param.GetSnapshotDiff()))); err != nil {
+	if err := writeHDF5(model, weightsFile(v.net, v.param.GetSnapshotDiff())); err != nil {
 		return err
 	}
 	v.log.Infof("Snapshotting solver state to HDF5 file %s", state)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/swcaffe/swcaffe/data/hdf5"
+	swnet "github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
@@ -16,16 +17,18 @@ import (
 // runStateDataset holds the bytes of a RunState, one a number. Caffe reads the datasets it knows and no others.
 const runStateDataset = "/swcaffe_run_state"
 
-// weightsFile is a net in Caffe's HDF5 layout: a group /data/LAYER for every layer, in it a dataset a weight, and the like
-// under /diff if there are gradients.
-func weightsFile(p *caffepb.NetParameter) *hdf5.File {
+// weightsFile is a net in Caffe's HDF5 layout: a group /data/LAYER for every layer, in it a dataset a weight, unless an earlier layer has
+// it, and the like under /diff, of all weights, if there are gradients.
+func weightsFile(n *swnet.Net, withDiff bool) *hdf5.File {
 	f := &hdf5.File{}
-	for _, l := range p.Layer {
+	for k, l := range n.ToProto(withDiff).Layer {
 		group := "/data/" + l.GetName()
 		f.Groups = append(f.Groups, group)
 		for i, b := range l.Blobs {
 			shape := blobShape(b)
-			f.Floats = append(f.Floats, hdf5.Dataset{Path: fmt.Sprintf("%s/%d", group, i), Shape: shape, Data: b.Data})
+			if !n.Shares(k, i) {
+				f.Floats = append(f.Floats, hdf5.Dataset{Path: fmt.Sprintf("%s/%d", group, i), Shape: shape, Data: b.Data})
+			}
 			if len(b.Diff) > 0 {
 				f.Floats = append(f.Floats, hdf5.Dataset{Path: fmt.Sprintf("/diff/%s/%d", l.GetName(), i), Shape: shape, Data: b.Diff})
 			}

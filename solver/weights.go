@@ -18,27 +18,35 @@ func LoadWeights(n *swnet.Net, list string, log *logrus.Logger) error {
 	for path := range strings.SplitSeq(list, ",") {
 		path = strings.TrimSpace(path)
 		log.Infof("Finetuning from %s", path)
-		weights, warnings, err := readWeights(path)
+		read, copyTo := readModel, n.CopyWeights
+		if hdf5.Is(path) {
+			read, copyTo = readHDF5Weights, n.CopyOwnWeights
+		}
+		weights, err := read(path, log)
 		if err != nil {
 			return err
 		}
-		for _, w := range warnings {
-			log.Warn(w)
-		}
-		if err := n.CopyWeights(weights); err != nil {
+		if err := copyTo(weights); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	return nil
 }
 
-func readWeights(path string) (*caffepb.NetParameter, []string, error) {
-	if !hdf5.Is(path) {
-		return swproto.ReadWeights(path)
+// readModel reads a .caffemodel.
+func readModel(path string, log *logrus.Logger) (*caffepb.NetParameter, error) {
+	p, warnings, err := swproto.ReadWeights(path)
+	for _, w := range warnings {
+		log.Warn(w)
 	}
+	return p, err
+}
+
+// readHDF5Weights reads a net in Caffe's HDF5 layout. Weights that the file does not have are nil.
+func readHDF5Weights(path string, _ *logrus.Logger) (*caffepb.NetParameter, error) {
 	sets, err := hdf5.Read(path, func(name string) bool { return strings.HasPrefix(name, "/data/") })
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	p := &caffepb.NetParameter{}
 	layers := map[string]*caffepb.LayerParameter{}
@@ -48,7 +56,7 @@ func readWeights(path string) (*caffepb.NetParameter, []string, error) {
 		name := strings.TrimPrefix(s.Path[:cut], "/data/")
 		index, err := strconv.Atoi(s.Path[cut+1:])
 		if err != nil || index < 0 || index > len(sets) {
-			return nil, nil, fmt.Errorf("%s: dataset %s is not a weight's: its name should be /data/LAYER/INDEX", path, s.Path)
+			return nil, fmt.Errorf("%s: dataset %s is not a weight's: its name should be /data/LAYER/INDEX", path, s.Path)
 		}
 		l := layers[name]
 		if l == nil {
@@ -57,11 +65,11 @@ func readWeights(path string) (*caffepb.NetParameter, []string, error) {
 			p.Layer = append(p.Layer, l)
 		}
 		for len(l.Blobs) <= index {
-			l.Blobs = append(l.Blobs, &caffepb.BlobProto{})
+			l.Blobs = append(l.Blobs, nil)
 		}
 		l.Blobs[index] = weightProto(s)
 	}
-	return p, nil, nil
+	return p, nil
 }
 
 func weightProto(s hdf5.Dataset) *caffepb.BlobProto {

@@ -1,0 +1,71 @@
+package solver
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/data/hdf5"
+)
+
+// sharingNet has two layers that share w, and the second of them has a bias of its own.
+const sharingNet = `net_param {
+	layer { name: "x" type: "DummyData" top: "x" top: "t" dummy_data_param { shape { dim: 2 dim: 3 } data_filler { value: 1 } } }
+	layer { name: "a" type: "InnerProduct" bottom: "x" top: "y" param { name: "w" } inner_product_param { num_output: 3 bias_term: false weight_filler { type: "xavier" } } }
+	layer { name: "b" type: "InnerProduct" bottom: "y" top: "z" param { name: "w" } inner_product_param { num_output: 3 } }
+	layer { name: "c" type: "InnerProduct" bottom: "z" top: "o" param { name: "w" } inner_product_param { num_output: 3 bias_term: false } }
+	layer { name: "l" type: "EuclideanLoss" bottom: "o" bottom: "t" top: "l" }
+} base_lr: 0.1 lr_policy: "fixed" max_iter: 10 snapshot_format: HDF5 `
+
+// TestHDF5HasSharedWeightsOnce: as in Caffe's files a weight stands with the layer that had it first, gradients with every layer; and a
+// net that shares it is whole again when such a file is read.
+func TestHDF5HasSharedWeightsOnce(t *testing.T) {
+	dir := t.TempDir()
+	s := train(t, dir, sharingNet+"snapshot_diff: true")
+	step(t, s, 2)
+	if err := s.Snapshot(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "s_iter_2.caffemodel.h5")
+	var names []string
+	sets, err := hdf5.Read(path, func(name string) bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, set := range sets {
+		names = append(names, set.Path)
+	}
+	slices.Sort(names)
+	if want := []string{"/data/a/0", "/data/b/1", "/diff/a/0", "/diff/b/0", "/diff/b/1", "/diff/c/0"}; !slices.Equal(names, want) {
+		t.Errorf("the file has %v, want %v", names, want)
+	}
+	other := train(t, dir, sharingNet)
+	if err := other.Restore(filepath.Join(dir, "s_iter_2.solverstate.h5")); err != nil {
+		t.Fatal(err)
+	}
+	sameBits(t, "read", weights(other), weights(s))
+	for i, b := range other.Net().Params("c") {
+		sameBits(t, "shared", b.Data(), s.Net().Params("a")[i].Data())
+	}
+}
+
+// TestHDF5MissesAWeight: one that no other layer has must be there.
+func TestHDF5MissesAWeight(t *testing.T) {
+	for name, sets := range map[string][]hdf5.Dataset{
+		"the first": {{Path: "/data/b/1", Shape: []int{3}, Data: make([]float32, 3)}},
+		"the last":  {{Path: "/data/b/0", Shape: []int{3, 3}, Data: make([]float32, 9)}},
+	} {
+		path := filepath.Join(t.TempDir(), "w.h5")
+		if err := hdf5.Write(path, &hdf5.File{Floats: sets}); err != nil {
+			t.Fatal(err)
+		}
+		s := train(t, t.TempDir(), `net_param {
+			layer { name: "x" type: "DummyData" top: "x" dummy_data_param { shape { dim: 2 dim: 3 } } }
+			layer { name: "b" type: "InnerProduct" bottom: "x" top: "z" inner_product_param { num_output: 3 } } } base_lr: 0.1 lr_policy: "fixed" `)
+		err := LoadWeights(s.Net(), path, s.log)
+		if err == nil || !strings.Contains(err.Error(), `layer "b"`) || !strings.Contains(err.Error(), "number of blobs") {
+			t.Errorf("%s is missing: %v", name, err)
+		}
+	}
+}
