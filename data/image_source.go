@@ -27,8 +27,8 @@ type imageItem struct {
 	label int
 }
 
-// OpenImageList reads the list in file; root is put before each path as it is. The order of an epoch is a function of
-// seed and epoch.
+// OpenImageList reads the list in file; root is put before each path as it is. A list of paths alone gives every image label 0, as in
+// Caffe. The order of an epoch is a function of seed and epoch.
 func OpenImageList(file, root string, shuffle bool, seed uint64) (*ImageList, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -36,18 +36,26 @@ func OpenImageList(file, root string, shuffle bool, seed uint64) (*ImageList, er
 	}
 	defer f.Close()
 	s := &ImageList{shuffle: shuffle, seed: seed}
+	var bare, labelled string // the last line of each kind
 	lines := bufio.NewScanner(f)
 	for n := 1; lines.Scan(); n++ {
 		line := strings.TrimRight(lines.Text(), " \t\r")
 		if line == "" {
 			continue
 		}
-		space := strings.LastIndexAny(line, " \t")
-		label, err := strconv.Atoi(line[space+1:])
-		if space < 0 || err != nil {
-			return nil, fmt.Errorf("image list %s:%d: %q is not a path, a space and an integer label", file, n, line)
+		path, label, err := cutLabel(line)
+		if err != nil {
+			return nil, fmt.Errorf("image list %s:%d: %w", file, n, err)
 		}
-		s.items = append(s.items, imageItem{root + strings.TrimRight(line[:space], " \t"), label})
+		if path == line {
+			bare = line
+		} else {
+			labelled = line
+		}
+		if bare != "" && labelled != "" {
+			return nil, fmt.Errorf("image list %s:%d: %q has no label, %q has one: give all lines a label, or none", file, n, bare, labelled)
+		}
+		s.items = append(s.items, imageItem{root + path, label})
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("image list %s: %w", file, err)
@@ -58,6 +66,18 @@ func OpenImageList(file, root string, shuffle bool, seed uint64) (*ImageList, er
 	s.order = make([]int, len(s.items))
 	s.arrange(0)
 	return s, nil
+}
+
+// cutLabel cuts a line into a path and a label; what has no blanks is a path with label 0.
+func cutLabel(line string) (path string, label int, err error) {
+	blank := strings.LastIndexAny(line, " \t")
+	if blank < 0 {
+		return line, 0, nil
+	}
+	if label, err = strconv.Atoi(line[blank+1:]); err != nil {
+		return "", 0, fmt.Errorf("%q is not a path, a space and an integer label", line)
+	}
+	return strings.TrimRight(line[:blank], " \t"), label, nil
 }
 
 // Len returns the number of images.

@@ -43,8 +43,15 @@ func TestImageList(t *testing.T) {
 	if got := names(t, s, 4); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
+	if s, err = OpenImageList(writeList(t, "a.png\n7\n"), "r/", false, 0); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := names(t, s, 2), []string{"r/a.png:0", "r/7:0"}; !slices.Equal(got, want) {
+		t.Errorf("without labels: %q, want %q", got, want)
+	}
 	for text, message := range map[string]string{
-		"": "is empty", "\n\n": "is empty", "a.png 1\nb.png\n": `list.txt:2: "b.png" is not`, "a.png x": `list.txt:1: "a.png x" is not`, "7": "list.txt:1:",
+		"": "is empty", "\n\n": "is empty", "a.png 1\nb.png\n": `list.txt:2: "b.png" has no label, "a.png 1" has one`, "b.png\na.png 1\n": `list.txt:2: "b.png" has no label`,
+		"a.png x": `list.txt:1: "a.png x" is not`, "a.png 0.5": `list.txt:1: "a.png 0.5" is not`,
 	} {
 		if _, err := OpenImageList(writeList(t, text), "", false, 0); err == nil || !strings.Contains(err.Error(), message) {
 			t.Errorf("%q: error %v, want %q", text, err, message)
