@@ -36,9 +36,11 @@ func (l *dataLayer) SetUp(_, top []*blob.Blob) error {
 	if err != nil {
 		return err
 	}
-	seed := l.Device.Random.Uint64()
+	if skip := p.GetRandSkip(); skip > 0 && l.Device.Log != nil {
+		l.Device.Log.Warnf("layer %q: rand_skip %d does nothing in a Data layer, as in Caffe 1.0", l.Param.GetName(), skip)
+	}
 	return l.open(top, data.Config{
 		Source: source, Decoder: data.DatumDecoder{Transformer: t}, Transformer: t,
-		BatchSize: int(p.GetBatchSize()), Ahead: int(p.GetPrefetch()), Seed: seed, Skip: randomSkip(seed, p.GetRandSkip()),
+		BatchSize: int(p.GetBatchSize()), Ahead: int(p.GetPrefetch()), Seed: l.Device.Random.Uint64(),
 	})
 }

@@ -43,14 +43,6 @@ func (l *batchLayer) open(top []*blob.Blob, c data.Config) error {
 	return l.resize(top, l.batches.Shape())
 }
 
-// randomSkip returns how many records to pass over at the start: fewer than limit.
-func randomSkip(seed uint64, limit uint32) uint64 {
-	if limit == 0 {
-		return 0
-	}
-	return (seed >> 32) % uint64(limit)
-}
-
 // resize gives the tops the shape of a batch and prepares the copies of the CPE path.
 func (l *batchLayer) resize(top []*blob.Blob, shape [4]int) error {
 	l.shape = shape

@@ -154,13 +154,13 @@ func TestDataLayerFollowsShapes(t *testing.T) {
 	}
 }
 
-func TestDataLayerSkipsAtRandom(t *testing.T) {
+// rand_skip, which Caffe has given up, leaves the first record the first one, whatever the seed.
+func TestDataLayerSkipsNothing(t *testing.T) {
 	path := dataDB(t, 50, func(int) int { return 1 })
-	starts := map[float32]bool{}
-	for seed := range uint64(30) {
+	for seed := range uint64(5) {
 		d := dataDevices(t)["mpe"]
 		d.Random = NewRandom(seed)
-		l := newData(t, fmt.Sprintf("data_param { source: %q batch_size: 1 backend: LMDB rand_skip: 5 }", path), d)
+		l := newData(t, fmt.Sprintf("data_param { source: %q batch_size: 1 backend: LMDB rand_skip: 40 }", path), d)
 		top := []*blob.Blob{{}, {}}
 		if err := l.SetUp(nil, top); err != nil {
 			t.Fatal(err)
@@ -168,11 +168,8 @@ func TestDataLayerSkipsAtRandom(t *testing.T) {
 		if err := l.Forward(nil, top); err != nil {
 			t.Fatal(err)
 		}
-		starts[top[1].Data()[0]] = true
-	}
-	for v := range starts {
-		if v >= 5 || len(starts) != 5 {
-			t.Fatalf("runs started at items %v, want each of 0..4", starts)
+		if got := top[1].Data()[0]; got != 0 {
+			t.Errorf("seed %d: the first item is %g", seed, got)
 		}
 	}
 }

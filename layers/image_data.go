@@ -61,3 +61,11 @@ func (l *imageDataLayer) SetUp(_, top []*blob.Blob) error {
 		BatchSize: int(p.GetBatchSize()), Ahead: imagesAhead, Seed: seed, Skip: randomSkip(seed, p.GetRandSkip()),
 	})
 }
+
+// randomSkip returns how many images to pass over at the start: fewer than limit.
+func randomSkip(seed uint64, limit uint32) uint64 {
+	if limit == 0 {
+		return 0
+	}
+	return (seed >> 32) % uint64(limit)
+}
