@@ -52,7 +52,7 @@ func (l *argMax) SetUp(_, _ []*blob.Blob) error {
 func (l *argMax) Reshape(bottom, top []*blob.Blob) error {
 	p := l.Param.GetArgmaxParam()
 	items := bottom[0].Legacy(0)
-	dims := [3]int{items, bottom[0].Count() / max(1, items), 1}
+	dims := [3]int{items, bottom[0].CountFrom(min(1, bottom[0].NumAxes())), 1}
 	if p != nil && p.Axis != nil {
 		var err error
 		if dims, err = splitAxis(bottom[0], int(p.GetAxis())); err != nil {
@@ -155,6 +155,9 @@ func (l *argMax) Forward(bottom, top []*blob.Blob) error {
 	x, y := bottom[0].Data(), top[0].Data()
 	if l.mpe() {
 		l.sorted(x, y)
+		return nil
+	}
+	if len(y) == 0 {
 		return nil
 	}
 	if len(l.planes) == 1 {

@@ -361,7 +361,7 @@ func (l *convolution) Turns() (times, values int) {
 
 func (l *convolution) biasGrad(dy, db []float32) error {
 	if l.mpe() {
-		addChannelSums(db, dy, len(dy)/l.shape.N/l.out)
+		addChannelSums(db, dy, l.topDims()[2])
 		return nil
 	}
 	l.biasIns[0] = dy

@@ -8,7 +8,7 @@ func (l *convolution) forwardMPE(x, w, bias, y []float32) {
 		return
 	}
 	convInputGradMPE(&l.shape, x, w, y)
-	plane := len(y) / l.shape.N / l.out
+	plane := l.topDims()[2]
 	for i := range y {
 		if bias != nil {
 			y[i] += bias[i/plane%l.out]

@@ -195,6 +195,9 @@ func (l *im2col) Forward(bottom, top []*blob.Blob) error {
 		l.each(func(image, column int) { y[column] = x[image] })
 		return nil
 	}
+	if len(x) == 0 {
+		return nil
+	}
 	l.outs[0] = y
 	if err := l.zeroTop.Run(nil, l.outs[:]); err != nil {
 		return err
@@ -232,6 +235,9 @@ func (l *im2col) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob
 	if l.mpe() {
 		clear(dx)
 		l.each(func(image, column int) { dx[image] += dy[column] })
+		return nil
+	}
+	if len(dx) == 0 {
 		return nil
 	}
 	l.outs[0] = dx

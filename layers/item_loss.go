@@ -28,7 +28,7 @@ func (l *itemLoss) Reshape(bottom, top []*blob.Blob) error {
 		return err
 	}
 	items := bottom[0].Legacy(0)
-	dims := [3]int{items, bottom[0].Count() / max(1, items), 1}
+	dims := [3]int{items, bottom[0].CountFrom(min(1, bottom[0].NumAxes())), 1}
 	if err := checkLabels(bottom[0], bottom[1], items); err != nil {
 		return err
 	}

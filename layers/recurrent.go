@@ -66,7 +66,9 @@ func (l *recurrent) SetUp(bottom, _ []*blob.Blob) error {
 	if bottom[0].NumAxes() < 2 {
 		return fmt.Errorf("bottom[0] must have at least 2 axes -- (#timesteps, #streams, ...): it has shape %s", bottom[0].ShapeString())
 	}
-	l.t, l.k = bottom[0].Dim(0), bottom[0].CountFrom(2)
+	if l.t, l.k = bottom[0].Dim(0), bottom[0].CountFrom(2); l.t == 0 {
+		return fmt.Errorf("bottom[0] has no time steps: it has shape %s", bottom[0].ShapeString())
+	}
 	rows := l.gates * l.d
 	if err := l.addWeight(p.GetWeightFiller(), rows, l.k); err != nil {
 		return err
@@ -133,7 +135,7 @@ func (l *recurrent) Reshape(bottom, top []*blob.Blob) error {
 	for _, b := range top[1:] {
 		b.Reshape(1, n, l.d)
 	}
-	if l.n == n {
+	if l.n == n && l.hidden != nil {
 		return nil
 	}
 	l.n = n

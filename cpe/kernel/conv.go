@@ -152,7 +152,7 @@ func (c *Conv) choose(d Direction) error {
 
 // isThinned reports whether a direction is the thinned convolution's.
 func (c *Conv) isThinned(d Direction) bool {
-	return !c.pointwiseBlocks(d) && c.machine.Native() && c.shape.thin() && size(c.shape.OutSize()) > 0 && c.plan.Strategy[d] == Implicit
+	return !c.pointwiseBlocks(d) && c.machine.Native() && c.shape.thin() && c.shape.N > 0 && size(c.shape.OutSize()) > 0 && c.plan.Strategy[d] == Implicit
 }
 
 // noConv computes nothing, for nothing.
