@@ -13,11 +13,12 @@ func init() {
 		New: func(p *caffepb.LayerParameter, d *Device) Layer {
 			return &mvn{Base: Base{Param: p, Device: d}}
 		},
-		Bottoms: Exactly(1), Tops: Exactly(1),
+		Bottoms: Exactly(1), Tops: Exactly(1), InPlace: true,
 	})
 }
 
-// mvn is Caffe's MVN layer. As there, eps is added to the standard deviation, not to the variance.
+// mvn is Caffe's MVN layer. As there, eps is added to the standard deviation, not to the variance. It may run in place, which Caffe's
+// can in Forward alone: its Backward reads gradients that it has overwritten.
 type mvn struct {
 	Base
 	normaliser normaliser
@@ -26,7 +27,9 @@ type mvn struct {
 func (l *mvn) SetUp(_, _ []*blob.Blob) error { return nil }
 
 func (l *mvn) Reshape(bottom, top []*blob.Blob) error {
-	top[0].ReshapeLike(bottom[0])
+	if top[0] != bottom[0] {
+		top[0].ReshapeLike(bottom[0])
+	}
 	rows := bottom[0].Legacy(0)
 	if !l.Param.GetMvnParam().GetAcrossChannels() {
 		rows *= channels(bottom[0])
@@ -49,6 +52,9 @@ func (l *mvn) Forward(bottom, top []*blob.Blob) error {
 	}
 	return n.apply(x, top[0].Data(), nil)
 }
+
+// BackwardReads implements BackwardReader: the gradient is a function of the top.
+func (l *mvn) BackwardReads() (bottoms, tops bool) { return false, true }
 
 // Backward leaves eps out of the derivative of the standard deviation, as Caffe does.
 func (l *mvn) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {

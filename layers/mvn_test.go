@@ -14,6 +14,8 @@ func init() {
 		layertest.Case{Name: "across channels", Param: "mvn_param { across_channels: true }", Bottoms: in},
 		layertest.Case{Name: "mean only", Param: "mvn_param { normalize_variance: false }", Bottoms: in},
 		layertest.Case{Name: "mean only across channels", Param: "mvn_param { normalize_variance: false across_channels: true }", Bottoms: in},
+		layertest.Case{Name: "in place", Bottoms: in, InPlace: true},
+		layertest.Case{Name: "mean only in place", Param: "mvn_param { normalize_variance: false }", Bottoms: in, InPlace: true},
 		layertest.Case{Name: "many values", Bottoms: []layertest.Bottom{layertest.In(3, 5, 61, 57)}, NoGradient: "checked by the small cases"},
 	)
 }
