@@ -8,7 +8,7 @@ import (
 )
 
 // SetDebugInfo turns the lines of debug_info on or off: the mean absolute value of every blob, gradient and weight
-// as it is made. From then on every layer is computed by itself.
+// as it is made. From then on every layer is computed by itself. They are on at first if the net's own debug_info says so.
 func (n *Net) SetDebugInfo(on bool) {
 	if on && !n.debug {
 		n.separate()
@@ -41,7 +41,7 @@ func (n *Net) backwardDebug(d *node) {
 	}
 	for i, id := range d.paramIDs {
 		if n.params[id].needGrad {
-			n.log.Infof("    [Backward] Layer %s, param blob %s diff: %.6g", d.param.GetName(), n.paramName(d, i), meanAbs(n.params[id].blob.Diff()))
+			n.log.Infof("    [Backward] Layer %s, param blob %d diff: %.6g", d.param.GetName(), i, meanAbs(n.params[id].blob.Diff()))
 		}
 	}
 }

@@ -106,6 +106,9 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 	n.fuse()
 	n.chooseLayouts()
 	n.planMemory()
+	if p.GetDebugInfo() && opt.Device.Machine.Values() {
+		n.SetDebugInfo(true)
+	}
 	return n, nil
 }
 
