@@ -11,6 +11,7 @@ package blob
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/swcaffe/swcaffe/internal/pages"
@@ -50,17 +51,34 @@ func New(shape ...int) *Blob {
 	return b
 }
 
+// MaxCount is the largest number of values that a blob can be asked for, Caffe's.
+const MaxCount = math.MaxInt32
+
+// CountOf returns the product of extents, math.MaxInt where that is larger.
+func CountOf(shape ...int) int {
+	n := 1
+	for _, d := range shape {
+		if d == 0 {
+			return 0
+		}
+		if n > math.MaxInt/d {
+			n = math.MaxInt
+		} else {
+			n *= d
+		}
+	}
+	return n
+}
+
 // Reshape sets the shape. Values survive as long as the storage is large enough; new storage is zero.
 func (b *Blob) Reshape(shape ...int) {
-	n := 1
 	for i, d := range shape {
 		if d < 0 {
 			panic(fmt.Sprintf("blob: extent %d of axis %d is negative", d, i))
 		}
-		n *= d
 	}
 	b.shape = append(b.shape[:0], shape...)
-	b.count = n
+	b.count = CountOf(shape...)
 	if b.data == nil {
 		b.data, b.diff = &storage{}, &storage{}
 	}

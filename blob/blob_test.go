@@ -1,6 +1,7 @@
 package blob
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -115,6 +116,18 @@ func TestSameShape(t *testing.T) {
 	for _, tt := range tests {
 		if got := New(tt.shape...).SameShape(tt.p); got != tt.want {
 			t.Errorf("%v and %v: %v", tt.shape, ProtoShape(tt.p), got)
+		}
+	}
+}
+
+// TestCountOf: products that no int can hold are the largest there is; an extent of 0 leaves nothing of them.
+func TestCountOf(t *testing.T) {
+	for _, tt := range []struct {
+		shape []int
+		want  int
+	}{{nil, 1}, {[]int{3, 4, 5}, 60}, {[]int{3, 0, 5}, 0}, {[]int{1 << 40, 1 << 40}, math.MaxInt}, {[]int{1 << 40, 1 << 40, 0}, 0}, {[]int{1 << 31, 1 << 31, 2, 1 << 10}, math.MaxInt}} {
+		if got := CountOf(tt.shape...); got != tt.want {
+			t.Errorf("%v: %d, want %d", tt.shape, got, tt.want)
 		}
 	}
 }

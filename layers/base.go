@@ -1,6 +1,8 @@
 package layers
 
 import (
+	"fmt"
+
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -40,6 +42,9 @@ func (b *Base) train() bool { return b.Param.GetPhase() == caffepb.Phase_TRAIN }
 func (b *Base) addWeight(filler *caffepb.FillerParameter, shape ...int) error {
 	w := b.Device.NewBlob(shape...)
 	if b.Device.Machine.Values() {
+		if w.Count() > blob.MaxCount {
+			return fmt.Errorf("weight %d of shape %s would have more than %d values", len(b.params), w.ShapeString(), blob.MaxCount)
+		}
 		if err := Fill(w, filler, b.Device.Random); err != nil {
 			return err
 		}

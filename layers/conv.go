@@ -146,6 +146,9 @@ func (l *convolution) plan(bottom *blob.Blob) error {
 		}
 	}
 	l.shape, l.topShape = shape, append(append(slices.Clone(in[:l.axis]), l.out), size[:l.spatial]...)
+	if err := checkCount(l.topShape); err != nil {
+		return err
+	}
 	if l.mpe() {
 		return nil
 	}

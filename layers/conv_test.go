@@ -213,6 +213,8 @@ func TestConvolutionErrors(t *testing.T) {
 	}{
 		{"group and channels", "num_output: 4 kernel_size: 1 group: 2", []int{1, 3, 2, 2}, []string{"3 channels", "group 2"}},
 		{"group and outputs", "num_output: 3 kernel_size: 1 group: 2", []int{1, 4, 2, 2}, []string{"num_output 3", "group 2"}},
+		{"padding too large", "num_output: 1 kernel_size: 3 pad: 4000000", []int{1, 1, 4, 4}, []string{"8000002", "2147483647"}},
+		{"too many weights", "num_output: 4294967295 kernel_size: 3", []int{1, 1, 4, 4}, []string{"4294967295 1 3 3", "2147483647"}},
 		{"kernel too large", "num_output: 1 kernel_size: 7", []int{1, 1, 4, 9}, []string{"kernel 7", "4"}},
 		{"no kernel", "num_output: 1", []int{1, 1, 4, 4}, []string{"kernel"}},
 		{"no outputs", "kernel_size: 1", []int{1, 1, 4, 4}, []string{"num_output"}},

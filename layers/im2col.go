@@ -85,6 +85,9 @@ func (l *im2col) plan(bottom *blob.Blob) error {
 		}
 	}
 	l.topShape = append(append(slices.Clone(in[:l.axis]), in[l.axis]*product(l.kernel)), size...)
+	if err := checkCount(l.topShape); err != nil {
+		return err
+	}
 	if l.mpe() {
 		return nil
 	}

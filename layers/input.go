@@ -56,8 +56,8 @@ func (l *input) SetUp(_, top []*blob.Blob) error {
 func protoShape(p *caffepb.BlobShape) ([]int, error) {
 	var shape []int
 	for i, d := range p.GetDim() {
-		if d < 0 || d > 1<<31 {
-			return nil, fmt.Errorf("dim %d of the shape is %d; it must not be negative", i, d)
+		if d < 0 || d > blob.MaxCount {
+			return nil, fmt.Errorf("dim %d of the shape is %d; it must lie between 0 and %d", i, d, blob.MaxCount)
 		}
 		shape = append(shape, int(d))
 	}

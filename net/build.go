@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -90,6 +91,11 @@ func (n *Net) addLayer(d *node, unread map[string]bool) error {
 	}
 	if err := d.Reshape(d.bottoms, d.tops); err != nil {
 		return err
+	}
+	for k, t := range d.tops {
+		if t.Count() > blob.MaxCount && n.opt.Device.Machine.Values() {
+			return fmt.Errorf("top blob %d of shape %s would have more than %d values", k, t.ShapeString(), blob.MaxCount)
+		}
 	}
 	return n.appendParams(d)
 }

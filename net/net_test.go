@@ -67,6 +67,11 @@ func TestBuildErrors(t *testing.T) {
 			`2 values for 1 tops`},
 		{"propagate_down", head + `layer { name: "a" type: "ReLU" bottom: "x" top: "y" propagate_down: true propagate_down: true }`,
 			`propagate_down must be specified either 0 or 1 times`},
+		{"too many values", head + `layer { name: "a" type: "Tile" bottom: "x" top: "y" tile_param { tiles: 2000000000 } }`,
+			`layer "a" (Tile): top blob 0 of shape 2 6000000000 (12000000000) would have more than 2147483647 values`},
+		{"more values than can be counted", `layer { name: "a" type: "DummyData" top: "y" dummy_data_param { shape { dim: 2000000000 dim: 2000000000 dim: 2000000000 } } }`,
+			`layer "a" (DummyData): top blob 0 of shape 2000000000 2000000000 2000000000`},
+		{"an extent that is none", `layer { name: "a" type: "Input" top: "y" input_param { shape { dim: 4000000000 } } }`, `dim 0 of the shape is 4000000000`},
 		{"too many params", head + `layer { name: "a" type: "ReLU" bottom: "x" top: "y" param { } }`,
 			`too many params specified: 1 for a layer with 0 weight blobs`},
 		{"shared shapes", head + `
