@@ -4,7 +4,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"strconv"
+	"strings"
 
 	swnet "github.com/swcaffe/swcaffe/net"
 )
@@ -88,4 +90,12 @@ func score(e *env, n *swnet.Net, batches int) error {
 }
 
 // short prints six significant digits, as C++ streams do.
-func short(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+func short(v float64) string {
+	switch {
+	case math.IsNaN(v):
+		return "nan"
+	case math.IsInf(v, 0):
+		return strings.ToLower(strings.TrimPrefix(strconv.FormatFloat(v, 'g', 6, 64), "+"))
+	}
+	return strconv.FormatFloat(v, 'g', 6, 64)
+}
