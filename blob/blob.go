@@ -70,15 +70,22 @@ func CountOf(shape ...int) int {
 	return n
 }
 
-// Reshape sets the shape. Values survive as long as the storage is large enough; new storage is zero.
+// Reshape sets the shape. Values survive as long as the storage is large enough; new storage is zero. It panics with a pages.TooMuch
+// where the computer's memory cannot hold the values.
 func (b *Blob) Reshape(shape ...int) {
 	for i, d := range shape {
 		if d < 0 {
 			panic(fmt.Sprintf("blob: extent %d of axis %d is negative", d, i))
 		}
 	}
+	n := CountOf(shape...)
+	if b.data != nil && b.data.shadow != nil {
+		pages.DemandShape(float64(n))
+	} else {
+		pages.Demand(float64(n))
+	}
 	b.shape = append(b.shape[:0], shape...)
-	b.count = CountOf(shape...)
+	b.count = n
 	if b.data == nil {
 		b.data, b.diff = &storage{}, &storage{}
 	}

@@ -5,6 +5,9 @@ import (
 	"runtime"
 	"sync"
 	"time"
+	"unsafe"
+
+	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
 // Decoder makes pixels and a label of a record. It is called by several goroutines at once, each with records and
@@ -78,7 +81,8 @@ type Prefetcher struct {
 }
 
 // NewPrefetcher reads the first record to know the shape of a batch. Goroutines start with the first Next.
-func NewPrefetcher(c Config) (*Prefetcher, error) {
+func NewPrefetcher(c Config) (_ *Prefetcher, err error) {
+	defer pages.Catch(&err)
 	if c.Workers == 0 {
 		c.Workers = runtime.GOMAXPROCS(0)
 	}
@@ -90,7 +94,9 @@ func NewPrefetcher(c Config) (*Prefetcher, error) {
 	if err := p.inferShape(&r); err != nil {
 		return nil, err
 	}
-	for range max(2, c.Ahead) {
+	ahead := max(2, c.Ahead)
+	pages.Demand(float64(ahead) * float64(c.BatchSize) * float64(valuesOf(p.shape)))
+	for range ahead {
 		p.batches = append(p.batches, &Batch{records: make([]Record, c.BatchSize), Labels: make([]float32, c.BatchSize)})
 	}
 	return p, nil
@@ -113,6 +119,11 @@ func (p *Prefetcher) inferShape(r *Record) error {
 	}
 	p.shape = [4]int{p.BatchSize, shape[0], shape[1], shape[2]}
 	return nil
+}
+
+// valuesOf returns the values that an item of a batch takes, with a record's bookkeeping.
+func valuesOf(shape [4]int) int {
+	return shape[1]*shape[2]*shape[3] + int(unsafe.Sizeof(Record{}))/4 + 1
 }
 
 // Shape returns items x channels x height x width of the first batch. Later ones may differ: each has the shape of its

@@ -103,19 +103,25 @@ func (l *convolution) Reshape(bottom, top []*blob.Blob) error {
 			return fmt.Errorf("all bottoms must have the same shape: bottom[0] has %s, bottom[%d] %s", bottom[0].ShapeString(), i+1, b.ShapeString())
 		}
 	}
-	if !slices.Equal(l.bottomShape, bottom[0].Shape()) {
+	changed := !slices.Equal(l.bottomShape, bottom[0].Shape())
+	if changed {
 		if err := l.plan(bottom[0]); err != nil {
 			return err
 		}
-		l.bottomShape = slices.Clone(bottom[0].Shape())
 	}
 	for _, t := range top {
 		t.Reshape(l.topShape...)
 	}
+	if changed && !l.mpe() {
+		if err := l.prepare(); err != nil {
+			return err
+		}
+	}
+	l.bottomShape = append(l.bottomShape[:0], bottom[0].Shape()...)
 	return nil
 }
 
-// plan works out the convolution for a shape of the bottoms, and the tops' shape, and makes the kernels of the CPE path.
+// plan works out the convolution for a shape of the bottoms, and the tops' shape.
 func (l *convolution) plan(bottom *blob.Blob) error {
 	in, weights := bottom.Shape(), l.params[0].Shape()
 	channels := weights[1] * l.group
@@ -146,16 +152,10 @@ func (l *convolution) plan(bottom *blob.Blob) error {
 		}
 	}
 	l.shape, l.topShape = shape, append(append(slices.Clone(in[:l.axis]), l.out), size[:l.spatial]...)
-	if err := checkCount(l.topShape); err != nil {
-		return err
-	}
-	if l.mpe() {
-		return nil
-	}
-	return l.prepare()
+	return checkCount(l.topShape)
 }
 
-// prepare makes the kernels of the CPE path.
+// prepare makes the kernels of the CPE path, for tops that memory has room for.
 func (l *convolution) prepare() (err error) {
 	switch before := l.conv; {
 	case l.blocked != [2]bool{}:

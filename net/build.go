@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -53,7 +54,8 @@ func (n *Net) build(p *caffepb.NetParameter, origin []int) error {
 }
 
 // addLayer wires one layer, sets it up and records its weights and what it needs of Backward.
-func (n *Net) addLayer(d *node, unread map[string]bool) error {
+func (n *Net) addLayer(d *node, unread map[string]bool) (err error) {
+	defer pages.Catch(&err)
 	kind, err := layers.Find(d.param.GetType())
 	if err != nil {
 		return err

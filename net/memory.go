@@ -112,7 +112,8 @@ func (n *Net) useArena() {
 }
 
 // withScratch runs a step while kernels have its scratch in the arena.
-func (n *Net) withScratch(step int, run func() error) error {
+func (n *Net) withScratch(step int, run func() error) (err error) {
+	defer pages.Catch(&err)
 	if step >= len(n.scratch) || n.scratch[step].size == 0 {
 		return run()
 	}

@@ -1,10 +1,12 @@
 package net
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
@@ -102,14 +104,24 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 		n.Close()
 		return nil, err
 	}
-	n.separate()
-	n.fuse()
-	n.chooseLayouts()
-	n.planMemory()
+	if err := n.arrange(); err != nil {
+		n.Close()
+		return nil, fmt.Errorf("net %q: %w", n.name, err)
+	}
 	if p.GetDebugInfo() && opt.Device.Machine.Values() {
 		n.SetDebugInfo(true)
 	}
 	return n, nil
+}
+
+// arrange decides what is computed together, and where in memory.
+func (n *Net) arrange() (err error) {
+	defer pages.Catch(&err)
+	n.separate()
+	n.fuse()
+	n.chooseLayouts()
+	n.planMemory()
+	return nil
 }
 
 // locate adds the position to an error of a pass. Filter counts layers of the file itself; later passes of what

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/layers"
 )
 
@@ -196,7 +197,8 @@ func (n *Net) ClearParamDiffs() {
 }
 
 // Reshape gives all blobs their shapes anew, after a bottom of the first layers has been reshaped by hand.
-func (n *Net) Reshape() error {
+func (n *Net) Reshape() (err error) {
+	defer pages.Catch(&err)
 	n.unsetLayouts()
 	for _, d := range n.nodes {
 		if err := d.task.reshape(); err != nil {

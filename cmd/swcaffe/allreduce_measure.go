@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/topology"
 )
 
@@ -22,6 +23,7 @@ func measureLocal(e *env, o *allreduceOptions) error {
 	if err != nil {
 		return err
 	}
+	pages.Demand(float64(o.nodes) * float64(o.bytes) / bytesPerValue)
 	var rows []allreduceRow
 	var pass float64
 	err = topology.NewLocal(o.nodes).Run(func(t topology.Transport) error {
@@ -69,7 +71,8 @@ func measureMPI(e *env, o *allreduceOptions) error {
 	return nil
 }
 
-func measureInJob(e *env, o *allreduceOptions, job *topology.MPIJob) error {
+func measureInJob(e *env, o *allreduceOptions, job *topology.MPIJob) (err error) {
+	defer pages.Catch(&err)
 	switch {
 	case o.nodes != 0 && o.nodes != job.Size():
 		return fmt.Errorf("-nodes %d: the MPI job has %d processes", o.nodes, job.Size())
@@ -81,6 +84,7 @@ func measureInJob(e *env, o *allreduceOptions, job *topology.MPIJob) error {
 	if err != nil {
 		return err
 	}
+	pages.Demand(float64(o.bytes) / bytesPerValue)
 	rows, err := o.measureAll(job, l, make([]float32, o.bytes/bytesPerValue))
 	if err != nil || job.Rank() != 0 {
 		return err

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/sirupsen/logrus"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/suggest"
 )
 
@@ -63,7 +64,8 @@ func run(e *env, args []string) int {
 	return 1
 }
 
-func dispatch(e *env, args []string) error {
+func dispatch(e *env, args []string) (err error) {
+	defer pages.Catch(&err)
 	name, rest := splitCommand(args)
 	switch name {
 	case "":

@@ -38,7 +38,7 @@ var allowed = []struct {
 	{"cpe/kernel", []string{"cpe", "internal/simd", "internal/pages", "internal/suggest"}},
 	{"cpe", []string{"proto/", "internal/simd", "internal/pages", "internal/suggest"}},
 	{"cpe/tune", []string{"proto/", "cpe", "cpe/kernel", "internal/simd"}},
-	{"data/", []string{"proto/", "blob", "internal/simd", "internal/suggest", "data/"}},
+	{"data/", []string{"proto/", "blob", "internal/simd", "internal/pages", "internal/suggest", "data/"}},
 	{"layers/", []string{"proto/", "blob", "internal/simd", "internal/suggest", "data/", "cpe/", "layers/"}},
 	{"net", []string{"proto/", "blob", "internal/simd", "internal/pages", "internal/suggest", "data/", "cpe/", "layers/"}},
 	{"solver", []string{"proto/", "blob", "internal/simd", "internal/suggest", "data/", "cpe/", "layers/", "net"}},

@@ -1,6 +1,10 @@
 package pages
 
-import "testing"
+import (
+	"errors"
+	"math"
+	"testing"
+)
 
 // TestFloats: arrays around the length from which large pages are asked for are zeros, all of which can be written.
 func TestFloats(t *testing.T) {
@@ -16,4 +20,30 @@ func TestFloats(t *testing.T) {
 			x[i] = 1
 		}
 	}
+}
+
+// TestMoreThanThereIs: an array that no memory holds is an error to who catches it, with both sizes, and other panics stay panics.
+func TestMoreThanThereIs(t *testing.T) {
+	catch := func(f func()) (err error) {
+		defer Catch(&err)
+		f()
+		return nil
+	}
+	err := catch(func() { Floats(1 << 50) })
+	var e *TooMuch
+	if !errors.As(err, &e) || e.Bytes != 1<<52 {
+		t.Errorf("got %v", err)
+	}
+	if err := catch(func() { Floats(least) }); err != nil {
+		t.Errorf("got %v", err)
+	}
+	if got, want := (&TooMuch{1 << 52}).Error(), "4.5 PB of memory would be needed in one piece, this computer has "+size(Memory()); got != want && !math.IsInf(Memory(), 1) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	defer func() {
+		if r := recover(); r != "other" {
+			t.Errorf("panic with %v", r)
+		}
+	}()
+	catch(func() { panic("other") })
 }
