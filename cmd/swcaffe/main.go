@@ -51,11 +51,30 @@ func main() {
 	os.Exit(run(e, os.Args[1:]))
 }
 
+// stream passes on what is written to it and keeps the first error, so that commands print tables without looking for errors at
+// every line, and a full disk is still one.
+type stream struct {
+	to  io.Writer
+	err error
+}
+
+func (s *stream) Write(b []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	n, err := s.to.Write(b)
+	s.err = err
+	return n, err
+}
+
 // run executes a command line and returns the exit code: 0, or 1 after an error.
 func run(e *env, args []string) int {
-	err := dispatch(e, args)
-	switch {
-	case err == nil || errors.Is(err, flag.ErrHelp):
+	out := &stream{to: e.stdout}
+	err := dispatch(&env{log: e.log, stdout: out, stderr: e.stderr}, args)
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		err = out.err
+	}
+	if err == nil {
 		return 0
 	}
 	for line := range strings.SplitSeq(err.Error(), "\n") {
@@ -72,6 +91,9 @@ func dispatch(e *env, args []string) (err error) {
 		if len(rest) > 0 && isHelp(rest[0]) {
 			usage(e.stdout)
 			return nil
+		}
+		if len(rest) == 1 && strings.TrimLeft(rest[0], "-") == versionCommand.name {
+			return dispatch(e, []string{versionCommand.name})
 		}
 		usage(e.stderr)
 		return errors.New("no command given")
@@ -107,7 +129,7 @@ func findCommand(name string) (command, error) {
 
 // help prints the list of commands, or one command's flags.
 func help(e *env, args []string) error {
-	if len(args) == 0 {
+	if len(args) == 0 || args[0] == "help" {
 		usage(e.stdout)
 		return nil
 	}

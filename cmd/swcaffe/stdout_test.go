@@ -1,0 +1,29 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+// fullDisk is where nothing can be written.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+// TestFullStdout: tables that do not reach standard output are an error, in every command that prints some.
+func TestFullStdout(t *testing.T) {
+	const lenet = "../../models/lenet/deploy.prototxt"
+	for _, line := range []string{
+		"-h", "help train", "version", "device_query", "time -dry_run -model " + lenet, "fmt " + lenet,
+		"time -machine sw26010 -model " + lenet, "explore -vary ldm_kb=64 -model " + lenet, "scale -nodes 1 -model " + lenet,
+		"allreduce -cluster taihulight -nodes 2",
+	} {
+		var log strings.Builder
+		e := &env{log: newLogger(&log), stdout: fullDisk{}, stderr: io.Discard}
+		if code := run(e, strings.Fields(line)); code != 1 || !strings.Contains(log.String(), "no space left on device") {
+			t.Errorf("%s: exit code %d, log %q", line, code, log.String())
+		}
+	}
+}
