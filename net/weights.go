@@ -3,6 +3,7 @@ package net
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -10,8 +11,8 @@ import (
 )
 
 // CopyWeights copies the weights of a trained net into layers of the same name. Layers that p lacks keep their
-// values; layers that this net lacks are ignored, with a line in the log. It is an error if a layer has another
-// number of weight blobs or other shapes.
+// values, and layers that this net lacks are ignored, each with a line in the log; a warning says that nothing was copied at all. It is an
+// error if a layer has another number of weight blobs or other shapes.
 func (n *Net) CopyWeights(p *caffepb.NetParameter) error { return n.copyWeights(p, false) }
 
 // CopyOwnWeights is CopyWeights for a net that was stored without the weights that layers share with others, as Caffe's HDF5 files are:
@@ -25,6 +26,7 @@ func (n *Net) copyWeights(p *caffepb.NetParameter, own bool) error {
 			byName[d.param.GetName()] = d
 		}
 	}
+	copied := map[*node]bool{}
 	for _, src := range p.Layer {
 		d := byName[src.GetName()]
 		if d == nil {
@@ -51,8 +53,29 @@ func (n *Net) copyWeights(p *caffepb.NetParameter, own bool) error {
 				return n.fail(d, fmt.Errorf("cannot copy param %d: %w", i, err))
 			}
 		}
+		copied[d] = len(src.Blobs) > 0 || copied[d]
 	}
+	n.logUncopied(copied)
 	return nil
+}
+
+// logUncopied says which layers with weights of their own got none.
+func (n *Net) logUncopied(copied map[*node]bool) {
+	var without []string
+	some := false
+	for _, d := range n.nodes {
+		own := slices.ContainsFunc(d.paramIDs, func(id int) bool { return !n.params[id].shared })
+		if some = some || copied[d]; own && !copied[d] {
+			without = append(without, d.param.GetName())
+		}
+	}
+	if len(without) > 0 && !some {
+		n.log.Warnf("No layer with weights has the name of one in the file: nothing was copied (layers: %s)", strings.Join(without, ", "))
+		return
+	}
+	for _, name := range without {
+		n.log.Infof("Layer %s keeps the weights it has: the file has none for it", name)
+	}
 }
 
 func copyWeight(b *blob.Blob, p *caffepb.BlobProto) error {

@@ -16,6 +16,9 @@ func checkPolicy(p *caffepb.SolverParameter) error {
 	if p.GetWarmupIter() < 0 || !(p.GetWarmupStartLr() >= 0) {
 		return fmt.Errorf("warmup_iter %d and warmup_start_lr %g cannot be negative", p.GetWarmupIter(), p.GetWarmupStartLr())
 	}
+	if r := float64(p.GetBaseLr()); math.IsNaN(r) || math.IsInf(r, 0) {
+		return fmt.Errorf("base_lr must be a finite number, it is %g", r)
+	}
 	switch policy := p.GetLrPolicy(); {
 	case !slices.Contains(policies, policy):
 		return suggest.Unknown("learning rate policy", policy, "known policies", policies)

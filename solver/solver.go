@@ -150,8 +150,14 @@ func quiet() *logrus.Logger {
 
 // check looks at everything in the solver's file that can be judged before a net is built.
 func (v *Solver) check() error {
+	if err := checkCounts(v.param); err != nil {
+		return err
+	}
 	if err := checkPolicy(v.param); err != nil {
 		return err
+	}
+	if v.param.GetSolverMode() == caffepb.SolverParameter_GPU && v.param.SolverMode != nil && v.team.rank() == 0 {
+		v.log.Warn("solver_mode: GPU: there is no GPU in this build; the solver runs on CPUs")
 	}
 	if _, err := findRule(v.param); err != nil {
 		return err

@@ -13,10 +13,13 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// LoadWeights copies weights from a comma-separated list of files, .caffemodel or HDF5, into a net; later files win.
+// LoadWeights copies weights from a comma-separated list of files, .caffemodel or HDF5, into a net; later files win. A file without
+// layers is an error: any small binary file may pass for one.
 func LoadWeights(n *swnet.Net, list string, log *logrus.Logger) error {
 	for path := range strings.SplitSeq(list, ",") {
-		path = strings.TrimSpace(path)
+		if path = strings.TrimSpace(path); path == "" {
+			return fmt.Errorf("weights %q: a name is empty in this list of files", list)
+		}
 		log.Infof("Finetuning from %s", path)
 		read, copyTo := readModel, n.CopyWeights
 		if hdf5.Is(path) {
@@ -25,6 +28,9 @@ func LoadWeights(n *swnet.Net, list string, log *logrus.Logger) error {
 		weights, err := read(path, log)
 		if err != nil {
 			return err
+		}
+		if len(weights.Layer) == 0 && len(n.Learnable()) > 0 {
+			return fmt.Errorf("%s: no weights: the file has no layers", path)
 		}
 		if err := copyTo(weights); err != nil {
 			return fmt.Errorf("%s: %w", path, err)

@@ -1,0 +1,31 @@
+package solver
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+// checkCounts reports the first field that counts something and cannot have the value it has.
+func checkCounts(p *caffepb.SolverParameter) error {
+	for _, c := range []struct {
+		field        string
+		value, least int32
+	}{
+		{"max_iter", p.GetMaxIter(), 0},
+		{"iter_size", p.GetIterSize(), 1},
+		{"average_loss", p.GetAverageLoss(), 1},
+		{"display", p.GetDisplay(), 0},
+		{"snapshot", p.GetSnapshot(), 0},
+	} {
+		if c.value < c.least {
+			return fmt.Errorf("%s must be at least %d, it is %d", c.field, c.least, c.value)
+		}
+	}
+	for i, n := range p.TestIter {
+		if n < 0 {
+			return fmt.Errorf("test_iter %d must be at least 0, it is %d", i, n)
+		}
+	}
+	return nil
+}
