@@ -74,10 +74,11 @@ func cutLabel(line string) (path string, label int, err error) {
 	if blank < 0 {
 		return line, 0, nil
 	}
-	if label, err = strconv.Atoi(line[blank+1:]); err != nil {
-		return "", 0, fmt.Errorf("%q is not a path, a space and an integer label", line)
+	wide, err := strconv.ParseInt(line[blank+1:], 10, 32) // as many bits as a Datum's label has
+	if err != nil {
+		return "", 0, fmt.Errorf("%q is not a path, a space and an integer label of 32 bits", line)
 	}
-	return strings.TrimRight(line[:blank], " \t"), label, nil
+	return strings.TrimRight(line[:blank], " \t"), int(wide), nil
 }
 
 // Len returns the number of images.

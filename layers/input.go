@@ -57,7 +57,7 @@ func protoShape(p *caffepb.BlobShape) ([]int, error) {
 	var shape []int
 	for i, d := range p.GetDim() {
 		if d < 0 || d > blob.MaxCount {
-			return nil, fmt.Errorf("dim %d of the shape is %d; it must lie between 0 and %d", i, d, blob.MaxCount)
+			return nil, fmt.Errorf("dim %d of the shape is %d; it must be 0 to %d", i, d, blob.MaxCount)
 		}
 		shape = append(shape, int(d))
 	}

@@ -60,7 +60,9 @@ func createDatabase(path, kind string) (*database, error) {
 
 // publish closes the database and gives it its name, if all went well; else nothing is left of it.
 func (d *database) publish(err error) error {
-	err = errors.Join(err, d.close())
+	if closing := d.close(); err == nil {
+		err = closing // else most often the same again
+	}
 	if err == nil {
 		err = os.Rename(d.temporary, d.path)
 	}

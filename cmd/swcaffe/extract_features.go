@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/swcaffe/swcaffe/blob"
@@ -17,7 +18,7 @@ var extractFeaturesCommand = command{
 	summary: "write blobs of a trained net into databases",
 	args:    "WEIGHTS MODEL BLOB[,BLOB...] DB[,DB...] NUM_BATCHES [lmdb|leveldb]",
 	example: "swcaffe extract_features lenet.caffemodel train_val.prototxt ip1,ip2 ip1_lmdb,ip2_lmdb 40 lmdb",
-	words:   []string{"weights", "model", "blobs", "dbs", "batches", "backend", "mode"},
+	words:   []string{"weights", "model", "blobs", "dbs", "batches", "backend", "mode", "gpu"},
 	long: `Runs the net's TEST phase for NUM_BATCHES batches and writes, for every image of every batch, the values of each blob as a Datum
 with float_data into the database of the same place in the list. Keys count images from 0000000000.`,
 	setup: func(fs *flag.FlagSet) func(*env) error {
@@ -53,14 +54,28 @@ type feature struct {
 func extractFeatures(e *env, o *featureOptions) error {
 	names, paths := strings.Split(o.blobs, ","), strings.Split(o.dbs, ",")
 	switch {
-	case o.weights == "" || o.model == "" || o.blobs == "" || o.dbs == "" || o.batches < 1:
+	case o.weights == "" || o.model == "" || o.blobs == "" || o.dbs == "":
 		return errors.New("need five words: swcaffe extract_features WEIGHTS MODEL BLOBS DBS NUM_BATCHES")
+	case o.batches < 1:
+		return fmt.Errorf("NUM_BATCHES %d: at least one batch is needed", o.batches)
 	case len(names) != len(paths):
 		return fmt.Errorf("%d blobs but %d databases: each blob needs one", len(names), len(paths))
+	case twice(paths) != "":
+		return fmt.Errorf("database %s is named twice: each blob needs one of its own", twice(paths))
 	case !strings.EqualFold(o.mode, "CPU"):
 		return fmt.Errorf("mode %q: swcaffe has no GPU support", o.mode)
 	}
 	return withTrained(e, &o.device, &o.state, o.model, o.weights, func(n *swnet.Net) error { return o.run(e, n, names, paths) })
+}
+
+// twice returns a name that a list has twice, "" where there is none.
+func twice(names []string) string {
+	for i, n := range names {
+		if slices.Contains(names[:i], n) {
+			return n
+		}
+	}
+	return ""
 }
 
 // run writes the blobs of a net.

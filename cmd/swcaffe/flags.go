@@ -90,7 +90,7 @@ func parseFlags(fs *flag.FlagSet, args []string, words []string) error {
 		}
 		name, all := strings.CutSuffix(words[0], "...")
 		if err := fs.Set(name, args[0]); err != nil {
-			return fmt.Errorf("%q: %w", args[0], err)
+			return fmt.Errorf("invalid value %q for %s: %w", args[0], name, err)
 		}
 		if args = args[1:]; !all {
 			words = words[1:]
