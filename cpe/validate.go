@@ -16,6 +16,14 @@ func (e *FigureError) Error() string { return e.Field + " " + e.What }
 // maxCPEs is how many cores a machine may have: more would only be a slip of the pen.
 const maxCPEs = 1 << 16
 
+// Limits that keep modelled times within VTime's 106 days: the least of a rate, in the file's billions a second, and the most cycles or
+// nanoseconds that one thing takes.
+const (
+	leastRate  = 1e-6
+	mostCycles = 1e6
+	mostNs     = 1e9
+)
+
 // figure is a field of a machine's file with its value.
 type figure struct {
 	field string
@@ -23,6 +31,8 @@ type figure struct {
 }
 
 func positive(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
+
+func usable(rate float64) bool { return rate >= leastRate && !math.IsInf(rate, 0) }
 
 // Validate names the figure that cannot be.
 func (s Spec) Validate() error {
@@ -42,6 +52,16 @@ func (s Spec) wrong() *FigureError {
 	for _, f := range s.notNegatives() {
 		if f.value < 0 || math.IsNaN(f.value) || math.IsInf(f.value, 0) {
 			return &FigureError{f.field, fmt.Sprintf("must not be negative, it is %g", f.value)}
+		}
+	}
+	for _, f := range s.rates() {
+		if f.value != 0 && f.value < leastRate {
+			return &FigureError{f.field, fmt.Sprintf("must be at least %g, it is %g", leastRate, f.value)}
+		}
+	}
+	for _, f := range s.durations() {
+		if f.value > f.most {
+			return &FigureError{f.field, fmt.Sprintf("must be at most %g, it is %g", f.most, f.value)}
 		}
 	}
 	if n := s.CoreGroups * s.CPEs(); max(s.CoreGroups, s.Rows, s.Cols) > maxCPEs || n > maxCPEs {
@@ -90,6 +110,34 @@ func (s Spec) notNegatives() []figure {
 		{"pipe.step_cycles", s.Pipe.StepCycles}, {"pipe.prologue_cycles", s.Pipe.PrologueCycles}, {"pipe.epilogue_cycles", s.Pipe.EpilogueCycles},
 		{"pipe.sync_cycles", s.Pipe.SyncCycles}, {"pipe.block_cycles", s.Pipe.BlockCycles}, {"pipe.convert_cycles", s.Pipe.ConvertCycles},
 		{"bus.latency_cycles", s.Bus.LatencyCycles}, {"mpe.gflops", s.MPE.GFlops}, {"mpe.copy_gbytes_per_s", s.MPE.CopyGBps},
-		{"mpe.cache_bytes", float64(s.MPE.CacheBytes)},
+		{"mpe.cache_bytes", float64(s.MPE.CacheBytes)}, {"pipe.single_step_cycles", s.Pipe.SingleStepCycles},
 	}
+}
+
+// rates are the figures that times are divided by; 0 is one that the machine leaves out.
+func (s Spec) rates() []figure {
+	return []figure{
+		{"clock_ghz", s.ClockGHz}, {"flops_per_cycle", s.FlopsPerCycle}, {"memory.gbytes_per_s", s.Memory.GBps},
+		{"bus.broadcast_gbytes_per_s", s.Bus.BroadcastGBps}, {"bus.p2p_gbytes_per_s", s.Bus.P2PGBps},
+		{"mpe.gflops", s.MPE.GFlops}, {"mpe.copy_gbytes_per_s", s.MPE.CopyGBps},
+	}
+}
+
+// duration is a figure that is a time, and the most that it may be.
+type duration struct {
+	figure
+	most float64
+}
+
+func (s Spec) durations() []duration {
+	list := []duration{{figure{"dma.latency_ns", s.DMA.LatencyNs}, mostNs}}
+	for _, f := range []figure{
+		{"special_cycles", s.SpecialCycles}, {"bus.latency_cycles", s.Bus.LatencyCycles},
+		{"pipe.step_cycles", s.Pipe.StepCycles}, {"pipe.prologue_cycles", s.Pipe.PrologueCycles}, {"pipe.epilogue_cycles", s.Pipe.EpilogueCycles},
+		{"pipe.sync_cycles", s.Pipe.SyncCycles}, {"pipe.block_cycles", s.Pipe.BlockCycles}, {"pipe.convert_cycles", s.Pipe.ConvertCycles},
+		{"pipe.single_step_cycles", s.Pipe.SingleStepCycles},
+	} {
+		list = append(list, duration{f, mostCycles})
+	}
+	return list
 }

@@ -34,6 +34,9 @@ func (d *deviceFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&d.gpu, "gpu", "", "refused: there is no GPU in this build")
 }
 
+// maxThreads is how many threads may be asked for, whatever the computer has: each is kept busy, and holds memory for its tiles.
+const maxThreads = 1024
+
 // machine makes the machine that the flags name.
 func (d *deviceFlags) machine(e *env) (*cpe.Machine, error) {
 	spec, err := d.spec(e)
@@ -54,6 +57,9 @@ func (d *deviceFlags) spec(e *env) (cpe.Spec, error) {
 	}
 	if d.threads < 0 {
 		return cpe.Spec{}, fmt.Errorf("-threads %d: the number of cores cannot be negative", d.threads)
+	}
+	if most := max(maxThreads, runtime.NumCPU()); d.threads > most {
+		return cpe.Spec{}, fmt.Errorf("-threads %d: this computer has %d cores; at most %d are accepted", d.threads, runtime.NumCPU(), most)
 	}
 	if d.threads > 0 {
 		runtime.GOMAXPROCS(d.threads)
