@@ -99,7 +99,23 @@ func (n *Net) addLayer(d *node, unread map[string]bool) (err error) {
 			return fmt.Errorf("top blob %d of shape %s would have more than %d values", k, t.ShapeString(), blob.MaxCount)
 		}
 	}
+	if len(d.param.Blobs) > 0 {
+		if err := d.copyWeights(d.param.Blobs, func(int) bool { return false }); err != nil {
+			return err
+		}
+	}
+	n.warnOfNamesake(d)
 	return n.appendParams(d)
+}
+
+// warnOfNamesake says that files of weights will not tell a layer from one of the same name above it.
+func (n *Net) warnOfNamesake(d *node) {
+	for _, above := range n.nodes[:len(n.nodes)-1] {
+		if above.param.GetName() == d.param.GetName() && len(above.Params()) > 0 && len(d.Params()) > 0 {
+			n.log.Warnf("Two layers are named %q: files of weights, which go by name, cannot tell them apart", d.param.GetName())
+			return
+		}
+	}
 }
 
 func (n *Net) appendBottom(d *node, j int, unread map[string]bool) error {

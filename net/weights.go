@@ -33,25 +33,9 @@ func (n *Net) copyWeights(p *caffepb.NetParameter, own bool) error {
 			n.log.Infof("Ignoring source layer %s", src.GetName())
 			continue
 		}
-		stored := src.Blobs
-		for i, id := range d.paramIDs {
-			if i == len(stored) && own && n.params[id].shared {
-				stored = append(stored, nil)
-			}
-		}
-		if len(stored) != len(d.Params()) {
-			return n.fail(d, fmt.Errorf("incompatible number of blobs: the weights have %d, the layer has %d", len(stored), len(d.Params())))
-		}
-		for i, b := range d.Params() {
-			switch shared := n.params[d.paramIDs[i]].shared; {
-			case stored[i] == nil && own && shared:
-				continue
-			case stored[i] == nil:
-				return n.fail(d, fmt.Errorf("incompatible number of blobs: the weights have none for param %d", i))
-			}
-			if err := copyWeight(b, stored[i]); err != nil {
-				return n.fail(d, fmt.Errorf("cannot copy param %d: %w", i, err))
-			}
+		lacks := func(i int) bool { return own && n.params[d.paramIDs[i]].shared }
+		if err := d.copyWeights(src.Blobs, lacks); err != nil {
+			return n.fail(d, err)
 		}
 		copied[d] = len(src.Blobs) > 0 || copied[d]
 	}
@@ -76,6 +60,30 @@ func (n *Net) logUncopied(copied map[*node]bool) {
 	for _, name := range without {
 		n.log.Infof("Layer %s keeps the weights it has: the file has none for it", name)
 	}
+}
+
+// copyWeights copies a layer's weights from a file: a trained net's, or the prototxt, where a layer may have them as blobs. lacks says which
+// may be nil, or missing at the end.
+func (d *node) copyWeights(stored []*caffepb.BlobProto, lacks func(i int) bool) error {
+	stored = slices.Clone(stored)
+	for i := len(stored); i < len(d.Params()) && lacks(i); i++ {
+		stored = append(stored, nil)
+	}
+	if len(stored) != len(d.Params()) {
+		return fmt.Errorf("incompatible number of blobs: the weights have %d, the layer has %d", len(stored), len(d.Params()))
+	}
+	for i, b := range d.Params() {
+		switch {
+		case stored[i] == nil && lacks(i):
+			continue
+		case stored[i] == nil:
+			return fmt.Errorf("incompatible number of blobs: the weights have none for param %d", i)
+		}
+		if err := copyWeight(b, stored[i]); err != nil {
+			return fmt.Errorf("cannot copy param %d: %w", i, err)
+		}
+	}
+	return nil
 }
 
 func copyWeight(b *blob.Blob, p *caffepb.BlobProto) error {

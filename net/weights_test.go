@@ -1,0 +1,52 @@
+package net
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+// TestBlobsOfPrototxt: weights that stand in the prototxt, as in a trained net that was printed, are those that the layer starts with.
+func TestBlobsOfPrototxt(t *testing.T) {
+	const layer = `layer { name: "a" type: "InnerProduct" bottom: "x" top: "y" inner_product_param { num_output: 1 bias_term: false } `
+	n, err := build(t, head+layer+`blobs { shape { dim: 1 dim: 3 } data: 2 data: 3 data: 4 } }`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.Forward(); err != nil {
+		t.Fatal(err)
+	}
+	if got := n.Blob("y").Data()[0]; got != 9 {
+		t.Errorf("y is %g, want 2 + 3 + 4", got)
+	}
+	for blobs, want := range map[string]string{
+		`blobs { shape { dim: 1 } data: 2 } }`: `net.prototxt:2: layer "a" (InnerProduct): cannot copy param 0: shape mismatch`,
+		`blobs { } blobs { } }`:                `net.prototxt:2: layer "a" (InnerProduct): incompatible number of blobs: the weights have 2, the layer has 1`,
+	} {
+		if _, err := build(t, head+layer+blobs); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", blobs, err, want)
+		}
+	}
+}
+
+// TestNamesakes: two layers with weights and one name are warned of, layers without weights are not.
+func TestNamesakes(t *testing.T) {
+	for second, warned := range map[string]bool{"a": true, "b": false} {
+		var log strings.Builder
+		d := device(t)
+		d.Log.SetOutput(&log)
+		n, err := New(parse(t, head+`
+			layer { name: "a" type: "InnerProduct" bottom: "x" top: "y" inner_product_param { num_output: 2 } }
+			layer { name: "a" type: "ReLU" bottom: "y" top: "y" }
+			layer { name: "`+second+`" type: "InnerProduct" bottom: "y" top: "z" inner_product_param { num_output: 2 } }`),
+			Options{State: MergeState(caffepb.Phase_TRAIN), Device: d})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.Close()
+		if got := strings.Contains(log.String(), `Two layers are named \"a\"`); got != warned {
+			t.Errorf("second layer %q: warned %v, want %v:\n%s", second, got, warned, log.String())
+		}
+	}
+}
