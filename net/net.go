@@ -95,6 +95,9 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 	if err != nil {
 		return nil, locate(err, opt.Pos, origin)
 	}
+	if len(filtered.Layer) == 0 {
+		return nil, fmt.Errorf("net %q has no layers for phase %v, level %d, stages %q", p.GetName(), opt.State.GetPhase(), opt.State.GetLevel(), opt.State.GetStage())
+	}
 	n := &Net{name: p.GetName(), state: opt.State, opt: opt, log: opt.Device.Log, ids: map[string]int{}, kept: map[int]bool{}, scale: 1}
 	if n.log == nil {
 		n.log = logrus.New()

@@ -56,6 +56,8 @@ func TestBuildErrors(t *testing.T) {
 	tests := []struct{ name, net, want string }{
 		{"unknown type", head + `layer { name: "a" type: "InerProduct" bottom: "x" top: "y" }`,
 			`net.prototxt:2: layer "a" (InerProduct): unknown layer type "InerProduct", did you mean "InnerProduct"?`},
+		{"no layers", `name: "bare" layer { name: "a" type: "DummyData" top: "x" include { phase: TEST } }`,
+			`net "bare" has no layers for phase TRAIN, level 0, stages []`},
 		{"missing bottom", head + `layer { name: "a" type: "ReLU" bottom: "y" top: "y" }`,
 			`net.prototxt:2: layer "a": unknown bottom blob "y" (bottom index 0)`},
 		{"two makers", head + `layer { name: "a" type: "ReLU" bottom: "x" top: "t" }`,
