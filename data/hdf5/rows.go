@@ -28,7 +28,8 @@ type Rows struct {
 	done  uint64
 }
 
-// OpenRows reads a list of files and the first of them. names are the datasets that every file must have.
+// OpenRows reads a list of files and the first of them; all must be there, since the last may not come up for hours. names are the
+// datasets that every file must have.
 func OpenRows(list string, names []string, shuffle bool, seed uint64) (*Rows, error) {
 	r := &Rows{list: list, names: names, shuffle: shuffle, seed: seed}
 	f, err := os.Open(list)
@@ -37,8 +38,13 @@ func OpenRows(list string, names []string, shuffle bool, seed uint64) (*Rows, er
 	}
 	defer f.Close()
 	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		r.files = append(r.files, strings.Fields(lines.Text())...)
+	for n := 1; lines.Scan(); n++ {
+		for _, name := range strings.Fields(lines.Text()) {
+			if _, err := os.Stat(name); err != nil {
+				return nil, fmt.Errorf("%s:%d: %w", list, n, err)
+			}
+			r.files = append(r.files, name)
+		}
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("%s: %w", list, err)
