@@ -137,6 +137,8 @@ func (c *Conv) choose(d Direction) error {
 			return err
 		}
 		c.stages[d] = []stage{{v, v.groups()}}
+	case d == InputGradient && c.shape.spreads():
+		c.stages[d] = []stage{{newSpreadConv(c), 0}}
 	case d == WeightGradient:
 		v := newShiftedWeights(c)
 		c.stages[d] = []stage{{v, 0}, {&v.collect, 0}}

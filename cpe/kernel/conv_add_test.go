@@ -71,6 +71,7 @@ func TestSetWeightGrad(t *testing.T) {
 		{conv2(17, 16, 32, 1, 7, 6, 5, 5, 1, 2, 1), Winograd4, true, true, true},
 		{conv2(35, 34, 18, 1, 7, 9, 3, 3, 1, 1, 1), Winograd4, false, false, true},
 		{conv2(2, 35, 20, 1, 12, 14, 3, 3, 1, 1, 1), Implicit, false, false, false},
+		{conv2(1, 35, 20, 1, 12, 14, 3, 3, 1, 1, 1), Implicit, false, false, true},
 	} {
 		s := tt.shape
 		c, err := NewConv(m, s, tt.st)

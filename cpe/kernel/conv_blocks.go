@@ -4,12 +4,15 @@ import "github.com/swcaffe/swcaffe/cpe"
 
 // Blocks reports whether images, and results, may lie in blocks of channels.
 func (c *Conv) Blocks() (in, out bool) {
+	planes := false
 	for d := range Direction(3) {
-		if _, ok := c.inBlocks(d); !ok {
+		st, ok := c.inBlocks(d)
+		if !ok {
 			return false, false
 		}
+		planes = planes || c.shape.byOffsets() && !st.isWinograd()
 	}
-	return c.shape.C/c.shape.Group%BlockLanes == 0, c.shape.Out/c.shape.Group%BlockLanes == 0
+	return !planes && c.shape.C/c.shape.Group%BlockLanes == 0, c.shape.Out/c.shape.Group%BlockLanes == 0
 }
 
 // turnWork is how many times the work of the strategy that was chosen another may have that spares turning images to blocks.
@@ -27,9 +30,9 @@ func (c *Conv) inBlocks(d Direction) (st Strategy, ok bool) {
 	return best, c.machine.Native() && work < turnWork*s.directWork(d)
 }
 
-// takesBlocks reports whether a strategy can compute a direction if images or results lie in blocks.
+// takesBlocks reports whether a strategy can compute a direction if images, which may be said already, or results lie in blocks.
 func (c *Conv) takesBlocks(d Direction, st Strategy) bool {
-	few := c.shape.fewChannels() && (d == InputGradient || st == Implicit)
+	few := c.shape.byOffsets() && !c.blocked[0] && (d == InputGradient || st == Implicit)
 	return c.machine.Native() && (st.isWinograd() || st == Implicit && c.shape.blockedPointwise() || few)
 }
 
@@ -73,7 +76,7 @@ func (c *Conv) pointwiseBlocks(d Direction) bool {
 
 // byOffsets reports whether a direction is computed with vectors of output channels.
 func (c *Conv) byOffsets(d Direction) bool {
-	return c.machine.Native() && d != InputGradient && c.plan.Strategy[d] == Implicit && c.shape.fewChannels()
+	return c.machine.Native() && d != InputGradient && c.plan.Strategy[d] == Implicit && c.shape.byOffsets()
 }
 
 // ForShape plans the same convolution of images of other extents, which lie alike, with the same strategies, or those that the tuner

@@ -9,18 +9,27 @@ import (
 // someOutputs.
 const manyChannels, someOutputs = BlockLanes, BlockLanes / 2
 
-// fewChannels reports whether a native machine's implicit strategy has vectors of output channels for the shape: see offsetConv. Such are
-// nets' first layers.
-func (s *ConvShape) fewChannels() bool {
-	for _, d := range s.Dilation {
-		if d > 1 {
-			return false
-		}
-	}
-	return s.Group == 1 && s.C < manyChannels && s.Out >= someOutputs && s.shiftable() && !s.thin() && size(s.OutSize()) > 0 && s.N > 0
+// They are also where images have more channels but results are few pixels, so that bringing columns together takes longer than multiplying
+// them, and weights so few that they stay in L2.
+const fewPixels, fewWeights = 256, 1 << 15
+
+// inPlace reports whether a native machine's implicit strategy may read images and weights where they lie: neither groups nor dilation.
+func (s *ConvShape) inPlace() bool {
+	return s.Group == 1 && size(s.Dilation) == 1 && s.shiftable() && !s.thin() && size(s.OutSize()) > 0 && s.N > 0
 }
 
-// offsetConv is the implicit strategy of a native machine for images of few channels, forward:
+// fewResults reports whether results are few pixels and weights are few.
+func (s *ConvShape) fewResults() bool {
+	return s.N*size(s.OutSize()) <= fewPixels && s.Out*s.depth() <= fewWeights
+}
+
+// byOffsets reports whether a native machine's implicit strategy has vectors of output channels for the shape: see offsetConv. Such are
+// nets' first layers, and small ones of few images.
+func (s *ConvShape) byOffsets() bool {
+	return s.inPlace() && s.Out >= someOutputs && (s.C < manyChannels || s.fewResults())
+}
+
+// offsetConv is the implicit strategy of a native machine for images of few channels or pixels, forward:
 //
 //	Y' (pixels x Out) = X' (pixels x C*offsets) * W' (C*offsets x Out) + bias
 //

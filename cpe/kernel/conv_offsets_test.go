@@ -11,7 +11,7 @@ import (
 )
 
 // fewShapes are convolutions of images of few channels: outputs that fill blocks and panels or do not, rows that fill no tiles, kernels
-// whose lines are longer than a tile, and more shifts than are multiplied at once.
+// whose lines are longer than a tile, and more shifts than are multiplied at once; and convolutions of more channels to few pixels.
 var fewShapes = []ConvShape{
 	conv2(1, 1, 16, 1, 5, 5, 3, 3, 1, 1, 1),
 	conv2(3, 1, 20, 1, 28, 28, 5, 5, 1, 0, 1),
@@ -26,6 +26,11 @@ var fewShapes = []ConvShape{
 	conv2(2, 1, 80, 1, 20, 37, 6, 31, 3, 2, 1),
 	conv2(1, 15, 16, 1, 12, 11, 5, 4, 2, 1, 1),
 	conv2(2, 3, 9, 1, 9, 9, 4, 4, 4, 0, 1),
+	conv2(1, 20, 50, 1, 12, 12, 5, 5, 1, 0, 1),
+	conv2(2, 32, 32, 1, 9, 7, 3, 3, 1, 1, 1),
+	conv2(3, 17, 24, 1, 6, 5, 3, 2, 1, 2, 1),
+	conv2(2, 18, 9, 1, 11, 10, 4, 3, 2, 1, 1),
+	{2, 20, 16, 1, []int{40}, []int{5}, []int{1}, []int{2}, []int{1}},
 	{2, 3, 16, 1, []int{11, 8}, []int{3, 2}, []int{1, 3}, []int{2, 1}, []int{1, 1}},
 	{3, 2, 32, 1, []int{50}, []int{9}, []int{2}, []int{4}, []int{1}},
 }
@@ -34,8 +39,8 @@ var fewShapes = []ConvShape{
 func TestFewChannels(t *testing.T) {
 	caches := [][]*cpe.Machine{cacheMachines(t, 1<<20), cacheMachines(t, 16<<10)}
 	for _, s := range fewShapes {
-		if !s.fewChannels() {
-			t.Fatalf("%v has not few channels", s)
+		if !s.byOffsets() {
+			t.Fatalf("%v is not computed with offsets", s)
 		}
 		want := newConvCase(s, values)
 		for _, machines := range caches {
@@ -110,13 +115,14 @@ func runFewChannels(t *testing.T, m *cpe.Machine, s ConvShape, out bool, want *c
 	return [4][]float32{y, dx, dw, db}
 }
 
-// TestFewChannelsFallBack: dilated kernels, groups, pointwise kernels and few outputs have other kernels.
+// TestFewChannelsFallBack: dilated kernels, groups, pointwise kernels, few outputs and more channels or weights have other kernels.
 func TestFewChannelsFallBack(t *testing.T) {
 	for _, s := range []ConvShape{
 		conv2(2, 3, 16, 1, 9, 9, 3, 3, 1, 1, 2), conv2(2, 4, 32, 2, 9, 9, 3, 3, 1, 1, 1), conv2(2, 3, 16, 1, 9, 9, 1, 1, 1, 0, 1),
-		conv2(2, 3, 16, 1, 9, 9, 1, 1, 2, 0, 1), conv2(2, 3, 4, 1, 9, 9, 3, 3, 1, 1, 1), conv2(2, 16, 16, 1, 9, 9, 3, 3, 1, 1, 1),
+		conv2(2, 3, 16, 1, 9, 9, 1, 1, 2, 0, 1), conv2(2, 3, 4, 1, 9, 9, 3, 3, 1, 1, 1), conv2(8, 16, 16, 1, 9, 9, 3, 3, 1, 1, 1),
+		conv2(1, 64, 64, 1, 9, 9, 3, 3, 1, 1, 1),
 	} {
-		if s.fewChannels() {
+		if s.byOffsets() {
 			t.Errorf("%v is computed with offsets", s)
 		}
 	}

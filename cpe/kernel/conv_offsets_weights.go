@@ -13,7 +13,7 @@ import (
 // both operands are read where they lie, results' gradients being turned to blocks of channels before if they lie by planes.
 //
 // One more row of sums is the gradient of the biases, the product with an image of ones, if it is asked for. Core groups share a fixed
-// number of partial sums.
+// number of partial sums, or, where kernel offsets are more than pixels, tiles.
 type offsetWeights struct {
 	conv      *Conv
 	padded    paddedBand
@@ -25,6 +25,7 @@ type offsetWeights struct {
 	one       []float32 // an image that is read with steps of 0, at one shift
 	unshifted []int
 	chunks    int
+	byTiles   bool
 	workers   []offsetSumWorker
 }
 
@@ -57,6 +58,9 @@ func newOffsetWeights(c *Conv) *offsetWeights {
 	v.padded = newPaddedBand(*s, v.rows)
 	v.cutTiles()
 	v.chunks = min(offsetChunks, s.N*v.bands)
+	if v.byTiles = s.N*v.y.pixels() < v.depth; v.byTiles {
+		v.chunks = 1
+	}
 	c.takes(WeightGradient, cpe.Scratch{Common: v.sums(), Group: v.memory()})
 	return v
 }
@@ -97,31 +101,41 @@ func (v *offsetWeights) stages() []stage { return []stage{{v, 0}, {collectOffset
 // Name names the direction.
 func (v *offsetWeights) Name() string { return "convolution " + WeightGradient.String() }
 
-// RunGroup adds up a core group's share of the chunks.
+// RunGroup adds up a core group's share of the chunks or tiles.
 func (v *offsetWeights) RunGroup(g *cpe.CoreGroup) error {
-	args, width := &v.conv.args, v.y.outW
 	memory := g.Memory(v.padded.size() + v.results())
 	images, scratch := memory[:v.padded.size()], memory[v.padded.size():]
 	clear(images)
-	all, units := g.Common(v.sums()), v.conv.shape.N*v.bands
-	w := &v.workers[g.Index()]
+	if v.byTiles {
+		lo, hi := g.Share(len(v.tiles))
+		if lo < hi {
+			v.chunk(g, images, scratch, 0, lo, hi)
+		}
+		return nil
+	}
 	lo, hi := g.Share(v.chunks)
 	for chunk := lo; chunk < hi; chunk++ {
-		sums := all[chunk*len(all)/v.chunks:]
-		first, last := chunk*units/v.chunks, (chunk+1)*units/v.chunks
-		for i := first; i < last; i++ {
-			at := v.band(i)
-			row, rows := at.first/width, at.n/width
-			x := v.padded.of(args.x, at.image, row, rows, images)
-			v.y.gather(args.y, at, 0, v.y.blocks(), scratch)
-			w.now, w.next = v.y.at(args.y, at, 0, v.y.blocks(), scratch), pointBlocks{}
-			if v.y.direct() && i+1 < units {
-				w.next = v.y.at(args.y, v.band(i+1), 0, v.y.blocks(), nil)
-			}
-			v.add(w, x, sums, rows, i > first)
-		}
+		v.chunk(g, images, scratch, chunk, 0, len(v.tiles))
 	}
 	return nil
+}
+
+// chunk adds up a chunk for tiles [lo, hi); images and scratch are for a band of both.
+func (v *offsetWeights) chunk(g *cpe.CoreGroup, images, scratch []float32, chunk, lo, hi int) {
+	w, args, width, units := &v.workers[g.Index()], &v.conv.args, v.y.outW, v.conv.shape.N*v.bands
+	sums := g.Common(v.sums())[chunk*v.panels()*v.values():]
+	first, last := chunk*units/v.chunks, (chunk+1)*units/v.chunks
+	for i := first; i < last; i++ {
+		at := v.band(i)
+		row, rows := at.first/width, at.n/width
+		x := v.padded.of(args.x, at.image, row, rows, images)
+		v.y.gather(args.y, at, 0, v.y.blocks(), scratch)
+		w.now, w.next = v.y.at(args.y, at, 0, v.y.blocks(), scratch), pointBlocks{}
+		if v.y.direct() && i+1 < units {
+			w.next = v.y.at(args.y, v.band(i+1), 0, v.y.blocks(), nil)
+		}
+		v.add(w, x, sums, rows, lo, hi, i > first)
+	}
 }
 
 // band is the pixels of band i of all images.
@@ -130,13 +144,13 @@ func (v *offsetWeights) band(i int) pointSpan {
 	return pointSpan{i / v.bands, 1, row * v.y.outW, min(v.rows, v.y.outH-row) * v.y.outW}
 }
 
-// add adds the products of a band of some rows. With the first two tiles of a panel its results of the next band are fetched.
-func (v *offsetWeights) add(w *offsetSumWorker, x, sums []float32, rows int, accumulate bool) {
+// add adds the products of a band of some rows for tiles [lo, hi), the biases' with the first. With the first two tiles of a panel its results of the next band are fetched.
+func (v *offsetWeights) add(w *offsetSumWorker, x, sums []float32, rows, lo, hi int, accumulate bool) {
 	b, y, width := &v.padded, &w.now, v.y.outW
 	w.rows = simd.OffsetRows{Rows: rows, N: width, Step: b.strideW, NextX: b.strideH * b.width, JumpY: y.jump, NextY: width * BlockLanes}
 	for p := range v.panels() {
 		at, n := y.data[2*p*y.jump:], min(2, v.y.blocks()-2*p)
-		for i := range v.tiles {
+		for i := lo; i < hi; i++ {
 			w.rows.Ahead = nil
 			if i < n && w.next.data != nil {
 				w.rows.Ahead = w.next.data[(2*p+i)*w.next.jump:]
@@ -144,7 +158,7 @@ func (v *offsetWeights) add(w *offsetSumWorker, x, sums []float32, rows int, acc
 			t := &v.tiles[i]
 			simd.OffsetSums(&w.rows, t.lines, t.width, x, at, sums[p*v.values()+t.k*panel:], n, accumulate)
 		}
-		if v.conv.args.bias != nil {
+		if v.conv.args.bias != nil && lo == 0 {
 			w.ones = simd.OffsetRows{Rows: rows, N: width, JumpY: y.jump, NextY: width * BlockLanes}
 			simd.OffsetSums(&w.ones, v.unshifted, 1, v.one, at, sums[p*v.values()+v.depth*panel:], n, accumulate)
 		}

@@ -12,7 +12,7 @@ type planarResults struct {
 
 // planar reports whether a direction reads results by planes even if they lie in blocks.
 func (c *Conv) planar(d Direction) bool {
-	return c.machine.Native() && d == InputGradient && c.shape.fewChannels() && !c.plan.Strategy[d].isWinograd()
+	return c.machine.Native() && d == InputGradient && c.shape.byOffsets() && !c.plan.Strategy[d].isWinograd()
 }
 
 // values is the number of values of the results, from how many values of scratch on the planes lie behind.

@@ -21,6 +21,9 @@ const pieceWork = 300
 // sum is brought to its place.
 const weightWork = 250
 
+// spreadWork is what it costs the host, in the same unit, to add a product to the place of the images' gradient that it belongs to.
+const spreadWork = 60
+
 // tileGain is how many fewer points a form with larger tiles must need to be chosen: its maps take more operations a point.
 const tileGain = 0.9
 
@@ -73,10 +76,15 @@ func (s ConvShape) eitherWinograd(spec *cpe.Spec, d Direction) Strategy {
 }
 
 // directWork is the work of the implicit strategy: products, whose rows come in panels, and pieces of lines that are gathered. Where images
-// have few channels nothing is, and outputs come in blocks.
+// have few channels or pixels nothing is, and outputs come in blocks, or sums are spread over the images' gradient.
 func (s ConvShape) directWork(d Direction) float64 {
-	if d != InputGradient && s.fewChannels() {
+	switch lines, _ := two(s.OutSize(), 1); {
+	case d != InputGradient && s.byOffsets():
 		return 2 * float64(s.N*size(s.OutSize())*s.depth()*blocks(s.Out, BlockLanes)*BlockLanes)
+	case d == InputGradient && s.spreads():
+		_, width := two(s.In, 1)
+		_, pad := two(s.Pad, 0)
+		return float64(s.N*lines*(width+2*pad)*s.depth()) * (2*float64(s.Out) + spreadWork)
 	}
 	if d == WeightGradient {
 		return float64(s.Out*s.depth()) * (2*float64(s.N*size(s.OutSize())) + weightWork)
