@@ -26,6 +26,8 @@ var fewShapes = []ConvShape{
 	conv2(2, 1, 80, 1, 20, 37, 6, 31, 3, 2, 1),
 	conv2(1, 15, 16, 1, 12, 11, 5, 4, 2, 1, 1),
 	conv2(2, 3, 9, 1, 9, 9, 4, 4, 4, 0, 1),
+	conv2(3, 1, 20, 1, 23, 22, 3, 3, 1, 0, 1),
+	conv2(2, 2, 37, 1, 30, 17, 5, 4, 1, 2, 1),
 	conv2(1, 20, 50, 1, 12, 12, 5, 5, 1, 0, 1),
 	conv2(2, 32, 32, 1, 9, 7, 3, 3, 1, 1, 1),
 	conv2(3, 17, 24, 1, 6, 5, 3, 2, 1, 2, 1),
@@ -128,10 +130,32 @@ func TestFewChannelsFallBack(t *testing.T) {
 	}
 }
 
+// TestByPlanes: lanes are pixels where channels would leave more of them empty, and pixels are neighbours.
+func TestByPlanes(t *testing.T) {
+	for _, tt := range []struct {
+		s    ConvShape
+		want bool
+	}{
+		{conv2(64, 1, 20, 1, 28, 28, 5, 5, 1, 0, 1), true},
+		{conv2(64, 3, 32, 1, 32, 32, 5, 5, 1, 2, 1), false},
+		{conv2(64, 1, 20, 1, 28, 28, 5, 5, 2, 0, 1), false},
+		{conv2(64, 1, 20, 1, 5, 5, 5, 5, 1, 0, 1), false},
+	} {
+		if got := tt.s.byPlanes(); got != tt.want {
+			t.Errorf("%v by planes: %v", tt.s, got)
+		}
+	}
+}
+
 // TestFewChannelsAllocate: nothing, once it is prepared.
 func TestFewChannelsAllocate(t *testing.T) {
-	s := conv2(2, 3, 48, 1, 19, 18, 5, 5, 2, 1, 1)
-	for _, out := range []bool{false, true} {
+	for _, s := range []ConvShape{conv2(2, 3, 48, 1, 19, 18, 5, 5, 2, 1, 1), conv2(2, 20, 20, 1, 11, 12, 5, 5, 1, 0, 1)} {
+		testFewAllocate(t, s)
+	}
+}
+
+func testFewAllocate(t *testing.T, s ConvShape) {
+	for _, out := range []bool{false, s.Out%BlockLanes == 0} {
 		c, err := NewConv(hostMachine(t, 2), s, Implicit)
 		if err != nil {
 			t.Fatal(err)
