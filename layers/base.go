@@ -40,11 +40,11 @@ func (b *Base) train() bool { return b.Param.GetPhase() == caffepb.Phase_TRAIN }
 
 // addWeight makes weight number len(Params) with the given shape and fills it.
 func (b *Base) addWeight(filler *caffepb.FillerParameter, shape ...int) error {
+	if err := b.Device.checkCount(fmt.Sprintf("weight %d", len(b.params)), shape); err != nil {
+		return err
+	}
 	w := b.Device.NewBlob(shape...)
 	if b.Device.Machine.Values() {
-		if w.Count() > blob.MaxCount {
-			return fmt.Errorf("weight %d of shape %s would have more than %d values", len(b.params), w.ShapeString(), blob.MaxCount)
-		}
 		if err := Fill(w, filler, b.Device.Random); err != nil {
 			return err
 		}

@@ -3,7 +3,6 @@ package layers
 import (
 	"fmt"
 
-	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -73,14 +72,6 @@ func spatialParam(name string, axes int, all []uint32, h, w *uint32, missing int
 		}
 	}
 	return values, nil
-}
-
-// checkCount refuses a top of more values than a blob may have, before kernels are made for it.
-func checkCount(top []int) error {
-	if blob.CountOf(top...) > blob.MaxCount {
-		return fmt.Errorf("a top of shape %v would have more than %d values", top, blob.MaxCount)
-	}
-	return nil
 }
 
 // tooLarge is the error of a kernel that does not fit an axis of the input.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -53,6 +54,10 @@ layer { name: "x" type: "DummyData" top: "x" top: "t" dummy_data_param { shape {
 `
 
 func TestBuildErrors(t *testing.T) {
+	tooMany := `layer "a" (Tile): top blob 0 of shape 2 1200000000 (2400000000) would have more than 2147483647 values`
+	if pages.Memory() < 4*2400000000 {
+		tooMany = `layer "a" (Tile): 9.6 GB of memory would be needed in one piece`
+	}
 	tests := []struct{ name, net, want string }{
 		{"unknown type", head + `layer { name: "a" type: "InerProduct" bottom: "x" top: "y" }`,
 			`net.prototxt:2: layer "a" (InerProduct): unknown layer type "InerProduct", did you mean "InnerProduct"?`},
@@ -69,10 +74,9 @@ func TestBuildErrors(t *testing.T) {
 			`2 values for 1 tops`},
 		{"propagate_down", head + `layer { name: "a" type: "ReLU" bottom: "x" top: "y" propagate_down: true propagate_down: true }`,
 			`propagate_down must be specified either 0 or 1 times`},
-		{"too many values", head + `layer { name: "a" type: "Tile" bottom: "x" top: "y" tile_param { tiles: 2000000000 } }`,
-			`layer "a" (Tile): top blob 0 of shape 2 6000000000 (12000000000) would have more than 2147483647 values`},
+		{"too many values", head + `layer { name: "a" type: "Tile" bottom: "x" top: "y" tile_param { tiles: 400000000 } }`, tooMany},
 		{"more values than can be counted", `layer { name: "a" type: "DummyData" top: "y" dummy_data_param { shape { dim: 2000000000 dim: 2000000000 dim: 2000000000 } } }`,
-			`layer "a" (DummyData): top blob 0 of shape 2000000000 2000000000 2000000000`},
+			`layer "a" (DummyData): 36.9 EB of memory would be needed in one piece`},
 		{"an extent that is none", `layer { name: "a" type: "Input" top: "y" input_param { shape { dim: 4000000000 } } }`, `dim 0 of the shape is 4000000000`},
 		{"too many params", head + `layer { name: "a" type: "ReLU" bottom: "x" top: "y" param { } }`,
 			`too many params specified: 1 for a layer with 0 weight blobs`},

@@ -162,12 +162,6 @@ func (v *Solver) check() error {
 	if _, err := findRule(v.param); err != nil {
 		return err
 	}
-	if n := v.param.GetAverageLoss(); n < 1 {
-		return fmt.Errorf("average_loss must be positive, it is %d", n)
-	}
-	if n := v.param.GetIterSize(); n < 1 {
-		return fmt.Errorf("iter_size must be positive, it is %d", n)
-	}
 	if v.param.SnapshotPrefix == nil {
 		prefix := v.path[:len(v.path)-len(filepath.Ext(v.path))]
 		v.param.SnapshotPrefix = &prefix

@@ -288,12 +288,3 @@ func TestSnapshotLayout(t *testing.T) {
 		t.Errorf("run state %v", state.RunState)
 	}
 }
-
-// TestCountsOfNothing: a mean of no losses and an iteration without passes are refused.
-func TestCountsOfNothing(t *testing.T) {
-	for fields, want := range map[string]string{"average_loss: 0": "average_loss must be positive, it is 0", "iter_size: 0": "iter_size must be positive, it is 0"} {
-		if _, err := newSolver(t, t.TempDir(), leastSquares+"base_lr: 0.1 "+fields); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want %q", fields, err, want)
-		}
-	}
-}
