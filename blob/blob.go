@@ -6,7 +6,8 @@
 //
 // Axes may be given from the end: -1 is the last one. Broken contracts inside the library (an axis out of range, a
 // shared storage that is too small) panic with the package's prefix; whatever depends on the user's files is checked
-// by the layer before it gets here.
+// by the layer before it gets here, but for sizes that no memory has room for: these panic with a pages.TooMuch, of which
+// the net makes an error.
 package blob
 
 import (

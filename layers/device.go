@@ -65,8 +65,8 @@ func (d *Device) NewBlob(shape ...int) *blob.Blob {
 	return d.shadow.New(shape...)
 }
 
-// checkCount refuses a blob of more values than it may have, before anything is made for it. Where no values move it may have any number.
-func (d *Device) checkCount(what string, shape []int) error {
+// CheckCount refuses a blob of more values than it may have, before anything is made for it. Where no values move it may have any number.
+func (d *Device) CheckCount(what string, shape []int) error {
 	if d.Machine.Values() && blob.CountOf(shape...) > blob.MaxCount {
 		return fmt.Errorf("%s of shape %v would have more than %d values", what, shape, blob.MaxCount)
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -95,8 +94,8 @@ func (n *Net) addLayer(d *node, unread map[string]bool) (err error) {
 		return err
 	}
 	for k, t := range d.tops {
-		if t.Count() > blob.MaxCount && n.opt.Device.Machine.Values() {
-			return fmt.Errorf("top blob %d of shape %s would have more than %d values", k, t.ShapeString(), blob.MaxCount)
+		if err := n.opt.Device.CheckCount(fmt.Sprintf("top blob %d", k), t.Shape()); err != nil {
+			return err
 		}
 	}
 	if len(d.param.Blobs) > 0 {

@@ -54,7 +54,7 @@ layer { name: "x" type: "DummyData" top: "x" top: "t" dummy_data_param { shape {
 `
 
 func TestBuildErrors(t *testing.T) {
-	tooMany := `layer "a" (Tile): top blob 0 of shape 2 1200000000 (2400000000) would have more than 2147483647 values`
+	tooMany := `layer "a" (Tile): top blob 0 of shape [2 1200000000] would have more than 2147483647 values`
 	if pages.Memory() < 4*2400000000 {
 		tooMany = `layer "a" (Tile): 9.6 GB of memory would be needed in one piece`
 	}
