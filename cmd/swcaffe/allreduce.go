@@ -30,8 +30,8 @@ reading and writing all arrays once, which is the least that an all-reduce does 
 		fs.StringVar(&o.mapping, "mapping", string(topology.Block), "how consecutive nodes are placed: block or round_robin")
 		fs.StringVar(&o.transport, "transport", "", "sim, local or mpi (default: mpi under mpirun, else sim)")
 		fs.IntVar(&o.iterations, "iterations", 10, "local and mpi: the number of sums to measure")
-		fs.StringVar(&o.json, "json", "", "write the figures to `FILE` as well")
-		fs.StringVar(&o.trace, "trace", "", "write the messages of a simulation to `FILE` (Chrome's trace event format)")
+		outputVar(fs, &o.json, "json", "write the figures to `FILE` as well")
+		outputVar(fs, &o.trace, "trace", "write the messages of a simulation to `FILE` (Chrome's trace event format)")
 		return func(e *env) error { return allreduce(e, &o) }
 	},
 }
@@ -196,11 +196,8 @@ func (o *allreduceOptions) finish(e *env, r allreduceReport) error {
 	if o.spec != nil {
 		r.Cluster = o.spec.Name
 	}
-	printAllreduce(e.stdout, &r, o)
-	if o.json == "" {
-		return nil
-	}
-	return writeJSON(o.json, r)
+	printAllreduce(e.tables, &r, o)
+	return e.writeJSON(o.json, r)
 }
 
 func printAllreduce(w io.Writer, r *allreduceReport, o *allreduceOptions) {

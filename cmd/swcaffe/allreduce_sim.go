@@ -4,9 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"os"
 
-	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/topology"
 )
 
@@ -22,7 +20,7 @@ func simulateAll(e *env, o *allreduceOptions) error {
 		if err != nil {
 			return err
 		}
-		t, err := o.simulate(picked, l, o.trace)
+		t, err := o.simulate(e, picked, l, o.trace)
 		if err != nil && o.algorithm == allAlgorithms {
 			e.log.Warnf("%s is left out: %v", algorithm, err)
 			continue
@@ -46,7 +44,7 @@ func (o *allreduceOptions) pick(e *env, algorithm string, l topology.Layout) (st
 	}
 	best, least := "", topology.VTime(0)
 	for _, name := range topology.Fixed() {
-		t, err := o.simulate(name, l, "")
+		t, err := o.simulate(e, name, l, "")
 		if err != nil {
 			e.log.Warnf("dynamic does not try %s: %v", name, err)
 			continue
@@ -63,7 +61,7 @@ func (o *allreduceOptions) pick(e *env, algorithm string, l topology.Layout) (st
 
 // simulate plays one plan; trace, if not "", is the file for its messages. An array that is no whole number of float32
 // values is cut at any byte.
-func (o *allreduceOptions) simulate(plan string, l topology.Layout, trace string) (topology.Timing, error) {
+func (o *allreduceOptions) simulate(e *env, plan string, l topology.Layout, trace string) (topology.Timing, error) {
 	element := 1
 	if o.bytes%bytesPerValue == 0 {
 		element = bytesPerValue
@@ -73,7 +71,7 @@ func (o *allreduceOptions) simulate(plan string, l topology.Layout, trace string
 		return topology.Simulate(*o.spec, l, s, element, nil)
 	}
 	var t topology.Timing
-	err := swproto.WriteFileAtomic(trace, func(f *os.File) (err error) {
+	err := e.create(trace, func(f io.Writer) (err error) {
 		w := bufio.NewWriter(f)
 		out := newTrace(w, l)
 		if t, err = topology.Simulate(*o.spec, l, s, element, out.message); err != nil {

@@ -20,9 +20,10 @@ var computeImageMeanCommand = command{
 The mean of each channel is printed too.`,
 	setup: func(fs *flag.FlagSet) func(*env) error {
 		db := fs.String("db", "", "the `DATABASE` to average")
-		out := fs.String("out", "", "the `FILE` to write; none if empty")
+		var out string
+		outputVar(fs, &out, "out", "the `FILE` to write; none if empty")
 		kind := fs.String("backend", "lmdb", "the kind of database: lmdb or leveldb")
-		return func(e *env) error { return computeImageMean(e, *db, *out, *kind) }
+		return func(e *env) error { return computeImageMean(e, *db, out, *kind) }
 	},
 }
 
@@ -68,8 +69,7 @@ func computeImageMean(e *env, db, out, kind string) error {
 		mean.Data()[i] = float32(sum / float64(n))
 	}
 	if out != "" {
-		e.log.Infof("Write to %s", out)
-		if err := writeMean(out, mean); err != nil {
+		if err := e.writeBinary(out, meanProto(mean)); err != nil {
 			return err
 		}
 	}

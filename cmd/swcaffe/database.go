@@ -34,6 +34,9 @@ func createDatabase(path, kind string) (*database, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkFolder(path, "a database"); err != nil {
+		return nil, err
+	}
 	if _, err := os.Lstat(path); err == nil {
 		return nil, fmt.Errorf("%s exists already; remove it or choose another name", path)
 	}

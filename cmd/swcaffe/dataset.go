@@ -114,6 +114,9 @@ func dataset(e *env, o *datasetOptions) error {
 	if min(o.train, o.test) < 1 || max(o.train, o.test) > maxItems {
 		return fmt.Errorf("-train %d -test %d: each must be 1 to %d %s", o.train, o.test, maxItems, kind.items)
 	}
+	if err := checkFolder(o.out, "a set"); err != nil {
+		return fmt.Errorf("-out: %w", err)
+	}
 	j := &datasetJob{env: e, datasetOptions: o, outputs: map[string]output{}}
 	for _, name := range kind.outputs {
 		path := filepath.Join(o.out, kind.name+"_"+name)
@@ -124,6 +127,11 @@ func dataset(e *env, o *datasetOptions) error {
 	}
 	if err := os.MkdirAll(o.out, 0o755); err != nil {
 		return fmt.Errorf("-out: %w", err)
+	}
+	for _, p := range j.outputs { // what a run that was killed has left
+		if err := os.RemoveAll(p.temporary); err != nil {
+			return fmt.Errorf("-out: %w", err)
+		}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

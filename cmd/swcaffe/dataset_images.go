@@ -8,6 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/data/lmdb"
 	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -48,7 +49,7 @@ func writeImages(ctx context.Context, j *datasetJob, set imageSet) error {
 		}
 		mean := blob.New(1, set.channels, set.size, set.size)
 		images.mean(mean.Data())
-		if err := writeMean(j.temporary(meanOutput), mean); err != nil {
+		if err := swproto.WriteBinary(j.temporary(meanOutput), meanProto(mean)); err != nil {
 			return err
 		}
 	}
@@ -101,12 +102,12 @@ func writePart(ctx context.Context, j *datasetJob, images *rendering, name strin
 	return nil
 }
 
-// writeMean writes a mean image as Caffe's compute_image_mean does: with the old four numbers for a shape.
-func writeMean(path string, mean *blob.Blob) error {
+// meanProto is a mean image as Caffe's compute_image_mean writes it: with the old four numbers for a shape.
+func meanProto(mean *blob.Blob) *caffepb.BlobProto {
 	p := mean.ToProto(false)
 	dims := p.GetShape().GetDim()
 	p.Shape = nil
 	p.Num, p.Channels = proto.Int32(int32(dims[0])), proto.Int32(int32(dims[1]))
 	p.Height, p.Width = proto.Int32(int32(dims[2])), proto.Int32(int32(dims[3]))
-	return swproto.WriteBinary(path, p)
+	return p
 }

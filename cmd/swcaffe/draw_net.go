@@ -24,7 +24,8 @@ for each blob that is read, with the blob's name where it is not the layer's. Wh
 for Graphviz; .svg and .png need nothing else.`,
 	setup: func(fs *flag.FlagSet) func(*env) error {
 		in := fs.String("in", "", "the net definition `FILE`")
-		out := fs.String("out", "", "the `FILE` to write: .svg, .png or .dot")
+		var out string
+		outputVar(fs, &out, "out", "the `FILE` to write: .svg, .png or .dot")
 		direction := fs.String("rankdir", "LR", "the direction from inputs to outputs: LR (left to right), TB (top to bottom), BT or RL")
 		phase := fs.String("phase", "ALL", "the phase that is drawn: TRAIN, TEST or ALL")
 		rates := fs.Bool("display_lrm", false, "show the learning-rate multipliers of weights")
@@ -43,7 +44,7 @@ for Graphviz; .svg and .png need nothing else.`,
 			for _, p := range phases {
 				opt.States = append(opt.States, &caffepb.NetState{Phase: p.Enum(), Level: proto.Int32(int32(state.level)), Stage: state.stages()})
 			}
-			return drawNet(e, *in, *out, opt)
+			return drawNet(e, *in, out, opt)
 		}
 	},
 }
@@ -73,5 +74,5 @@ func drawNet(e *env, in, out string, opt netdraw.Options) error {
 			return err
 		}
 	}
-	return write(e, out, picture)
+	return e.write(out, picture)
 }

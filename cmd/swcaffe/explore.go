@@ -30,9 +30,9 @@ var exploreCommand = command{
 			return err
 		})
 		fs.StringVar(&o.phase, "phase", "TRAIN", "TRAIN or TEST")
-		fs.StringVar(&o.csv, "csv", "", "write the table to `FILE`, separated by commas")
-		fs.StringVar(&o.plot, "plot", "", "draw images a second to `FILE`: .svg or .png")
-		fs.StringVar(&o.json, "json", "", "write the figures to `FILE`")
+		outputVar(fs, &o.csv, "csv", "write the table to `FILE`, separated by commas")
+		outputVar(fs, &o.plot, "plot", "draw images a second to `FILE`: .svg or .png")
+		outputVar(fs, &o.json, "json", "write the figures to `FILE`")
 		o.state.register(fs)
 		o.strategies.register(fs, "strategy", false)
 		o.modelled.registerMachine(fs)
@@ -117,9 +117,9 @@ func explore(e *env, o *exploreOptions) error {
 	if err != nil {
 		return err
 	}
-	printSweep(e.stdout, s)
+	printSweep(e.tables, s)
 	if o.csv != "" {
-		if err := write(e, o.csv, sweepCSV(s)); err != nil {
+		if err := e.write(o.csv, sweepCSV(s)); err != nil {
 			return err
 		}
 	}
@@ -128,14 +128,11 @@ func explore(e *env, o *exploreOptions) error {
 		if err != nil {
 			return fmt.Errorf("-plot %s: %w", o.plot, err)
 		}
-		if err := write(e, o.plot, picture); err != nil {
+		if err := e.write(o.plot, picture); err != nil {
 			return err
 		}
 	}
-	if o.json == "" {
-		return nil
-	}
-	return writeJSON(o.json, s)
+	return e.writeJSON(o.json, s)
 }
 
 // sweep reads the flags and models the variants.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
+	"io"
 
 	"github.com/protocolbuffers/txtpbfmt/config"
 	"github.com/protocolbuffers/txtpbfmt/parser"
@@ -17,12 +17,12 @@ import (
 var fmtCommand = command{
 	name:    "fmt",
 	summary: "format prototxts",
-	args:    "[-w] [-l] FILE...",
+	args:    "[-w] [-l] [FILE...]",
 	example: "swcaffe fmt -w models/lenet/train_val.prototxt models/lenet/solver.prototxt",
 	words:   []string{"file..."},
 	long: `Prints nets and solvers with two spaces a level, one field a line where the file has more than one line for a message, one kind of quotes
 and no blank lines in a row. Comments stay where they are. A file that cannot be read is an error, and the result is read again: it
-is never written unless it says the same as the file.`,
+is never written unless it says the same as the file. Without a FILE, or with -, it formats standard input, as editors need it.`,
 	setup: func(fs *flag.FlagSet) func(*env) error {
 		var files []string
 		fs.Func("file", "a prototxt `FILE`; may be given several times", func(s string) error {
@@ -37,7 +37,7 @@ is never written unless it says the same as the file.`,
 
 func formatFiles(e *env, files []string, inPlace, list bool) error {
 	if len(files) == 0 {
-		return errors.New("need a file: swcaffe fmt FILE...")
+		files = []string{standardStream}
 	}
 	var failed error
 	for _, path := range files {
@@ -47,7 +47,15 @@ func formatFiles(e *env, files []string, inPlace, list bool) error {
 }
 
 func formatFile(e *env, path string, inPlace, list bool) error {
-	text, err := os.ReadFile(path)
+	if path == standardStream && inPlace {
+		return errors.New("-w writes to files; what comes from standard input is printed")
+	}
+	f, path, err := input(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(f)
 	if err != nil {
 		return err
 	}
@@ -60,7 +68,7 @@ func formatFile(e *env, path string, inPlace, list bool) error {
 		fmt.Fprintln(e.stdout, path)
 	}
 	if inPlace && !same {
-		return write(e, path, formatted)
+		return e.write(path, formatted)
 	}
 	if !list && !inPlace {
 		_, err = e.stdout.Write(formatted)

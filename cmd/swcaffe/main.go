@@ -35,6 +35,8 @@ type command struct {
 type env struct {
 	log            *logrus.Logger
 	stdout, stderr io.Writer
+	// tables is where figures are printed for people to read: stdout, or nowhere if a file is written to stdout.
+	tables io.Writer
 }
 
 // commands in the order in which help lists them.
@@ -70,7 +72,7 @@ func (s *stream) Write(b []byte) (int, error) {
 // run executes a command line and returns the exit code: 0, or 1 after an error.
 func run(e *env, args []string) int {
 	out := &stream{to: e.stdout}
-	err := dispatch(&env{log: e.log, stdout: out, stderr: e.stderr}, args)
+	err := dispatch(&env{log: e.log, stdout: out, tables: out, stderr: e.stderr}, args)
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		err = out.err
 	}
@@ -113,6 +115,9 @@ func dispatch(e *env, args []string) (err error) {
 		}
 		return err
 	}
+	if err := e.direct(fs); err != nil {
+		return err
+	}
 	return action(e)
 }
 
@@ -145,7 +150,7 @@ func usage(w io.Writer) {
 	for _, c := range commands {
 		fmt.Fprintf(w, "  %-26s %s\n", c.name, c.summary)
 	}
-	fmt.Fprint(w, "  help                       list commands, or 'help COMMAND' for its flags\n\nFlags take one dash or two, before or after the command: -solver=FILE, --solver FILE.\n")
+	fmt.Fprint(w, "  help                       list commands, or 'help COMMAND' for its flags\n\nFlags take one dash or two, before or after the command: -solver=FILE, --solver FILE.\nA file to write may be -, which is standard output; logs and prototxts to format may be standard input.\n")
 }
 
 func commandUsage(w io.Writer, c command) {

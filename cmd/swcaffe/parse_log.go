@@ -23,7 +23,8 @@ var parseLogCommand = command{
 	words:   []string{"log", "dir"},
 	long: `Reads a log of "swcaffe train" or "caffe train" and writes LOGFILE.train and LOGFILE.test into OUTPUT_DIR, in the columns of
 Caffe's parse_log.py: NumIters, Seconds, LearningRate and each output of the net. Seconds count from the line "Solving";
-LearningRate is the one last printed, or in rows before all of them the first.`,
+LearningRate is the one last printed, or in rows before all of them the first. LOGFILE may be -, standard input: the tables are then
+stdin.train and stdin.test.`,
 	setup: func(fs *flag.FlagSet) func(*env) error {
 		log := fs.String("log", "", "the log `FILE`")
 		dir := fs.String("dir", "", "the `FOLDER` for the tables")
@@ -44,7 +45,7 @@ func parseLog(e *env, path, dir, delimiter string, verbose bool) error {
 	if size == 0 || size != len(delimiter) || strings.ContainsRune("\"\r\n", comma) || comma == utf8.RuneError {
 		return fmt.Errorf("-delimiter %q: must be one character, no quote and no line's end", delimiter)
 	}
-	l, err := readTrainingLog(path)
+	l, name, err := readTrainingLog(path)
 	if err != nil {
 		return err
 	}
@@ -52,7 +53,7 @@ func parseLog(e *env, path, dir, delimiter string, verbose bool) error {
 		suffix string
 		table  *outputTable
 	}{{".train", &l.train}, {".test", &l.test}} {
-		out := filepath.Join(dir, filepath.Base(path)+t.suffix)
+		out := filepath.Join(dir, name+t.suffix)
 		if len(t.table.rows) == 0 {
 			if verbose {
 				e.log.Infof("Not writing %s; no lines to write", out)

@@ -21,7 +21,7 @@ var plotLogCommand = command{
 	words:   []string{"chart", "out", "log..."},
 	long: `Plots what logs of "swcaffe train" or "caffe train" say, a curve for each log. CHART is one of the numbers of Caffe's
 plot_training_log.py, or a list of panels, separated by commas: loss, accuracy, lr, or the name of an output of the net; "all" is
-loss,accuracy,lr, without those that the logs have no values for.
+loss,accuracy,lr, without those that the logs have no values for. A LOGFILE may be -, standard input.
 
   0  test accuracy by iterations       4  train learning rate by iterations
   1  test accuracy by seconds          5  train learning rate by seconds
@@ -30,7 +30,7 @@ loss,accuracy,lr, without those that the logs have no values for.
 	setup: func(fs *flag.FlagSet) func(*env) error {
 		var o plotOptions
 		fs.StringVar(&o.chart, "chart", "all", "`WHAT` to plot: 0 to 7, or a list of panels")
-		fs.StringVar(&o.out, "out", "", "the `FILE` to write: .png or .svg")
+		outputVar(fs, &o.out, "out", "the `FILE` to write: .png or .svg")
 		fs.Func("log", "a log `FILE`; may be given several times", func(s string) error {
 			o.logs = append(o.logs, s)
 			return nil
@@ -68,11 +68,11 @@ func plotLog(e *env, o *plotOptions) error {
 	}
 	var logs []namedLog
 	for _, path := range o.logs {
-		l, err := readTrainingLog(path)
+		l, name, err := readTrainingLog(path)
 		if err != nil {
 			return err
 		}
-		logs = append(logs, namedLog{strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), l})
+		logs = append(logs, namedLog{strings.TrimSuffix(name, filepath.Ext(name)), l})
 	}
 	charts, err := parseCharts(o)
 	if err != nil {
@@ -86,7 +86,7 @@ func plotLog(e *env, o *plotOptions) error {
 	if err != nil {
 		return err
 	}
-	return write(e, o.out, picture)
+	return e.write(o.out, picture)
 }
 
 type namedLog struct {

@@ -48,8 +48,8 @@ table and a curve. -plot draws speed-up, efficiency and communication share.`,
 		fs.Float64Var(&o.bucketMB, "bucket_mb", 0, "sync: sum gradients in buckets of that many 2^20 bytes, beside the backward pass (0: all at once after it)")
 		fs.StringVar(&o.scaling, "scaling", "weak", "weak (a batch on every node) or strong (one batch on all)")
 		fs.Float64Var(&o.imageBytes, "image_bytes", 0, "the bytes read for an image (0: the net's input in float32)")
-		fs.StringVar(&o.json, "json", "", "write the figures to `FILE` as well")
-		fs.StringVar(&o.plot, "plot", "", "draw the curves to `FILE`, .svg or .png")
+		outputVar(fs, &o.json, "json", "write the figures to `FILE` as well")
+		outputVar(fs, &o.plot, "plot", "draw the curves to `FILE`, .svg or .png")
 		o.state.register(fs)
 		return func(e *env) error { return scale(e, &o) }
 	},
@@ -125,16 +125,13 @@ func scale(e *env, o *scaleOptions) error {
 	if r.WeightBytes, err = o.memory(e, curves); err != nil {
 		return err
 	}
-	printScale(e.stdout, &r, curves)
+	printScale(e.tables, &r, curves)
 	if o.plot != "" {
 		if err := plotScale(e, o, curves); err != nil {
 			return err
 		}
 	}
-	if o.json == "" {
-		return nil
-	}
-	return writeJSON(o.json, r)
+	return e.writeJSON(o.json, r)
 }
 
 // check validates what needs no file.

@@ -54,7 +54,7 @@ func plotScale(e *env, o *scaleOptions, curves []scaleCurve) error {
 	if err != nil {
 		return err
 	}
-	return write(e, o.plot, picture)
+	return e.write(o.plot, picture)
 }
 
 // plot makes a panel's plot.

@@ -37,6 +37,8 @@ func (f *strategyFlags) read(e *env, engine layers.Engine, spec cpe.Spec) (kerne
 		return strategy, nil, nil
 	case strategy != kernel.Auto:
 		return strategy, nil, fmt.Errorf("%s %v and -tune %s: the file says which strategies to take; leave one out", f.name, strategy, f.tune)
+	case f.tune == standardStream:
+		return strategy, nil, errors.New("-tune -: the file is read and written, so that it cannot be a standard stream")
 	case engine == layers.MPE:
 		return strategy, nil, errors.New("-tune is for -engine cpe: the mpe engine has one way to convolve")
 	}

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"time"
@@ -14,7 +12,6 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/modeltime"
 	swnet "github.com/swcaffe/swcaffe/net"
-	swproto "github.com/swcaffe/swcaffe/proto"
 )
 
 var timeCommand = command{
@@ -38,7 +35,7 @@ inner products and recurrent layers, as publications count them.`,
 		fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
 		fs.StringVar(&o.phase, "phase", "TRAIN", "TRAIN or TEST")
 		fs.IntVar(&o.iterations, "iterations", 50, "the number of iterations to measure")
-		fs.StringVar(&o.json, "json", "", "write the figures to `FILE` as well")
+		outputVar(fs, &o.json, "json", "write the figures to `FILE` as well; -: to standard output, alone")
 		fs.BoolVar(&o.dryRun, "dry_run", false, "print shapes, parameters and FLOPs by layer and run nothing")
 		o.device.register(fs)
 		o.state.register(fs)
@@ -132,10 +129,7 @@ func benchmark(e *env, n *swnet.Net, o *timeOptions) error {
 	r.log(e)
 	logStrategies(e.log, n, o.device.engine)
 	logLayouts(e.log, n)
-	if o.json == "" {
-		return nil
-	}
-	return writeJSON(o.json, r)
+	return e.writeJSON(o.json, r)
 }
 
 // timeIteration runs one pass of each direction and appends every layer's times.
@@ -253,16 +247,4 @@ func (r *timeReport) log(e *env) {
 	e.log.Infof("Total Time: %s ms.", short(float64(r.Iterations)*(total.Forward+total.Backward)))
 	e.log.Infof("Throughput: %s images/s (median of %d iterations, batch %d, %d threads)", short(r.Total.Images), r.Iterations, r.Batch, r.Threads)
 	e.log.Info("*** Benchmark ends ***")
-}
-
-// writeJSON writes a report to a file, whole or not at all.
-func writeJSON(path string, report any) error {
-	text, err := json.MarshalIndent(report, "", "  ")
-	if err != nil {
-		return fmt.Errorf("-json %s: %w", path, err)
-	}
-	return swproto.WriteFileAtomic(path, func(f *os.File) error {
-		_, err := f.Write(append(text, '\n'))
-		return err
-	})
 }

@@ -23,11 +23,8 @@ func timeDry(e *env, o *timeOptions, phase caffepb.Phase) error {
 		return err
 	}
 	s.Model = o.model
-	printSize(e.stdout, s)
-	if o.json == "" {
-		return nil
-	}
-	return writeJSON(o.json, s)
+	printSize(e.tables, s)
+	return e.writeJSON(o.json, s)
 }
 
 // printSize prints a line a layer and the totals.

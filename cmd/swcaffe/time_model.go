@@ -27,8 +27,8 @@ type modelFlags struct {
 func (f *modelFlags) register(fs *flag.FlagSet) {
 	f.registerMachine(fs)
 	fs.StringVar(&f.mode, "mode", "cost", "modelled machines: cost (charge the plans) or functional (move values as well)")
-	fs.StringVar(&f.roofline, "roofline", "", "modelled machines: draw every layer under the machine's roof to `FILE`: .svg or .png")
-	fs.StringVar(&f.heatmap, "heatmap", "", "modelled machines: draw what each CPE uses in one pass through -layer to `FILE`: .svg or .png")
+	outputVar(fs, &f.roofline, "roofline", "modelled machines: draw every layer under the machine's roof to `FILE`: .svg or .png")
+	outputVar(fs, &f.heatmap, "heatmap", "modelled machines: draw what each CPE uses in one pass through -layer to `FILE`: .svg or .png")
 	fs.StringVar(&f.layer, "layer", "", "the `NAME` of the layer that -heatmap looks at")
 	fs.StringVar(&f.direction, "direction", "forward", "the pass that -heatmap looks at: forward, weights or input (gradients)")
 }
@@ -145,14 +145,11 @@ func timeModelled(e *env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase) er
 		return err
 	}
 	r.Model = o.model
-	printModelled(e.stdout, r)
+	printModelled(e.tables, r)
 	if err := pictures.draw(e, r, spec); err != nil {
 		return err
 	}
-	if o.json == "" {
-		return nil
-	}
-	return writeJSON(o.json, r)
+	return e.writeJSON(o.json, r)
 }
 
 // stopwatch logs how long this computer takes for the stages of a model that moves values.

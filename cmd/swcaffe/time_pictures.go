@@ -59,7 +59,7 @@ func (p *timePictures) draw(e *env, r *modeltime.Report, spec cpe.Spec) error {
 		if err != nil {
 			return fmt.Errorf("-roofline %s: %w", p.roofline, err)
 		}
-		if err := write(e, p.roofline, picture); err != nil {
+		if err := e.write(p.roofline, picture); err != nil {
 			return err
 		}
 	}
@@ -70,5 +70,5 @@ func (p *timePictures) draw(e *env, r *modeltime.Report, spec cpe.Spec) error {
 	if err != nil {
 		return fmt.Errorf("-heatmap %s: %w", p.heatmap, err)
 	}
-	return write(e, p.heatmap, picture)
+	return e.write(p.heatmap, picture)
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -54,22 +54,21 @@ var (
 	outputLine    = regexp.MustCompile(`(Train|Test) net output #(\d+): (\S+) = ` + numberPattern + `(.*)`)
 )
 
-// readTrainingLog reads a log file.
-func readTrainingLog(path string) (*trainingLog, error) {
-	f, err := os.Open(path)
+// readTrainingLog reads a log file, or what another program writes to standard input; name is the file's without its folder.
+func readTrainingLog(path string) (l *trainingLog, name string, err error) {
+	f, path, err := input(path)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	l, err := parseTrainingLog(f, info.ModTime().Year())
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if l, err = parseTrainingLog(f, info.ModTime().Year()); err != nil {
+		return nil, "", fmt.Errorf("%s: %w", path, err)
 	}
-	return l, nil
+	return l, filepath.Base(path), nil
 }
 
 // logClock turns stamps into seconds since the run began. Stamps without a year are of the given one, and of the next once the

@@ -29,12 +29,13 @@ func upgradeCommand(name, summary, long, example string, upgrade func(e *env, in
 		name: name, summary: summary, args: "INPUT OUTPUT", example: example, words: []string{"in", "out"}, long: long,
 		setup: func(fs *flag.FlagSet) func(*env) error {
 			in := fs.String("in", "", "the `FILE` to read")
-			out := fs.String("out", "", "the `FILE` to write")
+			var out string
+			outputVar(fs, &out, "out", "the `FILE` to write")
 			return func(e *env) error {
-				if *in == "" || *out == "" {
+				if *in == "" || out == "" {
 					return fmt.Errorf("need two files: swcaffe %s INPUT OUTPUT", name)
 				}
-				return upgrade(e, *in, *out)
+				return upgrade(e, *in, out)
 			}
 		},
 	}
@@ -58,7 +59,7 @@ func upgradeNetText(e *env, in, out string) error {
 			return err
 		}
 	}
-	return write(e, out, text)
+	return e.write(out, text)
 }
 
 func upgradeNetBinary(e *env, in, out string) error {
@@ -67,11 +68,7 @@ func upgradeNetBinary(e *env, in, out string) error {
 		return err
 	}
 	warn(e, warnings)
-	if err := swproto.WriteBinary(out, p); err != nil {
-		return err
-	}
-	e.log.Infof("Wrote upgraded NetParameter binary proto to %s", out)
-	return nil
+	return e.writeBinary(out, p)
 }
 
 func upgradeSolverText(e *env, in, out string) error {
@@ -94,7 +91,7 @@ func upgradeSolverText(e *env, in, out string) error {
 			return err
 		}
 	}
-	return write(e, out, text)
+	return e.write(out, text)
 }
 
 // renameSolverType puts the type of an upgraded solver into its old text, where solver_type stands; all else stays as it is. Where the
@@ -117,15 +114,4 @@ func warn(e *env, warnings []string) {
 	if len(warnings) == 0 {
 		e.log.Info("The file is in today's form already; it is copied as it is.")
 	}
-}
-
-func write(e *env, out string, text []byte) error {
-	err := swproto.WriteFileAtomic(out, func(f *os.File) error {
-		_, err := f.Write(text)
-		return err
-	})
-	if err == nil {
-		e.log.Infof("Wrote %s", out)
-	}
-	return err
 }
