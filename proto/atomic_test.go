@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 	"testing"
 )
 
@@ -124,4 +126,71 @@ func TestPermissions(t *testing.T) {
 	if errA != nil || errB != nil || a.Mode() != b.Mode() {
 		t.Errorf("a plain file has %v, ours %v; errors %v, %v", a.Mode(), b.Mode(), errA, errB)
 	}
+}
+
+// What a killed process has left makes room for the next write of the file; what another one is writing stays, and so do other
+// people's files.
+func TestLeftovers(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	names := []string{
+		".f_iter_1.model.swcaffe-0.tmp", ".f_iter_1.model.swcaffe-1.tmp", ".f_iter_20.state.swcaffe-0.tmp", // killed
+		".g_iter_1.model.swcaffe-0.tmp", ".f_iter_1.model.tmp", ".f_iter_1.swcaffe-x.tmp", "f_iter_1.model.swcaffe-0.tmp", // others'
+		".f_iter_2.model.swcaffe-0.tmp", // being written
+	}
+	for _, name := range names {
+		if err := os.WriteFile(at(name), []byte(name), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	busy, err := os.OpenFile(at(names[7]), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.Close()
+	if !lock(busy, false) {
+		t.Skip("no locks here")
+	}
+	check := func(gone ...string) {
+		t.Helper()
+		for _, name := range names {
+			_, err := os.Stat(at(name))
+			if there := err == nil; there == slices.Contains(gone, name) {
+				t.Errorf("%s: is it there: %v", name, there)
+			}
+		}
+	}
+	for _, name := range []string{"f_iter_1.model", "f_iter_2.model"} {
+		if err := WriteFileAtomic(at(name), writeString("new")); err != nil {
+			t.Fatal(err)
+		}
+		if got := string(readFile(t, at(name))); got != "new" {
+			t.Errorf("%s holds %q", name, got)
+		}
+	}
+	check(names[0])
+	RemoveLeftovers(at("f_iter_"))
+	check(names[:3]...)
+	busy.Close()
+	t.Chdir(dir)
+	RemoveLeftovers("f_iter_")
+	check(append(names[:3:3], names[7])...)
+	RemoveLeftovers(at("no such folder/f_iter_"))
+}
+
+// Writers of the same file do not disturb each other: the last one to end wins, and nothing is left.
+func TestWritersOfOneFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "f")
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for range 20 {
+				if err := WriteFileAtomic(file, writeString("whole")); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	only(t, file, "whole")
 }

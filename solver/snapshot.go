@@ -24,9 +24,12 @@ func (v *Solver) Snapshot() error {
 	return v.strategy.shown(v.snapshot)
 }
 
+// snapshotMark stands between a snapshot_prefix and the iteration in the names of a snapshot's files.
+const snapshotMark = "_iter_"
+
 // snapshotBase is what the names of a snapshot's files begin with.
 func (v *Solver) snapshotBase() string {
-	return fmt.Sprintf("%s_iter_%d", v.param.GetSnapshotPrefix(), v.iter)
+	return fmt.Sprint(v.param.GetSnapshotPrefix(), snapshotMark, v.iter)
 }
 
 func (v *Solver) snapshot() error {

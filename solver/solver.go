@@ -169,9 +169,13 @@ func (v *Solver) check() error {
 	if v.team.rank() > 0 {
 		return nil
 	}
-	if v.param.GetSnapshot() != 0 || v.param.GetSnapshotAfterTrain() {
-		return checkWritable(v.param.GetSnapshotPrefix())
+	if v.param.GetSnapshot() == 0 && !v.param.GetSnapshotAfterTrain() {
+		return nil
 	}
+	if err := checkWritable(v.param.GetSnapshotPrefix()); err != nil {
+		return err
+	}
+	swproto.RemoveLeftovers(v.param.GetSnapshotPrefix() + snapshotMark)
 	return nil
 }
 

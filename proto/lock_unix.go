@@ -1,0 +1,36 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package proto
+
+import (
+	"os"
+	"syscall"
+)
+
+// lock takes a file until it is closed, by whatever end of the process too. It returns false if the file system has no locks or, unless
+// it may wait, if another writer has the file.
+func lock(f *os.File, wait bool) bool {
+	how := syscall.LOCK_EX
+	if !wait {
+		how |= syscall.LOCK_NB
+	}
+	err := syscall.EINTR
+	for err == syscall.EINTR {
+		err, _ = syscall.Flock(int(f.Fd()), how).(syscall.Errno)
+	}
+	return err == 0
+}
+
+// finish gives a written file its final name or, after an error, removes it. It keeps the lock until then.
+func finish(f *os.File, path string, err error) error {
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	if closing := f.Close(); err == nil {
+		err = closing
+	}
+	return err
+}
