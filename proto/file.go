@@ -1,11 +1,14 @@
 package proto
 
 import (
+	"cmp"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
 // ReadText reads a message from a prototxt.
@@ -55,6 +58,10 @@ func ReadNet(path string) (*Net, error) {
 		err = unmarshalBinary(path, data, n.Param)
 	} else {
 		n.Source, err = UnmarshalText(path, data, n.Param)
+		solver := &caffepb.SolverParameter{}
+		if err != nil && n.Source.isRather(data, n.Param, solver) {
+			return nil, notNet(path, solver)
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -77,6 +84,33 @@ func ReadNet(path string) (*Net, error) {
 	return n, nil
 }
 
+// isRather reports whether a text is a message of the other kind, to judge by its fields at the top, and reads it as that.
+func (s *Source) isRather(text []byte, wanted, other proto.Message) bool {
+	as, _ := UnmarshalText(s.File, text, other)
+	return !s.hasOwn(wanted, other) && as.hasOwn(other, wanted)
+}
+
+// hasOwn reports whether the file has a field at the top that one message has and another one does not.
+func (s *Source) hasOwn(m, other proto.Message) bool {
+	own, others := m.ProtoReflect().Descriptor().Fields(), other.ProtoReflect().Descriptor().Fields()
+	for path := range s.at {
+		name, _, _ := strings.Cut(path, "[")
+		if own.ByName(protoreflect.Name(name)) != nil && others.ByName(protoreflect.Name(name)) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// notNet is the error for a solver where a net should be; it names the net that the solver trains.
+func notNet(path string, solver *caffepb.SolverParameter) error {
+	its := ""
+	if net := cmp.Or(solver.GetNet(), solver.GetTrainNet()); net != "" {
+		its = fmt.Sprintf("; it trains %s", net)
+	}
+	return fmt.Errorf("%s: a solver definition, where that of a net is needed%s", path, its)
+}
+
 // Solver is a solver as read from a file and upgraded to the current form.
 type Solver struct {
 	Param    *caffepb.SolverParameter
@@ -88,8 +122,17 @@ type Solver struct {
 // ReadSolver reads a solver definition, upgrades old fields and completes its snapshot_prefix.
 func ReadSolver(path string) (*Solver, error) {
 	s := &Solver{Param: &caffepb.SolverParameter{}, Path: path}
-	var err error
-	if s.Source, err = ReadText(path, s.Param); err != nil {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if looksBinary(text) {
+		return nil, fmt.Errorf("%s: a binary file; a solver definition is text", path)
+	}
+	if s.Source, err = UnmarshalText(path, text, s.Param); err != nil {
+		if s.Source.isRather(text, s.Param, &caffepb.NetParameter{}) {
+			return nil, fmt.Errorf("%s: a net definition, where that of a solver is needed: one with net: %q", path, path)
+		}
 		return nil, err
 	}
 	if s.Warnings, err = UpgradeSolver(s.Param, path); err != nil {
