@@ -194,6 +194,8 @@ func TestFusedLayers(t *testing.T) {
 		{[]string{relu, `type: "Pooling" pooling_param { kernel_size: 3 stride: 2 pad: 1 }`}, 1, []int{2, 11, 15, 13}, 0},
 		{[]string{relu, `type: "Pooling" pooling_param { kernel_size: 3 stride: 1 pad: 1 }`}, 1, []int{2, 6, 7, 7}, 0},
 		{[]string{relu, `type: "Pooling" pooling_param { kernel_size: 9 stride: 5 }`}, 1, []int{2, 2, 30, 31}, 0},
+		{[]string{`type: "Pooling" pooling_param { kernel_size: 3 stride: 2 pad: 1 }`, relu}, 1, []int{2, 11, 15, 13}, 0},
+		{[]string{`type: "Pooling" pooling_param { kernel_size: 9 stride: 5 }`, relu}, 1, []int{2, 2, 30, 31}, 0},
 	} {
 		for _, machine := range []string{"host", "sw26010"} {
 			t.Run(fmt.Sprint(tt.layers, tt.shape, machine), func(t *testing.T) {
@@ -247,6 +249,10 @@ func TestFusionIsRefused(t *testing.T) {
 		{"a product is no sum", layers.CPE, []string{`type: "Eltwise" eltwise_param { operation: PROD }`, relu}, 2},
 		{"the sign of y does not tell that of x", layers.CPE, []string{`type: "Eltwise"`, `type: "ReLU" relu_param { negative_slope: -1 }`}, 2},
 		{"a mean is not monotone in ReLU", layers.CPE, []string{relu, `type: "Pooling" pooling_param { kernel_size: 2 pool: AVE }`}, 1},
+		{"a mean is not monotone in ReLU", layers.CPE, []string{`type: "Pooling" pooling_param { kernel_size: 2 pool: AVE }`, relu}, 1},
+		{"what is below zero stays different", layers.CPE, []string{pool, `type: "ReLU" relu_param { negative_slope: 0.1 }`}, 1},
+		{"kernels are pointwise", layers.CPE, []string{`type: "Convolution" convolution_param { num_output: 16 kernel_size: 1 }`, pool}, 1},
+		{"groups", layers.CPE, []string{`type: "Convolution" convolution_param { num_output: 15 kernel_size: 2 group: 3 }`, pool}, 1},
 		{"negative values may round to equal ones", layers.CPE, []string{`type: "ReLU" relu_param { negative_slope: 0.1 }`, pool}, 1},
 		{"a difference is no sum", layers.CPE, []string{norm, scale, `type: "Eltwise" eltwise_param { coeff: 1 coeff: -1 }`}, 2},
 		{"the sign of y does not tell that of the sum", layers.CPE, []string{norm, scale, `type: "Eltwise"`, `type: "ReLU" relu_param { negative_slope: -1 }`}, 2},

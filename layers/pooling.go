@@ -155,7 +155,15 @@ func (l *pooling) outputs(size, kernel, stride, pad int) int {
 	return n
 }
 
-// withReLU returns the layer with the ReLU layer before it, nil if it is no plain maximum.
+// Fuse implements Fuser for ReLU layers without negative slope behind maximum pooling.
+func (l *pooling) Fuse(next Layer) Layer {
+	if plainReLU(next) == nil || l.window.ReLU {
+		return nil
+	}
+	return l.withReLU()
+}
+
+// withReLU returns the layer with the ReLU layer before or behind it, nil if it is no plain maximum.
 func (l *pooling) withReLU() Layer {
 	if l.mpe() || l.window.Method != kernel.PoolMax || l.places {
 		return nil
