@@ -57,19 +57,32 @@ type offsetWorker struct {
 const offsetDepth = 160
 
 func newOffsetConv(c *Conv) *offsetConv {
-	s, spec := &c.shape, c.machine.Spec()
-	v := &offsetConv{conv: c, workers: make([]offsetWorker, spec.CoreGroups)}
-	v.out = newPointImages(s.Out, c.blocked[1], s.OutSize(), s.OutSize(), ones(len(s.In)))
-	v.padded = newPaddedBand(*s, 1)
-	line := v.out.blocks()*BlockLanes*v.out.outW + s.C*v.padded.strideH*v.padded.width
-	fit := max(1, min(spec.LDMBytes/2/4/line, blocks(s.N*v.out.outH, spec.CoreGroups)))
-	v.rows = even(v.out.outH, fit, 1)
-	v.bands = blocks(v.out.outH, v.rows)
-	v.padded = newPaddedBand(*s, v.rows)
-	v.shifts = v.padded.shifts()
-	v.depth = even(len(v.shifts), offsetDepth, 1)
+	v, spec := planOffsetConv(c), c.machine.Spec()
+	fit := max(1, min(spec.LDMBytes/2/4/v.line(), blocks(c.shape.N*v.out.outH, spec.CoreGroups)))
+	v.cut(even(v.out.outH, fit, 1))
 	c.takes(Forward, cpe.Scratch{Common: v.weights(), Group: v.padded.size() + v.results()})
 	return v
+}
+
+// planOffsetConv describes images and results, which are not cut yet.
+func planOffsetConv(c *Conv) *offsetConv {
+	s := &c.shape
+	v := &offsetConv{conv: c, padded: newPaddedBand(*s, 1), workers: make([]offsetWorker, c.machine.Spec().CoreGroups)}
+	v.out = newPointImages(s.Out, c.blocked[1], s.OutSize(), s.OutSize(), ones(len(s.In)))
+	return v
+}
+
+// line is the number of values that a row of results and its inputs take.
+func (v *offsetConv) line() int {
+	return v.out.blocks()*BlockLanes*v.out.outW + v.padded.channels*v.padded.strideH*v.padded.width
+}
+
+// cut cuts images into bands of some rows.
+func (v *offsetConv) cut(rows int) {
+	v.rows, v.bands = rows, blocks(v.out.outH, rows)
+	v.padded = newPaddedBand(v.conv.shape, rows)
+	v.shifts = v.padded.shifts()
+	v.depth = even(len(v.shifts), offsetDepth, 1)
 }
 
 // panels is the number of panels of weights, weights how many values they have.
@@ -87,7 +100,7 @@ func (v *offsetConv) Name() string { return "convolution " + Forward.String() }
 
 // RunGroup convolves a core group's share of the bands.
 func (v *offsetConv) RunGroup(g *cpe.CoreGroup) error {
-	args, width := &v.conv.args, v.out.outW
+	y, width := v.conv.args.y, v.out.outW
 	memory := g.Memory(v.padded.size() + v.results())
 	images, scratch := memory[:v.padded.size()], memory[v.padded.size():]
 	clear(images)
@@ -95,17 +108,21 @@ func (v *offsetConv) RunGroup(g *cpe.CoreGroup) error {
 	for i := lo; i < hi; i++ {
 		image, row := i/v.bands, i%v.bands*v.rows
 		rows := min(v.rows, v.out.outH-row)
-		x := v.padded.of(args.x, image, row, rows, images)
 		at := pointSpan{image, 1, row * width, rows * width}
-		results := v.out.at(args.y, at, 0, v.out.blocks(), scratch)
-		for k := 0; k < len(v.shifts); k += v.depth {
-			for p := range v.panels() {
-				v.multiply(g, x, results.from(2*p), p, k, rows)
-			}
-		}
-		v.out.spread(args.y, at, 0, v.out.blocks(), scratch, false)
+		v.convolve(g, image, row, rows, images, v.out.at(y, at, 0, v.out.blocks(), scratch))
+		v.out.spread(y, at, 0, v.out.blocks(), scratch, false)
 	}
 	return nil
+}
+
+// convolve computes some rows of an image; images is memory for the band.
+func (v *offsetConv) convolve(g *cpe.CoreGroup, image, row, rows int, images []float32, results pointBlocks) {
+	x := v.padded.of(v.conv.args.x, image, row, rows, images)
+	for k := 0; k < len(v.shifts); k += v.depth {
+		for p := range v.panels() {
+			v.multiply(g, x, results.from(2*p), p, k, rows)
+		}
+	}
 }
 
 // multiply adds the products of a piece of a panel, from shift k on, with a band of some rows.

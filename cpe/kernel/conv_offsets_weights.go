@@ -26,6 +26,7 @@ type offsetWeights struct {
 	unshifted []int
 	chunks    int
 	byTiles   bool
+	pooled    *pooledGrads // makes the results' gradient, if it is nowhere in memory
 	workers   []offsetSumWorker
 }
 
@@ -90,7 +91,12 @@ func (v *offsetWeights) values() int { return (v.depth + 1) * panel }
 func (v *offsetWeights) sums() int   { return v.chunks * v.panels() * v.values() }
 
 // results is the number of values of a core group's scratch that a band of the results' gradient takes.
-func (v *offsetWeights) results() int { return v.y.scratch(v.y.blocks(), v.rows*v.y.outW) }
+func (v *offsetWeights) results() int {
+	if v.pooled != nil {
+		return v.pooled.size()
+	}
+	return v.y.scratch(v.y.blocks(), v.rows*v.y.outW)
+}
 
 // memory is the number of values of a core group's own memory: a band of both, or what is left of a panel of sums.
 func (v *offsetWeights) memory() int { return max(v.padded.size()+v.results(), panel*v.depth) }
@@ -129,13 +135,23 @@ func (v *offsetWeights) chunk(g *cpe.CoreGroup, images, scratch []float32, chunk
 		at := v.band(i)
 		row, rows := at.first/width, at.n/width
 		x := v.padded.of(args.x, at.image, row, rows, images)
-		v.y.gather(args.y, at, 0, v.y.blocks(), scratch)
-		w.now, w.next = v.y.at(args.y, at, 0, v.y.blocks(), scratch), pointBlocks{}
-		if v.y.direct() && i+1 < units {
-			w.next = v.y.at(args.y, v.band(i+1), 0, v.y.blocks(), nil)
-		}
+		w.now, w.next = v.gradient(g, i, i == first, scratch)
 		v.add(w, x, sums, rows, lo, hi, i > first)
 	}
+}
+
+// gradient returns where that of the results of band i lies, in blocks, and that of the next, if it lies so in memory; first says that it is
+// the first of a chunk.
+func (v *offsetWeights) gradient(g *cpe.CoreGroup, i int, first bool, scratch []float32) (now, next pointBlocks) {
+	y, at := v.conv.args.y, v.band(i)
+	if v.pooled != nil {
+		return v.pooled.of(g, y, at, first || at.first == 0, scratch), next
+	}
+	v.y.gather(y, at, 0, v.y.blocks(), scratch)
+	if v.y.direct() && i+1 < v.conv.shape.N*v.bands {
+		next = v.y.at(y, v.band(i+1), 0, v.y.blocks(), nil)
+	}
+	return v.y.at(y, at, 0, v.y.blocks(), scratch), next
 }
 
 // band is the pixels of band i of all images.
@@ -184,7 +200,9 @@ func (c collectOffsets) RunGroup(g *cpe.CoreGroup) error {
 		for chunk := 1; chunk < c.chunks; chunk++ {
 			simd.Add(sum, sum, all[(chunk*c.panels()+p)*values:])
 		}
-		c.turn(g, sum, p)
+		if c.conv.args.w != nil {
+			c.turn(g, sum, p)
+		}
 		if bias != nil {
 			db := bias[p*panel : min((p+1)*panel, c.y.channels)]
 			simd.Add(db, db, sum[c.depth*panel:])

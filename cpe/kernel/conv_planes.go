@@ -21,6 +21,7 @@ type planeConv struct {
 	shifts     []int
 	panel      int // outputs that are made at once
 	workers    []planeWorker
+	pool       *Pool // what becomes of results, if not nil: then a band is an image
 }
 
 // planeWorker is what a core group needs to itself: the vectors of n pixels, as many together as are made at once.
@@ -111,7 +112,12 @@ func (v *planeConv) RunGroup(g *cpe.CoreGroup) error {
 		if i == lo || p == 0 {
 			v.copy(images, image, row, rows)
 		}
-		v.multiply(&v.workers[g.Index()], weights[p*v.panel*len(v.shifts):], images, results, image, p, row, rows)
+		piece := weights[p*v.panel*len(v.shifts):]
+		if v.pool != nil {
+			v.poolPanel(g, piece, images, results, image, p)
+		} else {
+			v.makePanel(g, piece, images, results, image, p, row, rows)
+		}
 	}
 	return nil
 }
@@ -147,9 +153,8 @@ func (v *planeConv) copy(images []float32, image, row, rows int) {
 	}
 }
 
-// multiply makes a panel of outputs of a band. Those that fill no panel are made elsewhere and copied.
-func (v *planeConv) multiply(w *planeWorker, weights, images, results []float32, image, p, row, rows int) {
-	_, most, lanes := simd.Scattered()
+// makePanel makes a panel of outputs of a band. Those that fill no panel are made elsewhere and copied.
+func (v *planeConv) makePanel(g *cpe.CoreGroup, weights, images, results []float32, image, p, row, rows int) {
 	out, plane, n := v.conv.shape.Out, v.outH*v.outW, rows*v.outW
 	left := min(v.panel, out-p*v.panel)
 	y := v.conv.args.y[(image*out+p*v.panel)*plane+row*v.outW:]
@@ -157,13 +162,7 @@ func (v *planeConv) multiply(w *planeWorker, weights, images, results []float32,
 	if left < v.panel {
 		to, ld = results, n
 	}
-	if n != w.n {
-		w.cut(n)
-	}
-	for i := range w.vectors {
-		many := min(most, blocks(n-i*most*lanes, lanes))
-		simd.ScatteredKernel(weights, images, v.shifts, to, ld, &w.vectors[i], many, false)
-	}
+	v.multiply(g, weights, images, to, ld, n)
 	for i := range left {
 		line := to[i*ld:][:n]
 		if v.conv.args.floor {
@@ -172,5 +171,29 @@ func (v *planeConv) multiply(w *planeWorker, weights, images, results []float32,
 		if left < v.panel {
 			copy(y[i*plane:], line)
 		}
+	}
+}
+
+// multiply makes n values of each output of a panel, ld apart.
+func (v *planeConv) multiply(g *cpe.CoreGroup, weights, images, to []float32, ld, n int) {
+	w := &v.workers[g.Index()]
+	_, most, lanes := simd.Scattered()
+	if n != w.n {
+		w.cut(n)
+	}
+	for i := range w.vectors {
+		many := min(most, blocks(n-i*most*lanes, lanes))
+		simd.ScatteredKernel(weights, images, v.shifts, to, ld, &w.vectors[i], many, false)
+	}
+}
+
+// poolPanel makes a panel of outputs of an image and pools them.
+func (v *planeConv) poolPanel(g *cpe.CoreGroup, weights, images, results []float32, image, p int) {
+	s := &v.pool.shape
+	in, out := s.H*s.W, s.OH*s.OW
+	v.multiply(g, weights, images, results, in, in)
+	for i := range min(v.panel, s.C-p*v.panel) {
+		n := image*s.C + p*v.panel + i
+		v.pool.takeMaxima(g, n, v.conv.args.y[n*out:(n+1)*out], results[i*in:(i+1)*in])
 	}
 }

@@ -9,10 +9,12 @@ import (
 )
 
 // Blocks reports whether inputs and outputs may lie in blocks of channels, each independently of the other.
-func (p *Pool) Blocks() bool {
-	s := &p.shape
+func (p *Pool) Blocks() bool { return p.machine.Native() && p.shape.blockable() }
+
+// blockable reports whether the host has kernels for blocks of channels.
+func (s *PoolShape) blockable() bool {
 	told := s.Method == PoolAve || s.Method == PoolMax && s.KH*s.KW <= simd.MaxBlockWindow
-	return p.machine.Native() && told && s.C*s.H*s.W > 0 && s.C%BlockLanes == 0 && s.meets()
+	return told && s.C*s.H*s.W > 0 && s.C%BlockLanes == 0 && s.meets()
 }
 
 // blockPool is pooling on the host where inputs or outputs lie in blocks of channels. Those that do not are turned, a band of rows at
@@ -106,21 +108,27 @@ func (p *Pool) runBlocks(g *cpe.CoreGroup) {
 	s, b := &p.shape, p.blocks
 	memory := g.Memory(b.inRoom + b.outRoom)
 	inRoom, outRoom := memory[:b.inRoom], memory[b.inRoom:]
-	in, out := s.H*s.W*BlockLanes, s.OH*s.OW*BlockLanes
+	in := s.H * s.W * BlockLanes
 	lo, hi := g.Share(s.N * s.C / BlockLanes)
 	for n := lo; n < hi; n++ {
 		x := blockPlanes{p.x[n*in : (n+1)*in], s.W, s.turnsIn(), inRoom}
-		y := blockPlanes{p.y[n*out : (n+1)*out], s.OW, s.turnsOut(), outRoom}
-		var taken []uint8
-		if s.Masked() {
-			taken = p.maskBytes()[n*out : (n+1)*out]
-		}
+		y, taken := p.outputsOf(p.y, n, outRoom)
 		if p.backward {
 			b.backward(&x, &y, taken)
 		} else {
 			b.pool(&y, &x, taken)
 		}
 	}
+}
+
+// outputsOf returns block n of the outputs y, with room for those that are turned, and the places that these took, if that is known.
+func (p *Pool) outputsOf(y []float32, n int, room []float32) (outputs blockPlanes, taken []uint8) {
+	s := &p.shape
+	lo, hi := n*s.OH*s.OW*BlockLanes, (n+1)*s.OH*s.OW*BlockLanes
+	if s.Masked() {
+		taken = p.maskBytes()[lo:hi]
+	}
+	return blockPlanes{y[lo:hi], s.OW, s.turnsOut(), room}, taken
 }
 
 // pool pools a block.
