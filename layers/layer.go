@@ -74,6 +74,12 @@ type Fuser interface {
 	Fuse(next Layer) Layer
 }
 
+// ParamsTrainer is implemented by layers that Fuse has made whose Backward computes the gradients of parameters alone: where those of bottoms
+// are wanted, the two stay apart.
+type ParamsTrainer interface {
+	GradsOfParamsAlone()
+}
+
 // Rectifier is implemented by layers whose Forward can do as well what a ReLU layer's does that runs in place behind them.
 type Rectifier interface {
 	// TakeReLU says whose Forward is done from now on, if that can be: what it returns takes it back; nil if it cannot be.

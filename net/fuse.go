@@ -48,32 +48,46 @@ func (n *Net) fuse() {
 	if !n.opt.Economise {
 		return
 	}
-	for i, head := range n.nodes {
-		if len(head.task.nodes) == 0 {
-			continue
-		}
-		for {
-			f, ok := head.task.Layer.(layers.Fuser)
-			next := n.reader(head.task)
-			if !ok || next == nil || !n.joins(i, next) {
-				break
-			}
-			fused := f.Fuse(next.task.Layer)
-			if fused == nil {
-				break
-			}
-			head.task.Layer = fused
-			n.addBottoms(head.task, next)
-			head.task.tops = next.tops
-			head.task.nodes = append(head.task.nodes, next)
-			next.task = &task{}
-		}
-		if len(head.task.nodes) > 1 {
-			n.completeFusion(i)
+	for range 2 { // the second time chains are there that layers before them can join
+		for i := range n.nodes {
+			n.fuseFrom(i)
 		}
 	}
 	n.rectify()
 	n.shareGradients()
+}
+
+// fuseFrom lets the task of node i compute what is behind it as well, as far as it can.
+func (n *Net) fuseFrom(i int) {
+	t := n.nodes[i].task
+	for alone := len(t.nodes); len(t.nodes) > 0; {
+		next := n.reader(t)
+		fused := n.fused(i, next)
+		if fused == nil {
+			if len(t.nodes) > alone {
+				n.completeFusion(i)
+			}
+			return
+		}
+		t.Layer = fused
+		n.addBottoms(t, next.task)
+		t.tops, t.nodes = next.task.tops, append(t.nodes, next.task.nodes...)
+		next.task = &task{}
+	}
+}
+
+// fused returns the layer that computes the task of node i and that of another, nil if there is none.
+func (n *Net) fused(i int, next *node) layers.Layer {
+	t := n.nodes[i].task
+	f, ok := t.Layer.(layers.Fuser)
+	if !ok || next == nil || !n.joins(i, next) {
+		return nil
+	}
+	fused := f.Fuse(next.task.Layer)
+	if _, ok := fused.(layers.ParamsTrainer); ok && slices.Contains(t.propagate, true) {
+		return nil
+	}
+	return fused
 }
 
 // reader returns the node that reads a task's only top.
@@ -94,20 +108,21 @@ func (n *Net) reader(t *task) *node {
 	return nil
 }
 
-// joins reports whether a node can be computed with the layers before it, at the place of node i: what it reads besides is there by
+// joins reports whether a node's task can be computed with the layers before it, at the place of node i: what it reads besides is there by
 // then, it goes backward as they do, and their top is not asked for, unless it is overwritten anyway.
 func (n *Net) joins(i int, d *node) bool {
-	head := n.nodes[i]
-	if len(d.tops) != 1 || len(d.task.nodes) != 1 || d.needBackward != head.needBackward || d.needBackward && slices.Contains(d.propagate, false) {
+	head, t := n.nodes[i], d.task
+	if len(t.nodes) == 0 || len(t.tops) != 1 || d.needBackward != head.needBackward || d.needBackward && slices.Contains(t.propagate, false) {
 		return false
 	}
 	top := head.task.tops[0]
-	for j, b := range d.bottoms {
-		if n.fromSource(b) || b != top && n.writtenFrom(i, b) || b == top && d.tops[0] != b && n.kept[d.bottomIDs[j]] {
+	kept := n.kept[head.task.nodes[len(head.task.nodes)-1].topIDs[0]]
+	for _, b := range t.bottoms {
+		if n.fromSource(b) || b != top && n.writtenFrom(i, b) || b == top && t.tops[0] != b && kept {
 			return false
 		}
 	}
-	return len(d.bottoms) == 1 || !slices.Contains(d.bottoms, d.tops[0])
+	return len(t.bottoms) == 1 || !slices.Contains(t.bottoms, t.tops[0])
 }
 
 // writtenFrom reports whether a node from i on writes a blob.
@@ -115,12 +130,12 @@ func (n *Net) writtenFrom(i int, b *blob.Blob) bool {
 	return slices.ContainsFunc(n.nodes[i:], func(d *node) bool { return slices.Contains(d.tops, b) })
 }
 
-// addBottoms gives a task what a node that joins it reads besides its top.
-func (n *Net) addBottoms(t *task, d *node) {
+// addBottoms gives a task what one that joins it reads besides its top.
+func (n *Net) addBottoms(t, joined *task) {
 	t.bottoms, t.propagate = slices.Clone(t.bottoms), slices.Clone(t.propagate)
-	for j, b := range d.bottoms {
+	for j, b := range joined.bottoms {
 		if b != t.tops[0] {
-			t.bottoms, t.propagate = append(t.bottoms, b), append(t.propagate, d.propagate[j])
+			t.bottoms, t.propagate = append(t.bottoms, b), append(t.propagate, joined.propagate[j])
 		}
 	}
 }

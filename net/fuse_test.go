@@ -1,0 +1,190 @@
+package net
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/layers"
+)
+
+// firstConv is a convolution of images of few channels.
+func firstConv(more string) string {
+	return `
+	layer { name: "conv" type: "Convolution" bottom: "x" top: "a" convolution_param {
+		` + more + ` weight_filler { type: "msra" } bias_filler { value: 0.1 } } }`
+}
+
+const poolA = `
+	layer { name: "pool" type: "Pooling" bottom: "a" top: "s" pooling_param { kernel_size: 3 stride: 2 } }`
+
+const reluS = `
+	layer { name: "relu2" type: "ReLU" bottom: "s" top: "s" }`
+
+// planesPooled reports whether there are vectors that pool planes: else what lies by planes is not pooled at once.
+func planesPooled() bool {
+	return simd.NewPlanes(simd.PoolShape{H: 4, W: 4, OH: 2, OW: 2, K: 2, S: 2}) != nil
+}
+
+// together is the number of layers that the first convolution's task computes.
+func (n *Net) together() int {
+	for _, d := range n.nodes {
+		if d.param.GetName() == "conv" {
+			return len(d.task.nodes)
+		}
+	}
+	return 0
+}
+
+// TestConvolutionAndPoolingTogether: losses and gradients have the bits of the layers one by one, whichever layers are computed together,
+// on any number of threads, with gradients that are added up over iterations.
+func TestConvolutionAndPoolingTogether(t *testing.T) {
+	const blocks, planes, strided = `num_output: 16 kernel_size: 5 pad: 2`, `num_output: 20 kernel_size: 3`, `num_output: 48 kernel_size: 4 stride: 2 bias_term: false`
+	for _, tt := range []struct {
+		text string
+		want int
+	}{
+		{firstConv(blocks) + poolA, 2},
+		{firstConv(blocks) + reluA + poolA, 3},
+		{firstConv(blocks) + poolA + reluS, 3},
+		{firstConv(blocks) + reluA + poolA + reluS, 3},
+		{firstConv(planes) + poolA, 2},
+		{firstConv(planes) + reluA + poolA, 3},
+		{firstConv(planes) + poolA + reluS, 3},
+		{firstConv(strided) + reluA + poolA, 3},
+	} {
+		for _, procs := range []int{1, 2, 3} {
+			t.Run(fmt.Sprint(tt.text, procs), func(t *testing.T) {
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+				text := images + tt.text + classifier
+				plain := buildWith(t, text, func(o *Options) { o.Device.Strategy = kernel.Implicit })
+				n := buildWith(t, text, func(o *Options) { o.Device.Strategy, o.Economise = kernel.Implicit, true })
+				if got := n.together(); got != tt.want && (planesPooled() || !strings.Contains(tt.text, planes)) {
+					t.Fatalf("%d layers are computed together, want %d", got, tt.want)
+				}
+				sameRuns(t, n, plain)
+			})
+		}
+	}
+}
+
+// sameRuns compares iterations bit by bit, of which two in a row add up gradients.
+func sameRuns(t *testing.T, n, plain *Net) {
+	t.Helper()
+	for i := range 4 {
+		for k := range n.arena.memory {
+			n.arena.memory[k] = nan
+		}
+		want, err := plain.ForwardBackward()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if loss, err := n.ForwardBackward(); err != nil || loss != want {
+			t.Fatalf("loss %g, error %v; one by one %g", loss, err, want)
+		}
+		for k, l := range plain.Learnable() {
+			sameBits(t, l.Layer, n.Learnable()[k].Blob.Diff(), l.Blob.Diff())
+		}
+		if i%2 == 1 {
+			plain.ClearParamDiffs()
+			n.ClearParamDiffs()
+		}
+	}
+}
+
+// TestPooledInBlocks: what is pooled lies in blocks where the next layer wants that.
+func TestPooledInBlocks(t *testing.T) {
+	text := strings.ReplaceAll(images, "dim: 11 dim: 9", "dim: 40 dim: 36") + firstConv(`num_output: 32 kernel_size: 5 pad: 2`) + reluA + `
+	layer { name: "pool" type: "Pooling" bottom: "a" top: "p" pooling_param { kernel_size: 2 stride: 2 } }` + conv3x3("p", "s", "32", "") + classifier
+	apart := buildWith(t, text, func(o *Options) { o.Economise = true })
+	apart.Blob("a")
+	n := buildWith(t, text, func(o *Options) { o.Economise = true })
+	if got := n.Layouts(); n.together() != 3 || len(got.Blocked) != 1 || got.Blocked[0] != "p" || got.Turns >= got.TurnsOfPlanes {
+		t.Fatalf("%d layers are computed together, layouts %+v", n.together(), got)
+	}
+	sameRuns(t, n, apart)
+}
+
+// TestConvolutionAndPoolingApart: layers are computed one by one where somebody wants what stands between them, where the convolution has to
+// pass a gradient on, and where another strategy was asked for, or has not been found yet.
+func TestConvolutionAndPoolingApart(t *testing.T) {
+	conv := firstConv(`num_output: 16 kernel_size: 5 pad: 2`)
+	text := images + conv + reluA + poolA + classifier
+	for _, tt := range []struct {
+		why, text string
+		change    func(*Options)
+		then      func(*Net)
+	}{
+		{"a blob is asked for", text, nil, func(n *Net) { n.Blob("a") }},
+		{"debug_info", text, nil, func(n *Net) { n.SetDebugInfo(true) }},
+		{"no economy", text, func(o *Options) { o.Economise = false }, nil},
+		{"the MPE path", text, func(o *Options) { o.Device.Engine = layers.MPE }, nil},
+		{"the explicit strategy", text, func(o *Options) { o.Device.Strategy = kernel.Explicit }, nil},
+		{"the bottom's gradient", "force_backward: true" + text, nil, nil},
+		{"a reader more", text + `layer { name: "silence" type: "Silence" bottom: "a" }`, nil, nil},
+		{"a second top", images + conv + `
+	layer { name: "pool" type: "Pooling" bottom: "a" top: "s" top: "places" pooling_param { kernel_size: 3 stride: 2 } }` + classifier, nil, nil},
+		{"means", images + conv + `
+	layer { name: "pool" type: "Pooling" bottom: "a" top: "s" pooling_param { kernel_size: 3 stride: 2 pool: AVE } }` + classifier, nil, nil},
+		{"more channels", images + conv3x3("x", "y", "16", "") + `
+	layer { name: "conv" type: "Convolution" bottom: "y" top: "a" convolution_param { num_output: 16 kernel_size: 5 weight_filler { type: "msra" } } }` + poolA + classifier, nil, nil},
+	} {
+		n := buildWith(t, tt.text, func(o *Options) {
+			if o.Economise = true; tt.change != nil {
+				tt.change(o)
+			}
+		})
+		if tt.then != nil {
+			if got := n.together(); got != 3 {
+				t.Errorf("%s: %d layers are computed together before", tt.why, got)
+			}
+			tt.then(n)
+		}
+		if got := n.together(); got != 1 {
+			t.Errorf("%s: %d layers are computed together", tt.why, got)
+		}
+	}
+}
+
+// TestPooledBatches: batches of other sizes, and images of other extents, some of which cannot be computed at once, give what they give
+// one by one.
+func TestPooledBatches(t *testing.T) {
+	const data = `layer { name: "x" type: "Input" top: "x" input_param { shape { dim: 4 dim: 3 dim: 30 dim: 30 } } }`
+	const loss = `layer { name: "loss" type: "Reduction" bottom: "c" top: "loss" loss_weight: 1 reduction_param { operation: SUMSQ } }`
+	for _, outputs := range []string{"32", "20"} {
+		text := data + firstConv("num_output: "+outputs+" kernel_size: 5") + reluA + poolA + conv3x3("s", "c", outputs, "") + loss
+		apart := buildWith(t, text, func(o *Options) { o.Economise = true })
+		apart.Blob("a")
+		n := buildWith(t, text, func(o *Options) { o.Economise = true })
+		if got := n.together(); got != 3 && (planesPooled() || outputs != "20") {
+			t.Fatalf("%d layers are computed together", got)
+		}
+		for k, extents := range [][]int{{4, 3, 30, 30}, {7, 3, 30, 30}, {1, 3, 61, 33}, {2, 3, 7, 7}, {1, 3, 12, 9000}, {3, 3, 30, 30}, {1, 3, 12, 9000}, {4, 3, 30, 30}} {
+			var got [2][]float32
+			for i, n := range []*Net{n, apart} {
+				x := n.Blob("x")
+				x.Reshape(extents...)
+				for j := range x.Data() {
+					x.Data()[j] = float32(j*j%37)/18 - 1
+				}
+				if n.ClearParamDiffs(); k%2 == 0 {
+					if err := n.Reshape(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				loss, err := n.ForwardBackward()
+				if err != nil {
+					t.Fatal(err)
+				}
+				got[i] = []float32{float32(loss)}
+				for _, l := range n.Learnable() {
+					got[i] = append(got[i], l.Blob.Diff()...)
+				}
+			}
+			sameBits(t, fmt.Sprint("gradients of ", extents), got[0], got[1])
+		}
+	}
+}
