@@ -147,7 +147,7 @@ func (v *shiftedWeights) chunk(g *cpe.CoreGroup, group, chunk, lo, hi int) {
 	for unit := first; unit < last; unit++ {
 		n := v.load(pixels, packed, group, unit, lo, hi)
 		for i := 0; i < len(v.runs); i += most {
-			many := copy(vectors[:], v.runs[i:])
+			many := copy(vectors[:most], v.runs[i:])
 			for j := range many {
 				vectors[j].N = lanes
 			}

@@ -16,6 +16,9 @@ func Scattered() (rows, vectors, lanes int) { return active.rows, active.vectors
 // on are overwritten.
 func ScatteredKernel(a, b []float32, offs []int, c []float32, ldc int, v *[4]Vector, n int, accumulate bool) {
 	l, k := active, len(offs)
+	if n > l.vectors {
+		panic("simd: more vectors than the tile has")
+	}
 	if l.width == 0 || k == 0 {
 		scatteredGo(a, b, offs, c, ldc, v[:n], accumulate)
 		return
