@@ -27,8 +27,8 @@ type rectifiedSum struct {
 
 // Fuse implements Fuser for sums, and a ReLU layer of which the sign of the result tells the gradient.
 func (l *eltwise) Fuse(next Layer) Layer {
-	slope, ok := reluSlope(next)
-	if !ok || slope < 0 || l.mpe() || l.op != caffepb.EltwiseParameter_SUM {
+	slope, ok := signedReLU(next)
+	if !ok || l.mpe() || l.op != caffepb.EltwiseParameter_SUM {
 		return nil
 	}
 	return &rectifiedSum{anyLayout: l.anyLayout, sum: l, slope: slope, count: -1}

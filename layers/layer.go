@@ -47,6 +47,10 @@ type BottomReader interface {
 	BackwardReadsBottom(i int) bool
 }
 
+// TopFreer is implemented by layers whose Backward may read the top's values, but can do with those of another blob that is the bottom.
+// FreeTop says that a layer behind overwrites the top's.
+type TopFreer interface{ FreeTop() }
+
 // Rememberer is implemented by layers whose Forward leaves values for their Backward in blobs of their own, which have their shapes
 // after Reshape. Forward writes them whole.
 type Rememberer interface {

@@ -29,6 +29,8 @@ type neuronRule struct {
 	slope func(x, y float64) float64 // f'(x); nil where the layer has no gradient
 
 	needs neuronNeeds // of tileGrad
+	// either: it can do with x where needs says y.
+	either bool
 	// keepX: run in place, the derivative still needs x, of which a copy is kept.
 	keepX bool
 	// inPlaceSlope: run in place, Caffe's layer overwrites the gradient it is about to multiply with by the derivative, taken

@@ -33,8 +33,8 @@ func (l *normChain) fuseSum(s *eltwise) Layer {
 
 // Fuse implements Fuser for a ReLU layer of which the sign of the result tells the gradient.
 func (l *normSum) Fuse(next Layer) Layer {
-	slope, ok := reluSlope(next)
-	if !ok || slope < 0 || l.rectifies {
+	slope, ok := signedReLU(next)
+	if !ok || l.rectifies {
 		return nil
 	}
 	n := l.fuseSum(l.terms).(*normSum)

@@ -11,7 +11,8 @@ func init() {
 }
 
 // relu is Caffe's ReLU layer; the derivative at 0 is the negative slope. It is taken from the sign of y, which is that of x unless
-// the negative slope is below 0, so that x need not be there when gradients are computed.
+// the negative slope is below 0, so that x need not be there when gradients are computed. Where y is overwritten, x tells it, as
+// in Caffe.
 func relu(n *neuron) (neuronRule, error) {
 	slope := n.Param.GetReluParam().GetNegativeSlope()
 	needs := needsY
@@ -19,17 +20,20 @@ func relu(n *neuron) (neuronRule, error) {
 		needs = needsX
 	}
 	return neuronRule{
-		needs: needs,
-		f:     func(x float64) float64 { return max(x, 0) + float64(slope)*min(x, 0) },
+		needs: needs, either: true,
+		f: func(x float64) float64 { return max(x, 0) + float64(slope)*min(x, 0) },
 		slope: func(x, y float64) float64 {
-			if needs == needsX && x > 0 || needs == needsY && y > 0 {
+			if n.rule.needs == needsY {
+				x = y
+			}
+			if x > 0 {
 				return 1
 			}
 			return float64(slope)
 		},
 		tile: func(y, x []float32, _ scratch) { simd.ReLU(y, x, slope) },
 		tileGrad: func(dx, dy, x, y []float32, _ scratch) {
-			if needs == needsY {
+			if n.rule.needs == needsY {
 				x = y
 			}
 			simd.ReLUGrad(dx, dy, x, slope)
@@ -45,6 +49,21 @@ func reluSlope(l Layer) (slope float32, ok bool) {
 		return 0, false
 	}
 	return n.Param.GetReluParam().GetNegativeSlope(), true
+}
+
+// signedReLU is reluSlope for a ReLU layer of which the sign of the result tells the gradient, and will be there in Backward.
+func signedReLU(l Layer) (slope float32, ok bool) {
+	if slope, ok = reluSlope(l); !ok || l.(*neuronLayer).rule.needs != needsY {
+		return 0, false
+	}
+	return slope, true
+}
+
+// FreeTop implements TopFreer.
+func (l *neuronLayer) FreeTop() {
+	if l.rule.either && !l.inPlace {
+		l.rule.needs = needsX
+	}
 }
 
 // Forward does nothing where the layer before has done it (Rectifier).

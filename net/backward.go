@@ -74,6 +74,21 @@ func (n *Net) findReadBack() {
 // startsGradient reports whether Backward begins with the loss weight of top k of a layer as its gradient.
 func (d *node) startsGradient(k int) bool { return d.lossWeights[k] != 0 && !d.readBack[k] }
 
+// freeOverwritten tells layers whose tops' values a layer behind overwrites, as it runs in place, on them or on a view of them.
+func (n *Net) freeOverwritten() {
+	for i, d := range n.nodes {
+		if len(d.tops) != 1 || !slices.Contains(d.bottoms, d.tops[0]) {
+			continue
+		}
+		for _, above := range n.nodes[:i] {
+			f, ok := above.Layer.(layers.TopFreer)
+			if ok && (above.tops[0] == d.tops[0] || above.tops[0].SharesData(d.tops[0])) {
+				f.FreeTop()
+			}
+		}
+	}
+}
+
 // tellLayersWhichGradients passes on which weights' gradients are wanted.
 func (n *Net) tellLayersWhichGradients() {
 	for _, d := range n.nodes {

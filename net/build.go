@@ -38,6 +38,7 @@ func (n *Net) build(p *caffepb.NetParameter, origin []int) error {
 		n.forceBackward()
 	}
 	n.findReadBack()
+	n.freeOverwritten()
 	n.tellLayersWhichGradients()
 	for id, name := range n.names {
 		if unread[name] && n.ids[name] == id {

@@ -1,0 +1,60 @@
+package net
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/layers"
+)
+
+// TestOverwrittenTop: what a ReLU layer makes may be changed in place by the layer behind, on it or on a view of it, without a change
+// to where gradients pass: of z = -2 relu(a) the gradient is -2 where a > 0.
+func TestOverwrittenTop(t *testing.T) {
+	const (
+		given = `
+	layer { name: "a" type: "Parameter" top: "a" parameter_param { shape { dim: 1 dim: 3 } } }
+	layer { name: "b" type: "DummyData" top: "b" dummy_data_param { shape { dim: 1 dim: 3 } } }
+	layer { name: "x" type: "Power" bottom: "a" top: "x" }
+	layer { name: "s" type: "Power" bottom: "b" top: "s" }`
+		relu = `
+	layer { name: "relu" type: "ReLU" bottom: "x" top: "r" }`
+		sum = `
+	layer { name: "sum" type: "Eltwise" bottom: "x" bottom: "s" top: "x2" }
+	layer { name: "relu" type: "ReLU" bottom: "x2" top: "r" }`
+		norm = `
+	layer { name: "norm" type: "BatchNorm" bottom: "x" top: "n" batch_norm_param { use_global_stats: true eps: 1 } }
+	layer { name: "factor" type: "Scale" bottom: "n" top: "n" }
+	layer { name: "sum" type: "Eltwise" bottom: "n" bottom: "s" top: "n2" }
+	layer { name: "relu" type: "ReLU" bottom: "n2" top: "r" }`
+		view = `
+	layer { name: "view" type: "Flatten" bottom: "r" top: "v" }`
+	)
+	scaled := func(blob string) string {
+		return fmt.Sprintf(`
+	layer { name: "scale" type: "Scale" bottom: %[1]q top: %[1]q scale_param { filler { type: "constant" value: -2 } } }
+	layer { name: "loss" type: "Reduction" bottom: %[1]q top: "loss" loss_weight: 1 }`, blob)
+	}
+	for _, tt := range []struct{ name, net string }{
+		{"alone", given + relu + scaled("r")},
+		{"through a view", given + relu + view + scaled("v")},
+		{"of a sum", given + sum + scaled("r")},
+		{"of a sum of normalised values", given + norm + scaled("r")},
+	} {
+		for _, engine := range []layers.Engine{layers.MPE, layers.CPE} {
+			for _, economise := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s, %v, economise %v", tt.name, engine, economise), func(t *testing.T) {
+					n := buildWith(t, tt.net, func(o *Options) { o.Device.Engine, o.Economise = engine, economise })
+					a := n.Learnable()[0].Blob
+					copy(a.Data(), []float32{1, -3, 5})
+					if _, err := n.ForwardBackward(); err != nil {
+						t.Fatal(err)
+					}
+					if want := []float32{-2, 0, -2}; !slices.Equal(a.Diff(), want) {
+						t.Errorf("gradient %v, want %v", a.Diff(), want)
+					}
+				})
+			}
+		}
+	}
+}
