@@ -109,10 +109,14 @@ func (n *Net) reader(t *task) *node {
 }
 
 // joins reports whether a node's task can be computed with the layers before it, at the place of node i: what it reads besides is there by
-// then, it goes backward as they do, and their top is not asked for, unless it is overwritten anyway.
+// then, it goes backward as they do, and their top is not asked for, unless it is overwritten anyway; nor would they overwrite, in
+// place, values that stand elsewhere, so that those could not be kept for Backward.
 func (n *Net) joins(i int, d *node) bool {
 	head, t := n.nodes[i], d.task
 	if len(t.nodes) == 0 || len(t.tops) != 1 || d.needBackward != head.needBackward || d.needBackward && slices.Contains(t.propagate, false) {
+		return false
+	}
+	if slices.Contains(head.task.bottoms, t.tops[0]) && n.isView(i, t.tops[0]) {
 		return false
 	}
 	top := head.task.tops[0]
@@ -123,6 +127,13 @@ func (n *Net) joins(i int, d *node) bool {
 		}
 	}
 	return len(t.bottoms) == 1 || !slices.Contains(t.bottoms, t.tops[0])
+}
+
+// isView reports whether a blob's values are those of another that a node before node i makes.
+func (n *Net) isView(i int, b *blob.Blob) bool {
+	return slices.ContainsFunc(n.nodes[:i], func(d *node) bool {
+		return slices.ContainsFunc(d.tops, func(t *blob.Blob) bool { return t != b && t.SharesData(b) })
+	})
 }
 
 // writtenFrom reports whether a node from i on writes a blob.

@@ -2,6 +2,7 @@ package net
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -54,6 +55,45 @@ func TestOverwrittenTop(t *testing.T) {
 						t.Errorf("gradient %v, want %v", a.Diff(), want)
 					}
 				})
+			}
+		}
+	}
+}
+
+// TestNormalisedView: BatchNorm, Scale and ReLU may run in place on a view of what a layer makes: loss and gradients are those of a net
+// in which nothing runs in place, layer by layer on the MPE path.
+func TestNormalisedView(t *testing.T) {
+	net := func(view, norm, scale, relu string) string {
+		return fmt.Sprintf(images+`
+	layer { name: "a" type: "InnerProduct" bottom: "x" top: "a" inner_product_param { num_output: 12 weight_filler { type: "xavier" } } }
+	layer { name: "view" type: "Reshape" bottom: "a" top: "v" reshape_param { shape { %[1]s } } }
+	layer { name: "norm" type: "BatchNorm" bottom: "v" top: %[2]q }
+	layer { name: "scale" type: "Scale" bottom: %[2]q top: %[3]q scale_param { bias_term: true } }
+	layer { name: "relu" type: "ReLU" bottom: %[3]q top: %[4]q }
+	layer { name: "b" type: "InnerProduct" bottom: %[4]q top: "s" inner_product_param { num_output: 7 weight_filler { type: "xavier" } } }`+
+			classifier, view, norm, scale, relu)
+	}
+	for _, view := range []string{"dim: 0 dim: 3 dim: 2 dim: 2", "dim: 0 dim: 2 dim: -1", "dim: 0 dim: -1"} {
+		want := buildWith(t, net(view, "n", "m", "s0"), func(o *Options) { o.Device.Engine = layers.MPE })
+		n := buildWith(t, net(view, "v", "v", "v"), func(o *Options) { o.Economise = true })
+		for range 2 {
+			loss, err := n.ForwardBackward()
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantLoss, err := want.ForwardBackward()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if math.Abs(loss-wantLoss) > 1e-5*wantLoss {
+				t.Errorf("view of %s: loss %g, want %g", view, loss, wantLoss)
+			}
+			for i, l := range want.Learnable() {
+				for j, g := range n.Learnable()[i].Blob.Diff() {
+					if w := l.Blob.Diff()[j]; math.Abs(float64(g-w)) > 1e-5+1e-3*math.Abs(float64(w)) {
+						t.Fatalf("view of %s: gradient %d of weight %d of %s is %g, want %g", view, j, l.Index, l.Layer, g, w)
+					}
+				}
 			}
 		}
 	}
