@@ -179,13 +179,9 @@ func (v *pointProduct) multiply(w *pointWorker, s pointSpan, left, results point
 	}
 	accumulate := k > 0 || v.conv.args.add && v.out.direct()
 	floor := v.conv.args.floor && k+deep == v.in.blocks()
-	tiles := blocks(s.n, simd.PixelRows())
 	for image := range s.images {
 		a, c := left.data[image*left.image+k*left.jump:], results.data[image*results.image:]
-		for tile := range tiles {
-			first, last := tile*s.n/tiles, (tile+1)*s.n/tiles
-			simd.PixelKernel(deep, a[first*BlockLanes:], left.jump, piece, w.start[:], c[first*BlockLanes:], results.jump, last-first, n, accumulate, floor)
-		}
+		simd.PixelKernel(deep, a, left.jump, piece, w.start[:], c, results.jump, s.n, n, accumulate, floor)
 	}
 }
 

@@ -6,7 +6,7 @@ const BlockLanes = 16
 // pixelPanel is how many columns the panels of PixelKernel's B have: two blocks.
 const pixelPanel = 2 * BlockLanes
 
-// PixelRows is the number of pixels that PixelKernel does at most.
+// PixelRows is the number of pixels of PixelKernel's tiles at most.
 func PixelRows() int {
 	switch active.width {
 	case 16:
@@ -17,8 +17,8 @@ func PixelRows() int {
 	return active.mr
 }
 
-// PixelKernel is the micro kernel of pointwise convolutions of images in blocks of channels: for up to PixelRows pixels i and the
-// first n blocks of 16 of a panel of 32 columns j
+// PixelKernel is the micro kernel of pointwise convolutions of images in blocks of channels: for some pixels i, in tiles one behind
+// another, and the first n blocks of 16 of a panel of 32 columns j
 //
 //	C[i][j] (+)= start[j] + Σp A[i][p]*b[p*32+j], p < 16*blocks
 //
@@ -28,19 +28,33 @@ func PixelKernel(blocks int, a []float32, jumpA int, b, start, c []float32, jump
 	const lanes = BlockLanes
 	_, _ = a[(blocks-1)*jumpA+rows*lanes-1], b[(blocks*lanes-1)*pixelPanel+n*lanes-1]
 	_, _ = start[n*lanes-1], c[(n-1)*jumpC+rows*lanes-1]
-	switch l := active; l.width {
-	case 16:
-		pixelsAVX512[n-1][rows-1](blocks, &a[0], jumpA, &b[0], &start[0], &c[0], jumpC, accumulate, floor)
-	case 8:
-		for j := range n {
-			pixelsAVX2[rows-1](blocks, &a[0], jumpA, &b[j*lanes], &start[j*lanes], &c[j*jumpC], lanes/2, accumulate, floor)
-		}
-	default:
+	if active.width == 0 {
 		for j := range n {
 			for i := range rows {
 				pixelGo(blocks, a[i*lanes:], jumpA, b[j*lanes:], start[j*lanes:], c[j*jumpC+i*lanes:], accumulate, floor)
 			}
 		}
+		return
+	}
+	// Tiles are as many pixels as others, or one less.
+	tiles := (rows + PixelRows() - 1) / PixelRows()
+	each, more := rows/tiles, rows%tiles
+	if more > 0 {
+		pixelTiles(blocks, a, jumpA, b, start, c, jumpC, each+1, n, accumulate, floor, more)
+	}
+	done := more * (each + 1) * lanes
+	pixelTiles(blocks, a[done:], jumpA, b, start, c[done:], jumpC, each, n, accumulate, floor, tiles-more)
+}
+
+// pixelTiles does tiles of as many pixels.
+func pixelTiles(blocks int, a []float32, jumpA int, b, start, c []float32, jumpC, rows, n int, accumulate, floor bool, tiles int) {
+	if active.width == BlockLanes {
+		pixelsAVX512[n-1][rows-1](blocks, &a[0], jumpA, &b[0], &start[0], &c[0], jumpC, accumulate, floor, tiles)
+		return
+	}
+	for j := range n {
+		at := j * BlockLanes
+		pixelsAVX2[rows-1](blocks, &a[0], jumpA, &b[at], &start[at], &c[j*jumpC], BlockLanes/2, accumulate, floor, tiles)
 	}
 }
 

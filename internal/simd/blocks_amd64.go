@@ -1,7 +1,7 @@
 package simd
 
 // pixelsFunc is a micro kernel of PixelKernel for a number of pixels and vectors.
-type pixelsFunc func(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool)
+type pixelsFunc func(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
 // pixelsAVX512 are those of one and two blocks of columns, by pixels.
 var pixelsAVX512 = [...][14]pixelsFunc{

@@ -42,32 +42,32 @@ func maxBlocksGrad2x2AVX2(dx *float32, dy *float32, taken *uint8, places *int32,
 // pixels1x2AVX2 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 1 x 2.
 //
 //go:noescape
-func pixels1x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels1x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels2x2AVX2 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 2 x 2.
 //
 //go:noescape
-func pixels2x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels2x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels3x2AVX2 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 3 x 2.
 //
 //go:noescape
-func pixels3x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels3x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels4x2AVX2 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 4 x 2.
 //
 //go:noescape
-func pixels4x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels4x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels5x2AVX2 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 5 x 2.
 //
 //go:noescape
-func pixels5x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels5x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels6x2AVX2 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 6 x 2.
 //
 //go:noescape
-func pixels6x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels6x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixelSums6x2AVX2 adds up products of blocks of channels over pixels: rows x vectors are 6 x 2.
 //

@@ -384,9 +384,10 @@ row:
 	VZEROUPPER
 	RET
 
-// func pixels1x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels1x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·pixels1x2AVX2(SB), NOSPLIT, $0-58
+TEXT ·pixels1x2AVX2(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -398,13 +399,18 @@ TEXT ·pixels1x2AVX2(SB), NOSPLIT, $0-58
 	SHLQ    $0x02, R8
 	VMOVUPS (SI), Y0
 	VMOVUPS 32(SI), Y1
+	LEAQ    64(CX), R13
+	MOVQ    R13, a+8(FP)
 	LEAQ    64(DI), R11
+	MOVQ    R11, c+40(FP)
 	LEAQ    64(DI), R12
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    64(CX), R9
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -467,12 +473,15 @@ rectify:
 write:
 	VMOVUPS Y0, (DI)
 	VMOVUPS Y1, (DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels2x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels2x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·pixels2x2AVX2(SB), NOSPLIT, $0-58
+TEXT ·pixels2x2AVX2(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -486,13 +495,18 @@ TEXT ·pixels2x2AVX2(SB), NOSPLIT, $0-58
 	VMOVUPS 32(SI), Y1
 	VMOVAPS Y0, Y2
 	VMOVAPS Y1, Y3
+	LEAQ    128(CX), R13
+	MOVQ    R13, a+8(FP)
 	LEAQ    128(DI), R11
+	MOVQ    R11, c+40(FP)
 	LEAQ    192(DI), R12
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    128(CX), R9
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -573,12 +587,15 @@ write:
 	VMOVUPS Y2, 64(DI)
 	VMOVUPS Y1, (DI)(R8*1)
 	VMOVUPS Y3, 64(DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels3x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels3x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·pixels3x2AVX2(SB), NOSPLIT, $0-58
+TEXT ·pixels3x2AVX2(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -594,13 +611,18 @@ TEXT ·pixels3x2AVX2(SB), NOSPLIT, $0-58
 	VMOVAPS Y1, Y3
 	VMOVAPS Y0, Y4
 	VMOVAPS Y1, Y5
+	LEAQ    192(CX), R13
+	MOVQ    R13, a+8(FP)
 	LEAQ    192(DI), R11
+	MOVQ    R11, c+40(FP)
 	LEAQ    320(DI), R12
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    192(CX), R9
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -699,12 +721,15 @@ write:
 	VMOVUPS Y1, (DI)(R8*1)
 	VMOVUPS Y3, 64(DI)(R8*1)
 	VMOVUPS Y5, 128(DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels4x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels4x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·pixels4x2AVX2(SB), NOSPLIT, $0-58
+TEXT ·pixels4x2AVX2(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -722,13 +747,18 @@ TEXT ·pixels4x2AVX2(SB), NOSPLIT, $0-58
 	VMOVAPS Y1, Y5
 	VMOVAPS Y0, Y6
 	VMOVAPS Y1, Y7
+	LEAQ    256(CX), R13
+	MOVQ    R13, a+8(FP)
 	LEAQ    256(DI), R11
+	MOVQ    R11, c+40(FP)
 	LEAQ    448(DI), R12
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    256(CX), R9
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -845,12 +875,15 @@ write:
 	VMOVUPS Y3, 64(DI)(R8*1)
 	VMOVUPS Y5, 128(DI)(R8*1)
 	VMOVUPS Y7, 192(DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels5x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels5x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·pixels5x2AVX2(SB), NOSPLIT, $0-58
+TEXT ·pixels5x2AVX2(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -870,13 +903,18 @@ TEXT ·pixels5x2AVX2(SB), NOSPLIT, $0-58
 	VMOVAPS Y1, Y7
 	VMOVAPS Y0, Y8
 	VMOVAPS Y1, Y9
+	LEAQ    320(CX), R13
+	MOVQ    R13, a+8(FP)
 	LEAQ    320(DI), R11
+	MOVQ    R11, c+40(FP)
 	LEAQ    576(DI), R12
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    320(CX), R9
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -1011,12 +1049,15 @@ write:
 	VMOVUPS Y5, 128(DI)(R8*1)
 	VMOVUPS Y7, 192(DI)(R8*1)
 	VMOVUPS Y9, 256(DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels6x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels6x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·pixels6x2AVX2(SB), NOSPLIT, $0-58
+TEXT ·pixels6x2AVX2(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -1038,13 +1079,18 @@ TEXT ·pixels6x2AVX2(SB), NOSPLIT, $0-58
 	VMOVAPS Y1, Y9
 	VMOVAPS Y0, Y10
 	VMOVAPS Y1, Y11
+	LEAQ    384(CX), R13
+	MOVQ    R13, a+8(FP)
 	LEAQ    384(DI), R11
+	MOVQ    R11, c+40(FP)
 	LEAQ    704(DI), R12
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    384(CX), R9
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -1197,6 +1243,8 @@ write:
 	VMOVUPS Y7, 192(DI)(R8*1)
 	VMOVUPS Y9, 256(DI)(R8*1)
 	VMOVUPS Y11, 320(DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 

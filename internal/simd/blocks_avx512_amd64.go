@@ -42,142 +42,142 @@ func maxBlocksGrad2x2AVX512(dx *float32, dy *float32, taken *uint8, places *int3
 // pixels1x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 1 x 1.
 //
 //go:noescape
-func pixels1x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels1x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels2x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 2 x 1.
 //
 //go:noescape
-func pixels2x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels2x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels3x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 3 x 1.
 //
 //go:noescape
-func pixels3x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels3x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels4x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 4 x 1.
 //
 //go:noescape
-func pixels4x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels4x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels5x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 5 x 1.
 //
 //go:noescape
-func pixels5x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels5x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels6x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 6 x 1.
 //
 //go:noescape
-func pixels6x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels6x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels7x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 7 x 1.
 //
 //go:noescape
-func pixels7x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels7x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels8x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 8 x 1.
 //
 //go:noescape
-func pixels8x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels8x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels9x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 9 x 1.
 //
 //go:noescape
-func pixels9x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels9x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels10x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 10 x 1.
 //
 //go:noescape
-func pixels10x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels10x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels11x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 11 x 1.
 //
 //go:noescape
-func pixels11x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels11x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels12x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 12 x 1.
 //
 //go:noescape
-func pixels12x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels12x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels13x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 13 x 1.
 //
 //go:noescape
-func pixels13x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels13x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels14x1AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 14 x 1.
 //
 //go:noescape
-func pixels14x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels14x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels1x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 1 x 2.
 //
 //go:noescape
-func pixels1x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels1x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels2x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 2 x 2.
 //
 //go:noescape
-func pixels2x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels2x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels3x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 3 x 2.
 //
 //go:noescape
-func pixels3x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels3x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels4x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 4 x 2.
 //
 //go:noescape
-func pixels4x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels4x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels5x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 5 x 2.
 //
 //go:noescape
-func pixels5x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels5x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels6x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 6 x 2.
 //
 //go:noescape
-func pixels6x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels6x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels7x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 7 x 2.
 //
 //go:noescape
-func pixels7x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels7x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels8x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 8 x 2.
 //
 //go:noescape
-func pixels8x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels8x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels9x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 9 x 2.
 //
 //go:noescape
-func pixels9x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels9x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels10x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 10 x 2.
 //
 //go:noescape
-func pixels10x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels10x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels11x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 11 x 2.
 //
 //go:noescape
-func pixels11x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels11x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels12x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 12 x 2.
 //
 //go:noescape
-func pixels12x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels12x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels13x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 13 x 2.
 //
 //go:noescape
-func pixels13x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels13x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixels14x2AVX512 is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are 14 x 2.
 //
 //go:noescape
-func pixels14x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+func pixels14x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 
 // pixelSums8x1AVX512 adds up products of blocks of channels over pixels: rows x vectors are 8 x 1.
 //

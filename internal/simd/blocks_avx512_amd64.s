@@ -351,9 +351,10 @@ row:
 	VZEROUPPER
 	RET
 
-// func pixels1x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels1x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels1x1AVX512(SB), NOSPLIT, $0-58
+TEXT ·pixels1x1AVX512(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -364,13 +365,18 @@ TEXT ·pixels1x1AVX512(SB), NOSPLIT, $0-58
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
+	LEAQ    64(CX), R12
+	MOVQ    R12, a+8(FP)
 	LEAQ    64(DI), R10
+	MOVQ    R10, c+40(FP)
 	LEAQ    64(DI), R11
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    64(CX), R8
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -422,12 +428,15 @@ rectify:
 
 write:
 	VMOVUPS Z0, (DI)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels2x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels2x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels2x1AVX512(SB), NOSPLIT, $0-58
+TEXT ·pixels2x1AVX512(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -439,13 +448,18 @@ TEXT ·pixels2x1AVX512(SB), NOSPLIT, $0-58
 	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
+	LEAQ    128(CX), R12
+	MOVQ    R12, a+8(FP)
 	LEAQ    128(DI), R10
+	MOVQ    R10, c+40(FP)
 	LEAQ    192(DI), R11
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    128(CX), R8
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -504,12 +518,15 @@ rectify:
 write:
 	VMOVUPS Z0, (DI)
 	VMOVUPS Z1, 64(DI)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels3x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels3x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels3x1AVX512(SB), NOSPLIT, $0-58
+TEXT ·pixels3x1AVX512(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -522,13 +539,18 @@ TEXT ·pixels3x1AVX512(SB), NOSPLIT, $0-58
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
+	LEAQ    192(CX), R12
+	MOVQ    R12, a+8(FP)
 	LEAQ    192(DI), R10
+	MOVQ    R10, c+40(FP)
 	LEAQ    320(DI), R11
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    192(CX), R8
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -598,12 +620,15 @@ write:
 	VMOVUPS Z0, (DI)
 	VMOVUPS Z1, 64(DI)
 	VMOVUPS Z2, 128(DI)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels4x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels4x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels4x1AVX512(SB), NOSPLIT, $0-58
+TEXT ·pixels4x1AVX512(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -617,13 +642,18 @@ TEXT ·pixels4x1AVX512(SB), NOSPLIT, $0-58
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
+	LEAQ    256(CX), R12
+	MOVQ    R12, a+8(FP)
 	LEAQ    256(DI), R10
+	MOVQ    R10, c+40(FP)
 	LEAQ    448(DI), R11
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    256(CX), R8
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -704,12 +734,15 @@ write:
 	VMOVUPS Z1, 64(DI)
 	VMOVUPS Z2, 128(DI)
 	VMOVUPS Z3, 192(DI)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels5x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels5x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels5x1AVX512(SB), NOSPLIT, $0-58
+TEXT ·pixels5x1AVX512(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -724,13 +757,18 @@ TEXT ·pixels5x1AVX512(SB), NOSPLIT, $0-58
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
 	VMOVAPS Z0, Z4
+	LEAQ    320(CX), R12
+	MOVQ    R12, a+8(FP)
 	LEAQ    320(DI), R10
+	MOVQ    R10, c+40(FP)
 	LEAQ    576(DI), R11
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    320(CX), R8
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -822,12 +860,15 @@ write:
 	VMOVUPS Z2, 128(DI)
 	VMOVUPS Z3, 192(DI)
 	VMOVUPS Z4, 256(DI)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels6x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels6x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels6x1AVX512(SB), NOSPLIT, $0-58
+TEXT ·pixels6x1AVX512(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -843,13 +884,18 @@ TEXT ·pixels6x1AVX512(SB), NOSPLIT, $0-58
 	VMOVAPS Z0, Z3
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z5
+	LEAQ    384(CX), R12
+	MOVQ    R12, a+8(FP)
 	LEAQ    384(DI), R10
+	MOVQ    R10, c+40(FP)
 	LEAQ    704(DI), R11
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    384(CX), R8
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -952,12 +998,15 @@ write:
 	VMOVUPS Z3, 192(DI)
 	VMOVUPS Z4, 256(DI)
 	VMOVUPS Z5, 320(DI)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels7x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels7x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels7x1AVX512(SB), NOSPLIT, $0-58
+TEXT ·pixels7x1AVX512(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -974,13 +1023,18 @@ TEXT ·pixels7x1AVX512(SB), NOSPLIT, $0-58
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z5
 	VMOVAPS Z0, Z6
+	LEAQ    448(CX), R12
+	MOVQ    R12, a+8(FP)
 	LEAQ    448(DI), R10
+	MOVQ    R10, c+40(FP)
 	LEAQ    832(DI), R11
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    448(CX), R8
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -1094,12 +1148,15 @@ write:
 	VMOVUPS Z4, 256(DI)
 	VMOVUPS Z5, 320(DI)
 	VMOVUPS Z6, 384(DI)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels8x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels8x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels8x1AVX512(SB), NOSPLIT, $0-58
+TEXT ·pixels8x1AVX512(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -1117,13 +1174,18 @@ TEXT ·pixels8x1AVX512(SB), NOSPLIT, $0-58
 	VMOVAPS Z0, Z5
 	VMOVAPS Z0, Z6
 	VMOVAPS Z0, Z7
+	LEAQ    512(CX), R12
+	MOVQ    R12, a+8(FP)
 	LEAQ    512(DI), R10
+	MOVQ    R10, c+40(FP)
 	LEAQ    960(DI), R11
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    512(CX), R8
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -1244,12 +1306,15 @@ write:
 	VMOVUPS Z5, 320(DI)
 	VMOVUPS Z6, 384(DI)
 	VMOVUPS Z7, 448(DI)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels9x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels9x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels9x1AVX512(SB), NOSPLIT, $0-58
+TEXT ·pixels9x1AVX512(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -1268,13 +1333,18 @@ TEXT ·pixels9x1AVX512(SB), NOSPLIT, $0-58
 	VMOVAPS Z0, Z6
 	VMOVAPS Z0, Z7
 	VMOVAPS Z0, Z8
+	LEAQ    576(CX), R12
+	MOVQ    R12, a+8(FP)
 	LEAQ    576(DI), R10
+	MOVQ    R10, c+40(FP)
 	LEAQ    1088(DI), R11
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    576(CX), R8
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -1406,12 +1476,15 @@ write:
 	VMOVUPS Z6, 384(DI)
 	VMOVUPS Z7, 448(DI)
 	VMOVUPS Z8, 512(DI)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels10x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels10x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels10x1AVX512(SB), NOSPLIT, $0-58
+TEXT ·pixels10x1AVX512(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -1431,13 +1504,18 @@ TEXT ·pixels10x1AVX512(SB), NOSPLIT, $0-58
 	VMOVAPS Z0, Z7
 	VMOVAPS Z0, Z8
 	VMOVAPS Z0, Z9
+	LEAQ    640(CX), R12
+	MOVQ    R12, a+8(FP)
 	LEAQ    640(DI), R10
+	MOVQ    R10, c+40(FP)
 	LEAQ    1216(DI), R11
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    640(CX), R8
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -1580,12 +1658,15 @@ write:
 	VMOVUPS Z7, 448(DI)
 	VMOVUPS Z8, 512(DI)
 	VMOVUPS Z9, 576(DI)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels11x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels11x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels11x1AVX512(SB), NOSPLIT, $0-58
+TEXT ·pixels11x1AVX512(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -1606,13 +1687,18 @@ TEXT ·pixels11x1AVX512(SB), NOSPLIT, $0-58
 	VMOVAPS Z0, Z8
 	VMOVAPS Z0, Z9
 	VMOVAPS Z0, Z10
+	LEAQ    704(CX), R12
+	MOVQ    R12, a+8(FP)
 	LEAQ    704(DI), R10
+	MOVQ    R10, c+40(FP)
 	LEAQ    1344(DI), R11
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    704(CX), R8
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -1766,12 +1852,15 @@ write:
 	VMOVUPS Z8, 512(DI)
 	VMOVUPS Z9, 576(DI)
 	VMOVUPS Z10, 640(DI)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels12x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels12x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels12x1AVX512(SB), NOSPLIT, $0-58
+TEXT ·pixels12x1AVX512(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -1793,13 +1882,18 @@ TEXT ·pixels12x1AVX512(SB), NOSPLIT, $0-58
 	VMOVAPS Z0, Z9
 	VMOVAPS Z0, Z10
 	VMOVAPS Z0, Z11
+	LEAQ    768(CX), R12
+	MOVQ    R12, a+8(FP)
 	LEAQ    768(DI), R10
+	MOVQ    R10, c+40(FP)
 	LEAQ    1472(DI), R11
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    768(CX), R8
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -1964,12 +2058,15 @@ write:
 	VMOVUPS Z9, 576(DI)
 	VMOVUPS Z10, 640(DI)
 	VMOVUPS Z11, 704(DI)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels13x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels13x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels13x1AVX512(SB), NOSPLIT, $0-58
+TEXT ·pixels13x1AVX512(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -1992,13 +2089,18 @@ TEXT ·pixels13x1AVX512(SB), NOSPLIT, $0-58
 	VMOVAPS Z0, Z10
 	VMOVAPS Z0, Z11
 	VMOVAPS Z0, Z12
+	LEAQ    832(CX), R12
+	MOVQ    R12, a+8(FP)
 	LEAQ    832(DI), R10
+	MOVQ    R10, c+40(FP)
 	LEAQ    1600(DI), R11
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    832(CX), R8
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -2174,12 +2276,15 @@ write:
 	VMOVUPS Z10, 640(DI)
 	VMOVUPS Z11, 704(DI)
 	VMOVUPS Z12, 768(DI)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels14x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels14x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels14x1AVX512(SB), NOSPLIT, $0-58
+TEXT ·pixels14x1AVX512(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -2203,13 +2308,18 @@ TEXT ·pixels14x1AVX512(SB), NOSPLIT, $0-58
 	VMOVAPS Z0, Z11
 	VMOVAPS Z0, Z12
 	VMOVAPS Z0, Z13
+	LEAQ    896(CX), R12
+	MOVQ    R12, a+8(FP)
 	LEAQ    896(DI), R10
+	MOVQ    R10, c+40(FP)
 	LEAQ    1728(DI), R11
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    896(CX), R8
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -2392,12 +2502,15 @@ write:
 	VMOVUPS Z11, 704(DI)
 	VMOVUPS Z12, 768(DI)
 	VMOVUPS Z13, 832(DI)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels1x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels1x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels1x2AVX512(SB), NOSPLIT, $0-58
+TEXT ·pixels1x2AVX512(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -2409,13 +2522,18 @@ TEXT ·pixels1x2AVX512(SB), NOSPLIT, $0-58
 	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
+	LEAQ    64(CX), R13
+	MOVQ    R13, a+8(FP)
 	LEAQ    64(DI), R11
+	MOVQ    R11, c+40(FP)
 	LEAQ    64(DI), R12
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    64(CX), R9
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -2479,12 +2597,15 @@ rectify:
 write:
 	VMOVUPS Z0, (DI)
 	VMOVUPS Z1, (DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels2x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels2x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels2x2AVX512(SB), NOSPLIT, $0-58
+TEXT ·pixels2x2AVX512(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -2498,13 +2619,18 @@ TEXT ·pixels2x2AVX512(SB), NOSPLIT, $0-58
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z1, Z3
+	LEAQ    128(CX), R13
+	MOVQ    R13, a+8(FP)
 	LEAQ    128(DI), R11
+	MOVQ    R11, c+40(FP)
 	LEAQ    192(DI), R12
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    128(CX), R9
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -2582,12 +2708,15 @@ write:
 	VMOVUPS Z2, 64(DI)
 	VMOVUPS Z1, (DI)(R8*1)
 	VMOVUPS Z3, 64(DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels3x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels3x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels3x2AVX512(SB), NOSPLIT, $0-58
+TEXT ·pixels3x2AVX512(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -2603,13 +2732,18 @@ TEXT ·pixels3x2AVX512(SB), NOSPLIT, $0-58
 	VMOVAPS Z1, Z3
 	VMOVAPS Z0, Z4
 	VMOVAPS Z1, Z5
+	LEAQ    192(CX), R13
+	MOVQ    R13, a+8(FP)
 	LEAQ    192(DI), R11
+	MOVQ    R11, c+40(FP)
 	LEAQ    320(DI), R12
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    192(CX), R9
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -2705,12 +2839,15 @@ write:
 	VMOVUPS Z1, (DI)(R8*1)
 	VMOVUPS Z3, 64(DI)(R8*1)
 	VMOVUPS Z5, 128(DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels4x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels4x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels4x2AVX512(SB), NOSPLIT, $0-58
+TEXT ·pixels4x2AVX512(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -2728,13 +2865,18 @@ TEXT ·pixels4x2AVX512(SB), NOSPLIT, $0-58
 	VMOVAPS Z1, Z5
 	VMOVAPS Z0, Z6
 	VMOVAPS Z1, Z7
+	LEAQ    256(CX), R13
+	MOVQ    R13, a+8(FP)
 	LEAQ    256(DI), R11
+	MOVQ    R11, c+40(FP)
 	LEAQ    448(DI), R12
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    256(CX), R9
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -2848,12 +2990,15 @@ write:
 	VMOVUPS Z3, 64(DI)(R8*1)
 	VMOVUPS Z5, 128(DI)(R8*1)
 	VMOVUPS Z7, 192(DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels5x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels5x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels5x2AVX512(SB), NOSPLIT, $0-58
+TEXT ·pixels5x2AVX512(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -2873,13 +3018,18 @@ TEXT ·pixels5x2AVX512(SB), NOSPLIT, $0-58
 	VMOVAPS Z1, Z7
 	VMOVAPS Z0, Z8
 	VMOVAPS Z1, Z9
+	LEAQ    320(CX), R13
+	MOVQ    R13, a+8(FP)
 	LEAQ    320(DI), R11
+	MOVQ    R11, c+40(FP)
 	LEAQ    576(DI), R12
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    320(CX), R9
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -3011,12 +3161,15 @@ write:
 	VMOVUPS Z5, 128(DI)(R8*1)
 	VMOVUPS Z7, 192(DI)(R8*1)
 	VMOVUPS Z9, 256(DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels6x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels6x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels6x2AVX512(SB), NOSPLIT, $0-58
+TEXT ·pixels6x2AVX512(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -3038,13 +3191,18 @@ TEXT ·pixels6x2AVX512(SB), NOSPLIT, $0-58
 	VMOVAPS Z1, Z9
 	VMOVAPS Z0, Z10
 	VMOVAPS Z1, Z11
+	LEAQ    384(CX), R13
+	MOVQ    R13, a+8(FP)
 	LEAQ    384(DI), R11
+	MOVQ    R11, c+40(FP)
 	LEAQ    704(DI), R12
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    384(CX), R9
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -3194,12 +3352,15 @@ write:
 	VMOVUPS Z7, 192(DI)(R8*1)
 	VMOVUPS Z9, 256(DI)(R8*1)
 	VMOVUPS Z11, 320(DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels7x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels7x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels7x2AVX512(SB), NOSPLIT, $0-58
+TEXT ·pixels7x2AVX512(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -3223,13 +3384,18 @@ TEXT ·pixels7x2AVX512(SB), NOSPLIT, $0-58
 	VMOVAPS Z1, Z11
 	VMOVAPS Z0, Z12
 	VMOVAPS Z1, Z13
+	LEAQ    448(CX), R13
+	MOVQ    R13, a+8(FP)
 	LEAQ    448(DI), R11
+	MOVQ    R11, c+40(FP)
 	LEAQ    832(DI), R12
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    448(CX), R9
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -3397,12 +3563,15 @@ write:
 	VMOVUPS Z9, 256(DI)(R8*1)
 	VMOVUPS Z11, 320(DI)(R8*1)
 	VMOVUPS Z13, 384(DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels8x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels8x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels8x2AVX512(SB), NOSPLIT, $0-58
+TEXT ·pixels8x2AVX512(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -3428,13 +3597,18 @@ TEXT ·pixels8x2AVX512(SB), NOSPLIT, $0-58
 	VMOVAPS Z1, Z13
 	VMOVAPS Z0, Z14
 	VMOVAPS Z1, Z15
+	LEAQ    512(CX), R13
+	MOVQ    R13, a+8(FP)
 	LEAQ    512(DI), R11
+	MOVQ    R11, c+40(FP)
 	LEAQ    960(DI), R12
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    512(CX), R9
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -3616,12 +3790,15 @@ write:
 	VMOVUPS Z11, 320(DI)(R8*1)
 	VMOVUPS Z13, 384(DI)(R8*1)
 	VMOVUPS Z15, 448(DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels9x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels9x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels9x2AVX512(SB), NOSPLIT, $0-58
+TEXT ·pixels9x2AVX512(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -3649,13 +3826,18 @@ TEXT ·pixels9x2AVX512(SB), NOSPLIT, $0-58
 	VMOVAPS Z1, Z15
 	VMOVAPS Z0, Z16
 	VMOVAPS Z1, Z17
+	LEAQ    576(CX), R13
+	MOVQ    R13, a+8(FP)
 	LEAQ    576(DI), R11
+	MOVQ    R11, c+40(FP)
 	LEAQ    1088(DI), R12
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    576(CX), R9
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -3855,12 +4037,15 @@ write:
 	VMOVUPS Z13, 384(DI)(R8*1)
 	VMOVUPS Z15, 448(DI)(R8*1)
 	VMOVUPS Z17, 512(DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels10x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels10x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels10x2AVX512(SB), NOSPLIT, $0-58
+TEXT ·pixels10x2AVX512(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -3890,13 +4075,18 @@ TEXT ·pixels10x2AVX512(SB), NOSPLIT, $0-58
 	VMOVAPS Z1, Z17
 	VMOVAPS Z0, Z18
 	VMOVAPS Z1, Z19
+	LEAQ    640(CX), R13
+	MOVQ    R13, a+8(FP)
 	LEAQ    640(DI), R11
+	MOVQ    R11, c+40(FP)
 	LEAQ    1216(DI), R12
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    640(CX), R9
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -4114,12 +4304,15 @@ write:
 	VMOVUPS Z15, 448(DI)(R8*1)
 	VMOVUPS Z17, 512(DI)(R8*1)
 	VMOVUPS Z19, 576(DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels11x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels11x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels11x2AVX512(SB), NOSPLIT, $0-58
+TEXT ·pixels11x2AVX512(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -4151,13 +4344,18 @@ TEXT ·pixels11x2AVX512(SB), NOSPLIT, $0-58
 	VMOVAPS Z1, Z19
 	VMOVAPS Z0, Z20
 	VMOVAPS Z1, Z21
+	LEAQ    704(CX), R13
+	MOVQ    R13, a+8(FP)
 	LEAQ    704(DI), R11
+	MOVQ    R11, c+40(FP)
 	LEAQ    1344(DI), R12
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    704(CX), R9
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -4393,12 +4591,15 @@ write:
 	VMOVUPS Z17, 512(DI)(R8*1)
 	VMOVUPS Z19, 576(DI)(R8*1)
 	VMOVUPS Z21, 640(DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels12x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels12x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels12x2AVX512(SB), NOSPLIT, $0-58
+TEXT ·pixels12x2AVX512(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -4432,13 +4633,18 @@ TEXT ·pixels12x2AVX512(SB), NOSPLIT, $0-58
 	VMOVAPS Z1, Z21
 	VMOVAPS Z0, Z22
 	VMOVAPS Z1, Z23
+	LEAQ    768(CX), R13
+	MOVQ    R13, a+8(FP)
 	LEAQ    768(DI), R11
+	MOVQ    R11, c+40(FP)
 	LEAQ    1472(DI), R12
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    768(CX), R9
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -4692,12 +4898,15 @@ write:
 	VMOVUPS Z19, 576(DI)(R8*1)
 	VMOVUPS Z21, 640(DI)(R8*1)
 	VMOVUPS Z23, 704(DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels13x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels13x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels13x2AVX512(SB), NOSPLIT, $0-58
+TEXT ·pixels13x2AVX512(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -4733,13 +4942,18 @@ TEXT ·pixels13x2AVX512(SB), NOSPLIT, $0-58
 	VMOVAPS Z1, Z23
 	VMOVAPS Z0, Z24
 	VMOVAPS Z1, Z25
+	LEAQ    832(CX), R13
+	MOVQ    R13, a+8(FP)
 	LEAQ    832(DI), R11
+	MOVQ    R11, c+40(FP)
 	LEAQ    1600(DI), R12
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    832(CX), R9
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -5011,12 +5225,15 @@ write:
 	VMOVUPS Z21, 640(DI)(R8*1)
 	VMOVUPS Z23, 704(DI)(R8*1)
 	VMOVUPS Z25, 768(DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels14x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
+// func pixels14x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels14x2AVX512(SB), NOSPLIT, $0-58
+TEXT ·pixels14x2AVX512(SB), NOSPLIT, $0-72
+tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
@@ -5054,13 +5271,18 @@ TEXT ·pixels14x2AVX512(SB), NOSPLIT, $0-58
 	VMOVAPS Z1, Z25
 	VMOVAPS Z0, Z26
 	VMOVAPS Z1, Z27
+	LEAQ    896(CX), R13
+	MOVQ    R13, a+8(FP)
 	LEAQ    896(DI), R11
+	MOVQ    R11, c+40(FP)
 	LEAQ    1728(DI), R12
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    896(CX), R9
 	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -5346,6 +5568,8 @@ write:
 	VMOVUPS Z23, 704(DI)(R8*1)
 	VMOVUPS Z25, 768(DI)(R8*1)
 	VMOVUPS Z27, 832(DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 

@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// TestPixelKernel: every number of pixels and blocks, with gaps between the blocks that are not written.
+// TestPixelKernel: every number of pixels of one to three tiles, and of blocks, with gaps between the blocks that are not written.
 func TestPixelKernel(t *testing.T) {
 	each(t, func(t *testing.T) {
-		for rows := 1; rows <= PixelRows(); rows++ {
+		for rows := 1; rows <= 3*PixelRows(); rows++ {
 			for n := 1; n <= 2; n++ {
 				for _, blocks := range []int{1, 3} {
 					t.Run(fmt.Sprintf("%d pixels, %d blocks of %d", rows, n, blocks), func(t *testing.T) { testPixels(t, rows, n, blocks) })

@@ -108,7 +108,7 @@ func (l *level) packPlaces(*uint8, *int32, *float32, int, int, int, int, int, bo
 func (l *level) unpackPlaces(*int32, *uint8, int, int, int, int, int)               {}
 
 // pixelsFunc is a micro kernel of PixelKernel; there are none here.
-type pixelsFunc func(int, *float32, int, *float32, *float32, *float32, int, bool, bool)
+type pixelsFunc func(int, *float32, int, *float32, *float32, *float32, int, bool, bool, int)
 
 var (
 	pixelsAVX512 [2][1]pixelsFunc

@@ -31,14 +31,16 @@ func (s isa) blocks(mr int) {
 	}
 }
 
-// pixels emits the micro kernel of a pointwise convolution of some pixels with nv vectors of output channels: C (rows x vectors,
+// pixels emits the micro kernel of a pointwise convolution of tiles of some pixels with nv vectors of output channels: C (rows x vectors,
 // pixels side by side, vectors jumpC apart) = start + A (rows x 16*blocks, blocks jumpA apart) * B, panels of 32 columns. On the way it
-// fetches the same pixels of the next block to L1, those behind them to L2, and the results of these to L1.
+// fetches the same pixels of the next block to L1, or the next tile's of the first one, those behind them to L2, and the results of
+// these to L1.
 func (s isa) pixels(rows, nv int) {
 	name := fmt.Sprintf("pixels%dx%d%s", rows, nv, s.tag)
-	TEXT(name, NOSPLIT, "func(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool)")
+	TEXT(name, NOSPLIT, "func(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are %d x %d.", name, rows, nv))
+	Label("tile")
 	blocks, a, jumpA := Load(Param("blocks"), GP64()), Load(Param("a"), GP64()), Load(Param("jumpA"), GP64())
 	b, start := Load(Param("b"), GP64()), Load(Param("start"), GP64())
 	c, jumpC := Load(Param("c"), GP64()), Load(Param("jumpC"), GP64())
@@ -53,13 +55,18 @@ func (s isa) pixels(rows, nv int) {
 	}
 	const unroll = 4
 	next, far, turns := GP64(), GP64(), GP64()
-	later, last := GP64(), GP64()
+	later, last, after := GP64(), GP64(), GP64()
+	LEAQ(Mem{Base: a, Disp: rows * pixelBytes}, after)
+	MOVQ(after, paramAt("a"))
 	LEAQ(Mem{Base: c, Disp: rows * pixelBytes}, later)
+	MOVQ(later, paramAt("c"))
 	LEAQ(Mem{Base: c, Disp: (2*rows - 1) * pixelBytes}, last)
 	align(64)
 	Label("block")
 	LEAQ(Mem{Base: a, Disp: rows * pixelBytes}, far)
 	LEAQ(Mem{Base: a, Index: jumpA, Scale: 1}, next)
+	CMPQ(blocks, Imm(1))
+	CMOVQEQ(after, next)
 	MOVQ(U32(lanes/unroll), turns)
 	align(32)
 	Label("several")
@@ -85,6 +92,8 @@ func (s isa) pixels(rows, nv int) {
 	DECQ(blocks)
 	JNE(LabelRef("block"))
 	s.putPixels(acc, column)
+	DECQ(paramAt("tiles"))
+	JNE(LabelRef("tile"))
 	VZEROUPPER()
 	RET()
 }
