@@ -97,34 +97,37 @@ func (v *pointWeights) share(g *cpe.CoreGroup, w *pointSums) {
 // add adds the products of a span to the gradient, or to nothing.
 func (v *pointWeights) add(w *pointSums, s pointSpan, accumulate bool) {
 	x, y, inputs := &w.now.x, &w.now.y, v.x.channels
-	w.runs = simd.PixelRuns{Runs: s.images, N: s.n, NextA: y.image, NextB: x.image, JumpB: x.jump}
+	w.runs = simd.PixelRuns{Runs: s.images, N: s.n, NextA: y.image, NextB: x.image, JumpA: y.jump, JumpB: x.jump}
 	mr, wide := simd.PixelSumSize()
-	first, last := w.rows.at*BlockLanes, min(w.rows.end()*BlockLanes, v.y.channels)
-	panels := blocks(w.cols.n, wide)
+	first, rows := w.rows.at*BlockLanes, min(w.rows.n*BlockLanes, v.y.channels-w.rows.at*BlockLanes)
+	panels, tiles := blocks(w.cols.n, wide), blocks(rows, mr)
 	for p := range panels {
 		from, to := p*w.cols.n/panels, (p+1)*w.cols.n/panels
 		col := (w.cols.at + from) * BlockLanes
 		n := min((to-from)*BlockLanes, inputs-col)
-		for row := first; row < last; row += mr {
-			w.fetch(to, (row-first)/mr, wide)
-			a := y.data[(row-first)/BlockLanes*y.jump+row%BlockLanes:]
-			simd.PixelSums(&w.runs, a, x.data[from*x.jump:], v.conv.args.w[row*inputs+col:], inputs, min(mr, last-row), n, accumulate)
+		for tile := 0; tile < tiles; {
+			some := w.fetch(to, tile, tiles-tile, wide)
+			row := tile * mr
+			simd.PixelSums(&w.runs, y.data, x.data[from*x.jump:], v.conv.args.w[(first+row)*inputs+col:], inputs, row, min(some*mr, rows-row), n, accumulate)
+			tile += some
 		}
 	}
 }
 
-// fetch has a block fetched while a tile of a panel that ends with block to is added up: of the next panel or, with the last one, of the
-// first panel of the next span, and then of that span's outputs.
-func (w *pointSums) fetch(to, tile, wide int) {
-	from, block := &w.now.x, to+tile
-	switch {
-	case to == w.cols.n && tile < min(wide, to):
-		from, block = &w.next.x, tile
-	case to == w.cols.n && tile >= wide && tile < wide+w.rows.n:
-		from, block = &w.next.y, tile-wide
-	case tile >= wide || block >= w.cols.n:
-		w.runs.Ahead = nil
-		return
+// fetch has blocks fetched while tiles of a panel that ends with block to are added up: those of the next panel or, with the last one, of
+// the first panel of the next span, and then of that span's outputs. It returns for how many of the n tiles that are left, from one on.
+func (w *pointSums) fetch(to, tile, n, wide int) int {
+	from, block, end := &w.now.x, to+tile, min(to+wide, w.cols.n)
+	if to == w.cols.n {
+		from, block, end = &w.next.x, tile, min(wide, to)
 	}
-	w.runs.Ahead, w.runs.NextAhead = from.data[block*from.jump:], from.image
+	if to == w.cols.n && tile >= end {
+		from, block, end = &w.next.y, tile-end, w.rows.n
+	}
+	w.runs.Ahead = nil
+	if block >= end || len(from.data) == 0 {
+		return n
+	}
+	w.runs.Ahead, w.runs.NextAhead, w.runs.JumpAhead = from.data[block*from.jump:], from.image, from.jump
+	return min(n, end-block)
 }

@@ -79,7 +79,7 @@ func pixelGo(blocks int, a []float32, jumpA int, b, start, c []float32, accumula
 	}
 }
 
-// PixelSumSize is the number of rows and of blocks of columns that PixelSums does at most.
+// PixelSumSize is the number of rows of PixelSums' tiles, and of blocks of columns at most.
 func PixelSumSize() (rows, blocks int) {
 	if active.width == 16 {
 		return 8, 3
@@ -88,31 +88,34 @@ func PixelSumSize() (rows, blocks int) {
 }
 
 // PixelRuns are the pixels that PixelSums adds up: some runs of n pixels that lie side by side, in A NextA values from one to the next,
-// in B NextB; blocks of channels of B are JumpB apart. Ahead is a block, if any, whose runs are NextAhead apart, that will be read later
-// and is fetched meanwhile.
+// in B NextB; blocks of channels of A are JumpA apart, those of B JumpB. Ahead, if there is one, is a block for each tile of rows that will
+// be read later and is fetched meanwhile; they are JumpAhead apart, and their runs NextAhead.
 type PixelRuns struct {
-	Runs, N, NextA, NextB, JumpB int
-	Ahead                        []float32
-	NextAhead                    int
+	Runs, N, NextA, NextB, JumpA, JumpB int
+	Ahead                               []float32
+	NextAhead, JumpAhead                int
 }
 
-// PixelSums is the micro kernel of the weight gradient of pointwise convolutions of images in blocks of channels, for m rows, of
-// one block of A, and n columns:
+// PixelSums is the micro kernel of the weight gradient of pointwise convolutions of images in blocks of channels, for rows
+// first <= i < first+m, first being that of a tile, and n columns:
 //
-//	c[i*ldc+j] (+)= Σ A[p][i]*B[p][j] over pixels p
+//	c[(i-first)*ldc+j] (+)= Σ A[p][i]*B[p][j] over pixels p
 //
-// where A[p][i] is a[p*16+i] and B[p][j] is b[j/16*JumpB+p*16+j%16] for the pixels of the first run. C is not read unless accumulate is set.
-func PixelSums(r *PixelRuns, a, b, c []float32, ldc, m, n int, accumulate bool) {
+// where A[p][i] is a[i/16*JumpA+p*16+i%16] and B[p][j] is b[j/16*JumpB+p*16+j%16] for the pixels of the first run. C is not read unless
+// accumulate is set.
+func PixelSums(r *PixelRuns, a, b, c []float32, ldc, first, m, n int, accumulate bool) {
 	const lanes = BlockLanes
-	if l := active; l.width > 0 {
-		rows, _ := PixelSumSize()
-		last, columns := (r.N-1)*lanes, (n+lanes-1)/lanes
-		_, _ = a[(r.Runs-1)*r.NextA+last+rows-1], b[(r.Runs-1)*r.NextB+(columns-1)*r.JumpB+last+lanes-1]
-		_ = c[(m-1)*ldc+n-1]
-		l.pixelSums(columns, r, a, &b[0], c, ldc, accumulate, m, n)
+	last, columns := (r.N-1)*lanes, (n+lanes-1)/lanes
+	_ = b[(r.Runs-1)*r.NextB+(columns-1)*r.JumpB+last+lanes-1]
+	_, _ = a[(r.Runs-1)*r.NextA+(first+m-1)/lanes*r.JumpA+last+lanes-1], c[(m-1)*ldc+n-1]
+	if active.width > 0 {
+		active.pixelSums(columns, r, a[first/lanes*r.JumpA+first%lanes:], &b[0], c, ldc, first%lanes > 0, accumulate, m, n)
 		return
 	}
-	for run := range r.Runs {
-		stridedGo(r.N, a[run*r.NextA:], 1, lanes, b[run*r.NextB:], lanes, c, ldc, m, n, accumulate || run > 0)
+	for i := 0; i < m; i += lanes - (first+i)%lanes {
+		block, lane := (first+i)/lanes, (first+i)%lanes
+		for run := range r.Runs {
+			stridedGo(r.N, a[block*r.JumpA+run*r.NextA+lane:], 1, lanes, b[run*r.NextB:], lanes, c[i*ldc:], ldc, min(m-i, lanes-lane), n, accumulate || run > 0)
+		}
 	}
 }

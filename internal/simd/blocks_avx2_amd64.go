@@ -72,9 +72,9 @@ func pixels6x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32
 // pixelSums6x2AVX2 adds up products of blocks of channels over pixels: rows x vectors are 6 x 2.
 //
 //go:noescape
-func pixelSums6x2AVX2(runs int, pixels int, a *float32, nextA int, b *float32, jumpB int, nextB int, ahead *float32, nextAhead int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+func pixelSums6x2AVX2(runs int, pixels int, a *float32, nextA int, stepA int, thenA int, b *float32, jumpB int, nextB int, ahead *float32, nextAhead int, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 
 // pixelSums5x2AVX2 adds up products of blocks of channels over pixels: rows x vectors are 5 x 2.
 //
 //go:noescape
-func pixelSums5x2AVX2(runs int, pixels int, a *float32, nextA int, b *float32, jumpB int, nextB int, ahead *float32, nextAhead int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+func pixelSums5x2AVX2(runs int, pixels int, a *float32, nextA int, stepA int, thenA int, b *float32, jumpB int, nextB int, ahead *float32, nextAhead int, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)

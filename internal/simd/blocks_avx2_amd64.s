@@ -1248,18 +1248,19 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixelSums6x2AVX2(runs int, pixels int, a *float32, nextA int, b *float32, jumpB int, nextB int, ahead *float32, nextAhead int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func pixelSums6x2AVX2(runs int, pixels int, a *float32, nextA int, stepA int, thenA int, b *float32, jumpB int, nextB int, ahead *float32, nextAhead int, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·pixelSums6x2AVX2(SB), NOSPLIT, $0-120
+TEXT ·pixelSums6x2AVX2(SB), NOSPLIT, $0-152
+tile:
 	MOVQ       runs+0(FP), AX
 	MOVQ       pixels+8(FP), CX
 	MOVQ       a+16(FP), DX
 	MOVQ       nextA+24(FP), BX
-	MOVQ       b+32(FP), SI
-	MOVQ       jumpB+40(FP), DI
-	MOVQ       nextB+48(FP), R8
-	MOVQ       ahead+56(FP), R9
-	MOVQ       nextAhead+64(FP), R10
+	MOVQ       b+48(FP), SI
+	MOVQ       jumpB+56(FP), DI
+	MOVQ       nextB+64(FP), R8
+	MOVQ       ahead+72(FP), R9
+	MOVQ       nextAhead+80(FP), R10
 	SHLQ       $0x02, BX
 	SHLQ       $0x02, DI
 	SHLQ       $0x02, R8
@@ -1276,8 +1277,8 @@ TEXT ·pixelSums6x2AVX2(SB), NOSPLIT, $0-120
 	VXORPS     Y9, Y9, Y9
 	VXORPS     Y10, Y10, Y10
 	VXORPS     Y11, Y11, Y11
-	MOVQ       c+72(FP), R11
-	MOVQ       ldc+80(FP), R12
+	MOVQ       c+96(FP), R11
+	MOVQ       ldc+104(FP), R12
 	PREFETCHT0 (R11)
 	PREFETCHT0 32(R11)
 	LEAQ       (R11)(R12*4), R11
@@ -1431,12 +1432,12 @@ next:
 	ADDQ   R10, R9
 	DECQ   AX
 	JNE    run
-	MOVQ   c+72(FP), AX
-	MOVQ   ldc+80(FP), CX
+	MOVQ   c+96(FP), AX
+	MOVQ   ldc+104(FP), CX
 	SHLQ   $0x02, CX
-	MOVB   accumulate+88(FP), DL
-	MOVQ   m+96(FP), BX
-	MOVQ   n+104(FP), SI
+	MOVB   accumulate+112(FP), DL
+	MOVQ   m+128(FP), BX
+	MOVQ   n+136(FP), SI
 	CMPQ   BX, $0x06
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -1482,11 +1483,25 @@ write:
 	VMOVUPS Y10, (AX)
 	VMOVUPS Y11, 32(AX)
 	ADDQ    CX, AX
+	MOVQ    AX, c+96(FP)
+	MOVQ    stepA+32(FP), AX
+	MOVQ    thenA+40(FP), CX
+	MOVQ    a+16(FP), DX
+	LEAQ    (DX)(AX*4), DX
+	MOVQ    DX, a+16(FP)
+	MOVQ    CX, stepA+32(FP)
+	MOVQ    AX, thenA+40(FP)
+	MOVQ    jumpAhead+88(FP), AX
+	MOVQ    ahead+72(FP), CX
+	LEAQ    (CX)(AX*4), CX
+	MOVQ    CX, ahead+72(FP)
+	DECQ    tiles+120(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
 edge:
-	MOVQ       words+112(FP), DI
+	MOVQ       words+144(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), R10
@@ -1585,21 +1600,36 @@ writeEdge:
 	JEQ        end
 
 end:
+	MOVQ AX, c+96(FP)
+	MOVQ stepA+32(FP), AX
+	MOVQ thenA+40(FP), CX
+	MOVQ a+16(FP), DX
+	LEAQ (DX)(AX*4), DX
+	MOVQ DX, a+16(FP)
+	MOVQ CX, stepA+32(FP)
+	MOVQ AX, thenA+40(FP)
+	MOVQ jumpAhead+88(FP), AX
+	MOVQ ahead+72(FP), CX
+	LEAQ (CX)(AX*4), CX
+	MOVQ CX, ahead+72(FP)
+	DECQ tiles+120(FP)
+	JNE  tile
 	VZEROUPPER
 	RET
 
-// func pixelSums5x2AVX2(runs int, pixels int, a *float32, nextA int, b *float32, jumpB int, nextB int, ahead *float32, nextAhead int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func pixelSums5x2AVX2(runs int, pixels int, a *float32, nextA int, stepA int, thenA int, b *float32, jumpB int, nextB int, ahead *float32, nextAhead int, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·pixelSums5x2AVX2(SB), NOSPLIT, $0-120
+TEXT ·pixelSums5x2AVX2(SB), NOSPLIT, $0-152
+tile:
 	MOVQ       runs+0(FP), AX
 	MOVQ       pixels+8(FP), CX
 	MOVQ       a+16(FP), DX
 	MOVQ       nextA+24(FP), BX
-	MOVQ       b+32(FP), SI
-	MOVQ       jumpB+40(FP), DI
-	MOVQ       nextB+48(FP), R8
-	MOVQ       ahead+56(FP), R9
-	MOVQ       nextAhead+64(FP), R10
+	MOVQ       b+48(FP), SI
+	MOVQ       jumpB+56(FP), DI
+	MOVQ       nextB+64(FP), R8
+	MOVQ       ahead+72(FP), R9
+	MOVQ       nextAhead+80(FP), R10
 	SHLQ       $0x02, BX
 	SHLQ       $0x02, DI
 	SHLQ       $0x02, R8
@@ -1614,8 +1644,8 @@ TEXT ·pixelSums5x2AVX2(SB), NOSPLIT, $0-120
 	VXORPS     Y7, Y7, Y7
 	VXORPS     Y8, Y8, Y8
 	VXORPS     Y9, Y9, Y9
-	MOVQ       c+72(FP), R11
-	MOVQ       ldc+80(FP), R12
+	MOVQ       c+96(FP), R11
+	MOVQ       ldc+104(FP), R12
 	PREFETCHT0 (R11)
 	PREFETCHT0 32(R11)
 	LEAQ       (R11)(R12*4), R11
@@ -1751,12 +1781,12 @@ next:
 	ADDQ   R10, R9
 	DECQ   AX
 	JNE    run
-	MOVQ   c+72(FP), AX
-	MOVQ   ldc+80(FP), CX
+	MOVQ   c+96(FP), AX
+	MOVQ   ldc+104(FP), CX
 	SHLQ   $0x02, CX
-	MOVB   accumulate+88(FP), DL
-	MOVQ   m+96(FP), BX
-	MOVQ   n+104(FP), SI
+	MOVB   accumulate+112(FP), DL
+	MOVQ   m+128(FP), BX
+	MOVQ   n+136(FP), SI
 	CMPQ   BX, $0x05
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -1796,11 +1826,25 @@ write:
 	VMOVUPS Y8, (AX)
 	VMOVUPS Y9, 32(AX)
 	ADDQ    CX, AX
+	MOVQ    AX, c+96(FP)
+	MOVQ    stepA+32(FP), AX
+	MOVQ    thenA+40(FP), CX
+	MOVQ    a+16(FP), DX
+	LEAQ    (DX)(AX*4), DX
+	MOVQ    DX, a+16(FP)
+	MOVQ    CX, stepA+32(FP)
+	MOVQ    AX, thenA+40(FP)
+	MOVQ    jumpAhead+88(FP), AX
+	MOVQ    ahead+72(FP), CX
+	LEAQ    (CX)(AX*4), CX
+	MOVQ    CX, ahead+72(FP)
+	DECQ    tiles+120(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
 edge:
-	MOVQ       words+112(FP), DI
+	MOVQ       words+144(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), R10
@@ -1887,5 +1931,19 @@ writeEdge:
 	JEQ        end
 
 end:
+	MOVQ AX, c+96(FP)
+	MOVQ stepA+32(FP), AX
+	MOVQ thenA+40(FP), CX
+	MOVQ a+16(FP), DX
+	LEAQ (DX)(AX*4), DX
+	MOVQ DX, a+16(FP)
+	MOVQ CX, stepA+32(FP)
+	MOVQ AX, thenA+40(FP)
+	MOVQ jumpAhead+88(FP), AX
+	MOVQ ahead+72(FP), CX
+	LEAQ (CX)(AX*4), CX
+	MOVQ CX, ahead+72(FP)
+	DECQ tiles+120(FP)
+	JNE  tile
 	VZEROUPPER
 	RET

@@ -182,14 +182,14 @@ func pixels14x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *floa
 // pixelSums8x1AVX512 adds up products of blocks of channels over pixels: rows x vectors are 8 x 1.
 //
 //go:noescape
-func pixelSums8x1AVX512(runs int, pixels int, a *float32, nextA int, b *float32, jumpB int, nextB int, ahead *float32, nextAhead int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+func pixelSums8x1AVX512(runs int, pixels int, a *float32, nextA int, stepA int, thenA int, b *float32, jumpB int, nextB int, ahead *float32, nextAhead int, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 
 // pixelSums8x2AVX512 adds up products of blocks of channels over pixels: rows x vectors are 8 x 2.
 //
 //go:noescape
-func pixelSums8x2AVX512(runs int, pixels int, a *float32, nextA int, b *float32, jumpB int, nextB int, ahead *float32, nextAhead int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+func pixelSums8x2AVX512(runs int, pixels int, a *float32, nextA int, stepA int, thenA int, b *float32, jumpB int, nextB int, ahead *float32, nextAhead int, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 
 // pixelSums8x3AVX512 adds up products of blocks of channels over pixels: rows x vectors are 8 x 3.
 //
 //go:noescape
-func pixelSums8x3AVX512(runs int, pixels int, a *float32, nextA int, b *float32, jumpB int, nextB int, ahead *float32, nextAhead int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+func pixelSums8x3AVX512(runs int, pixels int, a *float32, nextA int, stepA int, thenA int, b *float32, jumpB int, nextB int, ahead *float32, nextAhead int, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)

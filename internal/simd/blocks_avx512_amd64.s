@@ -5573,18 +5573,19 @@ write:
 	VZEROUPPER
 	RET
 
-// func pixelSums8x1AVX512(runs int, pixels int, a *float32, nextA int, b *float32, jumpB int, nextB int, ahead *float32, nextAhead int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func pixelSums8x1AVX512(runs int, pixels int, a *float32, nextA int, stepA int, thenA int, b *float32, jumpB int, nextB int, ahead *float32, nextAhead int, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixelSums8x1AVX512(SB), NOSPLIT, $0-120
+TEXT ·pixelSums8x1AVX512(SB), NOSPLIT, $0-152
+tile:
 	MOVQ       runs+0(FP), AX
 	MOVQ       pixels+8(FP), CX
 	MOVQ       a+16(FP), DX
 	MOVQ       nextA+24(FP), BX
-	MOVQ       b+32(FP), SI
-	MOVQ       jumpB+40(FP), DI
-	MOVQ       nextB+48(FP), R8
-	MOVQ       ahead+56(FP), R9
-	MOVQ       nextAhead+64(FP), R10
+	MOVQ       b+48(FP), SI
+	MOVQ       jumpB+56(FP), DI
+	MOVQ       nextB+64(FP), R8
+	MOVQ       ahead+72(FP), R9
+	MOVQ       nextAhead+80(FP), R10
 	SHLQ       $0x02, BX
 	SHLQ       $0x02, DI
 	SHLQ       $0x02, R8
@@ -5597,8 +5598,8 @@ TEXT ·pixelSums8x1AVX512(SB), NOSPLIT, $0-120
 	VPXORD     Z5, Z5, Z5
 	VPXORD     Z6, Z6, Z6
 	VPXORD     Z7, Z7, Z7
-	MOVQ       c+72(FP), DI
-	MOVQ       ldc+80(FP), R11
+	MOVQ       c+96(FP), DI
+	MOVQ       ldc+104(FP), R11
 	PREFETCHT0 (DI)
 	LEAQ       (DI)(R11*4), DI
 	PREFETCHT0 (DI)
@@ -5725,12 +5726,12 @@ next:
 	ADDQ   R10, R9
 	DECQ   AX
 	JNE    run
-	MOVQ   c+72(FP), AX
-	MOVQ   ldc+80(FP), CX
+	MOVQ   c+96(FP), AX
+	MOVQ   ldc+104(FP), CX
 	SHLQ   $0x02, CX
-	MOVB   accumulate+88(FP), DL
-	MOVQ   m+96(FP), BX
-	MOVQ   n+104(FP), SI
+	MOVB   accumulate+112(FP), DL
+	MOVQ   m+128(FP), BX
+	MOVQ   n+136(FP), SI
 	CMPQ   BX, $0x08
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -5772,11 +5773,25 @@ write:
 	ADDQ    CX, AX
 	VMOVUPS Z7, (AX)
 	ADDQ    CX, AX
+	MOVQ    AX, c+96(FP)
+	MOVQ    stepA+32(FP), AX
+	MOVQ    thenA+40(FP), CX
+	MOVQ    a+16(FP), DX
+	LEAQ    (DX)(AX*4), DX
+	MOVQ    DX, a+16(FP)
+	MOVQ    CX, stepA+32(FP)
+	MOVQ    AX, thenA+40(FP)
+	MOVQ    jumpAhead+88(FP), AX
+	MOVQ    ahead+72(FP), CX
+	LEAQ    (CX)(AX*4), CX
+	MOVQ    CX, ahead+72(FP)
+	DECQ    tiles+120(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
 edge:
-	MOVQ      words+112(FP), DI
+	MOVQ      words+144(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), SI
@@ -5868,21 +5883,36 @@ writeEdge:
 	JEQ     end
 
 end:
+	MOVQ AX, c+96(FP)
+	MOVQ stepA+32(FP), AX
+	MOVQ thenA+40(FP), CX
+	MOVQ a+16(FP), DX
+	LEAQ (DX)(AX*4), DX
+	MOVQ DX, a+16(FP)
+	MOVQ CX, stepA+32(FP)
+	MOVQ AX, thenA+40(FP)
+	MOVQ jumpAhead+88(FP), AX
+	MOVQ ahead+72(FP), CX
+	LEAQ (CX)(AX*4), CX
+	MOVQ CX, ahead+72(FP)
+	DECQ tiles+120(FP)
+	JNE  tile
 	VZEROUPPER
 	RET
 
-// func pixelSums8x2AVX512(runs int, pixels int, a *float32, nextA int, b *float32, jumpB int, nextB int, ahead *float32, nextAhead int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func pixelSums8x2AVX512(runs int, pixels int, a *float32, nextA int, stepA int, thenA int, b *float32, jumpB int, nextB int, ahead *float32, nextAhead int, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixelSums8x2AVX512(SB), NOSPLIT, $0-120
+TEXT ·pixelSums8x2AVX512(SB), NOSPLIT, $0-152
+tile:
 	MOVQ       runs+0(FP), AX
 	MOVQ       pixels+8(FP), CX
 	MOVQ       a+16(FP), DX
 	MOVQ       nextA+24(FP), BX
-	MOVQ       b+32(FP), SI
-	MOVQ       jumpB+40(FP), DI
-	MOVQ       nextB+48(FP), R8
-	MOVQ       ahead+56(FP), R9
-	MOVQ       nextAhead+64(FP), R10
+	MOVQ       b+48(FP), SI
+	MOVQ       jumpB+56(FP), DI
+	MOVQ       nextB+64(FP), R8
+	MOVQ       ahead+72(FP), R9
+	MOVQ       nextAhead+80(FP), R10
 	SHLQ       $0x02, BX
 	SHLQ       $0x02, DI
 	SHLQ       $0x02, R8
@@ -5903,8 +5933,8 @@ TEXT ·pixelSums8x2AVX512(SB), NOSPLIT, $0-120
 	VPXORD     Z13, Z13, Z13
 	VPXORD     Z14, Z14, Z14
 	VPXORD     Z15, Z15, Z15
-	MOVQ       c+72(FP), R11
-	MOVQ       ldc+80(FP), R12
+	MOVQ       c+96(FP), R11
+	MOVQ       ldc+104(FP), R12
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
 	LEAQ       (R11)(R12*4), R11
@@ -6084,12 +6114,12 @@ next:
 	ADDQ   R10, R9
 	DECQ   AX
 	JNE    run
-	MOVQ   c+72(FP), AX
-	MOVQ   ldc+80(FP), CX
+	MOVQ   c+96(FP), AX
+	MOVQ   ldc+104(FP), CX
 	SHLQ   $0x02, CX
-	MOVB   accumulate+88(FP), DL
-	MOVQ   m+96(FP), BX
-	MOVQ   n+104(FP), SI
+	MOVB   accumulate+112(FP), DL
+	MOVQ   m+128(FP), BX
+	MOVQ   n+136(FP), SI
 	CMPQ   BX, $0x08
 	JNE    edge
 	CMPQ   SI, $0x00000020
@@ -6147,11 +6177,25 @@ write:
 	VMOVUPS Z14, (AX)
 	VMOVUPS Z15, 64(AX)
 	ADDQ    CX, AX
+	MOVQ    AX, c+96(FP)
+	MOVQ    stepA+32(FP), AX
+	MOVQ    thenA+40(FP), CX
+	MOVQ    a+16(FP), DX
+	LEAQ    (DX)(AX*4), DX
+	MOVQ    DX, a+16(FP)
+	MOVQ    CX, stepA+32(FP)
+	MOVQ    AX, thenA+40(FP)
+	MOVQ    jumpAhead+88(FP), AX
+	MOVQ    ahead+72(FP), CX
+	LEAQ    (CX)(AX*4), CX
+	MOVQ    CX, ahead+72(FP)
+	DECQ    tiles+120(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
 edge:
-	MOVQ      words+112(FP), DI
+	MOVQ      words+144(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), R10
@@ -6276,21 +6320,36 @@ writeEdge:
 	JEQ     end
 
 end:
+	MOVQ AX, c+96(FP)
+	MOVQ stepA+32(FP), AX
+	MOVQ thenA+40(FP), CX
+	MOVQ a+16(FP), DX
+	LEAQ (DX)(AX*4), DX
+	MOVQ DX, a+16(FP)
+	MOVQ CX, stepA+32(FP)
+	MOVQ AX, thenA+40(FP)
+	MOVQ jumpAhead+88(FP), AX
+	MOVQ ahead+72(FP), CX
+	LEAQ (CX)(AX*4), CX
+	MOVQ CX, ahead+72(FP)
+	DECQ tiles+120(FP)
+	JNE  tile
 	VZEROUPPER
 	RET
 
-// func pixelSums8x3AVX512(runs int, pixels int, a *float32, nextA int, b *float32, jumpB int, nextB int, ahead *float32, nextAhead int, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
+// func pixelSums8x3AVX512(runs int, pixels int, a *float32, nextA int, stepA int, thenA int, b *float32, jumpB int, nextB int, ahead *float32, nextAhead int, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixelSums8x3AVX512(SB), NOSPLIT, $0-120
+TEXT ·pixelSums8x3AVX512(SB), NOSPLIT, $0-152
+tile:
 	MOVQ       runs+0(FP), AX
 	MOVQ       pixels+8(FP), CX
 	MOVQ       a+16(FP), DX
 	MOVQ       nextA+24(FP), BX
-	MOVQ       b+32(FP), SI
-	MOVQ       jumpB+40(FP), DI
-	MOVQ       nextB+48(FP), R8
-	MOVQ       ahead+56(FP), R9
-	MOVQ       nextAhead+64(FP), R10
+	MOVQ       b+48(FP), SI
+	MOVQ       jumpB+56(FP), DI
+	MOVQ       nextB+64(FP), R8
+	MOVQ       ahead+72(FP), R9
+	MOVQ       nextAhead+80(FP), R10
 	SHLQ       $0x02, BX
 	SHLQ       $0x02, DI
 	SHLQ       $0x02, R8
@@ -6319,8 +6378,8 @@ TEXT ·pixelSums8x3AVX512(SB), NOSPLIT, $0-120
 	VPXORD     Z21, Z21, Z21
 	VPXORD     Z22, Z22, Z22
 	VPXORD     Z23, Z23, Z23
-	MOVQ       c+72(FP), R11
-	MOVQ       ldc+80(FP), R12
+	MOVQ       c+96(FP), R11
+	MOVQ       ldc+104(FP), R12
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
 	PREFETCHT0 128(R11)
@@ -6553,12 +6612,12 @@ next:
 	ADDQ   R10, R9
 	DECQ   AX
 	JNE    run
-	MOVQ   c+72(FP), AX
-	MOVQ   ldc+80(FP), CX
+	MOVQ   c+96(FP), AX
+	MOVQ   ldc+104(FP), CX
 	SHLQ   $0x02, CX
-	MOVB   accumulate+88(FP), DL
-	MOVQ   m+96(FP), BX
-	MOVQ   n+104(FP), SI
+	MOVB   accumulate+112(FP), DL
+	MOVQ   m+128(FP), BX
+	MOVQ   n+136(FP), SI
 	CMPQ   BX, $0x08
 	JNE    edge
 	CMPQ   SI, $0x00000030
@@ -6632,11 +6691,25 @@ write:
 	VMOVUPS Z22, 64(AX)
 	VMOVUPS Z23, 128(AX)
 	ADDQ    CX, AX
+	MOVQ    AX, c+96(FP)
+	MOVQ    stepA+32(FP), AX
+	MOVQ    thenA+40(FP), CX
+	MOVQ    a+16(FP), DX
+	LEAQ    (DX)(AX*4), DX
+	MOVQ    DX, a+16(FP)
+	MOVQ    CX, stepA+32(FP)
+	MOVQ    AX, thenA+40(FP)
+	MOVQ    jumpAhead+88(FP), AX
+	MOVQ    ahead+72(FP), CX
+	LEAQ    (CX)(AX*4), CX
+	MOVQ    CX, ahead+72(FP)
+	DECQ    tiles+120(FP)
+	JNE     tile
 	VZEROUPPER
 	RET
 
 edge:
-	MOVQ      words+112(FP), DI
+	MOVQ      words+144(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), R10
@@ -6794,5 +6867,19 @@ writeEdge:
 	JEQ     end
 
 end:
+	MOVQ AX, c+96(FP)
+	MOVQ stepA+32(FP), AX
+	MOVQ thenA+40(FP), CX
+	MOVQ a+16(FP), DX
+	LEAQ (DX)(AX*4), DX
+	MOVQ DX, a+16(FP)
+	MOVQ CX, stepA+32(FP)
+	MOVQ AX, thenA+40(FP)
+	MOVQ jumpAhead+88(FP), AX
+	MOVQ ahead+72(FP), CX
+	LEAQ (CX)(AX*4), CX
+	MOVQ CX, ahead+72(FP)
+	DECQ tiles+120(FP)
+	JNE  tile
 	VZEROUPPER
 	RET

@@ -53,30 +53,35 @@ func testPixels(t *testing.T, rows, n, blocks int) {
 	}
 }
 
-// TestPixelSums: every number of rows and columns, over several runs of pixels.
+// TestPixelSums: every number of rows of some tiles, from the first, second and third tile on, and of columns, over several runs of pixels.
 func TestPixelSums(t *testing.T) {
 	each(t, func(t *testing.T) {
 		rows, blocks := PixelSumSize()
-		for m := 1; m <= rows; m++ {
+		for m := 1; m <= 3*rows; m++ {
 			for n := 1; n <= blocks*BlockLanes; n++ {
-				testPixelSums(t, m, n, 1+(m+n)%3, 1+(m*n)%10)
+				testPixelSums(t, m%3*rows, m, n, 1+(m+n)%3, 1+(m*n)%10)
 			}
 		}
 	})
 }
 
-func testPixelSums(t *testing.T, m, n, runs, pixels int) {
-	columns, ldc := (n+BlockLanes-1)/BlockLanes, n+3
-	r := PixelRuns{Runs: runs, N: pixels, NextA: pixels*16 + 32, JumpB: pixels*16 + 16, NextB: columns*(pixels*16+16) + 5}
+func testPixelSums(t *testing.T, first, m, n, runs, pixels int) {
+	columns, ldc, high := (n+BlockLanes-1)/BlockLanes, n+3, (first+m+BlockLanes-1)/BlockLanes
+	jump := pixels*16 + 16
+	r := PixelRuns{Runs: runs, N: pixels, NextA: high*jump + 32, NextB: columns*jump + 5, JumpA: jump, JumpB: jump}
 	_, a := banded(runs*r.NextA, 1)
 	_, b := banded(runs*r.NextB, 2)
 	all, c := banded(m*ldc, 3)
-	for _, accumulate := range []bool{false, true} {
+	for way := range 4 {
+		accumulate := way%2 > 0
+		if r.Ahead = nil; way > 1 {
+			r.Ahead, r.NextAhead = a, r.NextA
+		}
 		old := append([]float32(nil), c...)
-		PixelSums(&r, a, b, c, ldc, m, n, accumulate)
+		PixelSums(&r, a, b, c, ldc, first, m, n, accumulate)
 		checkGuard(t, all, m*ldc, 3)
 		for at, got := range c {
-			i, j := at/ldc, at%ldc
+			i, j := first+at/ldc, at%ldc
 			want, scale := float64(old[at]), 1.0
 			if j < n {
 				if !accumulate {
@@ -84,12 +89,12 @@ func testPixelSums(t *testing.T, m, n, runs, pixels int) {
 				}
 				for p := range runs * pixels {
 					run, p := p/pixels, p%pixels
-					term := float64(a[run*r.NextA+p*16+i]) * float64(b[run*r.NextB+j/16*r.JumpB+p*16+j%16])
+					term := float64(a[run*r.NextA+i/16*r.JumpA+p*16+i%16]) * float64(b[run*r.NextB+j/16*r.JumpB+p*16+j%16])
 					want, scale = want+term, scale+max(term, -term)
 				}
 			}
 			if !near(got, want, scale, 1e-6) {
-				t.Fatalf("%dx%d, accumulate %v: %g at row %d, column %d, want %g", m, n, accumulate, got, i, j, want)
+				t.Fatalf("rows from %d on, %dx%d, accumulate %v: %g at row %d, column %d, want %g", first, m, n, accumulate, got, i, j, want)
 			}
 		}
 	}
@@ -112,7 +117,7 @@ func BenchmarkPixelSums(b *testing.B) {
 	r := PixelRuns{Runs: 1, N: 96, JumpB: 96 * 16}
 	x, w, y := make([]float32, 96*16), make([]float32, blocks*96*16), make([]float32, rows*blocks*16)
 	for b.Loop() {
-		PixelSums(&r, x, w, y, blocks*16, rows, blocks*16, true)
+		PixelSums(&r, x, w, y, blocks*16, 0, rows, blocks*16, true)
 	}
 	b.ReportMetric(float64(b.N)*2*96*16*float64(rows*blocks)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 }

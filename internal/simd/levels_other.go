@@ -116,7 +116,8 @@ var (
 )
 
 // pixelSums adds up products over pixels.
-func (l *level) pixelSums(int, *PixelRuns, []float32, *float32, []float32, int, bool, int, int) {}
+func (l *level) pixelSums(int, *PixelRuns, []float32, *float32, []float32, int, bool, bool, int, int) {
+}
 
 // offsetsFunc and offsetSumsFunc are micro kernels of OffsetKernel and OffsetSums; there are none here.
 type (

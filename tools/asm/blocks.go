@@ -153,14 +153,16 @@ func (s isa) putPixels(acc [][]reg.VecVirtual, column func(j int) Mem) {
 	}
 }
 
-// pixelSums emits the micro kernel of such a convolution's weight gradient: C (rows of output channels x vectors of input channels)
-// (+)= the sum over runs of pixels of A (rows of a block, pixels 16 values apart, runs nextA) times B (vectors jumpB apart, runs nextB).
-// On the way it fetches as many pixels of another block that will be read later.
+// pixelSums emits the micro kernel of such a convolution's weight gradient, for tiles of rows: C (rows of output channels x vectors of
+// input channels) (+)= the sum over runs of pixels of A (rows of a block, pixels 16 values apart, runs nextA) times B (vectors jumpB
+// apart, runs nextB). From a tile to the next A moves on by stepA and thenA in turn. On the way each fetches as many pixels of a block
+// that will be read later, those of the next tile being jumpAhead away.
 func (s isa) pixelSums(rows, nv int) {
 	name := fmt.Sprintf("pixelSums%dx%d%s", rows, nv, s.tag)
-	TEXT(name, NOSPLIT, "func(runs, pixels int, a *float32, nextA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead int, c *float32, ldc int, accumulate bool"+edge+")")
+	TEXT(name, NOSPLIT, "func(runs, pixels int, a *float32, nextA, stepA, thenA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int"+edge+")")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s adds up products of blocks of channels over pixels: rows x vectors are %d x %d.", name, rows, nv))
+	Label("tile")
 	runs, pixels := Load(Param("runs"), GP64()), Load(Param("pixels"), GP64())
 	a, nextA := Load(Param("a"), GP64()), Load(Param("nextA"), GP64())
 	b, jumpB, nextB := Load(Param("b"), GP64()), Load(Param("jumpB"), GP64()), Load(Param("nextB"), GP64())
@@ -216,7 +218,19 @@ func (s isa) pixelSums(rows, nv int) {
 	DECQ(runs)
 	JNE(LabelRef("run"))
 	c, ldc := place()
-	s.storeTile(acc, c, ldc, nil)
+	s.storeTile(acc, c, ldc, func() {
+		MOVQ(c, paramAt("c"))
+		step, then, at := Load(Param("stepA"), GP64()), Load(Param("thenA"), GP64()), Load(Param("a"), GP64())
+		LEAQ(Mem{Base: at, Index: step, Scale: 4}, at)
+		MOVQ(at, paramAt("a"))
+		MOVQ(then, paramAt("stepA"))
+		MOVQ(step, paramAt("thenA"))
+		jump, later := Load(Param("jumpAhead"), GP64()), Load(Param("ahead"), GP64())
+		LEAQ(Mem{Base: later, Index: jump, Scale: 4}, later)
+		MOVQ(later, paramAt("ahead"))
+		DECQ(paramAt("tiles"))
+		JNE(LabelRef("tile"))
+	})
 }
 
 // fetchTile fetches the lines of a tile that will be added to.
