@@ -110,6 +110,12 @@ type GradPasser interface {
 	PassesGrad(bottom int) bool
 }
 
+// GradReplacer is implemented by layers that can write their bottom's gradient where the top's stands, which they read before: both are
+// then in caches, and the place of one does.
+type GradReplacer interface {
+	ReplacesGrad() bool
+}
+
 // GradSummer is implemented by layers whose bottom's gradient is the sum of the tops': if the tops' diffs share their storage with the
 // bottom's, the readers of the tops have added it up there, and Backward does nothing.
 type GradSummer interface {

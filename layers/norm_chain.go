@@ -213,6 +213,9 @@ func (l *normChain) Forward(bottom, top []*blob.Blob) error {
 // BackwardReads implements BackwardReader: all is computed from x.
 func (l *normChain) BackwardReads() (bottoms, tops bool) { return true, false }
 
+// ReplacesGrad implements GradReplacer, unless the top's gradient is also that of what is added.
+func (l *normChain) ReplacesGrad() bool { return l.sum == nil }
+
 func (l *normChain) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	return l.gradients(bottom[0], top[0].Diff(), nil, nil, propagateDown[0])
 }

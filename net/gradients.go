@@ -11,7 +11,8 @@ import (
 // Gradients that are equal, or whose sum is wanted, need one place: a sum passes its top's gradient on to all of its bottoms, and the
 // readers of a split blob can add to one gradient instead of writing each its own. shareGradients lets them share storage where no
 // layer would then read anything but what it reads when all gradients stand apart. So the gradient of a residual net's trunk
-// stays where it is from block to block, and nothing passes over it but what computes with it.
+// stays where it is from block to block, and nothing passes over it but what computes with it. A gradient may also take the place of the
+// one that it is computed from, as where layers run in place.
 
 // gradientPlaces numbers the storages of gradients.
 type gradientPlaces struct {
@@ -38,6 +39,11 @@ func (n *Net) shareGradients() {
 		}
 		if s, ok := d.task.Layer.(layers.GradSummer); ok && s.SumsGrads() {
 			now = n.summed(now, d)
+		}
+	}
+	for _, d := range n.nodes {
+		if d.runsBackward() && !slices.Contains(d.task.propagate, false) {
+			now = n.replaced(now, d.task)
 		}
 	}
 	n.moveGradients(now)
@@ -138,6 +144,17 @@ func (n *Net) summed(now gradientPlaces, d *node) gradientPlaces {
 	}
 	if readers == len(d.task.tops) && n.sound(next, all) {
 		return next
+	}
+	return now
+}
+
+// replaced merges the gradients of a bottom and a top where one can replace the other.
+func (n *Net) replaced(now gradientPlaces, t *task) gradientPlaces {
+	if r, ok := t.Layer.(layers.GradReplacer); ok && r.ReplacesGrad() && now.of[t.bottoms[0]] != now.of[t.tops[0]] {
+		both := []*blob.Blob{t.bottoms[0], t.tops[0]}
+		if next := now.merged(both); n.sound(next, both) {
+			return next
+		}
 	}
 	return now
 }

@@ -107,3 +107,38 @@ func sameGradients(t *testing.T, frugal, plain *Net) {
 		near(t, l.Layer, frugal.Learnable()[i].Blob.Diff(), l.Blob.Diff())
 	}
 }
+
+// TestGradientsReplaced: the gradient of what is normalised has the place of the one that it is computed from, unless that is also another
+// layer's, and weights' gradients are what they are otherwise.
+func TestGradientsReplaced(t *testing.T) {
+	norm := func(bottom, top string) string {
+		return `
+		layer { name: "bn_` + top + `" type: "BatchNorm" bottom: "` + bottom + `" top: "` + top + `" }
+		layer { name: "scale_` + top + `" type: "Scale" bottom: "` + top + `" top: "` + top + `" scale_param { bias_term: true } }`
+	}
+	for _, tt := range []struct {
+		name, text string
+		replaced   map[string]bool // by the chain's first layer
+	}{
+		{"alone", trunk + norm("t", "s") + classifier, map[string]bool{"bn_s": true}},
+		{"rectified", trunk + norm("t", "s") + rectified + classifier, map[string]bool{"bn_s": true}},
+		{"one behind another", trunk + norm("t", "u") + norm("u", "s") + classifier, map[string]bool{"bn_u": true, "bn_s": true}},
+		{"of two that are added up the second to go backward", trunk + pointwise("b", "") + norm("b", "n") + pointwise("c", "") + norm("c", "m") + sum("n", "m") + rectified + classifier,
+			map[string]bool{"bn_n": true, "bn_m": false}},
+		{"what comes in is added itself", trunk + norm("t", "n") + sum("t", "n") + classifier, map[string]bool{"bn_n": false}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			plain := buildWith(t, tt.text, func(*Options) {})
+			frugal := buildWith(t, tt.text, func(o *Options) { o.Economise = true })
+			for _, d := range frugal.nodes {
+				want, ok := tt.replaced[d.param.GetName()]
+				if ok && (len(d.task.nodes) < 2 || allShare(d.task.bottoms[:1], d.task.tops[0]) != want) {
+					t.Errorf("%s: %d layers, gradient replaced: %v", d.param.GetName(), len(d.task.nodes), !want)
+				}
+			}
+			sameGradients(t, frugal, plain)
+			frugal.SetDebugInfo(true)
+			sameGradients(t, frugal, plain)
+		})
+	}
+}
