@@ -1,6 +1,9 @@
 package modeltime
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe"
@@ -20,8 +23,9 @@ type Size struct {
 	// BatchNorm layers store, which are no weights.
 	Parameters int64 `json:"parameters"`
 	Statistics int64 `json:"statistics"`
-	// Flops are two for each multiply-add of convolutions, inner products and recurrent layers, as publications count.
-	Flops int64 `json:"flops_per_image"`
+	// Flops are two for each multiply-add of convolutions, inner products and recurrent layers, as publications count: whole numbers, which
+	// of nets of absurd sizes pass those of int64.
+	Flops float64 `json:"flops_per_image"`
 }
 
 // LayerSize is one layer's part.
@@ -31,7 +35,7 @@ type LayerSize struct {
 	Tops       [][]int `json:"tops"` // their shapes
 	Parameters int64   `json:"parameters"`
 	Statistics int64   `json:"statistics"`
-	Flops      int64   `json:"flops_per_image"`
+	Flops      float64 `json:"flops_per_image"`
 }
 
 // SizeOptions say what Measure builds.
@@ -64,8 +68,13 @@ func Measure(file *swproto.Net, o SizeOptions) (*Size, error) {
 		return nil, err
 	}
 	defer n.Close()
+	if n.BatchSize() == 0 {
+		return nil, fmt.Errorf("%s: %w", file.Path, errNoImages)
+	}
 	return measure(n), nil
 }
+
+var errNoImages = errors.New("the net's batch has no items, so that there are no figures of an item")
 
 func measure(n *swnet.Net) *Size {
 	s := &Size{Model: n.Name(), Batch: n.BatchSize()}
@@ -74,7 +83,7 @@ func measure(n *swnet.Net) *Size {
 		own[l.Blob] = true
 	}
 	for i := range n.NumLayers() {
-		l := LayerSize{Name: n.LayerName(i), Type: n.LayerType(i), Flops: 2 * multiplyAdds(n, i) / int64(s.Batch)}
+		l := LayerSize{Name: n.LayerName(i), Type: n.LayerType(i), Flops: 2 * multiplyAdds(n, i) / float64(s.Batch)}
 		for _, t := range n.Tops(i) {
 			l.Tops = append(l.Tops, t.Shape())
 		}
@@ -96,23 +105,23 @@ func measure(n *swnet.Net) *Size {
 }
 
 // multiplyAdds counts those of layer i forward, for a whole batch; padding counts as images do.
-func multiplyAdds(n *swnet.Net, i int) int64 {
+func multiplyAdds(n *swnet.Net, i int) float64 {
 	w := n.Layer(i).Params()
-	sum := 0
+	sum := 0.0
 	switch n.LayerType(i) {
 	case "Convolution":
 		for _, t := range n.Tops(i) {
-			sum += t.Count() * w[0].CountFrom(1)
+			sum += float64(t.Count()) * float64(w[0].CountFrom(1))
 		}
 	case "Deconvolution":
 		for _, b := range n.Bottoms(i) {
-			sum += b.Count() * w[0].CountFrom(1)
+			sum += float64(b.Count()) * float64(w[0].CountFrom(1))
 		}
 	case "InnerProduct":
 		t := n.Tops(i)[0]
-		sum = t.Count() / t.Dim(t.NumAxes()-1) * w[0].Count()
+		sum = float64(t.Count()/t.Dim(t.NumAxes()-1)) * float64(w[0].Count())
 	case "Lstm":
-		sum = n.Tops(i)[0].Dim(0) * (w[0].Count() + w[1].Count())
+		sum = float64(n.Tops(i)[0].Dim(0)) * float64(w[0].Count()+w[1].Count())
 	case "LSTM", "RNN":
 		t := n.Tops(i)[0]
 		steps, streams := t.Dim(0)*t.Dim(1), t.Dim(1)
@@ -120,13 +129,13 @@ func multiplyAdds(n *swnet.Net, i int) int64 {
 			switch {
 			case m.NumAxes() < 2: // a bias
 			case k == staticWeight && len(w)%2 == 0:
-				sum += streams * m.Count()
+				sum += float64(streams) * float64(m.Count())
 			default:
-				sum += steps * m.Count()
+				sum += float64(steps) * float64(m.Count())
 			}
 		}
 	}
-	return int64(sum)
+	return sum
 }
 
 // staticWeight is the index of the weights of a recurrent layer's static input. Where there is one, the layers have 4 and

@@ -68,13 +68,13 @@ layer { name: "lstm" type: "Lstm" bottom: "x" top: "lstm" lstm_param { num_outpu
 			s := measureText(t, c.text, 0)
 			var sum want
 			for _, l := range s.Layers {
-				got := want{l.Parameters, l.Statistics, l.Flops / 2}
+				got := want{l.Parameters, l.Statistics, int64(l.Flops / 2)}
 				if w := c.want[l.Name]; got != w {
 					t.Errorf("%s: %+v, want %+v", l.Name, got, w)
 				}
 				sum = want{sum.parameters + got.parameters, sum.statistics + got.statistics, sum.multiplyAdds + got.multiplyAdds}
 			}
-			if total := (want{s.Parameters, s.Statistics, s.Flops / 2}); total != sum {
+			if total := (want{s.Parameters, s.Statistics, int64(s.Flops / 2)}); total != sum {
 				t.Errorf("totals %+v, sums %+v", total, sum)
 			}
 		})
@@ -85,7 +85,7 @@ layer { name: "lstm" type: "Lstm" bottom: "x" top: "lstm" lstm_param { num_outpu
 func TestMeasureBatch(t *testing.T) {
 	one, seven := measureText(t, small, 1), measureText(t, small, 7)
 	if one.Batch != 1 || seven.Batch != 7 || one.Flops != seven.Flops || one.Parameters != seven.Parameters {
-		t.Errorf("batch %d: %d FLOPs, %d parameters; batch %d: %d, %d", one.Batch, one.Flops, one.Parameters, seven.Batch, seven.Flops, seven.Parameters)
+		t.Errorf("batch %d: %g FLOPs, %d parameters; batch %d: %g, %d", one.Batch, one.Flops, one.Parameters, seven.Batch, seven.Flops, seven.Parameters)
 	}
 	if got, want := seven.Layers[1].Tops, [][]int{{7, 16, 11, 11}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("tops %v, want %v", got, want)

@@ -85,6 +85,9 @@ func (s *Sweep) Run(file *swproto.Net, o Options) error {
 	if err != nil {
 		return err
 	}
+	if r.Batch == 0 {
+		return fmt.Errorf("%s: %w", file.Path, errNoImages)
+	}
 	s.Model, s.Batch = r.Model, r.Batch
 	s.Base.report(r)
 	work, errs := make(chan int), make([]error, len(s.Points))

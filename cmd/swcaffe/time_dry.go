@@ -35,8 +35,8 @@ func printSize(w io.Writer, s *modeltime.Size) {
 		for _, t := range l.Tops {
 			shapes = append(shapes, strings.ReplaceAll(strings.Trim(fmt.Sprint(t), "[]"), " ", "x"))
 		}
-		fmt.Fprintf(w, "%-32s %-18s %-26s %12d %16d\n", l.Name, l.Type, strings.Join(shapes, " "), l.Parameters, l.Flops)
+		fmt.Fprintf(w, "%-32s %-18s %-26s %12d %16.0f\n", l.Name, l.Type, strings.Join(shapes, " "), l.Parameters, l.Flops)
 	}
 	fmt.Fprintf(w, "\n%s, batch %d: %d parameters (%.1f MB), %d stored statistics, %.4g GFLOPs an image forward (%.4g G multiply-adds)\n",
-		s.Model, s.Batch, s.Parameters, float64(4*s.Parameters)/(1<<20), s.Statistics, float64(s.Flops)/1e9, float64(s.Flops)/2e9)
+		s.Model, s.Batch, s.Parameters, float64(4*s.Parameters)/(1<<20), s.Statistics, s.Flops/1e9, s.Flops/2e9)
 }

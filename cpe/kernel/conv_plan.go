@@ -49,8 +49,20 @@ func (s ConvShape) pointwise() bool {
 	return true
 }
 
-// shiftable reports whether a kernel offset can be a shift: see slab.
-func (s ConvShape) shiftable() bool { return len(s.In) <= 2 && !s.pointwise() }
+// shiftable reports whether a kernel offset can be a shift: see slab. Where strides or dilations are far longer than kernels, most of
+// a slab would be pixels that no output meets: more of them than columns have.
+func (s ConvShape) shiftable() bool {
+	if len(s.In) > 2 || s.pointwise() {
+		return false
+	}
+	const most = 4
+	share := float64(1) // of the slab, in the columns
+	for i, out := range s.OutSize() {
+		slab := float64(s.Stride[i]) * float64(out+s.Dilation[i]*(s.Kernel[i]-1)/s.Stride[i])
+		share *= float64(out) * float64(s.Kernel[i]) / slab
+	}
+	return share*most >= 1
+}
 
 // ones are n strides of 1.
 func ones(n int) []int {
