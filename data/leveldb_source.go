@@ -11,8 +11,9 @@ import (
 // levelEntries walks over a LevelDB. Its keys and values are valid until the next move.
 type levelEntries struct {
 	iterator.Iterator
-	db   *leveldb.DB
-	path string
+	db     *leveldb.DB
+	path   string
+	broken error // by a panic
 }
 
 func openLevelDB(path string) (Source, error) {
@@ -20,28 +21,56 @@ func openLevelDB(path string) (Source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("leveldb: %w", err)
 	}
-	db, err := leveldb.Open(storage, &opt.Options{ReadOnly: true, ErrorIfMissing: true})
+	e, err := newLevelEntries(storage)
 	if err != nil {
 		return nil, fmt.Errorf("leveldb: %s: %w", path, err)
 	}
-	it := db.NewIterator(nil, &opt.ReadOptions{DontFillCache: true})
-	s, err := newDBSource(levelEntries{it, db, path}, path, 0)
+	s, err := newDBSource(e, path, 0)
 	if err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-func (e levelEntries) Value() ([]byte, error) { return e.Iterator.Value(), nil }
+func newLevelEntries(d levelDir) (e *levelEntries, err error) {
+	defer damaged(&err)
+	db, err := leveldb.Open(d, &opt.Options{ReadOnly: true, ErrorIfMissing: true})
+	if err != nil {
+		return nil, err
+	}
+	return &levelEntries{Iterator: db.NewIterator(nil, &opt.ReadOptions{DontFillCache: true}), db: db, path: d.path}, nil
+}
 
-func (e levelEntries) Err() error {
-	if err := e.Error(); err != nil {
+// damaged turns a panic of goleveldb, which trusts numbers in records whose checksums are right, into an error.
+func damaged(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("the database is damaged: %v", r)
+	}
+}
+
+func (e *levelEntries) First() bool { return e.move(e.Iterator.First) }
+func (e *levelEntries) Next() bool  { return e.move(e.Iterator.Next) }
+
+func (e *levelEntries) move(to func() bool) bool {
+	defer damaged(&e.broken)
+	return to()
+}
+
+func (e *levelEntries) Value() ([]byte, error) { return e.Iterator.Value(), nil }
+
+func (e *levelEntries) Err() error {
+	err := e.broken
+	if err == nil {
+		err = e.Error()
+	}
+	if err != nil {
 		return fmt.Errorf("leveldb: %s: %w", e.path, err)
 	}
 	return nil
 }
 
-func (e levelEntries) Close() error {
+func (e *levelEntries) Close() (err error) {
+	defer damaged(&err)
 	e.Release()
 	return e.db.Close()
 }

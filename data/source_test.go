@@ -230,32 +230,3 @@ func TestLevelDBFooter(t *testing.T) {
 		}
 	}
 }
-
-func FuzzLevelDB(f *testing.F) {
-	good := writeLevelDB(f, 300, true)
-	tables, _ := filepath.Glob(filepath.Join(good, "*.ldb"))
-	b, err := os.ReadFile(tables[0])
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(uint32(10), []byte{0xff, 0xff})
-	f.Add(uint32(len(b)-48), []byte{0x80, 0x80, 0x80})
-	f.Fuzz(func(t *testing.T, at uint32, patch []byte) {
-		bad := append([]byte{}, b...)
-		copy(bad[int(at)%len(bad):], patch)
-		if err := os.WriteFile(tables[0], bad, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		s, err := OpenDB(levelParam(good))
-		if err != nil {
-			return
-		}
-		defer s.Close()
-		var r Record
-		for range 400 {
-			if s.Next(&r) != nil {
-				return
-			}
-		}
-	})
-}
