@@ -17,6 +17,8 @@ var allreduceCommand = command{
 	long: `Simulates the messages of an all-reduce on a cluster's network and prints the modelled time, the most steps that a node
 makes, the bytes that all nodes send inside and across supernodes, and the bus bandwidth 2 n (P-1)/P / t.
 
+Ten thousands of nodes take up to a minute an algorithm.
+
 auto picks the algorithm whose closed form is the least; dynamic picks the fastest of all. With -transport local the
 nodes are goroutines of this process, with mpi (or under mpirun) the processes of a job: then sums are really made and
 checked, and the time is the median over -iterations of the slowest rank's. Between goroutines the sums are compared with
@@ -37,6 +39,9 @@ reading and writing all arrays once, which is the least that an all-reduce does 
 }
 
 const allAlgorithms = "all"
+
+// maxBytes bounds an array, so that what all nodes send can be counted.
+const maxBytes = 1 << 40
 
 const (
 	transportSim   = "sim"
@@ -82,8 +87,8 @@ func (o *allreduceOptions) check() (err error) {
 	if o.placing, err = topology.ParseMapping(o.mapping); err != nil {
 		return fmt.Errorf("-mapping: %w", err)
 	}
-	if o.bytes < 0 {
-		return fmt.Errorf("-bytes %d: an array's size cannot be negative", o.bytes)
+	if o.bytes < 0 || o.bytes > maxBytes {
+		return fmt.Errorf("-bytes %d: an array has 0 to %d", o.bytes, int64(maxBytes))
 	}
 	if o.cluster != "" {
 		spec, err := topology.LoadSpec(o.cluster)

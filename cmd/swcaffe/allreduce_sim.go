@@ -8,6 +8,9 @@ import (
 	"github.com/swcaffe/swcaffe/topology"
 )
 
+// manyNodes is from how many on a simulation may take so long that the log says which one is under way.
+const manyNodes = 10000
+
 // simulateAll times the algorithms on the modelled network.
 func simulateAll(e *env, o *allreduceOptions) error {
 	l, err := o.layout()
@@ -19,6 +22,9 @@ func simulateAll(e *env, o *allreduceOptions) error {
 		picked, err := o.pick(e, algorithm, l)
 		if err != nil {
 			return err
+		}
+		if o.nodes >= manyNodes {
+			e.log.Infof("Simulating %s between %d nodes", algorithm, o.nodes)
 		}
 		t, err := o.simulate(e, picked, l, o.trace)
 		if err != nil && o.algorithm == allAlgorithms {

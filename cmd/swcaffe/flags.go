@@ -60,6 +60,12 @@ func cutFlag(arg string) (name string, value *string) {
 	return name, value
 }
 
+// bytesPerMB is what flags count sizes in, as bandwidths are counted.
+const bytesPerMB = 1e6
+
+// isSize reports whether a flag's number of MB is one that a computer may have, or 0.
+func isSize(mb float64) bool { return mb >= 0 && mb < 1e9 }
+
 func isHelp(arg string) bool {
 	name, _ := cutFlag(arg)
 	return name == "h" || name == "help"

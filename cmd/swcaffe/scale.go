@@ -45,7 +45,7 @@ table and a curve. -plot draws speed-up, efficiency and communication share.`,
 		fs.StringVar(&o.strategies, "strategy", string(scaling.Sync), "how workers train together, or a list: "+strings.Join(scaling.Strategies(), ", "))
 		fs.StringVar(&o.allReduces, "allreduce", "", "the collective, or a list: "+strings.Join(scaling.AllReduces(), ", ")+" (default: the strategy's own)")
 		fs.IntVar(&o.tau, "tau", 1, "EASGD family: the number of iterations between two communications")
-		fs.Float64Var(&o.bucketMB, "bucket_mb", 0, "sync: sum gradients in buckets of that many 2^20 bytes, beside the backward pass (0: all at once after it)")
+		fs.Float64Var(&o.bucketMB, "bucket_mb", 0, "sync: sum gradients in buckets of at least so many MB (1e6 bytes) beside the backward pass; 0: in one message after it")
 		fs.StringVar(&o.scaling, "scaling", "weak", "weak (a batch on every node) or strong (one batch on all)")
 		fs.Float64Var(&o.imageBytes, "image_bytes", 0, "the bytes read for an image (0: the net's input in float32)")
 		outputVar(fs, &o.json, "json", "write the figures to `FILE` as well")
@@ -143,9 +143,9 @@ func (o *scaleOptions) check() (err error) {
 		return fmt.Errorf("-scaling %q: must be weak or strong", o.scaling)
 	case o.tau < 1:
 		return fmt.Errorf("-tau %d: at least one iteration lies between two communications", o.tau)
-	case !(o.bucketMB >= 0 && o.bucketMB < 1e9):
+	case !isSize(o.bucketMB):
 		return fmt.Errorf("-bucket_mb %g: must be a size, or 0", o.bucketMB)
-	case !(o.dataMB >= 0 && o.dataMB < 1e9):
+	case !isSize(o.dataMB):
 		return fmt.Errorf("-data_mb %g: must be a size, or 0", o.dataMB)
 	case !(o.imageBytes >= 0 && o.imageBytes < 1e15):
 		return fmt.Errorf("-image_bytes %g: must be a size, or 0", o.imageBytes)

@@ -82,7 +82,7 @@ func (o *scaleOptions) run(c *scaleCurve) error {
 	points, err := scaling.Run(scaling.Config{
 		Job: scaling.Job{Compute: o.modelled.Compute, ImageBytes: o.imageBytes}, Cluster: o.spec, Strategy: c.strategy,
 		Collective: scaling.Simulated{Cluster: o.spec, Mapping: o.placing, Algorithm: c.allReduce},
-		Batch:      c.batch, Strong: o.scaling == "strong", Tau: o.tau, Bucket: int64(o.bucketMB * (1 << 20)),
+		Batch:      c.batch, Strong: o.scaling == "strong", Tau: o.tau, Bucket: int64(o.bucketMB * bytesPerMB),
 	}, o.nodes)
 	for _, p := range points {
 		c.rows = append(c.rows, scaleRow{Strategy: string(c.strategy), AllReduce: c.allReduce, Batch: c.batch, Point: p})

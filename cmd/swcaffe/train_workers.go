@@ -64,8 +64,8 @@ func (w *workerFlags) check() error {
 		return fmt.Errorf("-workers %d: must be between 1 and %d", w.workers, maxLocalRanks)
 	case w.coreGroups < 1 || w.coreGroups > maxLocalRanks:
 		return fmt.Errorf("-core_groups %d: must be between 1 and %d", w.coreGroups, maxLocalRanks)
-	case !(w.bucketMB >= 0):
-		return fmt.Errorf("-bucket_mb %g: cannot be negative", w.bucketMB)
+	case !isSize(w.bucketMB):
+		return fmt.Errorf("-bucket_mb %g: must be a size, or 0", w.bucketMB)
 	case w.tau < 1:
 		return fmt.Errorf("-tau %d: must be at least 1", w.tau)
 	case !(w.rho >= 0):
@@ -124,7 +124,7 @@ func sinceNow() func() topology.VTime {
 // team is a worker's place on a transport; now is the clock by which dynamic measures.
 func (w *workerFlags) team(t topology.Transport, layout topology.Layout, now func() topology.VTime) *solver.Team {
 	return &solver.Team{
-		Transport: t, Strategy: w.strategy, Tau: w.tau, Rho: w.rho, CheckEvery: w.checkEvery, BucketBytes: int(w.bucketMB * 1e6),
+		Transport: t, Strategy: w.strategy, Tau: w.tau, Rho: w.rho, CheckEvery: w.checkEvery, BucketBytes: int(w.bucketMB * bytesPerMB),
 		NewReducer: func(n int, tree bool) solver.Reducer {
 			if tree {
 				return topology.NewAllReduce(t, topology.NewSchedule("binomial_tree", layout, n))
