@@ -47,8 +47,8 @@ func WriteBinary(path string, m proto.Message) error {
 	})
 }
 
-// looksBinary tells a binary message from text: text has no control characters but white space.
-func looksBinary(data []byte) bool {
+// LooksBinary tells a binary message from text: text has no control characters but white space.
+func LooksBinary(data []byte) bool {
 	const enough = 1 << 16
 	for _, c := range data[:min(len(data), enough)] {
 		if c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\v' && c != '\f' {

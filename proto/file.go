@@ -54,7 +54,7 @@ func ReadNet(path string) (*Net, error) {
 	if err != nil {
 		return nil, err
 	}
-	if looksBinary(data) {
+	if LooksBinary(data) {
 		err = unmarshalBinary(path, data, n.Param)
 	} else {
 		n.Source, err = UnmarshalText(path, data, n.Param)
@@ -121,14 +121,25 @@ type Solver struct {
 
 // ReadSolver reads a solver definition, upgrades old fields and completes its snapshot_prefix.
 func ReadSolver(path string) (*Solver, error) {
-	s := &Solver{Param: &caffepb.SolverParameter{}, Path: path}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	if looksBinary(text) {
+	s, err := UnmarshalSolver(path, text)
+	if err != nil {
+		return nil, err
+	}
+	s.Warnings = append(s.Warnings, upgradeSnapshotPrefix(s.Param, path)...)
+	return s, nil
+}
+
+// UnmarshalSolver reads a solver definition and upgrades old fields; path is for messages.
+func UnmarshalSolver(path string, text []byte) (*Solver, error) {
+	if LooksBinary(text) {
 		return nil, fmt.Errorf("%s: a binary file; a solver definition is text", path)
 	}
+	s := &Solver{Param: &caffepb.SolverParameter{}, Path: path}
+	var err error
 	if s.Source, err = UnmarshalText(path, text, s.Param); err != nil {
 		if s.Source.isRather(text, s.Param, &caffepb.NetParameter{}) {
 			return nil, fmt.Errorf("%s: a net definition, where that of a solver is needed: one with net: %q", path, path)
@@ -138,14 +149,28 @@ func ReadSolver(path string) (*Solver, error) {
 	if s.Warnings, err = UpgradeSolver(s.Param, path); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Source.Pos("solver_type"), err)
 	}
-	s.Warnings = append(s.Warnings, upgradeSnapshotPrefix(s.Param, path)...)
+	return s, nil
+}
+
+// ReadState reads a .solverstate.
+func ReadState(path string) (*caffepb.SolverState, error) {
+	s, p := &caffepb.SolverState{}, &caffepb.NetParameter{}
+	if err := ReadBinary(path, s); err != nil {
+		if ReadBinary(path, p) == nil && len(p.Layer)+len(p.Layers) > 0 {
+			return nil, fmt.Errorf("%s: weights, where a solver state is needed; -weights starts from them", path)
+		}
+		return nil, err
+	}
 	return s, nil
 }
 
 // ReadWeights reads a .caffemodel and upgrades old forms.
 func ReadWeights(path string) (*caffepb.NetParameter, []string, error) {
-	p := &caffepb.NetParameter{}
+	p, state := &caffepb.NetParameter{}, &caffepb.SolverState{}
 	if err := ReadBinary(path, p); err != nil {
+		if ReadBinary(path, state) == nil && state.LearnedNet != nil {
+			return nil, nil, fmt.Errorf("%s: a solver state, which has no weights: those are in %s", path, state.GetLearnedNet())
+		}
 		return nil, nil, err
 	}
 	warnings, err := UpgradeNet(p, path)

@@ -25,7 +25,7 @@ func knownFormat(data []byte) string {
 			return "it is " + s.what
 		}
 	}
-	if !looksBinary(data) && utf8.Valid(data) {
+	if !LooksBinary(data) && utf8.Valid(data) {
 		return "it is text"
 	}
 	return ""

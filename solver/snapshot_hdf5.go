@@ -71,10 +71,10 @@ func stateFile(s *caffepb.SolverState) (*hdf5.File, error) {
 
 // readState reads a .solverstate of either format.
 func readState(path string) (*caffepb.SolverState, error) {
-	s := &caffepb.SolverState{}
 	if !hdf5.Is(path) {
-		return s, swproto.ReadBinary(path, s)
+		return swproto.ReadState(path)
 	}
+	s := &caffepb.SolverState{}
 	text, err := hdf5.ReadString(path, "/learned_net")
 	if err != nil {
 		return nil, err

@@ -98,6 +98,9 @@ func formatText(path string, text []byte) ([]byte, error) {
 
 // readEither reads a net or a solver; where the text is neither, the errors are those of the one with fewer.
 func readEither(path string, text []byte) (proto.Message, error) {
+	if swproto.LooksBinary(text) {
+		return nil, fmt.Errorf("%s: a binary file; only text is formatted", path)
+	}
 	var least swproto.Errors
 	for _, m := range []proto.Message{&caffepb.NetParameter{}, &caffepb.SolverParameter{}} {
 		_, err := swproto.UnmarshalText(path, text, m)

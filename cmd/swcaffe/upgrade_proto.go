@@ -76,18 +76,13 @@ func upgradeSolverText(e *env, in, out string) error {
 	if err != nil {
 		return err
 	}
-	var p caffepb.SolverParameter
-	source, err := swproto.UnmarshalText(in, text, &p)
+	solver, err := swproto.UnmarshalSolver(in, text)
 	if err != nil {
 		return err
 	}
-	warnings, err := swproto.UpgradeSolver(&p, in)
-	if err != nil {
-		return fmt.Errorf("%s: %w", source.Pos("solver_type"), err)
-	}
-	warn(e, warnings)
-	if len(warnings) > 0 {
-		if text, err = renameSolverType(text, &p); err != nil {
+	warn(e, solver.Warnings)
+	if len(solver.Warnings) > 0 {
+		if text, err = renameSolverType(text, solver.Param); err != nil {
 			return err
 		}
 	}
