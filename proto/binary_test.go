@@ -109,6 +109,7 @@ func TestUnreadableBinary(t *testing.T) {
 		{"cut size", []byte("\x0a\x80"), "not a whole binary NetParameter: name at byte 0 is cut off or damaged (the file has 2 bytes)"},
 		{"unknown field", []byte("\xa2\x06\x01\x00\xba\x3e\x09\x00"), "not a whole binary NetParameter: byte 3 of layer[0] is not the start of a field"},
 		{"text", []byte("name: 'net'\n"), "not a whole binary NetParameter: it is text (the file has 12 bytes)"},
+		{"UTF-16", []byte("\xff\xfen\x00a\x00"), "it is text in UTF-16; save it as UTF-8"},
 		{"HDF5", []byte("\x89HDF\r\n\x1a\n\x00\x00"), "not a binary NetParameter: it is an HDF5 file"},
 		{"pointer", []byte("version https://git-lfs.github.com/spec/v1\n"), "not a whole binary NetParameter: it is a Git LFS pointer, not the file it stands for (the file has 43 bytes)"},
 		{"solver state", state, "not a binary NetParameter: none of its fields is there"},

@@ -14,6 +14,8 @@ var signatures = []struct{ start, what string }{
 	{"\x89HDF\r\n\x1a\n", "an HDF5 file"},
 	{"\x1f\x8b", "a gzip file"},
 	{"PK\x03\x04", "a zip file"},
+	{"\xff\xfe", "text in UTF-16; save it as UTF-8"},
+	{"\xfe\xff", "text in UTF-16; save it as UTF-8"},
 	{"<", "an HTML or XML page"},
 	{"version https://git-lfs", "a Git LFS pointer, not the file it stands for"},
 }

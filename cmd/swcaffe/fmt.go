@@ -82,6 +82,7 @@ func formatText(path string, text []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	text = unixLines(text)
 	formatted, err := parser.FormatWithConfig(text, config.Config{SkipAllColons: true})
 	if err != nil {
 		return nil, fmt.Errorf("%s: the formatter cannot read it: %w", path, err)
@@ -95,6 +96,9 @@ func formatText(path string, text []byte) ([]byte, error) {
 	}
 	return formatted, lostComment(path, text, formatted)
 }
+
+// unixLines ends lines as Unix does: the formatter would keep Windows' ends in comments and only there.
+func unixLines(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
 
 // readEither reads a net or a solver; where the text is neither, the errors are those of the one with fewer.
 func readEither(path string, text []byte) (proto.Message, error) {

@@ -9,7 +9,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/sirupsen/logrus"
@@ -106,19 +109,42 @@ func dispatch(e *env, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
-	fs.SetOutput(io.Discard)
-	action := c.setup(fs)
-	if err := parseFlags(fs, rest, c.words); err != nil {
+	flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	action := c.setup(flags)
+	if err := parseFlags(flags, rest, c.words); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			commandUsage(e.stdout, c)
 		}
 		return err
 	}
-	if err := e.direct(fs); err != nil {
+	if err := e.direct(flags); err != nil {
 		return err
 	}
-	return action(e)
+	return explainPath(action(e), flags, rest)
+}
+
+// explainPath adds to an error about a file that is not there from where it was looked for, if its relative path stands in a prototxt and
+// not among the arguments.
+func explainPath(err error, flags *flag.FlagSet, args []string) error {
+	var missing *fs.PathError
+	if !errors.As(err, &missing) || !errors.Is(err, fs.ErrNotExist) || filepath.IsAbs(missing.Path) || flags.Lookup("model") == nil && flags.Lookup("solver") == nil {
+		return err
+	}
+	for _, a := range args {
+		_, value := cutFlag(a)
+		if value == nil {
+			value = &a
+		}
+		if slices.Contains(strings.Split(*value, ","), missing.Path) {
+			return err
+		}
+	}
+	dir, unknown := os.Getwd()
+	if unknown != nil {
+		return err
+	}
+	return fmt.Errorf("%w (paths in prototxts are relative to the working directory, %s)", err, dir)
 }
 
 func findCommand(name string) (command, error) {
@@ -154,9 +180,9 @@ func usage(w io.Writer) {
 }
 
 func commandUsage(w io.Writer, c command) {
-	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
-	fs.SetOutput(w)
-	c.setup(fs)
+	flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
+	flags.SetOutput(w)
+	c.setup(flags)
 	fmt.Fprintf(w, "usage: swcaffe %s %s\n\n%s\n\nexample: %s\n\nflags:\n", c.name, c.args, c.long, c.example)
-	fs.PrintDefaults()
+	flags.PrintDefaults()
 }

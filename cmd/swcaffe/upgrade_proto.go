@@ -55,7 +55,7 @@ func upgradeNetText(e *env, in, out string) error {
 	}
 	warn(e, n.Warnings)
 	if len(n.Warnings) > 0 {
-		if text, err = carryComments(text, swproto.MarshalText(n.Param), n.LayerOrigin); err != nil {
+		if text, err = carryComments(unixLines(text), swproto.MarshalText(n.Param), n.LayerOrigin); err != nil {
 			return err
 		}
 	}
@@ -82,7 +82,7 @@ func upgradeSolverText(e *env, in, out string) error {
 	}
 	warn(e, solver.Warnings)
 	if len(solver.Warnings) > 0 {
-		if text, err = renameSolverType(text, solver.Param); err != nil {
+		if text, err = renameSolverType(unixLines(text), solver.Param); err != nil {
 			return err
 		}
 	}
