@@ -124,27 +124,28 @@ func dispatch(e *env, args []string) (err error) {
 	return explainPath(action(e), flags, rest)
 }
 
-// explainPath adds to an error about a file that is not there from where it was looked for, if its relative path stands in a prototxt and
-// not among the arguments.
+// explainPath adds to an error about a file that is not there from where it was looked for, if its relative path stands in a prototxt: no
+// argument is that path, or one of the same folder.
 func explainPath(err error, flags *flag.FlagSet, args []string) error {
 	var missing *fs.PathError
 	if !errors.As(err, &missing) || !errors.Is(err, fs.ErrNotExist) || filepath.IsAbs(missing.Path) || flags.Lookup("model") == nil && flags.Lookup("solver") == nil {
 		return err
 	}
+	dir := filepath.Dir(missing.Path)
 	for _, a := range args {
 		_, value := cutFlag(a)
 		if value == nil {
 			value = &a
 		}
-		if slices.Contains(strings.Split(*value, ","), missing.Path) {
+		if slices.Contains(strings.Split(*value, ","), missing.Path) || dir != "." && filepath.Dir(*value) == dir {
 			return err
 		}
 	}
-	dir, unknown := os.Getwd()
+	from, unknown := os.Getwd()
 	if unknown != nil {
 		return err
 	}
-	return fmt.Errorf("%w (paths in prototxts are relative to the working directory, %s)", err, dir)
+	return fmt.Errorf("%w (relative paths begin at the working directory, %s)", err, from)
 }
 
 func findCommand(name string) (command, error) {
