@@ -42,7 +42,7 @@ type entry struct {
 	threads  int
 }
 
-// Open reads a tuning file, or makes one. It fails if the file was measured on a machine other than spec's, which must be
+// Open reads a tuning file, or makes one where there is none or an empty one. It fails if the file was measured on a machine other than spec's, which must be
 // native, or with other vector instructions.
 func Open(path string, spec cpe.Spec, log *logrus.Logger) (*Tuner, error) {
 	if !spec.Native() {
@@ -51,7 +51,7 @@ func Open(path string, spec cpe.Spec, log *logrus.Logger) (*Tuner, error) {
 	t := &Tuner{path: path, machine: machineLine(spec), log: log, now: time.Now, entries: map[key]entry{}}
 	text, err := os.ReadFile(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist), err == nil && len(text) == 0: // mktemp makes empty ones
 		return t, t.save()
 	case err != nil:
 		return nil, err

@@ -190,3 +190,16 @@ func TestProcessor(t *testing.T) {
 		t.Errorf("the processor is %q", got)
 	}
 }
+
+// TestEmptyFile: a file that only has a name yet, as mktemp makes them, is one to write to.
+func TestEmptyFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t")
+	if err := os.WriteFile(path, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second one reads what the first one has written
+		if _, err := Open(path, spec(t, "host"), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
