@@ -194,7 +194,11 @@ func (l *convolution) Scratch() (forward, params, bottoms int) {
 	if l.mpe() || l.conv == nil {
 		return 0, 0, 0
 	}
-	return l.conv.Scratch(l.direction(kernel.Forward)), l.conv.Scratch(kernel.WeightGradient), l.conv.Scratch(l.direction(kernel.InputGradient))
+	forward = l.conv.Scratch(l.direction(kernel.Forward))
+	if !l.InParts() {
+		return forward, 0, l.conv.GradsScratch()
+	}
+	return forward, l.conv.Scratch(kernel.WeightGradient), l.conv.Scratch(l.direction(kernel.InputGradient))
 }
 
 // Strategy implements Strategist.
@@ -284,11 +288,46 @@ func (l *convolution) TakeReLUGrad(i int, before Layer) (back func()) {
 // BackwardReads implements BackwardReader: the gradient of the weights needs the bottoms.
 func (l *convolution) BackwardReads() (bottoms, tops bool) { return l.paramGrad(0), false }
 
+// InParts implements PartedBackward.
+func (l *convolution) InParts() bool {
+	return l.mpe() || l.transposed || l.conv == nil || !l.conv.JoinsGrads()
+}
+
 func (l *convolution) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	if !l.InParts() && l.paramGrad(0) && !slices.Contains(propagateDown, false) {
+		return l.backwardJoined(top, bottom)
+	}
 	if err := l.BackwardParams(top, bottom); err != nil {
 		return err
 	}
 	return l.BackwardBottoms(top, propagateDown, bottom)
+}
+
+// backwardJoined computes the gradients of bottoms and parameters together.
+func (l *convolution) backwardJoined(top, bottom []*blob.Blob) error {
+	for i := range top {
+		g := kernel.ConvGrads{X: bottom[i].Data(), W: l.params[0].Data(), DY: top[i].Diff(), DX: bottom[i].Diff()}
+		g.DW, g.Add = l.params[0].Gradient()
+		if l.bias && l.paramGrad(1) {
+			g.DB = l.params[1].Diff()
+		}
+		if l.takesBefore(i) {
+			g.Above = bottom[i].Data()
+		}
+		if err := l.conv.Grads(&g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takesBefore reports whether Backward of a bottom, at this time, is also that of the ReLU layer before it, and tells that layer.
+func (l *convolution) takesBefore(i int) bool {
+	before := l.before[i]
+	if before != nil {
+		before.doneBack = l.conv.RectifiesInputGrad()
+	}
+	return before != nil && before.doneBack
 }
 
 // BackwardParams implements PartedBackward.
@@ -317,7 +356,7 @@ func (l *convolution) BackwardParams(top, bottom []*blob.Blob) error {
 func (l *convolution) BackwardBottoms(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	for i := range top {
 		if propagateDown[i] {
-			if err := l.inputGrad(top[i].Diff(), bottom[i], l.before[i]); err != nil {
+			if err := l.inputGrad(i, top[i].Diff(), bottom[i]); err != nil {
 				return err
 			}
 		}
@@ -393,15 +432,12 @@ func (l *convolution) weightGrad(x, dy, db []float32) error {
 	return l.conv.WeightGradTo(x, dy, dw, db, add)
 }
 
-// inputGrad computes the gradient of a bottom, and, if it can at this time, what a ReLU layer before, if there is one, makes of it.
-func (l *convolution) inputGrad(dy []float32, bottom *blob.Blob, before *neuronLayer) error {
+// inputGrad computes the gradient of bottom i, and, if it can at this time, what a ReLU layer before, if there is one, makes of it.
+func (l *convolution) inputGrad(i int, dy []float32, bottom *blob.Blob) error {
 	w, dx := l.params[0].Data(), bottom.Diff()
-	if before != nil {
-		if before.doneBack = l.conv.RectifiesInputGrad(); before.doneBack {
-			return l.conv.InputGradWhere(dy, w, dx, bottom.Data())
-		}
-	}
 	switch {
+	case l.takesBefore(i):
+		return l.conv.InputGradWhere(dy, w, dx, bottom.Data())
 	case l.mpe() && l.transposed:
 		convForwardMPE(&l.shape, dy, w, nil, dx)
 	case l.mpe():

@@ -57,9 +57,11 @@ type Rememberer interface {
 	Remembers() []*blob.Blob
 }
 
-// PartedBackward is implemented by layers whose Backward is BackwardParams and then BackwardBottoms: the gradients of the parameters,
-// and those of the bottoms, for which the bottoms' values are not read any more.
+// PartedBackward is implemented by layers whose Backward may be BackwardParams and then BackwardBottoms: the gradients of the parameters,
+// and those of the bottoms, for which the bottoms' values are not read any more. InParts reports whether that is better, at the shapes of
+// the last Reshape, than Backward, which takes less time then.
 type PartedBackward interface {
+	InParts() bool
 	BackwardParams(top, bottom []*blob.Blob) error
 	BackwardBottoms(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error
 }

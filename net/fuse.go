@@ -13,7 +13,8 @@ type task struct {
 	layers.Layer
 	bottoms, tops []*blob.Blob
 	propagate     []bool
-	nodes         []*node // whose layers it computes
+	nodes         []*node               // whose layers it computes
+	parted        layers.PartedBackward // its layer, if Backward runs in parts
 }
 
 // complete reports whether the gradients of node i are there when Backward has come down to node at: it may be computed with a
@@ -40,7 +41,9 @@ func (n *Net) separate() {
 	}
 }
 
-func (d *node) alone() { d.task = &task{d.Layer, d.bottoms, d.tops, d.propagate, []*node{d}} }
+func (d *node) alone() {
+	d.task = &task{Layer: d.Layer, bottoms: d.bottoms, tops: d.tops, propagate: d.propagate, nodes: []*node{d}}
+}
 
 // fuse lets chains of layers be computed together where the first of them can do that (layers.Fuser) and nobody asks for what stands
 // between them. Both directions then run at the place of the first.

@@ -49,7 +49,7 @@ func (s *storage) touch(b *blob.Blob, step int) {
 	s.last, s.size = step, max(s.size, b.Count())
 }
 
-// backSteps are the steps of Backward of layer i: that of the parameters' gradients, if it has parts (layers.PartedBackward), and that of
+// backSteps are the steps of Backward of layer i: that of the parameters' gradients, if it runs in parts (layers.PartedBackward), and that of
 // the bottoms' or of all. A net of n layers has 3n steps.
 func (n *Net) backSteps(i int) (params, bottoms int) {
 	bottoms = 3*len(n.nodes) - 1 - 2*i
@@ -101,7 +101,7 @@ func (d *node) backwardLifetimes(data, diffs *storages, params, step int) {
 			diffs.write(t, params)
 		}
 	}
-	if _, ok := d.task.Layer.(layers.PartedBackward); !ok {
+	if d.task.parted == nil {
 		params = step
 	}
 	for _, b := range d.task.remembers() {

@@ -40,6 +40,9 @@ func (p *placement) in(memory []float32) {
 // planMemory decides where in the arena what the net does not keep will stand. Nothing moves yet.
 func (n *Net) planMemory() {
 	n.placements, n.placedIn, n.scratch = nil, nil, nil
+	for _, d := range n.nodes {
+		d.task.part()
+	}
 	if !n.opt.Economise || !n.opt.Device.Machine.Values() {
 		return
 	}

@@ -99,7 +99,7 @@ func (m *memory) backward(i int) {
 			m.read(name, t, false)
 		}
 	}
-	_, parted := m.net.Layer(i).(layers.PartedBackward)
+	parted := m.net.nodes[i].task.parted != nil
 	for _, b := range m.net.Bottoms(i) {
 		if bottoms && parted {
 			m.read(name, b, false)

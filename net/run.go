@@ -65,20 +65,28 @@ func (t *task) forward() error {
 	return t.Forward(t.bottoms, t.tops)
 }
 
+// part decides whether Backward of the task is to run in parts, which holds until memory is planned anew.
+func (t *task) part() {
+	p, ok := t.Layer.(layers.PartedBackward)
+	if t.parted = nil; ok && p.InParts() {
+		t.parted = p
+	}
+}
+
 // backwardParams is the first part of Backward, where it has parts; backward is the second, or all.
 func (t *task) backwardParams() error {
-	if p, ok := t.Layer.(layers.PartedBackward); ok && len(t.nodes) > 0 {
-		return p.BackwardParams(t.tops, t.bottoms)
+	if t.parted == nil {
+		return nil
 	}
-	return nil
+	return t.parted.BackwardParams(t.tops, t.bottoms)
 }
 
 func (t *task) backward() error {
 	if len(t.nodes) == 0 {
 		return nil
 	}
-	if p, ok := t.Layer.(layers.PartedBackward); ok {
-		return p.BackwardBottoms(t.tops, t.propagate, t.bottoms)
+	if t.parted != nil {
+		return t.parted.BackwardBottoms(t.tops, t.propagate, t.bottoms)
 	}
 	return t.Backward(t.tops, t.propagate, t.bottoms)
 }

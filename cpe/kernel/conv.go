@@ -23,13 +23,15 @@ type Conv struct {
 	blocked  [2]bool        // images, results: their channels lie in blocks
 	turned   *planarResults // where the input gradient needs them, if not nil
 	free     bool           // strategies are the cost model's choice
+	both     jointGrads
 }
 
 // convArrays are the arrays of one run: images x (or their gradient), weights w (or theirs), biases (or theirs), which may be nil, results
 // y (or theirs).
 type convArrays struct {
 	x, w, bias, y []float32
-	add           bool      // the gradient to what x or w holds
+	dx, dw        []float32 // of both gradients at once, for which x and w are values
+	add           bool      // the gradient to what x or w, or dw, holds
 	floor         bool      // results below 0 become 0
 	above         []float32 // values that the images' gradient passes where they are above 0, if not nil
 }
@@ -50,6 +52,7 @@ func NewConv(m *cpe.Machine, s ConvShape, st Strategy) (*Conv, error) {
 	c, err := newConv(m, s, choice.(*considered), Forward, WeightGradient, InputGradient)
 	if err == nil {
 		c.free = st == Auto
+		c.joinGrads()
 	}
 	return c, err
 }
@@ -108,7 +111,9 @@ func (c *Conv) choose(d Direction) error {
 		}
 		c.takes(d, c.thinned.scratch(d))
 	case c.small(d):
-		c.stages[d] = newWinogradSmall(c, d).stages()
+		v := newWinogradSmall(c, d)
+		c.stages[d] = v.stages()
+		c.takes(d, v.scratch())
 	case c.plan.Strategy[d].isWinograd() && d == WeightGradient:
 		list, err := winogradGradStages(c)
 		c.stages[d] = list

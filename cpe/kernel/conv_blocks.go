@@ -57,6 +57,7 @@ func (c *Conv) takeStrategies() error {
 			return err
 		}
 	}
+	c.joinGrads()
 	return nil
 }
 

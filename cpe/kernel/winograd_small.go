@@ -5,7 +5,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
-// winogradSmall computes a gradient of Winograd's convolution natively where images are small and channels few:
+// winogradSmall computes one or both gradients of Winograd's convolution natively where images are small and channels few:
 //
 //	weight gradient   S[p] (C x Out) = V[p]' (C x tiles) * Y[p] (tiles x Out)
 //	input gradient    R[p] (tiles x C) = Y[p] (tiles x Out) * U[p]' (Out x C)
@@ -13,18 +13,19 @@ import (
 // R is mapped with the transpose of the inputs' map to squares of gradients, which overlap and are added up, image by image. So there are
 // as many tiles as forward, where the convolution with turned kernels may have more. A core group takes a block of images through all steps,
 // so that their points stay in its L2. The sums over tiles are partial ones of chunks of the batch, whose number is fixed, and are added up in
-// their order. Sums of Y at one point are the gradient of the biases, if it is asked for, and stand behind those.
+// their order. Sums of Y at one point are the gradient of the biases, if it is asked for, and stand behind those. For both gradients V and R
+// take turns in one place, and Y is made once.
 type winogradSmall struct {
-	conv      *Conv
-	direction Direction
-	grid      tileGrid // its patches are images
-	images    squares
-	results   squares
-	block     int         // images
-	v, y      pointPlanes // of the inputs of a block, or R; of the results' gradient
-	sums      pointPlanes // of a chunk: rows are inputs
-	filters   *filters
-	workers   []winogradWorker
+	conv    *Conv
+	grads   [3]bool  // those that are computed, by Direction
+	grid    tileGrid // its patches are images
+	images  squares
+	results squares
+	block   int         // images
+	v, y    pointPlanes // of the inputs of a block, or R; of the results' gradient
+	sums    pointPlanes // of a chunk: rows are inputs
+	filters *filters
+	workers []winogradWorker
 }
 
 const (
@@ -54,10 +55,14 @@ func newPointRows(points, rows, channels int) pointPlanes {
 	return p
 }
 
-func newWinogradSmall(c *Conv, d Direction) *winogradSmall {
-	s, spec, form := &c.shape, c.machine.Spec(), c.shape.winogradForm(c.plan.Strategy[d])
+// newWinogradSmall prepares gradients of one strategy.
+func newWinogradSmall(c *Conv, directions ...Direction) *winogradSmall {
+	s, spec, form := &c.shape, c.machine.Spec(), c.shape.winogradForm(c.plan.Strategy[directions[0]])
 	out := s.OutSize()
-	v := &winogradSmall{conv: c, direction: d, workers: make([]winogradWorker, spec.CoreGroups)}
+	v := &winogradSmall{conv: c, workers: make([]winogradWorker, spec.CoreGroups)}
+	for _, d := range directions {
+		v.grads[d] = true
+	}
 	v.grid = newTileGrid(form, s.N, out[0], out[1], func(rows, cols int) bool { return true })
 	v.images, v.results = c.gradSquares(form)
 	tiles := v.grid.rows * v.grid.cols
@@ -66,21 +71,37 @@ func newWinogradSmall(c *Conv, d Direction) *winogradSmall {
 	v.v, v.y = newPointRows(form.Points(), v.block*tiles, s.C), newPointRows(form.Points(), v.block*tiles, s.Out)
 	v.sums = newPointRows(form.Points(), s.C, s.Out)
 	v.sums.size += v.sums.width
-	weights := &winogradConv{conv: c, direction: d, unturned: true, grid: v.grid, in: s.Out, out: s.C, workers: v.workers}
+	weights := &winogradConv{conv: c, direction: InputGradient, unturned: true, grid: v.grid, in: s.Out, out: s.C, workers: v.workers}
 	v.filters = &filters{&winogradTiles{winogradConv: weights}, blocks(s.C, panel)*s.Out*panel + winogradLanes}
 	return v
 }
 
 // stages lists the steps.
 func (b *winogradSmall) stages() []stage {
-	scratch := cpe.Scratch{Common: b.filters.size(), Group: b.memory()}
-	list := []stage{{b.filters, 0}, {b, 0}}
-	if b.direction == WeightGradient {
-		scratch.Common = smallChunks * b.sums.size
-		list = []stage{{b, 0}, {&smallCollect{b}, 0}}
+	list := []stage{{b, 0}}
+	if b.grads[InputGradient] {
+		list = []stage{{b.filters, 0}, {b, 0}}
 	}
-	b.conv.takes(b.direction, scratch)
+	if b.grads[WeightGradient] {
+		list = append(list, stage{&smallCollect{b}, 0})
+	}
 	return list
+}
+
+// scratch is what they take: mapped weights and, behind them, the sums of chunks.
+func (b *winogradSmall) scratch() cpe.Scratch {
+	common := b.sumsFrom()
+	if b.grads[WeightGradient] {
+		common += smallChunks * b.sums.size
+	}
+	return cpe.Scratch{Common: common, Group: b.memory()}
+}
+
+func (b *winogradSmall) sumsFrom() int {
+	if b.grads[InputGradient] {
+		return b.filters.size()
+	}
+	return 0
 }
 
 // own is the number of values that a core group works on, memory that with the points of a block.
@@ -90,62 +111,72 @@ func (b *winogradSmall) memory() int { return b.own() + b.v.size + b.y.size }
 // chunk gives the partial sums of a chunk their values.
 func (b *winogradSmall) chunk(g *cpe.CoreGroup, i int) pointPlanes {
 	sums := b.sums
-	sums.data = part(g.Common(smallChunks*sums.size), i*sums.size, sums.size)
+	sums.data = part(g.Common(b.scratch().Common), b.sumsFrom()+i*sums.size, sums.size)
 	return sums
 }
 
 // Name returns "convolution" and the direction.
-func (b *winogradSmall) Name() string { return "convolution " + b.direction.String() }
+func (b *winogradSmall) Name() string {
+	switch {
+	case !b.grads[WeightGradient]:
+		return "convolution " + InputGradient.String()
+	case !b.grads[InputGradient]:
+		return "convolution " + WeightGradient.String()
+	}
+	return "convolution gradients"
+}
 
-// RunGroup does a core group's share of the images, or of the chunks.
+// RunGroup does a core group's share of the images or, for the weights' gradient, of the chunks.
 func (b *winogradSmall) RunGroup(g *cpe.CoreGroup) error {
 	w, memory, own, n := &b.workers[g.Index()], g.Memory(b.memory()), b.own(), b.conv.shape.N
 	w.use(g, memory[:own])
 	v, y := b.v, b.y
 	v.data, y.data = memory[own:][:v.size], memory[own+v.size:][:y.size]
-	if b.direction == InputGradient {
+	if !b.grads[WeightGradient] {
 		first, last := g.Share(n)
-		return b.inputGrads(g, w, &v, &y, first, last)
+		return b.work(g, w, &v, &y, nil, first, last)
 	}
 	lo, hi := g.Share(smallChunks)
 	for i := lo; i < hi; i++ {
 		sums := b.chunk(g, i)
-		if err := b.weightGrads(g, w, &v, &y, &sums, i*n/smallChunks, (i+1)*n/smallChunks); err != nil {
+		if err := b.work(g, w, &v, &y, &sums, i*n/smallChunks, (i+1)*n/smallChunks); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// inputGrads makes the gradients of images.
-func (b *winogradSmall) inputGrads(g *cpe.CoreGroup, w *winogradWorker, v, y *pointPlanes, first, last int) error {
+// work makes the gradients of some images, and the sums of a chunk, which they are then.
+func (b *winogradSmall) work(g *cpe.CoreGroup, w *winogradWorker, v, y, sums *pointPlanes, first, last int) error {
 	for at := first; at < last; at += b.block {
 		end := min(last, at+b.block)
 		if err := b.enter(g, w, &b.results, b.conv.args.y, y, at, end); err != nil {
 			return err
 		}
-		b.multiply(g, v, y, end-at)
-		b.leave(w, v, at, end)
+		if b.grads[WeightGradient] {
+			if err := b.enter(g, w, &b.images, b.conv.args.x, v, at, end); err != nil {
+				return err
+			}
+			b.addWeights(v, y, sums, end-at, at > first)
+			if b.conv.args.bias != nil {
+				b.addBias(y, sums, end-at, at > first)
+			}
+		}
+		if b.grads[InputGradient] {
+			b.multiply(g, v, y, end-at)
+			b.leave(w, v, at, end)
+		}
 	}
 	return nil
 }
 
-// weightGrads makes the sums of a chunk.
-func (b *winogradSmall) weightGrads(g *cpe.CoreGroup, w *winogradWorker, v, y, sums *pointPlanes, first, last int) error {
-	for at := first; at < last; at += b.block {
-		end := min(last, at+b.block)
-		if err := b.enter(g, w, &b.results, b.conv.args.y, y, at, end); err != nil {
-			return err
-		}
-		if err := b.enter(g, w, &b.images, b.conv.args.x, v, at, end); err != nil {
-			return err
-		}
-		b.addWeights(v, y, sums, end-at, at > first)
-		if b.conv.args.bias != nil {
-			b.addBias(y, sums, end-at, at > first)
-		}
+// gradients are the arrays that those of images and weights go to.
+func (b *winogradSmall) gradients() (dx, dw []float32) {
+	a := &b.conv.args
+	if b.grads[WeightGradient] && b.grads[InputGradient] {
+		return a.dx, a.dw
 	}
-	return nil
+	return a.x, a.w
 }
 
 // enter maps images to points.
@@ -227,7 +258,8 @@ func (b *winogradSmall) addSquares(w *winogradWorker, v *pointPlanes, slice, ima
 		simd.Winograd(form, simd.WinogradInputGrad, pixels[r*m*pitch*winogradLanes:], src.Data, r*b.grid.cols*src.RowStride, &w.strides, b.grid.cols, nil, w.scratch)
 	}
 	first := image*s.image + slice*winogradLanes*s.h*s.w
-	dx, above := b.conv.args.x[first:], from(b.conv.args.above, first)
+	dx, _ := b.gradients()
+	dx, above := dx[first:], from(b.conv.args.above, first)
 	height, width := s.h, s.w
 	if width == pitch {
 		height, width = 1, height*width

@@ -59,8 +59,9 @@ func (p *smallCollect) collect(w *winogradWorker, sums []float32, input, first, 
 	}
 	simd.Winograd(form, simd.WinogradWeightsGrad, kernels, sums, 0, &w.strides, 1, nil, w.scratch)
 	simd.Transpose(turned, kernels, taps, winogradLanes, taps, winogradLanes)
+	_, gradient := p.gradients()
 	for i := range lanes {
-		dw := p.conv.args.w[(first+i)*all+input*taps:][:taps]
+		dw := gradient[(first+i)*all+input*taps:][:taps]
 		if p.conv.args.add {
 			simd.Add(dw, dw, turned[i*taps:])
 		} else {
