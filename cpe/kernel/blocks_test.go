@@ -27,6 +27,28 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
+// TestTurns: what is brought from planes to blocks of channels, or back, is counted where a kernel does that, in all three directions.
+func TestTurns(t *testing.T) {
+	for name, c := range map[string]struct {
+		shape ConvShape
+		st    Strategy
+		want  int
+	}{
+		"images and results of Winograd's": {conv2(2, 16, 32, 1, 9, 9, 3, 3, 1, 1, 1), Winograd4, 6},
+		"results of few channels":          {conv2(2, 3, 32, 1, 9, 9, 5, 5, 1, 2, 1), Implicit, 2},
+		"vectors of pixels forward":        {conv2(2, 1, 20, 1, 28, 28, 5, 5, 1, 0, 1), Implicit, 1},
+		"columns":                          {conv2(2, 64, 32, 1, 9, 9, 5, 5, 2, 2, 1), Implicit, 0},
+	} {
+		conv, err := NewConv(hostMachine(t, 2), c.shape, c.st)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := conv.Turns(); got != c.want {
+			t.Errorf("%s: %d turns, want %d", name, got, c.want)
+		}
+	}
+}
+
 // inBlocks returns images brought to blocks of channels.
 func inBlocks(x []float32, planes int) []float32 {
 	blocked := make([]float32, len(x))

@@ -96,7 +96,7 @@ func (c *Conv) choose(d Direction) error {
 		list, err := newBlockedPointwise(c, d, c.blocked[0], c.blocked[1])
 		c.stages[d] = list
 		return err
-	case c.byOffsets(d) && d == Forward && !c.blocked[1] && c.shape.byPlanes():
+	case c.makesPlanes(d):
 		c.stages[d] = []stage{{newPlaneConv(c), 0}}
 	case c.byOffsets(d) && d == Forward:
 		c.stages[d] = newOffsetConv(c).stages()

@@ -80,6 +80,11 @@ func (c *Conv) byOffsets(d Direction) bool {
 	return c.machine.Native() && d != InputGradient && c.plan.Strategy[d] == Implicit && c.shape.byOffsets()
 }
 
+// makesPlanes reports whether a direction is computed with vectors of pixels.
+func (c *Conv) makesPlanes(d Direction) bool {
+	return c.byOffsets(d) && d == Forward && !c.blocked[1] && c.shape.byPlanes()
+}
+
 // ForShape plans the same convolution of images of other extents, which lie alike, with the same strategies, or those that the tuner
 // knows or finds.
 func (c *Conv) ForShape(s ConvShape) (*Conv, error) {
@@ -112,5 +117,5 @@ func (c *Conv) turns(d Direction, results bool) bool {
 	case c.planar(d):
 		return c.blocked[1]
 	}
-	return !c.blocked[1] && (c.plan.Strategy[d].isWinograd() || c.pointwiseBlocks(d) || c.byOffsets(d))
+	return !c.blocked[1] && (c.plan.Strategy[d].isWinograd() || c.pointwiseBlocks(d) || c.byOffsets(d) && !c.makesPlanes(d))
 }
