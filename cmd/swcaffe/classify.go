@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -143,15 +144,23 @@ func (o *classifyOptions) channelMeans(channels int) ([]float32, error) {
 	if len(s) < 3 || s[len(s)-3] != channels {
 		return nil, fmt.Errorf("%s: the mean is %s, the net's input has %d channels", o.mean, b.ShapeString(), channels)
 	}
-	plane := s[len(s)-2] * s[len(s)-1]
-	for c := range means {
-		var sum float64
-		for _, v := range b.Data()[c*plane : (c+1)*plane] {
-			sum += float64(v)
-		}
-		means[c] = float32(sum / float64(plane))
+	for c, mean := range planeMeans(b, channels) {
+		means[c] = float32(mean)
 	}
 	return means, nil
+}
+
+// planeMeans are the means of the planes of a blob's first image.
+func planeMeans(b *blob.Blob, channels int) []float64 {
+	plane := b.CountFrom(b.NumAxes() - 2)
+	means := make([]float64, channels)
+	for c := range means {
+		for _, v := range b.Data()[c*plane : (c+1)*plane] {
+			means[c] += float64(v)
+		}
+		means[c] /= float64(plane)
+	}
+	return means
 }
 
 // names reads the labels: as many as there are outputs.
@@ -180,14 +189,6 @@ func largest(values []float32, n int) []int {
 	for i := range places {
 		places[i] = i
 	}
-	slices.SortStableFunc(places, func(a, b int) int {
-		switch {
-		case values[a] > values[b]:
-			return -1
-		case values[a] < values[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(values[b], values[a]) })
 	return places[:min(n, len(places))]
 }

@@ -74,13 +74,8 @@ func computeImageMean(e *env, db, out, kind string) error {
 		}
 	}
 	e.log.Infof("Number of channels: %d", shape[0])
-	plane := shape[1] * shape[2]
-	for c := range shape[0] {
-		var sum float64
-		for _, v := range mean.Data()[c*plane : (c+1)*plane] {
-			sum += float64(v)
-		}
-		e.log.Infof("mean_value channel [%d]: %s", c, short(sum/float64(plane)))
+	for c, v := range planeMeans(mean, shape[0]) {
+		e.log.Infof("mean_value channel [%d]: %s", c, short(v))
 	}
 	return nil
 }

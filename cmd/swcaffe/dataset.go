@@ -83,6 +83,17 @@ func datasetNames() []string {
 // firstTest is the number of the first test item, so large that no training item reaches it.
 const firstTest = 1 << 32
 
+// part is the training or the test set: n items from number first on.
+type part struct {
+	name  string
+	first uint64
+	n     int
+}
+
+func (o *datasetOptions) parts() []part {
+	return []part{{"train", 0, o.train}, {"test", firstTest, o.test}}
+}
+
 // maxItems is what the eight digits of a key can count.
 const maxItems = 100_000_000
 

@@ -32,13 +32,9 @@ func writeRows(j *datasetJob, part string, sets ...hdf5.Dataset) error {
 
 // writePoints writes datasets data (points x 4) and label.
 func writePoints(ctx context.Context, j *datasetJob) error {
-	for _, p := range []struct {
-		name  string
-		first uint64
-		n     int
-	}{{"train", 0, j.train}, {"test", firstTest, j.test}} {
+	for _, p := range j.parts() {
 		j.log.Infof("Drawing %d %s points, seed %d, into %s", p.n, p.name, j.seed, j.outputs[p.name+".h5"].path)
-		data, labels, err := drawPoints(ctx, j, p.name, p.first, p.n)
+		data, labels, err := drawPoints(ctx, j, p)
 		if err != nil {
 			return err
 		}
@@ -51,17 +47,17 @@ func writePoints(ctx context.Context, j *datasetJob) error {
 	return nil
 }
 
-func drawPoints(ctx context.Context, j *datasetJob, name string, first uint64, n int) (data, labels []float32, err error) {
-	data, labels = make([]float32, 0, n*points.Coordinates), make([]float32, 0, n)
-	bar := newProgress(j.stderr, n, name+" points")
+func drawPoints(ctx context.Context, j *datasetJob, p part) (data, labels []float32, err error) {
+	data, labels = make([]float32, 0, p.n*points.Coordinates), make([]float32, 0, p.n)
+	bar := newProgress(j.stderr, p.n, p.name+" points")
 	defer bar.finish()
-	var p points.Point
-	for at := range n {
+	var point points.Point
+	for at := range p.n {
 		if at%renderBatch == 0 && ctx.Err() != nil {
-			return nil, nil, fmt.Errorf("interrupted after %d of %d %s points; nothing was left behind", at, n, name)
+			return nil, nil, fmt.Errorf("interrupted after %d of %d %s points; nothing was left behind", at, p.n, p.name)
 		}
-		points.Draw(j.seed, first+uint64(at), &p)
-		data, labels = append(data, p.Coordinates[:]...), append(labels, float32(p.Label))
+		points.Draw(j.seed, p.first+uint64(at), &point)
+		data, labels = append(data, point.Coordinates[:]...), append(labels, float32(point.Label))
 		bar.add(1)
 	}
 	return data, labels, nil

@@ -35,13 +35,9 @@ func (s imageSet) kind() datasetKind {
 // writeImages writes the databases of both parts, and the mean of the training images.
 func writeImages(ctx context.Context, j *datasetJob, set imageSet) error {
 	images := newRendering(set, j.seed)
-	for _, p := range []struct {
-		name  string
-		first uint64
-		n     int
-	}{{"train", 0, j.train}, {"test", firstTest, j.test}} {
+	for _, p := range j.parts() {
 		j.log.Infof("Rendering %d %s images of %s, seed %d, into %s", p.n, p.name, set.name, j.seed, j.outputs[p.name+imagesLMDB].path)
-		if err := writePart(ctx, j, images, p.name, p.first, p.n); err != nil {
+		if err := writePart(ctx, j, images, p); err != nil {
 			return err
 		}
 		if p.name != "train" {
@@ -57,30 +53,31 @@ func writeImages(ctx context.Context, j *datasetJob, set imageSet) error {
 }
 
 // writePart renders a part's images and puts them into its database, in their order, and their masks into another.
-func writePart(ctx context.Context, j *datasetJob, images *rendering, name string, first uint64, n int) error {
+func writePart(ctx context.Context, j *datasetJob, images *rendering, p part) error {
 	kinds := []string{imagesLMDB}
 	if images.set.masked {
 		kinds = append(kinds, classesLMDB)
 	}
 	var writers []*lmdb.Writer
 	for _, kind := range kinds {
-		if err := os.RemoveAll(j.temporary(name + kind)); err != nil {
+		path := j.temporary(p.name + kind)
+		if err := os.RemoveAll(path); err != nil {
 			return err
 		}
-		w, err := lmdb.Create(j.temporary(name + kind))
+		w, err := lmdb.Create(path)
 		if err != nil {
 			return err
 		}
 		defer w.Abort() // does nothing once the database is closed
 		writers = append(writers, w)
 	}
-	bar := newProgress(j.stderr, n, name+" images")
+	bar := newProgress(j.stderr, p.n, p.name+" images")
 	defer bar.finish()
-	for at := 0; at < n; {
+	for at := 0; at < p.n; {
 		if ctx.Err() != nil {
-			return fmt.Errorf("interrupted after %d of %d %s images; nothing was left behind", at, n, name)
+			return fmt.Errorf("interrupted after %d of %d %s images; nothing was left behind", at, p.n, p.name)
 		}
-		records, err := images.render(first+uint64(at), min(n-at, renderBatch))
+		records, err := images.render(p.first+uint64(at), min(p.n-at, renderBatch))
 		if err != nil {
 			return err
 		}

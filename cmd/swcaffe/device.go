@@ -97,6 +97,16 @@ func (s *stateFlags) stages() []string {
 	return strings.Split(s.stageList, ",")
 }
 
+// of is the state of a phase with the flags' level and stages.
+func (s *stateFlags) of(phase caffepb.Phase) *caffepb.NetState {
+	return &caffepb.NetState{Phase: phase.Enum(), Level: proto.Int32(int32(s.level)), Stage: s.stages()}
+}
+
+// over is that state over a net's own.
+func (s *stateFlags) over(file *swproto.Net, phase caffepb.Phase) *caffepb.NetState {
+	return swnet.MergeState(phase, file.Param.State, s.of(phase))
+}
+
 // readNet reads the net of a -model flag.
 func readNet(e *env, path string) (*swproto.Net, error) {
 	file, err := swproto.ReadNet(path)
@@ -134,8 +144,7 @@ func withTrained(e *env, d *deviceFlags, s *stateFlags, model, weights string, u
 
 // buildFile builds a net for a phase, with the level and stages of the flags over those of the file.
 func buildFile(file *swproto.Net, phase caffepb.Phase, s *stateFlags, opt swnet.Options) (*swnet.Net, error) {
-	flags := &caffepb.NetState{Phase: phase.Enum(), Level: proto.Int32(int32(s.level)), Stage: s.stages()}
-	opt.State, opt.Pos = swnet.MergeState(phase, file.Param.State, flags), file.LayerPos
+	opt.State, opt.Pos = s.over(file, phase), file.LayerPos
 	return swnet.New(file.Param, opt)
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/swcaffe/swcaffe/internal/netdraw"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
-	"google.golang.org/protobuf/proto"
 )
 
 var drawNetCommand = command{
@@ -42,7 +41,7 @@ for Graphviz; .svg and .png need nothing else.`,
 				phases = []caffepb.Phase{p}
 			}
 			for _, p := range phases {
-				opt.States = append(opt.States, &caffepb.NetState{Phase: p.Enum(), Level: proto.Int32(int32(state.level)), Stage: state.stages()})
+				opt.States = append(opt.States, state.of(p))
 			}
 			return drawNet(e, *in, out, opt)
 		}

@@ -9,12 +9,10 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/figure"
 	"github.com/swcaffe/swcaffe/modeltime"
-	swnet "github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"github.com/swcaffe/swcaffe/scaling"
 	"github.com/swcaffe/swcaffe/topology"
-	"google.golang.org/protobuf/proto"
 )
 
 var scaleCommand = command{
@@ -177,10 +175,7 @@ func (o *scaleOptions) read(e *env) (err error) {
 	if err != nil {
 		return err
 	}
-	state := &caffepb.NetState{Phase: caffepb.Phase_TRAIN.Enum(), Level: proto.Int32(int32(o.state.level)), Stage: o.state.stages()}
-	err = o.divide(file, modeltime.Options{
-		Spec: o.node, Mode: cpe.CostOnly, State: swnet.MergeState(caffepb.Phase_TRAIN, file.Param.State, state),
-	})
+	err = o.divide(file, modeltime.Options{Spec: o.node, Mode: cpe.CostOnly, State: o.state.over(file, caffepb.Phase_TRAIN)})
 	if err == nil && o.imageBytes == 0 {
 		o.imageBytes = o.modelled.ImageBytes()
 	}

@@ -6,9 +6,7 @@ import (
 	"strings"
 
 	"github.com/swcaffe/swcaffe/modeltime"
-	swnet "github.com/swcaffe/swcaffe/net"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
-	"google.golang.org/protobuf/proto"
 )
 
 // timeDry prints what a net holds and computes for an image; nothing runs.
@@ -17,8 +15,7 @@ func timeDry(e *env, o *timeOptions, phase caffepb.Phase) error {
 	if err != nil {
 		return err
 	}
-	flags := &caffepb.NetState{Phase: phase.Enum(), Level: proto.Int32(int32(o.state.level)), Stage: o.state.stages()}
-	s, err := modeltime.Measure(file, modeltime.SizeOptions{State: swnet.MergeState(phase, file.Param.State, flags), Batch: o.modelled.batch})
+	s, err := modeltime.Measure(file, modeltime.SizeOptions{State: o.state.over(file, phase), Batch: o.modelled.batch})
 	if err != nil {
 		return err
 	}

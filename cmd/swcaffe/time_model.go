@@ -10,10 +10,8 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/modeltime"
-	swnet "github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
-	"google.golang.org/protobuf/proto"
 )
 
 // modelFlags are the flags of time for machines that are modelled.
@@ -41,7 +39,7 @@ func (f *modelFlags) registerMachine(fs *flag.FlagSet) {
 	fs.StringVar(&f.without, "without", "", "modelled machines: leave out `MECHANISMS`, separated by commas: "+strings.Join(cpe.Mechanisms(), ", "))
 }
 
-// given reports whether a flag that only modelled machines understand differs from its default.
+// given names a flag that only modelled machines understand and that differs from its default, "" if none does.
 func (f *modelFlags) given() string {
 	switch {
 	case f.coreGroups != 0:
@@ -106,8 +104,7 @@ func (f *modelFlags) options(e *env, path string, spec cpe.Spec, state *stateFla
 	if err != nil {
 		return nil, o, err
 	}
-	flags := &caffepb.NetState{Phase: phase.Enum(), Level: proto.Int32(int32(state.level)), Stage: state.stages()}
-	o.State = swnet.MergeState(phase, file.Param.State, flags)
+	o.State = state.over(file, phase)
 	return file, o, nil
 }
 
