@@ -4,11 +4,11 @@ package topology
 type MPIJob struct {
 	Transport
 	finalize func()
-	abort    func(code int)
+	abort    func()
 }
 
 // Close ends the process's part in the job, after all of its messages.
 func (j *MPIJob) Close() { j.finalize() }
 
-// Abort ends all processes of the job with an exit code that is not 0.
-func (j *MPIJob) Abort(code int) { j.abort(code) }
+// Abort ends all processes of the job with exit code 1.
+func (j *MPIJob) Abort() { j.abort() }

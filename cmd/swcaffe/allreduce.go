@@ -66,7 +66,7 @@ func allreduce(e *env, o *allreduceOptions) error {
 	case transportLocal:
 		return measureLocal(e, o)
 	case transportMPI:
-		return measureMPI(e, o)
+		return inJob(e, func(job *topology.MPIJob) error { return measureMPI(e, o, job) })
 	}
 	return simulateAll(e, o)
 }

@@ -2,9 +2,7 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/swcaffe/swcaffe/internal/pages"
@@ -44,34 +42,8 @@ func measureLocal(e *env, o *allreduceOptions) error {
 	return o.finish(e, allreduceReport{Results: rows, Memory: o.memory(rows, pass)})
 }
 
-// underMPI reports whether mpirun has started this process.
-func underMPI() bool { return os.Getenv("OMPI_COMM_WORLD_SIZE") != "" }
-
-// launchedRank is the rank that mpirun has started this process as, 0 where it has not.
-func launchedRank() int {
-	rank, err := strconv.Atoi(os.Getenv("OMPI_COMM_WORLD_RANK"))
-	if err != nil {
-		return 0
-	}
-	return rank
-}
-
-// measureMPI times the algorithms between the processes of a job. Rank 0 reports; an error of any rank ends the job.
-func measureMPI(e *env, o *allreduceOptions) error {
-	job, err := topology.OpenMPI()
-	if err != nil {
-		return err
-	}
-	if err := measureInJob(e, o, job); err != nil {
-		e.log.Errorf("rank %d: %v", job.Rank(), err)
-		job.Abort(1)
-		return err
-	}
-	job.Close()
-	return nil
-}
-
-func measureInJob(e *env, o *allreduceOptions, job *topology.MPIJob) (err error) {
+// measureMPI times the algorithms between the processes of a job. Rank 0 reports.
+func measureMPI(e *env, o *allreduceOptions, job *topology.MPIJob) (err error) {
 	defer pages.Catch(&err)
 	switch {
 	case o.nodes != 0 && o.nodes != job.Size():

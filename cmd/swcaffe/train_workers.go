@@ -83,7 +83,12 @@ func (w *workerFlags) check() error {
 func (w *workerFlags) run(e *env, work func(t *solver.Team, log *logrus.Logger) error) error {
 	switch w.transport {
 	case transportMPI:
-		return w.runMPI(e, work)
+		return inJob(e, func(job *topology.MPIJob) error {
+			if w.workers != 0 && w.workers != job.Size() {
+				return fmt.Errorf("-workers %d: the MPI job has %d processes", w.workers, job.Size())
+			}
+			return work(w.team(job, topology.Flat(job.Size()), sinceNow()), logOf(e, job.Rank()))
+		})
 	case transportSim:
 		return ownError(w.simulation.run(e, w, work))
 	}
@@ -93,26 +98,6 @@ func (w *workerFlags) run(e *env, work func(t *solver.Team, log *logrus.Logger) 
 	return ownError(topology.NewLocal(w.workers).Run(func(t topology.Transport) error {
 		return work(w.team(t, topology.Flat(w.workers), sinceNow()), logOf(e, t.Rank()))
 	}))
-}
-
-// runMPI runs this process's part in a job. An error of any rank ends the whole job.
-func (w *workerFlags) runMPI(e *env, work func(t *solver.Team, log *logrus.Logger) error) error {
-	job, err := topology.OpenMPI()
-	if err != nil {
-		return err
-	}
-	if w.workers != 0 && w.workers != job.Size() {
-		err = fmt.Errorf("-workers %d: the MPI job has %d processes", w.workers, job.Size())
-	} else {
-		err = work(w.team(job, topology.Flat(job.Size()), sinceNow()), logOf(e, job.Rank()))
-	}
-	if err != nil {
-		e.log.Errorf("rank %d: %v", job.Rank(), err)
-		job.Abort(1)
-		return err
-	}
-	job.Close()
-	return nil
 }
 
 // sinceNow is a clock of measured time.

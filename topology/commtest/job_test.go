@@ -32,7 +32,7 @@ func TestJob(t *testing.T) {
 	}
 	defer func() {
 		if t.Failed() {
-			job.Abort(1)
+			job.Abort()
 		}
 		job.Close()
 	}()
