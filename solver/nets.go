@@ -18,25 +18,35 @@ type netSource struct {
 	state *caffepb.NetState
 }
 
-// build reads the net, if it stands in a file, and builds it with options that need no state and pos.
+// read reads the net from its file, or brings the one in the solver's file to the current form.
+func (s netSource) read() (*swproto.Net, error) {
+	if s.param == nil {
+		return swproto.ReadNet(s.path)
+	}
+	warnings, err := swproto.UpgradeNet(s.param, s.what)
+	return &swproto.Net{Param: s.param, Warnings: warnings}, err
+}
+
+// build reads the net and builds it with options that need no state and pos.
 func (s netSource) build(opt swnet.Options) (*swnet.Net, error) {
-	param := s.param
-	var warnings []string
-	var err error
-	if param == nil {
-		file, failed := swproto.ReadNet(s.path)
-		if failed != nil {
-			return nil, failed
-		}
-		param, warnings, opt.Pos = file.Param, file.Warnings, file.LayerPos
-	} else if warnings, err = swproto.UpgradeNet(param, s.what); err != nil {
+	file, err := s.read()
+	if err != nil {
 		return nil, err
 	}
-	for _, w := range warnings {
+	for _, w := range file.Warnings {
 		opt.Device.Log.Warn(w)
 	}
-	opt.State = swnet.MergeState(s.phase, param.State, s.state)
-	return swnet.New(param, opt)
+	opt.State, opt.Pos = swnet.MergeState(s.phase, file.Param.State, s.state), file.LayerPos
+	return swnet.New(file.Param, opt)
+}
+
+// TrainNet reads the net that a solver trains, wherever it stands.
+func TrainNet(file *swproto.Solver) (*swproto.Net, error) {
+	source, err := trainNet(file.Param)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file.Path, err)
+	}
+	return source.read()
 }
 
 // trainNet finds the one net to train on among net, net_param, train_net and train_net_param.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/data/hdf5"
 	swnet "github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
@@ -25,7 +26,7 @@ func weightsFile(n *swnet.Net, withDiff bool) *hdf5.File {
 		group := "/data/" + l.GetName()
 		f.Groups = append(f.Groups, group)
 		for i, b := range l.Blobs {
-			shape := blobShape(b)
+			shape := blob.ProtoShape(b)
 			if !n.Shares(k, i) {
 				f.Floats = append(f.Floats, hdf5.Dataset{Path: fmt.Sprintf("%s/%d", group, i), Shape: shape, Data: b.Data})
 			}
@@ -35,14 +36,6 @@ func weightsFile(n *swnet.Net, withDiff bool) *hdf5.File {
 		}
 	}
 	return f
-}
-
-func blobShape(b *caffepb.BlobProto) []int {
-	var shape []int
-	for _, d := range b.GetShape().GetDim() {
-		shape = append(shape, int(d))
-	}
-	return shape
 }
 
 // stateFile is a solver's state in Caffe's HDF5 layout: iter, learned_net, current_step and history/N.
@@ -64,7 +57,7 @@ func stateFile(s *caffepb.SolverState) (*hdf5.File, error) {
 		Strings: []hdf5.String{{Path: "/learned_net", Text: s.GetLearnedNet()}},
 	}
 	for i, b := range s.History {
-		f.Floats = append(f.Floats, hdf5.Dataset{Path: fmt.Sprintf("/history/%d", i), Shape: blobShape(b), Data: b.Data})
+		f.Floats = append(f.Floats, hdf5.Dataset{Path: fmt.Sprintf("/history/%d", i), Shape: blob.ProtoShape(b), Data: b.Data})
 	}
 	return f, nil
 }

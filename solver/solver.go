@@ -233,7 +233,7 @@ func (v *Solver) newDevice(seed uint64) *layers.Device {
 	}
 }
 
-// Net returns the training net, TestNets those for testing.
+// Net returns the training net.
 func (v *Solver) Net() *swnet.Net { return v.net }
 
 // TestNets returns the nets for testing, in the order of the test_iter values.

@@ -47,7 +47,7 @@ var family = []struct {
 	centre bool
 	make   func(v *Solver) strategy
 }{
-	{Sync, false, func(v *Solver) strategy { return newSyncSGD(v) }},
+	{Sync, false, func(v *Solver) strategy { return &syncSGD{v: v, team: v.team} }},
 	{"easgd", true, centredBy(centreKind{order: inTurn, rule: elastic})},
 	{"async_sgd", true, centredBy(centreKind{order: firstCome, rule: descend})},
 	{"async_msgd", true, centredBy(centreKind{order: firstCome, rule: descend, centreMomentum: true})},

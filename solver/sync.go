@@ -1,8 +1,6 @@
 package solver
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // syncSGD is synchronous SGD. Every worker computes the gradient of its part of the batch, weighted so that the sum over
 // workers is the gradient of the whole batch; the sums are made before the update, which is the same for all.
@@ -33,10 +31,6 @@ const (
 	headSnapshot
 	headSize
 )
-
-func newSyncSGD(v *Solver) *syncSGD {
-	return &syncSGD{v: v, team: v.team}
-}
 
 // start compares the workers' nets and states, and cuts the message into buckets.
 func (s *syncSGD) start() error {

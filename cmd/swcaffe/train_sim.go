@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/sirupsen/logrus"
@@ -34,7 +33,7 @@ func newSimulation(w *workerFlags, machine cpe.Spec, file *swproto.Solver) (*sim
 	if s.layout, err = topology.NewLayout(s.cluster, w.workers, topology.Block); err != nil {
 		return nil, fmt.Errorf("-workers: %w", err)
 	}
-	net, err := trainNet(file)
+	net, err := solver.TrainNet(file)
 	if err != nil {
 		return nil, err
 	}
@@ -61,22 +60,6 @@ func newSimulation(w *workerFlags, machine cpe.Spec, file *swproto.Solver) (*sim
 	}
 	s.queue = solver.NewQueue(w.workers, s.costs[0].Message, s.costs[0].Update)
 	return s, nil
-}
-
-// trainNet reads the net that a solver trains.
-func trainNet(file *swproto.Solver) (*swproto.Net, error) {
-	p := file.Param
-	switch {
-	case p.TrainNet != nil:
-		return swproto.ReadNet(p.GetTrainNet())
-	case p.Net != nil:
-		return swproto.ReadNet(p.GetNet())
-	case p.TrainNetParam != nil:
-		return &swproto.Net{Param: p.TrainNetParam}, nil
-	case p.NetParam != nil:
-		return &swproto.Net{Param: p.NetParam}, nil
-	}
-	return nil, errors.New("the solver names no net to train")
 }
 
 // model charges an iteration of the net with a batch of its own; 0: that of the prototxt.
