@@ -13,23 +13,27 @@ import (
 // mpiJob starts jobs of four processes of the mpi build.
 type mpiJob struct{ binary string }
 
-// newMPIJob builds the test binary for MPI: under the name of one of TestMain's commands it is that command.
-func newMPIJob(t *testing.T) mpiJob {
-	t.Helper()
+// TestMPI builds the test binary for MPI, once for all that runs it as jobs: under the name of one of TestMain's commands it is that
+// command.
+func TestMPI(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the command")
 	}
-	return mpiJob{mpitest.Build(t, "swcaffe")}
+	job := mpiJob{mpitest.Build(t, "swcaffe")}
+	t.Run("allreduce", job.testAllreduce)
+	t.Run("train", job.testTrain)
+	t.Run("faults", job.testFaults)
+	t.Run("asynchronous", job.testAsynchronous)
 }
 
 // run runs the command in every process of a job and returns what all have printed.
-func (j mpiJob) run(t *testing.T, args ...string) (string, error) {
+func (job mpiJob) run(t *testing.T, args ...string) (string, error) {
 	t.Helper()
-	return j.start(t, append([]string{j.binary}, args...)...)()
+	return job.start(t, append([]string{job.binary}, args...)...)()
 }
 
 // start starts any command line in every process of a job. The function it returns waits for the end.
-func (j mpiJob) start(t *testing.T, line ...string) (wait func() (string, error)) {
+func (job mpiJob) start(t *testing.T, line ...string) (wait func() (string, error)) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	cmd := mpitest.Job(ctx, line...)
@@ -50,10 +54,9 @@ func (j mpiJob) start(t *testing.T, line ...string) (wait func() (string, error)
 	}
 }
 
-// TestAllreduceUnderMPI runs the mpi build as a job of four processes: one table, checked sums, and for bad input an exit
-// code that is not 0 and a message with the rank of whoever found the fault first.
-func TestAllreduceUnderMPI(t *testing.T) {
-	job := newMPIJob(t)
+// testAllreduce: four processes make one table, of checked sums, and for bad input there is an exit code that is not 0 and a message
+// with the rank of whoever found the fault first.
+func (job mpiJob) testAllreduce(t *testing.T) {
 	for _, c := range []struct {
 		name, args string
 		fails      bool

@@ -65,10 +65,9 @@ func writeSolver(t *testing.T, dir, name string, iterations int) string {
 	return path
 }
 
-// TestTrainUnderMPI: four processes make the model, bit by bit, that four workers of one process make with the same
+// testTrain: four processes make the model, bit by bit, that four workers of one process make with the same
 // algorithm; only the first one logs and writes.
-func TestTrainUnderMPI(t *testing.T) {
-	job := newMPIJob(t)
+func (job mpiJob) testTrain(t *testing.T) {
 	for _, flags := range []string{"-allreduce ring", "-allreduce topology -bucket_mb 0.0001 -check_every 7", "-allreduce auto -core_groups 2", "-strategy easgd -tau 2", "-strategy sync_easgd3 -rho 0.5"} {
 		models := map[string][]byte{}
 		for _, way := range []string{"local", "mpi"} {
@@ -102,10 +101,9 @@ func TestTrainUnderMPI(t *testing.T) {
 // longest is how soon a job must end after one of its processes has failed.
 const longest = 30 * time.Second
 
-// TestJobFaults: a process that is killed, that loses its connections, or that has another net ends the whole job soon, with
+// testFaults: a process that is killed, that loses its connections, or that has another net ends the whole job soon, with
 // an exit code that is not 0 and a message that names the rank; the last snapshot is whole.
-func TestJobFaults(t *testing.T) {
-	job := newMPIJob(t)
+func (job mpiJob) testFaults(t *testing.T) {
 	cutter := filepath.Join(filepath.Dir(job.binary), cuttingCommand)
 	if err := os.Symlink(job.binary, cutter); err != nil {
 		t.Fatal(err)
@@ -185,9 +183,8 @@ func resume(t *testing.T, job mpiJob, dir string) {
 	}
 }
 
-// TestAsynchronousUnderMPI: strategies whose order is not fixed train to their end.
-func TestAsynchronousUnderMPI(t *testing.T) {
-	job := newMPIJob(t)
+// testAsynchronous: strategies whose order is not fixed train to their end.
+func (job mpiJob) testAsynchronous(t *testing.T) {
 	for _, strategy := range []string{"async_msgd", "hogwild_easgd"} {
 		dir := t.TempDir()
 		out, err := job.run(t, "train", "-solver", writeSolver(t, dir, "s.prototxt", 50), "-strategy", strategy)
