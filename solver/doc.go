@@ -1,7 +1,7 @@
 // Package solver trains a net: it runs the loop of forward, backward and update, tests, logs, snapshots and resumes,
 // as Caffe's solver does, and in the same words, so that tools that read Caffe's logs read these.
 //
-//	solver.go      the Solver; nets.go: which nets its file asks for
+//	solver.go      the Solver; nets.go: which nets its file asks for; counts.go: what its counts may be
 //	loop.go        Solve and Step
 //	test.go        the test pass
 //	rate.go        learning-rate policies                              (pure)

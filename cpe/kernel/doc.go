@@ -1,10 +1,10 @@
 // Package kernel holds the tiled kernels: plans, which are pure functions of a machine's Spec and a shape and print
 // themselves, and the programs that execute them, written once for all machines.
 //
-//	gemm*.go, product.go                matrix product: one loop nest over blocks, on a mesh with register communication
-//	turned.go, row_sums.go              products of a few rows with large matrices, on the host
-//	view.go, image.go, taps.go          what a product's operands can be: matrices, their transposes, columns of images
-//	conv*.go, strategy.go, im2col.go    convolution as products of views (implicit) or of column matrices (explicit)
+//	gemm*.go, product.go, multiplier.go matrix product: one loop nest over blocks, on a mesh with register communication
+//	turned.go, narrow.go, row_sums.go   products of a few rows with large matrices, on the host
+//	view.go, image.go, tap*.go          what a product's operands can be: matrices, their transposes, columns of images
+//	conv*.go, strategy*.go, im2col*.go  convolution as products of views (implicit) or of column matrices (explicit)
 //	slab.go, padded_band.go             padded copies of images, in which kernel offsets are shifts
 //	winograd*.go                        convolution of 3x3 and 5x5 kernels with fewer multiplications
 //	stream.go, stream_plan.go           everything that passes over arrays once: activations, normalisation, losses, updates
