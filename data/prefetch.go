@@ -1,7 +1,7 @@
 package data
 
 import (
-	"fmt"
+	"errors"
 	"runtime"
 	"sync"
 	"time"
@@ -171,7 +171,7 @@ func (p *Prefetcher) Next() (*Batch, error) {
 // Close stops the goroutines and closes the source.
 func (p *Prefetcher) Close() error {
 	p.halt()
-	p.err = fmt.Errorf("data: batch asked for after Close")
+	p.err = errors.New("data: batch asked for after Close")
 	return p.Source.Close()
 }
 
@@ -184,10 +184,9 @@ func (p *Prefetcher) start() {
 	for _, b := range p.batches {
 		p.free <- b
 	}
-	p.done.Add(1 + p.Workers)
-	go p.read()
+	p.done.Go(p.read)
 	for range p.Workers {
-		go p.work()
+		p.done.Go(p.work)
 	}
 }
 

@@ -10,7 +10,6 @@ type task struct {
 
 // read fills batches with records in stream order and hands their items to the workers. It alone uses the Source.
 func (p *Prefetcher) read() {
-	defer p.done.Done()
 	defer close(p.tasks)
 	at := p.position + uint64(p.First)
 	failed := p.Source.Seek(p.Skip + at)
@@ -80,7 +79,6 @@ func (p *Prefetcher) dispatch(b *Batch) bool {
 
 // work decodes and transforms items. Two workers never write to the same part of a batch.
 func (p *Prefetcher) work() {
-	defer p.done.Done()
 	var scratch Scratch
 	for t := range p.tasks {
 		for i := t.from; i < t.to; i++ {

@@ -3,13 +3,12 @@ package data
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/data/imageio"
+	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
-	"google.golang.org/protobuf/proto"
 )
 
 // What an item's random draws are for.
@@ -75,13 +74,9 @@ func (t *Transformer) makeTables() {
 
 // readMean reads a binary BlobProto of 1 x channels x height x width values.
 func (t *Transformer) readMean() error {
-	text, err := os.ReadFile(t.meanFile)
-	if err != nil {
-		return fmt.Errorf("mean_file: %w", err)
-	}
 	var p caffepb.BlobProto
-	if err := proto.Unmarshal(text, &p); err != nil {
-		return fmt.Errorf("mean_file %s: %w", t.meanFile, err)
+	if err := swproto.ReadBinary(t.meanFile, &p); err != nil {
+		return fmt.Errorf("mean_file: %w", err)
 	}
 	var b blob.Blob
 	if err := b.FromProto(&p); err != nil {

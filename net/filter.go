@@ -1,7 +1,7 @@
 package net
 
 import (
-	"fmt"
+	"errors"
 	"slices"
 
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -13,11 +13,11 @@ import (
 func Filter(p *caffepb.NetParameter, state *caffepb.NetState) (filtered *caffepb.NetParameter, origin []int, err error) {
 	layers := p.Layer
 	p.Layer = nil
-	filtered = proto.Clone(p).(*caffepb.NetParameter)
+	filtered = proto.CloneOf(p)
 	p.Layer = layers
 	for i, l := range layers {
 		if len(l.Include) > 0 && len(l.Exclude) > 0 {
-			return nil, nil, &LayerError{Index: i, Layer: l.GetName(), Err: fmt.Errorf("specify either include rules or exclude rules; not both")}
+			return nil, nil, &LayerError{Index: i, Layer: l.GetName(), Err: errors.New("specify either include rules or exclude rules; not both")}
 		}
 		meets := func(r *caffepb.NetStateRule) bool { return MeetsRule(state, r) }
 		keep := !slices.ContainsFunc(l.Exclude, meets)
@@ -25,7 +25,7 @@ func Filter(p *caffepb.NetParameter, state *caffepb.NetState) (filtered *caffepb
 			keep = slices.ContainsFunc(l.Include, meets)
 		}
 		if keep {
-			filtered.Layer = append(filtered.Layer, proto.Clone(l).(*caffepb.LayerParameter))
+			filtered.Layer = append(filtered.Layer, proto.CloneOf(l))
 			origin = append(origin, i)
 		}
 	}

@@ -166,9 +166,6 @@ func (n *Net) Close() error {
 // Name returns the name the prototxt gives the net.
 func (n *Net) Name() string { return n.name }
 
-// Phase returns the phase the net was built for.
-func (n *Net) Phase() caffepb.Phase { return n.state.GetPhase() }
-
 // NumLayers returns the number of layers, inserted Split layers included.
 func (n *Net) NumLayers() int { return len(n.nodes) }
 
@@ -208,9 +205,17 @@ func (n *Net) Blob(name string) *blob.Blob {
 
 // Params returns the weights of the layer with a name, nil where there is none or it has none.
 func (n *Net) Params(layer string) []*blob.Blob {
+	if d := n.named(layer); d != nil {
+		return d.Params()
+	}
+	return nil
+}
+
+// named returns the first layer with a name, nil where there is none.
+func (n *Net) named(layer string) *node {
 	for _, d := range n.nodes {
 		if d.param.GetName() == layer {
-			return d.Params()
+			return d
 		}
 	}
 	return nil

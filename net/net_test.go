@@ -11,6 +11,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/simd"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -229,7 +230,7 @@ func TestGradientsStandInMemory(t *testing.T) {
 	for range 2 {
 		for _, diffs := range memory {
 			for _, d := range diffs {
-				fill(d, float32(math.NaN()))
+				simd.Fill(d, float32(math.NaN()))
 			}
 		}
 		n.ClearParamDiffs()

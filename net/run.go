@@ -6,6 +6,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/simd"
 	"github.com/swcaffe/swcaffe/layers"
 )
 
@@ -135,7 +136,7 @@ func (n *Net) BackwardLayer(i int) error {
 	}
 	for k, w := range d.lossWeights {
 		if d.startsGradient(k) {
-			fill(d.tops[k].Diff(), w*n.scale)
+			simd.Fill(d.tops[k].Diff(), w*n.scale)
 		}
 	}
 	params, bottoms := n.backSteps(i)
@@ -254,10 +255,4 @@ func nonFinite(b *blob.Blob) int {
 		}
 	}
 	return -1
-}
-
-func fill(dst []float32, v float32) {
-	for i := range dst {
-		dst[i] = v
-	}
 }

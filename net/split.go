@@ -25,7 +25,7 @@ func InsertSplits(p *caffepb.NetParameter, origin []int) (*caffepb.NetParameter,
 	if err != nil {
 		return nil, nil, err
 	}
-	out := proto.Clone(p).(*caffepb.NetParameter)
+	out := proto.CloneOf(p)
 	layers := out.Layer
 	out.Layer = nil
 	var from []int

@@ -20,15 +20,9 @@ func (n *Net) CopyWeights(p *caffepb.NetParameter) error { return n.copyWeights(
 func (n *Net) CopyOwnWeights(p *caffepb.NetParameter) error { return n.copyWeights(p, true) }
 
 func (n *Net) copyWeights(p *caffepb.NetParameter, own bool) error {
-	byName := map[string]*node{}
-	for _, d := range n.nodes {
-		if _, taken := byName[d.param.GetName()]; !taken {
-			byName[d.param.GetName()] = d
-		}
-	}
 	copied := map[*node]bool{}
 	for _, src := range p.Layer {
-		d := byName[src.GetName()]
+		d := n.named(src.GetName())
 		if d == nil {
 			n.log.Infof("Ignoring source layer %s", src.GetName())
 			continue
@@ -103,20 +97,18 @@ func copyWeight(b *blob.Blob, p *caffepb.BlobProto) error {
 // the training net's.
 func (n *Net) ShareWeights(other *Net) error {
 	for _, src := range other.nodes {
-		for _, d := range n.nodes {
-			if d.param.GetName() != src.param.GetName() {
-				continue
+		d := n.named(src.param.GetName())
+		if d == nil {
+			continue
+		}
+		if len(d.Params()) != len(src.Params()) {
+			return n.fail(d, fmt.Errorf("incompatible number of blobs: %d here, %d in net %q", len(d.Params()), len(src.Params()), other.name))
+		}
+		for i, b := range d.Params() {
+			if !slices.Equal(b.Shape(), src.Params()[i].Shape()) {
+				return n.fail(d, fmt.Errorf("cannot share param %d: shape %s here, %s in net %q", i, b.ShapeString(), src.Params()[i].ShapeString(), other.name))
 			}
-			if len(d.Params()) != len(src.Params()) {
-				return n.fail(d, fmt.Errorf("incompatible number of blobs: %d here, %d in net %q", len(d.Params()), len(src.Params()), other.name))
-			}
-			for i, b := range d.Params() {
-				if !slices.Equal(b.Shape(), src.Params()[i].Shape()) {
-					return n.fail(d, fmt.Errorf("cannot share param %d: shape %s here, %s in net %q", i, b.ShapeString(), src.Params()[i].ShapeString(), other.name))
-				}
-				b.ShareData(src.Params()[i])
-			}
-			break
+			b.ShareData(src.Params()[i])
 		}
 	}
 	return nil
@@ -130,7 +122,7 @@ func (n *Net) Shares(layer, i int) bool { return n.params[n.nodes[layer].paramID
 func (n *Net) ToProto(withDiff bool) *caffepb.NetParameter {
 	p := &caffepb.NetParameter{Name: proto.String(n.name)}
 	for _, d := range n.nodes {
-		l := proto.Clone(d.param).(*caffepb.LayerParameter)
+		l := proto.CloneOf(d.param)
 		l.Blobs = nil
 		for _, b := range d.Params() {
 			l.Blobs = append(l.Blobs, b.ToProto(withDiff))
