@@ -3,6 +3,7 @@ package layers
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/swcaffe/swcaffe/internal/suggest"
@@ -67,15 +68,9 @@ func Register(t Type) {
 // Types returns all registered types by name.
 func Types() []Type {
 	var ts []Type
-	for _, t := range registry {
-		ts = append(ts, t)
+	for _, name := range names() {
+		ts = append(ts, registry[name])
 	}
-	slices.SortFunc(ts, func(a, b Type) int {
-		if a.Name < b.Name {
-			return -1
-		}
-		return 1
-	})
 	return ts
 }
 
@@ -87,12 +82,10 @@ func Find(name string) (Type, error) {
 	if name == "Python" {
 		return Type{}, errors.New(`swcaffe has no Python layers: write the layer in Go and register it with layers.Register, as example_test.go shows and ARCHITECTURE.md says under "Adding a layer"`)
 	}
-	var names []string
-	for _, t := range Types() {
-		names = append(names, t.Name)
-	}
-	return Type{}, suggest.Unknown("layer type", name, "known types", names)
+	return Type{}, suggest.Unknown("layer type", name, "known types", names())
 }
+
+func names() []string { return slices.Sorted(maps.Keys(registry)) }
 
 // CheckBlobs checks the number of bottoms and tops that a layer was given.
 func (t Type) CheckBlobs(bottoms, tops int) error {

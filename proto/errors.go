@@ -1,8 +1,9 @@
 package proto
 
 import (
+	"cmp"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 )
 
@@ -42,9 +43,8 @@ func (es Errors) Error() string {
 }
 
 func (es Errors) sort() {
-	sort.SliceStable(es, func(i, j int) bool {
-		a, b := es[i].Pos, es[j].Pos
-		return a.Line < b.Line || a.Line == b.Line && a.Col < b.Col
+	slices.SortStableFunc(es, func(a, b *Error) int {
+		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col))
 	})
 }
 

@@ -80,7 +80,7 @@ func (p *player) proceed(rank int, at VTime) error {
 		}
 		r.steps++
 		r.reduceBytes = 0
-		if s.Reduce && s.From != None {
+		if s.adds() {
 			r.reduceBytes = s.Recv.Len() * p.elementBytes
 		}
 		return p.net.post(rank, at, s.To, s.Send.Len()*p.elementBytes, s.From, s.Recv.Len()*p.elementBytes)
