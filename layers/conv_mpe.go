@@ -16,25 +16,28 @@ func (l *convolution) forwardMPE(x, w, bias, y []float32) {
 	}
 }
 
-// convLoop visits every multiplication of a convolution of one image and one output channel: for each output position p
-// and each input channel c and kernel offset k that meets an input, visit(p, w, x) with the indices of the weight within
-// the filter and of the input within the image. meets is what convMeets returns.
+// convLoop visits the multiplications of a convolution of one image and one output channel: for each output position p and
+// kernel offset that meets an input, visit(p, w, x) with the indices of the weight within the filter and of the input within the
+// image, those of the first input channel of the group. What convSteps returns leads on to the others. meets is what convMeets returns.
 func convLoop(s *kernel.ConvShape, meets []int32, o int, visit func(p, w, x int)) {
-	channels, plane, size := s.C/s.Group, 1, 1
-	for i, in := range s.In {
-		plane, size = plane*in, size*s.Kernel[i]
-	}
+	channels, size, plane := convSteps(s)
 	first := o / (s.Out / s.Group) * channels
 	for p := range len(meets) / size {
 		for k, at := range meets[p*size : (p+1)*size] {
-			if at < 0 {
-				continue
-			}
-			for c := range channels {
-				visit(p, c*size+k, (first+c)*plane+int(at))
+			if at >= 0 {
+				visit(p, k, first*plane+int(at))
 			}
 		}
 	}
+}
+
+// convSteps returns the number of a group's input channels, and how far apart their weights and their inputs are.
+func convSteps(s *kernel.ConvShape) (channels, size, plane int) {
+	channels, size, plane = s.C/s.Group, 1, 1
+	for i, in := range s.In {
+		size, plane = size*s.Kernel[i], plane*in
+	}
+	return channels, size, plane
 }
 
 // convMeets returns, for each output position and kernel offset, where in its plane the input lies that they meet; -1 in the
@@ -85,13 +88,20 @@ func convSizes(s *kernel.ConvShape) (image, filter, plane int) {
 // convForwardMPE: y(n,o,p) = bias(o) + sum over c, k of w(o,c,k) * x(n,c,p*stride - pad + k*dilation).
 func convForwardMPE(s *kernel.ConvShape, x, w, bias, y []float32) {
 	image, filter, plane := convSizes(s)
+	channels, size, step := convSteps(s)
 	meets := convMeets(s)
 	sums := make([]float64, plane)
 	for n := range s.N {
 		for o := range s.Out {
 			clear(sums)
 			xs, ws := x[n*image:], w[o*filter:]
-			convLoop(s, meets, o, func(p, w, x int) { sums[p] += float64(ws[w]) * float64(xs[x]) })
+			convLoop(s, meets, o, func(p, w, x int) {
+				sum := sums[p]
+				for c := range channels {
+					sum += float64(ws[w+c*size]) * float64(xs[x+c*step])
+				}
+				sums[p] = sum
+			})
 			for p, v := range sums {
 				if bias != nil {
 					v += float64(bias[o])
@@ -106,12 +116,17 @@ func convForwardMPE(s *kernel.ConvShape, x, w, bias, y []float32) {
 func convWeightGradMPE(s *kernel.ConvShape, x, dy, dw []float32) {
 	image, filter, plane := convSizes(s)
 	meets := convMeets(s)
+	channels, size, step := convSteps(s)
 	sums := make([]float64, filter)
 	for o := range s.Out {
 		clear(sums)
 		for n := range s.N {
 			xs, dys := x[n*image:], dy[(n*s.Out+o)*plane:]
-			convLoop(s, meets, o, func(p, w, x int) { sums[w] += float64(dys[p]) * float64(xs[x]) })
+			convLoop(s, meets, o, func(p, w, x int) {
+				for c := range channels {
+					sums[w+c*size] += float64(dys[p]) * float64(xs[x+c*step])
+				}
+			})
 		}
 		for i, v := range sums {
 			dw[o*filter+i] += float32(v)
@@ -123,12 +138,17 @@ func convWeightGradMPE(s *kernel.ConvShape, x, dy, dw []float32) {
 func convInputGradMPE(s *kernel.ConvShape, dy, w, dx []float32) {
 	image, filter, plane := convSizes(s)
 	meets := convMeets(s)
+	channels, size, step := convSteps(s)
 	sums := make([]float64, image)
 	for n := range s.N {
 		clear(sums)
 		for o := range s.Out {
 			ws, dys := w[o*filter:], dy[(n*s.Out+o)*plane:]
-			convLoop(s, meets, o, func(p, w, x int) { sums[x] += float64(ws[w]) * float64(dys[p]) })
+			convLoop(s, meets, o, func(p, w, x int) {
+				for c := range channels {
+					sums[x+c*step] += float64(ws[w+c*size]) * float64(dys[p])
+				}
+			})
 		}
 		for i, v := range sums {
 			dx[n*image+i] = float32(v)
