@@ -1,12 +1,14 @@
 package layers
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/internal/simd"
 	"github.com/swcaffe/swcaffe/internal/suggest"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -35,9 +37,7 @@ func Fill(b *blob.Blob, f *caffepb.FillerParameter, r *Random) error {
 }
 
 func fillConstant(b *blob.Blob, f *caffepb.FillerParameter, _ *Random) error {
-	for i, data := 0, b.Data(); i < len(data); i++ {
-		data[i] = f.GetValue()
-	}
+	simd.Fill(b.Data(), f.GetValue())
 	return nil
 }
 
@@ -75,7 +75,7 @@ func fillGaussian(b *blob.Blob, f *caffepb.FillerParameter, r *Random) error {
 		return nil
 	}
 	if b.NumAxes() < 1 {
-		return fmt.Errorf("gaussian filler: sparse needs a blob with at least one axis")
+		return errors.New("gaussian filler: sparse needs a blob with at least one axis")
 	}
 	keep := float64(sparse) / float64(b.Dim(0))
 	for i := range data {

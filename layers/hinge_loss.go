@@ -1,8 +1,6 @@
 package layers
 
-import (
-	"github.com/swcaffe/swcaffe/proto/caffepb"
-)
+import "github.com/swcaffe/swcaffe/proto/caffepb"
 
 func init() {
 	Register(Type{

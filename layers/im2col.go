@@ -29,9 +29,8 @@ type im2col struct {
 
 	bottomShape, topShape []int
 	shape                 kernel.ConvShape // C is 1 and N counts items and channels
-	zeroTop, zeroBottom   *kernel.StreamKernel
+	zeroTop, zeroBottom   zeroer
 	moves                 []columnMove
-	outs                  [1][]float32
 }
 
 // columnMove brings the inputs that one kernel offset meets into their column, and gradients back. The last two spatial
@@ -103,11 +102,11 @@ func product(extents []int) int {
 }
 
 // prepare makes a copy for every kernel offset that meets an input.
-func (l *im2col) prepare(size []int) (err error) {
-	if l.zeroTop, err = newZero(l.Device, l.shape.N*product(l.kernel)*product(size)); err != nil {
+func (l *im2col) prepare(size []int) error {
+	if err := l.zeroTop.reshape(&l.Base, l.shape.N*product(l.kernel)*product(size)); err != nil {
 		return err
 	}
-	if l.zeroBottom, err = newZero(l.Device, l.shape.N*product(l.shape.In)); err != nil {
+	if err := l.zeroBottom.reshape(&l.Base, l.shape.N*product(l.shape.In)); err != nil {
 		return err
 	}
 	l.moves = nil
@@ -117,14 +116,6 @@ func (l *im2col) prepare(size []int) (err error) {
 		}
 	}
 	return nil
-}
-
-// newZero makes the kernel that writes n zeros.
-func newZero(d *Device, n int) (*kernel.StreamKernel, error) {
-	return kernel.NewStream(d.Machine, kernel.Stream{
-		Name: "zeros", Dims: [3]int{1, 1, n}, Outs: []kernel.Array{kernel.Full},
-		Op: func(t *kernel.Tile) { clear(t.Out[0][:t.I]) },
-	})
 }
 
 // run is the outputs lo <= o < hi of an axis that meet an input at a kernel offset; the first meets input in.
@@ -201,8 +192,7 @@ func (l *im2col) Forward(bottom, top []*blob.Blob) error {
 	if len(x) == 0 {
 		return nil
 	}
-	l.outs[0] = y
-	if err := l.zeroTop.Run(nil, l.outs[:]); err != nil {
+	if err := l.zeroTop.run(y); err != nil {
 		return err
 	}
 	for _, m := range l.moves {
@@ -243,8 +233,7 @@ func (l *im2col) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob
 	if len(dx) == 0 {
 		return nil
 	}
-	l.outs[0] = dx
-	if err := l.zeroBottom.Run(nil, l.outs[:]); err != nil {
+	if err := l.zeroBottom.run(dx); err != nil {
 		return err
 	}
 	for _, m := range l.moves {

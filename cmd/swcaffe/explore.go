@@ -87,7 +87,7 @@ func parseAxis(s string) (modeltime.Axis, error) {
 	}
 	axis := modeltime.Axis{Parameter: p}
 	if !found || list == "" {
-		return axis, fmt.Errorf("needs values: %s=V1,V2,...", name)
+		return axis, fmt.Errorf("needs values, separated by commas: %s=V1,V2", name)
 	}
 	for word := range strings.SplitSeq(list, ",") {
 		v, err := strconv.ParseFloat(strings.TrimSpace(word), 64)

@@ -56,7 +56,7 @@ const maxPlotPixels = 10000
 func plotLog(e *env, o *plotOptions) error {
 	switch {
 	case o.out == "" || len(o.logs) == 0:
-		return errors.New("need a chart, a file to write and a log: swcaffe plot_log CHART OUTPUT.png LOGFILE...")
+		return errors.New("need a chart, a file to write and a log: swcaffe plot_log CHART OUTPUT.png LOGFILE [LOGFILE...]")
 	case o.x != "iterations" && o.x != "seconds":
 		return fmt.Errorf("-x %q: must be iterations or seconds", o.x)
 	case min(o.width, o.height) < 100 || max(o.width, o.height) > maxPlotPixels:
