@@ -86,7 +86,7 @@ func (v *spreadConv) multiply(w *spreadWorker, rows, results []float32, channel 
 	_, nr := simd.Micro()
 	deep, first := v.conv.shape.Out, channel*len(v.shifts)
 	for i, m := 0, 0; i < len(v.shifts); i += m {
-		m = w.weights.together(first+i, len(v.shifts)-i, 0, deep)
+		m = w.weights.together(first+i, len(v.shifts)-i, deep)
 		left, down, along := w.weights.rows(w.edge, first+i, m, 0, deep)
 		for col := 0; col < v.n; col += nr {
 			simd.StridedPanel(m, min(nr, v.n-col), deep, left, down, along, results[col:], v.n, rows[i*v.n+col:], v.n, false, nil)

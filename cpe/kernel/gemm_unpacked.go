@@ -49,7 +49,7 @@ func (w *gemmWorker) multiplyUnpacked(s *GemmShape) {
 	w.b.Gather(w.own.right, cpe.Layout{Panel: nr}, 0, job.n1-packed, s.K, packed)
 	pass := max(1, passValues/(mr*s.K)) * mr
 	for i, m := job.m0, 0; i < job.m1; i += m {
-		m = w.a.together(i, min(pass, job.m1-i), 0, s.K)
+		m = w.a.together(i, min(pass, job.m1-i), s.K)
 		left, down, along := w.a.rows(w.own.left, i, m, 0, s.K)
 		for j := job.n0; j < job.n1; j += nr {
 			right, ld := w.b.Data[j:], w.b.Ld
@@ -91,11 +91,11 @@ func (p *product) multiplyRows(row, m, col, k0, depth int, accumulate bool) {
 	}
 }
 
-// together is how many of m rows a strided kernel does at once: all, or, if for the last tile it would read beyond the matrix, either those
-// before that or that alone.
-func (o *operand) together(row, m, col, deep int) int {
+// together is how many of m rows a strided kernel does at once, deep columns of each: all, or, if for the last tile it would read beyond
+// the matrix, either those before that or that alone.
+func (o *operand) together(row, m, deep int) int {
 	mr, _ := simd.Micro()
-	if m <= mr || o.inside(row, m, col, deep) {
+	if m <= mr || o.inside(row, m, 0, deep) {
 		return m
 	}
 	return (m - 1) / mr * mr

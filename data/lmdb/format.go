@@ -132,7 +132,7 @@ func (m meta) put(b []byte, pgno uint64) {
 
 // maxNode is the largest node, header included, that is kept on a leaf; a longer value goes to overflow pages.
 // Two nodes must fit on a page.
-func maxNode(pageSize int) int { return (pageSize-pageHeader)/2&^1 - 2 }
+const maxNode = (writePageSize-pageHeader)/2&^1 - 2
 
 // overflowPages is the number of pages that a value of n bytes takes behind one page header.
 func overflowPages(n, pageSize int) int { return (pageHeader-1+n)/pageSize + 1 }

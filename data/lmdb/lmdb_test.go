@@ -73,7 +73,7 @@ func checkAll(t *testing.T, dir string, es []entry) {
 }
 
 func shapes() map[string][]entry {
-	limit := maxNode(writePageSize) - nodeHeader - len("00000000_item")
+	limit := maxNode - nodeHeader - len("00000000_item")
 	wide := make([]entry, 3000)
 	for i := range wide {
 		wide[i] = entry{append(bytes.Repeat([]byte{'k'}, MaxKeySize-4), fmt.Sprintf("%04d", i)...), []byte{byte(i)}}

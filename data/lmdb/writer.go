@@ -60,7 +60,7 @@ func (w *Writer) Put(key, value []byte) error {
 	case uint64(len(value)) > 0xffffffff:
 		return fmt.Errorf("lmdb: %s: value of %d bytes is too long", w.dir, len(value))
 	}
-	big := nodeHeader+len(key)+len(value) > maxNode(writePageSize)
+	big := nodeHeader+len(key)+len(value) > maxNode
 	size := nodeHeader + len(key) + len(value)
 	if big {
 		size = nodeHeader + len(key) + 8

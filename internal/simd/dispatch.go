@@ -32,7 +32,6 @@ const (
 	opPow75
 	opMulInvPow75
 	opInverse
-	opCount
 )
 
 // fold names a reduction.
@@ -43,7 +42,6 @@ const (
 	foldDot
 	foldSumSq
 	foldAbsSum
-	foldCount
 )
 
 // level is one set of kernels. A level of width zero is plain Go.
