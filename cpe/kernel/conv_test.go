@@ -117,7 +117,9 @@ func newConvCase(s ConvShape, random func(n int, seed uint64) []float32) *convCa
 	return c
 }
 
-// multiply adds the products of the planes at some place to all three results.
+// multiply adds the products of the planes at some place to all three results. It runs alone, and the race detector would make it slow.
+//
+//go:norace
 func (c *convCase) multiply(met []pair, at pair) {
 	xs, ws, dys := c.x[at.x:], c.w[at.w:], c.dy[at.y:]
 	wantY, wantDX, wantDW := c.wantY[at.y:], c.wantDX[at.x:], c.wantDW[at.w:]
