@@ -1,12 +1,14 @@
 package cpe
 
+import "github.com/swcaffe/swcaffe/internal/suggest"
+
 // mechanism is something that can be left out of a machine, to see its share of a figure.
 type mechanism struct {
 	name  string
 	leave func(s *Spec)
 }
 
-var mechanisms = table[mechanism]{"mechanism", "mechanisms", func(m *mechanism) string { return m.name }, []mechanism{
+var mechanisms = suggest.Table[mechanism]{Kind: "mechanism", Kinds: "mechanisms", Name: func(m mechanism) string { return m.name }, Entries: []mechanism{
 	// im2col and col2im await every request (the original).
 	{"awaiting", func(s *Spec) { s.Software.Awaited = false }},
 	// im2col takes a line of all images at once (the original).
@@ -36,11 +38,11 @@ var mechanisms = table[mechanism]{"mechanism", "mechanisms", func(m *mechanism) 
 }}
 
 // Mechanisms returns the names that Without knows.
-func Mechanisms() []string { return mechanisms.names() }
+func Mechanisms() []string { return mechanisms.Names() }
 
 // Without describes the machine without one of its mechanisms.
 func (s Spec) Without(mechanism string) (Spec, error) {
-	m, err := mechanisms.find(mechanism)
+	m, err := mechanisms.Find(mechanism)
 	if err != nil {
 		return s, err
 	}

@@ -3,6 +3,8 @@ package cpe
 import (
 	"fmt"
 	"math"
+
+	"github.com/swcaffe/swcaffe/internal/suggest"
 )
 
 // Parameter is a figure of a machine that can be varied.
@@ -18,7 +20,7 @@ type Parameter struct {
 
 // parameters in alphabetical order. Where a machine has several figures of a kind, such as the points of a bandwidth curve, all
 // are multiplied so that the largest becomes the value.
-var parameters = table[Parameter]{"machine parameter", "parameters", func(p *Parameter) string { return p.Name }, []Parameter{
+var parameters = suggest.Table[Parameter]{Kind: "machine parameter", Kinds: "parameters", Name: func(p Parameter) string { return p.Name }, Entries: []Parameter{
 	{"bus_gbytes_per_s", "GB/s", false, "register buses of a core group, broadcasting; point to point in proportion",
 		func(s *Spec) float64 { return s.Bus.BroadcastGBps },
 		func(s *Spec, v float64) { s.Bus.P2PGBps *= v / s.Bus.BroadcastGBps; s.Bus.BroadcastGBps = v }},
@@ -51,18 +53,14 @@ var parameters = table[Parameter]{"machine parameter", "parameters", func(p *Par
 }}
 
 // Parameters returns what can be varied, in alphabetical order.
-func Parameters() []Parameter { return parameters.entries }
+func Parameters() []Parameter { return parameters.Entries }
 
 // ParameterNames returns the names of what can be varied.
-func ParameterNames() []string { return parameters.names() }
+func ParameterNames() []string { return parameters.Names() }
 
 // FindParameter returns the parameter of a name.
 func FindParameter(name string) (Parameter, error) {
-	p, err := parameters.find(name)
-	if err != nil {
-		return Parameter{}, err
-	}
-	return *p, nil
+	return parameters.Find(name)
 }
 
 // Of returns the parameter's value on a machine; 0 where it has no such part.

@@ -1,5 +1,7 @@
 package cpe
 
+import "github.com/swcaffe/swcaffe/internal/suggest"
+
 // Software says what the kernels of a publication do otherwise than this program's own, which its plans choose freely. The zero
 // value is this program's.
 //
@@ -29,21 +31,21 @@ type Software struct {
 
 // softwares are the programs that WithSoftware knows. 11 cycles are a load, 4, and a floating-point operation that needs it, 7
 // (Zheng 2019, table 3.2).
-var softwares = table[Software]{"software", "software", func(s *Software) string { return s.Name }, []Software{
+var softwares = suggest.Table[Software]{Kind: "software", Kinds: "software", Name: func(s Software) string { return s.Name }, Entries: []Software{
 	{Name: "swcaffe"},
 	{Name: "swcaffe-2019", BatchOnly: true},
 	{Name: "swcaffe-2018", BatchOnly: true, Unbuffered: true, Awaited: true, Batched: true, ScalarCycles: 11, DataParallel: true, OnMPE: true},
 }}
 
 // Softwares returns the names that WithSoftware knows, this program's own first.
-func Softwares() []string { return softwares.names() }
+func Softwares() []string { return softwares.Names() }
 
 // WithSoftware describes the machine running a published program.
 func (s Spec) WithSoftware(name string) (Spec, error) {
-	w, err := softwares.find(name)
+	w, err := softwares.Find(name)
 	if err != nil {
 		return s, err
 	}
-	s.Software = *w
+	s.Software = w
 	return s, nil
 }

@@ -2,7 +2,6 @@ package solver
 
 import (
 	"math"
-	"slices"
 
 	"github.com/swcaffe/swcaffe/internal/suggest"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -42,11 +41,7 @@ const Sync = "sync"
 
 // family lists the strategies and what makes them, in the order of [SC17] (Y. You, A. Buluc, J. Demmel, "Scaling deep learning on
 // GPU and Knights Landing clusters", 2017), which defines all but the first and the last.
-var family = []struct {
-	name   string
-	centre bool
-	make   func(v *Solver) strategy
-}{
+var family = suggest.Table[member]{Kind: "strategy", Kinds: "strategies", Name: func(m member) string { return m.name }, Entries: []member{
 	{Sync, false, func(v *Solver) strategy { return &syncSGD{v: v, team: v.team} }},
 	{"easgd", true, centredBy(centreKind{order: inTurn, rule: elastic})},
 	{"async_sgd", true, centredBy(centreKind{order: firstCome, rule: descend})},
@@ -59,33 +54,27 @@ var family = []struct {
 	{"sync_easgd2", false, syncElasticBy(syncElasticKind{tree: true})},
 	{"sync_easgd3", false, syncElasticBy(syncElasticKind{tree: true, overlapped: true})},
 	{"decentralised_easgd", false, syncElasticBy(syncElasticKind{overlapped: true})},
+}}
+
+type member struct {
+	name   string
+	centre bool // see HasCentre
+	make   func(v *Solver) strategy
 }
 
 // Strategies lists the names that a Team's Strategy may have.
-func Strategies() []string {
-	var names []string
-	for _, f := range family {
-		names = append(names, f.name)
-	}
-	return names
-}
+func Strategies() []string { return family.Names() }
 
 // CheckStrategy returns an error for a name that is none of Strategies.
 func CheckStrategy(name string) error {
-	if slices.Contains(Strategies(), name) {
-		return nil
-	}
-	return suggest.Unknown("strategy", name, "strategies", Strategies())
+	_, err := family.Find(name)
+	return err
 }
 
 // HasCentre reports whether a strategy is one whose workers exchange messages with a centre; the others add up arrays.
 func HasCentre(name string) bool {
-	for _, f := range family {
-		if f.name == name {
-			return f.centre
-		}
-	}
-	return false
+	m, err := family.Find(name)
+	return err == nil && m.centre
 }
 
 // newStrategy makes the strategy of the worker's team.
@@ -96,12 +85,11 @@ func (v *Solver) newStrategy() (strategy, error) {
 	if err := v.team.check(v.param); err != nil {
 		return nil, err
 	}
-	for _, f := range family {
-		if f.name == v.team.Strategy {
-			return f.make(v), nil
-		}
+	m, err := family.Find(v.team.Strategy)
+	if err != nil {
+		return nil, err
 	}
-	return nil, CheckStrategy(v.team.Strategy)
+	return m.make(v), nil
 }
 
 // dropMomentum takes the momentum out of the solver of a strategy whose workers have none, and returns it.

@@ -18,7 +18,7 @@ import (
 var datasetCommand = command{
 	name:    "dataset",
 	summary: "make a training set: digits, shapes, pairs, scenes, points or text",
-	args:    strings.Join(datasetNames(), "|") + " [-out DIR] [-train N] [-test N] [-seed S] [-force]",
+	args:    strings.Join(datasetKinds().Names(), "|") + " [-out DIR] [-train N] [-test N] [-seed S] [-force]",
 	example: "swcaffe dataset digits -out data -train 20000 -test 4000",
 	words:   []string{"kind"},
 	long: `Makes a training and a test set, named DIR/KIND_train_... and DIR/KIND_test_...:
@@ -34,7 +34,7 @@ Images are LMDBs, beside the mean of the training images in DIR/KIND_mean.binary
 beside lists of them for HDF5Data layers. The same seed gives the same set, on any number of cores.`,
 	setup: func(fs *flag.FlagSet) func(*env) error {
 		var o datasetOptions
-		fs.StringVar(&o.kind, "kind", "", "what to make: "+strings.Join(datasetNames(), ", "))
+		fs.StringVar(&o.kind, "kind", "", "what to make: "+strings.Join(datasetKinds().Names(), ", "))
 		fs.StringVar(&o.out, "out", "data", "the `DIR` to write to")
 		fs.IntVar(&o.train, "train", 20000, "the number of training images, points or characters")
 		fs.IntVar(&o.test, "test", 4000, "the number of test images, points or characters")
@@ -64,20 +64,13 @@ type datasetKind struct {
 }
 
 // datasetKinds lists the kinds in the order of help.
-func datasetKinds() []datasetKind {
-	var kinds []datasetKind
+func datasetKinds() suggest.Table[datasetKind] {
+	kinds := suggest.Table[datasetKind]{Kind: "kind of set", Kinds: "kinds", Name: func(k datasetKind) string { return k.name }}
 	for _, s := range imageSets {
-		kinds = append(kinds, s.kind())
+		kinds.Entries = append(kinds.Entries, s.kind())
 	}
-	return append(kinds, pointsKind, textKind)
-}
-
-func datasetNames() []string {
-	var names []string
-	for _, k := range datasetKinds() {
-		names = append(names, k.name)
-	}
-	return names
+	kinds.Entries = append(kinds.Entries, pointsKind, textKind)
+	return kinds
 }
 
 // firstTest is the number of the first test item, so large that no training item reaches it.
@@ -118,7 +111,11 @@ type datasetJob struct {
 func (j *datasetJob) temporary(name string) string { return j.outputs[name].temporary }
 
 func dataset(e *env, o *datasetOptions) error {
-	kind, err := findDatasetKind(o.kind)
+	kinds := datasetKinds()
+	if o.kind == "" {
+		return fmt.Errorf("need a kind of set to make: %s", strings.Join(kinds.Names(), ", "))
+	}
+	kind, err := kinds.Find(o.kind)
 	if err != nil {
 		return err
 	}
@@ -161,17 +158,4 @@ func dataset(e *env, o *datasetOptions) error {
 	}
 	e.log.Infof("Made %d %s in %.1f s", o.train+o.test, kind.items, time.Since(start).Seconds())
 	return nil
-}
-
-func findDatasetKind(name string) (datasetKind, error) {
-	for _, k := range datasetKinds() {
-		if k.name == name {
-			return k, nil
-		}
-	}
-	names := datasetNames()
-	if name == "" {
-		return datasetKind{}, fmt.Errorf("need a kind of set to make: %s", strings.Join(names, ", "))
-	}
-	return datasetKind{}, suggest.Unknown("kind of set", name, "kinds", names)
 }

@@ -149,14 +149,8 @@ func explainPath(err error, flags *flag.FlagSet, args []string) error {
 }
 
 func findCommand(name string) (command, error) {
-	var names []string
-	for _, c := range commands {
-		if c.name == name {
-			return c, nil
-		}
-		names = append(names, c.name)
-	}
-	return command{}, suggest.Unknown("command", name, "commands", names)
+	table := suggest.Table[command]{Kind: "command", Kinds: "commands", Name: func(c command) string { return c.name }, Entries: commands}
+	return table.Find(name)
 }
 
 // help prints the list of commands, or one command's flags.

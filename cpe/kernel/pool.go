@@ -45,9 +45,6 @@ func NewPool(m *cpe.Machine, s PoolShape) (*Pool, error) {
 // Name returns "pooling".
 func (p *Pool) Name() string { return "pooling" }
 
-// Plan returns how planes are cut.
-func (p *Pool) Plan() PoolPlan { return p.plan }
-
 // MaskWords returns how long the mask of Forward and Backward is: an index for each output, or, packed on the host or with blocks, a
 // byte.
 func (p *Pool) MaskWords() int {

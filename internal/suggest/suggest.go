@@ -1,4 +1,4 @@
-// Package suggest finds the name that a user probably meant.
+// Package suggest finds what a user asks for by name, and where there is no such name the one that was probably meant.
 package suggest
 
 import (
@@ -13,15 +13,15 @@ func Unknown(kind, name, kinds string, known []string) error {
 
 // DidYouMean returns `, did you mean "X"?` for the known name nearest to name, or "" where none is near.
 func DidYouMean(name string, known []string) string {
-	if best := Nearest(name, known); best != "" {
+	if best := nearest(name, known); best != "" {
 		return `, did you mean "` + best + `"?`
 	}
 	return ""
 }
 
-// Nearest returns the known name with the smallest edit distance, letter case ignored, if that is at most a third of
+// nearest returns the known name with the smallest edit distance, letter case ignored, if that is at most a third of
 // the name's length (at least 2); "" otherwise.
-func Nearest(name string, known []string) string {
+func nearest(name string, known []string) string {
 	limit := max(2, len(name)/3)
 	best, bestDistance := "", limit+1
 	for _, k := range known {

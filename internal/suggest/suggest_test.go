@@ -8,7 +8,7 @@ func TestNearest(t *testing.T) {
 		"Convolutoin": "Convolution", "convolution": "Convolution", "Relu": "ReLU", "InerProduct": "InnerProduct",
 		"Polling": "Pooling", "Something": "", "": "",
 	} {
-		if got := Nearest(name, known); got != want {
+		if got := nearest(name, known); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}
@@ -20,5 +20,20 @@ func TestNearest(t *testing.T) {
 	}
 	if got := Unknown("type", "xyzzy", "types", known[:2]).Error(); got != `unknown type "xyzzy" (types: Convolution, InnerProduct)` {
 		t.Errorf("%q", got)
+	}
+}
+
+func TestTable(t *testing.T) {
+	type shape struct {
+		name    string
+		corners int
+	}
+	shapes := Table[shape]{Kind: "shape", Kinds: "shapes", Name: func(s shape) string { return s.name }, Entries: []shape{{"triangle", 3}, {"square", 4}}}
+	if got, err := shapes.Find("square"); err != nil || got.corners != 4 {
+		t.Errorf("%v, %v", got, err)
+	}
+	got, err := shapes.Find("squair")
+	if want := `unknown shape "squair", did you mean "square"? (shapes: triangle, square)`; err == nil || err.Error() != want || got != (shape{}) {
+		t.Errorf("%v, %v; want %s", got, err, want)
 	}
 }
