@@ -19,7 +19,8 @@ func init() {
 }
 
 // dropout is Caffe's Dropout layer (Srivastava et al. 2014). The mask is not stored: element i of a pass is kept if
-// random number i of the pass's key is at least the ratio, whatever tile or core computes it.
+// random number i of the pass's key is at least the ratio, whatever tile or core computes it. The others are multiplied by 0, so that
+// those that are not finite become NaN.
 type dropout struct {
 	anyLayout
 	ratio, scale float32
@@ -73,11 +74,11 @@ func (l *dropout) mask(dst, src []float32, first int) {
 		return
 	}
 	for i, v := range src[:len(dst)] {
-		if kernel.UniformFloat(l.key, uint64(first+i)) >= l.ratio {
-			dst[i] = v * l.scale
-		} else {
-			dst[i] = 0
+		scale := l.scale
+		if kernel.UniformFloat(l.key, uint64(first+i)) < l.ratio {
+			scale = 0
 		}
+		dst[i] = v * scale
 	}
 }
 

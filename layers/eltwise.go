@@ -130,15 +130,16 @@ func (l *eltwise) forwardTile(t *kernel.Tile) {
 	}
 }
 
-// maximum writes the largest of each element's values and whose it is. NaN is larger than all.
+// maximum writes the largest of each element's values and whose it is. NaN is not larger than what it is compared with, nor is that
+// larger than NaN.
 func (l *eltwise) maximum(y, winner []float32, xs [][]float32) {
 	for i := range y {
 		best, from := xs[1][i], 1
-		if first := xs[0][i]; first > best || first != first {
+		if first := xs[0][i]; first > best {
 			best, from = first, 0
 		}
 		for k, x := range xs[2:] {
-			if x[i] > best || x[i] != x[i] {
+			if x[i] > best {
 				best, from = x[i], k+2
 			}
 		}

@@ -32,7 +32,7 @@ func TestEltwiseByHand(t *testing.T) {
 		name, param string
 		xs          [][]float32
 		y           []float32
-		dxs         [][]float32 // where dy is 1, 10, ...
+		dxs         [][]float32 // where dy is 1, 10, 100
 	}{
 		{"sum", "", [][]float32{{1, 2}, {3, 5}}, []float32{4, 7}, [][]float32{{1, 10}, {1, 10}}},
 		{"coefficients", "coeff: 2 coeff: -1", [][]float32{{1, 2}, {3, 5}}, []float32{-1, -1}, [][]float32{{2, 20}, {-1, -10}}},
@@ -41,7 +41,7 @@ func TestEltwiseByHand(t *testing.T) {
 		{"equal maxima", "operation: MAX", [][]float32{{1, 5}, {4, 5}, {4, 0}}, []float32{4, 5}, [][]float32{{0, 0}, {1, 10}, {0, 0}}},
 		{"the first of three equal maxima counts last but one", "operation: MAX", [][]float32{{0, 3}, {0, 1}, {0, 3}}, []float32{0, 3}, [][]float32{{0, 10}, {1, 0}, {0, 0}}},
 		{"negative maxima", "operation: MAX", [][]float32{{-1, -5}, {-4, -2}}, []float32{-1, -2}, [][]float32{{1, 0}, {0, 10}}},
-		{"NaN is a maximum", "operation: MAX", [][]float32{{nan, 1}, {2, nan}}, []float32{nan, nan}, [][]float32{{1, 0}, {0, 10}}},
+		{"maximum beside NaN", "operation: MAX", [][]float32{{nan, 1, 1}, {2, nan, 2}, {1, 3, nan}}, []float32{2, nan, 2}, [][]float32{{0, 0, 0}, {1, 10, 100}, {0, 0, 0}}},
 	}
 	b := layertest.NewBench(t)
 	for _, tt := range tests {
@@ -52,7 +52,7 @@ func TestEltwiseByHand(t *testing.T) {
 			}
 			f := layertest.Build(t, b, engine, c)
 			layertest.Equal(t, tt.name, f.Forward(t)[0], tt.y, 0)
-			dxs, _ := f.Backward(t, []float32{1, 10})
+			dxs, _ := f.Backward(t, []float32{1, 10, 100}[:len(tt.y)])
 			for i, want := range tt.dxs {
 				layertest.Equal(t, tt.name+": gradient", dxs[i], want, 1e-6)
 			}

@@ -20,7 +20,7 @@ func init() {
 }
 
 // hingeLoss is Caffe's HingeLoss layer: with s = -1 for the label's class and 1 for the others, the loss of an item is the
-// sum over its classes of max(0, 1 + s*x), or of its square (norm: L2).
+// sum over its classes of max(0, 1 + s*x), or of its square (norm: L2). NaN adds nothing.
 //
 // Forward leaves these terms in the diff of the scores, as Caffe's does. Backward overwrites them; but where the net needs
 // no Backward, because the loss has weight 0, a Split below adds them to the gradient. Caffe's numbers contain that.
@@ -33,7 +33,7 @@ func hinge(x float32, own, squared bool) (loss, slope float64) {
 	}
 	margin := 1 + s*float64(x)
 	switch {
-	case margin <= 0:
+	case !(margin > 0):
 		return 0, 0
 	case squared:
 		return margin * margin, 2 * margin * s

@@ -85,31 +85,37 @@ func bnll(*neuron) (neuronRule, error) {
 	}, nil
 }
 
-// clip is Caffe's Clip layer; gradients pass where min <= x <= max.
+// clip is Caffe's Clip layer; gradients pass where min <= x <= max. NaN becomes min.
 func clip(n *neuron) (neuronRule, error) {
-	lo, hi := n.Param.GetClipParam().GetMin(), n.Param.GetClipParam().GetMax()
+	lo, hi := float64(n.Param.GetClipParam().GetMin()), float64(n.Param.GetClipParam().GetMax())
 	if n.Param.ClipParam == nil {
 		return neuronRule{}, fmt.Errorf("clip_param with min and max is needed")
 	}
-	return elementwise(func(x float64) float64 { return max(float64(lo), min(x, float64(hi))) },
-		func(x, _ float64) float64 {
-			if x >= float64(lo) && x <= float64(hi) {
-				return 1
-			}
-			return 0
-		}, kernel.Work{Flops: 2}), nil
+	return elementwise(func(x float64) float64 {
+		if x = min(x, hi); x > lo {
+			return x
+		}
+		return lo
+	}, func(x, _ float64) float64 {
+		if x >= lo && x <= hi {
+			return 1
+		}
+		return 0
+	}, kernel.Work{Flops: 2}), nil
 }
 
-// elu is Caffe's ELU layer (Clevert et al. 2016); y' = 1 for x > 0, alpha + y otherwise.
+// elu is Caffe's ELU layer (Clevert et al. 2016); y' = 1 for x > 0, alpha + y otherwise. It is Caffe's sum of the two, each times
+// whether it holds, and so NaN where x is infinite or NaN.
 func elu(n *neuron) (neuronRule, error) {
 	alpha := n.Param.GetEluParam().GetAlpha()
 	return neuronRule{
 		f: func(x float64) float64 { return max(x, 0) + float64(alpha)*math.Expm1(min(x, 0)) },
 		slope: func(x, y float64) float64 {
-			if x > 0 {
-				return 1
+			slope := float64(alpha) + y
+			if !(x <= 0) {
+				slope = 1 + 0*slope
 			}
-			return float64(alpha) + y
+			return slope
 		},
 		needs: needsBoth, scratch: true,
 		tile: func(y, x []float32, tmp scratch) {
@@ -123,9 +129,11 @@ func elu(n *neuron) (neuronRule, error) {
 		},
 		tileGrad: func(dx, dy, x, y []float32, _ scratch) {
 			for i, v := range x[:len(dx)] {
-				if dx[i] = dy[i]; v <= 0 {
-					dx[i] *= alpha + y[i]
+				slope := alpha + y[i]
+				if !(v <= 0) {
+					slope = 1 + 0*slope
 				}
+				dx[i] = dy[i] * slope
 			}
 		},
 		cost: kernel.Work{Flops: 4, Specials: 1},

@@ -19,9 +19,12 @@ func init() {
 func power(n *neuron) (neuronRule, error) {
 	p := n.Param.GetPowerParam()
 	exponent, scale, shift := p.GetPower(), p.GetScale(), p.GetShift()
+	if exponent*scale == 0 {
+		return constantPower(math.Pow(float64(shift), float64(exponent))), nil
+	}
 	slope := func(x, _ float64) float64 {
 		k := float64(exponent) * float64(scale)
-		if k == 0 || exponent == 1 {
+		if exponent == 1 {
 			return k
 		}
 		return k * math.Pow(float64(shift)+float64(scale)*x, float64(exponent)-1)
@@ -42,7 +45,7 @@ func power(n *neuron) (neuronRule, error) {
 		},
 		tileGrad: func(dx, dy, x, _ []float32, _ scratch) {
 			switch {
-			case exponent == 1 || exponent*scale == 0:
+			case exponent == 1:
 				simd.Scale(dx, dy, exponent*scale)
 			case exponent == 2:
 				for i, v := range x[:len(dx)] {
@@ -58,12 +61,25 @@ func power(n *neuron) (neuronRule, error) {
 	}, nil
 }
 
+// constantPower is a Power layer whose power or scale is 0: y does not depend on x, not even where that is infinite or NaN.
+func constantPower(y float64) neuronRule {
+	return neuronRule{
+		f:        func(float64) float64 { return y },
+		slope:    func(_, _ float64) float64 { return 0 },
+		tile:     func(d, _ []float32, _ scratch) { simd.Fill(d, float32(y)) },
+		tileGrad: func(dx, dy, _, _ []float32, _ scratch) { simd.Scale(dx, dy, 0) },
+		cost:     kernel.Work{Flops: 1},
+
+		inPlaceSlope: func(float64) float64 { return 0 },
+	}
+}
+
 // powerInPlace is the derivative as Caffe computes it from y alone when its Power layer runs in place.
 func powerInPlace(exponent, scale, shift float32) func(y float64) float64 {
 	p, a, b := float64(exponent), float64(scale), float64(shift)
 	return func(y float64) float64 {
 		switch {
-		case p == 1 || p*a == 0:
+		case p == 1:
 			return p * a
 		case p == 2:
 			return 2 * a * (a*y + b)

@@ -152,7 +152,7 @@ func preluGradTile(t *kernel.Tile) {
 			return
 		}
 		for k, v := range x {
-			if dx[k] = dy[k]; v <= 0 {
+			if dx[k] = dy[k]; !(v > 0) {
 				dx[k] *= a[k]
 			}
 		}
@@ -201,7 +201,7 @@ func (l *prelu) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.
 		return l.backward.Run(l.ins[:], l.outs[:1])
 	}
 	for i, g := range dy {
-		if dx[i] = g; x[i] <= 0 {
+		if dx[i] = g; !(x[i] > 0) {
 			dx[i] = g * a[i/l.dims[2]%l.dims[1]]
 		}
 	}
