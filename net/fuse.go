@@ -112,8 +112,8 @@ func (n *Net) reader(t *task) *node {
 }
 
 // joins reports whether a node's task can be computed with the layers before it, at the place of node i: what it reads besides is there by
-// then, it goes backward as they do, and their top is not asked for, unless it is overwritten anyway; nor would they overwrite, in
-// place, values that stand elsewhere, so that those could not be kept for Backward.
+// then, it goes backward as they do, and their top is not asked for, unless it is overwritten anyway and its gradient is there all the same;
+// nor would they overwrite, in place, values that stand elsewhere, so that those could not be kept for Backward.
 func (n *Net) joins(i int, d *node) bool {
 	head, t := n.nodes[i], d.task
 	if len(t.nodes) == 0 || len(t.tops) != 1 || d.needBackward != head.needBackward || d.needBackward && slices.Contains(t.propagate, false) {
@@ -123,9 +123,10 @@ func (n *Net) joins(i int, d *node) bool {
 		return false
 	}
 	top := head.task.tops[0]
-	kept := n.kept[head.task.nodes[len(head.task.nodes)-1].topIDs[0]]
+	id := head.task.nodes[len(head.task.nodes)-1].topIDs[0]
+	hidden := n.kept[id] && (t.tops[0] != top || n.hidesGrad(head.task.nodes, id))
 	for _, b := range t.bottoms {
-		if n.fromSource(b) || b != top && n.writtenFrom(i, b) || b == top && t.tops[0] != b && kept {
+		if n.fromSource(b) || b != top && n.writtenFrom(i, b) || b == top && hidden {
 			return false
 		}
 	}
@@ -159,13 +160,19 @@ func (n *Net) fromSource(b *blob.Blob) bool {
 	return slices.ContainsFunc(n.nodes, func(d *node) bool { return len(d.bottoms) == 0 && slices.Contains(d.tops, b) })
 }
 
-// between reports whether a blob stands between layers that are computed together, so that nobody writes it.
+// between reports whether a blob or its gradient stands between layers that are computed together, so that nobody writes it.
 func (n *Net) between(id int) bool {
 	return slices.ContainsFunc(n.nodes, func(d *node) bool {
 		inside := func(m *node) bool { return m.topIDs[0] == id }
 		nodes := d.task.nodes
-		return len(nodes) > 1 && slices.ContainsFunc(nodes[:len(nodes)-1], inside) && !inside(nodes[len(nodes)-1])
+		return len(nodes) > 1 && slices.ContainsFunc(nodes[:len(nodes)-1], inside) && (!inside(nodes[len(nodes)-1]) || n.hidesGrad(nodes, id))
 	})
+}
+
+// hidesGrad reports whether layers that are computed together, of which the later ones run in place on a blob, compute no gradient by what
+// the first of these find there. If all run in place, it is the gradient that they pass on.
+func (n *Net) hidesGrad(nodes []*node, id int) bool {
+	return nodes[0].needBackward && !n.opt.ForwardOnly && !slices.Contains(nodes[0].bottomIDs, id)
 }
 
 // completeFusion wires the task of node i. Where it would overwrite its own bottom, those before it write to a blob of its own,
