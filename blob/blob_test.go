@@ -60,6 +60,14 @@ func TestSharing(t *testing.T) {
 	if b.Data()[4] != 9 || !b.SharesData(a) || b.SharesDiff(a) {
 		t.Error("data is not shared, or diff is")
 	}
+	c, d := New(6), New(6)
+	c.ShareDiff(a)
+	if !a.SharesStorage(a) || !a.SharesStorage(b) || !a.SharesStorage(c) || a.SharesStorage(d) {
+		t.Error("storage is shared by blobs that share none, or not by those that share data or diff")
+	}
+	if new(Blob).SharesData(new(Blob)) || new(Blob).SharesDiff(new(Blob)) {
+		t.Error("blobs without storage share it")
+	}
 	defer func() {
 		if recover() == nil {
 			t.Error("blobs of different counts shared storage")
@@ -90,6 +98,11 @@ func TestFromProto(t *testing.T) {
 	if b.ShapeString() != "1 2 1 2 (4)" || b.Data()[3] != 4 {
 		t.Errorf("legacy: %s %v", b.ShapeString(), b.Data())
 	}
+	for _, p := range []*caffepb.BlobProto{{Num: proto.Int32(5)}, {Channels: proto.Int32(5)}, {Height: proto.Int32(5)}, {Width: proto.Int32(5)}} {
+		if got := ProtoShape(p); len(got) != 4 {
+			t.Errorf("%v has the shape %v, want four axes", p, got)
+		}
+	}
 	for want, p := range map[string]*caffepb.BlobProto{
 		"3 values are stored for shape [2 2], which needs 4": {Shape: &caffepb.BlobShape{Dim: []int64{2, 2}}, Data: make([]float32, 3)},
 		"axis 0 of the stored shape":                         {Shape: &caffepb.BlobShape{Dim: []int64{-1}}},
@@ -111,7 +124,7 @@ func TestSameShape(t *testing.T) {
 		want  bool
 	}{
 		{[]int{3, 4}, legacy, true}, {[]int{1, 3, 4}, legacy, true}, {[]int{4, 3}, legacy, false}, {[]int{2, 3, 4}, legacy, false},
-		{[]int{1, 1, 1, 3, 4}, legacy, false}, {[]int{3, 4}, modern, true}, {[]int{1, 3, 4}, modern, false}, {[]int{3, 5}, modern, false},
+		{[]int{1, 1, 1, 3, 4}, legacy, false}, {[]int{2, 1, 3, 4}, legacy, false}, {[]int{3, 4}, modern, true}, {[]int{1, 3, 4}, modern, false}, {[]int{3, 5}, modern, false},
 	}
 	for _, tt := range tests {
 		if got := New(tt.shape...).SameShape(tt.p); got != tt.want {
