@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/swcaffe/swcaffe/internal/caffelog"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -27,7 +28,7 @@ func (n *Net) build(p *caffepb.NetParameter, origin []int) error {
 		for k, t := range d.tops {
 			n.log.Infof("Top shape: %s", t.ShapeString())
 			if w := d.lossWeights[k]; w != 0 {
-				n.log.Infof("    with loss weight %.6g", w)
+				n.log.Infof("    with loss weight %s", caffelog.Figure(float64(w)))
 			}
 			values += t.Count()
 		}

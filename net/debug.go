@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/swcaffe/swcaffe/internal/caffelog"
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
@@ -17,31 +18,26 @@ func (n *Net) SetDebugInfo(on bool) {
 	n.debug = on
 }
 
-func meanAbs(v []float32) float64 {
-	if len(v) == 0 {
-		return 0
-	}
-	return simd.AbsSum(v) / float64(len(v))
-}
+func meanAbs(v []float32) string { return caffelog.Figure(simd.AbsSum(v) / float64(max(1, len(v)))) }
 
 func (n *Net) forwardDebug(d *node) {
 	for k, t := range d.tops {
-		n.log.Infof("    [Forward] Layer %s, top blob %s data: %.6g", d.param.GetName(), n.names[d.topIDs[k]], meanAbs(t.Data()))
+		n.log.Infof("    [Forward] Layer %s, top blob %s data: %s", d.param.GetName(), n.names[d.topIDs[k]], meanAbs(t.Data()))
 	}
 	for i, b := range d.Params() {
-		n.log.Infof("    [Forward] Layer %s, param blob %s data: %.6g", d.param.GetName(), n.paramName(d, i), meanAbs(b.Data()))
+		n.log.Infof("    [Forward] Layer %s, param blob %s data: %s", d.param.GetName(), n.paramName(d, i), meanAbs(b.Data()))
 	}
 }
 
 func (n *Net) backwardDebug(d *node) {
 	for j, b := range d.bottoms {
 		if d.propagate[j] {
-			n.log.Infof("    [Backward] Layer %s, bottom blob %s diff: %.6g", d.param.GetName(), n.names[d.bottomIDs[j]], meanAbs(b.Diff()))
+			n.log.Infof("    [Backward] Layer %s, bottom blob %s diff: %s", d.param.GetName(), n.names[d.bottomIDs[j]], meanAbs(b.Diff()))
 		}
 	}
 	for i, id := range d.paramIDs {
 		if n.params[id].needGrad {
-			n.log.Infof("    [Backward] Layer %s, param blob %d diff: %.6g", d.param.GetName(), i, meanAbs(n.params[id].blob.Diff()))
+			n.log.Infof("    [Backward] Layer %s, param blob %d diff: %s", d.param.GetName(), i, meanAbs(n.params[id].blob.Diff()))
 		}
 	}
 }
@@ -54,8 +50,8 @@ func (n *Net) backwardSummary() {
 		sqData += simd.SumSq(l.Blob.Data())
 		sqDiff += simd.SumSq(l.Blob.Diff())
 	}
-	n.log.Infof("    [Backward] All net params (data, diff): L1 norm = (%.6g, %.6g); L2 norm = (%.6g, %.6g)",
-		absData, absDiff, math.Sqrt(sqData), math.Sqrt(sqDiff))
+	n.log.Infof("    [Backward] All net params (data, diff): L1 norm = (%s, %s); L2 norm = (%s, %s)",
+		caffelog.Figure(absData), caffelog.Figure(absDiff), caffelog.Figure(math.Sqrt(sqData)), caffelog.Figure(math.Sqrt(sqDiff)))
 }
 
 // UpdateDebug prints the mean absolute value of the weights and of their last update, which the solver leaves in the
@@ -66,10 +62,10 @@ func (n *Net) UpdateDebug() {
 		name, data := n.paramName(p.node, p.index), meanAbs(p.blob.Data())
 		l := n.learnable[p.learnable]
 		if l.Blob != p.blob {
-			n.log.Infof("    [Update] Layer %s, param blob %s (owned by layer %s, param %d) data: %.6g", p.node.param.GetName(), name, l.Layer, l.Index, data)
+			n.log.Infof("    [Update] Layer %s, param blob %s (owned by layer %s, param %d) data: %s", p.node.param.GetName(), name, l.Layer, l.Index, data)
 			continue
 		}
-		n.log.Infof("    [Update] Layer %s, param %s data: %.6g; diff: %.6g", p.node.param.GetName(), name, data, meanAbs(p.blob.Diff()))
+		n.log.Infof("    [Update] Layer %s, param %s data: %s; diff: %s", p.node.param.GetName(), name, data, meanAbs(p.blob.Diff()))
 	}
 }
 

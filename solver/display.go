@@ -1,26 +1,12 @@
 package solver
 
 import (
-	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
+	"github.com/swcaffe/swcaffe/internal/caffelog"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
 )
-
-// format prints a figure as C++ streams do by default: six significant digits.
-func format(v float64) string {
-	s := strconv.FormatFloat(v, 'g', 6, 64)
-	switch {
-	case strings.HasSuffix(s, "NaN"):
-		return "nan"
-	case strings.HasSuffix(s, "Inf"):
-		return strings.ToLower(strings.TrimPrefix(s, "+"))
-	}
-	return s
-}
 
 // lossWindow is the mean of the last average_loss losses.
 type lossWindow struct {
@@ -60,7 +46,7 @@ func (v *Solver) displayLoss(smoothed float64) {
 		perSecond = float64(v.iter-v.speed.iteration) / lapse
 	}
 	v.log.Infof("Iteration %d (%s iter/s, %ss/%d iters), loss = %s",
-		v.iter, format(perSecond), format(lapse), v.param.GetDisplay(), format(smoothed))
+		v.iter, caffelog.Figure(perSecond), caffelog.Figure(lapse), v.param.GetDisplay(), caffelog.Figure(smoothed))
 	if perSecond > 0 {
 		v.displaySpeed(perSecond, lapse)
 	}
@@ -73,7 +59,7 @@ func (v *Solver) displaySpeed(perSecond, lapse float64) {
 	images := perSecond * v.itemsOfPass() * float64(max(1, v.param.GetIterSize()))
 	left := time.Duration(float64(int(v.param.GetMaxIter())-v.iter) / perSecond * float64(time.Second))
 	waited := (dataWait(v.net) - v.speed.waited).Seconds()
-	v.log.Infof("    Speed: %s images/s, data wait %.1f%%, ETA %s", format(images), 100*waited/lapse, max(0, left).Round(time.Second))
+	v.log.Infof("    Speed: %s images/s, data wait %.1f%%, ETA %s", caffelog.Figure(images), 100*waited/lapse, max(0, left).Round(time.Second))
 }
 
 // itemsOfPass is the number of items that all workers together take in a pass.
@@ -100,16 +86,8 @@ func (v *Solver) displayOutputs() {
 	k := 0
 	for _, out := range v.net.Outputs() {
 		for _, value := range out.Blob.Data() {
-			v.log.Infof("    Train net output #%d: %s = %s%s", k, out.Name, format(float64(value)), lossNote(out.LossWeight, float64(value)))
+			v.log.Infof("    Train net output #%d: %s = %s%s", k, out.Name, caffelog.Figure(float64(value)), caffelog.LossNote(out.LossWeight, float64(value)))
 			k++
 		}
 	}
-}
-
-// lossNote is what Caffe adds to an output that counts in the loss.
-func lossNote(weight float32, value float64) string {
-	if weight == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (* %s = %s loss)", format(float64(weight)), format(float64(weight)*value))
 }

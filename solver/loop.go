@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/swcaffe/swcaffe/internal/caffelog"
 )
 
 // Solve trains from the current iteration to max_iter, or until a signal asks to stop; it snapshots at the end and,
@@ -29,7 +31,7 @@ func (v *Solver) Solve() error {
 		if err != nil {
 			return v.failed(err)
 		}
-		v.log.Infof("Iteration %d, loss = %s", v.iter, format(v.losses.add(loss, v.window())))
+		v.log.Infof("Iteration %d, loss = %s", v.iter, caffelog.Figure(v.losses.add(loss, v.window())))
 	}
 	if t := int(v.param.GetTestInterval()); t > 0 && v.iter%t == 0 {
 		if err := v.testAll(); err != nil {
@@ -166,7 +168,7 @@ func (v *Solver) diverged(loss float64) error {
 	if where == "" {
 		where = "all blobs are finite, their weighted sum is not"
 	}
-	return fmt.Errorf("iteration %d: loss = %s; it first appeared in %s; a smaller base_lr or clip_gradients may help", v.iter, format(loss), where)
+	return fmt.Errorf("iteration %d: loss = %s; it first appeared in %s; a smaller base_lr or clip_gradients may help", v.iter, caffelog.Figure(loss), where)
 }
 
 // applyUpdate moves the weights along the gradients that the last passes left. It returns the learning rate.
@@ -183,7 +185,7 @@ func (v *Solver) applyUpdate(display bool) (float64, error) {
 		return 0, v.failed(errors.New("the learning rate is not a number: check gamma, power and max_iter"))
 	}
 	if display {
-		v.log.Infof("Iteration %d, lr = %s", v.iter, format(r))
+		v.log.Infof("Iteration %d, lr = %s", v.iter, caffelog.Figure(r))
 	}
 	limit := float32(-1)
 	if v.param.ClipGradients != nil {
@@ -191,7 +193,7 @@ func (v *Solver) applyUpdate(display bool) (float64, error) {
 	}
 	clip, norm := clipFactor(v.net.Learnable(), limit)
 	if clip != 1 {
-		v.log.Infof("Gradient clipping: scaling down gradients (L2 norm %s > %s) by scale factor %s", format(norm), format(float64(limit)), format(float64(clip)))
+		v.log.Infof("Gradient clipping: scaling down gradients (L2 norm %s > %s) by scale factor %s", caffelog.Figure(norm), caffelog.Figure(float64(limit)), caffelog.Figure(float64(clip)))
 	}
 	if err := v.update.apply(v.iter, r, clip); err != nil {
 		return 0, v.failed(err)

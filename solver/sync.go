@@ -1,6 +1,10 @@
 package solver
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/internal/caffelog"
+)
 
 // syncSGD is synchronous SGD. Every worker computes the gradient of its part of the batch, weighted so that the sum over
 // workers is the gradient of the whole batch; the sums are made before the update, which is the same for all.
@@ -112,7 +116,7 @@ func (s *syncSGD) combine(loss float64) (float64, error) {
 	if err := s.team.consent(s.v.checkLoss(loss)); err != nil {
 		return 0, err
 	}
-	return 0, s.v.failed(fmt.Errorf("loss = %s over all workers, though each worker's is a number", format(total)))
+	return 0, s.v.failed(fmt.Errorf("loss = %s over all workers, though each worker's is a number", caffelog.Figure(total)))
 }
 
 func (s *syncSGD) fillHead(loss float64) {

@@ -3,6 +3,7 @@ package solver
 import (
 	"fmt"
 
+	"github.com/swcaffe/swcaffe/internal/caffelog"
 	swnet "github.com/swcaffe/swcaffe/net"
 )
 
@@ -54,11 +55,11 @@ func (v *Solver) test(i int) error {
 		scores = addScores(scores, n, b == 0)
 	}
 	if v.param.GetTestComputeLoss() {
-		v.log.Infof("Test loss: %s", format(loss/float64(batches)))
+		v.log.Infof("Test loss: %s", caffelog.Figure(loss/float64(batches)))
 	}
 	for k, s := range scores {
 		mean := s.sum / float64(batches)
-		v.log.Infof("    Test net output #%d: %s = %s%s", k, s.name, format(mean), lossNote(s.weight, mean))
+		v.log.Infof("    Test net output #%d: %s = %s%s", k, s.name, caffelog.Figure(mean), caffelog.LossNote(s.weight, mean))
 	}
 	return nil
 }

@@ -1,5 +1,7 @@
 package solver
 
+import "github.com/swcaffe/swcaffe/internal/caffelog"
+
 // Clock is a worker's virtual time, in seconds.
 type Clock interface {
 	Now() float64
@@ -101,5 +103,5 @@ func (v *Solver) logTime() {
 	}
 	share := func(part float64) float64 { return 100 * part / total }
 	v.log.Infof("    Simulated time: %s s (compute %.1f%%, update %.1f%%, communication %.1f%%)",
-		format(total), share(w.computed), share(w.updated), max(0, share(total-w.computed-w.updated)))
+		caffelog.Figure(total), share(w.computed), share(w.updated), max(0, share(total-w.computed-w.updated)))
 }

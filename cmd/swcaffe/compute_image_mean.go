@@ -8,6 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/data"
 	"github.com/swcaffe/swcaffe/data/imageio"
+	"github.com/swcaffe/swcaffe/internal/caffelog"
 )
 
 var computeImageMeanCommand = command{
@@ -75,7 +76,7 @@ func computeImageMean(e *env, db, out, kind string) error {
 	}
 	e.log.Infof("Number of channels: %d", shape[0])
 	for c, v := range planeMeans(mean, shape[0]) {
-		e.log.Infof("mean_value channel [%d]: %s", c, short(v))
+		e.log.Infof("mean_value channel [%d]: %s", c, caffelog.Figure(v))
 	}
 	return nil
 }

@@ -4,10 +4,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"math"
-	"strconv"
-	"strings"
 
+	"github.com/swcaffe/swcaffe/internal/caffelog"
 	swnet "github.com/swcaffe/swcaffe/net"
 )
 
@@ -69,33 +67,18 @@ func score(e *env, n *swnet.Net, batches int) error {
 				}
 				sums[k] += float64(value)
 				k++
-				e.log.Infof("Batch %d, %s = %s", b, out.Name, short(float64(value)))
+				e.log.Infof("Batch %d, %s = %s", b, out.Name, caffelog.Figure(float64(value)))
 			}
 		}
 	}
-	e.log.Infof("Loss: %s", short(loss/float64(batches)))
+	e.log.Infof("Loss: %s", caffelog.Figure(loss/float64(batches)))
 	k := 0
 	for _, out := range n.Outputs() {
 		for range out.Blob.Count() {
 			mean := sums[k] / float64(batches)
-			note := ""
-			if out.LossWeight != 0 {
-				note = fmt.Sprintf(" (* %s = %s loss)", short(float64(out.LossWeight)), short(float64(out.LossWeight)*mean))
-			}
-			e.log.Infof("%s = %s%s", out.Name, short(mean), note)
+			e.log.Infof("%s = %s%s", out.Name, caffelog.Figure(mean), caffelog.LossNote(out.LossWeight, mean))
 			k++
 		}
 	}
 	return nil
-}
-
-// short prints six significant digits, as C++ streams do.
-func short(v float64) string {
-	switch {
-	case math.IsNaN(v):
-		return "nan"
-	case math.IsInf(v, 0):
-		return strings.ToLower(strings.TrimPrefix(strconv.FormatFloat(v, 'g', 6, 64), "+"))
-	}
-	return strconv.FormatFloat(v, 'g', 6, 64)
 }

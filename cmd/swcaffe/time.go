@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/caffelog"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/modeltime"
 	swnet "github.com/swcaffe/swcaffe/net"
@@ -151,7 +152,7 @@ func timeIteration(e *env, n *swnet.Net, times []layerTimes, iteration int) erro
 		times[i].backward = append(times[i].backward, time.Since(t))
 	}
 	if iteration > 0 {
-		e.log.Infof("Iteration: %d forward-backward time: %s ms.", iteration, short(ms(time.Since(start))))
+		e.log.Infof("Iteration: %d forward-backward time: %s ms.", iteration, caffelog.Figure(ms(time.Since(start))))
 	}
 	return nil
 }
@@ -237,14 +238,14 @@ func median(ds []time.Duration) float64 {
 func (r *timeReport) log(e *env) {
 	e.log.Info("Average time per layer: ")
 	for _, row := range r.mean[:len(r.Layers)] {
-		e.log.Infof("%10s\tforward: %s ms.", row.Name, short(row.Forward))
-		e.log.Infof("%10s\tbackward: %s ms.", row.Name, short(row.Backward))
+		e.log.Infof("%10s\tforward: %s ms.", row.Name, caffelog.Figure(row.Forward))
+		e.log.Infof("%10s\tbackward: %s ms.", row.Name, caffelog.Figure(row.Backward))
 	}
 	total := r.mean[len(r.Layers)]
-	e.log.Infof("Average Forward pass: %s ms.", short(total.Forward))
-	e.log.Infof("Average Backward pass: %s ms.", short(total.Backward))
-	e.log.Infof("Average Forward-Backward: %s ms.", short(total.Forward+total.Backward))
-	e.log.Infof("Total Time: %s ms.", short(float64(r.Iterations)*(total.Forward+total.Backward)))
-	e.log.Infof("Throughput: %s images/s (median of %d iterations, batch %d, %d threads)", short(r.Total.Images), r.Iterations, r.Batch, r.Threads)
+	e.log.Infof("Average Forward pass: %s ms.", caffelog.Figure(total.Forward))
+	e.log.Infof("Average Backward pass: %s ms.", caffelog.Figure(total.Backward))
+	e.log.Infof("Average Forward-Backward: %s ms.", caffelog.Figure(total.Forward+total.Backward))
+	e.log.Infof("Total Time: %s ms.", caffelog.Figure(float64(r.Iterations)*(total.Forward+total.Backward)))
+	e.log.Infof("Throughput: %s images/s (median of %d iterations, batch %d, %d threads)", caffelog.Figure(r.Total.Images), r.Iterations, r.Batch, r.Threads)
 	e.log.Info("*** Benchmark ends ***")
 }

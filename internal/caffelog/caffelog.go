@@ -1,0 +1,29 @@
+// Package caffelog writes what Caffe's log lines have in common, so that what reads Caffe's logs reads ours.
+package caffelog
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// Figure returns a number as C++ streams print it by default: six significant digits; nan, inf and -inf.
+func Figure(v float64) string {
+	switch {
+	case math.IsNaN(v):
+		return "nan"
+	case math.IsInf(v, 1):
+		return "inf"
+	case math.IsInf(v, -1):
+		return "-inf"
+	}
+	return strconv.FormatFloat(v, 'g', 6, 64)
+}
+
+// LossNote returns what stands behind an output's value if the output counts in the loss: " (* WEIGHT = PRODUCT loss)".
+func LossNote(weight float32, value float64) string {
+	if weight == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (* %s = %s loss)", Figure(float64(weight)), Figure(float64(weight)*value))
+}
