@@ -59,8 +59,8 @@ func OpenNet(d *layers.Device, prototxt string, phase caffepb.Phase, weights ...
 	return n, nil
 }
 
-// OpenSolver makes the solver of a prototxt, with its nets, on the device's machine. Where the prototxt has no random_seed
-// one is drawn from the device. Call Step or Solve, and Close.
+// OpenSolver makes the solver of a prototxt, with its nets, on the device's machine and path, convolving as the device says. Where the
+// prototxt has no random_seed one is drawn from the device. Call Step or Solve, and Close.
 func OpenSolver(d *layers.Device, prototxt string) (*solver.Solver, error) {
 	file, err := swproto.ReadSolver(prototxt)
 	if err != nil {
@@ -69,5 +69,7 @@ func OpenSolver(d *layers.Device, prototxt string) (*solver.Solver, error) {
 	for _, w := range file.Warnings {
 		d.Log.Warn(w)
 	}
-	return solver.New(file, solver.Options{Engine: d.Engine, Machine: d.Machine, Log: d.Log, Seed: d.Random.Uint64()})
+	return solver.New(file, solver.Options{
+		Engine: d.Engine, Machine: d.Machine, Log: d.Log, Seed: d.Random.Uint64(), Strategy: d.Strategy, Tuner: d.Tuner,
+	})
 }

@@ -60,8 +60,8 @@ func (w *Writer) Put(key, value []byte) error {
 	case uint64(len(value)) > 0xffffffff:
 		return fmt.Errorf("lmdb: %s: value of %d bytes is too long", w.dir, len(value))
 	}
-	big := nodeHeader+len(key)+len(value) > maxNode
 	size := nodeHeader + len(key) + len(value)
+	big := size > maxNode
 	if big {
 		size = nodeHeader + len(key) + 8
 	}
