@@ -45,8 +45,12 @@ step "go build (cgo, -tags mpi)"
 CGO_ENABLED=1 go build ./...
 CGO_ENABLED=1 go build -tags mpi ./...
 
-step "go vet"
+step "go vet, also for other systems"
 go vet ./...
+for system in darwin/arm64 windows/amd64; do
+  CGO_ENABLED=0 GOOS=${system%/*} GOARCH=${system#*/} go vet ./...
+done
+(cd tools/asm && go vet ./...)
 
 # On a busy machine a package may need more than the ten minutes that go test gives it.
 step "go test"
