@@ -166,7 +166,7 @@ func TestPrefetcherErrors(t *testing.T) {
 	p := prefetcher(t, writeLMDB(t, bad...), options{batch: 12})
 	defer p.Close()
 	take(t, p, 2)
-	if _, err := p.Next(); err == nil || !strings.Contains(err.Error(), "item 24") {
+	if _, err := p.Next(); err == nil || !strings.Contains(err.Error(), `item 24 (key "00000024")`) {
 		t.Errorf("error %v, want item 24", err)
 	}
 }

@@ -220,6 +220,50 @@ func TestOldMeanFile(t *testing.T) {
 	}
 }
 
+// A mean file may leave out axes of extent 1 in front.
+func TestMeanFileOfFewerAxes(t *testing.T) {
+	file := writeMean(t, []int64{2}, func(i int) float32 { return float32(3 + 2*i) })
+	tr, err := transformer(t, fmt.Sprintf("mean_file: %q", file), caffepb.Phase_TEST)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make([]float32, 2)
+	if err := tr.Transform(got, [3]int{1, 1, 2}, planar(10, 1, 1, 2), 0, 0); err != nil || !slices.Equal(got, []float32{7, 6}) {
+		t.Errorf("%v, %v, want [7 6]", got, err)
+	}
+}
+
+// A crop may be a pixel.
+func TestSmallestCrop(t *testing.T) {
+	tr, err := transformer(t, "crop_size: 1", caffepb.Phase_TEST)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shape, err := tr.Shape(planar(0, 3, 7, 6)); err != nil || shape != [3]int{3, 1, 1} {
+		t.Errorf("shape %v, error %v", shape, err)
+	}
+}
+
+// Half of all items are mirrored.
+func TestHalfIsMirrored(t *testing.T) {
+	tr, err := transformer(t, "mirror: true", caffepb.Phase_TRAIN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const items = 10000
+	mirrored := 0
+	for item := range uint64(items) {
+		var got [2]float32
+		if err := tr.Transform(got[:], [3]int{1, 1, 2}, Pixels{Channels: 1, Height: 1, Width: 2, StrideC: 2, StrideY: 2, StrideX: 1, Bytes: []byte{0, 1}}, 3, item); err != nil {
+			t.Fatal(err)
+		}
+		mirrored += int(got[0])
+	}
+	if d := mirrored - items/2; d*d > 16*items/4 { // four standard deviations
+		t.Errorf("%d of %d are mirrored", mirrored, items)
+	}
+}
+
 // Draws for one purpose must be even, and draws for two purposes independent of each other.
 func TestDrawIsEven(t *testing.T) {
 	const n, items = 5, 20000

@@ -124,6 +124,7 @@ func TestWindowsReachOutOfTheImage(t *testing.T) {
 		{"square", `crop_mode: "square"`, Window{0, 1, 7, 2, false}, 2, 7, 0, 7},
 		{"square, mirrored", `crop_mode: "square"`, Window{0, 1, 7, 2, true}, 2, 7, 1, 8},
 		{"warp", "", Window{0, 1, 7, 2, false}, 0, 8, 0, 8},
+		{"a pixel", "", Window{0, 0, 0, 0, false}, 0, 8, 0, 8},
 	} {
 		p, err := decodeWindow(t, path, tt.window, tt.param, "crop_size: 8 mean_value: 1 mean_value: 2 mean_value: 3")
 		if err != nil {
@@ -209,6 +210,7 @@ func TestWindowErrors(t *testing.T) {
 		{"# 0\na.png\n3 5 x", "", `list.txt:3: "x" is not an image's width`},
 		{"# 0\na.png\n3 5 5\n2\n1 0.7 0 0 1 1\n", "", "list.txt:6: the file ends where a window's class"},
 		{"# 0\na.png\n3 5 5\n1\n1 nought 0 0 1 1\n", "", `list.txt:5: "nought" is not a window's overlap`},
+		{"# 0\na.png\n3 5 5\n1\n1 0.7 0 0 1 x\n", "", `list.txt:5: "x" is not a window's corner`},
 		{"# 0\na.png\n3 5 5\n1\n0 0.7 0 0 1 1\n", "", "has class 0, which must be positive"},
 		{"# 0\na.png\n3 5 5\n1\n1 0.7 0 0 1 1\n", "", "no background windows, of which a batch needs 3"},
 		{"# 0\na.png\n3 5 5\n1\n1 0 0 0 1 1\n", "", "no foreground windows, of which a batch needs 1"},
