@@ -90,8 +90,8 @@ func (o *classifyOptions) input(n *swnet.Net) (*blob.Blob, error) {
 			continue
 		}
 		b := n.Tops(i)[0]
-		if s := b.Shape(); len(s) != 4 || s[1] != 1 && s[1] != 3 {
-			return nil, fmt.Errorf("%s: the input is %s; it should be images x 1 or 3 channels x height x width", o.model, b.ShapeString())
+		if s := b.Shape(); len(s) != 4 || s[1] != 1 && s[1] != 3 || b.Count() == 0 {
+			return nil, fmt.Errorf("%s: the input is %s; it should be images x 1 or 3 channels x height x width, none of them 0", o.model, b.ShapeString())
 		}
 		return b, nil
 	}
