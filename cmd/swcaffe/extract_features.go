@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/internal/suggest"
 	swnet "github.com/swcaffe/swcaffe/net"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
@@ -84,7 +85,7 @@ func (o *featureOptions) run(e *env, n *swnet.Net, names, paths []string) (err e
 	for _, name := range names {
 		f := &feature{name: name, blob: n.Blob(name)}
 		if f.blob == nil {
-			return fmt.Errorf("%s has no blob %q (blobs: %s)", o.model, name, strings.Join(n.BlobNames(), ", "))
+			return fmt.Errorf("%s: %w", o.model, suggest.Unknown("blob", name, "blobs", n.BlobNames()))
 		}
 		features = append(features, f)
 	}

@@ -20,9 +20,9 @@ func DidYouMean(name string, known []string) string {
 }
 
 // nearest returns the known name with the smallest edit distance, letter case ignored, if that is at most a third of
-// the name's length (at least 2); "" otherwise.
+// the name's length (at least 2) and leaves a letter of the name; "" otherwise.
 func nearest(name string, known []string) string {
-	limit := max(2, len(name)/3)
+	limit := min(max(2, len(name)/3), len(name)-1)
 	best, bestDistance := "", limit+1
 	for _, k := range known {
 		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < bestDistance {

@@ -12,6 +12,9 @@ func TestNearest(t *testing.T) {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}
+	if got := nearest("q", []string{"x"}); got != "" {
+		t.Errorf("for a letter: %q", got)
+	}
 	if got := DidYouMean("Relu", known); got != `, did you mean "ReLU"?` {
 		t.Errorf("%q", got)
 	}
