@@ -26,7 +26,7 @@ type method struct {
 }
 
 // methods in the order of their names' list.
-var methods = []method{
+var methods = suggest.Table[method]{Kind: "strategy", Kinds: "strategies", Name: func(m method) string { return string(m.name) }, Entries: []method{
 	{name: Sync, collective: "topology"},
 	{name: "easgd", periodic: true, master: true},
 	{name: "async_sgd", master: true},
@@ -39,25 +39,15 @@ var methods = []method{
 	{name: "sync_easgd2", collective: "binomial_tree", periodic: true},
 	{name: SyncEASGD3, collective: "binomial_tree", periodic: true, overlapped: true},
 	{name: "decentralised_easgd", collective: "topology", periodic: true, overlapped: true},
-}
+}}
 
 // Strategies lists the names of all strategies.
-func Strategies() []string {
-	var names []string
-	for _, m := range methods {
-		names = append(names, string(m.name))
-	}
-	return names
-}
+func Strategies() []string { return methods.Names() }
 
 // ParseStrategy returns the strategy of a name.
 func ParseStrategy(name string) (Strategy, error) {
-	for _, m := range methods {
-		if string(m.name) == name {
-			return m.name, nil
-		}
-	}
-	return "", suggest.Unknown("strategy", name, "strategies", Strategies())
+	m, err := methods.Find(name)
+	return m.name, err
 }
 
 // Collective is the all-reduce that the strategy uses unless another is asked for; "" if its workers exchange with a server
@@ -65,10 +55,9 @@ func ParseStrategy(name string) (Strategy, error) {
 func (s Strategy) Collective() string { return s.method().collective }
 
 func (s Strategy) method() method {
-	for _, m := range methods {
-		if m.name == s {
-			return m
-		}
+	m, err := methods.Find(string(s))
+	if err != nil {
+		panic("scaling: " + err.Error())
 	}
-	panic("scaling: no strategy " + string(s))
+	return m
 }

@@ -23,6 +23,8 @@ var algorithms = []algorithm{
 	{"topology", newTopology, costs.topology},
 }
 
+var byName = suggest.Table[algorithm]{Kind: "all-reduce algorithm", Kinds: "algorithms", Name: func(a algorithm) string { return a.name }, Entries: algorithms}
+
 const (
 	// Auto is the name for the choice by closed forms.
 	Auto = "auto"
@@ -31,13 +33,7 @@ const (
 )
 
 // Fixed lists the names of the algorithms, without auto and dynamic.
-func Fixed() []string {
-	var names []string
-	for _, a := range algorithms {
-		names = append(names, a.name)
-	}
-	return names
-}
+func Fixed() []string { return byName.Names() }
 
 // Algorithms lists all names that a user may give.
 func Algorithms() []string { return append(Fixed(), Auto, Measured) }
@@ -51,12 +47,11 @@ func CheckAlgorithm(name string) error {
 }
 
 func find(name string) algorithm {
-	for _, a := range algorithms {
-		if a.name == name {
-			return a
-		}
+	a, err := byName.Find(name)
+	if err != nil {
+		panic("topology: " + err.Error())
 	}
-	panic("topology: no fixed algorithm " + name)
+	return a
 }
 
 // NewSchedule plans an all-reduce of n elements by one of the Fixed algorithms.

@@ -17,18 +17,10 @@ const (
 	RoundRobin Mapping = "round_robin"
 )
 
-// mappings are the names of all mappings.
-func mappings() []string { return []string{string(Block), string(RoundRobin)} }
+var mappings = suggest.Table[Mapping]{Kind: "mapping", Kinds: "mappings", Name: func(m Mapping) string { return string(m) }, Entries: []Mapping{Block, RoundRobin}}
 
 // ParseMapping returns the mapping of a name.
-func ParseMapping(name string) (Mapping, error) {
-	for _, m := range mappings() {
-		if m == name {
-			return Mapping(m), nil
-		}
-	}
-	return "", suggest.Unknown("mapping", name, "mappings", mappings())
-}
+func ParseMapping(name string) (Mapping, error) { return mappings.Find(name) }
 
 // Layout says which supernode each rank is in; one rank is on one node.
 type Layout struct {
