@@ -1,7 +1,6 @@
 package proto
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -88,7 +87,7 @@ func (u *upgrader) step(form string, upgrade func() error) error {
 // shape, which old weight files have, are dropped.
 func (u *upgrader) makeInputLayer() error {
 	p := u.net
-	shapes, err := inputShapes(p)
+	shapes, err := u.inputShapes()
 	if err != nil {
 		return fmt.Errorf("%s: %w", u.path, err)
 	}
@@ -106,27 +105,39 @@ func (u *upgrader) makeInputLayer() error {
 	return nil
 }
 
-// inputShapes returns the shape of each input; none if the net gives no shapes.
-func inputShapes(p *caffepb.NetParameter) ([]*caffepb.BlobShape, error) {
-	switch {
-	case len(p.InputShape) > 0 && len(p.InputDim) > 0:
-		return nil, errors.New("input_shape and input_dim are both given; use one of them")
-	case len(p.InputShape) > 0 && len(p.InputShape) != len(p.Input):
-		return nil, fmt.Errorf("there are %d input_shape for %d input; each input needs one", len(p.InputShape), len(p.Input))
-	case len(p.InputShape) > 0:
-		return p.InputShape, nil
-	case len(p.InputDim) > 0 && len(p.InputDim) != 4*len(p.Input):
-		return nil, fmt.Errorf("there are %d input_dim for %d input; each input needs 4", len(p.InputDim), len(p.Input))
+// inputShapes returns the shape of each input; none if the net gives no shapes. As in Caffe, input_shape goes before input_dim,
+// and what is left over, as of inputs that were taken out of a file, is ignored; a warning says so.
+func (u *upgrader) inputShapes() ([]*caffepb.BlobShape, error) {
+	p := u.net
+	shapes, given, field, each := p.InputShape, len(p.InputShape), "input_shape", 1
+	if given == 0 {
+		shapes, given, field, each = shapesOf(p.InputDim), len(p.InputDim), "input_dim", 4
+	} else if len(p.InputDim) > 0 {
+		u.warn("input_dim of %s is ignored, since input_shape is given too", u.path)
 	}
+	needed := each * len(p.Input)
+	switch {
+	case given == 0:
+		return nil, nil
+	case given < needed:
+		return nil, fmt.Errorf("there are %d %s for %d input; each input needs %d", given, field, len(p.Input), each)
+	case given > needed:
+		u.warn("Only the first %d of %d %s of %s are read: %d for each input", needed, given, field, u.path, each)
+	}
+	return shapes[:len(p.Input)], nil
+}
+
+// shapesOf makes a shape of every four extents; what is left over makes none.
+func shapesOf(dims []int32) []*caffepb.BlobShape {
 	var shapes []*caffepb.BlobShape
-	for dims := p.InputDim; len(dims) > 0; dims = dims[4:] {
+	for ; len(dims) >= 4; dims = dims[4:] {
 		shape := &caffepb.BlobShape{}
 		for _, d := range dims[:4] {
 			shape.Dim = append(shape.Dim, int64(d))
 		}
 		shapes = append(shapes, shape)
 	}
-	return shapes, nil
+	return shapes
 }
 
 // upgradeBatchNorm resets the three params by which old nets kept the solver off the statistics of BatchNorm layers;
