@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/internal/suggest"
+	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -74,13 +75,17 @@ func Types() []Type {
 	return ts
 }
 
-// Find returns the entry of a type; the error lists the known types and suggests the nearest.
+// Find returns the entry of a type. The error says what is known of one from a fork of Caffe, and otherwise suggests the nearest of the
+// known types and lists them.
 func Find(name string) (Type, error) {
 	if t, ok := registry[name]; ok {
 		return t, nil
 	}
 	if name == "Python" {
 		return Type{}, errors.New(`swcaffe has no Python layers: write the layer in Go and register it with layers.Register, as example_test.go shows and ARCHITECTURE.md says under "Adding a layer"`)
+	}
+	if fork := swproto.FromFork(name); fork != "" {
+		return Type{}, fmt.Errorf("unknown layer type %q%s", name, fork)
 	}
 	return Type{}, suggest.Unknown("layer type", name, "known types", names())
 }

@@ -144,7 +144,7 @@ func (n *Net) appendTop(d *node, j int, unread map[string]bool) error {
 	switch {
 	case taken && j < len(d.param.Bottom) && d.param.Bottom[j] == name:
 		if !d.kind.InPlace {
-			return fmt.Errorf("top blob %q has the name of its bottom, but a %s layer cannot run in place", name, d.kind.Name)
+			return fmt.Errorf("top blob %q has the name of its bottom, but layers of type %s cannot run in place", name, d.kind.Name)
 		}
 		n.log.Infof("%s -> %s (in-place)", d.param.GetName(), name)
 		d.tops = append(d.tops, n.blobs[n.ids[name]])

@@ -89,9 +89,13 @@ type Net struct {
 // New builds a net for the state in opt. Errors name the layer and, where opt.Pos knows it, its file and line.
 func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 	filtered, origin, err := Filter(p, opt.State)
-	if err == nil {
-		filtered, origin, err = InsertSplits(filtered, origin)
+	if err != nil {
+		return nil, locate(err, opt.Pos, origin)
 	}
+	if err := checkTypes(filtered, origin, opt.Pos); err != nil {
+		return nil, err
+	}
+	filtered, origin, err = InsertSplits(filtered, origin)
 	if err != nil {
 		return nil, locate(err, opt.Pos, origin)
 	}

@@ -62,6 +62,10 @@ func TestBuildErrors(t *testing.T) {
 	tests := []struct{ name, net, want string }{
 		{"unknown type", head + `layer { name: "a" type: "InerProduct" bottom: "x" top: "y" }`,
 			`net.prototxt:2: layer "a" (InerProduct): unknown layer type "InerProduct", did you mean "InnerProduct"?`},
+		{"unknown types, one error each", head + "layer { name: 'a' type: 'Axpy' bottom: 'z' top: 'a' }\nlayer { name: 'b' type: 'ReLu' bottom: 'x' top: 'b' }\n" +
+			"layer { name: 'c' type: 'Axpy' }\nlayer { name: 'd' type: 'Axpy' include { phase: TEST } }",
+			`net.prototxt:2: layer "a" (Axpy): unknown layer type "Axpy"; forks of Caffe such as SENet's have it, BVLC Caffe and swcaffe do not (1 more of this type)
+net.prototxt:3: layer "b" (ReLu): unknown layer type "ReLu", did you mean "ReLU"?`},
 		{"no layers", `name: "bare" layer { name: "a" type: "DummyData" top: "x" include { phase: TEST } }`,
 			`net "bare" has no layers for phase TRAIN, level 0, stages []`},
 		{"missing bottom", head + `layer { name: "a" type: "ReLU" bottom: "y" top: "y" }`,

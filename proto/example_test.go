@@ -17,8 +17,8 @@ layer {
 	_, err := swproto.UnmarshalText("net.prototxt", []byte(text), &caffepb.NetParameter{})
 	fmt.Println(err)
 	// Output:
-	// net.prototxt:5:25: in layer "pool1", pooling_param: field "pool": "MEAN" is not a value of PoolMethod, did you mean "MAX"? (values: MAX, AVE, STOCHASTIC)
-	// net.prototxt:5:45: in layer "pool1", pooling_param: unknown field "strid" of PoolingParameter, did you mean "stride"?
+	// net.prototxt:5:25: in layer "pool1" (Pooling), pooling_param: field "pool": "MEAN" is not a value of PoolMethod, did you mean "MAX"? (values: MAX, AVE, STOCHASTIC)
+	// net.prototxt:5:45: in layer "pool1" (Pooling), pooling_param: unknown field "strid" of PoolingParameter, did you mean "stride"?
 }
 
 func ExampleUpgradeNet() {

@@ -26,7 +26,7 @@ func UnmarshalText(file string, text []byte, m proto.Message) (*Source, error) {
 	}
 	errs := make(Errors, len(p.found))
 	for i, f := range p.found {
-		errs[i] = &Error{File: file, Pos: f.pos, In: f.in.describe(), Msg: f.msg}
+		errs[i] = &Error{File: file, Pos: f.pos, In: f.in.describe(), Msg: f.msg + f.again()}
 	}
 	errs.sort()
 	return p.source, errs
@@ -53,7 +53,7 @@ func (f *frame) describe() string {
 		name := f.msg.Descriptor().Fields().ByName("name")
 		named := name != nil && name.Kind() == protoreflect.StringKind && f.msg.Has(name)
 		if named {
-			part = fmt.Sprintf("%s %q", part, f.msg.Get(name).String())
+			part = fmt.Sprintf("%s %q%s", part, f.msg.Get(name).String(), f.typeName())
 		}
 		parts = append([]string{part}, parts...)
 		if named {
@@ -61,6 +61,18 @@ func (f *frame) describe() string {
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// typeName returns the type of a layer, in brackets; "" if it has none.
+func (f *frame) typeName() string {
+	fd := f.lookup("type")
+	switch {
+	case fd == nil || !f.msg.Has(fd):
+		return ""
+	case fd.Kind() == protoreflect.EnumKind:
+		return fmt.Sprintf(" (%s)", fd.Enum().Values().ByNumber(f.msg.Get(fd).Enum()).Name())
+	}
+	return " (" + f.msg.Get(fd).String() + ")"
 }
 
 // lookup returns the descriptor of a field of the message, nil if it has none of that name.
@@ -81,6 +93,16 @@ type finding struct {
 	pos Pos
 	in  *frame
 	msg string
+	// more counts further places of the same, the last of which is at a line.
+	more, last int
+}
+
+// again says where else something was found.
+func (f *finding) again() string {
+	if f.more == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d more, the last at line %d)", f.more, f.last)
 }
 
 // parser reads a file in one pass, one token ahead. After an error it goes on where the next field seems to start.
@@ -94,7 +116,20 @@ type parser struct {
 func (p *parser) read() { p.tok = p.lex.next() }
 
 func (p *parser) fail(at Pos, in *frame, format string, args ...any) {
-	p.found = append(p.found, finding{at, in, fmt.Sprintf(format, args...)})
+	p.found = append(p.found, finding{pos: at, in: in, msg: fmt.Sprintf(format, args...)})
+}
+
+// failOnce is fail for what a file may have many times: only the first is an error of its own.
+func (p *parser) failOnce(at Pos, in *frame, format string, args ...any) {
+	msg := fmt.Sprintf(format, args...)
+	for i := range p.found {
+		if f := &p.found[i]; f.msg == msg {
+			f.more++
+			f.last = at.Line
+			return
+		}
+	}
+	p.fail(at, in, "%s", msg)
 }
 
 // message reads the fields of a frame and its closing brace.

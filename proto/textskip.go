@@ -1,6 +1,7 @@
 package proto
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/internal/suggest"
@@ -13,7 +14,8 @@ import (
 // field, where a brace seems to be missing before it: it starts a line and is a message of one of the frames around.
 func (p *parser) unknownField(f *frame) bool {
 	name := p.tok
-	hint := suggest.DidYouMean(name.text, fieldNames(f.msg.Descriptor()))
+	message := string(f.msg.Descriptor().Name())
+	hint := cmp.Or(FromFork(name.text), FromFork(message+"."+name.text), suggest.DidYouMean(name.text, fieldNames(f.msg.Descriptor())))
 	for out := f.parent; out != nil; out = out.parent {
 		fd := out.lookup(name.text)
 		if fd == nil {
@@ -26,7 +28,7 @@ func (p *parser) unknownField(f *frame) bool {
 		hint = "; it is a field of " + string(out.msg.Descriptor().Name()) + ": is a closing brace missing?"
 		break
 	}
-	p.fail(name.pos, f, "unknown field %q of %s%s", name.text, f.msg.Descriptor().Name(), hint)
+	p.failOnce(name.pos, f, "unknown field %q of %s%s", name.text, message, hint)
 	p.read()
 	if p.tok.is(":") {
 		p.read()

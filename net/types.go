@@ -1,0 +1,35 @@
+package net
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+// checkTypes reports every type of layers that nothing is registered for, at the first layer of that type. origin and pos are as for
+// locate.
+func checkTypes(p *caffepb.NetParameter, origin []int, pos func(int) string) error {
+	of := map[string][]int{} // the layers of each unknown type
+	var unknown []string
+	for i, l := range p.Layer {
+		t := l.GetType()
+		if _, err := layers.Find(t); err != nil {
+			if of[t] == nil {
+				unknown = append(unknown, t)
+			}
+			of[t] = append(of[t], i)
+		}
+	}
+	var errs []error
+	for _, t := range unknown {
+		_, err := layers.Find(t)
+		if more := len(of[t]) - 1; more > 0 {
+			err = fmt.Errorf("%w (%d more of this type)", err, more)
+		}
+		first := of[t][0]
+		errs = append(errs, locate(&LayerError{Index: first, Layer: p.Layer[first].GetName(), Type: t, Err: err}, pos, origin))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,47 @@
+package proto
+
+import "strings"
+
+// forks has layer types and fields that public nets use, but BVLC Caffe does not have, by a well-known fork of Caffe that has them. A
+// field of a message other than the layer itself is "Message.field".
+var forks = map[string]string{
+	"SSD": `AnnotatedData DetectionEvaluate DetectionOutput MultiBoxLoss Normalize Permute PriorBox VideoData
+		annotated_data_param detection_evaluate_param detection_output_param multibox_loss_param norm_param permute_param
+		prior_box_param video_data_param TransformationParameter.resize_param TransformationParameter.noise_param
+		TransformationParameter.distort_param TransformationParameter.expand_param TransformationParameter.emit_constraint
+		SolverParameter.eval_type SolverParameter.ap_version SolverParameter.show_per_class_result SolverParameter.plateau_winsize`,
+	"Faster R-CNN": `ROIPooling SmoothL1Loss roi_pooling_param smooth_l1_loss_param`,
+	"R-FCN":        `BoxAnnotatorOHEM PSROIPooling SoftmaxWithLossOHEM SmoothL1LossOHEM box_annotator_ohem_param psroi_pooling_param`,
+	"PSPNet":       `BN Interp bn_param interp_param`,
+	"SegNet":       `DenseImageData Upsample dense_image_data_param upsample_param`,
+	"CRF-RNN":      `MultiStageMeanfield multi_stage_meanfield_param`,
+	"DetectNet":    `DetectNetTransformation detectnet_groundtruth_param detectnet_augmentation_param`,
+	"FlowNet":      `Correlation CustomData DataAugmentation Downsample FlowWarp L1Loss Resample augmentation_param correlation_param flow_warp_param l1_loss_param resample_param`,
+	"OpenPose":     `CPMData ImResize cpm_transform_param imresize_param`,
+	"SENet":        `Axpy`,
+	"MobileNet":    `ConvolutionDepthwise DepthwiseConvolution ReLU6`,
+	"ShuffleNet":   `ShuffleChannel shuffle_channel_param`,
+	"caffe-face":   `CenterLoss center_loss_param`,
+	"FaceNet":      `TripletLoss triplet_loss_param`,
+	"CTC":          `ContinuationIndicator CtcLoss WarpCTCLoss continuation_indicator_param ctc_loss_param`,
+}
+
+var forkOf = func() map[string]string {
+	of := map[string]string{}
+	for fork, names := range forks {
+		for _, name := range strings.Fields(names) {
+			of[name] = fork
+		}
+	}
+	return of
+}()
+
+// FromFork says of a layer type, or of a field of a message, that BVLC Caffe does not have, where nets with it come from: "; forks of
+// Caffe such as SSD's have it, BVLC Caffe and swcaffe do not"; "" for a name that is not known to come from any.
+func FromFork(name string) string {
+	fork := forkOf[name]
+	if fork == "" {
+		return ""
+	}
+	return "; forks of Caffe such as " + fork + "'s have it, BVLC Caffe and swcaffe do not"
+}
