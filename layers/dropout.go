@@ -43,7 +43,7 @@ func (l *dropout) SetBlocked(bottoms, tops bool) error { return l.Blocking().che
 
 func (l *dropout) SetUp(_, _ []*blob.Blob) error {
 	l.ratio = l.Param.GetDropoutParam().GetDropoutRatio()
-	if !(l.ratio >= 0 && l.ratio < 1) {
+	if l.train() && !(l.ratio >= 0 && l.ratio < 1) {
 		return fmt.Errorf("dropout_ratio must be at least 0 and less than 1, it is %g", l.ratio)
 	}
 	l.scale = 1 / (1 - l.ratio)

@@ -112,6 +112,21 @@ func TestDropoutOfNothing(t *testing.T) {
 	}
 }
 
+// TestDropoutOfAll: a ratio of 1, which nets have in their TEST phase to say that nothing is dropped there, is none to train with.
+func TestDropoutOfAll(t *testing.T) {
+	b := layertest.NewBench(t)
+	x := []float32{1, -2, 3}
+	all := layertest.Case{Type: "Dropout", Param: "dropout_param { dropout_ratio: 1 }", Bottoms: []layertest.Bottom{layertest.Given(x, 3)}}
+	wantError(t, b, all, "dropout_ratio must be at least 0 and less than 1, it is 1")
+	all.Phase = caffepb.Phase_TEST
+	for _, engine := range layertest.Engines() {
+		f := layertest.Build(t, b, engine, all)
+		layertest.Equal(t, "y", f.Forward(t)[0], x, 0)
+		dx, _ := f.Backward(t, x)
+		layertest.Equal(t, "gradient", dx[0], x, 0)
+	}
+}
+
 // TestDropoutShare: the share of zeros is the ratio within four standard deviations, the rest is scaled by 1/(1-ratio), the
 // mask of the gradient is that of the values, and the next pass has another.
 func TestDropoutShare(t *testing.T) {
