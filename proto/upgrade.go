@@ -7,8 +7,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// UpgradeNet brings a net to the current form, in place: V0 and V1 layers, transformation fields in the data layers,
-// inputs as fields of the net, and old BatchNorm parameters. The warnings say what was done, in the words of Caffe's
+// UpgradeNet brings a net to the current form, in place: V0 and V1 layers, SWCaffe's data layers, transformation fields in the data
+// layers, inputs as fields of the net, and old BatchNorm parameters. The warnings say what was done, in the words of Caffe's
 // log; path names the net in them.
 func UpgradeNet(p *caffepb.NetParameter, path string) (warnings []string, err error) {
 	u := newUpgrader(p, path)
@@ -60,6 +60,7 @@ func (u *upgrader) run() error {
 			return err
 		}
 	}
+	u.renameData()
 	u.warnIgnoredTransforms()
 	if len(u.net.Input) > 0 {
 		if err := u.step("input fields", u.makeInputLayer); err != nil {
@@ -81,6 +82,16 @@ func (u *upgrader) step(form string, upgrade func() error) error {
 	}
 	u.warn("Successfully upgraded file specified using deprecated %s", form)
 	return nil
+}
+
+// renameData makes SWCaffe's IMAGENETData layers Data layers: what they read, and their parameters, are the same.
+func (u *upgrader) renameData() {
+	for i, l := range u.net.Layer {
+		if l.GetType() == "IMAGENETData" {
+			l.Type = proto.String("Data")
+			u.warn("%s: layer %q: type IMAGENETData, SWCaffe's, is now Data", u.where(u.origin[i]), l.GetName())
+		}
+	}
 }
 
 // makeInputLayer turns input with its input_shape or input_dim into an Input layer at the front. Inputs without any

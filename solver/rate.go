@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -20,6 +21,8 @@ func checkPolicy(p *caffepb.SolverParameter) error {
 		return fmt.Errorf("base_lr must be a finite number, it is %g", r)
 	}
 	switch policy := p.GetLrPolicy(); {
+	case policy == "warmup":
+		return errors.New("lr_policy \"warmup\" is none by itself: give the policy that follows, and in warmup_iter the iterations of a linear start from warmup_start_lr")
 	case !slices.Contains(policies, policy):
 		return suggest.Unknown("learning rate policy", policy, "known policies", policies)
 	case policy == "step" && p.GetStepsize() <= 0:

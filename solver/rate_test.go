@@ -69,6 +69,7 @@ func TestPolicyErrors(t *testing.T) {
 		{`lr_policy: "fixd"`, `did you mean "fixed"?`},
 		{`lr_policy: "step"`, "stepsize must be positive, it is 0"},
 		{`lr_policy: "fixed" warmup_iter: -1`, "warmup_iter -1"},
+		{`lr_policy: "warmup"`, "give the policy that follows, and in warmup_iter the iterations"},
 	}
 	for _, test := range tests {
 		err := checkPolicy(parse(t, test.param))
