@@ -44,24 +44,33 @@ func SetBatch(p *caffepb.NetParameter, n int) {
 }
 
 // standIn replaces layers that read images of a known size from files, which a model does not need, by constant data of the
-// same shape. The size is known where images are cropped; they are taken to have three channels.
+// same shape. The size is known where images are cropped, or resized by ImageData. They are taken to have three channels, unless
+// ImageData makes them grey.
 func standIn(p *caffepb.NetParameter) {
 	for _, l := range p.Layer {
 		var batch uint32
+		channels, height := int64(3), int64(l.GetTransformParam().GetCropSize())
+		width := height
 		switch l.GetType() {
 		case "Data":
 			batch = l.DataParam.GetBatchSize()
 		case "ImageData":
-			batch = l.ImageDataParam.GetBatchSize()
+			d := l.ImageDataParam
+			batch = d.GetBatchSize()
+			if !d.GetIsColor() {
+				channels = 1
+			}
+			if height == 0 {
+				height, width = int64(d.GetNewHeight()), int64(d.GetNewWidth())
+			}
 		case "WindowData":
 			batch = l.WindowDataParam.GetBatchSize()
 		}
-		crop := int64(l.GetTransformParam().GetCropSize())
-		if batch == 0 || crop == 0 {
+		if batch == 0 || height == 0 || width == 0 || len(l.Top) == 0 {
 			continue
 		}
 		l.Type = proto.String("DummyData")
-		l.DummyDataParam = &caffepb.DummyDataParameter{Shape: []*caffepb.BlobShape{{Dim: []int64{int64(batch), 3, crop, crop}}}}
+		l.DummyDataParam = &caffepb.DummyDataParameter{Shape: []*caffepb.BlobShape{{Dim: []int64{int64(batch), channels, height, width}}}}
 		for range l.Top[1:] {
 			l.DummyDataParam.Shape = append(l.DummyDataParam.Shape, &caffepb.BlobShape{Dim: []int64{int64(batch)}})
 		}

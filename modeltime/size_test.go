@@ -2,6 +2,7 @@ package modeltime
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	swnet "github.com/swcaffe/swcaffe/net"
@@ -89,5 +90,29 @@ func TestMeasureBatch(t *testing.T) {
 	}
 	if got, want := seven.Layers[1].Tops, [][]int{{7, 16, 11, 11}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("tops %v, want %v", got, want)
+	}
+}
+
+// TestStandIn: images that are not there are counted where the net says how large they are, cropped or resized.
+func TestStandIn(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		want []int
+	}{
+		"cropped":          {`type: "ImageData" image_data_param { source: "nowhere" batch_size: 2 new_height: 9 new_width: 9 } transform_param { crop_size: 8 }`, []int{2, 3, 8, 8}},
+		"resized":          {`type: "ImageData" image_data_param { source: "nowhere" batch_size: 2 new_height: 9 new_width: 7 }`, []int{2, 3, 9, 7}},
+		"grey":             {`type: "ImageData" image_data_param { source: "nowhere" batch_size: 2 new_height: 9 new_width: 7 is_color: false }`, []int{2, 1, 9, 7}},
+		"SWCaffe's reader": {`type: "IMAGENETData" data_param { source: "nowhere" batch_size: 2 } transform_param { crop_size: 8 }`, []int{2, 3, 8, 8}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := measureText(t, `layer { name: "d" top: "x" top: "y" `+c.text+" }", 0)
+			if got := s.Layers[0].Tops; !reflect.DeepEqual(got, [][]int{c.want, {2}}) {
+				t.Errorf("tops %v, want %v and 2", got, c.want)
+			}
+		})
+	}
+	none := readNet(t, `layer { name: "d" type: "Data" data_param { source: "nowhere" batch_size: 2 } transform_param { crop_size: 8 } }`)
+	if _, err := Measure(none, SizeOptions{State: swnet.MergeState(caffepb.Phase_TRAIN)}); err == nil || !strings.Contains(err.Error(), `layer "d" (Data): top blobs: 0 given`) {
+		t.Errorf("a layer without tops: %v", err)
 	}
 }
