@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -33,7 +34,7 @@ type pooling struct {
 }
 
 func (l *pooling) SetUp(bottom, top []*blob.Blob) error {
-	p := l.Param.GetPoolingParam()
+	p := cmp.Or(l.Param.GetPoolingParam(), &caffepb.PoolingParameter{})
 	if bottom[0].NumAxes() != 4 {
 		return fmt.Errorf("bottom[0] must have 4 axes (num, channels, height, width), its shape is %s", bottom[0].ShapeString())
 	}

@@ -2,6 +2,7 @@ package net
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -173,6 +174,26 @@ func TestWhoNeedsBackward(t *testing.T) {
 		}
 		if got := needs(n); got != tt.want {
 			t.Errorf("%s: got\n%swant\n%s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestNothingGiven: a layer of any type without a single parameter, on images or on labels, is built or is an error, not a crash.
+func TestNothingGiven(t *testing.T) {
+	for _, kind := range layers.Types() {
+		for _, bottom := range []string{"image", "label"} {
+			text := fmt.Sprintf(`layer { name: "d" type: "Input" top: "image" top: "label"
+				input_param { shape { dim: 2 dim: 3 dim: 4 dim: 4 } shape { dim: 2 } } }
+				layer { name: "l" type: %q`, kind.Name)
+			for range kind.Bottoms.Min {
+				text += fmt.Sprintf(" bottom: %q", bottom)
+			}
+			for i := range kind.Tops.Min {
+				text += fmt.Sprintf(` top: "t%d"`, i)
+			}
+			if _, err := build(t, text+" }"); err != nil && !strings.Contains(err.Error(), fmt.Sprintf(`layer "l" (%s): `, kind.Name)) {
+				t.Errorf("%s on %ss: %v", kind.Name, bottom, err)
+			}
 		}
 	}
 }
