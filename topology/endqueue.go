@@ -1,14 +1,14 @@
 package topology
 
-// endQueue is a binary heap of classes by the time at which their next message ends, then by number. Each class is in it
+// endQueue is a binary heap of paces by the time at which their next message ends, then by number. Each pace is in it
 // at most once and its time can be changed.
 type endQueue struct {
 	heap  []int32
-	at    []VTime // by class
-	place []int32 // in heap, by class; negative: not in it
+	at    []VTime // by pace
+	place []int32 // in heap, by pace; negative: not in it
 }
 
-// grow makes room for one more class.
+// grow makes room for one more pace.
 func (q *endQueue) grow() {
 	q.at = append(q.at, 0)
 	q.place = append(q.place, -1)
@@ -21,7 +21,7 @@ func (q *endQueue) peek() (VTime, bool) {
 	return q.at[q.heap[0]], true
 }
 
-// set puts a class into the queue, or moves it to another time.
+// set puts a pace into the queue, or moves it to another time.
 func (q *endQueue) set(id int32, at VTime) {
 	if q.place[id] < 0 {
 		q.place[id] = int32(len(q.heap))
@@ -32,17 +32,26 @@ func (q *endQueue) set(id int32, at VTime) {
 	q.down(q.place[id])
 }
 
-// pop takes the first class out.
+// pop takes the first pace out.
 func (q *endQueue) pop() (id int32, at VTime) {
 	id = q.heap[0]
-	last := int32(len(q.heap) - 1)
-	q.swap(0, last)
+	q.remove(id)
+	return id, q.at[id]
+}
+
+// remove takes a pace out, if it is in the queue.
+func (q *endQueue) remove(id int32) {
+	place, last := q.place[id], int32(len(q.heap)-1)
+	if place < 0 {
+		return
+	}
+	q.swap(place, last)
 	q.heap = q.heap[:last]
 	q.place[id] = -1
-	if last > 0 {
-		q.down(0)
+	if place < last {
+		q.up(place)
+		q.down(place)
 	}
-	return id, q.at[id]
 }
 
 func (q *endQueue) less(i, j int32) bool {

@@ -15,12 +15,7 @@ type event struct {
 	kind eventKind
 }
 
-func (e event) before(f event) bool {
-	switch {
-	case e.at != f.at:
-		return e.at < f.at
-	case e.kind != f.kind:
-		return e.kind < f.kind
-	}
-	return e.id < f.id
-}
+// item is the event as one of a heap: those of one time are ordered by kind, then by number.
+func (e event) item() item { return item{float64(e.at), int64(e.kind)<<32 | int64(e.id)} }
+
+func eventOf(i item) event { return event{VTime(i.key), int32(i.id), eventKind(i.id >> 32)} }

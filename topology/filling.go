@@ -5,161 +5,322 @@ import (
 	"slices"
 )
 
-// filling works out max-min fair rates of classes of messages by progressive filling: the link with the least bandwidth
-// for each of its messages settles those, and what is left is shared among the others. A class's limit settles it where
-// that is less than its links give.
+// filling keeps the max-min fair rates of classes of messages. A link that is full has a level, what each of its messages
+// gets that does not get less elsewhere; a class's rate is the least of its limit and its two links' levels, and what that
+// is from leads the class.
 //
-// It runs after every change of the traffic, so what it reads of a class is kept here, close together, and the lists by
-// link and by limit are kept from run to run.
+// A change of the traffic is followed only as far as levels change. The links that it touches are opened: they lose their level,
+// and so do, one from the other, the full ones at the other ends of the classes that they led. Then levels are found in rising
+// order, as in progressive filling: the open link that would be full first is, and what it gives its messages says what is
+// left for others. A full link that was not opened is, if one of its messages now gets less elsewhere. Links that were not full are
+// looked at last: if what their messages now get is too much for one, that has been touched too, and all this is done again.
 type filling struct {
 	bandwidth float64 // of a link, bytes a second
-	shares    []share // by class
+	classes   []fillingClass
 	links     []fillingLink
-	byLimit   []int32 // classes with messages, ordered by limit
-	open      []int32 // links with messages without a rate in this run
-	fullest   []int32 // of those, the ones that settle their classes at this level
-	changed   []int32 // classes to plan anew after this run
-	run       int32
+	touched   []int32 // links to open in the next run; some more than once
+	opened    []int32 // links that were opened in this call of fill; some more than once
+	followed  int     // how many of them have opened others
+	led       []int32 // classes that were given another leader in this call; some more than once
+	queue     heap    // open links by the level at which they would be full
 }
 
-// share is a class as the filling sees it.
-type share struct {
+// fillingClass is a class as the filling sees it.
+type fillingClass struct {
 	links    [2]int32
 	messages int32
-	settled  int32 // the run that settled it last
+	leader   int32 // one of links; None: its limit
 	limit    float64
-	rate     float64 // for each message
-	dirty    bool    // messages joined or ended since the last run
 }
 
 // fillingLink is an uplink upwards (by supernode) or downwards (by supernodes + supernode).
 type fillingLink struct {
-	free     float64 // bandwidth not given away in this run
-	fair     float64 // of free, for each message without a rate
-	waiting  int32   // messages without a rate in this run
+	level    float64 // infinite if the link is not full, or open
+	spare    float64 // bandwidth that a link that is not full does not use, but for rounding
+	state    linkState
 	messages int32
 	classes  []int32
+
+	// Of an open link:
+	was     float64 // its level before
+	key     float64 // its place in the queue
+	changed bool    // since then: key is only a lower bound
+	counted bool    // what follows is right
+	free    float64 // bandwidth that is left by messages that get less than capped elsewhere
+	waiting int32   // the other messages
+	capped  float64
+	next    float64 // the least, of these, that one gets elsewhere
 }
 
+type linkState uint8
+
+const (
+	linkSettled linkState = iota // the link has its level, from an earlier run
+	linkOpen                     // it lost it in this run
+	linkDecided                  // it has got it in this run
+)
+
 func newFilling(supernodes int, bandwidth float64) filling {
-	return filling{bandwidth: bandwidth, links: make([]fillingLink, 2*supernodes)}
+	f := filling{bandwidth: bandwidth, links: make([]fillingLink, 2*supernodes)}
+	for i := range f.links {
+		f.links[i].level = math.Inf(1)
+	}
+	return f
 }
 
 // add makes a class known; its number is at most that of the classes so far.
 func (f *filling) add(id int32, key flowKey) {
-	if int(id) == len(f.shares) {
-		f.shares = append(f.shares, share{})
+	if int(id) == len(f.classes) {
+		f.classes = append(f.classes, fillingClass{})
 	}
-	s := share{links: [2]int32{key.up, int32(len(f.links)/2) + key.down}, limit: key.limit}
-	f.shares[id] = s
-	for _, link := range s.links {
+	c := fillingClass{links: [2]int32{key.up, int32(len(f.links)/2) + key.down}, limit: key.limit, leader: None}
+	f.classes[id] = c
+	for _, link := range c.links {
 		f.links[link].classes = append(f.links[link].classes, id)
 	}
-	at, _ := slices.BinarySearchFunc(f.byLimit, key.limit, func(other int32, limit float64) int {
-		if f.shares[other].limit <= limit {
-			return -1
-		}
-		return 1
-	})
-	f.byLimit = slices.Insert(f.byLimit, at, id)
 }
 
 // remove forgets a class without messages.
 func (f *filling) remove(id int32) {
-	drop := func(list []int32) []int32 {
-		at := slices.Index(list, id)
-		return slices.Delete(list, at, at+1)
+	for _, link := range f.classes[id].links {
+		l := &f.links[link]
+		at := slices.Index(l.classes, id)
+		l.classes = slices.Delete(l.classes, at, at+1)
 	}
-	for _, link := range f.shares[id].links {
-		f.links[link].classes = drop(f.links[link].classes)
-	}
-	f.byLimit = drop(f.byLimit)
 }
 
 // count adds messages to a class, or takes some away.
 func (f *filling) count(id, messages int32) {
-	s := &f.shares[id]
-	s.messages += messages
-	s.dirty = true
-	for _, link := range s.links {
+	c := &f.classes[id]
+	c.messages += messages
+	for _, link := range c.links {
 		f.links[link].messages += messages
+		f.touched = append(f.touched, link)
 	}
 }
 
-// fill works out all rates and returns the classes whose rate or messages changed since the last call.
-func (f *filling) fill() []int32 {
-	f.start()
-	for byLimit := f.byLimit; ; {
-		for len(byLimit) > 0 && f.shares[byLimit[0]].settled == f.run {
-			byLimit = byLimit[1:]
+// fill works out levels and leaders after changes of the traffic. It returns the links whose level, or whose leadership of classes,
+// may have changed since the last call, and the classes that have another leader; both have some more than once.
+func (f *filling) fill() (links, led []int32) {
+	f.opened, f.followed, f.led = f.opened[:0], 0, f.led[:0]
+	for len(f.touched) > 0 {
+		first := len(f.opened)
+		for _, link := range f.touched {
+			f.open(link)
 		}
-		if len(byLimit) == 0 {
-			return f.changed
+		f.touched = f.touched[:0]
+		f.follow(0)
+		for len(f.queue) > 0 {
+			f.settle(f.queue.pop())
 		}
-		rate := f.level(f.shares[byLimit[0]].limit)
-		for _, link := range f.fullest {
-			for _, id := range f.links[link].classes {
-				f.settle(id, rate)
-			}
-		}
-		for _, id := range byLimit {
-			if f.shares[id].limit > rate*(1+simultaneous) {
-				break
-			}
-			f.settle(id, rate)
-		}
+		f.close(f.opened[first:])
 	}
+	return f.opened, f.led
 }
 
-// start takes all rates back.
-func (f *filling) start() {
-	f.run++
-	f.open, f.changed = f.open[:0], f.changed[:0]
-	for i := range f.links {
-		l := &f.links[i]
-		if l.messages > 0 {
-			l.free, l.waiting, l.fair = f.bandwidth, l.messages, f.bandwidth/float64(l.messages)
-			f.open = append(f.open, int32(i))
-		}
-	}
-}
-
-// level returns the rate at which the next messages settle, at most limit, and leaves the links that cause it in fullest.
-func (f *filling) level(limit float64) float64 {
-	rate := math.Inf(1)
-	open := f.open[:0]
-	for _, link := range f.open {
-		if l := &f.links[link]; l.waiting > 0 {
-			open = append(open, link)
-			rate = min(rate, l.fair)
-		}
-	}
-	f.open = open
-	rate = min(rate, limit)
-	f.fullest = f.fullest[:0]
-	for _, link := range f.open {
-		if f.links[link].fair <= rate*(1+simultaneous) {
-			f.fullest = append(f.fullest, link)
-		}
-	}
-	return rate
-}
-
-// settle gives a class its rate, unless it has one, and takes its part from its links.
-func (f *filling) settle(id int32, rate float64) {
-	s := &f.shares[id]
-	if s.settled == f.run {
+// open takes a link's level from it.
+func (f *filling) open(link int32) {
+	l := &f.links[link]
+	if l.state != linkSettled {
 		return
 	}
-	s.settled = f.run
-	if s.rate != rate || s.dirty {
-		s.rate, s.dirty = rate, false
-		f.changed = append(f.changed, id)
+	l.was = l.level
+	l.state, l.level, l.counted, l.key = linkOpen, math.Inf(1), false, math.NaN()
+	f.opened = append(f.opened, link)
+}
+
+// follow opens what depends on the links that were opened last, and queues all. Levels below level are decided.
+func (f *filling) follow(level float64) {
+	first := f.followed
+	for ; f.followed < len(f.opened); f.followed++ {
+		link := f.opened[f.followed]
+		if l := &f.links[link]; l.was < math.Inf(1) {
+			for _, id := range l.classes {
+				f.forget(id, link, level)
+			}
+		}
 	}
-	for _, link := range s.links {
-		l := &f.links[link]
-		l.waiting -= s.messages
-		l.free = max(0, l.free-rate*float64(s.messages))
-		l.fair = l.free / float64(l.waiting)
+	for _, link := range f.opened[first:] {
+		f.recount(link)
+		f.enqueue(link, f.links[link].fullAt())
 	}
 }
+
+// forget tells a class's other link that this one has no level any more.
+func (f *filling) forget(id, link int32, level float64) {
+	c := &f.classes[id]
+	other := c.other(link)
+	o := &f.links[other]
+	switch {
+	case o.state == linkOpen && o.counted:
+		o.counted, o.changed = false, true
+		f.enqueue(other, level)
+	case o.state != linkSettled || c.leader != link:
+	case o.full():
+		f.open(other)
+	default:
+		o.spare += f.links[link].was * float64(c.messages)
+	}
+}
+
+func (f *filling) enqueue(link int32, key float64) {
+	f.links[link].key = key
+	if !math.IsInf(key, 1) {
+		f.queue.push(item{key, int64(link)})
+	}
+}
+
+// settle decides the level of the link that comes first in the queue, unless it turns out to be higher.
+func (f *filling) settle(first item) {
+	link := int32(first.id)
+	l := &f.links[link]
+	if l.state != linkOpen || first.key != l.key {
+		return // it has another place in the queue
+	}
+	if l.changed {
+		if !l.counted || l.waiting > 0 && l.fullAt() > l.next {
+			f.recount(link)
+		}
+		l.changed = false
+		level := max(l.fullAt(), l.key)
+		if next, any := f.queue.peek(); math.IsInf(level, 1) || any && next.key < level {
+			f.enqueue(link, level)
+			return
+		}
+		l.key = level
+	}
+	l.state, l.level = linkDecided, l.key
+	for _, id := range l.classes {
+		f.limit(id, link)
+	}
+	f.follow(l.level)
+}
+
+// limit tells a class, and its other link, that this one has its level.
+func (f *filling) limit(id, link int32) {
+	c, level := &f.classes[id], f.links[link].level
+	other, leader := c.other(link), c.leader
+	o := &f.links[other]
+	switch {
+	case c.limit <= min(level, o.level):
+		f.lead(id, None)
+	case o.level < level || o.level == level && leader == other:
+		f.lead(id, other)
+	default:
+		f.lead(id, link)
+	}
+	rate := min(level, c.limit)
+	switch {
+	case o.state == linkOpen:
+		o.limit(c, rate)
+	case o.state == linkDecided:
+	case !o.full() && leader == link:
+		o.spare -= rate * float64(c.messages)
+	case !o.full():
+		o.spare += (c.limit - rate) * float64(c.messages)
+	case rate < o.level && rate < c.limit:
+		f.open(other)
+	}
+}
+
+// limit tells an open link what messages of a class get at most elsewhere, where there was only their own limit.
+func (l *fillingLink) limit(c *fillingClass, rate float64) {
+	switch {
+	case !l.counted || rate == c.limit:
+		return
+	case c.limit < l.capped:
+		l.free += (c.limit - rate) * float64(c.messages)
+	default:
+		l.free -= rate * float64(c.messages)
+		l.waiting -= c.messages
+	}
+	l.changed = true
+}
+
+func (f *filling) lead(id, leader int32) {
+	if c := &f.classes[id]; c.leader != leader {
+		c.leader = leader
+		f.led = append(f.led, id)
+	}
+}
+
+// recount finds out which messages of an open link get less elsewhere, as far as limits and other links' levels are known.
+func (f *filling) recount(link int32) {
+	l := &f.links[link]
+	l.counted, l.changed = true, false
+	for level := f.bandwidth / float64(l.messages); ; level = l.fullAt() {
+		l.free, l.waiting, l.capped, l.next = f.bandwidth, l.messages, level, math.Inf(1)
+		for _, id := range l.classes {
+			c := &f.classes[id]
+			if most := min(c.limit, f.links[c.other(link)].level); most < level {
+				l.free -= most * float64(c.messages)
+				l.waiting -= c.messages
+			} else {
+				l.next = min(l.next, most)
+			}
+		}
+		if l.fullAt() <= l.next {
+			return
+		}
+	}
+}
+
+// fullAt returns the level at which an open link that has been counted is full; infinite if it cannot be.
+func (l *fillingLink) fullAt() float64 {
+	if l.waiting == 0 {
+		return math.Inf(1)
+	}
+	return l.free / float64(l.waiting)
+}
+
+// full reports whether a link has a level.
+func (l *fillingLink) full() bool { return l.level < math.Inf(1) }
+
+// rounding is more, relative to a link's bandwidth, than what rounding adds up to in its spare bandwidth; where there is less,
+// it is worked out anew.
+const rounding = 1e-9
+
+// close ends a run for the links that it opened. It touches those that it did not and that carry too much now.
+func (f *filling) close(opened []int32) {
+	for _, link := range opened {
+		l := &f.links[link]
+		if l.state == linkOpen { // it is not full
+			l.spare = l.free
+		}
+		if l.was == math.Inf(1) {
+			continue
+		}
+		for _, id := range l.classes {
+			c := &f.classes[id]
+			other := c.other(link)
+			o := &f.links[other]
+			passed := o.state == linkSettled && !o.full()
+			if l.state == linkOpen && c.leader == link {
+				f.lead(id, None)
+				if passed {
+					o.spare -= c.limit * float64(c.messages)
+				}
+			}
+			if passed && o.spare < rounding*f.bandwidth && f.overloaded(other) {
+				f.touched = append(f.touched, other)
+			}
+		}
+	}
+	for _, link := range opened {
+		f.links[link].state = linkSettled
+	}
+}
+
+// overloaded works out what a link that is not full has to spare, and reports whether it carries more than it can.
+func (f *filling) overloaded(link int32) bool {
+	l := &f.links[link]
+	l.spare = f.bandwidth
+	for _, id := range l.classes {
+		c := &f.classes[id]
+		l.spare -= min(c.limit, f.links[c.other(link)].level) * float64(c.messages)
+	}
+	return l.spare < -simultaneous*f.bandwidth
+}
+
+// other returns a class's other link.
+func (c *fillingClass) other(link int32) int32 { return c.links[0] ^ c.links[1] ^ link }

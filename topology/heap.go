@@ -1,17 +1,26 @@
 package topology
 
-// heap is a binary heap: none of its values comes before the first one.
-type heap[T interface{ before(T) bool }] []T
+// item is what a heap holds: a number and when, or where, it comes.
+type item struct {
+	key float64
+	id  int64
+}
 
-// peek returns the first value; false if there is none.
-func (q heap[T]) peek() (first T, ok bool) {
+// before orders items by their keys, then by number.
+func (a item) before(b item) bool { return a.key < b.key || a.key == b.key && a.id < b.id }
+
+// heap is a binary heap: none of its items comes before the first one.
+type heap []item
+
+// peek returns the first item; false if there is none.
+func (q heap) peek() (first item, ok bool) {
 	if len(q) == 0 {
 		return first, false
 	}
 	return q[0], true
 }
 
-func (q *heap[T]) push(v T) {
+func (q *heap) push(v item) {
 	h := append(*q, v)
 	i := len(h) - 1
 	for i > 0 {
@@ -26,8 +35,8 @@ func (q *heap[T]) push(v T) {
 	*q = h
 }
 
-// pop takes the first value out.
-func (q *heap[T]) pop() T {
+// pop takes the first item out.
+func (q *heap) pop() item {
 	h := *q
 	first, last := h[0], h[len(h)-1]
 	h = h[:len(h)-1]

@@ -13,7 +13,7 @@ type network struct {
 	spec    Spec
 	layout  Layout
 	now     VTime
-	events  heap[event]
+	events  heap // of events
 	ops     []operation
 	links   *uplinks
 	done    []completion
@@ -91,7 +91,7 @@ func (n *network) match(from, to int) error {
 	paid := s.start + n.spec.Latency
 	if n.layout.Supernode(from) == n.layout.Supernode(to) {
 		n.intra += int64(s.sendBytes)
-		n.events.push(event{at: paid + VTime(bytes/n.spec.messageBandwidth(bytes)), kind: messageEnds, id: int32(from)})
+		n.events.push(event{at: paid + VTime(bytes/n.spec.messageBandwidth(bytes)), kind: messageEnds, id: int32(from)}.item())
 		return nil
 	}
 	n.inter += int64(s.sendBytes)
@@ -100,7 +100,7 @@ func (n *network) match(from, to int) error {
 	if s.sendBytes == 0 {
 		kind = messageEnds
 	}
-	n.events.push(event{at: paid, kind: kind, id: int32(from)})
+	n.events.push(event{at: paid, kind: kind, id: int32(from)}.item())
 	return nil
 }
 
@@ -113,7 +113,7 @@ func (n *network) next() (completion, bool) {
 	for n.taken == len(n.done) {
 		n.done, n.taken = n.done[:0], 0
 		e, any := n.earliest()
-		if n.links.changed && (!any || e.at > n.now*(1+simultaneous)) {
+		if n.links.changed() && (!any || e.at > n.now*(1+simultaneous)) {
 			n.links.share(n.now)
 			continue
 		}
@@ -129,12 +129,12 @@ func (n *network) next() (completion, bool) {
 
 // earliest returns the next event: of those at one time, one of the queue comes before the end of a class's messages.
 func (n *network) earliest() (event, bool) {
-	e, any := n.events.peek()
+	first, any := n.events.peek()
 	at, planned := n.links.ends.peek()
-	if planned && (!any || at < e.at) {
+	if planned && (!any || float64(at) < first.key) {
 		return event{at: at, kind: flowEnds}, true
 	}
-	return e, any
+	return eventOf(first), any
 }
 
 func (n *network) play(e event) {

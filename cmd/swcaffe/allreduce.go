@@ -17,7 +17,7 @@ var allreduceCommand = command{
 	long: `Simulates the messages of an all-reduce on a cluster's network and prints the modelled time, the most steps that a node
 makes, the bytes that all nodes send inside and across supernodes, and the bus bandwidth 2 n (P-1)/P / t.
 
-Ten thousands of nodes take up to a minute an algorithm.
+The whole TaihuLight, 40,960 nodes, takes seconds an algorithm.
 
 auto picks the algorithm whose closed form is the least; dynamic picks the fastest of all. With -transport local the
 nodes are goroutines of this process, with mpi (or under mpirun) the processes of a job: then sums are really made and
