@@ -7,9 +7,9 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel"
 )
 
-// convPool is a convolution of images of few channels, maximum pooling behind it and, if there is one, a ReLU layer between them or behind,
-// computed together: what the convolution makes, and its gradient, exist a band at a time (kernel.ConvPool). Bits are those of the
-// layers one by one. Bottoms get no gradient.
+// convPool is a convolution, maximum pooling behind it and, if there is one, a ReLU layer between them or behind, computed together: what the
+// convolution makes, and its gradient, exist a piece at a time (kernel.ConvPool). Bits are those of the layers one by one, but for the gradient
+// of biases whose weights are not trained, which may be rounded otherwise.
 type convPool struct {
 	Base
 	conv *convolution
@@ -22,6 +22,7 @@ type convPool struct {
 		pool *kernel.Pool
 	}
 	between [1]*blob.Blob // has a shape, and values without kernel
+	alone   bool          // gradients are those of parameters alone
 }
 
 // Fuse implements Fuser for maximum pooling, which may rectify.
@@ -35,20 +36,20 @@ func (l *convolution) Fuse(next Layer) Layer {
 		return nil
 	}
 	both.pool = &pooling{Base: pool.Base, window: pool.window, floor: pool.floor}
-	both.between[0] = l.Device.NewBlob(l.topShape...)
+	both.between[0], both.alone = l.Device.NewBlob(l.topShape...), !both.kernel.PassesGrads()
 	return both
 }
 
 // Fuse implements Fuser for a ReLU layer.
 func (l *convPool) Fuse(next Layer) Layer {
 	if both := l.pool.Fuse(next); both != nil {
-		return &convPool{Base: l.Base, conv: l.conv, pool: both.(*pooling), between: l.between}
+		return &convPool{Base: l.Base, conv: l.conv, pool: both.(*pooling), between: l.between, alone: l.alone}
 	}
 	return nil
 }
 
 // GradsOfParamsAlone implements ParamsTrainer.
-func (l *convPool) GradsOfParamsAlone() {}
+func (l *convPool) GradsOfParamsAlone() bool { return l.alone }
 
 func (l *convPool) SetUp(_, _ []*blob.Blob) error { return nil }
 
@@ -67,11 +68,8 @@ func (l *convPool) Reshape(bottom, top []*blob.Blob) error {
 
 // prepare makes the kernel and the mask for the shapes and the layout of the two layers.
 func (l *convPool) prepare() (err error) {
-	l.of.conv, l.of.pool, l.kernel, l.mask = l.conv.conv, l.pool.pool, nil, nil
-	if !l.conv.conv.Pools() {
-		return nil
-	}
-	l.kernel, err = kernel.NewConvPool(l.Device.Machine, l.conv.shape, l.pool.shape)
+	l.of.conv, l.of.pool, l.mask = l.conv.conv, l.pool.pool, nil
+	l.kernel, err = l.conv.conv.Pooled(l.pool.shape)
 	if l.kernel != nil {
 		l.mask = l.Device.NewBlob(l.kernel.MaskWords())
 	}
@@ -81,24 +79,36 @@ func (l *convPool) prepare() (err error) {
 // Scratch implements Scratcher.
 func (l *convPool) Scratch() (forward, params, bottoms int) {
 	if l.kernel != nil {
-		return l.kernel.Scratch(kernel.Forward), 0, l.kernel.Scratch(kernel.WeightGradient)
+		forward, bottoms = l.kernel.Scratch()
+		return forward, 0, bottoms
 	}
-	forward, params, _ = l.conv.Scratch()
+	forward, params, bottoms = l.conv.Scratch()
 	poolForward, _, poolBackward := l.pool.Scratch()
-	return max(forward, poolForward), 0, max(params, poolBackward)
+	return max(forward, poolForward), 0, max(params, bottoms, poolBackward)
 }
 
 // Blocking implements Blocker.
 func (l *convPool) Blocking() Blocking {
-	return Blocking{Tops: l.pool.Blocking().Tops, Gains: l.kernel != nil && l.kernel.Blocks()}
+	b := Blocking{Tops: l.pool.Blocking().Tops}
+	if l.kernel != nil {
+		in, out := l.kernel.Blocks()
+		b.Bottoms, b.Gains = in, in || out
+	}
+	return b
 }
 
 // SetBlocked implements Blocker.
 func (l *convPool) SetBlocked(bottoms, tops bool) error {
-	if bottoms {
-		return l.Blocking().check(bottoms, tops)
+	if l.conv.blocked[0] == bottoms && l.pool.shape.OutBlocks == tops {
+		return nil
 	}
-	if err := l.pool.SetBlocked(false, tops); err != nil || l.of.pool == l.pool.pool {
+	if err := l.Blocking().check(bottoms, tops); err != nil {
+		return err
+	}
+	if err := l.conv.SetBlocked(bottoms, false); err != nil {
+		return err
+	}
+	if err := l.pool.SetBlocked(false, tops); err != nil {
 		return err
 	}
 	return l.prepare()
@@ -142,12 +152,12 @@ func (l *convPool) BackwardReads() (bottoms, tops bool) {
 }
 
 func (l *convPool) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
-	if propagateDown[0] {
+	if l.alone && propagateDown[0] {
 		return fmt.Errorf("the gradient of a bottom is asked for of layers that are computed together without it")
 	}
 	reads, _ := l.BackwardReads()
 	switch {
-	case !reads:
+	case !reads && !propagateDown[0]:
 		return nil
 	case l.kernel == nil:
 		if err := l.pool.Backward(top, []bool{true}, l.between[:]); err != nil {
@@ -155,13 +165,15 @@ func (l *convPool) Backward(top []*blob.Blob, propagateDown []bool, bottom []*bl
 		}
 		return l.conv.Backward(l.between[:], propagateDown, bottom)
 	}
-	var dw, db []float32
-	add := false
+	g := kernel.ConvGrads{X: bottom[0].Data(), W: l.conv.params[0].Data(), DY: top[0].Diff()}
 	if l.conv.paramGrad(0) {
-		dw, add = l.conv.params[0].Gradient()
+		g.DW, g.Add = l.conv.params[0].Gradient()
 	}
 	if l.conv.paramGrad(1) {
-		db = l.conv.params[1].Diff()
+		g.DB = l.conv.params[1].Diff()
 	}
-	return l.kernel.WeightGrad(bottom[0].Data(), top[0].Diff(), kernel.Indices(l.mask.Data()), dw, db, add)
+	if propagateDown[0] {
+		g.DX = bottom[0].Diff()
+	}
+	return l.kernel.Grads(&g, kernel.Indices(l.mask.Data()))
 }

@@ -80,10 +80,10 @@ type Fuser interface {
 	Fuse(next Layer) Layer
 }
 
-// ParamsTrainer is implemented by layers that Fuse has made whose Backward computes the gradients of parameters alone: where those of bottoms
-// are wanted, the two stay apart.
+// ParamsTrainer is implemented by layers that Fuse has made of which Backward may compute the gradients of parameters alone: where those of
+// bottoms are wanted, the two then stay apart.
 type ParamsTrainer interface {
-	GradsOfParamsAlone()
+	GradsOfParamsAlone() bool
 }
 
 // Rectifier is implemented by layers whose Forward can do as well what a ReLU layer's does that runs in place behind them.

@@ -98,3 +98,66 @@ func TestGradientsTogetherInOtherBatches(t *testing.T) {
 		}
 	}
 }
+
+// TestGradientsAndPoolingTogether: convolutions that pass gradients on are computed together with the pooling of their results, with the bits
+// of the layers one by one, in the memory of a net that economises, behind a ReLU layer and with one between or behind, in blocks of channels
+// and by planes, and with parameters that are not trained.
+func TestGradientsAndPoolingTogether(t *testing.T) {
+	conv := conv3x3("x", "y", "16", "") + reluOf("y")
+	second := strings.Replace(conv3x3("y", "a", "16", ""), `name: "a"`, `name: "conv"`, 1)
+	for _, tt := range []struct {
+		name, text string
+		want       int
+	}{
+		{"a pool", conv + second + poolA, 2},
+		{"a ReLU layer between", conv + second + reluA + poolA, 3},
+		{"a ReLU layer behind", conv + second + poolA + reluS, 3},
+		{"by planes", conv + strings.Replace(second, "16", "7", 1) + poolA, 2},
+		{"in blocks", conv + second + strings.Replace(poolA, `top: "s"`, `top: "b"`, 1) + conv3x3("b", "s", "16", ""), 2},
+		{"fixed biases", conv + fixed(second, 1, 0) + poolA, 2},
+		{"fixed parameters", conv + fixed(second, 0, 0) + poolA, 2},
+		{"fixed before", fixed(conv, 0, 0) + second + poolA, 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			build := func(economise bool) *Net {
+				return buildWith(t, manyImages+tt.text+classifier, func(o *Options) { o.Device.Strategy, o.Economise = kernel.Winograd4, economise })
+			}
+			n := build(true)
+			if got := n.together(); got != tt.want {
+				t.Fatalf("%d layers are computed together, want %d", got, tt.want)
+			}
+			sameRuns(t, n, build(false))
+		})
+	}
+}
+
+// reluOf is a ReLU layer in place.
+func reluOf(b string) string {
+	return `layer { name: "relu of ` + b + `" type: "ReLU" bottom: "` + b + `" top: "` + b + `" }`
+}
+
+// TestGradientsAndPoolingInOtherBatches: as TestGradientsTogetherInOtherBatches.
+func TestGradientsAndPoolingInOtherBatches(t *testing.T) {
+	text := `layer { name: "x" type: "Input" top: "x" input_param { shape { dim: 18 dim: 3 dim: 9 dim: 7 } } }` +
+		conv3x3("x", "y", "16", "") + strings.Replace(conv3x3("y", "a", "16", ""), `name: "a"`, `name: "conv"`, 1) + reluA + poolA + conv3x3("s", "c", "16", "") +
+		`layer { name: "loss" type: "Reduction" bottom: "c" top: "loss" loss_weight: 1 reduction_param { operation: SUMSQ } }`
+	build := func(economise bool) *Net {
+		return buildWith(t, text, func(o *Options) { o.Device.Strategy, o.Economise = kernel.Winograd4, economise })
+	}
+	n, plain := build(true), build(false)
+	if got := n.together(); got != 3 {
+		t.Fatalf("%d layers are computed together", got)
+	}
+	for _, extents := range [][]int{{18, 3, 9, 7}, {4, 3, 9, 7}, {1, 3, 60, 50}, {16, 3, 3, 3}, {33, 3, 9, 7}, {18, 3, 9, 7}} {
+		for _, n := range []*Net{n, plain} {
+			x := n.Blob("x")
+			x.Reshape(extents...)
+			for j := range x.Data() {
+				x.Data()[j] = float32(j*j%37)/18 - 1
+			}
+			n.ClearParamDiffs()
+		}
+		sameRuns(t, n, plain)
+		plain.ClearParamDiffs()
+	}
+}

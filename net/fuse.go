@@ -87,7 +87,7 @@ func (n *Net) fused(i int, next *node) layers.Layer {
 		return nil
 	}
 	fused := f.Fuse(next.task.Layer)
-	if _, ok := fused.(layers.ParamsTrainer); ok && slices.Contains(t.propagate, true) {
+	if p, ok := fused.(layers.ParamsTrainer); ok && p.GradsOfParamsAlone() && slices.Contains(t.propagate, true) {
 		return nil
 	}
 	return fused

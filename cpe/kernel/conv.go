@@ -24,6 +24,7 @@ type Conv struct {
 	turned   *planarResults // where the input gradient needs them, if not nil
 	free     bool           // strategies are the cost model's choice
 	both     jointGrads
+	pooled   *pooledSlices // results, if not nil: of those y has the outputs
 }
 
 // convArrays are the arrays of one run: images x (or their gradient), weights w (or theirs), biases (or theirs), which may be nil, results

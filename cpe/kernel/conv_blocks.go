@@ -100,13 +100,21 @@ func (c *Conv) ForShape(s ConvShape) (*Conv, error) {
 // back, and for how many values.
 func (c *Conv) Turns() (times, values int) {
 	for d := range c.plan.Strategy {
-		for k, planes := range [2]int{c.shape.C * size(c.shape.In), c.shape.Out * size(c.shape.OutSize())} {
+		for k, planes := range [2]int{c.shape.C * size(c.shape.In), c.resultsOf()} {
 			if c.turns(Direction(d), k == 1) {
 				times, values = times+1, values+c.shape.N*planes
 			}
 		}
 	}
 	return times, values
+}
+
+// resultsOf is the number of results of an image, or of what is pooled of them.
+func (c *Conv) resultsOf() int {
+	if p := c.pooled; p != nil {
+		return p.shape.C * p.shape.OH * p.shape.OW
+	}
+	return c.shape.Out * size(c.shape.OutSize())
 }
 
 // turns reports whether a direction turns images, or results.

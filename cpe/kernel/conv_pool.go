@@ -2,16 +2,29 @@ package kernel
 
 import "github.com/swcaffe/swcaffe/cpe"
 
-// ConvPool is, on the host, a convolution of images of few channels and the maximum pooling of its results, in one pass over memory: of the
-// results, and of their gradient, there is a band at a time, in a core's cache. It gives the bits of the two one after the other.
+// ConvPool is, on the host, a convolution and the maximum pooling of its results, in one pass over memory: of the results, and of their
+// gradient, there is a band or a slice of channels of an image at a time, in a core's cache. It gives the bits of the two one after the other.
+// Convolutions are those of images of few channels, without a gradient of the images, or Winograd's of small images.
 type ConvPool struct {
 	conv *Conv // whose arrays, scratch and stages these are
-	pool *Pool
+	pool *Pool // nil if conv pools slices
 }
 
-// Pools reports whether ConvPool may compute the convolution forward and its weights' gradient: both are, or a tuner knows that they should
-// be, the implicit strategy's for images of few channels.
-func (c *Conv) Pools() bool {
+// Pooled prepares the convolution together with the pooling p of its results; it is nil where they are better computed one by one. Images and
+// outputs lie as the convolution's images and p's outputs do.
+func (c *Conv) Pooled(p PoolShape) (*ConvPool, error) {
+	switch {
+	case c.pools():
+		return newConvPool(c.machine, c.shape, p)
+	case c.poolsSlices():
+		return newSlicePool(c, p)
+	}
+	return nil, nil
+}
+
+// pools reports whether forward and the weights' gradient are, or a tuner knows that they should be, the implicit strategy's for images of
+// few channels.
+func (c *Conv) pools() bool {
 	s := &c.shape
 	few := c.machine.Native() && len(s.In) == 2 && s.C < manyChannels && s.byOffsets()
 	for _, d := range []Direction{Forward, WeightGradient} {
@@ -27,10 +40,10 @@ func (c *Conv) Pools() bool {
 // pooledInBlocks reports whether results lie in blocks of channels for pooling, else by planes.
 func (s *ConvShape) pooledInBlocks() bool { return s.Out%BlockLanes == 0 }
 
-// NewConvPool prepares a convolution for which Conv.Pools and the pooling p of its results, whose layout it chooses. It is nil where kernels
-// make results of one layout and pool those of another, and where what is pooled at once does not fit half of L2: then it would go through
-// memory all the same.
-func NewConvPool(m *cpe.Machine, s ConvShape, p PoolShape) (*ConvPool, error) {
+// newConvPool prepares a convolution that pools and the pooling p of its results, whose layout it chooses. It is nil where kernels make results
+// of one layout and pool those of another, and where what is pooled at once does not fit half of L2: then it would go through memory all the
+// same.
+func newConvPool(m *cpe.Machine, s ConvShape, p PoolShape) (*ConvPool, error) {
 	p.InBlocks = s.pooledInBlocks()
 	if p.Method != PoolMax || p.InBlocks == s.byPlanes() || p.OutBlocks && !p.InBlocks || p.InBlocks && !p.blockable() {
 		return nil, nil
@@ -52,17 +65,39 @@ func NewConvPool(m *cpe.Machine, s ConvShape, p PoolShape) (*ConvPool, error) {
 	return c, nil
 }
 
-// Blocks reports whether outputs may lie in blocks of channels.
-func (c *ConvPool) Blocks() bool { return c.pool.blocks != nil }
+// Blocks reports whether images, and outputs, may lie in blocks of channels.
+func (c *ConvPool) Blocks() (in, out bool) {
+	if c.pool != nil {
+		return false, c.pool.blocks != nil
+	}
+	return c.conv.Blocks()
+}
 
-// MaskWords returns how long the mask of Forward and WeightGrad is.
-func (c *ConvPool) MaskWords() int { return c.pool.MaskWords() }
+// PassesGrads reports whether Grads can compute the gradient of the images.
+func (c *ConvPool) PassesGrads() bool { return c.pool == nil }
 
-// Scratch returns how many values of scratch a direction takes.
-func (c *ConvPool) Scratch(d Direction) int { return c.conv.Scratch(d) }
+// MaskWords returns how long the mask of all directions is.
+func (c *ConvPool) MaskWords() int {
+	if c.pool == nil {
+		return c.conv.pooled.maskWords()
+	}
+	return c.pool.MaskWords()
+}
+
+// Scratch returns how many values of scratch Forward takes, and gradients at most.
+func (c *ConvPool) Scratch() (forward, gradients int) {
+	gradients = c.conv.Scratch(WeightGradient)
+	if c.PassesGrads() {
+		gradients = max(gradients, c.conv.Scratch(InputGradient), c.conv.GradsScratch())
+	}
+	return c.conv.Scratch(Forward), gradients
+}
 
 // Turns is as Conv.Turns.
 func (c *ConvPool) Turns() (times, values int) {
+	if c.pool == nil {
+		return c.conv.Turns()
+	}
 	s := &c.pool.shape
 	switch {
 	case c.pool.blocks == nil:
@@ -75,15 +110,33 @@ func (c *ConvPool) Turns() (times, values int) {
 
 // Forward pools w * x + bias, of which bias may be nil, into y; mask is as Pool's.
 func (c *ConvPool) Forward(x, w, bias, y []float32, mask []int32) error {
-	c.pool.mask = mask
+	c.setMask(mask)
 	return c.conv.run(Forward, convArrays{x: x, w: w, bias: bias, y: y})
 }
 
-// WeightGrad computes the gradient of the weights from that of the outputs, dy, into dw, or adds it, and adds that of the biases to db. Either
-// may be nil.
-func (c *ConvPool) WeightGrad(x, dy []float32, mask []int32, dw, db []float32, add bool) error {
+// Grads computes those gradients that are not nil from that of the outputs, DY, that of the images only if PassesGrads.
+func (c *ConvPool) Grads(g *ConvGrads, mask []int32) error {
+	c.setMask(mask)
+	if g.DX != nil && g.DW != nil {
+		return c.conv.Grads(g)
+	}
+	if g.DX != nil {
+		if err := c.conv.InputGrad(g.DY, g.W, g.DX); err != nil {
+			return err
+		}
+	}
+	if g.DW == nil && g.DB == nil {
+		return nil
+	}
+	return c.conv.run(WeightGradient, convArrays{x: g.X, w: g.DW, bias: g.DB, y: g.DY, add: g.Add})
+}
+
+func (c *ConvPool) setMask(mask []int32) {
+	if c.pool == nil {
+		c.conv.pooled.taken = maskBytes(mask)
+		return
+	}
 	c.pool.mask = mask
-	return c.conv.run(WeightGradient, convArrays{x: x, w: dw, bias: db, y: dy, add: add})
 }
 
 // poolPlanes prepares both directions where results lie by planes; false if there are no vectors that pool such, or an image's results take

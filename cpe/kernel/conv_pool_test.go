@@ -110,7 +110,7 @@ func testConvPool(t *testing.T, machines []*cpe.Machine, s ConvShape, p PoolShap
 		dy := values(p.N*p.C*p.OH*p.OW, 4)
 		want := oneByOne(t, machines[0], s, p, x, odd, w, bias, dy)
 		for _, m := range machines {
-			c, err := NewConvPool(m, s, p)
+			c, err := newConvPool(m, s, p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -133,7 +133,7 @@ func oneByOne(t *testing.T, m *cpe.Machine, s ConvShape, p PoolShape, x, odd, w,
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !c.Pools() {
+	if !c.pools() {
 		t.Fatalf("%v is not pooled", s)
 	}
 	p.OutBlocks = false
@@ -177,15 +177,15 @@ func atOnce(t *testing.T, c *ConvPool, s ConvShape, p PoolShape, x, odd, w, bias
 	list = [5][]float32{nan(make([]float32, out)), slices.Clone(w), slices.Clone(bias), nan(make([]float32, out)), nan(slices.Clone(w))}
 	dy = lie(dy, p.N*p.C, p.OutBlocks, false)
 	for _, err := range []error{
-		c.Forward(x, w, nil, list[3], mask), c.WeightGrad(x, dy, mask, list[4], nil, false),
-		c.Forward(odd, w, bias, list[0], mask), c.WeightGrad(x, dy, mask, list[1], list[2], true),
+		c.Forward(x, w, nil, list[3], mask), c.Grads(&ConvGrads{X: x, DY: dy, DW: list[4]}, mask),
+		c.Forward(odd, w, bias, list[0], mask), c.Grads(&ConvGrads{X: x, DY: dy, DW: list[1], DB: list[2], Add: true}, mask),
 	} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	alone := slices.Clone(bias)
-	if err := c.WeightGrad(x, dy, mask, nil, alone, false); err != nil {
+	if err := c.Grads(&ConvGrads{X: x, DY: dy, DB: alone}, mask); err != nil {
 		t.Fatal(err)
 	}
 	sameBits(t, "biases' gradient alone", alone, list[2])
@@ -207,7 +207,7 @@ func sameBits(t *testing.T, what string, got, want []float32) {
 func TestConvPoolAllocates(t *testing.T) {
 	for _, s := range pooledConvs[:2] {
 		p, _ := pooledShape(s, [3]int{3, 2, 0}, false)
-		c, err := NewConvPool(hostMachine(t, 2), s, p)
+		c, err := newConvPool(hostMachine(t, 2), s, p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,7 +220,7 @@ func TestConvPoolAllocates(t *testing.T) {
 			if err := c.Forward(x, w, bias, y, mask); err != nil {
 				t.Fatal(err)
 			}
-			if err := c.WeightGrad(x, y, mask, w, bias, true); err != nil {
+			if err := c.Grads(&ConvGrads{X: x, DY: y, DW: w, DB: bias, Add: true}, mask); err != nil {
 				t.Fatal(err)
 			}
 		}); n != 0 {
@@ -237,7 +237,7 @@ func TestWhatPools(t *testing.T) {
 		st   Strategy
 		want bool
 	}{{Auto, true}, {Implicit, true}, {Explicit, false}} {
-		if c, err := NewConv(m, s, tt.st); err != nil || c.Pools() != tt.want {
+		if c, err := NewConv(m, s, tt.st); err != nil || c.pools() != tt.want {
 			t.Errorf("%v: error %v, pools %t", tt.st, err, !tt.want)
 		}
 	}
@@ -252,11 +252,11 @@ func TestWhatPools(t *testing.T) {
 		want bool
 	}{{Forward, Implicit, false}, {WeightGradient, Explicit, false}, {WeightGradient, Implicit, true}, {Forward, Explicit, false}} {
 		u.choices[Task{Shape: s, Direction: tt.d, ResultsInBlocks: true}.String()+tt.d.String()] = tt.st
-		if c.Pools() != tt.want {
+		if c.pools() != tt.want {
 			t.Errorf("a tuner has found %v for the %v: pools %t", tt.st, tt.d, !tt.want)
 		}
 	}
-	if c, err := NewConv(machine(t, "sw26010", true), s, Implicit); err != nil || c.Pools() {
+	if c, err := NewConv(machine(t, "sw26010", true), s, Implicit); err != nil || c.pools() {
 		t.Errorf("a modelled machine pools, or fails: %v", err)
 	}
 }

@@ -160,8 +160,10 @@ func (b *blockPool) backward(dx, dy *blockPlanes, taken []uint8) {
 }
 
 // maskBytes are the bytes of the mask's words.
-func (p *Pool) maskBytes() []uint8 {
-	return unsafe.Slice((*uint8)(unsafe.Pointer(unsafe.SliceData(p.mask))), 4*len(p.mask))
+func (p *Pool) maskBytes() []uint8 { return maskBytes(p.mask) }
+
+func maskBytes(words []int32) []uint8 {
+	return unsafe.Slice((*uint8)(unsafe.Pointer(unsafe.SliceData(words))), 4*len(words))
 }
 
 // blockPlanes are the planes of a block's channels, of rows of width pixels; if they are turned, kernels see rows of them in a room.

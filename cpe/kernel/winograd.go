@@ -164,6 +164,7 @@ func winogradFlops(f simd.WinogradForm, kind simd.WinogradMap, in, out, n int) f
 // winogradWorker is what a core group needs to itself.
 type winogradWorker struct {
 	pixels, scratch []float32 // of a native core; a CPE has its own in LDM
+	room            []float32 // of one that pools results
 	to              winogradOutputs
 	bias            simd.WinogradBias
 	strides         simd.WinogradStrides

@@ -2,15 +2,15 @@ package kernel
 
 import "github.com/swcaffe/swcaffe/internal/simd"
 
-// readBlocks is read for images in blocks of channels, natively: squares inside the image are mapped where they lie, and only those
-// that reach beyond it are copied.
+// readBlocks is read for images in blocks of channels, natively, or of which a slice is made such: squares inside the image are mapped where
+// they lie, and only those that reach beyond it are copied.
 func (s *squares) readBlocks(w *winogradWorker, g *tileGrid, p patch, slice int, x []float32, to *pointPlanes, at int) {
 	m, edge := g.form.Tile, g.form.Edge()
 	lines, pitch := m*p.rows+s.edge-m, m*p.cols+s.edge-m
 	y0, x0 := p.row*m-s.padH, p.col*m-s.padW
 	top, bottom := inside(y0, lines, s.h)
 	left, right := inside(x0, pitch, s.w)
-	plane := x[p.image*s.image+slice*winogradLanes*s.h*s.w:][:winogradLanes*s.h*s.w]
+	plane := s.plane(w, p.image, slice, x)
 	pixels, first, wide := plane, (y0*s.w+x0)*winogradLanes, s.w
 	if bottom-top < lines || right-left < pitch {
 		pixels, first, wide = w.pixels, 0, pitch
@@ -35,18 +35,26 @@ func (s *squares) readBlocks(w *winogradWorker, g *tileGrid, p patch, slice int,
 	}
 }
 
-// writeBlocks is write for images in blocks of channels, natively: tiles inside the image are mapped to where they go, if nothing
-// is left to be done with them.
-func (o *tilesOut) writeBlocks(w *winogradWorker, g *tileGrid, p patch, slice int, src *pointPlanes, at int) {
+// plane is a slice of channels of an image.
+func (s *squares) plane(w *winogradWorker, image, slice int, x []float32) []float32 {
+	if s.pooled != nil {
+		return s.pooled.grad(w.room, x, image, slice)
+	}
+	return x[image*s.image+slice*winogradLanes*s.h*s.w:][:winogradLanes*s.h*s.w]
+}
+
+// writeBlocks is write for images in blocks of channels, natively, or of which a slice is such before it is pooled: tiles inside the image
+// are mapped to where they go, if nothing is left to be done with them.
+func (o *tilesOut) writeBlocks(w *winogradWorker, g *tileGrid, p patch, slice, lanes int, src *pointPlanes, at int) {
 	m, edge := g.form.Tile, g.form.Edge()
 	lines, pitch := min(m*p.rows, o.h-p.row*m), m*p.cols
 	width := min(pitch, o.w-p.col*m)
-	first := slice * winogradLanes
-	w.setBias(first, winogradLanes)
-	corner := p.image*o.image + (first*o.h+p.row*m*winogradLanes)*o.w + p.col*m*winogradLanes
-	target := w.to.y[corner:]
+	w.setBias(slice*winogradLanes, lanes)
+	plane, above := o.plane(w, p.image, slice)
+	corner := (p.row*m*o.w + p.col*m) * winogradLanes
+	target := plane[corner:]
 	pixels, wide := target, o.w
-	direct := lines == m*p.rows && width == pitch && w.to.above == nil
+	direct := lines == m*p.rows && width == pitch && above == nil
 	if !direct {
 		pixels, wide = w.pixels, pitch
 	}
@@ -59,12 +67,24 @@ func (o *tilesOut) writeBlocks(w *winogradWorker, g *tileGrid, p patch, slice in
 		simd.Winograd(g.form, simd.WinogradOutput, pixels[r*m*wide*winogradLanes:], block.Data, r*p.cols*block.RowStride, &w.strides, p.cols, &w.bias, w.scratch)
 	}
 	if direct {
-		return
+		lines = 0
 	}
 	for i := range lines {
 		at, line := i*o.w*winogradLanes, pixels[i*pitch*winogradLanes:][:width*winogradLanes]
-		copyWhere(target[at:], line, from(w.to.above, corner+at))
+		copyWhere(target[at:], line, from(above, corner+at))
 	}
+	if o.pooled != nil {
+		o.pooled.max(w.room, w.to.y, p.image, slice)
+	}
+}
+
+// plane is where a slice of channels of an image is written, and what it is passed by, if not nil.
+func (o *tilesOut) plane(w *winogradWorker, image, slice int) (plane, above []float32) {
+	if o.pooled != nil {
+		return o.pooled.results(w.room), nil
+	}
+	first := image*o.image + slice*winogradLanes*o.h*o.w
+	return w.to.y[first:], from(w.to.above, first)
 }
 
 // copyWhere copies values, if above is not nil only those where it is above 0, and zeros elsewhere.

@@ -34,9 +34,10 @@ func winogradStages(c *Conv, d Direction) ([]stage, error) {
 	out := s.OutSize()
 	v.grid = newTileGrid(form, s.N, out[0], out[1], fitsCore(&spec, form))
 	v.read = squares{kind: simd.WinogradInput, edge: form.Edge(), padH: s.Pad[0], padW: s.Pad[1], h: s.In[0], w: s.In[1], channels: v.in, image: s.C * size(s.In), blocks: c.blocked[0]}
-	v.write = tilesOut{h: out[0], w: out[1], image: s.Out * size(out), blocks: c.blocked[1]}
+	v.write = tilesOut{h: out[0], w: out[1], image: s.Out * size(out), blocks: c.blocked[1], pooled: c.pooled}
 	if d == InputGradient {
 		v.read.blocks, v.write.blocks = v.write.blocks, v.read.blocks
+		v.read.pooled, v.write.pooled = v.write.pooled, v.read.pooled
 	}
 	v.workers = make([]winogradWorker, spec.CoreGroups)
 	if s.manyWeights(&spec, form, d) || v.oneBlock(&spec) {

@@ -11,10 +11,11 @@ type squares struct {
 	edge     int // of a square; neighbours are the edge of a tile apart
 	padH     int // the first square begins so far before the image
 	padW     int
-	h, w     int  // of the image
-	channels int  // to be mapped
-	blocks   bool // they lie in blocks
-	image    int  // values from one image to the next
+	h, w     int           // of the image
+	channels int           // to be mapped
+	blocks   bool          // they lie in blocks
+	image    int           // values from one image to the next
+	pooled   *pooledSlices // what is read instead, if not nil: outputs' gradient
 }
 
 // gradSquares map the images and the results' gradient of a convolution for its gradients.
@@ -27,7 +28,7 @@ func (c *Conv) gradSquares(form simd.WinogradForm) (images, results squares) {
 	}
 	results = squares{
 		kind: simd.WinogradOutputGrad, edge: form.Tile,
-		h: out[0], w: out[1], channels: s.Out / s.Group, image: s.Out * size(out), blocks: c.blocked[1],
+		h: out[0], w: out[1], channels: s.Out / s.Group, image: s.Out * size(out), blocks: c.blocked[1], pooled: c.pooled,
 	}
 	return images, results
 }
@@ -43,7 +44,7 @@ func inside(first, n, size int) (lo, hi int) {
 
 // read maps the squares of a patch for a slice of channels of the images x to points from tile at on.
 func (s *squares) read(c *cpe.CPE, w *winogradWorker, g *tileGrid, p patch, slice int, x []float32, to *pointPlanes, at int) error {
-	if s.blocks {
+	if s.blocks || s.pooled != nil {
 		s.readBlocks(w, g, p, slice, x, to, at)
 		return nil
 	}
@@ -113,15 +114,16 @@ func (s *squares) read(c *cpe.CPE, w *winogradWorker, g *tileGrid, p patch, slic
 
 // tilesOut maps points back to tiles of outputs.
 type tilesOut struct {
-	h, w   int  // of an image of outputs
-	image  int  // values from one image to the next
-	blocks bool // outputs lie in blocks of channels
+	h, w   int           // of an image of outputs
+	image  int           // values from one image to the next
+	blocks bool          // outputs lie in blocks of channels
+	pooled *pooledSlices // what is written instead, if not nil
 }
 
 // write maps points from tile at on to the tiles of a patch of the worker's outputs, for the lanes channels of a slice.
 func (o *tilesOut) write(c *cpe.CPE, w *winogradWorker, g *tileGrid, p patch, slice, lanes int, src *pointPlanes, at int) error {
-	if o.blocks {
-		o.writeBlocks(w, g, p, slice, src, at)
+	if o.blocks || o.pooled != nil {
+		o.writeBlocks(w, g, p, slice, lanes, src, at)
 		return nil
 	}
 	m, edge := g.form.Tile, g.form.Edge()

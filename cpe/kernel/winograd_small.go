@@ -106,7 +106,7 @@ func (b *winogradSmall) sumsFrom() int {
 
 // own is the number of values that a core group works on, memory that with the points of a block.
 func (b *winogradSmall) own() int    { return max(b.grid.ownMemory(), b.collectNeed()) }
-func (b *winogradSmall) memory() int { return b.own() + b.v.size + b.y.size }
+func (b *winogradSmall) memory() int { return b.own() + b.v.size + b.y.size + b.conv.pooled.room() }
 
 // chunk gives the partial sums of a chunk their values.
 func (b *winogradSmall) chunk(g *cpe.CoreGroup, i int) pointPlanes {
@@ -131,7 +131,7 @@ func (b *winogradSmall) RunGroup(g *cpe.CoreGroup) error {
 	w, memory, own, n := &b.workers[g.Index()], g.Memory(b.memory()), b.own(), b.conv.shape.N
 	w.use(g, memory[:own])
 	v, y := b.v, b.y
-	v.data, y.data = memory[own:][:v.size], memory[own+v.size:][:y.size]
+	v.data, y.data, w.room = memory[own:][:v.size], memory[own+v.size:][:y.size], memory[own+v.size+y.size:]
 	if !b.grads[WeightGradient] {
 		first, last := g.Share(n)
 		return b.work(g, w, &v, &y, nil, first, last)

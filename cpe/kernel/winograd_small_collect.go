@@ -19,23 +19,15 @@ func (p *smallCollect) Name() string {
 	return "convolution " + WeightGradient.String() + ", collecting"
 }
 
-// RunGroup does a core group's share of the inputs.
+// RunGroup does a core group's share of the inputs. Without a gradient of the weights, which only the biases may want, there is that of the
+// biases.
 func (p *smallCollect) RunGroup(g *cpe.CoreGroup) error {
-	w, out := &p.workers[g.Index()], p.results.channels
+	w := &p.workers[g.Index()]
 	w.use(g, g.Memory(p.memory())[:p.own()])
-	sums := w.pixels[:p.sums.points*p.sums.plane]
 	lo, hi := g.Share(p.images.channels)
-	for input := lo; input < hi; input++ {
-		for i := range smallChunks {
-			chunk := p.chunk(g, i).data[input*p.sums.ld:]
-			if i == 0 {
-				copy(sums, chunk)
-			} else {
-				simd.Add(sums, sums, chunk[:len(sums)])
-			}
-		}
-		for first := 0; first < out; first += winogradLanes {
-			p.collect(w, sums[first:], input, first, min(winogradLanes, out-first))
+	if _, dw := p.gradients(); dw != nil {
+		for input := lo; input < hi; input++ {
+			p.addUp(g, w, input)
 		}
 	}
 	if db := p.conv.args.bias; db != nil && lo == 0 && hi > 0 {
@@ -45,6 +37,22 @@ func (p *smallCollect) RunGroup(g *cpe.CoreGroup) error {
 		}
 	}
 	return nil
+}
+
+// addUp adds up the sums of an input.
+func (p *smallCollect) addUp(g *cpe.CoreGroup, w *winogradWorker, input int) {
+	sums, out := w.pixels[:p.sums.points*p.sums.plane], p.results.channels
+	for i := range smallChunks {
+		chunk := p.chunk(g, i).data[input*p.sums.ld:]
+		if i == 0 {
+			copy(sums, chunk)
+		} else {
+			simd.Add(sums, sums, chunk[:len(sums)])
+		}
+	}
+	for first := 0; first < out; first += winogradLanes {
+		p.collect(w, sums[first:], input, first, min(winogradLanes, out-first))
+	}
 }
 
 // collect sets or adds the kernels of an input and a slice of outputs.

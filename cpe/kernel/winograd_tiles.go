@@ -51,7 +51,9 @@ func newWinogradTiles(c *winogradConv, spec *cpe.Spec) ([]stage, error) {
 }
 
 // memory is the number of values of a core group's own memory.
-func (v *winogradTiles) memory() int { return v.grid.ownMemory() + v.v.size + v.r.size }
+func (v *winogradTiles) memory() int {
+	return v.grid.ownMemory() + v.v.size + v.r.size + v.conv.pooled.room()
+}
 
 // RunGroup convolves a core group's share of the blocks.
 func (v *winogradTiles) RunGroup(g *cpe.CoreGroup) error {
@@ -61,6 +63,7 @@ func (v *winogradTiles) RunGroup(g *cpe.CoreGroup) error {
 	w.use(g, part(memory, 0, own))
 	inputs, results := v.v, v.r
 	inputs.data, results.data = part(memory, own, v.v.size), part(memory, own+v.v.size, v.r.size)
+	w.room = from(memory, own+v.v.size+v.r.size)
 	patches := v.grid.patches()
 	lo, hi := g.Share(blocks(patches, v.block))
 	for block := lo; block < hi; block++ {

@@ -1,0 +1,102 @@
+package kernel
+
+import "github.com/swcaffe/swcaffe/internal/simd"
+
+// pooledSlices is maximum pooling of the results of Winograd's convolution on the host, a slice of channels of an image at a time: results
+// are pooled as soon as they have been mapped back, and their gradient is made when it is about to be mapped to points, so that either is
+// in L1.
+type pooledSlices struct {
+	shape  PoolShape
+	kernel *simd.BlockPool
+	taken  []uint8 // the places of maxima, of all lanes of the slices
+}
+
+// poolsSlices reports whether results can be pooled so: both gradients are those of small images, and a patch of tiles is an image.
+func (c *Conv) poolsSlices() bool {
+	if c.doing(Forward) == nil || !c.JoinsGrads() {
+		return false
+	}
+	stages := c.doing(Forward).stages[Forward]
+	v, ok := stages[len(stages)-1].Program.(*winogradTiles)
+	return ok && v.grid.bands*v.grid.pieces == 1
+}
+
+// newSlicePool prepares ConvPool for a convolution for which poolsSlices. It is nil where no kernel pools such windows.
+func newSlicePool(c *Conv, p PoolShape) (*ConvPool, error) {
+	if p.Method != PoolMax || p.KH*p.KW > simd.MaxBlockWindow || !p.meets() || p.OutBlocks && p.C%BlockLanes != 0 {
+		return nil, nil
+	}
+	found := &considered{}
+	for d := range Direction(3) {
+		found.chosen[d] = c.doing(d).plan.Strategy[d]
+	}
+	v, err := newConv(c.machine, c.shape, found)
+	if err != nil {
+		return nil, err
+	}
+	v.blocked = [2]bool{c.blocked[0], p.OutBlocks}
+	v.pooled = &pooledSlices{shape: p, kernel: simd.NewBlockPool(simd.BlockPoolShape{
+		H: p.H, W: p.W, OH: p.OH, OW: p.OW, KH: p.KH, KW: p.KW, SH: p.SH, SW: p.SW, Top: p.PH, Left: p.PW,
+	})}
+	return &ConvPool{conv: v}, v.takeStrategies()
+}
+
+// in and out are the values of a slice of an image's results, and of its outputs.
+func (p *pooledSlices) in() int  { return BlockLanes * p.shape.H * p.shape.W }
+func (p *pooledSlices) out() int { return BlockLanes * p.shape.OH * p.shape.OW }
+
+// room is the number of values that a core group needs: a slice of results or of their gradient, and one of outputs. No room is needed where
+// nothing is pooled.
+func (p *pooledSlices) room() int {
+	if p == nil {
+		return 0
+	}
+	return p.in() + p.out()
+}
+
+// maskWords is the number of words of a mask.
+func (p *pooledSlices) maskWords() int {
+	return p.shape.N * blocks(p.shape.C, BlockLanes) * p.out() / 4
+}
+
+// slice returns a slice of an image's outputs, or of their gradient, its channels, and the places of its maxima.
+func (p *pooledSlices) slice(y []float32, image, slice int) (outputs []float32, lanes int, taken []uint8) {
+	s := &p.shape
+	first, n := slice*BlockLanes, image*blocks(s.C, BlockLanes)+slice
+	lanes = min(BlockLanes, s.C-first)
+	return y[(image*s.C+first)*s.OH*s.OW:][:lanes*s.OH*s.OW], lanes, p.taken[n*p.out() : (n+1)*p.out()]
+}
+
+// results is where a slice of results goes before max pools it.
+func (p *pooledSlices) results(room []float32) []float32 { return room[:p.in()] }
+
+// max pools a slice of results to outputs y.
+func (p *pooledSlices) max(room, y []float32, image, slice int) {
+	s := &p.shape
+	plane, all := s.OH*s.OW, simd.Rows{To: s.OH}
+	to, lanes, taken := p.slice(y, image, slice)
+	if s.OutBlocks {
+		p.kernel.Max(to, taken, room, all, s.ReLU)
+		return
+	}
+	maxima := room[p.in():]
+	p.kernel.Max(maxima, taken, room, all, s.ReLU)
+	simd.Transpose(to, maxima, plane, BlockLanes, plane, lanes)
+}
+
+// grad makes the gradient of a slice of results from that of the outputs.
+func (p *pooledSlices) grad(room, dy []float32, image, slice int) []float32 {
+	s := &p.shape
+	plane := s.OH * s.OW
+	from, lanes, taken := p.slice(dy, image, slice)
+	if !s.OutBlocks {
+		planes := from
+		from = room[p.in():]
+		if lanes < BlockLanes {
+			clear(from)
+		}
+		simd.Transpose(from, planes, BlockLanes, plane, lanes, plane)
+	}
+	p.kernel.MaxGrad(room, from, taken, simd.Rows{To: s.H})
+	return p.results(room)
+}
