@@ -64,10 +64,9 @@ func (v *winogradTiles) RunGroup(g *cpe.CoreGroup) error {
 	inputs, results := v.v, v.r
 	inputs.data, results.data = part(memory, own, v.v.size), part(memory, own+v.v.size, v.r.size)
 	w.room = from(memory, own+v.v.size+v.r.size)
-	patches := v.grid.patches()
-	lo, hi := g.Share(blocks(patches, v.block))
-	for block := lo; block < hi; block++ {
-		first, last := block*v.block, min(patches, (block+1)*v.block)
+	first, end, block := v.share(g)
+	for ; first < end; first += block {
+		last := min(first+block, end)
 		for group := range v.conv.shape.Group {
 			if err := v.enter(g, w, &inputs, group, first, last); err != nil {
 				return err
@@ -82,6 +81,21 @@ func (v *winogradTiles) RunGroup(g *cpe.CoreGroup) error {
 		}
 	}
 	return nil
+}
+
+// share returns a core group's share of the patches, and of how many its blocks are: natively, where patches may be few, of shares as the
+// groups' pace has it.
+func (v *winogradTiles) share(g *cpe.CoreGroup) (first, end, block int) {
+	patches, unit := v.grid.patches(), v.block
+	if g.Native() {
+		unit = 1
+	}
+	lo, hi := g.Share(blocks(patches, unit))
+	first, end = lo*unit, min(hi*unit, patches)
+	if g.Native() {
+		return first, end, even(end-first, v.block, 1)
+	}
+	return first, end, v.block
 }
 
 // enter maps the inputs of patches.
