@@ -147,15 +147,12 @@ func (s *softmaxOp) backward(y, dy, dx []float32) error {
 
 // softmaxTile works on whole columns: down rows of inner values where inner is wide, along mid where it is one value.
 func softmaxTile(t *kernel.Tile) {
+	if t.I == 1 && t.MStride == 1 {
+		softmaxRows(t)
+		return
+	}
 	for o := range t.O {
 		x, y := t.In[0][o*t.OStride:], t.Out[0][o*t.OStride:]
-		if t.I == 1 && t.MStride == 1 {
-			y, x = y[:t.M], x[:t.M]
-			simd.AddScalar(y, x, -simd.MaxOf(x))
-			simd.Exp(y, y)
-			simd.Scale(y, y, float32(1/simd.Sum(y)))
-			continue
-		}
 		tmp := t.Scratch[0][:t.I]
 		copy(tmp, x)
 		for m := 1; m < t.M; m++ {
@@ -175,6 +172,15 @@ func softmaxTile(t *kernel.Tile) {
 			simd.Div(row, row, tmp)
 		}
 	}
+}
+
+// softmaxRows works along mid. Rows, which may be shorter than vectors, are exponentiated together.
+func softmaxRows(t *kernel.Tile) {
+	x, y := t.In[0], t.Out[0]
+	eachRow(t, func(at, n, _ int) { simd.AddScalar(y[at:at+n], x[at:at+n], -simd.MaxOf(x[at:at+n])) })
+	all := y[:(t.O-1)*t.OStride+t.M]
+	simd.Exp(all, all)
+	eachRow(t, func(at, n, _ int) { simd.Scale(y[at:at+n], y[at:at+n], float32(1/simd.Sum(y[at:at+n]))) })
 }
 
 func softmaxGradTile(t *kernel.Tile) {

@@ -39,12 +39,7 @@ func (l *softmaxLoss) residual(p float32, class, label int) float64 {
 
 func (l *softmaxLoss) residuals(t *kernel.Tile) {
 	p, dx := t.In[0], t.Out[0]
-	for o := range t.O {
-		for m := range t.M {
-			at := o*t.OStride + m*t.MStride
-			simd.Scale(dx[at:at+t.I], p[at:], l.scale)
-		}
-	}
+	eachRow(t, func(at, n, _ int) { simd.Scale(dx[at:at+n], p[at:], l.scale) })
 	l.eachInTile(t, func(at, label int, ok bool) {
 		if ok {
 			dx[at+label*t.MStride] -= l.scale
