@@ -28,24 +28,33 @@ func newAddBias(d *Device, dims [3]int) (*kernel.StreamKernel, error) {
 
 // newChannelSum makes the kernel that sums an outer x mid x inner array over outer and inner.
 func newChannelSum(d *Device, dims [3]int, blocked bool) (*kernel.StreamKernel, error) {
-	visit := addRow
+	op := addRows
 	if blocked {
-		visit = addBlock
+		op = addBlocks
 	}
 	return kernel.NewStream(d.Machine, blockedStream(kernel.Stream{
-		Name: "channel sums", Ins: []kernel.Array{kernel.Full}, Sums: 1, Cost: kernel.Work{Flops: 1},
-		Op: func(t *kernel.Tile) { eachRow(t, func(at, n, m int) { visit(t, at, n, m) }) },
+		Name: "channel sums", Ins: []kernel.Array{kernel.Full}, Sums: 1, Cost: kernel.Work{Flops: 1}, Op: op,
 	}, dims, blocked))
 }
 
-// addRow adds a row to its sum, or each of its values to that of its mid.
-func addRow(t *kernel.Tile, at, n, m int) {
-	if t.I > 1 {
-		t.Sum[m] += simd.Sum(t.In[0][at : at+n])
+// addRows adds rows to their sums, or each of their values to that of its mid: four rows at a time.
+func addRows(t *kernel.Tile) {
+	if t.I > 1 || t.MStride > 1 {
+		eachRow(t, func(at, n, m int) { t.Sum[m] += simd.Sum(t.In[0][at : at+n]) })
 		return
 	}
-	for k, v := range t.In[0][at : at+n] {
-		t.Sum[k] += float64(v)
+	row := func(o int) []float32 { return t.In[0][o*t.OStride:][:t.M] }
+	o, sums := 0, t.Sum[:t.M]
+	for ; o+4 <= t.O; o += 4 {
+		a, b, c, d := row(o), row(o+1), row(o+2), row(o+3)
+		for k := range sums {
+			sums[k] += float64((a[k] + b[k]) + (c[k] + d[k]))
+		}
+	}
+	for ; o < t.O; o++ {
+		for k, v := range row(o) {
+			sums[k] += float64(v)
+		}
 	}
 }
 

@@ -59,10 +59,12 @@ func momentsBlock(t *kernel.Tile, at, n, m int) {
 	simd.BlockMoments(sums, squares, t.In[0][at:at+n], t.In[1][m*kernel.BlockLanes:])
 }
 
-// addBlock is addRow of the channels of a block; squares come for nothing, and are nobody's.
-func addBlock(t *kernel.Tile, at, n, m int) {
-	var squares [kernel.BlockLanes]float64
-	simd.BlockMoments(t.Sum[m*kernel.BlockLanes:], squares[:], t.In[0][at:at+n], noLanes[:])
+// addBlocks is addRows of blocks of channels; squares come for nothing, and are nobody's.
+func addBlocks(t *kernel.Tile) {
+	eachRow(t, func(at, n, m int) {
+		var squares [kernel.BlockLanes]float64
+		simd.BlockMoments(t.Sum[m*kernel.BlockLanes:], squares[:], t.In[0][at:at+n], noLanes[:])
+	})
 }
 
 func normaliseBlock(t *kernel.Tile, at, n, m int) {

@@ -126,7 +126,7 @@ func PlanStream(spec *cpe.Spec, s *Stream) (StreamPlan, error) {
 			p.Counts[k] = blocks(s.Dims[k], t)
 		}
 	}
-	p.OneCore = n < 2*hostTile
+	p.OneCore = n < hostTile
 	return p, nil
 }
 
