@@ -8,8 +8,8 @@ import (
 )
 
 // convPool is a convolution, maximum pooling behind it and, if there is one, a ReLU layer between them or behind, computed together: what the
-// convolution makes, and its gradient, exist a piece at a time (kernel.ConvPool). Bits are those of the layers one by one, but for the gradient
-// of biases whose weights are not trained, which may be rounded otherwise.
+// convolution makes, and its gradient, exist a piece at a time (kernel.ConvPool). Bits are those of the layers one by one, but for gradients
+// of parameters that add up in another order: those of takenWeights, and of biases whose weights are not trained.
 type convPool struct {
 	Base
 	conv *convolution

@@ -3,6 +3,7 @@ package net
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,7 +41,8 @@ func (n *Net) together() int {
 }
 
 // TestConvolutionAndPoolingTogether: losses and gradients have the bits of the layers one by one, whichever layers are computed together,
-// on any number of threads, with gradients that are added up over iterations.
+// on any number of threads, with gradients that are added up over iterations; where results lie by planes weights' gradients, which add up what
+// outputs took, are near those.
 func TestConvolutionAndPoolingTogether(t *testing.T) {
 	const blocks, planes, strided = `num_output: 16 kernel_size: 5 pad: 2`, `num_output: 20 kernel_size: 3`, `num_output: 48 kernel_size: 4 stride: 2 bias_term: false`
 	for _, tt := range []struct {
@@ -65,7 +67,11 @@ func TestConvolutionAndPoolingTogether(t *testing.T) {
 				if got := n.together(); got != tt.want && (planesPooled() || !strings.Contains(tt.text, planes)) {
 					t.Fatalf("%d layers are computed together, want %d", got, tt.want)
 				}
-				sameRuns(t, n, plain)
+				if strings.Contains(tt.text, planes) {
+					runsAre(t, n, plain, near)
+				} else {
+					sameRuns(t, n, plain)
+				}
 			})
 		}
 	}
@@ -73,6 +79,11 @@ func TestConvolutionAndPoolingTogether(t *testing.T) {
 
 // sameRuns compares iterations bit by bit, of which two in a row add up gradients.
 func sameRuns(t *testing.T, n, plain *Net) {
+	t.Helper()
+	runsAre(t, n, plain, sameBits)
+}
+
+func runsAre(t *testing.T, n, plain *Net, same func(t *testing.T, what string, got, want []float32)) {
 	t.Helper()
 	for i := range 4 {
 		for k := range n.arena.memory {
@@ -86,7 +97,7 @@ func sameRuns(t *testing.T, n, plain *Net) {
 			t.Fatalf("loss %g, error %v; one by one %g", loss, err, want)
 		}
 		for k, l := range plain.Learnable() {
-			sameBits(t, l.Layer, n.Learnable()[k].Blob.Diff(), l.Blob.Diff())
+			same(t, l.Layer, n.Learnable()[k].Blob.Diff(), l.Blob.Diff())
 		}
 		if i%2 == 1 {
 			plain.ClearParamDiffs()
@@ -184,7 +195,14 @@ func TestPooledBatches(t *testing.T) {
 					got[i] = append(got[i], l.Blob.Diff()...)
 				}
 			}
-			sameBits(t, fmt.Sprint("gradients of ", extents), got[0], got[1])
+			same := sameBits
+			if outputs == "20" { // see TestConvolutionAndPoolingTogether
+				same = near
+				for _, list := range got {
+					simd.Scale(list, list, 1/slices.Max(got[1][1:]))
+				}
+			}
+			same(t, fmt.Sprint("gradients of ", extents), got[0], got[1])
 		}
 	}
 }

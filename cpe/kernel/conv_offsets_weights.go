@@ -135,17 +135,16 @@ func (v *offsetWeights) chunk(g *cpe.CoreGroup, images, scratch []float32, chunk
 		at := v.band(i)
 		row, rows := at.first/width, at.n/width
 		x := v.padded.of(args.x, at.image, row, rows, images)
-		w.now, w.next = v.gradient(g, i, i == first, scratch)
+		w.now, w.next = v.gradient(i, scratch)
 		v.add(w, x, sums, rows, lo, hi, i > first)
 	}
 }
 
-// gradient returns where that of the results of band i lies, in blocks, and that of the next, if it lies so in memory; first says that it is
-// the first of a chunk.
-func (v *offsetWeights) gradient(g *cpe.CoreGroup, i int, first bool, scratch []float32) (now, next pointBlocks) {
+// gradient returns where that of the results of band i lies, in blocks, and that of the next, if it lies so in memory.
+func (v *offsetWeights) gradient(i int, scratch []float32) (now, next pointBlocks) {
 	y, at := v.conv.args.y, v.band(i)
 	if v.pooled != nil {
-		return v.pooled.of(g, y, at, first || at.first == 0, scratch), next
+		return v.pooled.of(y, at, scratch), next
 	}
 	v.y.gather(y, at, 0, v.y.blocks(), scratch)
 	if v.y.direct() && i+1 < v.conv.shape.N*v.bands {

@@ -3,8 +3,8 @@ package kernel
 import "github.com/swcaffe/swcaffe/cpe"
 
 // ConvPool is, on the host, a convolution and the maximum pooling of its results, in one pass over memory: of the results, and of their
-// gradient, there is a band or a slice of channels of an image at a time, in a core's cache. It gives the bits of the two one after the other.
-// Convolutions are those of images of few channels, without a gradient of the images, or Winograd's of small images.
+// gradient, there is a band or a slice of channels of an image at a time, in a core's cache. It gives the bits of the two one after the other,
+// but for the gradients of takenWeights, which adds up in another order. Convolutions are those of images of few channels, without a gradient of the images, or Winograd's of small images.
 type ConvPool struct {
 	conv *Conv // whose arrays, scratch and stages these are
 	pool *Pool // nil if conv pools slices
@@ -98,11 +98,7 @@ func (c *ConvPool) Turns() (times, values int) {
 	if c.pool == nil {
 		return c.conv.Turns()
 	}
-	s := &c.pool.shape
-	switch {
-	case c.pool.blocks == nil:
-		return 1, s.N * s.C * s.H * s.W
-	case !s.OutBlocks:
+	if s := &c.pool.shape; s.InBlocks && !s.OutBlocks {
 		return 2, 2 * s.N * s.C * s.OH * s.OW
 	}
 	return 0, 0
@@ -139,16 +135,16 @@ func (c *ConvPool) setMask(mask []int32) {
 	c.pool.mask = mask
 }
 
-// poolPlanes prepares both directions where results lie by planes; false if there are no vectors that pool such, or an image's results take
-// more than half of L2.
+// poolPlanes prepares both directions where results lie by planes; false if there are no vectors that pool such, an image's results take more
+// than half of L2, or outputs are so many that adding up what each took would be more work than adding up what all results meet.
 func (c *ConvPool) poolPlanes() bool {
 	s, spec := &c.pool.shape, c.conv.machine.Spec()
 	v := newPlaneConv(c.conv)
-	if c.pool.planes == nil || v.bands > 1 || s.C*s.H*s.W > spec.LDMBytes/2/4 {
+	if c.pool.planes == nil || v.bands > 1 || s.C*s.H*s.W > spec.LDMBytes/2/4 || 2*s.OH*s.OW > s.H*s.W {
 		return false
 	}
 	v.pool = c.pool
 	c.conv.stages[Forward] = []stage{{v, 0}}
-	c.conv.stages[WeightGradient] = newPooledWeights(c.conv, c.pool).stages()
+	c.conv.stages[WeightGradient] = newTakenWeights(c.conv, c.pool).stages()
 	return true
 }

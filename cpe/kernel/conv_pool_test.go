@@ -50,7 +50,8 @@ func pooledShape(s ConvShape, window [3]int, floor bool) (p PoolShape, ok bool) 
 }
 
 // TestConvPool: the bits of the convolution and the pooling one after the other, in both layouts of outputs, on any number of core groups,
-// with rectified outputs, ties, NaN, infinities, gradients that are added, and packed places.
+// with rectified outputs, ties, NaN, infinities, gradients that are added, and packed places. By planes gradients are near those, and have the
+// same bits on any number of core groups.
 func TestConvPool(t *testing.T) {
 	caches := [][]*cpe.Machine{cacheMachines(t, 1<<20), cacheMachines(t, 48<<10)}
 	pooled := map[bool]int{}
@@ -119,11 +120,25 @@ func testConvPool(t *testing.T, machines []*cpe.Machine, s ConvShape, p PoolShap
 			}
 			got := atOnce(t, c, s, p, x, odd, w, bias, dy)
 			for j := range got {
-				sameBits(t, fmt.Sprintf("array %d on %d core groups", j, m.Spec().CoreGroups), got[j], want[j])
+				what := fmt.Sprintf("array %d on %d core groups", j, m.Spec().CoreGroups)
+				if gradient := j != 0 && j != 3; gradient && !s.pooledInBlocks() && m == machines[0] {
+					near(t, what, got[j], wide(want[j]), len(dy)/s.Out)
+					want[j] = got[j]
+				}
+				sameBits(t, what, got[j], want[j])
 			}
 		}
 	}
 	return true
+}
+
+// wide are the same values in float64.
+func wide(v []float32) []float64 {
+	w := make([]float64, len(v))
+	for i := range v {
+		w[i] = float64(v[i])
+	}
+	return w
 }
 
 // oneByOne returns outputs and gradients of weights and biases, with biases and without.

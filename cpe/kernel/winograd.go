@@ -77,7 +77,10 @@ func (g *tileGrid) patches() int { return g.images * g.bands * g.pieces }
 
 // patch returns patch i; the one behind the last has the number of all tiles for its first.
 func (g *tileGrid) patch(i int) patch {
-	image, band, piece := i/g.pieces/g.bands, i/g.pieces%g.bands, i%g.pieces
+	image, band, piece := i, 0, 0
+	if g.pieces*g.bands > 1 { // dividing takes as long as some vectors
+		image, band, piece = i/g.pieces/g.bands, i/g.pieces%g.bands, i%g.pieces
+	}
 	p := patch{image: image, row: band * g.rows, col: piece * g.cols}
 	p.rows, p.cols = min(g.rows, g.down-p.row), min(g.cols, g.across-p.col)
 	p.first = image*g.down*g.across + p.row*g.across + p.col*p.rows

@@ -23,7 +23,7 @@ func TestSlicePool(t *testing.T) {
 		eachWinograd(s, func(st Strategy) {
 			for j, window := range poolWindows {
 				p, ok := pooledShape(s, window, j%3 == 1)
-				if !ok {
+				if !ok || (i+j+int(st))%2 > 0 { // half of the windows with each form
 					continue
 				}
 				p.ReLU, p.OutBlocks = j%2 == 1, s.Out%BlockLanes == 0 && (i+j)%3 != 0

@@ -93,3 +93,28 @@ func offsetSums1x5x2AVX2(rows int, pixels int, x *float32, offs *int, step int, 
 //
 //go:noescape
 func offsetSums1x6x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+
+// takenSums1AVX2 adds up 1 runs of values beside those that outputs took.
+//
+//go:noescape
+func takenSums1AVX2(runs *int, x *float32, n int, index *int32, places *int32, dy *float32, sums *float32, all *float32)
+
+// takenSums2AVX2 adds up 2 runs of values beside those that outputs took.
+//
+//go:noescape
+func takenSums2AVX2(runs *int, x *float32, n int, index *int32, places *int32, dy *float32, sums *float32, all *float32)
+
+// takenSums3AVX2 adds up 3 runs of values beside those that outputs took.
+//
+//go:noescape
+func takenSums3AVX2(runs *int, x *float32, n int, index *int32, places *int32, dy *float32, sums *float32, all *float32)
+
+// takenSums4AVX2 adds up 4 runs of values beside those that outputs took.
+//
+//go:noescape
+func takenSums4AVX2(runs *int, x *float32, n int, index *int32, places *int32, dy *float32, sums *float32, all *float32)
+
+// takenSums5AVX2 adds up 5 runs of values beside those that outputs took.
+//
+//go:noescape
+func takenSums5AVX2(runs *int, x *float32, n int, index *int32, places *int32, dy *float32, sums *float32, all *float32)

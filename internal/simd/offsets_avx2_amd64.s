@@ -2169,3 +2169,483 @@ write:
 	VMOVUPS Y11, 672(AX)
 	VZEROUPPER
 	RET
+
+// func takenSums1AVX2(runs *int, x *float32, n int, index *int32, places *int32, dy *float32, sums *float32, all *float32)
+// Requires: AVX, FMA3
+TEXT ·takenSums1AVX2(SB), NOSPLIT, $0-64
+	MOVQ    runs+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    (AX), AX
+	LEAQ    (CX)(AX*4), AX
+	MOVQ    n+16(FP), CX
+	MOVQ    index+24(FP), DX
+	MOVQ    places+32(FP), BX
+	MOVQ    dy+40(FP), SI
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	CMPQ    CX, $0x00000004
+	JLT     one
+	PCALIGN $0x00000040
+
+several:
+	MOVLQSX      (DX), DI
+	MOVLQSX      (BX)(DI*4), DI
+	VBROADCASTSS (SI), Y4
+	VFMADD231PS  (AX)(DI*4), Y4, Y0
+	VADDPS       Y4, Y1, Y1
+	MOVLQSX      4(DX), DI
+	MOVLQSX      (BX)(DI*4), DI
+	VBROADCASTSS 4(SI), Y4
+	VFMADD231PS  (AX)(DI*4), Y4, Y2
+	VADDPS       Y4, Y3, Y3
+	MOVLQSX      8(DX), DI
+	MOVLQSX      (BX)(DI*4), DI
+	VBROADCASTSS 8(SI), Y4
+	VFMADD231PS  (AX)(DI*4), Y4, Y0
+	VADDPS       Y4, Y1, Y1
+	MOVLQSX      12(DX), DI
+	MOVLQSX      (BX)(DI*4), DI
+	VBROADCASTSS 12(SI), Y4
+	VFMADD231PS  (AX)(DI*4), Y4, Y2
+	VADDPS       Y4, Y3, Y3
+	ADDQ         $0x10, DX
+	ADDQ         $0x10, SI
+	SUBQ         $0x00000004, CX
+	PCALIGN      $0x00000020
+	CMPQ         CX, $0x00000004
+	JGE          several
+
+one:
+	TESTQ        CX, CX
+	JEQ          store
+	MOVLQSX      (DX), DI
+	MOVLQSX      (BX)(DI*4), DI
+	VBROADCASTSS (SI), Y4
+	VFMADD231PS  (AX)(DI*4), Y4, Y0
+	VADDPS       Y4, Y1, Y1
+	ADDQ         $0x04, DX
+	ADDQ         $0x04, SI
+	DECQ         CX
+	JMP          one
+
+store:
+	MOVQ    sums+48(FP), AX
+	MOVQ    all+56(FP), CX
+	VADDPS  Y0, Y2, Y0
+	VADDPS  (AX), Y0, Y0
+	VMOVUPS Y0, (AX)
+	VADDPS  Y1, Y3, Y1
+	VADDPS  (CX), Y1, Y1
+	VMOVUPS Y1, (CX)
+	VZEROUPPER
+	RET
+
+// func takenSums2AVX2(runs *int, x *float32, n int, index *int32, places *int32, dy *float32, sums *float32, all *float32)
+// Requires: AVX, FMA3
+TEXT ·takenSums2AVX2(SB), NOSPLIT, $0-64
+	MOVQ    runs+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    (AX), DX
+	LEAQ    (CX)(DX*4), DX
+	MOVQ    8(AX), AX
+	LEAQ    (CX)(AX*4), AX
+	MOVQ    n+16(FP), CX
+	MOVQ    index+24(FP), BX
+	MOVQ    places+32(FP), SI
+	MOVQ    dy+40(FP), DI
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	CMPQ    CX, $0x00000004
+	JLT     one
+	PCALIGN $0x00000040
+
+several:
+	MOVLQSX      (BX), R8
+	MOVLQSX      (SI)(R8*4), R8
+	VBROADCASTSS (DI), Y6
+	VFMADD231PS  (DX)(R8*4), Y6, Y0
+	VFMADD231PS  (AX)(R8*4), Y6, Y1
+	VADDPS       Y6, Y2, Y2
+	MOVLQSX      4(BX), R8
+	MOVLQSX      (SI)(R8*4), R8
+	VBROADCASTSS 4(DI), Y6
+	VFMADD231PS  (DX)(R8*4), Y6, Y3
+	VFMADD231PS  (AX)(R8*4), Y6, Y4
+	VADDPS       Y6, Y5, Y5
+	MOVLQSX      8(BX), R8
+	MOVLQSX      (SI)(R8*4), R8
+	VBROADCASTSS 8(DI), Y6
+	VFMADD231PS  (DX)(R8*4), Y6, Y0
+	VFMADD231PS  (AX)(R8*4), Y6, Y1
+	VADDPS       Y6, Y2, Y2
+	MOVLQSX      12(BX), R8
+	MOVLQSX      (SI)(R8*4), R8
+	VBROADCASTSS 12(DI), Y6
+	VFMADD231PS  (DX)(R8*4), Y6, Y3
+	VFMADD231PS  (AX)(R8*4), Y6, Y4
+	VADDPS       Y6, Y5, Y5
+	ADDQ         $0x10, BX
+	ADDQ         $0x10, DI
+	SUBQ         $0x00000004, CX
+	PCALIGN      $0x00000020
+	CMPQ         CX, $0x00000004
+	JGE          several
+
+one:
+	TESTQ        CX, CX
+	JEQ          store
+	MOVLQSX      (BX), R8
+	MOVLQSX      (SI)(R8*4), R8
+	VBROADCASTSS (DI), Y6
+	VFMADD231PS  (DX)(R8*4), Y6, Y0
+	VFMADD231PS  (AX)(R8*4), Y6, Y1
+	VADDPS       Y6, Y2, Y2
+	ADDQ         $0x04, BX
+	ADDQ         $0x04, DI
+	DECQ         CX
+	JMP          one
+
+store:
+	MOVQ    sums+48(FP), AX
+	MOVQ    all+56(FP), CX
+	VADDPS  Y0, Y3, Y0
+	VADDPS  (AX), Y0, Y0
+	VMOVUPS Y0, (AX)
+	VADDPS  Y1, Y4, Y1
+	VADDPS  32(AX), Y1, Y1
+	VMOVUPS Y1, 32(AX)
+	VADDPS  Y2, Y5, Y2
+	VADDPS  (CX), Y2, Y2
+	VMOVUPS Y2, (CX)
+	VZEROUPPER
+	RET
+
+// func takenSums3AVX2(runs *int, x *float32, n int, index *int32, places *int32, dy *float32, sums *float32, all *float32)
+// Requires: AVX, FMA3
+TEXT ·takenSums3AVX2(SB), NOSPLIT, $0-64
+	MOVQ    runs+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    (AX), DX
+	LEAQ    (CX)(DX*4), DX
+	MOVQ    8(AX), BX
+	LEAQ    (CX)(BX*4), BX
+	MOVQ    16(AX), AX
+	LEAQ    (CX)(AX*4), AX
+	MOVQ    n+16(FP), CX
+	MOVQ    index+24(FP), SI
+	MOVQ    places+32(FP), DI
+	MOVQ    dy+40(FP), R8
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	CMPQ    CX, $0x00000004
+	JLT     one
+	PCALIGN $0x00000040
+
+several:
+	MOVLQSX      (SI), R9
+	MOVLQSX      (DI)(R9*4), R9
+	VBROADCASTSS (R8), Y8
+	VFMADD231PS  (DX)(R9*4), Y8, Y0
+	VFMADD231PS  (BX)(R9*4), Y8, Y1
+	VFMADD231PS  (AX)(R9*4), Y8, Y2
+	VADDPS       Y8, Y3, Y3
+	MOVLQSX      4(SI), R9
+	MOVLQSX      (DI)(R9*4), R9
+	VBROADCASTSS 4(R8), Y8
+	VFMADD231PS  (DX)(R9*4), Y8, Y4
+	VFMADD231PS  (BX)(R9*4), Y8, Y5
+	VFMADD231PS  (AX)(R9*4), Y8, Y6
+	VADDPS       Y8, Y7, Y7
+	MOVLQSX      8(SI), R9
+	MOVLQSX      (DI)(R9*4), R9
+	VBROADCASTSS 8(R8), Y8
+	VFMADD231PS  (DX)(R9*4), Y8, Y0
+	VFMADD231PS  (BX)(R9*4), Y8, Y1
+	VFMADD231PS  (AX)(R9*4), Y8, Y2
+	VADDPS       Y8, Y3, Y3
+	MOVLQSX      12(SI), R9
+	MOVLQSX      (DI)(R9*4), R9
+	VBROADCASTSS 12(R8), Y8
+	VFMADD231PS  (DX)(R9*4), Y8, Y4
+	VFMADD231PS  (BX)(R9*4), Y8, Y5
+	VFMADD231PS  (AX)(R9*4), Y8, Y6
+	VADDPS       Y8, Y7, Y7
+	ADDQ         $0x10, SI
+	ADDQ         $0x10, R8
+	SUBQ         $0x00000004, CX
+	PCALIGN      $0x00000020
+	CMPQ         CX, $0x00000004
+	JGE          several
+
+one:
+	TESTQ        CX, CX
+	JEQ          store
+	MOVLQSX      (SI), R9
+	MOVLQSX      (DI)(R9*4), R9
+	VBROADCASTSS (R8), Y8
+	VFMADD231PS  (DX)(R9*4), Y8, Y0
+	VFMADD231PS  (BX)(R9*4), Y8, Y1
+	VFMADD231PS  (AX)(R9*4), Y8, Y2
+	VADDPS       Y8, Y3, Y3
+	ADDQ         $0x04, SI
+	ADDQ         $0x04, R8
+	DECQ         CX
+	JMP          one
+
+store:
+	MOVQ    sums+48(FP), AX
+	MOVQ    all+56(FP), CX
+	VADDPS  Y0, Y4, Y0
+	VADDPS  (AX), Y0, Y0
+	VMOVUPS Y0, (AX)
+	VADDPS  Y1, Y5, Y1
+	VADDPS  32(AX), Y1, Y1
+	VMOVUPS Y1, 32(AX)
+	VADDPS  Y2, Y6, Y2
+	VADDPS  64(AX), Y2, Y2
+	VMOVUPS Y2, 64(AX)
+	VADDPS  Y3, Y7, Y3
+	VADDPS  (CX), Y3, Y3
+	VMOVUPS Y3, (CX)
+	VZEROUPPER
+	RET
+
+// func takenSums4AVX2(runs *int, x *float32, n int, index *int32, places *int32, dy *float32, sums *float32, all *float32)
+// Requires: AVX, FMA3
+TEXT ·takenSums4AVX2(SB), NOSPLIT, $0-64
+	MOVQ    runs+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    (AX), DX
+	LEAQ    (CX)(DX*4), DX
+	MOVQ    8(AX), BX
+	LEAQ    (CX)(BX*4), BX
+	MOVQ    16(AX), SI
+	LEAQ    (CX)(SI*4), SI
+	MOVQ    24(AX), AX
+	LEAQ    (CX)(AX*4), AX
+	MOVQ    n+16(FP), CX
+	MOVQ    index+24(FP), DI
+	MOVQ    places+32(FP), R8
+	MOVQ    dy+40(FP), R9
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	CMPQ    CX, $0x00000004
+	JLT     one
+	PCALIGN $0x00000040
+
+several:
+	MOVLQSX      (DI), R10
+	MOVLQSX      (R8)(R10*4), R10
+	VBROADCASTSS (R9), Y10
+	VFMADD231PS  (DX)(R10*4), Y10, Y0
+	VFMADD231PS  (BX)(R10*4), Y10, Y1
+	VFMADD231PS  (SI)(R10*4), Y10, Y2
+	VFMADD231PS  (AX)(R10*4), Y10, Y3
+	VADDPS       Y10, Y4, Y4
+	MOVLQSX      4(DI), R10
+	MOVLQSX      (R8)(R10*4), R10
+	VBROADCASTSS 4(R9), Y10
+	VFMADD231PS  (DX)(R10*4), Y10, Y5
+	VFMADD231PS  (BX)(R10*4), Y10, Y6
+	VFMADD231PS  (SI)(R10*4), Y10, Y7
+	VFMADD231PS  (AX)(R10*4), Y10, Y8
+	VADDPS       Y10, Y9, Y9
+	MOVLQSX      8(DI), R10
+	MOVLQSX      (R8)(R10*4), R10
+	VBROADCASTSS 8(R9), Y10
+	VFMADD231PS  (DX)(R10*4), Y10, Y0
+	VFMADD231PS  (BX)(R10*4), Y10, Y1
+	VFMADD231PS  (SI)(R10*4), Y10, Y2
+	VFMADD231PS  (AX)(R10*4), Y10, Y3
+	VADDPS       Y10, Y4, Y4
+	MOVLQSX      12(DI), R10
+	MOVLQSX      (R8)(R10*4), R10
+	VBROADCASTSS 12(R9), Y10
+	VFMADD231PS  (DX)(R10*4), Y10, Y5
+	VFMADD231PS  (BX)(R10*4), Y10, Y6
+	VFMADD231PS  (SI)(R10*4), Y10, Y7
+	VFMADD231PS  (AX)(R10*4), Y10, Y8
+	VADDPS       Y10, Y9, Y9
+	ADDQ         $0x10, DI
+	ADDQ         $0x10, R9
+	SUBQ         $0x00000004, CX
+	PCALIGN      $0x00000020
+	CMPQ         CX, $0x00000004
+	JGE          several
+
+one:
+	TESTQ        CX, CX
+	JEQ          store
+	MOVLQSX      (DI), R10
+	MOVLQSX      (R8)(R10*4), R10
+	VBROADCASTSS (R9), Y10
+	VFMADD231PS  (DX)(R10*4), Y10, Y0
+	VFMADD231PS  (BX)(R10*4), Y10, Y1
+	VFMADD231PS  (SI)(R10*4), Y10, Y2
+	VFMADD231PS  (AX)(R10*4), Y10, Y3
+	VADDPS       Y10, Y4, Y4
+	ADDQ         $0x04, DI
+	ADDQ         $0x04, R9
+	DECQ         CX
+	JMP          one
+
+store:
+	MOVQ    sums+48(FP), AX
+	MOVQ    all+56(FP), CX
+	VADDPS  Y0, Y5, Y0
+	VADDPS  (AX), Y0, Y0
+	VMOVUPS Y0, (AX)
+	VADDPS  Y1, Y6, Y1
+	VADDPS  32(AX), Y1, Y1
+	VMOVUPS Y1, 32(AX)
+	VADDPS  Y2, Y7, Y2
+	VADDPS  64(AX), Y2, Y2
+	VMOVUPS Y2, 64(AX)
+	VADDPS  Y3, Y8, Y3
+	VADDPS  96(AX), Y3, Y3
+	VMOVUPS Y3, 96(AX)
+	VADDPS  Y4, Y9, Y4
+	VADDPS  (CX), Y4, Y4
+	VMOVUPS Y4, (CX)
+	VZEROUPPER
+	RET
+
+// func takenSums5AVX2(runs *int, x *float32, n int, index *int32, places *int32, dy *float32, sums *float32, all *float32)
+// Requires: AVX, FMA3
+TEXT ·takenSums5AVX2(SB), NOSPLIT, $0-64
+	MOVQ    runs+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    (AX), DX
+	LEAQ    (CX)(DX*4), DX
+	MOVQ    8(AX), BX
+	LEAQ    (CX)(BX*4), BX
+	MOVQ    16(AX), SI
+	LEAQ    (CX)(SI*4), SI
+	MOVQ    24(AX), DI
+	LEAQ    (CX)(DI*4), DI
+	MOVQ    32(AX), AX
+	LEAQ    (CX)(AX*4), AX
+	MOVQ    n+16(FP), CX
+	MOVQ    index+24(FP), R8
+	MOVQ    places+32(FP), R9
+	MOVQ    dy+40(FP), R10
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	VXORPS  Y10, Y10, Y10
+	VXORPS  Y11, Y11, Y11
+	CMPQ    CX, $0x00000004
+	JLT     one
+	PCALIGN $0x00000040
+
+several:
+	MOVLQSX      (R8), R11
+	MOVLQSX      (R9)(R11*4), R11
+	VBROADCASTSS (R10), Y12
+	VFMADD231PS  (DX)(R11*4), Y12, Y0
+	VFMADD231PS  (BX)(R11*4), Y12, Y1
+	VFMADD231PS  (SI)(R11*4), Y12, Y2
+	VFMADD231PS  (DI)(R11*4), Y12, Y3
+	VFMADD231PS  (AX)(R11*4), Y12, Y4
+	VADDPS       Y12, Y5, Y5
+	MOVLQSX      4(R8), R11
+	MOVLQSX      (R9)(R11*4), R11
+	VBROADCASTSS 4(R10), Y12
+	VFMADD231PS  (DX)(R11*4), Y12, Y6
+	VFMADD231PS  (BX)(R11*4), Y12, Y7
+	VFMADD231PS  (SI)(R11*4), Y12, Y8
+	VFMADD231PS  (DI)(R11*4), Y12, Y9
+	VFMADD231PS  (AX)(R11*4), Y12, Y10
+	VADDPS       Y12, Y11, Y11
+	MOVLQSX      8(R8), R11
+	MOVLQSX      (R9)(R11*4), R11
+	VBROADCASTSS 8(R10), Y12
+	VFMADD231PS  (DX)(R11*4), Y12, Y0
+	VFMADD231PS  (BX)(R11*4), Y12, Y1
+	VFMADD231PS  (SI)(R11*4), Y12, Y2
+	VFMADD231PS  (DI)(R11*4), Y12, Y3
+	VFMADD231PS  (AX)(R11*4), Y12, Y4
+	VADDPS       Y12, Y5, Y5
+	MOVLQSX      12(R8), R11
+	MOVLQSX      (R9)(R11*4), R11
+	VBROADCASTSS 12(R10), Y12
+	VFMADD231PS  (DX)(R11*4), Y12, Y6
+	VFMADD231PS  (BX)(R11*4), Y12, Y7
+	VFMADD231PS  (SI)(R11*4), Y12, Y8
+	VFMADD231PS  (DI)(R11*4), Y12, Y9
+	VFMADD231PS  (AX)(R11*4), Y12, Y10
+	VADDPS       Y12, Y11, Y11
+	ADDQ         $0x10, R8
+	ADDQ         $0x10, R10
+	SUBQ         $0x00000004, CX
+	PCALIGN      $0x00000020
+	CMPQ         CX, $0x00000004
+	JGE          several
+
+one:
+	TESTQ        CX, CX
+	JEQ          store
+	MOVLQSX      (R8), R11
+	MOVLQSX      (R9)(R11*4), R11
+	VBROADCASTSS (R10), Y12
+	VFMADD231PS  (DX)(R11*4), Y12, Y0
+	VFMADD231PS  (BX)(R11*4), Y12, Y1
+	VFMADD231PS  (SI)(R11*4), Y12, Y2
+	VFMADD231PS  (DI)(R11*4), Y12, Y3
+	VFMADD231PS  (AX)(R11*4), Y12, Y4
+	VADDPS       Y12, Y5, Y5
+	ADDQ         $0x04, R8
+	ADDQ         $0x04, R10
+	DECQ         CX
+	JMP          one
+
+store:
+	MOVQ    sums+48(FP), AX
+	MOVQ    all+56(FP), CX
+	VADDPS  Y0, Y6, Y0
+	VADDPS  (AX), Y0, Y0
+	VMOVUPS Y0, (AX)
+	VADDPS  Y1, Y7, Y1
+	VADDPS  32(AX), Y1, Y1
+	VMOVUPS Y1, 32(AX)
+	VADDPS  Y2, Y8, Y2
+	VADDPS  64(AX), Y2, Y2
+	VMOVUPS Y2, 64(AX)
+	VADDPS  Y3, Y9, Y3
+	VADDPS  96(AX), Y3, Y3
+	VMOVUPS Y3, 96(AX)
+	VADDPS  Y4, Y10, Y4
+	VADDPS  128(AX), Y4, Y4
+	VMOVUPS Y4, 128(AX)
+	VADDPS  Y5, Y11, Y5
+	VADDPS  (CX), Y5, Y5
+	VMOVUPS Y5, (CX)
+	VZEROUPPER
+	RET

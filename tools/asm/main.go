@@ -37,6 +37,9 @@ func main() {
 		return
 	case "offsets":
 		s.allOffsets(map[int]int{16: 14, 8: 6}[s.w])
+		if s.w == takenLanes {
+			s.takenSums()
+		}
 		Generate()
 		return
 	}
