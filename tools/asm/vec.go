@@ -14,8 +14,9 @@ import (
 // isa is one instruction level: the vector width in float32 lanes and the
 // suffix of the generated functions.
 type isa struct {
-	w   int
-	tag string
+	w    int
+	tag  string
+	kept *kept // constants of the loop that is emitted, if it has any in registers
 }
 
 var consts = map[string]Mem{}

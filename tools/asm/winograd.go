@@ -25,6 +25,7 @@ var winogradPairs = map[int][]float64{4: {1}, 6: {1, 2}, 7: {1, 2, 0.5}, 8: {1, 
 
 // winograd emits the maps of F(2x2,3x3), F(4x4,3x3), F(4x4,5x5) and F(5x5,3x3).
 func (s isa) winograd() {
+	s.kept = &kept{}
 	for _, form := range [][2]int{{2, 3}, {4, 3}, {4, 5}, {5, 3}} {
 		for _, l := range s.minimal(form[0], form[1]) {
 			s.twice(l)
@@ -210,7 +211,7 @@ func (s isa) pair(even, odd reg.VecVirtual, p float64) []reg.VecVirtual {
 	if p == 1 {
 		return []reg.VecVirtual{s.add(even, odd), s.sub(even, odd)}
 	}
-	return []reg.VecVirtual{s.fma(odd, s.f(p), even), s.fnma(odd, s.f(p), even)}
+	return []reg.VecVirtual{s.fma(odd, s.kept.f(p), even), s.fnma(odd, s.kept.f(p), even)}
 }
 
 // combine returns the sum of c[i]*x[i], as far as both go. It may be one of x.
@@ -220,7 +221,7 @@ func (s isa) combine(x []reg.VecVirtual, c []float64) reg.VecVirtual {
 	first := max(0, slices.Index(c, 1))
 	sum := x[first]
 	if c[first] != 1 {
-		sum = s.mul(sum, s.f(c[first]))
+		sum = s.mul(sum, s.kept.f(c[first]))
 	}
 	for i, v := range x {
 		switch {
@@ -230,7 +231,7 @@ func (s isa) combine(x []reg.VecVirtual, c []float64) reg.VecVirtual {
 		case c[i] == -1:
 			sum = s.sub(sum, v)
 		default:
-			sum = s.fma(v, s.f(c[i]), sum)
+			sum = s.fma(v, s.kept.f(c[i]), sum)
 		}
 	}
 	return sum
@@ -262,6 +263,10 @@ func (s isa) twice(l linear) {
 		return r
 	}
 	wide := 4 * s.w
+	stay := s.columnsKept(l)
+	held := make([][]reg.VecVirtual, stay)
+	*s.kept = kept{s: s}
+	s.kept.begin()
 	Label("square")
 	row, at := field(0), GP64()
 	MOVQ(src, at)
@@ -272,6 +277,10 @@ func (s isa) twice(l linear) {
 			x[j] = s.load(columns(at, j))
 		}
 		for j, v := range l.apply(x) {
+			if j < stay {
+				held[j] = append(held[j], v)
+				continue
+			}
 			VMOVUPS(v, Mem{Base: tmp, Disp: (i*l.out + j) * wide})
 		}
 		if i+1 < l.in {
@@ -284,6 +293,10 @@ func (s isa) twice(l linear) {
 	for j := 0; j < l.out; j++ {
 		x := make([]reg.VecVirtual, l.in)
 		for i := range x {
+			if j < stay {
+				x[i] = held[j][i]
+				continue
+			}
 			x[i] = s.load(Mem{Base: tmp, Disp: (i*l.out + j) * wide})
 		}
 		for i, v := range l.apply(x) {
@@ -305,6 +318,54 @@ func (s isa) twice(l linear) {
 	JNE(LabelRef("square"))
 	VZEROUPPER()
 	RET()
+	s.kept.end("square")
+}
+
+// columnsKept is how many columns of a half-mapped square stay in registers: storing them, to load them soon after, takes longer than mapping.
+func (s isa) columnsKept(l linear) int {
+	if s.w < 16 {
+		return 0
+	}
+	return max(0, min(l.out, (32-l.in-l.out-8)/l.in))
+}
+
+// kept are constant vectors that a loop has in registers, where there are as many: those of 64 bytes would lie across two lines each, since
+// Go aligns none by more than 32, and loading such takes twice as long.
+type kept struct {
+	s       isa
+	values  []float64
+	vectors []reg.VecVirtual
+}
+
+// f is a constant vector.
+func (h *kept) f(x float64) Op {
+	if h.s.w < 16 {
+		return h.s.f(x)
+	}
+	i := slices.Index(h.values, x)
+	if i < 0 {
+		i = len(h.values)
+		h.values, h.vectors = append(h.values, x), append(h.vectors, h.s.v())
+	}
+	return h.vectors[i]
+}
+
+// begin stands before the loop, end behind the function: what the loop needs is known only there.
+func (h *kept) begin() {
+	if h.s.w == 16 {
+		JMP(LabelRef("constants"))
+	}
+}
+
+func (h *kept) end(loop string) {
+	if h.s.w < 16 {
+		return
+	}
+	Label("constants")
+	for i, x := range h.values {
+		VMOVUPS(h.s.f(x), h.vectors[i])
+	}
+	JMP(LabelRef(loop))
 }
 
 // multiples returns a function that addresses up to eight places a stride apart.
