@@ -126,9 +126,6 @@ func (p pointPlanes) close(tiles, panels int) pointPlanes {
 	return p
 }
 
-// planes is the number of planes of all points and panels.
-func (p *pointPlanes) planes() int { return p.size / p.plane }
-
 // clearRest clears the rows behind those of tiles that micro-kernels read in planes [lo, hi): what memory held before may be denormal
 // numbers, which processors take long for.
 func (p *pointPlanes) clearRest(tiles, lo, hi int) {
@@ -151,6 +148,17 @@ func (p *pointPlanes) at(tile, slice, count int) cpe.Block {
 // matrix is the plane of a point from a channel on, as far as its panel goes.
 func (p *pointPlanes) matrix(point, channel int) cpe.Matrix {
 	return cpe.Plain(from(p.data, (channel/p.width*p.points+point)*p.plane+channel%p.width), p.ld)
+}
+
+// noStart is what products begin with.
+var noStart [panel]float32
+
+// multiplySlices makes the products at a point natively, of points that lie slice by slice: some tiles of some inputs with their packed
+// weights are some outputs, up to a panel, or added to them.
+func multiplySlices(inputs, results *pointPlanes, point int, ins, outs, tiles span, weights []float32, add bool) {
+	a, c := inputs.at(tiles.at, ins.at/winogradLanes, 0).Data[point*inputs.plane:], results.at(0, outs.at/winogradLanes, 0).Data[point*results.plane:]
+	simd.PixelKernel(blocks(ins.n, winogradLanes), a, inputs.points*inputs.plane, weights, noStart[:],
+		c, results.points*results.plane, tiles.n, blocks(outs.n, winogradLanes), add, false)
 }
 
 // winogradWork is the number of additions and multiplications of the maps of a line, in their order.

@@ -11,7 +11,7 @@ import (
 // next chunk; results are summed up in L2 and mapped to outputs in the end.
 type winogradPanels struct {
 	*winogradConv
-	v, r  pointPlanes // layouts of the inputs of all core groups, in panels of a chunk; of the results of a panel
+	v, r  pointPlanes // layouts of the inputs of all core groups, slice by slice; of the results of a panel
 	u     pointPlanes // layout of the weights of a panel and a chunk, an input a row
 	chunk int
 }
@@ -36,7 +36,7 @@ func newWinogradPanels(c *winogradConv, spec *cpe.Spec) *winogradPanels {
 	v.block = even(patches, max(1, tiles/(v.grid.rows*v.grid.cols)), 1)
 	v.chunk = even(v.in, max(winogradLanes, spec.LDMBytes/3/each), winogradLanes)
 	tiles = v.grid.most(v.block)
-	v.v, v.r = newPointPanels(points, tiles, v.in, v.chunk), newPointPanels(points, tiles, panel, panel)
+	v.v, v.r = newPointPanels(points, tiles, v.in, BlockLanes), newPointPanels(points, tiles, panel, BlockLanes)
 	v.u = newPointPanels(points, v.chunk, panel, panel)
 	v.conv.takes(v.direction, cpe.Scratch{Common: v.v.size, Group: v.memory()})
 	return v
@@ -76,9 +76,7 @@ func (b *panelsEnter) RunGroup(g *cpe.CoreGroup) error {
 	w.use(g, part(g.Memory(b.memory()), 0, b.grid.ownMemory()))
 	x, _ := b.arrays(b.group)
 	inputs := b.inputs(g)
-	lo, hi := g.Share(b.v.planes())
-	inputs.clearRest(b.grid.patch(b.last).first-b.before(), lo, hi)
-	lo, hi = g.Share((b.last - b.first) * slices)
+	lo, hi := g.Share((b.last - b.first) * slices)
 	return deal(g, hi-lo, func(c *cpe.CPE, i int) error {
 		p := b.grid.patch(b.first + (lo+i)/slices)
 		return b.read.read(c, w, &b.grid, p, (lo+i)%slices, x, &inputs, p.first-b.before())
@@ -118,7 +116,7 @@ func (b *panelsMultiply) outputsOf(c *cpe.CPE, w *winogradWorker, made, patches 
 			return err
 		}
 		for point := range inputs.points {
-			b.multiply(inputs.matrix(point, k0), weights.matrix(point, 0), results.matrix(point, 0), tiles, slices*winogradLanes, ins)
+			multiplySlices(inputs, results, point, ins, span{0, made.n}, tiles, weights.matrix(point, 0).Data, k0 > 0)
 		}
 	}
 	w.to = b.outputs(b.group, made.at)
@@ -134,7 +132,7 @@ func (b *panelsMultiply) outputsOf(c *cpe.CPE, w *winogradWorker, made, patches 
 	return nil
 }
 
-// mapChunk maps the weights of a panel of outputs and a chunk of inputs.
+// mapChunk maps the weights of a panel of outputs and a chunk of inputs. Inputs that a slice does not have get zeros.
 func (b *panelsMultiply) mapChunk(c *cpe.CPE, w *winogradWorker, made, ins span, weights *pointPlanes) error {
 	for out := 0; out < made.n; out += winogradLanes {
 		outs := span{made.at + out, min(winogradLanes, made.n-out)}
@@ -145,16 +143,8 @@ func (b *panelsMultiply) mapChunk(c *cpe.CPE, w *winogradWorker, made, ins span,
 			}
 		}
 	}
-	return nil
-}
-
-// multiply adds the products of a chunk of inputs at a point to the results of a panel, of some tiles. The rows that come next are
-// fetched meanwhile.
-func (b *panelsMultiply) multiply(inputs, weights, results cpe.Matrix, tiles span, made int, ins span) {
-	mr, nr := simd.Micro()
-	a := inputs.Data[tiles.at*inputs.Ld:]
-	next := a[min(mr, tiles.n-1)*inputs.Ld:]
-	for col := 0; col < made; col += nr {
-		simd.StridedPanel(tiles.n, min(nr, made-col), ins.n, a, inputs.Ld, 1, weights.Data[col:], weights.Ld, results.Data[col:], results.Ld, ins.at > 0, next)
+	for point := range weights.points {
+		clear(weights.matrix(point, 0).Data[ins.n*panel : blocks(ins.n, winogradLanes)*winogradLanes*panel])
 	}
+	return nil
 }

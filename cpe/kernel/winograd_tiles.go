@@ -12,6 +12,7 @@ type winogradTiles struct {
 	*winogradConv
 	v, r    pointPlanes // layouts of inputs and results; each worker has its own values
 	depth   int         // inputs that are multiplied at once: a panel of weights then stays in L1 while tiles pass
+	slices  bool        // natively points lie slice by slice
 	filters *filters
 }
 
@@ -35,6 +36,9 @@ func newWinogradTiles(c *winogradConv, spec *cpe.Spec) ([]stage, error) {
 	v.block = even(patches, max(1, min(n, blocks(patches, least))), 1)
 	tiles = v.grid.most(v.block)
 	v.v, v.r = newPointPlanes(points, tiles, v.in), newPointPlanes(points, tiles, v.out)
+	if v.slices = spec.Native() && v.in%BlockLanes == 0; v.slices {
+		v.v, v.r = newPointPanels(points, tiles, v.in, BlockLanes), newPointPanels(points, tiles, v.out, BlockLanes)
+	}
 	v.depth = even(v.in, max(64, spec.L1Bytes/4/4*3/panel), 1)
 	v.filters = &filters{v, blocks(v.out, panel)*v.in*panel + winogradLanes}
 	if !spec.Native() {
@@ -102,7 +106,7 @@ func (v *winogradTiles) share(g *cpe.CoreGroup) (first, end, block int) {
 func (v *winogradTiles) enter(g *cpe.CoreGroup, w *winogradWorker, to *pointPlanes, group, first, last int) error {
 	x, _ := v.arrays(group)
 	slices, before := v.read.slices(), v.grid.patch(first).first
-	if g.Native() {
+	if g.Native() && !v.slices {
 		to.clearRest(v.grid.patch(last).first-before, 0, to.points)
 	}
 	return deal(g, (last-first)*slices, func(c *cpe.CPE, i int) error {
@@ -127,6 +131,12 @@ func (v *winogradTiles) multiply(g *cpe.CoreGroup, w *winogradWorker, inputs, re
 	u := g.Common(v.filters.size())
 	for point := range v.grid.form.Points() {
 		weights := v.filters.at(u, group, point)
+		if v.slices {
+			for first := 0; first < v.out; first += panel {
+				multiplySlices(inputs, results, point, span{0, v.in}, span{first, min(panel, v.out-first)}, span{0, tiles}, weights[first*v.in:], false)
+			}
+			continue
+		}
 		if g.Native() {
 			v.multiplyPanels(inputs.matrix(point, 0), weights, results.matrix(point, 0), tiles)
 			continue
