@@ -49,10 +49,10 @@ func winogradStages(c *Conv, d Direction) ([]stage, error) {
 // leastPanels is the number of panels of outputs that core groups share rather than few tiles.
 const leastPanels = 4
 
-// oneBlock reports whether the host's tiles are one block of winogradPanels, which then maps no weight twice either, and so few that core
+// oneBlock reports whether the host's tiles are half a block of winogradPanels, which then maps no weight twice either, and so few that core
 // groups would not get as many of them each: those of one image, or of some small ones.
 func (v *winogradConv) oneBlock(spec *cpe.Spec) bool {
-	return spec.Native() && v.grid.tiles() <= panelTiles(spec, v.grid.form) && blocks(v.out, panel) >= leastPanels
+	return spec.Native() && v.grid.tiles() <= panelTiles(spec, v.grid.form)/2 && blocks(v.out, panel) >= leastPanels
 }
 
 // Name returns "convolution" and the direction.

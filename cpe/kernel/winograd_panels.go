@@ -22,9 +22,9 @@ type winogradPanelBlock struct {
 	group, first, last int
 }
 
-// panelTiles is the number of tiles of a block: results of a panel take up to half of L2.
+// panelTiles is the number of tiles of a block: results of a panel take up to all of L2, lest weights be mapped too often.
 func panelTiles(spec *cpe.Spec, f simd.WinogradForm) int {
-	return max(tileRows, spec.LDMBytes/2/4/f.Points()/panel)
+	return max(tileRows, spec.LDMBytes/4/f.Points()/panel)
 }
 
 // newWinogradPanels cuts the work: mapped weights take a third of L2.

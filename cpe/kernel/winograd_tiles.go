@@ -7,7 +7,7 @@ import (
 
 // winogradTiles is Winograd's convolution where core groups share the tiles. All weights are mapped to points first. A core
 // group then maps a block of patches to points, multiplies, and maps the results back, before it goes to the next: natively blocks
-// fit L2. Sums over channels have one order, whichever block an output is in.
+// fit L2, though not beside the weights. Sums over channels have one order, whichever block an output is in.
 type winogradTiles struct {
 	*winogradConv
 	v, r    pointPlanes // layouts of inputs and results; each worker has its own values
@@ -28,7 +28,7 @@ func newWinogradTiles(c *winogradConv, spec *cpe.Spec) ([]stage, error) {
 	v := &winogradTiles{winogradConv: c}
 	points := v.grid.form.Points()
 	each := points * (v.in + v.out)
-	tiles, least := spec.LDMBytes/2/4/each, 4*spec.CoreGroups
+	tiles, least := spec.LDMBytes/4/each, 4*spec.CoreGroups
 	if !spec.Native() {
 		tiles, least = meshPoints/each, spec.CoreGroups
 	}
