@@ -40,6 +40,7 @@ func TestParseSpecErrors(t *testing.T) {
 		{"bandwidth_gbytes_per_s: 10", "bandwidth_gbytes_per_s: -10", `node_link.bandwidth_gbytes_per_s must be positive, it is -10`},
 		{"bandwidth_gbytes_per_s: 10", "bandwidth_gbytes_per_s: inf", `node_link.bandwidth_gbytes_per_s must be positive, it is +Inf`},
 		{"bandwidth_gbytes_per_s: 10", "", `bandwidth_gbytes_per_s`},
+		{"nodes: 8", "nodes: 2000000000", `nodes must be at most 1048576, it is 2000000000`},
 		{" latency_us: 2", " latency_us: -2", `node_link.latency_us must not be negative, it is -2`},
 		{"oversubscription: 2", "oversubscription: 0", `uplink.oversubscription must be positive, it is 0`},
 		{"oversubscription: 2", "", `oversubscription`},

@@ -7,6 +7,9 @@ import (
 	"github.com/swcaffe/swcaffe/proto/clusterpb"
 )
 
+// maxNodes bounds a cluster, so that what is kept of each node fits in memory.
+const maxNodes = 1 << 20
+
 // validate names the first figure that cannot be.
 func validate(m *clusterpb.Cluster) (field string, err error) {
 	positive := func(v float64) error {
@@ -21,6 +24,12 @@ func validate(m *clusterpb.Cluster) (field string, err error) {
 		}
 		return fmt.Errorf("must not be negative, it is %g", v)
 	}
+	atMost := func(v, most uint32) error {
+		if v <= most {
+			return nil
+		}
+		return fmt.Errorf("must be at most %d, it is %d", most, v)
+	}
 	link, up := m.GetNodeLink(), m.GetUplink()
 	type check struct {
 		field string
@@ -28,6 +37,7 @@ func validate(m *clusterpb.Cluster) (field string, err error) {
 	}
 	checks := []check{
 		{"nodes", positive(float64(m.GetNodes()))},
+		{"nodes", atMost(m.GetNodes(), maxNodes)},
 		{"nodes_per_supernode", positive(float64(m.GetNodesPerSupernode()))},
 		{"node_link.bandwidth_gbytes_per_s", positive(link.GetBandwidthGbytesPerS())},
 		{"node_link.latency_us", notNegative(link.GetLatencyUs())},

@@ -9,7 +9,14 @@ import (
 )
 
 // manyNodes is from how many on a simulation may take so long that the log says which one is under way.
-const manyNodes = 10000
+const manyNodes = 4096
+
+// announce says which simulation is under way, if it may take long.
+func announce(e *env, algorithm string, nodes int) {
+	if nodes >= manyNodes {
+		e.log.Infof("Simulating %s between %d nodes", algorithm, nodes)
+	}
+}
 
 // simulateAll times the algorithms on the modelled network.
 func simulateAll(e *env, o *allreduceOptions) error {
@@ -23,9 +30,7 @@ func simulateAll(e *env, o *allreduceOptions) error {
 		if err != nil {
 			return err
 		}
-		if o.nodes >= manyNodes {
-			e.log.Infof("Simulating %s between %d nodes", algorithm, o.nodes)
-		}
+		announce(e, algorithm, o.nodes)
 		t, err := o.simulate(e, picked, l, o.trace)
 		if err != nil && o.algorithm == allAlgorithms {
 			e.log.Warnf("%s is left out: %v", algorithm, err)
@@ -50,6 +55,7 @@ func (o *allreduceOptions) pick(e *env, algorithm string, l topology.Layout) (st
 	}
 	best, least := "", topology.VTime(0)
 	for _, name := range topology.Fixed() {
+		announce(e, name, o.nodes)
 		t, err := o.simulate(e, name, l, "")
 		if err != nil {
 			e.log.Warnf("dynamic does not try %s: %v", name, err)

@@ -115,7 +115,7 @@ func scale(e *env, o *scaleOptions) error {
 		Scaling: o.scaling, Tau: o.tau, BucketMB: o.bucketMB, ImageBytes: o.imageBytes,
 	}
 	for i := range curves {
-		if err := o.run(&curves[i]); err != nil {
+		if err := o.run(e, &curves[i]); err != nil {
 			return err
 		}
 		r.Results = append(r.Results, curves[i].rows...)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/swcaffe/swcaffe/scaling"
+	"github.com/swcaffe/swcaffe/topology"
 )
 
 // scaleCurve is a batch, strategy and all-reduce over all numbers of nodes.
@@ -78,16 +79,28 @@ func (o *scaleOptions) batchList() ([]int, error) {
 }
 
 // run models a curve.
-func (o *scaleOptions) run(c *scaleCurve) error {
+func (o *scaleOptions) run(e *env, c *scaleCurve) error {
 	points, err := scaling.Run(scaling.Config{
 		Job: scaling.Job{Compute: o.modelled.Compute, ImageBytes: o.imageBytes}, Cluster: o.spec, Strategy: c.strategy,
-		Collective: scaling.Simulated{Cluster: o.spec, Mapping: o.placing, Algorithm: c.allReduce},
+		Collective: announcedCollective{e, scaling.Simulated{Cluster: o.spec, Mapping: o.placing, Algorithm: c.allReduce}},
 		Batch:      c.batch, Strong: o.scaling == "strong", Tau: o.tau, Bucket: int64(o.bucketMB * bytesPerMB),
 	}, o.nodes)
 	for _, p := range points {
 		c.rows = append(c.rows, scaleRow{Strategy: string(c.strategy), AllReduce: c.allReduce, Batch: c.batch, Point: p})
 	}
 	return err
+}
+
+// announcedCollective says in the log what may take long.
+type announcedCollective struct {
+	env *env
+	scaling.Simulated
+}
+
+// Time implements scaling.Collective.
+func (c announcedCollective) Time(nodes int, bytes int64) (topology.VTime, error) {
+	announce(c.env, c.Algorithm, nodes)
+	return c.Simulated.Time(nodes, bytes)
 }
 
 // parseNodes reads a list of numbers, in which "..." stands for those that follow from the ones before it up to the one behind
