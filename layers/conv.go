@@ -76,6 +76,8 @@ func (l *convolution) SetUp(bottom, _ []*blob.Blob) error {
 		return fmt.Errorf("num_output must be positive, it is %d", l.out)
 	case l.group < 1:
 		return fmt.Errorf("group must be positive, it is %d", l.group)
+	case channels == 0:
+		return fmt.Errorf("bottom[0] has no channels: its shape is %s", bottom[0].ShapeString())
 	case channels%l.group != 0:
 		return fmt.Errorf("the bottom's %d channels are not a multiple of group %d", channels, l.group)
 	case l.out%l.group != 0:
@@ -147,8 +149,11 @@ func (l *convolution) plan(bottom *blob.Blob) error {
 		shape.In, shape.C, shape.Out = size, l.out, channels
 	}
 	for i, s := range size {
-		if s < 1 {
-			return l.tooLarge(i, in[l.axis+1+i], s)
+		switch n := in[l.axis+1:]; {
+		case i < l.spatial && n[i] < 1:
+			return fmt.Errorf("spatial axis %d of bottom[0] is empty: its shape is %s", i, bottom.ShapeString())
+		case s < 1:
+			return l.tooLarge(i, n[i], s)
 		}
 	}
 	l.shape, l.topShape = shape, append(append(slices.Clone(in[:l.axis]), l.out), size[:l.spatial]...)

@@ -227,6 +227,8 @@ func TestConvolutionErrors(t *testing.T) {
 		{"three kernels for two axes", "num_output: 1 kernel_size: 1 kernel_size: 2 kernel_size: 3", []int{1, 1, 4, 4}, []string{"3", "2"}},
 		{"stride along one axis", "num_output: 1 kernel_size: 1 stride_h: 2", []int{1, 1, 4, 4}, []string{"stride", "axis 1 has 0"}},
 		{"two axes of none", "num_output: 1 kernel_h: 1 kernel_w: 1", []int{3, 4}, []string{"2 spatial axes", "0"}},
+		{"no channels", "num_output: 1 kernel_size: 1", []int{1, 0, 4, 4}, []string{"no channels", "1 0 4 4"}},
+		{"an empty axis", "num_output: 1 kernel_size: 1 stride: 2", []int{1, 1, 4, 0}, []string{"axis 1", "empty", "1 1 4 0"}},
 		{"axis", "num_output: 1 kernel_size: 1 axis: 5", []int{1, 1, 4, 4}, []string{"axis 5"}},
 	}
 	for _, tt := range tests {

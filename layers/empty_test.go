@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/layers/layertest"
 )
 
@@ -64,4 +65,43 @@ func TestEmptyBatches(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestEmptyAxes: a bottom of which any axis is empty is refused with an error, or goes through.
+func TestEmptyAxes(t *testing.T) {
+	b := layertest.NewBench(t)
+	for _, c := range cases {
+		if c.Feed != nil {
+			continue
+		}
+		bottoms := c.Bottoms
+		for i := range bottoms {
+			for axis := range bottoms[i].Shape {
+				c.Bottoms = slices.Clone(bottoms)
+				c.Bottoms[i].Shape, c.Bottoms[i].Fill = slices.Clone(bottoms[i].Shape), nil
+				c.Bottoms[i].Shape[axis] = 0
+				for _, engine := range layertest.Engines() {
+					goes(t, b, engine, &c, c.Bottoms[i].Shape)
+				}
+			}
+		}
+	}
+}
+
+// goes fails the test if a case panics of which a bottom has that shape.
+func goes(t *testing.T, b *layertest.Bench, engine layers.Engine, c *layertest.Case, shape []int) {
+	defer func() {
+		if r := recover(); r != nil {
+			t.Errorf("%s on %v, shape %v: panic: %v", c, engine, shape, r)
+		}
+	}()
+	f, err := layertest.New(b.Device(engine), c)
+	if err != nil || f.Layer.Forward(f.Bottom, f.Top) != nil || f.Type.NoGradient {
+		return
+	}
+	propagate := make([]bool, len(f.Bottom))
+	for i, bottom := range c.Bottoms {
+		propagate[i] = !bottom.NoGradient && !slices.Contains(f.Type.NoForceBackward, i)
+	}
+	_ = f.Layer.Backward(f.Top, propagate, f.Bottom)
 }

@@ -86,11 +86,14 @@ func classes(scores, labels *blob.Blob, axis int) ([3]int, error) {
 	return dims, checkLabels(scores, labels, dims[0]*dims[2])
 }
 
-// checkLabels checks that there is a label for each of so many items.
+// checkLabels checks that there is a label for each of so many items, and a score that it could name.
 func checkLabels(scores, labels *blob.Blob, items int) error {
 	if n := labels.Count(); n != items {
 		return fmt.Errorf("number of labels must match number of predictions: scores of shape %s need %d labels, there are %d (%s)",
 			scores.ShapeString(), items, n, labels.ShapeString())
+	}
+	if items > 0 && scores.Count() == 0 {
+		return fmt.Errorf("there are %d labels, but no classes: the scores have shape %s", items, scores.ShapeString())
 	}
 	return nil
 }

@@ -107,6 +107,9 @@ func (l *pooling) Reshape(bottom, top []*blob.Blob) error {
 	}
 	in, s := bottom[0].Shape(), l.window
 	s.N, s.C, s.H, s.W = in[0], in[1], in[2], in[3]
+	if s.H < 1 || s.W < 1 {
+		return fmt.Errorf("the planes of bottom[0] are empty: its shape is %s", bottom[0].ShapeString())
+	}
 	if l.Param.GetPoolingParam().GetGlobalPooling() {
 		s.KH, s.KW = s.H, s.W
 	}

@@ -233,7 +233,6 @@ func TestBlocksAreRefused(t *testing.T) {
 		{"draws", "kernel_size: 2 pool: STOCHASTIC", layers.CPE, "host", 1, []int{1, 16, 4, 4}},
 		{"places", "kernel_size: 2", layers.CPE, "host", 2, []int{1, 16, 4, 4}},
 		{"places of a window", "kernel_size: 16", layers.CPE, "host", 1, []int{1, 16, 16, 16}},
-		{"no inputs", "kernel_size: 2 pad: 1", layers.CPE, "host", 1, []int{1, 16, 4, 0}},
 		{"a window outside", "kernel_size: 1 stride: 3", layers.CPE, "host", 1, []int{1, 16, 2, 2}},
 		{"the reference", "kernel_size: 2", layers.MPE, "host", 1, []int{1, 16, 4, 4}},
 		{"the model", "kernel_size: 2", layers.CPE, "sw26010", 1, []int{1, 16, 4, 4}},

@@ -143,3 +143,9 @@ func TestPoolingErrors(t *testing.T) {
 		})
 	}
 }
+
+// TestPoolingOfNothing: padding around planes without pixels makes none.
+func TestPoolingOfNothing(t *testing.T) {
+	wantError(t, layertest.NewBench(t), layertest.Case{Type: "Pooling", Param: "pooling_param { kernel_size: 2 pad: 1 }",
+		Bottoms: []layertest.Bottom{layertest.In(1, 16, 4, 0)}}, "empty", "1 16 4 0")
+}

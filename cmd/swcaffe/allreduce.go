@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/swcaffe/swcaffe/topology"
 )
@@ -109,7 +110,7 @@ func (o *allreduceOptions) check() (err error) {
 func (o *allreduceOptions) checkSimulated() error {
 	switch {
 	case o.spec == nil:
-		return fmt.Errorf("need a cluster to simulate: -cluster NAME|FILE (clusters: %v)", topology.ClusterNames())
+		return fmt.Errorf("need a cluster to simulate: -cluster NAME|FILE (clusters: %s)", strings.Join(topology.ClusterNames(), ", "))
 	case o.trace != "" && o.algorithm == allAlgorithms:
 		return errors.New("-trace holds the messages of one algorithm: choose it with -algorithm")
 	}

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"runtime"
+	"strings"
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/simd"
@@ -34,6 +35,6 @@ func deviceQuery(e *env, name string) error {
 	}
 	fmt.Fprintf(e.stdout, "%s", spec.Describe())
 	fmt.Fprintf(e.stdout, "SIMD:                 %s\nGOMAXPROCS:           %d\n", simd.Name(), runtime.GOMAXPROCS(0))
-	fmt.Fprintf(e.stdout, "Machines:             %v\n", cpe.Names())
+	fmt.Fprintf(e.stdout, "Machines:             %s\n", strings.Join(cpe.Names(), ", "))
 	return nil
 }
