@@ -7,7 +7,7 @@ import statistics
 import nets
 
 # Milliseconds of Caffe 1.0 with OpenBLAS 0.3.21 where the peak of two cores was CAFFE_PEAK GFLOP/s: Zen 4, 2026-11-21, two threads,
-# the same nets. Caffe does not come by apt.
+# the same nets.
 CAFFE = {"lenet": 16.4, "cifar10_quick": 133.5, "alexnet": 1416, "googlenet": 1791, "resnet50": 1869, "vgg16": 6110}
 CAFFE_PEAK = 226
 
@@ -80,16 +80,16 @@ def tables(b, command):
     peers = "; ".join("%s %s" % (n, "is absent" if v is None else v) for n, v in b.peers.items())
     lines = [START, "", "`%s` on %s." % (command.strip(), machine(b)), "Medians of %d alternating runs. %s." % (b.o.rounds, peers), ""]
     bandwidth = b.bandwidth.get(b.o.threads)
-    lines += ["| net, batch | swcaffe ms | peak beside it | share of peak | MB through memory | at bandwidth ms | PyTorch ms | PyTorch / swcaffe | Caffe / swcaffe, in units of peak |",
-              "|---|---|---|---|---|---|---|---|---|"]
+    lines += ["| net, batch | swcaffe ms | Caffe ms | Caffe / swcaffe | PyTorch ms | PyTorch / swcaffe | peak beside it | share of peak | MB through memory | at bandwidth ms | the quoted Caffe / swcaffe, in units of peak |",
+              "|---|---|---|---|---|---|---|---|---|---|---|"]
     for name in b.o.nets:
         net, t, peak = nets.NETS[name](), medians[name], b.peak_beside(name, "swcaffe")
         ours = t["swcaffe"]
-        caffe = "%.2f" % (CAFFE[name] * CAFFE_PEAK / peak / ours) if peak else "-"
+        quoted = "%.2f" % (CAFFE[name] * CAFFE_PEAK / peak / ours) if peak else "-"
         moved = traffic(net)
         least = "%.1f" % (moved / bandwidth / 1e6) if bandwidth else "-"
-        lines.append("| %s %d | %.2f | %s | %s | %.0f | %s | %s | %s |" % (
-            name, net.shape[0], ours, "%.0f" % peak if peak else "-", share(flops(net), ours, peak), moved / 1e6, least, against(t, "PyTorch"), caffe))
+        lines.append("| %s %d | %.2f | %s | %s | %s | %s | %.0f | %s | %s |" % (
+            name, net.shape[0], ours, against(t, "Caffe"), against(t, "PyTorch"), "%.0f" % peak if peak else "-", share(flops(net), ours, peak), moved / 1e6, least, quoted))
     if b.o.avx2:
         lines += ["", "With AVX2 alone (`SWCAFFE_SIMD=avx2`), whose multiply-add peak is %s:" % rates(b.peak_avx2), ""] + levels(b, medians)
     for kind, title, peer in (("gemm", "M,N,K, operands stored transposed (a, b), added to C (+)", "OpenBLAS"), ("conv", "images,channels,edge,outputs,kernel,stride,padding,groups", "PyTorch")):

@@ -31,6 +31,9 @@ class Bench:
         self.o, self.times = o, {}
         self.kernels = {}
         self.peers = {name: python(script, "version") for name, script in (("OpenBLAS", "openblas_peer.py"), ("PyTorch", "torch_peer.py"))}
+        fetched = os.path.join(o.dir, "caffe", "caffe")
+        self.caffe = fetched if os.path.exists(fetched) else "caffe"
+        self.peers["Caffe"] = output(self.caffe, "-version")
         self.peak, self.peak_avx2, self.bandwidth = {}, {}, {}
         self.beside = {}
 
@@ -73,6 +76,17 @@ class Bench:
             self.time_swcaffe(net, "swcaffe, AVX2", SWCAFFE_SIMD="avx2")
         if self.peers["PyTorch"]:
             self.add(net, "PyTorch", python("torch_peer.py", "net", net, self.o.threads, self.o.iterations))
+        if self.peers["Caffe"]:
+            self.time_caffe(net)
+
+    def time_caffe(self, net):
+        """A quarter of the iterations, since it takes a few times as long."""
+        done = subprocess.run([self.caffe, "time", "-model", os.path.join(self.o.dir, "nets", net + ".prototxt"), "-iterations", str(max(1, self.o.iterations // 4))],
+                              capture_output=True, text=True, env={**os.environ, "OPENBLAS_NUM_THREADS": str(self.o.threads)})
+        found = re.search(r"Average Forward-Backward: ([\d.]+) ms", done.stderr)
+        if done.returncode or not found:
+            sys.exit("bench.sh: caffe time fails on %s: %s" % (net, done.stderr[-500:]))
+        self.add(net, "Caffe", found.group(1))
 
     def time_swcaffe(self, net, who, **env):
         file, avx2 = os.path.join(self.o.dir, net + ".json"), bool(env)
