@@ -101,9 +101,10 @@ func (v *planeConv) RunGroup(g *cpe.CoreGroup) error {
 	if lo == hi {
 		return nil
 	}
-	v.pack(weights)
 	ones := v.shifts[len(v.shifts)-1]
-	clear(images[:ones])
+	if v.from.padW > 0 {
+		clear(images[:ones])
+	}
 	simd.Fill(images[ones:], 1)
 	for i := lo; i < hi; i++ {
 		band, p := i/panels, i%panels
@@ -112,7 +113,10 @@ func (v *planeConv) RunGroup(g *cpe.CoreGroup) error {
 		if i == lo || p == 0 {
 			v.copy(images, image, row, rows)
 		}
-		piece := weights[p*v.panel*len(v.shifts):]
+		piece := weights[p*v.panel*len(v.shifts):][:v.panel*len(v.shifts)]
+		if i < lo+panels {
+			v.pack(piece, p)
+		}
 		if v.pool != nil {
 			v.poolPanel(g, piece, images, results, image, p)
 		} else {
@@ -122,17 +126,15 @@ func (v *planeConv) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// pack packs all weights, and the biases behind those of each panel.
-func (v *planeConv) pack(weights []float32) {
-	args, k, out := &v.conv.args, len(v.shifts), v.conv.shape.Out
-	for first := 0; first < out; first += v.panel {
-		dst, n := weights[first*k:][:v.panel*k], min(v.panel, out-first)
-		simd.PackA(dst, args.w[first*(k-1):], k-1, n, k-1, v.panel)
-		biases := dst[(k-1)*v.panel:]
-		clear(biases)
-		if args.bias != nil {
-			copy(biases, args.bias[first:first+n])
-		}
+// pack packs the weights of a panel, and the biases behind them.
+func (v *planeConv) pack(weights []float32, p int) {
+	args, first, depth := &v.conv.args, p*v.panel, len(v.shifts)-1
+	n := min(v.panel, v.conv.shape.Out-first)
+	simd.PackA(weights, args.w[first*depth:], depth, n, depth, v.panel)
+	biases := weights[depth*v.panel:]
+	clear(biases)
+	if args.bias != nil {
+		copy(biases, args.bias[first:first+n])
 	}
 }
 
