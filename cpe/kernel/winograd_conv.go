@@ -46,13 +46,10 @@ func winogradStages(c *Conv, d Direction) ([]stage, error) {
 	return newWinogradTiles(v, &spec)
 }
 
-// leastPanels is the number of panels of outputs that core groups share rather than few tiles.
-const leastPanels = 4
-
 // oneBlock reports whether the host's tiles are half a block of winogradPanels, which then maps no weight twice either, and so few that core
-// groups would not get as many of them each: those of one image, or of some small ones.
+// groups would not get as many of them each: those of one image, or of some small ones. Outputs are more than a slice then.
 func (v *winogradConv) oneBlock(spec *cpe.Spec) bool {
-	return spec.Native() && v.grid.tiles() <= panelTiles(spec, v.grid.form)/2 && blocks(v.out, panel) >= leastPanels
+	return spec.Native() && v.grid.tiles() <= panelTiles(spec, v.grid.form)/2 && v.out > winogradLanes
 }
 
 // Name returns "convolution" and the direction.

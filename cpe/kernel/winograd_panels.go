@@ -14,6 +14,7 @@ type winogradPanels struct {
 	v, r  pointPlanes // layouts of the inputs of all core groups, slice by slice; of the results of a panel
 	u     pointPlanes // layout of the weights of a panel and a chunk, an input a row
 	chunk int
+	width int // outputs of a panel
 }
 
 // winogradPanelBlock is the part of the work that has the inputs of patches [first, last) of a group of channels.
@@ -27,16 +28,19 @@ func panelTiles(spec *cpe.Spec, f simd.WinogradForm) int {
 	return max(tileRows, spec.LDMBytes/4/f.Points()/panel)
 }
 
-// newWinogradPanels cuts the work: mapped weights take a third of L2.
+// newWinogradPanels cuts the work: mapped weights take a third of L2. Where outputs are no panel for each core group, panels are slices.
 func newWinogradPanels(c *winogradConv, spec *cpe.Spec) *winogradPanels {
-	v := &winogradPanels{winogradConv: c}
+	v := &winogradPanels{winogradConv: c, width: panel}
+	if blocks(v.out, panel) < spec.CoreGroups {
+		v.width = winogradLanes
+	}
 	points := v.grid.form.Points()
 	each := 4 * points * panel
 	patches, tiles := v.grid.patches(), panelTiles(spec, v.grid.form)
 	v.block = even(patches, max(1, tiles/(v.grid.rows*v.grid.cols)), 1)
 	v.chunk = even(v.in, max(winogradLanes, spec.LDMBytes/3/each), winogradLanes)
 	tiles = v.grid.most(v.block)
-	v.v, v.r = newPointPanels(points, tiles, v.in, BlockLanes), newPointPanels(points, tiles, panel, BlockLanes)
+	v.v, v.r = newPointPanels(points, tiles, v.in, BlockLanes), newPointPanels(points, tiles, v.width, BlockLanes)
 	v.u = newPointPanels(points, v.chunk, panel, panel)
 	v.conv.takes(v.direction, cpe.Scratch{Common: v.v.size, Group: v.memory()})
 	return v
@@ -93,9 +97,9 @@ func (b *panelsMultiply) RunGroup(g *cpe.CoreGroup) error {
 	inputs, weights, results := b.inputs(g), b.u, b.r
 	weights.data, results.data = part(memory, own, b.u.size), part(memory, own+b.u.size, b.r.size)
 	patches := b.last - b.first
-	at, end := g.Share(blocks(b.out, panel) * patches)
+	at, end := g.Share(blocks(b.out, b.width) * patches)
 	for at < end {
-		made := span{at / patches * panel, min(panel, b.out-at/patches*panel)}
+		made := span{at / patches * b.width, min(b.width, b.out-at/patches*b.width)}
 		some := span{b.first + at%patches, min(patches-at%patches, end-at)}
 		if err := b.outputsOf(g.CPEs()[0], w, made, some, &inputs, &weights, &results); err != nil {
 			return err

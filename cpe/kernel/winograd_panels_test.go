@@ -94,8 +94,8 @@ func TestWinogradPanelsDivided(t *testing.T) {
 	}
 }
 
-// TestWinogradOneBlock: of few tiles panels of outputs are shared, of many, or of few panels, tiles, even if weights are few; the number of core
-// groups changes no bit.
+// TestWinogradOneBlock: of few tiles panels of outputs are shared, or slices where panels are fewer than core groups, of many tiles these, even
+// if weights are few; the number of core groups changes no bit.
 func TestWinogradOneBlock(t *testing.T) {
 	for _, c := range []struct {
 		shape  ConvShape
@@ -103,7 +103,7 @@ func TestWinogradOneBlock(t *testing.T) {
 	}{
 		{conv2(1, 20, 120, 1, 13, 13, 3, 3, 1, 1, 1), true},
 		{conv2(4, 18, 260, 2, 7, 6, 3, 3, 1, 1, 1), true},
-		{conv2(1, 20, 96, 1, 13, 13, 3, 3, 1, 1, 1), false},
+		{conv2(1, 80, 40, 1, 13, 13, 3, 3, 1, 1, 1), true},
 		{conv2(2, 20, 120, 1, 31, 31, 3, 3, 1, 1, 1), false},
 	} {
 		want := newConvCase(c.shape, normal)
