@@ -12,15 +12,16 @@ func (s *ConvShape) spreads() bool { return s.inPlace() && s.unitStride() && s.f
 //
 //	R (C*offsets x positions) = W' (C*offsets x Out) * dY (Out x positions)
 //
-// of which each row is added to the gradient of a channel at the shift of its offset. Weights are read where they lie. Of dY there is a copy
-// whose lines are as far apart as those of an image with its padding, with zeros between them, so that a row is added in one piece. Core
-// groups share the channels of all images.
+// of which each row is added to the gradient of a channel at the shift of its offset: the gradient of a pixel is the sum of what stands in all
+// rows so far before its place. Weights are read where they lie. Of dY there is a copy whose lines are as far apart as those of an image with
+// its padding, with zeros between them, and between rows are zeros, too, so that the gradients of an image's pixels are sums in one piece.
+// Core groups share the channels of all images.
 type spreadConv struct {
 	conv       *Conv
 	band       paddedBand // a whole image
 	outH, outW int
-	shifts     []int
-	n          int // values of a row: whole vectors
+	n, ld      int   // values of a row, whole vectors, and from one to the next, with the zeros between
+	places     []int // in the rows, where the values for the first pixel are
 	workers    []spreadWorker
 }
 
@@ -35,8 +36,13 @@ func newSpreadConv(c *Conv) *spreadConv {
 	v := &spreadConv{conv: c, workers: make([]spreadWorker, spec.CoreGroups)}
 	v.outH, v.outW = two(s.OutSize(), 1)
 	v.band = newPaddedBand(*s, v.outH)
-	v.shifts = v.band.shifts()[:size(s.Kernel)]
 	v.n = blocks(v.outH*v.band.width, BlockLanes) * BlockLanes
+	shifts := v.band.shifts()[:size(s.Kernel)]
+	zeros := cpe.WholeLines(shifts[len(shifts)-1])
+	v.ld = zeros + v.n
+	for i, shift := range shifts {
+		v.places = append(v.places, zeros+i*v.ld-shift+v.band.padH*v.band.width+v.band.padW)
+	}
 	mr, _ := simd.Micro()
 	for i := range v.workers {
 		v.workers[i].edge = make([]float32, mr*s.Out)
@@ -45,11 +51,11 @@ func newSpreadConv(c *Conv) *spreadConv {
 	return v
 }
 
-// results is the number of values of the copy of dY of an image, rows that of the rows of a channel, padded that of its plane with padding,
-// as far as rows reach, and memory that of all that a core group works on.
+// results is the number of values of the copy of dY of an image, rows that of the rows of a channel with zeros around them, padded that of a
+// plane whose lines are as far apart as with padding, and memory that of all that a core group works on.
 func (v *spreadConv) results() int { return v.conv.shape.Out*v.n + BlockLanes }
-func (v *spreadConv) rows() int    { return len(v.shifts) * v.n }
-func (v *spreadConv) padded() int  { return v.shifts[len(v.shifts)-1] + v.n }
+func (v *spreadConv) rows() int    { return (len(v.places)+1)*v.ld - v.n }
+func (v *spreadConv) padded() int  { return (v.band.h-1)*v.band.width + v.band.w }
 func (v *spreadConv) memory() int  { return v.results() + v.rows() + v.padded() }
 
 // Name names the direction.
@@ -61,6 +67,7 @@ func (v *spreadConv) RunGroup(g *cpe.CoreGroup) error {
 	memory := g.Memory(v.memory())
 	results, rows, padded := memory[:v.results()], memory[v.results():][:v.rows()], memory[v.results()+v.rows():]
 	clear(results)
+	clear(rows)
 	w := &v.workers[g.Index()]
 	w.weights.set(cpe.Plain(args.w, s.depth()), true)
 	lo, hi := g.Share(s.N * s.C)
@@ -84,23 +91,23 @@ func (v *spreadConv) copy(results, y []float32) {
 // multiply makes the rows of a channel.
 func (v *spreadConv) multiply(w *spreadWorker, rows, results []float32, channel int) {
 	_, nr := simd.Micro()
-	deep, first := v.conv.shape.Out, channel*len(v.shifts)
-	for i, m := 0, 0; i < len(v.shifts); i += m {
-		m = w.weights.together(first+i, len(v.shifts)-i, deep)
+	deep, first, to := v.conv.shape.Out, channel*len(v.places), rows[v.ld-v.n:]
+	for i, m := 0, 0; i < len(v.places); i += m {
+		m = w.weights.together(first+i, len(v.places)-i, deep)
 		left, down, along := w.weights.rows(w.edge, first+i, m, 0, deep)
 		for col := 0; col < v.n; col += nr {
-			simd.StridedPanel(m, min(nr, v.n-col), deep, left, down, along, results[col:], v.n, rows[i*v.n+col:], v.n, false, nil)
+			simd.StridedPanel(m, min(nr, v.n-col), deep, left, down, along, results[col:], v.n, to[i*v.ld+col:], v.ld, false, nil)
 		}
 	}
 }
 
-// add adds up the rows of a channel, on its plane with padding.
+// add adds up the rows of a channel.
 func (v *spreadConv) add(plane, rows, padded []float32) {
-	clear(padded)
-	for k, shift := range v.shifts {
-		at := padded[shift:][:v.n]
-		simd.Add(at, at, rows[k*v.n:])
-	}
 	b := &v.band
-	simd.CopyRows(plane, b.w, padded[b.padH*b.width+b.padW:], b.width, b.h, b.w)
+	if b.direct() {
+		simd.SumShifted(plane, rows, v.places)
+		return
+	}
+	simd.SumShifted(padded, rows, v.places)
+	simd.CopyRows(plane, b.w, padded, b.width, b.h, b.w)
 }

@@ -22,7 +22,7 @@ const pieceWork = 300
 const weightWork = 250
 
 // spreadWork is what it costs the host, in the same unit, to add a product to the place of the images' gradient that it belongs to.
-const spreadWork = 60
+const spreadWork = 50
 
 // tileGain is how many fewer points a form with larger tiles must need to be chosen: its maps take more operations a point.
 const tileGain = 0.9

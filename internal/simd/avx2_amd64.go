@@ -384,6 +384,11 @@ func sumSquaresAVX2(dst *float32, src *float32, ld int, rows int, n int, scale f
 //go:noescape
 func mulAddRowsAVX2(dst *float32, x *float32, src *float32, ld int, rows int, n int, scale float32, words *int32)
 
+// sumShiftedAVX2 adds up runs of values from k places.
+//
+//go:noescape
+func sumShiftedAVX2(dst *float32, src *float32, offs *int, k int, n int, words *int32)
+
 // powRatioAVX2 is the part of a normalisation's gradient that is a channel's own.
 //
 //go:noescape

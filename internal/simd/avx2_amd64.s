@@ -8010,6 +8010,79 @@ done:
 	VZEROUPPER
 	RET
 
+// func sumShiftedAVX2(dst *float32, src *float32, offs *int, k int, n int, words *int32)
+// Requires: AVX, CMOV
+TEXT ·sumShiftedAVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ offs+16(FP), DX
+	MOVQ k+24(FP), BX
+	MOVQ n+32(FP), SI
+	MOVQ words+40(FP), DI
+	XORQ R11, R11
+
+many:
+	CMPQ   SI, $0x00000020
+	JLT    one
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	MOVQ   DX, R9
+	MOVQ   BX, R10
+
+run4:
+	MOVQ    (R9), R8
+	LEAQ    (CX)(R8*4), R8
+	VMOVUPS (R8)(R11*1), Y4
+	VADDPS  Y4, Y0, Y0
+	VMOVUPS 32(R8)(R11*1), Y4
+	VADDPS  Y4, Y1, Y1
+	VMOVUPS 64(R8)(R11*1), Y4
+	VADDPS  Y4, Y2, Y2
+	VMOVUPS 96(R8)(R11*1), Y4
+	VADDPS  Y4, Y3, Y3
+	ADDQ    $0x08, R9
+	DECQ    R10
+	JNE     run4
+	VMOVUPS Y0, (AX)(R11*1)
+	VMOVUPS Y1, 32(AX)(R11*1)
+	VMOVUPS Y2, 64(AX)(R11*1)
+	VMOVUPS Y3, 96(AX)(R11*1)
+	ADDQ    $0x00000080, R11
+	SUBQ    $0x00000020, SI
+	JMP     many
+
+one:
+	CMPQ    SI, $0x00
+	JLE     done
+	MOVQ    $0x00000008, R8
+	CMPQ    SI, R8
+	CMOVQLT SI, R8
+	NEGQ    R8
+	LEAQ    (DI)(R8*4), R8
+	VMOVUPS (R8), Y0
+	VXORPD  Y1, Y1, Y1
+	MOVQ    DX, R9
+	MOVQ    BX, R10
+
+run1:
+	MOVQ       (R9), R8
+	LEAQ       (CX)(R8*4), R8
+	VMASKMOVPS (R8)(R11*1), Y0, Y2
+	VADDPS     Y2, Y1, Y1
+	ADDQ       $0x08, R9
+	DECQ       R10
+	JNE        run1
+	VMASKMOVPS Y1, Y0, (AX)(R11*1)
+	ADDQ       $0x00000020, R11
+	SUBQ       $0x00000008, SI
+	JMP        one
+
+done:
+	VZEROUPPER
+	RET
+
 // func powRatioAVX2(own *float32, ratio *float32, dy *float32, y *float32, s *float32, n int, words *int32)
 // Requires: AVX, CMOV
 TEXT ·powRatioAVX2(SB), NOSPLIT, $0-56

@@ -404,6 +404,11 @@ func sumSquaresAVX512(dst *float32, src *float32, ld int, rows int, n int, scale
 //go:noescape
 func mulAddRowsAVX512(dst *float32, x *float32, src *float32, ld int, rows int, n int, scale float32, words *int32)
 
+// sumShiftedAVX512 adds up runs of values from k places.
+//
+//go:noescape
+func sumShiftedAVX512(dst *float32, src *float32, offs *int, k int, n int, words *int32)
+
 // powRatioAVX512 is the part of a normalisation's gradient that is a channel's own.
 //
 //go:noescape

@@ -11720,6 +11720,80 @@ done:
 	VZEROUPPER
 	RET
 
+// func sumShiftedAVX512(dst *float32, src *float32, offs *int, k int, n int, words *int32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·sumShiftedAVX512(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ offs+16(FP), DX
+	MOVQ k+24(FP), BX
+	MOVQ n+32(FP), SI
+	MOVQ words+40(FP), DI
+	XORQ R11, R11
+
+many:
+	CMPQ   SI, $0x00000040
+	JLT    one
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	MOVQ   DX, R9
+	MOVQ   BX, R10
+
+run4:
+	MOVQ    (R9), R8
+	LEAQ    (CX)(R8*4), R8
+	VMOVUPS (R8)(R11*1), Z4
+	VADDPS  Z4, Z0, Z0
+	VMOVUPS 64(R8)(R11*1), Z4
+	VADDPS  Z4, Z1, Z1
+	VMOVUPS 128(R8)(R11*1), Z4
+	VADDPS  Z4, Z2, Z2
+	VMOVUPS 192(R8)(R11*1), Z4
+	VADDPS  Z4, Z3, Z3
+	ADDQ    $0x08, R9
+	DECQ    R10
+	JNE     run4
+	VMOVUPS Z0, (AX)(R11*1)
+	VMOVUPS Z1, 64(AX)(R11*1)
+	VMOVUPS Z2, 128(AX)(R11*1)
+	VMOVUPS Z3, 192(AX)(R11*1)
+	ADDQ    $0x00000100, R11
+	SUBQ    $0x00000040, SI
+	JMP     many
+
+one:
+	CMPQ      SI, $0x00
+	JLE       done
+	MOVQ      $0x00000010, R8
+	CMPQ      SI, R8
+	CMOVQLT   SI, R8
+	NEGQ      R8
+	LEAQ      (DI)(R8*4), R8
+	VMOVDQU32 (R8), Z0
+	VPTESTMD  Z0, Z0, K1
+	VPXORQ    Z5, Z5, Z5
+	MOVQ      DX, R9
+	MOVQ      BX, R10
+
+run1:
+	MOVQ      (R9), R8
+	LEAQ      (CX)(R8*4), R8
+	VMOVUPS.Z (R8)(R11*1), K1, Z0
+	VADDPS    Z0, Z5, Z5
+	ADDQ      $0x08, R9
+	DECQ      R10
+	JNE       run1
+	VMOVUPS   Z5, K1, (AX)(R11*1)
+	ADDQ      $0x00000040, R11
+	SUBQ      $0x00000010, SI
+	JMP       one
+
+done:
+	VZEROUPPER
+	RET
+
 // func powRatioAVX512(own *float32, ratio *float32, dy *float32, y *float32, s *float32, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV
 TEXT ·powRatioAVX512(SB), NOSPLIT, $0-56

@@ -107,6 +107,9 @@ func (l *level) every(*float32, *float32, int, int) {}
 func (l *level) packPlaces(*uint8, *int32, *float32, int, int, int, int, int, bool) {}
 func (l *level) unpackPlaces(*int32, *uint8, int, int, int, int, int)               {}
 
+// sumShifted adds up runs.
+func (l *level) sumShifted(_, _ *float32, _ *int, _, _ int, _ *int32) {}
+
 // pixelsFunc is a micro kernel of PixelKernel; there are none here.
 type pixelsFunc func(int, *float32, int, *float32, *float32, *float32, int, bool, bool, int)
 

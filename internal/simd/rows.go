@@ -1,5 +1,7 @@
 package simd
 
+import "slices"
+
 // SumSquaresOfRows sets d[i] = scale*Σr x[r*ld+i]² + shift over so many rows of x, which are ld apart. d must not be among them.
 func SumSquaresOfRows(d, x []float32, ld, rows int, scale, shift float32) {
 	l, n := active, len(d)
@@ -33,6 +35,20 @@ func MulAddRows(d, a, x []float32, ld, rows int, scale float32) {
 			sum += x[r*ld+i]
 		}
 		d[i] += float32(a[i]*scale) * sum
+	}
+}
+
+// SumShifted sets d[j] = Σp x[offs[p]+j], the sum being over the offs in their order. d must not be among them.
+func SumShifted(d, x []float32, offs []int) {
+	l, n := active, len(d)
+	if l.width > 0 && n > 0 && len(offs) > 0 {
+		_ = x[slices.Max(offs)+n-1]
+		l.sumShifted(&d[0], &x[0], &offs[0], len(offs), n, &maskWords[16])
+		return
+	}
+	clear(d)
+	for _, at := range offs {
+		Add(d, d, x[at:])
 	}
 }
 

@@ -18,6 +18,15 @@ func (l *level) mulAddRows(d, a, x *float32, ld, rows, n int, scale float32, wor
 	}
 }
 
+// sumShifted adds up runs at this level.
+func (l *level) sumShifted(d, x *float32, offs *int, k, n int, words *int32) {
+	if l.width == 16 {
+		sumShiftedAVX512(d, x, offs, k, n, words)
+	} else {
+		sumShiftedAVX2(d, x, offs, k, n, words)
+	}
+}
+
 // powRatio works out powers and ratios at this level.
 func (l *level) powRatio(own, ratio, dy, y, s *float32, n int, words *int32) {
 	if l.width == 16 {

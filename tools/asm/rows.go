@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -44,6 +46,63 @@ func (s isa) sumRows(src, ld, rows, n, words reg.Register, term func(x Mem, mask
 	columns("one", 1, s.upTo(n, words))
 	JMP(LabelRef("one"))
 	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
+// eachColumn emits a loop over n columns, some vectors at a time, then one, of which the last is masked. body gets the vectors' distances
+// in bytes from the index, which counts bytes from the first column on.
+func (s isa) eachColumn(n, words reg.Register, vectors int, body func(at reg.Register, disps []int, mask reg.Register)) {
+	at := GP64()
+	XORQ(at, at)
+	step := func(count int, mask reg.Register) {
+		var disps []int
+		for u := range count {
+			disps = append(disps, 4*s.w*u)
+		}
+		body(at, disps, mask)
+		ADDQ(U32(4*s.w*count), at)
+		SUBQ(U32(s.w*count), n)
+	}
+	Label("many")
+	CMPQ(n, U32(s.w*vectors))
+	JLT(LabelRef("one"))
+	step(vectors, nil)
+	JMP(LabelRef("many"))
+	Label("one")
+	CMPQ(n, Imm(0))
+	JLE(LabelRef("done"))
+	step(1, s.upTo(n, words))
+	JMP(LabelRef("one"))
+	Label("done")
+}
+
+// sumShifted emits dst[j] = Σp src[offs[p]+j] over p < k, the offs being one behind another, for n values.
+func (s isa) sumShifted() {
+	TEXT("sumShifted"+s.tag, NOSPLIT, "func(dst, src *float32, offs *int, k, n int, words *int32)")
+	Pragma("noescape")
+	Doc("sumShifted" + s.tag + " adds up runs of values from k places.")
+	dst, src, offs := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("offs"), GP64())
+	k, n, words := Load(Param("k"), GP64()), Load(Param("n"), GP64()), Load(Param("words"), GP64())
+	run, next, left := GP64(), GP64(), GP64()
+	s.eachColumn(n, words, 4, func(at reg.Register, disps []int, mask reg.Register) {
+		loop := fmt.Sprintf("run%d", len(disps))
+		sums := s.zeros(len(disps))
+		MOVQ(offs, next)
+		MOVQ(k, left)
+		Label(loop)
+		MOVQ(Mem{Base: next}, run)
+		LEAQ(Mem{Base: src, Index: run, Scale: 4}, run)
+		for u, d := range disps {
+			VADDPS(s.loadWhole(Mem{Base: run, Index: at, Scale: 1, Disp: d}, mask), sums[u], sums[u])
+		}
+		ADDQ(Imm(8), next)
+		DECQ(left)
+		JNE(LabelRef(loop))
+		for u, d := range disps {
+			s.storeWhole(sums[u], Mem{Base: dst, Index: at, Scale: 1, Disp: d}, mask)
+		}
+	})
 	VZEROUPPER()
 	RET()
 }
@@ -121,6 +180,7 @@ func (s isa) rowSums() {
 			ADDQ(bytes, dst)
 			ADDQ(bytes, factor)
 		})
+	s.sumShifted()
 	s.powRatio()
 }
 
