@@ -38,62 +38,69 @@ func rowsClaimed(values int) int { return max(1, claimed/max(1, values)) }
 func (g *Gemm) runSkinny(cg *cpe.CoreGroup) {
 	s := &g.shape
 	switch {
+	case s.M == 0:
 	case s.TransA:
 		most := rowsClaimed(s.N)
 		for lo, hi := cg.Claim(s.M, most); lo < hi; lo, hi = cg.Claim(s.M, most) {
-			for i := lo; i < hi; i++ {
-				g.addRows(g.c[i*s.N:(i+1)*s.N], g.a[i:], s.M, 0)
-			}
+			g.outerRows(lo, hi)
 		}
 	case s.TransB:
-		most := rowsClaimed(s.K)
-		for lo, hi := cg.Claim(s.N, most); lo < hi; lo, hi = cg.Claim(s.N, most) {
-			for j := lo; j < hi; j++ {
-				g.dotRow(j, g.b[j*s.K:(j+1)*s.K])
-			}
+		most := rowsClaimed(s.K * simd.DotTile)
+		for lo, hi := cg.Claim(blocks(s.N, simd.DotTile), most); lo < hi; lo, hi = cg.Claim(blocks(s.N, simd.DotTile), most) {
+			g.dotRows(lo*simd.DotTile, min(s.N, hi*simd.DotTile))
 		}
 	default:
 		lo, hi := cg.Share(blocks(s.N, skinnyUnit))
 		lo, hi = lo*skinnyUnit, min(s.N, hi*skinnyUnit)
 		for tile := even(hi-lo, skinnyTile, skinnyUnit); lo < hi; lo += tile {
-			last := min(hi, lo+tile)
-			for i := range s.M {
-				g.addRows(g.c[i*s.N+lo:i*s.N+last], g.a[i*s.K:], 1, lo)
-			}
+			g.mixRows(lo, min(hi, lo+tile))
 		}
 	}
 }
 
-// addRows makes a piece of a row of C, from column first on: the sum of B's rows times coefficients that are step apart.
-func (g *Gemm) addRows(c, coefficients []float32, step, first int) {
-	s, k := &g.shape, 0
-	switch {
-	case g.bias != nil:
-		copy(c, g.bias[first:])
-	case g.adds():
-	case s.K == 0:
-		clear(c)
-	default:
-		simd.Scale(c, g.b[first:][:len(c)], coefficients[0])
-		k = 1
+// outerRows makes rows [lo, hi) of C of as many columns of A.
+func (g *Gemm) outerRows(lo, hi int) {
+	s, c := &g.shape, g.c[lo*g.shape.N:hi*g.shape.N]
+	if g.bias != nil {
+		for i := 0; i < len(c); i += s.N {
+			copy(c[i:], g.bias[:s.N])
+		}
 	}
-	for ; k < s.K; k++ {
-		simd.Axpy(c, g.b[k*s.N+first:][:len(c)], coefficients[k*step])
-	}
+	simd.OuterRows(c, s.N, hi-lo, g.a[lo:], s.M, g.b, s.N, s.K, s.N, g.bias != nil || g.adds())
 }
 
-// dotRow makes a column of C from a row of the transposed B.
-func (g *Gemm) dotRow(j int, b []float32) {
+// mixRows makes columns [lo, hi) of C of those of B.
+func (g *Gemm) mixRows(lo, hi int) {
 	s := &g.shape
 	for i := range s.M {
-		sum := simd.Dot(g.a[i*s.K:(i+1)*s.K], b)
-		switch at := i*s.N + j; {
+		switch c := g.c[i*s.N+lo : i*s.N+hi]; {
 		case g.bias != nil:
-			g.c[at] = float32(sum) + g.bias[j]
-		case g.adds():
-			g.c[at] += float32(sum)
-		default:
-			g.c[at] = float32(sum)
+			copy(c, g.bias[lo:])
+		case !g.adds():
+			clear(c)
+		}
+	}
+	simd.MixRows(g.c[lo:], s.N, g.a, s.K, s.M, g.b[lo:], s.N, s.K, hi-lo)
+}
+
+// dotRows makes columns [lo, hi) of C from rows of the transposed B.
+func (g *Gemm) dotRows(lo, hi int) {
+	s := &g.shape
+	var sums [skinnyRows * simd.DotTile]float32
+	for ; lo < hi; lo += simd.DotTile {
+		n := min(simd.DotTile, hi-lo)
+		simd.DotRows(sums[:], g.a, s.K, s.M, g.b[lo*s.K:], s.K, n, s.K)
+		for i := range s.M {
+			for j, sum := range sums[i*n : (i+1)*n] {
+				switch at := i*s.N + lo + j; {
+				case g.bias != nil:
+					g.c[at] = sum + g.bias[lo+j]
+				case g.adds():
+					g.c[at] += sum
+				default:
+					g.c[at] = sum
+				}
+			}
 		}
 	}
 }

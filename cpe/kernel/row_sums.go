@@ -15,7 +15,7 @@ const (
 
 // sumsRows reports whether the host computes a product as sums of B's rows.
 func (s *GemmShape) sumsRows(spec *cpe.Spec) bool {
-	return s.skinny(spec) && !s.TransA && !s.TransB && s.K >= rowParts && s.K*s.N >= hostTile
+	return s.skinny(spec) && s.M > 0 && !s.TransA && !s.TransB && s.K >= rowParts && s.K*s.N >= hostTile
 }
 
 // rowSums is the product of few rows with a large matrix on a native machine:
@@ -74,12 +74,7 @@ func (r *rowSums) RunGroup(g *cpe.CoreGroup) error {
 // add adds columns [col, end) of rows [k, last) of B to the sums of a part.
 func (r *rowSums) add(sums []float32, k, last, col, end int) {
 	s := &r.shape
-	for ; k < last; k++ {
-		row := r.b[k*s.N+col : k*s.N+end]
-		for i := range s.M {
-			simd.Axpy(sums[i*s.N+col:i*s.N+end], row, r.a[i*s.K+k])
-		}
-	}
+	simd.MixRows(sums[col:], s.N, r.a[k:], s.K, s.M, r.b[k*s.N+col:], s.N, last-k, end-col)
 }
 
 // collectRows is the stage that adds the sums of all parts up.

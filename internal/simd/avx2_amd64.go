@@ -393,3 +393,53 @@ func sumShiftedAVX2(dst *float32, src *float32, offs *int, k int, n int, words *
 //
 //go:noescape
 func powRatioAVX2(own *float32, ratio *float32, dy *float32, y *float32, s *float32, n int, words *int32)
+
+// dotRows1x4AVX2 multiplies 1 rows with 4.
+//
+//go:noescape
+func dotRows1x4AVX2(sums *float32, a *float32, lda int, b *float32, ldb int, k int, words *int32)
+
+// dotRows1x1AVX2 multiplies 1 rows with 1.
+//
+//go:noescape
+func dotRows1x1AVX2(sums *float32, a *float32, lda int, b *float32, ldb int, k int, words *int32)
+
+// mixRows1AVX2 adds four rows, times coefficients, to each of 1.
+//
+//go:noescape
+func mixRows1AVX2(d *float32, ldd int, a *float32, lda int, b *float32, ldb int, n int, words *int32)
+
+// outerRows1AVX2 multiplies columns with rows, of which there are 1.
+//
+//go:noescape
+func outerRows1AVX2(d *float32, ldd int, rows int, a *float32, lda int, x *float32, ldx int, n int, words *int32)
+
+// addOuterRows1AVX2 multiplies columns with rows, of which there are 1.
+//
+//go:noescape
+func addOuterRows1AVX2(d *float32, ldd int, rows int, a *float32, lda int, x *float32, ldx int, n int, words *int32)
+
+// dotRows2x4AVX2 multiplies 2 rows with 4.
+//
+//go:noescape
+func dotRows2x4AVX2(sums *float32, a *float32, lda int, b *float32, ldb int, k int, words *int32)
+
+// dotRows2x1AVX2 multiplies 2 rows with 1.
+//
+//go:noescape
+func dotRows2x1AVX2(sums *float32, a *float32, lda int, b *float32, ldb int, k int, words *int32)
+
+// mixRows2AVX2 adds four rows, times coefficients, to each of 2.
+//
+//go:noescape
+func mixRows2AVX2(d *float32, ldd int, a *float32, lda int, b *float32, ldb int, n int, words *int32)
+
+// outerRows2AVX2 multiplies columns with rows, of which there are 2.
+//
+//go:noescape
+func outerRows2AVX2(d *float32, ldd int, rows int, a *float32, lda int, x *float32, ldx int, n int, words *int32)
+
+// addOuterRows2AVX2 multiplies columns with rows, of which there are 2.
+//
+//go:noescape
+func addOuterRows2AVX2(d *float32, ldd int, rows int, a *float32, lda int, x *float32, ldx int, n int, words *int32)

@@ -8164,3 +8164,862 @@ one:
 done:
 	VZEROUPPER
 	RET
+
+// func dotRows1x4AVX2(sums *float32, a *float32, lda int, b *float32, ldb int, k int, words *int32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·dotRows1x4AVX2(SB), NOSPLIT, $0-56
+	MOVQ   sums+0(FP), AX
+	MOVQ   lda+16(FP), CX
+	MOVQ   ldb+32(FP), DX
+	SHLQ   $0x02, CX
+	SHLQ   $0x02, DX
+	MOVQ   a+8(FP), CX
+	MOVQ   b+24(FP), BX
+	LEAQ   (BX)(DX*1), SI
+	LEAQ   (SI)(DX*1), DI
+	LEAQ   (DI)(DX*1), DX
+	MOVQ   k+40(FP), R8
+	MOVQ   words+48(FP), R9
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	XORQ   R10, R10
+
+many:
+	CMPQ        R8, $0x00000010
+	JLT         one
+	PREFETCHT0  4096(BX)(R10*1)
+	PREFETCHT0  4096(SI)(R10*1)
+	PREFETCHT0  4096(DI)(R10*1)
+	PREFETCHT0  4096(DX)(R10*1)
+	VMOVUPS     (CX)(R10*1), Y8
+	VMOVUPS     (BX)(R10*1), Y9
+	VFMADD231PS Y9, Y8, Y0
+	VMOVUPS     (SI)(R10*1), Y9
+	VFMADD231PS Y9, Y8, Y1
+	VMOVUPS     (DI)(R10*1), Y9
+	VFMADD231PS Y9, Y8, Y2
+	VMOVUPS     (DX)(R10*1), Y9
+	VFMADD231PS Y9, Y8, Y3
+	VMOVUPS     32(CX)(R10*1), Y8
+	VMOVUPS     32(BX)(R10*1), Y9
+	VFMADD231PS Y9, Y8, Y4
+	VMOVUPS     32(SI)(R10*1), Y9
+	VFMADD231PS Y9, Y8, Y5
+	VMOVUPS     32(DI)(R10*1), Y9
+	VFMADD231PS Y9, Y8, Y6
+	VMOVUPS     32(DX)(R10*1), Y9
+	VFMADD231PS Y9, Y8, Y7
+	ADDQ        $0x00000040, R10
+	SUBQ        $0x00000010, R8
+	JMP         many
+
+one:
+	CMPQ        R8, $0x00
+	JLE         done
+	MOVQ        $0x00000008, R11
+	CMPQ        R8, R11
+	CMOVQLT     R8, R11
+	NEGQ        R11
+	LEAQ        (R9)(R11*4), R11
+	VMOVUPS     (R11), Y8
+	PREFETCHT0  4096(BX)(R10*1)
+	PREFETCHT0  4096(SI)(R10*1)
+	PREFETCHT0  4096(DI)(R10*1)
+	PREFETCHT0  4096(DX)(R10*1)
+	VMASKMOVPS  (CX)(R10*1), Y8, Y9
+	VMASKMOVPS  (BX)(R10*1), Y8, Y10
+	VFMADD231PS Y10, Y9, Y0
+	VMASKMOVPS  (SI)(R10*1), Y8, Y10
+	VFMADD231PS Y10, Y9, Y1
+	VMASKMOVPS  (DI)(R10*1), Y8, Y10
+	VFMADD231PS Y10, Y9, Y2
+	VMASKMOVPS  (DX)(R10*1), Y8, Y8
+	VFMADD231PS Y8, Y9, Y3
+	ADDQ        $0x00000020, R10
+	SUBQ        $0x00000008, R8
+	JMP         one
+
+done:
+	VADDPS       Y4, Y0, Y0
+	VADDPS       Y5, Y1, Y1
+	VADDPS       Y6, Y2, Y2
+	VADDPS       Y7, Y3, Y3
+	VUNPCKLPS    Y1, Y0, Y4
+	VUNPCKLPS    Y3, Y2, Y5
+	VUNPCKHPS    Y1, Y0, Y0
+	VUNPCKHPS    Y3, Y2, Y1
+	VUNPCKLPD    Y5, Y4, Y2
+	VUNPCKHPD    Y5, Y4, Y3
+	VADDPS       Y3, Y2, Y2
+	VUNPCKLPD    Y1, Y0, Y3
+	VADDPS       Y3, Y2, Y2
+	VUNPCKHPD    Y1, Y0, Y0
+	VADDPS       Y0, Y2, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X1
+	VMOVUPS      X1, (AX)
+	VZEROUPPER
+	RET
+
+// func dotRows1x1AVX2(sums *float32, a *float32, lda int, b *float32, ldb int, k int, words *int32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·dotRows1x1AVX2(SB), NOSPLIT, $0-56
+	MOVQ   sums+0(FP), AX
+	MOVQ   lda+16(FP), CX
+	MOVQ   ldb+32(FP), DX
+	SHLQ   $0x02, CX
+	SHLQ   $0x02, DX
+	MOVQ   a+8(FP), CX
+	MOVQ   b+24(FP), DX
+	MOVQ   k+40(FP), BX
+	MOVQ   words+48(FP), SI
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	XORQ   DI, DI
+
+many:
+	CMPQ        BX, $0x00000010
+	JLT         one
+	PREFETCHT0  4096(DX)(DI*1)
+	VMOVUPS     (CX)(DI*1), Y2
+	VMOVUPS     (DX)(DI*1), Y3
+	VFMADD231PS Y3, Y2, Y0
+	VMOVUPS     32(CX)(DI*1), Y2
+	VMOVUPS     32(DX)(DI*1), Y3
+	VFMADD231PS Y3, Y2, Y1
+	ADDQ        $0x00000040, DI
+	SUBQ        $0x00000010, BX
+	JMP         many
+
+one:
+	CMPQ        BX, $0x00
+	JLE         done
+	MOVQ        $0x00000008, R8
+	CMPQ        BX, R8
+	CMOVQLT     BX, R8
+	NEGQ        R8
+	LEAQ        (SI)(R8*4), R8
+	VMOVUPS     (R8), Y2
+	PREFETCHT0  4096(DX)(DI*1)
+	VMASKMOVPS  (CX)(DI*1), Y2, Y3
+	VMASKMOVPS  (DX)(DI*1), Y2, Y2
+	VFMADD231PS Y2, Y3, Y0
+	ADDQ        $0x00000020, DI
+	SUBQ        $0x00000008, BX
+	JMP         one
+
+done:
+	VADDPS       Y1, Y0, Y0
+	VUNPCKLPS    Y0, Y0, Y1
+	VUNPCKLPS    Y0, Y0, Y2
+	VUNPCKHPS    Y0, Y0, Y3
+	VUNPCKHPS    Y0, Y0, Y0
+	VUNPCKLPD    Y2, Y1, Y4
+	VUNPCKHPD    Y2, Y1, Y1
+	VADDPS       Y1, Y4, Y1
+	VUNPCKLPD    Y0, Y3, Y2
+	VADDPS       Y2, Y1, Y1
+	VUNPCKHPD    Y0, Y3, Y0
+	VADDPS       Y0, Y1, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X1
+	VMOVSS       X1, (AX)
+	VZEROUPPER
+	RET
+
+// func mixRows1AVX2(d *float32, ldd int, a *float32, lda int, b *float32, ldb int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·mixRows1AVX2(SB), NOSPLIT, $0-64
+	MOVQ         ldd+8(FP), AX
+	MOVQ         lda+24(FP), CX
+	MOVQ         ldb+40(FP), DX
+	SHLQ         $0x02, AX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, DX
+	MOVQ         d+0(FP), AX
+	MOVQ         a+16(FP), CX
+	VBROADCASTSS (CX), Y0
+	VBROADCASTSS 4(CX), Y1
+	VBROADCASTSS 8(CX), Y2
+	VBROADCASTSS 12(CX), Y3
+	MOVQ         b+32(FP), CX
+	LEAQ         (CX)(DX*1), BX
+	LEAQ         (BX)(DX*1), SI
+	LEAQ         (SI)(DX*1), DX
+	MOVQ         n+48(FP), DI
+	MOVQ         words+56(FP), R8
+	XORQ         R9, R9
+
+many:
+	CMPQ        DI, $0x00000010
+	JLT         one
+	PREFETCHT0  4096(CX)(R9*1)
+	PREFETCHT0  4096(BX)(R9*1)
+	PREFETCHT0  4096(SI)(R9*1)
+	PREFETCHT0  4096(DX)(R9*1)
+	VMOVUPS     (AX)(R9*1), Y4
+	VMOVUPS     (CX)(R9*1), Y5
+	VFMADD231PS Y5, Y0, Y4
+	VMOVUPS     (BX)(R9*1), Y5
+	VFMADD231PS Y5, Y1, Y4
+	VMOVUPS     (SI)(R9*1), Y5
+	VFMADD231PS Y5, Y2, Y4
+	VMOVUPS     (DX)(R9*1), Y5
+	VFMADD231PS Y5, Y3, Y4
+	VMOVUPS     Y4, (AX)(R9*1)
+	VMOVUPS     32(AX)(R9*1), Y4
+	VMOVUPS     32(CX)(R9*1), Y5
+	VFMADD231PS Y5, Y0, Y4
+	VMOVUPS     32(BX)(R9*1), Y5
+	VFMADD231PS Y5, Y1, Y4
+	VMOVUPS     32(SI)(R9*1), Y5
+	VFMADD231PS Y5, Y2, Y4
+	VMOVUPS     32(DX)(R9*1), Y5
+	VFMADD231PS Y5, Y3, Y4
+	VMOVUPS     Y4, 32(AX)(R9*1)
+	ADDQ        $0x00000040, R9
+	SUBQ        $0x00000010, DI
+	JMP         many
+
+one:
+	CMPQ        DI, $0x00
+	JLE         done
+	MOVQ        $0x00000008, R10
+	CMPQ        DI, R10
+	CMOVQLT     DI, R10
+	NEGQ        R10
+	LEAQ        (R8)(R10*4), R10
+	VMOVUPS     (R10), Y4
+	PREFETCHT0  4096(CX)(R9*1)
+	PREFETCHT0  4096(BX)(R9*1)
+	PREFETCHT0  4096(SI)(R9*1)
+	PREFETCHT0  4096(DX)(R9*1)
+	VMASKMOVPS  (AX)(R9*1), Y4, Y5
+	VMASKMOVPS  (CX)(R9*1), Y4, Y6
+	VFMADD231PS Y6, Y0, Y5
+	VMASKMOVPS  (BX)(R9*1), Y4, Y6
+	VFMADD231PS Y6, Y1, Y5
+	VMASKMOVPS  (SI)(R9*1), Y4, Y6
+	VFMADD231PS Y6, Y2, Y5
+	VMASKMOVPS  (DX)(R9*1), Y4, Y6
+	VFMADD231PS Y6, Y3, Y5
+	VMASKMOVPS  Y5, Y4, (AX)(R9*1)
+	ADDQ        $0x00000020, R9
+	SUBQ        $0x00000008, DI
+	JMP         one
+
+done:
+	VZEROUPPER
+	RET
+
+// func outerRows1AVX2(d *float32, ldd int, rows int, a *float32, lda int, x *float32, ldx int, n int, words *int32)
+// Requires: AVX, CMOV, MMX+
+TEXT ·outerRows1AVX2(SB), NOSPLIT, $0-72
+	MOVQ d+0(FP), AX
+	MOVQ rows+16(FP), CX
+	MOVQ ldd+8(FP), DX
+	MOVQ lda+32(FP), BX
+	MOVQ ldx+48(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, BX
+	SHLQ $0x02, SI
+	MOVQ a+24(FP), BX
+	MOVQ x+40(FP), SI
+	MOVQ words+64(FP), R8
+
+row:
+	VBROADCASTSS (BX), Y0
+	ADDQ         $0x04, BX
+	MOVQ         n+56(FP), DI
+	XORQ         R9, R9
+
+many:
+	CMPQ       DI, $0x00000020
+	JLT        one
+	PREFETCHT0 4096(AX)(R9*1)
+	PREFETCHT0 4160(AX)(R9*1)
+	VMOVUPS    (SI)(R9*1), Y1
+	VMULPS     Y0, Y1, Y1
+	VMOVUPS    Y1, (AX)(R9*1)
+	VMOVUPS    32(SI)(R9*1), Y1
+	VMULPS     Y0, Y1, Y1
+	VMOVUPS    Y1, 32(AX)(R9*1)
+	VMOVUPS    64(SI)(R9*1), Y1
+	VMULPS     Y0, Y1, Y1
+	VMOVUPS    Y1, 64(AX)(R9*1)
+	VMOVUPS    96(SI)(R9*1), Y1
+	VMULPS     Y0, Y1, Y1
+	VMOVUPS    Y1, 96(AX)(R9*1)
+	ADDQ       $0x00000080, R9
+	SUBQ       $0x00000020, DI
+	JMP        many
+
+one:
+	CMPQ       DI, $0x00
+	JLE        done
+	MOVQ       $0x00000008, R10
+	CMPQ       DI, R10
+	CMOVQLT    DI, R10
+	NEGQ       R10
+	LEAQ       (R8)(R10*4), R10
+	VMOVUPS    (R10), Y1
+	PREFETCHT0 4096(AX)(R9*1)
+	VMASKMOVPS (SI)(R9*1), Y1, Y2
+	VMULPS     Y0, Y2, Y2
+	VMASKMOVPS Y2, Y1, (AX)(R9*1)
+	ADDQ       $0x00000020, R9
+	SUBQ       $0x00000008, DI
+	JMP        one
+
+done:
+	ADDQ DX, AX
+	DECQ CX
+	JNE  row
+	VZEROUPPER
+	RET
+
+// func addOuterRows1AVX2(d *float32, ldd int, rows int, a *float32, lda int, x *float32, ldx int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·addOuterRows1AVX2(SB), NOSPLIT, $0-72
+	MOVQ d+0(FP), AX
+	MOVQ rows+16(FP), CX
+	MOVQ ldd+8(FP), DX
+	MOVQ lda+32(FP), BX
+	MOVQ ldx+48(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, BX
+	SHLQ $0x02, SI
+	MOVQ a+24(FP), BX
+	MOVQ x+40(FP), SI
+	MOVQ words+64(FP), R8
+
+row:
+	VBROADCASTSS (BX), Y0
+	ADDQ         $0x04, BX
+	MOVQ         n+56(FP), DI
+	XORQ         R9, R9
+
+many:
+	CMPQ        DI, $0x00000020
+	JLT         one
+	PREFETCHT0  4096(AX)(R9*1)
+	PREFETCHT0  4160(AX)(R9*1)
+	VMOVUPS     (AX)(R9*1), Y1
+	VMOVUPS     (SI)(R9*1), Y2
+	VFMADD231PS Y2, Y0, Y1
+	VMOVUPS     Y1, (AX)(R9*1)
+	VMOVUPS     32(AX)(R9*1), Y1
+	VMOVUPS     32(SI)(R9*1), Y2
+	VFMADD231PS Y2, Y0, Y1
+	VMOVUPS     Y1, 32(AX)(R9*1)
+	VMOVUPS     64(AX)(R9*1), Y1
+	VMOVUPS     64(SI)(R9*1), Y2
+	VFMADD231PS Y2, Y0, Y1
+	VMOVUPS     Y1, 64(AX)(R9*1)
+	VMOVUPS     96(AX)(R9*1), Y1
+	VMOVUPS     96(SI)(R9*1), Y2
+	VFMADD231PS Y2, Y0, Y1
+	VMOVUPS     Y1, 96(AX)(R9*1)
+	ADDQ        $0x00000080, R9
+	SUBQ        $0x00000020, DI
+	JMP         many
+
+one:
+	CMPQ        DI, $0x00
+	JLE         done
+	MOVQ        $0x00000008, R10
+	CMPQ        DI, R10
+	CMOVQLT     DI, R10
+	NEGQ        R10
+	LEAQ        (R8)(R10*4), R10
+	VMOVUPS     (R10), Y1
+	PREFETCHT0  4096(AX)(R9*1)
+	VMASKMOVPS  (AX)(R9*1), Y1, Y2
+	VMASKMOVPS  (SI)(R9*1), Y1, Y3
+	VFMADD231PS Y3, Y0, Y2
+	VMASKMOVPS  Y2, Y1, (AX)(R9*1)
+	ADDQ        $0x00000020, R9
+	SUBQ        $0x00000008, DI
+	JMP         one
+
+done:
+	ADDQ DX, AX
+	DECQ CX
+	JNE  row
+	VZEROUPPER
+	RET
+
+// func dotRows2x4AVX2(sums *float32, a *float32, lda int, b *float32, ldb int, k int, words *int32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·dotRows2x4AVX2(SB), NOSPLIT, $0-56
+	MOVQ   sums+0(FP), AX
+	MOVQ   lda+16(FP), CX
+	MOVQ   ldb+32(FP), DX
+	SHLQ   $0x02, CX
+	SHLQ   $0x02, DX
+	MOVQ   a+8(FP), BX
+	LEAQ   (BX)(CX*1), CX
+	MOVQ   b+24(FP), SI
+	LEAQ   (SI)(DX*1), DI
+	LEAQ   (DI)(DX*1), R8
+	LEAQ   (R8)(DX*1), DX
+	MOVQ   k+40(FP), R9
+	MOVQ   words+48(FP), R10
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	XORQ   R11, R11
+
+many:
+	CMPQ        R9, $0x00000008
+	JLT         one
+	PREFETCHT0  4096(SI)(R11*1)
+	PREFETCHT0  4096(DI)(R11*1)
+	PREFETCHT0  4096(R8)(R11*1)
+	PREFETCHT0  4096(DX)(R11*1)
+	VMOVUPS     (BX)(R11*1), Y8
+	VMOVUPS     (CX)(R11*1), Y9
+	VMOVUPS     (SI)(R11*1), Y10
+	VFMADD231PS Y10, Y8, Y0
+	VFMADD231PS Y10, Y9, Y4
+	VMOVUPS     (DI)(R11*1), Y10
+	VFMADD231PS Y10, Y8, Y1
+	VFMADD231PS Y10, Y9, Y5
+	VMOVUPS     (R8)(R11*1), Y10
+	VFMADD231PS Y10, Y8, Y2
+	VFMADD231PS Y10, Y9, Y6
+	VMOVUPS     (DX)(R11*1), Y10
+	VFMADD231PS Y10, Y8, Y3
+	VFMADD231PS Y10, Y9, Y7
+	ADDQ        $0x00000020, R11
+	SUBQ        $0x00000008, R9
+	JMP         many
+
+one:
+	CMPQ        R9, $0x00
+	JLE         done
+	MOVQ        $0x00000008, R12
+	CMPQ        R9, R12
+	CMOVQLT     R9, R12
+	NEGQ        R12
+	LEAQ        (R10)(R12*4), R12
+	VMOVUPS     (R12), Y8
+	PREFETCHT0  4096(SI)(R11*1)
+	PREFETCHT0  4096(DI)(R11*1)
+	PREFETCHT0  4096(R8)(R11*1)
+	PREFETCHT0  4096(DX)(R11*1)
+	VMASKMOVPS  (BX)(R11*1), Y8, Y9
+	VMASKMOVPS  (CX)(R11*1), Y8, Y10
+	VMASKMOVPS  (SI)(R11*1), Y8, Y11
+	VFMADD231PS Y11, Y9, Y0
+	VFMADD231PS Y11, Y10, Y4
+	VMASKMOVPS  (DI)(R11*1), Y8, Y11
+	VFMADD231PS Y11, Y9, Y1
+	VFMADD231PS Y11, Y10, Y5
+	VMASKMOVPS  (R8)(R11*1), Y8, Y11
+	VFMADD231PS Y11, Y9, Y2
+	VFMADD231PS Y11, Y10, Y6
+	VMASKMOVPS  (DX)(R11*1), Y8, Y8
+	VFMADD231PS Y8, Y9, Y3
+	VFMADD231PS Y8, Y10, Y7
+	ADDQ        $0x00000020, R11
+	SUBQ        $0x00000008, R9
+	JMP         one
+
+done:
+	VUNPCKLPS    Y1, Y0, Y8
+	VUNPCKLPS    Y3, Y2, Y9
+	VUNPCKHPS    Y1, Y0, Y0
+	VUNPCKHPS    Y3, Y2, Y1
+	VUNPCKLPD    Y9, Y8, Y2
+	VUNPCKHPD    Y9, Y8, Y3
+	VADDPS       Y3, Y2, Y2
+	VUNPCKLPD    Y1, Y0, Y3
+	VADDPS       Y3, Y2, Y2
+	VUNPCKHPD    Y1, Y0, Y0
+	VADDPS       Y0, Y2, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X1
+	VMOVUPS      X1, (AX)
+	VUNPCKLPS    Y5, Y4, Y0
+	VUNPCKLPS    Y7, Y6, Y1
+	VUNPCKHPS    Y5, Y4, Y2
+	VUNPCKHPS    Y7, Y6, Y3
+	VUNPCKLPD    Y1, Y0, Y4
+	VUNPCKHPD    Y1, Y0, Y0
+	VADDPS       Y0, Y4, Y0
+	VUNPCKLPD    Y3, Y2, Y1
+	VADDPS       Y1, Y0, Y0
+	VUNPCKHPD    Y3, Y2, Y1
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X1
+	VMOVUPS      X1, 16(AX)
+	VZEROUPPER
+	RET
+
+// func dotRows2x1AVX2(sums *float32, a *float32, lda int, b *float32, ldb int, k int, words *int32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·dotRows2x1AVX2(SB), NOSPLIT, $0-56
+	MOVQ   sums+0(FP), AX
+	MOVQ   lda+16(FP), CX
+	MOVQ   ldb+32(FP), DX
+	SHLQ   $0x02, CX
+	SHLQ   $0x02, DX
+	MOVQ   a+8(FP), DX
+	LEAQ   (DX)(CX*1), CX
+	MOVQ   b+24(FP), BX
+	MOVQ   k+40(FP), SI
+	MOVQ   words+48(FP), DI
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	XORQ   R8, R8
+
+many:
+	CMPQ        SI, $0x00000008
+	JLT         one
+	PREFETCHT0  4096(BX)(R8*1)
+	VMOVUPS     (DX)(R8*1), Y2
+	VMOVUPS     (CX)(R8*1), Y3
+	VMOVUPS     (BX)(R8*1), Y4
+	VFMADD231PS Y4, Y2, Y0
+	VFMADD231PS Y4, Y3, Y1
+	ADDQ        $0x00000020, R8
+	SUBQ        $0x00000008, SI
+	JMP         many
+
+one:
+	CMPQ        SI, $0x00
+	JLE         done
+	MOVQ        $0x00000008, R9
+	CMPQ        SI, R9
+	CMOVQLT     SI, R9
+	NEGQ        R9
+	LEAQ        (DI)(R9*4), R9
+	VMOVUPS     (R9), Y2
+	PREFETCHT0  4096(BX)(R8*1)
+	VMASKMOVPS  (DX)(R8*1), Y2, Y3
+	VMASKMOVPS  (CX)(R8*1), Y2, Y4
+	VMASKMOVPS  (BX)(R8*1), Y2, Y2
+	VFMADD231PS Y2, Y3, Y0
+	VFMADD231PS Y2, Y4, Y1
+	ADDQ        $0x00000020, R8
+	SUBQ        $0x00000008, SI
+	JMP         one
+
+done:
+	VUNPCKLPS    Y0, Y0, Y2
+	VUNPCKLPS    Y0, Y0, Y3
+	VUNPCKHPS    Y0, Y0, Y4
+	VUNPCKHPS    Y0, Y0, Y0
+	VUNPCKLPD    Y3, Y2, Y5
+	VUNPCKHPD    Y3, Y2, Y2
+	VADDPS       Y2, Y5, Y2
+	VUNPCKLPD    Y0, Y4, Y3
+	VADDPS       Y3, Y2, Y2
+	VUNPCKHPD    Y0, Y4, Y0
+	VADDPS       Y0, Y2, Y0
+	VEXTRACTF128 $0x01, Y0, X2
+	VADDPS       X2, X0, X2
+	VMOVSS       X2, (AX)
+	VUNPCKLPS    Y1, Y1, Y0
+	VUNPCKLPS    Y1, Y1, Y2
+	VUNPCKHPS    Y1, Y1, Y3
+	VUNPCKHPS    Y1, Y1, Y1
+	VUNPCKLPD    Y2, Y0, Y4
+	VUNPCKHPD    Y2, Y0, Y0
+	VADDPS       Y0, Y4, Y0
+	VUNPCKLPD    Y1, Y3, Y2
+	VADDPS       Y2, Y0, Y0
+	VUNPCKHPD    Y1, Y3, Y1
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X1
+	VMOVSS       X1, 4(AX)
+	VZEROUPPER
+	RET
+
+// func mixRows2AVX2(d *float32, ldd int, a *float32, lda int, b *float32, ldb int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·mixRows2AVX2(SB), NOSPLIT, $0-64
+	MOVQ         ldd+8(FP), AX
+	MOVQ         lda+24(FP), CX
+	MOVQ         ldb+40(FP), DX
+	SHLQ         $0x02, AX
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, DX
+	MOVQ         d+0(FP), BX
+	LEAQ         (BX)(AX*1), AX
+	MOVQ         a+16(FP), SI
+	LEAQ         (SI)(CX*1), CX
+	VBROADCASTSS (SI), Y0
+	VBROADCASTSS 4(SI), Y1
+	VBROADCASTSS 8(SI), Y2
+	VBROADCASTSS 12(SI), Y3
+	VBROADCASTSS (CX), Y4
+	VBROADCASTSS 4(CX), Y5
+	VBROADCASTSS 8(CX), Y6
+	VBROADCASTSS 12(CX), Y7
+	MOVQ         b+32(FP), CX
+	LEAQ         (CX)(DX*1), SI
+	LEAQ         (SI)(DX*1), DI
+	LEAQ         (DI)(DX*1), DX
+	MOVQ         n+48(FP), R8
+	MOVQ         words+56(FP), R9
+	XORQ         R10, R10
+
+many:
+	CMPQ        R8, $0x00000010
+	JLT         one
+	PREFETCHT0  4096(CX)(R10*1)
+	PREFETCHT0  4096(SI)(R10*1)
+	PREFETCHT0  4096(DI)(R10*1)
+	PREFETCHT0  4096(DX)(R10*1)
+	VMOVUPS     (BX)(R10*1), Y8
+	VMOVUPS     (AX)(R10*1), Y9
+	VMOVUPS     (CX)(R10*1), Y10
+	VFMADD231PS Y10, Y0, Y8
+	VFMADD231PS Y10, Y4, Y9
+	VMOVUPS     (SI)(R10*1), Y10
+	VFMADD231PS Y10, Y1, Y8
+	VFMADD231PS Y10, Y5, Y9
+	VMOVUPS     (DI)(R10*1), Y10
+	VFMADD231PS Y10, Y2, Y8
+	VFMADD231PS Y10, Y6, Y9
+	VMOVUPS     (DX)(R10*1), Y10
+	VFMADD231PS Y10, Y3, Y8
+	VFMADD231PS Y10, Y7, Y9
+	VMOVUPS     Y8, (BX)(R10*1)
+	VMOVUPS     Y9, (AX)(R10*1)
+	VMOVUPS     32(BX)(R10*1), Y8
+	VMOVUPS     32(AX)(R10*1), Y9
+	VMOVUPS     32(CX)(R10*1), Y10
+	VFMADD231PS Y10, Y0, Y8
+	VFMADD231PS Y10, Y4, Y9
+	VMOVUPS     32(SI)(R10*1), Y10
+	VFMADD231PS Y10, Y1, Y8
+	VFMADD231PS Y10, Y5, Y9
+	VMOVUPS     32(DI)(R10*1), Y10
+	VFMADD231PS Y10, Y2, Y8
+	VFMADD231PS Y10, Y6, Y9
+	VMOVUPS     32(DX)(R10*1), Y10
+	VFMADD231PS Y10, Y3, Y8
+	VFMADD231PS Y10, Y7, Y9
+	VMOVUPS     Y8, 32(BX)(R10*1)
+	VMOVUPS     Y9, 32(AX)(R10*1)
+	ADDQ        $0x00000040, R10
+	SUBQ        $0x00000010, R8
+	JMP         many
+
+one:
+	CMPQ        R8, $0x00
+	JLE         done
+	MOVQ        $0x00000008, R11
+	CMPQ        R8, R11
+	CMOVQLT     R8, R11
+	NEGQ        R11
+	LEAQ        (R9)(R11*4), R11
+	VMOVUPS     (R11), Y8
+	PREFETCHT0  4096(CX)(R10*1)
+	PREFETCHT0  4096(SI)(R10*1)
+	PREFETCHT0  4096(DI)(R10*1)
+	PREFETCHT0  4096(DX)(R10*1)
+	VMASKMOVPS  (BX)(R10*1), Y8, Y9
+	VMASKMOVPS  (AX)(R10*1), Y8, Y10
+	VMASKMOVPS  (CX)(R10*1), Y8, Y11
+	VFMADD231PS Y11, Y0, Y9
+	VFMADD231PS Y11, Y4, Y10
+	VMASKMOVPS  (SI)(R10*1), Y8, Y11
+	VFMADD231PS Y11, Y1, Y9
+	VFMADD231PS Y11, Y5, Y10
+	VMASKMOVPS  (DI)(R10*1), Y8, Y11
+	VFMADD231PS Y11, Y2, Y9
+	VFMADD231PS Y11, Y6, Y10
+	VMASKMOVPS  (DX)(R10*1), Y8, Y11
+	VFMADD231PS Y11, Y3, Y9
+	VFMADD231PS Y11, Y7, Y10
+	VMASKMOVPS  Y9, Y8, (BX)(R10*1)
+	VMASKMOVPS  Y10, Y8, (AX)(R10*1)
+	ADDQ        $0x00000020, R10
+	SUBQ        $0x00000008, R8
+	JMP         one
+
+done:
+	VZEROUPPER
+	RET
+
+// func outerRows2AVX2(d *float32, ldd int, rows int, a *float32, lda int, x *float32, ldx int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·outerRows2AVX2(SB), NOSPLIT, $0-72
+	MOVQ d+0(FP), AX
+	MOVQ rows+16(FP), CX
+	MOVQ ldd+8(FP), DX
+	MOVQ lda+32(FP), BX
+	MOVQ ldx+48(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, BX
+	SHLQ $0x02, SI
+	MOVQ a+24(FP), DI
+	LEAQ (DI)(BX*1), BX
+	MOVQ x+40(FP), R8
+	LEAQ (R8)(SI*1), SI
+	MOVQ words+64(FP), R10
+
+row:
+	VBROADCASTSS (DI), Y0
+	ADDQ         $0x04, DI
+	VBROADCASTSS (BX), Y1
+	ADDQ         $0x04, BX
+	MOVQ         n+56(FP), R9
+	XORQ         R11, R11
+
+many:
+	CMPQ        R9, $0x00000020
+	JLT         one
+	PREFETCHT0  4096(AX)(R11*1)
+	PREFETCHT0  4160(AX)(R11*1)
+	VMOVUPS     (R8)(R11*1), Y2
+	VMULPS      Y0, Y2, Y2
+	VMOVUPS     (SI)(R11*1), Y3
+	VFMADD231PS Y3, Y1, Y2
+	VMOVUPS     Y2, (AX)(R11*1)
+	VMOVUPS     32(R8)(R11*1), Y2
+	VMULPS      Y0, Y2, Y2
+	VMOVUPS     32(SI)(R11*1), Y3
+	VFMADD231PS Y3, Y1, Y2
+	VMOVUPS     Y2, 32(AX)(R11*1)
+	VMOVUPS     64(R8)(R11*1), Y2
+	VMULPS      Y0, Y2, Y2
+	VMOVUPS     64(SI)(R11*1), Y3
+	VFMADD231PS Y3, Y1, Y2
+	VMOVUPS     Y2, 64(AX)(R11*1)
+	VMOVUPS     96(R8)(R11*1), Y2
+	VMULPS      Y0, Y2, Y2
+	VMOVUPS     96(SI)(R11*1), Y3
+	VFMADD231PS Y3, Y1, Y2
+	VMOVUPS     Y2, 96(AX)(R11*1)
+	ADDQ        $0x00000080, R11
+	SUBQ        $0x00000020, R9
+	JMP         many
+
+one:
+	CMPQ        R9, $0x00
+	JLE         done
+	MOVQ        $0x00000008, R12
+	CMPQ        R9, R12
+	CMOVQLT     R9, R12
+	NEGQ        R12
+	LEAQ        (R10)(R12*4), R12
+	VMOVUPS     (R12), Y2
+	PREFETCHT0  4096(AX)(R11*1)
+	VMASKMOVPS  (R8)(R11*1), Y2, Y3
+	VMULPS      Y0, Y3, Y3
+	VMASKMOVPS  (SI)(R11*1), Y2, Y4
+	VFMADD231PS Y4, Y1, Y3
+	VMASKMOVPS  Y3, Y2, (AX)(R11*1)
+	ADDQ        $0x00000020, R11
+	SUBQ        $0x00000008, R9
+	JMP         one
+
+done:
+	ADDQ DX, AX
+	DECQ CX
+	JNE  row
+	VZEROUPPER
+	RET
+
+// func addOuterRows2AVX2(d *float32, ldd int, rows int, a *float32, lda int, x *float32, ldx int, n int, words *int32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·addOuterRows2AVX2(SB), NOSPLIT, $0-72
+	MOVQ d+0(FP), AX
+	MOVQ rows+16(FP), CX
+	MOVQ ldd+8(FP), DX
+	MOVQ lda+32(FP), BX
+	MOVQ ldx+48(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, BX
+	SHLQ $0x02, SI
+	MOVQ a+24(FP), DI
+	LEAQ (DI)(BX*1), BX
+	MOVQ x+40(FP), R8
+	LEAQ (R8)(SI*1), SI
+	MOVQ words+64(FP), R10
+
+row:
+	VBROADCASTSS (DI), Y0
+	ADDQ         $0x04, DI
+	VBROADCASTSS (BX), Y1
+	ADDQ         $0x04, BX
+	MOVQ         n+56(FP), R9
+	XORQ         R11, R11
+
+many:
+	CMPQ        R9, $0x00000020
+	JLT         one
+	PREFETCHT0  4096(AX)(R11*1)
+	PREFETCHT0  4160(AX)(R11*1)
+	VMOVUPS     (AX)(R11*1), Y2
+	VMOVUPS     (R8)(R11*1), Y3
+	VFMADD231PS Y3, Y0, Y2
+	VMOVUPS     (SI)(R11*1), Y3
+	VFMADD231PS Y3, Y1, Y2
+	VMOVUPS     Y2, (AX)(R11*1)
+	VMOVUPS     32(AX)(R11*1), Y2
+	VMOVUPS     32(R8)(R11*1), Y3
+	VFMADD231PS Y3, Y0, Y2
+	VMOVUPS     32(SI)(R11*1), Y3
+	VFMADD231PS Y3, Y1, Y2
+	VMOVUPS     Y2, 32(AX)(R11*1)
+	VMOVUPS     64(AX)(R11*1), Y2
+	VMOVUPS     64(R8)(R11*1), Y3
+	VFMADD231PS Y3, Y0, Y2
+	VMOVUPS     64(SI)(R11*1), Y3
+	VFMADD231PS Y3, Y1, Y2
+	VMOVUPS     Y2, 64(AX)(R11*1)
+	VMOVUPS     96(AX)(R11*1), Y2
+	VMOVUPS     96(R8)(R11*1), Y3
+	VFMADD231PS Y3, Y0, Y2
+	VMOVUPS     96(SI)(R11*1), Y3
+	VFMADD231PS Y3, Y1, Y2
+	VMOVUPS     Y2, 96(AX)(R11*1)
+	ADDQ        $0x00000080, R11
+	SUBQ        $0x00000020, R9
+	JMP         many
+
+one:
+	CMPQ        R9, $0x00
+	JLE         done
+	MOVQ        $0x00000008, R12
+	CMPQ        R9, R12
+	CMOVQLT     R9, R12
+	NEGQ        R12
+	LEAQ        (R10)(R12*4), R12
+	VMOVUPS     (R12), Y2
+	PREFETCHT0  4096(AX)(R11*1)
+	VMASKMOVPS  (AX)(R11*1), Y2, Y3
+	VMASKMOVPS  (R8)(R11*1), Y2, Y4
+	VFMADD231PS Y4, Y0, Y3
+	VMASKMOVPS  (SI)(R11*1), Y2, Y4
+	VFMADD231PS Y4, Y1, Y3
+	VMASKMOVPS  Y3, Y2, (AX)(R11*1)
+	ADDQ        $0x00000020, R11
+	SUBQ        $0x00000008, R9
+	JMP         one
+
+done:
+	ADDQ DX, AX
+	DECQ CX
+	JNE  row
+	VZEROUPPER
+	RET

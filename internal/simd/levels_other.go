@@ -110,6 +110,11 @@ func (l *level) unpackPlaces(*int32, *uint8, int, int, int, int, int)           
 // sumShifted adds up runs.
 func (l *level) sumShifted(_, _ *float32, _ *int, _, _ int, _ *int32) {}
 
+// dotRows, mixRows and outerRows are the kernels of products with one or two rows.
+func (l *level) dotRows(int, int, *float32, *float32, int, *float32, int, int, *int32)              {}
+func (l *level) mixRows(int, *float32, int, *float32, int, *float32, int, int, *int32)              {}
+func (l *level) outerRows(int, bool, *float32, int, int, *float32, int, *float32, int, int, *int32) {}
+
 // pixelsFunc is a micro kernel of PixelKernel; there are none here.
 type pixelsFunc func(int, *float32, int, *float32, *float32, *float32, int, bool, bool, int)
 

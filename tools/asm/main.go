@@ -76,5 +76,6 @@ func main() {
 	s.reductions()
 	s.transcendental()
 	s.rowSums()
+	s.skinnyKernels()
 	Generate()
 }
