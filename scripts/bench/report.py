@@ -77,7 +77,7 @@ def rates(peak):
 
 def tables(b, command):
     medians = {what: {who: statistics.median(t) for who, t in by.items()} for what, by in b.times.items()}
-    peers = "; ".join("%s %s" % (n, "is absent" if v is None else v) for n, v in b.peers.items())
+    peers = "; ".join(v or n + " is absent" for n, v in b.peers.items())
     lines = [START, "", "`%s` on %s." % (command.strip(), machine(b)), "Medians of %d alternating runs. %s." % (b.o.rounds, peers), ""]
     bandwidth = b.bandwidth.get(b.o.threads)
     lines += ["| net, batch | swcaffe ms | Caffe ms | Caffe / swcaffe | PyTorch ms | PyTorch / swcaffe | peak beside it | share of peak | MB through memory | at bandwidth ms | the quoted Caffe / swcaffe, in units of peak |",

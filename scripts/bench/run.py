@@ -33,7 +33,8 @@ class Bench:
         self.peers = {name: python(script, "version") for name, script in (("OpenBLAS", "openblas_peer.py"), ("PyTorch", "torch_peer.py"))}
         fetched = os.path.join(o.dir, "caffe", "caffe")
         self.caffe = fetched if os.path.exists(fetched) else "caffe"
-        self.peers["Caffe"] = output(self.caffe, "-version")
+        version = output(self.caffe, "-version")
+        self.peers["Caffe"] = version and version.replace("caffe version", "Caffe")
         self.peak, self.peak_avx2, self.bandwidth = {}, {}, {}
         self.beside = {}
 
