@@ -37,7 +37,8 @@ func newChannelSum(d *Device, dims [3]int, blocked bool) (*kernel.StreamKernel, 
 	}, dims, blocked))
 }
 
-// addRows adds rows to their sums, or each of their values to that of its mid: four rows at a time.
+// addRows adds rows to their sums, or each of their values to that of its mid: four rows at a time, of which the sum is in float32, all others
+// in float64.
 func addRows(t *kernel.Tile) {
 	if t.I > 1 || t.MStride > 1 {
 		eachRow(t, func(at, n, m int) { t.Sum[m] += simd.Sum(t.In[0][at : at+n]) })

@@ -147,7 +147,7 @@ func (s *softmaxOp) backward(y, dy, dx []float32) error {
 
 // softmaxTile works on whole columns: down rows of inner values where inner is wide, along mid where it is one value.
 func softmaxTile(t *kernel.Tile) {
-	if t.I == 1 && t.MStride == 1 {
+	if t.I == 1 && t.MStride == 1 && t.OStride == t.M {
 		softmaxRows(t)
 		return
 	}
@@ -174,11 +174,11 @@ func softmaxTile(t *kernel.Tile) {
 	}
 }
 
-// softmaxRows works along mid. Rows, which may be shorter than vectors, are exponentiated together.
+// softmaxRows works along mid. Rows that lie one behind the other, and may be shorter than vectors, are exponentiated together.
 func softmaxRows(t *kernel.Tile) {
 	x, y := t.In[0], t.Out[0]
 	eachRow(t, func(at, n, _ int) { simd.AddScalar(y[at:at+n], x[at:at+n], -simd.MaxOf(x[at:at+n])) })
-	all := y[:(t.O-1)*t.OStride+t.M]
+	all := y[:t.O*t.M]
 	simd.Exp(all, all)
 	eachRow(t, func(at, n, _ int) { simd.Scale(y[at:at+n], y[at:at+n], float32(1/simd.Sum(y[at:at+n]))) })
 }

@@ -84,18 +84,7 @@ func TestGradientsTogetherInOtherBatches(t *testing.T) {
 		}
 		n, plain := build(true), build(false)
 		plain.part()
-		for _, extents := range [][]int{{18, 3, 9, 7}, {4, 3, 9, 7}, {1, 3, 60, 50}, {16, 3, 3, 3}, {33, 3, 9, 7}, {18, 3, 9, 7}} {
-			for _, n := range []*Net{n, plain} {
-				x := n.Blob("x")
-				x.Reshape(extents...)
-				for j := range x.Data() {
-					x.Data()[j] = float32(j*j%37)/18 - 1
-				}
-				n.ClearParamDiffs()
-			}
-			sameRuns(t, n, plain)
-			plain.ClearParamDiffs()
-		}
+		sameRunsInBatches(t, n, plain)
 	}
 }
 
@@ -148,6 +137,12 @@ func TestGradientsAndPoolingInOtherBatches(t *testing.T) {
 	if got := n.together(); got != 3 {
 		t.Fatalf("%d layers are computed together", got)
 	}
+	sameRunsInBatches(t, n, plain)
+}
+
+// sameRunsInBatches: two nets compute the same bits in batches and extents of many sizes, one after the other.
+func sameRunsInBatches(t *testing.T, n, plain *Net) {
+	t.Helper()
 	for _, extents := range [][]int{{18, 3, 9, 7}, {4, 3, 9, 7}, {1, 3, 60, 50}, {16, 3, 3, 3}, {33, 3, 9, 7}, {18, 3, 9, 7}} {
 		for _, n := range []*Net{n, plain} {
 			x := n.Blob("x")

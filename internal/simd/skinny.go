@@ -3,14 +3,14 @@ package simd
 // DotTile is the most rows of b that DotRows takes, MixTile how many MixRows adds at a time.
 const DotTile, MixTile = 4, 4
 
-// DotRows sets sums[i*n+j] = Σp a[i*lda+p]*b[j*ldb+p] over p < k, for m rows of a, 1 or 2, and n of b, at most DotTile. A sum's order
-// depends on k and m alone.
+// DotRows sets sums[i*n+j] = Σp a[i*lda+p]*b[j*ldb+p] over p < k, for m rows of a, 1 or 2, and n of b, at most DotTile. Vectors are
+// summed in float32, lane by lane, in an order that depends on k and m alone; without vectors it is float64.
 func DotRows(sums, a []float32, lda, m int, b []float32, ldb, n, k int) {
 	l := active
 	if l.width == 0 || k == 0 || m*n == 0 {
 		for i := range m {
 			for j := range n {
-				sums[i*n+j] = dot(a[i*lda:][:k], b[j*ldb:])
+				sums[i*n+j] = float32(Dot(a[i*lda:][:k], b[j*ldb:]))
 			}
 		}
 		return
@@ -27,15 +27,6 @@ func DotRows(sums, a []float32, lda, m int, b []float32, ldb, n, k int) {
 			sums[i*n+j] = sum
 		}
 	}
-}
-
-// dot is a sum of products, summed in float64.
-func dot(a, b []float32) float32 {
-	var sum float64
-	for p, x := range a {
-		sum += float64(x) * float64(b[p])
-	}
-	return float32(sum)
 }
 
 // MixRows adds Σr a[i*lda+r]*b[r*ldb+c] to d[i*ldd+c], over so many rows of b, for m rows of d, 1 or 2, and n columns.

@@ -2,7 +2,7 @@
 # Fetches BVLC Caffe 1.0 with OpenBLAS, which Debian 11 was the last to have, and unpacks it with its own libraries, so that bench.sh
 # can measure it on later systems too; nothing is installed. Writes DIR/caffe, which takes caffe's arguments.
 #
-#   scripts/bench/caffe.sh [DIR]    DIR is build/bench/caffe where none is given
+#   scripts/bench/caffe.sh [DIR]    DIR is build/bench/caffe where none is given; MIRROR may be another mirror of Debian
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
