@@ -59,6 +59,9 @@ func (l *argMax) Reshape(bottom, top []*blob.Blob) error {
 			return err
 		}
 	}
+	if l.topK > dims[1] {
+		return fmt.Errorf("top_k %d must be less than or equal to the number of classes %d", l.topK, dims[1])
+	}
 	l.shape = append(l.shape[:0], items, 1, l.topK)
 	if p != nil && p.Axis != nil {
 		axis, _ := bottom[0].Axis(int(p.GetAxis()))
@@ -71,9 +74,6 @@ func (l *argMax) Reshape(bottom, top []*blob.Blob) error {
 		}
 	}
 	top[0].Reshape(l.shape...)
-	if l.topK > dims[1] {
-		return fmt.Errorf("top_k %d must be less than or equal to the number of classes %d", l.topK, dims[1])
-	}
 	if l.dims == dims {
 		return nil
 	}

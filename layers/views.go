@@ -101,18 +101,15 @@ func reshaped(p *caffepb.LayerParameter, bottom *blob.Blob) ([]int, error) {
 		case d == -1:
 			inferred = len(shape)
 			shape = append(shape, 1)
-		case d < 0:
-			return nil, fmt.Errorf("dim %d of the shape is %d", i, d)
+		case d < 0 || d > blob.MaxCount:
+			return nil, fmt.Errorf("dim %d of the shape is %d; it must be -1 to %d", i, d, blob.MaxCount)
 		default:
 			shape = append(shape, int(d))
 		}
 	}
 	shape = append(shape, bottom.Shape()[end:]...)
 	if inferred >= 0 {
-		rest := 1
-		for _, d := range shape {
-			rest *= d
-		}
+		rest := blob.CountOf(shape...)
 		if rest == 0 || bottom.Count()%rest != 0 {
 			return nil, fmt.Errorf("bottom count (%d) must be divisible by the product of the specified dimensions (%d)", bottom.Count(), rest)
 		}

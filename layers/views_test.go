@@ -57,6 +57,10 @@ func TestViewErrors(t *testing.T) {
 	wantError(t, b, layertest.Case{Type: "Reshape", Param: "reshape_param { shape { dim: 5 } }", Bottoms: bottom}, "2 3 4 (24)", "5 (5)")
 	wantError(t, b, layertest.Case{Type: "Reshape", Param: "reshape_param { shape { dim: -1 dim: -1 } }", Bottoms: bottom}, "-1")
 	wantError(t, b, layertest.Case{Type: "Reshape", Param: "reshape_param { shape { dim: 7 dim: -1 } }", Bottoms: bottom}, "24", "7")
+	wantError(t, b, layertest.Case{Type: "Reshape", Param: "reshape_param { shape { dim: 2 dim: -2 } }", Bottoms: bottom}, "dim 1", "-2")
+	// Extents of which no int holds the product.
+	wantError(t, b, layertest.Case{Type: "Reshape", Param: "reshape_param { shape { dim: 9223372036854775807 dim: 2 dim: -1 } }", Bottoms: bottom}, "dim 0", "9223372036854775807", "2147483647")
+	wantError(t, b, layertest.Case{Type: "Reshape", Param: "reshape_param { shape { dim: 2147483647 dim: 2147483647 dim: 2147483647 dim: -1 } }", Bottoms: bottom}, "count (24)", "must be divisible")
 	wantError(t, b, layertest.Case{Type: "Input", Param: "input_param { shape { dim: -3 } }"}, "-3")
 	wantError(t, b, layertest.Case{Type: "DummyData", Param: "dummy_data_param { num: 2 channels: 3 height: 4 }"}, "width", "0 times")
 	wantError(t, b, layertest.Case{Type: "Parameter", Param: "parameter_param { shape { dim: -1 } }"}, "-1")
