@@ -19,7 +19,7 @@ type Options struct {
 	State *caffepb.NetState
 	// Device is what the layers are built with.
 	Device *layers.Device
-	// Pos returns file:line of layer i of the NetParameter, for error messages; nil where there is no file.
+	// Pos returns file:line of layer i of the NetParameter, and the file for -1, for error messages; nil where there is no file.
 	Pos func(layer int) string
 
 	// Economise lets blobs share storage where their lifetimes in a run of Forward and Backward do not meet, in Arena, and chains of
@@ -100,7 +100,7 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 		return nil, locate(err, opt.Pos, origin)
 	}
 	if len(filtered.Layer) == 0 {
-		return nil, fmt.Errorf("net %q has no layers for phase %v, level %d, stages %q", p.GetName(), opt.State.GetPhase(), opt.State.GetLevel(), opt.State.GetStage())
+		return nil, opt.fail(p, fmt.Errorf("no layers for phase %v, level %d, stages %q", opt.State.GetPhase(), opt.State.GetLevel(), opt.State.GetStage()))
 	}
 	n := &Net{name: p.GetName(), state: opt.State, opt: opt, log: opt.Device.Log, ids: map[string]int{}, kept: map[int]bool{}, scale: 1}
 	if n.log == nil {
@@ -113,7 +113,7 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 	}
 	if err := n.arrange(); err != nil {
 		n.Close()
-		return nil, fmt.Errorf("net %q: %w", n.name, err)
+		return nil, opt.fail(p, err)
 	}
 	if p.GetDebugInfo() && opt.Device.Machine.Values() {
 		n.SetDebugInfo(true)
@@ -129,6 +129,15 @@ func (n *Net) arrange() (err error) {
 	n.chooseLayouts()
 	n.planMemory()
 	return nil
+}
+
+// fail wraps what went wrong in a net as a whole.
+func (o *Options) fail(p *caffepb.NetParameter, err error) error {
+	err = fmt.Errorf("net %q: %w", p.GetName(), err)
+	if o.Pos != nil {
+		err = fmt.Errorf("%s: %w", o.Pos(-1), err)
+	}
+	return err
 }
 
 // locate adds the position to an error of a pass. Filter counts layers of the file itself; later passes of what

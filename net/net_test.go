@@ -68,7 +68,7 @@ func TestBuildErrors(t *testing.T) {
 			`net.prototxt:2: layer "a" (Axpy): unknown layer type "Axpy"; forks of Caffe such as SENet's have it, BVLC Caffe and swcaffe do not (1 more of this type)
 net.prototxt:3: layer "b" (ReLu): unknown layer type "ReLu", did you mean "ReLU"?`},
 		{"no layers", `name: "bare" layer { name: "a" type: "DummyData" top: "x" include { phase: TEST } }`,
-			`net "bare" has no layers for phase TRAIN, level 0, stages []`},
+			`net.prototxt:0: net "bare": no layers for phase TRAIN, level 0, stages []`},
 		{"missing bottom", head + `layer { name: "a" type: "ReLU" bottom: "y" top: "y" }`,
 			`net.prototxt:2: layer "a": unknown bottom blob "y" (bottom index 0)`},
 		{"two makers", head + `layer { name: "a" type: "ReLU" bottom: "x" top: "t" }`,

@@ -137,7 +137,7 @@ func TestReadNetTakesBinary(t *testing.T) {
 	if err != nil || !proto.Equal(n.Param, smallModel()) {
 		t.Fatalf("got %v, error %v", n, err)
 	}
-	if pos := n.LayerPos(0); pos != "" {
+	if pos := n.LayerPos(0); pos != file {
 		t.Errorf("a layer of a binary file stands at %q", pos)
 	}
 }

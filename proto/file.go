@@ -27,16 +27,22 @@ type Net struct {
 	Source   *Source // of the form in the file; nil for a binary file
 	Warnings []string
 
-	origin []int // of the layers in the file, as in upgrader
-	list   string
+	origin []int  // of the layers in the file, as in upgrader
+	list   string // the field that has them there
 }
 
-// LayerPos returns file:line of layer i of Param; "" if the file is binary or the layer does not stand in it.
+// LayerPos returns file:line of layer i of Param; the file alone if it is binary or the layer does not stand in it, and for i = -1,
+// the net as a whole.
 func (n *Net) LayerPos(i int) string {
-	if i < 0 || i >= len(n.origin) || n.origin[i] < 0 {
-		return ""
+	if origin := n.LayerOrigin(i); origin >= 0 {
+		return n.at(origin)
 	}
-	return n.Source.Pos(fmt.Sprintf("%s[%d]", n.list, n.origin[i]))
+	return n.Path
+}
+
+// at returns file:line of a layer of the file, or the file alone.
+func (n *Net) at(origin int) string {
+	return cmp.Or(n.Source.Pos(fmt.Sprintf("%s[%d]", n.list, origin)), n.Path)
 }
 
 // LayerOrigin returns which of the file's layers, counted from 0, layer i of Param comes from; -1 if the upgrade has added it.
@@ -66,22 +72,22 @@ func ReadNet(path string) (*Net, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(n.Param.Layers) > 0 {
-		n.list = "layers"
-	}
-	u := newUpgrader(n.Param, path)
-	u.where = func(i int) string {
-		if pos := n.Source.Pos(fmt.Sprintf("%s[%d]", n.list, i)); pos != "" {
-			return pos
-		}
-		return path
-	}
-	err = u.run()
-	n.Warnings, n.origin = u.warnings, u.origin
-	if err != nil {
+	if err := n.upgrade(); err != nil {
 		return nil, err
 	}
 	return n, nil
+}
+
+// upgrade brings the net to the current form.
+func (n *Net) upgrade() error {
+	if len(n.Param.Layers) > 0 {
+		n.list += "s"
+	}
+	u := newUpgrader(n.Param, n.Path)
+	u.where = n.at
+	err := u.run()
+	n.Warnings, n.origin = u.warnings, u.origin
+	return err
 }
 
 // isRather reports whether a text is a message of the other kind, to judge by its fields at the top, and reads it as that.
@@ -150,6 +156,16 @@ func UnmarshalSolver(path string, text []byte) (*Solver, error) {
 		return nil, fmt.Errorf("%s: %w", s.Source.Pos("solver_type"), err)
 	}
 	return s, nil
+}
+
+// NetIn returns an upgraded copy of a net that stands in the solver's own file; field is where: "net_param", or
+// "test_net_param[1]".
+func (s *Solver) NetIn(field string, p *caffepb.NetParameter) (*Net, error) {
+	n := &Net{Param: proto.CloneOf(p), Path: s.Path, Source: s.Source, list: field + ".layer"}
+	if err := n.upgrade(); err != nil {
+		return nil, err
+	}
+	return n, nil
 }
 
 // ReadState reads a .solverstate.

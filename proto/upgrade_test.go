@@ -74,15 +74,12 @@ func TestLayerPositionsAfterUpgrade(t *testing.T) {
 				t.Fatalf("%d layers, want %d", len(n.Param.Layer), len(c.want))
 			}
 			for i, want := range c.want {
-				if want != "" {
-					want = file + want
-				}
-				if got := n.LayerPos(i); got != want {
-					t.Errorf("LayerPos(%d) = %q, want %q", i, got, want)
+				if got := n.LayerPos(i); got != file+want {
+					t.Errorf("LayerPos(%d) = %q, want %q", i, got, file+want)
 				}
 			}
-			if got := n.LayerPos(len(c.want)) + n.LayerPos(-1); got != "" {
-				t.Errorf("layers that do not exist stand at %q", got)
+			if got := n.LayerPos(-1); got != file {
+				t.Errorf("the net is in %q, want %q", got, file)
 			}
 		})
 	}

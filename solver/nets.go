@@ -9,22 +9,31 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// netSource is one net that a solver asks for: a file or a message in the solver's own file, and its state.
+// netSource is one net that a solver asks for: a file, or a field of the solver's own file, and its state.
 type netSource struct {
-	what  string // for the log
+	what  string // for the log; of a net in the solver's file its field
 	path  string
-	param *caffepb.NetParameter
+	in    *swproto.Solver       // nil for a file
+	param *caffepb.NetParameter // the field's value
 	phase caffepb.Phase
 	state *caffepb.NetState
 }
 
-// read reads the net from its file, or brings the one in the solver's file to the current form.
+// atPath is the net of a file that a field of the solver names, inside one that stands in a field.
+func atPath(field, path string) netSource {
+	return netSource{what: field + " file: " + path, path: path}
+}
+
+func inside(file *swproto.Solver, field string, p *caffepb.NetParameter) netSource {
+	return netSource{what: field, in: file, param: p}
+}
+
+// read reads the net, in its current form.
 func (s netSource) read() (*swproto.Net, error) {
-	if s.param == nil {
+	if s.in == nil {
 		return swproto.ReadNet(s.path)
 	}
-	warnings, err := swproto.UpgradeNet(s.param, s.what)
-	return &swproto.Net{Param: s.param, Warnings: warnings}, err
+	return s.in.NetIn(s.what, s.param)
 }
 
 // build reads the net and builds it with options that need no state and pos.
@@ -42,7 +51,7 @@ func (s netSource) build(opt swnet.Options) (*swnet.Net, error) {
 
 // TrainNet reads the net that a solver trains, wherever it stands.
 func TrainNet(file *swproto.Solver) (*swproto.Net, error) {
-	source, err := trainNet(file.Param)
+	source, err := trainNet(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file.Path, err)
 	}
@@ -50,20 +59,21 @@ func TrainNet(file *swproto.Solver) (*swproto.Net, error) {
 }
 
 // trainNet finds the one net to train on among net, net_param, train_net and train_net_param.
-func trainNet(p *caffepb.SolverParameter) (netSource, error) {
+func trainNet(file *swproto.Solver) (netSource, error) {
+	p := file.Param
 	const fields = "train_net_param, train_net, net_param, net"
 	var found []netSource
 	if p.TrainNetParam != nil {
-		found = append(found, netSource{what: "train_net_param", param: p.TrainNetParam})
+		found = append(found, inside(file, "train_net_param", p.TrainNetParam))
 	}
 	if p.TrainNet != nil {
-		found = append(found, netSource{what: "train_net file: " + p.GetTrainNet(), path: p.GetTrainNet()})
+		found = append(found, atPath("train_net", p.GetTrainNet()))
 	}
 	if p.NetParam != nil {
-		found = append(found, netSource{what: "net_param", param: p.NetParam})
+		found = append(found, inside(file, "net_param", p.NetParam))
 	}
 	if p.Net != nil {
-		found = append(found, netSource{what: "net file: " + p.GetNet(), path: p.GetNet()})
+		found = append(found, atPath("net", p.GetNet()))
 	}
 	switch len(found) {
 	case 0:
@@ -78,13 +88,14 @@ func trainNet(p *caffepb.SolverParameter) (netSource, error) {
 
 // testNets lists the nets to test on, one for every test_iter: those of test_net_param and test_net first, then
 // the net that is trained on as often as test_iter values are left.
-func testNets(p *caffepb.SolverParameter) ([]netSource, error) {
+func testNets(file *swproto.Solver) ([]netSource, error) {
+	p := file.Param
 	var nets []netSource
 	for i, n := range p.TestNetParam {
-		nets = append(nets, netSource{what: fmt.Sprintf("test_net_param %d", i), param: n})
+		nets = append(nets, inside(file, fmt.Sprintf("test_net_param[%d]", i), n))
 	}
 	for _, path := range p.TestNet {
-		nets = append(nets, netSource{what: "test_net file: " + path, path: path})
+		nets = append(nets, atPath("test_net", path))
 	}
 	generic := p.Net != nil || p.NetParam != nil
 	own, iters := len(nets), len(p.TestIter)
@@ -93,9 +104,9 @@ func testNets(p *caffepb.SolverParameter) ([]netSource, error) {
 	}
 	for len(nets) < iters {
 		if p.NetParam != nil {
-			nets = append(nets, netSource{what: "net_param", param: p.NetParam})
+			nets = append(nets, inside(file, "net_param", p.NetParam))
 		} else {
-			nets = append(nets, netSource{what: "net file: " + p.GetNet(), path: p.GetNet()})
+			nets = append(nets, atPath("net", p.GetNet()))
 		}
 	}
 	if len(p.TestState) > 0 && len(p.TestState) != len(nets) {

@@ -50,8 +50,8 @@ type Options struct {
 
 // Solver holds a training net, its test nets and the state of the optimisation.
 type Solver struct {
-	param *caffepb.SolverParameter
-	path  string
+	file  *swproto.Solver
+	param *caffepb.SolverParameter // the file's
 	opt   Options
 	log   *logrus.Logger
 	seed  uint64
@@ -78,7 +78,7 @@ type Solver struct {
 
 // New builds the nets a solver file asks for and gives the training net the weights that the weights field names.
 func New(s *swproto.Solver, opt Options) (*Solver, error) {
-	v := &Solver{param: s.Param, path: s.Path, opt: opt, log: opt.Log, team: opt.Team}
+	v := &Solver{file: s, param: s.Param, opt: opt, log: opt.Log, team: opt.Team}
 	if v.log == nil {
 		v.log = quiet()
 	}
@@ -115,7 +115,7 @@ func (v *Solver) build() error {
 		return err
 	}
 	if err := v.makeUpdate(); err != nil {
-		return fmt.Errorf("%s: %w", v.path, err)
+		return fmt.Errorf("%s: %w", v.file.Path, err)
 	}
 	for _, list := range v.param.Weights {
 		if err := LoadWeights(v.net, list, v.log); err != nil {
@@ -163,7 +163,7 @@ func (v *Solver) check() error {
 		return err
 	}
 	if v.param.SnapshotPrefix == nil {
-		prefix := v.path[:len(v.path)-len(filepath.Ext(v.path))]
+		prefix := v.file.Path[:len(v.file.Path)-len(filepath.Ext(v.file.Path))]
 		v.param.SnapshotPrefix = &prefix
 	}
 	if v.team.rank() > 0 {
@@ -180,13 +180,13 @@ func (v *Solver) check() error {
 }
 
 func (v *Solver) makeNets() error {
-	train, err := trainNet(v.param)
+	train, err := trainNet(v.file)
 	if err != nil {
-		return fmt.Errorf("%s: %w", v.path, err)
+		return fmt.Errorf("%s: %w", v.file.Path, err)
 	}
-	tests, err := testNets(v.param)
+	tests, err := testNets(v.file)
 	if err != nil {
-		return fmt.Errorf("%s: %w", v.path, err)
+		return fmt.Errorf("%s: %w", v.file.Path, err)
 	}
 	v.log.Infof("Creating training net from %s.", train.what)
 	v.device = v.newDevice(v.seed)
