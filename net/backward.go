@@ -71,6 +71,19 @@ func (n *Net) findReadBack() {
 	}
 }
 
+// findReaders finds the layer that reads each one's first top, as it leaves it.
+func (n *Net) findReaders() {
+	next := map[int]*node{}
+	for _, d := range slices.Backward(n.nodes) {
+		if len(d.topIDs) > 0 {
+			d.reader = next[d.topIDs[0]]
+		}
+		for _, id := range d.bottomIDs {
+			next[id] = d
+		}
+	}
+}
+
 // startsGradient reports whether Backward begins with the loss weight of top k of a layer as its gradient.
 func (d *node) startsGradient(k int) bool { return d.lossWeights[k] != 0 && !d.readBack[k] }
 

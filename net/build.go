@@ -39,6 +39,7 @@ func (n *Net) build(p *caffepb.NetParameter, origin []int) error {
 		n.forceBackward()
 	}
 	n.findReadBack()
+	n.findReaders()
 	n.freeOverwritten()
 	n.tellLayersWhichGradients()
 	for id, name := range n.names {
@@ -105,17 +106,19 @@ func (n *Net) addLayer(d *node, unread map[string]bool) (err error) {
 			return err
 		}
 	}
-	n.warnOfNamesake(d)
+	n.addName(d)
 	return n.appendParams(d)
 }
 
-// warnOfNamesake says that files of weights will not tell a layer from one of the same name above it.
-func (n *Net) warnOfNamesake(d *node) {
-	for _, above := range n.nodes[:len(n.nodes)-1] {
-		if above.param.GetName() == d.param.GetName() && len(above.Params()) > 0 && len(d.Params()) > 0 {
-			n.log.Warnf("Two layers are named %q: files of weights, which go by name, cannot tell them apart", d.param.GetName())
-			return
-		}
+// addName makes d known by its name. Files of weights will not tell it from a layer of the same name above it, which matters if one of
+// them has any.
+func (n *Net) addName(d *node) {
+	name := d.param.GetName()
+	first, taken := n.named[name]
+	if !taken {
+		n.named[name] = d
+	} else if len(first.Params())+len(d.Params()) > 0 {
+		n.log.Warnf("Two layers are named %q: files of weights, which go by name, cannot tell them apart", name)
 	}
 }
 

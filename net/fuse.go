@@ -64,7 +64,7 @@ func (n *Net) fuse() {
 func (n *Net) fuseFrom(i int) {
 	t := n.nodes[i].task
 	for alone := len(t.nodes); len(t.nodes) > 0; {
-		next := n.reader(t)
+		next := t.reader()
 		fused := n.fused(i, next)
 		if fused == nil {
 			if len(t.nodes) > alone {
@@ -93,22 +93,13 @@ func (n *Net) fused(i int, next *node) layers.Layer {
 	return fused
 }
 
-// reader returns the node that reads a task's only top.
-func (n *Net) reader(t *task) *node {
+// reader returns the node that reads a task's only top, which is no loss.
+func (t *task) reader() *node {
 	last := t.nodes[len(t.nodes)-1]
 	if len(last.topIDs) != 1 || last.lossWeights[0] != 0 {
 		return nil
 	}
-	behind := false
-	for _, d := range n.nodes {
-		for _, id := range d.bottomIDs {
-			if behind && id == last.topIDs[0] {
-				return d
-			}
-		}
-		behind = behind || d == last
-	}
-	return nil
+	return last.reader
 }
 
 // joins reports whether a node's task can be computed with the layers before it, at the place of node i: what it reads besides is there by

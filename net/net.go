@@ -44,6 +44,7 @@ type node struct {
 	topIDs      []int
 	lossWeights []float32 // one a top
 	readBack    []bool    // which tops get their gradient from a layer behind
+	reader      *node     // the next that reads its first top
 
 	task         *task
 	propagate    []bool // which bottoms get a gradient
@@ -56,6 +57,7 @@ type Net struct {
 	name  string
 	state *caffepb.NetState
 	nodes []*node
+	named map[string]*node // by layer name: the first
 	opt   Options
 	log   *logrus.Logger
 	debug bool
@@ -102,7 +104,7 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 	if len(filtered.Layer) == 0 {
 		return nil, opt.fail(p, fmt.Errorf("no layers for phase %v, level %d, stages %q", opt.State.GetPhase(), opt.State.GetLevel(), opt.State.GetStage()))
 	}
-	n := &Net{name: p.GetName(), state: opt.State, opt: opt, log: opt.Device.Log, ids: map[string]int{}, kept: map[int]bool{}, scale: 1}
+	n := &Net{name: p.GetName(), state: opt.State, opt: opt, log: opt.Device.Log, named: map[string]*node{}, ids: map[string]int{}, kept: map[int]bool{}, scale: 1}
 	if n.log == nil {
 		n.log = logrus.New()
 		n.log.SetOutput(io.Discard)
@@ -216,20 +218,10 @@ func (n *Net) Blob(name string) *blob.Blob {
 	return nil
 }
 
-// Params returns the weights of the layer with a name, nil where there is none or it has none.
+// Params returns the weights of the first layer with a name, nil where there is none or it has none.
 func (n *Net) Params(layer string) []*blob.Blob {
-	if d := n.named(layer); d != nil {
+	if d := n.named[layer]; d != nil {
 		return d.Params()
-	}
-	return nil
-}
-
-// named returns the first layer with a name, nil where there is none.
-func (n *Net) named(layer string) *node {
-	for _, d := range n.nodes {
-		if d.param.GetName() == layer {
-			return d
-		}
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func (n *Net) nextAlone(d *node) *node {
 	if len(d.task.nodes) != 1 {
 		return nil
 	}
-	if next := n.reader(d.task); next != nil && len(next.task.nodes) == 1 {
+	if next := d.task.reader(); next != nil && len(next.task.nodes) == 1 {
 		return next
 	}
 	return nil

@@ -22,7 +22,7 @@ func (n *Net) CopyOwnWeights(p *caffepb.NetParameter) error { return n.copyWeigh
 func (n *Net) copyWeights(p *caffepb.NetParameter, own bool) error {
 	copied := map[*node]bool{}
 	for _, src := range p.Layer {
-		d := n.named(src.GetName())
+		d := n.named[src.GetName()]
 		if d == nil {
 			n.log.Infof("Ignoring source layer %s", src.GetName())
 			continue
@@ -97,7 +97,7 @@ func copyWeight(b *blob.Blob, p *caffepb.BlobProto) error {
 // the training net's.
 func (n *Net) ShareWeights(other *Net) error {
 	for _, src := range other.nodes {
-		d := n.named(src.param.GetName())
+		d := n.named[src.param.GetName()]
 		if d == nil {
 			continue
 		}

@@ -1,6 +1,7 @@
 package net
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -30,23 +31,33 @@ func TestBlobsOfPrototxt(t *testing.T) {
 	}
 }
 
-// TestNamesakes: two layers with weights and one name are warned of, layers without weights are not.
+// TestNamesakes: two layers of one name are warned of if either has weights, which files could not tell apart from the other's or its none.
 func TestNamesakes(t *testing.T) {
-	for second, warned := range map[string]bool{"a": true, "b": false} {
+	for _, tt := range []struct {
+		names  [4]string // of layers of which the first and the last have weights
+		warned bool
+	}{
+		{[4]string{"a", "b", "c", "d"}, false},
+		{[4]string{"a", "b", "b", "d"}, false},
+		{[4]string{"a", "b", "c", "a"}, true},
+		{[4]string{"a", "a", "c", "d"}, true},
+		{[4]string{"a", "b", "b", "b"}, true},
+	} {
 		var log strings.Builder
 		d := device(t)
 		d.Log.SetOutput(&log)
-		n, err := New(parse(t, head+`
-			layer { name: "a" type: "InnerProduct" bottom: "x" top: "y" inner_product_param { num_output: 2 } }
-			layer { name: "a" type: "ReLU" bottom: "y" top: "y" }
-			layer { name: "`+second+`" type: "InnerProduct" bottom: "y" top: "z" inner_product_param { num_output: 2 } }`),
-			Options{State: MergeState(caffepb.Phase_TRAIN), Device: d})
+		n, err := New(parse(t, fmt.Sprintf(head+`
+			layer { name: %q type: "InnerProduct" bottom: "x" top: "y" inner_product_param { num_output: 2 } }
+			layer { name: %q type: "ReLU" bottom: "y" top: "y" }
+			layer { name: %q type: "ReLU" bottom: "y" top: "y" }
+			layer { name: %q type: "InnerProduct" bottom: "y" top: "z" inner_product_param { num_output: 2 } }`,
+			tt.names[0], tt.names[1], tt.names[2], tt.names[3])), Options{State: MergeState(caffepb.Phase_TRAIN), Device: d})
 		if err != nil {
 			t.Fatal(err)
 		}
 		n.Close()
-		if got := strings.Contains(log.String(), `Two layers are named \"a\"`); got != warned {
-			t.Errorf("second layer %q: warned %v, want %v:\n%s", second, got, warned, log.String())
+		if got := strings.Contains(log.String(), "Two layers are named"); got != tt.warned {
+			t.Errorf("%q: warned %v, want %v:\n%s", tt.names, got, tt.warned, log.String())
 		}
 	}
 }
