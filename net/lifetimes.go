@@ -58,7 +58,7 @@ func (n *Net) backSteps(i int) (params, bottoms int) {
 
 // lifetimes returns when the values and the gradients of a net's blobs are needed in a run: Forward, then Backward unless the net
 // is for inference alone. What layers without bottoms make is kept, since some fill it only once; so are the net's
-// outputs and what was asked for by name.
+// outputs, what was asked for by name, and gradients of weights that are tops, which the solver reads after Backward.
 func (n *Net) lifetimes() (data, diffs *storages) {
 	data = &storages{shared: (*blob.Blob).SharesData}
 	diffs = &storages{shared: (*blob.Blob).SharesDiff}
@@ -90,6 +90,11 @@ func (n *Net) lifetimes() (data, diffs *storages) {
 	}
 	for _, id := range n.outputs {
 		data.of(n.blobs[id]).keep = true
+	}
+	for _, d := range n.nodes {
+		for _, w := range d.Params() {
+			diffs.of(w).keep = true
+		}
 	}
 	return data, diffs
 }

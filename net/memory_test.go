@@ -371,6 +371,31 @@ func forwardBackward(n *Net) error {
 	return err
 }
 
+// TestGradientsOfParameterTopsOutlastBackward: the gradient of a weight that is a top, with whose gradient it shares storage, is there for
+// the solver, though layers before it run backward later. d(2x)^2/dx = 8x and d(3y)^2/dy = 18y.
+func TestGradientsOfParameterTopsOutlastBackward(t *testing.T) {
+	const text = `
+	layer { name: "x" type: "Parameter" top: "x" parameter_param { shape { dim: 2 } } }
+	layer { name: "a" type: "Power" bottom: "x" top: "a" power_param { scale: 2 } }
+	layer { name: "b" type: "Power" bottom: "a" top: "b" power_param { power: 2 } loss_weight: 1 }
+	layer { name: "y" type: "Parameter" top: "y" parameter_param { shape { dim: 3 } } }
+	layer { name: "c" type: "Power" bottom: "y" top: "c" power_param { scale: 3 } }
+	layer { name: "d" type: "Power" bottom: "c" top: "d" power_param { power: 2 } loss_weight: 1 }`
+	for _, engine := range []layers.Engine{layers.CPE, layers.MPE} {
+		n := buildWith(t, text, func(o *Options) { o.Device.Engine, o.Economise = engine, true })
+		values := [][]float32{{1, 2}, {3, 4, 5}}
+		for i, l := range n.Learnable() {
+			copy(l.Blob.Data(), values[i])
+		}
+		if err := forwardBackward(n); err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range [][]float32{{8, 16}, {54, 72, 90}} {
+			near(t, n.Learnable()[i].Layer, n.Learnable()[i].Blob.Diff(), want)
+		}
+	}
+}
+
 // TestArenaIsShared: nets that take turns in one arena, the second of which needs more, compute what they compute alone.
 func TestArenaIsShared(t *testing.T) {
 	larger := strings.ReplaceAll(residual, "dim: 4", "dim: 16")
