@@ -104,13 +104,14 @@ func (t *task) reader() *node {
 
 // joins reports whether a node's task can be computed with the layers before it, at the place of node i: what it reads besides is there by
 // then, it goes backward as they do, and their top is not asked for, unless it is overwritten anyway and its gradient is there all the same;
-// nor would they overwrite, in place, values that stand elsewhere, so that those could not be kept for Backward.
+// nor would they overwrite, in place, values that stand elsewhere, so that those could not be kept for Backward, or that a layer before
+// them looks at in Backward: it finds what they left there, as in Caffe.
 func (n *Net) joins(i int, d *node) bool {
 	head, t := n.nodes[i], d.task
 	if len(t.nodes) == 0 || len(t.tops) != 1 || d.needBackward != head.needBackward || d.needBackward && slices.Contains(t.propagate, false) {
 		return false
 	}
-	if slices.Contains(head.task.bottoms, t.tops[0]) && n.isView(i, t.tops[0]) {
+	if slices.Contains(head.task.bottoms, t.tops[0]) && (n.isView(i, t.tops[0]) || head.needBackward && n.makerReads(i, t.tops[0])) {
 		return false
 	}
 	top := head.task.tops[0]
@@ -128,6 +129,17 @@ func (n *Net) joins(i int, d *node) bool {
 func (n *Net) isView(i int, b *blob.Blob) bool {
 	return slices.ContainsFunc(n.nodes[:i], func(d *node) bool {
 		return slices.ContainsFunc(d.tops, func(t *blob.Blob) bool { return t != b && t.SharesData(b) })
+	})
+}
+
+// makerReads reports whether a node before node i that writes a blob reads its values in Backward.
+func (n *Net) makerReads(i int, b *blob.Blob) bool {
+	return slices.ContainsFunc(n.nodes[:i], func(d *node) bool {
+		if !d.needBackward || len(d.task.nodes) == 0 || !slices.Contains(d.task.tops, b) {
+			return false
+		}
+		readsBottoms, readsTops := d.task.backwardReads()
+		return readsTops || readsBottoms && slices.Contains(d.task.bottoms, b)
 	})
 }
 

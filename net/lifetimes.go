@@ -112,10 +112,7 @@ func (d *node) backwardLifetimes(data, diffs *storages, params, step int) {
 	for _, b := range d.task.remembers() {
 		data.read(b, step)
 	}
-	readsBottoms, readsTops := true, true
-	if r, ok := d.task.Layer.(layers.BackwardReader); ok {
-		readsBottoms, readsTops = r.BackwardReads()
-	}
+	readsBottoms, readsTops := d.task.backwardReads()
 	for _, t := range d.task.tops {
 		diffs.read(t, step)
 		if readsTops {
@@ -131,6 +128,14 @@ func (d *node) backwardLifetimes(data, diffs *storages, params, step int) {
 			diffs.write(b, step)
 		}
 	}
+}
+
+// backwardReads reports whether Backward of a task reads the values of its bottoms and of its tops.
+func (t *task) backwardReads() (bottoms, tops bool) {
+	if r, ok := t.Layer.(layers.BackwardReader); ok {
+		return r.BackwardReads()
+	}
+	return true, true
 }
 
 // remembers returns the blobs in which Forward of a task leaves values for its Backward.

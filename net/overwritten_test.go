@@ -60,6 +60,36 @@ func TestOverwrittenTop(t *testing.T) {
 	}
 }
 
+// TestOverwrittenActivation: a layer whose gradient is computed from what it made finds there what BatchNorm and Scale left, in place,
+// whether these could be computed together or not. The gradients are those of BVLC Caffe 1.0.
+func TestOverwrittenActivation(t *testing.T) {
+	for _, tt := range []struct {
+		activation string
+		want       []float32
+	}{
+		{`layer { name: "y" type: "Sigmoid" bottom: "x" top: "y" }`, []float32{7.199808, 0.2076972, 11.8665}},
+		{`layer { name: "y" type: "Swish" bottom: "x" top: "y" }`, []float32{-0.6756694, -0.6369717, -1.853654}},
+		{`layer { name: "y" type: "Power" bottom: "x" top: "y" }
+	layer { name: "relu" type: "ReLU" bottom: "y" top: "y" }`, []float32{0, 0, 0}},
+	} {
+		for _, engine := range []layers.Engine{layers.MPE, layers.CPE} {
+			n := buildWith(t, `
+	layer { name: "a" type: "Parameter" top: "a" parameter_param { shape { dim: 1 dim: 3 } } }
+	layer { name: "x" type: "Power" bottom: "a" top: "x" }`+tt.activation+`
+	layer { name: "norm" type: "BatchNorm" bottom: "y" top: "y" batch_norm_param { use_global_stats: true eps: 1 } }
+	layer { name: "factor" type: "Scale" bottom: "y" top: "y" scale_param { filler { type: "constant" value: -2 } } }
+	layer { name: "loss" type: "Reduction" bottom: "y" top: "loss" loss_weight: 1 }`,
+				func(o *Options) { o.Device.Engine, o.Economise = engine, true })
+			a := n.Learnable()[0].Blob
+			copy(a.Data(), []float32{1, -3, 5})
+			if err := forwardBackward(n); err != nil {
+				t.Fatal(err)
+			}
+			near(t, tt.activation, a.Diff(), tt.want)
+		}
+	}
+}
+
 // TestNormalisedView: BatchNorm, Scale and ReLU may run in place on a view of what a layer makes: loss and gradients are those of a net
 // in which nothing runs in place, layer by layer on the MPE path.
 func TestNormalisedView(t *testing.T) {
