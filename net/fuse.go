@@ -111,10 +111,13 @@ func (n *Net) joins(i int, d *node) bool {
 	if len(t.nodes) == 0 || len(t.tops) != 1 || d.needBackward != head.needBackward || d.needBackward && slices.Contains(t.propagate, false) {
 		return false
 	}
-	if slices.Contains(head.task.bottoms, t.tops[0]) && (n.isView(i, t.tops[0]) || head.needBackward && n.makerReads(i, t.tops[0])) {
+	top := head.task.tops[0]
+	if slices.Contains(head.task.bottoms, t.tops[0]) && n.isView(i, t.tops[0]) {
 		return false
 	}
-	top := head.task.tops[0]
+	if head.needBackward && slices.Contains(head.task.bottoms, top) && n.makerReads(i, top) {
+		return false
+	}
 	id := head.task.nodes[len(head.task.nodes)-1].topIDs[0]
 	hidden := n.kept[id] && (t.tops[0] != top || n.hidesGrad(head.task.nodes, id))
 	for _, b := range t.bottoms {

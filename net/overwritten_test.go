@@ -64,28 +64,32 @@ func TestOverwrittenTop(t *testing.T) {
 // whether these could be computed together or not. The gradients are those of BVLC Caffe 1.0.
 func TestOverwrittenActivation(t *testing.T) {
 	for _, tt := range []struct {
-		activation string
-		want       []float32
+		activation   string
+		want, normed []float32 // where Scale overwrites too, and where only BatchNorm does
 	}{
-		{`layer { name: "y" type: "Sigmoid" bottom: "x" top: "y" }`, []float32{7.199808, 0.2076972, 11.8665}},
-		{`layer { name: "y" type: "Swish" bottom: "x" top: "y" }`, []float32{-0.6756694, -0.6369717, -1.853654}},
+		{`layer { name: "y" type: "Sigmoid" bottom: "x" top: "y" }`, []float32{1.797579, 0.06669736, 2.843470}, []float32{-0.2816638, -0.03075147, -0.2824397}},
+		{`layer { name: "y" type: "Swish" bottom: "x" top: "y" }`, []float32{-0.5820045, -0.2354693, -1.102652}, []float32{-0.9752283, 0.03559065, -1.169132}},
 		{`layer { name: "y" type: "Power" bottom: "x" top: "y" }
-	layer { name: "relu" type: "ReLU" bottom: "y" top: "y" }`, []float32{0, 0, 0}},
+	layer { name: "relu" type: "ReLU" bottom: "y" top: "y" }`, []float32{0, 0, 0}, []float32{-1.1547005, 0, -1.1547005}},
 	} {
-		for _, engine := range []layers.Engine{layers.MPE, layers.CPE} {
-			n := buildWith(t, `
+		for _, run := range []struct {
+			engine layers.Engine
+			top    string // Scale's
+			want   []float32
+		}{{layers.MPE, "y", tt.want}, {layers.CPE, "y", tt.want}, {layers.MPE, "z", tt.normed}, {layers.CPE, "z", tt.normed}} {
+			n := buildWith(t, fmt.Sprintf(`
 	layer { name: "a" type: "Parameter" top: "a" parameter_param { shape { dim: 1 dim: 3 } } }
-	layer { name: "x" type: "Power" bottom: "a" top: "x" }`+tt.activation+`
-	layer { name: "norm" type: "BatchNorm" bottom: "y" top: "y" batch_norm_param { use_global_stats: true eps: 1 } }
-	layer { name: "factor" type: "Scale" bottom: "y" top: "y" scale_param { filler { type: "constant" value: -2 } } }
-	layer { name: "loss" type: "Reduction" bottom: "y" top: "loss" loss_weight: 1 }`,
-				func(o *Options) { o.Device.Engine, o.Economise = engine, true })
+	layer { name: "x" type: "Power" bottom: "a" top: "x" }%s
+	layer { name: "norm" type: "BatchNorm" bottom: "y" top: "y" batch_norm_param { use_global_stats: true eps: 3 } }
+	layer { name: "factor" type: "Scale" bottom: "y" top: %[2]q scale_param { filler { type: "constant" value: -2 } } }
+	layer { name: "loss" type: "Reduction" bottom: %[2]q top: "loss" loss_weight: 1 }`, tt.activation, run.top),
+				func(o *Options) { o.Device.Engine, o.Economise = run.engine, true })
 			a := n.Learnable()[0].Blob
 			copy(a.Data(), []float32{1, -3, 5})
 			if err := forwardBackward(n); err != nil {
 				t.Fatal(err)
 			}
-			near(t, tt.activation, a.Diff(), tt.want)
+			near(t, fmt.Sprintf("%s, %v, Scale makes %s", tt.activation, run.engine, run.top), a.Diff(), run.want)
 		}
 	}
 }
