@@ -173,12 +173,11 @@ func (v *Solver) diverged(loss float64) error {
 
 // applyUpdate moves the weights along the gradients that the last passes left. It returns the learning rate.
 func (v *Solver) applyUpdate(display bool) (float64, error) {
-	if len(v.net.Learnable()) == 0 {
-		return 0, nil
-	}
 	if step := nextStep(v.param, v.iter, v.step); step != v.step {
 		v.step = step
-		v.log.Infof("MultiStep Status: Iteration %d, step = %d", v.iter, v.step)
+		if v.param.GetLrPolicy() == "multistep" {
+			v.log.Infof("MultiStep Status: Iteration %d, step = %d", v.iter, v.step)
+		}
 	}
 	r := rate(v.param, v.iter, v.step)
 	if math.IsNaN(r) {
@@ -186,6 +185,9 @@ func (v *Solver) applyUpdate(display bool) (float64, error) {
 	}
 	if display {
 		v.log.Infof("Iteration %d, lr = %s", v.iter, caffelog.Figure(r))
+	}
+	if len(v.net.Learnable()) == 0 {
+		return r, nil
 	}
 	limit := float32(-1)
 	if v.param.ClipGradients != nil {

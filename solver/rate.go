@@ -12,6 +12,9 @@ import (
 
 var policies = []string{"exp", "fixed", "inv", "multistep", "poly", "sigmoid", "step"}
 
+// powersOfGamma are policies that make no sense of a negative gamma; sigmoid does, whose rate falls with one.
+var powersOfGamma = []string{"exp", "inv", "multistep", "step"}
+
 // checkPolicy reports what is wrong with a solver's learning-rate fields.
 func checkPolicy(p *caffepb.SolverParameter) error {
 	if p.GetWarmupIter() < 0 || !(p.GetWarmupStartLr() >= 0) {
@@ -25,8 +28,10 @@ func checkPolicy(p *caffepb.SolverParameter) error {
 		return errors.New("lr_policy \"warmup\" is none by itself: give the policy that follows, and in warmup_iter the iterations of a linear start from warmup_start_lr")
 	case !slices.Contains(policies, policy):
 		return suggest.Unknown("learning rate policy", policy, "known policies", policies)
-	case policy == "step" && p.GetStepsize() <= 0:
-		return fmt.Errorf("lr_policy \"step\": stepsize must be positive, it is %d", p.GetStepsize())
+	case (policy == "step" || policy == "sigmoid") && p.GetStepsize() <= 0:
+		return fmt.Errorf("lr_policy %q: stepsize must be positive, it is %d", policy, p.GetStepsize())
+	case slices.Contains(powersOfGamma, policy) && p.GetGamma() < 0:
+		return fmt.Errorf("lr_policy %q: gamma must be at least 0, it is %g", policy, p.GetGamma())
 	}
 	return nil
 }
@@ -44,24 +49,22 @@ func rate(p *caffepb.SolverParameter, iter, step int) float64 {
 // policyRate returns the policy's learning rate. With b = base_lr, g = gamma, i = iter:
 //
 //	fixed      b
-//	step       b * g^floor(i/stepsize)
+//	step       b * g^step, where step is floor(i/stepsize)
 //	exp        b * g^i
 //	inv        b * (1 + g*i)^-power
-//	multistep  b * g^step
+//	multistep  b * g^step, where step counts stepvalues
 //	poly       b * (1 - i/max_iter)^power
 //	sigmoid    b / (1 + exp(-g*(i - stepsize)))
 func policyRate(p *caffepb.SolverParameter, iter, step int) float64 {
 	b, g, i := float64(p.GetBaseLr()), float64(p.GetGamma()), float64(iter)
 	power := float64(p.GetPower())
 	switch p.GetLrPolicy() {
-	case "step":
-		return b * math.Pow(g, float64(iter/int(p.GetStepsize())))
+	case "step", "multistep":
+		return b * math.Pow(g, float64(step))
 	case "exp":
 		return b * math.Pow(g, i)
 	case "inv":
 		return b * math.Pow(1+g*i, -power)
-	case "multistep":
-		return b * math.Pow(g, float64(step))
 	case "poly":
 		return b * math.Pow(1-i/float64(p.GetMaxIter()), power)
 	case "sigmoid":
@@ -70,11 +73,16 @@ func policyRate(p *caffepb.SolverParameter, iter, step int) float64 {
 	return b
 }
 
-// nextStep returns the step of the multistep policy at an iteration. As in Caffe it moves by at most one an
-// iteration, so it is part of the solver's state.
+// nextStep returns the step of the step and multistep policies at an iteration, which a solver's state has. As in Caffe
+// multistep's moves by at most one an iteration; other policies leave what a state brought.
 func nextStep(p *caffepb.SolverParameter, iter, step int) int {
-	if p.GetLrPolicy() == "multistep" && step < len(p.Stepvalue) && iter >= int(p.Stepvalue[step]) {
-		return step + 1
+	switch p.GetLrPolicy() {
+	case "step":
+		return iter / int(p.GetStepsize())
+	case "multistep":
+		if step < len(p.Stepvalue) && iter >= int(p.Stepvalue[step]) {
+			return step + 1
+		}
 	}
 	return step
 }

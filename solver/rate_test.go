@@ -28,8 +28,8 @@ func TestRate(t *testing.T) {
 	}{
 		{`base_lr: 0.5 lr_policy: "fixed"`, 1000, 0, 0.5},
 		{`base_lr: 1 lr_policy: "step" gamma: 0.5 stepsize: 10`, 9, 0, 1},
-		{`base_lr: 1 lr_policy: "step" gamma: 0.5 stepsize: 10`, 10, 0, 0.5},
-		{`base_lr: 1 lr_policy: "step" gamma: 0.5 stepsize: 10`, 35, 0, 0.125},
+		{`base_lr: 1 lr_policy: "step" gamma: 0.5 stepsize: 10`, 10, 1, 0.5},
+		{`base_lr: 1 lr_policy: "step" gamma: 0.5 stepsize: 10`, 35, 3, 0.125},
 		{`base_lr: 2 lr_policy: "exp" gamma: 0.5`, 3, 0, 0.25},
 		{`base_lr: 1 lr_policy: "inv" gamma: 1 power: 0.5`, 3, 0, 0.5},
 		{`base_lr: 1 lr_policy: "multistep" gamma: 0.1 stepvalue: 5`, 100, 1, 0.1},
@@ -43,6 +43,16 @@ func TestRate(t *testing.T) {
 	for _, test := range tests {
 		if got := rate(parse(t, test.param), test.iter, test.step); math.Abs(got-test.want) > 1e-7*test.want {
 			t.Errorf("%s at iteration %d: %g, want %g", test.param, test.iter, got, test.want)
+		}
+	}
+}
+
+// TestStepsAreCounted: a state's current_step under the step policy, as Caffe wrote them at these iterations.
+func TestStepsAreCounted(t *testing.T) {
+	p := parse(t, `lr_policy: "step" stepsize: 5`)
+	for iter, want := range map[int]int{4: 0, 5: 1, 7: 1, 10: 2} {
+		if got := nextStep(p, iter, 0); got != want {
+			t.Errorf("iteration %d: step %d, want %d", iter, got, want)
 		}
 	}
 }
@@ -68,6 +78,9 @@ func TestPolicyErrors(t *testing.T) {
 	tests := []struct{ param, want string }{
 		{`lr_policy: "fixd"`, `did you mean "fixed"?`},
 		{`lr_policy: "step"`, "stepsize must be positive, it is 0"},
+		{`lr_policy: "sigmoid" gamma: 1`, "stepsize must be positive, it is 0"},
+		{`lr_policy: "step" stepsize: 2 gamma: -0.5`, "gamma must be at least 0, it is -0.5"},
+		{`lr_policy: "inv" gamma: -1`, "gamma must be at least 0, it is -1"},
 		{`lr_policy: "fixed" warmup_iter: -1`, "warmup_iter -1"},
 		{`lr_policy: "warmup"`, "give the policy that follows, and in warmup_iter the iterations"},
 	}

@@ -259,6 +259,22 @@ func TestFailedSnapshotKeepsTheLast(t *testing.T) {
 	}
 }
 
+// TestRateIsLoggedWithoutWeights: the rate's lines are there although there is nothing to learn, as in Caffe.
+func TestRateIsLoggedWithoutWeights(t *testing.T) {
+	s := train(t, t.TempDir(), `net_param {
+		layer { name: "d" type: "DummyData" top: "a" top: "b" dummy_data_param { shape { dim: 2 } data_filler { value: 1 } } }
+		layer { name: "l" type: "EuclideanLoss" bottom: "a" bottom: "b" top: "loss" } }
+		base_lr: 0.1 lr_policy: "exp" gamma: 0.5 display: 1 snapshot_after_train: false`)
+	out := &strings.Builder{}
+	s.log.Out = out
+	step(t, s, 2)
+	for _, want := range []string{"Iteration 0, lr = 0.1", "Iteration 1, lr = 0.05"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in:\n%s", want, out)
+		}
+	}
+}
+
 // TestSnapshotLayout: the state is what Caffe writes (iteration, weights' file, histories in order) and RunState beside it.
 func TestSnapshotLayout(t *testing.T) {
 	dir := t.TempDir()
