@@ -37,11 +37,12 @@ type Collective interface {
 }
 
 // Simulated is the time of one of AllReduces on a cluster's network. Where a simulation would make too many steps it is the
-// closed form.
+// closed form, and TooLong, if not nil, is called with what the simulation said.
 type Simulated struct {
 	Cluster   topology.Spec
 	Mapping   topology.Mapping
 	Algorithm string
+	TooLong   func(error)
 }
 
 // bytesPerValue is the size of a float32.
@@ -64,6 +65,9 @@ func (s Simulated) Time(nodes int, bytes int64) (topology.VTime, error) {
 	schedule := topology.NewSchedule(algorithm, l, int(bytes/bytesPerValue))
 	t, err := topology.Simulate(s.Cluster, l, schedule, bytesPerValue, nil)
 	if errors.Is(err, topology.ErrTooLong) {
+		if s.TooLong != nil {
+			s.TooLong(err)
+		}
 		return topology.Cost(algorithm, s.Cluster, l, int(bytes)), nil
 	}
 	return t.Seconds, err

@@ -1,6 +1,7 @@
 package scaling
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -35,14 +36,18 @@ func TestSimulated(t *testing.T) {
 
 	large := testCluster()
 	large.Nodes, large.NodesPerSupernode = 40960, 256
-	got, err = Simulated{Cluster: large, Mapping: topology.Block, Algorithm: "ring"}.Time(40960, 1<<20)
+	var tooLong error
+	got, err = Simulated{Cluster: large, Mapping: topology.RoundRobin, Algorithm: "ring", TooLong: func(err error) { tooLong = err }}.Time(40960, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l, err = topology.NewLayout(large, 40960, topology.Block); err != nil {
+	if l, err = topology.NewLayout(large, 40960, topology.RoundRobin); err != nil {
 		t.Fatal(err)
 	}
 	near(t, "ring of 40,960", float64(got), float64(topology.Cost("ring", large, l, 1<<20)))
+	if !errors.Is(tooLong, topology.ErrTooLong) {
+		t.Errorf("TooLong is called with %v", tooLong)
+	}
 	if _, err := (Simulated{Cluster: spec, Mapping: topology.Block, Algorithm: "ring"}).Time(9, 4); err == nil {
 		t.Error("9 of 8 nodes are no error")
 	}

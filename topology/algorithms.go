@@ -15,7 +15,7 @@ type algorithm struct {
 
 // algorithms in the order of their names' list. auto and dynamic choose among them.
 var algorithms = []algorithm{
-	{"ring", newRing, costs.ring},
+	{ringName, newRing, costs.ring},
 	{"recursive_doubling", newRecursiveDoubling, costs.recursiveDoubling},
 	{"halving_doubling", newHalvingDoubling, costs.halvingDoubling},
 	{"binomial_tree", newBinomialTree, costs.binomialTree},

@@ -1,5 +1,7 @@
 package topology
 
+const ringName = "ring"
+
 // newRing makes the ring all-reduce: in P-1 rounds segments [i*n/P, (i+1)*n/P) travel round the ring and are added up, so that
 // rank r has the sum of segment r+1; in P-1 more rounds the sums travel on to everyone.
 //

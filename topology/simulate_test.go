@@ -259,7 +259,7 @@ func TestWholeMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := layout(t, spec, spec.Nodes, Block)
-	for _, algorithm := range []string{"halving_doubling", "hierarchical"} {
+	for _, algorithm := range []string{"ring", "halving_doubling", "hierarchical"} {
 		timing := simulate(t, spec, l, NewSchedule(algorithm, l, gradient))
 		near(t, algorithm, float64(timing.Seconds), float64(Cost(algorithm, spec, l, 4*gradient)), 1e-3)
 	}

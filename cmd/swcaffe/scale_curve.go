@@ -82,8 +82,11 @@ func (o *scaleOptions) batchList() ([]int, error) {
 func (o *scaleOptions) run(e *env, c *scaleCurve) error {
 	points, err := scaling.Run(scaling.Config{
 		Job: scaling.Job{Compute: o.modelled.Compute, ImageBytes: o.imageBytes}, Cluster: o.spec, Strategy: c.strategy,
-		Collective: announcedCollective{e, scaling.Simulated{Cluster: o.spec, Mapping: o.placing, Algorithm: c.allReduce}},
-		Batch:      c.batch, Strong: o.scaling == "strong", Tau: o.tau, Bucket: int64(o.bucketMB * bytesPerMB),
+		Collective: announcedCollective{e, scaling.Simulated{
+			Cluster: o.spec, Mapping: o.placing, Algorithm: c.allReduce,
+			TooLong: func(err error) { e.log.Warnf("%v, which is taken instead", err) },
+		}},
+		Batch: c.batch, Strong: o.scaling == "strong", Tau: o.tau, Bucket: int64(o.bucketMB * bytesPerMB),
 	}, o.nodes)
 	for _, p := range points {
 		c.rows = append(c.rows, scaleRow{Strategy: string(c.strategy), AllReduce: c.allReduce, Batch: c.batch, Point: p})
