@@ -2,6 +2,7 @@ package proto
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/proto"
@@ -40,6 +41,8 @@ type frame struct {
 	msg    protoreflect.Message
 	open   token  // its brace
 	close  string // "}" or ">"; "" for the file
+	// meant are the fields that unknown ones seem to be misspelt for.
+	meant []string
 	// stray is a message in this one whose closing brace is not indented like the line that opened it: if the frame's own
 	// brace is missing, it may have closed the wrong message.
 	stray *frame
@@ -228,11 +231,11 @@ func (p *parser) taken(f *frame, fd protoreflect.FieldDescriptor, at Pos) bool {
 	return true
 }
 
-// checkRequired reports required fields that a message lacks.
+// checkRequired reports required fields that a message lacks, but those that seem to be misspelt.
 func (p *parser) checkRequired(f *frame) {
 	fields := f.msg.Descriptor().Fields()
 	for i := range fields.Len() {
-		if fd := fields.Get(i); fd.Cardinality() == protoreflect.Required && !f.msg.Has(fd) {
+		if fd := fields.Get(i); fd.Cardinality() == protoreflect.Required && !f.msg.Has(fd) && !slices.Contains(f.meant, string(fd.Name())) {
 			p.fail(f.open.pos, f, "missing required field %q of %s", fd.Name(), f.msg.Descriptor().Name())
 		}
 	}

@@ -15,7 +15,8 @@ import (
 func (p *parser) unknownField(f *frame) bool {
 	name := p.tok
 	message := string(f.msg.Descriptor().Name())
-	hint := cmp.Or(FromFork(name.text), FromFork(message+"."+name.text), suggest.DidYouMean(name.text, fieldNames(f.msg.Descriptor())))
+	known := fieldNames(f.msg.Descriptor())
+	hint := cmp.Or(FromFork(name.text), FromFork(message+"."+name.text), suggest.DidYouMean(name.text, known))
 	for out := f.parent; out != nil; out = out.parent {
 		fd := out.lookup(name.text)
 		if fd == nil {
@@ -28,6 +29,7 @@ func (p *parser) unknownField(f *frame) bool {
 		hint = "; it is a field of " + string(out.msg.Descriptor().Name()) + ": is a closing brace missing?"
 		break
 	}
+	f.meant = append(f.meant, suggest.Nearest(name.text, known))
 	p.failOnce(name.pos, f, "unknown field %q of %s%s", name.text, message, hint)
 	p.read()
 	if p.tok.is(":") {

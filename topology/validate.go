@@ -10,6 +10,14 @@ import (
 // maxNodes bounds a cluster, so that what is kept of each node fits in memory.
 const maxNodes = 1 << 20
 
+// Limits that keep modelled times finite: the least bandwidth in GB/s, the longest latency in us, and how much slower or faster than
+// its nodes' links an uplink may be.
+const (
+	leastRate            = 1e-6
+	longestUs            = 1e9
+	mostOversubscription = 1e6
+)
+
 // validate names the first figure that cannot be.
 func validate(m *clusterpb.Cluster) (field string, err error) {
 	positive := func(v float64) error {
@@ -18,11 +26,26 @@ func validate(m *clusterpb.Cluster) (field string, err error) {
 		}
 		return fmt.Errorf("must be positive, it is %g", v)
 	}
-	notNegative := func(v float64) error {
-		if v >= 0 && !math.IsInf(v, 1) {
+	rate := func(v float64) error {
+		if err := positive(v); err != nil || v >= leastRate {
+			return err
+		}
+		return fmt.Errorf("must be at least %g, it is %g", leastRate, v)
+	}
+	latency := func(v float64) error {
+		switch {
+		case v >= 0 && v <= longestUs:
 			return nil
+		case v > longestUs:
+			return fmt.Errorf("must be at most %g, it is %g", float64(longestUs), v)
 		}
 		return fmt.Errorf("must not be negative, it is %g", v)
+	}
+	oversubscription := func(v float64) error {
+		if err := positive(v); err != nil || v >= 1/mostOversubscription && v <= mostOversubscription {
+			return err
+		}
+		return fmt.Errorf("must be %g to %g, it is %g", 1/mostOversubscription, float64(mostOversubscription), v)
 	}
 	atMost := func(v, most uint32) error {
 		if v <= most {
@@ -39,8 +62,8 @@ func validate(m *clusterpb.Cluster) (field string, err error) {
 		{"nodes", positive(float64(m.GetNodes()))},
 		{"nodes", atMost(m.GetNodes(), maxNodes)},
 		{"nodes_per_supernode", positive(float64(m.GetNodesPerSupernode()))},
-		{"node_link.bandwidth_gbytes_per_s", positive(link.GetBandwidthGbytesPerS())},
-		{"node_link.latency_us", notNegative(link.GetLatencyUs())},
+		{"node_link.bandwidth_gbytes_per_s", rate(link.GetBandwidthGbytesPerS())},
+		{"node_link.latency_us", latency(link.GetLatencyUs())},
 	}
 	before := 0.0
 	for i, p := range link.GetBySize() {
@@ -52,22 +75,22 @@ func validate(m *clusterpb.Cluster) (field string, err error) {
 		}
 		before = size
 		checks = append(checks, check{name + "message_bytes", order},
-			check{name + "bandwidth_gbytes_per_s", positive(p.GetBandwidthGbytesPerS())})
+			check{name + "bandwidth_gbytes_per_s", rate(p.GetBandwidthGbytesPerS())})
 	}
 	switch {
 	case up != nil:
-		checks = append(checks, check{"uplink.oversubscription", positive(up.GetOversubscription())},
-			check{"uplink.latency_us", notNegative(up.GetLatencyUs())})
+		checks = append(checks, check{"uplink.oversubscription", oversubscription(up.GetOversubscription())},
+			check{"uplink.latency_us", latency(up.GetLatencyUs())})
 	case m.GetNodes() > m.GetNodesPerSupernode():
 		checks = append(checks, check{"uplink", fmt.Errorf("is missing: %d nodes do not fit one supernode of %d", m.GetNodes(), m.GetNodesPerSupernode())})
 	}
 	if m.ReduceGbytesPerS != nil {
-		checks = append(checks, check{"reduce_gbytes_per_s", positive(m.GetReduceGbytesPerS())})
+		checks = append(checks, check{"reduce_gbytes_per_s", rate(m.GetReduceGbytesPerS())})
 	}
 	if d := m.GetStorage(); d != nil {
 		checks = append(checks, check{"storage.arrays", positive(float64(d.GetArrays()))},
-			check{"storage.bandwidth_gbytes_per_s", positive(d.GetBandwidthGbytesPerS())},
-			check{"storage.stripe_mbytes", positive(d.GetStripeMbytes())})
+			check{"storage.bandwidth_gbytes_per_s", rate(d.GetBandwidthGbytesPerS())},
+			check{"storage.stripe_mbytes", rate(d.GetStripeMbytes())})
 	}
 	for _, c := range checks {
 		if c.err != nil {

@@ -13,15 +13,15 @@ func Unknown(kind, name, kinds string, known []string) error {
 
 // DidYouMean returns `, did you mean "X"?` for the known name nearest to name, or "" where none is near.
 func DidYouMean(name string, known []string) string {
-	if best := nearest(name, known); best != "" {
+	if best := Nearest(name, known); best != "" {
 		return `, did you mean "` + best + `"?`
 	}
 	return ""
 }
 
-// nearest returns the known name with the smallest edit distance, letter case ignored, if that is at most a third of
+// Nearest returns the known name with the smallest edit distance, letter case ignored, if that is at most a third of
 // the name's length (at least 2) and leaves a letter of the name; "" otherwise.
-func nearest(name string, known []string) string {
+func Nearest(name string, known []string) string {
 	limit := min(max(2, len(name)/3), len(name)-1)
 	best, bestDistance := "", limit+1
 	for _, k := range known {

@@ -8,11 +8,11 @@ func TestNearest(t *testing.T) {
 		"Convolutoin": "Convolution", "convolution": "Convolution", "Relu": "ReLU", "InerProduct": "InnerProduct",
 		"Polling": "Pooling", "Something": "", "": "",
 	} {
-		if got := nearest(name, known); got != want {
+		if got := Nearest(name, known); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}
-	if got := nearest("q", []string{"x"}); got != "" {
+	if got := Nearest("q", []string{"x"}); got != "" {
 		t.Errorf("for a letter: %q", got)
 	}
 	if got := DidYouMean("Relu", known); got != `, did you mean "ReLU"?` {
