@@ -55,7 +55,7 @@ func (d *DMASpec) rate(cpes, blockBytes int, put bool) float64 {
 	return d.limit
 }
 
-// waste is how much longer a transfer takes because its blocks do not start where transactions do (Zheng 2019, eq. 3-2):
+// waste is how much longer a transfer takes because its blocks do not start where transactions do (Fang 2019, eq. 3-2):
 // blocks that lie one behind the other start at multiples of the greatest common divisor of their length and a
 // transaction's, and touch 1 + (length-divisor)/transaction transactions in the mean.
 func (d *DMASpec) waste(blockBytes int) float64 {

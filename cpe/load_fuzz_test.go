@@ -29,7 +29,7 @@ func FuzzLoad(f *testing.F) {
 				t.Errorf("%g cycles take %v", n, c)
 			}
 		}
-		if c := s.SpecialTime(1e6); c < 0 {
+		if c := s.CycleTime(1e6 * s.SpecialCycles); c < 0 {
 			t.Errorf("a million exponentials take %v", c)
 		}
 		for _, bytes := range []int{1, 4096} {

@@ -28,8 +28,8 @@ func (s *Spec) MPETime(flops, bytes float64) VTime {
 	return fromNs(flops/s.MPE.GFlops + bytes/s.MPE.CopyGBps)
 }
 
-// SpecialTime is how long one core takes for n of the dearer functions, or random numbers.
-func (s *Spec) SpecialTime(n float64) VTime { return s.cycles(n * s.SpecialCycles) }
+// CycleTime is how long cycles of a core take.
+func (s *Spec) CycleTime(cycles float64) VTime { return s.cycles(cycles) }
 
 // LeaveToMPE has the group's management core do work, which is charged nothing but MPETime.
 func (g *CoreGroup) LeaveToMPE(flops, bytes float64, work func() error) error {

@@ -8,7 +8,7 @@ const (
 	SingleLikeDouble Single = iota
 	// SingleConverted turns operands into double precision in LDM (swCaffe, section IV-A).
 	SingleConverted
-	// SingleDirect computes in lanes of double precision; loads cannot broadcast (Zheng 2019, table 3.2).
+	// SingleDirect computes in lanes of double precision; loads cannot broadcast (Fang 2019, table 3.2).
 	SingleDirect
 )
 

@@ -30,7 +30,7 @@ type Software struct {
 }
 
 // softwares are the programs that WithSoftware knows. 11 cycles are a load, 4, and a floating-point operation that needs it, 7
-// (Zheng 2019, table 3.2).
+// (Fang 2019, table 3.2).
 var softwares = suggest.Table[Software]{Kind: "software", Kinds: "software", Name: func(s Software) string { return s.Name }, Entries: []Software{
 	{Name: "swcaffe"},
 	{Name: "swcaffe-2019", BatchOnly: true},

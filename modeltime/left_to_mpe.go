@@ -3,17 +3,21 @@ package modeltime
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	swnet "github.com/swcaffe/swcaffe/net"
 )
 
-// mpePasses is how often each direction of a layer goes through an array of its top's size, on the management cores: values read
-// and values written, counted in the source of swCaffe and of the Caffe that it is made from.
-type mpePasses struct {
-	passes  [3]float64 // by kernel.Direction
-	besides bool       // the layer's other work is the CPEs'
-	draws   bool       // forward, a random number for every value
+// mpeLoops is what a layer's loops on the management cores do with each value of its top, by kernel.Direction: so often they go through an
+// array of its size, values read and values written counted apart, or so many cycles they take.
+type mpeLoops struct {
+	passes  [3]float64
+	cycles  [3]float64
+	arrays  func(n *swnet.Net, layer int) int // how many arrays are gone through so; nil: one
+	besides bool                              // the layer's other work is the CPEs'
 }
 
-// leftToMPE are the layers that a program with Software.OnMPE leaves to the management cores, wholly or in part.
+// leftToMPE are the layers that a program with Software.OnMPE leaves to the management cores, wholly or in part. Passes are counted in the
+// source of swCaffe and of the Caffe that it is made from; of its functions on arrays, copies, sums, products, quotients, squares and roots
+// are the CPEs', filling, axpy and powers are not.
 //
 //   - BatchNorm forward: two sums read the images; their mean is subtracted by a product with K = 1 (read, write), squared
 //     (read, write), the variance spread (write), divided by (two reads, write), and the result copied (read, write). Backward: two
@@ -21,33 +25,37 @@ type mpePasses struct {
 //     sum of two arrays and a quotient (two reads, write each).
 //   - Scale forward: a copy, since it works in place, scaling row by row, and the bias as a product with K = 1 (read, write each).
 //     Backward: a product of arrays and a sum (two reads, write; read), the bias's sum; and scaling.
-//   - Dropout forward: the mask (write) and a product of arrays (two reads, write). Backward: that product.
 //   - The bias of a convolution: forward a product with K = 1 (read, write), backward a sum.
-var leftToMPE = map[string]mpePasses{
-	"BatchNorm":   {passes: [3]float64{kernel.Forward: 12, kernel.InputGradient: 17}},
-	"Scale":       {passes: [3]float64{kernel.Forward: 6, kernel.WeightGradient: 5, kernel.InputGradient: 2}},
-	"Dropout":     {passes: [3]float64{kernel.Forward: 4, kernel.InputGradient: 3}, draws: true},
-	"Convolution": {passes: [3]float64{kernel.Forward: 2, kernel.WeightGradient: 1}, besides: true},
+//   - Eltwise forward, a sum: an axpy (two reads, write) for each bottom; the result is filled with zeros before, which is left out.
+//   - Split backward: an axpy for each top but the first two, of which the CPEs make the sum.
+//
+// Of Dropout and LRN cycles are known. Their loops are Caffe's own in all versions of swCaffe, and one of 2017-10-22 left its times in
+// swprofile/: 42.94 and 42.98 ms forward and 10.78 and 13.94 ms backward for the 2^20 values of AlexNet's drop6 and drop7; 4.172 and 12.59 s
+// forward, 4.755 and 14.23 s backward for the 25.7 and 77.1 million of GoogLeNet's norm1 and norm2, most of which are powers.
+var leftToMPE = map[string]mpeLoops{
+	"BatchNorm": {passes: [3]float64{kernel.Forward: 12, kernel.InputGradient: 17}},
+	"Scale":     {passes: [3]float64{kernel.Forward: 6, kernel.WeightGradient: 5, kernel.InputGradient: 2}},
+	"Convolution": {passes: [3]float64{kernel.Forward: 2, kernel.WeightGradient: 1}, besides: true,
+		arrays: func(n *swnet.Net, i int) int { return len(n.Layer(i).Params()) - 1 }},
+	"Eltwise": {passes: [3]float64{kernel.Forward: 3}, arrays: func(n *swnet.Net, i int) int { return len(n.Bottoms(i)) }},
+	"Split": {passes: [3]float64{kernel.InputGradient: 3}, besides: true,
+		arrays: func(n *swnet.Net, i int) int { return max(0, len(n.Tops(i))-2) }},
+	"Dropout": {cycles: [3]float64{kernel.Forward: 59, kernel.InputGradient: 17}},
+	"LRN":     {cycles: [3]float64{kernel.Forward: 236, kernel.InputGradient: 268}},
 }
 
 // onMPE replaces or adds to what a direction of layer i was charged.
 func (r *runner) onMPE(i int, d kernel.Direction, l cpe.Ledger) cpe.Ledger {
 	p, ok := leftToMPE[r.net.LayerType(i)]
-	if !ok || !r.spec.Software.OnMPE || l.Time == 0 || p.passes[d] == 0 {
+	if !ok || !r.spec.Software.OnMPE || l.Time == 0 || p.passes[d]+p.cycles[d] == 0 {
 		return l
 	}
-	if p.besides && len(r.net.Layer(i).Params()) < 2 {
-		return l // no bias
+	arrays := 1
+	if p.arrays != nil {
+		arrays = p.arrays(r.net, i)
 	}
-	values := 0
-	for _, t := range r.net.Tops(i) {
-		values += t.Count()
-	}
-	share := float64(values) / float64(r.spec.CoreGroups)
-	t := r.spec.MPETime(0, 4*share*p.passes[d])
-	if p.draws && d == kernel.Forward {
-		t += r.spec.SpecialTime(share)
-	}
+	values := float64(arrays) * float64(r.net.Tops(i)[0].Count()) / float64(r.spec.CoreGroups)
+	t := r.spec.MPETime(0, 4*values*p.passes[d]) + r.spec.CycleTime(values*p.cycles[d])
 	if !p.besides {
 		l = cpe.Ledger{}
 	}

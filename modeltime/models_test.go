@@ -2,6 +2,7 @@ package modeltime
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -120,5 +121,83 @@ layer { name: "loss" type: "Reduction" bottom: "bn" top: "loss" loss_weight: 1 }
 	}
 	if plain := run(t, text, without); plain.Layers[1].Forward.ModelledMs >= r.Layers[1].Forward.ModelledMs {
 		t.Errorf("a bias on the MPE costs nothing: %g and %g ms", r.Layers[1].Forward.ModelledMs, plain.Layers[1].Forward.ModelledMs)
+	}
+}
+
+// TestLeftToMPEByArrays: a sum takes three accesses a bottom and value, a split that sums gradients as many for each top but two, beside what
+// the CPEs do.
+func TestLeftToMPEByArrays(t *testing.T) {
+	const text = `
+layer { name: "data" type: "Input" top: "data" input_param { shape { dim: 8 dim: 16 dim: 10 dim: 10 } } }
+layer { name: "ip" type: "Convolution" bottom: "data" top: "x" convolution_param { num_output: 16 kernel_size: 1 bias_term: false } }
+layer { name: "relu1" type: "ReLU" bottom: "x" top: "a" }
+layer { name: "relu2" type: "ReLU" bottom: "x" top: "b" }
+layer { name: "sum" type: "Eltwise" bottom: "a" bottom: "b" bottom: "x" top: "sum" }
+layer { name: "split" type: "Split" bottom: "sum" top: "s1" top: "s2" top: "s3" top: "s4" }
+layer { name: "loss" type: "Reduction" bottom: "s1" top: "l1" loss_weight: 1 }
+layer { name: "loss2" type: "Reduction" bottom: "s2" top: "l2" loss_weight: 1 }
+layer { name: "loss3" type: "Reduction" bottom: "s3" top: "l3" loss_weight: 1 }
+layer { name: "loss4" type: "Reduction" bottom: "s4" top: "l4" loss_weight: 1 }
+`
+	o := withSoftware(t, "swcaffe-2018")
+	without := o
+	var err error
+	if without.Spec, err = o.Spec.Without("mpe"); err != nil {
+		t.Fatal(err)
+	}
+	const ps = 1e-9 // ms
+	array := 3 * 4 * 8 * 16 * 100 / float64(o.Spec.CoreGroups) / o.Spec.MPE.CopyGBps / 1e6
+	with, plain := layersByName(run(t, text, o)), layersByName(run(t, text, without))
+	if got := with["sum"].Forward.ModelledMs; math.Abs(got-3*array) > ps {
+		t.Errorf("the sum takes %g ms, want %g", got, 3*array)
+	}
+	if got, want := with["split"].BackwardMs(), plain["split"].BackwardMs()+2*array; math.Abs(got-want) > ps {
+		t.Errorf("the split takes %g ms, want %g", got, want)
+	}
+	for _, name := range []string{"ip", "relu1", "x_ip_0_split"} { // no bias; the CPEs'; three tops
+		got, want := with[name].BackwardMs(), plain[name].BackwardMs()
+		if name == "x_ip_0_split" {
+			want += array
+		}
+		if math.Abs(got-want) > ps {
+			t.Errorf("%s takes %g ms backward, want %g", name, got, want)
+		}
+	}
+}
+
+func layersByName(r *Report) map[string]*Layer {
+	m := map[string]*Layer{}
+	for i := range r.Layers {
+		m[r.Layers[i].Name] = &r.Layers[i]
+	}
+	return m
+}
+
+// TestLogOf2017 holds the loops of which cycles are known against the log that these are from: one core group, seconds.
+func TestLogOf2017(t *testing.T) {
+	for _, c := range []struct {
+		layer             string
+		shape             string
+		forward, backward float64
+		tolerance         float64
+	}{
+		{`type: "LRN" lrn_param { local_size: 5 alpha: 1e-4 beta: 0.75 }`, "dim: 128 dim: 64 dim: 56 dim: 56", 4.17211, 4.7545, 0.01},
+		{`type: "LRN" lrn_param { local_size: 5 alpha: 1e-4 beta: 0.75 }`, "dim: 128 dim: 192 dim: 56 dim: 56", 12.5919, 14.2339, 0.01},
+		{`type: "Dropout"`, "dim: 256 dim: 4096", 42.938e-3, 10.78e-3, 0.15},
+		{`type: "Dropout"`, "dim: 256 dim: 4096", 42.978e-3, 13.944e-3, 0.15},
+	} {
+		o := withSoftware(t, "swcaffe-2018")
+		o.Spec.CoreGroups = 1
+		l := run(t, `
+force_backward: true
+layer { name: "data" type: "Input" top: "data" input_param { shape { `+c.shape+` } } }
+layer { name: "l" bottom: "data" top: "top" `+c.layer+` }
+layer { name: "loss" type: "Reduction" bottom: "top" top: "loss" loss_weight: 1 }
+`, o).Layers[1]
+		for _, d := range []struct{ got, want float64 }{{l.Forward.ModelledMs, c.forward}, {l.BackwardMs(), c.backward}} {
+			if math.Abs(d.got/1e3/d.want-1) > c.tolerance {
+				t.Errorf("%s of %s: %g s, want %g", c.layer, c.shape, d.got/1e3, d.want)
+			}
+		}
 	}
 }

@@ -38,7 +38,7 @@ const (
 // another one than is held.
 //
 // On a mesh the loops nest M, N, K: a block of C stays in LDM while blocks of A and B pass (C-stationary, the first
-// choice of Zheng 2019, fig. 4.5, whose required bandwidth is (1/BM + 1/BN)*DS*T/2). On the host they nest K, M, N: a packed
+// choice of Fang 2019, fig. 4.5, whose required bandwidth is (1/BM + 1/BN)*DS*T/2). On the host they nest K, M, N: a packed
 // block of A stays in the shared cache, blocks of B in L2, and C is updated in memory. That is the nest of BLIS (Van Zee and van
 // de Geijn 2015) with A and B exchanged, since weights, the larger operand as a rule, are the left one here.
 type GemmPlan struct {

@@ -23,7 +23,7 @@ func (p primitive) RunGroup(g *cpe.CoreGroup) error {
 }
 
 // TestPrimitive runs the LDM-resident product in double precision over the shapes that fit 64 KB a CPE, in the steps of 128,
-// 32 and 64 of its granularity up to 512 each: the best reaches 94 to 98 % of the peak (Zheng 2019, 4.3.1: 722.95 GFLOP/s,
+// 32 and 64 of its granularity up to 512 each: the best reaches 94 to 98 % of the peak (Fang 2019, 4.3.1: 722.95 GFLOP/s,
 // 97.3 %, and 76.1 % of 1505 shapes above 500).
 func TestPrimitive(t *testing.T) {
 	m := machine(t, "sw26010", true)
@@ -60,7 +60,7 @@ func TestPrimitive(t *testing.T) {
 }
 
 // TestBlockings multiplies 1024^3 in single precision on one core group with all feasible blockings in powers of two from
-// 64 x 128 x 64 on, single precision in double lanes but not converted, as in the thesis (Zheng 2019, 4.2.3: 66.83 to
+// 64 x 128 x 64 on, single precision in double lanes but not converted, as in the thesis (Fang 2019, 4.2.3: 66.83 to
 // 363.59 GFLOP/s over 81): the best lands within 20 % of the thesis's, and the planner finds one as good.
 func TestBlockings(t *testing.T) {
 	spec := machine(t, "sw26010", true).Spec()

@@ -21,7 +21,7 @@ const (
 	Winograd2
 	Winograd4
 	Winograd5
-	// Winograd is one of these, and only asked for: the one with least work on the host, F(2x2,3x3) as in Zheng 2019 on a model.
+	// Winograd is one of these, and only asked for: the one with least work on the host, F(2x2,3x3) as in Fang 2019 on a model.
 	Winograd
 )
 
