@@ -9,23 +9,22 @@ import (
 // of the outputs with a panel of the inputs at all points, so that the sums stay in L2, and maps them to kernels at once.
 type winogradGradPanels struct {
 	*winogradGrads
-	v, y pointPlanes // of the inputs and the outputs of a group, in panels
-	sums pointPlanes // of a piece and a panel
+	v, y         pointPlanes // of the inputs and the outputs of a group, slice by slice
+	sums         pointPlanes // of a piece and a panel
+	piece, panel int         // outputs and inputs that are summed up together
 }
 
-// gradPanel is the number of inputs of a panel: what is mapped to kernels together.
-const gradPanel = collectSlices * winogradLanes
+// gradPanel is the number of inputs of a panel at most.
+const gradPanel = 6 * winogradLanes
 
-// gradRows is what pieces of outputs are multiples of: of a slice, and of the rows of all micro-kernels.
-const gradRows = 48
-
-// newWinogradGradPanels cuts the outputs so that sums take little more than half of L2.
+// newWinogradGradPanels cuts the outputs into pieces of whole slices, so that sums take up to two thirds of L2.
 func newWinogradGradPanels(c *winogradGrads, spec *cpe.Spec) *winogradGradPanels {
 	v := &winogradGradPanels{winogradGrads: c}
 	points, tiles := v.grid.form.Points(), v.grid.most(v.block)
-	outs := max(1, spec.LDMBytes*3/5/4/points/gradPanel/gradRows) * gradRows
-	v.v, v.y = newPointPanels(points, tiles, v.in, gradPanel), newPointPanels(points, tiles, v.out, outs)
-	v.sums = newPointPanels(points, outs, gradPanel, gradPanel)
+	v.panel = even(v.in, gradPanel, winogradLanes)
+	v.piece = max(1, spec.LDMBytes/3*2/4/points/v.panel/winogradLanes) * winogradLanes
+	v.v, v.y = newPointPanels(points, tiles, v.in, BlockLanes), newPointPanels(points, tiles, v.out, BlockLanes)
+	v.sums = newPointPanels(points, v.piece, v.panel, v.panel)
 	v.conv.takes(WeightGradient, cpe.Scratch{Common: v.v.size + v.y.size, Group: v.memory()})
 	return v
 }
@@ -87,41 +86,60 @@ func (b *gradPanelsMultiply) RunGroup(g *cpe.CoreGroup) error {
 	inputs, results := b.planes(g)
 	sums := b.sums
 	sums.data = part(memory, own, b.sums.size)
-	mr, _ := simd.Micro()
+	mr, _ := simd.PixelSumSize()
 	rows := blocks(b.out, mr)
-	at, end := g.Share(blocks(b.in, gradPanel) * rows)
+	at, end := g.Share(blocks(b.in, b.panel) * rows)
 	for at < end {
 		first := at % rows * mr
-		piece := min(b.y.width-first%b.y.width, (end-at)*mr, b.out-first)
-		ins := span{at / rows * gradPanel, min(gradPanel, b.in-at/rows*gradPanel)}
-		b.multiply(&inputs, &results, &sums, span{first, piece}, ins)
-		for i := range piece {
-			if err := b.collect(g.CPEs()[0], w, sums.at(i, 0, 1), b.group*b.out+first+i, ins.at, ins.n, b.conv.args.add || b.first > 0); err != nil {
+		outs := span{first, min(b.piece-first%b.piece, (end-at)*mr, b.out-first)}
+		ins := span{at / rows * b.panel, min(b.panel, b.in-at/rows*b.panel)}
+		b.multiply(&inputs, &results, &sums, outs, ins)
+		for i := range outs.n {
+			if err := b.collectPanel(g.CPEs()[0], w, &sums, i, outs.at+i, ins); err != nil {
 				return err
 			}
 		}
-		at += blocks(piece, mr)
+		at += blocks(outs.n, mr)
 	}
 	return nil
 }
 
-// multiply makes the sums of some outputs and inputs at all points. The operands of the next point are fetched meanwhile.
+// collectPanel maps a row of sums, an output's, to kernels.
+func (b *gradPanelsMultiply) collectPanel(c *cpe.CPE, w *winogradWorker, sums *pointPlanes, row, out int, ins span) error {
+	const most = collectSlices * winogradLanes
+	for in := 0; in < ins.n; in += most {
+		block := sums.at(row, in/winogradLanes, 1)
+		if err := b.collect(c, w, block, b.group*b.out+out, ins.at+in, min(most, ins.n-in), b.conv.args.add || b.first > 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// multiply makes the sums of some outputs and inputs at all points. The operands of the next point are fetched meanwhile, a slice with each
+// tile of rows: those of inputs first.
 func (b *gradPanelsMultiply) multiply(inputs, results, sums *pointPlanes, outs, ins span) {
-	_, nr := simd.Micro()
-	made := blocks(ins.n, winogradLanes) * winogradLanes
-	tiles := b.grid.patch(b.last).first - b.grid.patch(b.first).first
+	mr, wide := simd.PixelSumSize()
+	jump, slices, made := inputs.points*inputs.plane, blocks(ins.n, winogradLanes), blocks(outs.n, winogradLanes)
+	runs := simd.PixelRuns{Runs: 1, N: b.grid.patch(b.last).first - b.grid.patch(b.first).first, JumpA: jump, JumpB: jump, JumpAhead: jump}
+	v, y := inputs.data[ins.at/winogradLanes*jump:], results.data[outs.at/winogradLanes*jump:]
 	for point := range inputs.points {
-		y, v, s := results.matrix(point, outs.at), inputs.matrix(point, ins.at), sums.matrix(point, 0)
-		after := min(point+1, inputs.points-1)
-		next, then := inputs.matrix(after, ins.at).Data, results.matrix(after, outs.at).Data
-		left := tiles * inputs.ld
-		for col := 0; col < made; col += nr {
-			if left <= 0 {
-				next, left = then, tiles*results.ld
+		at, next, fetched := point*inputs.plane, min(point+1, inputs.points-1)*inputs.plane, 0
+		for from := 0; from < slices; from += wide {
+			n := min(wide, slices-from)
+			for row := 0; row < outs.n; {
+				rows := outs.n - row
+				switch runs.Ahead = nil; {
+				case fetched < slices:
+					runs.Ahead, rows = v[next+fetched*jump:], min(rows, (slices-fetched)*mr)
+				case fetched < slices+made:
+					runs.Ahead, rows = y[next+(fetched-slices)*jump:], min(rows, (slices+made-fetched)*mr)
+				}
+				to := sums.data[point*sums.plane+row*sums.ld+from*winogradLanes:]
+				simd.PixelSums(&runs, y[at:], v[at+from*jump:], to, sums.ld, outs.at%winogradLanes+row, rows, n*winogradLanes, false)
+				row += rows
+				fetched += blocks(rows, mr)
 			}
-			simd.StridedPanel(outs.n, min(nr, made-col), tiles, y.Data, 1, y.Ld, v.Data[col:], v.Ld, s.Data[col:], s.Ld, false, next)
-			n := simd.StridedFetch(outs.n, tiles)
-			next, left = next[min(n, len(next)-1):], left-n
 		}
 	}
 }
