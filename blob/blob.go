@@ -199,6 +199,13 @@ func (b *Blob) SharesStorage(other *Blob) bool {
 	return b == other || b.SharesData(other) || b.SharesDiff(other)
 }
 
+// Storage tells the storage of values or gradients from others: two are equal if blobs share it.
+type Storage struct{ of *storage }
+
+// DataStorage returns the storage of the values, DiffStorage that of the gradients.
+func (b *Blob) DataStorage() Storage { return Storage{b.storageOf(&b.data)} }
+func (b *Blob) DiffStorage() Storage { return Storage{b.storageOf(&b.diff)} }
+
 // Place moves the values and gradients into slices of Count values each, which are the blob's storage from now on, and that of
 // the blobs that share it.
 func (b *Blob) Place(data, diff []float32) {

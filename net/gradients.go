@@ -55,12 +55,13 @@ func (d *node) runsBackward() bool { return d.needBackward && len(d.task.nodes) 
 // placesOfGradients numbers the storages as they are.
 func (n *Net) placesOfGradients() gradientPlaces {
 	p := gradientPlaces{map[*blob.Blob]int{}, map[*node]bool{}}
-	var first []*blob.Blob
+	numbers := map[blob.Storage]int{}
 	for _, d := range n.nodes {
 		for _, b := range slices.Concat(d.task.bottoms, d.task.tops, d.tops) {
-			at := slices.IndexFunc(first, func(f *blob.Blob) bool { return f == b || f.SharesDiff(b) })
-			if at < 0 {
-				at, first = len(first), append(first, b)
+			at, known := numbers[b.DiffStorage()]
+			if !known {
+				at = len(numbers)
+				numbers[b.DiffStorage()] = at
 			}
 			p.of[b] = at
 		}

@@ -8,28 +8,32 @@ import (
 // storage is what blobs that share values, or gradients, have in common, and the steps of a run in which it is needed.
 // Forward of layer i is step i; Backward of it is two steps, see Net.backSteps.
 type storage struct {
-	blobs []*blob.Blob
+	blob *blob.Blob // one of them
 	span
 	touched bool
 	// keep: it holds what has to outlast a run, or what nobody writes before it is read.
 	keep bool
 }
 
-// storages finds the storages of one kind in a net; shared says which blobs have one in common.
+// storages finds the storages of one kind in a net.
 type storages struct {
-	list   []*storage
-	shared func(a, b *blob.Blob) bool
+	list []*storage // in the order in which they are met
+	at   map[blob.Storage]*storage
+	kind func(*blob.Blob) blob.Storage
+}
+
+func storagesOf(kind func(*blob.Blob) blob.Storage) *storages {
+	return &storages{at: map[blob.Storage]*storage{}, kind: kind}
 }
 
 // of returns the storage of a blob.
 func (s *storages) of(b *blob.Blob) *storage {
-	for _, st := range s.list {
-		if st.blobs[0] == b || s.shared(st.blobs[0], b) {
-			return st
-		}
+	st := s.at[s.kind(b)]
+	if st == nil {
+		st = &storage{blob: b}
+		s.at[s.kind(b)] = st
+		s.list = append(s.list, st)
 	}
-	st := &storage{blobs: []*blob.Blob{b}}
-	s.list = append(s.list, st)
 	return st
 }
 
@@ -60,8 +64,7 @@ func (n *Net) backSteps(i int) (params, bottoms int) {
 // is for inference alone. What layers without bottoms make is kept, since some fill it only once; so are the net's
 // outputs, what was asked for by name, and gradients of weights that are tops, which the solver reads after Backward.
 func (n *Net) lifetimes() (data, diffs *storages) {
-	data = &storages{shared: (*blob.Blob).SharesData}
-	diffs = &storages{shared: (*blob.Blob).SharesDiff}
+	data, diffs = storagesOf((*blob.Blob).DataStorage), storagesOf((*blob.Blob).DiffStorage)
 	for i, d := range n.nodes {
 		for _, b := range d.task.bottoms {
 			data.read(b, i)

@@ -70,7 +70,7 @@ func (n *Net) placeAll() (placements []placement, scratch []stretch, total int) 
 			if s.keep || !s.touched || s.size == 0 {
 				continue
 			}
-			placements = append(placements, placement{diff: k == 1, blob: largestOf(s.blobs), size: s.size, last: s.last})
+			placements = append(placements, placement{diff: k == 1, blob: s.blob, size: s.size, last: s.last})
 			spans = append(spans, span{cpe.WholeLines(s.size), s.first, s.last})
 		}
 	}
@@ -86,17 +86,6 @@ func (n *Net) placeAll() (placements []placement, scratch []stretch, total int) 
 		scratch[i].from = offsets[len(placements)+i]
 	}
 	return placements, scratch, total
-}
-
-// largestOf returns the blob with most values.
-func largestOf(blobs []*blob.Blob) *blob.Blob {
-	best := blobs[0]
-	for _, b := range blobs[1:] {
-		if b.Count() > best.Count() {
-			best = b
-		}
-	}
-	return best
 }
 
 // useArena moves the blobs to their places, if they do not stand there.

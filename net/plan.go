@@ -1,6 +1,9 @@
 package net
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // span is a piece of storage that is needed from one step of a net's run to another, both included.
 type span struct{ size, first, last int }
@@ -41,17 +44,17 @@ func pack(spans []span) (offsets []int, total int) {
 	return offsets, total
 }
 
-// peak is the most that spans take at any step, below which no plan can stay: at some span's beginning.
+// peak is the most that spans take at any step, below which no plan can stay.
 func peak(spans []span) int {
-	most := 0
+	change := map[int]int{} // of what is taken, by step
 	for _, s := range spans {
-		sum := 0
-		for _, o := range spans {
-			if o.first <= s.first && s.first <= o.last {
-				sum += o.size
-			}
-		}
-		most = max(most, sum)
+		change[s.first] += s.size
+		change[s.last+1] -= s.size
+	}
+	most, now := 0, 0
+	for _, step := range slices.Sorted(maps.Keys(change)) {
+		now += change[step]
+		most = max(most, now)
 	}
 	return most
 }
