@@ -17,21 +17,44 @@ import (
 // next write of the same file, or RemoveLeftovers. A link is followed; what is not a regular file, such as /dev/stdout, is
 // written directly.
 func WriteFileAtomic(path string, write func(f *os.File) error) error {
-	target := path
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		target = real
-	}
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
+	var err error
+	if info, missing := os.Stat(path); missing == nil && !info.Mode().IsRegular() {
 		err = writeDirect(path, write)
 	} else {
-		err = writeRenamed(target, write)
+		err = writeRenamed(behindLinks(path), write)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)
 	}
 	return nil
 }
+
+// CheckWritable makes sure that WriteFileAtomic can write a file of that name, before the work for it begins. What is there stays as it is.
+func CheckWritable(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		if info.IsDir() {
+			return fmt.Errorf("cannot write %s: it is a folder", path)
+		}
+		return nil
+	}
+	target := behindLinks(path)
+	f, err := createTemp(target)
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", path, err)
+	}
+	finish(f, target, errNotWritten)
+	return nil
+}
+
+// behindLinks returns the file that a path leads to.
+func behindLinks(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	return path
+}
+
+var errNotWritten = errors.New("only tried")
 
 func writeDirect(path string, write func(f *os.File) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -81,6 +82,30 @@ func TestWriteToMissingFolder(t *testing.T) {
 	if err := WriteFileAtomic(file, writeString("x")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// TestCheckWritable: what could not be written is said, and a check leaves nothing behind and everything as it is.
+func TestCheckWritable(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "f")
+	for _, path := range []string{file, os.DevNull} {
+		if err := CheckWritable(path); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := os.WriteFile(file, []byte("old"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckWritable(file); err != nil {
+		t.Error(err)
+	}
+	only(t, file, "old")
+	for _, path := range []string{dir, filepath.Join(dir, "none", "f"), filepath.Join(file, "f"), filepath.Join(dir, strings.Repeat("n", 300))} {
+		if err := CheckWritable(path); err == nil || !strings.Contains(err.Error(), "cannot write "+path) {
+			t.Errorf("%s: error %v", path, err)
+		}
+	}
+	only(t, file, "old")
 }
 
 func TestWriteThroughLink(t *testing.T) {

@@ -207,11 +207,10 @@ func (v *Solver) setRunState(r *caffepb.RunState) error {
 }
 
 // checkWritable makes sure, before hours of training, that snapshots can be written.
-func checkWritable(prefix string) error {
-	f, err := os.CreateTemp(filepath.Dir(prefix), ".swcaffe-*")
-	if err != nil {
+func (v *Solver) checkWritable() error {
+	prefix := v.param.GetSnapshotPrefix()
+	if err := swproto.CheckWritable(fmt.Sprint(prefix, snapshotMark, v.param.GetMaxIter(), ".solverstate.h5")); err != nil {
 		return fmt.Errorf("cannot write to snapshot prefix %q: make sure that the directory exists and is writeable (%w)", prefix, err)
 	}
-	f.Close()
-	return os.Remove(f.Name())
+	return nil
 }

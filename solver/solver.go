@@ -172,7 +172,7 @@ func (v *Solver) check() error {
 	if v.param.GetSnapshot() == 0 && !v.param.GetSnapshotAfterTrain() {
 		return nil
 	}
-	if err := checkWritable(v.param.GetSnapshotPrefix()); err != nil {
+	if err := v.checkWritable(); err != nil {
 		return err
 	}
 	swproto.RemoveLeftovers(v.param.GetSnapshotPrefix() + snapshotMark)

@@ -38,7 +38,7 @@ func outputVar(fs *flag.FlagSet, path *string, name, usage string) {
 }
 
 // direct looks at the files that flags name before the work for them begins. One of them may be standard output, which then holds
-// nothing else; the folders of the others must be there.
+// nothing else; the others must be writable.
 func (e *env) direct(fs *flag.FlagSet) (err error) {
 	fs.VisitAll(func(f *flag.Flag) {
 		file, ok := f.Value.(*outputFile)
@@ -54,6 +54,8 @@ func (e *env) direct(fs *flag.FlagSet) (err error) {
 				err = fmt.Errorf("-%s %s: %w", f.Name, *file, statErr)
 			} else if !info.IsDir() {
 				err = fmt.Errorf("-%s %s: %s is no folder", f.Name, *file, dir)
+			} else if writeErr := swproto.CheckWritable(string(*file)); writeErr != nil {
+				err = fmt.Errorf("-%s: %w", f.Name, writeErr)
 			}
 		}
 	})
