@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/swcaffe/swcaffe/data"
 	"github.com/swcaffe/swcaffe/data/lmdb"
@@ -12,11 +15,14 @@ import (
 	"github.com/syndtr/goleveldb/leveldb"
 )
 
-// database is a new database of a tool's results. It is written under a temporary name and gets its own when it is closed.
+// database is a new database of a tool's results. It is written under a temporary name and gets its own when it is closed. An
+// interrupt is an error of the next put.
 type database struct {
 	path, temporary string
-	put             func(key, value []byte) error
+	write           func(key, value []byte) error
 	close           func() error
+	interrupted     context.Context
+	unwatch         context.CancelFunc
 }
 
 // backend parses the name of a kind of database.
@@ -44,25 +50,43 @@ func createDatabase(path, kind string) (*database, error) {
 	if err := os.RemoveAll(d.temporary); err != nil {
 		return nil, err
 	}
+	d.interrupted, d.unwatch = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	if err := d.open(which); err != nil {
+		d.unwatch()
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *database) open(which caffepb.DataParameter_DB) error {
 	if which == caffepb.DataParameter_LEVELDB {
 		db, err := leveldb.OpenFile(d.temporary, nil)
 		if err != nil {
-			return nil, fmt.Errorf("leveldb: %s: %w", d.temporary, err)
+			return fmt.Errorf("leveldb: %s: %w", d.temporary, err)
 		}
-		d.put = func(key, value []byte) error { return db.Put(key, value, nil) }
+		d.write = func(key, value []byte) error { return db.Put(key, value, nil) }
 		d.close = db.Close
-		return d, nil
+		return nil
 	}
 	w, err := lmdb.Create(d.temporary)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	d.put, d.close = w.Put, w.Close
-	return d, nil
+	d.write, d.close = w.Put, w.Close
+	return nil
+}
+
+// put adds a record.
+func (d *database) put(key, value []byte) error {
+	if d.interrupted.Err() != nil {
+		return fmt.Errorf("interrupted; nothing was left behind of %s", d.path)
+	}
+	return d.write(key, value)
 }
 
 // publish closes the database and gives it its name, if all went well; else nothing is left of it.
 func (d *database) publish(err error) error {
+	defer d.unwatch()
 	if closing := d.close(); err == nil {
 		err = closing // else most often the same again
 	}
