@@ -68,12 +68,19 @@ func TestSharing(t *testing.T) {
 	if new(Blob).SharesData(new(Blob)) || new(Blob).SharesDiff(new(Blob)) {
 		t.Error("blobs without storage share it")
 	}
-	defer func() {
-		if recover() == nil {
-			t.Error("blobs of different counts shared storage")
-		}
-	}()
-	New(5).ShareDiff(a)
+	if a.DataStorage() != b.DataStorage() || a.DiffStorage() == b.DiffStorage() || a.DiffStorage() != c.DiffStorage() || a.DataStorage() == d.DataStorage() {
+		t.Error("storages are equal where none is shared, or not where one is")
+	}
+	for name, share := range map[string]func(b, other *Blob){"data": (*Blob).ShareData, "diff": (*Blob).ShareDiff} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("blobs of different counts shared %s", name)
+				}
+			}()
+			share(New(5), a)
+		}()
+	}
 }
 
 func TestProtoRoundTrip(t *testing.T) {

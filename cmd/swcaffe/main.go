@@ -155,7 +155,7 @@ func findCommand(name string) (command, error) {
 
 // help prints the list of commands, or one command's flags.
 func help(e *env, args []string) error {
-	if len(args) == 0 || args[0] == "help" {
+	if len(args) == 0 || args[0] == "help" || isHelp(args[0]) {
 		usage(e.stdout)
 		return nil
 	}
