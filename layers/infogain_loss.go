@@ -36,6 +36,9 @@ type infogainLoss struct {
 const leastProbability = 1e-20
 
 func (l *infogainLoss) SetUp(bottom, top []*blob.Blob) error {
+	if p := l.Param.GetLossParam(); p != nil && p.Normalize != nil {
+		return errors.New("loss_param.normalize is deprecated and InfogainLoss does not take it: use normalization")
+	}
 	if err := l.probabilityLoss.SetUp(bottom, top); err != nil || len(bottom) > 2 {
 		return err
 	}

@@ -128,6 +128,7 @@ func TestLabelLossErrors(t *testing.T) {
 		wantError(t, b, layertest.Case{Type: typ, Bottoms: []layertest.Bottom{in, layertest.Labels(3, 4, 2)}}, "4 labels", "there are 8")
 	}
 	wantError(t, b, layertest.Case{Type: "InfogainLoss", Bottoms: []layertest.Bottom{in, labels}}, "infogain matrix source")
+	wantError(t, b, layertest.Case{Type: "InfogainLoss", Param: "loss_param { normalize: false }", Bottoms: []layertest.Bottom{in, labels, layertest.In(3, 3)}}, "normalize", "normalization")
 	wantError(t, b, layertest.Case{Type: "InfogainLoss", Bottoms: []layertest.Bottom{in, labels, layertest.In(2, 2)}}, "3 x 3", "2 2 (4)")
 	wantError(t, b, layertest.Case{Type: "InfogainLoss", Param: `infogain_loss_param { source: "missing" }`, Bottoms: []layertest.Bottom{in, labels}}, "missing")
 	wantError(t, b, layertest.Case{Type: "SigmoidCrossEntropyLoss", Bottoms: []layertest.Bottom{in, layertest.In(4, 2)}}, "4 3 (12)", "4 2 (8)")
