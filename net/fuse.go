@@ -104,20 +104,18 @@ func (t *task) reader() *node {
 
 // joins reports whether a node's task can be computed with the layers before it, at the place of node i: what it reads besides is there by
 // then, it goes backward as they do, and their top is not asked for, unless it is overwritten anyway and its gradient is there all the same;
-// nor would they overwrite, in place, values that stand elsewhere, so that those could not be kept for Backward, or that a layer before
-// them looks at in Backward: it finds what they left there, as in Caffe.
+// nor would they overwrite, in place, values that stand elsewhere, so that those could not be kept for Backward. A layer that looks in
+// Backward at what it wrote, where another has overwritten that in place, finds what is there then, as in Caffe.
 func (n *Net) joins(i int, d *node) bool {
 	head, t := n.nodes[i], d.task
 	if len(t.nodes) == 0 || len(t.tops) != 1 || d.needBackward != head.needBackward || d.needBackward && slices.Contains(t.propagate, false) {
 		return false
 	}
+	inPlace := slices.Contains(head.bottoms, head.tops[0])
+	if inPlace && n.isView(i, head.tops[0]) || d.needBackward && (inPlace && n.makerReads(i, head.tops[0]) || n.readsOverwritten(d)) {
+		return false
+	}
 	top := head.task.tops[0]
-	if slices.Contains(head.task.bottoms, t.tops[0]) && n.isView(i, t.tops[0]) {
-		return false
-	}
-	if head.needBackward && slices.Contains(head.task.bottoms, top) && n.makerReads(i, top) {
-		return false
-	}
 	id := head.task.nodes[len(head.task.nodes)-1].topIDs[0]
 	hidden := n.kept[id] && (t.tops[0] != top || n.hidesGrad(head.task.nodes, id))
 	for _, b := range t.bottoms {
@@ -137,13 +135,25 @@ func (n *Net) isView(i int, b *blob.Blob) bool {
 
 // makerReads reports whether a node before node i that writes a blob reads its values in Backward.
 func (n *Net) makerReads(i int, b *blob.Blob) bool {
-	return slices.ContainsFunc(n.nodes[:i], func(d *node) bool {
-		if !d.needBackward || len(d.task.nodes) == 0 || !slices.Contains(d.task.tops, b) {
-			return false
-		}
-		readsBottoms, readsTops := d.task.backwardReads()
-		return readsTops || readsBottoms && slices.Contains(d.task.bottoms, b)
+	return slices.ContainsFunc(n.nodes[:i], func(d *node) bool { return d.needBackward && d.readsWritten(b) })
+}
+
+// readsOverwritten reports whether one of the layers of a node's task reads, in Backward, what it wrote and what a node behind them overwrites.
+func (n *Net) readsOverwritten(d *node) bool {
+	nodes := d.task.nodes
+	behind := n.nodes[slices.Index(n.nodes, nodes[len(nodes)-1])+1:]
+	return slices.ContainsFunc(nodes, func(m *node) bool {
+		return slices.ContainsFunc(behind, func(o *node) bool { return slices.Contains(o.tops, m.tops[0]) }) && m.readsWritten(m.tops[0])
 	})
+}
+
+// readsWritten reports whether a node's own layer writes a blob and reads its values in Backward.
+func (d *node) readsWritten(b *blob.Blob) bool {
+	if !slices.Contains(d.tops, b) {
+		return false
+	}
+	readsBottoms, readsTops := backwardReads(d.Layer)
+	return readsTops || readsBottoms && slices.Contains(d.bottoms, b)
 }
 
 // writtenFrom reports whether a node from i on writes a blob.

@@ -115,7 +115,7 @@ func (d *node) backwardLifetimes(data, diffs *storages, params, step int) {
 	for _, b := range d.task.remembers() {
 		data.read(b, step)
 	}
-	readsBottoms, readsTops := d.task.backwardReads()
+	readsBottoms, readsTops := backwardReads(d.task.Layer)
 	for _, t := range d.task.tops {
 		diffs.read(t, step)
 		if readsTops {
@@ -133,9 +133,9 @@ func (d *node) backwardLifetimes(data, diffs *storages, params, step int) {
 	}
 }
 
-// backwardReads reports whether Backward of a task reads the values of its bottoms and of its tops.
-func (t *task) backwardReads() (bottoms, tops bool) {
-	if r, ok := t.Layer.(layers.BackwardReader); ok {
+// backwardReads reports whether Backward of a layer reads the values of its bottoms and of its tops.
+func backwardReads(l layers.Layer) (bottoms, tops bool) {
+	if r, ok := l.(layers.BackwardReader); ok {
 		return r.BackwardReads()
 	}
 	return true, true

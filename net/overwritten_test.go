@@ -71,6 +71,9 @@ func TestOverwrittenActivation(t *testing.T) {
 		{`layer { name: "y" type: "Swish" bottom: "x" top: "y" }`, []float32{-0.5820045, -0.2354693, -1.102652}, []float32{-0.9752283, 0.03559065, -1.169132}},
 		{`layer { name: "y" type: "Power" bottom: "x" top: "y" }
 	layer { name: "relu" type: "ReLU" bottom: "y" top: "y" }`, []float32{0, 0, 0}, []float32{-1.1547005, 0, -1.1547005}},
+		{`layer { name: "norm0" type: "BatchNorm" bottom: "x" top: "y" batch_norm_param { use_global_stats: true eps: 3 } }
+	layer { name: "factor0" type: "Scale" bottom: "y" top: "y" }
+	layer { name: "relu" type: "ReLU" bottom: "y" top: "y" }`, []float32{0, 0, 0}, []float32{-0.6666667, 0, -0.6666667}},
 	} {
 		for _, run := range []struct {
 			engine layers.Engine
@@ -91,6 +94,30 @@ func TestOverwrittenActivation(t *testing.T) {
 			}
 			near(t, fmt.Sprintf("%s, %v, Scale makes %s", tt.activation, run.engine, run.top), a.Diff(), run.want)
 		}
+	}
+}
+
+// TestNormalisedSplit: BatchNorm in place on a top of a Split layer changes its bottom and its other tops, which are views of one blob; also
+// where Scale behind it could be computed with it. The gradient and the loss are those of BVLC Caffe 1.0.
+func TestNormalisedSplit(t *testing.T) {
+	for _, engine := range []layers.Engine{layers.MPE, layers.CPE} {
+		n := buildWith(t, `
+	layer { name: "a" type: "Parameter" top: "a" parameter_param { shape { dim: 1 dim: 3 } } }
+	layer { name: "x" type: "Power" bottom: "a" top: "x" }
+	layer { name: "split" type: "Split" bottom: "x" top: "y" top: "z" }
+	layer { name: "norm" type: "BatchNorm" bottom: "y" top: "y" batch_norm_param { use_global_stats: true eps: 3 } }
+	layer { name: "factor" type: "Scale" bottom: "y" top: "s" scale_param { filler { type: "constant" value: -2 } } }
+	layer { name: "both" type: "Eltwise" bottom: "s" bottom: "z" top: "both" }
+	layer { name: "loss" type: "Reduction" bottom: "both" top: "loss" loss_weight: 1 reduction_param { operation: SUMSQ } }`,
+			func(o *Options) { o.Device.Engine, o.Economise = engine, true })
+		a := n.Learnable()[0].Blob
+		copy(a.Data(), []float32{1, -3, 5})
+		loss, err := n.ForwardBackward()
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, engine.String(), a.Diff(), []float32{0.1786328, -0.5358984, 0.8931640})
+		near(t, engine.String()+": loss", []float32{float32(loss)}, []float32{35. / 3})
 	}
 }
 
