@@ -65,8 +65,8 @@ func gaussian(data []float32, mean, std float64, r *Random) {
 // fillGaussian draws from a normal distribution; with sparse = s, each value is kept with probability
 // s / shape(0) and zero otherwise, so that an output has s inputs on average.
 func fillGaussian(b *blob.Blob, f *caffepb.FillerParameter, r *Random) error {
-	if f.GetStd() < 0 {
-		return fmt.Errorf("gaussian filler: std %g is negative", f.GetStd())
+	if !(f.GetStd() > 0) {
+		return fmt.Errorf("gaussian filler: std must be positive, it is %g", f.GetStd())
 	}
 	data := b.Data()
 	gaussian(data, float64(f.GetMean()), float64(f.GetStd()), r)
@@ -76,6 +76,9 @@ func fillGaussian(b *blob.Blob, f *caffepb.FillerParameter, r *Random) error {
 	}
 	if b.NumAxes() < 1 {
 		return errors.New("gaussian filler: sparse needs a blob with at least one axis")
+	}
+	if int(sparse) > b.Dim(0) {
+		return fmt.Errorf("gaussian filler: sparse %d is more than the first extent of the shape %v", sparse, b.Shape())
 	}
 	keep := float64(sparse) / float64(b.Dim(0))
 	for i := range data {

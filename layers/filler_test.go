@@ -105,7 +105,9 @@ func TestFillerErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		`type: "xaver"`:                 `did you mean "xavier"?`,
 		`type: "uniform" min: 2 max: 1`: "min 2 is above max 1",
-		`type: "gaussian" std: -1`:      "std -1 is negative",
+		`type: "gaussian" std: -1`:      "std must be positive, it is -1",
+		`type: "gaussian" std: 0`:       "std must be positive, it is 0",
+		`type: "gaussian" sparse: 3`:    "sparse 3 is more than the first extent of the shape [2 3]",
 		`type: "xavier" sparse: 3`:      "sparse",
 		`type: "bilinear"`:              "4 axes",
 	} {

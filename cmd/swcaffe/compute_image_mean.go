@@ -17,7 +17,7 @@ var computeImageMeanCommand = command{
 	args:    "INPUT_DB [OUTPUT_FILE] [-backend lmdb|leveldb]",
 	example: "swcaffe compute_image_mean data/digits_train_lmdb mean.binaryproto",
 	words:   []string{"db", "out"},
-	long: `Averages the images of a database, all of one size, and writes the mean as a BlobProto for transform_param { mean_file }.
+	long: `Averages the images of a database, all of one size and as many channels, and writes the mean as a BlobProto for transform_param { mean_file }.
 The mean of each channel is printed too.`,
 	setup: func(fs *flag.FlagSet) func(*env) error {
 		db := fs.String("db", "", "the `DATABASE` to average")
@@ -44,7 +44,7 @@ func computeImageMean(e *env, db, out, kind string) error {
 		if err := d.Unmarshal(r.Raw); err != nil {
 			return err
 		}
-		p, err := d.Pixels(imageio.Color)
+		p, err := d.Pixels(imageio.Unchanged)
 		if err != nil {
 			return err
 		}

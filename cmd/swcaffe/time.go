@@ -13,12 +13,13 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/modeltime"
 	swnet "github.com/swcaffe/swcaffe/net"
+	"github.com/swcaffe/swcaffe/solver"
 )
 
 var timeCommand = command{
 	name:    "time",
 	summary: "measure a model's layers, or model them on another machine",
-	args:    "-model FILE [-phase TRAIN|TEST] [-iterations N] [-dry_run] [-json FILE] [-batch N] [-strategy NAME | -tune FILE] [-machine NAME|FILE [-core_groups N] [-roofline FILE] [-heatmap FILE -layer NAME] ...]",
+	args:    "-model FILE [-weights FILES] [-phase TRAIN|TEST] [-iterations N] [-dry_run] [-json FILE] [-batch N] [-strategy NAME | -tune FILE] [-machine NAME|FILE [-core_groups N] [-roofline FILE] [-heatmap FILE -layer NAME] ...]",
 	example: "swcaffe time -model models/lenet/train_val.prototxt -iterations 50",
 	long: `Runs forward and backward passes after a warm-up and prints the time of every layer in both directions: the mean as
 Caffe does, and medians in the -json file; and how every convolution computes each direction. -strategy forces that where it
@@ -34,6 +35,7 @@ inner products and recurrent layers, as publications count them.`,
 	setup: func(fs *flag.FlagSet) func(*env) error {
 		var o timeOptions
 		fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
+		fs.StringVar(&o.weights, "weights", "", "trained weights to measure with: .caffemodel `FILES`, separated by commas")
 		fs.StringVar(&o.phase, "phase", "TRAIN", "TRAIN or TEST")
 		fs.IntVar(&o.iterations, "iterations", 50, "the number of iterations to measure")
 		outputVar(fs, &o.json, "json", "write the figures to `FILE` as well; -: to standard output, alone")
@@ -47,13 +49,13 @@ inner products and recurrent layers, as publications count them.`,
 }
 
 type timeOptions struct {
-	model, phase, json string
-	iterations         int
-	dryRun             bool
-	device             deviceFlags
-	state              stateFlags
-	strategies         strategyFlags
-	modelled           modelFlags
+	model, weights, phase, json string
+	iterations                  int
+	dryRun                      bool
+	device                      deviceFlags
+	state                       stateFlags
+	strategies                  strategyFlags
+	modelled                    modelFlags
 }
 
 // warmUps is the number of iterations before the measured ones: the first allocates, the second meets cold caches.
@@ -76,12 +78,18 @@ func timeModel(e *env, o *timeOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.weights != "" && o.dryRun {
+		return errors.New("-weights is for times that are measured; -dry_run runs nothing")
+	}
 	if o.dryRun {
 		return timeDry(e, o, phase)
 	}
 	spec, err := o.device.spec(e)
 	if err != nil {
 		return err
+	}
+	if o.weights != "" && !spec.Native() {
+		return fmt.Errorf("-weights is for times that are measured; -machine %s is modelled", o.device.machineName)
 	}
 	if !spec.Native() {
 		return timeModelled(e, o, spec, phase)
@@ -110,6 +118,11 @@ func timeModel(e *env, o *timeOptions) error {
 		return err
 	}
 	defer n.Close()
+	if o.weights != "" {
+		if err := solver.LoadWeights(n, o.weights, e.log); err != nil {
+			return err
+		}
+	}
 	return benchmark(e, n, o)
 }
 
