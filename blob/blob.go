@@ -52,8 +52,11 @@ func New(shape ...int) *Blob {
 	return b
 }
 
-// MaxCount is the largest number of values that a blob can be asked for, Caffe's.
-const MaxCount = math.MaxInt32
+// What blobs can be asked for, as in Caffe: values and axes.
+const (
+	MaxCount = math.MaxInt32
+	MaxAxes  = 32
+)
 
 // CountOf returns the product of extents, math.MaxInt where that is larger.
 func CountOf(shape ...int) int {

@@ -40,7 +40,7 @@ func (b *Base) train() bool { return b.Param.GetPhase() == caffepb.Phase_TRAIN }
 
 // addWeight makes weight number len(Params) with the given shape and fills it.
 func (b *Base) addWeight(filler *caffepb.FillerParameter, shape ...int) error {
-	if err := b.Device.CheckCount(fmt.Sprintf("weight %d", len(b.params)), shape); err != nil {
+	if err := b.Device.CheckShape(fmt.Sprintf("weight %d", len(b.params)), shape); err != nil {
 		return err
 	}
 	w := b.Device.NewBlob(shape...)

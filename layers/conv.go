@@ -157,7 +157,7 @@ func (l *convolution) plan(bottom *blob.Blob) error {
 		}
 	}
 	l.shape, l.topShape = shape, append(append(slices.Clone(in[:l.axis]), l.out), size[:l.spatial]...)
-	return l.Device.CheckCount("a top", l.topShape)
+	return l.Device.CheckShape("a top", l.topShape)
 }
 
 // prepare makes the kernels of the CPE path, for tops that memory has room for.

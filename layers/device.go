@@ -65,8 +65,12 @@ func (d *Device) NewBlob(shape ...int) *blob.Blob {
 	return d.shadow.New(shape...)
 }
 
-// CheckCount refuses a blob of more values than it may have, before anything is made for it. Where no values move it may have any number.
-func (d *Device) CheckCount(what string, shape []int) error {
+// CheckShape refuses a blob of more axes or values than it may have, before anything is made for it. Where no values move it may have any
+// number of them.
+func (d *Device) CheckShape(what string, shape []int) error {
+	if len(shape) > blob.MaxAxes {
+		return fmt.Errorf("%s has %d axes, at most %d are possible", what, len(shape), blob.MaxAxes)
+	}
 	if d.Machine.Values() && blob.CountOf(shape...) > blob.MaxCount {
 		return fmt.Errorf("%s of shape %v would have more than %d values", what, shape, blob.MaxCount)
 	}

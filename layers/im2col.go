@@ -84,7 +84,7 @@ func (l *im2col) plan(bottom *blob.Blob) error {
 		}
 	}
 	l.topShape = append(append(slices.Clone(in[:l.axis]), in[l.axis]*product(l.kernel)), size...)
-	if err := l.Device.CheckCount("a top", l.topShape); err != nil {
+	if err := l.Device.CheckShape("a top", l.topShape); err != nil {
 		return err
 	}
 	if l.mpe() {

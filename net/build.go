@@ -97,7 +97,7 @@ func (n *Net) addLayer(d *node, unread map[string]bool) (err error) {
 		return err
 	}
 	for k, t := range d.tops {
-		if err := n.opt.Device.CheckCount(fmt.Sprintf("top blob %d", k), t.Shape()); err != nil {
+		if err := n.opt.Device.CheckShape(fmt.Sprintf("top blob %d", k), t.Shape()); err != nil {
 			return err
 		}
 	}

@@ -67,6 +67,8 @@ func TestBuildErrors(t *testing.T) {
 			"layer { name: 'c' type: 'Axpy' }\nlayer { name: 'd' type: 'Axpy' include { phase: TEST } }",
 			`net.prototxt:2: layer "a" (Axpy): unknown layer type "Axpy"; forks of Caffe such as SENet's have it, BVLC Caffe and swcaffe do not (1 more of this type)
 net.prototxt:3: layer "b" (ReLu): unknown layer type "ReLu", did you mean "ReLU"?`},
+		{"too many axes", `layer { name: "a" type: "Input" top: "a" input_param { shape { ` + strings.Repeat("dim: 1 ", 33) + "} } }",
+			`net.prototxt:1: layer "a" (Input): top blob 0 has 33 axes, at most 32 are possible`},
 		{"no layers", `name: "bare" layer { name: "a" type: "DummyData" top: "x" include { phase: TEST } }`,
 			`net.prototxt:0: net "bare": no layers for phase TRAIN, level 0, stages []`},
 		{"missing bottom", head + `layer { name: "a" type: "ReLU" bottom: "y" top: "y" }`,

@@ -2,8 +2,8 @@
 // of JPEGs interpolated as libjpeg does ("fancy upsampling"), alpha dropped, and bilinear resizing in OpenCV's 8-bit
 // fixed-point arithmetic, which does not smooth when it shrinks.
 //
-// JPEG, PNG and BMP are read. Against OpenCV 4.6 a PNG is exact and a JPEG may differ by 3 of 255 (the rounding of the
-// inverse cosine transform).
+// JPEG, PNG, BMP and PNM (PBM, PGM, PPM) are read. Against OpenCV 4.5 and 4.6 all but a JPEG are exact, which may
+// differ by 3 of 255 (the rounding of the inverse cosine transform).
 package imageio
 
 import (
@@ -79,17 +79,19 @@ func Decode(file []byte, mode Mode) (*Image, error) {
 			return nil, err
 		}
 		return fromBMP(src, mode), nil
+	case isPNM(file):
+		return decodePNM(file, mode)
 	case len(file) == 0:
 		return nil, errors.New("the image is empty")
 	}
-	return nil, fmt.Errorf("not a JPEG, PNG or BMP image (it begins with % x)", file[:min(8, len(file))])
+	return nil, fmt.Errorf("not a JPEG, PNG, BMP or PNM image (it begins with % x)", file[:min(8, len(file))])
 }
 
 // fromBMP converts a decoded BMP. Palettes give colour, as in OpenCV.
 func fromBMP(src image.Image, mode Mode) *Image {
 	dst := colours(src)
 	if mode == Gray {
-		return dst.gray(cvWeights)
+		return dst.gray(readerWeights)
 	}
 	return dst
 }
@@ -101,8 +103,8 @@ type weights struct {
 }
 
 var (
-	// cvWeights are cv::cvtColor's, 15 bits.
-	cvWeights = weights{3735, 19235, 9798, 1 << 14, 15}
+	// readerWeights are those of OpenCV's own readers, 14 bits.
+	readerWeights = weights{1868, 9617, 4899, 1 << 13, 14}
 	// pngWeights are what libpng makes of OpenCV's 0.299 and 0.587, with its truncation.
 	pngWeights = weights{32768 - 9797 - 19234, 19234, 9797, 0, 15}
 	// jpegWeights are libjpeg's luma, 16 bits.

@@ -119,6 +119,20 @@ func TestBMP(t *testing.T) {
 	}
 }
 
+// TestGreyBMP: what OpenCV's reader, whose weights have 14 bits, gave Caffe for these colours; cvtColor's 15 bits give 72, 109 and 146.
+func TestGreyBMP(t *testing.T) {
+	reds, greens := []byte{33, 143, 253}, []byte{105, 112, 119}
+	var b bytes.Buffer
+	im := fill(image.NewRGBA(image.Rect(0, 0, 3, 1)), func(x, _ int) color.Color { return color.RGBA{reds[x], greens[x], 0, 255} })
+	if err := bmp.Encode(&b, im); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Decode(b.Bytes(), Gray)
+	if err != nil || !bytes.Equal(got.Pix, []byte{71, 108, 145}) {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
 func TestBadImages(t *testing.T) {
 	whole := encodePNG(t, image.NewGray(image.Rect(0, 0, 20, 20)))
 	var photo bytes.Buffer

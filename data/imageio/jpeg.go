@@ -26,7 +26,7 @@ func fromJPEG(src image.Image, mode Mode) (*Image, error) {
 		return colours(s), nil
 	case *image.CMYK:
 		if mode == Gray {
-			return fromCMYK(s).gray(cvWeights), nil
+			return fromCMYK(s).gray(readerWeights), nil
 		}
 		return fromCMYK(s), nil
 	}

@@ -1,0 +1,174 @@
+package imageio
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// isPNM reports whether a file begins as PBM (P1, P4), PGM (P2, P5) and PPM (P3, P6) images do.
+func isPNM(file []byte) bool {
+	return len(file) > 2 && file[0] == 'P' && '1' <= file[1] && file[1] <= '6' && isSpace(file[2])
+}
+
+// decodePNM reads a PBM, PGM or PPM image. As in OpenCV, values in digits are scaled so that the largest is 255, those in
+// bytes are taken as they are, and of 16 bits the upper 8.
+func decodePNM(file []byte, mode Mode) (*Image, error) {
+	r := pnmReader{rest: file[2:]}
+	kind := (file[1]-'1')%3 + 1
+	width, height, most := r.number(), r.number(), 1
+	if kind != bitmap {
+		most = r.number()
+	}
+	if len(r.rest) == 0 && r.err == nil {
+		r.err = errCutPNM
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	r.rest = r.rest[1:] // a single space ends the header
+	switch {
+	case width <= 0 || height <= 0 || width > maxPixels/height || width*height/8 > len(file):
+		return nil, fmt.Errorf("a PNM image of %d x %d pixels cannot be in %d bytes", width, height, len(file))
+	case most < 1 || most > 65535:
+		return nil, fmt.Errorf("the largest value of the PNM image is %d, it must be 1 to 65535", most)
+	case most > 255 && mode == Unchanged:
+		return nil, errors.New("16-bit PNM: its pixels must have 8 bits here, or force_color or force_gray must be set")
+	}
+	channels := 1
+	if kind == pixmap {
+		channels = 3
+	}
+	im := New(height, width, channels)
+	if file[1] <= '3' {
+		r.digits(im.Pix, kind, most)
+	} else {
+		r.bytes(im, kind, most)
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	if channels == 1 {
+		if mode == Color {
+			return im.replicate(), nil
+		}
+		return im, nil
+	}
+	for i := 0; i < len(im.Pix); i += 3 {
+		im.Pix[i], im.Pix[i+2] = im.Pix[i+2], im.Pix[i]
+	}
+	if mode == Gray {
+		return im.gray(readerWeights), nil
+	}
+	return im, nil
+}
+
+// What PNM images are made of.
+const (
+	bitmap  = 1 // bits, 1 being black
+	greymap = 2
+	pixmap  = 3 // red, green, blue
+)
+
+var errCutPNM = errors.New("the PNM image ends early")
+
+// pnmReader reads from the front of rest, until err is set.
+type pnmReader struct {
+	rest []byte
+	err  error
+}
+
+func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
+
+// skip goes on to the next character that is neither space nor in a comment, which # begins and a line's end ends.
+func (r *pnmReader) skip() {
+	for comment := false; len(r.rest) > 0; r.rest = r.rest[1:] {
+		switch c := r.rest[0]; {
+		case comment:
+			comment = c != '\n' && c != '\r'
+		case c == '#':
+			comment = true
+		case !isSpace(c):
+			return
+		}
+	}
+}
+
+// number reads decimal digits.
+func (r *pnmReader) number() int {
+	r.skip()
+	n := 0
+	for n < len(r.rest) && '0' <= r.rest[n] && r.rest[n] <= '9' {
+		n++
+	}
+	v, err := strconv.Atoi(string(r.rest[:n]))
+	if err != nil && r.err == nil {
+		r.err = fmt.Errorf("the PNM image has %q where a number should be", r.rest[:min(max(n, 1), 12, len(r.rest))])
+		if len(r.rest) == 0 {
+			r.err = errCutPNM
+		}
+	}
+	r.rest = r.rest[n:]
+	return v
+}
+
+// digits reads values that are written as text; bits need no space between them.
+func (r *pnmReader) digits(out []byte, kind byte, most int) {
+	for i := range out {
+		if kind == bitmap {
+			out[i] = r.bit()
+		} else if v := min(r.number(), most); most > 255 {
+			out[i] = byte(v >> 8)
+		} else {
+			out[i] = byte(v * 255 / most)
+		}
+		if r.err != nil {
+			return
+		}
+	}
+}
+
+// bit reads a 0, white, or 1, black.
+func (r *pnmReader) bit() byte {
+	r.skip()
+	switch {
+	case len(r.rest) == 0:
+		r.err = errCutPNM
+		return 0
+	case r.rest[0] != '0' && r.rest[0] != '1':
+		r.err = fmt.Errorf("the PBM image has %q where a bit should be", r.rest[0])
+		return 0
+	}
+	white := '1' - r.rest[0]
+	r.rest = r.rest[1:]
+	return 255 * white
+}
+
+// bytes reads values of 1, 8 or 16 bits.
+func (r *pnmReader) bytes(im *Image, kind byte, most int) {
+	row := im.Width * im.Channels
+	size := row // of a row in the file
+	switch {
+	case kind == bitmap:
+		size = (row + 7) / 8
+	case most > 255:
+		size = 2 * row
+	}
+	if len(r.rest) < size*im.Height {
+		r.err = errCutPNM
+		return
+	}
+	for y := range im.Height {
+		in, out := r.rest[y*size:][:size], im.Pix[y*row:][:row]
+		switch {
+		case kind == bitmap:
+			for x := range out {
+				out[x] = 255 * (1 - in[x/8]>>(7-x%8)&1)
+			}
+		case most > 255:
+			pick(out, in, 2)
+		default:
+			copy(out, in)
+		}
+	}
+}
