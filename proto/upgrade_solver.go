@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
@@ -47,6 +48,7 @@ func upgradeSnapshotPrefix(p *caffepb.SolverParameter, path string) (warnings []
 	if err != nil || !info.IsDir() {
 		return nil
 	}
-	p.SnapshotPrefix = proto.String(filepath.Join(p.GetSnapshotPrefix(), filepath.Base(stem)))
+	folder := strings.TrimSuffix(p.GetSnapshotPrefix(), "/") + "/" // not cleaned: states name weights by this path
+	p.SnapshotPrefix = proto.String(folder + filepath.Base(stem))
 	return []string{"snapshot_prefix was a directory and is replaced to " + p.GetSnapshotPrefix()}
 }

@@ -58,9 +58,6 @@ type timeOptions struct {
 	modelled                    modelFlags
 }
 
-// warmUps is the number of iterations before the measured ones: the first allocates, the second meets cold caches.
-const warmUps = 2
-
 // layerTimes are the measured times of one layer, one value an iteration.
 type layerTimes struct{ forward, backward []time.Duration }
 
@@ -128,16 +125,18 @@ func timeModel(e *env, o *timeOptions) error {
 
 // benchmark runs the net and reports.
 func benchmark(e *env, n *swnet.Net, o *timeOptions) error {
+	if err := warmUp(e, n); err != nil {
+		return err
+	}
 	e.log.Info("*** Benchmark begins ***")
 	e.log.Infof("Testing for %d iterations.", o.iterations)
 	times := make([]layerTimes, n.NumLayers())
-	for i := range warmUps + o.iterations {
-		if i == warmUps {
-			times = make([]layerTimes, n.NumLayers())
-		}
-		if err := timeIteration(e, n, times, i-warmUps+1); err != nil {
+	for i := range o.iterations {
+		start := time.Now()
+		if err := timeIteration(n, times); err != nil {
 			return err
 		}
+		e.log.Infof("Iteration: %d forward-backward time: %s ms.", i+1, caffelog.Figure(ms(time.Since(start))))
 	}
 	r := newTimeReport(n, times, o)
 	r.log(e)
@@ -146,9 +145,24 @@ func benchmark(e *env, n *swnet.Net, o *timeOptions) error {
 	return e.writeJSON(o.json, r)
 }
 
+// warmUp runs two iterations that are not measured: the first allocates, the second meets cold caches. It reports the loss as Caffe does.
+func warmUp(e *env, n *swnet.Net) error {
+	e.log.Info("Performing Forward")
+	loss, err := n.Forward()
+	if err != nil {
+		return err
+	}
+	e.log.Infof("Initial loss: %s", caffelog.Figure(loss))
+	e.log.Info("Performing Backward")
+	n.ClearParamDiffs()
+	if err := n.Backward(nil); err != nil {
+		return err
+	}
+	return timeIteration(n, make([]layerTimes, n.NumLayers()))
+}
+
 // timeIteration runs one pass of each direction and appends every layer's times.
-func timeIteration(e *env, n *swnet.Net, times []layerTimes, iteration int) error {
-	start := time.Now()
+func timeIteration(n *swnet.Net, times []layerTimes) error {
 	n.ClearParamDiffs()
 	for i := range times {
 		t := time.Now()
@@ -163,9 +177,6 @@ func timeIteration(e *env, n *swnet.Net, times []layerTimes, iteration int) erro
 			return err
 		}
 		times[i].backward = append(times[i].backward, time.Since(t))
-	}
-	if iteration > 0 {
-		e.log.Infof("Iteration: %d forward-backward time: %s ms.", iteration, caffelog.Figure(ms(time.Since(start))))
 	}
 	return nil
 }
