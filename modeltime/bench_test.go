@@ -19,7 +19,9 @@ func BenchmarkAlexNet(b *testing.B) {
 		b.Fatal(err)
 	}
 	p := proto.CloneOf(file.Param)
-	SetBatch(p, 4)
+	if err := SetBatch(p, 4); err != nil {
+		b.Fatal(err)
+	}
 	standIn(p)
 	for _, name := range []string{"host", "sw26010"} {
 		b.Run(name, func(b *testing.B) { benchmarkIteration(b, p, name) })

@@ -62,3 +62,17 @@ layer { name: "greedy" type: "FaultyKernel" bottom: "data" top: "top" }
 		}
 	}
 }
+
+// TestLargeBatches: a batch that a data layer's field would cut off is an error, not another batch.
+func TestLargeBatches(t *testing.T) {
+	net := readNet(t, small)
+	o := options(t)
+	o.Batch = 1<<32 + 2
+	const want = "a batch of 4294967298 images: at most 2147483647"
+	if _, err := Run(net, o); err == nil || err.Error() != want {
+		t.Errorf("Run: %v, want %s", err, want)
+	}
+	if _, err := Measure(net, SizeOptions{State: o.State, Batch: o.Batch}); err == nil || err.Error() != want {
+		t.Errorf("Measure: %v, want %s", err, want)
+	}
+}

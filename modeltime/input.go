@@ -1,12 +1,19 @@
 package modeltime
 
 import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
 )
 
-// SetBatch gives every layer that makes data another batch size, of those that the phase includes or not.
-func SetBatch(p *caffepb.NetParameter, n int) {
+// SetBatch gives every layer that makes data another batch size, of those that the phase includes or not. A size that no blob can have is an
+// error.
+func SetBatch(p *caffepb.NetParameter, n int) error {
+	if n > blob.MaxCount {
+		return fmt.Errorf("a batch of %d images: at most %d", n, blob.MaxCount)
+	}
 	size := proto.Uint32(uint32(n))
 	first := func(shapes []*caffepb.BlobShape) {
 		for _, s := range shapes {
@@ -41,6 +48,7 @@ func SetBatch(p *caffepb.NetParameter, n int) {
 			}
 		}
 	}
+	return nil
 }
 
 // standIn replaces layers that read images of a known size from files, which a model does not need, by constant data of the

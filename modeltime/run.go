@@ -57,7 +57,9 @@ func Run(file *swproto.Net, o Options) (*Report, error) {
 	defer m.Close()
 	p := proto.CloneOf(file.Param)
 	if o.Batch > 0 {
-		SetBatch(p, o.Batch)
+		if err := SetBatch(p, o.Batch); err != nil {
+			return nil, err
+		}
 	}
 	standIn(p)
 	d := &layers.Device{Machine: m, Random: layers.NewRandom(o.Seed), Log: o.Log, Strategy: o.Strategy}

@@ -59,7 +59,9 @@ func Measure(file *swproto.Net, o SizeOptions) (*Size, error) {
 	defer m.Close()
 	p := proto.CloneOf(file.Param)
 	if o.Batch > 0 {
-		SetBatch(p, o.Batch)
+		if err := SetBatch(p, o.Batch); err != nil {
+			return nil, err
+		}
 	}
 	standIn(p)
 	d := &layers.Device{Engine: layers.MPE, Machine: m, Random: layers.NewRandom(0), Log: o.Log}

@@ -108,7 +108,9 @@ func timeModel(e *env, o *timeOptions) error {
 		return err
 	}
 	if o.modelled.batch > 0 {
-		modeltime.SetBatch(file.Param, o.modelled.batch)
+		if err := modeltime.SetBatch(file.Param, o.modelled.batch); err != nil {
+			return fmt.Errorf("-batch: %w", err)
+		}
 	}
 	n, err := buildFile(file, phase, &o.state, swnet.Options{Device: device, Economise: true})
 	if err != nil {

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
 // Tile is a box of a stream: outers [O0,O0+O) x mids [M0,M0+M) x inners [I0,I0+I). Element (o,m,i), counted from the
@@ -25,7 +26,7 @@ type StreamKernel struct {
 	workers []streamWorker // a core group each
 	ins     [][]float32
 	outs    [][]float32
-	partial []float64 // by tile: Sums x Tile[1] x lanes
+	partial []float64 // by tile: Sums x Tile[1] x lanes; nil where only costs are charged
 	sums    []float64
 }
 
@@ -53,7 +54,10 @@ func NewStream(m *cpe.Machine, s Stream) (*StreamKernel, error) {
 		}
 	}
 	if s.Sums > 0 {
-		k.partial = make([]float64, plan.Tiles()*s.Sums*plan.Tile[1]*s.lanes())
+		if m.Values() {
+			pages.Demand(2 * float64(plan.Tiles()) * float64(s.Sums*plan.Tile[1]*s.lanes())) // float64
+			k.partial = make([]float64, plan.Tiles()*s.Sums*plan.Tile[1]*s.lanes())
+		}
 		k.sums = make([]float64, s.Sums*s.Dims[1]*s.lanes())
 	}
 	return k, nil
@@ -211,7 +215,7 @@ func (k *StreamKernel) runTile(c *cpe.CPE, w *streamWorker, n int) error {
 			return err
 		}
 	}
-	if s.Sums > 0 {
+	if s.Sums > 0 && c.Values() {
 		size := s.Sums * k.plan.Tile[1] * s.lanes()
 		t.Sum = k.partial[n*size : n*size+s.Sums*t.M*s.lanes()]
 		clear(t.Sum)
