@@ -103,6 +103,13 @@ func TestPartition(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `17 groups with 0 MB of weights and 1024 MB of data each need 17423 MB; machine "knl7250" has 16384 MB`) {
 		t.Errorf("got %v", err)
 	}
+	const weights, statistics = 4 * 244000, 4 * 2001 // bytes; the statistics are a group's own as well
+	if _, err := NewPartition(net, o, 16, 1<<30-weights); err == nil {
+		t.Error("statistics take no memory")
+	}
+	if _, err := NewPartition(net, o, 16, 1<<30-weights-statistics); err != nil {
+		t.Error(err)
+	}
 	p, err := NewPartition(net, o, 16, 900<<20)
 	if err != nil {
 		t.Fatal(err)

@@ -88,6 +88,14 @@ func TestStrategies(t *testing.T) {
 	}
 }
 
+// TestServerBehindUplink: with its master a supernode of four has room for three workers; a fourth one's messages pay the uplink's latency.
+func TestServerBehindUplink(t *testing.T) {
+	const n, alpha, beta, gamma = 12e6, 2e-6, 1e-10, 0.25e-9
+	c := testConfig("easgd")
+	near(t, "inside", float64(point(t, c, 3).Communication), 2*(alpha+n*beta)+n*gamma)
+	near(t, "across", float64(point(t, c, 4).Communication), 2*(alpha+3e-6+n*beta)+n*gamma)
+}
+
 // TestServerSaturates: when exchanges keep the server busy for longer than a worker computes, the server sets the pace; without a lock
 // only the longest of receiving, adding and sending counts.
 func TestServerSaturates(t *testing.T) {
