@@ -62,6 +62,9 @@ func New(spec Spec, mode Mode) (*Machine, error) {
 	if (mode == Native) != spec.native {
 		return nil, fmt.Errorf("machine %q: only a machine that describes this computer runs natively, and it runs in no other way", spec.Name)
 	}
+	if spec.Software.OnMPE && !spec.hasMPE() {
+		return nil, fmt.Errorf("machine %q: its file does not describe an mpe, to which software %s leaves work", spec.Name, spec.Software.Name)
+	}
 	spec.DMA = spec.dmaOf(spec.CoreGroups) // for plans
 	m := &Machine{spec: spec, mode: mode, errs: make([]error, spec.CoreGroups)}
 	for i := range spec.CoreGroups {

@@ -89,6 +89,21 @@ func TestWithSoftware(t *testing.T) {
 			t.Errorf("on the MPE: %+v, %v", m.Software, err)
 		}
 	}
+	knl, err := load(t, "knl7250").WithSoftware("swcaffe-2018")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(knl, CostOnly); err == nil || !strings.Contains(err.Error(), `machine "knl7250": its file does not describe an mpe, to which software swcaffe-2018 leaves work`) {
+		t.Errorf("a machine without an MPE: %v", err)
+	}
+	if knl, err = knl.Without("mpe"); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := New(knl, CostOnly); err != nil {
+		t.Errorf("without work for an MPE: %v", err)
+	} else {
+		m.Close()
+	}
 	if _, err := s.WithSoftware("swcaffe-2081"); err == nil || !strings.Contains(err.Error(), "did you mean") {
 		t.Errorf("error %v, want a suggestion", err)
 	}

@@ -5,7 +5,7 @@ import "fmt"
 // OnMPE describes one management core as a machine: its cache in the place of LDM, memory read and written at its copy
 // bandwidth whatever the blocks, and no mesh. Modelling a net on it tells what the CPEs gain.
 func (s Spec) OnMPE() (Spec, error) {
-	if !(s.MPE.GFlops > 0 && s.MPE.CopyGBps > 0) {
+	if !s.hasMPE() {
 		return s, fmt.Errorf("machine %q: its file does not describe an mpe", s.Name)
 	}
 	m := s
@@ -22,6 +22,8 @@ func (s Spec) OnMPE() (Spec, error) {
 	m.onMPE = true
 	return m, nil
 }
+
+func (s *Spec) hasMPE() bool { return s.MPE.GFlops > 0 && s.MPE.CopyGBps > 0 }
 
 // MPETime is how long a management core takes for operations at its peak and then for moving bytes at its copy bandwidth.
 func (s *Spec) MPETime(flops, bytes float64) VTime {

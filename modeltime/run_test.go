@@ -2,6 +2,7 @@ package modeltime
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -112,6 +113,17 @@ func TestFlopsAreCounted(t *testing.T) {
 	}
 }
 
+// TestPeakShare: a rate's share is that of all core groups' peak, 4 x 742.4 GFLOP/s.
+func TestPeakShare(t *testing.T) {
+	for _, l := range run(t, small, options(t)).Layers {
+		for _, d := range []*Direction{l.Forward, l.WeightGradient, l.InputGradient} {
+			if d != nil && math.Abs(d.PeakShare-d.GFlops/2969.6) > 1e-12 {
+				t.Errorf("%s: %g GFLOP/s are %g of the peak", l.Name, d.GFlops, d.PeakShare)
+			}
+		}
+	}
+}
+
 // TestModesAgree: functional and cost-only runs report the same figures, at any GOMAXPROCS and with any seed, on machines with
 // a mesh and on those whose cores share a memory. Neither needs the data.
 func TestModesAgree(t *testing.T) {
@@ -152,5 +164,18 @@ func TestErrorsNameTheLayer(t *testing.T) {
 	_, err := Run(readNet(t, small), o)
 	if err == nil || !strings.Contains(err.Error(), `"conv1"`) || !strings.Contains(err.Error(), "there are 16") {
 		t.Errorf("error %v, want one that names conv1 and 16 bytes", err)
+	}
+}
+
+// TestUpdate: weights, gradients and momentum are read and written once, all core groups at the 26.4 GB/s that one of them gets of DMA.
+func TestUpdate(t *testing.T) {
+	r := run(t, `
+layer { name: "data" type: "Input" top: "data" input_param { shape { dim: 1 dim: 2048 } } }
+layer { name: "ip" type: "InnerProduct" bottom: "data" top: "ip" inner_product_param { num_output: 4096 bias_term: false } }
+layer { name: "loss" type: "Reduction" bottom: "ip" top: "loss" loss_weight: 1 }
+`, options(t))
+	want := 6 * 4 * 2048 * 4096 / (4 * 26.4e6)
+	if got := r.Total.UpdateMs; math.Abs(got/want-1) > 0.03 {
+		t.Errorf("the update takes %g ms, want about %g", got, want)
 	}
 }

@@ -184,6 +184,11 @@ func (o *scaleOptions) read(e *env) (err error) {
 
 // divide makes the model of a node: some of its core groups, or parts of it where they share their memory.
 func (o *scaleOptions) divide(file *swproto.Net, model modeltime.Options) (err error) {
+	flags := modelFlags{software: o.software}
+	if o.node, err = flags.spec(o.node, 0); err != nil {
+		return err
+	}
+	model.Spec = o.node
 	if model.Spec.Memory.Shared && o.coreGroups > 0 {
 		parts, err := scaling.NewPartition(file, model, o.coreGroups, int64(o.dataMB*(1<<20)))
 		if err != nil {
@@ -195,7 +200,7 @@ func (o *scaleOptions) divide(file *swproto.Net, model modeltime.Options) (err e
 	if o.dataMB > 0 {
 		return fmt.Errorf("-data_mb %g is for nodes that are divided: -core_groups on a machine whose core groups share a memory", o.dataMB)
 	}
-	flags := modelFlags{coreGroups: o.coreGroups, software: o.software}
+	flags = modelFlags{coreGroups: o.coreGroups}
 	if o.node, err = flags.spec(o.node, 0); err != nil {
 		return err
 	}
