@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
@@ -119,8 +120,20 @@ layer { name: "loss" type: "Reduction" bottom: "bn" top: "loss" loss_weight: 1 }
 	if without.Spec, err = o.Spec.Without("mpe"); err != nil {
 		t.Fatal(err)
 	}
-	if plain := run(t, text, without); plain.Layers[1].Forward.ModelledMs >= r.Layers[1].Forward.ModelledMs {
-		t.Errorf("a bias on the MPE costs nothing: %g and %g ms", r.Layers[1].Forward.ModelledMs, plain.Layers[1].Forward.ModelledMs)
+	conv, plain := r.Layers[1], run(t, text, without).Layers[1]
+	const ps = 1e-9 // ms
+	array := o.Spec.MPETime(0, bytes).Milliseconds()
+	if got, want := conv.Forward.ModelledMs, plain.Forward.ModelledMs+2*array; math.Abs(got-want) > ps {
+		t.Errorf("forward with a bias %g ms, want %g", got, want)
+	}
+	if got, want := conv.WeightGradient.ModelledMs, plain.WeightGradient.ModelledMs+array; math.Abs(got-want) > ps {
+		t.Errorf("weights' and bias's gradient %g ms, want %g", got, want)
+	}
+	scale := run(t, strings.Replace(text, `"BatchNorm"`, `"Scale" scale_param { bias_term: true }`, 1), o).Layers[2]
+	for i, d := range []*Direction{scale.Forward, scale.WeightGradient, scale.InputGradient} {
+		if want := float64([]int{6, 5, 2}[i]) * array; math.Abs(d.ModelledMs-want) > 6*ps { // six times the rounding of one
+			t.Errorf("scale, direction %d: %g ms, want %g", i, d.ModelledMs, want)
+		}
 	}
 }
 

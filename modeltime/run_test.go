@@ -88,6 +88,13 @@ func TestDirections(t *testing.T) {
 	if total.ForwardMs != forward || total.BackwardMs != backward || total.IterationMs != forward+backward+total.UpdateMs {
 		t.Errorf("totals %+v, sums %g and %g", total, forward, backward)
 	}
+	if want := 7000 / total.IterationMs; math.Abs(total.Images/want-1) > 1e-12 {
+		t.Errorf("%g images/s, want %g", total.Images, want)
+	}
+	values := int64(3*121 + 1 + 2*16*121 + 8*25 + 8*9 + 5) // of an image
+	if total.ActivationBytes != 8*(7*values+1) {
+		t.Errorf("activations take %d bytes, want %d", total.ActivationBytes, 8*(7*values+1))
+	}
 	weights := int64(16*27 + 16 + 2*16 + 8*144 + 8 + 5*8*3*3 + 5)
 	if total.ParameterBytes != 12*weights {
 		t.Errorf("parameters take %d bytes, want %d", total.ParameterBytes, 12*weights)
