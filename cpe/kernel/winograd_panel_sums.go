@@ -22,7 +22,7 @@ func newWinogradGradPanels(c *winogradGrads, spec *cpe.Spec) *winogradGradPanels
 	v := &winogradGradPanels{winogradGrads: c}
 	points, tiles := v.grid.form.Points(), v.grid.most(v.block)
 	v.panel = even(v.in, gradPanel, winogradLanes)
-	v.piece = max(1, spec.LDMBytes/3*2/4/points/v.panel/winogradLanes) * winogradLanes
+	v.piece = even(v.out, max(winogradLanes, spec.LDMBytes/3*2/4/points/v.panel), winogradLanes)
 	v.v, v.y = newPointPanels(points, tiles, v.in, BlockLanes), newPointPanels(points, tiles, v.out, BlockLanes)
 	v.sums = newPointPanels(points, v.piece, v.panel, v.panel)
 	v.conv.takes(WeightGradient, cpe.Scratch{Common: v.v.size + v.y.size, Group: v.memory()})
@@ -116,30 +116,16 @@ func (b *gradPanelsMultiply) collectPanel(c *cpe.CPE, w *winogradWorker, sums *p
 	return nil
 }
 
-// multiply makes the sums of some outputs and inputs at all points. The operands of the next point are fetched meanwhile, a slice with each
-// tile of rows: those of inputs first.
+// multiply makes the sums of some outputs and inputs at all points. The operands of the next point are fetched meanwhile.
 func (b *gradPanelsMultiply) multiply(inputs, results, sums *pointPlanes, outs, ins span) {
-	mr, wide := simd.PixelSumSize()
-	jump, slices, made := inputs.points*inputs.plane, blocks(ins.n, winogradLanes), blocks(outs.n, winogradLanes)
-	runs := simd.PixelRuns{Runs: 1, N: b.grid.patch(b.last).first - b.grid.patch(b.first).first, JumpA: jump, JumpB: jump, JumpAhead: jump}
-	v, y := inputs.data[ins.at/winogradLanes*jump:], results.data[outs.at/winogradLanes*jump:]
+	tiles, wide := b.tiles(b.first, b.last), even(ins.n, sumColumns(), winogradLanes)
+	var s sliceSums
 	for point := range inputs.points {
-		at, next, fetched := point*inputs.plane, min(point+1, inputs.points-1)*inputs.plane, 0
-		for from := 0; from < slices; from += wide {
-			n := min(wide, slices-from)
-			for row := 0; row < outs.n; {
-				rows := outs.n - row
-				switch runs.Ahead = nil; {
-				case fetched < slices:
-					runs.Ahead, rows = v[next+fetched*jump:], min(rows, (slices-fetched)*mr)
-				case fetched < slices+made:
-					runs.Ahead, rows = y[next+(fetched-slices)*jump:], min(rows, (slices+made-fetched)*mr)
-				}
-				to := sums.data[point*sums.plane+row*sums.ld+from*winogradLanes:]
-				simd.PixelSums(&runs, y[at:], v[at+from*jump:], to, sums.ld, outs.at%winogradLanes+row, rows, n*winogradLanes, false)
-				row += rows
-				fetched += blocks(rows, mr)
-			}
+		next := min(point+1, inputs.points-1)
+		s.ahead = [2]sliceRun{inputs.run(next, ins), results.run(next, outs)}
+		for col := 0; col < ins.n; col += wide {
+			some := inputs.run(point, span{ins.at + col, min(wide, ins.n-col)})
+			s.add(results.run(point, outs), some, outs, tiles, sums.matrix(point, col), false)
 		}
 	}
 }

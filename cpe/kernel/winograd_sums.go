@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
 // winogradSums is the weight gradient of Winograd's convolution that adds up products at all points over the blocks of patches, one
@@ -18,6 +17,9 @@ func newWinogradSums(c *winogradGrads, spec *cpe.Spec) (*winogradSums, error) {
 	v := &winogradSums{winogradGrads: c}
 	points, tiles := v.grid.form.Points(), v.grid.most(v.block)
 	v.v, v.y = newPointPlanes(points, tiles, v.in), newPointPlanes(points, tiles, v.out)
+	if spec.Native() {
+		v.v, v.y = newPointPanels(points, tiles, v.in, BlockLanes), newPointPanels(points, tiles, v.out, BlockLanes)
+	}
 	v.sums = newPointPlanes(points, v.out, v.in)
 	if !spec.Native() {
 		products, err := newProducts(c.conv.machine, GemmShape{M: v.out, N: v.in, K: tiles, TransA: true, Accumulate: true})
@@ -88,24 +90,17 @@ func (p *sumsMultiply) Name() string { return "convolution " + WeightGradient.St
 
 // RunGroup multiplies at a core group's share of the points: natively of their panels of inputs.
 func (p *sumsMultiply) RunGroup(g *cpe.CoreGroup) error {
-	w := &p.workers[g.Index()]
-	tiles := p.grid.patch(p.last).first - p.grid.patch(p.first).first
 	inputs, results, sums := p.planes(g)
-	panels := 1
 	if g.Native() {
-		panels = blocks(p.in, panel)
+		p.addPanels(g, &inputs, &results, &sums)
+		return nil
 	}
-	lo, hi := g.Share(p.grid.form.Points() * panels)
-	for i := lo; i < hi; i++ {
-		point := i / panels
-		a, b, c := results.matrix(point, 0), inputs.matrix(point, 0), sums.matrix(point, 0)
-		if g.Native() {
-			p.multiplyPanel(a, b, c, i%panels*panel, tiles)
-			continue
-		}
-		w.a.set(a, true)
-		w.b.set(b, false)
-		w.job = productJob{a: &w.a, b: &w.b, c: c, m1: p.out, n1: p.in, k1: tiles, accumulate: p.first > 0}
+	w, tiles := &p.workers[g.Index()], p.tiles(p.first, p.last)
+	lo, hi := g.Share(p.grid.form.Points())
+	for point := lo; point < hi; point++ {
+		w.a.set(results.matrix(point, 0), true)
+		w.b.set(inputs.matrix(point, 0), false)
+		w.job = productJob{a: &w.a, b: &w.b, c: sums.matrix(point, 0), m1: p.out, n1: p.in, k1: tiles, accumulate: p.first > 0}
 		if err := w.product.run(g, &w.job); err != nil {
 			return err
 		}
@@ -113,12 +108,23 @@ func (p *sumsMultiply) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// multiplyPanel does a panel of inputs of one point natively.
-func (p *sumsMultiply) multiplyPanel(results, inputs, sums cpe.Matrix, first, tiles int) {
-	_, nr := simd.Micro()
-	made := blocks(p.in, winogradLanes) * winogradLanes
-	for col := first; col < min(first+panel, made); col += nr {
-		simd.StridedPanel(p.out, min(nr, made-col), tiles, results.Data, 1, results.Ld, inputs.Data[col:], inputs.Ld, sums.Data[col:], sums.Ld, p.first > 0, nil)
+// addPanels does a core group's share of the panels natively. The operands of the next are fetched meanwhile.
+func (p *sumsMultiply) addPanels(g *cpe.CoreGroup, inputs, results, sums *pointPlanes) {
+	wide, tiles, outs := even(p.in, sumColumns(), winogradLanes), p.tiles(p.first, p.last), span{0, p.out}
+	panels := blocks(p.in, wide)
+	operands := func(i int) (y, v sliceRun) {
+		return results.run(i/panels, outs), inputs.run(i/panels, nthSpan(i%panels, wide, p.in))
+	}
+	var s sliceSums
+	lo, hi := g.Share(p.grid.form.Points() * panels)
+	for i := lo; i < hi; i++ {
+		y, v := operands(i)
+		nextY, nextV := operands(min(i+1, hi-1))
+		s.ahead = [2]sliceRun{nextV}
+		if (i+1)%panels == 0 {
+			s.ahead[1] = nextY
+		}
+		s.add(y, v, outs, tiles, sums.matrix(i/panels, i%panels*wide), p.first > 0)
 	}
 }
 

@@ -56,6 +56,11 @@ func winogradGradStages(c *Conv) ([]stage, error) {
 	return sums.stages(), nil
 }
 
+// tiles is the number of tiles of patches [first, last).
+func (v *winogradGrads) tiles(first, last int) int {
+	return v.grid.patch(last).first - v.grid.patch(first).first
+}
+
 // enter maps a core group's share of the inputs and the outputs' gradient of patches [first, last) of a group.
 func (v *winogradGrads) enter(g *cpe.CoreGroup, group, first, last int, inputs, results *pointPlanes) error {
 	w := &v.workers[g.Index()]

@@ -1,0 +1,59 @@
+package kernel
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// sliceSums adds up products of points over tiles natively, where points lie slice by slice. Meanwhile it fetches what comes next, a slice
+// with each tile of rows.
+type sliceSums struct {
+	runs  simd.PixelRuns
+	ahead [2]sliceRun
+}
+
+// sliceRun is some slices of a point, jump apart.
+type sliceRun struct {
+	data    []float32
+	jump, n int
+}
+
+// run is the slices of a point that have some channels.
+func (p *pointPlanes) run(point int, channels span) sliceRun {
+	first := channels.at / winogradLanes
+	return sliceRun{from(p.data, (first*p.points+point)*p.plane), p.points * p.plane, blocks(channels.end(), winogradLanes) - first}
+}
+
+// after is the run without its first n slices.
+func (r sliceRun) after(n int) sliceRun {
+	if n == r.n {
+		return sliceRun{}
+	}
+	return sliceRun{from(r.data, n*r.jump), r.jump, r.n - n}
+}
+
+// sumColumns is how many inputs are added up together at most.
+func sumColumns() int {
+	_, wide := simd.PixelSumSize()
+	return wide * winogradLanes
+}
+
+// add makes a matrix of outputs x inputs, up to sumColumns of these, of the slices that have them, or adds to it.
+func (s *sliceSums) add(results, inputs sliceRun, outs span, tiles int, sums cpe.Matrix, accumulate bool) {
+	mr, _ := simd.PixelSumSize()
+	s.runs.Runs, s.runs.N, s.runs.JumpA, s.runs.JumpB = 1, tiles, results.jump, inputs.jump
+	for row := 0; row < outs.n; {
+		rows := outs.n - row
+		if s.ahead[0].n == 0 {
+			s.ahead = [2]sliceRun{s.ahead[1]}
+		}
+		next := &s.ahead[0]
+		s.runs.Ahead, s.runs.JumpAhead = next.data, next.jump
+		if next.n > 0 {
+			rows = min(rows, next.n*mr)
+			*next = next.after(blocks(rows, mr))
+		}
+		simd.PixelSums(&s.runs, results.data, inputs.data, sums.Data[row*sums.Ld:], sums.Ld, outs.at%winogradLanes+row, rows, inputs.n*winogradLanes, accumulate)
+		row += rows
+	}
+}
