@@ -96,7 +96,7 @@ func (v *spreadConv) multiply(w *spreadWorker, rows, results []float32, channel 
 		m = w.weights.together(first+i, len(v.places)-i, deep)
 		left, down, along := w.weights.rows(w.edge, first+i, m, 0, deep)
 		for col := 0; col < v.n; col += nr {
-			simd.StridedPanel(m, min(nr, v.n-col), deep, left, down, along, results[col:], v.n, to[i*v.ld+col:], v.ld, false, nil)
+			simd.StridedPanel(m, min(nr, v.n-col), deep, left, down, along, results[col:], v.n, to[i*v.ld+col:], v.ld, false)
 		}
 	}
 }

@@ -56,7 +56,7 @@ func (w *gemmWorker) multiplyUnpacked(s *GemmShape) {
 			if at := j - job.n1 + packed; at >= 0 {
 				right, ld = w.own.right[at*s.K:], nr
 			}
-			simd.StridedPanel(m, min(nr, job.n1-j), s.K, left, down, along, right, ld, c.Data[i*c.Ld+j:], c.Ld, job.accumulate, nil)
+			simd.StridedPanel(m, min(nr, job.n1-j), s.K, left, down, along, right, ld, c.Data[i*c.Ld+j:], c.Ld, job.accumulate)
 		}
 	}
 }
@@ -86,7 +86,7 @@ func (p *product) multiplyRows(row, m, col, k0, depth int, accumulate bool) {
 		left, down, along := a.rows(p.edge, row, m, k0, depth)
 		for j := 0; j < cols; j += p.plan.NR {
 			n := min(p.plan.NR, cols-j)
-			simd.StridedPanel(m, n, depth, left, down, along, b[j*depth:], p.plan.NR, c.Data[row*c.Ld+col+j:], c.Ld, accumulate, nil)
+			simd.StridedPanel(m, n, depth, left, down, along, b[j*depth:], p.plan.NR, c.Data[row*c.Ld+col+j:], c.Ld, accumulate)
 		}
 	}
 }

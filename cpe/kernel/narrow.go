@@ -70,7 +70,7 @@ func (n *narrow) RunGroup(g *cpe.CoreGroup) error {
 			deep := min(n.depth, s.K-k)
 			left.Gather(panel, cpe.Layout{Panel: nr, ByRows: true}, row, k, m, deep)
 			rows, down, along := right.rows(edge, 0, s.N, k, deep)
-			simd.StridedPanel(s.N, nr, deep, rows, down, along, panel, nr, sums, nr, k > 0 || n.bias != nil, nil)
+			simd.StridedPanel(s.N, nr, deep, rows, down, along, panel, nr, sums, nr, k > 0 || n.bias != nil)
 		}
 		simd.Transpose(n.c[row*s.N:], sums, s.N, nr, s.N, m)
 	}

@@ -102,7 +102,7 @@ func (t *turned) multiply(w *turnedWorker, lo, hi, k int) {
 		left, down, along := w.rows.rows(w.edge, row, m, k, deep)
 		for col := 0; col < t.width; col += nr {
 			panel := t.panels[k*t.width+col*deep:]
-			simd.StridedPanel(m, nr, deep, left, down, along, panel, nr, t.sums[row*t.width+col:], t.width, k > 0 || t.bias != nil, nil)
+			simd.StridedPanel(m, nr, deep, left, down, along, panel, nr, t.sums[row*t.width+col:], t.width, k > 0 || t.bias != nil)
 		}
 	}
 }

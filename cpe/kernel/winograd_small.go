@@ -198,7 +198,7 @@ func (b *winogradSmall) addWeights(v, y, sums *pointPlanes, images int, add bool
 	for point := range v.points {
 		left, right, to := v.data[point*v.plane:], y.data[point*y.plane:], sums.data[point*sums.plane:]
 		for col := 0; col < made; col += nr {
-			simd.StridedPanel(b.images.channels, min(nr, made-col), tiles, left, 1, v.ld, right[col:], y.ld, to[col:], sums.ld, add, nil)
+			simd.StridedPanel(b.images.channels, min(nr, made-col), tiles, left, 1, v.ld, right[col:], y.ld, to[col:], sums.ld, add)
 		}
 	}
 }
@@ -228,7 +228,7 @@ func (b *winogradSmall) multiply(g *cpe.CoreGroup, v, y *pointPlanes, images int
 		left, weights, to := y.data[point*y.plane:], b.filters.at(u, 0, point), v.data[point*v.plane:]
 		for col := 0; col < made; col += nr {
 			right := weights[col/panel*deep*panel+col%panel:]
-			simd.StridedPanel(tiles, min(nr, made-col), deep, left, y.ld, 1, right, panel, to[col:], v.ld, false, nil)
+			simd.StridedPanel(tiles, min(nr, made-col), deep, left, y.ld, 1, right, panel, to[col:], v.ld, false)
 		}
 	}
 }

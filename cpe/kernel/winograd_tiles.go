@@ -160,7 +160,7 @@ func (v *winogradTiles) multiplyPanels(inputs cpe.Matrix, weights []float32, res
 			k := min(v.depth, v.in-k0)
 			for col := first; col < min(first+panel, made); col += nr {
 				b := weights[(first/panel*v.in+k0)*panel+col%panel:]
-				simd.StridedPanel(tiles, min(nr, made-col), k, inputs.Data[k0:], inputs.Ld, 1, b, panel, results.Data[col:], results.Ld, k0 > 0, nil)
+				simd.StridedPanel(tiles, min(nr, made-col), k, inputs.Data[k0:], inputs.Ld, 1, b, panel, results.Data[col:], results.Ld, k0 > 0)
 			}
 		}
 	}

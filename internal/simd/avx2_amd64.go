@@ -12,12 +12,12 @@ func micro2x1AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate
 // rows2x1AVX2 is the GEMM micro kernel of 2 rows, 1 vectors wide, of operands that are not packed: rows of A lie side by side.
 //
 //go:noescape
-func rows2x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+func rows2x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 
 // columns2x1AVX2 is the GEMM micro kernel of 2 rows, 1 vectors wide, of operands that are not packed: columns of A lie side by side.
 //
 //go:noescape
-func columns2x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+func columns2x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 
 // micro2x2AVX2 is the GEMM micro kernel of 2 rows, 2 vectors wide.
 //
@@ -27,12 +27,12 @@ func micro2x2AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate
 // rows2x2AVX2 is the GEMM micro kernel of 2 rows, 2 vectors wide, of operands that are not packed: rows of A lie side by side.
 //
 //go:noescape
-func rows2x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+func rows2x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 
 // columns2x2AVX2 is the GEMM micro kernel of 2 rows, 2 vectors wide, of operands that are not packed: columns of A lie side by side.
 //
 //go:noescape
-func columns2x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+func columns2x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 
 // micro4x1AVX2 is the GEMM micro kernel of 4 rows, 1 vectors wide.
 //
@@ -42,12 +42,12 @@ func micro4x1AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate
 // rows4x1AVX2 is the GEMM micro kernel of 4 rows, 1 vectors wide, of operands that are not packed: rows of A lie side by side.
 //
 //go:noescape
-func rows4x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+func rows4x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 
 // columns4x1AVX2 is the GEMM micro kernel of 4 rows, 1 vectors wide, of operands that are not packed: columns of A lie side by side.
 //
 //go:noescape
-func columns4x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+func columns4x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 
 // micro4x2AVX2 is the GEMM micro kernel of 4 rows, 2 vectors wide.
 //
@@ -57,12 +57,12 @@ func micro4x2AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate
 // rows4x2AVX2 is the GEMM micro kernel of 4 rows, 2 vectors wide, of operands that are not packed: rows of A lie side by side.
 //
 //go:noescape
-func rows4x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+func rows4x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 
 // columns4x2AVX2 is the GEMM micro kernel of 4 rows, 2 vectors wide, of operands that are not packed: columns of A lie side by side.
 //
 //go:noescape
-func columns4x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+func columns4x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 
 // micro6x1AVX2 is the GEMM micro kernel of 6 rows, 1 vectors wide.
 //
@@ -72,12 +72,12 @@ func micro6x1AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate
 // rows6x1AVX2 is the GEMM micro kernel of 6 rows, 1 vectors wide, of operands that are not packed: rows of A lie side by side.
 //
 //go:noescape
-func rows6x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+func rows6x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 
 // columns6x1AVX2 is the GEMM micro kernel of 6 rows, 1 vectors wide, of operands that are not packed: columns of A lie side by side.
 //
 //go:noescape
-func columns6x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+func columns6x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 
 // micro6x2AVX2 is the GEMM micro kernel of 6 rows, 2 vectors wide.
 //
@@ -87,12 +87,12 @@ func micro6x2AVX2(k int, a *float32, b *float32, c *float32, ldc int, accumulate
 // rows6x2AVX2 is the GEMM micro kernel of 6 rows, 2 vectors wide, of operands that are not packed: rows of A lie side by side.
 //
 //go:noescape
-func rows6x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+func rows6x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 
 // columns6x2AVX2 is the GEMM micro kernel of 6 rows, 2 vectors wide, of operands that are not packed: columns of A lie side by side.
 //
 //go:noescape
-func columns6x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+func columns6x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 
 // scattered6x2AVX2 is the micro kernel of rows of B that lie anywhere.
 //

@@ -134,9 +134,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows2x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+// func rows2x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·rows2x1AVX2(SB), NOSPLIT, $0-112
+TEXT ·rows2x1AVX2(SB), NOSPLIT, $0-96
 tile:
 	MOVQ       c+40(FP), AX
 	MOVQ       ldc+48(FP), CX
@@ -154,11 +154,10 @@ tile:
 	MOVQ       ldb+32(FP), SI
 	SHLQ       $0x02, DX
 	SHLQ       $0x02, SI
-	MOVQ       next+72(FP), DI
-	IMUL3Q     $0x02, DX, R8
-	ADDQ       R8, a+8(FP)
-	LEAQ       (DX)(DX*2), R8
-	LEAQ       (SI)(SI*2), R8
+	IMUL3Q     $0x02, DX, DI
+	ADDQ       DI, a+8(FP)
+	LEAQ       (DX)(DX*2), DI
+	LEAQ       (SI)(SI*2), DI
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	CMPQ       AX, $0x00000004
@@ -166,9 +165,6 @@ tile:
 	PCALIGN    $0x00000040
 
 several:
-	PREFETCHT0   (DI)
-	PREFETCHT0   64(DI)
-	ADDQ         ahead+80(FP), DI
 	VMOVUPS      (BX), Y2
 	VBROADCASTSS (CX), Y3
 	VFMADD231PS  Y2, Y3, Y0
@@ -184,7 +180,7 @@ several:
 	VFMADD231PS  Y2, Y3, Y0
 	VBROADCASTSS 8(CX)(DX*1), Y3
 	VFMADD231PS  Y2, Y3, Y1
-	VMOVUPS      (BX)(R8*1), Y2
+	VMOVUPS      (BX)(DI*1), Y2
 	VBROADCASTSS 12(CX), Y3
 	VFMADD231PS  Y2, Y3, Y0
 	VBROADCASTSS 12(CX)(DX*1), Y3
@@ -210,13 +206,12 @@ one:
 	JMP          one
 
 store:
-	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+88(FP), BX
-	MOVQ   n+96(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x02
 	JNE    edge
 	CMPQ   SI, $0x00000008
@@ -241,7 +236,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+104(FP), DI
+	MOVQ       words+88(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), SI
@@ -284,9 +279,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns2x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+// func columns2x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·columns2x1AVX2(SB), NOSPLIT, $0-112
+TEXT ·columns2x1AVX2(SB), NOSPLIT, $0-96
 tile:
 	MOVQ       c+40(FP), AX
 	MOVQ       ldc+48(FP), CX
@@ -304,7 +299,6 @@ tile:
 	MOVQ       ldb+32(FP), SI
 	SHLQ       $0x02, DX
 	SHLQ       $0x02, SI
-	MOVQ       next+72(FP), DI
 	ADDQ       $0x08, a+8(FP)
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
@@ -313,9 +307,6 @@ tile:
 	PCALIGN    $0x00000040
 
 several:
-	PREFETCHT0   (DI)
-	PREFETCHT0   64(DI)
-	ADDQ         ahead+80(FP), DI
 	VMOVUPS      (BX), Y2
 	ADDQ         SI, BX
 	VBROADCASTSS (CX), Y3
@@ -363,13 +354,12 @@ one:
 	JMP          one
 
 store:
-	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+88(FP), BX
-	MOVQ   n+96(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x02
 	JNE    edge
 	CMPQ   SI, $0x00000008
@@ -394,7 +384,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+104(FP), DI
+	MOVQ       words+88(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), SI
@@ -604,9 +594,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows2x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+// func rows2x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·rows2x2AVX2(SB), NOSPLIT, $0-112
+TEXT ·rows2x2AVX2(SB), NOSPLIT, $0-96
 tile:
 	MOVQ       c+40(FP), AX
 	MOVQ       ldc+48(FP), CX
@@ -626,11 +616,10 @@ tile:
 	MOVQ       ldb+32(FP), SI
 	SHLQ       $0x02, DX
 	SHLQ       $0x02, SI
-	MOVQ       next+72(FP), DI
-	IMUL3Q     $0x02, DX, R8
-	ADDQ       R8, a+8(FP)
-	LEAQ       (DX)(DX*2), R8
-	LEAQ       (SI)(SI*2), R8
+	IMUL3Q     $0x02, DX, DI
+	ADDQ       DI, a+8(FP)
+	LEAQ       (DX)(DX*2), DI
+	LEAQ       (SI)(SI*2), DI
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -640,9 +629,6 @@ tile:
 	PCALIGN    $0x00000040
 
 several:
-	PREFETCHT0   (DI)
-	PREFETCHT0   64(DI)
-	ADDQ         ahead+80(FP), DI
 	VMOVUPS      (BX), Y4
 	VMOVUPS      32(BX), Y5
 	VBROADCASTSS (CX), Y6
@@ -667,8 +653,8 @@ several:
 	VBROADCASTSS 8(CX)(DX*1), Y6
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
-	VMOVUPS      (BX)(R8*1), Y4
-	VMOVUPS      32(BX)(R8*1), Y5
+	VMOVUPS      (BX)(DI*1), Y4
+	VMOVUPS      32(BX)(DI*1), Y5
 	VBROADCASTSS 12(CX), Y6
 	VFMADD231PS  Y4, Y6, Y0
 	VFMADD231PS  Y5, Y6, Y1
@@ -699,13 +685,12 @@ one:
 	JMP          one
 
 store:
-	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+88(FP), BX
-	MOVQ   n+96(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x02
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -734,7 +719,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+104(FP), DI
+	MOVQ       words+88(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), R10
@@ -791,9 +776,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns2x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+// func columns2x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·columns2x2AVX2(SB), NOSPLIT, $0-112
+TEXT ·columns2x2AVX2(SB), NOSPLIT, $0-96
 tile:
 	MOVQ       c+40(FP), AX
 	MOVQ       ldc+48(FP), CX
@@ -813,7 +798,6 @@ tile:
 	MOVQ       ldb+32(FP), SI
 	SHLQ       $0x02, DX
 	SHLQ       $0x02, SI
-	MOVQ       next+72(FP), DI
 	ADDQ       $0x08, a+8(FP)
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
@@ -824,9 +808,6 @@ tile:
 	PCALIGN    $0x00000040
 
 several:
-	PREFETCHT0   (DI)
-	PREFETCHT0   64(DI)
-	ADDQ         ahead+80(FP), DI
 	VMOVUPS      (BX), Y4
 	VMOVUPS      32(BX), Y5
 	ADDQ         SI, BX
@@ -889,13 +870,12 @@ one:
 	JMP          one
 
 store:
-	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+88(FP), BX
-	MOVQ   n+96(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x02
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -924,7 +904,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+104(FP), DI
+	MOVQ       words+88(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), R10
@@ -1165,9 +1145,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows4x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+// func rows4x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·rows4x1AVX2(SB), NOSPLIT, $0-112
+TEXT ·rows4x1AVX2(SB), NOSPLIT, $0-96
 tile:
 	MOVQ       c+40(FP), AX
 	MOVQ       ldc+48(FP), CX
@@ -1191,12 +1171,11 @@ tile:
 	MOVQ       ldb+32(FP), SI
 	SHLQ       $0x02, DX
 	SHLQ       $0x02, SI
-	MOVQ       next+72(FP), DI
-	IMUL3Q     $0x04, DX, R8
-	ADDQ       R8, a+8(FP)
-	LEAQ       (DX)(DX*2), R8
-	LEAQ       (SI)(SI*2), R9
-	LEAQ       (CX)(R8*1), R8
+	IMUL3Q     $0x04, DX, DI
+	ADDQ       DI, a+8(FP)
+	LEAQ       (DX)(DX*2), DI
+	LEAQ       (SI)(SI*2), R8
+	LEAQ       (CX)(DI*1), DI
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -1206,9 +1185,6 @@ tile:
 	PCALIGN    $0x00000040
 
 several:
-	PREFETCHT0   (DI)
-	PREFETCHT0   64(DI)
-	ADDQ         ahead+80(FP), DI
 	VMOVUPS      (BX), Y4
 	VBROADCASTSS (CX), Y5
 	VFMADD231PS  Y4, Y5, Y0
@@ -1216,7 +1192,7 @@ several:
 	VFMADD231PS  Y4, Y5, Y1
 	VBROADCASTSS (CX)(DX*2), Y5
 	VFMADD231PS  Y4, Y5, Y2
-	VBROADCASTSS (R8), Y5
+	VBROADCASTSS (DI), Y5
 	VFMADD231PS  Y4, Y5, Y3
 	VMOVUPS      (BX)(SI*1), Y4
 	VBROADCASTSS 4(CX), Y5
@@ -1225,7 +1201,7 @@ several:
 	VFMADD231PS  Y4, Y5, Y1
 	VBROADCASTSS 4(CX)(DX*2), Y5
 	VFMADD231PS  Y4, Y5, Y2
-	VBROADCASTSS 4(R8), Y5
+	VBROADCASTSS 4(DI), Y5
 	VFMADD231PS  Y4, Y5, Y3
 	VMOVUPS      (BX)(SI*2), Y4
 	VBROADCASTSS 8(CX), Y5
@@ -1234,19 +1210,19 @@ several:
 	VFMADD231PS  Y4, Y5, Y1
 	VBROADCASTSS 8(CX)(DX*2), Y5
 	VFMADD231PS  Y4, Y5, Y2
-	VBROADCASTSS 8(R8), Y5
+	VBROADCASTSS 8(DI), Y5
 	VFMADD231PS  Y4, Y5, Y3
-	VMOVUPS      (BX)(R9*1), Y4
+	VMOVUPS      (BX)(R8*1), Y4
 	VBROADCASTSS 12(CX), Y5
 	VFMADD231PS  Y4, Y5, Y0
 	VBROADCASTSS 12(CX)(DX*1), Y5
 	VFMADD231PS  Y4, Y5, Y1
 	VBROADCASTSS 12(CX)(DX*2), Y5
 	VFMADD231PS  Y4, Y5, Y2
-	VBROADCASTSS 12(R8), Y5
+	VBROADCASTSS 12(DI), Y5
 	VFMADD231PS  Y4, Y5, Y3
 	ADDQ         $0x10, CX
-	ADDQ         $0x10, R8
+	ADDQ         $0x10, DI
 	LEAQ         (BX)(SI*4), BX
 	SUBQ         $0x00000004, AX
 	PCALIGN      $0x00000020
@@ -1263,22 +1239,21 @@ one:
 	VFMADD231PS  Y4, Y5, Y1
 	VBROADCASTSS (CX)(DX*2), Y5
 	VFMADD231PS  Y4, Y5, Y2
-	VBROADCASTSS (R8), Y5
+	VBROADCASTSS (DI), Y5
 	VFMADD231PS  Y4, Y5, Y3
 	ADDQ         $0x04, CX
-	ADDQ         $0x04, R8
+	ADDQ         $0x04, DI
 	LEAQ         (BX)(SI*1), BX
 	DECQ         AX
 	JMP          one
 
 store:
-	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+88(FP), BX
-	MOVQ   n+96(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000008
@@ -1311,7 +1286,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+104(FP), DI
+	MOVQ       words+88(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), SI
@@ -1372,9 +1347,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns4x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+// func columns4x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·columns4x1AVX2(SB), NOSPLIT, $0-112
+TEXT ·columns4x1AVX2(SB), NOSPLIT, $0-96
 tile:
 	MOVQ       c+40(FP), AX
 	MOVQ       ldc+48(FP), CX
@@ -1398,7 +1373,6 @@ tile:
 	MOVQ       ldb+32(FP), SI
 	SHLQ       $0x02, DX
 	SHLQ       $0x02, SI
-	MOVQ       next+72(FP), DI
 	ADDQ       $0x10, a+8(FP)
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
@@ -1409,9 +1383,6 @@ tile:
 	PCALIGN    $0x00000040
 
 several:
-	PREFETCHT0   (DI)
-	PREFETCHT0   64(DI)
-	ADDQ         ahead+80(FP), DI
 	VMOVUPS      (BX), Y4
 	ADDQ         SI, BX
 	VBROADCASTSS (CX), Y5
@@ -1479,13 +1450,12 @@ one:
 	JMP          one
 
 store:
-	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+88(FP), BX
-	MOVQ   n+96(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000008
@@ -1518,7 +1488,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+104(FP), DI
+	MOVQ       words+88(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), SI
@@ -1824,9 +1794,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows4x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+// func rows4x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·rows4x2AVX2(SB), NOSPLIT, $0-112
+TEXT ·rows4x2AVX2(SB), NOSPLIT, $0-96
 tile:
 	MOVQ       c+40(FP), AX
 	MOVQ       ldc+48(FP), CX
@@ -1854,12 +1824,11 @@ tile:
 	MOVQ       ldb+32(FP), SI
 	SHLQ       $0x02, DX
 	SHLQ       $0x02, SI
-	MOVQ       next+72(FP), DI
-	IMUL3Q     $0x04, DX, R8
-	ADDQ       R8, a+8(FP)
-	LEAQ       (DX)(DX*2), R8
-	LEAQ       (SI)(SI*2), R9
-	LEAQ       (CX)(R8*1), R8
+	IMUL3Q     $0x04, DX, DI
+	ADDQ       DI, a+8(FP)
+	LEAQ       (DX)(DX*2), DI
+	LEAQ       (SI)(SI*2), R8
+	LEAQ       (CX)(DI*1), DI
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -1873,9 +1842,6 @@ tile:
 	PCALIGN    $0x00000040
 
 several:
-	PREFETCHT0   (DI)
-	PREFETCHT0   64(DI)
-	ADDQ         ahead+80(FP), DI
 	VMOVUPS      (BX), Y8
 	VMOVUPS      32(BX), Y9
 	VBROADCASTSS (CX), Y10
@@ -1887,7 +1853,7 @@ several:
 	VBROADCASTSS (CX)(DX*2), Y10
 	VFMADD231PS  Y8, Y10, Y4
 	VFMADD231PS  Y9, Y10, Y5
-	VBROADCASTSS (R8), Y10
+	VBROADCASTSS (DI), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
 	VMOVUPS      (BX)(SI*1), Y8
@@ -1901,7 +1867,7 @@ several:
 	VBROADCASTSS 4(CX)(DX*2), Y10
 	VFMADD231PS  Y8, Y10, Y4
 	VFMADD231PS  Y9, Y10, Y5
-	VBROADCASTSS 4(R8), Y10
+	VBROADCASTSS 4(DI), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
 	VMOVUPS      (BX)(SI*2), Y8
@@ -1915,11 +1881,11 @@ several:
 	VBROADCASTSS 8(CX)(DX*2), Y10
 	VFMADD231PS  Y8, Y10, Y4
 	VFMADD231PS  Y9, Y10, Y5
-	VBROADCASTSS 8(R8), Y10
+	VBROADCASTSS 8(DI), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
-	VMOVUPS      (BX)(R9*1), Y8
-	VMOVUPS      32(BX)(R9*1), Y9
+	VMOVUPS      (BX)(R8*1), Y8
+	VMOVUPS      32(BX)(R8*1), Y9
 	VBROADCASTSS 12(CX), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
@@ -1929,11 +1895,11 @@ several:
 	VBROADCASTSS 12(CX)(DX*2), Y10
 	VFMADD231PS  Y8, Y10, Y4
 	VFMADD231PS  Y9, Y10, Y5
-	VBROADCASTSS 12(R8), Y10
+	VBROADCASTSS 12(DI), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
 	ADDQ         $0x10, CX
-	ADDQ         $0x10, R8
+	ADDQ         $0x10, DI
 	LEAQ         (BX)(SI*4), BX
 	SUBQ         $0x00000004, AX
 	PCALIGN      $0x00000020
@@ -1954,23 +1920,22 @@ one:
 	VBROADCASTSS (CX)(DX*2), Y10
 	VFMADD231PS  Y8, Y10, Y4
 	VFMADD231PS  Y9, Y10, Y5
-	VBROADCASTSS (R8), Y10
+	VBROADCASTSS (DI), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
 	ADDQ         $0x04, CX
-	ADDQ         $0x04, R8
+	ADDQ         $0x04, DI
 	LEAQ         (BX)(SI*1), BX
 	DECQ         AX
 	JMP          one
 
 store:
-	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+88(FP), BX
-	MOVQ   n+96(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -2011,7 +1976,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+104(FP), DI
+	MOVQ       words+88(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), R10
@@ -2092,9 +2057,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns4x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+// func columns4x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·columns4x2AVX2(SB), NOSPLIT, $0-112
+TEXT ·columns4x2AVX2(SB), NOSPLIT, $0-96
 tile:
 	MOVQ       c+40(FP), AX
 	MOVQ       ldc+48(FP), CX
@@ -2122,7 +2087,6 @@ tile:
 	MOVQ       ldb+32(FP), SI
 	SHLQ       $0x02, DX
 	SHLQ       $0x02, SI
-	MOVQ       next+72(FP), DI
 	ADDQ       $0x10, a+8(FP)
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
@@ -2137,9 +2101,6 @@ tile:
 	PCALIGN    $0x00000040
 
 several:
-	PREFETCHT0   (DI)
-	PREFETCHT0   64(DI)
-	ADDQ         ahead+80(FP), DI
 	VMOVUPS      (BX), Y8
 	VMOVUPS      32(BX), Y9
 	ADDQ         SI, BX
@@ -2232,13 +2193,12 @@ one:
 	JMP          one
 
 store:
-	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+88(FP), BX
-	MOVQ   n+96(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -2279,7 +2239,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+104(FP), DI
+	MOVQ       words+88(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), R10
@@ -2598,9 +2558,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows6x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+// func rows6x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·rows6x1AVX2(SB), NOSPLIT, $0-112
+TEXT ·rows6x1AVX2(SB), NOSPLIT, $0-96
 tile:
 	MOVQ       c+40(FP), AX
 	MOVQ       ldc+48(FP), CX
@@ -2630,12 +2590,11 @@ tile:
 	MOVQ       ldb+32(FP), SI
 	SHLQ       $0x02, DX
 	SHLQ       $0x02, SI
-	MOVQ       next+72(FP), DI
-	IMUL3Q     $0x06, DX, R8
-	ADDQ       R8, a+8(FP)
-	LEAQ       (DX)(DX*2), R8
-	LEAQ       (SI)(SI*2), R9
-	LEAQ       (CX)(R8*1), R8
+	IMUL3Q     $0x06, DX, DI
+	ADDQ       DI, a+8(FP)
+	LEAQ       (DX)(DX*2), DI
+	LEAQ       (SI)(SI*2), R8
+	LEAQ       (CX)(DI*1), DI
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -2647,9 +2606,6 @@ tile:
 	PCALIGN    $0x00000040
 
 several:
-	PREFETCHT0   (DI)
-	PREFETCHT0   64(DI)
-	ADDQ         ahead+80(FP), DI
 	VMOVUPS      (BX), Y6
 	VBROADCASTSS (CX), Y7
 	VFMADD231PS  Y6, Y7, Y0
@@ -2657,11 +2613,11 @@ several:
 	VFMADD231PS  Y6, Y7, Y1
 	VBROADCASTSS (CX)(DX*2), Y7
 	VFMADD231PS  Y6, Y7, Y2
-	VBROADCASTSS (R8), Y7
+	VBROADCASTSS (DI), Y7
 	VFMADD231PS  Y6, Y7, Y3
-	VBROADCASTSS (R8)(DX*1), Y7
+	VBROADCASTSS (DI)(DX*1), Y7
 	VFMADD231PS  Y6, Y7, Y4
-	VBROADCASTSS (R8)(DX*2), Y7
+	VBROADCASTSS (DI)(DX*2), Y7
 	VFMADD231PS  Y6, Y7, Y5
 	VMOVUPS      (BX)(SI*1), Y6
 	VBROADCASTSS 4(CX), Y7
@@ -2670,11 +2626,11 @@ several:
 	VFMADD231PS  Y6, Y7, Y1
 	VBROADCASTSS 4(CX)(DX*2), Y7
 	VFMADD231PS  Y6, Y7, Y2
-	VBROADCASTSS 4(R8), Y7
+	VBROADCASTSS 4(DI), Y7
 	VFMADD231PS  Y6, Y7, Y3
-	VBROADCASTSS 4(R8)(DX*1), Y7
+	VBROADCASTSS 4(DI)(DX*1), Y7
 	VFMADD231PS  Y6, Y7, Y4
-	VBROADCASTSS 4(R8)(DX*2), Y7
+	VBROADCASTSS 4(DI)(DX*2), Y7
 	VFMADD231PS  Y6, Y7, Y5
 	VMOVUPS      (BX)(SI*2), Y6
 	VBROADCASTSS 8(CX), Y7
@@ -2683,27 +2639,27 @@ several:
 	VFMADD231PS  Y6, Y7, Y1
 	VBROADCASTSS 8(CX)(DX*2), Y7
 	VFMADD231PS  Y6, Y7, Y2
-	VBROADCASTSS 8(R8), Y7
+	VBROADCASTSS 8(DI), Y7
 	VFMADD231PS  Y6, Y7, Y3
-	VBROADCASTSS 8(R8)(DX*1), Y7
+	VBROADCASTSS 8(DI)(DX*1), Y7
 	VFMADD231PS  Y6, Y7, Y4
-	VBROADCASTSS 8(R8)(DX*2), Y7
+	VBROADCASTSS 8(DI)(DX*2), Y7
 	VFMADD231PS  Y6, Y7, Y5
-	VMOVUPS      (BX)(R9*1), Y6
+	VMOVUPS      (BX)(R8*1), Y6
 	VBROADCASTSS 12(CX), Y7
 	VFMADD231PS  Y6, Y7, Y0
 	VBROADCASTSS 12(CX)(DX*1), Y7
 	VFMADD231PS  Y6, Y7, Y1
 	VBROADCASTSS 12(CX)(DX*2), Y7
 	VFMADD231PS  Y6, Y7, Y2
-	VBROADCASTSS 12(R8), Y7
+	VBROADCASTSS 12(DI), Y7
 	VFMADD231PS  Y6, Y7, Y3
-	VBROADCASTSS 12(R8)(DX*1), Y7
+	VBROADCASTSS 12(DI)(DX*1), Y7
 	VFMADD231PS  Y6, Y7, Y4
-	VBROADCASTSS 12(R8)(DX*2), Y7
+	VBROADCASTSS 12(DI)(DX*2), Y7
 	VFMADD231PS  Y6, Y7, Y5
 	ADDQ         $0x10, CX
-	ADDQ         $0x10, R8
+	ADDQ         $0x10, DI
 	LEAQ         (BX)(SI*4), BX
 	SUBQ         $0x00000004, AX
 	PCALIGN      $0x00000020
@@ -2720,26 +2676,25 @@ one:
 	VFMADD231PS  Y6, Y7, Y1
 	VBROADCASTSS (CX)(DX*2), Y7
 	VFMADD231PS  Y6, Y7, Y2
-	VBROADCASTSS (R8), Y7
+	VBROADCASTSS (DI), Y7
 	VFMADD231PS  Y6, Y7, Y3
-	VBROADCASTSS (R8)(DX*1), Y7
+	VBROADCASTSS (DI)(DX*1), Y7
 	VFMADD231PS  Y6, Y7, Y4
-	VBROADCASTSS (R8)(DX*2), Y7
+	VBROADCASTSS (DI)(DX*2), Y7
 	VFMADD231PS  Y6, Y7, Y5
 	ADDQ         $0x04, CX
-	ADDQ         $0x04, R8
+	ADDQ         $0x04, DI
 	LEAQ         (BX)(SI*1), BX
 	DECQ         AX
 	JMP          one
 
 store:
-	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+88(FP), BX
-	MOVQ   n+96(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x06
 	JNE    edge
 	CMPQ   SI, $0x00000008
@@ -2780,7 +2735,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+104(FP), DI
+	MOVQ       words+88(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), SI
@@ -2859,9 +2814,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns6x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+// func columns6x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·columns6x1AVX2(SB), NOSPLIT, $0-112
+TEXT ·columns6x1AVX2(SB), NOSPLIT, $0-96
 tile:
 	MOVQ       c+40(FP), AX
 	MOVQ       ldc+48(FP), CX
@@ -2891,7 +2846,6 @@ tile:
 	MOVQ       ldb+32(FP), SI
 	SHLQ       $0x02, DX
 	SHLQ       $0x02, SI
-	MOVQ       next+72(FP), DI
 	ADDQ       $0x18, a+8(FP)
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
@@ -2904,9 +2858,6 @@ tile:
 	PCALIGN    $0x00000040
 
 several:
-	PREFETCHT0   (DI)
-	PREFETCHT0   64(DI)
-	ADDQ         ahead+80(FP), DI
 	VMOVUPS      (BX), Y6
 	ADDQ         SI, BX
 	VBROADCASTSS (CX), Y7
@@ -2994,13 +2945,12 @@ one:
 	JMP          one
 
 store:
-	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+88(FP), BX
-	MOVQ   n+96(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x06
 	JNE    edge
 	CMPQ   SI, $0x00000008
@@ -3041,7 +2991,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+104(FP), DI
+	MOVQ       words+88(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), SI
@@ -3443,9 +3393,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows6x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+// func rows6x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·rows6x2AVX2(SB), NOSPLIT, $0-112
+TEXT ·rows6x2AVX2(SB), NOSPLIT, $0-96
 tile:
 	MOVQ       c+40(FP), AX
 	MOVQ       ldc+48(FP), CX
@@ -3481,12 +3431,11 @@ tile:
 	MOVQ       ldb+32(FP), SI
 	SHLQ       $0x02, DX
 	SHLQ       $0x02, SI
-	MOVQ       next+72(FP), DI
-	IMUL3Q     $0x06, DX, R8
-	ADDQ       R8, a+8(FP)
-	LEAQ       (DX)(DX*2), R8
-	LEAQ       (SI)(SI*2), R9
-	LEAQ       (CX)(R8*1), R8
+	IMUL3Q     $0x06, DX, DI
+	ADDQ       DI, a+8(FP)
+	LEAQ       (DX)(DX*2), DI
+	LEAQ       (SI)(SI*2), R8
+	LEAQ       (CX)(DI*1), DI
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -3504,9 +3453,6 @@ tile:
 	PCALIGN    $0x00000040
 
 several:
-	PREFETCHT0   (DI)
-	PREFETCHT0   64(DI)
-	ADDQ         ahead+80(FP), DI
 	VMOVUPS      (BX), Y12
 	VMOVUPS      32(BX), Y13
 	VBROADCASTSS (CX), Y14
@@ -3518,13 +3464,13 @@ several:
 	VBROADCASTSS (CX)(DX*2), Y14
 	VFMADD231PS  Y12, Y14, Y4
 	VFMADD231PS  Y13, Y14, Y5
-	VBROADCASTSS (R8), Y14
+	VBROADCASTSS (DI), Y14
 	VFMADD231PS  Y12, Y14, Y6
 	VFMADD231PS  Y13, Y14, Y7
-	VBROADCASTSS (R8)(DX*1), Y14
+	VBROADCASTSS (DI)(DX*1), Y14
 	VFMADD231PS  Y12, Y14, Y8
 	VFMADD231PS  Y13, Y14, Y9
-	VBROADCASTSS (R8)(DX*2), Y14
+	VBROADCASTSS (DI)(DX*2), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
 	VMOVUPS      (BX)(SI*1), Y12
@@ -3538,13 +3484,13 @@ several:
 	VBROADCASTSS 4(CX)(DX*2), Y14
 	VFMADD231PS  Y12, Y14, Y4
 	VFMADD231PS  Y13, Y14, Y5
-	VBROADCASTSS 4(R8), Y14
+	VBROADCASTSS 4(DI), Y14
 	VFMADD231PS  Y12, Y14, Y6
 	VFMADD231PS  Y13, Y14, Y7
-	VBROADCASTSS 4(R8)(DX*1), Y14
+	VBROADCASTSS 4(DI)(DX*1), Y14
 	VFMADD231PS  Y12, Y14, Y8
 	VFMADD231PS  Y13, Y14, Y9
-	VBROADCASTSS 4(R8)(DX*2), Y14
+	VBROADCASTSS 4(DI)(DX*2), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
 	VMOVUPS      (BX)(SI*2), Y12
@@ -3558,17 +3504,17 @@ several:
 	VBROADCASTSS 8(CX)(DX*2), Y14
 	VFMADD231PS  Y12, Y14, Y4
 	VFMADD231PS  Y13, Y14, Y5
-	VBROADCASTSS 8(R8), Y14
+	VBROADCASTSS 8(DI), Y14
 	VFMADD231PS  Y12, Y14, Y6
 	VFMADD231PS  Y13, Y14, Y7
-	VBROADCASTSS 8(R8)(DX*1), Y14
+	VBROADCASTSS 8(DI)(DX*1), Y14
 	VFMADD231PS  Y12, Y14, Y8
 	VFMADD231PS  Y13, Y14, Y9
-	VBROADCASTSS 8(R8)(DX*2), Y14
+	VBROADCASTSS 8(DI)(DX*2), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
-	VMOVUPS      (BX)(R9*1), Y12
-	VMOVUPS      32(BX)(R9*1), Y13
+	VMOVUPS      (BX)(R8*1), Y12
+	VMOVUPS      32(BX)(R8*1), Y13
 	VBROADCASTSS 12(CX), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
@@ -3578,17 +3524,17 @@ several:
 	VBROADCASTSS 12(CX)(DX*2), Y14
 	VFMADD231PS  Y12, Y14, Y4
 	VFMADD231PS  Y13, Y14, Y5
-	VBROADCASTSS 12(R8), Y14
+	VBROADCASTSS 12(DI), Y14
 	VFMADD231PS  Y12, Y14, Y6
 	VFMADD231PS  Y13, Y14, Y7
-	VBROADCASTSS 12(R8)(DX*1), Y14
+	VBROADCASTSS 12(DI)(DX*1), Y14
 	VFMADD231PS  Y12, Y14, Y8
 	VFMADD231PS  Y13, Y14, Y9
-	VBROADCASTSS 12(R8)(DX*2), Y14
+	VBROADCASTSS 12(DI)(DX*2), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
 	ADDQ         $0x10, CX
-	ADDQ         $0x10, R8
+	ADDQ         $0x10, DI
 	LEAQ         (BX)(SI*4), BX
 	SUBQ         $0x00000004, AX
 	PCALIGN      $0x00000020
@@ -3609,29 +3555,28 @@ one:
 	VBROADCASTSS (CX)(DX*2), Y14
 	VFMADD231PS  Y12, Y14, Y4
 	VFMADD231PS  Y13, Y14, Y5
-	VBROADCASTSS (R8), Y14
+	VBROADCASTSS (DI), Y14
 	VFMADD231PS  Y12, Y14, Y6
 	VFMADD231PS  Y13, Y14, Y7
-	VBROADCASTSS (R8)(DX*1), Y14
+	VBROADCASTSS (DI)(DX*1), Y14
 	VFMADD231PS  Y12, Y14, Y8
 	VFMADD231PS  Y13, Y14, Y9
-	VBROADCASTSS (R8)(DX*2), Y14
+	VBROADCASTSS (DI)(DX*2), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
 	ADDQ         $0x04, CX
-	ADDQ         $0x04, R8
+	ADDQ         $0x04, DI
 	LEAQ         (BX)(SI*1), BX
 	DECQ         AX
 	JMP          one
 
 store:
-	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+88(FP), BX
-	MOVQ   n+96(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x06
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -3684,7 +3629,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+104(FP), DI
+	MOVQ       words+88(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), R10
@@ -3789,9 +3734,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns6x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+// func columns6x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·columns6x2AVX2(SB), NOSPLIT, $0-112
+TEXT ·columns6x2AVX2(SB), NOSPLIT, $0-96
 tile:
 	MOVQ       c+40(FP), AX
 	MOVQ       ldc+48(FP), CX
@@ -3827,7 +3772,6 @@ tile:
 	MOVQ       ldb+32(FP), SI
 	SHLQ       $0x02, DX
 	SHLQ       $0x02, SI
-	MOVQ       next+72(FP), DI
 	ADDQ       $0x18, a+8(FP)
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
@@ -3846,9 +3790,6 @@ tile:
 	PCALIGN    $0x00000040
 
 several:
-	PREFETCHT0   (DI)
-	PREFETCHT0   64(DI)
-	ADDQ         ahead+80(FP), DI
 	VMOVUPS      (BX), Y12
 	VMOVUPS      32(BX), Y13
 	ADDQ         SI, BX
@@ -3971,13 +3912,12 @@ one:
 	JMP          one
 
 store:
-	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+88(FP), BX
-	MOVQ   n+96(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x06
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -4030,7 +3970,7 @@ write:
 	RET
 
 edge:
-	MOVQ       words+104(FP), DI
+	MOVQ       words+88(FP), DI
 	XORQ       R8, R8
 	MOVQ       $0x00000008, R9
 	LEAQ       (SI), R10

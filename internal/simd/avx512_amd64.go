@@ -12,12 +12,12 @@ func micro4x1AVX512(k int, a *float32, b *float32, c *float32, ldc int, accumula
 // rows4x1AVX512 is the GEMM micro kernel of 4 rows, 1 vectors wide, of operands that are not packed: rows of A lie side by side.
 //
 //go:noescape
-func rows4x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+func rows4x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 
 // columns4x1AVX512 is the GEMM micro kernel of 4 rows, 1 vectors wide, of operands that are not packed: columns of A lie side by side.
 //
 //go:noescape
-func columns4x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+func columns4x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 
 // micro4x2AVX512 is the GEMM micro kernel of 4 rows, 2 vectors wide.
 //
@@ -27,12 +27,12 @@ func micro4x2AVX512(k int, a *float32, b *float32, c *float32, ldc int, accumula
 // rows4x2AVX512 is the GEMM micro kernel of 4 rows, 2 vectors wide, of operands that are not packed: rows of A lie side by side.
 //
 //go:noescape
-func rows4x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+func rows4x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 
 // columns4x2AVX512 is the GEMM micro kernel of 4 rows, 2 vectors wide, of operands that are not packed: columns of A lie side by side.
 //
 //go:noescape
-func columns4x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+func columns4x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 
 // micro8x1AVX512 is the GEMM micro kernel of 8 rows, 1 vectors wide.
 //
@@ -42,12 +42,12 @@ func micro8x1AVX512(k int, a *float32, b *float32, c *float32, ldc int, accumula
 // rows8x1AVX512 is the GEMM micro kernel of 8 rows, 1 vectors wide, of operands that are not packed: rows of A lie side by side.
 //
 //go:noescape
-func rows8x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+func rows8x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 
 // columns8x1AVX512 is the GEMM micro kernel of 8 rows, 1 vectors wide, of operands that are not packed: columns of A lie side by side.
 //
 //go:noescape
-func columns8x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+func columns8x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 
 // micro8x2AVX512 is the GEMM micro kernel of 8 rows, 2 vectors wide.
 //
@@ -57,12 +57,12 @@ func micro8x2AVX512(k int, a *float32, b *float32, c *float32, ldc int, accumula
 // rows8x2AVX512 is the GEMM micro kernel of 8 rows, 2 vectors wide, of operands that are not packed: rows of A lie side by side.
 //
 //go:noescape
-func rows8x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+func rows8x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 
 // columns8x2AVX512 is the GEMM micro kernel of 8 rows, 2 vectors wide, of operands that are not packed: columns of A lie side by side.
 //
 //go:noescape
-func columns8x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+func columns8x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 
 // micro12x1AVX512 is the GEMM micro kernel of 12 rows, 1 vectors wide.
 //
@@ -72,12 +72,12 @@ func micro12x1AVX512(k int, a *float32, b *float32, c *float32, ldc int, accumul
 // rows12x1AVX512 is the GEMM micro kernel of 12 rows, 1 vectors wide, of operands that are not packed: rows of A lie side by side.
 //
 //go:noescape
-func rows12x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+func rows12x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 
 // columns12x1AVX512 is the GEMM micro kernel of 12 rows, 1 vectors wide, of operands that are not packed: columns of A lie side by side.
 //
 //go:noescape
-func columns12x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+func columns12x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 
 // micro12x2AVX512 is the GEMM micro kernel of 12 rows, 2 vectors wide.
 //
@@ -87,12 +87,12 @@ func micro12x2AVX512(k int, a *float32, b *float32, c *float32, ldc int, accumul
 // rows12x2AVX512 is the GEMM micro kernel of 12 rows, 2 vectors wide, of operands that are not packed: rows of A lie side by side.
 //
 //go:noescape
-func rows12x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+func rows12x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 
 // columns12x2AVX512 is the GEMM micro kernel of 12 rows, 2 vectors wide, of operands that are not packed: columns of A lie side by side.
 //
 //go:noescape
-func columns12x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+func columns12x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 
 // scattered6x4AVX512 is the micro kernel of rows of B that lie anywhere.
 //

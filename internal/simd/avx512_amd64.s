@@ -187,9 +187,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows4x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+// func rows4x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·rows4x1AVX512(SB), NOSPLIT, $0-112
+TEXT ·rows4x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ       c+40(FP), AX
 	MOVQ       ldc+48(FP), CX
@@ -213,12 +213,11 @@ tile:
 	MOVQ       ldb+32(FP), SI
 	SHLQ       $0x02, DX
 	SHLQ       $0x02, SI
-	MOVQ       next+72(FP), DI
-	IMUL3Q     $0x04, DX, R8
-	ADDQ       R8, a+8(FP)
-	LEAQ       (DX)(DX*2), R8
-	LEAQ       (SI)(SI*2), R9
-	LEAQ       (CX)(R8*1), R8
+	IMUL3Q     $0x04, DX, DI
+	ADDQ       DI, a+8(FP)
+	LEAQ       (DX)(DX*2), DI
+	LEAQ       (SI)(SI*2), R8
+	LEAQ       (CX)(DI*1), DI
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -228,18 +227,13 @@ tile:
 	PCALIGN    $0x00000040
 
 several:
-	PREFETCHT0       (DI)
-	PREFETCHT0       64(DI)
-	PREFETCHT0       128(DI)
-	PREFETCHT0       192(DI)
-	ADDQ             ahead+80(FP), DI
 	VMOVUPS          (BX), Z4
 	VFMADD231PS.BCST (CX), Z4, Z0
 	VBROADCASTSS     (CX)(DX*1), Z5
 	VFMADD231PS      Z4, Z5, Z1
 	VBROADCASTSS     (CX)(DX*2), Z5
 	VFMADD231PS      Z4, Z5, Z2
-	VBROADCASTSS     (R8), Z5
+	VBROADCASTSS     (DI), Z5
 	VFMADD231PS      Z4, Z5, Z3
 	VMOVUPS          (BX)(SI*1), Z4
 	VFMADD231PS.BCST 4(CX), Z4, Z0
@@ -247,7 +241,7 @@ several:
 	VFMADD231PS      Z4, Z5, Z1
 	VBROADCASTSS     4(CX)(DX*2), Z5
 	VFMADD231PS      Z4, Z5, Z2
-	VBROADCASTSS     4(R8), Z5
+	VBROADCASTSS     4(DI), Z5
 	VFMADD231PS      Z4, Z5, Z3
 	VMOVUPS          (BX)(SI*2), Z4
 	VFMADD231PS.BCST 8(CX), Z4, Z0
@@ -255,18 +249,18 @@ several:
 	VFMADD231PS      Z4, Z5, Z1
 	VBROADCASTSS     8(CX)(DX*2), Z5
 	VFMADD231PS      Z4, Z5, Z2
-	VBROADCASTSS     8(R8), Z5
+	VBROADCASTSS     8(DI), Z5
 	VFMADD231PS      Z4, Z5, Z3
-	VMOVUPS          (BX)(R9*1), Z4
+	VMOVUPS          (BX)(R8*1), Z4
 	VFMADD231PS.BCST 12(CX), Z4, Z0
 	VBROADCASTSS     12(CX)(DX*1), Z5
 	VFMADD231PS      Z4, Z5, Z1
 	VBROADCASTSS     12(CX)(DX*2), Z5
 	VFMADD231PS      Z4, Z5, Z2
-	VBROADCASTSS     12(R8), Z5
+	VBROADCASTSS     12(DI), Z5
 	VFMADD231PS      Z4, Z5, Z3
 	ADDQ             $0x10, CX
-	ADDQ             $0x10, R8
+	ADDQ             $0x10, DI
 	LEAQ             (BX)(SI*4), BX
 	SUBQ             $0x00000004, AX
 	PCALIGN          $0x00000020
@@ -282,22 +276,21 @@ one:
 	VFMADD231PS      Z4, Z5, Z1
 	VBROADCASTSS     (CX)(DX*2), Z5
 	VFMADD231PS      Z4, Z5, Z2
-	VBROADCASTSS     (R8), Z5
+	VBROADCASTSS     (DI), Z5
 	VFMADD231PS      Z4, Z5, Z3
 	ADDQ             $0x04, CX
-	ADDQ             $0x04, R8
+	ADDQ             $0x04, DI
 	LEAQ             (BX)(SI*1), BX
 	DECQ             AX
 	JMP              one
 
 store:
-	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+88(FP), BX
-	MOVQ   n+96(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -330,7 +323,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+104(FP), DI
+	MOVQ      words+88(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), SI
@@ -392,9 +385,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns4x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+// func columns4x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·columns4x1AVX512(SB), NOSPLIT, $0-112
+TEXT ·columns4x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ       c+40(FP), AX
 	MOVQ       ldc+48(FP), CX
@@ -418,7 +411,6 @@ tile:
 	MOVQ       ldb+32(FP), SI
 	SHLQ       $0x02, DX
 	SHLQ       $0x02, SI
-	MOVQ       next+72(FP), DI
 	ADDQ       $0x10, a+8(FP)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
@@ -429,11 +421,6 @@ tile:
 	PCALIGN    $0x00000040
 
 several:
-	PREFETCHT0       (DI)
-	PREFETCHT0       64(DI)
-	PREFETCHT0       128(DI)
-	PREFETCHT0       192(DI)
-	ADDQ             ahead+80(FP), DI
 	VMOVUPS          (BX), Z4
 	ADDQ             SI, BX
 	VBROADCASTSS     (CX), Z5
@@ -496,13 +483,12 @@ one:
 	JMP              one
 
 store:
-	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+88(FP), BX
-	MOVQ   n+96(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -535,7 +521,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+104(FP), DI
+	MOVQ      words+88(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), SI
@@ -847,9 +833,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows4x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+// func rows4x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·rows4x2AVX512(SB), NOSPLIT, $0-112
+TEXT ·rows4x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ       c+40(FP), AX
 	MOVQ       ldc+48(FP), CX
@@ -877,12 +863,11 @@ tile:
 	MOVQ       ldb+32(FP), SI
 	SHLQ       $0x02, DX
 	SHLQ       $0x02, SI
-	MOVQ       next+72(FP), DI
-	IMUL3Q     $0x04, DX, R8
-	ADDQ       R8, a+8(FP)
-	LEAQ       (DX)(DX*2), R8
-	LEAQ       (SI)(SI*2), R9
-	LEAQ       (CX)(R8*1), R8
+	IMUL3Q     $0x04, DX, DI
+	ADDQ       DI, a+8(FP)
+	LEAQ       (DX)(DX*2), DI
+	LEAQ       (SI)(SI*2), R8
+	LEAQ       (CX)(DI*1), DI
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -896,11 +881,6 @@ tile:
 	PCALIGN    $0x00000040
 
 several:
-	PREFETCHT0       (DI)
-	PREFETCHT0       64(DI)
-	PREFETCHT0       128(DI)
-	PREFETCHT0       192(DI)
-	ADDQ             ahead+80(FP), DI
 	VMOVUPS          (BX), Z8
 	VMOVUPS          64(BX), Z9
 	VFMADD231PS.BCST (CX), Z8, Z0
@@ -911,7 +891,7 @@ several:
 	VBROADCASTSS     (CX)(DX*2), Z10
 	VFMADD231PS      Z8, Z10, Z4
 	VFMADD231PS      Z9, Z10, Z5
-	VBROADCASTSS     (R8), Z10
+	VBROADCASTSS     (DI), Z10
 	VFMADD231PS      Z8, Z10, Z6
 	VFMADD231PS      Z9, Z10, Z7
 	VMOVUPS          (BX)(SI*1), Z8
@@ -924,7 +904,7 @@ several:
 	VBROADCASTSS     4(CX)(DX*2), Z10
 	VFMADD231PS      Z8, Z10, Z4
 	VFMADD231PS      Z9, Z10, Z5
-	VBROADCASTSS     4(R8), Z10
+	VBROADCASTSS     4(DI), Z10
 	VFMADD231PS      Z8, Z10, Z6
 	VFMADD231PS      Z9, Z10, Z7
 	VMOVUPS          (BX)(SI*2), Z8
@@ -937,11 +917,11 @@ several:
 	VBROADCASTSS     8(CX)(DX*2), Z10
 	VFMADD231PS      Z8, Z10, Z4
 	VFMADD231PS      Z9, Z10, Z5
-	VBROADCASTSS     8(R8), Z10
+	VBROADCASTSS     8(DI), Z10
 	VFMADD231PS      Z8, Z10, Z6
 	VFMADD231PS      Z9, Z10, Z7
-	VMOVUPS          (BX)(R9*1), Z8
-	VMOVUPS          64(BX)(R9*1), Z9
+	VMOVUPS          (BX)(R8*1), Z8
+	VMOVUPS          64(BX)(R8*1), Z9
 	VFMADD231PS.BCST 12(CX), Z8, Z0
 	VFMADD231PS.BCST 12(CX), Z9, Z1
 	VBROADCASTSS     12(CX)(DX*1), Z10
@@ -950,11 +930,11 @@ several:
 	VBROADCASTSS     12(CX)(DX*2), Z10
 	VFMADD231PS      Z8, Z10, Z4
 	VFMADD231PS      Z9, Z10, Z5
-	VBROADCASTSS     12(R8), Z10
+	VBROADCASTSS     12(DI), Z10
 	VFMADD231PS      Z8, Z10, Z6
 	VFMADD231PS      Z9, Z10, Z7
 	ADDQ             $0x10, CX
-	ADDQ             $0x10, R8
+	ADDQ             $0x10, DI
 	LEAQ             (BX)(SI*4), BX
 	SUBQ             $0x00000004, AX
 	PCALIGN          $0x00000020
@@ -974,23 +954,22 @@ one:
 	VBROADCASTSS     (CX)(DX*2), Z10
 	VFMADD231PS      Z8, Z10, Z4
 	VFMADD231PS      Z9, Z10, Z5
-	VBROADCASTSS     (R8), Z10
+	VBROADCASTSS     (DI), Z10
 	VFMADD231PS      Z8, Z10, Z6
 	VFMADD231PS      Z9, Z10, Z7
 	ADDQ             $0x04, CX
-	ADDQ             $0x04, R8
+	ADDQ             $0x04, DI
 	LEAQ             (BX)(SI*1), BX
 	DECQ             AX
 	JMP              one
 
 store:
-	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+88(FP), BX
-	MOVQ   n+96(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000020
@@ -1031,7 +1010,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+104(FP), DI
+	MOVQ      words+88(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), R10
@@ -1114,9 +1093,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns4x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+// func columns4x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·columns4x2AVX512(SB), NOSPLIT, $0-112
+TEXT ·columns4x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ       c+40(FP), AX
 	MOVQ       ldc+48(FP), CX
@@ -1144,7 +1123,6 @@ tile:
 	MOVQ       ldb+32(FP), SI
 	SHLQ       $0x02, DX
 	SHLQ       $0x02, SI
-	MOVQ       next+72(FP), DI
 	ADDQ       $0x10, a+8(FP)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
@@ -1159,11 +1137,6 @@ tile:
 	PCALIGN    $0x00000040
 
 several:
-	PREFETCHT0       (DI)
-	PREFETCHT0       64(DI)
-	PREFETCHT0       128(DI)
-	PREFETCHT0       192(DI)
-	ADDQ             ahead+80(FP), DI
 	VMOVUPS          (BX), Z8
 	VMOVUPS          64(BX), Z9
 	ADDQ             SI, BX
@@ -1251,13 +1224,12 @@ one:
 	JMP              one
 
 store:
-	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+88(FP), BX
-	MOVQ   n+96(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x04
 	JNE    edge
 	CMPQ   SI, $0x00000020
@@ -1298,7 +1270,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+104(FP), DI
+	MOVQ      words+88(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), R10
@@ -1667,9 +1639,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows8x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+// func rows8x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·rows8x1AVX512(SB), NOSPLIT, $0-112
+TEXT ·rows8x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ       c+40(FP), AX
 	MOVQ       ldc+48(FP), CX
@@ -1705,13 +1677,12 @@ tile:
 	MOVQ       ldb+32(FP), SI
 	SHLQ       $0x02, DX
 	SHLQ       $0x02, SI
-	MOVQ       next+72(FP), DI
-	IMUL3Q     $0x08, DX, R8
-	ADDQ       R8, a+8(FP)
-	LEAQ       (DX)(DX*2), R8
-	LEAQ       (SI)(SI*2), R9
-	LEAQ       (CX)(R8*1), R10
-	LEAQ       (R10)(R8*1), R8
+	IMUL3Q     $0x08, DX, DI
+	ADDQ       DI, a+8(FP)
+	LEAQ       (DX)(DX*2), DI
+	LEAQ       (SI)(SI*2), R8
+	LEAQ       (CX)(DI*1), R9
+	LEAQ       (R9)(DI*1), DI
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -1725,25 +1696,20 @@ tile:
 	PCALIGN    $0x00000040
 
 several:
-	PREFETCHT0       (DI)
-	PREFETCHT0       64(DI)
-	PREFETCHT0       128(DI)
-	PREFETCHT0       192(DI)
-	ADDQ             ahead+80(FP), DI
 	VMOVUPS          (BX), Z8
 	VFMADD231PS.BCST (CX), Z8, Z0
 	VBROADCASTSS     (CX)(DX*1), Z9
 	VFMADD231PS      Z8, Z9, Z1
 	VBROADCASTSS     (CX)(DX*2), Z9
 	VFMADD231PS      Z8, Z9, Z2
-	VBROADCASTSS     (R10), Z9
+	VBROADCASTSS     (R9), Z9
 	VFMADD231PS      Z8, Z9, Z3
-	VBROADCASTSS     (R10)(DX*1), Z9
+	VBROADCASTSS     (R9)(DX*1), Z9
 	VFMADD231PS      Z8, Z9, Z4
-	VBROADCASTSS     (R10)(DX*2), Z9
+	VBROADCASTSS     (R9)(DX*2), Z9
 	VFMADD231PS      Z8, Z9, Z5
-	VFMADD231PS.BCST (R8), Z8, Z6
-	VBROADCASTSS     (R8)(DX*1), Z9
+	VFMADD231PS.BCST (DI), Z8, Z6
+	VBROADCASTSS     (DI)(DX*1), Z9
 	VFMADD231PS      Z8, Z9, Z7
 	VMOVUPS          (BX)(SI*1), Z8
 	VFMADD231PS.BCST 4(CX), Z8, Z0
@@ -1751,14 +1717,14 @@ several:
 	VFMADD231PS      Z8, Z9, Z1
 	VBROADCASTSS     4(CX)(DX*2), Z9
 	VFMADD231PS      Z8, Z9, Z2
-	VBROADCASTSS     4(R10), Z9
+	VBROADCASTSS     4(R9), Z9
 	VFMADD231PS      Z8, Z9, Z3
-	VBROADCASTSS     4(R10)(DX*1), Z9
+	VBROADCASTSS     4(R9)(DX*1), Z9
 	VFMADD231PS      Z8, Z9, Z4
-	VBROADCASTSS     4(R10)(DX*2), Z9
+	VBROADCASTSS     4(R9)(DX*2), Z9
 	VFMADD231PS      Z8, Z9, Z5
-	VFMADD231PS.BCST 4(R8), Z8, Z6
-	VBROADCASTSS     4(R8)(DX*1), Z9
+	VFMADD231PS.BCST 4(DI), Z8, Z6
+	VBROADCASTSS     4(DI)(DX*1), Z9
 	VFMADD231PS      Z8, Z9, Z7
 	VMOVUPS          (BX)(SI*2), Z8
 	VFMADD231PS.BCST 8(CX), Z8, Z0
@@ -1766,33 +1732,33 @@ several:
 	VFMADD231PS      Z8, Z9, Z1
 	VBROADCASTSS     8(CX)(DX*2), Z9
 	VFMADD231PS      Z8, Z9, Z2
-	VBROADCASTSS     8(R10), Z9
+	VBROADCASTSS     8(R9), Z9
 	VFMADD231PS      Z8, Z9, Z3
-	VBROADCASTSS     8(R10)(DX*1), Z9
+	VBROADCASTSS     8(R9)(DX*1), Z9
 	VFMADD231PS      Z8, Z9, Z4
-	VBROADCASTSS     8(R10)(DX*2), Z9
+	VBROADCASTSS     8(R9)(DX*2), Z9
 	VFMADD231PS      Z8, Z9, Z5
-	VFMADD231PS.BCST 8(R8), Z8, Z6
-	VBROADCASTSS     8(R8)(DX*1), Z9
+	VFMADD231PS.BCST 8(DI), Z8, Z6
+	VBROADCASTSS     8(DI)(DX*1), Z9
 	VFMADD231PS      Z8, Z9, Z7
-	VMOVUPS          (BX)(R9*1), Z8
+	VMOVUPS          (BX)(R8*1), Z8
 	VFMADD231PS.BCST 12(CX), Z8, Z0
 	VBROADCASTSS     12(CX)(DX*1), Z9
 	VFMADD231PS      Z8, Z9, Z1
 	VBROADCASTSS     12(CX)(DX*2), Z9
 	VFMADD231PS      Z8, Z9, Z2
-	VBROADCASTSS     12(R10), Z9
+	VBROADCASTSS     12(R9), Z9
 	VFMADD231PS      Z8, Z9, Z3
-	VBROADCASTSS     12(R10)(DX*1), Z9
+	VBROADCASTSS     12(R9)(DX*1), Z9
 	VFMADD231PS      Z8, Z9, Z4
-	VBROADCASTSS     12(R10)(DX*2), Z9
+	VBROADCASTSS     12(R9)(DX*2), Z9
 	VFMADD231PS      Z8, Z9, Z5
-	VFMADD231PS.BCST 12(R8), Z8, Z6
-	VBROADCASTSS     12(R8)(DX*1), Z9
+	VFMADD231PS.BCST 12(DI), Z8, Z6
+	VBROADCASTSS     12(DI)(DX*1), Z9
 	VFMADD231PS      Z8, Z9, Z7
 	ADDQ             $0x10, CX
-	ADDQ             $0x10, R10
-	ADDQ             $0x10, R8
+	ADDQ             $0x10, R9
+	ADDQ             $0x10, DI
 	LEAQ             (BX)(SI*4), BX
 	SUBQ             $0x00000004, AX
 	PCALIGN          $0x00000020
@@ -1808,30 +1774,29 @@ one:
 	VFMADD231PS      Z8, Z9, Z1
 	VBROADCASTSS     (CX)(DX*2), Z9
 	VFMADD231PS      Z8, Z9, Z2
-	VBROADCASTSS     (R10), Z9
+	VBROADCASTSS     (R9), Z9
 	VFMADD231PS      Z8, Z9, Z3
-	VBROADCASTSS     (R10)(DX*1), Z9
+	VBROADCASTSS     (R9)(DX*1), Z9
 	VFMADD231PS      Z8, Z9, Z4
-	VBROADCASTSS     (R10)(DX*2), Z9
+	VBROADCASTSS     (R9)(DX*2), Z9
 	VFMADD231PS      Z8, Z9, Z5
-	VFMADD231PS.BCST (R8), Z8, Z6
-	VBROADCASTSS     (R8)(DX*1), Z9
+	VFMADD231PS.BCST (DI), Z8, Z6
+	VBROADCASTSS     (DI)(DX*1), Z9
 	VFMADD231PS      Z8, Z9, Z7
 	ADDQ             $0x04, CX
-	ADDQ             $0x04, R10
-	ADDQ             $0x04, R8
+	ADDQ             $0x04, R9
+	ADDQ             $0x04, DI
 	LEAQ             (BX)(SI*1), BX
 	DECQ             AX
 	JMP              one
 
 store:
-	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+88(FP), BX
-	MOVQ   n+96(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x08
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -1880,7 +1845,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+104(FP), DI
+	MOVQ      words+88(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), SI
@@ -1978,9 +1943,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns8x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+// func columns8x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·columns8x1AVX512(SB), NOSPLIT, $0-112
+TEXT ·columns8x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ       c+40(FP), AX
 	MOVQ       ldc+48(FP), CX
@@ -2016,7 +1981,6 @@ tile:
 	MOVQ       ldb+32(FP), SI
 	SHLQ       $0x02, DX
 	SHLQ       $0x02, SI
-	MOVQ       next+72(FP), DI
 	ADDQ       $0x20, a+8(FP)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
@@ -2031,11 +1995,6 @@ tile:
 	PCALIGN    $0x00000040
 
 several:
-	PREFETCHT0       (DI)
-	PREFETCHT0       64(DI)
-	PREFETCHT0       128(DI)
-	PREFETCHT0       192(DI)
-	ADDQ             ahead+80(FP), DI
 	VMOVUPS          (BX), Z8
 	ADDQ             SI, BX
 	VBROADCASTSS     (CX), Z9
@@ -2133,13 +2092,12 @@ one:
 	JMP              one
 
 store:
-	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+88(FP), BX
-	MOVQ   n+96(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x08
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -2188,7 +2146,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+104(FP), DI
+	MOVQ      words+88(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), SI
@@ -2687,9 +2645,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows8x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+// func rows8x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·rows8x2AVX512(SB), NOSPLIT, $0-112
+TEXT ·rows8x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ       c+40(FP), AX
 	MOVQ       ldc+48(FP), CX
@@ -2733,13 +2691,12 @@ tile:
 	MOVQ       ldb+32(FP), SI
 	SHLQ       $0x02, DX
 	SHLQ       $0x02, SI
-	MOVQ       next+72(FP), DI
-	IMUL3Q     $0x08, DX, R8
-	ADDQ       R8, a+8(FP)
-	LEAQ       (DX)(DX*2), R8
-	LEAQ       (SI)(SI*2), R9
-	LEAQ       (CX)(R8*1), R10
-	LEAQ       (R10)(R8*1), R8
+	IMUL3Q     $0x08, DX, DI
+	ADDQ       DI, a+8(FP)
+	LEAQ       (DX)(DX*2), DI
+	LEAQ       (SI)(SI*2), R8
+	LEAQ       (CX)(DI*1), R9
+	LEAQ       (R9)(DI*1), DI
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -2761,11 +2718,6 @@ tile:
 	PCALIGN    $0x00000040
 
 several:
-	PREFETCHT0       (DI)
-	PREFETCHT0       64(DI)
-	PREFETCHT0       128(DI)
-	PREFETCHT0       192(DI)
-	ADDQ             ahead+80(FP), DI
 	VMOVUPS          (BX), Z16
 	VMOVUPS          64(BX), Z17
 	VFMADD231PS.BCST (CX), Z16, Z0
@@ -2776,18 +2728,18 @@ several:
 	VBROADCASTSS     (CX)(DX*2), Z18
 	VFMADD231PS      Z16, Z18, Z4
 	VFMADD231PS      Z17, Z18, Z5
-	VBROADCASTSS     (R10), Z18
+	VBROADCASTSS     (R9), Z18
 	VFMADD231PS      Z16, Z18, Z6
 	VFMADD231PS      Z17, Z18, Z7
-	VBROADCASTSS     (R10)(DX*1), Z18
+	VBROADCASTSS     (R9)(DX*1), Z18
 	VFMADD231PS      Z16, Z18, Z8
 	VFMADD231PS      Z17, Z18, Z9
-	VBROADCASTSS     (R10)(DX*2), Z18
+	VBROADCASTSS     (R9)(DX*2), Z18
 	VFMADD231PS      Z16, Z18, Z10
 	VFMADD231PS      Z17, Z18, Z11
-	VFMADD231PS.BCST (R8), Z16, Z12
-	VFMADD231PS.BCST (R8), Z17, Z13
-	VBROADCASTSS     (R8)(DX*1), Z18
+	VFMADD231PS.BCST (DI), Z16, Z12
+	VFMADD231PS.BCST (DI), Z17, Z13
+	VBROADCASTSS     (DI)(DX*1), Z18
 	VFMADD231PS      Z16, Z18, Z14
 	VFMADD231PS      Z17, Z18, Z15
 	VMOVUPS          (BX)(SI*1), Z16
@@ -2800,18 +2752,18 @@ several:
 	VBROADCASTSS     4(CX)(DX*2), Z18
 	VFMADD231PS      Z16, Z18, Z4
 	VFMADD231PS      Z17, Z18, Z5
-	VBROADCASTSS     4(R10), Z18
+	VBROADCASTSS     4(R9), Z18
 	VFMADD231PS      Z16, Z18, Z6
 	VFMADD231PS      Z17, Z18, Z7
-	VBROADCASTSS     4(R10)(DX*1), Z18
+	VBROADCASTSS     4(R9)(DX*1), Z18
 	VFMADD231PS      Z16, Z18, Z8
 	VFMADD231PS      Z17, Z18, Z9
-	VBROADCASTSS     4(R10)(DX*2), Z18
+	VBROADCASTSS     4(R9)(DX*2), Z18
 	VFMADD231PS      Z16, Z18, Z10
 	VFMADD231PS      Z17, Z18, Z11
-	VFMADD231PS.BCST 4(R8), Z16, Z12
-	VFMADD231PS.BCST 4(R8), Z17, Z13
-	VBROADCASTSS     4(R8)(DX*1), Z18
+	VFMADD231PS.BCST 4(DI), Z16, Z12
+	VFMADD231PS.BCST 4(DI), Z17, Z13
+	VBROADCASTSS     4(DI)(DX*1), Z18
 	VFMADD231PS      Z16, Z18, Z14
 	VFMADD231PS      Z17, Z18, Z15
 	VMOVUPS          (BX)(SI*2), Z16
@@ -2824,22 +2776,22 @@ several:
 	VBROADCASTSS     8(CX)(DX*2), Z18
 	VFMADD231PS      Z16, Z18, Z4
 	VFMADD231PS      Z17, Z18, Z5
-	VBROADCASTSS     8(R10), Z18
+	VBROADCASTSS     8(R9), Z18
 	VFMADD231PS      Z16, Z18, Z6
 	VFMADD231PS      Z17, Z18, Z7
-	VBROADCASTSS     8(R10)(DX*1), Z18
+	VBROADCASTSS     8(R9)(DX*1), Z18
 	VFMADD231PS      Z16, Z18, Z8
 	VFMADD231PS      Z17, Z18, Z9
-	VBROADCASTSS     8(R10)(DX*2), Z18
+	VBROADCASTSS     8(R9)(DX*2), Z18
 	VFMADD231PS      Z16, Z18, Z10
 	VFMADD231PS      Z17, Z18, Z11
-	VFMADD231PS.BCST 8(R8), Z16, Z12
-	VFMADD231PS.BCST 8(R8), Z17, Z13
-	VBROADCASTSS     8(R8)(DX*1), Z18
+	VFMADD231PS.BCST 8(DI), Z16, Z12
+	VFMADD231PS.BCST 8(DI), Z17, Z13
+	VBROADCASTSS     8(DI)(DX*1), Z18
 	VFMADD231PS      Z16, Z18, Z14
 	VFMADD231PS      Z17, Z18, Z15
-	VMOVUPS          (BX)(R9*1), Z16
-	VMOVUPS          64(BX)(R9*1), Z17
+	VMOVUPS          (BX)(R8*1), Z16
+	VMOVUPS          64(BX)(R8*1), Z17
 	VFMADD231PS.BCST 12(CX), Z16, Z0
 	VFMADD231PS.BCST 12(CX), Z17, Z1
 	VBROADCASTSS     12(CX)(DX*1), Z18
@@ -2848,23 +2800,23 @@ several:
 	VBROADCASTSS     12(CX)(DX*2), Z18
 	VFMADD231PS      Z16, Z18, Z4
 	VFMADD231PS      Z17, Z18, Z5
-	VBROADCASTSS     12(R10), Z18
+	VBROADCASTSS     12(R9), Z18
 	VFMADD231PS      Z16, Z18, Z6
 	VFMADD231PS      Z17, Z18, Z7
-	VBROADCASTSS     12(R10)(DX*1), Z18
+	VBROADCASTSS     12(R9)(DX*1), Z18
 	VFMADD231PS      Z16, Z18, Z8
 	VFMADD231PS      Z17, Z18, Z9
-	VBROADCASTSS     12(R10)(DX*2), Z18
+	VBROADCASTSS     12(R9)(DX*2), Z18
 	VFMADD231PS      Z16, Z18, Z10
 	VFMADD231PS      Z17, Z18, Z11
-	VFMADD231PS.BCST 12(R8), Z16, Z12
-	VFMADD231PS.BCST 12(R8), Z17, Z13
-	VBROADCASTSS     12(R8)(DX*1), Z18
+	VFMADD231PS.BCST 12(DI), Z16, Z12
+	VFMADD231PS.BCST 12(DI), Z17, Z13
+	VBROADCASTSS     12(DI)(DX*1), Z18
 	VFMADD231PS      Z16, Z18, Z14
 	VFMADD231PS      Z17, Z18, Z15
 	ADDQ             $0x10, CX
-	ADDQ             $0x10, R10
-	ADDQ             $0x10, R8
+	ADDQ             $0x10, R9
+	ADDQ             $0x10, DI
 	LEAQ             (BX)(SI*4), BX
 	SUBQ             $0x00000004, AX
 	PCALIGN          $0x00000020
@@ -2884,35 +2836,34 @@ one:
 	VBROADCASTSS     (CX)(DX*2), Z18
 	VFMADD231PS      Z16, Z18, Z4
 	VFMADD231PS      Z17, Z18, Z5
-	VBROADCASTSS     (R10), Z18
+	VBROADCASTSS     (R9), Z18
 	VFMADD231PS      Z16, Z18, Z6
 	VFMADD231PS      Z17, Z18, Z7
-	VBROADCASTSS     (R10)(DX*1), Z18
+	VBROADCASTSS     (R9)(DX*1), Z18
 	VFMADD231PS      Z16, Z18, Z8
 	VFMADD231PS      Z17, Z18, Z9
-	VBROADCASTSS     (R10)(DX*2), Z18
+	VBROADCASTSS     (R9)(DX*2), Z18
 	VFMADD231PS      Z16, Z18, Z10
 	VFMADD231PS      Z17, Z18, Z11
-	VFMADD231PS.BCST (R8), Z16, Z12
-	VFMADD231PS.BCST (R8), Z17, Z13
-	VBROADCASTSS     (R8)(DX*1), Z18
+	VFMADD231PS.BCST (DI), Z16, Z12
+	VFMADD231PS.BCST (DI), Z17, Z13
+	VBROADCASTSS     (DI)(DX*1), Z18
 	VFMADD231PS      Z16, Z18, Z14
 	VFMADD231PS      Z17, Z18, Z15
 	ADDQ             $0x04, CX
-	ADDQ             $0x04, R10
-	ADDQ             $0x04, R8
+	ADDQ             $0x04, R9
+	ADDQ             $0x04, DI
 	LEAQ             (BX)(SI*1), BX
 	DECQ             AX
 	JMP              one
 
 store:
-	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+88(FP), BX
-	MOVQ   n+96(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x08
 	JNE    edge
 	CMPQ   SI, $0x00000020
@@ -2977,7 +2928,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+104(FP), DI
+	MOVQ      words+88(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), R10
@@ -3108,9 +3059,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns8x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+// func columns8x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·columns8x2AVX512(SB), NOSPLIT, $0-112
+TEXT ·columns8x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ       c+40(FP), AX
 	MOVQ       ldc+48(FP), CX
@@ -3154,7 +3105,6 @@ tile:
 	MOVQ       ldb+32(FP), SI
 	SHLQ       $0x02, DX
 	SHLQ       $0x02, SI
-	MOVQ       next+72(FP), DI
 	ADDQ       $0x20, a+8(FP)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
@@ -3177,11 +3127,6 @@ tile:
 	PCALIGN    $0x00000040
 
 several:
-	PREFETCHT0       (DI)
-	PREFETCHT0       64(DI)
-	PREFETCHT0       128(DI)
-	PREFETCHT0       192(DI)
-	ADDQ             ahead+80(FP), DI
 	VMOVUPS          (BX), Z16
 	VMOVUPS          64(BX), Z17
 	ADDQ             SI, BX
@@ -3324,13 +3269,12 @@ one:
 	JMP              one
 
 store:
-	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+88(FP), BX
-	MOVQ   n+96(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x08
 	JNE    edge
 	CMPQ   SI, $0x00000020
@@ -3395,7 +3339,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+104(FP), DI
+	MOVQ      words+88(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), R10
@@ -3920,9 +3864,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows12x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+// func rows12x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·rows12x1AVX512(SB), NOSPLIT, $0-112
+TEXT ·rows12x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ       c+40(FP), AX
 	MOVQ       ldc+48(FP), CX
@@ -3970,14 +3914,13 @@ tile:
 	MOVQ       ldb+32(FP), SI
 	SHLQ       $0x02, DX
 	SHLQ       $0x02, SI
-	MOVQ       next+72(FP), DI
-	IMUL3Q     $0x0c, DX, R8
-	ADDQ       R8, a+8(FP)
-	LEAQ       (DX)(DX*2), R8
-	LEAQ       (SI)(SI*2), R9
-	LEAQ       (CX)(R8*1), R10
-	LEAQ       (R10)(R8*1), R11
-	LEAQ       (R11)(R8*1), R8
+	IMUL3Q     $0x0c, DX, DI
+	ADDQ       DI, a+8(FP)
+	LEAQ       (DX)(DX*2), DI
+	LEAQ       (SI)(SI*2), R8
+	LEAQ       (CX)(DI*1), R9
+	LEAQ       (R9)(DI*1), R10
+	LEAQ       (R10)(DI*1), DI
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -3995,33 +3938,28 @@ tile:
 	PCALIGN    $0x00000040
 
 several:
-	PREFETCHT0       (DI)
-	PREFETCHT0       64(DI)
-	PREFETCHT0       128(DI)
-	PREFETCHT0       192(DI)
-	ADDQ             ahead+80(FP), DI
 	VMOVUPS          (BX), Z12
 	VFMADD231PS.BCST (CX), Z12, Z0
 	VBROADCASTSS     (CX)(DX*1), Z13
 	VFMADD231PS      Z12, Z13, Z1
 	VBROADCASTSS     (CX)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z2
-	VBROADCASTSS     (R10), Z13
+	VBROADCASTSS     (R9), Z13
 	VFMADD231PS      Z12, Z13, Z3
-	VBROADCASTSS     (R10)(DX*1), Z13
+	VBROADCASTSS     (R9)(DX*1), Z13
 	VFMADD231PS      Z12, Z13, Z4
-	VBROADCASTSS     (R10)(DX*2), Z13
+	VBROADCASTSS     (R9)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z5
-	VFMADD231PS.BCST (R11), Z12, Z6
-	VBROADCASTSS     (R11)(DX*1), Z13
+	VFMADD231PS.BCST (R10), Z12, Z6
+	VBROADCASTSS     (R10)(DX*1), Z13
 	VFMADD231PS      Z12, Z13, Z7
-	VBROADCASTSS     (R11)(DX*2), Z13
+	VBROADCASTSS     (R10)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z8
-	VBROADCASTSS     (R8), Z13
+	VBROADCASTSS     (DI), Z13
 	VFMADD231PS      Z12, Z13, Z9
-	VBROADCASTSS     (R8)(DX*1), Z13
+	VBROADCASTSS     (DI)(DX*1), Z13
 	VFMADD231PS      Z12, Z13, Z10
-	VBROADCASTSS     (R8)(DX*2), Z13
+	VBROADCASTSS     (DI)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z11
 	VMOVUPS          (BX)(SI*1), Z12
 	VFMADD231PS.BCST 4(CX), Z12, Z0
@@ -4029,22 +3967,22 @@ several:
 	VFMADD231PS      Z12, Z13, Z1
 	VBROADCASTSS     4(CX)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z2
-	VBROADCASTSS     4(R10), Z13
+	VBROADCASTSS     4(R9), Z13
 	VFMADD231PS      Z12, Z13, Z3
-	VBROADCASTSS     4(R10)(DX*1), Z13
+	VBROADCASTSS     4(R9)(DX*1), Z13
 	VFMADD231PS      Z12, Z13, Z4
-	VBROADCASTSS     4(R10)(DX*2), Z13
+	VBROADCASTSS     4(R9)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z5
-	VFMADD231PS.BCST 4(R11), Z12, Z6
-	VBROADCASTSS     4(R11)(DX*1), Z13
+	VFMADD231PS.BCST 4(R10), Z12, Z6
+	VBROADCASTSS     4(R10)(DX*1), Z13
 	VFMADD231PS      Z12, Z13, Z7
-	VBROADCASTSS     4(R11)(DX*2), Z13
+	VBROADCASTSS     4(R10)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z8
-	VBROADCASTSS     4(R8), Z13
+	VBROADCASTSS     4(DI), Z13
 	VFMADD231PS      Z12, Z13, Z9
-	VBROADCASTSS     4(R8)(DX*1), Z13
+	VBROADCASTSS     4(DI)(DX*1), Z13
 	VFMADD231PS      Z12, Z13, Z10
-	VBROADCASTSS     4(R8)(DX*2), Z13
+	VBROADCASTSS     4(DI)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z11
 	VMOVUPS          (BX)(SI*2), Z12
 	VFMADD231PS.BCST 8(CX), Z12, Z0
@@ -4052,50 +3990,50 @@ several:
 	VFMADD231PS      Z12, Z13, Z1
 	VBROADCASTSS     8(CX)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z2
-	VBROADCASTSS     8(R10), Z13
+	VBROADCASTSS     8(R9), Z13
 	VFMADD231PS      Z12, Z13, Z3
-	VBROADCASTSS     8(R10)(DX*1), Z13
+	VBROADCASTSS     8(R9)(DX*1), Z13
 	VFMADD231PS      Z12, Z13, Z4
-	VBROADCASTSS     8(R10)(DX*2), Z13
+	VBROADCASTSS     8(R9)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z5
-	VFMADD231PS.BCST 8(R11), Z12, Z6
-	VBROADCASTSS     8(R11)(DX*1), Z13
+	VFMADD231PS.BCST 8(R10), Z12, Z6
+	VBROADCASTSS     8(R10)(DX*1), Z13
 	VFMADD231PS      Z12, Z13, Z7
-	VBROADCASTSS     8(R11)(DX*2), Z13
+	VBROADCASTSS     8(R10)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z8
-	VBROADCASTSS     8(R8), Z13
+	VBROADCASTSS     8(DI), Z13
 	VFMADD231PS      Z12, Z13, Z9
-	VBROADCASTSS     8(R8)(DX*1), Z13
+	VBROADCASTSS     8(DI)(DX*1), Z13
 	VFMADD231PS      Z12, Z13, Z10
-	VBROADCASTSS     8(R8)(DX*2), Z13
+	VBROADCASTSS     8(DI)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z11
-	VMOVUPS          (BX)(R9*1), Z12
+	VMOVUPS          (BX)(R8*1), Z12
 	VFMADD231PS.BCST 12(CX), Z12, Z0
 	VBROADCASTSS     12(CX)(DX*1), Z13
 	VFMADD231PS      Z12, Z13, Z1
 	VBROADCASTSS     12(CX)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z2
-	VBROADCASTSS     12(R10), Z13
+	VBROADCASTSS     12(R9), Z13
 	VFMADD231PS      Z12, Z13, Z3
-	VBROADCASTSS     12(R10)(DX*1), Z13
+	VBROADCASTSS     12(R9)(DX*1), Z13
 	VFMADD231PS      Z12, Z13, Z4
-	VBROADCASTSS     12(R10)(DX*2), Z13
+	VBROADCASTSS     12(R9)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z5
-	VFMADD231PS.BCST 12(R11), Z12, Z6
-	VBROADCASTSS     12(R11)(DX*1), Z13
+	VFMADD231PS.BCST 12(R10), Z12, Z6
+	VBROADCASTSS     12(R10)(DX*1), Z13
 	VFMADD231PS      Z12, Z13, Z7
-	VBROADCASTSS     12(R11)(DX*2), Z13
+	VBROADCASTSS     12(R10)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z8
-	VBROADCASTSS     12(R8), Z13
+	VBROADCASTSS     12(DI), Z13
 	VFMADD231PS      Z12, Z13, Z9
-	VBROADCASTSS     12(R8)(DX*1), Z13
+	VBROADCASTSS     12(DI)(DX*1), Z13
 	VFMADD231PS      Z12, Z13, Z10
-	VBROADCASTSS     12(R8)(DX*2), Z13
+	VBROADCASTSS     12(DI)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z11
 	ADDQ             $0x10, CX
+	ADDQ             $0x10, R9
 	ADDQ             $0x10, R10
-	ADDQ             $0x10, R11
-	ADDQ             $0x10, R8
+	ADDQ             $0x10, DI
 	LEAQ             (BX)(SI*4), BX
 	SUBQ             $0x00000004, AX
 	PCALIGN          $0x00000020
@@ -4111,39 +4049,38 @@ one:
 	VFMADD231PS      Z12, Z13, Z1
 	VBROADCASTSS     (CX)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z2
-	VBROADCASTSS     (R10), Z13
+	VBROADCASTSS     (R9), Z13
 	VFMADD231PS      Z12, Z13, Z3
-	VBROADCASTSS     (R10)(DX*1), Z13
+	VBROADCASTSS     (R9)(DX*1), Z13
 	VFMADD231PS      Z12, Z13, Z4
-	VBROADCASTSS     (R10)(DX*2), Z13
+	VBROADCASTSS     (R9)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z5
-	VFMADD231PS.BCST (R11), Z12, Z6
-	VBROADCASTSS     (R11)(DX*1), Z13
+	VFMADD231PS.BCST (R10), Z12, Z6
+	VBROADCASTSS     (R10)(DX*1), Z13
 	VFMADD231PS      Z12, Z13, Z7
-	VBROADCASTSS     (R11)(DX*2), Z13
+	VBROADCASTSS     (R10)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z8
-	VBROADCASTSS     (R8), Z13
+	VBROADCASTSS     (DI), Z13
 	VFMADD231PS      Z12, Z13, Z9
-	VBROADCASTSS     (R8)(DX*1), Z13
+	VBROADCASTSS     (DI)(DX*1), Z13
 	VFMADD231PS      Z12, Z13, Z10
-	VBROADCASTSS     (R8)(DX*2), Z13
+	VBROADCASTSS     (DI)(DX*2), Z13
 	VFMADD231PS      Z12, Z13, Z11
 	ADDQ             $0x04, CX
+	ADDQ             $0x04, R9
 	ADDQ             $0x04, R10
-	ADDQ             $0x04, R11
-	ADDQ             $0x04, R8
+	ADDQ             $0x04, DI
 	LEAQ             (BX)(SI*1), BX
 	DECQ             AX
 	JMP              one
 
 store:
-	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+88(FP), BX
-	MOVQ   n+96(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x0c
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -4208,7 +4145,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+104(FP), DI
+	MOVQ      words+88(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), SI
@@ -4342,9 +4279,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns12x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+// func columns12x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·columns12x1AVX512(SB), NOSPLIT, $0-112
+TEXT ·columns12x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ       c+40(FP), AX
 	MOVQ       ldc+48(FP), CX
@@ -4392,7 +4329,6 @@ tile:
 	MOVQ       ldb+32(FP), SI
 	SHLQ       $0x02, DX
 	SHLQ       $0x02, SI
-	MOVQ       next+72(FP), DI
 	ADDQ       $0x30, a+8(FP)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
@@ -4411,11 +4347,6 @@ tile:
 	PCALIGN    $0x00000040
 
 several:
-	PREFETCHT0       (DI)
-	PREFETCHT0       64(DI)
-	PREFETCHT0       128(DI)
-	PREFETCHT0       192(DI)
-	ADDQ             ahead+80(FP), DI
 	VMOVUPS          (BX), Z12
 	ADDQ             SI, BX
 	VBROADCASTSS     (CX), Z13
@@ -4553,13 +4484,12 @@ one:
 	JMP              one
 
 store:
-	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+88(FP), BX
-	MOVQ   n+96(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x0c
 	JNE    edge
 	CMPQ   SI, $0x00000010
@@ -4624,7 +4554,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+104(FP), DI
+	MOVQ      words+88(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), SI
@@ -5315,9 +5245,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func rows12x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+// func rows12x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·rows12x2AVX512(SB), NOSPLIT, $0-112
+TEXT ·rows12x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ       c+40(FP), AX
 	MOVQ       ldc+48(FP), CX
@@ -5377,14 +5307,13 @@ tile:
 	MOVQ       ldb+32(FP), SI
 	SHLQ       $0x02, DX
 	SHLQ       $0x02, SI
-	MOVQ       next+72(FP), DI
-	IMUL3Q     $0x0c, DX, R8
-	ADDQ       R8, a+8(FP)
-	LEAQ       (DX)(DX*2), R8
-	LEAQ       (SI)(SI*2), R9
-	LEAQ       (CX)(R8*1), R10
-	LEAQ       (R10)(R8*1), R11
-	LEAQ       (R11)(R8*1), R8
+	IMUL3Q     $0x0c, DX, DI
+	ADDQ       DI, a+8(FP)
+	LEAQ       (DX)(DX*2), DI
+	LEAQ       (SI)(SI*2), R8
+	LEAQ       (CX)(DI*1), R9
+	LEAQ       (R9)(DI*1), R10
+	LEAQ       (R10)(DI*1), DI
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -5414,11 +5343,6 @@ tile:
 	PCALIGN    $0x00000040
 
 several:
-	PREFETCHT0       (DI)
-	PREFETCHT0       64(DI)
-	PREFETCHT0       128(DI)
-	PREFETCHT0       192(DI)
-	ADDQ             ahead+80(FP), DI
 	VMOVUPS          (BX), Z24
 	VMOVUPS          64(BX), Z25
 	VFMADD231PS.BCST (CX), Z24, Z0
@@ -5429,30 +5353,30 @@ several:
 	VBROADCASTSS     (CX)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z4
 	VFMADD231PS      Z25, Z26, Z5
-	VBROADCASTSS     (R10), Z26
+	VBROADCASTSS     (R9), Z26
 	VFMADD231PS      Z24, Z26, Z6
 	VFMADD231PS      Z25, Z26, Z7
-	VBROADCASTSS     (R10)(DX*1), Z26
+	VBROADCASTSS     (R9)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z8
 	VFMADD231PS      Z25, Z26, Z9
-	VBROADCASTSS     (R10)(DX*2), Z26
+	VBROADCASTSS     (R9)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z10
 	VFMADD231PS      Z25, Z26, Z11
-	VFMADD231PS.BCST (R11), Z24, Z12
-	VFMADD231PS.BCST (R11), Z25, Z13
-	VBROADCASTSS     (R11)(DX*1), Z26
+	VFMADD231PS.BCST (R10), Z24, Z12
+	VFMADD231PS.BCST (R10), Z25, Z13
+	VBROADCASTSS     (R10)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z14
 	VFMADD231PS      Z25, Z26, Z15
-	VBROADCASTSS     (R11)(DX*2), Z26
+	VBROADCASTSS     (R10)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z16
 	VFMADD231PS      Z25, Z26, Z17
-	VBROADCASTSS     (R8), Z26
+	VBROADCASTSS     (DI), Z26
 	VFMADD231PS      Z24, Z26, Z18
 	VFMADD231PS      Z25, Z26, Z19
-	VBROADCASTSS     (R8)(DX*1), Z26
+	VBROADCASTSS     (DI)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z20
 	VFMADD231PS      Z25, Z26, Z21
-	VBROADCASTSS     (R8)(DX*2), Z26
+	VBROADCASTSS     (DI)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
 	VMOVUPS          (BX)(SI*1), Z24
@@ -5465,30 +5389,30 @@ several:
 	VBROADCASTSS     4(CX)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z4
 	VFMADD231PS      Z25, Z26, Z5
-	VBROADCASTSS     4(R10), Z26
+	VBROADCASTSS     4(R9), Z26
 	VFMADD231PS      Z24, Z26, Z6
 	VFMADD231PS      Z25, Z26, Z7
-	VBROADCASTSS     4(R10)(DX*1), Z26
+	VBROADCASTSS     4(R9)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z8
 	VFMADD231PS      Z25, Z26, Z9
-	VBROADCASTSS     4(R10)(DX*2), Z26
+	VBROADCASTSS     4(R9)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z10
 	VFMADD231PS      Z25, Z26, Z11
-	VFMADD231PS.BCST 4(R11), Z24, Z12
-	VFMADD231PS.BCST 4(R11), Z25, Z13
-	VBROADCASTSS     4(R11)(DX*1), Z26
+	VFMADD231PS.BCST 4(R10), Z24, Z12
+	VFMADD231PS.BCST 4(R10), Z25, Z13
+	VBROADCASTSS     4(R10)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z14
 	VFMADD231PS      Z25, Z26, Z15
-	VBROADCASTSS     4(R11)(DX*2), Z26
+	VBROADCASTSS     4(R10)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z16
 	VFMADD231PS      Z25, Z26, Z17
-	VBROADCASTSS     4(R8), Z26
+	VBROADCASTSS     4(DI), Z26
 	VFMADD231PS      Z24, Z26, Z18
 	VFMADD231PS      Z25, Z26, Z19
-	VBROADCASTSS     4(R8)(DX*1), Z26
+	VBROADCASTSS     4(DI)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z20
 	VFMADD231PS      Z25, Z26, Z21
-	VBROADCASTSS     4(R8)(DX*2), Z26
+	VBROADCASTSS     4(DI)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
 	VMOVUPS          (BX)(SI*2), Z24
@@ -5501,34 +5425,34 @@ several:
 	VBROADCASTSS     8(CX)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z4
 	VFMADD231PS      Z25, Z26, Z5
-	VBROADCASTSS     8(R10), Z26
+	VBROADCASTSS     8(R9), Z26
 	VFMADD231PS      Z24, Z26, Z6
 	VFMADD231PS      Z25, Z26, Z7
-	VBROADCASTSS     8(R10)(DX*1), Z26
+	VBROADCASTSS     8(R9)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z8
 	VFMADD231PS      Z25, Z26, Z9
-	VBROADCASTSS     8(R10)(DX*2), Z26
+	VBROADCASTSS     8(R9)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z10
 	VFMADD231PS      Z25, Z26, Z11
-	VFMADD231PS.BCST 8(R11), Z24, Z12
-	VFMADD231PS.BCST 8(R11), Z25, Z13
-	VBROADCASTSS     8(R11)(DX*1), Z26
+	VFMADD231PS.BCST 8(R10), Z24, Z12
+	VFMADD231PS.BCST 8(R10), Z25, Z13
+	VBROADCASTSS     8(R10)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z14
 	VFMADD231PS      Z25, Z26, Z15
-	VBROADCASTSS     8(R11)(DX*2), Z26
+	VBROADCASTSS     8(R10)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z16
 	VFMADD231PS      Z25, Z26, Z17
-	VBROADCASTSS     8(R8), Z26
+	VBROADCASTSS     8(DI), Z26
 	VFMADD231PS      Z24, Z26, Z18
 	VFMADD231PS      Z25, Z26, Z19
-	VBROADCASTSS     8(R8)(DX*1), Z26
+	VBROADCASTSS     8(DI)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z20
 	VFMADD231PS      Z25, Z26, Z21
-	VBROADCASTSS     8(R8)(DX*2), Z26
+	VBROADCASTSS     8(DI)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
-	VMOVUPS          (BX)(R9*1), Z24
-	VMOVUPS          64(BX)(R9*1), Z25
+	VMOVUPS          (BX)(R8*1), Z24
+	VMOVUPS          64(BX)(R8*1), Z25
 	VFMADD231PS.BCST 12(CX), Z24, Z0
 	VFMADD231PS.BCST 12(CX), Z25, Z1
 	VBROADCASTSS     12(CX)(DX*1), Z26
@@ -5537,36 +5461,36 @@ several:
 	VBROADCASTSS     12(CX)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z4
 	VFMADD231PS      Z25, Z26, Z5
-	VBROADCASTSS     12(R10), Z26
+	VBROADCASTSS     12(R9), Z26
 	VFMADD231PS      Z24, Z26, Z6
 	VFMADD231PS      Z25, Z26, Z7
-	VBROADCASTSS     12(R10)(DX*1), Z26
+	VBROADCASTSS     12(R9)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z8
 	VFMADD231PS      Z25, Z26, Z9
-	VBROADCASTSS     12(R10)(DX*2), Z26
+	VBROADCASTSS     12(R9)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z10
 	VFMADD231PS      Z25, Z26, Z11
-	VFMADD231PS.BCST 12(R11), Z24, Z12
-	VFMADD231PS.BCST 12(R11), Z25, Z13
-	VBROADCASTSS     12(R11)(DX*1), Z26
+	VFMADD231PS.BCST 12(R10), Z24, Z12
+	VFMADD231PS.BCST 12(R10), Z25, Z13
+	VBROADCASTSS     12(R10)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z14
 	VFMADD231PS      Z25, Z26, Z15
-	VBROADCASTSS     12(R11)(DX*2), Z26
+	VBROADCASTSS     12(R10)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z16
 	VFMADD231PS      Z25, Z26, Z17
-	VBROADCASTSS     12(R8), Z26
+	VBROADCASTSS     12(DI), Z26
 	VFMADD231PS      Z24, Z26, Z18
 	VFMADD231PS      Z25, Z26, Z19
-	VBROADCASTSS     12(R8)(DX*1), Z26
+	VBROADCASTSS     12(DI)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z20
 	VFMADD231PS      Z25, Z26, Z21
-	VBROADCASTSS     12(R8)(DX*2), Z26
+	VBROADCASTSS     12(DI)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
 	ADDQ             $0x10, CX
+	ADDQ             $0x10, R9
 	ADDQ             $0x10, R10
-	ADDQ             $0x10, R11
-	ADDQ             $0x10, R8
+	ADDQ             $0x10, DI
 	LEAQ             (BX)(SI*4), BX
 	SUBQ             $0x00000004, AX
 	PCALIGN          $0x00000020
@@ -5586,48 +5510,47 @@ one:
 	VBROADCASTSS     (CX)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z4
 	VFMADD231PS      Z25, Z26, Z5
-	VBROADCASTSS     (R10), Z26
+	VBROADCASTSS     (R9), Z26
 	VFMADD231PS      Z24, Z26, Z6
 	VFMADD231PS      Z25, Z26, Z7
-	VBROADCASTSS     (R10)(DX*1), Z26
+	VBROADCASTSS     (R9)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z8
 	VFMADD231PS      Z25, Z26, Z9
-	VBROADCASTSS     (R10)(DX*2), Z26
+	VBROADCASTSS     (R9)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z10
 	VFMADD231PS      Z25, Z26, Z11
-	VFMADD231PS.BCST (R11), Z24, Z12
-	VFMADD231PS.BCST (R11), Z25, Z13
-	VBROADCASTSS     (R11)(DX*1), Z26
+	VFMADD231PS.BCST (R10), Z24, Z12
+	VFMADD231PS.BCST (R10), Z25, Z13
+	VBROADCASTSS     (R10)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z14
 	VFMADD231PS      Z25, Z26, Z15
-	VBROADCASTSS     (R11)(DX*2), Z26
+	VBROADCASTSS     (R10)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z16
 	VFMADD231PS      Z25, Z26, Z17
-	VBROADCASTSS     (R8), Z26
+	VBROADCASTSS     (DI), Z26
 	VFMADD231PS      Z24, Z26, Z18
 	VFMADD231PS      Z25, Z26, Z19
-	VBROADCASTSS     (R8)(DX*1), Z26
+	VBROADCASTSS     (DI)(DX*1), Z26
 	VFMADD231PS      Z24, Z26, Z20
 	VFMADD231PS      Z25, Z26, Z21
-	VBROADCASTSS     (R8)(DX*2), Z26
+	VBROADCASTSS     (DI)(DX*2), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
 	ADDQ             $0x04, CX
+	ADDQ             $0x04, R9
 	ADDQ             $0x04, R10
-	ADDQ             $0x04, R11
-	ADDQ             $0x04, R8
+	ADDQ             $0x04, DI
 	LEAQ             (BX)(SI*1), BX
 	DECQ             AX
 	JMP              one
 
 store:
-	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+88(FP), BX
-	MOVQ   n+96(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x0c
 	JNE    edge
 	CMPQ   SI, $0x00000020
@@ -5716,7 +5639,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+104(FP), DI
+	MOVQ      words+88(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), R10
@@ -5895,9 +5818,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func columns12x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int, m int, n int, words *int32)
+// func columns12x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·columns12x2AVX512(SB), NOSPLIT, $0-112
+TEXT ·columns12x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ       c+40(FP), AX
 	MOVQ       ldc+48(FP), CX
@@ -5957,7 +5880,6 @@ tile:
 	MOVQ       ldb+32(FP), SI
 	SHLQ       $0x02, DX
 	SHLQ       $0x02, SI
-	MOVQ       next+72(FP), DI
 	ADDQ       $0x30, a+8(FP)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
@@ -5988,11 +5910,6 @@ tile:
 	PCALIGN    $0x00000040
 
 several:
-	PREFETCHT0       (DI)
-	PREFETCHT0       64(DI)
-	PREFETCHT0       128(DI)
-	PREFETCHT0       192(DI)
-	ADDQ             ahead+80(FP), DI
 	VMOVUPS          (BX), Z24
 	VMOVUPS          64(BX), Z25
 	ADDQ             SI, BX
@@ -6195,13 +6112,12 @@ one:
 	JMP              one
 
 store:
-	MOVQ   DI, next+72(FP)
 	MOVQ   c+40(FP), AX
 	MOVQ   ldc+48(FP), CX
 	SHLQ   $0x02, CX
 	MOVB   accumulate+56(FP), DL
-	MOVQ   m+88(FP), BX
-	MOVQ   n+96(FP), SI
+	MOVQ   m+72(FP), BX
+	MOVQ   n+80(FP), SI
 	CMPQ   BX, $0x0c
 	JNE    edge
 	CMPQ   SI, $0x00000020
@@ -6290,7 +6206,7 @@ write:
 	RET
 
 edge:
-	MOVQ      words+104(FP), DI
+	MOVQ      words+88(FP), DI
 	XORQ      R8, R8
 	MOVQ      $0x00000010, R9
 	LEAQ      (SI), R10

@@ -45,9 +45,9 @@ func (l *level) maxPool(*float32, *int32, int, int, *float32, int, int, int, int
 func (l *level) avePool(*float32, float32, *float32, int, int, int, int, int, *int32) {}
 
 // byRows and byColumns are the micro kernels whose operands are not packed.
-func (l *level) byRows(int, int, *float32, int, *float32, int, *float32, int, bool, int, *float32, int, int, int) {
+func (l *level) byRows(int, int, *float32, int, *float32, int, *float32, int, bool, int, int, int) {
 }
-func (l *level) byColumns(int, int, *float32, int, *float32, int, *float32, int, bool, int, *float32, int, int, int) {
+func (l *level) byColumns(int, int, *float32, int, *float32, int, *float32, int, bool, int, int, int) {
 }
 
 // winograd maps squares.

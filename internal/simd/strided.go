@@ -1,20 +1,10 @@
 package simd
 
-// fetchTurn is the number of steps in which a strided kernel fetches as many vectors.
-const fetchTurn = 4
-
-// StridedFetch is how many values of what comes next StridedPanel fetches.
-func StridedFetch(m, k int) int {
-	l := active
-	return max(1, (m+l.mr-1)/l.mr*(k/fetchTurn)*fetchTurn*l.width)
-}
-
 // StridedPanel is a micro kernel whose operands are not packed: C[i][j] (+)= Σp a[i*row+p*col]*b[p*ldb+j] over p < k, for m rows,
 // which may be those of many tiles one below another, and n columns, those of one tile at most. Either the values of A's rows lie side
 // by side, or those of its columns: col or row is 1. Of A there are as many rows as StridedRows says of what is left behind the last
-// whole tile, and B has whole vectors of columns. C is not read unless accumulate is set. Values from next on, if there are any, which
-// will be worked on soon, are fetched on the way.
-func StridedPanel(m, n, k int, a []float32, row, col int, b []float32, ldb int, c []float32, ldc int, accumulate bool, next []float32) {
+// whole tile, and B has whole vectors of columns. C is not read unless accumulate is set.
+func StridedPanel(m, n, k int, a []float32, row, col int, b []float32, ldb int, c []float32, ldc int, accumulate bool) {
 	l := active
 	if m == 0 {
 		return
@@ -30,27 +20,20 @@ func StridedPanel(m, n, k int, a []float32, row, col int, b []float32, ldb int, 
 		lanes *= 2
 	}
 	_, _, _ = a[(at+l.thirds(rest)*l.mr/3-1)*row+(k-1)*col], b[(k-1)*ldb+lanes-1], c[(m-1)*ldc+n-1]
-	ahead := 4 * fetchTurn * l.width
-	if len(next) == 0 {
-		next, ahead = a, 0
-	}
 	if whole > 0 {
-		l.strided(3, k, &a[0], row, col, &b[0], ldb, &c[0], ldc, accumulate, whole, &next[0], ahead, l.mr, n)
+		l.strided(3, k, &a[0], row, col, &b[0], ldb, &c[0], ldc, accumulate, whole, l.mr, n)
 	}
 	if rest > 0 {
-		if ahead > 0 {
-			next = next[min(len(next)-1, whole*(k/fetchTurn)*fetchTurn*l.width):]
-		}
-		l.strided(l.thirds(rest), k, &a[at*row], row, col, &b[0], ldb, &c[at*ldc], ldc, accumulate, 1, &next[0], ahead, rest, n)
+		l.strided(l.thirds(rest), k, &a[at*row], row, col, &b[0], ldb, &c[at*ldc], ldc, accumulate, 1, rest, n)
 	}
 }
 
-func (l *level) strided(thirds, k int, a *float32, row, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead, m, n int) {
+func (l *level) strided(thirds, k int, a *float32, row, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int) {
 	switch {
 	case col == 1:
-		l.byRows(thirds, k, a, row, b, ldb, c, ldc, accumulate, tiles, next, ahead, m, n)
+		l.byRows(thirds, k, a, row, b, ldb, c, ldc, accumulate, tiles, m, n)
 	case row == 1:
-		l.byColumns(thirds, k, a, col, b, ldb, c, ldc, accumulate, tiles, next, ahead, m, n)
+		l.byColumns(thirds, k, a, col, b, ldb, c, ldc, accumulate, tiles, m, n)
 	default:
 		panic("simd: neither the rows nor the columns of A lie side by side")
 	}

@@ -31,7 +31,7 @@ func checkStrided(t *testing.T, m, n, k int, byRows, accumulate bool) {
 	_, b := banded(k*ldb, 2)
 	all, c := banded(m*ldc, 4)
 	old := slices.Clone(c)
-	StridedPanel(m, n, k, a, row, col, b, ldb, c, ldc, accumulate, nil)
+	StridedPanel(m, n, k, a, row, col, b, ldb, c, ldc, accumulate)
 	checkGuard(t, all, m*ldc, 4)
 	for at, got := range c {
 		i, j := at/ldc, at%ldc
@@ -50,8 +50,7 @@ func checkStrided(t *testing.T, m, n, k int, byRows, accumulate bool) {
 	}
 }
 
-// TestStridedTiles: rows of many tiles are those that are computed tile by tile, though what comes next is fetched, and nothing else is
-// written.
+// TestStridedTiles: rows of many tiles are those that are computed tile by tile, and nothing else is written.
 func TestStridedTiles(t *testing.T) {
 	each(t, func(t *testing.T) {
 		mr, nr := Micro()
@@ -77,9 +76,9 @@ func checkStridedTiles(t *testing.T, m, n, k int, byRows bool) {
 	a, b := pseudo(rows*(k+1)+1, 1), pseudo(k*nr+1, 2)
 	got, want := pseudo(rows*ldc+1, 3), pseudo(rows*ldc+1, 3)
 	for i := 0; i < m; i += mr {
-		StridedPanel(min(mr, m-i), n, k, a[i*row:], row, col, b, nr, want[i*ldc:], ldc, true, nil)
+		StridedPanel(min(mr, m-i), n, k, a[i*row:], row, col, b, nr, want[i*ldc:], ldc, true)
 	}
-	StridedPanel(m, n, k, a, row, col, b, nr, got, ldc, true, a)
+	StridedPanel(m, n, k, a, row, col, b, nr, got, ldc, true)
 	if !slices.Equal(got, want) {
 		t.Errorf("%dx%d, %d products, rows of A side by side: %v: another result than tile by tile", m, n, k, byRows)
 	}

@@ -14,7 +14,7 @@ const unroll = 4
 // byRows emits the GEMM micro kernel of some rows and nv vectors of columns whose operands are not packed: values of a row of A lie
 // side by side and rows lda apart, those of B ldb.
 func (s isa) byRows(rows, nv int) {
-	k, a, lda, b, ldb, next := s.unpacked("rows", "rows of A", rows, nv)
+	k, a, lda, b, ldb := s.unpacked("rows", "rows of A", rows, nv)
 	ahead := GP64()
 	IMUL3Q(Imm(uint64(rows)), lda, ahead)
 	ADDQ(ahead, paramAt("a"))
@@ -40,7 +40,6 @@ func (s isa) byRows(rows, nv int) {
 		}
 	}
 	s.steps(k, unroll, func(n int) {
-		s.fetch(next, n)
 		for u := range n {
 			step(u)
 		}
@@ -49,16 +48,15 @@ func (s isa) byRows(rows, nv int) {
 		}
 		LEAQ(Mem{Base: b, Index: ldb, Scale: uint8(n)}, b)
 	})
-	s.storeUnpacked(acc, next)
+	s.storeUnpacked(acc)
 }
 
 // byColumns is byRows for an A of which values of a column lie side by side, and columns lda apart.
 func (s isa) byColumns(rows, nv int) {
-	k, a, lda, b, ldb, next := s.unpacked("columns", "columns of A", rows, nv)
+	k, a, lda, b, ldb := s.unpacked("columns", "columns of A", rows, nv)
 	ADDQ(Imm(uint64(4*rows)), paramAt("a"))
 	acc := s.accumulators(rows, nv)
 	s.steps(k, unroll, func(n int) {
-		s.fetch(next, n)
 		for range n {
 			bv := s.columns(Mem{Base: b}, nv)
 			ADDQ(ldb, b)
@@ -68,15 +66,14 @@ func (s isa) byColumns(rows, nv int) {
 			ADDQ(lda, a)
 		}
 	})
-	s.storeUnpacked(acc, next)
+	s.storeUnpacked(acc)
 }
 
 // unpacked begins a micro kernel of operands that are not packed, which does tiles of rows one below another; the distances it returns
-// are in bytes. For each tile it begins anew, with what a and c point to moved on. What lies from next on is
-// fetched on the way, ahead bytes in a turn of the loop.
-func (s isa) unpacked(kind, what string, rows, nv int) (k, a, lda, b, ldb, next reg.Register) {
+// are in bytes. For each tile it begins anew, with what a and c point to moved on.
+func (s isa) unpacked(kind, what string, rows, nv int) (k, a, lda, b, ldb reg.Register) {
 	name := fmt.Sprintf("%s%dx%d%s", kind, rows, nv, s.tag)
-	TEXT(name, NOSPLIT, "func(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, next *float32, ahead int"+edge+")")
+	TEXT(name, NOSPLIT, "func(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int"+edge+")")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is the GEMM micro kernel of %d rows, %d vectors wide, of operands that are not packed: %s lie side by side.", name, rows, nv, what))
 	Label("tile")
@@ -86,18 +83,7 @@ func (s isa) unpacked(kind, what string, rows, nv int) (k, a, lda, b, ldb, next 
 	b, ldb = Load(Param("b"), GP64()), Load(Param("ldb"), GP64())
 	SHLQ(Imm(2), lda)
 	SHLQ(Imm(2), ldb)
-	return k, a, lda, b, ldb, Load(Param("next"), GP64())
-}
-
-// fetch fetches lines from next on in a turn of a loop, and moves next on by ahead bytes.
-func (s isa) fetch(next reg.Register, n int) {
-	if n < unroll {
-		return
-	}
-	for i := 0; i < 4*s.w*n; i += 64 {
-		PREFETCHT0(Mem{Base: next, Disp: i})
-	}
-	ADDQ(paramAt("ahead"), next)
+	return k, a, lda, b, ldb
 }
 
 // columns are the vectors of a row of B.
@@ -130,8 +116,7 @@ func (s isa) steps(k reg.Register, unroll int, some func(n int)) {
 }
 
 // storeUnpacked ends a micro kernel of operands that are not packed: rows may be missing only of the last tile.
-func (s isa) storeUnpacked(acc [][]reg.VecVirtual, next reg.Register) {
-	MOVQ(next, paramAt("next"))
+func (s isa) storeUnpacked(acc [][]reg.VecVirtual) {
 	c, ldc := place()
 	s.storeTile(acc, c, ldc, func() {
 		MOVQ(c, paramAt("c"))
