@@ -115,6 +115,9 @@ func (n *Net) joins(i int, d *node) bool {
 	if inPlace && n.isView(i, head.tops[0]) || d.needBackward && (inPlace && n.makerReads(i, head.tops[0]) || n.readsOverwritten(d)) {
 		return false
 	}
+	if d.needBackward && n.viewOverwritten(i) {
+		return false
+	}
 	top := head.task.tops[0]
 	id := head.task.nodes[len(head.task.nodes)-1].topIDs[0]
 	hidden := n.kept[id] && (t.tops[0] != top || n.hidesGrad(head.task.nodes, id))
@@ -154,6 +157,16 @@ func (d *node) readsWritten(b *blob.Blob) bool {
 	}
 	readsBottoms, readsTops := backwardReads(d.Layer)
 	return readsTops || readsBottoms && slices.Contains(d.bottoms, b)
+}
+
+// viewOverwritten reports whether a node behind node i overwrites, in place on another view of them, the values of its first bottom, from
+// which layers that are computed together may compute anew in Backward what they keep by themselves.
+func (n *Net) viewOverwritten(i int) bool {
+	return slices.ContainsFunc(n.nodes[i+1:], func(d *node) bool {
+		return slices.ContainsFunc(d.tops, func(t *blob.Blob) bool {
+			return slices.Contains(d.bottoms, t) && slices.ContainsFunc(n.nodes[i].bottoms, func(b *blob.Blob) bool { return t != b && t.SharesData(b) })
+		})
+	})
 }
 
 // writtenFrom reports whether a node from i on writes a blob.

@@ -121,6 +121,30 @@ func TestNormalisedSplit(t *testing.T) {
 	}
 }
 
+// TestNormalisedThenOverwritten: BatchNorm and Scale have Caffe's gradient where a layer behind overwrites, on another top of a Split layer,
+// what they were given: that of 1/3 times their bottom, the statistics being 0 and eps 9.
+func TestNormalisedThenOverwritten(t *testing.T) {
+	for _, engine := range []layers.Engine{layers.MPE, layers.CPE} {
+		n := buildWith(t, `
+	layer { name: "a" type: "Parameter" top: "a" parameter_param { shape { dim: 1 dim: 3 } } }
+	layer { name: "x" type: "Power" bottom: "a" top: "x" }
+	layer { name: "split" type: "Split" bottom: "x" top: "y" top: "z" }
+	layer { name: "norm" type: "BatchNorm" bottom: "y" top: "n" batch_norm_param { use_global_stats: true eps: 9 } }
+	layer { name: "factor" type: "Scale" bottom: "n" top: "s" }
+	layer { name: "double" type: "Scale" bottom: "z" top: "z" scale_param { filler { type: "constant" value: 2 } } }
+	layer { name: "loss" type: "Reduction" bottom: "s" top: "loss" loss_weight: 1 }
+	layer { name: "loss2" type: "Reduction" bottom: "z" top: "loss2" loss_weight: 1 }`,
+			func(o *Options) { o.Device.Engine, o.Economise = engine, true })
+		a, factors := n.Learnable()[0].Blob, n.Learnable()[4].Blob
+		copy(a.Data(), []float32{1, -3, 6})
+		if err := forwardBackward(n); err != nil {
+			t.Fatal(err)
+		}
+		near(t, engine.String(), a.Diff(), []float32{7. / 3, 7. / 3, 7. / 3})
+		near(t, engine.String()+": factors", factors.Diff(), []float32{1. / 3, -1, 2})
+	}
+}
+
 // TestNormalisedView: BatchNorm, Scale and ReLU may run in place on a view of what a layer makes: loss and gradients are those of a net
 // in which nothing runs in place, layer by layer on the MPE path.
 func TestNormalisedView(t *testing.T) {
