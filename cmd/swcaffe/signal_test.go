@@ -66,21 +66,23 @@ func start(t *testing.T, solverText, until string) (cmd *exec.Cmd, dir string, l
 	return cmd, dir, log, done
 }
 
-// TestSIGINTSnapshotsAndStops: as Caffe does, with exit code 0.
-func TestSIGINTSnapshotsAndStops(t *testing.T) {
-	cmd, dir, log, done := start(t, endless, "Iteration 3 ")
-	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
-	<-done
-	if err := cmd.Wait(); err != nil {
-		t.Fatalf("%v\n%s", err, log)
-	}
-	if !strings.Contains(log.String(), "Optimization stopped early.") {
-		t.Errorf("the log does not say that it stopped early:\n%s", log)
-	}
-	if n := wholeSnapshots(t, dir); n != 1 {
-		t.Errorf("%d snapshots, want 1", n)
+// TestStopsWithSnapshot: a SIGINT, as in Caffe, and a SIGTERM stop with a snapshot and exit code 0.
+func TestStopsWithSnapshot(t *testing.T) {
+	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		cmd, dir, log, done := start(t, endless, "Iteration 3 ")
+		if err := cmd.Process.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+		<-done
+		if err := cmd.Wait(); err != nil {
+			t.Fatalf("%v: %v\n%s", sig, err, log)
+		}
+		if !strings.Contains(log.String(), "Optimization stopped early.") {
+			t.Errorf("%v: the log does not say that it stopped early:\n%s", sig, log)
+		}
+		if n := wholeSnapshots(t, dir); n != 1 {
+			t.Errorf("%v: %d snapshots, want 1", sig, n)
+		}
 	}
 }
 

@@ -22,8 +22,8 @@ var trainCommand = command{
 	summary: "train or finetune a model",
 	args:    "-solver FILE [-weights FILES | -snapshot FILE] [-workers P] [-strategy S] [-conv_strategy NAME | -tune FILE]",
 	example: "swcaffe train -solver models/lenet/solver.prototxt",
-	long: `Trains the net that a solver prototxt names. A SIGINT stops after the current iteration (with a snapshot, if the
-solver writes one at the end), a SIGHUP writes a snapshot; -sigint_effect and -sighup_effect change that.
+	long: `Trains the net that a solver prototxt names. A SIGINT or SIGTERM stops after the current iteration (with a snapshot, if the
+solver writes one at the end), a SIGHUP writes a snapshot; -sigint_effect, -sigterm_effect and -sighup_effect change that.
 
 With -workers P, or under mpirun in the build with -tags mpi, P workers train together. With -strategy sync they split
 every batch of the prototxt's batch_size, add up their gradients and stay equal bit by bit, so that the result is that of one
@@ -37,6 +37,7 @@ file; runs that find all they need there are as deterministic as those without t
 		fs.StringVar(&o.weights, "weights", "", "pretrained weights to start from: .caffemodel `FILES`, separated by commas")
 		fs.StringVar(&o.snapshot, "snapshot", "", "the solver state `FILE` to resume from")
 		fs.StringVar(&o.sigint, "sigint_effect", "stop", "what a SIGINT does: snapshot, stop or none")
+		fs.StringVar(&o.sigterm, "sigterm_effect", "stop", "what a SIGTERM, as of timeout or a batch system, does: snapshot, stop or none")
 		fs.StringVar(&o.sighup, "sighup_effect", "snapshot", "what a SIGHUP does: snapshot, stop or none")
 		o.device.register(fs)
 		o.state.register(fs)
@@ -48,7 +49,7 @@ file; runs that find all they need there are as deterministic as those without t
 
 type trainOptions struct {
 	solver, weights, snapshot string
-	sigint, sighup            string
+	sigint, sigterm, sighup   string
 	device                    deviceFlags
 	state                     stateFlags
 	workers                   workerFlags
@@ -65,7 +66,7 @@ func train(e *env, o *trainOptions) error {
 	if err := o.workers.check(); err != nil {
 		return err
 	}
-	actions, err := watchSignals(o.sigint, o.sighup)
+	actions, err := watchSignals(o)
 	if err != nil {
 		return err
 	}
@@ -160,21 +161,21 @@ func (o *trainOptions) apply(p *caffepb.SolverParameter) {
 	}
 }
 
-// signals turns SIGINT and SIGHUP into actions of the solver. It remembers the last one until it is asked.
+// signals turns SIGINT, SIGTERM and SIGHUP into actions of the solver. It remembers the last one until it is asked.
 type signals struct{ pending atomic.Int32 }
 
 func (s *signals) next() solver.Action { return solver.Action(s.pending.Swap(int32(solver.None))) }
 
 var effects = map[string]solver.Action{"stop": solver.Stop, "snapshot": solver.Snapshot, "none": solver.None}
 
-func watchSignals(sigint, sighup string) (*signals, error) {
+func watchSignals(o *trainOptions) (*signals, error) {
 	s := &signals{}
 	channel := make(chan os.Signal, 4)
 	effect := map[os.Signal]solver.Action{}
 	for _, w := range []struct {
 		flag, value string
 		sig         os.Signal
-	}{{"sigint_effect", sigint, syscall.SIGINT}, {"sighup_effect", sighup, syscall.SIGHUP}} {
+	}{{"sigint_effect", o.sigint, syscall.SIGINT}, {"sigterm_effect", o.sigterm, syscall.SIGTERM}, {"sighup_effect", o.sighup, syscall.SIGHUP}} {
 		action, ok := effects[w.value]
 		if !ok {
 			return nil, fmt.Errorf("-%s %q: use snapshot, stop or none", w.flag, w.value)
