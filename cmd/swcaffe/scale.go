@@ -184,29 +184,28 @@ func (o *scaleOptions) read(e *env) (err error) {
 
 // divide makes the model of a node: some of its core groups, or parts of it where they share their memory.
 func (o *scaleOptions) divide(file *swproto.Net, model modeltime.Options) (err error) {
-	flags := modelFlags{software: o.software}
-	if o.node, err = flags.spec(o.node, 0); err != nil {
-		return err
-	}
-	model.Spec = o.node
-	if model.Spec.Memory.Shared && o.coreGroups > 0 {
-		parts, err := scaling.NewPartition(file, model, o.coreGroups, int64(o.dataMB*(1<<20)))
-		if err != nil {
-			return fmt.Errorf("-core_groups %d: %w", o.coreGroups, err)
-		}
-		o.modelled, o.node.CoreGroups = parts, o.coreGroups
-		return nil
-	}
-	if o.dataMB > 0 {
+	inParts := o.node.Memory.Shared && o.coreGroups > 0
+	if o.dataMB > 0 && !inParts {
 		return fmt.Errorf("-data_mb %g is for nodes that are divided: -core_groups on a machine whose core groups share a memory", o.dataMB)
 	}
-	flags = modelFlags{coreGroups: o.coreGroups}
+	flags := modelFlags{software: o.software}
+	if !inParts {
+		flags.coreGroups = o.coreGroups
+	}
 	if o.node, err = flags.spec(o.node, 0); err != nil {
 		return err
 	}
 	model.Spec = o.node
-	o.modelled, err = scaling.NewMachine(file, model)
-	return err
+	if !inParts {
+		o.modelled, err = scaling.NewMachine(file, model)
+		return err
+	}
+	parts, err := scaling.NewPartition(file, model, o.coreGroups, int64(o.dataMB*(1<<20)))
+	if err != nil {
+		return fmt.Errorf("-core_groups %d: %w", o.coreGroups, err)
+	}
+	o.modelled, o.node.CoreGroups = parts, o.coreGroups
+	return nil
 }
 
 // memory returns the size of the weights, and warns if a node's part of the net does not fit.
