@@ -8,24 +8,6 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
-// newAddBias makes the kernel y(o,m,i) = x(o,m,i) + b(m): arrays x, b in, y out.
-func newAddBias(d *Device, dims [3]int) (*kernel.StreamKernel, error) {
-	return kernel.NewStream(d.Machine, kernel.Stream{
-		Name: "bias", Dims: dims, Ins: []kernel.Array{kernel.Full, kernel.Row}, Outs: []kernel.Array{kernel.Full},
-		Cost: kernel.Work{Flops: 1},
-		Op: func(t *kernel.Tile) {
-			eachRow(t, func(at, n, m int) {
-				dst, src := t.Out[0][at:at+n], t.In[0][at:]
-				if t.I == 1 {
-					simd.Add(dst, src, t.In[1])
-				} else {
-					simd.AddScalar(dst, src, t.In[1][m])
-				}
-			})
-		},
-	})
-}
-
 // newChannelSum makes the kernel that sums an outer x mid x inner array over outer and inner.
 func newChannelSum(d *Device, dims [3]int, blocked bool) (*kernel.StreamKernel, error) {
 	op := addRows
@@ -70,17 +52,6 @@ func eachRow(t *kernel.Tile, visit func(at, n, m int)) {
 		for m := range t.M {
 			visit(o*t.OStride+m*t.MStride, t.I, m)
 		}
-	}
-}
-
-// addChannelSums adds to sums[m] the values of row m of every outer of an outer x len(sums) x inner array.
-func addChannelSums(sums, values []float32, inner int) {
-	totals := make([]float64, len(sums))
-	for i, v := range values {
-		totals[i/inner%len(sums)] += float64(v)
-	}
-	for m, v := range totals {
-		sums[m] += float32(v)
 	}
 }
 

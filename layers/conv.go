@@ -47,11 +47,9 @@ type convolution struct {
 	addGrad  bool                 // to the bottoms' gradient
 	relu     *neuronLayer         // that Forward does too, if not nil
 	before   map[int]*neuronLayer // by bottom: those that Backward does too
-	addBias  *kernel.StreamKernel // deconvolution: top += bias
-	sumBias  *kernel.StreamKernel // bias gradient
-	blocked  [2]bool              // bottoms, tops: their channels lie in blocks
-	biasIns  [2][]float32
-	biasOuts [1][]float32
+	addBias  biasAdder            // of a deconvolution
+	biasGrad biasGrad
+	blocked  [2]bool // bottoms, tops: their channels lie in blocks
 }
 
 func (l *convolution) SetUp(bottom, _ []*blob.Blob) error {
@@ -114,7 +112,7 @@ func (l *convolution) Reshape(bottom, top []*blob.Blob) error {
 	for _, t := range top {
 		t.Reshape(l.topShape...)
 	}
-	if changed && !l.mpe() {
+	if changed {
 		if err := l.prepare(); err != nil {
 			return err
 		}
@@ -160,9 +158,10 @@ func (l *convolution) plan(bottom *blob.Blob) error {
 	return l.Device.CheckShape("a top", l.topShape)
 }
 
-// prepare makes the kernels of the CPE path, for tops that memory has room for.
+// prepare makes the kernels, for tops that memory has room for.
 func (l *convolution) prepare() (err error) {
 	switch before := l.conv; {
+	case l.mpe():
 	case l.blocked != [2]bool{}:
 		l.conv, err = before.ForShape(l.shape)
 	case l.Device.Tuner != nil:
@@ -173,15 +172,16 @@ func (l *convolution) prepare() (err error) {
 	if err != nil || !l.bias {
 		return err
 	}
-	if l.addBias, err = newAddBias(l.Device, l.topDims()); err != nil {
-		return err
+	if l.transposed {
+		if l.addBias, err = newBiasAdder(&l.Base, l.topDims()); err != nil {
+			return err
+		}
 	}
 	return l.prepareBiasGrad()
 }
 
-// prepareBiasGrad makes the kernel of the bias gradient.
 func (l *convolution) prepareBiasGrad() (err error) {
-	l.sumBias, err = newChannelSum(l.Device, l.topDims(), l.blocked[1])
+	l.biasGrad, err = newBiasGrad(&l.Base, l.topDims(), l.blocked[1])
 	return err
 }
 
@@ -230,31 +230,35 @@ func (l *convolution) Forward(bottom, top []*blob.Blob) error {
 		bias = l.params[1].Data()
 	}
 	for i := range bottom {
-		x, y, w := bottom[i].Data(), top[i].Data(), l.params[0].Data()
-		switch {
-		case l.mpe():
-			l.forwardMPE(x, w, bias, y)
-		case !l.transposed:
-			if err := l.convolve(x, w, bias, y); err != nil {
-				return err
-			}
-		default:
-			if err := l.conv.InputGrad(x, w, y); err != nil {
-				return err
-			}
-			if bias == nil {
-				continue
-			}
-			l.biasIns, l.biasOuts[0] = [2][]float32{y, bias}, y
-			if err := l.addBias.Run(l.biasIns[:], l.biasOuts[:]); err != nil {
-				return err
-			}
+		if err := l.forward(bottom[i].Data(), l.params[0].Data(), bias, top[i].Data()); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// convolve is the convolution's forward pass, and that of the ReLU layer behind it if it can be at this time.
+// forward is the pass from one bottom to its top; a deconvolution adds its biases in a pass of their own.
+func (l *convolution) forward(x, w, bias, y []float32) error {
+	switch {
+	case !l.transposed && l.mpe():
+		convForwardMPE(&l.shape, x, w, bias, y)
+		return nil
+	case !l.transposed:
+		return l.convolve(x, w, bias, y)
+	case l.mpe():
+		convInputGradMPE(&l.shape, x, w, y)
+	default:
+		if err := l.conv.InputGrad(x, w, y); err != nil {
+			return err
+		}
+	}
+	if bias == nil {
+		return nil
+	}
+	return l.addBias.run(y, bias)
+}
+
+// convolve is a convolution's forward pass on the CPE path, and that of the ReLU layer behind it if it can be at this time.
 func (l *convolution) convolve(x, w, bias, y []float32) error {
 	if l.relu != nil {
 		if l.relu.done = l.conv.Rectifies(); l.relu.done {
@@ -342,7 +346,7 @@ func (l *convolution) BackwardParams(top, bottom []*blob.Blob) error {
 		if l.bias && l.paramGrad(1) {
 			db = l.params[1].Diff()
 			if !l.paramGrad(0) || l.mpe() || l.transposed || !l.conv.SumsBias() {
-				if err := l.biasGrad(top[i].Diff(), db); err != nil {
+				if err := l.biasGrad.run(db, top[i].Diff()); err != nil {
 					return err
 				}
 				db = nil
@@ -404,21 +408,6 @@ func (l *convolution) Turns() (times, values int) {
 		return 0, 0
 	}
 	return l.conv.Turns()
-}
-
-func (l *convolution) biasGrad(dy, db []float32) error {
-	if l.mpe() {
-		addChannelSums(db, dy, l.topDims()[2])
-		return nil
-	}
-	l.biasIns[0] = dy
-	if err := l.sumBias.Run(l.biasIns[:1], nil); err != nil {
-		return err
-	}
-	for i, s := range l.sumBias.Sums() {
-		db[i] += float32(s)
-	}
-	return nil
 }
 
 // weightGrad computes the gradient of the weights, and, if db is not nil, that of the biases.

@@ -2,20 +2,6 @@ package layers
 
 import "github.com/swcaffe/swcaffe/cpe/kernel"
 
-func (l *convolution) forwardMPE(x, w, bias, y []float32) {
-	if !l.transposed {
-		convForwardMPE(&l.shape, x, w, bias, y)
-		return
-	}
-	convInputGradMPE(&l.shape, x, w, y)
-	plane := l.topDims()[2]
-	for i := range y {
-		if bias != nil {
-			y[i] += bias[i/plane%l.out]
-		}
-	}
-}
-
 // convLoop visits the multiplications of a convolution of one image and one output channel: for each output position p and
 // kernel offset that meets an input, visit(p, w, x) with the indices of the weight within the filter and of the input within the
 // image, those of the first input channel of the group. What convSteps returns leads on to the others. meets is what convMeets returns.

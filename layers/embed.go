@@ -25,11 +25,10 @@ type embed struct {
 	m, n, k int // indices, num_output, input_dim
 	bias    bool
 
-	topShape     []int
-	look, learn  *kernel.Copy // a row of the table to the top, and a gradient to the table's
-	addBias, sum *kernel.StreamKernel
-	ins          [2][]float32
-	outs         [1][]float32
+	topShape    []int
+	look, learn *kernel.Copy // a row of the table to the top, and a gradient to the table's
+	addBias     biasAdder
+	biasGrad    biasGrad
 }
 
 func (l *embed) SetUp(_, _ []*blob.Blob) error {
@@ -54,25 +53,28 @@ func (l *embed) Reshape(bottom, top []*blob.Blob) error {
 		return nil
 	}
 	l.m = bottom[0].Count()
-	if l.mpe() {
-		return nil
-	}
 	return l.prepare()
 }
 
 func (l *embed) prepare() (err error) {
+	if l.bias {
+		dims := [3]int{l.m, l.n, 1}
+		if l.addBias, err = newBiasAdder(&l.Base, dims); err != nil {
+			return err
+		}
+		if l.biasGrad, err = newBiasGrad(&l.Base, dims, false); err != nil {
+			return err
+		}
+	}
+	if l.mpe() {
+		return nil
+	}
 	row := kernel.CopyShape{Outer: 1, Rows: 1, Cols: l.n, SrcRow: l.n, DstRow: l.n}
 	if l.look, err = kernel.NewCopy(l.Device.Machine, row); err != nil {
 		return err
 	}
 	row.Add = true
-	if l.learn, err = kernel.NewCopy(l.Device.Machine, row); err != nil || !l.bias {
-		return err
-	}
-	if l.addBias, err = newAddBias(l.Device, [3]int{l.m, l.n, 1}); err != nil {
-		return err
-	}
-	l.sum, err = newChannelSum(l.Device, [3]int{l.m, l.n, 1}, false)
+	l.learn, err = kernel.NewCopy(l.Device.Machine, row)
 	return err
 }
 
@@ -101,15 +103,7 @@ func (l *embed) Forward(bottom, top []*blob.Blob) error {
 	if !l.bias {
 		return nil
 	}
-	bias := l.params[1].Data()
-	if !l.mpe() {
-		l.ins, l.outs[0] = [2][]float32{y, bias}, y
-		return l.addBias.Run(l.ins[:], l.outs[:])
-	}
-	for i := range y {
-		y[i] += bias[i%l.n]
-	}
-	return nil
+	return l.addBias.run(y, l.params[1].Data())
 }
 
 func (l *embed) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
@@ -125,19 +119,7 @@ func (l *embed) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.
 	if !l.bias || !l.paramGrad(1) {
 		return nil
 	}
-	db := l.params[1].Diff()
-	if l.mpe() {
-		addChannelSums(db, dy, 1)
-		return nil
-	}
-	l.ins[0] = dy
-	if err := l.sum.Run(l.ins[:1], nil); err != nil {
-		return err
-	}
-	for j, s := range l.sum.Sums() {
-		db[j] += float32(s)
-	}
-	return nil
+	return l.biasGrad.run(l.params[1].Diff(), dy)
 }
 
 // tableGrad adds the tops' gradients to their rows of the table's gradient, in the order of the indices.

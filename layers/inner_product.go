@@ -29,8 +29,7 @@ type innerProduct struct {
 
 	forward, input kernel.Multiplier
 	weights        *kernel.Gemm
-	sumBias        *kernel.StreamKernel
-	ins            [1][]float32
+	biasGrad       biasGrad
 }
 
 func (l *innerProduct) SetUp(bottom, _ []*blob.Blob) error {
@@ -68,13 +67,18 @@ func (l *innerProduct) Reshape(bottom, top []*blob.Blob) error {
 		return nil
 	}
 	l.m = m
-	if l.mpe() {
-		return nil
-	}
 	return l.prepare()
 }
 
 func (l *innerProduct) prepare() (err error) {
+	if l.bias {
+		if l.biasGrad, err = newBiasGrad(&l.Base, [3]int{l.m, l.n, 1}, false); err != nil {
+			return err
+		}
+	}
+	if l.mpe() {
+		return nil
+	}
 	machine := l.Device.Machine
 	if l.forward, err = kernel.NewMultiplier(machine, kernel.GemmShape{M: l.m, N: l.n, K: l.k, TransB: !l.transpose}); err != nil {
 		return err
@@ -86,10 +90,7 @@ func (l *innerProduct) prepare() (err error) {
 	if l.weights, err = kernel.NewGemm(machine, w); err != nil {
 		return err
 	}
-	if l.input, err = kernel.NewMultiplier(machine, kernel.GemmShape{M: l.m, N: l.k, K: l.n, TransB: l.transpose}); err != nil {
-		return err
-	}
-	l.sumBias, err = newChannelSum(l.Device, [3]int{l.m, l.n, 1}, false)
+	l.input, err = kernel.NewMultiplier(machine, kernel.GemmShape{M: l.m, N: l.k, K: l.n, TransB: l.transpose})
 	return err
 }
 
@@ -151,7 +152,7 @@ func (l *innerProduct) Backward(top []*blob.Blob, propagateDown []bool, bottom [
 		}
 	}
 	if l.bias && l.paramGrad(1) {
-		return l.biasGrad(dy, l.params[1].Diff())
+		return l.biasGrad.run(l.params[1].Diff(), dy)
 	}
 	return nil
 }
@@ -190,21 +191,6 @@ func (l *innerProduct) weightGrad(x, dy []float32) error {
 			}
 			dw[l.weight(j, k)] += float32(sum)
 		}
-	}
-	return nil
-}
-
-func (l *innerProduct) biasGrad(dy, db []float32) error {
-	if l.mpe() {
-		addChannelSums(db, dy, 1)
-		return nil
-	}
-	l.ins[0] = dy
-	if err := l.sumBias.Run(l.ins[:], nil); err != nil {
-		return err
-	}
-	for j, s := range l.sumBias.Sums() {
-		db[j] += float32(s)
 	}
 	return nil
 }

@@ -210,10 +210,9 @@ func (l *prelu) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.
 
 // slopeGrad adds the sums of dy * min(x, 0) to the slopes' gradients.
 func (l *prelu) slopeGrad(dy, x []float32) error {
-	da := l.params[0].Diff()
 	var sums []float64
 	if l.mpe() {
-		sums = make([]float64, len(da))
+		sums = make([]float64, l.dims[1])
 		for i, g := range dy {
 			sums[i/l.dims[2]%l.dims[1]] += float64(g) * float64(min(x[i], 0))
 		}
@@ -224,8 +223,6 @@ func (l *prelu) slopeGrad(dy, x []float32) error {
 		}
 		sums = l.sums.Sums()
 	}
-	for c, s := range sums {
-		da[c] += float32(s)
-	}
+	addTo(l.params[0].Diff(), sums)
 	return nil
 }

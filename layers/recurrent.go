@@ -32,7 +32,7 @@ type recurrent struct {
 	step, stepGrad, dwh    matmul
 	fixedIn, dFixed, dwFix matmul
 	addFixed               adder
-	bias                   rowSum
+	bias                   biasGrad
 }
 
 // hiddenState holds a state before step 0 and after each: (T+1) x N x D.

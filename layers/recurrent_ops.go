@@ -162,34 +162,6 @@ func (s *adder) run(y, x []float32) error {
 	return nil
 }
 
-// rowSum adds the rows of a matrix to a vector.
-type rowSum struct {
-	pass *kernel.StreamKernel
-	ins  [1][]float32
-}
-
-func newRowSum(b *Base, rows, cols int) (s rowSum, err error) {
-	if !b.mpe() {
-		s.pass, err = newChannelSum(b.Device, [3]int{rows, cols, 1}, false)
-	}
-	return s, err
-}
-
-func (s *rowSum) run(y, x []float32) error {
-	if s.pass == nil {
-		addChannelSums(y, x, 1)
-		return nil
-	}
-	s.ins[0] = x
-	if err := s.pass.Run(s.ins[:], nil); err != nil {
-		return err
-	}
-	for j, v := range s.pass.Sums() {
-		y[j] += float32(v)
-	}
-	return nil
-}
-
 // prepare makes the arrays and kernels for n streams; the states begin at zero.
 func (l *recurrent) prepare() (err error) {
 	nd, rows, all := l.n*l.d, l.gates*l.d, l.t*l.n
@@ -233,7 +205,7 @@ func (l *recurrent) prepare() (err error) {
 	if l.addFixed, err = newAdder(&l.Base, l.n*rows); err != nil {
 		return err
 	}
-	if l.bias, err = newRowSum(&l.Base, all, rows); err != nil {
+	if l.bias, err = newBiasGrad(&l.Base, [3]int{all, rows, 1}, false); err != nil {
 		return err
 	}
 	return l.cell.prepare()

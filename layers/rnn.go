@@ -27,7 +27,7 @@ type rnn struct {
 	recurrent
 	stepTanh, allTanh tanhOp
 	out, outGrad, dwo matmul
-	outBias           rowSum
+	outBias           biasGrad
 	do, dall          []float32 // T x N x D: gradients of o before its tanh, and of h from o
 }
 
@@ -50,7 +50,7 @@ func (l *rnn) prepare() (err error) {
 	if l.dwo, err = newMatmul(&l.Base, kernel.GemmShape{M: l.d, N: l.d, K: all, TransA: true, Accumulate: true}); err != nil {
 		return err
 	}
-	if l.outBias, err = newRowSum(&l.Base, all, l.d); err != nil {
+	if l.outBias, err = newBiasGrad(&l.Base, [3]int{all, l.d, 1}, false); err != nil {
 		return err
 	}
 	if l.stepTanh, err = newTanhOp(&l.Base, l.n*l.d); err != nil {

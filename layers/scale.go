@@ -260,12 +260,8 @@ func (l *affine) addGrads(products, sums []float64) {
 		if !l.scaled || i > 0 || l.fromBottom {
 			grads = sums
 		}
-		if !l.paramGrad(i) {
-			continue
-		}
-		diff := l.params[i].Diff()
-		for m, s := range grads {
-			diff[m] += float32(s)
+		if l.paramGrad(i) {
+			addTo(l.params[i].Diff(), grads)
 		}
 	}
 }
