@@ -54,10 +54,8 @@ func (l *crop) Reshape(bottom, top []*blob.Blob) error {
 		return err
 	}
 	top[0].Reshape(l.to...)
-	if !l.mpe() {
-		if err := errors.Join(l.zero.reshape(&l.Base, bottom[0].Count()), l.zeroShape.reshape(&l.Base, bottom[1].Count())); err != nil {
-			return err
-		}
+	if err := errors.Join(l.zero.reshape(&l.Base, bottom[0].Count()), l.zeroShape.reshape(&l.Base, bottom[1].Count())); err != nil {
+		return err
 	}
 	if slices.Equal(l.from, bottom[0].Shape()) && slices.Equal(l.size, l.to) {
 		return nil
@@ -188,9 +186,7 @@ func (l *crop) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.B
 		if !propagateDown[i] {
 			continue
 		}
-		if l.mpe() {
-			bottom[i].ZeroDiff()
-		} else if err := zero.run(bottom[i].Diff()); err != nil {
+		if err := zero.run(bottom[i].Diff()); err != nil {
 			return err
 		}
 	}

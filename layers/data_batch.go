@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/data"
 )
 
@@ -21,7 +20,7 @@ type batchLayer struct {
 	batches *data.Prefetcher
 	window  Window
 	shape   [4]int
-	copies  [2]*kernel.Copy // CPE path: data, labels
+	copies  [2]mover // data, labels
 }
 
 // open starts a prefetcher for the worker's share of the batches; the source is closed if that fails.
@@ -43,25 +42,17 @@ func (l *batchLayer) open(top []*blob.Blob, c data.Config) error {
 	return l.resize(top, l.batches.Shape())
 }
 
-// resize gives the tops the shape of a batch and prepares the copies of the CPE path.
-func (l *batchLayer) resize(top []*blob.Blob, shape [4]int) error {
+// resize gives the tops the shape of a batch and prepares the copies.
+func (l *batchLayer) resize(top []*blob.Blob, shape [4]int) (err error) {
 	l.shape = shape
 	top[0].Reshape(shape[:]...)
 	if len(top) > 1 {
 		top[1].Reshape(shape[0])
 	}
-	if l.mpe() {
-		return nil
-	}
 	for i, b := range top {
-		n := b.CountFrom(1)
-		c, err := kernel.NewCopy(l.Device.Machine, kernel.CopyShape{
-			Outer: 1, Rows: shape[0], Cols: n, SrcRow: n, DstRow: n,
-		})
-		if err != nil {
+		if l.copies[i], err = newMover(&l.Base, shape[0], b.CountFrom(1)); err != nil {
 			return err
 		}
-		l.copies[i] = c
 	}
 	return nil
 }
@@ -90,9 +81,7 @@ func (l *batchLayer) Forward(_, top []*blob.Blob) error {
 		}
 	}
 	for i, values := range [][]float32{b.Data, b.Labels}[:len(top)] {
-		if l.mpe() {
-			copy(top[i].Data(), values)
-		} else if err := l.copies[i].Run(top[i].Data(), values); err != nil {
+		if err := l.copies[i].run(top[i].Data(), values); err != nil {
 			return err
 		}
 	}
@@ -102,10 +91,8 @@ func (l *batchLayer) Forward(_, top []*blob.Blob) error {
 // charge accounts for the copies on a machine that moves no values.
 func (l *batchLayer) charge(top []*blob.Blob) error {
 	for i := range top {
-		if c := l.copies[i]; c != nil {
-			if err := c.Run(nil, nil); err != nil {
-				return err
-			}
+		if err := l.copies[i].run(nil, nil); err != nil {
+			return err
 		}
 	}
 	return nil

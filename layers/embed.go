@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -25,10 +24,11 @@ type embed struct {
 	m, n, k int // indices, num_output, input_dim
 	bias    bool
 
-	topShape    []int
-	look, learn *kernel.Copy // a row of the table to the top, and a gradient to the table's
-	addBias     biasAdder
-	biasGrad    biasGrad
+	topShape []int
+	look     mover // a row of the table to the top
+	learn    adder // a row's gradient to the table's
+	addBias  biasAdder
+	biasGrad biasGrad
 }
 
 func (l *embed) SetUp(_, _ []*blob.Blob) error {
@@ -66,15 +66,10 @@ func (l *embed) prepare() (err error) {
 			return err
 		}
 	}
-	if l.mpe() {
-		return nil
-	}
-	row := kernel.CopyShape{Outer: 1, Rows: 1, Cols: l.n, SrcRow: l.n, DstRow: l.n}
-	if l.look, err = kernel.NewCopy(l.Device.Machine, row); err != nil {
+	if l.look, err = newMover(&l.Base, 1, l.n); err != nil {
 		return err
 	}
-	row.Add = true
-	l.learn, err = kernel.NewCopy(l.Device.Machine, row)
+	l.learn, err = newAdder(&l.Base, l.n)
 	return err
 }
 
@@ -93,10 +88,7 @@ func (l *embed) Forward(bottom, top []*blob.Blob) error {
 		if err != nil {
 			return err
 		}
-		to, from := y[i*l.n:(i+1)*l.n], table[at*l.n:(at+1)*l.n]
-		if l.mpe() {
-			copy(to, from)
-		} else if err := l.look.Run(to, from); err != nil {
+		if err := l.look.run(y[i*l.n:(i+1)*l.n], table[at*l.n:(at+1)*l.n]); err != nil {
 			return err
 		}
 	}
@@ -129,12 +121,7 @@ func (l *embed) tableGrad(x, dy, dw []float32) error {
 		if err != nil {
 			return err
 		}
-		to, from := dw[at*l.n:(at+1)*l.n], dy[i*l.n:(i+1)*l.n]
-		if l.mpe() {
-			for j, g := range from {
-				to[j] += g
-			}
-		} else if err := l.learn.Run(to, from); err != nil {
+		if err := l.learn.run(dw[at*l.n:(at+1)*l.n], dy[i*l.n:(i+1)*l.n]); err != nil {
 			return err
 		}
 	}

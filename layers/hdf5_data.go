@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/data/hdf5"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -28,7 +27,7 @@ type hdf5Data struct {
 	window Window
 	stage  [][]float32 // a batch of each dataset
 	other  [][]float32 // a row of each dataset for another worker
-	copies []*kernel.Copy
+	copies []mover
 	row    [][]float32
 }
 
@@ -53,7 +52,7 @@ func (l *hdf5Data) SetUp(_, top []*blob.Blob) error {
 		l.stage = append(l.stage, make([]float32, t.Count()))
 		l.other = append(l.other, make([]float32, t.CountFrom(1)))
 		l.row = append(l.row, nil)
-		c, err := kernel.NewCopy(l.Device.Machine, kernel.CopyShape{Outer: 1, Rows: 1, Cols: t.Count(), SrcRow: t.Count(), DstRow: t.Count()})
+		c, err := newMover(&l.Base, 1, t.Count())
 		if err != nil {
 			return err
 		}
@@ -78,9 +77,7 @@ func (l *hdf5Data) Forward(_, top []*blob.Blob) error {
 		}
 	}
 	for i, t := range top {
-		if l.mpe() {
-			copy(t.Data(), l.stage[i])
-		} else if err := l.copies[i].Run(t.Data(), l.stage[i]); err != nil {
+		if err := l.copies[i].run(t.Data(), l.stage[i]); err != nil {
 			return err
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/data/hdf5"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -23,25 +22,26 @@ func init() {
 	})
 }
 
+// outputSets are the datasets of the bottoms.
+var outputSets = [2]string{"/data", "/label"}
+
 // hdf5Output is Caffe's HDF5Output layer, but that every further batch is added to the datasets, while Caffe stops at the
 // second. Datasets have four axes, as Caffe's. The file is rewritten whenever what it should hold has doubled, and when the
 // net is closed, so that a long run is not spent on writing.
 type hdf5Output struct {
 	Base
-	names   [2]string
 	rows    [2][]float32 // of all batches
 	stage   [2][]float32 // one batch
 	shape   [2][]int     // of a row
 	count   int          // rows
 	written int
-	copies  [2]*kernel.Copy
+	copies  [2]mover
 }
 
-func (l *hdf5Output) SetUp(bottom, _ []*blob.Blob) error {
+func (l *hdf5Output) SetUp(_, _ []*blob.Blob) error {
 	if l.Param.GetHdf5OutputParam().GetFileName() == "" {
 		return errors.New("hdf5_output_param: file_name is not set")
 	}
-	l.names = [2]string{"/data", "/label"}
 	return nil
 }
 
@@ -58,15 +58,16 @@ func (l *hdf5Output) Reshape(bottom, _ []*blob.Blob) error {
 			return fmt.Errorf("data and label must have as many rows: %s and %s", bottom[0].ShapeString(), b.ShapeString())
 		}
 		if l.count > 0 && !slices.Equal(shape[1:], l.shape[i]) {
-			return fmt.Errorf("rows of %s are %v, they were %v in the batches before", l.names[i], shape[1:], l.shape[i])
+			return fmt.Errorf("rows of %s are %v, they were %v in the batches before", outputSets[i], shape[1:], l.shape[i])
 		}
-		if l.copies[i] != nil && len(l.stage[i]) == b.Count() {
+		l.shape[i] = shape[1:]
+		n := b.Count()
+		if l.stage[i] != nil && len(l.stage[i]) == n {
 			continue
 		}
-		n := b.Count()
-		l.shape[i], l.stage[i] = shape[1:], make([]float32, n)
+		l.stage[i] = make([]float32, n)
 		var err error
-		if l.copies[i], err = kernel.NewCopy(l.Device.Machine, kernel.CopyShape{Outer: 1, Rows: 1, Cols: n, SrcRow: n, DstRow: n}); err != nil {
+		if l.copies[i], err = newMover(&l.Base, 1, n); err != nil {
 			return err
 		}
 	}
@@ -75,9 +76,7 @@ func (l *hdf5Output) Reshape(bottom, _ []*blob.Blob) error {
 
 func (l *hdf5Output) Forward(bottom, _ []*blob.Blob) error {
 	for i, b := range bottom {
-		if l.mpe() {
-			copy(l.stage[i], b.Data())
-		} else if err := l.copies[i].Run(l.stage[i], b.Data()); err != nil {
+		if err := l.copies[i].run(l.stage[i], b.Data()); err != nil {
 			return err
 		}
 		l.rows[i] = append(l.rows[i], l.stage[i]...)
@@ -94,7 +93,7 @@ func (l *hdf5Output) Backward(_ []*blob.Blob, _ []bool, _ []*blob.Blob) error { 
 // write writes all rows so far.
 func (l *hdf5Output) write() error {
 	f := &hdf5.File{}
-	for i, name := range l.names {
+	for i, name := range outputSets {
 		f.Floats = append(f.Floats, hdf5.Dataset{Path: name, Shape: append([]int{l.count}, l.shape[i]...), Data: l.rows[i]})
 	}
 	err := swproto.WriteFileAtomic(l.Param.GetHdf5OutputParam().GetFileName(), func(t *os.File) error { return hdf5.Write(t.Name(), f) })

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -29,7 +28,7 @@ type MemoryData struct {
 	at           int    // item at which the next batch begins
 	done         uint64 // items handed out
 	resumed      bool   // done comes from SetPosition, and nothing was handed out since
-	copies       [2]*kernel.Copy
+	copies       [2]mover
 }
 
 // SetUp gives the tops their shapes.
@@ -49,12 +48,9 @@ func (l *MemoryData) SetUp(_, top []*blob.Blob) error {
 	top[0].Reshape(l.window.Count, c, h, w)
 	top[1].Reshape(l.window.Count)
 	for i, t := range top {
-		n := t.CountFrom(1)
-		k, err := kernel.NewCopy(l.Device.Machine, kernel.CopyShape{Outer: 1, Rows: l.window.Count, Cols: n, SrcRow: n, DstRow: n})
-		if err != nil {
+		if l.copies[i], err = newMover(&l.Base, l.window.Count, t.CountFrom(1)); err != nil {
 			return err
 		}
-		l.copies[i] = k
 	}
 	return nil
 }
@@ -82,7 +78,7 @@ func (l *MemoryData) Reshape(_, _ []*blob.Blob) error { return nil }
 // Forward hands out the next batch.
 func (l *MemoryData) Forward(_, top []*blob.Blob) error {
 	if !l.Device.Machine.Values() {
-		return errors.Join(l.copies[0].Run(nil, nil), l.copies[1].Run(nil, nil))
+		return errors.Join(l.copies[0].run(nil, nil), l.copies[1].run(nil, nil))
 	}
 	if l.data == nil {
 		return errors.New("MemoryData has nothing to hand out: call Feed first")
@@ -90,9 +86,7 @@ func (l *MemoryData) Forward(_, top []*blob.Blob) error {
 	first := l.at + l.window.First
 	end := first + l.window.Count
 	for i, values := range [][]float32{l.data[first*l.size : end*l.size], l.labels[first:end]} {
-		if l.mpe() {
-			copy(top[i].Data(), values)
-		} else if err := l.copies[i].Run(top[i].Data(), values); err != nil {
+		if err := l.copies[i].run(top[i].Data(), values); err != nil {
 			return err
 		}
 	}

@@ -142,26 +142,6 @@ func (s *maskOp) run(a, b, c, y []float32) error {
 	return nil
 }
 
-// adder computes y += x.
-type adder struct{ pass *kernel.Copy }
-
-func newAdder(b *Base, n int) (s adder, err error) {
-	if !b.mpe() {
-		s.pass, err = kernel.NewCopy(b.Device.Machine, kernel.CopyShape{Outer: 1, Rows: 1, Cols: n, SrcRow: n, DstRow: n, Add: true})
-	}
-	return s, err
-}
-
-func (s *adder) run(y, x []float32) error {
-	if s.pass != nil {
-		return s.pass.Run(y, x)
-	}
-	for i, v := range x {
-		y[i] += v
-	}
-	return nil
-}
-
 // prepare makes the arrays and kernels for n streams; the states begin at zero.
 func (l *recurrent) prepare() (err error) {
 	nd, rows, all := l.n*l.d, l.gates*l.d, l.t*l.n

@@ -43,7 +43,7 @@ type affine struct {
 	saved     *blob.Blob // x, where the layer runs in place and backward needs it
 
 	forward, sums, backward *kernel.StreamKernel
-	move                    *kernel.Copy // Bias: the gradient, where it does not run in place
+	move                    mover // Bias: the gradient, where it does not run in place
 	ins                     [3][]float32
 	outs                    [2][]float32
 }
@@ -209,10 +209,8 @@ func (l *affine) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob
 	dx := bottom[0].Diff()
 	switch {
 	case !l.scaled && l.inPlace:
-	case !l.scaled && l.mpe():
-		copy(dx, dy)
 	case !l.scaled:
-		return l.move.Run(dx, dy)
+		return l.move.run(dx, dy)
 	case l.mpe():
 		for i, g := range dy {
 			dx[i] = g * s[i/l.dims[2]%l.dims[1]]

@@ -33,8 +33,7 @@ func (l *affine) prepare() (err error) {
 		return err
 	}
 	if !l.scaled {
-		n := l.dims[0] * l.dims[1] * l.dims[2]
-		l.move, err = kernel.NewCopy(machine, kernel.CopyShape{Outer: 1, Rows: 1, Cols: n, SrcRow: n, DstRow: n})
+		l.move, err = newMover(&l.Base, 1, product(l.dims[:]))
 		return err
 	}
 	l.backward = stream(" gradient", kernel.Stream{Ins: []kernel.Array{full, row}, Outs: outs[:1], Cost: kernel.Work{Flops: 1}}, backward)
