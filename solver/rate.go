@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/swcaffe/swcaffe/internal/suggest"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -24,6 +25,8 @@ func checkPolicy(p *caffepb.SolverParameter) error {
 		return fmt.Errorf("base_lr must be a finite number, it is %g", r)
 	}
 	switch policy := p.GetLrPolicy(); {
+	case policy == "":
+		return fmt.Errorf("lr_policy is missing (known policies: %s)", strings.Join(policies, ", "))
 	case policy == "warmup":
 		return errors.New("lr_policy \"warmup\" is none by itself: give the policy that follows, and in warmup_iter the iterations of a linear start from warmup_start_lr")
 	case !slices.Contains(policies, policy):

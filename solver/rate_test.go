@@ -76,6 +76,7 @@ func TestMultistepMovesOnceAnIteration(t *testing.T) {
 
 func TestPolicyErrors(t *testing.T) {
 	tests := []struct{ param, want string }{
+		{`base_lr: 1`, "lr_policy is missing (known policies: exp, fixed, "},
 		{`lr_policy: "fixd"`, `did you mean "fixed"?`},
 		{`lr_policy: "step"`, "stepsize must be positive, it is 0"},
 		{`lr_policy: "sigmoid" gamma: 1`, "stepsize must be positive, it is 0"},

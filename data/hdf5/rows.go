@@ -52,8 +52,18 @@ func OpenRows(list string, names []string, shuffle bool, seed uint64) (*Rows, er
 	if len(r.files) == 0 {
 		return nil, fmt.Errorf("%s: must contain at least 1 filename", list)
 	}
+	return r, r.goTo(0)
+}
+
+// goTo reads the first file of a round.
+func (r *Rows) goTo(round uint64) error {
+	r.round, r.file = round, 0
 	r.draw()
-	return r, r.load()
+	if err := r.load(); err != nil {
+		return err
+	}
+	r.start()
+	return nil
 }
 
 // draw fixes the order of the files in a round.
@@ -96,13 +106,17 @@ func (r *Rows) load() error {
 			return fmt.Errorf("%s: dataset %q has no rows", path, r.names[i])
 		}
 	}
-	r.rows, r.row = r.sets[0].Shape[0], 0
-	r.perm = indices(r.rows)
+	r.rows = r.sets[0].Shape[0]
+	return nil
+}
+
+// start goes to the first row of a file that is loaded, and fixes the order of its rows in a round.
+func (r *Rows) start() {
+	r.row, r.perm = 0, indices(r.rows)
 	if r.shuffle {
 		rng := rand.New(rand.NewPCG(r.seed, r.round<<32+uint64(r.order[r.file])+1))
 		rng.Shuffle(r.rows, func(i, j int) { r.perm[i], r.perm[j] = r.perm[j], r.perm[i] })
 	}
-	return nil
 }
 
 func (r *Rows) wants(path string) int {
@@ -135,34 +149,42 @@ func (r *Rows) Next(dst [][]float32) error {
 	return r.nextFile()
 }
 
+// nextFile reads the next file, unless it is the only one.
 func (r *Rows) nextFile() error {
-	r.row = 0
-	r.file++
-	if r.file == len(r.files) {
+	if r.file++; r.file == len(r.files) {
 		r.file = 0
 		r.round++
 		r.draw()
 	}
-	if len(r.files) == 1 && !r.shuffle {
-		return nil
+	if len(r.files) > 1 {
+		if err := r.load(); err != nil {
+			return err
+		}
 	}
-	return r.load()
+	r.start()
+	return nil
 }
 
 // Position is the number of rows handed out; Seek goes to one.
 func (r *Rows) Position() uint64 { return r.done }
 
-// Seek starts anew and passes over rows, whole files at a time.
+// Seek starts anew and passes over rows: whole files in the first round, which tells how many rows a round has, then whole rounds,
+// which are not read, and files again.
 func (r *Rows) Seek(position uint64) error {
-	r.round, r.file, r.done = 0, 0, 0
-	r.draw()
-	if err := r.load(); err != nil {
+	r.done = 0
+	if err := r.goTo(0); err != nil {
 		return err
 	}
 	for position-r.done >= uint64(r.rows) {
 		r.done += uint64(r.rows)
 		if err := r.nextFile(); err != nil {
 			return err
+		}
+		if inRound := r.done; r.round == 1 && r.file == 0 && position >= 2*inRound {
+			r.done = position - position%inRound
+			if err := r.goTo(position / inRound); err != nil {
+				return err
+			}
 		}
 	}
 	r.row = int(position - r.done)

@@ -2,9 +2,12 @@ package hdf5
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -31,5 +34,107 @@ func TestListNamesWhatIsThere(t *testing.T) {
 		if line == "" && err != nil || line != "" && (!errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), list+line)) {
 			t.Errorf("list %q: error %v, want line %q", text, err, line)
 		}
+	}
+}
+
+// TestRowsInRounds: files of 3, 1 and 4 rows come one after the other, or, shuffled, in an order that each round draws anew; every round has
+// each row once, with what all datasets have of it, and the rows of a file together. Seek goes where as many calls of Next do.
+func TestRowsInRounds(t *testing.T) {
+	dir := t.TempDir()
+	write := func(names ...string) string {
+		list := filepath.Join(dir, "list.txt")
+		if err := os.WriteFile(list, []byte(strings.Join(names, "\n")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	var names []string
+	for f, rows := range []int{3, 1, 4} {
+		id, pair := make([]float32, rows), make([]float32, 2*rows)
+		for i := range rows {
+			id[i] = float32(10*f + i)
+			pair[2*i], pair[2*i+1] = id[i]+100, id[i]+200
+		}
+		names = append(names, filepath.Join(dir, fmt.Sprintf("%d.h5", f)))
+		if err := Write(names[f], &File{Floats: []Dataset{{Path: "/id", Shape: []int{rows}, Data: id}, {Path: "/pair", Shape: []int{rows, 2}, Data: pair}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		files   []string
+		shuffle bool
+		inOrder []float32
+	}{
+		{names, false, []float32{0, 1, 2, 10, 20, 21, 22, 23}},
+		{names, true, []float32{0, 1, 2, 10, 20, 21, 22, 23}},
+		{names[2:], false, []float32{20, 21, 22, 23}},
+		{names[2:], true, []float32{20, 21, 22, 23}},
+	} {
+		open := func() *Rows {
+			r, err := OpenRows(write(c.files...), []string{"pair", "id"}, c.shuffle, 7)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		next := func(r *Rows) float32 {
+			pair, id := make([]float32, 2), make([]float32, 1)
+			if err := r.Next([][]float32{pair, id}); err != nil {
+				t.Fatal(err)
+			}
+			if pair[0] != id[0]+100 || pair[1] != id[0]+200 {
+				t.Fatalf("row %v has the pair %v", id, pair)
+			}
+			return id[0]
+		}
+		what := fmt.Sprintf("%d files, shuffle %t", len(c.files), c.shuffle)
+		n := len(c.inOrder)
+		all, r := make([]float32, 4*n), open()
+		for i := range all {
+			all[i] = next(r)
+		}
+		rounds, firsts := map[string]bool{}, map[float32]bool{}
+		for round := range slices.Chunk(all, n) {
+			rounds[fmt.Sprint(round)], firsts[round[0]] = true, true
+			files := slices.CompactFunc(slices.Clone(round), func(a, b float32) bool { return math.Floor(float64(a/10)) == math.Floor(float64(b/10)) })
+			sorted := slices.Sorted(slices.Values(round))
+			if !slices.Equal(sorted, c.inOrder) || len(files) != len(c.files) || !c.shuffle && !slices.Equal(round, c.inOrder) {
+				t.Errorf("%s: a round %v", what, round)
+			}
+		}
+		if c.shuffle && (len(rounds) < 4 || len(firsts) < 2) {
+			t.Errorf("%s: rounds %v", what, all)
+		}
+		for position := 0; position < len(all); position += 3 {
+			if err := r.Seek(uint64(position)); err != nil {
+				t.Fatal(err)
+			}
+			if at, id := r.Position(), next(r); at != uint64(position) || id != all[position] || r.Position() != at+1 {
+				t.Errorf("%s: Seek(%d): position %d, row %v, want %v", what, position, at, id, all[position])
+			}
+		}
+	}
+}
+
+// TestSeekReadsNoRounds: a position far on costs no more files than one in the second round.
+func TestSeekReadsNoRounds(t *testing.T) {
+	dir := t.TempDir()
+	file, list := filepath.Join(dir, "x.h5"), filepath.Join(dir, "list.txt")
+	if err := Write(file, &File{Floats: []Dataset{{Path: "/data", Shape: []int{3}, Data: []float32{0, 1, 2}}}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(list, []byte(file+"\n"+file), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r, err := OpenRows(list, []string{"data"}, false, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := []float32{-1}
+	if err := r.Seek(6e15 + 4); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Next([][]float32{row}); err != nil || row[0] != 1 || r.Position() != 6e15+5 {
+		t.Errorf("row %v at position %d, error %v", row, r.Position(), err)
 	}
 }

@@ -281,3 +281,35 @@ func TestResizeFixedPoint(t *testing.T) {
 		t.Error("resizing to the same size is not the same image")
 	}
 }
+
+// TestColoursOfYCbCr holds every pair of chroma samples against the formulas, rounded: libjpeg's 16-bit constants are near enough that
+// only what is within 0.002 of halfway between two levels may go either way.
+func TestColoursOfYCbCr(t *testing.T) {
+	for _, luma := range []byte{0, 128, 255} {
+		s := image.NewYCbCr(image.Rect(0, 0, 256, 256), image.YCbCrSubsampleRatio444)
+		for i := range s.Y {
+			s.Y[i], s.Cb[i], s.Cr[i] = luma, byte(i%256), byte(i/256)
+		}
+		for i, got := range slices.Collect(slices.Chunk(fromYCbCr(s).Pix, 3)) {
+			l, b, r := float64(luma), float64(i%256-128), float64(i/256-128)
+			for c, want := range []float64{l + 1.772*b, l - 0.34414*b - 0.71414*r, l + 1.402*r} {
+				level := math.Min(math.Max(math.Floor(want+0.5), 0), 255)
+				if _, fraction := math.Modf(want); float64(got[c]) != level && math.Abs(math.Abs(fraction)-0.5) > 0.002 {
+					t.Fatalf("Y %v, Cb %v, Cr %v: channel %d is %d, exactly %.4f", l, b+128, r+128, c, got[c], want)
+				}
+			}
+		}
+	}
+}
+
+// TestChromaBetweenRows: libjpeg-turbo's rounding of 3/4 and 1/4 of samples one above the other, down in upper rows and up in lower ones.
+func TestChromaBetweenRows(t *testing.T) {
+	s := image.NewYCbCr(image.Rect(0, 0, 1, 6), image.YCbCrSubsampleRatio440)
+	copy(s.Cb, []byte{0, 2, 5})
+	u := newUpsampler(s)
+	for y, want := range []byte{0, 1, 1, 3, 4, 5} { // 0, 0.5, 1.5, 2.75, 4.25, 5
+		if got := u.row(s.Cb, y, u.cb)[0]; got != want {
+			t.Errorf("row %d has %d, want %d", y, got, want)
+		}
+	}
+}
