@@ -31,16 +31,16 @@ base_lr: 0.05 momentum: 0.9 weight_decay: 0.001 lr_policy: "multistep" gamma: 0.
 `
 
 // train makes a solver in a folder of its own, on a machine of its own.
-func train(t *testing.T, dir, text string) *Solver {
+func train(t *testing.T, dir, text string, set ...func(*Options)) *Solver {
 	t.Helper()
-	s, err := newSolver(t, dir, text)
+	s, err := newSolver(t, dir, text, set...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func newSolver(t *testing.T, dir, text string) (*Solver, error) {
+func newSolver(t *testing.T, dir, text string, set ...func(*Options)) (*Solver, error) {
 	t.Helper()
 	spec, err := cpe.Load("host")
 	if err != nil {
@@ -54,7 +54,11 @@ func newSolver(t *testing.T, dir, text string) (*Solver, error) {
 	path := filepath.Join(dir, "s.prototxt")
 	log := logrus.New()
 	log.SetOutput(&strings.Builder{})
-	s, err := New(&swproto.Solver{Param: parse(t, text), Path: path}, Options{Machine: m, Log: log})
+	o := Options{Machine: m, Log: log}
+	for _, f := range set {
+		f(&o)
+	}
+	s, err := New(&swproto.Solver{Param: parse(t, text), Path: path}, o)
 	if err == nil {
 		t.Cleanup(func() { s.Close() })
 	}
@@ -212,6 +216,52 @@ func TestUpdateClosedForm(t *testing.T) {
 		for i, w := range weights(s) {
 			if math.Abs(float64(w)-test.want) > 1e-6 {
 				t.Errorf("%s: weight %d is %g, want %g", test.name, i, w, test.want)
+			}
+		}
+	}
+}
+
+// TestWeightsAreCaffes: the weights and the bias that BVLC Caffe 1.0 had after three iterations of a net of y = W x + b, in which neither has a
+// gradient, a decay or a rate like the other's.
+func TestWeightsAreCaffes(t *testing.T) {
+	const text = `
+net_param {
+  layer { name: "data" type: "DummyData" top: "x" top: "t"
+    dummy_data_param { shape { dim: 1 dim: 2 } shape { dim: 1 dim: 1 } data_filler { type: "constant" value: 2 } data_filler { type: "constant" value: 3 } } }
+  layer { name: "ip" type: "InnerProduct" bottom: "x" top: "y" param { lr_mult: 1 decay_mult: 2 } param { lr_mult: 2 decay_mult: 0.5 }
+    inner_product_param { num_output: 1 weight_filler { type: "constant" value: -0.5 } bias_filler { type: "constant" value: 0.25 } } }
+  layer { name: "loss" type: "EuclideanLoss" bottom: "y" bottom: "t" top: "loss" }
+}
+max_iter: 3 snapshot_after_train: false `
+	const fixed = `lr_policy: "fixed" weight_decay: 0.25 `
+	for _, c := range []struct {
+		fields       string
+		weight, bias float64
+	}{
+		{fixed + `base_lr: 0.01 momentum: 0.9`, -0.0008016825, 0.7328485},
+		{fixed + `base_lr: 0.01 momentum: 0.9 regularization_type: "L1"`, 0.01470497, 0.72263},
+		{fixed + `base_lr: 0.01 momentum: 0.9 clip_gradients: 5 iter_size: 2`, -0.3929345, 0.3398013},
+		{fixed + `base_lr: 0.01 momentum: 0.9 type: "Nesterov"`, 0.150557, 0.8787239},
+		{fixed + `base_lr: 0.01 momentum: 0.9 type: "Nesterov" iter_size: 3`, 0.1505571, 0.8787239},
+		{fixed + `base_lr: 0.1 delta: 0.001 type: "AdaGrad"`, -0.2832536, 0.6825712},
+		{fixed + `base_lr: 0.1 delta: 0.001 rms_decay: 0.8 type: "RMSProp"`, -0.03343484, 1.176763},
+		{fixed + `base_lr: 1 momentum: 0.9 delta: 0.001 type: "AdaDelta"`, -0.2166308, 0.8148431},
+		{fixed + `base_lr: 0.1 momentum: 0.9 momentum2: 0.99 delta: 0.001 type: "Adam"`, -0.2024351, 0.8443698},
+		{fixed + `base_lr: 0.1 momentum: 0.9 momentum2: 0.99 delta: 0.001 type: "Adam" regularization_type: "L1" clip_gradients: 2`, -0.2012431, 0.8416713},
+		{`base_lr: 0.02 lr_policy: "step" gamma: 0.5 stepsize: 1`, -0.1998, 0.5502},
+		{`base_lr: 0.02 lr_policy: "exp" gamma: 0.5`, -0.1998, 0.5502},
+		{`base_lr: 0.02 lr_policy: "inv" gamma: 0.5 power: 0.75`, -0.1208127, 0.6291873},
+		{`base_lr: 0.02 lr_policy: "multistep" gamma: 0.5 stepvalue: 1 stepvalue: 2`, -0.1998, 0.5502},
+		{`base_lr: 0.02 lr_policy: "poly" power: 1.5`, -0.2011939, 0.5488061},
+		{`base_lr: 0.04 lr_policy: "sigmoid" gamma: 0.5 stepsize: 1`, -0.03457643, 0.7154236},
+	} {
+		for _, engine := range []layers.Engine{layers.CPE, layers.MPE} {
+			s := train(t, t.TempDir(), text+c.fields, func(o *Options) { o.Engine = engine })
+			step(t, s, 3)
+			for i, want := range []float64{c.weight, c.weight, c.bias} {
+				if got := float64(weights(s)[i]); math.Abs(got-want) > 1e-6 {
+					t.Errorf("%s, %s: weight %d is %.7g, Caffe's %.7g", c.fields, engine, i, got, want)
+				}
 			}
 		}
 	}
