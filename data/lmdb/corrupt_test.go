@@ -84,7 +84,19 @@ func TestCorruption(t *testing.T) {
 			copy(node(page(b, root), 1)[:6], node(page(b, root), 0)[:6])
 			return b
 		}},
+		{"same key twice", "does not come after key", func(b []byte) []byte {
+			p := page(b, leafOf(b))
+			copy(p[pageHeader+2:], p[pageHeader:pageHeader+2])
+			return b
+		}},
 		{"free space", "free space from 9999 to", func(b []byte) []byte { le.PutUint16(page(b, root)[12:], 9999); return b }},
+		{"free space begins in the header", "free space from 14 to", func(b []byte) []byte { le.PutUint16(page(b, root)[12:], 14); return b }},
+		{"free space at an odd byte", "free space from 19 to", func(b []byte) []byte { le.PutUint16(page(b, root)[12:], 19); return b }},
+		{"free space beyond the page", "to 4098 in a page of 4096 bytes", func(b []byte) []byte { le.PutUint16(page(b, root)[14:], 4098); return b }},
+		{"child of 48 bits", "page 4295032832: referred to", func(b []byte) []byte {
+			copy(node(page(b, root), 0), []byte{0, 0, 1, 0, 1, 0})
+			return b
+		}},
 		{"no nodes", "page without nodes", func(b []byte) []byte { le.PutUint16(page(b, leafOf(b))[12:], pageHeader); return b }},
 		{"node offset", "node 3 at offset 5, outside", func(b []byte) []byte { le.PutUint16(page(b, leafOf(b))[pageHeader+6:], 5); return b }},
 		{"key length", "key of node 0 has 60000 bytes", func(b []byte) []byte { le.PutUint16(node(page(b, leafOf(b)), 0)[6:], 60000); return b }},
@@ -101,6 +113,7 @@ func TestCorruption(t *testing.T) {
 			return b
 		}},
 		{"overflow too long", "pages wanted, but the file ends", func(b []byte) []byte { le.PutUint16(big(b)[2:], 0xffff); return b }},
+		{"overflow beyond the end", "50 pages wanted, but the file ends", func(b []byte) []byte { le.PutUint16(big(b)[2:], 3); return b }},
 		{"overflow count", "but the value of", func(b []byte) []byte {
 			n := big(b)
 			le.PutUint32(page(b, int(le.Uint64(n[nodeHeader+le.Uint16(n[6:]):])))[12:], 0)

@@ -1,6 +1,7 @@
 package lmdb
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"math/rand/v2"
@@ -67,7 +68,7 @@ func checkAll(t *testing.T, dir string, es []entry) {
 		}
 		i++
 	}
-	if c.Next() || c.Err() != nil || i != len(es) {
+	if c.Next() || c.Err() != nil || c.Key() != nil || i != len(es) {
 		t.Fatalf("%d of %d entries, then %v", i, len(es), c.Err())
 	}
 }
@@ -100,6 +101,111 @@ func TestRoundTrip(t *testing.T) {
 				t.Errorf("temporary files left: %v", left)
 			}
 		})
+	}
+}
+
+// TestTree looks every key up as liblmdb does, by the keys of branch pages, and holds the meta page against the pages that are in the file. Trees
+// of long keys have a few nodes a page, and any number of leaves.
+func TestTree(t *testing.T) {
+	all := map[string][]entry{"mixed": shapes()["mixed"]}
+	for _, n := range []int{0, 1, 2, 8, 9, 17, 65} { // leaves, of which a branch page holds 8
+		name := fmt.Sprintf("%d long keys", 2*n)
+		all[name] = nil
+		for i := range 2 * n {
+			all[name] = append(all[name], entry{append(bytes.Repeat([]byte{'k'}, MaxKeySize-3), fmt.Sprintf("%03d", i)...), make([]byte, 1500)})
+		}
+	}
+	for name, es := range all {
+		dir := filepath.Join(t.TempDir(), "db")
+		write(t, dir, es)
+		db, err := Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := db.meta
+		var count tree
+		for pgno := uint64(2); pgno <= m.lastPage; pgno++ {
+			p := db.data[pgno*writePageSize:]
+			switch le.Uint16(p[10:]) {
+			case flagBranch:
+				count.branch++
+				if p, err := db.page(pgno, flagBranch); err != nil || p.nodes < 2 {
+					t.Errorf("%s: branch page of %d nodes, %v", name, p.nodes, err)
+				}
+			case flagLeaf:
+				count.leaf++
+			case flagOverflow:
+				count.overflow += uint64(le.Uint32(p[12:]))
+				pgno += uint64(le.Uint32(p[12:])) - 1
+			}
+		}
+		count.entries, count.depth, count.root = uint64(len(es)), m.main.depth, m.main.root
+		if count != m.main || m.lastPage+1 != uint64(len(db.data))/writePageSize {
+			t.Errorf("%s: the meta page says %+v and %d pages, the file has %+v and %d bytes", name, m.main, m.lastPage+1, count, len(db.data))
+		}
+		if m.mapSize < 4*uint64(len(db.data)) || m.mapSize < 1<<30 || m.mapSize%writePageSize != 0 {
+			t.Errorf("%s: map of %d bytes for a file of %d", name, m.mapSize, len(db.data))
+		}
+		for _, e := range es {
+			if v, err := get(db, e.key); err != nil || !bytes.Equal(v, e.value) {
+				t.Fatalf("%s: key %q has a value of %d bytes, want %d (error %v)", name, e.key, len(v), len(e.value), err)
+			}
+		}
+		for range 2 {
+			if err := db.Close(); err != nil {
+				t.Errorf("%s: Close: %v", name, err)
+			}
+		}
+		for file, mode := range map[string]os.FileMode{dataFile: 0o644, lockFile: 0o644} {
+			if info, err := os.Stat(filepath.Join(dir, file)); err != nil || info.Mode() != mode {
+				t.Errorf("%s: %s: %v, %v", name, file, info, err)
+			}
+		}
+	}
+}
+
+// get goes down to the last node of each page, its first one aside, whose key is not behind key.
+func get(db *DB, key []byte) ([]byte, error) {
+	at := db.meta.main.root
+	for depth := int(db.meta.main.depth); ; depth-- {
+		kind := uint16(flagBranch)
+		if depth == 1 {
+			kind = flagLeaf
+		}
+		p, err := db.page(at, kind)
+		if err != nil {
+			return nil, err
+		}
+		i := p.nodes - 1
+		for ; i > 0; i-- {
+			if _, k, err := db.node(p, i); err != nil || bytes.Compare(k, key) <= 0 {
+				break
+			}
+		}
+		if depth == 1 {
+			if _, k, err := db.node(p, i); err != nil || !bytes.Equal(k, key) {
+				return nil, fmt.Errorf("the leaf has %q, %w", k, err)
+			}
+			return db.value(p, i)
+		}
+		if at, err = db.child(p, i); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// TestChildrenOf48Bits: page numbers that no test's file reaches.
+func TestChildrenOf48Bits(t *testing.T) {
+	var file bytes.Buffer
+	w := &Writer{out: bufio.NewWriter(&file), next: 7}
+	w.writeBranches([]child{{[]byte("a"), 0x060504030201}, {[]byte("b"), 0xfedcba987654}})
+	w.out.Flush()
+	db := &DB{}
+	p := page{data: file.Bytes(), nodes: 2}
+	for i, want := range []uint64{0x060504030201, 0xfedcba987654} {
+		if got, err := db.child(p, i); err != nil || got != want {
+			t.Errorf("child %d is page %#x, want %#x (error %v)", i, got, want, err)
+		}
 	}
 }
 
