@@ -60,6 +60,52 @@ base_lr: 0.01 momentum: 0.5 snapshot_prefix: "o" `
 	}
 }
 
+// TestThroughputLine: a second for every two iterations of 2 passes of 6 items, 8 iterations to go. Workers that split the items, and core
+// groups, have the same share of the whole between them; those of easgd take 6 each.
+func TestThroughputLine(t *testing.T) {
+	for _, c := range []struct {
+		crew
+		images string
+	}{
+		{crew{}, "24"}, {crew{coreGroups: 2}, "24"}, {crew{workers: 2}, "24"},
+		{crew{workers: 2, team: Team{Strategy: "easgd", Tau: 1}}, "48"}, {crew{workers: 2, coreGroups: 3, team: Team{Strategy: "easgd", Tau: 1}}, "48"},
+	} {
+		c.text = noisyNet + "display: 2 max_iter: 10 iter_size: 2"
+		var got strings.Builder
+		clock := time.Time{}
+		c.options = func(rank int, o *Options) {
+			if rank == 0 {
+				o.Log.Out, o.Log.Formatter = &got, message{}
+				o.Now = func() time.Time { clock = clock.Add(time.Second); return clock }
+			}
+		}
+		if err := c.run(t, func(rank int, s *Solver) error { return s.Step(3) }); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"\nIteration 0 (0 iter/s, 1s/2 iters), loss = ", "\nIteration 2 (2 iter/s, 1s/2 iters), loss = ",
+			"\n    Speed: " + c.images + " images/s, data wait 0.0%, ETA 4s\n"} {
+			if strings.Count(got.String(), want) != 1 {
+				t.Errorf("%d workers of %d core groups, strategy %q: not one %q in:\n%s", c.workers, c.coreGroups, c.team.Strategy, want, got.String())
+			}
+		}
+	}
+}
+
+// TestPrefixIsTriedWhereItIsUsed: a folder that is not there is an error at once for a solver that would write snapshots to it, and for no other.
+func TestPrefixIsTriedWhereItIsUsed(t *testing.T) {
+	gone := leastSquares + `base_lr: 0.1 snapshot_prefix: "` + filepath.Join(t.TempDir(), "gone", "s") + `" `
+	for fields, fails := range map[string]bool{"": false, "snapshot: 3": true, "snapshot_after_train: true": true, "snapshot: 3 snapshot_after_train: true": true} {
+		text := gone + fields
+		if strings.Contains(fields, "after_train") {
+			text = strings.Replace(gone, "snapshot_after_train: false", "", 1) + fields
+		}
+		_, err := newSolver(t, t.TempDir(), text)
+		if fails != (err != nil && strings.Contains(err.Error(), "cannot write to snapshot prefix")) {
+			t.Errorf("%q: error %v", fields, err)
+		}
+	}
+}
+
 // message is a log line without its level and time.
 type message struct{}
 

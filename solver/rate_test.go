@@ -77,6 +77,9 @@ func TestMultistepMovesOnceAnIteration(t *testing.T) {
 func TestPolicyErrors(t *testing.T) {
 	tests := []struct{ param, want string }{
 		{`base_lr: 1`, "lr_policy is missing (known policies: exp, fixed, "},
+		{`lr_policy: "fixed" base_lr: inf`, "base_lr must be a finite number, it is +Inf"},
+		{`lr_policy: "fixed" base_lr: nan`, "base_lr must be a finite number, it is NaN"},
+		{`lr_policy: "fixed" warmup_start_lr: nan`, "warmup_start_lr NaN cannot be negative"},
 		{`lr_policy: "fixd"`, `did you mean "fixed"?`},
 		{`lr_policy: "step"`, "stepsize must be positive, it is 0"},
 		{`lr_policy: "sigmoid" gamma: 1`, "stepsize must be positive, it is 0"},

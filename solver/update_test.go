@@ -3,6 +3,7 @@ package solver
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/blob"
@@ -48,6 +49,33 @@ func TestUpdateOfManyTiles(t *testing.T) {
 					t.Fatalf("%s on %s: weight %d of %d is %g, want %g", name, machine, i, n, got, want[i])
 				}
 			}
+		}
+	}
+}
+
+// TestRuleErrors: fields that a type of solver cannot do with; ends of what it can are no errors.
+func TestRuleErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		`type: "SGDD"`:                     `unknown solver type "SGDD", did you mean "SGD"?`,
+		`type: "AdaGrad" momentum: 0.9`:    "momentum cannot be used with AdaGrad: it is 0.9",
+		`type: "RMSProp" momentum: 0.9`:    "momentum cannot be used with RMSProp: it is 0.9",
+		`type: "RMSProp" rms_decay: 1`:     "rms_decay must lie between 0 and 1: it is 1",
+		`type: "RMSProp" rms_decay: -0.1`:  "rms_decay must lie between 0 and 1: it is -0.1",
+		`type: "RMSProp" rms_decay: 0`:     "",
+		`type: "SGD" rms_decay: 2`:         "",
+		`lars_trust: -1`:                   "lars_trust cannot be negative: it is -1",
+		`lars_trust: nan`:                  "lars_trust cannot be negative: it is NaN",
+		`type: "Adam" lars_trust: 0.1`:     "lars_trust is for solver types SGD and Nesterov, not Adam",
+		`type: "Nesterov" lars_trust: 0.1`: "",
+		`type: "SGD" lars_trust: 0.1`:      "",
+		`type: "AdaDelta" lars_trust: 0`:   "",
+	} {
+		got := ""
+		if _, err := findRule(parse(t, text)); err != nil {
+			got = err.Error()
+		}
+		if want == "" && got != "" || !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
 }
