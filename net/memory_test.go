@@ -4,11 +4,13 @@ import (
 	"errors"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
 	"github.com/swcaffe/swcaffe/layers"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -414,18 +416,73 @@ func TestArenaIsShared(t *testing.T) {
 	}
 }
 
-// TestInferenceKeepsTwoBlobs: a chain without backward needs room for two neighbours.
-func TestInferenceKeepsTwoBlobs(t *testing.T) {
-	n := buildWith(t, `
+// chain is a net of two sizes of blobs, one behind another.
+const chain = `
 		layer { name: "x" type: "DummyData" top: "x" dummy_data_param { shape { dim: 2 dim: 800 } } }
 		layer { name: "a" type: "InnerProduct" bottom: "x" top: "a" inner_product_param { num_output: 160 } }
 		layer { name: "b" type: "Sigmoid" bottom: "a" top: "b" }
 		layer { name: "c" type: "AbsVal" bottom: "b" top: "c" }
 		layer { name: "d" type: "InnerProduct" bottom: "c" top: "d" inner_product_param { num_output: 80 } }
-		layer { name: "e" type: "Sigmoid" bottom: "d" top: "e" }`,
-		func(o *Options) { o.Economise, o.ForwardOnly = true, true })
+		layer { name: "e" type: "Sigmoid" bottom: "d" top: "e" loss_weight: 1 }`
+
+// TestInferenceKeepsTwoBlobs: a chain without backward needs room for two neighbours.
+func TestInferenceKeepsTwoBlobs(t *testing.T) {
+	n := buildWith(t, chain, func(o *Options) { o.Economise, o.ForwardOnly = true, true })
 	if got, want := len(n.arena.memory), 2*2*160; got != want {
 		t.Errorf("the arena has %d values, two blobs have %d", got, want)
+	}
+}
+
+// TestWhatStandsInTheArena: after a run values and gradients of blobs between layers are where the arena is, and nothing else is: it is NaN
+// when the arena is. A net that moves to a longer arena leaves nothing in the old one.
+func TestWhatStandsInTheArena(t *testing.T) {
+	for _, forwardOnly := range []bool{true, false} {
+		n := buildWith(t, chain, func(o *Options) { o.Economise, o.ForwardOnly = true, forwardOnly })
+		for range 2 {
+			var err error
+			if forwardOnly {
+				_, err = n.Forward()
+			} else {
+				_, err = n.ForwardBackward()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			simd.Fill(n.arena.memory, float32(math.NaN()))
+			for id, name := range n.names {
+				inside := strings.Contains("abcd", name)
+				if v := n.blobs[id].Data()[0]; (v != v) != inside {
+					t.Errorf("forward only %v: values of %q in the arena: %v", forwardOnly, name, v != v)
+				}
+				if v := n.blobs[id].Diff()[0]; !forwardOnly && (v != v) != (name != "x") {
+					t.Errorf("gradient of %q in the arena: %v", name, v != v)
+				}
+			}
+			for _, w := range n.Learnable() {
+				if slices.ContainsFunc(slices.Concat(w.Blob.Data(), w.Blob.Diff()), func(v float32) bool { return v != v }) {
+					t.Errorf("weights of %q are in the arena", w.Layer)
+				}
+			}
+			n.arena.reserve(2 * len(n.arena.memory))
+		}
+	}
+}
+
+// TestKernelsWorkInTheArena: a convolution's scratch is the arena's, of a net that keeps all its blobs nothing else.
+func TestKernelsWorkInTheArena(t *testing.T) {
+	n := buildWith(t, `
+		layer { name: "x" type: "DummyData" top: "x" dummy_data_param { shape { dim: 2 dim: 16 dim: 9 dim: 9 } } }
+		layer { name: "c" type: "Convolution" bottom: "x" top: "y" convolution_param { num_output: 16 kernel_size: 3 weight_filler { value: 1 } } }`,
+		func(o *Options) { o.Economise, o.ForwardOnly = true, true })
+	if len(n.arena.memory) == 0 || len(n.placements) > 0 {
+		t.Fatalf("an arena of %d values, %d of them blobs", len(n.arena.memory), len(n.placements))
+	}
+	simd.Fill(n.arena.memory, float32(math.NaN()))
+	if _, err := n.Forward(); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(n.arena.memory, func(v float32) bool { return v == v }) {
+		t.Error("nothing was written to the arena")
 	}
 }
 

@@ -75,6 +75,8 @@ net.prototxt:3: layer "b" (ReLu): unknown layer type "ReLu", did you mean "ReLU"
 			`net.prototxt:2: layer "a": unknown bottom blob "y" (bottom index 0)`},
 		{"two makers", head + `layer { name: "a" type: "ReLU" bottom: "x" top: "t" }`,
 			`net.prototxt:2: layer "a" (ReLU): top blob "t" is produced by multiple sources`},
+		{"two makers, behind the bottoms", head + `layer { name: "a" type: "Slice" bottom: "x" top: "y" top: "t" }`,
+			`net.prototxt:2: layer "a" (Slice): top blob "t" is produced by multiple sources`},
 		{"in place where it cannot", head + `layer { name: "a" type: "AbsVal" bottom: "x" top: "x" }`, `cannot run in place`},
 		{"shapes", head + `layer { name: "a" type: "EuclideanLoss" bottom: "x" bottom: "t" top: "l" }`,
 			`layer "a" (EuclideanLoss): inputs must have the same dimension: 2 3 (6) and 2 4 (8)`},
@@ -96,6 +98,14 @@ net.prototxt:3: layer "b" (ReLu): unknown layer type "ReLu", did you mean "ReLU"
 			layer { name: "a" type: "InnerProduct" bottom: "x" top: "a" param { name: "w" lr_mult: 1 } inner_product_param { num_output: 2 bias_term: false } }
 			layer { name: "b" type: "InnerProduct" bottom: "x" top: "b" param { name: "w" lr_mult: 2 } inner_product_param { num_output: 2 bias_term: false } }`,
 			`shared param "w" has mismatched lr_mult: 2 here, 1 in layer "a"`},
+		{"shared decay", head + `
+			layer { name: "a" type: "InnerProduct" bottom: "x" top: "a" param { name: "w" decay_mult: 1 } inner_product_param { num_output: 2 bias_term: false } }
+			layer { name: "b" type: "InnerProduct" bottom: "x" top: "b" param { name: "w" decay_mult: 2 } inner_product_param { num_output: 2 bias_term: false } }`,
+			`shared param "w" has mismatched decay_mult: 2 here, 1 in layer "a"`},
+		{"shared counts", head + `
+			layer { name: "a" type: "InnerProduct" bottom: "x" top: "a" param { name: "w" } inner_product_param { num_output: 2 bias_term: false } }
+			layer { name: "b" type: "InnerProduct" bottom: "t" top: "b" param { name: "w" share_mode: PERMISSIVE } inner_product_param { num_output: 2 bias_term: false } }`,
+			`cannot share param "w" owned by layer "a" with layer "b"; count mismatch: the owner's shape is 2 3 (6), the sharing layer expects 2 4 (8)`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -313,15 +323,38 @@ func TestCopyWeights(t *testing.T) {
 	}
 }
 
+// TestSharersRates: a weight has the multipliers of whichever of its layers gives any, 1 by default, and PERMISSIVE sharers want no more of it
+// than its count.
+func TestSharersRates(t *testing.T) {
+	for _, c := range []struct {
+		owner, sharer string
+		lr, decay     float32
+	}{
+		{"", "", 1, 1}, {"lr_mult: 2 decay_mult: 3", "", 2, 3}, {"", "lr_mult: 2 decay_mult: 3", 2, 3},
+		{"lr_mult: 2", "decay_mult: 0", 2, 0}, {"lr_mult: 2 decay_mult: 0", "lr_mult: 2 decay_mult: 0", 2, 0},
+	} {
+		n, err := build(t, head+`
+			layer { name: "a" type: "InnerProduct" bottom: "x" top: "a" param { name: "w" `+c.owner+` } inner_product_param { num_output: 4 bias_term: false } }
+			layer { name: "b" type: "InnerProduct" bottom: "t" top: "b" param { name: "w" share_mode: PERMISSIVE `+c.sharer+` } inner_product_param { num_output: 3 bias_term: false } }`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := n.Learnable()
+		if len(all) != 1 || all[0].LRMult != c.lr || all[0].DecayMult != c.decay || all[0].Layer != "a" || !n.Params("b")[0].SharesData(all[0].Blob) {
+			t.Errorf("%q and %q: %+v, want lr_mult %g and decay_mult %g", c.owner, c.sharer, all, c.lr, c.decay)
+		}
+	}
+}
+
 func TestOutputsAreSorted(t *testing.T) {
 	n, err := build(t, head+`
 		layer { name: "z" type: "ReLU" bottom: "x" top: "zeta" }
-		layer { name: "a" type: "ReLU" bottom: "t" top: "alpha" }`)
+		layer { name: "a" type: "ReLU" bottom: "t" top: "alpha" loss_weight: 3 }`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	outs := n.Outputs()
-	if len(outs) != 2 || outs[0].Name != "alpha" || outs[1].Name != "zeta" {
+	if len(outs) != 2 || outs[0].Name != "alpha" || outs[1].Name != "zeta" || outs[0].LossWeight != 3 || outs[1].LossWeight != 0 {
 		t.Errorf("outputs %v", outs)
 	}
 }
