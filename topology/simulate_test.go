@@ -1,8 +1,10 @@
 package topology
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -98,6 +100,50 @@ func TestSwCaffeFormulas(t *testing.T) {
 			near(t, name, float64(simulate(t, spec, l, NewSchedule(run.algorithm, l, elements)).Seconds), run.want, 1e-3)
 			near(t, name+", closed form", float64(Cost(run.algorithm, spec, l, 4*elements)), run.want, 1e-9)
 		}
+	}
+}
+
+// TestCostOverSupernodes holds the closed forms of the algorithms that TestSwCaffeFormulas leaves out, and of a fold across an uplink.
+func TestCostOverSupernodes(t *testing.T) {
+	const alpha, across, beta1, beta2, gamma, n = 2e-6, 3e-6, 1 / 10e9, 2 / 10e9, 1 / 4e9, 4e6
+	for _, c := range []struct{ p, q float64 }{{8, 4}, {64, 4}, {16, 8}, {16, 1}, {8, 8}} {
+		p, q, s := c.p, c.q, c.p/c.q
+		spec := testSpec(64, int(q), 2)
+		in, out := math.Log2(q), math.Log2(s)
+		// What a ring's and a tree's slowest messages take, across if there is more than one supernode, and over an uplink of their own.
+		across, beta2 := across*min(1, s-1), beta1+(beta2-beta1)*min(1, s-1)
+		own := max(beta1, beta2/q)
+		adding := (p - 1) / p * n * gamma
+		for _, want := range []struct {
+			algorithm string
+			mapping   Mapping
+			seconds   float64
+		}{
+			{"ring", Block, 2*(p-1)*(alpha+across+n/p*own) + adding},
+			{"ring", RoundRobin, 2*(p-1)*(alpha+across+n/p*beta2) + adding},
+			{"recursive_doubling", Block, (in+out)*(alpha+n*gamma) + in*n*beta1 + out*(across+n*beta2)},
+			{"recursive_doubling", RoundRobin, (in+out)*(alpha+n*gamma) + in*n*beta1 + out*(across+n*beta2)},
+			{"binomial_tree", Block, 2*(in+out)*alpha + 2*in*n*beta1 + 2*out*(across+n*own) + (in+out)*n*gamma},
+			{"binomial_tree", RoundRobin, 2*(in+out)*alpha + 2*in*n*beta1 + 2*out*(across+n*beta2) + (in+out)*n*gamma},
+			{"hierarchical", Block, 2*(in+out)*alpha + 2*(q-1)/q*n*beta1 + 2*out*across + 2*(1-q/p)*n/q*beta2 + adding},
+		} {
+			l := layout(t, spec, int(p), want.mapping)
+			near(t, fmt.Sprintf("%s, %s, p %g, q %g", want.algorithm, want.mapping, p, q), float64(Cost(want.algorithm, spec, l, n)), want.seconds, 1e-9)
+		}
+	}
+	spec := testSpec(3, 1, 2)
+	near(t, "three supernodes of one", float64(Cost("recursive_doubling", spec, layout(t, spec, 3, Block), n)), 3*(alpha+across+n*beta2)+2*n*gamma, 1e-9)
+	spec = testSpec(3, 3, 2)
+	near(t, "three in one", float64(Cost("recursive_doubling", spec, layout(t, spec, 3, Block), n)), 3*(alpha+n*beta1)+2*n*gamma, 1e-9)
+}
+
+// TestTooLongToPlay: a ring that cannot be worked out, of more steps than are played, is an error with the closed form's estimate.
+func TestTooLongToPlay(t *testing.T) {
+	spec := testSpec(20_000, 256, 4)
+	l := layout(t, spec, 20_000, RoundRobin)
+	_, err := Simulate(spec, l, NewSchedule("ring", l, 1_000_000), 4, nil)
+	if want := fmt.Sprintf("8e+08 steps, more than the 2e+08 that are simulated; its closed form estimates %.6g s", float64(Cost("ring", spec, l, 4_000_000))); !errors.Is(err, ErrTooLong) || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %q", err, want)
 	}
 }
 

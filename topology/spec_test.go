@@ -3,6 +3,7 @@ package topology
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -28,7 +29,33 @@ func TestParseSpec(t *testing.T) {
 	near(t, "uplink latency", float64(got.UplinkLatency), 3e-6, 1e-15)
 	near(t, "reduction", got.ReduceBytesPerSecond, 4e9, 1e-15)
 	near(t, "uplink", got.uplinkBandwidth(), 4*10e9/2, 1e-15)
+	if got.Storage != nil || got.bySize != nil {
+		t.Errorf("got %+v", got)
+	}
+	more := strings.Replace(goodSpec, "latency_us: 2", "latency_us: 2 "+sizes, 1) + disks
+	if got, err = ParseSpec("test.prototxt", []byte(more)); err != nil {
+		t.Fatal(err)
+	}
+	if want := (Storage{32, 2.5e9, 256 << 20}); *got.Storage != want || !slices.Equal(got.bySize, []sizePoint{{8, 0.5e9}, {4096, 3e9}}) {
+		t.Errorf("storage %+v, bandwidth by size %+v", got.Storage, got.bySize)
+	}
+	// The ends of what is possible are.
+	for _, c := range [][2]string{
+		{"oversubscription: 2", "oversubscription: 1e6"}, {"oversubscription: 2", "oversubscription: 1e-6"}, {" latency_us: 2", " latency_us: 1e9"},
+		{" latency_us: 2", " latency_us: 0"}, {"s: 10 ", "s: 1e-6 "}, {"nodes: 8", "nodes: 1048576"},
+		{"nodes_per_supernode: 4", "nodes_per_supernode: 1"}, {"arrays: 32", "arrays: 1"},
+	} {
+		if _, err := ParseSpec("test.prototxt", []byte(strings.Replace(more, c[0], c[1], 1))); err != nil {
+			t.Errorf("%s: %v", c[1], err)
+		}
+	}
 }
+
+// What a cluster may have besides.
+const (
+	sizes = "by_size { message_bytes: 8 bandwidth_gbytes_per_s: 0.5 } by_size { message_bytes: 4096 bandwidth_gbytes_per_s: 3 }"
+	disks = "storage { arrays: 32 bandwidth_gbytes_per_s: 2.5 stripe_mbytes: 256 }\n"
+)
 
 // TestParseSpecErrors: every figure that is missing or cannot be is named with its place and value.
 func TestParseSpecErrors(t *testing.T) {
@@ -56,8 +83,11 @@ func TestParseSpecErrors(t *testing.T) {
 			`node_link.by_size[1].message_bytes must grow from entry to entry, it is 8 after 8`},
 		{"latency_us: 2", "latency_us: 2 by_size { message_bytes: 8 bandwidth_gbytes_per_s: 0 }",
 			`node_link.by_size[0].bandwidth_gbytes_per_s must be positive, it is 0`},
+		{"arrays: 32", "arrays: 0", `storage.arrays must be positive, it is 0`},
+		{"bandwidth_gbytes_per_s: 2.5", "bandwidth_gbytes_per_s: 0", `storage.bandwidth_gbytes_per_s must be positive, it is 0`},
+		{"stripe_mbytes: 256", "stripe_mbytes: -1", `storage.stripe_mbytes must be positive, it is -1`},
 	} {
-		text := strings.Replace(goodSpec, c.old, c.new, 1)
+		text := strings.Replace(goodSpec+disks, c.old, c.new, 1)
 		_, err := ParseSpec("test.prototxt", []byte(text))
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "test.prototxt") {
 			t.Errorf("%q: got %v, want %s", c.new, err, c.want)
