@@ -102,7 +102,7 @@ func TestRowsInRounds(t *testing.T) {
 				t.Errorf("%s: a round %v", what, round)
 			}
 		}
-		if c.shuffle && (len(rounds) < 4 || len(firsts) < 2) {
+		if c.shuffle && (len(rounds) < 3 || len(firsts) < 3) {
 			t.Errorf("%s: rounds %v", what, all)
 		}
 		for position := 0; position < len(all); position += 3 {
