@@ -8,11 +8,12 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// neuron is the mechanism of layers whose tops are functions of single bottom values: y = f(x), dx = dy * f'(x). A
+// neuronLayer is the mechanism of layers whose tops are functions of single bottom values: y = f(x), dx = dy * f'(x). A
 // layer gives the function twice: by element for the MPE path, and by tile, on vectors, for the CPE path. They may run in
 // place, and then find y where x was.
-type neuron struct {
+type neuronLayer struct {
 	anyLayout
+	prepare  func(n *neuronLayer) (neuronRule, error)
 	rule     neuronRule
 	count    int
 	inPlace  bool
@@ -21,6 +22,8 @@ type neuron struct {
 	backward *kernel.StreamKernel
 	ins      [3][]float32
 	outs     [2][]float32
+	// Of a ReLU layer in place: Forward is done by the layer before it (Rectifier), Backward by the one behind it (GradRectifier).
+	done, doneBack bool
 }
 
 // neuronRule is a function and its derivative.
@@ -59,25 +62,18 @@ const (
 type scratch [2][]float32
 
 // newNeuron returns a constructor for the registry; prepare reads the layer's parameters.
-func newNeuron(prepare func(n *neuron) (neuronRule, error)) func(*caffepb.LayerParameter, *Device) Layer {
+func newNeuron(prepare func(n *neuronLayer) (neuronRule, error)) func(*caffepb.LayerParameter, *Device) Layer {
 	return func(p *caffepb.LayerParameter, d *Device) Layer {
-		return &neuronLayer{neuron: neuron{anyLayout: anyLayout{Base{Param: p, Device: d}}, count: -1}, prepare: prepare}
+		return &neuronLayer{anyLayout: anyLayout{Base{Param: p, Device: d}}, count: -1, prepare: prepare}
 	}
 }
 
-type neuronLayer struct {
-	neuron
-	prepare func(n *neuron) (neuronRule, error)
-	// Of a ReLU layer in place: Forward has been done by the layer before it, Backward by the one behind it.
-	done, doneBack bool
-}
-
-func (l *neuronLayer) SetUp(_, _ []*blob.Blob) (err error) {
-	l.rule, err = l.prepare(&l.neuron)
+func (n *neuronLayer) SetUp(_, _ []*blob.Blob) (err error) {
+	n.rule, err = n.prepare(n)
 	return err
 }
 
-func (n *neuron) Reshape(bottom, top []*blob.Blob) error {
+func (n *neuronLayer) Reshape(bottom, top []*blob.Blob) error {
 	if n.inPlace = top[0] == bottom[0]; !n.inPlace {
 		top[0].ReshapeLike(bottom[0])
 	}
@@ -93,7 +89,7 @@ func (n *neuron) Reshape(bottom, top []*blob.Blob) error {
 	return n.prepareKernels()
 }
 
-func (n *neuron) prepareKernels() error {
+func (n *neuronLayer) prepareKernels() error {
 	dims, scratches := [3]int{1, 1, n.count}, 0
 	if n.rule.scratch {
 		scratches = len(scratch{})
@@ -120,16 +116,16 @@ func (n *neuron) prepareKernels() error {
 }
 
 // saves reports whether Forward keeps a copy of x.
-func (n *neuron) saves() bool { return n.rule.keepX && n.inPlace }
+func (n *neuronLayer) saves() bool { return n.rule.keepX && n.inPlace }
 
-func (n *neuron) tile(t *kernel.Tile) {
+func (n *neuronLayer) tile(t *kernel.Tile) {
 	for _, saved := range t.Out[1:] {
 		copy(saved[:t.I], t.In[0])
 	}
 	n.rule.tile(t.Out[0][:t.I], t.In[0], n.tmp(t))
 }
 
-func (n *neuron) gradTile(t *kernel.Tile) {
+func (n *neuronLayer) gradTile(t *kernel.Tile) {
 	dx, last := t.Out[0][:t.I], t.In[len(t.In)-1]
 	if n.inPlace && n.rule.inPlaceSlope != nil {
 		n.squareSlopes(dx, last)
@@ -138,7 +134,7 @@ func (n *neuron) gradTile(t *kernel.Tile) {
 	n.rule.tileGrad(dx, t.In[0], t.In[1], last, n.tmp(t))
 }
 
-func (n *neuron) tmp(t *kernel.Tile) (tmp scratch) {
+func (n *neuronLayer) tmp(t *kernel.Tile) (tmp scratch) {
 	for k, s := range t.Scratch {
 		tmp[k] = s[:t.I]
 	}
@@ -146,14 +142,17 @@ func (n *neuron) tmp(t *kernel.Tile) (tmp scratch) {
 }
 
 // squareSlopes is what inPlaceSlope describes.
-func (n *neuron) squareSlopes(dx, y []float32) {
+func (n *neuronLayer) squareSlopes(dx, y []float32) {
 	for i := range dx {
 		slope := n.rule.inPlaceSlope(float64(y[i]))
 		dx[i] = float32(slope * slope)
 	}
 }
 
-func (n *neuron) Forward(bottom, top []*blob.Blob) error {
+func (n *neuronLayer) Forward(bottom, top []*blob.Blob) error {
+	if n.done {
+		return nil
+	}
 	x, y := bottom[0].Data(), top[0].Data()
 	outs := append(n.outs[:0], y)
 	if n.saves() {
@@ -173,12 +172,19 @@ func (n *neuron) Forward(bottom, top []*blob.Blob) error {
 }
 
 // BackwardReads implements BackwardReader: the derivative is a function of x, of y or of both.
-func (n *neuron) BackwardReads() (bottoms, tops bool) {
+func (n *neuronLayer) BackwardReads() (bottoms, tops bool) {
 	return n.rule.needs != needsY && !n.saves(), n.rule.needs != needsX
 }
 
-func (n *neuron) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
-	if !propagateDown[0] {
+// FreeTop implements TopFreer.
+func (n *neuronLayer) FreeTop() {
+	if n.rule.either && !n.inPlace {
+		n.rule.needs = needsX
+	}
+}
+
+func (n *neuronLayer) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	if !propagateDown[0] || n.doneBack {
 		return nil
 	}
 	if n.rule.slope == nil {
@@ -210,6 +216,6 @@ func (n *neuron) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob
 }
 
 // registerNeuron registers a layer of this family.
-func registerNeuron(name, doc string, inPlace bool, prepare func(n *neuron) (neuronRule, error)) {
+func registerNeuron(name, doc string, inPlace bool, prepare func(n *neuronLayer) (neuronRule, error)) {
 	Register(Type{Name: name, Doc: doc, New: newNeuron(prepare), Bottoms: Exactly(1), Tops: Exactly(1), InPlace: inPlace})
 }

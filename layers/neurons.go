@@ -42,7 +42,7 @@ func elementwise(f func(float64) float64, slope func(x, y float64) float64, cost
 }
 
 // absVal is Caffe's AbsVal layer; y' = sign(x).
-func absVal(*neuron) (neuronRule, error) {
+func absVal(*neuronLayer) (neuronRule, error) {
 	r := elementwise(math.Abs, func(x, _ float64) float64 { return sign(x) }, kernel.Work{Flops: 1})
 	r.tile = vector(simd.Abs)
 	return r, nil
@@ -61,7 +61,7 @@ func sign(x float64) float64 {
 
 // bnll is Caffe's BNLL layer, binomial normal log likelihood: y = max(x, 0) + log(1 + exp(-|x|)), y' = 1 / (1 + exp(-x)).
 // Run in place it takes the derivative at y, as Caffe's does.
-func bnll(*neuron) (neuronRule, error) {
+func bnll(*neuronLayer) (neuronRule, error) {
 	return neuronRule{
 		f:       func(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) },
 		slope:   func(x, _ float64) float64 { return logistic(x) },
@@ -86,7 +86,7 @@ func bnll(*neuron) (neuronRule, error) {
 }
 
 // clip is Caffe's Clip layer; gradients pass where min <= x <= max. NaN becomes min.
-func clip(n *neuron) (neuronRule, error) {
+func clip(n *neuronLayer) (neuronRule, error) {
 	lo, hi := float64(n.Param.GetClipParam().GetMin()), float64(n.Param.GetClipParam().GetMax())
 	if n.Param.ClipParam == nil {
 		return neuronRule{}, fmt.Errorf("clip_param with min and max is needed")
@@ -106,7 +106,7 @@ func clip(n *neuron) (neuronRule, error) {
 
 // elu is Caffe's ELU layer (Clevert et al. 2016); y' = 1 for x > 0, alpha + y otherwise. It is Caffe's sum of the two, each times
 // whether it holds, and so NaN where x is infinite or NaN.
-func elu(n *neuron) (neuronRule, error) {
+func elu(n *neuronLayer) (neuronRule, error) {
 	alpha := n.Param.GetEluParam().GetAlpha()
 	return neuronRule{
 		f: func(x float64) float64 { return max(x, 0) + float64(alpha)*math.Expm1(min(x, 0)) },
@@ -141,7 +141,7 @@ func elu(n *neuron) (neuronRule, error) {
 }
 
 // threshold is Caffe's Threshold layer; it has no gradient.
-func threshold(n *neuron) (neuronRule, error) {
+func threshold(n *neuronLayer) (neuronRule, error) {
 	limit := float64(n.Param.GetThresholdParam().GetThreshold())
 	return elementwise(func(x float64) float64 {
 		if x > limit {

@@ -16,7 +16,7 @@ func init() {
 }
 
 // power is Caffe's Power layer; y' = power * scale * (shift + scale*x)^(power-1).
-func power(n *neuron) (neuronRule, error) {
+func power(n *neuronLayer) (neuronRule, error) {
 	p := n.Param.GetPowerParam()
 	exponent, scale, shift := p.GetPower(), p.GetScale(), p.GetShift()
 	if exponent*scale == 0 {
@@ -102,7 +102,7 @@ func lnBase(base float32) (float64, error) {
 }
 
 // exponential is Caffe's Exp layer; y' = ln(base) * scale * y.
-func exponential(n *neuron) (neuronRule, error) {
+func exponential(n *neuronLayer) (neuronRule, error) {
 	p := n.Param.GetExpParam()
 	ln, err := lnBase(p.GetBase())
 	if err != nil {
@@ -126,7 +126,7 @@ func exponential(n *neuron) (neuronRule, error) {
 }
 
 // logarithm is Caffe's Log layer; y' = scale / (ln(base) * (shift + scale*x)).
-func logarithm(n *neuron) (neuronRule, error) {
+func logarithm(n *neuronLayer) (neuronRule, error) {
 	p := n.Param.GetLogParam()
 	ln, err := lnBase(p.GetBase())
 	if err == nil && ln == 0 {

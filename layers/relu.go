@@ -1,7 +1,6 @@
 package layers
 
 import (
-	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
@@ -13,7 +12,7 @@ func init() {
 // relu is Caffe's ReLU layer; the derivative at 0 is the negative slope. It is taken from the sign of y, which is that of x unless
 // the negative slope is below 0, so that x need not be there when gradients are computed. Where y is overwritten, x tells it, as
 // in Caffe.
-func relu(n *neuron) (neuronRule, error) {
+func relu(n *neuronLayer) (neuronRule, error) {
 	slope := n.Param.GetReluParam().GetNegativeSlope()
 	needs := needsY
 	if slope < 0 {
@@ -57,29 +56,6 @@ func signedReLU(l Layer) (slope float32, ok bool) {
 		return 0, false
 	}
 	return slope, true
-}
-
-// FreeTop implements TopFreer.
-func (l *neuronLayer) FreeTop() {
-	if l.rule.either && !l.inPlace {
-		l.rule.needs = needsX
-	}
-}
-
-// Forward does nothing where the layer before has done it (Rectifier).
-func (l *neuronLayer) Forward(bottom, top []*blob.Blob) error {
-	if l.done {
-		return nil
-	}
-	return l.neuron.Forward(bottom, top)
-}
-
-// Backward does nothing where the layer behind has done it (GradRectifier).
-func (l *neuronLayer) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
-	if l.doneBack {
-		return nil
-	}
-	return l.neuron.Backward(top, propagateDown, bottom)
 }
 
 // plainReLU returns a ReLU layer on the CPE path that has no negative slope; nil if the layer is none.

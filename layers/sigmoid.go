@@ -14,7 +14,7 @@ func init() {
 }
 
 // sigmoid is Caffe's Sigmoid layer; y' = y * (1 - y).
-func sigmoid(*neuron) (neuronRule, error) {
+func sigmoid(*neuronLayer) (neuronRule, error) {
 	return neuronRule{
 		needs: needsY,
 		f:     logistic,
@@ -32,7 +32,7 @@ func sigmoid(*neuron) (neuronRule, error) {
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
 // tanh is Caffe's TanH layer; y' = 1 - y^2.
-func tanh(*neuron) (neuronRule, error) {
+func tanh(*neuronLayer) (neuronRule, error) {
 	return neuronRule{
 		needs: needsY,
 		f:     math.Tanh,
@@ -48,7 +48,7 @@ func tanh(*neuron) (neuronRule, error) {
 }
 
 // swish is Caffe's Swish layer (Ramachandran et al. 2017); with s = sigmoid(beta*x), y' = beta*y + s*(1 - beta*y).
-func swish(n *neuron) (neuronRule, error) {
+func swish(n *neuronLayer) (neuronRule, error) {
 	beta := n.Param.GetSwishParam().GetBeta()
 	return neuronRule{
 		needs: needsBoth, keepX: true, scratch: true,
