@@ -16,7 +16,7 @@ func init() {
 		Name: "InfogainLoss", Doc: "mean of -sum over classes of H[label, class] * log softmax(x)[class]; a second top gets the probabilities",
 		New: func(p *caffepb.LayerParameter, d *Device) Layer {
 			l := &infogainLoss{probabilityLoss: probabilityLoss{Base: Base{Param: p, Device: d}, axis: int(p.GetInfogainLossParam().GetAxis())}}
-			l.itemLoss, l.classGrad, l.gradTile = l.weighted, l.gradient, l.gradients
+			l.lossOf, l.classGrad, l.gradTile = l.weighted, l.gradient, l.gradients
 			return l
 		},
 		Bottoms: Between(2, 3), Tops: Between(1, 2), Loss: true, NoForceBackward: []int{1, 2},

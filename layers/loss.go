@@ -19,7 +19,7 @@ type lossParam struct {
 // readLossParam reads loss_param. Where normalization is missing, the older normalize decides: true means VALID, false
 // BATCH_SIZE; where both are missing the mode is missing.
 func readLossParam(p *caffepb.LossParameter, missing caffepb.LossParameter_NormalizationMode) lossParam {
-	l := lossParam{ignore: int(p.GetIgnoreLabel()), hasIgnore: p.GetIgnoreLabel() != 0 || p != nil && p.IgnoreLabel != nil, mode: missing}
+	l := lossParam{ignore: int(p.GetIgnoreLabel()), hasIgnore: p != nil && p.IgnoreLabel != nil, mode: missing}
 	switch {
 	case p == nil:
 	case p.Normalization != nil:
@@ -32,8 +32,8 @@ func readLossParam(p *caffepb.LossParameter, missing caffepb.LossParameter_Norma
 	return l
 }
 
-// normaliser is what a loss over outer x inner items of which valid count is divided by; it is at least 1.
-func (l lossParam) normaliser(outer, inner, valid int) float64 {
+// divisor is what a loss over outer x inner items of which valid count is divided by; it is at least 1.
+func (l lossParam) divisor(outer, inner, valid int) float64 {
 	n := 1
 	switch l.mode {
 	case caffepb.LossParameter_FULL:

@@ -7,13 +7,13 @@ import (
 )
 
 // probabilityLoss is a loss of labels and of the softmax of scores outer x classes x inner, summed over the items and
-// divided by the normaliser of loss_param.
+// divided by what loss_param says (lossParam.divisor).
 type probabilityLoss struct {
 	Base
 	labelled
 	axis int
 
-	itemLoss  func(p []float32, stride, label int) float64 // p[class*stride] are an item's probabilities
+	lossOf    func(p []float32, stride, label int) float64 // p[class*stride] are an item's probabilities
 	classGrad func(p float32, class, label int) float64    // gradient of an item's loss by the score of a class
 	gradTile  func(t *kernel.Tile)                         // the same for a tile, times scale, 0 for ignored items
 
@@ -77,7 +77,7 @@ func (l *probabilityLoss) prepare() (err error) {
 func (l *probabilityLoss) sumTile(t *kernel.Tile) {
 	l.eachInTile(t, func(at, label int, ok bool) {
 		if ok {
-			t.Sum[0] += l.itemLoss(t.In[0][at:], t.MStride, label)
+			t.Sum[0] += l.lossOf(t.In[0][at:], t.MStride, label)
 			t.Sum[t.M]++
 		}
 	})
@@ -92,7 +92,7 @@ func (l *probabilityLoss) Forward(bottom, top []*blob.Blob) error {
 	l.valid = 0
 	if l.mpe() {
 		err := l.each(labels, func(n, label int) {
-			sum += l.itemLoss(prob[l.at(n, 0):], l.dims[2], label)
+			sum += l.lossOf(prob[l.at(n, 0):], l.dims[2], label)
 			l.valid++
 		})
 		if err != nil {
@@ -105,7 +105,7 @@ func (l *probabilityLoss) Forward(bottom, top []*blob.Blob) error {
 		}
 		sum, l.valid = l.sum.Sums()[0], int(l.sum.Sums()[l.dims[1]])
 	}
-	top[0].Data()[0] = float32(sum / l.normaliser(l.dims[0], l.dims[2], l.valid))
+	top[0].Data()[0] = float32(sum / l.divisor(l.dims[0], l.dims[2], l.valid))
 	return nil
 }
 
@@ -117,7 +117,7 @@ func (l *probabilityLoss) Backward(top []*blob.Blob, propagateDown []bool, botto
 		return nil
 	}
 	prob, labels, dx := l.prob.Data(), bottom[1].Data(), bottom[0].Diff()
-	scale := float64(top[0].Diff()[0]) / l.normaliser(l.dims[0], l.dims[2], l.valid)
+	scale := float64(top[0].Diff()[0]) / l.divisor(l.dims[0], l.dims[2], l.valid)
 	if !l.mpe() {
 		l.scale = float32(scale)
 		l.ins, l.outs[0] = [2][]float32{prob, labels}, dx

@@ -140,7 +140,7 @@ func (l *sigmoidCrossEntropyLoss) Forward(bottom, top []*blob.Blob) error {
 		}
 		sum, l.valid = l.sum.Sums()[0], int(l.sum.Sums()[1])
 	}
-	top[0].Data()[0] = float32(sum / l.loss.normaliser(l.outer, l.inner, l.valid))
+	top[0].Data()[0] = float32(sum / l.loss.divisor(l.outer, l.inner, l.valid))
 	return nil
 }
 
@@ -152,7 +152,7 @@ func (l *sigmoidCrossEntropyLoss) Backward(top []*blob.Blob, propagateDown []boo
 		return nil
 	}
 	x, target, dx := bottom[0].Data(), bottom[1].Data(), bottom[0].Diff()
-	scale := float64(top[0].Diff()[0]) / l.loss.normaliser(l.outer, l.inner, l.valid)
+	scale := float64(top[0].Diff()[0]) / l.loss.divisor(l.outer, l.inner, l.valid)
 	if !l.mpe() {
 		l.scale = float32(scale)
 		l.ins, l.outs[0] = [2][]float32{x, target}, dx

@@ -13,7 +13,7 @@ func init() {
 		Name: "SoftmaxWithLoss", Doc: "mean of -log softmax(x)[label]; a second top gets the probabilities",
 		New: func(p *caffepb.LayerParameter, d *Device) Layer {
 			l := &softmaxLoss{probabilityLoss{Base: Base{Param: p, Device: d}, axis: int(p.GetSoftmaxParam().GetAxis())}}
-			l.itemLoss, l.classGrad, l.gradTile = l.negLog, l.residual, l.residuals
+			l.lossOf, l.classGrad, l.gradTile = l.negLog, l.residual, l.residuals
 			return l
 		},
 		Bottoms: Exactly(2), Tops: Between(1, 2), Loss: true, NoForceBackward: []int{1},
