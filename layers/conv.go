@@ -187,11 +187,7 @@ func (l *convolution) prepareBiasGrad() (err error) {
 
 // topDims is a top as images x channels x values of a channel.
 func (l *convolution) topDims() [3]int {
-	dims := [3]int{l.shape.N, l.out, 1}
-	for _, s := range l.topShape[l.axis+1:] {
-		dims[2] *= s
-	}
-	return dims
+	return [3]int{l.shape.N, l.out, blob.CountOf(l.topShape[l.axis+1:]...)}
 }
 
 // Scratch implements Scratcher.

@@ -1,6 +1,9 @@
 package layers
 
-import "github.com/swcaffe/swcaffe/cpe/kernel"
+import (
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+)
 
 // convLoop visits the multiplications of a convolution of one image and one output channel: for each output position p and
 // kernel offset that meets an input, visit(p, w, x) with the indices of the weight within the filter and of the input within the
@@ -19,21 +22,14 @@ func convLoop(s *kernel.ConvShape, meets []int32, o int, visit func(p, w, x int)
 
 // convSteps returns the number of a group's input channels, and how far apart their weights and their inputs are.
 func convSteps(s *kernel.ConvShape) (channels, size, plane int) {
-	channels, size, plane = s.C/s.Group, 1, 1
-	for i, in := range s.In {
-		size, plane = size*s.Kernel[i], plane*in
-	}
-	return channels, size, plane
+	return s.C / s.Group, blob.CountOf(s.Kernel...), blob.CountOf(s.In...)
 }
 
 // convMeets returns, for each output position and kernel offset, where in its plane the input lies that they meet; -1 in the
 // padding.
 func convMeets(s *kernel.ConvShape) []int32 {
 	out := s.OutSize()
-	size, outputs := 1, 1
-	for i := range out {
-		size, outputs = size*s.Kernel[i], outputs*out[i]
-	}
+	size, outputs := blob.CountOf(s.Kernel...), blob.CountOf(out...)
 	meets := make([]int32, 0, outputs*size)
 	for p := range outputs {
 		for k := range size {
@@ -64,11 +60,7 @@ func convInput(s *kernel.ConvShape, out []int, p, k int) (at int, ok bool) {
 
 // convSizes are the values of an image, a filter and an output plane.
 func convSizes(s *kernel.ConvShape) (image, filter, plane int) {
-	image, filter, plane = s.C, s.C/s.Group, 1
-	for i, o := range s.OutSize() {
-		image, filter, plane = image*s.In[i], filter*s.Kernel[i], plane*o
-	}
-	return image, filter, plane
+	return s.C * blob.CountOf(s.In...), s.C / s.Group * blob.CountOf(s.Kernel...), blob.CountOf(s.OutSize()...)
 }
 
 // convForwardMPE: y(n,o,p) = bias(o) + sum over c, k of w(o,c,k) * x(n,c,p*stride - pad + k*dilation).

@@ -83,7 +83,7 @@ func (l *im2col) plan(bottom *blob.Blob) error {
 			return l.tooLarge(i, in[l.axis+1+i], s)
 		}
 	}
-	l.topShape = append(append(slices.Clone(in[:l.axis]), in[l.axis]*product(l.kernel)), size...)
+	l.topShape = append(append(slices.Clone(in[:l.axis]), blob.CountOf(append([]int{in[l.axis]}, l.kernel...)...)), size...)
 	if err := l.Device.CheckShape("a top", l.topShape); err != nil {
 		return err
 	}
@@ -93,24 +93,16 @@ func (l *im2col) plan(bottom *blob.Blob) error {
 	return l.prepare(size)
 }
 
-func product(extents []int) int {
-	n := 1
-	for _, e := range extents {
-		n *= e
-	}
-	return n
-}
-
 // prepare makes a copy for every kernel offset that meets an input.
 func (l *im2col) prepare(size []int) error {
-	if err := l.zeroTop.reshape(&l.Base, l.shape.N*product(l.kernel)*product(size)); err != nil {
+	if err := l.zeroTop.reshape(&l.Base, l.shape.N*blob.CountOf(l.kernel...)*blob.CountOf(size...)); err != nil {
 		return err
 	}
-	if err := l.zeroBottom.reshape(&l.Base, l.shape.N*product(l.shape.In)); err != nil {
+	if err := l.zeroBottom.reshape(&l.Base, l.shape.N*blob.CountOf(l.shape.In...)); err != nil {
 		return err
 	}
 	l.moves = nil
-	for k := range product(l.kernel) {
+	for k := range blob.CountOf(l.kernel...) {
 		if err := l.addMove(size, k); err != nil {
 			return err
 		}
@@ -139,14 +131,14 @@ func (l *im2col) addMove(size []int, k int) error {
 			return nil
 		}
 	}
-	plane, column := product(l.shape.In), product(size)
-	c := kernel.CopyShape{Outer: l.shape.N, Rows: 1, Cols: 1, SrcOuter: plane, DstOuter: product(l.kernel) * column}
+	plane, column := blob.CountOf(l.shape.In...), blob.CountOf(size...)
+	c := kernel.CopyShape{Outer: l.shape.N, Rows: 1, Cols: 1, SrcOuter: plane, DstOuter: blob.CountOf(l.kernel...) * column}
 	inner := axes // axes from here on are the copy's
 	if last := axes - 1; l.stride[last] == 1 {
 		c.Cols, inner = runs[last].hi-runs[last].lo, last
 	}
 	if i := inner - 1; i >= 0 {
-		c.Rows, c.SrcRow, c.DstRow = runs[i].hi-runs[i].lo, l.stride[i]*product(l.shape.In[i+1:]), product(size[i+1:])
+		c.Rows, c.SrcRow, c.DstRow = runs[i].hi-runs[i].lo, l.stride[i]*blob.CountOf(l.shape.In[i+1:]...), blob.CountOf(size[i+1:]...)
 		inner = i
 	}
 	back := kernel.CopyShape{
@@ -172,7 +164,7 @@ func (l *im2col) starts(from []columnStart, r run, i int, size []int, all bool) 
 	if all {
 		n = r.hi - r.lo
 	}
-	image, column := product(l.shape.In[i+1:]), product(size[i+1:])
+	image, column := blob.CountOf(l.shape.In[i+1:]...), blob.CountOf(size[i+1:]...)
 	var to []columnStart
 	for _, s := range from {
 		for o := range n {
@@ -208,7 +200,7 @@ func (l *im2col) Forward(bottom, top []*blob.Blob) error {
 // each visits all values that are not padding: where they stand in the images and in the columns.
 func (l *im2col) each(visit func(image, column int)) {
 	size := l.shape.OutSize()
-	plane, offsets, outputs := product(l.shape.In), product(l.kernel), product(size)
+	plane, offsets, outputs := blob.CountOf(l.shape.In...), blob.CountOf(l.kernel...), blob.CountOf(size...)
 	for n := range l.shape.N {
 		for k := range offsets {
 			for p := range outputs {

@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
@@ -33,7 +34,7 @@ func (l *affine) prepare() (err error) {
 		return err
 	}
 	if !l.scaled {
-		l.move, err = newMover(&l.Base, 1, product(l.dims[:]))
+		l.move, err = newMover(&l.Base, 1, blob.CountOf(l.dims[:]...))
 		return err
 	}
 	l.backward = stream(" gradient", kernel.Stream{Ins: []kernel.Array{full, row}, Outs: outs[:1], Cost: kernel.Work{Flops: 1}}, backward)
