@@ -2,7 +2,6 @@ package layers
 
 import (
 	"fmt"
-	"math/rand/v2"
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/blob"
@@ -73,35 +72,6 @@ func (d *Device) CheckShape(what string, shape []int) error {
 	}
 	if d.Machine.Values() && blob.CountOf(shape...) > blob.MaxCount {
 		return fmt.Errorf("%s of shape %v would have more than %d values", what, shape, blob.MaxCount)
-	}
-	return nil
-}
-
-// Random is a seeded generator whose state can be stored in a snapshot and restored.
-type Random struct {
-	*rand.Rand
-	pcg *rand.PCG
-}
-
-// NewRandom returns a generator; the same seed gives the same sequence on every machine.
-func NewRandom(seed uint64) *Random {
-	pcg := rand.NewPCG(seed, 0x9e3779b97f4a7c15)
-	return &Random{Rand: rand.New(pcg), pcg: pcg}
-}
-
-// State returns the generator's state for a snapshot.
-func (r *Random) State() []byte {
-	state, err := r.pcg.MarshalBinary()
-	if err != nil {
-		panic("layers: PCG state: " + err.Error())
-	}
-	return state
-}
-
-// SetState continues from a state that State returned.
-func (r *Random) SetState(state []byte) error {
-	if err := r.pcg.UnmarshalBinary(state); err != nil {
-		return fmt.Errorf("random generator state of %d bytes: %w", len(state), err)
 	}
 	return nil
 }

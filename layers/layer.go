@@ -1,7 +1,8 @@
 // Package layers holds every layer type of Caffe, each with two paths: the MPE path, a plain single-threaded
 // reference, and the CPE path, tiled kernels (package cpe/kernel) on the device's machine.
 //
-// A layer lives in one file named after its type (big ones in several: conv.go, conv_mpe.go), registers
+// A layer lives in one file named after its type (big ones in several: conv.go, conv_mpe.go; functions of single values in few:
+// neurons.go, power.go, sigmoid.go; Bias with Scale, Deconvolution with Convolution, Flatten and Reshape in views.go), registers
 // itself there, and knows nothing of nets or solvers. It is built with a Device, which says which path to take and
 // gives the machine and the random generator; there is no process-wide mode. Arity, in-place ability and loss-ness
 // are data in the registry entry (Type), so that the interface stays at five methods. What only some layers can do

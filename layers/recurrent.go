@@ -1,10 +1,10 @@
 package layers
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -147,77 +147,51 @@ func (l *recurrent) at(a []float32, t, width int) []float32 {
 	return a[t*l.n*width : (t+1)*l.n*width]
 }
 
-func (l *recurrent) Forward(bottom, top []*blob.Blob) error {
-	for i, s := range l.hidden {
-		if l.expose {
-			copy(l.at(s, 0, l.d), bottom[len(bottom)-l.states+i].Data())
-		} else {
-			copy(l.at(s, 0, l.d), l.at(s, l.t, l.d))
+// prepare makes the arrays and kernels for n streams; the states begin at zero.
+func (l *recurrent) prepare() (err error) {
+	nd, rows, all := l.n*l.d, l.gates*l.d, l.t*l.n
+	l.hidden = nil
+	for range l.states {
+		l.hidden = append(l.hidden, make(hiddenState, (l.t+1)*nd))
+	}
+	l.cont, l.prev, l.dh, l.dprev = make([]float32, l.t*nd), make([]float32, l.t*nd), make([]float32, nd), make([]float32, nd)
+	l.a, l.da, l.fixed = make([]float32, all*rows), make([]float32, all*rows), make([]float32, l.n*rows)
+	products := []struct {
+		p *matmul
+		s kernel.GemmShape
+	}{
+		{&l.input, kernel.GemmShape{M: all, N: rows, K: l.k, TransB: true}},
+		{&l.inputGrad, kernel.GemmShape{M: all, N: l.k, K: rows}},
+		{&l.dwx, kernel.GemmShape{M: rows, N: l.k, K: all, TransA: true, Accumulate: true}},
+		{&l.step, kernel.GemmShape{M: l.n, N: rows, K: l.d, TransB: true, Accumulate: true}},
+		{&l.stepGrad, kernel.GemmShape{M: l.n, N: l.d, K: rows}},
+		{&l.dwh, kernel.GemmShape{M: rows, N: l.d, K: all, TransA: true, Accumulate: true}},
+		{&l.fixedIn, kernel.GemmShape{M: l.n, N: rows, K: l.static, TransB: true}},
+		{&l.dFixed, kernel.GemmShape{M: l.n, N: l.static, K: rows}},
+		{&l.dwFix, kernel.GemmShape{M: rows, N: l.static, K: l.n, TransA: true, Accumulate: true}},
+	}
+	if !l.hasStatic {
+		products = products[:6]
+	}
+	for _, p := range products {
+		if *p.p, err = newMatmul(&l.Base, p.s); err != nil {
+			return err
 		}
 	}
-	if err := l.spread.run(bottom[1].Data(), l.cont); err != nil {
+	if l.spread, err = newSpread(&l.Base, all, l.d); err != nil {
 		return err
 	}
-	if err := l.input.run(bottom[0].Data(), l.params[0].Data(), l.params[1].Data(), l.a); err != nil {
+	if l.mask, err = newMask(&l.Base, nd, false); err != nil {
 		return err
 	}
-	if l.hasStatic {
-		if err := l.fixedIn.run(bottom[2].Data(), l.params[2].Data(), nil, l.fixed); err != nil {
-			return err
-		}
-	}
-	wh, rows := l.params[l.hiddenWeight()].Data(), l.gates*l.d
-	for t := range l.t {
-		a, prev := l.at(l.a, t, rows), l.at(l.prev, t, l.d)
-		if err := l.mask.run(l.at(l.cont, t, l.d), l.at(l.hidden[0], t, l.d), nil, prev); err != nil {
-			return err
-		}
-		if l.hasStatic {
-			if err := l.addFixed.run(a, l.fixed); err != nil {
-				return err
-			}
-		}
-		if err := l.step.run(prev, wh, nil, a); err != nil {
-			return err
-		}
-		if err := l.cell.step(t); err != nil {
-			return err
-		}
-	}
-	for i, b := range top[1:] {
-		copy(b.Data(), l.at(l.hidden[i], l.t, l.d))
-	}
-	return l.cell.output(top[0])
-}
-
-func (l *recurrent) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
-	if propagateDown[1] {
-		return errors.New("the layer cannot backpropagate to sequence indicators (bottom 1)")
-	}
-	dout, err := l.cell.outputBack(top[0])
-	if err != nil {
+	if l.carry, err = newMask(&l.Base, nd, true); err != nil {
 		return err
 	}
-	l.cell.begin()
-	wh, rows := l.params[l.hiddenWeight()].Data(), l.gates*l.d
-	dh := l.at(dout, l.t-1, l.d)
-	for t := l.t - 1; t >= 0; t-- {
-		if err := l.cell.stepBack(t, dh); err != nil {
-			return err
-		}
-		if t == 0 {
-			break
-		}
-		if err := l.stepGrad.run(l.at(l.da, t, rows), wh, nil, l.dprev); err != nil {
-			return err
-		}
-		dh = l.dh
-		if err := l.carry.run(l.at(l.cont, t, l.d), l.dprev, l.at(dout, t-1, l.d), dh); err != nil {
-			return err
-		}
-	}
-	if err := l.weightGrads(bottom); err != nil {
+	if l.addFixed, err = newAdder(&l.Base, l.n*rows); err != nil {
 		return err
 	}
-	return l.bottomGrads(propagateDown, bottom)
+	if l.bias, err = newBiasGrad(&l.Base, [3]int{all, rows, 1}, false); err != nil {
+		return err
+	}
+	return l.cell.prepare()
 }

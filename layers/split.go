@@ -17,13 +17,6 @@ func init() {
 		},
 		Bottoms: Exactly(1), Tops: AtLeast(1),
 	})
-	Register(Type{
-		Name: "Silence", Doc: "takes bottoms and prints nothing of them",
-		New: func(p *caffepb.LayerParameter, d *Device) Layer {
-			return &silence{Base: Base{Param: p, Device: d}}
-		},
-		Bottoms: AtLeast(1), Tops: Exactly(0),
-	})
 }
 
 // split is Caffe's Split layer. The tops share the bottom's data.
@@ -92,25 +85,6 @@ func (l *split) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.
 		dx[i] = 0
 		for _, d := range l.ins {
 			dx[i] += d[i]
-		}
-	}
-	return nil
-}
-
-// silence is Caffe's Silence layer; the gradients of its bottoms are zero.
-type silence struct{ Base }
-
-func (l *silence) SetUp(_, _ []*blob.Blob) error   { return nil }
-func (l *silence) Reshape(_, _ []*blob.Blob) error { return nil }
-func (l *silence) Forward(_, _ []*blob.Blob) error { return nil }
-
-// BackwardReads implements BackwardReader: gradients are zero.
-func (l *silence) BackwardReads() (bottoms, tops bool) { return false, false }
-
-func (l *silence) Backward(_ []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
-	for i, b := range bottom {
-		if propagateDown[i] {
-			b.ZeroDiff()
 		}
 	}
 	return nil
