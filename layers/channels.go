@@ -1,9 +1,6 @@
 package layers
 
 import (
-	"slices"
-
-	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
@@ -54,6 +51,3 @@ func eachRow(t *kernel.Tile, visit func(at, n, m int)) {
 		}
 	}
 }
-
-// sameShape reports whether two blobs have the same axes.
-func sameShape(a, b *blob.Blob) bool { return slices.Equal(a.Shape(), b.Shape()) }

@@ -57,13 +57,12 @@ func (l *convolution) SetUp(bottom, _ []*blob.Blob) error {
 	if p == nil {
 		return errors.New("convolution_param is missing")
 	}
-	axis, ok := bottom[0].Axis(int(p.GetAxis()))
-	if !ok {
-		return fmt.Errorf("axis %d is out of range: bottom[0] has shape %s", p.GetAxis(), bottom[0].ShapeString())
+	axis, err := axisOf(bottom[0], int(p.GetAxis()))
+	if err != nil {
+		return err
 	}
 	l.axis = axis
 	l.spatial = bottom[0].NumAxes() - axis - 1
-	var err error
 	if l.spatialWindow, err = readWindow(p, l.spatial); err != nil {
 		return err
 	}
@@ -98,10 +97,8 @@ func (l *convolution) SetUp(bottom, _ []*blob.Blob) error {
 }
 
 func (l *convolution) Reshape(bottom, top []*blob.Blob) error {
-	for i, b := range bottom[1:] {
-		if !sameShape(b, bottom[0]) {
-			return fmt.Errorf("all bottoms must have the same shape: bottom[0] has %s, bottom[%d] %s", bottom[0].ShapeString(), i+1, b.ShapeString())
-		}
+	if err := checkSameShape(bottom); err != nil {
+		return err
 	}
 	changed := !slices.Equal(l.bottomShape, bottom[0].Shape())
 	if changed {

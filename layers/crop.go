@@ -38,9 +38,9 @@ type cropRun struct{ from, to int }
 
 func (l *crop) SetUp(bottom, _ []*blob.Blob) error {
 	p := l.Param.GetCropParam()
-	axis, ok := bottom[0].Axis(int(p.GetAxis()))
-	if !ok {
-		return fmt.Errorf("axis %d is out of range: bottom[0] has shape %s", p.GetAxis(), bottom[0].ShapeString())
+	axis, err := axisOf(bottom[0], int(p.GetAxis()))
+	if err != nil {
+		return err
 	}
 	if n := len(p.GetOffset()); n > 1 && n != bottom[0].NumAxes()-axis {
 		return fmt.Errorf("number of offset values specified must be equal to the number of dimensions following axis: %d offsets, %d dimensions from axis %d on (%s)",

@@ -56,10 +56,8 @@ func (l *eltwise) SetUp(bottom, _ []*blob.Blob) error {
 }
 
 func (l *eltwise) Reshape(bottom, top []*blob.Blob) error {
-	for i, b := range bottom[1:] {
-		if !sameShape(b, bottom[0]) {
-			return fmt.Errorf("all bottoms must have the same shape: bottom[0] has %s, bottom[%d] %s", bottom[0].ShapeString(), i+1, b.ShapeString())
-		}
+	if err := checkSameShape(bottom); err != nil {
+		return err
 	}
 	top[0].ReshapeLike(bottom[0])
 	if l.count == bottom[0].Count() {

@@ -34,9 +34,9 @@ type innerProduct struct {
 
 func (l *innerProduct) SetUp(bottom, _ []*blob.Blob) error {
 	p := l.Param.GetInnerProductParam()
-	axis, ok := bottom[0].Axis(int(p.GetAxis()))
-	if !ok {
-		return fmt.Errorf("axis %d is out of range: bottom[0] has shape %s", p.GetAxis(), bottom[0].ShapeString())
+	axis, err := axisOf(bottom[0], int(p.GetAxis()))
+	if err != nil {
+		return err
 	}
 	l.axis, l.n, l.k = axis, int(p.GetNumOutput()), bottom[0].CountFrom(axis)
 	l.transpose, l.bias = p.GetTranspose(), p.GetBiasTerm()

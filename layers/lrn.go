@@ -26,13 +26,11 @@ func init() {
 
 // lrnSize reads local_size, which must be odd.
 func lrnSize(p *caffepb.LRNParameter, bottom *blob.Blob) (int, error) {
-	if size := int(p.GetLocalSize()); size%2 == 1 {
-		if bottom.NumAxes() != 4 {
-			return 0, fmt.Errorf("bottom[0] must have 4 axes (num, channels, height, width), its shape is %s", bottom.ShapeString())
-		}
-		return size, nil
+	size := int(p.GetLocalSize())
+	if size%2 == 0 {
+		return 0, fmt.Errorf("LRN only supports odd values for local_size, it is %d", size)
 	}
-	return 0, fmt.Errorf("LRN only supports odd values for local_size, it is %d", p.GetLocalSize())
+	return size, checkImages(bottom)
 }
 
 // lrnAcross is Caffe's LRN layer across channels (Krizhevsky et al. 2012): with n = local_size and the window of n channels

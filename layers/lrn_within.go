@@ -34,6 +34,9 @@ func (l *lrnWithin) SetUp(bottom, _ []*blob.Blob) (err error) {
 }
 
 func (l *lrnWithin) Reshape(bottom, top []*blob.Blob) error {
+	if err := checkImages(bottom[0]); err != nil {
+		return err
+	}
 	top[0].ReshapeLike(bottom[0])
 	in, pad := bottom[0].Shape(), (l.size-1)/2
 	shape := kernel.PoolShape{

@@ -35,8 +35,8 @@ type pooling struct {
 
 func (l *pooling) SetUp(bottom, top []*blob.Blob) error {
 	p := cmp.Or(l.Param.GetPoolingParam(), &caffepb.PoolingParameter{})
-	if bottom[0].NumAxes() != 4 {
-		return fmt.Errorf("bottom[0] must have 4 axes (num, channels, height, width), its shape is %s", bottom[0].ShapeString())
+	if err := checkImages(bottom[0]); err != nil {
+		return err
 	}
 	w := &l.window
 	l.places = len(top) > 1
@@ -102,8 +102,8 @@ func pair(name string, both, h, w *uint32, missing int) (int, int, error) {
 const packedOutputs = 1 << 20
 
 func (l *pooling) Reshape(bottom, top []*blob.Blob) error {
-	if bottom[0].NumAxes() != 4 {
-		return fmt.Errorf("bottom[0] must have 4 axes (num, channels, height, width), its shape is %s", bottom[0].ShapeString())
+	if err := checkImages(bottom[0]); err != nil {
+		return err
 	}
 	in, s := bottom[0].Shape(), l.window
 	s.N, s.C, s.H, s.W = in[0], in[1], in[2], in[3]

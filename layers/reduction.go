@@ -1,7 +1,6 @@
 package layers
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/swcaffe/swcaffe/blob"
@@ -39,9 +38,9 @@ func (l *reduction) SetUp(_, _ []*blob.Blob) error {
 
 func (l *reduction) Reshape(bottom, top []*blob.Blob) error {
 	p := l.Param.GetReductionParam()
-	axis, ok := bottom[0].Axis(int(p.GetAxis()))
-	if !ok {
-		return fmt.Errorf("axis %d is out of range: bottom[0] has shape %s", p.GetAxis(), bottom[0].ShapeString())
+	axis, err := axisOf(bottom[0], int(p.GetAxis()))
+	if err != nil {
+		return err
 	}
 	top[0].Reshape(bottom[0].Shape()[:axis]...)
 	dims := [3]int{1, top[0].Count(), bottom[0].CountFrom(axis)}

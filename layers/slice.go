@@ -26,7 +26,7 @@ type slice struct {
 	sizes []int // of the tops' axes
 }
 
-func (l *slice) SetUp(bottom, top []*blob.Blob) error {
+func (l *slice) SetUp(bottom, top []*blob.Blob) (err error) {
 	p := l.Param.GetSliceParam()
 	if p != nil && p.Axis != nil && p.SliceDim != nil {
 		return errors.New("either axis or slice_dim should be specified; not both")
@@ -35,9 +35,8 @@ func (l *slice) SetUp(bottom, top []*blob.Blob) error {
 	if p != nil && p.SliceDim != nil {
 		axis = int(p.GetSliceDim())
 	}
-	var ok bool
-	if l.axis, ok = bottom[0].Axis(axis); !ok {
-		return fmt.Errorf("axis %d is out of range: bottom[0] has shape %s", axis, bottom[0].ShapeString())
+	if l.axis, err = axisOf(bottom[0], axis); err != nil {
+		return err
 	}
 	if n := len(p.GetSlicePoint()); n != 0 && n != len(top)-1 {
 		return fmt.Errorf("%d slice_point for %d tops: one less than tops is needed, or none", n, len(top))

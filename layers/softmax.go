@@ -1,7 +1,6 @@
 package layers
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/swcaffe/swcaffe/blob"
@@ -37,15 +36,6 @@ func (l *softmax) Reshape(bottom, top []*blob.Blob) error {
 		return err
 	}
 	return l.op.reshape(&l.Base, dims)
-}
-
-// splitAxis returns a blob's extents before, at and behind an axis.
-func splitAxis(b *blob.Blob, axis int) ([3]int, error) {
-	a, ok := b.Axis(axis)
-	if !ok {
-		return [3]int{}, fmt.Errorf("axis %d is out of range: the blob has shape %s", axis, b.ShapeString())
-	}
-	return [3]int{b.CountRange(0, a), b.Dim(a), b.CountFrom(a + 1)}, nil
 }
 
 func (l *softmax) Forward(bottom, top []*blob.Blob) error {

@@ -38,8 +38,8 @@ func (l *spp) SetUp(bottom, _ []*blob.Blob) error {
 	if l.height < 1 {
 		return fmt.Errorf("pyramid_height must be positive, it is %d", l.height)
 	}
-	if bottom[0].NumAxes() != 4 {
-		return fmt.Errorf("bottom[0] must have 4 axes (num, channels, height, width), its shape is %s", bottom[0].ShapeString())
+	if err := checkImages(bottom[0]); err != nil {
+		return err
 	}
 	for range l.height {
 		l.inputs = append(l.inputs, blob.New(bottom[0].Shape()...))
@@ -70,8 +70,8 @@ func (l *spp) level(i int) (*pooling, error) {
 }
 
 func (l *spp) Reshape(bottom, top []*blob.Blob) error {
-	if bottom[0].NumAxes() != 4 {
-		return fmt.Errorf("bottom[0] must have 4 axes (num, channels, height, width), its shape is %s", bottom[0].ShapeString())
+	if err := checkImages(bottom[0]); err != nil {
+		return err
 	}
 	if h, w := bottom[0].Dim(2), bottom[0].Dim(3); h != l.h || w != l.w {
 		l.h, l.w, l.pools = h, w, nil

@@ -40,9 +40,9 @@ func (l *repeat) SetUp(_, _ []*blob.Blob) error {
 }
 
 func (l *repeat) Reshape(bottom, top []*blob.Blob) error {
-	axis, ok := bottom[0].Axis(int(l.Param.GetTileParam().GetAxis()))
-	if !ok {
-		return fmt.Errorf("axis %d is out of range: bottom[0] has shape %s", l.Param.GetTileParam().GetAxis(), bottom[0].ShapeString())
+	axis, err := axisOf(bottom[0], int(l.Param.GetTileParam().GetAxis()))
+	if err != nil {
+		return err
 	}
 	l.shape = append(l.shape[:0], bottom[0].Shape()...)
 	l.shape[axis] *= l.tiles
@@ -55,7 +55,6 @@ func (l *repeat) Reshape(bottom, top []*blob.Blob) error {
 	if l.mpe() {
 		return nil
 	}
-	var err error
 	l.spread, err = kernel.NewCopy(l.Device.Machine, kernel.CopyShape{
 		Outer: dims[0], Rows: l.tiles, Cols: dims[2], SrcOuter: dims[2], DstOuter: l.tiles * dims[2], DstRow: dims[2],
 	})
