@@ -1,0 +1,147 @@
+package layers
+
+import (
+	"slices"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+)
+
+// TakeReLUGrad implements GradRectifier.
+func (l *convolution) TakeReLUGrad(i int, before Layer) (back func()) {
+	relu := plainReLU(before)
+	if relu == nil || l.mpe() || l.transposed {
+		return nil
+	}
+	if l.before == nil {
+		l.before = map[int]*neuronLayer{}
+	}
+	l.before[i] = relu
+	return func() {
+		delete(l.before, i)
+		relu.doneBack = false
+	}
+}
+
+// BackwardReads implements BackwardReader: the gradient of the weights needs the bottoms.
+func (l *convolution) BackwardReads() (bottoms, tops bool) { return l.paramGrad(0), false }
+
+// InParts implements PartedBackward.
+func (l *convolution) InParts() bool {
+	return l.mpe() || l.transposed || l.conv == nil || !l.conv.JoinsGrads()
+}
+
+func (l *convolution) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	if !l.InParts() && l.paramGrad(0) && !slices.Contains(propagateDown, false) {
+		return l.backwardJoined(top, bottom)
+	}
+	if err := l.BackwardParams(top, bottom); err != nil {
+		return err
+	}
+	return l.BackwardBottoms(top, propagateDown, bottom)
+}
+
+// backwardJoined computes the gradients of bottoms and parameters together.
+func (l *convolution) backwardJoined(top, bottom []*blob.Blob) error {
+	for i := range top {
+		g := kernel.ConvGrads{X: bottom[i].Data(), W: l.params[0].Data(), DY: top[i].Diff(), DX: bottom[i].Diff()}
+		g.DW, g.Add = l.params[0].Gradient()
+		if l.bias && l.paramGrad(1) {
+			g.DB = l.params[1].Diff()
+		}
+		if l.takesBefore(i) {
+			g.Above = bottom[i].Data()
+		}
+		if err := l.conv.Grads(&g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takesBefore reports whether Backward of a bottom, at this time, is also that of the ReLU layer before it, and tells that layer.
+func (l *convolution) takesBefore(i int) bool {
+	before := l.before[i]
+	if before != nil {
+		before.doneBack = l.conv.RectifiesInputGrad()
+	}
+	return before != nil && before.doneBack
+}
+
+// BackwardParams implements PartedBackward.
+func (l *convolution) BackwardParams(top, bottom []*blob.Blob) error {
+	for i := range top {
+		var db []float32 // if it comes with the weights' gradient
+		if l.bias && l.paramGrad(1) {
+			db = l.params[1].Diff()
+			if !l.paramGrad(0) || l.mpe() || l.transposed || !l.conv.SumsBias() {
+				if err := l.biasGrad.run(db, top[i].Diff()); err != nil {
+					return err
+				}
+				db = nil
+			}
+		}
+		if l.paramGrad(0) {
+			if err := l.weightGrad(bottom[i].Data(), top[i].Diff(), db); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// BackwardBottoms implements PartedBackward.
+func (l *convolution) BackwardBottoms(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	for i := range top {
+		if propagateDown[i] {
+			if err := l.inputGrad(i, top[i].Diff(), bottom[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// CanAddGrad implements GradAdder.
+func (l *convolution) CanAddGrad() bool {
+	return !l.mpe() && !l.transposed && l.conv != nil && l.conv.AddsInputGrad()
+}
+
+// AddGrad implements GradAdder.
+func (l *convolution) AddGrad(on bool) { l.addGrad = on }
+
+// weightGrad computes the gradient of the weights, and, if db is not nil, that of the biases.
+func (l *convolution) weightGrad(x, dy, db []float32) error {
+	if l.transposed {
+		x, dy = dy, x
+	}
+	if l.mpe() {
+		convWeightGradMPE(&l.shape, x, dy, l.params[0].Diff())
+		return nil
+	}
+	if !l.conv.SetsWeightGrad() {
+		return l.conv.WeightGrad(x, dy, l.params[0].Diff())
+	}
+	dw, add := l.params[0].Gradient()
+	return l.conv.WeightGradTo(x, dy, dw, db, add)
+}
+
+// inputGrad computes the gradient of bottom i, and, if it can at this time, what a ReLU layer before, if there is one, makes of it.
+func (l *convolution) inputGrad(i int, dy []float32, bottom *blob.Blob) error {
+	w, dx := l.params[0].Data(), bottom.Diff()
+	switch {
+	case l.takesBefore(i):
+		return l.conv.InputGradWhere(dy, w, dx, bottom.Data())
+	case l.mpe() && l.transposed:
+		convForwardMPE(&l.shape, dy, w, nil, dx)
+	case l.mpe():
+		convInputGradMPE(&l.shape, dy, w, dx)
+	case l.transposed:
+		return l.conv.Forward(dy, w, nil, dx)
+	case l.addGrad:
+		return l.conv.AddInputGrad(dy, w, dx)
+	default:
+		return l.conv.InputGrad(dy, w, dx)
+	}
+	return nil
+}
