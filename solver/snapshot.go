@@ -77,7 +77,7 @@ func (v *Solver) stateProto(model string) *caffepb.SolverState {
 		CurrentStep: proto.Int32(int32(v.step)),
 		RunState:    &caffepb.RunState{RandomState: v.device.Random.State(), Seed: proto.Uint64(v.seed)},
 	}
-	for k := range v.update.rule.histories {
+	for k := range v.update.rule.Histories() {
 		for _, w := range v.update.weights {
 			s.History = append(s.History, w.histories[k].ToProto(false))
 		}
@@ -167,7 +167,7 @@ func (v *Solver) loadLearnedNet(statePath, model string) error {
 
 func (v *Solver) setHistory(stored []*caffepb.BlobProto) error {
 	u := v.update
-	if want := u.rule.histories * len(u.weights); len(stored) != want {
+	if want := u.rule.Histories() * len(u.weights); len(stored) != want {
 		return fmt.Errorf("incorrect length of history blobs: %d stored, the solver (%s) needs %d", len(stored), v.param.GetType(), want)
 	}
 	for i, p := range stored {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
 	"github.com/swcaffe/swcaffe/layers"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -142,13 +143,13 @@ func TestThreadsDoNotChangeBits(t *testing.T) {
 func TestRulesAgree(t *testing.T) {
 	const n = 100
 	for name, r := range rules {
-		c := coefficients{rate: 0.1, momentum: 0.9, beta2: 0.99, delta: 1e-3, correct: 0.7}
-		h32, h64, tmp := make([][]float32, r.histories), make([][]float64, n), make([]float32, n)
+		c := simd.Step{Scale: 1, Rate: 0.1, Momentum: 0.9, Beta: 0.99, Delta: 1e-3, Correct: 0.7}
+		h32, h64 := make([][]float32, r.Histories()), make([][]float64, n)
 		for k := range h32 {
 			h32[k] = make([]float32, n)
 		}
 		for i := range h64 {
-			h64[i] = make([]float64, r.histories)
+			h64[i] = make([]float64, r.Histories())
 		}
 		rng := layers.NewRandom(3)
 		for range 4 {
@@ -157,7 +158,7 @@ func TestRulesAgree(t *testing.T) {
 				g[i] = float32(rng.NormFloat64())
 				want[i] = r.element(&c, float64(g[i]), h64[i])
 			}
-			r.tile(&c, g, h32, tmp)
+			r.Update(&c, make([]float32, n), g, h32)
 			for i := range g {
 				if math.Abs(float64(g[i])-want[i]) > 1e-5*(1+math.Abs(want[i])) {
 					t.Fatalf("%s: update %d is %g, want %g", name, i, g[i], want[i])
@@ -169,13 +170,13 @@ func TestRulesAgree(t *testing.T) {
 
 // TestFirstSteps holds the first update of each rule against its closed form for a gradient of 2, rate 0.1.
 func TestFirstSteps(t *testing.T) {
-	c := coefficients{rate: 0.1, momentum: 0.9, beta2: 0.99, delta: 0, correct: float32(math.Sqrt(0.01) / 0.1)}
+	c := simd.Step{Rate: 0.1, Momentum: 0.9, Beta: 0.99, Correct: float32(math.Sqrt(0.01) / 0.1)}
 	want := map[string]float64{
 		"SGD": 0.2, "Nesterov": 0.38, "AdaGrad": 0.1, "RMSProp": 1, "AdaDelta": 0, "Adam": 0.1,
 	}
 	for name, w := range want {
 		r := rules[name]
-		if got := r.element(&c, 2, make([]float64, r.histories)); math.Abs(got-w) > 1e-6 {
+		if got := r.element(&c, 2, make([]float64, r.Histories())); math.Abs(got-w) > 1e-6 {
 			t.Errorf("%s: %g, want %g", name, got, w)
 		}
 	}

@@ -20,13 +20,12 @@ type updater struct {
 	engine  layers.Engine
 }
 
-// weightUpdate updates one weight. scale and decay are set anew before each run of its kernel.
+// weightUpdate updates one weight. step and l1 are set anew before each run of its kernel.
 type weightUpdate struct {
 	weight    swnet.Learnable
 	histories []*blob.Blob
-	c         coefficients
-	scale     float32 // 1/iter_size, and the clipping factor
-	l2, l1    float32 // weight decay * decay_mult, for the regularisation chosen
+	step      simd.Step // its Scale is the clipping factor / iter_size, its Decay L2 regularisation's weight decay * decay_mult
+	l1        float32   // the same of L1's
 	kernel    *kernel.StreamKernel
 	ins, outs [][]float32
 }
@@ -43,7 +42,7 @@ func newUpdater(p *caffepb.SolverParameter, n *swnet.Net, d *layers.Device) (*up
 	u := &updater{rule: r, param: p, engine: d.Engine}
 	for _, l := range n.Learnable() {
 		w := &weightUpdate{weight: l}
-		for range r.histories {
+		for range r.Histories() {
 			w.histories = append(w.histories, blob.New(l.Blob.Shape()...))
 		}
 		if d.Engine == layers.CPE {
@@ -70,39 +69,33 @@ func (u *updater) unpackHistory(p *pack, src []float32) {
 	}
 }
 
-// makeKernel prepares the stream that reads and writes weight, gradient and histories once: regularise, apply the
-// rule, subtract.
+// makeKernel prepares the stream that reads and writes weight, gradient and histories once.
 func (w *weightUpdate) makeKernel(r rule, d *layers.Device) error {
-	arrays := make([]kernel.Array, 2+r.histories)
+	arrays := make([]kernel.Array, 2+r.Histories())
 	n := w.weight.Blob.Count()
 	w.ins = make([][]float32, len(arrays))
 	w.outs = make([][]float32, len(arrays))
 	var err error
 	w.kernel, err = kernel.NewStream(d.Machine, kernel.Stream{
-		Name: "update", Dims: [3]int{1, 1, n}, Ins: arrays, Outs: arrays, InPlace: len(arrays), Scratch: 1,
-		Cost: kernel.Work{Flops: float64(4 + 4*r.histories), Specials: float64(r.histories - 1)},
+		Name: "update", Dims: [3]int{1, 1, n}, Ins: arrays, Outs: arrays, InPlace: len(arrays),
+		Cost: kernel.Work{Flops: float64(4 + 4*r.Histories()), Specials: float64(r.Histories() - 1)},
 		Op: func(t *kernel.Tile) {
-			weight, g := t.Out[0], t.Out[1]
-			w.regularise(weight, g)
-			r.tile(&w.c, g, t.Out[2:], t.Scratch[0])
-			simd.Sub(weight, weight, g)
+			weight, g, step := t.Out[0], t.Out[1], w.step
+			if w.l1 != 0 {
+				w.addSigns(weight, g)
+				step.Scale = 1
+			}
+			r.Update(&step, weight, g, t.Out[2:])
 		},
 	})
 	return err
 }
 
-// regularise scales the gradient of a tile and adds the weight decay to it.
-func (w *weightUpdate) regularise(weight, g []float32) {
-	if w.scale != 1 {
-		simd.Scale(g, g, w.scale)
-	}
-	if w.l2 != 0 {
-		simd.Axpy(g, weight, w.l2)
-	}
-	if w.l1 != 0 {
-		for i, v := range weight {
-			g[i] += w.l1 * sign(v)
-		}
+// addSigns scales the gradient of a tile and adds that of L1 regularisation to it.
+func (w *weightUpdate) addSigns(weight, g []float32) {
+	simd.Scale(g, g, w.step.Scale)
+	for i, v := range weight {
+		g[i] += w.l1 * sign(v)
 	}
 }
 
@@ -121,18 +114,17 @@ func sign(v float32) float32 {
 func (u *updater) apply(iter int, learningRate float64, clip float32) error {
 	p := u.param
 	t := float64(iter + 1)
-	c := coefficients{momentum: p.GetMomentum(), beta2: p.GetMomentum2(), delta: p.GetDelta()}
+	step := simd.Step{Scale: clip / float32(max(1, p.GetIterSize())), Momentum: p.GetMomentum(), Beta: p.GetMomentum2(), Delta: p.GetDelta()}
 	if p.GetType() == "RMSProp" {
-		c.beta2 = p.GetRmsDecay()
+		step.Beta = p.GetRmsDecay()
 	}
-	c.correct = float32(math.Sqrt(1-math.Pow(float64(p.GetMomentum2()), t)) / (1 - math.Pow(float64(p.GetMomentum()), t)))
+	step.Correct = float32(math.Sqrt(1-math.Pow(float64(p.GetMomentum2()), t)) / (1 - math.Pow(float64(p.GetMomentum()), t)))
 	for _, w := range u.weights {
-		w.c = c
-		w.scale = clip / float32(max(1, p.GetIterSize()))
-		w.l1, w.l2 = 0, p.GetWeightDecay()*w.weight.DecayMult
-		w.c.rate = float32(learningRate * float64(w.weight.LRMult) * w.trust(float64(p.GetLarsTrust()), float64(w.l2)))
+		w.step = step
+		w.l1, w.step.Decay = 0, p.GetWeightDecay()*w.weight.DecayMult
+		w.step.Rate = float32(learningRate * float64(w.weight.LRMult) * w.trust(float64(p.GetLarsTrust()), float64(w.step.Decay)))
 		if p.GetRegularizationType() == "L1" {
-			w.l1, w.l2 = w.l2, 0
+			w.l1, w.step.Decay = w.step.Decay, 0
 		}
 		if err := u.update(w); err != nil {
 			return fmt.Errorf("update of layer %q, param %d: %w", w.weight.Layer, w.weight.Index, err)
@@ -148,7 +140,7 @@ func (w *weightUpdate) trust(trust, decay float64) float64 {
 		return 1
 	}
 	weight := math.Sqrt(simd.SumSq(w.weight.Blob.Data()))
-	gradient := math.Sqrt(simd.SumSq(w.weight.Blob.Diff())) * float64(w.scale)
+	gradient := math.Sqrt(simd.SumSq(w.weight.Blob.Diff())) * float64(w.step.Scale)
 	if weight == 0 || gradient == 0 {
 		return 1
 	}
@@ -173,11 +165,11 @@ func (w *weightUpdate) reference(r rule) {
 	weight, g := w.weight.Blob.Data(), w.weight.Blob.Diff()
 	h := make([]float64, len(w.histories))
 	for i := range weight {
-		gradient := float64(g[i])*float64(w.scale) + float64(w.l2)*float64(weight[i]) + float64(w.l1)*float64(sign(weight[i]))
+		gradient := float64(g[i])*float64(w.step.Scale) + float64(w.step.Decay)*float64(weight[i]) + float64(w.l1)*float64(sign(weight[i]))
 		for k := range h {
 			h[k] = float64(w.histories[k].Data()[i])
 		}
-		step := r.element(&w.c, gradient, h)
+		step := r.element(&w.step, gradient, h)
 		for k := range h {
 			w.histories[k].Data()[i] = float32(h[k])
 		}

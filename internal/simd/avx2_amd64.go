@@ -309,6 +309,36 @@ func maxAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
 //go:noescape
 func minAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
 
+// sgdAVX2 moves n weights, n a multiple of the vector width.
+//
+//go:noescape
+func sgdAVX2(weights *float32, gradients *float32, h0 *float32, h1 *float32, n int, step *float32)
+
+// nesterovAVX2 moves n weights, n a multiple of the vector width.
+//
+//go:noescape
+func nesterovAVX2(weights *float32, gradients *float32, h0 *float32, h1 *float32, n int, step *float32)
+
+// adaGradAVX2 moves n weights, n a multiple of the vector width.
+//
+//go:noescape
+func adaGradAVX2(weights *float32, gradients *float32, h0 *float32, h1 *float32, n int, step *float32)
+
+// rmsPropAVX2 moves n weights, n a multiple of the vector width.
+//
+//go:noescape
+func rmsPropAVX2(weights *float32, gradients *float32, h0 *float32, h1 *float32, n int, step *float32)
+
+// adaDeltaAVX2 moves n weights, n a multiple of the vector width.
+//
+//go:noescape
+func adaDeltaAVX2(weights *float32, gradients *float32, h0 *float32, h1 *float32, n int, step *float32)
+
+// adamAVX2 moves n weights, n a multiple of the vector width.
+//
+//go:noescape
+func adamAVX2(weights *float32, gradients *float32, h0 *float32, h1 *float32, n int, step *float32)
+
 // sumAVX2 is the vector loop of sum.
 //
 //go:noescape

@@ -6879,6 +6879,327 @@ done:
 	VZEROUPPER
 	RET
 
+// func sgdAVX2(weights *float32, gradients *float32, h0 *float32, h1 *float32, n int, step *float32)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sgdAVX2(SB), NOSPLIT, $0-48
+	MOVQ         step+40(FP), AX
+	VBROADCASTSS (AX), Y0
+	VBROADCASTSS 4(AX), Y1
+	VBROADCASTSS 8(AX), Y2
+	VBROADCASTSS 12(AX), Y3
+	VBROADCASTSS 16(AX), Y4
+	VBROADCASTSS 20(AX), Y5
+	VBROADCASTSS 24(AX), Y5
+	VMOVUPS      c8_3f800000<>+0(SB), Y6
+	VMULPS       Y5, Y2, Y5
+	VADDPS       Y3, Y6, Y5
+	VSUBPS       Y3, Y6, Y5
+	VSUBPS       Y4, Y6, Y4
+	MOVQ         weights+0(FP), AX
+	MOVQ         gradients+8(FP), CX
+	MOVQ         h0+16(FP), DX
+	MOVQ         h1+24(FP), BX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+
+loop:
+	CMPQ        SI, BX
+	JGE         done
+	PREFETCHT0  4096(AX)(SI*4)
+	PREFETCHT0  4096(CX)(SI*4)
+	PREFETCHT0  4096(DX)(SI*4)
+	VMOVUPS     (AX)(SI*4), Y4
+	VMULPS      (CX)(SI*4), Y0, Y5
+	VFMADD231PS Y1, Y4, Y5
+	VMOVUPS     (DX)(SI*4), Y6
+	VMULPS      Y3, Y6, Y6
+	VFMADD231PS Y2, Y5, Y6
+	VSUBPS      Y6, Y4, Y4
+	VMOVUPS     Y4, (AX)(SI*4)
+	VMOVUPS     Y6, (CX)(SI*4)
+	VMOVUPS     Y6, (DX)(SI*4)
+	ADDQ        $0x00000008, SI
+	JMP         loop
+
+done:
+	VZEROUPPER
+	RET
+
+DATA c8_3f800000<>+0(SB)/4, $0x3f800000
+DATA c8_3f800000<>+4(SB)/4, $0x3f800000
+DATA c8_3f800000<>+8(SB)/4, $0x3f800000
+DATA c8_3f800000<>+12(SB)/4, $0x3f800000
+DATA c8_3f800000<>+16(SB)/4, $0x3f800000
+DATA c8_3f800000<>+20(SB)/4, $0x3f800000
+DATA c8_3f800000<>+24(SB)/4, $0x3f800000
+DATA c8_3f800000<>+28(SB)/4, $0x3f800000
+GLOBL c8_3f800000<>(SB), RODATA|NOPTR, $32
+
+// func nesterovAVX2(weights *float32, gradients *float32, h0 *float32, h1 *float32, n int, step *float32)
+// Requires: AVX, FMA3, MMX+
+TEXT ·nesterovAVX2(SB), NOSPLIT, $0-48
+	MOVQ         step+40(FP), AX
+	VBROADCASTSS (AX), Y0
+	VBROADCASTSS 4(AX), Y1
+	VBROADCASTSS 8(AX), Y2
+	VBROADCASTSS 12(AX), Y3
+	VBROADCASTSS 16(AX), Y4
+	VBROADCASTSS 20(AX), Y5
+	VBROADCASTSS 24(AX), Y5
+	VMOVUPS      c8_3f800000<>+0(SB), Y6
+	VMULPS       Y5, Y2, Y5
+	VADDPS       Y3, Y6, Y5
+	VSUBPS       Y3, Y6, Y7
+	VSUBPS       Y4, Y6, Y4
+	MOVQ         weights+0(FP), AX
+	MOVQ         gradients+8(FP), CX
+	MOVQ         h0+16(FP), DX
+	MOVQ         h1+24(FP), BX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+
+loop:
+	CMPQ         SI, BX
+	JGE          done
+	PREFETCHT0   4096(AX)(SI*4)
+	PREFETCHT0   4096(CX)(SI*4)
+	PREFETCHT0   4096(DX)(SI*4)
+	VMOVUPS      (AX)(SI*4), Y4
+	VMULPS       (CX)(SI*4), Y0, Y6
+	VFMADD231PS  Y1, Y4, Y6
+	VMOVUPS      (DX)(SI*4), Y7
+	VMOVUPS      Y7, Y8
+	VMULPS       Y3, Y7, Y7
+	VFMADD231PS  Y2, Y6, Y7
+	VMULPS       Y7, Y5, Y6
+	VFNMADD231PS Y3, Y8, Y6
+	VSUBPS       Y6, Y4, Y4
+	VMOVUPS      Y4, (AX)(SI*4)
+	VMOVUPS      Y6, (CX)(SI*4)
+	VMOVUPS      Y7, (DX)(SI*4)
+	ADDQ         $0x00000008, SI
+	JMP          loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func adaGradAVX2(weights *float32, gradients *float32, h0 *float32, h1 *float32, n int, step *float32)
+// Requires: AVX, FMA3, MMX+
+TEXT ·adaGradAVX2(SB), NOSPLIT, $0-48
+	MOVQ         step+40(FP), AX
+	VBROADCASTSS (AX), Y0
+	VBROADCASTSS 4(AX), Y1
+	VBROADCASTSS 8(AX), Y2
+	VBROADCASTSS 12(AX), Y3
+	VBROADCASTSS 16(AX), Y4
+	VBROADCASTSS 20(AX), Y5
+	VBROADCASTSS 24(AX), Y6
+	VMOVUPS      c8_3f800000<>+0(SB), Y7
+	VMULPS       Y6, Y2, Y6
+	VADDPS       Y3, Y7, Y6
+	VSUBPS       Y3, Y7, Y3
+	VSUBPS       Y4, Y7, Y3
+	MOVQ         weights+0(FP), AX
+	MOVQ         gradients+8(FP), CX
+	MOVQ         h0+16(FP), DX
+	MOVQ         h1+24(FP), BX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+
+loop:
+	CMPQ        SI, BX
+	JGE         done
+	PREFETCHT0  4096(AX)(SI*4)
+	PREFETCHT0  4096(CX)(SI*4)
+	PREFETCHT0  4096(DX)(SI*4)
+	VMOVUPS     (AX)(SI*4), Y3
+	VMULPS      (CX)(SI*4), Y0, Y4
+	VFMADD231PS Y1, Y3, Y4
+	VMOVUPS     (DX)(SI*4), Y6
+	VFMADD231PS Y4, Y4, Y6
+	VSQRTPS     Y6, Y7
+	VADDPS      Y5, Y7, Y7
+	VDIVPS      Y7, Y4, Y4
+	VMULPS      Y2, Y4, Y4
+	VSUBPS      Y4, Y3, Y3
+	VMOVUPS     Y3, (AX)(SI*4)
+	VMOVUPS     Y4, (CX)(SI*4)
+	VMOVUPS     Y6, (DX)(SI*4)
+	ADDQ        $0x00000008, SI
+	JMP         loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func rmsPropAVX2(weights *float32, gradients *float32, h0 *float32, h1 *float32, n int, step *float32)
+// Requires: AVX, FMA3, MMX+
+TEXT ·rmsPropAVX2(SB), NOSPLIT, $0-48
+	MOVQ         step+40(FP), AX
+	VBROADCASTSS (AX), Y0
+	VBROADCASTSS 4(AX), Y1
+	VBROADCASTSS 8(AX), Y2
+	VBROADCASTSS 12(AX), Y3
+	VBROADCASTSS 16(AX), Y4
+	VBROADCASTSS 20(AX), Y5
+	VBROADCASTSS 24(AX), Y6
+	VMOVUPS      c8_3f800000<>+0(SB), Y7
+	VMULPS       Y6, Y2, Y6
+	VADDPS       Y3, Y7, Y6
+	VSUBPS       Y3, Y7, Y3
+	VSUBPS       Y4, Y7, Y3
+	MOVQ         weights+0(FP), AX
+	MOVQ         gradients+8(FP), CX
+	MOVQ         h0+16(FP), DX
+	MOVQ         h1+24(FP), BX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+
+loop:
+	CMPQ        SI, BX
+	JGE         done
+	PREFETCHT0  4096(AX)(SI*4)
+	PREFETCHT0  4096(CX)(SI*4)
+	PREFETCHT0  4096(DX)(SI*4)
+	VMOVUPS     (AX)(SI*4), Y6
+	VMULPS      (CX)(SI*4), Y0, Y7
+	VFMADD231PS Y1, Y6, Y7
+	VMOVUPS     (DX)(SI*4), Y8
+	VMULPS      Y7, Y7, Y9
+	VMULPS      Y4, Y8, Y8
+	VFMADD231PS Y3, Y9, Y8
+	VSQRTPS     Y8, Y9
+	VADDPS      Y5, Y9, Y9
+	VDIVPS      Y9, Y7, Y7
+	VMULPS      Y2, Y7, Y7
+	VSUBPS      Y7, Y6, Y6
+	VMOVUPS     Y6, (AX)(SI*4)
+	VMOVUPS     Y7, (CX)(SI*4)
+	VMOVUPS     Y8, (DX)(SI*4)
+	ADDQ        $0x00000008, SI
+	JMP         loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func adaDeltaAVX2(weights *float32, gradients *float32, h0 *float32, h1 *float32, n int, step *float32)
+// Requires: AVX, FMA3, MMX+
+TEXT ·adaDeltaAVX2(SB), NOSPLIT, $0-48
+	MOVQ         step+40(FP), AX
+	VBROADCASTSS (AX), Y0
+	VBROADCASTSS 4(AX), Y1
+	VBROADCASTSS 8(AX), Y2
+	VBROADCASTSS 12(AX), Y3
+	VBROADCASTSS 16(AX), Y4
+	VBROADCASTSS 20(AX), Y5
+	VBROADCASTSS 24(AX), Y6
+	VMOVUPS      c8_3f800000<>+0(SB), Y7
+	VMULPS       Y6, Y2, Y6
+	VADDPS       Y3, Y7, Y6
+	VSUBPS       Y3, Y7, Y6
+	VSUBPS       Y4, Y7, Y4
+	MOVQ         weights+0(FP), AX
+	MOVQ         gradients+8(FP), CX
+	MOVQ         h0+16(FP), DX
+	MOVQ         h1+24(FP), BX
+	MOVQ         n+32(FP), SI
+	XORQ         DI, DI
+
+loop:
+	CMPQ        DI, SI
+	JGE         done
+	PREFETCHT0  4096(AX)(DI*4)
+	PREFETCHT0  4096(CX)(DI*4)
+	PREFETCHT0  4096(DX)(DI*4)
+	PREFETCHT0  4096(BX)(DI*4)
+	VMOVUPS     (AX)(DI*4), Y4
+	VMULPS      (CX)(DI*4), Y0, Y7
+	VFMADD231PS Y1, Y4, Y7
+	VMOVUPS     (DX)(DI*4), Y8
+	VMOVUPS     (BX)(DI*4), Y9
+	VMULPS      Y7, Y7, Y10
+	VMULPS      Y3, Y8, Y8
+	VFMADD231PS Y6, Y10, Y8
+	VADDPS      Y5, Y9, Y10
+	VADDPS      Y5, Y8, Y11
+	VDIVPS      Y11, Y10, Y10
+	VSQRTPS     Y10, Y10
+	VMULPS      Y10, Y7, Y7
+	VMULPS      Y7, Y7, Y10
+	VMULPS      Y3, Y9, Y9
+	VFMADD231PS Y6, Y10, Y9
+	VMULPS      Y2, Y7, Y7
+	VSUBPS      Y7, Y4, Y4
+	VMOVUPS     Y4, (AX)(DI*4)
+	VMOVUPS     Y7, (CX)(DI*4)
+	VMOVUPS     Y8, (DX)(DI*4)
+	VMOVUPS     Y9, (BX)(DI*4)
+	ADDQ        $0x00000008, DI
+	JMP         loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func adamAVX2(weights *float32, gradients *float32, h0 *float32, h1 *float32, n int, step *float32)
+// Requires: AVX, FMA3, MMX+
+TEXT ·adamAVX2(SB), NOSPLIT, $0-48
+	MOVQ         step+40(FP), AX
+	VBROADCASTSS (AX), Y0
+	VBROADCASTSS 4(AX), Y1
+	VBROADCASTSS 8(AX), Y2
+	VBROADCASTSS 12(AX), Y3
+	VBROADCASTSS 16(AX), Y4
+	VBROADCASTSS 20(AX), Y5
+	VBROADCASTSS 24(AX), Y6
+	VMOVUPS      c8_3f800000<>+0(SB), Y7
+	VMULPS       Y6, Y2, Y2
+	VADDPS       Y3, Y7, Y6
+	VSUBPS       Y3, Y7, Y6
+	VSUBPS       Y4, Y7, Y7
+	MOVQ         weights+0(FP), AX
+	MOVQ         gradients+8(FP), CX
+	MOVQ         h0+16(FP), DX
+	MOVQ         h1+24(FP), BX
+	MOVQ         n+32(FP), SI
+	XORQ         DI, DI
+
+loop:
+	CMPQ        DI, SI
+	JGE         done
+	PREFETCHT0  4096(AX)(DI*4)
+	PREFETCHT0  4096(CX)(DI*4)
+	PREFETCHT0  4096(DX)(DI*4)
+	PREFETCHT0  4096(BX)(DI*4)
+	VMOVUPS     (AX)(DI*4), Y8
+	VMULPS      (CX)(DI*4), Y0, Y9
+	VFMADD231PS Y1, Y8, Y9
+	VMOVUPS     (DX)(DI*4), Y10
+	VMOVUPS     (BX)(DI*4), Y11
+	VMULPS      Y9, Y9, Y12
+	VMULPS      Y3, Y10, Y10
+	VFMADD231PS Y6, Y9, Y10
+	VMULPS      Y4, Y11, Y11
+	VFMADD231PS Y7, Y12, Y11
+	VMOVUPS     Y10, Y9
+	VSQRTPS     Y11, Y12
+	VADDPS      Y5, Y12, Y12
+	VDIVPS      Y12, Y9, Y9
+	VMULPS      Y2, Y9, Y9
+	VSUBPS      Y9, Y8, Y8
+	VMOVUPS     Y8, (AX)(DI*4)
+	VMOVUPS     Y9, (CX)(DI*4)
+	VMOVUPS     Y10, (DX)(DI*4)
+	VMOVUPS     Y11, (BX)(DI*4)
+	ADDQ        $0x00000008, DI
+	JMP         loop
+
+done:
+	VZEROUPPER
+	RET
+
 // func sumAVX2(out *float64, x *float32, y *float32, n int)
 // Requires: AVX, MMX+
 TEXT ·sumAVX2(SB), NOSPLIT, $0-32
@@ -7279,16 +7600,6 @@ DATA c8_3f000000<>+20(SB)/4, $0x3f000000
 DATA c8_3f000000<>+24(SB)/4, $0x3f000000
 DATA c8_3f000000<>+28(SB)/4, $0x3f000000
 GLOBL c8_3f000000<>(SB), RODATA|NOPTR, $32
-
-DATA c8_3f800000<>+0(SB)/4, $0x3f800000
-DATA c8_3f800000<>+4(SB)/4, $0x3f800000
-DATA c8_3f800000<>+8(SB)/4, $0x3f800000
-DATA c8_3f800000<>+12(SB)/4, $0x3f800000
-DATA c8_3f800000<>+16(SB)/4, $0x3f800000
-DATA c8_3f800000<>+20(SB)/4, $0x3f800000
-DATA c8_3f800000<>+24(SB)/4, $0x3f800000
-DATA c8_3f800000<>+28(SB)/4, $0x3f800000
-GLOBL c8_3f800000<>(SB), RODATA|NOPTR, $32
 
 DATA c8_0000007f<>+0(SB)/4, $0x0000007f
 DATA c8_0000007f<>+4(SB)/4, $0x0000007f

@@ -329,6 +329,36 @@ func maxAVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
 //go:noescape
 func minAVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
 
+// sgdAVX512 moves n weights, n a multiple of the vector width.
+//
+//go:noescape
+func sgdAVX512(weights *float32, gradients *float32, h0 *float32, h1 *float32, n int, step *float32)
+
+// nesterovAVX512 moves n weights, n a multiple of the vector width.
+//
+//go:noescape
+func nesterovAVX512(weights *float32, gradients *float32, h0 *float32, h1 *float32, n int, step *float32)
+
+// adaGradAVX512 moves n weights, n a multiple of the vector width.
+//
+//go:noescape
+func adaGradAVX512(weights *float32, gradients *float32, h0 *float32, h1 *float32, n int, step *float32)
+
+// rmsPropAVX512 moves n weights, n a multiple of the vector width.
+//
+//go:noescape
+func rmsPropAVX512(weights *float32, gradients *float32, h0 *float32, h1 *float32, n int, step *float32)
+
+// adaDeltaAVX512 moves n weights, n a multiple of the vector width.
+//
+//go:noescape
+func adaDeltaAVX512(weights *float32, gradients *float32, h0 *float32, h1 *float32, n int, step *float32)
+
+// adamAVX512 moves n weights, n a multiple of the vector width.
+//
+//go:noescape
+func adamAVX512(weights *float32, gradients *float32, h0 *float32, h1 *float32, n int, step *float32)
+
 // sumAVX512 is the vector loop of sum.
 //
 //go:noescape

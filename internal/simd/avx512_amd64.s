@@ -10280,6 +10280,335 @@ done:
 	VZEROUPPER
 	RET
 
+// func sgdAVX512(weights *float32, gradients *float32, h0 *float32, h1 *float32, n int, step *float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·sgdAVX512(SB), NOSPLIT, $0-48
+	MOVQ         step+40(FP), AX
+	VBROADCASTSS (AX), Z0
+	VBROADCASTSS 4(AX), Z1
+	VBROADCASTSS 8(AX), Z2
+	VBROADCASTSS 12(AX), Z3
+	VBROADCASTSS 16(AX), Z4
+	VBROADCASTSS 20(AX), Z5
+	VBROADCASTSS 24(AX), Z5
+	VMOVUPS      c16_3f800000<>+0(SB), Z6
+	VMULPS       Z5, Z2, Z5
+	VADDPS       Z3, Z6, Z5
+	VSUBPS       Z3, Z6, Z5
+	VSUBPS       Z4, Z6, Z4
+	MOVQ         weights+0(FP), AX
+	MOVQ         gradients+8(FP), CX
+	MOVQ         h0+16(FP), DX
+	MOVQ         h1+24(FP), BX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+
+loop:
+	CMPQ        SI, BX
+	JGE         done
+	PREFETCHT0  4096(AX)(SI*4)
+	PREFETCHT0  4096(CX)(SI*4)
+	PREFETCHT0  4096(DX)(SI*4)
+	VMOVUPS     (AX)(SI*4), Z4
+	VMULPS      (CX)(SI*4), Z0, Z5
+	VFMADD231PS Z1, Z4, Z5
+	VMOVUPS     (DX)(SI*4), Z6
+	VMULPS      Z3, Z6, Z6
+	VFMADD231PS Z2, Z5, Z6
+	VSUBPS      Z6, Z4, Z4
+	VMOVUPS     Z4, (AX)(SI*4)
+	VMOVUPS     Z6, (CX)(SI*4)
+	VMOVUPS     Z6, (DX)(SI*4)
+	ADDQ        $0x00000010, SI
+	JMP         loop
+
+done:
+	VZEROUPPER
+	RET
+
+DATA c16_3f800000<>+0(SB)/4, $0x3f800000
+DATA c16_3f800000<>+4(SB)/4, $0x3f800000
+DATA c16_3f800000<>+8(SB)/4, $0x3f800000
+DATA c16_3f800000<>+12(SB)/4, $0x3f800000
+DATA c16_3f800000<>+16(SB)/4, $0x3f800000
+DATA c16_3f800000<>+20(SB)/4, $0x3f800000
+DATA c16_3f800000<>+24(SB)/4, $0x3f800000
+DATA c16_3f800000<>+28(SB)/4, $0x3f800000
+DATA c16_3f800000<>+32(SB)/4, $0x3f800000
+DATA c16_3f800000<>+36(SB)/4, $0x3f800000
+DATA c16_3f800000<>+40(SB)/4, $0x3f800000
+DATA c16_3f800000<>+44(SB)/4, $0x3f800000
+DATA c16_3f800000<>+48(SB)/4, $0x3f800000
+DATA c16_3f800000<>+52(SB)/4, $0x3f800000
+DATA c16_3f800000<>+56(SB)/4, $0x3f800000
+DATA c16_3f800000<>+60(SB)/4, $0x3f800000
+GLOBL c16_3f800000<>(SB), RODATA|NOPTR, $64
+
+// func nesterovAVX512(weights *float32, gradients *float32, h0 *float32, h1 *float32, n int, step *float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·nesterovAVX512(SB), NOSPLIT, $0-48
+	MOVQ         step+40(FP), AX
+	VBROADCASTSS (AX), Z0
+	VBROADCASTSS 4(AX), Z1
+	VBROADCASTSS 8(AX), Z2
+	VBROADCASTSS 12(AX), Z3
+	VBROADCASTSS 16(AX), Z4
+	VBROADCASTSS 20(AX), Z5
+	VBROADCASTSS 24(AX), Z5
+	VMOVUPS      c16_3f800000<>+0(SB), Z6
+	VMULPS       Z5, Z2, Z5
+	VADDPS       Z3, Z6, Z5
+	VSUBPS       Z3, Z6, Z7
+	VSUBPS       Z4, Z6, Z4
+	MOVQ         weights+0(FP), AX
+	MOVQ         gradients+8(FP), CX
+	MOVQ         h0+16(FP), DX
+	MOVQ         h1+24(FP), BX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+
+loop:
+	CMPQ         SI, BX
+	JGE          done
+	PREFETCHT0   4096(AX)(SI*4)
+	PREFETCHT0   4096(CX)(SI*4)
+	PREFETCHT0   4096(DX)(SI*4)
+	VMOVUPS      (AX)(SI*4), Z4
+	VMULPS       (CX)(SI*4), Z0, Z6
+	VFMADD231PS  Z1, Z4, Z6
+	VMOVUPS      (DX)(SI*4), Z7
+	VMOVUPS      Z7, Z8
+	VMULPS       Z3, Z7, Z7
+	VFMADD231PS  Z2, Z6, Z7
+	VMULPS       Z7, Z5, Z6
+	VFNMADD231PS Z3, Z8, Z6
+	VSUBPS       Z6, Z4, Z4
+	VMOVUPS      Z4, (AX)(SI*4)
+	VMOVUPS      Z6, (CX)(SI*4)
+	VMOVUPS      Z7, (DX)(SI*4)
+	ADDQ         $0x00000010, SI
+	JMP          loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func adaGradAVX512(weights *float32, gradients *float32, h0 *float32, h1 *float32, n int, step *float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·adaGradAVX512(SB), NOSPLIT, $0-48
+	MOVQ         step+40(FP), AX
+	VBROADCASTSS (AX), Z0
+	VBROADCASTSS 4(AX), Z1
+	VBROADCASTSS 8(AX), Z2
+	VBROADCASTSS 12(AX), Z3
+	VBROADCASTSS 16(AX), Z4
+	VBROADCASTSS 20(AX), Z5
+	VBROADCASTSS 24(AX), Z6
+	VMOVUPS      c16_3f800000<>+0(SB), Z7
+	VMULPS       Z6, Z2, Z6
+	VADDPS       Z3, Z7, Z6
+	VSUBPS       Z3, Z7, Z3
+	VSUBPS       Z4, Z7, Z3
+	MOVQ         weights+0(FP), AX
+	MOVQ         gradients+8(FP), CX
+	MOVQ         h0+16(FP), DX
+	MOVQ         h1+24(FP), BX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+
+loop:
+	CMPQ        SI, BX
+	JGE         done
+	PREFETCHT0  4096(AX)(SI*4)
+	PREFETCHT0  4096(CX)(SI*4)
+	PREFETCHT0  4096(DX)(SI*4)
+	VMOVUPS     (AX)(SI*4), Z3
+	VMULPS      (CX)(SI*4), Z0, Z4
+	VFMADD231PS Z1, Z3, Z4
+	VMOVUPS     (DX)(SI*4), Z6
+	VFMADD231PS Z4, Z4, Z6
+	VSQRTPS     Z6, Z7
+	VADDPS      Z5, Z7, Z7
+	VDIVPS      Z7, Z4, Z4
+	VMULPS      Z2, Z4, Z4
+	VSUBPS      Z4, Z3, Z3
+	VMOVUPS     Z3, (AX)(SI*4)
+	VMOVUPS     Z4, (CX)(SI*4)
+	VMOVUPS     Z6, (DX)(SI*4)
+	ADDQ        $0x00000010, SI
+	JMP         loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func rmsPropAVX512(weights *float32, gradients *float32, h0 *float32, h1 *float32, n int, step *float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·rmsPropAVX512(SB), NOSPLIT, $0-48
+	MOVQ         step+40(FP), AX
+	VBROADCASTSS (AX), Z0
+	VBROADCASTSS 4(AX), Z1
+	VBROADCASTSS 8(AX), Z2
+	VBROADCASTSS 12(AX), Z3
+	VBROADCASTSS 16(AX), Z4
+	VBROADCASTSS 20(AX), Z5
+	VBROADCASTSS 24(AX), Z6
+	VMOVUPS      c16_3f800000<>+0(SB), Z7
+	VMULPS       Z6, Z2, Z6
+	VADDPS       Z3, Z7, Z6
+	VSUBPS       Z3, Z7, Z3
+	VSUBPS       Z4, Z7, Z3
+	MOVQ         weights+0(FP), AX
+	MOVQ         gradients+8(FP), CX
+	MOVQ         h0+16(FP), DX
+	MOVQ         h1+24(FP), BX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+
+loop:
+	CMPQ        SI, BX
+	JGE         done
+	PREFETCHT0  4096(AX)(SI*4)
+	PREFETCHT0  4096(CX)(SI*4)
+	PREFETCHT0  4096(DX)(SI*4)
+	VMOVUPS     (AX)(SI*4), Z6
+	VMULPS      (CX)(SI*4), Z0, Z7
+	VFMADD231PS Z1, Z6, Z7
+	VMOVUPS     (DX)(SI*4), Z8
+	VMULPS      Z7, Z7, Z9
+	VMULPS      Z4, Z8, Z8
+	VFMADD231PS Z3, Z9, Z8
+	VSQRTPS     Z8, Z9
+	VADDPS      Z5, Z9, Z9
+	VDIVPS      Z9, Z7, Z7
+	VMULPS      Z2, Z7, Z7
+	VSUBPS      Z7, Z6, Z6
+	VMOVUPS     Z6, (AX)(SI*4)
+	VMOVUPS     Z7, (CX)(SI*4)
+	VMOVUPS     Z8, (DX)(SI*4)
+	ADDQ        $0x00000010, SI
+	JMP         loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func adaDeltaAVX512(weights *float32, gradients *float32, h0 *float32, h1 *float32, n int, step *float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·adaDeltaAVX512(SB), NOSPLIT, $0-48
+	MOVQ         step+40(FP), AX
+	VBROADCASTSS (AX), Z0
+	VBROADCASTSS 4(AX), Z1
+	VBROADCASTSS 8(AX), Z2
+	VBROADCASTSS 12(AX), Z3
+	VBROADCASTSS 16(AX), Z4
+	VBROADCASTSS 20(AX), Z5
+	VBROADCASTSS 24(AX), Z6
+	VMOVUPS      c16_3f800000<>+0(SB), Z7
+	VMULPS       Z6, Z2, Z6
+	VADDPS       Z3, Z7, Z6
+	VSUBPS       Z3, Z7, Z6
+	VSUBPS       Z4, Z7, Z4
+	MOVQ         weights+0(FP), AX
+	MOVQ         gradients+8(FP), CX
+	MOVQ         h0+16(FP), DX
+	MOVQ         h1+24(FP), BX
+	MOVQ         n+32(FP), SI
+	XORQ         DI, DI
+
+loop:
+	CMPQ        DI, SI
+	JGE         done
+	PREFETCHT0  4096(AX)(DI*4)
+	PREFETCHT0  4096(CX)(DI*4)
+	PREFETCHT0  4096(DX)(DI*4)
+	PREFETCHT0  4096(BX)(DI*4)
+	VMOVUPS     (AX)(DI*4), Z4
+	VMULPS      (CX)(DI*4), Z0, Z7
+	VFMADD231PS Z1, Z4, Z7
+	VMOVUPS     (DX)(DI*4), Z8
+	VMOVUPS     (BX)(DI*4), Z9
+	VMULPS      Z7, Z7, Z10
+	VMULPS      Z3, Z8, Z8
+	VFMADD231PS Z6, Z10, Z8
+	VADDPS      Z5, Z9, Z10
+	VADDPS      Z5, Z8, Z11
+	VDIVPS      Z11, Z10, Z10
+	VSQRTPS     Z10, Z10
+	VMULPS      Z10, Z7, Z7
+	VMULPS      Z7, Z7, Z10
+	VMULPS      Z3, Z9, Z9
+	VFMADD231PS Z6, Z10, Z9
+	VMULPS      Z2, Z7, Z7
+	VSUBPS      Z7, Z4, Z4
+	VMOVUPS     Z4, (AX)(DI*4)
+	VMOVUPS     Z7, (CX)(DI*4)
+	VMOVUPS     Z8, (DX)(DI*4)
+	VMOVUPS     Z9, (BX)(DI*4)
+	ADDQ        $0x00000010, DI
+	JMP         loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func adamAVX512(weights *float32, gradients *float32, h0 *float32, h1 *float32, n int, step *float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·adamAVX512(SB), NOSPLIT, $0-48
+	MOVQ         step+40(FP), AX
+	VBROADCASTSS (AX), Z0
+	VBROADCASTSS 4(AX), Z1
+	VBROADCASTSS 8(AX), Z2
+	VBROADCASTSS 12(AX), Z3
+	VBROADCASTSS 16(AX), Z4
+	VBROADCASTSS 20(AX), Z5
+	VBROADCASTSS 24(AX), Z6
+	VMOVUPS      c16_3f800000<>+0(SB), Z7
+	VMULPS       Z6, Z2, Z2
+	VADDPS       Z3, Z7, Z6
+	VSUBPS       Z3, Z7, Z6
+	VSUBPS       Z4, Z7, Z7
+	MOVQ         weights+0(FP), AX
+	MOVQ         gradients+8(FP), CX
+	MOVQ         h0+16(FP), DX
+	MOVQ         h1+24(FP), BX
+	MOVQ         n+32(FP), SI
+	XORQ         DI, DI
+
+loop:
+	CMPQ        DI, SI
+	JGE         done
+	PREFETCHT0  4096(AX)(DI*4)
+	PREFETCHT0  4096(CX)(DI*4)
+	PREFETCHT0  4096(DX)(DI*4)
+	PREFETCHT0  4096(BX)(DI*4)
+	VMOVUPS     (AX)(DI*4), Z8
+	VMULPS      (CX)(DI*4), Z0, Z9
+	VFMADD231PS Z1, Z8, Z9
+	VMOVUPS     (DX)(DI*4), Z10
+	VMOVUPS     (BX)(DI*4), Z11
+	VMULPS      Z9, Z9, Z12
+	VMULPS      Z3, Z10, Z10
+	VFMADD231PS Z6, Z9, Z10
+	VMULPS      Z4, Z11, Z11
+	VFMADD231PS Z7, Z12, Z11
+	VMOVUPS     Z10, Z9
+	VSQRTPS     Z11, Z12
+	VADDPS      Z5, Z12, Z12
+	VDIVPS      Z12, Z9, Z9
+	VMULPS      Z2, Z9, Z9
+	VSUBPS      Z9, Z8, Z8
+	VMOVUPS     Z8, (AX)(DI*4)
+	VMOVUPS     Z9, (CX)(DI*4)
+	VMOVUPS     Z10, (DX)(DI*4)
+	VMOVUPS     Z11, (BX)(DI*4)
+	ADDQ        $0x00000010, DI
+	JMP         loop
+
+done:
+	VZEROUPPER
+	RET
+
 // func sumAVX512(out *float64, x *float32, y *float32, n int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·sumAVX512(SB), NOSPLIT, $0-32
@@ -10776,24 +11105,6 @@ DATA c16_3f000000<>+52(SB)/4, $0x3f000000
 DATA c16_3f000000<>+56(SB)/4, $0x3f000000
 DATA c16_3f000000<>+60(SB)/4, $0x3f000000
 GLOBL c16_3f000000<>(SB), RODATA|NOPTR, $64
-
-DATA c16_3f800000<>+0(SB)/4, $0x3f800000
-DATA c16_3f800000<>+4(SB)/4, $0x3f800000
-DATA c16_3f800000<>+8(SB)/4, $0x3f800000
-DATA c16_3f800000<>+12(SB)/4, $0x3f800000
-DATA c16_3f800000<>+16(SB)/4, $0x3f800000
-DATA c16_3f800000<>+20(SB)/4, $0x3f800000
-DATA c16_3f800000<>+24(SB)/4, $0x3f800000
-DATA c16_3f800000<>+28(SB)/4, $0x3f800000
-DATA c16_3f800000<>+32(SB)/4, $0x3f800000
-DATA c16_3f800000<>+36(SB)/4, $0x3f800000
-DATA c16_3f800000<>+40(SB)/4, $0x3f800000
-DATA c16_3f800000<>+44(SB)/4, $0x3f800000
-DATA c16_3f800000<>+48(SB)/4, $0x3f800000
-DATA c16_3f800000<>+52(SB)/4, $0x3f800000
-DATA c16_3f800000<>+56(SB)/4, $0x3f800000
-DATA c16_3f800000<>+60(SB)/4, $0x3f800000
-GLOBL c16_3f800000<>(SB), RODATA|NOPTR, $64
 
 DATA c16_0000007f<>+0(SB)/4, $0x0000007f
 DATA c16_0000007f<>+4(SB)/4, $0x0000007f

@@ -73,6 +73,7 @@ func main() {
 	s.copyRows()
 	s.gatherRows()
 	s.arithmetic()
+	s.updates()
 	s.reductions()
 	s.transcendental()
 	s.rowSums()
