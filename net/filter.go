@@ -53,3 +53,14 @@ func MeetsRule(state *caffepb.NetState, r *caffepb.NetStateRule) bool {
 	}
 	return true
 }
+
+// MergeState returns a state of a phase, overlaid with others field by field; stages are appended.
+func MergeState(phase caffepb.Phase, others ...*caffepb.NetState) *caffepb.NetState {
+	s := &caffepb.NetState{Phase: phase.Enum()}
+	for _, o := range others {
+		if o != nil {
+			proto.Merge(s, o)
+		}
+	}
+	return s
+}

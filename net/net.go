@@ -9,7 +9,6 @@ import (
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
-	"google.golang.org/protobuf/proto"
 )
 
 // Options say how a net is built.
@@ -133,38 +132,6 @@ func (n *Net) arrange() (err error) {
 	return nil
 }
 
-// fail wraps what went wrong in a net as a whole.
-func (o *Options) fail(p *caffepb.NetParameter, err error) error {
-	err = fmt.Errorf("net %q: %w", p.GetName(), err)
-	if o.Pos != nil {
-		err = fmt.Errorf("%s: %w", o.Pos(-1), err)
-	}
-	return err
-}
-
-// locate adds the position to an error of a pass. Filter counts layers of the file itself; later passes of what
-// Filter left, for which origin leads back.
-func locate(err error, pos func(int) string, origin []int) error {
-	le, ok := err.(*LayerError)
-	if !ok || pos == nil {
-		return err
-	}
-	if le.Index < len(origin) {
-		le.Index = origin[le.Index]
-	}
-	le.Pos = pos(le.Index)
-	return le
-}
-
-// fail wraps what went wrong in a layer.
-func (n *Net) fail(d *node, err error) error {
-	le := &LayerError{Index: d.origin, Layer: d.param.GetName(), Type: d.param.GetType(), Err: err}
-	if n.opt.Pos != nil {
-		le.Pos = n.opt.Pos(d.origin)
-	}
-	return le
-}
-
 // Close stops what the layers keep running (prefetchers) and closes their files.
 func (n *Net) Close() error {
 	var first error
@@ -254,15 +221,4 @@ func (n *Net) BatchSize() int {
 		}
 	}
 	return 1
-}
-
-// MergeState returns a state of a phase, overlaid with others field by field; stages are appended.
-func MergeState(phase caffepb.Phase, others ...*caffepb.NetState) *caffepb.NetState {
-	s := &caffepb.NetState{Phase: phase.Enum()}
-	for _, o := range others {
-		if o != nil {
-			proto.Merge(s, o)
-		}
-	}
-	return s
 }
