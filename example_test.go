@@ -8,6 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
 )
 
 // A net is opened, its input filled, and what it says is read.
@@ -92,11 +93,13 @@ func Example_netSurgery() {
 	// edges [10 2 10 10 14 10]
 }
 
-// cube computes y = x^3. What layers.Base does not have, its five methods do: shapes in Reshape, nothing allocated in
-// Forward and Backward, gradients of bottoms overwritten.
+// cube computes y = w * x^3, with a weight w that begins at 1. What layers.Base does not have, its methods do: weights in SetUp,
+// shapes in Reshape, nothing allocated in Forward and Backward, gradients of bottoms overwritten, those of weights added to.
 type cube struct{ layers.Base }
 
-func (l *cube) SetUp(_, _ []*blob.Blob) error { return nil }
+func (l *cube) SetUp(_, _ []*blob.Blob) error {
+	return l.AddWeight(&caffepb.FillerParameter{Value: proto.Float32(1)}, 1)
+}
 
 func (l *cube) Reshape(bottom, top []*blob.Blob) error {
 	top[0].ReshapeLike(bottom[0])
@@ -104,20 +107,26 @@ func (l *cube) Reshape(bottom, top []*blob.Blob) error {
 }
 
 func (l *cube) Forward(bottom, top []*blob.Blob) error {
-	y := top[0].Data()
+	y, w := top[0].Data(), l.Params()[0].Data()[0]
 	for i, x := range bottom[0].Data() {
-		y[i] = x * x * x
+		y[i] = w * x * x * x
 	}
 	return nil
 }
 
 func (l *cube) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	dy, w := top[0].Diff(), l.Params()[0]
+	if l.ParamGrad(0) {
+		for i, x := range bottom[0].Data() {
+			w.Diff()[0] += x * x * x * dy[i]
+		}
+	}
 	if !propagateDown[0] {
 		return nil
 	}
-	dx, dy := bottom[0].Diff(), top[0].Diff()
+	dx := bottom[0].Diff()
 	for i, x := range bottom[0].Data() {
-		dx[i] = 3 * x * x * dy[i]
+		dx[i] = 3 * w.Data()[0] * x * x * dy[i]
 	}
 	return nil
 }
@@ -155,9 +164,11 @@ func Example_layerOfYourOwn() {
 		}
 		fmt.Println(net.Blob("sums").Data())
 	}
+	fmt.Println("the weight is", net.Params("cubes")[0].Data())
 	// Output:
 	// [36 405]
 	// [1 8]
+	// the weight is [1]
 }
 
 // A solver is stepped by hand: the program gives every batch and looks at the weights in between.

@@ -27,8 +27,8 @@ func (b *Base) SetParamGrad(i int, need bool) {
 	b.skipGrads[i] = !need
 }
 
-// paramGrad reports whether Backward should compute the gradient of weight i.
-func (b *Base) paramGrad(i int) bool {
+// ParamGrad reports whether the layer has a weight i and Backward should add to its gradient.
+func (b *Base) ParamGrad(i int) bool {
 	return i < len(b.params) && (i >= len(b.skipGrads) || !b.skipGrads[i])
 }
 
@@ -38,8 +38,8 @@ func (b *Base) mpe() bool { return b.Device.Engine == MPE }
 // train reports whether the net is built for training.
 func (b *Base) train() bool { return b.Param.GetPhase() == caffepb.Phase_TRAIN }
 
-// addWeight makes weight number len(Params) with the given shape and fills it.
-func (b *Base) addWeight(filler *caffepb.FillerParameter, shape ...int) error {
+// AddWeight makes the next weight of a layer, with the given shape, and fills it; a nil filler means zeros. SetUp calls it.
+func (b *Base) AddWeight(filler *caffepb.FillerParameter, shape ...int) error {
 	if err := b.Device.CheckShape(fmt.Sprintf("weight %d", len(b.params)), shape); err != nil {
 		return err
 	}

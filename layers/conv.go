@@ -84,14 +84,14 @@ func (l *convolution) SetUp(bottom, _ []*blob.Blob) error {
 	if l.transposed {
 		weights = []int{channels, l.out / l.group}
 	}
-	if err := l.addWeight(p.GetWeightFiller(), append(weights, l.kernel...)...); err != nil {
+	if err := l.AddWeight(p.GetWeightFiller(), append(weights, l.kernel...)...); err != nil {
 		return err
 	}
 	if l.spatial == 0 {
 		l.spatialWindow = onePixel
 	}
 	if l.bias = p.GetBiasTerm(); l.bias {
-		return l.addWeight(p.GetBiasFiller(), l.out)
+		return l.AddWeight(p.GetBiasFiller(), l.out)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func (l *convolution) TakeReLUGrad(i int, before Layer) (back func()) {
 }
 
 // BackwardReads implements BackwardReader: the gradient of the weights needs the bottoms.
-func (l *convolution) BackwardReads() (bottoms, tops bool) { return l.paramGrad(0), false }
+func (l *convolution) BackwardReads() (bottoms, tops bool) { return l.ParamGrad(0), false }
 
 // InParts implements PartedBackward.
 func (l *convolution) InParts() bool {
@@ -32,7 +32,7 @@ func (l *convolution) InParts() bool {
 }
 
 func (l *convolution) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
-	if !l.InParts() && l.paramGrad(0) && !slices.Contains(propagateDown, false) {
+	if !l.InParts() && l.ParamGrad(0) && !slices.Contains(propagateDown, false) {
 		return l.backwardJoined(top, bottom)
 	}
 	if err := l.BackwardParams(top, bottom); err != nil {
@@ -46,7 +46,7 @@ func (l *convolution) backwardJoined(top, bottom []*blob.Blob) error {
 	for i := range top {
 		g := kernel.ConvGrads{X: bottom[i].Data(), W: l.params[0].Data(), DY: top[i].Diff(), DX: bottom[i].Diff()}
 		g.DW, g.Add = l.params[0].Gradient()
-		if l.bias && l.paramGrad(1) {
+		if l.bias && l.ParamGrad(1) {
 			g.DB = l.params[1].Diff()
 		}
 		if l.takesBefore(i) {
@@ -72,16 +72,16 @@ func (l *convolution) takesBefore(i int) bool {
 func (l *convolution) BackwardParams(top, bottom []*blob.Blob) error {
 	for i := range top {
 		var db []float32 // if it comes with the weights' gradient
-		if l.bias && l.paramGrad(1) {
+		if l.bias && l.ParamGrad(1) {
 			db = l.params[1].Diff()
-			if !l.paramGrad(0) || l.mpe() || l.transposed || !l.conv.SumsBias() {
+			if !l.ParamGrad(0) || l.mpe() || l.transposed || !l.conv.SumsBias() {
 				if err := l.biasGrad.run(db, top[i].Diff()); err != nil {
 					return err
 				}
 				db = nil
 			}
 		}
-		if l.paramGrad(0) {
+		if l.ParamGrad(0) {
 			if err := l.weightGrad(bottom[i].Data(), top[i].Diff(), db); err != nil {
 				return err
 			}

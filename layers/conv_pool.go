@@ -148,7 +148,7 @@ func (l *convPool) Forward(bottom, top []*blob.Blob) error {
 
 // BackwardReads implements BackwardReader.
 func (l *convPool) BackwardReads() (bottoms, tops bool) {
-	return l.conv.paramGrad(0) || l.conv.paramGrad(1), false
+	return l.conv.ParamGrad(0) || l.conv.ParamGrad(1), false
 }
 
 func (l *convPool) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
@@ -166,10 +166,10 @@ func (l *convPool) Backward(top []*blob.Blob, propagateDown []bool, bottom []*bl
 		return l.conv.Backward(l.between[:], propagateDown, bottom)
 	}
 	g := kernel.ConvGrads{X: bottom[0].Data(), W: l.conv.params[0].Data(), DY: top[0].Diff()}
-	if l.conv.paramGrad(0) {
+	if l.conv.ParamGrad(0) {
 		g.DW, g.Add = l.conv.params[0].Gradient()
 	}
-	if l.conv.paramGrad(1) {
+	if l.conv.ParamGrad(1) {
 		g.DB = l.conv.params[1].Diff()
 	}
 	if propagateDown[0] {

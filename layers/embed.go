@@ -40,10 +40,10 @@ func (l *embed) SetUp(_, _ []*blob.Blob) error {
 	case l.k < 1:
 		return fmt.Errorf("input_dim must be positive, it is %d", l.k)
 	}
-	if err := l.addWeight(p.GetWeightFiller(), l.k, l.n); err != nil || !l.bias {
+	if err := l.AddWeight(p.GetWeightFiller(), l.k, l.n); err != nil || !l.bias {
 		return err
 	}
-	return l.addWeight(p.GetBiasFiller(), l.n)
+	return l.AddWeight(p.GetBiasFiller(), l.n)
 }
 
 func (l *embed) Reshape(bottom, top []*blob.Blob) error {
@@ -103,12 +103,12 @@ func (l *embed) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.
 		return errors.New("an Embed layer cannot backpropagate to its indices (bottom 0)")
 	}
 	dy := top[0].Diff()
-	if l.paramGrad(0) {
+	if l.ParamGrad(0) {
 		if err := l.tableGrad(bottom[0].Data(), dy, l.params[0].Diff()); err != nil {
 			return err
 		}
 	}
-	if !l.bias || !l.paramGrad(1) {
+	if !l.bias || !l.ParamGrad(1) {
 		return nil
 	}
 	return l.biasGrad.run(l.params[1].Diff(), dy)

@@ -47,11 +47,11 @@ func (l *innerProduct) SetUp(bottom, _ []*blob.Blob) error {
 	if l.transpose {
 		shape = []int{l.k, l.n}
 	}
-	if err := l.addWeight(p.GetWeightFiller(), shape...); err != nil {
+	if err := l.AddWeight(p.GetWeightFiller(), shape...); err != nil {
 		return err
 	}
 	if l.bias {
-		return l.addWeight(p.GetBiasFiller(), l.n)
+		return l.AddWeight(p.GetBiasFiller(), l.n)
 	}
 	return nil
 }
@@ -135,7 +135,7 @@ func (l *innerProduct) weight(j, k int) int {
 }
 
 // BackwardReads implements BackwardReader: the gradient of the weights needs the bottom.
-func (l *innerProduct) BackwardReads() (bottoms, tops bool) { return l.paramGrad(0), false }
+func (l *innerProduct) BackwardReads() (bottoms, tops bool) { return l.ParamGrad(0), false }
 
 // Backward computes the bottom's gradient first: the weights may be in caches yet, from Forward, and their gradient, which is as long, would
 // take their place.
@@ -146,12 +146,12 @@ func (l *innerProduct) Backward(top []*blob.Blob, propagateDown []bool, bottom [
 			return err
 		}
 	}
-	if l.paramGrad(0) {
+	if l.ParamGrad(0) {
 		if err := l.weightGrad(bottom[0].Data(), dy); err != nil {
 			return err
 		}
 	}
-	if l.bias && l.paramGrad(1) {
+	if l.bias && l.ParamGrad(1) {
 		return l.biasGrad.run(l.params[1].Diff(), dy)
 	}
 	return nil

@@ -54,9 +54,9 @@ func (l *prelu) SetUp(bottom, _ []*blob.Blob) error {
 	}
 	l.saved = l.Device.NewBlob(0)
 	if l.shared {
-		return l.addWeight(filler)
+		return l.AddWeight(filler)
 	}
-	return l.addWeight(filler, bottom[0].Dim(1))
+	return l.AddWeight(filler, bottom[0].Dim(1))
 }
 
 func (l *prelu) Reshape(bottom, top []*blob.Blob) error {
@@ -187,7 +187,7 @@ func (l *prelu) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.
 	if top[0] == bottom[0] {
 		x = l.saved.Data()
 	}
-	if l.paramGrad(0) {
+	if l.ParamGrad(0) {
 		if err := l.slopeGrad(dy, x); err != nil {
 			return err
 		}

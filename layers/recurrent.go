@@ -70,10 +70,10 @@ func (l *recurrent) SetUp(bottom, _ []*blob.Blob) error {
 		return fmt.Errorf("bottom[0] has no time steps: it has shape %s", bottom[0].ShapeString())
 	}
 	rows := l.gates * l.d
-	if err := l.addWeight(p.GetWeightFiller(), rows, l.k); err != nil {
+	if err := l.AddWeight(p.GetWeightFiller(), rows, l.k); err != nil {
 		return err
 	}
-	if err := l.addWeight(p.GetBiasFiller(), rows); err != nil {
+	if err := l.AddWeight(p.GetBiasFiller(), rows); err != nil {
 		return err
 	}
 	if l.hasStatic {
@@ -81,11 +81,11 @@ func (l *recurrent) SetUp(bottom, _ []*blob.Blob) error {
 			return fmt.Errorf("bottom[2] must have at least 1 axis -- (#streams, ...): it has shape %s", bottom[2].ShapeString())
 		}
 		l.static = bottom[2].CountFrom(1)
-		if err := l.addWeight(p.GetWeightFiller(), rows, l.static); err != nil {
+		if err := l.AddWeight(p.GetWeightFiller(), rows, l.static); err != nil {
 			return err
 		}
 	}
-	if err := l.addWeight(p.GetWeightFiller(), rows, l.d); err != nil {
+	if err := l.AddWeight(p.GetWeightFiller(), rows, l.d); err != nil {
 		return err
 	}
 	return l.cell.setUp(p)

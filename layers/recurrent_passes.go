@@ -83,17 +83,17 @@ func (l *recurrent) Backward(top []*blob.Blob, propagateDown []bool, bottom []*b
 
 // weightGrads adds to the gradients of the weights. Behind it, fixed holds the sum of da over time.
 func (l *recurrent) weightGrads(bottom []*blob.Blob) error {
-	if l.paramGrad(0) {
+	if l.ParamGrad(0) {
 		if err := l.dwx.addTo(l.params[0], l.da, bottom[0].Data()); err != nil {
 			return err
 		}
 	}
-	if l.paramGrad(1) {
+	if l.ParamGrad(1) {
 		if err := l.bias.run(l.params[1].Diff(), l.da); err != nil {
 			return err
 		}
 	}
-	if i := l.hiddenWeight(); l.paramGrad(i) {
+	if i := l.hiddenWeight(); l.ParamGrad(i) {
 		if err := l.dwh.addTo(l.params[i], l.da, l.prev); err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (l *recurrent) weightGrads(bottom []*blob.Blob) error {
 			return err
 		}
 	}
-	if !l.paramGrad(2) {
+	if !l.ParamGrad(2) {
 		return nil
 	}
 	return l.dwFix.addTo(l.params[2], l.fixed, bottom[2].Data())

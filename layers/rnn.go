@@ -32,10 +32,10 @@ type rnn struct {
 }
 
 func (l *rnn) setUp(p *caffepb.RecurrentParameter) error {
-	if err := l.addWeight(p.GetWeightFiller(), l.d, l.d); err != nil {
+	if err := l.AddWeight(p.GetWeightFiller(), l.d, l.d); err != nil {
 		return err
 	}
-	return l.addWeight(p.GetBiasFiller(), l.d)
+	return l.AddWeight(p.GetBiasFiller(), l.d)
 }
 
 func (l *rnn) prepare() (err error) {
@@ -83,12 +83,12 @@ func (l *rnn) outputBack(top *blob.Blob) ([]float32, error) {
 	if err := l.allTanh.back(top.Data(), top.Diff(), l.do); err != nil {
 		return nil, err
 	}
-	if l.paramGrad(w) {
+	if l.ParamGrad(w) {
 		if err := l.dwo.addTo(l.params[w], l.do, l.hidden[0][l.n*l.d:]); err != nil {
 			return nil, err
 		}
 	}
-	if l.paramGrad(w + 1) {
+	if l.ParamGrad(w + 1) {
 		if err := l.outBias.run(l.params[w+1].Diff(), l.do); err != nil {
 			return nil, err
 		}

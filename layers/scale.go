@@ -63,13 +63,13 @@ func (l *affine) SetUp(bottom, _ []*blob.Blob) error {
 				filler = &caffepb.FillerParameter{Value: &one}
 			}
 		}
-		if err := l.addWeight(filler, bottom[0].Shape()[first:end]...); err != nil {
+		if err := l.AddWeight(filler, bottom[0].Shape()[first:end]...); err != nil {
 			return err
 		}
 	}
 	if l.scaled && l.biased {
 		shape := l.operandShape(bottom)
-		return l.addWeight(l.Param.GetScaleParam().GetBiasFiller(), shape...)
+		return l.AddWeight(l.Param.GetScaleParam().GetBiasFiller(), shape...)
 	}
 	return nil
 }
@@ -227,7 +227,7 @@ func (l *affine) operandGrads(dy, x []float32, propagateDown []bool, bottom []*b
 	wantBottom := l.fromBottom && propagateDown[1]
 	wantWeight := false
 	for i := range l.params {
-		wantWeight = wantWeight || l.paramGrad(i)
+		wantWeight = wantWeight || l.ParamGrad(i)
 	}
 	if !wantBottom && !wantWeight {
 		return nil
@@ -258,7 +258,7 @@ func (l *affine) addGrads(products, sums []float64) {
 		if !l.scaled || i > 0 || l.fromBottom {
 			grads = sums
 		}
-		if l.paramGrad(i) {
+		if l.ParamGrad(i) {
 			addTo(l.params[i].Diff(), grads)
 		}
 	}

@@ -55,7 +55,7 @@ func (l *packedLSTM) SetUp(bottom, _ []*blob.Blob) error {
 		filler *caffepb.FillerParameter
 		shape  []int
 	}{{p.GetWeightFiller(), []int{4 * l.d, l.k}}, {p.GetWeightFiller(), []int{4 * l.d, l.d}}, {p.GetBiasFiller(), []int{4 * l.d}}} {
-		if err := l.addWeight(w.filler, w.shape...); err != nil {
+		if err := l.AddWeight(w.filler, w.shape...); err != nil {
 			return err
 		}
 	}
