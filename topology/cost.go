@@ -1,26 +1,29 @@
 package topology
 
 // costs are the figures of the closed forms, in the notation of [SWC] V-A (J. Fang et al., "swCaffe", arXiv 1903.06934):
-// alpha s a message, beta1 s/byte inside a supernode, beta2 s/byte when all of a supernode's ranks use the uplink, gamma s/byte
-// of addition; p ranks, q in a full supernode, so s = p/q supernodes. A message between supernodes takes alpha +
-// uplinkAlpha. The paper prints beta2 = beta1/4; a quarter of the bandwidth is 4 beta1.
+// alpha s a message, beta1 s/byte inside a supernode, which may depend on the message's size, beta2 s/byte when all of a
+// supernode's ranks use the uplink, gamma s/byte of addition; p ranks, q in a full supernode, so s = p/q supernodes. A message
+// between supernodes takes alpha + uplinkAlpha, and no less than beta1 a byte. The paper prints beta2 = beta1/4; a quarter of the
+// bandwidth is 4 beta1.
 //
 // The forms take p, q and s to be powers of two where the algorithm likes them so; otherwise they add the fold and
-// estimate. Bandwidth by message size is left out.
+// estimate.
 type costs struct {
 	ranks, perSupernode, supernodes int
 	mapping                         Mapping
 	alpha, uplinkAlpha              float64
-	beta1, beta2, gamma             float64
+	beta1                           func(bytes float64) float64
+	beta2, gamma                    float64
 }
 
 // newCosts takes the figures from a cluster and a layout.
 func newCosts(spec Spec, l Layout) costs {
 	c := costs{
 		ranks: l.Ranks(), perSupernode: l.largest(), supernodes: l.Supernodes(), mapping: l.Mapping,
-		alpha: float64(spec.Latency), uplinkAlpha: float64(spec.UplinkLatency), beta1: 1 / spec.BytesPerSecond,
+		alpha: float64(spec.Latency), uplinkAlpha: float64(spec.UplinkLatency),
+		beta1: func(bytes float64) float64 { return 1 / spec.messageBandwidth(bytes) },
 	}
-	c.beta2 = max(c.beta1, float64(c.perSupernode)/spec.uplinkBandwidth())
+	c.beta2 = float64(c.perSupernode) / spec.uplinkBandwidth()
 	if spec.ReduceBytesPerSecond > 0 {
 		c.gamma = 1 / spec.ReduceBytesPerSecond
 	}
@@ -29,9 +32,9 @@ func newCosts(spec Spec, l Layout) costs {
 
 // message is a message of n bytes and its addition, if add.
 func (c costs) message(crosses bool, n float64, add bool) float64 {
-	t := c.alpha + n*c.beta1
+	t := c.alpha + n*c.beta1(n)
 	if crosses {
-		t = c.alpha + c.uplinkAlpha + n*c.beta2
+		t = c.alpha + c.uplinkAlpha + n*max(c.beta1(n), c.beta2)
 	}
 	if add {
 		t += n * c.gamma
@@ -58,7 +61,7 @@ func (c costs) ring(n float64) VTime {
 	p := float64(c.ranks)
 	crosses := c.supernodes > 1
 	if crosses && c.mapping == Block {
-		c.beta2 = max(c.beta1, c.beta2/float64(c.perSupernode))
+		c.beta2 /= float64(c.perSupernode)
 	}
 	return VTime((p - 1) * (c.message(crosses, n/p, true) + c.message(crosses, n/p, false)))
 }
@@ -98,7 +101,7 @@ func (c costs) topology(n float64) VTime {
 // one message at a time over its uplink.
 func (c costs) binomialTree(n float64) VTime {
 	if c.mapping == Block {
-		c.beta2 = max(c.beta1, c.beta2/float64(c.perSupernode))
+		c.beta2 /= float64(c.perSupernode)
 	}
 	t := 0.0
 	for d := 1; d < c.ranks; d *= 2 {
