@@ -3,46 +3,12 @@ package cpe_test
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/validation"
 )
-
-// dmaBenchmark has each of some CPEs make one request and wait for it.
-type dmaBenchmark struct {
-	cpes  int
-	block cpe.Block
-	put   bool
-}
-
-func (dmaBenchmark) Name() string { return "DMA benchmark" }
-
-func (b dmaBenchmark) RunGroup(g *cpe.CoreGroup) error {
-	for _, c := range g.CPEs()[:g.Deal(b.cpes)] {
-		if b.put {
-			c.Store(&b.block, nil)
-		} else {
-			c.Load(nil, &b.block)
-		}
-	}
-	g.Sync()
-	return nil
-}
-
-// bandwidth runs the benchmark with total bytes a CPE in blocks of a length, and returns GB/s.
-func bandwidth(t *testing.T, m *cpe.Machine, cpes, total, block int, put bool) float64 {
-	t.Helper()
-	m.ResetLedger()
-	b := cpe.Block{Planes: 1, Rows: total / block, Cols: block / 4, RowStride: block / 2, PlaneStride: total}
-	if total == block {
-		b.RowStride = block / 4
-	}
-	if err := m.Run(dmaBenchmark{cpes, b, put}, 1); err != nil {
-		t.Fatal(err)
-	}
-	return float64(cpes*total) / m.Ledger().Time.Seconds() / 1e9
-}
 
 // TestPublishedBandwidth reproduces swCaffe's figure 2 within 5 % from 64 bytes on.
 func TestPublishedBandwidth(t *testing.T) {
@@ -66,7 +32,10 @@ func TestPublishedBandwidth(t *testing.T) {
 		var points validation.Points
 		for _, r := range rows {
 			block := r.Int(file.column)
-			got := bandwidth(t, m, r.Int("cpes"), max(file.total, block), block, r["direction"] == "put")
+			got, err := cpe.DMAProbe{CPEs: r.Int("cpes"), Bytes: max(file.total, block), Block: block, Put: r["direction"] == "put"}.Run(m, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
 			name := fmt.Sprintf("%d CPEs %s %d bytes", r.Int("cpes"), r["direction"], block)
 			points.Add(name, got, r.Float("gbytes_per_s"))
 			if e := points[len(points)-1].Error(); block >= 64 && math.Abs(e) > 0.05 {
@@ -74,5 +43,60 @@ func TestPublishedBandwidth(t *testing.T) {
 			}
 		}
 		t.Logf("%s (GB/s)\n%v", file.name, points)
+	}
+}
+
+// TestDMAProbe: core groups with memories of their own do not slow each other down, those that share one do; what is charged to the machine
+// stays; what cannot be asked for is an error.
+func TestDMAProbe(t *testing.T) {
+	open := func(name string, mode cpe.Mode) *cpe.Machine {
+		spec, err := cpe.Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := cpe.New(spec, mode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(m.Close)
+		return m
+	}
+	probe := func(m *cpe.Machine, p cpe.DMAProbe, groups int) float64 {
+		v, err := p.Run(m, groups)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	own := open("sw26010", cpe.CostOnly)
+	own.Charge(&cpe.Ledger{Flops: 5})
+	p := cpe.DMAProbe{CPEs: 64, Bytes: 2048, Block: 2048}
+	if one, all := probe(own, p, 1), probe(own, p, 0); math.Abs(one-24.71) > 0.01 || math.Abs(all/one-4) > 1e-9 {
+		t.Errorf("sw26010: %g GB/s, all core groups %g", one, all)
+	}
+	if l := own.Ledger(); l.Flops != 5 || l.GetBytes != 0 {
+		t.Errorf("the probe stays in the machine's ledger: %+v", l)
+	}
+	shared := open("knl7250", cpe.CostOnly)
+	p = cpe.DMAProbe{CPEs: 1, Bytes: 1 << 18, Block: 1 << 18}
+	if one, all := probe(shared, p, 1), probe(shared, p, 0); all > 475 || all < 400 || all > 60*one {
+		t.Errorf("knl7250: %g GB/s, all cores %g", one, all)
+	}
+	for _, c := range []struct {
+		m      *cpe.Machine
+		p      cpe.DMAProbe
+		groups int
+		want   string
+	}{
+		{own, cpe.DMAProbe{CPEs: 65, Bytes: 4, Block: 4}, 1, `machine "sw26010" has 64 CPEs a core group; 65 were asked for`},
+		{own, cpe.DMAProbe{CPEs: 64, Bytes: 4, Block: 4}, 5, `machine "sw26010" has 4 core groups; 5 were asked for`},
+		{own, cpe.DMAProbe{CPEs: 64, Bytes: 6, Block: 6}, 1, `6 bytes in blocks of 6`},
+		{own, cpe.DMAProbe{CPEs: 64, Bytes: 12, Block: 8}, 1, `12 bytes in blocks of 8`},
+		{own, cpe.DMAProbe{CPEs: 64, Bytes: 65540, Block: 65540}, 1, `65540`},
+		{open("sw26010", cpe.Functional), cpe.DMAProbe{CPEs: 64, Bytes: 4, Block: 4}, 1, `moves values`},
+	} {
+		if _, err := c.p.Run(c.m, c.groups); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v on %d core groups: error %v, want %q", c.p, c.groups, err, c.want)
+		}
 	}
 }

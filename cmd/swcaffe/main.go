@@ -44,7 +44,7 @@ type env struct {
 
 // commands in the order in which help lists them.
 var commands = []command{
-	trainCommand, testCommand, timeCommand, exploreCommand, deviceQueryCommand, verifyCommand, allreduceCommand, scaleCommand, datasetCommand,
+	trainCommand, testCommand, timeCommand, exploreCommand, deviceQueryCommand, bandwidthCommand, verifyCommand, allreduceCommand, scaleCommand, datasetCommand,
 	convertImagesetCommand, computeImageMeanCommand, extractFeaturesCommand,
 	upgradeNetTextCommand, upgradeNetBinaryCommand, upgradeSolverTextCommand,
 	convertMnistCommand, convertCifarCommand,

@@ -16,7 +16,7 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left
 func TestFullStdout(t *testing.T) {
 	const lenet = "../../models/lenet/deploy.prototxt"
 	for _, line := range []string{
-		"-h", "help train", "version", "device_query", "time -dry_run -model " + lenet, "fmt " + lenet,
+		"-h", "help train", "version", "device_query", "bandwidth -machine sw26010", "time -dry_run -model " + lenet, "fmt " + lenet,
 		"time -machine sw26010 -model " + lenet, "explore -vary ldm_kb=64 -model " + lenet, "scale -nodes 1 -model " + lenet,
 		"allreduce -cluster taihulight -nodes 2",
 	} {
