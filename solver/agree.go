@@ -3,6 +3,8 @@ package solver
 import (
 	"fmt"
 	"hash/crc32"
+	"slices"
+	"strconv"
 	"unsafe"
 
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -51,14 +53,15 @@ func (t *Team) meet(v *Solver) error {
 // compareNets returns an error unless all workers have the same solver and training net. Where data comes from may differ.
 func (t *Team) compareNets(v *Solver) error {
 	layers := v.net.NumLayers()
-	rank, place, differs, err := t.compare([]float32{float32(layers), solverDigest(v.param)})
+	rank, place, differs, err := t.compare(append([]float32{float32(layers)}, solverDigests(v.param)...))
 	switch {
 	case err != nil:
 		return err
 	case differs && place == 0:
 		return fmt.Errorf("rank %d trains a net of another number of layers than rank 0; this one has %d", rank, layers)
 	case differs:
-		return fmt.Errorf("the solver of rank %d differs from rank 0's", rank)
+		f := solverFields[place-1]
+		return fmt.Errorf("the solver of rank %d differs from rank 0's: %s is %s on rank %d", rank, f.Name(), fieldText(v.param, f), t.rank())
 	}
 	row := make([]float32, layers)
 	for i := range row {
@@ -71,13 +74,49 @@ func (t *Team) compareNets(v *Solver) error {
 	return err
 }
 
-// solverDigest covers the fields of a solver that move weights.
-func solverDigest(p *caffepb.SolverParameter) float32 {
-	p = proto.CloneOf(p)
-	p.Net, p.TrainNet, p.NetParam, p.TrainNetParam = nil, nil, nil, nil
-	p.TestNet, p.TestNetParam, p.TestIter, p.TestState, p.TestInterval = nil, nil, nil, nil, nil
-	p.SnapshotPrefix, p.RandomSeed, p.Weights, p.Display = nil, nil, nil, nil
-	return messageDigest(p)
+// solverFields are the fields of a solver that move weights.
+var solverFields = func() (list []protoreflect.FieldDescriptor) {
+	others := []protoreflect.Name{
+		"net", "train_net", "net_param", "train_net_param", "test_net", "test_net_param", "test_iter", "test_state", "test_interval",
+		"snapshot_prefix", "random_seed", "weights", "display",
+	}
+	all := (*caffepb.SolverParameter)(nil).ProtoReflect().Descriptor().Fields()
+	for i := range all.Len() {
+		if f := all.Get(i); !slices.Contains(others, f.Name()) {
+			list = append(list, f)
+		}
+	}
+	return list
+}()
+
+// solverDigests are those of the fields.
+func solverDigests(p *caffepb.SolverParameter) []float32 {
+	row := make([]float32, len(solverFields))
+	for i, f := range solverFields {
+		if one := new(caffepb.SolverParameter); p.ProtoReflect().Has(f) {
+			one.ProtoReflect().Set(f, p.ProtoReflect().Get(f))
+			row[i] = messageDigest(one)
+		}
+	}
+	return row
+}
+
+// fieldText is the value of a field of a solver as its prototxt has it, or its default.
+func fieldText(p *caffepb.SolverParameter, f protoreflect.FieldDescriptor) string {
+	value := p.ProtoReflect().Get(f)
+	switch {
+	case f.IsList():
+		var words []string
+		for i := range value.List().Len() {
+			words = append(words, value.List().Get(i).String())
+		}
+		return fmt.Sprint(words)
+	case f.Enum() != nil:
+		return string(f.Enum().Values().ByNumber(value.Enum()).Name())
+	case f.Kind() == protoreflect.StringKind:
+		return strconv.Quote(value.String())
+	}
+	return value.String()
 }
 
 func messageDigest(m proto.Message) float32 {

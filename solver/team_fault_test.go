@@ -8,6 +8,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
 // spoil makes the next loss no number.
@@ -34,8 +35,12 @@ func TestTeamFaults(t *testing.T) {
 		{"fewer layers", crew{solver: other(func(p *caffepb.SolverParameter) {
 			p.NetParam.Layer = append(p.NetParam.Layer[:2], p.NetParam.Layer[3:]...)
 		})}, nil, []string{"rank 2 trains a net of another number of layers"}},
-		{"another rate", crew{solver: other(func(p *caffepb.SolverParameter) { p.BaseLr = proto.Float32(1) })}, nil,
-			[]string{"the solver of rank 2 differs"}},
+		{"another rate", crew{solver: other(func(p *caffepb.SolverParameter) { p.BaseLr = proto.Float32(1.5) })}, nil,
+			[]string{"the solver of rank 2 differs from rank 0's: base_lr is "}},
+		{"another type", crew{solver: other(func(p *caffepb.SolverParameter) { p.Type = proto.String("Nesterov") })}, nil,
+			[]string{`the solver of rank 2 differs from rank 0's: type is `}},
+		{"other steps", crew{solver: other(func(p *caffepb.SolverParameter) { p.Stepvalue = []int32{4, 8} })}, nil,
+			[]string{"the solver of rank 2 differs from rank 0's: stepvalue is ["}},
 		{"other weights", crew{team: Team{CheckEvery: 3}}, func(s *Solver) {
 			s.Net().Learnable()[2].Blob.Data()[7] += 1e-7
 		}, []string{"iteration 2", "rank 2 differ", `layer "ip", param 0`}},
@@ -101,4 +106,24 @@ func (v *Solver) iterateAll(n int) error {
 		v.iter++
 	}
 	return nil
+}
+
+// TestFieldText: fields that differ are said as a prototxt has them.
+func TestFieldText(t *testing.T) {
+	p := &caffepb.SolverParameter{BaseLr: proto.Float32(0.015), Type: proto.String("Nesterov"), Stepvalue: []int32{4, 8},
+		SnapshotFormat: caffepb.SolverParameter_HDF5.Enum()}
+	said := map[protoreflect.Name]string{}
+	for _, f := range solverFields {
+		said[f.Name()] = fieldText(p, f)
+	}
+	for name, want := range map[protoreflect.Name]string{
+		"base_lr": "0.015", "type": `"Nesterov"`, "stepvalue": "[4 8]", "snapshot_format": "HDF5", "max_iter": "0", "regularization_type": `"L2"`,
+	} {
+		if said[name] != want {
+			t.Errorf("%s is said to be %s, want %s", name, said[name], want)
+		}
+	}
+	if _, ok := said["net"]; ok {
+		t.Error("net is compared, which may lie elsewhere")
+	}
 }
