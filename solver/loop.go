@@ -136,6 +136,7 @@ func (v *Solver) iterate() (Action, error) {
 // passes does iter_size forward and backward passes and returns their mean loss.
 func (v *Solver) passes() (float64, error) {
 	var loss float64
+	v.spoiled = ""
 	passes := max(1, int(v.param.GetIterSize()))
 	for i := range passes {
 		var done func(int)
@@ -147,8 +148,8 @@ func (v *Solver) passes() (float64, error) {
 			return 0, err
 		}
 		loss += l
-		if !finite(l) {
-			break
+		if !finite(l) && v.spoiled == "" {
+			v.spoiled = v.group.nonFinite()
 		}
 	}
 	return loss / float64(passes), nil
@@ -162,9 +163,18 @@ func (v *Solver) checkLoss(loss float64) error {
 	return v.diverged(loss)
 }
 
+// warnOfLoss says once that a loss is no number. Training goes on, as Caffe's does: it may be one batch's.
+func (v *Solver) warnOfLoss(loss float64) {
+	if v.warned || finite(loss) {
+		return
+	}
+	v.warned = true
+	v.log.Warnf("%v. Training goes on; later losses that are no numbers are not reported", v.diverged(loss))
+}
+
 // diverged explains a loss that is no number.
 func (v *Solver) diverged(loss float64) error {
-	where := v.group.nonFinite()
+	where := v.spoiled
 	if where == "" {
 		where = "all blobs are finite, their weighted sum is not"
 	}

@@ -74,6 +74,8 @@ type Solver struct {
 	losses     lossWindow
 	speed      speedometer
 	stopped    bool
+	spoiled    string // where in the last passes a value first appeared that is no number
+	warned     bool   // of a loss that is no number
 }
 
 // New builds the nets a solver file asks for and gives the training net the weights that the weights field names.

@@ -107,7 +107,10 @@ type alone struct{ v *Solver }
 
 func (a alone) start() error { return nil }
 
-func (a alone) combine(loss float64) (float64, error) { return loss, a.v.checkLoss(loss) }
+func (a alone) combine(loss float64) (float64, error) {
+	a.v.warnOfLoss(loss)
+	return loss, nil
+}
 
 func (a alone) updated(float64) (Action, error) { return a.v.opt.Action(), nil }
 
