@@ -63,8 +63,8 @@ func (l *recurrent) SetUp(bottom, _ []*blob.Blob) error {
 		return fmt.Errorf("there are %d bottoms: x, cont, perhaps a static input, and %d first states are needed", len(bottom), given)
 	}
 	l.hasStatic = len(bottom)-given == 3
-	if bottom[0].NumAxes() < 2 {
-		return fmt.Errorf("bottom[0] must have at least 2 axes -- (#timesteps, #streams, ...): it has shape %s", bottom[0].ShapeString())
+	if bottom[0].NumAxes() < 3 {
+		return fmt.Errorf("bottom[0] must have at least 3 axes, time steps x streams x features: it has shape %s", bottom[0].ShapeString())
 	}
 	if l.t, l.k = bottom[0].Dim(0), bottom[0].CountFrom(2); l.t == 0 {
 		return fmt.Errorf("bottom[0] has no time steps: it has shape %s", bottom[0].ShapeString())
@@ -77,8 +77,8 @@ func (l *recurrent) SetUp(bottom, _ []*blob.Blob) error {
 		return err
 	}
 	if l.hasStatic {
-		if bottom[2].NumAxes() < 1 {
-			return fmt.Errorf("bottom[2] must have at least 1 axis -- (#streams, ...): it has shape %s", bottom[2].ShapeString())
+		if bottom[2].NumAxes() < 2 {
+			return fmt.Errorf("bottom[2] must have at least 2 axes, streams x features: it has shape %s", bottom[2].ShapeString())
 		}
 		l.static = bottom[2].CountFrom(1)
 		if err := l.AddWeight(p.GetWeightFiller(), rows, l.static); err != nil {

@@ -86,6 +86,8 @@ func TestRecurrentErrors(t *testing.T) {
 	x := layertest.In(4, 2, 5)
 	wantError(t, b, layertest.Case{Type: "LSTM", Bottoms: []layertest.Bottom{x, conts(4, 2)}}, "num_output", "0")
 	wantError(t, b, layertest.Case{Type: "LSTM", Param: "recurrent_param { num_output: 2 }", Bottoms: []layertest.Bottom{x, conts(4, 3)}}, "4 2", "4 3 (12)")
+	wantError(t, b, layertest.Case{Type: "LSTM", Param: "recurrent_param { num_output: 2 }", Bottoms: []layertest.Bottom{layertest.In(4, 2), conts(4, 2)}}, "bottom[0]", "3 axes", "4 2 (8)")
+	wantError(t, b, layertest.Case{Type: "RNN", Param: "recurrent_param { num_output: 2 }", Bottoms: []layertest.Bottom{x, conts(4, 2), layertest.In(2)}}, "bottom[2]", "2 axes", "2 (2)")
 	wantError(t, b, layertest.Case{Type: "RNN", Param: "recurrent_param { num_output: 2 expose_hidden: true }", Tops: 2,
 		Bottoms: []layertest.Bottom{x, conts(4, 2), layertest.In(1, 2, 3)}}, "1 2 2", "1 2 3 (6)")
 	wantError(t, b, layertest.Case{Type: "LSTMUnit", Tops: 2, Bottoms: []layertest.Bottom{layertest.In(1, 2, 3), layertest.In(1, 2, 3), conts(1, 2)}}, "12", "1 2 3 (6)")
