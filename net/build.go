@@ -174,7 +174,7 @@ func (n *Net) newTop(d *node, name string) {
 	n.needBackward = append(n.needBackward, false)
 }
 
-// setLossWeights reads loss_weight; a loss layer's first top has weight 1 if the prototxt says nothing.
+// setLossWeights reads loss_weight; a loss layer's first top has weight 1 if the prototxt says nothing, and snapshots say so, as Caffe's do.
 func (n *Net) setLossWeights(d *node) error {
 	given := d.param.LossWeight
 	if len(given) == 0 && d.kind.Loss {
@@ -184,6 +184,9 @@ func (n *Net) setLossWeights(d *node) error {
 	}
 	d.lossWeights = make([]float32, len(d.tops))
 	copy(d.lossWeights, given)
+	if d.kind.Loss {
+		d.param.LossWeight = slices.Clone(d.lossWeights)
+	}
 	for k, w := range d.lossWeights {
 		if w != 0 {
 			n.lossWeights[d.topIDs[k]] = w

@@ -359,6 +359,23 @@ func TestOutputsAreSorted(t *testing.T) {
 	}
 }
 
+// TestSnapshotSaysLossWeight: what Caffe stores of a loss layer has the loss_weight that is 1 by default; other layers have the prototxt's.
+func TestSnapshotSaysLossWeight(t *testing.T) {
+	n, err := build(t, head+`
+		layer { name: "a" type: "InnerProduct" bottom: "x" top: "a" inner_product_param { num_output: 4 } }
+		layer { name: "p" type: "Power" bottom: "x" top: "p" loss_weight: 0.5 }
+		layer { name: "loss" type: "EuclideanLoss" bottom: "a" bottom: "t" top: "l" }`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range n.ToProto(false).Layer {
+		want := map[string][]float32{"loss": {1}, "p": {0.5}}[l.GetName()]
+		if !slices.Equal(l.LossWeight, want) {
+			t.Errorf("layer %q is stored with loss_weight %v, want %v", l.GetName(), l.LossWeight, want)
+		}
+	}
+}
+
 // A loss that another layer reads gets its gradient from there alone, unless loss_weight says that it counts for itself too: of
 // l = |a|^2/2 the gradient is a, times 2 through the Power layer, and once more with the weight. Without any from there the loss layer
 // does not go backward, as in Caffe.
