@@ -211,6 +211,7 @@ func (v *Solver) makeNets() error {
 		if err != nil {
 			return err
 		}
+		n.SetDebugInfo(v.param.GetDebugInfo())
 		v.testNets = append(v.testNets, n)
 	}
 	v.log.Info("Solver scaffolding done.")

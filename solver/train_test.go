@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -281,6 +282,33 @@ func TestDivergenceGoesOn(t *testing.T) {
 		if n := strings.Count(log.String(), want); n != 1 {
 			t.Errorf("%q is %d times in the log:\n%s", want, n, log.String())
 		}
+	}
+}
+
+// TestDebugInfoOfTestNets: with debug_info test nets print what their layers make, whether or not a display is asked for. The figures
+// are Caffe's.
+func TestDebugInfoOfTestNets(t *testing.T) {
+	s := train(t, t.TempDir(), leastSquares+`base_lr: 0.1 max_iter: 1 debug_info: true test_iter: 1 test_interval: 1`)
+	var log strings.Builder
+	s.log.SetOutput(&log)
+	s.log.SetFormatter(&logrus.TextFormatter{DisableTimestamp: true, DisableQuote: true})
+	if err := s.Solve(); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"Layer data, top blob x data: 2", "Layer data, top blob t data: 3",
+		"Layer ip, top blob y data: 4", "Layer ip, param blob 0 data: 1", "Layer loss, top blob loss data: 0.5",
+		"Layer data, top blob x data: 2", "Layer data, top blob t data: 3",
+		"Layer ip, top blob y data: 3.2", "Layer ip, param blob 0 data: 0.8", "Layer loss, top blob loss data: 0.02",
+	}
+	var got []string
+	for line := range strings.Lines(log.String()) {
+		if _, figures, is := strings.Cut(line, "[Forward] "); is {
+			got = append(got, strings.TrimSpace(figures))
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the log says\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
