@@ -22,34 +22,20 @@ func (l *lrnAcross) SetBlocked(bottoms, tops bool) error {
 	return l.prepare()
 }
 
-// blockRows are the rows of one outer of a tile, a block of channels each, and a row of zeros beyond the first and the last.
-type blockRows struct {
-	data, zeros []float32
-	stride      int
-	count, slot int // of blocks, and of the rows that are there: block m is row m%slot
-}
-
-// around returns block m and its neighbours.
-func (r *blockRows) around(m int) simd.NearChannels {
-	return simd.NearChannels{Below: r.row(m - 1), X: r.row(m), Above: r.row(m + 1)}
-}
-
-func (r *blockRows) row(m int) []float32 {
-	if m < 0 || m >= r.count {
-		return r.zeros
-	}
-	return r.data[m%r.slot*r.stride:][:len(r.zeros)]
+// near is the normalisation of blocks.
+func (l *lrnAcross) near() kernel.NearNorm {
+	return kernel.NearNorm{Size: l.size, Alpha: l.alpha, Beta: l.beta, K: l.k}
 }
 
 // forwardBlocks is forwardTile for blocks of channels.
 func (l *lrnAcross) forwardBlocks(t *kernel.Tile) {
 	s, zeros := t.Scratch[0][:t.I], t.Scratch[1][:t.I]
+	norm := l.near()
 	clear(zeros)
 	for o := range t.O {
-		x := blockRows{t.In[0][o*t.OStride:], zeros, t.MStride, t.M, t.M}
+		x := kernel.BlockRows{Data: t.In[0][o*t.OStride:], Zeros: zeros, Stride: t.MStride, Count: t.M, Slot: t.M}
 		for m := range t.M {
-			simd.NearSquares(s, x.around(m), l.size, l.alpha/float32(l.size), l.k)
-			simd.MulPow(t.Out[0][o*t.OStride+m*t.MStride:][:t.I], x.row(m), s, -l.beta)
+			norm.Forward(s, t.Out[0][o*t.OStride+m*t.MStride:][:t.I], x.Around(m))
 		}
 	}
 }
@@ -58,20 +44,20 @@ func (l *lrnAcross) forwardBlocks(t *kernel.Tile) {
 func (l *lrnAcross) backwardBlocks(t *kernel.Tile) {
 	slots := min(3, t.M)
 	s, y, zeros := t.Scratch[1][:t.I], t.Scratch[2][:t.I], t.Scratch[3][:t.I]
+	norm := l.near()
 	clear(zeros)
 	for o := range t.O {
-		at := func(data []float32) blockRows { return blockRows{data[o*t.OStride:], zeros, t.MStride, t.M, t.M} }
+		at := func(data []float32) kernel.BlockRows {
+			return kernel.BlockRows{Data: data[o*t.OStride:], Zeros: zeros, Stride: t.MStride, Count: t.M, Slot: t.M}
+		}
 		dy, x, dx := at(t.In[0]), at(t.In[1]), at(t.Out[0])
-		ratio := blockRows{t.Scratch[0], zeros, t.I, t.M, slots}
+		ratio := kernel.BlockRows{Data: t.Scratch[0], Zeros: zeros, Stride: t.I, Count: t.M, Slot: slots}
 		for m := range t.M + 1 {
 			if m < t.M {
-				simd.NearSquares(s, x.around(m), l.size, l.alpha/float32(l.size), l.k)
-				simd.MulPow(y, x.row(m), s, -l.beta)
-				simd.PowRatio(dx.row(m), ratio.row(m), dy.row(m), y, s, -l.beta)
+				norm.Own(s, y, dx.Row(m), ratio.Row(m), dy.Row(m), x.Around(m))
 			}
 			if m > 0 {
-				simd.MulAddNear(dx.row(m-1), x.row(m-1), ratio.around(m-1), l.size, -2*l.alpha*l.beta/float32(l.size))
-				l.rectify(dx.row(m-1), x.row(m-1))
+				norm.Others(dx.Row(m-1), x.Row(m-1), ratio.Around(m-1), l.relu != nil)
 			}
 		}
 	}

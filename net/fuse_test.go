@@ -206,3 +206,39 @@ func TestPooledBatches(t *testing.T) {
 		}
 	}
 }
+
+// TestNormalisationAndPoolingTogether: losses and gradients are near those of the layers one by one, and have the same bits on any number of
+// threads, in blocks of channels and, where what is normalised is asked for by name, by planes; the ReLU layer before goes backward with them.
+func TestNormalisationAndPoolingTogether(t *testing.T) {
+	text := strings.ReplaceAll(images, "dim: 11 dim: 9", "dim: 40 dim: 36") + firstConv(`num_output: 32 kernel_size: 5 pad: 2`) + reluA + `
+	layer { name: "norm" type: "LRN" bottom: "a" top: "n" lrn_param { alpha: 0.5 } }
+	layer { name: "pool" type: "Pooling" bottom: "n" top: "p" pooling_param { kernel_size: 3 stride: 2 } }` + conv3x3("p", "s", "32", "") + classifier
+	for _, tt := range []struct {
+		kept    string
+		blocked []string
+	}{{"", []string{"a", "p"}}, {"a", []string{"p"}}, {"p", []string{"a"}}} {
+		build := func() *Net {
+			n := buildWith(t, text, func(o *Options) { o.Economise = true })
+			if tt.kept != "" {
+				n.Blob(tt.kept)
+			}
+			return n
+		}
+		n, one := build(), build()
+		for _, d := range n.nodes {
+			if d.param.GetName() == "norm" && len(d.task.nodes) != 2 {
+				t.Fatalf("%d layers are computed together, want 2", len(d.task.nodes))
+			}
+		}
+		if len(n.rectified) != 2 {
+			t.Errorf("the ReLU layer is computed with others in %d directions", len(n.rectified))
+		}
+		if got := n.Layouts().Blocked; !slices.Equal(got, tt.blocked) {
+			t.Errorf("with %q kept %v lie in blocks, want %v", tt.kept, got, tt.blocked)
+		}
+		runsAre(t, n, buildWith(t, text, func(*Options) {}), near)
+		n = build()
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+		sameRuns(t, n, one)
+	}
+}

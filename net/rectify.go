@@ -10,7 +10,7 @@ import (
 // Backward, which have at hand what is rectified.
 func (n *Net) rectify() {
 	for _, d := range n.nodes {
-		if next := n.nextAlone(d); next != nil && len(next.tops) == 1 && next.tops[0] == d.tops[0] {
+		if next := d.nextAlone(); next != nil && len(next.tops) == 1 && next.tops[0] == d.tops[0] {
 			if r, ok := d.task.Layer.(layers.Rectifier); ok {
 				n.noteRectified(r.TakeReLU(next.task.Layer))
 			}
@@ -18,7 +18,7 @@ func (n *Net) rectify() {
 		if len(d.bottoms) != 1 || len(d.tops) != 1 || d.bottoms[0] != d.tops[0] || n.opt.ForwardOnly {
 			continue
 		}
-		if next := n.nextAlone(d); next != nil {
+		if next := d.nextHead(); next != nil {
 			i := slices.Index(next.bottoms, d.tops[0])
 			if r, ok := next.task.Layer.(layers.GradRectifier); ok && next.needBackward && next.propagate[i] {
 				n.noteRectified(r.TakeReLUGrad(i, d.task.Layer))
@@ -28,11 +28,19 @@ func (n *Net) rectify() {
 }
 
 // nextAlone returns the node that reads the only top of one that computes alone, if it computes alone too.
-func (n *Net) nextAlone(d *node) *node {
+func (d *node) nextAlone() *node {
+	if next := d.nextHead(); next != nil && len(next.task.nodes) == 1 {
+		return next
+	}
+	return nil
+}
+
+// nextHead returns the node that reads the only top of one that computes alone, if it computes, alone or with layers behind it.
+func (d *node) nextHead() *node {
 	if len(d.task.nodes) != 1 {
 		return nil
 	}
-	if next := d.task.reader(); next != nil && len(next.task.nodes) == 1 {
+	if next := d.task.reader(); next != nil && len(next.task.nodes) > 0 {
 		return next
 	}
 	return nil

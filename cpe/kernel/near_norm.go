@@ -1,0 +1,53 @@
+package kernel
+
+import "github.com/swcaffe/swcaffe/internal/simd"
+
+// NearNorm is local response normalisation of blocks of channels: with n = Size and the window of n channels around c,
+//
+//	s(c) = K + Alpha/n * sum of x^2, y = x * s^-Beta
+//	dx(c) = dy(c)*s(c)^-Beta - 2*Alpha*Beta/n * x(c) * sum over the window of dy*y/s
+type NearNorm struct {
+	Size           int
+	Alpha, Beta, K float32
+}
+
+// Forward writes s and y of a block.
+func (n *NearNorm) Forward(s, y []float32, x simd.NearChannels) {
+	simd.NearSquares(s, x, n.Size, n.Alpha/float32(n.Size), n.K)
+	simd.MulPow(y, x.X, s, -n.Beta)
+}
+
+// Own writes s, y, the first term of dx and the ratio dy*y/s of a block.
+func (n *NearNorm) Own(s, y, dx, ratio, dy []float32, x simd.NearChannels) {
+	n.Forward(s, y, x)
+	simd.PowRatio(dx, ratio, dy, y, s, -n.Beta)
+}
+
+// Others adds the second term of a block's dx, whose neighbours' ratios are there. With relu dx becomes the gradient of the input of a
+// ReLU layer whose result x is.
+func (n *NearNorm) Others(dx, x []float32, ratio simd.NearChannels, relu bool) {
+	simd.MulAddNear(dx, x, ratio, n.Size, -2*n.Alpha*n.Beta/float32(n.Size))
+	if relu {
+		simd.ReLUGrad(dx, dx, x, 0)
+	}
+}
+
+// BlockRows are rows of values, each of a block of channels, and a row of zeros beyond the first and the last.
+type BlockRows struct {
+	Data, Zeros []float32
+	Stride      int
+	Count, Slot int // of blocks, and of the rows that are there: block m is row m%Slot
+}
+
+// Around returns block m and its neighbours.
+func (r *BlockRows) Around(m int) simd.NearChannels {
+	return simd.NearChannels{Below: r.Row(m - 1), X: r.Row(m), Above: r.Row(m + 1)}
+}
+
+// Row returns block m.
+func (r *BlockRows) Row(m int) []float32 {
+	if m < 0 || m >= r.Count {
+		return r.Zeros
+	}
+	return r.Data[m%r.Slot*r.Stride:][:len(r.Zeros)]
+}

@@ -1,0 +1,229 @@
+package kernel
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// NormPool is, on the host, local response normalisation and the maximum pooling of its results, in one pass over memory: of the results, and
+// of their gradient, there is a band of rows of a block of channels at a time, in a core's cache. It gives the bits of the two one after the
+// other in blocks of channels; inputs and outputs that lie by planes are turned.
+type NormPool struct {
+	norm     NearNorm
+	pool     *Pool // of inputs in blocks
+	machine  *cpe.Machine
+	planar   bool       // inputs lie by planes
+	bands    [2]bandSet // forward and backward
+	backward bool
+
+	x, y, dx []float32
+	relu     bool
+}
+
+// bandSet is how an image is cut in a direction: values is the most that a band has of a block's inputs, room that of its outputs, if these
+// are turned.
+type bandSet struct {
+	bands        []poolBand
+	values, room int
+}
+
+// normPoolValues is about how many inputs of a block a band has, of which a core's cache holds several times as many.
+const normPoolValues = 12 << 10
+
+// claimedBands is the most bands that a core takes on at a time.
+const claimedBands = 8
+
+// NewNormPool plans the two; it is nil where there are no kernels for them.
+func NewNormPool(m *cpe.Machine, n NearNorm, p PoolShape) (*NormPool, error) {
+	if !m.Native() || !simd.HasNear(n.Size) || p.Method != PoolMax || !p.blockable() {
+		return nil, nil
+	}
+	v := &NormPool{norm: n, machine: m, planar: !p.InBlocks}
+	p.InBlocks = true
+	var err error
+	if v.pool, err = NewPool(m, p); err != nil {
+		return nil, err
+	}
+	kernel, fit := v.pool.blocks.kernel, max(1, normPoolValues/(p.W*BlockLanes))
+	rows := max(1, (fit-p.KH)/p.SH+1)
+	for y := 0; y < p.OH; y += rows {
+		outputs := simd.Rows{From: y, To: min(y+rows, p.OH)}
+		v.bands[0].add(&p, kernel.Inputs(outputs), outputs)
+	}
+	for y := 0; y < p.H; y += fit {
+		inputs := simd.Rows{From: y, To: min(y+fit, p.H)}
+		v.bands[1].add(&p, inputs, kernel.Outputs(inputs))
+	}
+	return v, nil
+}
+
+// add appends a band.
+func (b *bandSet) add(p *PoolShape, inputs, outputs simd.Rows) {
+	b.bands = append(b.bands, poolBand{inputs, outputs})
+	b.values = max(b.values, (inputs.To-inputs.From)*p.W*BlockLanes)
+	if p.turnsOut() {
+		b.room = max(b.room, (outputs.To-outputs.From)*p.OW*BlockLanes)
+	}
+}
+
+// MaskWords returns how long the mask of both directions is.
+func (v *NormPool) MaskWords() int { return v.pool.MaskWords() }
+
+// scratch is the room of core groups, in a direction: forward for s, y and zeros, backward for the results' gradients and three blocks' ratios
+// as well; and for three blocks of inputs and two of their gradients that are turned.
+func (v *NormPool) scratch(backward bool) cpe.Scratch {
+	set, rows := &v.bands[0], 3
+	if v.planar {
+		rows += 3
+	}
+	if backward {
+		set, rows = &v.bands[1], rows+4
+		if v.planar {
+			rows += 2
+		}
+	}
+	return cpe.Scratch{Group: rows*set.values + set.room}
+}
+
+// Scratch returns how many values of scratch Forward and Backward take.
+func (v *NormPool) Scratch() (forward, backward int) {
+	groups := v.machine.Spec().CoreGroups
+	return v.scratch(false).Values(groups), v.scratch(true).Values(groups)
+}
+
+// Turns is as Conv.Turns.
+func (v *NormPool) Turns() (times, values int) {
+	times, values = v.pool.Turns()
+	if s := &v.pool.shape; v.planar {
+		times, values = times+3, values+3*s.N*s.C*s.H*s.W
+	}
+	return times, values
+}
+
+// Forward pools what is made of x into y; mask is as Pool's.
+func (v *NormPool) Forward(x, y []float32, mask []int32) error {
+	v.backward, v.x, v.y, v.pool.mask = false, x, y, mask
+	return v.run()
+}
+
+// Backward computes dx of the outputs' gradients dy. With relu it is that of the input of a ReLU layer whose result x is.
+func (v *NormPool) Backward(x, dy []float32, mask []int32, dx []float32, relu bool) error {
+	v.backward, v.x, v.y, v.pool.mask, v.dx, v.relu = true, x, dy, mask, dx, relu
+	return v.run()
+}
+
+func (v *NormPool) run() error {
+	v.machine.TakeScratch(v.scratch(v.backward))
+	return v.machine.Run(v, v.pool.groups())
+}
+
+// Name names the two.
+func (v *NormPool) Name() string { return "normalisation and pooling" }
+
+// RunGroup does the bands that a core group takes.
+func (v *NormPool) RunGroup(g *cpe.CoreGroup) error {
+	set := &v.bands[0]
+	if v.backward {
+		set = &v.bands[1]
+	}
+	n := v.pool.shape.N * len(set.bands)
+	for lo, hi := g.Claim(n, claimedBands); lo < hi; lo, hi = g.Claim(n, claimedBands) {
+		for i := lo; i < hi; i++ {
+			w := normBand{NormPool: v, poolBand: &set.bands[i%len(set.bands)], image: i / len(set.bands)}
+			w.memory = g.Memory(v.scratch(v.backward).Group)
+			w.zeros = w.take(1)
+			clear(w.zeros)
+			if v.backward {
+				w.backward()
+			} else {
+				w.forward()
+			}
+		}
+	}
+	return nil
+}
+
+// normBand is the work on a band.
+type normBand struct {
+	*NormPool
+	*poolBand
+	image  int
+	memory []float32 // what is left of it
+	zeros  []float32
+}
+
+// take returns memory for rows of a block's inputs.
+func (w *normBand) take(rows int) []float32 {
+	n := rows * (w.inputs.To - w.inputs.From) * w.pool.shape.W * BlockLanes
+	taken := w.memory[:n]
+	w.memory = w.memory[n:]
+	return taken
+}
+
+// planes is where the band of the first channel begins in inputs that lie by planes.
+func (w *normBand) planes(data []float32) []float32 {
+	s := &w.pool.shape
+	return data[w.image*s.C*s.H*s.W+w.inputs.From*s.W:]
+}
+
+// rows are the band's blocks of inputs where they lie, or slots of them that are turned.
+func (w *normBand) rows(data []float32, slots int) BlockRows {
+	s := &w.pool.shape
+	r := BlockRows{Zeros: w.zeros, Count: s.C / BlockLanes}
+	if w.planar {
+		r.Data, r.Stride, r.Slot = w.take(slots), len(w.zeros), slots
+		return r
+	}
+	plane := s.H * s.W * BlockLanes
+	r.Data, r.Stride, r.Slot = data[w.image*r.Count*plane+w.inputs.From*s.W*BlockLanes:], plane, r.Count
+	return r
+}
+
+// load brings block m of x to its row, if it is turned.
+func (w *normBand) load(x *BlockRows, m int) {
+	if s := &w.pool.shape; w.planar && m < x.Count {
+		plane := s.H * s.W
+		simd.Transpose(x.Row(m), w.planes(w.x)[m*BlockLanes*plane:], BlockLanes, plane, BlockLanes, len(w.zeros)/BlockLanes)
+	}
+}
+
+// store brings block m of dx to its planes, if it is turned.
+func (w *normBand) store(dx *BlockRows, m int) {
+	if s := &w.pool.shape; w.planar {
+		plane := s.H * s.W
+		simd.Transpose(w.planes(w.dx)[m*BlockLanes*plane:], dx.Row(m), plane, BlockLanes, len(w.zeros)/BlockLanes, BlockLanes)
+	}
+}
+
+// forward normalises the band block by block, and pools each.
+func (w *normBand) forward() {
+	x, s, y := w.rows(w.x, 3), w.take(1), w.take(1)
+	w.load(&x, 0)
+	for m := range x.Count {
+		w.load(&x, m+1)
+		w.norm.Forward(s, y, x.Around(m))
+		outputs, taken := w.pool.outputsOf(w.y, w.image*x.Count+m, w.memory)
+		w.pool.blocks.kernel.Max(outputs.place(w.outputs), taken[outputs.at(w.outputs):], y, w.outputs, w.pool.shape.ReLU)
+		outputs.store(w.outputs)
+	}
+}
+
+// backward makes the results' gradients block by block; dx of a block gets its second term when the next block's ratio is there.
+func (w *normBand) backward() {
+	x, dx := w.rows(w.x, 3), w.rows(w.dx, 2)
+	s, y, dy := w.take(1), w.take(1), w.take(1)
+	ratio := BlockRows{w.take(3), w.zeros, len(w.zeros), x.Count, 3}
+	w.load(&x, 0)
+	for m := range x.Count + 1 {
+		if m < x.Count {
+			w.load(&x, m+1)
+			outputs, taken := w.pool.outputsOf(w.y, w.image*x.Count+m, w.memory)
+			w.pool.blocks.kernel.MaxGrad(dy, outputs.load(w.outputs), taken[outputs.at(w.outputs):], w.inputs)
+			w.norm.Own(s, y, dx.Row(m), ratio.Row(m), dy, x.Around(m))
+		}
+		if m > 0 {
+			w.norm.Others(dx.Row(m-1), x.Row(m-1), ratio.Around(m-1), w.relu)
+			w.store(&dx, m-1)
+		}
+	}
+}
