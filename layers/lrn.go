@@ -84,7 +84,7 @@ func (l *lrnAcross) prepare() (err error) {
 	}
 	if l.blocked {
 		run.Near, run.Op = 3, l.forwardBlocks
-		grad.Near, grad.Scratch, grad.Op = 3, 4, l.backwardBlocks
+		grad.Near, grad.Scratch, grad.Op = 3, 3, l.backwardBlocks
 	}
 	if l.run, err = kernel.NewStream(l.Device.Machine, blockedStream(run, l.dims, l.blocked)); err != nil {
 		return err
@@ -117,7 +117,7 @@ func (l *lrnAcross) forwardTile(t *kernel.Tile) {
 // there are fewer channels than that, the ring holds all of them.
 func (l *lrnAcross) backwardTile(t *kernel.Tile) {
 	half, slots := l.size/2, min(l.size, t.M)
-	ring, s, y := t.Scratch[0][:slots*t.I], t.Scratch[1][:t.I], t.Scratch[2][:t.I]
+	ring, s := t.Scratch[0][:slots*t.I], t.Scratch[1][:t.I]
 	for o := range t.O {
 		row := func(data []float32, m int) []float32 { return data[o*t.OStride+m*t.MStride:][:t.I] }
 		clear(ring)
@@ -125,8 +125,7 @@ func (l *lrnAcross) backwardTile(t *kernel.Tile) {
 			switch ratio := ring[m%slots*t.I:][:t.I]; {
 			case m < t.M:
 				l.scales(s, t, t.In[1][o*t.OStride:], m)
-				simd.MulPow(y, row(t.In[1], m), s, -l.beta)
-				simd.PowRatio(row(t.Out[0], m), ratio, row(t.In[0], m), y, s, -l.beta)
+				simd.PowRatio(row(t.Out[0], m), ratio, row(t.In[0], m), row(t.In[1], m), s, -l.beta)
 			case slots == l.size:
 				clear(ratio)
 			}

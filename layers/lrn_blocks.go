@@ -43,7 +43,7 @@ func (l *lrnAcross) forwardBlocks(t *kernel.Tile) {
 // backwardBlocks is backwardTile for blocks of channels: dx of a block gets its second term when dy*y/s of the next is there.
 func (l *lrnAcross) backwardBlocks(t *kernel.Tile) {
 	slots := min(3, t.M)
-	s, y, zeros := t.Scratch[1][:t.I], t.Scratch[2][:t.I], t.Scratch[3][:t.I]
+	s, zeros := t.Scratch[1][:t.I], t.Scratch[2][:t.I]
 	norm := l.near()
 	clear(zeros)
 	for o := range t.O {
@@ -54,7 +54,7 @@ func (l *lrnAcross) backwardBlocks(t *kernel.Tile) {
 		ratio := kernel.BlockRows{Data: t.Scratch[0], Zeros: zeros, Stride: t.I, Count: t.M, Slot: slots}
 		for m := range t.M + 1 {
 			if m < t.M {
-				norm.Own(s, y, dx.Row(m), ratio.Row(m), dy.Row(m), x.Around(m))
+				norm.Own(s, dx.Row(m), ratio.Row(m), dy.Row(m), x.Around(m))
 			}
 			if m > 0 {
 				norm.Others(dx.Row(m-1), x.Row(m-1), ratio.Around(m-1), l.relu != nil)

@@ -13,14 +13,18 @@ type NearNorm struct {
 
 // Forward writes s and y of a block.
 func (n *NearNorm) Forward(s, y []float32, x simd.NearChannels) {
-	simd.NearSquares(s, x, n.Size, n.Alpha/float32(n.Size), n.K)
+	n.scales(s, x)
 	simd.MulPow(y, x.X, s, -n.Beta)
 }
 
-// Own writes s, y, the first term of dx and the ratio dy*y/s of a block.
-func (n *NearNorm) Own(s, y, dx, ratio, dy []float32, x simd.NearChannels) {
-	n.Forward(s, y, x)
-	simd.PowRatio(dx, ratio, dy, y, s, -n.Beta)
+func (n *NearNorm) scales(s []float32, x simd.NearChannels) {
+	simd.NearSquares(s, x, n.Size, n.Alpha/float32(n.Size), n.K)
+}
+
+// Own writes s, the first term of dx and the ratio dy*y/s of a block.
+func (n *NearNorm) Own(s, dx, ratio, dy []float32, x simd.NearChannels) {
+	n.scales(s, x)
+	simd.PowRatio(dx, ratio, dy, x.X, s, -n.Beta)
 }
 
 // Others adds the second term of a block's dx, whose neighbours' ratios are there. With relu dx becomes the gradient of the input of a

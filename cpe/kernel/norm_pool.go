@@ -69,15 +69,15 @@ func (b *bandSet) add(p *PoolShape, inputs, outputs simd.Rows) {
 // MaskWords returns how long the mask of both directions is.
 func (v *NormPool) MaskWords() int { return v.pool.MaskWords() }
 
-// scratch is the room of core groups, in a direction: forward for s, y and zeros, backward for the results' gradients and three blocks' ratios
-// as well; and for three blocks of inputs and two of their gradients that are turned.
+// scratch is the room of core groups, in a direction: forward for s, y and zeros, backward for s, zeros, the results' gradients and
+// three blocks' ratios; and for three blocks of inputs and two of their gradients that are turned.
 func (v *NormPool) scratch(backward bool) cpe.Scratch {
 	set, rows := &v.bands[0], 3
 	if v.planar {
 		rows += 3
 	}
 	if backward {
-		set, rows = &v.bands[1], rows+4
+		set, rows = &v.bands[1], rows+3
 		if v.planar {
 			rows += 2
 		}
@@ -211,7 +211,7 @@ func (w *normBand) forward() {
 // backward makes the results' gradients block by block; dx of a block gets its second term when the next block's ratio is there.
 func (w *normBand) backward() {
 	x, dx := w.rows(w.x, 3), w.rows(w.dx, 2)
-	s, y, dy := w.take(1), w.take(1), w.take(1)
+	s, dy := w.take(1), w.take(1)
 	ratio := BlockRows{w.take(3), w.zeros, len(w.zeros), x.Count, 3}
 	w.load(&x, 0)
 	for m := range x.Count + 1 {
@@ -219,7 +219,7 @@ func (w *normBand) backward() {
 			w.load(&x, m+1)
 			outputs, taken := w.pool.outputsOf(w.y, w.image*x.Count+m, w.memory)
 			w.pool.blocks.kernel.MaxGrad(dy, outputs.load(w.outputs), taken[outputs.at(w.outputs):], w.inputs)
-			w.norm.Own(s, y, dx.Row(m), ratio.Row(m), dy, x.Around(m))
+			w.norm.Own(s, dx.Row(m), ratio.Row(m), dy, x.Around(m))
 		}
 		if m > 0 {
 			w.norm.Others(dx.Row(m-1), x.Row(m-1), ratio.Around(m-1), w.relu)

@@ -8334,13 +8334,13 @@ done:
 	VZEROUPPER
 	RET
 
-// func powRatioAVX2(own *float32, ratio *float32, dy *float32, y *float32, s *float32, n int, words *int32)
+// func powRatioAVX2(own *float32, ratio *float32, dy *float32, x *float32, s *float32, n int, words *int32)
 // Requires: AVX, CMOV
 TEXT ·powRatioAVX2(SB), NOSPLIT, $0-56
 	MOVQ own+0(FP), AX
 	MOVQ ratio+8(FP), CX
 	MOVQ dy+16(FP), DX
-	MOVQ y+24(FP), BX
+	MOVQ x+24(FP), BX
 	MOVQ s+32(FP), SI
 	MOVQ n+40(FP), DI
 	MOVQ words+48(FP), R8
@@ -8355,9 +8355,10 @@ two:
 	VMOVUPS c8_3f800000<>+0(SB), Y4
 	VMULPS  Y3, Y2, Y2
 	VDIVPS  Y2, Y4, Y2
-	VMULPS  Y2, Y0, Y2
-	VMOVUPS Y2, (AX)
-	VMOVUPS (BX), Y2
+	VMULPS  Y2, Y0, Y3
+	VMOVUPS Y3, (AX)
+	VMOVUPS (BX), Y3
+	VMULPS  Y2, Y3, Y2
 	VMULPS  Y2, Y0, Y0
 	VDIVPS  Y1, Y0, Y0
 	VMOVUPS Y0, (CX)
@@ -8368,9 +8369,10 @@ two:
 	VMOVUPS c8_3f800000<>+0(SB), Y4
 	VMULPS  Y3, Y2, Y2
 	VDIVPS  Y2, Y4, Y2
-	VMULPS  Y2, Y0, Y2
-	VMOVUPS Y2, 32(AX)
-	VMOVUPS 32(BX), Y2
+	VMULPS  Y2, Y0, Y3
+	VMOVUPS Y3, 32(AX)
+	VMOVUPS 32(BX), Y3
+	VMULPS  Y2, Y3, Y2
 	VMULPS  Y2, Y0, Y0
 	VDIVPS  Y1, Y0, Y0
 	VMOVUPS Y0, 32(CX)
@@ -8398,9 +8400,10 @@ one:
 	VMOVUPS    c8_3f800000<>+0(SB), Y5
 	VMULPS     Y4, Y3, Y3
 	VDIVPS     Y3, Y5, Y3
-	VMULPS     Y3, Y1, Y3
-	VMASKMOVPS Y3, Y0, (AX)
-	VMASKMOVPS (BX), Y0, Y3
+	VMULPS     Y3, Y1, Y4
+	VMASKMOVPS Y4, Y0, (AX)
+	VMASKMOVPS (BX), Y0, Y4
+	VMULPS     Y3, Y4, Y3
 	VMULPS     Y3, Y1, Y1
 	VDIVPS     Y2, Y1, Y1
 	VMASKMOVPS Y1, Y0, (CX)

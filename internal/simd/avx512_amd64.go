@@ -442,7 +442,7 @@ func sumShiftedAVX512(dst *float32, src *float32, offs *int, k int, n int, words
 // powRatioAVX512 is the part of a normalisation's gradient that is a channel's own.
 //
 //go:noescape
-func powRatioAVX512(own *float32, ratio *float32, dy *float32, y *float32, s *float32, n int, words *int32)
+func powRatioAVX512(own *float32, ratio *float32, dy *float32, x *float32, s *float32, n int, words *int32)
 
 // dotRows1x4AVX512 multiplies 1 rows with 4.
 //

@@ -12021,13 +12021,13 @@ done:
 	VZEROUPPER
 	RET
 
-// func powRatioAVX512(own *float32, ratio *float32, dy *float32, y *float32, s *float32, n int, words *int32)
+// func powRatioAVX512(own *float32, ratio *float32, dy *float32, x *float32, s *float32, n int, words *int32)
 // Requires: AVX, AVX512F, CMOV
 TEXT ·powRatioAVX512(SB), NOSPLIT, $0-56
 	MOVQ own+0(FP), AX
 	MOVQ ratio+8(FP), CX
 	MOVQ dy+16(FP), DX
-	MOVQ y+24(FP), BX
+	MOVQ x+24(FP), BX
 	MOVQ s+32(FP), SI
 	MOVQ n+40(FP), DI
 	MOVQ words+48(FP), R8
@@ -12056,9 +12056,10 @@ two:
 	VCMPPS       $0x03, Z2, Z2, K1
 	VMOVAPS      Z3, K1, Z2
 	VMOVAPS      Z3, K1, Z1
-	VMULPS       Z2, Z0, Z2
-	VMOVUPS      Z2, (AX)
-	VMOVUPS      (BX), Z2
+	VMULPS       Z2, Z0, Z3
+	VMOVUPS      Z3, (AX)
+	VMOVUPS      (BX), Z3
+	VMULPS       Z2, Z3, Z2
 	VMULPS       Z2, Z0, Z0
 	VMULPS       Z1, Z0, Z0
 	VMULPS       Z1, Z0, Z0
@@ -12084,9 +12085,10 @@ two:
 	VCMPPS       $0x03, Z2, Z2, K1
 	VMOVAPS      Z3, K1, Z2
 	VMOVAPS      Z3, K1, Z1
-	VMULPS       Z2, Z0, Z2
-	VMOVUPS      Z2, 64(AX)
-	VMOVUPS      64(BX), Z2
+	VMULPS       Z2, Z0, Z3
+	VMOVUPS      Z3, 64(AX)
+	VMOVUPS      64(BX), Z3
+	VMULPS       Z2, Z3, Z2
 	VMULPS       Z2, Z0, Z0
 	VMULPS       Z1, Z0, Z0
 	VMULPS       Z1, Z0, Z0
@@ -12130,9 +12132,10 @@ one:
 	VCMPPS       $0x03, Z2, Z2, K2
 	VMOVAPS      Z3, K2, Z2
 	VMOVAPS      Z3, K2, Z1
-	VMULPS       Z2, Z0, Z2
-	VMOVUPS      Z2, K1, (AX)
-	VMOVUPS.Z    (BX), K1, Z2
+	VMULPS       Z2, Z0, Z3
+	VMOVUPS      Z3, K1, (AX)
+	VMOVUPS.Z    (BX), K1, Z3
+	VMULPS       Z2, Z3, Z2
 	VMULPS       Z2, Z0, Z0
 	VMULPS       Z1, Z0, Z0
 	VMULPS       Z1, Z0, Z0

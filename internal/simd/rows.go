@@ -52,16 +52,17 @@ func SumShifted(d, x []float32, offs []int) {
 	}
 }
 
-// PowRatio sets own[i] = dy[i]*s[i]^p and ratio[i] = dy[i]*y[i]/s[i] for s[i] >= 0 and as many elements as own has; own and ratio
+// PowRatio sets own[i] = dy[i]*s[i]^p and, with y = x[i]*s[i]^p, ratio[i] = dy[i]*y/s[i] for s[i] >= 0 and as many elements as own has; own and ratio
 // must not be sources. The power -0.75 has a kernel of its own.
-func PowRatio(own, ratio, dy, y, s []float32, p float32) {
+func PowRatio(own, ratio, dy, x, s []float32, p float32) {
 	l, n := active, len(own)
-	ratio, dy, y, s = ratio[:n], dy[:n], y[:n], s[:n]
+	ratio, dy, x, s = ratio[:n], dy[:n], x[:n], s[:n]
 	if l.width > 0 && n > 0 && p == -0.75 {
-		l.powRatio(&own[0], &ratio[0], &dy[0], &y[0], &s[0], n, &maskWords[16])
+		l.powRatio(&own[0], &ratio[0], &dy[0], &x[0], &s[0], n, &maskWords[16])
 		return
 	}
 	MulPow(own, dy, s, p)
-	Mul(ratio, dy, y)
+	MulPow(ratio, x, s, p)
+	Mul(ratio, ratio, dy)
 	Div(ratio, ratio, s)
 }

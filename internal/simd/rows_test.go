@@ -47,7 +47,7 @@ func TestPowRatio(t *testing.T) {
 		for n := range 100 {
 			for _, p := range []float32{-0.75, -0.6} {
 				_, dy := banded(n, n%3)
-				_, y := banded(n, n%4)
+				_, x := banded(n, n%4)
 				_, s := banded(n, n%5)
 				for i := range s {
 					s[i] = 1 + s[i]*s[i]
@@ -57,12 +57,12 @@ func TestPowRatio(t *testing.T) {
 				}
 				all, own := banded(n, n%6)
 				more, ratio := banded(n, n%7)
-				PowRatio(own, ratio, dy, y, s, p)
+				PowRatio(own, ratio, dy, x, s, p)
 				checkGuard(t, all, n, n%6)
 				checkGuard(t, more, n, n%7)
 				for i, v := range s {
 					first := float64(dy[i]) * math.Pow(float64(v), float64(p))
-					second := float64(dy[i]) * float64(y[i]) / float64(v)
+					second := first * float64(x[i]) / float64(v)
 					if !near(own[i], first, math.Abs(first), 5e-7) || !near(ratio[i], second, math.Abs(second), 5e-7) {
 						t.Fatalf("n=%d element %d, scale %v: %v and %v, want %v and %v", n, i, v, own[i], ratio[i], first, second)
 					}

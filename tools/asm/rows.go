@@ -184,18 +184,19 @@ func (s isa) rowSums() {
 	s.powRatio()
 }
 
-// powRatio emits own[i] = dy[i]*s[i]^-0.75 and ratio[i] = dy[i]*y[i]/s[i], s^-1 being the square of s^-0.5 where that is at hand.
+// powRatio emits own[i] = dy[i]*s[i]^-0.75 and ratio[i] = dy[i]*y/s[i] with y = x[i]*s[i]^-0.75, s^-1 being the square of s^-0.5 where that
+// is at hand.
 func (s isa) powRatio() {
-	TEXT("powRatio"+s.tag, NOSPLIT, "func(own, ratio, dy, y, s *float32, n int, words *int32)")
+	TEXT("powRatio"+s.tag, NOSPLIT, "func(own, ratio, dy, x, s *float32, n int, words *int32)")
 	Pragma("noescape")
 	Doc("powRatio" + s.tag + " is the part of a normalisation's gradient that is a channel's own.")
-	own, ratio, dy, y, scale, n, words := gp("own"), gp("ratio"), gp("dy"), gp("y"), gp("s"), gp("n"), gp("words")
+	own, ratio, dy, x, scale, n, words := gp("own"), gp("ratio"), gp("dy"), gp("x"), gp("s"), gp("n"), gp("words")
 	vector := func(disp int, mask reg.Register) {
 		at := func(base reg.Register) Mem { return Mem{Base: base, Disp: disp} }
 		g, power := s.loadWhole(at(dy), mask), s.loadWhole(at(scale), mask)
 		p, root := s.invPow75(power)
 		s.storeWhole(s.mul(g, p), at(own), mask)
-		g = s.mul(g, s.loadWhole(at(y), mask))
+		g = s.mul(g, s.mul(s.loadWhole(at(x), mask), p))
 		if s.w == 16 {
 			g = s.mul(s.mul(g, root), root)
 		} else {
@@ -207,7 +208,7 @@ func (s isa) powRatio() {
 		for u := range count {
 			vector(4*s.w*u, mask)
 		}
-		for _, r := range []reg.Register{own, ratio, dy, y, scale} {
+		for _, r := range []reg.Register{own, ratio, dy, x, scale} {
 			ADDQ(U32(4*s.w*count), r)
 		}
 		SUBQ(U32(s.w*count), n)
