@@ -69,7 +69,7 @@ func (l *normChain) Reshape(bottom, top []*blob.Blob) error {
 }
 
 // prepare makes the kernels. Their inputs are x, mean, scale, gamma and, where there is one, beta; behind them dy; and a, b, c; and
-// the rectified sum of which the sign says where dy passes, if it is one: then g is an output.
+// by planes the rectified sum of which the sign says where dy passes, if it is one: then g is an output.
 func (l *normChain) prepare() (err error) {
 	full, row := kernel.Full, kernel.Row
 	one, ins := []kernel.Array{full}, []kernel.Array{full, row, row, row}
@@ -102,8 +102,10 @@ func (l *normChain) prepare() (err error) {
 	l.backward = stream(" gradient", back, byRow(backward))
 	first := kernel.Stream{Ins: grad, Sums: 2, Scratch: scratches, Cost: kernel.Work{Flops: flops + 4}}
 	if l.masks() {
-		first.Ins, first.Outs = append(first.Ins, full), one
-		back.Ins, back.Outs = append(back.Ins, full), []kernel.Array{full, full}
+		first.Outs, back.Outs = one, []kernel.Array{full, full}
+		if !l.sum.remembersSigns() {
+			first.Ins, back.Ins = append(first.Ins, full), append(back.Ins, full)
+		}
 	}
 	l.sums = stream(" gradient sums", first, byRow(sums))
 	l.forwardByMid, l.backwardByMid = nil, nil
@@ -194,6 +196,7 @@ func (l *normChain) Forward(bottom, top []*blob.Blob) error {
 	ins := l.inputs(x)
 	if l.sum != nil {
 		ins = append(ins, bottom[1].Data())
+		l.sum.holdSigns()
 	}
 	switch {
 	case l.norm.global:
@@ -225,7 +228,7 @@ func (l *normChain) gradients(bottom *blob.Blob, dy, y, g []float32, propagate b
 	if propagate && l.backwardByMid != nil {
 		ins, outs := append(l.inputs(bottom.Data()), dy, l.a, l.b, l.c), l.outs[:1]
 		if outs[0] = bottom.Diff(); l.masks() {
-			ins, outs = append(ins, y), append(outs, g)
+			ins, outs = l.sum.withSum(ins, y), append(outs, g)
 		}
 		if err := l.backwardByMid.Run(ins, outs); err != nil {
 			return err
@@ -235,7 +238,7 @@ func (l *normChain) gradients(bottom *blob.Blob, dy, y, g []float32, propagate b
 	}
 	ins, outs := append(l.inputs(bottom.Data()), dy), l.outs[:0]
 	if l.masks() {
-		ins, outs, dy = append(ins, y), append(outs, g), g
+		ins, outs, dy = l.sum.withSum(ins, y), append(outs, g), g
 	}
 	if err := l.sums.Run(ins, outs); err != nil {
 		return err

@@ -48,7 +48,7 @@ func (l *normChain) forwardBlock(t *kernel.Tile, at, n, m int) {
 	if l.sum.rectifies {
 		p.Slope = l.sum.ratio
 	}
-	simd.BlockNormaliseAdd(y, x, t.In[l.gradient()][at:at+n], &p)
+	simd.BlockNormaliseAdd(y, l.sum.signsAt(t, at), x, t.In[l.gradient()][at:at+n], &p)
 }
 
 // sumBlock adds g*xn to sum 0 and g to sum 1; where a rectified sum's gradient is made on the way, it makes that.
@@ -61,7 +61,7 @@ func (l *normChain) sumBlock(t *kernel.Tile, at, n, m int) {
 		return
 	}
 	p.Slope = l.sum.ratio
-	simd.BlockMaskSums(products, sums, t.Out[len(t.Out)-1][at:at+n], dy, t.In[len(t.In)-1][at:at+n], x, &p)
+	simd.BlockMaskSums(products, sums, t.Out[len(t.Out)-1][at:at+n], dy, l.sum.signsAt(t, at), x, &p)
 }
 
 func (l *normChain) backwardBlock(t *kernel.Tile, at, n, m int) {

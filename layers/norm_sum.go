@@ -10,12 +10,15 @@ import (
 
 // normSum is BatchNorm and Scale, the Eltwise layer that adds their result to another bottom, and the ReLU behind that, if there is one:
 // of bottoms x and s, y = relu(gamma * xn + beta + s), with the values of the layers bit by bit. What BatchNorm and Scale make does
-// not go to memory. Backward is that of the sum, which leaves g, dy where y > 0, as the gradient of s, and then theirs.
+// not go to memory. Backward is that of the sum, which leaves g, dy where y > 0, as the gradient of s, and then theirs. In blocks of channels
+// Forward leaves the signs of y for it, a bit each, so that it need not read y.
 type normSum struct {
 	normChain
 	terms     *eltwise
 	rectifies bool
 	ratio     float32       // ReLU's slope below zero
+	signs     *blob.Blob    // those of y (simd.Signs), which Backward reads in the place of y where blobs lie in blocks
+	bits      []uint16      // what is there, nil if nothing is kept
 	between   *blob.Blob    // for what BatchNorm and Scale make: a gradient that is that of s
 	pair      [2]*blob.Blob // s and that
 	first     [2]bool       // of these the first
@@ -26,7 +29,7 @@ func (l *normChain) fuseSum(s *eltwise) Layer {
 	if l.rectified || len(s.coeff) != 2 || !s.plain() {
 		return nil
 	}
-	n := &normSum{normChain: normChain{Base: l.Base, norm: l.norm, scale: l.scale}, terms: s, between: l.Device.NewBlob()}
+	n := &normSum{normChain: normChain{Base: l.Base, norm: l.norm, scale: l.scale}, terms: s, between: l.Device.NewBlob(), signs: l.Device.NewBlob(0)}
 	n.sum, n.pair[1], n.first[0] = n, n.between, true
 	return n
 }
@@ -50,6 +53,7 @@ func (l *normSum) Reshape(bottom, top []*blob.Blob) error {
 		return err
 	}
 	l.between.ReshapeLike(bottom[1])
+	l.signs.Reshape((bottom[1].Count()/kernel.BlockLanes + 1) / 2)
 	l.pair[0] = bottom[1]
 	return l.terms.Reshape(l.pair[:], top)
 }
@@ -85,8 +89,44 @@ func (l *normChain) masked(t *kernel.Tile, at, n int) []float32 {
 	return t.In[l.gradient()][at : at+n]
 }
 
-// BackwardReads implements BackwardReader: x, and the sign of y where there is a ReLU.
-func (l *normSum) BackwardReads() (bottoms, tops bool) { return true, l.rectifies }
+// remembersSigns reports whether Forward leaves the signs of y for Backward.
+func (l *normSum) remembersSigns() bool { return l.rectifies && l.blocked() }
+
+// Remembers implements Rememberer.
+func (l *normSum) Remembers() []*blob.Blob {
+	if !l.remembersSigns() {
+		return nil
+	}
+	return []*blob.Blob{l.signs}
+}
+
+// holdSigns looks up the signs, before kernels that run side by side do.
+func (l *normSum) holdSigns() {
+	if l.bits = nil; l.remembersSigns() {
+		l.bits = simd.Signs(l.signs.Data())
+	}
+}
+
+// signsAt returns the signs of a tile's pixels from value at on, nil if none are kept.
+func (l *normSum) signsAt(t *kernel.Tile, at int) []uint16 {
+	if l.bits == nil {
+		return nil
+	}
+	return l.bits[(t.O0*t.OStride+t.M0*t.MStride+t.I0+at)/kernel.BlockLanes:]
+}
+
+// withSum appends y to what Backward's kernels read, unless they have its signs.
+func (l *normSum) withSum(ins [][]float32, y []float32) [][]float32 {
+	if l.holdSigns(); l.bits != nil {
+		return ins
+	}
+	return append(ins, y)
+}
+
+// BackwardReads implements BackwardReader: x, and the sign of y where there is a ReLU and Forward leaves no signs.
+func (l *normSum) BackwardReads() (bottoms, tops bool) {
+	return true, l.rectifies && !l.remembersSigns()
+}
 
 // BackwardReadsBottom implements BottomReader.
 func (l *normSum) BackwardReadsBottom(i int) bool { return i == 0 }

@@ -58,20 +58,20 @@ func (l *level) blockNormaliseSums(out *[2 * BlockLanes]float64, dy, x *float32,
 	blockNormaliseSumsAVX2(&out[0], dy, x, n, &p.Mean[0], &p.Scale[0], &p.Gamma[0], &p.Beta[0], &p.Slope)
 }
 
-func (l *level) blockNormaliseAdd(y, x, other *float32, n int, p *BlockNormal) {
+func (l *level) blockNormaliseAdd(y *float32, signs *uint16, x, other *float32, n int, p *BlockNormal) {
 	if l.width == 16 {
-		blockNormaliseAddAVX512(y, x, other, n, &p.Mean[0], &p.Scale[0], &p.Gamma[0], &p.Beta[0], &p.Slope)
+		blockNormaliseAddAVX512(y, signs, x, other, n, &p.Mean[0], &p.Scale[0], &p.Gamma[0], &p.Beta[0], &p.Slope)
 		return
 	}
-	blockNormaliseAddAVX2(y, x, other, n, &p.Mean[0], &p.Scale[0], &p.Gamma[0], &p.Beta[0], &p.Slope)
+	blockNormaliseAddAVX2(y, signs, x, other, n, &p.Mean[0], &p.Scale[0], &p.Gamma[0], &p.Beta[0], &p.Slope)
 }
 
-func (l *level) blockMaskSums(out *[2 * BlockLanes]float64, g, dy, y, x *float32, n int, p *BlockNormal) {
+func (l *level) blockMaskSums(out *[2 * BlockLanes]float64, g, dy *float32, signs *uint16, x *float32, n int, p *BlockNormal) {
 	if l.width == 16 {
-		blockMaskSumsAVX512(&out[0], g, dy, y, x, n, &p.Mean[0], &p.Scale[0], &p.Slope)
+		blockMaskSumsAVX512(&out[0], g, dy, signs, x, n, &p.Mean[0], &p.Scale[0], &p.Slope)
 		return
 	}
-	blockMaskSumsAVX2(&out[0], g, dy, y, x, n, &p.Mean[0], &p.Scale[0], &p.Slope)
+	blockMaskSumsAVX2(&out[0], g, dy, signs, x, n, &p.Mean[0], &p.Scale[0], &p.Slope)
 }
 
 func (l *level) blockNormaliseGrad(dx, dy, x *float32, n int, p *BlockNormal) {

@@ -285,49 +285,66 @@ done:
 	VZEROUPPER
 	RET
 
-// func blockNormaliseAddAVX2(y *float32, x *float32, other *float32, n int, mean *float32, scale *float32, gamma *float32, beta *float32, slope *float32)
+// func blockNormaliseAddAVX2(y *float32, signs *uint16, x *float32, other *float32, n int, mean *float32, scale *float32, gamma *float32, beta *float32, slope *float32)
 // Requires: AVX, FMA3, MMX+
-TEXT ·blockNormaliseAddAVX2(SB), NOSPLIT, $0-72
-	MOVQ         mean+32(FP), AX
-	MOVQ         scale+40(FP), CX
-	MOVQ         gamma+48(FP), DX
-	MOVQ         beta+56(FP), BX
-	MOVQ         slope+64(FP), SI
+TEXT ·blockNormaliseAddAVX2(SB), NOSPLIT, $0-80
+	MOVQ         mean+40(FP), AX
+	MOVQ         scale+48(FP), CX
+	MOVQ         gamma+56(FP), DX
+	MOVQ         beta+64(FP), BX
+	MOVQ         slope+72(FP), SI
 	VBROADCASTSS (SI), Y0
-	MOVQ         x+8(FP), SI
+	MOVQ         x+16(FP), SI
 	MOVQ         y+0(FP), DI
-	MOVQ         other+16(FP), R8
-	MOVQ         n+24(FP), R9
-	XORQ         R10, R10
+	MOVQ         other+24(FP), R8
+	MOVQ         signs+8(FP), R9
+	MOVQ         n+32(FP), R10
+	XORQ         R11, R11
 
 loop:
-	CMPQ        R10, R9
+	CMPQ        R11, R10
 	JGE         done
-	PREFETCHT0  4096(SI)(R10*4)
-	PREFETCHT0  4096(DI)(R10*4)
-	PREFETCHT0  4096(R8)(R10*4)
-	VMOVUPS     (SI)(R10*4), Y1
+	PREFETCHT0  4096(SI)(R11*4)
+	PREFETCHT0  4096(DI)(R11*4)
+	PREFETCHT0  4096(R8)(R11*4)
+	VMOVUPS     (SI)(R11*4), Y1
 	VSUBPS      (AX), Y1, Y1
 	VMULPS      (CX), Y1, Y1
 	VMOVUPS     (BX), Y2
 	VFMADD231PS (DX), Y1, Y2
-	VADDPS      (R8)(R10*4), Y2, Y2
+	VADDPS      (R8)(R11*4), Y2, Y2
 	VMULPS      Y0, Y2, Y1
 	VCMPPS      $0x11, c8_00000000<>+0(SB), Y2, Y3
 	VBLENDVPS   Y3, Y1, Y2, Y1
-	VMOVUPS     Y1, (DI)(R10*4)
-	VMOVUPS     32(SI)(R10*4), Y1
+	VMOVUPS     Y1, (DI)(R11*4)
+	TESTQ       R9, R9
+	JEQ         unsigned0
+	VCMPPS      $0x1e, c8_00000000<>+0(SB), Y2, Y1
+	VMOVMSKPS   Y1, R12
+	MOVB        R12, (R9)
+	ADDQ        $0x01, R9
+
+unsigned0:
+	VMOVUPS     32(SI)(R11*4), Y1
 	VSUBPS      32(AX), Y1, Y1
 	VMULPS      32(CX), Y1, Y1
 	VMOVUPS     32(BX), Y2
 	VFMADD231PS 32(DX), Y1, Y2
-	VADDPS      32(R8)(R10*4), Y2, Y2
+	VADDPS      32(R8)(R11*4), Y2, Y2
 	VMULPS      Y0, Y2, Y1
 	VCMPPS      $0x11, c8_00000000<>+0(SB), Y2, Y3
 	VBLENDVPS   Y3, Y1, Y2, Y1
-	VMOVUPS     Y1, 32(DI)(R10*4)
-	ADDQ        $0x00000010, R10
-	JMP         loop
+	VMOVUPS     Y1, 32(DI)(R11*4)
+	TESTQ       R9, R9
+	JEQ         unsigned1
+	VCMPPS      $0x1e, c8_00000000<>+0(SB), Y2, Y1
+	VMOVMSKPS   Y1, R12
+	MOVB        R12, (R9)
+	ADDQ        $0x01, R9
+
+unsigned1:
+	ADDQ $0x00000010, R11
+	JMP  loop
 
 done:
 	VZEROUPPER
@@ -414,15 +431,15 @@ done:
 	VZEROUPPER
 	RET
 
-// func blockMaskSumsAVX2(out *float64, grad *float32, dy *float32, y *float32, x *float32, n int, mean *float32, scale *float32, slope *float32)
-// Requires: AVX, FMA3, MMX+
+// func blockMaskSumsAVX2(out *float64, grad *float32, dy *float32, signs *uint16, x *float32, n int, mean *float32, scale *float32, slope *float32)
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·blockMaskSumsAVX2(SB), NOSPLIT, $0-72
 	MOVQ         mean+48(FP), AX
 	MOVQ         scale+56(FP), CX
 	MOVQ         slope+64(FP), DX
 	VBROADCASTSS (DX), Y0
 	MOVQ         x+32(FP), DX
-	MOVQ         y+24(FP), BX
+	MOVQ         signs+24(FP), BX
 	MOVQ         dy+16(FP), SI
 	MOVQ         grad+8(FP), DI
 	VXORPD       Y1, Y1, Y1
@@ -440,13 +457,14 @@ loop:
 	CMPQ         R9, R8
 	JGE          done
 	PREFETCHT0   4096(SI)(R9*4)
-	PREFETCHT0   4096(BX)(R9*4)
 	PREFETCHT0   4096(DX)(R9*4)
 	VMOVUPS      (SI)(R9*4), Y9
-	VMOVUPS      (BX)(R9*4), Y10
-	VMULPS       Y0, Y9, Y11
-	VCMPPS       $0x1e, c8_00000000<>+0(SB), Y10, Y10
-	VBLENDVPS    Y10, Y9, Y11, Y9
+	VMULPS       Y0, Y9, Y10
+	VPBROADCASTB (BX), Y11
+	VPAND        laneBits<>+0(SB), Y11, Y11
+	VPCMPEQD     laneBits<>+0(SB), Y11, Y11
+	VBLENDVPS    Y11, Y9, Y10, Y9
+	ADDQ         $0x01, BX
 	VMOVUPS      Y9, (DI)(R9*4)
 	VMOVUPS      (DX)(R9*4), Y10
 	VSUBPS       (AX), Y10, Y10
@@ -462,10 +480,12 @@ loop:
 	VADDPD       Y9, Y3, Y3
 	VADDPD       Y12, Y4, Y4
 	VMOVUPS      32(SI)(R9*4), Y9
-	VMOVUPS      32(BX)(R9*4), Y10
-	VMULPS       Y0, Y9, Y11
-	VCMPPS       $0x1e, c8_00000000<>+0(SB), Y10, Y10
-	VBLENDVPS    Y10, Y9, Y11, Y9
+	VMULPS       Y0, Y9, Y10
+	VPBROADCASTB (BX), Y11
+	VPAND        laneBits<>+0(SB), Y11, Y11
+	VPCMPEQD     laneBits<>+0(SB), Y11, Y11
+	VBLENDVPS    Y11, Y9, Y10, Y9
+	ADDQ         $0x01, BX
 	VMOVUPS      Y9, 32(DI)(R9*4)
 	VMOVUPS      32(DX)(R9*4), Y10
 	VSUBPS       32(AX), Y10, Y10
@@ -495,6 +515,16 @@ done:
 	VMOVUPD Y8, 224(AX)
 	VZEROUPPER
 	RET
+
+DATA laneBits<>+0(SB)/4, $0x00000001
+DATA laneBits<>+4(SB)/4, $0x00000002
+DATA laneBits<>+8(SB)/4, $0x00000004
+DATA laneBits<>+12(SB)/4, $0x00000008
+DATA laneBits<>+16(SB)/4, $0x00000010
+DATA laneBits<>+20(SB)/4, $0x00000020
+DATA laneBits<>+24(SB)/4, $0x00000040
+DATA laneBits<>+28(SB)/4, $0x00000080
+GLOBL laneBits<>(SB), RODATA|NOPTR, $32
 
 // func blockNormaliseGradAVX2(dx *float32, dy *float32, x *float32, n int, mean *float32, scale *float32, gamma *float32, beta *float32, slope *float32, a *float32, b *float32, c *float32)
 // Requires: AVX, FMA3, MMX+

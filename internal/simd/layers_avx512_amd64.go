@@ -34,20 +34,20 @@ func blockMomentsAVX512(out *float64, x *float32, n int, pivot *float32)
 //go:noescape
 func blockNormaliseAVX512(y *float32, x *float32, n int, mean *float32, scale *float32, gamma *float32, beta *float32, slope *float32)
 
-// blockNormaliseAddAVX512 normalises, scales and shifts each lane, adds what other holds and rectifies.
+// blockNormaliseAddAVX512 normalises, scales and shifts each lane, adds what other holds and rectifies; signs, if there are any, become those of the sums.
 //
 //go:noescape
-func blockNormaliseAddAVX512(y *float32, x *float32, other *float32, n int, mean *float32, scale *float32, gamma *float32, beta *float32, slope *float32)
+func blockNormaliseAddAVX512(y *float32, signs *uint16, x *float32, other *float32, n int, mean *float32, scale *float32, gamma *float32, beta *float32, slope *float32)
 
 // blockNormaliseSumsAVX512 adds up g*xn and g of each lane in float64.
 //
 //go:noescape
 func blockNormaliseSumsAVX512(out *float64, dy *float32, x *float32, n int, mean *float32, scale *float32, gamma *float32, beta *float32, slope *float32)
 
-// blockMaskSumsAVX512 writes g, dy times the slope where y is not above 0, and adds up g*xn and g of each lane in float64.
+// blockMaskSumsAVX512 writes g, dy times the slope where its sign is not set, and adds up g*xn and g of each lane in float64.
 //
 //go:noescape
-func blockMaskSumsAVX512(out *float64, grad *float32, dy *float32, y *float32, x *float32, n int, mean *float32, scale *float32, slope *float32)
+func blockMaskSumsAVX512(out *float64, grad *float32, dy *float32, signs *uint16, x *float32, n int, mean *float32, scale *float32, slope *float32)
 
 // blockNormaliseGradAVX512 writes a*(g - b - c*xn) of each lane.
 //

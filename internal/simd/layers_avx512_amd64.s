@@ -268,43 +268,51 @@ done:
 	VZEROUPPER
 	RET
 
-// func blockNormaliseAddAVX512(y *float32, x *float32, other *float32, n int, mean *float32, scale *float32, gamma *float32, beta *float32, slope *float32)
+// func blockNormaliseAddAVX512(y *float32, signs *uint16, x *float32, other *float32, n int, mean *float32, scale *float32, gamma *float32, beta *float32, slope *float32)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·blockNormaliseAddAVX512(SB), NOSPLIT, $0-72
-	MOVQ         mean+32(FP), AX
+TEXT ·blockNormaliseAddAVX512(SB), NOSPLIT, $0-80
+	MOVQ         mean+40(FP), AX
 	VMOVUPS      (AX), Z0
-	MOVQ         scale+40(FP), AX
+	MOVQ         scale+48(FP), AX
 	VMOVUPS      (AX), Z1
-	MOVQ         gamma+48(FP), AX
+	MOVQ         gamma+56(FP), AX
 	VMOVUPS      (AX), Z2
-	MOVQ         beta+56(FP), AX
+	MOVQ         beta+64(FP), AX
 	VMOVUPS      (AX), Z3
-	MOVQ         slope+64(FP), AX
+	MOVQ         slope+72(FP), AX
 	VBROADCASTSS (AX), Z4
-	MOVQ         x+8(FP), AX
+	MOVQ         x+16(FP), AX
 	MOVQ         y+0(FP), CX
-	MOVQ         other+16(FP), DX
-	MOVQ         n+24(FP), BX
-	XORQ         SI, SI
+	MOVQ         other+24(FP), DX
+	MOVQ         signs+8(FP), BX
+	MOVQ         n+32(FP), SI
+	XORQ         DI, DI
 
 loop:
-	CMPQ        SI, BX
+	CMPQ        DI, SI
 	JGE         done
-	PREFETCHT0  4096(AX)(SI*4)
-	PREFETCHT0  4096(CX)(SI*4)
-	PREFETCHT0  4096(DX)(SI*4)
-	VMOVUPS     (AX)(SI*4), Z5
+	PREFETCHT0  4096(AX)(DI*4)
+	PREFETCHT0  4096(CX)(DI*4)
+	PREFETCHT0  4096(DX)(DI*4)
+	VMOVUPS     (AX)(DI*4), Z5
 	VSUBPS      Z0, Z5, Z5
 	VMULPS      Z1, Z5, Z5
 	VMOVUPS     Z3, Z7
 	VFMADD231PS Z2, Z5, Z7
-	VADDPS      (DX)(SI*4), Z7, Z7
+	VADDPS      (DX)(DI*4), Z7, Z7
 	VMULPS      Z4, Z7, Z5
 	VCMPPS      $0x11, c16_00000000<>+0(SB), Z7, K1
 	VBLENDMPS   Z5, Z7, K1, Z6
-	VMOVUPS     Z6, (CX)(SI*4)
-	ADDQ        $0x00000010, SI
-	JMP         loop
+	VMOVUPS     Z6, (CX)(DI*4)
+	TESTQ       BX, BX
+	JEQ         unsigned0
+	VCMPPS      $0x1e, c16_00000000<>+0(SB), Z7, K1
+	KMOVW       K1, (BX)
+	ADDQ        $0x02, BX
+
+unsigned0:
+	ADDQ $0x00000010, DI
+	JMP  loop
 
 done:
 	VZEROUPPER
@@ -368,7 +376,7 @@ done:
 	VZEROUPPER
 	RET
 
-// func blockMaskSumsAVX512(out *float64, grad *float32, dy *float32, y *float32, x *float32, n int, mean *float32, scale *float32, slope *float32)
+// func blockMaskSumsAVX512(out *float64, grad *float32, dy *float32, signs *uint16, x *float32, n int, mean *float32, scale *float32, slope *float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·blockMaskSumsAVX512(SB), NOSPLIT, $0-72
 	MOVQ         mean+48(FP), AX
@@ -378,7 +386,7 @@ TEXT ·blockMaskSumsAVX512(SB), NOSPLIT, $0-72
 	MOVQ         slope+64(FP), AX
 	VBROADCASTSS (AX), Z2
 	MOVQ         x+32(FP), AX
-	MOVQ         y+24(FP), CX
+	MOVQ         signs+24(FP), CX
 	MOVQ         dy+16(FP), DX
 	MOVQ         grad+8(FP), BX
 	VPXORQ       Z3, Z3, Z3
@@ -392,26 +400,25 @@ loop:
 	CMPQ          DI, SI
 	JGE           done
 	PREFETCHT0    4096(DX)(DI*4)
-	PREFETCHT0    4096(CX)(DI*4)
 	PREFETCHT0    4096(AX)(DI*4)
 	VMOVUPS       (DX)(DI*4), Z7
-	VMOVUPS       (CX)(DI*4), Z8
-	VMULPS        Z2, Z7, Z9
-	VCMPPS        $0x1e, c16_00000000<>+0(SB), Z8, K1
-	VBLENDMPS     Z7, Z9, K1, Z10
-	VMOVUPS       Z10, (BX)(DI*4)
+	VMULPS        Z2, Z7, Z8
+	KMOVW         (CX), K1
+	VBLENDMPS     Z7, Z8, K1, Z9
+	ADDQ          $0x02, CX
+	VMOVUPS       Z9, (BX)(DI*4)
 	VMOVUPS       (AX)(DI*4), Z7
 	VSUBPS        Z0, Z7, Z7
 	VMULPS        Z1, Z7, Z7
 	VEXTRACTF64X4 $0x01, Z7, Y8
 	VCVTPS2PD     Y7, Z7
 	VCVTPS2PD     Y8, Z8
-	VEXTRACTF64X4 $0x01, Z10, Y11
-	VCVTPS2PD     Y10, Z9
+	VEXTRACTF64X4 $0x01, Z9, Y11
+	VCVTPS2PD     Y9, Z10
 	VCVTPS2PD     Y11, Z11
-	VFMADD231PD   Z9, Z7, Z3
+	VFMADD231PD   Z10, Z7, Z3
 	VFMADD231PD   Z11, Z8, Z4
-	VADDPD        Z9, Z5, Z5
+	VADDPD        Z10, Z5, Z5
 	VADDPD        Z11, Z6, Z6
 	ADDQ          $0x00000010, DI
 	JMP           loop

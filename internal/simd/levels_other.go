@@ -93,8 +93,8 @@ func (l *level) normaliseGrad(*float32, *float32, *float32, int, *float32)     {
 func (l *level) blockMoments(*[2 * BlockLanes]float64, *float32, int, *float32)                     {}
 func (l *level) blockNormalise(*float32, *float32, int, *BlockNormal)                               {}
 func (l *level) blockNormaliseSums(*[2 * BlockLanes]float64, *float32, *float32, int, *BlockNormal) {}
-func (l *level) blockNormaliseAdd(*float32, *float32, *float32, int, *BlockNormal)                  {}
-func (l *level) blockMaskSums(*[2 * BlockLanes]float64, *float32, *float32, *float32, *float32, int, *BlockNormal) {
+func (l *level) blockNormaliseAdd(*float32, *uint16, *float32, *float32, int, *BlockNormal)         {}
+func (l *level) blockMaskSums(*[2 * BlockLanes]float64, *float32, *float32, *uint16, *float32, int, *BlockNormal) {
 }
 func (l *level) blockNormaliseGrad(*float32, *float32, *float32, int, *BlockNormal)             {}
 func (l *level) nearSquares(int, *float32, *float32, *float32, *float32, int, float32, float32) {}

@@ -1,5 +1,7 @@
 package simd
 
+import "unsafe"
+
 // BlockNormal points to the constants of a block of channels, of which value i is lane i's: those of Normal, and A, B and C, which
 // only BlockNormaliseGrad reads.
 type BlockNormal struct {
@@ -53,16 +55,26 @@ func BlockNormalise(y, x []float32, p *BlockNormal) {
 	}
 }
 
+// Signs views values as the signs of pixels of a block of channels: bit i of a pixel's says whether lane i is above 0. A value holds those
+// of two pixels.
+func Signs(values []float32) []uint16 {
+	return unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(values))), 2*len(values))
+}
+
 // BlockNormaliseAdd sets y[i] to what BlockNormalise makes of x[i] without a slope, plus other[i], and times the slope where that is below
-// 0; y may be other.
-func BlockNormaliseAdd(y, x, other []float32, p *BlockNormal) {
+// 0; y may be other. The signs of its pixels go to signs, unless that is nil.
+func BlockNormaliseAdd(y []float32, signs []uint16, x, other []float32, p *BlockNormal) {
 	x = wholePixels(x)
 	y, other = y[:len(x)], other[:len(x)]
+	if signs != nil {
+		signs = signs[:len(x)/BlockLanes]
+	}
 	switch {
 	case len(x) == 0:
 	case active.width > 0:
-		active.blockNormaliseAdd(&y[0], &x[0], &other[0], len(x), p)
+		active.blockNormaliseAdd(&y[0], unsafe.SliceData(signs), &x[0], &other[0], len(x), p)
 	default:
+		clear(signs)
 		for lane := range BlockLanes {
 			q := p.lane(lane)
 			for i := lane; i < len(x); i += BlockLanes {
@@ -70,7 +82,9 @@ func BlockNormaliseAdd(y, x, other []float32, p *BlockNormal) {
 				if v += other[i]; v < 0 {
 					v *= q.Slope
 				}
-				y[i] = v
+				if y[i] = v; signs != nil && v > 0 {
+					signs[i/BlockLanes] |= 1 << lane
+				}
 			}
 		}
 	}
@@ -99,26 +113,27 @@ func BlockNormaliseSums(products, sums []float64, dy, x []float32, p *BlockNorma
 	addLanes(products, sums, &out)
 }
 
-// BlockMaskSums sets g[i] = dy[i], times the slope where y[i] is not above 0, and adds Σ g*xn and Σ g of each lane to products and sums, in
+// BlockMaskSums sets g[i] = dy[i], times the slope where its sign is not set, and adds Σ g*xn and Σ g of each lane to products and sums, in
 // float64, with the constants of i's lane; g may be dy.
-func BlockMaskSums(products, sums []float64, g, dy, y, x []float32, p *BlockNormal) {
+func BlockMaskSums(products, sums []float64, g, dy []float32, signs []uint16, x []float32, p *BlockNormal) {
 	g = wholePixels(g)
-	dy, y, x = dy[:len(g)], y[:len(g)], x[:len(g)]
+	dy, signs, x = dy[:len(g)], signs[:len(g)/BlockLanes], x[:len(g)]
 	if len(g) == 0 {
 		return
 	}
 	var out [2 * BlockLanes]float64
 	if active.width > 0 {
-		active.blockMaskSums(&out, &g[0], &dy[0], &y[0], &x[0], len(g), p)
+		active.blockMaskSums(&out, &g[0], &dy[0], &signs[0], &x[0], len(g), p)
 	} else {
 		for i, v := range dy {
-			if !(y[i] > 0) {
+			lane := i % BlockLanes
+			if signs[i/BlockLanes]>>lane&1 == 0 {
 				v *= p.Slope
 			}
 			g[i] = v
-			i, xn := i%BlockLanes, (x[i]-p.Mean[i%BlockLanes])*p.Scale[i%BlockLanes]
-			out[i] += float64(v) * float64(xn)
-			out[BlockLanes+i] += float64(v)
+			xn := (x[i] - p.Mean[lane]) * p.Scale[lane]
+			out[lane] += float64(v) * float64(xn)
+			out[BlockLanes+lane] += float64(v)
 		}
 	}
 	addLanes(products, sums, &out)

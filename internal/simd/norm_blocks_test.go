@@ -66,9 +66,23 @@ func TestBlockSums(t *testing.T) {
 			BlockNormalise(want, x, p)
 			Add(want, want, other)
 			ReLU(want, want, q.Slope)
-			BlockNormaliseAdd(y, x, other, q)
+			allSigns := slices.Repeat([]uint16{0xaaaa}, pixels+2)
+			signs := allSigns[1 : pixels+1]
+			BlockNormaliseAdd(y, signs, x, other, q)
 			if !slices.Equal(y, want) {
 				t.Errorf("%d pixels: a sum is not that of what was normalised", pixels)
+			}
+			for i, v := range want {
+				if set := signs[i/BlockLanes]>>(i%BlockLanes)&1 == 1; set != (v > 0) {
+					t.Fatalf("%d pixels: the sign of value %d, %g, is %t", pixels, i, v, set)
+				}
+			}
+			if allSigns[0] != 0xaaaa || allSigns[pixels+1] != 0xaaaa {
+				t.Errorf("%d pixels: signs of others were written", pixels)
+			}
+			clear(y)
+			if BlockNormaliseAdd(y, nil, x, other, q); !slices.Equal(y, want) {
+				t.Errorf("%d pixels: a sum whose signs nobody wants is another one", pixels)
 			}
 			checkGuard(t, allY, n, 2)
 
@@ -76,7 +90,7 @@ func TestBlockSums(t *testing.T) {
 			sums, wanted := make([]float64, 2*BlockLanes), make([]float64, 2*BlockLanes)
 			ReLUGrad(want, dy, y, q.Slope)
 			BlockNormaliseSums(wanted, wanted[BlockLanes:], want, x, p)
-			BlockMaskSums(sums, sums[BlockLanes:], dy, dy, y, x, q)
+			BlockMaskSums(sums, sums[BlockLanes:], dy, dy, signs, x, q)
 			if !slices.Equal(dy, want) {
 				t.Errorf("%d pixels: a gradient passes where its sum is not above 0", pixels)
 			}

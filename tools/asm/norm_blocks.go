@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -72,6 +73,38 @@ func (s isa) storeLanes(acc []reg.VecVirtual) {
 	s.ret()
 }
 
+// storeSigns stores a bit for each lane, set where a vector is above 0.
+func (s isa) storeSigns(v reg.VecVirtual, to reg.Register) {
+	if s.w == lanes {
+		above := K()
+		VCMPPS(Imm(cmpGT), s.f(0), v, above)
+		KMOVW(above, Mem{Base: to})
+		return
+	}
+	above, bits := s.v(), GP32()
+	VCMPPS(Imm(cmpGT), s.f(0), v, above)
+	VMOVMSKPS(above, bits)
+	MOVB(bits.As8(), Mem{Base: to})
+}
+
+// bySigns returns yes in the lanes whose bits are set and no elsewhere.
+func (s isa) bySigns(signs reg.Register, yes, no reg.VecVirtual) reg.VecVirtual {
+	r := s.v()
+	if s.w == lanes {
+		above := K()
+		KMOVW(Mem{Base: signs}, above)
+		VBLENDMPS(yes, no, above, r)
+		return r
+	}
+	bits := s.words("laneBits", func(lane int) int { return 1 << lane })
+	above := s.v()
+	VPBROADCASTB(Mem{Base: signs}, above)
+	VPAND(bits, above, above)
+	VPCMPEQD(bits, above, above)
+	VBLENDVPS(above, yes, no, r)
+	return r
+}
+
 // blockNorms emits the kernels of normalisation for blocks of channels, where a lane is a channel.
 func (s isa) blockNorms() {
 	s.text("blockMoments", "out *float64, x *float32, n int, pivot *float32", "adds up x and (x-pivot)^2 of each lane in float64.")
@@ -99,16 +132,23 @@ func (s isa) blockNorms() {
 	})
 	s.ret()
 
-	s.text("blockNormaliseAdd", "y, x, other *float32, n int, "+normalParams+" *float32", "normalises, scales and shifts each lane, adds what other holds and rectifies.")
+	s.text("blockNormaliseAdd", "y *float32, signs *uint16, x, other *float32, n int, "+normalParams+" *float32", "normalises, scales and shifts each lane, adds what other holds and rectifies; signs, if there are any, become those of the sums.")
 	p = s.channelRows(strings.Split(normalParams, ", ")...)
 	x = Load(Param("x"), GP64())
 	y = Load(Param("y"), GP64())
 	other := Load(Param("other"), GP64())
+	signs := Load(Param("signs"), GP64())
 	s.eachPixel([]reg.Register{x, y, other}, func(at reg.GPVirtual, g, disp int) {
 		mem := Mem{Index: at, Scale: 4, Disp: disp}
 		_, v := s.chain(s.load(based(mem, x)), p[g])
 		VADDPS(based(mem, other), v, v)
 		VMOVUPS(s.sel(cmpLT, v, s.f(0), s.mul(v, p[g][4]), v), based(mem, y))
+		unsigned := fmt.Sprintf("unsigned%d", g)
+		TESTQ(signs, signs)
+		JEQ(LabelRef(unsigned))
+		s.storeSigns(v, signs)
+		ADDQ(Imm(uint64(s.w/8)), signs)
+		Label(unsigned)
 	})
 	s.ret()
 
@@ -124,17 +164,18 @@ func (s isa) blockNorms() {
 	})
 	s.storeLanes(acc)
 
-	s.text("blockMaskSums", "out *float64, grad, dy, y, x *float32, n int, mean, scale, slope *float32", "writes g, dy times the slope where y is not above 0, and adds up g*xn and g of each lane in float64.")
+	s.text("blockMaskSums", "out *float64, grad, dy *float32, signs *uint16, x *float32, n int, mean, scale, slope *float32", "writes g, dy times the slope where its sign is not set, and adds up g*xn and g of each lane in float64.")
 	p = s.channelRows("mean", "scale", "slope")
 	x = Load(Param("x"), GP64())
-	y = Load(Param("y"), GP64())
+	signs = Load(Param("signs"), GP64())
 	dy = Load(Param("dy"), GP64())
 	grad := Load(Param("grad"), GP64())
 	acc = s.zeros(4 * len(p))
-	s.eachPixel([]reg.Register{dy, y, x}, func(at reg.GPVirtual, g, disp int) {
+	s.eachPixel([]reg.Register{dy, x}, func(at reg.GPVirtual, g, disp int) {
 		mem := Mem{Index: at, Scale: 4, Disp: disp}
 		made := s.load(based(mem, dy))
-		made = s.sel(cmpGT, s.load(based(mem, y)), s.f(0), made, s.mul(made, p[g][2]))
+		made = s.bySigns(signs, made, s.mul(made, p[g][2]))
+		ADDQ(Imm(uint64(s.w/8)), signs)
 		VMOVUPS(made, based(mem, grad))
 		s.sumGradient(acc[4*g:], s.mul(s.sub(s.load(based(mem, x)), p[g][0]), p[g][1]), made)
 	})
