@@ -64,7 +64,7 @@ func newGemm(m *cpe.Machine, s GemmShape, products []*product) *Gemm {
 		switch {
 		case g.unpacked:
 			g.workers[i].own = newOwnPanels(&s)
-		case s.leftInPlace(&spec, p.plan):
+		case s.leftInPlace(&spec):
 			p.edge = make([]float32, p.plan.MR*p.plan.BK)
 		}
 	}

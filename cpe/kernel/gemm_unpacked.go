@@ -69,12 +69,12 @@ func (j *productJob) startRows() {
 }
 
 // A left operand is not packed whose rows are short, so that a panel of them lies near together, and that is multiplied with few
-// blocks of the right one, so that packing it, which is done once for all of them, takes longer than what it saves.
-const shortRows, fewBlocks = 512, 4
+// columns, so that packing it, which is done once for all of them, takes longer than what it saves.
+const shortRows, fewColumns = 512, 512
 
 // leftInPlace reports whether the host packs the right operand alone.
-func (s *GemmShape) leftInPlace(spec *cpe.Spec, p GemmPlan) bool {
-	return spec.Native() && simd.Vectors() && !s.TransA && s.K > 0 && s.K <= shortRows && blocks(s.N, p.BN) <= fewBlocks
+func (s *GemmShape) leftInPlace(spec *cpe.Spec) bool {
+	return spec.Native() && simd.Vectors() && !s.TransA && s.K > 0 && s.K <= shortRows && s.N < fewColumns
 }
 
 // multiplyRows multiplies m rows of A, read where they lie, with the block of B that is held, for columns of C from col on.

@@ -8,17 +8,19 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// panelAhead is how many bytes ahead of its use a panel of A is fetched with AVX2, columnsAhead the same for a panel of B with
-// AVX-512: the wider B's panel is, the less it leaves of L1 for A's.
+// panelAhead is how many bytes ahead of its use a panel of A is fetched, of which B's take the place in L1, and columnsAhead the same for a
+// panel of B with AVX-512.
 const (
-	panelAhead   = 1024
+	panelAhead   = 768
 	columnsAhead = 1536
 )
 
 // edge are the parameters of a micro kernel that may store fewer rows and columns than it computes; words are the middle of the mask's.
 const edge = ", m, n int, words *int32"
 
-// micro emits the GEMM micro kernel of the first rows of panels of mr rows, and of the first nv of two vectors of columns.
+// micro emits the GEMM micro kernel of the first rows of panels of mr rows, and of the first nv of two vectors of columns. The tile is
+// fetched row by row, one every four steps: all at once they would hold up the panels, if they came from memory. Short sums have no
+// time for that.
 func (s isa) micro(mr, rows, nv int) {
 	name := fmt.Sprintf("micro%dx%d%s", rows, nv, s.tag)
 	TEXT(name, NOSPLIT, "func(k int, a, b, c *float32, ldc int, accumulate bool"+edge+")")
@@ -31,7 +33,6 @@ func (s isa) micro(mr, rows, nv int) {
 	ldc := Load(Param("ldc"), GP64())
 	SHLQ(Imm(2), ldc)
 	acc := s.accumulators(rows, nv)
-	s.fetchRows(c, ldc, rows, nv)
 	wide := 4 * s.w
 	step := func(u int) {
 		bv := make([]reg.VecVirtual, nv)
@@ -50,17 +51,36 @@ func (s isa) micro(mr, rows, nv int) {
 		ADDQ(U32(n*2*wide), b)
 		SUBQ(U32(n), k)
 	}
+	four := func() {
+		for u := range 4 {
+			if u*64 < 4*mr*4 {
+				PREFETCHT0(Mem{Base: a, Disp: panelAhead + u*64})
+			}
+			step(u)
+		}
+		advance(4)
+	}
+	CMPQ(k, U32(uint32(4*rows)))
+	JGE(LabelRef("long"))
+	s.fetchRows(c, ldc, rows, nv)
+	JMP(LabelRef("fetched"))
+	Label("long")
+	row, left := GP64(), GP64()
+	MOVQ(c, row)
+	MOVQ(U32(uint32(rows)), left)
+	align(64)
+	Label("fetch")
+	s.fetchRow(row, nv)
+	four()
+	ADDQ(ldc, row)
+	DECQ(left)
+	JNE(LabelRef("fetch"))
+	Label("fetched")
 	CMPQ(k, U32(4))
 	JLT(LabelRef("one"))
 	align(64)
 	Label("four")
-	for u := 0; u < 4; u++ {
-		if s.w == 8 && (u*mr*4%64 == 0 || u*mr*4%64+mr*4 > 64) {
-			PREFETCHT0(Mem{Base: a, Disp: panelAhead + u*mr*4})
-		}
-		step(u)
-	}
-	advance(4)
+	four()
 	align(32)
 	CMPQ(k, U32(4))
 	JGE(LabelRef("four"))
@@ -79,12 +99,17 @@ func (s isa) fetchRows(c, ldc reg.Register, rows, nv int) {
 	at := GP64()
 	MOVQ(c, at)
 	for range rows {
-		for j := range nv {
-			PREFETCHT0(Mem{Base: at, Disp: j * 4 * s.w})
-		}
-		PREFETCHT0(Mem{Base: at, Disp: nv*4*s.w - 4})
+		s.fetchRow(at, nv)
 		ADDQ(ldc, at)
 	}
+}
+
+// fetchRow fetches a row of nv vectors, which may begin within a line.
+func (s isa) fetchRow(at reg.Register, nv int) {
+	for j := range nv {
+		PREFETCHT0(Mem{Base: at, Disp: j * 4 * s.w})
+	}
+	PREFETCHT0(Mem{Base: at, Disp: nv*4*s.w - 4})
 }
 
 // accumulators are zeros for a tile of nv vectors of columns.
