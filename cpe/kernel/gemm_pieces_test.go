@@ -10,7 +10,7 @@ import (
 )
 
 // TestPieces: products that core groups share by pieces are, bit by bit, those of one core group, whoever takes which piece, and
-// allocate nothing. Shapes have one and several blocks of K and of M, an A that is packed and one that is not, and last panels and
+// allocate nothing. Shapes have one and several blocks of K and of M, an A that is packed and one that is not (AVX2), and last panels and
 // tiles that are not full.
 func TestPieces(t *testing.T) {
 	if !simd.Vectors() {
@@ -22,6 +22,7 @@ func TestPieces(t *testing.T) {
 		{M: 131, N: 1283, K: 129, TransA: true},
 		{M: 50, N: 1290, K: 513, TransB: true},
 		{M: 2050, N: 530, K: 767, TransA: true, TransB: true},
+		{M: 301, N: 303, K: 401},
 	} {
 		for _, bias := range [][]float32{nil, values(s.N, 4)} {
 			if bias != nil && s.Accumulate {
