@@ -5,6 +5,7 @@ import array
 import ctypes
 import ctypes.util
 import glob
+import random
 import re
 import statistics
 import sys
@@ -28,8 +29,10 @@ def main():
     m, n, k = map(int, shape.split(","))
     lib.openblas_set_num_threads(int(sys.argv[2]))
 
+    values = array.array("f", (random.uniform(-1, 1) for _ in range(4093)))  # as many as repeat at other places in every row
+
     def matrix(count):
-        return (ctypes.c_float * count).from_buffer(array.array("f", (0.5,)) * count)
+        return (ctypes.c_float * count).from_buffer((values * -(-count // len(values)))[:count])
 
     a, b, c = matrix(m * k), matrix(k * n), matrix(m * n)
     one, beta = ctypes.c_float(1), ctypes.c_float("+" in flags)
