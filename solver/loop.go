@@ -148,7 +148,7 @@ func (v *Solver) passes() (float64, error) {
 			return 0, err
 		}
 		loss += l
-		if !finite(l) && v.spoiled == "" {
+		if !finite(l) && v.spoiled == "" && !v.warned {
 			v.spoiled = v.group.nonFinite()
 		}
 	}

@@ -88,7 +88,7 @@ func bandwidth(e *env, o *bandwidthOptions) (err error) {
 		return errors.New("-cpes is for -machine")
 	}
 	if o.byteList != "" {
-		if o.bytes, err = parseNodes(o.byteList); err != nil {
+		if o.bytes, err = parseNumbers(o.byteList); err != nil {
 			return fmt.Errorf("-bytes %w", err)
 		}
 		if last := o.bytes[len(o.bytes)-1]; last > maxBytes {
@@ -134,7 +134,7 @@ func (o *bandwidthOptions) dma() (*bandwidthReport, string, error) {
 		cpes = slices.Insert(cpes, 0, 1)
 	}
 	if o.cpeList != "" {
-		if cpes, err = parseNodes(o.cpeList); err != nil {
+		if cpes, err = parseNumbers(o.cpeList); err != nil {
 			return nil, "", fmt.Errorf("-cpes %w", err)
 		}
 	}

@@ -147,8 +147,10 @@ func (o *scaleOptions) check() (err error) {
 		return fmt.Errorf("-data_mb %g: must be a size, or 0", o.dataMB)
 	case !(o.imageBytes >= 0 && o.imageBytes < 1e15):
 		return fmt.Errorf("-image_bytes %g: must be a size, or 0", o.imageBytes)
+	case o.nodeList == "":
+		return errors.New("-nodes: need the numbers of nodes, as 1,2,4,...,1024")
 	}
-	if o.nodes, err = parseNodes(o.nodeList); err != nil {
+	if o.nodes, err = parseNumbers(o.nodeList); err != nil {
 		return fmt.Errorf("-nodes: %w", err)
 	}
 	if o.placing, err = topology.ParseMapping(o.mapping); err != nil {

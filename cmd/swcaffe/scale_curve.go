@@ -106,58 +106,6 @@ func (c announcedCollective) Time(nodes int, bytes int64) (topology.VTime, error
 	return c.Simulated.Time(nodes, bytes)
 }
 
-// parseNodes reads a list of numbers, in which "..." stands for those that follow from the ones before it up to the one behind
-// it: multiples if each divides the next by the same factor, else equal steps.
-func parseNodes(list string) ([]int, error) {
-	if list == "" {
-		return nil, fmt.Errorf("need the numbers of nodes, as 1,2,4,...,1024")
-	}
-	words := strings.Split(list, ",")
-	var nodes []int
-	for i, word := range words {
-		if word == "..." {
-			if i < 2 || i+1 == len(words) {
-				return nil, fmt.Errorf("%q: two numbers must stand before \"...\", and one behind it", list)
-			}
-			continue
-		}
-		n, err := strconv.Atoi(word)
-		if err != nil || n < 1 {
-			return nil, fmt.Errorf("%q: must be a positive number", word)
-		}
-		if len(nodes) > 0 && n <= nodes[len(nodes)-1] {
-			return nil, fmt.Errorf("%d after %d: the numbers must grow", n, nodes[len(nodes)-1])
-		}
-		if i > 0 && words[i-1] == "..." {
-			if nodes, err = fillNodes(nodes, n); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		nodes = append(nodes, n)
-	}
-	return nodes, nil
-}
-
-// maxNodeCounts bounds a list of numbers of nodes.
-const maxNodeCounts = 1000
-
-// fillNodes continues the numbers up to last.
-func fillNodes(nodes []int, last int) ([]int, error) {
-	a, b := nodes[len(nodes)-2], nodes[len(nodes)-1]
-	next := func(n int) int { return n + b - a }
-	factor := b / a
-	if geometric := b%a == 0 && (len(nodes) < 3 || a == factor*nodes[len(nodes)-3]); geometric {
-		next = func(n int) int { return n * factor }
-	}
-	for n := next(b); n < last; n = next(n) {
-		if nodes = append(nodes, n); len(nodes) > maxNodeCounts {
-			return nil, fmt.Errorf("%d,%d,...,%d: more than %d numbers", a, b, last, maxNodeCounts)
-		}
-	}
-	return append(nodes, last), nil
-}
-
 // printScale prints a table a curve.
 func printScale(w io.Writer, r *scaleReport, curves []scaleCurve) {
 	fmt.Fprintf(w, "%s on %s, %d core groups a node, cluster %s, %s scaling: modelled seconds of an iteration\n", r.Model, r.Machine, r.CoreGroups, r.Cluster, r.Scaling)
