@@ -3,7 +3,7 @@
 //
 //	solver.go      the Solver; nets.go: which nets its file asks for; counts.go: what its counts may be
 //	loop.go        Solve and Step
-//	test.go        the test pass
+//	test.go        the test pass; scorer.go: batches that workers run in turn
 //	rate.go        learning-rate policies                              (pure)
 //	rule.go        the update rules: SGD and its relatives, each as one streaming kernel and as a plain loop
 //	update.go      clipping, and one update of all weights

@@ -58,6 +58,8 @@ type Solver struct {
 
 	net      *swnet.Net
 	testNets []*swnet.Net
+	scorers  []*Scorer // of the test nets
+	agree    Reducer   // of one value; of workers that test together
 	device   *layers.Device
 	update   *updater
 	team     *Team
@@ -201,18 +203,23 @@ func (v *Solver) makeNets() error {
 	if err := v.addReplicas(train); err != nil {
 		return err
 	}
-	if v.team.rank() > 0 {
+	if v.team.rank() > 0 && v.testers() == nil {
 		return nil
+	}
+	if v.testers() != nil {
+		v.agree = v.team.NewReducer(1, false)
 	}
 	for i, t := range tests {
 		v.log.Infof("Creating test net (#%d) specified by %s", i, t.what)
 		opt.Device, opt.ForwardOnly = v.newDevice(v.seed+uint64(i)+1), true
+		opt.Device.Share = v.testShare()
 		n, err := t.build(opt)
 		if err != nil {
 			return err
 		}
 		n.SetDebugInfo(v.param.GetDebugInfo())
 		v.testNets = append(v.testNets, n)
+		v.scorers = append(v.scorers, NewScorer(n, v.testers()))
 	}
 	v.log.Info("Solver scaffolding done.")
 	return nil

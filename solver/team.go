@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/swcaffe/swcaffe/internal/words"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -110,21 +111,12 @@ func (t *Team) table(row []float32) ([][]float32, error) {
 
 // shareSeed gives all workers the first one's random seed.
 func (t *Team) shareSeed(seed uint64) (uint64, error) {
-	const digits, bits = 4, 16
-	row := make([]float32, digits)
+	row := make([]float32, words.Len)
 	if t.rank() == 0 {
-		for i := range row {
-			row[i] = float32(seed >> (bits * i) & (1<<bits - 1))
-		}
+		words.Put(row, seed)
 	}
-	if err := t.NewReducer(digits, false).Run(row); err != nil {
-		return 0, err
-	}
-	seed = 0
-	for i, v := range row {
-		seed |= uint64(v) << (bits * i)
-	}
-	return seed, nil
+	err := t.NewReducer(len(row), false).Run(row)
+	return words.Get(row), err
 }
 
 // consent makes the failure of one worker that of all: each returns its own error, or else a PeerError that tells that of the

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/internal/caffelog"
+	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
 )
 
@@ -12,14 +13,31 @@ func (v *Solver) testAll() error { return v.strategy.shown(v.testNetworks) }
 
 func (v *Solver) testNetworks() error {
 	for i := range v.testNets {
-		if v.interrupted() {
-			return nil
-		}
-		if err := v.test(i); err != nil {
+		stop, err := v.test(i)
+		if err != nil {
 			return fmt.Errorf("test net #%d at iteration %d: %w", i, v.iter, err)
+		}
+		if stop {
+			return nil
 		}
 	}
 	return nil
+}
+
+// testers are the workers that compute batches of tests: all, if they have the same weights; nil if the first one alone does.
+func (v *Solver) testers() Transport {
+	if v.team == nil || !v.team.splits() || v.team.Virtual != nil {
+		return nil
+	}
+	return v.team.Transport
+}
+
+// testShare is which batches of a test a worker computes.
+func (v *Solver) testShare() layers.Share {
+	if w := v.testers(); w != nil {
+		return layers.Share{Rank: w.Rank(), Ranks: w.Size()}
+	}
+	return layers.Share{}
 }
 
 // score is the mean of one value of a test net's outputs.
@@ -29,30 +47,38 @@ type score struct {
 	sum    float64
 }
 
-func (v *Solver) test(i int) error {
+// test runs a test net and logs what it finds, unless a signal asks to stop.
+func (v *Solver) test(i int) (stop bool, err error) {
 	v.log.Infof("Iteration %d, Testing net (#%d)", v.iter, i)
 	v.logTime()
 	n := v.testNets[i]
 	if err := n.ShareWeights(v.net); err != nil {
-		return err
+		return false, err
 	}
 	var scores []score
 	var loss float64
 	batches := int(v.param.TestIter[i])
-	for b := range batches {
-		if err := v.act(); err != nil {
-			return err
+	for b := 0; b < batches; {
+		if stop, err = v.stopsTests(); err != nil {
+			return false, err
 		}
-		if v.interrupted() {
+		if stop {
 			v.log.Info("Test interrupted.")
-			return nil
+			return true, nil
 		}
-		l, err := n.Forward()
+		run, err := v.scorers[i].Next(batches-b, func(l float64, values []float32) {
+			loss += l
+			if scores == nil {
+				scores = newScores(n)
+			}
+			for k := range min(len(scores), len(values)) {
+				scores[k].sum += float64(values[k])
+			}
+		})
 		if err != nil {
-			return err
+			return false, err
 		}
-		loss += l
-		scores = addScores(scores, n, b == 0)
+		b += run
 	}
 	if v.param.GetTestComputeLoss() {
 		v.log.Infof("Test loss: %s", caffelog.Figure(loss/float64(batches)))
@@ -61,24 +87,35 @@ func (v *Solver) test(i int) error {
 		mean := s.sum / float64(batches)
 		v.log.Infof("    Test net output #%d: %s = %s%s", k, s.name, caffelog.Figure(mean), caffelog.LossNote(s.weight, mean))
 	}
-	return nil
+	return false, nil
 }
 
-// addScores adds the outputs of one batch, value by value.
-func addScores(scores []score, n *swnet.Net, first bool) []score {
-	k := 0
+// newScores returns a score for every value of a net's outputs.
+func newScores(n *swnet.Net) []score {
+	var scores []score
 	for _, out := range n.Outputs() {
-		for _, value := range out.Blob.Data() {
-			if first {
-				scores = append(scores, score{name: out.Name, weight: out.LossWeight})
-			}
-			if k < len(scores) {
-				scores[k].sum += float64(value)
-			}
-			k++
+		for range out.Blob.Count() {
+			scores = append(scores, score{name: out.Name, weight: out.LossWeight})
 		}
 	}
 	return scores
+}
+
+// stopsTests does what a signal asked for, and reports whether tests end. Workers that test together agree on it.
+func (v *Solver) stopsTests() (bool, error) {
+	if err := v.act(); err != nil {
+		return false, err
+	}
+	stop := v.stopped || v.pending == Stop
+	if v.testers() == nil {
+		return stop, nil
+	}
+	var flag [1]float32
+	if stop {
+		flag[0] = 1
+	}
+	err := v.agree.Run(flag[:])
+	return flag[0] > 0, err
 }
 
 // act does what a signal asked for. One of several workers does it when all have agreed, after the next iteration.
@@ -95,9 +132,6 @@ func (v *Solver) act() error {
 	}
 	return nil
 }
-
-// interrupted reports whether a signal has come that ends a test.
-func (v *Solver) interrupted() bool { return v.stopped || v.pending == Stop }
 
 // pendingAction returns, once, what signals have asked for since it was last called.
 func (v *Solver) pendingAction() Action {

@@ -52,7 +52,8 @@ func classify(e *env, o *classifyOptions) error {
 	if o.top < 1 {
 		return fmt.Errorf("-top %d: at least one label is needed", o.top)
 	}
-	return withTrained(e, &o.device, &stateFlags{}, o.model, o.weights, func(n *swnet.Net) error { return o.run(e, n) })
+	t := trained{device: &o.device, model: o.model, weights: o.weights, seed: o.device.seedOrTime()}
+	return t.use(e, func(n *swnet.Net) error { return o.run(e, n) })
 }
 
 // run classifies the image and prints what it shows.

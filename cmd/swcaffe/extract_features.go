@@ -66,7 +66,8 @@ func extractFeatures(e *env, o *featureOptions) error {
 	case !strings.EqualFold(o.mode, "CPU"):
 		return fmt.Errorf("mode %q: swcaffe has no GPU support", o.mode)
 	}
-	return withTrained(e, &o.device, &o.state, o.model, o.weights, func(n *swnet.Net) error { return o.run(e, n, names, paths) })
+	t := trained{device: &o.device, state: o.state, model: o.model, weights: o.weights, seed: o.device.seedOrTime()}
+	return t.use(e, func(n *swnet.Net) error { return o.run(e, n, names, paths) })
 }
 
 // twice returns a name that a list has twice, "" where there is none.

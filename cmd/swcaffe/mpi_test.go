@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +24,7 @@ func TestMPI(t *testing.T) {
 	job := mpiJob{mpitest.Build(t, "swcaffe")}
 	t.Run("allreduce", job.testAllreduce)
 	t.Run("train", job.testTrain)
+	t.Run("test", job.testTest)
 	t.Run("faults", job.testFaults)
 	t.Run("asynchronous", job.testAsynchronous)
 }
@@ -81,5 +84,30 @@ func (job mpiJob) testAllreduce(t *testing.T) {
 				t.Errorf("%d tables:\n%s", n, out)
 			}
 		})
+	}
+}
+
+// testTest: four processes print, once, what one prints.
+func (job mpiJob) testTest(t *testing.T) {
+	net, weights := writeScored(t)
+	args := []string{"test", "-model", net, "-weights", weights, "-iterations", "7", "-seed", "3"}
+	want, err := exec.Command(job.binary, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, want)
+	}
+	got, err := job.run(t, args...)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, got)
+	}
+	figures := func(log string) (lines []string) {
+		for line := range strings.Lines(log) {
+			if _, text, _ := strings.Cut(line, "] "); strings.Contains(text, " = ") || strings.Contains(text, "Loss: ") {
+				lines = append(lines, text)
+			}
+		}
+		return lines
+	}
+	if g, w := figures(got), figures(string(want)); len(w) < 7 || !slices.Equal(g, w) {
+		t.Errorf("four processes print\n%s, one prints\n%s", strings.Join(g, ""), strings.Join(w, ""))
 	}
 }

@@ -1,0 +1,86 @@
+package solver
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/swcaffe/swcaffe/internal/words"
+	"github.com/swcaffe/swcaffe/layers"
+	swnet "github.com/swcaffe/swcaffe/net"
+)
+
+// Scorer runs batches of a net for inference. Several workers run one each at a time, on nets of their own whose layers share the data
+// as layers.Share with Split false has it.
+type Scorer struct {
+	net     *swnet.Net
+	workers Transport
+	row     []float32 // of a batch: the loss, and the values of all outputs
+}
+
+// NewScorer returns a Scorer of a worker's net; workers is nil for one that is alone.
+func NewScorer(n *swnet.Net, workers Transport) *Scorer { return &Scorer{net: n, workers: workers} }
+
+// Next runs the next batches, one a worker but n at most, and returns how many. The first worker is told of each, in order: its loss, and
+// the values of the net's outputs, of which every batch has the same number if there are several workers. All workers call it with the
+// same n, and the data goes on behind the last batch that counts.
+func (s *Scorer) Next(n int, tell func(loss float64, values []float32)) (int, error) {
+	if err := s.compute(); err != nil {
+		return 0, err
+	}
+	if s.workers == nil {
+		s.tell(tell)
+		return 1, nil
+	}
+	rank, size := s.workers.Rank(), s.workers.Size()
+	n = min(n, size)
+	switch {
+	case rank == 0:
+		s.tell(tell)
+		for from := 1; from < n; from++ {
+			if err := s.workers.Recv(from, s.row); err != nil {
+				return 0, fmt.Errorf("outputs of rank %d: %w", from, err)
+			}
+			s.tell(tell)
+		}
+	case rank < n:
+		if err := s.workers.Send(0, s.row); err != nil {
+			return 0, err
+		}
+	}
+	return n, s.goBack(size - n)
+}
+
+// goBack has the data go back by batches that did not count.
+func (s *Scorer) goBack(batches int) error {
+	for i := range s.net.NumLayers() {
+		p, reads := s.net.Layer(i).(layers.Positioner)
+		part, shares := p.(layers.Sharer)
+		if !reads || !shares || batches == 0 {
+			continue
+		}
+		round := part.Window().Stride
+		if err := p.SetPosition(p.Position() - uint64(batches*round/s.workers.Size())); err != nil {
+			return fmt.Errorf("layer %q: %w", s.net.LayerName(i), err)
+		}
+	}
+	return nil
+}
+
+// compute fills the row with a batch's.
+func (s *Scorer) compute() error {
+	loss, err := s.net.Forward()
+	if err != nil {
+		return err
+	}
+	s.row = append(s.row[:0], make([]float32, words.Len)...)
+	words.Put(s.row, math.Float64bits(loss))
+	for _, out := range s.net.Outputs() {
+		s.row = append(s.row, out.Blob.Data()...)
+	}
+	return nil
+}
+
+// tell passes on what the row holds.
+func (s *Scorer) tell(tell func(loss float64, values []float32)) {
+	tell(math.Float64frombits(words.Get(s.row)), s.row[words.Len:])
+}
