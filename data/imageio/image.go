@@ -2,7 +2,7 @@
 // of JPEGs interpolated as libjpeg does ("fancy upsampling"), alpha dropped, and bilinear resizing in OpenCV's 8-bit
 // fixed-point arithmetic, which does not smooth when it shrinks.
 //
-// JPEG, PNG, BMP and PNM (PBM, PGM, PPM) are read. Against OpenCV 4.5 and 4.6 all but a JPEG are exact, which may
+// JPEG, PNG, BMP, TIFF and PNM (PBM, PGM, PPM) are read. Against OpenCV 4.5 and 4.6 all but a JPEG are exact, which may
 // differ by 3 of 255 (the rounding of the inverse cosine transform).
 package imageio
 
@@ -16,6 +16,7 @@ import (
 	"os"
 
 	"golang.org/x/image/bmp"
+	"golang.org/x/image/tiff"
 )
 
 // Image is an 8-bit image, its channels interleaved: 1 (grey), 3 (B, G, R) or 4 (B, G, R, alpha) of them. Rows follow
@@ -79,12 +80,18 @@ func Decode(file []byte, mode Mode) (*Image, error) {
 			return nil, err
 		}
 		return fromBMP(src, mode), nil
+	case isTIFF(file):
+		src, err := decode(file, tiff.DecodeConfig, tiff.Decode)
+		if err != nil {
+			return nil, err
+		}
+		return fromTIFF(src, mode)
 	case isPNM(file):
 		return decodePNM(file, mode)
 	case len(file) == 0:
 		return nil, errors.New("the image is empty")
 	}
-	return nil, fmt.Errorf("not a JPEG, PNG, BMP or PNM image (it begins with % x)", file[:min(8, len(file))])
+	return nil, fmt.Errorf("not a JPEG, PNG, BMP, TIFF or PNM image (it begins with % x)", file[:min(8, len(file))])
 }
 
 // fromBMP converts a decoded BMP. Palettes give colour, as in OpenCV.

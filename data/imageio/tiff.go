@@ -1,0 +1,96 @@
+package imageio
+
+import (
+	"errors"
+	"image"
+)
+
+// isTIFF reports whether a file begins as TIFFs of either byte order do.
+func isTIFF(file []byte) bool {
+	return len(file) > 4 && (string(file[:4]) == "II*\x00" || string(file[:4]) == "MM\x00*")
+}
+
+// fromTIFF converts a decoded TIFF as libtiff does for OpenCV: colours are multiplied by alpha, and 16 bits of a colour are rounded to 8,
+// of grey cut off.
+func fromTIFF(src image.Image, mode Mode) (*Image, error) {
+	if mode == Unchanged {
+		switch src.(type) {
+		case *image.Gray16, *image.RGBA64, *image.NRGBA64:
+			return nil, errors.New("16-bit TIFF: its pixels must have 8 bits here, or force_color or force_gray must be set")
+		}
+	}
+	var dst *Image
+	switch src.(type) {
+	case *image.Gray, *image.Gray16:
+		if dst = luminance(src); mode == Color {
+			dst = dst.replicate()
+		}
+		return dst, nil
+	case *image.Paletted:
+		dst = colours(src)
+	default:
+		if dst = multiplied(src); mode != Unchanged || isOpaque(src) {
+			dst = dst.withoutAlpha()
+		}
+	}
+	if mode == Gray {
+		dst = dst.gray(readerWeights)
+	}
+	return dst, nil
+}
+
+func isOpaque(im image.Image) bool {
+	o, ok := im.(interface{ Opaque() bool })
+	return ok && o.Opaque()
+}
+
+// withoutAlpha makes B, G, R of B, G, R, alpha.
+func (im *Image) withoutAlpha() *Image {
+	dst := New(im.Height, im.Width, 3)
+	for i := range im.Height * im.Width {
+		copy(dst.Pix[3*i:3*i+3], im.Pix[4*i:])
+	}
+	return dst
+}
+
+// multiplied returns the pixels of an image with alpha as B, G, R, alpha, the first three multiplied by the last.
+func multiplied(src image.Image) *Image {
+	r := src.Bounds()
+	dst := New(r.Dy(), r.Dx(), 4)
+	for y := range dst.Height {
+		out := dst.Pix[4*y*dst.Width:][:4*dst.Width]
+		switch s := src.(type) {
+		case *image.RGBA:
+			copy(out, s.Pix[y*s.Stride:])
+		case *image.NRGBA:
+			copy(out, s.Pix[y*s.Stride:])
+		case *image.RGBA64:
+			round(out, s.Pix[y*s.Stride:])
+		case *image.NRGBA64:
+			round(out, s.Pix[y*s.Stride:])
+		}
+	}
+	unmultiplied := false
+	switch src.(type) {
+	case *image.NRGBA, *image.NRGBA64:
+		unmultiplied = true
+	}
+	for i := 0; i < len(dst.Pix); i += 4 {
+		p := dst.Pix[i : i+4]
+		p[0], p[2] = p[2], p[0]
+		for k := range 3 {
+			if unmultiplied {
+				p[k] = byte((int(p[k])*int(p[3]) + 127) / 255)
+			}
+		}
+	}
+	return dst
+}
+
+// round writes values of 16 bits, the high byte first, as 8.
+func round(out, in []byte) {
+	for i := range out {
+		v := int(in[2*i])<<8 | int(in[2*i+1])
+		out[i] = byte((v + 128) / 257)
+	}
+}
