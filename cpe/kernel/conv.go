@@ -115,14 +115,14 @@ func (c *Conv) choose(d Direction) error {
 		v := newWinogradSmall(c, d)
 		c.stages[d] = v.stages()
 		c.takes(d, v.scratch())
+	case c.plan.Strategy[d].isWinograd() && !c.machine.Native():
+		list, err := newWinogradMesh(c, d)
+		c.stages[d] = list
+		return err
 	case c.plan.Strategy[d].isWinograd() && d == WeightGradient:
-		list, err := winogradGradStages(c)
-		c.stages[d] = list
-		return err
+		c.stages[d] = winogradGradStages(c)
 	case c.plan.Strategy[d].isWinograd():
-		list, err := winogradStages(c, d)
-		c.stages[d] = list
-		return err
+		c.stages[d] = winogradStages(c, d)
 	case c.plan.Strategy[d] == Explicit:
 		e, err := newExplicitConv(c, d)
 		c.stages[d] = []stage{{e, 0}}

@@ -14,7 +14,7 @@ import (
 //
 // So e^2 multiplications do the work of r^2*m^2. For 3x3 kernels those are 2.25 times fewer with m = 2, 4 times with m = 4,
 // 4.6 times with m = 5; for 5x5 kernels 6.25 times with m = 4. Channels lie side by side, so that the maps work on vectors of
-// channels, whatever the images' extents.
+// channels, whatever the images' extents; on a modelled machine tiles do (winogradMesh).
 
 // winogradLanes is the number of channels that are mapped together: a slice.
 const winogradLanes = simd.WinogradLanes
@@ -179,9 +179,6 @@ type winogradWorker struct {
 	to              winogradOutputs
 	bias            simd.WinogradBias
 	strides         simd.WinogradStrides
-	product         *product // of a mesh
-	job             productJob
-	a, b            operand
 }
 
 // winogradOutputs are images that are made, and the biases of their channels, if there are any; floor rectifies them, and where above, if
@@ -213,36 +210,15 @@ func (w *winogradWorker) take(c *cpe.CPE, own []float32, n int) ([]float32, erro
 	return c.Alloc("winograd", n)
 }
 
-// fitsCore returns a function that says whether the squares of a patch fit the LDM of a CPE as they come, turned
-// and mapped; natively, whether they fit L1 turned.
+// fitsCore returns a function that says whether the squares of a patch fit L1, turned.
 func fitsCore(spec *cpe.Spec, f simd.WinogradForm) func(rows, cols int) bool {
-	return func(rows, cols int) bool {
-		pixels := patchPixels(f, f.Edge(), rows, cols)
-		if spec.Native() {
-			return 4*pixels <= spec.L1Bytes/4*3
-		}
-		return patchNeed(f, rows, cols) <= spec.LDMFloats()
-	}
-}
-
-// patchNeed is the number of values of LDM that a patch takes.
-func patchNeed(f simd.WinogradForm, rows, cols int) int {
-	return 2*patchPixels(f, f.Edge(), rows, cols) + f.Points()*rows*cols*winogradLanes + simd.WinogradScratch
+	return func(rows, cols int) bool { return 4*patchPixels(f, f.Edge(), rows, cols) <= spec.L1Bytes/4*3 }
 }
 
 // patchPixels is the number of values of the squares, of an edge, of a patch.
 func patchPixels(f simd.WinogradForm, edge, rows, cols int) int {
 	more := edge - f.Tile
 	return winogradLanes * (f.Tile*rows + more) * (f.Tile*cols + more)
-}
-
-// checkCore returns an error if not even a patch of one tile, or one chunk of weights, fits LDM.
-func checkCore(spec *cpe.Spec, f simd.WinogradForm) error {
-	need := max(patchNeed(f, 1, 1), filterNeed(f), collectNeed(f))
-	if !spec.Native() && need > spec.LDMFloats() {
-		return &cpe.LDMError{Kernel: "winograd", Asked: 4 * need, Have: spec.LDMBytes}
-	}
-	return nil
 }
 
 // ownMemory is the number of values that a native worker takes of its core group's memory: pixels or weights that are turned, and scratch.

@@ -5,7 +5,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
-// winogradConv is what Winograd's convolutions have in common forward, and for the input gradient, which is the convolution of the
+// winogradConv is what Winograd's convolutions on the host have in common forward, and for the input gradient, which is the convolution of the
 // output's gradient with turned kernels. There are two, which differ in what core groups share: winogradTiles for few weights,
 // winogradPanels for many, or few tiles.
 type winogradConv struct {
@@ -21,15 +21,12 @@ type winogradConv struct {
 }
 
 // winogradStages returns the stages of a direction.
-func winogradStages(c *Conv, d Direction) ([]stage, error) {
+func winogradStages(c *Conv, d Direction) []stage {
 	s, form := c.shape, c.shape.winogradForm(c.plan.Strategy[d])
 	if d == InputGradient {
 		s = s.mirrored()
 	}
 	spec := c.machine.Spec()
-	if err := checkCore(&spec, form); err != nil {
-		return nil, err
-	}
 	v := &winogradConv{conv: c, direction: d, in: s.C / s.Group, out: s.Out / s.Group}
 	out := s.OutSize()
 	v.grid = newTileGrid(form, s.N, out[0], out[1], fitsCore(&spec, form))
@@ -41,7 +38,7 @@ func winogradStages(c *Conv, d Direction) ([]stage, error) {
 	}
 	v.workers = make([]winogradWorker, spec.CoreGroups)
 	if s.manyWeights(&spec, form, d) || v.oneBlock(&spec) {
-		return newWinogradPanels(v, &spec).stages(), nil
+		return newWinogradPanels(v, &spec).stages()
 	}
 	return newWinogradTiles(v, &spec)
 }
@@ -49,7 +46,7 @@ func winogradStages(c *Conv, d Direction) ([]stage, error) {
 // oneBlock reports whether the host's tiles are half a block of winogradPanels, which then maps no weight twice either, and so few that core
 // groups would not get as many of them each: those of one image, or of some small ones. Outputs are more than a slice then.
 func (v *winogradConv) oneBlock(spec *cpe.Spec) bool {
-	return spec.Native() && v.grid.tiles() <= panelTiles(spec, v.grid.form)/2 && v.out > winogradLanes
+	return v.grid.tiles() <= panelTiles(spec, v.grid.form)/2 && v.out > winogradLanes
 }
 
 // Name returns "convolution" and the direction.

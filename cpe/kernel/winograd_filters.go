@@ -15,11 +15,6 @@ type filters struct {
 // filterInputs is how many inputs of a slice of outputs are mapped together.
 const filterInputs = 8
 
-// filterNeed is the number of values of LDM that takes: weights as they come, turned and mapped.
-func filterNeed(f simd.WinogradForm) int {
-	return filterInputs*winogradLanes*(2*f.Taps()+f.Points()) + simd.WinogradScratch
-}
-
 // size is the number of values of all groups.
 func (f *filters) size() int {
 	return f.conv.conv.shape.Group * f.conv.grid.form.Points() * f.plane

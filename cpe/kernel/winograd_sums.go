@@ -13,25 +13,13 @@ type winogradSums struct {
 	sums pointPlanes // of a group: output x input channels
 }
 
-func newWinogradSums(c *winogradGrads, spec *cpe.Spec) (*winogradSums, error) {
+func newWinogradSums(c *winogradGrads) *winogradSums {
 	v := &winogradSums{winogradGrads: c}
 	points, tiles := v.grid.form.Points(), v.grid.most(v.block)
-	v.v, v.y = newPointPlanes(points, tiles, v.in), newPointPlanes(points, tiles, v.out)
-	if spec.Native() {
-		v.v, v.y = newPointPanels(points, tiles, v.in, BlockLanes), newPointPanels(points, tiles, v.out, BlockLanes)
-	}
+	v.v, v.y = newPointPanels(points, tiles, v.in, BlockLanes), newPointPanels(points, tiles, v.out, BlockLanes)
 	v.sums = newPointPlanes(points, v.out, v.in)
-	if !spec.Native() {
-		products, err := newProducts(c.conv.machine, GemmShape{M: v.out, N: v.in, K: tiles, TransA: true, Accumulate: true})
-		if err != nil {
-			return nil, err
-		}
-		for i, p := range products {
-			v.workers[i].product = p
-		}
-	}
 	v.conv.takes(WeightGradient, cpe.Scratch{Common: v.memory(), Group: v.grid.ownMemory()})
-	return v, nil
+	return v
 }
 
 // stages lists the steps.
@@ -88,27 +76,14 @@ type sumsMultiply struct{ sumsBlock }
 // Name names the stage.
 func (p *sumsMultiply) Name() string { return "convolution " + WeightGradient.String() }
 
-// RunGroup multiplies at a core group's share of the points: natively of their panels of inputs.
+// RunGroup multiplies a core group's share of the points' panels of inputs.
 func (p *sumsMultiply) RunGroup(g *cpe.CoreGroup) error {
 	inputs, results, sums := p.planes(g)
-	if g.Native() {
-		p.addPanels(g, &inputs, &results, &sums)
-		return nil
-	}
-	w, tiles := &p.workers[g.Index()], p.tiles(p.first, p.last)
-	lo, hi := g.Share(p.grid.form.Points())
-	for point := lo; point < hi; point++ {
-		w.a.set(results.matrix(point, 0), true)
-		w.b.set(inputs.matrix(point, 0), false)
-		w.job = productJob{a: &w.a, b: &w.b, c: sums.matrix(point, 0), m1: p.out, n1: p.in, k1: tiles, accumulate: p.first > 0}
-		if err := w.product.run(g, &w.job); err != nil {
-			return err
-		}
-	}
+	p.addPanels(g, &inputs, &results, &sums)
 	return nil
 }
 
-// addPanels does a core group's share of the panels natively. The operands of the next are fetched meanwhile.
+// addPanels does a core group's share of the panels. The operands of the next are fetched meanwhile.
 func (p *sumsMultiply) addPanels(g *cpe.CoreGroup, inputs, results, sums *pointPlanes) {
 	wide, tiles, outs := even(p.in, sumColumns(), winogradLanes), p.tiles(p.first, p.last), span{0, p.out}
 	panels := blocks(p.in, wide)

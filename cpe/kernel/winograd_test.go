@@ -146,14 +146,14 @@ func TestWinogradIsRejected(t *testing.T) {
 	}
 }
 
-// TestWinogradNeedsLDM: less LDM makes patches smaller, until there is an error with the bytes that are missing.
+// TestWinogradNeedsLDM: less LDM makes runs of tiles shorter, until there is an error with the bytes that are missing.
 func TestWinogradNeedsLDM(t *testing.T) {
 	s := conv2(1, 8, 8, 1, 12, 12, 3, 3, 1, 1, 1)
 	for _, c := range []struct {
 		st  Strategy
 		ldm int
 		ok  bool
-	}{{Winograd4, 40 << 10, true}, {Winograd4, 30 << 10, false}, {Winograd2, 30 << 10, true}, {Winograd2, 12 << 10, false}} {
+	}{{Winograd4, 6 << 10, true}, {Winograd4, 5 << 10, false}, {Winograd2, 5 << 10, true}, {Winograd2, 2 << 10, false}} {
 		spec := machine(t, "sw26010", true).Spec()
 		spec.LDMBytes = c.ldm
 		m, err := cpe.New(spec, cpe.Functional)

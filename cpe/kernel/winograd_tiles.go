@@ -6,52 +6,34 @@ import (
 )
 
 // winogradTiles is Winograd's convolution where core groups share the tiles. All weights are mapped to points first. A core
-// group then maps a block of patches to points, multiplies, and maps the results back, before it goes to the next: natively blocks
-// fit L2, though not beside the weights. Sums over channels have one order, whichever block an output is in.
+// group then maps a block of patches to points, multiplies, and maps the results back, before it goes to the next: blocks fit L2, though not beside the weights. Sums over channels have one order, whichever block an output is in.
 type winogradTiles struct {
 	*winogradConv
 	v, r    pointPlanes // layouts of inputs and results; each worker has its own values
 	depth   int         // inputs that are multiplied at once: a panel of weights then stays in L1 while tiles pass
-	slices  bool        // natively points lie slice by slice
+	slices  bool        // points lie slice by slice
 	filters *filters
 }
 
-const (
-	// fewTiles is the least number of tiles of a block.
-	fewTiles = 24
-	// meshPoints bounds the values of the points of a block on a model, whose main memory this computer must hold.
-	meshPoints = 1 << 24
-)
+// fewTiles is the least number of tiles of a block.
+const fewTiles = 24
 
 // newWinogradTiles returns the stages: mapping the weights, and convolving.
-func newWinogradTiles(c *winogradConv, spec *cpe.Spec) ([]stage, error) {
+func newWinogradTiles(c *winogradConv, spec *cpe.Spec) []stage {
 	v := &winogradTiles{winogradConv: c}
 	points := v.grid.form.Points()
 	each := points * (v.in + v.out)
-	tiles, least := spec.LDMBytes/4/each, 4*spec.CoreGroups
-	if !spec.Native() {
-		tiles, least = meshPoints/each, spec.CoreGroups
-	}
-	patches, n := v.grid.patches(), max(fewTiles, tiles)/(v.grid.rows*v.grid.cols)
-	v.block = even(patches, max(1, min(n, blocks(patches, least))), 1)
-	tiles = v.grid.most(v.block)
+	patches, n := v.grid.patches(), max(fewTiles, spec.LDMBytes/4/each)/(v.grid.rows*v.grid.cols)
+	v.block = even(patches, max(1, min(n, blocks(patches, 4*spec.CoreGroups))), 1)
+	tiles := v.grid.most(v.block)
 	v.v, v.r = newPointPlanes(points, tiles, v.in), newPointPlanes(points, tiles, v.out)
-	if v.slices = spec.Native() && v.in%BlockLanes == 0; v.slices {
+	if v.slices = v.in%BlockLanes == 0; v.slices {
 		v.v, v.r = newPointPanels(points, tiles, v.in, BlockLanes), newPointPanels(points, tiles, v.out, BlockLanes)
 	}
 	v.depth = even(v.in, max(64, spec.L1Bytes/4/4*3/panel), 1)
 	v.filters = &filters{v, blocks(v.out, panel)*v.in*panel + winogradLanes}
-	if !spec.Native() {
-		products, err := newProducts(c.conv.machine, GemmShape{M: tiles, N: v.out, K: v.in})
-		if err != nil {
-			return nil, err
-		}
-		for i, p := range products {
-			v.workers[i].product = p
-		}
-	}
 	v.conv.takes(v.direction, cpe.Scratch{Common: v.filters.size(), Group: v.memory()})
-	return []stage{{v.filters, 0}, {v, 0}}, nil
+	return []stage{{v.filters, 0}, {v, 0}}
 }
 
 // memory is the number of values of a core group's own memory.
@@ -76,9 +58,7 @@ func (v *winogradTiles) RunGroup(g *cpe.CoreGroup) error {
 				return err
 			}
 			tiles := v.grid.patch(last).first - v.grid.patch(first).first
-			if err := v.multiply(g, w, &inputs, &results, group, tiles); err != nil {
-				return err
-			}
+			v.multiply(g, &inputs, &results, group, tiles)
 			if err := v.leave(g, w, &results, group, first, last); err != nil {
 				return err
 			}
@@ -87,26 +67,17 @@ func (v *winogradTiles) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// share returns a core group's share of the patches, and of how many its blocks are: natively, where patches may be few, of shares as the
-// groups' pace has it.
+// share returns a core group's share of the patches, and of how many its blocks are, of shares as the groups' pace has it.
 func (v *winogradTiles) share(g *cpe.CoreGroup) (first, end, block int) {
-	patches, unit := v.grid.patches(), v.block
-	if g.Native() {
-		unit = 1
-	}
-	lo, hi := g.Share(blocks(patches, unit))
-	first, end = lo*unit, min(hi*unit, patches)
-	if g.Native() {
-		return first, end, even(end-first, v.block, 1)
-	}
-	return first, end, v.block
+	first, end = g.Share(v.grid.patches())
+	return first, end, even(end-first, v.block, 1)
 }
 
 // enter maps the inputs of patches.
 func (v *winogradTiles) enter(g *cpe.CoreGroup, w *winogradWorker, to *pointPlanes, group, first, last int) error {
 	x, _ := v.arrays(group)
 	slices, before := v.read.slices(), v.grid.patch(first).first
-	if g.Native() && !v.slices {
+	if !v.slices {
 		to.clearRest(v.grid.patch(last).first-before, 0, to.points)
 	}
 	return deal(g, (last-first)*slices, func(c *cpe.CPE, i int) error {
@@ -127,7 +98,7 @@ func (v *winogradTiles) leave(g *cpe.CoreGroup, w *winogradWorker, src *pointPla
 }
 
 // multiply makes the results at every point.
-func (v *winogradTiles) multiply(g *cpe.CoreGroup, w *winogradWorker, inputs, results *pointPlanes, group, tiles int) error {
+func (v *winogradTiles) multiply(g *cpe.CoreGroup, inputs, results *pointPlanes, group, tiles int) {
 	u := g.Common(v.filters.size())
 	for point := range v.grid.form.Points() {
 		weights := v.filters.at(u, group, point)
@@ -137,21 +108,11 @@ func (v *winogradTiles) multiply(g *cpe.CoreGroup, w *winogradWorker, inputs, re
 			}
 			continue
 		}
-		if g.Native() {
-			v.multiplyPanels(inputs.matrix(point, 0), weights, results.matrix(point, 0), tiles)
-			continue
-		}
-		w.a.set(inputs.matrix(point, 0), false)
-		w.b.set(cpe.Matrix{Data: weights, Ld: panel, Run: panel, Jump: v.in * panel}, false)
-		w.job = productJob{a: &w.a, b: &w.b, c: results.matrix(point, 0), m1: tiles, n1: v.out, k1: v.in}
-		if err := w.product.run(g, &w.job); err != nil {
-			return err
-		}
+		v.multiplyPanels(inputs.matrix(point, 0), weights, results.matrix(point, 0), tiles)
 	}
-	return nil
 }
 
-// multiplyPanels makes the results at one point natively: the operands lie as the micro-kernel reads them.
+// multiplyPanels makes the results at one point: the operands lie as the micro-kernel reads them.
 func (v *winogradTiles) multiplyPanels(inputs cpe.Matrix, weights []float32, results cpe.Matrix, tiles int) {
 	_, nr := simd.Micro()
 	made := blocks(v.out, winogradLanes) * winogradLanes

@@ -5,7 +5,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
-// winogradGrads is what Winograd's weight gradients have in common: inputs and the outputs' gradient of a block of patches are mapped
+// winogradGrads is what Winograd's weight gradients on the host have in common: inputs and the outputs' gradient of a block of patches are mapped
 // to points; there they are multiplied, and sums of products over tiles are mapped to kernels and added to the weights' gradient. There
 // are two, which differ in when: winogradSums for few weights, winogradGradPanels for many.
 type winogradGrads struct {
@@ -18,42 +18,31 @@ type winogradGrads struct {
 	workers []winogradWorker
 }
 
-// gradTiles is the number of tiles of a block natively, so that panels of both operands stay in L1.
+// gradTiles is the number of tiles of a block, so that panels of both operands stay in L1.
 const gradTiles = 128
 
 // collectSlices is how many slices of inputs of one output are mapped to kernels together.
 const collectSlices = 4
 
-// collectNeed is the number of values of LDM that takes: sums, kernels, these turned, and what they are added to.
+// collectNeed is the number of values that takes: sums, kernels, these turned, and what they are added to.
 func collectNeed(f simd.WinogradForm) int {
 	return collectSlices*winogradLanes*(f.Points()+3*f.Taps()) + simd.WinogradScratch
 }
 
 // winogradGradStages returns the stages of the weight gradient.
-func winogradGradStages(c *Conv) ([]stage, error) {
+func winogradGradStages(c *Conv) []stage {
 	s, form := &c.shape, c.shape.winogradForm(c.plan.Strategy[WeightGradient])
 	spec := c.machine.Spec()
-	if err := checkCore(&spec, form); err != nil {
-		return nil, err
-	}
 	v := &winogradGrads{conv: c, in: s.C / s.Group, out: s.Out / s.Group}
 	out := s.OutSize()
 	v.grid = newTileGrid(form, s.N, out[0], out[1], fitsCore(&spec, form))
 	v.images, v.results = c.gradSquares(form)
-	tiles := gradTiles
-	if !spec.Native() {
-		tiles = max(gradTiles, meshPoints/form.Points()/(s.C+s.Out))
-	}
-	v.block = even(v.grid.patches(), max(1, tiles/(v.grid.rows*v.grid.cols)), 1)
+	v.block = even(v.grid.patches(), max(1, gradTiles/(v.grid.rows*v.grid.cols)), 1)
 	v.workers = make([]winogradWorker, spec.CoreGroups)
 	if s.manyWeights(&spec, form, WeightGradient) {
-		return newWinogradGradPanels(v, &spec).stages(), nil
+		return newWinogradGradPanels(v, &spec).stages()
 	}
-	sums, err := newWinogradSums(v, &spec)
-	if err != nil {
-		return nil, err
-	}
-	return sums.stages(), nil
+	return newWinogradSums(v).stages()
 }
 
 // tiles is the number of tiles of patches [first, last).

@@ -1,0 +1,374 @@
+package kernel
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// winogradMesh is Winograd's convolution on a modelled machine, whose memory wants long contiguous blocks. At a point inputs and results
+// are matrices of channels x tiles, the tiles of all images side by side,
+//
+//	forward          R[p] (Out x tiles) = U[p] (Out x C) * V[p] (C x tiles)
+//	input gradient   R[p] (C x tiles)   = U[p]' (C x Out) * V[p] (Out x tiles)
+//	weight gradient  S[p] (Out x C)     = Y[p] (Out x tiles) * V[p]' (tiles x C)
+//
+// so that a CPE that maps a run of tiles of one channel reads lines of images as they lie and writes a row of each point, and products
+// read and write rows. These are the e^2 products of (B*T x Ni) and (Ni x No) of Fang 2019, chapter 5, stored by columns as swGEMM wants
+// its operands. Weights are mapped first; then, for a block of tiles after the other, core groups share the channels' runs, the
+// points, and the runs of the results, or, for the weights' gradient, the outputs, whose sums are mapped back and added.
+type winogradMesh struct {
+	conv        *Conv
+	direction   Direction
+	runs        tileRuns
+	block       int // runs
+	chunks      int // parts of a point's product
+	read        squares
+	results     squares  // read for the weights' gradient
+	write       tilesOut // written otherwise
+	weights     pointRows
+	inputs      pointRows // of the channels that are read; for the weights' gradient those of the images
+	made        pointRows // of the channels that are made; for the weights' gradient those of the results, which are read
+	workers     []meshWorker
+	most        int       // weights of an output that are mapped together
+	outs, ins   int       // of the weights, of a group
+	multiplying GemmShape // a part
+}
+
+// meshPoints bounds the values of the points of a block for each core group: this computer must hold main memory.
+const meshPoints = 1 << 24
+
+// leastRun is the number of tiles of a run that are not divided so that more CPEs have some: DMA wants blocks of 256 bytes (swCaffe,
+// section III-A).
+const leastRun = 64
+
+// pointRows are points: at each, a matrix of rows x cols.
+type pointRows struct{ points, rows, cols int }
+
+// size is the number of values.
+func (p *pointRows) size() int { return p.points * p.rows * p.cols }
+
+// at is n columns of a row from col on at all points.
+func (p *pointRows) at(data []float32, row, col, n int) cpe.Block {
+	return cpe.Block{Data: from(data, row*p.cols+col), Planes: p.points, PlaneStride: p.rows * p.cols, Rows: 1, RowStride: n, Cols: n}
+}
+
+// matrix is the matrix of a point from a row on.
+func (p *pointRows) matrix(data []float32, point, row int) cpe.Matrix {
+	return cpe.Plain(from(data, (point*p.rows+row)*p.cols), p.cols)
+}
+
+// tileRuns cuts the tiles of all images into runs that a CPE maps together: those of some images, or a patch of one.
+type tileRuns struct {
+	tileGrid
+	together int // images
+}
+
+// tileRun is a patch of each of some images. Runs of one kind cost the same.
+type tileRun struct {
+	patch
+	images, kind int
+}
+
+// newTileRuns takes runs of up to most tiles that fit LDM.
+func newTileRuns(f simd.WinogradForm, images, h, w, most int, fits func(images, rows, cols int) bool) tileRuns {
+	g := tileRuns{newTileGrid(f, images, h, w, func(rows, cols int) bool { return rows*cols <= most && fits(1, rows, cols) }), 1}
+	if g.bands*g.pieces == 1 {
+		g.together = even(images, max(1, largest(images, func(n int) bool { return n*g.rows*g.cols <= most && fits(n, g.rows, g.cols) })), 1)
+	}
+	return g
+}
+
+// count is the number of runs.
+func (g *tileRuns) count() int { return blocks(g.patches(), g.together) }
+
+// run returns run i; the one behind the last has the number of all tiles for its first.
+func (g *tileRuns) run(i int) tileRun {
+	r := tileRun{patch: g.patch(min(i*g.together, g.patches())), images: 1}
+	if g.together > 1 {
+		r.images = min(g.together, g.images-r.image)
+	}
+	r.kind = r.images*g.bands*g.pieces + i%(g.bands*g.pieces)
+	return r
+}
+
+// tiles is the number of the run's tiles.
+func (r *tileRun) tiles() int { return r.images * r.rows * r.cols }
+
+// between is the number of tiles of runs [first, last).
+func (g *tileRuns) between(first, last int) int { return g.run(last).first - g.run(first).first }
+
+// newWinogradMesh returns the stages of a direction.
+func newWinogradMesh(c *Conv, d Direction) ([]stage, error) {
+	s, form, spec := c.shape, c.shape.winogradForm(c.plan.Strategy[d]), c.machine.Spec()
+	v := &winogradMesh{conv: c, direction: d, outs: s.Out / s.Group, ins: s.C / s.Group}
+	v.read, v.results = c.gradSquares(form)
+	if d == InputGradient {
+		m := s.mirrored()
+		v.read.h, v.read.w, v.read.padH, v.read.padW, v.read.image = v.results.h, v.results.w, m.Pad[0], m.Pad[1], v.results.image
+		s = m
+	}
+	out, points, groups := s.OutSize(), form.Points(), spec.CoreGroups
+	v.write = tilesOut{h: out[0], w: out[1], image: s.Out * size(out)}
+	tiles := s.N * blocks(out[0], form.Tile) * blocks(out[1], form.Tile)
+	most := max(leastRun, blocks(tiles*min(s.C, s.Out), spec.CPEs()*groups))
+	v.runs = newTileRuns(form, s.N, out[0], out[1], most, func(images, rows, cols int) bool {
+		return v.runNeed(images, rows, cols) <= spec.LDMFloats()
+	})
+	v.most = largest(v.ins, func(n int) bool { return v.weightNeed(n) <= spec.LDMFloats() })
+	if need := max(v.runNeed(1, 1, 1), v.weightNeed(1)); need > spec.LDMFloats() {
+		return nil, &cpe.LDMError{Kernel: "winograd", Asked: 4 * need, Have: spec.LDMBytes}
+	}
+	v.most = even(v.ins, v.most, 1)
+	n := groups * meshPoints / (points * (s.C + s.Out)) / v.runs.most(v.runs.together)
+	v.block = even(v.runs.count(), max(1, n), 1)
+	tiles = v.runs.most(v.block * v.runs.together)
+	v.weights = pointRows{points, c.shape.Out, v.ins}
+	v.inputs, v.made = pointRows{points, s.C, tiles}, pointRows{points, s.Out, tiles}
+	plan, err := v.planProducts(&spec, [...]GemmShape{
+		Forward:        {M: v.outs, N: tiles, K: v.ins},
+		InputGradient:  {M: v.ins, N: tiles, K: v.outs, TransA: true},
+		WeightGradient: {M: v.outs, N: v.ins, K: tiles, TransB: true},
+	}[d])
+	if err != nil {
+		return nil, err
+	}
+	products := productsOf(c.machine, v.multiplying, plan)
+	v.workers = make([]meshWorker, len(products))
+	for i, p := range products {
+		v.workers[i].product = p
+	}
+	c.takes(d, cpe.Scratch{Common: v.weights.size() + v.inputs.size() + v.made.size()})
+	return v.stages(), nil
+}
+
+// planProducts cuts the columns of the product at a point into as many parts as make the core groups' work shortest: with one, some may have a
+// point more than others, and with many, each reads all rows.
+func (v *winogradMesh) planProducts(spec *cpe.Spec, s GemmShape) (best GemmPlan, err error) {
+	points, cols, shortest := v.conv.shape.Group*v.weights.points, s.N, 0.0
+	for chunks := 1; chunks <= spec.CoreGroups/common(points, spec.CoreGroups); chunks++ {
+		s.N = blocks(cols, chunks)
+		plan, err := planMeshGemm(spec, s)
+		if err != nil {
+			return plan, err
+		}
+		if t := meshTime(spec, s, plan) * float64(blocks(points*chunks, spec.CoreGroups)); shortest == 0 || t < shortest {
+			v.chunks, v.multiplying, best, shortest = chunks, s, plan, t
+		}
+	}
+	return best, nil
+}
+
+// common is the greatest common divisor.
+func common(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// runNeed is the number of values of LDM that mapping a run takes: pixels and points twice, so that the next ones come and the last ones
+// go meanwhile, and vectors.
+func (v *winogradMesh) runNeed(images, rows, cols int) int {
+	f := v.read
+	m := v.conv.shape.winogradForm(v.conv.plan.Strategy[v.direction])
+	pixels := min(m.Tile*rows+m.Edge()-m.Tile, f.h) * min(m.Tile*cols+m.Edge()-m.Tile, f.w)
+	pixels = images * max(pixels, m.Tile*m.Tile*rows*cols)
+	return 2*(pixels+m.Points()*images*rows*cols) + vectorNeed(m)
+}
+
+// weightNeed is the number of values of LDM that mapping n weights of an output takes, or their gradient, which is added to.
+func (v *winogradMesh) weightNeed(n int) int {
+	m := v.conv.shape.winogradForm(v.conv.plan.Strategy[v.direction])
+	return 2*n*(m.Taps()+m.Points()) + vectorNeed(m)
+}
+
+// stages lists the steps.
+func (v *winogradMesh) stages() []stage {
+	var list []stage
+	if v.direction != WeightGradient {
+		list = append(list, stage{&meshWeights{v}, 0})
+	}
+	for first := 0; first < v.runs.count(); first += v.block {
+		b := meshBlock{v, first, min(v.runs.count(), first+v.block)}
+		list = append(list, stage{&meshEnter{b}, 0}, stage{&meshMultiply{b}, 0})
+		if v.direction == WeightGradient {
+			list = append(list, stage{&meshCollect{b}, 0})
+		} else {
+			list = append(list, stage{&meshLeave{b}, 0})
+		}
+	}
+	return list
+}
+
+// Name returns "convolution" and the direction.
+func (v *winogradMesh) Name() string { return "convolution " + v.direction.String() }
+
+// values are those of the weights' points, the inputs' and the results'.
+func (v *winogradMesh) values(g *cpe.CoreGroup) (weights, inputs, made []float32) {
+	nu, nv, nr := v.weights.size(), v.inputs.size(), v.made.size()
+	all := g.Common(nu + nv + nr)
+	return part(all, 0, nu), part(all, nu, nv), part(all, nu+nv, nr)
+}
+
+// meshBlock is what is done with runs [first, last).
+type meshBlock struct {
+	*winogradMesh
+	first, last int
+}
+
+// eachRun has CPEs do a core group's share of the block's runs, of a number of channels. Works of one kind of run, of channels below or
+// from some one on, cost the same.
+func (b *meshBlock) eachRun(g *cpe.CoreGroup, channels, differ int, work func(c *cpe.CPE, r tileRun, channel, at int) error) error {
+	before := b.runs.run(b.first).first
+	lo, hi := g.Share((b.last - b.first) * channels)
+	return inTurn(g, hi-lo, 0, func(c *cpe.CPE, i int) error {
+		r, channel := b.runs.run(b.first+(lo+i)/channels), (lo+i)%channels
+		key := 2 * r.kind
+		if channel >= differ {
+			key++
+		}
+		if g.Charged(c, key) {
+			return nil
+		}
+		err := work(c, r, channel, r.first-before)
+		g.Remember(c, key)
+		return err
+	})
+}
+
+// meshEnter maps what is read.
+type meshEnter struct{ meshBlock }
+
+// Name names the stage.
+func (e *meshEnter) Name() string { return e.winogradMesh.Name() + ", mapping images" }
+
+// RunGroup maps a core group's share.
+func (e *meshEnter) RunGroup(g *cpe.CoreGroup) error {
+	_, inputs, made := e.values(g)
+	w, args, channels := &e.workers[g.Index()], &e.conv.args, e.inputs.rows
+	x, all := args.x, channels
+	switch e.direction {
+	case InputGradient:
+		x = args.y
+	case WeightGradient:
+		all += e.made.rows
+	}
+	return e.eachRun(g, all, channels, func(c *cpe.CPE, r tileRun, channel, at int) error {
+		if channel < channels {
+			return w.read(c, &e.read, &e.runs, r, channel, x, e.inputs.at(inputs, channel, at, r.tiles()))
+		}
+		channel -= channels
+		return w.read(c, &e.results, &e.runs, r, channel, args.y, e.made.at(made, channel, at, r.tiles()))
+	})
+}
+
+// meshMultiply makes the products.
+type meshMultiply struct{ meshBlock }
+
+// RunGroup makes a core group's share of them.
+func (p *meshMultiply) RunGroup(g *cpe.CoreGroup) error {
+	weights, inputs, made := p.values(g)
+	w, tiles, points := &p.workers[g.Index()], p.runs.between(p.first, p.last), p.inputs.points
+	s := &p.multiplying
+	cols, depth := tiles, s.K
+	if p.direction == WeightGradient {
+		cols, depth = p.ins, tiles
+	}
+	lo, hi := g.Share(p.conv.shape.Group * points * p.chunks)
+	for i := lo; i < hi; i++ {
+		group, point, chunk := i/p.chunks/points, i/p.chunks%points, i%p.chunks
+		w.job = productJob{a: &w.a, b: &w.b, m1: s.M, n0: chunk * s.N, n1: min(cols, (chunk+1)*s.N), k1: depth}
+		u := p.weights.matrix(weights, point, group*p.outs)
+		if p.direction == WeightGradient {
+			w.a.set(p.made.matrix(made, point, group*p.outs), false)
+			w.b.set(p.inputs.matrix(inputs, point, group*p.ins), true)
+			w.job.c = u
+		} else {
+			w.a.set(u, s.TransA)
+			w.b.set(p.inputs.matrix(inputs, point, group*s.K), false)
+			w.job.c = p.made.matrix(made, point, group*s.M)
+		}
+		if err := w.product.run(g, &w.job); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// meshLeave maps results back.
+type meshLeave struct{ meshBlock }
+
+// Name names the stage.
+func (l *meshLeave) Name() string { return l.winogradMesh.Name() + ", mapping back" }
+
+// RunGroup maps a core group's share.
+func (l *meshLeave) RunGroup(g *cpe.CoreGroup) error {
+	_, _, made := l.values(g)
+	w, args, channels := &l.workers[g.Index()], &l.conv.args, l.made.rows
+	y := args.y
+	if l.direction == InputGradient {
+		y = args.x
+	}
+	return l.eachRun(g, channels, channels, func(c *cpe.CPE, r tileRun, channel, at int) error {
+		bias := float32(0)
+		if args.bias != nil {
+			bias = args.bias[channel]
+		}
+		return w.write(c, &l.write, &l.runs, r, channel, y, bias, l.made.at(made, channel, at, r.tiles()))
+	})
+}
+
+// eachWeight has CPEs do a core group's share of the weights: some inputs of an output.
+func (v *winogradMesh) eachWeight(g *cpe.CoreGroup, work func(c *cpe.CPE, out int, ins span) error) error {
+	chunks := blocks(v.ins, v.most)
+	lo, hi := g.Share(v.weights.rows * chunks)
+	return inTurn(g, hi-lo, 0, func(c *cpe.CPE, i int) error {
+		out, ins := (lo+i)/chunks, nthSpan((lo+i)%chunks, v.most, v.ins)
+		key := 0
+		if ins.n < v.most {
+			key = 1
+		}
+		if g.Charged(c, key) {
+			return nil
+		}
+		err := work(c, out, ins)
+		g.Remember(c, key)
+		return err
+	})
+}
+
+// kernels are the weights of some inputs of an output, or their gradient.
+func (v *winogradMesh) kernels(out int, ins span) cpe.Block {
+	taps := v.runs.form.Taps()
+	return line(v.conv.args.w, (out*v.ins+ins.at)*taps, ins.n*taps)
+}
+
+// meshWeights is the stage that maps the weights.
+type meshWeights struct{ *winogradMesh }
+
+// Name names the stage.
+func (m *meshWeights) Name() string { return m.winogradMesh.Name() + ", mapping weights" }
+
+// RunGroup maps a core group's share.
+func (m *meshWeights) RunGroup(g *cpe.CoreGroup) error {
+	weights, _, _ := m.values(g)
+	return m.eachWeight(g, func(c *cpe.CPE, out int, ins span) error {
+		kernels, to := m.kernels(out, ins), m.weights.at(weights, out, ins.at, ins.n)
+		return m.workers[g.Index()].mapWeights(c, m.runs.form, &kernels, &to, ins.n, m.direction == InputGradient)
+	})
+}
+
+// meshCollect maps the sums of a block back to kernels, and adds them to the weights' gradient.
+type meshCollect struct{ meshBlock }
+
+// Name names the stage.
+func (m *meshCollect) Name() string { return m.winogradMesh.Name() + ", collecting" }
+
+// RunGroup collects a core group's share.
+func (m *meshCollect) RunGroup(g *cpe.CoreGroup) error {
+	sums, _, _ := m.values(g)
+	return m.eachWeight(g, func(c *cpe.CPE, out int, ins span) error {
+		kernels, src := m.kernels(out, ins), m.weights.at(sums, out, ins.at, ins.n)
+		return m.workers[g.Index()].collect(c, m.runs.form, &kernels, &src, ins.n, m.first > 0 || m.conv.args.add)
+	})
+}

@@ -1,0 +1,76 @@
+package kernel
+
+import (
+	"testing"
+
+	"github.com/swcaffe/swcaffe/cpe"
+)
+
+// TestWinogradMachines: machines whose core groups do not divide the points share parts of products, and those whose cores have caches
+// compute the same.
+func TestWinogradMachines(t *testing.T) {
+	for _, name := range []string{"sw26010_pro", "k40m"} {
+		m := machine(t, name, false)
+		for _, s := range []ConvShape{
+			conv2(3, 40, 26, 2, 7, 7, 3, 3, 1, 1, 1), conv2(1, 2, 3, 1, 9, 131, 3, 3, 1, 1, 1), conv2(2, 3, 4, 1, 6, 5, 5, 5, 1, 0, 1),
+		} {
+			want := newConvCase(s, normal)
+			eachWinograd(s, func(st Strategy) {
+				t.Run(name+" "+st.String()+" "+s.String(), func(t *testing.T) { testWinograd(t, m, s, st, want) })
+			})
+		}
+	}
+}
+
+// TestWinogradBlocks: images whose points are more than this computer should hold are convolved in blocks, whose weights' gradients add up.
+func TestWinogradBlocks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("images are large")
+	}
+	spec := machine(t, "sw26010", true).Spec()
+	spec.CoreGroups = 1
+	m, err := cpe.New(spec, cpe.Functional)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	s := conv2(2, 1, 1, 1, 1100, 1100, 3, 3, 1, 1, 1)
+	c, err := NewConv(m, s, Winograd2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d, want := range map[Direction]int{Forward: 1 + 2*3, WeightGradient: 2 * 3, InputGradient: 1 + 2*3} {
+		if got := len(c.stages[d]); got != want {
+			t.Errorf("%v in %d stages, want %d: two blocks", d, got, want)
+		}
+	}
+	testWinograd(t, m, s, Winograd2, newConvCase(s, normal))
+}
+
+// TestWinogradRequests: points and images come and go in blocks so long that bandwidth is near its peak, 26.6 GB/s a core group; blocks of 64
+// bytes would have 7.2 (swCaffe, figure 2).
+func TestWinogradRequests(t *testing.T) {
+	m := machine(t, "sw26010", true)
+	for _, s := range []ConvShape{conv2(128, 64, 64, 1, 56, 56, 3, 3, 1, 1, 1), conv2(128, 512, 512, 1, 14, 14, 3, 3, 1, 1, 1)} {
+		c, err := NewConv(m, s, Winograd2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for d, run := range []func() error{
+			func() error { return c.Forward(nil, nil, nil, nil) },
+			func() error { return c.WeightGrad(nil, nil, nil) },
+			func() error { return c.InputGrad(nil, nil, nil) },
+		} {
+			m.ResetLedger()
+			if err := run(); err != nil {
+				t.Fatal(err)
+			}
+			l := m.Ledger()
+			rate := float64(l.GetBytes+l.PutBytes) / float64(m.Spec().CoreGroups) / l.DMA.Seconds() / 1e9
+			t.Logf("%v %v: %.1f GB/s a core group", s, Direction(d), rate)
+			if rate < 18 {
+				t.Errorf("%v %v: %.1f GB/s a core group, want 18", s, Direction(d), rate)
+			}
+		}
+	}
+}
