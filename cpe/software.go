@@ -11,7 +11,7 @@ import "github.com/swcaffe/swcaffe/internal/suggest"
 type Software struct {
 	Name string
 	// BatchOnly: the implicit convolution takes one position of the images at a time, and wants 128 images of a core group forward
-	// and 64 backward.
+	// and 64 backward; where it has fewer, it is the one whose core groups share rows.
 	BatchOnly bool
 	// Unbuffered: the implicit convolution fetches the weights of every tap where it uses them, multiplies in single precision,
 	// awaits every request and does nothing meanwhile.

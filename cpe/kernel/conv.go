@@ -138,7 +138,7 @@ func (c *Conv) choose(d Direction) error {
 		if err != nil {
 			return err
 		}
-		c.stages[d] = []stage{{v, v.groups()}}
+		c.stages[d] = v.stages()
 	case !c.shape.shiftable():
 		v, err := newImplicitConv(c, d)
 		if err != nil {

@@ -31,6 +31,7 @@ type batchWorker struct {
 	a, b    taps
 	at      []int // by first matrix: its piece, -1: none
 	used    []int32
+	terms   span // first matrices that count
 }
 
 // mostColumns is the most positions at a time that are tried.
@@ -39,6 +40,7 @@ const mostColumns = 32
 func newBatchConv(c *Conv, d Direction) (*batchConv, error) {
 	v := &batchConv{batchLayout: newBatchLayout(c, d)}
 	spec := c.machine.Spec()
+	v.rows = c.shape.sharesRows(&spec, d)
 	pieces := v.pieces()
 	m, n, deep := v.extents(v.most())
 	shape := GemmShape{M: m, K: deep * pieces, TransA: d == InputGradient, TransB: d == WeightGradient, Pieces: true}
@@ -77,10 +79,21 @@ func newBatchConv(c *Conv, d Direction) (*batchConv, error) {
 
 // pieces is the most terms that positions of a row have together.
 func (v *batchConv) pieces() int {
-	if v.direction == WeightGradient {
-		return v.geo.positions()
+	switch {
+	case v.direction != WeightGradient:
+		return v.geo.space()
+	case v.rows:
+		return blocks(v.geo.rows, v.conv.plan.Chunks) * v.geo.width
 	}
-	return v.geo.space()
+	return v.geo.positions()
+}
+
+// stages lists the steps: one, or three where core groups share rows.
+func (v *batchConv) stages() []stage {
+	if v.rows {
+		return []stage{{&rowsEnter{v}, 0}, {&rowsConvolve{v}, v.groups()}, {&rowsLeave{v}, v.groups()}}
+	}
+	return []stage{{v, v.groups()}}
 }
 
 // RunGroup convolves a core group's images.
@@ -89,9 +102,18 @@ func (v *batchConv) RunGroup(g *cpe.CoreGroup) error {
 	if err := v.open(g, &w.batchArrays); err != nil || w.images == 0 {
 		return err
 	}
+	w.terms = span{0, len(w.at)}
+	if err := v.convolve(g, w, span{0, v.pairs.results() / v.rowLength()}); err != nil {
+		return err
+	}
+	return v.leave(g, &w.batchArrays)
+}
+
+// convolve computes some rows of results.
+func (v *batchConv) convolve(g *cpe.CoreGroup, w *batchWorker, rows span) error {
 	length := v.rowLength()
 	for group := range v.conv.shape.Group {
-		for row := 0; row < v.pairs.results(); row += length {
+		for row := rows.at * length; row < rows.end()*length; row += length {
 			for at := 0; at < length; at += v.columns {
 				n := min(v.columns, length-at)
 				pieces := v.gather(w, row+at, n)
@@ -103,14 +125,14 @@ func (v *batchConv) RunGroup(g *cpe.CoreGroup) error {
 			}
 		}
 	}
-	return v.leave(g, &w.batchArrays)
+	return nil
 }
 
 // gather lists the first matrices that n results need, in their order, and returns how many there are.
 func (v *batchConv) gather(w *batchWorker, first, n int) int {
 	w.used = w.used[:0]
 	for _, t := range v.pairs.between(first, first+n) {
-		if w.at[t.a] < 0 {
+		if w.at[t.a] < 0 && w.terms.has(int(t.a)) {
 			w.at[t.a] = 0
 			w.used = append(w.used, t.a)
 		}
@@ -145,7 +167,9 @@ func (v *batchConv) result(g *cpe.CoreGroup, w *batchWorker, group, first, n int
 	}
 	for r := range n {
 		for _, t := range v.pairs.of(first + r) {
-			bases[w.at[t.a]*n+r] = bAt(int(t.b))
+			if w.terms.has(int(t.a)) {
+				bases[w.at[t.a]*n+r] = bAt(int(t.b))
+			}
 		}
 	}
 	w.job = productJob{

@@ -4,14 +4,15 @@ import "github.com/swcaffe/swcaffe/cpe"
 
 // batchLayout is what the implicit convolutions of a modelled machine have in common: images lie as (row, column, channel,
 // image) and weights as (kernel row, kernel column, output, input), so that every position is a matrix of channels x images.
-// Each core group takes its share of the images (swCaffe, algorithm 1). Arrays are brought to that layout and back by tensor
-// transforms.
+// Each core group takes its share of the images (swCaffe, algorithm 1), or all images and its share of the rows (Fang et al. 2017).
+// Arrays are brought to that layout and back by tensor transforms.
 type batchLayout struct {
 	conv      *Conv
 	direction Direction
 	geo       *geometry
 	pairs     tapLists // by result: outputs forward, inputs for their gradient, kernel offsets for the weights'
 	turned    bool     // images for the weights' gradient lie as (row, column, image, channel)
+	rows      bool     // core groups share rows of results, for the weights' gradient of outputs, and see all images
 }
 
 // batchArrays are a core group's arrays in the kernel's layout.
@@ -33,11 +34,18 @@ func newBatchLayout(c *Conv, d Direction) batchLayout {
 // reserve makes room for the arrays.
 func (v *batchLayout) reserve() {
 	nx, ny, nw := v.sizes(v.most())
+	if v.rows {
+		v.conv.takes(v.direction, cpe.Scratch{Common: nx + ny + nw, Group: nw})
+		return
+	}
 	v.conv.takes(v.direction, cpe.Scratch{Group: nx + ny + nw})
 }
 
 // most is the number of images of the core group that has most.
 func (v *batchLayout) most() int {
+	if v.rows {
+		return v.conv.shape.N
+	}
 	spec := v.conv.machine.Spec()
 	return blocks(v.conv.shape.N, spec.CoreGroups)
 }
@@ -128,6 +136,26 @@ func (v *batchLayout) open(g *cpe.CoreGroup, w *batchArrays) error {
 	return v.enter(g, w)
 }
 
+// see takes the arrays of all images, where core groups share rows; each has sums of its own for the weights' gradient.
+func (v *batchLayout) see(g *cpe.CoreGroup, w *batchArrays) {
+	w.first, w.images = 0, v.conv.shape.N
+	nx, ny, nw := v.sizes(w.images)
+	memory := g.Common(nx + ny + nw)
+	w.x, w.y, w.w = part(memory, 0, nx), part(memory, nx, ny), part(memory, nx+ny, nw)
+	if v.direction == WeightGradient {
+		w.w = g.Memory(nw)
+	}
+}
+
+// turn brings an array to the layout or back, or, of one that all core groups see, a group's share.
+func (v *batchLayout) turn(g *cpe.CoreGroup, t relayout, dst, src []float32) error {
+	if v.rows {
+		lo, hi := g.Share(t.outer)
+		t.outer, dst, src = hi-lo, from(dst, lo*t.du), from(src, lo*t.su)
+	}
+	return t.run(g, dst, src)
+}
+
 // part is n values of an array from at on; of none, none.
 func part(data []float32, at, n int) []float32 {
 	if data == nil {
@@ -154,13 +182,13 @@ func (v *batchLayout) enter(g *cpe.CoreGroup, w *batchArrays) error {
 		if v.turned {
 			t = relayout{outer: w.images, rows: s.C, cols: v.geo.plane, su: s.C * v.geo.plane, si: v.geo.plane, du: s.C, dj: w.images * s.C}
 		}
-		if err := t.run(g, w.x, from(args.x, w.first*s.C*v.geo.plane)); err != nil {
+		if err := v.turn(g, t, w.x, from(args.x, w.first*s.C*v.geo.plane)); err != nil {
 			return err
 		}
 	}
 	if v.direction != Forward {
 		t := inward(w.images, s.Out, positions)
-		if err := t.run(g, w.y, from(args.y, w.first*s.Out*positions)); err != nil {
+		if err := v.turn(g, t, w.y, from(args.y, w.first*s.Out*positions)); err != nil {
 			return err
 		}
 	}
@@ -168,7 +196,7 @@ func (v *batchLayout) enter(g *cpe.CoreGroup, w *batchArrays) error {
 		return nil
 	}
 	t := relayout{outer: s.Out, rows: in, cols: space, su: in * space, si: space, du: in, dj: s.Out * in}
-	return t.run(g, w.w, args.w)
+	return v.turn(g, t, w.w, args.w)
 }
 
 // leave brings the result back.
@@ -177,10 +205,10 @@ func (v *batchLayout) leave(g *cpe.CoreGroup, w *batchArrays) error {
 	switch v.direction {
 	case Forward:
 		t := outward(w.images, s.Out, v.geo.positions())
-		return t.run(g, from(args.y, w.first*s.Out*v.geo.positions()), w.y)
+		return v.turn(g, t, from(args.y, w.first*s.Out*v.geo.positions()), w.y)
 	case InputGradient:
 		t := outward(w.images, s.C, v.geo.plane)
-		return t.run(g, from(args.x, w.first*s.C*v.geo.plane), w.x)
+		return v.turn(g, t, from(args.x, w.first*s.C*v.geo.plane), w.x)
 	}
 	in, space := s.C/s.Group, v.geo.space()
 	t := relayout{outer: s.Out, rows: space, cols: in, su: in, si: s.Out * in, du: in * space, dj: space, add: true}

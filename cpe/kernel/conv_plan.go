@@ -128,6 +128,8 @@ func planConv(spec *cpe.Spec, s ConvShape, st [3]Strategy) ConvPlan {
 	switch {
 	case st[WeightGradient].isWinograd(), st[WeightGradient] == Implicit && spec.Native() && s.shiftable():
 		p.Chunks = 1
+	case st[WeightGradient] == Implicit && s.sharesRows(spec, WeightGradient):
+		p.Chunks = spec.CoreGroups
 	case st[WeightGradient] == Implicit && !spec.Native():
 		p.Chunks = max(1, min(spec.CoreGroups, s.N))
 	case st[WeightGradient] == Implicit:

@@ -161,20 +161,49 @@ func (c *convCase) run(t *testing.T, conv *Conv) (y, dx []float32) {
 	return y, dx
 }
 
-// TestPublishedConv: the kernels of the original compute the same, on small meshes and on one of 8 x 8 CPEs.
+// TestPublishedConv: the kernels of the original, of both years, compute the same, on small meshes and on one of 8 x 8 CPEs.
 func TestPublishedConv(t *testing.T) {
 	for mesh, shapes := range map[[2]int][]ConvShape{{1, 1}: convShapes, {2, 1}: fewConvShapes, {8, 8}: fewConvShapes} {
-		spec := published(t)
-		spec.Rows, spec.Cols, spec.CoreGroups = mesh[0], mesh[1], 2
-		m, err := cpe.New(spec, cpe.Functional)
-		if err != nil {
-			t.Fatal(err)
+		for _, software := range []string{"swcaffe-2018", "swcaffe-2019"} {
+			spec := published(t, software)
+			spec.Rows, spec.Cols, spec.CoreGroups = mesh[0], mesh[1], 2
+			m, err := cpe.New(spec, cpe.Functional)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer m.Close()
+			for _, s := range shapes {
+				want := newConvCase(s, values)
+				for _, st := range []Strategy{Explicit, Implicit} {
+					t.Run(fmt.Sprintf("%s %v %v %v", software, mesh, st, s), func(t *testing.T) { testConv(t, m, s, st, want) })
+				}
+			}
 		}
-		defer m.Close()
-		for _, s := range shapes {
-			want := newConvCase(s, values)
-			for _, st := range []Strategy{Explicit, Implicit} {
-				t.Run(fmt.Sprintf("%v %v %v", mesh, st, s), func(t *testing.T) { testConv(t, m, s, st, want) })
+	}
+}
+
+// TestSharedRows: the implicit convolution of 2019 has core groups share rows where the training program would not have taken it, and
+// there is a row for each; of its own software the machine shares images.
+func TestSharedRows(t *testing.T) {
+	spec := published(t, "swcaffe-2019")
+	for _, c := range []struct {
+		s    ConvShape
+		want [3]bool
+	}{
+		{conv2(128, 64, 64, 1, 14, 14, 3, 3, 1, 1, 1), [3]bool{true, true, true}},
+		{conv2(256, 128, 64, 1, 14, 14, 3, 3, 1, 1, 1), [3]bool{Forward: true}},
+		{conv2(512, 128, 64, 1, 14, 14, 3, 3, 1, 1, 1), [3]bool{}},
+		{conv2(8, 64, 64, 1, 4, 4, 3, 3, 1, 0, 1), [3]bool{InputGradient: true}},
+		{ConvShape{8, 64, 64, 1, []int{40}, []int{3}, []int{1}, []int{1}, []int{1}}, [3]bool{}},
+	} {
+		for d, want := range c.want {
+			if got := c.s.sharesRows(&spec, Direction(d)); got != want {
+				t.Errorf("%v %v: %v, want %v", c.s, Direction(d), got, want)
+			}
+			for _, other := range []cpe.Spec{published(t, "swcaffe"), published(t, "swcaffe-2018")} {
+				if c.s.sharesRows(&other, Direction(d)) {
+					t.Errorf("%v %v: core groups share rows in %s", c.s, Direction(d), other.Software.Name)
+				}
 			}
 		}
 	}

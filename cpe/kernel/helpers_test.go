@@ -33,14 +33,14 @@ func machine(t testing.TB, name string, costOnly bool) *cpe.Machine {
 	return m
 }
 
-// published is the SW26010 with the software of 2018.
-func published(t testing.TB) cpe.Spec {
+// published is the SW26010 with a published program.
+func published(t testing.TB, software string) cpe.Spec {
 	t.Helper()
 	spec, err := cpe.Load("sw26010")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if spec, err = spec.WithSoftware("swcaffe-2018"); err != nil {
+	if spec, err = spec.WithSoftware(software); err != nil {
 		t.Fatal(err)
 	}
 	return spec

@@ -60,7 +60,7 @@ func TestGemmCostOnly(t *testing.T) {
 // TestDataParallelGemm: core groups that share sums compute and charge the same as others do, in both modes.
 func TestDataParallelGemm(t *testing.T) {
 	for _, s := range []GemmShape{{M: 20, N: 30, K: 9, TransA: true, Accumulate: true}, {M: 9, N: 30, K: 20}, {M: 3, N: 5, K: 2, TransA: true, Accumulate: true}} {
-		chargesTheSameOn(t, published(t), s.String(), func(m *cpe.Machine) error {
+		chargesTheSameOn(t, published(t, "swcaffe-2018"), s.String(), func(m *cpe.Machine) error {
 			g, err := NewGemm(m, s)
 			if err != nil {
 				return err
@@ -141,23 +141,25 @@ func TestConvCostOnly(t *testing.T) {
 
 // TestPublishedConvCostOnly: so it is with the kernels of the original.
 func TestPublishedConvCostOnly(t *testing.T) {
-	spec := published(t)
-	for _, s := range append(slices.Clone(fewConvShapes), conv2(40, 130, 64, 1, 3, 5, 3, 3, 1, 1, 1)) {
-		for _, st := range []Strategy{Auto, Explicit, Implicit} {
-			chargesTheSameOn(t, spec, st.String()+" "+s.String(), func(m *cpe.Machine) error {
-				c, err := NewConv(m, s, st)
-				if err != nil {
-					return err
-				}
-				x, w, y := array(m, 140000), array(m, 80000), array(m, 140000)
-				if err := c.Forward(x, w, nil, y); err != nil {
-					return err
-				}
-				if err := c.WeightGrad(x, y, w); err != nil {
-					return err
-				}
-				return c.InputGrad(y, w, x)
-			})
+	for _, software := range []string{"swcaffe-2018", "swcaffe-2019"} {
+		spec := published(t, software)
+		for _, s := range append(slices.Clone(fewConvShapes), conv2(40, 130, 64, 1, 3, 5, 3, 3, 1, 1, 1)) {
+			for _, st := range []Strategy{Auto, Explicit, Implicit} {
+				chargesTheSameOn(t, spec, software+" "+st.String()+" "+s.String(), func(m *cpe.Machine) error {
+					c, err := NewConv(m, s, st)
+					if err != nil {
+						return err
+					}
+					x, w, y := array(m, 140000), array(m, 80000), array(m, 140000)
+					if err := c.Forward(x, w, nil, y); err != nil {
+						return err
+					}
+					if err := c.WeightGrad(x, y, w); err != nil {
+						return err
+					}
+					return c.InputGrad(y, w, x)
+				})
+			}
 		}
 	}
 }

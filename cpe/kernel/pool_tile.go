@@ -11,6 +11,8 @@ type span struct{ at, n int }
 
 func (s span) end() int { return s.at + s.n }
 
+func (s span) has(i int) bool { return i >= s.at && i < s.end() }
+
 // nthSpan is the i-th of the spans of n places that an extent is cut into; the last may be shorter.
 func nthSpan(i, n, extent int) span { return span{i * n, min(n, extent-i*n)} }
 

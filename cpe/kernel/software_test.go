@@ -45,7 +45,7 @@ func TestWithoutSoftware(t *testing.T) {
 	} {
 		var times [2]cpe.VTime
 		for i := range times {
-			spec := published(t)
+			spec := published(t, "swcaffe-2018")
 			if i == 1 {
 				var err error
 				if spec, err = spec.Without(name); err != nil {
@@ -71,7 +71,7 @@ func TestWithoutSoftware(t *testing.T) {
 // TestTapColumns: the results that stay in LDM beside both operands, counted in double precision as the original does:
 // (64*60*1024/8 - Ni*B - Ni*No) / (No*B).
 func TestTapColumns(t *testing.T) {
-	spec := published(t)
+	spec := published(t, "swcaffe-2018")
 	for _, c := range []struct{ m, n, k, want int }{
 		{256, 128, 256, 12}, {128, 128, 128, 28}, {64, 128, 64, 58}, {512, 128, 256, 5}, {512, 128, 512, 2}, {1024, 128, 1024, 0},
 	} {

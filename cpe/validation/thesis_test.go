@@ -28,8 +28,10 @@ func TestThesisOperators(t *testing.T) {
 		least, atMost float64
 	}{
 		{in2019, kernel.Explicit, 512, 128, 28, 0.9 * 731, 1.1 * 731},
-		{in2019, kernel.Implicit, 64, 64, 64, 120, 140},
-		{in2019, kernel.Implicit, 384, 384, 64, 320, 360},
+		{in2019, kernel.Implicit, 64, 64, 64, 500, 600},
+		{in2019, kernel.Implicit, 192, 192, 64, 950, 1150},
+		{in2019, kernel.Implicit, 256, 256, 64, 1100, 1300},
+		{in2019, kernel.Implicit, 384, 384, 64, 1300, 1500},
 		{ours, kernel.Implicit, 64, 64, 64, 1000, 1150},
 		{ours, kernel.Implicit, 384, 384, 64, 1850, 2050},
 	} {
