@@ -161,20 +161,9 @@ func multiplySlices(inputs, results *pointPlanes, point int, ins, outs, tiles sp
 		c, results.points*results.plane, tiles.n, blocks(outs.n, winogradLanes), add, false)
 }
 
-// winogradWork is the number of additions and multiplications of the maps of a line, in their order.
-var winogradWork = map[simd.WinogradForm][5]int{
-	{Tile: 2, Kernel: 3}: {4, 4, 7, 2, 7}, {Tile: 4, Kernel: 3}: {20, 13, 15, 12, 16},
-	{Tile: 4, Kernel: 5}: {42, 22, 32, 20, 33}, {Tile: 5, Kernel: 3}: {37, 22, 21, 25, 22},
-}
-
-// winogradFlops is the work of mapping n slices of squares of in x in values to out x out.
-func winogradFlops(f simd.WinogradForm, kind simd.WinogradMap, in, out, n int) float64 {
-	return float64(winogradWork[f][kind] * (in + out) * n * winogradLanes)
-}
-
 // winogradWorker is what a core group needs to itself.
 type winogradWorker struct {
-	pixels, scratch []float32 // of a native core; a CPE has its own in LDM
+	pixels, scratch []float32
 	room            []float32 // of one that pools results
 	to              winogradOutputs
 	bias            simd.WinogradBias
@@ -202,14 +191,6 @@ func (w *winogradWorker) setBias(first, lanes int) {
 // unbiased changes nothing.
 var unbiased = *simd.NewWinogradBias()
 
-// take returns n values of LDM, or natively of the worker's own.
-func (w *winogradWorker) take(c *cpe.CPE, own []float32, n int) ([]float32, error) {
-	if c.Native() {
-		return own[:n], nil
-	}
-	return c.Alloc("winograd", n)
-}
-
 // fitsCore returns a function that says whether the squares of a patch fit L1, turned.
 func fitsCore(spec *cpe.Spec, f simd.WinogradForm) func(rows, cols int) bool {
 	return func(rows, cols int) bool { return 4*patchPixels(f, f.Edge(), rows, cols) <= spec.L1Bytes/4*3 }
@@ -221,31 +202,14 @@ func patchPixels(f simd.WinogradForm, edge, rows, cols int) int {
 	return winogradLanes * (f.Tile*rows + more) * (f.Tile*cols + more)
 }
 
-// ownMemory is the number of values that a native worker takes of its core group's memory: pixels or weights that are turned, and scratch.
+// ownMemory is the number of values that a worker takes of its core group's memory: pixels or weights that are turned, and scratch.
 func (g *tileGrid) ownMemory() int {
 	weights := winogradLanes * winogradLanes * g.form.Taps()
 	return max(patchPixels(g.form, g.form.Edge(), g.rows, g.cols), weights, collectNeed(g.form)) + simd.WinogradScratch
 }
 
 // use gives the worker its values.
-func (w *winogradWorker) use(g *cpe.CoreGroup, memory []float32) {
-	if g.Native() {
-		n := len(memory) - simd.WinogradScratch
-		w.pixels, w.scratch = memory[:n], memory[n:]
-	}
-}
-
-// deal has the CPEs do n works in turn.
-func deal(g *cpe.CoreGroup, n int, work func(c *cpe.CPE, i int) error) error {
-	cpes := g.CPEs()[:g.Deal(n)]
-	for i := range n {
-		if err := work(cpes[i%len(cpes)], i); err != nil {
-			return err
-		}
-		if (i+1)%len(cpes) == 0 {
-			g.Sync()
-		}
-	}
-	g.Sync()
-	return nil
+func (w *winogradWorker) use(memory []float32) {
+	n := len(memory) - simd.WinogradScratch
+	w.pixels, w.scratch = memory[:n], memory[n:]
 }

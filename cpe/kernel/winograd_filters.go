@@ -32,75 +32,45 @@ func (f *filters) Name() string { return f.conv.Name() + ", mapping weights" }
 func (f *filters) RunGroup(g *cpe.CoreGroup) error {
 	v := f.conv
 	w := &v.workers[g.Index()]
-	w.use(g, part(g.Memory(v.memory()), 0, v.grid.ownMemory()))
+	w.use(part(g.Memory(v.memory()), 0, v.grid.ownMemory()))
 	u := g.Common(f.size())
 	slices, chunks := blocks(v.out, winogradLanes), blocks(v.in, filterInputs)
 	lo, hi := g.Share(v.conv.shape.Group * slices * chunks)
-	return deal(g, hi-lo, func(c *cpe.CPE, i int) error {
-		i += lo
+	for i := lo; i < hi; i++ {
 		group, out, in := i/chunks/slices, i/chunks%slices*winogradLanes, i%chunks*filterInputs
 		outs, ins := span{out, min(winogradLanes, v.out-out)}, span{in, min(filterInputs, v.in-in)}
-		return v.mapWeights(c, w, group, outs, ins, cpe.Block{
+		v.mapWeights(w, group, outs, ins, cpe.Block{
 			Data:   from(f.at(u, group, 0), (out/panel*v.in+in)*panel+out%panel),
 			Planes: v.grid.form.Points(), PlaneStride: f.plane, Rows: ins.n, RowStride: panel, Cols: winogradLanes,
 		})
-	})
+	}
+	return nil
 }
 
-// weights are those of outputs and inputs of a group, as they are stored. For the input gradient inputs are outputs.
-func (v *winogradConv) weights(group int, outs, ins span) cpe.Block {
+// weights are those of outputs and inputs of a group, as they are stored, rows apart. For the input gradient inputs are outputs.
+func (v *winogradConv) weights(group int, outs, ins span) (data []float32, row int) {
 	taps := v.grid.form.Taps()
-	weights := from(v.conv.args.w, group*v.in*v.out*taps)
+	weights := v.conv.args.w[group*v.in*v.out*taps:]
 	if v.direction == InputGradient {
-		return cpe.Block{
-			Data: from(weights, (ins.at*v.out+outs.at)*taps), Planes: 1,
-			Rows: ins.n, RowStride: v.out * taps, Cols: outs.n * taps,
-		}
+		return weights[(ins.at*v.out+outs.at)*taps:], v.out * taps
 	}
-	return cpe.Block{
-		Data: from(weights, (outs.at*v.in+ins.at)*taps), Planes: 1,
-		Rows: outs.n, RowStride: v.in * taps, Cols: ins.n * taps,
-	}
+	return weights[(outs.at*v.in+ins.at)*taps:], v.in * taps
 }
 
 // mapWeights maps the weights of a slice of outputs and a few inputs to points: in target an input is a row.
-func (v *winogradConv) mapWeights(c *cpe.CPE, w *winogradWorker, group int, outs, ins span, target cpe.Block) error {
+func (v *winogradConv) mapWeights(w *winogradWorker, group int, outs, ins span, target cpe.Block) {
 	form := v.grid.form
-	c.Free()
-	block := v.weights(group, outs, ins)
-	came, err := c.Alloc("winograd", block.Count())
-	if err != nil {
-		return err
+	taps := w.pixels[:ins.n*form.Taps()*winogradLanes]
+	data, row := v.weights(group, outs, ins)
+	first := v.turn(taps, data, row, outs.n, ins.n)
+	w.strides = simd.WinogradStrides{
+		SrcRow: form.Kernel * winogradLanes, SrcCol: winogradLanes, SrcNext: form.Taps() * winogradLanes,
+		DstRow: form.Edge() * target.PlaneStride, DstCol: target.PlaneStride, DstNext: target.RowStride,
 	}
-	taps, err := w.take(c, w.pixels, ins.n*form.Taps()*winogradLanes)
-	if err != nil {
-		return err
+	if first > 0 {
+		w.strides.SrcRow, w.strides.SrcCol = -w.strides.SrcRow, -w.strides.SrcCol
 	}
-	scratch, err := w.take(c, w.scratch, simd.WinogradScratch)
-	if err != nil {
-		return err
-	}
-	made, err := c.Alloc("winograd", target.Count())
-	if err != nil {
-		return err
-	}
-	data, _, row := c.Load(came, &block)
-	made, planes, next := c.Place(made, &target)
-	c.Wait()
-	c.Compute(winogradFlops(form, simd.WinogradWeights, form.Kernel, form.Edge(), ins.n), 0)
-	if c.Values() {
-		first := v.turn(taps, data, row, outs.n, ins.n)
-		w.strides = simd.WinogradStrides{
-			SrcRow: form.Kernel * winogradLanes, SrcCol: winogradLanes, SrcNext: form.Taps() * winogradLanes,
-			DstRow: form.Edge() * planes, DstCol: planes, DstNext: next,
-		}
-		if first > 0 {
-			w.strides.SrcRow, w.strides.SrcCol = -w.strides.SrcRow, -w.strides.SrcCol
-		}
-		simd.Winograd(form, simd.WinogradWeights, made, taps, first, &w.strides, ins.n, nil, scratch)
-	}
-	c.Store(&target, made)
-	return nil
+	simd.Winograd(form, simd.WinogradWeights, target.Data, taps, first, &w.strides, ins.n, nil, w.scratch)
 }
 
 // turn brings the outputs of each weight side by side, zero where there are none, and returns where the first weight of

@@ -1,9 +1,6 @@
 package kernel
 
-import (
-	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
-)
+import "github.com/swcaffe/swcaffe/internal/simd"
 
 // squares maps squares of images to points, a slice of channels of a patch at a time.
 type squares struct {
@@ -43,10 +40,10 @@ func inside(first, n, size int) (lo, hi int) {
 }
 
 // read maps the squares of a patch for a slice of channels of the images x to points from tile at on.
-func (s *squares) read(c *cpe.CPE, w *winogradWorker, g *tileGrid, p patch, slice int, x []float32, to *pointPlanes, at int) error {
+func (s *squares) read(w *winogradWorker, g *tileGrid, p patch, slice int, x []float32, to *pointPlanes, at int) {
 	if s.blocks || s.pooled != nil {
 		s.readBlocks(w, g, p, slice, x, to, at)
-		return nil
+		return
 	}
 	m, edge := g.form.Tile, g.form.Edge()
 	lines, pitch := m*p.rows+s.edge-m, m*p.cols+s.edge-m
@@ -54,62 +51,39 @@ func (s *squares) read(c *cpe.CPE, w *winogradWorker, g *tileGrid, p patch, slic
 	top, bottom := inside(y0, lines, s.h)
 	left, right := inside(x0, pitch, s.w)
 	lanes := min(winogradLanes, s.channels-slice*winogradLanes)
-	c.Free()
-	block := cpe.Block{Planes: lanes, PlaneStride: s.h * s.w, Rows: bottom - top, RowStride: s.w, Cols: right - left}
-	if block.Count() > 0 {
-		block.Data = from(x, p.image*s.image+slice*winogradLanes*s.h*s.w+(y0+top)*s.w+x0+left)
+	plane := s.h * s.w
+	var data []float32
+	if bottom > top && right > left {
+		data = x[p.image*s.image+slice*winogradLanes*plane+(y0+top)*s.w+x0+left:]
 	}
-	came, err := c.Alloc("winograd", block.Count())
-	if err != nil {
-		return err
+	pixels := w.pixels[:winogradLanes*lines*pitch]
+	if lanes < winogradLanes {
+		clear(pixels)
 	}
-	pixels, err := w.take(c, w.pixels, winogradLanes*lines*pitch)
-	if err != nil {
-		return err
+	if right-left == pitch && s.w == pitch {
+		clear(pixels[:top*pitch*winogradLanes])
+		simd.Transpose(pixels[top*pitch*winogradLanes:], data, winogradLanes, plane, lanes, (bottom-top)*pitch)
+		clear(pixels[bottom*pitch*winogradLanes : lines*pitch*winogradLanes])
+		top, bottom, lines = 0, 0, 0
 	}
-	scratch, err := w.take(c, w.scratch, simd.WinogradScratch)
-	if err != nil {
-		return err
-	}
-	target := to.at(at, slice, p.rows*p.cols)
-	made, err := c.Alloc("winograd", target.Count())
-	if err != nil {
-		return err
-	}
-	data, plane, row := c.Load(came, &block)
-	made, planes, tiles := c.Place(made, &target)
-	c.Wait()
-	c.Compute(winogradFlops(g.form, s.kind, s.edge, edge, p.rows*p.cols), 0)
-	if c.Values() {
-		if lanes < winogradLanes {
-			clear(pixels)
+	for y := range lines {
+		line := pixels[y*pitch*winogradLanes : (y+1)*pitch*winogradLanes]
+		if y < top || y >= bottom || left == right {
+			clear(line)
+			continue
 		}
-		if right-left == pitch && row == pitch {
-			clear(pixels[:top*pitch*winogradLanes])
-			simd.Transpose(pixels[top*pitch*winogradLanes:], data, winogradLanes, plane, lanes, (bottom-top)*pitch)
-			clear(pixels[bottom*pitch*winogradLanes : lines*pitch*winogradLanes])
-			top, bottom, lines = 0, 0, 0
-		}
-		for y := range lines {
-			line := pixels[y*pitch*winogradLanes : (y+1)*pitch*winogradLanes]
-			if y < top || y >= bottom || left == right {
-				clear(line)
-				continue
-			}
-			clear(line[:left*winogradLanes])
-			simd.Transpose(line[left*winogradLanes:], data[(y-top)*row:], winogradLanes, plane, lanes, right-left)
-			clear(line[right*winogradLanes:])
-		}
-		w.strides = simd.WinogradStrides{
-			SrcRow: pitch * winogradLanes, SrcCol: winogradLanes, SrcNext: m * winogradLanes,
-			DstRow: edge * planes, DstCol: planes, DstNext: tiles,
-		}
-		for r := range p.rows {
-			simd.Winograd(g.form, s.kind, made[r*p.cols*tiles:], pixels, r*m*pitch*winogradLanes, &w.strides, p.cols, nil, scratch)
-		}
+		clear(line[:left*winogradLanes])
+		simd.Transpose(line[left*winogradLanes:], data[(y-top)*s.w:], winogradLanes, plane, lanes, right-left)
+		clear(line[right*winogradLanes:])
 	}
-	c.Store(&target, made)
-	return nil
+	made := to.at(at, slice, p.rows*p.cols)
+	w.strides = simd.WinogradStrides{
+		SrcRow: pitch * winogradLanes, SrcCol: winogradLanes, SrcNext: m * winogradLanes,
+		DstRow: edge * made.PlaneStride, DstCol: made.PlaneStride, DstNext: made.RowStride,
+	}
+	for r := range p.rows {
+		simd.Winograd(g.form, s.kind, made.Data[r*p.cols*made.RowStride:], pixels, r*m*pitch*winogradLanes, &w.strides, p.cols, nil, w.scratch)
+	}
 }
 
 // tilesOut maps points back to tiles of outputs.
@@ -121,57 +95,30 @@ type tilesOut struct {
 }
 
 // write maps points from tile at on to the tiles of a patch of the worker's outputs, for the lanes channels of a slice.
-func (o *tilesOut) write(c *cpe.CPE, w *winogradWorker, g *tileGrid, p patch, slice, lanes int, src *pointPlanes, at int) error {
+func (o *tilesOut) write(w *winogradWorker, g *tileGrid, p patch, slice, lanes int, src *pointPlanes, at int) {
 	if o.blocks || o.pooled != nil {
 		o.writeBlocks(w, g, p, slice, lanes, src, at)
-		return nil
+		return
 	}
 	m, edge := g.form.Tile, g.form.Edge()
 	lines, pitch := min(m*p.rows, o.h-p.row*m), m*p.cols
 	width := min(pitch, o.w-p.col*m)
-	first := slice * winogradLanes
-	c.Free()
+	first, plane := slice*winogradLanes, o.h*o.w
 	block := src.at(at, slice, p.rows*p.cols)
-	came, err := c.Alloc("winograd", block.Count())
-	if err != nil {
-		return err
+	pixels := w.pixels[:winogradLanes*m*p.rows*pitch]
+	w.setBias(first, lanes)
+	w.strides = simd.WinogradStrides{
+		SrcRow: edge * block.PlaneStride, SrcCol: block.PlaneStride, SrcNext: block.RowStride,
+		DstRow: pitch * winogradLanes, DstCol: winogradLanes, DstNext: m * winogradLanes,
 	}
-	pixels, err := w.take(c, w.pixels, winogradLanes*m*p.rows*pitch)
-	if err != nil {
-		return err
+	for r := range p.rows {
+		simd.Winograd(g.form, simd.WinogradOutput, pixels[r*m*pitch*winogradLanes:], block.Data, r*p.cols*block.RowStride, &w.strides, p.cols, &w.bias, w.scratch)
 	}
-	scratch, err := w.take(c, w.scratch, simd.WinogradScratch)
-	if err != nil {
-		return err
+	if width == pitch && o.w == pitch {
+		width, lines = lines*width, 1
 	}
-	target := cpe.Block{
-		Data:   from(w.to.y, p.image*o.image+first*o.h*o.w+p.row*m*o.w+p.col*m),
-		Planes: lanes, PlaneStride: o.h * o.w, Rows: lines, RowStride: o.w, Cols: width,
+	made := w.to.y[p.image*o.image+first*plane+p.row*m*o.w+p.col*m:]
+	for i := range lines {
+		simd.Transpose(made[i*o.w:], pixels[i*pitch*winogradLanes:], plane, winogradLanes, width, lanes)
 	}
-	made, err := c.Alloc("winograd", target.Count())
-	if err != nil {
-		return err
-	}
-	data, planes, tiles := c.Load(came, &block)
-	made, plane, row := c.Place(made, &target)
-	c.Wait()
-	c.Compute(winogradFlops(g.form, simd.WinogradOutput, edge, m, p.rows*p.cols), 0)
-	if c.Values() {
-		w.setBias(first, lanes)
-		w.strides = simd.WinogradStrides{
-			SrcRow: edge * planes, SrcCol: planes, SrcNext: tiles,
-			DstRow: pitch * winogradLanes, DstCol: winogradLanes, DstNext: m * winogradLanes,
-		}
-		for r := range p.rows {
-			simd.Winograd(g.form, simd.WinogradOutput, pixels[r*m*pitch*winogradLanes:], data, r*p.cols*tiles, &w.strides, p.cols, &w.bias, scratch)
-		}
-		if width == pitch && row == pitch {
-			width, lines = lines*width, 1
-		}
-		for i := range lines {
-			simd.Transpose(made[i*row:], pixels[i*pitch*winogradLanes:], plane, winogradLanes, width, lanes)
-		}
-	}
-	c.Store(&target, made)
-	return nil
 }

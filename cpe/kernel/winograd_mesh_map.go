@@ -45,6 +45,12 @@ func spread(data []float32, cols int) func(lanes []float32, first, n int) {
 	}
 }
 
+// winogradWork is the number of additions and multiplications of the maps of a line, in their order.
+var winogradWork = map[simd.WinogradForm][5]int{
+	{Tile: 2, Kernel: 3}: {4, 4, 7, 2, 7}, {Tile: 4, Kernel: 3}: {20, 13, 15, 12, 16},
+	{Tile: 4, Kernel: 5}: {42, 22, 32, 20, 33}, {Tile: 5, Kernel: 3}: {37, 22, 21, 25, 22},
+}
+
 // meshFlops is the work of mapping n squares, and of bringing the values of those that are no points, of an edge, side by side or back.
 func meshFlops(f simd.WinogradForm, kind simd.WinogradMap, from, to, edge, n int) float64 {
 	return float64(n * (winogradWork[f][kind]*(from+to) + edge*edge))

@@ -68,9 +68,10 @@ func (b *gradPanelsEnter) Name() string {
 
 // RunGroup maps a core group's share.
 func (b *gradPanelsEnter) RunGroup(g *cpe.CoreGroup) error {
-	b.workers[g.Index()].use(g, part(g.Memory(b.memory()), 0, b.grid.ownMemory()))
+	b.workers[g.Index()].use(part(g.Memory(b.memory()), 0, b.grid.ownMemory()))
 	inputs, results := b.planes(g)
-	return b.enter(g, b.group, b.first, b.last, &inputs, &results)
+	b.enter(g, b.group, b.first, b.last, &inputs, &results)
+	return nil
 }
 
 // gradPanelsMultiply makes the gradients.
@@ -82,7 +83,7 @@ func (b *gradPanelsMultiply) Name() string { return "convolution " + WeightGradi
 // RunGroup works out a core group's share of the panels' rows of outputs.
 func (b *gradPanelsMultiply) RunGroup(g *cpe.CoreGroup) error {
 	w, memory, own := &b.workers[g.Index()], g.Memory(b.memory()), b.grid.ownMemory()
-	w.use(g, part(memory, 0, own))
+	w.use(part(memory, 0, own))
 	inputs, results := b.planes(g)
 	sums := b.sums
 	sums.data = part(memory, own, b.sums.size)
@@ -95,9 +96,7 @@ func (b *gradPanelsMultiply) RunGroup(g *cpe.CoreGroup) error {
 		ins := span{at / rows * b.panel, min(b.panel, b.in-at/rows*b.panel)}
 		b.multiply(&inputs, &results, &sums, outs, ins)
 		for i := range outs.n {
-			if err := b.collectPanel(g.CPEs()[0], w, &sums, i, outs.at+i, ins); err != nil {
-				return err
-			}
+			b.collectPanel(w, &sums, i, outs.at+i, ins)
 		}
 		at += blocks(outs.n, mr)
 	}
@@ -105,15 +104,12 @@ func (b *gradPanelsMultiply) RunGroup(g *cpe.CoreGroup) error {
 }
 
 // collectPanel maps a row of sums, an output's, to kernels.
-func (b *gradPanelsMultiply) collectPanel(c *cpe.CPE, w *winogradWorker, sums *pointPlanes, row, out int, ins span) error {
+func (b *gradPanelsMultiply) collectPanel(w *winogradWorker, sums *pointPlanes, row, out int, ins span) {
 	const most = collectSlices * winogradLanes
 	for in := 0; in < ins.n; in += most {
 		block := sums.at(row, in/winogradLanes, 1)
-		if err := b.collect(c, w, block, b.group*b.out+out, ins.at+in, min(most, ins.n-in), b.conv.args.add || b.first > 0); err != nil {
-			return err
-		}
+		b.collect(w, block, b.group*b.out+out, ins.at+in, min(most, ins.n-in), b.conv.args.add || b.first > 0)
 	}
-	return nil
 }
 
 // multiply makes the sums of some outputs and inputs at all points. The operands of the next point are fetched meanwhile.

@@ -77,14 +77,15 @@ type panelsEnter struct{ winogradPanelBlock }
 // RunGroup maps a core group's share of the patches' slices.
 func (b *panelsEnter) RunGroup(g *cpe.CoreGroup) error {
 	w, slices := &b.workers[g.Index()], b.read.slices()
-	w.use(g, part(g.Memory(b.memory()), 0, b.grid.ownMemory()))
+	w.use(part(g.Memory(b.memory()), 0, b.grid.ownMemory()))
 	x, _ := b.arrays(b.group)
 	inputs := b.inputs(g)
 	lo, hi := g.Share((b.last - b.first) * slices)
-	return deal(g, hi-lo, func(c *cpe.CPE, i int) error {
-		p := b.grid.patch(b.first + (lo+i)/slices)
-		return b.read.read(c, w, &b.grid, p, (lo+i)%slices, x, &inputs, p.first-b.before())
-	})
+	for i := lo; i < hi; i++ {
+		p := b.grid.patch(b.first + i/slices)
+		b.read.read(w, &b.grid, p, i%slices, x, &inputs, p.first-b.before())
+	}
+	return nil
 }
 
 // panelsMultiply makes outputs from mapped inputs.
@@ -93,7 +94,7 @@ type panelsMultiply struct{ winogradPanelBlock }
 // RunGroup makes a core group's share of the patches of all panels: of a panel all, or those that others leave.
 func (b *panelsMultiply) RunGroup(g *cpe.CoreGroup) error {
 	w, memory, own := &b.workers[g.Index()], g.Memory(b.memory()), b.grid.ownMemory()
-	w.use(g, part(memory, 0, own))
+	w.use(part(memory, 0, own))
 	inputs, weights, results := b.inputs(g), b.u, b.r
 	weights.data, results.data = part(memory, own, b.u.size), part(memory, own+b.u.size, b.r.size)
 	patches := b.last - b.first
@@ -101,24 +102,20 @@ func (b *panelsMultiply) RunGroup(g *cpe.CoreGroup) error {
 	for at < end {
 		made := span{at / patches * b.width, min(b.width, b.out-at/patches*b.width)}
 		some := span{b.first + at%patches, min(patches-at%patches, end-at)}
-		if err := b.outputsOf(g.CPEs()[0], w, made, some, &inputs, &weights, &results); err != nil {
-			return err
-		}
+		b.outputsOf(w, made, some, &inputs, &weights, &results)
 		at += some.n
 	}
 	return nil
 }
 
 // outputsOf makes the outputs of a panel in some patches.
-func (b *panelsMultiply) outputsOf(c *cpe.CPE, w *winogradWorker, made, patches span, inputs, weights, results *pointPlanes) error {
+func (b *panelsMultiply) outputsOf(w *winogradWorker, made, patches span, inputs, weights, results *pointPlanes) {
 	slices := blocks(made.n, winogradLanes)
 	first := b.grid.patch(patches.at).first
 	tiles := span{first - b.before(), b.grid.patch(patches.end()).first - first}
 	for k0 := 0; k0 < b.in; k0 += b.chunk {
 		ins := span{k0, min(b.chunk, b.in-k0)}
-		if err := b.mapChunk(c, w, made, ins, weights); err != nil {
-			return err
-		}
+		b.mapChunk(w, made, ins, weights)
 		for point := range inputs.points {
 			multiplySlices(inputs, results, point, ins, span{0, made.n}, tiles, weights.matrix(point, 0).Data, k0 > 0)
 		}
@@ -128,27 +125,21 @@ func (b *panelsMultiply) outputsOf(c *cpe.CPE, w *winogradWorker, made, patches 
 		lanes := min(winogradLanes, made.n-slice*winogradLanes)
 		for i := patches.at; i < patches.end(); i++ {
 			p := b.grid.patch(i)
-			if err := b.write.write(c, w, &b.grid, p, slice, lanes, results, p.first-first); err != nil {
-				return err
-			}
+			b.write.write(w, &b.grid, p, slice, lanes, results, p.first-first)
 		}
 	}
-	return nil
 }
 
 // mapChunk maps the weights of a panel of outputs and a chunk of inputs. Inputs that a slice does not have get zeros.
-func (b *panelsMultiply) mapChunk(c *cpe.CPE, w *winogradWorker, made, ins span, weights *pointPlanes) error {
+func (b *panelsMultiply) mapChunk(w *winogradWorker, made, ins span, weights *pointPlanes) {
 	for out := 0; out < made.n; out += winogradLanes {
 		outs := span{made.at + out, min(winogradLanes, made.n-out)}
 		for in := 0; in < ins.n; in += winogradLanes {
 			few := span{ins.at + in, min(winogradLanes, ins.n-in)}
-			if err := b.mapWeights(c, w, b.group, outs, few, weights.at(in, out/winogradLanes, few.n)); err != nil {
-				return err
-			}
+			b.mapWeights(w, b.group, outs, few, weights.at(in, out/winogradLanes, few.n))
 		}
 	}
 	for point := range weights.points {
 		clear(weights.matrix(point, 0).Data[ins.n*panel : blocks(ins.n, winogradLanes)*winogradLanes*panel])
 	}
-	return nil
 }

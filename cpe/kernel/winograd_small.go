@@ -129,34 +129,29 @@ func (b *winogradSmall) Name() string {
 // RunGroup does a core group's share of the images or, for the weights' gradient, of the chunks.
 func (b *winogradSmall) RunGroup(g *cpe.CoreGroup) error {
 	w, memory, own, n := &b.workers[g.Index()], g.Memory(b.memory()), b.own(), b.conv.shape.N
-	w.use(g, memory[:own])
+	w.use(memory[:own])
 	v, y := b.v, b.y
 	v.data, y.data, w.room = memory[own:][:v.size], memory[own+v.size:][:y.size], memory[own+v.size+y.size:]
 	if !b.grads[WeightGradient] {
 		first, last := g.Share(n)
-		return b.work(g, w, &v, &y, nil, first, last)
+		b.work(g, w, &v, &y, nil, first, last)
+		return nil
 	}
 	lo, hi := g.Share(smallChunks)
 	for i := lo; i < hi; i++ {
 		sums := b.chunk(g, i)
-		if err := b.work(g, w, &v, &y, &sums, i*n/smallChunks, (i+1)*n/smallChunks); err != nil {
-			return err
-		}
+		b.work(g, w, &v, &y, &sums, i*n/smallChunks, (i+1)*n/smallChunks)
 	}
 	return nil
 }
 
 // work makes the gradients of some images, and the sums of a chunk, which they are then.
-func (b *winogradSmall) work(g *cpe.CoreGroup, w *winogradWorker, v, y, sums *pointPlanes, first, last int) error {
+func (b *winogradSmall) work(g *cpe.CoreGroup, w *winogradWorker, v, y, sums *pointPlanes, first, last int) {
 	for at := first; at < last; at += b.block {
 		end := min(last, at+b.block)
-		if err := b.enter(g, w, &b.results, b.conv.args.y, y, at, end); err != nil {
-			return err
-		}
+		b.enter(w, &b.results, b.conv.args.y, y, at, end)
 		if b.grads[WeightGradient] {
-			if err := b.enter(g, w, &b.images, b.conv.args.x, v, at, end); err != nil {
-				return err
-			}
+			b.enter(w, &b.images, b.conv.args.x, v, at, end)
 			b.addWeights(v, y, sums, end-at, at > first)
 			if b.conv.args.bias != nil {
 				b.addBias(y, sums, end-at, at > first)
@@ -167,7 +162,6 @@ func (b *winogradSmall) work(g *cpe.CoreGroup, w *winogradWorker, v, y, sums *po
 			b.leave(w, v, at, end)
 		}
 	}
-	return nil
 }
 
 // gradients are the arrays that those of images and weights go to.
@@ -180,15 +174,12 @@ func (b *winogradSmall) gradients() (dx, dw []float32) {
 }
 
 // enter maps images to points.
-func (b *winogradSmall) enter(g *cpe.CoreGroup, w *winogradWorker, s *squares, x []float32, to *pointPlanes, first, last int) error {
+func (b *winogradSmall) enter(w *winogradWorker, s *squares, x []float32, to *pointPlanes, first, last int) {
 	slices, tiles := s.slices(), b.grid.rows*b.grid.cols
 	for i := range (last - first) * slices {
 		image := i / slices
-		if err := s.read(g.CPEs()[0], w, &b.grid, b.grid.patch(first+image), i%slices, x, to, image*tiles); err != nil {
-			return err
-		}
+		s.read(w, &b.grid, b.grid.patch(first+image), i%slices, x, to, image*tiles)
 	}
-	return nil
 }
 
 // addWeights adds a block's products to the sums, or begins them.

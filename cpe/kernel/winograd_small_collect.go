@@ -23,7 +23,7 @@ func (p *smallCollect) Name() string {
 // biases.
 func (p *smallCollect) RunGroup(g *cpe.CoreGroup) error {
 	w := &p.workers[g.Index()]
-	w.use(g, g.Memory(p.memory())[:p.own()])
+	w.use(g.Memory(p.memory())[:p.own()])
 	lo, hi := g.Share(p.images.channels)
 	if _, dw := p.gradients(); dw != nil {
 		for input := lo; input < hi; input++ {

@@ -65,9 +65,10 @@ func (e *sumsEnter) Name() string {
 
 // RunGroup maps a core group's share.
 func (e *sumsEnter) RunGroup(g *cpe.CoreGroup) error {
-	e.workers[g.Index()].use(g, g.Memory(e.grid.ownMemory()))
+	e.workers[g.Index()].use(g.Memory(e.grid.ownMemory()))
 	inputs, results, _ := e.planes(g)
-	return e.enter(g, e.group, e.first, e.last, &inputs, &results)
+	e.enter(g, e.group, e.first, e.last, &inputs, &results)
+	return nil
 }
 
 // sumsMultiply adds the products to the sums.
@@ -117,13 +118,14 @@ func (s *sumsCollect) Name() string {
 // RunGroup does a core group's share of the output channels.
 func (s *sumsCollect) RunGroup(g *cpe.CoreGroup) error {
 	w := &s.workers[g.Index()]
-	w.use(g, g.Memory(s.grid.ownMemory()))
+	w.use(g.Memory(s.grid.ownMemory()))
 	_, _, sums := s.planes(g)
 	const most = collectSlices * winogradLanes
 	chunks := blocks(s.in, most)
 	lo, hi := g.Share(s.out * chunks)
-	return deal(g, hi-lo, func(c *cpe.CPE, i int) error {
-		out, first := (lo+i)/chunks, (lo+i)%chunks*most
-		return s.collect(c, w, sums.at(out, first/winogradLanes, 1), s.group*s.out+out, first, min(most, s.in-first), s.conv.args.add)
-	})
+	for i := lo; i < hi; i++ {
+		out, first := i/chunks, i%chunks*most
+		s.collect(w, sums.at(out, first/winogradLanes, 1), s.group*s.out+out, first, min(most, s.in-first), s.conv.args.add)
+	}
+	return nil
 }

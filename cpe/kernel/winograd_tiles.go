@@ -46,7 +46,7 @@ func (v *winogradTiles) RunGroup(g *cpe.CoreGroup) error {
 	w := &v.workers[g.Index()]
 	memory := g.Memory(v.memory())
 	own := v.grid.ownMemory()
-	w.use(g, part(memory, 0, own))
+	w.use(part(memory, 0, own))
 	inputs, results := v.v, v.r
 	inputs.data, results.data = part(memory, own, v.v.size), part(memory, own+v.v.size, v.r.size)
 	w.room = from(memory, own+v.v.size+v.r.size)
@@ -54,14 +54,10 @@ func (v *winogradTiles) RunGroup(g *cpe.CoreGroup) error {
 	for ; first < end; first += block {
 		last := min(first+block, end)
 		for group := range v.conv.shape.Group {
-			if err := v.enter(g, w, &inputs, group, first, last); err != nil {
-				return err
-			}
+			v.enter(w, &inputs, group, first, last)
 			tiles := v.grid.patch(last).first - v.grid.patch(first).first
 			v.multiply(g, &inputs, &results, group, tiles)
-			if err := v.leave(g, w, &results, group, first, last); err != nil {
-				return err
-			}
+			v.leave(w, &results, group, first, last)
 		}
 	}
 	return nil
@@ -74,27 +70,27 @@ func (v *winogradTiles) share(g *cpe.CoreGroup) (first, end, block int) {
 }
 
 // enter maps the inputs of patches.
-func (v *winogradTiles) enter(g *cpe.CoreGroup, w *winogradWorker, to *pointPlanes, group, first, last int) error {
+func (v *winogradTiles) enter(w *winogradWorker, to *pointPlanes, group, first, last int) {
 	x, _ := v.arrays(group)
 	slices, before := v.read.slices(), v.grid.patch(first).first
 	if !v.slices {
 		to.clearRest(v.grid.patch(last).first-before, 0, to.points)
 	}
-	return deal(g, (last-first)*slices, func(c *cpe.CPE, i int) error {
+	for i := range (last - first) * slices {
 		p := v.grid.patch(first + i/slices)
-		return v.read.read(c, w, &v.grid, p, i%slices, x, to, p.first-before)
-	})
+		v.read.read(w, &v.grid, p, i%slices, x, to, p.first-before)
+	}
 }
 
 // leave maps results to the outputs of patches.
-func (v *winogradTiles) leave(g *cpe.CoreGroup, w *winogradWorker, src *pointPlanes, group, first, last int) error {
+func (v *winogradTiles) leave(w *winogradWorker, src *pointPlanes, group, first, last int) {
 	w.to = v.outputs(group, 0)
 	slices, before := blocks(v.out, winogradLanes), v.grid.patch(first).first
-	return deal(g, (last-first)*slices, func(c *cpe.CPE, i int) error {
+	for i := range (last - first) * slices {
 		p := v.grid.patch(first + i/slices)
 		lanes := min(winogradLanes, v.out-i%slices*winogradLanes)
-		return v.write.write(c, w, &v.grid, p, i%slices, lanes, src, p.first-before)
-	})
+		v.write.write(w, &v.grid, p, i%slices, lanes, src, p.first-before)
+	}
 }
 
 // multiply makes the results at every point.

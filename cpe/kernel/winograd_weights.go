@@ -51,68 +51,43 @@ func (v *winogradGrads) tiles(first, last int) int {
 }
 
 // enter maps a core group's share of the inputs and the outputs' gradient of patches [first, last) of a group.
-func (v *winogradGrads) enter(g *cpe.CoreGroup, group, first, last int, inputs, results *pointPlanes) error {
+func (v *winogradGrads) enter(g *cpe.CoreGroup, group, first, last int, inputs, results *pointPlanes) {
 	w := &v.workers[g.Index()]
 	x := from(v.conv.args.x, group*v.in*v.images.h*v.images.w)
 	y := from(v.conv.args.y, group*v.out*v.results.h*v.results.w)
 	n, slices, before := v.images.slices(), v.images.slices()+v.results.slices(), v.grid.patch(first).first
 	lo, hi := g.Share((last - first) * slices)
-	return deal(g, hi-lo, func(c *cpe.CPE, i int) error {
-		p, slice := v.grid.patch(first+(lo+i)/slices), (lo+i)%slices
+	for i := lo; i < hi; i++ {
+		p, slice := v.grid.patch(first+i/slices), i%slices
 		if slice < n {
-			return v.images.read(c, w, &v.grid, p, slice, x, inputs, p.first-before)
+			v.images.read(w, &v.grid, p, slice, x, inputs, p.first-before)
+		} else {
+			v.results.read(w, &v.grid, p, slice-n, y, results, p.first-before)
 		}
-		return v.results.read(c, w, &v.grid, p, slice-n, y, results, p.first-before)
-	})
+	}
 }
 
 // collect maps the sums of an output of all groups and of some inputs from the first on to kernels: these are the gradient, or added to it.
-func (v *winogradGrads) collect(c *cpe.CPE, w *winogradWorker, block cpe.Block, out, first, lanes int, add bool) error {
+func (v *winogradGrads) collect(w *winogradWorker, block cpe.Block, out, first, lanes int, add bool) {
 	form := v.grid.form
 	r, taps := form.Kernel, form.Taps()
 	slices := blocks(lanes, winogradLanes)
 	n := slices * winogradLanes
-	c.Free()
-	block.Cols = n
-	came, err := c.Alloc("winograd", block.Count())
-	if err != nil {
-		return err
+	grads := v.conv.args.w[(out*v.in+first)*taps:]
+	kernels, turned := w.pixels[:taps*n], w.pixels[taps*n:2*taps*n]
+	w.strides = simd.WinogradStrides{
+		SrcRow: form.Edge() * block.PlaneStride, SrcCol: block.PlaneStride, SrcNext: winogradLanes,
+		DstRow: r * winogradLanes, DstCol: winogradLanes, DstNext: taps * winogradLanes,
 	}
-	buffer, err := w.take(c, w.pixels, 2*taps*n)
-	if err != nil {
-		return err
+	simd.Winograd(form, simd.WinogradWeightsGrad, kernels, block.Data, 0, &w.strides, slices, nil, w.scratch)
+	if !add {
+		turned = grads
 	}
-	scratch, err := w.take(c, w.scratch, simd.WinogradScratch)
-	if err != nil {
-		return err
+	for i := range slices {
+		at := i * taps * winogradLanes
+		simd.Transpose(turned[at:], kernels[at:], taps, winogradLanes, taps, min(winogradLanes, lanes-i*winogradLanes))
 	}
-	target := cpe.Block{Data: from(v.conv.args.w, (out*v.in+first)*taps), Planes: 1, Rows: 1, Cols: lanes * taps}
-	grads, err := c.Alloc("winograd", target.Count())
-	if err != nil {
-		return err
+	if add {
+		simd.Add(grads[:lanes*taps], grads[:lanes*taps], turned)
 	}
-	data, planes, _ := c.Load(came, &block)
-	grads, _, _ = c.Load(grads, &target)
-	c.Wait()
-	c.Compute(winogradFlops(form, simd.WinogradWeightsGrad, form.Edge(), r, slices)+float64(target.Count()), 0)
-	if c.Values() {
-		kernels, turned := buffer[:taps*n], buffer[taps*n:]
-		w.strides = simd.WinogradStrides{
-			SrcRow: form.Edge() * planes, SrcCol: planes, SrcNext: winogradLanes,
-			DstRow: r * winogradLanes, DstCol: winogradLanes, DstNext: taps * winogradLanes,
-		}
-		simd.Winograd(form, simd.WinogradWeightsGrad, kernels, data, 0, &w.strides, slices, nil, scratch)
-		if !add {
-			turned = grads
-		}
-		for i := range slices {
-			at := i * taps * winogradLanes
-			simd.Transpose(turned[at:], kernels[at:], taps, winogradLanes, taps, min(winogradLanes, lanes-i*winogradLanes))
-		}
-		if add {
-			simd.Add(grads[:lanes*taps], grads[:lanes*taps], turned)
-		}
-	}
-	c.Store(&target, grads)
-	return nil
 }
