@@ -19,6 +19,7 @@ import (
 type winogradMesh struct {
 	conv        *Conv
 	direction   Direction
+	form        simd.WinogradForm
 	runs        tileRuns
 	block       int // runs
 	chunks      int // parts of a point's product
@@ -100,28 +101,20 @@ func (g *tileRuns) between(first, last int) int { return g.run(last).first - g.r
 // newWinogradMesh returns the stages of a direction.
 func newWinogradMesh(c *Conv, d Direction) ([]stage, error) {
 	s, form, spec := c.shape, c.shape.winogradForm(c.plan.Strategy[d]), c.machine.Spec()
-	v := &winogradMesh{conv: c, direction: d, outs: s.Out / s.Group, ins: s.C / s.Group}
+	v := &winogradMesh{conv: c, direction: d, form: form, outs: s.Out / s.Group, ins: s.C / s.Group}
 	v.read, v.results = c.gradSquares(form)
 	if d == InputGradient {
 		m := s.mirrored()
 		v.read.h, v.read.w, v.read.padH, v.read.padW, v.read.image = v.results.h, v.results.w, m.Pad[0], m.Pad[1], v.results.image
 		s = m
 	}
-	out, points, groups := s.OutSize(), form.Points(), spec.CoreGroups
+	out := s.OutSize()
 	v.write = tilesOut{h: out[0], w: out[1], image: s.Out * size(out)}
-	tiles := s.N * blocks(out[0], form.Tile) * blocks(out[1], form.Tile)
-	most := max(leastRun, blocks(tiles*min(s.C, s.Out), spec.CPEs()*groups))
-	v.runs = newTileRuns(form, s.N, out[0], out[1], most, func(images, rows, cols int) bool {
-		return v.runNeed(images, rows, cols) <= spec.LDMFloats()
-	})
-	v.most = largest(v.ins, func(n int) bool { return v.weightNeed(n) <= spec.LDMFloats() })
 	if need := max(v.runNeed(1, 1, 1), v.weightNeed(1)); need > spec.LDMFloats() {
 		return nil, &cpe.LDMError{Kernel: "winograd", Asked: 4 * need, Have: spec.LDMBytes}
 	}
-	v.most = even(v.ins, v.most, 1)
-	n := groups * meshPoints / (points * (s.C + s.Out)) / v.runs.most(v.runs.together)
-	v.block = even(v.runs.count(), max(1, n), 1)
-	tiles = v.runs.most(v.block * v.runs.together)
+	v.cut(&spec, &s)
+	points, tiles := form.Points(), v.runs.most(v.block*v.runs.together)
 	v.weights = pointRows{points, c.shape.Out, v.ins}
 	v.inputs, v.made = pointRows{points, s.C, tiles}, pointRows{points, s.Out, tiles}
 	plan, err := v.planProducts(&spec, [...]GemmShape{
@@ -139,6 +132,19 @@ func newWinogradMesh(c *Conv, d Direction) ([]stage, error) {
 	}
 	c.takes(d, cpe.Scratch{Common: v.weights.size() + v.inputs.size() + v.made.size()})
 	return v.stages(), nil
+}
+
+// cut cuts the tiles of a convolution into runs and these into blocks, and the weights of an output into those that are mapped together.
+func (v *winogradMesh) cut(spec *cpe.Spec, s *ConvShape) {
+	out := s.OutSize()
+	tiles := s.N * blocks(out[0], v.form.Tile) * blocks(out[1], v.form.Tile)
+	most := max(leastRun, blocks(tiles*min(s.C, s.Out), spec.CPEs()*spec.CoreGroups))
+	v.runs = newTileRuns(v.form, s.N, out[0], out[1], most, func(images, rows, cols int) bool {
+		return v.runNeed(images, rows, cols) <= spec.LDMFloats()
+	})
+	n := spec.CoreGroups * meshPoints / (v.form.Points() * (s.C + s.Out)) / v.runs.most(v.runs.together)
+	v.block = even(v.runs.count(), max(1, n), 1)
+	v.most = even(v.ins, largest(v.ins, func(n int) bool { return v.weightNeed(n) <= spec.LDMFloats() }), 1)
 }
 
 // planProducts cuts the columns of the product at a point into as many parts as make the core groups' work shortest: with one, some may have a
@@ -169,17 +175,14 @@ func common(a, b int) int {
 // runNeed is the number of values of LDM that mapping a run takes: pixels and points twice, so that the next ones come and the last ones
 // go meanwhile, and vectors.
 func (v *winogradMesh) runNeed(images, rows, cols int) int {
-	f := v.read
-	m := v.conv.shape.winogradForm(v.conv.plan.Strategy[v.direction])
-	pixels := min(m.Tile*rows+m.Edge()-m.Tile, f.h) * min(m.Tile*cols+m.Edge()-m.Tile, f.w)
-	pixels = images * max(pixels, m.Tile*m.Tile*rows*cols)
-	return 2*(pixels+m.Points()*images*rows*cols) + vectorNeed(m)
+	m, more := v.form.Tile, v.form.Edge()-v.form.Tile
+	pixels := max(min(m*rows+more, v.read.h)*min(m*cols+more, v.read.w), m*rows*m*cols)
+	return 2*images*(pixels+v.form.Points()*rows*cols) + vectorNeed(v.form)
 }
 
 // weightNeed is the number of values of LDM that mapping n weights of an output takes, or their gradient, which is added to.
 func (v *winogradMesh) weightNeed(n int) int {
-	m := v.conv.shape.winogradForm(v.conv.plan.Strategy[v.direction])
-	return 2*n*(m.Taps()+m.Points()) + vectorNeed(m)
+	return 2*n*(v.form.Taps()+v.form.Points()) + vectorNeed(v.form)
 }
 
 // stages lists the steps.
@@ -339,7 +342,7 @@ func (v *winogradMesh) eachWeight(g *cpe.CoreGroup, work func(c *cpe.CPE, out in
 
 // kernels are the weights of some inputs of an output, or their gradient.
 func (v *winogradMesh) kernels(out int, ins span) cpe.Block {
-	taps := v.runs.form.Taps()
+	taps := v.form.Taps()
 	return line(v.conv.args.w, (out*v.ins+ins.at)*taps, ins.n*taps)
 }
 
@@ -354,7 +357,7 @@ func (m *meshWeights) RunGroup(g *cpe.CoreGroup) error {
 	weights, _, _ := m.values(g)
 	return m.eachWeight(g, func(c *cpe.CPE, out int, ins span) error {
 		kernels, to := m.kernels(out, ins), m.weights.at(weights, out, ins.at, ins.n)
-		return m.workers[g.Index()].mapWeights(c, m.runs.form, &kernels, &to, ins.n, m.direction == InputGradient)
+		return m.workers[g.Index()].mapWeights(c, m.form, &kernels, &to, ins.n, m.direction == InputGradient)
 	})
 }
 
@@ -369,6 +372,6 @@ func (m *meshCollect) RunGroup(g *cpe.CoreGroup) error {
 	sums, _, _ := m.values(g)
 	return m.eachWeight(g, func(c *cpe.CPE, out int, ins span) error {
 		kernels, src := m.kernels(out, ins), m.weights.at(sums, out, ins.at, ins.n)
-		return m.workers[g.Index()].collect(c, m.runs.form, &kernels, &src, ins.n, m.first > 0 || m.conv.args.add)
+		return m.workers[g.Index()].collect(c, m.form, &kernels, &src, ins.n, m.first > 0 || m.conv.args.add)
 	})
 }
