@@ -8,6 +8,14 @@ import (
 // turnedPanels is the most panels that the rows of A fill in a turned product.
 const turnedPanels = 2
 
+const (
+	// pageValues is the number of values on a page of memory, from one to the next of which the processor fetches nothing by itself.
+	pageValues = 1024
+	// pageRows is the most rows in a tile where rows begin at the same place of a page: the line that each is at has its place in the same
+	// set of L1, which has room for 8.
+	pageRows = 8
+)
+
 // turns reports whether the host computes a product's transpose: one with the transpose of a matrix that is far larger than the other,
 // the weights of an inner product, which then are read as they lie.
 func (s *GemmShape) turns(spec *cpe.Spec) bool {
@@ -20,12 +28,14 @@ func (s *GemmShape) turns(spec *cpe.Spec) bool {
 //
 //	C (M x N) = (B * A')', B (N x K), A (M x K)
 //
-// A is packed, a core group multiplies its rows of B with that, block by block of K, and turns the sums. Every sum has the order of K
-// that Gemm's has.
+// A is packed, a core group multiplies its rows of B with that, tile by tile for a few blocks of K, and turns the sums. Every sum has the
+// order of K that Gemm's has.
 type turned struct {
 	machine *cpe.Machine
 	shape   GemmShape
 	depth   int       // of a block of K
+	run     int       // of K, some blocks, that a tile's rows are read along
+	tile    int       // rows of B that are multiplied at a time
 	width   int       // rows of A in whole panels
 	panels  []float32 // A, block by block of K
 	sums    []float32 // N x width
@@ -46,6 +56,10 @@ func newTurned(m *cpe.Machine, s GemmShape) *turned {
 	spec := m.Spec()
 	mr, nr := simd.Micro()
 	t := &turned{machine: m, shape: s, depth: even(s.K, hostDepth, 1), width: blocks(s.M, nr) * nr, workers: make([]turnedWorker, spec.CoreGroups)}
+	t.run, t.tile = blocks(pageValues, t.depth)*t.depth, mr
+	if s.K%pageValues == 0 {
+		t.tile = min(mr, pageRows)
+	}
 	t.scratch.Common = t.width * (s.K + s.N)
 	for i := range t.workers {
 		t.workers[i].edge = make([]float32, mr*t.depth)
@@ -74,9 +88,8 @@ func (t *turned) Name() string { return "turned gemm " + t.shape.String() }
 
 // RunGroup makes a core group's columns of C.
 func (t *turned) RunGroup(g *cpe.CoreGroup) error {
-	mr, _ := simd.Micro()
-	lo, hi := g.Share(blocks(t.shape.N, mr))
-	lo, hi = lo*mr, min(t.shape.N, hi*mr)
+	lo, hi := g.Share(blocks(t.shape.N, t.tile))
+	lo, hi = lo*t.tile, min(t.shape.N, hi*t.tile)
 	if lo >= hi {
 		return nil
 	}
@@ -85,24 +98,26 @@ func (t *turned) RunGroup(g *cpe.CoreGroup) error {
 			simd.Fill(t.sums[row*t.width:(row+1)*t.width], t.bias[row])
 		}
 	}
-	for k := 0; k < t.shape.K; k += t.depth {
-		t.multiply(&t.workers[g.Index()], lo, hi, k)
+	w := &t.workers[g.Index()]
+	w.rows.set(cpe.Plain(t.b, t.shape.K), false)
+	for k := 0; k < t.shape.K; k += t.run {
+		for row := lo; row < hi; row += t.tile {
+			t.multiply(w, row, min(t.tile, hi-row), k, min(t.shape.K, k+t.run))
+		}
 	}
 	simd.Transpose(t.c[lo:], t.sums[lo*t.width:], t.shape.N, t.width, hi-lo, t.shape.M)
 	return nil
 }
 
-// multiply adds the products of rows [lo, hi) of B with a block of A to their sums.
-func (t *turned) multiply(w *turnedWorker, lo, hi, k int) {
-	mr, nr := simd.Micro()
-	deep := min(t.depth, t.shape.K-k)
-	w.rows.set(cpe.Plain(t.b, t.shape.K), false)
-	for row := lo; row < hi; row += mr {
-		m := min(mr, hi-row)
+// multiply adds the products of m rows of B with values [k, end) of A's rows to their sums.
+func (t *turned) multiply(w *turnedWorker, row, m, k, end int) {
+	_, nr := simd.Micro()
+	for ; k < end; k += t.depth {
+		deep := min(t.depth, end-k)
 		left, down, along := w.rows.rows(w.edge, row, m, k, deep)
-		for col := 0; col < t.width; col += nr {
-			panel := t.panels[k*t.width+col*deep:]
-			simd.StridedPanel(m, nr, deep, left, down, along, panel, nr, t.sums[row*t.width+col:], t.width, k > 0 || t.bias != nil)
+		for col := 0; col < t.shape.M; col += nr {
+			panel, n := t.panels[k*t.width+col*deep:], min(nr, t.shape.M-col)
+			simd.StridedPanel(m, n, deep, left, down, along, panel, nr, t.sums[row*t.width+col:], t.width, k > 0 || t.bias != nil)
 		}
 	}
 }

@@ -17,6 +17,7 @@ func TestTurned(t *testing.T) {
 		{M: nr + 1, N: 301, K: 999, TransB: true},
 		{M: 2 * nr, N: 260, K: 1201, TransB: true},
 		{M: 5, N: 1003, K: 769, TransB: true},
+		{M: nr, N: 259, K: 2048, TransB: true},
 	})
 }
 
