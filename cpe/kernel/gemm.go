@@ -37,11 +37,15 @@ func NewGemm(m *cpe.Machine, s GemmShape) (*Gemm, error) {
 	case spec.Software.DataParallel:
 		share.M = blocks(s.M, spec.CoreGroups)
 	}
-	products, err := newProducts(m, share)
+	plan, err := PlanGemm(&spec, share)
 	if err != nil {
 		return nil, err
 	}
-	g := newGemm(m, s, products)
+	streams := s.streams(&spec)
+	if streams {
+		plan = planStreamed(&spec, share)
+	}
+	g := newGemm(m, s, productsOf(m, share, plan))
 	if g.skinny = s.skinny(&spec); g.skinny {
 		g.split.groups = 0
 		if s.M*s.N+s.N*s.K+s.M*s.K < hostTile {
@@ -51,7 +55,9 @@ func NewGemm(m *cpe.Machine, s GemmShape) (*Gemm, error) {
 	if sums {
 		return g, g.shareSums()
 	}
-	g.pieces = newPieces(g)
+	if !streams {
+		g.pieces = newPieces(g)
+	}
 	return g, nil
 }
 

@@ -84,6 +84,25 @@ func planHostGemm(spec *cpe.Spec, s GemmShape) GemmPlan {
 	return p
 }
 
+// Of a right operand of streamedValues and more, products of streamedRows and fewer rows wait for memory rather than for their sums. Its blocks
+// then have few rows, that come one after another from end to end: what the processor has fetched beyond the end of a row is what is next
+// used of that row.
+const streamedValues, streamedRows, streamedDepth, streamedColumns = 1 << 20, 48, 128, 384
+
+// streams reports whether the host computes a product with few rows, of an operand that passes from memory as it lies there.
+func (s *GemmShape) streams(spec *cpe.Spec) bool {
+	return spec.Native() && !s.TransA && !s.TransB && s.M <= streamedRows && s.N*s.K >= streamedValues
+}
+
+// planStreamed cuts such a product.
+func planStreamed(spec *cpe.Spec, s GemmShape) GemmPlan {
+	p := planHostGemm(spec, s)
+	p.BK, p.BN = even(s.K, streamedDepth, 1), even(s.N, streamedColumns, p.NR)
+	tiles := newTiles(spec, p)
+	p.LDM = tiles.bytes(spec, p)
+	return p
+}
+
 // even cuts an extent into as few equal blocks of at most size values as possible; blocks are multiples of unit.
 func even(extent, size, unit int) int {
 	n := max(1, blocks(extent, size))

@@ -180,3 +180,41 @@ func TestGemmTraffic(t *testing.T) {
 		t.Errorf("%d bytes over the buses, want %d", l.BusBytes, want)
 	}
 }
+
+// TestStreamed: products of few rows with an operand that passes from memory are right, whether they add to C, overwrite it or start with a
+// bias, and the same bit by bit with any number of core groups.
+func TestStreamed(t *testing.T) {
+	for _, s := range []GemmShape{{M: 3, N: 1034, K: 1100}, {M: 32, N: 2111, K: 613}, {M: streamedRows, N: 1031, K: 1025, Accumulate: true}} {
+		a, b, start, bias := values(s.M*s.K, 1), values(s.K*s.N, 2), values(s.M*s.N, 3), values(s.N, 4)
+		if s.Accumulate {
+			bias = nil
+		}
+		want := multiply(s, a, b, start)
+		for i := range want {
+			if bias != nil {
+				want[i] += float64(bias[i%s.N])
+			}
+		}
+		var first []float32
+		for _, groups := range []int{1, 2, 5} {
+			g, err := NewGemm(hostMachine(t, groups), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p := g.Plan(); p.BK > streamedDepth || p.BN > streamedColumns {
+				t.Fatalf("%v: %v", s, p)
+			}
+			got := slices.Clone(start)
+			if err := g.Run(a, b, bias, got); err != nil {
+				t.Fatal(err)
+			}
+			if first == nil {
+				near(t, s.String(), got, want, s.K)
+				first = got
+			}
+			if !slices.Equal(got, first) {
+				t.Errorf("%v: %d core groups compute something else than one", s, groups)
+			}
+		}
+	}
+}
