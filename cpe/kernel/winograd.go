@@ -136,29 +136,42 @@ func (p *pointPlanes) clearRest(tiles, lo, hi int) {
 	}
 }
 
+// panel is the panel of a channel, and its place there.
+func (p *pointPlanes) panel(channel int) (panel, at int) {
+	if channel < p.width { // dividing takes as long as some vectors
+		return 0, channel
+	}
+	return channel / p.width, channel % p.width
+}
+
 // at is the points of a tile for a slice of channels, as a block of count tiles.
 func (p *pointPlanes) at(tile, slice, count int) cpe.Block {
-	channel := slice * winogradLanes
+	panel, channel := p.panel(slice * winogradLanes)
 	return cpe.Block{
-		Data:   from(p.data, channel/p.width*p.points*p.plane+tile*p.ld+channel%p.width),
+		Data:   from(p.data, panel*p.points*p.plane+tile*p.ld+channel),
 		Planes: p.points, PlaneStride: p.plane, Rows: count, RowStride: p.ld, Cols: winogradLanes,
 	}
 }
 
 // matrix is the plane of a point from a channel on, as far as its panel goes.
 func (p *pointPlanes) matrix(point, channel int) cpe.Matrix {
-	return cpe.Plain(from(p.data, (channel/p.width*p.points+point)*p.plane+channel%p.width), p.ld)
+	panel, channel := p.panel(channel)
+	return cpe.Plain(from(p.data, (panel*p.points+point)*p.plane+channel), p.ld)
 }
 
 // noStart is what products begin with.
 var noStart [panel]float32
 
-// multiplySlices makes the products at a point natively, of points that lie slice by slice: some tiles of some inputs with their packed
-// weights are some outputs, up to a panel, or added to them.
-func multiplySlices(inputs, results *pointPlanes, point int, ins, outs, tiles span, weights []float32, add bool) {
-	a, c := inputs.at(tiles.at, ins.at/winogradLanes, 0).Data[point*inputs.plane:], results.at(0, outs.at/winogradLanes, 0).Data[point*results.plane:]
-	simd.PixelKernel(blocks(ins.n, winogradLanes), a, inputs.points*inputs.plane, weights, noStart[:],
-		c, results.points*results.plane, tiles.n, blocks(outs.n, winogradLanes), add, false)
+// multiplySlices makes the products at some points natively, where points lie slice by slice: some tiles of some inputs with their packed
+// weights, of which a point has plane values, are some outputs, up to a panel, or added to them.
+func multiplySlices(inputs, results *pointPlanes, points, ins, outs, tiles span, weights []float32, plane int, add bool) {
+	a, c := inputs.at(tiles.at, ins.at/winogradLanes, 0).Data, results.at(0, outs.at/winogradLanes, 0).Data
+	deep, wide := blocks(ins.n, winogradLanes), blocks(outs.n, winogradLanes)
+	for i := range points.n {
+		point := points.at + i
+		simd.PixelKernel(deep, a[point*inputs.plane:], inputs.points*inputs.plane, weights[i*plane:], noStart[:],
+			c[point*results.plane:], results.points*results.plane, tiles.n, wide, add, false)
+	}
 }
 
 // winogradWorker is what a core group needs to itself.

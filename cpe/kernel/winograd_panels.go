@@ -116,9 +116,7 @@ func (b *panelsMultiply) outputsOf(w *winogradWorker, made, patches span, inputs
 	for k0 := 0; k0 < b.in; k0 += b.chunk {
 		ins := span{k0, min(b.chunk, b.in-k0)}
 		b.mapChunk(w, made, ins, weights)
-		for point := range inputs.points {
-			multiplySlices(inputs, results, point, ins, span{0, made.n}, tiles, weights.matrix(point, 0).Data, k0 > 0)
-		}
+		multiplySlices(inputs, results, span{0, inputs.points}, ins, span{0, made.n}, tiles, weights.data, weights.plane, k0 > 0)
 	}
 	w.to = b.outputs(b.group, made.at)
 	for slice := range slices {
@@ -139,7 +137,9 @@ func (b *panelsMultiply) mapChunk(w *winogradWorker, made, ins span, weights *po
 			b.mapWeights(w, b.group, outs, few, weights.at(in, out/winogradLanes, few.n))
 		}
 	}
-	for point := range weights.points {
-		clear(weights.matrix(point, 0).Data[ins.n*panel : blocks(ins.n, winogradLanes)*winogradLanes*panel])
+	if all := blocks(ins.n, winogradLanes) * winogradLanes; all > ins.n {
+		for point := range weights.points {
+			clear(weights.matrix(point, 0).Data[ins.n*panel : all*panel])
+		}
 	}
 }

@@ -24,14 +24,6 @@ func (p *pointPlanes) run(point int, channels span) sliceRun {
 	return sliceRun{from(p.data, (first*p.points+point)*p.plane), p.points * p.plane, blocks(channels.end(), winogradLanes) - first}
 }
 
-// after is the run without its first n slices.
-func (r sliceRun) after(n int) sliceRun {
-	if n == r.n {
-		return sliceRun{}
-	}
-	return sliceRun{from(r.data, n*r.jump), r.jump, r.n - n}
-}
-
 // sumColumns is how many inputs are added up together at most.
 func sumColumns() int {
 	_, wide := simd.PixelSumSize()
@@ -44,16 +36,27 @@ func (s *sliceSums) add(results, inputs sliceRun, outs span, tiles int, sums cpe
 	s.runs.Runs, s.runs.N, s.runs.JumpA, s.runs.JumpB = 1, tiles, results.jump, inputs.jump
 	for row := 0; row < outs.n; {
 		rows := outs.n - row
-		if s.ahead[0].n == 0 {
-			s.ahead = [2]sliceRun{s.ahead[1]}
-		}
-		next := &s.ahead[0]
-		s.runs.Ahead, s.runs.JumpAhead = next.data, next.jump
-		if next.n > 0 {
-			rows = min(rows, next.n*mr)
-			*next = next.after(blocks(rows, mr))
+		s.runs.Ahead = nil
+		for i := range s.ahead {
+			if s.ahead[i].n > 0 {
+				rows = s.fetch(&s.ahead[i], rows, mr)
+				break
+			}
 		}
 		simd.PixelSums(&s.runs, results.data, inputs.data, sums.Data[row*sums.Ld:], sums.Ld, outs.at%winogradLanes+row, rows, inputs.n*winogradLanes, accumulate)
 		row += rows
 	}
+}
+
+// fetch takes slices of what comes next, one for each tile of mr rows, and returns the rows that they are fetched with.
+func (s *sliceSums) fetch(next *sliceRun, rows, mr int) int {
+	s.runs.Ahead, s.runs.JumpAhead = next.data, next.jump
+	n := next.n
+	if n*mr > rows {
+		n = blocks(rows, mr)
+	}
+	if next.n -= n; next.n > 0 {
+		next.data = next.data[n*next.jump:]
+	}
+	return min(rows, n*mr)
 }

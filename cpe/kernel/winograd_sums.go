@@ -88,19 +88,23 @@ func (p *sumsMultiply) RunGroup(g *cpe.CoreGroup) error {
 func (p *sumsMultiply) addPanels(g *cpe.CoreGroup, inputs, results, sums *pointPlanes) {
 	wide, tiles, outs := even(p.in, sumColumns(), winogradLanes), p.tiles(p.first, p.last), span{0, p.out}
 	panels := blocks(p.in, wide)
-	operands := func(i int) (y, v sliceRun) {
-		return results.run(i/panels, outs), inputs.run(i/panels, nthSpan(i%panels, wide, p.in))
-	}
 	var s sliceSums
 	lo, hi := g.Share(p.grid.form.Points() * panels)
+	point, panel := lo/panels, lo%panels
 	for i := lo; i < hi; i++ {
-		y, v := operands(i)
-		nextY, nextV := operands(min(i+1, hi-1))
-		s.ahead = [2]sliceRun{nextV}
-		if (i+1)%panels == 0 {
-			s.ahead[1] = nextY
+		y, v := results.run(point, outs), inputs.run(point, nthSpan(panel, wide, p.in))
+		to := sums.matrix(point, panel*wide)
+		if panel++; panel == panels {
+			point, panel = point+1, 0
 		}
-		s.add(y, v, outs, tiles, sums.matrix(i/panels, i%panels*wide), p.first > 0)
+		s.ahead = [2]sliceRun{}
+		if i+1 < hi {
+			s.ahead[0] = inputs.run(point, nthSpan(panel, wide, p.in))
+			if panel == 0 {
+				s.ahead[1] = results.run(point, outs)
+			}
+		}
+		s.add(y, v, outs, tiles, to, p.first > 0)
 	}
 }
 

@@ -100,7 +100,7 @@ func (v *winogradTiles) multiply(g *cpe.CoreGroup, inputs, results *pointPlanes,
 		weights := v.filters.at(u, group, point)
 		if v.slices {
 			for first := 0; first < v.out; first += panel {
-				multiplySlices(inputs, results, point, span{0, v.in}, span{first, min(panel, v.out-first)}, span{0, tiles}, weights[first*v.in:], false)
+				multiplySlices(inputs, results, span{point, 1}, span{0, v.in}, span{first, min(panel, v.out-first)}, span{0, tiles}, weights[first*v.in:], 0, false)
 			}
 			continue
 		}

@@ -37,14 +37,18 @@ func PixelKernel(blocks int, a []float32, jumpA int, b, start, c []float32, jump
 		return
 	}
 	// Tiles are as many pixels as others, or one less.
-	tiles := (rows + PixelRows() - 1) / PixelRows()
-	each, more := rows/tiles, rows%tiles
+	tiles := quotient(rows+PixelRows()-1, PixelRows())
+	each := quotient(rows, tiles)
+	more := rows - tiles*each
 	if more > 0 {
 		pixelTiles(blocks, a, jumpA, b, start, c, jumpC, each+1, n, accumulate, floor, more)
 	}
 	done := more * (each + 1) * lanes
 	pixelTiles(blocks, a[done:], jumpA, b, start, c[done:], jumpC, each, n, accumulate, floor, tiles-more)
 }
+
+// quotient is a/b for numbers of pixels, which dividing 64 bits takes as long for as some tiles.
+func quotient(a, b int) int { return int(uint32(a) / uint32(b)) }
 
 // pixelTiles does tiles of as many pixels.
 func pixelTiles(blocks int, a []float32, jumpA int, b, start, c []float32, jumpC, rows, n int, accumulate, floor bool, tiles int) {
