@@ -8,7 +8,7 @@ type CoreGroup struct {
 	index   int
 	of      int // groups that share the running program
 	cpes    []*CPE
-	memory  []float32 // its own scratch
+	memory  []float32 // the scratch that it has to itself
 	tiles   []float32 // where the values of tiles stand, those of all CPEs
 	taken   int       // of them
 

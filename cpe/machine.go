@@ -40,6 +40,7 @@ type Machine struct {
 
 	lent, own []float32 // memory for scratch
 	common    []float32 // the scratch that all core groups see
+	kept      []float32 // room for what core groups have to themselves
 
 	tracing bool // see StartTrace
 	workers workers

@@ -10,8 +10,20 @@ const line = 16
 // WholeLines returns the least number of values, n or more, that fills cache lines.
 func WholeLines(n int) int { return padded(n, line) }
 
-// Values is how many values scratch takes on a number of core groups: a multiple of a cache line.
-func (s Scratch) Values(groups int) int { return WholeLines(s.Common) + groups*WholeLines(s.Group) }
+// values is how many values scratch takes on a number of core groups: a multiple of a cache line.
+func (s Scratch) values(groups int) int { return WholeLines(s.Common) + groups*WholeLines(s.Group) }
+
+// keeps reports whether core groups have room of their own for what each has to itself: on the host, where it fits a core's L2 cache. It stays in
+// there from kernel to kernel, while memory that one core has written last and another writes next passes between their caches, line by line.
+func (m *Machine) keeps(s Scratch) bool { return m.mode == Native && 4*s.Group <= m.spec.LDMBytes }
+
+// Needs returns how many values of memory that is lent a kernel's scratch takes.
+func (m *Machine) Needs(s Scratch) int {
+	if m.keeps(s) {
+		s.Group = 0
+	}
+	return s.values(len(m.groups))
+}
 
 // Lend lets kernels have memory, whatever its length, for scratch until the next Lend; nil takes it back.
 func (m *Machine) Lend(memory []float32) { m.lent = memory }
@@ -23,14 +35,20 @@ func (m *Machine) TakeScratch(s Scratch) {
 	if !m.Values() {
 		return
 	}
-	memory, n := m.lent, s.Values(len(m.groups))
+	memory, n := m.lent, m.Needs(s)
 	if len(memory) < n {
 		m.own = room(m.own, n)
 		memory = m.own
 	}
 	m.common, memory = memory[:s.Common], memory[WholeLines(s.Common):]
-	for _, g := range m.groups {
-		g.memory, memory = memory[:s.Group], memory[WholeLines(s.Group):]
+	each := WholeLines(s.Group)
+	if m.keeps(s) {
+		each = WholeLines(m.spec.LDMFloats())
+		m.kept = room(m.kept, len(m.groups)*each)
+		memory = m.kept
+	}
+	for i, g := range m.groups {
+		g.memory = memory[i*each:][:s.Group]
 	}
 }
 

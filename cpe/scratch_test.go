@@ -2,7 +2,8 @@ package cpe
 
 import "testing"
 
-// TestScratch: a kernel's scratch is apart for all and for each core group, and of what was lent, if that is enough.
+// TestScratch: a kernel's scratch is apart for all and for each core group. It is of what was lent, if that is enough, but where what a core group
+// has to itself fits its cache it has room of its own for that.
 func TestScratch(t *testing.T) {
 	spec, err := Load("host")
 	if err != nil {
@@ -13,18 +14,34 @@ func TestScratch(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	s := Scratch{Common: 17, Group: 5}
-	n := s.Values(len(m.groups))
-	if want := 32 + 16*len(m.groups); n != want {
-		t.Fatalf("scratch takes %d values, expected %d", n, want)
+	few, many := Scratch{Common: 17, Group: 5}, Scratch{Common: 17, Group: spec.LDMFloats() + 1}
+	if n := m.Needs(few); n != 32 {
+		t.Fatalf("%v needs %d values that are lent, expected 32", few, n)
 	}
-	for _, c := range []struct{ lent, used int }{{n, n}, {n - 1, 0}, {0, 0}, {n + 7, n}} {
+	if n, want := m.Needs(many), 32+WholeLines(many.Group)*len(m.groups); n != want {
+		t.Fatalf("%v needs %d values that are lent, expected %d", many, n, want)
+	}
+	for _, s := range []Scratch{few, many, few} {
+		testScratch(t, m, s)
+	}
+	m.Lend(nil)
+	if a := testing.AllocsPerRun(10, func() { m.TakeScratch(few); m.TakeScratch(many) }); a != 0 {
+		t.Errorf("taking scratch allocates %g times", a)
+	}
+}
+
+func testScratch(t *testing.T, m *Machine, s Scratch) {
+	n, lentTo := m.Needs(s), 17
+	if s.Group > m.spec.LDMFloats() {
+		lentTo += s.Group * len(m.groups)
+	}
+	for _, c := range []struct{ lent, used int }{{n, lentTo}, {n - 1, 0}, {0, 0}, {n + 7, lentTo}} {
 		memory := make([]float32, c.lent)
 		m.Lend(memory)
 		m.TakeScratch(s)
 		parts := [][]float32{m.Common(17)}
 		for _, g := range m.groups {
-			parts = append(parts, g.Memory(5))
+			parts = append(parts, g.Memory(s.Group))
 		}
 		for i, p := range parts {
 			for k := range p {
@@ -42,12 +59,8 @@ func TestScratch(t *testing.T) {
 				written++
 			}
 		}
-		if want := min(c.used, 17+5*len(m.groups)); written != want {
-			t.Errorf("%d lent, %d of it written, expected %d", c.lent, written, want)
+		if written != c.used {
+			t.Errorf("%d lent, %d of it written, expected %d", c.lent, written, c.used)
 		}
-	}
-	m.Lend(nil)
-	if a := testing.AllocsPerRun(10, func() { m.TakeScratch(s) }); a != 0 {
-		t.Errorf("taking scratch allocates %g times", a)
 	}
 }

@@ -200,7 +200,7 @@ func (c *Conv) Scratch(d Direction) int {
 	if c = c.doing(d); c == nil {
 		return 0
 	}
-	return c.scratch[d].Values(c.machine.Spec().CoreGroups)
+	return c.machine.Needs(c.scratch[d])
 }
 
 // doing returns the convolution that computes a direction, nil as long as that is being found.

@@ -26,7 +26,7 @@ func (c *Conv) joinGrads() {
 func (c *Conv) JoinsGrads() bool { return c.both.stages != nil }
 
 // GradsScratch returns how many values of scratch Grads takes.
-func (c *Conv) GradsScratch() int { return c.both.scratch.Values(c.machine.Spec().CoreGroups) }
+func (c *Conv) GradsScratch() int { return c.machine.Needs(c.both.scratch) }
 
 // ConvGrads are a convolution's arrays and its gradients': those of the images, the weights and, if not nil, the biases.
 type ConvGrads struct {

@@ -35,7 +35,7 @@ func newNarrow(m *cpe.Machine, s GemmShape) *narrow {
 }
 
 // Scratch is that of a panel and its sums, and of rows of B at its end.
-func (n *narrow) Scratch() int { return n.scratch.Values(n.machine.Spec().CoreGroups) }
+func (n *narrow) Scratch() int { return n.machine.Needs(n.scratch) }
 
 // Run multiplies; see Gemm.Run.
 func (n *narrow) Run(a, b, bias, c []float32) error {

@@ -87,8 +87,7 @@ func (v *NormPool) scratch(backward bool) cpe.Scratch {
 
 // Scratch returns how many values of scratch Forward and Backward take.
 func (v *NormPool) Scratch() (forward, backward int) {
-	groups := v.machine.Spec().CoreGroups
-	return v.scratch(false).Values(groups), v.scratch(true).Values(groups)
+	return v.machine.Needs(v.scratch(false)), v.machine.Needs(v.scratch(true))
 }
 
 // Turns is as Conv.Turns.

@@ -101,7 +101,7 @@ func (b *blockPool) scratch() cpe.Scratch {
 }
 
 // Scratch returns how many values of scratch Forward and Backward take.
-func (p *Pool) Scratch() int { return p.blocks.scratch().Values(p.machine.Spec().CoreGroups) }
+func (p *Pool) Scratch() int { return p.machine.Needs(p.blocks.scratch()) }
 
 // runBlocks does a core group's share of the blocks of channels.
 func (p *Pool) runBlocks(g *cpe.CoreGroup) {

@@ -69,7 +69,7 @@ func newTurned(m *cpe.Machine, s GemmShape) *turned {
 }
 
 // Scratch is that of the packed A and the sums.
-func (t *turned) Scratch() int { return t.scratch.Values(t.machine.Spec().CoreGroups) }
+func (t *turned) Scratch() int { return t.machine.Needs(t.scratch) }
 
 // Run multiplies; see Gemm.Run.
 func (t *turned) Run(a, b, bias, c []float32) error {
