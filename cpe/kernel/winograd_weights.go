@@ -7,7 +7,7 @@ import (
 
 // winogradGrads is what Winograd's weight gradients on the host have in common: inputs and the outputs' gradient of a block of patches are mapped
 // to points; there they are multiplied, and sums of products over tiles are mapped to kernels and added to the weights' gradient. There
-// are two, which differ in when: winogradSums for few weights, winogradGradPanels for many.
+// are two, which differ in when: winogradSums for few weights, winogradGradPanels for many, or few tiles.
 type winogradGrads struct {
 	conv    *Conv
 	grid    tileGrid
@@ -39,7 +39,7 @@ func winogradGradStages(c *Conv) []stage {
 	v.images, v.results = c.gradSquares(form)
 	v.block = even(v.grid.patches(), max(1, gradTiles/(v.grid.rows*v.grid.cols)), 1)
 	v.workers = make([]winogradWorker, spec.CoreGroups)
-	if s.manyWeights(&spec, form, WeightGradient) {
+	if oneBlock := v.block >= v.grid.patches(); oneBlock || s.manyWeights(&spec, form, WeightGradient) {
 		return newWinogradGradPanels(v, &spec).stages()
 	}
 	return newWinogradSums(v).stages()
