@@ -28,3 +28,14 @@ func (l *convolution) Turns() (times, values int) {
 	}
 	return l.conv.Turns()
 }
+
+// Strides implements ThinReader.
+func (l *convolution) Strides() (h, w int) {
+	if l.mpe() || l.transposed || l.conv == nil {
+		return 1, 1
+	}
+	return l.conv.Strides()
+}
+
+// ReadThin implements ThinReader.
+func (l *convolution) ReadThin(on bool) error { return l.conv.SetThin(on) }

@@ -48,6 +48,10 @@ func (l *normChain) forwardBlock(t *kernel.Tile, at, n, m int) {
 	if l.sum.rectifies {
 		p.Slope = l.sum.ratio
 	}
+	if l.sum.isThin() {
+		l.sum.forwardThin(t, at, n, &p)
+		return
+	}
 	simd.BlockNormaliseAdd(y, l.sum.signsAt(t, at), x, t.In[l.gradient()][at:at+n], &p)
 }
 
@@ -61,11 +65,19 @@ func (l *normChain) sumBlock(t *kernel.Tile, at, n, m int) {
 		return
 	}
 	p.Slope = l.sum.ratio
+	if l.sum.isThin() {
+		l.sum.sumThin(t, at, n, m, &p)
+		return
+	}
 	simd.BlockMaskSums(products, sums, t.Out[len(t.Out)-1][at:at+n], dy, l.sum.signsAt(t, at), x, &p)
 }
 
 func (l *normChain) backwardBlock(t *kernel.Tile, at, n, m int) {
 	p, factors := l.block(t, m), t.In[l.gradient()+1:]
 	p.A, p.B, p.C = lanesOf(factors[0], m), lanesOf(factors[1], m), lanesOf(factors[2], m)
+	if l.sum != nil && l.sum.isThin() {
+		l.sum.backwardThin(t, at, n, &p)
+		return
+	}
 	simd.BlockNormaliseGrad(t.Out[0][at:at+n], l.masked(t, at, n), t.In[0][at:at+n], &p)
 }

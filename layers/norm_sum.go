@@ -19,6 +19,8 @@ type normSum struct {
 	ratio     float32       // ReLU's slope below zero
 	signs     *blob.Blob    // those of y (simd.Signs), which Backward reads in the place of y where blobs lie in blocks
 	bits      []uint16      // what is there, nil if nothing is kept
+	thin      kernel.Thin   // what is read of y, if its strides are not ones or 0
+	met       []int         // where it stands in a plane of a block
 	between   *blob.Blob    // for what BatchNorm and Scale make: a gradient that is that of s
 	pair      [2]*blob.Blob // s and that
 	first     [2]bool       // of these the first
@@ -54,6 +56,10 @@ func (l *normSum) Reshape(bottom, top []*blob.Blob) error {
 	}
 	l.between.ReshapeLike(bottom[1])
 	l.signs.Reshape((bottom[1].Count()/kernel.BlockLanes + 1) / 2)
+	if h, w := bottom[1].Legacy(2), bottom[1].Legacy(3); h != l.thin.H || w != l.thin.W {
+		l.thin.H, l.thin.W = h, w
+		l.findMet()
+	}
 	l.pair[0] = bottom[1]
 	return l.terms.Reshape(l.pair[:], top)
 }

@@ -31,11 +31,16 @@ func (n *Net) chooseLayouts() {
 	}
 	n.layouts = Layouts{}
 	n.layouts.TurnsOfPlanes, n.layouts.ValuesOfPlanes = n.turns()
-	if err := n.setLayouts(); err != nil {
+	err := n.setLayouts()
+	if err == nil {
+		err = n.chooseThin()
+	}
+	if err != nil {
 		n.log.Infof("All images lie by planes: %v", err)
 		n.unsetLayouts()
 	}
 	n.layouts.Blocked = n.blockedNames()
+	n.layouts.Thin = n.thinNames()
 	n.layouts.Turns, n.layouts.Values = n.turns()
 }
 
@@ -57,7 +62,8 @@ func (n *Net) unsetLayouts() {
 	if len(n.blocked) == 0 {
 		return
 	}
-	n.blocked, n.layouts.Blocked = nil, nil
+	n.unsetThin()
+	n.blocked, n.layouts.Blocked, n.layouts.Thin = nil, nil, nil
 	n.layouts.Turns, n.layouts.Values = n.layouts.TurnsOfPlanes, n.layouts.ValuesOfPlanes
 	if err := n.setLayouts(); err != nil {
 		panic("net: layers do not work by planes any more: " + err.Error())
@@ -134,6 +140,7 @@ func bringToPlanes(b *blob.Blob) {
 // Layouts says how a net's images lie, and what is left of the turns from planes to blocks of channels and back.
 type Layouts struct {
 	Blocked []string `json:"blocked"` // blobs whose channels lie in blocks
+	Thin    []string `json:"thin"`    // those of which only the pixels that strides meet are made
 	// Turns are those of an iteration, Values how many values they turn; were all images to lie by planes, it would be the others.
 	Turns          int `json:"turns"`
 	Values         int `json:"values"`
@@ -155,12 +162,20 @@ func (n *Net) turns() (times, values int) {
 	return times, values
 }
 
-// blockedNames returns the names of the blobs whose channels lie in blocks.
+// blockedNames returns the names of the blobs whose channels lie in blocks, and thinNames those of the blobs that are thin.
 func (n *Net) blockedNames() []string {
+	return n.namesWhere(func(id int) bool { return n.inBlocks(n.blobs[id]) && !n.between(id) })
+}
+
+func (n *Net) thinNames() []string {
+	return n.namesWhere(func(id int) bool { return n.thinOf(n.blobs[id]) != nil })
+}
+
+func (n *Net) namesWhere(is func(id int) bool) []string {
 	var names []string
-	for id, b := range n.blobs {
-		if n.inBlocks(b) && !n.between(id) {
-			names = append(names, n.names[id])
+	for id, name := range n.names {
+		if is(id) {
+			names = append(names, name)
 		}
 	}
 	return names

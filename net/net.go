@@ -79,6 +79,7 @@ type Net struct {
 	adding     []layers.GradAdder
 	rectified  []func()     // each makes a ReLU layer do its Forward or Backward itself again
 	blocked    []*blob.Blob // whose channels lie in blocks
+	thin       []*thinImages
 	layouts    Layouts
 	arena      *Arena
 	placements []placement

@@ -240,7 +240,7 @@ func (n *Net) findNonFinite() string {
 			if n.forwardOnly(b) {
 				continue
 			}
-			if at := nonFinite(b); at >= 0 {
+			if at := n.nonFiniteTop(b); at >= 0 {
 				return fmt.Sprintf("layer %q (%s): top blob %q holds %g at index %d", d.param.GetName(), d.param.GetType(), n.names[d.topIDs[k]], b.Data()[at], at)
 			}
 		}
@@ -248,8 +248,19 @@ func (n *Net) findNonFinite() string {
 	return ""
 }
 
-func nonFinite(b *blob.Blob) int {
-	for i, v := range b.Data() {
+// nonFiniteTop looks, where images are thin, at what there is of them.
+func (n *Net) nonFiniteTop(b *blob.Blob) int {
+	if t := n.thinOf(b); t != nil {
+		return t.nonFinite(b)
+	}
+	return nonFinite(b)
+}
+
+func nonFinite(b *blob.Blob) int { return nonFiniteOf(b.Data()) }
+
+// nonFiniteOf returns the index of the first NaN or infinity, -1 if there is none.
+func nonFiniteOf(values []float32) int {
+	for i, v := range values {
 		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
 			return i
 		}

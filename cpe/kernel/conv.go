@@ -21,6 +21,7 @@ type Conv struct {
 	tuned    [3]*tuned    // directions of a convolution with a tuner
 	scratch  [3]cpe.Scratch
 	blocked  [2]bool        // images, results: their channels lie in blocks
+	thin     bool           // of images, what strides meet stands at the front of each plane
 	turned   *planarResults // where the input gradient needs them, if not nil
 	free     bool           // strategies are the cost model's choice
 	both     jointGrads

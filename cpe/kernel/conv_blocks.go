@@ -45,6 +45,24 @@ func (c *Conv) SetBlocks(in, out bool) error {
 	return c.takeStrategies()
 }
 
+// Strides returns which pixels of the images, which lie in blocks, are all that the convolution reads or gives a gradient; ones if these are
+// all, or others are written as well.
+func (c *Conv) Strides() (h, w int) {
+	if !c.blocked[0] || !c.shape.blockedPointwise() {
+		return 1, 1
+	}
+	return two(c.shape.Stride, 1)
+}
+
+// SetThin says whether those pixels stand, from now on, one behind another at the front of their planes (Thin), values and gradients.
+func (c *Conv) SetThin(on bool) error {
+	if c.thin == on {
+		return nil
+	}
+	c.thin, c.scratch = on, [3]cpe.Scratch{}
+	return c.takeStrategies()
+}
+
 // takeStrategies prepares all directions with the strategies that were chosen, for images and results as they lie, or with those that a
 // tuner knows or finds.
 func (c *Conv) takeStrategies() error {
@@ -92,7 +110,7 @@ func (c *Conv) ForShape(s ConvShape) (*Conv, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.free, n.tuner, n.blocked = c.free, c.tuner, c.blocked
+	n.free, n.tuner, n.blocked, n.thin = c.free, c.tuner, c.blocked, c.thin
 	return n, n.takeStrategies()
 }
 

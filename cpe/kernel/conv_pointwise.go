@@ -23,6 +23,7 @@ func newBlockedPointwise(c *Conv, d Direction, in, out bool) ([]stage, error) {
 		return nil, fmt.Errorf("convolution %v: channels in blocks must be multiples of %d", s, BlockLanes)
 	}
 	x := newPointImages(s.C, in, s.In, s.OutSize(), s.Stride)
+	x.front = c.thin
 	y := newPointImages(s.Out, out, s.OutSize(), s.OutSize(), ones(len(s.In)))
 	if d == WeightGradient {
 		return newPointWeights(c, x, y).stages(), nil

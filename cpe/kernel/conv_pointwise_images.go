@@ -3,21 +3,21 @@ package kernel
 import "github.com/swcaffe/swcaffe/internal/simd"
 
 // pointImages are the images on one side of a pointwise convolution: N x C x H x W, plane by plane or in blocks of channels, of which
-// every stride-th pixel of every stride-th row counts. What counts is worked on in blocks; where it does not lie so, as many pixels
+// the pixels that strides meet count. What counts is worked on in blocks; where it does not lie so, as many pixels
 // as are worked on at a time are brought to scratch or back, channels being filled up with zeros to whole blocks.
 type pointImages struct {
-	channels         int
-	blocked          bool
-	h, w             int // as they lie
-	strideH, strideW int
-	outH, outW       int // that count
+	Thin
+	channels   int
+	blocked    bool
+	front      bool // what counts stands at the front of its plane, pixel behind pixel
+	outH, outW int  // that count
 }
 
 // newPointImages describes images of which pixels of extents out count.
 func newPointImages(channels int, blocked bool, in, out, stride []int) pointImages {
 	p := pointImages{channels: channels, blocked: blocked}
-	p.h, p.w = two(in, 1)
-	p.strideH, p.strideW = two(stride, 1)
+	p.H, p.W = two(in, 1)
+	p.StrideH, p.StrideW = two(stride, 1)
 	p.outH, p.outW = two(out, 1)
 	return p
 }
@@ -29,10 +29,10 @@ func (p *pointImages) blocks() int { return blocks(p.channels, BlockLanes) }
 func (p *pointImages) pixels() int { return p.outH * p.outW }
 
 // thin reports whether not all pixels count.
-func (p *pointImages) thin() bool { return p.strideH*p.strideW > 1 }
+func (p *pointImages) thin() bool { return p.StrideH*p.StrideW > 1 }
 
-// direct reports whether what counts lies in blocks.
-func (p *pointImages) direct() bool { return p.blocked && !p.thin() }
+// direct reports whether what counts lies in blocks, pixel behind pixel.
+func (p *pointImages) direct() bool { return p.blocked && (p.front || !p.thin()) }
 
 // scratch is the number of values that n pixels of some blocks take in scratch, with a buffer for a block that is turned.
 func (p *pointImages) scratch(blocks, n int) int {
@@ -57,7 +57,7 @@ func (p pointBlocks) from(n int) pointBlocks {
 // at returns where blocks of channels from the first on lie, or will lie.
 func (p *pointImages) at(data []float32, s pointSpan, first, n int, scratch []float32) pointBlocks {
 	if p.direct() {
-		jump := p.pixels() * BlockLanes
+		jump := p.H * p.W * BlockLanes
 		return pointBlocks{data[(s.image*p.blocks()+first)*jump+s.first*BlockLanes:], jump, p.blocks() * jump}
 	}
 	jump := s.n * BlockLanes
@@ -74,10 +74,7 @@ func (p *pointImages) gather(data []float32, s pointSpan, first, n int, scratch 
 		for block := range n {
 			dst := to.data[image*to.image+block*to.jump:][:to.jump]
 			if p.blocked {
-				src := data[((s.image+image)*p.blocks()+first+block)*p.h*p.w*BlockLanes:]
-				p.eachRow(s, func(row, at, n int) {
-					simd.CopyRows(dst[at*BlockLanes:], BlockLanes, src[row*BlockLanes:], p.strideW*BlockLanes, n, BlockLanes)
-				})
+				p.Gather(dst, data[((s.image+image)*p.blocks()+first+block)*p.H*p.W*BlockLanes:], s.first, s.first+s.n)
 				continue
 			}
 			p.gatherPlanes(dst, lines, data, s, s.image+image, first+block)
@@ -87,7 +84,7 @@ func (p *pointImages) gather(data []float32, s pointSpan, first, n int, scratch 
 
 // gatherPlanes turns the planes of a block.
 func (p *pointImages) gatherPlanes(dst, lines, data []float32, s pointSpan, image, block int) {
-	rows, plane := min(BlockLanes, p.channels-block*BlockLanes), p.h*p.w
+	rows, plane := min(BlockLanes, p.channels-block*BlockLanes), p.H*p.W
 	src := data[(image*p.channels+block*BlockLanes)*plane:]
 	if rows < BlockLanes {
 		clear(dst)
@@ -98,7 +95,7 @@ func (p *pointImages) gatherPlanes(dst, lines, data []float32, s pointSpan, imag
 	}
 	for i := range rows {
 		line := lines[i*s.n : (i+1)*s.n]
-		p.eachRow(s, func(row, at, n int) { simd.Every(line[at:at+n], src[i*plane+row:], p.strideW) })
+		p.eachRow(s, func(row, at, n int) { simd.Every(line[at:at+n], src[i*plane+row:], p.StrideW) })
 	}
 	simd.Transpose(dst, lines, BlockLanes, s.n, rows, s.n)
 }
@@ -114,7 +111,7 @@ func (p *pointImages) spread(data []float32, s pointSpan, first, n int, scratch 
 		for block := range n {
 			src := from.data[image*from.image+block*from.jump:][:from.jump]
 			if p.blocked {
-				p.spreadBlock(data[((s.image+image)*p.blocks()+first+block)*p.h*p.w*BlockLanes:], lines, src, s, add)
+				p.spreadBlock(data[((s.image+image)*p.blocks()+first+block)*p.H*p.W*BlockLanes:], lines, src, s, add)
 				continue
 			}
 			p.spreadPlanes(data, lines, src, s, s.image+image, first+block, add)
@@ -124,20 +121,21 @@ func (p *pointImages) spread(data []float32, s pointSpan, first, n int, scratch 
 
 // spreadBlock brings back a block that lies in blocks; lines is a buffer.
 func (p *pointImages) spreadBlock(dst, lines, src []float32, s pointSpan, add bool) {
-	p.clearRows(dst, s, BlockLanes, add)
+	if !add {
+		p.Spread(dst, src, s.first, s.first+s.n)
+		return
+	}
 	p.eachRow(s, func(row, at, n int) {
 		near, far := src[at*BlockLanes:(at+n)*BlockLanes], dst[row*BlockLanes:]
-		if add {
-			simd.CopyRows(lines, BlockLanes, far, p.strideW*BlockLanes, n, BlockLanes)
-			simd.Add(near, near, lines)
-		}
-		simd.CopyRows(far, p.strideW*BlockLanes, near, BlockLanes, n, BlockLanes)
+		simd.CopyRows(lines, BlockLanes, far, p.StrideW*BlockLanes, n, BlockLanes)
+		simd.Add(near, near, lines)
+		simd.CopyRows(far, p.StrideW*BlockLanes, near, BlockLanes, n, BlockLanes)
 	})
 }
 
 // spreadPlanes turns a block back to planes.
 func (p *pointImages) spreadPlanes(data, lines, src []float32, s pointSpan, image, block int, add bool) {
-	rows, plane := min(BlockLanes, p.channels-block*BlockLanes), p.h*p.w
+	rows, plane := min(BlockLanes, p.channels-block*BlockLanes), p.H*p.W
 	dst := data[(image*p.channels+block*BlockLanes)*plane:]
 	if !p.thin() && !add {
 		simd.Transpose(dst[s.first:], src, plane, BlockLanes, s.n, rows)
@@ -150,13 +148,15 @@ func (p *pointImages) spreadPlanes(data, lines, src []float32, s pointSpan, imag
 			simd.Add(to[s.first:s.first+s.n], to[s.first:], line)
 			continue
 		}
-		p.clearRows(to, s, 1, add)
+		if !add {
+			clear(to[p.Place(s.first):p.Place(s.first+s.n)])
+		}
 		p.eachRow(s, func(row, at, n int) {
 			for j, v := range line[at : at+n] {
 				if add {
-					v += to[row+j*p.strideW]
+					v += to[row+j*p.StrideW]
 				}
-				to[row+j*p.strideW] = v
+				to[row+j*p.StrideW] = v
 			}
 		})
 	}
@@ -164,23 +164,5 @@ func (p *pointImages) spreadPlanes(data, lines, src []float32, s pointSpan, imag
 
 // eachRow calls f for the runs of a span's pixels on a line: the first lies at row, and is number at of the span.
 func (p *pointImages) eachRow(s pointSpan, f func(row, at, n int)) {
-	for at := 0; at < s.n; {
-		y, x := (s.first+at)/p.outW, (s.first+at)%p.outW
-		n := min(p.outW-x, s.n-at)
-		f(y*p.strideH*p.w+x*p.strideW, at, n)
-		at += n
-	}
-}
-
-// clearRows clears the rows of a plane from that of a span's first pixel to that of the next span's, which are whole rows, unless it
-// adds; pixels have some values.
-func (p *pointImages) clearRows(plane []float32, s pointSpan, values int, add bool) {
-	if add {
-		return
-	}
-	first, last := s.first/p.outW*p.strideH, (s.first+s.n)/p.outW*p.strideH
-	if s.first+s.n == p.pixels() {
-		last = p.h
-	}
-	clear(plane[first*p.w*values : last*p.w*values])
+	p.eachRun(s.first, s.first+s.n, func(i, place, n int) { f(place, i-s.first, n) })
 }

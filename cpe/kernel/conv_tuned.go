@@ -147,7 +147,7 @@ func (t *tuned) with(st Strategy) (*Conv, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.blocked = t.conv.blocked
+	c.blocked, c.thin = t.conv.blocked, t.conv.thin
 	return c, c.prepare(t.direction)
 }
 
