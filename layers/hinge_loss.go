@@ -26,6 +26,9 @@ func init() {
 // no Backward, because the loss has weight 0, a Split below adds them to the gradient. Caffe's numbers contain that.
 type hingeLoss struct{ itemLoss }
 
+// TracesGrad implements GradTracer.
+func (l *hingeLoss) TracesGrad(i int) bool { return i == 0 }
+
 func hinge(x float32, own, squared bool) (loss, slope float64) {
 	s := 1.0
 	if own {

@@ -58,6 +58,12 @@ type Rememberer interface {
 	Remembers() []*blob.Blob
 }
 
+// GradTracer is implemented by layers whose Forward writes the gradient of bottom i: what it leaves there stays until Backward, of this
+// layer or of the one below, if it has none.
+type GradTracer interface {
+	TracesGrad(i int) bool
+}
+
 // PartedBackward is implemented by layers whose Backward may be BackwardParams and then BackwardBottoms: the gradients of the parameters,
 // and those of the bottoms, for which the bottoms' values are not read any more. InParts reports whether that is better, at the shapes of
 // the last Reshape, than Backward, which takes less time then.

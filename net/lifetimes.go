@@ -66,8 +66,11 @@ func (n *Net) backSteps(i int) (params, bottoms int) {
 func (n *Net) lifetimes() (data, diffs *storages) {
 	data, diffs = storagesOf((*blob.Blob).DataStorage), storagesOf((*blob.Blob).DiffStorage)
 	for i, d := range n.nodes {
-		for _, b := range d.task.bottoms {
+		for j, b := range d.task.bottoms {
 			data.read(b, i)
+			if d.task.traces(j) {
+				diffs.write(b, i)
+			}
 		}
 		for _, t := range d.task.tops {
 			data.write(t, i)
@@ -147,6 +150,12 @@ func (t *task) remembers() []*blob.Blob {
 		return r.Remembers()
 	}
 	return nil
+}
+
+// traces reports whether Forward of a task writes the gradient of a bottom.
+func (t *task) traces(bottom int) bool {
+	g, ok := t.Layer.(layers.GradTracer)
+	return ok && g.TracesGrad(bottom)
 }
 
 // scratches returns how much memory for kernels' scratch each step takes.

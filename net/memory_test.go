@@ -64,8 +64,11 @@ func (m *memory) read(layer string, b *blob.Blob, diff bool) {
 }
 
 func (m *memory) forward(i int) {
-	for _, b := range m.net.Bottoms(i) {
+	for j, b := range m.net.Bottoms(i) {
 		m.read(m.net.LayerName(i), b, false)
+		if m.net.nodes[i].task.traces(j) {
+			m.write(b, true)
+		}
 	}
 	m.spoil(m.scratch[i])
 	for _, t := range append(m.net.nodes[i].task.remembers(), m.net.Tops(i)...) {
