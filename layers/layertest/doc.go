@@ -6,6 +6,7 @@
 //   - CheckTiled demands that the CPE path works on the machine it is given;
 //   - CheckCores demands that the number of the computer's cores changes no bit;
 //   - CheckStart demands that a sum of weights' gradients may begin with memory that was not cleared;
+//   - CheckReads demands that Backward does without the values that the layer says it does not read;
 //   - CheckReshape runs a layer in one shape, then in another, and compares with a layer that was built for the second;
 //   - CheckAllocations demands that an iteration on this computer allocates nothing once shapes are known.
 //

@@ -2,7 +2,6 @@ package layertest
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/blob"
@@ -146,8 +145,16 @@ func (f *Fixture) fillWeights() {
 	}
 }
 
-// run restores inputs, weights and random state and runs Reshape and Forward. The tops of layers with bottoms are NaN before, so
-// that one that is not written is seen.
+// remembers returns the blobs in which Forward leaves values for Backward.
+func (f *Fixture) remembers() []*blob.Blob {
+	if r, ok := f.Layer.(layers.Rememberer); ok {
+		return r.Remembers()
+	}
+	return nil
+}
+
+// run restores inputs, weights and random state and runs Reshape and Forward. What Forward writes, the tops of layers with bottoms and what
+// is kept for Backward, is NaN before, so that a value that is not written is seen.
 func (f *Fixture) run() error {
 	f.restore()
 	if err := f.Device.Random.SetState(f.random); err != nil {
@@ -157,7 +164,7 @@ func (f *Fixture) run() error {
 		return fmt.Errorf("Reshape: %w", err)
 	}
 	if len(f.Bottom) > 0 && f.Device.Machine.Values() {
-		for _, t := range f.Top {
+		for _, t := range append(f.remembers(), f.Top...) {
 			poison(t.Data())
 		}
 		f.restore() // what tops share
@@ -175,31 +182,6 @@ func (f *Fixture) restore() {
 	}
 	for i, w := range f.Layer.Params() {
 		copy(w.Data(), f.weights[i])
-	}
-}
-
-// forget makes those values NaN that the layer says its Backward does not read.
-func (f *Fixture) forget() {
-	r, ok := f.Layer.(layers.BackwardReader)
-	if !ok || !f.Device.Machine.Values() {
-		return
-	}
-	bottoms, tops := r.BackwardReads()
-	unless := func(b *blob.Blob, read bool, others []*blob.Blob) {
-		shares := func(o *blob.Blob) bool { return read && o.SharesData(b) }
-		if !slices.ContainsFunc(others, shares) {
-			poison(b.Data())
-		}
-	}
-	if !bottoms {
-		for _, b := range f.Bottom {
-			unless(b, tops, f.Top)
-		}
-	}
-	if !tops {
-		for _, t := range f.Top {
-			unless(t, bottoms, f.Bottom)
-		}
 	}
 }
 
@@ -226,8 +208,15 @@ func (f *Fixture) gradTops() []*blob.Blob {
 // backward runs Backward with the given gradients of the tops. Gradients of bottoms, and values that Backward need not read,
 // are NaN before, so that one that is not written, or read all the same, is seen; gradients of weights have a value before, to
 // which Backward must add, or are NaN in memory and zero by StartDiff.
-func (f *Fixture) backward(diffs [][]float32) error {
-	f.forget()
+func (f *Fixture) backward(diffs [][]float32) error { return f.backwardWithout(f.unread(), diffs) }
+
+// backwardWithout is backward where the values of the lost blobs are NaN.
+func (f *Fixture) backwardWithout(lost []*blob.Blob, diffs [][]float32) error {
+	if f.Device.Machine.Values() {
+		for _, b := range lost {
+			poison(b.Data())
+		}
+	}
 	for i, b := range f.Bottom {
 		if f.propagate[i] {
 			poison(b.Diff())

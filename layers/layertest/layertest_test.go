@@ -32,16 +32,17 @@ func init() {
 
 // faults are what a layer can do wrong, which check must find it, and what the report must say.
 var faults = []struct {
-	name                                              string
-	gradient, paths, cores, start, reshape, allocates []string
+	name                                                     string
+	gradient, paths, cores, start, reads, reshape, allocates []string
 }{
 	{name: "without fault"},
 	{name: "draws a factor"},
 	{name: "gradient of one element is off", gradient: []string{"top 0 element 2", "bottom 0 element 2", "central difference"}},
 	{name: "gradients change places", gradient: []string{"top 0 element 1", "bottom 0 element 0", "central difference 0 "}},
 	{name: "gradient of one element is not written", gradient: []string{"bottom 0 element 1", "Backward gives NaN"}},
-	{name: "reads a top that it disclaims", gradient: []string{"bottom 0 element 0", "Backward gives NaN"}},
+	{name: "reads a top that it disclaims", gradient: []string{"bottom 0 element 0", "Backward gives NaN"}, reads: []string{"mpe", "cpe", "all but 0", "gradient of bottom 0 element 0 is NaN"}},
 	{name: "leaves a value of the top", gradient: []string{"top 0 element 1", "central difference NaN"}},
+	{name: "writes a gradient in Forward", reads: []string{"Forward has written 3 to element 0 of the gradient of blob 0"}},
 	{name: "weight gradient overwrites", gradient: []string{"weight 0 element 0"}, start: []string{"gradient of weight 0 element 0"}},
 	{name: "adds to memory that was not cleared", start: []string{"cpe on host, sums that begin", "cpe on sw26010", "gradient of weight 0 element 0 is NaN"}},
 	{name: "path is off by 0.001", paths: []string{"CPE on host", "CPE on sw26010", "top 0 element 3", "gradient of bottom 0 element 3"}, start: []string{"top 0 element 3"}},
@@ -71,6 +72,9 @@ func (l *toy) Forward(bottom, top []*blob.Blob) error {
 	w, y := l.weight.Data()[0], top[0].Data()
 	if l.fault == "draws a factor" {
 		w *= float32(l.Device.Random.Float64())
+	}
+	if l.fault == "writes a gradient in Forward" {
+		bottom[0].Diff()[0] = 3
 	}
 	if l.fault == "allocates" {
 		l.sink = make([]float32, 100)
@@ -144,6 +148,7 @@ func TestFaultsAreFound(t *testing.T) {
 				{"CheckPaths", CheckPaths(b, c), fault.paths},
 				{"CheckCores", CheckCores(b, c), fault.cores},
 				{"CheckStart", CheckStart(b, c), fault.start},
+				{"CheckReads", CheckReads(b, c), fault.reads},
 				{"CheckReshape", CheckReshape(device, c), fault.reshape},
 				{"CheckAllocations", CheckAllocations(b, c), fault.allocates},
 			} {

@@ -53,6 +53,12 @@ func (f *Fixture) iterate() (*outcome, error) {
 		return nil, err
 	}
 	o.ledger = f.Device.Machine.Ledger()
+	f.addGradients(o)
+	return o, nil
+}
+
+// addGradients adds what Backward has computed.
+func (f *Fixture) addGradients(o *outcome) {
 	for i, b := range f.Bottom {
 		if f.propagate[i] {
 			o.add(fmt.Sprintf("gradient of bottom %d", i), f.image(b, b.Diff()))
@@ -61,7 +67,6 @@ func (f *Fixture) iterate() (*outcome, error) {
 	for i, g := range f.weightGrads() {
 		o.add(fmt.Sprintf("gradient of weight %d", i), g)
 	}
-	return o, nil
 }
 
 func (f *Fixture) topDiffs() [][]float32 {

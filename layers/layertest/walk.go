@@ -59,7 +59,7 @@ func checkAll(t *testing.T, b *Bench, c *Case) {
 			}
 		}
 	}
-	for _, check := range []func(*Bench, *Case) error{CheckPaths, CheckTiled, CheckCores, CheckStart} {
+	for _, check := range []func(*Bench, *Case) error{CheckPaths, CheckTiled, CheckCores, CheckStart, CheckReads} {
 		if err := check(b, &with); err != nil {
 			t.Error(err)
 		}

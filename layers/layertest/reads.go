@@ -1,0 +1,133 @@
+package layertest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/layers"
+)
+
+// CheckReads demands of both paths, whichever gradients of weights are wanted, that Backward computes the same bits where the values that the
+// layer says it does not read (layers.BackwardReader, layers.BottomReader) are NaN, and that Forward leaves gradients alone, unless the
+// layer says that it does not (layers.GradTracer). A net stores other values in the place of both.
+func CheckReads(b *Bench, c *Case) error {
+	var errs []error
+	for _, engine := range Engines() {
+		f, err := New(b.Device(engine), c)
+		if err == nil {
+			err = errors.Join(f.checkTraces(), f.checkReads())
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%v: %w", engine, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkTraces looks for gradients that Forward has written.
+func (f *Fixture) checkTraces() error {
+	blobs := slices.Concat(f.Bottom, f.Top)
+	for _, b := range blobs {
+		poison(b.Diff())
+	}
+	if err := f.run(); err != nil {
+		return err
+	}
+	for i, b := range blobs {
+		g, ok := f.Layer.(layers.GradTracer)
+		if i < len(f.Bottom) && ok && g.TracesGrad(i) {
+			continue
+		}
+		written := func(v float32) bool { return !math.IsNaN(float64(v)) }
+		if at := slices.IndexFunc(b.Diff(), written); at >= 0 {
+			return fmt.Errorf("Forward has written %g to element %d of the gradient of blob %d, bottoms first", b.Diff()[at], at, i)
+		}
+	}
+	return nil
+}
+
+// checkReads compares Backward that finds all values with Backward that finds those alone that the layer says it reads.
+func (f *Fixture) checkReads() error {
+	if f.Type.NoGradient {
+		return nil
+	}
+	return f.eachSelection(func(wanted string) error {
+		want, err := f.gradients(nil)
+		if err != nil && f.Case.skipsGradient() {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		got, err := f.gradients(f.unread())
+		if err == nil {
+			err = got.against(want, 0)
+		}
+		if err != nil {
+			return fmt.Errorf("Backward (gradients of weights wanted: %s) reads what the layer says it does not: %w", wanted, err)
+		}
+		return nil
+	})
+}
+
+// eachSelection visits with all gradients of weights wanted, with each one alone left out, and with none.
+func (f *Fixture) eachSelection(visit func(wanted string) error) error {
+	s, ok := f.Layer.(layers.GradSelector)
+	n := len(f.Layer.Params())
+	if !ok || n == 0 {
+		return visit("all")
+	}
+	selection := func(wanted string, want func(i int) bool) error {
+		for i := range n {
+			s.SetParamGrad(i, want(i))
+		}
+		return visit(wanted)
+	}
+	errs := []error{selection("none", func(int) bool { return false })}
+	for without := range n {
+		errs = append(errs, selection(fmt.Sprintf("all but %d", without), func(i int) bool { return i != without }))
+	}
+	return errors.Join(append(errs, selection("all", func(int) bool { return true }))...)
+}
+
+// gradients runs forward and, with some blobs' values NaN, back.
+func (f *Fixture) gradients(lost []*blob.Blob) (*outcome, error) {
+	if err := f.run(); err != nil {
+		return nil, err
+	}
+	if err := f.backwardWithout(lost, f.topDiffs()); err != nil {
+		return nil, err
+	}
+	o := &outcome{}
+	f.addGradients(o)
+	return o, nil
+}
+
+// unread lists the blobs whose values the layer says its Backward does not read.
+func (f *Fixture) unread() []*blob.Blob {
+	r, ok := f.Layer.(layers.BackwardReader)
+	if !ok {
+		return nil
+	}
+	bottoms, tops := r.BackwardReads()
+	some, ok := f.Layer.(layers.BottomReader)
+	var read, unread []*blob.Blob
+	sort := func(b *blob.Blob, isRead bool) {
+		if isRead {
+			read = append(read, b)
+		} else {
+			unread = append(unread, b)
+		}
+	}
+	for i, b := range f.Bottom {
+		sort(b, bottoms && (!ok || some.BackwardReadsBottom(i)))
+	}
+	for _, t := range f.Top {
+		sort(t, tops)
+	}
+	read = append(read, f.remembers()...)
+	return slices.DeleteFunc(unread, func(b *blob.Blob) bool { return slices.ContainsFunc(read, b.SharesData) })
+}
