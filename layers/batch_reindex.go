@@ -53,6 +53,9 @@ func (l *batchReindex) Forward(bottom, top []*blob.Blob) error {
 	return l.rows.gather(top[0].Data(), bottom[0].Data(), l.index)
 }
 
+// BackwardReads implements BackwardReader: index is kept.
+func (l *batchReindex) BackwardReads() (bottoms, tops bool) { return false, false }
+
 func (l *batchReindex) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if propagateDown[1] {
 		return errors.New("the layer cannot backpropagate to indices (bottom 1)")

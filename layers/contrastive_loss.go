@@ -44,7 +44,7 @@ type contrastiveLoss struct {
 
 func (l *contrastiveLoss) SetUp(_, _ []*blob.Blob) error {
 	p := l.Param.GetContrastiveLossParam()
-	l.margin, l.legacy, l.diff = float64(p.GetMargin()), p.GetLegacyVersion(), blob.New(0)
+	l.margin, l.legacy, l.diff = float64(p.GetMargin()), p.GetLegacyVersion(), l.Device.NewBlob(0)
 	return nil
 }
 
@@ -143,6 +143,15 @@ func (l *contrastiveLoss) slope(label float32, d2 float64) float64 {
 	}
 	return 0
 }
+
+// Remembers implements Rememberer.
+func (l *contrastiveLoss) Remembers() []*blob.Blob { return []*blob.Blob{l.diff} }
+
+// BackwardReads implements BackwardReader.
+func (l *contrastiveLoss) BackwardReads() (bottoms, tops bool) { return true, false }
+
+// BackwardReadsBottom implements BottomReader: of a and b the difference is kept.
+func (l *contrastiveLoss) BackwardReadsBottom(i int) bool { return i == 2 }
 
 func (l *contrastiveLoss) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if propagateDown[2] {

@@ -213,7 +213,7 @@ func (l *eltwise) plain() bool {
 // BackwardReads implements BackwardReader: only products have gradients that depend on values.
 func (l *eltwise) BackwardReads() (bottoms, tops bool) {
 	product := l.op == caffepb.EltwiseParameter_PROD
-	return product, product
+	return product, product && !l.stable
 }
 
 func (l *eltwise) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {

@@ -98,6 +98,9 @@ func (l *embed) Forward(bottom, top []*blob.Blob) error {
 	return l.addBias.run(y, l.params[1].Data())
 }
 
+// BackwardReads implements BackwardReader: the gradient of the table needs the indices.
+func (l *embed) BackwardReads() (bottoms, tops bool) { return l.ParamGrad(0), false }
+
 func (l *embed) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if propagateDown[0] {
 		return errors.New("an Embed layer cannot backpropagate to its indices (bottom 0)")

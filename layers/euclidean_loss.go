@@ -23,7 +23,7 @@ func init() {
 type euclideanLoss struct {
 	Base
 	count int
-	diff  *blob.Blob
+	diff  *blob.Blob // a - b
 
 	sum   *kernel.StreamKernel
 	scale *kernel.StreamKernel
@@ -33,7 +33,7 @@ type euclideanLoss struct {
 }
 
 func (l *euclideanLoss) SetUp(_, _ []*blob.Blob) error {
-	l.diff = blob.New(0)
+	l.diff = l.Device.NewBlob(0)
 	return nil
 }
 
@@ -92,6 +92,12 @@ func (l *euclideanLoss) Forward(bottom, top []*blob.Blob) error {
 	top[0].Data()[0] = float32(sum / 2 / float64(max(1, bottom[0].Legacy(0))))
 	return nil
 }
+
+// Remembers implements Rememberer.
+func (l *euclideanLoss) Remembers() []*blob.Blob { return []*blob.Blob{l.diff} }
+
+// BackwardReads implements BackwardReader: diff is kept.
+func (l *euclideanLoss) BackwardReads() (bottoms, tops bool) { return false, false }
 
 func (l *euclideanLoss) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	for i, sign := range []float32{1, -1} {

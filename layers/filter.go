@@ -88,6 +88,9 @@ func (l *filter) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
+// BackwardReads implements BackwardReader: index is kept.
+func (l *filter) BackwardReads() (bottoms, tops bool) { return false, false }
+
 func (l *filter) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if propagateDown[len(top)] {
 		return errors.New("layer does not support backprop to selector (the last bottom)")

@@ -212,6 +212,9 @@ func (l *im2col) each(visit func(image, column int)) {
 	}
 }
 
+// BackwardReads implements BackwardReader: gradients are moved.
+func (l *im2col) BackwardReads() (bottoms, tops bool) { return false, false }
+
 func (l *im2col) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if !propagateDown[0] {
 		return nil

@@ -114,6 +114,9 @@ func (l *itemLoss) total(x, labels []float32, outs [][]float32) (sum float64, er
 	return sum, err
 }
 
+// BackwardReads implements BackwardReader: terms are computed again.
+func (l *itemLoss) BackwardReads() (bottoms, tops bool) { return true, false }
+
 func (l *itemLoss) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if propagateDown[1] {
 		return errLabelGradient

@@ -28,7 +28,9 @@ type lrnWithin struct {
 func (l *lrnWithin) SetUp(bottom, _ []*blob.Blob) (err error) {
 	p := l.Param.GetLrnParam()
 	l.alpha, l.beta = p.GetAlpha(), p.GetBeta()
-	l.square, l.mean, l.factor, l.spread = blob.New(0), blob.New(0), blob.New(0), blob.New(0)
+	for _, b := range []**blob.Blob{&l.square, &l.mean, &l.factor, &l.spread} {
+		*b = l.Device.NewBlob(0)
+	}
 	l.size, err = lrnSize(p, bottom[0])
 	return err
 }
@@ -118,6 +120,12 @@ func (l *lrnWithin) Forward(bottom, top []*blob.Blob) error {
 	l.ins[1], l.outs = mean, [2][]float32{y, factor}
 	return l.output.Run(l.ins[:2], l.outs[:])
 }
+
+// Remembers implements Rememberer.
+func (l *lrnWithin) Remembers() []*blob.Blob { return []*blob.Blob{l.mean, l.factor} }
+
+// BackwardReads implements BackwardReader.
+func (l *lrnWithin) BackwardReads() (bottoms, tops bool) { return true, false }
 
 func (l *lrnWithin) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if !propagateDown[0] {

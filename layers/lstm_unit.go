@@ -180,6 +180,12 @@ func (l *lstmUnitLayer) Forward(bottom, top []*blob.Blob) error {
 	return l.unit.step(l.gates, bottom[1].Data(), bottom[0].Data(), l.cont, top[0].Data(), top[1].Data())
 }
 
+// BackwardReads implements BackwardReader: c' and c; the gates and cont are kept.
+func (l *lstmUnitLayer) BackwardReads() (bottoms, tops bool) { return true, true }
+
+// BackwardReadsBottom implements BottomReader.
+func (l *lstmUnitLayer) BackwardReadsBottom(i int) bool { return i == 0 }
+
 func (l *lstmUnitLayer) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if propagateDown[2] {
 		return errors.New("the layer cannot backpropagate to sequence indicators (bottom 2)")

@@ -17,7 +17,7 @@ type neuronLayer struct {
 	rule     neuronRule
 	count    int
 	inPlace  bool
-	saved    []float32
+	saved    *blob.Blob // x, where saves says so
 	forward  *kernel.StreamKernel
 	backward *kernel.StreamKernel
 	ins      [3][]float32
@@ -48,15 +48,19 @@ type neuronRule struct {
 	cost     kernel.Work
 }
 
-// neuronNeeds says which of x and y a tileGrad reads; only those are brought to it, so that the other argument is not to be
-// used.
+// neuronNeeds says which of x and y a tileGrad, or an inPlaceSlope, reads; only those are brought to it, so that the other argument is not
+// to be used.
 type neuronNeeds int
 
 const (
 	needsX neuronNeeds = iota
 	needsY
 	needsBoth
+	needsNeither
 )
+
+func (n neuronNeeds) x() bool { return n == needsX || n == needsBoth }
+func (n neuronNeeds) y() bool { return n == needsY || n == needsBoth }
 
 // scratch is what a tile function may write to besides its result.
 type scratch [2][]float32
@@ -81,7 +85,7 @@ func (n *neuronLayer) Reshape(bottom, top []*blob.Blob) error {
 		return nil
 	}
 	if n.count = bottom[0].Count(); n.saves() {
-		n.saved = n.Device.NewBlob(n.count).Data()
+		n.save()
 	}
 	if n.mpe() {
 		return nil
@@ -94,13 +98,16 @@ func (n *neuronLayer) prepareKernels() error {
 	if n.rule.scratch {
 		scratches = len(scratch{})
 	}
-	one, three := []kernel.Array{kernel.Full}, []kernel.Array{kernel.Full, kernel.Full, kernel.Full}
-	outs, ins := three[:1], three[:2]
+	one := []kernel.Array{kernel.Full}
+	outs, ins := one, one // of the gradient: dy, x and y
 	if n.saves() {
-		outs = three[:2]
+		outs = append(outs, kernel.Full)
 	}
-	if n.rule.needs == needsBoth {
-		ins = three
+	if n.rule.needs.x() {
+		ins = append(ins, kernel.Full)
+	}
+	if n.rule.needs.y() {
+		ins = append(ins, kernel.Full)
 	}
 	var err error
 	n.forward, err = kernel.NewStream(n.Device.Machine, kernel.Stream{
@@ -118,6 +125,14 @@ func (n *neuronLayer) prepareKernels() error {
 // saves reports whether Forward keeps a copy of x.
 func (n *neuronLayer) saves() bool { return n.rule.keepX && n.inPlace }
 
+// save makes room for that copy.
+func (n *neuronLayer) save() {
+	if n.saved == nil {
+		n.saved = n.Device.NewBlob(0)
+	}
+	n.saved.Reshape(n.count)
+}
+
 func (n *neuronLayer) tile(t *kernel.Tile) {
 	for _, saved := range t.Out[1:] {
 		copy(saved[:t.I], t.In[0])
@@ -126,12 +141,12 @@ func (n *neuronLayer) tile(t *kernel.Tile) {
 }
 
 func (n *neuronLayer) gradTile(t *kernel.Tile) {
-	dx, last := t.Out[0][:t.I], t.In[len(t.In)-1]
+	dx, last := t.Out[0][:t.I], len(t.In)-1
 	if n.inPlace && n.rule.inPlaceSlope != nil {
-		n.squareSlopes(dx, last)
+		n.squareSlopes(dx, t.In[last])
 		return
 	}
-	n.rule.tileGrad(dx, t.In[0], t.In[1], last, n.tmp(t))
+	n.rule.tileGrad(dx, t.In[0], t.In[min(1, last)], t.In[last], n.tmp(t))
 }
 
 func (n *neuronLayer) tmp(t *kernel.Tile) (tmp scratch) {
@@ -156,14 +171,14 @@ func (n *neuronLayer) Forward(bottom, top []*blob.Blob) error {
 	x, y := bottom[0].Data(), top[0].Data()
 	outs := append(n.outs[:0], y)
 	if n.saves() {
-		outs = append(outs, n.saved)
+		outs = append(outs, n.saved.Data())
 	}
 	if !n.mpe() {
 		n.ins[0] = x
 		return n.forward.Run(n.ins[:1], outs)
 	}
 	if n.saves() {
-		copy(n.saved, x)
+		copy(n.saved.Data(), x)
 	}
 	for i, v := range x {
 		y[i] = float32(n.rule.f(float64(v)))
@@ -171,9 +186,17 @@ func (n *neuronLayer) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
+// Remembers implements Rememberer.
+func (n *neuronLayer) Remembers() []*blob.Blob {
+	if n.saves() {
+		return []*blob.Blob{n.saved}
+	}
+	return nil
+}
+
 // BackwardReads implements BackwardReader: the derivative is a function of x, of y or of both.
 func (n *neuronLayer) BackwardReads() (bottoms, tops bool) {
-	return n.rule.needs != needsY && !n.saves(), n.rule.needs != needsX
+	return n.rule.needs.x() && !n.saves(), n.rule.needs.y()
 }
 
 // FreeTop implements TopFreer.
@@ -192,14 +215,14 @@ func (n *neuronLayer) Backward(top []*blob.Blob, propagateDown []bool, bottom []
 	}
 	x, y, dy, dx := bottom[0].Data(), top[0].Data(), top[0].Diff(), bottom[0].Diff()
 	if n.saves() {
-		x = n.saved
+		x = n.saved.Data()
 	}
 	if !n.mpe() {
 		ins := append(n.ins[:0], dy)
-		if n.rule.needs != needsY {
+		if n.rule.needs.x() {
 			ins = append(ins, x)
 		}
-		if n.rule.needs != needsX {
+		if n.rule.needs.y() {
 			ins = append(ins, y)
 		}
 		n.outs[0] = dx

@@ -29,7 +29,12 @@ func power(n *neuronLayer) (neuronRule, error) {
 		}
 		return k * math.Pow(float64(shift)+float64(scale)*x, float64(exponent)-1)
 	}
+	needs := needsX
+	if exponent == 1 {
+		needs = needsNeither
+	}
 	return neuronRule{
+		needs:        needs,
 		inPlaceSlope: powerInPlace(exponent, scale, shift),
 		f:            func(x float64) float64 { return math.Pow(float64(shift)+float64(scale)*x, float64(exponent)) },
 		slope:        slope,
@@ -67,6 +72,7 @@ func constantPower(y float64) neuronRule {
 		f:        func(float64) float64 { return y },
 		slope:    func(_, _ float64) float64 { return 0 },
 		tile:     func(d, _ []float32, _ scratch) { simd.Fill(d, float32(y)) },
+		needs:    needsNeither,
 		tileGrad: func(dx, dy, _, _ []float32, _ scratch) { simd.Scale(dx, dy, 0) },
 		cost:     kernel.Work{Flops: 1},
 

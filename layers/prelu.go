@@ -24,9 +24,10 @@ func init() {
 // at 0.25 unless there is a filler; the gradient by a slope is the sum of dy * min(x, 0).
 type prelu struct {
 	anyLayout
-	shared bool
-	dims   [3]int
-	saved  *blob.Blob // x, where the layer runs in place
+	shared  bool
+	dims    [3]int
+	inPlace bool
+	saved   *blob.Blob // x, where the layer runs in place
 
 	forward, sums, backward *kernel.StreamKernel
 	ins                     [3][]float32
@@ -63,8 +64,7 @@ func (l *prelu) Reshape(bottom, top []*blob.Blob) error {
 	if bottom[0].NumAxes() < 2 {
 		return fmt.Errorf("number of axes of bottom blob must be >= 2: it has shape %s", bottom[0].ShapeString())
 	}
-	inPlace := top[0] == bottom[0]
-	if inPlace {
+	if l.inPlace = top[0] == bottom[0]; l.inPlace {
 		l.saved.ReshapeLike(bottom[0])
 	} else {
 		top[0].ReshapeLike(bottom[0])
@@ -82,13 +82,13 @@ func (l *prelu) Reshape(bottom, top []*blob.Blob) error {
 	if l.mpe() {
 		return nil
 	}
-	return l.prepare(inPlace)
+	return l.prepare()
 }
 
-func (l *prelu) prepare(inPlace bool) (err error) {
+func (l *prelu) prepare() (err error) {
 	full, row := kernel.Full, kernel.Row
 	outs := []kernel.Array{full, full}
-	if !inPlace {
+	if !l.inPlace {
 		outs = outs[:1]
 	}
 	l.forward, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
@@ -161,16 +161,15 @@ func preluGradTile(t *kernel.Tile) {
 
 func (l *prelu) Forward(bottom, top []*blob.Blob) error {
 	x, y, a := bottom[0].Data(), top[0].Data(), l.params[0].Data()
-	inPlace := top[0] == bottom[0]
 	if !l.mpe() {
 		l.ins[0], l.ins[1], l.outs[0] = x, a, y
-		if !inPlace {
+		if !l.inPlace {
 			return l.forward.Run(l.ins[:2], l.outs[:1])
 		}
 		l.outs[1] = l.saved.Data()
 		return l.forward.Run(l.ins[:2], l.outs[:])
 	}
-	if inPlace {
+	if l.inPlace {
 		copy(l.saved.Data(), x)
 	}
 	for i, v := range x {
@@ -179,12 +178,20 @@ func (l *prelu) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// BackwardReads implements BackwardReader: the gradients depend on x.
-func (l *prelu) BackwardReads() (bottoms, tops bool) { return true, false }
+// Remembers implements Rememberer.
+func (l *prelu) Remembers() []*blob.Blob {
+	if l.inPlace {
+		return []*blob.Blob{l.saved}
+	}
+	return nil
+}
+
+// BackwardReads implements BackwardReader: the gradients depend on x, of which there is a copy where the layer runs in place.
+func (l *prelu) BackwardReads() (bottoms, tops bool) { return !l.inPlace, false }
 
 func (l *prelu) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	x, dy, a := bottom[0].Data(), top[0].Diff(), l.params[0].Data()
-	if top[0] == bottom[0] {
+	if l.inPlace {
 		x = l.saved.Data()
 	}
 	if l.ParamGrad(0) {

@@ -47,6 +47,7 @@ type cell interface {
 	stepBack(t int, dh []float32) error           // da_t from the gradient of h_(t+1)
 	output(top *blob.Blob) error                  // the top from the states
 	outputBack(top *blob.Blob) ([]float32, error) // the gradients of all h from the top's
+	readsTop() bool                               // outputBack reads the top's values
 }
 
 func (l *recurrent) SetUp(bottom, _ []*blob.Blob) error {

@@ -49,6 +49,14 @@ func (l *recurrent) Forward(bottom, top []*blob.Blob) error {
 	return l.cell.output(top[0])
 }
 
+// BackwardReads implements BackwardReader: states are kept, the gradients of weights need the inputs.
+func (l *recurrent) BackwardReads() (bottoms, tops bool) { return true, l.cell.readsTop() }
+
+// BackwardReadsBottom implements BottomReader.
+func (l *recurrent) BackwardReadsBottom(i int) bool {
+	return i == 0 && l.ParamGrad(0) || i == 2 && l.hasStatic && l.ParamGrad(2)
+}
+
 func (l *recurrent) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if propagateDown[1] {
 		return errors.New("the layer cannot backpropagate to sequence indicators (bottom 1)")

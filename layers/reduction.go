@@ -139,6 +139,11 @@ func (l *reduction) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
+// BackwardReads implements BackwardReader: the derivative of a sum is a constant.
+func (l *reduction) BackwardReads() (bottoms, tops bool) {
+	return l.op == caffepb.ReductionParameter_ASUM || l.op == caffepb.ReductionParameter_SUMSQ, false
+}
+
 func (l *reduction) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if !propagateDown[0] {
 		return nil

@@ -96,6 +96,8 @@ func (l *rnn) outputBack(top *blob.Blob) ([]float32, error) {
 	return l.dall, l.outGrad.run(l.do, l.params[w].Data(), nil, l.dall)
 }
 
+func (l *rnn) readsTop() bool { return true }
+
 // tanhOp is y = tanh(x) and dx = dy * (1 - y^2) on either path.
 type tanhOp struct {
 	forward, backward *kernel.StreamKernel

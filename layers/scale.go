@@ -189,9 +189,12 @@ func (l *affine) Remembers() []*blob.Blob {
 	return nil
 }
 
-// BackwardReads implements BackwardReader: the gradient of factors needs x, of which there is a copy where the layer runs in place.
-func (l *affine) BackwardReads() (bottoms, tops bool) {
-	return l.scaled && (l.fromBottom || !l.inPlace), false
+// BackwardReads implements BackwardReader.
+func (l *affine) BackwardReads() (bottoms, tops bool) { return l.scaled, false }
+
+// BackwardReadsBottom implements BottomReader: factors, and x, which their gradient needs. Where the layer runs in place there is a copy of x.
+func (l *affine) BackwardReadsBottom(i int) bool {
+	return i == 1 || !l.inPlace && (l.fromBottom || l.ParamGrad(0))
 }
 
 func (l *affine) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {

@@ -144,6 +144,9 @@ func (l *sigmoidCrossEntropyLoss) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
+// BackwardReads implements BackwardReader: p is computed again.
+func (l *sigmoidCrossEntropyLoss) BackwardReads() (bottoms, tops bool) { return true, false }
+
 func (l *sigmoidCrossEntropyLoss) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if propagateDown[1] {
 		return errLabelGradient

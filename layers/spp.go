@@ -113,6 +113,18 @@ func (l *spp) Forward(bottom, top []*blob.Blob) error {
 	return l.concat.Forward(l.vectors, top)
 }
 
+// Remembers implements Rememberer.
+func (l *spp) Remembers() []*blob.Blob {
+	var masks []*blob.Blob
+	for _, pool := range l.pools {
+		masks = append(masks, pool.Remembers()...)
+	}
+	return masks
+}
+
+// BackwardReads implements BackwardReader, as Pooling, Concat and Split do.
+func (l *spp) BackwardReads() (bottoms, tops bool) { return false, false }
+
 func (l *spp) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if !propagateDown[0] {
 		return nil

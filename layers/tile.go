@@ -91,6 +91,9 @@ func (l *repeat) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
+// BackwardReads implements BackwardReader: gradients are added up.
+func (l *repeat) BackwardReads() (bottoms, tops bool) { return false, false }
+
 func (l *repeat) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if !propagateDown[0] {
 		return nil

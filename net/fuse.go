@@ -155,8 +155,12 @@ func (d *node) readsWritten(b *blob.Blob) bool {
 	if !slices.Contains(d.tops, b) {
 		return false
 	}
-	readsBottoms, readsTops := backwardReads(d.Layer)
-	return readsTops || readsBottoms && slices.Contains(d.bottoms, b)
+	for j, o := range d.bottoms {
+		if o == b && readsBottom(d.Layer, j) {
+			return true
+		}
+	}
+	return readsTops(d.Layer)
 }
 
 // viewOverwritten reports whether a node behind node i overwrites, in place on another view of them, the values of its first bottom, from

@@ -118,16 +118,14 @@ func (d *node) backwardLifetimes(data, diffs *storages, params, step int) {
 	for _, b := range d.task.remembers() {
 		data.read(b, step)
 	}
-	readsBottoms, readsTops := backwardReads(d.task.Layer)
 	for _, t := range d.task.tops {
 		diffs.read(t, step)
-		if readsTops {
+		if readsTops(d.task.Layer) {
 			data.read(t, step)
 		}
 	}
-	some, ok := d.task.Layer.(layers.BottomReader)
 	for j, b := range d.task.bottoms {
-		if readsBottoms && (!ok || some.BackwardReadsBottom(j)) {
+		if readsBottom(d.task.Layer, j) {
 			data.read(b, params)
 		}
 		if d.task.propagate[j] {
@@ -136,12 +134,25 @@ func (d *node) backwardLifetimes(data, diffs *storages, params, step int) {
 	}
 }
 
-// backwardReads reports whether Backward of a layer reads the values of its bottoms and of its tops.
-func backwardReads(l layers.Layer) (bottoms, tops bool) {
+// readsBottom reports whether Backward of a layer reads the values of bottom j.
+func readsBottom(l layers.Layer, j int) bool {
 	if r, ok := l.(layers.BackwardReader); ok {
-		return r.BackwardReads()
+		if bottoms, _ := r.BackwardReads(); !bottoms {
+			return false
+		}
 	}
-	return true, true
+	r, ok := l.(layers.BottomReader)
+	return !ok || r.BackwardReadsBottom(j)
+}
+
+// readsTops reports whether it reads those of its tops.
+func readsTops(l layers.Layer) bool {
+	r, ok := l.(layers.BackwardReader)
+	if !ok {
+		return true
+	}
+	_, tops := r.BackwardReads()
+	return tops
 }
 
 // remembers returns the blobs in which Forward of a task leaves values for its Backward.

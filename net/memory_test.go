@@ -87,6 +87,7 @@ func (m *memory) spoil(s stretch) {
 
 func (m *memory) backward(i int) {
 	name, bottoms, tops := m.net.LayerName(i), true, true
+	bottom := func(int) bool { return bottoms }
 	params, last := m.net.backSteps(i)
 	m.spoil(m.scratch[params])
 	for _, b := range m.net.nodes[i].task.remembers() {
@@ -94,6 +95,9 @@ func (m *memory) backward(i int) {
 	}
 	if r, ok := m.net.Layer(i).(layers.BackwardReader); ok {
 		bottoms, tops = r.BackwardReads()
+	}
+	if r, ok := m.net.Layer(i).(layers.BottomReader); ok {
+		bottom = func(j int) bool { return bottoms && r.BackwardReadsBottom(j) }
 	}
 	for k, t := range m.net.Tops(i) {
 		if m.net.nodes[i].lossWeights[k] != 0 {
@@ -105,14 +109,14 @@ func (m *memory) backward(i int) {
 		}
 	}
 	parted := m.net.nodes[i].task.parted != nil
-	for _, b := range m.net.Bottoms(i) {
-		if bottoms && parted {
+	for j, b := range m.net.Bottoms(i) {
+		if bottom(j) && parted {
 			m.read(name, b, false)
 		}
 	}
 	m.spoil(m.scratch[last])
 	for j, b := range m.net.Bottoms(i) {
-		if bottoms && !parted {
+		if bottom(j) && !parted {
 			m.read(name, b, false)
 		}
 		if m.net.Propagates(i, j) {

@@ -3,6 +3,7 @@ package layertest
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -108,26 +109,74 @@ func (f *Fixture) gradients(lost []*blob.Blob) (*outcome, error) {
 
 // unread lists the blobs whose values the layer says its Backward does not read.
 func (f *Fixture) unread() []*blob.Blob {
-	r, ok := f.Layer.(layers.BackwardReader)
-	if !ok {
-		return nil
-	}
-	bottoms, tops := r.BackwardReads()
-	some, ok := f.Layer.(layers.BottomReader)
-	var read, unread []*blob.Blob
-	sort := func(b *blob.Blob, isRead bool) {
-		if isRead {
-			read = append(read, b)
+	var unread []*blob.Blob
+	read := f.remembers()
+	for _, b := range f.values() {
+		if b.read {
+			read = append(read, b.blob)
 		} else {
-			unread = append(unread, b)
+			unread = append(unread, b.blob)
 		}
 	}
+	return slices.DeleteFunc(unread, func(b *blob.Blob) bool { return slices.ContainsFunc(read, b.SharesData) })
+}
+
+// value is a blob whose values Backward may read.
+type value struct {
+	name string
+	blob *blob.Blob
+	read bool // the layer says that it does, or does not say
+}
+
+func (f *Fixture) values() (list []value) {
+	bottoms, tops := true, true
+	if r, ok := f.Layer.(layers.BackwardReader); ok {
+		bottoms, tops = r.BackwardReads()
+	}
+	some, ok := f.Layer.(layers.BottomReader)
 	for i, b := range f.Bottom {
-		sort(b, bottoms && (!ok || some.BackwardReadsBottom(i)))
+		list = append(list, value{fmt.Sprintf("bottom %d", i), b, bottoms && (!ok || some.BackwardReadsBottom(i))})
 	}
 	for _, t := range f.Top {
-		sort(t, tops)
+		list = append(list, value{"tops", t, tops})
 	}
-	read = append(read, f.remembers()...)
-	return slices.DeleteFunc(unread, func(b *blob.Blob) bool { return slices.ContainsFunc(read, b.SharesData) })
+	return list
+}
+
+// IdleReads returns what a layer says that Backward reads ("bottom 0", "tops") and what makes no difference to it on either path: values that a
+// net need not keep.
+func IdleReads(b *Bench, c *Case) ([]string, error) {
+	idle := map[string]bool{}
+	for _, engine := range Engines() {
+		if err := sortReads(b.Device(engine), c, idle); err != nil {
+			return nil, fmt.Errorf("%v: %w", engine, err)
+		}
+	}
+	maps.DeleteFunc(idle, func(_ string, is bool) bool { return !is })
+	return slices.Sorted(maps.Keys(idle)), nil
+}
+
+// sortReads sorts what a layer says that Backward reads by whether it is idle.
+func sortReads(d *layers.Device, c *Case, idle map[string]bool) error {
+	f, err := New(d, c)
+	if err != nil || f.Type.NoGradient {
+		return err
+	}
+	want, err := f.gradients(nil)
+	if err != nil && c.skipsGradient() {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, v := range f.values() {
+		if !v.read {
+			continue
+		}
+		got, err := f.gradients([]*blob.Blob{v.blob})
+		needed := err != nil || got.against(want, 0) != nil
+		before, met := idle[v.name]
+		idle[v.name] = !needed && (before || !met)
+	}
+	return nil
 }
