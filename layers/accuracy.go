@@ -58,7 +58,7 @@ func (l *accuracy) Reshape(bottom, top []*blob.Blob) error {
 		return nil
 	}
 	l.stream, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "accuracy", Dims: dims, WholeMid: true, Ins: []kernel.Array{kernel.Full, kernel.Plane}, Sums: 2,
+		Name: "accuracy", Dims: dims, WholeMid: true, Ins: arrays(1, kernel.Plane), Sums: 2,
 		Cost: kernel.Work{Flops: 1}, Op: l.tile,
 	})
 	return err

@@ -103,7 +103,7 @@ func (l *argMax) prepare() (err error) {
 		}
 	}
 	l.find, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "ArgMax", Dims: l.dims, WholeMid: true, Ins: []kernel.Array{kernel.Full}, Outs: outs, Scratch: 1,
+		Name: "ArgMax", Dims: l.dims, WholeMid: true, Ins: arrays(1), Outs: outs, Scratch: 1,
 		Cost: kernel.Work{Flops: 1}, Op: l.tile,
 	})
 	if err != nil || len(outs) == 1 {

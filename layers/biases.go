@@ -19,7 +19,7 @@ func newBiasAdder(b *Base, dims [3]int) (s biasAdder, err error) {
 		return s, nil
 	}
 	s.pass, err = kernel.NewStream(b.Device.Machine, kernel.Stream{
-		Name: "bias", Dims: dims, Ins: []kernel.Array{kernel.Full, kernel.Row}, Outs: []kernel.Array{kernel.Full},
+		Name: "bias", Dims: dims, Ins: arrays(1, kernel.Row), Outs: arrays(1),
 		Cost: kernel.Work{Flops: 1},
 		Op: func(t *kernel.Tile) {
 			eachRow(t, func(at, n, m int) {

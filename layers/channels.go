@@ -12,7 +12,7 @@ func newChannelSum(d *Device, dims [3]int, blocked bool) (*kernel.StreamKernel, 
 		op = addBlocks
 	}
 	return kernel.NewStream(d.Machine, blockedStream(kernel.Stream{
-		Name: "channel sums", Ins: []kernel.Array{kernel.Full}, Sums: 1, Cost: kernel.Work{Flops: 1}, Op: op,
+		Name: "channel sums", Ins: arrays(1), Sums: 1, Cost: kernel.Work{Flops: 1}, Op: op,
 	}, dims, blocked))
 }
 

@@ -70,10 +70,10 @@ func (l *contrastiveLoss) Reshape(bottom, top []*blob.Blob) error {
 	return l.prepare()
 }
 
-func (l *contrastiveLoss) prepare() (err error) {
-	full := []kernel.Array{kernel.Full}
-	l.sum, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "contrastive loss", Dims: l.dims, Ins: []kernel.Array{kernel.Full, kernel.Full}, Outs: full, Sums: 1, Cost: kernel.Work{Flops: 3},
+func (l *contrastiveLoss) prepare() error {
+	streams := l.streams()
+	l.sum = streams.make(kernel.Stream{
+		Name: "contrastive loss", Dims: l.dims, Ins: arrays(2), Outs: arrays(1), Sums: 1, Cost: kernel.Work{Flops: 3},
 		Op: func(t *kernel.Tile) {
 			for m := range t.M {
 				d := t.Out[0][m*t.MStride:][:t.I]
@@ -82,18 +82,15 @@ func (l *contrastiveLoss) prepare() (err error) {
 			}
 		},
 	})
-	if err != nil {
-		return err
-	}
-	l.grad, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "contrastive loss gradient", Dims: l.dims, Ins: []kernel.Array{kernel.Full, kernel.Row}, Outs: full, Cost: kernel.Work{Flops: 1},
+	l.grad = streams.make(kernel.Stream{
+		Name: "contrastive loss gradient", Dims: l.dims, Ins: arrays(1, kernel.Row), Outs: arrays(1), Cost: kernel.Work{Flops: 1},
 		Op: func(t *kernel.Tile) {
 			for m := range t.M {
 				simd.Scale(t.Out[0][m*t.MStride:][:t.I], t.In[0][m*t.MStride:], t.In[1][m])
 			}
 		},
 	})
-	return err
+	return streams.err
 }
 
 func similar(label float32) bool { return int(label) != 0 }

@@ -58,10 +58,9 @@ func (l *dropout) Reshape(bottom, top []*blob.Blob) error {
 		return nil
 	}
 	l.count = bottom[0].Count()
-	one := []kernel.Array{kernel.Full}
 	var err error
 	l.stream, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "Dropout", Dims: [3]int{1, 1, l.count}, Ins: one, Outs: one, Cost: kernel.Work{Flops: 8},
+		Name: "Dropout", Dims: [3]int{1, 1, l.count}, Ins: arrays(1), Outs: arrays(1), Cost: kernel.Work{Flops: 8},
 		Op: func(t *kernel.Tile) { l.mask(t.Out[0][:t.I], t.In[0], t.I0) },
 	})
 	return err

@@ -73,24 +73,18 @@ func (l *eltwise) Reshape(bottom, top []*blob.Blob) error {
 	return l.prepare(len(bottom))
 }
 
-func (l *eltwise) prepare(n int) (err error) {
-	full := func(n int) []kernel.Array { return make([]kernel.Array, n) }
+// prepare makes the kernels for n bottoms.
+func (l *eltwise) prepare(n int) error {
 	outs := 1
 	if l.op == caffepb.EltwiseParameter_MAX {
 		outs = 2
 	}
-	l.forward, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "eltwise", Dims: [3]int{1, 1, l.count}, Ins: full(n), Outs: full(outs),
-		Cost: kernel.Work{Flops: float64(n)}, Op: func(t *kernel.Tile) { l.forwardTile(t) },
+	dims, cost, streams := [3]int{1, 1, l.count}, kernel.Work{Flops: float64(n)}, l.streams()
+	l.forward = streams.make(kernel.Stream{Name: "eltwise", Dims: dims, Ins: arrays(n), Outs: arrays(outs), Cost: cost, Op: l.forwardTile})
+	l.backward = streams.make(kernel.Stream{
+		Name: "eltwise gradient", Dims: dims, Ins: arrays(l.gradIns(n)), Outs: arrays(1), Cost: cost, Op: l.backwardTile,
 	})
-	if err != nil {
-		return err
-	}
-	l.backward, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "eltwise gradient", Dims: [3]int{1, 1, l.count}, Ins: full(l.gradIns(n)), Outs: full(1),
-		Cost: kernel.Work{Flops: float64(n)}, Op: func(t *kernel.Tile) { l.backwardTile(t) },
-	})
-	return err
+	return streams.err
 }
 
 // gradIns is the number of arrays a gradient needs: dy; dy and the winners; or dy, y and all bottoms.

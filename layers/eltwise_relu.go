@@ -45,27 +45,19 @@ func (l *rectifiedSum) Reshape(bottom, top []*blob.Blob) error {
 	return l.prepare(len(bottom))
 }
 
-func (l *rectifiedSum) prepare(n int) (err error) {
-	full := func(n int) []kernel.Array { return make([]kernel.Array, n) }
+// prepare makes the kernels for n bottoms.
+func (l *rectifiedSum) prepare(n int) error {
+	streams := l.streams()
 	stream := func(what string, ins, outs int, op func(t *kernel.Tile)) *kernel.StreamKernel {
-		if err != nil {
-			return nil
-		}
-		var k *kernel.StreamKernel
-		k, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-			Name: "eltwise and ReLU" + what, Dims: [3]int{1, 1, l.count}, Ins: full(ins), Outs: full(outs),
+		return streams.make(kernel.Stream{
+			Name: "eltwise and ReLU" + what, Dims: [3]int{1, 1, l.count}, Ins: arrays(ins), Outs: arrays(outs),
 			Cost: kernel.Work{Flops: float64(n + 1)}, Op: op,
 		})
-		return k
 	}
 	l.forward = stream("", n, 1, l.forwardTile)
-	l.all = stream(" gradient", 2, n, l.gradTile)
-	l.one = stream(" gradient", 2, 1, func(t *kernel.Tile) {
-		dx := t.Out[0][:t.I]
-		simd.ReLUGrad(dx, t.In[0], t.In[1], l.slope)
-		scaleUnlessOne(dx, dx, l.sum.coeff[l.target])
-	})
-	return err
+	l.all = stream(" gradient", 2, n, l.gradsTile)
+	l.one = stream(" gradient", 2, 1, l.gradTile)
+	return streams.err
 }
 
 func (l *rectifiedSum) forwardTile(t *kernel.Tile) {
@@ -74,7 +66,14 @@ func (l *rectifiedSum) forwardTile(t *kernel.Tile) {
 	simd.ReLU(y, y, l.slope)
 }
 
+// gradTile is the gradient of bottom target, gradsTile those of all.
 func (l *rectifiedSum) gradTile(t *kernel.Tile) {
+	dx := t.Out[0][:t.I]
+	simd.ReLUGrad(dx, t.In[0], t.In[1], l.slope)
+	scaleUnlessOne(dx, dx, l.sum.coeff[l.target])
+}
+
+func (l *rectifiedSum) gradsTile(t *kernel.Tile) {
 	g := t.Out[0][:t.I]
 	simd.ReLUGrad(g, t.In[0], t.In[1], l.slope)
 	for k := len(t.Out) - 1; k >= 0; k-- {

@@ -53,24 +53,24 @@ func (l *euclideanLoss) Reshape(bottom, top []*blob.Blob) error {
 		return nil
 	}
 	l.count = bottom[0].Count()
-	dims, full := [3]int{1, 1, l.count}, []kernel.Array{kernel.Full}
-	var err error
-	l.sum, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "euclidean loss", Dims: dims, Ins: []kernel.Array{kernel.Full, kernel.Full}, Outs: full, Sums: 1, Cost: kernel.Work{Flops: 3},
+	return l.prepare()
+}
+
+func (l *euclideanLoss) prepare() error {
+	dims, streams := [3]int{1, 1, l.count}, l.streams()
+	l.sum = streams.make(kernel.Stream{
+		Name: "euclidean loss", Dims: dims, Ins: arrays(2), Outs: arrays(1), Sums: 1, Cost: kernel.Work{Flops: 3},
 		Op: func(t *kernel.Tile) {
 			d := t.Out[0][:t.I]
 			simd.Sub(d, t.In[0], t.In[1])
 			t.Sum[0] += simd.SumSq(d)
 		},
 	})
-	if err != nil {
-		return err
-	}
-	l.scale, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "euclidean loss gradient", Dims: dims, Ins: full, Outs: full, Cost: kernel.Work{Flops: 1},
+	l.scale = streams.make(kernel.Stream{
+		Name: "euclidean loss gradient", Dims: dims, Ins: arrays(1), Outs: arrays(1), Cost: kernel.Work{Flops: 1},
 		Op: func(t *kernel.Tile) { simd.Scale(t.Out[0][:t.I], t.In[0], l.alpha) },
 	})
-	return err
+	return streams.err
 }
 
 func (l *euclideanLoss) Forward(bottom, top []*blob.Blob) error {

@@ -43,23 +43,19 @@ func (l *itemLoss) Reshape(bottom, top []*blob.Blob) error {
 	return l.prepare()
 }
 
-func (l *itemLoss) prepare() (err error) {
-	name, ins := l.Param.GetType(), []kernel.Array{kernel.Full, kernel.Plane}
-	full := []kernel.Array{kernel.Full}
-	traces := full
-	if l.trace == nil {
-		traces = nil
+func (l *itemLoss) prepare() error {
+	name, ins, streams := l.Param.GetType(), arrays(1, kernel.Plane), l.streams()
+	traces := arrays(0)
+	if l.trace != nil {
+		traces = arrays(1)
 	}
-	l.sum, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
+	l.sum = streams.make(kernel.Stream{
 		Name: name, Dims: l.dims, WholeMid: true, Ins: ins, Outs: traces, Sums: 1, Cost: kernel.Work{Flops: 3}, Op: l.sumTile,
 	})
-	if err != nil {
-		return err
-	}
-	l.grad, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: name + " gradient", Dims: l.dims, WholeMid: true, Ins: ins, Outs: full, Cost: kernel.Work{Flops: 3}, Op: l.gradTile,
+	l.grad = streams.make(kernel.Stream{
+		Name: name + " gradient", Dims: l.dims, WholeMid: true, Ins: ins, Outs: arrays(1), Cost: kernel.Work{Flops: 3}, Op: l.gradTile,
 	})
-	return err
+	return streams.err
 }
 
 func (l *itemLoss) sumTile(t *kernel.Tile) {

@@ -71,26 +71,23 @@ func (l *lrnAcross) Reshape(bottom, top []*blob.Blob) error {
 
 // prepare makes the kernels of the CPE path. The modelled CPE squares a value, or divides it, once and keeps the result, which it has
 // scratch arrays for; on the host it is faster to square again what L1 holds.
-func (l *lrnAcross) prepare() (err error) {
-	full := kernel.Full
+func (l *lrnAcross) prepare() error {
 	run := kernel.Stream{
-		Name: "LRN", WholeMid: true, Near: l.size, Ins: []kernel.Array{full}, Outs: []kernel.Array{full}, Scratch: 2,
+		Name: "LRN", WholeMid: true, Near: l.size, Ins: arrays(1), Outs: arrays(1), Scratch: 2,
 		Cost: kernel.Work{Flops: float64(l.size + 3), Specials: 2}, Op: l.forwardTile,
 	}
 	grad := kernel.Stream{
-		Name: "LRN gradient", WholeMid: true, Near: l.size,
-		Ins: []kernel.Array{full, full}, Outs: []kernel.Array{full}, Scratch: 3,
+		Name: "LRN gradient", WholeMid: true, Near: l.size, Ins: arrays(2), Outs: arrays(1), Scratch: 3,
 		Cost: kernel.Work{Flops: float64(2*l.size + 9), Specials: 3}, Op: l.backwardTile,
 	}
 	if l.blocked {
 		run.Near, run.Op = 3, l.forwardBlocks
-		grad.Near, grad.Scratch, grad.Op = 3, 3, l.backwardBlocks
+		grad.Near, grad.Op = 3, l.backwardBlocks
 	}
-	if l.run, err = kernel.NewStream(l.Device.Machine, blockedStream(run, l.dims, l.blocked)); err != nil {
-		return err
-	}
-	l.grad, err = kernel.NewStream(l.Device.Machine, blockedStream(grad, l.dims, l.blocked))
-	return err
+	streams := l.streams()
+	l.run = streams.make(blockedStream(run, l.dims, l.blocked))
+	l.grad = streams.make(blockedStream(grad, l.dims, l.blocked))
+	return streams.err
 }
 
 // scales writes s of row m of one outer of x: the squares of the rows around it are summed where they lie.

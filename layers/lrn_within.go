@@ -59,20 +59,15 @@ func (l *lrnWithin) Reshape(bottom, top []*blob.Blob) error {
 }
 
 func (l *lrnWithin) prepare(count int) (err error) {
-	m := l.Device.Machine
-	if l.pool, err = kernel.NewPool(m, l.shape); err != nil {
+	if l.pool, err = kernel.NewPool(l.Device.Machine, l.shape); err != nil {
 		return err
 	}
+	streams := l.streams()
 	stream := func(name string, ins, outs int, specials float64, op func(t *kernel.Tile)) *kernel.StreamKernel {
-		if err != nil {
-			return nil
-		}
-		var k *kernel.StreamKernel
-		k, err = kernel.NewStream(m, kernel.Stream{
-			Name: name, Dims: [3]int{1, 1, count}, Ins: make([]kernel.Array, ins), Outs: make([]kernel.Array, outs),
+		return streams.make(kernel.Stream{
+			Name: name, Dims: [3]int{1, 1, count}, Ins: arrays(ins), Outs: arrays(outs),
 			Cost: kernel.Work{Flops: 3, Specials: specials}, Op: op,
 		})
-		return k
 	}
 	l.squares = stream("LRN squares", 1, 1, 0, func(t *kernel.Tile) { simd.Square(t.Out[0][:t.I], t.In[0]) })
 	l.output = stream("LRN", 2, 2, 2, func(t *kernel.Tile) {
@@ -94,7 +89,7 @@ func (l *lrnWithin) prepare(count int) (err error) {
 			t.Out[0][i] = dy*t.In[1][i] + 2*t.In[2][i]*t.In[3][i]
 		}
 	})
-	return err
+	return streams.err
 }
 
 func (l *lrnWithin) Forward(bottom, top []*blob.Blob) error {

@@ -36,19 +36,16 @@ func newLSTMUnit(b *Base, n, d int) (u lstmUnit, err error) {
 	if b.mpe() {
 		return u, nil
 	}
-	full, plane, dims := kernel.Full, kernel.Plane, [3]int{n, 4, d}
-	u.forward, err = kernel.NewStream(b.Device.Machine, kernel.Stream{
-		Name: "LSTM unit", Dims: dims, WholeMid: true, Ins: []kernel.Array{full, plane, plane},
-		Outs: []kernel.Array{full, plane, plane}, Cost: kernel.Work{Flops: 2, Specials: 2}, Op: lstmTile,
+	plane, dims, streams := kernel.Plane, [3]int{n, 4, d}, b.streams()
+	u.forward = streams.make(kernel.Stream{
+		Name: "LSTM unit", Dims: dims, WholeMid: true, Ins: arrays(1, plane, plane), Outs: arrays(1, plane, plane),
+		Cost: kernel.Work{Flops: 2, Specials: 2}, Op: lstmTile,
 	})
-	if err != nil {
-		return u, err
-	}
-	u.backward, err = kernel.NewStream(b.Device.Machine, kernel.Stream{
-		Name: "LSTM unit gradient", Dims: dims, WholeMid: true, Ins: []kernel.Array{full, plane, plane, plane, plane},
-		Outs: []kernel.Array{full, plane}, Scratch: 1, Cost: kernel.Work{Flops: 6, Specials: 1}, Op: lstmGradTile,
+	u.backward = streams.make(kernel.Stream{
+		Name: "LSTM unit gradient", Dims: dims, WholeMid: true, Ins: arrays(1, plane, plane, plane, plane), Outs: arrays(1, plane),
+		Scratch: 1, Cost: kernel.Work{Flops: 6, Specials: 1}, Op: lstmGradTile,
 	})
-	return u, err
+	return u, streams.err
 }
 
 // lstmTile: gates' inputs, c' and cont in; gates, c and h out.

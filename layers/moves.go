@@ -53,7 +53,7 @@ func (z *zeroer) reshape(b *Base, n int) (err error) {
 	}
 	z.n = n
 	z.pass, err = kernel.NewStream(b.Device.Machine, kernel.Stream{
-		Name: "zeros", Dims: [3]int{1, 1, n}, Outs: []kernel.Array{kernel.Full},
+		Name: "zeros", Dims: [3]int{1, 1, n}, Outs: arrays(1),
 		Op: func(t *kernel.Tile) { clear(t.Out[0][:t.I]) },
 	})
 	return err

@@ -98,28 +98,26 @@ func (n *neuronLayer) prepareKernels() error {
 	if n.rule.scratch {
 		scratches = len(scratch{})
 	}
-	one := []kernel.Array{kernel.Full}
-	outs, ins := one, one // of the gradient: dy, x and y
+	outs, gradIns := arrays(1), arrays(1) // y and what is saved; dy, x and y
 	if n.saves() {
-		outs = append(outs, kernel.Full)
+		outs = arrays(2)
 	}
 	if n.rule.needs.x() {
-		ins = append(ins, kernel.Full)
+		gradIns = append(gradIns, kernel.Full)
 	}
 	if n.rule.needs.y() {
-		ins = append(ins, kernel.Full)
+		gradIns = append(gradIns, kernel.Full)
 	}
-	var err error
-	n.forward, err = kernel.NewStream(n.Device.Machine, kernel.Stream{
-		Name: n.Param.GetType(), Dims: dims, Ins: one, Outs: outs, Scratch: scratches, Cost: n.rule.cost, Op: n.tile,
+	name, streams := n.Param.GetType(), n.streams()
+	n.forward = streams.make(kernel.Stream{
+		Name: name, Dims: dims, Ins: arrays(1), Outs: outs, Scratch: scratches, Cost: n.rule.cost, Op: n.tile,
 	})
-	if err != nil || n.rule.slope == nil {
-		return err
+	if n.rule.slope != nil {
+		n.backward = streams.make(kernel.Stream{
+			Name: name + " gradient", Dims: dims, Ins: gradIns, Outs: arrays(1), Scratch: scratches, Cost: n.rule.cost, Op: n.gradTile,
+		})
 	}
-	n.backward, err = kernel.NewStream(n.Device.Machine, kernel.Stream{
-		Name: n.Param.GetType() + " gradient", Dims: dims, Ins: ins, Outs: one, Scratch: scratches, Cost: n.rule.cost, Op: n.gradTile,
-	})
-	return err
+	return streams.err
 }
 
 // saves reports whether Forward keeps a copy of x.

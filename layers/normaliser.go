@@ -41,9 +41,6 @@ func (n *normaliser) reshape(b *Base, dims [3]int, copies int) error {
 	return n.prepare(b)
 }
 
-// rowOp works on a row of a tile, see eachRow.
-type rowOp func(t *kernel.Tile, at, n, m int)
-
 // rows are what the kernels do with a row.
 func (n *normaliser) rows() (moments, forward, sums, backward, scaling rowOp) {
 	if n.blocked {
@@ -53,28 +50,21 @@ func (n *normaliser) rows() (moments, forward, sums, backward, scaling rowOp) {
 }
 
 // prepare makes the kernels of the CPE path.
-func (n *normaliser) prepare(b *Base) (err error) {
-	full, row := kernel.Full, kernel.Row
-	name := b.Param.GetType()
+func (n *normaliser) prepare(b *Base) error {
+	streams := b.streams()
 	stream := func(what string, flops float64, sums int, ins, outs []kernel.Array, visit rowOp) *kernel.StreamKernel {
-		if err != nil {
-			return nil
-		}
-		var k *kernel.StreamKernel
-		k, err = kernel.NewStream(b.Device.Machine, blockedStream(kernel.Stream{
-			Name: name + what, Ins: ins, Outs: outs, Sums: sums, Cost: kernel.Work{Flops: flops},
-			Op: func(t *kernel.Tile) { eachRow(t, func(at, n, m int) { visit(t, at, n, m) }) },
+		return streams.make(blockedStream(kernel.Stream{
+			Name: b.Param.GetType() + what, Ins: ins, Outs: outs, Sums: sums, Cost: kernel.Work{Flops: flops}, Op: byRow(visit),
 		}, n.dims, n.blocked))
-		return k
 	}
-	one := []kernel.Array{full}
+	row := kernel.Row
 	moments, forward, gradSums, backward, scaling := n.rows()
-	n.moments = stream(" statistics", 4, 2, []kernel.Array{full, row}, nil, moments)
-	n.forward = stream("", 2, 0, []kernel.Array{full, row, row}, []kernel.Array{full, full}[:n.copies], forward)
-	n.gradSums = stream(" gradient sums", 3, 2, []kernel.Array{full, full}, nil, gradSums)
-	n.backward = stream(" gradient", 4, 0, []kernel.Array{full, full, row, row, row}, one, backward)
-	n.scaling = stream(" gradient", 1, 0, []kernel.Array{full, row}, one, scaling)
-	return err
+	n.moments = stream(" statistics", 4, 2, arrays(1, row), nil, moments)
+	n.forward = stream("", 2, 0, arrays(1, row, row), arrays(n.copies), forward)
+	n.gradSums = stream(" gradient sums", 3, 2, arrays(2), nil, gradSums)
+	n.backward = stream(" gradient", 4, 0, arrays(2, row, row, row), arrays(1), backward)
+	n.scaling = stream(" gradient", 1, 0, arrays(1, row), arrays(1), scaling)
+	return streams.err
 }
 
 // momentsRow adds x to sum 0 and (x - pivot)^2 to sum 1.

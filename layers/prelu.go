@@ -85,28 +85,22 @@ func (l *prelu) Reshape(bottom, top []*blob.Blob) error {
 	return l.prepare()
 }
 
-func (l *prelu) prepare() (err error) {
-	full, row := kernel.Full, kernel.Row
-	outs := []kernel.Array{full, full}
-	if !l.inPlace {
-		outs = outs[:1]
+func (l *prelu) prepare() error {
+	outs := arrays(1)
+	if l.inPlace {
+		outs = arrays(2)
 	}
-	l.forward, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "PReLU", Dims: l.dims, Ins: []kernel.Array{full, row}, Outs: outs, Cost: kernel.Work{Flops: 2}, Op: preluTile,
+	streams := l.streams()
+	l.forward = streams.make(kernel.Stream{
+		Name: "PReLU", Dims: l.dims, Ins: arrays(1, kernel.Row), Outs: outs, Cost: kernel.Work{Flops: 2}, Op: preluTile,
 	})
-	if err != nil {
-		return err
-	}
-	l.sums, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "PReLU slope gradient", Dims: l.dims, Ins: []kernel.Array{full, full}, Sums: 1, Scratch: 1, Cost: kernel.Work{Flops: 4}, Op: preluSumTile,
+	l.sums = streams.make(kernel.Stream{
+		Name: "PReLU slope gradient", Dims: l.dims, Ins: arrays(2), Sums: 1, Scratch: 1, Cost: kernel.Work{Flops: 4}, Op: preluSumTile,
 	})
-	if err != nil {
-		return err
-	}
-	l.backward, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "PReLU gradient", Dims: l.dims, Ins: []kernel.Array{full, full, row}, Outs: outs[:1], Cost: kernel.Work{Flops: 2}, Op: preluGradTile,
+	l.backward = streams.make(kernel.Stream{
+		Name: "PReLU gradient", Dims: l.dims, Ins: arrays(2, kernel.Row), Outs: arrays(1), Cost: kernel.Work{Flops: 2}, Op: preluGradTile,
 	})
-	return err
+	return streams.err
 }
 
 // preluTile: arrays x, a in; y and, if there is a second output, a copy of x out.

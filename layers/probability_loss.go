@@ -58,19 +58,15 @@ func (l *probabilityLoss) Reshape(bottom, top []*blob.Blob) error {
 	return l.prepare()
 }
 
-func (l *probabilityLoss) prepare() (err error) {
-	name, ins := l.Param.GetType(), []kernel.Array{kernel.Full, kernel.Plane}
-	l.sum, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
+func (l *probabilityLoss) prepare() error {
+	name, ins, streams := l.Param.GetType(), arrays(1, kernel.Plane), l.streams()
+	l.sum = streams.make(kernel.Stream{
 		Name: name, Dims: l.dims, WholeMid: true, Ins: ins, Sums: 2, Cost: kernel.Work{Flops: 1}, Op: l.sumTile,
 	})
-	if err != nil {
-		return err
-	}
-	l.grad, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: name + " gradient", Dims: l.dims, WholeMid: true, Ins: ins, Outs: []kernel.Array{kernel.Full},
-		Cost: kernel.Work{Flops: 2}, Op: l.gradTile,
+	l.grad = streams.make(kernel.Stream{
+		Name: name + " gradient", Dims: l.dims, WholeMid: true, Ins: ins, Outs: arrays(1), Cost: kernel.Work{Flops: 2}, Op: l.gradTile,
 	})
-	return err
+	return streams.err
 }
 
 // sumTile adds up losses (sum 0) and counts those that are not ignored (sum 1), both at mid 0.

@@ -73,7 +73,7 @@ func newSpread(b *Base, n, d int) (s spread, err error) {
 		return s, nil
 	}
 	s.pass, err = kernel.NewStream(b.Device.Machine, kernel.Stream{
-		Name: "continuation", Dims: [3]int{1, n, d}, Ins: []kernel.Array{kernel.Row}, Outs: []kernel.Array{kernel.Full},
+		Name: "continuation", Dims: [3]int{1, n, d}, Ins: arrays(0, kernel.Row), Outs: arrays(1),
 		Op: func(t *kernel.Tile) {
 			for m := range t.M {
 				y := t.Out[0][m*t.MStride:][:t.I]
@@ -108,12 +108,12 @@ func newMask(b *Base, n int, add bool) (s maskOp, err error) {
 	if b.mpe() {
 		return s, nil
 	}
-	ins := make([]kernel.Array, 2, 3)
+	ins := arrays(2)
 	if add {
-		ins = append(ins, kernel.Full)
+		ins = arrays(3)
 	}
 	s.pass, err = kernel.NewStream(b.Device.Machine, kernel.Stream{
-		Name: "state", Dims: [3]int{1, 1, n}, Ins: ins, Outs: []kernel.Array{kernel.Full}, Cost: kernel.Work{Flops: 2},
+		Name: "state", Dims: [3]int{1, 1, n}, Ins: ins, Outs: arrays(1), Cost: kernel.Work{Flops: 2},
 		Op: func(t *kernel.Tile) {
 			simd.Mul(t.Out[0][:t.I], t.In[0][:t.I], t.In[1][:t.I])
 			if len(t.In) > 2 {

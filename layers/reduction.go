@@ -57,28 +57,25 @@ func (l *reduction) Reshape(bottom, top []*blob.Blob) error {
 	return l.prepare()
 }
 
-func (l *reduction) prepare() (err error) {
-	full := []kernel.Array{kernel.Full}
-	l.sum, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "Reduction", Dims: l.dims, Ins: full, Sums: 1, Cost: kernel.Work{Flops: 2},
+func (l *reduction) prepare() error {
+	streams := l.streams()
+	l.sum = streams.make(kernel.Stream{
+		Name: "Reduction", Dims: l.dims, Ins: arrays(1), Sums: 1, Cost: kernel.Work{Flops: 2},
 		Op: func(t *kernel.Tile) {
 			for m := range t.M {
 				t.Sum[m] += l.reduce(t.In[0][m*t.MStride:][:t.I])
 			}
 		},
 	})
-	if err != nil {
-		return err
-	}
-	l.grad, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "Reduction gradient", Dims: l.dims, Ins: []kernel.Array{kernel.Full, kernel.Row}, Outs: full, Cost: kernel.Work{Flops: 2},
+	l.grad = streams.make(kernel.Stream{
+		Name: "Reduction gradient", Dims: l.dims, Ins: arrays(1, kernel.Row), Outs: arrays(1), Cost: kernel.Work{Flops: 2},
 		Op: func(t *kernel.Tile) {
 			for m := range t.M {
 				l.spread(t.Out[0][m*t.MStride:][:t.I], t.In[0][m*t.MStride:], l.scale*float64(t.In[1][m]))
 			}
 		},
 	})
-	return err
+	return streams.err
 }
 
 func (l *reduction) reduce(x []float32) float64 {

@@ -109,23 +109,20 @@ func newTanhOp(b *Base, n int) (s tanhOp, err error) {
 	if b.mpe() {
 		return s, nil
 	}
-	dims, full := [3]int{1, 1, n}, []kernel.Array{kernel.Full}
-	s.forward, err = kernel.NewStream(b.Device.Machine, kernel.Stream{
-		Name: "tanh", Dims: dims, Ins: full, Outs: full, Cost: kernel.Work{Specials: 2},
+	dims, streams := [3]int{1, 1, n}, b.streams()
+	s.forward = streams.make(kernel.Stream{
+		Name: "tanh", Dims: dims, Ins: arrays(1), Outs: arrays(1), Cost: kernel.Work{Specials: 2},
 		Op: func(t *kernel.Tile) { simd.Tanh(t.Out[0][:t.I], t.In[0][:t.I]) },
 	})
-	if err != nil {
-		return s, err
-	}
-	s.backward, err = kernel.NewStream(b.Device.Machine, kernel.Stream{
-		Name: "tanh gradient", Dims: dims, Ins: make([]kernel.Array, 2), Outs: full, Cost: kernel.Work{Flops: 3},
+	s.backward = streams.make(kernel.Stream{
+		Name: "tanh gradient", Dims: dims, Ins: arrays(2), Outs: arrays(1), Cost: kernel.Work{Flops: 3},
 		Op: func(t *kernel.Tile) {
 			for i, y := range t.In[0][:t.I] {
 				t.Out[0][i] = t.In[1][i] * (1 - y*y)
 			}
 		},
 	})
-	return s, err
+	return s, streams.err
 }
 
 func (s *tanhOp) run(x, y []float32) error {

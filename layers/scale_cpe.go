@@ -8,36 +8,28 @@ import (
 
 // prepare makes the kernels of the CPE path.
 func (l *affine) prepare() (err error) {
-	full, row := kernel.Full, kernel.Row
-	ins := []kernel.Array{full, row, row}
-	if l.scaled != l.biased {
-		ins = ins[:2]
+	ins, outs := arrays(1, kernel.Row), arrays(1)
+	if l.scaled && l.biased {
+		ins = append(ins, kernel.Row)
 	}
-	machine, outs := l.Device.Machine, []kernel.Array{full, full}
-	if !l.inPlace || !l.scaled {
-		outs = outs[:1]
+	if l.scaled && l.inPlace {
+		outs = arrays(2)
 	}
+	streams := l.streams()
 	stream := func(what string, s kernel.Stream, visit rowOp) *kernel.StreamKernel {
-		if err != nil {
-			return nil
-		}
-		s.Name = l.Param.GetType() + what
-		s.Op = func(t *kernel.Tile) { eachRow(t, func(at, n, m int) { visit(t, at, n, m) }) }
-		var k *kernel.StreamKernel
-		k, err = kernel.NewStream(machine, blockedStream(s, l.dims, l.blocked))
-		return k
+		s.Name, s.Op = l.Param.GetType()+what, byRow(visit)
+		return streams.make(blockedStream(s, l.dims, l.blocked))
 	}
 	forward, sums, backward := l.rows()
 	l.forward = stream("", kernel.Stream{Ins: ins, Outs: outs, Cost: kernel.Work{Flops: float64(len(ins) - 1)}}, forward)
-	l.sums = stream(" weight gradient", kernel.Stream{Ins: []kernel.Array{full, full}, Sums: 2, Cost: kernel.Work{Flops: 3}}, sums)
-	if err != nil {
-		return err
+	l.sums = stream(" weight gradient", kernel.Stream{Ins: arrays(2), Sums: 2, Cost: kernel.Work{Flops: 3}}, sums)
+	if l.scaled {
+		l.backward = stream(" gradient", kernel.Stream{Ins: arrays(1, kernel.Row), Outs: arrays(1), Cost: kernel.Work{Flops: 1}}, backward)
 	}
-	if !l.scaled {
-		l.move, err = newMover(&l.Base, 1, blob.CountOf(l.dims[:]...))
-		return err
+	if streams.err != nil || l.scaled {
+		return streams.err
 	}
-	l.backward = stream(" gradient", kernel.Stream{Ins: []kernel.Array{full, row}, Outs: outs[:1], Cost: kernel.Work{Flops: 1}}, backward)
+	l.move, err = newMover(&l.Base, 1, blob.CountOf(l.dims[:]...))
 	return err
 }
 

@@ -61,19 +61,15 @@ func (l *sigmoidCrossEntropyLoss) Reshape(bottom, top []*blob.Blob) error {
 	return l.prepare()
 }
 
-func (l *sigmoidCrossEntropyLoss) prepare() (err error) {
-	dims, ins := [3]int{1, 1, l.count}, []kernel.Array{kernel.Full, kernel.Full}
-	l.sum, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: l.Param.GetType(), Dims: dims, Ins: ins, Sums: 2, Scratch: 2, Cost: kernel.Work{Flops: 6, Specials: 2}, Op: l.sumTile,
+func (l *sigmoidCrossEntropyLoss) prepare() error {
+	name, dims, streams := l.Param.GetType(), [3]int{1, 1, l.count}, l.streams()
+	l.sum = streams.make(kernel.Stream{
+		Name: name, Dims: dims, Ins: arrays(2), Sums: 2, Scratch: 2, Cost: kernel.Work{Flops: 6, Specials: 2}, Op: l.sumTile,
 	})
-	if err != nil {
-		return err
-	}
-	l.grad, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: l.Param.GetType() + " gradient", Dims: dims, Ins: ins, Outs: []kernel.Array{kernel.Full},
-		Cost: kernel.Work{Flops: 3, Specials: 2}, Op: l.gradTile,
+	l.grad = streams.make(kernel.Stream{
+		Name: name + " gradient", Dims: dims, Ins: arrays(2), Outs: arrays(1), Cost: kernel.Work{Flops: 3, Specials: 2}, Op: l.gradTile,
 	})
-	return err
+	return streams.err
 }
 
 func (l *sigmoidCrossEntropyLoss) ignored(target float32) bool {

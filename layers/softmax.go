@@ -62,7 +62,7 @@ type softmaxOp struct {
 	outs [1][]float32
 }
 
-func (s *softmaxOp) reshape(b *Base, dims [3]int) (err error) {
+func (s *softmaxOp) reshape(b *Base, dims [3]int) error {
 	if s.dims == dims {
 		return nil
 	}
@@ -70,19 +70,16 @@ func (s *softmaxOp) reshape(b *Base, dims [3]int) (err error) {
 	if s.mpe {
 		return nil
 	}
-	full := []kernel.Array{kernel.Full}
-	s.run, err = kernel.NewStream(b.Device.Machine, kernel.Stream{
-		Name: "softmax", Dims: dims, WholeMid: true, Ins: full, Outs: full, Scratch: 1,
+	streams := b.streams()
+	s.run = streams.make(kernel.Stream{
+		Name: "softmax", Dims: dims, WholeMid: true, Ins: arrays(1), Outs: arrays(1), Scratch: 1,
 		Cost: kernel.Work{Flops: 3, Specials: 2}, Op: softmaxTile,
 	})
-	if err != nil {
-		return err
-	}
-	s.grad, err = kernel.NewStream(b.Device.Machine, kernel.Stream{
-		Name: "softmax gradient", Dims: dims, WholeMid: true, Ins: []kernel.Array{kernel.Full, kernel.Full}, Outs: full, Scratch: 1,
+	s.grad = streams.make(kernel.Stream{
+		Name: "softmax gradient", Dims: dims, WholeMid: true, Ins: arrays(2), Outs: arrays(1), Scratch: 1,
 		Cost: kernel.Work{Flops: 4}, Op: softmaxGradTile,
 	})
-	return err
+	return streams.err
 }
 
 func (s *softmaxOp) forward(x, y []float32) error {

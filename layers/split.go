@@ -48,7 +48,7 @@ func (l *split) Reshape(bottom, top []*blob.Blob) error {
 	}
 	var err error
 	l.sum, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "split gradient", Dims: [3]int{1, 1, l.count}, Ins: make([]kernel.Array, len(top)), Outs: []kernel.Array{kernel.Full},
+		Name: "split gradient", Dims: [3]int{1, 1, l.count}, Ins: arrays(len(top)), Outs: arrays(1),
 		Cost: kernel.Work{Flops: float64(len(top) - 1)},
 		Op: func(t *kernel.Tile) {
 			dst := t.Out[0][:t.I]

@@ -162,7 +162,7 @@ func newClipOp(b *Base, n int, threshold float32) (s clipOp, err error) {
 		return s, nil
 	}
 	s.pass, err = kernel.NewStream(b.Device.Machine, kernel.Stream{
-		Name: "clip gradient", Dims: [3]int{1, 1, n}, Ins: []kernel.Array{kernel.Full}, Outs: []kernel.Array{kernel.Full},
+		Name: "clip gradient", Dims: [3]int{1, 1, n}, Ins: arrays(1), Outs: arrays(1),
 		InPlace: 1, Cost: kernel.Work{Flops: 2},
 		Op: func(t *kernel.Tile) {
 			for i, v := range t.Out[0][:t.I] {

@@ -62,7 +62,7 @@ func (l *repeat) Reshape(bottom, top []*blob.Blob) error {
 		return err
 	}
 	l.sum, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "Tile gradient", Dims: dims, Ins: []kernel.Array{kernel.Full}, Outs: []kernel.Array{kernel.Plane},
+		Name: "Tile gradient", Dims: dims, Ins: arrays(1), Outs: arrays(0, kernel.Plane),
 		Cost: kernel.Work{Flops: 1}, Op: sumMids,
 	})
 	return err
