@@ -17,6 +17,18 @@ type Share struct {
 // Window is a part of every round of a stream: Count items from First, of Stride.
 type Window struct{ First, Count, Stride int }
 
+// Sharer is implemented by layers that hand out a worker's share of a stream: the part of every round that it is.
+type Sharer interface {
+	Window() Window
+}
+
+// Positioner is implemented by layers that read a stream of items. The position is the number of items that Forward
+// has handed out; a snapshot stores it, and a resumed run continues behind it.
+type Positioner interface {
+	Position() uint64
+	SetPosition(items uint64) error
+}
+
 // Window returns the part for a batch size. It is an error if a batch is to be split into more parts than it has items.
 func (s Share) Window(batch int) (Window, error) {
 	w := Window{Count: batch, Stride: batch}
