@@ -55,38 +55,18 @@ func (n *Net) build(p *caffepb.NetParameter, origin []int) error {
 	return nil
 }
 
-// addLayer wires one layer, sets it up and records its weights and what it needs of Backward.
+// addLayer makes one layer, wires it, sets it up and records its weights and what it needs of Backward.
 func (n *Net) addLayer(d *node, unread map[string]bool) (err error) {
 	defer pages.Catch(&err)
-	kind, err := layers.Find(d.param.GetType())
-	if err != nil {
+	if d.kind, err = layers.Find(d.param.GetType()); err != nil {
 		return err
 	}
-	d.kind = kind
 	if c := len(d.param.PropagateDown); c != 0 && c != len(d.param.Bottom) {
 		return fmt.Errorf("propagate_down must be specified either 0 or %d times (once a bottom), not %d times", len(d.param.Bottom), c)
 	}
-	d.Layer = kind.New(d.param, n.opt.Device)
+	d.Layer = d.kind.New(d.param, n.opt.Device)
 	n.log.Infof("Creating Layer %s", d.param.GetName())
-	for j := range d.param.Bottom {
-		if err := n.appendBottom(d, j, unread); err != nil {
-			return err
-		}
-	}
-	for j := range d.param.Top {
-		if err := n.appendTop(d, j, unread); err != nil {
-			return err
-		}
-	}
-	if kind.Loss || kind.AutoTop {
-		for len(d.tops) < kind.Tops.Min {
-			n.newTop(d, "(automatic)")
-		}
-	}
-	if err := kind.CheckBlobs(len(d.bottoms), len(d.tops)); err != nil {
-		return err
-	}
-	if err := n.setLossWeights(d); err != nil {
+	if err := n.wire(d, unread); err != nil {
 		return err
 	}
 	n.log.Infof("Setting up %s", d.param.GetName())
@@ -108,6 +88,29 @@ func (n *Net) addLayer(d *node, unread map[string]bool) (err error) {
 	}
 	n.addName(d)
 	return n.appendParams(d)
+}
+
+// wire finds a layer's bottoms by name, makes its tops and reads their loss weights.
+func (n *Net) wire(d *node, unread map[string]bool) error {
+	for j := range d.param.Bottom {
+		if err := n.appendBottom(d, j, unread); err != nil {
+			return err
+		}
+	}
+	for j := range d.param.Top {
+		if err := n.appendTop(d, j, unread); err != nil {
+			return err
+		}
+	}
+	if d.kind.Loss || d.kind.AutoTop {
+		for len(d.tops) < d.kind.Tops.Min {
+			n.newTop(d, "(automatic)")
+		}
+	}
+	if err := d.kind.CheckBlobs(len(d.bottoms), len(d.tops)); err != nil {
+		return err
+	}
+	return n.setLossWeights(d)
 }
 
 // addName makes d known by its name. Files of weights will not tell it from a layer of the same name above it, which matters if one of

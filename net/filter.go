@@ -19,7 +19,7 @@ func Filter(p *caffepb.NetParameter, state *caffepb.NetState) (filtered *caffepb
 		if len(l.Include) > 0 && len(l.Exclude) > 0 {
 			return nil, nil, &LayerError{Index: i, Layer: l.GetName(), Err: errors.New("specify either include rules or exclude rules; not both")}
 		}
-		meets := func(r *caffepb.NetStateRule) bool { return MeetsRule(state, r) }
+		meets := func(r *caffepb.NetStateRule) bool { return meetsRule(state, r) }
 		keep := !slices.ContainsFunc(l.Exclude, meets)
 		if len(l.Include) > 0 {
 			keep = slices.ContainsFunc(l.Include, meets)
@@ -32,9 +32,9 @@ func Filter(p *caffepb.NetParameter, state *caffepb.NetState) (filtered *caffepb
 	return filtered, origin, nil
 }
 
-// MeetsRule reports whether a state fits a rule: the phase, if given, is the same; the level lies within min_level and
+// meetsRule reports whether a state fits a rule: the phase, if given, is the same; the level lies within min_level and
 // max_level; every stage is among the state's and no not_stage is.
-func MeetsRule(state *caffepb.NetState, r *caffepb.NetStateRule) bool {
+func meetsRule(state *caffepb.NetState, r *caffepb.NetStateRule) bool {
 	switch {
 	case r.Phase != nil && r.GetPhase() != state.GetPhase(),
 		r.MinLevel != nil && state.GetLevel() < r.GetMinLevel(),

@@ -34,7 +34,7 @@ func TestMeetsRule(t *testing.T) {
 	}
 	for _, test := range tests {
 		p := parse(t, `layer { include { `+test.rule+` } }`)
-		if got := MeetsRule(state, p.Layer[0].Include[0]); got != test.want {
+		if got := meetsRule(state, p.Layer[0].Include[0]); got != test.want {
 			t.Errorf("rule {%s}: %v, want %v", test.rule, got, test.want)
 		}
 	}

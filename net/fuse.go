@@ -73,7 +73,7 @@ func (n *Net) fuseFrom(i int) {
 			return
 		}
 		t.Layer = fused
-		n.addBottoms(t, next.task)
+		t.addBottoms(next.task)
 		t.tops, t.nodes = next.task.tops, append(t.nodes, next.task.nodes...)
 		next.task = &task{}
 	}
@@ -112,10 +112,10 @@ func (n *Net) joins(i int, d *node) bool {
 		return false
 	}
 	inPlace := slices.Contains(head.bottoms, head.tops[0])
-	if inPlace && n.isView(i, head.tops[0]) || d.needBackward && (inPlace && n.makerReads(i, head.tops[0]) || n.readsOverwritten(d)) {
+	if inPlace && n.isView(i, head.tops[0]) {
 		return false
 	}
-	if d.needBackward && n.viewOverwritten(i) {
+	if d.needBackward && (inPlace && n.makerReads(i, head.tops[0]) || n.readsOverwritten(d) || n.viewOverwritten(i)) {
 		return false
 	}
 	top := head.task.tops[0]
@@ -179,7 +179,7 @@ func (n *Net) writtenFrom(i int, b *blob.Blob) bool {
 }
 
 // addBottoms gives a task what one that joins it reads besides its top.
-func (n *Net) addBottoms(t, joined *task) {
+func (t *task) addBottoms(joined *task) {
 	t.bottoms, t.propagate = slices.Clone(t.bottoms), slices.Clone(t.propagate)
 	for j, b := range joined.bottoms {
 		if b != t.tops[0] {
@@ -215,7 +215,7 @@ func (n *Net) completeFusion(i int) {
 	top := t.tops[0]
 	before := n.opt.Device.NewBlob(top.Shape()...)
 	before.ShareDiff(top)
-	t.bottoms = replaced(t.bottoms, top, before)
+	t.bottoms = exchanged(t.bottoms, top, before)
 	names := make([]string, len(t.nodes))
 	for k, d := range t.nodes {
 		names[k] = d.param.GetName()
@@ -228,17 +228,17 @@ func (n *Net) completeFusion(i int) {
 		return
 	}
 	for _, d := range n.nodes[:i] {
-		d.task.bottoms, d.task.tops = replaced(d.task.bottoms, top, before), replaced(d.task.tops, top, before)
+		d.task.bottoms, d.task.tops = exchanged(d.task.bottoms, top, before), exchanged(d.task.tops, top, before)
 	}
 	n.log.Infof("Computing %s together", strings.Join(names, ", "))
 }
 
-// replaced returns a list with one blob in the place of another.
-func replaced(list []*blob.Blob, old, new *blob.Blob) []*blob.Blob {
+// exchanged returns a list with one blob in the place of another.
+func exchanged(list []*blob.Blob, old, by *blob.Blob) []*blob.Blob {
 	out := make([]*blob.Blob, len(list))
 	for i, b := range list {
 		if out[i] = b; b == old {
-			out[i] = new
+			out[i] = by
 		}
 	}
 	return out

@@ -223,7 +223,7 @@ func (n *Net) partGradients() {
 	n.moved, n.adding = nil, nil
 }
 
-// shares reports whether a blob's gradient has its place with one that was moved.
-func (n *Net) shares(b *blob.Blob) bool {
+// gradMoved reports whether a blob's gradient has its place with one that was moved.
+func (n *Net) gradMoved(b *blob.Blob) bool {
 	return slices.ContainsFunc(n.moved, func(m movedGradient) bool { return m.blob.SharesDiff(b) })
 }
