@@ -45,7 +45,9 @@ func (l *batchNorm) SetUp(bottom, _ []*blob.Blob) error {
 	l.norm = l.Device.NewBlob(0)
 	c := channels(bottom[0])
 	for _, n := range []int{c, c, 1} {
-		l.params = append(l.params, blob.New(n))
+		if err := l.AddWeight(nil, n); err != nil {
+			return err
+		}
 	}
 	return l.fixParams()
 }

@@ -29,7 +29,7 @@ type eltwise struct {
 	coeff  []float32
 	stable bool
 	count  int
-	winner []float32 // MAX: the bottom that each element came from
+	winner *blob.Blob // MAX: the bottom that each element came from
 
 	forward, backward *kernel.StreamKernel
 	ins, outs         [][]float32
@@ -51,7 +51,7 @@ func (l *eltwise) SetUp(bottom, _ []*blob.Blob) error {
 			l.coeff[i] = p.GetCoeff()[i]
 		}
 	}
-	l.ins, l.outs = make([][]float32, len(bottom)+3), make([][]float32, 2)
+	l.ins, l.outs, l.winner = make([][]float32, len(bottom)+3), make([][]float32, 2), l.Device.NewBlob(0)
 	return nil
 }
 
@@ -65,7 +65,7 @@ func (l *eltwise) Reshape(bottom, top []*blob.Blob) error {
 	}
 	l.count = bottom[0].Count()
 	if l.op == caffepb.EltwiseParameter_MAX {
-		l.winner = make([]float32, l.count)
+		l.winner.Reshape(l.count)
 	}
 	if l.mpe() {
 		return nil
@@ -118,13 +118,13 @@ func (l *eltwise) forwardTile(t *kernel.Tile) {
 			simd.Mul(y, y, x)
 		}
 	default:
-		l.maximum(y, t.Out[1][:t.I], t.In)
+		maximum(y, t.Out[1][:t.I], t.In)
 	}
 }
 
 // maximum writes the largest of each element's values and whose it is. NaN is not larger than what it is compared with, nor is that
 // larger than NaN.
-func (l *eltwise) maximum(y, winner []float32, xs [][]float32) {
+func maximum(y, winner []float32, xs [][]float32) {
 	for i := range y {
 		best, from := xs[1][i], 1
 		if first := xs[0][i]; first > best {
@@ -172,14 +172,14 @@ func (l *eltwise) Forward(bottom, top []*blob.Blob) error {
 	}
 	xs, y := l.ins[:len(bottom)], top[0].Data()
 	if !l.mpe() {
-		l.outs[0], l.outs[1] = y, l.winner
+		l.outs[0], l.outs[1] = y, l.winner.Data()
 		if l.op == caffepb.EltwiseParameter_MAX {
 			return l.forward.Run(xs, l.outs)
 		}
 		return l.forward.Run(xs, l.outs[:1])
 	}
 	if l.op == caffepb.EltwiseParameter_MAX {
-		l.maximum(y, l.winner, xs)
+		maximum(y, l.winner.Data(), xs)
 		return nil
 	}
 	for i := range y {
@@ -202,6 +202,14 @@ func (l *eltwise) PassesGrad(int) bool { return l.plain() }
 // plain reports whether all is added up as it is.
 func (l *eltwise) plain() bool {
 	return !l.mpe() && l.op == caffepb.EltwiseParameter_SUM && !slices.ContainsFunc(l.coeff, func(c float32) bool { return c != 1 })
+}
+
+// Remembers implements Rememberer.
+func (l *eltwise) Remembers() []*blob.Blob {
+	if l.op == caffepb.EltwiseParameter_MAX {
+		return []*blob.Blob{l.winner}
+	}
+	return nil
 }
 
 // BackwardReads implements BackwardReader: only products have gradients that depend on values.
@@ -227,7 +235,7 @@ func (l *eltwise) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blo
 		l.ins[0], l.outs[0] = dy, b.Diff()
 		switch l.op {
 		case caffepb.EltwiseParameter_MAX:
-			l.ins[1] = l.winner
+			l.ins[1] = l.winner.Data()
 		case caffepb.EltwiseParameter_PROD:
 			l.ins[1] = y
 			for k, x := range bottom {
@@ -247,14 +255,14 @@ func shareDiff(top *blob.Blob, bottom []*blob.Blob) bool {
 }
 
 func (l *eltwise) gradMPE(target int, dy, y []float32, bottom []*blob.Blob) {
-	dx := bottom[target].Diff()
+	dx, winner := bottom[target].Diff(), l.winner.Data()
 	for i, g := range dy {
 		switch {
 		case l.op == caffepb.EltwiseParameter_SUM:
 			dx[i] = l.coeff[target] * g
 		case l.op == caffepb.EltwiseParameter_MAX:
 			dx[i] = 0
-			if int(l.winner[i]) == target {
+			if int(winner[i]) == target {
 				dx[i] = g
 			}
 		case l.stable:

@@ -23,8 +23,7 @@ func (l *parameter) SetUp(_, _ []*blob.Blob) error {
 	if err != nil {
 		return err
 	}
-	l.params = append(l.params, blob.New(shape...))
-	return nil
+	return l.AddWeight(nil, shape...)
 }
 
 func (l *parameter) Reshape(_, top []*blob.Blob) error {

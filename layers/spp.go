@@ -42,8 +42,8 @@ func (l *spp) SetUp(bottom, _ []*blob.Blob) error {
 		return err
 	}
 	for range l.height {
-		l.inputs = append(l.inputs, blob.New(bottom[0].Shape()...))
-		l.pooled, l.vectors = append(l.pooled, &blob.Blob{}), append(l.vectors, &blob.Blob{})
+		l.inputs = append(l.inputs, l.Device.NewBlob(bottom[0].Shape()...))
+		l.pooled, l.vectors = append(l.pooled, l.Device.NewBlob(0)), append(l.vectors, l.Device.NewBlob(0))
 		l.all = append(l.all, true)
 	}
 	l.split = &split{anyLayout: anyLayout{l.Base}}
