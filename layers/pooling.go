@@ -2,6 +2,7 @@ package layers
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 
@@ -33,50 +34,68 @@ type pooling struct {
 	mask     *blob.Blob // where each top value came from, as kernel.Pool keeps it; nil if that is of no use
 }
 
-func (l *pooling) SetUp(bottom, top []*blob.Blob) error {
+func (l *pooling) SetUp(bottom, top []*blob.Blob) (err error) {
 	p := cmp.Or(l.Param.GetPoolingParam(), &caffepb.PoolingParameter{})
 	if err := checkImages(bottom[0]); err != nil {
 		return err
 	}
-	w := &l.window
 	l.places = len(top) > 1
 	l.floor = p.GetRoundMode() == caffepb.PoolingParameter_FLOOR
-	w.Method, w.Train = kernel.PoolMethod(p.GetPool()), l.train()
-	if w.Method != kernel.PoolMax && len(top) > 1 {
-		return fmt.Errorf("a second top, for the maxima's places, goes with MAX pooling only")
-	}
-	sized := p.KernelSize != nil || p.KernelH != nil || p.KernelW != nil
+	read := readPoolWindow
 	if p.GetGlobalPooling() {
-		if sized {
-			return fmt.Errorf("with global_pooling the kernel size cannot be specified")
-		}
-		if p.GetPad() != 0 || p.GetPadH() != 0 || p.GetPadW() != 0 || p.GetStride() != 1 || p.StrideH != nil && p.GetStrideH() != 1 || p.StrideW != nil && p.GetStrideW() != 1 {
-			return fmt.Errorf("with global_pooling pad must be 0 and stride 1")
-		}
-		w.SH, w.SW = 1, 1
-		return nil
+		read = readGlobalWindow
 	}
-	var err error
-	if w.KH, w.KW, err = pair("kernel", p.KernelSize, p.KernelH, p.KernelW, 0); err != nil {
+	if l.window, err = read(p); err != nil {
 		return err
+	}
+	l.window.Method, l.window.Train = kernel.PoolMethod(p.GetPool()), l.train()
+	switch w := &l.window; {
+	case w.Method != kernel.PoolMax && l.places:
+		return errors.New("a second top, for the maxima's places, goes with MAX pooling only")
+	case w.Method == kernel.PoolStochastic && w.PH+w.PW > 0:
+		return fmt.Errorf("padding goes with average and max pooling only: pad is %d x %d", w.PH, w.PW)
+	}
+	return nil
+}
+
+// readGlobalWindow is for windows of whole planes, whose size comes with Reshape.
+func readGlobalWindow(p *caffepb.PoolingParameter) (kernel.PoolShape, error) {
+	if p.KernelSize != nil || p.KernelH != nil || p.KernelW != nil {
+		return kernel.PoolShape{}, errors.New("with global_pooling the kernel size cannot be specified")
+	}
+	for _, pad := range []uint32{p.GetPad(), p.GetPadH(), p.GetPadW()} {
+		if pad != 0 {
+			return kernel.PoolShape{}, fmt.Errorf("with global_pooling pad must be 0, it is %d", pad)
+		}
+	}
+	for _, stride := range []*uint32{p.Stride, p.StrideH, p.StrideW} {
+		if stride != nil && *stride != 1 {
+			return kernel.PoolShape{}, fmt.Errorf("with global_pooling stride must be 1, it is %d", *stride)
+		}
+	}
+	return kernel.PoolShape{SH: 1, SW: 1}, nil
+}
+
+// readPoolWindow reads kernel, stride and padding.
+func readPoolWindow(p *caffepb.PoolingParameter) (w kernel.PoolShape, err error) {
+	if w.KH, w.KW, err = pair("kernel", p.KernelSize, p.KernelH, p.KernelW, 0); err != nil {
+		return w, err
 	}
 	if w.SH, w.SW, err = pair("stride", p.Stride, p.StrideH, p.StrideW, 1); err != nil {
-		return err
+		return w, err
 	}
 	if w.PH, w.PW, err = pair("pad", p.Pad, p.PadH, p.PadW, 0); err != nil {
-		return err
+		return w, err
 	}
 	switch {
 	case w.KH < 1 || w.KW < 1:
-		return fmt.Errorf("filter dimensions must be positive, they are %d x %d", w.KH, w.KW)
+		return w, fmt.Errorf("filter dimensions must be positive, they are %d x %d", w.KH, w.KW)
 	case w.SH < 1 || w.SW < 1:
-		return fmt.Errorf("stride must be positive, it is %d x %d", w.SH, w.SW)
-	case w.Method == kernel.PoolStochastic && w.PH+w.PW > 0:
-		return fmt.Errorf("padding goes with average and max pooling only: pad is %d x %d", w.PH, w.PW)
+		return w, fmt.Errorf("stride must be positive, it is %d x %d", w.SH, w.SW)
 	case w.PH >= w.KH || w.PW >= w.KW:
-		return fmt.Errorf("pad %d x %d must be smaller than kernel %d x %d", w.PH, w.PW, w.KH, w.KW)
+		return w, fmt.Errorf("pad %d x %d must be smaller than kernel %d x %d", w.PH, w.PW, w.KH, w.KW)
 	}
-	return nil
+	return w, nil
 }
 
 // pair reads a field that stands once for both axes or as _h and _w.
@@ -221,7 +240,7 @@ func (l *pooling) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blo
 	case !propagateDown[0]:
 		return nil
 	case l.shape.Method == kernel.PoolStochastic && !l.train():
-		return fmt.Errorf("stochastic pooling has no gradient in phase TEST")
+		return errors.New("stochastic pooling has no gradient in phase TEST")
 	case l.mpe():
 		poolBackwardMPE(&l.shape, top[0].Diff(), l.indices(), bottom[0].Diff())
 		return nil

@@ -97,7 +97,7 @@ func reshaped(p *caffepb.LayerParameter, bottom *blob.Blob) ([]int, error) {
 		case d == 0:
 			shape = append(shape, bottom.Dim(from+i))
 		case d == -1 && inferred >= 0:
-			return nil, fmt.Errorf("new shape contains multiple -1 dims; at most a single (1) value of -1 may be specified")
+			return nil, fmt.Errorf("dims %d and %d of the shape are both -1; at most one may be", inferred-from, i)
 		case d == -1:
 			inferred = len(shape)
 			shape = append(shape, 1)
