@@ -1,7 +1,6 @@
 package layers
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/blob"
@@ -118,6 +117,4 @@ func (l *accuracy) report(top []*blob.Blob, sums []float64) {
 	top[0].Data()[0] = float32(correct / max(1, items))
 }
 
-func (l *accuracy) Backward([]*blob.Blob, []bool, []*blob.Blob) error {
-	return errors.New("accuracy has no gradient")
-}
+func (l *accuracy) Backward([]*blob.Blob, []bool, []*blob.Blob) error { return l.noGradient() }

@@ -2,7 +2,6 @@ package layers
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -200,6 +199,4 @@ func (l *argMax) sorted(x, y []float32) {
 	}
 }
 
-func (l *argMax) Backward([]*blob.Blob, []bool, []*blob.Blob) error {
-	return errors.New("ArgMax has no gradient")
-}
+func (l *argMax) Backward([]*blob.Blob, []bool, []*blob.Blob) error { return l.noGradient() }

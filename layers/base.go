@@ -38,6 +38,9 @@ func (b *Base) mpe() bool { return b.Device.Engine == MPE }
 // train reports whether the net is built for training.
 func (b *Base) train() bool { return b.Param.GetPhase() == caffepb.Phase_TRAIN }
 
+// noGradient is the error of types whose layers have none.
+func (b *Base) noGradient() error { return fmt.Errorf("a %s layer has no gradient", b.Param.GetType()) }
+
 // AddWeight makes the next weight of a layer, with the given shape, and fills it; a nil filler means zeros. SetUp calls it.
 func (b *Base) AddWeight(filler *caffepb.FillerParameter, shape ...int) error {
 	if err := b.Device.CheckShape(fmt.Sprintf("weight %d", len(b.params)), shape); err != nil {

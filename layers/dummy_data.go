@@ -41,7 +41,7 @@ func (l *dummyData) SetUp(_, top []*blob.Blob) error {
 		}
 		l.fillers = append(l.fillers, f)
 		l.refill = append(l.refill, f.GetType() != "constant")
-		shape, err := l.topShape(p, i, len(top))
+		shape, err := dummyShape(p, i, len(top))
 		if err != nil {
 			return err
 		}
@@ -71,8 +71,8 @@ func (l *dummyData) share(t *blob.Blob, shape []int) error {
 	return nil
 }
 
-// topShape reads shape, or the older num, channels, height and width; each once, or once a top.
-func (l *dummyData) topShape(p *caffepb.DummyDataParameter, i, tops int) ([]int, error) {
+// dummyShape reads the shape of top i: shape, or the older num, channels, height and width; each once, or once a top.
+func dummyShape(p *caffepb.DummyDataParameter, i, tops int) ([]int, error) {
 	legacy := [][]uint32{p.GetNum(), p.GetChannels(), p.GetHeight(), p.GetWidth()}
 	if n := len(p.GetShape()); n > 0 {
 		if n != 1 && n != tops {
@@ -80,7 +80,7 @@ func (l *dummyData) topShape(p *caffepb.DummyDataParameter, i, tops int) ([]int,
 		}
 		for _, f := range legacy {
 			if len(f) > 0 {
-				return nil, fmt.Errorf("shape and the older num, channels, height, width cannot both be given")
+				return nil, errors.New("shape and the older num, channels, height, width cannot both be given")
 			}
 		}
 		return protoShape(p.Shape[min(i, n-1)])

@@ -1,8 +1,6 @@
 package layers
 
 import (
-	"fmt"
-
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -135,7 +133,7 @@ func (n *neuronLayer) tile(t *kernel.Tile) {
 	for _, saved := range t.Out[1:] {
 		copy(saved[:t.I], t.In[0])
 	}
-	n.rule.tile(t.Out[0][:t.I], t.In[0], n.tmp(t))
+	n.rule.tile(t.Out[0][:t.I], t.In[0], scratchOf(t))
 }
 
 func (n *neuronLayer) gradTile(t *kernel.Tile) {
@@ -144,10 +142,10 @@ func (n *neuronLayer) gradTile(t *kernel.Tile) {
 		n.squareSlopes(dx, t.In[last])
 		return
 	}
-	n.rule.tileGrad(dx, t.In[0], t.In[min(1, last)], t.In[last], n.tmp(t))
+	n.rule.tileGrad(dx, t.In[0], t.In[min(1, last)], t.In[last], scratchOf(t))
 }
 
-func (n *neuronLayer) tmp(t *kernel.Tile) (tmp scratch) {
+func scratchOf(t *kernel.Tile) (tmp scratch) {
 	for k, s := range t.Scratch {
 		tmp[k] = s[:t.I]
 	}
@@ -209,7 +207,7 @@ func (n *neuronLayer) Backward(top []*blob.Blob, propagateDown []bool, bottom []
 		return nil
 	}
 	if n.rule.slope == nil {
-		return fmt.Errorf("a %s layer has no gradient", n.Param.GetType())
+		return n.noGradient()
 	}
 	x, y, dy, dx := bottom[0].Data(), top[0].Data(), top[0].Diff(), bottom[0].Diff()
 	if n.saves() {

@@ -1,7 +1,7 @@
 package layers
 
 import (
-	"fmt"
+	"errors"
 	"math"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel"
@@ -89,7 +89,7 @@ func bnll(*neuronLayer) (neuronRule, error) {
 func clip(n *neuronLayer) (neuronRule, error) {
 	lo, hi := float64(n.Param.GetClipParam().GetMin()), float64(n.Param.GetClipParam().GetMax())
 	if n.Param.ClipParam == nil {
-		return neuronRule{}, fmt.Errorf("clip_param with min and max is needed")
+		return neuronRule{}, errors.New("clip_param with min and max is needed")
 	}
 	return elementwise(func(x float64) float64 {
 		if x = min(x, hi); x > lo {

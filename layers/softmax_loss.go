@@ -13,7 +13,7 @@ func init() {
 		Name: "SoftmaxWithLoss", Doc: "mean of -log softmax(x)[label]; a second top gets the probabilities",
 		New: func(p *caffepb.LayerParameter, d *Device) Layer {
 			l := &softmaxLoss{probabilityLoss{Base: Base{Param: p, Device: d}, axis: int(p.GetSoftmaxParam().GetAxis())}}
-			l.lossOf, l.classGrad, l.gradTile = l.negLog, l.residual, l.residuals
+			l.lossOf, l.classGrad, l.gradTile = negLog, residual, l.residuals
 			return l
 		},
 		Bottoms: Exactly(2), Tops: Between(1, 2), Loss: true, NoForceBackward: []int{1},
@@ -26,11 +26,11 @@ type softmaxLoss struct{ probabilityLoss }
 
 const smallestNormal = 1.17549435e-38
 
-func (l *softmaxLoss) negLog(p []float32, stride, label int) float64 {
+func negLog(p []float32, stride, label int) float64 {
 	return -math.Log(max(float64(p[label*stride]), smallestNormal))
 }
 
-func (l *softmaxLoss) residual(p float32, class, label int) float64 {
+func residual(p float32, class, label int) float64 {
 	if class == label {
 		return float64(p) - 1
 	}
