@@ -145,14 +145,6 @@ func (f *Fixture) fillWeights() {
 	}
 }
 
-// remembers returns the blobs in which Forward leaves values for Backward.
-func (f *Fixture) remembers() []*blob.Blob {
-	if r, ok := f.Layer.(layers.Rememberer); ok {
-		return r.Remembers()
-	}
-	return nil
-}
-
 // run restores inputs, weights and random state and runs Reshape and Forward. What Forward writes, the tops of layers with bottoms and what
 // is kept for Backward, is NaN before, so that a value that is not written is seen.
 func (f *Fixture) run() error {
@@ -164,7 +156,7 @@ func (f *Fixture) run() error {
 		return fmt.Errorf("Reshape: %w", err)
 	}
 	if len(f.Bottom) > 0 && f.Device.Machine.Values() {
-		for _, t := range append(f.remembers(), f.Top...) {
+		for _, t := range append(remembers(f.Layer), f.Top...) {
 			poison(t.Data())
 		}
 		f.restore() // what tops share
@@ -208,7 +200,9 @@ func (f *Fixture) gradTops() []*blob.Blob {
 // backward runs Backward with the given gradients of the tops. Gradients of bottoms, and values that Backward need not read,
 // are NaN before, so that one that is not written, or read all the same, is seen; gradients of weights have a value before, to
 // which Backward must add, or are NaN in memory and zero by StartDiff.
-func (f *Fixture) backward(diffs [][]float32) error { return f.backwardWithout(f.unread(), diffs) }
+func (f *Fixture) backward(diffs [][]float32) error {
+	return f.backwardWithout(unread(f.Layer, f.Bottom, f.Top), diffs)
+}
 
 // backwardWithout is backward where the values of the lost blobs are NaN.
 func (f *Fixture) backwardWithout(lost []*blob.Blob, diffs [][]float32) error {

@@ -63,7 +63,7 @@ func (f *Fixture) checkReads() error {
 		if err != nil {
 			return err
 		}
-		got, err := f.gradients(f.unread())
+		got, err := f.gradients(unread(f.Layer, f.Bottom, f.Top))
 		if err == nil {
 			err = got.against(want, 0)
 		}
@@ -107,15 +107,22 @@ func (f *Fixture) gradients(lost []*blob.Blob) (*outcome, error) {
 	return o, nil
 }
 
-// unread lists the blobs whose values the layer says its Backward does not read.
-func (f *Fixture) unread() []*blob.Blob {
+// Forget makes the values NaN that a layer, or one that is several layers, says its Backward does not read.
+func Forget(l layers.Layer, bottom, top []*blob.Blob) {
+	for _, b := range unread(l, bottom, top) {
+		poison(b.Data())
+	}
+}
+
+// unread lists the blobs with such values.
+func unread(l layers.Layer, bottom, top []*blob.Blob) []*blob.Blob {
 	var unread []*blob.Blob
-	read := f.remembers()
-	for _, b := range f.values() {
-		if b.read {
-			read = append(read, b.blob)
+	read := remembers(l)
+	for _, v := range valuesOf(l, bottom, top) {
+		if v.read {
+			read = append(read, v.blob)
 		} else {
-			unread = append(unread, b.blob)
+			unread = append(unread, v.blob)
 		}
 	}
 	return slices.DeleteFunc(unread, func(b *blob.Blob) bool { return slices.ContainsFunc(read, b.SharesData) })
@@ -128,19 +135,27 @@ type value struct {
 	read bool // the layer says that it does, or does not say
 }
 
-func (f *Fixture) values() (list []value) {
+func valuesOf(l layers.Layer, bottom, top []*blob.Blob) (list []value) {
 	bottoms, tops := true, true
-	if r, ok := f.Layer.(layers.BackwardReader); ok {
+	if r, ok := l.(layers.BackwardReader); ok {
 		bottoms, tops = r.BackwardReads()
 	}
-	some, ok := f.Layer.(layers.BottomReader)
-	for i, b := range f.Bottom {
+	some, ok := l.(layers.BottomReader)
+	for i, b := range bottom {
 		list = append(list, value{fmt.Sprintf("bottom %d", i), b, bottoms && (!ok || some.BackwardReadsBottom(i))})
 	}
-	for _, t := range f.Top {
+	for _, t := range top {
 		list = append(list, value{"tops", t, tops})
 	}
 	return list
+}
+
+// remembers returns the blobs in which Forward of a layer leaves values for Backward.
+func remembers(l layers.Layer) []*blob.Blob {
+	if r, ok := l.(layers.Rememberer); ok {
+		return r.Remembers()
+	}
+	return nil
 }
 
 // IdleReads returns what a layer says that Backward reads ("bottom 0", "tops") and what makes no difference to it on either path: values that a
@@ -169,7 +184,7 @@ func sortReads(d *layers.Device, c *Case, idle map[string]bool) error {
 	if err != nil {
 		return err
 	}
-	for _, v := range f.values() {
+	for _, v := range valuesOf(f.Layer, f.Bottom, f.Top) {
 		if !v.read {
 			continue
 		}
