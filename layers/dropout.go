@@ -38,7 +38,7 @@ func (l *dropout) Blocking() Blocking {
 	return l.anyLayout.Blocking()
 }
 
-// SetBlocked implements Blocker.
+// SetBlocked implements Blocker, by the Blocking above.
 func (l *dropout) SetBlocked(bottoms, tops bool) error { return l.Blocking().check(bottoms, tops) }
 
 func (l *dropout) SetUp(_, _ []*blob.Blob) error {

@@ -178,21 +178,7 @@ func (l *eltwise) Forward(bottom, top []*blob.Blob) error {
 		}
 		return l.forward.Run(xs, l.outs[:1])
 	}
-	if l.op == caffepb.EltwiseParameter_MAX {
-		maximum(y, l.winner.Data(), xs)
-		return nil
-	}
-	for i := range y {
-		sum, product := 0.0, 1.0
-		for k, x := range xs {
-			sum += float64(l.coeff[k]) * float64(x[i])
-			product *= float64(x[i])
-		}
-		y[i] = float32(sum)
-		if l.op == caffepb.EltwiseParameter_PROD {
-			y[i] = float32(product)
-		}
-	}
+	l.forwardMPE(xs, y)
 	return nil
 }
 
@@ -252,29 +238,4 @@ func (l *eltwise) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blo
 // shareDiff reports whether the bottoms' gradients stand where the top's does.
 func shareDiff(top *blob.Blob, bottom []*blob.Blob) bool {
 	return !slices.ContainsFunc(bottom, func(b *blob.Blob) bool { return !b.SharesDiff(top) })
-}
-
-func (l *eltwise) gradMPE(target int, dy, y []float32, bottom []*blob.Blob) {
-	dx, winner := bottom[target].Diff(), l.winner.Data()
-	for i, g := range dy {
-		switch {
-		case l.op == caffepb.EltwiseParameter_SUM:
-			dx[i] = l.coeff[target] * g
-		case l.op == caffepb.EltwiseParameter_MAX:
-			dx[i] = 0
-			if int(winner[i]) == target {
-				dx[i] = g
-			}
-		case l.stable:
-			product := float64(g)
-			for k, b := range bottom {
-				if k != target {
-					product *= float64(b.Data()[i])
-				}
-			}
-			dx[i] = float32(product)
-		default:
-			dx[i] = y[i] / bottom[target].Data()[i] * g
-		}
-	}
 }

@@ -51,5 +51,3 @@ func (l *lstm) output(top *blob.Blob) error {
 }
 
 func (l *lstm) outputBack(top *blob.Blob) ([]float32, error) { return top.Diff(), nil }
-
-func (l *lstm) readsTop() bool { return false }

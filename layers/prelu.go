@@ -42,7 +42,7 @@ func (l *prelu) Blocking() Blocking {
 	return l.anyLayout.Blocking()
 }
 
-// SetBlocked implements Blocker.
+// SetBlocked implements Blocker, by the Blocking above.
 func (l *prelu) SetBlocked(bottoms, tops bool) error { return l.Blocking().check(bottoms, tops) }
 
 func (l *prelu) SetUp(bottom, _ []*blob.Blob) error {

@@ -21,6 +21,7 @@ type recurrent struct {
 	Base
 	cell                   cell
 	gates, states          int
+	readsTop               bool // outputBack reads the top's values
 	d, t, n, k, static     int
 	hasStatic, expose      bool
 	hidden                 []hiddenState
@@ -47,7 +48,6 @@ type cell interface {
 	stepBack(t int, dh []float32) error           // da_t from the gradient of h_(t+1)
 	output(top *blob.Blob) error                  // the top from the states
 	outputBack(top *blob.Blob) ([]float32, error) // the gradients of all h from the top's
-	readsTop() bool                               // outputBack reads the top's values
 }
 
 func (l *recurrent) SetUp(bottom, _ []*blob.Blob) error {

@@ -50,7 +50,7 @@ func (l *recurrent) Forward(bottom, top []*blob.Blob) error {
 }
 
 // BackwardReads implements BackwardReader: states are kept, the gradients of weights need the inputs.
-func (l *recurrent) BackwardReads() (bottoms, tops bool) { return true, l.cell.readsTop() }
+func (l *recurrent) BackwardReads() (bottoms, tops bool) { return true, l.readsTop }
 
 // BackwardReadsBottom implements BottomReader.
 func (l *recurrent) BackwardReadsBottom(i int) bool {

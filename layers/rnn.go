@@ -13,7 +13,7 @@ func init() {
 	Register(Type{
 		Name: "RNN", Doc: "simple recurrent net over the time steps of axis 0: h = tanh(W_xh x + W_hh h' + b), o = tanh(W_ho h + b_o)",
 		New: func(p *caffepb.LayerParameter, d *Device) Layer {
-			l := &rnn{recurrent: recurrent{Base: Base{Param: p, Device: d}, gates: 1, states: 1}}
+			l := &rnn{recurrent: recurrent{Base: Base{Param: p, Device: d}, gates: 1, states: 1, readsTop: true}}
 			l.cell = l
 			return l
 		},
@@ -95,8 +95,6 @@ func (l *rnn) outputBack(top *blob.Blob) ([]float32, error) {
 	}
 	return l.dall, l.outGrad.run(l.do, l.params[w].Data(), nil, l.dall)
 }
-
-func (l *rnn) readsTop() bool { return true }
 
 // tanhOp is y = tanh(x) and dx = dy * (1 - y^2) on either path.
 type tanhOp struct {

@@ -4,6 +4,7 @@
 // A net is made in passes, each a file of its own:
 //
 //	filter.go    keep the layers whose include/exclude rules fit the phase, level and stages   (pure)
+//	types.go     report layers of types that are not known
 //	split.go     give every consumer of a blob its own copy through Split layers                (pure)
 //	build.go     make the layers, wire blobs by name, set shapes
 //	params.go    gather the weights, share those with equal names, apply lr_mult and decay_mult

@@ -1,0 +1,104 @@
+package layers
+
+import "github.com/swcaffe/swcaffe/blob"
+
+// Remembers implements Rememberer.
+func (l *affine) Remembers() []*blob.Blob {
+	if l.scaled && l.inPlace {
+		return []*blob.Blob{l.saved}
+	}
+	return nil
+}
+
+// BackwardReads implements BackwardReader.
+func (l *affine) BackwardReads() (bottoms, tops bool) { return l.scaled, false }
+
+// BackwardReadsBottom implements BottomReader: factors, and x, which their gradient needs. Where the layer runs in place there is a copy of x.
+func (l *affine) BackwardReadsBottom(i int) bool {
+	return i == 1 || !l.inPlace && (l.fromBottom || l.ParamGrad(0))
+}
+
+func (l *affine) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	dy, x := top[0].Diff(), bottom[0].Data()
+	if l.scaled && l.inPlace {
+		x = l.saved.Data()
+	}
+	if err := l.operandGrads(dy, x, propagateDown, bottom); err != nil {
+		return err
+	}
+	if !propagateDown[0] {
+		return nil
+	}
+	s, _ := l.operands(bottom)
+	dx := bottom[0].Diff()
+	switch {
+	case !l.scaled && l.inPlace:
+	case !l.scaled:
+		return l.move.run(dx, dy)
+	case l.mpe():
+		for i, g := range dy {
+			dx[i] = g * s[i/l.dims[2]%l.dims[1]]
+		}
+	default:
+		l.ins[0], l.ins[1], l.outs[0] = dy, s, dx
+		return l.backward.Run(l.ins[:2], l.outs[:1])
+	}
+	return nil
+}
+
+// operandGrads computes the gradients of s (sum of dy*x) and b (sum of dy): a weight's is added to, a bottom's replaced.
+func (l *affine) operandGrads(dy, x []float32, propagateDown []bool, bottom []*blob.Blob) error {
+	wantBottom := l.fromBottom && propagateDown[1]
+	wantWeight := false
+	for i := range l.params {
+		wantWeight = wantWeight || l.ParamGrad(i)
+	}
+	if !wantBottom && !wantWeight {
+		return nil
+	}
+	sums, err := l.sum(dy, x)
+	if err != nil {
+		return err
+	}
+	products, sums := sums[:l.dims[1]], sums[l.dims[1]:]
+	l.addGrads(products, sums)
+	if !wantBottom {
+		return nil
+	}
+	first := sums
+	if l.scaled {
+		first = products
+	}
+	for m, s := range first {
+		bottom[1].Diff()[m] = float32(s)
+	}
+	return nil
+}
+
+// addGrads adds to the gradients of the weights: the sums of dy*x to that of s, those of dy to that of b.
+func (l *affine) addGrads(products, sums []float64) {
+	for i := range l.params {
+		grads := products
+		if !l.scaled || i > 0 || l.fromBottom {
+			grads = sums
+		}
+		if l.ParamGrad(i) {
+			addTo(l.params[i].Diff(), grads)
+		}
+	}
+}
+
+func (l *affine) sum(dy, x []float32) ([]float64, error) {
+	if !l.mpe() {
+		l.ins[0], l.ins[1] = dy, x
+		err := l.sums.Run(l.ins[:2], nil)
+		return l.sums.Sums(), err
+	}
+	sums := make([]float64, 2*l.dims[1])
+	for i, g := range dy {
+		m := i / l.dims[2] % l.dims[1]
+		sums[m] += float64(g) * float64(x[i])
+		sums[l.dims[1]+m] += float64(g)
+	}
+	return sums, nil
+}
