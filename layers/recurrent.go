@@ -143,6 +143,9 @@ func (l *recurrent) Reshape(bottom, top []*blob.Blob) error {
 	return l.prepare()
 }
 
+// Carries implements Carrier.
+func (l *recurrent) Carries() bool { return !l.expose }
+
 // at is the part of step t of an array with n x width values a step.
 func (l *recurrent) at(a []float32, t, width int) []float32 {
 	return a[t*l.n*width : (t+1)*l.n*width]

@@ -29,6 +29,12 @@ type Positioner interface {
 	SetPosition(items uint64) error
 }
 
+// Carrier is implemented by layers whose Forward may go on from what the last one left in them, so that batches must be computed one after the
+// other, by one worker.
+type Carrier interface {
+	Carries() bool
+}
+
 // Window returns the part for a batch size. It is an error if a batch is to be split into more parts than it has items.
 func (s Share) Window(batch int) (Window, error) {
 	w := Window{Count: batch, Stride: batch}

@@ -10,20 +10,31 @@ import (
 )
 
 // Scorer runs batches of a net for inference. Several workers run one each at a time, on nets of their own whose layers share the data
-// as layers.Share with Split false has it.
+// as layers.Share with Split false has it. Where a batch goes on from the one before (layers.Carrier) the first worker runs all.
 type Scorer struct {
 	net     *swnet.Net
 	workers Transport
+	carries bool
 	row     []float32 // of a batch: the loss, and the values of all outputs
 }
 
 // NewScorer returns a Scorer of a worker's net; workers is nil for one that is alone.
-func NewScorer(n *swnet.Net, workers Transport) *Scorer { return &Scorer{net: n, workers: workers} }
+func NewScorer(n *swnet.Net, workers Transport) *Scorer {
+	s := &Scorer{net: n, workers: workers}
+	for i := range n.NumLayers() {
+		c, ok := n.Layer(i).(layers.Carrier)
+		s.carries = s.carries || ok && c.Carries()
+	}
+	return s
+}
 
 // Next runs the next batches, one a worker but n at most, and returns how many. The first worker is told of each, in order: its loss, and
 // the values of the net's outputs, of which every batch has the same number if there are several workers. All workers call it with the
 // same n, and the data goes on behind the last batch that counts.
 func (s *Scorer) Next(n int, tell func(loss float64, values []float32)) (int, error) {
+	if s.carries && s.workers != nil && s.workers.Rank() > 0 {
+		return 1, nil
+	}
 	if err := s.compute(); err != nil {
 		return 0, err
 	}
@@ -32,7 +43,9 @@ func (s *Scorer) Next(n int, tell func(loss float64, values []float32)) (int, er
 		return 1, nil
 	}
 	rank, size := s.workers.Rank(), s.workers.Size()
-	n = min(n, size)
+	if n = min(n, size); s.carries {
+		n = 1
+	}
 	switch {
 	case rank == 0:
 		s.tell(tell)

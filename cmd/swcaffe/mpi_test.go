@@ -89,7 +89,7 @@ func (job mpiJob) testAllreduce(t *testing.T) {
 
 // testTest: four processes print, once, what one prints.
 func (job mpiJob) testTest(t *testing.T) {
-	net, weights := writeScored(t)
+	net, weights := writeScored(t, scoredNet)
 	args := []string{"test", "-model", net, "-weights", weights, "-iterations", "7", "-seed", "3"}
 	want, err := exec.Command(job.binary, args...).CombinedOutput()
 	if err != nil {

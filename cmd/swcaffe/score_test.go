@@ -25,8 +25,16 @@ layer { name: "prob" type: "Softmax" bottom: "y" top: "prob" }
 layer { name: "loss" type: "SoftmaxWithLoss" bottom: "y" bottom: "t" top: "loss" loss_weight: 2 }
 `
 
-// writeScored writes the net, eleven rows and a model that leaves what fillers have made.
-func writeScored(t *testing.T) (net, weights string) {
+// carriedNet makes sequences of them that go on from batch to batch.
+const carriedNet = scoredNet + `
+layer { name: "cont" type: "Threshold" bottom: "t" top: "cont" }
+layer { name: "steps" type: "Reshape" bottom: "x" top: "steps" reshape_param { shape { dim: 2 dim: 2 dim: 5 } } }
+layer { name: "conts" type: "Reshape" bottom: "cont" top: "conts" reshape_param { shape { dim: 2 dim: 2 } } }
+layer { name: "lstm" type: "LSTM" bottom: "steps" bottom: "conts" top: "h" recurrent_param { num_output: 1 weight_filler { type: "xavier" } } }
+`
+
+// writeScored writes a net, eleven rows and a model that leaves what fillers have made.
+func writeScored(t *testing.T, text string) (net, weights string) {
 	t.Helper()
 	dir := t.TempDir()
 	const rows, values = 11, 5
@@ -39,7 +47,7 @@ func writeScored(t *testing.T) (net, weights string) {
 	model, failed := proto.Marshal(&caffepb.NetParameter{Layer: []*caffepb.LayerParameter{{Name: proto.String("prob")}}})
 	err = errors.Join(err, failed)
 	for name, text := range map[string]string{
-		"list": filepath.Join(dir, "rows.h5"), "net.prototxt": fmt.Sprintf(scoredNet, filepath.Join(dir, "list")), "none.caffemodel": string(model),
+		"list": filepath.Join(dir, "rows.h5"), "net.prototxt": fmt.Sprintf(text, filepath.Join(dir, "list")), "none.caffemodel": string(model),
 	} {
 		err = errors.Join(err, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
@@ -49,13 +57,13 @@ func writeScored(t *testing.T) (net, weights string) {
 	return filepath.Join(dir, "net.prototxt"), filepath.Join(dir, "none.caffemodel")
 }
 
-// scored returns what a number of workers print of 7 batches.
-func scored(t *testing.T, workers int) []string {
+// scored returns what a number of workers print of 7 batches of a net.
+func scored(t *testing.T, text string, workers int) []string {
 	t.Helper()
 	var log bytes.Buffer
 	e := &env{log: logrus.New(), stdout: io.Discard, stderr: io.Discard, tables: io.Discard}
 	e.log.SetOutput(&log)
-	net, weights := writeScored(t)
+	net, weights := writeScored(t, text)
 	err := topology.NewLocal(workers).Run(func(w topology.Transport) error {
 		d := deviceFlags{engineName: "cpe", machineName: "host"}
 		return score(e, trained{device: &d, model: net, weights: weights, seed: uint64(3 + w.Rank())}, 7, w)
@@ -72,15 +80,17 @@ func scored(t *testing.T, workers int) []string {
 	return lines
 }
 
-// TestScoredTogether: workers that run the batches in turn print what one prints.
+// TestScoredTogether: workers that run the batches in turn print what one prints, where a batch goes on from the one before, too.
 func TestScoredTogether(t *testing.T) {
-	want := scored(t, 1)
-	if len(want) != 8*(1+4*3)+1 {
-		t.Fatalf("one worker prints\n%s", strings.Join(want, ""))
-	}
-	for _, workers := range []int{2, 3, 9} {
-		if got := scored(t, workers); strings.Join(got, "") != strings.Join(want, "") {
-			t.Errorf("%d workers print\n%s, want\n%s", workers, strings.Join(got, ""), strings.Join(want, ""))
+	for text, values := range map[string]int{scoredNet: 1 + 4*3, carriedNet: 1 + 4*3 + 4} {
+		want := scored(t, text, 1)
+		if len(want) != 8*values+1 {
+			t.Fatalf("one worker prints\n%s", strings.Join(want, ""))
+		}
+		for _, workers := range []int{2, 3, 9} {
+			if got := scored(t, text, workers); strings.Join(got, "") != strings.Join(want, "") {
+				t.Errorf("%d workers print\n%s, want\n%s", workers, strings.Join(got, ""), strings.Join(want, ""))
+			}
 		}
 	}
 }
