@@ -70,7 +70,7 @@ func (l *normChain) Reshape(bottom, top []*blob.Blob) error {
 
 // prepare makes the kernels. Their inputs are x, mean, scale, gamma and, where there is one, beta; behind them dy; and a, b, c; and
 // by planes the rectified sum of which the sign says where dy passes, if it is one: then g is an output.
-func (l *normChain) prepare() (err error) {
+func (l *normChain) prepare() error {
 	full, row := kernel.Full, kernel.Row
 	one, ins := []kernel.Array{full}, []kernel.Array{full, row, row, row}
 	if l.scale.biased {
@@ -81,17 +81,10 @@ func (l *normChain) prepare() (err error) {
 		scratches = 2
 	}
 	grad := append(slices.Clone(ins), full)
+	streams := l.streams()
 	stream := func(what string, s kernel.Stream, op func(t *kernel.Tile)) *kernel.StreamKernel {
-		if err != nil {
-			return nil
-		}
 		s.Name, s.Op = "BatchNorm and Scale"+what, op
-		var k *kernel.StreamKernel
-		k, err = kernel.NewStream(l.Device.Machine, blockedStream(s, l.dims, l.blocked()))
-		return k
-	}
-	byRow := func(visit rowOp) func(t *kernel.Tile) {
-		return func(t *kernel.Tile) { eachRow(t, func(at, n, m int) { visit(t, at, n, m) }) }
+		return streams.make(blockedStream(s, l.dims, l.blocked()))
 	}
 	forward, sums, backward := l.rows()
 	if l.sum != nil {
@@ -116,7 +109,7 @@ func (l *normChain) prepare() (err error) {
 		back.Sums, back.ByMid, back.Back = 2, true, false
 		l.backwardByMid = stream(" gradient", back, l.backwardMids)
 	}
-	return err
+	return streams.err
 }
 
 // staysByMid reports whether a number of arrays stay in a cache from one pass to the other: those of a channel in a core's own; those
