@@ -203,11 +203,11 @@ func (v *Solver) makeNets() error {
 	if err := v.addReplicas(train); err != nil {
 		return err
 	}
-	if v.team.rank() > 0 && v.testers() == nil {
-		return nil
-	}
-	if v.testers() != nil {
+	switch {
+	case v.testers() != nil:
 		v.agree = v.team.NewReducer(1, false)
+	case v.team.rank() > 0:
+		return nil
 	}
 	for i, t := range tests {
 		v.log.Infof("Creating test net (#%d) specified by %s", i, t.what)
