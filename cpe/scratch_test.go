@@ -14,6 +14,9 @@ func TestScratch(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close()
+	if m.TakeScratch(Scratch{Common: 17}); m.kept != nil {
+		t.Errorf("core groups keep %d values for scratch that they share", len(m.kept))
+	}
 	few, many := Scratch{Common: 17, Group: 5}, Scratch{Common: 17, Group: spec.LDMFloats() + 1}
 	if n := m.Needs(few); n != 32 {
 		t.Fatalf("%v needs %d values that are lent, expected 32", few, n)

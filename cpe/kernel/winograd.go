@@ -162,7 +162,7 @@ func (p *pointPlanes) matrix(point, channel int) cpe.Matrix {
 // noStart is what products begin with.
 var noStart [panel]float32
 
-// multiplySlices makes the products at some points natively, where points lie slice by slice: some tiles of some inputs with their packed
+// multiplySlices makes the products at some points, where points lie slice by slice: some tiles of some inputs with their packed
 // weights, of which a point has plane values, are some outputs, up to a panel, or added to them.
 func multiplySlices(inputs, results *pointPlanes, points, ins, outs, tiles span, weights []float32, plane int, add bool) {
 	a, c := inputs.at(tiles.at, ins.at/winogradLanes, 0).Data, results.at(0, outs.at/winogradLanes, 0).Data

@@ -2,7 +2,7 @@ package kernel
 
 import "github.com/swcaffe/swcaffe/internal/simd"
 
-// readBlocks is read for images in blocks of channels, natively, or of which a slice is made such: squares inside the image are mapped where
+// readBlocks is read for images in blocks of channels, or of which a slice is made such: squares inside the image are mapped where
 // they lie, and only those that reach beyond it are copied.
 func (s *squares) readBlocks(w *winogradWorker, g *tileGrid, p patch, slice int, x []float32, to *pointPlanes, at int) {
 	m, edge := g.form.Tile, g.form.Edge()
@@ -43,7 +43,7 @@ func (s *squares) plane(w *winogradWorker, image, slice int, x []float32) []floa
 	return x[image*s.image+slice*winogradLanes*s.h*s.w:][:winogradLanes*s.h*s.w]
 }
 
-// writeBlocks is write for images in blocks of channels, natively, or of which a slice is such before it is pooled: tiles inside the image
+// writeBlocks is write for images in blocks of channels, or of which a slice is such before it is pooled: tiles inside the image
 // are mapped to where they go, if nothing is left to be done with them.
 func (o *tilesOut) writeBlocks(w *winogradWorker, g *tileGrid, p patch, slice, lanes int, src *pointPlanes, at int) {
 	m, edge := g.form.Tile, g.form.Edge()

@@ -5,7 +5,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
-// winogradGradPanels is the weight gradient of Winograd's convolution where weights are many: natively a core group multiplies a piece
+// winogradGradPanels is the weight gradient of Winograd's convolution where weights are many, or tiles few: a core group multiplies a piece
 // of the outputs with a panel of the inputs at all points, so that the sums stay in L2, and maps them to kernels at once.
 type winogradGradPanels struct {
 	*winogradGrads

@@ -5,7 +5,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
-// winogradPanels is Winograd's convolution where weights are many: natively core groups share panels of outputs, so that a weight is
+// winogradPanels is Winograd's convolution where weights are many: core groups share panels of outputs, so that a weight is
 // read once for all tiles of a block, and what it is mapped to never leaves L2. The inputs of a block of patches are mapped to points that
 // all core groups see. For a panel a core group then maps the weights of a chunk of inputs, multiplies at every point, and goes to the
 // next chunk; results are summed up in L2 and mapped to outputs in the end.

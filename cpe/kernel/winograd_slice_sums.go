@@ -5,7 +5,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
-// sliceSums adds up products of points over tiles natively, where points lie slice by slice. Meanwhile it fetches what comes next, a slice
+// sliceSums adds up products of points over tiles, where points lie slice by slice. Meanwhile it fetches what comes next, a slice
 // with each tile of rows.
 type sliceSums struct {
 	runs  simd.PixelRuns

@@ -5,7 +5,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
-// winogradSmall computes one or both gradients of Winograd's convolution natively where images are small and channels few:
+// winogradSmall computes one or both gradients of Winograd's convolution where images are small and channels few:
 //
 //	weight gradient   S[p] (C x Out) = V[p]' (C x tiles) * Y[p] (tiles x Out)
 //	input gradient    R[p] (tiles x C) = Y[p] (tiles x Out) * U[p]' (Out x C)

@@ -1,8 +1,6 @@
 package kernel
 
-import (
-	"github.com/swcaffe/swcaffe/cpe"
-)
+import "github.com/swcaffe/swcaffe/cpe"
 
 // winogradSums is the weight gradient of Winograd's convolution that adds up products at all points over the blocks of patches, one
 // after the other, before it maps the sums to kernels. Each of these steps is a stage that core groups share, so that every sum has

@@ -6,7 +6,8 @@ import (
 )
 
 // winogradTiles is Winograd's convolution where core groups share the tiles. All weights are mapped to points first. A core
-// group then maps a block of patches to points, multiplies, and maps the results back, before it goes to the next: blocks fit L2, though not beside the weights. Sums over channels have one order, whichever block an output is in.
+// group then maps a block of patches to points, multiplies, and maps the results back, before it goes to the next: blocks fit L2,
+// though not beside the weights. Sums over channels have one order, whichever block an output is in.
 type winogradTiles struct {
 	*winogradConv
 	v, r    pointPlanes // layouts of inputs and results; each worker has its own values

@@ -47,7 +47,7 @@ func PixelKernel(blocks int, a []float32, jumpA int, b, start, c []float32, jump
 	pixelTiles(blocks, a[done:], jumpA, b, start, c[done:], jumpC, each, n, accumulate, floor, tiles-more)
 }
 
-// quotient is a/b for numbers of pixels, which dividing 64 bits takes as long for as some tiles.
+// quotient is a/b of numbers of pixels: a division of 64 bits takes as long as some tiles.
 func quotient(a, b int) int { return int(uint32(a) / uint32(b)) }
 
 // pixelTiles does tiles of as many pixels.
