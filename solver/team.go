@@ -109,14 +109,20 @@ func (t *Team) table(row []float32) ([][]float32, error) {
 	return rows, nil
 }
 
-// shareSeed gives all workers the first one's random seed.
-func (t *Team) shareSeed(seed uint64) (uint64, error) {
+// ShareSeed gives all workers the first one's random seed.
+func ShareSeed(w Transport, seed uint64) (uint64, error) {
 	row := make([]float32, words.Len)
-	if t.rank() == 0 {
-		words.Put(row, seed)
+	if w.Rank() > 0 {
+		err := w.Recv(0, row)
+		return words.Get(row), err
 	}
-	err := t.NewReducer(len(row), false).Run(row)
-	return words.Get(row), err
+	words.Put(row, seed)
+	for to := 1; to < w.Size(); to++ {
+		if err := w.Send(to, row); err != nil {
+			return 0, err
+		}
+	}
+	return seed, nil
 }
 
 // consent makes the failure of one worker that of all: each returns its own error, or else a PeerError that tells that of the

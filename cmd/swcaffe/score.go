@@ -5,7 +5,6 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/internal/caffelog"
-	"github.com/swcaffe/swcaffe/internal/words"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
 	"github.com/swcaffe/swcaffe/solver"
@@ -16,7 +15,8 @@ import (
 // the first one prints what all have found.
 func score(e *env, t trained, batches int, workers topology.Transport) error {
 	e = &env{log: logOf(e, workers.Rank())}
-	if err := shareSeed(&t.seed, workers); err != nil {
+	var err error
+	if t.seed, err = solver.ShareSeed(workers, t.seed); err != nil {
 		return err
 	}
 	t.share = layers.Share{Rank: workers.Rank(), Ranks: workers.Size()}
@@ -35,23 +35,6 @@ func score(e *env, t trained, batches int, workers topology.Transport) error {
 		}
 		return nil
 	})
-}
-
-// shareSeed gives all workers the first one's.
-func shareSeed(seed *uint64, w topology.Transport) error {
-	row := make([]float32, words.Len)
-	if w.Rank() > 0 {
-		err := w.Recv(0, row)
-		*seed = words.Get(row)
-		return err
-	}
-	words.Put(row, *seed)
-	for to := 1; to < w.Size(); to++ {
-		if err := w.Send(to, row); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // scores are what batches add up to.

@@ -58,8 +58,8 @@ const offsetDepth = 160
 
 func newOffsetConv(c *Conv) *offsetConv {
 	v, spec := planOffsetConv(c), c.machine.Spec()
-	fit := max(1, min(spec.LDMBytes/2/4/v.line(), blocks(c.shape.N*v.out.outH, spec.CoreGroups)))
-	v.cut(even(v.out.outH, fit, 1))
+	fit := max(1, min(spec.LDMBytes/2/4/v.line(), blocks(c.shape.N*v.out.Rows(), spec.CoreGroups)))
+	v.cut(even(v.out.Rows(), fit, 1))
 	c.takes(Forward, cpe.Scratch{Common: v.weights(), Group: v.padded.size() + v.results()})
 	return v
 }
@@ -68,18 +68,18 @@ func newOffsetConv(c *Conv) *offsetConv {
 func planOffsetConv(c *Conv) *offsetConv {
 	s := &c.shape
 	v := &offsetConv{conv: c, padded: newPaddedBand(*s, 1), workers: make([]offsetWorker, c.machine.Spec().CoreGroups)}
-	v.out = newPointImages(s.Out, c.blocked[1], s.OutSize(), s.OutSize(), ones(len(s.In)))
+	v.out = newPointImages(s.Out, c.blocked[1], s.OutSize(), ones(len(s.In)))
 	return v
 }
 
 // line is the number of values that a row of results and its inputs take.
 func (v *offsetConv) line() int {
-	return v.out.blocks()*BlockLanes*v.out.outW + v.padded.channels*v.padded.strideH*v.padded.width
+	return v.out.blocks()*BlockLanes*v.out.Cols() + v.padded.channels*v.padded.strideH*v.padded.width
 }
 
 // cut cuts images into bands of some rows.
 func (v *offsetConv) cut(rows int) {
-	v.rows, v.bands = rows, blocks(v.out.outH, rows)
+	v.rows, v.bands = rows, blocks(v.out.Rows(), rows)
 	v.padded = newPaddedBand(v.conv.shape, rows)
 	v.shifts = v.padded.shifts()
 	v.depth = even(len(v.shifts), offsetDepth, 1)
@@ -90,7 +90,7 @@ func (v *offsetConv) panels() int  { return blocks(v.out.channels, panel) }
 func (v *offsetConv) weights() int { return v.panels() * len(v.shifts) * panel }
 
 // results is the number of values of a core group's scratch that a band of results takes.
-func (v *offsetConv) results() int { return v.out.scratch(v.out.blocks(), v.rows*v.out.outW) }
+func (v *offsetConv) results() int { return v.out.scratch(v.out.blocks(), v.rows*v.out.Cols()) }
 
 // stages lists the steps.
 func (v *offsetConv) stages() []stage { return []stage{{packOffsets{v}, 0}, {v, 0}} }
@@ -100,14 +100,14 @@ func (v *offsetConv) Name() string { return "convolution " + Forward.String() }
 
 // RunGroup convolves a core group's share of the bands.
 func (v *offsetConv) RunGroup(g *cpe.CoreGroup) error {
-	y, width := v.conv.args.y, v.out.outW
+	y, width := v.conv.args.y, v.out.Cols()
 	memory := g.Memory(v.padded.size() + v.results())
 	images, scratch := memory[:v.padded.size()], memory[v.padded.size():]
 	clear(images)
 	lo, hi := g.Share(v.conv.shape.N * v.bands)
 	for i := lo; i < hi; i++ {
 		image, row := i/v.bands, i%v.bands*v.rows
-		rows := min(v.rows, v.out.outH-row)
+		rows := min(v.rows, v.out.Rows()-row)
 		at := pointSpan{image, 1, row * width, rows * width}
 		v.convolve(g, image, row, rows, images, v.out.at(y, at, 0, v.out.blocks(), scratch))
 		v.out.spread(y, at, 0, v.out.blocks(), scratch, false)
@@ -134,7 +134,7 @@ func (v *offsetConv) multiply(g *cpe.CoreGroup, x []float32, results pointBlocks
 	if bias := v.conv.args.bias; bias != nil && k == 0 {
 		copy(w.start[:], bias[p*panel:])
 	}
-	n, width := min(2, v.out.blocks()-2*p), v.out.outW
+	n, width := min(2, v.out.blocks()-2*p), v.out.Cols()
 	floor := v.conv.args.floor && k+len(shifts) == len(v.shifts)
 	tiles := blocks(width, simd.OffsetPixels())
 	for row := range rows {
@@ -148,7 +148,7 @@ func (v *offsetConv) multiply(g *cpe.CoreGroup, x []float32, results pointBlocks
 
 // tiles are those of a row, cut evenly into some, that have as many pixels as number first: the first tiles may have one more.
 func (v *offsetConv) tiles(first, tiles, jump int) simd.OffsetTiles {
-	few, more := v.out.outW/tiles, v.out.outW%tiles
+	few, more := v.out.Cols()/tiles, v.out.Cols()%tiles
 	t := simd.OffsetTiles{Tiles: tiles - more, N: few, Step: v.padded.strideW, JumpC: jump}
 	if first < more {
 		t.Tiles, t.N = more, few+1

@@ -53,13 +53,13 @@ const (
 func newOffsetWeights(c *Conv) *offsetWeights {
 	s, spec := &c.shape, c.machine.Spec()
 	v := &offsetWeights{conv: c, depth: s.depth(), one: []float32{1}, unshifted: []int{0}, workers: make([]offsetSumWorker, spec.CoreGroups)}
-	v.y = newPointImages(s.Out, c.blocked[1], s.OutSize(), s.OutSize(), ones(len(s.In)))
-	v.rows = even(v.y.outH, max(1, offsetSums/v.y.outW), 1)
-	v.bands = blocks(v.y.outH, v.rows)
+	v.y = newPointImages(s.Out, c.blocked[1], s.OutSize(), ones(len(s.In)))
+	v.rows = even(v.y.Rows(), max(1, offsetSums/v.y.Cols()), 1)
+	v.bands = blocks(v.y.Rows(), v.rows)
 	v.padded = newPaddedBand(*s, v.rows)
 	v.cutTiles()
 	v.chunks = min(offsetChunks, s.N*v.bands)
-	if v.byTiles = s.N*v.y.pixels() < v.depth; v.byTiles {
+	if v.byTiles = s.N*v.y.Pixels() < v.depth; v.byTiles {
 		v.chunks = 1
 	}
 	c.takes(WeightGradient, cpe.Scratch{Common: v.sums(), Group: v.memory()})
@@ -95,7 +95,7 @@ func (v *offsetWeights) results() int {
 	if v.pooled != nil {
 		return v.pooled.size()
 	}
-	return v.y.scratch(v.y.blocks(), v.rows*v.y.outW)
+	return v.y.scratch(v.y.blocks(), v.rows*v.y.Cols())
 }
 
 // memory is the number of values of a core group's own memory: a band of both, or what is left of a panel of sums.
@@ -128,7 +128,7 @@ func (v *offsetWeights) RunGroup(g *cpe.CoreGroup) error {
 
 // chunk adds up a chunk for tiles [lo, hi); images and scratch are for a band of both.
 func (v *offsetWeights) chunk(g *cpe.CoreGroup, images, scratch []float32, chunk, lo, hi int) {
-	w, args, width, units := &v.workers[g.Index()], &v.conv.args, v.y.outW, v.conv.shape.N*v.bands
+	w, args, width, units := &v.workers[g.Index()], &v.conv.args, v.y.Cols(), v.conv.shape.N*v.bands
 	sums := g.Common(v.sums())[chunk*v.panels()*v.values():]
 	first, last := chunk*units/v.chunks, (chunk+1)*units/v.chunks
 	for i := first; i < last; i++ {
@@ -156,12 +156,12 @@ func (v *offsetWeights) gradient(i int, scratch []float32) (now, next pointBlock
 // band is the pixels of band i of all images.
 func (v *offsetWeights) band(i int) pointSpan {
 	row := i % v.bands * v.rows
-	return pointSpan{i / v.bands, 1, row * v.y.outW, min(v.rows, v.y.outH-row) * v.y.outW}
+	return pointSpan{i / v.bands, 1, row * v.y.Cols(), min(v.rows, v.y.Rows()-row) * v.y.Cols()}
 }
 
 // add adds the products of a band of some rows for tiles [lo, hi), the biases' with the first. With the first two tiles of a panel its results of the next band are fetched.
 func (v *offsetWeights) add(w *offsetSumWorker, x, sums []float32, rows, lo, hi int, accumulate bool) {
-	b, y, width := &v.padded, &w.now, v.y.outW
+	b, y, width := &v.padded, &w.now, v.y.Cols()
 	w.rows = simd.OffsetRows{Rows: rows, N: width, Step: b.strideW, NextX: b.strideH * b.width, JumpY: y.jump, NextY: width * BlockLanes}
 	for p := range v.panels() {
 		at, n := y.data[2*p*y.jump:], min(2, v.y.blocks()-2*p)

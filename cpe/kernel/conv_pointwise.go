@@ -22,9 +22,9 @@ func newBlockedPointwise(c *Conv, d Direction, in, out bool) ([]stage, error) {
 	if in && s.C%BlockLanes > 0 || out && s.Out%BlockLanes > 0 {
 		return nil, fmt.Errorf("convolution %v: channels in blocks must be multiples of %d", s, BlockLanes)
 	}
-	x := newPointImages(s.C, in, s.In, s.OutSize(), s.Stride)
+	x := newPointImages(s.C, in, s.In, s.Stride)
 	x.front = c.thin
-	y := newPointImages(s.Out, out, s.OutSize(), s.OutSize(), ones(len(s.In)))
+	y := newPointImages(s.Out, out, s.OutSize(), ones(len(s.In)))
 	if d == WeightGradient {
 		return newPointWeights(c, x, y).stages(), nil
 	}
@@ -79,9 +79,9 @@ func newPointProduct(c *Conv, d Direction, in, out pointImages) *pointProduct {
 		v.parts = blocks(v.panels(), pointPanels)
 	}
 	if in.thin() || out.thin() {
-		unit = in.outW
+		unit = in.Cols()
 	}
-	v.spans = newPointSpans(c.shape.N, in.pixels(), max(unit, spec.LDMBytes/2/4/BlockLanes/held), unit, groups)
+	v.spans = newPointSpans(c.shape.N, in.Pixels(), max(unit, spec.LDMBytes/2/4/BlockLanes/held), unit, groups)
 	c.takes(d, cpe.Scratch{Common: v.common(), Group: v.own() + v.inScratch() + v.outScratch()})
 	return v
 }

@@ -7,26 +7,21 @@ import "github.com/swcaffe/swcaffe/internal/simd"
 // as are worked on at a time are brought to scratch or back, channels being filled up with zeros to whole blocks.
 type pointImages struct {
 	Thin
-	channels   int
-	blocked    bool
-	front      bool // what counts stands at the front of its plane, pixel behind pixel
-	outH, outW int  // that count
+	channels int
+	blocked  bool
+	front    bool // what counts stands at the front of its plane, pixel behind pixel
 }
 
-// newPointImages describes images of which pixels of extents out count.
-func newPointImages(channels int, blocked bool, in, out, stride []int) pointImages {
+// newPointImages describes images of extents in, of which the pixels that a stride meets count.
+func newPointImages(channels int, blocked bool, in, stride []int) pointImages {
 	p := pointImages{channels: channels, blocked: blocked}
 	p.H, p.W = two(in, 1)
 	p.StrideH, p.StrideW = two(stride, 1)
-	p.outH, p.outW = two(out, 1)
 	return p
 }
 
 // blocks is the number of blocks of channels.
 func (p *pointImages) blocks() int { return blocks(p.channels, BlockLanes) }
-
-// pixels is the number of pixels of an image that count.
-func (p *pointImages) pixels() int { return p.outH * p.outW }
 
 // thin reports whether not all pixels count.
 func (p *pointImages) thin() bool { return p.StrideH*p.StrideW > 1 }

@@ -41,7 +41,7 @@ func newPointWeights(c *Conv, x, y pointImages) *pointWeights {
 	if 4*x.channels*y.channels > spec.LDMBytes/2 {
 		sums = manyPoints
 	}
-	v.spans = newPointSpans(c.shape.N, x.pixels(), sums, 1, 1)
+	v.spans = newPointSpans(c.shape.N, x.Pixels(), sums, 1, 1)
 	v.byRows = x.direct() && (!y.direct() || y.channels >= x.channels)
 	c.takes(WeightGradient, cpe.Scratch{Group: v.xScratch() + v.yScratch()})
 	return v

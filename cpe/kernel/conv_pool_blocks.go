@@ -40,7 +40,7 @@ func (c *ConvPool) poolBlocks() bool {
 }
 
 // jump is the number of values from a block of a band's results to the next, memory all that a core group works on.
-func (v *pooledOffsets) jump() int   { return v.rows * v.out.outW * BlockLanes }
+func (v *pooledOffsets) jump() int   { return v.rows * v.out.Cols() * BlockLanes }
 func (v *pooledOffsets) memory() int { return v.padded.size() + v.out.blocks()*v.jump() + v.room }
 
 // RunGroup makes and pools a core group's share of the bands.
@@ -49,7 +49,7 @@ func (v *pooledOffsets) RunGroup(g *cpe.CoreGroup) error {
 	images, memory := memory[:v.padded.size()], memory[v.padded.size():]
 	results, room := memory[:v.out.blocks()*v.jump()], memory[v.out.blocks()*v.jump():]
 	clear(images)
-	line := v.out.outW * BlockLanes
+	line := v.out.Cols() * BlockLanes
 	lo, hi := g.Share(v.conv.shape.N * len(v.bands))
 	for i := lo; i < hi; i++ {
 		image, n := i/len(v.bands), i%len(v.bands)
@@ -67,7 +67,7 @@ func (v *pooledOffsets) RunGroup(g *cpe.CoreGroup) error {
 
 // keep moves the rows that the last band and the next share to the front, and returns their number.
 func (v *pooledOffsets) keep(results []float32, last, next simd.Rows) int {
-	line, kept := v.out.outW*BlockLanes, last.To-next.From
+	line, kept := v.out.Cols()*BlockLanes, last.To-next.From
 	if kept <= 0 {
 		return 0
 	}

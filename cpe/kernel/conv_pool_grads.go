@@ -23,7 +23,7 @@ func newPooledWeights(c *Conv, p *Pool) *offsetWeights {
 // size is the number of values of a core group's scratch: a band of results, and the outputs that meet it, if they are turned to blocks.
 func (p *pooledGrads) size() int { return p.band() + p.source() }
 
-func (p *pooledGrads) band() int { return p.y.blocks() * p.rows * p.y.outW * BlockLanes }
+func (p *pooledGrads) band() int { return p.y.blocks() * p.rows * p.y.Cols() * BlockLanes }
 
 func (p *pooledGrads) source() int {
 	if s := &p.pool.shape; s.turnsOut() {
@@ -35,7 +35,7 @@ func (p *pooledGrads) source() int {
 // of returns a band's gradient, dy being that of the outputs.
 func (p *pooledGrads) of(dy []float32, at pointSpan, scratch []float32) pointBlocks {
 	band, room := scratch[:p.band()], scratch[p.band():]
-	width, pool := p.y.outW, p.pool.blocks.kernel
+	width, pool := p.y.Cols(), p.pool.blocks.kernel
 	rows := simd.Rows{From: at.first / width, To: (at.first + at.n) / width}
 	outputs := pool.Outputs(rows)
 	to := pointBlocks{data: band, jump: at.n * BlockLanes}

@@ -151,7 +151,7 @@ func (v *winogradMesh) cut(spec *cpe.Spec, s *ConvShape) {
 // point more than others, and with many, each reads all rows.
 func (v *winogradMesh) planProducts(spec *cpe.Spec, s GemmShape) (best GemmPlan, err error) {
 	points, cols, shortest := v.conv.shape.Group*v.weights.points, s.N, 0.0
-	for chunks := 1; chunks <= spec.CoreGroups/common(points, spec.CoreGroups); chunks++ {
+	for chunks := 1; chunks <= spec.CoreGroups/gcd(points, spec.CoreGroups); chunks++ {
 		s.N = blocks(cols, chunks)
 		plan, err := planMeshGemm(spec, s)
 		if err != nil {
@@ -164,8 +164,8 @@ func (v *winogradMesh) planProducts(spec *cpe.Spec, s GemmShape) (best GemmPlan,
 	return best, nil
 }
 
-// common is the greatest common divisor.
-func common(a, b int) int {
+// gcd is the greatest common divisor.
+func gcd(a, b int) int {
 	for b != 0 {
 		a, b = b, a%b
 	}
