@@ -113,13 +113,21 @@ func New(s *swproto.Solver, opt Options) (*Solver, error) {
 	return v, nil
 }
 
-// build makes the nets and what comes behind their passes, and loads the weights that the weights field names.
+// build makes the nets with their weights, on all workers or on none, and what comes behind their passes.
 func (v *Solver) build() error {
-	if err := v.makeNets(); err != nil {
+	if err := v.team.consent(v.fillNets()); err != nil {
 		return err
 	}
 	if err := v.makeUpdate(); err != nil {
 		return fmt.Errorf("%s: %w", v.file.Path, err)
+	}
+	return nil
+}
+
+// fillNets makes the nets and loads the weights that the weights field names.
+func (v *Solver) fillNets() error {
+	if err := v.makeNets(); err != nil {
+		return err
 	}
 	for _, list := range v.param.Weights {
 		if err := LoadWeights(v.net, list, v.log); err != nil {

@@ -126,8 +126,11 @@ func ShareSeed(w Transport, seed uint64) (uint64, error) {
 }
 
 // consent makes the failure of one worker that of all: each returns its own error, or else a PeerError that tells that of the
-// lowest rank that has one.
+// lowest rank that has one. A worker alone keeps its own.
 func (t *Team) consent(err error) error {
+	if t == nil {
+		return err
+	}
 	row := make([]float32, 1)
 	if err != nil {
 		row[0] = 1
