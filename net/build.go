@@ -156,7 +156,7 @@ func (n *Net) appendTop(d *node, j int, unread map[string]bool) error {
 		d.tops = append(d.tops, n.blobs[n.ids[name]])
 		d.topIDs = append(d.topIDs, n.ids[name])
 	case taken:
-		return fmt.Errorf("top blob %q is produced by multiple sources", name)
+		return fmt.Errorf("top blob %q is produced by multiple sources: layer %q makes it already", name, n.maker(n.ids[name]))
 	default:
 		n.log.Infof("%s -> %s", d.param.GetName(), name)
 		n.ids[name] = len(n.blobs)
@@ -164,6 +164,12 @@ func (n *Net) appendTop(d *node, j int, unread map[string]bool) error {
 	}
 	unread[name] = true
 	return nil
+}
+
+// maker is the name of the layer that a blob is first a top of.
+func (n *Net) maker(id int) string {
+	i := slices.IndexFunc(n.nodes, func(d *node) bool { return slices.Contains(d.topIDs, id) })
+	return n.nodes[i].param.GetName()
 }
 
 // newTop makes a blob of its own for d.

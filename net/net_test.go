@@ -74,9 +74,9 @@ net.prototxt:3: layer "b" (ReLu): unknown layer type "ReLu", did you mean "ReLU"
 		{"missing bottom", head + `layer { name: "a" type: "ReLU" bottom: "y" top: "y" }`,
 			`net.prototxt:2: layer "a": unknown bottom blob "y" (bottom index 0)`},
 		{"two makers", head + `layer { name: "a" type: "ReLU" bottom: "x" top: "t" }`,
-			`net.prototxt:2: layer "a" (ReLU): top blob "t" is produced by multiple sources`},
+			`net.prototxt:2: layer "a" (ReLU): top blob "t" is produced by multiple sources: layer "x" makes it already`},
 		{"two makers, behind the bottoms", head + `layer { name: "a" type: "Slice" bottom: "x" top: "y" top: "t" }`,
-			`net.prototxt:2: layer "a" (Slice): top blob "t" is produced by multiple sources`},
+			`net.prototxt:2: layer "a" (Slice): top blob "t" is produced by multiple sources: layer "x" makes it already`},
 		{"in place where it cannot", head + `layer { name: "a" type: "AbsVal" bottom: "x" top: "x" }`, `cannot run in place`},
 		{"shapes", head + `layer { name: "a" type: "EuclideanLoss" bottom: "x" bottom: "t" top: "l" }`,
 			`layer "a" (EuclideanLoss): inputs must have the same dimension: 2 3 (6) and 2 4 (8)`},
@@ -318,7 +318,7 @@ func TestCopyWeights(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	ip.Blobs = append(ip.Blobs, ip.Blobs[0])
-	if err := to.CopyWeights(saved); err == nil || !strings.Contains(err.Error(), "shape mismatch: the weights' shape is [2 3], the layer's is 2 (2)") {
+	if err := to.CopyWeights(saved); err == nil || !strings.Contains(err.Error(), "shape mismatch: the weights' shape is 2 3, the layer's is 2 (2)") {
 		t.Errorf("error %v", err)
 	}
 }

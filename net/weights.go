@@ -82,8 +82,8 @@ func (d *node) copyWeights(stored []*caffepb.BlobProto, lacks func(i int) bool) 
 
 func copyWeight(b *blob.Blob, p *caffepb.BlobProto) error {
 	if !b.SameShape(p) {
-		return fmt.Errorf("shape mismatch: the weights' shape is %v, the layer's is %s; to learn this layer's parameters from scratch, rename the layer",
-			blob.ProtoShape(p), b.ShapeString())
+		return fmt.Errorf("shape mismatch: the weights' shape is %s, the layer's is %s; to learn this layer's parameters from scratch, rename the layer",
+			strings.Trim(fmt.Sprint(blob.ProtoShape(p)), "[]"), b.ShapeString())
 	}
 	var stored blob.Blob
 	if err := stored.FromProto(p); err != nil {

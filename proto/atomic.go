@@ -96,6 +96,9 @@ func createTemp(path string) (*os.File, error) {
 				i++
 			}
 		case err != nil:
+			if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
+				failed.Path = path // the temporary file is nobody's business
+			}
 			return nil, err
 		case lock(f, true) && !isAt(f, name): // taken for a leftover between the two
 			f.Close()

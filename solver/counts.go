@@ -1,10 +1,6 @@
 package solver
 
-import (
-	"fmt"
-
-	"github.com/swcaffe/swcaffe/proto/caffepb"
-)
+import "github.com/swcaffe/swcaffe/proto/caffepb"
 
 // checkCounts reports the first field that counts something and cannot have the value it has.
 func checkCounts(p *caffepb.SolverParameter) error {
@@ -19,12 +15,12 @@ func checkCounts(p *caffepb.SolverParameter) error {
 		{"snapshot", p.GetSnapshot(), 0},
 	} {
 		if c.value < c.least {
-			return fmt.Errorf("%s must be at least %d, it is %d", c.field, c.least, c.value)
+			return wrong(c.field, "%s must be at least %d, it is %d", c.field, c.least, c.value)
 		}
 	}
 	for i, n := range p.TestIter {
 		if n < 0 {
-			return fmt.Errorf("test_iter %d must be at least 0, it is %d", i, n)
+			return wrong("test_iter", "test_iter %d must be at least 0, it is %d", i, n)
 		}
 	}
 	return nil

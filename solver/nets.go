@@ -11,29 +11,29 @@ import (
 
 // netSource is one net that a solver asks for: a file, or a field of the solver's own file, and its state.
 type netSource struct {
-	what  string // for the log; of a net in the solver's file its field
-	path  string
-	in    *swproto.Solver       // nil for a file
-	param *caffepb.NetParameter // the field's value
+	in    *swproto.Solver
+	field string                // of it
+	path  string                // the field's value,
+	param *caffepb.NetParameter // or this where the net stands in it
 	phase caffepb.Phase
 	state *caffepb.NetState
 }
 
-// atPath is the net of a file that a field of the solver names, inside one that stands in a field.
-func atPath(field, path string) netSource {
-	return netSource{what: field + " file: " + path, path: path}
-}
-
-func inside(file *swproto.Solver, field string, p *caffepb.NetParameter) netSource {
-	return netSource{what: field, in: file, param: p}
+// String is what the log says.
+func (s netSource) String() string {
+	if s.param != nil {
+		return s.field
+	}
+	return s.field + " file: " + s.path
 }
 
 // read reads the net, in its current form.
 func (s netSource) read() (*swproto.Net, error) {
-	if s.in == nil {
-		return swproto.ReadNet(s.path)
+	if s.param != nil {
+		return s.in.NetIn(s.field, s.param)
 	}
-	return s.in.NetIn(s.what, s.param)
+	n, err := swproto.ReadNet(s.path)
+	return n, ofNamed(s.in, s.field, err)
 }
 
 // build reads the net and builds it with options that need no state and pos.
@@ -53,7 +53,7 @@ func (s netSource) build(opt swnet.Options) (*swnet.Net, error) {
 func TrainNet(file *swproto.Solver) (*swproto.Net, error) {
 	source, err := trainNet(file)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file.Path, err)
+		return nil, inFile(file, err)
 	}
 	return source.read()
 }
@@ -64,16 +64,16 @@ func trainNet(file *swproto.Solver) (netSource, error) {
 	const fields = "train_net_param, train_net, net_param, net"
 	var found []netSource
 	if p.TrainNetParam != nil {
-		found = append(found, inside(file, "train_net_param", p.TrainNetParam))
+		found = append(found, netSource{in: file, field: "train_net_param", param: p.TrainNetParam})
 	}
 	if p.TrainNet != nil {
-		found = append(found, atPath("train_net", p.GetTrainNet()))
+		found = append(found, netSource{in: file, field: "train_net", path: p.GetTrainNet()})
 	}
 	if p.NetParam != nil {
-		found = append(found, inside(file, "net_param", p.NetParam))
+		found = append(found, netSource{in: file, field: "net_param", param: p.NetParam})
 	}
 	if p.Net != nil {
-		found = append(found, atPath("net", p.GetNet()))
+		found = append(found, netSource{in: file, field: "net", path: p.GetNet()})
 	}
 	switch len(found) {
 	case 0:
@@ -92,25 +92,25 @@ func testNets(file *swproto.Solver) ([]netSource, error) {
 	p := file.Param
 	var nets []netSource
 	for i, n := range p.TestNetParam {
-		nets = append(nets, inside(file, fmt.Sprintf("test_net_param[%d]", i), n))
+		nets = append(nets, netSource{in: file, field: fmt.Sprintf("test_net_param[%d]", i), param: n})
 	}
 	for _, path := range p.TestNet {
-		nets = append(nets, atPath("test_net", path))
+		nets = append(nets, netSource{in: file, field: "test_net", path: path})
 	}
 	generic := p.Net != nil || p.NetParam != nil
 	own, iters := len(nets), len(p.TestIter)
 	if iters < own || !generic && iters != own {
-		return nil, fmt.Errorf("test_iter must be specified for each test network: %d values for %d networks", iters, own)
+		return nil, wrong("test_iter", "test_iter must be specified for each test network: %d values for %d networks", iters, own)
 	}
 	for len(nets) < iters {
 		if p.NetParam != nil {
-			nets = append(nets, inside(file, "net_param", p.NetParam))
+			nets = append(nets, netSource{in: file, field: "net_param", param: p.NetParam})
 		} else {
-			nets = append(nets, atPath("net", p.GetNet()))
+			nets = append(nets, netSource{in: file, field: "net", path: p.GetNet()})
 		}
 	}
 	if len(p.TestState) > 0 && len(p.TestState) != len(nets) {
-		return nil, fmt.Errorf("test_state must be unspecified or specified once per test net: %d values for %d nets", len(p.TestState), len(nets))
+		return nil, wrong("test_state[0]", "test_state must be unspecified or specified once per test net: %d values for %d nets", len(p.TestState), len(nets))
 	}
 	for i := range nets {
 		nets[i].phase = caffepb.Phase_TEST
@@ -119,7 +119,7 @@ func testNets(file *swproto.Solver) ([]netSource, error) {
 		}
 	}
 	if len(nets) > 0 && p.GetTestInterval() <= 0 {
-		return nil, fmt.Errorf("test_interval must be positive where there are test nets: it is %d", p.GetTestInterval())
+		return nil, wrong("test_interval", "test_interval must be positive where there are test nets: it is %d", p.GetTestInterval())
 	}
 	return nets, nil
 }

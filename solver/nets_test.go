@@ -42,7 +42,7 @@ func TestWhichNets(t *testing.T) {
 		}
 		var got []string
 		for _, n := range append([]netSource{one}, tests...) {
-			got = append(got, strings.TrimSpace(fmt.Sprint(n.phase, " ", n.what, " ", strings.Join(n.state.GetStage(), " "))))
+			got = append(got, strings.TrimSpace(fmt.Sprint(n.phase, " ", n, " ", strings.Join(n.state.GetStage(), " "))))
 		}
 		if err != nil && !strings.Contains(err.Error(), want) || err == nil && strings.Join(got, "; ") != want {
 			t.Errorf("%s:\n got %s, error %v\nwant %s", text, strings.Join(got, "; "), err, want)

@@ -1,7 +1,6 @@
 package solver
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -19,22 +18,22 @@ var powersOfGamma = []string{"exp", "inv", "multistep", "step"}
 // checkPolicy reports what is wrong with a solver's learning-rate fields.
 func checkPolicy(p *caffepb.SolverParameter) error {
 	if p.GetWarmupIter() < 0 || !(p.GetWarmupStartLr() >= 0) {
-		return fmt.Errorf("warmup_iter %d and warmup_start_lr %g cannot be negative", p.GetWarmupIter(), p.GetWarmupStartLr())
+		return wrong("warmup_iter", "warmup_iter %d and warmup_start_lr %g cannot be negative", p.GetWarmupIter(), p.GetWarmupStartLr())
 	}
 	if r := float64(p.GetBaseLr()); math.IsNaN(r) || math.IsInf(r, 0) {
-		return fmt.Errorf("base_lr must be a finite number, it is %g", r)
+		return wrong("base_lr", "base_lr must be a finite number, it is %g", r)
 	}
 	switch policy := p.GetLrPolicy(); {
 	case policy == "":
 		return fmt.Errorf("lr_policy is missing (known policies: %s)", strings.Join(policies, ", "))
 	case policy == "warmup":
-		return errors.New("lr_policy \"warmup\" is none by itself: give the policy that follows, and in warmup_iter the iterations of a linear start from warmup_start_lr")
+		return wrong("lr_policy", "lr_policy \"warmup\" is none by itself: give the policy that follows, and in warmup_iter the iterations of a linear start from warmup_start_lr")
 	case !slices.Contains(policies, policy):
-		return suggest.Unknown("learning rate policy", policy, "known policies", policies)
+		return &fieldError{"lr_policy", suggest.Unknown("learning rate policy", policy, "known policies", policies)}
 	case (policy == "step" || policy == "sigmoid") && p.GetStepsize() <= 0:
-		return fmt.Errorf("lr_policy %q: stepsize must be positive, it is %d", policy, p.GetStepsize())
+		return wrong("lr_policy", "lr_policy %q: stepsize must be positive, it is %d", policy, p.GetStepsize())
 	case slices.Contains(powersOfGamma, policy) && p.GetGamma() < 0:
-		return fmt.Errorf("lr_policy %q: gamma must be at least 0, it is %g", policy, p.GetGamma())
+		return wrong("gamma", "lr_policy %q: gamma must be at least 0, it is %g", policy, p.GetGamma())
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package solver
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -39,19 +38,19 @@ func ruleNames() []string { return slices.Sorted(maps.Keys(rules)) }
 func findRule(p *caffepb.SolverParameter) (rule, error) {
 	r, ok := rules[p.GetType()]
 	if !ok {
-		return rule{}, suggest.Unknown("solver type", p.GetType(), "known solvers", ruleNames())
+		return rule{}, &fieldError{"type", suggest.Unknown("solver type", p.GetType(), "known solvers", ruleNames())}
 	}
 	if r.refusesMomentum && p.GetMomentum() != 0 {
-		return rule{}, fmt.Errorf("momentum cannot be used with %s: it is %g", p.GetType(), p.GetMomentum())
+		return rule{}, wrong("momentum", "momentum cannot be used with %s: it is %g", p.GetType(), p.GetMomentum())
 	}
 	if p.GetType() == "RMSProp" && (p.GetRmsDecay() < 0 || p.GetRmsDecay() >= 1) {
-		return rule{}, fmt.Errorf("rms_decay must lie between 0 and 1: it is %g", p.GetRmsDecay())
+		return rule{}, wrong("rms_decay", "rms_decay must lie between 0 and 1: it is %g", p.GetRmsDecay())
 	}
 	switch trust := p.GetLarsTrust(); {
 	case !(trust >= 0):
-		return rule{}, fmt.Errorf("lars_trust cannot be negative: it is %g", trust)
+		return rule{}, wrong("lars_trust", "lars_trust cannot be negative: it is %g", trust)
 	case trust > 0 && p.GetType() != "SGD" && p.GetType() != "Nesterov":
-		return rule{}, fmt.Errorf("lars_trust is for solver types SGD and Nesterov, not %s", p.GetType())
+		return rule{}, wrong("lars_trust", "lars_trust is for solver types SGD and Nesterov, not %s", p.GetType())
 	}
 	return r, nil
 }

@@ -210,7 +210,7 @@ func (v *Solver) setRunState(r *caffepb.RunState) error {
 func (v *Solver) checkWritable() error {
 	prefix := v.param.GetSnapshotPrefix()
 	if err := swproto.CheckWritable(fmt.Sprint(prefix, snapshotMark, v.param.GetMaxIter(), ".solverstate.h5")); err != nil {
-		return fmt.Errorf("cannot write to snapshot prefix %q: make sure that the directory exists and is writeable (%w)", prefix, err)
+		return wrong("snapshot_prefix", "cannot write to snapshot prefix %q: make sure that the directory exists and is writeable (%w)", prefix, err)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package solver
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 	"time"
@@ -93,7 +92,7 @@ func New(s *swproto.Solver, opt Options) (*Solver, error) {
 		v.opt.Now = time.Now
 	}
 	if err := v.check(); err != nil {
-		return nil, fmt.Errorf("%s: %w", s.Path, err)
+		return nil, inFile(s, err)
 	}
 	v.seed = opt.Seed
 	if s.Param.GetRandomSeed() >= 0 {
@@ -119,7 +118,7 @@ func (v *Solver) build() error {
 		return err
 	}
 	if err := v.makeUpdate(); err != nil {
-		return fmt.Errorf("%s: %w", v.file.Path, err)
+		return inFile(v.file, err)
 	}
 	return nil
 }
@@ -131,7 +130,7 @@ func (v *Solver) fillNets() error {
 	}
 	for _, list := range v.param.Weights {
 		if err := LoadWeights(v.net, list, v.log); err != nil {
-			return err
+			return ofNamed(v.file, "weights", err)
 		}
 	}
 	return nil
@@ -194,13 +193,13 @@ func (v *Solver) check() error {
 func (v *Solver) makeNets() error {
 	train, err := trainNet(v.file)
 	if err != nil {
-		return fmt.Errorf("%s: %w", v.file.Path, err)
+		return inFile(v.file, err)
 	}
 	tests, err := testNets(v.file)
 	if err != nil {
-		return fmt.Errorf("%s: %w", v.file.Path, err)
+		return inFile(v.file, err)
 	}
-	v.log.Infof("Creating training net from %s.", train.what)
+	v.log.Infof("Creating training net from %v.", train)
 	v.device = v.newDevice(v.seed)
 	v.device.Share = v.share(0)
 	opt := swnet.Options{Device: v.device, Economise: true, Arena: &swnet.Arena{}}
@@ -218,7 +217,7 @@ func (v *Solver) makeNets() error {
 		return nil
 	}
 	for i, t := range tests {
-		v.log.Infof("Creating test net (#%d) specified by %s", i, t.what)
+		v.log.Infof("Creating test net (#%d) specified by %v", i, t)
 		opt.Device, opt.ForwardOnly = v.newDevice(v.seed+uint64(i)+1), true
 		opt.Device.Share = v.testShare()
 		n, err := t.build(opt)

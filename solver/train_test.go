@@ -53,14 +53,17 @@ func newSolver(t *testing.T, dir, text string, set ...func(*Options)) (*Solver, 
 		t.Fatal(err)
 	}
 	t.Cleanup(m.Close)
-	path := filepath.Join(dir, "s.prototxt")
+	file, err := swproto.UnmarshalSolver(filepath.Join(dir, "s.prototxt"), []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
 	log := logrus.New()
 	log.SetOutput(&strings.Builder{})
 	o := Options{Machine: m, Log: log}
 	for _, f := range set {
 		f(&o)
 	}
-	s, err := New(&swproto.Solver{Param: parse(t, text), Path: path}, o)
+	s, err := New(file, o)
 	if err == nil {
 		t.Cleanup(func() { s.Close() })
 	}

@@ -37,7 +37,7 @@ func newUpdater(p *caffepb.SolverParameter, n *swnet.Net, d *layers.Device) (*up
 		return nil, err
 	}
 	if reg := p.GetRegularizationType(); p.GetWeightDecay() != 0 && reg != "L1" && reg != "L2" {
-		return nil, fmt.Errorf("unknown regularization type: %q (L1 or L2)", reg)
+		return nil, wrong("regularization_type", "unknown regularization type: %q (L1 or L2)", reg)
 	}
 	u := &updater{rule: r, param: p, engine: d.Engine}
 	for _, l := range n.Learnable() {
