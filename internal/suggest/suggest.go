@@ -19,9 +19,12 @@ func DidYouMean(name string, known []string) string {
 	return ""
 }
 
-// Nearest returns the known name with the smallest edit distance, letter case ignored, if that is at most a third of
-// the name's length (at least 2) and leaves a letter of the name; "" otherwise.
+// Nearest returns the one known name that name is short for, or else the one with the smallest edit distance, letter case ignored, if that is at
+// most a third of the name's length (at least 2) and leaves a letter of the name; "" otherwise.
 func Nearest(name string, known []string) string {
+	if whole := shortFor(name, known); len(whole) == 1 {
+		return whole[0]
+	}
 	limit := min(max(2, len(name)/3), len(name)-1)
 	best, bestDistance := "", limit+1
 	for _, k := range known {
@@ -30,6 +33,25 @@ func Nearest(name string, known []string) string {
 		}
 	}
 	return best
+}
+
+// shortFor returns the known names that begin with name word by word: conv_param is short for convolution_param, dma_lat for dma_latency_ns.
+func shortFor(name string, known []string) (whole []string) {
+	if len(name) < 3 {
+		return nil
+	}
+	short := strings.Split(strings.ToLower(name), "_")
+	for _, k := range known {
+		words := strings.Split(strings.ToLower(k), "_")
+		begins := len(short) <= len(words)
+		for i := 0; begins && i < len(short); i++ {
+			begins = strings.HasPrefix(words[i], short[i])
+		}
+		if begins {
+			whole = append(whole, k)
+		}
+	}
+	return whole
 }
 
 // distance is the Levenshtein distance in bytes.

@@ -12,6 +12,15 @@ func TestNearest(t *testing.T) {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}
+	fields := []string{"convolution_param", "loss_param", "pooling_param", "lr_policy", "dma_latency_ns", "dma_max_pending"}
+	for name, want := range map[string]string{
+		"conv_param": "convolution_param", "pool_param": "pooling_param", "Conv_Param": "convolution_param", "los_parm": "loss_param",
+		"dma": "", "dma_lat": "dma_latency_ns", "lr": "", "conv_param_x": "",
+	} {
+		if got := Nearest(name, fields); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
 	if got := Nearest("q", []string{"x"}); got != "" {
 		t.Errorf("for a letter: %q", got)
 	}
