@@ -35,24 +35,24 @@ func OpenDB(p *caffepb.DataParameter) (Source, error) {
 	switch p.GetBackend() {
 	case caffepb.DataParameter_LMDB:
 		s, err := openLMDB(p.GetSource())
-		return s, hint(err, p.GetSource(), "CURRENT", "LEVELDB")
+		return s, otherBackend(err, p, "CURRENT", caffepb.DataParameter_LEVELDB)
 	case caffepb.DataParameter_LEVELDB:
 		s, err := openLevelDB(p.GetSource())
-		return s, hint(err, p.GetSource(), "data.mdb", "LMDB")
+		return s, otherBackend(err, p, "data.mdb", caffepb.DataParameter_LMDB)
 	}
 	return nil, fmt.Errorf("data_param: unknown backend %v (known: LEVELDB, LMDB)", p.GetBackend())
 }
 
-// hint adds to an error that the folder holds a database of another backend, if its file says so. LEVELDB being the
+// otherBackend makes of an error that the folder holds a database of another backend, if a file of that is there. LEVELDB being the
 // field's default, a forgotten backend is the likeliest cause.
-func hint(err error, path, file, backend string) error {
+func otherBackend(err error, p *caffepb.DataParameter, file string, backend caffepb.DataParameter_DB) error {
 	if err == nil {
 		return nil
 	}
-	if _, missing := os.Stat(filepath.Join(path, file)); missing != nil {
+	if _, missing := os.Stat(filepath.Join(p.GetSource(), file)); missing != nil {
 		return err
 	}
-	return fmt.Errorf("%w (the folder holds a database of backend %s: set data_param { backend: %s })", err, backend, backend)
+	return fmt.Errorf("%s holds a database of backend %v, not %v: set data_param { backend: %v }", p.GetSource(), backend, p.GetBackend(), backend)
 }
 
 // entries is a database as dbSource walks over it.

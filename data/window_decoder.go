@@ -28,7 +28,7 @@ func NewWindowDecoder(p *caffepb.WindowDataParameter, t *Transformer) (*WindowDe
 	d := &WindowDecoder{t: t, size: t.crop, context: int(p.GetContextPad()), square: p.GetCropMode() == "square", scale: p.GetScale()}
 	switch {
 	case d.size == 0:
-		return nil, errors.New("transform_param: crop_size must be positive: windows are warped to it")
+		return nil, errors.New("transform_param: crop_size must be positive, it is 0: windows are warped to it")
 	case 2*d.context >= d.size:
 		return nil, fmt.Errorf("window_data_param: context_pad %d leaves nothing of crop_size %d", d.context, d.size)
 	case t.mean != nil && (t.meanShape[0] != 3 || t.meanShape[1] < d.size || t.meanShape[2] < d.size || t.meanShape[1] < t.meanShape[2]):

@@ -26,7 +26,7 @@ type dataLayer struct{ batchLayer }
 func (l *dataLayer) SetUp(_, top []*blob.Blob) error {
 	p := l.Param.GetDataParam()
 	if p.GetBatchSize() == 0 {
-		return errors.New("data_param: batch_size must be positive")
+		return errors.New("data_param: batch_size must be positive, it is 0")
 	}
 	t, err := data.NewTransformer(l.Param.GetTransformParam(), l.Param.GetPhase())
 	if err != nil {

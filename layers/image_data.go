@@ -34,7 +34,7 @@ func (l *imageDataLayer) SetUp(_, top []*blob.Blob) error {
 	height, width := int(p.GetNewHeight()), int(p.GetNewWidth())
 	switch {
 	case p.GetBatchSize() == 0:
-		return errors.New("image_data_param: batch_size must be positive")
+		return errors.New("image_data_param: batch_size must be positive, it is 0")
 	case p.GetSource() == "":
 		return errors.New("image_data_param: source is not set")
 	case (height > 0) != (width > 0):

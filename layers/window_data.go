@@ -28,7 +28,7 @@ type windowDataLayer struct{ batchLayer }
 func (l *windowDataLayer) SetUp(_, top []*blob.Blob) error {
 	p := l.Param.GetWindowDataParam()
 	if p.GetBatchSize() == 0 {
-		return errors.New("window_data_param: batch_size must be positive")
+		return errors.New("window_data_param: batch_size must be positive, it is 0")
 	}
 	t, err := data.NewTransformer(l.Param.GetTransformParam(), l.Param.GetPhase())
 	if err != nil {
