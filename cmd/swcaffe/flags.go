@@ -96,7 +96,7 @@ func parseFlags(fs *flag.FlagSet, args []string, words []string) error {
 		}
 		name, all := strings.CutSuffix(words[0], "...")
 		if err := fs.Set(name, args[0]); err != nil {
-			return fmt.Errorf("invalid value %q for %s: %w", args[0], name, err)
+			return explain(fs, fmt.Errorf("invalid value %q for -%s: %w", args[0], name, err))
 		}
 		if args = args[1:]; !all {
 			words = words[1:]
@@ -112,7 +112,8 @@ func isBool(f *flag.Flag) bool {
 	return ok && b.IsBoolFlag()
 }
 
-// explain turns the flag package's message about an unknown flag into one with the nearest known name.
+// explain turns the flag package's message about an unknown flag into one with the nearest known name, and that about a value into one with
+// what the value must be.
 func explain(fs *flag.FlagSet, err error) error {
 	const undefined = "flag provided but not defined: -"
 	if name, ok := strings.CutPrefix(err.Error(), undefined); ok {
@@ -120,7 +121,24 @@ func explain(fs *flag.FlagSet, err error) error {
 		fs.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
 		return suggest.Unknown("command line flag", name, "flags of "+fs.Name(), names)
 	}
+	if message, ok := strings.CutSuffix(err.Error(), ": parse error"); ok {
+		name := message[strings.LastIndexByte(message, '-')+1:]
+		return fmt.Errorf("%s: not %s", message, wanted(fs.Lookup(name)))
+	}
 	return err
+}
+
+// wanted says what the values of a flag are.
+func wanted(f *flag.Flag) string {
+	switch f.Value.(flag.Getter).Get().(type) {
+	case bool:
+		return "true or false"
+	case uint, uint64:
+		return "a whole number, 0 or more"
+	case int, int64:
+		return "a whole number"
+	}
+	return "a number"
 }
 
 const (

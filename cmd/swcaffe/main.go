@@ -178,6 +178,11 @@ func commandUsage(w io.Writer, c command) {
 	flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	flags.SetOutput(w)
 	c.setup(flags)
-	fmt.Fprintf(w, "usage: swcaffe %s %s\n\n%s\n\nexample: %s\n\nflags:\n", c.name, c.args, c.long, c.example)
-	flags.PrintDefaults()
+	fmt.Fprintf(w, "usage: %s\n\n%s\n\nexample: %s\n", strings.TrimSpace("swcaffe "+c.name+" "+c.args), c.long, c.example)
+	none := true
+	flags.VisitAll(func(*flag.Flag) { none = false })
+	if !none {
+		fmt.Fprint(w, "\nflags:\n")
+		flags.PrintDefaults()
+	}
 }
