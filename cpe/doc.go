@@ -21,8 +21,8 @@
 // Nobody outside cpe and cpe/kernel asks for the mode.
 //
 // Files: spec.go, load.go, validate.go and parameter.go (the description), part.go and mpe.go (a part of a machine, its management
-// core), mechanism.go and software.go (what can be left out, whose kernels run; table.go looks them up), host.go (detection),
+// core), mechanism.go and software.go (what can be left out, whose kernels run), host.go (detection),
 // machine.go (running programs on all core groups), workers.go, bell.go, thread_*.go and shares.go (doing so natively), scratch.go,
 // group.go, cpe.go, view.go, tile.go (the verbs), bus.go (register buses), dma.go, bandwidth.go, pipe.go, clock.go, ledger.go and
-// memo.go (what things cost), usage.go (what each CPE uses). DEVIATIONS.md lists what the model leaves out.
+// memo.go (what things cost), probe.go (the micro-benchmark of DMA), usage.go (what each CPE uses). DEVIATIONS.md lists what the model leaves out.
 package cpe

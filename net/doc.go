@@ -14,7 +14,7 @@
 //
 //	fuse.go      let chains of layers be computed together; rectify.go: ReLU layers by their neighbours
 //	gradients.go let gradients that are equal, or whose sum is wanted, share storage; gradient_flow.go shows that it is sound
-//	layout.go    choose for which blobs channels lie in blocks
+//	layout.go    choose for which blobs channels lie in blocks; thin.go: and of which only some pixels are made
 //	memory.go    give blobs places in an arena: lifetimes.go says from which step to which each is needed,
 //	             plan.go packs such spans (pure)
 //

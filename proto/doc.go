@@ -9,6 +9,7 @@
 //	atomic.go                   files that are written whole or not at all
 //	file.go                     ReadNet, ReadSolver, ReadWeights
 //	upgrade*.go                 nets and solvers in older forms to the current one
+//	forks.go                    which fork of Caffe a layer or field is from that Caffe does not have
 //
 // The messages are in caffepb; generate.sh makes it from caffe.proto. The text format is read here and not by
 // protobuf's own prototext, because that stops at the first error, names no file and keeps no positions; the tests hold

@@ -9,7 +9,9 @@
 //	winograd*.go                        convolution of 3x3 and 5x5 kernels with fewer multiplications
 //	stream.go, stream_plan.go           everything that passes over arrays once: activations, normalisation, losses, updates
 //	pool*.go                            pooling
-//	copy.go, relayout.go, blocks.go     moving rows, transposing, images in blocks of channels
+//	near_norm.go, norm_pool.go          normalisation across channels in blocks, alone and with pooling
+//	copy.go, relayout.go                moving rows, transposing
+//	blocks.go, thin.go                  images in blocks of channels, and of these the pixels that strides meet
 //	random.go                           random numbers by counter
 //
 // A kernel is made once for a shape (NewX) and then run; running allocates nothing. Arrays are float32 in C order. A
