@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/swcaffe/swcaffe/internal/suggest"
 	swproto "github.com/swcaffe/swcaffe/proto"
@@ -80,6 +81,9 @@ func Types() []Type {
 func Find(name string) (Type, error) {
 	if t, ok := registry[name]; ok {
 		return t, nil
+	}
+	if name == "" {
+		return Type{}, fmt.Errorf("type is missing (known types: %s)", strings.Join(names(), ", "))
 	}
 	if name == "Python" {
 		return Type{}, errors.New(`swcaffe has no Python layers: write the layer in Go and register it with layers.Register, as example_test.go shows and ARCHITECTURE.md says under "Adding a layer"`)

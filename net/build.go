@@ -3,6 +3,7 @@ package net
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/swcaffe/swcaffe/internal/caffelog"
@@ -156,7 +157,7 @@ func (n *Net) appendTop(d *node, j int, unread map[string]bool) error {
 		d.tops = append(d.tops, n.blobs[n.ids[name]])
 		d.topIDs = append(d.topIDs, n.ids[name])
 	case taken:
-		return fmt.Errorf("top blob %q is produced by multiple sources: layer %q makes it already", name, n.maker(n.ids[name]))
+		return fmt.Errorf("top blob %q is produced by multiple sources: layer %s makes it already", name, n.maker(n.ids[name]))
 	default:
 		n.log.Infof("%s -> %s", d.param.GetName(), name)
 		n.ids[name] = len(n.blobs)
@@ -166,10 +167,14 @@ func (n *Net) appendTop(d *node, j int, unread map[string]bool) error {
 	return nil
 }
 
-// maker is the name of the layer that a blob is first a top of.
+// maker is the name and the place of the layer that a blob is first a top of.
 func (n *Net) maker(id int) string {
-	i := slices.IndexFunc(n.nodes, func(d *node) bool { return slices.Contains(d.topIDs, id) })
-	return n.nodes[i].param.GetName()
+	d := n.nodes[slices.IndexFunc(n.nodes, func(d *node) bool { return slices.Contains(d.topIDs, id) })]
+	name := strconv.Quote(d.param.GetName())
+	if n.opt.Pos != nil {
+		name += " at " + n.opt.Pos(d.origin)
+	}
+	return name
 }
 
 // newTop makes a blob of its own for d.
