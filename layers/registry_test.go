@@ -46,7 +46,7 @@ func TestTypesAreCaffes(t *testing.T) {
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			t.Errorf("there is a type %q", name)
+			t.Errorf("the type %q is not among those known here", name)
 		}
 	}
 }
