@@ -473,7 +473,7 @@ func (x *Pipe) GetSingleStepCycles() float64 {
 	return 0
 }
 
-// The transfers between main memory and LDM.
+// The transfers between main memory and LDM. A modelled machine needs latency_ns, transaction_bytes and a point.
 type DMA struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// From the request to the first byte, where no request_point tells.
@@ -640,7 +640,7 @@ func (x *BandwidthPoint) GetPutGbytesPerS() float64 {
 	return 0
 }
 
-// The register buses along rows and columns of a mesh.
+// The register buses along rows and columns of a mesh. A modelled one of more than one CPE needs word_bytes, fifo_depth and both rates.
 type Bus struct {
 	state               protoimpl.MessageState `protogen:"open.v1"`
 	WordBytes           *uint32                `protobuf:"varint,1,opt,name=word_bytes,json=wordBytes" json:"word_bytes,omitempty"`
