@@ -3,6 +3,7 @@ package proto
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Pos is a place in a text file, both numbers counted from 1.
@@ -25,6 +26,7 @@ type token struct {
 	// indent is the column of the first token on its line.
 	indent int
 	open   bool // a string whose closing quote is missing on its line
+	curly  bool // a string in quotes of typography, as word processors and web pages make of straight ones
 }
 
 func (t token) is(symbol string) bool { return t.kind == tokSymbol && t.text == symbol }
@@ -103,6 +105,8 @@ func (l *lexer) next() token {
 	case c == '"' || c == '\'':
 		t.kind = tokString
 		n, t.open = stringLength(rest)
+	case curlyLength(rest) > 0:
+		t.kind, t.curly, n = tokString, true, curlyLength(rest)
 	default:
 		t.kind = tokSymbol
 	}
@@ -115,6 +119,21 @@ func (l *lexer) next() token {
 func isExponent(s string) bool {
 	last := s[len(s)-1]
 	return (last == 'e' || last == 'E') && (s[0] >= '0' && s[0] <= '9' || s[0] == '.')
+}
+
+// curlyLength returns the length of the token at the start of s that is a string in typographic quotes, to its next quote or the end of its
+// line; 0 if it is none.
+func curlyLength(s string) int {
+	const curly = "\u201c\u201d\u201e\u2018\u2019\u201a"
+	if r, size := utf8.DecodeRuneInString(s); strings.ContainsRune(curly, r) {
+		line, _, _ := strings.Cut(s[size:], "\n")
+		if end := strings.IndexAny(line, curly+`"'`); end >= 0 {
+			_, last := utf8.DecodeRuneInString(line[end:])
+			return size + end + last
+		}
+		return size + len(line)
+	}
+	return 0
 }
 
 // stringLength returns the length of the quoted token at the start of s, and whether its closing quote is missing.

@@ -17,6 +17,9 @@ func (t token) unquote() (string, error) {
 	if t.open {
 		return "", errors.New("the string that starts here is not closed on its line")
 	}
+	if t.curly {
+		return "", fmt.Errorf("%s stands in typographic quotes; they must be straight ones", t.text)
+	}
 	body := t.text[1 : len(t.text)-1]
 	if strings.IndexByte(body, 0) >= 0 {
 		return "", errors.New("a byte 0 in a string; write \\0")
