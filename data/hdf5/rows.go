@@ -37,6 +37,9 @@ func OpenRows(list string, names []string, shuffle bool, seed uint64) (*Rows, er
 		return nil, err
 	}
 	defer f.Close()
+	if Is(list) {
+		return nil, fmt.Errorf("%s: an HDF5 file, where a text is needed that names such files, one a line", list)
+	}
 	lines := bufio.NewScanner(f)
 	for n := 1; lines.Scan(); n++ {
 		for _, name := range strings.Fields(lines.Text()) {
@@ -86,7 +89,11 @@ func indices(n int) []int {
 // load reads the current file.
 func (r *Rows) load() error {
 	path := r.files[r.order[r.file]]
-	read, err := Read(path, func(name string) bool { return r.wants(name) >= 0 })
+	var all []string
+	read, err := Read(path, func(name string) bool {
+		all = append(all, strings.TrimPrefix(name, "/"))
+		return r.wants(name) >= 0
+	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.list, err)
 	}
@@ -97,7 +104,7 @@ func (r *Rows) load() error {
 	for i, set := range r.sets {
 		switch {
 		case set.Path == "":
-			return fmt.Errorf("%s: there is no dataset %q", path, r.names[i])
+			return fmt.Errorf("%s: there is no dataset %q (datasets: %s)", path, r.names[i], strings.Join(all, ", "))
 		case len(set.Shape) == 0:
 			return fmt.Errorf("%s: dataset %q has no axes", path, r.names[i])
 		case set.Shape[0] != r.sets[0].Shape[0]:

@@ -35,6 +35,15 @@ func TestListNamesWhatIsThere(t *testing.T) {
 			t.Errorf("list %q: error %v, want line %q", text, err, line)
 		}
 	}
+	if err := os.WriteFile(list, []byte(there), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenRows(list, []string{"data", "label"}, false, 1); err == nil || err.Error() != there+`: there is no dataset "label" (datasets: data)` {
+		t.Errorf("without a label: %v", err)
+	}
+	if _, err := OpenRows(there, []string{"data"}, false, 1); err == nil || err.Error() != there+": an HDF5 file, where a text is needed that names such files, one a line" {
+		t.Errorf("no list: %v", err)
+	}
 }
 
 // TestRowsInRounds: files of 3, 1 and 4 rows come one after the other, or, shuffled, in an order that each round draws anew; every round has
