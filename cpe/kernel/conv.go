@@ -98,6 +98,10 @@ func (c *Conv) choose(d Direction) error {
 		list, err := newBlockedPointwise(c, d, c.blocked[0], c.blocked[1])
 		c.stages[d] = list
 		return err
+	case c.byTaps(d) && d == WeightGradient:
+		c.stages[d] = newDepthwiseWeights(c).stages()
+	case c.byTaps(d):
+		c.stages[d] = newDepthwiseConv(c, d).stages()
 	case c.makesPlanes(d):
 		c.stages[d] = []stage{{newPlaneConv(c), 0}}
 	case c.byOffsets(d) && d == Forward:
@@ -221,7 +225,7 @@ func (c *Conv) Forward(x, w, bias, y []float32) error {
 func (c *Conv) Rectifies() bool {
 	c = c.doing(Forward)
 	return c != nil && c.machine.Native() &&
-		(c.plan.Strategy[Forward].isWinograd() || c.pointwiseBlocks(Forward) || c.byOffsets(Forward))
+		(c.plan.Strategy[Forward].isWinograd() || c.pointwiseBlocks(Forward) || c.byOffsets(Forward) || c.byTaps(Forward))
 }
 
 // ForwardReLU computes y = max(0, w * x + bias), NaN staying NaN.
@@ -238,7 +242,8 @@ func (c *Conv) WeightGrad(x, dy, dw []float32) error {
 func (c *Conv) SetsWeightGrad() bool {
 	c = c.doing(WeightGradient)
 	return c != nil && c.machine.Native() && size(c.shape.OutSize()) > 0 && c.shape.N > 0 &&
-		(c.plan.Strategy[WeightGradient].isWinograd() || c.pointwiseBlocks(WeightGradient) || c.byOffsets(WeightGradient))
+		(c.plan.Strategy[WeightGradient].isWinograd() || c.pointwiseBlocks(WeightGradient) || c.byOffsets(WeightGradient) ||
+			c.byTaps(WeightGradient))
 }
 
 // SumsBias reports whether WeightGradTo can be called with biases.

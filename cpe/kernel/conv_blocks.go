@@ -4,15 +4,18 @@ import "github.com/swcaffe/swcaffe/cpe"
 
 // Blocks reports whether images, and results, may lie in blocks of channels.
 func (c *Conv) Blocks() (in, out bool) {
-	planes := false
+	s, planes, groups := &c.shape, false, 1
 	for d := range Direction(3) {
 		st, ok := c.inBlocks(d)
 		if !ok {
 			return false, false
 		}
-		planes = planes || c.shape.byOffsets() && !st.isWinograd()
+		planes = planes || s.byOffsets() && !st.isWinograd()
+		if st.isWinograd() {
+			groups = s.Group
+		}
 	}
-	return !planes && c.shape.C/c.shape.Group%BlockLanes == 0, c.shape.Out/c.shape.Group%BlockLanes == 0
+	return !planes && s.C/groups%BlockLanes == 0, s.Out/groups%BlockLanes == 0
 }
 
 // turnWork is how many times the work of the strategy that was chosen another may have that spares turning images to blocks.
@@ -33,7 +36,7 @@ func (c *Conv) inBlocks(d Direction) (st Strategy, ok bool) {
 // takesBlocks reports whether a strategy can compute a direction if images, which may be said already, or results lie in blocks.
 func (c *Conv) takesBlocks(d Direction, st Strategy) bool {
 	few := c.shape.byOffsets() && !c.blocked[0] && (d == InputGradient || st == Implicit)
-	return c.machine.Native() && (st.isWinograd() || st == Implicit && c.shape.blockedPointwise() || few)
+	return c.machine.Native() && (st.isWinograd() || st == Implicit && (c.shape.blockedPointwise() || c.shape.depthwise()) || few)
 }
 
 // SetBlocks says whether images, and results, lie in blocks of channels from now on, in all directions; Blocks has said that they may.
@@ -139,9 +142,9 @@ func (c *Conv) resultsOf() int {
 func (c *Conv) turns(d Direction, results bool) bool {
 	switch {
 	case !results:
-		return !c.blocked[0] && (c.plan.Strategy[d].isWinograd() || c.pointwiseBlocks(d))
+		return !c.blocked[0] && (c.plan.Strategy[d].isWinograd() || c.pointwiseBlocks(d) || c.byTaps(d))
 	case c.planar(d):
 		return c.blocked[1]
 	}
-	return !c.blocked[1] && (c.plan.Strategy[d].isWinograd() || c.pointwiseBlocks(d) || c.byOffsets(d) && !c.makesPlanes(d))
+	return !c.blocked[1] && (c.plan.Strategy[d].isWinograd() || c.pointwiseBlocks(d) || c.byTaps(d) || c.byOffsets(d) && !c.makesPlanes(d))
 }

@@ -134,22 +134,26 @@ func (v *offsetConv) multiply(g *cpe.CoreGroup, x []float32, results pointBlocks
 	if bias := v.conv.args.bias; bias != nil && k == 0 {
 		copy(w.start[:], bias[p*panel:])
 	}
-	n, width := min(2, v.out.blocks()-2*p), v.out.Cols()
+	n, width, step := min(2, v.out.blocks()-2*p), v.out.Cols(), b.strideW
+	if width == 1 { // a column is a row of pixels that lie further apart
+		rows, width, step = 1, rows, b.strideH*b.width
+	}
 	floor := v.conv.args.floor && k+len(shifts) == len(v.shifts)
 	tiles := blocks(width, simd.OffsetPixels())
 	for row := range rows {
 		for at, tile := 0, 0; tile < tiles; tile += w.tiles.Tiles {
-			w.tiles = v.tiles(tile, tiles, results.jump)
-			simd.OffsetKernel(&w.tiles, shifts, x[row*b.strideH*b.width+at*b.strideW:], piece, w.start[:], results.data[(row*width+at)*BlockLanes:], n, k > 0, floor)
+			w.tiles = tilesOf(width, tile, tiles)
+			w.tiles.Step, w.tiles.JumpC = step, results.jump
+			simd.OffsetKernel(&w.tiles, shifts, x[row*b.strideH*b.width+at*step:], piece, w.start[:], results.data[(row*width+at)*BlockLanes:], n, k > 0, floor)
 			at += w.tiles.Tiles * w.tiles.N
 		}
 	}
 }
 
-// tiles are those of a row, cut evenly into some, that have as many pixels as number first: the first tiles may have one more.
-func (v *offsetConv) tiles(first, tiles, jump int) simd.OffsetTiles {
-	few, more := v.out.Cols()/tiles, v.out.Cols()%tiles
-	t := simd.OffsetTiles{Tiles: tiles - more, N: few, Step: v.padded.strideW, JumpC: jump}
+// tilesOf are those of a row of pixels, cut evenly into some, that have as many pixels as number first: the first tiles may have one more.
+func tilesOf(pixels, first, tiles int) simd.OffsetTiles {
+	few, more := pixels/tiles, pixels%tiles
+	t := simd.OffsetTiles{Tiles: tiles - more, N: few}
 	if first < more {
 		t.Tiles, t.N = more, few+1
 	}

@@ -126,7 +126,7 @@ func planConv(spec *cpe.Spec, s ConvShape, st [3]Strategy) ConvPlan {
 		p.Band = even(p.Rows, max(1, columns/out[last]), 1)
 	}
 	switch {
-	case st[WeightGradient].isWinograd(), st[WeightGradient] == Implicit && spec.Native() && s.shiftable():
+	case st[WeightGradient].isWinograd(), st[WeightGradient] == Implicit && spec.Native() && (s.shiftable() || s.depthwise()):
 		p.Chunks = 1
 	case st[WeightGradient] == Implicit && s.sharesRows(spec, WeightGradient):
 		p.Chunks = spec.CoreGroups

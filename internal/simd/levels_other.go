@@ -143,5 +143,9 @@ var (
 // takenSums adds up what outputs took.
 func (l *level) takenSums(_, _, _ []float32, _ []int, _ []float32, _, _ []int32) {}
 
+// taps and tapSums are the kernels of depthwise convolutions.
+func (l *level) taps(int, int, []int, *float32, int, *float32, *float32, *float32, int, bool) {}
+func (l *level) tapSums(*TapRows, []int, *float32, *float32, *float32, bool)                  {}
+
 // update moves weights.
 func (l *level) update(Rule, *float32, *float32, *float32, *float32, int, *float32) {}

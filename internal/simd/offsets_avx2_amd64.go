@@ -94,6 +94,91 @@ func offsetSums1x5x2AVX2(rows int, pixels int, x *float32, offs *int, step int, 
 //go:noescape
 func offsetSums1x6x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
 
+// taps1AVX2 is the micro kernel of a depthwise convolution of 1 pixels.
+//
+//go:noescape
+func taps1AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+
+// taps2AVX2 is the micro kernel of a depthwise convolution of 2 pixels.
+//
+//go:noescape
+func taps2AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+
+// taps3AVX2 is the micro kernel of a depthwise convolution of 3 pixels.
+//
+//go:noescape
+func taps3AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+
+// taps4AVX2 is the micro kernel of a depthwise convolution of 4 pixels.
+//
+//go:noescape
+func taps4AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+
+// taps5AVX2 is the micro kernel of a depthwise convolution of 5 pixels.
+//
+//go:noescape
+func taps5AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+
+// taps6AVX2 is the micro kernel of a depthwise convolution of 6 pixels.
+//
+//go:noescape
+func taps6AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+
+// taps7AVX2 is the micro kernel of a depthwise convolution of 7 pixels.
+//
+//go:noescape
+func taps7AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+
+// taps8AVX2 is the micro kernel of a depthwise convolution of 8 pixels.
+//
+//go:noescape
+func taps8AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+
+// taps9AVX2 is the micro kernel of a depthwise convolution of 9 pixels.
+//
+//go:noescape
+func taps9AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+
+// taps10AVX2 is the micro kernel of a depthwise convolution of 10 pixels.
+//
+//go:noescape
+func taps10AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+
+// taps11AVX2 is the micro kernel of a depthwise convolution of 11 pixels.
+//
+//go:noescape
+func taps11AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+
+// taps12AVX2 is the micro kernel of a depthwise convolution of 12 pixels.
+//
+//go:noescape
+func taps12AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+
+// tapSums1AVX2 adds up products of pixels of a depthwise convolution for 1 offsets.
+//
+//go:noescape
+func tapSums1AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, nextY int, c *float32, accumulate bool)
+
+// tapSums2AVX2 adds up products of pixels of a depthwise convolution for 2 offsets.
+//
+//go:noescape
+func tapSums2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, nextY int, c *float32, accumulate bool)
+
+// tapSums3AVX2 adds up products of pixels of a depthwise convolution for 3 offsets.
+//
+//go:noescape
+func tapSums3AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, nextY int, c *float32, accumulate bool)
+
+// tapSums4AVX2 adds up products of pixels of a depthwise convolution for 4 offsets.
+//
+//go:noescape
+func tapSums4AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, nextY int, c *float32, accumulate bool)
+
+// tapSums5AVX2 adds up products of pixels of a depthwise convolution for 5 offsets.
+//
+//go:noescape
+func tapSums5AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, nextY int, c *float32, accumulate bool)
+
 // takenSums1AVX2 adds up 1 runs of values beside those that outputs took.
 //
 //go:noescape

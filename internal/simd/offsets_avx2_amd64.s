@@ -2170,6 +2170,1325 @@ write:
 	VZEROUPPER
 	RET
 
+// func taps1AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// Requires: AVX, FMA3
+TEXT ·taps1AVX2(SB), NOSPLIT, $0-73
+	MOVQ    tiles+0(FP), AX
+	MOVQ    x+16(FP), CX
+	MOVQ    apart+24(FP), DX
+	MOVQ    c+56(FP), BX
+	MOVQ    to+64(FP), SI
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (DX)(DX*2), DI
+	MOVB    floor+72(FP), R10
+	MOVQ    start+48(FP), R11
+	PCALIGN $0x00000040
+
+tile:
+	VMOVUPS (R11), Y0
+	MOVQ    offs+32(FP), DI
+	MOVQ    w+40(FP), R8
+	MOVQ    k+8(FP), R9
+	PCALIGN $0x00000020
+
+tap:
+	MOVQ        (DI), R12
+	LEAQ        (CX)(R12*4), R12
+	VMOVUPS     (R8), Y1
+	VFMADD231PS (R12), Y1, Y0
+	ADDQ        $0x08, DI
+	ADDQ        $0x00000040, R8
+	DECQ        R9
+	JNE         tap
+	TESTB       R10, R10
+	JEQ         write
+	VXORPS      Y1, Y1, Y1
+	VMAXPS      Y0, Y1, Y0
+
+write:
+	VMOVUPS Y0, (BX)
+	ADDQ    SI, BX
+	IMUL3Q  $0x01, DX, R9
+	ADDQ    R9, CX
+	DECQ    AX
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func taps2AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// Requires: AVX, FMA3
+TEXT ·taps2AVX2(SB), NOSPLIT, $0-73
+	MOVQ    tiles+0(FP), AX
+	MOVQ    x+16(FP), CX
+	MOVQ    apart+24(FP), DX
+	MOVQ    c+56(FP), BX
+	MOVQ    to+64(FP), SI
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (DX)(DX*2), DI
+	MOVB    floor+72(FP), R10
+	MOVQ    start+48(FP), R11
+	PCALIGN $0x00000040
+
+tile:
+	VMOVUPS (R11), Y0
+	VMOVAPS Y0, Y1
+	MOVQ    offs+32(FP), DI
+	MOVQ    w+40(FP), R8
+	MOVQ    k+8(FP), R9
+	PCALIGN $0x00000020
+
+tap:
+	MOVQ        (DI), R12
+	LEAQ        (CX)(R12*4), R12
+	VMOVUPS     (R8), Y2
+	VFMADD231PS (R12), Y2, Y0
+	VFMADD231PS (R12)(DX*1), Y2, Y1
+	ADDQ        $0x08, DI
+	ADDQ        $0x00000040, R8
+	DECQ        R9
+	JNE         tap
+	TESTB       R10, R10
+	JEQ         write
+	VXORPS      Y2, Y2, Y2
+	VMAXPS      Y0, Y2, Y0
+	VMAXPS      Y1, Y2, Y1
+
+write:
+	VMOVUPS Y0, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y1, (BX)
+	ADDQ    SI, BX
+	IMUL3Q  $0x02, DX, R9
+	ADDQ    R9, CX
+	DECQ    AX
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func taps3AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// Requires: AVX, FMA3
+TEXT ·taps3AVX2(SB), NOSPLIT, $0-73
+	MOVQ    tiles+0(FP), AX
+	MOVQ    x+16(FP), CX
+	MOVQ    apart+24(FP), DX
+	MOVQ    c+56(FP), BX
+	MOVQ    to+64(FP), SI
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (DX)(DX*2), DI
+	MOVB    floor+72(FP), R10
+	MOVQ    start+48(FP), R11
+	PCALIGN $0x00000040
+
+tile:
+	VMOVUPS (R11), Y0
+	VMOVAPS Y0, Y1
+	VMOVAPS Y0, Y2
+	MOVQ    offs+32(FP), DI
+	MOVQ    w+40(FP), R8
+	MOVQ    k+8(FP), R9
+	PCALIGN $0x00000020
+
+tap:
+	MOVQ        (DI), R12
+	LEAQ        (CX)(R12*4), R12
+	VMOVUPS     (R8), Y3
+	VFMADD231PS (R12), Y3, Y0
+	VFMADD231PS (R12)(DX*1), Y3, Y1
+	VFMADD231PS (R12)(DX*2), Y3, Y2
+	ADDQ        $0x08, DI
+	ADDQ        $0x00000040, R8
+	DECQ        R9
+	JNE         tap
+	TESTB       R10, R10
+	JEQ         write
+	VXORPS      Y3, Y3, Y3
+	VMAXPS      Y0, Y3, Y0
+	VMAXPS      Y1, Y3, Y1
+	VMAXPS      Y2, Y3, Y2
+
+write:
+	VMOVUPS Y0, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y1, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y2, (BX)
+	ADDQ    SI, BX
+	IMUL3Q  $0x03, DX, R9
+	ADDQ    R9, CX
+	DECQ    AX
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func taps4AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// Requires: AVX, FMA3
+TEXT ·taps4AVX2(SB), NOSPLIT, $0-73
+	MOVQ    tiles+0(FP), AX
+	MOVQ    x+16(FP), CX
+	MOVQ    apart+24(FP), DX
+	MOVQ    c+56(FP), BX
+	MOVQ    to+64(FP), SI
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (DX)(DX*2), DI
+	MOVB    floor+72(FP), R11
+	MOVQ    start+48(FP), R12
+	PCALIGN $0x00000040
+
+tile:
+	VMOVUPS (R12), Y0
+	VMOVAPS Y0, Y1
+	VMOVAPS Y0, Y2
+	VMOVAPS Y0, Y3
+	MOVQ    offs+32(FP), R8
+	MOVQ    w+40(FP), R9
+	MOVQ    k+8(FP), R10
+	PCALIGN $0x00000020
+
+tap:
+	MOVQ        (R8), R13
+	LEAQ        (CX)(R13*4), R13
+	VMOVUPS     (R9), Y4
+	VFMADD231PS (R13), Y4, Y0
+	VFMADD231PS (R13)(DX*1), Y4, Y1
+	VFMADD231PS (R13)(DX*2), Y4, Y2
+	VFMADD231PS (R13)(DI*1), Y4, Y3
+	ADDQ        $0x08, R8
+	ADDQ        $0x00000040, R9
+	DECQ        R10
+	JNE         tap
+	TESTB       R11, R11
+	JEQ         write
+	VXORPS      Y4, Y4, Y4
+	VMAXPS      Y0, Y4, Y0
+	VMAXPS      Y1, Y4, Y1
+	VMAXPS      Y2, Y4, Y2
+	VMAXPS      Y3, Y4, Y3
+
+write:
+	VMOVUPS Y0, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y1, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y2, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y3, (BX)
+	ADDQ    SI, BX
+	IMUL3Q  $0x04, DX, R10
+	ADDQ    R10, CX
+	DECQ    AX
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func taps5AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// Requires: AVX, FMA3
+TEXT ·taps5AVX2(SB), NOSPLIT, $0-73
+	MOVQ    tiles+0(FP), AX
+	MOVQ    x+16(FP), CX
+	MOVQ    apart+24(FP), DX
+	MOVQ    c+56(FP), BX
+	MOVQ    to+64(FP), SI
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (DX)(DX*2), DI
+	MOVB    floor+72(FP), R11
+	MOVQ    start+48(FP), R12
+	PCALIGN $0x00000040
+
+tile:
+	VMOVUPS (R12), Y0
+	VMOVAPS Y0, Y1
+	VMOVAPS Y0, Y2
+	VMOVAPS Y0, Y3
+	VMOVAPS Y0, Y4
+	MOVQ    offs+32(FP), R8
+	MOVQ    w+40(FP), R9
+	MOVQ    k+8(FP), R10
+	PCALIGN $0x00000020
+
+tap:
+	MOVQ        (R8), R13
+	LEAQ        (CX)(R13*4), R13
+	VMOVUPS     (R9), Y5
+	VFMADD231PS (R13), Y5, Y0
+	VFMADD231PS (R13)(DX*1), Y5, Y1
+	VFMADD231PS (R13)(DX*2), Y5, Y2
+	VFMADD231PS (R13)(DI*1), Y5, Y3
+	LEAQ        (R13)(DX*4), R13
+	VFMADD231PS (R13), Y5, Y4
+	ADDQ        $0x08, R8
+	ADDQ        $0x00000040, R9
+	DECQ        R10
+	JNE         tap
+	TESTB       R11, R11
+	JEQ         write
+	VXORPS      Y5, Y5, Y5
+	VMAXPS      Y0, Y5, Y0
+	VMAXPS      Y1, Y5, Y1
+	VMAXPS      Y2, Y5, Y2
+	VMAXPS      Y3, Y5, Y3
+	VMAXPS      Y4, Y5, Y4
+
+write:
+	VMOVUPS Y0, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y1, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y2, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y3, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y4, (BX)
+	ADDQ    SI, BX
+	IMUL3Q  $0x05, DX, R10
+	ADDQ    R10, CX
+	DECQ    AX
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func taps6AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// Requires: AVX, FMA3
+TEXT ·taps6AVX2(SB), NOSPLIT, $0-73
+	MOVQ    tiles+0(FP), AX
+	MOVQ    x+16(FP), CX
+	MOVQ    apart+24(FP), DX
+	MOVQ    c+56(FP), BX
+	MOVQ    to+64(FP), SI
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (DX)(DX*2), DI
+	MOVB    floor+72(FP), R11
+	MOVQ    start+48(FP), R12
+	PCALIGN $0x00000040
+
+tile:
+	VMOVUPS (R12), Y0
+	VMOVAPS Y0, Y1
+	VMOVAPS Y0, Y2
+	VMOVAPS Y0, Y3
+	VMOVAPS Y0, Y4
+	VMOVAPS Y0, Y5
+	MOVQ    offs+32(FP), R8
+	MOVQ    w+40(FP), R9
+	MOVQ    k+8(FP), R10
+	PCALIGN $0x00000020
+
+tap:
+	MOVQ        (R8), R13
+	LEAQ        (CX)(R13*4), R13
+	VMOVUPS     (R9), Y6
+	VFMADD231PS (R13), Y6, Y0
+	VFMADD231PS (R13)(DX*1), Y6, Y1
+	VFMADD231PS (R13)(DX*2), Y6, Y2
+	VFMADD231PS (R13)(DI*1), Y6, Y3
+	LEAQ        (R13)(DX*4), R13
+	VFMADD231PS (R13), Y6, Y4
+	VFMADD231PS (R13)(DX*1), Y6, Y5
+	ADDQ        $0x08, R8
+	ADDQ        $0x00000040, R9
+	DECQ        R10
+	JNE         tap
+	TESTB       R11, R11
+	JEQ         write
+	VXORPS      Y6, Y6, Y6
+	VMAXPS      Y0, Y6, Y0
+	VMAXPS      Y1, Y6, Y1
+	VMAXPS      Y2, Y6, Y2
+	VMAXPS      Y3, Y6, Y3
+	VMAXPS      Y4, Y6, Y4
+	VMAXPS      Y5, Y6, Y5
+
+write:
+	VMOVUPS Y0, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y1, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y2, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y3, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y4, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y5, (BX)
+	ADDQ    SI, BX
+	IMUL3Q  $0x06, DX, R10
+	ADDQ    R10, CX
+	DECQ    AX
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func taps7AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// Requires: AVX, FMA3
+TEXT ·taps7AVX2(SB), NOSPLIT, $0-73
+	MOVQ    tiles+0(FP), AX
+	MOVQ    x+16(FP), CX
+	MOVQ    apart+24(FP), DX
+	MOVQ    c+56(FP), BX
+	MOVQ    to+64(FP), SI
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (DX)(DX*2), DI
+	MOVB    floor+72(FP), R11
+	MOVQ    start+48(FP), R12
+	PCALIGN $0x00000040
+
+tile:
+	VMOVUPS (R12), Y0
+	VMOVAPS Y0, Y1
+	VMOVAPS Y0, Y2
+	VMOVAPS Y0, Y3
+	VMOVAPS Y0, Y4
+	VMOVAPS Y0, Y5
+	VMOVAPS Y0, Y6
+	MOVQ    offs+32(FP), R8
+	MOVQ    w+40(FP), R9
+	MOVQ    k+8(FP), R10
+	PCALIGN $0x00000020
+
+tap:
+	MOVQ        (R8), R13
+	LEAQ        (CX)(R13*4), R13
+	VMOVUPS     (R9), Y7
+	VFMADD231PS (R13), Y7, Y0
+	VFMADD231PS (R13)(DX*1), Y7, Y1
+	VFMADD231PS (R13)(DX*2), Y7, Y2
+	VFMADD231PS (R13)(DI*1), Y7, Y3
+	LEAQ        (R13)(DX*4), R13
+	VFMADD231PS (R13), Y7, Y4
+	VFMADD231PS (R13)(DX*1), Y7, Y5
+	VFMADD231PS (R13)(DX*2), Y7, Y6
+	ADDQ        $0x08, R8
+	ADDQ        $0x00000040, R9
+	DECQ        R10
+	JNE         tap
+	TESTB       R11, R11
+	JEQ         write
+	VXORPS      Y7, Y7, Y7
+	VMAXPS      Y0, Y7, Y0
+	VMAXPS      Y1, Y7, Y1
+	VMAXPS      Y2, Y7, Y2
+	VMAXPS      Y3, Y7, Y3
+	VMAXPS      Y4, Y7, Y4
+	VMAXPS      Y5, Y7, Y5
+	VMAXPS      Y6, Y7, Y6
+
+write:
+	VMOVUPS Y0, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y1, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y2, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y3, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y4, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y5, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y6, (BX)
+	ADDQ    SI, BX
+	IMUL3Q  $0x07, DX, R10
+	ADDQ    R10, CX
+	DECQ    AX
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func taps8AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// Requires: AVX, FMA3
+TEXT ·taps8AVX2(SB), NOSPLIT, $0-73
+	MOVQ    tiles+0(FP), AX
+	MOVQ    x+16(FP), CX
+	MOVQ    apart+24(FP), DX
+	MOVQ    c+56(FP), BX
+	MOVQ    to+64(FP), SI
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (DX)(DX*2), DI
+	MOVB    floor+72(FP), R11
+	MOVQ    start+48(FP), R12
+	PCALIGN $0x00000040
+
+tile:
+	VMOVUPS (R12), Y0
+	VMOVAPS Y0, Y1
+	VMOVAPS Y0, Y2
+	VMOVAPS Y0, Y3
+	VMOVAPS Y0, Y4
+	VMOVAPS Y0, Y5
+	VMOVAPS Y0, Y6
+	VMOVAPS Y0, Y7
+	MOVQ    offs+32(FP), R8
+	MOVQ    w+40(FP), R9
+	MOVQ    k+8(FP), R10
+	PCALIGN $0x00000020
+
+tap:
+	MOVQ        (R8), R13
+	LEAQ        (CX)(R13*4), R13
+	VMOVUPS     (R9), Y8
+	VFMADD231PS (R13), Y8, Y0
+	VFMADD231PS (R13)(DX*1), Y8, Y1
+	VFMADD231PS (R13)(DX*2), Y8, Y2
+	VFMADD231PS (R13)(DI*1), Y8, Y3
+	LEAQ        (R13)(DX*4), R13
+	VFMADD231PS (R13), Y8, Y4
+	VFMADD231PS (R13)(DX*1), Y8, Y5
+	VFMADD231PS (R13)(DX*2), Y8, Y6
+	VFMADD231PS (R13)(DI*1), Y8, Y7
+	ADDQ        $0x08, R8
+	ADDQ        $0x00000040, R9
+	DECQ        R10
+	JNE         tap
+	TESTB       R11, R11
+	JEQ         write
+	VXORPS      Y8, Y8, Y8
+	VMAXPS      Y0, Y8, Y0
+	VMAXPS      Y1, Y8, Y1
+	VMAXPS      Y2, Y8, Y2
+	VMAXPS      Y3, Y8, Y3
+	VMAXPS      Y4, Y8, Y4
+	VMAXPS      Y5, Y8, Y5
+	VMAXPS      Y6, Y8, Y6
+	VMAXPS      Y7, Y8, Y7
+
+write:
+	VMOVUPS Y0, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y1, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y2, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y3, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y4, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y5, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y6, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y7, (BX)
+	ADDQ    SI, BX
+	IMUL3Q  $0x08, DX, R10
+	ADDQ    R10, CX
+	DECQ    AX
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func taps9AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// Requires: AVX, FMA3
+TEXT ·taps9AVX2(SB), NOSPLIT, $0-73
+	MOVQ    tiles+0(FP), AX
+	MOVQ    x+16(FP), CX
+	MOVQ    apart+24(FP), DX
+	MOVQ    c+56(FP), BX
+	MOVQ    to+64(FP), SI
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (DX)(DX*2), DI
+	MOVB    floor+72(FP), R11
+	MOVQ    start+48(FP), R12
+	PCALIGN $0x00000040
+
+tile:
+	VMOVUPS (R12), Y0
+	VMOVAPS Y0, Y1
+	VMOVAPS Y0, Y2
+	VMOVAPS Y0, Y3
+	VMOVAPS Y0, Y4
+	VMOVAPS Y0, Y5
+	VMOVAPS Y0, Y6
+	VMOVAPS Y0, Y7
+	VMOVAPS Y0, Y8
+	MOVQ    offs+32(FP), R8
+	MOVQ    w+40(FP), R9
+	MOVQ    k+8(FP), R10
+	PCALIGN $0x00000020
+
+tap:
+	MOVQ        (R8), R13
+	LEAQ        (CX)(R13*4), R13
+	VMOVUPS     (R9), Y9
+	VFMADD231PS (R13), Y9, Y0
+	VFMADD231PS (R13)(DX*1), Y9, Y1
+	VFMADD231PS (R13)(DX*2), Y9, Y2
+	VFMADD231PS (R13)(DI*1), Y9, Y3
+	LEAQ        (R13)(DX*4), R13
+	VFMADD231PS (R13), Y9, Y4
+	VFMADD231PS (R13)(DX*1), Y9, Y5
+	VFMADD231PS (R13)(DX*2), Y9, Y6
+	VFMADD231PS (R13)(DI*1), Y9, Y7
+	LEAQ        (R13)(DX*4), R13
+	VFMADD231PS (R13), Y9, Y8
+	ADDQ        $0x08, R8
+	ADDQ        $0x00000040, R9
+	DECQ        R10
+	JNE         tap
+	TESTB       R11, R11
+	JEQ         write
+	VXORPS      Y9, Y9, Y9
+	VMAXPS      Y0, Y9, Y0
+	VMAXPS      Y1, Y9, Y1
+	VMAXPS      Y2, Y9, Y2
+	VMAXPS      Y3, Y9, Y3
+	VMAXPS      Y4, Y9, Y4
+	VMAXPS      Y5, Y9, Y5
+	VMAXPS      Y6, Y9, Y6
+	VMAXPS      Y7, Y9, Y7
+	VMAXPS      Y8, Y9, Y8
+
+write:
+	VMOVUPS Y0, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y1, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y2, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y3, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y4, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y5, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y6, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y7, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y8, (BX)
+	ADDQ    SI, BX
+	IMUL3Q  $0x09, DX, R10
+	ADDQ    R10, CX
+	DECQ    AX
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func taps10AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// Requires: AVX, FMA3
+TEXT ·taps10AVX2(SB), NOSPLIT, $0-73
+	MOVQ    tiles+0(FP), AX
+	MOVQ    x+16(FP), CX
+	MOVQ    apart+24(FP), DX
+	MOVQ    c+56(FP), BX
+	MOVQ    to+64(FP), SI
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (DX)(DX*2), DI
+	MOVB    floor+72(FP), R11
+	MOVQ    start+48(FP), R12
+	PCALIGN $0x00000040
+
+tile:
+	VMOVUPS (R12), Y0
+	VMOVAPS Y0, Y1
+	VMOVAPS Y0, Y2
+	VMOVAPS Y0, Y3
+	VMOVAPS Y0, Y4
+	VMOVAPS Y0, Y5
+	VMOVAPS Y0, Y6
+	VMOVAPS Y0, Y7
+	VMOVAPS Y0, Y8
+	VMOVAPS Y0, Y9
+	MOVQ    offs+32(FP), R8
+	MOVQ    w+40(FP), R9
+	MOVQ    k+8(FP), R10
+	PCALIGN $0x00000020
+
+tap:
+	MOVQ        (R8), R13
+	LEAQ        (CX)(R13*4), R13
+	VMOVUPS     (R9), Y10
+	VFMADD231PS (R13), Y10, Y0
+	VFMADD231PS (R13)(DX*1), Y10, Y1
+	VFMADD231PS (R13)(DX*2), Y10, Y2
+	VFMADD231PS (R13)(DI*1), Y10, Y3
+	LEAQ        (R13)(DX*4), R13
+	VFMADD231PS (R13), Y10, Y4
+	VFMADD231PS (R13)(DX*1), Y10, Y5
+	VFMADD231PS (R13)(DX*2), Y10, Y6
+	VFMADD231PS (R13)(DI*1), Y10, Y7
+	LEAQ        (R13)(DX*4), R13
+	VFMADD231PS (R13), Y10, Y8
+	VFMADD231PS (R13)(DX*1), Y10, Y9
+	ADDQ        $0x08, R8
+	ADDQ        $0x00000040, R9
+	DECQ        R10
+	JNE         tap
+	TESTB       R11, R11
+	JEQ         write
+	VXORPS      Y10, Y10, Y10
+	VMAXPS      Y0, Y10, Y0
+	VMAXPS      Y1, Y10, Y1
+	VMAXPS      Y2, Y10, Y2
+	VMAXPS      Y3, Y10, Y3
+	VMAXPS      Y4, Y10, Y4
+	VMAXPS      Y5, Y10, Y5
+	VMAXPS      Y6, Y10, Y6
+	VMAXPS      Y7, Y10, Y7
+	VMAXPS      Y8, Y10, Y8
+	VMAXPS      Y9, Y10, Y9
+
+write:
+	VMOVUPS Y0, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y1, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y2, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y3, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y4, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y5, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y6, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y7, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y8, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y9, (BX)
+	ADDQ    SI, BX
+	IMUL3Q  $0x0a, DX, R10
+	ADDQ    R10, CX
+	DECQ    AX
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func taps11AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// Requires: AVX, FMA3
+TEXT ·taps11AVX2(SB), NOSPLIT, $0-73
+	MOVQ    tiles+0(FP), AX
+	MOVQ    x+16(FP), CX
+	MOVQ    apart+24(FP), DX
+	MOVQ    c+56(FP), BX
+	MOVQ    to+64(FP), SI
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (DX)(DX*2), DI
+	MOVB    floor+72(FP), R11
+	MOVQ    start+48(FP), R12
+	PCALIGN $0x00000040
+
+tile:
+	VMOVUPS (R12), Y0
+	VMOVAPS Y0, Y1
+	VMOVAPS Y0, Y2
+	VMOVAPS Y0, Y3
+	VMOVAPS Y0, Y4
+	VMOVAPS Y0, Y5
+	VMOVAPS Y0, Y6
+	VMOVAPS Y0, Y7
+	VMOVAPS Y0, Y8
+	VMOVAPS Y0, Y9
+	VMOVAPS Y0, Y10
+	MOVQ    offs+32(FP), R8
+	MOVQ    w+40(FP), R9
+	MOVQ    k+8(FP), R10
+	PCALIGN $0x00000020
+
+tap:
+	MOVQ        (R8), R13
+	LEAQ        (CX)(R13*4), R13
+	VMOVUPS     (R9), Y11
+	VFMADD231PS (R13), Y11, Y0
+	VFMADD231PS (R13)(DX*1), Y11, Y1
+	VFMADD231PS (R13)(DX*2), Y11, Y2
+	VFMADD231PS (R13)(DI*1), Y11, Y3
+	LEAQ        (R13)(DX*4), R13
+	VFMADD231PS (R13), Y11, Y4
+	VFMADD231PS (R13)(DX*1), Y11, Y5
+	VFMADD231PS (R13)(DX*2), Y11, Y6
+	VFMADD231PS (R13)(DI*1), Y11, Y7
+	LEAQ        (R13)(DX*4), R13
+	VFMADD231PS (R13), Y11, Y8
+	VFMADD231PS (R13)(DX*1), Y11, Y9
+	VFMADD231PS (R13)(DX*2), Y11, Y10
+	ADDQ        $0x08, R8
+	ADDQ        $0x00000040, R9
+	DECQ        R10
+	JNE         tap
+	TESTB       R11, R11
+	JEQ         write
+	VXORPS      Y11, Y11, Y11
+	VMAXPS      Y0, Y11, Y0
+	VMAXPS      Y1, Y11, Y1
+	VMAXPS      Y2, Y11, Y2
+	VMAXPS      Y3, Y11, Y3
+	VMAXPS      Y4, Y11, Y4
+	VMAXPS      Y5, Y11, Y5
+	VMAXPS      Y6, Y11, Y6
+	VMAXPS      Y7, Y11, Y7
+	VMAXPS      Y8, Y11, Y8
+	VMAXPS      Y9, Y11, Y9
+	VMAXPS      Y10, Y11, Y10
+
+write:
+	VMOVUPS Y0, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y1, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y2, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y3, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y4, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y5, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y6, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y7, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y8, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y9, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y10, (BX)
+	ADDQ    SI, BX
+	IMUL3Q  $0x0b, DX, R10
+	ADDQ    R10, CX
+	DECQ    AX
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func taps12AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// Requires: AVX, FMA3
+TEXT ·taps12AVX2(SB), NOSPLIT, $0-73
+	MOVQ    tiles+0(FP), AX
+	MOVQ    x+16(FP), CX
+	MOVQ    apart+24(FP), DX
+	MOVQ    c+56(FP), BX
+	MOVQ    to+64(FP), SI
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (DX)(DX*2), DI
+	MOVB    floor+72(FP), R11
+	MOVQ    start+48(FP), R12
+	PCALIGN $0x00000040
+
+tile:
+	VMOVUPS (R12), Y0
+	VMOVAPS Y0, Y1
+	VMOVAPS Y0, Y2
+	VMOVAPS Y0, Y3
+	VMOVAPS Y0, Y4
+	VMOVAPS Y0, Y5
+	VMOVAPS Y0, Y6
+	VMOVAPS Y0, Y7
+	VMOVAPS Y0, Y8
+	VMOVAPS Y0, Y9
+	VMOVAPS Y0, Y10
+	VMOVAPS Y0, Y11
+	MOVQ    offs+32(FP), R8
+	MOVQ    w+40(FP), R9
+	MOVQ    k+8(FP), R10
+	PCALIGN $0x00000020
+
+tap:
+	MOVQ        (R8), R13
+	LEAQ        (CX)(R13*4), R13
+	VMOVUPS     (R9), Y12
+	VFMADD231PS (R13), Y12, Y0
+	VFMADD231PS (R13)(DX*1), Y12, Y1
+	VFMADD231PS (R13)(DX*2), Y12, Y2
+	VFMADD231PS (R13)(DI*1), Y12, Y3
+	LEAQ        (R13)(DX*4), R13
+	VFMADD231PS (R13), Y12, Y4
+	VFMADD231PS (R13)(DX*1), Y12, Y5
+	VFMADD231PS (R13)(DX*2), Y12, Y6
+	VFMADD231PS (R13)(DI*1), Y12, Y7
+	LEAQ        (R13)(DX*4), R13
+	VFMADD231PS (R13), Y12, Y8
+	VFMADD231PS (R13)(DX*1), Y12, Y9
+	VFMADD231PS (R13)(DX*2), Y12, Y10
+	VFMADD231PS (R13)(DI*1), Y12, Y11
+	ADDQ        $0x08, R8
+	ADDQ        $0x00000040, R9
+	DECQ        R10
+	JNE         tap
+	TESTB       R11, R11
+	JEQ         write
+	VXORPS      Y12, Y12, Y12
+	VMAXPS      Y0, Y12, Y0
+	VMAXPS      Y1, Y12, Y1
+	VMAXPS      Y2, Y12, Y2
+	VMAXPS      Y3, Y12, Y3
+	VMAXPS      Y4, Y12, Y4
+	VMAXPS      Y5, Y12, Y5
+	VMAXPS      Y6, Y12, Y6
+	VMAXPS      Y7, Y12, Y7
+	VMAXPS      Y8, Y12, Y8
+	VMAXPS      Y9, Y12, Y9
+	VMAXPS      Y10, Y12, Y10
+	VMAXPS      Y11, Y12, Y11
+
+write:
+	VMOVUPS Y0, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y1, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y2, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y3, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y4, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y5, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y6, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y7, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y8, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y9, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y10, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Y11, (BX)
+	ADDQ    SI, BX
+	IMUL3Q  $0x0c, DX, R10
+	ADDQ    R10, CX
+	DECQ    AX
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func tapSums1AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, nextY int, c *float32, accumulate bool)
+// Requires: AVX, FMA3
+TEXT ·tapSums1AVX2(SB), NOSPLIT, $0-73
+	MOVQ   rows+0(FP), AX
+	MOVQ   offs+24(FP), CX
+	MOVQ   x+16(FP), DX
+	MOVQ   step+32(FP), BX
+	MOVQ   nextX+40(FP), SI
+	MOVQ   y+48(FP), DI
+	MOVQ   nextY+56(FP), R8
+	SHLQ   $0x02, BX
+	SHLQ   $0x02, SI
+	SHLQ   $0x02, R8
+	MOVQ   (CX), CX
+	LEAQ   (DX)(CX*4), CX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+
+row:
+	MOVQ    pixels+8(FP), DX
+	SUBQ    $0x02, DX
+	JLT     one
+	PCALIGN $0x00000020
+
+two:
+	VMOVUPS     (DI), Y2
+	VMOVUPS     64(DI), Y3
+	VFMADD231PS (CX), Y2, Y0
+	VFMADD231PS (CX)(BX*1), Y3, Y1
+	LEAQ        (CX)(BX*2), CX
+	ADDQ        $0x00000080, DI
+	SUBQ        $0x02, DX
+	JGE         two
+
+one:
+	CMPQ        DX, $-1
+	JNE         next
+	VMOVUPS     (DI), Y2
+	VFMADD231PS (CX), Y2, Y0
+	ADDQ        BX, CX
+	ADDQ        $0x00000040, DI
+
+next:
+	ADDQ   SI, CX
+	ADDQ   R8, DI
+	DECQ   AX
+	JNE    row
+	MOVQ   c+64(FP), AX
+	MOVB   accumulate+72(FP), CL
+	VADDPS Y0, Y1, Y0
+	TESTB  CL, CL
+	JEQ    write
+	VADDPS (AX), Y0, Y0
+
+write:
+	VMOVUPS Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func tapSums2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, nextY int, c *float32, accumulate bool)
+// Requires: AVX, FMA3
+TEXT ·tapSums2AVX2(SB), NOSPLIT, $0-73
+	MOVQ   rows+0(FP), AX
+	MOVQ   offs+24(FP), CX
+	MOVQ   x+16(FP), DX
+	MOVQ   step+32(FP), BX
+	MOVQ   nextX+40(FP), SI
+	MOVQ   y+48(FP), DI
+	MOVQ   nextY+56(FP), R8
+	SHLQ   $0x02, BX
+	SHLQ   $0x02, SI
+	SHLQ   $0x02, R8
+	MOVQ   (CX), R9
+	LEAQ   (DX)(R9*4), R9
+	MOVQ   8(CX), CX
+	LEAQ   (DX)(CX*4), CX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+
+row:
+	MOVQ    pixels+8(FP), DX
+	SUBQ    $0x02, DX
+	JLT     one
+	PCALIGN $0x00000020
+
+two:
+	VMOVUPS     (DI), Y4
+	VMOVUPS     64(DI), Y5
+	VFMADD231PS (R9), Y4, Y0
+	VFMADD231PS (R9)(BX*1), Y5, Y2
+	LEAQ        (R9)(BX*2), R9
+	VFMADD231PS (CX), Y4, Y1
+	VFMADD231PS (CX)(BX*1), Y5, Y3
+	LEAQ        (CX)(BX*2), CX
+	ADDQ        $0x00000080, DI
+	SUBQ        $0x02, DX
+	JGE         two
+
+one:
+	CMPQ        DX, $-1
+	JNE         next
+	VMOVUPS     (DI), Y4
+	VFMADD231PS (R9), Y4, Y0
+	ADDQ        BX, R9
+	VFMADD231PS (CX), Y4, Y1
+	ADDQ        BX, CX
+	ADDQ        $0x00000040, DI
+
+next:
+	ADDQ   SI, R9
+	ADDQ   SI, CX
+	ADDQ   R8, DI
+	DECQ   AX
+	JNE    row
+	MOVQ   c+64(FP), AX
+	MOVB   accumulate+72(FP), CL
+	VADDPS Y0, Y2, Y0
+	VADDPS Y1, Y3, Y1
+	TESTB  CL, CL
+	JEQ    write
+	VADDPS (AX), Y0, Y0
+	VADDPS 64(AX), Y1, Y1
+
+write:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 64(AX)
+	VZEROUPPER
+	RET
+
+// func tapSums3AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, nextY int, c *float32, accumulate bool)
+// Requires: AVX, FMA3
+TEXT ·tapSums3AVX2(SB), NOSPLIT, $0-73
+	MOVQ   rows+0(FP), AX
+	MOVQ   offs+24(FP), CX
+	MOVQ   x+16(FP), DX
+	MOVQ   step+32(FP), BX
+	MOVQ   nextX+40(FP), SI
+	MOVQ   y+48(FP), DI
+	MOVQ   nextY+56(FP), R8
+	SHLQ   $0x02, BX
+	SHLQ   $0x02, SI
+	SHLQ   $0x02, R8
+	MOVQ   (CX), R9
+	LEAQ   (DX)(R9*4), R9
+	MOVQ   8(CX), R10
+	LEAQ   (DX)(R10*4), R10
+	MOVQ   16(CX), CX
+	LEAQ   (DX)(CX*4), CX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+
+row:
+	MOVQ    pixels+8(FP), DX
+	SUBQ    $0x02, DX
+	JLT     one
+	PCALIGN $0x00000020
+
+two:
+	VMOVUPS     (DI), Y6
+	VMOVUPS     64(DI), Y7
+	VFMADD231PS (R9), Y6, Y0
+	VFMADD231PS (R9)(BX*1), Y7, Y3
+	LEAQ        (R9)(BX*2), R9
+	VFMADD231PS (R10), Y6, Y1
+	VFMADD231PS (R10)(BX*1), Y7, Y4
+	LEAQ        (R10)(BX*2), R10
+	VFMADD231PS (CX), Y6, Y2
+	VFMADD231PS (CX)(BX*1), Y7, Y5
+	LEAQ        (CX)(BX*2), CX
+	ADDQ        $0x00000080, DI
+	SUBQ        $0x02, DX
+	JGE         two
+
+one:
+	CMPQ        DX, $-1
+	JNE         next
+	VMOVUPS     (DI), Y6
+	VFMADD231PS (R9), Y6, Y0
+	ADDQ        BX, R9
+	VFMADD231PS (R10), Y6, Y1
+	ADDQ        BX, R10
+	VFMADD231PS (CX), Y6, Y2
+	ADDQ        BX, CX
+	ADDQ        $0x00000040, DI
+
+next:
+	ADDQ   SI, R9
+	ADDQ   SI, R10
+	ADDQ   SI, CX
+	ADDQ   R8, DI
+	DECQ   AX
+	JNE    row
+	MOVQ   c+64(FP), AX
+	MOVB   accumulate+72(FP), CL
+	VADDPS Y0, Y3, Y0
+	VADDPS Y1, Y4, Y1
+	VADDPS Y2, Y5, Y2
+	TESTB  CL, CL
+	JEQ    write
+	VADDPS (AX), Y0, Y0
+	VADDPS 64(AX), Y1, Y1
+	VADDPS 128(AX), Y2, Y2
+
+write:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 64(AX)
+	VMOVUPS Y2, 128(AX)
+	VZEROUPPER
+	RET
+
+// func tapSums4AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, nextY int, c *float32, accumulate bool)
+// Requires: AVX, FMA3
+TEXT ·tapSums4AVX2(SB), NOSPLIT, $0-73
+	MOVQ   rows+0(FP), AX
+	MOVQ   offs+24(FP), CX
+	MOVQ   x+16(FP), DX
+	MOVQ   step+32(FP), BX
+	MOVQ   nextX+40(FP), SI
+	MOVQ   y+48(FP), DI
+	MOVQ   nextY+56(FP), R8
+	SHLQ   $0x02, BX
+	SHLQ   $0x02, SI
+	SHLQ   $0x02, R8
+	MOVQ   (CX), R9
+	LEAQ   (DX)(R9*4), R9
+	MOVQ   8(CX), R10
+	LEAQ   (DX)(R10*4), R10
+	MOVQ   16(CX), R11
+	LEAQ   (DX)(R11*4), R11
+	MOVQ   24(CX), CX
+	LEAQ   (DX)(CX*4), CX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+
+row:
+	MOVQ    pixels+8(FP), DX
+	SUBQ    $0x02, DX
+	JLT     one
+	PCALIGN $0x00000020
+
+two:
+	VMOVUPS     (DI), Y8
+	VMOVUPS     64(DI), Y9
+	VFMADD231PS (R9), Y8, Y0
+	VFMADD231PS (R9)(BX*1), Y9, Y4
+	LEAQ        (R9)(BX*2), R9
+	VFMADD231PS (R10), Y8, Y1
+	VFMADD231PS (R10)(BX*1), Y9, Y5
+	LEAQ        (R10)(BX*2), R10
+	VFMADD231PS (R11), Y8, Y2
+	VFMADD231PS (R11)(BX*1), Y9, Y6
+	LEAQ        (R11)(BX*2), R11
+	VFMADD231PS (CX), Y8, Y3
+	VFMADD231PS (CX)(BX*1), Y9, Y7
+	LEAQ        (CX)(BX*2), CX
+	ADDQ        $0x00000080, DI
+	SUBQ        $0x02, DX
+	JGE         two
+
+one:
+	CMPQ        DX, $-1
+	JNE         next
+	VMOVUPS     (DI), Y8
+	VFMADD231PS (R9), Y8, Y0
+	ADDQ        BX, R9
+	VFMADD231PS (R10), Y8, Y1
+	ADDQ        BX, R10
+	VFMADD231PS (R11), Y8, Y2
+	ADDQ        BX, R11
+	VFMADD231PS (CX), Y8, Y3
+	ADDQ        BX, CX
+	ADDQ        $0x00000040, DI
+
+next:
+	ADDQ   SI, R9
+	ADDQ   SI, R10
+	ADDQ   SI, R11
+	ADDQ   SI, CX
+	ADDQ   R8, DI
+	DECQ   AX
+	JNE    row
+	MOVQ   c+64(FP), AX
+	MOVB   accumulate+72(FP), CL
+	VADDPS Y0, Y4, Y0
+	VADDPS Y1, Y5, Y1
+	VADDPS Y2, Y6, Y2
+	VADDPS Y3, Y7, Y3
+	TESTB  CL, CL
+	JEQ    write
+	VADDPS (AX), Y0, Y0
+	VADDPS 64(AX), Y1, Y1
+	VADDPS 128(AX), Y2, Y2
+	VADDPS 192(AX), Y3, Y3
+
+write:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 64(AX)
+	VMOVUPS Y2, 128(AX)
+	VMOVUPS Y3, 192(AX)
+	VZEROUPPER
+	RET
+
+// func tapSums5AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, nextY int, c *float32, accumulate bool)
+// Requires: AVX, FMA3
+TEXT ·tapSums5AVX2(SB), NOSPLIT, $0-73
+	MOVQ   rows+0(FP), AX
+	MOVQ   offs+24(FP), CX
+	MOVQ   x+16(FP), DX
+	MOVQ   step+32(FP), BX
+	MOVQ   nextX+40(FP), SI
+	MOVQ   y+48(FP), DI
+	MOVQ   nextY+56(FP), R8
+	SHLQ   $0x02, BX
+	SHLQ   $0x02, SI
+	SHLQ   $0x02, R8
+	MOVQ   (CX), R9
+	LEAQ   (DX)(R9*4), R9
+	MOVQ   8(CX), R10
+	LEAQ   (DX)(R10*4), R10
+	MOVQ   16(CX), R11
+	LEAQ   (DX)(R11*4), R11
+	MOVQ   24(CX), R12
+	LEAQ   (DX)(R12*4), R12
+	MOVQ   32(CX), CX
+	LEAQ   (DX)(CX*4), CX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+
+row:
+	MOVQ    pixels+8(FP), DX
+	SUBQ    $0x02, DX
+	JLT     one
+	PCALIGN $0x00000020
+
+two:
+	VMOVUPS     (DI), Y10
+	VMOVUPS     64(DI), Y11
+	VFMADD231PS (R9), Y10, Y0
+	VFMADD231PS (R9)(BX*1), Y11, Y5
+	LEAQ        (R9)(BX*2), R9
+	VFMADD231PS (R10), Y10, Y1
+	VFMADD231PS (R10)(BX*1), Y11, Y6
+	LEAQ        (R10)(BX*2), R10
+	VFMADD231PS (R11), Y10, Y2
+	VFMADD231PS (R11)(BX*1), Y11, Y7
+	LEAQ        (R11)(BX*2), R11
+	VFMADD231PS (R12), Y10, Y3
+	VFMADD231PS (R12)(BX*1), Y11, Y8
+	LEAQ        (R12)(BX*2), R12
+	VFMADD231PS (CX), Y10, Y4
+	VFMADD231PS (CX)(BX*1), Y11, Y9
+	LEAQ        (CX)(BX*2), CX
+	ADDQ        $0x00000080, DI
+	SUBQ        $0x02, DX
+	JGE         two
+
+one:
+	CMPQ        DX, $-1
+	JNE         next
+	VMOVUPS     (DI), Y10
+	VFMADD231PS (R9), Y10, Y0
+	ADDQ        BX, R9
+	VFMADD231PS (R10), Y10, Y1
+	ADDQ        BX, R10
+	VFMADD231PS (R11), Y10, Y2
+	ADDQ        BX, R11
+	VFMADD231PS (R12), Y10, Y3
+	ADDQ        BX, R12
+	VFMADD231PS (CX), Y10, Y4
+	ADDQ        BX, CX
+	ADDQ        $0x00000040, DI
+
+next:
+	ADDQ   SI, R9
+	ADDQ   SI, R10
+	ADDQ   SI, R11
+	ADDQ   SI, R12
+	ADDQ   SI, CX
+	ADDQ   R8, DI
+	DECQ   AX
+	JNE    row
+	MOVQ   c+64(FP), AX
+	MOVB   accumulate+72(FP), CL
+	VADDPS Y0, Y5, Y0
+	VADDPS Y1, Y6, Y1
+	VADDPS Y2, Y7, Y2
+	VADDPS Y3, Y8, Y3
+	VADDPS Y4, Y9, Y4
+	TESTB  CL, CL
+	JEQ    write
+	VADDPS (AX), Y0, Y0
+	VADDPS 64(AX), Y1, Y1
+	VADDPS 128(AX), Y2, Y2
+	VADDPS 192(AX), Y3, Y3
+	VADDPS 256(AX), Y4, Y4
+
+write:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 64(AX)
+	VMOVUPS Y2, 128(AX)
+	VMOVUPS Y3, 192(AX)
+	VMOVUPS Y4, 256(AX)
+	VZEROUPPER
+	RET
+
 // func takenSums1AVX2(runs *int, x *float32, n int, index *int32, places *int32, dy *float32, sums *float32, all *float32)
 // Requires: AVX, FMA3
 TEXT ·takenSums1AVX2(SB), NOSPLIT, $0-64

@@ -423,3 +423,88 @@ func offsetSums1x13x2AVX512(rows int, pixels int, x *float32, offs *int, step in
 //
 //go:noescape
 func offsetSums1x14x2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
+
+// taps1AVX512 is the micro kernel of a depthwise convolution of 1 pixels.
+//
+//go:noescape
+func taps1AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+
+// taps2AVX512 is the micro kernel of a depthwise convolution of 2 pixels.
+//
+//go:noescape
+func taps2AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+
+// taps3AVX512 is the micro kernel of a depthwise convolution of 3 pixels.
+//
+//go:noescape
+func taps3AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+
+// taps4AVX512 is the micro kernel of a depthwise convolution of 4 pixels.
+//
+//go:noescape
+func taps4AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+
+// taps5AVX512 is the micro kernel of a depthwise convolution of 5 pixels.
+//
+//go:noescape
+func taps5AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+
+// taps6AVX512 is the micro kernel of a depthwise convolution of 6 pixels.
+//
+//go:noescape
+func taps6AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+
+// taps7AVX512 is the micro kernel of a depthwise convolution of 7 pixels.
+//
+//go:noescape
+func taps7AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+
+// taps8AVX512 is the micro kernel of a depthwise convolution of 8 pixels.
+//
+//go:noescape
+func taps8AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+
+// taps9AVX512 is the micro kernel of a depthwise convolution of 9 pixels.
+//
+//go:noescape
+func taps9AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+
+// taps10AVX512 is the micro kernel of a depthwise convolution of 10 pixels.
+//
+//go:noescape
+func taps10AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+
+// taps11AVX512 is the micro kernel of a depthwise convolution of 11 pixels.
+//
+//go:noescape
+func taps11AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+
+// taps12AVX512 is the micro kernel of a depthwise convolution of 12 pixels.
+//
+//go:noescape
+func taps12AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+
+// tapSums1AVX512 adds up products of pixels of a depthwise convolution for 1 offsets.
+//
+//go:noescape
+func tapSums1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, nextY int, c *float32, accumulate bool)
+
+// tapSums2AVX512 adds up products of pixels of a depthwise convolution for 2 offsets.
+//
+//go:noescape
+func tapSums2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, nextY int, c *float32, accumulate bool)
+
+// tapSums3AVX512 adds up products of pixels of a depthwise convolution for 3 offsets.
+//
+//go:noescape
+func tapSums3AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, nextY int, c *float32, accumulate bool)
+
+// tapSums4AVX512 adds up products of pixels of a depthwise convolution for 4 offsets.
+//
+//go:noescape
+func tapSums4AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, nextY int, c *float32, accumulate bool)
+
+// tapSums5AVX512 adds up products of pixels of a depthwise convolution for 5 offsets.
+//
+//go:noescape
+func tapSums5AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, nextY int, c *float32, accumulate bool)

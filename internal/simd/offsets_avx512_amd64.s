@@ -12647,3 +12647,1322 @@ write:
 	VMOVUPS Z27, 1728(AX)
 	VZEROUPPER
 	RET
+
+// func taps1AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// Requires: AVX, AVX512F
+TEXT ·taps1AVX512(SB), NOSPLIT, $0-73
+	MOVQ    tiles+0(FP), AX
+	MOVQ    x+16(FP), CX
+	MOVQ    apart+24(FP), DX
+	MOVQ    c+56(FP), BX
+	MOVQ    to+64(FP), SI
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (DX)(DX*2), DI
+	MOVB    floor+72(FP), R10
+	MOVQ    start+48(FP), R11
+	PCALIGN $0x00000040
+
+tile:
+	VMOVUPS (R11), Z0
+	MOVQ    offs+32(FP), DI
+	MOVQ    w+40(FP), R8
+	MOVQ    k+8(FP), R9
+	PCALIGN $0x00000020
+
+tap:
+	MOVQ        (DI), R12
+	LEAQ        (CX)(R12*4), R12
+	VMOVUPS     (R8), Z1
+	VFMADD231PS (R12), Z1, Z0
+	ADDQ        $0x08, DI
+	ADDQ        $0x00000040, R8
+	DECQ        R9
+	JNE         tap
+	TESTB       R10, R10
+	JEQ         write
+	VPXORD      Z2, Z2, Z2
+	VMAXPS      Z0, Z2, Z0
+
+write:
+	VMOVUPS Z0, (BX)
+	ADDQ    SI, BX
+	IMUL3Q  $0x01, DX, R9
+	ADDQ    R9, CX
+	DECQ    AX
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func taps2AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// Requires: AVX, AVX512F
+TEXT ·taps2AVX512(SB), NOSPLIT, $0-73
+	MOVQ    tiles+0(FP), AX
+	MOVQ    x+16(FP), CX
+	MOVQ    apart+24(FP), DX
+	MOVQ    c+56(FP), BX
+	MOVQ    to+64(FP), SI
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (DX)(DX*2), DI
+	MOVB    floor+72(FP), R10
+	MOVQ    start+48(FP), R11
+	PCALIGN $0x00000040
+
+tile:
+	VMOVUPS (R11), Z0
+	VMOVAPS Z0, Z1
+	MOVQ    offs+32(FP), DI
+	MOVQ    w+40(FP), R8
+	MOVQ    k+8(FP), R9
+	PCALIGN $0x00000020
+
+tap:
+	MOVQ        (DI), R12
+	LEAQ        (CX)(R12*4), R12
+	VMOVUPS     (R8), Z2
+	VFMADD231PS (R12), Z2, Z0
+	VFMADD231PS (R12)(DX*1), Z2, Z1
+	ADDQ        $0x08, DI
+	ADDQ        $0x00000040, R8
+	DECQ        R9
+	JNE         tap
+	TESTB       R10, R10
+	JEQ         write
+	VPXORD      Z3, Z3, Z3
+	VMAXPS      Z0, Z3, Z0
+	VMAXPS      Z1, Z3, Z1
+
+write:
+	VMOVUPS Z0, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z1, (BX)
+	ADDQ    SI, BX
+	IMUL3Q  $0x02, DX, R9
+	ADDQ    R9, CX
+	DECQ    AX
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func taps3AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// Requires: AVX, AVX512F
+TEXT ·taps3AVX512(SB), NOSPLIT, $0-73
+	MOVQ    tiles+0(FP), AX
+	MOVQ    x+16(FP), CX
+	MOVQ    apart+24(FP), DX
+	MOVQ    c+56(FP), BX
+	MOVQ    to+64(FP), SI
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (DX)(DX*2), DI
+	MOVB    floor+72(FP), R10
+	MOVQ    start+48(FP), R11
+	PCALIGN $0x00000040
+
+tile:
+	VMOVUPS (R11), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	MOVQ    offs+32(FP), DI
+	MOVQ    w+40(FP), R8
+	MOVQ    k+8(FP), R9
+	PCALIGN $0x00000020
+
+tap:
+	MOVQ        (DI), R12
+	LEAQ        (CX)(R12*4), R12
+	VMOVUPS     (R8), Z3
+	VFMADD231PS (R12), Z3, Z0
+	VFMADD231PS (R12)(DX*1), Z3, Z1
+	VFMADD231PS (R12)(DX*2), Z3, Z2
+	ADDQ        $0x08, DI
+	ADDQ        $0x00000040, R8
+	DECQ        R9
+	JNE         tap
+	TESTB       R10, R10
+	JEQ         write
+	VPXORD      Z4, Z4, Z4
+	VMAXPS      Z0, Z4, Z0
+	VMAXPS      Z1, Z4, Z1
+	VMAXPS      Z2, Z4, Z2
+
+write:
+	VMOVUPS Z0, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z1, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z2, (BX)
+	ADDQ    SI, BX
+	IMUL3Q  $0x03, DX, R9
+	ADDQ    R9, CX
+	DECQ    AX
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func taps4AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// Requires: AVX, AVX512F
+TEXT ·taps4AVX512(SB), NOSPLIT, $0-73
+	MOVQ    tiles+0(FP), AX
+	MOVQ    x+16(FP), CX
+	MOVQ    apart+24(FP), DX
+	MOVQ    c+56(FP), BX
+	MOVQ    to+64(FP), SI
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (DX)(DX*2), DI
+	MOVB    floor+72(FP), R11
+	MOVQ    start+48(FP), R12
+	PCALIGN $0x00000040
+
+tile:
+	VMOVUPS (R12), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	MOVQ    offs+32(FP), R8
+	MOVQ    w+40(FP), R9
+	MOVQ    k+8(FP), R10
+	PCALIGN $0x00000020
+
+tap:
+	MOVQ        (R8), R13
+	LEAQ        (CX)(R13*4), R13
+	VMOVUPS     (R9), Z4
+	VFMADD231PS (R13), Z4, Z0
+	VFMADD231PS (R13)(DX*1), Z4, Z1
+	VFMADD231PS (R13)(DX*2), Z4, Z2
+	VFMADD231PS (R13)(DI*1), Z4, Z3
+	ADDQ        $0x08, R8
+	ADDQ        $0x00000040, R9
+	DECQ        R10
+	JNE         tap
+	TESTB       R11, R11
+	JEQ         write
+	VPXORD      Z5, Z5, Z5
+	VMAXPS      Z0, Z5, Z0
+	VMAXPS      Z1, Z5, Z1
+	VMAXPS      Z2, Z5, Z2
+	VMAXPS      Z3, Z5, Z3
+
+write:
+	VMOVUPS Z0, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z1, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z2, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z3, (BX)
+	ADDQ    SI, BX
+	IMUL3Q  $0x04, DX, R10
+	ADDQ    R10, CX
+	DECQ    AX
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func taps5AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// Requires: AVX, AVX512F
+TEXT ·taps5AVX512(SB), NOSPLIT, $0-73
+	MOVQ    tiles+0(FP), AX
+	MOVQ    x+16(FP), CX
+	MOVQ    apart+24(FP), DX
+	MOVQ    c+56(FP), BX
+	MOVQ    to+64(FP), SI
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (DX)(DX*2), DI
+	MOVB    floor+72(FP), R11
+	MOVQ    start+48(FP), R12
+	PCALIGN $0x00000040
+
+tile:
+	VMOVUPS (R12), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	MOVQ    offs+32(FP), R8
+	MOVQ    w+40(FP), R9
+	MOVQ    k+8(FP), R10
+	PCALIGN $0x00000020
+
+tap:
+	MOVQ        (R8), R13
+	LEAQ        (CX)(R13*4), R13
+	VMOVUPS     (R9), Z5
+	VFMADD231PS (R13), Z5, Z0
+	VFMADD231PS (R13)(DX*1), Z5, Z1
+	VFMADD231PS (R13)(DX*2), Z5, Z2
+	VFMADD231PS (R13)(DI*1), Z5, Z3
+	LEAQ        (R13)(DX*4), R13
+	VFMADD231PS (R13), Z5, Z4
+	ADDQ        $0x08, R8
+	ADDQ        $0x00000040, R9
+	DECQ        R10
+	JNE         tap
+	TESTB       R11, R11
+	JEQ         write
+	VPXORD      Z6, Z6, Z6
+	VMAXPS      Z0, Z6, Z0
+	VMAXPS      Z1, Z6, Z1
+	VMAXPS      Z2, Z6, Z2
+	VMAXPS      Z3, Z6, Z3
+	VMAXPS      Z4, Z6, Z4
+
+write:
+	VMOVUPS Z0, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z1, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z2, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z3, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z4, (BX)
+	ADDQ    SI, BX
+	IMUL3Q  $0x05, DX, R10
+	ADDQ    R10, CX
+	DECQ    AX
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func taps6AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// Requires: AVX, AVX512F
+TEXT ·taps6AVX512(SB), NOSPLIT, $0-73
+	MOVQ    tiles+0(FP), AX
+	MOVQ    x+16(FP), CX
+	MOVQ    apart+24(FP), DX
+	MOVQ    c+56(FP), BX
+	MOVQ    to+64(FP), SI
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (DX)(DX*2), DI
+	MOVB    floor+72(FP), R11
+	MOVQ    start+48(FP), R12
+	PCALIGN $0x00000040
+
+tile:
+	VMOVUPS (R12), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	MOVQ    offs+32(FP), R8
+	MOVQ    w+40(FP), R9
+	MOVQ    k+8(FP), R10
+	PCALIGN $0x00000020
+
+tap:
+	MOVQ        (R8), R13
+	LEAQ        (CX)(R13*4), R13
+	VMOVUPS     (R9), Z6
+	VFMADD231PS (R13), Z6, Z0
+	VFMADD231PS (R13)(DX*1), Z6, Z1
+	VFMADD231PS (R13)(DX*2), Z6, Z2
+	VFMADD231PS (R13)(DI*1), Z6, Z3
+	LEAQ        (R13)(DX*4), R13
+	VFMADD231PS (R13), Z6, Z4
+	VFMADD231PS (R13)(DX*1), Z6, Z5
+	ADDQ        $0x08, R8
+	ADDQ        $0x00000040, R9
+	DECQ        R10
+	JNE         tap
+	TESTB       R11, R11
+	JEQ         write
+	VPXORD      Z7, Z7, Z7
+	VMAXPS      Z0, Z7, Z0
+	VMAXPS      Z1, Z7, Z1
+	VMAXPS      Z2, Z7, Z2
+	VMAXPS      Z3, Z7, Z3
+	VMAXPS      Z4, Z7, Z4
+	VMAXPS      Z5, Z7, Z5
+
+write:
+	VMOVUPS Z0, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z1, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z2, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z3, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z4, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z5, (BX)
+	ADDQ    SI, BX
+	IMUL3Q  $0x06, DX, R10
+	ADDQ    R10, CX
+	DECQ    AX
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func taps7AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// Requires: AVX, AVX512F
+TEXT ·taps7AVX512(SB), NOSPLIT, $0-73
+	MOVQ    tiles+0(FP), AX
+	MOVQ    x+16(FP), CX
+	MOVQ    apart+24(FP), DX
+	MOVQ    c+56(FP), BX
+	MOVQ    to+64(FP), SI
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (DX)(DX*2), DI
+	MOVB    floor+72(FP), R11
+	MOVQ    start+48(FP), R12
+	PCALIGN $0x00000040
+
+tile:
+	VMOVUPS (R12), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	MOVQ    offs+32(FP), R8
+	MOVQ    w+40(FP), R9
+	MOVQ    k+8(FP), R10
+	PCALIGN $0x00000020
+
+tap:
+	MOVQ        (R8), R13
+	LEAQ        (CX)(R13*4), R13
+	VMOVUPS     (R9), Z7
+	VFMADD231PS (R13), Z7, Z0
+	VFMADD231PS (R13)(DX*1), Z7, Z1
+	VFMADD231PS (R13)(DX*2), Z7, Z2
+	VFMADD231PS (R13)(DI*1), Z7, Z3
+	LEAQ        (R13)(DX*4), R13
+	VFMADD231PS (R13), Z7, Z4
+	VFMADD231PS (R13)(DX*1), Z7, Z5
+	VFMADD231PS (R13)(DX*2), Z7, Z6
+	ADDQ        $0x08, R8
+	ADDQ        $0x00000040, R9
+	DECQ        R10
+	JNE         tap
+	TESTB       R11, R11
+	JEQ         write
+	VPXORD      Z8, Z8, Z8
+	VMAXPS      Z0, Z8, Z0
+	VMAXPS      Z1, Z8, Z1
+	VMAXPS      Z2, Z8, Z2
+	VMAXPS      Z3, Z8, Z3
+	VMAXPS      Z4, Z8, Z4
+	VMAXPS      Z5, Z8, Z5
+	VMAXPS      Z6, Z8, Z6
+
+write:
+	VMOVUPS Z0, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z1, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z2, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z3, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z4, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z5, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z6, (BX)
+	ADDQ    SI, BX
+	IMUL3Q  $0x07, DX, R10
+	ADDQ    R10, CX
+	DECQ    AX
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func taps8AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// Requires: AVX, AVX512F
+TEXT ·taps8AVX512(SB), NOSPLIT, $0-73
+	MOVQ    tiles+0(FP), AX
+	MOVQ    x+16(FP), CX
+	MOVQ    apart+24(FP), DX
+	MOVQ    c+56(FP), BX
+	MOVQ    to+64(FP), SI
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (DX)(DX*2), DI
+	MOVB    floor+72(FP), R11
+	MOVQ    start+48(FP), R12
+	PCALIGN $0x00000040
+
+tile:
+	VMOVUPS (R12), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	MOVQ    offs+32(FP), R8
+	MOVQ    w+40(FP), R9
+	MOVQ    k+8(FP), R10
+	PCALIGN $0x00000020
+
+tap:
+	MOVQ        (R8), R13
+	LEAQ        (CX)(R13*4), R13
+	VMOVUPS     (R9), Z8
+	VFMADD231PS (R13), Z8, Z0
+	VFMADD231PS (R13)(DX*1), Z8, Z1
+	VFMADD231PS (R13)(DX*2), Z8, Z2
+	VFMADD231PS (R13)(DI*1), Z8, Z3
+	LEAQ        (R13)(DX*4), R13
+	VFMADD231PS (R13), Z8, Z4
+	VFMADD231PS (R13)(DX*1), Z8, Z5
+	VFMADD231PS (R13)(DX*2), Z8, Z6
+	VFMADD231PS (R13)(DI*1), Z8, Z7
+	ADDQ        $0x08, R8
+	ADDQ        $0x00000040, R9
+	DECQ        R10
+	JNE         tap
+	TESTB       R11, R11
+	JEQ         write
+	VPXORD      Z9, Z9, Z9
+	VMAXPS      Z0, Z9, Z0
+	VMAXPS      Z1, Z9, Z1
+	VMAXPS      Z2, Z9, Z2
+	VMAXPS      Z3, Z9, Z3
+	VMAXPS      Z4, Z9, Z4
+	VMAXPS      Z5, Z9, Z5
+	VMAXPS      Z6, Z9, Z6
+	VMAXPS      Z7, Z9, Z7
+
+write:
+	VMOVUPS Z0, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z1, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z2, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z3, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z4, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z5, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z6, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z7, (BX)
+	ADDQ    SI, BX
+	IMUL3Q  $0x08, DX, R10
+	ADDQ    R10, CX
+	DECQ    AX
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func taps9AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// Requires: AVX, AVX512F
+TEXT ·taps9AVX512(SB), NOSPLIT, $0-73
+	MOVQ    tiles+0(FP), AX
+	MOVQ    x+16(FP), CX
+	MOVQ    apart+24(FP), DX
+	MOVQ    c+56(FP), BX
+	MOVQ    to+64(FP), SI
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (DX)(DX*2), DI
+	MOVB    floor+72(FP), R11
+	MOVQ    start+48(FP), R12
+	PCALIGN $0x00000040
+
+tile:
+	VMOVUPS (R12), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	MOVQ    offs+32(FP), R8
+	MOVQ    w+40(FP), R9
+	MOVQ    k+8(FP), R10
+	PCALIGN $0x00000020
+
+tap:
+	MOVQ        (R8), R13
+	LEAQ        (CX)(R13*4), R13
+	VMOVUPS     (R9), Z9
+	VFMADD231PS (R13), Z9, Z0
+	VFMADD231PS (R13)(DX*1), Z9, Z1
+	VFMADD231PS (R13)(DX*2), Z9, Z2
+	VFMADD231PS (R13)(DI*1), Z9, Z3
+	LEAQ        (R13)(DX*4), R13
+	VFMADD231PS (R13), Z9, Z4
+	VFMADD231PS (R13)(DX*1), Z9, Z5
+	VFMADD231PS (R13)(DX*2), Z9, Z6
+	VFMADD231PS (R13)(DI*1), Z9, Z7
+	LEAQ        (R13)(DX*4), R13
+	VFMADD231PS (R13), Z9, Z8
+	ADDQ        $0x08, R8
+	ADDQ        $0x00000040, R9
+	DECQ        R10
+	JNE         tap
+	TESTB       R11, R11
+	JEQ         write
+	VPXORD      Z10, Z10, Z10
+	VMAXPS      Z0, Z10, Z0
+	VMAXPS      Z1, Z10, Z1
+	VMAXPS      Z2, Z10, Z2
+	VMAXPS      Z3, Z10, Z3
+	VMAXPS      Z4, Z10, Z4
+	VMAXPS      Z5, Z10, Z5
+	VMAXPS      Z6, Z10, Z6
+	VMAXPS      Z7, Z10, Z7
+	VMAXPS      Z8, Z10, Z8
+
+write:
+	VMOVUPS Z0, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z1, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z2, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z3, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z4, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z5, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z6, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z7, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z8, (BX)
+	ADDQ    SI, BX
+	IMUL3Q  $0x09, DX, R10
+	ADDQ    R10, CX
+	DECQ    AX
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func taps10AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// Requires: AVX, AVX512F
+TEXT ·taps10AVX512(SB), NOSPLIT, $0-73
+	MOVQ    tiles+0(FP), AX
+	MOVQ    x+16(FP), CX
+	MOVQ    apart+24(FP), DX
+	MOVQ    c+56(FP), BX
+	MOVQ    to+64(FP), SI
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (DX)(DX*2), DI
+	MOVB    floor+72(FP), R11
+	MOVQ    start+48(FP), R12
+	PCALIGN $0x00000040
+
+tile:
+	VMOVUPS (R12), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	MOVQ    offs+32(FP), R8
+	MOVQ    w+40(FP), R9
+	MOVQ    k+8(FP), R10
+	PCALIGN $0x00000020
+
+tap:
+	MOVQ        (R8), R13
+	LEAQ        (CX)(R13*4), R13
+	VMOVUPS     (R9), Z10
+	VFMADD231PS (R13), Z10, Z0
+	VFMADD231PS (R13)(DX*1), Z10, Z1
+	VFMADD231PS (R13)(DX*2), Z10, Z2
+	VFMADD231PS (R13)(DI*1), Z10, Z3
+	LEAQ        (R13)(DX*4), R13
+	VFMADD231PS (R13), Z10, Z4
+	VFMADD231PS (R13)(DX*1), Z10, Z5
+	VFMADD231PS (R13)(DX*2), Z10, Z6
+	VFMADD231PS (R13)(DI*1), Z10, Z7
+	LEAQ        (R13)(DX*4), R13
+	VFMADD231PS (R13), Z10, Z8
+	VFMADD231PS (R13)(DX*1), Z10, Z9
+	ADDQ        $0x08, R8
+	ADDQ        $0x00000040, R9
+	DECQ        R10
+	JNE         tap
+	TESTB       R11, R11
+	JEQ         write
+	VPXORD      Z11, Z11, Z11
+	VMAXPS      Z0, Z11, Z0
+	VMAXPS      Z1, Z11, Z1
+	VMAXPS      Z2, Z11, Z2
+	VMAXPS      Z3, Z11, Z3
+	VMAXPS      Z4, Z11, Z4
+	VMAXPS      Z5, Z11, Z5
+	VMAXPS      Z6, Z11, Z6
+	VMAXPS      Z7, Z11, Z7
+	VMAXPS      Z8, Z11, Z8
+	VMAXPS      Z9, Z11, Z9
+
+write:
+	VMOVUPS Z0, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z1, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z2, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z3, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z4, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z5, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z6, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z7, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z8, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z9, (BX)
+	ADDQ    SI, BX
+	IMUL3Q  $0x0a, DX, R10
+	ADDQ    R10, CX
+	DECQ    AX
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func taps11AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// Requires: AVX, AVX512F
+TEXT ·taps11AVX512(SB), NOSPLIT, $0-73
+	MOVQ    tiles+0(FP), AX
+	MOVQ    x+16(FP), CX
+	MOVQ    apart+24(FP), DX
+	MOVQ    c+56(FP), BX
+	MOVQ    to+64(FP), SI
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (DX)(DX*2), DI
+	MOVB    floor+72(FP), R11
+	MOVQ    start+48(FP), R12
+	PCALIGN $0x00000040
+
+tile:
+	VMOVUPS (R12), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	MOVQ    offs+32(FP), R8
+	MOVQ    w+40(FP), R9
+	MOVQ    k+8(FP), R10
+	PCALIGN $0x00000020
+
+tap:
+	MOVQ        (R8), R13
+	LEAQ        (CX)(R13*4), R13
+	VMOVUPS     (R9), Z11
+	VFMADD231PS (R13), Z11, Z0
+	VFMADD231PS (R13)(DX*1), Z11, Z1
+	VFMADD231PS (R13)(DX*2), Z11, Z2
+	VFMADD231PS (R13)(DI*1), Z11, Z3
+	LEAQ        (R13)(DX*4), R13
+	VFMADD231PS (R13), Z11, Z4
+	VFMADD231PS (R13)(DX*1), Z11, Z5
+	VFMADD231PS (R13)(DX*2), Z11, Z6
+	VFMADD231PS (R13)(DI*1), Z11, Z7
+	LEAQ        (R13)(DX*4), R13
+	VFMADD231PS (R13), Z11, Z8
+	VFMADD231PS (R13)(DX*1), Z11, Z9
+	VFMADD231PS (R13)(DX*2), Z11, Z10
+	ADDQ        $0x08, R8
+	ADDQ        $0x00000040, R9
+	DECQ        R10
+	JNE         tap
+	TESTB       R11, R11
+	JEQ         write
+	VPXORD      Z12, Z12, Z12
+	VMAXPS      Z0, Z12, Z0
+	VMAXPS      Z1, Z12, Z1
+	VMAXPS      Z2, Z12, Z2
+	VMAXPS      Z3, Z12, Z3
+	VMAXPS      Z4, Z12, Z4
+	VMAXPS      Z5, Z12, Z5
+	VMAXPS      Z6, Z12, Z6
+	VMAXPS      Z7, Z12, Z7
+	VMAXPS      Z8, Z12, Z8
+	VMAXPS      Z9, Z12, Z9
+	VMAXPS      Z10, Z12, Z10
+
+write:
+	VMOVUPS Z0, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z1, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z2, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z3, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z4, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z5, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z6, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z7, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z8, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z9, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z10, (BX)
+	ADDQ    SI, BX
+	IMUL3Q  $0x0b, DX, R10
+	ADDQ    R10, CX
+	DECQ    AX
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func taps12AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// Requires: AVX, AVX512F
+TEXT ·taps12AVX512(SB), NOSPLIT, $0-73
+	MOVQ    tiles+0(FP), AX
+	MOVQ    x+16(FP), CX
+	MOVQ    apart+24(FP), DX
+	MOVQ    c+56(FP), BX
+	MOVQ    to+64(FP), SI
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, SI
+	LEAQ    (DX)(DX*2), DI
+	MOVB    floor+72(FP), R11
+	MOVQ    start+48(FP), R12
+	PCALIGN $0x00000040
+
+tile:
+	VMOVUPS (R12), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	MOVQ    offs+32(FP), R8
+	MOVQ    w+40(FP), R9
+	MOVQ    k+8(FP), R10
+	PCALIGN $0x00000020
+
+tap:
+	MOVQ        (R8), R13
+	LEAQ        (CX)(R13*4), R13
+	VMOVUPS     (R9), Z12
+	VFMADD231PS (R13), Z12, Z0
+	VFMADD231PS (R13)(DX*1), Z12, Z1
+	VFMADD231PS (R13)(DX*2), Z12, Z2
+	VFMADD231PS (R13)(DI*1), Z12, Z3
+	LEAQ        (R13)(DX*4), R13
+	VFMADD231PS (R13), Z12, Z4
+	VFMADD231PS (R13)(DX*1), Z12, Z5
+	VFMADD231PS (R13)(DX*2), Z12, Z6
+	VFMADD231PS (R13)(DI*1), Z12, Z7
+	LEAQ        (R13)(DX*4), R13
+	VFMADD231PS (R13), Z12, Z8
+	VFMADD231PS (R13)(DX*1), Z12, Z9
+	VFMADD231PS (R13)(DX*2), Z12, Z10
+	VFMADD231PS (R13)(DI*1), Z12, Z11
+	ADDQ        $0x08, R8
+	ADDQ        $0x00000040, R9
+	DECQ        R10
+	JNE         tap
+	TESTB       R11, R11
+	JEQ         write
+	VPXORD      Z13, Z13, Z13
+	VMAXPS      Z0, Z13, Z0
+	VMAXPS      Z1, Z13, Z1
+	VMAXPS      Z2, Z13, Z2
+	VMAXPS      Z3, Z13, Z3
+	VMAXPS      Z4, Z13, Z4
+	VMAXPS      Z5, Z13, Z5
+	VMAXPS      Z6, Z13, Z6
+	VMAXPS      Z7, Z13, Z7
+	VMAXPS      Z8, Z13, Z8
+	VMAXPS      Z9, Z13, Z9
+	VMAXPS      Z10, Z13, Z10
+	VMAXPS      Z11, Z13, Z11
+
+write:
+	VMOVUPS Z0, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z1, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z2, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z3, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z4, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z5, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z6, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z7, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z8, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z9, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z10, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z11, (BX)
+	ADDQ    SI, BX
+	IMUL3Q  $0x0c, DX, R10
+	ADDQ    R10, CX
+	DECQ    AX
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func tapSums1AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, nextY int, c *float32, accumulate bool)
+// Requires: AVX, AVX512F
+TEXT ·tapSums1AVX512(SB), NOSPLIT, $0-73
+	MOVQ   rows+0(FP), AX
+	MOVQ   offs+24(FP), CX
+	MOVQ   x+16(FP), DX
+	MOVQ   step+32(FP), BX
+	MOVQ   nextX+40(FP), SI
+	MOVQ   y+48(FP), DI
+	MOVQ   nextY+56(FP), R8
+	SHLQ   $0x02, BX
+	SHLQ   $0x02, SI
+	SHLQ   $0x02, R8
+	MOVQ   (CX), CX
+	LEAQ   (DX)(CX*4), CX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+
+row:
+	MOVQ    pixels+8(FP), DX
+	SUBQ    $0x02, DX
+	JLT     one
+	PCALIGN $0x00000020
+
+two:
+	VMOVUPS     (DI), Z2
+	VMOVUPS     64(DI), Z3
+	VFMADD231PS (CX), Z2, Z0
+	VFMADD231PS (CX)(BX*1), Z3, Z1
+	LEAQ        (CX)(BX*2), CX
+	ADDQ        $0x00000080, DI
+	SUBQ        $0x02, DX
+	JGE         two
+
+one:
+	CMPQ        DX, $-1
+	JNE         next
+	VMOVUPS     (DI), Z2
+	VFMADD231PS (CX), Z2, Z0
+	ADDQ        BX, CX
+	ADDQ        $0x00000040, DI
+
+next:
+	ADDQ   SI, CX
+	ADDQ   R8, DI
+	DECQ   AX
+	JNE    row
+	MOVQ   c+64(FP), AX
+	MOVB   accumulate+72(FP), CL
+	VADDPS Z0, Z1, Z0
+	TESTB  CL, CL
+	JEQ    write
+	VADDPS (AX), Z0, Z0
+
+write:
+	VMOVUPS Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func tapSums2AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, nextY int, c *float32, accumulate bool)
+// Requires: AVX, AVX512F
+TEXT ·tapSums2AVX512(SB), NOSPLIT, $0-73
+	MOVQ   rows+0(FP), AX
+	MOVQ   offs+24(FP), CX
+	MOVQ   x+16(FP), DX
+	MOVQ   step+32(FP), BX
+	MOVQ   nextX+40(FP), SI
+	MOVQ   y+48(FP), DI
+	MOVQ   nextY+56(FP), R8
+	SHLQ   $0x02, BX
+	SHLQ   $0x02, SI
+	SHLQ   $0x02, R8
+	MOVQ   (CX), R9
+	LEAQ   (DX)(R9*4), R9
+	MOVQ   8(CX), CX
+	LEAQ   (DX)(CX*4), CX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+
+row:
+	MOVQ    pixels+8(FP), DX
+	SUBQ    $0x02, DX
+	JLT     one
+	PCALIGN $0x00000020
+
+two:
+	VMOVUPS     (DI), Z4
+	VMOVUPS     64(DI), Z5
+	VFMADD231PS (R9), Z4, Z0
+	VFMADD231PS (R9)(BX*1), Z5, Z2
+	LEAQ        (R9)(BX*2), R9
+	VFMADD231PS (CX), Z4, Z1
+	VFMADD231PS (CX)(BX*1), Z5, Z3
+	LEAQ        (CX)(BX*2), CX
+	ADDQ        $0x00000080, DI
+	SUBQ        $0x02, DX
+	JGE         two
+
+one:
+	CMPQ        DX, $-1
+	JNE         next
+	VMOVUPS     (DI), Z4
+	VFMADD231PS (R9), Z4, Z0
+	ADDQ        BX, R9
+	VFMADD231PS (CX), Z4, Z1
+	ADDQ        BX, CX
+	ADDQ        $0x00000040, DI
+
+next:
+	ADDQ   SI, R9
+	ADDQ   SI, CX
+	ADDQ   R8, DI
+	DECQ   AX
+	JNE    row
+	MOVQ   c+64(FP), AX
+	MOVB   accumulate+72(FP), CL
+	VADDPS Z0, Z2, Z0
+	VADDPS Z1, Z3, Z1
+	TESTB  CL, CL
+	JEQ    write
+	VADDPS (AX), Z0, Z0
+	VADDPS 64(AX), Z1, Z1
+
+write:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VZEROUPPER
+	RET
+
+// func tapSums3AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, nextY int, c *float32, accumulate bool)
+// Requires: AVX, AVX512F
+TEXT ·tapSums3AVX512(SB), NOSPLIT, $0-73
+	MOVQ   rows+0(FP), AX
+	MOVQ   offs+24(FP), CX
+	MOVQ   x+16(FP), DX
+	MOVQ   step+32(FP), BX
+	MOVQ   nextX+40(FP), SI
+	MOVQ   y+48(FP), DI
+	MOVQ   nextY+56(FP), R8
+	SHLQ   $0x02, BX
+	SHLQ   $0x02, SI
+	SHLQ   $0x02, R8
+	MOVQ   (CX), R9
+	LEAQ   (DX)(R9*4), R9
+	MOVQ   8(CX), R10
+	LEAQ   (DX)(R10*4), R10
+	MOVQ   16(CX), CX
+	LEAQ   (DX)(CX*4), CX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+
+row:
+	MOVQ    pixels+8(FP), DX
+	SUBQ    $0x02, DX
+	JLT     one
+	PCALIGN $0x00000020
+
+two:
+	VMOVUPS     (DI), Z6
+	VMOVUPS     64(DI), Z7
+	VFMADD231PS (R9), Z6, Z0
+	VFMADD231PS (R9)(BX*1), Z7, Z3
+	LEAQ        (R9)(BX*2), R9
+	VFMADD231PS (R10), Z6, Z1
+	VFMADD231PS (R10)(BX*1), Z7, Z4
+	LEAQ        (R10)(BX*2), R10
+	VFMADD231PS (CX), Z6, Z2
+	VFMADD231PS (CX)(BX*1), Z7, Z5
+	LEAQ        (CX)(BX*2), CX
+	ADDQ        $0x00000080, DI
+	SUBQ        $0x02, DX
+	JGE         two
+
+one:
+	CMPQ        DX, $-1
+	JNE         next
+	VMOVUPS     (DI), Z6
+	VFMADD231PS (R9), Z6, Z0
+	ADDQ        BX, R9
+	VFMADD231PS (R10), Z6, Z1
+	ADDQ        BX, R10
+	VFMADD231PS (CX), Z6, Z2
+	ADDQ        BX, CX
+	ADDQ        $0x00000040, DI
+
+next:
+	ADDQ   SI, R9
+	ADDQ   SI, R10
+	ADDQ   SI, CX
+	ADDQ   R8, DI
+	DECQ   AX
+	JNE    row
+	MOVQ   c+64(FP), AX
+	MOVB   accumulate+72(FP), CL
+	VADDPS Z0, Z3, Z0
+	VADDPS Z1, Z4, Z1
+	VADDPS Z2, Z5, Z2
+	TESTB  CL, CL
+	JEQ    write
+	VADDPS (AX), Z0, Z0
+	VADDPS 64(AX), Z1, Z1
+	VADDPS 128(AX), Z2, Z2
+
+write:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VZEROUPPER
+	RET
+
+// func tapSums4AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, nextY int, c *float32, accumulate bool)
+// Requires: AVX, AVX512F
+TEXT ·tapSums4AVX512(SB), NOSPLIT, $0-73
+	MOVQ   rows+0(FP), AX
+	MOVQ   offs+24(FP), CX
+	MOVQ   x+16(FP), DX
+	MOVQ   step+32(FP), BX
+	MOVQ   nextX+40(FP), SI
+	MOVQ   y+48(FP), DI
+	MOVQ   nextY+56(FP), R8
+	SHLQ   $0x02, BX
+	SHLQ   $0x02, SI
+	SHLQ   $0x02, R8
+	MOVQ   (CX), R9
+	LEAQ   (DX)(R9*4), R9
+	MOVQ   8(CX), R10
+	LEAQ   (DX)(R10*4), R10
+	MOVQ   16(CX), R11
+	LEAQ   (DX)(R11*4), R11
+	MOVQ   24(CX), CX
+	LEAQ   (DX)(CX*4), CX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+
+row:
+	MOVQ    pixels+8(FP), DX
+	SUBQ    $0x02, DX
+	JLT     one
+	PCALIGN $0x00000020
+
+two:
+	VMOVUPS     (DI), Z8
+	VMOVUPS     64(DI), Z9
+	VFMADD231PS (R9), Z8, Z0
+	VFMADD231PS (R9)(BX*1), Z9, Z4
+	LEAQ        (R9)(BX*2), R9
+	VFMADD231PS (R10), Z8, Z1
+	VFMADD231PS (R10)(BX*1), Z9, Z5
+	LEAQ        (R10)(BX*2), R10
+	VFMADD231PS (R11), Z8, Z2
+	VFMADD231PS (R11)(BX*1), Z9, Z6
+	LEAQ        (R11)(BX*2), R11
+	VFMADD231PS (CX), Z8, Z3
+	VFMADD231PS (CX)(BX*1), Z9, Z7
+	LEAQ        (CX)(BX*2), CX
+	ADDQ        $0x00000080, DI
+	SUBQ        $0x02, DX
+	JGE         two
+
+one:
+	CMPQ        DX, $-1
+	JNE         next
+	VMOVUPS     (DI), Z8
+	VFMADD231PS (R9), Z8, Z0
+	ADDQ        BX, R9
+	VFMADD231PS (R10), Z8, Z1
+	ADDQ        BX, R10
+	VFMADD231PS (R11), Z8, Z2
+	ADDQ        BX, R11
+	VFMADD231PS (CX), Z8, Z3
+	ADDQ        BX, CX
+	ADDQ        $0x00000040, DI
+
+next:
+	ADDQ   SI, R9
+	ADDQ   SI, R10
+	ADDQ   SI, R11
+	ADDQ   SI, CX
+	ADDQ   R8, DI
+	DECQ   AX
+	JNE    row
+	MOVQ   c+64(FP), AX
+	MOVB   accumulate+72(FP), CL
+	VADDPS Z0, Z4, Z0
+	VADDPS Z1, Z5, Z1
+	VADDPS Z2, Z6, Z2
+	VADDPS Z3, Z7, Z3
+	TESTB  CL, CL
+	JEQ    write
+	VADDPS (AX), Z0, Z0
+	VADDPS 64(AX), Z1, Z1
+	VADDPS 128(AX), Z2, Z2
+	VADDPS 192(AX), Z3, Z3
+
+write:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VZEROUPPER
+	RET
+
+// func tapSums5AVX512(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, nextY int, c *float32, accumulate bool)
+// Requires: AVX, AVX512F
+TEXT ·tapSums5AVX512(SB), NOSPLIT, $0-73
+	MOVQ   rows+0(FP), AX
+	MOVQ   offs+24(FP), CX
+	MOVQ   x+16(FP), DX
+	MOVQ   step+32(FP), BX
+	MOVQ   nextX+40(FP), SI
+	MOVQ   y+48(FP), DI
+	MOVQ   nextY+56(FP), R8
+	SHLQ   $0x02, BX
+	SHLQ   $0x02, SI
+	SHLQ   $0x02, R8
+	MOVQ   (CX), R9
+	LEAQ   (DX)(R9*4), R9
+	MOVQ   8(CX), R10
+	LEAQ   (DX)(R10*4), R10
+	MOVQ   16(CX), R11
+	LEAQ   (DX)(R11*4), R11
+	MOVQ   24(CX), R12
+	LEAQ   (DX)(R12*4), R12
+	MOVQ   32(CX), CX
+	LEAQ   (DX)(CX*4), CX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+
+row:
+	MOVQ    pixels+8(FP), DX
+	SUBQ    $0x02, DX
+	JLT     one
+	PCALIGN $0x00000020
+
+two:
+	VMOVUPS     (DI), Z10
+	VMOVUPS     64(DI), Z11
+	VFMADD231PS (R9), Z10, Z0
+	VFMADD231PS (R9)(BX*1), Z11, Z5
+	LEAQ        (R9)(BX*2), R9
+	VFMADD231PS (R10), Z10, Z1
+	VFMADD231PS (R10)(BX*1), Z11, Z6
+	LEAQ        (R10)(BX*2), R10
+	VFMADD231PS (R11), Z10, Z2
+	VFMADD231PS (R11)(BX*1), Z11, Z7
+	LEAQ        (R11)(BX*2), R11
+	VFMADD231PS (R12), Z10, Z3
+	VFMADD231PS (R12)(BX*1), Z11, Z8
+	LEAQ        (R12)(BX*2), R12
+	VFMADD231PS (CX), Z10, Z4
+	VFMADD231PS (CX)(BX*1), Z11, Z9
+	LEAQ        (CX)(BX*2), CX
+	ADDQ        $0x00000080, DI
+	SUBQ        $0x02, DX
+	JGE         two
+
+one:
+	CMPQ        DX, $-1
+	JNE         next
+	VMOVUPS     (DI), Z10
+	VFMADD231PS (R9), Z10, Z0
+	ADDQ        BX, R9
+	VFMADD231PS (R10), Z10, Z1
+	ADDQ        BX, R10
+	VFMADD231PS (R11), Z10, Z2
+	ADDQ        BX, R11
+	VFMADD231PS (R12), Z10, Z3
+	ADDQ        BX, R12
+	VFMADD231PS (CX), Z10, Z4
+	ADDQ        BX, CX
+	ADDQ        $0x00000040, DI
+
+next:
+	ADDQ   SI, R9
+	ADDQ   SI, R10
+	ADDQ   SI, R11
+	ADDQ   SI, R12
+	ADDQ   SI, CX
+	ADDQ   R8, DI
+	DECQ   AX
+	JNE    row
+	MOVQ   c+64(FP), AX
+	MOVB   accumulate+72(FP), CL
+	VADDPS Z0, Z5, Z0
+	VADDPS Z1, Z6, Z1
+	VADDPS Z2, Z7, Z2
+	VADDPS Z3, Z8, Z3
+	VADDPS Z4, Z9, Z4
+	TESTB  CL, CL
+	JEQ    write
+	VADDPS (AX), Z0, Z0
+	VADDPS 64(AX), Z1, Z1
+	VADDPS 128(AX), Z2, Z2
+	VADDPS 192(AX), Z3, Z3
+	VADDPS 256(AX), Z4, Z4
+
+write:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VZEROUPPER
+	RET

@@ -37,6 +37,7 @@ func main() {
 		return
 	case "offsets":
 		s.allOffsets(map[int]int{16: 14, 8: 6}[s.w])
+		s.depthwise()
 		if s.w == takenLanes {
 			s.takenSums()
 		}

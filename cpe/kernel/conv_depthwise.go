@@ -1,0 +1,168 @@
+package kernel
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// depthwise reports whether every channel is convolved with a kernel of its own: a group each, with one output.
+func (s *ConvShape) depthwise() bool {
+	return s.Group > 1 && s.Group == s.C && s.Group == s.Out && len(s.In) <= 2 && size(s.Kernel) > 1 && size(s.OutSize()) > 0 && s.N > 0
+}
+
+// byTaps reports whether a direction is a depthwise convolution of blocks of channels.
+func (c *Conv) byTaps(d Direction) bool {
+	return c.machine.Native() && c.plan.Strategy[d] == Implicit && c.shape.depthwise()
+}
+
+// depthwiseConv is the implicit strategy of a native machine where every channel has a kernel of its own, forward and for the input gradient.
+// A band of lines of a block of 16 channels is copied with its padding, so that a kernel offset is a shift whatever the pixel, and every pixel
+// is a vector of channels. Images that lie by planes are turned to blocks, and back, on the way.
+//
+// With strides, pixels of the images' gradient take part in different kernel offsets: by phases, one for each pixel between those that
+// strides meet.
+type depthwiseConv struct {
+	conv       *Conv
+	direction  Direction
+	rows, cols tapAxis
+	phases     []tapPhase
+	source     tapBand
+	made       pointImages
+	units      int // rows of units of a band
+	bands      int // of an image
+	workers    []depthwiseWorker
+}
+
+// tapPhase are the results at one place of every unit: the shifts of what they are sums of, and the kernel offsets of these.
+type tapPhase struct {
+	row, col int
+	shifts   []int
+	taps     []int
+}
+
+// depthwiseWorker is what a core group needs to itself.
+type depthwiseWorker struct {
+	start  [BlockLanes]float32
+	pixels simd.TapPixels
+}
+
+func newDepthwiseConv(c *Conv, d Direction) *depthwiseConv {
+	s, spec := &c.shape, c.machine.Spec()
+	v := &depthwiseConv{conv: c, direction: d, workers: make([]depthwiseWorker, spec.CoreGroups)}
+	v.rows, v.cols = s.tapAxes(d)
+	x, y := c.depthwiseImages()
+	if v.made = y; d == InputGradient {
+		x, v.made = y, x
+	}
+	v.units = cutBands(&spec, v.rows, v.cols, v.made.Cols())
+	v.bands = blocks(v.rows.units, v.units)
+	v.source = newTapBand(x, v.rows, v.cols, v.units)
+	v.findPhases()
+	c.takes(d, cpe.Scratch{Group: v.source.size() + v.weights() + v.results()})
+	return v
+}
+
+// depthwiseImages are the images and the results.
+func (c *Conv) depthwiseImages() (x, y pointImages) {
+	s := &c.shape
+	one := ones(len(s.In))
+	return newPointImages(s.C, c.blocked[0], s.In, one), newPointImages(s.Out, c.blocked[1], s.OutSize(), one)
+}
+
+// cutBands returns how many rows of units a band has whose lines, and whose results, take about a quarter of L2.
+func cutBands(spec *cpe.Spec, rows, cols tapAxis, width int) int {
+	line := BlockLanes * (rows.step*cols.extent + rows.results*width)
+	return even(rows.units, max(1, spec.LDMBytes/4/4/line), 1)
+}
+
+// findPhases finds the shifts of every phase.
+func (v *depthwiseConv) findPhases() {
+	_, kw := two(v.conv.shape.Kernel, 1)
+	for row, down := range v.rows.phases {
+		for col, along := range v.cols.phases {
+			p := tapPhase{row: row, col: col}
+			for _, y := range down {
+				for _, x := range along {
+					p.shifts = append(p.shifts, v.source.shift(y.shift, x.shift))
+					p.taps = append(p.taps, y.tap*kw+x.tap)
+				}
+			}
+			v.phases = append(v.phases, p)
+		}
+	}
+}
+
+// weights is the number of values of a block's weights, results that of scratch for a band's results.
+func (v *depthwiseConv) weights() int { return size(v.conv.shape.Kernel) * BlockLanes }
+func (v *depthwiseConv) results() int {
+	return v.made.scratch(1, v.units*v.rows.results*v.made.Cols())
+}
+
+// stages lists the steps.
+func (v *depthwiseConv) stages() []stage { return []stage{{v, 0}} }
+
+// Name returns "convolution" and the direction.
+func (v *depthwiseConv) Name() string { return "convolution " + v.direction.String() }
+
+// RunGroup convolves a core group's share of the bands, block by block.
+func (v *depthwiseConv) RunGroup(g *cpe.CoreGroup) error {
+	args, each := &v.conv.args, v.conv.shape.N*v.bands
+	x, y := args.x, args.y
+	if v.direction == InputGradient {
+		x, y = y, x
+	}
+	memory := g.Memory(v.source.size() + v.weights() + v.results())
+	lines, memory := memory[:v.source.size()], memory[v.source.size():]
+	weights, scratch := memory[:v.weights()], memory[v.weights():]
+	clear(lines)
+	w := &v.workers[g.Index()]
+	lo, hi := g.Share(v.made.blocks() * each)
+	for i := lo; i < hi; i++ {
+		block, image, unit := i/each, i%each/v.bands, i%v.bands*v.units
+		if i == lo || i%each == 0 {
+			v.load(w, weights, block)
+		}
+		units := min(v.units, v.rows.units-unit)
+		first, width := unit*v.rows.results, v.made.Cols()
+		at := pointSpan{image, 1, first * width, (min((unit+units)*v.rows.results, v.made.Rows()) - first) * width}
+		v.source.fill(lines, x, image, block, unit*v.rows.step, v.rows.lines(units))
+		v.convolve(w, lines, weights, v.made.at(y, at, block, 1, scratch).data[:at.n*BlockLanes])
+		v.made.spread(y, at, block, 1, scratch, false)
+	}
+	return nil
+}
+
+// load packs the weights of a block of channels, phase by phase, and its biases.
+func (v *depthwiseConv) load(w *depthwiseWorker, weights []float32, block int) {
+	args, taps, first := &v.conv.args, size(v.conv.shape.Kernel), block*BlockLanes
+	n := min(BlockLanes, v.made.channels-first)
+	clear(weights)
+	clear(w.start[:])
+	if args.bias != nil {
+		copy(w.start[:], args.bias[first:first+n])
+	}
+	k := 0
+	for _, p := range v.phases {
+		for _, tap := range p.taps {
+			for lane := range n {
+				weights[k*BlockLanes+lane] = args.w[(first+lane)*taps+tap]
+			}
+			k++
+		}
+	}
+}
+
+// convolve makes the results of a band.
+func (v *depthwiseConv) convolve(w *depthwiseWorker, lines, weights, results []float32) {
+	width := v.made.Cols()
+	for i := range v.phases {
+		p := &v.phases[i]
+		n := blocks(width-p.col, v.cols.results)
+		w.pixels = simd.TapPixels{N: n, Step: v.cols.step * BlockLanes, To: v.cols.results * BlockLanes}
+		for row, line := p.row, 0; n > 0 && row*width*BlockLanes < len(results); row, line = row+v.rows.results, line+v.rows.step {
+			x, y := lines[v.source.shift(line, 0):], results[(row*width+p.col)*BlockLanes:]
+			simd.TapKernel(&w.pixels, p.shifts, x, weights, w.start[:], y, v.conv.args.floor)
+		}
+		weights = weights[len(p.taps)*BlockLanes:]
+	}
+}
