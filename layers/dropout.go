@@ -2,9 +2,11 @@ package layers
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/simd"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -23,11 +25,12 @@ func init() {
 // those that are not finite become NaN.
 type dropout struct {
 	anyLayout
-	ratio, scale float32
-	key          uint64
-	count        int
-	stream       *kernel.StreamKernel
-	ins, outs    [1][]float32
+	scale     float32
+	below     uint32 // random numbers that drop values
+	key       uint64
+	count     int
+	stream    *kernel.StreamKernel
+	ins, outs [1][]float32
 }
 
 // Blocking implements Blocker: in training an element's place decides whether it is kept.
@@ -42,11 +45,11 @@ func (l *dropout) Blocking() Blocking {
 func (l *dropout) SetBlocked(bottoms, tops bool) error { return l.Blocking().check(bottoms, tops) }
 
 func (l *dropout) SetUp(_, _ []*blob.Blob) error {
-	l.ratio = l.Param.GetDropoutParam().GetDropoutRatio()
-	if l.train() && !(l.ratio >= 0 && l.ratio < 1) {
-		return fmt.Errorf("dropout_ratio must be at least 0 and less than 1, it is %g", l.ratio)
+	ratio := l.Param.GetDropoutParam().GetDropoutRatio()
+	if l.train() && !(ratio >= 0 && ratio < 1) {
+		return fmt.Errorf("dropout_ratio must be at least 0 and less than 1, it is %g", ratio)
 	}
-	l.scale = 1 / (1 - l.ratio)
+	l.scale, l.below = 1/(1-ratio), uint32(math.Ceil(float64(ratio)*(1<<simd.UniformBits)))
 	return nil
 }
 
@@ -72,13 +75,7 @@ func (l *dropout) mask(dst, src []float32, first int) {
 		copy(dst, src)
 		return
 	}
-	for i, v := range src[:len(dst)] {
-		scale := l.scale
-		if kernel.UniformFloat(l.key, uint64(first+i)) < l.ratio {
-			scale = 0
-		}
-		dst[i] = v * scale
-	}
+	simd.Drop(dst, src, l.key, uint64(first), l.below, l.scale)
 }
 
 func (l *dropout) run(dst, src []float32) error {

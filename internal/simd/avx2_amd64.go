@@ -339,6 +339,11 @@ func adaDeltaAVX2(weights *float32, gradients *float32, h0 *float32, h1 *float32
 //go:noescape
 func adamAVX2(weights *float32, gradients *float32, h0 *float32, h1 *float32, n int, step *float32)
 
+// dropAVX2 multiplies n values with scale or 0, at random.
+//
+//go:noescape
+func dropAVX2(dst *float32, src *float32, n int, state uint64, below uint32, scale float32)
+
 // sumAVX2 is the vector loop of sum.
 //
 //go:noescape

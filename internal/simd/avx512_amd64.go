@@ -359,6 +359,11 @@ func adaDeltaAVX512(weights *float32, gradients *float32, h0 *float32, h1 *float
 //go:noescape
 func adamAVX512(weights *float32, gradients *float32, h0 *float32, h1 *float32, n int, step *float32)
 
+// dropAVX512 multiplies n values with scale or 0, at random.
+//
+//go:noescape
+func dropAVX512(dst *float32, src *float32, n int, state uint64, below uint32, scale float32)
+
 // sumAVX512 is the vector loop of sum.
 //
 //go:noescape

@@ -147,5 +147,8 @@ func (l *level) takenSums(_, _, _ []float32, _ []int, _ []float32, _, _ []int32)
 func (l *level) taps(int, int, []int, *float32, int, *float32, *float32, *float32, int, bool) {}
 func (l *level) tapSums(*TapRows, []int, *float32, *float32, *float32, bool)                  {}
 
+// drop drops values at random.
+func (l *level) drop(_, _ *float32, _ int, _ uint64, _ uint32, _ float32) {}
+
 // update moves weights.
 func (l *level) update(Rule, *float32, *float32, *float32, *float32, int, *float32) {}

@@ -75,6 +75,7 @@ func main() {
 	s.gatherRows()
 	s.arithmetic()
 	s.updates()
+	s.drop()
 	s.reductions()
 	s.transcendental()
 	s.rowSums()
