@@ -76,18 +76,19 @@ func (l *lrnWithin) prepare(count int) (err error) {
 		simd.Pow(factor, factor, -l.beta)
 		simd.Mul(t.Out[0][:t.I], t.In[0], factor)
 	})
-	l.inner = stream("LRN inner gradient", 3, 1, 2, func(t *kernel.Tile) {
+	l.inner = stream("LRN inner gradient", 4, 1, 1, func(t *kernel.Tile) {
 		g := t.Out[0][:t.I]
 		simd.Affine(g, t.In[2], l.alpha, 1)
-		simd.Pow(g, g, -l.beta-1)
+		simd.Div(g, t.In[3], g) // (1+alpha*p)^(-beta-1)
 		simd.Mul(g, g, t.In[0])
 		simd.Mul(g, g, t.In[1])
 		simd.Scale(g, g, -l.alpha*l.beta)
 	})
 	l.finish = stream("LRN gradient", 4, 1, 0, func(t *kernel.Tile) {
-		for i, dy := range t.In[0][:t.I] {
-			t.Out[0][i] = dy*t.In[1][i] + 2*t.In[2][i]*t.In[3][i]
-		}
+		dx := t.Out[0][:t.I]
+		simd.Mul(dx, t.In[0], t.In[1])
+		simd.MulAdd(dx, t.In[2], t.In[3])
+		simd.MulAdd(dx, t.In[2], t.In[3])
 	})
 	return streams.err
 }
@@ -139,8 +140,8 @@ func (l *lrnWithin) Backward(top []*blob.Blob, propagateDown []bool, bottom []*b
 		}
 		return nil
 	}
-	l.ins[0], l.ins[1], l.ins[2], l.outs[0] = dy, x, mean, inner
-	if err := l.inner.Run(l.ins[:3], l.outs[:1]); err != nil {
+	l.ins, l.outs[0] = [4][]float32{dy, x, mean, l.factor.Data()}, inner
+	if err := l.inner.Run(l.ins[:], l.outs[:1]); err != nil {
 		return err
 	}
 	if err := l.pool.Backward(inner, nil, spread); err != nil {
