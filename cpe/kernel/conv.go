@@ -16,9 +16,10 @@ type Conv struct {
 	partials [][]float32 // of the weight gradient
 	sum      *Copy
 	args     convArrays
-	thinned  *thinnedConv // computes what is implicit, if not nil
-	tuner    Tuner        // finds strategies, if not nil
-	tuned    [3]*tuned    // directions of a convolution with a tuner
+	thinned  *thinnedConv  // computes what is implicit, if not nil
+	covering [3]Multiplier // by Direction, where kernels are as large as images
+	tuner    Tuner         // finds strategies, if not nil
+	tuned    [3]*tuned     // directions of a convolution with a tuner
 	scratch  [3]cpe.Scratch
 	blocked  [2]bool        // images, results: their channels lie in blocks
 	thin     bool           // of images, what strides meet stands at the front of each plane
@@ -94,6 +95,10 @@ func (c *Conv) choose(d Direction) error {
 	switch {
 	case size(c.shape.OutSize()) <= 0 || c.shape.N == 0:
 		c.stages[d] = []stage{{noConv{}, 1}}
+	case c.covers(d):
+		var err error
+		c.covering[d], err = c.newCovering(d)
+		return err
 	case c.pointwiseBlocks(d):
 		list, err := newBlockedPointwise(c, d, c.blocked[0], c.blocked[1])
 		c.stages[d] = list
@@ -205,6 +210,9 @@ func (c *Conv) Scratch(d Direction) int {
 	if c = c.doing(d); c == nil {
 		return 0
 	}
+	if c.covers(d) {
+		return c.covering[d].Scratch()
+	}
 	return c.machine.Needs(c.scratch[d])
 }
 
@@ -291,6 +299,9 @@ func (c *Conv) AddInputGrad(dy, w, dx []float32) error {
 func (c *Conv) run(d Direction, args convArrays) error {
 	if t := c.tuned[d]; t != nil {
 		return t.run(args)
+	}
+	if c.covers(d) {
+		return c.runCovering(d, args)
 	}
 	scratch := c.scratch[d]
 	if c.turned != nil && d == InputGradient {

@@ -15,7 +15,7 @@ const fewPixels, fewWeights = 256, 1 << 15
 
 // inPlace reports whether a native machine's implicit strategy may read images and weights where they lie: neither groups nor dilation.
 func (s *ConvShape) inPlace() bool {
-	return s.Group == 1 && size(s.Dilation) == 1 && s.shiftable() && !s.thin() && size(s.OutSize()) > 0 && s.N > 0
+	return s.Group == 1 && size(s.Dilation) == 1 && s.shiftable() && !s.thin() && !s.covers() && size(s.OutSize()) > 0 && s.N > 0
 }
 
 // fewResults reports whether results are few pixels and weights are few.

@@ -6,7 +6,7 @@
 //	view.go, image.go, tap*.go          what a product's operands can be: matrices, their transposes, columns of images
 //	conv*.go, strategy*.go, im2col*.go  convolution as products of views (implicit) or of column matrices (explicit)
 //	slab.go, padded_band.go             padded copies of images, in which kernel offsets are shifts
-//	conv_depthwise*.go, conv_tap_axis.go a kernel for every channel, on the host
+//	conv_depthwise*.go, conv_tap_axis.go a kernel for every channel, on the host; conv_covering.go: kernels as large as images
 //	winograd*.go                        convolution of 3x3 and 5x5 kernels with fewer multiplications
 //	stream.go, stream_plan.go           everything that passes over arrays once: activations, normalisation, losses, updates
 //	pool*.go                            pooling

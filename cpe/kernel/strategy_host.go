@@ -30,11 +30,12 @@ const tileGain = 0.9
 // gain is how much less work than the implicit strategy's Winograd's must be to be chosen: its numbers are less exact.
 const gain = 0.9
 
-// hostStrategy chooses the host's way to convolve: the implicit one where every channel has a kernel of its own, Winograd's where the multiplications that it saves outweigh its
+// hostStrategy chooses the host's way to convolve: the implicit one where every channel has a kernel of its own or
+// kernels are as large as images, Winograd's where the multiplications that it saves outweigh its
 // maps, else the implicit one. The explicit one, which makes a column matrix, is never expected to win: where kernels are
 // pointwise it computes the same products, cut by images, and -tune finds either a few per cent faster.
 func hostStrategy(spec *cpe.Spec, s ConvShape, d Direction) Strategy {
-	if s.depthwise() {
+	if s.depthwise() || s.covers() {
 		return Implicit
 	}
 	if best, work := s.leastWinograd(spec, d); work < gain*s.directWork(d) {
