@@ -2,22 +2,23 @@ package topology
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 	"sync"
 
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
-// errAborted is what a rank gets from a call when another rank has failed.
-var errAborted = errors.New("topology: another rank has failed")
+// ErrAborted is what a rank gets from a call to a rank that has failed.
+var ErrAborted = errors.New("topology: another rank has failed")
 
 // Local is a group of ranks in one process.
+//
+// A rank's call fails only if the rank on its other side has ended. So how far each rank gets, and which errors there are, depends
+// on what the ranks do and not on who is first.
 type Local struct {
 	ranks []localRank
 	boxes []mailbox // [from*size+to]
-	done  chan struct{}
-	once  sync.Once
-	cause error // why done is closed
 }
 
 // mailbox hands a slice from one rank to another. The receiver reads the sender's slice, to copy or to add, then acknowledges;
@@ -29,12 +30,12 @@ type mailbox struct {
 
 // NewLocal returns a group of size ranks, each to be used by its own goroutine.
 func NewLocal(size int) *Local {
-	l := &Local{ranks: make([]localRank, size), boxes: make([]mailbox, size*size), done: make(chan struct{})}
+	l := &Local{ranks: make([]localRank, size), boxes: make([]mailbox, size*size)}
 	for i := range l.boxes {
 		l.boxes[i] = mailbox{data: make(chan []float32, 1), ack: make(chan struct{}, 1)}
 	}
 	for r := range l.ranks {
-		l.ranks[r] = localRank{l, r}
+		l.ranks[r] = localRank{group: l, rank: r, ended: make(chan struct{})}
 	}
 	return l
 }
@@ -42,30 +43,33 @@ func NewLocal(size int) *Local {
 // Transport returns the rank's side of the group.
 func (l *Local) Transport(rank int) Transport { return &l.ranks[rank] }
 
-// Abort makes the calls of all ranks that wait, and all later ones, fail. The first cause counts.
-func (l *Local) Abort(cause error) {
-	l.once.Do(func() {
-		l.cause = errors.Join(errAborted, cause)
-		close(l.done)
-	})
-}
-
-// Run calls work in a goroutine for each rank and waits for all. If one returns an error the others are stopped at their
-// next call, and Run returns that error as a *RankError.
+// Run calls work in a goroutine for each rank and waits for all. If one returns an error, ranks that wait for it get one too, and
+// Run returns that of the lowest rank that has one of its own, as a *RankError.
 func (l *Local) Run(work func(t Transport) error) error {
-	return runRanks(len(l.ranks), l.Transport, l.Abort, work)
+	return runRanks(len(l.ranks), l.Transport, l.end, work)
 }
 
-// runRanks calls work for every rank at once and returns the first failure that is no consequence of another's.
-func runRanks(size int, transport func(rank int) Transport, abort func(error), work func(Transport) error) error {
+// end notes that a rank's work has ended, and with which error.
+func (l *Local) end(rank int, err error) {
+	t := &l.ranks[rank]
+	t.cause = fmt.Errorf("topology: rank %d has ended", rank)
+	if err != nil {
+		t.cause = errors.Join(ErrAborted, err)
+	}
+	close(t.ended)
+}
+
+// runRanks calls work for every rank at once and returns the failure of the lowest rank that is no consequence of another's. It
+// calls end when the work of a rank has returned.
+func runRanks(size int, transport func(rank int) Transport, end func(rank int, err error), work func(Transport) error) error {
 	errs := make([]error, size)
 	var wg sync.WaitGroup
 	for r := range size {
 		wg.Go(func() {
 			if err := work(transport(r)); err != nil {
 				errs[r] = &RankError{r, err}
-				abort(errs[r])
 			}
+			end(r, errs[r])
 		})
 	}
 	wg.Wait()
@@ -73,7 +77,7 @@ func runRanks(size int, transport func(rank int) Transport, abort func(error), w
 	for _, err := range errs {
 		switch {
 		case err == nil:
-		case !errors.Is(err, errAborted):
+		case !errors.Is(err, ErrAborted):
 			return err
 		case consequence == nil:
 			consequence = err
@@ -85,6 +89,8 @@ func runRanks(size int, transport func(rank int) Transport, abort func(error), w
 type localRank struct {
 	group *Local
 	rank  int
+	ended chan struct{} // closed when the rank's work has returned
+	cause error         // what others get then
 }
 
 func (t *localRank) Rank() int { return t.rank }
@@ -122,14 +128,12 @@ func addValues(dst, src []float32) { simd.Add(dst, dst, src) }
 // take reads the next message of a rank into data.
 func (t *localRank) take(from int, data []float32, read func(dst, src []float32)) error {
 	box := t.box(from, t.rank)
-	sent, err := await(t.group, box.data)
+	sent, err := await(&t.group.ranks[from], box.data)
 	if err != nil {
 		return err
 	}
 	if len(sent) != len(data) {
-		err := lengthError(from, t.rank, len(sent), len(data))
-		t.group.Abort(err)
-		return err
+		return lengthError(from, t.rank, len(sent), len(data))
 	}
 	read(data, sent)
 	box.ack <- struct{}{}
@@ -140,8 +144,8 @@ func (t *localRank) take(from int, data []float32, read func(dst, src []float32)
 // thread takes longer than ranks that work on pieces of one length usually are apart.
 const patience = 200
 
-// await receives from a channel of the group.
-func await[T any](l *Local, c <-chan T) (T, error) {
+// await receives from a channel that a peer sends to. What the peer has sent before its end comes.
+func await[T any](peer *localRank, c <-chan T) (T, error) {
 	for range patience {
 		select {
 		case v := <-c:
@@ -153,9 +157,14 @@ func await[T any](l *Local, c <-chan T) (T, error) {
 	select {
 	case v := <-c:
 		return v, nil
-	case <-l.done:
+	case <-peer.ended:
+	}
+	select {
+	case v := <-c:
+		return v, nil
+	default:
 		var none T
-		return none, l.cause
+		return none, peer.cause
 	}
 }
 
@@ -175,10 +184,11 @@ func (t *localRank) exchange(to int, send []float32, from int, recv []float32, r
 	if err := t.post(to, send); err != nil {
 		return err
 	}
-	if err := t.take(from, recv, read); err != nil {
+	taken := t.take(from, recv, read)
+	if err := t.acknowledged(to); taken == nil { // the other may be reading what was posted, whatever has come of the rest
 		return err
 	}
-	return t.acknowledged(to)
+	return taken
 }
 
 func (t *localRank) post(to int, data []float32) error {
@@ -186,15 +196,14 @@ func (t *localRank) post(to int, data []float32) error {
 		return err
 	}
 	select {
-	case <-t.group.done:
-		return t.group.cause
-	default:
+	case t.box(t.rank, to).data <- data: // it is empty: the last message in it was acknowledged, or the peer has ended
+		return nil
+	case <-t.group.ranks[to].ended:
+		return t.group.ranks[to].cause
 	}
-	t.box(t.rank, to).data <- data // never blocks: the last message in it was acknowledged
-	return nil
 }
 
 func (t *localRank) acknowledged(to int) error {
-	_, err := await(t.group, t.box(t.rank, to).ack)
+	_, err := await(&t.group.ranks[to], t.box(t.rank, to).ack)
 	return err
 }

@@ -45,26 +45,16 @@ func NewSim(spec Spec, l Layout) *Sim {
 // Run calls work in a goroutine for each rank and waits for all; it can be called once. Ranks that wait for each other for
 // ever get an error. If one rank returns an error the others are stopped, and Run returns that error as a *RankError.
 func (s *Sim) Run(work func(t *SimRank) error) error {
-	return runRanks(len(s.ranks), func(r int) Transport { return &s.ranks[r] }, s.abort, func(t Transport) error {
-		err := work(t.(*SimRank))
-		if err != nil {
-			s.abort(err)
-		}
-		s.leave()
-		return err
-	})
+	return runRanks(len(s.ranks), func(r int) Transport { return &s.ranks[r] }, s.end, func(t Transport) error { return work(t.(*SimRank)) })
 }
 
-func (s *Sim) abort(cause error) {
+// end counts a rank out whose work has returned; after an error all fail.
+func (s *Sim) end(_ int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.fail(errors.Join(errAborted, cause))
-}
-
-// leave counts a rank out whose work has returned.
-func (s *Sim) leave() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	if err != nil {
+		s.fail(errors.Join(ErrAborted, err))
+	}
 	s.running--
 	s.advance()
 }

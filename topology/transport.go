@@ -6,7 +6,7 @@ import (
 
 // Transport is one rank's way to the others. Calls block until the values are sent or received; values that were sent
 // may be changed once the call returns. Both sides name the same length, which may be 0. A transport is used by one
-// goroutine at a time. After an error no further call succeeds.
+// goroutine at a time. After an error the rank's work should end: its arrays' values are undefined.
 type Transport interface {
 	Rank() int
 	Size() int
