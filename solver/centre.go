@@ -44,10 +44,11 @@ type centre struct {
 	left   []bool
 	asked  Action // by any worker
 	failed error
+	broken []error // inTurn: of workers whose requests end when it is their turn
 }
 
 func newCentre(kind centreKind, workers int, momentum float32, weights []float32, learned int) *centre {
-	c := &centre{kind: kind, momentum: momentum, weights: weights, left: make([]bool, workers)}
+	c := &centre{kind: kind, momentum: momentum, weights: weights, left: make([]bool, workers), broken: make([]error, workers)}
 	c.turned = sync.NewCond(&c.mu)
 	c.locks = make([]sync.Mutex, (len(weights)+chunk-1)/chunk)
 	if kind.centreMomentum {
@@ -91,6 +92,9 @@ func (c *centre) pass(rank int) {
 		if !c.left[c.turn] {
 			break
 		}
+	}
+	if c.failed == nil {
+		c.failed = c.broken[c.turn]
 	}
 	c.turned.Broadcast()
 }
@@ -152,11 +156,12 @@ func (c *centre) agreed(rank int) Action {
 	return a
 }
 
-// fail makes all requests fail; the first cause counts.
-func (c *centre) fail(err error) {
+// fail makes all requests fail; the first cause counts. Workers in turn make theirs up to the turn of the one that has failed.
+func (c *centre) fail(rank int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.failed == nil {
+	c.broken[rank] = err
+	if c.failed == nil && (c.kind.order != inTurn || c.turn == rank) {
 		c.failed = err
 	}
 	c.turned.Broadcast()

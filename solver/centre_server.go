@@ -1,9 +1,6 @@
 package solver
 
-import (
-	"errors"
-	"sync"
-)
+import "sync"
 
 // What a message to and from the centre has behind the weights and statistics.
 const (
@@ -48,7 +45,7 @@ func newServer(c *centre, t Transport) *server {
 	for rank := 1; rank < t.Size(); rank++ {
 		s.answering.Go(func() {
 			if err := s.answer(t, rank); err != nil {
-				c.fail(err)
+				c.fail(rank, err)
 			}
 		})
 	}
@@ -77,8 +74,11 @@ func (s *server) answer(t Transport, rank int) error {
 
 func (s *server) exchange(message []float32) error {
 	_, err := s.respond(0, message)
-	return errors.Join(err, s.failure())
+	return err
 }
+
+// fail implements exchanger.
+func (s *server) fail(err error) { s.centre.fail(0, err) }
 
 func (s *server) leave(message []float32) error {
 	s.centre.leave(0)

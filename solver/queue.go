@@ -1,9 +1,6 @@
 package solver
 
-import (
-	"errors"
-	"sync"
-)
+import "sync"
 
 // Queue plays strategies with a centre in virtual time. A worker that has a message for the centre waits until every worker has
 // one, or has left; then the earliest is served, the lowest rank's of several, or that of the rank whose turn it is. So goroutine
@@ -33,6 +30,7 @@ type queued struct {
 	message []float32 // not nil: the worker waits
 	left    bool
 	err     error
+	failure error // why it makes no more requests
 }
 
 // NewQueue returns the queue of a team.
@@ -86,16 +84,21 @@ func (w *queued) exchange(message []float32) error {
 	for w.message != nil && q.failed == nil {
 		q.changed.Wait()
 	}
-	return errors.Join(w.err, q.failed)
+	if w.message != nil {
+		return q.failed
+	}
+	return w.err
 }
 
-// serve, when all workers wait, serves one.
+// serve, when all workers wait, serves one. If some have failed, all fail with the lowest rank's error.
 func (q *Queue) serve() {
-	next := -1
+	next, broken := -1, -1
 	for r := range q.workers {
 		w := &q.workers[r]
 		switch {
-		case w.left:
+		case w.failure != nil && broken < 0:
+			broken = r
+		case w.failure != nil, w.left:
 		case w.message == nil:
 			return
 		case q.centre.kind.order == inTurn:
@@ -104,7 +107,11 @@ func (q *Queue) serve() {
 			next = r
 		}
 	}
-	if next < 0 {
+	if broken >= 0 && q.failed == nil {
+		q.failed = &PeerError{broken, q.workers[broken].failure.Error()}
+		q.changed.Broadcast()
+	}
+	if next < 0 || q.failed != nil {
 		return
 	}
 	w := &q.workers[next]
@@ -153,8 +160,6 @@ func (q *Queue) empty() bool {
 func (w *queued) fail(err error) {
 	w.queue.mu.Lock()
 	defer w.queue.mu.Unlock()
-	if w.queue.failed == nil {
-		w.queue.failed = &PeerError{w.rank, err.Error()}
-	}
-	w.queue.changed.Broadcast()
+	w.failure = err
+	w.queue.serve()
 }
