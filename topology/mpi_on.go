@@ -4,6 +4,7 @@ package topology
 
 /*
 #cgo pkg-config: ompi
+#include <stdlib.h>
 #include <mpi.h>
 
 // empi leaves MPI's errors fatal; with this they come back as codes.
@@ -16,17 +17,36 @@ static void sw_abort(void) { MPI_Abort(MPI_COMM_WORLD, 1); }
 
 static int sw_send(void *data, int n, int to) { return MPI_Send(data, n, MPI_FLOAT, to, 0, MPI_COMM_WORLD); }
 
-// Receives up to n values; got is how many came.
-static int sw_recv(void *data, int n, int from, int *got) {
+// Receives up to n values; got is how many came, tag that of the message.
+static int sw_recv(void *data, int n, int from, int *got, int *tag) {
 	MPI_Status status;
-	int code = MPI_Recv(data, n, MPI_FLOAT, from, 0, MPI_COMM_WORLD, &status);
+	int code = MPI_Recv(data, n, MPI_FLOAT, from, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+	*tag = status.MPI_TAG;
 	return code != MPI_SUCCESS ? code : MPI_Get_count(&status, MPI_FLOAT, got);
 }
 
-static int sw_sendrecv(void *out, int sends, int to, void *in, int n, int from, int *got) {
+static int sw_sendrecv(void *out, int sends, int to, void *in, int n, int from, int *got, int *tag) {
 	MPI_Status status;
-	int code = MPI_Sendrecv(out, sends, MPI_FLOAT, to, 0, in, n, MPI_FLOAT, from, 0, MPI_COMM_WORLD, &status);
+	int code = MPI_Sendrecv(out, sends, MPI_FLOAT, to, 0, in, n, MPI_FLOAT, from, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+	*tag = status.MPI_TAG;
 	return code != MPI_SUCCESS ? code : MPI_Get_count(&status, MPI_FLOAT, got);
+}
+
+// Sends a message without values.
+static int sw_mark(int to, int tag) { return MPI_Send(NULL, 0, MPI_FLOAT, to, tag, MPI_COMM_WORLD); }
+
+// Takes a message, if one is there, and drops its values; found is whether one was.
+static int sw_drop(int from, int *found, int *tag) {
+	MPI_Message message;
+	MPI_Status status;
+	int n = 0, code = MPI_Improbe(from, MPI_ANY_TAG, MPI_COMM_WORLD, found, &message, &status);
+	if (code != MPI_SUCCESS || !*found) return code;
+	*tag = status.MPI_TAG;
+	if ((code = MPI_Get_count(&status, MPI_FLOAT, &n)) != MPI_SUCCESS) return code;
+	void *values = malloc(n > 0 ? n * sizeof(float) : 1);
+	code = MPI_Mrecv(values, n, MPI_FLOAT, &message, MPI_STATUS_IGNORE);
+	free(values);
+	return code;
 }
 
 static int sw_thread_multiple(void) { return MPI_THREAD_MULTIPLE; }
@@ -46,6 +66,8 @@ import "C"
 import (
 	"fmt"
 	"math"
+	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"github.com/emer/empi/v2/mpi"
@@ -68,11 +90,18 @@ func OpenMPI() (*MPIJob, error) {
 		return nil, err
 	}
 	t := &mpiRank{rank: mpi.WorldRank(), size: mpi.WorldSize()}
-	return &MPIJob{Transport: t, finalize: mpi.Finalize, abort: func() { C.sw_abort() }}, nil
+	t.ended = make([]atomic.Int32, t.size)
+	return &MPIJob{Transport: t, finalize: mpi.Finalize, abort: func() { C.sw_abort() }, end: t.end}, nil
 }
 
 // mpiRank sends with MPI's blocking calls. empi has no send-receive, and panics on empty slices, hence the calls above.
-type mpiRank struct{ rank, size int }
+//
+// Messages have the tag 0, but the last one of a rank, which has no values: that is 1 and the rank's outcome. So a receive fails if the
+// other side's work has ended, and what it sent before still comes.
+type mpiRank struct {
+	rank, size int
+	ended      []atomic.Int32 // by rank: the tag of its last message; 0: it has not come
+}
 
 func (t *mpiRank) Rank() int { return t.rank }
 
@@ -89,9 +118,12 @@ func (t *mpiRank) Recv(from int, data []float32) error {
 	if err := t.check(from, "receive from", data); err != nil {
 		return err
 	}
-	var got C.int
-	code := C.sw_recv(pointer(data), C.int(len(data)), C.int(from), &got)
-	return t.received(from, data, int(got), code)
+	if t.ended[from].Load() != 0 {
+		return t.gone(from)
+	}
+	var got, tag C.int
+	code := C.sw_recv(pointer(data), C.int(len(data)), C.int(from), &got, &tag)
+	return t.received(from, data, int(got), int(tag), code)
 }
 
 func (t *mpiRank) SendRecv(to int, send []float32, from int, recv []float32) error {
@@ -101,9 +133,12 @@ func (t *mpiRank) SendRecv(to int, send []float32, from int, recv []float32) err
 	if err := t.check(from, "receive from", recv); err != nil {
 		return err
 	}
-	var got C.int
-	code := C.sw_sendrecv(pointer(send), C.int(len(send)), C.int(to), pointer(recv), C.int(len(recv)), C.int(from), &got)
-	return t.received(from, recv, int(got), code)
+	if t.ended[from].Load() != 0 {
+		return t.gone(from)
+	}
+	var got, tag C.int
+	code := C.sw_sendrecv(pointer(send), C.int(len(send)), C.int(to), pointer(recv), C.int(len(recv)), C.int(from), &got, &tag)
+	return t.received(from, recv, int(got), int(tag), code)
 }
 
 func (t *mpiRank) check(peer int, verb string, data []float32) error {
@@ -114,14 +149,62 @@ func (t *mpiRank) check(peer int, verb string, data []float32) error {
 }
 
 // received checks how many values came; MPI itself reports a message that is too long as truncated.
-func (t *mpiRank) received(from int, data []float32, got int, code C.int) error {
+func (t *mpiRank) received(from int, data []float32, got, tag int, code C.int) error {
 	if err := mpiError(fmt.Sprintf("receive %d values from rank %d", len(data), from), code); err != nil {
 		return err
+	}
+	if tag != 0 {
+		t.ended[from].Store(int32(tag))
+		return t.gone(from)
 	}
 	if got != len(data) {
 		return lengthError(from, t.rank, got, len(data))
 	}
 	return nil
+}
+
+// gone is what a call gets whose other side's work has ended.
+func (t *mpiRank) gone(from int) error { return fmt.Errorf("%w: rank %d has ended", ErrAborted, from) }
+
+// end implements MPIJob.End. Until the others' work has ended too it takes what they still send.
+func (t *mpiRank) end(o outcome, patience time.Duration) (first bool) {
+	last := time.Now().Add(patience)
+	for to := range t.size {
+		if to != t.rank {
+			C.sw_mark(C.int(to), C.int(1+o))
+		}
+	}
+	t.ended[t.rank].Store(int32(1 + o))
+	for !t.allEnded() && (o == done || time.Now().Before(last)) {
+		time.Sleep(time.Millisecond)
+	}
+	for r := range t.rank {
+		if t.ended[r].Load() >= int32(1+o) {
+			return false
+		}
+	}
+	for r := t.rank + 1; r < t.size; r++ {
+		if t.ended[r].Load() > int32(1+o) {
+			return false
+		}
+	}
+	return o != done
+}
+
+// allEnded takes the messages that are there, and reports whether each rank's last one was.
+func (t *mpiRank) allEnded() bool {
+	all := true
+	for from := range t.ended {
+		for t.ended[from].Load() == 0 {
+			var found, tag C.int
+			if C.sw_drop(C.int(from), &found, &tag) != 0 || found == 0 {
+				all = false
+				break
+			}
+			t.ended[from].CompareAndSwap(0, int32(tag))
+		}
+	}
+	return all
 }
 
 func pointer(data []float32) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(data)) }

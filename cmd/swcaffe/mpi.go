@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"strconv"
 
+	"github.com/swcaffe/swcaffe/solver"
 	"github.com/swcaffe/swcaffe/topology"
 )
 
@@ -19,17 +21,25 @@ func launchedRank() int {
 	return rank
 }
 
-// inJob runs this process's part in an MPI job. An error of any rank ends the whole job.
+// inJob runs this process's part in an MPI job. An error of any rank ends the whole job; if several have one, that of the lowest rank
+// is shown.
 func inJob(e *env, work func(job *topology.MPIJob) error) error {
 	job, err := topology.OpenMPI()
 	if err != nil {
 		return err
 	}
-	if err := work(job); err != nil {
-		e.log.Errorf("rank %d: %v", job.Rank(), err)
-		job.Abort()
-		return err
+	err = work(job)
+	if peer := (*solver.PeerError)(nil); errors.As(err, &peer) {
+		err = errors.Join(topology.ErrAborted, err)
 	}
-	job.Close()
-	return nil
+	first := job.End(err)
+	if err == nil {
+		job.Close()
+		return nil
+	}
+	if first {
+		e.log.Errorf("rank %d: %v", job.Rank(), err)
+	}
+	job.Abort()
+	return err
 }

@@ -90,7 +90,7 @@ func (job mpiJob) testTrain(t *testing.T) {
 const longest = 30 * time.Second
 
 // testFaults: a process that is killed, that loses its connections, or that has another net ends the whole job soon, with
-// an exit code that is not 0 and a message that names the rank; the last snapshot is whole.
+// an exit code that is not 0 and a message that names the rank, the lowest of several; the last snapshot is whole.
 func (job mpiJob) testFaults(t *testing.T) {
 	cutter := filepath.Join(filepath.Dir(job.binary), cuttingCommand)
 	if err := os.Symlink(job.binary, cutter); err != nil {
@@ -129,6 +129,7 @@ func (job mpiJob) testFaults(t *testing.T) {
 			nil, []string{`layer "conv" (Convolution) of rank 2 differs from rank 0's`}},
 		{"no file", `exec ` + job.binary + ` train -solver $D/$([ $R = 2 ] && echo none || echo s).prototxt`,
 			nil, []string{"rank 2", "none.prototxt"}},
+		{"no files", `exec ` + job.binary + ` train -solver $D/none$R.prototxt`, nil, []string{"rank 0: ", "none0.prototxt"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -151,6 +152,8 @@ func (job mpiJob) testFaults(t *testing.T) {
 			}
 			if c.fail != nil {
 				resume(t, job, dir)
+			} else if n := strings.Count(out, "] rank "); n != 1 {
+				t.Errorf("%d ranks report, want one:\n%s", n, out)
 			}
 		})
 	}
