@@ -30,7 +30,8 @@ func NewScorer(n *swnet.Net, workers Transport) *Scorer {
 
 // Next runs the next batches, one a worker but n at most, and returns how many. The first worker is told of each, in order: its loss, and
 // the values of the net's outputs, of which every batch has the same number if there are several workers. All workers call it with the
-// same n, and the data goes on behind the last batch that counts.
+// same n, and the data goes on behind the last batch that counts. Nobody goes on before all have computed theirs, so that the first bad
+// batch is the one that is reported.
 func (s *Scorer) Next(n int, tell func(loss float64, values []float32)) (int, error) {
 	if s.carries && s.workers != nil && s.workers.Rank() > 0 {
 		return 1, nil
@@ -55,8 +56,16 @@ func (s *Scorer) Next(n int, tell func(loss float64, values []float32)) (int, er
 			}
 			s.tell(tell)
 		}
+		for to := 1; to < n; to++ {
+			if err := s.workers.Send(to, nil); err != nil {
+				return 0, err
+			}
+		}
 	case rank < n:
 		if err := s.workers.Send(0, s.row); err != nil {
+			return 0, err
+		}
+		if err := s.workers.Recv(0, nil); err != nil {
 			return 0, err
 		}
 	}

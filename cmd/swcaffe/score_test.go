@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"os"
 	"path/filepath"
@@ -92,5 +94,35 @@ func TestScoredTogether(t *testing.T) {
 				t.Errorf("%d workers print\n%s, want\n%s", workers, strings.Join(got, ""), strings.Join(want, ""))
 			}
 		}
+	}
+}
+
+// TestFirstBadBatch: of batches that cannot be read the first one is reported, whatever a worker that has another one does meanwhile.
+func TestFirstBadBatch(t *testing.T) {
+	dir := t.TempDir()
+	var picture bytes.Buffer
+	err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 2, 2)))
+	list := ""
+	for i := range 12 {
+		name := fmt.Sprintf("%d.png", i)
+		if i != 5 && i != 7 { // batch 5 is of rank 2, batch 7 of rank 1
+			err = errors.Join(err, os.WriteFile(filepath.Join(dir, name), picture.Bytes(), 0o644))
+		}
+		list += name + " 0\n"
+	}
+	net := filepath.Join(dir, "net.prototxt")
+	text := fmt.Sprintf(`layer { name: "data" type: "ImageData" top: "x" top: "t" image_data_param { source: %q root_folder: %q batch_size: 1 } }`, filepath.Join(dir, "list"), dir+"/")
+	err = errors.Join(err, os.WriteFile(filepath.Join(dir, "list"), []byte(list), 0o644), os.WriteFile(net, []byte(text), 0o644))
+	_, weights := writeScored(t, scoredNet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &env{log: quietLog(), stdout: io.Discard, stderr: io.Discard, tables: io.Discard}
+	err = topology.NewLocal(3).Run(func(w topology.Transport) error {
+		d := deviceFlags{engineName: "cpe", machineName: "host"}
+		return score(e, trained{device: &d, model: net, weights: weights, seed: 3}, 12, w)
+	})
+	if err == nil || !strings.Contains(err.Error(), "rank 2: batch 5:") || !strings.Contains(err.Error(), "5.png") {
+		t.Errorf("got %v, want rank 2's error about 5.png", err)
 	}
 }
