@@ -111,11 +111,11 @@ func (p *Prefetcher) inferShape(r *Record) error {
 	}
 	pixels, _, err := p.Decoder.Decode(r, &p.scratch)
 	if err != nil {
-		return itemError(r, 0, err)
+		return itemError(r, uint64(p.First), err)
 	}
 	shape, err := p.Transformer.Shape(pixels)
 	if err != nil {
-		return itemError(r, 0, err)
+		return itemError(r, uint64(p.First), err)
 	}
 	p.shape = [4]int{p.BatchSize, shape[0], shape[1], shape[2]}
 	return nil

@@ -2,6 +2,7 @@ package data
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -36,6 +37,23 @@ func TestPrefetcherShares(t *testing.T) {
 			}
 			p.Close()
 		}
+	}
+}
+
+// TestShareNamesItsFirst: a worker whose first item is bad says which of the stream that is.
+func TestShareNamesItsFirst(t *testing.T) {
+	tr, err := transformer(t, "", caffepb.Phase_TRAIN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := OpenDB(lmdbParam(writeLMDB(t, datum(t, 0, 1, 2, 2), datum(t, 1, 1, 2, 2), []byte("\xff"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	_, err = NewPrefetcher(Config{Source: s, Decoder: DatumDecoder{tr}, Transformer: tr, BatchSize: 1, First: 2, Stride: 3})
+	if err == nil || !strings.Contains(err.Error(), `item 2 (key "00000002")`) {
+		t.Errorf("got %v, want item 2", err)
 	}
 }
 
