@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"testing"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/alloctest"
 	"github.com/swcaffe/swcaffe/layers"
 )
 
@@ -81,14 +81,14 @@ func (f *Fixture) inBlocks() (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	allocated := testing.AllocsPerRun(3, func() {
+	allocated := alloctest.PerRun(3, func() {
 		err = errors.Join(err, f.Layer.Reshape(f.Bottom, f.Top), f.Layer.Forward(f.Bottom, f.Top))
 		if !f.Case.skipsGradient() {
 			err = errors.Join(err, f.Layer.Backward(f.Top, f.propagate, f.Bottom))
 		}
 	})
 	if err == nil && allocated > 0 && f.Case.Allocates == "" {
-		err = fmt.Errorf("an iteration on blocks of channels allocates %g times", allocated)
+		err = fmt.Errorf("an iteration on blocks of channels allocates %d times", allocated)
 	}
 	return o, err
 }

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/alloctest"
 	"github.com/swcaffe/swcaffe/layers"
 )
 
@@ -207,9 +207,9 @@ func CheckAllocations(b *Bench, c *Case) error {
 			err = errors.Join(err, f.Layer.Backward(f.Top, f.propagate, f.Bottom))
 		}
 	}
-	allocated := testing.AllocsPerRun(5, once)
+	allocated := alloctest.PerRun(5, once)
 	if err == nil && allocated > 0 {
-		err = fmt.Errorf("an iteration allocates %g times", allocated)
+		err = fmt.Errorf("an iteration allocates %d times", allocated)
 	}
 	return err
 }
