@@ -1,4 +1,4 @@
-"""The six benchmark nets, described once. "nets.py DIR" writes them as prototxts on constant data, so that input costs nothing;
+"""The benchmark nets, described once. "nets.py DIR" writes them as prototxts on constant data, so that input costs nothing;
 torch_peer.py builds the same from the same description."""
 import os
 import sys
@@ -115,7 +115,18 @@ def vgg16():
     return n
 
 
-NETS = {build.__name__: build for build in (lenet, cifar10_quick, alexnet, googlenet, resnet50, vgg16)}
+def mobilenet():
+    n = Net("mobilenet", 8, 3, 224, 224)
+    x = n.norm(n.conv("data", 32, 3, stride=2, pad=1, bias=False), relu=True)
+    for out, stride in ((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2)) + 5 * ((512, 1),) + ((1024, 2), (1024, 1)):
+        channels = n.channels[x]
+        x = n.norm(n.conv(x, channels, 3, stride=stride, pad=1, group=channels, bias=False), relu=True)
+        x = n.norm(n.conv(x, out, 1, bias=False), relu=True)
+    n.linear(n.pool(x, 7, 1, average=True), 1000)
+    return n
+
+
+NETS = {build.__name__: build for build in (lenet, cifar10_quick, alexnet, googlenet, resnet50, vgg16, mobilenet)}
 
 FILLER = 'weight_filler { type: "msra" }'
 

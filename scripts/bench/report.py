@@ -85,7 +85,7 @@ def tables(b, command):
     for name in b.o.nets:
         net, t, peak = nets.NETS[name](), medians[name], b.peak_beside(name, "swcaffe")
         ours = t["swcaffe"]
-        quoted = "%.2f" % (CAFFE[name] * CAFFE_PEAK / peak / ours) if peak else "-"
+        quoted = "%.2f" % (CAFFE[name] * CAFFE_PEAK / peak / ours) if peak and name in CAFFE else "-"
         moved = traffic(net)
         least = "%.1f" % (moved / bandwidth / 1e6) if bandwidth else "-"
         lines.append("| %s %d | %.2f | %s | %s | %s | %s | %.0f | %s | %s |" % (

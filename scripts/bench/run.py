@@ -133,7 +133,7 @@ def options():
     p.add_argument("dir", help=argparse.SUPPRESS)
     p.add_argument("-quick", action="store_true", help="few iterations")
     p.add_argument("-write", action="store_true", help="write the tables of docs/PERFORMANCE.md")
-    p.add_argument("-nets", default=",".join(nets.NETS), help="which nets, separated by commas")
+    p.add_argument("-nets", default=",".join(report.CAFFE), help="which of %s, separated by commas" % ", ".join(nets.NETS))
     p.add_argument("-rounds", type=int, help="how often everything is measured in turn")
     p.add_argument("-threads", type=int, default=len(os.sched_getaffinity(0)))
     p.add_argument("-no_avx2", action="store_false", dest="avx2", default=has_avx512(), help="do not measure the nets with AVX2 alone, too")
