@@ -8,11 +8,9 @@ func init() {
 		New: func(p *caffepb.LayerParameter, d *Device) Layer {
 			l := &hingeLoss{itemLoss: itemLoss{Base: Base{Param: p, Device: d}}}
 			squared := p.GetHingeLossParam().GetNorm() == caffepb.HingeLossParameter_L2
-			l.term = func(x float32, own bool) (float64, float64) { return hinge(x, own, squared) }
-			l.trace = func(x float32, own bool) float32 {
-				margin, _ := hinge(x, own, false)
-				return float32(margin)
-			}
+			l.traces = true
+			l.losses = func(x, trace []float32, own bool) float64 { return hinges(x, trace, side(own), squared) }
+			l.slopes = func(dx, x []float32, own bool, scale float64) { hingeSlopes(dx, x, side(own), scale, squared) }
 			return l
 		},
 		Bottoms: Exactly(2), Tops: Exactly(1), Loss: true, NoForceBackward: []int{1},
@@ -29,17 +27,42 @@ type hingeLoss struct{ itemLoss }
 // TracesGrad implements GradTracer.
 func (l *hingeLoss) TracesGrad(i int) bool { return i == 0 }
 
-func hinge(x float32, own, squared bool) (loss, slope float64) {
-	s := 1.0
+// side is s.
+func side(own bool) float64 {
 	if own {
-		s = -1
+		return -1
 	}
-	margin := 1 + s*float64(x)
-	switch {
-	case !(margin > 0):
-		return 0, 0
-	case squared:
-		return margin * margin, 2 * margin * s
+	return 1
+}
+
+// hinges adds up the terms of some scores, whose margins go to trace, if not nil.
+func hinges(x, trace []float32, s float64, squared bool) (sum float64) {
+	for i, v := range x {
+		margin := 1 + s*float64(v)
+		if !(margin > 0) {
+			margin = 0
+		}
+		if trace != nil {
+			trace[i] = float32(margin)
+		}
+		if squared {
+			margin *= margin
+		}
+		sum += margin
 	}
-	return margin, s
+	return sum
+}
+
+// hingeSlopes are the derivatives of those, times scale.
+func hingeSlopes(dx, x []float32, s, scale float64, squared bool) {
+	for i, v := range x {
+		margin, slope := 1+s*float64(v), s
+		if squared {
+			slope *= 2 * margin
+		}
+		if !(margin > 0) {
+			slope = 0
+		}
+		dx[i] = float32(scale * slope)
+	}
 }

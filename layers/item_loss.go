@@ -10,10 +10,10 @@ import (
 type itemLoss struct {
 	Base
 	labelled
-	// term is the loss that the score of a class adds, and its derivative; own: the class is the label.
-	term func(x float32, own bool) (loss, slope float64)
-	// trace, if there is one, is what Forward leaves in the scores' diff.
-	trace func(x float32, own bool) float32
+	// losses is what the scores of some classes add, and slopes its derivative by each, scaled; own: it is the label's class.
+	losses func(x, trace []float32, own bool) float64
+	slopes func(dx, x []float32, own bool, scale float64)
+	traces bool // losses leaves what Forward does in the scores' diff; else its trace is nil
 
 	sum, grad *kernel.StreamKernel
 	scale     float64
@@ -46,7 +46,7 @@ func (l *itemLoss) Reshape(bottom, top []*blob.Blob) error {
 func (l *itemLoss) prepare() error {
 	name, ins, streams := l.Param.GetType(), arrays(1, kernel.Plane), l.streams()
 	traces := arrays(0)
-	if l.trace != nil {
+	if l.traces {
 		traces = arrays(1)
 	}
 	l.sum = streams.make(kernel.Stream{
@@ -60,29 +60,33 @@ func (l *itemLoss) prepare() error {
 
 func (l *itemLoss) sumTile(t *kernel.Tile) {
 	l.eachInTile(t, func(at, label int, _ bool) {
-		for m, x := range t.In[0][at : at+t.M] {
-			loss, _ := l.term(x, m == label)
-			t.Sum[0] += loss
-			if l.trace != nil {
-				t.Out[0][at+m] = l.trace(x, m == label)
+		eachRun(at, t.M, label, func(first, last int, own bool) {
+			var trace []float32
+			if l.traces {
+				trace = t.Out[0][first:last]
 			}
-		}
+			t.Sum[0] += l.losses(t.In[0][first:last], trace, own)
+		})
 	})
 }
 
 func (l *itemLoss) gradTile(t *kernel.Tile) {
 	l.eachInTile(t, func(at, label int, _ bool) {
-		for m, x := range t.In[0][at : at+t.M] {
-			_, slope := l.term(x, m == label)
-			t.Out[0][at+m] = float32(l.scale * slope)
-		}
+		eachRun(at, t.M, label, func(first, last int, own bool) { l.slopes(t.Out[0][first:last], t.In[0][first:last], own, l.scale) })
 	})
+}
+
+// eachRun calls do for what lies before the label's class, for that and for what lies behind it, in a row of n scores that begins at a place.
+func eachRun(at, n, label int, do func(first, last int, own bool)) {
+	do(at, at+label, false)
+	do(at+label, at+label+1, true)
+	do(at+label+1, at+n, false)
 }
 
 func (l *itemLoss) Forward(bottom, top []*blob.Blob) error {
 	x, labels := bottom[0].Data(), bottom[1].Data()
 	outs := l.outs[:0]
-	if l.trace != nil {
+	if l.traces {
 		outs = append(outs, bottom[0].Diff())
 	}
 	sum, err := l.total(x, labels, outs)
@@ -100,11 +104,11 @@ func (l *itemLoss) total(x, labels []float32, outs [][]float32) (sum float64, er
 	err = l.each(labels, func(n, label int) {
 		for c := range l.dims[1] {
 			at := l.at(n, c)
-			loss, _ := l.term(x[at], c == label)
-			sum += loss
+			var trace []float32
 			if len(outs) > 0 {
-				outs[0][at] = l.trace(x[at], c == label)
+				trace = outs[0][at : at+1]
 			}
+			sum += l.losses(x[at:at+1], trace, c == label)
 		}
 	})
 	return sum, err
@@ -128,8 +132,8 @@ func (l *itemLoss) Backward(top []*blob.Blob, propagateDown []bool, bottom []*bl
 	}
 	return l.each(labels, func(n, label int) {
 		for c := range l.dims[1] {
-			_, slope := l.term(x[l.at(n, c)], c == label)
-			dx[l.at(n, c)] = float32(l.scale * slope)
+			at := l.at(n, c)
+			l.slopes(dx[at:at+1], x[at:at+1], c == label, l.scale)
 		}
 	})
 }

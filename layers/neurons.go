@@ -45,6 +45,15 @@ func elementwise(f func(float64) float64, slope func(x, y float64) float64, cost
 func absVal(*neuronLayer) (neuronRule, error) {
 	r := elementwise(math.Abs, func(x, _ float64) float64 { return sign(x) }, kernel.Work{Flops: 1})
 	r.tile = vector(simd.Abs)
+	r.tileGrad = func(dx, dy, x, _ []float32, _ scratch) {
+		for i, v := range x[:len(dx)] {
+			if v == 0 || v != v {
+				dx[i] = dy[i] * 0
+				continue
+			}
+			dx[i] = math.Float32frombits(math.Float32bits(dy[i]) ^ math.Float32bits(v)&(1<<31)) // without a branch that signs would decide
+		}
+	}
 	return r, nil
 }
 
