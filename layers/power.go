@@ -48,7 +48,8 @@ func power(n *neuronLayer) (neuronRule, error) {
 				simd.Pow(y, y, exponent)
 			}
 		},
-		tileGrad: func(dx, dy, x, _ []float32, _ scratch) {
+		scratch: exponent != 1 && exponent != 2,
+		tileGrad: func(dx, dy, x, _ []float32, tmp scratch) {
 			switch {
 			case exponent == 1:
 				simd.Scale(dx, dy, exponent*scale)
@@ -57,9 +58,11 @@ func power(n *neuronLayer) (neuronRule, error) {
 					dx[i] = dy[i] * 2 * scale * (shift + scale*v)
 				}
 			default:
-				for i, v := range x[:len(dx)] {
-					dx[i] = dy[i] * float32(slope(float64(v), 0))
-				}
+				power := tmp[0][:len(dx)]
+				simd.Affine(power, x[:len(dx)], scale, shift)
+				simd.Pow(power, power, exponent-1)
+				simd.Scale(power, power, exponent*scale)
+				simd.Mul(dx, dy, power)
 			}
 		},
 		cost: kernel.Work{Flops: 2, Specials: 1},

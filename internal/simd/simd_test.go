@@ -151,7 +151,7 @@ func TestTranscendental(t *testing.T) {
 	}{
 		{"Exp", Exp, math.Exp, 2e-7}, {"Log", Log, math.Log, 2e-7}, {"Sigmoid", Sigmoid, sig, 3e-7}, {"Tanh", Tanh, math.Tanh, 4e-7},
 	}
-	for _, p := range []float32{-1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75, 1, 2, 3, 1.3} {
+	for _, p := range []float32{-1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 1.3} {
 		tests = append(tests, struct {
 			name string
 			run  func(d, x []float32)

@@ -42,7 +42,7 @@ func Tanh(d, x []float32) {
 	}
 }
 
-// Pow sets d[i] = x[i]^p. Multiples of a quarter up to one come from square
+// Pow sets d[i] = x[i]^p; d may be x. Multiples of a quarter up to one, and 1.5, come from square
 // roots, 2 from a product; any other power takes math.Pow per element.
 func Pow(d, x []float32, p float32) {
 	switch {
@@ -53,7 +53,7 @@ func Pow(d, x []float32, p float32) {
 	case p == 2:
 		Square(d, x)
 		return
-	case p == 0.25 || p == -0.25 || p == 0.75 || p == -0.75 || p == 0.5 || p == -0.5 || p == -1:
+	case p == 1.5 || p == 0.25 || p == -0.25 || p == 0.75 || p == -0.75 || p == 0.5 || p == -0.5 || p == -1:
 		powRoot(d, x, p)
 		return
 	}
@@ -81,11 +81,12 @@ func powGo(d, x []float32, p float32) {
 	}
 }
 
-// powRoot is Pow for quarters. What is not positive and finite, where roots
+// powRoot is Pow for quarters and for 1.5. What is not positive and finite, where roots
 // and powers differ, takes math.Pow: the vector result is kept for blocks
 // without such a value.
 func powRoot(d, x []float32, p float32) {
 	const block = 512
+	var buffer [block]float32
 	x = x[:len(d)]
 	for len(d) > 0 {
 		n := min(block, len(d))
@@ -94,6 +95,10 @@ func powRoot(d, x []float32, p float32) {
 		} else {
 			to, from := d[:n], x[:n]
 			switch p {
+			case 1.5:
+				own := append(buffer[:0], from...) // d may be x
+				Sqrt(to, from)
+				Mul(to, to, own)
 			case 0.25, -0.25:
 				active.run(opPow25, to, from, nil, 0, 0)
 			case 0.75, -0.75:
