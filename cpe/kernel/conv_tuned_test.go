@@ -57,6 +57,8 @@ func TestTunedConv(t *testing.T) {
 		"pointwise, implicit": {conv2(3, 5, 7, 1, 9, 10, 1, 1, 2, 0, 1), planes, Implicit, [3]int{2, 2, 2}, [4]bool{3: true}},
 		"3x3 in blocks":       {conv2(2, 32, 64, 1, 16, 16, 3, 3, 1, 1, 1), blocked, Winograd2, [3]int{3, 3, 3}, [4]bool{true, true, true, false}},
 		"pointwise in blocks": {conv2(3, 16, 32, 1, 9, 10, 1, 1, 1, 0, 1), blocked, Implicit, [3]int{1, 1, 1}, [4]bool{true, true, false, true}},
+		"depthwise":           {conv2(2, 16, 16, 16, 9, 10, 3, 3, 1, 1, 1), planes, Explicit, [3]int{5, 5, 5}, [4]bool{}},
+		"depthwise in blocks": {conv2(2, 16, 16, 16, 9, 10, 3, 3, 1, 1, 1), blocked, Implicit, [3]int{1, 1, 1}, [4]bool{true, true, false, false}},
 		"results in blocks":   {conv2(2, 3, 32, 1, 9, 10, 3, 3, 1, 1, 1), [2]bool{false, true}, Winograd4, [3]int{4, 4, 5}, [4]bool{true, true, false, false}},
 	} {
 		t.Run(name, func(t *testing.T) {
