@@ -233,7 +233,7 @@ func (c *Conv) Forward(x, w, bias, y []float32) error {
 func (c *Conv) Rectifies() bool {
 	c = c.doing(Forward)
 	return c != nil && c.machine.Native() &&
-		(c.plan.Strategy[Forward].isWinograd() || c.pointwiseBlocks(Forward) || c.byOffsets(Forward) || c.byTaps(Forward))
+		(c.worksInBlocks(Forward) || c.byOffsets(Forward))
 }
 
 // ForwardReLU computes y = max(0, w * x + bias), NaN staying NaN.
@@ -250,8 +250,7 @@ func (c *Conv) WeightGrad(x, dy, dw []float32) error {
 func (c *Conv) SetsWeightGrad() bool {
 	c = c.doing(WeightGradient)
 	return c != nil && c.machine.Native() && size(c.shape.OutSize()) > 0 && c.shape.N > 0 &&
-		(c.plan.Strategy[WeightGradient].isWinograd() || c.pointwiseBlocks(WeightGradient) || c.byOffsets(WeightGradient) ||
-			c.byTaps(WeightGradient))
+		(c.worksInBlocks(WeightGradient) || c.byOffsets(WeightGradient))
 }
 
 // SumsBias reports whether WeightGradTo can be called with biases.

@@ -102,6 +102,11 @@ func (c *Conv) pointwiseBlocks(d Direction) bool {
 	return c.blocked != [2]bool{} && c.plan.Strategy[d] == Implicit && c.shape.blockedPointwise()
 }
 
+// worksInBlocks reports whether a direction has images and results in blocks of channels as it works, however they lie.
+func (c *Conv) worksInBlocks(d Direction) bool {
+	return c.plan.Strategy[d].isWinograd() || c.pointwiseBlocks(d) || c.byTaps(d)
+}
+
 // byOffsets reports whether a direction is computed with vectors of output channels.
 func (c *Conv) byOffsets(d Direction) bool {
 	return c.machine.Native() && d != InputGradient && c.plan.Strategy[d] == Implicit && c.shape.byOffsets()
@@ -148,9 +153,9 @@ func (c *Conv) resultsOf() int {
 func (c *Conv) turns(d Direction, results bool) bool {
 	switch {
 	case !results:
-		return !c.blocked[0] && (c.plan.Strategy[d].isWinograd() || c.pointwiseBlocks(d) || c.byTaps(d))
+		return !c.blocked[0] && c.worksInBlocks(d)
 	case c.planar(d):
 		return c.blocked[1]
 	}
-	return !c.blocked[1] && (c.plan.Strategy[d].isWinograd() || c.pointwiseBlocks(d) || c.byTaps(d) || c.byOffsets(d) && !c.makesPlanes(d))
+	return !c.blocked[1] && (c.worksInBlocks(d) || c.byOffsets(d) && !c.makesPlanes(d))
 }

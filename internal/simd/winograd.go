@@ -99,10 +99,10 @@ func Winograd(f WinogradForm, kind WinogradMap, dst, src []float32, at int, s *W
 	}
 }
 
-// winogradGo multiplies squares with a matrix from the left and with its transpose from the right.
+// winogradGo multiplies squares with a matrix from the left and with its transpose from the right, with sums of double precision.
 func winogradGo(matrix winogradMatrix, kind WinogradMap, dst, src []float32, at int, s *WinogradStrides, n int, bias *WinogradBias) {
 	out, in := len(matrix), len(matrix[0])
-	var half [winogradEdge * winogradEdge]float32
+	var half [winogradEdge * winogradEdge]float64
 	for square := range n {
 		for lane := range WinogradLanes {
 			from, to := at+square*s.SrcNext+lane, square*s.DstNext+lane
@@ -110,24 +110,24 @@ func winogradGo(matrix winogradMatrix, kind WinogradMap, dst, src []float32, at 
 				for j, row := range matrix {
 					half[i*out+j] = 0
 					for k, v := range row {
-						half[i*out+j] += float32(v) * src[from+i*s.SrcRow+k*s.SrcCol]
+						half[i*out+j] += v * float64(src[from+i*s.SrcRow+k*s.SrcCol])
 					}
 				}
 			}
 			for i, row := range matrix {
 				for j := range out {
-					sum := float32(0)
+					sum := 0.0
 					for k, v := range row {
-						sum += float32(v) * half[k*out+j]
+						sum += v * half[k*out+j]
 					}
 					at := to + i*s.DstRow + j*s.DstCol
 					switch kind {
 					case WinogradOutput:
-						sum = max(sum+bias.Add[lane], bias.Floor[lane])
+						sum = max(sum+float64(bias.Add[lane]), float64(bias.Floor[lane]))
 					case WinogradInputGrad:
-						sum += dst[at]
+						sum += float64(dst[at])
 					}
-					dst[at] = sum
+					dst[at] = float32(sum)
 				}
 			}
 		}
