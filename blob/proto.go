@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -23,6 +24,30 @@ func ProtoShape(p *caffepb.BlobProto) []int {
 // FromProto sets b to what p holds, data and (where present) diff, and takes p's shape. Values may be floats or
 // doubles. It is an error if the number of values does not fit the shape.
 func (b *Blob) FromProto(p *caffepb.BlobProto) error {
+	if err := checkCounts(p, nil); err != nil {
+		return err
+	}
+	b.Reshape(ProtoShape(p)...)
+	var all *swproto.Stored
+	if _, diffs := all.Counts(p); diffs > 0 {
+		if err := all.Diff(p, b.Diff()); err != nil {
+			return err
+		}
+	}
+	return all.Data(p, b.Data())
+}
+
+// Load reads the values that p stands for into b, which has p's shape (SameShape) and keeps its own form of it; from has those that are
+// not in p. It is an error if the number of values does not fit the shape, which leaves b as it was, or if they cannot be read.
+func (b *Blob) Load(p *caffepb.BlobProto, from *swproto.Stored) error {
+	if err := checkCounts(p, from); err != nil {
+		return err
+	}
+	return from.Data(p, b.Data())
+}
+
+// checkCounts makes sure that p has as many values as its shape needs, and of gradients these or none.
+func checkCounts(p *caffepb.BlobProto, from *swproto.Stored) error {
 	shape := ProtoShape(p)
 	count := 1
 	for i, d := range shape {
@@ -31,39 +56,24 @@ func (b *Blob) FromProto(p *caffepb.BlobProto) error {
 		}
 		count *= d
 	}
-	if n := max(len(p.Data), len(p.DoubleData)); n != count {
-		return fmt.Errorf("%d values are stored for shape %v, which needs %d", n, shape, count)
+	data, diff := from.Counts(p)
+	if data != count {
+		return fmt.Errorf("%d values are stored for shape %v, which needs %d", data, shape, count)
 	}
-	b.Reshape(shape...)
-	copyValues(b.Data(), p.Data, p.DoubleData)
-	if n := max(len(p.Diff), len(p.DoubleDiff)); n > 0 {
-		if n != count {
-			return fmt.Errorf("%d gradients are stored for shape %v, which needs %d", n, shape, count)
-		}
-		copyValues(b.Diff(), p.Diff, p.DoubleDiff)
+	if diff > 0 && diff != count {
+		return fmt.Errorf("%d gradients are stored for shape %v, which needs %d", diff, shape, count)
 	}
 	return nil
 }
 
-func copyValues(dst, floats []float32, doubles []float64) {
-	if len(doubles) == 0 {
-		copy(dst, floats)
-		return
-	}
-	for i, v := range doubles {
-		dst[i] = float32(v)
-	}
-}
-
-// ToProto returns b's shape and data, and its diff if asked for, as Caffe writes them. The values are copies.
+// ToProto returns b's shape and data, and its diff if asked for, as Caffe writes them. The values are b's own, not copies.
 func (b *Blob) ToProto(withDiff bool) *caffepb.BlobProto {
-	p := &caffepb.BlobProto{Shape: &caffepb.BlobShape{}}
+	p := &caffepb.BlobProto{Shape: &caffepb.BlobShape{}, Data: b.Data()}
 	for _, d := range b.shape {
 		p.Shape.Dim = append(p.Shape.Dim, int64(d))
 	}
-	p.Data = append([]float32(nil), b.Data()...)
 	if withDiff {
-		p.Diff = append([]float32(nil), b.Diff()...)
+		p.Diff = b.Diff()
 	}
 	return p
 }

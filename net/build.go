@@ -83,7 +83,7 @@ func (n *Net) addLayer(d *node, unread map[string]bool) (err error) {
 		}
 	}
 	if len(d.param.Blobs) > 0 {
-		if err := d.copyWeights(d.param.Blobs, func(int) bool { return false }); err != nil {
+		if err := d.copyWeights(d.param.Blobs, nil, func(int) bool { return false }); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/swcaffe/swcaffe/blob"
+	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
 )
@@ -13,22 +14,21 @@ import (
 // CopyWeights copies the weights of a trained net into layers of the same name. Layers that p lacks keep their
 // values, and layers that this net lacks are ignored, each with a line in the log; a warning says that nothing was copied at all. It is an
 // error if a layer has another number of weight blobs or other shapes.
-func (n *Net) CopyWeights(p *caffepb.NetParameter) error { return n.copyWeights(p, false) }
+func (n *Net) CopyWeights(p *caffepb.NetParameter) error {
+	return n.LoadWeights(&swproto.Weights{Param: p})
+}
 
-// CopyOwnWeights is CopyWeights for a net that was stored without the weights that layers share with others, as Caffe's HDF5 files are:
-// these may be nil, or missing at the end.
-func (n *Net) CopyOwnWeights(p *caffepb.NetParameter) error { return n.copyWeights(p, true) }
-
-func (n *Net) copyWeights(p *caffepb.NetParameter, own bool) error {
+// LoadWeights is CopyWeights for a file, whose values are read into the weights' places.
+func (n *Net) LoadWeights(w *swproto.Weights) error {
 	copied := map[*node]bool{}
-	for _, src := range p.Layer {
+	for _, src := range w.Param.Layer {
 		d := n.named[src.GetName()]
 		if d == nil {
 			n.log.Infof("Ignoring source layer %s", src.GetName())
 			continue
 		}
-		lacks := func(i int) bool { return own && n.params[d.paramIDs[i]].shared }
-		if err := d.copyWeights(src.Blobs, lacks); err != nil {
+		lacks := func(i int) bool { return w.Unshared && n.params[d.paramIDs[i]].shared }
+		if err := d.copyWeights(src.Blobs, w.Stored, lacks); err != nil {
 			return n.fail(d, err)
 		}
 		copied[d] = len(src.Blobs) > 0 || copied[d]
@@ -57,8 +57,8 @@ func (n *Net) logUncopied(copied map[*node]bool) {
 }
 
 // copyWeights copies a layer's weights from a file: a trained net's, or the prototxt, where a layer may have them as blobs. lacks says which
-// may be nil, or missing at the end.
-func (d *node) copyWeights(stored []*caffepb.BlobProto, lacks func(i int) bool) error {
+// may be nil, or missing at the end; from has values that are not in the messages.
+func (d *node) copyWeights(stored []*caffepb.BlobProto, from *swproto.Stored, lacks func(i int) bool) error {
 	stored = slices.Clone(stored)
 	for i := len(stored); i < len(d.Params()) && lacks(i); i++ {
 		stored = append(stored, nil)
@@ -73,24 +73,19 @@ func (d *node) copyWeights(stored []*caffepb.BlobProto, lacks func(i int) bool) 
 		case stored[i] == nil:
 			return fmt.Errorf("incompatible number of blobs: the weights have none for param %d", i)
 		}
-		if err := copyWeight(b, stored[i]); err != nil {
+		if err := copyWeight(b, stored[i], from); err != nil {
 			return fmt.Errorf("cannot copy param %d: %w", i, err)
 		}
 	}
 	return nil
 }
 
-func copyWeight(b *blob.Blob, p *caffepb.BlobProto) error {
+func copyWeight(b *blob.Blob, p *caffepb.BlobProto, from *swproto.Stored) error {
 	if !b.SameShape(p) {
 		return fmt.Errorf("shape mismatch: the weights' shape is %s, the layer's is %s; to learn this layer's parameters from scratch, rename the layer",
 			strings.Trim(fmt.Sprint(blob.ProtoShape(p)), "[]"), b.ShapeString())
 	}
-	var stored blob.Blob
-	if err := stored.FromProto(p); err != nil {
-		return err
-	}
-	copy(b.Data(), stored.Data())
-	return nil
+	return b.Load(p, from)
 }
 
 // ShareWeights makes the layers of n use the weights of layers with the same name in other, as a test net does with
@@ -118,7 +113,7 @@ func (n *Net) ShareWeights(other *Net) error {
 func (n *Net) Shares(layer, i int) bool { return n.params[n.nodes[layer].paramIDs[i]].shared }
 
 // ToProto returns the net as Caffe stores it: its layers, inserted Split layers included, with their weights (and
-// gradients, if asked for).
+// gradients, if asked for), whose values are the net's own, not copies.
 func (n *Net) ToProto(withDiff bool) *caffepb.NetParameter {
 	p := &caffepb.NetParameter{Name: proto.String(n.name)}
 	for _, d := range n.nodes {

@@ -37,14 +37,7 @@ func unmarshalBinary(path string, data []byte, m proto.Message) error {
 
 // WriteBinary writes a message to a binary file, whole or not at all. Equal messages give equal bytes.
 func WriteBinary(path string, m proto.Message) error {
-	data, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
-	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
-	}
-	return WriteFileAtomic(path, func(f *os.File) error {
-		_, err := f.Write(data)
-		return err
-	})
+	return WriteFileAtomic(path, func(f *os.File) error { return writeMessage(f, m) })
 }
 
 // LooksBinary tells a binary message from text: text has no control characters but white space.

@@ -32,9 +32,9 @@ func TestBinaryRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, warnings, err := ReadWeights(one)
-	if err != nil || len(warnings) > 0 || !proto.Equal(got, smallModel()) {
-		t.Errorf("got %v, warnings %q, error %v", got, warnings, err)
+	got, err := ReadWeights(one)
+	if err != nil || len(got.Warnings) > 0 || !proto.Equal(got.Param, smallModel()) {
+		t.Errorf("got %v, error %v", got, err)
 	}
 	a, b := readFile(t, one), readFile(t, two)
 	if !bytes.Equal(a, b) {
@@ -69,7 +69,7 @@ func TestTruncatedWeights(t *testing.T) {
 		if err := os.WriteFile(file, whole[:n], 0o644); err != nil {
 			t.Fatal(err)
 		}
-		_, _, err := ReadWeights(file)
+		_, err := OpenWeights(file)
 		if (err == nil) != ends[n] {
 			t.Errorf("cut at %d: error %v", n, err)
 		}
@@ -120,7 +120,7 @@ func TestUnreadableBinary(t *testing.T) {
 			if err := os.WriteFile(file, c.data, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			_, _, err := ReadWeights(file)
+			_, err := OpenWeights(file)
 			if err == nil || !strings.HasPrefix(err.Error(), file+": ") || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got  %v\nwant %s: ... %s", err, file, c.want)
 			}
@@ -152,15 +152,15 @@ func TestConformanceWeights(t *testing.T) {
 		if strings.Contains(file, "error_weights_") {
 			continue
 		}
-		p, _, err := ReadWeights(file)
+		p, err := ReadWeights(file)
 		if err != nil {
 			t.Error(err)
 			continue
 		}
-		if unknown := p.ProtoReflect().GetUnknown(); len(unknown) > 0 {
+		if unknown := p.Param.ProtoReflect().GetUnknown(); len(unknown) > 0 {
 			t.Errorf("%s: unknown fields % x", file, unknown)
 		}
-		for _, l := range p.Layer {
+		for _, l := range p.Param.Layer {
 			if unknown := l.ProtoReflect().GetUnknown(); len(unknown) > 0 {
 				t.Errorf("%s: layer %s: unknown fields % x", file, l.GetName(), unknown)
 			}
@@ -181,6 +181,43 @@ func FuzzReadBinary(f *testing.F) {
 		}
 		if _, err := UpgradeNet(p, "file"); err != nil && err.Error() == "" {
 			t.Error("an error without a text")
+		}
+	})
+}
+
+// FuzzOpenBinary: what is read as it is needed is what reading the file whole gives, or the same error.
+func FuzzOpenBinary(f *testing.F) {
+	for _, m := range []*caffepb.NetParameter{smallModel(), longModel()} {
+		data, err := proto.Marshal(m)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	file := filepath.Join(f.TempDir(), "w.caffemodel")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := os.WriteFile(file, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		want, wantErr := ReadWeights(file)
+		got, gotErr := OpenWeights(file)
+		if wantErr != nil || gotErr != nil {
+			if wantErr == nil || gotErr == nil || wantErr.Error() != gotErr.Error() {
+				t.Fatalf("got %v, want %v", gotErr, wantErr)
+			}
+			return
+		}
+		for i, l := range got.Param.Layer {
+			whole(t, got.Stored, l.Blobs)
+			whole(t, nil, want.Param.Layer[i].Blobs)
+		}
+		a, _ := proto.MarshalOptions{Deterministic: true}.Marshal(got.Param)
+		b, _ := proto.MarshalOptions{Deterministic: true}.Marshal(want.Param)
+		if !bytes.Equal(a, b) { // NaNs are equal here
+			t.Error("other messages")
+		}
+		if err := got.Close(); err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -7,7 +7,8 @@
 //	print.go                    message to text, as Caffe prints it
 //	binary.go, wire.go          binary files, and what is wrong with one that does not parse
 //	atomic.go                   files that are written whole or not at all
-//	file.go                     ReadNet, ReadSolver, ReadWeights
+//	file.go                     ReadNet, ReadSolver
+//	stored.go                   OpenWeights, OpenState, ReadWeights
 //	upgrade*.go                 nets and solvers in older forms to the current one
 //	forks.go                    which fork of Caffe a layer or field is from that Caffe does not have
 //

@@ -167,31 +167,3 @@ func (s *Solver) NetIn(field string, p *caffepb.NetParameter) (*Net, error) {
 	}
 	return n, nil
 }
-
-// ReadState reads a .solverstate.
-func ReadState(path string) (*caffepb.SolverState, error) {
-	s, p := &caffepb.SolverState{}, &caffepb.NetParameter{}
-	if err := ReadBinary(path, s); err != nil {
-		if ReadBinary(path, p) == nil && len(p.Layer)+len(p.Layers) > 0 {
-			return nil, fmt.Errorf("%s: weights, where a solver state is needed; -weights starts from them", path)
-		}
-		return nil, err
-	}
-	return s, nil
-}
-
-// ReadWeights reads a .caffemodel and upgrades old forms.
-func ReadWeights(path string) (*caffepb.NetParameter, []string, error) {
-	p, state := &caffepb.NetParameter{}, &caffepb.SolverState{}
-	if err := ReadBinary(path, p); err != nil {
-		if ReadBinary(path, state) == nil && state.LearnedNet != nil {
-			return nil, nil, fmt.Errorf("%s: a solver state, which has no weights: those are in %s", path, state.GetLearnedNet())
-		}
-		return nil, nil, err
-	}
-	warnings, err := UpgradeNet(p, path)
-	if err != nil {
-		return nil, nil, err
-	}
-	return p, warnings, nil
-}

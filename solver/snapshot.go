@@ -137,12 +137,13 @@ func (v *Solver) Restore(path string) error {
 	if err != nil {
 		return err
 	}
+	defer state.Close()
 	if state.LearnedNet != nil {
 		if err := v.loadLearnedNet(path, state.GetLearnedNet()); err != nil {
 			return err
 		}
 	}
-	if err := v.setHistory(state.History); err != nil {
+	if err := v.setHistory(state); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	v.iter, v.step = int(state.GetIter()), int(state.GetCurrentStep())
@@ -165,18 +166,18 @@ func (v *Solver) loadLearnedNet(statePath, model string) error {
 	return LoadWeights(v.net, model, v.log)
 }
 
-func (v *Solver) setHistory(stored []*caffepb.BlobProto) error {
+func (v *Solver) setHistory(stored *swproto.State) error {
 	u := v.update
-	if want := u.rule.Histories() * len(u.weights); len(stored) != want {
-		return fmt.Errorf("incorrect length of history blobs: %d stored, the solver (%s) needs %d", len(stored), v.param.GetType(), want)
+	if want := u.rule.Histories() * len(u.weights); len(stored.History) != want {
+		return fmt.Errorf("incorrect length of history blobs: %d stored, the solver (%s) needs %d", len(stored.History), v.param.GetType(), want)
 	}
-	for i, p := range stored {
+	for i, p := range stored.History {
 		w := u.weights[i%len(u.weights)]
 		h := w.histories[i/len(u.weights)]
 		if !h.SameShape(p) {
 			return fmt.Errorf("history %d, of layer %q, has shape mismatch: another shape is stored than %s", i, w.weight.Layer, h.ShapeString())
 		}
-		if err := h.FromProto(p); err != nil {
+		if err := h.Load(p, stored.Stored); err != nil {
 			return fmt.Errorf("history %d, of layer %q: %w", i, w.weight.Layer, err)
 		}
 	}

@@ -63,9 +63,9 @@ func stateFile(s *caffepb.SolverState) (*hdf5.File, error) {
 }
 
 // readState reads a .solverstate of either format.
-func readState(path string) (*caffepb.SolverState, error) {
+func readState(path string) (*swproto.State, error) {
 	if !hdf5.Is(path) {
-		return swproto.ReadState(path)
+		return swproto.OpenState(path)
 	}
 	s := &caffepb.SolverState{}
 	text, err := hdf5.ReadString(path, "/learned_net")
@@ -104,7 +104,7 @@ func readState(path string) (*caffepb.SolverState, error) {
 		}
 		s.History = append(s.History, history[i])
 	}
-	return s, nil
+	return &swproto.State{SolverState: s}, nil
 }
 
 // addToState puts a dataset where it belongs: into the history, or the run state.

@@ -21,35 +21,37 @@ func LoadWeights(n *swnet.Net, list string, log *logrus.Logger) error {
 			return fmt.Errorf("weights %q: a name is empty in this list of files", list)
 		}
 		log.Infof("Finetuning from %s", path)
-		read, copyTo := readModel, n.CopyWeights
-		if hdf5.Is(path) {
-			read, copyTo = readHDF5Weights, n.CopyOwnWeights
-		}
-		weights, err := read(path, log)
-		if err != nil {
+		if err := loadFile(n, path, log); err != nil {
 			return err
-		}
-		if len(weights.Layer) == 0 && len(n.Learnable()) > 0 {
-			return fmt.Errorf("%s: no weights: the file has no layers", path)
-		}
-		if err := copyTo(weights); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	return nil
 }
 
-// readModel reads a .caffemodel.
-func readModel(path string, log *logrus.Logger) (*caffepb.NetParameter, error) {
-	p, warnings, err := swproto.ReadWeights(path)
-	for _, w := range warnings {
-		log.Warn(w)
+func loadFile(n *swnet.Net, path string, log *logrus.Logger) error {
+	open := swproto.OpenWeights
+	if hdf5.Is(path) {
+		open = readHDF5Weights
 	}
-	return p, err
+	w, err := open(path)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	for _, warning := range w.Warnings {
+		log.Warn(warning)
+	}
+	if len(w.Param.Layer) == 0 && len(n.Learnable()) > 0 {
+		return fmt.Errorf("%s: no weights: the file has no layers", path)
+	}
+	if err := n.LoadWeights(w); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
 }
 
 // readHDF5Weights reads a net in Caffe's HDF5 layout. Weights that the file does not have are nil.
-func readHDF5Weights(path string, _ *logrus.Logger) (*caffepb.NetParameter, error) {
+func readHDF5Weights(path string) (*swproto.Weights, error) {
 	sets, err := hdf5.Read(path, func(name string) bool { return strings.HasPrefix(name, "/data/") })
 	if err != nil {
 		return nil, err
@@ -75,7 +77,7 @@ func readHDF5Weights(path string, _ *logrus.Logger) (*caffepb.NetParameter, erro
 		}
 		l.Blobs[index] = weightProto(s)
 	}
-	return p, nil
+	return &swproto.Weights{Param: p, Unshared: true}, nil
 }
 
 func weightProto(s hdf5.Dataset) *caffepb.BlobProto {

@@ -63,12 +63,12 @@ func upgradeNetText(e *env, in, out string) error {
 }
 
 func upgradeNetBinary(e *env, in, out string) error {
-	p, warnings, err := swproto.ReadWeights(in)
+	w, err := swproto.ReadWeights(in)
 	if err != nil {
 		return err
 	}
-	warn(e, warnings)
-	return e.writeBinary(out, p)
+	warn(e, w.Warnings)
+	return e.writeBinary(out, w.Param)
 }
 
 func upgradeSolverText(e *env, in, out string) error {

@@ -1,0 +1,179 @@
+package proto
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// errWhole is for a file that must be read whole, since it is no regular file, damaged, or laid out as nobody writes it.
+var errWhole = errors.New("to be read whole")
+
+// openBinary is ReadBinary for a message with blobs, whose long lists of values stay in the file.
+func openBinary(path string, m proto.Message) (*Stored, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := index(f, m)
+	if err == nil {
+		return s, nil
+	}
+	f.Close()
+	if !errors.Is(err, errWhole) {
+		return nil, err
+	}
+	proto.Reset(m)
+	return nil, ReadBinary(path, m) // which says what is wrong, if anything is
+}
+
+// index reads a message but for the long lists, and notes where these stand.
+func index(f *os.File, m proto.Message) (*Stored, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errWhole
+	}
+	x := &indexer{from: f, found: map[*caffepb.BlobProto]*blobSpans{}}
+	if err := x.message(m.ProtoReflect(), span{0, info.Size()}); err != nil {
+		return nil, err
+	}
+	if len(setFields(m.ProtoReflect())) == 0 || proto.CheckInitialized(m) != nil {
+		return nil, errWhole
+	}
+	return &Stored{file: f, at: x.found}, nil
+}
+
+// indexer walks through the fields of a file and looks at no more of it than it needs.
+type indexer struct {
+	from   io.ReaderAt
+	window []byte // of the file, from byte start on
+	start  int64
+	found  map[*caffepb.BlobProto]*blobSpans
+}
+
+// message reads the message that stands at a place.
+func (x *indexer) message(m protoreflect.Message, at span) error {
+	var short []byte // the fields that are unmarshalled together
+	blob, _ := m.Interface().(*caffepb.BlobProto)
+	lists := map[protowire.Number]bool{}
+	for end := at.at + at.bytes; at.at < end; {
+		begin := at.at
+		num, wireType, body, err := x.field(begin, end)
+		if err != nil {
+			return err
+		}
+		at.at = body.at + body.bytes
+		fd := m.Descriptor().Fields().ByNumber(num)
+		list := blob != nil && (num == blobData || num == blobDiff)
+		switch {
+		case list && lists[num]: // it is in pieces
+			return errWhole
+		case list && body.bytes >= longBytes:
+			if err := x.note(blob, num, body); err != nil {
+				return err
+			}
+		case wireType == protowire.BytesType && fd != nil && mayHaveBlobs(fd.Message()):
+			if err := x.message(inner(m, fd), body); err != nil {
+				return err
+			}
+		default:
+			field, err := x.bytes(begin, int(at.at-begin))
+			if err != nil {
+				return err
+			}
+			short = append(short, field...)
+		}
+		lists[num] = list
+	}
+	if (proto.UnmarshalOptions{Merge: true, AllowPartial: true}).Unmarshal(short, m.Interface()) != nil {
+		return errWhole
+	}
+	return nil
+}
+
+// mayHaveBlobs reports whether a message is a blob or one with blobs in it, in the files that are indexed.
+func mayHaveBlobs(md protoreflect.MessageDescriptor) bool {
+	if md == nil {
+		return false
+	}
+	switch md.Name() {
+	case "BlobProto", "LayerParameter", "V1LayerParameter", "V0LayerParameter":
+		return true
+	}
+	return false
+}
+
+// inner returns the message that a field has, or the next of those it has.
+func inner(m protoreflect.Message, fd protoreflect.FieldDescriptor) protoreflect.Message {
+	if v := m.Mutable(fd); fd.IsList() {
+		return v.List().AppendMutable().Message()
+	} else {
+		return v.Message()
+	}
+}
+
+// note keeps where a blob's list stands.
+func (x *indexer) note(blob *caffepb.BlobProto, num protowire.Number, body span) error {
+	if body.bytes%floatBytes != 0 {
+		return errWhole
+	}
+	if x.found[blob] == nil {
+		x.found[blob] = &blobSpans{}
+	}
+	if num == blobData {
+		x.found[blob].data = body
+	} else {
+		x.found[blob].diff = body
+	}
+	return nil
+}
+
+// field looks at the field that begins at a byte of the file: its number, and where its value stands.
+func (x *indexer) field(at, end int64) (num protowire.Number, wireType protowire.Type, value span, err error) {
+	const enough = 2 * binary.MaxVarintLen64 // for a tag, and a size or a number
+	head, err := x.bytes(at, int(min(enough, end-at)))
+	if err != nil {
+		return 0, 0, span{}, err
+	}
+	num, wireType, tag := protowire.ConsumeTag(head)
+	if tag < 0 {
+		return 0, 0, span{}, errWhole
+	}
+	if wireType != protowire.BytesType {
+		n := protowire.ConsumeFieldValue(num, wireType, head[tag:])
+		if n < 0 {
+			return 0, 0, span{}, errWhole
+		}
+		return num, wireType, span{at + int64(tag), int64(n)}, nil
+	}
+	size, n := protowire.ConsumeVarint(head[tag:])
+	value.at = at + int64(tag+n)
+	if n < 0 || size > uint64(end-value.at) {
+		return 0, 0, span{}, errWhole
+	}
+	value.bytes = int64(size)
+	return num, wireType, value, nil
+}
+
+// bytes returns a piece of the file; it is good until the next call.
+func (x *indexer) bytes(at int64, n int) ([]byte, error) {
+	if at < x.start || at+int64(n) > x.start+int64(len(x.window)) {
+		x.window = slices.Grow(x.window[:0], max(n, 4<<10))
+		got, err := x.from.ReadAt(x.window[:cap(x.window)], at)
+		if got < n {
+			return nil, err
+		}
+		x.start, x.window = at, x.window[:got]
+	}
+	return x.window[at-x.start:][:n], nil
+}
