@@ -16,10 +16,12 @@ type Conv struct {
 	partials [][]float32 // of the weight gradient
 	sum      *Copy
 	args     convArrays
-	thinned  *thinnedConv  // computes what is implicit, if not nil
-	covering [3]Multiplier // by Direction, where kernels are as large as images
-	tuner    Tuner         // finds strategies, if not nil
-	tuned    [3]*tuned     // directions of a convolution with a tuner
+	thinned  *thinnedConv   // computes what is implicit, if not nil
+	covering [3]Multiplier  // by Direction, where kernels are as large as images
+	folded   [3]*foldedConv // directions that fold images
+	fold     *imageFold     // of the images, if not nil: those that are read are not folded yet
+	tuner    Tuner          // finds strategies, if not nil
+	tuned    [3]*tuned      // directions of a convolution with a tuner
 	scratch  [3]cpe.Scratch
 	blocked  [2]bool        // images, results: their channels lie in blocks
 	thin     bool           // of images, what strides meet stands at the front of each plane
@@ -92,6 +94,7 @@ func (c *Conv) prepare(d Direction) error {
 
 // choose makes the stages of one direction.
 func (c *Conv) choose(d Direction) error {
+	c.folded[d] = nil
 	switch {
 	case size(c.shape.OutSize()) <= 0 || c.shape.N == 0:
 		c.stages[d] = []stage{{noConv{}, 1}}
@@ -121,6 +124,12 @@ func (c *Conv) choose(d Direction) error {
 			}
 		}
 		c.takes(d, c.thinned.scratch(d))
+	case c.folds(d):
+		var err error
+		if c.folded[d], err = newFoldedConv(c, d); err == nil {
+			c.takes(d, c.folded[d].scratch())
+		}
+		return err
 	case c.small(d):
 		v := newWinogradSmall(c, d)
 		c.stages[d] = v.stages()
@@ -309,6 +318,9 @@ func (c *Conv) run(d Direction, args convArrays) error {
 	c.machine.TakeScratch(scratch)
 	if c.isThinned(d) {
 		return c.thinned.run(d, args)
+	}
+	if f := c.folded[d]; f != nil {
+		return f.run(args)
 	}
 	return c.work(d, args)
 }

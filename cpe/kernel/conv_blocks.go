@@ -10,7 +10,7 @@ func (c *Conv) Blocks() (in, out bool) {
 		if !ok {
 			return false, false
 		}
-		planes = planes || s.byOffsets() && !st.isWinograd()
+		planes = planes || s.byOffsets() && !st.isWinograd() || st.isWinograd() && s.foldsImages(d)
 		if st.isWinograd() {
 			groups = s.Group
 		}
@@ -153,7 +153,7 @@ func (c *Conv) resultsOf() int {
 func (c *Conv) turns(d Direction, results bool) bool {
 	switch {
 	case !results:
-		return !c.blocked[0] && c.worksInBlocks(d)
+		return !c.blocked[0] && c.worksInBlocks(d) && !c.folds(d)
 	case c.planar(d):
 		return c.blocked[1]
 	}

@@ -48,7 +48,8 @@ func (d Direction) String() string {
 func (s ConvShape) supports(spec *cpe.Spec, st Strategy, d Direction) bool {
 	switch st {
 	case Winograd2, Winograd4, Winograd5:
-		return s.winogradable(st)
+		inner, ok := s.byWinograd(spec, d)
+		return ok && inner.winogradable(st)
 	case Winograd:
 		return false // but what it stands for may
 	case Implicit:

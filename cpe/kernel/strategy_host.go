@@ -47,6 +47,10 @@ func hostStrategy(spec *cpe.Spec, s ConvShape, d Direction) Strategy {
 // leastWinograd returns the form of Winograd's convolution that has least work, and that; infinite if there is none.
 func (s ConvShape) leastWinograd(spec *cpe.Spec, d Direction) (best Strategy, least float64) {
 	least = math.Inf(1)
+	s, ok := s.byWinograd(spec, d)
+	if !ok {
+		return Auto, least
+	}
 	fewest := math.Inf(1)
 	for _, st := range winogradStrategies {
 		if !s.winogradable(st) {

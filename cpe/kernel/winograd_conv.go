@@ -30,7 +30,7 @@ func winogradStages(c *Conv, d Direction) []stage {
 	v := &winogradConv{conv: c, direction: d, in: s.C / s.Group, out: s.Out / s.Group}
 	out := s.OutSize()
 	v.grid = newTileGrid(form, s.N, out[0], out[1], fitsCore(&spec, form))
-	v.read = squares{kind: simd.WinogradInput, edge: form.Edge(), padH: s.Pad[0], padW: s.Pad[1], h: s.In[0], w: s.In[1], channels: v.in, image: s.C * size(s.In), blocks: c.blocked[0]}
+	v.read = squares{kind: simd.WinogradInput, edge: form.Edge(), padH: s.Pad[0], padW: s.Pad[1], h: s.In[0], w: s.In[1], channels: v.in, image: s.C * size(s.In), blocks: c.blocked[0]}.folding(c.fold)
 	v.write = tilesOut{h: out[0], w: out[1], image: s.Out * size(out), blocks: c.blocked[1], pooled: c.pooled}
 	if d == InputGradient {
 		v.read.blocks, v.write.blocks = v.write.blocks, v.read.blocks
@@ -58,7 +58,7 @@ func (v *winogradConv) arrays(group int) (x, y []float32) {
 	if v.direction == InputGradient {
 		x, y = y, x
 	}
-	return from(x, group*v.in*v.read.h*v.read.w), from(y, group*v.out*v.write.h*v.write.w)
+	return v.read.of(x, group, v.conv.shape.Group), from(y, group*v.out*v.write.h*v.write.w)
 }
 
 // outputs are the images that are made, from a channel of a group on.

@@ -37,10 +37,11 @@ const (
 
 // small reports whether a direction is winogradSmall's: a gradient where a slice of an image fits L1, and the sums fit L2 beside a block.
 func (c *Conv) small(d Direction) bool {
-	s, spec, st := &c.shape, c.machine.Spec(), c.plan.Strategy[d]
-	if d == Forward || !spec.Native() || !st.isWinograd() || s.Group > 1 || s.N < smallChunks*smallImages {
+	spec, st := c.machine.Spec(), c.plan.Strategy[d]
+	if d == Forward || !spec.Native() || !st.isWinograd() || c.shape.Group > 1 || c.shape.N < smallChunks*smallImages {
 		return false
 	}
+	s, _ := c.shape.byWinograd(&spec, d)
 	form, out := s.winogradForm(st), s.OutSize()
 	image := patchPixels(form, form.Edge(), blocks(out[0], form.Tile), blocks(out[1], form.Tile))
 	sums := newPointRows(form.Points(), s.C, s.Out)

@@ -53,7 +53,7 @@ func (v *winogradGrads) tiles(first, last int) int {
 // enter maps a core group's share of the inputs and the outputs' gradient of patches [first, last) of a group.
 func (v *winogradGrads) enter(g *cpe.CoreGroup, group, first, last int, inputs, results *pointPlanes) {
 	w := &v.workers[g.Index()]
-	x := from(v.conv.args.x, group*v.in*v.images.h*v.images.w)
+	x := v.images.of(v.conv.args.x, group, v.conv.shape.Group)
 	y := from(v.conv.args.y, group*v.out*v.results.h*v.results.w)
 	n, slices, before := v.images.slices(), v.images.slices()+v.results.slices(), v.grid.patch(first).first
 	lo, hi := g.Share((last - first) * slices)
