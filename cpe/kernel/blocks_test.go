@@ -67,6 +67,10 @@ func TestConvBlocks(t *testing.T) {
 		conv2(1, 416, 400, 1, 4, 5, 3, 3, 1, 1, 1),
 		conv2(2, 16, 48, 1, 14, 14, 5, 5, 1, 2, 1),
 		conv2(2, 32, 32, 2, 6, 11, 5, 5, 1, 0, 1),
+		conv2(2, 32, 48, 1, 14, 13, 3, 3, 1, 2, 2),
+		conv2(1, 16, 16, 1, 60, 57, 3, 3, 1, 4, 4),
+		conv2(2, 32, 64, 2, 9, 9, 3, 3, 1, 6, 6),
+		{1, 16, 32, 1, []int{30, 41}, []int{5, 5}, []int{1, 1}, []int{4, 2}, []int{2, 1}},
 	} {
 		want := newConvCase(s, normal)
 		eachWinograd(s, func(st Strategy) {

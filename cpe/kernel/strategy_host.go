@@ -71,7 +71,8 @@ func (s ConvShape) winogradPoints(f simd.WinogradForm, d Direction) float64 {
 	if d == InputGradient {
 		out = s.In
 	}
-	return float64(s.N * blocks(out[0], f.Tile) * blocks(out[1], f.Tile) * f.Points())
+	down, across := blocks(blocks(out[0], s.Dilation[0]), f.Tile), blocks(blocks(out[1], s.Dilation[1]), f.Tile)
+	return float64(s.N * size(s.Dilation) * down * across * f.Points())
 }
 
 // eitherWinograd returns the strategy that Winograd stands for, Auto where there is none for the shape.

@@ -34,9 +34,9 @@ func (s *ConvShape) winogradForm(st Strategy) simd.WinogradForm {
 }
 
 // winogradable reports whether one of Winograd's strategies can compute the shape: square kernels of images for which there are
-// maps, strides and dilations 1.
+// maps, strides 1, and dilations 1 but on the host.
 func (s *ConvShape) winogradable(st Strategy) bool {
-	return len(s.In) == 2 && s.Kernel[0] == s.Kernel[1] && s.unitStride() && size(s.Dilation) == 1 && simd.HasWinograd(s.winogradForm(st))
+	return len(s.In) == 2 && s.Kernel[0] == s.Kernel[1] && s.unitStride() && simd.HasWinograd(s.winogradForm(st))
 }
 
 // manyWeights reports whether the weights of a group are so many that the host maps them over and over again rather than keep what they
@@ -50,27 +50,29 @@ func (s *ConvShape) manyWeights(spec *cpe.Spec, f simd.WinogradForm, d Direction
 }
 
 // tileGrid cuts planes of outputs into tiles, and these into patches: runs of rows and columns of tiles of one image, which
-// are mapped together.
+// are mapped together. Of a dilated convolution planes are sub-grids of pixels: see newSubGrids.
 type tileGrid struct {
-	form          simd.WinogradForm
-	images        int
-	down, across  int // tiles of an image
-	rows, cols    int // tiles of a patch
-	bands, pieces int // patches of an image
+	form             simd.WinogradForm
+	images           int // times lines that dilation puts between those of a sub-grid
+	down, across     int // tiles of a plane
+	rows, cols       int // tiles of a patch, of each of its planes
+	bands, pieces    int // patches of a plane
+	dilateH, dilateW int
 }
 
 // newTileGrid takes the largest patches that fit. fits must hold for patches smaller than one for which it holds; if it
 // does not even for one tile, patches are that.
 func newTileGrid(f simd.WinogradForm, images, h, w int, fits func(rows, cols int) bool) tileGrid {
-	g := tileGrid{form: f, images: images, down: blocks(h, f.Tile), across: blocks(w, f.Tile)}
+	g := tileGrid{form: f, images: images, down: blocks(h, f.Tile), across: blocks(w, f.Tile), dilateH: 1, dilateW: 1}
 	g.cols = even(g.across, max(1, largest(g.across, func(n int) bool { return fits(1, n) })), 1)
 	g.rows = even(g.down, max(1, largest(g.down, func(n int) bool { return fits(n, g.cols) })), 1)
 	g.bands, g.pieces = blocks(g.down, g.rows), blocks(g.across, g.cols)
 	return g
 }
 
-// patch is a run of rows and columns of tiles of an image. first numbers its first tile among all.
-type patch struct{ image, row, col, rows, cols, first int }
+// patch is a run of rows and columns of tiles of an image, or of its sub-grids whose first line is that of the phase. first numbers its first
+// tile among all.
+type patch struct{ image, phase, row, col, rows, cols, first int }
 
 // patches is the number of patches of all images.
 func (g *tileGrid) patches() int { return g.images * g.bands * g.pieces }
@@ -83,15 +85,19 @@ func (g *tileGrid) patch(i int) patch {
 	}
 	p := patch{image: image, row: band * g.rows, col: piece * g.cols}
 	p.rows, p.cols = min(g.rows, g.down-p.row), min(g.cols, g.across-p.col)
-	p.first = image*g.down*g.across + p.row*g.across + p.col*p.rows
+	p.first = (image*g.down*g.across + p.row*g.across + p.col*p.rows) * g.dilateW
+	if g.dilateH > 1 {
+		p.image, p.phase = image/g.dilateH, image%g.dilateH
+	}
 	return p
 }
 
-// tiles is the number of tiles of all images.
-func (g *tileGrid) tiles() int { return g.images * g.down * g.across }
+// tiles is the number of tiles of all images, together that of a patch.
+func (g *tileGrid) tiles() int    { return g.images * g.down * g.across * g.dilateW }
+func (g *tileGrid) together() int { return g.rows * g.cols * g.dilateW }
 
 // most is the largest number of tiles that n patches in a row have.
-func (g *tileGrid) most(n int) int { return min(n*g.rows*g.cols, g.tiles()) }
+func (g *tileGrid) most(n int) int { return min(n*g.together(), g.tiles()) }
 
 // pointPlanes are the points of tiles: at each, a matrix of tiles x channels, or one for each panel of so many channels.
 type pointPlanes struct {
@@ -204,9 +210,9 @@ func (w *winogradWorker) setBias(first, lanes int) {
 // unbiased changes nothing.
 var unbiased = *simd.NewWinogradBias()
 
-// fitsCore returns a function that says whether the squares of a patch fit L1, turned.
-func fitsCore(spec *cpe.Spec, f simd.WinogradForm) func(rows, cols int) bool {
-	return func(rows, cols int) bool { return 4*patchPixels(f, f.Edge(), rows, cols) <= spec.L1Bytes/4*3 }
+// fitsCore returns a function that says whether the squares of a patch of some planes fit L1, turned.
+func fitsCore(spec *cpe.Spec, f simd.WinogradForm, planes int) func(rows, cols int) bool {
+	return func(rows, cols int) bool { return 4*planes*patchPixels(f, f.Edge(), rows, cols) <= spec.L1Bytes/4*3 }
 }
 
 // patchPixels is the number of values of the squares, of an edge, of a patch.
@@ -218,7 +224,7 @@ func patchPixels(f simd.WinogradForm, edge, rows, cols int) int {
 // ownMemory is the number of values that a worker takes of its core group's memory: pixels or weights that are turned, and scratch.
 func (g *tileGrid) ownMemory() int {
 	weights := winogradLanes * winogradLanes * g.form.Taps()
-	return max(patchPixels(g.form, g.form.Edge(), g.rows, g.cols), weights, collectNeed(g.form)) + simd.WinogradScratch
+	return max(g.dilateW*patchPixels(g.form, g.form.Edge(), g.rows, g.cols), weights, collectNeed(g.form)) + simd.WinogradScratch
 }
 
 // use gives the worker its values.

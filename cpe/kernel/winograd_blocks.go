@@ -5,13 +5,13 @@ import "github.com/swcaffe/swcaffe/internal/simd"
 // readBlocks is read for images in blocks of channels, or of which a slice is made such: squares inside the image are mapped where
 // they lie, and only those that reach beyond it are copied.
 func (s *squares) readBlocks(w *winogradWorker, g *tileGrid, p patch, slice int, x []float32, to *pointPlanes, at int) {
-	m, edge := g.form.Tile, g.form.Edge()
-	lines, pitch := m*p.rows+s.edge-m, m*p.cols+s.edge-m
-	y0, x0 := p.row*m-s.padH, p.col*m-s.padW
-	top, bottom := inside(y0, lines, s.h)
+	m := g.form.Tile
+	lines, pitch := m*p.rows+s.edge-m, g.dilateW*(m*p.cols+s.edge-m)
+	y0, x0 := g.line(p)-s.padH, p.col*m*g.dilateW-s.padW
+	top, bottom := insideEvery(g.dilateH, y0, lines, s.h)
 	left, right := inside(x0, pitch, s.w)
 	plane := s.plane(w, p.image, slice, x)
-	pixels, first, wide := plane, (y0*s.w+x0)*winogradLanes, s.w
+	pixels, first, wide := plane, (y0*s.w+x0)*winogradLanes, s.w*g.dilateH
 	if bottom-top < lines || right-left < pitch {
 		pixels, first, wide = w.pixels, 0, pitch
 		for y := range lines {
@@ -21,18 +21,11 @@ func (s *squares) readBlocks(w *winogradWorker, g *tileGrid, p patch, slice int,
 				continue
 			}
 			clear(line[:left*winogradLanes])
-			copy(line[left*winogradLanes:right*winogradLanes], plane[((y0+y)*s.w+x0+left)*winogradLanes:])
+			copy(line[left*winogradLanes:right*winogradLanes], plane[((y0+y*g.dilateH)*s.w+x0+left)*winogradLanes:])
 			clear(line[right*winogradLanes:])
 		}
 	}
-	block := to.at(at, slice, p.rows*p.cols)
-	w.strides = simd.WinogradStrides{
-		SrcRow: wide * winogradLanes, SrcCol: winogradLanes, SrcNext: m * winogradLanes,
-		DstRow: edge * block.PlaneStride, DstCol: block.PlaneStride, DstNext: block.RowStride,
-	}
-	for r := range p.rows {
-		simd.Winograd(g.form, s.kind, block.Data[r*p.cols*block.RowStride:], pixels, first+r*m*wide*winogradLanes, &w.strides, p.cols, nil, w.scratch)
-	}
+	s.mapped(w, g, p, pixels, first, wide, to.at(at, slice, p.rows*p.cols*g.dilateW))
 }
 
 // plane is a slice of channels of an image.
@@ -46,31 +39,25 @@ func (s *squares) plane(w *winogradWorker, image, slice int, x []float32) []floa
 // writeBlocks is write for images in blocks of channels, or of which a slice is such before it is pooled: tiles inside the image
 // are mapped to where they go, if nothing is left to be done with them.
 func (o *tilesOut) writeBlocks(w *winogradWorker, g *tileGrid, p patch, slice, lanes int, src *pointPlanes, at int) {
-	m, edge := g.form.Tile, g.form.Edge()
-	lines, pitch := min(m*p.rows, o.h-p.row*m), m*p.cols
-	width := min(pitch, o.w-p.col*m)
+	lines, pitch, width := o.extents(g, p)
+	if lines == 0 {
+		return
+	}
 	w.setBias(slice*winogradLanes, lanes)
 	plane, above := o.plane(w, p.image, slice)
-	corner := (p.row*m*o.w + p.col*m) * winogradLanes
+	corner := o.corner(g, p) * winogradLanes
 	target := plane[corner:]
-	pixels, wide := target, o.w
-	direct := lines == m*p.rows && width == pitch && above == nil
+	pixels, wide := target, o.w*g.dilateH
+	direct := lines == g.form.Tile*p.rows && width == pitch && above == nil
 	if !direct {
 		pixels, wide = w.pixels, pitch
 	}
-	block := src.at(at, slice, p.rows*p.cols)
-	w.strides = simd.WinogradStrides{
-		SrcRow: edge * block.PlaneStride, SrcCol: block.PlaneStride, SrcNext: block.RowStride,
-		DstRow: wide * winogradLanes, DstCol: winogradLanes, DstNext: m * winogradLanes,
-	}
-	for r := range p.rows {
-		simd.Winograd(g.form, simd.WinogradOutput, pixels[r*m*wide*winogradLanes:], block.Data, r*p.cols*block.RowStride, &w.strides, p.cols, &w.bias, w.scratch)
-	}
+	o.mapped(w, g, p, pixels, wide, src.at(at, slice, p.rows*p.cols*g.dilateW))
 	if direct {
 		lines = 0
 	}
 	for i := range lines {
-		at, line := i*o.w*winogradLanes, pixels[i*pitch*winogradLanes:][:width*winogradLanes]
+		at, line := i*g.dilateH*o.w*winogradLanes, pixels[i*pitch*winogradLanes:][:width*winogradLanes]
 		copyWhere(target[at:], line, from(above, corner+at))
 	}
 	if o.pooled != nil {

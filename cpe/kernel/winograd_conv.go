@@ -29,7 +29,7 @@ func winogradStages(c *Conv, d Direction) []stage {
 	spec := c.machine.Spec()
 	v := &winogradConv{conv: c, direction: d, in: s.C / s.Group, out: s.Out / s.Group}
 	out := s.OutSize()
-	v.grid = newTileGrid(form, s.N, out[0], out[1], fitsCore(&spec, form))
+	v.grid = newSubGrids(&spec, form, &s, out)
 	v.read = squares{kind: simd.WinogradInput, edge: form.Edge(), padH: s.Pad[0], padW: s.Pad[1], h: s.In[0], w: s.In[1], channels: v.in, image: s.C * size(s.In), blocks: c.blocked[0]}.folding(c.fold)
 	v.write = tilesOut{h: out[0], w: out[1], image: s.Out * size(out), blocks: c.blocked[1], pooled: c.pooled}
 	if d == InputGradient {

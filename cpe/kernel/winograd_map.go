@@ -1,6 +1,9 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/internal/simd"
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
 
 // squares maps squares of images to points, a slice of channels of a patch at a time.
 type squares struct {
@@ -59,41 +62,35 @@ func (s *squares) read(w *winogradWorker, g *tileGrid, p patch, slice int, x []f
 		s.readBlocks(w, g, p, slice, x, to, at)
 		return
 	}
-	m, edge := g.form.Tile, g.form.Edge()
-	lines, pitch := m*p.rows+s.edge-m, m*p.cols+s.edge-m
-	y0, x0 := p.row*m-s.padH, p.col*m-s.padW
+	m := g.form.Tile
+	lines, pitch := m*p.rows+s.edge-m, g.dilateW*(m*p.cols+s.edge-m)
+	y0, x0 := g.line(p)-s.padH, p.col*m*g.dilateW-s.padW
 	pixels := w.pixels[:winogradLanes*lines*pitch]
 	if s.fold == nil {
-		s.turn(pixels, x[p.image*s.image:], slice, y0, x0, lines, pitch)
+		s.turn(pixels, x[p.image*s.image:], slice, y0, x0, lines, pitch, g.dilateH)
 	} else {
 		clear(pixels)
 		rows, cols := span{y0, min(lines, s.h-y0)}, span{x0, min(pitch, s.w-x0)}
 		s.fold.read(pixels, x[p.image*s.image:], nthSpan(slice, winogradLanes, s.channels), rows, cols, pitch)
 	}
-	made := to.at(at, slice, p.rows*p.cols)
-	w.strides = simd.WinogradStrides{
-		SrcRow: pitch * winogradLanes, SrcCol: winogradLanes, SrcNext: m * winogradLanes,
-		DstRow: edge * made.PlaneStride, DstCol: made.PlaneStride, DstNext: made.RowStride,
-	}
-	for r := range p.rows {
-		simd.Winograd(g.form, s.kind, made.Data[r*p.cols*made.RowStride:], pixels, r*m*pitch*winogradLanes, &w.strides, p.cols, nil, w.scratch)
-	}
+	s.mapped(w, g, p, pixels, 0, pitch, to.at(at, slice, p.rows*p.cols*g.dilateW))
 }
 
-// turn brings a slice of channels of an image side by side in lines of pitch pixels, the first of which is (y0, x0), zeros where there are none.
-func (s *squares) turn(pixels, image []float32, slice, y0, x0, lines, pitch int) {
-	top, bottom := inside(y0, lines, s.h)
+// turn brings a slice of channels of an image side by side in lines of pitch pixels, the first of which begins at (y0, x0) and the others
+// so many lines of the image apart, with zeros where it has none.
+func (s *squares) turn(pixels, image []float32, slice, y0, x0, lines, pitch, apart int) {
+	top, bottom := insideEvery(apart, y0, lines, s.h)
 	left, right := inside(x0, pitch, s.w)
 	lanes := min(winogradLanes, s.channels-slice*winogradLanes)
 	plane := s.h * s.w
 	var data []float32
 	if bottom > top && right > left {
-		data = image[slice*winogradLanes*plane+(y0+top)*s.w+x0+left:]
+		data = image[slice*winogradLanes*plane+(y0+top*apart)*s.w+x0+left:]
 	}
 	if lanes < winogradLanes {
 		clear(pixels)
 	}
-	if right-left == pitch && s.w == pitch {
+	if right-left == pitch && s.w == pitch && apart == 1 {
 		clear(pixels[:top*pitch*winogradLanes])
 		simd.Transpose(pixels[top*pitch*winogradLanes:], data, winogradLanes, plane, lanes, (bottom-top)*pitch)
 		clear(pixels[bottom*pitch*winogradLanes : lines*pitch*winogradLanes])
@@ -106,8 +103,21 @@ func (s *squares) turn(pixels, image []float32, slice, y0, x0, lines, pitch int)
 			continue
 		}
 		clear(line[:left*winogradLanes])
-		simd.Transpose(line[left*winogradLanes:], data[(y-top)*s.w:], winogradLanes, plane, lanes, right-left)
+		simd.Transpose(line[left*winogradLanes:], data[(y-top)*apart*s.w:], winogradLanes, plane, lanes, right-left)
 		clear(line[right*winogradLanes:])
+	}
+}
+
+// mapped maps the squares of a patch, the first of which begins at a place of pixels whose lines are so many pixels apart.
+func (s *squares) mapped(w *winogradWorker, g *tileGrid, p patch, pixels []float32, first, pitch int, to cpe.Block) {
+	m, runs := g.form.Tile, g.runs(p)
+	w.strides = simd.WinogradStrides{
+		SrcRow: pitch * winogradLanes, SrcCol: g.dilateW * winogradLanes, SrcNext: runs.next * winogradLanes,
+		DstRow: g.form.Edge() * to.PlaneStride, DstCol: to.PlaneStride, DstNext: to.RowStride,
+	}
+	for i := range p.rows * runs.count {
+		at := first + (i/runs.count*m*pitch+i%runs.count*runs.apart)*winogradLanes
+		simd.Winograd(g.form, s.kind, to.Data[i*runs.n*to.RowStride:], pixels, at, &w.strides, runs.n, nil, w.scratch)
 	}
 }
 
@@ -125,25 +135,44 @@ func (o *tilesOut) write(w *winogradWorker, g *tileGrid, p patch, slice, lanes i
 		o.writeBlocks(w, g, p, slice, lanes, src, at)
 		return
 	}
-	m, edge := g.form.Tile, g.form.Edge()
-	lines, pitch := min(m*p.rows, o.h-p.row*m), m*p.cols
-	width := min(pitch, o.w-p.col*m)
+	lines, pitch, width := o.extents(g, p)
+	if lines == 0 {
+		return
+	}
 	first, plane := slice*winogradLanes, o.h*o.w
-	block := src.at(at, slice, p.rows*p.cols)
-	pixels := w.pixels[:winogradLanes*m*p.rows*pitch]
 	w.setBias(first, lanes)
-	w.strides = simd.WinogradStrides{
-		SrcRow: edge * block.PlaneStride, SrcCol: block.PlaneStride, SrcNext: block.RowStride,
-		DstRow: pitch * winogradLanes, DstCol: winogradLanes, DstNext: m * winogradLanes,
-	}
-	for r := range p.rows {
-		simd.Winograd(g.form, simd.WinogradOutput, pixels[r*m*pitch*winogradLanes:], block.Data, r*p.cols*block.RowStride, &w.strides, p.cols, &w.bias, w.scratch)
-	}
-	if width == pitch && o.w == pitch {
+	o.mapped(w, g, p, w.pixels, pitch, src.at(at, slice, p.rows*p.cols*g.dilateW))
+	if width == pitch && o.w == pitch && g.dilateH == 1 {
 		width, lines = lines*width, 1
 	}
-	made := w.to.y[p.image*o.image+first*plane+p.row*m*o.w+p.col*m:]
+	made := w.to.y[p.image*o.image+first*plane+o.corner(g, p):]
 	for i := range lines {
-		simd.Transpose(made[i*o.w:], pixels[i*pitch*winogradLanes:], plane, winogradLanes, width, lanes)
+		simd.Transpose(made[i*g.dilateH*o.w:], w.pixels[i*pitch*winogradLanes:], plane, winogradLanes, width, lanes)
+	}
+}
+
+// extents are the lines of a patch inside the image, the pixels of a line, and those inside the image.
+func (o *tilesOut) extents(g *tileGrid, p patch) (lines, pitch, width int) {
+	m := g.form.Tile
+	_, lines = insideEvery(g.dilateH, g.line(p), m*p.rows, o.h)
+	pitch = m * p.cols * g.dilateW
+	return lines, pitch, min(pitch, o.w-p.col*m*g.dilateW)
+}
+
+// corner is the place of the first pixel of a patch in a plane.
+func (o *tilesOut) corner(g *tileGrid, p patch) int {
+	return g.line(p)*o.w + p.col*g.form.Tile*g.dilateW
+}
+
+// mapped maps points back to the tiles of a patch, in pixels whose lines are so many pixels apart.
+func (o *tilesOut) mapped(w *winogradWorker, g *tileGrid, p patch, pixels []float32, pitch int, src cpe.Block) {
+	m, runs := g.form.Tile, g.runs(p)
+	w.strides = simd.WinogradStrides{
+		SrcRow: g.form.Edge() * src.PlaneStride, SrcCol: src.PlaneStride, SrcNext: src.RowStride,
+		DstRow: pitch * winogradLanes, DstCol: g.dilateW * winogradLanes, DstNext: runs.next * winogradLanes,
+	}
+	for i := range p.rows * runs.count {
+		to := pixels[(i/runs.count*m*pitch+i%runs.count*runs.apart)*winogradLanes:]
+		simd.Winograd(g.form, simd.WinogradOutput, to, src.Data, i*runs.n*src.RowStride, &w.strides, runs.n, &w.bias, w.scratch)
 	}
 }

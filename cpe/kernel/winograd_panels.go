@@ -37,7 +37,7 @@ func newWinogradPanels(c *winogradConv, spec *cpe.Spec) *winogradPanels {
 	points := v.grid.form.Points()
 	each := 4 * points * panel
 	patches, tiles := v.grid.patches(), panelTiles(spec, v.grid.form)
-	v.block = even(patches, max(1, tiles/(v.grid.rows*v.grid.cols)), 1)
+	v.block = even(patches, max(1, tiles/v.grid.together()), 1)
 	v.chunk = even(v.in, max(winogradLanes, spec.LDMBytes/3/each), winogradLanes)
 	tiles = v.grid.most(v.block)
 	v.v, v.r = newPointPanels(points, tiles, v.in, BlockLanes), newPointPanels(points, tiles, v.width, BlockLanes)

@@ -38,7 +38,7 @@ const (
 // small reports whether a direction is winogradSmall's: a gradient where a slice of an image fits L1, and the sums fit L2 beside a block.
 func (c *Conv) small(d Direction) bool {
 	spec, st := c.machine.Spec(), c.plan.Strategy[d]
-	if d == Forward || !spec.Native() || !st.isWinograd() || c.shape.Group > 1 || c.shape.N < smallChunks*smallImages {
+	if d == Forward || !spec.Native() || !st.isWinograd() || c.shape.Group > 1 || c.shape.dilated() || c.shape.N < smallChunks*smallImages {
 		return false
 	}
 	s, _ := c.shape.byWinograd(&spec, d)

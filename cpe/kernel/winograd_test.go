@@ -125,24 +125,27 @@ func testWinograd(t *testing.T, m *cpe.Machine, s ConvShape, st Strategy, want *
 // TestWinogradIsRejected: shapes that it cannot compute get another strategy, whose plan says so.
 func TestWinogradIsRejected(t *testing.T) {
 	for _, s := range []ConvShape{
-		conv2(1, 4, 4, 1, 9, 9, 7, 7, 1, 3, 1), conv2(1, 4, 4, 1, 9, 9, 3, 3, 2, 1, 1), conv2(1, 4, 4, 1, 9, 9, 3, 3, 1, 2, 2),
+		conv2(1, 4, 4, 1, 9, 9, 7, 7, 1, 3, 1), conv2(1, 4, 4, 1, 9, 9, 3, 3, 2, 1, 1),
 		conv2(1, 4, 4, 1, 9, 9, 3, 2, 1, 1, 1),
 		{1, 4, 4, 1, []int{9}, []int{3}, []int{1}, []int{1}, []int{1}},
 		{1, 2, 2, 1, []int{4, 5, 6}, []int{3, 3, 3}, []int{1, 1, 1}, []int{1, 1, 1}, []int{1, 1, 1}},
 	} {
-		onMachines(t, func(t *testing.T, m *cpe.Machine) {
-			for _, st := range winogradStrategies {
-				c, err := NewConv(m, s, st)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for d, got := range c.Plan().Strategy {
-					if got.isWinograd() || got == Auto {
-						t.Errorf("%v, %v: strategy %v", s, Direction(d), got)
-					}
-				}
+		onMachines(t, func(t *testing.T, m *cpe.Machine) { rejectsWinograd(t, m, s) })
+	}
+}
+
+func rejectsWinograd(t *testing.T, m *cpe.Machine, s ConvShape) {
+	t.Helper()
+	for _, st := range winogradStrategies {
+		c, err := NewConv(m, s, st)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for d, got := range c.Plan().Strategy {
+			if got.isWinograd() || got == Auto {
+				t.Errorf("%v, %v: strategy %v", s, Direction(d), got)
 			}
-		})
+		}
 	}
 }
 

@@ -24,7 +24,7 @@ func newWinogradTiles(c *winogradConv, spec *cpe.Spec) []stage {
 	v := &winogradTiles{winogradConv: c}
 	points := v.grid.form.Points()
 	each := points * (v.in + v.out)
-	patches, n := v.grid.patches(), max(fewTiles, spec.LDMBytes/4/each)/(v.grid.rows*v.grid.cols)
+	patches, n := v.grid.patches(), max(fewTiles, spec.LDMBytes/4/each)/v.grid.together()
 	v.block = even(patches, max(1, min(n, blocks(patches, 4*spec.CoreGroups))), 1)
 	tiles := v.grid.most(v.block)
 	v.v, v.r = newPointPlanes(points, tiles, v.in), newPointPlanes(points, tiles, v.out)

@@ -35,9 +35,9 @@ func winogradGradStages(c *Conv) []stage {
 	spec := c.machine.Spec()
 	v := &winogradGrads{conv: c, in: s.C / s.Group, out: s.Out / s.Group}
 	out := s.OutSize()
-	v.grid = newTileGrid(form, s.N, out[0], out[1], fitsCore(&spec, form))
+	v.grid = newSubGrids(&spec, form, s, out)
 	v.images, v.results = c.gradSquares(form)
-	v.block = even(v.grid.patches(), max(1, gradTiles/(v.grid.rows*v.grid.cols)), 1)
+	v.block = even(v.grid.patches(), max(1, gradTiles/v.grid.together()), 1)
 	v.workers = make([]winogradWorker, spec.CoreGroups)
 	if oneBlock := v.block >= v.grid.patches(); oneBlock || s.manyWeights(&spec, form, WeightGradient) {
 		return newWinogradGradPanels(v, &spec).stages()
