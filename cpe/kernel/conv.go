@@ -265,7 +265,7 @@ func (c *Conv) SetsWeightGrad() bool {
 // SumsBias reports whether WeightGradTo can be called with biases.
 func (c *Conv) SumsBias() bool {
 	c = c.doing(WeightGradient)
-	return c != nil && c.SetsWeightGrad() && (c.byOffsets(WeightGradient) || c.small(WeightGradient))
+	return c != nil && c.SetsWeightGrad() && (c.byOffsets(WeightGradient) || c.plan.Strategy[WeightGradient].isWinograd())
 }
 
 // WeightGradTo computes the gradient of the weights into dw, or adds it; and adds that of the biases, the sums of dy over images and

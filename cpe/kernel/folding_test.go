@@ -52,8 +52,9 @@ func TestFolded(t *testing.T) {
 	}
 }
 
-// foldedResults are results, the weights' gradient added to what was there, and set, of results by planes and, if these can lie so, in blocks.
-func foldedResults(t *testing.T, groups int, s ConvShape, st Strategy, want *convCase) (list [3][]float32) {
+// foldedResults are results, the weights' gradient added to what was there, and set, and that of the biases, of results by planes and, if these
+// can lie so, in blocks.
+func foldedResults(t *testing.T, groups int, s ConvShape, st Strategy, want *convCase) (list [4][]float32) {
 	t.Helper()
 	c, err := NewConv(hostMachine(t, groups), s, st)
 	if err != nil {
@@ -82,25 +83,23 @@ func foldedResults(t *testing.T, groups int, s ConvShape, st Strategy, want *con
 		if err := c.WeightGrad(lying.x, lying.dy, dw); err != nil {
 			t.Fatal(err)
 		}
-		db := slices.Clone(want.bias)
 		if !c.SumsBias() {
-			db = nil
+			t.Fatal("biases' gradient does not come with the weights'")
 		}
+		db := slices.Clone(want.bias)
 		for i := range set {
 			set[i] = float32(math.NaN())
 		}
 		if err := c.WeightGradTo(lying.x, lying.dy, set, db, false); err != nil {
 			t.Fatal(err)
 		}
-		if db != nil {
-			near(t, "db", db, want.biasGrads(s), len(want.dy)/s.Out)
-		}
+		near(t, "db", db, want.biasGrads(s), len(want.dy)/s.Out)
 		for i, v := range set {
 			if dw[i] != want.dw[i]+v {
 				t.Fatalf("dw[%d]: %g is set, of %g is made %g", i, v, want.dw[i], dw[i])
 			}
 		}
-		got := [3][]float32{y, dw, set}
+		got := [4][]float32{y, dw, set, db}
 		for i := range got {
 			if blocked && !slices.Equal(got[i], list[i]) {
 				t.Errorf("result %d differs in blocks", i)

@@ -43,3 +43,28 @@ func BenchmarkNets(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkStrided compares strategies for convolutions with strides, forward and for the weights' gradient.
+func BenchmarkStrided(b *testing.B) {
+	for _, s := range []ConvShape{
+		conv2(32, 3, 96, 1, 227, 227, 11, 11, 4, 0, 1),
+		conv2(16, 96, 256, 1, 55, 55, 5, 5, 2, 1, 1),
+		conv2(16, 3, 64, 1, 64, 64, 5, 5, 2, 2, 1),
+		conv2(16, 64, 128, 1, 32, 32, 5, 5, 2, 2, 1),
+		conv2(16, 1, 32, 1, 84, 84, 8, 8, 4, 0, 1),
+		conv2(16, 4, 32, 1, 84, 84, 9, 9, 4, 0, 1),
+		conv2(16, 3, 64, 1, 112, 112, 9, 9, 2, 4, 1),
+		conv2(8, 64, 64, 64, 56, 56, 5, 5, 2, 2, 1),
+		conv2(8, 32, 32, 8, 56, 56, 5, 5, 2, 2, 1),
+		conv2(16, 16, 32, 1, 56, 56, 5, 5, 2, 2, 1),
+	} {
+		spec := hostSpec(b)
+		for _, d := range []Direction{Forward, WeightGradient} {
+			for _, st := range []Strategy{Implicit, Winograd2, Winograd4, Winograd5, Auto} {
+				if s.supports(&spec, st, d) || st == Auto {
+					b.Run(fmt.Sprintf("%v/%v/%v", s, d, st), func(b *testing.B) { benchmarkConv(b, runtime.GOMAXPROCS(0), s, st, d) })
+				}
+			}
+		}
+	}
+}

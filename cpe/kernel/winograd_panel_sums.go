@@ -100,6 +100,7 @@ func (b *gradPanelsMultiply) RunGroup(g *cpe.CoreGroup) error {
 		}
 		at += blocks(outs.n, mr)
 	}
+	b.addBiases(g, b.group, b.first, b.last, &results)
 	return nil
 }
 

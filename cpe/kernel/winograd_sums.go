@@ -79,6 +79,7 @@ func (p *sumsMultiply) Name() string { return "convolution " + WeightGradient.St
 func (p *sumsMultiply) RunGroup(g *cpe.CoreGroup) error {
 	inputs, results, sums := p.planes(g)
 	p.addPanels(g, &inputs, &results, &sums)
+	p.addBiases(g, p.group, p.first, p.last, &results)
 	return nil
 }
 

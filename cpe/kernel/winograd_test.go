@@ -114,6 +114,13 @@ func testWinograd(t *testing.T, m *cpe.Machine, s ConvShape, st Strategy, want *
 	if !slices.Equal(dw, dwAgain) {
 		t.Error("a second weight gradient differs")
 	}
+	if m.Native() {
+		db := slices.Clone(want.bias)
+		if err := c.WeightGradTo(want.x, want.dy, dwAgain, db, false); err != nil {
+			t.Fatal(err)
+		}
+		near(t, "db", db, want.biasGrads(s), len(want.dy)/s.Out)
+	}
 	check("y", y, want.wantY, len(want.w)/s.Out)
 	check("dx", dx, want.wantDX, len(want.w)/s.C)
 	check("dw", dw, want.wantDW, len(y)/s.Out)

@@ -14,7 +14,8 @@ type winogradGrads struct {
 	in, out int // channels of a group
 	images  squares
 	results squares
-	block   int // patches of a block
+	block   int       // patches of a block
+	biases  []float64 // sums of results' gradients, slice by slice
 	workers []winogradWorker
 }
 
@@ -38,6 +39,7 @@ func winogradGradStages(c *Conv) []stage {
 	v.grid = newSubGrids(&spec, form, s, out)
 	v.images, v.results = c.gradSquares(form)
 	v.block = even(v.grid.patches(), max(1, gradTiles/v.grid.together()), 1)
+	v.biases = make([]float64, s.Group*v.results.slices()*winogradLanes)
 	v.workers = make([]winogradWorker, spec.CoreGroups)
 	if oneBlock := v.block >= v.grid.patches(); oneBlock || s.manyWeights(&spec, form, WeightGradient) {
 		return newWinogradGradPanels(v, &spec).stages()
