@@ -125,17 +125,12 @@ func (l *eltwise) forwardTile(t *kernel.Tile) {
 // maximum writes the largest of each element's values and whose it is. NaN is not larger than what it is compared with, nor is that
 // larger than NaN.
 func maximum(y, winner []float32, xs [][]float32) {
-	for i := range y {
-		best, from := xs[1][i], 1
-		if first := xs[0][i]; first > best {
-			best, from = first, 0
-		}
-		for k, x := range xs[2:] {
-			if x[i] > best {
-				best, from = x[i], k+2
-			}
-		}
-		y[i], winner[i] = best, float32(from)
+	simd.Fill(winner, 1)
+	simd.Take(winner, xs[0], xs[1], 0)
+	simd.Larger(y, xs[0], xs[1])
+	for k, x := range xs[2:] {
+		simd.Take(winner, x, y, float32(k+2))
+		simd.Larger(y, x, y)
 	}
 }
 
@@ -145,12 +140,7 @@ func (l *eltwise) backwardTile(t *kernel.Tile) {
 	case caffepb.EltwiseParameter_SUM:
 		simd.Scale(dx, dy, l.coeff[l.target])
 	case caffepb.EltwiseParameter_MAX:
-		for i, from := range t.In[1][:t.I] {
-			dx[i] = 0
-			if int(from) == l.target {
-				dx[i] = dy[i]
-			}
-		}
+		simd.Where(dx, dy, t.In[1], float32(l.target))
 	case caffepb.EltwiseParameter_PROD:
 		if !l.stable {
 			simd.Div(dx, t.In[1], t.In[2+l.target])

@@ -1,6 +1,11 @@
 package layers
 
-import "github.com/swcaffe/swcaffe/proto/caffepb"
+import (
+	"math"
+
+	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
 
 func init() {
 	Register(Type{
@@ -9,8 +14,12 @@ func init() {
 			l := &hingeLoss{itemLoss: itemLoss{Base: Base{Param: p, Device: d}}}
 			squared := p.GetHingeLossParam().GetNorm() == caffepb.HingeLossParameter_L2
 			l.traces = true
-			l.losses = func(x, trace []float32, own bool) float64 { return hinges(x, trace, side(own), squared) }
-			l.slopes = func(dx, x []float32, own bool, scale float64) { hingeSlopes(dx, x, side(own), scale, squared) }
+			losses, slopes := hingeRun, hingeRunSlopes
+			if l.mpe() {
+				losses, slopes = hinges, hingeSlopes
+			}
+			l.losses = func(x, trace []float32, own bool) float64 { return losses(x, trace, side(own), squared) }
+			l.slopes = func(dx, x []float32, own bool, scale float64) { slopes(dx, x, side(own), scale, squared) }
 			return l
 		},
 		Bottoms: Exactly(2), Tops: Exactly(1), Loss: true, NoForceBackward: []int{1},
@@ -35,16 +44,36 @@ func side(own bool) float64 {
 	return 1
 }
 
-// hinges adds up the terms of some scores, whose margins go to trace, if not nil.
+// hingeRun is hinges on vectors.
+func hingeRun(x, trace []float32, s float64, squared bool) float64 {
+	simd.Affine(trace, x, float32(s), 1)
+	simd.Clamp(trace, trace, 0, float32(math.Inf(1)))
+	if squared {
+		return simd.SumSq(trace)
+	}
+	return simd.Sum(trace)
+}
+
+// hingeRunSlopes is hingeSlopes on vectors.
+func hingeRunSlopes(dx, x []float32, s, scale float64, squared bool) {
+	simd.Affine(dx, x, float32(s), 1)
+	if squared {
+		simd.Clamp(dx, dx, 0, float32(math.Inf(1)))
+		simd.Scale(dx, dx, float32(2*scale*s))
+		return
+	}
+	simd.Above(dx, dx, 0)
+	simd.Scale(dx, dx, float32(scale*s))
+}
+
+// hinges adds up the terms of some scores, whose margins go to trace.
 func hinges(x, trace []float32, s float64, squared bool) (sum float64) {
 	for i, v := range x {
 		margin := 1 + s*float64(v)
 		if !(margin > 0) {
 			margin = 0
 		}
-		if trace != nil {
-			trace[i] = float32(margin)
-		}
+		trace[i] = float32(margin)
 		if squared {
 			margin *= margin
 		}

@@ -24,37 +24,15 @@ func vector(f func(y, x []float32)) func(y, x []float32, tmp scratch) {
 	return func(y, x []float32, _ scratch) { f(y, x) }
 }
 
-// elementwise makes the tile functions from scalar ones, for functions that are rare enough; slope may only read x.
-func elementwise(f func(float64) float64, slope func(x, y float64) float64, cost kernel.Work) neuronRule {
-	return neuronRule{
-		f: f, slope: slope, cost: cost,
-		tile: func(y, x []float32, _ scratch) {
-			for i, v := range x[:len(y)] {
-				y[i] = float32(f(float64(v)))
-			}
-		},
-		tileGrad: func(dx, dy, x, _ []float32, _ scratch) {
-			for i, v := range x[:len(dx)] {
-				dx[i] = dy[i] * float32(slope(float64(v), 0))
-			}
-		},
-	}
-}
-
 // absVal is Caffe's AbsVal layer; y' = sign(x).
 func absVal(*neuronLayer) (neuronRule, error) {
-	r := elementwise(math.Abs, func(x, _ float64) float64 { return sign(x) }, kernel.Work{Flops: 1})
-	r.tile = vector(simd.Abs)
-	r.tileGrad = func(dx, dy, x, _ []float32, _ scratch) {
-		for i, v := range x[:len(dx)] {
-			if v == 0 || v != v {
-				dx[i] = dy[i] * 0
-				continue
-			}
-			dx[i] = math.Float32frombits(math.Float32bits(dy[i]) ^ math.Float32bits(v)&(1<<31)) // without a branch that signs would decide
-		}
-	}
-	return r, nil
+	return neuronRule{
+		f:        math.Abs,
+		slope:    func(x, _ float64) float64 { return sign(x) },
+		tile:     vector(simd.Abs),
+		tileGrad: func(dx, dy, x, _ []float32, _ scratch) { simd.MulSign(dx, dy, x) },
+		cost:     kernel.Work{Flops: 1},
+	}, nil
 }
 
 // sign is 0 at 0, as the derivative of |x| is in Caffe.
@@ -94,23 +72,29 @@ func bnll(*neuronLayer) (neuronRule, error) {
 	}, nil
 }
 
-// clip is Caffe's Clip layer; gradients pass where min <= x <= max. NaN becomes min.
+// clip is Caffe's Clip layer; gradients pass where min <= x <= max. NaN becomes min, as all does if that is the larger one.
 func clip(n *neuronLayer) (neuronRule, error) {
-	lo, hi := float64(n.Param.GetClipParam().GetMin()), float64(n.Param.GetClipParam().GetMax())
+	lo, hi := n.Param.GetClipParam().GetMin(), n.Param.GetClipParam().GetMax()
 	if n.Param.ClipParam == nil {
 		return neuronRule{}, errors.New("clip_param with min and max is needed")
 	}
-	return elementwise(func(x float64) float64 {
-		if x = min(x, hi); x > lo {
-			return x
-		}
-		return lo
-	}, func(x, _ float64) float64 {
-		if x >= lo && x <= hi {
-			return 1
-		}
-		return 0
-	}, kernel.Work{Flops: 2}), nil
+	return neuronRule{
+		f: func(x float64) float64 {
+			if x = min(x, float64(hi)); x > float64(lo) {
+				return x
+			}
+			return float64(lo)
+		},
+		slope: func(x, _ float64) float64 {
+			if x >= float64(lo) && x <= float64(hi) {
+				return 1
+			}
+			return 0
+		},
+		tile:     func(y, x []float32, _ scratch) { simd.Clamp(y, x, lo, max(lo, hi)) },
+		tileGrad: func(dx, dy, x, _ []float32, _ scratch) { simd.ClampGrad(dx, dy, x, lo, hi) },
+		cost:     kernel.Work{Flops: 2},
+	}, nil
 }
 
 // elu is Caffe's ELU layer (Clevert et al. 2016); y' = 1 for x > 0, alpha + y otherwise. It is Caffe's sum of the two, each times
@@ -136,14 +120,9 @@ func elu(n *neuronLayer) (neuronRule, error) {
 			simd.Max(y, x, zeros)
 			simd.Add(y, y, below)
 		},
-		tileGrad: func(dx, dy, x, y []float32, _ scratch) {
-			for i, v := range x[:len(dx)] {
-				slope := alpha + y[i]
-				if !(v <= 0) {
-					slope = 1 + 0*slope
-				}
-				dx[i] = dy[i] * slope
-			}
+		tileGrad: func(dx, dy, x, y []float32, tmp scratch) {
+			simd.ELUSlope(tmp[0], x, y, alpha)
+			simd.Mul(dx, dy, tmp[0])
 		},
 		cost: kernel.Work{Flops: 4, Specials: 1},
 	}, nil
@@ -151,11 +130,15 @@ func elu(n *neuronLayer) (neuronRule, error) {
 
 // threshold is Caffe's Threshold layer; it has no gradient.
 func threshold(n *neuronLayer) (neuronRule, error) {
-	limit := float64(n.Param.GetThresholdParam().GetThreshold())
-	return elementwise(func(x float64) float64 {
-		if x > limit {
-			return 1
-		}
-		return 0
-	}, nil, kernel.Work{Flops: 1}), nil
+	limit := n.Param.GetThresholdParam().GetThreshold()
+	return neuronRule{
+		f: func(x float64) float64 {
+			if x > float64(limit) {
+				return 1
+			}
+			return 0
+		},
+		tile: func(y, x []float32, _ scratch) { simd.Above(y, x, limit) },
+		cost: kernel.Work{Flops: 1},
+	}, nil
 }

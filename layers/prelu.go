@@ -114,9 +114,7 @@ func preluTile(t *kernel.Tile) {
 			simd.ReLU(y, x, a[0])
 			return
 		}
-		for k, v := range x {
-			y[k] = max(v, 0) + a[k]*min(v, 0)
-		}
+		simd.PReLU(y, x, a)
 	})
 }
 
@@ -145,11 +143,7 @@ func preluGradTile(t *kernel.Tile) {
 			simd.ReLUGrad(dx, dy, x, a[0])
 			return
 		}
-		for k, v := range x {
-			if dx[k] = dy[k]; !(v > 0) {
-				dx[k] *= a[k]
-			}
-		}
+		simd.PReLUGrad(dx, dy, x, a)
 	})
 }
 

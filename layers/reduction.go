@@ -92,9 +92,8 @@ func (l *reduction) reduce(x []float32) float64 {
 func (l *reduction) spread(dx, x []float32, g float64) {
 	switch l.op {
 	case caffepb.ReductionParameter_ASUM:
-		for i, v := range x[:len(dx)] {
-			dx[i] = float32(g * sign(float64(v)))
-		}
+		simd.Fill(dx, float32(g))
+		simd.MulSign(dx, dx, x)
 	case caffepb.ReductionParameter_SUMSQ:
 		simd.Scale(dx, x, float32(2*g))
 	default:

@@ -16,16 +16,12 @@ func init() {
 // sigmoid is Caffe's Sigmoid layer; y' = y * (1 - y).
 func sigmoid(*neuronLayer) (neuronRule, error) {
 	return neuronRule{
-		needs: needsY,
-		f:     logistic,
-		slope: func(_, y float64) float64 { return y * (1 - y) },
-		tile:  vector(simd.Sigmoid),
-		tileGrad: func(dx, dy, _, y []float32, _ scratch) {
-			for i, v := range y[:len(dx)] {
-				dx[i] = dy[i] * v * (1 - v)
-			}
-		},
-		cost: kernel.Work{Flops: 2, Specials: 2},
+		needs:    needsY,
+		f:        logistic,
+		slope:    func(_, y float64) float64 { return y * (1 - y) },
+		tile:     vector(simd.Sigmoid),
+		tileGrad: func(dx, dy, _, y []float32, _ scratch) { simd.SigmoidGrad(dx, dy, y) },
+		cost:     kernel.Work{Flops: 2, Specials: 2},
 	}, nil
 }
 
@@ -34,16 +30,12 @@ func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 // tanh is Caffe's TanH layer; y' = 1 - y^2.
 func tanh(*neuronLayer) (neuronRule, error) {
 	return neuronRule{
-		needs: needsY,
-		f:     math.Tanh,
-		slope: func(_, y float64) float64 { return 1 - y*y },
-		tile:  vector(simd.Tanh),
-		tileGrad: func(dx, dy, _, y []float32, _ scratch) {
-			for i, v := range y[:len(dx)] {
-				dx[i] = dy[i] * (1 - v*v)
-			}
-		},
-		cost: kernel.Work{Flops: 3, Specials: 2},
+		needs:    needsY,
+		f:        math.Tanh,
+		slope:    func(_, y float64) float64 { return 1 - y*y },
+		tile:     vector(simd.Tanh),
+		tileGrad: func(dx, dy, _, y []float32, _ scratch) { simd.TanhGrad(dx, dy, y) },
+		cost:     kernel.Work{Flops: 3, Specials: 2},
 	}, nil
 }
 
@@ -63,12 +55,13 @@ func swish(n *neuronLayer) (neuronRule, error) {
 			simd.Mul(y, x, s)
 		},
 		tileGrad: func(dx, dy, x, y []float32, tmp scratch) {
-			s := tmp[0]
+			s, rest := tmp[0], tmp[1]
 			simd.Scale(s, x, beta)
 			simd.Sigmoid(s, s)
-			for i, v := range y[:len(dx)] {
-				dx[i] = dy[i] * (beta*v + s[i]*(1-beta*v))
-			}
+			simd.Affine(rest, y, -beta, 1)
+			simd.Mul(s, s, rest)
+			simd.Axpy(s, y, beta)
+			simd.Mul(dx, dy, s)
 		},
 		cost: kernel.Work{Flops: 5, Specials: 2},
 	}, nil

@@ -309,6 +309,66 @@ func maxAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
 //go:noescape
 func minAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
 
+// mulSignAVX2 is the vector loop of mulSign.
+//
+//go:noescape
+func mulSignAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
+// clampAVX2 is the vector loop of clamp.
+//
+//go:noescape
+func clampAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
+// clampGradAVX2 is the vector loop of clampGrad.
+//
+//go:noescape
+func clampGradAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
+// aboveAVX2 is the vector loop of above.
+//
+//go:noescape
+func aboveAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
+// sigmoidGradAVX2 is the vector loop of sigmoidGrad.
+//
+//go:noescape
+func sigmoidGradAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
+// tanhGradAVX2 is the vector loop of tanhGrad.
+//
+//go:noescape
+func tanhGradAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
+// preluAVX2 is the vector loop of prelu.
+//
+//go:noescape
+func preluAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
+// preluGradAVX2 is the vector loop of preluGrad.
+//
+//go:noescape
+func preluGradAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
+// eluSlopeAVX2 is the vector loop of eluSlope.
+//
+//go:noescape
+func eluSlopeAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
+// takeAVX2 is the vector loop of take.
+//
+//go:noescape
+func takeAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
+// largerAVX2 is the vector loop of larger.
+//
+//go:noescape
+func largerAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
+// whereAVX2 is the vector loop of where.
+//
+//go:noescape
+func whereAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
 // sgdAVX2 moves n weights, n a multiple of the vector width.
 //
 //go:noescape
@@ -403,6 +463,11 @@ func pow75AVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
 //
 //go:noescape
 func mulInvPow75AVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
+// powAVX2 is the vector loop of pow.
+//
+//go:noescape
+func powAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
 
 // inverseAVX2 is the vector loop of inverse.
 //

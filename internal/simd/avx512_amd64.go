@@ -329,6 +329,66 @@ func maxAVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
 //go:noescape
 func minAVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
 
+// mulSignAVX512 is the vector loop of mulSign.
+//
+//go:noescape
+func mulSignAVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
+// clampAVX512 is the vector loop of clamp.
+//
+//go:noescape
+func clampAVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
+// clampGradAVX512 is the vector loop of clampGrad.
+//
+//go:noescape
+func clampGradAVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
+// aboveAVX512 is the vector loop of above.
+//
+//go:noescape
+func aboveAVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
+// sigmoidGradAVX512 is the vector loop of sigmoidGrad.
+//
+//go:noescape
+func sigmoidGradAVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
+// tanhGradAVX512 is the vector loop of tanhGrad.
+//
+//go:noescape
+func tanhGradAVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
+// preluAVX512 is the vector loop of prelu.
+//
+//go:noescape
+func preluAVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
+// preluGradAVX512 is the vector loop of preluGrad.
+//
+//go:noescape
+func preluGradAVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
+// eluSlopeAVX512 is the vector loop of eluSlope.
+//
+//go:noescape
+func eluSlopeAVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
+// takeAVX512 is the vector loop of take.
+//
+//go:noescape
+func takeAVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
+// largerAVX512 is the vector loop of larger.
+//
+//go:noescape
+func largerAVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
+// whereAVX512 is the vector loop of where.
+//
+//go:noescape
+func whereAVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
 // sgdAVX512 moves n weights, n a multiple of the vector width.
 //
 //go:noescape
@@ -423,6 +483,11 @@ func pow75AVX512(d *float32, x *float32, y *float32, n int, s float32, t float32
 //
 //go:noescape
 func mulInvPow75AVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
+
+// powAVX512 is the vector loop of pow.
+//
+//go:noescape
+func powAVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
 
 // inverseAVX512 is the vector loop of inverse.
 //

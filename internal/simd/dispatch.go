@@ -24,6 +24,18 @@ const (
 	opReLUGrad
 	opMax
 	opMin
+	opMulSign
+	opClamp
+	opClampGrad
+	opAbove
+	opELUSlope
+	opSigmoidGrad
+	opTanhGrad
+	opPReLU
+	opPReLUGrad
+	opTake
+	opLarger
+	opWhere
 	opExp
 	opLog
 	opSigmoid
@@ -32,6 +44,7 @@ const (
 	opPow75
 	opMulInvPow75
 	opInverse
+	opPow
 )
 
 // fold names a reduction.

@@ -91,6 +91,76 @@ func TestElementwise(t *testing.T) {
 			}
 			return x * float64(s)
 		}, 1e-7},
+		{"MulSign", MulSign, func(d, x, y float64) float64 {
+			switch {
+			case y > 0:
+				return x
+			case y < 0:
+				return -x
+			}
+			return 0 * x
+		}, 0},
+		{"Clamp", func(d, x, y []float32) { Clamp(d, x, u, s) }, func(d, x, y float64) float64 {
+			if x != x {
+				return float64(u)
+			}
+			return min(max(x, float64(u)), float64(s))
+		}, 0},
+		{"ClampGrad", func(d, x, y []float32) { ClampGrad(d, x, y, u, s) }, func(d, x, y float64) float64 {
+			if y >= float64(u) && y <= float64(s) {
+				return x
+			}
+			return 0 * x
+		}, 0},
+		{"Above", func(d, x, y []float32) { Above(d, x, s) }, func(d, x, y float64) float64 {
+			if x > float64(s) {
+				return 1
+			}
+			return 0
+		}, 0},
+		{"ELUSlope", func(d, x, y []float32) { ELUSlope(d, x, y, s) }, func(d, x, y float64) float64 {
+			slope := y + float64(s)
+			if x <= 0 {
+				return slope
+			}
+			return 1 + 0*slope
+		}, 1e-7},
+		{"SigmoidGrad", SigmoidGrad, func(d, x, y float64) float64 { return x * y * (1 - y) }, 3e-7},
+		{"TanhGrad", TanhGrad, func(d, x, y float64) float64 { return x * (1 - y*y) }, 4e-7},
+		{"PReLU", PReLU, func(d, x, y float64) float64 {
+			if x > 0 {
+				return x
+			}
+			return x * y
+		}, 1e-7},
+		{"PReLUGrad", func(d, x, y []float32) {
+			slopes := append([]float32(nil), d...)
+			copy(d, x)
+			PReLUGrad(d, d, y, slopes)
+		}, func(d, x, y float64) float64 {
+			if y > 0 {
+				return x
+			}
+			return x * d
+		}, 1e-7},
+		{"Take", func(d, x, y []float32) { Take(d, x, y, s) }, func(d, x, y float64) float64 {
+			if x > y {
+				return float64(s)
+			}
+			return d
+		}, 0},
+		{"Larger", Larger, func(d, x, y float64) float64 {
+			if x > y {
+				return x
+			}
+			return y
+		}, 0},
+		{"Where", func(d, x, y []float32) { Where(d, x, y, 1) }, func(d, x, y float64) float64 {
+			if y == 1 {
+				return x
+			}
+			return 0
+		}, 0},
 		{"Exp", func(d, x, y []float32) { Exp(d, x) }, func(d, x, y float64) float64 { return math.Exp(x) }, 2e-7},
 		{"Log", func(d, x, y []float32) { Log(d, x) }, func(d, x, y float64) float64 { return math.Log(x) }, 2e-7},
 	}
@@ -151,7 +221,7 @@ func TestTranscendental(t *testing.T) {
 	}{
 		{"Exp", Exp, math.Exp, 2e-7}, {"Log", Log, math.Log, 2e-7}, {"Sigmoid", Sigmoid, sig, 3e-7}, {"Tanh", Tanh, math.Tanh, 4e-7},
 	}
-	for _, p := range []float32{-1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 1.3} {
+	for _, p := range []float32{-4, -3, -2, -1.3, -1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 1.3, 17, 0.01, 2e9} {
 		tests = append(tests, struct {
 			name string
 			run  func(d, x []float32)

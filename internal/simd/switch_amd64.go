@@ -40,6 +40,30 @@ func elementwiseAVX512(o op, d, x, y *float32, n int, s, t float32) {
 		maxAVX512(d, x, y, n, s, t)
 	case opMin:
 		minAVX512(d, x, y, n, s, t)
+	case opMulSign:
+		mulSignAVX512(d, x, y, n, s, t)
+	case opClamp:
+		clampAVX512(d, x, y, n, s, t)
+	case opClampGrad:
+		clampGradAVX512(d, x, y, n, s, t)
+	case opAbove:
+		aboveAVX512(d, x, y, n, s, t)
+	case opELUSlope:
+		eluSlopeAVX512(d, x, y, n, s, t)
+	case opSigmoidGrad:
+		sigmoidGradAVX512(d, x, y, n, s, t)
+	case opTanhGrad:
+		tanhGradAVX512(d, x, y, n, s, t)
+	case opPReLU:
+		preluAVX512(d, x, y, n, s, t)
+	case opPReLUGrad:
+		preluGradAVX512(d, x, y, n, s, t)
+	case opTake:
+		takeAVX512(d, x, y, n, s, t)
+	case opLarger:
+		largerAVX512(d, x, y, n, s, t)
+	case opWhere:
+		whereAVX512(d, x, y, n, s, t)
 	case opExp:
 		expAVX512(d, x, y, n, s, t)
 	case opLog:
@@ -56,6 +80,8 @@ func elementwiseAVX512(o op, d, x, y *float32, n int, s, t float32) {
 		mulInvPow75AVX512(d, x, y, n, s, t)
 	case opInverse:
 		inverseAVX512(d, x, y, n, s, t)
+	case opPow:
+		powAVX512(d, x, y, n, s, t)
 	}
 }
 
@@ -113,6 +139,30 @@ func elementwiseAVX2(o op, d, x, y *float32, n int, s, t float32) {
 		maxAVX2(d, x, y, n, s, t)
 	case opMin:
 		minAVX2(d, x, y, n, s, t)
+	case opMulSign:
+		mulSignAVX2(d, x, y, n, s, t)
+	case opClamp:
+		clampAVX2(d, x, y, n, s, t)
+	case opClampGrad:
+		clampGradAVX2(d, x, y, n, s, t)
+	case opAbove:
+		aboveAVX2(d, x, y, n, s, t)
+	case opELUSlope:
+		eluSlopeAVX2(d, x, y, n, s, t)
+	case opSigmoidGrad:
+		sigmoidGradAVX2(d, x, y, n, s, t)
+	case opTanhGrad:
+		tanhGradAVX2(d, x, y, n, s, t)
+	case opPReLU:
+		preluAVX2(d, x, y, n, s, t)
+	case opPReLUGrad:
+		preluGradAVX2(d, x, y, n, s, t)
+	case opTake:
+		takeAVX2(d, x, y, n, s, t)
+	case opLarger:
+		largerAVX2(d, x, y, n, s, t)
+	case opWhere:
+		whereAVX2(d, x, y, n, s, t)
 	case opExp:
 		expAVX2(d, x, y, n, s, t)
 	case opLog:
@@ -129,6 +179,8 @@ func elementwiseAVX2(o op, d, x, y *float32, n int, s, t float32) {
 		mulInvPow75AVX2(d, x, y, n, s, t)
 	case opInverse:
 		inverseAVX2(d, x, y, n, s, t)
+	case opPow:
+		powAVX2(d, x, y, n, s, t)
 	}
 }
 

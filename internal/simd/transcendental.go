@@ -42,22 +42,39 @@ func Tanh(d, x []float32) {
 	}
 }
 
-// Pow sets d[i] = x[i]^p; d may be x. Multiples of a quarter up to one, and 1.5, come from square
-// roots, 2 from a product; any other power takes math.Pow per element.
+// Pow sets d[i] = x[i]^p; d may be x. Multiples of a quarter up to one, and 1.5, come from square roots, all others but the first powers
+// and squares from a kernel in double precision.
 func Pow(d, x []float32, p float32) {
-	switch {
-	case active.width == 0:
-	case p == 1:
-		copy(d, x)
-		return
-	case p == 2:
-		Square(d, x)
-		return
-	case p == 1.5 || p == 0.25 || p == -0.25 || p == 0.75 || p == -0.75 || p == 0.5 || p == -0.5 || p == -1:
-		powRoot(d, x, p)
-		return
+	const block = 512
+	var buffer [block]float32
+	x = x[:len(d)]
+	for len(d) > 0 {
+		n := min(block, len(d))
+		own := append(buffer[:0], x[:n]...) // d may be x
+		switch {
+		case active.width == 0:
+			powGo(d[:n], own, p)
+		case p == 0:
+			Fill(d[:n], 1)
+		case p == 1:
+			copy(d, own)
+		case p == 2:
+			Square(d[:n], own)
+		case p == -1:
+			active.run(opInverse, d[:n], own, nil, 0, 0)
+		case math.Trunc(float64(p)) == float64(p):
+			Abs(d[:n], own)
+			active.run(opPow, d[:n], d[:n], nil, p, 0)
+			if math.Mod(float64(p), 2) != 0 {
+				MulSign(d[:n], d[:n], own)
+			}
+			powRest(d[:n], own, p, 1<<31)
+		default:
+			powPositive(d[:n], own, p)
+			powRest(d[:n], own, p, 0)
+		}
+		d, x = d[n:], x[n:]
 	}
-	powGo(d, x, p)
 }
 
 // MulPow sets d[i] = x[i] * y[i]^p for y[i] >= 0; d must not be x. The power -0.75, that of local response normalisation, has a
@@ -81,47 +98,38 @@ func powGo(d, x []float32, p float32) {
 	}
 }
 
-// powRoot is Pow for quarters and for 1.5. What is not positive and finite, where roots
-// and powers differ, takes math.Pow: the vector result is kept for blocks
-// without such a value.
-func powRoot(d, x []float32, p float32) {
-	const block = 512
-	var buffer [block]float32
-	x = x[:len(d)]
-	for len(d) > 0 {
-		n := min(block, len(d))
-		if special(x[:n]) {
-			powGo(d[:n], x[:n], p)
-		} else {
-			to, from := d[:n], x[:n]
-			switch p {
-			case 1.5:
-				own := append(buffer[:0], from...) // d may be x
-				Sqrt(to, from)
-				Mul(to, to, own)
-			case 0.25, -0.25:
-				active.run(opPow25, to, from, nil, 0, 0)
-			case 0.75, -0.75:
-				active.run(opPow75, to, from, nil, 0, 0)
-			case 0.5, -0.5:
-				Sqrt(to, from)
-			default:
-				active.run(opInverse, to, from, nil, 0, 0)
-			}
-			if p < 0 && p != -1 {
-				active.run(opInverse, to, to, nil, 0, 0)
-			}
-		}
-		d, x = d[n:], x[n:]
+// powPositive is Pow for what is positive and normal.
+func powPositive(d, x []float32, p float32) {
+	switch p {
+	case 1.5:
+		Sqrt(d, x)
+		Mul(d, d, x)
+	case 0.25, -0.25:
+		active.run(opPow25, d, x, nil, 0, 0)
+	case 0.75, -0.75:
+		active.run(opPow75, d, x, nil, 0, 0)
+	case 0.5, -0.5:
+		Sqrt(d, x)
+	default:
+		active.run(opPow, d, x, nil, p, 0)
+		return
+	}
+	if p < 0 {
+		active.run(opInverse, d, d, nil, 0, 0)
 	}
 }
 
-// special tells whether a value is not a positive normal number.
-func special(x []float32) bool {
-	for _, v := range x {
-		if math.Float32bits(v)-0x00800000 >= 0x7f000000 {
-			return true
+// powRest is Pow for what is not normal, or is not positive unless the bit of the sign is to be ignored. Zeros, which are many behind a
+// ReLU, take one call of math.Pow.
+func powRest(d, x []float32, p float32, ignored uint32) {
+	zero := float32(math.Pow(0, float64(p)))
+	for i, v := range x {
+		switch bits := math.Float32bits(v); {
+		case bits&^ignored-0x00800000 < 0x7f000000:
+		case bits == 0:
+			d[i] = zero
+		default:
+			d[i] = float32(math.Pow(float64(v), float64(p)))
 		}
 	}
-	return false
 }

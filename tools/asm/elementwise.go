@@ -119,4 +119,39 @@ func (s isa) arithmetic() {
 	e("min", "xy", 2, func(l lane) reg.VecVirtual {
 		return s.sel(cmpUnord, l.x, l.x, l.x, s.min(l.x, l.y))
 	})
+	// y says whose sign x gets.
+	e("mulSign", "xy", 2, func(l lane) reg.VecVirtual {
+		zero := s.load(s.f(0))
+		below := s.sel(cmpLT, l.y, zero, s.sub(zero, l.x), s.mul(l.x, zero))
+		return s.sel(cmpGT, l.y, zero, l.x, below)
+	})
+	e("clamp", "xst", 4, func(l lane) reg.VecVirtual { return s.min(s.max(l.x, l.s), l.t) })
+	// x is the gradient, y the forward input.
+	e("clampGrad", "xyst", 2, func(l lane) reg.VecVirtual {
+		no := s.mul(l.x, s.f(0))
+		return s.sel(cmpGE, l.y, l.s, s.sel(cmpLE, l.y, l.t, l.x, no), no)
+	})
+	e("above", "xs", 4, func(l lane) reg.VecVirtual {
+		return s.sel(cmpGT, l.x, l.s, s.load(s.f(1)), s.load(s.f(0)))
+	})
+	// x is the gradient, y the forward output.
+	e("sigmoidGrad", "xy", 4, func(l lane) reg.VecVirtual {
+		return s.mul(s.mul(l.x, l.y), s.sub(s.load(s.f(1)), l.y))
+	})
+	e("tanhGrad", "xy", 4, func(l lane) reg.VecVirtual { return s.mul(l.x, s.fnma(l.y, l.y, s.f(1))) })
+	// y is the slopes; in the gradient d is, x the gradient and y the forward input.
+	e("prelu", "xy", 2, func(l lane) reg.VecVirtual {
+		return s.sel(cmpGT, l.x, s.f(0), l.x, s.mul(l.x, l.y))
+	})
+	e("preluGrad", "dxy", 2, func(l lane) reg.VecVirtual {
+		return s.sel(cmpGT, l.y, s.f(0), l.x, s.mul(l.x, l.d))
+	})
+	// x is the forward input, y the output.
+	e("eluSlope", "xys", 2, func(l lane) reg.VecVirtual {
+		slope := s.add(l.y, l.s)
+		return s.sel(cmpLE, l.x, s.f(0), slope, s.fma(slope, s.f(0), s.f(1)))
+	})
+	e("take", "dxys", 2, func(l lane) reg.VecVirtual { return s.sel(cmpGT, l.x, l.y, l.s, l.d) })
+	e("larger", "xy", 4, func(l lane) reg.VecVirtual { return s.sel(cmpGT, l.x, l.y, l.x, l.y) })
+	e("where", "xys", 2, func(l lane) reg.VecVirtual { return s.sel(cmpEQ, l.y, l.s, l.x, s.load(s.f(0))) })
 }

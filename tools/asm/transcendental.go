@@ -103,6 +103,7 @@ func (s isa) transcendental() {
 		return s.mul(h, root(h))
 	})
 	s.elementwise("mulInvPow75", "xy", 2, func(l lane) reg.VecVirtual { p, _ := s.invPow75(l.y); return s.mul(l.x, p) })
+	s.elementwise("pow", "xs", 1, func(l lane) reg.VecVirtual { return s.pow(l.x, l.s) })
 	s.elementwise("inverse", "x", 1, func(l lane) reg.VecVirtual { return s.div(s.load(s.f(1)), l.x) })
 }
 

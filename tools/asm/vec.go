@@ -134,8 +134,10 @@ func (s isa) horner(x Op, c ...float64) reg.VecVirtual {
 const (
 	cmpEQ    = 0x00
 	cmpLT    = 0x11
+	cmpLE    = 0x12
 	cmpUnord = 0x03
 	cmpGT    = 0x1e
+	cmpGE    = 0x1d
 )
 
 // sel returns yes where a <pred> b holds and no elsewhere; b may be memory.
