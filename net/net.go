@@ -85,7 +85,8 @@ type Net struct {
 	placements []placement
 	placedIn   *float32  // the start of the memory that they were carried out in
 	scratch    []stretch // of the arena, by step: what kernels get for scratch
-	nonFinite  string    // what Forward found where the loss was no number
+	spoiled    bool      // the last Forward's loss was no number
+	nonFinite  string    // what the first Forward found whose loss was none
 }
 
 // New builds a net for the state in opt. Errors name the layer and, where opt.Pos knows it, its file and line.

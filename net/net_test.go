@@ -416,3 +416,36 @@ func TestLossThatIsRead(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatSpoiledTheLoss: a loss that is no number is traced to what made it so first, however many such Forwards follow, and the next
+// one behind a number to its own cause.
+func TestWhatSpoiledTheLoss(t *testing.T) {
+	n, err := build(t, head+`
+layer { name: "a" type: "InnerProduct" bottom: "x" top: "a" inner_product_param { num_output: 5 weight_filler { value: 0.1 } } }
+layer { name: "b" type: "InnerProduct" bottom: "a" top: "b" inner_product_param { num_output: 4 weight_filler { value: 0.1 } } }
+layer { name: "loss" type: "EuclideanLoss" bottom: "b" bottom: "t" top: "loss" }`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	weights := func(layer string) []float32 { return n.named[layer].Params()[0].Data() }
+	inf := float32(math.Inf(1))
+	for i, step := range []struct {
+		layer string
+		value float32
+		want  string
+	}{
+		{"b", nan, `layer "b" (InnerProduct): weight blob 0 holds NaN at index 7`},
+		{"a", inf, `layer "b" (InnerProduct): weight blob 0 holds NaN at index 7`},
+		{"b", 1, `layer "b" (InnerProduct): weight blob 0 holds NaN at index 7`},
+		{"a", 1, ""},
+		{"a", inf, `layer "a" (InnerProduct): weight blob 0 holds +Inf at index 7`},
+	} {
+		weights(step.layer)[7] = step.value
+		if _, err := n.Forward(); err != nil {
+			t.Fatal(err)
+		}
+		if got := n.FirstNonFinite(); got != step.want {
+			t.Errorf("step %d: %q, want %q", i, got, step.want)
+		}
+	}
+}

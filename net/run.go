@@ -13,7 +13,6 @@ import (
 // Forward runs every layer and returns the weighted sum of the losses.
 func (n *Net) Forward() (float64, error) {
 	var loss float64
-	n.nonFinite = ""
 	for i := range n.nodes {
 		l, err := n.ForwardLayer(i)
 		if err != nil {
@@ -21,10 +20,20 @@ func (n *Net) Forward() (float64, error) {
 		}
 		loss += l
 	}
-	if math.IsNaN(loss) || math.IsInf(loss, 0) {
-		n.nonFinite = n.findNonFinite() // before Backward uses the memory
-	}
+	n.judge(loss)
 	return loss, nil
+}
+
+// judge looks for what spoiled the loss before Backward uses the memory; once, until a loss is a number again.
+func (n *Net) judge(loss float64) {
+	spoiled := math.IsNaN(loss) || math.IsInf(loss, 0)
+	switch {
+	case !spoiled:
+		n.nonFinite = ""
+	case !n.spoiled:
+		n.nonFinite = n.findNonFinite()
+	}
+	n.spoiled = spoiled
 }
 
 // ForwardLayer reshapes and runs layer i and returns its weighted loss.
@@ -221,7 +230,8 @@ func (n *Net) Reshape() (err error) {
 
 // FirstNonFinite looks for the layer in which a NaN or an infinity first appears, in forward order: in its weights or
 // in its tops as the last Forward left them. It returns "" where all values are finite. If the net economises, tops that
-// Backward does not need are passed over, and the others are looked at if the loss was no number.
+// Backward does not need are passed over, and the others are looked at if the loss was no number. Of several such Forwards in a row it
+// tells what the first one left.
 func (n *Net) FirstNonFinite() string {
 	if n.nonFinite != "" {
 		return n.nonFinite
