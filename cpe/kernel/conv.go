@@ -158,6 +158,8 @@ func (c *Conv) choose(d Direction) error {
 			return err
 		}
 		c.stages[d] = v.stages()
+	case d == InputGradient && c.shape.phased():
+		c.stages[d] = newPhasedConv(c).stages()
 	case !c.shape.shiftable():
 		v, err := newImplicitConv(c, d)
 		if err != nil {

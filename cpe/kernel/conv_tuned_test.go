@@ -52,8 +52,8 @@ func TestTunedConv(t *testing.T) {
 		does       [4]bool // Rectifies, SetsWeightGrad, RectifiesInputGrad, AddsInputGrad in the end
 	}{
 		"3x3":                 {conv2(2, 5, 6, 1, 9, 10, 3, 3, 1, 1, 1), planes, Winograd2, [3]int{5, 5, 5}, [4]bool{true, true, false, false}},
-		"strided":             {conv2(2, 4, 6, 2, 9, 10, 3, 3, 2, 1, 1), planes, Explicit, [3]int{2, 2, 1}, [4]bool{}},
-		"folded":              {conv2(2, 3, 32, 1, 23, 24, 11, 11, 4, 2, 1), planes, Explicit, [3]int{5, 5, 1}, [4]bool{}},
+		"strided":             {conv2(2, 4, 6, 2, 9, 10, 3, 3, 2, 1, 1), planes, Explicit, [3]int{2, 2, 2}, [4]bool{}},
+		"folded":              {conv2(2, 3, 32, 1, 23, 24, 11, 11, 4, 2, 1), planes, Explicit, [3]int{5, 5, 2}, [4]bool{}},
 		"pointwise, strided":  {conv2(3, 5, 7, 1, 9, 10, 1, 1, 2, 0, 1), planes, Explicit, [3]int{2, 2, 2}, [4]bool{}},
 		"pointwise, implicit": {conv2(3, 5, 7, 1, 9, 10, 1, 1, 2, 0, 1), planes, Implicit, [3]int{2, 2, 2}, [4]bool{3: true}},
 		"3x3 in blocks":       {conv2(2, 32, 64, 1, 16, 16, 3, 3, 1, 1, 1), blocked, Winograd2, [3]int{3, 3, 3}, [4]bool{true, true, true, false}},

@@ -56,7 +56,7 @@ func (s ConvShape) supports(spec *cpe.Spec, st Strategy, d Direction) bool {
 		if spec.Software.Unbuffered && !s.tapShape(spec, d) {
 			return false
 		}
-		return d != InputGradient || s.unitStride() || spec.Native() && (s.thin() || s.depthwise())
+		return d != InputGradient || s.unitStride() || spec.Native() && (s.thin() || s.depthwise() || s.phased())
 	}
 	return true
 }

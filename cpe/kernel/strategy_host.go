@@ -32,11 +32,14 @@ const gain = 0.9
 
 // hostStrategy chooses the host's way to convolve: the implicit one where every channel has a kernel of its own or
 // kernels are as large as images, Winograd's where the multiplications that it saves outweigh its
-// maps, else the implicit one. The explicit one, which makes a column matrix, is never expected to win: where kernels are
-// pointwise it computes the same products, cut by images, and -tune finds either a few per cent faster.
+// maps, else the implicit one. The explicit one, which makes a column matrix, is expected to win only for some input gradients with strides: where
+// kernels are pointwise it computes the same products, cut by images, and -tune finds either a few per cent faster.
 func hostStrategy(spec *cpe.Spec, s ConvShape, d Direction) Strategy {
 	if s.depthwise() || s.covers() {
 		return Implicit
+	}
+	if d == InputGradient && s.phased() && s.columnWork(spec) < s.phasedWork() {
+		return Explicit
 	}
 	if best, work := s.leastWinograd(spec, d); work < gain*s.directWork(d) {
 		return best
@@ -94,6 +97,8 @@ func (s ConvShape) directWork(d Direction) float64 {
 		_, width := two(s.In, 1)
 		_, pad := two(s.Pad, 0)
 		return float64(s.N*lines*(width+2*pad)*s.depth()) * (2*float64(s.Out) + spreadWork)
+	case d == InputGradient && s.phased():
+		return s.phasedWork()
 	}
 	if d == WeightGradient {
 		return float64(s.Out*s.depth()) * (2*float64(s.N*size(s.OutSize())) + weightWork)

@@ -209,6 +209,11 @@ func every2AVX2(dst *float32, src *float32, n int)
 //go:noescape
 func every4AVX2(dst *float32, src *float32, n int)
 
+// interleave2AVX2 copies n values of a and of b in turn; n is a positive multiple of a vector.
+//
+//go:noescape
+func interleave2AVX2(dst *float32, a *float32, b *float32, n int)
+
 // copyRowsAVX2 copies rows of n values, words being the mask of the n-1 behind whole vectors, plus one.
 //
 //go:noescape

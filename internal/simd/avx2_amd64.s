@@ -6320,6 +6320,31 @@ loop:
 	VZEROUPPER
 	RET
 
+// func interleave2AVX2(dst *float32, a *float32, b *float32, n int)
+// Requires: AVX
+TEXT ·interleave2AVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+
+loop:
+	VMOVUPS    (CX), Y0
+	VMOVUPS    (DX), Y1
+	VUNPCKLPS  Y1, Y0, Y2
+	VUNPCKHPS  Y1, Y0, Y0
+	VPERM2F128 $0x20, Y0, Y2, Y1
+	VPERM2F128 $0x31, Y0, Y2, Y0
+	VMOVUPS    Y1, (AX)
+	VMOVUPS    Y0, 32(AX)
+	ADDQ       $0x00000020, CX
+	ADDQ       $0x00000020, DX
+	ADDQ       $0x00000040, AX
+	SUBQ       $0x00000008, BX
+	JNE        loop
+	VZEROUPPER
+	RET
+
 // func copyRowsAVX2(dst *float32, src *float32, ldd int, lds int, rows int, n int, words *int32)
 // Requires: AVX
 TEXT ·copyRowsAVX2(SB), NOSPLIT, $0-56

@@ -9909,6 +9909,32 @@ DATA every4AVX512places<>+56(SB)/4, $0x0000001c
 DATA every4AVX512places<>+60(SB)/4, $0x0000001e
 GLOBL every4AVX512places<>(SB), RODATA|NOPTR, $64
 
+// func interleave2AVX512(dst *float32, a *float32, b *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·interleave2AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+
+loop:
+	VMOVUPS   (CX), Z0
+	VMOVUPS   (DX), Z1
+	VMOVUPS   Z0, Z2
+	VMOVUPS   turns0<>+0(SB), Z3
+	VPERMT2PS Z1, Z3, Z2
+	VMOVUPS   turns1<>+0(SB), Z3
+	VPERMT2PS Z1, Z3, Z0
+	VMOVUPS   Z2, (AX)
+	VMOVUPS   Z0, 64(AX)
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000040, DX
+	ADDQ      $0x00000080, AX
+	SUBQ      $0x00000010, BX
+	JNE       loop
+	VZEROUPPER
+	RET
+
 // func copyRowsAVX512(dst *float32, src *float32, ldd int, lds int, rows int, n int, words *int32)
 // Requires: AVX, AVX512F
 TEXT ·copyRowsAVX512(SB), NOSPLIT, $0-56

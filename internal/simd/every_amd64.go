@@ -13,3 +13,12 @@ func (l *level) every(dst, src *float32, stride, n int) {
 		every4AVX2(dst, src, n)
 	}
 }
+
+// interleave2 calls the kernel of this level.
+func (l *level) interleave2(dst, a, b *float32, n int) {
+	if l.width == 16 {
+		interleave2AVX512(dst, a, b, n)
+	} else {
+		interleave2AVX2(dst, a, b, n)
+	}
+}

@@ -103,6 +103,9 @@ func (l *level) mulAddNear(int, *float32, *float32, *float32, *float32, *float32
 // every copies every second or fourth value.
 func (l *level) every(*float32, *float32, int, int) {}
 
+// interleave2 copies values of two rows in turn.
+func (l *level) interleave2(*float32, *float32, *float32, int) {}
+
 // packPlaces and unpackPlaces pack the places of a row.
 func (l *level) packPlaces(*uint8, *int32, *float32, int, int, int, int, int, bool) {}
 func (l *level) unpackPlaces(*int32, *uint8, int, int, int, int, int)               {}

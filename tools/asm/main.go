@@ -71,6 +71,7 @@ func main() {
 	s.packB()
 	s.every(2)
 	s.every(4)
+	s.interleave2()
 	s.copyRows()
 	s.gatherRows()
 	s.arithmetic()

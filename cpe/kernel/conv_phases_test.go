@@ -1,0 +1,87 @@
+package kernel
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+var phasedShapes = []ConvShape{
+	conv2(2, 5, 7, 1, 12, 13, 3, 3, 2, 1, 1),
+	conv2(3, 6, 8, 2, 15, 9, 4, 4, 2, 1, 1),
+	conv2(2, 26, 9, 1, 13, 40, 5, 5, 2, 2, 1),
+	conv2(1, 5, 3, 1, 56, 72, 16, 16, 8, 4, 1), // phases that meet the same places
+	conv2(2, 3, 4, 1, 11, 13, 2, 2, 3, 0, 1),   // pixels that no output meets
+	conv2(2, 3, 4, 1, 12, 12, 2, 2, 2, 0, 1),
+	conv2(2, 4, 3, 1, 16, 15, 3, 3, 2, 2, 2), // and, as strides and dilations are alike, phases without any
+	conv2(1, 2, 3, 1, 17, 14, 3, 3, 3, 2, 2),
+	conv2(9, 70, 33, 1, 8, 8, 4, 4, 2, 1, 1), // some images at a time, channels of more than one block
+	conv2(9, 4, 5, 1, 7, 9, 5, 3, 2, 3, 1),
+	conv2(1, 8, 130, 1, 71, 230, 3, 3, 2, 1, 1), // bands of lines
+	conv2(1, 2, 3, 1, 4, 5, 3, 3, 2, 5, 1),      // outputs in the padding alone
+	{2, 3, 5, 1, []int{9, 14}, []int{3, 5}, []int{1, 2}, []int{1, 0}, []int{1, 1}},
+	{2, 3, 5, 1, []int{14, 9}, []int{5, 3}, []int{3, 1}, []int{0, 2}, []int{1, 2}},
+	{3, 4, 6, 2, []int{37}, []int{5}, []int{2}, []int{1}, []int{1}},
+}
+
+// TestPhases: input gradients with strides are right, and have the same bits on any number of core groups.
+func TestPhases(t *testing.T) {
+	for _, s := range phasedShapes {
+		t.Run(s.String(), func(t *testing.T) {
+			if !s.phased() {
+				t.Fatal("not computed by phases")
+			}
+			want := newConvCase(s, values)
+			var first []float32
+			for _, groups := range []int{1, 2, 5} {
+				c, err := NewConv(hostMachine(t, groups), s, Implicit)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := c.Plan().Strategy[InputGradient]; got != Implicit {
+					t.Fatalf("strategy %v", got)
+				}
+				for range 2 { // the second run meets used buffers
+					_, dx := want.run(t, c)
+					near(t, "dx", dx, want.wantDX, len(want.w)/s.C)
+					if first != nil && !slices.Equal(dx, first) {
+						t.Errorf("dx differs with %d core groups", groups)
+					}
+					first = dx
+				}
+			}
+		})
+	}
+}
+
+// TestPhasedStrategy: columns are left to gradients of few channels, whose products would not fill panels.
+func TestPhasedStrategy(t *testing.T) {
+	if !simd.Vectors() {
+		t.Skip("the model's figures are those of machines with vectors")
+	}
+	spec, err := cpe.Load("host")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		s    ConvShape
+		want Strategy
+	}{
+		{conv2(8, 128, 128, 1, 56, 56, 3, 3, 2, 1, 1), Implicit},
+		{conv2(8, 512, 1024, 1, 8, 8, 4, 4, 2, 1, 1), Implicit},
+		{conv2(1, 21, 21, 1, 280, 280, 16, 16, 8, 4, 1), Implicit},
+		{conv2(8, 3, 64, 1, 224, 224, 7, 7, 2, 3, 1), Explicit},
+	} {
+		spec.CoreGroups = 2
+		if got := hostStrategy(&spec, c.s, InputGradient); got != c.want {
+			t.Errorf("%v: %v, want %v", c.s, got, c.want)
+		}
+	}
+	spec.CoreGroups = 1
+	s := conv2(1, 512, 512, 1, 7, 7, 3, 3, 2, 1, 1)
+	if got := hostStrategy(&spec, s, InputGradient); got != Explicit {
+		t.Errorf("%v: %v, though each weight is used but a few times", s, got)
+	}
+}

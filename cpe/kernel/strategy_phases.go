@@ -1,0 +1,40 @@
+package kernel
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// What input gradients with strides cost the host besides multiplications, in operations of the micro-kernel: phase by phase, for a pixel that is
+// put in its place, for a weight, and for the stage that packs these; with a column matrix, for a value of it, and for a weight each time that
+// it is packed.
+const (
+	placeWork    = 60
+	packedWork   = 120
+	packingWork  = 1e6
+	columnWork   = 90
+	repackedWork = 80
+)
+
+// phasedWork is the work of phasedConv: products, of which a panel of rows takes as long as one row more would, and what is around them.
+func (s *ConvShape) phasedWork() float64 {
+	rows, cols := s.tapAxes(InputGradient)
+	in, out := s.C/s.Group, s.Out/s.Group
+	mr, _ := simd.Micro()
+	places, third := float64(s.N*s.Group*rows.units*cols.pitch()), mr/3
+	work := 0.0
+	for _, r := range phaseRuns(&rows, &cols, s.Kernel) {
+		made := blocks(r.n*in, third)*third + blocks(r.n*in, mr)
+		work += 2 * float64(made*out*len(r.taps)) * places
+	}
+	return work + packedWork*float64(s.Out*s.depth()) + placeWork*float64(s.N*s.C*size(s.In)) + packingWork
+}
+
+// columnWork is the work of explicitConv for the input gradient, in which core groups share images.
+func (s *ConvShape) columnWork(spec *cpe.Spec) float64 {
+	_, nr := simd.Micro()
+	lanes := nr / 2
+	positions, weights := size(s.OutSize()), float64(s.Out*s.depth())
+	image := weights*float64(2*blocks(positions, lanes)*lanes+repackedWork) + columnWork*float64(s.Group*s.depth()*positions)
+	return image * float64(blocks(s.N, spec.CoreGroups)*spec.CoreGroups)
+}
