@@ -152,9 +152,9 @@ func TestFoldedStrategy(t *testing.T) {
 		want [3]Strategy
 	}{
 		{conv2(32, 3, 96, 1, 227, 227, 11, 11, 4, 0, 1), folds},
-		{conv2(16, 96, 256, 1, 55, 55, 5, 5, 2, 1, 1), [3]Strategy{Winograd4, Winograd4, Explicit}},
+		{conv2(16, 96, 256, 1, 55, 55, 5, 5, 2, 1, 1), [3]Strategy{Winograd4, Winograd4, Implicit}},
 		{conv2(8, 3, 64, 1, 224, 224, 7, 7, 2, 3, 1), [3]Strategy{Implicit, Implicit, Explicit}},
-		{conv2(8, 128, 128, 1, 56, 56, 3, 3, 2, 1, 1), [3]Strategy{Implicit, Implicit, Explicit}},
+		{conv2(8, 128, 128, 1, 56, 56, 3, 3, 2, 1, 1), [3]Strategy{Implicit, Implicit, Implicit}},
 		{conv2(8, 64, 64, 64, 56, 56, 5, 5, 2, 2, 1), [3]Strategy{Implicit, Implicit, Implicit}},
 	} {
 		spec := hostSpec(t)
