@@ -36,7 +36,7 @@ func (c *Conv) inBlocks(d Direction) (st Strategy, ok bool) {
 // takesBlocks reports whether a strategy can compute a direction if images, which may be said already, or results lie in blocks.
 func (c *Conv) takesBlocks(d Direction, st Strategy) bool {
 	few := c.shape.byOffsets() && !c.blocked[0] && (d == InputGradient || st == Implicit)
-	return c.machine.Native() && (st.isWinograd() && c.wholeBlocks() || st == Implicit && (c.shape.blockedPointwise() || c.shape.depthwise()) || few)
+	return c.machine.Native() && (st.isWinograd() && c.wholeBlocks() || st == Implicit && (c.shape.blockedPointwise() || c.shape.depthwise() && c.shape.Out == c.shape.C) || few)
 }
 
 // wholeBlocks reports whether every block of images, and of results, that lie so is of one group of channels.

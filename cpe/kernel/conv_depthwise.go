@@ -5,9 +5,9 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
-// depthwise reports whether every channel is convolved with a kernel of its own: a group each, with one output.
+// depthwise reports whether every channel is convolved with kernels of its own: a group each.
 func (s *ConvShape) depthwise() bool {
-	return s.Group > 1 && s.Group == s.C && s.Group == s.Out && len(s.In) <= 2 && size(s.Kernel) > 1 && size(s.OutSize()) > 0 && s.N > 0
+	return s.Group > 1 && s.Group == s.C && len(s.In) <= 2 && size(s.Kernel) > 1 && size(s.OutSize()) > 0 && s.N > 0
 }
 
 // byTaps reports whether a direction is a depthwise convolution of blocks of channels.
@@ -19,14 +19,18 @@ func (c *Conv) byTaps(d Direction) bool {
 // A band of lines of a block of 16 channels is copied with its padding, so that a kernel offset is a shift whatever the pixel, and every pixel
 // is a vector of channels. Images that lie by planes are turned to blocks, and back, on the way.
 //
+// A channel's outputs, if there are several, are taken for one whose planes stand one below another: parts, each with a kernel. The images'
+// gradient is a sum over these as it is over kernel offsets.
+//
 // With strides, pixels of the images' gradient take part in different kernel offsets: by phases, one for each pixel between those that
 // strides meet.
 type depthwiseConv struct {
 	conv       *Conv
 	direction  Direction
 	rows, cols tapAxis
-	phases     []tapPhase
+	phases     [][]tapPhase // by part of what is made
 	source     tapBand
+	parts      int // of the source
 	made       pointImages
 	units      int // rows of units of a band
 	bands      int // of an image
@@ -42,7 +46,7 @@ type tapPhase struct {
 
 // depthwiseWorker is what a core group needs to itself.
 type depthwiseWorker struct {
-	start  [BlockLanes]float32
+	start  []float32 // of each part
 	pixels simd.TapPixels
 }
 
@@ -51,22 +55,29 @@ func newDepthwiseConv(c *Conv, d Direction) *depthwiseConv {
 	v := &depthwiseConv{conv: c, direction: d, workers: make([]depthwiseWorker, spec.CoreGroups)}
 	v.rows, v.cols = s.tapAxes(d)
 	x, y := c.depthwiseImages()
-	if v.made = y; d == InputGradient {
-		x, v.made = y, x
+	made := s.Out / s.C
+	if v.made, v.parts = y, 1; d == InputGradient {
+		x, v.made, v.parts, made = y, x, made, 1
 	}
 	v.units = cutBands(&spec, v.rows, v.cols, v.made.Cols())
 	v.bands = blocks(v.rows.units, v.units)
 	v.source = newTapBand(x, v.rows, v.cols, v.units)
-	v.findPhases()
-	c.takes(d, cpe.Scratch{Group: v.source.size() + v.weights() + v.results()})
+	for part := range made {
+		v.phases = append(v.phases, v.findPhases(part))
+	}
+	for i := range v.workers {
+		v.workers[i].start = make([]float32, made*BlockLanes)
+	}
+	c.takes(d, cpe.Scratch{Group: v.sources() + v.weights() + v.results()})
 	return v
 }
 
-// depthwiseImages are the images and the results.
+// depthwiseImages are the images and the results, whose parts stand one below another.
 func (c *Conv) depthwiseImages() (x, y pointImages) {
 	s := &c.shape
-	one := ones(len(s.In))
-	return newPointImages(s.C, c.blocked[0], s.In, one), newPointImages(s.Out, c.blocked[1], s.OutSize(), one)
+	one, out := ones(len(s.In)), s.OutSize()
+	h, w := two(out, 1)
+	return newPointImages(s.C, c.blocked[0], s.In, one), newPointImages(s.C, c.blocked[1], []int{s.Out / s.C * h, w}, ones(2))
 }
 
 // cutBands returns how many rows of units a band has whose lines, and whose results, take about a quarter of L2.
@@ -75,25 +86,34 @@ func cutBands(spec *cpe.Spec, rows, cols tapAxis, width int) int {
 	return even(rows.units, max(1, spec.LDMBytes/4/4/line), 1)
 }
 
-// findPhases finds the shifts of every phase.
-func (v *depthwiseConv) findPhases() {
+// findPhases finds the shifts of every phase of a part.
+func (v *depthwiseConv) findPhases(part int) []tapPhase {
+	var list []tapPhase
 	_, kw := two(v.conv.shape.Kernel, 1)
 	for row, down := range v.rows.phases {
 		for col, along := range v.cols.phases {
 			p := tapPhase{row: row, col: col}
-			for _, y := range down {
-				for _, x := range along {
-					p.shifts = append(p.shifts, v.source.shift(y.shift, x.shift))
-					p.taps = append(p.taps, y.tap*kw+x.tap)
+			for source := range v.parts {
+				for _, y := range down {
+					for _, x := range along {
+						p.shifts = append(p.shifts, source*v.source.size()+v.source.shift(y.shift, x.shift))
+						p.taps = append(p.taps, (part+source)*size(v.conv.shape.Kernel)+y.tap*kw+x.tap)
+					}
 				}
 			}
-			v.phases = append(v.phases, p)
+			list = append(list, p)
 		}
 	}
+	return list
 }
 
-// weights is the number of values of a block's weights, results that of scratch for a band's results.
-func (v *depthwiseConv) weights() int { return size(v.conv.shape.Kernel) * BlockLanes }
+// sources is the number of values of a band of all parts, weights that of a block's weights, taps that of a channel's, and results that of
+// scratch for a band's results.
+func (v *depthwiseConv) sources() int { return v.parts * v.source.size() }
+func (v *depthwiseConv) weights() int { return v.taps() * BlockLanes }
+func (v *depthwiseConv) taps() int {
+	return v.conv.shape.Out / v.conv.shape.C * size(v.conv.shape.Kernel)
+}
 func (v *depthwiseConv) results() int {
 	return v.made.scratch(1, v.units*v.rows.results*v.made.Cols())
 }
@@ -111,8 +131,8 @@ func (v *depthwiseConv) RunGroup(g *cpe.CoreGroup) error {
 	if v.direction == InputGradient {
 		x, y = y, x
 	}
-	memory := g.Memory(v.source.size() + v.weights() + v.results())
-	lines, memory := memory[:v.source.size()], memory[v.source.size():]
+	memory := g.Memory(v.sources() + v.weights() + v.results())
+	lines, memory := memory[:v.sources()], memory[v.sources():]
 	weights, scratch := memory[:v.weights()], memory[v.weights():]
 	clear(lines)
 	w := &v.workers[g.Index()]
@@ -123,46 +143,54 @@ func (v *depthwiseConv) RunGroup(g *cpe.CoreGroup) error {
 			v.load(w, weights, block)
 		}
 		units := min(v.units, v.rows.units-unit)
-		first, width := unit*v.rows.results, v.made.Cols()
-		at := pointSpan{image, 1, first * width, (min((unit+units)*v.rows.results, v.made.Rows()) - first) * width}
-		v.source.fill(lines, x, image, block, unit*v.rows.step, v.rows.lines(units))
-		v.convolve(w, lines, weights, v.made.at(y, at, block, 1, scratch).data[:at.n*BlockLanes])
-		v.made.spread(y, at, block, 1, scratch, false)
+		for part := range v.parts {
+			v.source.fill(lines[part*v.source.size():], x, image, block, part, unit*v.rows.step, v.rows.lines(units))
+		}
+		first, height, width := unit*v.rows.results, v.made.Rows()/len(v.phases), v.made.Cols()
+		packed := weights
+		for part := range v.phases {
+			at := pointSpan{image, 1, (part*height + first) * width, (min((unit+units)*v.rows.results, height) - first) * width}
+			packed = v.convolve(w, part, lines, packed, v.made.at(y, at, block, 1, scratch).data[:at.n*BlockLanes])
+			v.made.spread(y, at, block, 1, scratch, false)
+		}
 	}
 	return nil
 }
 
 // load packs the weights of a block of channels, phase by phase, and its biases.
 func (v *depthwiseConv) load(w *depthwiseWorker, weights []float32, block int) {
-	args, taps, first := &v.conv.args, size(v.conv.shape.Kernel), block*BlockLanes
+	args, taps, first, parts := &v.conv.args, v.taps(), block*BlockLanes, len(v.phases)
 	n := min(BlockLanes, v.made.channels-first)
 	clear(weights)
-	clear(w.start[:])
+	clear(w.start)
 	if args.bias != nil {
-		copy(w.start[:], args.bias[first:first+n])
+		simd.Transpose(w.start, args.bias[first*parts:], BlockLanes, parts, n, parts)
 	}
 	k := 0
-	for _, p := range v.phases {
-		for _, tap := range p.taps {
-			for lane := range n {
-				weights[k*BlockLanes+lane] = args.w[(first+lane)*taps+tap]
+	for _, phases := range v.phases {
+		for _, p := range phases {
+			for _, tap := range p.taps {
+				for lane := range n {
+					weights[k*BlockLanes+lane] = args.w[(first+lane)*taps+tap]
+				}
+				k++
 			}
-			k++
 		}
 	}
 }
 
-// convolve makes the results of a band.
-func (v *depthwiseConv) convolve(w *depthwiseWorker, lines, weights, results []float32) {
+// convolve makes the results of a part of a band, and returns the weights of the next.
+func (v *depthwiseConv) convolve(w *depthwiseWorker, part int, lines, weights, results []float32) []float32 {
 	width := v.made.Cols()
-	for i := range v.phases {
-		p := &v.phases[i]
+	for i := range v.phases[part] {
+		p := &v.phases[part][i]
 		n := blocks(width-p.col, v.cols.results)
 		w.pixels = simd.TapPixels{N: n, Step: v.cols.step * BlockLanes, To: v.cols.results * BlockLanes}
 		for row, line := p.row, 0; n > 0 && row*width*BlockLanes < len(results); row, line = row+v.rows.results, line+v.rows.step {
 			x, y := lines[v.source.shift(line, 0):], results[(row*width+p.col)*BlockLanes:]
-			simd.TapKernel(&w.pixels, p.shifts, x, weights, w.start[:], y, v.conv.args.floor)
+			simd.TapKernel(&w.pixels, p.shifts, x, weights, w.start[part*BlockLanes:], y, v.conv.args.floor)
 		}
 		weights = weights[len(p.taps)*BlockLanes:]
 	}
+	return weights
 }

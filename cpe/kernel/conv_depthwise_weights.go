@@ -13,6 +13,7 @@ type depthwiseWeights struct {
 	source     tapBand
 	gradient   pointImages
 	shifts     []int
+	parts      int // of the gradient
 	units      int // rows of a band
 	chunks     int
 	workers    []simd.TapRows
@@ -34,13 +35,14 @@ func newDepthwiseWeights(c *Conv) *depthwiseWeights {
 			v.shifts = append(v.shifts, v.source.shift(y.shift, x.shift))
 		}
 	}
+	v.parts = s.Out / s.C
 	v.chunks = min(s.N, blocks(depthwiseTasks, x.blocks()))
 	c.takes(WeightGradient, cpe.Scratch{Common: v.chunks * x.blocks() * v.sums(), Group: v.source.size() + v.results()})
 	return v
 }
 
 // sums is the number of values of a block's gradient, results that of scratch for a band of the results'.
-func (v *depthwiseWeights) sums() int { return len(v.shifts) * BlockLanes }
+func (v *depthwiseWeights) sums() int { return v.parts * len(v.shifts) * BlockLanes }
 func (v *depthwiseWeights) results() int {
 	return v.gradient.scratch(1, v.units*v.gradient.Cols())
 }
@@ -79,14 +81,17 @@ func (v *depthwiseWeights) RunGroup(g *cpe.CoreGroup) error {
 // add adds the products of a band of a block of an image to the sums, or begins them.
 func (v *depthwiseWeights) add(r *simd.TapRows, lines, scratch, sums []float32, image, block, row int, accumulate bool) {
 	args, y, rows := &v.conv.args, &v.gradient, min(v.units, v.rows.units-row)
-	at := pointSpan{image, 1, row * y.Cols(), rows * y.Cols()}
-	v.source.fill(lines, args.x, image, block, row*v.rows.step, v.rows.lines(rows))
-	y.gather(args.y, at, block, 1, scratch)
+	v.source.fill(lines, args.x, image, block, 0, row*v.rows.step, v.rows.lines(rows))
 	*r = simd.TapRows{
 		Rows: rows, N: y.Cols(), Step: v.cols.step * BlockLanes,
 		NextX: v.source.shift(v.rows.step, 0), NextY: y.Cols() * BlockLanes,
 	}
-	simd.TapSums(r, v.shifts, lines, y.at(args.y, at, block, 1, scratch).data, sums, accumulate)
+	for part := range v.parts {
+		at := pointSpan{image, 1, (part*v.rows.units + row) * y.Cols(), rows * y.Cols()}
+		y.gather(args.y, at, block, 1, scratch)
+		part := sums[part*len(v.shifts)*BlockLanes:]
+		simd.TapSums(r, v.shifts, lines, y.at(args.y, at, block, 1, scratch).data, part, accumulate)
+	}
 }
 
 // collectTaps is the stage after: it adds up the chunks and sets the weights' gradient to the sums, or adds them.
@@ -97,7 +102,7 @@ func (c collectTaps) Name() string { return c.depthwiseWeights.Name() + ", colle
 
 // RunGroup does a core group's share of the blocks.
 func (c collectTaps) RunGroup(g *cpe.CoreGroup) error {
-	taps, args := len(c.shifts), &c.conv.args
+	taps, args := c.parts*len(c.shifts), &c.conv.args
 	lo, hi := g.Share(c.gradient.blocks())
 	for block := lo; block < hi; block++ {
 		sums := c.partial(g, block, 0)

@@ -66,33 +66,34 @@ func (a *tapAxis) lines(units int) int { return (units-1)*a.step + a.reach + 1 }
 // tapBand is a band of lines of a block of channels of an image, with zeros around it.
 type tapBand struct {
 	images        pointImages
+	height        int // lines of a part of them, of which there are several below each other
 	before, width int // zeros ahead of a line, a line's pixels with all zeros
 	above, lines  int // zeros above the image, lines of a band
 }
 
 func newTapBand(images pointImages, rows, cols tapAxis, units int) tapBand {
-	return tapBand{images, cols.before, cols.extent, rows.before, rows.lines(units)}
+	return tapBand{images, rows.source, cols.before, cols.extent, rows.before, rows.lines(units)}
 }
 
 // size is the number of values of a band; shift is how many values a pixel is from the first.
 func (b *tapBand) size() int              { return b.lines * b.width * BlockLanes }
 func (b *tapBand) shift(row, col int) int { return (row*b.width + col) * BlockLanes }
 
-// fill copies some lines from one on, zeros counted, to memory, which must have been cleared once: the ends of lines are never written. Of a last
+// fill copies some lines of a part from one on, zeros counted, to memory, which must have been cleared once: the ends of lines are never written. Of a last
 // block that is not full, channels that do not exist are anything.
-func (b *tapBand) fill(memory, x []float32, image, block, line, lines int) {
+func (b *tapBand) fill(memory, x []float32, image, block, part, line, lines int) {
 	p := &b.images
 	plane, channels := p.H*p.W, min(BlockLanes, p.channels-block*BlockLanes)
 	if p.blocked {
 		x = x[(image*p.blocks()+block)*plane*BlockLanes:]
 	} else {
-		x = x[(image*p.channels+block*BlockLanes)*plane:]
+		x = x[(image*p.channels+block*BlockLanes)*plane+part*b.height*p.W:]
 	}
 	for i := range lines {
 		at := line + i - b.above
 		dst := memory[b.shift(i, b.before):][:p.W*BlockLanes]
 		switch {
-		case at < 0 || at >= p.H:
+		case at < 0 || at >= b.height:
 			clear(dst)
 		case p.blocked:
 			copy(dst, x[at*p.W*BlockLanes:])
