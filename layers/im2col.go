@@ -30,6 +30,7 @@ type im2col struct {
 	bottomShape, topShape []int
 	shape                 kernel.ConvShape // C is 1 and N counts items and channels
 	zeroTop, zeroBottom   zeroer
+	columns               *kernel.Columns // on the host, else moves
 	moves                 []columnMove
 }
 
@@ -93,8 +94,11 @@ func (l *im2col) plan(bottom *blob.Blob) error {
 	return l.prepare(size)
 }
 
-// prepare makes a copy for every kernel offset that meets an input.
+// prepare makes, for modelled machines, a copy for every kernel offset that meets an input.
 func (l *im2col) prepare(size []int) error {
+	if l.columns = kernel.NewColumns(l.Device.Machine, l.shape); l.columns != nil {
+		return nil
+	}
 	if err := l.zeroTop.reshape(&l.Base, l.shape.N*blob.CountOf(l.kernel...)*blob.CountOf(size...)); err != nil {
 		return err
 	}
@@ -184,6 +188,9 @@ func (l *im2col) Forward(bottom, top []*blob.Blob) error {
 	if len(x) == 0 {
 		return nil
 	}
+	if l.columns != nil {
+		return l.columns.Spread(y, x)
+	}
 	if err := l.zeroTop.run(y); err != nil {
 		return err
 	}
@@ -227,6 +234,9 @@ func (l *im2col) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob
 	}
 	if len(dx) == 0 {
 		return nil
+	}
+	if l.columns != nil {
+		return l.columns.Fold(dx, dy)
 	}
 	if err := l.zeroBottom.run(dx); err != nil {
 		return err

@@ -14,6 +14,9 @@ type CopyShape struct {
 	Add               bool
 }
 
+// shortRow is how many values a row has at most that is moved faster by vectors than by a call of its own.
+const shortRow = 512
+
 // Copy executes a CopyShape: swCaffe stages even plain copies through LDM (its principle 2).
 type Copy struct {
 	shape    CopyShape
@@ -74,16 +77,16 @@ func (c *Copy) RunWhere(dst, src, above []float32) error {
 func (c *Copy) RunGroup(g *cpe.CoreGroup) error {
 	s := &c.shape
 	lo, hi := g.Share(s.Outer * s.Rows * c.pieces)
+	if g.Native() {
+		c.moveRows(lo, hi)
+		return nil
+	}
 	cpes := g.CPEs()[:g.Deal(hi-lo)]
 	for n := lo; n < hi; n++ {
 		piece, r, o := n%c.pieces, n/c.pieces%s.Rows, n/c.pieces/s.Rows
 		at := piece * c.cols
 		cols := min(c.cols, s.Cols-at)
 		src, dst := line(c.src, o*s.SrcOuter+r*s.SrcRow+at, cols), line(c.dst, o*s.DstOuter+r*s.DstRow+at, cols)
-		if c.above != nil {
-			simd.ReLUGrad(dst.Data, src.Data, c.above[o*s.DstOuter+r*s.DstRow+at:], 0)
-			continue
-		}
 		if err := c.move(cpes[(n-lo)%len(cpes)], &dst, &src); err != nil {
 			return err
 		}
@@ -93,6 +96,40 @@ func (c *Copy) RunGroup(g *cpe.CoreGroup) error {
 	}
 	g.Sync()
 	return nil
+}
+
+// moveRows moves the pieces lo <= n < hi natively: rows of one piece as many at a time as lie alike.
+func (c *Copy) moveRows(lo, hi int) {
+	s := &c.shape
+	for n, rows := lo, 0; n < hi; n += rows {
+		piece, r, o := n%c.pieces, n/c.pieces%s.Rows, n/c.pieces/s.Rows
+		if rows = 1; c.pieces == 1 {
+			rows = min(hi-n, s.Rows-r)
+		}
+		at := piece * c.cols
+		to := o*s.DstOuter + r*s.DstRow + at
+		c.moveAlike(to, c.src[o*s.SrcOuter+r*s.SrcRow+at:], rows, min(c.cols, s.Cols-at))
+	}
+}
+
+// moveAlike moves rows of cols values natively, those of dst from a place on.
+func (c *Copy) moveAlike(to int, src []float32, rows, cols int) {
+	s, dst := &c.shape, c.dst[to:]
+	if cols <= shortRow && !s.Add && c.above == nil {
+		simd.CopyRows(dst, s.DstRow, src, s.SrcRow, rows, cols)
+		return
+	}
+	for r := range rows {
+		dst, src := dst[r*s.DstRow:][:cols], src[r*s.SrcRow:][:cols]
+		switch {
+		case c.above != nil:
+			simd.ReLUGrad(dst, src, c.above[to+r*s.DstRow:], 0)
+		case s.Add:
+			simd.Add(dst, dst, src)
+		default:
+			copy(dst, src)
+		}
+	}
 }
 
 // line is a block of one run.
@@ -115,9 +152,6 @@ func (c *Copy) move(p *cpe.CPE, dst, src *cpe.Block) error {
 	}
 	from, _, _ := p.Load(buffer, src)
 	if !c.shape.Add {
-		if p.Native() {
-			copy(dst.Data, from)
-		}
 		p.Store(dst, from)
 		return nil
 	}

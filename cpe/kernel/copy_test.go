@@ -41,6 +41,7 @@ func TestCopy(t *testing.T) {
 		{Outer: 4, Rows: 1, Cols: 6, SrcOuter: 6, DstOuter: 11},
 		{Outer: 2, Rows: 3, Cols: 10, SrcOuter: 30, SrcRow: 10, DstOuter: 30, DstRow: 10},
 		{Outer: 2, Rows: 2, Cols: 9000, SrcOuter: 20000, SrcRow: 9001, DstOuter: 19000, DstRow: 9500},
+		{Outer: 3, Rows: 5000, Cols: 14, SrcOuter: 80000, SrcRow: 15, DstOuter: 90000, DstRow: 17},
 		{Outer: 0, Rows: 3, Cols: 4},
 	}
 	onMachines(t, func(t *testing.T, m *cpe.Machine) {
