@@ -25,8 +25,8 @@ type embed struct {
 	bias    bool
 
 	topShape []int
-	look     mover // a row of the table to the top
-	learn    adder // a row's gradient to the table's
+	rows     rowMover // of the table
+	index    []int    // that each element asks for
 	addBias  biasAdder
 	biasGrad biasGrad
 }
@@ -66,34 +66,29 @@ func (l *embed) prepare() (err error) {
 			return err
 		}
 	}
-	if l.look, err = newMover(&l.Base, 1, l.n); err != nil {
-		return err
-	}
-	l.learn, err = newAdder(&l.Base, l.n)
-	return err
+	l.index = make([]int, l.m)
+	return l.rows.reshape(&l.Base, l.k, l.n)
 }
 
-// index returns the table's row that element i asks for.
-func (l *embed) index(x []float32, i int) (int, error) {
-	if at := int(x[i]); at >= 0 && at < l.k && float32(at) == x[i] {
-		return at, nil
+// read finds the table's row that each element asks for.
+func (l *embed) read(x []float32) error {
+	for i, v := range x {
+		at := int(v)
+		if at < 0 || at >= l.k || float32(at) != v {
+			return fmt.Errorf("index %g of element %d is no integer from 0 to %d (input_dim %d)", v, i, l.k-1, l.k)
+		}
+		l.index[i] = at
 	}
-	return 0, fmt.Errorf("index %g of element %d is no integer from 0 to %d (input_dim %d)", x[i], i, l.k-1, l.k)
+	return nil
 }
 
 func (l *embed) Forward(bottom, top []*blob.Blob) error {
-	x, y, table := bottom[0].Data(), top[0].Data(), l.params[0].Data()
-	for i := range x {
-		at, err := l.index(x, i)
-		if err != nil {
-			return err
-		}
-		if err := l.look.run(y[i*l.n:(i+1)*l.n], table[at*l.n:(at+1)*l.n]); err != nil {
-			return err
-		}
+	if err := l.read(bottom[0].Data()); err != nil {
+		return err
 	}
-	if !l.bias {
-		return nil
+	y := top[0].Data()
+	if err := l.rows.gather(y, l.params[0].Data(), l.index); err != nil || !l.bias {
+		return err
 	}
 	return l.addBias.run(y, l.params[1].Data())
 }
@@ -107,7 +102,10 @@ func (l *embed) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.
 	}
 	dy := top[0].Diff()
 	if l.ParamGrad(0) {
-		if err := l.tableGrad(bottom[0].Data(), dy, l.params[0].Diff()); err != nil {
+		if err := l.read(bottom[0].Data()); err != nil {
+			return err
+		}
+		if err := l.rows.add(l.params[0].Diff(), dy, l.index); err != nil {
 			return err
 		}
 	}
@@ -115,18 +113,4 @@ func (l *embed) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.
 		return nil
 	}
 	return l.biasGrad.run(l.params[1].Diff(), dy)
-}
-
-// tableGrad adds the tops' gradients to their rows of the table's gradient, in the order of the indices.
-func (l *embed) tableGrad(x, dy, dw []float32) error {
-	for i := range x {
-		at, err := l.index(x, i)
-		if err != nil {
-			return err
-		}
-		if err := l.learn.run(dw[at*l.n:(at+1)*l.n], dy[i*l.n:(i+1)*l.n]); err != nil {
-			return err
-		}
-	}
-	return nil
 }

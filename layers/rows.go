@@ -1,11 +1,12 @@
 package layers
 
-// rowMover moves rows of n values by index on either path: gather takes rows out of an array of so many rows, scatter adds rows to an
-// array of zeros.
+import "github.com/swcaffe/swcaffe/cpe/kernel"
+
+// rowMover moves rows of n values by index on either path: gather takes rows out of an array of so many rows, add adds rows to such an
+// array, and scatter to zeros.
 type rowMover struct {
 	rows, n int
-	move    mover
-	add     adder
+	pass    *kernel.Rows // nil on the MPE path
 	zero    zeroer
 }
 
@@ -14,10 +15,10 @@ func (r *rowMover) reshape(b *Base, rows, n int) (err error) {
 		return nil
 	}
 	r.rows, r.n = rows, n
-	if r.move, err = newMover(b, 1, n); err != nil {
-		return err
+	if b.mpe() {
+		return nil
 	}
-	if r.add, err = newAdder(b, n); err != nil {
+	if r.pass, err = kernel.NewRows(b.Device.Machine, n); err != nil {
 		return err
 	}
 	return r.zero.reshape(b, rows*n)
@@ -25,23 +26,33 @@ func (r *rowMover) reshape(b *Base, rows, n int) (err error) {
 
 // gather: dst[k] = src[index[k]].
 func (r *rowMover) gather(dst, src []float32, index []int) error {
+	if r.pass != nil {
+		return r.pass.Gather(dst, src, index)
+	}
 	for k, row := range index {
-		if err := r.move.run(dst[k*r.n:(k+1)*r.n], src[row*r.n:(row+1)*r.n]); err != nil {
-			return err
+		copy(dst[k*r.n:(k+1)*r.n], src[row*r.n:])
+	}
+	return nil
+}
+
+// add: dst[index[k]] += src[k], in the order of k.
+func (r *rowMover) add(dst, src []float32, index []int) error {
+	if r.pass != nil {
+		return r.pass.Scatter(dst, src, index)
+	}
+	for k, row := range index {
+		to := dst[row*r.n : (row+1)*r.n]
+		for i, v := range src[k*r.n : (k+1)*r.n] {
+			to[i] += v
 		}
 	}
 	return nil
 }
 
-// scatter: dst = 0, then dst[index[k]] += src[k], in the order of k.
+// scatter: dst = 0, then add.
 func (r *rowMover) scatter(dst, src []float32, index []int) error {
 	if err := r.zero.run(dst); err != nil {
 		return err
 	}
-	for k, row := range index {
-		if err := r.add.run(dst[row*r.n:(row+1)*r.n], src[k*r.n:(k+1)*r.n]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.add(dst, src, index)
 }
