@@ -75,6 +75,10 @@ func CopyRows(dst []float32, ldd int, src []float32, lds, rows, n int) {
 		return
 	}
 	_, _ = dst[(rows-1)*ldd+n-1], src[(rows-1)*lds+n-1]
+	if n == 4 {
+		copyFours(dst, ldd, src, lds, rows)
+		return
+	}
 	if l := active; l.width > 0 {
 		l.copyRows(&dst[0], &src[0], ldd, lds, rows, n, &maskWords[16-((n-1)%l.width+1)])
 		return
@@ -97,4 +101,13 @@ func GatherRows(dst []float32, ldd int, src []float32, offs []int, n int) {
 	for i, at := range offs {
 		copy(dst[i*ldd:][:n], src[at:])
 	}
+}
+
+// copyFours copies rows of 4 values: a vector of as many takes less than a masked one.
+func copyFours(dst []float32, ldd int, src []float32, lds, rows int) {
+	for ; rows > 1; rows-- {
+		*(*[4]float32)(dst) = *(*[4]float32)(src)
+		dst, src = dst[ldd:], src[lds:]
+	}
+	*(*[4]float32)(dst) = *(*[4]float32)(src)
 }
