@@ -71,6 +71,7 @@ func (n *Net) addLayer(d *node, unread map[string]bool) (err error) {
 		return err
 	}
 	n.log.Infof("Setting up %s", d.param.GetName())
+	d.given = learningRates(d.param)
 	if err := d.SetUp(d.bottoms, d.tops); err != nil {
 		return err
 	}

@@ -29,6 +29,8 @@ func (n *Net) forwardDebug(d *node) {
 	}
 }
 
+// backwardDebug prints the gradients that a prototxt asks for. Those of a BatchNorm's sums are among them unless their lr_mult is given, as
+// in Caffe: the layer sets it to 0, and the gradients stay 0.
 func (n *Net) backwardDebug(d *node) {
 	for j, b := range d.bottoms {
 		if d.propagate[j] {
@@ -36,7 +38,7 @@ func (n *Net) backwardDebug(d *node) {
 		}
 	}
 	for i, id := range d.paramIDs {
-		if n.params[id].needGrad {
+		if n.params[id].needGrad || !d.frozen(i) {
 			n.log.Infof("    [Backward] Layer %s, param blob %d diff: %s", d.param.GetName(), i, meanAbs(n.params[id].blob.Diff()))
 		}
 	}
@@ -52,21 +54,6 @@ func (n *Net) backwardSummary() {
 	}
 	n.log.Infof("    [Backward] All net params (data, diff): L1 norm = (%s, %s); L2 norm = (%s, %s)",
 		caffelog.Figure(absData), caffelog.Figure(absDiff), caffelog.Figure(math.Sqrt(sqData)), caffelog.Figure(math.Sqrt(sqDiff)))
-}
-
-// UpdateDebug prints the mean absolute value of the weights and of their last update, which the solver leaves in the
-// diffs.
-func (n *Net) UpdateDebug() {
-	for i := range n.params {
-		p := &n.params[i]
-		name, data := n.paramName(p.node, p.index), meanAbs(p.blob.Data())
-		l := n.learnable[p.learnable]
-		if l.Blob != p.blob {
-			n.log.Infof("    [Update] Layer %s, param blob %s (owned by layer %s, param %d) data: %s", p.node.param.GetName(), name, l.Layer, l.Index, data)
-			continue
-		}
-		n.log.Infof("    [Update] Layer %s, param %s data: %s; diff: %s", p.node.param.GetName(), name, data, meanAbs(p.blob.Diff()))
-	}
 }
 
 // paramName is the name a prototxt gives a weight, or its index.

@@ -48,7 +48,8 @@ type node struct {
 	task         *task
 	propagate    []bool // which bottoms get a gradient
 	needBackward bool
-	paramIDs     []int // indices in Net.params
+	paramIDs     []int     // indices in Net.params
+	given        []float32 // lr_mult of the weights that the prototxt has a ParamSpec for
 }
 
 // Net is a built network. It is not safe for concurrent use.

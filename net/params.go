@@ -68,6 +68,18 @@ func (n *Net) appendParams(d *node) error {
 	return nil
 }
 
+// learningRates are the lr_mult of a layer's ParamSpecs.
+func learningRates(p *caffepb.LayerParameter) []float32 {
+	rates := make([]float32, len(p.Param))
+	for i, spec := range p.Param {
+		rates[i] = spec.GetLrMult()
+	}
+	return rates
+}
+
+// frozen reports whether the prototxt says that weight i of a layer is not learned.
+func (d *node) frozen(i int) bool { return i < len(d.given) && d.given[i] == 0 }
+
 // paramOwner returns the first weight with a name, nil where there is none yet.
 func (n *Net) paramOwner(name string) *param {
 	if name == "" {

@@ -210,9 +210,6 @@ func (v *Solver) applyUpdate(display bool) (float64, error) {
 	if err := v.update.apply(v.iter, r, clip); err != nil {
 		return 0, v.failed(err)
 	}
-	if display && v.param.GetDebugInfo() {
-		v.net.UpdateDebug()
-	}
 	return r, nil
 }
 
