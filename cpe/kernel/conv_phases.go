@@ -44,7 +44,18 @@ type phaseTap struct {
 
 // phased reports whether a native machine's implicit strategy computes the input gradient of a shape so.
 func (s *ConvShape) phased() bool {
-	return len(s.In) <= 2 && !s.unitStride() && !s.thin() && !s.depthwise()
+	return len(s.In) <= 2 && !s.unitStride() && s.stepsInside() && !s.thin() && !s.depthwise()
+}
+
+// stepsInside reports whether strides and dilations are no longer than the images, whose pixels they then take apart; beyond, there would be
+// more parts than pixels.
+func (s *ConvShape) stepsInside() bool {
+	for i, n := range s.In {
+		if max(s.Stride[i], s.Dilation[i]) > n {
+			return false
+		}
+	}
+	return true
 }
 
 const (

@@ -31,10 +31,10 @@ func (s ConvShape) folded() ConvShape {
 // byWinograd is the convolution that Winograd's strategies compute a direction of the shape by, if they have maps for its kernels: the shape
 // itself or, on the host, the folded one. ok is false if there is none.
 func (s ConvShape) byWinograd(spec *cpe.Spec, d Direction) (inner ConvShape, ok bool) {
-	if s.foldsImages(d) && spec.Native() && !s.dilated() && slices.Min(s.OutSize()) > 0 {
+	if s.foldsImages(d) && spec.Native() && !s.dilated() && s.stepsInside() && slices.Min(s.OutSize()) > 0 {
 		s = s.folded()
 	}
-	return s, len(s.In) == 2 && s.unitStride() && s.Kernel[0] == s.Kernel[1] && (spec.Native() || !s.dilated())
+	return s, len(s.In) == 2 && s.unitStride() && s.Kernel[0] == s.Kernel[1] && (!s.dilated() || spec.Native() && s.stepsInside())
 }
 
 // foldsImages reports whether Winograd's strategies need folded images for a direction. The images' gradient would have to be unfolded.
