@@ -22,6 +22,9 @@ type Pool struct {
 	packed  bool         // the mask has bytes that say which places of windows were taken
 	indices []int32      // room of each core group for a plane's unpacked mask
 
+	columns  []poolColumns // on the host, of each core group, for other windows
+	divisors []float32     // the sizes of windows there, if means are wanted
+
 	blocks *blockPool // if inputs or outputs lie in blocks
 }
 
@@ -93,6 +96,8 @@ func (p *Pool) RunGroup(g *cpe.CoreGroup) error {
 		p.runBlocks(g)
 	case p.global || p.planes != nil:
 		p.runPlanes(g)
+	case p.columns != nil && !(p.backward && p.shape.Masked()):
+		p.runColumns(g)
 	default:
 		return p.runTiles(g)
 	}

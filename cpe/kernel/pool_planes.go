@@ -5,17 +5,21 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
-// preparePlanes prepares what the host does plane by plane: means of whole planes, and the windows that have vector kernels.
+// preparePlanes prepares what the host does plane by plane: means of whole planes, the windows that have vector kernels, and others down
+// their columns.
 func (p *Pool) preparePlanes() {
 	s := &p.shape
 	if !p.machine.Native() {
 		return
 	}
-	if p.global = s.global(); p.global || s.KH != s.KW || s.SH != s.SW || s.Method == PoolStochastic || !s.meets() {
+	if p.global = s.global(); p.global || s.Method == PoolStochastic || !s.meets() {
 		return
 	}
-	p.planes = simd.NewPlanes(simd.PoolShape{H: s.H, W: s.W, OH: s.OH, OW: s.OW, K: s.KH, S: s.SH, Top: s.PH, Left: s.PW})
+	if s.KH == s.KW && s.SH == s.SW {
+		p.planes = simd.NewPlanes(simd.PoolShape{H: s.H, W: s.W, OH: s.OH, OW: s.OW, K: s.KH, S: s.SH, Top: s.PH, Left: s.PW})
+	}
 	if p.planes == nil {
+		p.prepareColumns()
 		return
 	}
 	spec := p.machine.Spec()

@@ -12,6 +12,10 @@ import (
 var poolShapes = []PoolShape{
 	{N: 2, C: 3, H: 8, W: 8, KH: 2, KW: 2, SH: 2, SW: 2, OH: 4, OW: 4},
 	{N: 1, C: 2, H: 7, W: 9, KH: 3, KW: 2, SH: 2, SW: 3, PH: 1, PW: 1, OH: 4, OW: 4},
+	{N: 2, C: 3, H: 30, W: 37, KH: 5, KW: 5, SH: 1, SW: 1, PH: 2, PW: 2, OH: 30, OW: 37},
+	{N: 2, C: 2, H: 19, W: 40, KH: 4, KW: 7, SH: 3, SW: 5, PH: 1, PW: 3, OH: 7, OW: 9},
+	{N: 1, C: 3, H: 11, W: 45, KH: 5, KW: 1, SH: 2, SW: 2, OH: 4, OW: 23},
+	{N: 2, C: 1, H: 9, W: 20, KH: 2, KW: 2, SH: 4, SW: 3, OH: 3, OW: 7}, // inputs that no window meets
 	{N: 2, C: 1, H: 6, W: 5, KH: 6, KW: 5, SH: 1, SW: 1, OH: 1, OW: 1},
 	{N: 1, C: 1, H: 5, W: 5, KH: 3, KW: 3, SH: 2, SW: 2, OH: 3, OW: 3}, // the last windows are clipped
 	{N: 1, C: 1, H: 4, W: 4, KH: 2, KW: 2, SH: 1, SW: 1, PH: 1, PW: 1, OH: 5, OW: 5},
@@ -159,11 +163,12 @@ func TestMaxPoolingOrders(t *testing.T) {
 		{[]float32{1e-45, 0, -1e-45, 1e-45}, 0},
 	}
 	onMachines(t, func(t *testing.T, m *cpe.Machine) {
-		p, err := NewPool(m, PoolShape{N: 1, C: 1, H: 2, W: 2, KH: 2, KW: 2, SH: 2, SW: 2, OH: 1, OW: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range cases {
+		for i, c := range append(cases, cases...) {
+			stride := 2 + 2*(i/len(cases)) // the host has kernels for strides of 2
+			p, err := NewPool(m, PoolShape{N: 1, C: 1, H: 2, W: 2, KH: 2, KW: 2, SH: stride, SW: stride, OH: 1, OW: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
 			y, mask := make([]float32, 1), make([]int32, 1)
 			if err := p.Forward(c.x, y, mask, 0); err != nil {
 				t.Fatal(err)

@@ -1,0 +1,168 @@
+package kernel
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd"
+)
+
+// poolColumns is what a core group of the host needs to pool planes by windows of any shape, down their columns first: vectors of
+// columns' sums or maxima over the rows of a line of windows, of which the windows are then made. A gradient of means is summed by input,
+// in the order of the means.
+type poolColumns struct {
+	lines []float32 // sums of columns, for every line of windows, with zeros for the padding around them; or maxima, for one line
+	at    []int32   // where in the plane those maxima stand
+	apart []float32 // gradients of all lines of means over their windows' sizes: see spread
+}
+
+// prepareColumns prepares pooling down the columns for means, and for maxima where that is worth it.
+func (p *Pool) prepareColumns() {
+	s := &p.shape
+	if s.Method == PoolMax && !s.maximaByColumns() {
+		return
+	}
+	spec := p.machine.Spec()
+	p.columns = make([]poolColumns, spec.CoreGroups)
+	for i := range p.columns {
+		c := &p.columns[i]
+		if s.Method == PoolMax {
+			c.lines, c.at = make([]float32, s.W), make([]int32, s.W)
+			continue
+		}
+		c.lines, c.apart = make([]float32, s.OH*s.paddedLine()), make([]float32, s.OH*s.lineApart())
+	}
+	if s.Method == PoolAve {
+		p.divisors = make([]float32, s.OH*s.OW)
+		for i := range p.divisors {
+			p.divisors[i] = float32(s.divisor(i/s.OW, i%s.OW))
+		}
+	}
+}
+
+// paddedLine is the length of a line of columns' sums.
+func (s *PoolShape) paddedLine() int { return max(s.PW+s.W, (s.OW-1)*s.SW+s.KW) }
+
+// firstApart is where the gradient of a line's first mean stands, so that sums over KW places begin with what input 0 meets.
+func (s *PoolShape) firstApart() int { return s.KW - 1 - s.PW }
+
+// lineApart is the length of a line of gradients.
+func (s *PoolShape) lineApart() int {
+	if s.disjoint() {
+		return s.W
+	}
+	return max(s.W+s.KW-1, s.firstApart()+(s.OW-1)*s.SW+1)
+}
+
+// disjoint reports whether windows share no column.
+func (s *PoolShape) disjoint() bool { return s.SW >= s.KW }
+
+// maximaByColumns reports whether windows of maxima of columns, which are gone through value by value, take less than windows that are
+// gone through in vectors, which there are for strides of 1 and 2.
+func (s *PoolShape) maximaByColumns() bool {
+	const lanes, value = 16, 4 // a value takes as long as so many vectors
+	return s.SW > 2 || s.KH*blocks(s.W, lanes)+value*s.OW*s.KW < s.KH*s.KW*blocks(s.OW, lanes)
+}
+
+// runColumns does a core group's share of the planes.
+func (p *Pool) runColumns(g *cpe.CoreGroup) {
+	s, c := &p.shape, &p.columns[g.Index()]
+	in, out := s.H*s.W, s.OH*s.OW
+	lo, hi := g.Share(s.N * s.C)
+	for n := lo; n < hi; n++ {
+		x, y := p.x[n*in:(n+1)*in], p.y[n*out:(n+1)*out]
+		switch {
+		case s.Method == PoolMax:
+			c.maxima(s, y, p.mask[n*out:(n+1)*out], x)
+		case p.backward:
+			c.meansGrad(s, x, y, p.divisors)
+		default:
+			c.means(s, y, x, p.divisors)
+		}
+	}
+}
+
+// down are the windows of one column each, of so many rows.
+func (s *PoolShape) down(rows int) simd.Windows {
+	return simd.Windows{KH: rows, KW: 1, Ld: s.W, Stride: 1}
+}
+
+// means pools a plane into the means of windows.
+func (c *poolColumns) means(s *PoolShape, y, x, divisors []float32) {
+	ld := s.paddedLine()
+	for oy := range s.OH {
+		y0, y1 := window(oy, s.SH, s.PH, s.KH, s.H)
+		down := s.down(y1 - y0)
+		simd.AvePool(c.lines[oy*ld+s.PW:][:s.W], 1, x[y0*s.W:], &down)
+	}
+	along := simd.Windows{KH: 1, KW: s.KW, Stride: s.SW}
+	for oy := range s.OH {
+		simd.AvePool(y[oy*s.OW:(oy+1)*s.OW], 1, c.lines[oy*ld:], &along)
+	}
+	simd.Div(y, y, divisors)
+}
+
+// meansGrad makes the gradient of a plane from that of the means of windows.
+func (c *poolColumns) meansGrad(s *PoolShape, dx, dy, divisors []float32) {
+	ld, taps := s.lineApart(), s.KW
+	if s.disjoint() {
+		taps = 1
+	}
+	for oy := range s.OH {
+		at := oy * s.OW
+		c.spread(s, c.apart[oy*ld:(oy+1)*ld], dy[at:at+s.OW], divisors[at:])
+	}
+	for y := range s.H {
+		row := dx[y*s.W : (y+1)*s.W]
+		lines := meeting(span{y, 1}, s.SH, s.PH, s.KH, s.OH)
+		if lines.n == 0 {
+			clear(row)
+			continue
+		}
+		simd.AvePool(row, 1, c.apart[lines.at*ld:], &simd.Windows{KH: lines.n, KW: taps, Ld: ld, Stride: 1})
+	}
+}
+
+// spread writes the gradients of a line of means over their windows' sizes: to all columns of windows that are disjoint, otherwise
+// strides apart, so that an input's are among KW values that begin at its column.
+func (c *poolColumns) spread(s *PoolShape, line, dy, divisors []float32) {
+	first := s.firstApart()
+	for ox, v := range dy {
+		share := v / divisors[ox]
+		if !s.disjoint() {
+			line[first+ox*s.SW] = share
+			continue
+		}
+		x0, x1 := window(ox, s.SW, s.PW, s.KW, s.W)
+		for x := x0; x < x1; x++ {
+			line[x] = share
+		}
+	}
+}
+
+// maxima pools a plane into the largest values of windows; mask gets where in the plane they stand.
+func (c *poolColumns) maxima(s *PoolShape, y []float32, mask []int32, x []float32) {
+	for oy := range s.OH {
+		y0, y1 := window(oy, s.SH, s.PH, s.KH, s.H)
+		down := s.down(y1 - y0)
+		simd.MaxPool(c.lines[:s.W], c.at, x[y0*s.W:], y0*s.W, s.W, &down)
+		for ox := range s.OW {
+			x0, x1 := window(ox, s.SW, s.PW, s.KW, s.W)
+			y[oy*s.OW+ox], mask[oy*s.OW+ox] = firstLargest(c.lines[x0:x1], c.at[x0:x1])
+		}
+	}
+	if s.ReLU {
+		rectify(y, mask)
+	}
+}
+
+// firstLargest returns the largest value, a NaN being larger than all, and of equal ones the one whose place is the first.
+func firstLargest(values []float32, places []int32) (value float32, place int32) {
+	value, place = values[0], places[0]
+	for i, v := range values {
+		switch {
+		case v < value:
+		case v > value, v != v && value == value, places[i] < place && (v == value || v != v):
+			value, place = v, places[i]
+		}
+	}
+	return value, place
+}
