@@ -32,9 +32,7 @@ func addRows(t *kernel.Tile) {
 		}
 	}
 	for ; o < t.O; o++ {
-		for k, v := range row(o) {
-			sums[k] += float64(v)
-		}
+		simd.ColumnSums(sums, row(o))
 	}
 }
 

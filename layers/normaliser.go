@@ -76,11 +76,8 @@ func momentsRow(t *kernel.Tile, at, n, m int) {
 		t.Sum[t.M+m] += squares
 		return
 	}
-	for k, v := range x {
-		d := float64(v) - float64(pivot[k])
-		t.Sum[k] += float64(v)
-		t.Sum[t.M+k] += d * d
-	}
+	simd.ColumnSums(t.Sum[:n], x)
+	simd.ColumnSquares(t.Sum[t.M:t.M+n], x, pivot)
 }
 
 // normaliseRow: y = (x - mean) * scale, written to all outputs.

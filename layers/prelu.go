@@ -122,16 +122,14 @@ func preluTile(t *kernel.Tile) {
 func preluSumTile(t *kernel.Tile) {
 	eachRow(t, func(at, n, m int) {
 		dy, x, sum := t.In[0][at:at+n], t.In[1][at:at+n], t.Sum[m:]
+		below := t.Scratch[0][:n]
+		simd.Fill(below, 0)
+		simd.Min(below, below, x)
 		if t.I > 1 {
-			below := t.Scratch[0][:n]
-			simd.Scale(below, x, -1)
-			simd.ReLU(below, below, 0)
-			sum[0] -= simd.Dot(dy, below)
+			sum[0] += simd.Dot(dy, below)
 			return
 		}
-		for k, v := range x {
-			sum[k] += float64(dy[k]) * float64(min(v, 0))
-		}
+		simd.ColumnProducts(sum[:n], dy, below)
 	})
 }
 

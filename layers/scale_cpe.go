@@ -97,8 +97,7 @@ func sumProducts(t *kernel.Tile, dy, x []float32, m int) {
 		t.Sum[t.M+m] += simd.Sum(dy)
 		return
 	}
-	for k, g := range dy {
-		t.Sum[k] += float64(g) * float64(x[k])
-		t.Sum[t.M+k] += float64(g)
-	}
+	n := len(dy)
+	simd.ColumnProducts(t.Sum[:n], dy, x)
+	simd.ColumnSums(t.Sum[t.M:t.M+n], dy)
 }

@@ -107,3 +107,27 @@ func (l *level) mulAddNear(size int, d, a, below, x, above *float32, n int, scal
 		mulAddNear5AVX2(d, a, below, x, above, n, scale)
 	}
 }
+
+func (l *level) columnSums(sums *float64, x, y *float32, n int) {
+	if l.width == 16 {
+		columnSumsAVX512(sums, x, y, n)
+		return
+	}
+	columnSumsAVX2(sums, x, y, n)
+}
+
+func (l *level) columnProducts(sums *float64, x, y *float32, n int) {
+	if l.width == 16 {
+		columnProductsAVX512(sums, x, y, n)
+		return
+	}
+	columnProductsAVX2(sums, x, y, n)
+}
+
+func (l *level) columnSquares(sums *float64, x, y *float32, n int) {
+	if l.width == 16 {
+		columnSquaresAVX512(sums, x, y, n)
+		return
+	}
+	columnSquaresAVX2(sums, x, y, n)
+}

@@ -24,6 +24,21 @@ func normaliseSumsAVX2(out *float64, dy *float32, x *float32, n int, p *float32)
 //go:noescape
 func normaliseGradAVX2(dx *float32, dy *float32, x *float32, n int, p *float32)
 
+// columnSumsAVX2 adds x to sums.
+//
+//go:noescape
+func columnSumsAVX2(sums *float64, x *float32, y *float32, n int)
+
+// columnProductsAVX2 adds x*y to sums.
+//
+//go:noescape
+func columnProductsAVX2(sums *float64, x *float32, y *float32, n int)
+
+// columnSquaresAVX2 adds (x-y)^2 to sums.
+//
+//go:noescape
+func columnSquaresAVX2(sums *float64, x *float32, y *float32, n int)
+
 // blockMomentsAVX2 adds up x and (x-pivot)^2 of each lane in float64.
 //
 //go:noescape

@@ -181,6 +181,107 @@ done:
 	VZEROUPPER
 	RET
 
+// func columnSumsAVX2(sums *float64, x *float32, y *float32, n int)
+// Requires: AVX
+TEXT ·columnSumsAVX2(SB), NOSPLIT, $0-32
+	MOVQ sums+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+loop:
+	CMPQ         SI, BX
+	JGE          done
+	VMOVUPS      (CX)(SI*4), Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VCVTPS2PD    X0, Y0
+	VCVTPS2PD    X1, Y1
+	VMOVUPS      (DX)(SI*4), Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VCVTPS2PD    X2, Y2
+	VCVTPS2PD    X3, Y2
+	VMOVUPS      (AX)(SI*8), Y2
+	VADDPD       Y0, Y2, Y2
+	VMOVUPD      Y2, (AX)(SI*8)
+	VMOVUPS      32(AX)(SI*8), Y0
+	VADDPD       Y1, Y0, Y0
+	VMOVUPD      Y0, 32(AX)(SI*8)
+	ADDQ         $0x00000008, SI
+	JMP          loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func columnProductsAVX2(sums *float64, x *float32, y *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·columnProductsAVX2(SB), NOSPLIT, $0-32
+	MOVQ sums+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+loop:
+	CMPQ         SI, BX
+	JGE          done
+	VMOVUPS      (CX)(SI*4), Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VCVTPS2PD    X0, Y0
+	VCVTPS2PD    X1, Y1
+	VMOVUPS      (DX)(SI*4), Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VCVTPS2PD    X2, Y2
+	VCVTPS2PD    X3, Y3
+	VMOVUPS      (AX)(SI*8), Y4
+	VFMADD231PD  Y0, Y2, Y4
+	VMOVUPD      Y4, (AX)(SI*8)
+	VMOVUPS      32(AX)(SI*8), Y0
+	VFMADD231PD  Y1, Y3, Y0
+	VMOVUPD      Y0, 32(AX)(SI*8)
+	ADDQ         $0x00000008, SI
+	JMP          loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func columnSquaresAVX2(sums *float64, x *float32, y *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·columnSquaresAVX2(SB), NOSPLIT, $0-32
+	MOVQ sums+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+loop:
+	CMPQ         SI, BX
+	JGE          done
+	VMOVUPS      (CX)(SI*4), Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VCVTPS2PD    X0, Y0
+	VCVTPS2PD    X1, Y1
+	VMOVUPS      (DX)(SI*4), Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VCVTPS2PD    X2, Y2
+	VCVTPS2PD    X3, Y3
+	VMOVUPS      (AX)(SI*8), Y4
+	VSUBPD       Y2, Y0, Y0
+	VFMADD231PD  Y0, Y0, Y4
+	VMOVUPD      Y4, (AX)(SI*8)
+	VMOVUPS      32(AX)(SI*8), Y0
+	VSUBPD       Y3, Y1, Y1
+	VFMADD231PD  Y1, Y1, Y0
+	VMOVUPD      Y0, 32(AX)(SI*8)
+	ADDQ         $0x00000008, SI
+	JMP          loop
+
+done:
+	VZEROUPPER
+	RET
+
 // func blockMomentsAVX2(out *float64, x *float32, n int, pivot *float32)
 // Requires: AVX, FMA3, MMX+
 TEXT ·blockMomentsAVX2(SB), NOSPLIT, $0-32

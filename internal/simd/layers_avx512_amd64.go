@@ -24,6 +24,21 @@ func normaliseSumsAVX512(out *float64, dy *float32, x *float32, n int, p *float3
 //go:noescape
 func normaliseGradAVX512(dx *float32, dy *float32, x *float32, n int, p *float32)
 
+// columnSumsAVX512 adds x to sums.
+//
+//go:noescape
+func columnSumsAVX512(sums *float64, x *float32, y *float32, n int)
+
+// columnProductsAVX512 adds x*y to sums.
+//
+//go:noescape
+func columnProductsAVX512(sums *float64, x *float32, y *float32, n int)
+
+// columnSquaresAVX512 adds (x-y)^2 to sums.
+//
+//go:noescape
+func columnSquaresAVX512(sums *float64, x *float32, y *float32, n int)
+
 // blockMomentsAVX512 adds up x and (x-pivot)^2 of each lane in float64.
 //
 //go:noescape

@@ -188,6 +188,107 @@ done:
 	VZEROUPPER
 	RET
 
+// func columnSumsAVX512(sums *float64, x *float32, y *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·columnSumsAVX512(SB), NOSPLIT, $0-32
+	MOVQ sums+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+loop:
+	CMPQ          SI, BX
+	JGE           done
+	VMOVUPS       (CX)(SI*4), Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y1, Z1
+	VMOVUPS       (DX)(SI*4), Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VCVTPS2PD     Y2, Z2
+	VCVTPS2PD     Y3, Z2
+	VMOVUPS       (AX)(SI*8), Z2
+	VADDPD        Z0, Z2, Z2
+	VMOVUPD       Z2, (AX)(SI*8)
+	VMOVUPS       64(AX)(SI*8), Z0
+	VADDPD        Z1, Z0, Z0
+	VMOVUPD       Z0, 64(AX)(SI*8)
+	ADDQ          $0x00000010, SI
+	JMP           loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func columnProductsAVX512(sums *float64, x *float32, y *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·columnProductsAVX512(SB), NOSPLIT, $0-32
+	MOVQ sums+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+loop:
+	CMPQ          SI, BX
+	JGE           done
+	VMOVUPS       (CX)(SI*4), Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y1, Z1
+	VMOVUPS       (DX)(SI*4), Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VCVTPS2PD     Y2, Z2
+	VCVTPS2PD     Y3, Z3
+	VMOVUPS       (AX)(SI*8), Z4
+	VFMADD231PD   Z0, Z2, Z4
+	VMOVUPD       Z4, (AX)(SI*8)
+	VMOVUPS       64(AX)(SI*8), Z0
+	VFMADD231PD   Z1, Z3, Z0
+	VMOVUPD       Z0, 64(AX)(SI*8)
+	ADDQ          $0x00000010, SI
+	JMP           loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func columnSquaresAVX512(sums *float64, x *float32, y *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·columnSquaresAVX512(SB), NOSPLIT, $0-32
+	MOVQ sums+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+loop:
+	CMPQ          SI, BX
+	JGE           done
+	VMOVUPS       (CX)(SI*4), Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y1, Z1
+	VMOVUPS       (DX)(SI*4), Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VCVTPS2PD     Y2, Z2
+	VCVTPS2PD     Y3, Z3
+	VMOVUPS       (AX)(SI*8), Z4
+	VSUBPD        Z2, Z0, Z0
+	VFMADD231PD   Z0, Z0, Z4
+	VMOVUPD       Z4, (AX)(SI*8)
+	VMOVUPS       64(AX)(SI*8), Z0
+	VSUBPD        Z3, Z1, Z1
+	VFMADD231PD   Z1, Z1, Z0
+	VMOVUPD       Z0, 64(AX)(SI*8)
+	ADDQ          $0x00000010, SI
+	JMP           loop
+
+done:
+	VZEROUPPER
+	RET
+
 // func blockMomentsAVX512(out *float64, x *float32, n int, pivot *float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·blockMomentsAVX512(SB), NOSPLIT, $0-32

@@ -89,6 +89,10 @@ func (l *level) normalise(*float32, *float32, int, *float32)                   {
 func (l *level) normaliseSums(*[16]float64, *float32, *float32, int, *float32) {}
 func (l *level) normaliseGrad(*float32, *float32, *float32, int, *float32)     {}
 
+func (l *level) columnSums(*float64, *float32, *float32, int)     {}
+func (l *level) columnProducts(*float64, *float32, *float32, int) {}
+func (l *level) columnSquares(*float64, *float32, *float32, int)  {}
+
 // The same of blocks of channels.
 func (l *level) blockMoments(*[2 * BlockLanes]float64, *float32, int, *float32)                     {}
 func (l *level) blockNormalise(*float32, *float32, int, *BlockNormal)                               {}

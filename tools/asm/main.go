@@ -22,6 +22,7 @@ func main() {
 	switch *set {
 	case "layers":
 		s.norms()
+		s.columnSums()
 		s.blockNorms()
 		s.nearChannels()
 		Generate()
