@@ -74,7 +74,7 @@ func (l *accuracy) tile(t *kernel.Tile) {
 // judge counts one item in sums: correct by class, then items by class.
 func (l *accuracy) judge(scores []float32, stride, label int, sums []float64) {
 	own, better := scores[label*stride], -1
-	for c := range l.dims[1] {
+	for c := 0; c < l.dims[1] && better < l.topK; c++ {
 		if scores[c*stride] >= own {
 			better++
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/simd"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -119,9 +120,16 @@ func (l *argMax) prepare() (err error) {
 func (l *argMax) tile(t *kernel.Tile) {
 	best := t.Scratch[0][:l.topK]
 	for o := range t.O {
+		if l.topK == 1 && t.I > 1 && t.M > 1 && l.lines(t, o) {
+			continue
+		}
 		for i := range t.I {
 			x := t.In[0][o*t.OStride+i:]
+			var worst float32 // of the best so far, once there are top_k
 			for m := range t.M {
+				if m >= l.topK && x[m*t.MStride] < worst {
+					continue
+				}
 				at := min(m, l.topK)
 				for at > 0 && cmp.Compare(x[m*t.MStride], x[int(best[at-1])*t.MStride]) >= 0 {
 					if at < l.topK {
@@ -132,10 +140,36 @@ func (l *argMax) tile(t *kernel.Tile) {
 				if at < l.topK {
 					best[at] = float32(m)
 				}
+				if m >= l.topK-1 {
+					worst = x[int(best[l.topK-1])*t.MStride]
+				}
 			}
 			l.write(best, x, t.MStride, func(j int) *float32 { return &t.Out[j][o*t.PStride+i] })
 		}
 	}
+}
+
+// lines finds the largest values of an outer a line of inners at a time, from the last index to the first. It does not, and reports
+// false, where a NaN stands last, which is less than all others.
+func (l *argMax) lines(t *kernel.Tile, o int) bool {
+	line := func(m int) []float32 { return t.In[0][o*t.OStride+m*t.MStride:][:t.I] }
+	if slices.ContainsFunc(line(t.M-1), func(v float32) bool { return v != v }) {
+		return false
+	}
+	best, at := t.Scratch[0][:t.I], t.Scratch[0][t.I:2*t.I]
+	copy(best, line(t.M-1))
+	simd.Fill(at, float32(t.M-1))
+	for m := t.M - 2; m >= 0; m-- {
+		simd.Take(at, line(m), best, float32(m))
+		simd.Larger(best, line(m), best)
+	}
+	if l.indices {
+		copy(t.Out[0][o*t.PStride:], at)
+	}
+	if l.values {
+		copy(t.Out[len(t.Out)-1][o*t.PStride:], best)
+	}
+	return true
 }
 
 // write writes indices, or the values they stand for, or both.

@@ -2,6 +2,7 @@ package layers_test
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/layers/layertest"
@@ -12,6 +13,7 @@ func init() {
 		layertest.Case{Bottoms: []layertest.Bottom{layertest.In(3, 5, 2)}, Again: [][]int{{400, 30, 2}}},
 		layertest.Case{Name: "both", Param: "argmax_param { top_k: 3 out_max_val: true }", Bottoms: []layertest.Bottom{layertest.In(3, 5)}, Again: [][]int{{400, 30}}},
 		layertest.Case{Name: "axis", Param: "argmax_param { axis: 1 top_k: 2 }", Bottoms: []layertest.Bottom{layertest.In(2, 5, 3)}, Again: [][]int{{30, 9, 200}}},
+		layertest.Case{Name: "classes of pixels", Param: "argmax_param { axis: 1 }", Bottoms: []layertest.Bottom{layertest.In(2, 5, 3, 7)}, Again: [][]int{{3, 21, 40, 9}}},
 		layertest.Case{Name: "values along axis", Param: "argmax_param { axis: -1 out_max_val: true }", Bottoms: []layertest.Bottom{layertest.In(2, 3, 5)}})
 	addCases("BatchReindex", layertest.Case{Bottoms: []layertest.Bottom{layertest.In(5, 3, 2), layertest.Labels(5, 7)}, Again: [][]int{{6, 41, 2}, {3}}})
 	selector := layertest.Labels(2, 5)
@@ -43,6 +45,7 @@ func init() {
 // TestSelectionsByHand: shapes and values that the layers of this file pick.
 func TestSelectionsByHand(t *testing.T) {
 	given := layertest.Given
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	ties := given([]float32{3, 7, 7, 1, 2, 2, 2, 2}, 2, 4)
 	count := make([]float32, 24)
 	for i := range count {
@@ -57,6 +60,8 @@ func TestSelectionsByHand(t *testing.T) {
 		{"ArgMax", "", []layertest.Bottom{ties}, "2 1 1 (2)", []float32{2, 3}},
 		{"ArgMax", "argmax_param { top_k: 3 }", []layertest.Bottom{ties}, "2 1 3 (6)", []float32{2, 1, 0, 3, 2, 1}},
 		{"ArgMax", "argmax_param { top_k: 2 out_max_val: true }", []layertest.Bottom{ties}, "2 2 2 (8)", []float32{2, 1, 7, 7, 3, 2, 2, 2}},
+		{"ArgMax", "argmax_param { axis: 0 }", []layertest.Bottom{given([]float32{1, nan, 7, 1, 2, nan, 0, -inf, 7}, 3, 3)}, "1 3 (3)", []float32{1, 1, 2}},
+		{"ArgMax", "argmax_param { axis: 0 }", []layertest.Bottom{given([]float32{-inf, nan, nan, nan}, 2, 2)}, "1 2 (2)", []float32{0, 1}},
 		{"ArgMax", "argmax_param { axis: 0 }", []layertest.Bottom{ties}, "1 4 (4)", []float32{0, 0, 0, 1}},
 		{"ArgMax", "argmax_param { axis: 0 top_k: 2 out_max_val: true }", []layertest.Bottom{ties}, "2 4 (8)", []float32{3, 7, 7, 2, 2, 2, 2, 1}},
 		{"ArgMax", "", []layertest.Bottom{given(count, 2, 3, 2, 2)}, "2 1 1 1 (2)", []float32{11, 11}},
