@@ -7,6 +7,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/simd"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -16,7 +17,10 @@ func init() {
 		Name: "InfogainLoss", Doc: "mean of -sum over classes of H[label, class] * log softmax(x)[class]; a second top gets the probabilities",
 		New: func(p *caffepb.LayerParameter, d *Device) Layer {
 			l := &infogainLoss{probabilityLoss: probabilityLoss{Base: Base{Param: p, Device: d}, axis: int(p.GetInfogainLossParam().GetAxis())}}
-			l.lossOf, l.classGrad, l.gradTile = l.weighted, l.gradient, l.gradients
+			l.lossOf, l.classGrad, l.gradTile = l.weightedRun, l.gradient, l.gradients
+			if l.mpe() {
+				l.lossOf = l.weighted
+			}
 			return l
 		},
 		Bottoms: Between(2, 3), Tops: Between(1, 2), Loss: true, NoForceBackward: []int{1, 2},
@@ -96,6 +100,26 @@ func (l *infogainLoss) weighted(p []float32, stride, label int) float64 {
 	var sum float64
 	for c, h := range l.row(label) {
 		sum -= float64(h) * math.Log(max(float64(p[c*stride]), leastProbability))
+	}
+	return sum
+}
+
+// weightedRun is weighted on vectors.
+func (l *infogainLoss) weightedRun(p []float32, stride, label int) float64 {
+	var (
+		buffer [512]float32
+		sum    float64
+	)
+	for row := l.row(label); len(row) > 0; {
+		logs := buffer[:min(len(buffer), len(row))]
+		for c := range logs {
+			logs[c] = max(p[c*stride], leastProbability)
+		}
+		simd.Log(logs, logs)
+		sum -= simd.Dot(row[:len(logs)], logs)
+		if row = row[len(logs):]; len(row) > 0 {
+			p = p[len(logs)*stride:]
+		}
 	}
 	return sum
 }

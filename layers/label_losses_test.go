@@ -153,3 +153,25 @@ func TestLabelsHaveNoGradient(t *testing.T) {
 		}
 	}
 }
+
+// TestInfogainLossOfManyClasses compares with the definition, for more classes than are worked on at a time.
+func TestInfogainLossOfManyClasses(t *testing.T) {
+	const classes, label = 1100, 7
+	x, h := make([]float32, classes), make([]float32, classes*classes)
+	var sum, want float64
+	for c := range x {
+		x[c] = float32(math.Sin(float64(c)))
+		h[label*classes+c] = float32(math.Cos(float64(3 * c)))
+		sum += math.Exp(float64(x[c]))
+	}
+	for c, v := range x {
+		want -= float64(h[label*classes+c]) * (float64(v) - math.Log(sum))
+	}
+	b := layertest.NewBench(t)
+	for _, engine := range layertest.Engines() {
+		f := layertest.Build(t, b, engine, layertest.Case{Type: "InfogainLoss", Bottoms: []layertest.Bottom{
+			layertest.Given(x, 1, classes), layertest.Given([]float32{label}, 1), layertest.Given(h, classes, classes),
+		}})
+		layertest.Equal(t, "loss", f.Forward(t)[0], []float32{float32(want)}, 1e-5)
+	}
+}
