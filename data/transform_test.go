@@ -168,6 +168,7 @@ func naive(tr *Transformer, shape [3]int, p Pixels, mean func(int) float32, item
 func TestTransformErrors(t *testing.T) {
 	wrong := writeMean(t, []int64{1, 3, 4, 4}, func(int) float32 { return 0 })
 	deep := writeMean(t, []int64{2, 3, 4, 4}, func(int) float32 { return 0 })
+	none := writeMean(t, []int64{1, 1, 28, 0}, nil)
 	junk := filepath.Join(t.TempDir(), "junk.binaryproto")
 	if err := os.WriteFile(junk, []byte("\xff\xff\xff"), 0o644); err != nil {
 		t.Fatal(err)
@@ -179,6 +180,7 @@ func TestTransformErrors(t *testing.T) {
 		{fmt.Sprintf("mean_file: %q", wrong), "channels 3, height 4, width 4, the data has channels 3, height 7, width 6"},
 		{fmt.Sprintf("mean_file: %q", deep), "is not 1 x channels x height x width"},
 		{fmt.Sprintf("mean_file: %q", junk), junk},
+		{fmt.Sprintf("mean_file: %q", none), none + ": it has no values for shape [1 1 28 0]: the file ends early or is damaged"},
 		{fmt.Sprintf("mean_file: %q mean_value: 3", wrong), "mean_file and mean_value cannot both be set"},
 		{`mean_file: "/no/such/mean"`, "/no/such/mean"},
 		{"force_color: true force_gray: true", "force_color and force_gray cannot both be set"},

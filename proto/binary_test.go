@@ -102,11 +102,11 @@ func TestUnreadableBinary(t *testing.T) {
 		want string
 	}{
 		{"empty", nil, "the file is empty, expected a binary NetParameter"},
-		{"cut", whole[:len(whole)-3], "not a whole binary NetParameter: layer[1] at byte 19 has a size of 69 bytes, 66 are left (the file has 88 bytes)"},
+		{"cut", whole[:len(whole)-3], "not a whole binary NetParameter: the file ends early: layer[1] at byte 19 has a size of 69 bytes, 66 are left (the file has 88 bytes)"},
 		{"damaged", damaged, "not a whole binary NetParameter: layer[1].type at byte 26 has a size of 127 bytes, 63 are left of layer[1] (the file has 91 bytes)"},
 		{"garbage", []byte("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"), "not a whole binary NetParameter: byte 0 is not the start of a field (the file has 11 bytes)"},
-		{"cut number", []byte("\x28\x80\x80"), "not a whole binary NetParameter: force_backward at byte 0 is cut off or damaged (the file has 3 bytes)"},
-		{"cut size", []byte("\x0a\x80"), "not a whole binary NetParameter: name at byte 0 is cut off or damaged (the file has 2 bytes)"},
+		{"cut number", []byte("\x28\x80\x80"), "not a whole binary NetParameter: the file ends early: force_backward at byte 0 is cut off or damaged (the file has 3 bytes)"},
+		{"cut size", []byte("\x0a\x80"), "not a whole binary NetParameter: the file ends early: name at byte 0 is cut off or damaged (the file has 2 bytes)"},
 		{"unknown field", []byte("\xa2\x06\x01\x00\xba\x3e\x09\x00"), "not a whole binary NetParameter: byte 3 of layer[0] is not the start of a field"},
 		{"text", []byte("name: 'net'\n"), "not a whole binary NetParameter: it is text (the file has 12 bytes)"},
 		{"UTF-16", []byte("\xff\xfen\x00a\x00"), "it is text in UTF-16; save it as UTF-8"},

@@ -2,7 +2,9 @@ package proto
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -47,7 +49,7 @@ func wireFault(data []byte, base int, path string, md protoreflect.MessageDescri
 	for at := 0; at < len(data); {
 		num, wireType, tagLen := protowire.ConsumeTag(data[at:])
 		if tagLen < 0 {
-			return fmt.Sprintf("byte %d%s is not the start of a field", base+at, within(path))
+			return early(path, tagLen) + fmt.Sprintf("byte %d%s is not the start of a field", base+at, within(path))
 		}
 		fd := md.Fields().ByNumber(num)
 		name := fmt.Sprintf("%sfield %d", path, num)
@@ -66,11 +68,11 @@ func wireFault(data []byte, base int, path string, md protoreflect.MessageDescri
 		}
 		size, sizeLen := protowire.ConsumeVarint(data[body:])
 		if wireType != protowire.BytesType || sizeLen < 0 {
-			return fmt.Sprintf("%s at byte %d is cut off or damaged", name, base+at)
+			return early(path, min(n, sizeLen)) + fmt.Sprintf("%s at byte %d is cut off or damaged", name, base+at)
 		}
 		body += sizeLen
 		if left := len(data) - body; size > uint64(left) {
-			return fmt.Sprintf("%s at byte %d has a size of %d bytes, %d are left%s", name, base+at, size, left, within(path))
+			return early(path, n) + fmt.Sprintf("%s at byte %d has a size of %d bytes, %d are left%s", name, base+at, size, left, within(path))
 		}
 		at = body + int(size)
 		if fd == nil || fd.Message() == nil {
@@ -79,6 +81,14 @@ func wireFault(data []byte, base int, path string, md protoreflect.MessageDescri
 		if fault := wireFault(data[body:at], base+body, name+".", fd.Message()); fault != "" {
 			return fault
 		}
+	}
+	return ""
+}
+
+// early says that the file ends early where that is what reading a field of the file's message met; what other messages lack is damage.
+func early(path string, read int) string {
+	if path == "" && errors.Is(protowire.ParseError(read), io.ErrUnexpectedEOF) {
+		return "the file ends early: "
 	}
 	return ""
 }

@@ -71,6 +71,38 @@ func TestDamagedFilesAreErrors(t *testing.T) {
 	}
 }
 
+// TestFilesThatEndEarly: whatever is cut off a file, the error says so, for all versions of the superblock.
+func TestFilesThatEndEarly(t *testing.T) {
+	whole := small(t)
+	path := filepath.Join(t.TempDir(), "short.h5")
+	try := func(file []byte, want string) {
+		t.Helper()
+		if err := os.WriteFile(path, file, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		err := readAll(path)
+		if err == nil || !strings.Contains(err.Error(), path+": "+want) {
+			t.Errorf("%d bytes: error %v, want %q", len(file), err, want)
+		}
+	}
+	for n := 1; n < len(whole); n += 1 + len(whole)/100 {
+		try(whole[:n], fmt.Sprintf("the HDF5 file ends early: it has %d bytes", n))
+	}
+	try(whole[:len(whole)-1], fmt.Sprintf("the HDF5 file ends early: it has %d bytes of %d", len(whole)-1, len(whole)))
+	for _, head := range []struct {
+		version, addresses byte
+		sizes, end         int
+	}{{0, 8, 13, 40}, {1, 8, 13, 44}, {2, 8, 9, 28}, {3, 8, 9, 28}} {
+		file := append([]byte(signature), make([]byte, 92)...)
+		file[8], file[head.sizes], file[head.sizes+1] = head.version, head.addresses, 8
+		binary.LittleEndian.PutUint64(file[head.end:], 101)
+		try(file, "the HDF5 file ends early: it has 100 bytes of 101")
+		if binary.LittleEndian.PutUint64(file[head.end:], 100); superblock(file).checkEnd(100) != nil {
+			t.Errorf("version %d: a file as long as it says is an error", head.version)
+		}
+	}
+}
+
 // TestHugeLengthsAreErrors writes a terabyte over whatever may be a length in a file: the reader must not make room for it.
 func TestHugeLengthsAreErrors(t *testing.T) {
 	whole := small(t)

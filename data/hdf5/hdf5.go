@@ -77,6 +77,13 @@ func open(path string) (*hdf5.File, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
+	head, err := readSuperblock(raw)
+	if err == nil {
+		err = head.checkEnd(info.Size())
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("%s: %w", path, err)
+	}
 	if err := checkHeaps(raw, info.Size()); err != nil {
 		return nil, 0, fmt.Errorf("%s: damaged HDF5 file: %w", path, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 )
 
 // heaps are the blocks of a file that say how long they are, of which the library makes buffers before it looks whether
@@ -17,7 +18,8 @@ var heaps = []struct{ signature, name string }{{"HEAP", "local heap"}, {"GCOL", 
 // heap have no address in the file that leads to them. Files whose lengths are not of 8 bytes, which libhdf5 writes if it is
 // told to, are not looked at.
 func checkHeaps(f *os.File, fileLength int64) error {
-	if long, err := longLengths(f); err != nil || !long {
+	head, err := readSuperblock(f)
+	if err != nil || !head.longLengths() {
 		return err
 	}
 	s := scanner{f, make([]byte, 1<<20)}
@@ -46,19 +48,54 @@ func lengthAt(f *os.File, at int64) (uint64, error) {
 	return binary.LittleEndian.Uint64(b[:]), err
 }
 
-// longLengths reports whether the superblock at the beginning of a file says that lengths have 8 bytes.
-func longLengths(f *os.File) (bool, error) {
-	const version, early, late = 8, 14, 10 // where the version is, and the lengths' size in versions up to 1 and from 2 on
-	var b [early + 1]byte
-	if _, err := f.ReadAt(b[:], 0); errors.Is(err, io.EOF) {
-		return false, nil
-	} else if err != nil {
-		return false, err
+// superblock is the beginning of a file: the signature, the version, the sizes of addresses and lengths, and, among others, the address at
+// which the file ends (HDF5 file format specification 3.0, section II.A). A shorter file gives a shorter one.
+type superblock []byte
+
+func readSuperblock(f *os.File) (superblock, error) {
+	const most = 52 // up to the address in version 1, the longest
+	b := make([]byte, most)
+	n, err := f.ReadAt(b, 0)
+	if errors.Is(err, io.EOF) {
+		err = nil
 	}
-	if b[version] < 2 {
-		return b[early] == 8, nil
+	return b[:n], err
+}
+
+// places are where the two sizes and the end's address stand.
+func (s superblock) places() (addresses, lengths, end int) {
+	switch {
+	case len(s) <= len(signature) || s[len(signature)] == 0:
+		return 13, 14, 40
+	case s[len(signature)] == 1:
+		return 13, 14, 44
 	}
-	return b[late] == 8, nil
+	return 9, 10, 28
+}
+
+// eight reports whether the size at a place is 8.
+func (s superblock) eight(at int) bool { return at < len(s) && s[at] == 8 }
+
+// longLengths reports whether lengths have 8 bytes.
+func (s superblock) longLengths() bool {
+	_, lengths, _ := s.places()
+	return s.eight(lengths)
+}
+
+// checkEnd returns an error if a file is shorter than its superblock says. Files whose addresses are not of 8 bytes are not looked at, and
+// neither is what is no HDF5 file.
+func (s superblock) checkEnd(fileLength int64) error {
+	addresses, _, at := s.places()
+	if !strings.HasPrefix(string(s), signature[:min(len(s), len(signature))]) || len(s) > addresses && !s.eight(addresses) {
+		return nil
+	}
+	if len(s) < at+8 {
+		return fmt.Errorf("the HDF5 file ends early: it has %d bytes", fileLength)
+	}
+	if end := binary.LittleEndian.Uint64(s[at:]); end > uint64(fileLength) {
+		return fmt.Errorf("the HDF5 file ends early: it has %d bytes of %d", fileLength, end)
+	}
+	return nil
 }
 
 // scanner looks for patterns in a file.

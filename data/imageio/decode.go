@@ -2,6 +2,7 @@ package imageio
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"image"
 	"io"
@@ -13,9 +14,10 @@ const maxPixelsPerByte = 8300
 
 // decode runs one of the standard library's decoders after a look at the image's size.
 func decode(file []byte, config func(io.Reader) (image.Config, error), full func(io.Reader) (image.Image, error)) (image.Image, error) {
-	c, err := config(bytes.NewReader(file))
+	head := &reader{bytes.NewReader(file), false}
+	c, err := config(head)
 	if err != nil {
-		return nil, err
+		return nil, head.explain(err)
 	}
 	if c.Width <= 0 || c.Height <= 0 || c.Width > maxPixels/c.Height {
 		return nil, fmt.Errorf("an image of %d x %d pixels", c.Width, c.Height)
@@ -23,7 +25,29 @@ func decode(file []byte, config func(io.Reader) (image.Config, error), full func
 	if c.Width*c.Height/maxPixelsPerByte > len(file) {
 		return nil, fmt.Errorf("an image of %d x %d pixels cannot be in %d bytes", c.Width, c.Height, len(file))
 	}
-	return full(bytes.NewReader(file))
+	r := &reader{bytes.NewReader(file), false}
+	im, err := full(r)
+	return im, r.explain(err)
+}
+
+// reader is a file that notes whether a decoder wants more of it than there is.
+type reader struct {
+	*bytes.Reader
+	over bool
+}
+
+func (r *reader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	r.over = r.over || errors.Is(err, io.EOF)
+	return n, err
+}
+
+// explain says of a decoder's error that the file ends early where that is so.
+func (r *reader) explain(err error) error {
+	if err != nil && (r.over || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) {
+		return fmt.Errorf("the image file ends early: %w", err)
+	}
+	return err
 }
 
 // colours converts any image to B, G, R, dropping alpha without multiplying by it.

@@ -162,6 +162,26 @@ func TestBadImages(t *testing.T) {
 	}
 }
 
+// TestImagesThatEndEarly: a JPEG or PNG that is cut off anywhere behind its signature is an error that says so.
+func TestImagesThatEndEarly(t *testing.T) {
+	var jpg bytes.Buffer
+	if err := jpeg.Encode(&jpg, photo(40, 30), nil); err != nil {
+		t.Fatal(err)
+	}
+	for kind, whole := range map[string][]byte{"JPEG": jpg.Bytes(), "PNG": encodePNG(t, photo(40, 30))} {
+		for n := 8; n < len(whole); n++ {
+			if _, err := Decode(whole[:n], Color); err == nil || !strings.Contains(err.Error(), "the image file ends early: ") {
+				t.Fatalf("%s, %d of %d bytes: error %v", kind, n, len(whole), err)
+			}
+		}
+		damaged := bytes.Clone(whole)
+		damaged[len(whole)-20] ^= 0xff
+		if _, err := Decode(damaged, Color); err != nil && strings.Contains(err.Error(), "ends early") {
+			t.Errorf("%s: %v for a whole one", kind, err)
+		}
+	}
+}
+
 // photo is a smooth image with an edge of strong colour, where chroma interpolation shows.
 func photo(w, h int) image.Image {
 	return fill(image.NewRGBA(image.Rect(0, 0, w, h)), func(x, y int) color.Color {

@@ -66,7 +66,7 @@ func TestCorruption(t *testing.T) {
 		break_     func(b []byte) []byte
 	}{
 		{"empty file", "empty", func(b []byte) []byte { return nil }},
-		{"short file", "page 0: meta page needs 152 bytes, the file has 100", func(b []byte) []byte { return b[:100] }},
+		{"short file", "page 0: the file ends early: a meta page needs 152 bytes, 100 are left", func(b []byte) []byte { return b[:100] }},
 		{"magic", "page 0: not an LMDB file: magic number 0x1", func(b []byte) []byte { le.PutUint32(b[16:], 1); return b }},
 		{"version", "page 1: LMDB data version 9", func(b []byte) []byte { le.PutUint32(page(b, 1)[20:], 9); return b }},
 		{"page size", "page size 5000 is not a power of two", func(b []byte) []byte { le.PutUint32(b[40:], 5000); return b }},
@@ -76,7 +76,7 @@ func TestCorruption(t *testing.T) {
 			le.PutUint64(page(b, 1)[16+72+40:], 77777)
 			return b
 		}},
-		{"truncated", "truncated?", func(b []byte) []byte { return b[:root*writePageSize] }},
+		{"truncated", "the file ends early", func(b []byte) []byte { return b[:root*writePageSize] }},
 		{"page zeroed", "its header has page number 0", func(b []byte) []byte { clear(page(b, root)); return b }},
 		{"root is a leaf", "branch page expected", func(b []byte) []byte { page(b, root)[10] = flagLeaf; return b }},
 		{"cycle", "leaf page expected", func(b []byte) []byte { le.PutUint16(node(page(b, root), 0), uint16(root)); return b }},

@@ -92,7 +92,7 @@ func (db *DB) span(pgno, count uint64, kind uint16) ([]byte, error) {
 	case pgno < 2 || pgno > db.meta.lastPage:
 		return nil, db.corrupt(pgno, "referred to, but data pages are 2..%d", db.meta.lastPage)
 	case pgno >= have || count > have-pgno:
-		return nil, db.corrupt(pgno, "%d pages wanted, but the file ends at page %d (truncated?)", count, have)
+		return nil, db.corrupt(pgno, "%d pages wanted, but the file ends early, at page %d", count, have)
 	}
 	p := db.data[pgno*size : (pgno+count)*size]
 	if n := le.Uint64(p); n != pgno {

@@ -91,7 +91,7 @@ type meta struct {
 // readMeta decodes the meta page that starts at b[0].
 func readMeta(b []byte) (meta, error) {
 	if len(b) < pageHeader+metaSize {
-		return meta{}, fmt.Errorf("meta page needs %d bytes, the file has %d", pageHeader+metaSize, len(b))
+		return meta{}, fmt.Errorf("the file ends early: a meta page needs %d bytes, %d are left", pageHeader+metaSize, len(b))
 	}
 	if flags := le.Uint16(b[10:]); flags&flagMeta == 0 {
 		return meta{}, fmt.Errorf("not a meta page (flags %#x)", flags)
