@@ -135,7 +135,7 @@ func (c *Conv) choose(d Direction) error {
 		c.stages[d] = v.stages()
 		c.takes(d, v.scratch())
 	case c.plan.Strategy[d].isWinograd() && !c.machine.Native():
-		list, err := newWinogradMesh(c, d)
+		list, err := newWinogradMesh(c, d, meshPoints)
 		c.stages[d] = list
 		return err
 	case c.plan.Strategy[d].isWinograd() && d == WeightGradient:

@@ -98,8 +98,9 @@ func (r *tileRun) tiles() int { return r.images * r.rows * r.cols }
 // between is the number of tiles of runs [first, last).
 func (g *tileRuns) between(first, last int) int { return g.run(last).first - g.run(first).first }
 
-// newWinogradMesh returns the stages of a direction.
-func newWinogradMesh(c *Conv, d Direction) ([]stage, error) {
+// newWinogradMesh returns the stages of a direction, whose blocks have no more values at their points than most for each core group, if a
+// run has not.
+func newWinogradMesh(c *Conv, d Direction, most int) ([]stage, error) {
 	s, form, spec := c.shape, c.shape.winogradForm(c.plan.Strategy[d]), c.machine.Spec()
 	v := &winogradMesh{conv: c, direction: d, form: form, outs: s.Out / s.Group, ins: s.C / s.Group}
 	v.read, v.results = c.gradSquares(form)
@@ -113,7 +114,7 @@ func newWinogradMesh(c *Conv, d Direction) ([]stage, error) {
 	if need := max(v.runNeed(1, 1, 1), v.weightNeed(1)); need > spec.LDMFloats() {
 		return nil, &cpe.LDMError{Kernel: "winograd", Asked: 4 * need, Have: spec.LDMBytes}
 	}
-	v.cut(&spec, &s)
+	v.cut(&spec, &s, most)
 	points, tiles := form.Points(), v.runs.most(v.block*v.runs.together)
 	v.weights = pointRows{points, c.shape.Out, v.ins}
 	v.inputs, v.made = pointRows{points, s.C, tiles}, pointRows{points, s.Out, tiles}
@@ -135,14 +136,14 @@ func newWinogradMesh(c *Conv, d Direction) ([]stage, error) {
 }
 
 // cut cuts the tiles of a convolution into runs and these into blocks, and the weights of an output into those that are mapped together.
-func (v *winogradMesh) cut(spec *cpe.Spec, s *ConvShape) {
+func (v *winogradMesh) cut(spec *cpe.Spec, s *ConvShape, points int) {
 	out := s.OutSize()
 	tiles := s.N * blocks(out[0], v.form.Tile) * blocks(out[1], v.form.Tile)
 	most := max(leastRun, blocks(tiles*min(s.C, s.Out), spec.CPEs()*spec.CoreGroups))
 	v.runs = newTileRuns(v.form, s.N, out[0], out[1], most, func(images, rows, cols int) bool {
 		return v.runNeed(images, rows, cols) <= spec.LDMFloats()
 	})
-	n := spec.CoreGroups * meshPoints / (v.form.Points() * (s.C + s.Out)) / v.runs.most(v.runs.together)
+	n := spec.CoreGroups * points / (v.form.Points() * (s.C + s.Out)) / v.runs.most(v.runs.together)
 	v.block = even(v.runs.count(), max(1, n), 1)
 	v.most = even(v.ins, largest(v.ins, func(n int) bool { return v.weightNeed(n) <= spec.LDMFloats() }), 1)
 }

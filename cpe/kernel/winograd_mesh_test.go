@@ -23,10 +23,8 @@ func TestWinogradMachines(t *testing.T) {
 }
 
 // TestWinogradBlocks: images whose points are more than this computer should hold are convolved in blocks, whose weights' gradients add up.
+// The values are those of small images with fewer points to a block.
 func TestWinogradBlocks(t *testing.T) {
-	if testing.Short() {
-		t.Skip("images are large")
-	}
 	spec := machine(t, "sw26010", true).Spec()
 	spec.CoreGroups = 1
 	m, err := cpe.New(spec, cpe.Functional)
@@ -34,17 +32,35 @@ func TestWinogradBlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	s := conv2(2, 1, 1, 1, 1100, 1100, 3, 3, 1, 1, 1)
-	c, err := NewConv(m, s, Winograd2)
-	if err != nil {
-		t.Fatal(err)
+	build := func(n, extent int) (ConvShape, *Conv) {
+		s := conv2(n, 1, 1, 1, extent, extent, 3, 3, 1, 1, 1)
+		c, err := NewConv(m, s, Winograd2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s, c
 	}
-	for d, want := range map[Direction]int{Forward: 1 + 2*3, WeightGradient: 2 * 3, InputGradient: 1 + 2*3} {
-		if got := len(c.stages[d]); got != want {
-			t.Errorf("%v in %d stages, want %d: two blocks", d, got, want)
+	check := func(d Direction, list []stage, blocks int) {
+		t.Helper()
+		want := 1 + blocks*3
+		if d == WeightGradient {
+			want = blocks * 3
+		}
+		if len(list) != want {
+			t.Errorf("%v in %d stages, want %d: %d blocks", d, len(list), want, blocks)
 		}
 	}
-	testWinograd(t, m, s, Winograd2, newConvCase(s, normal))
+	_, large := build(2, 1100)
+	s, c := build(3, 50)
+	for _, d := range []Direction{Forward, WeightGradient, InputGradient} {
+		check(d, large.stages[d], 2)
+		check(d, c.stages[d], 1)
+		if c.stages[d], err = newWinogradMesh(c, d, 1<<14); err != nil {
+			t.Fatal(err)
+		}
+		check(d, c.stages[d], 4)
+	}
+	checkWinograd(t, m, s, Winograd2, c, newConvCase(s, normal))
 }
 
 // TestWinogradRequests: points and images come and go in blocks so long that bandwidth is near its peak, 26.6 GB/s a core group; blocks of 64

@@ -93,6 +93,12 @@ func testWinograd(t *testing.T, m *cpe.Machine, s ConvShape, st Strategy, want *
 	if got := c.Plan().Strategy; got != [3]Strategy{st, st, st} {
 		t.Fatalf("strategies %v", got)
 	}
+	checkWinograd(t, m, s, st, c, want)
+}
+
+// checkWinograd compares what a convolution computes with what it should, twice.
+func checkWinograd(t *testing.T, m *cpe.Machine, s ConvShape, st Strategy, c *Conv, want *convCase) {
+	t.Helper()
 	check := func(what string, got []float32, want []float64, terms int) {
 		if e := relativeError(got, want, terms); !(e < winogradErrors[st]) {
 			t.Errorf("%s: relative error %.2g, want less than %g", what, e, winogradErrors[st])
