@@ -28,24 +28,26 @@ func NewScorer(n *swnet.Net, workers Transport) *Scorer {
 	return s
 }
 
-// Next runs the next batches, one a worker but n at most, and returns how many. The first worker is told of each, in order: its loss, and
-// the values of the net's outputs, of which every batch has the same number if there are several workers. All workers call it with the
-// same n, and the data goes on behind the last batch that counts. Nobody goes on before all have computed theirs, so that the first bad
-// batch is the one that is reported.
+// Next runs the next batches, one a worker but n at most, and returns how many; further workers compute nothing. The first worker is told
+// of each, in order: its loss, and the values of the net's outputs, of which every batch has the same number if there are several workers.
+// All workers call it with the same n, and the data goes on behind the last batch that counts. Who computes one does not go on before all
+// have computed theirs, so that the first bad batch is the one that is reported.
 func (s *Scorer) Next(n int, tell func(loss float64, values []float32)) (int, error) {
 	if s.carries && s.workers != nil && s.workers.Rank() > 0 {
 		return 1, nil
 	}
-	if err := s.compute(); err != nil {
-		return 0, err
+	rank, size := 0, 1
+	if s.workers != nil {
+		rank, size = s.workers.Rank(), s.workers.Size()
 	}
-	if s.workers == nil {
-		s.tell(tell)
-		return 1, nil
-	}
-	rank, size := s.workers.Rank(), s.workers.Size()
 	if n = min(n, size); s.carries {
 		n = 1
+	}
+	if rank >= n {
+		return n, s.move(n)
+	}
+	if err := s.compute(); err != nil {
+		return 0, err
 	}
 	switch {
 	case rank == 0:
@@ -61,7 +63,7 @@ func (s *Scorer) Next(n int, tell func(loss float64, values []float32)) (int, er
 				return 0, err
 			}
 		}
-	case rank < n:
+	default:
 		if err := s.workers.Send(0, s.row); err != nil {
 			return 0, err
 		}
@@ -69,11 +71,12 @@ func (s *Scorer) Next(n int, tell func(loss float64, values []float32)) (int, er
 			return 0, err
 		}
 	}
-	return n, s.goBack(size - n)
+	return n, s.move(n - size)
 }
 
-// goBack has the data go back by batches that did not count.
-func (s *Scorer) goBack(batches int) error {
+// move has the data go on by batches, or back if there are less than none: a worker that computed one is behind those of all workers, and
+// one that did not is where it was.
+func (s *Scorer) move(batches int) error {
 	for i := range s.net.NumLayers() {
 		p, reads := s.net.Layer(i).(layers.Positioner)
 		part, shares := p.(layers.Sharer)
@@ -81,7 +84,7 @@ func (s *Scorer) goBack(batches int) error {
 			continue
 		}
 		round := part.Window().Stride
-		if err := p.SetPosition(p.Position() - uint64(batches*round/s.workers.Size())); err != nil {
+		if err := p.SetPosition(p.Position() + uint64(batches*round/s.workers.Size())); err != nil {
 			return fmt.Errorf("layer %q: %w", s.net.LayerName(i), err)
 		}
 	}

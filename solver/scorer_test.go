@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/sirupsen/logrus"
+	"github.com/swcaffe/swcaffe/data/hdf5"
 	"github.com/swcaffe/swcaffe/layers"
 )
 
@@ -72,6 +74,55 @@ func TestWorkersTestTogether(t *testing.T) {
 		got, after := tests(workers)
 		if !slices.Equal(got, want) || !slices.Equal(after, at) {
 			t.Errorf("%d workers read on at %v and find\n%q, want %v and\n%q", workers, after, got, at, want)
+		}
+	}
+}
+
+// TestWorkersComputeWhatCounts: batches behind the last of a test are nobody's. They are bad here, so that whoever computes one fails.
+func TestWorkersComputeWhatCounts(t *testing.T) {
+	const rows, good = 12, 5
+	dir := t.TempDir()
+	write := func(name string, label func(row int) float32) string {
+		x, labels := make([]float32, 2*rows), make([]float32, rows)
+		for i := range labels {
+			x[2*i], x[2*i+1], labels[i] = float32(i), 1, label(i)
+		}
+		err := hdf5.Write(filepath.Join(dir, name), &hdf5.File{Floats: []hdf5.Dataset{
+			{Path: "/x", Shape: []int{rows, 2}, Data: x}, {Path: "/label", Shape: []int{rows}, Data: labels}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := filepath.Join(dir, name+".txt")
+		if err := os.WriteFile(list, []byte(filepath.Join(dir, name)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	train := write("train.h5", func(int) float32 { return 1 })
+	test := write("test.h5", func(row int) float32 {
+		if row < good {
+			return 0
+		}
+		return 99
+	})
+	text := fmt.Sprintf(`net_param {
+		layer { name: "x" type: "HDF5Data" top: "x" top: "label" hdf5_data_param { source: %q batch_size: 12 } include { phase: TRAIN } }
+		layer { name: "x" type: "HDF5Data" top: "x" top: "label" hdf5_data_param { source: %q batch_size: 1 } include { phase: TEST } }
+		layer { name: "ip" type: "InnerProduct" bottom: "x" top: "y" inner_product_param { num_output: 2 } }
+		layer { name: "l" type: "SoftmaxWithLoss" bottom: "y" bottom: "label" top: "l" } }
+		base_lr: 0 lr_policy: "fixed" max_iter: 1 test_iter: %d test_interval: 2 snapshot_after_train: false`, train, test, good)
+	for _, workers := range []int{0, 2, 3, 4, 7} {
+		c := crew{workers: workers, text: text}
+		if err := c.run(t, func(_ int, s *Solver) error {
+			if err := s.Solve(); err != nil {
+				return err
+			}
+			if at := s.TestNets()[0].Layer(0).(layers.Positioner).Position(); at != good {
+				t.Errorf("%d workers read on at %d, want %d", workers, at, good)
+			}
+			return nil
+		}); err != nil {
+			t.Errorf("%d workers: %v", workers, err)
 		}
 	}
 }
