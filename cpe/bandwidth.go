@@ -67,7 +67,7 @@ func (s surface) validate(field string) *FigureError {
 		for i, p := range c.points {
 			at := fmt.Sprintf("%s[%d]", field, p.index)
 			if c.cpes < 1 || p.blockBytes < 1 || !usable(p.get) || !usable(p.put) {
-				return &FigureError{at, fmt.Sprintf("has cpes %d, block_bytes %d, get_gbytes_per_s %g, put_gbytes_per_s %g: all must be positive, and rates at least %g",
+				return &FigureError{at, fmt.Sprintf("has cpes %d, block_bytes %d, get_gbytes_per_s %g, put_gbytes_per_s %g: all must be positive, and rates finite and at least %g",
 					c.cpes, p.blockBytes, p.get, p.put, leastRate)}
 			}
 			if i > 0 && p.blockBytes == c.points[i-1].blockBytes {

@@ -65,13 +65,16 @@ func TestLoadErrors(t *testing.T) {
 	cases := []struct{ old, new, want string }{
 		{"ldm_bytes: 65536", "ldm_bytes: 0", `mine.prototxt:13: machine "sw26010": ldm_bytes must be positive, it is 0`},
 		{"clock_ghz: 1.45", "clock_ghz: -1", `mine.prototxt:10: machine "sw26010": clock_ghz must be positive, it is -1`},
-		{"clock_ghz: 1.45", "clock_ghz: inf", `clock_ghz must be positive, it is +Inf`},
+		{"clock_ghz: 1.45", "clock_ghz: inf", `mine.prototxt:10: machine "sw26010": clock_ghz must be a finite number, it is +Inf`},
 		{"clock_ghz: 1.45", "clock_ghz: fast", `mine.prototxt:10:12: field "clock_ghz": "fast" is not a number`},
 		{"mesh_rows: 8", "mesh_row: 8", `mine.prototxt:8:1: unknown field "mesh_row" of Machine, did you mean "mesh_rows"?`},
 		{"mesh_rows: 8", "mesh_rows: 80000", `mine.prototxt:7: machine "sw26010": core_groups 4 of 80000 x 8 CPEs are too many: at most 65536 CPEs`},
 		{"clock_ghz: 1.45", "clock_ghz: 1e-300", `mine.prototxt:10: machine "sw26010": clock_ghz must be at least 1e-06, it is 1e-300`},
 		{"special_cycles: 20", "special_cycles: 1e30", `mine.prototxt:12: machine "sw26010": special_cycles must be at most 1e+06, it is 1e+30`},
-		{"single_step_cycles: 25", "single_step_cycles: nan", `machine "sw26010": pipe.single_step_cycles must not be negative, it is NaN`},
+		{"single_step_cycles: 25", "single_step_cycles: nan", `machine "sw26010": pipe.single_step_cycles must be a finite number, it is NaN`},
+		{"special_cycles: 20", "special_cycles: inf", `mine.prototxt:12: machine "sw26010": special_cycles must be a finite number, it is +Inf`},
+		{"block_bytes: 8 get_gbytes_per_s: 0.87", "block_bytes: 8 get_gbytes_per_s: nan", "dma.point[1] has cpes 1, block_bytes 8, get_gbytes_per_s NaN, put_gbytes_per_s 0.87: all must be positive, and rates finite"},
+		{"block_bytes: 8 get_gbytes_per_s: 0.87", "block_bytes: 8 get_gbytes_per_s: inf", "dma.point[1] has cpes 1, block_bytes 8, get_gbytes_per_s +Inf"},
 		{"block_bytes: 8 get_gbytes_per_s: 0.87", "block_bytes: 8 get_gbytes_per_s: 1e-30", "dma.point[1] has cpes 1, block_bytes 8, get_gbytes_per_s 1e-30"},
 		{"special_cycles: 20", "special_cycles: -2", `mine.prototxt:12: machine "sw26010": special_cycles must not be negative, it is -2`},
 		{"fifo_depth: 4", "fifo_depth: 0", `bus.fifo_depth must be positive, it is 0`},
@@ -322,6 +325,14 @@ func TestCacheBytes(t *testing.T) {
 	for text, want := range map[string]int{"48K": 48 << 10, "32M": 32 << 20, "": 0, "huge": 0, "512": 512} {
 		if got := cacheBytes(text); got != want {
 			t.Errorf("%q is %d bytes, want %d", text, got, want)
+		}
+	}
+}
+
+func TestGroups(t *testing.T) {
+	for n, want := range map[int]string{1: "one core group", 2: "2 core groups", 68: "68 core groups"} {
+		if got := Groups(n); got != want {
+			t.Errorf("%d are %q, want %q", n, got, want)
 		}
 	}
 }

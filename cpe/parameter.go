@@ -73,7 +73,7 @@ const largestValue = 1e12
 func (p Parameter) Check(s Spec, value float64) error {
 	switch {
 	case !positive(value):
-		return fmt.Errorf("%s=%g: must be positive", p.Name, value)
+		return fmt.Errorf("%s=%g: must be positive and finite", p.Name, value)
 	case value > largestValue:
 		return fmt.Errorf("%s=%g: must be at most %g", p.Name, value, largestValue)
 	case p.Whole && value != math.Trunc(value):

@@ -19,7 +19,7 @@ func (p DMAProbe) Run(m *Machine, groups int) (float64, error) {
 	case p.CPEs < 1 || p.CPEs > spec.CPEs():
 		return 0, fmt.Errorf("machine %q has %d CPEs a core group; %d were asked for", spec.Name, spec.CPEs(), p.CPEs)
 	case groups < 0 || groups > len(m.groups):
-		return 0, fmt.Errorf("machine %q has %d core groups; %d were asked for", spec.Name, len(m.groups), groups)
+		return 0, fmt.Errorf("machine %q has %s; %d were asked for", spec.Name, Groups(len(m.groups)), groups)
 	case p.Block < 4 || p.Block%4 != 0 || p.Bytes%p.Block != 0 || p.Bytes < 4:
 		return 0, fmt.Errorf("%d bytes in blocks of %d: both must be multiples of 4, and the first one of the second", p.Bytes, p.Block)
 	}

@@ -93,12 +93,20 @@ func (s Spec) BandwidthGBps() float64 {
 	return all
 }
 
+// Groups is a number of core groups in words: "one core group", "2 core groups".
+func Groups(n int) string {
+	if n == 1 {
+		return "one core group"
+	}
+	return fmt.Sprintf("%d core groups", n)
+}
+
 // String is the machine's name and outline.
 func (s Spec) String() string {
 	if s.CPEs() == 1 && !s.native {
-		return fmt.Sprintf("%s: %d core groups of one core, %d KB of cache each", s.Name, s.CoreGroups, s.LDMBytes>>10)
+		return fmt.Sprintf("%s: %s of one core, %d KB of cache each", s.Name, Groups(s.CoreGroups), s.LDMBytes>>10)
 	}
-	return fmt.Sprintf("%s: %d core groups of %dx%d CPEs, %d KB LDM", s.Name, s.CoreGroups, s.Rows, s.Cols, s.LDMBytes>>10)
+	return fmt.Sprintf("%s: %s of %dx%d CPEs, %d KB LDM", s.Name, Groups(s.CoreGroups), s.Rows, s.Cols, s.LDMBytes>>10)
 }
 
 // Describe lists the figures, a line each.

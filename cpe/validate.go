@@ -3,6 +3,7 @@ package cpe
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // FigureError says which figure of a machine's description cannot be.
@@ -44,13 +45,18 @@ func (s Spec) Validate() error {
 
 // wrong returns the first figure that cannot be, nil if there is none.
 func (s Spec) wrong() *FigureError {
+	for _, f := range slices.Concat(s.positives(), s.notNegatives(), s.rates()) {
+		if math.IsNaN(f.value) || math.IsInf(f.value, 0) {
+			return &FigureError{f.field, fmt.Sprintf("must be a finite number, it is %g", f.value)}
+		}
+	}
 	for _, f := range s.positives() {
 		if !positive(f.value) {
 			return &FigureError{f.field, fmt.Sprintf("must be positive, it is %g", f.value)}
 		}
 	}
 	for _, f := range s.notNegatives() {
-		if f.value < 0 || math.IsNaN(f.value) || math.IsInf(f.value, 0) {
+		if f.value < 0 {
 			return &FigureError{f.field, fmt.Sprintf("must not be negative, it is %g", f.value)}
 		}
 	}

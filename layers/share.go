@@ -1,6 +1,10 @@
 package layers
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/cpe"
+)
 
 // Share says which items of a stream a net trains on when several workers train together. The zero value is a worker that is
 // alone.
@@ -50,7 +54,7 @@ func (s Share) Window(batch int) (Window, error) {
 	switch {
 	case s.Groups <= 1:
 	case w.Count < s.Groups:
-		return Window{}, fmt.Errorf("batch_size %d gives rank %d %d items, less than its %d core groups", batch, s.Rank, w.Count, s.Groups)
+		return Window{}, fmt.Errorf("batch_size %d gives rank %d %d items, less than its %s", batch, s.Rank, w.Count, cpe.Groups(s.Groups))
 	default:
 		w = w.part(s.Group, s.Groups)
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/scaling"
 	"github.com/swcaffe/swcaffe/topology"
 )
@@ -108,7 +109,7 @@ func (c announcedCollective) Time(nodes int, bytes int64) (topology.VTime, error
 
 // printScale prints a table a curve.
 func printScale(w io.Writer, r *scaleReport, curves []scaleCurve) {
-	fmt.Fprintf(w, "%s on %s, %d core groups a node, cluster %s, %s scaling: modelled seconds of an iteration\n", r.Model, r.Machine, r.CoreGroups, r.Cluster, r.Scaling)
+	fmt.Fprintf(w, "%s on %s, %s a node, cluster %s, %s scaling: modelled seconds of an iteration\n", r.Model, r.Machine, cpe.Groups(r.CoreGroups), r.Cluster, r.Scaling)
 	fmt.Fprintf(w, "weights %.1f MB, images of %.0f bytes, tau %d\n", float64(r.WeightBytes)/(1<<20), r.ImageBytes, r.Tau)
 	for _, c := range curves {
 		fmt.Fprintf(w, "\nbatch %d, strategy %s", c.batch, c.strategy)

@@ -161,7 +161,7 @@ func stopwatch(e *env) func(modeltime.Stage) {
 
 // printModelled prints a line a layer and direction, and the totals.
 func printModelled(w io.Writer, r *modeltime.Report) {
-	fmt.Fprintf(w, "%s on %s, %d core groups, batch %d, %s mode: modelled times\n\n", r.Model, r.Machine, r.CoreGroups, r.Batch, r.Mode)
+	fmt.Fprintf(w, "%s on %s, %s, batch %d, %s mode: modelled times\n\n", r.Model, r.Machine, cpe.Groups(r.CoreGroups), r.Batch, r.Mode)
 	fmt.Fprintf(w, "%-24s %-8s %-14s %11s %9s %6s %-8s %10s %10s %8s  %s\n",
 		"layer", "pass", "strategy", "ms", "GFLOP/s", "peak", "bound", "DMA MB", "bus MB", "LDM B", "runner-up ms")
 	for _, l := range r.Layers {

@@ -48,7 +48,7 @@ func Roofline(r *modeltime.Report, spec cpe.Spec, format string) ([]byte, error)
 		return nil, errors.New("no pass through a layer both computes and moves bytes")
 	}
 	peak, gbps := spec.PeakGFlops()*float64(spec.CoreGroups), spec.BandwidthGBps()
-	p := figure.New(fmt.Sprintf("Roofline: %s on %s, %d core groups, batch %d", r.Model, r.Machine, r.CoreGroups, r.Batch),
+	p := figure.New(fmt.Sprintf("Roofline: %s on %s, %s, batch %d", r.Model, r.Machine, cpe.Groups(r.CoreGroups), r.Batch),
 		"operations a byte of memory traffic (FLOP/byte)", "GFLOP/s (modelled)")
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
 	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(figure.LogTicks), plot.TickerFunc(figure.LogTicks)
