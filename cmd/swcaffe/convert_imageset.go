@@ -78,38 +78,59 @@ func convertImageset(e *env, o *imagesetOptions) error {
 	return err
 }
 
+// convertedImage is an image as it goes into the database, or why it does not.
+type convertedImage struct {
+	name     string
+	size     [3]int // channels, height, width
+	value    []byte // a serialised Datum
+	unusable error  // the file is not an image
+	err      error
+}
+
+// convertAll converts the images on all processors and puts them into the database in the order of the list.
 func (o *imagesetOptions) convertAll(e *env, list *data.ImageList, db *database) (n int, err error) {
 	bar := newProgress(e.stderr, list.Len(), "images")
 	defer bar.finish()
-	for i := range list.Len() {
+	records := make([]data.Record, list.Len())
+	for i := range records {
+		if err := list.Next(&records[i]); err != nil {
+			return 0, err
+		}
+	}
+	err = inOrder(len(records), func(i int) convertedImage { return o.convert(&records[i]) }, func(i int, im convertedImage) error {
 		bar.add(1)
-		var r data.Record
-		if err := list.Next(&r); err != nil {
-			return n, err
+		if im.unusable != nil {
+			e.log.Warnf("Skipped: %v", im.unusable)
+			return nil
 		}
-		d, err := o.datum(&r)
-		if err != nil {
-			e.log.Warnf("Skipped: %v", err)
-			continue
+		if im.err != nil {
+			return im.err
 		}
-		if err := o.check(d, r.Name); err != nil {
-			return n, err
+		if err := o.check(im.size, im.name); err != nil {
+			return err
 		}
-		value, err := proto.Marshal(d)
-		if err != nil {
-			return n, err
-		}
-		if err := db.put(fmt.Appendf(nil, "%08d_%s", i, strings.TrimPrefix(r.Name, o.root)), value); err != nil {
-			return n, err
+		if err := db.put(fmt.Appendf(nil, "%08d_%s", i, strings.TrimPrefix(im.name, o.root)), im.value); err != nil {
+			return err
 		}
 		if n++; n%1000 == 0 {
 			e.log.Infof("Processed %d files.", n)
 		}
+		return nil
+	})
+	if err == nil && n == 0 {
+		err = fmt.Errorf("none of the %d files of %s is an image", list.Len(), o.list)
 	}
-	if n == 0 {
-		return 0, fmt.Errorf("none of the %d files of %s is an image", list.Len(), o.list)
+	return n, err
+}
+
+// convert makes a record of an image. It may run on several goroutines.
+func (o *imagesetOptions) convert(r *data.Record) convertedImage {
+	d, err := o.datum(r)
+	if err != nil {
+		return convertedImage{unusable: err}
 	}
-	return n, nil
+	value, err := proto.Marshal(d)
+	return convertedImage{name: r.Name, size: [3]int{int(d.GetChannels()), int(d.GetHeight()), int(d.GetWidth())}, value: value, err: err}
 }
 
 // datum reads an image.
@@ -150,8 +171,7 @@ func (o *imagesetOptions) datum(r *data.Record) (*caffepb.Datum, error) {
 }
 
 // check compares an image's size with the first one's.
-func (o *imagesetOptions) check(d *caffepb.Datum, name string) error {
-	size := [3]int{int(d.GetChannels()), int(d.GetHeight()), int(d.GetWidth())}
+func (o *imagesetOptions) check(size [3]int, name string) error {
 	if o.first == ([3]int{}) {
 		o.first = size
 	}
@@ -165,8 +185,11 @@ func (o *imagesetOptions) check(d *caffepb.Datum, name string) error {
 func planar(im *imageio.Image) []byte {
 	out := make([]byte, len(im.Pix))
 	plane := im.Height * im.Width
-	for i, v := range im.Pix {
-		out[i%im.Channels*plane+i/im.Channels] = v
+	for c := range im.Channels {
+		channel := out[c*plane : (c+1)*plane]
+		for i, at := 0, c; i < plane; i, at = i+1, at+im.Channels {
+			channel[i] = im.Pix[at]
+		}
 	}
 	return out
 }
