@@ -64,14 +64,15 @@ func fromYCbCr(s *image.YCbCr) *Image {
 	dst := New(s.Rect.Dy(), s.Rect.Dx(), 3)
 	up := newUpsampler(s)
 	for y := range dst.Height {
-		cb, cr := up.row(s.Cb, y, up.cb), up.row(s.Cr, y, up.cr)
 		luma := s.Y[y*s.YStride:][:dst.Width]
-		out := dst.Pix[y*dst.Width*3:][:dst.Width*3]
+		cb, cr := up.row(s.Cb, y, up.cb)[:len(luma)], up.row(s.Cr, y, up.cr)[:len(luma)]
+		pixels := dst.Pix[y*dst.Width*3:][:dst.Width*3]
 		for x, v := range luma {
 			b, r, l := int32(cb[x])-128, int32(cr[x])-128, int32(v)
-			out[3*x] = clamp(l + (116130*b+1<<15)>>16)
-			out[3*x+1] = clamp(l + (-22554*b-46802*r+1<<15)>>16)
-			out[3*x+2] = clamp(l + (91881*r+1<<15)>>16)
+			out := pixels[3*x:][:3]
+			out[0] = clamp(l + (116130*b+1<<15)>>16)
+			out[1] = clamp(l + (-22554*b-46802*r+1<<15)>>16)
+			out[2] = clamp(l + (91881*r+1<<15)>>16)
 		}
 	}
 	return dst

@@ -16,10 +16,11 @@ func (im *Image) Resize(height, width int) *Image {
 		r.cache[i] = cachedRow{-1, make([]int32, r.width)}
 	}
 	for y, t := range rows {
-		upper, lower := r.row(t.low), r.row(t.high)
 		out := dst.Pix[y*r.width:][:r.width]
+		upper, lower := r.row(t.low)[:len(out)], r.row(t.high)[:len(out)]
+		a, b := t.lowWeight, t.highWeight
 		for x := range out {
-			out[x] = byte((t.lowWeight*(upper[x]>>4)>>16 + t.highWeight*(lower[x]>>4)>>16 + 2) >> 2)
+			out[x] = byte((a*upper[x]>>16 + b*lower[x]>>16 + 2) >> 2)
 		}
 	}
 	return dst
@@ -58,7 +59,7 @@ type cachedRow struct {
 	values []int32
 }
 
-// row returns source row y at the output's width, scaled by 2048. Two neighbouring rows are never in one slot.
+// row returns source row y at the output's width, scaled by 2048/16. Two neighbouring rows are never in one slot.
 func (r *resizer) row(y int) []int32 {
 	c := &r.cache[y%2]
 	if c.y == y {
@@ -67,9 +68,19 @@ func (r *resizer) row(y int) []int32 {
 	c.y = y
 	n := r.src.Channels
 	in := r.src.Pix[y*r.src.Width*n:][:r.src.Width*n]
+	if n == 3 {
+		for x, t := range r.columns {
+			low, high, to := in[3*t.low:][:3], in[3*t.high:][:3], c.values[3*x:][:3]
+			a, b := t.lowWeight, t.highWeight
+			to[0] = (int32(low[0])*a + int32(high[0])*b) >> 4
+			to[1] = (int32(low[1])*a + int32(high[1])*b) >> 4
+			to[2] = (int32(low[2])*a + int32(high[2])*b) >> 4
+		}
+		return c.values
+	}
 	for x, t := range r.columns {
 		for k := range n {
-			c.values[x*n+k] = int32(in[t.low*n+k])*t.lowWeight + int32(in[t.high*n+k])*t.highWeight
+			c.values[x*n+k] = (int32(in[t.low*n+k])*t.lowWeight + int32(in[t.high*n+k])*t.highWeight) >> 4
 		}
 	}
 	return c.values
