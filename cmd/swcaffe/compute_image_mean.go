@@ -83,18 +83,29 @@ func computeImageMean(e *env, db, out, kind string) error {
 
 // addPixels adds an image's values, channel by channel and row by row.
 func addPixels(sums []float64, p *data.Pixels) {
-	i := 0
 	for c := range p.Channels {
 		for y := range p.Height {
-			for x := range p.Width {
-				at := c*p.StrideC + y*p.StrideY + x*p.StrideX
-				if p.Bytes != nil {
-					sums[i] += float64(p.Bytes[at])
-				} else {
-					sums[i] += float64(p.Floats[at])
-				}
-				i++
+			at := c*p.StrideC + y*p.StrideY
+			if p.Bytes != nil {
+				addRow(sums[:p.Width], p.Bytes[at:], p.StrideX)
+			} else {
+				addRow(sums[:p.Width], p.Floats[at:], p.StrideX)
 			}
+			sums = sums[p.Width:]
 		}
+	}
+}
+
+// addRow adds values that stand a pitch apart.
+func addRow[V byte | float32](sums []float64, row []V, pitch int) {
+	if pitch == 1 {
+		row = row[:len(sums)]
+		for i, v := range row {
+			sums[i] += float64(v)
+		}
+		return
+	}
+	for i := range sums {
+		sums[i] += float64(row[i*pitch])
 	}
 }
