@@ -24,7 +24,7 @@
 //			log.Fatal(err)
 //		}
 //		defer device.Machine.Close()
-//		net, err := swcaffe.OpenNet(device, "deploy.prototxt", swcaffe.Test, "lenet.caffemodel")
+//		net, err := swcaffe.OpenInference(device, "deploy.prototxt", "lenet.caffemodel")
 //		if err != nil {
 //			log.Fatal(err)
 //		}

@@ -1,14 +1,17 @@
 package swcaffe_test
 
 import (
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/swcaffe/swcaffe"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/layers"
+	swnet "github.com/swcaffe/swcaffe/net"
 )
 
 // TestErrorsNameTheFile: what a user's file has wrong is an error with its name, and where it can the line and the layer.
@@ -58,6 +61,77 @@ func TestErrorsNameTheFile(t *testing.T) {
 		for _, want := range tt.want {
 			if !strings.Contains(tt.err.Error(), want) {
 				t.Errorf("error %q lacks %q", tt.err, want)
+			}
+		}
+	}
+}
+
+// TestInferenceGivesTheSame: what a net that is opened for inference gives, and keeps of what it was asked for, is up to rounding what one
+// that keeps everything does, for images of two shapes.
+func TestInferenceGivesTheSame(t *testing.T) {
+	device, err := swcaffe.NewDevice(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer device.Machine.Close()
+	const path = "models/cifar10_resnet8/deploy.prototxt"
+	whole, err := swcaffe.OpenNet(device, path, swcaffe.Test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer whole.Close()
+	for i := range whole.NumLayers() {
+		for k, b := range whole.Layer(i).Params() {
+			statistics := whole.LayerType(i) == "BatchNorm"
+			for j := range b.Data() {
+				b.Data()[j] = float32((j*7919+13*i+k)%101)/101 - 0.45
+				if statistics {
+					b.Data()[j] = []float32{b.Data()[j], b.Data()[j] + 1, 1}[k] // mean, variance, factor
+				}
+			}
+		}
+	}
+	quick, err := swcaffe.OpenInference(device, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer quick.Close()
+	if err := quick.ShareWeights(whole); err != nil {
+		t.Fatal(err)
+	}
+	inner := whole.Tops(whole.NumLayers() / 2)[0]
+	var name string
+	for _, n := range whole.BlobNames() {
+		if whole.Blob(n) == inner {
+			name = n
+		}
+	}
+	for _, shape := range [][]int{{1, 3, 32, 32}, {5, 3, 32, 32}} {
+		for _, n := range []*swnet.Net{whole, quick} {
+			n.Blob("data").Reshape(shape...)
+			if err := n.Reshape(); err != nil {
+				t.Fatal(err)
+			}
+			n.Blob(name)
+			for i := range n.Blob("data").Data() {
+				n.Blob("data").Data()[i] = float32(i*i%97)/97 - 0.5
+			}
+			if _, err := n.Forward(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, blob := range []string{whole.Outputs()[0].Name, name} {
+			want, got := whole.Blob(blob).Data(), quick.Blob(blob).Data()
+			if slices.Max(want) == slices.Min(want) {
+				t.Fatalf("%s has one value, %g", blob, want[0])
+			}
+			if len(got) != len(want) {
+				t.Fatalf("%s has %d values, want %d", blob, len(got), len(want))
+			}
+			for i, v := range got {
+				if d := math.Abs(float64(v - want[i])); !(d <= 1e-5+1e-4*math.Abs(float64(want[i]))) {
+					t.Fatalf("%s[%d] is %g, want %g", blob, i, v, want[i])
+				}
 			}
 		}
 	}
