@@ -50,6 +50,9 @@ type convolution struct {
 	addBias  biasAdder            // of a deconvolution
 	biasGrad biasGrad
 	blocked  [2]bool // bottoms, tops: their channels lie in blocks
+
+	finishing *finishing // of normalisation that Forward does too, if not nil
+	finish    kernel.Finish
 }
 
 func (l *convolution) SetUp(bottom, _ []*blob.Blob) error {
@@ -251,8 +254,13 @@ func (l *convolution) forward(x, w, bias, y []float32) error {
 	return l.addBias.run(y, bias)
 }
 
-// convolve is a convolution's forward pass on the CPE path, and that of the ReLU layer behind it if it can be at this time.
+// convolve is a convolution's forward pass on the CPE path, and that of the layers behind it if it can be at this time.
 func (l *convolution) convolve(x, w, bias, y []float32) error {
+	if l.finishing != nil {
+		if done, err := l.finished(x, w, bias, y); done {
+			return err
+		}
+	}
 	if l.relu != nil {
 		if l.relu.done = l.conv.Rectifies(); l.relu.done {
 			return l.conv.ForwardReLU(x, w, bias, y)

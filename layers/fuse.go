@@ -1,5 +1,7 @@
 package layers
 
+import "github.com/swcaffe/swcaffe/blob"
+
 // What a net asks of layers that can compute what other layers do as well (net/fuse.go, net/rectify.go).
 
 // Fuser is implemented by layers that can compute the layer that reads their only top as well, in fewer passes over memory. Fuse
@@ -20,6 +22,13 @@ type ParamsTrainer interface {
 type Rectifier interface {
 	// TakeReLU says whose Forward is done from now on, if that can be: what it returns takes it back; nil if it cannot be.
 	TakeReLU(relu Layer) (back func())
+}
+
+// Finisher is implemented by layers whose Forward can do as well what that of the layer that reads their only top does, which gives its own the
+// same place in memory: for nets that never go backward.
+type Finisher interface {
+	// TakeForward says whose Forward is done from now on, where it can be, and what that reads besides: as TakeReLU.
+	TakeForward(next Layer, others []*blob.Blob) (back func())
 }
 
 // GradRectifier is implemented by layers whose Backward can do as well what a ReLU layer's does that runs in place before them. The
@@ -45,6 +54,8 @@ var (
 	_ ParamsTrainer = (*convPool)(nil)
 
 	_ Rectifier = (*convolution)(nil)
+
+	_ Finisher = (*convolution)(nil)
 
 	_ GradRectifier = (*concat)(nil)
 	_ GradRectifier = (*convolution)(nil)

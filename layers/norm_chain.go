@@ -23,6 +23,7 @@ type normChain struct {
 	rectified bool
 	slope     float32  // ReLU's below zero
 	sum       *normSum // what y is added to another bottom for, if it is
+	done      bool     // Forward is done by the layer before it (Finisher)
 
 	dims                    [3]int
 	forward, sums, backward *kernel.StreamKernel
@@ -183,6 +184,9 @@ func (l *normChain) inputs(x []float32) [][]float32 {
 }
 
 func (l *normChain) Forward(bottom, top []*blob.Blob) error {
+	if l.done {
+		return nil
+	}
 	x := bottom[0].Data()
 	l.outs[0] = top[0].Data()
 	outs := l.outs[:1]

@@ -22,9 +22,18 @@ func (l *normChain) blocked() bool { return l.norm.normaliser.blocked }
 
 // block points to the constants of block m of a tile.
 func (l *normChain) block(t *kernel.Tile, m int) simd.BlockNormal {
-	p := simd.BlockNormal{Mean: lanesOf(t.In[1], m), Scale: lanesOf(t.In[2], m), Gamma: lanesOf(t.In[3], m), Beta: noLanes, Slope: 1}
+	var beta []float32
 	if l.scale.biased {
-		p.Beta = lanesOf(t.In[4], m)
+		beta = t.In[4]
+	}
+	return l.blockConstants(t.In[1], t.In[2], t.In[3], beta, m)
+}
+
+// blockConstants points to those of block m; beta may be nil.
+func (l *normChain) blockConstants(mean, scale, gamma, beta []float32, m int) simd.BlockNormal {
+	p := simd.BlockNormal{Mean: lanesOf(mean, m), Scale: lanesOf(scale, m), Gamma: lanesOf(gamma, m), Beta: noLanes, Slope: 1}
+	if beta != nil {
+		p.Beta = lanesOf(beta, m)
 	}
 	if l.rectified {
 		p.Slope = l.slope

@@ -57,6 +57,7 @@ func (n *Net) fuse() {
 		}
 	}
 	n.rectify()
+	n.finish()
 	n.shareGradients()
 }
 

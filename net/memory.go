@@ -130,7 +130,7 @@ func (n *Net) keep(id int) {
 	n.kept[id] = true
 	b := n.blobs[id]
 	blocked := n.inBlocks(b)
-	together := n.between(id) || n.gradMoved(b) || blocked
+	together := n.between(id) || n.gradMoved(b) || slices.Contains(n.finished, b) || blocked
 	if together {
 		n.separate()
 	}

@@ -78,7 +78,8 @@ type Net struct {
 	kept       map[int]bool // blob ids
 	moved      []movedGradient
 	adding     []layers.GradAdder
-	rectified  []func()     // each makes a ReLU layer do its Forward or Backward itself again
+	rectified  []func()     // each makes a layer do its Forward or Backward itself again
+	finished   []*blob.Blob // that stand where what the next layer makes of them does
 	blocked    []*blob.Blob // whose channels lie in blocks
 	thin       []*thinImages
 	layouts    Layouts

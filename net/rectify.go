@@ -58,5 +58,5 @@ func (n *Net) unrectify() {
 	for _, back := range n.rectified {
 		back()
 	}
-	n.rectified = nil
+	n.rectified, n.finished = nil, nil
 }

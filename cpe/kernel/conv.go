@@ -39,6 +39,7 @@ type convArrays struct {
 	add           bool      // the gradient to what x or w, or dw, holds
 	floor         bool      // results below 0 become 0
 	above         []float32 // values that the images' gradient passes where they are above 0, if not nil
+	finish        Finish    // is done to results, if not nil
 }
 
 // stage is a program that core groups run together; a direction's stages follow each other.

@@ -163,6 +163,9 @@ func (v *pointProduct) make(w *pointWorker, span, first, last int, memory []floa
 		}
 	}
 	v.out.spread(y, s, at, n, far, args.add)
+	if args.finish != nil {
+		v.finish(y, s, at, n)
+	}
 }
 
 // multiply adds the products of a piece of a panel, from block k of the inputs on.

@@ -1,0 +1,134 @@
+package net
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func pointwiseOf(name, bottom string, channels int) string {
+	return fmt.Sprintf(`
+	layer { name: %q type: "Convolution" bottom: %q top: %[1]q convolution_param { num_output: %[3]d kernel_size: 1 weight_filler { type: "msra" } } }`, name, bottom, channels)
+}
+
+// normOf is BatchNorm and Scale from bottom to top.
+func normOf(bottom, top string) string {
+	return fmt.Sprintf(`
+	layer { name: "bn_%[2]s" type: "BatchNorm" bottom: %[1]q top: %[2]q }
+	layer { name: "scale_%[2]s" type: "Scale" bottom: %[2]q top: %[2]q scale_param { bias_term: true filler { type: "gaussian" } bias_filler { type: "gaussian" } } }`, bottom, top)
+}
+
+func reluIn(blob string) string {
+	return fmt.Sprintf(`
+	layer { name: "relu_%[1]s" type: "ReLU" bottom: %[1]q top: %[1]q }`, blob)
+}
+
+func sumOf(a, b, top string) string {
+	return fmt.Sprintf(`
+	layer { name: %[3]q type: "Eltwise" bottom: %[1]q bottom: %[2]q top: %[3]q }`, a, b, top)
+}
+
+// TestFinishedByTheConvolution: in nets for Forward alone, what normalises a pointwise convolution's results is done by it, where nobody sees
+// the difference; results have the bits of a net that is not for Forward alone, also where a blob between is asked for afterwards.
+func TestFinishedByTheConvolution(t *testing.T) {
+	const data = `
+	layer { name: "x" type: "DummyData" top: "x" dummy_data_param { shape { dim: 3 dim: 32 dim: 9 dim: 7 } data_filler { type: "gaussian" } } }
+	layer { name: "p" type: "Convolution" bottom: "x" top: "t" convolution_param { num_output: 48 kernel_size: 3 pad: 1 weight_filler { type: "msra" } } }`
+	const end = `
+	layer { name: "last" type: "Pooling" bottom: "s" top: "out" pooling_param { pool: AVE global_pooling: true } }`
+	for _, tt := range []struct {
+		name, net string
+		finished  []string
+	}{
+		{"in place", pointwiseOf("s", "t", 64) + normOf("s", "s") + reluIn("s"), []string{"s"}},
+		{"without ReLU", pointwiseOf("c", "t", 64) + normOf("c", "s"), []string{"c"}},
+		{"sum", pointwiseOf("c", "t", 48) + normOf("c", "n") + sumOf("n", "t", "s") + reluIn("s"), []string{"c"}},
+		{"sum of what comes later", pointwiseOf("c", "t", 64) + normOf("c", "n") + pointwiseOf("d", "t", 64) + normOf("d", "e") + sumOf("n", "e", "s"), []string{"c", "d"}},
+		{"sum of what comes between", pointwiseOf("c", "t", 64) + pointwiseOf("d", "t", 64) + normOf("d", "e") + normOf("c", "n") + sumOf("n", "e", "s"), []string{"d"}},
+		{"3x3", `layer { name: "s" type: "Convolution" bottom: "t" top: "s" convolution_param { num_output: 32 kernel_size: 3 weight_filler { type: "msra" } } }` + normOf("s", "s"), nil},
+		{"by planes", pointwiseOf("s", "t", 20) + normOf("s", "s"), nil},
+		{"read twice", pointwiseOf("c", "t", 48) + normOf("c", "n") + sumOf("n", "c", "s"), nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			open := func(forward bool) *Net {
+				return buildWith(t, data+tt.net+end, func(o *Options) {
+					o.State, o.Economise, o.ForwardOnly = MergeState(caffepb.Phase_TEST), true, forward
+				})
+			}
+			n, whole := open(true), open(false)
+			for _, m := range []*Net{n, whole} {
+				m.fillStatistics()
+			}
+			var finished []string
+			for range 2 {
+				sameOutput(t, n, whole)
+				finished = n.finishedNow(t)
+				if !slices.Equal(finished, tt.finished) {
+					t.Errorf("finished are %q, want %q", finished, tt.finished)
+				}
+			}
+			for _, name := range tt.finished {
+				if n.ids[name] == n.outputs[0] {
+					continue
+				}
+				between, want := n.Blob(name), whole.Blob(name)
+				sameOutput(t, n, whole)
+				if !slices.Equal(between.Data(), want.Data()) {
+					t.Errorf("%q, asked for by name, is not what the convolution made", name)
+				}
+			}
+		})
+	}
+}
+
+// fillStatistics gives BatchNorm layers means and variances.
+func (n *Net) fillStatistics() {
+	for _, d := range n.nodes {
+		if d.param.GetType() != "BatchNorm" {
+			continue
+		}
+		mean, variance, factor := d.Params()[0].Data(), d.Params()[1].Data(), d.Params()[2].Data()
+		for i := range mean {
+			mean[i], variance[i] = float32(i%7)/10-0.3, 0.5+float32(i%5)/4
+		}
+		factor[0] = 1
+	}
+}
+
+// finishedNow lists the convolutions of which the layer behind has nothing left to do after a Forward: done again in its place, it would change
+// what stands there.
+func (n *Net) finishedNow(t *testing.T) []string {
+	var names []string
+	for _, d := range n.nodes {
+		next := d.nextHead()
+		if next == nil || !slices.Contains(n.finished, d.task.tops[0]) {
+			continue
+		}
+		values := next.task.tops[0].Data()
+		for i := range values {
+			values[i] = float32(i%9) - 4
+		}
+		was := slices.Clone(values)
+		if err := next.task.forward(); err != nil {
+			t.Fatal(err)
+		}
+		if slices.Equal(values, was) {
+			names = append(names, d.param.GetName())
+		}
+	}
+	return names
+}
+
+func sameOutput(t *testing.T, n, want *Net) {
+	t.Helper()
+	for _, m := range []*Net{n, want} {
+		if _, err := m.Forward(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := n.Outputs()[0].Blob.Data(), want.Outputs()[0].Blob.Data(); !slices.Equal(got, want) || slices.Max(got) == slices.Min(got) {
+		t.Fatalf("results are %v, want %v", got[:4], want[:4])
+	}
+}
