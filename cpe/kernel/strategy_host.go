@@ -10,7 +10,7 @@ import (
 // What Winograd's convolution costs the host besides multiplications, in operations of the micro-kernel: for a value at a point
 // of a tile that is mapped, stored and read again, and for one of a kernel each time that it is mapped.
 const (
-	tilePointWork   = 100
+	tilePointWork   = 50
 	kernelPointWork = 40
 )
 
@@ -115,14 +115,15 @@ func (s ConvShape) directWork(d Direction) float64 {
 	return weights + float64(s.Group*s.depth())*(2*float64(out)*positions+pieceWork*pieces)
 }
 
-// winogradWork is the work of a form of Winograd's convolution: products, whose columns come in panels, and maps.
+// winogradWork is the work of a form of Winograd's convolution: products, and maps, in both of which a group's channels come in slices.
 func (s ConvShape) winogradWork(spec *cpe.Spec, f simd.WinogradForm, d Direction) float64 {
 	columns, deep := s.Out/s.Group, s.C/s.Group
 	if d != Forward {
 		columns, deep = deep, columns
 	}
-	products := 2 * float64(s.Group*deep*blocks(columns, panel)*panel)
-	maps := tilePointWork * float64(s.C+s.Out)
+	lanes := func(channels int) int { return blocks(channels, winogradLanes) * winogradLanes }
+	products := 2 * float64(s.Group*deep*lanes(columns))
+	maps := tilePointWork * float64(s.Group*(lanes(deep)+lanes(columns)))
 	points := s.winogradPoints(f, d)
 	times := s.weightMaps(spec, f, d, int(points)/f.Points())
 	return points*(products+maps) + kernelPointWork*float64(times*f.Points()*s.Out*s.C/s.Group)

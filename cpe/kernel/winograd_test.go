@@ -205,8 +205,10 @@ func TestHostStrategy(t *testing.T) {
 	}{
 		{conv2(8, 256, 256, 1, 56, 56, 3, 3, 1, 1, 1), all},
 		{conv2(8, 64, 64, 1, 224, 224, 3, 3, 1, 1, 1), all},
-		{conv2(8, 3, 64, 1, 224, 224, 3, 3, 1, 1, 1), [3]bool{}},
+		{conv2(8, 3, 64, 1, 224, 224, 3, 3, 1, 1, 1), [3]bool{InputGradient: true}},
 		{conv2(8, 64, 64, 64, 56, 56, 3, 3, 1, 1, 1), [3]bool{}},
+		{conv2(8, 128, 128, 8, 28, 28, 3, 3, 1, 1, 1), [3]bool{Forward: true, InputGradient: true}},
+		{conv2(8, 128, 128, 32, 28, 28, 3, 3, 1, 1, 1), [3]bool{}},
 		{conv2(1, 512, 512, 1, 4, 4, 3, 3, 1, 1, 1), [3]bool{WeightGradient: true, InputGradient: true}},
 		{conv2(8, 256, 256, 1, 56, 56, 5, 5, 1, 2, 1), all},
 		{conv2(8, 256, 256, 1, 56, 56, 7, 7, 1, 3, 1), [3]bool{}},
