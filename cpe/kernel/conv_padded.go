@@ -28,8 +28,9 @@ type paddedWorker struct {
 	flipped flipped
 }
 
-// paddedBytes bounds what copies of images take together, if there are several.
-const paddedBytes = 32 << 20
+// paddedBytes bounds what copies of images take together, if there are several: a part of the cache that cores share, from which products then
+// read them.
+const paddedBytes = 8 << 20
 
 func newPaddedConv(c *Conv, d Direction) (*paddedConv, error) {
 	s := c.shape
