@@ -72,7 +72,7 @@ func TestDilatedHostStrategy(t *testing.T) {
 	}{
 		{conv2(8, 128, 128, 1, 28, 28, 3, 3, 1, 2, 2), true},
 		{conv2(8, 128, 128, 1, 28, 28, 3, 3, 1, 4, 4), true},
-		{conv2(8, 128, 128, 1, 28, 28, 3, 3, 1, 18, 18), false},
+		{conv2(8, 128, 128, 1, 28, 28, 3, 3, 1, 27, 27), false},
 	} {
 		found, err := chooseStrategies(&spec, c.s, Auto)
 		if err != nil {
