@@ -16,7 +16,8 @@ const (
 	repackedWork = 80
 )
 
-// phasedWork is the work of phasedConv: products, of which a panel of rows takes as long as one row more would, and what is around them.
+// phasedWork is the work of phasedConv: products, of which a panel of rows takes a twelfth longer, a part of one as long as one row more would,
+// and what is around them.
 func (s *ConvShape) phasedWork() float64 {
 	rows, cols := s.tapAxes(InputGradient)
 	in, out := s.C/s.Group, s.Out/s.Group
@@ -24,8 +25,12 @@ func (s *ConvShape) phasedWork() float64 {
 	places, third := float64(s.N*s.Group*rows.units*cols.pitch()), mr/3
 	work := 0.0
 	for _, r := range phaseRuns(&rows, &cols, s.Kernel) {
-		made := blocks(r.n*in, third)*third + blocks(r.n*in, mr)
-		work += 2 * float64(made*out*len(r.taps)) * places
+		n := r.n * in
+		made := float64(blocks(n, third)*third) + float64(n/mr*mr)/12
+		if n%mr > 0 {
+			made++
+		}
+		work += 2 * made * float64(out*len(r.taps)) * places
 	}
 	return work + packedWork*float64(s.Out*s.depth()) + placeWork*float64(s.N*s.C*size(s.In)) + packingWork
 }
