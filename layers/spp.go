@@ -2,6 +2,7 @@ package layers
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -40,6 +41,10 @@ func (l *spp) SetUp(bottom, _ []*blob.Blob) error {
 	}
 	if err := checkImages(bottom[0]); err != nil {
 		return err
+	}
+	h, w := bottom[0].Dim(2), bottom[0].Dim(3)
+	if fine := bits.Len(uint(max(1, min(h, w)))); l.height > fine {
+		return fmt.Errorf("pyramid_height %d: level %d has 2^%d windows a side, too many for %d x %d images", l.height, fine, fine, h, w)
 	}
 	for range l.height {
 		l.inputs = append(l.inputs, l.Device.NewBlob(bottom[0].Shape()...))
