@@ -163,14 +163,32 @@ edge:
 	JEQ        writeEdge
 
 writeEdge:
+	VMOVMSKPS Y2, AX
+	CMPL      AX, $0x000000ff
+	JNE       part1
+	VMOVUPS   Y0, (BX)
+	JMP       stored1
+
+part1:
 	VMASKMOVPS Y0, Y2, (BX)
-	ADDQ       SI, BX
-	DECQ       CX
-	JEQ        end
+
+stored1:
+	ADDQ      SI, BX
+	DECQ      CX
+	JEQ       end
+	VMOVMSKPS Y2, AX
+	CMPL      AX, $0x000000ff
+	JNE       part2
+	VMOVUPS   Y1, (BX)
+	JMP       stored2
+
+part2:
 	VMASKMOVPS Y1, Y2, (BX)
-	ADDQ       SI, BX
-	DECQ       CX
-	JEQ        end
+
+stored2:
+	ADDQ SI, BX
+	DECQ CX
+	JEQ  end
 
 end:
 	VZEROUPPER
@@ -305,14 +323,32 @@ edge:
 	JEQ        writeEdge
 
 writeEdge:
+	VMOVMSKPS Y2, DX
+	CMPL      DX, $0x000000ff
+	JNE       part3
+	VMOVUPS   Y0, (AX)
+	JMP       stored3
+
+part3:
 	VMASKMOVPS Y0, Y2, (AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored3:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y2, DX
+	CMPL      DX, $0x000000ff
+	JNE       part4
+	VMOVUPS   Y1, (AX)
+	JMP       stored4
+
+part4:
 	VMASKMOVPS Y1, Y2, (AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored4:
+	ADDQ CX, AX
+	DECQ BX
+	JEQ  end
 
 end:
 	MOVQ AX, c+40(FP)
@@ -453,14 +489,32 @@ edge:
 	JEQ        writeEdge
 
 writeEdge:
+	VMOVMSKPS Y2, DX
+	CMPL      DX, $0x000000ff
+	JNE       part5
+	VMOVUPS   Y0, (AX)
+	JMP       stored5
+
+part5:
 	VMASKMOVPS Y0, Y2, (AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored5:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y2, DX
+	CMPL      DX, $0x000000ff
+	JNE       part6
+	VMOVUPS   Y1, (AX)
+	JMP       stored6
+
+part6:
 	VMASKMOVPS Y1, Y2, (AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored6:
+	ADDQ CX, AX
+	DECQ BX
+	JEQ  end
 
 end:
 	MOVQ AX, c+40(FP)
@@ -676,16 +730,52 @@ edge:
 	JEQ        writeEdge
 
 writeEdge:
+	VMOVMSKPS Y4, AX
+	CMPL      AX, $0x000000ff
+	JNE       part7
+	VMOVUPS   Y0, (BX)
+	JMP       stored7
+
+part7:
 	VMASKMOVPS Y0, Y4, (BX)
+
+stored7:
+	VMOVMSKPS Y5, AX
+	CMPL      AX, $0x000000ff
+	JNE       part8
+	VMOVUPS   Y1, 32(BX)
+	JMP       stored8
+
+part8:
 	VMASKMOVPS Y1, Y5, 32(BX)
-	ADDQ       SI, BX
-	DECQ       CX
-	JEQ        end
+
+stored8:
+	ADDQ      SI, BX
+	DECQ      CX
+	JEQ       end
+	VMOVMSKPS Y4, AX
+	CMPL      AX, $0x000000ff
+	JNE       part9
+	VMOVUPS   Y2, (BX)
+	JMP       stored9
+
+part9:
 	VMASKMOVPS Y2, Y4, (BX)
+
+stored9:
+	VMOVMSKPS Y5, AX
+	CMPL      AX, $0x000000ff
+	JNE       part10
+	VMOVUPS   Y3, 32(BX)
+	JMP       stored10
+
+part10:
 	VMASKMOVPS Y3, Y5, 32(BX)
-	ADDQ       SI, BX
-	DECQ       CX
-	JEQ        end
+
+stored10:
+	ADDQ SI, BX
+	DECQ CX
+	JEQ  end
 
 end:
 	VZEROUPPER
@@ -855,16 +945,52 @@ edge:
 	JEQ        writeEdge
 
 writeEdge:
+	VMOVMSKPS Y4, DX
+	CMPL      DX, $0x000000ff
+	JNE       part11
+	VMOVUPS   Y0, (AX)
+	JMP       stored11
+
+part11:
 	VMASKMOVPS Y0, Y4, (AX)
+
+stored11:
+	VMOVMSKPS Y5, DX
+	CMPL      DX, $0x000000ff
+	JNE       part12
+	VMOVUPS   Y1, 32(AX)
+	JMP       stored12
+
+part12:
 	VMASKMOVPS Y1, Y5, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored12:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y4, DX
+	CMPL      DX, $0x000000ff
+	JNE       part13
+	VMOVUPS   Y2, (AX)
+	JMP       stored13
+
+part13:
 	VMASKMOVPS Y2, Y4, (AX)
+
+stored13:
+	VMOVMSKPS Y5, DX
+	CMPL      DX, $0x000000ff
+	JNE       part14
+	VMOVUPS   Y3, 32(AX)
+	JMP       stored14
+
+part14:
 	VMASKMOVPS Y3, Y5, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored14:
+	ADDQ CX, AX
+	DECQ BX
+	JEQ  end
 
 end:
 	MOVQ AX, c+40(FP)
@@ -1040,16 +1166,52 @@ edge:
 	JEQ        writeEdge
 
 writeEdge:
+	VMOVMSKPS Y4, DX
+	CMPL      DX, $0x000000ff
+	JNE       part15
+	VMOVUPS   Y0, (AX)
+	JMP       stored15
+
+part15:
 	VMASKMOVPS Y0, Y4, (AX)
+
+stored15:
+	VMOVMSKPS Y5, DX
+	CMPL      DX, $0x000000ff
+	JNE       part16
+	VMOVUPS   Y1, 32(AX)
+	JMP       stored16
+
+part16:
 	VMASKMOVPS Y1, Y5, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored16:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y4, DX
+	CMPL      DX, $0x000000ff
+	JNE       part17
+	VMOVUPS   Y2, (AX)
+	JMP       stored17
+
+part17:
 	VMASKMOVPS Y2, Y4, (AX)
+
+stored17:
+	VMOVMSKPS Y5, DX
+	CMPL      DX, $0x000000ff
+	JNE       part18
+	VMOVUPS   Y3, 32(AX)
+	JMP       stored18
+
+part18:
 	VMASKMOVPS Y3, Y5, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored18:
+	ADDQ CX, AX
+	DECQ BX
+	JEQ  end
 
 end:
 	MOVQ AX, c+40(FP)
@@ -1279,22 +1441,58 @@ edge:
 	JEQ        writeEdge
 
 writeEdge:
+	VMOVMSKPS Y4, AX
+	CMPL      AX, $0x000000ff
+	JNE       part19
+	VMOVUPS   Y0, (BX)
+	JMP       stored19
+
+part19:
 	VMASKMOVPS Y0, Y4, (BX)
-	ADDQ       SI, BX
-	DECQ       CX
-	JEQ        end
+
+stored19:
+	ADDQ      SI, BX
+	DECQ      CX
+	JEQ       end
+	VMOVMSKPS Y4, AX
+	CMPL      AX, $0x000000ff
+	JNE       part20
+	VMOVUPS   Y1, (BX)
+	JMP       stored20
+
+part20:
 	VMASKMOVPS Y1, Y4, (BX)
-	ADDQ       SI, BX
-	DECQ       CX
-	JEQ        end
+
+stored20:
+	ADDQ      SI, BX
+	DECQ      CX
+	JEQ       end
+	VMOVMSKPS Y4, AX
+	CMPL      AX, $0x000000ff
+	JNE       part21
+	VMOVUPS   Y2, (BX)
+	JMP       stored21
+
+part21:
 	VMASKMOVPS Y2, Y4, (BX)
-	ADDQ       SI, BX
-	DECQ       CX
-	JEQ        end
+
+stored21:
+	ADDQ      SI, BX
+	DECQ      CX
+	JEQ       end
+	VMOVMSKPS Y4, AX
+	CMPL      AX, $0x000000ff
+	JNE       part22
+	VMOVUPS   Y3, (BX)
+	JMP       stored22
+
+part22:
 	VMASKMOVPS Y3, Y4, (BX)
-	ADDQ       SI, BX
-	DECQ       CX
-	JEQ        end
+
+stored22:
+	ADDQ SI, BX
+	DECQ CX
+	JEQ  end
 
 end:
 	VZEROUPPER
@@ -1478,22 +1676,58 @@ edge:
 	JEQ        writeEdge
 
 writeEdge:
+	VMOVMSKPS Y4, DX
+	CMPL      DX, $0x000000ff
+	JNE       part23
+	VMOVUPS   Y0, (AX)
+	JMP       stored23
+
+part23:
 	VMASKMOVPS Y0, Y4, (AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored23:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y4, DX
+	CMPL      DX, $0x000000ff
+	JNE       part24
+	VMOVUPS   Y1, (AX)
+	JMP       stored24
+
+part24:
 	VMASKMOVPS Y1, Y4, (AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored24:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y4, DX
+	CMPL      DX, $0x000000ff
+	JNE       part25
+	VMOVUPS   Y2, (AX)
+	JMP       stored25
+
+part25:
 	VMASKMOVPS Y2, Y4, (AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored25:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y4, DX
+	CMPL      DX, $0x000000ff
+	JNE       part26
+	VMOVUPS   Y3, (AX)
+	JMP       stored26
+
+part26:
 	VMASKMOVPS Y3, Y4, (AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored26:
+	ADDQ CX, AX
+	DECQ BX
+	JEQ  end
 
 end:
 	MOVQ AX, c+40(FP)
@@ -1680,22 +1914,58 @@ edge:
 	JEQ        writeEdge
 
 writeEdge:
+	VMOVMSKPS Y4, DX
+	CMPL      DX, $0x000000ff
+	JNE       part27
+	VMOVUPS   Y0, (AX)
+	JMP       stored27
+
+part27:
 	VMASKMOVPS Y0, Y4, (AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored27:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y4, DX
+	CMPL      DX, $0x000000ff
+	JNE       part28
+	VMOVUPS   Y1, (AX)
+	JMP       stored28
+
+part28:
 	VMASKMOVPS Y1, Y4, (AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored28:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y4, DX
+	CMPL      DX, $0x000000ff
+	JNE       part29
+	VMOVUPS   Y2, (AX)
+	JMP       stored29
+
+part29:
 	VMASKMOVPS Y2, Y4, (AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored29:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y4, DX
+	CMPL      DX, $0x000000ff
+	JNE       part30
+	VMOVUPS   Y3, (AX)
+	JMP       stored30
+
+part30:
 	VMASKMOVPS Y3, Y4, (AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored30:
+	ADDQ CX, AX
+	DECQ BX
+	JEQ  end
 
 end:
 	MOVQ AX, c+40(FP)
@@ -2003,26 +2273,98 @@ edge:
 	JEQ        writeEdge
 
 writeEdge:
+	VMOVMSKPS Y8, AX
+	CMPL      AX, $0x000000ff
+	JNE       part31
+	VMOVUPS   Y0, (BX)
+	JMP       stored31
+
+part31:
 	VMASKMOVPS Y0, Y8, (BX)
+
+stored31:
+	VMOVMSKPS Y9, AX
+	CMPL      AX, $0x000000ff
+	JNE       part32
+	VMOVUPS   Y1, 32(BX)
+	JMP       stored32
+
+part32:
 	VMASKMOVPS Y1, Y9, 32(BX)
-	ADDQ       SI, BX
-	DECQ       CX
-	JEQ        end
+
+stored32:
+	ADDQ      SI, BX
+	DECQ      CX
+	JEQ       end
+	VMOVMSKPS Y8, AX
+	CMPL      AX, $0x000000ff
+	JNE       part33
+	VMOVUPS   Y2, (BX)
+	JMP       stored33
+
+part33:
 	VMASKMOVPS Y2, Y8, (BX)
+
+stored33:
+	VMOVMSKPS Y9, AX
+	CMPL      AX, $0x000000ff
+	JNE       part34
+	VMOVUPS   Y3, 32(BX)
+	JMP       stored34
+
+part34:
 	VMASKMOVPS Y3, Y9, 32(BX)
-	ADDQ       SI, BX
-	DECQ       CX
-	JEQ        end
+
+stored34:
+	ADDQ      SI, BX
+	DECQ      CX
+	JEQ       end
+	VMOVMSKPS Y8, AX
+	CMPL      AX, $0x000000ff
+	JNE       part35
+	VMOVUPS   Y4, (BX)
+	JMP       stored35
+
+part35:
 	VMASKMOVPS Y4, Y8, (BX)
+
+stored35:
+	VMOVMSKPS Y9, AX
+	CMPL      AX, $0x000000ff
+	JNE       part36
+	VMOVUPS   Y5, 32(BX)
+	JMP       stored36
+
+part36:
 	VMASKMOVPS Y5, Y9, 32(BX)
-	ADDQ       SI, BX
-	DECQ       CX
-	JEQ        end
+
+stored36:
+	ADDQ      SI, BX
+	DECQ      CX
+	JEQ       end
+	VMOVMSKPS Y8, AX
+	CMPL      AX, $0x000000ff
+	JNE       part37
+	VMOVUPS   Y6, (BX)
+	JMP       stored37
+
+part37:
 	VMASKMOVPS Y6, Y8, (BX)
+
+stored37:
+	VMOVMSKPS Y9, AX
+	CMPL      AX, $0x000000ff
+	JNE       part38
+	VMOVUPS   Y7, 32(BX)
+	JMP       stored38
+
+part38:
 	VMASKMOVPS Y7, Y9, 32(BX)
-	ADDQ       SI, BX
-	DECQ       CX
-	JEQ        end
+
+stored38:
+	ADDQ SI, BX
+	DECQ CX
+	JEQ  end
 
 end:
 	VZEROUPPER
@@ -2263,26 +2605,98 @@ edge:
 	JEQ        writeEdge
 
 writeEdge:
+	VMOVMSKPS Y8, DX
+	CMPL      DX, $0x000000ff
+	JNE       part39
+	VMOVUPS   Y0, (AX)
+	JMP       stored39
+
+part39:
 	VMASKMOVPS Y0, Y8, (AX)
+
+stored39:
+	VMOVMSKPS Y9, DX
+	CMPL      DX, $0x000000ff
+	JNE       part40
+	VMOVUPS   Y1, 32(AX)
+	JMP       stored40
+
+part40:
 	VMASKMOVPS Y1, Y9, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored40:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y8, DX
+	CMPL      DX, $0x000000ff
+	JNE       part41
+	VMOVUPS   Y2, (AX)
+	JMP       stored41
+
+part41:
 	VMASKMOVPS Y2, Y8, (AX)
+
+stored41:
+	VMOVMSKPS Y9, DX
+	CMPL      DX, $0x000000ff
+	JNE       part42
+	VMOVUPS   Y3, 32(AX)
+	JMP       stored42
+
+part42:
 	VMASKMOVPS Y3, Y9, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored42:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y8, DX
+	CMPL      DX, $0x000000ff
+	JNE       part43
+	VMOVUPS   Y4, (AX)
+	JMP       stored43
+
+part43:
 	VMASKMOVPS Y4, Y8, (AX)
+
+stored43:
+	VMOVMSKPS Y9, DX
+	CMPL      DX, $0x000000ff
+	JNE       part44
+	VMOVUPS   Y5, 32(AX)
+	JMP       stored44
+
+part44:
 	VMASKMOVPS Y5, Y9, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored44:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y8, DX
+	CMPL      DX, $0x000000ff
+	JNE       part45
+	VMOVUPS   Y6, (AX)
+	JMP       stored45
+
+part45:
 	VMASKMOVPS Y6, Y8, (AX)
+
+stored45:
+	VMOVMSKPS Y9, DX
+	CMPL      DX, $0x000000ff
+	JNE       part46
+	VMOVUPS   Y7, 32(AX)
+	JMP       stored46
+
+part46:
 	VMASKMOVPS Y7, Y9, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored46:
+	ADDQ CX, AX
+	DECQ BX
+	JEQ  end
 
 end:
 	MOVQ AX, c+40(FP)
@@ -2526,26 +2940,98 @@ edge:
 	JEQ        writeEdge
 
 writeEdge:
+	VMOVMSKPS Y8, DX
+	CMPL      DX, $0x000000ff
+	JNE       part47
+	VMOVUPS   Y0, (AX)
+	JMP       stored47
+
+part47:
 	VMASKMOVPS Y0, Y8, (AX)
+
+stored47:
+	VMOVMSKPS Y9, DX
+	CMPL      DX, $0x000000ff
+	JNE       part48
+	VMOVUPS   Y1, 32(AX)
+	JMP       stored48
+
+part48:
 	VMASKMOVPS Y1, Y9, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored48:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y8, DX
+	CMPL      DX, $0x000000ff
+	JNE       part49
+	VMOVUPS   Y2, (AX)
+	JMP       stored49
+
+part49:
 	VMASKMOVPS Y2, Y8, (AX)
+
+stored49:
+	VMOVMSKPS Y9, DX
+	CMPL      DX, $0x000000ff
+	JNE       part50
+	VMOVUPS   Y3, 32(AX)
+	JMP       stored50
+
+part50:
 	VMASKMOVPS Y3, Y9, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored50:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y8, DX
+	CMPL      DX, $0x000000ff
+	JNE       part51
+	VMOVUPS   Y4, (AX)
+	JMP       stored51
+
+part51:
 	VMASKMOVPS Y4, Y8, (AX)
+
+stored51:
+	VMOVMSKPS Y9, DX
+	CMPL      DX, $0x000000ff
+	JNE       part52
+	VMOVUPS   Y5, 32(AX)
+	JMP       stored52
+
+part52:
 	VMASKMOVPS Y5, Y9, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored52:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y8, DX
+	CMPL      DX, $0x000000ff
+	JNE       part53
+	VMOVUPS   Y6, (AX)
+	JMP       stored53
+
+part53:
 	VMASKMOVPS Y6, Y8, (AX)
+
+stored53:
+	VMOVMSKPS Y9, DX
+	CMPL      DX, $0x000000ff
+	JNE       part54
+	VMOVUPS   Y7, 32(AX)
+	JMP       stored54
+
+part54:
 	VMASKMOVPS Y7, Y9, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored54:
+	ADDQ CX, AX
+	DECQ BX
+	JEQ  end
 
 end:
 	MOVQ AX, c+40(FP)
@@ -2837,30 +3323,84 @@ edge:
 	JEQ        writeEdge
 
 writeEdge:
+	VMOVMSKPS Y6, AX
+	CMPL      AX, $0x000000ff
+	JNE       part55
+	VMOVUPS   Y0, (BX)
+	JMP       stored55
+
+part55:
 	VMASKMOVPS Y0, Y6, (BX)
-	ADDQ       SI, BX
-	DECQ       CX
-	JEQ        end
+
+stored55:
+	ADDQ      SI, BX
+	DECQ      CX
+	JEQ       end
+	VMOVMSKPS Y6, AX
+	CMPL      AX, $0x000000ff
+	JNE       part56
+	VMOVUPS   Y1, (BX)
+	JMP       stored56
+
+part56:
 	VMASKMOVPS Y1, Y6, (BX)
-	ADDQ       SI, BX
-	DECQ       CX
-	JEQ        end
+
+stored56:
+	ADDQ      SI, BX
+	DECQ      CX
+	JEQ       end
+	VMOVMSKPS Y6, AX
+	CMPL      AX, $0x000000ff
+	JNE       part57
+	VMOVUPS   Y2, (BX)
+	JMP       stored57
+
+part57:
 	VMASKMOVPS Y2, Y6, (BX)
-	ADDQ       SI, BX
-	DECQ       CX
-	JEQ        end
+
+stored57:
+	ADDQ      SI, BX
+	DECQ      CX
+	JEQ       end
+	VMOVMSKPS Y6, AX
+	CMPL      AX, $0x000000ff
+	JNE       part58
+	VMOVUPS   Y3, (BX)
+	JMP       stored58
+
+part58:
 	VMASKMOVPS Y3, Y6, (BX)
-	ADDQ       SI, BX
-	DECQ       CX
-	JEQ        end
+
+stored58:
+	ADDQ      SI, BX
+	DECQ      CX
+	JEQ       end
+	VMOVMSKPS Y6, AX
+	CMPL      AX, $0x000000ff
+	JNE       part59
+	VMOVUPS   Y4, (BX)
+	JMP       stored59
+
+part59:
 	VMASKMOVPS Y4, Y6, (BX)
-	ADDQ       SI, BX
-	DECQ       CX
-	JEQ        end
+
+stored59:
+	ADDQ      SI, BX
+	DECQ      CX
+	JEQ       end
+	VMOVMSKPS Y6, AX
+	CMPL      AX, $0x000000ff
+	JNE       part60
+	VMOVUPS   Y5, (BX)
+	JMP       stored60
+
+part60:
 	VMASKMOVPS Y5, Y6, (BX)
-	ADDQ       SI, BX
-	DECQ       CX
-	JEQ        end
+
+stored60:
+	ADDQ SI, BX
+	DECQ CX
+	JEQ  end
 
 end:
 	VZEROUPPER
@@ -3090,30 +3630,84 @@ edge:
 	JEQ        writeEdge
 
 writeEdge:
+	VMOVMSKPS Y6, DX
+	CMPL      DX, $0x000000ff
+	JNE       part61
+	VMOVUPS   Y0, (AX)
+	JMP       stored61
+
+part61:
 	VMASKMOVPS Y0, Y6, (AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored61:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y6, DX
+	CMPL      DX, $0x000000ff
+	JNE       part62
+	VMOVUPS   Y1, (AX)
+	JMP       stored62
+
+part62:
 	VMASKMOVPS Y1, Y6, (AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored62:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y6, DX
+	CMPL      DX, $0x000000ff
+	JNE       part63
+	VMOVUPS   Y2, (AX)
+	JMP       stored63
+
+part63:
 	VMASKMOVPS Y2, Y6, (AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored63:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y6, DX
+	CMPL      DX, $0x000000ff
+	JNE       part64
+	VMOVUPS   Y3, (AX)
+	JMP       stored64
+
+part64:
 	VMASKMOVPS Y3, Y6, (AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored64:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y6, DX
+	CMPL      DX, $0x000000ff
+	JNE       part65
+	VMOVUPS   Y4, (AX)
+	JMP       stored65
+
+part65:
 	VMASKMOVPS Y4, Y6, (AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored65:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y6, DX
+	CMPL      DX, $0x000000ff
+	JNE       part66
+	VMOVUPS   Y5, (AX)
+	JMP       stored66
+
+part66:
 	VMASKMOVPS Y5, Y6, (AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored66:
+	ADDQ CX, AX
+	DECQ BX
+	JEQ  end
 
 end:
 	MOVQ AX, c+40(FP)
@@ -3346,30 +3940,84 @@ edge:
 	JEQ        writeEdge
 
 writeEdge:
+	VMOVMSKPS Y6, DX
+	CMPL      DX, $0x000000ff
+	JNE       part67
+	VMOVUPS   Y0, (AX)
+	JMP       stored67
+
+part67:
 	VMASKMOVPS Y0, Y6, (AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored67:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y6, DX
+	CMPL      DX, $0x000000ff
+	JNE       part68
+	VMOVUPS   Y1, (AX)
+	JMP       stored68
+
+part68:
 	VMASKMOVPS Y1, Y6, (AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored68:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y6, DX
+	CMPL      DX, $0x000000ff
+	JNE       part69
+	VMOVUPS   Y2, (AX)
+	JMP       stored69
+
+part69:
 	VMASKMOVPS Y2, Y6, (AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored69:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y6, DX
+	CMPL      DX, $0x000000ff
+	JNE       part70
+	VMOVUPS   Y3, (AX)
+	JMP       stored70
+
+part70:
 	VMASKMOVPS Y3, Y6, (AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored70:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y6, DX
+	CMPL      DX, $0x000000ff
+	JNE       part71
+	VMOVUPS   Y4, (AX)
+	JMP       stored71
+
+part71:
 	VMASKMOVPS Y4, Y6, (AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored71:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y6, DX
+	CMPL      DX, $0x000000ff
+	JNE       part72
+	VMOVUPS   Y5, (AX)
+	JMP       stored72
+
+part72:
 	VMASKMOVPS Y5, Y6, (AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored72:
+	ADDQ CX, AX
+	DECQ BX
+	JEQ  end
 
 end:
 	MOVQ AX, c+40(FP)
@@ -3769,36 +4417,144 @@ edge:
 	JEQ        writeEdge
 
 writeEdge:
+	VMOVMSKPS Y12, AX
+	CMPL      AX, $0x000000ff
+	JNE       part73
+	VMOVUPS   Y0, (BX)
+	JMP       stored73
+
+part73:
 	VMASKMOVPS Y0, Y12, (BX)
+
+stored73:
+	VMOVMSKPS Y13, AX
+	CMPL      AX, $0x000000ff
+	JNE       part74
+	VMOVUPS   Y1, 32(BX)
+	JMP       stored74
+
+part74:
 	VMASKMOVPS Y1, Y13, 32(BX)
-	ADDQ       SI, BX
-	DECQ       CX
-	JEQ        end
+
+stored74:
+	ADDQ      SI, BX
+	DECQ      CX
+	JEQ       end
+	VMOVMSKPS Y12, AX
+	CMPL      AX, $0x000000ff
+	JNE       part75
+	VMOVUPS   Y2, (BX)
+	JMP       stored75
+
+part75:
 	VMASKMOVPS Y2, Y12, (BX)
+
+stored75:
+	VMOVMSKPS Y13, AX
+	CMPL      AX, $0x000000ff
+	JNE       part76
+	VMOVUPS   Y3, 32(BX)
+	JMP       stored76
+
+part76:
 	VMASKMOVPS Y3, Y13, 32(BX)
-	ADDQ       SI, BX
-	DECQ       CX
-	JEQ        end
+
+stored76:
+	ADDQ      SI, BX
+	DECQ      CX
+	JEQ       end
+	VMOVMSKPS Y12, AX
+	CMPL      AX, $0x000000ff
+	JNE       part77
+	VMOVUPS   Y4, (BX)
+	JMP       stored77
+
+part77:
 	VMASKMOVPS Y4, Y12, (BX)
+
+stored77:
+	VMOVMSKPS Y13, AX
+	CMPL      AX, $0x000000ff
+	JNE       part78
+	VMOVUPS   Y5, 32(BX)
+	JMP       stored78
+
+part78:
 	VMASKMOVPS Y5, Y13, 32(BX)
-	ADDQ       SI, BX
-	DECQ       CX
-	JEQ        end
+
+stored78:
+	ADDQ      SI, BX
+	DECQ      CX
+	JEQ       end
+	VMOVMSKPS Y12, AX
+	CMPL      AX, $0x000000ff
+	JNE       part79
+	VMOVUPS   Y6, (BX)
+	JMP       stored79
+
+part79:
 	VMASKMOVPS Y6, Y12, (BX)
+
+stored79:
+	VMOVMSKPS Y13, AX
+	CMPL      AX, $0x000000ff
+	JNE       part80
+	VMOVUPS   Y7, 32(BX)
+	JMP       stored80
+
+part80:
 	VMASKMOVPS Y7, Y13, 32(BX)
-	ADDQ       SI, BX
-	DECQ       CX
-	JEQ        end
+
+stored80:
+	ADDQ      SI, BX
+	DECQ      CX
+	JEQ       end
+	VMOVMSKPS Y12, AX
+	CMPL      AX, $0x000000ff
+	JNE       part81
+	VMOVUPS   Y8, (BX)
+	JMP       stored81
+
+part81:
 	VMASKMOVPS Y8, Y12, (BX)
+
+stored81:
+	VMOVMSKPS Y13, AX
+	CMPL      AX, $0x000000ff
+	JNE       part82
+	VMOVUPS   Y9, 32(BX)
+	JMP       stored82
+
+part82:
 	VMASKMOVPS Y9, Y13, 32(BX)
-	ADDQ       SI, BX
-	DECQ       CX
-	JEQ        end
+
+stored82:
+	ADDQ      SI, BX
+	DECQ      CX
+	JEQ       end
+	VMOVMSKPS Y12, AX
+	CMPL      AX, $0x000000ff
+	JNE       part83
+	VMOVUPS   Y10, (BX)
+	JMP       stored83
+
+part83:
 	VMASKMOVPS Y10, Y12, (BX)
+
+stored83:
+	VMOVMSKPS Y13, AX
+	CMPL      AX, $0x000000ff
+	JNE       part84
+	VMOVUPS   Y11, 32(BX)
+	JMP       stored84
+
+part84:
 	VMASKMOVPS Y11, Y13, 32(BX)
-	ADDQ       SI, BX
-	DECQ       CX
-	JEQ        end
+
+stored84:
+	ADDQ SI, BX
+	DECQ CX
+	JEQ  end
 
 end:
 	VZEROUPPER
@@ -4107,36 +4863,144 @@ edge:
 	JEQ        writeEdge
 
 writeEdge:
+	VMOVMSKPS Y12, DX
+	CMPL      DX, $0x000000ff
+	JNE       part85
+	VMOVUPS   Y0, (AX)
+	JMP       stored85
+
+part85:
 	VMASKMOVPS Y0, Y12, (AX)
+
+stored85:
+	VMOVMSKPS Y13, DX
+	CMPL      DX, $0x000000ff
+	JNE       part86
+	VMOVUPS   Y1, 32(AX)
+	JMP       stored86
+
+part86:
 	VMASKMOVPS Y1, Y13, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored86:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y12, DX
+	CMPL      DX, $0x000000ff
+	JNE       part87
+	VMOVUPS   Y2, (AX)
+	JMP       stored87
+
+part87:
 	VMASKMOVPS Y2, Y12, (AX)
+
+stored87:
+	VMOVMSKPS Y13, DX
+	CMPL      DX, $0x000000ff
+	JNE       part88
+	VMOVUPS   Y3, 32(AX)
+	JMP       stored88
+
+part88:
 	VMASKMOVPS Y3, Y13, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored88:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y12, DX
+	CMPL      DX, $0x000000ff
+	JNE       part89
+	VMOVUPS   Y4, (AX)
+	JMP       stored89
+
+part89:
 	VMASKMOVPS Y4, Y12, (AX)
+
+stored89:
+	VMOVMSKPS Y13, DX
+	CMPL      DX, $0x000000ff
+	JNE       part90
+	VMOVUPS   Y5, 32(AX)
+	JMP       stored90
+
+part90:
 	VMASKMOVPS Y5, Y13, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored90:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y12, DX
+	CMPL      DX, $0x000000ff
+	JNE       part91
+	VMOVUPS   Y6, (AX)
+	JMP       stored91
+
+part91:
 	VMASKMOVPS Y6, Y12, (AX)
+
+stored91:
+	VMOVMSKPS Y13, DX
+	CMPL      DX, $0x000000ff
+	JNE       part92
+	VMOVUPS   Y7, 32(AX)
+	JMP       stored92
+
+part92:
 	VMASKMOVPS Y7, Y13, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored92:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y12, DX
+	CMPL      DX, $0x000000ff
+	JNE       part93
+	VMOVUPS   Y8, (AX)
+	JMP       stored93
+
+part93:
 	VMASKMOVPS Y8, Y12, (AX)
+
+stored93:
+	VMOVMSKPS Y13, DX
+	CMPL      DX, $0x000000ff
+	JNE       part94
+	VMOVUPS   Y9, 32(AX)
+	JMP       stored94
+
+part94:
 	VMASKMOVPS Y9, Y13, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored94:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y12, DX
+	CMPL      DX, $0x000000ff
+	JNE       part95
+	VMOVUPS   Y10, (AX)
+	JMP       stored95
+
+part95:
 	VMASKMOVPS Y10, Y12, (AX)
+
+stored95:
+	VMOVMSKPS Y13, DX
+	CMPL      DX, $0x000000ff
+	JNE       part96
+	VMOVUPS   Y11, 32(AX)
+	JMP       stored96
+
+part96:
 	VMASKMOVPS Y11, Y13, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored96:
+	ADDQ CX, AX
+	DECQ BX
+	JEQ  end
 
 end:
 	MOVQ AX, c+40(FP)
@@ -4448,36 +5312,144 @@ edge:
 	JEQ        writeEdge
 
 writeEdge:
+	VMOVMSKPS Y12, DX
+	CMPL      DX, $0x000000ff
+	JNE       part97
+	VMOVUPS   Y0, (AX)
+	JMP       stored97
+
+part97:
 	VMASKMOVPS Y0, Y12, (AX)
+
+stored97:
+	VMOVMSKPS Y13, DX
+	CMPL      DX, $0x000000ff
+	JNE       part98
+	VMOVUPS   Y1, 32(AX)
+	JMP       stored98
+
+part98:
 	VMASKMOVPS Y1, Y13, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored98:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y12, DX
+	CMPL      DX, $0x000000ff
+	JNE       part99
+	VMOVUPS   Y2, (AX)
+	JMP       stored99
+
+part99:
 	VMASKMOVPS Y2, Y12, (AX)
+
+stored99:
+	VMOVMSKPS Y13, DX
+	CMPL      DX, $0x000000ff
+	JNE       part100
+	VMOVUPS   Y3, 32(AX)
+	JMP       stored100
+
+part100:
 	VMASKMOVPS Y3, Y13, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored100:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y12, DX
+	CMPL      DX, $0x000000ff
+	JNE       part101
+	VMOVUPS   Y4, (AX)
+	JMP       stored101
+
+part101:
 	VMASKMOVPS Y4, Y12, (AX)
+
+stored101:
+	VMOVMSKPS Y13, DX
+	CMPL      DX, $0x000000ff
+	JNE       part102
+	VMOVUPS   Y5, 32(AX)
+	JMP       stored102
+
+part102:
 	VMASKMOVPS Y5, Y13, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored102:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y12, DX
+	CMPL      DX, $0x000000ff
+	JNE       part103
+	VMOVUPS   Y6, (AX)
+	JMP       stored103
+
+part103:
 	VMASKMOVPS Y6, Y12, (AX)
+
+stored103:
+	VMOVMSKPS Y13, DX
+	CMPL      DX, $0x000000ff
+	JNE       part104
+	VMOVUPS   Y7, 32(AX)
+	JMP       stored104
+
+part104:
 	VMASKMOVPS Y7, Y13, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored104:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y12, DX
+	CMPL      DX, $0x000000ff
+	JNE       part105
+	VMOVUPS   Y8, (AX)
+	JMP       stored105
+
+part105:
 	VMASKMOVPS Y8, Y12, (AX)
+
+stored105:
+	VMOVMSKPS Y13, DX
+	CMPL      DX, $0x000000ff
+	JNE       part106
+	VMOVUPS   Y9, 32(AX)
+	JMP       stored106
+
+part106:
 	VMASKMOVPS Y9, Y13, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored106:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y12, DX
+	CMPL      DX, $0x000000ff
+	JNE       part107
+	VMOVUPS   Y10, (AX)
+	JMP       stored107
+
+part107:
 	VMASKMOVPS Y10, Y12, (AX)
+
+stored107:
+	VMOVMSKPS Y13, DX
+	CMPL      DX, $0x000000ff
+	JNE       part108
+	VMOVUPS   Y11, 32(AX)
+	JMP       stored108
+
+part108:
 	VMASKMOVPS Y11, Y13, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored108:
+	ADDQ CX, AX
+	DECQ BX
+	JEQ  end
 
 end:
 	MOVQ AX, c+40(FP)
@@ -4674,17 +5646,71 @@ store:
 	ADDQ       AX, R8
 
 fresh0:
+	VMOVMSKPS Y12, R8
+	CMPL      R8, $0x000000ff
+	JNE       part109
+	VMOVUPS   Y0, (SI)
+	JMP       stored109
+
+part109:
 	VMASKMOVPS Y0, Y12, (SI)
-	ADDQ       AX, SI
+
+stored109:
+	ADDQ      AX, SI
+	VMOVMSKPS Y12, R8
+	CMPL      R8, $0x000000ff
+	JNE       part110
+	VMOVUPS   Y2, (SI)
+	JMP       stored110
+
+part110:
 	VMASKMOVPS Y2, Y12, (SI)
-	ADDQ       AX, SI
+
+stored110:
+	ADDQ      AX, SI
+	VMOVMSKPS Y12, R8
+	CMPL      R8, $0x000000ff
+	JNE       part111
+	VMOVUPS   Y4, (SI)
+	JMP       stored111
+
+part111:
 	VMASKMOVPS Y4, Y12, (SI)
-	ADDQ       AX, SI
+
+stored111:
+	ADDQ      AX, SI
+	VMOVMSKPS Y12, R8
+	CMPL      R8, $0x000000ff
+	JNE       part112
+	VMOVUPS   Y6, (SI)
+	JMP       stored112
+
+part112:
 	VMASKMOVPS Y6, Y12, (SI)
-	ADDQ       AX, SI
+
+stored112:
+	ADDQ      AX, SI
+	VMOVMSKPS Y12, R8
+	CMPL      R8, $0x000000ff
+	JNE       part113
+	VMOVUPS   Y8, (SI)
+	JMP       stored113
+
+part113:
 	VMASKMOVPS Y8, Y12, (SI)
-	ADDQ       AX, SI
+
+stored113:
+	ADDQ      AX, SI
+	VMOVMSKPS Y12, R8
+	CMPL      R8, $0x000000ff
+	JNE       part114
+	VMOVUPS   Y10, (SI)
+	JMP       stored114
+
+part114:
 	VMASKMOVPS Y10, Y12, (SI)
+
+stored114:
 	ADDQ       AX, SI
 	MOVQ       40(BX), BX
 	NEGQ       BX
@@ -4713,18 +5739,72 @@ fresh0:
 	ADDQ       AX, CX
 
 fresh1:
+	VMOVMSKPS Y0, CX
+	CMPL      CX, $0x000000ff
+	JNE       part115
+	VMOVUPS   Y1, (DI)
+	JMP       stored115
+
+part115:
 	VMASKMOVPS Y1, Y0, (DI)
-	ADDQ       AX, DI
+
+stored115:
+	ADDQ      AX, DI
+	VMOVMSKPS Y0, CX
+	CMPL      CX, $0x000000ff
+	JNE       part116
+	VMOVUPS   Y3, (DI)
+	JMP       stored116
+
+part116:
 	VMASKMOVPS Y3, Y0, (DI)
-	ADDQ       AX, DI
+
+stored116:
+	ADDQ      AX, DI
+	VMOVMSKPS Y0, CX
+	CMPL      CX, $0x000000ff
+	JNE       part117
+	VMOVUPS   Y5, (DI)
+	JMP       stored117
+
+part117:
 	VMASKMOVPS Y5, Y0, (DI)
-	ADDQ       AX, DI
+
+stored117:
+	ADDQ      AX, DI
+	VMOVMSKPS Y0, CX
+	CMPL      CX, $0x000000ff
+	JNE       part118
+	VMOVUPS   Y7, (DI)
+	JMP       stored118
+
+part118:
 	VMASKMOVPS Y7, Y0, (DI)
-	ADDQ       AX, DI
+
+stored118:
+	ADDQ      AX, DI
+	VMOVMSKPS Y0, CX
+	CMPL      CX, $0x000000ff
+	JNE       part119
+	VMOVUPS   Y9, (DI)
+	JMP       stored119
+
+part119:
 	VMASKMOVPS Y9, Y0, (DI)
-	ADDQ       AX, DI
+
+stored119:
+	ADDQ      AX, DI
+	VMOVMSKPS Y0, CX
+	CMPL      CX, $0x000000ff
+	JNE       part120
+	VMOVUPS   Y11, (DI)
+	JMP       stored120
+
+part120:
 	VMASKMOVPS Y11, Y0, (DI)
-	ADDQ       AX, DI
+
+stored120:
+	ADDQ AX, DI
 	VZEROUPPER
 	RET
 
@@ -4869,18 +5949,72 @@ store:
 	ADDQ       AX, CX
 
 fresh0:
+	VMOVMSKPS Y6, CX
+	CMPL      CX, $0x000000ff
+	JNE       part121
+	VMOVUPS   Y0, (SI)
+	JMP       stored121
+
+part121:
 	VMASKMOVPS Y0, Y6, (SI)
-	ADDQ       AX, SI
+
+stored121:
+	ADDQ      AX, SI
+	VMOVMSKPS Y6, CX
+	CMPL      CX, $0x000000ff
+	JNE       part122
+	VMOVUPS   Y1, (SI)
+	JMP       stored122
+
+part122:
 	VMASKMOVPS Y1, Y6, (SI)
-	ADDQ       AX, SI
+
+stored122:
+	ADDQ      AX, SI
+	VMOVMSKPS Y6, CX
+	CMPL      CX, $0x000000ff
+	JNE       part123
+	VMOVUPS   Y2, (SI)
+	JMP       stored123
+
+part123:
 	VMASKMOVPS Y2, Y6, (SI)
-	ADDQ       AX, SI
+
+stored123:
+	ADDQ      AX, SI
+	VMOVMSKPS Y6, CX
+	CMPL      CX, $0x000000ff
+	JNE       part124
+	VMOVUPS   Y3, (SI)
+	JMP       stored124
+
+part124:
 	VMASKMOVPS Y3, Y6, (SI)
-	ADDQ       AX, SI
+
+stored124:
+	ADDQ      AX, SI
+	VMOVMSKPS Y6, CX
+	CMPL      CX, $0x000000ff
+	JNE       part125
+	VMOVUPS   Y4, (SI)
+	JMP       stored125
+
+part125:
 	VMASKMOVPS Y4, Y6, (SI)
-	ADDQ       AX, SI
+
+stored125:
+	ADDQ      AX, SI
+	VMOVMSKPS Y6, CX
+	CMPL      CX, $0x000000ff
+	JNE       part126
+	VMOVUPS   Y5, (SI)
+	JMP       stored126
+
+part126:
 	VMASKMOVPS Y5, Y6, (SI)
-	ADDQ       AX, SI
+
+stored126:
+	ADDQ AX, SI
 	VZEROUPPER
 	RET
 
@@ -4976,28 +6110,46 @@ tap:
 	VPADDD     Y4, Y3, Y3
 
 step:
-	ADDQ       $0x04, DI
-	DECQ       SI
-	JNE        tap
-	VPADDD     Y5, Y2, Y2
-	VMOVUPS    Y2, Y3
-	ADDQ       BX, AX
-	DECQ       CX
-	JNE        line
-	MOVQ       dst+0(FP), AX
-	MOVQ       n+64(FP), CX
-	MOVQ       words+72(FP), DX
-	NEGQ       CX
-	LEAQ       (DX)(CX*4), CX
-	VMOVUPS    (CX), Y2
+	ADDQ      $0x04, DI
+	DECQ      SI
+	JNE       tap
+	VPADDD    Y5, Y2, Y2
+	VMOVUPS   Y2, Y3
+	ADDQ      BX, AX
+	DECQ      CX
+	JNE       line
+	MOVQ      dst+0(FP), AX
+	MOVQ      n+64(FP), CX
+	MOVQ      words+72(FP), DX
+	NEGQ      CX
+	LEAQ      (DX)(CX*4), CX
+	VMOVUPS   (CX), Y2
+	VMOVMSKPS Y2, CX
+	CMPL      CX, $0x000000ff
+	JNE       part127
+	VMOVUPS   Y0, (AX)
+	JMP       stored127
+
+part127:
 	VMASKMOVPS Y0, Y2, (AX)
-	MOVQ       mask+8(FP), AX
-	MOVQ       n+64(FP), CX
-	MOVQ       words+72(FP), DX
-	NEGQ       CX
-	LEAQ       (DX)(CX*4), CX
-	VMOVUPS    (CX), Y0
+
+stored127:
+	MOVQ      mask+8(FP), AX
+	MOVQ      n+64(FP), CX
+	MOVQ      words+72(FP), DX
+	NEGQ      CX
+	LEAQ      (DX)(CX*4), CX
+	VMOVUPS   (CX), Y0
+	VMOVMSKPS Y0, CX
+	CMPL      CX, $0x000000ff
+	JNE       part128
+	VMOVUPS   Y1, (AX)
+	JMP       stored128
+
+part128:
 	VMASKMOVPS Y1, Y0, (AX)
+
+stored128:
 	VZEROUPPER
 	RET
 
@@ -5062,7 +6214,16 @@ step:
 	NEGQ         CX
 	LEAQ         (DX)(CX*4), CX
 	VMOVUPS      (CX), Y1
-	VMASKMOVPS   Y0, Y1, (AX)
+	VMOVMSKPS    Y1, CX
+	CMPL         CX, $0x000000ff
+	JNE          part129
+	VMOVUPS      Y0, (AX)
+	JMP          stored129
+
+part129:
+	VMASKMOVPS Y0, Y1, (AX)
+
+stored129:
 	VZEROUPPER
 	RET
 
@@ -5126,28 +6287,46 @@ tap:
 	VPADDD     Y4, Y3, Y3
 
 step:
-	ADDQ       $0x04, DI
-	DECQ       SI
-	JNE        tap
-	VPADDD     Y5, Y2, Y2
-	VMOVUPS    Y2, Y3
-	ADDQ       BX, AX
-	DECQ       CX
-	JNE        line
-	MOVQ       dst+0(FP), AX
-	MOVQ       n+64(FP), CX
-	MOVQ       words+72(FP), DX
-	NEGQ       CX
-	LEAQ       (DX)(CX*4), CX
-	VMOVUPS    (CX), Y2
+	ADDQ      $0x04, DI
+	DECQ      SI
+	JNE       tap
+	VPADDD    Y5, Y2, Y2
+	VMOVUPS   Y2, Y3
+	ADDQ      BX, AX
+	DECQ      CX
+	JNE       line
+	MOVQ      dst+0(FP), AX
+	MOVQ      n+64(FP), CX
+	MOVQ      words+72(FP), DX
+	NEGQ      CX
+	LEAQ      (DX)(CX*4), CX
+	VMOVUPS   (CX), Y2
+	VMOVMSKPS Y2, CX
+	CMPL      CX, $0x000000ff
+	JNE       part130
+	VMOVUPS   Y0, (AX)
+	JMP       stored130
+
+part130:
 	VMASKMOVPS Y0, Y2, (AX)
-	MOVQ       mask+8(FP), AX
-	MOVQ       n+64(FP), CX
-	MOVQ       words+72(FP), DX
-	NEGQ       CX
-	LEAQ       (DX)(CX*4), CX
-	VMOVUPS    (CX), Y0
+
+stored130:
+	MOVQ      mask+8(FP), AX
+	MOVQ      n+64(FP), CX
+	MOVQ      words+72(FP), DX
+	NEGQ      CX
+	LEAQ      (DX)(CX*4), CX
+	VMOVUPS   (CX), Y0
+	VMOVMSKPS Y0, CX
+	CMPL      CX, $0x000000ff
+	JNE       part131
+	VMOVUPS   Y1, (AX)
+	JMP       stored131
+
+part131:
 	VMASKMOVPS Y1, Y0, (AX)
+
+stored131:
 	VZEROUPPER
 	RET
 
@@ -5220,7 +6399,16 @@ step:
 	NEGQ         CX
 	LEAQ         (DX)(CX*4), CX
 	VMOVUPS      (CX), Y1
-	VMASKMOVPS   Y0, Y1, (AX)
+	VMOVMSKPS    Y1, CX
+	CMPL         CX, $0x000000ff
+	JNE          part132
+	VMOVUPS      Y0, (AX)
+	JMP          stored132
+
+part132:
+	VMASKMOVPS Y0, Y1, (AX)
+
+stored132:
 	VZEROUPPER
 	RET
 
@@ -5326,17 +6514,35 @@ output:
 	VBLENDVPS    Y7, Y5, Y1, Y1
 	VBLENDVPS    Y7, Y6, Y2, Y2
 	VMOVUPS      (SI), Y7
-	VMASKMOVPS   Y1, Y7, (AX)
-	VMOVUPS      (SI), Y1
-	VMASKMOVPS   Y2, Y1, (CX)
-	ADDQ         DI, AX
-	ADDQ         DI, CX
-	VMOVUPS      Y3, Y1
-	VMOVUPS      Y4, Y2
-	VMOVUPS      Y5, Y3
-	VMOVUPS      Y6, Y4
-	DECQ         R8
-	JNE          output
+	VMOVMSKPS    Y7, R9
+	CMPL         R9, $0x000000ff
+	JNE          part133
+	VMOVUPS      Y1, (AX)
+	JMP          stored133
+
+part133:
+	VMASKMOVPS Y1, Y7, (AX)
+
+stored133:
+	VMOVUPS   (SI), Y1
+	VMOVMSKPS Y1, R9
+	CMPL      R9, $0x000000ff
+	JNE       part134
+	VMOVUPS   Y2, (CX)
+	JMP       stored134
+
+part134:
+	VMASKMOVPS Y2, Y1, (CX)
+
+stored134:
+	ADDQ    DI, AX
+	ADDQ    DI, CX
+	VMOVUPS Y3, Y1
+	VMOVUPS Y4, Y2
+	VMOVUPS Y5, Y3
+	VMOVUPS Y6, Y4
+	DECQ    R8
+	JNE     output
 	VZEROUPPER
 	RET
 
@@ -5420,12 +6626,21 @@ outside2:
 	VMULPS       256(BX), Y3, Y3
 	VDIVPS       Y3, Y0, Y0
 	VMOVUPS      (BX), Y3
-	VMASKMOVPS   Y0, Y3, (AX)
-	ADDQ         SI, AX
-	VMOVUPS      Y1, Y0
-	VMOVUPS      Y2, Y1
-	DECQ         DI
-	JNE          output
+	VMOVMSKPS    Y3, R8
+	CMPL         R8, $0x000000ff
+	JNE          part135
+	VMOVUPS      Y0, (AX)
+	JMP          stored135
+
+part135:
+	VMASKMOVPS Y0, Y3, (AX)
+
+stored135:
+	ADDQ    SI, AX
+	VMOVUPS Y1, Y0
+	VMOVUPS Y2, Y1
+	DECQ    DI
+	JNE     output
 	VZEROUPPER
 	RET
 
@@ -5484,11 +6699,20 @@ row:
 	JNE        row
 
 store:
-	VMOVUPS    (DI), Y1
+	VMOVUPS   (DI), Y1
+	VMOVMSKPS Y1, R12
+	CMPL      R12, $0x000000ff
+	JNE       part136
+	VMOVUPS   Y0, (SI)
+	JMP       stored136
+
+part136:
 	VMASKMOVPS Y0, Y1, (SI)
-	ADDQ       R10, SI
-	DECQ       R9
-	JNE        input
+
+stored136:
+	ADDQ R10, SI
+	DECQ R9
+	JNE  input
 	VZEROUPPER
 	RET
 
@@ -5533,11 +6757,20 @@ row:
 	JNE        row
 
 store:
-	VMOVUPS    (BX), Y1
+	VMOVUPS   (BX), Y1
+	VMOVMSKPS Y1, R10
+	CMPL      R10, $0x000000ff
+	JNE       part137
+	VMOVUPS   Y0, (CX)
+	JMP       stored137
+
+part137:
 	VMASKMOVPS Y0, Y1, (CX)
-	ADDQ       R8, CX
-	DECQ       DI
-	JNE        input
+
+stored137:
+	ADDQ R8, CX
+	DECQ DI
+	JNE  input
 	VZEROUPPER
 	RET
 
@@ -5679,15 +6912,33 @@ output:
 	VBLENDVPS    Y3, Y5, Y1, Y1
 	VBLENDVPS    Y3, Y6, Y2, Y2
 	VMOVUPS      (SI), Y3
-	VMASKMOVPS   Y1, Y3, (AX)
-	VMOVUPS      (SI), Y1
-	VMASKMOVPS   Y2, Y1, (CX)
-	ADDQ         DI, AX
-	ADDQ         DI, CX
-	VMOVUPS      Y5, Y1
-	VMOVUPS      Y6, Y2
-	DECQ         R8
-	JNE          output
+	VMOVMSKPS    Y3, R9
+	CMPL         R9, $0x000000ff
+	JNE          part138
+	VMOVUPS      Y1, (AX)
+	JMP          stored138
+
+part138:
+	VMASKMOVPS Y1, Y3, (AX)
+
+stored138:
+	VMOVUPS   (SI), Y1
+	VMOVMSKPS Y1, R9
+	CMPL      R9, $0x000000ff
+	JNE       part139
+	VMOVUPS   Y2, (CX)
+	JMP       stored139
+
+part139:
+	VMASKMOVPS Y2, Y1, (CX)
+
+stored139:
+	ADDQ    DI, AX
+	ADDQ    DI, CX
+	VMOVUPS Y5, Y1
+	VMOVUPS Y6, Y2
+	DECQ    R8
+	JNE     output
 	VZEROUPPER
 	RET
 
@@ -5794,11 +7045,20 @@ outside2:
 	VMULPS       256(BX), Y1, Y1
 	VDIVPS       Y1, Y0, Y0
 	VMOVUPS      (BX), Y1
-	VMASKMOVPS   Y0, Y1, (AX)
-	ADDQ         SI, AX
-	VMOVUPS      Y2, Y0
-	DECQ         DI
-	JNE          output
+	VMOVMSKPS    Y1, R8
+	CMPL         R8, $0x000000ff
+	JNE          part140
+	VMOVUPS      Y0, (AX)
+	JMP          stored140
+
+part140:
+	VMASKMOVPS Y0, Y1, (AX)
+
+stored140:
+	ADDQ    SI, AX
+	VMOVUPS Y2, Y0
+	DECQ    DI
+	JNE     output
 	VZEROUPPER
 	RET
 
@@ -5861,12 +7121,30 @@ store:
 	VPERM2F128 $0x20, Y0, Y2, Y1
 	VPERM2F128 $0x31, Y0, Y2, Y0
 	VMOVUPS    (DI), Y2
+	VMOVMSKPS  Y2, R12
+	CMPL       R12, $0x000000ff
+	JNE        part141
+	VMOVUPS    Y1, (SI)
+	JMP        stored141
+
+part141:
 	VMASKMOVPS Y1, Y2, (SI)
-	VMOVUPS    32(DI), Y1
+
+stored141:
+	VMOVUPS   32(DI), Y1
+	VMOVMSKPS Y1, R12
+	CMPL      R12, $0x000000ff
+	JNE       part142
+	VMOVUPS   Y0, 32(SI)
+	JMP       stored142
+
+part142:
 	VMASKMOVPS Y0, Y1, 32(SI)
-	ADDQ       R10, SI
-	DECQ       R9
-	JNE        input
+
+stored142:
+	ADDQ R10, SI
+	DECQ R9
+	JNE  input
 	VZEROUPPER
 	RET
 
@@ -5915,12 +7193,30 @@ store:
 	VPERM2F128 $0x20, Y0, Y2, Y1
 	VPERM2F128 $0x31, Y0, Y2, Y0
 	VMOVUPS    (BX), Y2
+	VMOVMSKPS  Y2, R10
+	CMPL       R10, $0x000000ff
+	JNE        part143
+	VMOVUPS    Y1, (CX)
+	JMP        stored143
+
+part143:
 	VMASKMOVPS Y1, Y2, (CX)
-	VMOVUPS    32(BX), Y1
+
+stored143:
+	VMOVUPS   32(BX), Y1
+	VMOVMSKPS Y1, R10
+	CMPL      R10, $0x000000ff
+	JNE       part144
+	VMOVUPS   Y0, 32(CX)
+	JMP       stored144
+
+part144:
 	VMASKMOVPS Y0, Y1, 32(CX)
-	ADDQ       R8, CX
-	DECQ       DI
-	JNE        input
+
+stored144:
+	ADDQ R8, CX
+	DECQ DI
+	JNE  input
 	VZEROUPPER
 	RET
 
@@ -5994,13 +7290,31 @@ output:
 	VBLENDVPS    Y5, Y3, Y1, Y1
 	VBLENDVPS    Y5, Y4, Y2, Y2
 	VMOVUPS      (SI), Y3
-	VMASKMOVPS   Y1, Y3, (AX)
-	VMOVUPS      (SI), Y1
-	VMASKMOVPS   Y2, Y1, (CX)
-	ADDQ         DI, AX
-	ADDQ         DI, CX
-	DECQ         R8
-	JNE          output
+	VMOVMSKPS    Y3, R9
+	CMPL         R9, $0x000000ff
+	JNE          part145
+	VMOVUPS      Y1, (AX)
+	JMP          stored145
+
+part145:
+	VMASKMOVPS Y1, Y3, (AX)
+
+stored145:
+	VMOVUPS   (SI), Y1
+	VMOVMSKPS Y1, R9
+	CMPL      R9, $0x000000ff
+	JNE       part146
+	VMOVUPS   Y2, (CX)
+	JMP       stored146
+
+part146:
+	VMASKMOVPS Y2, Y1, (CX)
+
+stored146:
+	ADDQ DI, AX
+	ADDQ DI, CX
+	DECQ R8
+	JNE  output
 	VZEROUPPER
 	RET
 
@@ -6063,10 +7377,19 @@ outside1:
 	VMULPS       256(BX), Y1, Y1
 	VDIVPS       Y1, Y0, Y0
 	VMOVUPS      (BX), Y1
-	VMASKMOVPS   Y0, Y1, (AX)
-	ADDQ         SI, AX
-	DECQ         DI
-	JNE          output
+	VMOVMSKPS    Y1, R8
+	CMPL         R8, $0x000000ff
+	JNE          part147
+	VMOVUPS      Y0, (AX)
+	JMP          stored147
+
+part147:
+	VMASKMOVPS Y0, Y1, (AX)
+
+stored147:
+	ADDQ SI, AX
+	DECQ DI
+	JNE  output
 	VZEROUPPER
 	RET
 
@@ -6123,12 +7446,30 @@ store:
 	VPERM2F128 $0x20, Y0, Y2, Y1
 	VPERM2F128 $0x31, Y0, Y2, Y0
 	VMOVUPS    (DI), Y2
+	VMOVMSKPS  Y2, R12
+	CMPL       R12, $0x000000ff
+	JNE        part148
+	VMOVUPS    Y1, (SI)
+	JMP        stored148
+
+part148:
 	VMASKMOVPS Y1, Y2, (SI)
-	VMOVUPS    32(DI), Y1
+
+stored148:
+	VMOVUPS   32(DI), Y1
+	VMOVMSKPS Y1, R12
+	CMPL      R12, $0x000000ff
+	JNE       part149
+	VMOVUPS   Y0, 32(SI)
+	JMP       stored149
+
+part149:
 	VMASKMOVPS Y0, Y1, 32(SI)
-	ADDQ       R10, SI
-	DECQ       R9
-	JNE        input
+
+stored149:
+	ADDQ R10, SI
+	DECQ R9
+	JNE  input
 	VZEROUPPER
 	RET
 
@@ -6174,12 +7515,30 @@ store:
 	VPERM2F128 $0x20, Y0, Y2, Y1
 	VPERM2F128 $0x31, Y0, Y2, Y0
 	VMOVUPS    (BX), Y2
+	VMOVMSKPS  Y2, R10
+	CMPL       R10, $0x000000ff
+	JNE        part150
+	VMOVUPS    Y1, (CX)
+	JMP        stored150
+
+part150:
 	VMASKMOVPS Y1, Y2, (CX)
-	VMOVUPS    32(BX), Y1
+
+stored150:
+	VMOVUPS   32(BX), Y1
+	VMOVMSKPS Y1, R10
+	CMPL      R10, $0x000000ff
+	JNE       part151
+	VMOVUPS   Y0, 32(CX)
+	JMP       stored151
+
+part151:
 	VMASKMOVPS Y0, Y1, 32(CX)
-	ADDQ       R8, CX
-	DECQ       DI
-	JNE        input
+
+stored151:
+	ADDQ R8, CX
+	DECQ DI
+	JNE  input
 	VZEROUPPER
 	RET
 
@@ -6376,11 +7735,20 @@ vector:
 
 tail:
 	VMASKMOVPS (R8), Y0, Y1
+	VMOVMSKPS  Y0, R8
+	CMPL       R8, $0x000000ff
+	JNE        part152
+	VMOVUPS    Y1, (R9)
+	JMP        stored152
+
+part152:
 	VMASKMOVPS Y1, Y0, (R9)
-	ADDQ       BX, CX
-	ADDQ       DX, AX
-	DECQ       SI
-	JNE        row
+
+stored152:
+	ADDQ BX, CX
+	ADDQ DX, AX
+	DECQ SI
+	JNE  row
 	VZEROUPPER
 	RET
 
@@ -6404,22 +7772,40 @@ two:
 	VMOVUPS    (CX)(DI*4), Y1
 	VMASKMOVPS 32(CX)(DI*4), Y0, Y2
 	VMOVUPS    Y1, (AX)
+	VMOVMSKPS  Y0, DI
+	CMPL       DI, $0x000000ff
+	JNE        part153
+	VMOVUPS    Y2, 32(AX)
+	JMP        stored153
+
+part153:
 	VMASKMOVPS Y2, Y0, 32(AX)
-	ADDQ       $0x08, BX
-	ADDQ       DX, AX
-	DECQ       SI
-	JNE        two
+
+stored153:
+	ADDQ $0x08, BX
+	ADDQ DX, AX
+	DECQ SI
+	JNE  two
 	VZEROUPPER
 	RET
 
 one:
 	MOVQ       (BX), DI
 	VMASKMOVPS (CX)(DI*4), Y0, Y1
+	VMOVMSKPS  Y0, DI
+	CMPL       DI, $0x000000ff
+	JNE        part154
+	VMOVUPS    Y1, (AX)
+	JMP        stored154
+
+part154:
 	VMASKMOVPS Y1, Y0, (AX)
-	ADDQ       $0x08, BX
-	ADDQ       DX, AX
-	DECQ       SI
-	JNE        one
+
+stored154:
+	ADDQ $0x08, BX
+	ADDQ DX, AX
+	DECQ SI
+	JNE  one
 	VZEROUPPER
 	RET
 
@@ -9602,11 +10988,20 @@ onerow:
 	JNE         onerow
 	VMOVUPS     Y1, Y4
 	VFMADD231PS Y0, Y3, Y4
-	VMASKMOVPS  Y4, Y2, (AX)
-	ADDQ        $0x00000020, CX
-	ADDQ        $0x00000020, AX
-	SUBQ        $0x00000008, SI
-	JMP         one
+	VMOVMSKPS   Y2, R8
+	CMPL        R8, $0x000000ff
+	JNE         part155
+	VMOVUPS     Y4, (AX)
+	JMP         stored155
+
+part155:
+	VMASKMOVPS Y4, Y2, (AX)
+
+stored155:
+	ADDQ $0x00000020, CX
+	ADDQ $0x00000020, AX
+	SUBQ $0x00000008, SI
+	JMP  one
 
 done:
 	VZEROUPPER
@@ -9696,12 +11091,21 @@ onerow:
 	VMULPS      Y0, Y3, Y3
 	VMASKMOVPS  (AX), Y1, Y4
 	VFMADD231PS Y3, Y2, Y4
-	VMASKMOVPS  Y4, Y1, (AX)
-	ADDQ        $0x00000020, DX
-	ADDQ        $0x00000020, AX
-	ADDQ        $0x00000020, CX
-	SUBQ        $0x00000008, DI
-	JMP         one
+	VMOVMSKPS   Y1, R9
+	CMPL        R9, $0x000000ff
+	JNE         part156
+	VMOVUPS     Y4, (AX)
+	JMP         stored156
+
+part156:
+	VMASKMOVPS Y4, Y1, (AX)
+
+stored156:
+	ADDQ $0x00000020, DX
+	ADDQ $0x00000020, AX
+	ADDQ $0x00000020, CX
+	SUBQ $0x00000008, DI
+	JMP  one
 
 done:
 	VZEROUPPER
@@ -9771,10 +11175,19 @@ run1:
 	ADDQ       $0x08, R9
 	DECQ       R10
 	JNE        run1
+	VMOVMSKPS  Y0, R8
+	CMPL       R8, $0x000000ff
+	JNE        part157
+	VMOVUPS    Y1, (AX)(R11*1)
+	JMP        stored157
+
+part157:
 	VMASKMOVPS Y1, Y0, (AX)(R11*1)
-	ADDQ       $0x00000020, R11
-	SUBQ       $0x00000008, SI
-	JMP        one
+
+stored157:
+	ADDQ $0x00000020, R11
+	SUBQ $0x00000008, SI
+	JMP  one
 
 done:
 	VZEROUPPER
@@ -9847,19 +11260,37 @@ one:
 	VMULPS     Y4, Y3, Y3
 	VDIVPS     Y3, Y5, Y3
 	VMULPS     Y3, Y1, Y4
+	VMOVMSKPS  Y0, R9
+	CMPL       R9, $0x000000ff
+	JNE        part158
+	VMOVUPS    Y4, (AX)
+	JMP        stored158
+
+part158:
 	VMASKMOVPS Y4, Y0, (AX)
+
+stored158:
 	VMASKMOVPS (BX), Y0, Y4
 	VMULPS     Y3, Y4, Y3
 	VMULPS     Y3, Y1, Y1
 	VDIVPS     Y2, Y1, Y1
+	VMOVMSKPS  Y0, R9
+	CMPL       R9, $0x000000ff
+	JNE        part159
+	VMOVUPS    Y1, (CX)
+	JMP        stored159
+
+part159:
 	VMASKMOVPS Y1, Y0, (CX)
-	ADDQ       $0x00000020, AX
-	ADDQ       $0x00000020, CX
-	ADDQ       $0x00000020, DX
-	ADDQ       $0x00000020, BX
-	ADDQ       $0x00000020, SI
-	SUBQ       $0x00000008, DI
-	JMP        one
+
+stored159:
+	ADDQ $0x00000020, AX
+	ADDQ $0x00000020, CX
+	ADDQ $0x00000020, DX
+	ADDQ $0x00000020, BX
+	ADDQ $0x00000020, SI
+	SUBQ $0x00000008, DI
+	JMP  one
 
 done:
 	VZEROUPPER
@@ -10109,10 +11540,19 @@ one:
 	VFMADD231PS Y6, Y2, Y5
 	VMASKMOVPS  (DX)(R9*1), Y4, Y6
 	VFMADD231PS Y6, Y3, Y5
-	VMASKMOVPS  Y5, Y4, (AX)(R9*1)
-	ADDQ        $0x00000020, R9
-	SUBQ        $0x00000008, DI
-	JMP         one
+	VMOVMSKPS   Y4, R10
+	CMPL        R10, $0x000000ff
+	JNE         part160
+	VMOVUPS     Y5, (AX)(R9*1)
+	JMP         stored160
+
+part160:
+	VMASKMOVPS Y5, Y4, (AX)(R9*1)
+
+stored160:
+	ADDQ $0x00000020, R9
+	SUBQ $0x00000008, DI
+	JMP  one
 
 done:
 	VZEROUPPER
@@ -10172,10 +11612,19 @@ one:
 	PREFETCHT0 4096(AX)(R9*1)
 	VMASKMOVPS (SI)(R9*1), Y1, Y2
 	VMULPS     Y0, Y2, Y2
+	VMOVMSKPS  Y1, R10
+	CMPL       R10, $0x000000ff
+	JNE        part161
+	VMOVUPS    Y2, (AX)(R9*1)
+	JMP        stored161
+
+part161:
 	VMASKMOVPS Y2, Y1, (AX)(R9*1)
-	ADDQ       $0x00000020, R9
-	SUBQ       $0x00000008, DI
-	JMP        one
+
+stored161:
+	ADDQ $0x00000020, R9
+	SUBQ $0x00000008, DI
+	JMP  one
 
 done:
 	ADDQ DX, AX
@@ -10243,10 +11692,19 @@ one:
 	VMASKMOVPS  (AX)(R9*1), Y1, Y2
 	VMASKMOVPS  (SI)(R9*1), Y1, Y3
 	VFMADD231PS Y3, Y0, Y2
-	VMASKMOVPS  Y2, Y1, (AX)(R9*1)
-	ADDQ        $0x00000020, R9
-	SUBQ        $0x00000008, DI
-	JMP         one
+	VMOVMSKPS   Y1, R10
+	CMPL        R10, $0x000000ff
+	JNE         part162
+	VMOVUPS     Y2, (AX)(R9*1)
+	JMP         stored162
+
+part162:
+	VMASKMOVPS Y2, Y1, (AX)(R9*1)
+
+stored162:
+	ADDQ $0x00000020, R9
+	SUBQ $0x00000008, DI
+	JMP  one
 
 done:
 	ADDQ DX, AX
@@ -10549,11 +12007,29 @@ one:
 	VMASKMOVPS  (DX)(R10*1), Y8, Y11
 	VFMADD231PS Y11, Y3, Y9
 	VFMADD231PS Y11, Y7, Y10
-	VMASKMOVPS  Y9, Y8, (BX)(R10*1)
-	VMASKMOVPS  Y10, Y8, (AX)(R10*1)
-	ADDQ        $0x00000020, R10
-	SUBQ        $0x00000008, R8
-	JMP         one
+	VMOVMSKPS   Y8, R11
+	CMPL        R11, $0x000000ff
+	JNE         part163
+	VMOVUPS     Y9, (BX)(R10*1)
+	JMP         stored163
+
+part163:
+	VMASKMOVPS Y9, Y8, (BX)(R10*1)
+
+stored163:
+	VMOVMSKPS Y8, R11
+	CMPL      R11, $0x000000ff
+	JNE       part164
+	VMOVUPS   Y10, (AX)(R10*1)
+	JMP       stored164
+
+part164:
+	VMASKMOVPS Y10, Y8, (AX)(R10*1)
+
+stored164:
+	ADDQ $0x00000020, R10
+	SUBQ $0x00000008, R8
+	JMP  one
 
 done:
 	VZEROUPPER
@@ -10627,10 +12103,19 @@ one:
 	VMULPS      Y0, Y3, Y3
 	VMASKMOVPS  (SI)(R11*1), Y2, Y4
 	VFMADD231PS Y4, Y1, Y3
-	VMASKMOVPS  Y3, Y2, (AX)(R11*1)
-	ADDQ        $0x00000020, R11
-	SUBQ        $0x00000008, R9
-	JMP         one
+	VMOVMSKPS   Y2, R12
+	CMPL        R12, $0x000000ff
+	JNE         part165
+	VMOVUPS     Y3, (AX)(R11*1)
+	JMP         stored165
+
+part165:
+	VMASKMOVPS Y3, Y2, (AX)(R11*1)
+
+stored165:
+	ADDQ $0x00000020, R11
+	SUBQ $0x00000008, R9
+	JMP  one
 
 done:
 	ADDQ DX, AX
@@ -10712,10 +12197,19 @@ one:
 	VFMADD231PS Y4, Y0, Y3
 	VMASKMOVPS  (SI)(R11*1), Y2, Y4
 	VFMADD231PS Y4, Y1, Y3
-	VMASKMOVPS  Y3, Y2, (AX)(R11*1)
-	ADDQ        $0x00000020, R11
-	SUBQ        $0x00000008, R9
-	JMP         one
+	VMOVMSKPS   Y2, R12
+	CMPL        R12, $0x000000ff
+	JNE         part166
+	VMOVUPS     Y3, (AX)(R11*1)
+	JMP         stored166
+
+part166:
+	VMASKMOVPS Y3, Y2, (AX)(R11*1)
+
+stored166:
+	ADDQ $0x00000020, R11
+	SUBQ $0x00000008, R9
+	JMP  one
 
 done:
 	ADDQ DX, AX

@@ -1568,36 +1568,144 @@ edge:
 	JEQ        writeEdge
 
 writeEdge:
+	VMOVMSKPS Y12, DX
+	CMPL      DX, $0x000000ff
+	JNE       part1
+	VMOVUPS   Y0, (AX)
+	JMP       stored1
+
+part1:
 	VMASKMOVPS Y0, Y12, (AX)
+
+stored1:
+	VMOVMSKPS Y13, DX
+	CMPL      DX, $0x000000ff
+	JNE       part2
+	VMOVUPS   Y1, 32(AX)
+	JMP       stored2
+
+part2:
 	VMASKMOVPS Y1, Y13, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored2:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y12, DX
+	CMPL      DX, $0x000000ff
+	JNE       part3
+	VMOVUPS   Y2, (AX)
+	JMP       stored3
+
+part3:
 	VMASKMOVPS Y2, Y12, (AX)
+
+stored3:
+	VMOVMSKPS Y13, DX
+	CMPL      DX, $0x000000ff
+	JNE       part4
+	VMOVUPS   Y3, 32(AX)
+	JMP       stored4
+
+part4:
 	VMASKMOVPS Y3, Y13, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored4:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y12, DX
+	CMPL      DX, $0x000000ff
+	JNE       part5
+	VMOVUPS   Y4, (AX)
+	JMP       stored5
+
+part5:
 	VMASKMOVPS Y4, Y12, (AX)
+
+stored5:
+	VMOVMSKPS Y13, DX
+	CMPL      DX, $0x000000ff
+	JNE       part6
+	VMOVUPS   Y5, 32(AX)
+	JMP       stored6
+
+part6:
 	VMASKMOVPS Y5, Y13, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored6:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y12, DX
+	CMPL      DX, $0x000000ff
+	JNE       part7
+	VMOVUPS   Y6, (AX)
+	JMP       stored7
+
+part7:
 	VMASKMOVPS Y6, Y12, (AX)
+
+stored7:
+	VMOVMSKPS Y13, DX
+	CMPL      DX, $0x000000ff
+	JNE       part8
+	VMOVUPS   Y7, 32(AX)
+	JMP       stored8
+
+part8:
 	VMASKMOVPS Y7, Y13, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored8:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y12, DX
+	CMPL      DX, $0x000000ff
+	JNE       part9
+	VMOVUPS   Y8, (AX)
+	JMP       stored9
+
+part9:
 	VMASKMOVPS Y8, Y12, (AX)
+
+stored9:
+	VMOVMSKPS Y13, DX
+	CMPL      DX, $0x000000ff
+	JNE       part10
+	VMOVUPS   Y9, 32(AX)
+	JMP       stored10
+
+part10:
 	VMASKMOVPS Y9, Y13, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored10:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y12, DX
+	CMPL      DX, $0x000000ff
+	JNE       part11
+	VMOVUPS   Y10, (AX)
+	JMP       stored11
+
+part11:
 	VMASKMOVPS Y10, Y12, (AX)
+
+stored11:
+	VMOVMSKPS Y13, DX
+	CMPL      DX, $0x000000ff
+	JNE       part12
+	VMOVUPS   Y11, 32(AX)
+	JMP       stored12
+
+part12:
 	VMASKMOVPS Y11, Y13, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored12:
+	ADDQ CX, AX
+	DECQ BX
+	JEQ  end
 
 end:
 	MOVQ AX, c+96(FP)
@@ -1904,31 +2012,121 @@ edge:
 	JEQ        writeEdge
 
 writeEdge:
+	VMOVMSKPS Y10, DX
+	CMPL      DX, $0x000000ff
+	JNE       part13
+	VMOVUPS   Y0, (AX)
+	JMP       stored13
+
+part13:
 	VMASKMOVPS Y0, Y10, (AX)
+
+stored13:
+	VMOVMSKPS Y11, DX
+	CMPL      DX, $0x000000ff
+	JNE       part14
+	VMOVUPS   Y1, 32(AX)
+	JMP       stored14
+
+part14:
 	VMASKMOVPS Y1, Y11, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored14:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y10, DX
+	CMPL      DX, $0x000000ff
+	JNE       part15
+	VMOVUPS   Y2, (AX)
+	JMP       stored15
+
+part15:
 	VMASKMOVPS Y2, Y10, (AX)
+
+stored15:
+	VMOVMSKPS Y11, DX
+	CMPL      DX, $0x000000ff
+	JNE       part16
+	VMOVUPS   Y3, 32(AX)
+	JMP       stored16
+
+part16:
 	VMASKMOVPS Y3, Y11, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored16:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y10, DX
+	CMPL      DX, $0x000000ff
+	JNE       part17
+	VMOVUPS   Y4, (AX)
+	JMP       stored17
+
+part17:
 	VMASKMOVPS Y4, Y10, (AX)
+
+stored17:
+	VMOVMSKPS Y11, DX
+	CMPL      DX, $0x000000ff
+	JNE       part18
+	VMOVUPS   Y5, 32(AX)
+	JMP       stored18
+
+part18:
 	VMASKMOVPS Y5, Y11, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored18:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y10, DX
+	CMPL      DX, $0x000000ff
+	JNE       part19
+	VMOVUPS   Y6, (AX)
+	JMP       stored19
+
+part19:
 	VMASKMOVPS Y6, Y10, (AX)
+
+stored19:
+	VMOVMSKPS Y11, DX
+	CMPL      DX, $0x000000ff
+	JNE       part20
+	VMOVUPS   Y7, 32(AX)
+	JMP       stored20
+
+part20:
 	VMASKMOVPS Y7, Y11, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored20:
+	ADDQ      CX, AX
+	DECQ      BX
+	JEQ       end
+	VMOVMSKPS Y10, DX
+	CMPL      DX, $0x000000ff
+	JNE       part21
+	VMOVUPS   Y8, (AX)
+	JMP       stored21
+
+part21:
 	VMASKMOVPS Y8, Y10, (AX)
+
+stored21:
+	VMOVMSKPS Y11, DX
+	CMPL      DX, $0x000000ff
+	JNE       part22
+	VMOVUPS   Y9, 32(AX)
+	JMP       stored22
+
+part22:
 	VMASKMOVPS Y9, Y11, 32(AX)
-	ADDQ       CX, AX
-	DECQ       BX
-	JEQ        end
+
+stored22:
+	ADDQ CX, AX
+	DECQ BX
+	JEQ  end
 
 end:
 	MOVQ AX, c+96(FP)

@@ -141,10 +141,23 @@ func (s isa) loadMasked(m Mem, mask reg.Register) reg.VecVirtual {
 func (s isa) storeMasked(v reg.VecVirtual, m Mem, mask reg.Register) {
 	if s.w == 16 {
 		VMOVUPS(v, mask, m)
-	} else {
-		VMASKMOVPS(v, mask, m)
+		return
 	}
+	stores++
+	part, done := fmt.Sprintf("part%d", stores), fmt.Sprintf("stored%d", stores)
+	lanes := GP32()
+	VMOVMSKPS(mask, lanes)
+	CMPL(lanes, U32(1<<s.w-1))
+	JNE(LabelRef(part))
+	VMOVUPS(v, m)
+	JMP(LabelRef(done))
+	Label(part)
+	VMASKMOVPS(v, mask, m)
+	Label(done)
 }
+
+// stores numbers the labels of masked stores of AVX2, which take some processors a dozen cycles, so that whole vectors go without a mask.
+var stores int
 
 // transpose emits dst[j*ldd+i] = src[i*lds+j] for four rows i of n columns j, n a multiple of four.
 func (s isa) transpose() {
