@@ -7,7 +7,7 @@ import (
 
 // depthwise reports whether every channel is convolved with kernels of its own: a group each.
 func (s *ConvShape) depthwise() bool {
-	return s.Group > 1 && s.Group == s.C && len(s.In) <= 2 && size(s.Kernel) > 1 && size(s.OutSize()) > 0 && s.N > 0
+	return s.Group > 1 && s.Group == s.C && len(s.In) <= 2 && size(s.Kernel) > 1 && size(s.OutSize()) > 0 && s.N > 0 && s.stepsInside()
 }
 
 // byTaps reports whether a direction is a depthwise convolution of blocks of channels.

@@ -47,17 +47,6 @@ func (s *ConvShape) phased() bool {
 	return len(s.In) <= 2 && !s.unitStride() && s.stepsInside() && !s.thin() && !s.depthwise()
 }
 
-// stepsInside reports whether strides and dilations are no longer than the images, whose pixels they then take apart; beyond, there would be
-// more parts than pixels.
-func (s *ConvShape) stepsInside() bool {
-	for i, n := range s.In {
-		if max(s.Stride[i], s.Dilation[i]) > n {
-			return false
-		}
-	}
-	return true
-}
-
 const (
 	// phasePlaces is how many places of a band are enough: weights pass L1 once for them.
 	phasePlaces = 1024

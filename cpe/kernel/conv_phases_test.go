@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
@@ -61,10 +60,7 @@ func TestPhasedStrategy(t *testing.T) {
 	if !simd.Vectors() {
 		t.Skip("the model's figures are those of machines with vectors")
 	}
-	spec, err := cpe.Load("host")
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := hostSpec(t)
 	for _, c := range []struct {
 		s    ConvShape
 		want Strategy

@@ -39,6 +39,17 @@ func (s ConvShape) unitStride() bool {
 	return true
 }
 
+// stepsInside reports whether strides and dilations are no longer than the images, whose pixels they then take apart; beyond, there would be
+// more parts than pixels.
+func (s *ConvShape) stepsInside() bool {
+	for i, n := range s.In {
+		if max(s.Stride[i], s.Dilation[i]) > n {
+			return false
+		}
+	}
+	return true
+}
+
 // pointwise reports whether the column matrix is the image itself: a 1x1 kernel, stride 1, no padding.
 func (s ConvShape) pointwise() bool {
 	for i := range s.In {

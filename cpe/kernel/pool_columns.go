@@ -17,8 +17,8 @@ type poolColumns struct {
 // prepareColumns prepares pooling down the columns for means, and for maxima where that is worth it.
 func (p *Pool) prepareColumns() {
 	s := &p.shape
-	if s.Method == PoolMax && !s.maximaByColumns() {
-		return
+	if s.Method == PoolMax && !s.maximaByColumns() || s.Method == PoolAve && max(s.KW, s.SW) > 2*s.W {
+		return // lines of means would be mostly padding
 	}
 	spec := p.machine.Spec()
 	p.columns = make([]poolColumns, spec.CoreGroups)

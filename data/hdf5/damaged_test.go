@@ -218,7 +218,11 @@ func TestCheckHeaps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = checkHeaps(f, int64(len(tt.file)))
+		head, err := readSuperblock(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = checkHeaps(f, head, int64(len(tt.file)))
 		f.Close()
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: error %v, want %q", name, err, tt.want)

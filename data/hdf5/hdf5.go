@@ -84,7 +84,7 @@ func open(path string) (*hdf5.File, int64, error) {
 	if err != nil {
 		return nil, 0, fmt.Errorf("%s: %w", path, err)
 	}
-	if err := checkHeaps(raw, info.Size()); err != nil {
+	if err := checkHeaps(raw, head, info.Size()); err != nil {
 		return nil, 0, fmt.Errorf("%s: damaged HDF5 file: %w", path, err)
 	}
 	f, err := hdf5.Open(path)

@@ -156,7 +156,8 @@ func (s isa) storeMasked(v reg.VecVirtual, m Mem, mask reg.Register) {
 	Label(done)
 }
 
-// stores numbers the labels of masked stores of AVX2, which take some processors a dozen cycles, so that whole vectors go without a mask.
+// stores numbers the labels of masked stores of AVX2. With a mask they take longer, on some processors far longer, so that whole vectors go
+// without.
 var stores int
 
 // transpose emits dst[j*ldd+i] = src[i*lds+j] for four rows i of n columns j, n a multiple of four.
