@@ -1,6 +1,10 @@
 package cpe
 
-import "time"
+import (
+	"fmt"
+	"slices"
+	"time"
+)
 
 // shares are the parts of the work that a native machine's core groups get. Other work on a processor, or on its other hyper-thread,
 // takes much of its time or of its pace, for milliseconds to minutes, and a program ends with its slowest group: so each gets as much
@@ -8,6 +12,7 @@ import "time"
 type shares struct {
 	before []float64 // of each group: the part of those before it; one more
 	pace   []float64 // of each group, as parts of the sum
+	fixed  bool      // by FixShares
 }
 
 const (
@@ -20,14 +25,37 @@ const (
 )
 
 func newShares(groups int) shares {
-	s := shares{make([]float64, groups+1), make([]float64, groups)}
+	s := shares{before: make([]float64, groups+1), pace: make([]float64, groups)}
 	for i := range groups {
 		s.before[i+1] = float64(i+1) / float64(groups)
 	}
 	return s
 }
 
-// part is the part lo <= i < hi of n units that a group gets: at least one, if there is one for each.
+// FixShares gives each core group of a native machine the part of all work that parts says, from now on, whatever its pace. Parts are
+// positive or 0, and 0 gives a group nothing at all. It is for tests: results must not depend on shares.
+func (m *Machine) FixShares(parts []float64) error {
+	if m.mode != Native || len(parts) != len(m.groups) {
+		return fmt.Errorf("cpe: %d shares for a %v machine of %d core groups", len(parts), m.mode, len(m.groups))
+	}
+	var sum float64
+	for _, p := range parts {
+		sum += p
+	}
+	if !(sum > 0) || slices.Min(parts) < 0 {
+		return fmt.Errorf("cpe: shares %v: none may be negative, nor all 0", parts)
+	}
+	var before float64
+	for i, p := range parts {
+		before += p / sum
+		m.shares.before[i+1] = before
+	}
+	m.shares.before[len(parts)] = 1
+	m.shares.fixed = true
+	return nil
+}
+
+// part is the part lo <= i < hi of n units that a group gets: at least one, if there is one for each and shares are not fixed.
 func (s *shares) part(group, n int) (lo, hi int) {
 	return s.bound(group, n), s.bound(group+1, n)
 }
@@ -35,14 +63,17 @@ func (s *shares) part(group, n int) (lo, hi int) {
 // bound is the number of units of the groups before one.
 func (s *shares) bound(group, n int) int {
 	at, groups := int(s.before[group]*float64(n)+0.5), len(s.pace)
-	if n < groups {
-		return at
+	if n < groups || s.fixed {
+		return min(at, n)
 	}
 	return min(max(at, group), n-groups+group)
 }
 
 // learn moves the shares towards the pace that groups had in a program which they have all taken part in.
 func (s *shares) learn(groups []*CoreGroup) {
+	if s.fixed {
+		return
+	}
 	var sum float64
 	for i, g := range groups {
 		if g.got == 0 || g.spent < telling {

@@ -50,6 +50,10 @@ var allowed = []struct {
 	{"modeltime", []string{"proto/", "internal/suggest", "blob", "cpe/", "layers/", "net"}},
 	{"internal/modelplot", []string{"cpe/", "modeltime", "internal/figure"}},
 	{"scaling", []string{"proto/", "internal/suggest", "topology/", "cpe", "modeltime"}},
+	{"internal/randomtest/kernels", []string{"internal/randomtest", "internal/simd", "cpe", "cpe/kernel"}},
+	{"internal/randomtest/nets", []string{"proto/", "blob", "internal/randomtest", "internal/simd", "cpe", "layers", "net"}},
+	{"internal/randomtest/run", []string{"internal/randomtest/", "internal/simd"}},
+	{"internal/randomtest", []string{"cpe"}},
 	{"cmd/", []string{""}},
 }
 

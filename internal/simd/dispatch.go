@@ -95,6 +95,15 @@ func Name() string {
 	return active.name
 }
 
+// Levels are the names of the levels that this computer has, the best first.
+func Levels() []string {
+	var names []string
+	for _, l := range supported() {
+		names = append(names, l.name)
+	}
+	return names
+}
+
 // Micro returns the rows and columns of the tile of MicroKernel.
 func Micro() (mr, nr int) { return active.mr, active.nr }
 

@@ -1,0 +1,57 @@
+package randomtest
+
+import (
+	"fmt"
+	"os"
+)
+
+// shrink makes a failing problem smaller as long as it goes on failing, in whatever way.
+func shrink(c *child, kind string, p Problem, what string) (Problem, string, error) {
+	for steps := 0; steps < maxShrinks; {
+		smaller := false
+		for _, s := range p.Smaller() {
+			if steps++; steps > maxShrinks {
+				break
+			}
+			w, err := c.check(kind, s.String())
+			if err != nil {
+				return p, what, err
+			}
+			if w != "" {
+				p, what, smaller = s, w, true
+				break
+			}
+		}
+		if !smaller {
+			break
+		}
+	}
+	return p, what, nil
+}
+
+// maxShrinks bounds the problems that are tried for one failure.
+const maxShrinks = 2000
+
+// Repeat checks the one problem in a file on every level.
+func Repeat(o Options, file string) error {
+	if len(o.Kinds) != 1 {
+		return fmt.Errorf("of which kind is %s: one is needed", file)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	for _, level := range o.Levels {
+		c := &child{level: level, timeout: o.Timeout}
+		what, err := c.check(o.Kinds[0].Name, string(text))
+		c.stop()
+		if err != nil {
+			return err
+		}
+		if what != "" {
+			return fmt.Errorf("%s, vector level %s: %s", file, level, what)
+		}
+		fmt.Fprintf(o.Out, "%s, vector level %s: ok\n", file, level)
+	}
+	return nil
+}
