@@ -46,7 +46,10 @@ func poolForwardMPE(s *kernel.PoolShape, x, y []float32, mask []int32, key uint6
 			y[out], mask[out] = w.largest(s.W, values)
 		case s.Train:
 			mask[out] = w.draw(s.W, values, kernel.UniformFloat(key, uint64(out)))
-			y[out] = values[mask[out]]
+			y[out] = 0
+			if mask[out] >= 0 {
+				y[out] = values[mask[out]]
+			}
 		default:
 			y[out] = w.weightedMean(s.W, values)
 		}
@@ -84,13 +87,13 @@ func (w poolWindow) weightedMean(width int, x []float32) float32 {
 	return float32(squares / sum)
 }
 
-// draw returns the first place at which the running sum reaches the share u of the whole. Sums are float32 in the order
+// draw returns the first place at which the running sum reaches the share u of the whole, -1 where a window holds nothing. Sums are float32 in the order
 // of places, as in the kernel: another rounding could choose another place.
 func (w poolWindow) draw(width int, x []float32, u float32) (place int32) {
 	var sum float32
 	w.each(width, func(at int) { sum += x[at] })
 	threshold, done := u*sum, false
-	sum = 0
+	sum, place = 0, -1
 	w.each(width, func(at int) {
 		if !done {
 			sum += x[at]

@@ -27,6 +27,8 @@ func init() {
 			Bottoms: []layertest.Bottom{layertest.In(2, 2, 3, 4)}},
 		layertest.Case{Name: "drawn", Param: "pooling_param { pool: STOCHASTIC kernel_size: 2 stride: 2 }", Bottoms: positive,
 			NoGradient: "a step can change which value is drawn"},
+		layertest.Case{Name: "drawn from windows that hold nothing", Param: "pooling_param { pool: STOCHASTIC kernel_size: 1 stride: 2 }", Bottoms: positive,
+			NoGradient: "draws a place"},
 		layertest.Case{Name: "weighted mean", Param: "pooling_param { pool: STOCHASTIC kernel_size: 3 stride: 2 }", Bottoms: positive,
 			Phase: caffepb.Phase_TEST, NoGradient: "there is none in phase TEST"},
 		layertest.Case{Name: "rows that exceed a tile", Param: "pooling_param { kernel_size: 3 stride: 2 }", Bottoms: distinct(1, 2, 150, 131),

@@ -39,8 +39,11 @@ func (n *Net) finish() {
 // runs, and where the task writes nothing stands that either reads.
 func (n *Net) canFinish(i int, t *task) bool {
 	d := n.nodes[i]
+	if len(d.task.bottoms) != 1 || len(t.tops) != 1 { // Silence has no top
+		return false
+	}
 	before, after := d.task.tops[0], t.tops[0]
-	if n.kept[d.topIDs[0]] || len(d.task.bottoms) != 1 || len(t.tops) != 1 || t.bottoms[0] != before || before.Count() != after.Count() {
+	if n.kept[d.topIDs[0]] || t.bottoms[0] != before || before.Count() != after.Count() {
 		return false
 	}
 	others := t.bottoms[1:]

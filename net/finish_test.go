@@ -49,6 +49,7 @@ func TestFinishedByTheConvolution(t *testing.T) {
 		{"sum of what comes between", pointwiseOf("c", "t", 64) + pointwiseOf("d", "t", 64) + normOf("d", "e") + normOf("c", "n") + sumOf("n", "e", "s"), []string{"d"}},
 		{"3x3", `layer { name: "s" type: "Convolution" bottom: "t" top: "s" convolution_param { num_output: 32 kernel_size: 3 weight_filler { type: "msra" } } }` + normOf("s", "s"), nil},
 		{"by planes", pointwiseOf("s", "t", 20) + normOf("s", "s"), nil},
+		{"silenced", pointwiseOf("s", "t", 64) + pointwiseOf("d", "t", 64) + `layer { name: "silence" type: "Silence" bottom: "d" }`, nil},
 		{"read twice", pointwiseOf("c", "t", 48) + normOf("c", "n") + sumOf("n", "c", "s"), nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
