@@ -1,7 +1,195 @@
-// Package nets draws random nets.
+// Package nets draws random nets: trees, residual sums, inception blocks, chains in place, shared blobs and shared weights, several losses; of
+// every layer type that needs no files. A net is trained for two iterations, tested, or used for inference:
+//
+//   - layer by layer on the CPE path, where each layer reads what the plain MPE path gave it, on this computer or on the SW26010;
+//   - as a whole with fusion, layouts and memory plan, on several numbers of threads with uneven and empty shares, whose bits must be the same;
+//   - again after its batch has changed.
+//
+// Values are compared with the MPE path's (compare.go has the tolerances).
 package nets
 
-import "github.com/swcaffe/swcaffe/internal/randomtest"
+import (
+	"bufio"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/randomtest"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
 
 // Kinds is the one kind.
-func Kinds() []randomtest.Kind { return nil }
+func Kinds() []randomtest.Kind {
+	return []randomtest.Kind{{Name: "net", Random: Random, Parse: Parse}}
+}
+
+// Uses of a net.
+const (
+	train     = "train"     // forward and back in the TRAIN phase
+	test      = "test"      // forward in the TEST phase, as a solver's test net
+	inference = "inference" // forward in the TEST phase in a net that is for nothing else
+)
+
+// problem is a net and how it is run. Its text is a prototxt whose first lines, comments, say how.
+type problem struct {
+	net      *caffepb.NetParameter
+	use      string
+	seed     uint64
+	strategy kernel.Strategy
+	procs    int // GOMAXPROCS
+	threads  []randomtest.Threads
+	again    int  // the batch of another iteration; 0: none
+	mesh     bool // layer by layer on the SW26010
+
+	noise *rand.Rand // added to inputs, if not nil
+}
+
+// Random draws a net.
+func Random(r *rand.Rand) randomtest.Problem {
+	p := &problem{use: []string{train, train, train, test, inference}[r.IntN(5)], seed: r.Uint64N(1 << 32), procs: []int{1, 2, 2, 4}[r.IntN(4)]}
+	p.threads = []randomtest.Threads{{1}}
+	for range 1 + r.IntN(2) {
+		p.threads = append(p.threads, randomtest.RandomThreads(r))
+	}
+	strategies := []kernel.Strategy{kernel.Auto, kernel.Auto, kernel.Auto, kernel.Explicit, kernel.Implicit, kernel.Winograd2, kernel.Winograd4, kernel.Winograd5}
+	p.strategy = strategies[r.IntN(len(strategies))]
+	work := 1e5 * math.Pow(200, r.Float64())
+	if r.IntN(50) == 0 {
+		work = 1e8
+	}
+	p.mesh = work < 4e5 && r.IntN(2) == 0
+	text, batch := draw(r, work)
+	p.net = &caffepb.NetParameter{}
+	if _, err := swproto.UnmarshalText("net", []byte(text), p.net); err != nil {
+		panic(fmt.Sprintf("nets: %v in\n%s", err, text))
+	}
+	if r.IntN(10) < 3 {
+		p.again = max(1, batch*(1+r.IntN(20))/10)
+	}
+	return p
+}
+
+// draw makes the text of a net that costs about so many multiply-adds, and returns its batch.
+func draw(r *rand.Rand, work float64) (text string, batch int) {
+	b := &builder{r: r, work: work, values: 4e5, smooth: r.IntN(3) == 0}
+	if r.IntN(5) == 0 {
+		b.text.WriteString("force_backward: true\n")
+	}
+	shape := b.shape()
+	first := b.input("gauss", shape...)
+	b.tips = append(b.tips, first)
+	if len(shape) == 3 {
+		b.sequence(first)
+	}
+	for range 1 + r.IntN(8) {
+		if t := b.open((*tip).images); t != nil && b.chance(0.85) {
+			b.growImages(t)
+		} else if t := b.open(func(t *tip) bool { return !t.images() }); t != nil {
+			b.growRows(t)
+		}
+	}
+	if first.reads == 0 {
+		b.product(first)
+	}
+	if first.reads == 0 {
+		b.named("Sigmoid", first)
+	}
+	b.finish()
+	return b.text.String(), shape[0]
+}
+
+// shape draws that of the first input.
+func (b *builder) shape() []int {
+	var s []int
+	switch b.r.IntN(8) {
+	case 0: // many images
+		s = []int{b.integer(1, 10000), b.integer(1, 8), b.integer(1, 12), 0}
+	case 1: // many channels
+		s = []int{b.integer(1, 8), b.integer(16, 1000), b.integer(1, 16), 0}
+	case 2: // large images
+		s = []int{b.integer(1, 4), b.integer(1, 16), b.integer(32, 300), 0}
+	case 3: // rows
+		s = []int{b.integer(1, 10000), b.integer(1, 10000)}
+	case 4:
+		s = []int{b.integer(1, 12), b.integer(1, 32), b.integer(1, 64)}
+	default:
+		s = []int{b.integer(1, 32), b.integer(1, 64), b.integer(4, 40), 0}
+	}
+	if len(s) == 4 {
+		s[3] = s[2]
+		if b.chance(0.2) {
+			s[3] = b.integer(1, 60)
+		}
+	}
+	for most := b.values / 4; float64(count(s)) > most; {
+		k := b.r.IntN(len(s))
+		s[k] = (s[k] + 1) / 2
+	}
+	return s
+}
+
+func (p *problem) String() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "# use: %s\n# seed: %d\n# strategy: %v\n# procs: %d\n", p.use, p.seed, p.strategy, p.procs)
+	for _, t := range p.threads {
+		fmt.Fprintf(&s, "# threads: %v\n", t)
+	}
+	if p.again > 0 {
+		fmt.Fprintf(&s, "# again: %d\n", p.again)
+	}
+	if p.mesh {
+		s.WriteString("# mesh: true\n")
+	}
+	s.Write(swproto.MarshalText(p.net))
+	return s.String()
+}
+
+// Parse reads a net and the comments in front of it.
+func Parse(text string) (randomtest.Problem, error) {
+	p := &problem{net: &caffepb.NetParameter{}, use: train, procs: 1}
+	lines := bufio.NewScanner(strings.NewReader(text))
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		line, comment := strings.CutPrefix(lines.Text(), "# ")
+		if !comment {
+			break
+		}
+		key, value, _ := strings.Cut(line, ": ")
+		if err := p.set(key, value); err != nil {
+			return nil, fmt.Errorf("%q: %w", line, err)
+		}
+	}
+	if len(p.threads) == 0 {
+		p.threads = []randomtest.Threads{{1}}
+	}
+	_, err := swproto.UnmarshalText("net", []byte(text), p.net)
+	return p, err
+}
+
+func (p *problem) set(key, value string) (err error) {
+	switch key {
+	case "use":
+		p.use = value
+	case "seed":
+		p.seed, err = strconv.ParseUint(value, 10, 64)
+	case "strategy":
+		p.strategy, err = kernel.ParseStrategy(value)
+	case "procs":
+		p.procs, err = strconv.Atoi(value)
+	case "again":
+		p.again, err = strconv.Atoi(value)
+	case "mesh":
+		p.mesh = value == "true"
+	case "threads":
+		var t randomtest.Threads
+		t, err = randomtest.ParseThreads(value)
+		p.threads = append(p.threads, t)
+	default:
+		err = fmt.Errorf("no such setting")
+	}
+	return err
+}

@@ -1,0 +1,252 @@
+package nets
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/randomtest"
+	"github.com/swcaffe/swcaffe/layers"
+	swnet "github.com/swcaffe/swcaffe/net"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+// Check compares the net's CPE path with its MPE path, and runs on different threads with each other.
+func (p *problem) Check() error {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(p.procs))
+	if err := p.byLayers(); err != nil {
+		return err
+	}
+	return p.whole()
+}
+
+// machines are the native ones that were made, by number of core groups, and the SW26010.
+var (
+	machines = map[int]*cpe.Machine{}
+	sw26010  *cpe.Machine
+)
+
+func machine(t randomtest.Threads) (*cpe.Machine, error) {
+	if m := machines[len(t)]; m != nil {
+		return m, m.FixShares(t)
+	}
+	m, err := t.Machine()
+	if err == nil {
+		machines[len(t)] = m
+	}
+	return m, err
+}
+
+func modelled() (*cpe.Machine, error) {
+	if sw26010 != nil {
+		return sw26010, nil
+	}
+	spec, err := cpe.Load("sw26010")
+	if err == nil {
+		sw26010, err = cpe.New(spec, cpe.Functional)
+	}
+	return sw26010, err
+}
+
+// phase is the one that the net is built for.
+func (p *problem) phase() caffepb.Phase {
+	if p.use == train {
+		return caffepb.Phase_TRAIN
+	}
+	return caffepb.Phase_TEST
+}
+
+// build makes a net whose inputs are filled, and its stored statistics.
+func (p *problem) build(engine layers.Engine, m *cpe.Machine, economise bool) (*swnet.Net, error) {
+	n, err := swnet.New(proto.Clone(p.net).(*caffepb.NetParameter), swnet.Options{
+		State:     &caffepb.NetState{Phase: p.phase().Enum()},
+		Device:    &layers.Device{Engine: engine, Machine: m, Random: layers.NewRandom(p.seed), Strategy: p.strategy},
+		Economise: economise, ForwardOnly: p.use == inference,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if economise && p.net.GetForceBackward() {
+		for _, name := range inputs(n) {
+			n.Blob(name) // it keeps its gradient
+		}
+	}
+	fillStatistics(n, p.seed)
+	p.fill(n)
+	return n, nil
+}
+
+// inputs are the tops of Input layers.
+func inputs(n *swnet.Net) (names []string) {
+	for i := range n.NumLayers() {
+		if n.LayerType(i) == "Input" {
+			names = append(names, n.LayerParam(i).Top[0])
+		}
+	}
+	return names
+}
+
+// fillStatistics gives BatchNorm layers running sums.
+func fillStatistics(n *swnet.Net, seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 1))
+	for i := range n.NumLayers() {
+		if n.LayerType(i) != "BatchNorm" {
+			continue
+		}
+		w := n.Layer(i).Params()
+		for k := range w[0].Data() {
+			w[0].Data()[k] = float32(0.3 * r.NormFloat64())
+			w[1].Data()[k] = float32(0.5 + r.Float64())
+		}
+		w[2].Data()[0] = 1
+	}
+}
+
+// fill gives Input layers the values that the names of their tops ask for.
+func (p *problem) fill(n *swnet.Net) {
+	r := rand.New(rand.NewPCG(p.seed, 2))
+	for i := range n.NumLayers() {
+		if n.LayerType(i) != "Input" {
+			continue
+		}
+		name, x := n.LayerParam(i).Top[0], n.Tops(i)[0].Data()
+		fillInput(r, name, x)
+		if p.noise != nil && !wholeNumbers(name) {
+			addNoise(p.noise, x, noise)
+		}
+	}
+}
+
+func fillInput(r *rand.Rand, name string, x []float32) {
+	kind, _, _ := strings.Cut(name, "_")
+	letters := strings.TrimRight(kind, "0123456789")
+	below, _ := strconv.Atoi(kind[len(letters):])
+	for i := range x {
+		switch letters {
+		case "label", "index":
+			x[i] = float32(r.IntN(max(1, below)))
+		case "flag":
+			x[i] = float32(min(1, r.IntN(4)))
+		case "prob":
+			x[i] = r.Float32()
+		default:
+			x[i] = float32(r.NormFloat64())
+		}
+	}
+}
+
+// wholeNumbers reports whether a blob's values are whole numbers, to which no noise may be added.
+func wholeNumbers(name string) bool {
+	return strings.HasPrefix(name, "label") || strings.HasPrefix(name, "index") || strings.HasPrefix(name, "flag")
+}
+
+// run is what an iteration leaves.
+type run struct {
+	names  []string
+	values [][]float32
+}
+
+func (r *run) add(name string, values []float32) {
+	r.names, r.values = append(r.names, name), append(r.values, slices.Clone(values))
+}
+
+// iterate runs a net forward, and in training back, and returns what that leaves.
+func (p *problem) iterate(n *swnet.Net) (*run, error) {
+	p.fill(n)
+	r := &run{}
+	loss, err := n.Forward()
+	if err != nil {
+		return nil, err
+	}
+	r.add("the loss", []float32{float32(loss)})
+	for _, out := range n.Outputs() {
+		r.add("output "+out.Name, out.Blob.Data())
+	}
+	if p.use != train {
+		return r, nil
+	}
+	n.ClearParamDiffs()
+	if err := n.Backward(nil); err != nil {
+		return nil, err
+	}
+	for _, w := range n.Learnable() {
+		r.add(fmt.Sprintf("gradient %d of layer %s", w.Index, w.Layer), w.Blob.Diff())
+	}
+	for i := range n.NumLayers() {
+		switch {
+		case n.LayerType(i) == "BatchNorm":
+			for k, w := range n.Layer(i).Params() {
+				r.add(fmt.Sprintf("running sum %d of layer %s", k, n.LayerName(i)), w.Data())
+			}
+		case n.LayerType(i) == "Input" && p.net.GetForceBackward() && !wholeNumbers(n.LayerParam(i).Top[0]):
+			r.add("gradient of input "+n.LayerParam(i).Top[0], n.Tops(i)[0].Diff())
+		}
+	}
+	return r, nil
+}
+
+// step moves the weights against their gradients, by a hundredth of their size.
+func step(n *swnet.Net) {
+	for _, w := range n.Learnable() {
+		if w.LRMult == 0 {
+			continue
+		}
+		size, slope := rms(w.Blob.Data()), rms(w.Blob.Diff())
+		if slope == 0 || math.IsNaN(slope) || math.IsInf(slope, 0) {
+			continue
+		}
+		rate := float32(0.01 * (size + 0.01) / slope)
+		for i, g := range w.Blob.Diff() {
+			w.Blob.Data()[i] -= rate * g
+		}
+	}
+}
+
+func rms(x []float32) float64 {
+	var sum float64
+	for _, v := range x {
+		sum += float64(v) * float64(v)
+	}
+	return math.Sqrt(sum / float64(max(1, len(x))))
+}
+
+// copyWeights gives a net the weights of another one like it.
+func copyWeights(to, from *swnet.Net) {
+	for i := range from.NumLayers() {
+		for k, w := range from.Layer(i).Params() {
+			copy(to.Layer(i).Params()[k].Data(), w.Data())
+		}
+	}
+}
+
+// rebatch changes the batch of all inputs that have the first one's.
+func rebatch(n *swnet.Net, to int) error {
+	var batch int
+	for i := range n.NumLayers() {
+		if n.LayerType(i) != "Input" {
+			continue
+		}
+		b := n.Tops(i)[0]
+		if batch == 0 {
+			batch = b.Dim(0)
+		}
+		if b.Dim(0) == batch {
+			b.Reshape(append([]int{to}, b.Shape()[1:]...)...)
+		}
+	}
+	return n.Reshape()
+}
+
+func shapes(blobs []*blob.Blob) (all []string) {
+	for _, b := range blobs {
+		all = append(all, b.ShapeString())
+	}
+	return all
+}

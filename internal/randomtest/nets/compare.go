@@ -1,0 +1,94 @@
+package nets
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// sameBits compares two runs bit by bit; all NaN are alike.
+func sameBits(got, want *run) error {
+	for i, name := range want.names {
+		g, w := got.values[i], want.values[i]
+		if len(g) != len(w) {
+			return fmt.Errorf("%s has %d values, %d expected", name, len(g), len(w))
+		}
+		for k := range w {
+			if math.Float32bits(g[k]) != math.Float32bits(w[k]) && !(g[k] != g[k] && w[k] != w[k]) {
+				return fmt.Errorf("%s: value %d of %d is %g, not %g: other bits", name, k, len(w), g[k], w[k])
+			}
+		}
+	}
+	return nil
+}
+
+// envelope is by how much each value of a run has moved in runs of nets that differ a little.
+type envelope [][]float32
+
+func newEnvelope(r *run) envelope {
+	e := make(envelope, len(r.values))
+	for i, v := range r.values {
+		e[i] = make([]float32, len(v))
+	}
+	return e
+}
+
+func (e envelope) widen(a, b *run) {
+	for i := range e {
+		for k := range e[i] {
+			if d := math.Abs(float64(a.values[i][k]) - float64(b.values[i][k])); d > float64(e[i][k]) {
+				e[i][k] = float32(d)
+			}
+		}
+	}
+}
+
+// near compares values: each may differ by part of the largest in its array, and by a multiple of what it, and the array on the whole,
+// moved. Gradients that cancel out may differ by a part of the largest gradients of the run.
+func near(got, want *run, moved envelope, part float64) error {
+	var scale float64
+	for i, name := range want.names {
+		if size := rms(want.values[i]); strings.HasPrefix(name, "gradient") && size > scale && !math.IsInf(size, 0) {
+			scale = size
+		}
+	}
+	for i, name := range want.names {
+		floor := 0.0
+		if strings.HasPrefix(name, "gradient") {
+			floor = 1e-5 * scale
+		}
+		if err := nearValues(name, got.values[i], want.values[i], moved[i], part, floor); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func nearValues(name string, got, want, moved []float32, part, floor float64) error {
+	if len(got) != len(want) {
+		return fmt.Errorf("%s has %d values, %d expected", name, len(got), len(want))
+	}
+	var largest float64
+	for _, w := range want {
+		if v := math.Abs(float64(w)); v > largest {
+			largest = v
+		}
+	}
+	if math.IsInf(largest, 0) || largest > 1e15 {
+		return nil // the net has left the range where values say anything
+	}
+	if largest == 0 {
+		floor *= 100 // sums that cancel out, as behind a BatchNorm of one value
+	}
+	bound := part*largest + 3*rms(moved) + floor + 1e-30
+	for k := range want {
+		w, g := float64(want[k]), float64(got[k])
+		if math.IsNaN(w) {
+			continue
+		}
+		if d := math.Abs(g - w); !(d <= bound+10*float64(moved[k])) {
+			return fmt.Errorf("%s: value %d of %d is %g, not %g; the largest is %g, allowed are %.3g", name, k, len(want), g, w, largest, bound+10*float64(moved[k]))
+		}
+	}
+	return nil
+}

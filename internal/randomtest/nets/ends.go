@@ -1,0 +1,71 @@
+package nets
+
+import (
+	"fmt"
+	"slices"
+)
+
+// finish gives every tip that nobody reads an end: a loss mostly, or it is an output.
+func (b *builder) finish() {
+	losses := 0
+	for _, t := range slices.Clone(b.tips) {
+		if t.reads > 0 || t.source {
+			continue
+		}
+		if losses > 0 && b.chance(0.15) {
+			if b.chance(0.3) {
+				b.layer("Silence", []*tip{t}, nil, "")
+			}
+			continue
+		}
+		b.loss(t)
+		losses++
+	}
+}
+
+// loss writes a loss of a tip.
+func (b *builder) loss(t *tip) {
+	weight := ""
+	if b.chance(0.3) {
+		weight = fmt.Sprintf("loss_weight: %g ", []float64{0.3, 2, 10}[b.r.IntN(3)])
+	}
+	top := func() []*tip { return []*tip{{name: b.blob()}} }
+	n, classes := t.shape[0], 1
+	if len(t.shape) > 1 {
+		classes = t.shape[1]
+	}
+	inner := append([]int{n}, t.shape[min(2, len(t.shape)):]...)
+	switch k := b.r.IntN(10); {
+	case k < 4 && len(t.shape) > 1:
+		label := b.input(fmt.Sprintf("label%d", classes), inner...)
+		extra := ""
+		if b.chance(0.3) {
+			extra = []string{"loss_param { normalization: FULL } ", "loss_param { normalization: BATCH_SIZE } ", "loss_param { normalization: NONE } ", "loss_param { ignore_label: 0 } "}[b.r.IntN(4)]
+		}
+		if b.chance(0.3) {
+			b.layer("Accuracy", []*tip{t, label}, top(), "")
+		}
+		b.layer("SoftmaxWithLoss", []*tip{t, label}, top(), weight+extra)
+	case k < 6 && len(t.shape) <= 4:
+		b.layer("EuclideanLoss", []*tip{t, b.input("gauss", t.shape...)}, top(), weight)
+	case k == 6:
+		b.layer("SigmoidCrossEntropyLoss", []*tip{t, b.input("prob", t.shape...)}, top(), weight)
+	case k == 7 && len(t.shape) == 2 && !b.smooth:
+		b.layer("HingeLoss", []*tip{t, b.input(fmt.Sprintf("label%d", classes), n)}, top(), weight+[]string{"", "hinge_loss_param { norm: L2 }"}[b.r.IntN(2)])
+	case k == 8 && len(t.shape) == 2 && b.chance(0.5):
+		b.layer("ContrastiveLoss", []*tip{t, b.input("gauss", t.shape...), b.input("label2", n)}, top(), weight)
+	case k == 8 && (len(t.shape) == 2 || len(t.shape) > 2 && classes <= 200):
+		probabilities := &tip{name: b.blob(), shape: t.shape}
+		b.layer("Softmax", []*tip{t}, []*tip{probabilities}, "")
+		label := b.input(fmt.Sprintf("label%d", classes), inner...)
+		if classes <= 200 && (len(t.shape) > 2 || b.chance(0.5)) {
+			b.layer("InfogainLoss", []*tip{t, label, b.input("prob", classes, classes)}, top(), weight)
+			b.layer("Silence", []*tip{probabilities}, nil, "")
+			return
+		}
+		b.layer("MultinomialLogisticLoss", []*tip{probabilities, label}, top(), weight)
+	default:
+		op := []string{"SUM", "SUMSQ", "MEAN"}[b.r.IntN(3)]
+		b.layer("Reduction", []*tip{t}, top(), fmt.Sprintf("loss_weight: %g reduction_param { operation: %s }", 0.5, op))
+	}
+}
