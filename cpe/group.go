@@ -68,8 +68,8 @@ func (g *CoreGroup) CPEs() []*CPE { return g.cpes }
 
 func (g *CoreGroup) at(row, col int) *CPE { return g.cpes[row*g.machine.spec.Cols+col] }
 
-// Share returns this group's part lo <= i < hi of n units of work, the same whenever the running program asks. What a unit gives must
-// not depend on who does it: natively parts are not even (shares).
+// Share returns this group's part lo <= i < hi of n units of work, the same whenever the running program asks. The part may be empty
+// at any place: lo = hi may be 0, n or between. What a unit gives must not depend on who does it: natively parts are not even (shares).
 func (g *CoreGroup) Share(n int) (lo, hi int) {
 	m := g.machine
 	if m.mode != Native || g.of < len(m.groups) {

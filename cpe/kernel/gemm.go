@@ -217,6 +217,12 @@ func (s *split) share(g *cpe.CoreGroup, job *productJob) {
 	case s.byDepth:
 		lo, hi = &job.k0, &job.k1
 	}
-	from, to := g.Share(blocks(*hi-*lo, s.unit))
-	*lo, *hi = *lo+from*s.unit, min(*hi, *lo+to*s.unit)
+	from, to := shareOf(g, *hi-*lo, s.unit)
+	*lo, *hi = *lo+from, *lo+to
+}
+
+// shareOf returns a core group's share lo <= i < hi of n values, which is cut at multiples of a unit. It may be empty.
+func shareOf(g *cpe.CoreGroup, n, unit int) (lo, hi int) {
+	lo, hi = g.Share(blocks(n, unit))
+	return min(n, lo*unit), min(n, hi*unit)
 }

@@ -96,8 +96,11 @@ type packLeft struct{ *pieces }
 func (p *packLeft) RunGroup(cg *cpe.CoreGroup) error {
 	mr, _ := simd.Micro()
 	b := &p.block
-	lo, hi := cg.Share(blocks(b.m1-b.m0, mr))
-	row, deep := b.m0+lo*mr, b.k1-b.k0
-	p.gemm.worker(cg).a.Gather(p.left[lo*mr*deep:], cpe.Layout{Panel: mr, ByRows: true}, row, b.k0, min(b.m1-row, (hi-lo)*mr), deep)
+	lo, hi := shareOf(cg, b.m1-b.m0, mr)
+	if lo == hi {
+		return nil
+	}
+	deep := b.k1 - b.k0
+	p.gemm.worker(cg).a.Gather(p.left[lo*deep:], cpe.Layout{Panel: mr, ByRows: true}, b.m0+lo, b.k0, hi-lo, deep)
 	return nil
 }

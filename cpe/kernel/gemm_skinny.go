@@ -50,8 +50,7 @@ func (g *Gemm) runSkinny(cg *cpe.CoreGroup) {
 			g.dotRows(lo*simd.DotTile, min(s.N, hi*simd.DotTile))
 		}
 	default:
-		lo, hi := cg.Share(blocks(s.N, skinnyUnit))
-		lo, hi = lo*skinnyUnit, min(s.N, hi*skinnyUnit)
+		lo, hi := shareOf(cg, s.N, skinnyUnit)
 		for tile := even(hi-lo, skinnyTile, skinnyUnit); lo < hi; lo += tile {
 			g.mixRows(lo, min(hi, lo+tile))
 		}

@@ -41,9 +41,12 @@ func newOwnPanels(s *GemmShape) ownPanels {
 // passValues is about how many values of the left operand a pass over columns of C reads again and again, which then L1 holds.
 const passValues = 4096
 
-// multiplyUnpacked computes a worker's part of C. Sums have the order that they have with packed operands.
+// multiplyUnpacked computes a worker's part of C, which may be empty. Sums have the order that they have with packed operands.
 func (w *gemmWorker) multiplyUnpacked(s *GemmShape) {
 	job, c := &w.job, &w.job.c
+	if job.m0 >= job.m1 || job.n0 >= job.n1 {
+		return
+	}
 	mr, nr := simd.Micro()
 	packed := s.packedColumns(job.n1 - job.n0)
 	w.b.Gather(w.own.right, cpe.Layout{Panel: nr}, 0, job.n1-packed, s.K, packed)

@@ -58,9 +58,9 @@ func (n *narrow) RunGroup(g *cpe.CoreGroup) error {
 	sums, rest := g.Memory(n.scratch.Group)[:nr*s.N], g.Memory(n.scratch.Group)[nr*s.N:]
 	panel, edge := rest[:nr*n.depth], rest[nr*n.depth:]
 	left, right := operand{Matrix: cpe.Plain(n.a, s.K)}, operand{Matrix: cpe.Plain(n.b, s.K)}
-	lo, hi := g.Share(blocks(s.M, nr))
-	for row := lo * nr; row < min(s.M, hi*nr); row += nr {
-		m := min(nr, s.M-row)
+	lo, hi := shareOf(g, s.M, nr)
+	for row := lo; row < hi; row += nr {
+		m := min(nr, hi-row)
 		if n.bias != nil {
 			for j, v := range n.bias[:s.N] {
 				simd.Fill(sums[j*nr:(j+1)*nr], v)

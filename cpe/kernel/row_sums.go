@@ -86,8 +86,7 @@ func (c *collectRows) Name() string { return c.rowSums.Name() + ", collecting" }
 // RunGroup does a core group's share of the columns.
 func (c *collectRows) RunGroup(g *cpe.CoreGroup) error {
 	s := &c.shape
-	lo, hi := g.Share(blocks(s.N, skinnyUnit))
-	lo, hi = lo*skinnyUnit, min(s.N, hi*skinnyUnit)
+	lo, hi := shareOf(g, s.N, skinnyUnit)
 	for i := range s.M {
 		dst := c.c[i*s.N+lo : i*s.N+hi]
 		switch {

@@ -88,8 +88,7 @@ func (t *turned) Name() string { return "turned gemm " + t.shape.String() }
 
 // RunGroup makes a core group's columns of C.
 func (t *turned) RunGroup(g *cpe.CoreGroup) error {
-	lo, hi := g.Share(blocks(t.shape.N, t.tile))
-	lo, hi = lo*t.tile, min(t.shape.N, hi*t.tile)
+	lo, hi := shareOf(g, t.shape.N, t.tile)
 	if lo >= hi {
 		return nil
 	}
@@ -132,8 +131,8 @@ func (p *packRows) Name() string { return p.turned.Name() + ", packing" }
 func (p *packRows) RunGroup(g *cpe.CoreGroup) error {
 	_, nr := simd.Micro()
 	rows := operand{Matrix: cpe.Plain(p.a, p.shape.K)}
-	lo, hi := g.Share(blocks(p.shape.K, p.depth))
-	for k := lo * p.depth; k < min(p.shape.K, hi*p.depth); k += p.depth {
+	lo, hi := shareOf(g, p.shape.K, p.depth)
+	for k := lo; k < hi; k += p.depth {
 		rows.Gather(p.panels[k*p.width:], cpe.Layout{Panel: nr, ByRows: true}, 0, k, p.shape.M, min(p.depth, p.shape.K-k))
 	}
 	return nil

@@ -1,0 +1,57 @@
+package kernel
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/cpe"
+)
+
+// partsMachine is the host with a core group for each of parts, which gets that part of all work.
+func partsMachine(t *testing.T, parts ...float64) *cpe.Machine {
+	t.Helper()
+	m := nativeMachine(t, hostSpec(t), len(parts))
+	if err := m.FixShares(parts); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// emptyParts are parts of which some are 0: the first ones, the last ones, and others between; and even ones of more core groups than many
+// products have panels.
+var emptyParts = [][]float64{{0, 1}, {1, 0}, {1, 0, 2, 0}, {0, 0, 1, 0, 0, 3, 0, 0}, slices.Repeat([]float64{1}, 16)}
+
+// TestProductsOfEmptyShares: core groups whose share of a product is empty do nothing, and the others' results have the bits of one core
+// group. There are products of every kernel, whose last panels are not full: in pieces with A packed by all (the gradients and results
+// of inner products with few outputs), read where they lie, sums of rows, skinny, turned and narrow ones.
+func TestProductsOfEmptyShares(t *testing.T) {
+	for _, s := range []GemmShape{
+		{M: 10, N: 9216, K: 256, TransA: true, Accumulate: true}, {M: 20, N: 4096, K: 256, TransA: true, Accumulate: true},
+		{M: 10, N: 1500, K: 1200, TransA: true}, {M: 259, N: 10, K: 1021, TransB: true}, {M: 301, N: 100, K: 70}, {M: 70, N: 100, K: 300},
+		{M: 1, N: 1001, K: 700}, {M: 2, N: 1001, K: 700, TransB: true}, {M: 4, N: 3001, K: 2003}, {M: 8, N: 5001, K: 301, TransB: true},
+		{M: 2001, N: 5, K: 257, TransB: true}, {M: 6, N: 1003, K: 1003},
+	} {
+		a, b, bias := values(s.M*s.K, 1), values(s.K*s.N, 2), values(s.N, 3)
+		if s.Accumulate {
+			bias = nil
+		}
+		var want []float32
+		for _, parts := range append([][]float64{{1}}, emptyParts...) {
+			t.Run(fmt.Sprintf("%v, parts %v", s, parts), func(t *testing.T) {
+				p, err := NewMultiplier(partsMachine(t, parts...), s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				c := values(s.M*s.N, 4)
+				if err := p.Run(a, b, bias, c); err != nil {
+					t.Fatal(err)
+				}
+				if want == nil {
+					want = c
+				}
+				sameBits(t, "C", c, want)
+			})
+		}
+	}
+}
