@@ -3,7 +3,11 @@ package randomtest
 import (
 	"fmt"
 	"os"
+	"strings"
 )
+
+// Refused begins the failures of problems that the reference refuses. Shrinking does not make one of another failure.
+const Refused = "refused: "
 
 // shrink makes a failing problem smaller as long as it goes on failing, in whatever way.
 func shrink(c *child, kind string, p Problem, what string) (Problem, string, error) {
@@ -17,7 +21,7 @@ func shrink(c *child, kind string, p Problem, what string) (Problem, string, err
 			if err != nil {
 				return p, what, err
 			}
-			if w != "" {
+			if w != "" && strings.HasPrefix(w, Refused) == strings.HasPrefix(what, Refused) {
 				p, what, smaller = s, w, true
 				break
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/randomtest"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -21,7 +22,7 @@ func (p *problem) byLayers() error {
 	}
 	want, err := p.build(layers.MPE, plain, false)
 	if err != nil {
-		return fmt.Errorf("the net is refused: %w", err)
+		return fmt.Errorf(randomtest.Refused+"%w", err)
 	}
 	defer want.Close()
 	var m *cpe.Machine
@@ -45,7 +46,7 @@ func (p *problem) byLayers() error {
 	c := &layerwise{problem: p, want: want, got: got, before: make([][][]float32, want.NumLayers()), noise: rand.New(rand.NewPCG(p.seed, 4))}
 	for i := range want.NumLayers() {
 		if err := c.forward(i); err != nil {
-			return fmt.Errorf("layer %s (%s), forward, alone: %w", want.LayerName(i), want.LayerType(i), err)
+			return fmt.Errorf("%w (layer %s, %s, forward, alone)", err, want.LayerName(i), want.LayerType(i))
 		}
 	}
 	if p.use != train {
@@ -58,7 +59,7 @@ func (p *problem) byLayers() error {
 			continue
 		}
 		if err := c.backward(i); err != nil {
-			return fmt.Errorf("layer %s (%s), backward, alone: %w", want.LayerName(i), want.LayerType(i), err)
+			return fmt.Errorf("%w (layer %s, %s, backward, alone)", err, want.LayerName(i), want.LayerType(i))
 		}
 	}
 	return nil
@@ -78,7 +79,7 @@ const layerPart = 2e-4
 func (c *layerwise) forward(i int) error {
 	c.before[i] = datas(c.want.Bottoms(i))
 	if _, err := c.want.ForwardLayer(i); err != nil {
-		return err
+		return fmt.Errorf(randomtest.Refused+"%w", err)
 	}
 	if _, err := c.got.ForwardLayer(i); err != nil {
 		return err

@@ -15,7 +15,11 @@ func (b *builder) neuron(t *tip) *tip {
 		return b.named("ReLU", t)
 	}
 	all := []string{"ReLU", "PReLU", "ELU", "Sigmoid", "TanH", "AbsVal", "BNLL", "Power", "Exp", "Log", "Clip", "Dropout", "Swish", "Leaky"}
-	return b.named(all[b.r.IntN(len(all))], t)
+	kind := all[b.r.IntN(len(all))]
+	if kind == "PReLU" && len(t.shape) < 2 {
+		kind = "Leaky" // it has no channels
+	}
+	return b.named(kind, t)
 }
 
 // named is the neuron of a name.
