@@ -2,6 +2,7 @@ package randomtest
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"strings"
 )
@@ -38,24 +39,38 @@ const maxShrinks = 2000
 
 // Repeat checks the one problem in a file on every level.
 func Repeat(o Options, file string) error {
-	if len(o.Kinds) != 1 {
-		return fmt.Errorf("of which kind is %s: one is needed", file)
-	}
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
+	return o.checkText(file, string(text))
+}
+
+// CheckOne prints the problem of a number, as it is drawn, and checks it on every level.
+func CheckOne(o Options, index int) error {
+	if len(o.Kinds) != 1 {
+		return fmt.Errorf("of which kind is problem %d: one is needed", index)
+	}
+	text := o.Kinds[0].Random(rand.New(rand.NewPCG(o.Seed, uint64(index)))).String()
+	fmt.Fprintln(o.Out, text)
+	return o.checkText(fmt.Sprintf("problem %d of seed %d", index, o.Seed), text)
+}
+
+func (o *Options) checkText(name, text string) error {
+	if len(o.Kinds) != 1 {
+		return fmt.Errorf("of which kind is %s: one is needed", name)
+	}
 	for _, level := range o.Levels {
 		c := &child{level: level, timeout: o.Timeout}
-		what, err := c.check(o.Kinds[0].Name, string(text))
+		what, err := c.check(o.Kinds[0].Name, text)
 		c.stop()
 		if err != nil {
 			return err
 		}
 		if what != "" {
-			return fmt.Errorf("%s, vector level %s: %s", file, level, what)
+			return fmt.Errorf("%s, vector level %s: %s", name, level, what)
 		}
-		fmt.Fprintf(o.Out, "%s, vector level %s: ok\n", file, level)
+		fmt.Fprintf(o.Out, "%s, vector level %s: ok\n", name, level)
 	}
 	return nil
 }

@@ -181,6 +181,8 @@ func (b *builder) growRows(t *tip) {
 		b.several(t)
 	case k < 8:
 		b.selection(t)
+	case k < 9 && len(t.shape) == 2:
+		b.rowsOfSequences(t)
 	default:
 		b.normalRows(t)
 	}
@@ -211,6 +213,28 @@ func (b *builder) sequence(t *tip) *tip {
 		bottoms = append(bottoms, b.input("gauss", batch, b.integer(1, 20)))
 	}
 	b.layer(kind, bottoms, []*tip{top}, fmt.Sprintf("recurrent_param { num_output: %d weight_filler { type: \"uniform\" min: -0.2 max: 0.2 } %s }", out, biasFiller))
+	b.tips = append(b.tips, top)
+	return top
+}
+
+// rowsOfSequences is SWCaffe's Lstm, whose bottom has the steps of several sequences as rows.
+func (b *builder) rowsOfSequences(t *tip) *tip {
+	rows, out := t.shape[0], b.integer(1, 48)
+	batch := 1
+	for _, n := range []int{2, 3, 5, 8, 16} {
+		if rows%n == 0 && b.chance(0.5) {
+			batch = n
+		}
+	}
+	bottoms := []*tip{t}
+	if b.chance(0.5) {
+		bottoms = append(bottoms, b.input("flag", rows))
+	}
+	top := &tip{name: b.blob(), shape: []int{rows, out}}
+	if rows/batch > 64 || !b.affords(float64(rows)*float64(t.shape[1]+out)*float64(4*out), top.shape) {
+		return nil
+	}
+	b.layer("Lstm", bottoms, []*tip{top}, fmt.Sprintf("lstm_param { num_output: %d batch_size: %d weight_filler { type: \"uniform\" min: -0.2 max: 0.2 } %s }", out, batch, biasFiller))
 	b.tips = append(b.tips, top)
 	return top
 }

@@ -226,6 +226,12 @@ func (b *builder) lrn(t *tip) *tip {
 	return b.one("LRN", t, t.shape, float64(count(t.shape)*size), "lrn_param { "+param+" }")
 }
 
+// binned reports whether SPP can pool an extent in so many bins: Pooling wants less padding than kernel.
+func binned(extent, bins int) bool {
+	kernel := (extent + bins - 1) / bins
+	return (kernel*bins-extent+1)/2 < kernel
+}
+
 // spatial is one of the layers that move or cut images.
 func (b *builder) spatial(t *tip) *tip {
 	n, c, h, w := t.shape[0], t.shape[1], t.shape[2], t.shape[3]
@@ -247,7 +253,7 @@ func (b *builder) spatial(t *tip) *tip {
 		return b.one("Tile", t, shape, 0, fmt.Sprintf("tile_param { axis: %d tiles: %d }", axis, tiles))
 	case 2:
 		height := 1
-		for 1<<height <= min(h, w) && height < 3 && b.chance(0.6) {
+		for height < 3 && binned(h, 1<<height) && binned(w, 1<<height) && b.chance(0.6) {
 			height++
 		}
 		if b.smooth {

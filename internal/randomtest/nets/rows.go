@@ -154,7 +154,15 @@ func (b *builder) concat(axis int, parts ...*tip) *tip {
 // selection is a layer that takes items, rows or sums of them.
 func (b *builder) selection(t *tip) *tip {
 	n := t.shape[0]
-	switch b.r.IntN(4) {
+	switch b.r.IntN(7) {
+	case 4:
+		return b.filtered(t)
+	case 5:
+		like := b.input("gauss", t.shape...)
+		b.dead("Threshold", like, "threshold_param { threshold: 0.3 }")
+		return t
+	case 6:
+		return b.withConstant(t)
 	case 0:
 		rows := b.integer(1, 2*n)
 		index := b.input(fmt.Sprintf("index%d", n), rows)
@@ -188,4 +196,27 @@ func (b *builder) selection(t *tip) *tip {
 func (b *builder) dead(kind string, t *tip, param string) *tip {
 	b.layer(kind, []*tip{t}, []*tip{{name: b.blob()}}, param)
 	return t
+}
+
+// filtered keeps the items whose flags are not 0, and sums them up, since nobody knows how many they are.
+func (b *builder) filtered(t *tip) *tip {
+	flags := b.input("flag", t.shape[0])
+	kept := &tip{name: b.blob()}
+	b.layer("Filter", []*tip{t, flags}, []*tip{kept}, "")
+	b.layer("Reduction", []*tip{kept}, []*tip{{name: b.blob()}}, "loss_weight: 0.3 reduction_param { operation: SUMSQ }")
+	return t
+}
+
+// withConstant adds a blob of constants, or of weights, to a tip or multiplies it with them.
+func (b *builder) withConstant(t *tip) *tip {
+	other := &tip{name: b.blob(), shape: t.shape}
+	if !b.affords(0, t.shape) {
+		return nil
+	}
+	if b.chance(0.5) {
+		b.layer("Parameter", nil, []*tip{other}, "parameter_param { shape { "+dims(t.shape)+"} }")
+	} else {
+		b.layer("DummyData", nil, []*tip{other}, "dummy_data_param { shape { "+dims(t.shape)+"} data_filler { value: 0.4 } }")
+	}
+	return b.eltwise(t, other)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
@@ -113,7 +114,7 @@ func (p *problem) againstMPE(runs []*run, again *swnet.Net) error {
 func (p *problem) remembers() bool {
 	for _, l := range p.net.Layer {
 		switch {
-		case l.GetType() == "LSTM" || l.GetType() == "RNN":
+		case slices.Contains([]string{"LSTM", "RNN", "Lstm"}, l.GetType()):
 			return true
 		case l.GetType() == "Dropout" || l.GetPoolingParam().GetPool() == caffepb.PoolingParameter_STOCHASTIC:
 			return p.use == train

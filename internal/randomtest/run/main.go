@@ -46,6 +46,7 @@ func run() error {
 		levels  = flag.String("levels", strings.Join(simd.Levels(), ","), "levels of vector instructions, separated by commas")
 		dir     = flag.String("dir", "failures", "the folder for failing problems")
 		most    = flag.Int("most", 10, "failures after which to end")
+		index   = flag.Int("index", -1, "print the problem of this `NUMBER`, as drawn, and check it alone, of the one kind that -kind names")
 		problem = flag.String("problem", "", "check the problem in this `FILE` alone, of the one kind that -kind names")
 	)
 	flag.Parse()
@@ -70,6 +71,9 @@ func run() error {
 	}
 	if *problem != "" {
 		return randomtest.Repeat(o, *problem)
+	}
+	if *index >= 0 {
+		return randomtest.CheckOne(o, *index)
 	}
 	failures, err := randomtest.Run(ctx, o)
 	if err == nil && len(failures) > 0 {
