@@ -22,9 +22,9 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// Kinds is the one kind.
+// Kinds are nets of any layers, and pieces of the zoo's.
 func Kinds() []randomtest.Kind {
-	return []randomtest.Kind{{Name: "net", Random: Random, Parse: Parse}}
+	return []randomtest.Kind{{Name: "net", Random: Random, Parse: Parse}, {Name: "zoo", Random: RandomPiece, Parse: Parse}}
 }
 
 // Uses of a net.

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Looks for faults for some hours, with fresh seeds every time: random nets and random kernel problems against the reference path, damaged files
+# for every reader, and kills, full disks and signals during trainings. Each round of about half an hour does all of them. What fails is
+# written to build/fuzz, with the command that repeats it, and the script ends with 1 behind the round.
+#
+#   scripts/fuzz.sh HOURS
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+hours=${1:?"usage: scripts/fuzz.sh HOURS"}
+end=$(awk -v now="$(date +%s)" -v h="$hours" 'BEGIN { printf "%d", now + h * 3600 }')
+mkdir -p build/fuzz
+go build -o build/fuzz/randomtest ./internal/randomtest/run
+failed=0
+
+# try COMMAND... notes a failure and goes on.
+try() {
+  printf '\n== %s\n' "$*"
+  "$@" || { failed=1; printf 'FAILED: %s\n' "$*"; }
+}
+
+while [ "$(date +%s)" -lt "$end" ] && [ $failed = 0 ]; do
+  left=$((end - $(date +%s)))
+  round=$((left < 1800 ? left : 1800))
+  try build/fuzz/randomtest -seed 0 -seconds $((round * 6 / 10)) -dir build/fuzz/problems
+  mapfile -t targets < <(git grep --name-only -E '^func Fuzz' -- '*_test.go')
+  each=$((round * 2 / 10 / ${#targets[@]}))
+  for file in "${targets[@]}"; do
+    for name in $(sed -n 's/^func \(Fuzz[A-Za-z0-9]*\)(.*/\1/p' "$file"); do
+      try go test "./$(dirname "$file")" -run '^$' -fuzz "^$name\$" -fuzztime "$((each > 5 ? each : 5))s"
+    done
+  done
+  try scripts/faults.sh $((round * 2 / 10)) "$RANDOM"
+done
+exit $failed
