@@ -38,7 +38,7 @@ func hostStrategy(spec *cpe.Spec, s ConvShape, d Direction) Strategy {
 	if s.depthwise() || s.covers() {
 		return Implicit
 	}
-	if d == InputGradient && s.phased() && s.columnWork(spec) < s.phasedWork() {
+	if d == InputGradient && s.phased() && s.columnWork() < s.phasedWork() {
 		return Explicit
 	}
 	if best, work := s.leastWinograd(spec, d); work < gain*s.directWork(d) {

@@ -1,9 +1,6 @@
 package kernel
 
-import (
-	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
-)
+import "github.com/swcaffe/swcaffe/internal/simd"
 
 // What input gradients with strides cost the host besides multiplications, in operations of the micro-kernel: phase by phase, for a pixel that is
 // put in its place, for a weight, and for the stage that packs these; with a column matrix, for a value of it, and for a weight each time that
@@ -15,6 +12,10 @@ const (
 	columnWork   = 90
 	repackedWork = 80
 )
+
+// columnShares is the number of core groups that the choice has in mind where these share images and there are too few for all. It is not
+// that of the machine: strategies add up in different orders, and bits must not depend on how many core groups there are.
+const columnShares = 4
 
 // phasedWork is the work of phasedConv: products, of which a panel of rows takes a twelfth longer, a part of one as long as one row more would,
 // and what is around them.
@@ -36,10 +37,10 @@ func (s *ConvShape) phasedWork() float64 {
 }
 
 // columnWork is the work of explicitConv for the input gradient, in which core groups share images.
-func (s *ConvShape) columnWork(spec *cpe.Spec) float64 {
+func (s *ConvShape) columnWork() float64 {
 	_, nr := simd.Micro()
 	lanes := nr / 2
 	positions, weights := size(s.OutSize()), float64(s.Out*s.depth())
 	image := weights*float64(2*blocks(positions, lanes)*lanes+repackedWork) + columnWork*float64(s.Group*s.depth()*positions)
-	return image * float64(blocks(s.N, spec.CoreGroups)*spec.CoreGroups)
+	return image * float64(blocks(s.N, columnShares)*columnShares)
 }
