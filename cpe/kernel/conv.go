@@ -50,6 +50,9 @@ type stage struct {
 
 // NewConv plans a convolution and prepares what running it needs.
 func NewConv(m *cpe.Machine, s ConvShape, st Strategy) (*Conv, error) {
+	if err := s.valid(); err != nil {
+		return nil, err
+	}
 	spec := m.Spec()
 	choice, err := m.Recall(fmt.Sprintf("strategies %v %v", s, st), func() (any, error) { return chooseStrategies(&spec, s, st) })
 	if err != nil {

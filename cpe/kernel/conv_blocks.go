@@ -120,6 +120,9 @@ func (c *Conv) makesPlanes(d Direction) bool {
 // ForShape plans the same convolution of images of other extents, which lie alike, with the same strategies, or those that the tuner
 // knows or finds.
 func (c *Conv) ForShape(s ConvShape) (*Conv, error) {
+	if err := s.valid(); err != nil {
+		return nil, err
+	}
 	n, err := newConv(c.machine, s, &considered{chosen: c.found.chosen})
 	if err != nil {
 		return nil, err

@@ -61,6 +61,9 @@ const (
 // they warm up in the first and are measured in the second. From the third run on what the tuner chooses does the work. How images
 // may lie is what the cost model's choice can do with: candidates are those that can work on them as they lie.
 func NewTunedConv(m *cpe.Machine, s ConvShape, t Tuner) (*Conv, error) {
+	if err := s.valid(); err != nil {
+		return nil, err
+	}
 	spec := m.Spec()
 	found, err := chooseStrategies(&spec, s, Auto)
 	if err != nil {

@@ -29,6 +29,9 @@ type gemmWorker struct {
 // core group in the order of K; only where each has its own images (Software.DataParallel) do they share the sums of weights'
 // gradients.
 func NewGemm(m *cpe.Machine, s GemmShape) (*Gemm, error) {
+	if err := s.valid(); err != nil {
+		return nil, err
+	}
 	spec, share := m.Spec(), s
 	sums := spec.Software.DataParallel && s.TransA && s.Accumulate && s.K > 0
 	switch {

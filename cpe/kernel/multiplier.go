@@ -17,6 +17,9 @@ func (r *rowSums) Scratch() int { return 0 }
 
 // NewMultiplier plans a product: a Gemm, or what is faster on the host where C has few rows and B is large, or C has few columns.
 func NewMultiplier(m *cpe.Machine, s GemmShape) (Multiplier, error) {
+	if err := s.valid(); err != nil {
+		return nil, err
+	}
 	spec := m.Spec()
 	switch {
 	case s.sumsRows(&spec):

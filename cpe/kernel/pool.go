@@ -30,6 +30,9 @@ type Pool struct {
 
 // NewPool plans a pooling.
 func NewPool(m *cpe.Machine, s PoolShape) (*Pool, error) {
+	if err := s.valid(); err != nil {
+		return nil, err
+	}
 	spec := m.Spec()
 	plan, err := PlanPool(&spec, s)
 	if err != nil {

@@ -104,7 +104,6 @@ func (p *Pool) open(c *cpe.CPE, t *poolTile) error {
 	s := &p.shape
 	t.inB = rectangle(p.x, t.plane, s.H, s.W, t.inRows, t.inCols)
 	t.outB = rectangle(p.y, t.plane, s.OH, s.OW, t.outRows, t.outCols)
-	t.maskB = rectangle(asFloats(p.mask), t.plane, s.OH, s.OW, t.outRows, t.outCols)
 	c.Free()
 	var err error
 	if t.in, err = c.Alloc("pooling", t.inB.Count()); err != nil {
@@ -115,6 +114,7 @@ func (p *Pool) open(c *cpe.CPE, t *poolTile) error {
 	}
 	values := t.inB.Count() + t.outB.Count()
 	if s.Masked() {
+		t.maskB = rectangle(asFloats(p.mask), t.plane, s.OH, s.OW, t.outRows, t.outCols)
 		if t.word, err = c.Alloc("pooling", t.maskB.Count()); err != nil {
 			return err
 		}
