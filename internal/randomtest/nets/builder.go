@@ -39,6 +39,7 @@ type builder struct {
 	work   float64 // multiply-adds of Forward that are left
 	values float64 // values of blobs that are left
 	smooth bool    // no functions with kinks
+	force  bool    // force_backward, which Filter has no gradient for
 }
 
 // integer draws from lo to hi, each power of two as likely as the next.

@@ -75,8 +75,8 @@ func Random(r *rand.Rand) randomtest.Problem {
 
 // draw makes the text of a net that costs about so many multiply-adds, and returns its batch.
 func draw(r *rand.Rand, work float64) (text string, batch int) {
-	b := &builder{r: r, work: work, values: 4e5, smooth: r.IntN(3) == 0}
-	if r.IntN(5) == 0 {
+	b := &builder{r: r, work: work, values: 4e5, smooth: r.IntN(3) == 0, force: r.IntN(5) == 0}
+	if b.force {
 		b.text.WriteString("force_backward: true\n")
 	}
 	shape := b.shape()

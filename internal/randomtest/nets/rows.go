@@ -156,6 +156,9 @@ func (b *builder) selection(t *tip) *tip {
 	n := t.shape[0]
 	switch b.r.IntN(7) {
 	case 4:
+		if b.force {
+			return nil
+		}
 		return b.filtered(t)
 	case 5:
 		like := b.input("gauss", t.shape...)

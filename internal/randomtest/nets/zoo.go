@@ -122,55 +122,98 @@ func RandomPiece(r *rand.Rand) randomtest.Problem {
 // piece is layers first <= i < last for a batch, with inputs in the place of what stands before them and sums as losses behind; nil if
 // there is nothing in it, or too much.
 func (z *zooNet) piece(first, last, batch int, force bool) *caffepb.NetParameter {
-	net, made, read := &caffepb.NetParameter{}, map[string]bool{}, map[string]bool{}
+	p := &piece{zooNet: z, batch: batch, inputs: map[string]string{}, read: map[string]bool{}}
 	if force {
-		net.ForceBackward = proto.Bool(true)
+		p.net.ForceBackward = proto.Bool(true)
 	}
-	work, values, weights, ends := 0.0, 0, 0.0, []string{}
 	for _, l := range z.param.Layer[first:last] {
 		if l.GetType() == "Input" {
 			return nil
 		}
-		l = proto.Clone(l).(*caffepb.LayerParameter)
-		l.Include, l.Exclude = nil, nil
-		fillLayer(l)
-		for _, name := range l.Bottom {
-			if !made[name] {
-				net.Layer = append(net.Layer, z.input(name, batch))
-				made[name] = true
-			}
-			read[name] = true
-		}
-		for _, name := range l.Top {
-			made[name] = true
-			read[name] = false
-			ends = append(ends, name)
-			values += batch * count(z.shapes[name][min(1, len(z.shapes[name])):])
-		}
-		products := z.work(l, batch)
-		work += products
-		if top := z.shapes[append(l.Top, "")[0]]; l.InnerProductParam != nil || l.ConvolutionParam != nil {
-			weights += products / float64(batch*count(top[min(2, len(top)):]))
-		}
-		net.Layer = append(net.Layer, l)
+		p.add(proto.Clone(l).(*caffepb.LayerParameter))
 	}
-	if work > zooWork || values > zooValues || weights > zooWeights {
+	if p.work > zooWork || p.values > zooValues || p.weights > zooWeights {
 		return nil
 	}
-	for i, name := range slices.Compact(ends) {
-		if !read[name] {
-			read[name] = true
-			net.Layer = append(net.Layer, &caffepb.LayerParameter{
-				Name: proto.String(fmt.Sprint("sum", i)), Type: proto.String("Reduction"), Bottom: []string{name}, Top: []string{fmt.Sprint("sum", i)},
-				ReductionParam: &caffepb.ReductionParameter{Operation: caffepb.ReductionParameter_SUMSQ.Enum()}, LossWeight: []float32{0.5},
-			})
+	p.end()
+	return &p.net
+}
+
+// piece is one that is being cut out of a net.
+type piece struct {
+	*zooNet
+	net    caffepb.NetParameter
+	batch  int
+	inputs map[string]string // the new names of blobs that stand before it, by which they are filled
+	read   map[string]bool   // by new name: whether a layer reads what was made last
+	names  []string          // of what it makes
+
+	work, weights float64
+	values        int
+}
+
+// add adds a layer, and inputs for what no layer of the piece makes.
+func (p *piece) add(l *caffepb.LayerParameter) {
+	l.Include, l.Exclude = nil, nil
+	fillLayer(l)
+	bottom, top := slices.Clone(l.Bottom), slices.Clone(l.Top)
+	for k, name := range bottom {
+		if _, made := p.read[p.name(name)]; !made {
+			p.inputs[name] = inputName(l, k, len(p.inputs))
+			p.net.Layer = append(p.net.Layer, p.input(name, p.inputs[name], p.batch))
 		}
+		l.Bottom[k] = p.name(name)
+		p.read[l.Bottom[k]] = true
 	}
-	return net
+	for k, name := range top {
+		l.Top[k] = p.name(name)
+		p.read[l.Top[k]] = false
+		p.names = append(p.names, l.Top[k])
+		p.values += p.batch * count(p.shapes[name][min(1, len(p.shapes[name])):])
+	}
+	products := p.products(l, append(bottom, "")[0], top)
+	p.work += products
+	if shape := p.shapes[append(top, "")[0]]; l.InnerProductParam != nil || l.ConvolutionParam != nil {
+		p.weights += products / float64(p.batch*count(shape[min(2, len(shape)):]))
+	}
+	p.net.Layer = append(p.net.Layer, l)
+}
+
+// name is a blob's name in the piece.
+func (p *piece) name(blob string) string {
+	if as := p.inputs[blob]; as != "" {
+		return as
+	}
+	return blob
+}
+
+// end adds a loss for each blob that no layer reads.
+func (p *piece) end() {
+	for i, name := range p.names {
+		if p.read[name] {
+			continue
+		}
+		p.read[name] = true
+		p.net.Layer = append(p.net.Layer, &caffepb.LayerParameter{
+			Name: proto.String(fmt.Sprint("sum", i)), Type: proto.String("Reduction"), Bottom: []string{name}, Top: []string{fmt.Sprint("sum", i)},
+			ReductionParam: &caffepb.ReductionParameter{Operation: caffepb.ReductionParameter_SUMSQ.Enum()}, LossWeight: []float32{0.5},
+		})
+	}
+}
+
+// inputName is a name for the input that a layer reads as its bottom k, by which it is filled.
+func inputName(l *caffepb.LayerParameter, k, i int) string {
+	switch {
+	case l.GetType() == "Embed":
+		return fmt.Sprintf("index%d_%d", l.GetEmbedParam().GetInputDim(), i)
+	case k == 1 && (l.GetType() == "LSTM" || l.GetType() == "RNN"):
+		return fmt.Sprintf("flag_%d", i)
+	}
+	return fmt.Sprintf("gauss_%d", i)
 }
 
 // input is an Input layer with the shape of a blob.
-func (z *zooNet) input(name string, batch int) *caffepb.LayerParameter {
+func (z *zooNet) input(name, as string, batch int) *caffepb.LayerParameter {
 	shape := &caffepb.BlobShape{}
 	for i, d := range z.shapes[name] {
 		if i == 0 {
@@ -179,27 +222,27 @@ func (z *zooNet) input(name string, batch int) *caffepb.LayerParameter {
 		shape.Dim = append(shape.Dim, int64(d))
 	}
 	return &caffepb.LayerParameter{
-		Name: proto.String("input_" + name), Type: proto.String("Input"), Top: []string{name}, InputParam: &caffepb.InputParameter{Shape: []*caffepb.BlobShape{shape}},
+		Name: proto.String("input_" + as), Type: proto.String("Input"), Top: []string{as}, InputParam: &caffepb.InputParameter{Shape: []*caffepb.BlobShape{shape}},
 	}
 }
 
-// work is about how many values a layer's tops have, each times the products that it is summed of.
-func (z *zooNet) work(l *caffepb.LayerParameter, batch int) float64 {
+// products is about how many multiply-adds a layer takes: values of its tops, each times the products that it is summed of.
+func (p *piece) products(l *caffepb.LayerParameter, bottom string, tops []string) float64 {
 	var values float64
-	for _, name := range l.Top {
-		if s := z.shapes[name]; len(s) > 0 {
-			values += float64(batch * count(s[1:]))
+	for _, name := range tops {
+		if s := p.shapes[name]; len(s) > 0 {
+			values += float64(p.batch * count(s[1:]))
 		}
 	}
-	switch bottom := z.shapes[append(l.Bottom, "")[0]]; l.GetType() {
+	switch in := p.shapes[bottom]; l.GetType() {
 	case "Convolution", "Deconvolution":
 		c := l.GetConvolutionParam()
 		side := append(slices.Clone(c.KernelSize), c.GetKernelH(), 1)
-		return values * float64(bottom[1]) / float64(c.GetGroup()) * float64(max(1, side[0]*side[0]))
+		return values * float64(in[1]) / float64(c.GetGroup()) * float64(max(1, side[0]*side[0]))
 	case "InnerProduct":
-		return values * float64(count(bottom[1:]))
+		return values * float64(count(in[1:]))
 	case "LSTM", "RNN":
-		return values * float64(4*(count(bottom[2:])+int(l.GetRecurrentParam().GetNumOutput())))
+		return values * float64(4*(count(in[2:])+int(l.GetRecurrentParam().GetNumOutput())))
 	}
 	return 10 * values
 }
