@@ -22,8 +22,10 @@ var classifyCommand = command{
 	args:    "DEPLOY WEIGHTS MEAN LABELS IMAGE [-top 5] [-scale 1]",
 	example: "swcaffe classify deploy.prototxt net.caffemodel mean.binaryproto labels.txt cat.jpg",
 	words:   []string{"model", "weights", "mean", "labels", "image"},
+	quiet:   true,
 	long: `Scales an image to the size of the net's input, subtracts the mean of each channel (MEAN may be "none"), runs the net and prints the
-labels with the largest outputs, as Caffe's classification example does. LABELS has a label a line, or is "none".`,
+labels with the largest outputs, as Caffe's classification example does. LABELS has a label a line, or is "none".
+As there, nothing else is printed: -logtostderr shows the log.`,
 	setup: func(fs *flag.FlagSet) func(*env) error {
 		var o classifyOptions
 		fs.StringVar(&o.model, "model", "", "the net definition `FILE` for deployment (prototxt)")

@@ -35,19 +35,12 @@ func convertMnist(e *env, imagePath, labelPath, dbPath, kind string) error {
 	if dbPath == "" {
 		return errors.New("need three names: swcaffe convert_mnist_data IMAGE_FILE LABEL_FILE DB_NAME")
 	}
-	images, err := openIDX(imagePath, 3)
+	images, labels, err := openMnist(imagePath, labelPath)
 	if err != nil {
 		return err
 	}
 	defer images.Close()
-	labels, err := openIDX(labelPath, 1)
-	if err != nil {
-		return err
-	}
 	defer labels.Close()
-	if images.extents[0] != labels.extents[0] {
-		return fmt.Errorf("%s holds %d images, but %s %d labels", imagePath, images.extents[0], labelPath, labels.extents[0])
-	}
 	e.log.Infof("A total of %d items.", images.extents[0])
 	e.log.Infof("Rows: %d Cols: %d", images.extents[1], images.extents[2])
 	db, err := createDatabase(dbPath, kind)
@@ -59,6 +52,23 @@ func convertMnist(e *env, imagePath, labelPath, dbPath, kind string) error {
 		e.log.Infof("Processed %d files.", n)
 	}
 	return err
+}
+
+// openMnist opens files of images and of their labels.
+func openMnist(imagePath, labelPath string) (images, labels *idxFile, err error) {
+	if images, err = openIDX(imagePath, 3); err != nil {
+		return nil, nil, err
+	}
+	if labels, err = openIDX(labelPath, 1); err != nil {
+		images.Close()
+		return nil, nil, err
+	}
+	if images.extents[0] != labels.extents[0] {
+		images.Close()
+		labels.Close()
+		return nil, nil, fmt.Errorf("%s holds %d images, but %s %d labels", imagePath, images.extents[0], labelPath, labels.extents[0])
+	}
+	return images, labels, nil
 }
 
 // copyIDX writes every image with its label.

@@ -44,7 +44,7 @@ func checkCommandLine(t *testing.T, page string, args []string) {
 	flags := flag.NewFlagSet(name, flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	c.setup(flags)
-	if err := parseFlags(flags, rest, c.words); err != nil {
+	if err := parseFlags(flags, commonOf(t, c, flags), rest, c.words); err != nil {
 		t.Errorf("%s: swcaffe %s: %v", page, strings.Join(args, " "), err)
 	}
 	for _, arg := range rest {

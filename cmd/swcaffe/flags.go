@@ -38,7 +38,11 @@ func splitCommand(args []string) (name string, rest []string) {
 
 // valueFlags are the flags of all commands that are followed by a value.
 func valueFlags() map[string]bool {
-	names := map[string]bool{flagFile: true}
+	names := map[string]bool{}
+	common, _ := newCommonFlags(command{}, nil) // the environment is judged later
+	for _, g := range common.groups {
+		g.flags.VisitAll(func(f *flag.Flag) { names[f.Name] = !isBool(f) })
+	}
 	for _, c := range commands {
 		fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
 		c.setup(fs)
@@ -73,13 +77,21 @@ func isHelp(arg string) bool {
 
 // parseFlags reads gflags-style flags: one dash or two, -x=v or -x v, -nox for booleans, -flagfile FILE with a flag a
 // line. Words that are no flags are the values of the flags named words, in their order; more are an error.
-func parseFlags(fs *flag.FlagSet, args []string, words []string) error {
+func parseFlags(fs *flag.FlagSet, common *commonFlags, args []string, words []string) error {
 	args, err := expandFlagFiles(args, 0)
 	if err != nil {
 		return err
 	}
+	if args, err = common.take(fs, args); err != nil {
+		return err
+	}
 	for i, a := range args {
 		name, value := cutFlag(a)
+		if value != nil && isBool(fs.Lookup(name)) {
+			if yes, err := parseBool(*value); err == nil {
+				args[i] = fmt.Sprintf("-%s=%t", name, yes)
+			}
+		}
 		if off, ok := strings.CutPrefix(name, "no"); ok && value == nil && fs.Lookup(name) == nil && isBool(fs.Lookup(off)) {
 			args[i] = "-" + off + "=false"
 		}
@@ -142,12 +154,14 @@ func wanted(f *flag.Flag) string {
 }
 
 const (
-	flagFile     = "flagfile"
-	maxFlagFiles = 10 // deep: one file may name another
+	flagFile           = "flagfile"
+	fromEnvironment    = "fromenv"
+	tryFromEnvironment = "tryfromenv"
+	maxFlagFiles       = 10 // deep: one file may name another
 )
 
 // expandFlagFiles replaces -flagfile FILE by the flags in it, a flag a line, "-name=value" or "-name value"; blank lines
-// and lines that begin with # are skipped.
+// and lines that begin with # are skipped. -fromenv NAME,... is replaced by -NAME=$FLAGS_NAME.
 func expandFlagFiles(args []string, depth int) ([]string, error) {
 	if depth > maxFlagFiles {
 		return nil, fmt.Errorf("-%s: files name each other more than %d deep", flagFile, maxFlagFiles)
@@ -155,15 +169,23 @@ func expandFlagFiles(args []string, depth int) ([]string, error) {
 	var out []string
 	for i := 0; i < len(args); i++ {
 		name, path := cutFlag(args[i])
-		if name != flagFile {
+		if name != flagFile && name != fromEnvironment && name != tryFromEnvironment {
 			out = append(out, args[i])
 			continue
 		}
 		if path == nil {
 			if i++; i == len(args) {
-				return nil, fmt.Errorf("-%s needs a file", flagFile)
+				return nil, fmt.Errorf("-%s needs %s", name, map[bool]string{true: "a file", false: "names of flags"}[name == flagFile])
 			}
 			path = &args[i]
+		}
+		if name != flagFile {
+			flags, err := environmentFlags(*path, name == fromEnvironment)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, flags...)
+			continue
 		}
 		text, err := os.ReadFile(*path)
 		if err != nil {
@@ -191,4 +213,18 @@ func flagLines(text string) []string {
 		}
 	}
 	return out
+}
+
+// environmentFlags are the flags of a list of names with the values of environment variables FLAGS_NAME.
+func environmentFlags(names string, must bool) (flags []string, err error) {
+	for name := range strings.SplitSeq(names, ",") {
+		value, ok := os.LookupEnv("FLAGS_" + name)
+		if !ok && must {
+			return nil, fmt.Errorf("-%s %s: the environment has no FLAGS_%s", fromEnvironment, names, name)
+		}
+		if ok {
+			flags = append(flags, "-"+name+"="+value)
+		}
+	}
+	return flags, nil
 }

@@ -23,8 +23,18 @@ func TestExamples(t *testing.T) {
 		if name != c.name {
 			t.Errorf("the example of %s is of %s: %s", c.name, name, c.example)
 		}
-		if err := parseFlags(fs, rest, c.words); err != nil {
+		if err := parseFlags(fs, commonOf(t, c, fs), rest, c.words); err != nil {
 			t.Errorf("the example of %s is refused: %v", c.name, err)
 		}
 	}
+}
+
+// commonOf returns the flags that a command takes beside its own.
+func commonOf(t *testing.T, c command, own *flag.FlagSet) *commonFlags {
+	t.Helper()
+	f, err := newCommonFlags(c, own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
 }

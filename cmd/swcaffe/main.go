@@ -30,6 +30,8 @@ type command struct {
 	// words are the flags that words without a dash set, in their order, as in "swcaffe dataset digits". The last one takes all
 	// that follow if it ends in "...".
 	words []string
+	// quiet commands show no log unless a flag of glog's asks for it, as the tool of Caffe's whose place they take.
+	quiet bool
 	// setup registers the command's flags and returns what runs it once they are read.
 	setup func(fs *flag.FlagSet) func(*env) error
 }
@@ -40,6 +42,9 @@ type env struct {
 	stdout, stderr io.Writer
 	// tables is where figures are printed for people to read: stdout, or nowhere if a file is written to stdout.
 	tables io.Writer
+
+	program program  // what the binary was called as
+	args    []string // the command line behind the program's name
 }
 
 // commands in the order in which help lists them.
@@ -47,13 +52,15 @@ var commands = []command{
 	trainCommand, testCommand, timeCommand, exploreCommand, deviceQueryCommand, bandwidthCommand, verifyCommand, allreduceCommand, scaleCommand, datasetCommand,
 	convertImagesetCommand, computeImageMeanCommand, extractFeaturesCommand,
 	upgradeNetTextCommand, upgradeNetBinaryCommand, upgradeSolverTextCommand,
-	convertMnistCommand, convertCifarCommand,
-	classifyCommand, parseLogCommand, plotLogCommand, drawNetCommand, fmtCommand, versionCommand,
+	convertMnistCommand, convertCifarCommand, convertMnistSiameseCommand,
+	classifyCommand, parseLogCommand, plotLogCommand, drawNetCommand, fmtCommand, installLinksCommand, versionCommand,
 }
 
 func main() {
-	e := &env{log: newLogger(os.Stderr), stdout: os.Stdout, stderr: os.Stderr}
-	os.Exit(run(e, os.Args[1:]))
+	e := &env{log: newLogger(os.Stderr), stdout: os.Stdout, stderr: os.Stderr, program: programNamed(os.Args[0])}
+	code := run(e, os.Args[1:])
+	sinkOf(e.log).close()
+	os.Exit(code)
 }
 
 // stream passes on what is written to it and keeps the first error, so that commands print tables without looking for errors at
@@ -75,14 +82,17 @@ func (s *stream) Write(b []byte) (int, error) {
 // run executes a command line and returns the exit code: 0, or 1 after an error.
 func run(e *env, args []string) int {
 	out := &stream{to: e.stdout}
-	err := dispatch(&env{log: e.log, stdout: out, tables: out, stderr: e.stderr}, args)
+	err := dispatch(&env{log: e.log, stdout: out, tables: out, stderr: e.stderr, program: e.program, args: args}, args)
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		err = out.err
 	}
 	if err == nil {
 		return 0
 	}
-	for line := range strings.SplitSeq(err.Error(), "\n") {
+	if sink := sinkOf(e.log); sink != nil {
+		sink.last = true
+	}
+	for line := range strings.SplitSeq(e.program.own(err.Error()), "\n") {
 		e.log.Error(line)
 	}
 	return 1
@@ -90,18 +100,13 @@ func run(e *env, args []string) int {
 
 func dispatch(e *env, args []string) (err error) {
 	defer pages.Catch(&err)
-	name, rest := splitCommand(args)
+	name, rest, err := e.program.split(args)
+	if err != nil {
+		return err
+	}
 	switch name {
 	case "":
-		if len(rest) > 0 && isHelp(rest[0]) {
-			usage(e.stdout)
-			return nil
-		}
-		if len(rest) == 1 && strings.TrimLeft(rest[0], "-") == versionCommand.name {
-			return dispatch(e, []string{versionCommand.name})
-		}
-		usage(e.stderr)
-		return errors.New("no command given")
+		return e.withoutCommand(rest)
 	case "help":
 		return help(e, rest)
 	}
@@ -109,19 +114,68 @@ func dispatch(e *env, args []string) (err error) {
 	if err != nil {
 		return err
 	}
+	if e.program.command != "" && len(args) == 0 {
+		commandUsage(e.stdout, c, e.program)
+		return errors.New("no arguments given")
+	}
 	flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	action := c.setup(flags)
-	if err := parseFlags(flags, rest, c.words); err != nil {
+	common, err := newCommonFlags(c, flags)
+	if err != nil {
+		return err
+	}
+	if err := parseFlags(flags, common, rest, c.words); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
-			commandUsage(e.stdout, c)
+			commandUsage(e.stdout, c, e.program)
 		}
 		return err
+	}
+	if done := e.inform(c, common); done {
+		return nil
+	}
+	common.glog.apply(e.log, e.program.name)
+	for _, name := range common.unused {
+		e.log.Warnf("-%s has no effect: %s does not use it", name, c.name)
 	}
 	if err := e.direct(flags); err != nil {
 		return err
 	}
 	return explainPath(action(e), flags, rest)
+}
+
+// withoutCommand answers a command line that names no command.
+func (e *env) withoutCommand(rest []string) error {
+	if len(rest) > 0 && isHelp(rest[0]) {
+		programUsage(e.stdout, e.program)
+		return nil
+	}
+	if len(rest) == 1 && strings.TrimLeft(rest[0], "-") == versionCommand.name {
+		printVersion(e.stdout)
+		return nil
+	}
+	if e.program.brew && len(rest) == 0 {
+		brewUsage(e.stdout, e.program) // without an error, as Caffe
+		return nil
+	}
+	programUsage(e.stderr, e.program)
+	return errors.New("no command given")
+}
+
+// inform prints what -helpfull, -helpshort and -version ask for; done reports whether one of them was given.
+func (e *env) inform(c command, f *commonFlags) (done bool) {
+	switch {
+	case f.about:
+		printVersion(e.stdout)
+	case f.full:
+		commandUsage(e.stdout, c, e.program)
+		f.print(e.stdout)
+	case f.help:
+		commandUsage(e.stdout, c, e.program)
+	default:
+		return false
+	}
+	return true
 }
 
 // explainPath adds to an error about a file that is not there from where it was looked for, if its relative path stands in a prototxt: no
@@ -156,14 +210,22 @@ func findCommand(name string) (command, error) {
 // help prints the list of commands, or one command's flags.
 func help(e *env, args []string) error {
 	if len(args) == 0 || args[0] == "help" || isHelp(args[0]) {
-		usage(e.stdout)
+		programUsage(e.stdout, e.program)
 		return nil
 	}
 	c, err := findCommand(args[0])
 	if err == nil {
-		commandUsage(e.stdout, c)
+		commandUsage(e.stdout, c, e.program)
 	}
 	return err
+}
+
+func programUsage(w io.Writer, p program) {
+	if p.brew {
+		brewUsage(w, p)
+		return
+	}
+	usage(w)
 }
 
 func usage(w io.Writer) {
@@ -171,18 +233,20 @@ func usage(w io.Writer) {
 	for _, c := range commands {
 		fmt.Fprintf(w, "  %-26s %s\n", c.name, c.summary)
 	}
-	fmt.Fprint(w, "  help                       list commands, or 'help COMMAND' for its flags\n\nFlags take one dash or two, before or after the command: -solver=FILE, --solver FILE.\nA file to write may be -, which is standard output; logs and prototxts to format may be standard input.\n")
+	fmt.Fprint(w, "  help                       list commands, or 'help COMMAND' for its flags\n\nFlags take one dash or two, before or after the command: -solver=FILE, --solver FILE.\nEvery command takes glog's flags for its log too, such as -log_dir and -minloglevel: 'COMMAND -helpfull' lists them.\nNo log files are written unless these flags ask for them.\nA file to write may be -, which is standard output; logs and prototxts to format may be standard input.\n")
 }
 
-func commandUsage(w io.Writer, c command) {
+func commandUsage(w io.Writer, c command, p program) {
 	flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	flags.SetOutput(w)
 	c.setup(flags)
-	fmt.Fprintf(w, "usage: %s\n\n%s\n\nexample: %s\n", strings.TrimSpace("swcaffe "+c.name+" "+c.args), c.long, c.example)
+	line := p.line(c)
+	fmt.Fprintf(w, "usage: %s\n\n%s\n\nexample: %s\n", strings.TrimSpace(line+" "+c.args), c.long, strings.ReplaceAll(c.example, "swcaffe "+c.name, line))
 	none := true
 	flags.VisitAll(func(*flag.Flag) { none = false })
 	if !none {
 		fmt.Fprint(w, "\nflags:\n")
 		flags.PrintDefaults()
 	}
+	fmt.Fprint(w, "\n-helpfull lists the flags of the log as well, which every command takes.\n")
 }

@@ -21,7 +21,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"swcaffe": main, cuttingCommand: cutting})
+	names := map[string]func(){"swcaffe": main, cuttingCommand: cutting}
+	for _, t := range tools() { // by these names scripts call the binary through links
+		names[t.name], names[t.name+binSuffix] = main, main
+	}
+	testscript.Main(m, names)
 }
 
 // TestScripts runs the command lines in testdata/script. $MACHINES is the folder of machine files.

@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -17,11 +18,15 @@ var versionCommand = command{
 	long:    "Prints the version, the Go release and platform, the SIMD level in use and the number of cores, a line each.",
 	setup: func(*flag.FlagSet) func(*env) error {
 		return func(e *env) error {
-			fmt.Fprintf(e.stdout, "swcaffe %s\ngo: %s %s/%s\nsimd: %s\ncores: %d\n",
-				version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, simd.Name(), runtime.GOMAXPROCS(0))
+			printVersion(e.stdout)
 			return nil
 		}
 	},
+}
+
+func printVersion(w io.Writer) {
+	fmt.Fprintf(w, "swcaffe %s\ngo: %s %s/%s\nsimd: %s\ncores: %d\n",
+		version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, simd.Name(), runtime.GOMAXPROCS(0))
 }
 
 // version is the module's version, with the commit where the build knows it.

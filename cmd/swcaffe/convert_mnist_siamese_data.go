@@ -1,0 +1,109 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+var convertMnistSiameseCommand = command{
+	name:    "convert_mnist_siamese_data",
+	summary: "put pairs of MNIST's images into a database",
+	args:    "IMAGE_FILE LABEL_FILE DB_NAME [-seed S] [-backend leveldb|lmdb]",
+	example: "swcaffe convert_mnist_siamese_data train-images-idx3-ubyte train-labels-idx1-ubyte mnist_siamese_train_leveldb",
+	words:   []string{"images", "labels", "db"},
+	long: `Draws as many pairs as there are images in files of MNIST's IDX format, compressed by gzip or not, and writes them for a siamese net:
+Datum records of two channels, an image each, with label 1 for two images of the same class and 0 for others, and keys from 00000000.
+Both images of a pair are drawn from all. The same seed draws the same pairs.`,
+	setup: func(fs *flag.FlagSet) func(*env) error {
+		images := fs.String("images", "", "the `FILE` of images: idx3-ubyte")
+		labels := fs.String("labels", "", "the `FILE` of labels: idx1-ubyte")
+		db := fs.String("db", "", "the `DATABASE` to write")
+		kind := fs.String("backend", "leveldb", "the kind of database: leveldb or lmdb")
+		seed := fs.Uint64("seed", 1, "the seed of the pairs")
+		return func(e *env) error { return convertMnistSiamese(e, *images, *labels, *db, *kind, *seed) }
+	},
+}
+
+func convertMnistSiamese(e *env, imagePath, labelPath, dbPath, kind string, seed uint64) error {
+	if dbPath == "" {
+		return errors.New("need three names: swcaffe convert_mnist_siamese_data IMAGE_FILE LABEL_FILE DB_NAME")
+	}
+	images, labels, err := openMnist(imagePath, labelPath)
+	if err != nil {
+		return err
+	}
+	defer images.Close()
+	defer labels.Close()
+	if images.extents[0] == 0 {
+		return fmt.Errorf("%s holds no images to draw pairs from", imagePath)
+	}
+	e.log.Infof("A total of %d items.", images.extents[0])
+	e.log.Infof("Rows: %d Cols: %d", images.extents[1], images.extents[2])
+	db, err := createDatabase(dbPath, kind)
+	if err != nil {
+		return err
+	}
+	if err = db.publish(drawPairs(e, images, labels, db, seed)); err == nil {
+		e.log.Infof("Processed %d pairs.", images.extents[0])
+	}
+	return err
+}
+
+// drawPairs writes a pair for every image.
+func drawPairs(e *env, images, labels *idxFile, db *database, seed uint64) error {
+	pixels, err := images.readAll()
+	if err != nil {
+		return err
+	}
+	classes, err := labels.readAll()
+	if err != nil {
+		return err
+	}
+	n, rows, columns := images.extents[0], images.extents[1], images.extents[2]
+	size := rows * columns
+	pair := make([]byte, 2*size)
+	d := &caffepb.Datum{Channels: proto.Int32(2), Height: proto.Int32(int32(rows)), Width: proto.Int32(int32(columns)), Data: pair}
+	draw := rand.New(rand.NewPCG(seed, 0))
+	bar := newProgress(e.stderr, n, "pairs")
+	defer bar.finish()
+	for k := range n {
+		i, j := draw.IntN(n), draw.IntN(n)
+		copy(pair, pixels[i*size:(i+1)*size])
+		copy(pair[size:], pixels[j*size:(j+1)*size])
+		d.Label = proto.Int32(0)
+		if classes[i] == classes[j] {
+			d.Label = proto.Int32(1)
+		}
+		value, err := proto.Marshal(d)
+		if err != nil {
+			return err
+		}
+		if err := db.put(fmt.Appendf(nil, "%08d", k), value); err != nil {
+			return err
+		}
+		bar.add(1)
+	}
+	return nil
+}
+
+// readAll returns the bytes of all items. A file that is shorter than its header says takes no more memory than it has bytes.
+func (x *idxFile) readAll() ([]byte, error) {
+	size := 1
+	for _, extent := range x.extents[1:] {
+		size *= extent
+	}
+	var all []byte
+	item := make([]byte, size)
+	for n := range x.extents[0] {
+		if err := x.read(item, n); err != nil {
+			return nil, err
+		}
+		all = append(all, item...)
+	}
+	return all, nil
+}
