@@ -83,6 +83,7 @@ func (v *Solver) steps(n int) error {
 				v.speed.since = v.opt.Now()
 			}
 		}
+		v.opt.Progress(false, v.iter, end)
 		action, err := v.iterate()
 		if err != nil {
 			return err

@@ -34,13 +34,14 @@ func (v *Solver) snapshotBase() string {
 
 func (v *Solver) snapshot() error {
 	base := v.snapshotBase()
-	write := v.snapshotBinary
+	write, state := v.snapshotBinary, base+".solverstate"
 	if v.param.GetSnapshotFormat() == caffepb.SolverParameter_HDF5 {
-		write = v.snapshotHDF5
+		write, state = v.snapshotHDF5, state+".h5"
 	}
 	if err := write(base); err != nil {
 		return fmt.Errorf("snapshot at iteration %d: %w", v.iter, err)
 	}
+	v.lastState, v.lastIter = state, v.iter
 	return nil
 }
 

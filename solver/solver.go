@@ -43,6 +43,8 @@ type Options struct {
 	Seed uint64
 	// Action, if not nil, is asked after every iteration and every test batch what signals have come.
 	Action func() Action
+	// Progress, if not nil, is told before every iteration and every batch of a test how many of them are done, and of how many.
+	Progress func(testing bool, done, of int)
 	// Now is the clock for throughput figures; nil means time.Now.
 	Now func() time.Time
 }
@@ -75,6 +77,8 @@ type Solver struct {
 	losses     lossWindow
 	speed      speedometer
 	stopped    bool
+	lastState  string // of the last snapshot
+	lastIter   int    // when it was written
 	spoiled    string // where in the last passes a value first appeared that is no number
 	warned     bool   // of a loss that is no number
 }
@@ -87,6 +91,9 @@ func New(s *swproto.Solver, opt Options) (*Solver, error) {
 	}
 	if v.opt.Action == nil {
 		v.opt.Action = func() Action { return None }
+	}
+	if v.opt.Progress == nil {
+		v.opt.Progress = func(bool, int, int) {}
 	}
 	if v.opt.Now == nil {
 		v.opt.Now = time.Now
@@ -255,6 +262,12 @@ func (v *Solver) Net() *swnet.Net { return v.net }
 
 // TestNets returns the nets for testing, in the order of the test_iter values.
 func (v *Solver) TestNets() []*swnet.Net { return v.testNets }
+
+// Stopped reports whether a signal has ended Solve before max_iter.
+func (v *Solver) Stopped() bool { return v.stopped }
+
+// LastSnapshot returns the file of the last state that the solver has written, and its iteration; "" if there is none.
+func (v *Solver) LastSnapshot() (state string, iteration int) { return v.lastState, v.lastIter }
 
 // Iter returns the number of iterations done.
 func (v *Solver) Iter() int { return v.iter }

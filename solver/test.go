@@ -59,6 +59,7 @@ func (v *Solver) test(i int) (stop bool, err error) {
 	var loss float64
 	batches := int(v.param.TestIter[i])
 	for b := 0; b < batches; {
+		v.opt.Progress(true, b, batches)
 		if stop, err = v.stopsTests(); err != nil {
 			return false, err
 		}

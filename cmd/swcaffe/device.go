@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"runtime"
@@ -22,8 +23,14 @@ type deviceFlags struct {
 	threads                 int
 	seed                    int64
 	gpu                     string
+	subject                 string // what runs on it, for messages; "" for a net
 
 	engine layers.Engine
+}
+
+// warnOfGPU says of what asks for a GPU what the solver says of solver_mode: GPU, which asks for the same.
+func warnOfGPU(e *env, asks, subject string) {
+	e.log.Warnf("%s: there is no GPU in this build; the %s runs on CPUs", asks, subject)
 }
 
 func (d *deviceFlags) register(fs *flag.FlagSet) {
@@ -31,7 +38,7 @@ func (d *deviceFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&d.machineName, "machine", "host", "the machine of the cpe path: a machine `FILE`, or "+strings.Join(cpe.Names(), ", "))
 	fs.IntVar(&d.threads, "threads", 0, "the number of cores to use (0: all)")
 	fs.Int64Var(&d.seed, "seed", -1, "random seed where the solver has none (-1: from the clock)")
-	fs.StringVar(&d.gpu, "gpu", "", "refused: there is no GPU in this build")
+	fs.StringVar(&d.gpu, "gpu", "", "accepted with a warning: there is no GPU in this build")
 }
 
 // maxThreads is how many threads may be asked for, whatever the computer has: each is kept busy, and holds memory for its tiles.
@@ -49,7 +56,7 @@ func (d *deviceFlags) machine(e *env) (*cpe.Machine, error) {
 // spec reads the flags and the machine's description.
 func (d *deviceFlags) spec(e *env) (cpe.Spec, error) {
 	if d.gpu != "" {
-		return cpe.Spec{}, fmt.Errorf("-gpu %s: swcaffe runs on CPUs and has no GPU support; leave the flag out", d.gpu)
+		warnOfGPU(e, "-gpu "+d.gpu, cmp.Or(d.subject, "net"))
 	}
 	var err error
 	if d.engine, err = layers.ParseEngine(d.engineName); err != nil {

@@ -21,7 +21,7 @@ var deviceQueryCommand = command{
 		gpu := fs.String("gpu", "", "refused: there is no GPU in this build")
 		return func(e *env) error {
 			if *gpu != "" {
-				return fmt.Errorf("-gpu %s: swcaffe runs on CPUs and has no GPU support; leave the flag out", *gpu)
+				return fmt.Errorf("-gpu %s: there is no GPU in this build to ask about; leave the flag out", *gpu)
 			}
 			return deviceQuery(e, *name)
 		}

@@ -30,7 +30,7 @@ with float_data into the database of the same place in the list. Keys count imag
 		fs.StringVar(&o.dbs, "dbs", "", "the `DATABASES` to write, as many")
 		fs.IntVar(&o.batches, "batches", 0, "the number of batches")
 		fs.StringVar(&o.backend, "backend", "lmdb", "the kind of database: lmdb or leveldb")
-		fs.StringVar(&o.mode, "mode", "CPU", "CPU, the only one there is")
+		fs.StringVar(&o.mode, "mode", "CPU", "CPU; GPU is accepted with a warning")
 		o.device.register(fs)
 		o.state.register(fs)
 		return func(e *env) error { return extractFeatures(e, &o) }
@@ -63,8 +63,10 @@ func extractFeatures(e *env, o *featureOptions) error {
 		return fmt.Errorf("%d blobs but %d databases: each blob needs one", len(names), len(paths))
 	case twice(paths) != "":
 		return fmt.Errorf("database %s is named twice: each blob needs one of its own", twice(paths))
-	case !strings.EqualFold(o.mode, "CPU"):
-		return fmt.Errorf("mode %q: swcaffe has no GPU support", o.mode)
+	case !strings.EqualFold(o.mode, "CPU") && !strings.EqualFold(o.mode, "GPU"):
+		return fmt.Errorf("mode %q: must be CPU or GPU", o.mode)
+	case strings.EqualFold(o.mode, "GPU"):
+		warnOfGPU(e, "mode GPU", "net")
 	}
 	t := trained{device: &o.device, state: o.state, model: o.model, weights: o.weights, seed: o.device.seedOrTime()}
 	return t.use(e, func(n *swnet.Net) error { return o.run(e, n, names, paths) })

@@ -5,6 +5,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -43,8 +44,10 @@ type env struct {
 	// tables is where figures are printed for people to read: stdout, or nowhere if a file is written to stdout.
 	tables io.Writer
 
-	program program  // what the binary was called as
-	args    []string // the command line behind the program's name
+	program program                   // what the binary was called as
+	called  string                    // by which path
+	resume  func(state string) string // the command line that goes on from a solver state
+	pulse   *pulse                    // of the terminal that stderr is; nil if it is none
 }
 
 // commands in the order in which help lists them.
@@ -57,23 +60,30 @@ var commands = []command{
 }
 
 func main() {
-	e := &env{log: newLogger(os.Stderr), stdout: os.Stdout, stderr: os.Stderr, program: programNamed(os.Args[0])}
+	e := &env{stdout: os.Stdout, stderr: os.Stderr, program: programNamed(os.Args[0]), called: os.Args[0], pulse: newPulse(os.Stderr)}
+	if e.pulse != nil {
+		e.stderr = e.pulse
+	}
+	e.log = newLogger(e.stderr)
 	code := run(e, os.Args[1:])
 	sinkOf(e.log).close()
+	e.pulse.hold(true)
 	os.Exit(code)
 }
 
 // stream passes on what is written to it and keeps the first error, so that commands print tables without looking for errors at
 // every line, and a full disk is still one.
 type stream struct {
-	to  io.Writer
-	err error
+	to    io.Writer
+	err   error
+	pulse *pulse // of a terminal, which may be where the stream goes too
 }
 
 func (s *stream) Write(b []byte) (int, error) {
 	if s.err != nil {
 		return 0, s.err
 	}
+	s.pulse.printed()
 	n, err := s.to.Write(b)
 	s.err = err
 	return n, err
@@ -81,8 +91,11 @@ func (s *stream) Write(b []byte) (int, error) {
 
 // run executes a command line and returns the exit code: 0, or 1 after an error.
 func run(e *env, args []string) int {
-	out := &stream{to: e.stdout}
-	err := dispatch(&env{log: e.log, stdout: out, tables: out, stderr: e.stderr, program: e.program, args: args}, args)
+	out := &stream{to: e.stdout, pulse: e.pulse}
+	inner := *e
+	inner.stdout, inner.tables = out, out
+	inner.resume = func(state string) string { return resumption(cmp.Or(e.called, "swcaffe"), args, state) }
+	err := dispatch(&inner, args)
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		err = out.err
 	}

@@ -2,23 +2,25 @@ package main
 
 import (
 	"io"
-	"os"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 )
 
 // progress is a bar on a terminal, and nothing where the stream goes to a file or a log reader.
-type progress struct{ bar *progressbar.ProgressBar }
+type progress struct {
+	bar   *progressbar.ProgressBar
+	pulse *pulse
+}
 
 func newProgress(w io.Writer, n int, what string) *progress {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	p, ok := w.(*pulse)
+	if !ok {
 		return &progress{}
 	}
-	return &progress{progressbar.NewOptions(n, progressbar.OptionSetWriter(w), progressbar.OptionSetItsString(what),
-		progressbar.OptionShowIts(), progressbar.OptionShowCount(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())}
+	p.hold(true)
+	return &progress{progressbar.NewOptions(n, progressbar.OptionSetWriter(p.to), progressbar.OptionSetItsString(what),
+		progressbar.OptionShowIts(), progressbar.OptionShowCount(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish()), p}
 }
 
 func (p *progress) add(n int) {
@@ -30,5 +32,6 @@ func (p *progress) add(n int) {
 func (p *progress) finish() {
 	if p.bar != nil {
 		_ = p.bar.Finish()
+		p.pulse.hold(false)
 	}
 }

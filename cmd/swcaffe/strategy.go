@@ -74,7 +74,10 @@ func strategiesOf(n *swnet.Net, engine layers.Engine, i int) *layerStrategies {
 
 // String lists the directions with their strategies.
 func (s *layerStrategies) String() string {
-	parts := []string{"forward " + s.Forward}
+	var parts []string
+	if s.Forward != "" {
+		parts = append(parts, "forward "+s.Forward)
+	}
 	if s.WeightGradient != "" {
 		parts = append(parts, "weight gradient "+s.WeightGradient)
 	}
@@ -84,13 +87,43 @@ func (s *layerStrategies) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// logStrategies prints a line for each layer of a net that has strategies.
-func logStrategies(log *logrus.Logger, n *swnet.Net, engine layers.Engine) {
+// logStrategies prints a line for each layer of a net that has strategies, and warns of those that cannot use the one that the flag asks
+// for.
+func (f *strategyFlags) logStrategies(log *logrus.Logger, n *swnet.Net, engine layers.Engine) {
+	asked, err := kernel.ParseStrategy(f.strategy)
+	if err != nil {
+		asked = kernel.Auto // read has refused it
+	}
+	found := false
 	for i := range n.NumLayers() {
-		if s := strategiesOf(n, engine, i); s != nil {
-			log.Infof("Strategies of %s: %v", n.LayerName(i), s)
+		s := strategiesOf(n, engine, i)
+		if s == nil {
+			continue
+		}
+		found = true
+		log.Infof("Strategies of %s: %v", n.LayerName(i), s)
+		if others := s.without(asked); others != nil {
+			log.Warnf("%s %v cannot compute all of layer %s; in its place: %v", f.name, asked, n.LayerName(i), others)
 		}
 	}
+	if asked != kernel.Auto && !found {
+		log.Warnf("%s %v has no effect: no layer of the net chooses between strategies on engine %v", f.name, asked, engine)
+	}
+}
+
+// without returns the directions that are not computed by the strategy that is asked for, nil if all are.
+func (s *layerStrategies) without(asked kernel.Strategy) *layerStrategies {
+	other := func(used string) string {
+		if used == asked.String() || asked == kernel.Winograd && strings.HasPrefix(used, asked.String()) {
+			return ""
+		}
+		return used
+	}
+	others := layerStrategies{other(s.Forward), other(s.WeightGradient), other(s.InputGradient)}
+	if asked == kernel.Auto || others == (layerStrategies{}) {
+		return nil
+	}
+	return &others
 }
 
 // logLayouts prints which blobs have their channels in blocks, and what turning images to blocks and back is left.

@@ -142,7 +142,7 @@ func benchmark(e *env, n *swnet.Net, o *timeOptions) error {
 	}
 	r := newTimeReport(n, times, o)
 	r.log(e)
-	logStrategies(e.log, n, o.device.engine)
+	o.strategies.logStrategies(e.log, n, o.device.engine)
 	logLayouts(e.log, n)
 	return e.writeJSON(o.json, r)
 }

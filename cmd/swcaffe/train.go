@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"sync/atomic"
 	"syscall"
 
@@ -63,6 +64,10 @@ func train(e *env, o *trainOptions) error {
 	if o.weights != "" && o.snapshot != "" {
 		return errors.New("give a snapshot to resume training or weights to finetune, but not both")
 	}
+	if strings.Contains(o.device.gpu, ",") || o.device.gpu == "all" {
+		return fmt.Errorf("-gpu %s: there is no GPU in this build, and Caffe would multiply the batch by the number of GPUs; leave the flag out", o.device.gpu)
+	}
+	o.device.subject = "solver"
 	if err := o.workers.check(); err != nil {
 		return err
 	}
@@ -75,7 +80,7 @@ func train(e *env, o *trainOptions) error {
 		return err
 	}
 	seed := o.device.seedOrTime()
-	return o.workers.run(e, func(team *solver.Team, log *logrus.Logger) error { return o.work(actions, spec, seed, team, log) })
+	return o.workers.run(e, func(team *solver.Team, log *logrus.Logger) error { return o.work(e, actions, spec, seed, team, log) })
 }
 
 // spec describes the machine that computes. In virtual time that is this computer, whatever machine's time the clocks show.
@@ -103,7 +108,7 @@ func (o *trainOptions) spec(e *env) (cpe.Spec, error) {
 }
 
 // work is one worker's training. Of several in one process only the first is told of signals.
-func (o *trainOptions) work(actions *signals, spec cpe.Spec, seed uint64, team *solver.Team, log *logrus.Logger) error {
+func (o *trainOptions) work(e *env, actions *signals, spec cpe.Spec, seed uint64, team *solver.Team, log *logrus.Logger) error {
 	file, err := swproto.ReadSolver(o.solver)
 	if err != nil {
 		return err
@@ -131,6 +136,9 @@ func (o *trainOptions) work(actions *signals, spec cpe.Spec, seed uint64, team *
 	if team == nil || team.Transport.Rank() == 0 || o.workers.transport == transportMPI {
 		opt.Action = actions.next
 	}
+	if team == nil || team.Transport.Rank() == 0 {
+		opt.Progress = e.pulse.solving
+	}
 	s, err := solver.New(file, opt)
 	if err != nil {
 		return err
@@ -141,9 +149,13 @@ func (o *trainOptions) work(actions *signals, spec cpe.Spec, seed uint64, team *
 			return err
 		}
 	}
-	logStrategies(log, s.Net(), o.device.engine)
+	o.strategies.logStrategies(log, s.Net(), o.device.engine)
 	log.Info("Starting Optimization")
-	return s.Solve()
+	if err := s.Solve(); err != nil {
+		return err
+	}
+	logResumption(log, s, o.resumption(e, team))
+	return nil
 }
 
 // apply overlays a solver's fields with the flags, as Caffe does: -level always, -stage in addition, -weights instead.
