@@ -2,9 +2,23 @@
 # Installs what the tests need, then runs every check a change must pass. Works on a fresh Debian machine with Go, as
 # root or with sudo; what is installed already is left alone.
 set -euo pipefail
+steps=$(grep -c '^step "' "$0")
 cd "$(dirname "$0")/.."
+. scripts/alive.sh
 
-step() { printf '\n== %s\n' "$*"; }
+now=0
+step() { printf '\n== [step %d of %d, %d s] %s\n' $((now += 1)) "$steps" "$SECONDS" "$*"; }
+
+# gotest runs go test, the packages last. A terminal gets before each package's line how many are through.
+gotest() {
+  if [ ! -t 1 ]; then
+    go test "$@"
+    return
+  fi
+  local all
+  all=$(printf '%s\n' "$@" | grep '^\./' | xargs go list | wc -l)
+  alive go test "$@" | awk -v all="$all" '/^(ok|FAIL|\?)[ \t]+[^ \t]+\// { printf "%d of %d: ", ++n, all } { print; fflush() }'
+}
 
 # gcc: the race detector and the cgo build; lmdb-utils and hdf5-tools: cross-checks of our readers and writers;
 # protobuf-compiler: decodes what we write; libjpeg-turbo-progs: a second JPEG decoder; python3: runs the conformance suite where it is present;
@@ -20,8 +34,8 @@ if ((${#missing[@]})); then
   as_root=(env DEBIAN_FRONTEND=noninteractive) # after sudo, which clears the environment
   [ "$(id -u)" = 0 ] || as_root=(sudo "${as_root[@]}")
   echo "installing: ${missing[*]}"
-  "${as_root[@]}" apt-get update -qq
-  "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+  alive "${as_root[@]}" apt-get update -qq
+  alive "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 else
   echo "all present"
 fi
@@ -29,36 +43,36 @@ fi
 before=$(git status --porcelain)
 
 step "gofmt"
-unformatted=$(git ls-files '*.go' | xargs gofmt -l)
+unformatted=$(git ls-files '*.go' | alive xargs gofmt -l)
 [ -z "$unformatted" ] || { echo "not formatted:"; echo "$unformatted"; exit 1; }
 
 step "no marks of unresolved merges"
 if git grep -nE '^(<{7}|>{7}) '; then exit 1; fi
 
 step "go mod tidy -diff"
-go mod tidy -diff
+alive go mod tidy -diff
 
 step "go build (CGO_ENABLED=0)"
-CGO_ENABLED=0 go build ./...
+CGO_ENABLED=0 alive go build ./...
 
 step "go build (cgo, -tags mpi)"
-CGO_ENABLED=1 go build ./...
-CGO_ENABLED=1 go build -tags mpi ./...
+CGO_ENABLED=1 alive go build ./...
+CGO_ENABLED=1 alive go build -tags mpi ./...
 
 step "go vet, also for other systems"
-go vet ./...
+alive go vet ./...
 for system in darwin/arm64 windows/amd64; do
-  CGO_ENABLED=0 GOOS=${system%/*} GOARCH=${system#*/} go vet ./...
+  CGO_ENABLED=0 GOOS=${system%/*} GOARCH=${system#*/} alive go vet ./...
 done
-(cd tools/asm && go vet ./...)
+(cd tools/asm && alive go vet ./...)
 
 # On a busy machine a package may need more than the ten minutes that go test gives it.
 step "go test"
-go test -timeout 30m ./...
+gotest -timeout 30m ./...
 
 step "go test -race (packages with goroutines)"
-go test -timeout 30m -race -short ./cpe ./cpe/kernel ./data ./data/lmdb ./modeltime ./solver ./topology/...
-go test -race -run FirstRunningSums ./layers
+gotest -timeout 30m -race -short ./cpe ./cpe/kernel ./data ./data/lmdb ./modeltime ./solver ./topology/...
+gotest -race -run FirstRunningSums ./layers
 
 step "clean tree"
 after=$(git status --porcelain)

@@ -3,14 +3,15 @@
 # fails when fewer than 99 % of the test images are recognised. Needs Go and nothing else.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. scripts/alive.sh
 
 wanted=0.99
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 step() { printf '\n== [%3d s] %s\n' "$SECONDS" "$*"; }
 
-step "build bin/swcaffe"
-CGO_ENABLED=0 go build -o bin/swcaffe ./cmd/swcaffe
+step "build bin/swcaffe; the first time Go compiles all packages, which takes a minute or more"
+CGO_ENABLED=0 alive go build -o bin/swcaffe ./cmd/swcaffe
 bin/swcaffe version
 
 if [ -e data/digits_train_lmdb ] && [ -e data/digits_test_lmdb ]; then

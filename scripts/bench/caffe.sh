@@ -2,12 +2,16 @@
 # Fetches BVLC Caffe 1.0 with OpenBLAS, which Debian 11 was the last to have, and unpacks it with its own libraries, so that bench.sh
 # can measure it on later systems too; nothing is installed. Writes DIR/caffe, which takes caffe's arguments.
 #
-#   scripts/bench/caffe.sh [DIR]    DIR is build/bench/caffe where none is given; MIRROR may be another mirror of Debian
+#   scripts/bench/caffe.sh [DIR]    DIR is build/bench/caffe where none is given; MIRROR may be another mirror of Debian than the one
+#                                   that apt is configured with
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 dir=$(realpath -m "${1:-build/bench/caffe}")
-mirror=${MIRROR:-http://deb.debian.org/debian}
+# The mirror that apt has Debian itself from, not its security updates; any mirror of Debian has all releases that are not archived.
+mirror=${MIRROR:-$(apt-get indextargets --format '$(LABEL) $(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' | sed -n 's/^Debian //p' | head -n 1)}
+[ -n "$mirror" ] || { echo "apt knows no mirror of Debian (apt-get indextargets); name one: MIRROR=http://..." >&2; exit 1; }
+echo "taking Debian 11 from $mirror"
 rm -rf "$dir"
 mkdir -p "$dir/apt/lists/partial" "$dir/apt/archives/partial" "$dir/root"
 

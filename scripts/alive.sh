@@ -1,0 +1,14 @@
+# To be sourced by scripts that people watch.
+
+# alive runs a command that prints little. A terminal shows meanwhile for how many seconds it has run.
+alive() {
+  [ -t 2 ] || { "$@"; return; }
+  local status=0 began=$SECONDS
+  while sleep 1; do printf '\r[%3d s]\r' $((SECONDS - began)); done >&2 &
+  local ticker=$!
+  "$@" || status=$?
+  kill "$ticker"
+  wait "$ticker" 2>/dev/null || true
+  printf '\r\033[K' >&2
+  return $status
+}
