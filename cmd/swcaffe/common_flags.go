@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -60,8 +61,10 @@ func isBrew(name string) bool { return slices.Contains(brewCommands, name) }
 func (f *commonFlags) registerBrew(c command, own, fs *flag.FlagSet) {
 	text := func(string) error { return nil }
 	number := func(s string) error {
-		_, err := strconv.ParseInt(s, 0, 32)
-		return err
+		if _, err := strconv.ParseInt(s, 0, 32); err != nil {
+			return errors.New("not a whole number")
+		}
+		return nil
 	}
 	for _, l := range []struct {
 		name, usage string

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -22,10 +23,10 @@ type glogFlags struct {
 
 // setting is the value of a flag that notes that it was set.
 type setting struct {
-	set   func(string) error
-	text  string // the default, for help
-	bool_ bool
-	note  func()
+	set     func(string) error
+	text    string // the default, for help
+	boolean bool
+	note    func()
 }
 
 func (s *setting) String() string {
@@ -35,7 +36,7 @@ func (s *setting) String() string {
 	return s.text
 }
 
-func (s *setting) IsBoolFlag() bool { return s.bool_ }
+func (s *setting) IsBoolFlag() bool { return s.boolean }
 
 func (s *setting) Set(value string) error {
 	if err := s.set(value); err != nil {
@@ -55,7 +56,7 @@ func parseBool(s string) (bool, error) {
 	case "0", "f", "false", "n", "no":
 		return false, nil
 	}
-	return false, fmt.Errorf("not true or false")
+	return false, errors.New("not true or false")
 }
 
 func (g *glogFlags) bool(fs *flag.FlagSet, p *bool, name string, value bool, usage string) {
@@ -64,7 +65,7 @@ func (g *glogFlags) bool(fs *flag.FlagSet, p *bool, name string, value bool, usa
 		*p, err = parseBool(s)
 		return err
 	}
-	fs.Var(&setting{set: set, text: strconv.FormatBool(value), bool_: true, note: func() { g.asked[name] = true }}, name, usage)
+	fs.Var(&setting{set: set, text: strconv.FormatBool(value), boolean: true, note: func() { g.asked[name] = true }}, name, usage)
 }
 
 func (g *glogFlags) int(fs *flag.FlagSet, p *int, name string, value int, usage string) {
@@ -72,7 +73,7 @@ func (g *glogFlags) int(fs *flag.FlagSet, p *int, name string, value int, usage 
 	set := func(s string) error {
 		n, err := strconv.ParseInt(s, 0, 32)
 		if err != nil {
-			return fmt.Errorf("not a whole number")
+			return errors.New("not a whole number")
 		}
 		*p = int(n)
 		return nil
@@ -126,7 +127,7 @@ func noMail(address string) error {
 	if address == "" {
 		return nil
 	}
-	return fmt.Errorf("swcaffe sends no mail")
+	return errors.New("swcaffe sends no mail")
 }
 
 // readEnvironment gives flags the values of GLOG_NAME. As in glog, any word that does not begin with t, y or 1 is false, and what a

@@ -24,7 +24,12 @@ var trainCommand = command{
 	args:    "-solver FILE [-weights FILES | -snapshot FILE] [-workers P] [-strategy S] [-conv_strategy NAME | -tune FILE]",
 	example: "swcaffe train -solver models/lenet/solver.prototxt",
 	long: `Trains the net that a solver prototxt names. A SIGINT or SIGTERM stops after the current iteration (with a snapshot, if the
-solver writes one at the end), a SIGHUP writes a snapshot; -sigint_effect, -sigterm_effect and -sighup_effect change that.
+solver writes one at the end), a SIGHUP writes a snapshot; -sigint_effect, -sigterm_effect and -sighup_effect change that. The
+log then has the command line that goes on.
+
+Losses are Caffe's but for rounding, which Adam and RMSProp make much of in their first iterations. Winograd's convolutions, the default
+where they are faster, round more than a plain sum: -conv_strategy implicit rounds as Caffe with some BLAS does, and -engine mpe, which
+is slow, is nearest to exact sums.
 
 With -workers P, or under mpirun in the build with -tags mpi, P workers train together. With -strategy sync they split
 every batch of the prototxt's batch_size, add up their gradients and stay equal bit by bit, so that the result is that of one
