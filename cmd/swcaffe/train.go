@@ -27,9 +27,9 @@ var trainCommand = command{
 solver writes one at the end), a SIGHUP writes a snapshot; -sigint_effect, -sigterm_effect and -sighup_effect change that. The
 log then has the command line that goes on.
 
-Losses are Caffe's but for rounding, which Adam and RMSProp make much of in their first iterations. Winograd's convolutions, the default
-where they are faster, round more than a plain sum: -conv_strategy implicit rounds as Caffe with some BLAS does, and -engine mpe, which
-is slow, is nearest to exact sums.
+Losses are Caffe's but for rounding, of which training makes more from iteration to iteration, most so with Adam and RMSProp. Winograd's
+convolutions, the default where they are faster, round more than plain sums: -conv_strategy implicit is about as near to Caffe as
+Caffe with another BLAS, and -engine mpe, which is slow, is nearest. README.md has figures.
 
 With -workers P, or under mpirun in the build with -tags mpi, P workers train together. With -strategy sync they split
 every batch of the prototxt's batch_size, add up their gradients and stay equal bit by bit, so that the result is that of one
