@@ -167,7 +167,11 @@ func (p *problem) iterate(n *swnet.Net) (*run, error) {
 	}
 	r.add("the loss", []float32{float32(loss)})
 	for _, out := range n.Outputs() {
-		r.add("output "+out.Name, out.Blob.Data())
+		name := "output " + out.Name
+		if p.steps(out.Name) {
+			name = stepped + out.Name
+		}
+		r.add(name, out.Blob.Data())
 	}
 	if p.use != train {
 		return r, nil
@@ -190,6 +194,19 @@ func (p *problem) iterate(n *swnet.Net) (*run, error) {
 		}
 	}
 	return r, nil
+}
+
+// stepped begins the name of an output that rounding can change by more than a little, where two values are nearly equal.
+const stepped = "stepped output "
+
+// steps reports whether a layer makes a blob of the order of values.
+func (p *problem) steps(blob string) bool {
+	for _, l := range p.net.Layer {
+		if slices.Contains(l.Top, blob) && (l.GetType() == "ArgMax" || l.GetType() == "Accuracy") {
+			return true
+		}
+	}
+	return false
 }
 
 // step moves the weights against their gradients, by a hundredth of their size.
