@@ -1,7 +1,143 @@
 // Package kernels draws random problems of single kernels: products, convolutions, pooling, normalisation and streams.
+//
+// A problem is a line of text: the kernel's shape, what is called, how arrays lie, the numbers that values are drawn from, and the
+// core groups. Check runs the kernel on one core group first and compares the results with a plain reference in float64: direct loops
+// that share no code with package kernel. Then it runs the kernel a second time, and on every other setting of core groups, and asks
+// for the same bits. Results hold NaN before a run, unless they are added to; every array stands between guards, and what a kernel only
+// reads must stay as it is. On a modelled machine a problem compares values as well, and the ledger with that of a machine that moves none.
+//
+// The tolerance of a sum of n products is a part of the sum of the products' sizes: half a unit in the last place, 2^-24, times
+// 8 + 4*sqrt(n), since rounding errors add up like a random walk. Where values are coarse, multiples of 1/4, such sums are exact and
+// the tolerance is 0. Winograd's convolutions have the tolerance that package kernel states for them.
 package kernels
 
-import "github.com/swcaffe/swcaffe/internal/randomtest"
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/swcaffe/swcaffe/internal/randomtest"
+)
 
 // Kinds are the kinds of problems, one for each family of kernels.
-func Kinds() []randomtest.Kind { return nil }
+func Kinds() []randomtest.Kind {
+	return []randomtest.Kind{
+		kind("product", drawProduct, func() shape { return &product{} }),
+		kind("conv", drawConv, func() shape { return &conv{} }),
+		kind("pool", drawPool, func() shape { return &pool{} }),
+		kind("norm", drawNorm, func() shape { return &norm{} }),
+		kind("stream", drawStream, func() shape { return &stream{} }),
+	}
+}
+
+// shape is a problem's fields: a pointer to a struct that embeds common. See text.go for what its fields may be.
+type shape interface {
+	// job prepares the arrays and the reference.
+	job() (*job, error)
+	base() *common
+	// tidy makes fields fit each other after one was made smaller, and is false where they cannot.
+	tidy() bool
+}
+
+// common are the fields of all problems.
+type common struct {
+	Seed    uint64
+	Values  string `of:"ordinary,coarse,zeros,special"`
+	Cache   int    // of a core group, in KB; 0: this computer's
+	Shift   int    // by how many values arrays begin beside a cache line
+	Lend    bool   // scratch is lent, as long as the kernel says
+	Model   string `of:"native,sw26010,sw26010_pro"`
+	Threads []randomtest.Threads
+}
+
+func (c *common) base() *common { return c }
+func (c *common) tidy() bool    { return true }
+
+// drawCommon draws the common fields. modelled is the part of problems for modelled machines.
+func drawCommon(r *rand.Rand, modelled float64) common {
+	c := common{Seed: r.Uint64N(1 << 32), Values: pick(r, "ordinary", "ordinary", "coarse", "coarse", "zeros")}
+	if r.Float64() < modelled {
+		c.Model = pick(r, "sw26010", "sw26010", "sw26010_pro")
+		return c
+	}
+	c.Cache = pick(r, 0, 0, 1024, 256, 48, 2048)
+	if r.IntN(8) == 0 {
+		c.Shift = 1 + r.IntN(15)
+	}
+	c.Lend = r.IntN(2) == 0
+	for range 1 + r.IntN(2) {
+		c.Threads = append(c.Threads, randomtest.RandomThreads(r))
+	}
+	return c
+}
+
+// problem is a randomtest.Problem.
+type problem struct {
+	kind  string
+	empty func() shape
+	shape shape
+}
+
+func kind(name string, draw func(r *rand.Rand) shape, empty func() shape) randomtest.Kind {
+	return randomtest.Kind{
+		Name:   name,
+		Random: func(r *rand.Rand) randomtest.Problem { return problem{name, empty, draw(r)} },
+		Parse: func(text string) (randomtest.Problem, error) {
+			s := empty()
+			if err := parse(name, text, s); err != nil {
+				return nil, err
+			}
+			return problem{name, empty, s}, nil
+		},
+	}
+}
+
+// String is the problem on a line.
+func (p problem) String() string { return write(p.kind, p.shape) }
+
+// Check implements randomtest.Problem.
+func (p problem) Check() error {
+	j, err := p.shape.job()
+	if err != nil {
+		return err
+	}
+	return j.check(p.shape.base())
+}
+
+// Smaller implements randomtest.Problem.
+func (p problem) Smaller() []randomtest.Problem {
+	var list []randomtest.Problem
+	seen := map[string]bool{p.String(): true}
+	for _, change := range changes(p.shape) {
+		s := p.empty()
+		if err := parse(p.kind, p.String(), s); err != nil {
+			panic(fmt.Sprintf("kernels: %v", err)) // write and parse do not fit
+		}
+		change(s)
+		if !s.tidy() {
+			continue
+		}
+		q := problem{p.kind, p.empty, s}
+		if text := q.String(); !seen[text] {
+			seen[text] = true
+			list = append(list, q)
+		}
+	}
+	return list
+}
+
+// pick draws one of a list.
+func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
+
+// extent draws a number from 1 to most, small ones as often as large ones, and often one at or beside a multiple of a vector.
+func extent(r *rand.Rand, most int) int {
+	n := 1
+	for n < most && r.IntN(5) > 0 {
+		n *= 2
+	}
+	n = 1 + r.IntN(min(n, most))
+	if r.IntN(3) == 0 {
+		unit := pick(r, 4, 6, 8, 12, 16, 16, 32, 64)
+		n = (n+unit-1)/unit*unit + pick(r, 0, 0, 1, -1)
+	}
+	return max(1, min(n, most))
+}

@@ -1,0 +1,109 @@
+package kernels
+
+import (
+	"slices"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+)
+
+// conv is a convolution and what is called: Forward, ForwardReLU, ForwardFinish, WeightGradTo, InputGrad, InputGradWhere,
+// AddInputGrad, Grads, or Pooled's Forward and Grads. Where a convolution has not what is called it does the plain one, as layers do.
+type conv struct {
+	N                             int   `least:"1"`
+	C, Out                        int   `least:"1"`
+	Group                         int   `least:"1"`
+	In, Kernel, Stride            []int `least:"1"`
+	Pad                           []int
+	Dilation                      []int  `least:"1"`
+	Strategy                      string `of:"auto,explicit,implicit,winograd2,winograd4,winograd5,winograd"`
+	Entry                         string `of:"forward,relu,finish,weights,weightsto,input,where,addinput,grads,pooled"`
+	Bias, Add                     bool
+	InBlocks, OutBlocks           bool // if the convolution can do with that
+	Thin                          bool // if strides leave pixels out
+	ForShape                      bool // planned for another shape first
+	PoolK, PoolS                  int  `least:"1"`
+	PoolP                         int
+	PoolFloor, PoolReLU, PoolPack bool
+	common
+}
+
+// axes are the ways to have one axis less.
+func (c *conv) axes() (list []func(shape)) {
+	for i := range c.In {
+		list = append(list, func(s shape) {
+			c := s.(*conv)
+			for _, p := range []*[]int{&c.In, &c.Kernel, &c.Stride, &c.Pad, &c.Dilation} {
+				*p = slices.Delete(slices.Clone(*p), i, i+1)
+			}
+		})
+	}
+	return list
+}
+
+// tidy is false for shapes that are not even invalid ones: without axes, or with lists of different lengths.
+func (c *conv) tidy() bool {
+	n := len(c.In)
+	return n > 0 && len(c.Kernel) == n && len(c.Stride) == n && len(c.Pad) == n && len(c.Dilation) == n
+}
+
+func (c *conv) shape() kernel.ConvShape {
+	return kernel.ConvShape{N: c.N, C: c.C, Out: c.Out, Group: c.Group, In: c.In, Kernel: c.Kernel, Stride: c.Stride, Pad: c.Pad, Dilation: c.Dilation}
+}
+
+// results are the extents of the results' planes; ok is false for an invalid shape.
+func (c *conv) results() (out []int, ok bool) {
+	if c.N < 0 || c.C < 1 || c.Out < 1 || c.Group < 1 || c.C%c.Group != 0 || c.Out%c.Group != 0 {
+		return nil, false
+	}
+	for i, n := range c.In {
+		if n < 1 || c.Kernel[i] < 1 || c.Stride[i] < 1 || c.Pad[i] < 0 || c.Dilation[i] < 1 {
+			return nil, false
+		}
+		room := n + 2*c.Pad[i] - (c.Dilation[i]*(c.Kernel[i]-1) + 1)
+		if room < 0 {
+			return nil, false
+		}
+		out = append(out, room/c.Stride[i]+1)
+	}
+	return out, true
+}
+
+// product is that of extents.
+func volume(extents []int) int {
+	n := 1
+	for _, e := range extents {
+		n *= e
+	}
+	return n
+}
+
+// plan makes the convolution as the problem has it, and says how images and results lie.
+func (c *conv) plan(m *cpe.Machine) (k *kernel.Conv, in, out bool, err error) {
+	st, err := kernel.ParseStrategy(c.Strategy)
+	if err != nil {
+		return nil, false, false, err
+	}
+	s := c.shape()
+	other := s
+	if c.ForShape {
+		other.N++
+	}
+	if k, err = kernel.NewConv(m, other, st); err != nil {
+		return nil, false, false, err
+	}
+	in, out = k.Blocks()
+	in, out = in && c.InBlocks, out && c.OutBlocks
+	if err = k.SetBlocks(in, out); err != nil {
+		return nil, false, false, err
+	}
+	if h, w := k.Strides(); c.Thin && in && h*w > 1 {
+		if err = k.SetThin(true); err != nil {
+			return nil, false, false, err
+		}
+	}
+	if c.ForShape {
+		k, err = k.ForShape(s)
+	}
+	return k, in, out, err
+}

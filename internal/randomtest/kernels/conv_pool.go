@@ -1,0 +1,123 @@
+package kernels
+
+import (
+	"math/rand/v2"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+)
+
+// pooledJob is a convolution together with the pooling of its results, and the gradients of both. Which results are maxima depends on
+// the last bits of results, so that the reference pools those of the convolution alone, which other problems compare, and expects outputs
+// to have their bits.
+func (j *convJob) pooledJob(r *rand.Rand) *job {
+	height, width := j.out[0], j.out[len(j.out)-1]
+	if len(j.out) == 1 {
+		height = 1
+	}
+	j.pool = &pool{
+		N: j.N, C: j.Out, H: height, W: width, KH: j.PoolK, KW: j.PoolK, SH: j.PoolS, SW: j.PoolS, PH: j.PoolP, PW: j.PoolP,
+		ReLU: j.PoolReLU, Packed: j.PoolPack, Floor: j.PoolFloor, Method: "max",
+	}
+	oh, ow := j.pool.outputs()
+	n := j.N * j.Out * max(0, oh) * max(0, ow)
+	j.pooled = &array{name: "pooled y", n: n, written: true}
+	j.dy = &array{name: "gradient of pooled y", n: n, start: values(r, j.Values, n)}
+	j.mask = &array{name: "mask", written: true, open: true}
+	all := &job{arrays: []*array{j.x, j.w, j.bias, j.pooled, j.mask, j.dy, j.dx, j.dw, j.db}}
+	var plain *kernel.Conv
+	all.build = func(m *cpe.Machine) (k *run, err error) {
+		if len(j.out) != 2 || !j.pool.valid() {
+			return nil, nil
+		}
+		plain, k, err = j.buildPooled(m)
+		return k, err
+	}
+	all.judge = func() error { return j.judgePooled(plain) }
+	return all
+}
+
+// buildPooled makes the convolution alone and that with its pooling, as far as there is one.
+func (j *convJob) buildPooled(m *cpe.Machine) (plain *kernel.Conv, k *run, err error) {
+	st, err := kernel.ParseStrategy(j.Strategy)
+	if err != nil {
+		return nil, nil, err
+	}
+	var convs [2]*kernel.Conv
+	for i := range convs {
+		if convs[i], err = kernel.NewConv(m, j.conv.shape(), st); err != nil {
+			return nil, nil, err
+		}
+	}
+	p, err := convs[1].Pooled(j.pool.shape(false, false))
+	if p == nil || err != nil {
+		return nil, nil, err
+	}
+	in, out := p.Blocks()
+	in, out = in && j.InBlocks, out && j.OutBlocks
+	if err := convs[1].SetBlocks(in, false); err != nil {
+		return nil, nil, err
+	}
+	if p, err = convs[1].Pooled(j.pool.shape(false, out)); p == nil || err != nil {
+		return nil, nil, err
+	}
+	j.laid(in, false)
+	j.pooled.plane, j.pooled.whole, j.dy.plane = 0, nil, 0
+	if out {
+		oh, ow := j.pool.outputs()
+		j.pooled.plane, j.dy.plane = oh*ow, oh*ow
+	}
+	j.mask.n, j.mask.whole = p.MaskWords(), nil
+	j.dx.written, j.db.written, j.dw.written = p.PassesGrads(), j.Bias, true
+	forward, grads := p.Scratch()
+	return convs[0], &run{func() error {
+		mask := kernel.Indices(j.mask.data)
+		if err := p.Forward(j.x.data, j.w.data, j.biases(), j.pooled.data, mask); err != nil {
+			return err
+		}
+		return p.Grads(&kernel.ConvGrads{
+			X: j.x.data, W: j.w.data, DY: j.dy.data, DX: some(j.dx, p.PassesGrads()), DW: j.dw.data, DB: some(j.db, j.Bias), Add: j.Add,
+		}, mask)
+	}, max(forward, grads)}, nil
+}
+
+// judgePooled pools the results of the convolution alone.
+func (j *convJob) judgePooled(plain *kernel.Conv) error {
+	if plain == nil {
+		return nil
+	}
+	plan := plain.Plan()
+	results := make([]float32, j.y.n)
+	var bias []float32
+	if j.Bias {
+		bias = j.bias.start
+	}
+	if err := plain.Forward(j.x.start, j.w.start, bias, results); err != nil {
+		return err
+	}
+	j.unwritten()
+	j.forward(plan.Strategy[kernel.Forward], func(_ int, v float64) float64 { return v })
+	j.y.data, j.y.plane = results, 0
+	pooled, places := j.pool.largest(results)
+	j.pooled.want, j.pooled.allowed = pooled, make([]float64, len(pooled))
+	dy := j.pool.spread(places, j.dy.start)
+	outputs := j.dy
+	j.dy = &array{start: make([]float32, len(results))}
+	for i, v := range dy.value {
+		j.dy.start[i] = float32(v)
+	}
+	j.weights(plan.Strategy[kernel.WeightGradient], j.Add, j.Bias)
+	passes := j.dx.data[0] == j.dx.data[0]
+	if passes {
+		j.input(plan.Strategy[kernel.InputGradient], false, false)
+	}
+	j.dy = outputs
+	for _, a := range []*array{j.y, j.pooled, j.dw, j.db, j.dx} {
+		if err := a.compare(); err != nil {
+			return err
+		}
+	}
+	j.dw.want, j.db.want, j.dx.want, j.pooled.want = nil, nil, nil, nil
+	j.dx.written, j.db.written, j.dw.written = passes, j.Bias, true
+	return nil
+}

@@ -1,0 +1,108 @@
+package kernels
+
+import (
+	"math"
+
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+)
+
+// meeting is an output position, an offset in the kernel and the input position that they meet.
+type meeting struct{ result, offset, input int32 }
+
+// meetings lists all that lie inside the image.
+func (c *conv) meetings(out []int) (list []meeting) {
+	position, offset := make([]int, len(out)), make([]int, len(out))
+	for p := range volume(out) {
+		unravel(position, p, out)
+		for k := range volume(c.Kernel) {
+			unravel(offset, k, c.Kernel)
+			input, inside := 0, true
+			for i := range out {
+				x := position[i]*c.Stride[i] - c.Pad[i] + offset[i]*c.Dilation[i]
+				inside = inside && x >= 0 && x < c.In[i]
+				input = input*c.In[i] + x
+			}
+			if inside {
+				list = append(list, meeting{int32(p), int32(k), int32(input)})
+			}
+		}
+	}
+	return list
+}
+
+// unravel writes the indices of place i of an array of some extents.
+func unravel(to []int, i int, extents []int) {
+	for axis := len(extents) - 1; axis >= 0; axis-- {
+		to[axis] = i % extents[axis]
+		i /= extents[axis]
+	}
+}
+
+// convolution is the reference of a convolution.
+type convolution struct {
+	*conv
+	met                  []meeting
+	image, plane, kernel int // values of a channel's image, its results and a kernel
+}
+
+// planes visits the planes of image, results and kernel that belong together.
+func (c *convolution) planes(visit func(image, plane, weights int)) {
+	in, out := c.C/c.Group, c.Out/c.Group
+	for n := range c.N {
+		for o := range c.Out {
+			for i := range in {
+				visit((n*c.C+o/out*in+i)*c.image, (n*c.Out+o)*c.plane, (o*in+i)*c.kernel)
+			}
+		}
+	}
+}
+
+// add adds the products of two arrays' values to those sums that they meet.
+func (c *convolution) add(s sums, d kernel.Direction, x, w, y []float32) {
+	c.planes(func(image, plane, weights int) {
+		for _, t := range c.met {
+			q, p, k := image+int(t.input), plane+int(t.result), weights+int(t.offset)
+			var at int
+			var v float64
+			switch d {
+			case kernel.Forward:
+				at, v = p, float64(x[q])*float64(w[k])
+			case kernel.WeightGradient:
+				at, v = k, float64(x[q])*float64(y[p])
+			default:
+				at, v = q, float64(w[k])*float64(y[p])
+			}
+			s.value[at] += v
+			s.size[at] += math.Abs(v)
+			s.terms[at]++
+		}
+	})
+}
+
+// winogradParts are the tolerances of Winograd's convolutions, as parts of the square root of the number of terms, for values of unit
+// variance: those that package kernel's tests hold it to.
+var winogradParts = map[kernel.Strategy]float64{kernel.Winograd2: 2e-5, kernel.Winograd4: 2e-4, kernel.Winograd5: 2e-4}
+
+// allow returns what sums of a direction may differ: those of a strategy of Winograd's depend on all values nearby, and so on the
+// largest terms there can be, a and b being the arrays that are multiplied. Inside says that a kernel's sum of terms has no fewer than these.
+func (s *sums) allow(st kernel.Strategy, exact bool, a, b []float32, terms int) []float64 {
+	part, ok := winogradParts[st]
+	list := s.allowed(exact && !ok)
+	if !ok {
+		return list
+	}
+	more := part * math.Sqrt(float64(max(1, terms))) * largest(a) * largest(b)
+	for i := range list {
+		list[i] += more
+	}
+	return list
+}
+
+// largest is the largest of the values' sizes.
+func largest(v []float32) float64 {
+	most := 0.0
+	for _, x := range v {
+		most = max(most, math.Abs(float64(x)))
+	}
+	return most
+}

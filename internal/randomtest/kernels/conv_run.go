@@ -1,0 +1,252 @@
+package kernels
+
+import (
+	"math/rand/v2"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+)
+
+// convJob is a convolution's arrays and what it is known to be after it was planned.
+type convJob struct {
+	*conv
+	ref                                        convolution
+	out                                        []int
+	x, w, bias, y, dy, dx, dw, db, above, mask *array
+	sums                                       [2][]float32 // what dw and dx hold if they are added to
+	pool                                       *pool
+	pooled                                     *array // what pooling makes, or its gradient
+}
+
+func (c *conv) job() (*job, error) {
+	out, ok := c.results()
+	if !ok {
+		return &job{invalid: true, build: func(m *cpe.Machine) (*run, error) {
+			_, _, _, err := c.plan(m)
+			return nil, err
+		}}, nil
+	}
+	j := &convJob{conv: c, out: out}
+	j.ref = convolution{c, c.meetings(out), volume(c.In), volume(out), volume(c.Kernel)}
+	r := rand.New(rand.NewPCG(c.Seed, 1))
+	draw := func(name string, n int) *array {
+		return &array{name: name, n: n, start: values(r, c.Values, n)}
+	}
+	images, results, weights := c.N*c.C*j.ref.image, c.N*c.Out*j.ref.plane, c.Out*c.C/c.Group*j.ref.kernel
+	j.x, j.w, j.bias = draw("x", images), draw("w", weights), draw("bias", c.Out)
+	j.dy, j.above = draw("dy", results), draw("above", images)
+	j.y = &array{name: "y", n: results, written: true}
+	j.dx = &array{name: "dx", n: images, written: true}
+	j.dw = &array{name: "dw", n: weights, written: true}
+	j.db = &array{name: "db", n: c.Out, written: true, start: values(r, c.Values, c.Out)}
+	j.sums[0], j.sums[1] = values(r, c.Values, weights), values(r, c.Values, images)
+	if c.Entry == "pooled" {
+		return j.pooledJob(r), nil
+	}
+	all := &job{arrays: []*array{j.x, j.w, j.bias, j.y, j.dy, j.dx, j.dw, j.db, j.above}}
+	all.build = func(m *cpe.Machine) (*run, error) {
+		k, in, out, err := c.plan(m)
+		if err != nil {
+			return nil, err
+		}
+		j.laid(in, out)
+		return j.call(k, in, out), nil
+	}
+	return all, nil
+}
+
+// laid says how images and results lie.
+func (j *convJob) laid(in, out bool) {
+	j.x.plane, j.y.plane = 0, 0
+	if in {
+		j.x.plane = j.ref.image
+	}
+	if out {
+		j.y.plane = j.ref.plane
+	}
+	j.dx.plane, j.above.plane, j.dy.plane = j.x.plane, j.x.plane, j.y.plane
+	for _, a := range []*array{j.x, j.y, j.dx, j.above, j.dy} {
+		a.whole, a.front = nil, nil
+	}
+}
+
+// biases are nil where there are none.
+func (j *convJob) biases() []float32 {
+	if !j.Bias {
+		return nil
+	}
+	return j.bias.data
+}
+
+// call says what the entry expects, and returns what runs it.
+func (j *convJob) call(k *kernel.Conv, in, out bool) *run {
+	plan := k.Plan()
+	st := func(d kernel.Direction) kernel.Strategy { return plan.Strategy[d] }
+	thin := j.Thin && in
+	if thin {
+		if h, w := k.Strides(); h*w > 1 {
+			j.thin(h, w)
+		}
+	}
+	j.unwritten()
+	switch e := j.Entry; {
+	case e == "relu" && k.Rectifies():
+		j.forward(st(kernel.Forward), func(_ int, v float64) float64 { return max(0, v) })
+		return &run{func() error { return k.ForwardReLU(j.x.data, j.w.data, j.biases(), j.y.data) }, k.Scratch(kernel.Forward)}
+	case e == "finish" && out && k.Finishes():
+		return j.finish(k, st(kernel.Forward))
+	case e == "forward" || e == "relu" || e == "finish":
+		j.forward(st(kernel.Forward), func(_ int, v float64) float64 { return v })
+		return &run{func() error { return k.Forward(j.x.data, j.w.data, j.biases(), j.y.data) }, k.Scratch(kernel.Forward)}
+	case e == "weights" || e == "weightsto" && !k.SetsWeightGrad():
+		j.weights(st(kernel.WeightGradient), true, false)
+		return &run{func() error { return k.WeightGrad(j.x.data, j.dy.data, j.dw.data) }, k.Scratch(kernel.WeightGradient)}
+	case e == "weightsto":
+		biases := j.Bias && k.SumsBias()
+		j.weights(st(kernel.WeightGradient), j.Add, biases)
+		return &run{func() error {
+			return k.WeightGradTo(j.x.data, j.dy.data, j.dw.data, some(j.db, biases), j.Add)
+		}, k.Scratch(kernel.WeightGradient)}
+	case e == "grads" && k.JoinsGrads():
+		return j.both(k, st(kernel.WeightGradient))
+	case e == "where" && k.RectifiesInputGrad():
+		j.input(st(kernel.InputGradient), false, true)
+		return &run{func() error { return k.InputGradWhere(j.dy.data, j.w.data, j.dx.data, j.above.data) }, k.Scratch(kernel.InputGradient)}
+	case e == "addinput" && k.AddsInputGrad():
+		j.input(st(kernel.InputGradient), true, false)
+		return &run{func() error { return k.AddInputGrad(j.dy.data, j.w.data, j.dx.data) }, k.Scratch(kernel.InputGradient)}
+	}
+	j.input(st(kernel.InputGradient), false, false)
+	return &run{func() error { return k.InputGrad(j.dy.data, j.w.data, j.dx.data) }, k.Scratch(kernel.InputGradient)}
+}
+
+// some is an array's data, or nothing.
+func some(a *array, on bool) []float32 {
+	if !on {
+		return nil
+	}
+	return a.data
+}
+
+// unwritten makes all arrays such that must stay.
+func (j *convJob) unwritten() {
+	for _, a := range []*array{j.y, j.dx, j.dw, j.db} {
+		a.written, a.want = false, nil
+	}
+}
+
+// adds has an array begin with values, or with NaN.
+func (j *convJob) adds(a *array, add bool) {
+	if a.start, a.whole = nil, nil; !add {
+		return
+	}
+	if a.start = j.sums[0]; a == j.dx {
+		a.start = j.sums[1]
+	}
+}
+
+// thin has the pixels that strides meet stand at the front of each plane of the images, and NaN behind them.
+func (j *convJob) thin(h, w int) {
+	height, width := j.In[0], j.In[len(j.In)-1]
+	if len(j.In) == 1 {
+		height, h = 1, 1
+	}
+	for _, a := range []*array{j.x, j.dx, j.above} {
+		a.front = func(pixel int) int {
+			y, x := pixel/width, pixel%width
+			if y%h != 0 || x%w != 0 {
+				return -1
+			}
+			return y/h*((width+w-1)/w) + x/w
+		}
+		a.pixels = height * width
+		a.whole = nil
+	}
+}
+
+// forward expects results, of which finish makes others, as it does of image and channel's.
+func (j *convJob) forward(st kernel.Strategy, finish func(channel int, v float64) float64) {
+	s := newSums(j.y.n)
+	if j.Bias {
+		for i := range s.value {
+			v := float64(j.bias.start[i/j.ref.plane%j.Out])
+			s.value[i], s.size[i] = v, max(v, -v)
+		}
+	}
+	j.ref.add(s, kernel.Forward, j.x.start, j.w.start, nil)
+	j.y.allowed = s.allow(st, exact(j.Values), j.x.start, j.w.start, j.C/j.Group*j.ref.kernel)
+	for i, v := range s.value {
+		s.value[i] = finish(i/j.ref.plane%j.Out, v)
+	}
+	j.y.want, j.y.written = s.value, true
+}
+
+// finish is a Finish that scales and adds by channel, exactly where values are coarse.
+func (j *convJob) finish(k *kernel.Conv, st kernel.Strategy) *run {
+	j.forward(st, func(channel int, v float64) float64 { return 2*v + float64(channel) })
+	for i := range j.y.allowed {
+		if j.y.allowed[i] > 0 {
+			j.y.allowed[i] = 2*j.y.allowed[i] + 4*unit*float64(j.Out)
+		}
+	}
+	finish := func(y []float32, at, n, block int) {
+		for i := at; i < at+n; i++ {
+			y[i] = 2*y[i] + float32(block*lanes+(i-at)%lanes)
+		}
+	}
+	return &run{func() error { return k.ForwardFinish(j.x.data, j.w.data, j.biases(), j.y.data, finish) }, k.Scratch(kernel.Forward)}
+}
+
+// weights expects the weights' gradient, or what it is added to, and the biases'.
+func (j *convJob) weights(st kernel.Strategy, add, biases bool) {
+	s := newSums(j.dw.n)
+	if j.adds(j.dw, add); add {
+		s.startAt(j.dw.start)
+	}
+	j.ref.add(s, kernel.WeightGradient, j.x.start, nil, j.dy.start)
+	j.dw.want, j.dw.written = s.value, true
+	j.dw.allowed = s.allow(st, exact(j.Values), j.x.start, j.dy.start, j.N*j.ref.plane)
+	if !biases {
+		return
+	}
+	b := newSums(j.Out)
+	b.startAt(j.db.start)
+	for i, v := range j.dy.start {
+		o := i / j.ref.plane % j.Out
+		b.value[o] += float64(v)
+		b.size[o] += max(float64(v), -float64(v))
+		b.terms[o]++
+	}
+	j.db.written = true
+	j.db.want, j.db.allowed = b.value, b.allow(st, exact(j.Values), []float32{1}, j.dy.start, j.N*j.ref.plane)
+}
+
+// input expects the images' gradient, or what it is added to; where says to pass it where above is above 0.
+func (j *convJob) input(st kernel.Strategy, add, where bool) {
+	s := newSums(j.dx.n)
+	if j.adds(j.dx, add); add {
+		s.startAt(j.dx.start)
+	}
+	j.ref.add(s, kernel.InputGradient, nil, j.w.start, j.dy.start)
+	j.dx.allowed = s.allow(st, exact(j.Values), j.w.start, j.dy.start, j.Out/j.Group*j.ref.kernel)
+	if where {
+		for i, v := range j.above.start {
+			if !(v > 0) {
+				s.value[i], j.dx.allowed[i] = 0, 0
+			}
+		}
+	}
+	j.dx.want, j.dx.written = s.value, true
+}
+
+// both expects both gradients, as Grads computes them.
+func (j *convJob) both(k *kernel.Conv, st kernel.Strategy) *run {
+	where, biases := j.Thin && k.RectifiesInputGrad(), j.Bias && k.SumsBias()
+	j.weights(st, j.Add, biases)
+	j.input(st, false, where)
+	return &run{func() error {
+		return k.Grads(&kernel.ConvGrads{
+			X: j.x.data, W: j.w.data, DY: j.dy.data, DX: j.dx.data, DW: j.dw.data, DB: some(j.db, biases), Add: j.Add, Above: some(j.above, where),
+		})
+	}, k.GradsScratch()}
+}

@@ -1,0 +1,94 @@
+package kernels
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/randomtest"
+)
+
+// machineKey names a native machine that is kept.
+type machineKey struct{ groups, cache int }
+
+// kept are native machines, made once: starting the threads of many core groups takes longer than most problems. A machine
+// remembers strategies, so that it is replaced after mostUses problems.
+var kept = struct {
+	sync.Mutex
+	machines map[machineKey]*cpe.Machine
+	uses     map[machineKey]int
+}{machines: map[machineKey]*cpe.Machine{}, uses: map[machineKey]int{}}
+
+const mostUses = 3000
+
+// native returns a machine of this computer with core groups and caches of so many KB. Those who use it hold kept's lock.
+func native(t randomtest.Threads, cache int) (*cpe.Machine, error) {
+	key := machineKey{len(t), cache}
+	if kept.uses[key]++; kept.uses[key] > mostUses {
+		kept.machines[key].Close()
+		delete(kept.machines, key)
+		kept.uses[key] = 1
+	}
+	m := kept.machines[key]
+	if m == nil {
+		spec, err := cpe.Load("host")
+		if err != nil {
+			return nil, err
+		}
+		spec.CoreGroups = len(t)
+		if cache > 0 {
+			spec.LDMBytes = cache << 10
+		}
+		if m, err = cpe.New(spec, cpe.Native); err != nil {
+			return nil, err
+		}
+		kept.machines[key] = m
+	}
+	if err := m.FixShares(t); err != nil {
+		return nil, err
+	}
+	return m, spoil(m)
+}
+
+// modelled returns a new modelled machine.
+func modelled(name string, mode cpe.Mode) (*cpe.Machine, error) {
+	spec, err := cpe.Load(name)
+	if err != nil {
+		return nil, fmt.Errorf("machine %s: %w", name, err)
+	}
+	return cpe.New(spec, mode)
+}
+
+// spoiled are values of scratch that are NaN before a kernel gets it.
+const spoiled = 8 << 10
+
+// spoil fills the beginning of a machine's scratch with NaN: what kernels were left there by others.
+func spoil(m *cpe.Machine) error {
+	spec := m.Spec()
+	m.TakeScratch(cpe.Scratch{Common: spoiled, Group: min(spoiled, spec.LDMFloats())})
+	return m.Run(spoiler{}, 0)
+}
+
+type spoiler struct{}
+
+func (spoiler) Name() string { return "spoiling scratch" }
+
+func (spoiler) RunGroup(g *cpe.CoreGroup) error {
+	if g.Index() == 0 {
+		fillNaN(g.Common(spoiled))
+	}
+	fillNaN(g.Memory(min(spoiled, g.Spec().LDMFloats())))
+	return nil
+}
+
+// fillNaN makes values NaN, by doubling what is filled.
+func fillNaN(v []float32) {
+	if len(v) == 0 {
+		return
+	}
+	v[0] = float32(math.NaN())
+	for n := 1; n < len(v); n *= 2 {
+		copy(v[n:], v[:n])
+	}
+}

@@ -1,0 +1,354 @@
+package kernels
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+)
+
+// pool is pooling forward and backward.
+type pool struct {
+	N, C                int `least:"1"`
+	H, W                int `least:"1"`
+	KH, KW, SH, SW      int `least:"1"`
+	PH, PW              int
+	Method              string `of:"max,ave,stochastic"`
+	Train               bool
+	ReLU                bool
+	Packed              bool
+	InBlocks, OutBlocks bool // if the kernel can do with that
+	Floor               bool // outputs whose windows do not fit are left out, else they are there
+	common
+}
+
+func drawPool(r *rand.Rand) shape {
+	p := &pool{common: drawCommon(r, 0.1), Method: pick(r, "max", "max", "max", "ave", "ave", "stochastic")}
+	p.N, p.C = extent(r, 10), extent(r, 70)
+	if r.IntN(2) == 0 {
+		p.C = 16 * extent(r, 5)
+	}
+	side := pick(r, 4, 9, 20, 40, 70)
+	p.H, p.W = extent(r, side), extent(r, side)
+	window := func(n int) (k, s, pad int) {
+		k, s = pick(r, 1, 2, 2, 3, 3, 3, 4, 5, 7, n, extent(r, 2*n)), pick(r, 1, 1, 2, 2, 3, 4, extent(r, 2*n))
+		if r.IntN(20) == 0 {
+			k, s = extent(r, 5000), extent(r, 5000)
+		}
+		if r.IntN(2) == 0 {
+			pad = r.IntN(k)
+		}
+		return k, s, pad
+	}
+	p.KH, p.SH, p.PH = window(p.H)
+	if p.KW, p.SW, p.PW = window(p.W); r.IntN(2) == 0 {
+		p.KW, p.SW, p.PW = p.KH, p.SH, p.PH
+	}
+	if r.IntN(15) == 0 {
+		p.KH, p.KW, p.SH, p.SW, p.PH, p.PW = p.H, p.W, 1, 1, 0, 0
+	}
+	p.Train, p.ReLU, p.Packed = r.IntN(2) == 0, r.IntN(3) == 0, r.IntN(2) == 0
+	p.InBlocks, p.OutBlocks, p.Floor = r.IntN(2) == 0, r.IntN(2) == 0, r.IntN(4) == 0
+	if p.Method == "max" && r.IntN(4) == 0 && p.Model == "" {
+		p.Values = "special"
+	}
+	most := work(r, p.Model)
+	for p.cost() > most && max(p.N, p.C, p.H, p.W) > 1 {
+		*pick(r, &p.N, &p.C, &p.H, &p.W) /= 2
+		p.N, p.C, p.H, p.W = max(1, p.N), max(1, p.C), max(1, p.H), max(1, p.W)
+	}
+	if r.IntN(60) == 0 {
+		*pick(r, &p.C, &p.H, &p.KH, &p.SH, &p.PH) = -r.IntN(2)
+	}
+	p.tidy()
+	return p
+}
+
+// cost is how many values the windows have, roughly, and the arrays.
+func (p *pool) cost() int {
+	oh, ow := p.outputs()
+	return p.N * p.C * (max(1, oh)*max(1, ow)*min(p.KH, p.H)*min(p.KW, p.W) + p.H*p.W)
+}
+
+// tidy leaves out what the method has not.
+func (p *pool) tidy() bool {
+	if p.Method != "max" {
+		p.ReLU = false
+	}
+	if p.Method == "stochastic" {
+		p.PH, p.PW = 0, 0
+	} else {
+		p.Train = false
+	}
+	return true
+}
+
+// outputs are the extents of what is pooled, as Caffe rounds them: up, but no window begins behind the padded image if there is padding.
+func (p *pool) outputs() (h, w int) {
+	one := func(n, k, s, pad int) int {
+		if s < 1 {
+			return 0
+		}
+		room := float64(n+2*pad-k) / float64(s)
+		if p.Floor {
+			return int(math.Floor(room)) + 1
+		}
+		o := int(math.Ceil(room)) + 1
+		if pad > 0 && (o-1)*s >= n+pad {
+			o--
+		}
+		return o
+	}
+	return one(p.H, p.KH, p.SH, p.PH), one(p.W, p.KW, p.SW, p.PW)
+}
+
+func (p *pool) valid() bool {
+	h, w := p.outputs()
+	return min(p.N, p.C, p.PH, p.PW) >= 0 && min(p.H, p.W, p.KH, p.KW, p.SH, p.SW) > 0 && p.PH < p.KH && p.PW < p.KW && min(h, w) > 0
+}
+
+func (p *pool) shape(in, out bool) kernel.PoolShape {
+	s := kernel.PoolShape{
+		N: p.N, C: p.C, H: p.H, W: p.W, KH: p.KH, KW: p.KW, SH: p.SH, SW: p.SW, PH: p.PH, PW: p.PW,
+		Train: p.Train, ReLU: p.ReLU, Packed: p.Packed, InBlocks: in, OutBlocks: out,
+	}
+	s.OH, s.OW = p.outputs()
+	s.Method = map[string]kernel.PoolMethod{"max": kernel.PoolMax, "ave": kernel.PoolAve, "stochastic": kernel.PoolStochastic}[p.Method]
+	return s
+}
+
+// window is that of an output: its part inside the image, and the size that Caffe divides by.
+type window struct{ y0, y1, x0, x1, size int }
+
+// windows visits the windows of all planes.
+func (p *pool) windows(visit func(plane, out int, w window)) {
+	oh, ow := p.outputs()
+	for plane := range p.N * p.C {
+		for i := range oh * ow {
+			y, x := i/ow*p.SH-p.PH, i%ow*p.SW-p.PW
+			w := window{max(y, 0), min(y+p.KH, p.H), max(x, 0), min(x+p.KW, p.W), 0}
+			w.size = (min(y+p.KH, p.H+p.PH) - y) * (min(x+p.KW, p.W+p.PW) - x)
+			visit(plane*p.H*p.W, plane*oh*ow+i, w)
+		}
+	}
+}
+
+// each visits the places of a window in a plane.
+func (w *window) each(width int, visit func(at int)) {
+	for y := w.y0; y < w.y1; y++ {
+		for x := w.x0; x < w.x1; x++ {
+			visit(y*width + x)
+		}
+	}
+}
+
+// largest are the maxima of all windows and their places: the first of equals, or of NaN, -1 for none.
+func (p *pool) largest(x []float32) (y []float64, places []int) {
+	p.windows(func(plane, _ int, w window) {
+		value, place := float64(-math.MaxFloat32), -1
+		w.each(p.W, func(at int) {
+			v := float64(x[plane+at])
+			if place < 0 || v > value || v != v && value == value {
+				value, place = v, at
+			}
+		})
+		if p.ReLU && place >= 0 && value <= 0 {
+			value, place = 0, -1
+		}
+		y, places = append(y, value), append(places, place)
+	})
+	return y, places
+}
+
+// spread is what a gradient of outputs makes of the inputs', where outputs took one place each.
+func (p *pool) spread(places []int, dy []float32) sums {
+	s := newSums(p.N * p.C * p.H * p.W)
+	p.windows(func(plane, out int, _ window) {
+		if places[out] >= 0 {
+			s.put(plane+places[out], float64(dy[out]))
+		}
+	})
+	return s
+}
+
+// put adds a term to a sum.
+func (s *sums) put(at int, v float64) {
+	s.value[at] += v
+	s.size[at] += math.Abs(v)
+	s.terms[at]++
+}
+
+// poolJob is the arrays of a pooling.
+type poolJob struct {
+	*pool
+	x, y, mask, dy, dx *array
+	indices            bool // the mask has them
+	key                uint64
+}
+
+func (p *pool) job() (*job, error) {
+	if !p.valid() {
+		return &job{invalid: true, build: func(m *cpe.Machine) (*run, error) {
+			_, err := kernel.NewPool(m, p.shape(false, false))
+			return nil, err
+		}}, nil
+	}
+	r := rand.New(rand.NewPCG(p.Seed, 1))
+	oh, ow := p.outputs()
+	in, out := p.N*p.C*p.H*p.W, p.N*p.C*oh*ow
+	j := &poolJob{pool: p, key: r.Uint64()}
+	j.x = &array{name: "x", n: in, start: values(r, p.Values, in)}
+	j.dy = &array{name: "dy", n: out, start: values(r, p.Values, out)}
+	j.y = &array{name: "y", n: out, written: true}
+	j.dx = &array{name: "dx", n: in, written: true}
+	j.mask = &array{name: "mask", written: true}
+	for i, v := range j.x.start {
+		if p.Method == "stochastic" {
+			j.x.start[i] = max(v, -v)
+		}
+		if p.Values == "special" && r.IntN(30) == 0 {
+			j.x.start[i] = pick(r, float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), -math.MaxFloat32, float32(math.Copysign(0, -1)))
+		}
+	}
+	j.expect()
+	return &job{arrays: []*array{j.x, j.y, j.mask, j.dy, j.dx}, build: j.build, judge: j.judge}, nil
+}
+
+// expect says what is known beforehand: all but what draws take.
+func (j *poolJob) expect() {
+	p := j.pool
+	s, grads := newSums(j.y.n), newSums(j.dx.n)
+	switch {
+	case p.Method == "max":
+		var places []int
+		s.value, places = p.largest(j.x.start)
+		grads = p.spread(places, j.dy.start)
+	case p.Method == "ave":
+		p.windows(func(plane, out int, w window) {
+			w.each(p.W, func(at int) {
+				s.put(out, float64(j.x.start[plane+at])/float64(w.size))
+				grads.put(plane+at, float64(j.dy.start[out])/float64(w.size))
+			})
+			s.value[out] += 0 / float64(w.size) // NaN for windows of no size, as in Caffe
+			s.terms[out]++
+		})
+	case !p.Train:
+		j.weighted(s, grads)
+	default:
+		return
+	}
+	exact := p.Method == "max" && exact(p.Values)
+	j.y.want, j.y.allowed = s.value, s.allowed(p.Method == "max")
+	if !p.Train && p.Method == "stochastic" {
+		return // there is no gradient
+	}
+	j.dx.want, j.dx.allowed = grads.value, grads.allowed(exact)
+}
+
+// weighted expects means weighted by the values.
+func (j *poolJob) weighted(s, _ sums) {
+	j.pool.windows(func(plane, out int, w window) {
+		var sum, squares float64
+		w.each(j.W, func(at int) {
+			v := float64(j.x.start[plane+at])
+			sum, squares = sum+v, squares+v*v
+			s.terms[out] += 2
+		})
+		if sum > 0 {
+			s.value[out], s.size[out] = squares/sum, squares/sum
+		}
+	})
+}
+
+func (j *poolJob) build(m *cpe.Machine) (*run, error) {
+	k, err := kernel.NewPool(m, j.shape(false, false))
+	if err != nil {
+		return nil, err
+	}
+	in, out := j.InBlocks && k.Blocks(), j.OutBlocks && k.Blocks()
+	if in || out {
+		if k, err = kernel.NewPool(m, j.shape(in, out)); err != nil {
+			return nil, err
+		}
+	}
+	lay := func(plane int, blocked bool, arrays ...*array) {
+		for _, a := range arrays {
+			if a.whole, a.plane = nil, 0; blocked {
+				a.plane = plane
+			}
+		}
+	}
+	oh, ow := j.outputs()
+	lay(j.H*j.W, in, j.x, j.dx)
+	lay(oh*ow, out, j.y, j.dy)
+	j.mask.n, j.mask.whole = k.MaskWords(), nil
+	j.indices = j.mask.n == j.y.n && !j.Packed && !in && !out
+	j.mask.open = !j.indices
+	backward := j.Method != "stochastic" || j.Train
+	j.dx.written = backward
+	return &run{func() error {
+		if err := k.Forward(j.x.data, j.y.data, kernel.Indices(j.mask.data), j.key); err != nil || !backward {
+			return err
+		}
+		return k.Backward(j.dy.data, kernel.Indices(j.mask.data), j.dx.data)
+	}, k.Scratch()}, nil
+}
+
+// judge looks at the places that outputs took, and at draws.
+func (j *poolJob) judge() error {
+	if !j.indices || j.Method == "ave" || j.Method == "stochastic" && !j.Train {
+		return nil
+	}
+	taken := kernel.Indices(j.mask.data)
+	var err error
+	note := func(out int, format string, args ...any) {
+		if err == nil {
+			err = fmt.Errorf("output %d: %s", out, fmt.Sprintf(format, args...))
+		}
+	}
+	if j.Method == "max" {
+		_, places := j.largest(j.x.start)
+		for out, place := range places {
+			if int(taken[out]) != place {
+				note(out, "took place %d, the reference %d", taken[out], place)
+			}
+		}
+		return err
+	}
+	grads := newSums(j.dx.n)
+	j.windows(func(plane, out int, w window) {
+		place, share := int(taken[out]), float64(kernel.UniformFloat(j.key, uint64(out)))
+		if w.y0 >= w.y1 || w.x0 >= w.x1 {
+			if place != -1 || j.y.data[out] != 0 {
+				note(out, "took place %d, value %g, of no input", place, j.y.data[out])
+			}
+			return
+		}
+		var all, before, upTo float64
+		n, met := 0, false
+		w.each(j.W, func(at int) {
+			v := float64(j.x.start[plane+at])
+			if all, n = all+v, n+1; at < place {
+				before += v
+			}
+			if at <= place {
+				upTo += v
+			}
+			met = met || at == place
+		})
+		slack := 2 * rounding(n, all)
+		if !met || j.y.data[out] != j.x.start[plane+place] || before > share*all+slack || upTo < share*all-slack {
+			note(out, "took place %d, value %g; at %g of %g, inputs up to there add up to %g and %g", place, j.y.data[out], share*all, all, before, upTo)
+			return
+		}
+		grads.put(plane+place, float64(j.dy.start[out]))
+	})
+	j.dx.want, j.dx.allowed = grads.value, grads.allowed(exact(j.Values))
+	if err == nil {
+		err = j.dx.compare()
+	}
+	j.dx.want = nil
+	return err
+}
