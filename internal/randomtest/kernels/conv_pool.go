@@ -69,6 +69,7 @@ func (j *convJob) buildPooled(m *cpe.Machine) (plain *kernel.Conv, k *run, err e
 	}
 	j.mask.n, j.mask.whole = p.MaskWords(), nil
 	j.dx.written, j.db.written, j.dw.written = p.PassesGrads(), j.Bias, true
+	j.adds(j.dw, j.Add)
 	forward, grads := p.Scratch()
 	return convs[0], &run{func() error {
 		mask := kernel.Indices(j.mask.data)
@@ -95,7 +96,7 @@ func (j *convJob) judgePooled(plain *kernel.Conv) error {
 	if err := plain.Forward(j.x.start, j.w.start, bias, results); err != nil {
 		return err
 	}
-	j.unwritten()
+	j.y.written = false
 	j.forward(plan.Strategy[kernel.Forward], func(_ int, v float64) float64 { return v })
 	j.y.data, j.y.plane = results, 0
 	pooled, places := j.pool.largest(results)
@@ -106,8 +107,9 @@ func (j *convJob) judgePooled(plain *kernel.Conv) error {
 	for i, v := range dy.value {
 		j.dy.start[i] = float32(v)
 	}
+	passes := j.dx.written
+	j.unwritten()
 	j.weights(plan.Strategy[kernel.WeightGradient], j.Add, j.Bias)
-	passes := j.dx.data[0] == j.dx.data[0]
 	if passes {
 		j.input(plan.Strategy[kernel.InputGradient], false, false)
 	}

@@ -22,8 +22,9 @@ var kept = struct {
 
 const mostUses = 3000
 
-// native returns a machine of this computer with core groups and caches of so many KB. Those who use it hold kept's lock.
-func native(t randomtest.Threads, cache int) (*cpe.Machine, error) {
+// native returns a machine of this computer with core groups and caches of so many KB, of which scratch is spoiled if that is asked for.
+// Those who use it hold kept's lock.
+func native(t randomtest.Threads, cache int, spoils bool) (*cpe.Machine, error) {
 	key := machineKey{len(t), cache}
 	if kept.uses[key]++; kept.uses[key] > mostUses {
 		kept.machines[key].Close()
@@ -48,7 +49,10 @@ func native(t randomtest.Threads, cache int) (*cpe.Machine, error) {
 	if err := m.FixShares(t); err != nil {
 		return nil, err
 	}
-	return m, spoil(m)
+	if spoils {
+		return m, spoil(m)
+	}
+	return m, nil
 }
 
 // modelled returns a new modelled machine.

@@ -133,6 +133,19 @@ func (f *field) set(text string) (err error) {
 	return err
 }
 
+// assign makes a problem what another of its kind is, with lists of its own.
+func assign(to, from shape) {
+	reflect.ValueOf(to).Elem().Set(reflect.ValueOf(from).Elem())
+	for _, f := range fields(to) {
+		switch list := f.value.Interface().(type) {
+		case []int:
+			f.value.Set(reflect.ValueOf(slices.Clone(list)))
+		case []randomtest.Threads:
+			f.value.Set(reflect.ValueOf(slices.Clone(list)))
+		}
+	}
+}
+
 // changes are ways to make a problem smaller, the greatest steps first: fewer threads and options, then numbers that become
 // the least, a half, and one less, or 16 less.
 func changes(s shape) (list []func(shape)) {

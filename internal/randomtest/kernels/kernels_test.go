@@ -1,0 +1,251 @@
+package kernels
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/randomtest"
+)
+
+// each runs a test for some problems of every kind.
+func each(t *testing.T, count int, test func(t *testing.T, k randomtest.Kind, p randomtest.Problem)) {
+	for _, k := range Kinds() {
+		t.Run(k.Name, func(t *testing.T) {
+			for i := range count {
+				test(t, k, k.Random(rand.New(rand.NewPCG(1, uint64(i)))))
+			}
+		})
+	}
+}
+
+// TestProblems: fixed problems have no failures.
+func TestProblems(t *testing.T) {
+	count := 40
+	if testing.Short() {
+		count = 20
+	}
+	each(t, count, func(t *testing.T, _ randomtest.Kind, p randomtest.Problem) {
+		if err := p.Check(); err != nil {
+			t.Errorf("%v: %v", p, err)
+		}
+	})
+}
+
+// TestRoundTrip: a kind reads what a problem writes, on one line, and what smaller problems write.
+func TestRoundTrip(t *testing.T) {
+	each(t, 15, func(t *testing.T, k randomtest.Kind, p randomtest.Problem) {
+		for i, p := range append([]randomtest.Problem{p}, p.Smaller()...) {
+			if i > 20 {
+				break
+			}
+			text := p.String()
+			q, err := k.Parse(text + "\n")
+			if err != nil || q.String() != text || strings.Contains(text, "\n") {
+				t.Fatalf("%q is read as %v, error %v", text, q, err)
+			}
+		}
+	})
+}
+
+// TestSameDraws: a problem depends on the random numbers alone.
+func TestSameDraws(t *testing.T) {
+	each(t, 50, func(t *testing.T, k randomtest.Kind, p randomtest.Problem) {
+		seed := rand.New(rand.NewPCG(5, 5))
+		again := rand.New(rand.NewPCG(5, 5))
+		if a, b := k.Random(seed), k.Random(again); a.String() != b.String() {
+			t.Fatalf("%v and %v", a, b)
+		}
+	})
+}
+
+// TestSmallerEnds: problems get smaller, and never larger again.
+func TestSmallerEnds(t *testing.T) {
+	each(t, 3, func(t *testing.T, _ randomtest.Kind, p randomtest.Problem) {
+		for steps := 0; ; steps++ {
+			list := p.Smaller()
+			if len(list) == 0 {
+				return
+			}
+			if p = list[steps%min(3, len(list))]; steps > 500 {
+				t.Fatalf("no end at %v", p)
+			}
+		}
+	})
+}
+
+// TestParseErrors: what is wrong with a text is said.
+func TestParseErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"conv n=1": "does not begin", "product m=x": "invalid syntax", "product q=1": `no field "q"`, "product values=odd": "one of",
+		"product threads=1,x": "shares of threads", "": "does not begin",
+	} {
+		if _, err := Kinds()[0].Parse(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want one with %q", text, err, want)
+		}
+	}
+}
+
+// TestConvReference: the reference itself, against sums by hand: results 1*x[i-1] + 10*x[i+1] of images 1 2 3 4 with stride 2.
+func TestConvReference(t *testing.T) {
+	c := &conv{N: 1, C: 1, Out: 1, Group: 1, In: []int{4}, Kernel: []int{2}, Stride: []int{2}, Pad: []int{1}, Dilation: []int{2}}
+	out, ok := c.results()
+	if !ok || len(out) != 1 || out[0] != 2 {
+		t.Fatalf("results %v", out)
+	}
+	ref := convolution{c, c.meetings(out), 4, 2, 2}
+	x, w, dy := []float32{1, 2, 3, 4}, []float32{1, 10}, []float32{1, 100}
+	for d, want := range [][]float64{{20, 42}, {200, 402}, {0, 110, 0, 1000}} {
+		s := newSums(len(want))
+		ref.add(s, kernel.Direction(d), x, w, dy)
+		for i, v := range want {
+			if s.value[i] != v {
+				t.Errorf("direction %d: %v, want %v", d, s.value, want)
+				break
+			}
+		}
+	}
+}
+
+// broken returns a problem's failure if its kernel is replaced by what wrong makes of it.
+func broken(t *testing.T, text string, wrong func(j *job, m *cpe.Machine, k *run) *run) string {
+	t.Helper()
+	for _, k := range Kinds() {
+		if !strings.HasPrefix(text, k.Name) {
+			continue
+		}
+		p, err := k.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := p.(problem).shape
+		j, err := s.job()
+		if err != nil {
+			t.Fatal(err)
+		}
+		build := j.build
+		j.build = func(m *cpe.Machine) (*run, error) {
+			k, err := build(m)
+			if err != nil {
+				return nil, err
+			}
+			return wrong(j, m, k), nil
+		}
+		if err := j.check(s.base()); err != nil {
+			return err.Error()
+		}
+		return ""
+	}
+	t.Fatalf("no kind for %q", text)
+	return ""
+}
+
+// named is a job's array of a name.
+func named(j *job, name string) *array {
+	for _, a := range j.arrays {
+		if a.name == name {
+			return a
+		}
+	}
+	return nil
+}
+
+// TestWrongIsFound: the checker finds every fault that it is for, in a kernel that is right but for that.
+func TestWrongIsFound(t *testing.T) {
+	const product = "product m=5 n=37 k=40 entry=multiplier seed=3 cache=0 shift=0 threads=1,2,0"
+	const conv = "conv n=2 c=16 out=16 group=1 in=7,7 kernel=3,3 stride=1,1 pad=1,1 dilation=1,1 strategy=%s entry=%s poolk=2 pools=2 poolp=0 seed=3 values=%s cache=0 shift=0 threads=1,1"
+	fill := func(words ...string) string {
+		text := conv
+		for _, w := range words {
+			text = strings.Replace(text, "%s", w, 1)
+		}
+		return text
+	}
+	spoil := func(name string, change func(data []float32)) func(j *job, m *cpe.Machine, k *run) *run {
+		return func(j *job, _ *cpe.Machine, k *run) *run {
+			do := k.do
+			return &run{func() error {
+				err := do()
+				change(named(j, name).data)
+				return err
+			}, k.scratch}
+		}
+	}
+	add := func(at int, v float32) func(data []float32) { return func(data []float32) { data[at] += v } }
+	for name, tt := range map[string]struct {
+		text  string
+		wrong func(j *job, m *cpe.Machine, k *run) *run
+		want  string
+	}{
+		"nothing wrong":          {product, spoil("C", func([]float32) {}), ""},
+		"a value":                {product, spoil("C", add(184, 1e-4)), "C[184] of 185"},
+		"one not written":        {product, spoil("C", add(7, float32(math.NaN()))), "C[7] of 185 = NaN"},
+		"an operand written":     {product, spoil("B", add(3, 1)), "B, which is only read: value 3"},
+		"beside an array":        {product, spoil("C", func(data []float32) { overrun(data) }), "beside it was written"},
+		"pooling's gradient":     {"pool n=1 c=3 h=8 w=9 kh=3 kw=3 sh=2 sw=2 ph=0 pw=0 seed=1 cache=0 shift=0 threads=1", spoil("dx", add(17, 1e-5)), "dx["},
+		"pooling's places":       {"pool n=1 c=3 h=8 w=9 kh=3 kw=3 sh=2 sw=2 ph=0 pw=0 seed=1 cache=0 shift=0 threads=1", spoil("mask", otherBits), "took place"},
+		"a convolution's result": {fill("implicit", "forward", "coarse"), spoil("y", add(100, 1e-5)), "y[100] of 1568"},
+		"Winograd's result":      {fill("winograd2", "forward", "ordinary"), spoil("y", add(100, 2e-3)), "y[100] of 1568"},
+		"a weight's gradient":    {fill("explicit", "weights", "ordinary"), spoil("dw", add(2303, 1e-3)), "dw[2303] of 2304"},
+		"an input's gradient":    {fill("implicit", "input", "ordinary"), spoil("dx", add(0, 1e-4)), "dx[0] of 1568"},
+		"normalised":             {"norm n=1 c=16 h=6 w=5 k=2 s=2 p=0 size=5 beta=75 seed=1 cache=0 shift=0 threads=1", spoil("dx", add(1, 1e-4)), "dx[1] of 480"},
+		"an element of a stream": {"stream outer=3 mid=4 inner=5 full=1 plane=0 row=0 fullout=1 planeout=0 sums=0 gap=0 seed=1 cache=0 shift=0 threads=1", spoil("output 0", add(59, 1e-3)), "output 0[59]"},
+		"other bits on threads": {product, func(j *job, m *cpe.Machine, k *run) *run {
+			do := k.do
+			return &run{func() error {
+				err := do()
+				if c := named(j, "C").data; m.Spec().CoreGroups > 1 {
+					c[9] = math.Nextafter32(c[9], 9)
+				}
+				return err
+			}, k.scratch}
+		}, "threads 1,2,0: C[9]"},
+		"state left over": {product, func(j *job, _ *cpe.Machine, k *run) *run {
+			do, times := k.do, 0
+			return &run{func() error {
+				err := do()
+				if times++; times > 1 {
+					c := named(j, "C").data
+					c[9] = math.Nextafter32(c[9], 9)
+				}
+				return err
+			}, k.scratch}
+		}, "the second run: C[9]"},
+		"no error":      {strings.Replace(product, "m=5", "m=-5", 1), nil, errNoError.Error()},
+		"other charges": {"product m=5 n=37 k=40 seed=3 cache=0 shift=0 model=sw26010 threads=", chargeTwice, "the ledger with values"},
+		"a modelled value": {
+			"product m=5 n=37 k=40 seed=3 cache=0 shift=0 model=sw26010 threads=", spoil("C", add(1, 1e-4)), "functional: C[1]",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got string
+			if tt.wrong == nil {
+				j := &job{invalid: true, build: func(*cpe.Machine) (*run, error) { return &run{}, nil }}
+				got = j.check(&common{}).Error()
+			} else {
+				got = broken(t, tt.text, tt.wrong)
+			}
+			if !strings.Contains(got, tt.want) || tt.want == "" && got != "" {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// otherBits makes the first place another one.
+func otherBits(data []float32) {
+	data[0] = math.Float32frombits(math.Float32bits(data[0]) ^ 1)
+}
+
+// chargeTwice runs a kernel twice where only costs count.
+func chargeTwice(_ *job, m *cpe.Machine, k *run) *run {
+	return &run{func() error {
+		if err := k.do(); err != nil || m.Values() {
+			return err
+		}
+		return k.do()
+	}, k.scratch}
+}
