@@ -69,7 +69,12 @@ func (c *conv) results() (out []int, ok bool) {
 	return out, true
 }
 
-// product is that of extents.
+func (c *conv) valid() bool {
+	_, ok := c.results()
+	return ok
+}
+
+// volume is the product of extents.
 func volume(extents []int) int {
 	n := 1
 	for _, e := range extents {

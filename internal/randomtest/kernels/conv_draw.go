@@ -25,7 +25,7 @@ func drawConv(r *rand.Rand) shape {
 	c.family(r)
 	c.options(r)
 	c.bound(work(r, c.Model))
-	if r.IntN(50) == 0 {
+	if r.IntN(150) == 0 {
 		c.spoil(r)
 	}
 	return c

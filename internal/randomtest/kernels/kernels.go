@@ -35,6 +35,8 @@ type shape interface {
 	base() *common
 	// tidy makes fields fit each other after one was made smaller, and is false where they cannot.
 	tidy() bool
+	// valid is false for what a kernel must refuse.
+	valid() bool
 }
 
 // common are the fields of all problems.
@@ -50,6 +52,7 @@ type common struct {
 
 func (c *common) base() *common { return c }
 func (c *common) tidy() bool    { return true }
+func (c *common) valid() bool   { return true }
 
 // drawCommon draws the common fields. modelled is the part of problems for modelled machines.
 func drawCommon(r *rand.Rand, modelled float64) common {
@@ -106,7 +109,7 @@ func (p problem) Check() error {
 	return j.check(p.shape.base())
 }
 
-// Smaller implements randomtest.Problem.
+// Smaller implements randomtest.Problem. A valid problem stays valid.
 func (p problem) Smaller() []randomtest.Problem {
 	var list []randomtest.Problem
 	seen := map[string]bool{p.String(): true}
@@ -114,7 +117,7 @@ func (p problem) Smaller() []randomtest.Problem {
 		s := p.empty()
 		assign(s, p.shape)
 		change(s)
-		if !s.tidy() {
+		if !s.tidy() || p.shape.valid() && !s.valid() {
 			continue
 		}
 		q := problem{p.kind, p.empty, s}

@@ -59,7 +59,7 @@ func drawPool(r *rand.Rand) shape {
 		*pick(r, &p.N, &p.C, &p.H, &p.W) /= 2
 		p.N, p.C, p.H, p.W = max(1, p.N), max(1, p.C), max(1, p.H), max(1, p.W)
 	}
-	if r.IntN(60) == 0 {
+	if r.IntN(200) == 0 {
 		*pick(r, &p.C, &p.H, &p.KH, &p.SH, &p.PH) = -r.IntN(2)
 	}
 	p.tidy()

@@ -25,6 +25,10 @@ func drawProduct(r *rand.Rand) shape {
 	if r.IntN(2) == 0 {
 		outputs = extent(r, 40)
 	}
+	if most > 10_000_000 { // enough for few outputs and many images to be shared by pieces
+		outputs, images = 3+r.IntN(60), 100+r.IntN(500)
+		inputs = min(10000, (17_000_000+r.IntN(8_000_000))/outputs/images)
+	}
 	for images*outputs*inputs > most {
 		switch n := pick(r, &images, &outputs, &inputs, &inputs); {
 		case *n > 20 || images*outputs*inputs > 8*most:
@@ -49,7 +53,7 @@ func drawProduct(r *rand.Rand) shape {
 	if r.IntN(40) == 0 {
 		*pick(r, &p.M, &p.N, &p.K) = 0
 	}
-	if r.IntN(60) == 0 {
+	if r.IntN(300) == 0 {
 		*pick(r, &p.M, &p.N, &p.K) = -1 - r.IntN(20)
 	}
 	p.tidy()
@@ -77,11 +81,13 @@ func (p *product) tidy() bool {
 	return true
 }
 
+func (p *product) valid() bool { return min(p.M, p.N, p.K) >= 0 }
+
 // sampled is how many products the reference of a problem adds up at most.
 const sampled = 2_000_000
 
 func (p *product) job() (*job, error) {
-	if min(p.M, p.N, p.K) < 0 {
+	if !p.valid() {
 		return &job{invalid: true, build: func(m *cpe.Machine) (*run, error) { return p.build(m, nil, nil, nil, nil) }}, nil
 	}
 	r := rand.New(rand.NewPCG(p.Seed, 1))
