@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/scigolib/hdf5"
+	"github.com/swcaffe/swcaffe/data/hdf5"
 	"github.com/swcaffe/swcaffe/data/lmdb"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/layers/layertest"
@@ -102,18 +102,13 @@ func rows(t testing.TB) string {
 	at := float32(0)
 	for i, n := range []int{3, 2} {
 		path := filepath.Join(dir, fmt.Sprintf("%d.h5", i))
-		f, err := hdf5.CreateForWrite(path, hdf5.CreateTruncate)
-		if err != nil {
-			t.Fatal(err)
-		}
 		data, labels := make([]float32, 2*n), make([]float32, n)
 		for k := range labels {
 			data[2*k], data[2*k+1], labels[k] = at, -at, at
 			at++
 		}
-		writeDataset(t, f, "/data", data, uint64(n), 2)
-		writeDataset(t, f, "/label", labels, uint64(n))
-		if err := f.Close(); err != nil {
+		sets := []hdf5.Dataset{{Path: "/data", Shape: []int{n, 2}, Data: data}, {Path: "/label", Shape: []int{n}, Data: labels}}
+		if err := hdf5.Write(path, &hdf5.File{Floats: sets}); err != nil {
 			t.Fatal(err)
 		}
 		list += path + "\n"
@@ -123,16 +118,6 @@ func rows(t testing.TB) string {
 		t.Fatal(err)
 	}
 	return fmt.Sprintf("hdf5_data_param { batch_size: 4 source: %q }", source)
-}
-
-func writeDataset(t testing.TB, f *hdf5.FileWriter, name string, values []float32, dims ...uint64) {
-	d, err := f.CreateDataset(name, hdf5.Float32, dims)
-	if err == nil {
-		err = d.Write(values)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // TestHDF5BatchesRunAcrossFiles: five rows in two files, batches of four, and a position that can be found again.

@@ -1,32 +1,18 @@
-// Package hdf5 reads numeric datasets from HDF5 files (contiguous, chunked, gzip and shuffle, floats and integers of any size) and
-// writes contiguous ones. The format itself is read and written by github.com/scigolib/hdf5, in pure Go.
+// Package hdf5 reads numbers and strings from HDF5 files, and writes files as Caffe does.
+//
+// What libhdf5 1.6 to 1.14 write can be read: groups of all kinds and sizes, soft links, contiguous, compact and chunked datasets with every
+// index of chunks, gzip, shuffle and fletcher32, integers and floats of up to 8 bytes in both orders. What cannot is an error that names it:
+// other filters, external links and files, virtual datasets. Files are written with the structures of the oldest version, which every
+// libhdf5 reads: symbol tables and contiguous datasets.
+//
+// A damaged file is an error that names it. It cannot make the reader run without end or take more memory than the file could fill.
 package hdf5
 
 import (
+	"errors"
 	"fmt"
-	"io"
-	"math"
-	"os"
-	"regexp"
-	"strconv"
 	"strings"
-
-	"github.com/scigolib/hdf5"
 )
-
-const signature = "\x89HDF\r\n\x1a\n"
-
-// Is reports whether a file begins as HDF5 files do.
-func Is(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, len(signature))
-	_, err = io.ReadFull(f, head)
-	return err == nil && string(head) == signature
-}
 
 // Dataset is one dataset, as float32 whatever it is stored as.
 type Dataset struct {
@@ -35,176 +21,93 @@ type Dataset struct {
 	Data  []float32
 }
 
-// Read returns the datasets of a file that want accepts by path (all, if it is nil), in the file's order.
-func Read(path string, want func(dataset string) bool) (sets []Dataset, err error) {
-	// The library is young: a panic on a damaged file must not end the program.
-	defer func() {
-		if r := recover(); r != nil {
-			sets, err = nil, fmt.Errorf("%s: damaged HDF5 file: %v", path, r)
-		}
-	}()
-	f, length, err := open(path)
+// Read returns the datasets of a file that want accepts by path (all, if it is nil), group by group in the order of their names. Wanted
+// links that lead to nothing are errors.
+func Read(path string, want func(dataset string) bool) ([]Dataset, error) {
+	f, err := open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	f.Walk(func(name string, object hdf5.Object) {
-		d, ok := object.(*hdf5.Dataset)
-		if !ok || err != nil || want != nil && !want(name) {
-			return
+	defer f.close()
+	var sets []Dataset
+	err = f.walk(func(name string, o *object, problem error) error {
+		if want != nil && !want(name) {
+			return nil
 		}
-		var set Dataset
-		if set, err = read(name, d, length); err != nil {
-			err = fmt.Errorf("%s: dataset %s: %w", path, name, err)
-			return
+		set, err := Dataset{Path: name}, problem
+		if err == nil {
+			set.Shape, set.Data, err = f.numbers(o)
+		}
+		if err != nil {
+			return fmt.Errorf("dataset %s: %w", name, err)
 		}
 		sets = append(sets, set)
+		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return sets, nil
 }
 
-// open opens a file that has no lengths the library must not believe, and returns how long it is.
-func open(path string) (*hdf5.File, int64, error) {
-	raw, err := os.Open(path)
+func (f *file) numbers(o *object) ([]int, []float32, error) {
+	d, err := f.dataset(o)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
-	defer raw.Close()
-	info, err := raw.Stat()
-	if err != nil {
-		return nil, 0, err
-	}
-	head, err := readSuperblock(raw)
-	if err == nil {
-		err = head.checkEnd(info.Size())
-	}
-	if err != nil {
-		return nil, 0, fmt.Errorf("%s: %w", path, err)
-	}
-	if err := checkHeaps(raw, head, info.Size()); err != nil {
-		return nil, 0, fmt.Errorf("%s: damaged HDF5 file: %w", path, err)
-	}
-	f, err := hdf5.Open(path)
-	if err != nil {
-		return nil, 0, fmt.Errorf("%s: not a readable HDF5 file: %w", path, err)
-	}
-	return f, info.Size(), nil
-}
-
-func read(name string, d *hdf5.Dataset, fileLength int64) (Dataset, error) {
-	shape, err := shapeOf(d, fileLength)
-	if err != nil {
-		return Dataset{}, err
-	}
-	values, err := d.Read()
-	if err != nil {
-		return Dataset{}, err
-	}
-	count := 1
-	for _, n := range shape {
-		count *= n
-	}
-	if count != len(values) {
-		return Dataset{}, fmt.Errorf("%d values for shape %v, which needs %d", len(values), shape, count)
-	}
-	set := Dataset{Path: name, Shape: shape, Data: make([]float32, count)}
-	for i, v := range values {
-		set.Data[i] = float32(v)
-	}
-	return set, nil
-}
-
-// shapeOf returns the extents of a dataset, which its file can hold.
-func shapeOf(d *hdf5.Dataset, fileLength int64) ([]int, error) {
-	info, err := d.Info()
-	if err != nil {
-		return nil, err
-	}
-	shape, err := parseShape(info)
-	if err != nil {
-		return nil, err
-	}
-	return shape, checkCount(shape, fileLength)
-}
-
-// extents finds the shape in the library's description of a dataset, the only place where it gives it:
-// "Dataset: float (size=4 bytes), 2D array [30 x 4], contiguous (...)", with more axes "4D array [5 1 2 2]".
-var extents = regexp.MustCompile(`\dD array \[(\d+(?:(?: x | )\d+)*)\]`)
-
-func parseShape(info string) ([]int, error) {
-	m := extents.FindStringSubmatch(info)
-	if m == nil {
-		if strings.Contains(info, "scalar") {
-			return nil, nil
-		}
-		return nil, fmt.Errorf("no array of numbers: %s", info)
-	}
-	var shape []int
-	for text := range strings.FieldsSeq(strings.ReplaceAll(m[1], " x ", " ")) {
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			return nil, err
-		}
-		shape = append(shape, n)
-	}
-	return shape, nil
+	values, err := d.floats()
+	return d.shape, values, err
 }
 
 // ReadString returns the string that a dataset holds.
-func ReadString(path, dataset string) (text string, err error) {
-	err = visit(path, dataset, func(d *hdf5.Dataset) error {
-		list, err := d.ReadStrings()
-		if err == nil && len(list) > 0 {
-			text = strings.TrimRight(list[0], "\x00")
-		}
-		return err
-	})
-	return text, err
+func ReadString(path, dataset string) (string, error) {
+	return readOne(path, dataset, (*storedSet).string)
 }
 
 // ReadInteger returns the one number that a dataset holds; Read would round it to 24 bits.
-func ReadInteger(path, dataset string) (n int64, err error) {
-	err = visit(path, dataset, func(d *hdf5.Dataset) error {
-		values, err := d.Read()
-		if err != nil {
-			return err
-		}
-		if len(values) != 1 || values[0] != math.Trunc(values[0]) || math.Abs(values[0]) > 1<<53 {
-			return fmt.Errorf("%v is not one integer", values[:min(len(values), 3)])
-		}
-		n = int64(values[0])
-		return nil
-	})
-	return n, err
+func ReadInteger(path, dataset string) (int64, error) {
+	return readOne(path, dataset, (*storedSet).integer)
 }
 
-// visit gives use the dataset of a path; it is an error if there is none.
-func visit(path, dataset string, use func(d *hdf5.Dataset) error) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%s: damaged HDF5 file: %v", path, r)
-		}
-	}()
-	f, length, err := open(path)
+// readOne uses the dataset of a path; it is an error if there is none.
+func readOne[T any](path, name string, use func(d *storedSet) (T, error)) (value T, err error) {
+	f, err := open(path)
 	if err != nil {
-		return err
+		return value, err
 	}
-	defer f.Close()
-	err = fmt.Errorf("%s: there is no dataset %s", path, dataset)
-	f.Walk(func(name string, object hdf5.Object) {
-		d, ok := object.(*hdf5.Dataset)
-		if !ok || name != dataset {
-			return
+	defer f.close()
+	address, err := f.resolve(name, f.root, 0)
+	if errors.Is(err, errNone) {
+		return value, fmt.Errorf("%s: there is no dataset %s", path, name)
+	}
+	var o *object
+	var d *storedSet
+	if err == nil {
+		o, err = f.object(address)
+	}
+	if err == nil && !o.isDataset() {
+		return value, fmt.Errorf("%s: there is no dataset %s", path, name)
+	}
+	if err == nil {
+		d, err = f.dataset(o)
+	}
+	if err == nil {
+		value, err = use(d)
+	}
+	if err != nil {
+		return value, fmt.Errorf("%s: dataset %s: %w", path, name, err)
+	}
+	return value, nil
+}
+
+// Clean returns a path, or a part of one, as libhdf5 reads it: slashes at its ends, or one behind another, stand for nothing or for one,
+// and a dot between slashes for nothing.
+func Clean(path string) string {
+	var parts []string
+	for part := range strings.SplitSeq(path, "/") {
+		if part != "" && part != "." {
+			parts = append(parts, part)
 		}
-		if _, err = shapeOf(d, length); err == nil {
-			err = use(d)
-		}
-		if err != nil {
-			err = fmt.Errorf("%s: dataset %s: %w", path, dataset, err)
-		}
-	})
-	return err
+	}
+	return strings.Join(parts, "/")
 }

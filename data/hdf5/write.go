@@ -1,13 +1,15 @@
 package hdf5
 
 import (
+	"bufio"
+	"encoding/binary"
 	"fmt"
-	"strings"
-
-	"github.com/scigolib/hdf5"
+	"math"
+	"os"
 )
 
-// File is what Write puts into a file. Groups above a dataset need not be listed; those without datasets do.
+// File is what Write puts into a file. Groups above a dataset need not be listed; those without datasets do. Paths are read as Clean reads
+// them.
 type File struct {
 	Groups   []string  // "/data/relu1"
 	Floats   []Dataset // 32-bit floats
@@ -21,88 +23,110 @@ type Integers struct {
 	Data []int32
 }
 
-// String is a dataset of one string: an array of one, since the library writes no scalars, which Caffe reads as well.
+// String is a dataset of one string, without axes.
 type String struct{ Path, Text string }
+
+// Check returns the error that Write would return for a file whatever the values of its datasets: paths that HDF5 cannot have, or of which
+// two are one.
+func (f *File) Check() error {
+	_, err := f.tree()
+	return err
+}
 
 // Write makes a file, or overwrites one: contiguous datasets, which every libhdf5 reads.
 func Write(path string, f *File) error {
-	w, err := hdf5.CreateForWrite(path, hdf5.CreateTruncate)
+	root, err := f.tree()
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	out := writer{w, map[string]bool{"": true}}
-	err = out.all(f)
-	if closing := w.Close(); err == nil {
+	out, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	err = write(out, root)
+	if closing := out.Close(); err == nil {
 		err = closing
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
+	return err
 }
 
-type writer struct {
-	file   *hdf5.FileWriter
-	groups map[string]bool // there already
+// write writes the superblock, the values of all datasets one behind the other, and what says where they are.
+func write(out *os.File, root *node) error {
+	end := uint64(superblockSize)
+	root.place(&end)
+	l := &listing{base: end}
+	top := l.group(root)
+	w := bufio.NewWriterSize(out, 1<<16)
+	if _, err := w.Write(newSuperblock(end+uint64(len(l.b)), top)); err != nil {
+		return err
+	}
+	if err := root.writeValues(w); err != nil {
+		return err
+	}
+	if _, err := w.Write(l.b); err != nil {
+		return err
+	}
+	return w.Flush()
 }
 
-func (w *writer) all(f *File) error {
-	for _, g := range f.Groups {
-		if err := w.group(g); err != nil {
-			return err
-		}
+// place gives the datasets of a tree their addresses, from *end on, which it moves behind the last.
+func (n *node) place(end *uint64) {
+	for _, child := range n.sorted() {
+		child.place(end)
 	}
-	for _, d := range f.Floats {
-		shape := make([]uint64, len(d.Shape))
-		for i, n := range d.Shape {
-			shape[i] = uint64(n)
-		}
-		if len(shape) == 0 {
-			shape = []uint64{1}
-		}
-		if err := w.dataset(d.Path, hdf5.Float32, shape, d.Data); err != nil {
-			return err
-		}
+	if size := n.set.bytes(); size > 0 {
+		n.set.address = *end
+		*end += (size + 7) &^ 7
 	}
-	for _, d := range f.Integers {
-		if err := w.dataset(d.Path, hdf5.Int32, []uint64{uint64(len(d.Data))}, d.Data); err != nil {
-			return err
-		}
-	}
-	for _, d := range f.Strings {
-		size := hdf5.WithStringSize(uint32(len(d.Text) + 1)) // with the NUL that ends it
-		if err := w.dataset(d.Path, hdf5.String, []uint64{1}, []string{d.Text}, size); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
-// group makes a group and those above it, where they are missing.
-func (w *writer) group(path string) error {
-	if w.groups[path] {
+// writeValues writes what place has given addresses, in the same order.
+func (n *node) writeValues(w *bufio.Writer) error {
+	for _, child := range n.sorted() {
+		if err := child.writeValues(w); err != nil {
+			return err
+		}
+	}
+	if n.set == nil {
 		return nil
 	}
-	w.groups[path] = true
-	if err := w.group(path[:strings.LastIndexByte(path, '/')]); err != nil {
+	if err := n.set.writeTo(w); err != nil {
 		return err
 	}
-	if _, err := w.file.CreateGroup(path); err != nil {
-		return fmt.Errorf("group %s: %w", path, err)
-	}
-	return nil
+	_, err := w.Write(make([]byte, -n.set.bytes()&7))
+	return err
 }
 
-func (w *writer) dataset(path string, kind hdf5.Datatype, shape []uint64, data any, opts ...hdf5.DatasetOption) error {
-	if err := w.group(path[:strings.LastIndexByte(path, '/')]); err != nil {
-		return err
+// stored is a dataset as Write sees it: one of floats, integers and text, by its class.
+type stored struct {
+	class    int
+	shape    []int
+	floats   []float32
+	integers []int32
+	text     []byte // with the NUL that ends it
+	address  uint64
+}
+
+func (s *stored) bytes() uint64 {
+	if s == nil {
+		return 0
 	}
-	d, err := w.file.CreateDataset(path, kind, shape, opts...)
-	if err != nil {
-		return fmt.Errorf("dataset %s: %w", path, err)
+	return 4*uint64(len(s.floats)) + 4*uint64(len(s.integers)) + uint64(len(s.text))
+}
+
+func (s *stored) writeTo(w *bufio.Writer) error {
+	for _, v := range s.floats {
+		b := binary.LittleEndian.AppendUint32(w.AvailableBuffer(), math.Float32bits(v))
+		if _, err := w.Write(b); err != nil {
+			return err
+		}
 	}
-	if err := d.Write(data); err != nil {
-		return fmt.Errorf("dataset %s: %w", path, err)
+	for _, v := range s.integers {
+		b := binary.LittleEndian.AppendUint32(w.AvailableBuffer(), uint32(v))
+		if _, err := w.Write(b); err != nil {
+			return err
+		}
 	}
-	return nil
+	_, err := w.Write(s.text)
+	return err
 }

@@ -1,0 +1,316 @@
+package hdf5
+
+import "fmt"
+
+// singleIndex is a dataset of one chunk.
+type singleIndex struct{ size, mask uint64 }
+
+func (s *singleIndex) chunks(d *storedSet) ([]chunk, error) {
+	return []chunk{{make([]int, len(d.shape)), d.layout.address, s.size, s.mask}}, nil
+}
+
+// implicitIndex has all chunks one behind the other.
+type implicitIndex struct{}
+
+func (implicitIndex) chunks(d *storedSet) ([]chunk, error) {
+	size := uint64(d.chunkBytes())
+	return d.numbered(-1, func(number uint64) (entry, error) {
+		if number > uint64(d.f.size)/size {
+			return entry{}, damaged("chunk %d of %d bytes in a file of %d", number, size, d.f.size)
+		}
+		return entry{d.layout.address + number*size, size, 0}, nil
+	})
+}
+
+// entry is what an array has of a chunk.
+type entry struct{ address, size, mask uint64 }
+
+// numbered looks up the chunks of a dataset by their numbers: row by row of as many as the axes may grow to, but with the axis first that
+// may grow without end, if there is one (-1: none).
+func (d *storedSet) numbered(endless int, look func(number uint64) (entry, error)) ([]chunk, error) {
+	rank := len(d.shape)
+	counts, most, at := make([]int, rank), make([]int, rank), make([]int, rank)
+	for i, extent := range d.layout.chunk {
+		counts[i] = ceil(d.shape[i], extent)
+		if i != endless {
+			if d.max[i] == 0 {
+				return nil, damaged("an axis that may grow without end in an index of chunks that cannot")
+			}
+			most[i] = ceil(d.max[i], extent)
+		}
+	}
+	var all []chunk
+	for {
+		number := uint64(0)
+		if endless >= 0 {
+			number = uint64(at[endless])
+		}
+		for i, n := range at {
+			if i == endless {
+				continue
+			}
+			if number > 1<<62/uint64(most[i]) {
+				return nil, damaged("chunks of shape %v in a dataset that may grow to %v", d.layout.chunk, d.max)
+			}
+			number = number*uint64(most[i]) + uint64(n)
+		}
+		e, err := look(number)
+		if err != nil {
+			return nil, err
+		}
+		if e.address != undefined {
+			c := chunk{make([]int, rank), e.address, e.size, e.mask}
+			for i, n := range at {
+				c.at[i] = n * d.layout.chunk[i]
+			}
+			all = append(all, c)
+		}
+		if !advance(at, counts) {
+			return all, nil
+		}
+	}
+}
+
+// array is what fixed and extensible arrays have in common.
+type array struct {
+	d         *storedSet
+	filtered  bool
+	entrySize uint64
+	pageSize  uint64            // entries in a page of a large block
+	blocks    map[uint64][]byte // that were read, by address
+}
+
+// open reads what heads of both begin with.
+func (a *array) open(d *storedSet, c *cursor, sign string) error {
+	a.d, a.blocks = d, map[uint64][]byte{}
+	c.expect(sign+"\x00", "an array of chunks")
+	client := c.u8()
+	a.filtered, a.entrySize = client == 1, c.uint(1)
+	least := uint64(d.f.offsetSize)
+	if a.filtered {
+		least += 5
+	}
+	if c.err == nil && (client > 1 || a.filtered != (len(d.filters) > 0) || a.entrySize < least || a.entrySize > least+7) {
+		return damaged("an array of chunks of kind %d with entries of %d bytes for %d filters", client, a.entrySize, len(d.filters))
+	}
+	return c.err
+}
+
+// block reads a block with a checksum, once.
+func (a *array) block(address, size uint64) ([]byte, error) {
+	if b, ok := a.blocks[address]; ok && uint64(len(b))+4 == size {
+		return b, nil
+	}
+	b, err := a.d.f.readChecked(address, size, "a block of an array of chunks")
+	if err == nil {
+		a.blocks[address] = b
+	}
+	return b, err
+}
+
+// entry returns entry i of those in b.
+func (a *array) entry(b []byte, i uint64) (entry, error) {
+	if i >= uint64(len(b))/a.entrySize {
+		return entry{}, damaged("entry %d of %d bytes of chunks", i, len(b))
+	}
+	c := a.d.f.cursor(b[i*a.entrySize : (i+1)*a.entrySize])
+	e := entry{address: c.offset(), size: uint64(a.d.chunkBytes())}
+	if a.filtered {
+		e.size = c.uint(int(a.entrySize) - a.d.f.offsetSize - 4)
+		e.mask = c.u32()
+	}
+	return e, c.err
+}
+
+// inBlock returns entry i of a data block of n, behind a head. Those of large blocks are in pages.
+func (a *array) inBlock(sign string, address, head, n, i uint64, paged func(page uint64, head []byte) bool) (entry, error) {
+	if address == undefined {
+		return entry{address: undefined}, nil
+	}
+	if n <= a.pageSize {
+		b, err := a.block(address, head+n*a.entrySize+4)
+		if err != nil {
+			return entry{}, err
+		}
+		return a.entry(b[head:], i)
+	}
+	b, err := a.block(address, head+4)
+	if err != nil {
+		return entry{}, err
+	}
+	if string(b[:min(4, len(b))]) != sign {
+		return entry{}, damaged("a block of an array of chunks begins with %q, not %q", b[:min(4, len(b))], sign)
+	}
+	page := i / a.pageSize
+	if !paged(page, b) {
+		return entry{address: undefined}, nil
+	}
+	full := a.pageSize*a.entrySize + 4
+	have := min(a.pageSize, n-page*a.pageSize)
+	if page > uint64(a.d.f.size)/full {
+		return entry{}, damaged("page %d of an array of chunks", page)
+	}
+	if b, err = a.block(address+head+4+page*full, have*a.entrySize+4); err != nil {
+		return entry{}, err
+	}
+	return a.entry(b, i%a.pageSize)
+}
+
+// bit returns bit i of bytes, the highest of each first.
+func bit(b []byte, i uint64) bool {
+	return i/8 < uint64(len(b)) && b[i/8]>>(7-i%8)&1 != 0
+}
+
+// fixedArray is an array of as many chunks as a dataset may have (HDF5 file format specification 3.0, section VII.C).
+type fixedArray struct{}
+
+func (fixedArray) chunks(d *storedSet) ([]chunk, error) {
+	f := d.f
+	b, err := f.readChecked(d.layout.address, uint64(12+f.lengthSize+f.offsetSize), "an array of chunks")
+	if err != nil {
+		return nil, err
+	}
+	a, c := &array{}, f.cursor(b)
+	if err := a.open(d, c, "FAHD"); err != nil {
+		return nil, err
+	}
+	pageBits := c.u8()
+	n, address := c.length(), c.offset()
+	if c.err != nil || address == undefined {
+		return nil, c.err
+	}
+	if pageBits > 31 || n > uint64(f.size) {
+		return nil, damaged("an array of %d chunks in pages of %d bits in a file of %d bytes", n, pageBits, f.size)
+	}
+	a.pageSize = 1 << pageBits
+	head := uint64(6 + f.offsetSize)
+	bitmap := head
+	if n > a.pageSize {
+		head += ((n-1)/a.pageSize + 8) / 8
+	}
+	return d.numbered(-1, func(number uint64) (entry, error) {
+		if number >= n {
+			return entry{}, damaged("chunk %d of an array of %d", number, n)
+		}
+		return a.inBlock("FADB", address, head, n, number, func(page uint64, head []byte) bool { return bit(head[bitmap:], page) })
+	})
+}
+
+// extensibleArray is an array for datasets of which one axis may grow without end (HDF5 file format specification 3.0, section VII.D).
+// Behind the first entries come data blocks, of which later ones are larger; super blocks tell where those behind the first are.
+type extensibleArray struct {
+	array
+	first, minEntries   uint64 // entries in the index block, and in the smallest data block
+	direct              int    // super blocks whose data blocks stand in the index block
+	supers, offsetBytes int
+	index               []byte // the index block
+}
+
+func (*extensibleArray) chunks(d *storedSet) ([]chunk, error) {
+	endless := -1
+	for i, n := range d.max {
+		if n == 0 && endless < 0 {
+			endless = i
+		}
+	}
+	a := &extensibleArray{}
+	address, err := a.openHead(d)
+	if err != nil || address == undefined {
+		return nil, err
+	}
+	o := uint64(d.f.offsetSize)
+	direct := uint64(0) // data blocks in the index block
+	for u := range a.direct {
+		direct += 1 << (u / 2)
+	}
+	a.index, err = a.block(address, 6+o+a.first*a.entrySize+direct*o+uint64(a.supers-a.direct)*o+4)
+	if err != nil {
+		return nil, err
+	}
+	a.index = a.index[6+o:]
+	return d.numbered(endless, a.look)
+}
+
+func (a *extensibleArray) openHead(d *storedSet) (uint64, error) {
+	f := d.f
+	b, err := f.readChecked(d.layout.address, uint64(16+6*f.lengthSize+f.offsetSize), "an array of chunks")
+	if err != nil {
+		return 0, err
+	}
+	c := f.cursor(b)
+	if err := a.open(d, c, "EAHD"); err != nil {
+		return 0, err
+	}
+	bits := c.u8()
+	a.first, a.minEntries = c.uint(1), c.uint(1)
+	pointers, pageBits := c.u8(), c.u8()
+	c.skip(6 * f.lengthSize)
+	address := c.offset()
+	if c.err != nil {
+		return 0, c.err
+	}
+	if a.minEntries == 0 || a.minEntries&(a.minEntries-1) != 0 || pointers < 2 || pointers&(pointers-1) != 0 || bits > 62 || pageBits > 31 {
+		return 0, damaged("an array of chunks of %d bits, blocks of %d, %d pointers and pages of %d bits", bits, a.minEntries, pointers, pageBits)
+	}
+	a.pageSize = 1 << pageBits
+	a.offsetBytes = (bits + 7) / 8
+	a.supers = 1 + bits - log2(a.minEntries)
+	a.direct = 2 * log2(uint64(pointers))
+	if a.supers < a.direct {
+		return 0, fmt.Errorf("an array of at most %d super blocks with %d in its index cannot be read", a.supers, a.direct)
+	}
+	return address, nil
+}
+
+// look finds the entry of a chunk.
+func (a *extensibleArray) look(number uint64) (entry, error) {
+	if number < a.first {
+		return a.entry(a.index[:a.first*a.entrySize], number)
+	}
+	number -= a.first
+	super := log2(number/a.minEntries + 1)
+	if super >= a.supers {
+		return entry{}, damaged("chunk %d of an array of %d super blocks", number, a.supers)
+	}
+	block, entries := uint64(0), a.minEntries<<((super+1)/2)
+	for u := range super {
+		number -= a.minEntries << ((u + 1) / 2) << (u / 2)
+		if super < a.direct {
+			block += 1 << (u / 2)
+		}
+	}
+	block += number / entries
+	o := uint64(a.d.f.offsetSize)
+	head := 6 + o + uint64(a.offsetBytes)
+	direct := a.index[a.first*a.entrySize:]
+	if super < a.direct {
+		return a.inBlock("EADB", a.address(direct, block), head, entries, number%entries, func(uint64, []byte) bool { return true })
+	}
+	address := a.address(direct, uint64(2*(1<<(a.direct/2)-1)+super-a.direct))
+	if address == undefined {
+		return entry{address: undefined}, nil
+	}
+	// Of paged data blocks a super block has bits that say which pages there are.
+	pages, bitmap := entries/a.pageSize, uint64(0)
+	if entries > a.pageSize {
+		bitmap = (pages + 7) / 8
+	}
+	blocks := uint64(1) << (super / 2)
+	if err := a.d.f.check(address, blocks*(bitmap+o), "a super block"); err != nil {
+		return entry{}, err
+	}
+	b, err := a.block(address, head+blocks*(bitmap+o)+4)
+	if err != nil {
+		return entry{}, err
+	}
+	b = b[head:]
+	return a.inBlock("EADB", a.address(b[blocks*bitmap:], block), head, entries, number%entries, func(page uint64, _ []byte) bool {
+		return bit(b[:blocks*bitmap], block*pages+page)
+	})
+}
+
+// address returns address i of those in b.
+func (a *extensibleArray) address(b []byte, i uint64) uint64 {
+	o := uint64(a.d.f.offsetSize)
+	return a.d.f.cursor(b[i*o:]).offset()
+}
