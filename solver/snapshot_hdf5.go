@@ -23,7 +23,7 @@ const runStateDataset = "/swcaffe_run_state"
 func weightsFile(n *swnet.Net, withDiff bool) *hdf5.File {
 	f := &hdf5.File{}
 	for k, l := range n.ToProto(withDiff).Layer {
-		group := "/data/" + l.GetName()
+		group := hdf5Group(l.GetName())
 		f.Groups = append(f.Groups, group)
 		for i, b := range l.Blobs {
 			shape := blob.ProtoShape(b)

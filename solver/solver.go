@@ -213,6 +213,11 @@ func (v *Solver) makeNets() error {
 	if v.net, err = train.build(opt); err != nil {
 		return err
 	}
+	if v.param.GetSnapshotFormat() == caffepb.SolverParameter_HDF5 {
+		if err := checkHDF5(v.net); err != nil {
+			return inFile(v.file, wrong("snapshot_format", "snapshot_format: HDF5: %w", err))
+		}
+	}
 	v.group = group{net: v.net, part: 1}
 	if err := v.addReplicas(train); err != nil {
 		return err

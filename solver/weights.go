@@ -29,8 +29,9 @@ func LoadWeights(n *swnet.Net, list string, log *logrus.Logger) error {
 }
 
 func loadFile(n *swnet.Net, path string, log *logrus.Logger) error {
+	isHDF5 := hdf5.Is(path)
 	open := swproto.OpenWeights
-	if hdf5.Is(path) {
+	if isHDF5 {
 		open = readHDF5Weights
 	}
 	w, err := open(path)
@@ -38,6 +39,11 @@ func loadFile(n *swnet.Net, path string, log *logrus.Logger) error {
 		return err
 	}
 	defer w.Close()
+	if isHDF5 {
+		if err := nameLayers(w, n); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
 	for _, warning := range w.Warnings {
 		log.Warn(warning)
 	}
@@ -52,7 +58,7 @@ func loadFile(n *swnet.Net, path string, log *logrus.Logger) error {
 
 // readHDF5Weights reads a net in Caffe's HDF5 layout. Weights that the file does not have are nil.
 func readHDF5Weights(path string) (*swproto.Weights, error) {
-	sets, err := hdf5.Read(path, func(name string) bool { return strings.HasPrefix(name, "/data/") })
+	sets, err := hdf5.Read(path, func(name string) bool { return name == "/data" || strings.HasPrefix(name, "/data/") })
 	if err != nil {
 		return nil, err
 	}
@@ -61,9 +67,9 @@ func readHDF5Weights(path string) (*swproto.Weights, error) {
 	for _, s := range sets {
 		// Caffe's layout is /data/LAYER/INDEX; a layer's name may have slashes of its own.
 		cut := strings.LastIndexByte(s.Path, '/')
-		name := strings.TrimPrefix(s.Path[:cut], "/data/")
+		name, ok := strings.CutPrefix(s.Path[:cut], "/data/")
 		index, err := strconv.Atoi(s.Path[cut+1:])
-		if err != nil || index < 0 || index > len(sets) {
+		if !ok || err != nil || index < 0 || index > len(sets) {
 			return nil, fmt.Errorf("%s: dataset %s is not a weight's: its name should be /data/LAYER/INDEX", path, s.Path)
 		}
 		l := layers[name]
