@@ -133,7 +133,7 @@ func TestLibhdf5ReadsDeepNets(t *testing.T) {
 	if err := Write(path, f); err != nil {
 		t.Fatal(err)
 	}
-	for i := 1; i < 1000; i += 111 {
+	for i := 1; i < 1000; i += 499 {
 		out, err := exec.Command(h5dump, "-g", fmt.Sprintf("/data/layer%d", i), path).CombinedOutput()
 		for _, want := range []string{"{ ( 2, 1 ) / ( 2, 1 ) }", fmt.Sprintf("(0,0): %d,", i), "(1,0): 0.5", "DATASPACE  SCALAR", fmt.Sprintf("(0): %d\n", -i)} {
 			if err != nil || !strings.Contains(string(out), want) {
