@@ -74,6 +74,13 @@ step "go test -race (packages with goroutines)"
 gotest -timeout 30m -race -short ./cpe ./cpe/kernel ./data ./data/lmdb ./modeltime ./solver ./topology/...
 gotest -race -run FirstRunningSums ./layers
 
+# Fixed seeds: the same problems every time, as many as the time allows. scripts/fuzz.sh goes on with fresh ones.
+step "random nets and kernel problems, 90 s"
+problems=$(mktemp -d)
+alive go build -o "$problems/randomtest" ./internal/randomtest/run
+"$problems/randomtest" -seed 1 -seconds 90 -dir build/fuzz/problems
+rm -r "$problems"
+
 step "clean tree"
 after=$(git status --porcelain)
 [ "$before" = "$after" ] || { echo "the tests changed the tree:"; echo "$after"; exit 1; }
