@@ -14,7 +14,8 @@ import (
 )
 
 // levelDir gives goleveldb the files of a database directory and nothing else: no LOCK, no LOG, no write of any kind,
-// so that databases on read-only media and in other people's directories can be read.
+// so that databases on read-only media and in other people's directories can be read. Of several journals it makes one
+// (leveldb_journals.go).
 type levelDir struct{ path string }
 
 func openLevelDir(path string) (levelDir, error) {
@@ -52,8 +53,21 @@ func (d levelDir) GetMeta() (storage.FileDesc, error) {
 	return fd, nil
 }
 
-// List implements storage.Storage.
+// List implements storage.Storage. Instead of all journals there is one, called like the newest that counts.
 func (d levelDir) List(types storage.FileType) ([]storage.FileDesc, error) {
+	fds, err := d.files(types &^ storage.TypeJournal)
+	if err != nil || types&storage.TypeJournal == 0 {
+		return fds, err
+	}
+	live, err := d.liveJournals()
+	if len(live) > 0 {
+		fds = append(fds, live[len(live)-1])
+	}
+	return fds, err
+}
+
+// files returns the database's files of the given types.
+func (d levelDir) files(types storage.FileType) ([]storage.FileDesc, error) {
 	files, err := os.ReadDir(d.path)
 	if err != nil {
 		return nil, err
@@ -67,8 +81,20 @@ func (d levelDir) List(types storage.FileType) ([]storage.FileDesc, error) {
 	return fds, nil
 }
 
-// Open implements storage.Storage. Tables of older databases end in .sst.
+// Open implements storage.Storage. The journal that List names has the records of all.
 func (d levelDir) Open(fd storage.FileDesc) (storage.Reader, error) {
+	if fd.Type != storage.TypeJournal {
+		return d.openFile(fd)
+	}
+	live, err := d.liveJournals()
+	if err != nil {
+		return nil, err
+	}
+	return &mergedJournals{dir: d, rest: live}, nil
+}
+
+// openFile opens a file. Tables of older databases end in .sst.
+func (d levelDir) openFile(fd storage.FileDesc) (storage.Reader, error) {
 	f, err := os.Open(filepath.Join(d.path, fd.String()))
 	if errors.Is(err, fs.ErrNotExist) && fd.Type == storage.TypeTable {
 		f, err = os.Open(filepath.Join(d.path, fmt.Sprintf("%06d.sst", fd.Num)))

@@ -1,0 +1,200 @@
+package data
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/syndtr/goleveldb/leveldb/journal"
+	"github.com/syndtr/goleveldb/leveldb/storage"
+)
+
+// goleveldb reads the one journal that it leaves itself. Of LevelDB's databases it would miss records, for two reasons:
+// opened for reading, it stops with EOF at a second journal; and it skips the records of a journal whose sequence numbers
+// lie below the manifest's, though LevelDB counts in the manifest what has gone to the present journal as well. So levelDir
+// shows it one journal that holds the records of all journals that count, with new sequence numbers.
+
+// firstSequence is the new sequence number of the first record, beyond all that LevelDB gets to, and half of what 56 bits hold.
+const firstSequence = 1 << 55
+
+// liveJournals returns the journals whose records are not in tables yet, the oldest first.
+func (d levelDir) liveJournals() ([]storage.FileDesc, error) {
+	fds, err := d.files(storage.TypeJournal)
+	if err != nil || len(fds) == 0 {
+		return nil, err
+	}
+	manifest, err := d.GetMeta()
+	if err != nil {
+		return nil, err
+	}
+	f, err := d.openFile(manifest)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	oldest, previous := manifestJournals(f)
+	fds = slices.DeleteFunc(fds, func(fd storage.FileDesc) bool { return fd.Num < oldest && fd.Num != previous })
+	slices.SortFunc(fds, func(a, b storage.FileDesc) int { return int(a.Num - b.Num) })
+	return fds, nil
+}
+
+// Tags of the fields of a manifest's records, and how many numbers and then strings follow each.
+const (
+	manifestComparer, manifestJournal, manifestNextFile, manifestSequence = 1, 2, 3, 4
+	manifestCompacted, manifestDeleted, manifestAdded, manifestPrevious   = 5, 6, 7, 9
+)
+
+var manifestFields = map[uint64]struct{ numbers, strings int }{
+	manifestComparer: {0, 1}, manifestJournal: {1, 0}, manifestNextFile: {1, 0}, manifestSequence: {1, 0},
+	manifestCompacted: {1, 1}, manifestDeleted: {2, 0}, manifestAdded: {3, 2}, manifestPrevious: {1, 0},
+}
+
+// manifestJournals returns the number of the oldest journal that counts, and that of one more, 0 if there is none. A damaged record says
+// nothing more from its fault on.
+func manifestJournals(manifest io.Reader) (oldest, previous int64) {
+	records := journal.NewReader(manifest, nil, false, true)
+	var record bytes.Buffer
+	for {
+		r, err := records.Next()
+		if err != nil {
+			return oldest, previous
+		}
+		record.Reset()
+		if _, err := record.ReadFrom(r); err != nil {
+			continue
+		}
+		for rest := record.Bytes(); len(rest) > 0; {
+			tag, number, after, ok := manifestField(rest)
+			if !ok {
+				break
+			}
+			switch tag {
+			case manifestJournal:
+				oldest = number
+			case manifestPrevious:
+				previous = number
+			}
+			rest = after
+		}
+	}
+}
+
+// manifestField reads the field that b begins with: its tag, its first number, and what comes after it.
+func manifestField(b []byte) (tag uint64, number int64, rest []byte, ok bool) {
+	next := func() uint64 {
+		v, n := binary.Uvarint(b)
+		ok = ok && n > 0
+		b = b[max(n, 0):]
+		return v
+	}
+	ok = true
+	tag = next()
+	field, known := manifestFields[tag]
+	if !ok || !known {
+		return 0, 0, nil, false
+	}
+	for i := range field.numbers {
+		if v := next(); i == 0 {
+			number = int64(v)
+		}
+	}
+	for range field.strings {
+		size := next()
+		if size > uint64(len(b)) {
+			return 0, 0, nil, false
+		}
+		b = b[size:]
+	}
+	return tag, number, b, ok
+}
+
+// mergedJournals is a journal of the records of others. As in those, records that are damaged are left out.
+type mergedJournals struct {
+	dir      levelDir
+	rest     []storage.FileDesc // not opened yet
+	file     storage.Reader     // the one that is read
+	records  *journal.Reader
+	record   bytes.Buffer
+	sequence uint64 // entries so far
+	out      bytes.Buffer
+	writer   *journal.Writer
+}
+
+// Read implements io.Reader.
+func (m *mergedJournals) Read(p []byte) (int, error) {
+	if m.writer == nil {
+		m.writer = journal.NewWriter(&m.out)
+	}
+	for m.out.Len() == 0 {
+		m.out.Reset()
+		if err := m.next(); err != nil {
+			return 0, err
+		}
+	}
+	return m.out.Read(p)
+}
+
+// next copies a record, or opens the following journal.
+func (m *mergedJournals) next() error {
+	if m.file == nil {
+		if len(m.rest) == 0 {
+			return io.EOF
+		}
+		f, err := m.dir.openFile(m.rest[0])
+		if err != nil {
+			return err
+		}
+		m.file, m.rest = f, m.rest[1:]
+		m.records = journal.NewReader(f, nil, false, true)
+	}
+	r, err := m.records.Next()
+	if errors.Is(err, io.EOF) {
+		return m.Close()
+	}
+	if err != nil {
+		return err
+	}
+	m.record.Reset()
+	if _, err := m.record.ReadFrom(r); err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil // of a damaged record
+		}
+		return err
+	}
+	out, err := m.writer.Next()
+	if err != nil {
+		return err
+	}
+	if _, err := out.Write(m.renumbered(m.record.Bytes())); err != nil {
+		return err
+	}
+	return m.writer.Flush()
+}
+
+// renumbered gives a batch, which begins with a sequence number of 8 bytes and a number of entries of 4, its new sequence number. What is too
+// short for that stays, for goleveldb to leave it out.
+func (m *mergedJournals) renumbered(batch []byte) []byte {
+	if len(batch) >= 12 {
+		binary.LittleEndian.PutUint64(batch, firstSequence+m.sequence)
+		m.sequence += uint64(binary.LittleEndian.Uint32(batch[8:]))
+	}
+	return batch
+}
+
+// Close closes the journal that is read.
+func (m *mergedJournals) Close() error {
+	f := m.file
+	m.file = nil
+	if f == nil {
+		return nil
+	}
+	return f.Close()
+}
+
+var errOnlyForward = errors.New("data: a journal is read from its beginning to its end")
+
+// Seek and ReadAt are there for storage.Reader; goleveldb calls neither for journals.
+func (m *mergedJournals) Seek(int64, int) (int64, error)    { return 0, errOnlyForward }
+func (m *mergedJournals) ReadAt([]byte, int64) (int, error) { return 0, errOnlyForward }
