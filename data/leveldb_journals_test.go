@@ -60,11 +60,7 @@ func readOnce(t *testing.T, dir string) (keys, values []string) {
 		t.Fatal(err)
 	}
 	for ok := e.First(); ok; ok = e.Next() {
-		v, err := e.Value()
-		if err != nil {
-			t.Fatal(err)
-		}
-		keys, values = append(keys, string(e.Key())), append(values, string(v))
+		keys, values = append(keys, string(e.Key())), append(values, string(e.Iterator.Value()))
 	}
 	if err := errors.Join(e.Err(), e.Close()); err != nil {
 		t.Fatal(err)

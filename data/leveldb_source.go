@@ -56,7 +56,9 @@ func (e *levelEntries) move(to func() bool) bool {
 	return to()
 }
 
-func (e *levelEntries) Value() ([]byte, error) { return e.Iterator.Value(), nil }
+func (e *levelEntries) AppendValue(dst []byte) ([]byte, error) {
+	return append(dst, e.Iterator.Value()...), nil
+}
 
 func (e *levelEntries) Err() error {
 	err := e.broken

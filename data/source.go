@@ -60,7 +60,7 @@ type entries interface {
 	First() bool
 	Next() bool
 	Key() []byte
-	Value() ([]byte, error)
+	AppendValue(dst []byte) ([]byte, error)
 	Err() error
 	Close() error
 }
@@ -88,13 +88,12 @@ func newDBSource(e entries, path string, size uint64) (*dbSource, error) {
 
 // Next implements Source.
 func (s *dbSource) Next(r *Record) error {
-	v, err := s.Value()
+	raw, err := s.AppendValue(r.Raw[:0])
 	if err != nil {
 		return err
 	}
-	r.Name = s.path
+	r.Name, r.Raw = s.path, raw
 	r.Key = append(r.Key[:0], s.Key()...)
-	r.Raw = append(r.Raw[:0], v...)
 	return s.advance()
 }
 

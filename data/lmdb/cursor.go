@@ -10,7 +10,9 @@ type Cursor struct {
 	db    *DB
 	stack [maxDepth]level // from the root to the leaf
 	depth int             // 0: not on an entry
-	key   []byte
+	key   []byte          // a copy of the current entry's, nil without
+	own   []byte          // the storage of key
+	value []byte          // the storage of what Value returns
 	begun bool
 	err   error
 }
@@ -22,36 +24,67 @@ type level struct {
 }
 
 // Cursor returns a new cursor.
-func (db *DB) Cursor() *Cursor { return &Cursor{db: db} }
+func (db *DB) Cursor() *Cursor { return &Cursor{db: db, own: make([]byte, 0, MaxKeySize)} }
 
 // Err returns the error that stopped the cursor; nil at the end of the database.
 func (c *Cursor) Err() error { return c.err }
 
-// Key returns the key of the current entry, a slice of the mapped file: read only, valid until the DB is closed.
+// Key returns the key of the current entry, valid until the next move.
 func (c *Cursor) Key() []byte { return c.key }
 
-// Value returns the value of the current entry, a slice of the mapped file: read only, valid until the DB is closed.
+// Value returns a copy of the value of the current entry, valid until the next Value.
 func (c *Cursor) Value() ([]byte, error) {
+	var err error
+	c.value, err = c.AppendValue(c.value[:0])
+	return c.value, err
+}
+
+// AppendValue appends the value of the current entry to dst.
+func (c *Cursor) AppendValue(dst []byte) ([]byte, error) {
 	if c.depth == 0 {
 		panic("lmdb: Value without a current entry")
 	}
 	leaf := &c.stack[c.depth-1]
-	return c.db.value(leaf.page, leaf.node)
+	long := dst
+	err := c.db.look(func() error {
+		v, err := c.db.value(leaf.page, leaf.node)
+		long = append(dst, v...)
+		return err
+	})
+	if err != nil {
+		return dst, err
+	}
+	return long, nil
 }
 
 // First goes to the first entry and reports whether there is one.
-func (c *Cursor) First() bool {
+func (c *Cursor) First() bool { return c.move(c.first) }
+
+// Next goes to the following entry (the first one, on a new cursor) and reports whether there is one.
+func (c *Cursor) Next() bool { return c.move(c.next) }
+
+func (c *Cursor) move(to func() bool) (ok bool) {
+	err := c.db.look(func() error {
+		ok = to()
+		return c.err
+	})
+	if err != nil {
+		return c.fail(err)
+	}
+	return ok
+}
+
+func (c *Cursor) first() bool {
 	c.depth, c.key, c.begun = 0, nil, true
 	return c.err == nil && c.descend(c.db.meta.main.root)
 }
 
-// Next goes to the following entry (the first one, on a new cursor) and reports whether there is one.
-func (c *Cursor) Next() bool {
+func (c *Cursor) next() bool {
 	switch {
 	case c.err != nil:
 		return false
 	case !c.begun:
-		return c.First()
+		return c.first()
 	case c.depth == 0:
 		return false
 	}
@@ -95,7 +128,8 @@ func (c *Cursor) settle() bool {
 		if c.key != nil && bytes.Compare(c.key, key) >= 0 {
 			return c.fail(c.db.corrupt(leaf.page.number, "key %q of node %d does not come after key %q", key, leaf.node, c.key))
 		}
-		c.key = key
+		c.own = append(c.own[:0], key...)
+		c.key = c.own
 		return true
 	}
 	for c.depth--; c.depth > 0; c.depth-- {

@@ -1,67 +1,119 @@
 package lmdb
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/swcaffe/swcaffe/data/regular"
 )
 
 // DB is an LMDB database opened for reading. Its cursors may be used from different goroutines, each from one.
 type DB struct {
-	path  string // of the data file
-	data  []byte
-	unmap func() error
-	meta  meta
+	path     string // of the data file
+	data     []byte
+	unmap    func() error
+	meta     meta
+	reader   *reader // nil: without
+	unlocked error   // why there is no reader
 }
 
-// Open opens the database in directory path (the usual form), or the data file path itself. It takes no lock: the
-// database as of the last commit is read, and nobody may write to it meanwhile.
+// Open opens the database in directory path (the usual form), or the data file path itself. The database as of the last commit is
+// read, whatever others write to it meanwhile: as liblmdb does, Open takes a slot of the lock file's table of readers, which keeps
+// the pages of that commit. Where that cannot be, as on read-only media, the database is read without, and it is an error if somebody
+// writes to it.
 func Open(path string) (*DB, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("lmdb: %w", err)
 	}
-	file := path
+	file, lock := path, path+"-lock"
 	if info.IsDir() {
-		file = filepath.Join(path, dataFile)
+		file, lock = filepath.Join(path, dataFile), filepath.Join(path, lockFile)
+	} else if _, err := os.Stat(lock); err != nil && filepath.Base(path) == dataFile {
+		lock = filepath.Join(filepath.Dir(path), lockFile)
 	}
-	data, unmap, err := mapFile(file)
+	f, err := regular.Open(file)
 	if err != nil {
 		return nil, fmt.Errorf("lmdb: %w", err)
 	}
-	db := &DB{path: file, data: data, unmap: unmap}
-	if err := db.readMetas(); err != nil {
-		unmap()
-		return nil, err
+	defer f.Close()
+	db := &DB{path: file, unmap: func() error { return nil }}
+	if err := db.open(f, lock); err != nil {
+		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
 }
 
-// readMetas chooses the meta page of the last commit and checks what it says of the main database.
-func (db *DB) readMetas() error {
+// open takes the slot first, so that the file has all pages of what the slot keeps when it is mapped.
+func (db *DB) open(f *os.File, lock string) error {
+	if _, err := newestOf(f); err == nil { // what is no database gets no lock file
+		db.reader, db.unlocked = openReader(lock, f)
+	}
+	var err error
+	if db.data, db.unmap, err = mapFile(f); err != nil {
+		db.unmap = func() error { return nil }
+		return fmt.Errorf("lmdb: %w", err)
+	}
+	return db.look(db.readMetas)
+}
+
+// newestOf returns the number of the last commit to a file.
+func newestOf(f *os.File) (uint64, error) {
+	db := DB{path: f.Name(), data: make([]byte, 2*maxPageSize)}
+	n, err := f.ReadAt(db.data, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return 0, err
+	}
+	db.data = db.data[:n]
+	m, err := db.newest()
+	return m.txn, err
+}
+
+// newest returns the meta page of the last commit.
+func (db *DB) newest() (meta, error) {
 	m, err := readMeta(db.data)
 	if err != nil {
-		return db.corrupt(0, "%v", err)
+		return meta{}, db.corrupt(0, "%v", err)
 	}
 	second, err := readMeta(db.data[min(m.pageSize, len(db.data)):])
 	if err != nil {
-		return db.corrupt(1, "%v", err)
+		return meta{}, db.corrupt(1, "%v", err)
 	}
 	if second.pageSize != m.pageSize {
-		return db.corrupt(1, "page size %d, but page 0 says %d", second.pageSize, m.pageSize)
+		return meta{}, db.corrupt(1, "page size %d, but page 0 says %d", second.pageSize, m.pageSize)
 	}
-	number := uint64(0)
+	m.number, second.number = 0, 1
 	if second.txn > m.txn {
-		m, number = second, 1
+		return second, nil
+	}
+	return m, nil
+}
+
+// readMetas reads the meta page of the last commit, and checks what it says of the main database. A meta page that is being written while
+// it is read is read again.
+func (db *DB) readMetas() error {
+	m, err := db.newest()
+	for range 1000 {
+		again, failed := db.newest()
+		if err == nil && failed == nil && again == m {
+			break
+		}
+		m, err = again, failed
+	}
+	if err != nil {
+		return err
 	}
 	main := m.main
 	switch {
 	case main.flags != 0:
 		return fmt.Errorf("lmdb: %s: database flags %#x (duplicates or another key order) are not supported", db.path, main.flags)
 	case main.root == noPage && main.entries != 0:
-		return db.corrupt(number, "%d entries but no root page", main.entries)
+		return db.corrupt(m.number, "%d entries but no root page", main.entries)
 	case main.root != noPage && (main.depth < 1 || main.depth > maxDepth):
-		return db.corrupt(number, "tree depth %d is outside 1..%d", main.depth, maxDepth)
+		return db.corrupt(m.number, "tree depth %d is outside 1..%d", main.depth, maxDepth)
 	}
 	db.meta = m
 	return nil
@@ -70,8 +122,12 @@ func (db *DB) readMetas() error {
 // Len returns the number of entries.
 func (db *DB) Len() int { return int(db.meta.main.entries) }
 
-// Close releases the file. Keys and values got from cursors must not be used afterwards.
+// Close releases the file. Cursors must not be used afterwards.
 func (db *DB) Close() error {
+	if db.reader != nil {
+		db.reader.close()
+		db.reader = nil
+	}
 	if db.data == nil {
 		return nil
 	}

@@ -1,7 +1,7 @@
 // Package lmdb reads and writes LMDB databases, the files that Caffe keeps its training data in, without liblmdb.
 //
 // The reader (Open) maps the file and walks the B+tree of the main database: any page size, any depth, values on
-// overflow pages. Every page number, offset and length is checked before use, so that a damaged file gives an error
+// overflow pages. It takes a slot of liblmdb's table of readers (reader_linux.go), so that others may write meanwhile. Every page number, offset and length is checked before use, so that a damaged file gives an error
 // with the file, the page and what is wrong with it; keys must ascend, which also rules out endless walks. The
 // writer (Create) takes ascending keys and builds the tree bottom up; liblmdb can read the result and write to it.
 //
@@ -81,6 +81,7 @@ func (t tree) put(b []byte, pad uint32) {
 
 // meta is what a meta page says.
 type meta struct {
+	number   uint64 // of the page
 	pageSize int
 	mapSize  uint64
 	main     tree

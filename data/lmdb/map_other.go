@@ -2,10 +2,13 @@
 
 package lmdb
 
-import "os"
+import (
+	"io"
+	"os"
+)
 
 // mapFile reads the whole file where there is no mmap.
-func mapFile(path string) (data []byte, unmap func() error, err error) {
-	data, err = os.ReadFile(path)
+func mapFile(f *os.File) (data []byte, unmap func() error, err error) {
+	data, err = io.ReadAll(f)
 	return data, func() error { return nil }, err
 }

@@ -1,0 +1,77 @@
+// Package regular opens files that must be files: not pipes, whose opening can wait for ever, nor devices, which may never end.
+package regular
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/swcaffe/swcaffe/internal/pages"
+)
+
+// Open opens a file for reading. A pipe, a device or a folder is an error, at once.
+func Open(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := check(info.Mode()); err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return os.Open(path)
+}
+
+// check says what a thing is that is no file.
+func check(mode fs.FileMode) error {
+	switch {
+	case mode.IsRegular():
+		return nil
+	case mode.IsDir():
+		return errors.New("it is a folder")
+	case mode&fs.ModeNamedPipe != 0:
+		return errors.New("it is a pipe; a file is needed")
+	case mode&fs.ModeDevice != 0:
+		return errors.New("it is a device; a file is needed")
+	case mode&fs.ModeSocket != 0:
+		return errors.New("it is a socket; a file is needed")
+	}
+	return fmt.Errorf("it is no file (%v)", mode)
+}
+
+// ReadFile returns what a file holds. One that memory has no room for is an error.
+func ReadFile(path string) ([]byte, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if err := pages.Room(float64(info.Size())); err != nil {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
+	}
+	b := make([]byte, info.Size())
+	n, err := io.ReadFull(f, b)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, err
+	}
+	return b[:n], nil // less than info said, if the file has become shorter
+}
+
+// ReadText returns what a text of at most so many bytes holds, from a file, a pipe or a device.
+func ReadText(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(b)) > most {
+		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("it has more than %d bytes", most)}
+	}
+	return b, err
+}
