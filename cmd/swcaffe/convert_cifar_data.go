@@ -63,14 +63,16 @@ func convertCifar(e *env, in, out, kind string) error {
 		if err != nil {
 			return err
 		}
-		n := 0
-		for i, path := range set.files {
-			e.log.Infof("%s Batch %d", set.what, i+1)
-			if n, err = copyCifar(path, db, n); err != nil {
-				break
+		n, err := db.fill(func() (n int, err error) {
+			for i, path := range set.files {
+				e.log.Infof("%s Batch %d", set.what, i+1)
+				if n, err = copyCifar(path, db, n); err != nil {
+					return n, err
+				}
 			}
-		}
-		if err := db.publish(err); err != nil {
+			return n, nil
+		})
+		if err != nil {
 			return err
 		}
 		e.log.Infof("Processed %d files.", n)

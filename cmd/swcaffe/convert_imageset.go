@@ -71,8 +71,8 @@ func convertImageset(e *env, o *imagesetOptions) error {
 	if err != nil {
 		return err
 	}
-	n, err := o.convertAll(e, list, db)
-	if err = db.publish(err); err == nil {
+	n, err := db.fill(func() (int, error) { return o.convertAll(e, list, db) })
+	if err == nil {
 		e.log.Infof("Processed %d files.", n)
 	}
 	return err

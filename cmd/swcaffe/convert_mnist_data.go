@@ -47,8 +47,8 @@ func convertMnist(e *env, imagePath, labelPath, dbPath, kind string) error {
 	if err != nil {
 		return err
 	}
-	n, err := copyIDX(e, images, labels, db)
-	if err = db.publish(err); err == nil {
+	n, err := db.fill(func() (int, error) { return copyIDX(e, images, labels, db) })
+	if err == nil {
 		e.log.Infof("Processed %d files.", n)
 	}
 	return err

@@ -8,21 +8,24 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/swcaffe/swcaffe/data"
 	"github.com/swcaffe/swcaffe/data/lmdb"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"github.com/syndtr/goleveldb/leveldb"
 )
 
-// database is a new database of a tool's results. It is written under a temporary name and gets its own when it is closed. An
+// database is a new database of a tool's results. It is made in a temporary folder, which gets the database's name when all is there. An
 // interrupt is an error of the next put.
 type database struct {
-	path, temporary string
-	write           func(key, value []byte) error
-	close           func() error
-	interrupted     context.Context
-	unwatch         context.CancelFunc
+	path        string
+	temporary   *temporaryFolder
+	write       func(key, value []byte) error
+	close       func() error
+	interrupted context.Context
+	unwatch     context.CancelFunc
 }
 
 // backend parses the name of a kind of database.
@@ -43,32 +46,44 @@ func createDatabase(path, kind string) (*database, error) {
 	if err := checkFolder(path, "a database"); err != nil {
 		return nil, err
 	}
-	if _, err := os.Lstat(path); err == nil {
-		return nil, fmt.Errorf("%s exists already; remove it or choose another name", path)
-	}
-	d := &database{path: path, temporary: path + ".partial"}
-	if err := os.RemoveAll(d.temporary); err != nil {
+	d := &database{path: path}
+	if err := d.absent(); err != nil {
 		return nil, err
 	}
 	d.interrupted, d.unwatch = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	if err := d.open(which); err != nil {
+	if d.temporary, err = newTemporary(path); err != nil {
+		d.unwatch()
+		return nil, err
+	}
+	if err = d.absent(); err == nil { // another process may have finished since
+		err = d.open(which)
+	}
+	if err != nil {
+		err = errors.Join(err, d.temporary.remove())
 		d.unwatch()
 		return nil, err
 	}
 	return d, nil
 }
 
+func (d *database) absent() error {
+	if _, err := os.Lstat(d.path); err == nil {
+		return fmt.Errorf("%s exists already; remove it or choose another name", d.path)
+	}
+	return nil
+}
+
 func (d *database) open(which caffepb.DataParameter_DB) error {
 	if which == caffepb.DataParameter_LEVELDB {
-		db, err := leveldb.OpenFile(d.temporary, nil)
+		db, err := leveldb.OpenFile(d.temporary.path, nil)
 		if err != nil {
-			return fmt.Errorf("leveldb: %s: %w", d.temporary, err)
+			return fmt.Errorf("leveldb: %s: %w", d.temporary.path, err)
 		}
 		d.write = func(key, value []byte) error { return db.Put(key, value, nil) }
 		d.close = db.Close
 		return nil
 	}
-	w, err := lmdb.Create(d.temporary)
+	w, err := lmdb.Create(d.temporary.path)
 	if err != nil {
 		return err
 	}
@@ -79,9 +94,24 @@ func (d *database) open(which caffepb.DataParameter_DB) error {
 // put adds a record.
 func (d *database) put(key, value []byte) error {
 	if d.interrupted.Err() != nil {
-		return fmt.Errorf("interrupted; nothing was left behind of %s", d.path)
+		return d.interruption()
 	}
 	return d.write(key, value)
+}
+
+func (d *database) interruption() error {
+	return fmt.Errorf("interrupted; nothing was left behind of %s", d.path)
+}
+
+// fill puts what work puts, which returns the number of records, and publishes the database. Work that is interrupted while it waits for a pipe
+// is left alone.
+func (d *database) fill(work func() (int, error)) (int, error) {
+	n, err := interruptibly(d.interrupted, work)
+	if errors.Is(err, errLeftAlone) {
+		d.close = func() error { return nil } // work may still use it
+		err = d.interruption()
+	}
+	return n, d.publish(err)
 }
 
 // publish closes the database and gives it its name, if all went well; else nothing is left of it.
@@ -91,12 +121,43 @@ func (d *database) publish(err error) error {
 		err = closing // else most often the same again
 	}
 	if err == nil {
-		err = os.Rename(d.temporary, d.path)
+		err = publish(d.temporary.path, d.path)
 	}
 	if err != nil {
-		err = errors.Join(err, os.RemoveAll(d.temporary))
+		return errors.Join(err, d.temporary.remove())
 	}
-	return err
+	return d.temporary.release()
+}
+
+// errLeftAlone is that of work which an interrupt could not end.
+var errLeftAlone = errors.New("interrupted")
+
+// interruptibly returns what work does. After an interrupt it gives work two seconds to notice, and then leaves it alone: it may wait for a pipe
+// to which nobody writes. The process should end soon then.
+func interruptibly[T any](interrupted context.Context, work func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		defer func() { done <- r }()
+		defer pages.Catch(&r.err)
+		r.value, r.err = work()
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-interrupted.Done():
+	}
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-time.After(2 * time.Second):
+		var none T
+		return none, errLeftAlone
+	}
 }
 
 // eachRecord visits the records of a database once, in the order of their keys.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -90,14 +91,23 @@ func (o *datasetOptions) parts() []part {
 // maxItems is what the eight digits of a key can count.
 const maxItems = 100_000_000
 
-// output is a file or database of a set. It is written under a temporary name and gets its own when all is done.
+// output is a file or database of a set. It is made in the temporary folder of the set and gets its own name when all is done.
 type output struct{ path, temporary string }
 
-func (p output) publish() error {
-	if err := os.RemoveAll(p.path); err != nil {
+// publish gives the output its name. With replace, what had that name goes to the temporary folder, and comes back if all fails.
+func (p output) publish(replace bool) error {
+	if !replace {
+		return publish(p.temporary, p.path)
+	}
+	old := p.temporary + ".old"
+	if err := os.Rename(p.path, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return os.Rename(p.temporary, p.path)
+	err := publish(p.temporary, p.path)
+	if err != nil {
+		_ = os.Rename(old, p.path) // it fails where there was nothing, or where another process has put something in its place
+	}
+	return err
 }
 
 // datasetJob is a set being made.
@@ -125,37 +135,41 @@ func dataset(e *env, o *datasetOptions) error {
 	if err := checkFolder(o.out, "a set"); err != nil {
 		return fmt.Errorf("-out: %w", err)
 	}
+	if err := os.MkdirAll(o.out, 0o755); err != nil {
+		return fmt.Errorf("-out: %w", err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	temporary, err := newTemporary(filepath.Join(o.out, kind.name))
+	if err != nil {
+		return fmt.Errorf("-out: %w", err)
+	}
+	start := time.Now()
+	err = errors.Join(o.make(ctx, e, &kind, temporary.path), temporary.remove())
+	if err == nil {
+		e.log.Infof("Made %d %s in %.1f s", o.train+o.test, kind.items, time.Since(start).Seconds())
+	}
+	return err
+}
+
+// make makes a set in a temporary folder and gives its outputs their names.
+func (o *datasetOptions) make(ctx context.Context, e *env, kind *datasetKind, temporary string) error {
 	j := &datasetJob{env: e, datasetOptions: o, outputs: map[string]output{}}
 	for _, name := range kind.outputs {
 		path := filepath.Join(o.out, kind.name+"_"+name)
 		if _, err := os.Lstat(path); err == nil && !o.force {
 			return fmt.Errorf("%s exists already; -force replaces it", path)
 		}
-		j.outputs[name] = output{path, path + ".partial"}
+		j.outputs[name] = output{path, filepath.Join(temporary, kind.name+"_"+name)}
 	}
-	if err := os.MkdirAll(o.out, 0o755); err != nil {
-		return fmt.Errorf("-out: %w", err)
+	_, err := interruptibly(ctx, func() (struct{}, error) { return struct{}{}, kind.write(ctx, j) })
+	if errors.Is(err, errLeftAlone) {
+		return errors.New("interrupted; nothing was left behind")
 	}
-	for _, p := range j.outputs { // what a run that was killed has left
-		if err := os.RemoveAll(p.temporary); err != nil {
-			return fmt.Errorf("-out: %w", err)
-		}
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	start := time.Now()
-	err = kind.write(ctx, j)
 	for _, name := range kind.outputs {
 		if err == nil {
-			err = j.outputs[name].publish()
+			err = j.outputs[name].publish(o.force)
 		}
 	}
-	if err != nil {
-		for _, p := range j.outputs {
-			err = errors.Join(err, os.RemoveAll(p.temporary))
-		}
-		return err
-	}
-	e.log.Infof("Made %d %s in %.1f s", o.train+o.test, kind.items, time.Since(start).Seconds())
-	return nil
+	return err
 }

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/swcaffe/swcaffe/data/characters"
 	"github.com/swcaffe/swcaffe/data/hdf5"
 	"github.com/swcaffe/swcaffe/data/points"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	swproto "github.com/swcaffe/swcaffe/proto"
 )
 
@@ -48,6 +50,9 @@ func writePoints(ctx context.Context, j *datasetJob) error {
 }
 
 func drawPoints(ctx context.Context, j *datasetJob, p part) (data, labels []float32, err error) {
+	if err := pages.Room(4 * float64(p.n) * (points.Coordinates + 1)); err != nil {
+		return nil, nil, fmt.Errorf("-%s %d: %w", p.name, p.n, err)
+	}
 	data, labels = make([]float32, 0, p.n*points.Coordinates), make([]float32, 0, p.n)
 	bar := newProgress(j.stderr, p.n, p.name+" points")
 	defer bar.finish()
@@ -66,7 +71,7 @@ func drawPoints(ctx context.Context, j *datasetJob, p part) (data, labels []floa
 // writeText writes datasets input, target and cont (steps x streams) of the first characters of a text, and of those behind
 // them.
 func writeText(_ context.Context, j *datasetJob) error {
-	text, err := os.ReadFile(j.text)
+	text, err := firstBytes(j.text, 2*(j.train+j.test)) // if every character is a line's end of two bytes
 	if err != nil {
 		return fmt.Errorf("-text: %w", err)
 	}
@@ -91,4 +96,14 @@ func writeText(_ context.Context, j *datasetJob) error {
 		}
 	}
 	return nil
+}
+
+// firstBytes returns at most n bytes of a file, which may be a pipe or a device.
+func firstBytes(path string, n int) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, int64(n)))
 }

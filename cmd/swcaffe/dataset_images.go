@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/data/lmdb"
@@ -60,11 +59,7 @@ func writePart(ctx context.Context, j *datasetJob, images *rendering, p part) er
 	}
 	var writers []*lmdb.Writer
 	for _, kind := range kinds {
-		path := j.temporary(p.name + kind)
-		if err := os.RemoveAll(path); err != nil {
-			return err
-		}
-		w, err := lmdb.Create(path)
+		w, err := lmdb.Create(j.temporary(p.name + kind))
 		if err != nil {
 			return err
 		}

@@ -122,10 +122,13 @@ func (w *Writer) publish() error {
 	err := w.tmp.Close()
 	w.tmp = nil
 	if err == nil {
-		err = os.WriteFile(filepath.Join(w.dir, lockFile), nil, 0o644)
+		var lock *os.File
+		if lock, err = os.OpenFile(filepath.Join(w.dir, lockFile), os.O_RDWR|os.O_CREATE, 0o644); err == nil {
+			err = lock.Close()
+		}
 	}
 	if err == nil {
-		err = os.Rename(name, filepath.Join(w.dir, dataFile))
+		err = w.giveName(name)
 	}
 	if err != nil {
 		w.err = fmt.Errorf("lmdb: %w", errors.Join(err, os.Remove(name)))
@@ -136,6 +139,19 @@ func (w *Writer) publish() error {
 		d.Close()
 	}
 	return nil
+}
+
+// giveName gives the finished file its name. Where another writer was faster, its database stays.
+func (w *Writer) giveName(temporary string) error {
+	name := filepath.Join(w.dir, dataFile)
+	err := os.Link(temporary, name) // unlike a rename it replaces nothing
+	if err == nil {
+		return os.Remove(temporary)
+	}
+	if _, exists := os.Lstat(name); exists == nil {
+		return fmt.Errorf("%s holds a database already, which was made meanwhile", w.dir)
+	}
+	return os.Rename(temporary, name) // no links here
 }
 
 // Abort drops what was written. It does nothing after Close.
