@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/swcaffe/swcaffe/data/imageio"
+	"github.com/swcaffe/swcaffe/data/regular"
 )
 
 // ImageList is a Source of image files named in a text file, one "path label" a line, in the order of the file or
@@ -38,7 +39,9 @@ func OpenImageList(file, root string, shuffle bool, seed uint64) (*ImageList, er
 	s := &ImageList{shuffle: shuffle, seed: seed}
 	var bare, labelled string // the last line of each kind
 	lines := bufio.NewScanner(f)
+	read := 0
 	for n := 1; lines.Scan(); n++ {
+		read = n
 		line := strings.TrimRight(lines.Text(), " \t\r")
 		if line == "" {
 			continue
@@ -58,7 +61,7 @@ func OpenImageList(file, root string, shuffle bool, seed uint64) (*ImageList, er
 		s.items = append(s.items, imageItem{root + path, label})
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("image list %s: %w", file, err)
+		return nil, fmt.Errorf("image list %s: behind line %d: %w", file, read, err)
 	}
 	if len(s.items) == 0 {
 		return nil, fmt.Errorf("image list %s is empty", file)
@@ -125,16 +128,18 @@ type ImageDecoder struct {
 
 // Decode implements Decoder.
 func (d ImageDecoder) Decode(r *Record, _ *Scratch) (Pixels, int, error) {
-	file, err := os.ReadFile(r.Name)
+	file, err := regular.ReadFile(r.Name)
 	if err != nil {
 		return Pixels{}, 0, err
 	}
-	im, err := imageio.Decode(file, d.Mode)
-	if err != nil {
-		return Pixels{}, 0, err
-	}
+	var im *imageio.Image
 	if d.Height > 0 && d.Width > 0 {
-		im = im.Resize(d.Height, d.Width)
+		im, _, err = imageio.DecodeResized(file, d.Mode, d.Height, d.Width)
+	} else {
+		im, err = imageio.Decode(file, d.Mode)
+	}
+	if err != nil {
+		return Pixels{}, 0, err
 	}
 	return imagePixels(im), r.Label, nil
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/swcaffe/swcaffe/data/regular"
 	"github.com/syndtr/goleveldb/leveldb/storage"
 )
 
@@ -42,7 +43,7 @@ func (levelDir) Rename(storage.FileDesc, storage.FileDesc) error { return errRea
 
 // GetMeta returns the manifest that the file CURRENT names.
 func (d levelDir) GetMeta() (storage.FileDesc, error) {
-	text, err := os.ReadFile(filepath.Join(d.path, "CURRENT"))
+	text, err := regular.ReadFile(filepath.Join(d.path, "CURRENT"))
 	if err != nil {
 		return storage.FileDesc{}, err
 	}
@@ -95,9 +96,9 @@ func (d levelDir) Open(fd storage.FileDesc) (storage.Reader, error) {
 
 // openFile opens a file. Tables of older databases end in .sst.
 func (d levelDir) openFile(fd storage.FileDesc) (storage.Reader, error) {
-	f, err := os.Open(filepath.Join(d.path, fd.String()))
+	f, err := regular.Open(filepath.Join(d.path, fd.String()))
 	if errors.Is(err, fs.ErrNotExist) && fd.Type == storage.TypeTable {
-		f, err = os.Open(filepath.Join(d.path, fmt.Sprintf("%06d.sst", fd.Num)))
+		f, err = regular.Open(filepath.Join(d.path, fmt.Sprintf("%06d.sst", fd.Num)))
 	}
 	if err == nil && fd.Type == storage.TypeTable {
 		if err = checkFooter(f); err != nil {

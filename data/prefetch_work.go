@@ -1,6 +1,10 @@
 package data
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/internal/pages"
+)
 
 // task asks a worker for items from <= i < to of a batch.
 type task struct {
@@ -56,6 +60,9 @@ func (p *Prefetcher) fill(b *Batch) error {
 	b.Shape = [4]int{p.BatchSize, shape[0], shape[1], shape[2]}
 	count := p.BatchSize * shape[0] * shape[1] * shape[2]
 	if cap(b.Data) < count {
+		if err := pages.Room(4 * float64(p.BatchSize) * float64(shape[0]) * float64(shape[1]) * float64(shape[2])); err != nil {
+			return itemError(&b.records[0], b.first, err)
+		}
 		b.Data = make([]float32, count)
 	}
 	b.Data = b.Data[:count]

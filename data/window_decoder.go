@@ -4,9 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 
 	"github.com/swcaffe/swcaffe/data/imageio"
+	"github.com/swcaffe/swcaffe/data/regular"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -37,6 +38,9 @@ func NewWindowDecoder(p *caffepb.WindowDataParameter, t *Transformer) (*WindowDe
 	case len(t.meanValue) > 1 && len(t.meanValue) != 3:
 		return nil, fmt.Errorf("%d times mean_value for windows of 3 channels: give one, or one a channel", len(t.meanValue))
 	}
+	if err := pages.Room(4 * 3 * float64(d.size) * float64(d.size)); err != nil {
+		return nil, fmt.Errorf("transform_param: crop_size %d: %w", d.size, err)
+	}
 	return d, nil
 }
 
@@ -52,7 +56,7 @@ func (d *WindowDecoder) Decode(r *Record, s *Scratch) (Pixels, int, error) {
 	file := r.Raw
 	if len(file) == 0 {
 		var err error
-		if file, err = os.ReadFile(r.Name); err != nil {
+		if file, err = regular.ReadFile(r.Name); err != nil {
 			return Pixels{}, 0, err
 		}
 	}
@@ -66,7 +70,10 @@ func (d *WindowDecoder) Decode(r *Record, s *Scratch) (Pixels, int, error) {
 		return Pixels{}, 0, fmt.Errorf("window x %d to %d, y %d to %d is not within the image of width %d and height %d",
 			w.X1, w.X2, w.Y1, w.Y2, im.Width, im.Height)
 	}
-	part := cut(im, p).Resize(p.height, p.width)
+	part, err := cut(im, p).Resize(p.height, p.width)
+	if err != nil {
+		return Pixels{}, 0, err
+	}
 	n := 3 * d.size * d.size
 	if cap(s.Datum.Floats) < n {
 		s.Datum.Floats = make([]float32, n)

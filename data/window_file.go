@@ -3,10 +3,10 @@ package data
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 
+	"github.com/swcaffe/swcaffe/data/regular"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -65,7 +65,7 @@ func (r *windowReader) image() error {
 		return r.errorf("image %s is said to have %d channels, but windows are read as colour images of 3", im.path, channels)
 	}
 	if r.param.GetCacheImages() {
-		if im.file, err = os.ReadFile(im.path); err != nil {
+		if im.file, err = regular.ReadFile(im.path); err != nil {
 			return r.errorf("%v", err)
 		}
 	}

@@ -3,8 +3,8 @@ package data
 import (
 	"errors"
 	"fmt"
-	"os"
 
+	"github.com/swcaffe/swcaffe/data/regular"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -37,6 +37,9 @@ type windowItem struct {
 	x1, y1, x2, y2 int
 }
 
+// mostText bounds the bytes of a window file, so that a device without an end is an error.
+const mostText = 1 << 28
+
 // OpenWindowList reads the window file that p names. With mirror half of the windows are flipped.
 func OpenWindowList(p *caffepb.WindowDataParameter, mirror bool, seed uint64) (*WindowList, error) {
 	if p.GetSource() == "" {
@@ -47,7 +50,7 @@ func OpenWindowList(p *caffepb.WindowDataParameter, mirror bool, seed uint64) (*
 	}
 	s := &WindowList{seed: seed, mirror: mirror, batch: int(p.GetBatchSize())}
 	s.fromForeground = int(float32(s.batch) * p.GetFgFraction())
-	text, err := os.ReadFile(p.GetSource())
+	text, err := regular.ReadText(p.GetSource(), mostText)
 	if err != nil {
 		return nil, fmt.Errorf("window file: %w", err)
 	}

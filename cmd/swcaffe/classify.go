@@ -5,12 +5,12 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/data/imageio"
+	"github.com/swcaffe/swcaffe/data/regular"
 	swnet "github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -108,12 +108,13 @@ func (o *classifyOptions) load(input *blob.Blob) error {
 	if s[1] == 1 {
 		mode = imageio.Gray
 	}
-	im, err := imageio.Read(o.image, mode)
+	file, err := regular.ReadFile(o.image)
 	if err != nil {
 		return err
 	}
-	if im.Height != s[2] || im.Width != s[3] {
-		im = im.Resize(s[2], s[3])
+	im, _, err := imageio.DecodeResized(file, mode, s[2], s[3])
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.image, err)
 	}
 	means, err := o.channelMeans(s[1])
 	if err != nil {
@@ -175,7 +176,7 @@ func (o *classifyOptions) names(n int) ([]string, error) {
 		}
 		return names, nil
 	}
-	text, err := os.ReadFile(o.labels)
+	text, err := regular.ReadText(o.labels, 1<<28)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/swcaffe/swcaffe/data"
 	"github.com/swcaffe/swcaffe/data/imageio"
 	"github.com/swcaffe/swcaffe/internal/caffelog"
+	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
 var computeImageMeanCommand = command{
@@ -50,6 +51,9 @@ func computeImageMean(e *env, db, out, kind string) error {
 		}
 		this := [3]int{p.Channels, p.Height, p.Width}
 		if n == 0 {
+			if err := pages.Room(8 * float64(p.Channels) * float64(p.Height) * float64(p.Width)); err != nil {
+				return fmt.Errorf("the sums of images of %v (channels, height, width): %w", this, err)
+			}
 			shape, sums = this, make([]float64, p.Channels*p.Height*p.Width)
 		}
 		if this != shape {

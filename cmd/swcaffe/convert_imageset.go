@@ -9,12 +9,14 @@ import (
 	"image/color"
 	"image/jpeg"
 	"image/png"
-	"os"
+	"math"
 	"path/filepath"
 	"strings"
 
 	"github.com/swcaffe/swcaffe/data"
 	"github.com/swcaffe/swcaffe/data/imageio"
+	"github.com/swcaffe/swcaffe/data/regular"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
 )
@@ -62,6 +64,9 @@ func convertImageset(e *env, o *imagesetOptions) error {
 	case o.encodeType != "" && o.encodeType != "png" && o.encodeType != "jpg":
 		return fmt.Errorf("-encode_type %q: png or jpg", o.encodeType)
 	}
+	if err := o.checkResized(); err != nil {
+		return err
+	}
 	list, err := data.OpenImageList(o.list, o.root, o.shuffle, o.seed)
 	if err != nil {
 		return err
@@ -77,6 +82,25 @@ func convertImageset(e *env, o *imagesetOptions) error {
 	}
 	return err
 }
+
+// checkResized checks that a Datum and memory have room for the size that images are to have: the pixels, their planes and the record of an image.
+func (o *imagesetOptions) checkResized() error {
+	channels := 3.
+	if o.gray {
+		channels = 1
+	}
+	bytes := channels * float64(o.height) * float64(o.width)
+	if bytes > mostDatum {
+		return fmt.Errorf("-resize_height %d -resize_width %d: an image would have %.3g bytes, a Datum holds %d", o.height, o.width, bytes, mostDatum)
+	}
+	if err := pages.Room(3 * bytes); err != nil {
+		return fmt.Errorf("-resize_height %d -resize_width %d: %w", o.height, o.width, err)
+	}
+	return nil
+}
+
+// mostDatum is how long Caffe's protobuf messages may be, with room for a Datum's other fields.
+const mostDatum = math.MaxInt32 - 64
 
 // convertedImage is an image as it goes into the database, or why it does not.
 type convertedImage struct {
@@ -139,19 +163,18 @@ func (o *imagesetOptions) datum(r *data.Record) (*caffepb.Datum, error) {
 	if o.gray {
 		mode = imageio.Gray
 	}
-	file, err := os.ReadFile(r.Name)
+	file, err := regular.ReadFile(r.Name)
 	if err != nil {
 		return nil, err
 	}
-	im, err := imageio.Decode(file, mode)
+	im, resized, err := o.decode(file, mode)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.Name, err)
 	}
-	d := &caffepb.Datum{Label: proto.Int32(int32(r.Label))}
-	resized := o.width > 0 && (im.Width != o.width || im.Height != o.height)
-	if resized {
-		im = im.Resize(o.height, o.width)
+	if len(im.Pix) > mostDatum {
+		return nil, fmt.Errorf("%s: the image has %d bytes of pixels, a Datum holds %d", r.Name, len(im.Pix), mostDatum)
 	}
+	d := &caffepb.Datum{Label: proto.Int32(int32(r.Label))}
 	d.Channels, d.Height, d.Width = proto.Int32(int32(im.Channels)), proto.Int32(int32(im.Height)), proto.Int32(int32(im.Width))
 	if !o.encoded && o.encodeType == "" {
 		d.Data = planar(im)
@@ -168,6 +191,15 @@ func (o *imagesetOptions) datum(r *data.Record) (*caffepb.Datum, error) {
 	}
 	d.Data, err = encode(im, kind)
 	return d, err
+}
+
+// decode decodes an image and scales it if it is to have another size.
+func (o *imagesetOptions) decode(file []byte, mode imageio.Mode) (im *imageio.Image, resized bool, err error) {
+	if o.width == 0 {
+		im, err = imageio.Decode(file, mode)
+		return im, false, err
+	}
+	return imageio.DecodeResized(file, mode, o.height, o.width)
 }
 
 // check compares an image's size with the first one's.

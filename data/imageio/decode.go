@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"image/color"
 	"io"
+
+	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
 // maxPixelsPerByte is more than any of the formats can pack: deflate reaches 1032 to 1, with 8 pixels a byte in PNGs. A
@@ -19,15 +22,42 @@ func decode(file []byte, config func(io.Reader) (image.Config, error), full func
 	if err != nil {
 		return nil, head.explain(err)
 	}
-	if c.Width <= 0 || c.Height <= 0 || c.Width > maxPixels/c.Height {
-		return nil, fmt.Errorf("an image of %d x %d pixels", c.Width, c.Height)
+	if err := checkSize(c.Width, c.Height); err != nil {
+		return nil, err
 	}
 	if c.Width*c.Height/maxPixelsPerByte > len(file) {
 		return nil, fmt.Errorf("an image of %d x %d pixels cannot be in %d bytes", c.Width, c.Height, len(file))
 	}
+	if err := pages.Room(float64(c.Width) * float64(c.Height) * bytesPerPixel(c.ColorModel)); err != nil {
+		return nil, fmt.Errorf("an image of %d x %d pixels: %w", c.Width, c.Height, err)
+	}
 	r := &reader{bytes.NewReader(file), false}
 	im, err := full(r)
 	return im, r.explain(err)
+}
+
+func checkSize(width, height int) error {
+	if width <= 0 || height <= 0 || width > maxSide || height > maxSide || width > maxPixels/height {
+		return fmt.Errorf("an image of %d x %d pixels: it may have %d, and sides of %d", width, height, maxPixels, maxSide)
+	}
+	return nil
+}
+
+// bytesPerPixel is what a decoded pixel takes, and a converted one beside it where that does not take its place.
+func bytesPerPixel(m color.Model) float64 {
+	switch m {
+	case color.RGBA64Model, color.NRGBA64Model:
+		return 8
+	case color.RGBAModel, color.NRGBAModel:
+		return 4
+	case color.CMYKModel:
+		return 4 + 3
+	case color.YCbCrModel:
+		return 3 + 3
+	case color.Gray16Model:
+		return 2 + 3
+	}
+	return 1 + 3 // grey, palettes
 }
 
 // reader is a file that notes whether a decoder wants more of it than there is.
@@ -51,27 +81,25 @@ func (r *reader) explain(err error) error {
 }
 
 // colours converts any image to B, G, R, dropping alpha without multiplying by it.
-func colours(src image.Image) *Image {
-	r := src.Bounds()
-	dst := New(r.Dy(), r.Dx(), 3)
-	for y := range dst.Height {
-		out := dst.Pix[y*dst.Width*3:][:dst.Width*3]
-		switch s := src.(type) {
-		case *image.NRGBA:
-			swap(out, s.Pix[y*s.Stride:], 4, 1)
-		case *image.RGBA: // the decoders use it for opaque images
-			swap(out, s.Pix[y*s.Stride:], 4, 1)
-		case *image.NRGBA64:
-			swap(out, s.Pix[y*s.Stride:], 8, 2)
-		case *image.RGBA64:
-			swap(out, s.Pix[y*s.Stride:], 8, 2)
-		case *image.Paletted:
-			lookUp(out, s.Pix[y*s.Stride:], palette(s))
-		default:
-			panic(fmt.Sprintf("imageio: decoder returned %T", src))
-		}
+func colours(src image.Image) rows {
+	b := src.Bounds()
+	r := rows{height: b.Dy(), width: b.Dx(), channels: 3}
+	switch s := src.(type) {
+	case *image.NRGBA:
+		r.write, r.storage = func(y int, out []byte) { swap(out, s.Pix[y*s.Stride:], 4, 1) }, s.Pix
+	case *image.RGBA: // the decoders use it for opaque images
+		r.write, r.storage = func(y int, out []byte) { swap(out, s.Pix[y*s.Stride:], 4, 1) }, s.Pix
+	case *image.NRGBA64:
+		r.write, r.storage = func(y int, out []byte) { swap(out, s.Pix[y*s.Stride:], 8, 2) }, s.Pix
+	case *image.RGBA64:
+		r.write, r.storage = func(y int, out []byte) { swap(out, s.Pix[y*s.Stride:], 8, 2) }, s.Pix
+	case *image.Paletted:
+		table := palette(s)
+		r.write = func(y int, out []byte) { lookUp(out, s.Pix[y*s.Stride:], table) }
+	default:
+		panic(fmt.Sprintf("imageio: decoder returned %T", src))
 	}
-	return dst
+	return r
 }
 
 // swap writes R, G, B values, which are pitch bytes a pixel and step bytes a value (the high byte first), as B, G, R.

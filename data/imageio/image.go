@@ -13,8 +13,9 @@ import (
 	"image"
 	"image/jpeg"
 	"image/png"
-	"os"
+	"io"
 
+	"github.com/swcaffe/swcaffe/data/regular"
 	"golang.org/x/image/bmp"
 	"golang.org/x/image/tiff"
 )
@@ -43,12 +44,15 @@ const (
 	Gray
 )
 
-// maxPixels is OpenCV's limit on the size of an image.
-const maxPixels = 1 << 30
+// OpenCV's limits on the size of an image.
+const (
+	maxPixels = 1 << 30
+	maxSide   = 1 << 20
+)
 
 // Read decodes an image file.
 func Read(path string, mode Mode) (*Image, error) {
-	b, err := os.ReadFile(path)
+	b, err := regular.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -61,46 +65,64 @@ func Read(path string, mode Mode) (*Image, error) {
 
 // Decode decodes the bytes of an image file.
 func Decode(file []byte, mode Mode) (*Image, error) {
+	r, err := decodeRows(file, mode)
+	if err != nil {
+		return nil, err
+	}
+	return r.image(), nil
+}
+
+// DecodeResized decodes the bytes of an image file and scales the image as Resize does; resized says whether it had another size. It never
+// holds the whole image beside what the decoder of the file's format does.
+func DecodeResized(file []byte, mode Mode, height, width int) (im *Image, resized bool, err error) {
+	if err := checkResized(height, width, 4); err != nil {
+		return nil, false, err
+	}
+	r, err := decodeRows(file, mode)
+	if err != nil {
+		return nil, false, err
+	}
+	if height == r.height && width == r.width {
+		return r.image(), false, nil
+	}
+	return r.resize(height, width), true, nil
+}
+
+func decodeRows(file []byte, mode Mode) (rows, error) {
+	var convert func(image.Image, Mode) (rows, error)
+	var config func(io.Reader) (image.Config, error)
+	var full func(io.Reader) (image.Image, error)
 	switch {
 	case bytes.HasPrefix(file, []byte("\xff\xd8")):
-		src, err := decode(file, jpeg.DecodeConfig, jpeg.Decode)
-		if err != nil {
-			return nil, err
-		}
-		return fromJPEG(src, mode)
+		config, full, convert = jpeg.DecodeConfig, jpeg.Decode, fromJPEG
 	case bytes.HasPrefix(file, []byte("\x89PNG\r\n\x1a\n")):
-		src, err := decode(file, png.DecodeConfig, png.Decode)
-		if err != nil {
-			return nil, err
-		}
-		return fromPNG(src, file[25], mode)
+		config, full = png.DecodeConfig, png.Decode
+		convert = func(src image.Image, mode Mode) (rows, error) { return fromPNG(src, file[25], mode) }
 	case bytes.HasPrefix(file, []byte("BM")):
-		src, err := decode(file, bmp.DecodeConfig, bmp.Decode)
-		if err != nil {
-			return nil, err
-		}
-		return fromBMP(src, mode), nil
+		config, full, convert = bmp.DecodeConfig, bmp.Decode, fromBMP
 	case isTIFF(file):
-		src, err := decode(file, tiff.DecodeConfig, tiff.Decode)
-		if err != nil {
-			return nil, err
-		}
-		return fromTIFF(src, mode)
+		config, full, convert = tiff.DecodeConfig, tiff.Decode, fromTIFF
 	case isPNM(file):
 		return decodePNM(file, mode)
 	case len(file) == 0:
-		return nil, errors.New("the image is empty")
+		return rows{}, errors.New("the image is empty")
+	default:
+		return rows{}, fmt.Errorf("not a JPEG, PNG, BMP, TIFF or PNM image (it begins with % x)", file[:min(8, len(file))])
 	}
-	return nil, fmt.Errorf("not a JPEG, PNG, BMP, TIFF or PNM image (it begins with % x)", file[:min(8, len(file))])
+	src, err := decode(file, config, full)
+	if err != nil {
+		return rows{}, err
+	}
+	return convert(src, mode)
 }
 
 // fromBMP converts a decoded BMP. Palettes give colour, as in OpenCV.
-func fromBMP(src image.Image, mode Mode) *Image {
+func fromBMP(src image.Image, mode Mode) (rows, error) {
 	dst := colours(src)
 	if mode == Gray {
-		return dst.gray(readerWeights)
+		dst = dst.gray(readerWeights)
 	}
-	return dst
+	return dst, nil
 }
 
 // weights turn B, G, R into grey: (b*B + g*G + r*R + round) >> shift.
@@ -117,23 +139,3 @@ var (
 	// jpegWeights are libjpeg's luma, 16 bits.
 	jpegWeights = weights{7471, 38470, 19595, 1 << 15, 16}
 )
-
-// gray converts a B, G, R image.
-func (im *Image) gray(w weights) *Image {
-	dst := New(im.Height, im.Width, 1)
-	for i := range dst.Pix {
-		p := im.Pix[3*i : 3*i+3]
-		dst.Pix[i] = byte((w.b*int32(p[0]) + w.g*int32(p[1]) + w.r*int32(p[2]) + w.round) >> w.shift)
-	}
-	return dst
-}
-
-// replicate makes B, G, R of a grey image.
-func (im *Image) replicate() *Image {
-	dst := New(im.Height, im.Width, 3)
-	for i, v := range im.Pix {
-		p := dst.Pix[3*i : 3*i+3]
-		p[0], p[1], p[2] = v, v, v
-	}
-	return dst
-}

@@ -6,7 +6,7 @@ import (
 )
 
 // fromJPEG converts a decoded JPEG. Grey is the luma channel itself where there is one.
-func fromJPEG(src image.Image, mode Mode) (*Image, error) {
+func fromJPEG(src image.Image, mode Mode) (rows, error) {
 	switch s := src.(type) {
 	case *image.Gray:
 		grey := luminance(s)
@@ -30,43 +30,35 @@ func fromJPEG(src image.Image, mode Mode) (*Image, error) {
 		}
 		return fromCMYK(s), nil
 	}
-	return nil, fmt.Errorf("JPEG of an unknown kind (%T)", src)
+	return rows{}, fmt.Errorf("JPEG of an unknown kind (%T)", src)
 }
 
-func luma(s *image.YCbCr) *Image {
-	dst := New(s.Rect.Dy(), s.Rect.Dx(), 1)
-	for y := range dst.Height {
-		copy(dst.Pix[y*dst.Width:][:dst.Width], s.Y[y*s.YStride:])
-	}
-	return dst
+func luma(s *image.YCbCr) rows {
+	return rows{s.Rect.Dy(), s.Rect.Dx(), 1, func(y int, out []byte) { copy(out, s.Y[y*s.YStride:]) }, s.Y}
 }
 
 // fromCMYK undoes the inversion that Go made and scales by black as OpenCV does.
-func fromCMYK(s *image.CMYK) *Image {
-	dst := New(s.Rect.Dy(), s.Rect.Dx(), 3)
-	for y := range dst.Height {
+func fromCMYK(s *image.CMYK) rows {
+	return rows{s.Rect.Dy(), s.Rect.Dx(), 3, func(y int, out []byte) {
 		in := s.Pix[y*s.Stride:]
-		out := dst.Pix[y*dst.Width*3:][:dst.Width*3]
-		for x := range dst.Width {
+		for x := range len(out) / 3 {
 			k := 255 - int(in[4*x+3])
 			for c := range 3 {
 				out[3*x+2-c] = byte(k - int(in[4*x+c])*k>>8)
 			}
 		}
-	}
-	return dst
+	}, nil}
 }
 
 // fromYCbCr interpolates the chroma planes to full size and converts to B, G, R with libjpeg's 16-bit constants:
 //
 //	R = Y + 1.40200 Cr, G = Y - 0.34414 Cb - 0.71414 Cr, B = Y + 1.77200 Cb
-func fromYCbCr(s *image.YCbCr) *Image {
-	dst := New(s.Rect.Dy(), s.Rect.Dx(), 3)
+func fromYCbCr(s *image.YCbCr) rows {
 	up := newUpsampler(s)
-	for y := range dst.Height {
-		luma := s.Y[y*s.YStride:][:dst.Width]
+	width := s.Rect.Dx()
+	return rows{s.Rect.Dy(), width, 3, func(y int, pixels []byte) {
+		luma := s.Y[y*s.YStride:][:width]
 		cb, cr := up.row(s.Cb, y, up.cb)[:len(luma)], up.row(s.Cr, y, up.cr)[:len(luma)]
-		pixels := dst.Pix[y*dst.Width*3:][:dst.Width*3]
 		for x, v := range luma {
 			b, r, l := int32(cb[x])-128, int32(cr[x])-128, int32(v)
 			out := pixels[3*x:][:3]
@@ -74,8 +66,7 @@ func fromYCbCr(s *image.YCbCr) *Image {
 			out[1] = clamp(l + (-22554*b-46802*r+1<<15)>>16)
 			out[2] = clamp(l + (91881*r+1<<15)>>16)
 		}
-	}
-	return dst
+	}, nil}
 }
 
 func clamp(v int32) byte { return byte(min(max(v, 0), 255)) }

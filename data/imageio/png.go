@@ -2,6 +2,7 @@ package imageio
 
 import (
 	"errors"
+	"fmt"
 	"image"
 	"image/color"
 )
@@ -13,11 +14,11 @@ const (
 )
 
 // fromPNG converts a decoded PNG of the given colour type.
-func fromPNG(src image.Image, colourType byte, mode Mode) (*Image, error) {
+func fromPNG(src image.Image, colourType byte, mode Mode) (rows, error) {
 	if mode == Unchanged {
 		switch src.(type) {
 		case *image.Gray16, *image.RGBA64, *image.NRGBA64:
-			return nil, errors.New("16-bit PNG: its pixels must have 8 bits here, or force_color or force_gray must be set")
+			return rows{}, errors.New("16-bit PNG: its pixels must have 8 bits here, or force_color or force_gray must be set")
 		}
 	}
 	if colourType == pngGray || colourType == pngGrayAlpha {
@@ -26,7 +27,7 @@ func fromPNG(src image.Image, colourType byte, mode Mode) (*Image, error) {
 		case mode == Color:
 			return grey.replicate(), nil
 		case mode == Unchanged && colourType == pngGrayAlpha:
-			return withAlpha(grey.replicate(), src), nil
+			return grey.replicate().withAlpha(src), nil
 		}
 		return grey, nil
 	}
@@ -35,32 +36,38 @@ func fromPNG(src image.Image, colourType byte, mode Mode) (*Image, error) {
 	case mode == Gray:
 		return dst.gray(pngWeights), nil
 	case mode == Unchanged && transparent(src):
-		return withAlpha(dst, src), nil
+		return dst.withAlpha(src), nil
 	}
 	return dst, nil
 }
 
 // luminance returns the grey values of an image without colour.
-func luminance(src image.Image) *Image {
-	r := src.Bounds()
-	dst := New(r.Dy(), r.Dx(), 1)
-	for y := range dst.Height {
-		out := dst.Pix[y*dst.Width:][:dst.Width]
-		switch s := src.(type) {
-		case *image.Gray:
-			copy(out, s.Pix[y*s.Stride:])
-		case *image.Gray16:
-			pick(out, s.Pix[y*s.Stride:], 2)
-		case *image.NRGBA: // grey with transparency
-			pick(out, s.Pix[y*s.Stride:], 4)
-		case *image.NRGBA64:
-			pick(out, s.Pix[y*s.Stride:], 8)
-		}
+func luminance(src image.Image) rows {
+	b := src.Bounds()
+	r := rows{height: b.Dy(), width: b.Dx(), channels: 1}
+	every := func(pix []byte, stride, pitch int) {
+		r.write, r.storage = func(y int, out []byte) { pick(out, pix[y*stride:], pitch) }, pix
 	}
-	return dst
+	switch s := src.(type) {
+	case *image.Gray:
+		every(s.Pix, s.Stride, 1)
+	case *image.Gray16:
+		every(s.Pix, s.Stride, 2)
+	case *image.NRGBA: // grey with transparency
+		every(s.Pix, s.Stride, 4)
+	case *image.NRGBA64:
+		every(s.Pix, s.Stride, 8)
+	default:
+		panic(fmt.Sprintf("imageio: decoder returned %T for a grey image", src))
+	}
+	return r
 }
 
 func pick(out, in []byte, pitch int) {
+	if pitch == 1 {
+		copy(out, in)
+		return
+	}
 	for i := range out {
 		out[i] = in[i*pitch]
 	}
@@ -79,16 +86,6 @@ func transparent(src image.Image) bool {
 		}
 	}
 	return false
-}
-
-// withAlpha adds the alpha of src to a B, G, R image.
-func withAlpha(im *Image, src image.Image) *Image {
-	dst := New(im.Height, im.Width, 4)
-	for i := range im.Height * im.Width {
-		copy(dst.Pix[4*i:4*i+3], im.Pix[3*i:])
-		dst.Pix[4*i+3] = straight(src.At(i%im.Width, i/im.Width))[3]
-	}
-	return dst
 }
 
 // straight returns B, G, R and alpha, not multiplied by it.

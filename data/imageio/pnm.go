@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+
+	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
 // isPNM reports whether a file begins as PBM (P1, P4), PGM (P2, P5) and PPM (P3, P6) images do.
@@ -13,7 +15,7 @@ func isPNM(file []byte) bool {
 
 // decodePNM reads a PBM, PGM or PPM image. As in OpenCV, values in digits are scaled so that the largest is 255, those in
 // bytes are taken as they are, and of 16 bits the upper 8.
-func decodePNM(file []byte, mode Mode) (*Image, error) {
+func decodePNM(file []byte, mode Mode) (rows, error) {
 	r := pnmReader{rest: file[2:]}
 	kind := (file[1]-'1')%3 + 1
 	width, height, most := r.number(), r.number(), 1
@@ -24,20 +26,23 @@ func decodePNM(file []byte, mode Mode) (*Image, error) {
 		r.err = errCutPNM
 	}
 	if r.err != nil {
-		return nil, r.err
+		return rows{}, r.err
 	}
 	r.rest = r.rest[1:] // a single space ends the header
 	switch {
-	case width <= 0 || height <= 0 || width > maxPixels/height || width*height/8 > len(file):
-		return nil, fmt.Errorf("a PNM image of %d x %d pixels cannot be in %d bytes", width, height, len(file))
+	case width <= 0 || height <= 0 || width > maxSide || height > maxSide || width > maxPixels/height || width*height/8 > len(file):
+		return rows{}, fmt.Errorf("a PNM image of %d x %d pixels cannot be in %d bytes", width, height, len(file))
 	case most < 1 || most > 65535:
-		return nil, fmt.Errorf("the largest value of the PNM image is %d, it must be 1 to 65535", most)
+		return rows{}, fmt.Errorf("the largest value of the PNM image is %d, it must be 1 to 65535", most)
 	case most > 255 && mode == Unchanged:
-		return nil, errors.New("16-bit PNM: its pixels must have 8 bits here, or force_color or force_gray must be set")
+		return rows{}, errors.New("16-bit PNM: its pixels must have 8 bits here, or force_color or force_gray must be set")
 	}
 	channels := 1
 	if kind == pixmap {
 		channels = 3
+	}
+	if err := pages.Room(float64(width) * float64(height) * 4); err != nil {
+		return rows{}, fmt.Errorf("an image of %d x %d pixels: %w", width, height, err)
 	}
 	im := New(height, width, channels)
 	if file[1] <= '3' {
@@ -46,21 +51,21 @@ func decodePNM(file []byte, mode Mode) (*Image, error) {
 		r.bytes(im, kind, most)
 	}
 	if r.err != nil {
-		return nil, r.err
+		return rows{}, r.err
 	}
 	if channels == 1 {
 		if mode == Color {
-			return im.replicate(), nil
+			return im.rows().replicate(), nil
 		}
-		return im, nil
+		return im.rows(), nil
 	}
 	for i := 0; i < len(im.Pix); i += 3 {
 		im.Pix[i], im.Pix[i+2] = im.Pix[i+2], im.Pix[i]
 	}
 	if mode == Gray {
-		return im.gray(readerWeights), nil
+		return im.rows().gray(readerWeights), nil
 	}
-	return im, nil
+	return im.rows(), nil
 }
 
 // What PNM images are made of.

@@ -1,21 +1,44 @@
 package imageio
 
-import "math"
+import (
+	"fmt"
+	"math"
+	"unsafe"
+
+	"github.com/swcaffe/swcaffe/internal/pages"
+)
 
 // Resize scales to height x width as cv::resize does with INTER_LINEAR on 8-bit images. Output pixel x looks at the
 // source position (x+0.5)*from/to - 0.5 and mixes the two pixels around it, without smoothing when it shrinks:
-// weights have 11 bits, columns are mixed first, exactly; rows lose 4 bits before they are weighted.
-func (im *Image) Resize(height, width int) *Image {
+// weights have 11 bits, columns are mixed first, exactly; rows lose 4 bits before they are weighted. A size for which
+// there is no memory is an error.
+func (im *Image) Resize(height, width int) (*Image, error) {
 	if height == im.Height && width == im.Width {
-		return im
+		return im, nil
 	}
-	dst := New(height, width, im.Channels)
-	columns, rows := taps(im.Width, width), taps(im.Height, height)
-	r := resizer{src: im, columns: columns, width: width * im.Channels}
+	if err := checkResized(height, width, im.Channels); err != nil {
+		return nil, err
+	}
+	return im.rows().resize(height, width), nil
+}
+
+// checkResized checks that there is memory for an image and for what resize needs beside it.
+func checkResized(height, width, channels int) error {
+	h, w, c := float64(height), float64(width), float64(channels)
+	if err := pages.Room(h*w*c + 2*4*w*c + float64(unsafe.Sizeof(tap{}))*(h+w)); err != nil {
+		return fmt.Errorf("an image of height %d and width %d: %w", height, width, err)
+	}
+	return nil
+}
+
+func (from rows) resize(height, width int) *Image {
+	dst := New(height, width, from.channels)
+	columns, lines := taps(from.width, width), taps(from.height, height)
+	r := resizer{src: from, in: make([]byte, from.width*from.channels), columns: columns, width: width * from.channels}
 	for i := range r.cache {
 		r.cache[i] = cachedRow{-1, make([]int32, r.width)}
 	}
-	for y, t := range rows {
+	for y, t := range lines {
 		out := dst.Pix[y*r.width:][:r.width]
 		upper, lower := r.row(t.low)[:len(out)], r.row(t.high)[:len(out)]
 		a, b := t.lowWeight, t.highWeight
@@ -48,7 +71,8 @@ func weight(f float32) int32 { return int32(math.RoundToEven(float64(f * 2048)))
 
 // resizer keeps the last two source rows, stretched to the output's width.
 type resizer struct {
-	src     *Image
+	src     rows
+	in      []byte // a row of src
 	columns []tap
 	width   int
 	cache   [2]cachedRow
@@ -66,8 +90,8 @@ func (r *resizer) row(y int) []int32 {
 		return c.values
 	}
 	c.y = y
-	n := r.src.Channels
-	in := r.src.Pix[y*r.src.Width*n:][:r.src.Width*n]
+	n, in := r.src.channels, r.in
+	r.src.write(y, in)
 	if n == 3 {
 		for x, t := range r.columns {
 			low, high, to := in[3*t.low:][:3], in[3*t.high:][:3], c.values[3*x:][:3]

@@ -12,14 +12,14 @@ func isTIFF(file []byte) bool {
 
 // fromTIFF converts a decoded TIFF as libtiff does for OpenCV: colours are multiplied by alpha, and 16 bits of a colour are rounded to 8,
 // of grey cut off.
-func fromTIFF(src image.Image, mode Mode) (*Image, error) {
+func fromTIFF(src image.Image, mode Mode) (rows, error) {
 	if mode == Unchanged {
 		switch src.(type) {
 		case *image.Gray16, *image.RGBA64, *image.NRGBA64:
-			return nil, errors.New("16-bit TIFF: its pixels must have 8 bits here, or force_color or force_gray must be set")
+			return rows{}, errors.New("16-bit TIFF: its pixels must have 8 bits here, or force_color or force_gray must be set")
 		}
 	}
-	var dst *Image
+	var dst rows
 	switch src.(type) {
 	case *image.Gray, *image.Gray16:
 		if dst = luminance(src); mode == Color {
@@ -29,7 +29,7 @@ func fromTIFF(src image.Image, mode Mode) (*Image, error) {
 	case *image.Paletted:
 		dst = colours(src)
 	default:
-		if dst = multiplied(src); mode != Unchanged || isOpaque(src) {
+		if dst = multiplied(src).rows(); mode != Unchanged || isOpaque(src) {
 			dst = dst.withoutAlpha()
 		}
 	}
@@ -42,15 +42,6 @@ func fromTIFF(src image.Image, mode Mode) (*Image, error) {
 func isOpaque(im image.Image) bool {
 	o, ok := im.(interface{ Opaque() bool })
 	return ok && o.Opaque()
-}
-
-// withoutAlpha makes B, G, R of B, G, R, alpha.
-func (im *Image) withoutAlpha() *Image {
-	dst := New(im.Height, im.Width, 3)
-	for i := range im.Height * im.Width {
-		copy(dst.Pix[3*i:3*i+3], im.Pix[4*i:])
-	}
-	return dst
 }
 
 // multiplied returns the pixels of an image with alpha as B, G, R, alpha, the first three multiplied by the last.

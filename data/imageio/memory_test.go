@@ -1,0 +1,129 @@
+package imageio
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	"image/png"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// pngOf encodes an image.
+func pngOf(t *testing.T, im image.Image) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, im); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestMemory: what decoding allocates for each pixel is what the standard library's decoder takes, and the image where that can not take the same
+// place. A scaled image takes nothing in between.
+func TestMemory(t *testing.T) {
+	const side = 1500
+	r := image.Rect(0, 0, side, side)
+	for _, c := range []struct {
+		name          string
+		im            image.Image
+		mode          Mode
+		whole, scaled float64 // bytes a pixel
+	}{
+		{"grey as colour", image.NewGray(r), Color, 1 + 3, 1},
+		{"grey", image.NewGray(r), Gray, 1, 1},
+		{"16-bit grey", image.NewGray16(r), Gray, 2, 2},
+		{"16-bit grey as colour", image.NewGray16(r), Color, 2 + 3, 2},
+		{"palette", image.NewPaletted(r, color.Palette{color.Black, color.White}), Color, 1 + 3, 1},
+		{"colour", opaque(image.NewNRGBA(r)), Color, 4, 4},
+		{"colour as grey", opaque(image.NewNRGBA(r)), Gray, 4, 4},
+		{"colour and alpha", image.NewNRGBA(r), Color, 4, 4},
+		{"16-bit colour", image.NewNRGBA64(r), Color, 8, 8},
+	} {
+		file := pngOf(t, c.im)
+		var whole, scaled *Image
+		check := func(what string, want float64, f func() error) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			err := f()
+			runtime.ReadMemStats(&after)
+			if got := float64(after.TotalAlloc-before.TotalAlloc) / (side * side); err != nil || got > want+0.2 {
+				t.Errorf("%s, %s: %.2f bytes a pixel, want %.0f (error %v)", c.name, what, got, want, err)
+			}
+		}
+		check("whole", c.whole, func() (err error) { whole, err = Decode(file, c.mode); return err })
+		check("scaled", c.scaled, func() (err error) { scaled, _, err = DecodeResized(file, c.mode, 20, 30); return err })
+		if want := resized(t, whole, 20, 30); !slices.Equal(scaled.Pix, want.Pix) || scaled.Height != 20 || scaled.Width != 30 {
+			t.Errorf("%s: another image", c.name)
+		}
+	}
+}
+
+func opaque(im *image.NRGBA) *image.NRGBA {
+	for i := 3; i < len(im.Pix); i += 4 {
+		im.Pix[i] = 255
+	}
+	return im
+}
+
+// TestDecodeResizedIsBoth: scaling while decoding is decoding and then scaling, for each kind of image that has colours and alpha.
+func TestDecodeResizedIsBoth(t *testing.T) {
+	r := image.Rect(0, 0, 37, 23)
+	fill := func(set func(x, y int)) {
+		for y := range 23 {
+			for x := range 37 {
+				set(x, y)
+			}
+		}
+	}
+	c := func(x, y int) color.NRGBA64 {
+		return color.NRGBA64{uint16(x*1700 + y), uint16(y * 2800), uint16(x*y*70 + 3), uint16(65535 - x*900)}
+	}
+	a, b := image.NewNRGBA(r), image.NewNRGBA64(r)
+	g, w := image.NewGray(r), image.NewGray16(r)
+	p := image.NewPaletted(r, color.Palette{color.Black, color.NRGBA{255, 3, 99, 255}, color.NRGBA{1, 200, 3, 100}})
+	fill(func(x, y int) {
+		a.Set(x, y, c(x, y))
+		b.Set(x, y, c(x, y))
+		g.Set(x, y, c(x, y))
+		w.Set(x, y, c(x, y))
+		p.SetColorIndex(x, y, uint8((x+y)%3))
+	})
+	for _, im := range []image.Image{a, b, g, w, p} {
+		file := pngOf(t, im)
+		for _, mode := range []Mode{Unchanged, Color, Gray} {
+			whole, err := Decode(file, mode)
+			if err != nil {
+				if mode != Unchanged || !strings.Contains(err.Error(), "16-bit") {
+					t.Errorf("%T, %v: %v", im, mode, err)
+				}
+				continue
+			}
+			for _, size := range [][2]int{{23, 37}, {50, 20}, {1, 1}, {10, 100}} {
+				got, other, err := DecodeResized(file, mode, size[0], size[1])
+				if err != nil || other != (size != [2]int{23, 37}) || !slices.Equal(got.Pix, resized(t, whole, size[0], size[1]).Pix) {
+					t.Errorf("%T, %v, %v: another image, or error %v", im, mode, size, err)
+				}
+			}
+		}
+	}
+}
+
+// TestTooLarge: sizes for which there is no memory are errors with the sizes, whatever the numbers.
+func TestTooLarge(t *testing.T) {
+	file := pngOf(t, image.NewGray(image.Rect(0, 0, 4, 4)))
+	for _, size := range [][2]int{{2000000000, 2000000000}, {4294967295, 4294967295}, {1 << 40, 1}, {1, 1 << 40}} {
+		_, _, err := DecodeResized(file, Color, size[0], size[1])
+		if err == nil || !strings.Contains(err.Error(), "of memory would be needed") {
+			t.Errorf("%v: %v", size, err)
+		}
+		if _, err := New(4, 4, 3).Resize(size[0], size[1]); err == nil || !strings.Contains(err.Error(), "of memory would be needed") {
+			t.Errorf("%v: %v", size, err)
+		}
+	}
+	if err := checkSize(maxSide+1, 1); err == nil {
+		t.Error("a side of more than OpenCV's limit")
+	}
+}
