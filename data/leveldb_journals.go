@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 
@@ -25,19 +26,31 @@ func (d levelDir) liveJournals() ([]storage.FileDesc, error) {
 	if err != nil || len(fds) == 0 {
 		return nil, err
 	}
-	manifest, err := d.GetMeta()
+	oldest, previous, err := d.manifest()
 	if err != nil {
 		return nil, err
 	}
-	f, err := d.openFile(manifest)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	oldest, previous := manifestJournals(f)
 	fds = slices.DeleteFunc(fds, func(fd storage.FileDesc) bool { return fd.Num < oldest && fd.Num != previous })
 	slices.SortFunc(fds, func(a, b storage.FileDesc) int { return int(a.Num - b.Num) })
 	return fds, nil
+}
+
+// manifest reads of the manifest which journals count: the number of the oldest, and that of one more, 0 if there is none. A record that
+// holds something else than its fields is an error, as with LevelDB; goleveldb would make buffers of any length that stands there.
+func (d levelDir) manifest() (oldest, previous int64, err error) {
+	fd, err := d.GetMeta()
+	if err != nil {
+		return 0, 0, err
+	}
+	f, err := d.openFile(fd)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer f.Close()
+	if oldest, previous, err = manifestJournals(f); err != nil {
+		err = &storage.ErrCorrupted{Fd: fd, Err: err}
+	}
+	return oldest, previous, err
 }
 
 // Tags of the fields of a manifest's records, and how many numbers and then strings follow each.
@@ -51,15 +64,16 @@ var manifestFields = map[uint64]struct{ numbers, strings int }{
 	manifestCompacted: {1, 1}, manifestDeleted: {2, 0}, manifestAdded: {3, 2}, manifestPrevious: {1, 0},
 }
 
-// manifestJournals returns the number of the oldest journal that counts, and that of one more, 0 if there is none. A damaged record says
-// nothing more from its fault on.
-func manifestJournals(manifest io.Reader) (oldest, previous int64) {
+func manifestJournals(manifest io.Reader) (oldest, previous int64, err error) {
 	records := journal.NewReader(manifest, nil, false, true)
 	var record bytes.Buffer
-	for {
+	for n := 0; ; n++ {
 		r, err := records.Next()
+		if errors.Is(err, io.EOF) {
+			return oldest, previous, nil
+		}
 		if err != nil {
-			return oldest, previous
+			return 0, 0, err
 		}
 		record.Reset()
 		if _, err := record.ReadFrom(r); err != nil {
@@ -68,7 +82,7 @@ func manifestJournals(manifest io.Reader) (oldest, previous int64) {
 		for rest := record.Bytes(); len(rest) > 0; {
 			tag, number, after, ok := manifestField(rest)
 			if !ok {
-				break
+				return 0, 0, fmt.Errorf("record %d of the manifest is damaged %d bytes before its end", n, len(rest))
 			}
 			switch tag {
 			case manifestJournal:

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/syndtr/goleveldb/leveldb"
+	"github.com/syndtr/goleveldb/leveldb/journal"
 )
 
 // unpackLevelDBs unpacks the databases that LevelDB itself wrote; testdata/leveldb/make.cc says what they hold.
@@ -141,8 +142,8 @@ func TestJournalsOfOurs(t *testing.T) {
 // TestTornJournal: what a journal has of a record that was not finished is dropped, and the following journal is read whole.
 func TestTornJournal(t *testing.T) {
 	dir := filepath.Join(unpackLevelDBs(t), "2_plain")
-	journal := filepath.Join(dir, "000010.log")
-	whole, err := os.ReadFile(journal)
+	log := filepath.Join(dir, "000010.log")
+	whole, err := os.ReadFile(log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,13 +152,37 @@ func TestTornJournal(t *testing.T) {
 		if cut > 20 && cut%37 != 0 {
 			continue
 		}
-		if err := os.WriteFile(journal, whole[:len(whole)-cut], 0o644); err != nil {
+		if err := os.WriteFile(log, whole[:len(whole)-cut], 0o644); err != nil {
 			t.Fatal(err)
 		}
 		keys, values := readOnce(t, dir)
 		if len(keys) != len(all) || !strings.Contains(values[len(values)-1], "version 3") {
 			t.Fatalf("cut by %d bytes: %d keys, want %d, the last %.20q", cut, len(keys), len(all), values[len(values)-1])
 		}
+	}
+}
+
+// TestManifestLengths: a length that is beyond the manifest's record is an error and no buffer of that length.
+func TestManifestLengths(t *testing.T) {
+	dir := filepath.Join(unpackLevelDBs(t), "1_plain")
+	file, err := os.Create(filepath.Join(dir, "MANIFEST-000002"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	w := journal.NewWriter(file)
+	record, err := w.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := record.Write([]byte{manifestComparer, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x08, 'x'}); err != nil { // 2^45 bytes
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenDB(levelParam(dir)); err == nil || !strings.Contains(err.Error(), "record 0 of the manifest is damaged") || !strings.Contains(err.Error(), dir) {
+		t.Errorf("got %v", err)
 	}
 }
 

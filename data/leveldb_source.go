@@ -34,6 +34,9 @@ func openLevelDB(path string) (Source, error) {
 
 func newLevelEntries(d levelDir) (e *levelEntries, err error) {
 	defer damaged(&err)
+	if _, _, err := d.manifest(); err != nil {
+		return nil, err
+	}
 	db, err := leveldb.Open(d, &opt.Options{ReadOnly: true, ErrorIfMissing: true})
 	if err != nil {
 		return nil, err

@@ -83,17 +83,30 @@ func convertImageset(e *env, o *imagesetOptions) error {
 	return err
 }
 
-// checkResized checks that a Datum and memory have room for the size that images are to have: the pixels, their planes and the record of an image.
-func (o *imagesetOptions) checkResized() error {
+// resizedBytes is what the pixels of an image take that has been scaled, 0 where none is.
+func (o *imagesetOptions) resizedBytes() float64 {
 	channels := 3.
 	if o.gray {
 		channels = 1
 	}
-	bytes := channels * float64(o.height) * float64(o.width)
+	return channels * float64(o.height) * float64(o.width)
+}
+
+// copies is how often an image's bytes are in memory while it is converted: as pixels, planes and a record.
+const copies = 3
+
+// atATime is how many images of the size that they are scaled to fit half of the memory.
+func (o *imagesetOptions) atATime() int {
+	return int(max(1, min(math.MaxInt32, pages.Memory()/2/copies/max(1, o.resizedBytes()))))
+}
+
+// checkResized checks that a Datum and memory have room for the size that images are scaled to.
+func (o *imagesetOptions) checkResized() error {
+	bytes := o.resizedBytes()
 	if bytes > mostDatum {
 		return fmt.Errorf("-resize_height %d -resize_width %d: an image would have %.3g bytes, a Datum holds %d", o.height, o.width, bytes, mostDatum)
 	}
-	if err := pages.Room(3 * bytes); err != nil {
+	if err := pages.Room(copies * bytes); err != nil {
 		return fmt.Errorf("-resize_height %d -resize_width %d: %w", o.height, o.width, err)
 	}
 	return nil
@@ -121,7 +134,7 @@ func (o *imagesetOptions) convertAll(e *env, list *data.ImageList, db *database)
 			return 0, err
 		}
 	}
-	err = inOrder(len(records), func(i int) convertedImage { return o.convert(&records[i]) }, func(i int, im convertedImage) error {
+	err = inOrder(len(records), o.atATime(), func(i int) convertedImage { return o.convert(&records[i]) }, func(i int, im convertedImage) error {
 		bar.add(1)
 		if im.unusable != nil {
 			e.log.Warnf("Skipped: %v", im.unusable)

@@ -7,11 +7,11 @@ import (
 )
 
 // inOrder calls work for 0 to n-1 on all processors, and use with what it returned, in order, on the caller's goroutine. Work is a few calls
-// a processor ahead at most. An error of use ends it, when the calls of work that are under way have returned.
-func inOrder[T any](n int, work func(i int) T, use func(i int, made T) error) error {
+// a processor ahead, but most of them at a time. An error of use ends it, when the calls of work that are under way have returned.
+func inOrder[T any](n, most int, work func(i int) T, use func(i int, made T) error) error {
 	const ahead = 4
-	workers := min(n, runtime.GOMAXPROCS(0))
-	slots := make([]chan T, ahead*workers) // of calls i, i + ahead*workers, ..., of which one is under way
+	workers := min(n, most, runtime.GOMAXPROCS(0))
+	slots := make([]chan T, min(ahead*workers, most)) // of calls i, i + len(slots), ..., of which one is under way
 	for i := range slots {
 		slots[i] = make(chan T, 1)
 	}

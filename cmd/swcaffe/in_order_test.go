@@ -14,13 +14,13 @@ func TestInOrder(t *testing.T) {
 	stop := errors.New("stop")
 	for _, p := range []int{1, 2, 5} {
 		runtime.GOMAXPROCS(p)
-		for _, c := range []struct{ n, last int }{{0, -1}, {1, -1}, {3, -1}, {200, -1}, {200, 17}, {200, 0}} {
+		for _, c := range []struct{ n, last, most int }{{0, -1, 99}, {1, -1, 99}, {3, -1, 99}, {200, -1, 99}, {200, 17, 99}, {200, 0, 99}, {200, -1, 1}, {200, -1, 3}, {200, 5, 2}} {
 			var used, under atomic.Int64
 			next := 0
-			err := inOrder(c.n, func(i int) int {
+			err := inOrder(c.n, c.most, func(i int) int {
 				under.Add(1)
 				defer under.Add(-1)
-				if far := int64(i) - used.Load(); far > int64(4*p) {
+				if far := int64(i) - used.Load(); far > int64(min(4*p, c.most)) {
 					t.Errorf("call %d is %d ahead on %d processors", i, far, p)
 				}
 				for range i * 7 % 5 {
