@@ -51,7 +51,7 @@ var allowed = []struct {
 	{"internal/modelplot", []string{"cpe/", "modeltime", "internal/figure"}},
 	{"scaling", []string{"proto/", "internal/suggest", "topology/", "cpe", "modeltime"}},
 	{"internal/randomtest/kernels", []string{"internal/randomtest", "internal/simd", "cpe", "cpe/kernel"}},
-	{"internal/randomtest/nets", []string{"proto/", "blob", "internal/randomtest", "internal/simd", "cpe", "layers", "net"}},
+	{"internal/randomtest/nets", []string{"proto/", "blob", "internal/randomtest", "internal/simd", "cpe", "cpe/kernel", "layers", "net"}},
 	{"internal/randomtest/run", []string{"internal/randomtest/", "internal/simd"}},
 	{"internal/randomtest", []string{"cpe"}},
 	{"cmd/", []string{""}},
