@@ -124,6 +124,7 @@ func (v *Solver) act() error {
 	a := v.opt.Action()
 	switch {
 	case a == None:
+	case v.team != nil && v.pending == Stop: // which nothing takes back
 	case v.team != nil:
 		v.pending = a
 	case a == Stop:

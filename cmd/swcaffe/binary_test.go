@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 var built struct {
 	once sync.Once
+	dir  string
 	path string
 	out  []byte
 	err  error
@@ -24,6 +26,7 @@ func buildBinary(t *testing.T) string {
 			built.err = err
 			return
 		}
+		built.dir = dir
 		built.path = filepath.Join(dir, "swcaffe")
 		built.out, built.err = exec.Command("go", "build", "-o", built.path, ".").CombinedOutput()
 	})
@@ -31,4 +34,18 @@ func buildBinary(t *testing.T) string {
 		t.Fatalf("go build: %v\n%s", built.err, built.out)
 	}
 	return built.path
+}
+
+// tests are those of the package; what was built for them goes when they have run.
+type tests struct{ *testing.M }
+
+func (t tests) Run() int {
+	code := t.M.Run()
+	if built.dir != "" {
+		if err := os.RemoveAll(built.dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	return code
 }

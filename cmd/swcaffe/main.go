@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/internal/pages"
@@ -60,6 +61,7 @@ var commands = []command{
 }
 
 func main() {
+	writeErrorsAreErrors()
 	e := &env{stdout: os.Stdout, stderr: os.Stderr, program: programNamed(os.Args[0]), called: os.Args[0], pulse: newPulse(os.Stderr)}
 	if e.pulse != nil {
 		e.stderr = e.pulse
@@ -72,7 +74,7 @@ func main() {
 }
 
 // stream passes on what is written to it and keeps the first error, so that commands print tables without looking for errors at
-// every line, and a full disk is still one.
+// every line, and a full disk is still one. If the reader of the stream has gone away nobody wants the rest: the process ends as if by SIGPIPE.
 type stream struct {
 	to    io.Writer
 	err   error
@@ -86,6 +88,9 @@ func (s *stream) Write(b []byte) (int, error) {
 	s.pulse.printed()
 	n, err := s.to.Write(b)
 	s.err = err
+	if errors.Is(err, syscall.EPIPE) {
+		endBy(brokenPipe)
+	}
 	return n, err
 }
 

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	for _, t := range tools() { // by these names scripts call the binary through links
 		names[t.name], names[t.name+binSuffix] = main, main
 	}
-	testscript.Main(m, names)
+	testscript.Main(tests{m}, names)
 }
 
 // TestScripts runs the command lines in testdata/script. $MACHINES is the folder of machine files.

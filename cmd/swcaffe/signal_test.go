@@ -26,14 +26,14 @@ net_param {
 base_lr: 0.0001 lr_policy: "fixed" max_iter: 100000000 display: 1 snapshot_prefix: "s" random_seed: 1
 `
 
-// start runs swcaffe train on a solver text and returns once the log has a line with until.
-func start(t *testing.T, solverText, until string) (cmd *exec.Cmd, dir string, log *logLines, done chan struct{}) {
+// start runs swcaffe train on a solver text, with further arguments, and returns once the log has a line with until.
+func start(t *testing.T, solverText, until string, args ...string) (cmd *exec.Cmd, dir string, log *logLines, done chan struct{}) {
 	t.Helper()
 	dir = t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "solver.prototxt"), []byte(solverText), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd = exec.Command(buildBinary(t), "train", "-solver", "solver.prototxt")
+	cmd = exec.Command(buildBinary(t), append([]string{"train", "-solver", "solver.prototxt"}, args...)...)
 	cmd.Dir = dir
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
@@ -155,6 +155,16 @@ func wholeSnapshots(t *testing.T, dir string) int {
 		} else if _, err := os.Stat(filepath.Join(dir, state.GetLearnedNet())); err != nil {
 			t.Errorf("%s names weights that are not there: %v", s, err)
 		}
+	}
+	return len(states)
+}
+
+// countSnapshots returns the number of states in a folder.
+func countSnapshots(t *testing.T, dir string) int {
+	t.Helper()
+	states, err := filepath.Glob(filepath.Join(dir, "*.solverstate"))
+	if err != nil {
+		t.Fatal(err)
 	}
 	return len(states)
 }

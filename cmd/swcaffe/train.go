@@ -4,11 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
-	"os/signal"
 	"strings"
-	"sync/atomic"
-	"syscall"
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
@@ -25,7 +21,8 @@ var trainCommand = command{
 	example: "swcaffe train -solver models/lenet/solver.prototxt",
 	long: `Trains the net that a solver prototxt names. A SIGINT or SIGTERM stops after the current iteration (with a snapshot, if the
 solver writes one at the end), a SIGHUP writes a snapshot; -sigint_effect, -sigterm_effect and -sighup_effect change that. The
-log then has the command line that goes on.
+log then has the command line that goes on. A stop is final: no later signal takes it back. Before the first iteration it ends the
+process at once, by that signal. If the reader of the log goes away, training goes on without a log.
 
 Losses are Caffe's but for rounding, of which training makes more from iteration to iteration, most so with Adam and RMSProp. Winograd's
 convolutions, the default where they are faster, round more than plain sums: -conv_strategy implicit is about as near to Caffe as
@@ -76,7 +73,7 @@ func train(e *env, o *trainOptions) error {
 	if err := o.workers.check(); err != nil {
 		return err
 	}
-	actions, err := watchSignals(o)
+	actions, err := watchSignals(o, logOf(e, launchedRank()))
 	if err != nil {
 		return err
 	}
@@ -155,6 +152,7 @@ func (o *trainOptions) work(e *env, actions *signals, spec cpe.Spec, seed uint64
 		}
 	}
 	o.strategies.logStrategies(log, s.Net(), o.device.engine)
+	actions.begin()
 	log.Info("Starting Optimization")
 	if err := s.Solve(); err != nil {
 		return err
@@ -176,36 +174,4 @@ func (o *trainOptions) apply(p *caffepb.SolverParameter) {
 	case o.weights != "":
 		p.Weights = []string{o.weights}
 	}
-}
-
-// signals turns SIGINT, SIGTERM and SIGHUP into actions of the solver. It remembers the last one until it is asked.
-type signals struct{ pending atomic.Int32 }
-
-func (s *signals) next() solver.Action { return solver.Action(s.pending.Swap(int32(solver.None))) }
-
-var effects = map[string]solver.Action{"stop": solver.Stop, "snapshot": solver.Snapshot, "none": solver.None}
-
-func watchSignals(o *trainOptions) (*signals, error) {
-	s := &signals{}
-	channel := make(chan os.Signal, 4)
-	effect := map[os.Signal]solver.Action{}
-	for _, w := range []struct {
-		flag, value string
-		sig         os.Signal
-	}{{"sigint_effect", o.sigint, syscall.SIGINT}, {"sigterm_effect", o.sigterm, syscall.SIGTERM}, {"sighup_effect", o.sighup, syscall.SIGHUP}} {
-		action, ok := effects[w.value]
-		if !ok {
-			return nil, fmt.Errorf("-%s %q: use snapshot, stop or none", w.flag, w.value)
-		}
-		effect[w.sig] = action
-		signal.Notify(channel, w.sig)
-	}
-	go func() {
-		for sig := range channel {
-			if a := effect[sig]; a != solver.None {
-				s.pending.Store(int32(a))
-			}
-		}
-	}()
-	return s, nil
 }
