@@ -5,6 +5,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -52,7 +53,7 @@ func (l *accuracy) Reshape(bottom, top []*blob.Blob) error {
 	if l.dims == dims {
 		return nil
 	}
-	l.dims, l.sums = dims, make([]float64, 2*dims[1])
+	l.dims, l.sums = dims, pages.Make[float64](2*dims[1])
 	if l.mpe() {
 		return nil
 	}

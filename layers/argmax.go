@@ -7,6 +7,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -79,7 +80,7 @@ func (l *argMax) Reshape(bottom, top []*blob.Blob) error {
 	}
 	l.dims = dims
 	if l.mpe() {
-		l.order = make([]int, dims[1])
+		l.order = pages.Make[int](dims[1])
 		return nil
 	}
 	return l.prepare()
@@ -99,7 +100,7 @@ func (l *argMax) prepare() (err error) {
 	for j := range outs {
 		outs[j] = kernel.Plane
 		if len(outs) > 1 {
-			l.planes[j] = make([]float32, l.dims[0]*l.dims[2])
+			l.planes[j] = pages.Make[float32](l.dims[0] * l.dims[2])
 		}
 	}
 	l.find, err = kernel.NewStream(l.Device.Machine, kernel.Stream{

@@ -7,6 +7,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -63,7 +64,7 @@ func (l *contrastiveLoss) Reshape(bottom, top []*blob.Blob) error {
 	if l.dims == dims {
 		return nil
 	}
-	l.dims, l.dist, l.factor = dims, make([]float64, items), make([]float32, items)
+	l.dims, l.dist, l.factor = dims, pages.Make[float64](items), pages.Make[float32](items)
 	if l.mpe() {
 		return nil
 	}

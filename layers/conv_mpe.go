@@ -3,6 +3,7 @@ package layers
 import (
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
 // convLoop visits the multiplications of a convolution of one image and one output channel: for each output position p and
@@ -30,7 +31,7 @@ func convSteps(s *kernel.ConvShape) (channels, size, plane int) {
 func convMeets(s *kernel.ConvShape) []int32 {
 	out := s.OutSize()
 	size, outputs := blob.CountOf(s.Kernel...), blob.CountOf(out...)
-	meets := make([]int32, 0, outputs*size)
+	meets := pages.Make[int32](outputs * size)[:0]
 	for p := range outputs {
 		for k := range size {
 			at, ok := convInput(s, out, p, k)
@@ -68,7 +69,7 @@ func convForwardMPE(s *kernel.ConvShape, x, w, bias, y []float32) {
 	image, filter, plane := convSizes(s)
 	channels, size, step := convSteps(s)
 	meets := convMeets(s)
-	sums := make([]float64, plane)
+	sums := pages.Make[float64](plane)
 	for n := range s.N {
 		for o := range s.Out {
 			clear(sums)
@@ -95,7 +96,7 @@ func convWeightGradMPE(s *kernel.ConvShape, x, dy, dw []float32) {
 	image, filter, plane := convSizes(s)
 	meets := convMeets(s)
 	channels, size, step := convSteps(s)
-	sums := make([]float64, filter)
+	sums := pages.Make[float64](filter)
 	for o := range s.Out {
 		clear(sums)
 		for n := range s.N {
@@ -117,7 +118,7 @@ func convInputGradMPE(s *kernel.ConvShape, dy, w, dx []float32) {
 	image, filter, plane := convSizes(s)
 	meets := convMeets(s)
 	channels, size, step := convSteps(s)
-	sums := make([]float64, image)
+	sums := pages.Make[float64](image)
 	for n := range s.N {
 		clear(sums)
 		for o := range s.Out {

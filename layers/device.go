@@ -7,6 +7,7 @@ import (
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
 // Engine chooses between a layer's two paths.
@@ -65,7 +66,7 @@ func (d *Device) NewBlob(shape ...int) *blob.Blob {
 }
 
 // CheckShape refuses a blob of more axes or values than it may have, before anything is made for it. Where no values move it may have any
-// number of them.
+// number of them that a memory could have. It panics with a pages.TooMuch beyond that.
 func (d *Device) CheckShape(what string, shape []int) error {
 	if len(shape) > blob.MaxAxes {
 		return fmt.Errorf("%s has %d axes, at most %d are possible", what, len(shape), blob.MaxAxes)
@@ -73,5 +74,11 @@ func (d *Device) CheckShape(what string, shape []int) error {
 	if d.Machine.Values() && blob.CountOf(shape...) > blob.MaxCount {
 		return fmt.Errorf("%s of shape %v would have more than %d values", what, shape, blob.MaxCount)
 	}
+	for axis, n := range shape {
+		if n > blob.MaxCount {
+			return fmt.Errorf("%s of shape %v: axis %d is longer than %d", what, shape, axis, blob.MaxCount)
+		}
+	}
+	pages.DemandShape(float64(blob.CountOf(shape...)))
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -66,7 +67,7 @@ func (l *embed) prepare() (err error) {
 			return err
 		}
 	}
-	l.index = make([]int, l.m)
+	l.index = pages.Make[int](l.m)
 	return l.rows.reshape(&l.Base, l.k, l.n)
 }
 

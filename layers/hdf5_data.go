@@ -6,6 +6,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/data/hdf5"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -49,8 +50,8 @@ func (l *hdf5Data) SetUp(_, top []*blob.Blob) error {
 	}
 	for i, t := range top {
 		t.Reshape(append([]int{l.window.Count}, l.rows.Shape(i)...)...)
-		l.stage = append(l.stage, make([]float32, t.Count()))
-		l.other = append(l.other, make([]float32, t.CountFrom(1)))
+		l.stage = append(l.stage, pages.Make[float32](t.Count()))
+		l.other = append(l.other, pages.Make[float32](t.CountFrom(1)))
 		l.row = append(l.row, nil)
 		c, err := newMover(&l.Base, 1, t.Count())
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/data/hdf5"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -65,7 +66,7 @@ func (l *hdf5Output) Reshape(bottom, _ []*blob.Blob) error {
 		if l.stage[i] != nil && len(l.stage[i]) == n {
 			continue
 		}
-		l.stage[i] = make([]float32, n)
+		l.stage[i] = pages.Make[float32](n)
 		var err error
 		if l.copies[i], err = newMover(&l.Base, 1, n); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -77,7 +78,7 @@ func (l *infogainLoss) Reshape(bottom, top []*blob.Blob) error {
 		return fmt.Errorf("the infogain matrix must be %d x %d, classes x classes: it has shape %s", n, n, h.ShapeString())
 	}
 	if len(l.rowSums) != n {
-		l.rowSums = make([]float64, n)
+		l.rowSums = pages.Make[float64](n)
 	}
 	return nil
 }

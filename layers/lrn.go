@@ -111,9 +111,9 @@ func (l *lrnAcross) forwardTile(t *kernel.Tile) {
 
 // backwardTile goes along the channels with the last local_size rows of dy*y/s in a ring, rows of zeros before the first channel
 // and after the last: dx(c) gets its first term with the ring's row c, and its second when row c + local_size/2 is there. Where
-// there are fewer channels than that, the ring holds all of them.
+// there are fewer channels than that, the ring holds all of them, and a longer way would only meet zeros.
 func (l *lrnAcross) backwardTile(t *kernel.Tile) {
-	half, slots := l.size/2, min(l.size, t.M)
+	half, slots := min(l.size/2, t.M), min(l.size, t.M)
 	ring, s := t.Scratch[0][:slots*t.I], t.Scratch[1][:t.I]
 	for o := range t.O {
 		row := func(data []float32, m int) []float32 { return data[o*t.OStride+m*t.MStride:][:t.I] }

@@ -2,6 +2,7 @@ package layers
 
 import (
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -28,7 +29,7 @@ type lstm struct {
 func (l *lstm) setUp(*caffepb.RecurrentParameter) error { return nil }
 
 func (l *lstm) prepare() (err error) {
-	l.dc = make([]float32, l.n*l.d)
+	l.dc = pages.Make[float32](l.n * l.d)
 	l.unit, err = newLSTMUnit(&l.Base, l.n, l.d)
 	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -161,7 +162,7 @@ func (l *lstmUnitLayer) Reshape(bottom, top []*blob.Blob) error {
 	if l.unit.n == n && l.unit.d == d {
 		return nil
 	}
-	l.gates, l.cont = make([]float32, 4*n*d), make([]float32, n*d)
+	l.gates, l.cont = pages.Make[float32](4*n*d), pages.Make[float32](n*d)
 	var err error
 	if l.spread, err = newSpread(&l.Base, n, d); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
 // normChain is a BatchNorm layer, the Scale layer behind it and, if there is one, the ReLU behind that, computed together: of the
@@ -65,7 +66,7 @@ func (l *normChain) Reshape(bottom, top []*blob.Blob) error {
 	}
 	l.dims = l.norm.normaliser.dims
 	mid := l.dims[1]
-	l.a, l.b, l.c = make([]float32, mid), make([]float32, mid), make([]float32, mid)
+	l.a, l.b, l.c = pages.Make[float32](mid), pages.Make[float32](mid), pages.Make[float32](mid)
 	return l.prepare()
 }
 

@@ -2,6 +2,7 @@ package layers
 
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
@@ -33,8 +34,8 @@ func (n *normaliser) reshape(b *Base, dims [3]int, copies int) error {
 	}
 	mid := dims[1]
 	n.dims, n.mpe, n.copies = dims, b.mpe(), copies
-	n.mean, n.scale, n.dyMean, n.dyyMean = make([]float32, mid), make([]float32, mid), make([]float32, mid), make([]float32, mid)
-	n.pivot = make([]float32, mid)
+	n.mean, n.scale, n.dyMean, n.dyyMean = pages.Make[float32](mid), pages.Make[float32](mid), pages.Make[float32](mid), pages.Make[float32](mid)
+	n.pivot = pages.Make[float32](mid)
 	if n.mpe {
 		return nil
 	}
@@ -131,7 +132,7 @@ func (n *normaliser) statistics(x []float32) ([]float64, error) {
 
 // statisticsMPE takes two passes, since the mean of squares less the square of the mean loses its digits where the mean is large.
 func (n *normaliser) statisticsMPE(x []float32) []float64 {
-	sums := make([]float64, n.dims[1])
+	sums := pages.Make[float64](n.dims[1])
 	for i, v := range x {
 		sums[n.mid(i)] += float64(v)
 	}
@@ -224,7 +225,7 @@ func (n *normaliser) gradientMeans(dy, y []float32) error {
 	mid := n.dims[1]
 	var sums []float64
 	if n.mpe {
-		sums = make([]float64, 2*mid)
+		sums = pages.Make[float64](2 * mid)
 		for i, g := range dy {
 			sums[n.mid(i)] += float64(g) * float64(y[i])
 			sums[mid+n.mid(i)] += float64(g)

@@ -94,6 +94,8 @@ func readPoolWindow(p *caffepb.PoolingParameter) (w kernel.PoolShape, err error)
 		return w, fmt.Errorf("stride must be positive, it is %d x %d", w.SH, w.SW)
 	case w.PH >= w.KH || w.PW >= w.KW:
 		return w, fmt.Errorf("pad %d x %d must be smaller than kernel %d x %d", w.PH, w.PW, w.KH, w.KW)
+	case max(w.KH, w.KW, w.SH, w.SW) > blob.MaxCount:
+		return w, fmt.Errorf("kernel %d x %d and stride %d x %d must be at most %d", w.KH, w.KW, w.SH, w.SW, blob.MaxCount)
 	}
 	return w, nil
 }

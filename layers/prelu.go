@@ -5,6 +5,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
@@ -205,7 +206,7 @@ func (l *prelu) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.
 func (l *prelu) slopeGrad(dy, x []float32) error {
 	var sums []float64
 	if l.mpe() {
-		sums = make([]float64, l.dims[1])
+		sums = pages.Make[float64](l.dims[1])
 		for i, g := range dy {
 			sums[i/l.dims[2]%l.dims[1]] += float64(g) * float64(min(x[i], 0))
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -158,8 +159,8 @@ func (l *recurrent) prepare() (err error) {
 	for range l.states {
 		l.hidden = append(l.hidden, make(hiddenState, (l.t+1)*nd))
 	}
-	l.cont, l.prev, l.dh, l.dprev = make([]float32, l.t*nd), make([]float32, l.t*nd), make([]float32, nd), make([]float32, nd)
-	l.a, l.da, l.fixed = make([]float32, all*rows), make([]float32, all*rows), make([]float32, l.n*rows)
+	l.cont, l.prev, l.dh, l.dprev = pages.Make[float32](l.t*nd), pages.Make[float32](l.t*nd), pages.Make[float32](nd), pages.Make[float32](nd)
+	l.a, l.da, l.fixed = pages.Make[float32](all*rows), pages.Make[float32](all*rows), pages.Make[float32](l.n*rows)
 	products := []struct {
 		p *matmul
 		s kernel.GemmShape

@@ -5,6 +5,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -40,7 +41,7 @@ func (l *rnn) setUp(p *caffepb.RecurrentParameter) error {
 
 func (l *rnn) prepare() (err error) {
 	all := l.t * l.n
-	l.do, l.dall = make([]float32, all*l.d), make([]float32, all*l.d)
+	l.do, l.dall = pages.Make[float32](all*l.d), pages.Make[float32](all*l.d)
 	if l.out, err = newMatmul(&l.Base, kernel.GemmShape{M: all, N: l.d, K: l.d, TransB: true}); err != nil {
 		return err
 	}

@@ -1,6 +1,9 @@
 package layers
 
-import "github.com/swcaffe/swcaffe/blob"
+import (
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/internal/pages"
+)
 
 // Remembers implements Rememberer.
 func (l *affine) Remembers() []*blob.Blob {
@@ -94,7 +97,7 @@ func (l *affine) sum(dy, x []float32) ([]float64, error) {
 		err := l.sums.Run(l.ins[:2], nil)
 		return l.sums.Sums(), err
 	}
-	sums := make([]float64, 2*l.dims[1])
+	sums := pages.Make[float64](2 * l.dims[1])
 	for i, g := range dy {
 		m := i / l.dims[2] % l.dims[1]
 		sums[m] += float64(g) * float64(x[i])

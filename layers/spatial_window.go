@@ -3,6 +3,7 @@ package layers
 import (
 	"fmt"
 
+	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -35,6 +36,9 @@ func readWindow(p *caffepb.ConvolutionParameter, axes int) (w spatialWindow, err
 			return w, fmt.Errorf("stride dimensions must be positive, spatial axis %d has %d", i, w.stride[i])
 		case w.dilation[i] < 1:
 			return w, fmt.Errorf("dilation must be positive, spatial axis %d has %d", i, w.dilation[i])
+		}
+		if most := max(w.kernel[i], w.stride[i], w.pad[i], w.dilation[i]); most > blob.MaxCount {
+			return w, fmt.Errorf("kernel %d, stride %d, pad %d and dilation %d of spatial axis %d must be at most %d", w.kernel[i], w.stride[i], w.pad[i], w.dilation[i], i, blob.MaxCount)
 		}
 	}
 	return w, nil

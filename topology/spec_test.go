@@ -72,6 +72,7 @@ func TestParseSpecErrors(t *testing.T) {
 		{"oversubscription: 2", "oversubscription: 1e300", `uplink.oversubscription must be 1e-06 to 1e+06, it is 1e+300`},
 		{"oversubscription: 2", "oversubscription: 1e-300", `uplink.oversubscription must be 1e-06 to 1e+06, it is 1e-300`},
 		{"reduce_gbytes_per_s: 4", "reduce_gbytes_per_s: 1e-300", `reduce_gbytes_per_s must be at least 1e-06, it is 1e-300`},
+		{"bandwidth_gbytes_per_s: 10", "bandwidth_gbytes_per_s: 1e308", `node_link.bandwidth_gbytes_per_s must be at most 1e+09, it is 1e+308`},
 		{"nodes: 8", "nodes: 2000000000", `nodes must be at most 1048576, it is 2000000000`},
 		{" latency_us: 2", " latency_us: -2", `node_link.latency_us must not be negative, it is -2`},
 		{"oversubscription: 2", "oversubscription: 0", `uplink.oversubscription must be positive, it is 0`},

@@ -10,10 +10,11 @@ import (
 // maxNodes bounds a cluster, so that what is kept of each node fits in memory.
 const maxNodes = 1 << 20
 
-// Limits that keep modelled times finite: the least bandwidth in GB/s, the longest latency in us, and how much slower or faster than
+// Limits that keep modelled times finite: the least and the most bandwidth in GB/s, the longest latency in us, and how much slower or faster than
 // its nodes' links an uplink may be.
 const (
 	leastRate            = 1e-6
+	mostRate             = 1e9
 	longestUs            = 1e9
 	mostOversubscription = 1e6
 )
@@ -27,10 +28,16 @@ func validate(m *clusterpb.Cluster) (field string, err error) {
 		return fmt.Errorf("must be positive, it is %g", v)
 	}
 	rate := func(v float64) error {
-		if err := positive(v); err != nil || v >= leastRate {
+		err := positive(v)
+		switch {
+		case err != nil:
 			return err
+		case v < leastRate:
+			return fmt.Errorf("must be at least %g, it is %g", leastRate, v)
+		case v > mostRate:
+			return fmt.Errorf("must be at most %g, it is %g", float64(mostRate), v)
 		}
-		return fmt.Errorf("must be at least %g, it is %g", leastRate, v)
+		return nil
 	}
 	latency := func(v float64) error {
 		switch {

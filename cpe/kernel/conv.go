@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
 // Conv convolves images of one shape, forward and for both gradients.
@@ -202,7 +203,7 @@ func (c *Conv) makePartials() error {
 		c.partials = make([][]float32, c.plan.Chunks)
 		for i := range c.partials {
 			if c.machine.Values() {
-				c.partials[i] = make([]float32, n)
+				c.partials[i] = pages.Make[float32](n)
 			}
 		}
 	}

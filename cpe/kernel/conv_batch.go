@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
 // batchConv is swDNN's convolution on a modelled machine (Fang et al. 2017, section IV; swCaffe, section IV-B): every position of
@@ -66,8 +67,8 @@ func newBatchConv(c *Conv, d Direction) (*batchConv, error) {
 	v.workers = make([]batchWorker, len(products))
 	first := [...]int{v.geo.space(), v.geo.positions(), v.geo.space()}[d]
 	for i, p := range products {
-		w := batchWorker{product: p, at: make([]int, first)}
-		w.a.bases, w.b.bases = make([]int, pieces), make([]int, pieces*v.columns)
+		w := batchWorker{product: p, at: pages.Make[int](first)}
+		w.a.bases, w.b.bases = pages.Make[int](pieces), pages.Make[int](pieces*v.columns)
 		for k := range w.at {
 			w.at[k] = -1
 		}

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
@@ -66,7 +67,7 @@ func newDepthwiseConv(c *Conv, d Direction) *depthwiseConv {
 		v.phases = append(v.phases, v.findPhases(part))
 	}
 	for i := range v.workers {
-		v.workers[i].start = make([]float32, made*BlockLanes)
+		v.workers[i].start = pages.Make[float32](made * BlockLanes)
 	}
 	c.takes(d, cpe.Scratch{Group: v.sources() + v.weights() + v.results()})
 	return v

@@ -1,6 +1,9 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/cpe"
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/pages"
+)
 
 // batchLayout is what the implicit convolutions of a modelled machine have in common: images lie as (row, column, channel,
 // image) and weights as (kernel row, kernel column, output, input), so that every position is a matrix of channels x images.
@@ -65,7 +68,7 @@ func (v *batchLayout) sizes(images int) (x, y, w int) {
 func (v *batchLayout) pair() {
 	g := v.geo
 	results := [...]int{g.positions(), g.space(), g.plane}[v.direction]
-	v.pairs.starts = make([]int32, results+2)
+	v.pairs.starts = pages.Make[int32](results + 2)
 	v.eachTap(func(result int, _ tap) { v.pairs.starts[result+2]++ })
 	for i := range results + 1 {
 		v.pairs.starts[i+1] += v.pairs.starts[i]

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
@@ -45,7 +46,7 @@ func newSpreadConv(c *Conv) *spreadConv {
 	}
 	mr, _ := simd.Micro()
 	for i := range v.workers {
-		v.workers[i].edge = make([]float32, mr*s.Out)
+		v.workers[i].edge = pages.Make[float32](mr * s.Out)
 	}
 	c.takes(InputGradient, cpe.Scratch{Group: v.memory()})
 	return v

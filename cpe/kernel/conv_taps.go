@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
@@ -92,7 +93,7 @@ func newTapConv(c *Conv, d Direction) (*tapConv, error) {
 
 // cut makes the runs: results of one row.
 func (v *tapConv) cut(width int) {
-	seen := make([]int, v.geo.positions()+v.geo.plane) // by position: the last run that needs it
+	seen := pages.Make[int](v.geo.positions() + v.geo.plane) // by position: the last run that needs it
 	for row := 0; row < v.pairs.results(); row += width {
 		for at := 0; at < width; at += v.columns {
 			run := tapRun{first: row + at, n: min(v.columns, width-at)}

@@ -1,6 +1,9 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/cpe"
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/pages"
+)
 
 // Gemm multiplies matrices of one shape on all core groups.
 type Gemm struct {
@@ -74,7 +77,7 @@ func newGemm(m *cpe.Machine, s GemmShape, products []*product) *Gemm {
 		case g.unpacked:
 			g.workers[i].own = newOwnPanels(&s)
 		case s.leftInPlace(&spec):
-			p.edge = make([]float32, p.plan.MR*p.plan.BK)
+			p.edge = pages.Make[float32](p.plan.MR * p.plan.BK)
 		}
 	}
 	g.split = newSplit(&spec, g.Plan(), s)
@@ -88,7 +91,7 @@ func (g *Gemm) shareSums() (err error) {
 	n := g.shape.M * g.shape.N
 	for i := range g.partials {
 		if g.machine.Values() {
-			g.partials[i] = make([]float32, n)
+			g.partials[i] = pages.Make[float32](n)
 		}
 	}
 	g.sum, err = NewCopy(g.machine, CopyShape{Outer: 1, Rows: 1, Cols: n, Add: true})

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
@@ -46,7 +47,7 @@ func newGeometry(s ConvShape) *geometry {
 			g.outer *= s.Kernel[i]
 		}
 	}
-	g.lines = make([]int32, g.rows*g.outer)
+	g.lines = pages.Make[int32](g.rows * g.outer)
 	for i := range g.lines {
 		g.lines[i] = sourceLine(s, out, i/g.outer, i%g.outer)
 	}
@@ -111,7 +112,7 @@ type segment struct {
 func newImage(g *geometry, jump int, trans bool, width, depth int) *image {
 	v := &image{geometry: g, jump: jump, trans: trans}
 	if trans {
-		v.lines = make([]float32, width*depth)
+		v.lines = pages.Make[float32](width * depth)
 	}
 	return v
 }

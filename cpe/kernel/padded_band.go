@@ -1,5 +1,7 @@
 package kernel
 
+import "github.com/swcaffe/swcaffe/internal/pages"
+
 // paddedBand is a band of rows of an image of one or two axes and few channels, with its padding, plane by plane: the input of an output
 // position at a kernel offset lies at a place of the position and a shift of the offset. Where there is no padding the image is one itself,
 // else lines are copied.
@@ -43,7 +45,7 @@ func (b *paddedBand) size() int {
 
 // shifts lists the shifts of all kernel offsets of all channels, in the order of the weights.
 func (b *paddedBand) shifts() []int {
-	list := make([]int, 0, b.channels*b.kh*b.kw)
+	list := pages.Make[int](b.channels * b.kh * b.kw)[:0]
 	for c := range b.channels {
 		for y := range b.kh {
 			for x := range b.kw {

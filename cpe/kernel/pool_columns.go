@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
@@ -25,13 +26,13 @@ func (p *Pool) prepareColumns() {
 	for i := range p.columns {
 		c := &p.columns[i]
 		if s.Method == PoolMax {
-			c.lines, c.at = make([]float32, s.W), make([]int32, s.W)
+			c.lines, c.at = pages.Make[float32](s.W), pages.Make[int32](s.W)
 			continue
 		}
-		c.lines, c.apart = make([]float32, s.OH*s.paddedLine()), make([]float32, s.OH*s.lineApart())
+		c.lines, c.apart = pages.Make[float32](s.OH*s.paddedLine()), pages.Make[float32](s.OH*s.lineApart())
 	}
 	if s.Method == PoolAve {
-		p.divisors = make([]float32, s.OH*s.OW)
+		p.divisors = pages.Make[float32](s.OH * s.OW)
 		for i := range p.divisors {
 			p.divisors[i] = float32(s.divisor(i/s.OW, i%s.OW))
 		}

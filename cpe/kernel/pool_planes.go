@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
@@ -26,9 +27,9 @@ func (p *Pool) preparePlanes() {
 	room := spec.CoreGroups * s.OH * s.OW
 	switch {
 	case s.Method == PoolAve:
-		p.shares = make([]float32, room)
+		p.shares = pages.Make[float32](room)
 	case s.Packed && p.planes.Packs():
-		p.packed, p.indices = true, make([]int32, room)
+		p.packed, p.indices = true, pages.Make[int32](room)
 	}
 }
 

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
@@ -52,7 +53,7 @@ func productsOf(m *cpe.Machine, s GemmShape, plan GemmPlan) []*product {
 	spec := m.Spec()
 	all := make([]*product, spec.CoreGroups)
 	for i := range all {
-		all[i] = &product{plan: plan, name: "gemm " + s.String(), tiles: newTiles(&spec, plan), spill: make([]float32, plan.MR*plan.NR)}
+		all[i] = &product{plan: plan, name: "gemm " + s.String(), tiles: newTiles(&spec, plan), spill: pages.Make[float32](plan.MR * plan.NR)}
 		all[i].nest()
 	}
 	_, stored := cpe.Need(&spec, all[0].extents(&spec, plan)...)

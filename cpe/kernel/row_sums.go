@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
@@ -33,7 +34,7 @@ type rowSums struct {
 }
 
 func newRowSums(m *cpe.Machine, s GemmShape) *rowSums {
-	r := &rowSums{machine: m, shape: s, tile: even(s.N, rowTile, skinnyUnit), sums: make([]float32, rowParts*s.M*s.N)}
+	r := &rowSums{machine: m, shape: s, tile: even(s.N, rowTile, skinnyUnit), sums: pages.Make[float32](rowParts * s.M * s.N)}
 	r.collect.rowSums = r
 	return r
 }

@@ -1,5 +1,7 @@
 package kernel
 
+import "github.com/swcaffe/swcaffe/internal/pages"
+
 import "github.com/swcaffe/swcaffe/internal/simd"
 
 // slab is a padded copy of some rows of an image, laid out so that every kernel offset of a convolution is a shift: the input
@@ -61,7 +63,7 @@ func newSlab(s ConvShape, band int) slab {
 
 // shifts lists the shifts of all kernel offsets of all channels, in the order of the weights.
 func (l *slab) shifts() []int {
-	list := make([]int, 0, l.channels*l.kh*l.kw)
+	list := pages.Make[int](l.channels * l.kh * l.kw)[:0]
 	for c := range l.channels {
 		for y := range l.kh {
 			for x := range l.kw {

@@ -50,15 +50,15 @@ func NewStream(m *cpe.Machine, s Stream) (*StreamKernel, error) {
 		t.In, t.Out = make([][]float32, len(s.Ins)), make([][]float32, len(s.Outs))
 		t.Scratch = make([][]float32, s.Scratch)
 		if m.Native() && s.Scratch > 0 {
-			k.workers[i].scratch = make([]float32, s.Scratch*plan.Tile[0]*s.near(plan.Tile[1])*plan.Tile[2])
+			k.workers[i].scratch = pages.Make[float32](s.Scratch * plan.Tile[0] * s.near(plan.Tile[1]) * plan.Tile[2])
 		}
 	}
 	if s.Sums > 0 {
 		if m.Values() {
 			pages.Demand(2 * float64(plan.Tiles()) * float64(s.Sums*plan.Tile[1]*s.lanes())) // float64
-			k.partial = make([]float64, plan.Tiles()*s.Sums*plan.Tile[1]*s.lanes())
+			k.partial = pages.Make[float64](plan.Tiles() * s.Sums * plan.Tile[1] * s.lanes())
 		}
-		k.sums = make([]float64, s.Sums*s.Dims[1]*s.lanes())
+		k.sums = pages.Make[float64](s.Sums * s.Dims[1] * s.lanes())
 	}
 	return k, nil
 }

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
@@ -62,7 +63,7 @@ func newTurned(m *cpe.Machine, s GemmShape) *turned {
 	}
 	t.scratch.Common = t.width * (s.K + s.N)
 	for i := range t.workers {
-		t.workers[i].edge = make([]float32, mr*t.depth)
+		t.workers[i].edge = pages.Make[float32](mr * t.depth)
 	}
 	t.pack.turned = t
 	return t

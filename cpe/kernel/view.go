@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
@@ -98,7 +99,7 @@ func (f *flipped) Run(rows, cols int) int { return rows * min(cols, f.space) }
 func (f *flipped) Gather(dst []float32, layout cpe.Layout, row, col, rows, cols int) {
 	width := layout.Panel
 	if len(f.turned) < width*f.space {
-		f.turned = make([]float32, width*f.space)
+		f.turned = pages.Make[float32](width * f.space)
 	}
 	for at := 0; at < rows; at += width {
 		panel, n := dst[at*cols:(at+width)*cols], min(width, rows-at)

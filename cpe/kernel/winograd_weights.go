@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd"
 )
 
@@ -39,7 +40,7 @@ func winogradGradStages(c *Conv) []stage {
 	v.grid = newSubGrids(&spec, form, s, out)
 	v.images, v.results = c.gradSquares(form)
 	v.block = even(v.grid.patches(), max(1, gradTiles/v.grid.together()), 1)
-	v.biases = make([]float64, s.Group*v.results.slices()*winogradLanes)
+	v.biases = pages.Make[float64](s.Group * v.results.slices() * winogradLanes)
 	v.workers = make([]winogradWorker, spec.CoreGroups)
 	if oneBlock := v.block >= v.grid.patches(); oneBlock || s.manyWeights(&spec, form, WeightGradient) {
 		return newWinogradGradPanels(v, &spec).stages()

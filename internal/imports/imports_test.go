@@ -42,7 +42,7 @@ var allowed = []struct {
 	{"cpe/tune", []string{"proto/", "cpe", "cpe/kernel", "internal/simd"}},
 	{"data/", []string{"proto/", "blob", "internal/pages", "data/"}},
 	{"layers/layertest", []string{"proto/", "blob", "internal/alloctest", "cpe/", "layers"}},
-	{"layers/", []string{"proto/", "blob", "internal/simd", "internal/suggest", "data/", "cpe/", "layers/"}},
+	{"layers/", []string{"proto/", "blob", "internal/simd", "internal/pages", "internal/suggest", "data/", "cpe/", "layers/"}},
 	{"net", []string{"proto/", "blob", "internal/simd", "internal/pages", "internal/suggest", "internal/caffelog", "cpe/", "layers/"}},
 	{"solver", []string{"proto/", "blob", "internal/simd", "internal/suggest", "internal/caffelog", "internal/words", "data/", "cpe/", "layers/", "net"}},
 	{"internal/netdraw", []string{"proto/", "net", "internal/figure"}},

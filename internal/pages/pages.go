@@ -4,6 +4,7 @@ package pages
 import (
 	"fmt"
 	"math"
+	"unsafe"
 )
 
 // least is how many values an array has that lies on large pages: as many as a page of 2 MB.
@@ -19,16 +20,35 @@ func Floats(n int) []float32 {
 	return onLarge(n)
 }
 
+// Make returns a slice of n zeros, for arrays whose length follows from sizes that a user gave. It panics as Floats does.
+func Make[T any](n int) []T {
+	var one T
+	demand(float64(n)*float64(unsafe.Sizeof(one))/4, min(Memory(), most))
+	return make([]T, n)
+}
+
 // TooMuch says that values need more memory than the computer has. It is what a user asked for with a large number in a file or a
 // flag, and comes up where an array is made, deep inside the library: so it is a panic there, and Catch makes an error of it further out.
 type TooMuch struct{ Bytes float64 }
 
 func (e *TooMuch) Error() string {
 	text := size(e.Bytes) + " of memory would be needed in one piece"
-	if have := Memory(); !math.IsInf(have, 1) {
+	have, limited := memory()
+	switch {
+	case math.IsInf(have, 1):
+	case limited:
+		text += ", this process may use " + size(have)
+	default:
 		text += ", this computer has " + size(have)
 	}
 	return text
+}
+
+// Memory returns the bytes of the computer's memory with what it may swap, or what control groups and the limits of the process
+// (ulimit -v) leave of that; infinity where nothing is known.
+func Memory() float64 {
+	bytes, _ := memory()
+	return bytes
 }
 
 // Demand panics with a TooMuch where so many values do not fit the computer's memory.

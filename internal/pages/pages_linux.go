@@ -1,8 +1,6 @@
 package pages
 
 import (
-	"math"
-	"sync"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -20,12 +18,3 @@ func onLarge(n int) []float32 {
 	_ = unix.Madvise(unsafe.Slice((*byte)(unsafe.Pointer(&x[0])), n/page*large), unix.MADV_HUGEPAGE)
 	return x[:n:n]
 }
-
-// Memory returns the bytes of the computer's memory, with what it may swap.
-var Memory = sync.OnceValue(func() float64 {
-	var info unix.Sysinfo_t
-	if err := unix.Sysinfo(&info); err != nil {
-		return math.Inf(1)
-	}
-	return (float64(info.Totalram) + float64(info.Totalswap)) * float64(info.Unit)
-})

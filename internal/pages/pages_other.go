@@ -6,5 +6,5 @@ import "math"
 
 func onLarge(n int) []float32 { return make([]float32, n) }
 
-// Memory is not known.
-func Memory() float64 { return math.Inf(1) }
+// memory is not known.
+func memory() (bytes float64, limited bool) { return math.Inf(1), false }

@@ -1,0 +1,30 @@
+package pages
+
+import (
+	"math"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// memory is what Memory returns, and whether the process may have less than the computer has.
+var memory = sync.OnceValues(func() (bytes float64, limited bool) {
+	var info unix.Sysinfo_t
+	if err := unix.Sysinfo(&info); err != nil {
+		return math.Inf(1), false
+	}
+	swap := float64(info.Totalswap) * float64(info.Unit)
+	all := float64(info.Totalram)*float64(info.Unit) + swap
+	bytes = all
+	if groups, err := os.ReadFile("/proc/self/cgroup"); err == nil {
+		bytes = min(bytes, cgroupLimit(os.DirFS("/sys/fs/cgroup"), string(groups), swap))
+	}
+	for _, resource := range []int{unix.RLIMIT_AS, unix.RLIMIT_DATA} {
+		var limit unix.Rlimit
+		if err := unix.Getrlimit(resource, &limit); err == nil && limit.Cur != unix.RLIM_INFINITY {
+			bytes = min(bytes, float64(limit.Cur))
+		}
+	}
+	return bytes, bytes < all
+})
