@@ -3,6 +3,7 @@ package net
 import (
 	"slices"
 
+	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/layers"
 )
 
@@ -89,15 +90,18 @@ func (d *node) startsGradient(k int) bool { return d.lossWeights[k] != 0 && !d.r
 
 // freeOverwritten tells layers whose tops' values a layer behind overwrites, as it runs in place, on them or on a view of them.
 func (n *Net) freeOverwritten() {
-	for i, d := range n.nodes {
-		if len(d.tops) != 1 || !slices.Contains(d.bottoms, d.tops[0]) {
-			continue
-		}
-		for _, above := range n.nodes[:i] {
-			f, ok := above.Layer.(layers.TopFreer)
-			if ok && (above.tops[0] == d.tops[0] || above.tops[0].SharesData(d.tops[0])) {
+	above := map[blob.Storage][]layers.TopFreer{} // by where their tops' values stand; those that have not been told
+	for _, d := range n.nodes {
+		if len(d.tops) == 1 && slices.Contains(d.bottoms, d.tops[0]) {
+			values := d.tops[0].DataStorage()
+			for _, f := range above[values] {
 				f.FreeTop()
 			}
+			delete(above, values)
+		}
+		if f, ok := d.Layer.(layers.TopFreer); ok {
+			values := d.tops[0].DataStorage()
+			above[values] = append(above[values], f)
 		}
 	}
 }

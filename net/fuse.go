@@ -51,6 +51,7 @@ func (n *Net) fuse() {
 	if !n.opt.Economise {
 		return
 	}
+	n.findWriters()
 	for range 2 { // the second time chains are there that layers before them can join
 		for i := range n.nodes {
 			n.fuseFrom(i)
@@ -122,7 +123,7 @@ func (n *Net) joins(i int, d *node) bool {
 	top := head.task.tops[0]
 	id := head.task.nodes[len(head.task.nodes)-1].topIDs[0]
 	hidden := n.kept[id] && (t.tops[0] != top || n.hidesGrad(head.task.nodes, id))
-	for _, b := range t.bottoms {
+	for _, b := range slices.Backward(t.bottoms) { // of many the last is most often the one that is not there
 		if n.fromSource(b) || b != top && n.writtenFrom(i, b) || b == top && hidden {
 			return false
 		}
@@ -132,23 +133,19 @@ func (n *Net) joins(i int, d *node) bool {
 
 // isView reports whether a blob's values are those of another that a node before node i makes.
 func (n *Net) isView(i int, b *blob.Blob) bool {
-	return slices.ContainsFunc(n.nodes[:i], func(d *node) bool {
-		return slices.ContainsFunc(d.tops, func(t *blob.Blob) bool { return t != b && t.SharesData(b) })
-	})
+	return slices.ContainsFunc(n.writers.views[b.DataStorage()], func(w written) bool { return w.node < i && w.top != b })
 }
 
 // makerReads reports whether a node before node i that writes a blob reads its values in Backward.
 func (n *Net) makerReads(i int, b *blob.Blob) bool {
-	return slices.ContainsFunc(n.nodes[:i], func(d *node) bool { return d.needBackward && d.readsWritten(b) })
+	return slices.ContainsFunc(n.writers.of[b], func(k int) bool { d := n.nodes[k]; return k < i && d.needBackward && d.readsWritten(b) })
 }
 
 // readsOverwritten reports whether one of the layers of a node's task reads, in Backward, what it wrote and what a node behind them overwrites.
 func (n *Net) readsOverwritten(d *node) bool {
 	nodes := d.task.nodes
-	behind := n.nodes[slices.Index(n.nodes, nodes[len(nodes)-1])+1:]
-	return slices.ContainsFunc(nodes, func(m *node) bool {
-		return slices.ContainsFunc(behind, func(o *node) bool { return slices.Contains(o.tops, m.tops[0]) }) && m.readsWritten(m.tops[0])
-	})
+	behind := n.writers.at[nodes[len(nodes)-1]] + 1
+	return slices.ContainsFunc(nodes, func(m *node) bool { return n.writtenFrom(behind, m.tops[0]) && m.readsWritten(m.tops[0]) })
 }
 
 // readsWritten reports whether a node's own layer writes a blob and reads its values in Backward.
@@ -167,16 +164,17 @@ func (d *node) readsWritten(b *blob.Blob) bool {
 // viewOverwritten reports whether a node behind node i overwrites, in place on another view of them, the values of its first bottom, from
 // which layers that are computed together may compute anew in Backward what they keep by themselves.
 func (n *Net) viewOverwritten(i int) bool {
-	return slices.ContainsFunc(n.nodes[i+1:], func(d *node) bool {
-		return slices.ContainsFunc(d.tops, func(t *blob.Blob) bool {
-			return slices.Contains(d.bottoms, t) && slices.ContainsFunc(n.nodes[i].bottoms, func(b *blob.Blob) bool { return t != b && t.SharesData(b) })
+	return slices.ContainsFunc(n.nodes[i].bottoms, func(b *blob.Blob) bool {
+		return slices.ContainsFunc(n.writers.views[b.DataStorage()], func(w written) bool {
+			return w.node > i && w.top != b && slices.Contains(n.nodes[w.node].bottoms, w.top)
 		})
 	})
 }
 
 // writtenFrom reports whether a node from i on writes a blob.
 func (n *Net) writtenFrom(i int, b *blob.Blob) bool {
-	return slices.ContainsFunc(n.nodes[i:], func(d *node) bool { return slices.Contains(d.tops, b) })
+	of := n.writers.of[b]
+	return len(of) > 0 && of[len(of)-1] >= i
 }
 
 // addBottoms gives a task what one that joins it reads besides its top.
@@ -191,7 +189,7 @@ func (t *task) addBottoms(joined *task) {
 
 // fromSource reports whether a layer without bottoms makes a blob.
 func (n *Net) fromSource(b *blob.Blob) bool {
-	return slices.ContainsFunc(n.nodes, func(d *node) bool { return len(d.bottoms) == 0 && slices.Contains(d.tops, b) })
+	return slices.ContainsFunc(n.writers.of[b], func(k int) bool { return len(n.nodes[k].bottoms) == 0 })
 }
 
 // between reports whether a blob or its gradient stands between layers that are computed together, so that nobody writes it.
@@ -228,7 +226,8 @@ func (n *Net) completeFusion(i int) {
 		}
 		return
 	}
-	for _, d := range n.nodes[:i] {
+	first := min(i, n.writers.of[top][0]) // before that nobody has the top
+	for _, d := range n.nodes[first:i] {
 		d.task.bottoms, d.task.tops = exchanged(d.task.bottoms, top, before), exchanged(d.task.tops, top, before)
 	}
 	n.log.Infof("Computing %s together", strings.Join(names, ", "))

@@ -17,6 +17,10 @@ type layoutGroup struct {
 	blobs []*blob.Blob
 	can   bool // all layers that read or write them can do with blocks
 	gains bool // and one does better with them
+
+	made  int            // its number
+	parts []*layoutGroup // groups that it has taken in
+	in    *layoutGroup   // which has taken it in
 }
 
 // chooseLayouts says how each layer's blobs lie.
@@ -76,7 +80,7 @@ func (n *Net) inBlocks(b *blob.Blob) bool { return slices.Contains(n.blocked, b)
 // layoutGroups returns the blobs that are read and written, in groups that must lie alike: they share storage, are the bottoms or
 // the tops of one layer, or those of one that makes its tops lie like its bottoms.
 func (n *Net) layoutGroups() []*layoutGroup {
-	var groups []*layoutGroup
+	j := &layoutJoiner{of: map[any]*layoutGroup{}}
 	for _, d := range n.nodes {
 		if len(d.task.nodes) == 0 {
 			continue
@@ -86,48 +90,107 @@ func (n *Net) layoutGroups() []*layoutGroup {
 			can = b.Blocking()
 		}
 		if can.Alike {
-			groups = joined(groups, slices.Concat(d.task.bottoms, d.task.tops), can.Bottoms && can.Tops, can.Gains)
+			j.join(slices.Concat(d.task.bottoms, d.task.tops), can.Bottoms && can.Tops, can.Gains)
 			continue
 		}
-		groups = joined(groups, d.task.bottoms, can.Bottoms, can.Gains)
-		groups = joined(groups, d.task.tops, can.Tops, can.Gains)
+		j.join(d.task.bottoms, can.Bottoms, can.Gains)
+		j.join(d.task.tops, can.Tops, can.Gains)
 	}
-	for _, g := range groups {
-		g.can = g.can && !slices.ContainsFunc(g.blobs, func(b *blob.Blob) bool { return n.mustBePlain(b) })
+	plain := n.seenFromOutside()
+	var groups []*layoutGroup
+	for _, g := range j.groups {
+		if g.in != nil {
+			continue
+		}
+		g.blobs = g.all(nil)
+		g.can = g.can && !slices.ContainsFunc(g.blobs, func(b *blob.Blob) bool { return mustBePlain(b, plain) })
+		groups = append(groups, g)
 	}
 	return groups
 }
 
-// joined makes one group of some blobs and of the groups that have one of them, or one that shares its storage.
-func joined(groups []*layoutGroup, blobs []*blob.Blob, can, gains bool) []*layoutGroup {
-	if len(blobs) == 0 {
-		return groups
-	}
-	all := &layoutGroup{slices.Clone(blobs), can, gains}
-	rest := groups[:0:0]
-	for _, g := range groups {
-		if !slices.ContainsFunc(g.blobs, func(b *blob.Blob) bool { return slices.ContainsFunc(blobs, b.SharesStorage) }) {
-			rest = append(rest, g)
-			continue
-		}
-		all.blobs = append(all.blobs, g.blobs...)
-		all.can, all.gains = all.can && g.can, all.gains || g.gains
-	}
-	return append(rest, all)
+// layoutJoiner makes groups of blobs.
+type layoutJoiner struct {
+	groups []*layoutGroup       // in the order in which they were made, those that are part of others too
+	of     map[any]*layoutGroup // by blob, storage of values, and storage of gradients
 }
 
-// mustBePlain reports whether a blob is no images with whole blocks of channels, or is looked at from outside.
-func (n *Net) mustBePlain(b *blob.Blob) bool {
+// join makes one group of some blobs and of the groups that have one of them, or one that shares its storage.
+func (j *layoutJoiner) join(blobs []*blob.Blob, can, gains bool) {
+	if len(blobs) == 0 {
+		return
+	}
+	all := &layoutGroup{blobs: slices.Clone(blobs), can: can, gains: gains, made: len(j.groups)}
+	for _, b := range blobs {
+		for _, key := range layoutKeys(b) {
+			if g := j.of[key]; g != nil {
+				if g = g.outermost(); g != all && !slices.Contains(all.parts, g) {
+					all.parts = append(all.parts, g)
+				}
+			}
+			j.of[key] = all
+		}
+	}
+	slices.SortFunc(all.parts, func(a, b *layoutGroup) int { return a.made - b.made })
+	for _, g := range all.parts {
+		g.in = all
+		all.can, all.gains = all.can && g.can, all.gains || g.gains
+	}
+	j.groups = append(j.groups, all)
+}
+
+// layoutKeys are equal for blobs that share storage.
+func layoutKeys(b *blob.Blob) [3]any {
+	type values struct{ of blob.Storage }
+	type gradients struct{ of blob.Storage }
+	return [3]any{b, values{b.DataStorage()}, gradients{b.DiffStorage()}}
+}
+
+// outermost returns the group that a group has become part of.
+func (g *layoutGroup) outermost() *layoutGroup {
+	top := g
+	for top.in != nil {
+		top = top.in
+	}
+	for g != top {
+		g, g.in = g.in, top
+	}
+	return top
+}
+
+// all appends the blobs of a group and its parts.
+func (g *layoutGroup) all(to []*blob.Blob) []*blob.Blob {
+	to = append(to, g.blobs...)
+	for _, p := range g.parts {
+		to = p.all(to)
+	}
+	return to
+}
+
+// seenFromOutside returns the blobs, by layoutKeys, that are outputs or were asked for.
+func (n *Net) seenFromOutside() map[any]bool {
+	seen := map[any]bool{}
+	add := func(id int) {
+		for _, key := range layoutKeys(n.blobs[id]) {
+			seen[key] = true
+		}
+	}
+	for id := range n.kept {
+		add(id)
+	}
+	for _, id := range n.outputs {
+		add(id)
+	}
+	return seen
+}
+
+// mustBePlain reports whether a blob is no images with whole blocks of channels, or shares storage with one that is looked at from outside.
+func mustBePlain(b *blob.Blob, seen map[any]bool) bool {
 	if b.NumAxes() != 4 || b.Dim(1)%kernel.BlockLanes != 0 {
 		return true
 	}
-	seen := func(id int) bool { return n.blobs[id].SharesStorage(b) }
-	for id := range n.kept {
-		if seen(id) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(n.outputs, seen)
+	keys := layoutKeys(b)
+	return slices.ContainsFunc(keys[:], func(key any) bool { return seen[key] })
 }
 
 // bringToPlanes turns what a blob holds.

@@ -83,6 +83,7 @@ type Net struct {
 	blocked    []*blob.Blob // whose channels lie in blocks
 	thin       []*thinImages
 	layouts    Layouts
+	writers    writers // as of the last fuse
 	arena      *Arena
 	placements []placement
 	placedIn   *float32  // the start of the memory that they were carried out in
