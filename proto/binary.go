@@ -10,7 +10,7 @@ import (
 
 // ReadBinary reads a message from a binary file.
 func ReadBinary(path string, m proto.Message) error {
-	data, err := os.ReadFile(path)
+	data, err := readWhole(path)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package proto
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -13,7 +12,7 @@ import (
 
 // ReadText reads a message from a prototxt.
 func ReadText(path string, m proto.Message) (*Source, error) {
-	text, err := os.ReadFile(path)
+	text, err := readWhole(path)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +55,7 @@ func (n *Net) LayerOrigin(i int) int {
 // ReadNet reads a net definition, text or binary, and upgrades old forms.
 func ReadNet(path string) (*Net, error) {
 	n := &Net{Param: &caffepb.NetParameter{}, Path: path, list: "layer"}
-	data, err := os.ReadFile(path)
+	data, err := readWhole(path)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +126,7 @@ type Solver struct {
 
 // ReadSolver reads a solver definition, upgrades old fields and completes its snapshot_prefix.
 func ReadSolver(path string) (*Solver, error) {
-	text, err := os.ReadFile(path)
+	text, err := readWhole(path)
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,9 @@ var errWhole = errors.New("to be read whole")
 
 // openBinary is ReadBinary for a message with blobs, whose long lists of values stay in the file.
 func openBinary(path string, m proto.Message) (*Stored, error) {
+	if isStream(path) {
+		return nil, ReadBinary(path, m)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

@@ -29,15 +29,18 @@ func signatureAt(r io.ReaderAt, size int64) int64 {
 	return -1
 }
 
-// Is reports whether a file is an HDF5 file.
+// Is reports whether a file is an HDF5 file. A pipe, which gives its bytes once, is not looked into and counts as none.
 func Is(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	return err == nil && info.Mode().IsRegular() && signatureAt(f, info.Size()) >= 0
+	return signatureAt(f, info.Size()) >= 0
 }
 
 // longestSuperblock is version 1's with addresses of 8 bytes.

@@ -1,0 +1,63 @@
+package proto
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+)
+
+// mostStreamed is how much is read of a pipe: protobuf's limit for a message.
+const mostStreamed = 1 << 31
+
+// readWhole reads a file whole. A pipe, such as bash's <(...), gives its bytes once: they are kept for later calls with the same path, as of
+// several workers. Devices are refused, since some never end.
+func readWhole(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil || info.Mode().IsRegular() || info.IsDir():
+		return os.ReadFile(path)
+	case info.Mode()&fs.ModeDevice != 0:
+		return nil, fmt.Errorf("%s: a device, where a file is needed", path)
+	}
+	s, _ := streams.LoadOrStore(path, &stream{})
+	return s.(*stream).read(path)
+}
+
+// isStream reports whether a path leads to what can be read only once, from its beginning.
+func isStream(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
+}
+
+// streams has what pipes gave, by path.
+var streams sync.Map
+
+type stream struct {
+	once sync.Once
+	data []byte
+	err  error
+}
+
+func (s *stream) read(path string) ([]byte, error) {
+	s.once.Do(func() { s.data, s.err = readStream(path, mostStreamed) })
+	return s.data, s.err
+}
+
+// readStream reads a pipe to its end, which must come before the limit.
+func readStream(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(data)) > limit {
+		return nil, fmt.Errorf("%s: more than %d bytes come from this pipe, which has no end", path, limit)
+	}
+	return data, nil
+}
