@@ -8,10 +8,15 @@ import (
 // MPIJob is this process's place in an MPI job.
 type MPIJob struct {
 	Transport
-	finalize func()
-	abort    func()
-	end      func(o outcome, patience time.Duration) (first bool)
+	finalize  func()
+	abort     func()
+	end       func(o outcome, patience time.Duration) (first bool)
+	tellWaits func(tell func(line string))
 }
+
+// TellWaits has lines told of calls that wait for another rank for many seconds, as for one that is stopped, and of their ends. It is called
+// before the first message; tell may be called from any goroutine.
+func (j *MPIJob) TellWaits(tell func(line string)) { j.tellWaits(tell) }
 
 // outcome is how a rank's work has ended.
 type outcome int

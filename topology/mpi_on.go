@@ -91,7 +91,7 @@ func OpenMPI() (*MPIJob, error) {
 	}
 	t := &mpiRank{rank: mpi.WorldRank(), size: mpi.WorldSize()}
 	t.ended = make([]atomic.Int32, t.size)
-	return &MPIJob{Transport: t, finalize: mpi.Finalize, abort: func() { C.sw_abort() }, end: t.end}, nil
+	return &MPIJob{Transport: t, finalize: mpi.Finalize, abort: func() { C.sw_abort() }, end: t.end, tellWaits: t.tellWaits}, nil
 }
 
 // mpiRank sends with MPI's blocking calls. empi has no send-receive, and panics on empty slices, hence the calls above.
@@ -101,6 +101,12 @@ func OpenMPI() (*MPIJob, error) {
 type mpiRank struct {
 	rank, size int
 	ended      []atomic.Int32 // by rank: the tag of its last message; 0: it has not come
+	waits      *waits         // nil: nobody wants to know
+}
+
+func (t *mpiRank) tellWaits(tell func(line string)) {
+	t.waits = newWaits(t.rank, t.size, tell)
+	go t.waits.follow()
 }
 
 func (t *mpiRank) Rank() int { return t.rank }
@@ -111,6 +117,8 @@ func (t *mpiRank) Send(to int, data []float32) error {
 	if err := t.check(to, "send to", data); err != nil {
 		return err
 	}
+	t.waits.begin(waitSend, to)
+	defer t.waits.end(waitSend, to)
 	return mpiError(fmt.Sprintf("send to rank %d", to), C.sw_send(pointer(data), C.int(len(data)), C.int(to)))
 }
 
@@ -122,7 +130,9 @@ func (t *mpiRank) Recv(from int, data []float32) error {
 		return t.gone(from)
 	}
 	var got, tag C.int
+	t.waits.begin(waitRecv, from)
 	code := C.sw_recv(pointer(data), C.int(len(data)), C.int(from), &got, &tag)
+	t.waits.end(waitRecv, from)
 	return t.received(from, data, int(got), int(tag), code)
 }
 
@@ -137,7 +147,9 @@ func (t *mpiRank) SendRecv(to int, send []float32, from int, recv []float32) err
 		return t.gone(from)
 	}
 	var got, tag C.int
+	t.waits.begin(waitRecv, from)
 	code := C.sw_sendrecv(pointer(send), C.int(len(send)), C.int(to), pointer(recv), C.int(len(recv)), C.int(from), &got, &tag)
+	t.waits.end(waitRecv, from)
 	return t.received(from, recv, int(got), int(tag), code)
 }
 

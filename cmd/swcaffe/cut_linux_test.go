@@ -18,3 +18,6 @@ func cutSockets() {
 		}
 	}
 }
+
+// Signals that stop a process and let it go on.
+const stopSignal, continueSignal = syscall.SIGSTOP, syscall.SIGCONT

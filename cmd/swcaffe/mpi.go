@@ -28,6 +28,7 @@ func inJob(e *env, work func(job *topology.MPIJob) error) error {
 	if err != nil {
 		return err
 	}
+	job.TellWaits(func(line string) { e.log.Warn(line) })
 	err = work(job)
 	if peer := (*solver.PeerError)(nil); errors.As(err, &peer) {
 		err = errors.Join(topology.ErrAborted, err)

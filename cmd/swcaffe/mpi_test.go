@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
 	"os/exec"
 	"slices"
 	"strings"
@@ -26,6 +27,7 @@ func TestMPI(t *testing.T) {
 	t.Run("train", job.testTrain)
 	t.Run("test", job.testTest)
 	t.Run("faults", job.testFaults)
+	t.Run("stopped", job.testStopped)
 	t.Run("asynchronous", job.testAsynchronous)
 }
 
@@ -38,22 +40,35 @@ func (job mpiJob) run(t *testing.T, args ...string) (string, error) {
 // start starts any command line in every process of a job. The function it returns waits for the end.
 func (job mpiJob) start(t *testing.T, line ...string) (wait func() (string, error)) {
 	t.Helper()
+	var out bytes.Buffer
+	ended := job.startTo(t, &out, line...)
+	return func() (string, error) {
+		err := ended()
+		return out.String(), err
+	}
+}
+
+// startTo is start for output that is looked at before the end.
+func (job mpiJob) startTo(t *testing.T, out interface {
+	io.Writer
+	String() string
+}, line ...string) (wait func() error) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	cmd := mpitest.Job(ctx, line...)
 	cmd.WaitDelay = 10 * time.Second
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
 		cancel()
 		t.Fatal(err)
 	}
-	return func() (string, error) {
+	return func() error {
 		defer cancel()
 		err := cmd.Wait()
 		if ctx.Err() != nil {
 			t.Fatalf("the job did not end:\n%s", out.String())
 		}
-		return out.String(), err
+		return err
 	}
 }
 

@@ -159,6 +159,49 @@ func (job mpiJob) testFaults(t *testing.T) {
 	}
 }
 
+// testStopped: while a process is stopped another one says, after some seconds, which one it waits for, and says when it is back; the job goes
+// on.
+func (job mpiJob) testStopped(t *testing.T) {
+	dir := t.TempDir()
+	writeSolver(t, dir, "s.prototxt", 100_000_000)
+	var out logLines
+	wait := job.startTo(t, &out, "sh", "-c", "D="+dir+"; echo $$ > $D/pid.$OMPI_COMM_WORLD_RANK; exec "+job.binary+" train -solver $D/s.prototxt")
+	snapshot := filepath.Join(dir, "s_iter_40.solverstate")
+	eventually(t, snapshot, func() bool { return exists(snapshot) })
+	pid := func(rank int) *os.Process {
+		text, err := os.ReadFile(filepath.Join(dir, fmt.Sprint("pid.", rank)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := os.FindProcess(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	stopped := pid(2)
+	signal := func(p *os.Process, sig os.Signal) {
+		if err := p.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+	}
+	signal(stopped, stopSignal)
+	for _, line := range []string{" for rank 2: for ", "it goes on waiting"} {
+		eventually(t, line, func() bool { return strings.Contains(out.String(), line) })
+	}
+	signal(stopped, continueSignal)
+	eventually(t, "rank 2 is back", func() bool { return strings.Contains(out.String(), "rank 2 is back") })
+	signal(pid(0), os.Interrupt)
+	if err := wait(); err != nil || !strings.Contains(out.String(), "Optimization stopped early.") {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+	resume(t, job, dir)
+}
+
 // resume continues from the last snapshot in a folder.
 func resume(t *testing.T, job mpiJob, dir string) {
 	t.Helper()

@@ -46,6 +46,13 @@ func (l *logLines) add(line string) {
 	l.text.WriteString(line + "\n")
 }
 
+// Write adds what a process writes.
+func (l *logLines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
 func (l *logLines) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
