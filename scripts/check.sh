@@ -66,6 +66,11 @@ for system in darwin/arm64 windows/amd64; do
 done
 (cd tools/asm && alive go vet ./...)
 
+# From here on what is left in the folder for temporary files is an error.
+temporary=$(mktemp -d)
+trap 'rm -rf "$temporary"' EXIT
+export TMPDIR=$temporary
+
 # On a busy machine a package may need more than the ten minutes that go test gives it.
 step "go test"
 gotest -timeout 30m ./...
@@ -74,12 +79,18 @@ step "go test -race (packages with goroutines)"
 gotest -timeout 30m -race -short ./cpe ./cpe/kernel ./data ./data/lmdb ./modeltime ./solver ./topology/...
 gotest -race -run FirstRunningSums ./layers
 
+step "faults at random moments"
+alive ./scripts/faults.sh
+
 # Fixed seeds: the same problems every time, as many as the time allows. scripts/fuzz.sh goes on with fresh ones.
 step "random nets and kernel problems, 90 s"
-problems=$(mktemp -d)
-alive go build -o "$problems/randomtest" ./internal/randomtest/run
-"$problems/randomtest" -seed 1 -seconds 90 -dir build/fuzz/problems
-rm -r "$problems"
+mkdir -p build
+alive go build -o build/randomtest ./internal/randomtest/run
+build/randomtest -seed 1 -seconds 90 -dir build/problems
+
+step "no temporary files"
+left=$(ls -A "$temporary")
+[ -z "$left" ] || { echo "left in TMPDIR:"; echo "$left"; exit 1; }
 
 step "clean tree"
 after=$(git status --porcelain)
