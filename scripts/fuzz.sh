@@ -29,6 +29,6 @@ while [ "$(date +%s)" -lt "$end" ] && [ $failed = 0 ]; do
       try go test "./$(dirname "$file")" -run '^$' -fuzz "^$name\$" -fuzztime "$((each > 5 ? each : 5))s"
     done
   done
-  try scripts/faults.sh $((round * 2 / 10)) "$RANDOM"
+  try scripts/faults.sh "$RANDOM" 40 20 20 4
 done
 exit $failed
