@@ -1,6 +1,8 @@
 package net
 
 import (
+	"slices"
+
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/layers"
 )
@@ -42,6 +44,8 @@ func (f *gradientFlow) backward(d *node) bool {
 		}
 		switch {
 		case !t.propagate[j]:
+		case !t.passes(j) && f.overwrites(d, b):
+			return false
 		case f.adding[d]:
 			f.want[b] = number
 			f.have[f.of[b]] += number
@@ -50,6 +54,16 @@ func (f *gradientFlow) backward(d *node) bool {
 		}
 	}
 	return true
+}
+
+// overwrites reports whether a node writes the gradient of a bottom where that of a top stands, which it is still reading then. That is sound
+// where the layer runs in place, or says that it can.
+func (f *gradientFlow) overwrites(d *node, bottom *blob.Blob) bool {
+	r, ok := d.task.Layer.(layers.GradReplacer)
+	replaces := ok && r.ReplacesGrad() && !f.adding[d]
+	return slices.ContainsFunc(d.task.tops, func(top *blob.Blob) bool {
+		return f.of[top] == f.of[bottom] && (f.adding[d] || !replaces && !top.SharesDiff(bottom))
+	})
 }
 
 func (f *gradientFlow) write(b *blob.Blob, value uint64) { f.want[b], f.have[f.of[b]] = value, value }

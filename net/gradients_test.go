@@ -3,6 +3,7 @@ package net
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/blob"
@@ -31,6 +32,11 @@ func pointwise(top, more string) string {
 	layer { name: "` + top + `" type: "Convolution" bottom: "t" top: "` + top + `" convolution_param { num_output: 8 kernel_size: 1 ` + more + ` weight_filler { type: "msra" } } }`
 }
 
+// wide gives convolutions of a net so many channels that an input gradient is summed in several blocks of them.
+func wide(text string) string {
+	return strings.ReplaceAll(text, "num_output: 8 ", "num_output: 600 ")
+}
+
 // sum adds up.
 func sum(bottoms ...string) string {
 	text := `
@@ -48,15 +54,20 @@ func TestGradientsShareStorage(t *testing.T) {
 		name, text   string
 		passed, adds bool
 	}{
-		{"identity", trunk + pointwise("b", "") + sum("t", "b") + classifier, true, true},
-		{"identity, the other way round", trunk + pointwise("b", "") + sum("b", "t") + classifier, true, true},
-		{"identity and ReLU", trunk + pointwise("b", "") + sum("t", "b") + rectified + classifier, true, true},
+		// A convolution that is the whole branch reads its top's gradient where that of the sum stands, so it may not add to that.
+		{"identity", trunk + pointwise("b", "") + sum("t", "b") + classifier, true, false},
+		{"identity, the other way round", trunk + pointwise("b", "") + sum("b", "t") + classifier, true, false},
+		{"identity and ReLU", trunk + pointwise("b", "") + sum("t", "b") + rectified + classifier, true, false},
+		{"identity of many channels", wide(trunk+pointwise("b", "")) + sum("t", "b") + classifier, true, false},
+		{"identity behind a branch of two", trunk + pointwise("b", "") + `
+			layer { name: "second" type: "Convolution" bottom: "b" top: "c" convolution_param { num_output: 8 kernel_size: 1 weight_filler { type: "msra" } } }` +
+			sum("t", "c") + classifier, true, true},
 		{"a normed branch", trunk + pointwise("b", "") + normed + sum("t", "b") + rectified + classifier, true, true},
 		{"what is added comes behind the normed branch", trunk + pointwise("b", "") + normed + pointwise("c", "") + sum("c", "b") + rectified + classifier, true, true},
 		{"a normed branch that is thrown away", trunk + pointwise("b", "") + normed + `
 			layer { name: "nobody" type: "Silence" bottom: "b" }` + pointwise("c", "") + sum("c", "t") + classifier, true, false},
 		{"two branches", trunk + pointwise("b", "stride: 2") + pointwise("c", "stride: 2") + sum("c", "b") + classifier, true, true},
-		{"grouped", trunk + pointwise("b", "group: 4") + sum("t", "b") + classifier, true, true},
+		{"grouped", trunk + pointwise("b", "group: 4") + sum("t", "b") + classifier, true, false},
 		{"a reader adds before another reads", trunk + pointwise("b", "") + pointwise("c", "") + sum("b", "t", "c") + rectified + classifier, true, false},
 		{"a reader adds before a layer elsewhere reads", trunk + pointwise("c", "") + `
 			layer { name: "side" type: "Convolution" bottom: "x" top: "d" convolution_param { num_output: 8 kernel_size: 3 weight_filler { type: "msra" } } }
