@@ -78,6 +78,25 @@ func TestConvPool(t *testing.T) {
 	}
 }
 
+// TestConvPoolPacked: so it is, by planes, with rectified outputs whose places are packed: those that are 0 took no place.
+func TestConvPoolPacked(t *testing.T) {
+	machines := cacheMachines(t, 1<<20)
+	pooled := 0
+	for _, s := range []ConvShape{pooledConvs[0], pooledConvs[6], conv2(2, 2, 36, 1, 21, 14, 3, 3, 1, 1, 1)} {
+		for _, window := range [][3]int{{2, 2, 0}, {3, 2, 0}, {3, 2, 1}} {
+			s.Out = s.Out/BlockLanes*BlockLanes + 5
+			p, _ := pooledShape(s, window, false)
+			p.ReLU, p.Packed = true, true
+			if testConvPool(t, machines, s, p) {
+				pooled++
+			}
+		}
+	}
+	if pooled == 0 && machineHasPlanes(t) {
+		t.Error("nothing was computed at once")
+	}
+}
+
 // machineHasPlanes reports whether there are vectors that pool planes.
 func machineHasPlanes(t *testing.T) bool {
 	p, err := NewPool(hostMachine(t, 1), PoolShape{N: 1, C: 1, H: 4, W: 4, OH: 2, OW: 2, KH: 2, KW: 2, SH: 2, SW: 2})

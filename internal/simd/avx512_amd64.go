@@ -119,7 +119,7 @@ func turnAVX512(dst *float32, src *float32, ldd int, lds int, rows int, cols int
 //go:noescape
 func packPlacesAVX512(codes *uint8, index *int32, y *float32, first int, step int, width int, span int, n int, relu bool)
 
-// unpackPlacesAVX512 writes the indices that codes stand for, far below 0 for no place.
+// unpackPlacesAVX512 writes the indices that codes stand for, -1 for no place.
 //
 //go:noescape
 func unpackPlacesAVX512(index *int32, codes *uint8, first int, step int, edge int, span int, n int)

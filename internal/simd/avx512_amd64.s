@@ -8136,7 +8136,7 @@ TEXT ·unpackPlacesAVX512(SB), NOSPLIT, $0-56
 	VMOVD        DX, X4
 	VPBROADCASTD X4, Z4
 	VMOVDQU32    c16_000000ff<>+0(SB), Z5
-	VMOVDQU32    c16_c0000000<>+0(SB), Z6
+	VMOVDQU32    c16_ffffffff<>+0(SB), Z6
 	MOVQ         n+48(FP), DX
 	MOVQ         $0x00000010, BX
 	MOVQ         $0x0000ffff, SI
@@ -8164,23 +8164,23 @@ part:
 	VZEROUPPER
 	RET
 
-DATA c16_c0000000<>+0(SB)/4, $0xc0000000
-DATA c16_c0000000<>+4(SB)/4, $0xc0000000
-DATA c16_c0000000<>+8(SB)/4, $0xc0000000
-DATA c16_c0000000<>+12(SB)/4, $0xc0000000
-DATA c16_c0000000<>+16(SB)/4, $0xc0000000
-DATA c16_c0000000<>+20(SB)/4, $0xc0000000
-DATA c16_c0000000<>+24(SB)/4, $0xc0000000
-DATA c16_c0000000<>+28(SB)/4, $0xc0000000
-DATA c16_c0000000<>+32(SB)/4, $0xc0000000
-DATA c16_c0000000<>+36(SB)/4, $0xc0000000
-DATA c16_c0000000<>+40(SB)/4, $0xc0000000
-DATA c16_c0000000<>+44(SB)/4, $0xc0000000
-DATA c16_c0000000<>+48(SB)/4, $0xc0000000
-DATA c16_c0000000<>+52(SB)/4, $0xc0000000
-DATA c16_c0000000<>+56(SB)/4, $0xc0000000
-DATA c16_c0000000<>+60(SB)/4, $0xc0000000
-GLOBL c16_c0000000<>(SB), RODATA|NOPTR, $64
+DATA c16_ffffffff<>+0(SB)/4, $0xffffffff
+DATA c16_ffffffff<>+4(SB)/4, $0xffffffff
+DATA c16_ffffffff<>+8(SB)/4, $0xffffffff
+DATA c16_ffffffff<>+12(SB)/4, $0xffffffff
+DATA c16_ffffffff<>+16(SB)/4, $0xffffffff
+DATA c16_ffffffff<>+20(SB)/4, $0xffffffff
+DATA c16_ffffffff<>+24(SB)/4, $0xffffffff
+DATA c16_ffffffff<>+28(SB)/4, $0xffffffff
+DATA c16_ffffffff<>+32(SB)/4, $0xffffffff
+DATA c16_ffffffff<>+36(SB)/4, $0xffffffff
+DATA c16_ffffffff<>+40(SB)/4, $0xffffffff
+DATA c16_ffffffff<>+44(SB)/4, $0xffffffff
+DATA c16_ffffffff<>+48(SB)/4, $0xffffffff
+DATA c16_ffffffff<>+52(SB)/4, $0xffffffff
+DATA c16_ffffffff<>+56(SB)/4, $0xffffffff
+DATA c16_ffffffff<>+60(SB)/4, $0xffffffff
+GLOBL c16_ffffffff<>(SB), RODATA|NOPTR, $64
 
 // func maxPool1AVX512(dst *float32, mask *int32, index int, w int, src *float32, kh int, kw int, ld int, n int, words *int32)
 // Requires: AVX, AVX512F
@@ -13160,6 +13160,24 @@ DATA c16_41a00000<>+52(SB)/4, $0x41a00000
 DATA c16_41a00000<>+56(SB)/4, $0x41a00000
 DATA c16_41a00000<>+60(SB)/4, $0x41a00000
 GLOBL c16_41a00000<>(SB), RODATA|NOPTR, $64
+
+DATA c16_c0000000<>+0(SB)/4, $0xc0000000
+DATA c16_c0000000<>+4(SB)/4, $0xc0000000
+DATA c16_c0000000<>+8(SB)/4, $0xc0000000
+DATA c16_c0000000<>+12(SB)/4, $0xc0000000
+DATA c16_c0000000<>+16(SB)/4, $0xc0000000
+DATA c16_c0000000<>+20(SB)/4, $0xc0000000
+DATA c16_c0000000<>+24(SB)/4, $0xc0000000
+DATA c16_c0000000<>+28(SB)/4, $0xc0000000
+DATA c16_c0000000<>+32(SB)/4, $0xc0000000
+DATA c16_c0000000<>+36(SB)/4, $0xc0000000
+DATA c16_c0000000<>+40(SB)/4, $0xc0000000
+DATA c16_c0000000<>+44(SB)/4, $0xc0000000
+DATA c16_c0000000<>+48(SB)/4, $0xc0000000
+DATA c16_c0000000<>+52(SB)/4, $0xc0000000
+DATA c16_c0000000<>+56(SB)/4, $0xc0000000
+DATA c16_c0000000<>+60(SB)/4, $0xc0000000
+GLOBL c16_c0000000<>(SB), RODATA|NOPTR, $64
 
 // func pow25AVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
 // Requires: AVX, AVX512F

@@ -15,7 +15,7 @@ func (p *Planes) PackPlaces(codes []uint8, index []int32, y []float32, relu bool
 	}
 }
 
-// UnpackPlaces writes the indices that codes stand for; one outside the plane for no place.
+// UnpackPlaces writes the indices that codes stand for; -1 for no place.
 func (p *Planes) UnpackPlaces(index []int32, codes []uint8) {
 	s := &p.shape
 	_, _ = codes[s.OH*s.OW-1], index[s.OH*s.OW-1]

@@ -22,7 +22,7 @@ const (
 	less     = 1
 	notLess  = 5
 	noneCode = 0xff // the code of an output that took no place
-	nowhere  = 0xc0000000
+	nowhere  = 0xffffffff // -1, the index of no place
 )
 
 // places emits packPlaces and unpackPlaces for windows of at most three rows. The window of output i of a row begins at index
@@ -74,7 +74,7 @@ func (s isa) packPlaces(order Mem) {
 func (s isa) unpackPlaces(order Mem) {
 	TEXT("unpackPlaces"+s.tag, NOSPLIT, "func(index *int32, codes *uint8, first, step, edge, span, n int)")
 	Pragma("noescape")
-	Doc("unpackPlaces" + s.tag + " writes the indices that codes stand for, far below 0 for no place.")
+	Doc("unpackPlaces" + s.tag + " writes the indices that codes stand for, -1 for no place.")
 	index, codes := Load(Param("index"), GP64()), Load(Param("codes"), GP64())
 	base, next := s.windows(order)
 	second, third, span := s.v(), s.v(), s.v()
