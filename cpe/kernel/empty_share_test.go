@@ -56,6 +56,33 @@ func TestProductsOfEmptyShares(t *testing.T) {
 	}
 }
 
+// TestProductsOfNothing: sums of no products are 0, the bias, or what C held, in as few columns as one tile has and in more.
+func TestProductsOfNothing(t *testing.T) {
+	m := partsMachine(t, 1, 2)
+	for _, n := range []int{1, 37, 4097} {
+		for _, s := range []GemmShape{{M: 1, N: n}, {M: 2, N: n, TransB: true}, {M: 7, N: n}, {M: 7, N: n, TransA: true}, {M: 1, N: n, Accumulate: true}} {
+			p, err := NewMultiplier(m, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bias, c := values(n, 1), values(s.M*n, 2)
+			want := make([]float32, len(c))
+			if s.Accumulate {
+				copy(want, c)
+				bias = nil
+			} else {
+				for i := range want {
+					want[i] = bias[i%n]
+				}
+			}
+			if err := p.Run(nil, nil, bias, c); err != nil {
+				t.Fatal(err)
+			}
+			sameBits(t, s.String(), c, want)
+		}
+	}
+}
+
 // TestStrategiesOnCoreGroups: all numbers of core groups choose the same strategies, on every vector level, and so give the same bits. The
 // first shape is a gradient with strides that had columns on few core groups, and phases on more than there are images.
 func TestStrategiesOnCoreGroups(t *testing.T) {

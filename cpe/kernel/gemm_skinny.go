@@ -79,7 +79,9 @@ func (g *Gemm) mixRows(lo, hi int) {
 			clear(c)
 		}
 	}
-	simd.MixRows(g.c[lo:], s.N, g.a, s.K, s.M, g.b[lo:], s.N, s.K, hi-lo)
+	if s.K > 0 {
+		simd.MixRows(g.c[lo:], s.N, g.a, s.K, s.M, g.b[lo:], s.N, s.K, hi-lo)
+	}
 }
 
 // dotRows makes columns [lo, hi) of C from rows of the transposed B.
