@@ -28,7 +28,7 @@ type run struct {
 
 // check runs a job.
 func (j *job) check(c *common) error {
-	if c.Model != "" && c.Model != "native" {
+	if !c.native() {
 		return j.checkModel(c)
 	}
 	kept.Lock()
@@ -162,7 +162,7 @@ func (j *job) checkModel(c *common) error {
 	var ledgers [2]cpe.Ledger
 	var errs [2]error
 	for i, mode := range []cpe.Mode{cpe.Functional, cpe.CostOnly} {
-		m, err := modelled(c.Model, mode)
+		m, err := modelled(c, mode)
 		if err != nil {
 			return err
 		}

@@ -24,7 +24,11 @@ func drawConv(r *rand.Rand) shape {
 	}
 	c.family(r)
 	c.options(r)
-	c.bound(work(r, c.Model))
+	most := work(r, c.native())
+	if c.native() && r.IntN(5) == 0 {
+		most = max(most, c.fused(r))
+	}
+	c.bound(most)
 	if r.IntN(150) == 0 {
 		c.spoil(r)
 	}
@@ -76,10 +80,31 @@ func (c *conv) family(r *rand.Rand) {
 	}
 }
 
+// fused makes a shape one whose directions are computed together: batches of small images by Winograd's strategies, and few channels
+// with pooling. It returns how many products are enough for that.
+func (c *conv) fused(r *rand.Rand) int {
+	n := 4 + r.IntN(6)
+	c.In, c.Stride, c.Dilation, c.Group = []int{n, max(3, n-2+r.IntN(4))}, []int{1, 1}, []int{1, 1}, 1
+	side := pick(r, 3, 3, 5)
+	c.Kernel, c.Pad = []int{side, side}, []int{side / 2, side / 2}
+	if r.IntN(3) > 0 {
+		c.N, c.C, c.Out = 16+r.IntN(12), pick(r, 3, 16, 18, 32), pick(r, 5, 16, 20, 32)
+		c.Strategy = pick(r, "auto", "winograd", "winograd2", "winograd4", "winograd5")
+		c.Entry = pick(r, "grads", "grads", "pooled", "where", "weightsto", "forward")
+		return 8_000_000
+	}
+	c.In[0], c.In[1] = c.In[0]+r.IntN(20), c.In[1]+r.IntN(20)
+	c.C, c.Out, c.Strategy, c.Entry = 1+r.IntN(6), 8+r.IntN(32), "implicit", "pooled"
+	if r.IntN(2) == 0 {
+		c.PoolK, c.PoolS = 2+r.IntN(2), 2
+	}
+	return 1_000_000
+}
+
 // options draws what is called, and how arrays lie.
 func (c *conv) options(r *rand.Rand) {
 	c.Entry = pick(r, "forward", "forward", "relu", "finish", "weights", "weightsto", "weightsto", "input", "input", "where", "addinput", "grads", "pooled")
-	if c.Model != "native" && c.Model != "" {
+	if !c.native() {
 		c.Entry = pick(r, "forward", "weights", "input")
 	}
 	c.Bias, c.Add = r.IntN(2) == 0, r.IntN(2) == 0

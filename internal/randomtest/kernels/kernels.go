@@ -43,10 +43,11 @@ type shape interface {
 type common struct {
 	Seed    uint64
 	Values  string `of:"ordinary,coarse,zeros,special"`
-	Cache   int    // of a core group, in KB; 0: this computer's
+	Cache   int    // of a core group, or modelled LDM, in KB; 0: the machine's
 	Shift   int    // by how many values arrays begin beside a cache line
 	Lend    bool   // scratch is lent, as long as the kernel says
 	Model   string `of:"native,sw26010,sw26010_pro"`
+	Program string `of:"swcaffe,swcaffe-2019,swcaffe-2018"` // that the modelled machine runs
 	Threads []randomtest.Threads
 }
 
@@ -54,11 +55,14 @@ func (c *common) base() *common { return c }
 func (c *common) tidy() bool    { return true }
 func (c *common) valid() bool   { return true }
 
+func (c *common) native() bool { return c.Model == "" || c.Model == "native" }
+
 // drawCommon draws the common fields. modelled is the part of problems for modelled machines.
 func drawCommon(r *rand.Rand, modelled float64) common {
 	c := common{Seed: r.Uint64N(1 << 32), Values: pick(r, "ordinary", "ordinary", "coarse", "coarse", "zeros")}
 	if r.Float64() < modelled {
-		c.Model = pick(r, "sw26010", "sw26010", "sw26010_pro")
+		c.Model, c.Program = pick(r, "sw26010", "sw26010", "sw26010_pro"), pick(r, "swcaffe", "swcaffe", "swcaffe-2019", "swcaffe-2018")
+		c.Cache = pick(r, 0, 0, 0, 32, 8)
 		return c
 	}
 	c.Cache = pick(r, 0, 0, 1024, 256, 48, 2048)

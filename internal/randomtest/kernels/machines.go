@@ -56,10 +56,16 @@ func native(t randomtest.Threads, cache int, spoils bool) (*cpe.Machine, error) 
 }
 
 // modelled returns a new modelled machine.
-func modelled(name string, mode cpe.Mode) (*cpe.Machine, error) {
-	spec, err := cpe.Load(name)
+func modelled(c *common, mode cpe.Mode) (*cpe.Machine, error) {
+	spec, err := cpe.Load(c.Model)
+	if err == nil && c.Program != "" {
+		spec, err = spec.WithSoftware(c.Program)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("machine %s: %w", name, err)
+		return nil, fmt.Errorf("machine %s: %w", c.Model, err)
+	}
+	if c.Cache > 0 {
+		spec.LDMBytes = c.Cache << 10
 	}
 	return cpe.New(spec, mode)
 }

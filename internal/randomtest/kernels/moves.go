@@ -22,7 +22,7 @@ func (s *stream) copyJob(r *rand.Rand) *job {
 	src := &array{name: "src", n: far, start: values(r, s.Values, far)}
 	dst := &array{name: "dst", n: near, start: values(r, s.Values, near), written: true}
 	above := &array{name: "above", n: near, start: values(r, s.Values, near)}
-	where := s.Extra && !s.Add && (s.Model == "" || s.Model == "native")
+	where := s.Extra && !s.Add && s.native()
 	dst.want, dst.allowed = make([]float64, near), make([]float64, near)
 	for i, v := range dst.start {
 		dst.want[i] = float64(v)

@@ -33,7 +33,7 @@ func drawNorm(r *rand.Rand) shape {
 	}
 	n.ReLU, n.Before = r.IntN(2) == 0, r.IntN(2) == 0
 	n.InBlocks, n.OutBlocks = r.IntN(2) == 0, r.IntN(2) == 0
-	for most := work(r, "") / 8; n.N*n.C*n.H*n.W > most && max(n.N, n.H, n.W) > 1; {
+	for most := work(r, true) / 8; n.N*n.C*n.H*n.W > most && max(n.N, n.H, n.W) > 1; {
 		*pick(r, &n.N, &n.H, &n.W) /= 2
 		n.N, n.H, n.W = max(1, n.N), max(1, n.H), max(1, n.W)
 	}

@@ -51,10 +51,10 @@ func drawPool(r *rand.Rand) shape {
 	}
 	p.Train, p.ReLU, p.Packed = r.IntN(2) == 0, r.IntN(3) == 0, r.IntN(2) == 0
 	p.InBlocks, p.OutBlocks, p.Floor = r.IntN(2) == 0, r.IntN(2) == 0, r.IntN(4) == 0
-	if p.Method == "max" && r.IntN(4) == 0 && p.Model == "" {
+	if p.Method == "max" && r.IntN(4) == 0 && p.native() {
 		p.Values = "special"
 	}
-	most := work(r, p.Model)
+	most := work(r, p.native())
 	for p.cost() > most && max(p.N, p.C, p.H, p.W) > 1 {
 		*pick(r, &p.N, &p.C, &p.H, &p.W) /= 2
 		p.N, p.C, p.H, p.W = max(1, p.N), max(1, p.C), max(1, p.H), max(1, p.W)

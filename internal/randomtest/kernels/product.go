@@ -20,7 +20,7 @@ type product struct {
 // drawProduct draws any product, or one of an inner product's: images x outputs, and the gradients of both.
 func drawProduct(r *rand.Rand) shape {
 	p := &product{common: drawCommon(r, 0.1), Entry: pick(r, "run", "multiplier", "multiplier", "sum", "start")}
-	most := work(r, p.Model)
+	most := work(r, p.native())
 	images, outputs, inputs := extent(r, 10000), extent(r, 4096), extent(r, 10000)
 	if r.IntN(2) == 0 {
 		outputs = extent(r, 40)
@@ -28,6 +28,12 @@ func drawProduct(r *rand.Rand) shape {
 	if most > 10_000_000 { // enough for few outputs and many images to be shared by pieces
 		outputs, images = 3+r.IntN(60), 100+r.IntN(500)
 		inputs = min(10000, (17_000_000+r.IntN(8_000_000))/outputs/images)
+		if r.IntN(3) == 0 { // and for weights to pass from memory
+			p.M, p.N, p.K = 3+r.IntN(12), 1000+r.IntN(1000), 1100
+			p.Bias = r.IntN(2) == 0
+			p.tidy()
+			return p
+		}
 	}
 	for images*outputs*inputs > most {
 		switch n := pick(r, &images, &outputs, &inputs, &inputs); {
@@ -60,10 +66,10 @@ func drawProduct(r *rand.Rand) shape {
 	return p
 }
 
-// work draws how many products a problem has at most.
-func work(r *rand.Rand, model string) int {
+// work draws how many products a problem has at most, on this computer or a modelled one.
+func work(r *rand.Rand, native bool) int {
 	switch n := r.IntN(200); {
-	case model != "native" && model != "":
+	case !native:
 		return 100_000
 	case n < 4:
 		return 30_000_000
