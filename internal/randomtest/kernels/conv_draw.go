@@ -93,6 +93,11 @@ func (c *conv) fused(r *rand.Rand) int {
 		c.Entry = pick(r, "grads", "grads", "pooled", "where", "weightsto", "forward")
 		return 8_000_000
 	}
+	if r.IntN(4) == 0 { // sums over more tiles than are mapped at once
+		c.N, c.C, c.Out, c.In = 4+r.IntN(4), 1+r.IntN(4), 1+r.IntN(4), []int{40 + r.IntN(20), 40 + r.IntN(20)}
+		c.Strategy, c.Entry = pick(r, "winograd2", "winograd2", "winograd4"), pick(r, "weights", "weightsto")
+		return 3_000_000
+	}
 	c.In[0], c.In[1] = c.In[0]+r.IntN(20), c.In[1]+r.IntN(20)
 	c.C, c.Out, c.Strategy, c.Entry = 1+r.IntN(6), 8+r.IntN(32), "implicit", "pooled"
 	if r.IntN(2) == 0 {

@@ -104,8 +104,9 @@ func (j *convJob) judgePooled(plain *kernel.Conv) error {
 	dy := j.pool.spread(places, j.dy.start)
 	outputs := j.dy
 	j.dy = &array{start: make([]float32, len(results))}
+	j.ref.sizes = make([]float32, len(results))
 	for i, v := range dy.value {
-		j.dy.start[i] = float32(v)
+		j.dy.start[i], j.ref.sizes[i] = float32(v), float32(dy.size[i])
 	}
 	passes := j.dx.written
 	j.unwritten()
@@ -113,7 +114,8 @@ func (j *convJob) judgePooled(plain *kernel.Conv) error {
 	if passes {
 		j.input(plan.Strategy[kernel.InputGradient], false, false)
 	}
-	j.dy = outputs
+	j.dy, j.ref.sizes = outputs, nil
+	j.untaken()
 	for _, a := range []*array{j.y, j.pooled, j.dw, j.db, j.dx} {
 		if err := a.compare(); err != nil {
 			return err
@@ -122,4 +124,20 @@ func (j *convJob) judgePooled(plain *kernel.Conv) error {
 	j.dw.want, j.db.want, j.dx.want, j.pooled.want = nil, nil, nil, nil
 	j.dx.written, j.db.written, j.dw.written = passes, j.Bias, true
 	return nil
+}
+
+// untaken allows the biases' gradient the rounding of outputs that took no result, too: a kernel may add up all outputs' gradients, and
+// then take away theirs.
+func (j *convJob) untaken() {
+	if !j.Bias || exact(j.Values) {
+		return
+	}
+	plane := j.dy.n / j.N / j.Out
+	all := newSums(j.Out)
+	for i, v := range j.dy.start {
+		all.put(i/plane%j.Out, float64(v))
+	}
+	for o, more := range all.allowed(false) {
+		j.db.allowed[o] += more
+	}
 }

@@ -42,7 +42,16 @@ func unravel(to []int, i int, extents []int) {
 type convolution struct {
 	*conv
 	met                  []meeting
-	image, plane, kernel int // values of a channel's image, its results and a kernel
+	image, plane, kernel int       // values of a channel's image, its results and a kernel
+	sizes                []float32 // of the terms that the results' gradient was added up of, if it was
+}
+
+// sizesOf are the sizes of the results' gradient y.
+func (c *convolution) sizesOf(y []float32) []float32 {
+	if c.sizes != nil {
+		return c.sizes
+	}
+	return y
 }
 
 // planes visits the planes of image, results and kernel that belong together.
@@ -59,21 +68,23 @@ func (c *convolution) planes(visit func(image, plane, weights int)) {
 
 // add adds the products of two arrays' values to those sums that they meet.
 func (c *convolution) add(s sums, d kernel.Direction, x, w, y []float32) {
+	size := c.sizesOf(y)
 	c.planes(func(image, plane, weights int) {
 		for _, t := range c.met {
 			q, p, k := image+int(t.input), plane+int(t.result), weights+int(t.offset)
 			var at int
-			var v float64
+			var a, b, of float64
 			switch d {
 			case kernel.Forward:
-				at, v = p, float64(x[q])*float64(w[k])
+				at, a, b = p, float64(x[q]), float64(w[k])
+				of = b
 			case kernel.WeightGradient:
-				at, v = k, float64(x[q])*float64(y[p])
+				at, a, b, of = k, float64(x[q]), float64(y[p]), float64(size[p])
 			default:
-				at, v = q, float64(w[k])*float64(y[p])
+				at, a, b, of = q, float64(w[k]), float64(y[p]), float64(size[p])
 			}
-			s.value[at] += v
-			s.size[at] += math.Abs(v)
+			s.value[at] += a * b
+			s.size[at] += math.Abs(a * of)
 			s.terms[at]++
 		}
 	})

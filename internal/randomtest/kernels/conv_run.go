@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"github.com/swcaffe/swcaffe/cpe"
@@ -27,7 +28,7 @@ func (c *conv) job() (*job, error) {
 		}}, nil
 	}
 	j := &convJob{conv: c, out: out}
-	j.ref = convolution{c, c.meetings(out), volume(c.In), volume(out), volume(c.Kernel)}
+	j.ref = convolution{conv: c, met: c.meetings(out), image: volume(c.In), plane: volume(out), kernel: volume(c.Kernel)}
 	r := rand.New(rand.NewPCG(c.Seed, 1))
 	draw := func(name string, n int) *array {
 		return &array{name: name, n: n, start: values(r, c.Values, n)}
@@ -204,8 +205,9 @@ func (j *convJob) weights(st kernel.Strategy, add, biases bool) {
 		s.startAt(j.dw.start)
 	}
 	j.ref.add(s, kernel.WeightGradient, j.x.start, nil, j.dy.start)
+	dy := j.ref.sizesOf(j.dy.start)
 	j.dw.want, j.dw.written = s.value, true
-	j.dw.allowed = s.allow(st, exact(j.Values), j.x.start, j.dy.start, j.N*j.ref.plane)
+	j.dw.allowed = s.allow(st, exact(j.Values), j.x.start, dy, j.N*j.ref.plane)
 	if !biases {
 		return
 	}
@@ -214,11 +216,11 @@ func (j *convJob) weights(st kernel.Strategy, add, biases bool) {
 	for i, v := range j.dy.start {
 		o := i / j.ref.plane % j.Out
 		b.value[o] += float64(v)
-		b.size[o] += max(float64(v), -float64(v))
+		b.size[o] += math.Abs(float64(dy[i]))
 		b.terms[o]++
 	}
 	j.db.written = true
-	j.db.want, j.db.allowed = b.value, b.allow(st, exact(j.Values), []float32{1}, j.dy.start, j.N*j.ref.plane)
+	j.db.want, j.db.allowed = b.value, b.allow(st, exact(j.Values), []float32{1}, dy, j.N*j.ref.plane)
 }
 
 // input expects the images' gradient, or what it is added to; where says to pass it where above is above 0.
@@ -228,7 +230,7 @@ func (j *convJob) input(st kernel.Strategy, add, where bool) {
 		s.startAt(j.dx.start)
 	}
 	j.ref.add(s, kernel.InputGradient, nil, j.w.start, j.dy.start)
-	j.dx.allowed = s.allow(st, exact(j.Values), j.w.start, j.dy.start, j.Out/j.Group*j.ref.kernel)
+	j.dx.allowed = s.allow(st, exact(j.Values), j.w.start, j.ref.sizesOf(j.dy.start), j.Out/j.Group*j.ref.kernel)
 	if where {
 		for i, v := range j.above.start {
 			if !(v > 0) {

@@ -96,7 +96,7 @@ func TestConvReference(t *testing.T) {
 	if !ok || len(out) != 1 || out[0] != 2 {
 		t.Fatalf("results %v", out)
 	}
-	ref := convolution{c, c.meetings(out), 4, 2, 2}
+	ref := convolution{conv: c, met: c.meetings(out), image: 4, plane: 2, kernel: 2}
 	x, w, dy := []float32{1, 2, 3, 4}, []float32{1, 10}, []float32{1, 100}
 	for d, want := range [][]float64{{20, 42}, {200, 402}, {0, 110, 0, 1000}} {
 		s := newSums(len(want))

@@ -26,8 +26,8 @@ func drawProduct(r *rand.Rand) shape {
 		outputs = extent(r, 40)
 	}
 	if most > 10_000_000 { // enough for few outputs and many images to be shared by pieces
-		outputs, images = 3+r.IntN(60), 100+r.IntN(500)
-		inputs = min(10000, (17_000_000+r.IntN(8_000_000))/outputs/images)
+		outputs, images = 6+r.IntN(60), 300+r.IntN(500)
+		inputs = min(10000, 1+(17_000_000+r.IntN(8_000_000))/outputs/images)
 		if r.IntN(3) == 0 { // and for weights to pass from memory
 			p.M, p.N, p.K = 3+r.IntN(12), 1000+r.IntN(1000), 1100
 			p.Bias = r.IntN(2) == 0
@@ -42,7 +42,11 @@ func drawProduct(r *rand.Rand) shape {
 		}
 	}
 	p.Bias = r.IntN(2) == 0
-	switch r.IntN(5) {
+	of := r.IntN(5)
+	if most > 10_000_000 && r.IntN(2) == 0 {
+		of = 2
+	}
+	switch of {
 	case 0, 1:
 		p.M, p.N, p.K, p.TransB = images, outputs, inputs, r.IntN(4) > 0
 	case 2:
