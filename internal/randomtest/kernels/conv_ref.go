@@ -95,7 +95,7 @@ func (c *convolution) add(s sums, d kernel.Direction, x, w, y []float32) {
 var winogradParts = map[kernel.Strategy]float64{kernel.Winograd2: 2e-5, kernel.Winograd4: 2e-4, kernel.Winograd5: 2e-4}
 
 // allow returns what sums of a direction may differ: those of a strategy of Winograd's depend on all values nearby, and so on the
-// largest terms there can be, a and b being the arrays that are multiplied. Inside says that a kernel's sum of terms has no fewer than these.
+// largest terms there can be, a and b being the arrays that are multiplied, and terms the number of products of a sum.
 func (s *sums) allow(st kernel.Strategy, exact bool, a, b []float32, terms int) []float64 {
 	part, ok := winogradParts[st]
 	list := s.allowed(exact && !ok)

@@ -153,73 +153,81 @@ func named(j *job, name string) *array {
 	return nil
 }
 
+// productText is a product, ofConv a convolution by a strategy, with what is called and the kind of its values.
+const productText = "product m=5 n=37 k=40 entry=multiplier seed=3 cache=0 shift=0 threads=1,2,0"
+
+func ofConv(strategy, entry, kind string) string {
+	return "conv n=2 c=16 out=16 group=1 in=7,7 kernel=3,3 stride=1,1 pad=1,1 dilation=1,1 poolk=2 pools=2 poolp=0 seed=3 cache=0 shift=0 threads=1,1" +
+		" strategy=" + strategy + " entry=" + entry + " values=" + kind
+}
+
+// wrongly changes what an array holds after every run.
+func wrongly(name string, change func(data []float32)) func(j *job, m *cpe.Machine, k *run) *run {
+	return func(j *job, _ *cpe.Machine, k *run) *run {
+		do := k.do
+		return &run{func() error {
+			err := do()
+			change(named(j, name).data)
+			return err
+		}, k.scratch}
+	}
+}
+
+// add is a change of one value.
+func add(at int, v float32) func(data []float32) { return func(data []float32) { data[at] += v } }
+
+// nextBits changes a value's last bit.
+func nextBits(c []float32) { c[9] = math.Nextafter32(c[9], 9) }
+
+// onThreads does so on more than one core group.
+func onThreads(j *job, m *cpe.Machine, k *run) *run {
+	if m.Spec().CoreGroups == 1 {
+		return k
+	}
+	return wrongly("C", nextBits)(j, m, k)
+}
+
+// secondTime does so from the second run on.
+func secondTime(j *job, m *cpe.Machine, k *run) *run {
+	times := 0
+	return wrongly("C", func(c []float32) {
+		if times++; times > 1 {
+			nextBits(c)
+		}
+	})(j, m, k)
+}
+
+// faults are what a kernel that is right is made to do wrong, and what the checker then says; "" for nothing.
+var faults = map[string]struct {
+	text  string
+	wrong func(j *job, m *cpe.Machine, k *run) *run
+	want  string
+}{
+	"nothing wrong":          {productText, wrongly("C", func([]float32) {}), ""},
+	"a value":                {productText, wrongly("C", add(184, 1e-4)), "C[184] of 185"},
+	"one not written":        {productText, wrongly("C", add(7, float32(math.NaN()))), "C[7] of 185 = NaN"},
+	"an operand written":     {productText, wrongly("B", add(3, 1)), "B, which is only read: value 3"},
+	"beside an array":        {productText, wrongly("C", overrun), "beside it was written"},
+	"pooling's gradient":     {"pool n=1 c=3 h=8 w=9 kh=3 kw=3 sh=2 sw=2 ph=0 pw=0 seed=1 cache=0 shift=0 threads=1", wrongly("dx", add(17, 1e-5)), "dx["},
+	"pooling's places":       {"pool n=1 c=3 h=8 w=9 kh=3 kw=3 sh=2 sw=2 ph=0 pw=0 seed=1 cache=0 shift=0 threads=1", wrongly("mask", otherBits), "took place"},
+	"a convolution's result": {ofConv("implicit", "forward", "coarse"), wrongly("y", add(100, 1e-5)), "y[100] of 1568"},
+	"Winograd's result":      {ofConv("winograd2", "forward", "ordinary"), wrongly("y", add(100, 2e-3)), "y[100] of 1568"},
+	"a weight's gradient":    {ofConv("explicit", "weights", "ordinary"), wrongly("dw", add(2303, 1e-3)), "dw[2303] of 2304"},
+	"an input's gradient":    {ofConv("implicit", "input", "ordinary"), wrongly("dx", add(0, 1e-4)), "dx[0] of 1568"},
+	"normalised":             {"norm n=1 c=16 h=6 w=5 k=2 s=2 p=0 size=5 beta=75 seed=1 cache=0 shift=0 threads=1", wrongly("dx", add(1, 1e-4)), "dx[1] of 480"},
+	"an element of a stream": {"stream outer=3 mid=4 inner=5 full=1 plane=0 row=0 fullout=1 planeout=0 sums=0 gap=0 seed=1 cache=0 shift=0 threads=1", wrongly("output 0", add(59, 1e-3)), "output 0[59]"},
+	"other bits on threads":  {productText, onThreads, "threads 1,2,0: C[9]"},
+	"state left over":        {productText, secondTime, "the second run: C[9]"},
+	"no error":               {strings.Replace(productText, "m=5", "m=-5", 1), nil, errNoError.Error()},
+	"other charges":          {"product m=5 n=37 k=40 seed=3 cache=0 shift=0 model=sw26010 threads=", chargeTwice, "the ledger with values"},
+	"a modelled value": {
+		"product m=5 n=37 k=40 seed=3 cache=0 shift=0 model=sw26010 threads=", wrongly("C", add(1, 1e-4)), "functional: C[1]",
+	},
+}
+
 // TestWrongIsFound: the checker finds every fault that it is for, in a kernel that is right but for that.
 func TestWrongIsFound(t *testing.T) {
-	const product = "product m=5 n=37 k=40 entry=multiplier seed=3 cache=0 shift=0 threads=1,2,0"
-	const conv = "conv n=2 c=16 out=16 group=1 in=7,7 kernel=3,3 stride=1,1 pad=1,1 dilation=1,1 strategy=%s entry=%s poolk=2 pools=2 poolp=0 seed=3 values=%s cache=0 shift=0 threads=1,1"
-	fill := func(words ...string) string {
-		text := conv
-		for _, w := range words {
-			text = strings.Replace(text, "%s", w, 1)
-		}
-		return text
-	}
-	spoil := func(name string, change func(data []float32)) func(j *job, m *cpe.Machine, k *run) *run {
-		return func(j *job, _ *cpe.Machine, k *run) *run {
-			do := k.do
-			return &run{func() error {
-				err := do()
-				change(named(j, name).data)
-				return err
-			}, k.scratch}
-		}
-	}
-	add := func(at int, v float32) func(data []float32) { return func(data []float32) { data[at] += v } }
-	for name, tt := range map[string]struct {
-		text  string
-		wrong func(j *job, m *cpe.Machine, k *run) *run
-		want  string
-	}{
-		"nothing wrong":          {product, spoil("C", func([]float32) {}), ""},
-		"a value":                {product, spoil("C", add(184, 1e-4)), "C[184] of 185"},
-		"one not written":        {product, spoil("C", add(7, float32(math.NaN()))), "C[7] of 185 = NaN"},
-		"an operand written":     {product, spoil("B", add(3, 1)), "B, which is only read: value 3"},
-		"beside an array":        {product, spoil("C", func(data []float32) { overrun(data) }), "beside it was written"},
-		"pooling's gradient":     {"pool n=1 c=3 h=8 w=9 kh=3 kw=3 sh=2 sw=2 ph=0 pw=0 seed=1 cache=0 shift=0 threads=1", spoil("dx", add(17, 1e-5)), "dx["},
-		"pooling's places":       {"pool n=1 c=3 h=8 w=9 kh=3 kw=3 sh=2 sw=2 ph=0 pw=0 seed=1 cache=0 shift=0 threads=1", spoil("mask", otherBits), "took place"},
-		"a convolution's result": {fill("implicit", "forward", "coarse"), spoil("y", add(100, 1e-5)), "y[100] of 1568"},
-		"Winograd's result":      {fill("winograd2", "forward", "ordinary"), spoil("y", add(100, 2e-3)), "y[100] of 1568"},
-		"a weight's gradient":    {fill("explicit", "weights", "ordinary"), spoil("dw", add(2303, 1e-3)), "dw[2303] of 2304"},
-		"an input's gradient":    {fill("implicit", "input", "ordinary"), spoil("dx", add(0, 1e-4)), "dx[0] of 1568"},
-		"normalised":             {"norm n=1 c=16 h=6 w=5 k=2 s=2 p=0 size=5 beta=75 seed=1 cache=0 shift=0 threads=1", spoil("dx", add(1, 1e-4)), "dx[1] of 480"},
-		"an element of a stream": {"stream outer=3 mid=4 inner=5 full=1 plane=0 row=0 fullout=1 planeout=0 sums=0 gap=0 seed=1 cache=0 shift=0 threads=1", spoil("output 0", add(59, 1e-3)), "output 0[59]"},
-		"other bits on threads": {product, func(j *job, m *cpe.Machine, k *run) *run {
-			do := k.do
-			return &run{func() error {
-				err := do()
-				if c := named(j, "C").data; m.Spec().CoreGroups > 1 {
-					c[9] = math.Nextafter32(c[9], 9)
-				}
-				return err
-			}, k.scratch}
-		}, "threads 1,2,0: C[9]"},
-		"state left over": {product, func(j *job, _ *cpe.Machine, k *run) *run {
-			do, times := k.do, 0
-			return &run{func() error {
-				err := do()
-				if times++; times > 1 {
-					c := named(j, "C").data
-					c[9] = math.Nextafter32(c[9], 9)
-				}
-				return err
-			}, k.scratch}
-		}, "the second run: C[9]"},
-		"no error":      {strings.Replace(product, "m=5", "m=-5", 1), nil, errNoError.Error()},
-		"other charges": {"product m=5 n=37 k=40 seed=3 cache=0 shift=0 model=sw26010 threads=", chargeTwice, "the ledger with values"},
-		"a modelled value": {
-			"product m=5 n=37 k=40 seed=3 cache=0 shift=0 model=sw26010 threads=", spoil("C", add(1, 1e-4)), "functional: C[1]",
-		},
-	} {
+	for name, tt := range faults {
 		t.Run(name, func(t *testing.T) {
 			var got string
 			if tt.wrong == nil {

@@ -1,0 +1,95 @@
+package kernels
+
+import (
+	"math"
+
+	"github.com/swcaffe/swcaffe/cpe/kernel"
+)
+
+// forward expects results, of which finish makes others, as it does of image and channel's.
+func (j *convJob) forward(st kernel.Strategy, finish func(channel int, v float64) float64) {
+	s := newSums(j.y.n)
+	if j.Bias {
+		for i := range s.value {
+			v := float64(j.bias.start[i/j.ref.plane%j.Out])
+			s.value[i], s.size[i] = v, max(v, -v)
+		}
+	}
+	j.ref.add(s, kernel.Forward, j.x.start, j.w.start, nil)
+	j.y.allowed = s.allow(st, exact(j.Values), j.x.start, j.w.start, j.C/j.Group*j.ref.kernel)
+	for i, v := range s.value {
+		s.value[i] = finish(i/j.ref.plane%j.Out, v)
+	}
+	j.y.want, j.y.written = s.value, true
+}
+
+// finish is a Finish that scales and adds by channel, exactly where values are coarse.
+func (j *convJob) finish(k *kernel.Conv, st kernel.Strategy) *run {
+	j.forward(st, func(channel int, v float64) float64 { return 2*v + float64(channel) })
+	for i := range j.y.allowed {
+		if j.y.allowed[i] > 0 {
+			j.y.allowed[i] = 2*j.y.allowed[i] + 4*unit*float64(j.Out)
+		}
+	}
+	finish := func(y []float32, at, n, block int) {
+		for i := at; i < at+n; i++ {
+			y[i] = 2*y[i] + float32(block*lanes+(i-at)%lanes)
+		}
+	}
+	return &run{func() error { return k.ForwardFinish(j.x.data, j.w.data, j.biases(), j.y.data, finish) }, k.Scratch(kernel.Forward)}
+}
+
+// weights expects the weights' gradient, or what it is added to, and the biases'.
+func (j *convJob) weights(st kernel.Strategy, add, biases bool) {
+	s := newSums(j.dw.n)
+	if j.adds(j.dw, add); add {
+		s.startAt(j.dw.start)
+	}
+	j.ref.add(s, kernel.WeightGradient, j.x.start, nil, j.dy.start)
+	dy := j.ref.sizesOf(j.dy.start)
+	j.dw.want, j.dw.written = s.value, true
+	j.dw.allowed = s.allow(st, exact(j.Values), j.x.start, dy, j.N*j.ref.plane)
+	if !biases {
+		return
+	}
+	b := newSums(j.Out)
+	b.startAt(j.db.start)
+	for i, v := range j.dy.start {
+		o := i / j.ref.plane % j.Out
+		b.value[o] += float64(v)
+		b.size[o] += math.Abs(float64(dy[i]))
+		b.terms[o]++
+	}
+	j.db.written = true
+	j.db.want, j.db.allowed = b.value, b.allow(st, exact(j.Values), []float32{1}, dy, j.N*j.ref.plane)
+}
+
+// input expects the images' gradient, or what it is added to; where says to pass it where above is above 0.
+func (j *convJob) input(st kernel.Strategy, add, where bool) {
+	s := newSums(j.dx.n)
+	if j.adds(j.dx, add); add {
+		s.startAt(j.dx.start)
+	}
+	j.ref.add(s, kernel.InputGradient, nil, j.w.start, j.dy.start)
+	j.dx.allowed = s.allow(st, exact(j.Values), j.w.start, j.ref.sizesOf(j.dy.start), j.Out/j.Group*j.ref.kernel)
+	if where {
+		for i, v := range j.above.start {
+			if !(v > 0) {
+				s.value[i], j.dx.allowed[i] = 0, 0
+			}
+		}
+	}
+	j.dx.want, j.dx.written = s.value, true
+}
+
+// both expects both gradients, as Grads computes them.
+func (j *convJob) both(k *kernel.Conv, st kernel.Strategy) *run {
+	where, biases := j.Thin && k.RectifiesInputGrad(), j.Bias && k.SumsBias()
+	j.weights(st, j.Add, biases)
+	j.input(st, false, where)
+	return &run{func() error {
+		return k.Grads(&kernel.ConvGrads{
+			X: j.x.data, W: j.w.data, DY: j.dy.data, DX: j.dx.data, DW: j.dw.data, DB: some(j.db, biases), Add: j.Add, Above: some(j.above, where),
+		})
+	}, k.GradsScratch()}
+}
