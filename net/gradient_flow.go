@@ -7,13 +7,17 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// gradientFlow follows gradients through Backward, as sums of numbers of which each that a layer computes is another.
+// gradientFlow follows gradients of one place through Backward, as sums of numbers of which each that a layer computes is another.
 type gradientFlow struct {
-	gradientPlaces
+	*gradientPlaces
+	place int
 	want  map[*blob.Blob]uint64 // where all stand apart
-	have  map[int]uint64
+	have  uint64
 	count uint64
 }
+
+// here reports whether a blob's gradient has the place that is followed.
+func (f *gradientFlow) here(b *blob.Blob) bool { return f.of[b] == f.place }
 
 // backward has a node read and write, and reports whether it reads what it would read where all stand apart.
 func (f *gradientFlow) backward(d *node) bool {
@@ -29,10 +33,10 @@ func (f *gradientFlow) backward(d *node) bool {
 			sum += f.want[top]
 		}
 		f.want[t.bottoms[0]] = sum
-		return f.have[f.of[t.bottoms[0]]] == sum
+		return !f.here(t.bottoms[0]) || f.have == sum
 	}
 	for _, top := range t.tops {
-		if f.have[f.of[top]] != f.want[top] {
+		if f.here(top) && f.have != f.want[top] {
 			return false
 		}
 	}
@@ -43,12 +47,12 @@ func (f *gradientFlow) backward(d *node) bool {
 			number = f.number()
 		}
 		switch {
-		case !t.propagate[j]:
+		case !t.propagate[j] || !f.here(b):
 		case !t.passes(j) && f.overwrites(d, b):
 			return false
 		case f.adding[d]:
 			f.want[b] = number
-			f.have[f.of[b]] += number
+			f.have += number
 		default:
 			f.write(b, number)
 		}
@@ -66,7 +70,11 @@ func (f *gradientFlow) overwrites(d *node, bottom *blob.Blob) bool {
 	})
 }
 
-func (f *gradientFlow) write(b *blob.Blob, value uint64) { f.want[b], f.have[f.of[b]] = value, value }
+func (f *gradientFlow) write(b *blob.Blob, value uint64) {
+	if f.here(b) {
+		f.want[b], f.have = value, value
+	}
+}
 
 // number returns another number, of which no small sums are equal by chance: one of splitmix64's (Steele, Lea and Flood 2014).
 func (f *gradientFlow) number() uint64 {

@@ -1,7 +1,6 @@
 package net
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
@@ -14,10 +13,22 @@ import (
 // stays where it is from block to block, and nothing passes over it but what computes with it. A gradient may also take the place of the
 // one that it is computed from, as where layers run in place.
 
-// gradientPlaces numbers the storages of gradients.
+// gradientPlaces numbers the storages of gradients. Merges are tried and taken back, so that what one costs does not grow with the net.
 type gradientPlaces struct {
 	of     map[*blob.Blob]int
-	adding map[*node]bool // who adds to the gradient of its bottom
+	at     map[int][]*blob.Blob // by place
+	adding map[*node]bool       // who adds to the gradient of its bottom
+	moves  []placeMove          // all that were made
+
+	readers map[*blob.Blob][]int // the nodes whose tasks have a blob for a bottom
+	users   map[*blob.Blob][]int // the nodes that read or write a blob's gradient
+	stays   map[*blob.Blob]bool  // whose gradient has to stay where it is
+}
+
+// placeMove is a blob's way from a place to another.
+type placeMove struct {
+	blob *blob.Blob
+	from int
 }
 
 // movedGradient is a blob whose gradient has been moved, and one that holds on to where it was.
@@ -28,60 +39,104 @@ func (n *Net) shareGradients() {
 	if n.opt.ForwardOnly {
 		return
 	}
-	now := n.placesOfGradients()
+	p := n.placesOfGradients()
 	for i := len(n.nodes) - 1; i >= 0; i-- {
 		d := n.nodes[i]
 		if !d.runsBackward() || slices.Contains(d.task.propagate, false) {
 			continue
 		}
 		if bottoms := d.task.passedOn(); len(bottoms) > 0 {
-			now = n.passed(now, bottoms, d.task.tops)
+			n.passed(p, bottoms, d.task.tops)
 		}
 		if s, ok := d.task.Layer.(layers.GradSummer); ok && s.SumsGrads() {
-			now = n.summed(now, d)
+			n.summed(p, d)
 		}
 	}
 	for _, d := range n.nodes {
 		if d.runsBackward() && !slices.Contains(d.task.propagate, false) {
-			now = n.replaced(now, d.task)
+			n.replaced(p, d.task)
 		}
 	}
-	n.moveGradients(now)
+	n.moveGradients(p)
 }
 
 // runsBackward reports whether Backward runs something at the node's place.
 func (d *node) runsBackward() bool { return d.needBackward && len(d.task.nodes) > 0 }
 
 // placesOfGradients numbers the storages as they are.
-func (n *Net) placesOfGradients() gradientPlaces {
-	p := gradientPlaces{map[*blob.Blob]int{}, map[*node]bool{}}
+func (n *Net) placesOfGradients() *gradientPlaces {
+	p := &gradientPlaces{
+		of: map[*blob.Blob]int{}, at: map[int][]*blob.Blob{}, adding: map[*node]bool{},
+		readers: map[*blob.Blob][]int{}, users: map[*blob.Blob][]int{}, stays: map[*blob.Blob]bool{},
+	}
 	numbers := map[blob.Storage]int{}
-	for _, d := range n.nodes {
-		for _, b := range slices.Concat(d.task.bottoms, d.task.tops, d.tops) {
-			at, known := numbers[b.DiffStorage()]
-			if !known {
-				at = len(numbers)
-				numbers[b.DiffStorage()] = at
-			}
-			p.of[b] = at
+	for i, d := range n.nodes {
+		for _, b := range d.task.bottoms {
+			p.readers[b] = append(p.readers[b], i)
 		}
+		for _, b := range slices.Concat(d.task.bottoms, d.task.tops, d.tops) {
+			p.users[b] = append(p.users[b], i)
+			if _, known := p.of[b]; known {
+				continue
+			}
+			place, known := numbers[b.DiffStorage()]
+			if !known {
+				place = len(numbers)
+				numbers[b.DiffStorage()] = place
+			}
+			p.of[b] = place
+			p.at[place] = append(p.at[place], b)
+		}
+		if len(d.bottoms) == 0 {
+			for _, b := range d.tops {
+				p.stays[b] = true
+			}
+		}
+	}
+	for id := range n.kept {
+		p.stays[n.blobs[id]] = true
 	}
 	return p
 }
 
-// merged returns the places with those of some blobs made one.
-func (p gradientPlaces) merged(blobs []*blob.Blob) gradientPlaces {
-	m := gradientPlaces{maps.Clone(p.of), maps.Clone(p.adding)}
-	to := m.of[blobs[0]]
+// move gives a blob's gradient another place.
+func (p *gradientPlaces) move(b *blob.Blob, to int) {
+	p.moves = append(p.moves, placeMove{b, p.of[b]})
+	p.put(b, to)
+}
+
+func (p *gradientPlaces) put(b *blob.Blob, to int) {
+	before := p.at[p.of[b]]
+	i := len(before) - 1
+	for before[i] != b { // who came last goes first
+		i--
+	}
+	before[i] = before[len(before)-1]
+	p.at[p.of[b]] = before[:len(before)-1]
+	p.of[b] = to
+	p.at[to] = append(p.at[to], b)
+}
+
+// takeBack undoes all moves but the first n.
+func (p *gradientPlaces) takeBack(n int) {
+	for i := len(p.moves) - 1; i >= n; i-- {
+		p.put(p.moves[i].blob, p.moves[i].from)
+	}
+	p.moves = p.moves[:n]
+}
+
+// merge makes the places of some blobs one.
+func (p *gradientPlaces) merge(blobs []*blob.Blob) {
+	to := p.of[blobs[0]]
 	for _, b := range blobs[1:] {
-		from := m.of[b]
-		for other, at := range m.of {
-			if at == from {
-				m.of[other] = to
-			}
+		from := p.of[b]
+		if from == to {
+			continue
+		}
+		for k := len(p.at[from]) - 1; k >= 0; k-- {
+			p.move(p.at[from][k], to)
 		}
 	}
-	return m
 }
 
 // passes reports whether a bottom's gradient may stand where the top's does.
@@ -102,78 +157,88 @@ func (t *task) passedOn() (bottoms []*blob.Blob) {
 
 // passed merges the gradients of a sum and its bottoms. Layers that made a bottom from a blob whose gradient has its place get
 // another for that, one after the other, until it is sound.
-func (n *Net) passed(now gradientPlaces, bottoms, tops []*blob.Blob) gradientPlaces {
-	all := slices.Concat(bottoms, tops)
-	apart := gradientPlaces{maps.Clone(now.of), now.adding}
+func (n *Net) passed(p *gradientPlaces, bottoms, tops []*blob.Blob) {
+	all, before := slices.Concat(bottoms, tops), len(p.moves)
 	for i := len(n.nodes); ; {
-		if next := apart.merged(all); n.sound(next, all) {
-			return next
+		apart := len(p.moves)
+		if p.merge(all); n.sound(p, all) {
+			return
 		}
-		for i--; i >= 0 && !n.inPlace(apart, n.nodes[i], bottoms); i-- {
+		p.takeBack(apart)
+		for i--; i >= 0 && !n.inPlace(p, n.nodes[i], bottoms); i-- {
 		}
 		if i < 0 {
-			return now
+			p.takeBack(before)
+			return
 		}
-		apart.of[n.nodes[i].task.bottoms[0]] = len(apart.of) + i
+		p.move(n.nodes[i].task.bottoms[0], len(p.of)+i)
 	}
 }
 
 // inPlace reports whether layers that are computed together make one of some blobs from one that only they have, and of which the
 // gradient has the same place.
-func (n *Net) inPlace(p gradientPlaces, d *node, blobs []*blob.Blob) bool {
+func (n *Net) inPlace(p *gradientPlaces, d *node, blobs []*blob.Blob) bool {
 	t := d.task
 	return d.runsBackward() && len(t.nodes) > 1 && slices.Contains(blobs, t.tops[0]) && !slices.Contains(n.blobs, t.bottoms[0]) &&
 		p.of[t.bottoms[0]] == p.of[t.tops[0]]
 }
 
 // summed merges the gradients of a split blob, to which all readers but the first to go backward then add theirs.
-func (n *Net) summed(now gradientPlaces, d *node) gradientPlaces {
-	all := append(slices.Clone(d.task.tops), d.task.bottoms...)
-	next, readers := now.merged(all), 0
-	for i := len(n.nodes) - 1; i >= 0; i-- {
+func (n *Net) summed(p *gradientPlaces, d *node) {
+	var readers []int
+	for _, top := range d.task.tops {
+		readers = append(readers, p.readers[top]...)
+	}
+	slices.Sort(readers)
+	readers = slices.DeleteFunc(slices.Compact(readers), func(i int) bool { return !n.nodes[i].runsBackward() })
+	if len(readers) != len(d.task.tops) {
+		return
+	}
+	adding := readers[:len(readers)-1]
+	for _, i := range adding {
 		r := n.nodes[i]
-		if !r.runsBackward() || !slices.ContainsFunc(r.task.bottoms, func(b *blob.Blob) bool { return slices.Contains(d.task.tops, b) }) {
-			continue
-		}
-		if readers++; readers == 1 {
-			continue
-		}
 		if a, ok := r.task.Layer.(layers.GradAdder); !ok || !a.CanAddGrad() || len(r.task.bottoms) != 1 {
-			return now
+			return
 		}
-		next.adding[r] = true
 	}
-	if readers == len(d.task.tops) && n.sound(next, all) {
-		return next
+	for _, i := range adding {
+		p.adding[n.nodes[i]] = true
 	}
-	return now
+	all, before := append(slices.Clone(d.task.tops), d.task.bottoms...), len(p.moves)
+	if p.merge(all); n.sound(p, all) {
+		return
+	}
+	p.takeBack(before)
+	for _, i := range adding {
+		delete(p.adding, n.nodes[i])
+	}
 }
 
 // replaced merges the gradients of a bottom and a top where one can replace the other.
-func (n *Net) replaced(now gradientPlaces, t *task) gradientPlaces {
-	if r, ok := t.Layer.(layers.GradReplacer); ok && r.ReplacesGrad() && now.of[t.bottoms[0]] != now.of[t.tops[0]] {
-		both := []*blob.Blob{t.bottoms[0], t.tops[0]}
-		if next := now.merged(both); n.sound(next, both) {
-			return next
+func (n *Net) replaced(p *gradientPlaces, t *task) {
+	if r, ok := t.Layer.(layers.GradReplacer); ok && r.ReplacesGrad() && p.of[t.bottoms[0]] != p.of[t.tops[0]] {
+		both, before := []*blob.Blob{t.bottoms[0], t.tops[0]}, len(p.moves)
+		if p.merge(both); !n.sound(p, both) {
+			p.takeBack(before)
 		}
 	}
-	return now
 }
 
-// sound reports whether every layer finds the gradients of its tops where they have these places, and none of some blobs has one
-// that must stay.
-func (n *Net) sound(p gradientPlaces, blobs []*blob.Blob) bool {
-	stays := func(b *blob.Blob) bool {
-		return slices.ContainsFunc(blobs, func(o *blob.Blob) bool { return p.of[o] == p.of[b] })
-	}
-	for id := range n.kept {
-		if stays(n.blobs[id]) {
+// sound reports whether every layer finds the gradients of its tops where some blobs, which have one place, and the others of that
+// place share it, and none of them has to stay where it is. What stands elsewhere does not depend on that.
+func (n *Net) sound(p *gradientPlaces, blobs []*blob.Blob) bool {
+	place := p.of[blobs[0]]
+	var users []int
+	for _, b := range p.at[place] {
+		if p.stays[b] {
 			return false
 		}
+		users = append(users, p.users[b]...)
 	}
-	f := gradientFlow{gradientPlaces: p, want: map[*blob.Blob]uint64{}, have: map[int]uint64{}}
-	for i := len(n.nodes) - 1; i >= 0; i-- {
-		if d := n.nodes[i]; len(d.bottoms) == 0 && slices.ContainsFunc(d.tops, stays) || d.runsBackward() && !f.backward(d) {
+	slices.Sort(users)
+	f := gradientFlow{gradientPlaces: p, place: place, want: map[*blob.Blob]uint64{}}
+	for _, i := range slices.Backward(slices.Compact(users)) {
+		if d := n.nodes[i]; d.runsBackward() && !f.backward(d) {
 			return false
 		}
 	}
@@ -181,7 +246,7 @@ func (n *Net) sound(p gradientPlaces, blobs []*blob.Blob) bool {
 }
 
 // moveGradients gives gradients the places that were found.
-func (n *Net) moveGradients(to gradientPlaces) {
+func (n *Net) moveGradients(to *gradientPlaces) {
 	at := map[int]*blob.Blob{}
 	before := n.placesOfGradients()
 	for _, d := range n.nodes {

@@ -44,6 +44,14 @@ func TestManyLayers(t *testing.T) {
 				fmt.Fprintf(w, "layer { name: \"r%d\" type: \"ReLU\" bottom: \"b%d\" top: \"b%d\" }\n", i, i+2, i+2)
 			}
 		},
+		"residual": func(w *strings.Builder) {
+			for i := 0; i < manyLayers; i += 4 {
+				fmt.Fprintf(w, "layer { name: \"l%d\" bottom: \"b%d\" top: \"c%d\" %s }\n", i, i, i, kinds[0])
+				fmt.Fprintf(w, "layer { name: \"t%d\" type: \"TanH\" bottom: \"c%d\" top: \"d%d\" }\n", i, i, i)
+				fmt.Fprintf(w, "layer { name: \"m%d\" bottom: \"d%d\" top: \"e%d\" %s }\n", i, i, i, kinds[0])
+				fmt.Fprintf(w, "layer { name: \"s%d\" type: \"Eltwise\" bottom: \"b%d\" bottom: \"e%d\" top: \"b%d\" }\n", i, i, i, i+4)
+			}
+		},
 	} {
 		var w strings.Builder
 		w.WriteString("layer { name: \"x\" type: \"Input\" top: \"b0\" input_param { shape { dim: 2 dim: 4 } } }\n")

@@ -81,7 +81,8 @@ func nearValues(name string, got, want, moved []float32, part, floor float64) er
 		return nil // the net has left the range where values say anything
 	}
 	if largest == 0 {
-		floor = max(100*floor, 1e-6) // sums that cancel out, as behind a BatchNorm of one value or a softmax of one class
+		// Sums that cancel out: behind a BatchNorm of one value, whose epsilon makes them 300 times as large, or a softmax of one class.
+		floor = max(100*floor, 1e-3)
 	}
 	bound := part*largest + 3*rms(moved) + floor + 1e-30
 	for k := range want {
