@@ -56,6 +56,29 @@ func TestProductsOfEmptyShares(t *testing.T) {
 	}
 }
 
+// TestSkinnyProductOfShares: the last columns of a product of one row, fewer than a vector, have the same bits whether a core group has them
+// alone or with others.
+func TestSkinnyProductOfShares(t *testing.T) {
+	for _, s := range []GemmShape{{M: 1, N: 36, K: 3421}, {M: 2, N: 2053, K: 11}} {
+		a, b := values(s.M*s.K, 1), values(s.K*s.N, 2)
+		var want []float32
+		for _, parts := range [][]float64{{1}, {1, 1}, {128, 1}, {1, 0, 5}} {
+			g, err := NewGemm(partsMachine(t, parts...), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := values(s.M*s.N, 4)
+			if err := g.Run(a, b, nil, c); err != nil {
+				t.Fatal(err)
+			}
+			if want == nil {
+				want = c
+			}
+			sameBits(t, fmt.Sprintf("%v, parts %v", s, parts), c, want)
+		}
+	}
+}
+
 // TestProductsOfNothing: sums of no products are 0, the bias, or what C held, in as few columns as one tile has and in more.
 func TestProductsOfNothing(t *testing.T) {
 	m := partsMachine(t, 1, 2)

@@ -29,7 +29,8 @@ func DotRows(sums, a []float32, lda, m int, b []float32, ldb, n, k int) {
 	}
 }
 
-// MixRows adds Σr a[i*lda+r]*b[r*ldb+c] to d[i*ldd+c], over so many rows of b, for m rows of d, 1 or 2, and n columns.
+// MixRows adds Σr a[i*lda+r]*b[r*ldb+c] to d[i*ldd+c], over so many rows of b, for m rows of d, 1 or 2, and n columns. A column has the
+// same bits whatever n is.
 func MixRows(d []float32, ldd int, a []float32, lda, m int, b []float32, ldb, rows, n int) {
 	l, r := active, 0
 	if l.width > 0 && m*n > 0 && rows >= MixTile {
@@ -40,9 +41,22 @@ func MixRows(d []float32, ldd int, a []float32, lda, m int, b []float32, ldb, ro
 	}
 	for ; r < rows; r++ {
 		for i := range m {
-			Axpy(d[i*ldd:][:n], b[r*ldb:], a[i*lda+r])
+			l.addRow(d[i*ldd:][:n], b[r*ldb:][:n], a[i*lda+r])
 		}
 	}
+}
+
+// addRow is Axpy, with one rounding for a product and its sum on the levels whose kernels have one, however few values there are.
+func (l *level) addRow(d, x []float32, a float32) {
+	if l.width == 0 || len(d) >= l.width || len(d) == 0 {
+		Axpy(d, x, a)
+		return
+	}
+	var td, tx [16]float32
+	copy(td[:], d)
+	copy(tx[:], x)
+	l.elementwise(opAxpy, &td[0], &tx[0], nil, l.width, a, 0)
+	copy(d, td[:])
 }
 
 // OuterRows sets d[r*ldd+c] = Σi a[i*lda+r]*x[i*ldx+c] over m rows of x, 1 or 2, for so many rows of d and n columns, or adds that.

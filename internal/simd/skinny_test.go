@@ -89,6 +89,32 @@ func TestMixRows(t *testing.T) {
 	})
 }
 
+// TestMixRowsOfSomeColumns: columns have the bits that they have among others, at every place where these are cut, however many rows are
+// left when they have been taken by fours.
+func TestMixRowsOfSomeColumns(t *testing.T) {
+	each(t, func(t *testing.T) {
+		for n := 2; n <= 40; n++ {
+			for rows := 1; rows <= 9; rows++ {
+				_, a := banded(2*rows, 1)
+				_, b, ldb := matrix(rows, n, 1, 2)
+				_, all := banded(2*n, 3)
+				want := append([]float32(nil), all...)
+				MixRows(want, n, a, rows, 2, b, ldb, rows, n)
+				for cut := 1; cut < n; cut++ {
+					got := append([]float32(nil), all...)
+					MixRows(got, n, a, rows, 2, b, ldb, rows, cut)
+					MixRows(got[cut:], n, a, rows, 2, b[cut:], ldb, rows, n-cut)
+					for i, v := range want {
+						if got[i] != v {
+							t.Fatalf("%d rows, %d columns cut at %d: value %d is %g, not cut %g", rows, n, cut, i, got[i], v)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
 func TestOuterRows(t *testing.T) {
 	eachSkinny(t, func(t *testing.T, m, n, pad int) {
 		for rows := range 4 {
