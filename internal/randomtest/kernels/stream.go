@@ -26,7 +26,7 @@ type stream struct {
 func drawStream(r *rand.Rand) shape {
 	s := &stream{common: drawCommon(r, 0.15), Entry: pick(r, "stream", "stream", "stream", "copy", "copy", "rows", "columns")}
 	s.Outer, s.Mid, s.Inner = extent(r, 200), extent(r, 2000), extent(r, 5000)
-	for most := work(r, s.native()) / 2; s.Outer*s.Mid*s.Inner > most; {
+	for most := min(work(r, s.native())/2, 1_000_000); s.Outer*s.Mid*s.Inner > most; {
 		n := pick(r, &s.Outer, &s.Mid, &s.Inner)
 		*n = (*n*2 + 2) / 3
 	}
