@@ -8,6 +8,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/internal/randomtest"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
@@ -156,7 +157,7 @@ func (c *layerwise) afterNoise(i int, got, want *run, tops [][]float32) error {
 	moved := newEnvelope(want)
 	var err error
 	for range 8 {
-		if err = c.rerun(i, tops, 1e-6); err != nil {
+		if err = c.rerun(i, tops, c.rounding(i)); err != nil {
 			return err
 		}
 		moved.widen(want, c.outcome(c.want, i, tops != nil))
@@ -173,6 +174,15 @@ func (c *layerwise) afterNoise(i int, got, want *run, tops [][]float32) error {
 		restore(c.want.Bottoms(i), bottomDiffs, (*blob.Blob).Diff)
 	}
 	return err
+}
+
+// rounding is the noise that a layer's rounding is like, in parts of the values that it reads: Winograd's convolutions round more than sums.
+func (c *layerwise) rounding(i int) float64 {
+	sums := c.strategy == kernel.Explicit || c.strategy == kernel.Implicit
+	if c.want.LayerParam(i).ConvolutionParam == nil || sums {
+		return 1e-6
+	}
+	return 2e-5
 }
 
 // random reports whether a layer draws other numbers when it runs again.
