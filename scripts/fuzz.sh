@@ -10,6 +10,7 @@ hours=${1:?"usage: scripts/fuzz.sh HOURS"}
 end=$(awk -v now="$(date +%s)" -v h="$hours" 'BEGIN { printf "%d", now + h * 3600 }')
 mkdir -p build/fuzz
 go build -o build/fuzz/randomtest ./internal/randomtest/run
+CGO_ENABLED=1 go build -race -o build/fuzz/randomtest-race ./internal/randomtest/run # sees what Go code reads and writes, so not vectors
 failed=0
 
 # try COMMAND... notes a failure and goes on.
@@ -21,7 +22,8 @@ try() {
 while [ "$(date +%s)" -lt "$end" ] && [ $failed = 0 ]; do
   left=$((end - $(date +%s)))
   round=$((left < 1800 ? left : 1800))
-  try build/fuzz/randomtest -seed 0 -seconds $((round * 6 / 10)) -dir build/fuzz/problems
+  try build/fuzz/randomtest -seed 0 -seconds $((round * 5 / 10)) -dir build/fuzz/problems
+  try env GORACE=halt_on_error=1 build/fuzz/randomtest-race -seed 0 -levels go -seconds $((round / 10)) -dir build/fuzz/problems
   mapfile -t targets < <(git grep --name-only -E '^func Fuzz' -- '*_test.go')
   each=$((round * 2 / 10 / ${#targets[@]}))
   for file in "${targets[@]}"; do
