@@ -226,11 +226,22 @@ func (n *Net) completeFusion(i int) {
 		}
 		return
 	}
-	first := min(i, n.writers.of[top][0]) // before that nobody has the top
-	for _, d := range n.nodes[first:i] {
+	for _, d := range n.nodes[n.firstWith(top, i):i] {
 		d.task.bottoms, d.task.tops = exchanged(d.task.bottoms, top, before), exchanged(d.task.tops, top, before)
 	}
 	n.log.Infof("Computing %s together", strings.Join(names, ", "))
+}
+
+// firstWith is the first node before node i whose task may have a blob that nobody has before it is written: the one that computes the
+// layer which writes it first, maybe together with layers before that.
+func (n *Net) firstWith(b *blob.Blob, i int) int {
+	first := min(i, n.writers.of[b][0])
+	for k := first; k >= 0; k-- {
+		if slices.Contains(n.nodes[k].task.nodes, n.nodes[first]) {
+			return k
+		}
+	}
+	return first
 }
 
 // exchanged returns a list with one blob in the place of another.

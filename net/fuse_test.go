@@ -242,3 +242,24 @@ func TestNormalisationAndPoolingTogether(t *testing.T) {
 		sameRuns(t, n, one)
 	}
 }
+
+// TestChainsBehindEachOther: a chain in place behind one that is not has that one's results, whatever layers the first begins with.
+func TestChainsBehindEachOther(t *testing.T) {
+	text := images + firstConv(`num_output: 16 kernel_size: 3`) + `
+	layer { name: "bn1" type: "BatchNorm" bottom: "a" top: "a" }
+	layer { name: "scale1" type: "Scale" bottom: "a" top: "s" scale_param { bias_term: true filler { value: 0.7 } bias_filler { value: 0.3 } } }
+	layer { name: "bn2" type: "BatchNorm" bottom: "s" top: "s" }
+	layer { name: "scale2" type: "Scale" bottom: "s" top: "s" scale_param { filler { value: 1.5 } } }` + classifier
+	apart := buildWith(t, text, func(*Options) {})
+	n := buildWith(t, text, func(o *Options) { o.Economise = true })
+	chains := 0
+	for _, d := range n.nodes {
+		if len(d.task.nodes) == 2 {
+			chains++
+		}
+	}
+	if chains != 2 {
+		t.Fatalf("%d chains of two layers are computed together, want 2", chains)
+	}
+	runsAre(t, n, apart, near)
+}

@@ -106,6 +106,20 @@ func TestProductsOfNothing(t *testing.T) {
 	}
 }
 
+// TestProductsOfNoColumns: a result without columns, or without rows, is nothing to do for any kernel of products.
+func TestProductsOfNoColumns(t *testing.T) {
+	m := partsMachine(t, 1, 2)
+	for _, s := range []GemmShape{{M: 33, K: 513, TransB: true}, {M: 33, K: 513}, {N: 33, K: 513, TransB: true}, {N: 33, K: 513, TransA: true}} {
+		p, err := NewMultiplier(m, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Run(make([]float32, s.M*s.K), make([]float32, s.K*s.N), make([]float32, s.N), nil); err != nil {
+			t.Errorf("%v: %v", s, err)
+		}
+	}
+}
+
 // TestStrategiesOnCoreGroups: all numbers of core groups choose the same strategies, on every vector level, and so give the same bits. The
 // first shape is a gradient with strides that had columns on few core groups, and phases on more than there are images.
 func TestStrategiesOnCoreGroups(t *testing.T) {

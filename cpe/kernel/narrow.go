@@ -9,7 +9,7 @@ import (
 // that as columns they would leave most of a panel empty, the weights of a classifier's last layer.
 func (s *GemmShape) narrows(spec *cpe.Spec) bool {
 	mr, nr := simd.Micro()
-	return spec.Native() && simd.Vectors() && !s.TransA && s.TransB && !s.Accumulate && s.N <= mr && s.M > nr && s.K >= nr
+	return spec.Native() && simd.Vectors() && !s.TransA && s.TransB && !s.Accumulate && s.N > 0 && s.N <= mr && s.M > nr && s.K >= nr
 }
 
 // narrow is a product with the transpose of a matrix of few rows on a native machine:
