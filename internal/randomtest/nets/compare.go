@@ -58,7 +58,7 @@ func near(got, want *run, moved envelope, part float64) error {
 		}
 		floor := 0.0
 		if strings.HasPrefix(name, "gradient") {
-			floor = max(1e-5*scale, 1e-8) // losses, and so terms of sums, are of the order of 1
+			floor = max(1e-5*scale, 1e-6) // losses, and so terms of sums, are of the order of 1
 		}
 		if err := nearValues(name, got.values[i], want.values[i], moved[i], part, floor); err != nil {
 			return err

@@ -112,15 +112,10 @@ func (p *problem) againstMPE(runs []*run, again *swnet.Net) error {
 // remembers reports whether an iteration depends on those before it, and not by weights alone: random numbers go on, and recurrent layers keep
 // their state.
 func (p *problem) remembers() bool {
-	for _, l := range p.net.Layer {
-		switch {
-		case slices.Contains([]string{"LSTM", "RNN", "Lstm"}, l.GetType()):
-			return true
-		case l.GetType() == "Dropout" || l.GetPoolingParam().GetPool() == caffepb.PoolingParameter_STOCHASTIC:
-			return p.use == train
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.net.Layer, func(l *caffepb.LayerParameter) bool {
+		draws := l.GetType() == "Dropout" || l.GetPoolingParam().GetPool() == caffepb.PoolingParameter_STOCHASTIC
+		return draws && p.use == train || slices.Contains([]string{"LSTM", "RNN", "Lstm"}, l.GetType())
+	})
 }
 
 // nearMPE compares a run with one of a net of the MPE path, and where they differ by more than is allowed asks how much such nets
