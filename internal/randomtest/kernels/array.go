@@ -164,9 +164,10 @@ func (s *sums) startAt(v []float32) {
 // unit is half a unit in the last place of a float32.
 const unit = 1.0 / (1 << 24)
 
-// rounding is the tolerance of a sum of n terms whose sizes add up to size.
+// rounding is the tolerance of a sum of n terms whose sizes add up to size. Roundings go up as often as down but for terms that are alike, so
+// that their sum grows with the root of n; a term that is left out is more than that up to some ten thousand terms.
 func rounding(n int, size float64) float64 {
-	return unit * (8 + 4*math.Sqrt(float64(n))) * size
+	return unit * (8 + 8*math.Sqrt(float64(n))) * size
 }
 
 // allowed is the tolerance of each sum; 0 if values are exact.
