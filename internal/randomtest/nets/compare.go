@@ -44,8 +44,8 @@ func (e envelope) widen(a, b *run) {
 }
 
 // near compares values: each may differ by part of the largest in its array, and by a multiple of what it, and the array on the whole,
-// moved. Gradients that cancel out may differ by a part of the largest gradients of the run.
-func near(got, want *run, moved envelope, part float64) error {
+// moved. Gradients that cancel out may differ by a part of the largest gradients of the run, and by least.
+func near(got, want *run, moved envelope, part, least float64) error {
 	var scale float64
 	for i, name := range want.names {
 		if size := rms(want.values[i]); strings.HasPrefix(name, "gradient") && size > scale && !math.IsInf(size, 0) {
@@ -61,7 +61,7 @@ func near(got, want *run, moved envelope, part float64) error {
 		case name == "the loss" || strings.HasPrefix(name, "output") && len(want.values[i]) == 1:
 			floor = 1e-4 // a sum of all of a blob, whose terms may cancel out
 		case strings.HasPrefix(name, "gradient"):
-			floor = max(1e-5*scale, 1e-6) // losses, and so terms of sums, are of the order of 1
+			floor = max(1e-5*scale, least)
 		}
 		if err := nearValues(name, got.values[i], want.values[i], moved[i], part, floor); err != nil {
 			return err

@@ -89,7 +89,7 @@ func (c *layerwise) forward(i int) error {
 		return fmt.Errorf("tops have shapes %v, not %v", g, w)
 	}
 	want, got := c.outcome(c.want, i, false), c.outcome(c.got, i, false)
-	if near(got, want, newEnvelope(want), layerPart) != nil {
+	if near(got, want, newEnvelope(want), layerPart, 0) != nil {
 		if err := c.afterNoise(i, got, want, nil); err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func (c *layerwise) backward(i int) error {
 		return err
 	}
 	want, got := c.outcome(c.want, i, true), c.outcome(c.got, i, true)
-	if near(got, want, newEnvelope(want), layerPart) != nil {
+	if near(got, want, newEnvelope(want), layerPart, 0) != nil {
 		if err := c.afterNoise(i, got, want, tops); err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func (c *layerwise) outcome(n *swnet.Net, i int, back bool) *run {
 // afterNoise compares again, with room for what noise in the MPE layer's bottoms and its tops' gradients moves. tops are these, nil forward.
 func (c *layerwise) afterNoise(i int, got, want *run, tops [][]float32) error {
 	if c.random(i) {
-		return near(got, want, newEnvelope(want), layerPart)
+		return near(got, want, newEnvelope(want), layerPart, 0)
 	}
 	bottoms, after := datas(c.want.Bottoms(i)), datas(c.want.Tops(i))
 	bottomDiffs := [][]float32(nil)
@@ -161,7 +161,7 @@ func (c *layerwise) afterNoise(i int, got, want *run, tops [][]float32) error {
 			return err
 		}
 		moved.widen(want, c.outcome(c.want, i, tops != nil))
-		if err = near(got, want, moved, layerPart); err == nil {
+		if err = near(got, want, moved, layerPart, 0); err == nil {
 			break
 		}
 	}

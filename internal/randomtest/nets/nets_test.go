@@ -62,7 +62,7 @@ func TestComparing(t *testing.T) {
 	}{{0.5, false}, {0.5001, false}, {0.51, true}, {float32(nan()), true}} {
 		got := &run{}
 		got.add("gradient", []float32{1, -2, tt.value, 0})
-		if err := near(got, want, newEnvelope(want), 1e-3); (err != nil) != tt.differs {
+		if err := near(got, want, newEnvelope(want), 1e-3, 0); (err != nil) != tt.differs {
 			t.Errorf("%g for 0.5: %v", tt.value, err)
 		}
 		if err := sameBits(got, want); (err != nil) != (tt.value != 0.5) {
