@@ -43,12 +43,14 @@ type centre struct {
 	turn   int // inTurn: the rank that is served next
 	left   []bool
 	asked  Action // by any worker
+	round  Action // inTurn: what all are told in this round
+	kept   []int  // inTurn: how many snapshots each has written its own part of
 	failed error
 	broken []error // inTurn: of workers whose requests end when it is their turn
 }
 
 func newCentre(kind centreKind, workers int, momentum float32, weights []float32, learned int) *centre {
-	c := &centre{kind: kind, momentum: momentum, weights: weights, left: make([]bool, workers), broken: make([]error, workers)}
+	c := &centre{kind: kind, momentum: momentum, weights: weights, left: make([]bool, workers), kept: make([]int, workers), broken: make([]error, workers)}
 	c.turned = sync.NewCond(&c.mu)
 	c.locks = make([]sync.Mutex, (len(weights)+chunk-1)/chunk)
 	if kind.centreMomentum {
@@ -57,8 +59,21 @@ func newCentre(kind centreKind, workers int, momentum float32, weights []float32
 	return c
 }
 
-// serve applies a worker's request and replaces it by the answer. alpha is eta rho.
-func (c *centre) serve(rank int, request []float32, alpha float32) error {
+// serve applies a worker's request and replaces it by the answer. alpha is eta rho; asked is what signals ask of the worker, and agreed
+// what it is to do.
+func (c *centre) serve(rank int, request []float32, alpha float32, asked Action) (agreed Action, err error) {
+	if c.kind.order == inTurn {
+		return c.serveInTurn(rank, request, alpha, asked)
+	}
+	c.ask(asked)
+	if err := c.serveAny(request, alpha); err != nil {
+		return None, err
+	}
+	return c.agreed(rank), nil
+}
+
+// serveAny serves a request at once, or as soon as no other is served.
+func (c *centre) serveAny(request []float32, alpha float32) error {
 	if c.kind.order == unlocked {
 		for k := range c.locks {
 			c.locks[k].Lock()
@@ -69,17 +84,37 @@ func (c *centre) serve(rank int, request []float32, alpha float32) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for c.kind.order == inTurn && c.turn != rank && c.failed == nil {
-		c.turned.Wait()
-	}
 	if c.failed != nil {
 		return c.failed
 	}
 	for k := range c.locks {
 		c.move(k, request, alpha)
 	}
-	c.pass(rank)
 	return nil
+}
+
+// serveInTurn serves a request when it is the worker's turn. The first rank's turn begins a round, and settles what all are told in it: so
+// all stop, or write a snapshot, after the same iteration. What others are asked for counts in the next round.
+func (c *centre) serveInTurn(rank int, request []float32, alpha float32, asked Action) (agreed Action, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.turn != rank && c.failed == nil {
+		c.turned.Wait()
+	}
+	if c.failed != nil {
+		return None, c.failed
+	}
+	for k := range c.locks {
+		c.move(k, request, alpha)
+	}
+	c.note(asked)
+	if rank == 0 {
+		if c.round = c.asked; c.round == Snapshot {
+			c.asked = None
+		}
+	}
+	c.pass(rank)
+	return c.round, nil
 }
 
 // pass gives the turn to the next rank that has not left.
@@ -132,16 +167,21 @@ func (c *centre) leave(rank int) {
 	c.pass(rank)
 }
 
-// ask notes what a worker is asked for; a Stop stays.
+// ask notes what a worker is asked for.
 func (c *centre) ask(a Action) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.note(a)
+}
+
+// note is ask for who has the lock; a Stop stays.
+func (c *centre) note(a Action) {
 	if a != None && c.asked != Stop {
 		c.asked = a
 	}
 }
 
-// agreed returns what all workers are to do: a Stop as often as it is asked for, a Snapshot once and of the first rank only.
+// agreed returns what workers that are not in turn are to do: a Stop as often as it is asked for, a Snapshot once and of the first rank only.
 func (c *centre) agreed(rank int) Action {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -154,6 +194,32 @@ func (c *centre) agreed(rank int) Action {
 		c.asked = None
 	}
 	return a
+}
+
+// keeps notes that a worker has written its own part of another snapshot.
+func (c *centre) keeps(rank int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.kept[rank]++
+	c.turned.Broadcast()
+}
+
+// allKept waits until every worker has written its own part of as many snapshots as the first one, or is an error if one has failed.
+func (c *centre) allKept() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for rank := range c.kept {
+		for c.kept[rank] < c.kept[0] {
+			switch {
+			case c.failed != nil:
+				return c.failed
+			case c.broken[rank] != nil:
+				return c.broken[rank]
+			}
+			c.turned.Wait()
+		}
+	}
+	return nil
 }
 
 // fail makes all requests fail; the first cause counts. Workers in turn make theirs up to the turn of the one that has failed.

@@ -3,6 +3,7 @@ package solver
 import (
 	"errors"
 	"testing"
+	"time"
 )
 
 // TestQueueNamesLowest: of several workers that fail in virtual time the lowest is named, whoever was first.
@@ -24,11 +25,34 @@ func TestTurnsBeforeFault(t *testing.T) {
 	broken := errors.New("broken")
 	c.fail(2, broken)
 	for rank := range 2 {
-		if err := c.serve(rank, []float32{1}, 0); err != nil {
+		if _, err := c.serve(rank, []float32{1}, 0, None); err != nil {
 			t.Errorf("rank %d: %v", rank, err)
 		}
 	}
-	if err := c.serve(0, []float32{1}, 0); err != broken || c.weights[0] != -2 {
+	if _, err := c.serve(0, []float32{1}, 0, None); err != broken || c.weights[0] != -2 {
 		t.Errorf("weight %g and error %v after two requests, want -2 and %v", c.weights[0], err, broken)
+	}
+}
+
+// TestRoundsAgree: a worker in turn that is late is told what the others of its round were, not what the next round's begin with.
+func TestRoundsAgree(t *testing.T) {
+	for _, action := range []Action{Stop, Snapshot} {
+		c := newCentre(centreKind{order: inTurn, rule: descend}, 2, 0, make([]float32, 1), 1)
+		serve := func(rank int, asked, want Action) {
+			t.Helper()
+			if got, err := c.serve(rank, []float32{1}, 0, asked); got != want || err != nil {
+				t.Errorf("rank %d is told %v, want %v; error %v", rank, got, want, err)
+			}
+		}
+		serve(0, None, None)
+		next := make(chan struct{})
+		go func() {
+			defer close(next)
+			serve(0, action, action)
+		}()
+		time.Sleep(10 * time.Millisecond) // the request for the next round waits
+		serve(1, None, None)
+		<-next
+		serve(1, None, action)
 	}
 }

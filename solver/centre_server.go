@@ -6,8 +6,15 @@ import "sync"
 const (
 	tailAlpha  = iota // eta rho
 	tailAction        // asked for, agreed
-	tailLeave         // 1: the last message of a worker
+	tailKind          // one of the kinds of messages
 	tailSize
+)
+
+// The kinds of messages.
+const (
+	aRequest = iota
+	aLeave   // the last message of a worker, which is not answered
+	aKept    // the worker has written its own part of a snapshot; not answered
 )
 
 // exchanger is a worker's way to the centre: it hands a message over and replaces it by the answer.
@@ -15,23 +22,27 @@ type exchanger interface {
 	exchange(message []float32) error
 	// leave tells the centre that this was all. The worker that has the centre waits for the others.
 	leave(message []float32) error
+	// kept tells the centre that the worker has written its own part of a snapshot. The worker that has the centre waits for the others.
+	kept(message []float32) error
 	// fail tells what this process has of the centre that the worker has failed.
 	fail(err error)
 }
 
-// respond answers a worker's message; last reports that it was its last one.
-func (c *centre) respond(rank int, message []float32) (last bool, err error) {
+// respond does what a worker's message asks for and reports which kind it was; the answer to a request takes its place.
+func (c *centre) respond(rank int, message []float32) (kind int, err error) {
 	body, tail := message[:len(c.weights)], message[len(c.weights):]
-	c.ask(Action(tail[tailAction]))
-	if tail[tailLeave] != 0 {
+	switch kind = int(tail[tailKind]); kind {
+	case aLeave:
+		c.ask(Action(tail[tailAction]))
 		c.leave(rank)
-		return true, nil
+		return kind, nil
+	case aKept:
+		c.keeps(rank)
+		return kind, nil
 	}
-	if err := c.serve(rank, body, tail[tailAlpha]); err != nil {
-		return false, err
-	}
-	tail[tailAction] = float32(c.agreed(rank))
-	return false, nil
+	agreed, err := c.serve(rank, body, tail[tailAlpha], Action(tail[tailAction]))
+	tail[tailAction] = float32(agreed)
+	return kind, err
 }
 
 // server is the exchanger of the first worker, which has the centre: a goroutine each answers the other workers.
@@ -59,12 +70,12 @@ func (s *server) answer(t Transport, rank int) error {
 		if err := t.Recv(rank, message); err != nil {
 			return err
 		}
-		last, err := s.respond(rank, message)
-		if err != nil {
+		kind, err := s.respond(rank, message)
+		if err != nil || kind == aLeave {
 			return err
 		}
-		if last {
-			return nil
+		if kind == aKept {
+			continue
 		}
 		if err := t.Send(rank, message); err != nil {
 			return err
@@ -79,6 +90,11 @@ func (s *server) exchange(message []float32) error {
 
 // fail implements exchanger.
 func (s *server) fail(err error) { s.centre.fail(0, err) }
+
+func (s *server) kept([]float32) error {
+	s.keeps(0)
+	return s.allKept()
+}
 
 func (s *server) leave(message []float32) error {
 	s.centre.leave(0)
@@ -97,7 +113,12 @@ func (r remote) exchange(message []float32) error {
 }
 
 func (r remote) leave(message []float32) error {
-	message[len(message)-tailSize+tailLeave] = 1
+	message[len(message)-tailSize+tailKind] = aLeave
+	return r.t.Send(0, message)
+}
+
+func (r remote) kept(message []float32) error {
+	message[len(message)-tailSize+tailKind] = aKept
 	return r.t.Send(0, message)
 }
 

@@ -87,6 +87,7 @@ func (c *centred) start() error {
 func (c *centred) open() exchanger {
 	if c.centre != nil {
 		clear(c.centre.left)
+		clear(c.centre.kept)
 		c.centre.asked, c.centre.turn = None, 0
 	}
 	switch {
@@ -155,7 +156,7 @@ func (c *centred) descend() error {
 
 func (c *centred) exchange(alpha float32) error {
 	tail := c.message[len(c.body):]
-	tail[tailAlpha], tail[tailAction], tail[tailLeave] = alpha, float32(c.v.pendingAction()), 0
+	tail[tailAlpha], tail[tailAction], tail[tailKind] = alpha, float32(c.v.pendingAction()), aRequest
 	return c.way.exchange(c.message)
 }
 
@@ -185,6 +186,20 @@ func (c *centred) keep() *caffepb.WorkerState {
 	return s
 }
 
+// allKept implements individual. While the centre serves workers that take turns, their messages say that they have written; workers in any
+// other order are at different iterations, so that a snapshot is not of one moment anyway.
+func (c *centred) allKept(err error) error {
+	switch {
+	case c.kind.order != inTurn:
+		return err
+	case c.way == nil:
+		return c.team.consent(err)
+	case err != nil:
+		return err
+	}
+	return c.way.kept(c.message)
+}
+
 // regain implements individual.
 func (c *centred) regain(s *caffepb.WorkerState) {
 	c.v.group.setState(s.State)
@@ -202,5 +217,7 @@ func (c *centred) finish(err error) error {
 	}
 	tail := c.message[len(c.body):]
 	tail[tailAction] = float32(None)
-	return c.way.leave(c.message)
+	way := c.way
+	c.way = nil
+	return way.leave(c.message)
 }

@@ -157,6 +157,11 @@ func (q *Queue) empty() bool {
 	return true
 }
 
+// kept is not called in virtual time.
+func (w *queued) kept([]float32) error {
+	panic("solver: workers in virtual time do not say what they have kept")
+}
+
 func (w *queued) fail(err error) {
 	w.queue.mu.Lock()
 	defer w.queue.mu.Unlock()

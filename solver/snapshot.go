@@ -13,7 +13,8 @@ import (
 )
 
 // Snapshot writes PREFIX_iter_N.caffemodel and PREFIX_iter_N.solverstate, with .h5 behind for snapshot_format HDF5, each whole or not
-// at all: a full disk or a kill leaves earlier snapshots as they were. Workers that differ each write PREFIX_iter_N.worker_RANK as well.
+// at all: a full disk or a kill leaves earlier snapshots as they were. Workers that differ each write PREFIX_iter_N.worker_RANK as well. All
+// workers of a team call it.
 func (v *Solver) Snapshot() error {
 	if err := v.keepOwn(); err != nil {
 		return fmt.Errorf("snapshot at iteration %d: %w", v.iter, err)

@@ -14,7 +14,8 @@ import (
 // workerFile names what one worker has of its own beside a snapshot, whatever the snapshot's format.
 func workerFile(base string, rank int) string { return fmt.Sprintf("%s.worker_%d", base, rank) }
 
-// keepOwn writes what the worker has of its own, if workers differ.
+// keepOwn writes what the worker has of its own, if workers differ. The first worker returns when all have, or with an error if one could not: a
+// snapshot whose state is there has all its files. Virtual time, which has one process, would show the messages for this, and goes without.
 func (v *Solver) keepOwn() error {
 	worker, ok := v.strategy.(individual)
 	if !ok {
@@ -22,7 +23,11 @@ func (v *Solver) keepOwn() error {
 	}
 	s := worker.keep()
 	v.sign(s, v.seed)
-	return swproto.WriteBinary(workerFile(v.snapshotBase(), v.team.rank()), s)
+	err := swproto.WriteBinary(workerFile(v.snapshotBase(), v.team.rank()), s)
+	if v.watch != nil {
+		return err
+	}
+	return worker.allKept(err)
 }
 
 // sign says where a worker's state belongs.

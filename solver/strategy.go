@@ -32,6 +32,9 @@ type overlapping interface {
 // individual is implemented by strategies whose workers differ: a snapshot keeps what each has of its own.
 type individual interface {
 	keep() *caffepb.WorkerState
+	// allKept waits, on the first worker at least, until every worker has written what keep returned for a snapshot; err is how that went for
+	// this one. The failure of a worker is an error on the first one. It is not called in virtual time.
+	allKept(err error) error
 	// regain makes the worker what keep has returned.
 	regain(*caffepb.WorkerState)
 }

@@ -163,5 +163,8 @@ func (s *syncElastic) keep() *caffepb.WorkerState {
 	return w
 }
 
+// allKept implements individual.
+func (s *syncElastic) allKept(err error) error { return s.team.consent(err) }
+
 // regain implements individual.
 func (s *syncElastic) regain(w *caffepb.WorkerState) { s.v.group.setState(w.State) }
