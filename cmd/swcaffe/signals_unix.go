@@ -11,9 +11,9 @@ import (
 
 const brokenPipe = syscall.SIGPIPE
 
-// writeErrorsAreErrors has writes fail that would else end the process by a signal: into a pipe that nobody reads, or past the largest size
-// that a file may have (ulimit -f). So the end of a log's reader costs no work.
-func writeErrorsAreErrors() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGXFSZ) }
+// writeErrorsAreErrors has writes into a pipe that nobody reads fail, which would else end the process by a signal. So the end of a log's
+// reader costs no work. Writes past the largest size that a file may have (ulimit -f) fail in every Go program.
+func writeErrorsAreErrors() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
 // endBy ends the process by a signal, so that a shell sees which one it was.
 func endBy(sig os.Signal) {
