@@ -40,7 +40,7 @@ func (s *signals) begin() {
 	s.running = true
 }
 
-// take notes what a signal asks for.
+// take notes what a signal asks for, and logs it before the solver can act on it.
 func (s *signals) take(sig os.Signal, a solver.Action) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,8 +48,13 @@ func (s *signals) take(sig os.Signal, a solver.Action) {
 	case a == solver.Stop && !s.running:
 		s.log.Infof("Stopped before the first iteration by signal %d (%v).", sig, sig)
 		s.end(sig)
-	case a != solver.None && s.pending != solver.Stop:
+	case a == solver.None || s.pending == solver.Stop || a == s.pending:
+	case a == solver.Stop:
 		s.pending = a
+		s.log.Infof("Signal %d (%v) asks to stop.", sig, sig)
+	default:
+		s.pending = a
+		s.log.Infof("Signal %d (%v) asks for a snapshot.", sig, sig)
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -9,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/solver"
 )
 
@@ -25,7 +23,7 @@ func TestStopIsFinal(t *testing.T) {
 		{[]solver.Action{snapshot, snapshot}, []solver.Action{snapshot, none}},
 		{[]solver.Action{none}, []solver.Action{none, none}},
 	} {
-		s := &signals{end: func(os.Signal) { t.Errorf("%v: the process ends", c.taken) }}
+		s := &signals{log: quietLog(), end: func(os.Signal) { t.Errorf("%v: the process ends", c.taken) }}
 		s.begin()
 		for _, a := range c.taken {
 			s.take(syscall.SIGTERM, a)
@@ -39,9 +37,7 @@ func TestStopIsFinal(t *testing.T) {
 // TestStopBeforeTraining: until training begins a stop ends the process by its signal, and a snapshot waits.
 func TestStopBeforeTraining(t *testing.T) {
 	var ended []os.Signal
-	log := logrus.New()
-	log.SetOutput(io.Discard)
-	s := &signals{log: log, end: func(sig os.Signal) { ended = append(ended, sig) }}
+	s := &signals{log: quietLog(), end: func(sig os.Signal) { ended = append(ended, sig) }}
 	s.take(syscall.SIGHUP, solver.Snapshot)
 	s.take(syscall.SIGINT, solver.None)
 	s.take(syscall.SIGTERM, solver.Stop)
