@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -40,6 +42,12 @@ func buildBinary(t *testing.T) string {
 type tests struct{ *testing.M }
 
 func (t tests) Run() int {
+	// What a script starts in its background, or nohup, ignores these; the binary that tests start would as well.
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
+		if signal.Ignored(sig) {
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
+	}
 	code := t.M.Run()
 	if built.dir != "" {
 		if err := os.RemoveAll(built.dir); err != nil {

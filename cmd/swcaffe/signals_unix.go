@@ -15,13 +15,20 @@ const brokenPipe = syscall.SIGPIPE
 // reader costs no work. Writes past the largest size that a file may have (ulimit -f) fail in every Go program.
 func writeErrorsAreErrors() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
-// endBy ends the process by a signal, so that a shell sees which one it was.
+// endBy ends the process by a signal, so that a shell sees which one it was. Where the process was started with that signal ignored, as a script's
+// commands with & are with SIGINT, the exit code says what a shell makes of the signal.
 func endBy(sig os.Signal) {
 	signal.Reset(sig)
 	if sig == brokenPipe { // Go takes it from a write only
 		os.Stdout.WriteString("\n")
-	} else if number, ok := sig.(syscall.Signal); ok && syscall.Kill(os.Getpid(), number) == nil {
-		time.Sleep(time.Minute) // it arrives at once
+		os.Exit(1)
 	}
-	os.Exit(1)
+	number, ok := sig.(syscall.Signal)
+	if !ok {
+		os.Exit(1)
+	}
+	if syscall.Kill(os.Getpid(), number) == nil {
+		time.Sleep(time.Second) // it arrives at once
+	}
+	os.Exit(128 + int(number))
 }

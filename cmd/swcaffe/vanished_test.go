@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestLogReaderVanishes: training whose log nobody reads any more goes on, and stops with a snapshot when a SIGINT asks it to.
@@ -92,6 +93,36 @@ func TestLogReaderOfConversionVanishes(t *testing.T) {
 	cmd.Stderr = w
 	if err := cmd.Run(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestIgnoredStopWhileOpening: a SIGINT ends a training that waits for its solver also where it was started with SIGINT ignored, soon, and with the
+// exit code that a shell gives to a command that SIGINT has ended.
+func TestIgnoredStopWhileOpening(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "solver.prototxt")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", "-c", `trap "" INT; exec "$@"`, "sh", buildBinary(t), "train", "-solver", path)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	eventually(t, "a reader", func() bool {
+		writer, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		if err == nil {
+			t.Cleanup(func() { writer.Close() })
+		}
+		return err == nil
+	})
+	begin := time.Now()
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	err := cmd.Wait()
+	failed := (*exec.ExitError)(nil)
+	if took := time.Since(begin); !errors.As(err, &failed) || failed.ExitCode() != 128+int(syscall.SIGINT) || took > 30*time.Second {
+		t.Errorf("%v after %v, want exit code 130 soon", err, took)
 	}
 }
 
