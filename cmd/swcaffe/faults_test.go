@@ -5,42 +5,54 @@ package main
 import (
 	"bytes"
 	"crypto/md5"
-	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
 
-// How many faults of each kind TestFaults makes; scripts/faults.sh sets them.
-var (
-	faultKills = flag.Int("faults.kills", 2, "the number of trainings killed by SIGKILL")
-	faultDisks = flag.Int("faults.disks", 2, "the number of trainings whose files cannot grow or be stored")
-	faultPairs = flag.Int("faults.pairs", 3, "the number of trainings that get two signals")
-	faultMPI   = flag.Int("faults.mpi", 0, "the number of faults in MPI jobs")
-	faultSeed  = flag.Uint64("faults.seed", 1, "the seed of the first case; each further one has the next")
-)
+// faultKind is a kind of fault that TestFaults makes; scripts/faults.sh sets how many of each.
+type faultKind struct {
+	name  string
+	count *int
+	do    func(c *faultCase)
+}
+
+var faultKinds = []faultKind{
+	{"kills", flag.Int("faults.kills", 2, "the number of trainings killed by SIGKILL"), (*faultCase).kill},
+	{"disks", flag.Int("faults.disks", 2, "the number of trainings whose files cannot grow or be stored"), (*faultCase).fillDisk},
+	{"signals", flag.Int("faults.signals", 3, "the number of trainings that get one or two signals"), (*faultCase).signals},
+	{"readers", flag.Int("faults.readers", 1, "the number of trainings whose log loses its reader"), (*faultCase).loseReader},
+	{"conversions", flag.Int("faults.conversions", 2, "the number of new databases and sets that are killed, interrupted or find the disk full"), (*faultCase).convert},
+	{"sources", flag.Int("faults.sources", 2, "the number of files that get shorter while they are read"), (*faultCase).shorten},
+	{"mpi", flag.Int("faults.mpi", 0, "the number of faults in MPI jobs"), (*faultCase).mpi},
+}
+
+var faultSeed = flag.Uint64("faults.seed", 1, "the seed of the first case; each further one has the next")
 
 // faultSolver trains for some tenths of a second, with a snapshot every few milliseconds.
 const faultSolver = `
 net_param {
   layer { name: "data" type: "DummyData" top: "x" top: "t"
-    dummy_data_param { shape { dim: 12 dim: 2 dim: 9 dim: 9 } shape { dim: 12 } data_filler { type: "gaussian" } data_filler { type: "uniform" max: 0.999 } } }
+    dummy_data_param { shape { dim: 12 dim: 2 dim: 9 dim: 9 } shape { dim: 12 } data_filler { type: "gaussian" } data_filler { type: "uniform" max: 2.999 } } }
   layer { name: "conv" type: "Convolution" bottom: "x" top: "c" convolution_param { num_output: 5 kernel_size: 3 weight_filler { type: "xavier" } } }
   layer { name: "ip" type: "InnerProduct" bottom: "c" top: "y" inner_product_param { num_output: 3 weight_filler { type: "xavier" } } }
   layer { name: "loss" type: "SoftmaxWithLoss" bottom: "y" bottom: "t" top: "loss" }
 }
-base_lr: 0.05 momentum: 0.9 lr_policy: "fixed" random_seed: 5 snapshot_prefix: "s" snapshot: 20 max_iter: 200 display: 50
+base_lr: 0.05 momentum: 0.9 lr_policy: "fixed" random_seed: 5 snapshot_prefix: "s" snapshot: 20 max_iter: 200 display: 1
 `
 
 const faultLast = 200 // its max_iter
+
+// faultEndless is the max_iter of trainings that only a signal ends. They take many times as long as a busy computer lets signals wait.
+const faultEndless = 20000
 
 // faultWays are the ways to train that give the same bits each time.
 var faultWays = []string{"", "-workers 2", "-core_groups 2", "-workers 2 -strategy sync_easgd3", "-workers 2 -strategy easgd -tau 2"}
@@ -50,61 +62,100 @@ type faultRun struct {
 	binary string
 	whole  map[string]map[string][16]byte
 	took   map[string]time.Duration
+
+	conversions map[string]*conversion
+	mpiBinary   string
 }
 
-// faultCase is one training that a fault happens to.
+// faultCase is one command that a fault happens to.
 type faultCase struct {
 	*faultRun
 	t    *testing.T
-	way  string
+	way  string // how it trains, or what else it does
 	dir  string
 	rng  *rand.Rand
-	note string // what happened to it
+	note string              // what happened to it
+	end  string              // how it ended
+	last int                 // the max_iter of the training that is resumed
+	want map[string][16]byte // the digests of the files that it would have left without the fault
 }
 
-// TestFaults makes faults at random moments and holds what is left against a training without them: exit codes, no dump of goroutines, every
-// file that has its final name equal to that of the whole training, no temporary files, and a resumed training with the same result.
+// TestFaults makes faults at random moments and holds what is left against a run without them: exit codes, no dump of goroutines, every
+// file that has its final name equal to that of the whole run, no temporary files, and a resumed training with the same result.
 func TestFaults(t *testing.T) {
-	r := &faultRun{buildBinary(t), map[string]map[string][16]byte{}, map[string]time.Duration{}}
-	seed := *faultSeed
-	for _, kind := range []struct {
-		name  string
-		count int
-		do    func(c *faultCase)
-	}{{"kills", *faultKills, (*faultCase).kill}, {"disks", *faultDisks, (*faultCase).fillDisk}, {"pairs", *faultPairs, (*faultCase).signalPair}} {
-		for range kind.count {
+	r := &faultRun{binary: buildBinary(t), whole: map[string]map[string][16]byte{}, took: map[string]time.Duration{}, conversions: map[string]*conversion{}}
+	seed, done := *faultSeed, map[string]int{}
+	for _, kind := range faultKinds {
+		for range *kind.count {
 			rng := rand.New(rand.NewPCG(seed, 0))
 			c := &faultCase{faultRun: r, t: t, way: faultWays[rng.IntN(len(faultWays))], dir: t.TempDir(), rng: rng}
-			write(t, filepath.Join(c.dir, "solver.prototxt"), faultSolver)
-			r.reference(t, c.way)
 			failed := t.Failed()
 			kind.do(c)
 			if t.Failed() && !failed {
-				t.Logf("repeat: go test ./cmd/swcaffe -run TestFaults -args -faults.kills 0 -faults.disks 0 -faults.pairs 0 -faults.%s 1 -faults.seed %d", kind.name, seed)
+				t.Logf("repeat: %s", repetition(kind.name, seed))
 			}
+			done[fmt.Sprintf("%-12s%s: %s", kind.name, c.way, c.end)]++
 			os.RemoveAll(c.dir)
 			seed++
 		}
 	}
-	if *faultMPI > 0 {
-		testMPIFaults(t, r, seed, *faultMPI)
+	for _, what := range slices.Sorted(maps.Keys(done)) {
+		t.Logf("%4d %s", done[what], what)
 	}
 }
 
-// reference trains without faults, once for each way.
-func (r *faultRun) reference(t *testing.T, way string) {
-	if r.whole[way] != nil {
-		return
+// repetition is the command line that makes one fault again.
+func repetition(kind string, seed uint64) string {
+	line := "go test ./cmd/swcaffe -run TestFaults -args"
+	for _, k := range faultKinds {
+		n := 0
+		if k.name == kind {
+			n = 1
+		}
+		line += fmt.Sprintf(" -faults.%s %d", k.name, n)
 	}
-	dir := t.TempDir()
-	write(t, filepath.Join(dir, "solver.prototxt"), faultSolver)
-	begin := time.Now()
-	cmd := exec.Command(r.binary, append([]string{"train", "-solver", "solver.prototxt"}, strings.Fields(way)...)...)
+	return fmt.Sprintf("%s -faults.seed %d", line, seed)
+}
+
+// prepare writes the solver, and trains without faults, once for each way.
+func (c *faultCase) prepare() {
+	c.writeSolver(c.dir, faultLast)
+	if c.whole[c.way] == nil {
+		begin := time.Now()
+		c.whole[c.way] = c.trainWhole(faultLast)
+		c.took[c.way] = time.Since(begin)
+	}
+	c.last, c.want = faultLast, c.whole[c.way]
+}
+
+// prolong lets what prepare has prepared train until a signal ends it.
+func (c *faultCase) prolong() { c.writeSolver(c.dir, faultEndless) }
+
+// goOn lets a training that was prolonged, and that a signal has ended, go on for 20 iterations behind its newest snapshot.
+func (c *faultCase) goOn() {
+	c.t.Helper()
+	c.last = slices.Max(append(c.iterations(), 0)) + 20
+	c.writeSolver(c.dir, c.last)
+	c.want = c.trainWhole(c.last)
+}
+
+func (c *faultCase) writeSolver(dir string, iterations int) {
+	c.t.Helper()
+	write(c.t, filepath.Join(dir, "solver.prototxt"), strings.Replace(faultSolver, fmt.Sprint("max_iter: ", faultLast), fmt.Sprint("max_iter: ", iterations), 1))
+}
+
+// trainWhole trains without faults and returns the digests of all files.
+func (c *faultCase) trainWhole(iterations int) map[string][16]byte {
+	c.t.Helper()
+	dir := c.t.TempDir()
+	defer os.RemoveAll(dir)
+	c.writeSolver(dir, iterations)
+	cmd := c.command(nil)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%q: %v\n%s", way, err, out)
+		c.t.Fatalf("%q: %v\n%s", c.way, err, out)
 	}
-	r.took[way], r.whole[way] = time.Since(begin), digests(t, dir)
+	return digests(c.t, dir)
 }
 
 // digests are those of a folder's files, but the solver.
@@ -124,140 +175,55 @@ func digests(t *testing.T, dir string) map[string][16]byte {
 }
 
 // command is a training; behind wraps its command line.
-func (c *faultCase) command(out *bytes.Buffer, behind []string, args ...string) *exec.Cmd {
-	line := append(append(behind, c.binary, "train", "-solver", "solver.prototxt"), strings.Fields(c.way)...)
+func (c *faultCase) command(behind []string, args ...string) *exec.Cmd {
+	line := append(append(slices.Clone(behind), c.binary, "train", "-solver", "solver.prototxt"), strings.Fields(c.way)...)
 	line = append(line, args...)
 	cmd := exec.Command(line[0], line[1:]...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = c.dir, out, out
+	cmd.Dir = c.dir
 	return cmd
 }
 
-// start starts one and waits for a random part of the time that it takes.
-func (c *faultCase) start(out *bytes.Buffer) *exec.Cmd {
-	cmd := c.command(out, nil)
+// start starts a command and waits for a random part of the time that it takes.
+func (c *faultCase) start(cmd *exec.Cmd, took time.Duration) {
 	if err := cmd.Start(); err != nil {
 		c.t.Fatal(err)
 	}
-	time.Sleep(time.Duration(c.rng.Int64N(int64(c.took[c.way]))))
-	return cmd
+	time.Sleep(time.Duration(c.rng.Int64N(int64(took))))
 }
 
 func (c *faultCase) errorf(out string, format string, args ...any) {
 	c.t.Helper()
-	c.t.Errorf("%s (train %s): %s\n%.4000s", c.note, c.way, fmt.Sprintf(format, args...), out)
+	if len(out) > 8000 {
+		out = out[:2000] + "\n...\n" + out[len(out)-6000:]
+	}
+	c.t.Errorf("%s (%s): %s\n%s", c.note, c.way, fmt.Sprintf(format, args...), out)
+}
+
+// ending says how a process has ended.
+func ending(err error) string {
+	if err == nil {
+		return "exit status 0"
+	}
+	return err.Error()
 }
 
 func (c *faultCase) kill() {
 	c.note = "SIGKILL"
+	c.prepare()
 	var out bytes.Buffer
-	cmd := c.start(&out)
+	cmd := c.command(nil)
+	cmd.Stdout, cmd.Stderr = &out, &out
+	c.start(cmd, c.took[c.way])
 	cmd.Process.Kill()
-	cmd.Wait()
+	switch err := cmd.Wait(); {
+	case err == nil:
+		c.end = "had ended"
+	case len(c.iterations()) > 0:
+		c.end = "killed after a snapshot"
+	default:
+		c.end = "killed before a snapshot"
+	}
 	c.judge(out.String(), true)
 }
 
-// fillDisk lets files grow to a random size only, or, where strace is there, has a random fsync or rename fail.
-func (c *faultCase) fillDisk() {
-	var out bytes.Buffer
-	behind := []string{"sh", "-c", fmt.Sprintf(`ulimit -f %d; exec "$@"`, 1+c.rng.IntN(16)), "sh"}
-	if _, err := exec.LookPath("strace"); err == nil && c.rng.IntN(2) == 0 {
-		call := []string{"fsync", "renameat"}[c.rng.IntN(2)]
-		behind = []string{"strace", "-f", "-qq", "-o", "/dev/null", "-e", fmt.Sprintf("inject=%s:error=ENOSPC:when=%d", call, 1+c.rng.IntN(30))}
-	}
-	c.note = strings.Join(behind, " ")
-	err := c.command(&out, behind).Run()
-	code := (*exec.ExitError)(nil)
-	switch text := out.String(); {
-	case err == nil:
-		if c.whole[c.way] == nil || digests(c.t, c.dir)["s_iter_200.solverstate"] != c.whole[c.way]["s_iter_200.solverstate"] {
-			c.errorf(text, "it succeeds with another result")
-		}
-	case !errors.As(err, &code) || code.ExitCode() != 1:
-		c.errorf(text, "%v, want exit code 1", err)
-	case !strings.Contains(text, "s_iter_") || !strings.Contains(text, "no space left") && !strings.Contains(text, "file too large"):
-		c.errorf(text, "the error does not name the file and the cause")
-	}
-	c.judge(out.String(), false)
-}
-
-// signalPair sends two signals, one soon after the other; a stop must end the training.
-func (c *faultCase) signalPair() {
-	all := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGSTOP}
-	pair := [2]syscall.Signal{all[c.rng.IntN(4)], all[c.rng.IntN(4)]}
-	apart := time.Duration(c.rng.IntN(20_000)) * time.Microsecond
-	c.note = fmt.Sprintf("%v, %v after %v", pair[0], pair[1], apart)
-	var out bytes.Buffer
-	cmd := c.start(&out)
-	cmd.Process.Signal(pair[0])
-	time.Sleep(apart)
-	cmd.Process.Signal(pair[1])
-	time.Sleep(apart)
-	cmd.Process.Signal(syscall.SIGCONT)
-	err := cmd.Wait()
-	text := out.String()
-	stops := pair[0] == syscall.SIGINT || pair[0] == syscall.SIGTERM || pair[1] == syscall.SIGINT || pair[1] == syscall.SIGTERM
-	early, done := strings.Contains(text, "Optimization stopped early."), strings.Contains(text, "Optimization Done.")
-	died := (*exec.ExitError)(nil)
-	switch {
-	case err == nil && (done || stops && early):
-	case errors.As(err, &died) && died.Sys().(syscall.WaitStatus).Signaled() && !strings.Contains(text, "Starting Optimization"):
-	default:
-		c.errorf(text, "%v", err)
-	}
-	c.judge(text, false)
-}
-
-// complete reports whether a snapshot has every file that the whole training's has: where workers differ, one may be stopped before it has
-// written what it has of its own, and a training that is resumed from there says that it starts from the centre.
-func (c *faultCase) complete(iteration int) bool {
-	for name := range c.whole[c.way] {
-		if strings.HasPrefix(name, fmt.Sprintf("s_iter_%d.", iteration)) && !exists(filepath.Join(c.dir, name)) {
-			return false
-		}
-	}
-	return true
-}
-
-// judge looks at what a fault has left, and resumes. Temporary files may be left by what had no chance to remove them, until then.
-func (c *faultCase) judge(out string, mayLeave bool) {
-	c.t.Helper()
-	if strings.Contains(out, "goroutine ") || strings.Contains(out, "panic") {
-		c.errorf(out, "goroutines are dumped")
-	}
-	last := 0
-	for name, digest := range digests(c.t, c.dir) {
-		temporary := strings.HasPrefix(name, ".")
-		want, known := c.whole[c.way][name]
-		switch {
-		case temporary && !mayLeave:
-			c.errorf(out, "%s is left", name)
-		case !temporary && known && digest != want:
-			c.errorf(out, "%s is not as in a training without faults", name)
-		}
-		if n, ok := strings.CutSuffix(strings.TrimPrefix(name, "s_iter_"), ".solverstate"); ok && !temporary {
-			if iteration, err := strconv.Atoi(n); err == nil && c.complete(iteration) {
-				last = max(last, iteration)
-			}
-		}
-	}
-	var args []string
-	if last > 0 {
-		args = []string{"-snapshot", fmt.Sprintf("s_iter_%d.solverstate", last)}
-	}
-	var again bytes.Buffer
-	if err := c.command(&again, nil, args...).Run(); err != nil {
-		c.errorf(out+"\nresumed:\n"+again.String(), "cannot be resumed from %d: %v", last, err)
-		return
-	}
-	now := digests(c.t, c.dir)
-	for _, name := range []string{fmt.Sprintf("s_iter_%d.caffemodel", faultLast), fmt.Sprintf("s_iter_%d.solverstate", faultLast)} {
-		if now[name] != c.whole[c.way][name] {
-			c.errorf(out+"\nresumed:\n"+again.String(), "resumed from %d, %s is not as in a training without faults", last, name)
-		}
-	}
-	for name := range now {
-		if strings.HasPrefix(name, ".") {
-			c.errorf(out, "%s is left after the resumed training", name)
-		}
-	}
-}
+func faultState(iteration int) string { return fmt.Sprintf("s_iter_%d.solverstate", iteration) }
