@@ -66,6 +66,11 @@ func (b *builder) loss(t *tip) {
 		b.layer("MultinomialLogisticLoss", []*tip{probabilities, label}, top(), weight)
 	default:
 		op := []string{"SUM", "SUMSQ", "MEAN"}[b.r.IntN(3)]
+		if op != "SUMSQ" { // a plain sum of what BatchNorm makes is 0, and so are all gradients
+			product := &tip{name: b.blob(), shape: t.shape}
+			b.layer("Eltwise", []*tip{t, b.input("gauss", t.shape...)}, []*tip{product}, "eltwise_param { operation: PROD }")
+			t = product
+		}
 		b.layer("Reduction", []*tip{t}, top(), fmt.Sprintf("loss_weight: %g reduction_param { operation: %s }", 0.5, op))
 	}
 }
