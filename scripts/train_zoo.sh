@@ -1,39 +1,48 @@
 #!/usr/bin/env bash
-# Trains the models that need no photographs, from generated data to the last iteration, one after the other, and prints
-# what each net's last test said. The figures in models/*/README.md are from it.
+# Trains the models that need no photographs, from generated data to the last iteration, and prints what the tests on the way
+# said, as the tables of models/*/README.md have it.
 #
-#   scripts/train_zoo.sh [DIR [SOLVER...]]
+#   scripts/train_zoo.sh [-seeds N] [-jobs N] [-write] [DIR [SOLVER...]]
 #
-# DIR (zoo_runs) takes binary, data, logs and snapshots; a run that was stopped goes on from its last snapshot, which gives
-# the same weights. SOLVER names some of the runs, as models/lenet/solver_adam.prototxt.
+# -seeds N  trains with the seeds 1 to N, beside the seed that is in the solver; the tables then have the range over all of them
+# -jobs N   trains with N seeds at a time, which share the cores; the results are the same bits
+# -write    writes the tables into models/*/README.md, those whose runs with the solver's own seed are all in DIR
+#
+# DIR (zoo_runs) takes binary, models and data, as they are when it is made, and a folder for every run, with its solver, log and
+# snapshots. A run that was stopped goes on from its last snapshot, which gives the same weights; one that has finished is not run
+# again. SOLVER names some of the solvers, as models/lenet/solver_adam.prototxt; without it they are all trained, from the shortest
+# training to the longest.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+seeds=0 jobs=1 write=()
+while (($# > 0)); do
+  case $1 in
+    -seeds) seeds=$2 && shift 2 ;;
+    -jobs) jobs=$2 && shift 2 ;;
+    -write) write=(-write) && shift ;;
+    -*) echo "$0: unknown flag $1; there are -seeds, -jobs and -write" >&2 && exit 1 ;;
+    *) break ;;
+  esac
+done
+[[ $seeds =~ ^[0-9]+$ && $jobs =~ ^[1-9][0-9]*$ ]] || { echo "$0: -seeds $seeds -jobs $jobs: must be numbers" >&2; exit 1; }
 out=${1:-zoo_runs}
 shift $(($# > 0))
-runs=(
-  models/hdf5_classification/solver.prototxt
-  models/hdf5_classification/nonlinear_solver.prototxt
-  models/lenet/solver{,_nesterov,_adagrad,_rmsprop,_adadelta,_adam}.prototxt
-  models/mnist_siamese/solver.prototxt
-  models/char_rnn/solver.prototxt
-  models/mnist_autoencoder/solver.prototxt
-  models/cifar10_quick/solver.prototxt
-  models/cifar10_full/solver.prototxt
-  models/fcn/solver.prototxt
-  models/cifar10_full_sigmoid/solver.prototxt
-  models/cifar10_full_sigmoid_bn/solver.prototxt
-  models/cifar10_resnet8/solver.prototxt
-)
-(($# == 0)) || runs=("$@")
 
 mkdir -p "$out"
+out=$(cd "$out" && pwd)
 [ -e "$out/swcaffe" ] || go build -o "$out/swcaffe" ./cmd/swcaffe
 [ -e "$out/models" ] || cp -r models "$out/models"
-cd "$out"
+go build -o "$out/modelfigures" ./internal/modelfigures
+known=$("$out/modelfigures" -solvers)
+(($# > 0)) || set -- $known
+for solver; do
+  grep -qxF "$solver" <<<"$known" || { echo "$0: no solver $solver; there are:" && echo "$known"; exit 1; } >&2
+done
 
 # dataset FILE KIND ARGS... makes a set unless its last file is there.
 dataset() {
-  [ -e "$1" ] || ./swcaffe dataset "${@:2}" -out data -force
+  [ -e "$out/$1" ] || "$out/swcaffe" dataset "${@:2}" -out "$out/data" -force
 }
 dataset data/digits_test_lmdb digits -train 20000 -test 4000
 dataset data/shapes_test_lmdb shapes -train 20000 -test 4000
@@ -44,18 +53,49 @@ dataset data/text_test.txt text -train 224257 -test 24577
 
 field() { sed -n "s/^$2: *\"\{0,1\}\([^\"]*\)\"\{0,1\}.*/\1/p" "$1"; }
 
-for solver in "${runs[@]}"; do
-  name=$(dirname "$solver" | xargs basename)_$(basename "$solver" .prototxt)
-  prefix=$(field "$solver" snapshot_prefix) last=$(field "$solver" max_iter)
-  if [ ! -e "${prefix}_iter_$last.caffemodel" ]; then
-    from=()
-    state=$(find "$(dirname "$prefix")" -name "$(basename "$prefix")_iter_*.solverstate" | sort -V | tail -n 1)
-    [ -z "$state" ] || from=(-snapshot "$state")
-    ./swcaffe train -solver "$solver" "${from[@]}" >>"$name.log" 2>&1
+# processor says on what the figures depend besides the seed.
+processor() {
+  local name
+  if command -v lscpu >/dev/null; then
+    name=$(LC_ALL=C lscpu | sed -n 's/^Model name: *//p')
+  else
+    name=$(sysctl -n machdep.cpu.brand_string)
   fi
-  echo "$solver, $last iterations"
-  # The lines behind the last test of every test net.
-  awk '/Testing net/ { split($0, a, "Testing net"); n = a[2]; got[n] = "" }
-       /Test net output/ { sub(/.*Test net output/, "  test net" n " output"); got[n] = got[n] $0 "\n" }
-       END { for (k = 0; k < 9; k++) printf "%s", got[" (#" k ")"] }' "$name.log"
+  echo "$name, $(./swcaffe device_query | sed -n 's/^SIMD: *//p')"
+}
+
+# train SOLVER SEED, in DIR, runs what one training lacks. Its file "processor" says that it has finished, and where.
+train() {
+  local run=runs/${1%.prototxt}/seed_$2 from=() last state on
+  [ ! -e "$run/processor" ] || return 0
+  mkdir -p "$run"
+  sed -e "s/^random_seed:.*/random_seed: $2/" -e "s,^snapshot_prefix:.*,snapshot_prefix: \"$run/snapshot\"," "$1" >"$run/solver.prototxt"
+  last=$(field "$1" max_iter)
+  state=$(find "$run" -name 'snapshot_iter_*.solverstate' | sort -V | tail -n 1)
+  [ -z "$state" ] || from=(-snapshot "$state")
+  if ! ./swcaffe train -solver "$run/solver.prototxt" -threads "$threads" "${from[@]}" >>"$run/log" 2>&1; then
+    echo "$run: the training failed:" && tail -n 3 "$run/log"
+    return 1
+  fi >&2
+  # A run that a signal stopped ends well, with a snapshot; in its last test it also prints "Optimization Done".
+  if tail -n 2 "$run/log" | grep -q 'Test interrupted' || ! tail -n 1 "$run/log" | grep -q 'Optimization Done'; then
+    echo "$run: stopped; the same command goes on" >&2
+    return 1
+  fi
+  find "$run" -name 'snapshot_iter_*' ! -name "snapshot_iter_$last.caffemodel" -delete
+  on=$(processor)
+  echo "$on" >"$run/processor"
+}
+
+threads=$(($(getconf _NPROCESSORS_ONLN) / jobs))
+((threads > 0)) || threads=1
+export threads
+export -f train field processor
+
+for solver; do
+  {
+    field "$solver" random_seed
+    seq "$seeds"
+  } | awk '!seen[$0]++' | (cd "$out" && xargs -P "$jobs" -I SEED bash -euo pipefail -c 'train "$@"' train "$solver" SEED)
+  "$out/modelfigures" -runs "$out/runs" "${write[@]}" "$solver"
 done

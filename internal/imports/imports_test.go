@@ -50,6 +50,7 @@ var allowed = []struct {
 	{"modeltime", []string{"proto/", "internal/suggest", "blob", "cpe/", "layers/", "net"}},
 	{"internal/modelplot", []string{"cpe/", "modeltime", "internal/figure"}},
 	{"scaling", []string{"proto/", "internal/suggest", "topology/", "cpe", "modeltime"}},
+	{"internal/modelfigures", []string{"proto/"}},
 	{"internal/randomtest/kernels", []string{"internal/randomtest", "internal/simd", "cpe", "cpe/kernel"}},
 	{"internal/randomtest/nets", []string{"proto/", "blob", "internal/randomtest", "internal/simd", "cpe", "cpe/kernel", "layers", "net"}},
 	{"internal/randomtest/run", []string{"internal/randomtest/", "internal/simd"}},

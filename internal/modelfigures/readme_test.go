@@ -1,0 +1,170 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	swproto "github.com/swcaffe/swcaffe/proto"
+)
+
+const root = "../../"
+
+// enough is how many seeds a README's ranges are of, at least.
+const enough = 5
+
+// unwritten are the models whose tables still have figures of an earlier version, of one seed. "scripts/train_zoo.sh -seeds 5 -write
+// zoo_runs SOLVER" writes them; the model then leaves this list.
+var unwritten = []string{"lenet", "mnist_siamese", "char_rnn", "mnist_autoencoder", "cifar10_quick", "cifar10_full", "fcn", "cifar10_full_sigmoid", "cifar10_full_sigmoid_bn", "cifar10_resnet8"}
+
+// TestReadmes: every README's table is what the program writes for some figures, which have ranges that they lie in; and there is no
+// other table of results beside it.
+func TestReadmes(t *testing.T) {
+	for i := range tables {
+		tab := &tables[i]
+		t.Run(tab.model, func(t *testing.T) {
+			text, err := os.ReadFile(root + tab.readme())
+			if err != nil {
+				t.Fatal(err)
+			}
+			before, table, after, err := cut(string(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, line := range strings.Split(before+after, "\n") {
+				if strings.HasPrefix(line, "|") && regexp.MustCompile(`\|\s*-?\d[\d.,]*(?: %)?\s*\|`).MatchString(line) {
+					t.Errorf("a line of figures stands outside of the marks: %s", line)
+				}
+			}
+			f, err := tab.read(table)
+			if slices.Contains(unwritten, tab.model) {
+				if err == nil {
+					t.Error("the table is written; take the model off the list of unwritten ones")
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := tab.markdown(f); table != want {
+				t.Errorf("the table is\n%sand would be written as\n%s", table, want)
+			}
+			if len(f.seeds) < enough {
+				t.Errorf("%d seeds, want at least %d", len(f.seeds), enough)
+			}
+			tab.checkRows(t, f)
+		})
+	}
+}
+
+var noteLine = regexp.MustCompile(`(?m)^Figures of seed (\d+), .* (\d+) to (\d+), printed on (.*), by$`)
+
+// read takes a README's table apart.
+func (t *table) read(text string) (*figures, error) {
+	m := noteLine.FindStringSubmatch(text)
+	if m == nil {
+		return nil, fmt.Errorf("the table has no note like %q", "Figures of seed 1, the solver's own, and their range over the seeds 1 to 5, printed on PROCESSOR, by")
+	}
+	f := &figures{processor: m[4]}
+	f.own, _ = strconv.Atoi(m[1])
+	first, _ := strconv.Atoi(m[2])
+	last, _ := strconv.Atoi(m[3])
+	for s := first; s <= last; s++ {
+		f.seeds = append(f.seeds, s)
+	}
+	lines := strings.Split(text, "\n")
+	for n, text := range lines[min(2, len(lines)):] {
+		parts := strings.Split(strings.Trim(text, "| "), " | ")
+		if !strings.HasPrefix(text, "|") {
+			break
+		}
+		if len(parts) != 1+2*len(t.columns) {
+			return nil, fmt.Errorf("row %d has %d cells, want a label and two a figure: %s", n, len(parts), text)
+		}
+		l := line{label: parts[0]}
+		for k := 1; k < len(parts); k += 2 {
+			least, greatest, _ := strings.Cut(parts[k+1], " to ")
+			l.cells = append(l.cells, cell{parts[k], least, greatest})
+		}
+		f.lines = append(f.lines, l)
+	}
+	return f, nil
+}
+
+// checkRows holds a README's rows against the solvers and the columns.
+func (t *table) checkRows(test *testing.T, f *figures) {
+	var want []string
+	for _, r := range t.rows {
+		solver, err := swproto.ReadSolver(root + t.path(r))
+		if err != nil {
+			test.Fatal(err)
+		}
+		if own := int(solver.Param.GetRandomSeed()); own != f.own || !slices.Contains(f.seeds, own) {
+			test.Errorf("the seed in %s is %d; the table's is %d, of %d", r.solver, own, f.own, f.seeds)
+		}
+		if t.rowHead != "" {
+			want = append(want, r.label)
+			continue
+		}
+		for i := 0; i <= int(solver.Param.GetMaxIter()); i += int(solver.Param.GetTestInterval()) {
+			want = append(want, withCommas(i))
+		}
+	}
+	var got []string
+	for _, l := range f.lines {
+		got = append(got, l.label)
+		for k, c := range l.cells {
+			number := regexp.MustCompile(fmt.Sprintf(`^\d+\.\d{%d}$`, t.columns[k].decimals))
+			var v [3]float64
+			for i, text := range []string{c.least, c.own, c.greatest} {
+				if !number.MatchString(text) {
+					test.Errorf("row %s: %q is no number with %d decimals", l.label, text, t.columns[k].decimals)
+				}
+				v[i], _ = strconv.ParseFloat(text, 64)
+			}
+			if !slices.IsSorted(v[:]) {
+				test.Errorf("row %s: %s lies outside of %s to %s", l.label, c.own, c.least, c.greatest)
+			}
+		}
+	}
+	if !slices.Equal(got, want) {
+		test.Errorf("the rows are of %q, want %q", got, want)
+	}
+}
+
+// TestEverySolver: every solver whose data "swcaffe dataset" makes is in one table.
+func TestEverySolver(t *testing.T) {
+	paths, err := filepath.Glob(root + "models/*/*solver*.prototxt")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("%d solvers, error %v", len(paths), err)
+	}
+	all := allSolvers()
+	for _, path := range paths {
+		solver, err := swproto.ReadSolver(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		net, err := os.ReadFile(root + solver.Param.GetNet())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 1
+		if strings.Contains(string(net), `"data/ilsvrc12_`) {
+			want = 0
+		}
+		name, n := strings.TrimPrefix(filepath.ToSlash(path), root), 0
+		for _, s := range all {
+			if s == name {
+				n++
+			}
+		}
+		if n != want {
+			t.Errorf("%s is in %d tables, want %d", name, n, want)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package main
+
+// table is one of a model's README: a row for every test of its solver; or, where it compares several solvers, a row for the last
+// test of each.
+type table struct {
+	model   string
+	rowHead string // stands above the solvers' labels
+	rows    []row
+	columns []column
+}
+
+// row is a solver, by its file beside the README.
+type row struct{ solver, label string }
+
+// column is an output of a test net, or the loss in training, rounded to decimals.
+type column struct {
+	head, output string
+	testNet      int
+	decimals     int
+}
+
+// In a column's place of a test net and output stands this for the loss that the solver itself displays.
+const (
+	training     = -1
+	trainingLoss = "loss"
+)
+
+var accuracy = column{head: "test accuracy", output: "accuracy", decimals: 3}
+
+// one is the row of a model with one solver.
+var one = []row{{solver: "solver.prototxt"}}
+
+// tables come in the order in which scripts/train_zoo.sh trains their solvers, from the shortest to the longest.
+var tables = []table{
+	{model: "hdf5_classification", rowHead: "net", rows: []row{
+		{"solver.prototxt", "logistic regression"},
+		{"nonlinear_solver.prototxt", "40 hidden units"},
+	}, columns: []column{accuracy, {head: "test loss", output: "loss", decimals: 3}}},
+	{model: "lenet", rowHead: "solver", rows: []row{
+		{"solver.prototxt", "`solver.prototxt` (SGD), and `./scripts/quickstart.sh`"},
+		{"solver_nesterov.prototxt", "`solver_nesterov.prototxt`"},
+		{"solver_adagrad.prototxt", "`solver_adagrad.prototxt`"},
+		{"solver_rmsprop.prototxt", "`solver_rmsprop.prototxt`"},
+		{"solver_adadelta.prototxt", "`solver_adadelta.prototxt`"},
+		{"solver_adam.prototxt", "`solver_adam.prototxt`"},
+	}, columns: []column{
+		{head: "test accuracy", output: "accuracy", decimals: 4},
+		{head: "test loss", output: "loss", decimals: 4},
+	}},
+	{model: "mnist_siamese", rows: one, columns: []column{{head: "test loss", output: "loss", decimals: 4}}},
+	{model: "char_rnn", rows: one, columns: []column{
+		{head: "share of next characters right", output: "accuracy", decimals: 3},
+		{head: "test loss (nats a character)", output: "loss", decimals: 3},
+	}},
+	{model: "mnist_autoencoder", rows: one, columns: []column{
+		{head: "cross entropy of a test image", output: "cross_entropy_loss", testNet: 1, decimals: 1},
+		{head: "half its squared error", output: "l2_error", testNet: 1, decimals: 2},
+		{head: "half that of a training image", output: "l2_error", testNet: 0, decimals: 2},
+	}},
+	{model: "cifar10_quick", rows: one, columns: []column{accuracy}},
+	{model: "cifar10_full", rows: one, columns: []column{accuracy}},
+	{model: "fcn", rows: one, columns: []column{accuracy}},
+	{model: "cifar10_full_sigmoid", rows: one, columns: []column{
+		accuracy,
+		{head: "training loss", output: trainingLoss, testNet: training, decimals: 2},
+	}},
+	{model: "cifar10_full_sigmoid_bn", rows: one, columns: []column{
+		accuracy,
+		{head: "training loss", output: trainingLoss, testNet: training, decimals: 2},
+	}},
+	{model: "cifar10_resnet8", rows: one, columns: []column{accuracy}},
+}
+
+// path is where the row's solver is in the repository.
+func (t *table) path(r row) string { return "models/" + t.model + "/" + r.solver }
+
+// readme is where the table is in the repository.
+func (t *table) readme() string { return "models/" + t.model + "/README.md" }
+
+// with returns the table with the row of one solver only; ok is false where it has none.
+func (t *table) with(solver string) (only *table, ok bool) {
+	for _, r := range t.rows {
+		if t.path(r) == solver {
+			c := *t
+			c.rows = []row{r}
+			return &c, true
+		}
+	}
+	return nil, false
+}
