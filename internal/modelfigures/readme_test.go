@@ -18,9 +18,9 @@ const root = "../../"
 // enough is how many seeds a README's ranges are of, at least.
 const enough = 5
 
-// unwritten are the models whose tables still have figures of an earlier version, of one seed. "scripts/train_zoo.sh -seeds 5 -write
-// zoo_runs SOLVER" writes them; the model then leaves this list.
-var unwritten = []string{"char_rnn", "mnist_autoencoder", "cifar10_quick", "cifar10_full", "fcn", "cifar10_full_sigmoid", "cifar10_full_sigmoid_bn"}
+// unfinished are the models whose tables still have figures of an earlier version, of one seed, or of fewer seeds than enough.
+// "scripts/train_zoo.sh -seeds 5 -write zoo_runs SOLVER" writes them; the model then leaves this list.
+var unfinished = []string{"char_rnn", "mnist_autoencoder", "cifar10_quick", "cifar10_full", "fcn", "cifar10_full_sigmoid", "cifar10_full_sigmoid_bn"}
 
 // TestReadmes: every README's table is what the program writes for some figures, which have ranges that they lie in; and there is no
 // other table of results beside it.
@@ -42,20 +42,18 @@ func TestReadmes(t *testing.T) {
 				}
 			}
 			f, err := tab.read(table)
-			if slices.Contains(unwritten, tab.model) {
-				if err == nil {
-					t.Error("the table is written; take the model off the list of unwritten ones")
-				}
+			listed := slices.Contains(unfinished, tab.model)
+			if err != nil && listed {
 				return
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
+			if listed == (len(f.seeds) >= enough) {
+				t.Errorf("ranges over %d seeds, on the list of unfinished tables: %v; %d seeds are enough", len(f.seeds), listed, enough)
+			}
 			if want := tab.markdown(f); table != want {
 				t.Errorf("the table is\n%sand would be written as\n%s", table, want)
-			}
-			if len(f.seeds) < enough {
-				t.Errorf("%d seeds, want at least %d", len(f.seeds), enough)
 			}
 			tab.checkRows(t, f)
 		})
