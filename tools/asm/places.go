@@ -21,7 +21,7 @@ const (
 	equal    = 0
 	less     = 1
 	notLess  = 5
-	noneCode = 0xff // the code of an output that took no place
+	noneCode = 0xff       // the code of an output that took no place
 	nowhere  = 0xffffffff // -1, the index of no place
 )
 
