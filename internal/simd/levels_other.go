@@ -14,6 +14,9 @@ func (l *level) fold(fold, []float32, []float32) (float64, int) { return 0, 0 }
 // maxLanes is never called without vectors; nor are the functions below.
 func (l *level) maxLanes(_, _ *float32, _ int) {}
 
+// elementwise applies an elementwise kernel to whole vectors.
+func (l *level) elementwise(op, *float32, *float32, *float32, int, float32, float32) {}
+
 // tile is the micro kernel.
 func (l *level) tile(int, int, *float32, *float32, *float32, int, bool, int, int) {}
 
