@@ -9,6 +9,7 @@ import (
 
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"github.com/swcaffe/swcaffe/solver/caffeh5"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -88,7 +89,7 @@ func caffeSolver(t *testing.T, format caffepb.SolverParameter_SnapshotFormat, na
 // restoreStripped restores a state of ours without what Caffe's lack, so that data layers begin where Caffe's do.
 func restoreStripped(t *testing.T, v *Solver, path string) {
 	t.Helper()
-	state, err := readState(path)
+	state, err := openState(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,13 +125,8 @@ func caffeState(t *testing.T, format caffepb.SolverParameter_SnapshotFormat, at 
 	if format == caffepb.SolverParameter_BINARYPROTO {
 		err = swproto.WriteBinary(path, state)
 	} else {
-		f, fileErr := stateFile(state)
-		if fileErr != nil {
-			t.Fatal(fileErr)
-		}
 		path += ".h5"
-		f.Integers = f.Integers[:2] // without run state
-		err = writeHDF5(path, f)
+		err = caffeh5.WriteState(path, state)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,7 @@
 //	rate.go        learning-rate policies                              (pure)
 //	rule.go        the update rules: SGD and its relatives, each as one streaming kernel and as a plain loop
 //	update.go      clipping, and one update of all weights
-//	snapshot.go    .caffemodel and .solverstate, out and in; snapshot_hdf5.go: as HDF5; snapshot_worker.go: what workers have of their own
+//	snapshot.go    .caffemodel and .solverstate, out and in; caffeh5: as HDF5; snapshot_worker.go: what workers have of their own
 //	weights.go     weights from files
 //	display.go     the lines of the log
 //

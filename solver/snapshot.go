@@ -9,6 +9,7 @@ import (
 	swnet "github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"github.com/swcaffe/swcaffe/solver/caffeh5"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -59,15 +60,11 @@ func (v *Solver) snapshotBinary(base string) error {
 func (v *Solver) snapshotHDF5(base string) error {
 	model, state := base+".caffemodel.h5", base+".solverstate.h5"
 	v.log.Infof("Snapshotting to HDF5 file %s", model)
-	if err := writeHDF5(model, weightsFile(v.net, v.param.GetSnapshotDiff())); err != nil {
+	if err := caffeh5.WriteWeights(model, v.net, v.param.GetSnapshotDiff()); err != nil {
 		return err
 	}
 	v.log.Infof("Snapshotting solver state to HDF5 file %s", state)
-	f, err := stateFile(v.stateProto(model))
-	if err != nil {
-		return err
-	}
-	return writeHDF5(state, f)
+	return caffeh5.WriteState(state, v.stateProto(model))
 }
 
 // stateProto is the solver's state in Caffe's layout: the first history of every weight, then the second of every
@@ -135,7 +132,7 @@ func (v *Solver) positions(nets []namedNet, visit func(net, layer string, p laye
 // starts the data layers at their first item, as Caffe does.
 func (v *Solver) Restore(path string) error {
 	v.log.Infof("Restoring previous solver status from %s", path)
-	state, err := readState(path)
+	state, err := openState(path)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	swnet "github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"github.com/swcaffe/swcaffe/solver/caffeh5"
 )
 
 // Action is what a signal asks of a running solver.
@@ -214,7 +215,7 @@ func (v *Solver) makeNets() error {
 		return err
 	}
 	if v.param.GetSnapshotFormat() == caffepb.SolverParameter_HDF5 {
-		if err := checkHDF5(v.net); err != nil {
+		if err := caffeh5.Check(v.net); err != nil {
 			return inFile(v.file, wrong("snapshot_format", "snapshot_format: HDF5: %w", err))
 		}
 	}

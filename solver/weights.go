@@ -2,15 +2,13 @@ package solver
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/data/hdf5"
 	swnet "github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
-	"github.com/swcaffe/swcaffe/proto/caffepb"
-	"google.golang.org/protobuf/proto"
+	"github.com/swcaffe/swcaffe/solver/caffeh5"
 )
 
 // LoadWeights copies weights from a comma-separated list of files, .caffemodel or HDF5, into a net; later files win. A file without
@@ -29,21 +27,11 @@ func LoadWeights(n *swnet.Net, list string, log *logrus.Logger) error {
 }
 
 func loadFile(n *swnet.Net, path string, log *logrus.Logger) error {
-	isHDF5 := hdf5.Is(path)
-	open := swproto.OpenWeights
-	if isHDF5 {
-		open = readHDF5Weights
-	}
-	w, err := open(path)
+	w, err := openWeights(n, path)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	if isHDF5 {
-		if err := nameLayers(w, n); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-	}
 	for _, warning := range w.Warnings {
 		log.Warn(warning)
 	}
@@ -56,40 +44,18 @@ func loadFile(n *swnet.Net, path string, log *logrus.Logger) error {
 	return nil
 }
 
-// readHDF5Weights reads a net in Caffe's HDF5 layout. Weights that the file does not have are nil.
-func readHDF5Weights(path string) (*swproto.Weights, error) {
-	sets, err := hdf5.Read(path, func(name string) bool { return name == "/data" || strings.HasPrefix(name, "/data/") })
-	if err != nil {
-		return nil, err
+// openWeights opens a file of weights in either format.
+func openWeights(n *swnet.Net, path string) (*swproto.Weights, error) {
+	if hdf5.Is(path) {
+		return caffeh5.ReadWeights(path, n)
 	}
-	p := &caffepb.NetParameter{}
-	layers := map[string]*caffepb.LayerParameter{}
-	for _, s := range sets {
-		// Caffe's layout is /data/LAYER/INDEX; a layer's name may have slashes of its own.
-		cut := strings.LastIndexByte(s.Path, '/')
-		name, ok := strings.CutPrefix(s.Path[:cut], "/data/")
-		index, err := strconv.Atoi(s.Path[cut+1:])
-		if !ok || err != nil || index < 0 || index > len(sets) {
-			return nil, fmt.Errorf("%s: dataset %s is not a weight's: its name should be /data/LAYER/INDEX", path, s.Path)
-		}
-		l := layers[name]
-		if l == nil {
-			l = &caffepb.LayerParameter{Name: proto.String(name)}
-			layers[name] = l
-			p.Layer = append(p.Layer, l)
-		}
-		for len(l.Blobs) <= index {
-			l.Blobs = append(l.Blobs, nil)
-		}
-		l.Blobs[index] = weightProto(s)
-	}
-	return &swproto.Weights{Param: p, Unshared: true}, nil
+	return swproto.OpenWeights(path)
 }
 
-func weightProto(s hdf5.Dataset) *caffepb.BlobProto {
-	shape := &caffepb.BlobShape{}
-	for _, d := range s.Shape {
-		shape.Dim = append(shape.Dim, int64(d))
+// openState opens a .solverstate in either format.
+func openState(path string) (*swproto.State, error) {
+	if hdf5.Is(path) {
+		return caffeh5.ReadState(path)
 	}
-	return &caffepb.BlobProto{Shape: shape, Data: s.Data}
+	return swproto.OpenState(path)
 }

@@ -1,15 +1,13 @@
-package solver
+package caffeh5
 
 import (
 	"fmt"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/data/hdf5"
-	swnet "github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
@@ -18,55 +16,34 @@ import (
 // runStateDataset holds the bytes of a RunState, one a number. Caffe reads the datasets it knows and no others.
 const runStateDataset = "/swcaffe_run_state"
 
-// weightsFile is a net in Caffe's HDF5 layout: a group /data/LAYER for every layer, in it a dataset a weight, unless an earlier layer has
-// it, and the like under /diff, of all weights, if there are gradients.
-func weightsFile(n *swnet.Net, withDiff bool) *hdf5.File {
-	f := &hdf5.File{}
-	for k, l := range n.ToProto(withDiff).Layer {
-		group := hdf5Group(l.GetName())
-		f.Groups = append(f.Groups, group)
-		for i, b := range l.Blobs {
-			shape := blob.ProtoShape(b)
-			if !n.Shares(k, i) {
-				f.Floats = append(f.Floats, hdf5.Dataset{Path: fmt.Sprintf("%s/%d", group, i), Shape: shape, Data: b.Data})
-			}
-			if len(b.Diff) > 0 {
-				f.Floats = append(f.Floats, hdf5.Dataset{Path: fmt.Sprintf("/diff/%s/%d", l.GetName(), i), Shape: shape, Data: b.Diff})
-			}
-		}
-	}
-	return f
-}
-
-// stateFile is a solver's state in Caffe's HDF5 layout: iter, learned_net, current_step and history/N.
-func stateFile(s *caffepb.SolverState) (*hdf5.File, error) {
-	run, err := proto.Marshal(s.RunState)
-	if err != nil {
-		return nil, err
-	}
-	bytes := make([]int32, len(run))
-	for i, b := range run {
-		bytes[i] = int32(b)
-	}
+// WriteState writes a solver's state. A state without RunState, which Caffe does not have, leaves its dataset out.
+func WriteState(path string, s *caffepb.SolverState) error {
 	f := &hdf5.File{
 		Groups: []string{"/history"},
 		Integers: []hdf5.Integers{
 			{Path: "/iter", Data: []int32{s.GetIter()}}, {Path: "/current_step", Data: []int32{s.GetCurrentStep()}},
-			{Path: runStateDataset, Data: bytes},
 		},
 		Strings: []hdf5.String{{Path: "/learned_net", Text: s.GetLearnedNet()}},
+	}
+	if s.RunState != nil {
+		run, err := proto.Marshal(s.RunState)
+		if err != nil {
+			return err
+		}
+		numbers := make([]int32, len(run))
+		for i, b := range run {
+			numbers[i] = int32(b)
+		}
+		f.Integers = append(f.Integers, hdf5.Integers{Path: runStateDataset, Data: numbers})
 	}
 	for i, b := range s.History {
 		f.Floats = append(f.Floats, hdf5.Dataset{Path: fmt.Sprintf("/history/%d", i), Shape: blob.ProtoShape(b), Data: b.Data})
 	}
-	return f, nil
+	return write(path, f)
 }
 
-// readState reads a .solverstate of either format.
-func readState(path string) (*swproto.State, error) {
-	if !hdf5.Is(path) {
-		return swproto.OpenState(path)
-	}
+// ReadState reads a solver's state. RunState is nil where the file has none.
+func ReadState(path string) (*swproto.State, error) {
 	s := &caffepb.SolverState{}
 	text, err := hdf5.ReadString(path, "/learned_net")
 	if err != nil {
@@ -114,7 +91,7 @@ func addToState(s *caffepb.SolverState, history map[int]*caffepb.BlobProto, set 
 		if err != nil {
 			return fmt.Errorf("dataset %s: its name should be /history/NUMBER", set.Path)
 		}
-		history[i] = weightProto(*set)
+		history[i] = blobProto(*set)
 		return nil
 	}
 	run := make([]byte, len(set.Data))
@@ -126,9 +103,4 @@ func addToState(s *caffepb.SolverState, history map[int]*caffepb.BlobProto, set 
 		return fmt.Errorf("dataset %s: %w", set.Path, err)
 	}
 	return nil
-}
-
-// writeHDF5 writes a file whole or not at all.
-func writeHDF5(path string, f *hdf5.File) error {
-	return swproto.WriteFileAtomic(path, func(temporary *os.File) error { return hdf5.Write(temporary.Name(), f) })
 }
