@@ -259,8 +259,11 @@ func (b *builder) spatial(t *tip) *tip {
 		if b.smooth {
 			return nil
 		}
-		bins := (1<<(2*height) - 1) / 3
-		return b.one("SPP", t, []int{n, c * bins}, float64(count(t.shape)), fmt.Sprintf("spp_param { pyramid_height: %d }", height))
+		shape := []int{n, c, 1, 1} // one level is a Pooling layer's top; more are flattened and joined
+		if height > 1 {
+			shape = []int{n, c * (1<<(2*height) - 1) / 3}
+		}
+		return b.one("SPP", t, shape, float64(count(t.shape)), fmt.Sprintf("spp_param { pyramid_height: %d }", height))
 	case 3:
 		hh, ww := b.windows(t)
 		shape := []int{n, c * hh.kernel * ww.kernel, hh.convolved(h), ww.convolved(w)}

@@ -62,19 +62,16 @@ func Random(r *rand.Rand) randomtest.Problem {
 		work = 1e8
 	}
 	p.mesh = work < 4e5 && r.IntN(2) == 0
-	text, batch := draw(r, work)
-	p.net = &caffepb.NetParameter{}
-	if _, err := swproto.UnmarshalText("net", []byte(text), p.net); err != nil {
-		panic(fmt.Sprintf("nets: %v in\n%s", err, text))
-	}
+	b := draw(r, work)
+	p.net = b.net()
 	if r.IntN(10) < 3 {
-		p.again = max(1, batch*(1+r.IntN(20))/10)
+		p.again = max(1, b.tips[0].shape[0]*(1+r.IntN(20))/10)
 	}
 	return p
 }
 
-// draw makes the text of a net that costs about so many multiply-adds, and returns its batch.
-func draw(r *rand.Rand, work float64) (text string, batch int) {
+// draw grows a net that costs about so many multiply-adds. The builder's first tip is the net's input.
+func draw(r *rand.Rand, work float64) *builder {
 	b := &builder{r: r, work: work, values: 4e5, smooth: r.IntN(3) == 0, force: r.IntN(5) == 0}
 	if b.force {
 		b.text.WriteString("force_backward: true\n")
@@ -99,7 +96,16 @@ func draw(r *rand.Rand, work float64) (text string, batch int) {
 		b.named("Sigmoid", first)
 	}
 	b.finish()
-	return b.text.String(), shape[0]
+	return b
+}
+
+// net reads the text of the net.
+func (b *builder) net() *caffepb.NetParameter {
+	n := &caffepb.NetParameter{}
+	if _, err := swproto.UnmarshalText("net", []byte(b.text.String()), n); err != nil {
+		panic(fmt.Sprintf("nets: %v in\n%s", err, b.text.String()))
+	}
+	return n
 }
 
 // shape draws that of the first input.

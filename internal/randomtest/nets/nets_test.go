@@ -25,6 +25,29 @@ func TestRandomNets(t *testing.T) {
 	}
 }
 
+// TestShapes: the blobs of nets have the shapes that the builder works out.
+func TestShapes(t *testing.T) {
+	m, err := machine(randomtest.Threads{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 1000 {
+		b := draw(rand.New(rand.NewPCG(9, uint64(i))), 3e4)
+		p := &problem{net: b.net(), use: train}
+		n, err := p.build(layers.MPE, m, false)
+		if err != nil {
+			t.Errorf("net %d: %v", i, err)
+			continue
+		}
+		for _, tip := range b.tips {
+			if got := n.Blob(tip.name).Shape(); !slices.Equal(got, tip.shape) {
+				t.Errorf("net %d: blob %s has shape %v, not %v", i, tip.name, got, tip.shape)
+			}
+		}
+		n.Close()
+	}
+}
+
 // TestTypes: among a thousand nets is every layer type but those that read files or that nets have for themselves.
 func TestTypes(t *testing.T) {
 	without := []string{"Data", "HDF5Data", "HDF5Output", "ImageData", "MemoryData", "WindowData", "IMAGENETData", // files
