@@ -157,11 +157,23 @@ func (r *run) add(name string, values []float32) {
 	r.names, r.values = append(r.names, name), append(r.values, slices.Clone(values))
 }
 
+// passes are those of a net, whole.
+type passes struct{}
+
+func (passes) forward(n *swnet.Net) (float64, error) { return n.Forward() }
+func (passes) backward(n *swnet.Net) error           { return n.Backward(nil) }
+
 // iterate runs a net forward, and in training back, and returns what that leaves.
-func (p *problem) iterate(n *swnet.Net) (*run, error) {
+func (p *problem) iterate(n *swnet.Net) (*run, error) { return p.iterateBy(n, passes{}) }
+
+// iterateBy is iterate with other passes.
+func (p *problem) iterateBy(n *swnet.Net, by interface {
+	forward(*swnet.Net) (float64, error)
+	backward(*swnet.Net) error
+}) (*run, error) {
 	p.fill(n)
 	r := &run{}
-	loss, err := n.Forward()
+	loss, err := by.forward(n)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +189,7 @@ func (p *problem) iterate(n *swnet.Net) (*run, error) {
 		return r, nil
 	}
 	n.ClearParamDiffs()
-	if err := n.Backward(nil); err != nil {
+	if err := by.backward(n); err != nil {
 		return nil, err
 	}
 	for _, w := range n.Learnable() {

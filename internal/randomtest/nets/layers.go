@@ -8,7 +8,6 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/internal/randomtest"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
@@ -144,7 +143,8 @@ func (c *layerwise) outcome(n *swnet.Net, i int, back bool) *run {
 	return r
 }
 
-// afterNoise compares again, with room for what noise in the MPE layer's bottoms and its tops' gradients moves. tops are these, nil forward.
+// afterNoise compares again, with room for what noise moves: in the MPE layer's bottoms and its tops' gradients, and in the layer's own
+// rounding. tops are the tops' gradients, nil forward.
 func (c *layerwise) afterNoise(i int, got, want *run, tops [][]float32) error {
 	if c.random(i) {
 		return near(got, want, newEnvelope(want), layerPart, 0)
@@ -157,7 +157,7 @@ func (c *layerwise) afterNoise(i int, got, want *run, tops [][]float32) error {
 	moved := newEnvelope(want)
 	var err error
 	for range 8 {
-		if err = c.rerun(i, tops, c.rounding(i)); err != nil {
+		if err = c.rerun(i, tops, newRounder(c.noise, c.problem)); err != nil {
 			return err
 		}
 		moved.widen(want, c.outcome(c.want, i, tops != nil))
@@ -165,7 +165,7 @@ func (c *layerwise) afterNoise(i int, got, want *run, tops [][]float32) error {
 			break
 		}
 	}
-	if failed := c.rerun(i, tops, 0); failed != nil {
+	if failed := c.rerun(i, tops, nil); failed != nil {
 		return failed
 	}
 	restore(c.want.Bottoms(i), bottoms, (*blob.Blob).Data)
@@ -176,41 +176,38 @@ func (c *layerwise) afterNoise(i int, got, want *run, tops [][]float32) error {
 	return err
 }
 
-// rounding is the noise that a layer's rounding is like, in parts of the values that it reads: Winograd's convolutions round more than sums.
-func (c *layerwise) rounding(i int) float64 {
-	sums := c.strategy == kernel.Explicit || c.strategy == kernel.Implicit
-	if c.want.LayerParam(i).ConvolutionParam == nil || sums {
-		return 1e-6
-	}
-	return 2e-5
-}
-
 // random reports whether a layer draws other numbers when it runs again.
 func (c *layerwise) random(i int) bool {
 	l := c.want.LayerParam(i)
 	return c.use == train && (l.GetType() == "Dropout" || l.GetPoolingParam().GetPool() == caffepb.PoolingParameter_STOCHASTIC)
 }
 
-// rerun runs a layer of the MPE path again, with noise in what it reads.
-func (c *layerwise) rerun(i int, tops [][]float32, part float64) error {
+// rerun runs a layer of the MPE path again, with errors if e is not nil: its own, and noise of the same size in what it reads.
+func (c *layerwise) rerun(i int, tops [][]float32, e *rounder) error {
 	n := c.want
+	part, _ := sumError(n.LayerParam(i), c.strategy)
 	restore(n.Bottoms(i), c.before[i], (*blob.Blob).Data)
 	for j, b := range n.Bottoms(i) {
-		if part > 0 && !wholeNumbers(n.LayerParam(i).Bottom[j]) {
+		if e != nil && !wholeNumbers(n.LayerParam(i).Bottom[j]) {
 			addNoise(c.noise, b.Data(), part)
 		}
 	}
-	if _, err := n.ForwardLayer(i); err != nil || tops == nil {
+	forward, backward := n.ForwardLayer, n.BackwardLayer
+	if e != nil {
+		forward = func(i int) (float64, error) { return e.forwardLayer(n, i) }
+		backward = func(i int) error { return e.backwardLayer(n, i) }
+	}
+	if _, err := forward(i); err != nil || tops == nil {
 		return err
 	}
 	restore(n.Tops(i), tops, (*blob.Blob).Diff)
 	for _, t := range n.Tops(i) {
-		if part > 0 {
+		if e != nil {
 			addNoise(c.noise, t.Diff(), part)
 		}
 	}
 	zeroGrads(n, i)
-	return n.BackwardLayer(i)
+	return backward(i)
 }
 
 func zeroGrads(n *swnet.Net, i int) {

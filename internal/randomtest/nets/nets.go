@@ -5,7 +5,8 @@
 //   - as a whole with fusion, layouts and memory plan, on several numbers of threads with uneven and empty shares, whose bits must be the same;
 //   - again after its batch has changed.
 //
-// Values are compared with the MPE path's (compare.go has the tolerances).
+// Values are compared with the MPE path's (compare.go has the tolerances). Where they differ by more, a rounder measures how far rounding
+// moves them: results that cancel, or that a deviation near 0 divides, have no digits that the paths must agree in.
 package nets
 
 import (

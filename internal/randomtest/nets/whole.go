@@ -119,7 +119,8 @@ func (p *problem) remembers() bool {
 }
 
 // nearMPE compares a run with one of a net of the MPE path, and where they differ by more than is allowed asks how much such nets
-// differ whose weights and inputs are slightly others: a value near a kink may be on its other side.
+// differ whose weights and inputs are slightly others, and whose layers round more: a value near a kink may be on its other side, and
+// sums may cancel.
 func (p *problem) nearMPE(n *swnet.Net, got *run, batch int) error {
 	weights, err := p.build(layers.MPE, machines[len(p.threads[0])], false)
 	if err != nil {
@@ -147,7 +148,7 @@ func (p *problem) nearMPE(n *swnet.Net, got *run, batch int) error {
 	}
 }
 
-// noisy runs a net whose weights and inputs differ a little.
+// noisy runs a net whose weights and inputs differ a little, and whose layers round.
 func (p *problem) noisy(from *swnet.Net, batch int, r *rand.Rand) (*run, error) {
 	n, err := p.build(layers.MPE, machines[len(p.threads[0])], false)
 	if err != nil {
@@ -170,7 +171,7 @@ func (p *problem) noisy(from *swnet.Net, batch int, r *rand.Rand) (*run, error) 
 	}
 	q := *p
 	q.noise = r
-	return q.iterate(n)
+	return q.iterateBy(n, newRounder(r, p))
 }
 
 // noise is the deviation of what is added to values, in parts of their root mean square: that of Winograd's sums.
