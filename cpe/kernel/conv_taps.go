@@ -46,7 +46,7 @@ type tapWorker struct {
 // left for the stack; 0: the shape has too many channels for the kernel.
 func tapColumns(spec *cpe.Spec, m, n, k int) int {
 	room := spec.CPEs() * (spec.LDMBytes - spec.LDMBytes/16) / 8
-	return max(0, (room-k*n-m*k)/(m*n))
+	return max(0, (room-k*n-m*k)/max(1, m*n)) // a batch without images has no results
 }
 
 // tapShape reports whether tapConv takes a direction of a shape.
