@@ -58,10 +58,10 @@ func (g *CoreGroup) Index() int { return g.index }
 func (g *CoreGroup) Spec() *Spec { return &g.machine.spec }
 
 // Native reports whether tiles alias memory: kernels then use whole arrays where a modelled machine uses tiles.
-func (g *CoreGroup) Native() bool { return g.machine.mode == Native }
+func (g *CoreGroup) Native() bool { return g.machine.Native() }
 
 // Values reports whether values are read and written.
-func (g *CoreGroup) Values() bool { return g.machine.mode != CostOnly }
+func (g *CoreGroup) Values() bool { return g.machine.Values() }
 
 // CPEs returns the group's cores, row by row.
 func (g *CoreGroup) CPEs() []*CPE { return g.cpes }

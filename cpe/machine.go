@@ -18,10 +18,18 @@ const (
 	Functional
 	// CostOnly charges and moves nothing.
 	CostOnly
+	// Planned is a Native machine that runs nothing: its kernels are planned for this computer and only asked about.
+	Planned
 )
 
 // String returns the mode's name.
-func (m Mode) String() string { return [...]string{"native", "functional", "cost only"}[m] }
+func (m Mode) String() string { return [...]string{"native", "functional", "cost only", "planned"}[m] }
+
+// native reports whether a machine that describes this computer has the mode.
+func (m Mode) native() bool { return m == Native || m == Planned }
+
+// values reports whether programs read and write values.
+func (m Mode) values() bool { return m == Native || m == Functional }
 
 // DefaultMode is Native for the machine that describes this computer and Functional for all others.
 func DefaultMode(s Spec) Mode {
@@ -60,7 +68,7 @@ type Program interface {
 
 // New makes a machine. A native one keeps a goroutine a core group until Close.
 func New(spec Spec, mode Mode) (*Machine, error) {
-	if (mode == Native) != spec.native {
+	if mode.native() != spec.native {
 		return nil, fmt.Errorf("machine %q: only a machine that describes this computer runs natively, and it runs in no other way", spec.Name)
 	}
 	if spec.Software.OnMPE && !spec.hasMPE() {
@@ -85,10 +93,10 @@ func (m *Machine) Close() { m.workers.stop() }
 func (m *Machine) Spec() Spec { return m.spec }
 
 // Native reports whether the machine is this computer. It is for kernels, whose plans differ.
-func (m *Machine) Native() bool { return m.mode == Native }
+func (m *Machine) Native() bool { return m.mode.native() }
 
 // Values reports whether kernels read and write values; where they do not, nobody needs to make any.
-func (m *Machine) Values() bool { return m.mode != CostOnly }
+func (m *Machine) Values() bool { return m.mode.values() }
 
 // Ledger returns what has been charged since the last ResetLedger.
 func (m *Machine) Ledger() Ledger { return m.ledger }
@@ -124,6 +132,9 @@ func (m *Machine) ResetLedger() { m.ledger = Ledger{} }
 // Run executes a program on the first groups core groups (all, if groups is 0 or more than there are) and returns
 // when all are done. Of several errors it returns that of the group with the lowest number.
 func (m *Machine) Run(p Program, groups int) error {
+	if m.mode == Planned {
+		panic("cpe: a planned machine was asked to run " + p.Name())
+	}
 	if groups <= 0 || groups > len(m.groups) {
 		groups = len(m.groups)
 	}

@@ -16,7 +16,7 @@ func (s Scratch) values(groups int) int { return WholeLines(s.Common) + groups*W
 // keeps reports whether core groups have room of their own for what each has to itself: on the host, where it fits a core's L2 cache. It stays in
 // there from kernel to kernel, while memory that one core has written last and another writes next passes between their caches, line by line.
 func (m *Machine) keeps(s Scratch) bool {
-	return m.mode == Native && s.Group > 0 && 4*s.Group <= m.spec.LDMBytes
+	return m.Native() && s.Group > 0 && 4*s.Group <= m.spec.LDMBytes
 }
 
 // Needs returns how many values of memory that is lent a kernel's scratch takes.

@@ -212,6 +212,17 @@ func (l *convolution) RunnerUp(d kernel.Direction) kernel.RunnerUp {
 	return l.conv.RunnerUp(l.direction(d))
 }
 
+// Algorithm implements Algorithmic.
+func (l *convolution) Algorithm(d kernel.Direction, joint bool) kernel.Algorithm {
+	switch {
+	case l.mpe() || l.conv == nil:
+		return ""
+	case joint && d != kernel.Forward && !l.InParts():
+		return l.conv.GradsAlgorithm()
+	}
+	return l.conv.Algorithm(l.direction(d))
+}
+
 // direction is what the convolution does for a direction of the layer: what it does backward, a deconvolution does forward.
 func (l *convolution) direction(d kernel.Direction) kernel.Direction {
 	if l.transposed && d != kernel.WeightGradient {

@@ -76,6 +76,19 @@ func (l *convPool) prepare() (err error) {
 	return err
 }
 
+// Algorithm implements Algorithmic. Where shapes have come for which there is no common kernel it is the convolution's.
+func (l *convPool) Algorithm(d kernel.Direction, joint bool) kernel.Algorithm {
+	switch {
+	case l.kernel == nil:
+		return l.conv.Algorithm(d, joint)
+	case d == kernel.InputGradient && !l.kernel.PassesGrads():
+		return ""
+	case joint && d != kernel.Forward:
+		return l.kernel.GradsAlgorithm()
+	}
+	return l.kernel.Algorithm(d)
+}
+
 // Scratch implements Scratcher.
 func (l *convPool) Scratch() (forward, params, bottoms int) {
 	if l.kernel != nil {

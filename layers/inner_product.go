@@ -102,6 +102,19 @@ func (l *innerProduct) Scratch() (forward, params, bottoms int) {
 	return l.forward.Scratch(), 0, l.input.Scratch()
 }
 
+// Algorithm implements Algorithmic.
+func (l *innerProduct) Algorithm(d kernel.Direction, _ bool) kernel.Algorithm {
+	switch {
+	case l.forward == nil:
+		return ""
+	case d == kernel.Forward:
+		return l.forward.Algorithm()
+	case d == kernel.WeightGradient:
+		return l.weights.Algorithm()
+	}
+	return l.input.Algorithm()
+}
+
 func (l *innerProduct) Forward(bottom, top []*blob.Blob) error {
 	var bias []float32
 	if l.bias {

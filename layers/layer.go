@@ -46,6 +46,13 @@ type Strategist interface {
 	RunnerUp(d kernel.Direction) kernel.RunnerUp
 }
 
+// Algorithmic is implemented by layers whose kernels compute a direction with one of several algorithms on the CPE path. Algorithm is the
+// one that a direction is computed with, "" if it is not; joint says that Backward is asked for the gradients of weights and of all bottoms, which
+// some kernels compute at once.
+type Algorithmic interface {
+	Algorithm(d kernel.Direction, joint bool) kernel.Algorithm
+}
+
 // RunningStatistics is implemented by layers some of whose weights are statistics of the batches, which Forward moves and the
 // solver does not: sums that may be averaged over workers.
 type RunningStatistics interface {

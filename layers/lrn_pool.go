@@ -115,6 +115,17 @@ func (l *lrnPool) Remembers() []*blob.Blob {
 	return []*blob.Blob{l.mask}
 }
 
+// Algorithm implements Algorithmic.
+func (l *lrnPool) Algorithm(d kernel.Direction, joint bool) kernel.Algorithm {
+	switch {
+	case l.kernel == nil:
+		return l.pool.Algorithm(d, joint)
+	case d == kernel.WeightGradient:
+		return ""
+	}
+	return l.kernel.Algorithm()
+}
+
 func (l *lrnPool) Forward(bottom, top []*blob.Blob) error {
 	if l.kernel == nil {
 		if err := l.lrn.Forward(bottom, l.between[:]); err != nil {

@@ -198,6 +198,14 @@ func (l *pooling) withReLU() Layer {
 	return both
 }
 
+// Algorithm implements Algorithmic.
+func (l *pooling) Algorithm(d kernel.Direction, _ bool) kernel.Algorithm {
+	if l.pool == nil || d == kernel.WeightGradient {
+		return ""
+	}
+	return l.pool.Algorithm(d)
+}
+
 func (l *pooling) Forward(bottom, top []*blob.Blob) error {
 	var key uint64
 	if l.shape.Method == kernel.PoolStochastic && l.train() {

@@ -147,6 +147,19 @@ func (l *recurrent) Reshape(bottom, top []*blob.Blob) error {
 // Carries implements Carrier.
 func (l *recurrent) Carries() bool { return !l.expose }
 
+// Algorithm implements Algorithmic: the product with all steps' inputs, and that of a step.
+func (l *recurrent) Algorithm(d kernel.Direction, _ bool) kernel.Algorithm {
+	pair := [...][2]*matmul{
+		kernel.Forward:        {&l.input, &l.step},
+		kernel.WeightGradient: {&l.dwx, &l.dwh},
+		kernel.InputGradient:  {&l.inputGrad, &l.stepGrad},
+	}[d]
+	if l.mpe() || pair[0].gemm == nil {
+		return ""
+	}
+	return pair[0].gemm.Algorithm() + "," + pair[1].gemm.Algorithm()
+}
+
 // at is the part of step t of an array with n x width values a step.
 func (l *recurrent) at(a []float32, t, width int) []float32 {
 	return a[t*l.n*width : (t+1)*l.n*width]

@@ -34,13 +34,19 @@ var sets = [][]string{
 }
 
 // root is a directory like the repository's root, where all tests run: models is there, and data has small sets of every kind.
+// Processes that tests start find it in the environment variable rootVariable.
 var root string
+
+const rootVariable = "SWCAFFE_MODELS_ROOT"
 
 func TestMain(m *testing.M) {
 	os.Exit(runIn(m))
 }
 
 func runIn(m *testing.M) int {
+	if root = os.Getenv(rootVariable); root != "" {
+		return printChoices()
+	}
 	var err error
 	if root, err = makeRoot(); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -3,9 +3,11 @@ package net
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -167,6 +169,37 @@ func (n *Net) LayerParam(i int) *caffepb.LayerParameter { return n.nodes[i].para
 
 // Layer returns layer i itself, for its side interfaces.
 func (n *Net) Layer(i int) layers.Layer { return n.nodes[i].Layer }
+
+// Algorithm names the algorithm with which a direction of layer i is computed, maybe together with layers around it; "" if there is none or
+// if its kernels have one way only.
+func (n *Net) Algorithm(i int, d kernel.Direction) kernel.Algorithm {
+	head := n.nodes[i]
+	for _, h := range n.nodes {
+		if slices.Contains(h.task.nodes, head) {
+			head = h
+			break
+		}
+	}
+	l, ok := head.task.Layer.(layers.Algorithmic)
+	if !ok || d != kernel.Forward && !n.computes(head, d) {
+		return ""
+	}
+	joint := n.computes(head, kernel.WeightGradient) && !slices.Contains(head.task.propagate, false)
+	return l.Algorithm(d, joint)
+}
+
+// computes reports whether Backward computes gradients in the task of a node.
+func (n *Net) computes(head *node, d kernel.Direction) bool {
+	if n.opt.ForwardOnly || !head.needBackward {
+		return false
+	}
+	if d == kernel.InputGradient {
+		return slices.Contains(head.task.propagate, true)
+	}
+	return slices.ContainsFunc(head.task.nodes, func(m *node) bool {
+		return slices.ContainsFunc(m.paramIDs, func(id int) bool { return n.params[id].needGrad })
+	})
+}
 
 // Bottoms returns the blobs that layer i reads.
 func (n *Net) Bottoms(i int) []*blob.Blob { return n.nodes[i].bottoms }

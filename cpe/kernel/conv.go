@@ -30,6 +30,7 @@ type Conv struct {
 	free     bool           // strategies are the cost model's choice
 	both     jointGrads
 	pooled   *pooledSlices // results, if not nil: of those y has the outputs
+	does     [3]Algorithm  // by Direction
 }
 
 // convArrays are the arrays of one run: images x (or their gradient), weights w (or theirs), biases (or theirs), which may be nil, results
@@ -102,24 +103,36 @@ func (c *Conv) choose(d Direction) error {
 	c.folded[d] = nil
 	switch {
 	case size(c.shape.OutSize()) <= 0 || c.shape.N == 0:
+		c.does[d] = NoConv
 		c.stages[d] = []stage{{noConv{}, 1}}
 	case c.covers(d):
 		var err error
-		c.covering[d], err = c.newCovering(d)
+		if c.covering[d], err = c.newCovering(d); err == nil {
+			c.does[d] = Covering.before(c.covering[d].Algorithm())
+		}
 		return err
 	case c.pointwiseBlocks(d):
+		c.does[d] = PointwiseBlocked
+		if d == WeightGradient {
+			c.does[d] = PointwiseBlockedWeights
+		}
 		list, err := newBlockedPointwise(c, d, c.blocked[0], c.blocked[1])
 		c.stages[d] = list
 		return err
 	case c.byTaps(d) && d == WeightGradient:
+		c.does[d] = DepthwiseWeights
 		c.stages[d] = newDepthwiseWeights(c).stages()
 	case c.byTaps(d):
+		c.does[d] = DepthwiseBands
 		c.stages[d] = newDepthwiseConv(c, d).stages()
 	case c.makesPlanes(d):
+		c.does[d] = Planes
 		c.stages[d] = []stage{{newPlaneConv(c), 0}}
 	case c.byOffsets(d) && d == Forward:
+		c.does[d] = Offsets
 		c.stages[d] = newOffsetConv(c).stages()
 	case c.byOffsets(d):
+		c.does[d] = OffsetsWeights
 		c.stages[d] = newOffsetWeights(c).stages()
 	case c.isThinned(d):
 		if c.thinned == nil {
@@ -128,18 +141,22 @@ func (c *Conv) choose(d Direction) error {
 				return err
 			}
 		}
+		c.does[d] = Thinned.before(c.thinned.conv.does[d])
 		c.takes(d, c.thinned.scratch(d))
 	case c.folds(d):
 		var err error
 		if c.folded[d], err = newFoldedConv(c, d); err == nil {
+			c.does[d] = Folded.before(c.folded[d].conv.does[d])
 			c.takes(d, c.folded[d].scratch())
 		}
 		return err
 	case c.small(d):
+		c.does[d] = c.pooledSmall(WinogradSmall, WinogradSmallPooled)
 		v := newWinogradSmall(c, d)
 		c.stages[d] = v.stages()
 		c.takes(d, v.scratch())
 	case c.plan.Strategy[d].isWinograd() && !c.machine.Native():
+		c.does[d] = WinogradMesh
 		list, err := newWinogradMesh(c, d, meshPoints)
 		c.stages[d] = list
 		return err
@@ -150,8 +167,12 @@ func (c *Conv) choose(d Direction) error {
 	case c.plan.Strategy[d] == Explicit:
 		e, err := newExplicitConv(c, d)
 		c.stages[d] = []stage{{e, 0}}
+		if err == nil {
+			c.does[d] = e.algorithm()
+		}
 		return err
 	case c.machine.Spec().Software.Unbuffered:
+		c.does[d] = MeshTaps
 		v, err := newTapConv(c, d)
 		if err != nil {
 			return err
@@ -162,21 +183,31 @@ func (c *Conv) choose(d Direction) error {
 		if err != nil {
 			return err
 		}
+		if c.does[d] = MeshBatch; v.rows {
+			c.does[d] = MeshRows
+		}
 		c.stages[d] = v.stages()
 	case d == InputGradient && c.shape.phased():
+		c.does[d] = ImplicitPhases
 		c.stages[d] = newPhasedConv(c).stages()
 	case !c.shape.shiftable():
 		v, err := newImplicitConv(c, d)
 		if err != nil {
 			return err
 		}
+		if c.does[d] = ImplicitGathered; c.shape.pointwise() {
+			c.does[d] = ImplicitPointwise
+		}
 		c.stages[d] = []stage{{v, v.groups()}}
 	case d == InputGradient && c.shape.spreads():
+		c.does[d] = ImplicitSpread
 		c.stages[d] = []stage{{newSpreadConv(c), 0}}
 	case d == WeightGradient:
+		c.does[d] = ImplicitShiftedWeights
 		v := newShiftedWeights(c)
 		c.stages[d] = []stage{{v, 0}, {&v.collect, 0}}
 	default:
+		c.does[d] = ImplicitPadded
 		v, err := newPaddedConv(c, d)
 		if err != nil {
 			return err
@@ -217,6 +248,14 @@ func (c *Conv) RunnerUp(d Direction) RunnerUp { return c.found.second[d] }
 
 // Plan returns how the convolution is cut.
 func (c *Conv) Plan() ConvPlan { return c.plan }
+
+// Algorithm returns how a direction is computed, "" as long as that is being found. It is that of the direction alone: see GradsAlgorithm.
+func (c *Conv) Algorithm(d Direction) Algorithm {
+	if c = c.doing(d); c == nil {
+		return ""
+	}
+	return c.does[d]
+}
 
 // takes notes what scratch a direction takes.
 func (c *Conv) takes(d Direction, s cpe.Scratch) { c.scratch[d] = s }

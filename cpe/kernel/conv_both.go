@@ -6,6 +6,7 @@ import "github.com/swcaffe/swcaffe/cpe"
 type jointGrads struct {
 	stages  []stage
 	scratch cpe.Scratch
+	does    Algorithm
 }
 
 // joinGrads prepares that, where one strategy computes both and they have much to do in common.
@@ -18,12 +19,15 @@ func (c *Conv) joinGrads() {
 	}
 	if c.plan.Strategy[WeightGradient] == c.plan.Strategy[InputGradient] {
 		v := newWinogradSmall(c, WeightGradient, InputGradient)
-		c.both = jointGrads{v.stages(), v.scratch()}
+		c.both = jointGrads{v.stages(), v.scratch(), c.pooledSmall(WinogradSmallJoint, WinogradSmallJointPooled)}
 	}
 }
 
 // JoinsGrads reports whether Grads can be called.
 func (c *Conv) JoinsGrads() bool { return c.both.stages != nil }
+
+// GradsAlgorithm returns how Grads computes both gradients.
+func (c *Conv) GradsAlgorithm() Algorithm { return c.both.does }
 
 // GradsScratch returns how many values of scratch Grads takes.
 func (c *Conv) GradsScratch() int { return c.machine.Needs(c.both.scratch) }

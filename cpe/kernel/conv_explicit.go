@@ -70,6 +70,17 @@ func (e *explicitConv) together(m *cpe.Machine) {
 	}
 }
 
+// algorithm names how column matrices are made.
+func (e *explicitConv) algorithm() Algorithm {
+	switch {
+	case e.direct:
+		return ExplicitPointwise
+	case e.batch > 0:
+		return ExplicitBatched
+	}
+	return ExplicitGemm
+}
+
 // Name returns "convolution" and the direction.
 func (e *explicitConv) Name() string { return "convolution " + e.direction.String() }
 

@@ -76,6 +76,12 @@ func (c *ConvPool) Blocks() (in, out bool) {
 // PassesGrads reports whether Grads can compute the gradient of the images.
 func (c *ConvPool) PassesGrads() bool { return c.pool == nil }
 
+// Algorithm returns how a direction is computed, "" for the gradient of the images if PassesGrads is false.
+func (c *ConvPool) Algorithm(d Direction) Algorithm { return c.conv.Algorithm(d) }
+
+// GradsAlgorithm returns how Grads computes those of the images and the weights at once, "" if it cannot.
+func (c *ConvPool) GradsAlgorithm() Algorithm { return c.conv.GradsAlgorithm() }
+
 // MaskWords returns how long the mask of all directions is.
 func (c *ConvPool) MaskWords() int {
 	if c.pool == nil {
@@ -144,6 +150,7 @@ func (c *ConvPool) poolPlanes() bool {
 		return false
 	}
 	v.pool = c.pool
+	c.conv.does[Forward], c.conv.does[WeightGradient] = PlanesPooled, PlanesPooledWeights
 	c.conv.stages[Forward] = []stage{{v, 0}}
 	c.conv.stages[WeightGradient] = newTakenWeights(c.conv, c.pool).stages()
 	return true

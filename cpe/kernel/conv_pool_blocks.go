@@ -34,6 +34,7 @@ func (c *ConvPool) poolBlocks() bool {
 	}
 	v.cut(most)
 	c.conv.takes(Forward, cpe.Scratch{Common: v.weights(), Group: v.memory()})
+	c.conv.does[Forward], c.conv.does[WeightGradient] = OffsetsPooled, OffsetsPooledWeights
 	c.conv.stages[Forward] = []stage{{packOffsets{v.offsetConv}, 0}, {v, 0}}
 	c.conv.stages[WeightGradient] = newPooledWeights(c.conv, c.pool).stages()
 	return true

@@ -18,6 +18,7 @@ type Gemm struct {
 	pieces        *pieces // nil: core groups have equal parts
 	unpacked      bool
 	overwrite     bool // what the shape would add to; see Sum
+	does          Algorithm
 }
 
 // gemmWorker is what a core group needs to itself.
@@ -53,30 +54,40 @@ func NewGemm(m *cpe.Machine, s GemmShape) (*Gemm, error) {
 	}
 	g := newGemm(m, s, productsOf(m, share, plan))
 	if g.skinny = s.skinny(&spec); g.skinny {
-		g.split.groups = 0
+		g.does, g.split.groups = GemmSkinny, 0
 		if s.M*s.N+s.N*s.K+s.M*s.K < hostTile {
 			g.split.groups = 1
 		}
 	}
-	if sums {
+	switch {
+	case sums:
 		return g, g.shareSums()
-	}
-	if !streams {
-		g.pieces = newPieces(g)
+	case g.skinny:
+	case streams:
+		g.does = GemmStreamed
+	default:
+		if g.pieces = newPieces(g); g.pieces != nil {
+			g.does = GemmPieces
+		}
 	}
 	return g, nil
 }
 
 func newGemm(m *cpe.Machine, s GemmShape, products []*product) *Gemm {
 	spec := m.Spec()
-	g := &Gemm{shape: s, machine: m, workers: make([]gemmWorker, spec.CoreGroups)}
+	g := &Gemm{shape: s, machine: m, workers: make([]gemmWorker, spec.CoreGroups), does: GemmPacked}
+	if !spec.Native() {
+		g.does = GemmMesh
+	}
 	g.unpacked = s.unpacked(&spec)
 	for i, p := range products {
 		g.workers[i].product = p
 		switch {
 		case g.unpacked:
+			g.does = GemmUnpacked
 			g.workers[i].own = newOwnPanels(&s)
 		case s.leftInPlace(&spec):
+			g.does = GemmPackedRight
 			p.edge = pages.Make[float32](p.plan.MR * p.plan.BK)
 		}
 	}
@@ -86,6 +97,7 @@ func newGemm(m *cpe.Machine, s GemmShape, products []*product) *Gemm {
 
 // shareSums has the core groups share the sums of a product that accumulates: each sums up a part, and then the parts are added.
 func (g *Gemm) shareSums() (err error) {
+	g.does = GemmMeshSums
 	g.split = split{byDepth: true, unit: 1, groups: min(g.machine.Spec().CoreGroups, g.shape.K)}
 	g.partials = make([][]float32, g.split.groups)
 	n := g.shape.M * g.shape.N
@@ -100,6 +112,9 @@ func (g *Gemm) shareSums() (err error) {
 
 // Name returns "gemm" and the shape.
 func (g *Gemm) Name() string { return g.workers[0].product.name }
+
+// Algorithm returns how the product is computed.
+func (g *Gemm) Algorithm() Algorithm { return g.does }
 
 // Plan returns the blocking.
 func (g *Gemm) Plan() GemmPlan { return g.workers[0].product.plan }

@@ -7,7 +7,18 @@ type Multiplier interface {
 	Run(a, b, bias, c []float32) error
 	// Scratch is how many values of scratch it takes of the machine.
 	Scratch() int
+	// Algorithm names how it multiplies.
+	Algorithm() Algorithm
 }
+
+// Algorithm is GemmRowSums.
+func (r *rowSums) Algorithm() Algorithm { return GemmRowSums }
+
+// Algorithm is GemmTurned.
+func (t *turned) Algorithm() Algorithm { return GemmTurned }
+
+// Algorithm is GemmNarrow.
+func (n *narrow) Algorithm() Algorithm { return GemmNarrow }
 
 // Scratch is 0: what a Gemm works in is its core groups' own.
 func (g *Gemm) Scratch() int { return 0 }

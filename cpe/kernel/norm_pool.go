@@ -116,6 +116,9 @@ func (v *NormPool) run() error {
 	return v.machine.Run(v, v.pool.groups())
 }
 
+// Algorithm is NormPoolBands.
+func (v *NormPool) Algorithm() Algorithm { return NormPoolBands }
+
 // Name names the two.
 func (v *NormPool) Name() string { return "normalisation and pooling" }
 

@@ -94,17 +94,36 @@ func (p *Pool) groups() int {
 
 // RunGroup does a core group's share of the tiles.
 func (p *Pool) RunGroup(g *cpe.CoreGroup) error {
-	switch {
-	case p.blocks != nil:
+	d := Forward
+	if p.backward {
+		d = InputGradient
+	}
+	switch p.Algorithm(d) {
+	case PoolBlocks:
 		p.runBlocks(g)
-	case p.global || p.planes != nil:
+	case PoolGlobal, PoolPlanes:
 		p.runPlanes(g)
-	case p.columns != nil && !(p.backward && p.shape.Masked()):
+	case PoolColumns:
 		p.runColumns(g)
 	default:
 		return p.runTiles(g)
 	}
 	return nil
+}
+
+// Algorithm returns how a direction is computed: Forward or InputGradient. RunGroup takes it from here.
+func (p *Pool) Algorithm(d Direction) Algorithm {
+	switch {
+	case p.blocks != nil:
+		return PoolBlocks
+	case p.global:
+		return PoolGlobal
+	case p.planes != nil:
+		return PoolPlanes
+	case p.columns != nil && !(d == InputGradient && p.shape.Masked()):
+		return PoolColumns
+	}
+	return PoolTiles
 }
 
 // runTiles deals a core group's share of the tiles to its CPEs.

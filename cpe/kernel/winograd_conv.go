@@ -38,8 +38,10 @@ func winogradStages(c *Conv, d Direction) []stage {
 	}
 	v.workers = make([]winogradWorker, spec.CoreGroups)
 	if s.manyWeights(&spec, form, d) || v.oneBlock(&spec) {
+		c.does[d] = WinogradPanels
 		return newWinogradPanels(v, &spec).stages()
 	}
+	c.does[d] = c.pooledSmall(WinogradTiles, WinogradTilesPooled)
 	return newWinogradTiles(v, &spec)
 }
 

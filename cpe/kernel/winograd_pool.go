@@ -41,6 +41,14 @@ func newSlicePool(c *Conv, p PoolShape) (*ConvPool, error) {
 	return &ConvPool{conv: v}, v.takeStrategies()
 }
 
+// pooledSmall returns the second algorithm where the convolution pools slices of its results, else the first.
+func (c *Conv) pooledSmall(plain, pooled Algorithm) Algorithm {
+	if c.pooled != nil {
+		return pooled
+	}
+	return plain
+}
+
 // in and out are the values of a slice of an image's results, and of its outputs.
 func (p *pooledSlices) in() int  { return BlockLanes * p.shape.H * p.shape.W }
 func (p *pooledSlices) out() int { return BlockLanes * p.shape.OH * p.shape.OW }

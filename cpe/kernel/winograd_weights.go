@@ -43,8 +43,10 @@ func winogradGradStages(c *Conv) []stage {
 	v.biases = pages.Make[float64](s.Group * v.results.slices() * winogradLanes)
 	v.workers = make([]winogradWorker, spec.CoreGroups)
 	if oneBlock := v.block >= v.grid.patches(); oneBlock || s.manyWeights(&spec, form, WeightGradient) {
+		c.does[WeightGradient] = WinogradPanelSums
 		return newWinogradGradPanels(v, &spec).stages()
 	}
+	c.does[WeightGradient] = WinogradSums
 	return newWinogradSums(v).stages()
 }
 
