@@ -2,17 +2,18 @@ package data
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/swcaffe/swcaffe/internal/conformance"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/encoding/prototext"
 )
-
-const cases = "../../shared/conformance/cases"
 
 // dataLayer reads the first layer of a conformance case's net; paths become absolute.
 func dataLayer(t *testing.T, dir string) *caffepb.LayerParameter {
@@ -58,45 +59,39 @@ func open(l *caffepb.LayerParameter, phase caffepb.Phase) (*Prefetcher, error) {
 	return p, err
 }
 
-// The batches of the conformance suite's Data layers, as BVLC Caffe printed them.
-func TestAgainstCaffe(t *testing.T) {
-	dirs, _ := filepath.Glob(filepath.Join(cases, "data_l*db_*"))
-	if len(dirs) == 0 {
-		t.Skipf("%s is absent: not compared with Caffe's batches", cases)
-	}
-	for _, dir := range dirs {
-		t.Run(filepath.Base(dir), func(t *testing.T) {
-			var want struct {
-				Cmds       [][]string
-				Outputs    map[string][]float32
-				RTol, ATol float64
-			}
-			text, err := os.ReadFile(filepath.Join(dir, "expected.json"))
+// TestBatches compares the batches of the conformance cases' Data layers.
+func TestBatches(t *testing.T) {
+	conformance.Each(t, []string{"data_l*db*"}, 18, func(t *testing.T, dir string) {
+		var want struct {
+			Cmds       [][]string
+			Outputs    map[string][]float32
+			RTol, ATol float64
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "expected.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(text, &want); err != nil {
+			t.Fatal(err)
+		}
+		p, err := open(dataLayer(t, dir), caffepb.Phase_TEST)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		got := map[string][]float32{}
+		for len(got["label"]) < len(want.Outputs["label"]) || len(got["data"]) < len(want.Outputs["data"]) {
+			b, err := p.Next()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := json.Unmarshal(text, &want); err != nil {
-				t.Fatal(err)
-			}
-			p, err := open(dataLayer(t, dir), caffepb.Phase_TEST)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer p.Close()
-			got := map[string][]float32{}
-			for len(got["label"]) < len(want.Outputs["label"]) || len(got["data"]) < len(want.Outputs["data"]) {
-				b, err := p.Next()
-				if err != nil {
-					t.Fatal(err)
-				}
-				got["data"] = append(got["data"], b.Data...)
-				got["label"] = append(got["label"], b.Labels...)
-			}
-			for _, top := range []string{"data", "label"} {
-				compare(t, top, got[top], want.Outputs[top], want.RTol, want.ATol)
-			}
-		})
-	}
+			got["data"] = append(got["data"], b.Data...)
+			got["label"] = append(got["label"], b.Labels...)
+		}
+		for _, top := range []string{"data", "label"} {
+			compare(t, top, got[top], want.Outputs[top], want.RTol, want.ATol)
+		}
+	})
 }
 
 func compare(t *testing.T, what string, got, want []float32, rtol, atol float64) {
@@ -106,16 +101,14 @@ func compare(t *testing.T, what string, got, want []float32, rtol, atol float64)
 	}
 	for i, w := range want {
 		if !(math.Abs(float64(got[i]-w)) <= atol+rtol*math.Abs(float64(w))) {
-			t.Fatalf("%s[%d] = %v, Caffe has %v", what, i, got[i], w)
+			t.Fatalf("%s[%d] = %v, want %v", what, i, got[i], w)
 		}
 	}
 }
 
-func TestErrorsOfConformanceSuite(t *testing.T) {
-	if _, err := os.Stat(cases); err != nil {
-		t.Skipf("%s is absent", cases)
-	}
-	for name, words := range map[string][]string{
+// TestErrorsOfSources: the errors of the conformance cases that cannot be read name the file or the field, and what is wrong with it.
+func TestErrorsOfSources(t *testing.T) {
+	words := map[string][]string{
 		"error_lmdb_corrupt":    {"db/data.mdb", "page"},
 		"error_lmdb_missing":    {"nodb", "no such file"},
 		"error_leveldb_missing": {"nodb", "no such file"},
@@ -123,21 +116,20 @@ func TestErrorsOfConformanceSuite(t *testing.T) {
 		"error_mean_count":      {"2 times mean_value", "channels"},
 		"error_mean_shape":      {"m.binaryproto", "height", "width"},
 		"error_crop_too_big":    {"crop_size 9", "data"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p, err := open(dataLayer(t, filepath.Join(cases, name)), caffepb.Phase_TEST)
-			for i := 0; err == nil && i < 2; i++ {
-				_, err = p.Next()
-			}
-			if err == nil {
-				t.Fatal("no error")
-			}
-			for _, w := range words {
-				if !strings.Contains(err.Error(), w) {
-					t.Errorf("error %q does not mention %q", err, w)
-				}
-			}
-			t.Log(err)
-		})
 	}
+	conformance.Each(t, slices.Collect(maps.Keys(words)), len(words), func(t *testing.T, dir string) {
+		p, err := open(dataLayer(t, dir), caffepb.Phase_TEST)
+		for i := 0; err == nil && i < 2; i++ {
+			_, err = p.Next()
+		}
+		if err == nil {
+			t.Fatal("no error")
+		}
+		for _, w := range words[filepath.Base(dir)] {
+			if !strings.Contains(err.Error(), w) {
+				t.Errorf("error %q does not mention %q", err, w)
+			}
+		}
+		t.Log(err)
+	})
 }

@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"math"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/internal/conformance"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/encoding/prototext"
 )
@@ -35,16 +35,12 @@ func imageCase(t *testing.T, dir string, d *Device) Layer {
 	return l
 }
 
-// The batches that BVLC Caffe printed for the conformance suite's ImageData layers.
-func TestImageDataAgainstCaffe(t *testing.T) {
-	dirs, _ := filepath.Glob("../../shared/conformance/cases/data_image*")
-	if len(dirs) == 0 {
-		t.Skip("../../shared/conformance is absent: not compared with Caffe's batches")
-	}
+// TestImageDataBatches compares the batches of the conformance cases' ImageData layers.
+func TestImageDataBatches(t *testing.T) {
 	devices := dataDevices(t)
-	for _, dir := range dirs {
+	conformance.Each(t, []string{"data_image*"}, 6, func(t *testing.T, dir string) {
 		for name, d := range devices {
-			t.Run(filepath.Base(dir)+" "+name, func(t *testing.T) {
+			t.Run(name, func(t *testing.T) {
 				l := imageCase(t, dir, d)
 				text, err := os.ReadFile("expected.json")
 				if err != nil {
@@ -71,13 +67,13 @@ func TestImageDataAgainstCaffe(t *testing.T) {
 				for i, blob := range []string{"data", "label"} {
 					for j, w := range want.Outputs[blob] {
 						if !(math.Abs(float64(got[i][j])-w) <= want.ATol+want.RTol*math.Abs(w)) {
-							t.Fatalf("%s[%d] = %v, Caffe has %v", blob, j, got[i][j], w)
+							t.Fatalf("%s[%d] = %v, want %v", blob, j, got[i][j], w)
 						}
 					}
 				}
 			})
 		}
-	}
+	})
 }
 
 func TestImageDataErrors(t *testing.T) {

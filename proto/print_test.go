@@ -4,8 +4,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/swcaffe/swcaffe/internal/conformance"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/encoding/prototext"
 	"google.golang.org/protobuf/proto"
@@ -64,19 +66,40 @@ layer {
 	}
 }
 
-// Every net and solver of the conformance suite reads back, here and by protobuf-go, as it was written.
+// Every net and solver of the conformance cases and of the zoo reads back, here and by protobuf-go, as it was written.
 func TestMarshalTextReadsBack(t *testing.T) {
-	files, _ := filepath.Glob("../../shared/conformance/cases/*/*.prototxt")
-	if len(files) == 0 {
-		t.Skip("the conformance suite is not there")
-	}
-	for _, file := range files {
-		var m proto.Message = &caffepb.NetParameter{}
-		if filepath.Base(file) == "solver.prototxt" {
-			m = &caffepb.SolverParameter{}
+	eachText(t, func(t *testing.T, files []string) { readBack(t, files) })
+}
+
+// eachText calls f with the prototxts of the zoo, and of every conformance case.
+func eachText(t *testing.T, f func(t *testing.T, files []string)) {
+	in := func(t *testing.T, pattern string) []string {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no file matches %s (error %v)", pattern, err)
 		}
+		return files
+	}
+	t.Run("zoo", func(t *testing.T) { f(t, in(t, "../models/*/*.prototxt")) })
+	conformance.Each(t, []string{"*"}, 350, func(t *testing.T, dir string) { f(t, in(t, filepath.Join(dir, "*.prototxt"))) })
+}
+
+// parameter is an empty message for a prototxt, whose name says what it holds.
+func parameter(file string) proto.Message {
+	if strings.Contains(filepath.Base(file), "solver") {
+		return &caffepb.SolverParameter{}
+	}
+	return &caffepb.NetParameter{}
+}
+
+func readBack(t *testing.T, files []string) {
+	for _, file := range files {
+		m := parameter(file)
 		if _, err := ReadText(file, m); err != nil {
-			continue // an error case
+			if !strings.HasPrefix(filepath.Base(filepath.Dir(file)), "error_") {
+				t.Error(err)
+			}
+			continue
 		}
 		text := MarshalText(m)
 		theirs, ours := m.ProtoReflect().New().Interface(), m.ProtoReflect().New().Interface()

@@ -2,8 +2,6 @@ package proto
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -104,23 +102,13 @@ func TestSourcePositions(t *testing.T) {
 	}
 }
 
-// TestConformanceTexts reads every prototxt of the conformance suite with both parsers.
-func TestConformanceTexts(t *testing.T) {
-	files, _ := filepath.Glob("../../shared/conformance/cases/*/*.prototxt")
-	if len(files) == 0 {
-		t.Skip("the conformance suite is not there")
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
+// TestTextsOfNets reads every prototxt of the zoo and of the conformance cases with both parsers.
+func TestTextsOfNets(t *testing.T) {
+	eachText(t, func(t *testing.T, files []string) {
+		for _, file := range files {
+			compareWithProtobuf(t, string(readFile(t, file)), parameter(file))
 		}
-		var m proto.Message = &caffepb.NetParameter{}
-		if filepath.Base(file) == "solver.prototxt" {
-			m = &caffepb.SolverParameter{}
-		}
-		compareWithProtobuf(t, string(text), m)
-	}
+	})
 }
 
 // TestNearest: a field that a file lacks has the place of the innermost message around it that the file has.

@@ -21,7 +21,7 @@ gotest() {
 }
 
 # gcc: the race detector and the cgo build; lmdb-utils and hdf5-tools: cross-checks of our readers and writers;
-# protobuf-compiler: decodes what we write; libjpeg-turbo-progs: a second JPEG decoder; python3: runs the conformance suite where it is present;
+# protobuf-compiler: decodes what we write; libjpeg-turbo-progs: a second JPEG decoder; python3: computes the conformance cases again;
 # openmpi-bin, libopenmpi-dev, pkgconf: the mpi build and its tests under mpirun.
 packages=(gcc libc6-dev lmdb-utils hdf5-tools protobuf-compiler libjpeg-turbo-progs python3 openmpi-bin libopenmpi-dev pkgconf)
 

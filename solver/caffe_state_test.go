@@ -7,27 +7,23 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/swcaffe/swcaffe/internal/conformance"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"github.com/swcaffe/swcaffe/solver/caffeh5"
 	"google.golang.org/protobuf/proto"
 )
 
-// TestGoesOnFromCaffesState: for every type of solver the state that BVLC Caffe wrote, in either format, leads to the same
-// weights as this solver's own, behind two more iterations. Histories in another order, or of another meaning, would
-// not.
+// TestGoesOnFromCaffesState: for every type of solver a state in Caffe's layout that another program wrote, in either format, leads to the
+// same weights as this solver's own, behind two more iterations. Histories in another order, or of another meaning, would not.
 func TestGoesOnFromCaffesState(t *testing.T) {
-	cases, err := filepath.Abs("../../shared/conformance/cases")
-	if err != nil {
-		t.Fatal(err)
+	patterns := []string{"solver_sgd", "solver_sgd_momentum_l2"}
+	for _, kind := range []string{"nesterov", "adagrad", "rmsprop", "adadelta", "adam"} {
+		patterns = append(patterns, "solver_"+kind)
 	}
-	if _, err := os.Stat(cases); err != nil {
-		t.Skip("no conformance suite beside the repository: ", cases)
-	}
-	for _, name := range []string{"sgd_momentum_l2", "nesterov", "adagrad", "rmsprop", "adadelta", "adam"} {
-		dir := filepath.Join(cases, "solver_"+name)
+	conformance.Each(t, patterns, 6, func(t *testing.T, dir string) {
 		for _, format := range []caffepb.SolverParameter_SnapshotFormat{caffepb.SolverParameter_BINARYPROTO, caffepb.SolverParameter_HDF5} {
-			t.Run(fmt.Sprint(name, " ", format), func(t *testing.T) {
+			t.Run(format.String(), func(t *testing.T) {
 				t.Chdir(dir)
 				own, at := caffeSolver(t, format, "own")
 				if err := LoadWeights(own.Net(), "init.caffemodel", own.log); err != nil {
@@ -66,7 +62,7 @@ func TestGoesOnFromCaffesState(t *testing.T) {
 				}
 			})
 		}
-	}
+	})
 }
 
 // caffeSolver makes the solver of the case in the working directory, with snapshots elsewhere, and returns its max_iter.

@@ -1,32 +1,19 @@
 package main
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
+
+	"github.com/swcaffe/swcaffe/internal/conformance"
+	"github.com/swcaffe/swcaffe/internal/conformance/judge"
 )
 
-// TestConformance runs the suite of cases whose values BVLC Caffe printed, where it lies beside the repository.
+// TestConformance runs all cases by the command line, as users would.
 func TestConformance(t *testing.T) {
-	check, err := filepath.Abs("../../../shared/conformance/check.py")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(check); err != nil {
-		t.Skip("no conformance suite beside the repository: ", check)
-	}
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("no python3 to run the conformance suite with")
-	}
-	out, _ := exec.Command(python, check, "--bin", buildBinary(t)).CombinedOutput()
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	for _, line := range lines[:len(lines)-1] {
-		t.Error(line)
-	}
-	if last := lines[len(lines)-1]; !strings.HasSuffix(last, " passed, 0 failed") {
-		t.Error(last)
-	}
+	binary := buildBinary(t)
+	conformance.Each(t, []string{"*"}, 350, func(t *testing.T, dir string) {
+		t.Parallel()
+		if err := judge.Run(binary, dir, t.TempDir()); err != nil {
+			t.Error(err)
+		}
+	})
 }

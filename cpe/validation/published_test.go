@@ -138,7 +138,7 @@ func holdDeviations(t *testing.T, table string, points validation.Points, limit 
 	}
 }
 
-// report models a net of the tree, or of the benchmark nets beside it; the test is skipped where there is neither.
+// report models a net of the zoo on a node.
 func report(t *testing.T, net string, batch int, software string) *modeltime.Report {
 	t.Helper()
 	return modelled(t, net, batch, sw26010(t, 4, software))
@@ -146,27 +146,17 @@ func report(t *testing.T, net string, batch int, software string) *modeltime.Rep
 
 func modelled(t *testing.T, net string, batch int, spec cpe.Spec) *modeltime.Report {
 	t.Helper()
-	for _, path := range []string{
-		filepath.Join("../../models", net, "train_val.prototxt"),
-		filepath.Join("../../../shared/bench/nets", net+".prototxt"),
-	} {
-		if _, err := os.Stat(path); err != nil {
-			continue
-		}
-		file, err := swproto.ReadNet(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := modeltime.Run(file, modeltime.Options{
-			Spec: spec, Mode: cpe.CostOnly, Batch: batch, State: swnet.MergeState(caffepb.Phase_TRAIN),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
+	file, err := swproto.ReadNet(filepath.Join("../../models", net, "train_val.prototxt"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Skipf("no net %s in models or ../shared/bench/nets", net)
-	return nil
+	r, err := modeltime.Run(file, modeltime.Options{
+		Spec: spec, Mode: cpe.CostOnly, Batch: batch, State: swnet.MergeState(caffepb.Phase_TRAIN),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 // TestImagesPerSecond compares whole nets on a node with what was published of them in 2018 and again in 2019, each with the kernels of its

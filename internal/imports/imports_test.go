@@ -32,6 +32,8 @@ var allowed = []struct {
 	{"internal/mpitest", nil},
 	{"internal/imports", nil},
 	{"internal/alloctest", nil},
+	{"internal/conformance", nil},
+	{"internal/conformance/judge", []string{"proto/", "data/hdf5"}},
 	{"internal/caffelog", nil},
 	{"proto", []string{"proto/", "internal/suggest"}},
 	{"blob", []string{"proto/", "internal/pages"}},
