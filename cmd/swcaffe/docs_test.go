@@ -16,8 +16,8 @@ var rewrite = flag.Bool("rewrite", false, "write the pictures and tables of the 
 // docsPicture matches the pictures that commands in the documentation draw.
 var docsPicture = regexp.MustCompile(`docs/(\S+\.svg)`)
 
-// TestDocs runs the commands in pages of docs that draw pictures: the pictures beside them, and the tables below the commands,
-// are what they give. With -rewrite they become it; look at them then.
+// TestDocs runs the commands in pages of docs that draw pictures: the pictures beside them look like what they draw, and the
+// tables below the commands are what they print. With -rewrite they become it; look at them then.
 func TestDocs(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("other processors fuse multiplications and additions, so that last digits differ")
@@ -63,24 +63,24 @@ func checkPage(t *testing.T, page string) {
 	}
 }
 
-// runDocs runs a command, holds its picture against the one in docs, and returns what it prints, indented.
+// runDocs runs a command, on one processor and on all, holds its picture against the one in docs, and returns what it prints, indented.
 func runDocs(t *testing.T, command string) []string {
 	t.Helper()
-	file := docsPicture.FindStringSubmatch(command)[1]
-	drawn := filepath.Join(t.TempDir(), file)
-	args := strings.Fields(docsPicture.ReplaceAllLiteralString(command, drawn))
-	var stdout, log bytes.Buffer
-	if code := run(&env{log: newLogger(&log), stdout: &stdout, stderr: &log}, args); code != 0 {
-		t.Fatalf("swcaffe %s: exit code %d\n%s", command, code, log.String())
+	path := filepath.Join("docs", docsPicture.FindStringSubmatch(command)[1])
+	all := runtime.GOMAXPROCS(1)
+	alone, stdoutAlone := drawDocs(t, command)
+	runtime.GOMAXPROCS(max(all, 2))
+	picture, stdout := drawDocs(t, command)
+	runtime.GOMAXPROCS(all)
+	if !bytes.Equal(alone, picture) || stdoutAlone != stdout {
+		t.Errorf("swcaffe %s draws or prints something else on one processor", command)
 	}
-	picture, err := os.ReadFile(drawn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join("docs", file)
 	have, err := os.ReadFile(path)
+	if err == nil {
+		err = samePicture(picture, have)
+	}
 	switch {
-	case err == nil && bytes.Equal(have, picture):
+	case err == nil:
 	case *rewrite:
 		if err := os.WriteFile(path, picture, 0o644); err != nil {
 			t.Fatal(err)
@@ -89,8 +89,24 @@ func runDocs(t *testing.T, command string) []string {
 		t.Errorf("%s is not what swcaffe %s draws (go test ./cmd/swcaffe -run TestDocs -rewrite; then look at it): %v", path, command, err)
 	}
 	var table []string
-	for line := range strings.Lines(stdout.String()) {
+	for line := range strings.Lines(stdout) {
 		table = append(table, strings.TrimRight("    "+strings.TrimRight(line, "\n"), " "))
 	}
 	return table
+}
+
+// drawDocs runs a command with its picture elsewhere, and returns this and what is printed.
+func drawDocs(t *testing.T, command string) (picture []byte, stdout string) {
+	t.Helper()
+	drawn := filepath.Join(t.TempDir(), "drawn.svg")
+	args := strings.Fields(docsPicture.ReplaceAllLiteralString(command, drawn))
+	var out, log bytes.Buffer
+	if code := run(&env{log: newLogger(&log), stdout: &out, stderr: &log}, args); code != 0 {
+		t.Fatalf("swcaffe %s: exit code %d\n%s", command, code, log.String())
+	}
+	picture, err := os.ReadFile(drawn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return picture, out.String()
 }
