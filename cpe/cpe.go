@@ -3,7 +3,7 @@ package cpe
 import (
 	"fmt"
 
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // CPE is one core of a mesh with its LDM.
@@ -138,7 +138,7 @@ const shortRows = 256
 // copyRows copies rows of n values, which are ldd apart in dst and lds in src.
 func copyRows(dst []float32, ldd int, src []float32, lds, rows, n int) {
 	if rows > 1 && n < shortRows {
-		simd.CopyRows(dst, ldd, src, lds, rows, n)
+		vec.CopyRows(dst, ldd, src, lds, rows, n)
 		return
 	}
 	for r := range rows {

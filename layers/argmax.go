@@ -8,7 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -159,10 +159,10 @@ func (l *argMax) lines(t *kernel.Tile, o int) bool {
 	}
 	best, at := t.Scratch[0][:t.I], t.Scratch[0][t.I:2*t.I]
 	copy(best, line(t.M-1))
-	simd.Fill(at, float32(t.M-1))
+	vec.Fill(at, float32(t.M-1))
 	for m := t.M - 2; m >= 0; m-- {
-		simd.Take(at, line(m), best, float32(m))
-		simd.Larger(best, line(m), best)
+		vec.Take(at, line(m), best, float32(m))
+		vec.Larger(best, line(m), best)
 	}
 	if l.indices {
 		copy(t.Out[0][o*t.PStride:], at)

@@ -2,7 +2,7 @@ package layers
 
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // biasAdder adds biases to an outer x mid x inner array on either path: y(o,m,i) += b(m).
@@ -25,9 +25,9 @@ func newBiasAdder(b *Base, dims [3]int) (s biasAdder, err error) {
 			eachRow(t, func(at, n, m int) {
 				dst, src := t.Out[0][at:at+n], t.In[0][at:]
 				if t.I == 1 {
-					simd.Add(dst, src, t.In[1])
+					vec.Add(dst, src, t.In[1])
 				} else {
-					simd.AddScalar(dst, src, t.In[1][m])
+					vec.AddScalar(dst, src, t.In[1][m])
 				}
 			})
 		},

@@ -2,7 +2,7 @@ package layers
 
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // newChannelSum makes the kernel that sums an outer x mid x inner array over outer and inner.
@@ -20,7 +20,7 @@ func newChannelSum(d *Device, dims [3]int, blocked bool) (*kernel.StreamKernel, 
 // in float64.
 func addRows(t *kernel.Tile) {
 	if t.I > 1 || t.MStride > 1 {
-		eachRow(t, func(at, n, m int) { t.Sum[m] += simd.Sum(t.In[0][at : at+n]) })
+		eachRow(t, func(at, n, m int) { t.Sum[m] += vec.Sum(t.In[0][at : at+n]) })
 		return
 	}
 	row := func(o int) []float32 { return t.In[0][o*t.OStride:][:t.M] }
@@ -32,7 +32,7 @@ func addRows(t *kernel.Tile) {
 		}
 	}
 	for ; o < t.O; o++ {
-		simd.ColumnSums(sums, row(o))
+		vec.ColumnSums(sums, row(o))
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -78,8 +78,8 @@ func (l *contrastiveLoss) prepare() error {
 		Op: func(t *kernel.Tile) {
 			for m := range t.M {
 				d := t.Out[0][m*t.MStride:][:t.I]
-				simd.Sub(d, t.In[0][m*t.MStride:], t.In[1][m*t.MStride:])
-				t.Sum[m] += simd.SumSq(d)
+				vec.Sub(d, t.In[0][m*t.MStride:], t.In[1][m*t.MStride:])
+				t.Sum[m] += vec.SumSq(d)
 			}
 		},
 	})
@@ -87,7 +87,7 @@ func (l *contrastiveLoss) prepare() error {
 		Name: "contrastive loss gradient", Dims: l.dims, Ins: arrays(1, kernel.Row), Outs: arrays(1), Cost: kernel.Work{Flops: 1},
 		Op: func(t *kernel.Tile) {
 			for m := range t.M {
-				simd.Scale(t.Out[0][m*t.MStride:][:t.I], t.In[0][m*t.MStride:], t.In[1][m])
+				vec.Scale(t.Out[0][m*t.MStride:][:t.I], t.In[0][m*t.MStride:], t.In[1][m])
 			}
 		},
 	})

@@ -2,7 +2,7 @@ package layers
 
 import (
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
 )
 
 // finishing is BatchNorm with stored statistics, Scale and what is computed with them, done to the results of a pointwise convolution before
@@ -45,13 +45,13 @@ func (f *finishing) block(y []float32, at, n, block int) {
 	p := l.blockConstants(norm.mean, norm.scale, gamma, beta, block)
 	y = y[at : at+n]
 	if l.sum == nil {
-		simd.BlockNormalise(y, y, &p)
+		vnorm.BlockNormalise(y, y, &p)
 		return
 	}
 	if l.sum.rectifies {
 		p.Slope = l.sum.ratio
 	}
-	simd.BlockNormaliseAdd(y, nil, y, f.other[at:at+n], &p)
+	vnorm.BlockNormaliseAdd(y, nil, y, f.other[at:at+n], &p)
 }
 
 // finished computes the convolution and what is done to its results, if it can be at this time.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -49,7 +49,7 @@ func (l *dropout) SetUp(_, _ []*blob.Blob) error {
 	if l.train() && !(ratio >= 0 && ratio < 1) {
 		return fmt.Errorf("dropout_ratio must be at least 0 and less than 1, it is %g", ratio)
 	}
-	l.scale, l.below = 1/(1-ratio), uint32(math.Ceil(float64(ratio)*(1<<simd.UniformBits)))
+	l.scale, l.below = 1/(1-ratio), uint32(math.Ceil(float64(ratio)*(1<<vec.UniformBits)))
 	return nil
 }
 
@@ -75,7 +75,7 @@ func (l *dropout) mask(dst, src []float32, first int) {
 		copy(dst, src)
 		return
 	}
-	simd.Drop(dst, src, l.key, uint64(first), l.below, l.scale)
+	vec.Drop(dst, src, l.key, uint64(first), l.below, l.scale)
 }
 
 func (l *dropout) run(dst, src []float32) error {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -104,18 +104,18 @@ func (l *eltwise) forwardTile(t *kernel.Tile) {
 	case caffepb.EltwiseParameter_SUM:
 		rest := 1
 		if l.coeff[0] == 1 && l.coeff[1] == 1 {
-			simd.Add(y, t.In[0], t.In[1])
+			vec.Add(y, t.In[0], t.In[1])
 			rest = 2
 		} else {
-			simd.Scale(y, t.In[0], l.coeff[0])
+			vec.Scale(y, t.In[0], l.coeff[0])
 		}
 		for k := rest; k < len(t.In); k++ {
-			simd.Axpy(y, t.In[k], l.coeff[k])
+			vec.Axpy(y, t.In[k], l.coeff[k])
 		}
 	case caffepb.EltwiseParameter_PROD:
-		simd.Mul(y, t.In[0], t.In[1])
+		vec.Mul(y, t.In[0], t.In[1])
 		for _, x := range t.In[2:] {
-			simd.Mul(y, y, x)
+			vec.Mul(y, y, x)
 		}
 	default:
 		maximum(y, t.Out[1][:t.I], t.In)
@@ -125,12 +125,12 @@ func (l *eltwise) forwardTile(t *kernel.Tile) {
 // maximum writes the largest of each element's values and whose it is. NaN is not larger than what it is compared with, nor is that
 // larger than NaN.
 func maximum(y, winner []float32, xs [][]float32) {
-	simd.Fill(winner, 1)
-	simd.Take(winner, xs[0], xs[1], 0)
-	simd.Larger(y, xs[0], xs[1])
+	vec.Fill(winner, 1)
+	vec.Take(winner, xs[0], xs[1], 0)
+	vec.Larger(y, xs[0], xs[1])
 	for k, x := range xs[2:] {
-		simd.Take(winner, x, y, float32(k+2))
-		simd.Larger(y, x, y)
+		vec.Take(winner, x, y, float32(k+2))
+		vec.Larger(y, x, y)
 	}
 }
 
@@ -138,19 +138,19 @@ func (l *eltwise) backwardTile(t *kernel.Tile) {
 	dx, dy := t.Out[0][:t.I], t.In[0]
 	switch l.op {
 	case caffepb.EltwiseParameter_SUM:
-		simd.Scale(dx, dy, l.coeff[l.target])
+		vec.Scale(dx, dy, l.coeff[l.target])
 	case caffepb.EltwiseParameter_MAX:
-		simd.Where(dx, dy, t.In[1], float32(l.target))
+		vec.Where(dx, dy, t.In[1], float32(l.target))
 	case caffepb.EltwiseParameter_PROD:
 		if !l.stable {
-			simd.Div(dx, t.In[1], t.In[2+l.target])
-			simd.Mul(dx, dx, dy)
+			vec.Div(dx, t.In[1], t.In[2+l.target])
+			vec.Mul(dx, dx, dy)
 			return
 		}
 		copy(dx, dy)
 		for k, x := range t.In[2:] {
 			if k != l.target {
-				simd.Mul(dx, dx, x)
+				vec.Mul(dx, dx, x)
 			}
 		}
 	}

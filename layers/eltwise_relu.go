@@ -5,7 +5,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -63,19 +63,19 @@ func (l *rectifiedSum) prepare(n int) error {
 func (l *rectifiedSum) forwardTile(t *kernel.Tile) {
 	l.sum.forwardTile(t)
 	y := t.Out[0][:t.I]
-	simd.ReLU(y, y, l.slope)
+	vec.ReLU(y, y, l.slope)
 }
 
 // gradTile is the gradient of bottom target, gradsTile those of all.
 func (l *rectifiedSum) gradTile(t *kernel.Tile) {
 	dx := t.Out[0][:t.I]
-	simd.ReLUGrad(dx, t.In[0], t.In[1], l.slope)
+	vec.ReLUGrad(dx, t.In[0], t.In[1], l.slope)
 	scaleUnlessOne(dx, dx, l.sum.coeff[l.target])
 }
 
 func (l *rectifiedSum) gradsTile(t *kernel.Tile) {
 	g := t.Out[0][:t.I]
-	simd.ReLUGrad(g, t.In[0], t.In[1], l.slope)
+	vec.ReLUGrad(g, t.In[0], t.In[1], l.slope)
 	for k := len(t.Out) - 1; k >= 0; k-- {
 		scaleUnlessOne(t.Out[k][:t.I], g, l.sum.coeff[k])
 	}
@@ -87,7 +87,7 @@ func scaleUnlessOne(dst, x []float32, factor float32) {
 		copy(dst, x)
 		return
 	}
-	simd.Scale(dst, x, factor)
+	vec.Scale(dst, x, factor)
 }
 
 func (l *rectifiedSum) Forward(bottom, top []*blob.Blob) error {

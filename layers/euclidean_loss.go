@@ -5,7 +5,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -62,13 +62,13 @@ func (l *euclideanLoss) prepare() error {
 		Name: "euclidean loss", Dims: dims, Ins: arrays(2), Outs: arrays(1), Sums: 1, Cost: kernel.Work{Flops: 3},
 		Op: func(t *kernel.Tile) {
 			d := t.Out[0][:t.I]
-			simd.Sub(d, t.In[0], t.In[1])
-			t.Sum[0] += simd.SumSq(d)
+			vec.Sub(d, t.In[0], t.In[1])
+			t.Sum[0] += vec.SumSq(d)
 		},
 	})
 	l.scale = streams.make(kernel.Stream{
 		Name: "euclidean loss gradient", Dims: dims, Ins: arrays(1), Outs: arrays(1), Cost: kernel.Work{Flops: 1},
-		Op: func(t *kernel.Tile) { simd.Scale(t.Out[0][:t.I], t.In[0], l.alpha) },
+		Op: func(t *kernel.Tile) { vec.Scale(t.Out[0][:t.I], t.In[0], l.alpha) },
 	})
 	return streams.err
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/suggest"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -37,7 +37,7 @@ func Fill(b *blob.Blob, f *caffepb.FillerParameter, r *Random) error {
 }
 
 func fillConstant(b *blob.Blob, f *caffepb.FillerParameter, _ *Random) error {
-	simd.Fill(b.Data(), f.GetValue())
+	vec.Fill(b.Data(), f.GetValue())
 	return nil
 }
 

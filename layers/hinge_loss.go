@@ -3,7 +3,7 @@ package layers
 import (
 	"math"
 
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -46,24 +46,24 @@ func side(own bool) float64 {
 
 // hingeRun is hinges on vectors.
 func hingeRun(x, trace []float32, s float64, squared bool) float64 {
-	simd.Affine(trace, x, float32(s), 1)
-	simd.Clamp(trace, trace, 0, float32(math.Inf(1)))
+	vec.Affine(trace, x, float32(s), 1)
+	vec.Clamp(trace, trace, 0, float32(math.Inf(1)))
 	if squared {
-		return simd.SumSq(trace)
+		return vec.SumSq(trace)
 	}
-	return simd.Sum(trace)
+	return vec.Sum(trace)
 }
 
 // hingeRunSlopes is hingeSlopes on vectors.
 func hingeRunSlopes(dx, x []float32, s, scale float64, squared bool) {
-	simd.Affine(dx, x, float32(s), 1)
+	vec.Affine(dx, x, float32(s), 1)
 	if squared {
-		simd.Clamp(dx, dx, 0, float32(math.Inf(1)))
-		simd.Scale(dx, dx, float32(2*scale*s))
+		vec.Clamp(dx, dx, 0, float32(math.Inf(1)))
+		vec.Scale(dx, dx, float32(2*scale*s))
 		return
 	}
-	simd.Above(dx, dx, 0)
-	simd.Scale(dx, dx, float32(scale*s))
+	vec.Above(dx, dx, 0)
+	vec.Scale(dx, dx, float32(scale*s))
 }
 
 // hinges adds up the terms of some scores, whose margins go to trace.

@@ -8,7 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -116,8 +116,8 @@ func (l *infogainLoss) weightedRun(p []float32, stride, label int) float64 {
 		for c := range logs {
 			logs[c] = max(p[c*stride], leastProbability)
 		}
-		simd.Log(logs, logs)
-		sum -= simd.Dot(row[:len(logs)], logs)
+		vec.Log(logs, logs)
+		sum -= vec.Dot(row[:len(logs)], logs)
 		if row = row[len(logs):]; len(row) > 0 {
 			p = p[len(logs)*stride:]
 		}

@@ -6,7 +6,8 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -93,7 +94,7 @@ func (l *lrnAcross) prepare() error {
 // scales writes s of row m of one outer of x: the squares of the rows around it are summed where they lie.
 func (l *lrnAcross) scales(s []float32, t *kernel.Tile, x []float32, m int) {
 	first, last := max(0, m-l.size/2), min(t.M-1, m+l.size/2)
-	simd.SumSquaresOfRows(s, x[first*t.MStride:], t.MStride, last-first+1, l.alpha/float32(l.size), l.k)
+	vnorm.SumSquaresOfRows(s, x[first*t.MStride:], t.MStride, last-first+1, l.alpha/float32(l.size), l.k)
 }
 
 // forwardTile goes along the channels.
@@ -104,7 +105,7 @@ func (l *lrnAcross) forwardTile(t *kernel.Tile) {
 		for m := range t.M {
 			at := m * t.MStride
 			l.scales(s, t, x, m)
-			simd.MulPow(t.Out[0][o*t.OStride+at:][:t.I], x[at:][:t.I], s, -l.beta)
+			vec.MulPow(t.Out[0][o*t.OStride+at:][:t.I], x[at:][:t.I], s, -l.beta)
 		}
 	}
 }
@@ -122,7 +123,7 @@ func (l *lrnAcross) backwardTile(t *kernel.Tile) {
 			switch ratio := ring[m%slots*t.I:][:t.I]; {
 			case m < t.M:
 				l.scales(s, t, t.In[1][o*t.OStride:], m)
-				simd.PowRatio(row(t.Out[0], m), ratio, row(t.In[0], m), row(t.In[1], m), s, -l.beta)
+				vnorm.PowRatio(row(t.Out[0], m), ratio, row(t.In[0], m), row(t.In[1], m), s, -l.beta)
 			case slots == l.size:
 				clear(ratio)
 			}
@@ -132,7 +133,7 @@ func (l *lrnAcross) backwardTile(t *kernel.Tile) {
 					first = max(0, c-half)
 					rows = min(t.M, c+half+1) - first
 				}
-				simd.MulAddRows(row(t.Out[0], c), row(t.In[1], c), ring[first*t.I:], t.I, rows, -2*l.alpha*l.beta/float32(l.size))
+				vnorm.MulAddRows(row(t.Out[0], c), row(t.In[1], c), ring[first*t.I:], t.I, rows, -2*l.alpha*l.beta/float32(l.size))
 				l.rectify(row(t.Out[0], c), row(t.In[1], c))
 			}
 		}
@@ -184,7 +185,7 @@ func (l *lrnAcross) TakeReLUGrad(_ int, before Layer) (back func()) {
 // rectify makes dx the gradient of the ReLU layer's input, if there is one before this layer, x being its result.
 func (l *lrnAcross) rectify(dx, x []float32) {
 	if l.relu != nil {
-		simd.ReLUGrad(dx, dx, x, 0)
+		vec.ReLUGrad(dx, dx, x, 0)
 	}
 }
 

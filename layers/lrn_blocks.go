@@ -2,12 +2,12 @@ package layers
 
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
 )
 
 // Blocking implements Blocker: a window of channels must reach no further than the blocks around one.
 func (l *lrnAcross) Blocking() Blocking {
-	if !simd.HasNear(l.size) {
+	if !vnorm.HasNear(l.size) {
 		return Blocking{}
 	}
 	return l.inBlocks(4, l.dims)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // lrnWithin is Caffe's LRN layer within a channel: with p the mean of x^2 over local_size x local_size values around each
@@ -69,26 +69,26 @@ func (l *lrnWithin) prepare(count int) (err error) {
 			Cost: kernel.Work{Flops: 3, Specials: specials}, Op: op,
 		})
 	}
-	l.squares = stream("LRN squares", 1, 1, 0, func(t *kernel.Tile) { simd.Square(t.Out[0][:t.I], t.In[0]) })
+	l.squares = stream("LRN squares", 1, 1, 0, func(t *kernel.Tile) { vec.Square(t.Out[0][:t.I], t.In[0]) })
 	l.output = stream("LRN", 2, 2, 2, func(t *kernel.Tile) {
 		factor := t.Out[1][:t.I]
-		simd.Affine(factor, t.In[1], l.alpha, 1)
-		simd.Pow(factor, factor, -l.beta)
-		simd.Mul(t.Out[0][:t.I], t.In[0], factor)
+		vec.Affine(factor, t.In[1], l.alpha, 1)
+		vec.Pow(factor, factor, -l.beta)
+		vec.Mul(t.Out[0][:t.I], t.In[0], factor)
 	})
 	l.inner = stream("LRN inner gradient", 4, 1, 1, func(t *kernel.Tile) {
 		g := t.Out[0][:t.I]
-		simd.Affine(g, t.In[2], l.alpha, 1)
-		simd.Div(g, t.In[3], g) // (1+alpha*p)^(-beta-1)
-		simd.Mul(g, g, t.In[0])
-		simd.Mul(g, g, t.In[1])
-		simd.Scale(g, g, -l.alpha*l.beta)
+		vec.Affine(g, t.In[2], l.alpha, 1)
+		vec.Div(g, t.In[3], g) // (1+alpha*p)^(-beta-1)
+		vec.Mul(g, g, t.In[0])
+		vec.Mul(g, g, t.In[1])
+		vec.Scale(g, g, -l.alpha*l.beta)
 	})
 	l.finish = stream("LRN gradient", 4, 1, 0, func(t *kernel.Tile) {
 		dx := t.Out[0][:t.I]
-		simd.Mul(dx, t.In[0], t.In[1])
-		simd.MulAdd(dx, t.In[2], t.In[3])
-		simd.MulAdd(dx, t.In[2], t.In[3])
+		vec.Mul(dx, t.In[0], t.In[1])
+		vec.MulAdd(dx, t.In[2], t.In[3])
+		vec.MulAdd(dx, t.In[2], t.In[3])
 	})
 	return streams.err
 }

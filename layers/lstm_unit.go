@@ -8,7 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -56,9 +56,9 @@ func lstmTile(t *kernel.Tile) {
 			at := o*t.OStride + m*t.MStride
 			y := t.Out[0][at : at+t.I]
 			if m == 3 {
-				simd.Tanh(y, t.In[0][at:at+t.I])
+				vec.Tanh(y, t.In[0][at:at+t.I])
 			} else {
-				simd.Sigmoid(y, t.In[0][at:at+t.I])
+				vec.Sigmoid(y, t.In[0][at:at+t.I])
 			}
 			return y
 		}
@@ -66,12 +66,12 @@ func lstmTile(t *kernel.Tile) {
 		last, cont := t.In[1][at:at+t.I], t.In[2][at:at+t.I]
 		c, h := t.Out[1][at:at+t.I], t.Out[2][at:at+t.I]
 		in, keep, out, g := gate(0), gate(1), gate(2), gate(3)
-		simd.Mul(keep, keep, cont)
+		vec.Mul(keep, keep, cont)
 		for k := range c {
 			c[k] = keep[k]*last[k] + in[k]*g[k]
 		}
-		simd.Tanh(h, c)
-		simd.Mul(h, h, out)
+		vec.Tanh(h, c)
+		vec.Mul(h, h, out)
 	}
 }
 
@@ -84,7 +84,7 @@ func lstmGradTile(t *kernel.Tile) {
 		in, keep, out, g := gate(x, 0), gate(x, 1), gate(x, 2), gate(x, 3)
 		din, dkeep, dout, dg := gate(dx, 0), gate(dx, 1), gate(dx, 2), gate(dx, 3)
 		last, dc, dh, dlast := t.In[1][at:], t.In[3][at:], t.In[4][at:], t.Out[1][at:]
-		simd.Tanh(th, t.In[2][at:at+t.I])
+		vec.Tanh(th, t.In[2][at:at+t.I])
 		for k := range t.I {
 			i, f, o, g, up := in[k], keep[k], out[k], g[k], dh[k]
 			term := dc[k] + up*o*(1-th[k]*th[k])

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 func init() {
@@ -29,8 +29,8 @@ func absVal(*neuronLayer) (neuronRule, error) {
 	return neuronRule{
 		f:        math.Abs,
 		slope:    func(x, _ float64) float64 { return sign(x) },
-		tile:     vector(simd.Abs),
-		tileGrad: func(dx, dy, x, _ []float32, _ scratch) { simd.MulSign(dx, dy, x) },
+		tile:     vector(vec.Abs),
+		tileGrad: func(dx, dy, x, _ []float32, _ scratch) { vec.MulSign(dx, dy, x) },
 		cost:     kernel.Work{Flops: 1},
 	}, nil
 }
@@ -55,18 +55,18 @@ func bnll(*neuronLayer) (neuronRule, error) {
 		scratch: true,
 		tile: func(y, x []float32, tmp scratch) {
 			log, zeros := tmp[0], tmp[1]
-			simd.Abs(log, x)
-			simd.Scale(log, log, -1)
-			simd.Exp(log, log)
-			simd.AddScalar(log, log, 1)
-			simd.Log(log, log)
+			vec.Abs(log, x)
+			vec.Scale(log, log, -1)
+			vec.Exp(log, log)
+			vec.AddScalar(log, log, 1)
+			vec.Log(log, log)
 			clear(zeros)
-			simd.Max(y, x, zeros)
-			simd.Add(y, y, log)
+			vec.Max(y, x, zeros)
+			vec.Add(y, y, log)
 		},
 		tileGrad: func(dx, dy, x, _ []float32, tmp scratch) {
-			simd.Sigmoid(tmp[0], x)
-			simd.Mul(dx, dy, tmp[0])
+			vec.Sigmoid(tmp[0], x)
+			vec.Mul(dx, dy, tmp[0])
 		},
 		cost: kernel.Work{Flops: 4, Specials: 2},
 	}, nil
@@ -91,8 +91,8 @@ func clip(n *neuronLayer) (neuronRule, error) {
 			}
 			return 0
 		},
-		tile:     func(y, x []float32, _ scratch) { simd.Clamp(y, x, lo, max(lo, hi)) },
-		tileGrad: func(dx, dy, x, _ []float32, _ scratch) { simd.ClampGrad(dx, dy, x, lo, hi) },
+		tile:     func(y, x []float32, _ scratch) { vec.Clamp(y, x, lo, max(lo, hi)) },
+		tileGrad: func(dx, dy, x, _ []float32, _ scratch) { vec.ClampGrad(dx, dy, x, lo, hi) },
 		cost:     kernel.Work{Flops: 2},
 	}, nil
 }
@@ -114,15 +114,15 @@ func elu(n *neuronLayer) (neuronRule, error) {
 		tile: func(y, x []float32, tmp scratch) {
 			below, zeros := tmp[0], tmp[1]
 			clear(zeros)
-			simd.Min(below, x, zeros)
-			simd.Exp(below, below)
-			simd.Affine(below, below, alpha, -alpha)
-			simd.Max(y, x, zeros)
-			simd.Add(y, y, below)
+			vec.Min(below, x, zeros)
+			vec.Exp(below, below)
+			vec.Affine(below, below, alpha, -alpha)
+			vec.Max(y, x, zeros)
+			vec.Add(y, y, below)
 		},
 		tileGrad: func(dx, dy, x, y []float32, tmp scratch) {
-			simd.ELUSlope(tmp[0], x, y, alpha)
-			simd.Mul(dx, dy, tmp[0])
+			vec.ELUSlope(tmp[0], x, y, alpha)
+			vec.Mul(dx, dy, tmp[0])
 		},
 		cost: kernel.Work{Flops: 4, Specials: 1},
 	}, nil
@@ -138,7 +138,7 @@ func threshold(n *neuronLayer) (neuronRule, error) {
 			}
 			return 0
 		},
-		tile: func(y, x []float32, _ scratch) { simd.Above(y, x, limit) },
+		tile: func(y, x []float32, _ scratch) { vec.Above(y, x, limit) },
 		cost: kernel.Work{Flops: 1},
 	}, nil
 }

@@ -2,7 +2,7 @@ package layers
 
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
 )
 
 // blockLanes are the values of 16 channels: of a parameter of theirs, or of a pixel.
@@ -17,8 +17,8 @@ func lanesOf(channels []float32, m int) *blockLanes {
 }
 
 // unchanged is the BlockNormal of y = x.
-func unchanged() simd.BlockNormal {
-	return simd.BlockNormal{Mean: noLanes, Scale: unitLanes, Gamma: unitLanes, Beta: noLanes, Slope: 1}
+func unchanged() vnorm.Block {
+	return vnorm.Block{Mean: noLanes, Scale: unitLanes, Gamma: unitLanes, Beta: noLanes, Slope: 1}
 }
 
 // lanes is the number of channels that a mid of a stream over images stands for.
@@ -56,14 +56,14 @@ func (n *normaliser) setBlocked(b *Base, blocked bool) error {
 
 func momentsBlock(t *kernel.Tile, at, n, m int) {
 	sums, squares := blockSums(t, m)
-	simd.BlockMoments(sums, squares, t.In[0][at:at+n], t.In[1][m*kernel.BlockLanes:])
+	vnorm.BlockMoments(sums, squares, t.In[0][at:at+n], t.In[1][m*kernel.BlockLanes:])
 }
 
 // addBlocks is addRows of blocks of channels; squares come for nothing, and are nobody's.
 func addBlocks(t *kernel.Tile) {
 	eachRow(t, func(at, n, m int) {
 		var squares [kernel.BlockLanes]float64
-		simd.BlockMoments(t.Sum[m*kernel.BlockLanes:], squares[:], t.In[0][at:at+n], noLanes[:])
+		vnorm.BlockMoments(t.Sum[m*kernel.BlockLanes:], squares[:], t.In[0][at:at+n], noLanes[:])
 	})
 }
 
@@ -71,7 +71,7 @@ func normaliseBlock(t *kernel.Tile, at, n, m int) {
 	p := unchanged()
 	p.Mean, p.Scale = lanesOf(t.In[1], m), lanesOf(t.In[2], m)
 	y := t.Out[0][at : at+n]
-	simd.BlockNormalise(y, t.In[0][at:at+n], &p)
+	vnorm.BlockNormalise(y, t.In[0][at:at+n], &p)
 	for _, other := range t.Out[1:] {
 		copy(other[at:], y)
 	}
@@ -80,17 +80,17 @@ func normaliseBlock(t *kernel.Tile, at, n, m int) {
 func sumBlock(t *kernel.Tile, at, n, m int) {
 	p := unchanged()
 	products, sums := blockSums(t, m)
-	simd.BlockNormaliseSums(products, sums, t.In[0][at:at+n], t.In[1][at:at+n], &p)
+	vnorm.BlockNormaliseSums(products, sums, t.In[0][at:at+n], t.In[1][at:at+n], &p)
 }
 
 func gradientBlock(t *kernel.Tile, at, n, m int) {
 	p := unchanged()
 	p.A, p.B, p.C = lanesOf(t.In[4], m), lanesOf(t.In[2], m), lanesOf(t.In[3], m)
-	simd.BlockNormaliseGrad(t.Out[0][at:at+n], t.In[0][at:at+n], t.In[1][at:at+n], &p)
+	vnorm.BlockNormaliseGrad(t.Out[0][at:at+n], t.In[0][at:at+n], t.In[1][at:at+n], &p)
 }
 
 func scaleBlock(t *kernel.Tile, at, n, m int) {
 	p := unchanged()
 	p.Gamma = lanesOf(t.In[1], m)
-	simd.BlockNormalise(t.Out[0][at:at+n], t.In[0][at:at+n], &p)
+	vnorm.BlockNormalise(t.Out[0][at:at+n], t.In[0][at:at+n], &p)
 }

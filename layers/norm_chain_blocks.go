@@ -2,7 +2,7 @@ package layers
 
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
 )
 
 // Blocking implements Blocker.
@@ -21,7 +21,7 @@ func (l *normChain) SetBlocked(bottoms, tops bool) error {
 func (l *normChain) blocked() bool { return l.norm.normaliser.blocked }
 
 // block points to the constants of block m of a tile.
-func (l *normChain) block(t *kernel.Tile, m int) simd.BlockNormal {
+func (l *normChain) block(t *kernel.Tile, m int) vnorm.Block {
 	var beta []float32
 	if l.scale.biased {
 		beta = t.In[4]
@@ -30,8 +30,8 @@ func (l *normChain) block(t *kernel.Tile, m int) simd.BlockNormal {
 }
 
 // blockConstants points to those of block m; beta may be nil.
-func (l *normChain) blockConstants(mean, scale, gamma, beta []float32, m int) simd.BlockNormal {
-	p := simd.BlockNormal{Mean: lanesOf(mean, m), Scale: lanesOf(scale, m), Gamma: lanesOf(gamma, m), Beta: noLanes, Slope: 1}
+func (l *normChain) blockConstants(mean, scale, gamma, beta []float32, m int) vnorm.Block {
+	p := vnorm.Block{Mean: lanesOf(mean, m), Scale: lanesOf(scale, m), Gamma: lanesOf(gamma, m), Beta: noLanes, Slope: 1}
 	if beta != nil {
 		p.Beta = lanesOf(beta, m)
 	}
@@ -44,14 +44,14 @@ func (l *normChain) blockConstants(mean, scale, gamma, beta []float32, m int) si
 // momentsBlock adds up values and squares of a block whose pivots are not among the inputs.
 func (l *normChain) momentsBlock(t *kernel.Tile, at, n, m int) {
 	sums, squares := blockSums(t, m)
-	simd.BlockMoments(sums, squares, t.In[0][at:at+n], l.norm.normaliser.pivot[(t.M0+m)*kernel.BlockLanes:])
+	vnorm.BlockMoments(sums, squares, t.In[0][at:at+n], l.norm.normaliser.pivot[(t.M0+m)*kernel.BlockLanes:])
 }
 
 func (l *normChain) forwardBlock(t *kernel.Tile, at, n, m int) {
 	p := l.block(t, m)
 	y, x := t.Out[0][at:at+n], t.In[0][at:at+n]
 	if l.sum == nil {
-		simd.BlockNormalise(y, x, &p)
+		vnorm.BlockNormalise(y, x, &p)
 		return
 	}
 	if l.sum.rectifies {
@@ -61,7 +61,7 @@ func (l *normChain) forwardBlock(t *kernel.Tile, at, n, m int) {
 		l.sum.forwardThin(t, at, n, &p)
 		return
 	}
-	simd.BlockNormaliseAdd(y, l.sum.signsAt(t, at), x, t.In[l.gradient()][at:at+n], &p)
+	vnorm.BlockNormaliseAdd(y, l.sum.signsAt(t, at), x, t.In[l.gradient()][at:at+n], &p)
 }
 
 // sumBlock adds g*xn to sum 0 and g to sum 1; where a rectified sum's gradient is made on the way, it makes that.
@@ -70,7 +70,7 @@ func (l *normChain) sumBlock(t *kernel.Tile, at, n, m int) {
 	products, sums := blockSums(t, m)
 	dy, x := t.In[l.gradient()][at:at+n], t.In[0][at:at+n]
 	if !l.masks() {
-		simd.BlockNormaliseSums(products, sums, dy, x, &p)
+		vnorm.BlockNormaliseSums(products, sums, dy, x, &p)
 		return
 	}
 	p.Slope = l.sum.ratio
@@ -78,7 +78,7 @@ func (l *normChain) sumBlock(t *kernel.Tile, at, n, m int) {
 		l.sum.sumThin(t, at, n, m, &p)
 		return
 	}
-	simd.BlockMaskSums(products, sums, t.Out[len(t.Out)-1][at:at+n], dy, l.sum.signsAt(t, at), x, &p)
+	vnorm.BlockMaskSums(products, sums, t.Out[len(t.Out)-1][at:at+n], dy, l.sum.signsAt(t, at), x, &p)
 }
 
 func (l *normChain) backwardBlock(t *kernel.Tile, at, n, m int) {
@@ -88,5 +88,5 @@ func (l *normChain) backwardBlock(t *kernel.Tile, at, n, m int) {
 		l.sum.backwardThin(t, at, n, &p)
 		return
 	}
-	simd.BlockNormaliseGrad(t.Out[0][at:at+n], l.masked(t, at, n), t.In[0][at:at+n], &p)
+	vnorm.BlockNormaliseGrad(t.Out[0][at:at+n], l.masked(t, at, n), t.In[0][at:at+n], &p)
 }

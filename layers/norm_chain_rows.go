@@ -2,12 +2,13 @@ package layers
 
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
 )
 
 // constants are those of a row of mid m.
-func (l *normChain) constants(t *kernel.Tile, m int) simd.Normal {
-	p := simd.Normal{Mean: t.In[1][m], Scale: t.In[2][m], Gamma: t.In[3][m], Slope: 1}
+func (l *normChain) constants(t *kernel.Tile, m int) vnorm.Row {
+	p := vnorm.Row{Mean: t.In[1][m], Scale: t.In[2][m], Gamma: t.In[3][m], Slope: 1}
 	if l.scale.biased {
 		p.Beta = t.In[4][m]
 	}
@@ -21,12 +22,12 @@ func (l *normChain) forwardRow(t *kernel.Tile, at, n, m int) {
 	y, x := t.Out[0][at:at+n], t.In[0][at:at+n]
 	if t.I > 1 {
 		p := l.constants(t, m)
-		simd.Normalise(y, x, &p)
+		vnorm.Normalise(y, x, &p)
 	} else {
 		normalise(y, x, t.In[1], t.In[2], 1, 0)
 		l.scaled(y, y, t)
 		if l.rectified {
-			simd.ReLU(y, y, l.slope)
+			vec.ReLU(y, y, l.slope)
 		}
 	}
 	if l.sum != nil {
@@ -42,7 +43,7 @@ func (l *normChain) sumRow(t *kernel.Tile, at, n, m int) {
 		return
 	}
 	p := l.constants(t, m)
-	products, sums := simd.NormaliseSums(l.mask(t, at, n), t.In[0][at:at+n], &p)
+	products, sums := vnorm.NormaliseSums(l.mask(t, at, n), t.In[0][at:at+n], &p)
 	t.Sum[m] += products
 	t.Sum[t.M+m] += sums
 }
@@ -51,14 +52,14 @@ func (l *normChain) backwardRow(t *kernel.Tile, at, n, m int) {
 	dx, factors := t.Out[0][at:at+n], t.In[l.gradient()+1:]
 	if t.I == 1 {
 		xn, g := l.columns(t, at, n, l.masked(t, at, n))
-		simd.Mul(dx, g, factors[0])
-		simd.Add(dx, dx, factors[1])
-		simd.MulAdd(dx, xn, factors[2])
+		vec.Mul(dx, g, factors[0])
+		vec.Add(dx, dx, factors[1])
+		vec.MulAdd(dx, xn, factors[2])
 		return
 	}
 	p := l.constants(t, m)
 	p.A, p.B, p.C = factors[0][m], factors[1][m], factors[2][m]
-	simd.NormaliseGrad(dx, l.masked(t, at, n), t.In[0][at:at+n], &p)
+	vnorm.NormaliseGrad(dx, l.masked(t, at, n), t.In[0][at:at+n], &p)
 }
 
 // columns returns xn and g of a row with one value of each mid.
@@ -69,7 +70,7 @@ func (l *normChain) columns(t *kernel.Tile, at, n int, dy []float32) (xn, g []fl
 		return xn, dy
 	}
 	l.scaled(g, xn, t)
-	simd.ReLUGrad(g, dy, g, l.slope)
+	vec.ReLUGrad(g, dy, g, l.slope)
 	return xn, g
 }
 
@@ -84,7 +85,7 @@ func (l *normChain) scaled(y, xn []float32, t *kernel.Tile) {
 
 // momentsRow adds up values and squares of a row whose pivot is not among the inputs.
 func (l *normChain) momentsRow(t *kernel.Tile, at, n, m int) {
-	sum, squares := simd.Moments(t.In[0][at:at+n], l.norm.normaliser.pivot[t.M0+m])
+	sum, squares := vnorm.Moments(t.In[0][at:at+n], l.norm.normaliser.pivot[t.M0+m])
 	t.Sum[m] += sum
 	t.Sum[t.M+m] += squares
 }

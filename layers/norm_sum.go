@@ -5,7 +5,8 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
 )
 
 // normSum is BatchNorm and Scale, the Eltwise layer that adds their result to another bottom, and the ReLU behind that, if there is one:
@@ -17,7 +18,7 @@ type normSum struct {
 	terms     *eltwise
 	rectifies bool
 	ratio     float32       // ReLU's slope below zero
-	signs     *blob.Blob    // those of y (simd.Signs), which Backward reads in the place of y where blobs lie in blocks
+	signs     *blob.Blob    // those of y (vnorm.Signs), which Backward reads in the place of y where blobs lie in blocks
 	bits      []uint16      // what is there, nil if nothing is kept
 	thin      kernel.Thin   // what is read of y, if its strides are not ones or 0
 	met       []int         // where it stands in a plane of a block
@@ -67,9 +68,9 @@ func (l *normSum) Reshape(bottom, top []*blob.Blob) error {
 // add adds the other bottom to values that have been normalised.
 func (l *normChain) add(t *kernel.Tile, at, n int) {
 	y := t.Out[0][at : at+n]
-	simd.Add(y, y, t.In[l.gradient()][at:at+n])
+	vec.Add(y, y, t.In[l.gradient()][at:at+n])
 	if l.sum.rectifies {
-		simd.ReLU(y, y, l.sum.ratio)
+		vec.ReLU(y, y, l.sum.ratio)
 	}
 }
 
@@ -83,7 +84,7 @@ func (l *normChain) mask(t *kernel.Tile, at, n int) []float32 {
 		return dy
 	}
 	g, y := t.Out[len(t.Out)-1][at:at+n], t.In[len(t.In)-1][at:at+n]
-	simd.ReLUGrad(g, dy, y, l.sum.ratio)
+	vec.ReLUGrad(g, dy, y, l.sum.ratio)
 	return g
 }
 
@@ -109,7 +110,7 @@ func (l *normSum) Remembers() []*blob.Blob {
 // holdSigns looks up the signs, before kernels that run side by side do.
 func (l *normSum) holdSigns() {
 	if l.bits = nil; l.remembersSigns() {
-		l.bits = simd.Signs(l.signs.Data())
+		l.bits = vnorm.Signs(l.signs.Data())
 	}
 }
 

@@ -2,7 +2,8 @@ package layers
 
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
 )
 
 // The passes of a rectified sum of which only what strides meet is read: y is not made elsewhere, and what comes back is its gradient there
@@ -47,29 +48,29 @@ func (l *normSum) eachThin(f func(first, last, from, to int)) {
 }
 
 // forwardThin is forwardBlock.
-func (l *normSum) forwardThin(t *kernel.Tile, at, n int, p *simd.BlockNormal) {
+func (l *normSum) forwardThin(t *kernel.Tile, at, n int, p *vnorm.Block) {
 	var near, others thinPixels
 	y, x, other, signs := t.Out[0][at:at+n], t.In[0][at:at+n], t.In[l.gradient()][at:at+n], l.signsAt(t, at)
 	l.eachThin(func(first, last, from, to int) {
-		simd.GatherRows(near[:], kernel.BlockLanes, x, l.met[first:last], kernel.BlockLanes)
-		simd.GatherRows(others[:], kernel.BlockLanes, other, l.met[first:last], kernel.BlockLanes)
-		simd.BlockNormaliseAdd(y[from:to], signs[first:last], near[:to-from], others[:], p)
+		vec.GatherRows(near[:], kernel.BlockLanes, x, l.met[first:last], kernel.BlockLanes)
+		vec.GatherRows(others[:], kernel.BlockLanes, other, l.met[first:last], kernel.BlockLanes)
+		vnorm.BlockNormaliseAdd(y[from:to], signs[first:last], near[:to-from], others[:], p)
 	})
 }
 
 // sumThin is sumBlock, which leaves g thin.
-func (l *normSum) sumThin(t *kernel.Tile, at, n, m int, p *simd.BlockNormal) {
+func (l *normSum) sumThin(t *kernel.Tile, at, n, m int, p *vnorm.Block) {
 	var near thinPixels
 	products, sums := blockSums(t, m)
 	g, dy, x, signs := t.Out[1][at:at+n], t.In[l.gradient()][at:at+n], t.In[0][at:at+n], l.signsAt(t, at)
 	l.eachThin(func(first, last, from, to int) {
-		simd.GatherRows(near[:], kernel.BlockLanes, x, l.met[first:last], kernel.BlockLanes)
-		simd.BlockMaskSums(products, sums, g[from:to], dy[from:to], signs[first:last], near[:to-from], p)
+		vec.GatherRows(near[:], kernel.BlockLanes, x, l.met[first:last], kernel.BlockLanes)
+		vnorm.BlockMaskSums(products, sums, g[from:to], dy[from:to], signs[first:last], near[:to-from], p)
 	})
 }
 
 // backwardThin is backwardBlock, which spreads g on the way: from the last pixels to the first, lest it overwrite those to come.
-func (l *normSum) backwardThin(t *kernel.Tile, at, n int, p *simd.BlockNormal) {
+func (l *normSum) backwardThin(t *kernel.Tile, at, n int, p *vnorm.Block) {
 	var near thinPixels
 	dx, g, x := t.Out[0][at:at+n], t.Out[1][at:at+n], t.In[0][at:at+n]
 	for to, last := n, len(l.met); last > 0; {
@@ -80,7 +81,7 @@ func (l *normSum) backwardThin(t *kernel.Tile, at, n int, p *simd.BlockNormal) {
 		for i, at := range l.met[first:last] {
 			*lanesOf(g[at:], 0) = *lanesOf(near[:], i)
 		}
-		simd.BlockNormaliseGrad(dx[from:to], g[from:to], x[from:to], p)
+		vnorm.BlockNormaliseGrad(dx[from:to], g[from:to], x[from:to], p)
 		last, to = first, from
 	}
 }

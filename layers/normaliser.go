@@ -3,7 +3,8 @@ package layers
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
 )
 
 // normaliser is what BatchNorm and MVN share: statistics by mid of an outer x mid x inner array, and
@@ -72,13 +73,13 @@ func (n *normaliser) prepare(b *Base) error {
 func momentsRow(t *kernel.Tile, at, n, m int) {
 	x, pivot := t.In[0][at:at+n], t.In[1]
 	if t.I > 1 {
-		sum, squares := simd.Moments(x, pivot[m])
+		sum, squares := vnorm.Moments(x, pivot[m])
 		t.Sum[m] += sum
 		t.Sum[t.M+m] += squares
 		return
 	}
-	simd.ColumnSums(t.Sum[:n], x)
-	simd.ColumnSquares(t.Sum[t.M:t.M+n], x, pivot)
+	vec.ColumnSums(t.Sum[:n], x)
+	vec.ColumnSquares(t.Sum[t.M:t.M+n], x, pivot)
 }
 
 // normaliseRow: y = (x - mean) * scale, written to all outputs.
@@ -93,12 +94,12 @@ func normaliseRow(t *kernel.Tile, at, n, m int) {
 // normalise writes (x - mean) * scale of a row, or, where inner is one value, with the mean and scale of each mid.
 func normalise(y, x, mean, scale []float32, inner, m int) {
 	if inner == 1 {
-		simd.Sub(y, x, mean)
-		simd.Mul(y, y, scale)
+		vec.Sub(y, x, mean)
+		vec.Mul(y, y, scale)
 		return
 	}
-	simd.AddScalar(y, x, -mean[m])
-	simd.Scale(y, y, scale[m])
+	vec.AddScalar(y, x, -mean[m])
+	vec.Scale(y, y, scale[m])
 }
 
 // gradientRow: dx = (dy - mean(dy) - mean(dy*y) * y) * scale.
@@ -111,9 +112,9 @@ func gradientRow(t *kernel.Tile, at, n, m int) {
 		}
 		return
 	}
-	simd.AddScalar(dx, dy, -a[m])
-	simd.Axpy(dx, y, -b[m])
-	simd.Scale(dx, dx, scale[m])
+	vec.AddScalar(dx, dy, -a[m])
+	vec.Axpy(dx, y, -b[m])
+	vec.Scale(dx, dx, scale[m])
 }
 
 // count is the number of values with one mean.

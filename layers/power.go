@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 func init() {
@@ -39,30 +39,30 @@ func power(n *neuronLayer) (neuronRule, error) {
 		f:            func(x float64) float64 { return math.Pow(float64(shift)+float64(scale)*x, float64(exponent)) },
 		slope:        slope,
 		tile: func(y, x []float32, _ scratch) {
-			simd.Affine(y, x, scale, shift)
+			vec.Affine(y, x, scale, shift)
 			switch exponent {
 			case 1:
 			case 2:
-				simd.Square(y, y)
+				vec.Square(y, y)
 			default:
-				simd.Pow(y, y, exponent)
+				vec.Pow(y, y, exponent)
 			}
 		},
 		scratch: exponent != 1 && exponent != 2,
 		tileGrad: func(dx, dy, x, _ []float32, tmp scratch) {
 			switch {
 			case exponent == 1:
-				simd.Scale(dx, dy, exponent*scale)
+				vec.Scale(dx, dy, exponent*scale)
 			case exponent == 2:
 				for i, v := range x[:len(dx)] {
 					dx[i] = dy[i] * 2 * scale * (shift + scale*v)
 				}
 			default:
 				power := tmp[0][:len(dx)]
-				simd.Affine(power, x[:len(dx)], scale, shift)
-				simd.Pow(power, power, exponent-1)
-				simd.Scale(power, power, exponent*scale)
-				simd.Mul(dx, dy, power)
+				vec.Affine(power, x[:len(dx)], scale, shift)
+				vec.Pow(power, power, exponent-1)
+				vec.Scale(power, power, exponent*scale)
+				vec.Mul(dx, dy, power)
 			}
 		},
 		cost: kernel.Work{Flops: 2, Specials: 1},
@@ -74,9 +74,9 @@ func constantPower(y float64) neuronRule {
 	return neuronRule{
 		f:        func(float64) float64 { return y },
 		slope:    func(_, _ float64) float64 { return 0 },
-		tile:     func(d, _ []float32, _ scratch) { simd.Fill(d, float32(y)) },
+		tile:     func(d, _ []float32, _ scratch) { vec.Fill(d, float32(y)) },
 		needs:    needsNeither,
-		tileGrad: func(dx, dy, _, _ []float32, _ scratch) { simd.Scale(dx, dy, 0) },
+		tileGrad: func(dx, dy, _, _ []float32, _ scratch) { vec.Scale(dx, dy, 0) },
 		cost:     kernel.Work{Flops: 1},
 
 		inPlaceSlope: func(float64) float64 { return 0 },
@@ -123,12 +123,12 @@ func exponential(n *neuronLayer) (neuronRule, error) {
 		f:     func(x float64) float64 { return math.Exp(scale*x + shift) },
 		slope: func(_, y float64) float64 { return scale * y },
 		tile: func(y, x []float32, _ scratch) {
-			simd.Affine(y, x, float32(scale), float32(shift))
-			simd.Exp(y, y)
+			vec.Affine(y, x, float32(scale), float32(shift))
+			vec.Exp(y, y)
 		},
 		tileGrad: func(dx, dy, _, y []float32, _ scratch) {
-			simd.Mul(dx, dy, y)
-			simd.Scale(dx, dx, float32(scale))
+			vec.Mul(dx, dy, y)
+			vec.Scale(dx, dx, float32(scale))
 		},
 		cost: kernel.Work{Flops: 2, Specials: 1},
 	}, nil
@@ -150,9 +150,9 @@ func logarithm(n *neuronLayer) (neuronRule, error) {
 		f:            func(x float64) float64 { return math.Log(float64(shift)+float64(scale)*x) / ln },
 		slope:        func(x, _ float64) float64 { return float64(scale) / (ln * (float64(shift) + float64(scale)*x)) },
 		tile: func(y, x []float32, _ scratch) {
-			simd.Affine(y, x, scale, shift)
-			simd.Log(y, y)
-			simd.Scale(y, y, float32(1/ln))
+			vec.Affine(y, x, scale, shift)
+			vec.Log(y, y)
+			vec.Scale(y, y, float32(1/ln))
 		},
 		tileGrad: func(dx, dy, x, _ []float32, _ scratch) {
 			k := float32(float64(scale) / ln)

@@ -6,7 +6,7 @@ import (
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
 )
@@ -112,10 +112,10 @@ func preluTile(t *kernel.Tile) {
 			copy(saved[at:], x)
 		}
 		if t.I > 1 {
-			simd.ReLU(y, x, a[0])
+			vec.ReLU(y, x, a[0])
 			return
 		}
-		simd.PReLU(y, x, a)
+		vec.PReLU(y, x, a)
 	})
 }
 
@@ -124,13 +124,13 @@ func preluSumTile(t *kernel.Tile) {
 	eachRow(t, func(at, n, m int) {
 		dy, x, sum := t.In[0][at:at+n], t.In[1][at:at+n], t.Sum[m:]
 		below := t.Scratch[0][:n]
-		simd.Fill(below, 0)
-		simd.Min(below, below, x)
+		vec.Fill(below, 0)
+		vec.Min(below, below, x)
 		if t.I > 1 {
-			sum[0] += simd.Dot(dy, below)
+			sum[0] += vec.Dot(dy, below)
 			return
 		}
-		simd.ColumnProducts(sum[:n], dy, below)
+		vec.ColumnProducts(sum[:n], dy, below)
 	})
 }
 
@@ -139,10 +139,10 @@ func preluGradTile(t *kernel.Tile) {
 	eachRow(t, func(at, n, m int) {
 		dx, dy, x, a := t.Out[0][at:at+n], t.In[0][at:at+n], t.In[1][at:at+n], t.In[2][m:]
 		if t.I > 1 {
-			simd.ReLUGrad(dx, dy, x, a[0])
+			vec.ReLUGrad(dx, dy, x, a[0])
 			return
 		}
-		simd.PReLUGrad(dx, dy, x, a)
+		vec.PReLUGrad(dx, dy, x, a)
 	})
 }
 

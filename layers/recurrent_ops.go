@@ -3,7 +3,7 @@ package layers
 import (
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // matmul is a product on either path.
@@ -115,9 +115,9 @@ func newMask(b *Base, n int, add bool) (s maskOp, err error) {
 	s.pass, err = kernel.NewStream(b.Device.Machine, kernel.Stream{
 		Name: "state", Dims: [3]int{1, 1, n}, Ins: ins, Outs: arrays(1), Cost: kernel.Work{Flops: 2},
 		Op: func(t *kernel.Tile) {
-			simd.Mul(t.Out[0][:t.I], t.In[0][:t.I], t.In[1][:t.I])
+			vec.Mul(t.Out[0][:t.I], t.In[0][:t.I], t.In[1][:t.I])
 			if len(t.In) > 2 {
-				simd.Add(t.Out[0][:t.I], t.Out[0][:t.I], t.In[2][:t.I])
+				vec.Add(t.Out[0][:t.I], t.Out[0][:t.I], t.In[2][:t.I])
 			}
 		},
 	})

@@ -5,7 +5,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -81,23 +81,23 @@ func (l *reduction) prepare() error {
 func (l *reduction) reduce(x []float32) float64 {
 	switch l.op {
 	case caffepb.ReductionParameter_ASUM:
-		return simd.AbsSum(x)
+		return vec.AbsSum(x)
 	case caffepb.ReductionParameter_SUMSQ:
-		return simd.SumSq(x)
+		return vec.SumSq(x)
 	}
-	return simd.Sum(x)
+	return vec.Sum(x)
 }
 
 // spread: dx = g, g * sign(x) or 2 * g * x.
 func (l *reduction) spread(dx, x []float32, g float64) {
 	switch l.op {
 	case caffepb.ReductionParameter_ASUM:
-		simd.Fill(dx, float32(g))
-		simd.MulSign(dx, dx, x)
+		vec.Fill(dx, float32(g))
+		vec.MulSign(dx, dx, x)
 	case caffepb.ReductionParameter_SUMSQ:
-		simd.Scale(dx, x, float32(2*g))
+		vec.Scale(dx, x, float32(2*g))
 	default:
-		simd.Fill(dx, float32(g))
+		vec.Fill(dx, float32(g))
 	}
 }
 

@@ -2,7 +2,7 @@ package layers
 
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 func init() {
@@ -30,12 +30,12 @@ func relu(n *neuronLayer) (neuronRule, error) {
 			}
 			return float64(slope)
 		},
-		tile: func(y, x []float32, _ scratch) { simd.ReLU(y, x, slope) },
+		tile: func(y, x []float32, _ scratch) { vec.ReLU(y, x, slope) },
 		tileGrad: func(dx, dy, x, y []float32, _ scratch) {
 			if n.rule.needs == needsY {
 				x = y
 			}
-			simd.ReLUGrad(dx, dy, x, slope)
+			vec.ReLUGrad(dx, dy, x, slope)
 		},
 		cost: kernel.Work{Flops: 2},
 	}, nil

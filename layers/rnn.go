@@ -6,7 +6,7 @@ import (
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -111,7 +111,7 @@ func newTanhOp(b *Base, n int) (s tanhOp, err error) {
 	dims, streams := [3]int{1, 1, n}, b.streams()
 	s.forward = streams.make(kernel.Stream{
 		Name: "tanh", Dims: dims, Ins: arrays(1), Outs: arrays(1), Cost: kernel.Work{Specials: 2},
-		Op: func(t *kernel.Tile) { simd.Tanh(t.Out[0][:t.I], t.In[0][:t.I]) },
+		Op: func(t *kernel.Tile) { vec.Tanh(t.Out[0][:t.I], t.In[0][:t.I]) },
 	})
 	s.backward = streams.make(kernel.Stream{
 		Name: "tanh gradient", Dims: dims, Ins: arrays(2), Outs: arrays(1), Cost: kernel.Work{Flops: 3},

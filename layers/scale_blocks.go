@@ -2,7 +2,7 @@ package layers
 
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
 )
 
 // Blocking implements Blocker for factors, or summands, that are weights, one a channel.
@@ -35,5 +35,5 @@ func (l *affine) forwardBlock(t *kernel.Tile, at, n, m int) {
 	if l.biased {
 		p.Beta = lanesOf(t.In[len(t.In)-1], m)
 	}
-	simd.BlockNormalise(t.Out[0][at:at+n], x, &p)
+	vnorm.BlockNormalise(t.Out[0][at:at+n], x, &p)
 }

@@ -3,7 +3,7 @@ package layers
 import (
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // prepare makes the kernels of the CPE path.
@@ -44,10 +44,10 @@ func (l *affine) rows() (forward, sums, backward rowOp) {
 // scaleRow multiplies a row by its factor, or, where inner is one value, by the factors of its mids.
 func scaleRow(dst, src, factors []float32, inner, m int) {
 	if inner == 1 {
-		simd.Mul(dst, src, factors)
+		vec.Mul(dst, src, factors)
 		return
 	}
-	simd.Scale(dst, src, factors[m])
+	vec.Scale(dst, src, factors[m])
 }
 
 // scaleFirst multiplies a row of the first input by the second.
@@ -67,9 +67,9 @@ func (l *affine) forwardRow(t *kernel.Tile, at, n, m int) {
 	case l.scaled:
 		scaleShift(y, x, t.In[1], last, t.I, m)
 	case t.I == 1:
-		simd.Add(y, x, last)
+		vec.Add(y, x, last)
 	default:
-		simd.AddScalar(y, x, last[m])
+		vec.AddScalar(y, x, last[m])
 	}
 }
 
@@ -79,10 +79,10 @@ func scaleShift(y, x, s, b []float32, inner, m int) {
 	case b == nil:
 		scaleRow(y, x, s, inner, m)
 	case inner == 1:
-		simd.Mul(y, x, s)
-		simd.Add(y, y, b)
+		vec.Mul(y, x, s)
+		vec.Add(y, y, b)
 	default:
-		simd.Affine(y, x, s[m], b[m])
+		vec.Affine(y, x, s[m], b[m])
 	}
 }
 
@@ -93,11 +93,11 @@ func sumRow(t *kernel.Tile, at, n, m int) {
 
 func sumProducts(t *kernel.Tile, dy, x []float32, m int) {
 	if t.I > 1 {
-		t.Sum[m] += simd.Dot(dy, x)
-		t.Sum[t.M+m] += simd.Sum(dy)
+		t.Sum[m] += vec.Dot(dy, x)
+		t.Sum[t.M+m] += vec.Sum(dy)
 		return
 	}
 	n := len(dy)
-	simd.ColumnProducts(t.Sum[:n], dy, x)
-	simd.ColumnSums(t.Sum[t.M:t.M+n], dy)
+	vec.ColumnProducts(t.Sum[:n], dy, x)
+	vec.ColumnSums(t.Sum[t.M:t.M+n], dy)
 }

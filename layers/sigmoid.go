@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 func init() {
@@ -19,8 +19,8 @@ func sigmoid(*neuronLayer) (neuronRule, error) {
 		needs:    needsY,
 		f:        logistic,
 		slope:    func(_, y float64) float64 { return y * (1 - y) },
-		tile:     vector(simd.Sigmoid),
-		tileGrad: func(dx, dy, _, y []float32, _ scratch) { simd.SigmoidGrad(dx, dy, y) },
+		tile:     vector(vec.Sigmoid),
+		tileGrad: func(dx, dy, _, y []float32, _ scratch) { vec.SigmoidGrad(dx, dy, y) },
 		cost:     kernel.Work{Flops: 2, Specials: 2},
 	}, nil
 }
@@ -33,8 +33,8 @@ func tanh(*neuronLayer) (neuronRule, error) {
 		needs:    needsY,
 		f:        math.Tanh,
 		slope:    func(_, y float64) float64 { return 1 - y*y },
-		tile:     vector(simd.Tanh),
-		tileGrad: func(dx, dy, _, y []float32, _ scratch) { simd.TanhGrad(dx, dy, y) },
+		tile:     vector(vec.Tanh),
+		tileGrad: func(dx, dy, _, y []float32, _ scratch) { vec.TanhGrad(dx, dy, y) },
 		cost:     kernel.Work{Flops: 3, Specials: 2},
 	}, nil
 }
@@ -50,18 +50,18 @@ func swish(n *neuronLayer) (neuronRule, error) {
 		},
 		tile: func(y, x []float32, tmp scratch) {
 			s := tmp[0]
-			simd.Scale(s, x, beta)
-			simd.Sigmoid(s, s)
-			simd.Mul(y, x, s)
+			vec.Scale(s, x, beta)
+			vec.Sigmoid(s, s)
+			vec.Mul(y, x, s)
 		},
 		tileGrad: func(dx, dy, x, y []float32, tmp scratch) {
 			s, rest := tmp[0], tmp[1]
-			simd.Scale(s, x, beta)
-			simd.Sigmoid(s, s)
-			simd.Affine(rest, y, -beta, 1)
-			simd.Mul(s, s, rest)
-			simd.Axpy(s, y, beta)
-			simd.Mul(dx, dy, s)
+			vec.Scale(s, x, beta)
+			vec.Sigmoid(s, s)
+			vec.Affine(rest, y, -beta, 1)
+			vec.Mul(s, s, rest)
+			vec.Axpy(s, y, beta)
+			vec.Mul(dx, dy, s)
 		},
 		cost: kernel.Work{Flops: 5, Specials: 2},
 	}, nil

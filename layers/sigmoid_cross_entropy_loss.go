@@ -6,7 +6,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -79,15 +79,15 @@ func (l *sigmoidCrossEntropyLoss) ignored(target float32) bool {
 // sumTile adds up losses (sum 0) and counts the targets that are not ignored (sum 1).
 func (l *sigmoidCrossEntropyLoss) sumTile(t *kernel.Tile) {
 	x, target, loss, tmp := t.In[0][:t.I], t.In[1][:t.I], t.Scratch[0][:t.I], t.Scratch[1][:t.I]
-	simd.Abs(loss, x)
-	simd.Scale(loss, loss, -1)
-	simd.Exp(loss, loss)
-	simd.AddScalar(loss, loss, 1)
-	simd.Log(loss, loss)
-	simd.ReLU(tmp, x, 0)
-	simd.Add(loss, loss, tmp)
-	simd.Mul(tmp, x, target)
-	simd.Sub(loss, loss, tmp)
+	vec.Abs(loss, x)
+	vec.Scale(loss, loss, -1)
+	vec.Exp(loss, loss)
+	vec.AddScalar(loss, loss, 1)
+	vec.Log(loss, loss)
+	vec.ReLU(tmp, x, 0)
+	vec.Add(loss, loss, tmp)
+	vec.Mul(tmp, x, target)
+	vec.Sub(loss, loss, tmp)
 	valid := t.I
 	if l.loss.hasIgnore {
 		for i, v := range target {
@@ -97,15 +97,15 @@ func (l *sigmoidCrossEntropyLoss) sumTile(t *kernel.Tile) {
 			}
 		}
 	}
-	t.Sum[0] += simd.Sum(loss)
+	t.Sum[0] += vec.Sum(loss)
 	t.Sum[1] += float64(valid)
 }
 
 func (l *sigmoidCrossEntropyLoss) gradTile(t *kernel.Tile) {
 	target, dx := t.In[1][:t.I], t.Out[0][:t.I]
-	simd.Sigmoid(dx, t.In[0])
-	simd.Sub(dx, dx, target)
-	simd.Scale(dx, dx, l.scale)
+	vec.Sigmoid(dx, t.In[0])
+	vec.Sub(dx, dx, target)
+	vec.Scale(dx, dx, l.scale)
 	if !l.loss.hasIgnore {
 		return
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -143,20 +143,20 @@ func softmaxTile(t *kernel.Tile) {
 		tmp := t.Scratch[0][:t.I]
 		copy(tmp, x)
 		for m := 1; m < t.M; m++ {
-			simd.Max(tmp, tmp, x[m*t.MStride:])
+			vec.Max(tmp, tmp, x[m*t.MStride:])
 		}
 		for m := range t.M {
 			row := y[m*t.MStride:][:t.I]
-			simd.Sub(row, x[m*t.MStride:], tmp)
-			simd.Exp(row, row)
+			vec.Sub(row, x[m*t.MStride:], tmp)
+			vec.Exp(row, row)
 		}
 		clear(tmp)
 		for m := range t.M {
-			simd.Add(tmp, tmp, y[m*t.MStride:])
+			vec.Add(tmp, tmp, y[m*t.MStride:])
 		}
 		for m := range t.M {
 			row := y[m*t.MStride:][:t.I]
-			simd.Div(row, row, tmp)
+			vec.Div(row, row, tmp)
 		}
 	}
 }
@@ -164,30 +164,30 @@ func softmaxTile(t *kernel.Tile) {
 // softmaxRows works along mid. Rows that lie one behind the other, and may be shorter than vectors, are exponentiated together.
 func softmaxRows(t *kernel.Tile) {
 	x, y := t.In[0], t.Out[0]
-	eachRow(t, func(at, n, _ int) { simd.AddScalar(y[at:at+n], x[at:at+n], -simd.MaxOf(x[at:at+n])) })
+	eachRow(t, func(at, n, _ int) { vec.AddScalar(y[at:at+n], x[at:at+n], -vec.MaxOf(x[at:at+n])) })
 	all := y[:t.O*t.M]
-	simd.Exp(all, all)
-	eachRow(t, func(at, n, _ int) { simd.Scale(y[at:at+n], y[at:at+n], float32(1/simd.Sum(y[at:at+n]))) })
+	vec.Exp(all, all)
+	eachRow(t, func(at, n, _ int) { vec.Scale(y[at:at+n], y[at:at+n], float32(1/vec.Sum(y[at:at+n]))) })
 }
 
 func softmaxGradTile(t *kernel.Tile) {
 	for o := range t.O {
 		y, dy, dx := t.In[0][o*t.OStride:], t.In[1][o*t.OStride:], t.Out[0][o*t.OStride:]
 		if t.I == 1 && t.MStride == 1 {
-			dot := float32(simd.Dot(y[:t.M], dy[:t.M]))
-			simd.AddScalar(dx[:t.M], dy, -dot)
-			simd.Mul(dx[:t.M], dx, y)
+			dot := float32(vec.Dot(y[:t.M], dy[:t.M]))
+			vec.AddScalar(dx[:t.M], dy, -dot)
+			vec.Mul(dx[:t.M], dx, y)
 			continue
 		}
 		dot := t.Scratch[0][:t.I]
 		clear(dot)
 		for m := range t.M {
-			simd.MulAdd(dot, y[m*t.MStride:], dy[m*t.MStride:])
+			vec.MulAdd(dot, y[m*t.MStride:], dy[m*t.MStride:])
 		}
 		for m := range t.M {
 			row := dx[m*t.MStride:][:t.I]
-			simd.Sub(row, dy[m*t.MStride:], dot)
-			simd.Mul(row, row, y[m*t.MStride:])
+			vec.Sub(row, dy[m*t.MStride:], dot)
+			vec.Mul(row, row, y[m*t.MStride:])
 		}
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -39,7 +39,7 @@ func residual(p float32, class, label int) float64 {
 
 func (l *softmaxLoss) residuals(t *kernel.Tile) {
 	p, dx := t.In[0], t.Out[0]
-	eachRow(t, func(at, n, _ int) { simd.Scale(dx[at:at+n], p[at:], l.scale) })
+	eachRow(t, func(at, n, _ int) { vec.Scale(dx[at:at+n], p[at:], l.scale) })
 	l.eachInTile(t, func(at, label int, ok bool) {
 		if ok {
 			dx[at+label*t.MStride] -= l.scale

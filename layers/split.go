@@ -5,7 +5,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -54,7 +54,7 @@ func (l *split) Reshape(bottom, top []*blob.Blob) error {
 			dst := t.Out[0][:t.I]
 			copy(dst, t.In[0])
 			for _, x := range t.In[1:] {
-				simd.Add(dst, dst, x)
+				vec.Add(dst, dst, x)
 			}
 		},
 	})

@@ -5,7 +5,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -74,7 +74,7 @@ func sumMids(t *kernel.Tile) {
 		dst := t.Out[0][o*t.PStride:][:t.I]
 		copy(dst, t.In[0][o*t.OStride:])
 		for m := 1; m < t.M; m++ {
-			simd.Add(dst, dst, t.In[0][o*t.OStride+m*t.MStride:])
+			vec.Add(dst, dst, t.In[0][o*t.OStride+m*t.MStride:])
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/isa"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the tables of algorithms in testdata/algorithms anew; read the diff before you commit it")
@@ -74,7 +74,7 @@ func TestAlgorithms(t *testing.T) {
 
 // missingLevels are the vector levels that this computer has not.
 func missingLevels() []string {
-	return slices.DeleteFunc(slices.Clone(vectorLevels), func(l string) bool { return slices.Contains(simd.Levels(), l) })
+	return slices.DeleteFunc(slices.Clone(vectorLevels), func(l string) bool { return slices.Contains(isa.Levels(), l) })
 }
 
 // compareNames checks that every table has its file and every file its table.
@@ -133,7 +133,7 @@ func allChoices(t *testing.T) []choice {
 		t.Fatal(err)
 	}
 	var all []choice
-	for i, level := range simd.Levels() {
+	for i, level := range isa.Levels() {
 		c := exec.Command(self)
 		c.Env = append(os.Environ(), "SWCAFFE_SIMD="+level, rootVariable+"="+root)
 		if i == 0 {
@@ -158,7 +158,7 @@ func printChoices() int {
 	err := os.Chdir(root)
 	var list []choice
 	if err == nil {
-		list, err = planAll(simd.Name(), os.Getenv(modelledVariable) != "")
+		list, err = planAll(isa.Name(), os.Getenv(modelledVariable) != "")
 	}
 	if err == nil {
 		err = json.NewEncoder(os.Stdout).Encode(list)

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/swcaffe/swcaffe/internal/caffelog"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // SetDebugInfo turns the lines of debug_info on or off: the mean absolute value of every blob, gradient and weight
@@ -18,7 +18,7 @@ func (n *Net) SetDebugInfo(on bool) {
 	n.debug = on
 }
 
-func meanAbs(v []float32) string { return caffelog.Figure(simd.AbsSum(v) / float64(max(1, len(v)))) }
+func meanAbs(v []float32) string { return caffelog.Figure(vec.AbsSum(v) / float64(max(1, len(v)))) }
 
 func (n *Net) forwardDebug(d *node) {
 	for k, t := range d.tops {
@@ -47,10 +47,10 @@ func (n *Net) backwardDebug(d *node) {
 func (n *Net) backwardSummary() {
 	var absData, absDiff, sqData, sqDiff float64
 	for _, l := range n.learnable {
-		absData += simd.AbsSum(l.Blob.Data())
-		absDiff += simd.AbsSum(l.Blob.Diff())
-		sqData += simd.SumSq(l.Blob.Data())
-		sqDiff += simd.SumSq(l.Blob.Diff())
+		absData += vec.AbsSum(l.Blob.Data())
+		absDiff += vec.AbsSum(l.Blob.Diff())
+		sqData += vec.SumSq(l.Blob.Data())
+		sqDiff += vec.SumSq(l.Blob.Diff())
 	}
 	n.log.Infof("    [Backward] All net params (data, diff): L1 norm = (%s, %s); L2 norm = (%s, %s)",
 		caffelog.Figure(absData), caffelog.Figure(absDiff), caffelog.Figure(math.Sqrt(sqData)), caffelog.Figure(math.Sqrt(sqDiff)))

@@ -8,7 +8,8 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vpool"
 	"github.com/swcaffe/swcaffe/layers"
 )
 
@@ -27,7 +28,7 @@ const reluS = `
 
 // planesPooled reports whether there are vectors that pool planes: else what lies by planes is not pooled at once.
 func planesPooled() bool {
-	return simd.NewPlanes(simd.PoolShape{H: 4, W: 4, OH: 2, OW: 2, K: 2, S: 2}) != nil
+	return vpool.NewPlanes(vpool.Shape{H: 4, W: 4, OH: 2, OW: 2, K: 2, S: 2}) != nil
 }
 
 // together is the number of layers that the first convolution's task computes.
@@ -199,7 +200,7 @@ func TestPooledBatches(t *testing.T) {
 			if outputs == "20" { // see TestConvolutionAndPoolingTogether
 				same = near
 				for _, list := range got {
-					simd.Scale(list, list, 1/slices.Max(got[1][1:]))
+					vec.Scale(list, list, 1/slices.Max(got[1][1:]))
 				}
 			}
 			same(t, fmt.Sprint("gradients of ", extents), got[0], got[1])

@@ -10,7 +10,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/layers"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -455,7 +455,7 @@ func TestWhatStandsInTheArena(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			simd.Fill(n.arena.memory, float32(math.NaN()))
+			vec.Fill(n.arena.memory, float32(math.NaN()))
 			for id, name := range n.names {
 				inside := strings.Contains("abcd", name)
 				if v := n.blobs[id].Data()[0]; (v != v) != inside {
@@ -484,7 +484,7 @@ func TestKernelsWorkInTheArena(t *testing.T) {
 	if len(n.arena.memory) == 0 || len(n.placements) > 0 {
 		t.Fatalf("an arena of %d values, %d of them blobs", len(n.arena.memory), len(n.placements))
 	}
-	simd.Fill(n.arena.memory, float32(math.NaN()))
+	vec.Fill(n.arena.memory, float32(math.NaN()))
 	if _, err := n.Forward(); err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -268,7 +268,7 @@ func TestGradientsStandInMemory(t *testing.T) {
 	for range 2 {
 		for _, diffs := range memory {
 			for _, d := range diffs {
-				simd.Fill(d, float32(math.NaN()))
+				vec.Fill(d, float32(math.NaN()))
 			}
 		}
 		n.ClearParamDiffs()

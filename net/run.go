@@ -6,7 +6,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/layers"
 )
 
@@ -145,7 +145,7 @@ func (n *Net) BackwardLayer(i int) error {
 	}
 	for k, w := range d.lossWeights {
 		if d.startsGradient(k) {
-			simd.Fill(d.tops[k].Diff(), w*n.scale)
+			vec.Fill(d.tops[k].Diff(), w*n.scale)
 		}
 	}
 	params, bottoms := n.backSteps(i)

@@ -66,6 +66,9 @@ for system in darwin/arm64 windows/amd64; do
 done
 (cd tools/asm && alive go vet ./...)
 
+step "the assembly and its dispatch are what tools/asm writes"
+(cd tools/asm && alive go test ./...)
+
 # From here on what is left in the folder for temporary files is an error.
 temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT

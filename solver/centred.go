@@ -3,7 +3,7 @@ package solver
 import (
 	"slices"
 
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -70,7 +70,7 @@ func (c *centred) start() error {
 		if c.centre != nil {
 			c.v.group.state(c.centre.weights)
 			c.v.update.packHistory(c.v.group.pack, c.centre.velocity)
-			simd.Scale(c.centre.velocity, c.centre.velocity, -1)
+			vec.Scale(c.centre.velocity, c.centre.velocity, -1)
 		}
 		if c.kind.rule == descend {
 			c.v.group.pack.gather(c.before, 1)
@@ -114,14 +114,14 @@ func (c *centred) combine(loss float64) (float64, error) {
 	}
 	// The message is now W. What is left of it is eta rho (W_i - W), for after the step.
 	c.v.group.state(c.own)
-	simd.Sub(c.body, c.own, c.body)
-	simd.Scale(c.body, c.body, alpha)
+	vec.Sub(c.body, c.own, c.body)
+	vec.Scale(c.body, c.body, alpha)
 	return loss, nil
 }
 
 func (c *centred) updated(float64) (Action, error) {
 	if c.kind.rule == descend {
-		simd.Add(c.steps, c.steps, c.v.group.pack.diff)
+		vec.Add(c.steps, c.steps, c.v.group.pack.diff)
 	}
 	if !c.v.exchanges() {
 		return None, nil
@@ -132,7 +132,7 @@ func (c *centred) updated(float64) (Action, error) {
 		}
 	} else {
 		c.v.group.state(c.own)
-		simd.Sub(c.own, c.own, c.body)
+		vec.Sub(c.own, c.own, c.body)
 		c.v.group.setState(c.own)
 	}
 	return Action(c.message[len(c.body)+tailAction]), nil
@@ -144,7 +144,7 @@ func (c *centred) descend() error {
 	n := copy(c.body, c.steps)
 	statistics := c.body[n:]
 	p.gather(statistics, 1)
-	simd.Sub(statistics, c.before, statistics)
+	vec.Sub(statistics, c.before, statistics)
 	if err := c.exchange(0); err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (c *centred) shown(f func() error) error {
 		return f()
 	}
 	c.centre.copyTo(c.shows, c.showsV, c.v.watch == nil)
-	simd.Scale(c.showsV, c.showsV, -1)
+	vec.Scale(c.showsV, c.showsV, -1)
 	c.v.update.unpackHistory(c.v.group.pack, c.showsV)
 	return c.v.group.lend(c.shows, f)
 }

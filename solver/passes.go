@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
 )
@@ -132,7 +132,7 @@ func (g *group) forwardBackward(done func(layer int)) (float64, error) {
 	loss *= float64(g.part)
 	for _, r := range g.others {
 		loss += r.loss * float64(r.part)
-		simd.Add(g.pack.diff, g.pack.diff, r.pack.diff)
+		vec.Add(g.pack.diff, g.pack.diff, r.pack.diff)
 	}
 	g.averageStatistics()
 	if done != nil {
@@ -174,7 +174,7 @@ func (g *group) averageStatistics() {
 	g.pack.gather(g.total, g.part/whole)
 	for _, r := range g.others {
 		r.pack.gather(g.own, r.part/whole)
-		simd.Add(g.total, g.total, g.own)
+		vec.Add(g.total, g.total, g.own)
 	}
 	g.spread(g.total)
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/suggest"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -14,21 +14,21 @@ import (
 // the weights, using and moving its histories h.
 type rule struct {
 	// Rule updates weights tile by tile.
-	simd.Rule
+	vec.Rule
 	// refusesMomentum: the solver refuses a momentum other than 0, as Caffe's does.
 	refusesMomentum bool
 	// element is the reference, for one value: it returns the update.
-	element func(c *simd.Step, g float64, h []float64) float64
+	element func(c *vec.Step, g float64, h []float64) float64
 }
 
 // rules are Caffe's solver types. In their formulas, below, r is the rate, m the momentum, d delta.
 var rules = map[string]rule{
-	"SGD":      {Rule: simd.SGD, element: sgd},
-	"Nesterov": {Rule: simd.Nesterov, element: nesterov},
-	"AdaGrad":  {Rule: simd.AdaGrad, refusesMomentum: true, element: adagrad},
-	"RMSProp":  {Rule: simd.RMSProp, refusesMomentum: true, element: rmsprop},
-	"AdaDelta": {Rule: simd.AdaDelta, element: adadelta},
-	"Adam":     {Rule: simd.Adam, element: adam},
+	"SGD":      {Rule: vec.SGD, element: sgd},
+	"Nesterov": {Rule: vec.Nesterov, element: nesterov},
+	"AdaGrad":  {Rule: vec.AdaGrad, refusesMomentum: true, element: adagrad},
+	"RMSProp":  {Rule: vec.RMSProp, refusesMomentum: true, element: rmsprop},
+	"AdaDelta": {Rule: vec.AdaDelta, element: adadelta},
+	"Adam":     {Rule: vec.Adam, element: adam},
 }
 
 // ruleNames lists the solver types.
@@ -56,33 +56,33 @@ func findRule(p *caffepb.SolverParameter) (rule, error) {
 }
 
 // sgd: h = m*h + r*g; update h.
-func sgd(c *simd.Step, g float64, h []float64) float64 {
+func sgd(c *vec.Step, g float64, h []float64) float64 {
 	h[0] = float64(c.Momentum)*h[0] + float64(c.Rate)*g
 	return h[0]
 }
 
 // nesterov (Sutskever et al. 2013): h' = m*h + r*g; update (1+m)*h' - m*h.
-func nesterov(c *simd.Step, g float64, h []float64) float64 {
+func nesterov(c *vec.Step, g float64, h []float64) float64 {
 	m, before := float64(c.Momentum), h[0]
 	h[0] = m*before + float64(c.Rate)*g
 	return (1+m)*h[0] - m*before
 }
 
 // adagrad (Duchi et al. 2011): h += g^2; update r*g / (sqrt(h) + d).
-func adagrad(c *simd.Step, g float64, h []float64) float64 {
+func adagrad(c *vec.Step, g float64, h []float64) float64 {
 	h[0] += g * g
 	return float64(c.Rate) * g / (math.Sqrt(h[0]) + float64(c.Delta))
 }
 
 // rmsprop (Tieleman and Hinton 2012): h = b*h + (1-b)*g^2; update r*g / (sqrt(h) + d).
-func rmsprop(c *simd.Step, g float64, h []float64) float64 {
+func rmsprop(c *vec.Step, g float64, h []float64) float64 {
 	b := float64(c.Beta)
 	h[0] = b*h[0] + (1-b)*g*g
 	return float64(c.Rate) * g / (math.Sqrt(h[0]) + float64(c.Delta))
 }
 
 // adadelta (Zeiler 2012): h0 = m*h0 + (1-m)*g^2; u = g * sqrt((h1+d)/(h0+d)); h1 = m*h1 + (1-m)*u^2; update r*u.
-func adadelta(c *simd.Step, g float64, h []float64) float64 {
+func adadelta(c *vec.Step, g float64, h []float64) float64 {
 	m, d := float64(c.Momentum), float64(c.Delta)
 	h[0] = m*h[0] + (1-m)*g*g
 	u := g * math.Sqrt((h[1]+d)/(h[0]+d))
@@ -91,7 +91,7 @@ func adadelta(c *simd.Step, g float64, h []float64) float64 {
 }
 
 // adam (Kingma and Ba 2015): h0 = m*h0 + (1-m)*g; h1 = b*h1 + (1-b)*g^2; update r * correction * h0 / (sqrt(h1) + d).
-func adam(c *simd.Step, g float64, h []float64) float64 {
+func adam(c *vec.Step, g float64, h []float64) float64 {
 	m, b := float64(c.Momentum), float64(c.Beta)
 	h[0] = m*h[0] + (1-m)*g
 	h[1] = b*h[1] + (1-b)*g*g

@@ -1,7 +1,7 @@
 package solver
 
 import (
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -114,7 +114,7 @@ func (s *syncElastic) updated(rate float64) (Action, error) {
 		s.mine[i] = alpha * (s.mine[i] - w)
 	}
 	s.v.group.state(s.total)
-	simd.Sub(s.total, s.total, s.mine)
+	vec.Sub(s.total, s.total, s.mine)
 	s.v.group.setState(s.total)
 	if s.team.checks(s.v.iter) {
 		if err := s.team.compareCentre(s.v, s.centre); err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/layers"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -147,7 +147,7 @@ func TestThreadsDoNotChangeBits(t *testing.T) {
 func TestRulesAgree(t *testing.T) {
 	const n = 100
 	for name, r := range rules {
-		c := simd.Step{Scale: 1, Rate: 0.1, Momentum: 0.9, Beta: 0.99, Delta: 1e-3, Correct: 0.7}
+		c := vec.Step{Scale: 1, Rate: 0.1, Momentum: 0.9, Beta: 0.99, Delta: 1e-3, Correct: 0.7}
 		h32, h64 := make([][]float32, r.Histories()), make([][]float64, n)
 		for k := range h32 {
 			h32[k] = make([]float32, n)
@@ -174,7 +174,7 @@ func TestRulesAgree(t *testing.T) {
 
 // TestFirstSteps holds the first update of each rule against its closed form for a gradient of 2, rate 0.1.
 func TestFirstSteps(t *testing.T) {
-	c := simd.Step{Rate: 0.1, Momentum: 0.9, Beta: 0.99, Correct: float32(math.Sqrt(0.01) / 0.1)}
+	c := vec.Step{Rate: 0.1, Momentum: 0.9, Beta: 0.99, Correct: float32(math.Sqrt(0.01) / 0.1)}
 	want := map[string]float64{
 		"SGD": 0.2, "Nesterov": 0.38, "AdaGrad": 0.1, "RMSProp": 1, "AdaDelta": 0, "Adam": 0.1,
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -24,8 +24,8 @@ type updater struct {
 type weightUpdate struct {
 	weight    swnet.Learnable
 	histories []*blob.Blob
-	step      simd.Step // its Scale is the clipping factor / iter_size, its Decay L2 regularisation's weight decay * decay_mult
-	l1        float32   // the same of L1's
+	step      vec.Step // its Scale is the clipping factor / iter_size, its Decay L2 regularisation's weight decay * decay_mult
+	l1        float32  // the same of L1's
 	kernel    *kernel.StreamKernel
 	ins, outs [][]float32
 }
@@ -93,7 +93,7 @@ func (w *weightUpdate) makeKernel(r rule, d *layers.Device) error {
 
 // addSigns scales the gradient of a tile and adds that of L1 regularisation to it.
 func (w *weightUpdate) addSigns(weight, g []float32) {
-	simd.Scale(g, g, w.step.Scale)
+	vec.Scale(g, g, w.step.Scale)
 	for i, v := range weight {
 		g[i] += w.l1 * sign(v)
 	}
@@ -114,7 +114,7 @@ func sign(v float32) float32 {
 func (u *updater) apply(iter int, learningRate float64, clip float32) error {
 	p := u.param
 	t := float64(iter + 1)
-	step := simd.Step{Scale: clip / float32(max(1, p.GetIterSize())), Momentum: p.GetMomentum(), Beta: p.GetMomentum2(), Delta: p.GetDelta()}
+	step := vec.Step{Scale: clip / float32(max(1, p.GetIterSize())), Momentum: p.GetMomentum(), Beta: p.GetMomentum2(), Delta: p.GetDelta()}
 	if p.GetType() == "RMSProp" {
 		step.Beta = p.GetRmsDecay()
 	}
@@ -139,8 +139,8 @@ func (w *weightUpdate) trust(trust, decay float64) float64 {
 	if trust == 0 {
 		return 1
 	}
-	weight := math.Sqrt(simd.SumSq(w.weight.Blob.Data()))
-	gradient := math.Sqrt(simd.SumSq(w.weight.Blob.Diff())) * float64(w.step.Scale)
+	weight := math.Sqrt(vec.SumSq(w.weight.Blob.Data()))
+	gradient := math.Sqrt(vec.SumSq(w.weight.Blob.Diff())) * float64(w.step.Scale)
 	if weight == 0 || gradient == 0 {
 		return 1
 	}
@@ -186,7 +186,7 @@ func clipFactor(weights []swnet.Learnable, limit float32) (factor float32, norm 
 	}
 	var sum float64
 	for _, w := range weights {
-		sum += simd.SumSq(w.Blob.Diff())
+		sum += vec.SumSq(w.Blob.Diff())
 	}
 	norm = math.Sqrt(sum)
 	if norm <= float64(limit) {

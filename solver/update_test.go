@@ -8,7 +8,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
 )
@@ -84,7 +84,7 @@ func TestRuleErrors(t *testing.T) {
 // newWeight makes a weight of n values with its histories, and its kernel if there is a device for it.
 func newWeight(t *testing.T, r rule, n int, d *layers.Device) *weightUpdate {
 	t.Helper()
-	w := &weightUpdate{weight: swnet.Learnable{Blob: blob.New(n)}, step: simd.Step{Scale: 0.5, Decay: 0.01, Rate: 0.1, Momentum: 0.9, Beta: 0.99, Delta: 1e-3, Correct: 0.7}}
+	w := &weightUpdate{weight: swnet.Learnable{Blob: blob.New(n)}, step: vec.Step{Scale: 0.5, Decay: 0.01, Rate: 0.1, Momentum: 0.9, Beta: 0.99, Delta: 1e-3, Correct: 0.7}}
 	for i := range n {
 		w.weight.Blob.Data()[i] = float32(i%7) - 3
 	}

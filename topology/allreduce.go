@@ -1,6 +1,6 @@
 package topology
 
-import "github.com/swcaffe/swcaffe/internal/simd"
+import "github.com/swcaffe/swcaffe/internal/simd/vec"
 
 // AllReduce executes a schedule on a rank's transport. It allocates only when made.
 type AllReduce struct {
@@ -88,7 +88,7 @@ func (a *AllReduce) run(step Step, data []float32) error {
 	if err != nil || !step.Reduce {
 		return err
 	}
-	simd.Add(recv, recv, into)
+	vec.Add(recv, recv, into)
 	if a.clock != nil {
 		a.clock.elapseReduce(len(recv))
 	}

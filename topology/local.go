@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // ErrAborted is what a rank gets from a call to a rank that has failed.
@@ -123,7 +123,7 @@ func (t *localRank) RecvAdd(from int, data []float32) error {
 
 func copyValues(dst, src []float32) { copy(dst, src) }
 
-func addValues(dst, src []float32) { simd.Add(dst, dst, src) }
+func addValues(dst, src []float32) { vec.Add(dst, dst, src) }
 
 // take reads the next message of a rank into data.
 func (t *localRank) take(from int, data []float32, read func(dst, src []float32)) error {

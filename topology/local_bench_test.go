@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // BenchmarkLocal sums 64 MB between ranks of this process by every algorithm. However it is done, the P arrays are read and written
@@ -49,7 +49,7 @@ func benchmarkLocal(b *testing.B, algorithm string, arrays [][]float32) {
 			if err != nil {
 				return err
 			}
-			pass, err := timed(func() error { simd.Scale(data, data, 2); return nil })
+			pass, err := timed(func() error { vec.Scale(data, data, 2); return nil })
 			if err != nil {
 				return err
 			}

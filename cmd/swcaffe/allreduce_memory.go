@@ -3,7 +3,7 @@ package main
 import (
 	"time"
 
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/topology"
 )
 
@@ -27,7 +27,7 @@ func (o *allreduceOptions) measurePass(t topology.Transport, l topology.Layout, 
 			return 0, err
 		}
 		start := time.Now()
-		simd.Scale(data, data, 2)
+		vec.Scale(data, data, 2)
 		m.took = append(m.took, float32(time.Since(start).Seconds()))
 	}
 	return m.slowest()

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/isa"
 )
 
 var deviceQueryCommand = command{
@@ -34,7 +34,7 @@ func deviceQuery(e *env, name string) error {
 		return fmt.Errorf("-machine: %w", err)
 	}
 	fmt.Fprintf(e.stdout, "%s", spec.Describe())
-	fmt.Fprintf(e.stdout, "SIMD:                 %s\nGOMAXPROCS:           %d\n", simd.Name(), runtime.GOMAXPROCS(0))
+	fmt.Fprintf(e.stdout, "SIMD:                 %s\nGOMAXPROCS:           %d\n", isa.Name(), runtime.GOMAXPROCS(0))
 	fmt.Fprintf(e.stdout, "Machines:             %s\n", strings.Join(cpe.Names(), ", "))
 	return nil
 }

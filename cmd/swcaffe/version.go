@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/isa"
 )
 
 var versionCommand = command{
@@ -26,7 +26,7 @@ var versionCommand = command{
 
 func printVersion(w io.Writer) {
 	fmt.Fprintf(w, "swcaffe %s\ngo: %s %s/%s\nsimd: %s\ncores: %d\n",
-		version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, simd.Name(), runtime.GOMAXPROCS(0))
+		version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, isa.Name(), runtime.GOMAXPROCS(0))
 }
 
 // version is the module's version, with the commit where the build knows it.

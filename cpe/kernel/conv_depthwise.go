@@ -3,7 +3,8 @@ package kernel
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vconv"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // depthwise reports whether every channel is convolved with kernels of its own: a group each.
@@ -48,7 +49,7 @@ type tapPhase struct {
 // depthwiseWorker is what a core group needs to itself.
 type depthwiseWorker struct {
 	start  []float32 // of each part
-	pixels simd.TapPixels
+	pixels vconv.TapPixels
 }
 
 func newDepthwiseConv(c *Conv, d Direction) *depthwiseConv {
@@ -165,7 +166,7 @@ func (v *depthwiseConv) load(w *depthwiseWorker, weights []float32, block int) {
 	clear(weights)
 	clear(w.start)
 	if args.bias != nil {
-		simd.Transpose(w.start, args.bias[first*parts:], BlockLanes, parts, n, parts)
+		vec.Transpose(w.start, args.bias[first*parts:], BlockLanes, parts, n, parts)
 	}
 	k := 0
 	for _, phases := range v.phases {
@@ -186,10 +187,10 @@ func (v *depthwiseConv) convolve(w *depthwiseWorker, part int, lines, weights, r
 	for i := range v.phases[part] {
 		p := &v.phases[part][i]
 		n := blocks(width-p.col, v.cols.results)
-		w.pixels = simd.TapPixels{N: n, Step: v.cols.step * BlockLanes, To: v.cols.results * BlockLanes}
+		w.pixels = vconv.TapPixels{N: n, Step: v.cols.step * BlockLanes, To: v.cols.results * BlockLanes}
 		for row, line := p.row, 0; n > 0 && row*width*BlockLanes < len(results); row, line = row+v.rows.results, line+v.rows.step {
 			x, y := lines[v.source.shift(line, 0):], results[(row*width+p.col)*BlockLanes:]
-			simd.TapKernel(&w.pixels, p.shifts, x, weights, w.start[part*BlockLanes:], y, v.conv.args.floor)
+			vconv.TapKernel(&w.pixels, p.shifts, x, weights, w.start[part*BlockLanes:], y, v.conv.args.floor)
 		}
 		weights = weights[len(p.taps)*BlockLanes:]
 	}

@@ -2,7 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vconv"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // depthwiseWeights is the weight gradient of depthwiseConv: sums over pixels, a vector of channels at each kernel offset. Where channels are few
@@ -16,7 +17,7 @@ type depthwiseWeights struct {
 	parts      int // of the gradient
 	units      int // rows of a band
 	chunks     int
-	workers    []simd.TapRows
+	workers    []vconv.TapRows
 }
 
 // depthwiseTasks is the number of blocks of channels, times chunks, that is enough to share.
@@ -24,7 +25,7 @@ const depthwiseTasks = 16
 
 func newDepthwiseWeights(c *Conv) *depthwiseWeights {
 	s, spec := &c.shape, c.machine.Spec()
-	v := &depthwiseWeights{conv: c, workers: make([]simd.TapRows, spec.CoreGroups)}
+	v := &depthwiseWeights{conv: c, workers: make([]vconv.TapRows, spec.CoreGroups)}
 	v.rows, v.cols = s.tapAxes(Forward)
 	var x pointImages
 	x, v.gradient = c.depthwiseImages()
@@ -79,10 +80,10 @@ func (v *depthwiseWeights) RunGroup(g *cpe.CoreGroup) error {
 }
 
 // add adds the products of a band of a block of an image to the sums, or begins them.
-func (v *depthwiseWeights) add(r *simd.TapRows, lines, scratch, sums []float32, image, block, row int, accumulate bool) {
+func (v *depthwiseWeights) add(r *vconv.TapRows, lines, scratch, sums []float32, image, block, row int, accumulate bool) {
 	args, y, rows := &v.conv.args, &v.gradient, min(v.units, v.rows.units-row)
 	v.source.fill(lines, args.x, image, block, 0, row*v.rows.step, v.rows.lines(rows))
-	*r = simd.TapRows{
+	*r = vconv.TapRows{
 		Rows: rows, N: y.Cols(), Step: v.cols.step * BlockLanes,
 		NextX: v.source.shift(v.rows.step, 0), NextY: y.Cols() * BlockLanes,
 	}
@@ -90,7 +91,7 @@ func (v *depthwiseWeights) add(r *simd.TapRows, lines, scratch, sums []float32, 
 		at := pointSpan{image, 1, (part*v.rows.units + row) * y.Cols(), rows * y.Cols()}
 		y.gather(args.y, at, block, 1, scratch)
 		part := sums[part*len(v.shifts)*BlockLanes:]
-		simd.TapSums(r, v.shifts, lines, y.at(args.y, at, block, 1, scratch).data, part, accumulate)
+		vconv.TapSums(r, v.shifts, lines, y.at(args.y, at, block, 1, scratch).data, part, accumulate)
 	}
 }
 
@@ -107,7 +108,7 @@ func (c collectTaps) RunGroup(g *cpe.CoreGroup) error {
 	for block := lo; block < hi; block++ {
 		sums := c.partial(g, block, 0)
 		for chunk := 1; chunk < c.chunks; chunk++ {
-			simd.Add(sums, sums, c.partial(g, block, chunk))
+			vec.Add(sums, sums, c.partial(g, block, chunk))
 		}
 		for lane := range min(BlockLanes, c.gradient.channels-block*BlockLanes) {
 			dw := args.w[(block*BlockLanes+lane)*taps:][:taps]

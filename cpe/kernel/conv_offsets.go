@@ -2,7 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vconv"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // Vectors of output channels are faster than products of gathered columns where images have less than manyChannels and results at least
@@ -50,7 +51,7 @@ type offsetConv struct {
 // offsetWorker is what a core group needs to itself.
 type offsetWorker struct {
 	start [panel]float32
-	tiles simd.OffsetTiles
+	tiles vconv.OffsetTiles
 }
 
 // offsetDepth is how many shifts are multiplied at once, so that a piece of a panel of weights takes about half of L1.
@@ -139,21 +140,21 @@ func (v *offsetConv) multiply(g *cpe.CoreGroup, x []float32, results pointBlocks
 		rows, width, step = 1, rows, b.strideH*b.width
 	}
 	floor := v.conv.args.floor && k+len(shifts) == len(v.shifts)
-	tiles := blocks(width, simd.OffsetPixels())
+	tiles := blocks(width, vconv.OffsetPixels())
 	for row := range rows {
 		for at, tile := 0, 0; tile < tiles; tile += w.tiles.Tiles {
 			w.tiles = tilesOf(width, tile, tiles)
 			w.tiles.Step, w.tiles.JumpC = step, results.jump
-			simd.OffsetKernel(&w.tiles, shifts, x[row*b.strideH*b.width+at*step:], piece, w.start[:], results.data[(row*width+at)*BlockLanes:], n, k > 0, floor)
+			vconv.OffsetKernel(&w.tiles, shifts, x[row*b.strideH*b.width+at*step:], piece, w.start[:], results.data[(row*width+at)*BlockLanes:], n, k > 0, floor)
 			at += w.tiles.Tiles * w.tiles.N
 		}
 	}
 }
 
 // tilesOf are those of a row of pixels, cut evenly into some, that have as many pixels as number first: the first tiles may have one more.
-func tilesOf(pixels, first, tiles int) simd.OffsetTiles {
+func tilesOf(pixels, first, tiles int) vconv.OffsetTiles {
 	few, more := pixels/tiles, pixels%tiles
-	t := simd.OffsetTiles{Tiles: tiles - more, N: few}
+	t := vconv.OffsetTiles{Tiles: tiles - more, N: few}
 	if first < more {
 		t.Tiles, t.N = more, few+1
 	}
@@ -179,7 +180,7 @@ func (p packOffsets) RunGroup(g *cpe.CoreGroup) error {
 			}
 		}
 		if n > 0 {
-			simd.Transpose(dst, p.conv.args.w[block*BlockLanes*k:], panel, k, n, k)
+			vec.Transpose(dst, p.conv.args.w[block*BlockLanes*k:], panel, k, n, k)
 		}
 	}
 	return nil

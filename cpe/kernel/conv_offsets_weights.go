@@ -2,7 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vconv"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // offsetWeights is the weight gradient that belongs to offsetConv:
@@ -32,8 +33,8 @@ type offsetWeights struct {
 
 // offsetSumWorker is what a core group needs to itself: where the results' gradient of the band that is added lies, and that of the next.
 type offsetSumWorker struct {
-	rows      simd.OffsetRows
-	ones      simd.OffsetRows
+	rows      vconv.OffsetRows
+	ones      vconv.OffsetRows
 	now, next pointBlocks
 }
 
@@ -68,7 +69,7 @@ func newOffsetWeights(c *Conv) *offsetWeights {
 
 // cutTiles cuts the kernel's lines, all channels' one below another, into tiles: several whole lines, or evenly cut parts of one.
 func (v *offsetWeights) cutTiles() {
-	most, manyLines := simd.OffsetSumSize()
+	most, manyLines := vconv.OffsetSumSize()
 	width, shifts := v.padded.kw, v.padded.shifts()
 	parts, lines := blocks(width, most), len(shifts)/width
 	together := even(lines, max(1, min(manyLines, most/width)), 1)
@@ -162,7 +163,7 @@ func (v *offsetWeights) band(i int) pointSpan {
 // add adds the products of a band of some rows for tiles [lo, hi), the biases' with the first. With the first two tiles of a panel its results of the next band are fetched.
 func (v *offsetWeights) add(w *offsetSumWorker, x, sums []float32, rows, lo, hi int, accumulate bool) {
 	b, y, width := &v.padded, &w.now, v.y.Cols()
-	w.rows = simd.OffsetRows{Rows: rows, N: width, Step: b.strideW, NextX: b.strideH * b.width, JumpY: y.jump, NextY: width * BlockLanes}
+	w.rows = vconv.OffsetRows{Rows: rows, N: width, Step: b.strideW, NextX: b.strideH * b.width, JumpY: y.jump, NextY: width * BlockLanes}
 	for p := range v.panels() {
 		at, n := y.data[2*p*y.jump:], min(2, v.y.blocks()-2*p)
 		for i := lo; i < hi; i++ {
@@ -171,11 +172,11 @@ func (v *offsetWeights) add(w *offsetSumWorker, x, sums []float32, rows, lo, hi 
 				w.rows.Ahead = w.next.data[(2*p+i)*w.next.jump:]
 			}
 			t := &v.tiles[i]
-			simd.OffsetSums(&w.rows, t.lines, t.width, x, at, sums[p*v.values()+t.k*panel:], n, accumulate)
+			vconv.OffsetSums(&w.rows, t.lines, t.width, x, at, sums[p*v.values()+t.k*panel:], n, accumulate)
 		}
 		if v.conv.args.bias != nil && lo == 0 {
-			w.ones = simd.OffsetRows{Rows: rows, N: width, JumpY: y.jump, NextY: width * BlockLanes}
-			simd.OffsetSums(&w.ones, v.unshifted, 1, v.one, at, sums[p*v.values()+v.depth*panel:], n, accumulate)
+			w.ones = vconv.OffsetRows{Rows: rows, N: width, JumpY: y.jump, NextY: width * BlockLanes}
+			vconv.OffsetSums(&w.ones, v.unshifted, 1, v.one, at, sums[p*v.values()+v.depth*panel:], n, accumulate)
 		}
 	}
 }
@@ -197,14 +198,14 @@ func (c collectOffsets) RunGroup(g *cpe.CoreGroup) error {
 	for p := lo; p < hi; p++ {
 		sum := all[p*values:][:used]
 		for chunk := 1; chunk < c.chunks; chunk++ {
-			simd.Add(sum, sum, all[(chunk*c.panels()+p)*values:])
+			vec.Add(sum, sum, all[(chunk*c.panels()+p)*values:])
 		}
 		if c.conv.args.w != nil {
 			c.turn(g, sum, p)
 		}
 		if bias != nil {
 			db := bias[p*panel : min((p+1)*panel, c.y.channels)]
-			simd.Add(db, db, sum[c.depth*panel:])
+			vec.Add(db, db, sum[c.depth*panel:])
 		}
 	}
 	return nil
@@ -215,10 +216,10 @@ func (c collectOffsets) turn(g *cpe.CoreGroup, sum []float32, p int) {
 	n := min(panel, c.y.channels-p*panel)
 	dw := c.conv.args.w[p*panel*c.depth:][:n*c.depth]
 	if !c.conv.args.add {
-		simd.Transpose(dw, sum, c.depth, panel, c.depth, n)
+		vec.Transpose(dw, sum, c.depth, panel, c.depth, n)
 		return
 	}
 	turned := g.Memory(c.memory())[:len(dw)]
-	simd.Transpose(turned, sum, c.depth, panel, c.depth, n)
-	simd.Add(dw, dw, turned)
+	vec.Transpose(turned, sum, c.depth, panel, c.depth, n)
+	vec.Add(dw, dw, turned)
 }

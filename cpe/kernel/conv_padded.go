@@ -2,7 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // paddedConv is the implicit strategy of a native machine, forward and for the input gradient: some images are copied with
@@ -166,7 +166,7 @@ func (v *slabColumns) Gather(dst []float32, layout cpe.Layout, row, col, rows, c
 		y, x := position/l.outW, position%l.outW
 		lane := at % width
 		n := min(cols-at, l.outW-x, width-lane)
-		simd.GatherRows(dst[(at-lane)*rows+lane:], width, v.data[image*v.image+y*l.width+x:], shifts, n)
+		vec.GatherRows(dst[(at-lane)*rows+lane:], width, v.data[image*v.image+y*l.width+x:], shifts, n)
 		at += n
 	}
 }

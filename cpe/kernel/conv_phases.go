@@ -2,7 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
 // phasedConv is the input gradient of a convolution with strides on a native machine. A pixel of the gradient sees the kernel offsets of its
@@ -60,7 +61,7 @@ func newPhasedConv(c *Conv) *phasedConv {
 	v.rows, v.cols = s.tapAxes(InputGradient)
 	v.width, v.lines = v.cols.pitch(), v.rows.pitch()
 	v.runs = phaseRuns(&v.rows, &v.cols, s.Kernel)
-	mr, nr := simd.Micro()
+	mr, nr := vgemm.Tile()
 	quarter, phases := spec.LDMBytes/4/4, v.rows.results*v.cols.results
 	whole := v.lines * v.width
 	most := min(phasePlaces, quarter/v.out, quarter/phases/mr, s.N*s.Group*whole/phaseUnits/spec.CoreGroups)
@@ -191,7 +192,7 @@ func (v *phasedConv) fill(source []float32, u phaseUnit) {
 			to := source[o*v.ld+image*v.lines*width:][:lines*width]
 			clear(to[:top*width])
 			if top < bottom {
-				simd.CopyRows(to[top*width+v.cols.before:], width, y[(o*h+u.first+top-v.rows.before)*w:], w, bottom-top, w)
+				vec.CopyRows(to[top*width+v.cols.before:], width, y[(o*h+u.first+top-v.rows.before)*w:], w, bottom-top, w)
 			}
 			clear(to[bottom*width:])
 		}
@@ -200,7 +201,7 @@ func (v *phasedConv) fill(source []float32, u phaseUnit) {
 
 // multiply makes all phases of n channels: rows of places, phase by phase.
 func (v *phasedConv) multiply(results, source, weights []float32, n, places int) {
-	mr, nr := simd.Micro()
+	mr, nr := vgemm.Tile()
 	for i := range v.runs {
 		r := &v.runs[i]
 		made, rows := results[(r.row*v.cols.results+r.col)*n*v.row:], r.n*n
@@ -213,7 +214,7 @@ func (v *phasedConv) multiply(results, source, weights []float32, n, places int)
 			for place := 0; place < places; place += nr {
 				to := made[row*v.row+place:]
 				for k, t := range r.taps {
-					simd.StridedPanel(min(mr, rows-row), min(nr, places-place), v.out, panel[k*v.out*mr:], 1, mr, source[t.shift+place:], v.ld, to, v.row, k > 0)
+					vgemm.StridedPanel(min(mr, rows-row), min(nr, places-place), v.out, panel[k*v.out*mr:], 1, mr, source[t.shift+place:], v.ld, to, v.row, k > 0)
 				}
 			}
 		}
@@ -229,7 +230,7 @@ func (v *phasedConv) spread(results []float32, u phaseUnit, first, n int) {
 		x := v.conv.args.x[(((u.image+image)*v.conv.shape.Group+u.group)*v.in+first+channel)*h*w:]
 		for k := range min(u.rows*tall, h-u.first*tall) {
 			from := (k%tall*wide*n+channel)*v.row + (image*v.lines+k/tall)*v.width
-			simd.Interleave(x[(u.first*tall+k)*w:][:w], results[from:], n*v.row, wide)
+			vec.Interleave(x[(u.first*tall+k)*w:][:w], results[from:], n*v.row, wide)
 		}
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/isa"
 )
 
 var phasedShapes = []ConvShape{
@@ -59,7 +59,7 @@ func TestPhases(t *testing.T) {
 // that a batch of one image, whose weights are used but a few times, is left to phases. The choice does not depend on the number of core
 // groups: strategies add up in different orders, and results must have the same bits on any number.
 func TestPhasedStrategy(t *testing.T) {
-	if !simd.Vectors() {
+	if !isa.Vectors() {
 		t.Skip("the model's figures are those of machines with vectors")
 	}
 	spec := hostSpec(t)

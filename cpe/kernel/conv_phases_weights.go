@@ -2,7 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
 // phaseWeights is the stage before phasedConv that packs weights. Those of a block of channels lie run by run, in panels of its rows, which are
@@ -11,7 +12,7 @@ type phaseWeights struct{ *phasedConv }
 
 // packWeights lays them out.
 func (v *phasedConv) packWeights() {
-	mr, _ := simd.Micro()
+	mr, _ := vgemm.Tile()
 	for i := range v.runs {
 		r := &v.runs[i]
 		r.at = v.packed
@@ -30,7 +31,7 @@ func (p phaseWeights) RunGroup(g *cpe.CoreGroup) error {
 	turned := g.Memory(max(p.memory(), p.unpacked))[:p.unpacked]
 	lo, hi := g.Share(p.conv.shape.Out)
 	for o := lo; o < hi; o++ {
-		simd.Transpose(turned, p.conv.args.w[o*p.unpacked:], p.in, taps, p.in, taps)
+		vec.Transpose(turned, p.conv.args.w[o*p.unpacked:], p.in, taps, p.in, taps)
 		for i := range made {
 			first := i * p.block
 			p.pack(packed[(o/p.out*made+i)*p.packed:], turned[first:], o%p.out, min(p.block, p.in-first))
@@ -41,7 +42,7 @@ func (p phaseWeights) RunGroup(g *cpe.CoreGroup) error {
 
 // pack packs an output's weights for n channels of a block. Rows that the last panel does not have are zeros.
 func (p phaseWeights) pack(packed, turned []float32, o, n int) {
-	mr, _ := simd.Micro()
+	mr, _ := vgemm.Tile()
 	for i := range p.runs {
 		r := &p.runs[i]
 		apart := len(r.taps) * p.out * mr
@@ -66,7 +67,7 @@ func toPanels(panels []float32, apart, mr, row int, values []float32) {
 	}
 	whole := len(values) / mr
 	if whole > 0 {
-		simd.CopyRows(panels[row/mr*apart:], apart, values, mr, whole, mr)
+		vec.CopyRows(panels[row/mr*apart:], apart, values, mr, whole, mr)
 	}
 	if rest := values[whole*mr:]; len(rest) > 0 {
 		copy(panels[(row/mr+whole)*apart:], rest)

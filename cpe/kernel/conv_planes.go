@@ -2,7 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
 // planeConv is offsetConv for results by planes whose channels would leave lanes of their blocks empty, strides being 1: lanes are pixels.
@@ -27,7 +28,7 @@ type planeConv struct {
 // planeWorker is what a core group needs to itself: the vectors of n pixels, as many together as are made at once.
 type planeWorker struct {
 	n       int
-	vectors [][4]simd.Vector
+	vectors [][4]vgemm.Vector
 }
 
 // planeShare is the part of L2 that the copies of a band may take.
@@ -35,7 +36,7 @@ const planeShare = 8
 
 // byPlanes reports whether convolving so computes fewer values that nobody wants than vectors of output channels do.
 func (s *ConvShape) byPlanes() bool {
-	rows, _, lanes := simd.Scattered()
+	rows, _, lanes := vgemm.ScatteredTile()
 	pixels := size(s.OutSize())
 	return s.byOffsets() && s.unitStride() &&
 		blocks(s.Out, rows)*rows*blocks(pixels, lanes)*lanes < blocks(s.Out, BlockLanes)*BlockLanes*pixels
@@ -44,7 +45,7 @@ func (s *ConvShape) byPlanes() bool {
 func newPlaneConv(c *Conv) *planeConv {
 	s, spec := &c.shape, c.machine.Spec()
 	v := &planeConv{conv: c, from: newPaddedBand(*s, 1), workers: make([]planeWorker, spec.CoreGroups)}
-	v.panel, _, _ = simd.Scattered()
+	v.panel, _, _ = vgemm.ScatteredTile()
 	v.outH, v.outW = two(s.OutSize(), 1)
 	b := &v.from
 	fit := spec.LDMBytes / planeShare / 4 / (b.channels * b.kw * v.outW)
@@ -68,13 +69,13 @@ func newPlaneConv(c *Conv) *planeConv {
 
 // cut makes the vectors of n pixels.
 func (w *planeWorker) cut(n int) {
-	_, most, lanes := simd.Scattered()
+	_, most, lanes := vgemm.ScatteredTile()
 	w.n, w.vectors = n, w.vectors[:0]
 	for at := 0; at < n; at += most * lanes {
-		var together [4]simd.Vector
+		var together [4]vgemm.Vector
 		for j := range most {
 			first := min(n, at+j*lanes)
-			together[j] = simd.Vector{From: first, To: first, N: min(lanes, n-first)}
+			together[j] = vgemm.Vector{From: first, To: first, N: min(lanes, n-first)}
 		}
 		w.vectors = append(w.vectors, together)
 	}
@@ -105,7 +106,7 @@ func (v *planeConv) RunGroup(g *cpe.CoreGroup) error {
 	if v.from.padW > 0 {
 		clear(images[:ones])
 	}
-	simd.Fill(images[ones:], 1)
+	vec.Fill(images[ones:], 1)
 	for i := lo; i < hi; i++ {
 		band, p := i/panels, i%panels
 		image, row := band/v.bands, band%v.bands*v.rows
@@ -130,7 +131,7 @@ func (v *planeConv) RunGroup(g *cpe.CoreGroup) error {
 func (v *planeConv) pack(weights []float32, p int) {
 	args, first, depth := &v.conv.args, p*v.panel, len(v.shifts)-1
 	n := min(v.panel, v.conv.shape.Out-first)
-	simd.PackA(weights, args.w[first*depth:], depth, n, depth, v.panel)
+	vgemm.PackA(weights, args.w[first*depth:], depth, n, depth, v.panel)
 	biases := weights[depth*v.panel:]
 	clear(biases)
 	if args.bias != nil {
@@ -149,7 +150,7 @@ func (v *planeConv) copy(images []float32, image, row, rows int) {
 			clear(dst[:top*v.outW])
 			clear(dst[bottom*v.outW:])
 			if left, right := inside(k-b.padW, v.outW, b.w); left < right && top < bottom {
-				simd.CopyRows(dst[top*v.outW+left:], v.outW, x[(row+top-b.padH)*b.w+k+left-b.padW:], b.w, bottom-top, right-left)
+				vec.CopyRows(dst[top*v.outW+left:], v.outW, x[(row+top-b.padH)*b.w+k+left-b.padW:], b.w, bottom-top, right-left)
 			}
 		}
 	}
@@ -168,7 +169,7 @@ func (v *planeConv) makePanel(g *cpe.CoreGroup, weights, images, results []float
 	for i := range left {
 		line := to[i*ld:][:n]
 		if v.conv.args.floor {
-			simd.ReLU(line, line, 0)
+			vec.ReLU(line, line, 0)
 		}
 		if left < v.panel {
 			copy(y[i*plane:], line)
@@ -179,13 +180,13 @@ func (v *planeConv) makePanel(g *cpe.CoreGroup, weights, images, results []float
 // multiply makes n values of each output of a panel, ld apart.
 func (v *planeConv) multiply(g *cpe.CoreGroup, weights, images, to []float32, ld, n int) {
 	w := &v.workers[g.Index()]
-	_, most, lanes := simd.Scattered()
+	_, most, lanes := vgemm.ScatteredTile()
 	if n != w.n {
 		w.cut(n)
 	}
 	for i := range w.vectors {
 		many := min(most, blocks(n-i*most*lanes, lanes))
-		simd.ScatteredKernel(weights, images, v.shifts, to, ld, &w.vectors[i], many, false)
+		vgemm.ScatteredKernel(weights, images, v.shifts, to, ld, &w.vectors[i], many, false)
 	}
 }
 

@@ -4,7 +4,8 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vconv"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // blockedPointwise reports whether newBlockedPointwise can compute the shape: 1x1 kernels, maybe with strides, of one group of channels.
@@ -69,7 +70,7 @@ func newPointProduct(c *Conv, d Direction, in, out pointImages) *pointProduct {
 	v := &pointProduct{conv: c, direction: d, in: in, out: out, workers: make([]pointWorker, spec.CoreGroups)}
 	v.depth = even(in.blocks(), pointDepth, 1)
 	v.ownPanels = 4*v.panels()*v.piece(in.blocks()) > spec.LDMBytes/2 && v.panels() >= pointPanels*spec.CoreGroups
-	held, unit, groups := v.depth, simd.PixelRows(), 1
+	held, unit, groups := v.depth, vconv.PixelRows(), 1
 	switch {
 	case !v.ownPanels:
 		held, groups, v.parts = held+out.blocks(), spec.CoreGroups, 1
@@ -185,7 +186,7 @@ func (v *pointProduct) multiply(w *pointWorker, s pointSpan, left, results point
 	floor := v.conv.args.floor && k+deep == v.in.blocks()
 	for image := range s.images {
 		a, c := left.data[image*left.image+k*left.jump:], results.data[image*results.image:]
-		simd.PixelKernel(deep, a, left.jump, piece, w.start[:], c, results.jump, s.n, n, accumulate, floor)
+		vconv.PixelKernel(deep, a, left.jump, piece, w.start[:], c, results.jump, s.n, n, accumulate, floor)
 	}
 }
 
@@ -198,9 +199,9 @@ func (v *pointProduct) pack(dst []float32, p, block, deep int) {
 		clear(dst)
 	}
 	if v.direction == InputGradient {
-		simd.CopyRows(dst, panel, w[read*v.out.channels+made:], v.out.channels, k, n)
+		vec.CopyRows(dst, panel, w[read*v.out.channels+made:], v.out.channels, k, n)
 	} else {
-		simd.Transpose(dst, w[made*v.in.channels+read:], panel, v.in.channels, n, k)
+		vec.Transpose(dst, w[made*v.in.channels+read:], panel, v.in.channels, n, k)
 	}
 }
 

@@ -1,6 +1,6 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/internal/simd"
+import "github.com/swcaffe/swcaffe/internal/simd/vec"
 
 // pointImages are the images on one side of a pointwise convolution: N x C x H x W, plane by plane or in blocks of channels, of which
 // the pixels that strides meet count. What counts is worked on in blocks; where it does not lie so, as many pixels
@@ -85,14 +85,14 @@ func (p *pointImages) gatherPlanes(dst, lines, data []float32, s pointSpan, imag
 		clear(dst)
 	}
 	if !p.thin() {
-		simd.Transpose(dst, src[s.first:], BlockLanes, plane, rows, s.n)
+		vec.Transpose(dst, src[s.first:], BlockLanes, plane, rows, s.n)
 		return
 	}
 	for i := range rows {
 		line := lines[i*s.n : (i+1)*s.n]
-		p.eachRow(s, func(row, at, n int) { simd.Every(line[at:at+n], src[i*plane+row:], p.StrideW) })
+		p.eachRow(s, func(row, at, n int) { vec.Every(line[at:at+n], src[i*plane+row:], p.StrideW) })
 	}
-	simd.Transpose(dst, lines, BlockLanes, s.n, rows, s.n)
+	vec.Transpose(dst, lines, BlockLanes, s.n, rows, s.n)
 }
 
 // spread brings n blocks of channels of a span from scratch to the images, or adds them; pixels that do not count are set to zero unless
@@ -122,9 +122,9 @@ func (p *pointImages) spreadBlock(dst, lines, src []float32, s pointSpan, add bo
 	}
 	p.eachRow(s, func(row, at, n int) {
 		near, far := src[at*BlockLanes:(at+n)*BlockLanes], dst[row*BlockLanes:]
-		simd.CopyRows(lines, BlockLanes, far, p.StrideW*BlockLanes, n, BlockLanes)
-		simd.Add(near, near, lines)
-		simd.CopyRows(far, p.StrideW*BlockLanes, near, BlockLanes, n, BlockLanes)
+		vec.CopyRows(lines, BlockLanes, far, p.StrideW*BlockLanes, n, BlockLanes)
+		vec.Add(near, near, lines)
+		vec.CopyRows(far, p.StrideW*BlockLanes, near, BlockLanes, n, BlockLanes)
 	})
 }
 
@@ -133,14 +133,14 @@ func (p *pointImages) spreadPlanes(data, lines, src []float32, s pointSpan, imag
 	rows, plane := min(BlockLanes, p.channels-block*BlockLanes), p.H*p.W
 	dst := data[(image*p.channels+block*BlockLanes)*plane:]
 	if !p.thin() && !add {
-		simd.Transpose(dst[s.first:], src, plane, BlockLanes, s.n, rows)
+		vec.Transpose(dst[s.first:], src, plane, BlockLanes, s.n, rows)
 		return
 	}
-	simd.Transpose(lines, src, s.n, BlockLanes, s.n, rows)
+	vec.Transpose(lines, src, s.n, BlockLanes, s.n, rows)
 	for i := range rows {
 		line, to := lines[i*s.n:(i+1)*s.n], dst[i*plane:(i+1)*plane]
 		if !p.thin() {
-			simd.Add(to[s.first:s.first+s.n], to[s.first:], line)
+			vec.Add(to[s.first:s.first+s.n], to[s.first:], line)
 			continue
 		}
 		if !add {

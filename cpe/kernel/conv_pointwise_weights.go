@@ -2,7 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vconv"
 )
 
 // pointWeights is the weight gradient of a pointwise convolution on blocks of channels:
@@ -24,7 +24,7 @@ type pointWeights struct {
 type pointSums struct {
 	rows, cols span
 	now, next  pointOperands
-	runs       simd.PixelRuns
+	runs       vconv.PixelRuns
 }
 
 // pointOperands are where the pixels of a span lie.
@@ -97,8 +97,8 @@ func (v *pointWeights) share(g *cpe.CoreGroup, w *pointSums) {
 // add adds the products of a span to the gradient, or to nothing.
 func (v *pointWeights) add(w *pointSums, s pointSpan, accumulate bool) {
 	x, y, inputs := &w.now.x, &w.now.y, v.x.channels
-	w.runs = simd.PixelRuns{Runs: s.images, N: s.n, NextA: y.image, NextB: x.image, JumpA: y.jump, JumpB: x.jump}
-	mr, wide := simd.PixelSumSize()
+	w.runs = vconv.PixelRuns{Runs: s.images, N: s.n, NextA: y.image, NextB: x.image, JumpA: y.jump, JumpB: x.jump}
+	mr, wide := vconv.PixelSumSize()
 	first, rows := w.rows.at*BlockLanes, min(w.rows.n*BlockLanes, v.y.channels-w.rows.at*BlockLanes)
 	panels, tiles := blocks(w.cols.n, wide), blocks(rows, mr)
 	for p := range panels {
@@ -108,7 +108,7 @@ func (v *pointWeights) add(w *pointSums, s pointSpan, accumulate bool) {
 		for tile := 0; tile < tiles; {
 			some := w.fetch(to, tile, tiles-tile, wide)
 			row := tile * mr
-			simd.PixelSums(&w.runs, y.data, x.data[from*x.jump:], v.conv.args.w[(first+row)*inputs+col:], inputs, row, min(some*mr, rows-row), n, accumulate)
+			vconv.PixelSums(&w.runs, y.data, x.data[from*x.jump:], v.conv.args.w[(first+row)*inputs+col:], inputs, row, min(some*mr, rows-row), n, accumulate)
 			tile += some
 		}
 	}

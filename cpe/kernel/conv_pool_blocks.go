@@ -2,7 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vpool"
 )
 
 // pooledOffsets is offsetConv with pooling of its results in blocks of channels: a band is rows of outputs and the rows of results that their
@@ -25,7 +25,7 @@ func (c *ConvPool) poolBlocks() bool {
 	rows := even(s.OH, max(1, min((fit/4-s.KH)/s.SH+1, blocks(s.N*s.OH, spec.CoreGroups))), 1)
 	most := 0
 	for y := 0; y < s.OH; y += rows {
-		outputs := simd.Rows{From: y, To: min(y+rows, s.OH)}
+		outputs := vpool.Rows{From: y, To: min(y+rows, s.OH)}
 		b := poolBand{c.pool.blocks.kernel.Inputs(outputs), outputs}
 		v.bands, most = append(v.bands, b), max(most, b.inputs.To-b.inputs.From)
 	}
@@ -67,7 +67,7 @@ func (v *pooledOffsets) RunGroup(g *cpe.CoreGroup) error {
 }
 
 // keep moves the rows that the last band and the next share to the front, and returns their number.
-func (v *pooledOffsets) keep(results []float32, last, next simd.Rows) int {
+func (v *pooledOffsets) keep(results []float32, last, next vpool.Rows) int {
 	line, kept := v.out.Cols()*BlockLanes, last.To-next.From
 	if kept <= 0 {
 		return 0

@@ -2,7 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vpool"
 )
 
 // pooledGrads makes the gradient of results in blocks of channels, for offsetWeights, from that of what was pooled of them, a band at a time.
@@ -36,7 +36,7 @@ func (p *pooledGrads) source() int {
 func (p *pooledGrads) of(dy []float32, at pointSpan, scratch []float32) pointBlocks {
 	band, room := scratch[:p.band()], scratch[p.band():]
 	width, pool := p.y.Cols(), p.pool.blocks.kernel
-	rows := simd.Rows{From: at.first / width, To: (at.first + at.n) / width}
+	rows := vpool.Rows{From: at.first / width, To: (at.first + at.n) / width}
 	outputs := pool.Outputs(rows)
 	to := pointBlocks{data: band, jump: at.n * BlockLanes}
 	for block := range p.y.blocks() {

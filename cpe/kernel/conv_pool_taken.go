@@ -4,7 +4,8 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vconv"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // takenWeights is the weight gradient of a convolution of few channels whose results were pooled by maximum, where results lie by planes. An
@@ -21,7 +22,7 @@ type takenWeights struct {
 	pool        *Pool
 	image       paddedBand
 	line, plane int     // values from a line of a copy to the next, and from a channel
-	runs        []int   // of up to simd.TakenLanes kernel offsets of a line: where they begin
+	runs        []int   // of up to vconv.TakenLanes kernel offsets of a line: where they begin
 	places      []int32 // where the inputs of each result of a plane begin, behind that of no result: zeros behind the copies
 	chunks      int
 }
@@ -32,11 +33,11 @@ const takenChunks = 16
 func newTakenWeights(c *Conv, p *Pool) *takenWeights {
 	s := &p.shape
 	b := newPaddedBand(c.shape, s.H)
-	v := &takenWeights{conv: c, pool: p, image: b, line: cpe.WholeLines(b.w + 2*b.padW + simd.TakenLanes), chunks: min(takenChunks, s.N)}
+	v := &takenWeights{conv: c, pool: p, image: b, line: cpe.WholeLines(b.w + 2*b.padW + vconv.TakenLanes), chunks: min(takenChunks, s.N)}
 	v.plane = (b.h + 2*b.padH) * v.line
 	for channel := range b.channels {
 		for y := range b.kh {
-			for x := 0; x < b.kw; x += simd.TakenLanes {
+			for x := 0; x < b.kw; x += vconv.TakenLanes {
 				v.runs = append(v.runs, channel*v.plane+y*v.line+x)
 			}
 		}
@@ -45,7 +46,7 @@ func newTakenWeights(c *Conv, p *Pool) *takenWeights {
 	for y := range s.H {
 		for x := range s.W {
 			at := y*b.strideH*v.line + x*b.strideW
-			if at%cacheLine > cacheLine-simd.TakenLanes {
+			if at%cacheLine > cacheLine-vconv.TakenLanes {
 				at += v.copy() + cacheLine/2
 			}
 			v.places = append(v.places, int32(at))
@@ -61,9 +62,9 @@ const cacheLine = 16
 // copy is the number of values of a copy with room to begin half a line further on, memory that of both with zeros behind them, values that
 // of the sums of an output channel, of which the first behind the runs' is the gradient of its bias.
 func (v *takenWeights) copy() int   { return v.image.channels*v.plane + cacheLine }
-func (v *takenWeights) memory() int { return 2*v.copy() + slices.Max(v.runs) + simd.TakenLanes }
-func (v *takenWeights) values() int { return cpe.WholeLines(v.sums() + simd.TakenLanes) }
-func (v *takenWeights) sums() int   { return len(v.runs) * simd.TakenLanes }
+func (v *takenWeights) memory() int { return 2*v.copy() + slices.Max(v.runs) + vconv.TakenLanes }
+func (v *takenWeights) values() int { return cpe.WholeLines(v.sums() + vconv.TakenLanes) }
+func (v *takenWeights) sums() int   { return len(v.runs) * vconv.TakenLanes }
 
 // stages lists the steps.
 func (v *takenWeights) stages() []stage { return []stage{{v, 0}, {collectTaken{v}, 0}} }
@@ -98,8 +99,8 @@ func (v *takenWeights) read(x []float32, image int) {
 	b := &v.image
 	for c := range b.channels {
 		from, to := v.conv.args.x[(image*b.channels+c)*b.h*b.w:], x[c*v.plane+b.padH*v.line+b.padW:]
-		simd.CopyRows(to, v.line, from, b.w, b.h, b.w)
-		simd.CopyRows(to[v.copy()+cacheLine/2:], v.line, from, b.w, b.h, b.w)
+		vec.CopyRows(to, v.line, from, b.w, b.h, b.w)
+		vec.CopyRows(to[v.copy()+cacheLine/2:], v.line, from, b.w, b.h, b.w)
 	}
 }
 
@@ -109,7 +110,7 @@ func (v *takenWeights) add(g *cpe.CoreGroup, sums, x []float32, image int) {
 	for c := range s.C {
 		plane, to := image*s.C+c, sums[c*v.values():][:v.values()]
 		dy, taken := args.y[plane*s.OH*s.OW:][:s.OH*s.OW], v.pool.taken(g, plane)
-		simd.TakenSums(to, to[v.sums():], x, v.runs, dy, taken, v.places)
+		vconv.TakenSums(to, to[v.sums():], x, v.runs, dy, taken, v.places)
 		if s.ReLU && args.bias != nil {
 			to[v.sums()] -= untaken(dy, taken)
 		}
@@ -139,7 +140,7 @@ func (c collectTaken) RunGroup(g *cpe.CoreGroup) error {
 	for out := lo; out < hi; out++ {
 		sum := c.chunk(g, 0)[out*c.values():][:c.values()]
 		for i := 1; i < c.chunks; i++ {
-			simd.Add(sum, sum, c.chunk(g, i)[out*c.values():])
+			vec.Add(sum, sum, c.chunk(g, i)[out*c.values():])
 		}
 		if args.w != nil {
 			c.collect(args.w[out*depth:][:depth], sum)
@@ -155,14 +156,14 @@ func (c collectTaken) RunGroup(g *cpe.CoreGroup) error {
 func (c collectTaken) collect(dw, sum []float32) {
 	kw := c.image.kw
 	for line := 0; line < len(dw); line += kw {
-		for x := 0; x < kw; x += simd.TakenLanes {
-			to := dw[line+x : line+min(kw, x+simd.TakenLanes)]
+		for x := 0; x < kw; x += vconv.TakenLanes {
+			to := dw[line+x : line+min(kw, x+vconv.TakenLanes)]
 			if c.conv.args.add {
-				simd.Add(to, to, sum)
+				vec.Add(to, to, sum)
 			} else {
 				copy(to, sum)
 			}
-			sum = sum[simd.TakenLanes:]
+			sum = sum[vconv.TakenLanes:]
 		}
 	}
 }

@@ -2,7 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
 // shiftedWeights is the weight gradient of the implicit strategy on a native machine. Images are turned into slabs in which
@@ -24,13 +25,13 @@ type shiftedWeights struct {
 	bands   int
 	size    int // values of an image's slab
 	offsets []int
-	rows    int           // of a panel
-	panels  int           // of a group
-	runs    []simd.Vector // of the result's rows; From is in the slab, To in a row
-	row     int           // values of a row of the result
-	each    int           // values of the result of one group
+	rows    int            // of a panel
+	panels  int            // of a group
+	runs    []vgemm.Vector // of the result's rows; From is in the slab, To in a row
+	row     int            // values of a row of the result
+	each    int            // values of the result of one group
 	chunks  int
-	vectors [][4]simd.Vector // a core group each
+	vectors [][4]vgemm.Vector // a core group each
 	collect collectWeights
 }
 
@@ -53,7 +54,7 @@ func newShiftedWeights(c *Conv) *shiftedWeights {
 	s := &c.shape
 	spec := c.machine.Spec()
 	v := &shiftedWeights{conv: c, slab: newSlab(*s, 1)}
-	v.rows, _, _ = simd.Scattered()
+	v.rows, _, _ = vgemm.ScatteredTile()
 	v.panels = blocks(s.Out/s.Group, v.rows)
 	l := &v.slab
 	v.width = (l.outW-1)*l.strideW + l.dilateW*(l.kw-1) + 1
@@ -81,7 +82,7 @@ func newShiftedWeights(c *Conv) *shiftedWeights {
 	if v.panels < manyPanels {
 		v.chunks = min(shiftedChunks, v.units())
 	}
-	v.vectors = make([][4]simd.Vector, spec.CoreGroups)
+	v.vectors = make([][4]vgemm.Vector, spec.CoreGroups)
 	v.collect.conv = v
 	c.takes(WeightGradient, cpe.Scratch{Common: v.sums(), Group: v.memory()})
 	return v
@@ -90,7 +91,7 @@ func newShiftedWeights(c *Conv) *shiftedWeights {
 // cutRuns cuts the runs of kernel offsets and channels into vectors. A row of the result has room for whole vectors.
 func (v *shiftedWeights) cutRuns() {
 	l := &v.slab
-	_, _, lanes := simd.Scattered()
+	_, _, lanes := vgemm.ScatteredTile()
 	n, pieces := l.kw*l.channels, 1
 	if l.dilateW > 1 {
 		n, pieces = l.channels, l.kw
@@ -99,7 +100,7 @@ func (v *shiftedWeights) cutRuns() {
 		for x := range pieces {
 			from := (y*l.dilateH*v.width + x*l.dilateW) * l.channels
 			for at := 0; at < n; at += lanes {
-				v.runs = append(v.runs, simd.Vector{From: from + at, To: v.row, N: min(lanes, n-at)})
+				v.runs = append(v.runs, vgemm.Vector{From: from + at, To: v.row, N: min(lanes, n-at)})
 				v.row += lanes
 			}
 		}
@@ -142,7 +143,7 @@ func (v *shiftedWeights) chunk(g *cpe.CoreGroup, group, chunk, lo, hi int) {
 	clear(pixels)
 	sums := g.Common(v.sums())[(chunk*v.conv.shape.Group+group)*v.each:]
 	vectors := &v.vectors[g.Index()]
-	_, most, lanes := simd.Scattered()
+	_, most, lanes := vgemm.ScatteredTile()
 	first, last := chunk*v.units()/v.chunks, (chunk+1)*v.units()/v.chunks
 	for unit := first; unit < last; unit++ {
 		n := v.load(pixels, packed, group, unit, lo, hi)
@@ -153,7 +154,7 @@ func (v *shiftedWeights) chunk(g *cpe.CoreGroup, group, chunk, lo, hi int) {
 			}
 			for p := lo; p < hi; p++ {
 				a := packed[(p-lo)*v.rows*n:][:v.rows*n]
-				simd.ScatteredKernel(a, pixels, v.offsets[:n], sums[p*v.rows*v.row:], v.row, vectors, many, unit > first)
+				vgemm.ScatteredKernel(a, pixels, v.offsets[:n], sums[p*v.rows*v.row:], v.row, vectors, many, unit > first)
 			}
 		}
 	}
@@ -170,7 +171,7 @@ func (v *shiftedWeights) load(pixels, packed []float32, group, unit, lo, hi int)
 		v.fill(pixels[i*v.size:], v.conv.args.x[((image+i)*s.C+group*l.channels)*l.h*l.w:], row, rows)
 		for p := lo; p < hi; p++ {
 			y := v.conv.args.y[((image+i)*s.Out+group*out+p*v.rows)*positions+row*l.outW:]
-			simd.PackA(packed[((p-lo)*images+i)*v.rows*n:][:v.rows*n], y, positions, min(v.rows, out-p*v.rows), n, v.rows)
+			vgemm.PackA(packed[((p-lo)*images+i)*v.rows*n:][:v.rows*n], y, positions, min(v.rows, out-p*v.rows), n, v.rows)
 		}
 	}
 	return images * n
@@ -186,7 +187,7 @@ func (v *shiftedWeights) fill(dst, x []float32, row, rows int) {
 	for i := range v.lines - (v.band-rows)*l.strideH {
 		line := dst[(i*v.width+lo)*l.channels : (i*v.width+hi)*l.channels]
 		if from := row*l.strideH + i - l.padH; from >= 0 && from < l.h && lo < hi {
-			simd.Transpose(line, x[from*l.w+first:], l.channels, l.h*l.w, l.channels, hi-lo)
+			vec.Transpose(line, x[from*l.w+first:], l.channels, l.h*l.w, l.channels, hi-lo)
 		} else {
 			clear(line)
 		}
@@ -208,11 +209,11 @@ func (c *collectWeights) RunGroup(g *cpe.CoreGroup) error {
 	for o := lo; o < hi; o++ {
 		row := sums[o/out*v.each+o%out*v.row:]
 		for chunk := 1; chunk < v.chunks; chunk++ {
-			simd.Add(row[:v.row], row[:v.row], row[chunk*s.Group*v.each:])
+			vec.Add(row[:v.row], row[:v.row], row[chunk*s.Group*v.each:])
 		}
 		v.turn(turned, row[:v.row])
 		dw := v.conv.args.w[o*len(turned) : (o+1)*len(turned)]
-		simd.Add(dw, dw, turned)
+		vec.Add(dw, dw, turned)
 	}
 	return nil
 }
@@ -227,10 +228,10 @@ func (v *shiftedWeights) turn(dst, row []float32) {
 		apart = line / l.kw
 	}
 	if apart*l.kw == line {
-		simd.Transpose(dst, row, space, apart, space, l.channels)
+		vec.Transpose(dst, row, space, apart, space, l.channels)
 		return
 	}
 	for y := range l.kh {
-		simd.Transpose(dst[y*l.kw:], row[y*line:], space, apart, l.kw, l.channels)
+		vec.Transpose(dst[y*l.kw:], row[y*line:], space, apart, l.kw, l.channels)
 	}
 }

@@ -3,7 +3,8 @@ package kernel
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
 // spreads reports whether a native machine's implicit strategy computes the input gradient of a shape so: see spreadConv.
@@ -44,7 +45,7 @@ func newSpreadConv(c *Conv) *spreadConv {
 	for i, shift := range shifts {
 		v.places = append(v.places, zeros+i*v.ld-shift+v.band.padH*v.band.width+v.band.padW)
 	}
-	mr, _ := simd.Micro()
+	mr, _ := vgemm.Tile()
 	for i := range v.workers {
 		v.workers[i].edge = pages.Make[float32](mr * s.Out)
 	}
@@ -85,19 +86,19 @@ func (v *spreadConv) RunGroup(g *cpe.CoreGroup) error {
 // copy copies the results' gradient of an image.
 func (v *spreadConv) copy(results, y []float32) {
 	for o := range v.conv.shape.Out {
-		simd.CopyRows(results[o*v.n:], v.band.width, y[o*v.outH*v.outW:], v.outW, v.outH, v.outW)
+		vec.CopyRows(results[o*v.n:], v.band.width, y[o*v.outH*v.outW:], v.outW, v.outH, v.outW)
 	}
 }
 
 // multiply makes the rows of a channel.
 func (v *spreadConv) multiply(w *spreadWorker, rows, results []float32, channel int) {
-	_, nr := simd.Micro()
+	_, nr := vgemm.Tile()
 	deep, first, to := v.conv.shape.Out, channel*len(v.places), rows[v.ld-v.n:]
 	for i, m := 0, 0; i < len(v.places); i += m {
 		m = w.weights.together(first+i, len(v.places)-i, deep)
 		left, down, along := w.weights.rows(w.edge, first+i, m, 0, deep)
 		for col := 0; col < v.n; col += nr {
-			simd.StridedPanel(m, min(nr, v.n-col), deep, left, down, along, results[col:], v.n, to[i*v.ld+col:], v.ld, false)
+			vgemm.StridedPanel(m, min(nr, v.n-col), deep, left, down, along, results[col:], v.n, to[i*v.ld+col:], v.ld, false)
 		}
 	}
 }
@@ -106,9 +107,9 @@ func (v *spreadConv) multiply(w *spreadWorker, rows, results []float32, channel 
 func (v *spreadConv) add(plane, rows, padded []float32) {
 	b := &v.band
 	if b.direct() {
-		simd.SumShifted(plane, rows, v.places)
+		vec.SumShifted(plane, rows, v.places)
 		return
 	}
-	simd.SumShifted(padded, rows, v.places)
-	simd.CopyRows(plane, b.w, padded, b.width, b.h, b.w)
+	vec.SumShifted(padded, rows, v.places)
+	vec.CopyRows(plane, b.w, padded, b.width, b.h, b.w)
 }

@@ -1,6 +1,6 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/internal/simd"
+import "github.com/swcaffe/swcaffe/internal/simd/vec"
 
 // tapAxis is one axis of a depthwise convolution. Units of results follow each other, one result forward, as many as a stride for the
 // images' gradient. A result of the source, which is read with zeros around it, is a sum over places that lie step apart from one unit to the next.
@@ -98,7 +98,7 @@ func (b *tapBand) fill(memory, x []float32, image, block, part, line, lines int)
 		case p.blocked:
 			copy(dst, x[at*p.W*BlockLanes:])
 		default:
-			simd.Transpose(dst, x[at*p.W:], BlockLanes, plane, channels, p.W)
+			vec.Transpose(dst, x[at*p.W:], BlockLanes, plane, channels, p.W)
 		}
 	}
 }

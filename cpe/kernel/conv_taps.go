@@ -6,7 +6,8 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
 // tapConv is the implicit convolution of the original swCaffe (Software.Unbuffered): the results of some columns of a row stay in
@@ -69,7 +70,7 @@ func newTapConv(c *Conv, d Direction) (*tapConv, error) {
 	width := v.rowLength()
 	v.columns = min(v.columns, width)
 	v.cut(width)
-	mr, nr := simd.Micro()
+	mr, nr := vgemm.Tile()
 	plan := GemmPlan{BM: m, BN: n, BK: k, Order: [3]int{loopM, loopN, loopK}, Steps: meshSteps(&spec), MR: mr, NR: nr}
 	products := productsOf(c.machine, GemmShape{M: m, N: n, K: k}, plan)
 	v.workers = make([]tapWorker, len(products))
@@ -228,7 +229,7 @@ func (v *tapConv) begin(g *cpe.CoreGroup, t *cpe.Tile, bias []float32) {
 		if bias == nil {
 			clear(line)
 		} else {
-			simd.Fill(line, bias[r])
+			vec.Fill(line, bias[r])
 		}
 	}
 }

@@ -2,7 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // thinnedConv is a pointwise convolution with strides on a native machine: it reads only every stride-th pixel, so these are
@@ -66,7 +66,7 @@ func (t *thinnedConv) RunGroup(g *cpe.CoreGroup) error {
 		for y := range t.outH {
 			far, near := image[y*t.strideH*t.w:], pixels[y*t.outW:(y+1)*t.outW]
 			if !t.spread {
-				simd.Every(near, far, t.strideW)
+				vec.Every(near, far, t.strideW)
 				continue
 			}
 			if t.add {

@@ -2,7 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // CopyShape describes rows that move: for o < Outer and r < Rows, the Cols values at src[o*SrcOuter + r*SrcRow] go to
@@ -116,16 +116,16 @@ func (c *Copy) moveRows(lo, hi int) {
 func (c *Copy) moveAlike(to int, src []float32, rows, cols int) {
 	s, dst := &c.shape, c.dst[to:]
 	if cols <= shortRow && !s.Add && c.above == nil {
-		simd.CopyRows(dst, s.DstRow, src, s.SrcRow, rows, cols)
+		vec.CopyRows(dst, s.DstRow, src, s.SrcRow, rows, cols)
 		return
 	}
 	for r := range rows {
 		dst, src := dst[r*s.DstRow:][:cols], src[r*s.SrcRow:][:cols]
 		switch {
 		case c.above != nil:
-			simd.ReLUGrad(dst, src, c.above[to+r*s.DstRow:], 0)
+			vec.ReLUGrad(dst, src, c.above[to+r*s.DstRow:], 0)
 		case s.Add:
-			simd.Add(dst, dst, src)
+			vec.Add(dst, dst, src)
 		default:
 			copy(dst, src)
 		}
@@ -160,7 +160,7 @@ func (c *Copy) move(p *cpe.CPE, dst, src *cpe.Block) error {
 	}
 	to, _, _ := p.Load(buffer, dst)
 	if p.Values() {
-		simd.Add(to[:n], to[:n], from[:n])
+		vec.Add(to[:n], to[:n], from[:n])
 	}
 	p.Compute(float64(n), 0)
 	p.Store(dst, to)

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // A convolution with strides is one without of folded images, whose channels (c, i, j) are what strides meet of channel c from row i and
@@ -77,7 +77,7 @@ func (f *imageFold) line(pixels, line []float32, at, count, n int) {
 	lo := min(count, max(0, blocks(-at, f.strideW)))
 	hi := max(lo, min(count, blocks(len(line)-n-at+1, f.strideW)))
 	if hi > lo {
-		simd.CopyRows(pixels[lo*winogradLanes:], winogradLanes, line[at+lo*f.strideW:], f.strideW, hi-lo, n)
+		vec.CopyRows(pixels[lo*winogradLanes:], winogradLanes, line[at+lo*f.strideW:], f.strideW, hi-lo, n)
 	}
 	for _, part := range [2]span{{0, lo}, {hi, count - hi}} {
 		for i := part.at; i < part.end(); i++ {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/isa"
 )
 
 // foldedShapes are convolutions with strides whose kernels fold to such of 3x3 or 5x5.
@@ -143,7 +143,7 @@ func TestFoldedReadsWhatItMeets(t *testing.T) {
 // TestFoldedStrategy: AlexNet's first layer and a wide one of many channels are folded on the host; the first layers of ResNet and GoogLeNet, for
 // which there are no maps, 3x3 kernels with strides and the images' gradient are not, nor is anything on a model.
 func TestFoldedStrategy(t *testing.T) {
-	if !simd.Vectors() {
+	if !isa.Vectors() {
 		t.Skip("the model's figures are those of machines with vectors")
 	}
 	folds := [3]Strategy{Winograd5, Winograd5, Explicit}

@@ -2,7 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
 // longestBlocks is how many BK a plan tries for every BM and BN.
@@ -45,7 +45,7 @@ func meshSteps(spec *cpe.Spec) int { return max(spec.Rows, spec.Cols) }
 
 // meshPlan is the plan with blocks of a size.
 func meshPlan(spec *cpe.Spec, s GemmShape, bm, bn, bk int) GemmPlan {
-	mr, nr := simd.Micro()
+	mr, nr := vgemm.Tile()
 	p := GemmPlan{
 		BM: bm, BN: bn, BK: bk, Order: [3]int{loopM, loopN, loopK}, Steps: meshSteps(spec),
 		MR: mr, NR: nr, Double: s.doubleBuffers(spec),

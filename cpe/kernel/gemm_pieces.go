@@ -3,7 +3,7 @@ package kernel
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
 // Products of piecesFlops and more are shared by pieces where C has piecesPanels panels of columns or more for every core. Where A has
@@ -94,7 +94,7 @@ type packLeft struct{ *pieces }
 
 // RunGroup packs a core group's share of the panels.
 func (p *packLeft) RunGroup(cg *cpe.CoreGroup) error {
-	mr, _ := simd.Micro()
+	mr, _ := vgemm.Tile()
 	b := &p.block
 	lo, hi := shareOf(cg, b.m1-b.m0, mr)
 	if lo == hi {

@@ -6,14 +6,15 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/internal/alloctest"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/isa"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
 // TestPieces: products that core groups share by pieces are, bit by bit, those of one core group, whoever takes which piece, and
 // allocate nothing. Shapes have one and several blocks of K and of M, an A that is packed and one that is not (AVX2), and last panels and
 // tiles that are not full.
 func TestPieces(t *testing.T) {
-	if !simd.Vectors() {
+	if !isa.Vectors() {
 		t.Skip("takes long without vectors")
 	}
 	for _, s := range []GemmShape{
@@ -46,7 +47,7 @@ func TestPieces(t *testing.T) {
 
 // testPieces compares a product on core groups with the one that is wanted.
 func testPieces(t *testing.T, s GemmShape, groups int, a, b, bias, start, want []float32) {
-	_, nr := simd.Micro()
+	_, nr := vgemm.Tile()
 	g, err := NewGemm(hostMachine(t, groups), s)
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
 // GemmShape describes C(MxN) = op(A)(MxK) * op(B)(KxN), where op transposes if the flag is set: A is then stored KxM, B
@@ -75,7 +75,7 @@ const (
 // for, and then as many columns of B as fit half of L2: while a panel of A passes L1, those of B come from L2.
 func planHostGemm(spec *cpe.Spec, s GemmShape) GemmPlan {
 	p := GemmPlan{Order: [3]int{loopK, loopM, loopN}, Steps: 1}
-	p.MR, p.NR = simd.Micro()
+	p.MR, p.NR = vgemm.Tile()
 	p.BK = even(s.K, hostDepth, 1)
 	p.BM = even(s.M, max(p.MR, hostBlock/p.BK), p.MR)
 	p.BN = even(s.N, max(2*p.NR, spec.LDMBytes/2/4/p.BK), p.NR)

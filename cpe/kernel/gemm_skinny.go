@@ -2,7 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
 // skinnyRows is the most rows of the small operand of a skinny product.
@@ -45,9 +45,9 @@ func (g *Gemm) runSkinny(cg *cpe.CoreGroup) {
 			g.outerRows(lo, hi)
 		}
 	case s.TransB:
-		most := rowsClaimed(s.K * simd.DotTile)
-		for lo, hi := cg.Claim(blocks(s.N, simd.DotTile), most); lo < hi; lo, hi = cg.Claim(blocks(s.N, simd.DotTile), most) {
-			g.dotRows(lo*simd.DotTile, min(s.N, hi*simd.DotTile))
+		most := rowsClaimed(s.K * vgemm.DotTile)
+		for lo, hi := cg.Claim(blocks(s.N, vgemm.DotTile), most); lo < hi; lo, hi = cg.Claim(blocks(s.N, vgemm.DotTile), most) {
+			g.dotRows(lo*vgemm.DotTile, min(s.N, hi*vgemm.DotTile))
 		}
 	default:
 		lo, hi := shareOf(cg, s.N, skinnyUnit)
@@ -65,7 +65,7 @@ func (g *Gemm) outerRows(lo, hi int) {
 			copy(c[i:], g.bias[:s.N])
 		}
 	}
-	simd.OuterRows(c, s.N, hi-lo, g.a[lo:], s.M, g.b, s.N, s.K, s.N, g.bias != nil || g.adds())
+	vgemm.OuterRows(c, s.N, hi-lo, g.a[lo:], s.M, g.b, s.N, s.K, s.N, g.bias != nil || g.adds())
 }
 
 // mixRows makes columns [lo, hi) of C of those of B.
@@ -80,17 +80,17 @@ func (g *Gemm) mixRows(lo, hi int) {
 		}
 	}
 	if s.K > 0 {
-		simd.MixRows(g.c[lo:], s.N, g.a, s.K, s.M, g.b[lo:], s.N, s.K, hi-lo)
+		vgemm.MixRows(g.c[lo:], s.N, g.a, s.K, s.M, g.b[lo:], s.N, s.K, hi-lo)
 	}
 }
 
 // dotRows makes columns [lo, hi) of C from rows of the transposed B.
 func (g *Gemm) dotRows(lo, hi int) {
 	s := &g.shape
-	var sums [skinnyRows * simd.DotTile]float32
-	for ; lo < hi; lo += simd.DotTile {
-		n := min(simd.DotTile, hi-lo)
-		simd.DotRows(sums[:], g.a, s.K, s.M, g.b[lo*s.K:], s.K, n, s.K)
+	var sums [skinnyRows * vgemm.DotTile]float32
+	for ; lo < hi; lo += vgemm.DotTile {
+		n := min(vgemm.DotTile, hi-lo)
+		vgemm.DotRows(sums[:], g.a, s.K, s.M, g.b[lo*s.K:], s.K, n, s.K)
 		for i := range s.M {
 			for j, sum := range sums[i*n : (i+1)*n] {
 				switch at := i*s.N + lo + j; {

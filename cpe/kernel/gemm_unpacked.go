@@ -3,7 +3,8 @@ package kernel
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/isa"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
 // Where neither operand is packed, the right one, which is read again for every panel of rows, takes at most one part in unpackedShare
@@ -13,9 +14,9 @@ const unpackedShare, unpackedDepth, fewPanels = 5, 768, 2
 // unpacked reports whether the host multiplies operands where they lie, since packing them would take longer than reading them from
 // there.
 func (s *GemmShape) unpacked(spec *cpe.Spec) bool {
-	mr, nr := simd.Micro()
+	mr, nr := vgemm.Tile()
 	near := s.N > nr/2 && s.K > 0 && s.K <= unpackedDepth && 4*s.K*s.N <= spec.LDMBytes/unpackedShare
-	return spec.Native() && simd.Vectors() && near && !s.TransB && (!s.TransA || s.M <= fewPanels*mr)
+	return spec.Native() && isa.Vectors() && near && !s.TransB && (!s.TransA || s.M <= fewPanels*mr)
 }
 
 // shortSums is the length of sums that take less time than the operands and C do on their way.
@@ -24,7 +25,7 @@ const shortSums = 16
 // packedColumns is the number of columns of the right operand that are packed though: those that fill no panel, and all where rows do
 // not begin with a line of the cache, so that every vector would be read from two, unless rows of C are too few or sums too short.
 func (s *GemmShape) packedColumns(columns int) int {
-	mr, nr := simd.Micro()
+	mr, nr := vgemm.Tile()
 	if s.N%(nr/2) == 0 || s.M <= fewPanels*mr || s.K <= shortSums {
 		return columns % nr
 	}
@@ -35,7 +36,7 @@ func (s *GemmShape) packedColumns(columns int) int {
 type ownPanels struct{ left, right []float32 }
 
 func newOwnPanels(s *GemmShape) ownPanels {
-	mr, nr := simd.Micro()
+	mr, nr := vgemm.Tile()
 	return ownPanels{pages.Make[float32](mr * s.K), pages.Make[float32](blocks(max(nr, s.packedColumns(s.N)), nr) * nr * s.K)}
 }
 
@@ -48,7 +49,7 @@ func (w *gemmWorker) multiplyUnpacked(s *GemmShape) {
 	if job.m0 >= job.m1 || job.n0 >= job.n1 {
 		return
 	}
-	mr, nr := simd.Micro()
+	mr, nr := vgemm.Tile()
 	packed := s.packedColumns(job.n1 - job.n0)
 	w.b.Gather(w.own.right, cpe.Layout{Panel: nr}, 0, job.n1-packed, s.K, packed)
 	pass := max(1, passValues/(mr*s.K)) * mr
@@ -60,7 +61,7 @@ func (w *gemmWorker) multiplyUnpacked(s *GemmShape) {
 			if at := j - job.n1 + packed; at >= 0 {
 				right, ld = w.own.right[at*s.K:], nr
 			}
-			simd.StridedPanel(m, min(nr, job.n1-j), s.K, left, down, along, right, ld, c.Data[i*c.Ld+j:], c.Ld, job.accumulate)
+			vgemm.StridedPanel(m, min(nr, job.n1-j), s.K, left, down, along, right, ld, c.Data[i*c.Ld+j:], c.Ld, job.accumulate)
 		}
 	}
 }
@@ -78,7 +79,7 @@ const shortRows, fewColumns = 512, 512
 
 // leftInPlace reports whether the host packs the right operand alone.
 func (s *GemmShape) leftInPlace(spec *cpe.Spec) bool {
-	return spec.Native() && simd.Vectors() && !s.TransA && s.K > 0 && s.K <= shortRows && s.N < fewColumns
+	return spec.Native() && isa.Vectors() && !s.TransA && s.K > 0 && s.K <= shortRows && s.N < fewColumns
 }
 
 // multiplyRows multiplies m rows of A, read where they lie, with the block of B that is held, for columns of C from col on.
@@ -90,7 +91,7 @@ func (p *product) multiplyRows(row, m, col, k0, depth int, accumulate bool) {
 		left, down, along := a.rows(p.edge, row, m, k0, depth)
 		for j := 0; j < cols; j += p.plan.NR {
 			n := min(p.plan.NR, cols-j)
-			simd.StridedPanel(m, n, depth, left, down, along, b[j*depth:], p.plan.NR, c.Data[row*c.Ld+col+j:], c.Ld, accumulate)
+			vgemm.StridedPanel(m, n, depth, left, down, along, b[j*depth:], p.plan.NR, c.Data[row*c.Ld+col+j:], c.Ld, accumulate)
 		}
 	}
 }
@@ -98,7 +99,7 @@ func (p *product) multiplyRows(row, m, col, k0, depth int, accumulate bool) {
 // together is how many of m rows a strided kernel does at once, deep columns of each: all, or, if for the last tile it would read beyond
 // the matrix, either those before that or that alone.
 func (o *operand) together(row, m, deep int) int {
-	mr, _ := simd.Micro()
+	mr, _ := vgemm.Tile()
 	if m <= mr || o.inside(row, m, 0, deep) {
 		return m
 	}
@@ -108,7 +109,7 @@ func (o *operand) together(row, m, deep int) int {
 // inside reports whether a strided kernel that does m rows reads nothing beyond the matrix.
 func (o *operand) inside(row, m, col, deep int) bool {
 	at, down, along := o.steps(row, col)
-	return at+(simd.StridedRows(m)-1)*down+(deep-1)*along < len(o.Data)
+	return at+(vgemm.StridedRows(m)-1)*down+(deep-1)*along < len(o.Data)
 }
 
 // steps are where value (row, col) lies, and the distances of values down and along.
@@ -126,7 +127,7 @@ func (o *operand) rows(panel []float32, row, m, col, deep int) (data []float32, 
 		at, down, along := o.steps(row, col)
 		return o.Data[at:], down, along
 	}
-	mr, _ := simd.Micro()
+	mr, _ := vgemm.Tile()
 	o.Gather(panel, cpe.Layout{Panel: mr, ByRows: true}, row, col, m, deep)
 	return panel, 1, mr
 }

@@ -2,7 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // band is a band of rows of outputs of one image, for one group of channels.
@@ -59,7 +59,7 @@ func (g *geometry) fill(dst, src []float32, x int, inside bool) {
 		copy(dst[lo:hi], src)
 		return
 	}
-	simd.Every(dst[lo:hi], src, g.stride)
+	vec.Every(dst[lo:hi], src, g.stride)
 }
 
 // col2im adds a band's column matrix up into the image's gradient, which the first band of an image clears.
@@ -104,7 +104,7 @@ func (g *geometry) addLine(dst, src []float32, x int) {
 	}
 	in, column := lo*g.stride+g.shift[x], src[lo:hi]
 	if n := hi - lo; g.stride == 1 && n >= 32 {
-		simd.Add(dst[in:in+n], dst[in:in+n], column)
+		vec.Add(dst[in:in+n], dst[in:in+n], column)
 		return
 	}
 	for _, v := range column {

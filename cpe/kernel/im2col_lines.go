@@ -2,7 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // On a model the unit of work of a CPE is one line of the image: im2col gets it once, makes the lines of the column matrix of
@@ -127,7 +127,7 @@ func (g *geometry) shifted(out, in []float32, x int) []float32 {
 		return in[from:]
 	}
 	for i := range len(in) / g.padded {
-		simd.Every(out[i*g.width:(i+1)*g.width], in[i*g.padded+from:], g.stride)
+		vec.Every(out[i*g.width:(i+1)*g.width], in[i*g.padded+from:], g.stride)
 	}
 	return out
 }

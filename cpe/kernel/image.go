@@ -5,7 +5,8 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
 // panelGroup is the number of panels that are filled side by side, so that lines are read in long pieces.
@@ -147,7 +148,7 @@ func (v *image) Gather(dst []float32, layout cpe.Layout, row, col, rows, cols in
 	for at := 0; at < deep; at += width {
 		n := min(width, deep-at)
 		v.rowsOf(v.lines, many, depth+at, n)
-		simd.PackA(dst[at*many:(at+width)*many], v.lines, many, n, many, width)
+		vgemm.PackA(dst[at*many:(at+width)*many], v.lines, many, n, many, width)
 	}
 }
 
@@ -238,7 +239,7 @@ func (v *image) clipped(line []float32, k int) {
 		if src := v.x[s.from+lo*v.stride+v.shift[k]:]; v.stride == 1 {
 			copy(out[lo:hi], src)
 		} else {
-			simd.Every(out[lo:hi], src, v.stride)
+			vec.Every(out[lo:hi], src, v.stride)
 		}
 	}
 }

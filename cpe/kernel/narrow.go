@@ -2,14 +2,16 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/isa"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
 // narrows reports whether the host computes a product by panels of C's rows, turned: one with the transpose of a matrix of so few rows
 // that as columns they would leave most of a panel empty, the weights of a classifier's last layer.
 func (s *GemmShape) narrows(spec *cpe.Spec) bool {
-	mr, nr := simd.Micro()
-	return spec.Native() && simd.Vectors() && !s.TransA && s.TransB && !s.Accumulate && s.N > 0 && s.N <= mr && s.M > nr && s.K >= nr
+	mr, nr := vgemm.Tile()
+	return spec.Native() && isa.Vectors() && !s.TransA && s.TransB && !s.Accumulate && s.N > 0 && s.N <= mr && s.M > nr && s.K >= nr
 }
 
 // narrow is a product with the transpose of a matrix of few rows on a native machine:
@@ -28,7 +30,7 @@ type narrow struct {
 }
 
 func newNarrow(m *cpe.Machine, s GemmShape) *narrow {
-	mr, nr := simd.Micro()
+	mr, nr := vgemm.Tile()
 	n := &narrow{machine: m, shape: s, depth: even(s.K, hostDepth, 1)}
 	n.scratch.Group = nr*s.N + (nr+mr)*n.depth
 	return n
@@ -53,7 +55,7 @@ func (n *narrow) Name() string { return "narrow gemm " + n.shape.String() }
 
 // RunGroup makes a core group's rows of C.
 func (n *narrow) RunGroup(g *cpe.CoreGroup) error {
-	_, nr := simd.Micro()
+	_, nr := vgemm.Tile()
 	s := &n.shape
 	sums, rest := g.Memory(n.scratch.Group)[:nr*s.N], g.Memory(n.scratch.Group)[nr*s.N:]
 	panel, edge := rest[:nr*n.depth], rest[nr*n.depth:]
@@ -63,16 +65,16 @@ func (n *narrow) RunGroup(g *cpe.CoreGroup) error {
 		m := min(nr, hi-row)
 		if n.bias != nil {
 			for j, v := range n.bias[:s.N] {
-				simd.Fill(sums[j*nr:(j+1)*nr], v)
+				vec.Fill(sums[j*nr:(j+1)*nr], v)
 			}
 		}
 		for k := 0; k < s.K; k += n.depth {
 			deep := min(n.depth, s.K-k)
 			left.Gather(panel, cpe.Layout{Panel: nr, ByRows: true}, row, k, m, deep)
 			rows, down, along := right.rows(edge, 0, s.N, k, deep)
-			simd.StridedPanel(s.N, nr, deep, rows, down, along, panel, nr, sums, nr, k > 0 || n.bias != nil)
+			vgemm.StridedPanel(s.N, nr, deep, rows, down, along, panel, nr, sums, nr, k > 0 || n.bias != nil)
 		}
-		simd.Transpose(n.c[row*s.N:], sums, s.N, nr, s.N, m)
+		vec.Transpose(n.c[row*s.N:], sums, s.N, nr, s.N, m)
 	}
 	return nil
 }

@@ -3,12 +3,12 @@ package kernel
 import (
 	"testing"
 
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
 // TestNarrow compares products with few columns with sums in double precision, and with Gemm's bit by bit, with any number of core groups.
 func TestNarrow(t *testing.T) {
-	mr, nr := simd.Micro()
+	mr, nr := vgemm.Tile()
 	testLikeGemm(t, func(m Multiplier) bool { _, ok := m.(*narrow); return ok }, []GemmShape{
 		{M: nr + 1, N: 1, K: nr, TransB: true},
 		{M: 2 * nr, N: mr - 2, K: 500, TransB: true},

@@ -1,6 +1,9 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/internal/simd"
+import (
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
+)
 
 // NearNorm is local response normalisation of blocks of channels: with n = Size and the window of n channels around c,
 //
@@ -12,27 +15,27 @@ type NearNorm struct {
 }
 
 // Forward writes s and y of a block.
-func (n *NearNorm) Forward(s, y []float32, x simd.NearChannels) {
+func (n *NearNorm) Forward(s, y []float32, x vnorm.NearChannels) {
 	n.scales(s, x)
-	simd.MulPow(y, x.X, s, -n.Beta)
+	vec.MulPow(y, x.X, s, -n.Beta)
 }
 
-func (n *NearNorm) scales(s []float32, x simd.NearChannels) {
-	simd.NearSquares(s, x, n.Size, n.Alpha/float32(n.Size), n.K)
+func (n *NearNorm) scales(s []float32, x vnorm.NearChannels) {
+	vnorm.NearSquares(s, x, n.Size, n.Alpha/float32(n.Size), n.K)
 }
 
 // Own writes s, the first term of dx and the ratio dy*y/s of a block.
-func (n *NearNorm) Own(s, dx, ratio, dy []float32, x simd.NearChannels) {
+func (n *NearNorm) Own(s, dx, ratio, dy []float32, x vnorm.NearChannels) {
 	n.scales(s, x)
-	simd.PowRatio(dx, ratio, dy, x.X, s, -n.Beta)
+	vnorm.PowRatio(dx, ratio, dy, x.X, s, -n.Beta)
 }
 
 // Others adds the second term of a block's dx, whose neighbours' ratios are there. With relu dx becomes the gradient of the input of a
 // ReLU layer whose result x is.
-func (n *NearNorm) Others(dx, x []float32, ratio simd.NearChannels, relu bool) {
-	simd.MulAddNear(dx, x, ratio, n.Size, -2*n.Alpha*n.Beta/float32(n.Size))
+func (n *NearNorm) Others(dx, x []float32, ratio vnorm.NearChannels, relu bool) {
+	vnorm.MulAddNear(dx, x, ratio, n.Size, -2*n.Alpha*n.Beta/float32(n.Size))
 	if relu {
-		simd.ReLUGrad(dx, dx, x, 0)
+		vec.ReLUGrad(dx, dx, x, 0)
 	}
 }
 
@@ -44,8 +47,8 @@ type BlockRows struct {
 }
 
 // Around returns block m and its neighbours.
-func (r *BlockRows) Around(m int) simd.NearChannels {
-	return simd.NearChannels{Below: r.Row(m - 1), X: r.Row(m), Above: r.Row(m + 1)}
+func (r *BlockRows) Around(m int) vnorm.NearChannels {
+	return vnorm.NearChannels{Below: r.Row(m - 1), X: r.Row(m), Above: r.Row(m + 1)}
 }
 
 // Row returns block m.

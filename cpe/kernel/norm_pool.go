@@ -2,7 +2,9 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
+	"github.com/swcaffe/swcaffe/internal/simd/vpool"
 )
 
 // NormPool is, on the host, local response normalisation and the maximum pooling of its results, in one pass over memory: of the results, and
@@ -35,7 +37,7 @@ const claimedBands = 8
 
 // NewNormPool plans the two; it is nil where there are no kernels for them.
 func NewNormPool(m *cpe.Machine, n NearNorm, p PoolShape) (*NormPool, error) {
-	if !m.Native() || !simd.HasNear(n.Size) || p.Method != PoolMax || !p.blockable() {
+	if !m.Native() || !vnorm.HasNear(n.Size) || p.Method != PoolMax || !p.blockable() {
 		return nil, nil
 	}
 	v := &NormPool{norm: n, machine: m, planar: !p.InBlocks}
@@ -47,18 +49,18 @@ func NewNormPool(m *cpe.Machine, n NearNorm, p PoolShape) (*NormPool, error) {
 	kernel, fit := v.pool.blocks.kernel, max(1, normPoolValues/(p.W*BlockLanes))
 	rows := max(1, (fit-p.KH)/p.SH+1)
 	for y := 0; y < p.OH; y += rows {
-		outputs := simd.Rows{From: y, To: min(y+rows, p.OH)}
+		outputs := vpool.Rows{From: y, To: min(y+rows, p.OH)}
 		v.bands[0].add(&p, kernel.Inputs(outputs), outputs)
 	}
 	for y := 0; y < p.H; y += fit {
-		inputs := simd.Rows{From: y, To: min(y+fit, p.H)}
+		inputs := vpool.Rows{From: y, To: min(y+fit, p.H)}
 		v.bands[1].add(&p, inputs, kernel.Outputs(inputs))
 	}
 	return v, nil
 }
 
 // add appends a band.
-func (b *bandSet) add(p *PoolShape, inputs, outputs simd.Rows) {
+func (b *bandSet) add(p *PoolShape, inputs, outputs vpool.Rows) {
 	b.bands = append(b.bands, poolBand{inputs, outputs})
 	b.values = max(b.values, (inputs.To-inputs.From)*p.W*BlockLanes)
 	if p.turnsOut() {
@@ -185,7 +187,7 @@ func (w *normBand) rows(data []float32, slots int) BlockRows {
 func (w *normBand) load(x *BlockRows, m int) {
 	if s := &w.pool.shape; w.planar && m < x.Count {
 		plane := s.H * s.W
-		simd.Transpose(x.Row(m), w.planes(w.x)[m*BlockLanes*plane:], BlockLanes, plane, BlockLanes, len(w.zeros)/BlockLanes)
+		vec.Transpose(x.Row(m), w.planes(w.x)[m*BlockLanes*plane:], BlockLanes, plane, BlockLanes, len(w.zeros)/BlockLanes)
 	}
 }
 
@@ -193,7 +195,7 @@ func (w *normBand) load(x *BlockRows, m int) {
 func (w *normBand) store(dx *BlockRows, m int) {
 	if s := &w.pool.shape; w.planar {
 		plane := s.H * s.W
-		simd.Transpose(w.planes(w.dx)[m*BlockLanes*plane:], dx.Row(m), plane, BlockLanes, len(w.zeros)/BlockLanes, BlockLanes)
+		vec.Transpose(w.planes(w.dx)[m*BlockLanes*plane:], dx.Row(m), plane, BlockLanes, len(w.zeros)/BlockLanes, BlockLanes)
 	}
 }
 

@@ -2,7 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vpool"
 )
 
 // Pool executes a PoolShape.
@@ -16,11 +16,11 @@ type Pool struct {
 	mask []int32
 	key  uint64
 
-	global  bool         // on the host, means of whole planes
-	planes  *simd.Planes // on the host, windows that have kernels of their own
-	shares  []float32    // room of each core group for the gradients of a plane's means
-	packed  bool         // the mask has bytes that say which places of windows were taken
-	indices []int32      // room of each core group for a plane's unpacked mask
+	global  bool          // on the host, means of whole planes
+	planes  *vpool.Planes // on the host, windows that have kernels of their own
+	shares  []float32     // room of each core group for the gradients of a plane's means
+	packed  bool          // the mask has bytes that say which places of windows were taken
+	indices []int32       // room of each core group for a plane's unpacked mask
 
 	columns  []poolColumns // on the host, of each core group, for other windows
 	divisors []float32     // the sizes of windows there, if means are wanted

@@ -5,7 +5,8 @@ import (
 	"unsafe"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vpool"
 )
 
 // Blocks reports whether inputs and outputs may lie in blocks of channels, each independently of the other.
@@ -13,7 +14,7 @@ func (p *Pool) Blocks() bool { return p.machine.Native() && p.shape.blockable() 
 
 // blockable reports whether the host has kernels for blocks of channels.
 func (s *PoolShape) blockable() bool {
-	told := s.Method == PoolAve || s.Method == PoolMax && s.KH*s.KW <= simd.MaxBlockWindow
+	told := s.Method == PoolAve || s.Method == PoolMax && s.KH*s.KW <= vpool.MaxBlockWindow
 	return told && s.C*s.H*s.W > 0 && s.C%BlockLanes == 0 && s.meets()
 }
 
@@ -21,13 +22,13 @@ func (s *PoolShape) blockable() bool {
 // a time.
 type blockPool struct {
 	shape           *PoolShape
-	kernel          *simd.BlockPool
+	kernel          *vpool.Blocks
 	forward, grad   []poolBand
 	inRoom, outRoom int // values of a core group's room for a band that is turned, or for what outputs' gradients give inputs of means
 }
 
 // poolBand is rows of outputs and the inputs that they meet, or rows of inputs and the outputs that they meet.
-type poolBand struct{ inputs, outputs simd.Rows }
+type poolBand struct{ inputs, outputs vpool.Rows }
 
 // turnedValues is about how many inputs of a block are turned at a time, so that they are still in L2 when they are pooled.
 const turnedValues = 32 << 10
@@ -41,7 +42,7 @@ func (p *Pool) newBlockPool() (*blockPool, error) {
 	if !p.Blocks() {
 		return nil, fmt.Errorf("windows of %d x %d of %d channels cannot be pooled in blocks of channels", s.KH, s.KW, s.C)
 	}
-	b := &blockPool{shape: s, kernel: simd.NewBlockPool(simd.BlockPoolShape{
+	b := &blockPool{shape: s, kernel: vpool.NewBlocks(vpool.BlocksShape{
 		H: s.H, W: s.W, OH: s.OH, OW: s.OW, KH: s.KH, KW: s.KW, SH: s.SH, SW: s.SW, Top: s.PH, Left: s.PW, Means: s.Method == PoolAve,
 	})}
 	rows := s.H
@@ -49,19 +50,19 @@ func (p *Pool) newBlockPool() (*blockPool, error) {
 		rows = min(rows, max(1, turnedValues/(s.W*BlockLanes)))
 	}
 	for y := 0; y < s.H; y += rows {
-		inputs := simd.Rows{From: y, To: min(y+rows, s.H)}
+		inputs := vpool.Rows{From: y, To: min(y+rows, s.H)}
 		b.add(&b.grad, inputs, b.kernel.Outputs(inputs))
 	}
 	rows = max(1, rows/s.SH)
 	for y := 0; y < s.OH; y += rows {
-		outputs := simd.Rows{From: y, To: min(y+rows, s.OH)}
+		outputs := vpool.Rows{From: y, To: min(y+rows, s.OH)}
 		b.add(&b.forward, b.kernel.Inputs(outputs), outputs)
 	}
 	return b, nil
 }
 
 // add appends a band to a list, and makes room for it.
-func (b *blockPool) add(list *[]poolBand, inputs, outputs simd.Rows) {
+func (b *blockPool) add(list *[]poolBand, inputs, outputs vpool.Rows) {
 	*list = append(*list, poolBand{inputs, outputs})
 	s := b.shape
 	if s.turnsIn() {
@@ -175,10 +176,10 @@ type blockPlanes struct {
 }
 
 // at is where rows begin in a block.
-func (b *blockPlanes) at(rows simd.Rows) int { return rows.From * b.width * BlockLanes }
+func (b *blockPlanes) at(rows vpool.Rows) int { return rows.From * b.width * BlockLanes }
 
 // place is where kernels write rows.
-func (b *blockPlanes) place(rows simd.Rows) []float32 {
+func (b *blockPlanes) place(rows vpool.Rows) []float32 {
 	if b.turned {
 		return b.room
 	}
@@ -186,16 +187,16 @@ func (b *blockPlanes) place(rows simd.Rows) []float32 {
 }
 
 // load returns rows for kernels to read.
-func (b *blockPlanes) load(rows simd.Rows) []float32 {
+func (b *blockPlanes) load(rows vpool.Rows) []float32 {
 	if b.turned {
-		simd.Transpose(b.room, b.data[rows.From*b.width:], BlockLanes, len(b.data)/BlockLanes, BlockLanes, (rows.To-rows.From)*b.width)
+		vec.Transpose(b.room, b.data[rows.From*b.width:], BlockLanes, len(b.data)/BlockLanes, BlockLanes, (rows.To-rows.From)*b.width)
 	}
 	return b.place(rows)
 }
 
 // store brings rows that kernels have written to where they belong.
-func (b *blockPlanes) store(rows simd.Rows) {
+func (b *blockPlanes) store(rows vpool.Rows) {
 	if b.turned {
-		simd.Transpose(b.data[rows.From*b.width:], b.room, len(b.data)/BlockLanes, BlockLanes, (rows.To-rows.From)*b.width, BlockLanes)
+		vec.Transpose(b.data[rows.From*b.width:], b.room, len(b.data)/BlockLanes, BlockLanes, (rows.To-rows.From)*b.width, BlockLanes)
 	}
 }

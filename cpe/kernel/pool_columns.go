@@ -3,7 +3,8 @@ package kernel
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vpool"
 )
 
 // poolColumns is what a core group of the host needs to pool planes by windows of any shape, down their columns first: vectors of
@@ -82,8 +83,8 @@ func (p *Pool) runColumns(g *cpe.CoreGroup) {
 }
 
 // down are the windows of one column each, of so many rows.
-func (s *PoolShape) down(rows int) simd.Windows {
-	return simd.Windows{KH: rows, KW: 1, Ld: s.W, Stride: 1}
+func (s *PoolShape) down(rows int) vpool.Windows {
+	return vpool.Windows{KH: rows, KW: 1, Ld: s.W, Stride: 1}
 }
 
 // means pools a plane into the means of windows.
@@ -92,13 +93,13 @@ func (c *poolColumns) means(s *PoolShape, y, x, divisors []float32) {
 	for oy := range s.OH {
 		y0, y1 := window(oy, s.SH, s.PH, s.KH, s.H)
 		down := s.down(y1 - y0)
-		simd.AvePool(c.lines[oy*ld+s.PW:][:s.W], 1, x[y0*s.W:], &down)
+		vpool.Average(c.lines[oy*ld+s.PW:][:s.W], 1, x[y0*s.W:], &down)
 	}
-	along := simd.Windows{KH: 1, KW: s.KW, Stride: s.SW}
+	along := vpool.Windows{KH: 1, KW: s.KW, Stride: s.SW}
 	for oy := range s.OH {
-		simd.AvePool(y[oy*s.OW:(oy+1)*s.OW], 1, c.lines[oy*ld:], &along)
+		vpool.Average(y[oy*s.OW:(oy+1)*s.OW], 1, c.lines[oy*ld:], &along)
 	}
-	simd.Div(y, y, divisors)
+	vec.Div(y, y, divisors)
 }
 
 // meansGrad makes the gradient of a plane from that of the means of windows.
@@ -118,7 +119,7 @@ func (c *poolColumns) meansGrad(s *PoolShape, dx, dy, divisors []float32) {
 			clear(row)
 			continue
 		}
-		simd.AvePool(row, 1, c.apart[lines.at*ld:], &simd.Windows{KH: lines.n, KW: taps, Ld: ld, Stride: 1})
+		vpool.Average(row, 1, c.apart[lines.at*ld:], &vpool.Windows{KH: lines.n, KW: taps, Ld: ld, Stride: 1})
 	}
 }
 
@@ -144,7 +145,7 @@ func (c *poolColumns) maxima(s *PoolShape, y []float32, mask []int32, x []float3
 	for oy := range s.OH {
 		y0, y1 := window(oy, s.SH, s.PH, s.KH, s.H)
 		down := s.down(y1 - y0)
-		simd.MaxPool(c.lines[:s.W], c.at, x[y0*s.W:], y0*s.W, s.W, &down)
+		vpool.Max(c.lines[:s.W], c.at, x[y0*s.W:], y0*s.W, s.W, &down)
 		for ox := range s.OW {
 			x0, x1 := window(ox, s.SW, s.PW, s.KW, s.W)
 			y[oy*s.OW+ox], mask[oy*s.OW+ox] = firstLargest(c.lines[x0:x1], c.at[x0:x1])

@@ -3,7 +3,8 @@ package kernel
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vpool"
 )
 
 // preparePlanes prepares what the host does plane by plane: means of whole planes, the windows that have vector kernels, and others down
@@ -17,7 +18,7 @@ func (p *Pool) preparePlanes() {
 		return
 	}
 	if s.KH == s.KW && s.SH == s.SW {
-		p.planes = simd.NewPlanes(simd.PoolShape{H: s.H, W: s.W, OH: s.OH, OW: s.OW, K: s.KH, S: s.SH, Top: s.PH, Left: s.PW})
+		p.planes = vpool.NewPlanes(vpool.Shape{H: s.H, W: s.W, OH: s.OH, OW: s.OW, K: s.KH, S: s.SH, Top: s.PH, Left: s.PW})
 	}
 	if p.planes == nil {
 		p.prepareColumns()
@@ -52,9 +53,9 @@ func (p *Pool) runPlanes(g *cpe.CoreGroup) {
 		x, y := p.x[n*in:(n+1)*in], p.y[n*out:(n+1)*out]
 		switch {
 		case p.global && p.backward:
-			simd.Fill(x, y[0]/float32(in))
+			vec.Fill(x, y[0]/float32(in))
 		case p.global:
-			y[0] = float32(simd.Sum(x) / float64(in))
+			y[0] = float32(vec.Sum(x) / float64(in))
 		case s.Method == PoolAve && p.backward:
 			p.planes.AverageGrad(x, y, p.shares[g.Index()*out:(g.Index()+1)*out])
 		case s.Method == PoolAve:

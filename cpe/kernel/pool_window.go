@@ -3,7 +3,7 @@ package kernel
 import (
 	"math"
 
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vpool"
 )
 
 // area is the part of a window that lies inside the image: rows [y0,y1) and columns [x0,x1).
@@ -67,13 +67,13 @@ func (p *Pool) gatherRow(t *poolTile, a *area, oy, lo, hi int) {
 	}
 	s := &p.shape
 	x := (t.outCols.at+lo)*s.SW - s.PW
-	w := simd.Windows{KH: a.y1 - a.y0, KW: s.KW, Ld: t.inStride, Stride: s.SW}
+	w := vpool.Windows{KH: a.y1 - a.y0, KW: s.KW, Ld: t.inStride, Stride: s.SW}
 	src, at := t.in[(a.y0-t.inRows.at)*t.inStride+x-t.inCols.at:], oy*t.outStride
 	if s.Method == PoolAve {
-		simd.AvePool(t.out[at+lo:at+hi], float32(s.divisor(t.outRows.at+oy, t.outCols.at+lo)), src, &w)
+		vpool.Average(t.out[at+lo:at+hi], float32(s.divisor(t.outRows.at+oy, t.outCols.at+lo)), src, &w)
 		return
 	}
-	simd.MaxPool(t.out[at+lo:at+hi], t.mask[at+lo:at+hi], src, a.y0*s.W+x, s.W, &w)
+	vpool.Max(t.out[at+lo:at+hi], t.mask[at+lo:at+hi], src, a.y0*s.W+x, s.W, &w)
 }
 
 // gatherOne pools one window.

@@ -3,7 +3,8 @@ package kernel
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
 // product executes a GemmPlan on one core group: one loop nest over blocks for every machine. A block of A or B is
@@ -189,7 +190,7 @@ func (p *product) start(g *cpe.CoreGroup, row, col int) {
 			case job.bias == nil:
 				clear(line)
 			case job.biasRows:
-				simd.Fill(line, job.bias[row+r])
+				vec.Fill(line, job.bias[row+r])
 			default:
 				copy(line, job.bias[col+c:])
 			}
@@ -248,14 +249,14 @@ func (p *product) micro(g *cpe.CoreGroup, tile *cpe.Tile, depth int, accumulate 
 				if accumulate {
 					p.move(&target, r0+r, c0+c, m, n, false)
 				}
-				simd.MicroKernel(depth, left, panel, p.spill, nr, accumulate)
+				vgemm.MicroKernel(depth, left, panel, p.spill, nr, accumulate)
 				p.move(&target, r0+r, c0+c, m, n, true)
 			case m == mr && n == nr:
-				simd.MicroKernel(depth, left, panel, target.Data[at:], target.Ld, accumulate)
+				vgemm.MicroKernel(depth, left, panel, target.Data[at:], target.Ld, accumulate)
 			case g.Native():
-				simd.MicroKernelEdge(depth, left, panel, target.Data[at:], target.Ld, m, n, accumulate)
+				vgemm.MicroKernelEdge(depth, left, panel, target.Data[at:], target.Ld, m, n, accumulate)
 			default: // the block is padded
-				simd.MicroKernelEdge(depth, left, panel, target.Data[at:], target.Ld, even(m, mr, mr/3), nr, accumulate)
+				vgemm.MicroKernelEdge(depth, left, panel, target.Data[at:], target.Ld, even(m, mr, mr/3), nr, accumulate)
 			}
 		}
 	}
@@ -268,9 +269,9 @@ func (p *product) move(target *cpe.Matrix, row, col, m, n int, back bool) {
 		run = min(run, n-c)
 		far, near := target.Data[at:], p.spill[c:]
 		if back {
-			simd.CopyRows(far, target.Ld, near, p.plan.NR, m, run)
+			vec.CopyRows(far, target.Ld, near, p.plan.NR, m, run)
 		} else {
-			simd.CopyRows(near, p.plan.NR, far, target.Ld, m, run)
+			vec.CopyRows(near, p.plan.NR, far, target.Ld, m, run)
 		}
 		c += run
 	}

@@ -3,7 +3,8 @@ package kernel
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
 const (
@@ -75,7 +76,7 @@ func (r *rowSums) RunGroup(g *cpe.CoreGroup) error {
 // add adds columns [col, end) of rows [k, last) of B to the sums of a part.
 func (r *rowSums) add(sums []float32, k, last, col, end int) {
 	s := &r.shape
-	simd.MixRows(sums[col:], s.N, r.a[k:], s.K, s.M, r.b[k*s.N+col:], s.N, last-k, end-col)
+	vgemm.MixRows(sums[col:], s.N, r.a[k:], s.K, s.M, r.b[k*s.N+col:], s.N, last-k, end-col)
 }
 
 // collectRows is the stage that adds the sums of all parts up.
@@ -97,7 +98,7 @@ func (c *collectRows) RunGroup(g *cpe.CoreGroup) error {
 			clear(dst)
 		}
 		for part := range rowParts {
-			simd.Add(dst, dst, c.sums[(part*s.M+i)*s.N+lo:])
+			vec.Add(dst, dst, c.sums[(part*s.M+i)*s.N+lo:])
 		}
 	}
 	return nil

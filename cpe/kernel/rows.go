@@ -2,7 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // rowClasses is the number of classes that rows fall into by their numbers: those of a class are added to by one core group.
@@ -87,7 +87,7 @@ func (r *Rows) RunGroup(g *cpe.CoreGroup) error {
 	for k, row := range r.index {
 		if class := row % rowClasses; class >= lo && class < hi {
 			to := r.row(r.dst, row)
-			simd.Add(to, to, r.row(r.src, k))
+			vec.Add(to, to, r.row(r.src, k))
 		}
 	}
 	return nil

@@ -2,7 +2,7 @@ package kernel
 
 import "github.com/swcaffe/swcaffe/internal/pages"
 
-import "github.com/swcaffe/swcaffe/internal/simd"
+import "github.com/swcaffe/swcaffe/internal/simd/vec"
 
 // slab is a padded copy of some rows of an image, laid out so that every kernel offset of a convolution is a shift: the input
 // of output position (y, x) at an offset lies at position(y, x) + shift(offset), whatever the position. Positions on a line
@@ -107,7 +107,7 @@ func (l *slab) fillPlane(dst, x []float32, row, lines int) {
 			case from < 0 || from >= l.h:
 				clear(line)
 			case len(line) > 0:
-				simd.Every(line, x[from*l.w+s.first:], l.strideW)
+				vec.Every(line, x[from*l.w+s.first:], l.strideW)
 			}
 			from += l.strideH
 		}

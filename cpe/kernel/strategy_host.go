@@ -4,7 +4,8 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
+	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
 // What Winograd's convolution costs the host besides multiplications, in operations of the micro-kernel: for a value at a point
@@ -69,7 +70,7 @@ func (s ConvShape) leastWinograd(spec *cpe.Spec, d Direction) (best Strategy, le
 }
 
 // winogradPoints is the number of points of all tiles of a form.
-func (s ConvShape) winogradPoints(f simd.WinogradForm, d Direction) float64 {
+func (s ConvShape) winogradPoints(f vwinograd.Form, d Direction) float64 {
 	out := s.OutSize()
 	if d == InputGradient {
 		out = s.In
@@ -109,14 +110,14 @@ func (s ConvShape) directWork(d Direction) float64 {
 		s = s.mirrored()
 	}
 	lines, width := two(s.OutSize(), 1)
-	rows, lanes := simd.Micro()
+	rows, lanes := vgemm.Tile()
 	positions, out := float64(s.N*lines*width), blocks(s.Out/s.Group, rows)*rows
 	pieces := positions/float64(lanes) + float64(s.N*lines)
 	return weights + float64(s.Group*s.depth())*(2*float64(out)*positions+pieceWork*pieces)
 }
 
 // winogradWork is the work of a form of Winograd's convolution: products, and maps, in both of which a group's channels come in slices.
-func (s ConvShape) winogradWork(spec *cpe.Spec, f simd.WinogradForm, d Direction) float64 {
+func (s ConvShape) winogradWork(spec *cpe.Spec, f vwinograd.Form, d Direction) float64 {
 	columns, deep := s.Out/s.Group, s.C/s.Group
 	if d != Forward {
 		columns, deep = deep, columns
@@ -130,7 +131,7 @@ func (s ConvShape) winogradWork(spec *cpe.Spec, f simd.WinogradForm, d Direction
 }
 
 // weightMaps is how often each weight is mapped to points or back for some tiles.
-func (s ConvShape) weightMaps(spec *cpe.Spec, f simd.WinogradForm, d Direction, tiles int) int {
+func (s ConvShape) weightMaps(spec *cpe.Spec, f vwinograd.Form, d Direction, tiles int) int {
 	switch {
 	case !s.manyWeights(spec, f, d):
 		return 1

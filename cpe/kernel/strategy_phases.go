@@ -1,6 +1,6 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/internal/simd"
+import "github.com/swcaffe/swcaffe/internal/simd/vgemm"
 
 // What input gradients with strides cost the host besides multiplications, in operations of the micro-kernel: phase by phase, for a pixel that is
 // put in its place, for a weight, and for the stage that packs these; with a column matrix, for a value of it, and for a weight each time that
@@ -22,7 +22,7 @@ const columnShares = 4
 func (s *ConvShape) phasedWork() float64 {
 	rows, cols := s.tapAxes(InputGradient)
 	in, out := s.C/s.Group, s.Out/s.Group
-	mr, _ := simd.Micro()
+	mr, _ := vgemm.Tile()
 	places, third := float64(s.N*s.Group*rows.units*cols.pitch()), mr/3
 	work := 0.0
 	for _, r := range phaseRuns(&rows, &cols, s.Kernel) {
@@ -38,7 +38,7 @@ func (s *ConvShape) phasedWork() float64 {
 
 // columnWork is the work of explicitConv for the input gradient, in which core groups share images.
 func (s *ConvShape) columnWork() float64 {
-	_, nr := simd.Micro()
+	_, nr := vgemm.Tile()
 	lanes := nr / 2
 	positions, weights := size(s.OutSize()), float64(s.Out*s.depth())
 	image := weights*float64(2*blocks(positions, lanes)*lanes+repackedWork) + columnWork*float64(s.Group*s.depth()*positions)

@@ -1,6 +1,6 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/internal/simd"
+import "github.com/swcaffe/swcaffe/internal/simd/vec"
 
 // Thin is what strides leave of planes of H x W pixels: every StrideW-th pixel of every StrideH-th row. These are numbered row by row.
 type Thin struct{ H, W, StrideH, StrideW int }
@@ -30,7 +30,7 @@ func (t *Thin) eachRun(first, last int, f func(i, place, n int)) {
 // Gather brings pixels [first, last) of a plane of a block of channels together.
 func (t *Thin) Gather(dst, plane []float32, first, last int) {
 	t.eachRun(first, last, func(i, place, n int) {
-		simd.CopyRows(dst[(i-first)*BlockLanes:], BlockLanes, plane[place*BlockLanes:], t.StrideW*BlockLanes, n, BlockLanes)
+		vec.CopyRows(dst[(i-first)*BlockLanes:], BlockLanes, plane[place*BlockLanes:], t.StrideW*BlockLanes, n, BlockLanes)
 	})
 }
 
@@ -38,6 +38,6 @@ func (t *Thin) Gather(dst, plane []float32, first, last int) {
 func (t *Thin) Spread(plane, src []float32, first, last int) {
 	clear(plane[t.Place(first)*BlockLanes : t.Place(last)*BlockLanes])
 	t.eachRun(first, last, func(i, place, n int) {
-		simd.CopyRows(plane[place*BlockLanes:], t.StrideW*BlockLanes, src[(i-first)*BlockLanes:], BlockLanes, n, BlockLanes)
+		vec.CopyRows(plane[place*BlockLanes:], t.StrideW*BlockLanes, src[(i-first)*BlockLanes:], BlockLanes, n, BlockLanes)
 	})
 }

@@ -3,7 +3,9 @@ package kernel
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/isa"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
 // turnedPanels is the most panels that the rows of A fill in a turned product.
@@ -20,9 +22,9 @@ const (
 // turns reports whether the host computes a product's transpose: one with the transpose of a matrix that is far larger than the other,
 // the weights of an inner product, which then are read as they lie.
 func (s *GemmShape) turns(spec *cpe.Spec) bool {
-	_, nr := simd.Micro()
+	_, nr := vgemm.Tile()
 	few := s.M > skinnyRows && s.M <= turnedPanels*nr && s.N >= 4*s.M && s.K >= 4*s.M
-	return spec.Native() && simd.Vectors() && !s.TransA && s.TransB && !s.Accumulate && few && s.N*s.K >= hostTile
+	return spec.Native() && isa.Vectors() && !s.TransA && s.TransB && !s.Accumulate && few && s.N*s.K >= hostTile
 }
 
 // turned is a product of few rows with the transpose of a large matrix on a native machine, in three stages:
@@ -55,7 +57,7 @@ type turnedWorker struct {
 
 func newTurned(m *cpe.Machine, s GemmShape) *turned {
 	spec := m.Spec()
-	mr, nr := simd.Micro()
+	mr, nr := vgemm.Tile()
 	t := &turned{machine: m, shape: s, depth: even(s.K, hostDepth, 1), width: blocks(s.M, nr) * nr, workers: make([]turnedWorker, spec.CoreGroups)}
 	t.run, t.tile = blocks(pageValues, t.depth)*t.depth, mr
 	if s.K%pageValues == 0 {
@@ -95,7 +97,7 @@ func (t *turned) RunGroup(g *cpe.CoreGroup) error {
 	}
 	if t.bias != nil {
 		for row := lo; row < hi; row++ {
-			simd.Fill(t.sums[row*t.width:(row+1)*t.width], t.bias[row])
+			vec.Fill(t.sums[row*t.width:(row+1)*t.width], t.bias[row])
 		}
 	}
 	w := &t.workers[g.Index()]
@@ -105,19 +107,19 @@ func (t *turned) RunGroup(g *cpe.CoreGroup) error {
 			t.multiply(w, row, min(t.tile, hi-row), k, min(t.shape.K, k+t.run))
 		}
 	}
-	simd.Transpose(t.c[lo:], t.sums[lo*t.width:], t.shape.N, t.width, hi-lo, t.shape.M)
+	vec.Transpose(t.c[lo:], t.sums[lo*t.width:], t.shape.N, t.width, hi-lo, t.shape.M)
 	return nil
 }
 
 // multiply adds the products of m rows of B with values [k, end) of A's rows to their sums.
 func (t *turned) multiply(w *turnedWorker, row, m, k, end int) {
-	_, nr := simd.Micro()
+	_, nr := vgemm.Tile()
 	for ; k < end; k += t.depth {
 		deep := min(t.depth, end-k)
 		left, down, along := w.rows.rows(w.edge, row, m, k, deep)
 		for col := 0; col < t.shape.M; col += nr {
 			panel, n := t.panels[k*t.width+col*deep:], min(nr, t.shape.M-col)
-			simd.StridedPanel(m, n, deep, left, down, along, panel, nr, t.sums[row*t.width+col:], t.width, k > 0 || t.bias != nil)
+			vgemm.StridedPanel(m, n, deep, left, down, along, panel, nr, t.sums[row*t.width+col:], t.width, k > 0 || t.bias != nil)
 		}
 	}
 }
@@ -130,7 +132,7 @@ func (p *packRows) Name() string { return p.turned.Name() + ", packing" }
 
 // RunGroup packs a core group's share of the blocks of K.
 func (p *packRows) RunGroup(g *cpe.CoreGroup) error {
-	_, nr := simd.Micro()
+	_, nr := vgemm.Tile()
 	rows := operand{Matrix: cpe.Plain(p.a, p.shape.K)}
 	lo, hi := shareOf(g, p.shape.K, p.depth)
 	for k := lo; k < hi; k += p.depth {

@@ -4,13 +4,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/isa"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
 // TestTurned compares products that are computed turned with sums in double precision, and with Gemm's bit by bit, with any number of
 // core groups.
 func TestTurned(t *testing.T) {
-	_, nr := simd.Micro()
+	_, nr := vgemm.Tile()
 	testLikeGemm(t, func(m Multiplier) bool { _, ok := m.(*turned); return ok }, []GemmShape{
 		{M: 3, N: 250, K: 131, TransB: true},
 		{M: nr, N: 500, K: 800, TransB: true},
@@ -23,7 +24,7 @@ func TestTurned(t *testing.T) {
 
 // testLikeGemm: products of these shapes, which a Multiplier of some kind computes where there are vectors, are right, and have Gemm's bits.
 func testLikeGemm(t *testing.T, kind func(Multiplier) bool, shapes []GemmShape) {
-	if !simd.Vectors() {
+	if !isa.Vectors() {
 		t.Skip("without vectors Gemm computes these products")
 	}
 	for _, s := range shapes {

@@ -3,7 +3,8 @@ package kernel
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
 // operand is a matrix in memory, or its transpose, as an operand of a product.
@@ -48,7 +49,7 @@ func (o *operand) across(panel []float32, width, row, n, col, deep int) {
 	for k := 0; k < deep; {
 		at, run := o.Place(row, col+k)
 		run = min(run, deep-k)
-		simd.PackA(panel[k*width:(k+run)*width], o.Data[at:], o.Ld, n, run, width)
+		vgemm.PackA(panel[k*width:(k+run)*width], o.Data[at:], o.Ld, n, run, width)
 		k += run
 	}
 }
@@ -63,10 +64,10 @@ func (o *operand) along(panels []float32, width, col, n, row, deep int) {
 		to := panels[(c-lane)*deep+lane:]
 		if whole := run / width; lane == 0 && whole > 0 {
 			run = whole * width
-			simd.PackB(to, o.Data[at:], o.Ld, deep, whole, width)
+			vgemm.PackB(to, o.Data[at:], o.Ld, deep, whole, width)
 		} else {
 			run = min(run, width-lane)
-			simd.CopyRows(to, width, o.Data[at:], o.Ld, deep, run)
+			vec.CopyRows(to, width, o.Data[at:], o.Ld, deep, run)
 		}
 		c += run
 	}
@@ -105,7 +106,7 @@ func (f *flipped) Gather(dst []float32, layout cpe.Layout, row, col, rows, cols 
 		panel, n := dst[at*cols:(at+width)*cols], min(width, rows-at)
 		o, k := col/f.space, col%f.space
 		for c := 0; c < cols; {
-			simd.PackA(f.turned[:width*f.space], f.data[(o*f.channels+row+at)*f.space:], f.space, n, f.space, width)
+			vgemm.PackA(f.turned[:width*f.space], f.data[(o*f.channels+row+at)*f.space:], f.space, n, f.space, width)
 			for ; k < f.space && c < cols; k, c = k+1, c+1 {
 				copy(panel[c*width:(c+1)*width], f.turned[(f.space-1-k)*width:])
 			}

@@ -2,7 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vconv"
+	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
 // Winograd's convolution of r x r kernels (Lavin and Gray 2016): outputs are cut into tiles of m x m, each of which needs a
@@ -17,7 +18,7 @@ import (
 // channels, whatever the images' extents; on a modelled machine tiles do (winogradMesh).
 
 // winogradLanes is the number of channels that are mapped together: a slice.
-const winogradLanes = simd.WinogradLanes
+const winogradLanes = vwinograd.Lanes
 
 // winograd are the strategies with tiles, and the edge of these.
 var winograd = map[Strategy]int{Winograd2: 2, Winograd4: 4, Winograd5: 5}
@@ -29,19 +30,19 @@ var winogradStrategies = []Strategy{Winograd2, Winograd4, Winograd5}
 func (s Strategy) isWinograd() bool { return winograd[s] > 0 }
 
 // winogradForm is how a strategy filters with a shape's kernels.
-func (s *ConvShape) winogradForm(st Strategy) simd.WinogradForm {
-	return simd.WinogradForm{Tile: winograd[st], Kernel: s.Kernel[0]}
+func (s *ConvShape) winogradForm(st Strategy) vwinograd.Form {
+	return vwinograd.Form{Tile: winograd[st], Kernel: s.Kernel[0]}
 }
 
 // winogradable reports whether one of Winograd's strategies can compute the shape: square kernels of images for which there are
 // maps, strides 1, and dilations 1 but on the host.
 func (s *ConvShape) winogradable(st Strategy) bool {
-	return len(s.In) == 2 && s.Kernel[0] == s.Kernel[1] && s.unitStride() && simd.HasWinograd(s.winogradForm(st))
+	return len(s.In) == 2 && s.Kernel[0] == s.Kernel[1] && s.unitStride() && vwinograd.Has(s.winogradForm(st))
 }
 
 // manyWeights reports whether the weights of a group are so many that the host maps them over and over again rather than keep what they
 // are mapped to: more than fill L2 twice, or, for sums, which are read and written rarely, a few times.
-func (s *ConvShape) manyWeights(spec *cpe.Spec, f simd.WinogradForm, d Direction) bool {
+func (s *ConvShape) manyWeights(spec *cpe.Spec, f vwinograd.Form, d Direction) bool {
 	most := 2 * spec.LDMBytes
 	if d == WeightGradient {
 		most *= 3
@@ -52,7 +53,7 @@ func (s *ConvShape) manyWeights(spec *cpe.Spec, f simd.WinogradForm, d Direction
 // tileGrid cuts planes of outputs into tiles, and these into patches: runs of rows and columns of tiles of one image, which
 // are mapped together. Of a dilated convolution planes are sub-grids of pixels: see newSubGrids.
 type tileGrid struct {
-	form             simd.WinogradForm
+	form             vwinograd.Form
 	images           int // times lines that dilation puts between those of a sub-grid
 	down, across     int // tiles of a plane
 	rows, cols       int // tiles of a patch, of each of its planes
@@ -62,7 +63,7 @@ type tileGrid struct {
 
 // newTileGrid takes the largest patches that fit. fits must hold for patches smaller than one for which it holds; if it
 // does not even for one tile, patches are that.
-func newTileGrid(f simd.WinogradForm, images, h, w int, fits func(rows, cols int) bool) tileGrid {
+func newTileGrid(f vwinograd.Form, images, h, w int, fits func(rows, cols int) bool) tileGrid {
 	g := tileGrid{form: f, images: images, down: blocks(h, f.Tile), across: blocks(w, f.Tile), dilateH: 1, dilateW: 1}
 	g.cols = even(g.across, max(1, largest(g.across, func(n int) bool { return fits(1, n) })), 1)
 	g.rows = even(g.down, max(1, largest(g.down, func(n int) bool { return fits(n, g.cols) })), 1)
@@ -175,7 +176,7 @@ func multiplySlices(inputs, results *pointPlanes, points, ins, outs, tiles span,
 	deep, wide := blocks(ins.n, winogradLanes), blocks(outs.n, winogradLanes)
 	for i := range points.n {
 		point := points.at + i
-		simd.PixelKernel(deep, a[point*inputs.plane:], inputs.points*inputs.plane, weights[i*plane:], noStart[:],
+		vconv.PixelKernel(deep, a[point*inputs.plane:], inputs.points*inputs.plane, weights[i*plane:], noStart[:],
 			c[point*results.plane:], results.points*results.plane, tiles.n, wide, add, false)
 	}
 }
@@ -185,8 +186,8 @@ type winogradWorker struct {
 	pixels, scratch []float32
 	room            []float32 // of one that pools results
 	to              winogradOutputs
-	bias            simd.WinogradBias
-	strides         simd.WinogradStrides
+	bias            vwinograd.Bias
+	strides         vwinograd.Strides
 }
 
 // winogradOutputs are images that are made, and the biases of their channels, if there are any; floor rectifies them, and where above, if
@@ -208,15 +209,15 @@ func (w *winogradWorker) setBias(first, lanes int) {
 }
 
 // unbiased changes nothing.
-var unbiased = *simd.NewWinogradBias()
+var unbiased = *vwinograd.NewBias()
 
 // fitsCore returns a function that says whether the squares of a patch of some planes fit L1, turned.
-func fitsCore(spec *cpe.Spec, f simd.WinogradForm, planes int) func(rows, cols int) bool {
+func fitsCore(spec *cpe.Spec, f vwinograd.Form, planes int) func(rows, cols int) bool {
 	return func(rows, cols int) bool { return 4*planes*patchPixels(f, f.Edge(), rows, cols) <= spec.L1Bytes/4*3 }
 }
 
 // patchPixels is the number of values of the squares, of an edge, of a patch.
-func patchPixels(f simd.WinogradForm, edge, rows, cols int) int {
+func patchPixels(f vwinograd.Form, edge, rows, cols int) int {
 	more := edge - f.Tile
 	return winogradLanes * (f.Tile*rows + more) * (f.Tile*cols + more)
 }
@@ -224,11 +225,11 @@ func patchPixels(f simd.WinogradForm, edge, rows, cols int) int {
 // ownMemory is the number of values that a worker takes of its core group's memory: pixels or weights that are turned, and scratch.
 func (g *tileGrid) ownMemory() int {
 	weights := winogradLanes * winogradLanes * g.form.Taps()
-	return max(g.dilateW*patchPixels(g.form, g.form.Edge(), g.rows, g.cols), weights, collectNeed(g.form)) + simd.WinogradScratch
+	return max(g.dilateW*patchPixels(g.form, g.form.Edge(), g.rows, g.cols), weights, collectNeed(g.form)) + vwinograd.Scratch
 }
 
 // use gives the worker its values.
 func (w *winogradWorker) use(memory []float32) {
-	n := len(memory) - simd.WinogradScratch
+	n := len(memory) - vwinograd.Scratch
 	w.pixels, w.scratch = memory[:n], memory[n:]
 }

@@ -2,7 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
 )
 
 // addBiases adds up the results' gradient of patches [first, last) of a group of channels, a core group's share of its slices. What it is mapped to
@@ -22,7 +22,7 @@ func (v *winogradGrads) addBiases(g *cpe.CoreGroup, group, first, last int, resu
 		}
 		var squares [winogradLanes]float64
 		tiles := results.at(0, slice, 0).Data[v.grid.form.SumPoint()*results.plane:]
-		simd.BlockMoments(sums, squares[:], tiles[:values], noStart[:])
+		vnorm.BlockMoments(sums, squares[:], tiles[:values], noStart[:])
 		if last == v.grid.patches() {
 			at := nthSpan(slice, winogradLanes, v.out)
 			for i := range at.n {

@@ -1,6 +1,6 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/internal/simd"
+import "github.com/swcaffe/swcaffe/internal/simd/vec"
 
 // readBlocks is read for images in blocks of channels, or of which a slice is made such: squares inside the image are mapped where
 // they lie, and only those that reach beyond it are copied.
@@ -79,6 +79,6 @@ func copyWhere(dst, src, above []float32) {
 	if above == nil {
 		copy(dst, src)
 	} else {
-		simd.ReLUGrad(dst[:len(src)], src, above, 0)
+		vec.ReLUGrad(dst[:len(src)], src, above, 0)
 	}
 }

@@ -2,7 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
 // winogradConv is what Winograd's convolutions on the host have in common forward, and for the input gradient, which is the convolution of the
@@ -30,7 +30,7 @@ func winogradStages(c *Conv, d Direction) []stage {
 	v := &winogradConv{conv: c, direction: d, in: s.C / s.Group, out: s.Out / s.Group}
 	out := s.OutSize()
 	v.grid = newSubGrids(&spec, form, &s, out)
-	v.read = squares{kind: simd.WinogradInput, edge: form.Edge(), padH: s.Pad[0], padW: s.Pad[1], h: s.In[0], w: s.In[1], channels: v.in, image: s.C * size(s.In), blocks: c.blocked[0]}.folding(c.fold)
+	v.read = squares{kind: vwinograd.Input, edge: form.Edge(), padH: s.Pad[0], padW: s.Pad[1], h: s.In[0], w: s.In[1], channels: v.in, image: s.C * size(s.In), blocks: c.blocked[0]}.folding(c.fold)
 	v.write = tilesOut{h: out[0], w: out[1], image: s.Out * size(out), blocks: c.blocked[1], pooled: c.pooled}
 	if d == InputGradient {
 		v.read.blocks, v.write.blocks = v.write.blocks, v.read.blocks

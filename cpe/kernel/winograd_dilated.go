@@ -2,7 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
 // dilated reports whether a kernel's offsets are more than a pixel apart.
@@ -11,7 +11,7 @@ func (s *ConvShape) dilated() bool { return size(s.Dilation) > 1 }
 // newSubGrids cuts the outputs of a convolution into tiles. Outputs whose places have one remainder by the dilations see only inputs of one
 // remainder, too: of each such sub-grid of pixels they are an undilated convolution. Sub-grids that have their lines in common are one patch,
 // since images are read and written by lines: a tile's columns stand dilateW pixels apart there, and its lines dilateH.
-func newSubGrids(spec *cpe.Spec, f simd.WinogradForm, s *ConvShape, out []int) tileGrid {
+func newSubGrids(spec *cpe.Spec, f vwinograd.Form, s *ConvShape, out []int) tileGrid {
 	h, w := s.Dilation[0], s.Dilation[1]
 	g := newTileGrid(f, s.N*h, blocks(out[0], h), blocks(out[1], w), fitsCore(spec, f, w))
 	g.dilateH, g.dilateW = h, w

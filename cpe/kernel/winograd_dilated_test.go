@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/isa"
 )
 
 var dilatedShapes = []ConvShape{
@@ -58,7 +58,7 @@ func TestWinogradDilated(t *testing.T) {
 
 // TestDilatedHostStrategy: sub-grids with many pixels are Winograd's, those with hardly any are not.
 func TestDilatedHostStrategy(t *testing.T) {
-	if !simd.Vectors() {
+	if !isa.Vectors() {
 		t.Skip("the model's figures are those of machines with vectors")
 	}
 	spec := hostSpec(t)

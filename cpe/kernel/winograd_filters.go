@@ -2,7 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
 // filters is the stage before winogradTiles that maps its weights to points. For each group and point they lie in panels of
@@ -63,14 +64,14 @@ func (v *winogradConv) mapWeights(w *winogradWorker, group int, outs, ins span, 
 	taps := w.pixels[:ins.n*form.Taps()*winogradLanes]
 	data, row := v.weights(group, outs, ins)
 	first := v.turn(taps, data, row, outs.n, ins.n)
-	w.strides = simd.WinogradStrides{
+	w.strides = vwinograd.Strides{
 		SrcRow: form.Kernel * winogradLanes, SrcCol: winogradLanes, SrcNext: form.Taps() * winogradLanes,
 		DstRow: form.Edge() * target.PlaneStride, DstCol: target.PlaneStride, DstNext: target.RowStride,
 	}
 	if first > 0 {
 		w.strides.SrcRow, w.strides.SrcCol = -w.strides.SrcRow, -w.strides.SrcCol
 	}
-	simd.Winograd(form, simd.WinogradWeights, target.Data, taps, first, &w.strides, ins.n, nil, w.scratch)
+	vwinograd.Apply(form, vwinograd.Weights, target.Data, taps, first, &w.strides, ins.n, nil, w.scratch)
 }
 
 // turn brings the outputs of each weight side by side, zero where there are none, and returns where the first weight of
@@ -81,11 +82,11 @@ func (v *winogradConv) turn(taps, data []float32, row, lanes, inputs int) (first
 		clear(taps)
 	}
 	if v.direction != InputGradient {
-		simd.Transpose(taps, data, winogradLanes, row, lanes, inputs*each)
+		vec.Transpose(taps, data, winogradLanes, row, lanes, inputs*each)
 		return 0
 	}
 	for i := range inputs {
-		simd.Transpose(taps[i*each*winogradLanes:], data[i*row:], winogradLanes, each, lanes, each)
+		vec.Transpose(taps[i*each*winogradLanes:], data[i*row:], winogradLanes, each, lanes, each)
 	}
 	if v.unturned {
 		return 0

@@ -2,12 +2,13 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
 // squares maps squares of images to points, a slice of channels of a patch at a time.
 type squares struct {
-	kind     simd.WinogradMap
+	kind     vwinograd.Map
 	edge     int // of a square; neighbours are the edge of a tile apart
 	padH     int // the first square begins so far before the image
 	padW     int
@@ -20,15 +21,15 @@ type squares struct {
 }
 
 // gradSquares map the images and the results' gradient of a convolution for its gradients.
-func (c *Conv) gradSquares(form simd.WinogradForm) (images, results squares) {
+func (c *Conv) gradSquares(form vwinograd.Form) (images, results squares) {
 	s := &c.shape
 	out := s.OutSize()
 	images = squares{
-		kind: simd.WinogradInput, edge: form.Edge(), padH: s.Pad[0], padW: s.Pad[1],
+		kind: vwinograd.Input, edge: form.Edge(), padH: s.Pad[0], padW: s.Pad[1],
 		h: s.In[0], w: s.In[1], channels: s.C / s.Group, image: s.C * size(s.In), blocks: c.blocked[0],
 	}.folding(c.fold)
 	results = squares{
-		kind: simd.WinogradOutputGrad, edge: form.Tile,
+		kind: vwinograd.OutputGrad, edge: form.Tile,
 		h: out[0], w: out[1], channels: s.Out / s.Group, image: s.Out * size(out), blocks: c.blocked[1], pooled: c.pooled,
 	}
 	return images, results
@@ -92,7 +93,7 @@ func (s *squares) turn(pixels, image []float32, slice, y0, x0, lines, pitch, apa
 	}
 	if right-left == pitch && s.w == pitch && apart == 1 {
 		clear(pixels[:top*pitch*winogradLanes])
-		simd.Transpose(pixels[top*pitch*winogradLanes:], data, winogradLanes, plane, lanes, (bottom-top)*pitch)
+		vec.Transpose(pixels[top*pitch*winogradLanes:], data, winogradLanes, plane, lanes, (bottom-top)*pitch)
 		clear(pixels[bottom*pitch*winogradLanes : lines*pitch*winogradLanes])
 		return
 	}
@@ -103,7 +104,7 @@ func (s *squares) turn(pixels, image []float32, slice, y0, x0, lines, pitch, apa
 			continue
 		}
 		clear(line[:left*winogradLanes])
-		simd.Transpose(line[left*winogradLanes:], data[(y-top)*apart*s.w:], winogradLanes, plane, lanes, right-left)
+		vec.Transpose(line[left*winogradLanes:], data[(y-top)*apart*s.w:], winogradLanes, plane, lanes, right-left)
 		clear(line[right*winogradLanes:])
 	}
 }
@@ -111,13 +112,13 @@ func (s *squares) turn(pixels, image []float32, slice, y0, x0, lines, pitch, apa
 // mapped maps the squares of a patch, the first of which begins at a place of pixels whose lines are so many pixels apart.
 func (s *squares) mapped(w *winogradWorker, g *tileGrid, p patch, pixels []float32, first, pitch int, to cpe.Block) {
 	m, runs := g.form.Tile, g.runs(p)
-	w.strides = simd.WinogradStrides{
+	w.strides = vwinograd.Strides{
 		SrcRow: pitch * winogradLanes, SrcCol: g.dilateW * winogradLanes, SrcNext: runs.next * winogradLanes,
 		DstRow: g.form.Edge() * to.PlaneStride, DstCol: to.PlaneStride, DstNext: to.RowStride,
 	}
 	for i := range p.rows * runs.count {
 		at := first + (i/runs.count*m*pitch+i%runs.count*runs.apart)*winogradLanes
-		simd.Winograd(g.form, s.kind, to.Data[i*runs.n*to.RowStride:], pixels, at, &w.strides, runs.n, nil, w.scratch)
+		vwinograd.Apply(g.form, s.kind, to.Data[i*runs.n*to.RowStride:], pixels, at, &w.strides, runs.n, nil, w.scratch)
 	}
 }
 
@@ -147,7 +148,7 @@ func (o *tilesOut) write(w *winogradWorker, g *tileGrid, p patch, slice, lanes i
 	}
 	made := w.to.y[p.image*o.image+first*plane+o.corner(g, p):]
 	for i := range lines {
-		simd.Transpose(made[i*g.dilateH*o.w:], w.pixels[i*pitch*winogradLanes:], plane, winogradLanes, width, lanes)
+		vec.Transpose(made[i*g.dilateH*o.w:], w.pixels[i*pitch*winogradLanes:], plane, winogradLanes, width, lanes)
 	}
 }
 
@@ -167,12 +168,12 @@ func (o *tilesOut) corner(g *tileGrid, p patch) int {
 // mapped maps points back to the tiles of a patch, in pixels whose lines are so many pixels apart.
 func (o *tilesOut) mapped(w *winogradWorker, g *tileGrid, p patch, pixels []float32, pitch int, src cpe.Block) {
 	m, runs := g.form.Tile, g.runs(p)
-	w.strides = simd.WinogradStrides{
+	w.strides = vwinograd.Strides{
 		SrcRow: g.form.Edge() * src.PlaneStride, SrcCol: src.PlaneStride, SrcNext: src.RowStride,
 		DstRow: pitch * winogradLanes, DstCol: g.dilateW * winogradLanes, DstNext: runs.next * winogradLanes,
 	}
 	for i := range p.rows * runs.count {
 		to := pixels[(i/runs.count*m*pitch+i%runs.count*runs.apart)*winogradLanes:]
-		simd.Winograd(g.form, simd.WinogradOutput, to, src.Data, i*runs.n*src.RowStride, &w.strides, runs.n, &w.bias, w.scratch)
+		vwinograd.Apply(g.form, vwinograd.Output, to, src.Data, i*runs.n*src.RowStride, &w.strides, runs.n, &w.bias, w.scratch)
 	}
 }

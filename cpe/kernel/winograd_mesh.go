@@ -2,7 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
 // winogradMesh is Winograd's convolution on a modelled machine, whose memory wants long contiguous blocks. At a point inputs and results
@@ -19,7 +19,7 @@ import (
 type winogradMesh struct {
 	conv        *Conv
 	direction   Direction
-	form        simd.WinogradForm
+	form        vwinograd.Form
 	runs        tileRuns
 	block       int // runs
 	chunks      int // parts of a point's product
@@ -71,7 +71,7 @@ type tileRun struct {
 }
 
 // newTileRuns takes runs of up to most tiles that fit LDM.
-func newTileRuns(f simd.WinogradForm, images, h, w, most int, fits func(images, rows, cols int) bool) tileRuns {
+func newTileRuns(f vwinograd.Form, images, h, w, most int, fits func(images, rows, cols int) bool) tileRuns {
 	g := tileRuns{newTileGrid(f, images, h, w, func(rows, cols int) bool { return rows*cols <= most && fits(1, rows, cols) }), 1}
 	if g.bands*g.pieces == 1 {
 		g.together = even(images, max(1, largest(images, func(n int) bool { return n*g.rows*g.cols <= most && fits(n, g.rows, g.cols) })), 1)

@@ -2,7 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
 // meshWorker is what a core group needs to itself.
@@ -10,24 +11,24 @@ type meshWorker struct {
 	product *product
 	job     productJob
 	a, b    operand
-	bias    simd.WinogradBias
-	strides simd.WinogradStrides
-	scratch [simd.WinogradScratch]float32 // what a CPE has in registers
+	bias    vwinograd.Bias
+	strides vwinograd.Strides
+	scratch [vwinograd.Scratch]float32 // what a CPE has in registers
 }
 
 // vectorNeed is the number of values that squares take which are mapped side by side, before and behind that.
-func vectorNeed(f simd.WinogradForm) int { return 2 * f.Points() * winogradLanes }
+func vectorNeed(f vwinograd.Form) int { return 2 * f.Points() * winogradLanes }
 
 // vectors maps n squares, winogradLanes at a time: fill brings some side by side, value by value, and empty takes them from there. room
 // has vectorNeed values.
-func (w *meshWorker) vectors(f simd.WinogradForm, kind simd.WinogradMap, from, to, n int, room []float32, fill, empty func(lanes []float32, first, n int)) {
-	w.strides = simd.WinogradStrides{SrcRow: from * winogradLanes, SrcCol: winogradLanes, DstRow: to * winogradLanes, DstCol: winogradLanes}
+func (w *meshWorker) vectors(f vwinograd.Form, kind vwinograd.Map, from, to, n int, room []float32, fill, empty func(lanes []float32, first, n int)) {
+	w.strides = vwinograd.Strides{SrcRow: from * winogradLanes, SrcCol: winogradLanes, DstRow: to * winogradLanes, DstCol: winogradLanes}
 	before, behind := room[:f.Points()*winogradLanes], room[f.Points()*winogradLanes:]
 	for first := 0; first < n; first += winogradLanes {
 		some := min(winogradLanes, n-first)
 		clear(before)
 		fill(before, first, some)
-		simd.Winograd(f, kind, behind, before, 0, &w.strides, 1, &w.bias, w.scratch[:])
+		vwinograd.Apply(f, kind, behind, before, 0, &w.strides, 1, &w.bias, w.scratch[:])
 		empty(behind, first, some)
 	}
 }
@@ -35,29 +36,29 @@ func (w *meshWorker) vectors(f simd.WinogradForm, kind simd.WinogradMap, from, t
 // lined fills vectors with points of which rows of cols lie one behind another, spread empties them so.
 func lined(data []float32, cols int) func(lanes []float32, first, n int) {
 	return func(lanes []float32, first, n int) {
-		simd.CopyRows(lanes, winogradLanes, data[first:], cols, len(data)/cols, n)
+		vec.CopyRows(lanes, winogradLanes, data[first:], cols, len(data)/cols, n)
 	}
 }
 
 func spread(data []float32, cols int) func(lanes []float32, first, n int) {
 	return func(lanes []float32, first, n int) {
-		simd.CopyRows(data[first:], cols, lanes, winogradLanes, len(data)/cols, n)
+		vec.CopyRows(data[first:], cols, lanes, winogradLanes, len(data)/cols, n)
 	}
 }
 
 // winogradWork is the number of additions and multiplications of the maps of a line, in their order.
-var winogradWork = map[simd.WinogradForm][5]int{
+var winogradWork = map[vwinograd.Form][5]int{
 	{Tile: 2, Kernel: 3}: {4, 4, 7, 2, 7}, {Tile: 4, Kernel: 3}: {20, 13, 15, 12, 16},
 	{Tile: 4, Kernel: 5}: {42, 22, 32, 20, 33}, {Tile: 5, Kernel: 3}: {37, 22, 21, 25, 22},
 }
 
 // meshFlops is the work of mapping n squares, and of bringing the values of those that are no points, of an edge, side by side or back.
-func meshFlops(f simd.WinogradForm, kind simd.WinogradMap, from, to, edge, n int) float64 {
+func meshFlops(f vwinograd.Form, kind vwinograd.Map, from, to, edge, n int) float64 {
 	return float64(n * (winogradWork[f][kind]*(from+to) + edge*edge))
 }
 
 // takeMapped takes the LDM of a CPE that maps blocks: each twice, since the next ones come and go meanwhile, and vectors.
-func takeMapped(c *cpe.CPE, f simd.WinogradForm, a, b *cpe.Block) (came, made, room []float32, err error) {
+func takeMapped(c *cpe.CPE, f vwinograd.Form, a, b *cpe.Block) (came, made, room []float32, err error) {
 	c.Free()
 	if err = c.Hold("winograd", a.Count()+b.Count()); err != nil {
 		return nil, nil, nil, err
@@ -123,10 +124,10 @@ func (w *meshWorker) write(c *cpe.CPE, o *tilesOut, g *tileRuns, r tileRun, chan
 		return err
 	}
 	c.Load(points, &src)
-	c.Compute(meshFlops(g.form, simd.WinogradOutput, edge, m, m, r.tiles()), 0)
+	c.Compute(meshFlops(g.form, vwinograd.Output, edge, m, m, r.tiles()), 0)
 	if c.Values() {
 		w.bias = unbiased
-		simd.Fill(w.bias.Add[:], bias)
+		vec.Fill(w.bias.Add[:], bias)
 		empty := func(lanes []float32, first, n int) {
 			for lane := range n {
 				image, y, x := r.place(first+lane, m)
@@ -137,20 +138,20 @@ func (w *meshWorker) write(c *cpe.CPE, o *tilesOut, g *tileRuns, r tileRun, chan
 				}
 			}
 		}
-		w.vectors(g.form, simd.WinogradOutput, edge, m, r.tiles(), room, lined(points, r.tiles()), empty)
+		w.vectors(g.form, vwinograd.Output, edge, m, r.tiles(), room, lined(points, r.tiles()), empty)
 	}
 	c.Store(&block, made)
 	return nil
 }
 
 // mapWeights maps n kernels to points, turned by half a turn for the input gradient.
-func (w *meshWorker) mapWeights(c *cpe.CPE, f simd.WinogradForm, kernels, to *cpe.Block, n int, turned bool) error {
+func (w *meshWorker) mapWeights(c *cpe.CPE, f vwinograd.Form, kernels, to *cpe.Block, n int, turned bool) error {
 	weights, made, room, err := takeMapped(c, f, kernels, to)
 	if err != nil {
 		return err
 	}
 	c.Load(weights, kernels)
-	c.Compute(meshFlops(f, simd.WinogradWeights, f.Kernel, f.Edge(), f.Kernel, n), 0)
+	c.Compute(meshFlops(f, vwinograd.Weights, f.Kernel, f.Edge(), f.Kernel, n), 0)
 	if c.Values() {
 		taps := f.Taps()
 		fill := func(lanes []float32, first, n int) {
@@ -164,20 +165,20 @@ func (w *meshWorker) mapWeights(c *cpe.CPE, f simd.WinogradForm, kernels, to *cp
 				}
 			}
 		}
-		w.vectors(f, simd.WinogradWeights, f.Kernel, f.Edge(), n, room, fill, spread(made, n))
+		w.vectors(f, vwinograd.Weights, f.Kernel, f.Edge(), n, room, fill, spread(made, n))
 	}
 	c.Store(to, made)
 	return nil
 }
 
 // collect maps the sums at points of n kernels back to these; they are their gradient, or added to it.
-func (w *meshWorker) collect(c *cpe.CPE, f simd.WinogradForm, kernels, src *cpe.Block, n int, add bool) error {
+func (w *meshWorker) collect(c *cpe.CPE, f vwinograd.Form, kernels, src *cpe.Block, n int, add bool) error {
 	sums, grads, room, err := takeMapped(c, f, src, kernels)
 	if err != nil {
 		return err
 	}
 	c.Load(sums, src)
-	work := meshFlops(f, simd.WinogradWeightsGrad, f.Edge(), f.Kernel, f.Kernel, n)
+	work := meshFlops(f, vwinograd.WeightsGrad, f.Edge(), f.Kernel, f.Kernel, n)
 	if add {
 		c.Load(grads, kernels)
 		work += float64(kernels.Count())
@@ -195,7 +196,7 @@ func (w *meshWorker) collect(c *cpe.CPE, f simd.WinogradForm, kernels, src *cpe.
 				}
 			}
 		}
-		w.vectors(f, simd.WinogradWeightsGrad, f.Edge(), f.Kernel, n, room, lined(sums, n), empty)
+		w.vectors(f, vwinograd.WeightsGrad, f.Edge(), f.Kernel, n, room, lined(sums, n), empty)
 	}
 	c.Store(kernels, grads)
 	return nil

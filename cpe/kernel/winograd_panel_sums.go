@@ -2,7 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vconv"
 )
 
 // winogradGradPanels is the weight gradient of Winograd's convolution where weights are many, or tiles few: a core group multiplies a piece
@@ -87,7 +87,7 @@ func (b *gradPanelsMultiply) RunGroup(g *cpe.CoreGroup) error {
 	inputs, results := b.planes(g)
 	sums := b.sums
 	sums.data = part(memory, own, b.sums.size)
-	mr, _ := simd.PixelSumSize()
+	mr, _ := vconv.PixelSumSize()
 	rows := blocks(b.out, mr)
 	at, end := g.Share(blocks(b.in, b.panel) * rows)
 	for at < end {

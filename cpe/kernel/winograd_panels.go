@@ -2,7 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
 // winogradPanels is Winograd's convolution where weights are many: core groups share panels of outputs, so that a weight is
@@ -24,7 +24,7 @@ type winogradPanelBlock struct {
 }
 
 // panelTiles is the number of tiles of a block: results of a panel take up to all of L2, lest weights be mapped too often.
-func panelTiles(spec *cpe.Spec, f simd.WinogradForm) int {
+func panelTiles(spec *cpe.Spec, f vwinograd.Form) int {
 	return max(tileRows, spec.LDMBytes/4/f.Points()/panel)
 }
 

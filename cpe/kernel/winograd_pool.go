@@ -1,13 +1,16 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/internal/simd"
+import (
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vpool"
+)
 
 // pooledSlices is maximum pooling of the results of Winograd's convolution on the host, a slice of channels of an image at a time: results
 // are pooled as soon as they have been mapped back, and their gradient is made when it is about to be mapped to points, so that either is
 // in L1.
 type pooledSlices struct {
 	shape  PoolShape
-	kernel *simd.BlockPool
+	kernel *vpool.Blocks
 	taken  []uint8 // the places of maxima, of all lanes of the slices
 }
 
@@ -23,7 +26,7 @@ func (c *Conv) poolsSlices() bool {
 
 // newSlicePool prepares ConvPool for a convolution for which poolsSlices. It is nil where no kernel pools such windows.
 func newSlicePool(c *Conv, p PoolShape) (*ConvPool, error) {
-	if p.Method != PoolMax || p.KH*p.KW > simd.MaxBlockWindow || !p.meets() || p.OutBlocks && p.C%BlockLanes != 0 {
+	if p.Method != PoolMax || p.KH*p.KW > vpool.MaxBlockWindow || !p.meets() || p.OutBlocks && p.C%BlockLanes != 0 {
 		return nil, nil
 	}
 	found := &considered{}
@@ -35,7 +38,7 @@ func newSlicePool(c *Conv, p PoolShape) (*ConvPool, error) {
 		return nil, err
 	}
 	v.blocked = [2]bool{c.blocked[0], p.OutBlocks}
-	v.pooled = &pooledSlices{shape: p, kernel: simd.NewBlockPool(simd.BlockPoolShape{
+	v.pooled = &pooledSlices{shape: p, kernel: vpool.NewBlocks(vpool.BlocksShape{
 		H: p.H, W: p.W, OH: p.OH, OW: p.OW, KH: p.KH, KW: p.KW, SH: p.SH, SW: p.SW, Top: p.PH, Left: p.PW,
 	})}
 	return &ConvPool{conv: v}, v.takeStrategies()
@@ -81,7 +84,7 @@ func (p *pooledSlices) results(room []float32) []float32 { return room[:p.in()] 
 // max pools a slice of results to outputs y.
 func (p *pooledSlices) max(room, y []float32, image, slice int) {
 	s := &p.shape
-	plane, all := s.OH*s.OW, simd.Rows{To: s.OH}
+	plane, all := s.OH*s.OW, vpool.Rows{To: s.OH}
 	to, lanes, taken := p.slice(y, image, slice)
 	if s.OutBlocks {
 		p.kernel.Max(to, taken, room, all, s.ReLU)
@@ -89,7 +92,7 @@ func (p *pooledSlices) max(room, y []float32, image, slice int) {
 	}
 	maxima := room[p.in():]
 	p.kernel.Max(maxima, taken, room, all, s.ReLU)
-	simd.Transpose(to, maxima, plane, BlockLanes, plane, lanes)
+	vec.Transpose(to, maxima, plane, BlockLanes, plane, lanes)
 }
 
 // grad makes the gradient of a slice of results from that of the outputs.
@@ -103,8 +106,8 @@ func (p *pooledSlices) grad(room, dy []float32, image, slice int) []float32 {
 		if lanes < BlockLanes {
 			clear(from)
 		}
-		simd.Transpose(from, planes, BlockLanes, plane, lanes, plane)
+		vec.Transpose(from, planes, BlockLanes, plane, lanes, plane)
 	}
-	p.kernel.MaxGrad(room, from, taken, simd.Rows{To: s.H})
+	p.kernel.MaxGrad(room, from, taken, vpool.Rows{To: s.H})
 	return p.results(room)
 }

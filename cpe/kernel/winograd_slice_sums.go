@@ -2,13 +2,13 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vconv"
 )
 
 // sliceSums adds up products of points over tiles, where points lie slice by slice. Meanwhile it fetches what comes next, a slice
 // with each tile of rows.
 type sliceSums struct {
-	runs  simd.PixelRuns
+	runs  vconv.PixelRuns
 	ahead [2]sliceRun
 }
 
@@ -26,13 +26,13 @@ func (p *pointPlanes) run(point int, channels span) sliceRun {
 
 // sumColumns is how many inputs are added up together at most.
 func sumColumns() int {
-	_, wide := simd.PixelSumSize()
+	_, wide := vconv.PixelSumSize()
 	return wide * winogradLanes
 }
 
 // add makes a matrix of outputs x inputs, up to sumColumns of these, of the slices that have them, or adds to it.
 func (s *sliceSums) add(results, inputs sliceRun, outs span, tiles int, sums cpe.Matrix, accumulate bool) {
-	mr, _ := simd.PixelSumSize()
+	mr, _ := vconv.PixelSumSize()
 	s.runs.Runs, s.runs.N, s.runs.JumpA, s.runs.JumpB = 1, tiles, results.jump, inputs.jump
 	for row := 0; row < outs.n; {
 		rows := outs.n - row
@@ -43,7 +43,7 @@ func (s *sliceSums) add(results, inputs sliceRun, outs span, tiles int, sums cpe
 				break
 			}
 		}
-		simd.PixelSums(&s.runs, results.data, inputs.data, sums.Data[row*sums.Ld:], sums.Ld, outs.at%winogradLanes+row, rows, inputs.n*winogradLanes, accumulate)
+		vconv.PixelSums(&s.runs, results.data, inputs.data, sums.Data[row*sums.Ld:], sums.Ld, outs.at%winogradLanes+row, rows, inputs.n*winogradLanes, accumulate)
 		row += rows
 	}
 }

@@ -2,7 +2,9 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
+	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
 // winogradSmall computes one or both gradients of Winograd's convolution where images are small and channels few:
@@ -186,11 +188,11 @@ func (b *winogradSmall) enter(w *winogradWorker, s *squares, x []float32, to *po
 // addWeights adds a block's products to the sums, or begins them.
 func (b *winogradSmall) addWeights(v, y, sums *pointPlanes, images int, add bool) {
 	tiles, made := images*b.grid.rows*b.grid.cols, blocks(b.results.channels, winogradLanes)*winogradLanes
-	_, nr := simd.Micro()
+	_, nr := vgemm.Tile()
 	for point := range v.points {
 		left, right, to := v.data[point*v.plane:], y.data[point*y.plane:], sums.data[point*sums.plane:]
 		for col := 0; col < made; col += nr {
-			simd.StridedPanel(b.images.channels, min(nr, made-col), tiles, left, 1, v.ld, right[col:], y.ld, to[col:], sums.ld, add)
+			vgemm.StridedPanel(b.images.channels, min(nr, made-col), tiles, left, 1, v.ld, right[col:], y.ld, to[col:], sums.ld, add)
 		}
 	}
 }
@@ -207,7 +209,7 @@ func (b *winogradSmall) addBias(y, sums *pointPlanes, images int, add bool) {
 		clear(to)
 	}
 	for tile := range images * b.grid.rows * b.grid.cols {
-		simd.Add(to, to, y.data[tile*y.ld+at:])
+		vec.Add(to, to, y.data[tile*y.ld+at:])
 	}
 }
 
@@ -215,12 +217,12 @@ func (b *winogradSmall) addBias(y, sums *pointPlanes, images int, add bool) {
 func (b *winogradSmall) multiply(g *cpe.CoreGroup, v, y *pointPlanes, images int) {
 	u, tiles, deep := g.Common(b.filters.size()), images*b.grid.rows*b.grid.cols, b.results.channels
 	made := blocks(b.images.channels, winogradLanes) * winogradLanes
-	_, nr := simd.Micro()
+	_, nr := vgemm.Tile()
 	for point := range v.points {
 		left, weights, to := y.data[point*y.plane:], b.filters.at(u, 0, point), v.data[point*v.plane:]
 		for col := 0; col < made; col += nr {
 			right := weights[col/panel*deep*panel+col%panel:]
-			simd.StridedPanel(tiles, min(nr, made-col), deep, left, y.ld, 1, right, panel, to[col:], v.ld, false)
+			vgemm.StridedPanel(tiles, min(nr, made-col), deep, left, y.ld, 1, right, panel, to[col:], v.ld, false)
 		}
 	}
 }
@@ -242,12 +244,12 @@ func (b *winogradSmall) addSquares(w *winogradWorker, v *pointPlanes, slice, ima
 	pixels := w.pixels[:lines*pitch*winogradLanes]
 	clear(pixels)
 	src := v.at(at, slice, b.grid.rows*b.grid.cols)
-	w.strides = simd.WinogradStrides{
+	w.strides = vwinograd.Strides{
 		SrcRow: edge * src.PlaneStride, SrcCol: src.PlaneStride, SrcNext: src.RowStride,
 		DstRow: pitch * winogradLanes, DstCol: winogradLanes, DstNext: m * winogradLanes,
 	}
 	for r := range b.grid.rows {
-		simd.Winograd(form, simd.WinogradInputGrad, pixels[r*m*pitch*winogradLanes:], src.Data, r*b.grid.cols*src.RowStride, &w.strides, b.grid.cols, nil, w.scratch)
+		vwinograd.Apply(form, vwinograd.InputGrad, pixels[r*m*pitch*winogradLanes:], src.Data, r*b.grid.cols*src.RowStride, &w.strides, b.grid.cols, nil, w.scratch)
 	}
 	first := image*s.image + slice*winogradLanes*s.h*s.w
 	dx, _ := b.gradients()
@@ -262,7 +264,7 @@ func (b *winogradSmall) addSquares(w *winogradWorker, v *pointPlanes, slice, ima
 			at := i * s.w * winogradLanes
 			copyWhere(dx[at:], line[:width*winogradLanes], from(above, at))
 		} else {
-			simd.Transpose(dx[i*s.w:], line, s.h*s.w, winogradLanes, width, min(winogradLanes, s.channels-slice*winogradLanes))
+			vec.Transpose(dx[i*s.w:], line, s.h*s.w, winogradLanes, width, min(winogradLanes, s.channels-slice*winogradLanes))
 		}
 	}
 }

@@ -2,7 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
 // smallCollect adds up the chunks' sums, maps them to kernels, sets the weights' gradient to these or adds them, and adds the biases'
@@ -11,7 +12,7 @@ type smallCollect struct{ *winogradSmall }
 
 // collectNeed is the number of values that takes: the sums of an input, and kernels of a slice of outputs.
 func (b *winogradSmall) collectNeed() int {
-	return b.sums.ld + 2*b.grid.form.Taps()*winogradLanes + simd.WinogradScratch
+	return b.sums.ld + 2*b.grid.form.Taps()*winogradLanes + vwinograd.Scratch
 }
 
 // Name names the stage.
@@ -33,7 +34,7 @@ func (p *smallCollect) RunGroup(g *cpe.CoreGroup) error {
 	if db := p.conv.args.bias; db != nil && lo == 0 && hi > 0 {
 		for i := range smallChunks {
 			sums := p.chunk(g, i)
-			simd.Add(db, db, p.biasSums(&sums))
+			vec.Add(db, db, p.biasSums(&sums))
 		}
 	}
 	return nil
@@ -47,7 +48,7 @@ func (p *smallCollect) addUp(g *cpe.CoreGroup, w *winogradWorker, input int) {
 		if i == 0 {
 			copy(sums, chunk)
 		} else {
-			simd.Add(sums, sums, chunk[:len(sums)])
+			vec.Add(sums, sums, chunk[:len(sums)])
 		}
 	}
 	for first := 0; first < out; first += winogradLanes {
@@ -61,17 +62,17 @@ func (p *smallCollect) collect(w *winogradWorker, sums []float32, input, first, 
 	taps, all := form.Taps(), p.images.channels*form.Taps()
 	kernels := w.pixels[p.sums.ld:][:2*taps*winogradLanes]
 	turned := kernels[taps*winogradLanes:]
-	w.strides = simd.WinogradStrides{
+	w.strides = vwinograd.Strides{
 		SrcRow: form.Edge() * p.sums.plane, SrcCol: p.sums.plane,
 		DstRow: form.Kernel * winogradLanes, DstCol: winogradLanes,
 	}
-	simd.Winograd(form, simd.WinogradWeightsGrad, kernels, sums, 0, &w.strides, 1, nil, w.scratch)
-	simd.Transpose(turned, kernels, taps, winogradLanes, taps, winogradLanes)
+	vwinograd.Apply(form, vwinograd.WeightsGrad, kernels, sums, 0, &w.strides, 1, nil, w.scratch)
+	vec.Transpose(turned, kernels, taps, winogradLanes, taps, winogradLanes)
 	_, gradient := p.gradients()
 	for i := range lanes {
 		dw := gradient[(first+i)*all+input*taps:][:taps]
 		if p.conv.args.add {
-			simd.Add(dw, dw, turned[i*taps:])
+			vec.Add(dw, dw, turned[i*taps:])
 		} else {
 			copy(dw, turned[i*taps:])
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/isa"
 )
 
 // winogradErrors are the tolerances of Winograd's convolution, relative to the deviation of a sum of products of values of unit
@@ -191,7 +191,7 @@ func TestWinogradNeedsLDM(t *testing.T) {
 
 // TestHostStrategy: Winograd's convolution is chosen for many channels, and not where there are few, or one for each group.
 func TestHostStrategy(t *testing.T) {
-	if !simd.Vectors() {
+	if !isa.Vectors() {
 		t.Skip("the model's figures are those of machines with vectors")
 	}
 	spec, err := cpe.Load("host")

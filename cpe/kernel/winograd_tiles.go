@@ -2,7 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
 // winogradTiles is Winograd's convolution where core groups share the tiles. All weights are mapped to points first. A core
@@ -111,14 +111,14 @@ func (v *winogradTiles) multiply(g *cpe.CoreGroup, inputs, results *pointPlanes,
 
 // multiplyPanels makes the results at one point: the operands lie as the micro-kernel reads them.
 func (v *winogradTiles) multiplyPanels(inputs cpe.Matrix, weights []float32, results cpe.Matrix, tiles int) {
-	_, nr := simd.Micro()
+	_, nr := vgemm.Tile()
 	made := blocks(v.out, winogradLanes) * winogradLanes
 	for first := 0; first < v.out; first += panel {
 		for k0 := 0; k0 < v.in; k0 += v.depth {
 			k := min(v.depth, v.in-k0)
 			for col := first; col < min(first+panel, made); col += nr {
 				b := weights[(first/panel*v.in+k0)*panel+col%panel:]
-				simd.StridedPanel(tiles, min(nr, made-col), k, inputs.Data[k0:], inputs.Ld, 1, b, panel, results.Data[col:], results.Ld, k0 > 0)
+				vgemm.StridedPanel(tiles, min(nr, made-col), k, inputs.Data[k0:], inputs.Ld, 1, b, panel, results.Data[col:], results.Ld, k0 > 0)
 			}
 		}
 	}

@@ -3,7 +3,8 @@ package kernel
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
 // winogradGrads is what Winograd's weight gradients on the host have in common: inputs and the outputs' gradient of a block of patches are mapped
@@ -27,8 +28,8 @@ const gradTiles = 128
 const collectSlices = 4
 
 // collectNeed is the number of values that takes: sums, kernels, these turned, and what they are added to.
-func collectNeed(f simd.WinogradForm) int {
-	return collectSlices*winogradLanes*(f.Points()+3*f.Taps()) + simd.WinogradScratch
+func collectNeed(f vwinograd.Form) int {
+	return collectSlices*winogradLanes*(f.Points()+3*f.Taps()) + vwinograd.Scratch
 }
 
 // winogradGradStages returns the stages of the weight gradient.
@@ -80,19 +81,19 @@ func (v *winogradGrads) collect(w *winogradWorker, block cpe.Block, out, first, 
 	n := slices * winogradLanes
 	grads := v.conv.args.w[(out*v.in+first)*taps:]
 	kernels, turned := w.pixels[:taps*n], w.pixels[taps*n:2*taps*n]
-	w.strides = simd.WinogradStrides{
+	w.strides = vwinograd.Strides{
 		SrcRow: form.Edge() * block.PlaneStride, SrcCol: block.PlaneStride, SrcNext: winogradLanes,
 		DstRow: r * winogradLanes, DstCol: winogradLanes, DstNext: taps * winogradLanes,
 	}
-	simd.Winograd(form, simd.WinogradWeightsGrad, kernels, block.Data, 0, &w.strides, slices, nil, w.scratch)
+	vwinograd.Apply(form, vwinograd.WeightsGrad, kernels, block.Data, 0, &w.strides, slices, nil, w.scratch)
 	if !add {
 		turned = grads
 	}
 	for i := range slices {
 		at := i * taps * winogradLanes
-		simd.Transpose(turned[at:], kernels[at:], taps, winogradLanes, taps, min(winogradLanes, lanes-i*winogradLanes))
+		vec.Transpose(turned[at:], kernels[at:], taps, winogradLanes, taps, min(winogradLanes, lanes-i*winogradLanes))
 	}
 	if add {
-		simd.Add(grads[:lanes*taps], grads[:lanes*taps], turned)
+		vec.Add(grads[:lanes*taps], grads[:lanes*taps], turned)
 	}
 }

@@ -8,13 +8,13 @@ import (
 	"strings"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/isa"
 )
 
 // machineLine tells computers apart on which other strategies may be the fastest: the processor's model, the vector
 // instructions in use and a core's L2 cache. The number of threads is not part of it, so that a file serves runs at any.
 func machineLine(spec cpe.Spec) string {
-	level, _, _ := strings.Cut(simd.Name(), " ")
+	level, _, _ := strings.Cut(isa.Name(), " ")
 	return fmt.Sprintf("%s, %s, %d KB L2", processor("/proc/cpuinfo"), level, spec.LDMBytes>>10)
 }
 

@@ -15,18 +15,6 @@ const (
 	cmpNotAtLeast = 0x19 // less, or one is NaN
 )
 
-// blockPools emits pooling of planes of blocks of channels by windows of any shape; lanes are channels. Gradients of the maxima of
-// windows that nets have get kernels of their own.
-func (s isa) blockPools() {
-	s.maxBlocks()
-	s.aveBlocks()
-	s.maxBlocksGrad()
-	s.aveBlocksGrad()
-	for _, q := range []squares{{3, 1}, {3, 2}, {2, 2}} {
-		s.maxBlocksGroups(q)
-	}
-}
-
 // meeting loads an entry of the table of an axis: where the first pixel that is met is, in bytes, how many are met, and the place of
 // the first.
 func meeting(table reg.Register) (at, count, place reg.Register) {
@@ -85,8 +73,6 @@ func (s isa) blockWindows(first func(x Mem, place reg.Register), next func(x Mem
 // are wide bytes on. Maxima up to the limit become 0, from no place. All vectors of a pixel are worked on at once: each waits for its last
 // comparison.
 func (s isa) maxBlocks() {
-	s.text("maxBlocks", "dst *float32, mask *uint8, src *float32, columns *int, places *int32, count, ld, wide, n int, limit float32",
-		"takes the maxima of a row of windows.")
 	dst, mask := gp("dst"), gp("mask")
 	limit, zero, none := s.constant("limit"), s.zero(), s.load(s.bits(noneCode))
 	value, best := make([]reg.VecVirtual, lanes/s.w), make([]reg.VecVirtual, lanes/s.w)
@@ -163,7 +149,6 @@ func (s isa) storeBytes(v reg.VecVirtual, m Mem) {
 
 // aveBlocks emits the means of windows, the sums of their rows being added up. divisors has a vector for each output.
 func (s isa) aveBlocks() {
-	s.text("aveBlocks", "dst, divisors, src *float32, columns *int, count, ld, n int", "takes the means of a row of windows.")
 	dst, divisors := gp("dst"), gp("divisors")
 	sum, line := s.v(), s.v()
 	s.blockWindows(func(x Mem, _ reg.Register) {

@@ -54,8 +54,6 @@ func (s isa) blockInputs(sum reg.VecVirtual, begin func(output, place reg.Regist
 // in windows of the first row of outputs that meets them; in those of the next row and of the next column they come down and across
 // bytes before.
 func (s isa) maxBlocksGrad() {
-	s.text("maxBlocksGrad", "dx, dy *float32, taken *uint8, columns *int, places *int32, count, ld, down, across, n int",
-		"adds up the gradients of the outputs that took each of a row of inputs.")
 	across, ld := gp("across"), gp("ld")
 	SHRQ(Imm(2), ld)
 	sum := s.v()
@@ -99,8 +97,6 @@ func (s isa) addTaken(sum reg.VecVirtual, dy Mem, took reg.VecVirtual, place Mem
 
 // aveBlocksGrad is as maxBlocksGrad, of all outputs that meet an input.
 func (s isa) aveBlocksGrad() {
-	s.text("aveBlocksGrad", "dx, dy *float32, columns *int, count, ld, n int",
-		"adds up the gradients of the outputs that meet each of a row of inputs.")
 	sum := s.v()
 	s.blockInputs(sum, func(_, _ reg.Register) {}, func(dy Mem) { VADDPS(dy, sum, sum) }, func() {})
 }

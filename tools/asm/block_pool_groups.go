@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -12,8 +10,6 @@ import (
 // the same outputs, all of which there are. dx is the first of n such groups of a row, dy and taken are the first of the outputs that it
 // meets, places those of the first row of outputs; down is how many bytes before they come for the next row.
 func (s isa) maxBlocksGroups(q squares) {
-	s.text(fmt.Sprintf("maxBlocksGrad%dx%d", q.k, q.s), "dx, dy *float32, taken *uint8, places *int32, count, ld, down, n int",
-		"adds up the gradients of the outputs that took each of groups of inputs.")
 	dx, dy, taken, n := gp("dx"), gp("dy"), gp("taken"), gp("n")
 	ld, ldTaken, down := gp("ld"), gp("ld"), gp("down")
 	SHRQ(Imm(2), ldTaken)

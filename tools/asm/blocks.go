@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -14,32 +12,11 @@ const (
 	pixelBytes = 4 * lanes
 )
 
-// blocks emits the micro kernels of images that lie in blocks of channels, of up to mr pixels.
-func (s isa) blocks(mr int) {
-	for nv := lanes / s.w; nv <= 2; nv++ {
-		for rows := 1; rows <= mr; rows++ {
-			s.pixels(rows, nv)
-		}
-	}
-	if s.w < lanes {
-		s.pixelSums(6, 2)
-		s.pixelSums(5, 2)
-		return
-	}
-	for nv := 1; nv <= 3; nv++ {
-		s.pixelSums(8, nv)
-	}
-}
-
 // pixels emits the micro kernel of a pointwise convolution of tiles of some pixels with nv vectors of output channels: C (rows x vectors,
 // pixels side by side, vectors jumpC apart) = start + A (rows x 16*blocks, blocks jumpA apart) * B, panels of 32 columns. On the way it
 // fetches the same pixels of the next block to L1, or the next tile's of the first one, those behind them to L2, and the results of
 // these to L1.
 func (s isa) pixels(rows, nv int) {
-	name := fmt.Sprintf("pixels%dx%d%s", rows, nv, s.tag)
-	TEXT(name, NOSPLIT, "func(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s is the micro kernel of a pointwise convolution of blocks of channels: pixels x vectors are %d x %d.", name, rows, nv))
 	Label("tile")
 	blocks, a, jumpA := Load(Param("blocks"), GP64()), Load(Param("a"), GP64()), Load(Param("jumpA"), GP64())
 	b, start := Load(Param("b"), GP64()), Load(Param("start"), GP64())
@@ -158,10 +135,6 @@ func (s isa) putPixels(acc [][]reg.VecVirtual, column func(j int) Mem) {
 // apart, runs nextB). From a tile to the next A moves on by stepA and thenA in turn. On the way each fetches as many pixels of a block
 // that will be read later, those of the next tile being jumpAhead away.
 func (s isa) pixelSums(rows, nv int) {
-	name := fmt.Sprintf("pixelSums%dx%d%s", rows, nv, s.tag)
-	TEXT(name, NOSPLIT, "func(runs, pixels int, a *float32, nextA, stepA, thenA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int"+edge+")")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s adds up products of blocks of channels over pixels: rows x vectors are %d x %d.", name, rows, nv))
 	Label("tile")
 	runs, pixels := Load(Param("runs"), GP64()), Load(Param("pixels"), GP64())
 	a, nextA := Load(Param("a"), GP64()), Load(Param("nextA"), GP64())

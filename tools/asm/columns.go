@@ -7,17 +7,21 @@ import (
 )
 
 // columnSums emits the sums of columns in float64, to which a row of n values adds, n a multiple of the vector width.
-func (s isa) columnSums() {
-	s.column("columnSums", "adds x to sums.", func(sum, x, _ reg.VecVirtual) { VADDPD(x, sum, sum) })
-	s.column("columnProducts", "adds x*y to sums.", func(sum, x, y reg.VecVirtual) { VFMADD231PD(x, y, sum) })
-	s.column("columnSquares", "adds (x-y)^2 to sums.", func(sum, x, y reg.VecVirtual) {
+func (s isa) columnSums() { s.column(func(sum, x, _ reg.VecVirtual) { VADDPD(x, sum, sum) }) }
+
+// columnProducts emits the same of products.
+func (s isa) columnProducts() { s.column(func(sum, x, y reg.VecVirtual) { VFMADD231PD(x, y, sum) }) }
+
+// columnSquares emits the same of squared differences.
+func (s isa) columnSquares() {
+	s.column(func(sum, x, y reg.VecVirtual) {
 		VSUBPD(y, x, x)
 		VFMADD231PD(x, x, sum)
 	})
 }
 
-func (s isa) column(name, doc string, add func(sum, x, y reg.VecVirtual)) {
-	s.text(name, "sums *float64, x, y *float32, n int", doc)
+// column emits the loop of these three; add adds half a vector to its sums.
+func (s isa) column(add func(sum, x, y reg.VecVirtual)) {
 	sums, x, y := Load(Param("sums"), GP64()), Load(Param("x"), GP64()), Load(Param("y"), GP64())
 	s.eachVector(func(at reg.GPVirtual) {
 		var xs, ys [2]reg.VecVirtual

@@ -1,34 +1,14 @@
 package main
 
 import (
-	"fmt"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Most pixels that a tile of a depthwise convolution has, and most kernel offsets that are summed over pixels at once: each takes a
-// register.
-const tapPixels, tapOffsets = 12, 5
-
-// depthwise emits the micro kernels of depthwise convolutions.
-func (s isa) depthwise() {
-	for pixels := 1; pixels <= tapPixels; pixels++ {
-		s.depthTaps(pixels)
-	}
-	for offsets := 1; offsets <= tapOffsets; offsets++ {
-		s.depthTapSums(offsets)
-	}
-}
-
 // depthTaps emits the micro kernel of a depthwise convolution of some pixels, which lie apart values from each other, and of further tiles of as
 // many: a vector of channels of each becomes start + the sum over k of x[offs[k]+apart*pixel] * w[k]. Results are to values from each other.
 func (s isa) depthTaps(pixels int) {
-	name := fmt.Sprintf("taps%d%s", pixels, s.tag)
-	TEXT(name, NOSPLIT, "func(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s is the micro kernel of a depthwise convolution of %d pixels.", name, pixels))
 	tiles, x, apart := Load(Param("tiles"), GP64()), Load(Param("x"), GP64()), Load(Param("apart"), GP64())
 	c, to := Load(Param("c"), GP64()), Load(Param("to"), GP64())
 	SHLQ(Imm(2), apart)
@@ -97,10 +77,6 @@ func (s isa) depthTaps(pixels int) {
 // of pixels of x[offset+pixel*step] * y[pixel], y's pixels being side by side. Rows of x begin nextX behind the last one's end, those of
 // y nextY. Pixels take turns in two sums, which are added at the end.
 func (s isa) depthTapSums(offsets int) {
-	name := fmt.Sprintf("tapSums%d%s", offsets, s.tag)
-	TEXT(name, NOSPLIT, "func(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, nextY int, c *float32, accumulate bool)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s adds up products of pixels of a depthwise convolution for %d offsets.", name, offsets))
 	rows, offs, base := Load(Param("rows"), GP64()), Load(Param("offs"), GP64()), Load(Param("x"), GP64())
 	step, nextX := Load(Param("step"), GP64()), Load(Param("nextX"), GP64())
 	y, nextY := Load(Param("y"), GP64()), Load(Param("nextY"), GP64())

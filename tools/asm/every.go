@@ -11,14 +11,10 @@ import (
 
 // every emits the copy of every second or fourth value, a whole vector of them at a time.
 func (s isa) every(stride int) {
-	name := fmt.Sprintf("every%d%s", stride, s.tag)
-	TEXT(name, NOSPLIT, "func(dst, src *float32, n int)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s copies n values that lie %d apart; n is a positive multiple of a vector.", name, stride))
 	dst := Load(Param("dst"), GP64())
 	src := Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
-	even := s.evenPlaces(name + "places")
+	even := s.evenPlaces(fmt.Sprintf("every%d%splaces", stride, s.tag))
 	Label("loop")
 	x := make([]reg.VecVirtual, stride)
 	for i := range x {

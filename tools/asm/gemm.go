@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -15,17 +13,11 @@ const (
 	columnsAhead = 1536
 )
 
-// edge are the parameters of a micro kernel that may store fewer rows and columns than it computes; words are the middle of the mask's.
-const edge = ", m, n int, words *int32"
-
 // micro emits the GEMM micro kernel of the first rows of panels of mr rows, and of the first nv of two vectors of columns. The tile is
 // fetched row by row, one every four steps: all at once they would hold up the panels, if they came from memory. Short sums have no
 // time for that.
-func (s isa) micro(mr, rows, nv int) {
-	name := fmt.Sprintf("micro%dx%d%s", rows, nv, s.tag)
-	TEXT(name, NOSPLIT, "func(k int, a, b, c *float32, ldc int, accumulate bool"+edge+")")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s is the GEMM micro kernel of %d rows, %d vectors wide.", name, rows, nv))
+func (s isa) micro(rows, nv int) {
+	mr := tileRows(s)
 	k := Load(Param("k"), GP64())
 	a := Load(Param("a"), GP64())
 	b := Load(Param("b"), GP64())

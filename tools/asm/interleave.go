@@ -7,10 +7,6 @@ import (
 
 // interleave2 emits the copy of values of two rows in turn, a whole vector of each at a time.
 func (s isa) interleave2() {
-	name := "interleave2" + s.tag
-	TEXT(name, NOSPLIT, "func(dst, a, b *float32, n int)")
-	Pragma("noescape")
-	Doc(name + " copies n values of a and of b in turn; n is a positive multiple of a vector.")
 	dst, a, b, n := gp("dst"), gp("a"), gp("b"), gp("n")
 	Label("loop")
 	lo, hi := s.interleave(s.load(Mem{Base: a}), s.load(Mem{Base: b}))

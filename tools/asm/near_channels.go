@@ -1,44 +1,38 @@
 package main
 
 import (
-	"fmt"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// nearChannels emits the sums over channels around each that local response normalisation wants of images in blocks of channels, for
-// windows of 3 and 5 channels.
-func (s isa) nearChannels() {
-	for half := 1; half <= 2; half++ {
-		size := fmt.Sprint(2*half + 1)
-		s.text("nearSquares"+size, "dst, below, x, above *float32, n int, scale, shift float32",
-			"sets dst to scale times the sum of the squares of "+size+" channels, plus shift.")
-		scale, shift := s.constant("scale"), s.constant("shift")
-		dst := gp("dst")
-		s.eachWindow(half, nil, func(window []reg.VecVirtual, at Mem) {
-			sum := s.mul(window[0], window[0])
-			for _, v := range window[1:] {
-				VFMADD231PS(v, v, sum)
-			}
-			VMOVUPS(s.fma(sum, scale, shift), based(at, dst))
-		})
-		s.ret()
+// nearSquares emits scale*Σ x² + shift, the sum being over the window of size channels around each. Local response normalisation wants it
+// of images in blocks of channels.
+func (s isa) nearSquares(size int) {
+	scale, shift := s.constant("scale"), s.constant("shift")
+	dst := gp("dst")
+	s.eachWindow(size/2, nil, func(window []reg.VecVirtual, at Mem) {
+		sum := s.mul(window[0], window[0])
+		for _, v := range window[1:] {
+			VFMADD231PS(v, v, sum)
+		}
+		VMOVUPS(s.fma(sum, scale, shift), based(at, dst))
+	})
+	s.ret()
+}
 
-		s.text("mulAddNear"+size, "dst, by, below, x, above *float32, n int, scale float32",
-			"adds scale times by times the sum of "+size+" channels to dst.")
-		scale = s.constant("scale")
-		dst, by := gp("dst"), gp("by")
-		s.eachWindow(half, nil, func(window []reg.VecVirtual, at Mem) {
-			sum := s.add(window[0], window[1])
-			for _, v := range window[2:] {
-				VADDPS(v, sum, sum)
-			}
-			VMOVUPS(s.fma(sum, s.mul(scale, based(at, by)), based(at, dst)), based(at, dst))
-		})
-		s.ret()
-	}
+// mulAddNear emits dst += scale*by*Σ x over such windows.
+func (s isa) mulAddNear(size int) {
+	scale := s.constant("scale")
+	dst, by := gp("dst"), gp("by")
+	s.eachWindow(size/2, nil, func(window []reg.VecVirtual, at Mem) {
+		sum := s.add(window[0], window[1])
+		for _, v := range window[2:] {
+			VADDPS(v, sum, sum)
+		}
+		VMOVUPS(s.fma(sum, s.mul(scale, based(at, by)), based(at, dst)), based(at, dst))
+	})
+	s.ret()
 }
 
 // eachWindow emits a loop over n values of x, pixels of a block of channels, of which below and above are the blocks around it; body

@@ -30,12 +30,6 @@ func (s isa) eachVector(body func(at reg.GPVirtual)) {
 	Label("done")
 }
 
-func (s isa) text(name, args, doc string) {
-	TEXT(name+s.tag, NOSPLIT, "func("+args+")")
-	Pragma("noescape")
-	Doc(name + s.tag + " " + doc)
-}
-
 // doubles converts the halves of a vector to float64.
 func (s isa) doubles(x reg.VecVirtual) (lo, hi reg.VecVirtual) {
 	lo, hi = s.v(), s.v()
@@ -81,38 +75,43 @@ func (s isa) chain(x Op, p []Op) (xn, y reg.VecVirtual) {
 	return xn, s.fma(xn, p[2], p[3])
 }
 
-// norms emits the kernels of normalisation.
-func (s isa) norms() {
-	s.text("moments", "out *float64, x *float32, n int, pivot *float32", "adds up x and (x-pivot)^2 in float64 lanes.")
+// moments emits Σ x and Σ (x-pivot)², in float64 lanes.
+func (s isa) moments() {
 	p := s.scalars("pivot", 1)
 	x := Load(Param("x"), GP64())
 	acc := s.zeros(4)
-	s.eachVector(func(at reg.GPVirtual) {
-		v := s.load(Mem{Base: x, Index: at, Scale: 4})
-		lo, hi := s.doubles(v)
-		VADDPD(lo, acc[0], acc[0])
-		VADDPD(hi, acc[1], acc[1])
-		lo, hi = s.doubles(s.sub(v, p[0]))
-		VFMADD231PD(lo, lo, acc[2])
-		VFMADD231PD(hi, hi, acc[3])
-	})
+	s.eachVector(func(at reg.GPVirtual) { s.addMoments(acc, s.load(Mem{Base: x, Index: at, Scale: 4}), p[0]) })
 	s.storeSums(Load(Param("out"), GP64()), acc...)
 	s.ret()
+}
 
-	s.text("normalise", "y, x *float32, n int, p *float32", "normalises, scales, shifts and rectifies.")
-	p = s.scalars("p", 5)
-	x = Load(Param("x"), GP64())
+// addMoments adds x to the halves of the first sum, and (x-pivot)² to those of the second.
+func (s isa) addMoments(acc []reg.VecVirtual, x reg.VecVirtual, pivot Op) {
+	lo, hi := s.doubles(x)
+	VADDPD(lo, acc[0], acc[0])
+	VADDPD(hi, acc[1], acc[1])
+	lo, hi = s.doubles(s.sub(x, pivot))
+	VFMADD231PD(lo, lo, acc[2])
+	VFMADD231PD(hi, hi, acc[3])
+}
+
+// normalise emits y of simd.Normal.
+func (s isa) normalise() {
+	p := s.scalars("p", 5)
+	x := Load(Param("x"), GP64())
 	y := Load(Param("y"), GP64())
 	s.eachVector(func(at reg.GPVirtual) {
 		VMOVUPS(s.rectified(Mem{Base: x, Index: at, Scale: 4}, p), Mem{Base: y, Index: at, Scale: 4})
 	})
 	s.ret()
+}
 
-	s.text("normaliseSums", "out *float64, dy, x *float32, n int, p *float32", "adds up g*xn and g in float64 lanes.")
-	p = s.scalars("p", 5)
-	x = Load(Param("x"), GP64())
+// normaliseSums emits Σ g*xn and Σ g, in float64 lanes.
+func (s isa) normaliseSums() {
+	p := s.scalars("p", 5)
+	x := Load(Param("x"), GP64())
 	dy := Load(Param("dy"), GP64())
-	acc = s.zeros(4)
+	acc := s.zeros(4)
 	s.eachVector(func(at reg.GPVirtual) {
 		mem := Mem{Index: at, Scale: 4}
 		xn, g := s.rectifiedGrad(based(mem, dy), based(mem, x), p)
@@ -120,11 +119,13 @@ func (s isa) norms() {
 	})
 	s.storeSums(Load(Param("out"), GP64()), acc...)
 	s.ret()
+}
 
-	s.text("normaliseGrad", "dx, dy, x *float32, n int, p *float32", "writes a*g + b + c*xn.")
-	p = s.scalars("p", 8)
-	x = Load(Param("x"), GP64())
-	dy = Load(Param("dy"), GP64())
+// normaliseGrad emits A*g + B + C*xn.
+func (s isa) normaliseGrad() {
+	p := s.scalars("p", 8)
+	x := Load(Param("x"), GP64())
+	dy := Load(Param("dy"), GP64())
 	dx := Load(Param("dx"), GP64())
 	s.eachVector(func(at reg.GPVirtual) {
 		mem := Mem{Index: at, Scale: 4}

@@ -105,37 +105,34 @@ func (s isa) bySigns(signs reg.Register, yes, no reg.VecVirtual) reg.VecVirtual 
 	return r
 }
 
-// blockNorms emits the kernels of normalisation for blocks of channels, where a lane is a channel.
-func (s isa) blockNorms() {
-	s.text("blockMoments", "out *float64, x *float32, n int, pivot *float32", "adds up x and (x-pivot)^2 of each lane in float64.")
+// blockMoments emits Σ x and Σ (x-pivot)² of each lane, in float64.
+func (s isa) blockMoments() {
 	p := s.channelRows("pivot")
 	x := Load(Param("x"), GP64())
 	acc := s.zeros(4 * len(p))
 	s.eachPixel([]reg.Register{x}, func(at reg.GPVirtual, g, disp int) {
-		v, sums := s.load(Mem{Base: x, Index: at, Scale: 4, Disp: disp}), acc[4*g:]
-		lo, hi := s.doubles(v)
-		VADDPD(lo, sums[0], sums[0])
-		VADDPD(hi, sums[1], sums[1])
-		lo, hi = s.doubles(s.sub(v, p[g][0]))
-		VFMADD231PD(lo, lo, sums[2])
-		VFMADD231PD(hi, hi, sums[3])
+		s.addMoments(acc[4*g:], s.load(Mem{Base: x, Index: at, Scale: 4, Disp: disp}), p[g][0])
 	})
 	s.storeLanes(acc)
+}
 
-	s.text("blockNormalise", "y, x *float32, n int, "+normalParams+" *float32", "normalises, scales, shifts and rectifies each lane.")
-	p = s.channelRows(strings.Split(normalParams, ", ")...)
-	x = Load(Param("x"), GP64())
+// blockNormalise emits y of simd.Normal with the constants of each lane.
+func (s isa) blockNormalise() {
+	p := s.channelRows(strings.Split(normalParams, ", ")...)
+	x := Load(Param("x"), GP64())
 	y := Load(Param("y"), GP64())
 	s.eachPixel([]reg.Register{x, y}, func(at reg.GPVirtual, g, disp int) {
 		v := s.rectified(Mem{Base: x, Index: at, Scale: 4, Disp: disp}, p[g])
 		VMOVUPS(v, Mem{Base: y, Index: at, Scale: 4, Disp: disp})
 	})
 	s.ret()
+}
 
-	s.text("blockNormaliseAdd", "y *float32, signs *uint16, x, other *float32, n int, "+normalParams+" *float32", "normalises, scales and shifts each lane, adds what other holds and rectifies; signs, if there are any, become those of the sums.")
-	p = s.channelRows(strings.Split(normalParams, ", ")...)
-	x = Load(Param("x"), GP64())
-	y = Load(Param("y"), GP64())
+// blockNormaliseAdd emits what blockNormalise makes without a slope, plus other, rectified; unless signs is nil it gets the signs of the sums.
+func (s isa) blockNormaliseAdd() {
+	p := s.channelRows(strings.Split(normalParams, ", ")...)
+	x := Load(Param("x"), GP64())
+	y := Load(Param("y"), GP64())
 	other := Load(Param("other"), GP64())
 	signs := Load(Param("signs"), GP64())
 	s.eachPixel([]reg.Register{x, y, other}, func(at reg.GPVirtual, g, disp int) {
@@ -151,26 +148,30 @@ func (s isa) blockNorms() {
 		Label(unsigned)
 	})
 	s.ret()
+}
 
-	s.text("blockNormaliseSums", "out *float64, dy, x *float32, n int, "+normalParams+" *float32", "adds up g*xn and g of each lane in float64.")
-	p = s.channelRows(strings.Split(normalParams, ", ")...)
-	x = Load(Param("x"), GP64())
+// blockNormaliseSums emits Σ g*xn and Σ g of each lane, in float64.
+func (s isa) blockNormaliseSums() {
+	p := s.channelRows(strings.Split(normalParams, ", ")...)
+	x := Load(Param("x"), GP64())
 	dy := Load(Param("dy"), GP64())
-	acc = s.zeros(4 * len(p))
+	acc := s.zeros(4 * len(p))
 	s.eachPixel([]reg.Register{dy, x}, func(at reg.GPVirtual, g, disp int) {
 		mem := Mem{Index: at, Scale: 4, Disp: disp}
 		xn, grad := s.rectifiedGrad(based(mem, dy), based(mem, x), p[g])
 		s.sumGradient(acc[4*g:], xn, grad)
 	})
 	s.storeLanes(acc)
+}
 
-	s.text("blockMaskSums", "out *float64, grad, dy *float32, signs *uint16, x *float32, n int, mean, scale, slope *float32", "writes g, dy times the slope where its sign is not set, and adds up g*xn and g of each lane in float64.")
-	p = s.channelRows("mean", "scale", "slope")
-	x = Load(Param("x"), GP64())
-	signs = Load(Param("signs"), GP64())
-	dy = Load(Param("dy"), GP64())
+// blockMaskSums emits g, which is dy, times the slope where its sign is not set, and the sums of blockNormaliseSums for it.
+func (s isa) blockMaskSums() {
+	p := s.channelRows("mean", "scale", "slope")
+	x := Load(Param("x"), GP64())
+	signs := Load(Param("signs"), GP64())
+	dy := Load(Param("dy"), GP64())
 	grad := Load(Param("grad"), GP64())
-	acc = s.zeros(4 * len(p))
+	acc := s.zeros(4 * len(p))
 	s.eachPixel([]reg.Register{dy, x}, func(at reg.GPVirtual, g, disp int) {
 		mem := Mem{Index: at, Scale: 4, Disp: disp}
 		made := s.load(based(mem, dy))
@@ -180,11 +181,13 @@ func (s isa) blockNorms() {
 		s.sumGradient(acc[4*g:], s.mul(s.sub(s.load(based(mem, x)), p[g][0]), p[g][1]), made)
 	})
 	s.storeLanes(acc)
+}
 
-	s.text("blockNormaliseGrad", "dx, dy, x *float32, n int, "+gradParams+" *float32", "writes a*(g - b - c*xn) of each lane.")
-	p = s.channelRows(strings.Split(gradParams, ", ")...)
-	x = Load(Param("x"), GP64())
-	dy = Load(Param("dy"), GP64())
+// blockNormaliseGrad emits A*(g - B - C*xn) of each lane.
+func (s isa) blockNormaliseGrad() {
+	p := s.channelRows(strings.Split(gradParams, ", ")...)
+	x := Load(Param("x"), GP64())
+	dy := Load(Param("dy"), GP64())
 	dx := Load(Param("dx"), GP64())
 	s.eachPixel([]reg.Register{dx, dy, x}, func(at reg.GPVirtual, g, disp int) {
 		mem := Mem{Index: at, Scale: 4, Disp: disp}

@@ -1,38 +1,15 @@
 package main
 
 import (
-	"fmt"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// maxLines bounds the lines of images that offsetSums reads at once: each takes a register.
-const maxLines = 4
-
-// allOffsets emits the micro kernels of convolutions whose vectors are output channels, of up to mr pixels or kernel offsets.
-func (s isa) allOffsets(mr int) {
-	for nv := lanes / s.w; nv <= 2; nv++ {
-		for rows := 1; rows <= mr; rows++ {
-			s.offsets(rows, nv)
-		}
-		for width := 1; width <= mr; width++ {
-			for lines := 1; lines <= min(mr/width, maxLines); lines++ {
-				s.offsetSums(lines, width, nv)
-			}
-		}
-	}
-}
-
 // offsets emits the micro kernel of a convolution of some pixels, which are apart values from each other, with nv vectors of output
 // channels: C (rows x vectors, pixels side by side, vectors jumpC apart) = start + the sum over k of x[offs[k]+apart*pixel] * B[k], rows of
 // 32 columns; and the same for further tiles of as many pixels. On the way it fetches the results of the next tile to L1.
 func (s isa) offsets(rows, nv int) {
-	name := fmt.Sprintf("offsets%dx%d%s", rows, nv, s.tag)
-	TEXT(name, NOSPLIT, "func(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s is the micro kernel of a convolution at any offsets: pixels x vectors are %d x %d.", name, rows, nv))
 	tiles, x := Load(Param("tiles"), GP64()), Load(Param("x"), GP64())
 	apart := Load(Param("apart"), GP64())
 	c, jumpC := Load(Param("c"), GP64()), Load(Param("jumpC"), GP64())
@@ -118,10 +95,6 @@ func (s isa) addPixels(acc [][]reg.VecVirtual, at, apart, thrice reg.Register, v
 // side, vectors jumpY apart). Rows of x begin nextX behind the last one's end, those of Y nextY. On the way it fetches as many pixels of a
 // block that will be read later.
 func (s isa) offsetSums(lines, width, nv int) {
-	name := fmt.Sprintf("offsetSums%dx%dx%d%s", lines, width, nv, s.tag)
-	TEXT(name, NOSPLIT, "func(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s adds up products of pixels and vectors of outputs: lines x offsets x vectors are %d x %d x %d.", name, lines, width, nv))
 	rows := Load(Param("rows"), GP64())
 	offs, base := Load(Param("offs"), GP64()), Load(Param("x"), GP64())
 	step, nextX := Load(Param("step"), GP64()), Load(Param("nextX"), GP64())

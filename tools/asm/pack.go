@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -10,11 +8,8 @@ import (
 
 // packA emits the transposition of a full panel of mr rows, four columns at a
 // time; k is a multiple of four.
-func (s isa) packA(mr int) {
-	name := fmt.Sprintf("packA%d%s", mr, s.tag)
-	TEXT(name, NOSPLIT, "func(dst, src *float32, ld, k int)")
-	Pragma("noescape")
-	Doc(name + " transposes a full panel, four columns at a time.")
+func (s isa) packA() {
+	const mr = 6
 	dst := Load(Param("dst"), GP64())
 	src := Load(Param("src"), GP64())
 	ld := Load(Param("ld"), GP64())
@@ -60,9 +55,6 @@ const rowsAhead = 4
 
 // packB emits the copy of k rows of whole panels of two vectors.
 func (s isa) packB() {
-	TEXT("packB"+s.tag, NOSPLIT, "func(dst, src *float32, ld, k, panels int)")
-	Pragma("noescape")
-	Doc("packB" + s.tag + " copies rows of whole panels.")
 	dst := Load(Param("dst"), GP64())
 	src := Load(Param("src"), GP64())
 	ld := Load(Param("ld"), GP64())
@@ -104,9 +96,6 @@ func (s isa) packB() {
 
 // copyRows emits the copy of rows of n values, the last vector of each masked by words.
 func (s isa) copyRows() {
-	TEXT("copyRows"+s.tag, NOSPLIT, "func(dst, src *float32, ldd, lds, rows, n int, words *int32)")
-	Pragma("noescape")
-	Doc("copyRows" + s.tag + " copies rows of n values, words being the mask of the n-1 behind whole vectors, plus one.")
 	dst := Load(Param("dst"), GP64())
 	src := Load(Param("src"), GP64())
 	ldd := Load(Param("ldd"), GP64())
@@ -141,9 +130,6 @@ func (s isa) copyRows() {
 
 // gatherRows emits the copy of rows of one vector, or of two, that lie anywhere; the last vector is masked by words.
 func (s isa) gatherRows() {
-	TEXT("gatherRows"+s.tag, NOSPLIT, "func(dst, src *float32, ldd int, offs *int, rows, n int, words *int32)")
-	Pragma("noescape")
-	Doc("gatherRows" + s.tag + " copies rows of n values, up to two vectors, words being the mask of the last.")
 	dst := Load(Param("dst"), GP64())
 	src := Load(Param("src"), GP64())
 	ldd := Load(Param("ldd"), GP64())

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -13,11 +11,8 @@ const lineAhead = 256
 
 // packPanel emits the transposition of a panel of mr = 12 rows, 16 columns at a time: rows are read in whole lines, so that rows
 // that fall into the same set of a cache do not drive each other out between two reads of a line. Rows from rows on are zeros.
-func (s isa) packPanel(mr int) {
-	name := fmt.Sprintf("packPanel%d%s", mr, s.tag)
-	TEXT(name, NOSPLIT, "func(dst, src *float32, ld, rows, k int, words *int32)")
-	Pragma("noescape")
-	Doc(name + " transposes a panel of up to its rows; words are the middle of the mask's.")
+func (s isa) packPanel() {
+	mr := tileRows(s)
 	dst := Load(Param("dst"), GP64())
 	src := Load(Param("src"), GP64())
 	ld := Load(Param("ld"), GP64())

@@ -1,20 +1,10 @@
 package main
 
 import (
-	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
-
-// lanesInOrder is 0, 1, 2 ... in memory.
-func lanesInOrder() Mem {
-	m := GLOBL("lanesInOrder", attr.RODATA|attr.NOPTR)
-	for i := range 16 {
-		DATA(4*i, U32(uint32(i)))
-	}
-	return m
-}
 
 // Predicates of VPCMPD.
 const (
@@ -25,20 +15,11 @@ const (
 	nowhere  = 0xffffffff // -1, the index of no place
 )
 
-// places emits packPlaces and unpackPlaces for windows of at most three rows. The window of output i of a row begins at index
+// packPlaces emits the codes of places for windows of at most three rows. The window of output i of a row begins at index
 // first + i*step of a plane; its places are numbered row by row, edge in each, and span is what a row of the plane is longer.
-func (s isa) places() {
-	order := lanesInOrder()
-	s.packPlaces(order)
-	s.unpackPlaces(order)
-}
-
-func (s isa) packPlaces(order Mem) {
-	TEXT("packPlaces"+s.tag, NOSPLIT, "func(codes *uint8, index *int32, y *float32, first, step, width, span, n int, relu bool)")
-	Pragma("noescape")
-	Doc("packPlaces" + s.tag + " writes the codes of the places that outputs y took. With relu those not above 0 become 0, from no place.")
+func (s isa) packPlaces() {
 	codes, index, y := Load(Param("codes"), GP64()), Load(Param("index"), GP64()), Load(Param("y"), GP64())
-	base, next := s.windows(order)
+	base, next := s.windows()
 	second, third, span := s.v(), s.v(), s.v()
 	s.broadcast("width", second)
 	VPADDD(second, second, third)
@@ -71,12 +52,10 @@ func (s isa) packPlaces(order Mem) {
 	}, pointer{codes, 1}, pointer{index, 4}, pointer{y, 4})
 }
 
-func (s isa) unpackPlaces(order Mem) {
-	TEXT("unpackPlaces"+s.tag, NOSPLIT, "func(index *int32, codes *uint8, first, step, edge, span, n int)")
-	Pragma("noescape")
-	Doc("unpackPlaces" + s.tag + " writes the indices that codes stand for, -1 for no place.")
+// unpackPlaces emits the reverse.
+func (s isa) unpackPlaces() {
 	index, codes := Load(Param("index"), GP64()), Load(Param("codes"), GP64())
-	base, next := s.windows(order)
+	base, next := s.windows()
 	second, third, span := s.v(), s.v(), s.v()
 	s.broadcast("edge", second)
 	VPADDD(second, second, third)
@@ -101,12 +80,12 @@ func (s isa) unpackPlaces(order Mem) {
 }
 
 // windows are the indices at which the windows of a vector of outputs begin, and how far on those of the next one do.
-func (s isa) windows(order Mem) (base, next reg.VecVirtual) {
+func (s isa) windows() (base, next reg.VecVirtual) {
 	base, next = s.v(), s.v()
 	first := s.v()
 	s.broadcast("first", first)
 	s.broadcast("step", next)
-	VPMULLD(order, next, base)
+	VPMULLD(s.words("lanesInOrder", func(lane int) int { return lane }), next, base)
 	VPADDD(first, base, base)
 	VPSLLD(Imm(4), next, next)
 	return base, next

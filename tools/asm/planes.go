@@ -11,16 +11,6 @@ import (
 // squares is pooling by windows of k x k that are s apart.
 type squares struct{ k, s int }
 
-// planes emits pooling of planes by the windows that nets have.
-func (s isa) planes() {
-	for _, q := range []squares{{3, 1}, {3, 2}, {2, 2}} {
-		s.maxPlane(q)
-		s.avePlane(q)
-		s.maxPlaneGrad(q)
-		s.avePlaneGrad(q)
-	}
-}
-
 // Vectors of a block's table, forward: lanes to be stored, lanes inside the image of each load, each tap's column, but for the
 // first the first column inside the image, and the divisors' extents along the row.
 const (
@@ -100,10 +90,6 @@ func (s isa) sequence(from, step int) Mem {
 	return s.words(fmt.Sprintf("seq%d_%d_%d", s.w, from, step), func(i int) int { return from + i*step })
 }
 
-// forwardArgs are those of the forward kernels: rows are pairs of a row's offset in bytes and a word, in the order in which
-// windows meet rows; col is the column of the first load.
-const forwardArgs = "src *float32, col int, rows *int, table *int32, ldo, n int)"
-
 // slide emits a loop over n rows of outputs whose windows share rows: line works out row i of a window, done an output row.
 func (s isa) slide(q squares, n reg.Register, line func(i int), done func(), keep func(from, to int)) {
 	for i := range q.k - q.s {
@@ -127,10 +113,6 @@ func (s isa) slide(q squares, n reg.Register, line func(i int), done func(), kee
 // index of its column 0. Rows above or below the image are those of its edges, which the windows have anyway, and inputs
 // beside it count as -inf that comes after the first input inside.
 func (s isa) maxPlane(q squares) {
-	name := fmt.Sprintf("maxPlane%dx%d%s", q.k, q.s, s.tag)
-	TEXT(name, NOSPLIT, "func(dst *float32, mask *int32, "+forwardArgs)
-	Pragma("noescape")
-	Doc(name + " takes the maxima of columns of windows.")
 	dst, mask, src, rows, table := gp("dst"), gp("mask"), gp("src"), gp("rows"), gp("table")
 	ldo, n, col := gp("ldo"), gp("n"), gp("col")
 	SHLQ(Imm(2), ldo)
@@ -190,10 +172,6 @@ func (s isa) loadOr(m Mem, mask reg.Register, other reg.VecVirtual) reg.VecVirtu
 // avePlane emits the means of up to a vector of columns of windows. A row outside the image has a negative offset; the word of
 // the last row of a window is the float32 extent of the window along the columns.
 func (s isa) avePlane(q squares) {
-	name := fmt.Sprintf("avePlane%dx%d%s", q.k, q.s, s.tag)
-	TEXT(name, NOSPLIT, "func(dst *float32, "+forwardArgs)
-	Pragma("noescape")
-	Doc(name + " takes the means of columns of windows.")
 	dst, src, rows, table := gp("dst"), gp("src"), gp("rows"), gp("table")
 	ldo, n, col := gp("ldo"), gp("n"), gp("col")
 	SHLQ(Imm(2), ldo)

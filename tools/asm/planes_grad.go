@@ -16,11 +16,6 @@ const (
 	gradColumn = gradLoad + 3
 )
 
-// gradArgs are those of the backward kernels: rows are triples of the offset in bytes of the first row of outputs that meet a row
-// of inputs, their number, and the index of the row's column 0; to is the column of the first input, from that of the first
-// output that meets it; ldx and ldo are the lengths of rows.
-const gradArgs = "rows *int, table *int32, to, from, ldx, ldo, n int)"
-
 // gradLoop is what the backward kernels share: loops over rows of inputs, over the rows of outputs that meet them, and over the
 // taps of a row, which begin and tap work out.
 type gradLoop struct {
@@ -132,10 +127,6 @@ func (s isa) interleave(a, b reg.VecVirtual) (lo, hi reg.VecVirtual) {
 // maxPlaneGrad emits the gradient of up to a vector of columns of inputs, or of pairs of them: the sum, in the order of the outputs,
 // of those that took the input.
 func (s isa) maxPlaneGrad(q squares) {
-	name := fmt.Sprintf("maxPlaneGrad%dx%d%s", q.k, q.s, s.tag)
-	TEXT(name, NOSPLIT, "func(dx, dy *float32, mask *int32, "+gradArgs)
-	Pragma("noescape")
-	Doc(name + " adds up the gradients of the outputs that took an input.")
 	l := s.newGradLoop(q, "dy", "mask")
 	columns, table := make([]Op, q.s), gp("table")
 	index := make([]reg.VecVirtual, q.s)
@@ -171,10 +162,6 @@ func (s isa) maxPlaneGrad(q squares) {
 
 // avePlaneGrad is as maxPlaneGrad, of all outputs that meet an input.
 func (s isa) avePlaneGrad(q squares) {
-	name := fmt.Sprintf("avePlaneGrad%dx%d%s", q.k, q.s, s.tag)
-	TEXT(name, NOSPLIT, "func(dx, dy *float32, "+gradArgs)
-	Pragma("noescape")
-	Doc(name + " adds up the gradients of the outputs that meet an input.")
 	l := s.newGradLoop(q, "dy")
 	l.run(func(Mem) {}, func(at []Mem, i int) {
 		g := s.loadMasked(at[0], l.loads[i]())

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
@@ -11,9 +9,8 @@ import (
 
 // Predicates of VCMPPS that treat NaN as pooling does.
 const (
-	cmpOrdered    = 0x07
-	cmpNotAtMost  = 0x16 // greater, or one is NaN
-	poolParameter = "src *float32, kh, kw, ld, n int, words *int32"
+	cmpOrdered   = 0x07
+	cmpNotAtMost = 0x16 // greater, or one is NaN
 )
 
 // taps emits a loop over a window for up to w outputs of a row that are stride inputs apart: start gets the first input of
@@ -105,10 +102,6 @@ func (s isa) words(name string, value func(lane int) int) Mem {
 
 // maxPool emits the maxima of n windows of a row and their indices; index is that of the first input, w the width of a plane.
 func (s isa) maxPool(stride int) {
-	name := fmt.Sprintf("maxPool%d%s", stride, s.tag)
-	TEXT(name, NOSPLIT, "func(dst *float32, mask *int32, index, w int, "+poolParameter+")")
-	Pragma("noescape")
-	Doc(name + " takes the maxima of up to a vector of windows.")
 	value, best := s.v(), s.v()
 	line, at, one, width := s.v(), s.v(), s.load(s.bits(1)), s.v()
 	s.broadcast("w", width)
@@ -154,10 +147,6 @@ func (s isa) keepLarger(x reg.VecVirtual, at Op, value, best reg.VecVirtual) {
 
 // avePool emits the sums of n windows of a row over a divisor.
 func (s isa) avePool(stride int) {
-	name := fmt.Sprintf("avePool%d%s", stride, s.tag)
-	TEXT(name, NOSPLIT, "func(dst *float32, divisor float32, "+poolParameter+")")
-	Pragma("noescape")
-	Doc(name + " takes the means of up to a vector of windows.")
 	sum := s.v()
 	s.taps(stride,
 		func(x reg.VecVirtual) { VMOVUPS(x, sum) },

@@ -16,9 +16,6 @@ var splitMix = [2]uint64{0xbf58476d1ce4e5b9, 0x94d049bb133111eb}
 
 // drop emits the kernel of dropout: values times scale, or times 0 where the upper 24 bits of SplitMix64's number are less than below.
 func (s isa) drop() {
-	TEXT("drop"+s.tag, NOSPLIT, "func(dst, src *float32, n int, state uint64, below uint32, scale float32)")
-	Pragma("noescape")
-	Doc("drop" + s.tag + " multiplies n values with scale or 0, at random.")
 	dst, src, n := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("n"), GP64())
 	below, scale := s.v(), s.v()
 	bound := XMM()

@@ -8,10 +8,7 @@ import (
 
 // reduction emits a sum in float64 lanes over n elements, n a multiple of
 // twice the vector width; the lane sums go to out. Lines are fetched ahead.
-func (s isa) reduction(name string, two bool, body func(acc, x, y reg.VecVirtual)) {
-	TEXT(name+s.tag, NOSPLIT, "func(out *float64, x, y *float32, n int)")
-	Pragma("noescape")
-	Doc(name + s.tag + " is the vector loop of " + name + ".")
+func (s isa) reduction(two bool, body func(acc, x, y reg.VecVirtual)) {
 	out := Load(Param("out"), GP64())
 	x := Load(Param("x"), GP64())
 	n := Load(Param("n"), GP64())
@@ -63,19 +60,30 @@ func (s isa) reduction(name string, two bool, body func(acc, x, y reg.VecVirtual
 	RET()
 }
 
-func (s isa) reductions() {
-	s.reduction("sum", false, func(acc, x, _ reg.VecVirtual) { VADDPD(x, acc, acc) })
-	s.reduction("dot", true, func(acc, x, y reg.VecVirtual) { VFMADD231PD(x, y, acc) })
-	s.reduction("sumSq", false, func(acc, x, _ reg.VecVirtual) { VFMADD231PD(x, x, acc) })
-	s.reduction("absSum", false, func(acc, x, _ reg.VecVirtual) {
-		// Shifting the sign bit out and back clears it without a constant.
-		VPSLLQ(Imm(1), x, x)
-		VPSRLQ(Imm(1), x, x)
-		VADDPD(x, acc, acc)
-	})
-	TEXT("maxOf"+s.tag, NOSPLIT, "func(out, x *float32, n int)")
-	Pragma("noescape")
-	Doc("maxOf" + s.tag + " is the vector loop of MaxOf; the lane maxima go to out.")
+// folding is a reduction: whether it has two operands, and the body that adds half a vector of each.
+type folding struct {
+	name string
+	two  bool
+	body func(acc, x, y reg.VecVirtual)
+}
+
+// reductions lists the sums.
+func reductions() []folding {
+	return []folding{
+		{"sum", false, func(acc, x, _ reg.VecVirtual) { VADDPD(x, acc, acc) }},
+		{"dot", true, func(acc, x, y reg.VecVirtual) { VFMADD231PD(x, y, acc) }},
+		{"sumSq", false, func(acc, x, _ reg.VecVirtual) { VFMADD231PD(x, x, acc) }},
+		{"absSum", false, func(acc, x, _ reg.VecVirtual) {
+			// Shifting the sign bit out and back clears it without a constant.
+			VPSLLQ(Imm(1), x, x)
+			VPSRLQ(Imm(1), x, x)
+			VADDPD(x, acc, acc)
+		}},
+	}
+}
+
+// maxOf emits the maxima of lanes.
+func (s isa) maxOf() {
 	out := Load(Param("out"), GP64())
 	x := Load(Param("x"), GP64())
 	n := Load(Param("n"), GP64())

@@ -79,9 +79,6 @@ func (s isa) eachColumn(n, words reg.Register, vectors int, body func(at reg.Reg
 
 // sumShifted emits dst[j] = Σp src[offs[p]+j] over p < k, the offs being one behind another, for n values.
 func (s isa) sumShifted() {
-	TEXT("sumShifted"+s.tag, NOSPLIT, "func(dst, src *float32, offs *int, k, n int, words *int32)")
-	Pragma("noescape")
-	Doc("sumShifted" + s.tag + " adds up runs of values from k places.")
 	dst, src, offs := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("offs"), GP64())
 	k, n, words := Load(Param("k"), GP64()), Load(Param("n"), GP64()), Load(Param("words"), GP64())
 	run, next, left := GP64(), GP64(), GP64()
@@ -148,11 +145,8 @@ func (s isa) constant(param string) reg.VecVirtual {
 
 func gp(param string) reg.Register { return Load(Param(param), GP64()) }
 
-// rowSums emits what local response normalisation does to rows of channels.
-func (s isa) rowSums() {
-	TEXT("sumSquares"+s.tag, NOSPLIT, "func(dst, src *float32, ld, rows, n int, scale, shift float32, words *int32)")
-	Pragma("noescape")
-	Doc("sumSquares" + s.tag + " sets dst to scale times the sum of the rows' squares, plus shift.")
+// sumSquares emits scale times the sums of the squares of rows, plus shift, which local response normalisation wants of channels.
+func (s isa) sumSquares() {
 	dst := gp("dst")
 	scale, shift := s.constant("scale"), s.constant("shift")
 	s.sumRows(gp("src"), gp("ld"), gp("rows"), gp("n"), gp("words"),
@@ -164,10 +158,10 @@ func (s isa) rowSums() {
 			s.storeWhole(s.fma(sum, scale, shift), Mem{Base: dst, Disp: disp}, mask)
 		},
 		func(bytes Op) { ADDQ(bytes, dst) })
+}
 
-	TEXT("mulAddRows"+s.tag, NOSPLIT, "func(dst, x, src *float32, ld, rows, n int, scale float32, words *int32)")
-	Pragma("noescape")
-	Doc("mulAddRows" + s.tag + " adds scale times x times the sum of the rows to dst.")
+// mulAddRows emits dst += scale*x*(the sum of rows).
+func (s isa) mulAddRows() {
 	dst, factor := gp("dst"), gp("x")
 	by := s.constant("scale")
 	s.sumRows(gp("src"), gp("ld"), gp("rows"), gp("n"), gp("words"),
@@ -180,16 +174,11 @@ func (s isa) rowSums() {
 			ADDQ(bytes, dst)
 			ADDQ(bytes, factor)
 		})
-	s.sumShifted()
-	s.powRatio()
 }
 
 // powRatio emits own[i] = dy[i]*s[i]^-0.75 and ratio[i] = dy[i]*y/s[i] with y = x[i]*s[i]^-0.75, s^-1 being the square of s^-0.5 where that
 // is at hand.
 func (s isa) powRatio() {
-	TEXT("powRatio"+s.tag, NOSPLIT, "func(own, ratio, dy, x, s *float32, n int, words *int32)")
-	Pragma("noescape")
-	Doc("powRatio" + s.tag + " is the part of a normalisation's gradient that is a channel's own.")
 	own, ratio, dy, x, scale, n, words := gp("own"), gp("ratio"), gp("dy"), gp("x"), gp("s"), gp("n"), gp("words")
 	vector := func(disp int, mask reg.Register) {
 		at := func(base reg.Register) Mem { return Mem{Base: base, Disp: disp} }

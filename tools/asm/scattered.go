@@ -12,10 +12,6 @@ import (
 // b+from[j]+offs[p]. The vectors of a row of C are at c+to[j]; of each only the first
 // lanes are stored, the masks of n lanes being n words before words. v holds from, to and lanes of each vector.
 func (s isa) scattered(mr, nv int) {
-	name := fmt.Sprintf("scattered%dx%d%s", mr, nv, s.tag)
-	TEXT(name, NOSPLIT, "func(k int, a, b *float32, offs *int, c *float32, ldc int, v *int, words *int32, accumulate bool)")
-	Pragma("noescape")
-	Doc(name + " is the micro kernel of rows of B that lie anywhere.")
 	k := Load(Param("k"), GP64())
 	a := Load(Param("a"), GP64())
 	offs := Load(Param("offs"), GP64())
@@ -162,9 +158,6 @@ var stores int
 
 // transpose emits dst[j*ldd+i] = src[i*lds+j] for four rows i of n columns j, n a multiple of four.
 func (s isa) transpose() {
-	TEXT("transpose"+s.tag, NOSPLIT, "func(dst, src *float32, ldd, lds, n int)")
-	Pragma("noescape")
-	Doc("transpose" + s.tag + " turns four rows of n values into n rows of four.")
 	dst := Load(Param("dst"), GP64())
 	src := Load(Param("src"), GP64())
 	ldd := Load(Param("ldd"), GP64())

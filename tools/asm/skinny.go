@@ -1,23 +1,10 @@
 package main
 
 import (
-	"fmt"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
-
-// skinnyKernels emits the kernels of products with one or two rows, which go once through a matrix that lies in memory.
-func (s isa) skinnyKernels() {
-	for m := 1; m <= 2; m++ {
-		s.dotRows(4, m)
-		s.dotRows(1, m)
-		s.mixRows(m)
-		s.outerRows(m, false)
-		s.outerRows(m, true)
-	}
-}
 
 // rowsFrom makes the addresses of n rows that are ld bytes apart, the first being there.
 func rowsFrom(first, ld reg.Register, n int) []reg.Register {
@@ -41,11 +28,7 @@ func (s isa) lines(row, at reg.Register, disps []int) {
 
 // dotRows emits sums[i*rows+j] = Σp a[i*lda+p]*b[j*ldb+p] over p < k for m rows of a and so many of b. Sums have the same order
 // whatever the rows of b.
-func (s isa) dotRows(rows, m int) {
-	name := fmt.Sprintf("dotRows%dx%d%s", m, rows, s.tag)
-	TEXT(name, NOSPLIT, "func(sums, a *float32, lda int, b *float32, ldb, k int, words *int32)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s multiplies %d rows with %d.", name, m, rows))
+func (s isa) dotRows(m, rows int) {
 	sums := Load(Param("sums"), GP64())
 	lda, ldb := Load(Param("lda"), GP64()), Load(Param("ldb"), GP64())
 	SHLQ(Imm(2), lda)
@@ -120,10 +103,6 @@ func (s isa) storeFour(x [4]reg.VecVirtual, to Mem, n int) {
 
 // mixRows emits d[i*ldd+c] += Σr a[i*lda+r]*b[r*ldb+c] over four rows r, for m rows of d and n columns.
 func (s isa) mixRows(m int) {
-	name := fmt.Sprintf("mixRows%d%s", m, s.tag)
-	TEXT(name, NOSPLIT, "func(d *float32, ldd int, a *float32, lda int, b *float32, ldb, n int, words *int32)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s adds four rows, times coefficients, to each of %d.", name, m))
 	ldd, lda, ldb := Load(Param("ldd"), GP64()), Load(Param("lda"), GP64()), Load(Param("ldb"), GP64())
 	for _, ld := range []reg.Register{ldd, lda, ldb} {
 		SHLQ(Imm(2), ld)
@@ -166,13 +145,6 @@ func (s isa) mixRows(m int) {
 
 // outerRows emits d[r*ldd+c] = Σi a[i*lda+r]*x[i*ldx+c] over m rows of x, for so many rows of d and n columns, or adds that to it.
 func (s isa) outerRows(m int, add bool) {
-	name := fmt.Sprintf("outerRows%d%s", m, s.tag)
-	if add {
-		name = "addO" + name[1:]
-	}
-	TEXT(name, NOSPLIT, "func(d *float32, ldd, rows int, a *float32, lda int, x *float32, ldx, n int, words *int32)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s multiplies columns with rows, of which there are %d.", name, m))
 	to, rows := Load(Param("d"), GP64()), Load(Param("rows"), GP64())
 	ldd, lda, ldx := Load(Param("ldd"), GP64()), Load(Param("lda"), GP64()), Load(Param("ldx"), GP64())
 	for _, ld := range []reg.Register{ldd, lda, ldx} {

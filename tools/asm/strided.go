@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -14,7 +12,7 @@ const unroll = 4
 // byRows emits the GEMM micro kernel of some rows and nv vectors of columns whose operands are not packed: values of a row of A lie
 // side by side and rows lda apart, those of B ldb.
 func (s isa) byRows(rows, nv int) {
-	k, a, lda, b, ldb := s.unpacked("rows", "rows of A", rows, nv)
+	k, a, lda, b, ldb := s.unpacked(rows, nv)
 	ahead := GP64()
 	IMUL3Q(Imm(uint64(rows)), lda, ahead)
 	ADDQ(ahead, paramAt("a"))
@@ -53,7 +51,7 @@ func (s isa) byRows(rows, nv int) {
 
 // byColumns is byRows for an A of which values of a column lie side by side, and columns lda apart.
 func (s isa) byColumns(rows, nv int) {
-	k, a, lda, b, ldb := s.unpacked("columns", "columns of A", rows, nv)
+	k, a, lda, b, ldb := s.unpacked(rows, nv)
 	ADDQ(Imm(uint64(4*rows)), paramAt("a"))
 	acc := s.accumulators(rows, nv)
 	s.steps(k, unroll, func(n int) {
@@ -71,11 +69,7 @@ func (s isa) byColumns(rows, nv int) {
 
 // unpacked begins a micro kernel of operands that are not packed, which does tiles of rows one below another; the distances it returns
 // are in bytes. For each tile it begins anew, with what a and c point to moved on.
-func (s isa) unpacked(kind, what string, rows, nv int) (k, a, lda, b, ldb reg.Register) {
-	name := fmt.Sprintf("%s%dx%d%s", kind, rows, nv, s.tag)
-	TEXT(name, NOSPLIT, "func(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int"+edge+")")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s is the GEMM micro kernel of %d rows, %d vectors wide, of operands that are not packed: %s lie side by side.", name, rows, nv, what))
+func (s isa) unpacked(rows, nv int) (k, a, lda, b, ldb reg.Register) {
 	Label("tile")
 	c, ldc := place()
 	s.fetchRows(c, ldc, rows, nv)

@@ -88,23 +88,26 @@ func (s isa) tanh(x reg.VecVirtual) reg.VecVirtual {
 	return s.or(q, s.and(x, s.bits(0x80000000)))
 }
 
-func (s isa) transcendental() {
+// transcendental lists the operations that are series or roots.
+func (s isa) transcendental() []operation {
 	one := func(f func(reg.VecVirtual) reg.VecVirtual) func(lane) reg.VecVirtual {
 		return func(l lane) reg.VecVirtual { return f(l.x) }
 	}
-	s.elementwise("exp", "x", 2, one(s.exp))
-	s.elementwise("log", "x", 1, one(s.log))
-	s.elementwise("sigmoid", "x", 1, one(s.sigmoid))
-	s.elementwise("tanh", "x", 1, one(s.tanh))
 	root := func(x reg.VecVirtual) reg.VecVirtual { r := s.v(); VSQRTPS(x, r); return r }
-	s.elementwise("pow25", "x", 1, func(l lane) reg.VecVirtual { return root(root(l.x)) })
-	s.elementwise("pow75", "x", 1, func(l lane) reg.VecVirtual {
-		h := root(l.x)
-		return s.mul(h, root(h))
-	})
-	s.elementwise("mulInvPow75", "xy", 2, func(l lane) reg.VecVirtual { p, _ := s.invPow75(l.y); return s.mul(l.x, p) })
-	s.elementwise("pow", "xs", 1, func(l lane) reg.VecVirtual { return s.pow(l.x, l.s) })
-	s.elementwise("inverse", "x", 1, func(l lane) reg.VecVirtual { return s.div(s.load(s.f(1)), l.x) })
+	return []operation{
+		{"exp", "x", 2, one(s.exp)},
+		{"log", "x", 1, one(s.log)},
+		{"sigmoid", "x", 1, one(s.sigmoid)},
+		{"tanh", "x", 1, one(s.tanh)},
+		{"pow25", "x", 1, func(l lane) reg.VecVirtual { return root(root(l.x)) }},
+		{"pow75", "x", 1, func(l lane) reg.VecVirtual {
+			h := root(l.x)
+			return s.mul(h, root(h))
+		}},
+		{"mulInvPow75", "xy", 2, func(l lane) reg.VecVirtual { p, _ := s.invPow75(l.y); return s.mul(l.x, p) }},
+		{"pow", "xs", 1, func(l lane) reg.VecVirtual { return s.pow(l.x, l.s) }},
+		{"inverse", "x", 1, func(l lane) reg.VecVirtual { return s.div(s.load(s.f(1)), l.x) }},
+	}
 }
 
 // invPow75 is x^-0.75. With 16 lanes r = x^-0.5, which is returned too, and q = r^-0.5 come from approximations to 14 bits and a

@@ -12,9 +12,6 @@ const columnsFetched = 256
 // turn emits dst[j*ldd+i] = src[i*lds+j] for up to 16 rows i and columns j, in registers of 16 lanes. Rows that there are not are
 // read as the last one, and columns that there are not are written where the last one is written after them.
 func (s isa) turn() {
-	TEXT("turn"+s.tag, NOSPLIT, "func(dst, src *float32, ldd, lds, rows, cols int, words *int32)")
-	Pragma("noescape")
-	Doc("turn" + s.tag + " transposes a block of up to 16 rows and columns.")
 	dst := Load(Param("dst"), GP64())
 	src := Load(Param("src"), GP64())
 	ldd := Load(Param("ldd"), GP64())

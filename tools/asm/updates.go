@@ -15,41 +15,50 @@ type moved struct {
 // coefficients are simd.Step's; the corrected rate; 1 and the momentum; 1 less the momentum, and less beta.
 type coefficients struct{ scale, decay, rate, momentum, beta, delta, corrected, more, rest, restBeta reg.VecVirtual }
 
-// updates emits the update of weights by every solver's rule, in one pass.
-func (s isa) updates() {
-	s.update("sgd", 1, func(c *coefficients, m *moved) {
-		s.average(m.h[0], c.momentum, m.g, c.rate)
-		m.g = m.h[0]
-	})
-	s.update("nesterov", 1, func(c *coefficients, m *moved) {
-		before := s.load(m.h[0])
-		s.average(m.h[0], c.momentum, m.g, c.rate)
-		VMULPS(m.h[0], c.more, m.g)
-		VFNMADD231PS(c.momentum, before, m.g)
-	})
-	s.update("adaGrad", 1, func(c *coefficients, m *moved) {
-		VFMADD231PS(m.g, m.g, m.h[0])
-		s.divideByRoot(m.g, m.h[0], c.rate, c.delta)
-	})
-	s.update("rmsProp", 1, func(c *coefficients, m *moved) {
-		s.average(m.h[0], c.beta, s.mul(m.g, m.g), c.restBeta)
-		s.divideByRoot(m.g, m.h[0], c.rate, c.delta)
-	})
-	s.update("adaDelta", 2, func(c *coefficients, m *moved) {
-		s.average(m.h[0], c.momentum, s.mul(m.g, m.g), c.rest)
-		ratio := s.div(s.add(m.h[1], c.delta), s.add(m.h[0], c.delta))
-		VSQRTPS(ratio, ratio)
-		VMULPS(ratio, m.g, m.g)
-		s.average(m.h[1], c.momentum, s.mul(m.g, m.g), c.rest)
-		VMULPS(c.rate, m.g, m.g)
-	})
-	s.update("adam", 2, func(c *coefficients, m *moved) {
-		square := s.mul(m.g, m.g)
-		s.average(m.h[0], c.momentum, m.g, c.rest)
-		s.average(m.h[1], c.beta, square, c.restBeta)
-		m.g = s.load(m.h[0])
-		s.divideByRoot(m.g, m.h[1], c.corrected, c.delta)
-	})
+// rule is a solver's rule: its name in package simd, the number of its histories, and its body.
+type rule struct {
+	name, label string
+	histories   int
+	body        func(c *coefficients, m *moved)
+}
+
+// rules lists the rules of all solvers.
+func (s isa) rules() []rule {
+	return []rule{
+		{"sgd", "SGD", 1, func(c *coefficients, m *moved) {
+			s.average(m.h[0], c.momentum, m.g, c.rate)
+			m.g = m.h[0]
+		}},
+		{"nesterov", "Nesterov", 1, func(c *coefficients, m *moved) {
+			before := s.load(m.h[0])
+			s.average(m.h[0], c.momentum, m.g, c.rate)
+			VMULPS(m.h[0], c.more, m.g)
+			VFNMADD231PS(c.momentum, before, m.g)
+		}},
+		{"adaGrad", "AdaGrad", 1, func(c *coefficients, m *moved) {
+			VFMADD231PS(m.g, m.g, m.h[0])
+			s.divideByRoot(m.g, m.h[0], c.rate, c.delta)
+		}},
+		{"rmsProp", "RMSProp", 1, func(c *coefficients, m *moved) {
+			s.average(m.h[0], c.beta, s.mul(m.g, m.g), c.restBeta)
+			s.divideByRoot(m.g, m.h[0], c.rate, c.delta)
+		}},
+		{"adaDelta", "AdaDelta", 2, func(c *coefficients, m *moved) {
+			s.average(m.h[0], c.momentum, s.mul(m.g, m.g), c.rest)
+			ratio := s.div(s.add(m.h[1], c.delta), s.add(m.h[0], c.delta))
+			VSQRTPS(ratio, ratio)
+			VMULPS(ratio, m.g, m.g)
+			s.average(m.h[1], c.momentum, s.mul(m.g, m.g), c.rest)
+			VMULPS(c.rate, m.g, m.g)
+		}},
+		{"adam", "Adam", 2, func(c *coefficients, m *moved) {
+			square := s.mul(m.g, m.g)
+			s.average(m.h[0], c.momentum, m.g, c.rest)
+			s.average(m.h[1], c.beta, square, c.restBeta)
+			m.g = s.load(m.h[0])
+			s.divideByRoot(m.g, m.h[1], c.corrected, c.delta)
+		}},
+	}
 }
 
 // average sets h to kept*h + taken*x.
@@ -68,8 +77,7 @@ func (s isa) divideByRoot(g, h, rate, delta reg.VecVirtual) {
 }
 
 // update emits the pass of a rule over weights, gradients and as many histories. Lines are fetched ahead.
-func (s isa) update(name string, histories int, rule func(c *coefficients, m *moved)) {
-	s.text(name, "weights, gradients, h0, h1 *float32, n int, step *float32", "moves n weights, n a multiple of the vector width.")
+func (s isa) update(histories int, rule func(c *coefficients, m *moved)) {
 	p := s.scalars("step", 7)
 	v := func(i int) reg.VecVirtual { return p[i].(reg.VecVirtual) }
 	c := coefficients{scale: v(0), decay: v(1), rate: v(2), momentum: v(3), beta: v(4), delta: v(5)}

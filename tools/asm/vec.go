@@ -15,8 +15,9 @@ import (
 // suffix of the generated functions.
 type isa struct {
 	w    int
-	tag  string
-	kept *kept // constants of the loop that is emitted, if it has any in registers
+	tag  string // behind names of functions
+	name string // in names of files
+	kept *kept  // constants of the loop that is emitted, if it has any in registers
 }
 
 var consts = map[string]Mem{}

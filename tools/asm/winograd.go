@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -23,14 +22,16 @@ type linear struct {
 // of those whose edge is even.
 var winogradPairs = map[int][]float64{4: {1}, 6: {1, 2}, 7: {1, 2, 0.5}, 8: {1, 2, 0.5}}
 
-// winograd emits the maps of F(2x2,3x3), F(4x4,3x3), F(4x4,5x5) and F(5x5,3x3).
-func (s isa) winograd() {
+// winograd emits a map of F(m x m, r x r).
+func (s isa) winograd(kind string, m, r int) {
 	s.kept = &kept{}
-	for _, form := range [][2]int{{2, 3}, {4, 3}, {4, 5}, {5, 3}} {
-		for _, l := range s.minimal(form[0], form[1]) {
+	for _, l := range s.minimal(m, r) {
+		if l.name == kind {
 			s.twice(l)
+			return
 		}
 	}
+	panic("there is no Winograd map " + kind)
 }
 
 // minimal returns the maps of F(m,r) as Toom and Cook made them: the polynomial of the inputs through all points but one for
@@ -44,14 +45,13 @@ func (s isa) minimal(m, r int) []linear {
 		scale[i], ones[i] = 1/(2*p*p*valueAt(p*p, others(pairs, i))), 1
 	}
 	zero := 1 / math.Abs(valueAt(0, pairs))
-	name := func(what string) string { return fmt.Sprintf("winograd%s%dx%d", what, m, r) }
 	return []linear{
-		{name("Input"), edge, edge, false, false, func(x []reg.VecVirtual) []reg.VecVirtual { return s.through(x, pairs) }},
-		{name("Output"), edge, m, true, false, func(x []reg.VecVirtual) []reg.VecVirtual { return s.transposed(x, m, pairs, 1, ones) }},
-		{name("Weights"), r, edge, false, false, func(x []reg.VecVirtual) []reg.VecVirtual { return s.values(x, edge, pairs, zero, scale) }},
-		{name("OutputGrad"), m, edge, false, false, func(x []reg.VecVirtual) []reg.VecVirtual { return s.values(x, edge, pairs, 1, ones) }},
-		{name("WeightsGrad"), edge, r, false, false, func(x []reg.VecVirtual) []reg.VecVirtual { return s.transposed(x, r, pairs, zero, scale) }},
-		{name("InputGrad"), edge, edge, false, true, func(x []reg.VecVirtual) []reg.VecVirtual { return s.throughTransposed(x, pairs) }},
+		{"Input", edge, edge, false, false, func(x []reg.VecVirtual) []reg.VecVirtual { return s.through(x, pairs) }},
+		{"Output", edge, m, true, false, func(x []reg.VecVirtual) []reg.VecVirtual { return s.transposed(x, m, pairs, 1, ones) }},
+		{"Weights", r, edge, false, false, func(x []reg.VecVirtual) []reg.VecVirtual { return s.values(x, edge, pairs, zero, scale) }},
+		{"OutputGrad", m, edge, false, false, func(x []reg.VecVirtual) []reg.VecVirtual { return s.values(x, edge, pairs, 1, ones) }},
+		{"WeightsGrad", edge, r, false, false, func(x []reg.VecVirtual) []reg.VecVirtual { return s.transposed(x, r, pairs, zero, scale) }},
+		{"InputGrad", edge, edge, false, true, func(x []reg.VecVirtual) []reg.VecVirtual { return s.throughTransposed(x, pairs) }},
 	}
 }
 
@@ -241,10 +241,6 @@ func (s isa) combine(x []reg.VecVirtual, c []float64) reg.VecVirtual {
 // between the rows, columns and squares of src, then of dst; tmp has room for a vector of each row and result; bias is
 // a vector that is added to the results of maps that are biased, and another, 64 bytes behind it, below which they do not go.
 func (s isa) twice(l linear) {
-	name := l.name + s.tag
-	TEXT(name, NOSPLIT, "func(dst, src, tmp, bias *float32, strides *int, n int)")
-	Pragma("noescape")
-	Doc(name + " maps squares of vectors.")
 	dst := Load(Param("dst"), GP64())
 	src := Load(Param("src"), GP64())
 	tmp := Load(Param("tmp"), GP64())

@@ -19,7 +19,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/randomtest"
 	"github.com/swcaffe/swcaffe/internal/randomtest/kernels"
 	"github.com/swcaffe/swcaffe/internal/randomtest/nets"
-	"github.com/swcaffe/swcaffe/internal/simd"
+	"github.com/swcaffe/swcaffe/internal/simd/isa"
 )
 
 func main() {
@@ -43,7 +43,7 @@ func run() error {
 		seconds = flag.Float64("seconds", 0, "how long to go on (0: no bound)")
 		timeout = flag.Duration("timeout", 2*time.Minute, "when a problem is taken to hang")
 		jobs    = flag.Int("jobs", runtime.NumCPU(), "processes that check at the same time")
-		levels  = flag.String("levels", strings.Join(simd.Levels(), ","), "levels of vector instructions, separated by commas")
+		levels  = flag.String("levels", strings.Join(isa.Levels(), ","), "levels of vector instructions, separated by commas")
 		dir     = flag.String("dir", "failures", "the folder for failing problems")
 		most    = flag.Int("most", 10, "failures after which to end")
 		index   = flag.Int("index", -1, "print the problem of this `NUMBER`, as drawn, and check it alone, of the one kind that -kind names")

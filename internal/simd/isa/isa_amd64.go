@@ -1,0 +1,20 @@
+package isa
+
+import "golang.org/x/sys/cpu"
+
+var (
+	avx512 = Level{Name: "avx512", Width: 16}
+	avx2   = Level{Name: "avx2", Width: 8}
+)
+
+// supported lists the levels of this computer, the best first.
+func supported() []*Level {
+	var list []*Level
+	if cpu.X86.HasAVX512F && cpu.X86.HasAVX2 && cpu.X86.HasFMA {
+		list = append(list, &avx512)
+	}
+	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
+		list = append(list, &avx2)
+	}
+	return append(list, &plain)
+}

@@ -1,0 +1,69 @@
+// Package simdtest holds what tests of vector kernels share: Each runs a test at every level of the computer, Banded makes slices between
+// guard values, Near compares with a bound.
+package simdtest
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/internal/simd/isa"
+)
+
+// guard is what stands around slices that Banded makes.
+const guard = 12345.5
+
+// Each runs a test at every level of the computer, plain Go among them.
+func Each(t *testing.T, f func(t *testing.T)) {
+	for _, level := range isa.Levels() {
+		t.Run(level, func(t *testing.T) {
+			defer isa.Use(level)()
+			f(t)
+		})
+	}
+}
+
+// Seeded is a source of the same values in every run.
+func Seeded(seed int) *rand.Rand { return rand.New(rand.NewPCG(uint64(seed), 7)) }
+
+// Banded is a slice of n normal values that begins off values into another one, of guard values.
+func Banded(n, off int) (all, inner []float32) {
+	all = make([]float32, n+off+20)
+	for i := range all {
+		all[i] = guard
+	}
+	inner = all[off : off+n]
+	r := Seeded(n<<8 + off)
+	for i := range inner {
+		inner[i] = float32(r.NormFloat64() * 3)
+	}
+	return all, inner
+}
+
+// CheckGuard fails where a guard value around a slice of Banded is overwritten.
+func CheckGuard(t *testing.T, all []float32, n, off int) {
+	t.Helper()
+	for i, v := range all {
+		if (i < off || i >= off+n) && v != guard {
+			t.Fatalf("n=%d off=%d: guard %d overwritten with %v", n, off, i, v)
+		}
+	}
+}
+
+// Near reports whether got is want, or no further from it than tol times the scale of the terms; NaN is near NaN.
+func Near(got float32, want, scale, tol float64) bool {
+	if w := float32(want); got == w || got != got && w != w {
+		return true
+	}
+	return math.Abs(float64(got)-want) <= tol*scale+1e-45
+}
+
+// Pseudo is n values in [-1, 1) that a seed decides.
+func Pseudo(n int, seed int) []float32 {
+	r := Seeded(seed)
+	v := make([]float32, n)
+	for i := range v {
+		v[i] = 2*r.Float32() - 1
+	}
+	return v
+}

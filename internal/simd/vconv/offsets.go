@@ -1,0 +1,116 @@
+package vconv
+
+import "github.com/swcaffe/swcaffe/internal/simd/isa"
+
+// maxOffsetLines is the largest number of lines that OffsetSums reads.
+const maxOffsetLines = 4
+
+// OffsetPixels is the largest number of pixels of a tile of OffsetKernel.
+func OffsetPixels() int { return PixelRows() }
+
+// OffsetTiles is a run of pixels that OffsetKernel convolves: tiles of N pixels, at most OffsetPixels, one after the other. The input of a
+// pixel at an offset lies Step behind that of the pixel before; results are in blocks of channels JumpC apart.
+type OffsetTiles struct{ Tiles, N, Step, JumpC int }
+
+// OffsetKernel is the micro-kernel of convolutions whose images lie by planes and whose results lie in blocks of channels. Lanes are output
+// channels; a kernel's taps are offsets into the padded image. For pixels i and the first n blocks of 16 of the 32 columns j of b
+//
+//	C[i][j] (+)= start[j] + Σk x[offs[k]+i*Step] * b[k*32+j]
+//
+// where C[i][j] is c[j/16*JumpC+i*16+j%16]. C is not read unless accumulate is set. With floor, values below 0 become 0.
+func OffsetKernel(r *OffsetTiles, offs []int, x, b, start, c []float32, n int, accumulate, floor bool) {
+	const lanes = isa.BlockLanes
+	k, all := len(offs), r.Tiles*r.N
+	_, _, _ = b[(k-1)*pixelPanel+n*lanes-1], start[n*lanes-1], c[(n-1)*r.JumpC+all*lanes-1]
+	switch isa.Width() {
+	case 16:
+		offsets(r.N, n, r.Tiles, k, &x[0], r.Step, &offs[0], &b[0], &start[0], &c[0], r.JumpC, accumulate, floor)
+	case 8:
+		for j := range n {
+			offsets(r.N, 2, r.Tiles, k, &x[0], r.Step, &offs[0], &b[j*lanes], &start[j*lanes], &c[j*r.JumpC], lanes/2, accumulate, floor)
+		}
+	default:
+		for j := range n {
+			for i := range all {
+				offsetsGo(offs, x[i*r.Step:], b[j*lanes:], start[j*lanes:], c[j*r.JumpC+i*lanes:], accumulate, floor)
+			}
+		}
+	}
+}
+
+// offsetsGo computes a block of columns of one pixel.
+func offsetsGo(offs []int, x, b, start, c []float32, accumulate, floor bool) {
+	sums := [isa.BlockLanes]float32(start)
+	for k, at := range offs {
+		for j, v := range b[k*pixelPanel:][:isa.BlockLanes] {
+			sums[j] += x[at] * v
+		}
+	}
+	for j, v := range sums {
+		if accumulate {
+			v += c[j]
+		}
+		if floor {
+			v = max(v, 0)
+		}
+		c[j] = v
+	}
+}
+
+// OffsetSumSize returns the largest numbers of kernel offsets, and of lines of them, that OffsetSums takes.
+func OffsetSumSize() (offsets, lines int) { return OffsetPixels(), maxOffsetLines }
+
+// OffsetRows are the pixels that OffsetSums adds up: rows of N results, in blocks of channels JumpY apart, rows NextY apart. The
+// input of a result at an offset of a line lies Step behind that of the result before; rows of inputs are NextX apart. Ahead, unless empty, is
+// memory that will be read next: as many pixels of it are fetched.
+type OffsetRows struct {
+	Rows, N, Step, NextX, JumpY, NextY int
+	Ahead                              []float32
+}
+
+// OffsetSums is the micro-kernel of the weight gradient of such convolutions, for kernel offsets i, width in each line, and the first n blocks of
+// 16 of the 32 columns j of c:
+//
+//	c[i*32+j] (+)= Σ x[lines[i/width]+p*Step+i%width] * Y[p][j] over the pixels p of all rows
+//
+// where Y[p][j] is y[j/16*JumpY+p*16+j%16] in the first row. C is not read unless accumulate is set.
+func OffsetSums(r *OffsetRows, lines []int, width int, x, y, c []float32, n int, accumulate bool) {
+	const lanes = isa.BlockLanes
+	_, _ = y[(r.Rows-1)*r.NextY+(n-1)*r.JumpY+r.N*lanes-1], c[(len(lines)*width-1)*pixelPanel+n*lanes-1]
+	nextX, nextY := r.NextX-r.N*r.Step, r.NextY-r.N*lanes
+	ahead := &y[0]
+	if len(r.Ahead) > 0 {
+		ahead = &r.Ahead[0]
+	}
+	switch isa.Width() {
+	case 16:
+		offsetSums(len(lines), width, n, r.Rows, r.N, &x[0], &lines[0], r.Step, nextX, &y[0], r.JumpY, nextY, ahead, &c[0], accumulate)
+	case 8:
+		for j := range n {
+			offsetSums(len(lines), width, 2, r.Rows, r.N, &x[0], &lines[0], r.Step, nextX, &y[j*r.JumpY], lanes/2, nextY, ahead, &c[j*lanes], accumulate)
+		}
+	default:
+		for i := range len(lines) * width {
+			for j := range n {
+				offsetSumsGo(r, x[lines[i/width]+i%width:], y[j*r.JumpY:], c[i*pixelPanel+j*lanes:], accumulate)
+			}
+		}
+	}
+}
+
+// offsetSumsGo computes a block of columns of one offset.
+func offsetSumsGo(r *OffsetRows, x, y, c []float32, accumulate bool) {
+	var sums [isa.BlockLanes]float32
+	if accumulate {
+		sums = [isa.BlockLanes]float32(c)
+	}
+	for row := range r.Rows {
+		for p := range r.N {
+			at := x[row*r.NextX+p*r.Step]
+			for j, v := range y[row*r.NextY+p*isa.BlockLanes:][:isa.BlockLanes] {
+				sums[j] += at * v
+			}
+		}
+	}
+	copy(c, sums[:])
+}

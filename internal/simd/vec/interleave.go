@@ -1,0 +1,24 @@
+package vec
+
+import "github.com/swcaffe/swcaffe/internal/simd/isa"
+
+// Interleave copies values of rows, which are lds values apart, in turn: dst[j*rows+i] = src[i*lds+j] for all of dst, which may end within
+// the rows.
+func Interleave(dst, src []float32, lds, rows int) {
+	n, width := len(dst)/rows, isa.Width()
+	switch {
+	case rows == 1:
+		copy(dst, src)
+	case rows == 2 && width > 0 && n >= width:
+		_, _ = dst[2*n-1], src[lds+n-1]
+		interleave2(&dst[0], &src[0], &src[lds], n/width*width)
+		if n%width > 0 { // the last whole vector, again
+			interleave2(&dst[2*(n-width)], &src[n-width], &src[lds+n-width], width)
+		}
+	default:
+		Transpose(dst, src, rows, lds, rows, n)
+	}
+	for i := range len(dst) - n*rows {
+		dst[n*rows+i] = src[i*lds+n]
+	}
+}

@@ -1,0 +1,21 @@
+package vec
+
+import (
+	"slices"
+
+	"github.com/swcaffe/swcaffe/internal/simd/isa"
+)
+
+// SumShifted sets d[j] = Σp x[offs[p]+j], the sum being over the offs in their order. d must not be among them.
+func SumShifted(d, x []float32, offs []int) {
+	n := len(d)
+	if isa.Width() > 0 && n > 0 && len(offs) > 0 {
+		_ = x[slices.Max(offs)+n-1]
+		sumShifted(&d[0], &x[0], &offs[0], len(offs), n, isa.Mask(0))
+		return
+	}
+	clear(d)
+	for _, at := range offs {
+		Add(d, d, x[at:])
+	}
+}

@@ -1,0 +1,79 @@
+package vpool
+
+import "github.com/swcaffe/swcaffe/internal/simd/isa"
+
+// maxRow computes the maxima of a row of outputs; src begins with the first row of the windows.
+func (p *Blocks) maxRow(dst []float32, taken []uint8, src []float32, row meeting, limit float32) {
+	s := &p.shape
+	for x, m := range p.columns {
+		from, at := m.at/4, x*isa.BlockLanes
+		for lane := range isa.BlockLanes {
+			value, best := src[from+lane], row.place*s.KW+m.place
+			for i := range row.count {
+				for j := range m.count {
+					v := src[from+(i*s.W+j)*isa.BlockLanes+lane]
+					if v > value || v != v && value == value {
+						value, best = v, (row.place+i)*s.KW+m.place+j
+					}
+				}
+			}
+			if value <= limit {
+				value, best = 0, noPlace
+			}
+			dst[at+lane], taken[at+lane] = value, uint8(best)
+		}
+	}
+}
+
+// aveRow computes the means of a row of outputs.
+func (p *Blocks) aveRow(dst, divisors, src []float32, row meeting) {
+	for x, m := range p.columns {
+		at := x * isa.BlockLanes
+		for lane := range isa.BlockLanes {
+			var sum float32
+			for i := range row.count {
+				var line float32
+				for j := range m.count {
+					line += src[m.at/4+(i*p.shape.W+j)*isa.BlockLanes+lane]
+				}
+				sum += line
+			}
+			dst[at+lane] = sum / divisors[at+lane]
+		}
+	}
+}
+
+// maxRowGrad computes the gradient of a row of inputs; dy and taken begin with the first row of outputs whose windows have it.
+func (p *Blocks) maxRowGrad(dx, dy []float32, taken []uint8, row meeting) {
+	s := &p.shape
+	for x, m := range p.beside {
+		to := dx[x*isa.BlockLanes:][:isa.BlockLanes]
+		clear(to)
+		for i := range row.count {
+			for j := range m.count {
+				place := uint8((row.place-i*s.SH)*s.KW + m.place - j*s.SW)
+				from := m.at/4 + (i*s.OW+j)*isa.BlockLanes
+				for lane, took := range taken[from:][:isa.BlockLanes] {
+					if took == place {
+						to[lane] += dy[from+lane]
+					}
+				}
+			}
+		}
+	}
+}
+
+// aveRowGrad computes the gradient of a row of inputs; share begins with the first row of outputs whose windows have it.
+func (p *Blocks) aveRowGrad(dx, share []float32, row meeting) {
+	for x, m := range p.beside {
+		to := dx[x*isa.BlockLanes:][:isa.BlockLanes]
+		clear(to)
+		for i := range row.count {
+			for j := range m.count {
+				for lane, v := range share[m.at/4+(i*p.shape.OW+j)*isa.BlockLanes:][:isa.BlockLanes] {
+					to[lane] += v
+				}
+			}
+		}
+	}
+}

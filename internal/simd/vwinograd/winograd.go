@@ -1,0 +1,140 @@
+package vwinograd
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/swcaffe/swcaffe/internal/simd/isa"
+)
+
+// Form is one of Apply's minimal filterings F(Tile x Tile, Kernel x Kernel) (Lavin and Gray 2016, section 4).
+type Form struct{ Tile, Kernel int }
+
+// forms are those that have maps.
+var forms = []Form{{2, 3}, {4, 3}, {4, 5}, {5, 3}}
+
+// Has reports whether a form has maps.
+func Has(f Form) bool { return slices.Contains(forms, f) }
+
+// Edge is the edge of the squares of inputs of a tile, and of the squares of points.
+func (f Form) Edge() int { return f.Tile + f.Kernel - 1 }
+
+// Points is the number of points of a tile.
+func (f Form) Points() int { return f.Edge() * f.Edge() }
+
+// Taps is the number of weights of a kernel.
+func (f Form) Taps() int { return f.Kernel * f.Kernel }
+
+// SumPoint is the point, 1 along both axes, where OutputGrad gives the sum of a square.
+func (f Form) SumPoint() int { return f.Edge() + 1 }
+
+// Map is one of the linear maps of a form,
+//
+//	Y = A'[(G w G') * (B' d B)]A
+//
+// for a square d of inputs, weights w and outputs Y, and of its gradients
+//
+//	dw = G'[(A dY A') * (B' d B)]G,  dd = B[(G w G') * (A dY A')]B'
+//
+// where neighbouring squares overlap, so that dd is added.
+type Map int
+
+const (
+	Input       Map = iota // B' d B
+	Output                 // A' M A
+	Weights                // G w G'
+	OutputGrad             // A dY A'
+	WeightsGrad            // G' M G
+	InputGrad              // B M B', added to what there is
+	mapCount
+)
+
+// Lanes is the number of squares that a map works on side by side: value i of all of them, then value i+1.
+const Lanes = isa.BlockLanes
+
+// maxEdge is the largest edge of a square.
+const maxEdge = 8
+
+// Scratch is the number of float32 values of scratch memory that Apply needs.
+const Scratch = maxEdge * maxEdge * Lanes
+
+// Strides are the distances between rows and between columns of a square, and from one square to the next.
+type Strides struct{ SrcRow, SrcCol, SrcNext, DstRow, DstCol, DstNext int }
+
+// Bias has for each lane a value that Output adds, and a floor: lower results become it, NaN stays.
+type Bias struct{ Add, Floor [Lanes]float32 }
+
+// NewBias returns a Bias that changes nothing.
+func NewBias() *Bias {
+	b := &Bias{}
+	for i := range b.Floor {
+		b.Floor[i] = float32(math.Inf(-1))
+	}
+	return b
+}
+
+// noBias is used where Apply is given nil.
+var noBias = NewBias()
+
+// Apply applies a map to n squares of Lanes values each; the first begins at src[at]. Only Output reads bias, which may be nil. Strides of src may
+// be negative.
+func Apply(f Form, kind Map, dst, src []float32, at int, s *Strides, n int, bias *Bias, scratch []float32) {
+	form := slices.Index(forms, f)
+	if form < 0 {
+		panic(fmt.Sprintf("vwinograd: there are no Apply maps for %v", f))
+	}
+	if n == 0 {
+		return
+	}
+	m := matrices[form][kind]
+	if bias == nil {
+		bias = noBias
+	}
+	if !isa.Vectors() {
+		applyGo(m, kind, dst, src, at, s, n, bias)
+		return
+	}
+	out, in := len(m)-1, len(m[0])-1
+	last := at + in*(s.SrcRow+s.SrcCol) + (n-1)*s.SrcNext
+	_, _, _ = src[at], src[last], dst[out*(s.DstRow+s.DstCol)+(n-1)*s.DstNext+Lanes-1]
+	_ = scratch[Scratch-1]
+	for lane := 0; lane < Lanes; lane += isa.Width() {
+		winograd(kind, f.Tile, f.Kernel, &dst[lane], &src[at+lane], &scratch[0], &bias.Add[lane], &s.SrcRow, n)
+	}
+}
+
+// applyGo multiplies squares by a matrix from the left and by its transpose from the right, with float64 sums.
+func applyGo(m matrix, kind Map, dst, src []float32, at int, s *Strides, n int, bias *Bias) {
+	out, in := len(m), len(m[0])
+	var half [maxEdge * maxEdge]float64
+	for square := range n {
+		for lane := range Lanes {
+			from, to := at+square*s.SrcNext+lane, square*s.DstNext+lane
+			for i := range in {
+				for j, row := range m {
+					half[i*out+j] = 0
+					for k, v := range row {
+						half[i*out+j] += v * float64(src[from+i*s.SrcRow+k*s.SrcCol])
+					}
+				}
+			}
+			for i, row := range m {
+				for j := range out {
+					sum := 0.0
+					for k, v := range row {
+						sum += v * half[k*out+j]
+					}
+					at := to + i*s.DstRow + j*s.DstCol
+					switch kind {
+					case Output:
+						sum = max(sum+float64(bias.Add[lane]), float64(bias.Floor[lane]))
+					case InputGrad:
+						sum += float64(dst[at])
+					}
+					dst[at] = float32(sum)
+				}
+			}
+		}
+	}
+}
