@@ -71,13 +71,13 @@ func TestList(t *testing.T) {
 		}
 		for _, s := range levels {
 			for _, m := range k.of(s) {
-				if name := m.name + s.tag; seen[name] {
+				if name := m.name + s.Tag; seen[name] {
 					t.Errorf("two kernels are called %s", name)
 				} else {
 					seen[name] = true
 				}
 				if len(m.when) != parameters {
-					t.Errorf("%s%s has %d values for the parameters %q", m.name, s.tag, len(m.when), k.by)
+					t.Errorf("%s%s has %d values for the parameters %q", m.name, s.Tag, len(m.when), k.by)
 				}
 			}
 		}

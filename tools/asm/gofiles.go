@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
 // goFiles returns the Go files of a package: for amd64 the declarations of the assembly and the functions that pick a level and a member
@@ -64,7 +66,7 @@ func names(parameters string) (list []string) {
 func (k *kernel) declare(to *bytes.Buffer) {
 	for _, s := range levels {
 		for _, m := range k.of(s) {
-			fmt.Fprintf(to, "\n//go:noescape\nfunc %s%s(%s)\n", m.name, s.tag, k.args)
+			fmt.Fprintf(to, "\n//go:noescape\nfunc %s%s(%s)\n", m.name, s.Tag, k.args)
 		}
 	}
 }
@@ -72,7 +74,7 @@ func (k *kernel) declare(to *bytes.Buffer) {
 // dispatch writes the function that calls the assembly. Where only one level has any, it is of that level, or of one above it.
 func (k *kernel) dispatch(to *bytes.Buffer) {
 	fmt.Fprintf(to, "\n// %s %s\nfunc %s(%s) {\n", k.call, k.doc, k.call, k.parameters())
-	var have []isa
+	var have []emit.ISA
 	for _, s := range levels {
 		if len(k.of(s)) > 0 {
 			have = append(have, s)
@@ -81,7 +83,7 @@ func (k *kernel) dispatch(to *bytes.Buffer) {
 	for i, s := range have {
 		last := i == len(have)-1
 		if !last {
-			fmt.Fprintf(to, "if isa.Width() == %d {\n", s.w)
+			fmt.Fprintf(to, "if isa.Width() == %d {\n", s.Width)
 		}
 		k.pick(to, s, k.of(s), 0)
 		if !last {
@@ -92,9 +94,9 @@ func (k *kernel) dispatch(to *bytes.Buffer) {
 }
 
 // pick writes a switch over a parameter of by, with one over the next in each of its cases, and the calls at the end.
-func (k *kernel) pick(to *bytes.Buffer, s isa, members []member, parameter int) {
+func (k *kernel) pick(to *bytes.Buffer, s emit.ISA, members []member, parameter int) {
 	if parameter == len(members[0].when) {
-		fmt.Fprintf(to, "%s%s(%s)\n", members[0].name, s.tag, strings.Join(names(k.args), ", "))
+		fmt.Fprintf(to, "%s%s(%s)\n", members[0].name, s.Tag, strings.Join(names(k.args), ", "))
 		return
 	}
 	cases := map[string][]member{}

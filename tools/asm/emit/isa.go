@@ -1,0 +1,180 @@
+// Package emit holds what the generators of all packages of internal/simd share.
+//
+// An ISA is an instruction level. Its methods emit what takes other instructions at each: arithmetic on vectors, constants in memory, masked
+// loads and stores, loops over vectors, conversions to float64, transposition in registers, and the tiles of micro-kernels. Generators are
+// written once for both levels, and ask Width where they must.
+package emit
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// Clear sets a register to 0.
+func (s ISA) Clear(v reg.VecVirtual) {
+	if s.Width == 16 {
+		VPXORD(v, v, v)
+	} else {
+		VXORPS(v, v, v)
+	}
+}
+
+func (s ISA) Ret() {
+	VZEROUPPER()
+	RET()
+}
+
+func (s ISA) Zero() reg.VecVirtual {
+	r := s.V()
+	s.Clear(r)
+	return r
+}
+
+// ISA is an instruction level: Width float32 values a vector, Tag behind the names of functions, Name in those of files.
+type ISA struct {
+	Width     int
+	Tag, Name string
+}
+
+// Function emits a function of assembly with the parameters args, which body loads.
+func (s ISA) Function(name, args string, body func()) {
+	stores = 0
+	TEXT(name+s.Tag, NOSPLIT, "func("+args+")")
+	Pragma("noescape")
+	body()
+}
+
+// V returns a fresh vector register.
+func (s ISA) V() reg.VecVirtual {
+	if s.Width == 16 {
+		return ZMM()
+	}
+	return YMM()
+}
+
+// Load copies a memory operand or register into a fresh register.
+func (s ISA) Load(m Op) reg.VecVirtual {
+	r := s.V()
+	VMOVUPS(m, r)
+	return r
+}
+
+// Op is the result of an instruction with two sources, in a fresh register.
+func (s ISA) Op(f func(...Op), b, a Op) reg.VecVirtual {
+	r := s.V()
+	f(b, a, r)
+	return r
+}
+
+func (s ISA) Add(a, b Op) reg.VecVirtual { return s.Op(VADDPS, b, a) }
+
+func (s ISA) Sub(a, b Op) reg.VecVirtual { return s.Op(VSUBPS, b, a) }
+
+func (s ISA) Mul(a, b Op) reg.VecVirtual { return s.Op(VMULPS, b, a) }
+
+func (s ISA) Div(a, b Op) reg.VecVirtual { return s.Op(VDIVPS, b, a) }
+
+// Max and min return b when either operand is NaN.
+func (s ISA) Max(a, b Op) reg.VecVirtual { return s.Op(VMAXPS, b, a) }
+
+func (s ISA) Min(a, b Op) reg.VecVirtual { return s.Op(VMINPS, b, a) }
+
+func (s ISA) And(a, b Op) reg.VecVirtual {
+	r := s.V()
+	if s.Width == 16 {
+		VPANDD(b, a, r)
+	} else {
+		VPAND(b, a, r)
+	}
+	return r
+}
+
+func (s ISA) Or(a, b Op) reg.VecVirtual {
+	r := s.V()
+	if s.Width == 16 {
+		VPORD(b, a, r)
+	} else {
+		VPOR(b, a, r)
+	}
+	return r
+}
+
+func (s ISA) IAdd(a, b Op) reg.VecVirtual { r := s.V(); VPADDD(b, a, r); return r }
+
+func (s ISA) ISub(a, b Op) reg.VecVirtual { r := s.V(); VPSUBD(b, a, r); return r }
+
+func (s ISA) Shl(a Op, n int) reg.VecVirtual {
+	r := s.V()
+	VPSLLD(Imm(uint64(n)), a, r)
+	return r
+}
+
+func (s ISA) Sar(a Op, n int) reg.VecVirtual {
+	r := s.V()
+	VPSRAD(Imm(uint64(n)), a, r)
+	return r
+}
+
+// Fma returns a*b + c; only b may be in memory.
+func (s ISA) Fma(a, b, c Op) reg.VecVirtual {
+	r := s.Load(c)
+	VFMADD231PS(b, a, r)
+	return r
+}
+
+// Fnma returns c - a*b; only b may be in memory.
+func (s ISA) Fnma(a, b, c Op) reg.VecVirtual {
+	r := s.Load(c)
+	VFNMADD231PS(b, a, r)
+	return r
+}
+
+// Horner evaluates the polynomial with coefficients c, highest first.
+func (s ISA) Horner(x Op, c ...float64) reg.VecVirtual {
+	r := s.Load(s.F(c[0]))
+	for _, k := range c[1:] {
+		VFMADD213PS(s.F(k), x, r)
+	}
+	return r
+}
+
+// Comparison predicates of VCMPPS.
+const (
+	EQ    = 0x00
+	LT    = 0x11
+	LE    = 0x12
+	Unord = 0x03
+	GT    = 0x1e
+	GE    = 0x1d
+)
+
+// Sel returns yes where a <pred> b holds and no elsewhere; b may be memory.
+func (s ISA) Sel(pred uint64, a, b, yes, no Op) reg.VecVirtual {
+	r := s.V()
+	if s.Width == 16 {
+		k := K()
+		VCMPPS(Imm(pred), b, a, k)
+		VBLENDMPS(yes, no, k, r)
+		return r
+	}
+	m := s.V()
+	VCMPPS(Imm(pred), b, a, m)
+	VBLENDVPS(m, yes, no, r)
+	return r
+}
+
+// Round rounds to the nearest integer, ties to even.
+func (s ISA) Round(a Op) reg.VecVirtual {
+	r := s.V()
+	if s.Width == 16 {
+		VRNDSCALEPS(Imm(8), a, r)
+	} else {
+		VROUNDPS(Imm(8), a, r)
+	}
+	return r
+}
+
+func (s ISA) ToInt(a Op) reg.VecVirtual { r := s.V(); VCVTPS2DQ(a, r); return r }
+
+func (s ISA) ToFloat(a Op) reg.VecVirtual { r := s.V(); VCVTDQ2PS(a, r); return r }

@@ -1,0 +1,22 @@
+package emit
+
+import (
+	"slices"
+
+	"github.com/mmcloughlin/avo/ir"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/pass"
+)
+
+// PruneMoves has avo leave out moves of whole vectors to where they are: copies whose source is not used again. Its own pass knows only
+// those of general registers.
+func (s ISA) PruneMoves() {
+	pass.Compile = pass.Concat(pass.Compile, pass.FunctionPass(func(fn *ir.Function) error {
+		fn.Nodes = slices.DeleteFunc(fn.Nodes, func(n ir.Node) bool {
+			i, ok := n.(*ir.Instruction)
+			return ok && i.Opcode == "VMOVUPS" && len(i.Operands) == 2 && i.Operands[0] == i.Operands[1] &&
+				(s.Width == 16 && operand.IsZMM(i.Operands[0]) || s.Width == 8 && operand.IsYMM(i.Operands[0]))
+		})
+		return nil
+	}))
+}

@@ -1,0 +1,33 @@
+package emit
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// InvPow75 is x^-0.75. With 16 lanes r = x^-0.5, which is returned too, and q = r^-0.5 come from approximations to 14 bits and a
+// step of Newton's method each, which is several times as fast as roots and a division; the product is r*q*r. Where a step meets
+// 0*inf, the first approximation is the result itself: inf of 0, 0 of inf, NaN of what is negative.
+func (s ISA) InvPow75(x reg.VecVirtual) (p, r reg.VecVirtual) {
+	if s.Width != 16 {
+		h, q := s.V(), s.V()
+		VSQRTPS(x, h)
+		VSQRTPS(h, q)
+		return s.Div(s.Load(s.F(1)), s.Mul(h, q)), nil
+	}
+	half := s.Load(s.F(0.5))
+	root := func(x reg.VecVirtual) (first, refined reg.VecVirtual) {
+		first = s.V()
+		VRSQRT14PS(x, first)
+		rest := s.Fnma(s.Mul(x, first), s.Mul(first, half), half)
+		return first, s.Fma(first, rest, first)
+	}
+	first, r := root(x)
+	_, q := root(r)
+	p, special := s.Mul(s.Mul(r, q), r), K()
+	VCMPPS(Imm(Unord), p, p, special)
+	VMOVAPS(first, special, p)
+	VMOVAPS(first, special, r)
+	return p, r
+}

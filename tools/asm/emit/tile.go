@@ -1,0 +1,129 @@
+package emit
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// Accumulators are zeros for a tile of nv vectors of columns.
+func (s ISA) Accumulators(rows, nv int) [][]reg.VecVirtual {
+	acc := make([][]reg.VecVirtual, rows)
+	for i := range acc {
+		for range nv {
+			acc[i] = append(acc[i], s.Zero())
+		}
+	}
+	return acc
+}
+
+// AddProducts adds a value's products with vectors to a row of a tile. With embed each multiplication loads the value itself where
+// the level can: one instruction less, which counts where another thread of the core takes its share of those that begin in a
+// cycle, for one load more, of which a cycle has two.
+func (s ISA) AddProducts(sums []reg.VecVirtual, value Mem, vectors []reg.VecVirtual, embed bool) {
+	if embed && s.Width == 16 {
+		for j, v := range vectors {
+			VFMADD231PS_BCST(value, v, sums[j])
+		}
+		return
+	}
+	x := s.V()
+	VBROADCASTSS(value, x)
+	for j, v := range vectors {
+		VFMADD231PS(v, x, sums[j])
+	}
+}
+
+// StoreTile ends a micro kernel: it stores the tile's first m rows and n columns, in rows ldc bytes apart, added to what is there if
+// accumulate is set. after, if not nil, is what comes behind storing.
+func (s ISA) StoreTile(acc [][]reg.VecVirtual, c, ldc reg.Register, after func()) {
+	keep := Load(Param("accumulate"), GP8())
+	m, n := GP("m"), GP("n")
+	CMPQ(m, Imm(uint64(len(acc))))
+	JNE(LabelRef("edge"))
+	CMPQ(n, U32(uint32(s.Width*len(acc[0]))))
+	JNE(LabelRef("edge"))
+	TESTB(keep, keep)
+	JEQ(LabelRef("write"))
+	from := GP64()
+	MOVQ(c, from)
+	for i := range acc {
+		for j := range acc[i] {
+			VADDPS(Mem{Base: from, Disp: j * 4 * s.Width}, acc[i][j], acc[i][j])
+		}
+		ADDQ(ldc, from)
+	}
+	Label("write")
+	for i := range acc {
+		for j := range acc[i] {
+			VMOVUPS(acc[i][j], Mem{Base: c, Disp: j * 4 * s.Width})
+		}
+		ADDQ(ldc, c)
+	}
+	if after != nil {
+		after()
+	}
+	VZEROUPPER()
+	RET()
+	Label("edge")
+	s.storeEdge(acc, c, ldc, keep, m, s.masks(n, len(acc[0])), after)
+}
+
+// masks are those of n lanes of some vectors.
+func (s ISA) masks(n reg.Register, vectors int) []reg.Register {
+	words, zero := GP("words"), GP64()
+	XORQ(zero, zero)
+	full := GP64()
+	MOVQ(U32(uint32(s.Width)), full)
+	list := make([]reg.Register, vectors)
+	for j := range list {
+		lanes, at := GP64(), GP64()
+		LEAQ(Mem{Base: n, Disp: -j * s.Width}, lanes)
+		CMPQ(lanes, zero)
+		CMOVQLT(zero, lanes)
+		CMPQ(lanes, full)
+		CMOVQGT(full, lanes)
+		NEGQ(lanes)
+		LEAQ(Mem{Base: words, Index: lanes, Scale: 4}, at)
+		list[j] = s.Mask(at)
+	}
+	return list
+}
+
+// storeEdge stores m rows of a tile, lanes that masks let through.
+func (s ISA) storeEdge(acc [][]reg.VecVirtual, c, ldc, keep, m reg.Register, masks []reg.Register, after func()) {
+	TESTB(keep, keep)
+	JEQ(LabelRef("writeEdge"))
+	from, left := GP64(), GP64()
+	MOVQ(c, from)
+	MOVQ(m, left)
+	for i := range acc {
+		for j := range acc[i] {
+			VADDPS(s.LoadMasked(Mem{Base: from, Disp: j * 4 * s.Width}, masks[j]), acc[i][j], acc[i][j])
+		}
+		ADDQ(ldc, from)
+		DECQ(left)
+		JEQ(LabelRef("writeEdge"))
+	}
+	Label("writeEdge")
+	for i := range acc {
+		for j := range acc[i] {
+			s.StoreMasked(acc[i][j], Mem{Base: c, Disp: j * 4 * s.Width}, masks[j])
+		}
+		ADDQ(ldc, c)
+		DECQ(m)
+		JEQ(LabelRef("end"))
+	}
+	Label("end")
+	if after != nil {
+		after()
+	}
+	s.Ret()
+}
+
+// Place is where the tile of C lies, and the bytes from one row to the next.
+func Place() (c, ldc reg.Register) {
+	c, ldc = GP("c"), GP("ldc")
+	SHLQ(Imm(2), ldc)
+	return c, ldc
+}

@@ -1,0 +1,125 @@
+package vconv
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/swcaffe/swcaffe/tools/asm/emit"
+)
+
+// Offsets emits the micro kernel of a convolution of some pixels, which are apart values from each other, with nv vectors of output
+// channels: C (rows x vectors, pixels side by side, vectors jumpC apart) = start + the sum over k of x[offs[k]+apart*pixel] * B[k], rows of
+// 32 columns; and the same for further tiles of as many pixels. On the way it fetches the results of the next tile to L1.
+func Offsets(s emit.ISA, rows, nv int) {
+	tiles, x := emit.GP("tiles"), emit.GP("x")
+	apart := emit.GP("apart")
+	c, jumpC := emit.GP("c"), emit.GP("jumpC")
+	SHLQ(Imm(2), apart)
+	SHLQ(Imm(2), jumpC)
+	column := func(j int) Mem {
+		if j == 0 {
+			return Mem{Base: c}
+		}
+		return Mem{Base: c, Index: jumpC, Scale: 1}
+	}
+	thrice, offs, b, step := GP64(), GP64(), GP64(), GP64()
+	later, last := GP64(), GP64()
+	LEAQ(Mem{Base: apart, Index: apart, Scale: 2}, thrice)
+	Label("tile")
+	start := emit.GP("start")
+	acc := started(s, start, rows, nv)
+	Load(Param("b"), b)
+	Load(Param("offs"), offs)
+	Load(Param("k"), step)
+	LEAQ(Mem{Base: c, Disp: rows * emit.PixelBytes}, later)
+	LEAQ(Mem{Base: c, Disp: (2*rows - 1) * emit.PixelBytes}, last)
+	TESTQ(U32(1), step)
+	JEQ(LabelRef("two"))
+	SUBQ(Imm(8), offs)
+	SUBQ(U32(2*emit.PixelBytes), b)
+	INCQ(step)
+	JMP(LabelRef("second"))
+	emit.Align(64)
+	Label("two")
+	for u := range 2 {
+		if u == 1 {
+			Label("second")
+			fetchLater(s, later, last, jumpC, nv)
+		}
+		at := GP64()
+		MOVQ(Mem{Base: offs, Disp: 8 * u}, at)
+		LEAQ(Mem{Base: x, Index: at, Scale: 4}, at)
+		vectors := make([]reg.VecVirtual, nv)
+		for j := range vectors {
+			vectors[j] = s.Load(Mem{Base: b, Disp: 2*emit.PixelBytes*u + 4*s.Width*j})
+		}
+		addPixels(s, acc, at, apart, thrice, vectors)
+	}
+	ADDQ(Imm(16), offs)
+	ADDQ(U32(4*emit.PixelBytes), b)
+	emit.Align(32)
+	SUBQ(Imm(2), step)
+	JNE(LabelRef("two"))
+	putPixels(s, acc, column)
+	ADDQ(U32(rows*emit.PixelBytes), c)
+	IMUL3Q(Imm(uint64(rows)), apart, step)
+	ADDQ(step, x)
+	DECQ(tiles)
+	JNE(LabelRef("tile"))
+	s.Ret()
+}
+
+// addPixels adds the products of vectors with pixels that are apart bytes from each other.
+func addPixels(s emit.ISA, acc [][]reg.VecVirtual, at, apart, thrice reg.Register, vectors []reg.VecVirtual) {
+	eachPixel(len(acc), at, apart, thrice, func(i int, pixel Mem) { s.AddProducts(acc[i], pixel, vectors, i%4 == 0) })
+}
+
+// OffsetSums emits the micro kernel of such a convolution's weight gradient: C (kernel offsets, width of each of some lines, x nv vectors
+// of output channels, rows of 32 columns) (+)= the sum over rows of pixels of x[offs[line]+pixel*step+offset] times Y (pixels side by
+// side, vectors jumpY apart). Rows of x begin nextX behind the last one's end, those of Y nextY. On the way it fetches as many pixels of a
+// block that will be read later.
+func OffsetSums(s emit.ISA, lines, width, nv int) {
+	rows := emit.GP("rows")
+	offs, base := emit.GP("offs"), emit.GP("x")
+	step, nextX := emit.GP("step"), emit.GP("nextX")
+	y, jumpY, nextY := emit.GP("y"), emit.GP("jumpY"), emit.GP("nextY")
+	ahead := emit.GP("ahead")
+	for _, r := range []reg.Register{step, nextX, jumpY, nextY} {
+		SHLQ(Imm(2), r)
+	}
+	x := addresses(offs, base, lines)
+	acc := s.Accumulators(lines*width, nv)
+	pixel := func(u int) {
+		vectors := []reg.VecVirtual{s.Load(Mem{Base: y, Disp: u * emit.PixelBytes})}
+		if nv == 2 {
+			vectors = append(vectors, s.Load(Mem{Base: y, Index: jumpY, Scale: 1, Disp: u * emit.PixelBytes}))
+		}
+		for i := range acc {
+			at := Mem{Base: x[i/width], Disp: 4 * (i % width)}
+			if u > 0 {
+				at.Index, at.Scale = step, 1
+			}
+			s.AddProducts(acc[i], at, vectors, u == 0 && i%6 == 1)
+		}
+	}
+	loop := rowLoop{x: x, y: y, step: step, nextX: nextX, nextY: nextY, rows: rows, begin: 64, end: 32}
+	loop.run(func() {
+		for u := range 2 {
+			PREFETCHT1(Mem{Base: ahead, Disp: u * emit.PixelBytes})
+			pixel(u)
+		}
+		ADDQ(U32(2*emit.PixelBytes), ahead)
+		for l := range x {
+			LEAQ(Mem{Base: x[l], Index: step, Scale: 2}, x[l])
+		}
+	}, func() {
+		pixel(0)
+		for l := range x {
+			ADDQ(step, x[l])
+		}
+	})
+	c, keep := emit.GP("c"), Load(Param("accumulate"), GP8())
+	storeOrAdd(acc, c, keep, func(i, j int) int { return 2*emit.PixelBytes*i + 4*s.Width*j })
+	s.Ret()
+}

@@ -1,0 +1,213 @@
+package vconv
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/swcaffe/swcaffe/tools/asm/emit"
+)
+
+// Pixels emits the micro kernel of a pointwise convolution of tiles of some pixels with nv vectors of output channels: C (rows x vectors,
+// pixels side by side, vectors jumpC apart) = start + A (rows x 16*blocks, blocks jumpA apart) * B, panels of 32 columns. On the way it
+// fetches the same pixels of the next block to L1, or the next tile's of the first one, those behind them to L2, and the results of
+// these to L1.
+func Pixels(s emit.ISA, rows, nv int) {
+	Label("tile")
+	blocks, a, jumpA := emit.GP("blocks"), emit.GP("a"), emit.GP("jumpA")
+	b, start := emit.GP("b"), emit.GP("start")
+	c, jumpC := emit.GP("c"), emit.GP("jumpC")
+	SHLQ(Imm(2), jumpA)
+	SHLQ(Imm(2), jumpC)
+	acc := started(s, start, rows, nv)
+	column := func(j int) Mem {
+		if j == 0 {
+			return Mem{Base: c}
+		}
+		return Mem{Base: c, Index: jumpC, Scale: 1}
+	}
+	const unroll = 4
+	next, far, turns := GP64(), GP64(), GP64()
+	later, last, after := GP64(), GP64(), GP64()
+	LEAQ(Mem{Base: a, Disp: rows * emit.PixelBytes}, after)
+	MOVQ(after, emit.ParamAt("a"))
+	LEAQ(Mem{Base: c, Disp: rows * emit.PixelBytes}, later)
+	MOVQ(later, emit.ParamAt("c"))
+	LEAQ(Mem{Base: c, Disp: (2*rows - 1) * emit.PixelBytes}, last)
+	emit.Align(64)
+	Label("block")
+	LEAQ(Mem{Base: a, Disp: rows * emit.PixelBytes}, far)
+	LEAQ(Mem{Base: a, Index: jumpA, Scale: 1}, next)
+	CMPQ(blocks, Imm(1))
+	CMOVQEQ(after, next)
+	MOVQ(U32(emit.Lanes/unroll), turns)
+	emit.Align(32)
+	Label("several")
+	for u := range unroll {
+		vectors := make([]reg.VecVirtual, nv)
+		for j := range vectors {
+			vectors[j] = s.Load(Mem{Base: b, Disp: 2*emit.PixelBytes*u + 4*s.Width*j})
+		}
+		PREFETCHT0(Mem{Base: next, Disp: u * emit.PixelBytes})
+		PREFETCHT1(Mem{Base: far, Disp: u * emit.PixelBytes})
+		for i := range acc {
+			s.AddProducts(acc[i], Mem{Base: a, Disp: i*emit.PixelBytes + 4*u}, vectors, i%6 == 1)
+		}
+	}
+	fetchLater(s, later, last, jumpC, nv)
+	ADDQ(Imm(4*unroll), a)
+	ADDQ(U32(2*emit.PixelBytes*unroll), b)
+	ADDQ(U32(emit.PixelBytes*unroll), next)
+	ADDQ(U32(emit.PixelBytes*unroll), far)
+	DECQ(turns)
+	JNE(LabelRef("several"))
+	LEAQ(Mem{Base: a, Index: jumpA, Scale: 1, Disp: -emit.PixelBytes}, a)
+	DECQ(blocks)
+	JNE(LabelRef("block"))
+	putPixels(s, acc, column)
+	DECQ(emit.ParamAt("tiles"))
+	JNE(LabelRef("tile"))
+	s.Ret()
+}
+
+// fetchLater fetches a line of each vector of the results of the pixels that are likely to come next, one after the other.
+func fetchLater(s emit.ISA, later, last, jumpC reg.Register, nv int) {
+	PREFETCHT0(Mem{Base: later})
+	if 4*s.Width*nv > emit.PixelBytes {
+		PREFETCHT0(Mem{Base: later, Index: jumpC, Scale: 1})
+	}
+	ADDQ(Imm(emit.PixelBytes), later)
+	CMPQ(later, last)
+	CMOVQGT(last, later)
+}
+
+// started are accumulators of which each row begins with the same vectors.
+func started(s emit.ISA, start reg.Register, rows, nv int) [][]reg.VecVirtual {
+	acc := make([][]reg.VecVirtual, rows)
+	for i := range acc {
+		for j := range nv {
+			acc[i] = append(acc[i], s.V())
+			if i == 0 {
+				VMOVUPS(Mem{Base: start, Disp: 4 * s.Width * j}, acc[0][j])
+			} else {
+				VMOVAPS(acc[0][j], acc[i][j])
+			}
+		}
+	}
+	return acc
+}
+
+// putPixels stores the pixels of each vector, added to what is there if accumulate is set, and not below 0 if floor is.
+func putPixels(s emit.ISA, acc [][]reg.VecVirtual, column func(j int) Mem) {
+	keep := Load(Param("accumulate"), GP8())
+	TESTB(keep, keep)
+	JEQ(LabelRef("rectify"))
+	for i := range acc {
+		for j := range acc[i] {
+			VADDPS(column(j).Offset(i*emit.PixelBytes), acc[i][j], acc[i][j])
+		}
+	}
+	Label("rectify")
+	floor := Load(Param("floor"), GP8())
+	TESTB(floor, floor)
+	JEQ(LabelRef("write"))
+	zero := s.Zero()
+	for i := range acc {
+		for j := range acc[i] {
+			VMAXPS(acc[i][j], zero, acc[i][j])
+		}
+	}
+	Label("write")
+	for j := range acc[0] {
+		for i := range acc {
+			VMOVUPS(acc[i][j], column(j).Offset(i*emit.PixelBytes))
+		}
+	}
+}
+
+// PixelSums emits the micro kernel of such a convolution's weight gradient, for tiles of rows: C (rows of output channels x vectors of
+// input channels) (+)= the sum over runs of pixels of A (rows of a block, pixels 16 values apart, runs nextA) times B (vectors jumpB
+// apart, runs nextB). From a tile to the next A moves on by stepA and thenA in turn. On the way each fetches as many pixels of a block
+// that will be read later, those of the next tile being jumpAhead away.
+func PixelSums(s emit.ISA, rows, nv int) {
+	Label("tile")
+	runs, pixels := emit.GP("runs"), emit.GP("pixels")
+	a, nextA := emit.GP("a"), emit.GP("nextA")
+	b, jumpB, nextB := emit.GP("b"), emit.GP("jumpB"), emit.GP("nextB")
+	ahead, nextAhead := emit.GP("ahead"), emit.GP("nextAhead")
+	for _, r := range []reg.Register{nextA, jumpB, nextB, nextAhead} {
+		SHLQ(Imm(2), r)
+	}
+	acc := s.Accumulators(rows, nv)
+	fetchTile(s, rows, nv)
+	step := func(u int) {
+		at := Mem{Base: b, Disp: u * emit.PixelBytes}
+		vectors := []reg.VecVirtual{s.Load(at)}
+		for len(vectors) < nv {
+			at.Index, at.Scale = jumpB, uint8(len(vectors))
+			vectors = append(vectors, s.Load(at))
+		}
+		for i := range acc {
+			s.AddProducts(acc[i], Mem{Base: a, Disp: u*emit.PixelBytes + 4*i}, vectors, i%6 == 1)
+		}
+	}
+	const unroll = 4
+	left := GP64()
+	Label("run")
+	MOVQ(pixels, left)
+	CMPQ(left, U32(unroll))
+	JLT(LabelRef("one"))
+	emit.Align(64)
+	Label("several")
+	for u := range unroll {
+		PREFETCHT1(Mem{Base: ahead, Disp: u * emit.PixelBytes})
+		step(u)
+	}
+	ADDQ(U32(unroll*emit.PixelBytes), ahead)
+	ADDQ(U32(unroll*emit.PixelBytes), a)
+	ADDQ(U32(unroll*emit.PixelBytes), b)
+	SUBQ(U32(unroll), left)
+	emit.Align(32)
+	CMPQ(left, U32(unroll))
+	JGE(LabelRef("several"))
+	Label("one")
+	TESTQ(left, left)
+	JEQ(LabelRef("next"))
+	step(0)
+	for _, r := range []reg.Register{a, b, ahead} {
+		ADDQ(U32(emit.PixelBytes), r)
+	}
+	DECQ(left)
+	JMP(LabelRef("one"))
+	Label("next")
+	ADDQ(nextA, a)
+	ADDQ(nextB, b)
+	ADDQ(nextAhead, ahead)
+	DECQ(runs)
+	JNE(LabelRef("run"))
+	c, ldc := emit.Place()
+	s.StoreTile(acc, c, ldc, func() {
+		MOVQ(c, emit.ParamAt("c"))
+		step, then, at := emit.GP("stepA"), emit.GP("thenA"), emit.GP("a")
+		LEAQ(Mem{Base: at, Index: step, Scale: 4}, at)
+		MOVQ(at, emit.ParamAt("a"))
+		MOVQ(then, emit.ParamAt("stepA"))
+		MOVQ(step, emit.ParamAt("thenA"))
+		jump, later := emit.GP("jumpAhead"), emit.GP("ahead")
+		LEAQ(Mem{Base: later, Index: jump, Scale: 4}, later)
+		MOVQ(later, emit.ParamAt("ahead"))
+		DECQ(emit.ParamAt("tiles"))
+		JNE(LabelRef("tile"))
+	})
+}
+
+// fetchTile fetches the lines of a tile that will be added to.
+func fetchTile(s emit.ISA, rows, nv int) {
+	c, ldc := emit.GP("c"), emit.GP("ldc")
+	for range rows {
+		for j := range nv {
+			PREFETCHT0(Mem{Base: c, Disp: j * 4 * s.Width})
+		}
+		LEAQ(Mem{Base: c, Index: ldc, Scale: 4}, c)
+	}
+}

@@ -1,0 +1,49 @@
+package vconv
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+
+	"github.com/swcaffe/swcaffe/tools/asm/emit"
+)
+
+const (
+	// TakenLanes is how many values a run has, at every level: kernels of nets' first layers have seldom more in a line.
+	TakenLanes = 8
+	// TakenRuns bounds the runs that takenSums does at once: two sums of each, since an addition takes as long as four begin.
+	TakenRuns = 5
+)
+
+// TakenSums emits, for a number of runs, the sums of what n outputs took of images: sums[r] += dy[i] * x[runs[r]+places[index[i]]] over i,
+// x being 8 values; and, in each lane of all, += dy[i].
+func TakenSums(s emit.ISA, runs int) {
+	list, x := emit.GP("runs"), emit.GP("x")
+	from := addresses(list, x, runs)
+	n, index, places, dy := emit.GP("n"), emit.GP("index"), emit.GP("places"), emit.GP("dy")
+	acc := s.Accumulators(2, runs+1)
+	s.Steps(n, emit.Unroll, func(some int) {
+		for u := range some {
+			at, v := GP64(), s.V()
+			MOVLQSX(Mem{Base: index, Disp: 4 * u}, at)
+			MOVLQSX(Mem{Base: places, Index: at, Scale: 4}, at)
+			VBROADCASTSS(Mem{Base: dy, Disp: 4 * u}, v)
+			for r := range from {
+				VFMADD231PS(Mem{Base: from[r], Index: at, Scale: 4}, v, acc[u%2][r])
+			}
+			VADDPS(v, acc[u%2][runs], acc[u%2][runs])
+		}
+		ADDQ(Imm(uint64(4*some)), index)
+		ADDQ(Imm(uint64(4*some)), dy)
+	})
+	sums, all := emit.GP("sums"), emit.GP("all")
+	for r := range acc[0] {
+		to := Mem{Base: sums, Disp: 4 * s.Width * r}
+		if r == runs {
+			to = Mem{Base: all}
+		}
+		VADDPS(acc[0][r], acc[1][r], acc[0][r])
+		VADDPS(to, acc[0][r], acc[0][r])
+		VMOVUPS(acc[0][r], to)
+	}
+	s.Ret()
+}

@@ -1,0 +1,89 @@
+package vconv
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/swcaffe/swcaffe/tools/asm/emit"
+)
+
+// DepthTaps emits the micro kernel of a depthwise convolution of some pixels, which lie apart values from each other, and of further tiles of as
+// many: a vector of channels of each becomes start + the sum over k of x[offs[k]+apart*pixel] * w[k]. Results are to values from each other.
+func DepthTaps(s emit.ISA, pixels int) {
+	tiles, x, apart := emit.GP("tiles"), emit.GP("x"), emit.GP("apart")
+	c, to := emit.GP("c"), emit.GP("to")
+	SHLQ(Imm(2), apart)
+	SHLQ(Imm(2), to)
+	thrice, offs, w, left := GP64(), GP64(), GP64(), GP64()
+	LEAQ(Mem{Base: apart, Index: apart, Scale: 2}, thrice)
+	floor, start := Load(Param("floor"), GP8()), emit.GP("start")
+	emit.Align(64)
+	Label("tile")
+	acc := started(s, start, pixels, 1)
+	Load(Param("offs"), offs)
+	Load(Param("w"), w)
+	Load(Param("k"), left)
+	emit.Align(32)
+	Label("tap")
+	at := GP64()
+	MOVQ(Mem{Base: offs}, at)
+	LEAQ(Mem{Base: x, Index: at, Scale: 4}, at)
+	weight := s.Load(Mem{Base: w})
+	eachPixel(pixels, at, apart, thrice, func(i int, pixel Mem) { VFMADD231PS(pixel, weight, acc[i][0]) })
+	ADDQ(Imm(8), offs)
+	ADDQ(U32(emit.PixelBytes), w)
+	DECQ(left)
+	JNE(LabelRef("tap"))
+	TESTB(floor, floor)
+	JEQ(LabelRef("write"))
+	zero := s.Zero()
+	for i := range acc {
+		VMAXPS(acc[i][0], zero, acc[i][0])
+	}
+	Label("write")
+	for i := range acc {
+		VMOVUPS(acc[i][0], Mem{Base: c})
+		ADDQ(to, c)
+	}
+	IMUL3Q(Imm(uint64(pixels)), apart, left)
+	ADDQ(left, x)
+	DECQ(tiles)
+	JNE(LabelRef("tile"))
+	s.Ret()
+}
+
+// DepthTapSums emits the micro kernel of such a convolution's weight gradient: for each of some offsets, a vector of channels of the sum over rows
+// of pixels of x[offset+pixel*step] * y[pixel], y's pixels being side by side. Rows of x begin nextX behind the last one's end, those of
+// y nextY. Pixels take turns in two sums, which are added at the end.
+func DepthTapSums(s emit.ISA, offsets int) {
+	rows, offs, base := emit.GP("rows"), emit.GP("offs"), emit.GP("x")
+	step, nextX := emit.GP("step"), emit.GP("nextX")
+	y, nextY := emit.GP("y"), emit.GP("nextY")
+	for _, r := range []reg.Register{step, nextX, nextY} {
+		SHLQ(Imm(2), r)
+	}
+	x := addresses(offs, base, offsets)
+	even, odd := s.Accumulators(offsets, 1), s.Accumulators(offsets, 1)
+	loop := rowLoop{x: x, y: y, step: step, nextX: nextX, nextY: nextY, rows: rows, begin: 32}
+	loop.run(func() {
+		first, second := s.Load(Mem{Base: y}), s.Load(Mem{Base: y, Disp: emit.PixelBytes})
+		for i := range x {
+			VFMADD231PS(Mem{Base: x[i]}, first, even[i][0])
+			VFMADD231PS(Mem{Base: x[i], Index: step, Scale: 1}, second, odd[i][0])
+			LEAQ(Mem{Base: x[i], Index: step, Scale: 2}, x[i])
+		}
+	}, func() {
+		last := s.Load(Mem{Base: y})
+		for i := range x {
+			VFMADD231PS(Mem{Base: x[i]}, last, even[i][0])
+			ADDQ(step, x[i])
+		}
+	})
+	c, keep := emit.GP("c"), Load(Param("accumulate"), GP8())
+	for i := range x {
+		VADDPS(even[i][0], odd[i][0], even[i][0])
+	}
+	storeOrAdd(even, c, keep, func(i, _ int) int { return emit.PixelBytes * i })
+	s.Ret()
+}

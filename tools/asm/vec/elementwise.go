@@ -1,0 +1,158 @@
+package vec
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/swcaffe/swcaffe/tools/asm/emit"
+)
+
+// lane is one group of loaded operands of an elementwise kernel.
+type lane struct{ d, x, y, s, t reg.VecVirtual }
+
+// Elementwise emits dst[i] = body(dst[i], x[i], y[i], s, t) for n elements,
+// n a multiple of the vector width. uses names the operands that are loaded. With unroll > 1 lines are fetched ahead.
+func Elementwise(s emit.ISA, uses string, unroll int, body func(l lane) reg.VecVirtual) {
+	has := func(c byte) bool {
+		for i := range uses {
+			if uses[i] == c {
+				return true
+			}
+		}
+		return false
+	}
+	var l lane
+	d := emit.GP("d")
+	n := emit.GP("n")
+	var x, y reg.Register
+	arrays := []reg.Register{d}
+	if has('x') {
+		x = emit.GP("x")
+		arrays = append(arrays, x)
+	}
+	if has('y') {
+		y = emit.GP("y")
+		arrays = append(arrays, y)
+	}
+	if has('s') {
+		l.s = s.Constant("s")
+	}
+	if has('t') {
+		l.t = s.Constant("t")
+	}
+	at := GP64()
+	XORQ(at, at)
+	step := func(count int) {
+		for u := 0; u < count; u++ {
+			g := l
+			off := u * 4 * s.Width
+			if count > 1 && off%64 == 0 {
+				for _, array := range arrays {
+					PREFETCHT0(Mem{Base: array, Index: at, Scale: 4, Disp: off + emit.Ahead})
+				}
+			}
+			if has('d') {
+				g.d = s.Load(Mem{Base: d, Index: at, Scale: 4, Disp: off})
+			}
+			if has('x') {
+				g.x = s.Load(Mem{Base: x, Index: at, Scale: 4, Disp: off})
+			}
+			if has('y') {
+				g.y = s.Load(Mem{Base: y, Index: at, Scale: 4, Disp: off})
+			}
+			VMOVUPS(body(g), Mem{Base: d, Index: at, Scale: 4, Disp: off})
+		}
+		ADDQ(U32(count*s.Width), at)
+		SUBQ(U32(count*s.Width), n)
+	}
+	if unroll > 1 {
+		Label("wide")
+		CMPQ(n, U32(unroll*s.Width))
+		JLT(LabelRef("narrow"))
+		step(unroll)
+		JMP(LabelRef("wide"))
+	}
+	Label("narrow")
+	CMPQ(n, U32(s.Width))
+	JLT(LabelRef("done"))
+	step(1)
+	JMP(LabelRef("narrow"))
+	Label("done")
+	s.Ret()
+}
+
+// Operation is an elementwise kernel: which operands its body uses, and how many vectors a turn of its loop does.
+type Operation struct {
+	Name, Uses string
+	Unroll     int
+	Body       func(l lane) reg.VecVirtual
+}
+
+// Arithmetic lists the operations of a few instructions.
+func Arithmetic(s emit.ISA) []Operation {
+	return []Operation{
+		{"fill", "s", 4, func(l lane) reg.VecVirtual { return l.s }},
+		{"add", "xy", 4, func(l lane) reg.VecVirtual { return s.Add(l.x, l.y) }},
+		{"sub", "xy", 4, func(l lane) reg.VecVirtual { return s.Sub(l.x, l.y) }},
+		{"mul", "xy", 4, func(l lane) reg.VecVirtual { return s.Mul(l.x, l.y) }},
+		{"div", "xy", 2, func(l lane) reg.VecVirtual { return s.Div(l.x, l.y) }},
+		{"addScalar", "xs", 4, func(l lane) reg.VecVirtual { return s.Add(l.x, l.s) }},
+		{"scale", "xs", 4, func(l lane) reg.VecVirtual { return s.Mul(l.x, l.s) }},
+		{"axpy", "dxs", 4, func(l lane) reg.VecVirtual { return s.Fma(l.x, l.s, l.d) }},
+		{"axpby", "dxst", 4, func(l lane) reg.VecVirtual { return s.Fma(l.x, l.s, s.Mul(l.d, l.t)) }},
+		{"mulAdd", "dxy", 4, func(l lane) reg.VecVirtual { return s.Fma(l.x, l.y, l.d) }},
+		{"square", "x", 4, func(l lane) reg.VecVirtual { return s.Mul(l.x, l.x) }},
+		{"sqrt", "x", 2, func(l lane) reg.VecVirtual { r := s.V(); VSQRTPS(l.x, r); return r }},
+		{"abs", "x", 4, func(l lane) reg.VecVirtual { return s.And(l.x, s.Bits(0x7fffffff)) }},
+		{"affine", "xst", 4, func(l lane) reg.VecVirtual { return s.Fma(l.x, l.s, l.t) }},
+		{"relu", "xs", 4, func(l lane) reg.VecVirtual {
+			return s.Sel(emit.LT, l.x, s.F(0), s.Mul(l.x, l.s), l.x)
+		}},
+		// x is the gradient, y the forward input.
+		{"reluGrad", "xys", 2, func(l lane) reg.VecVirtual {
+			return s.Sel(emit.GT, l.y, s.F(0), l.x, s.Mul(l.x, l.s))
+		}},
+		{"max", "xy", 2, func(l lane) reg.VecVirtual {
+			return s.Sel(emit.Unord, l.x, l.x, l.x, s.Max(l.x, l.y))
+		}},
+		{"min", "xy", 2, func(l lane) reg.VecVirtual {
+			return s.Sel(emit.Unord, l.x, l.x, l.x, s.Min(l.x, l.y))
+		}},
+		// y says whose sign x gets.
+		{"mulSign", "xy", 2, func(l lane) reg.VecVirtual {
+			zero := s.Load(s.F(0))
+			below := s.Sel(emit.LT, l.y, zero, s.Sub(zero, l.x), s.Mul(l.x, zero))
+			return s.Sel(emit.GT, l.y, zero, l.x, below)
+		}},
+		{"clamp", "xst", 4, func(l lane) reg.VecVirtual { return s.Min(s.Max(l.x, l.s), l.t) }},
+		// x is the gradient, y the forward input.
+		{"clampGrad", "xyst", 2, func(l lane) reg.VecVirtual {
+			no := s.Mul(l.x, s.F(0))
+			return s.Sel(emit.GE, l.y, l.s, s.Sel(emit.LE, l.y, l.t, l.x, no), no)
+		}},
+		{"above", "xs", 4, func(l lane) reg.VecVirtual {
+			return s.Sel(emit.GT, l.x, l.s, s.Load(s.F(1)), s.Load(s.F(0)))
+		}},
+		// x is the gradient, y the forward output.
+		{"sigmoidGrad", "xy", 4, func(l lane) reg.VecVirtual {
+			return s.Mul(s.Mul(l.x, l.y), s.Sub(s.Load(s.F(1)), l.y))
+		}},
+		{"tanhGrad", "xy", 4, func(l lane) reg.VecVirtual { return s.Mul(l.x, s.Fnma(l.y, l.y, s.F(1))) }},
+		// y is the slopes; in the gradient d is, x the gradient and y the forward input.
+		{"prelu", "xy", 2, func(l lane) reg.VecVirtual {
+			return s.Sel(emit.GT, l.x, s.F(0), l.x, s.Mul(l.x, l.y))
+		}},
+		{"preluGrad", "dxy", 2, func(l lane) reg.VecVirtual {
+			return s.Sel(emit.GT, l.y, s.F(0), l.x, s.Mul(l.x, l.d))
+		}},
+		// x is the forward input, y the output.
+		{"eluSlope", "xys", 2, func(l lane) reg.VecVirtual {
+			slope := s.Add(l.y, l.s)
+			return s.Sel(emit.LE, l.x, s.F(0), slope, s.Fma(slope, s.F(0), s.F(1)))
+		}},
+		{"take", "dxys", 2, func(l lane) reg.VecVirtual { return s.Sel(emit.GT, l.x, l.y, l.s, l.d) }},
+		{"larger", "xy", 4, func(l lane) reg.VecVirtual { return s.Sel(emit.GT, l.x, l.y, l.x, l.y) }},
+		{"where", "xys", 2, func(l lane) reg.VecVirtual { return s.Sel(emit.EQ, l.y, l.s, l.x, s.Load(s.F(0))) }},
+	}
+}

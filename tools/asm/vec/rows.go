@@ -1,0 +1,110 @@
+package vec
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/swcaffe/swcaffe/tools/asm/emit"
+)
+
+// CopyRows emits the copy of rows of n values, the last vector of each masked by words.
+func CopyRows(s emit.ISA) {
+	dst := emit.GP("dst")
+	src := emit.GP("src")
+	ldd := emit.GP("ldd")
+	lds := emit.GP("lds")
+	rows := emit.GP("rows")
+	n := emit.GP("n")
+	mask := s.Mask(emit.GP("words"))
+	SHLQ(Imm(2), ldd)
+	SHLQ(Imm(2), lds)
+	Label("row")
+	from, to, left := GP64(), GP64(), GP64()
+	MOVQ(src, from)
+	MOVQ(dst, to)
+	MOVQ(n, left)
+	Label("vector")
+	CMPQ(left, U32(uint32(s.Width)))
+	JLE(LabelRef("tail"))
+	VMOVUPS(s.Load(Mem{Base: from}), Mem{Base: to})
+	ADDQ(U32(4*s.Width), from)
+	ADDQ(U32(4*s.Width), to)
+	SUBQ(U32(uint32(s.Width)), left)
+	JMP(LabelRef("vector"))
+	Label("tail")
+	s.StoreMasked(s.LoadMasked(Mem{Base: from}, mask), Mem{Base: to}, mask)
+	ADDQ(lds, src)
+	ADDQ(ldd, dst)
+	DECQ(rows)
+	JNE(LabelRef("row"))
+	s.Ret()
+}
+
+// GatherRows emits the copy of rows of one vector, or of two, that lie anywhere; the last vector is masked by words.
+func GatherRows(s emit.ISA) {
+	dst := emit.GP("dst")
+	src := emit.GP("src")
+	ldd := emit.GP("ldd")
+	offs := emit.GP("offs")
+	rows := emit.GP("rows")
+	n := emit.GP("n")
+	mask := s.Mask(emit.GP("words"))
+	SHLQ(Imm(2), ldd)
+	at := GP64()
+	next := func(loop string) {
+		ADDQ(Imm(8), offs)
+		ADDQ(ldd, dst)
+		DECQ(rows)
+		JNE(LabelRef(loop))
+	}
+	CMPQ(n, U32(uint32(s.Width)))
+	JLE(LabelRef("one"))
+	Label("two")
+	MOVQ(Mem{Base: offs}, at)
+	x := s.Load(Mem{Base: src, Index: at, Scale: 4})
+	y := s.LoadMasked(Mem{Base: src, Index: at, Scale: 4, Disp: 4 * s.Width}, mask)
+	VMOVUPS(x, Mem{Base: dst})
+	s.StoreMasked(y, Mem{Base: dst, Disp: 4 * s.Width}, mask)
+	next("two")
+	VZEROUPPER()
+	RET()
+	Label("one")
+	MOVQ(Mem{Base: offs}, at)
+	s.StoreMasked(s.LoadMasked(Mem{Base: src, Index: at, Scale: 4}, mask), Mem{Base: dst}, mask)
+	next("one")
+	s.Ret()
+}
+
+// Transpose emits dst[j*ldd+i] = src[i*lds+j] for four rows i of n columns j, n a multiple of four.
+func Transpose(s emit.ISA) {
+	dst := emit.GP("dst")
+	src := emit.GP("src")
+	ldd := emit.GP("ldd")
+	lds := emit.GP("lds")
+	n := emit.GP("n")
+	SHLQ(Imm(2), ldd)
+	SHLQ(Imm(2), lds)
+	rows := [4]reg.Register{src, GP64(), GP64(), GP64()}
+	for i := 1; i < 4; i++ {
+		MOVQ(rows[i-1], rows[i])
+		ADDQ(lds, rows[i])
+	}
+	Label("loop")
+	CMPQ(n, U32(4))
+	JLT(LabelRef("done"))
+	var x [4]reg.VecVirtual
+	for i := range x {
+		x[i] = XMM()
+		VMOVUPS(Mem{Base: rows[i]}, x[i])
+		ADDQ(Imm(16), rows[i])
+	}
+	emit.TurnFour(x, XMM, func(_ int, column reg.VecVirtual) {
+		VMOVUPS(column, Mem{Base: dst})
+		ADDQ(ldd, dst)
+	})
+	SUBQ(Imm(4), n)
+	JMP(LabelRef("loop"))
+	Label("done")
+	RET()
+}

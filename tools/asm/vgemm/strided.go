@@ -1,0 +1,99 @@
+package vgemm
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/swcaffe/swcaffe/tools/asm/emit"
+)
+
+// ByRows emits the GEMM micro kernel of some rows and nv vectors of columns whose operands are not packed: values of a row of A lie
+// side by side and rows lda apart, those of B ldb.
+func ByRows(s emit.ISA, rows, nv int) {
+	k, a, lda, b, ldb := unpacked(s, rows, nv)
+	ahead := GP64()
+	IMUL3Q(Imm(uint64(rows)), lda, ahead)
+	ADDQ(ahead, emit.ParamAt("a"))
+	third, thirdB := GP64(), GP64()
+	LEAQ(Mem{Base: lda, Index: lda, Scale: 2}, third)
+	LEAQ(Mem{Base: ldb, Index: ldb, Scale: 2}, thirdB)
+	from := []reg.Register{a}
+	for len(from) < (rows+2)/3 {
+		next := GP64()
+		LEAQ(Mem{Base: from[len(from)-1], Index: third, Scale: 1}, next)
+		from = append(from, next)
+	}
+	acc := s.Accumulators(rows, nv)
+	step := func(u int) {
+		line := [4]Mem{{Base: b}, {Base: b, Index: ldb, Scale: 1}, {Base: b, Index: ldb, Scale: 2}, {Base: b, Index: thirdB, Scale: 1}}[u]
+		bv := columns(s, line, nv)
+		for i := range acc {
+			at := Mem{Base: from[i/3], Disp: 4 * u}
+			if i%3 > 0 {
+				at.Index, at.Scale = lda, uint8(i%3)
+			}
+			s.AddProducts(acc[i], at, bv, i%6 == 0)
+		}
+	}
+	s.Steps(k, emit.Unroll, func(n int) {
+		for u := range n {
+			step(u)
+		}
+		for _, r := range from {
+			ADDQ(Imm(uint64(4*n)), r)
+		}
+		LEAQ(Mem{Base: b, Index: ldb, Scale: uint8(n)}, b)
+	})
+	storeUnpacked(s, acc)
+}
+
+// ByColumns is byRows for an A of which values of a column lie side by side, and columns lda apart.
+func ByColumns(s emit.ISA, rows, nv int) {
+	k, a, lda, b, ldb := unpacked(s, rows, nv)
+	ADDQ(Imm(uint64(4*rows)), emit.ParamAt("a"))
+	acc := s.Accumulators(rows, nv)
+	s.Steps(k, emit.Unroll, func(n int) {
+		for range n {
+			bv := columns(s, Mem{Base: b}, nv)
+			ADDQ(ldb, b)
+			for i := range acc {
+				s.AddProducts(acc[i], Mem{Base: a, Disp: 4 * i}, bv, i%6 == 1)
+			}
+			ADDQ(lda, a)
+		}
+	})
+	storeUnpacked(s, acc)
+}
+
+// unpacked begins a micro kernel of operands that are not packed, which does tiles of rows one below another; the distances it returns
+// are in bytes. For each tile it begins anew, with what a and c point to moved on.
+func unpacked(s emit.ISA, rows, nv int) (k, a, lda, b, ldb reg.Register) {
+	Label("tile")
+	c, ldc := emit.Place()
+	fetchRows(s, c, ldc, rows, nv)
+	k, a, lda = emit.GP("k"), emit.GP("a"), emit.GP("lda")
+	b, ldb = emit.GP("b"), emit.GP("ldb")
+	SHLQ(Imm(2), lda)
+	SHLQ(Imm(2), ldb)
+	return k, a, lda, b, ldb
+}
+
+// columns are the vectors of a row of B.
+func columns(s emit.ISA, line Mem, nv int) []reg.VecVirtual {
+	list := make([]reg.VecVirtual, nv)
+	for j := range list {
+		list[j] = s.Load(line.Offset(4 * s.Width * j))
+	}
+	return list
+}
+
+// storeUnpacked ends a micro kernel of operands that are not packed: rows may be missing only of the last tile.
+func storeUnpacked(s emit.ISA, acc [][]reg.VecVirtual) {
+	c, ldc := emit.Place()
+	s.StoreTile(acc, c, ldc, func() {
+		MOVQ(c, emit.ParamAt("c"))
+		DECQ(emit.ParamAt("tiles"))
+		JNE(LabelRef("tile"))
+	})
+}

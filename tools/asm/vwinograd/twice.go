@@ -1,0 +1,154 @@
+package vwinograd
+
+import (
+	"slices"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/swcaffe/swcaffe/tools/asm/emit"
+)
+
+// twice emits a map applied to the rows and then to the columns of n squares of vectors. strides holds, in values, those
+// between the rows, columns and squares of src, then of dst; tmp has room for a vector of each row and result; bias is
+// a vector that is added to the results of maps that are biased, and another, 64 bytes behind it, below which they do not go.
+func (s mapper) twice(l linear) {
+	dst := emit.GP("dst")
+	src := emit.GP("src")
+	tmp := emit.GP("tmp")
+	strides := emit.GP("strides")
+	n := emit.GP("n")
+	var bias reg.Register
+	var b reg.VecVirtual
+	if l.biased {
+		bias = emit.GP("bias")
+		b = s.Load(Mem{Base: bias})
+	}
+	field := func(i int) reg.GPVirtual {
+		r := GP64()
+		MOVQ(Mem{Base: strides, Disp: 8 * i}, r)
+		SHLQ(Imm(2), r)
+		return r
+	}
+	wide := 4 * s.Width
+	stay := s.columnsKept(l)
+	held := make([][]reg.VecVirtual, stay)
+	*s.kept = kept{s: s.ISA}
+	s.kept.begin()
+	Label("square")
+	row, at := field(0), GP64()
+	MOVQ(src, at)
+	columns := multiples(field(1))
+	for i := 0; i < l.in; i++ {
+		x := make([]reg.VecVirtual, l.in)
+		for j := range x {
+			x[j] = s.Load(columns(at, j))
+		}
+		for j, v := range l.apply(x) {
+			if j < stay {
+				held[j] = append(held[j], v)
+				continue
+			}
+			VMOVUPS(v, Mem{Base: tmp, Disp: (i*l.out + j) * wide})
+		}
+		if i+1 < l.in {
+			ADDQ(row, at)
+		}
+	}
+	column, to := field(4), GP64()
+	MOVQ(dst, to)
+	rows := multiples(field(3))
+	for j := 0; j < l.out; j++ {
+		x := make([]reg.VecVirtual, l.in)
+		for i := range x {
+			if j < stay {
+				x[i] = held[j][i]
+				continue
+			}
+			x[i] = s.Load(Mem{Base: tmp, Disp: (i*l.out + j) * wide})
+		}
+		for i, v := range l.apply(x) {
+			if l.biased {
+				v = s.Max(s.Load(Mem{Base: bias, Disp: emit.PixelBytes}), s.Add(v, b))
+			}
+			if l.added {
+				v = s.Add(v, rows(to, i))
+			}
+			VMOVUPS(v, rows(to, i))
+		}
+		if j+1 < l.out {
+			ADDQ(column, to)
+		}
+	}
+	ADDQ(field(2), src)
+	ADDQ(field(5), dst)
+	DECQ(n)
+	JNE(LabelRef("square"))
+	VZEROUPPER()
+	RET()
+	s.kept.end("square")
+}
+
+// columnsKept is how many columns of a half-mapped square stay in registers: storing them, to load them soon after, takes longer than mapping.
+func (s mapper) columnsKept(l linear) int {
+	if s.Width < 16 {
+		return 0
+	}
+	return max(0, min(l.out, (32-l.in-l.out-8)/l.in))
+}
+
+// kept are constant vectors that a loop has in registers, where there are as many: those of 64 bytes would lie across two lines each, since
+// Go aligns none by more than 32, and loading such takes twice as long.
+type kept struct {
+	s       emit.ISA
+	values  []float64
+	vectors []reg.VecVirtual
+}
+
+// f is a constant vector.
+func (h *kept) f(x float64) Op {
+	if h.s.Width < 16 {
+		return h.s.F(x)
+	}
+	i := slices.Index(h.values, x)
+	if i < 0 {
+		i = len(h.values)
+		h.values, h.vectors = append(h.values, x), append(h.vectors, h.s.V())
+	}
+	return h.vectors[i]
+}
+
+// begin stands before the loop, end behind the function: what the loop needs is known only there.
+func (h *kept) begin() {
+	if h.s.Width == 16 {
+		JMP(LabelRef("constants"))
+	}
+}
+
+func (h *kept) end(loop string) {
+	if h.s.Width < 16 {
+		return
+	}
+	Label("constants")
+	for i, x := range h.values {
+		VMOVUPS(h.s.F(x), h.vectors[i])
+	}
+	JMP(LabelRef(loop))
+}
+
+// multiples returns a function that addresses up to eight places a stride apart.
+func multiples(stride reg.GPVirtual) func(base reg.Register, i int) Mem {
+	three, five, seven := GP64(), GP64(), GP64()
+	LEAQ(Mem{Base: stride, Index: stride, Scale: 2}, three)
+	LEAQ(Mem{Base: stride, Index: stride, Scale: 4}, five)
+	LEAQ(Mem{Base: three, Index: stride, Scale: 4}, seven)
+	odd := map[int]reg.GPVirtual{1: stride, 3: three, 5: five, 7: seven}
+	return func(base reg.Register, i int) Mem {
+		if i == 0 {
+			return Mem{Base: base}
+		}
+		scale := i & -i
+		return Mem{Base: base, Index: odd[i/scale], Scale: uint8(scale)}
+	}
+}
