@@ -1,7 +1,11 @@
-// Command asm writes the vector kernels of internal/simd: for each of its packages the assembly of every level, the declarations of the
-// functions in it, and the functions that pick a level. The list of kernels is in kernels.go.
+// Command asm writes the vector kernels of internal/simd. For each of its packages that is the assembly of every level, the declarations of the
+// functions in it, and the functions that pick a level.
 //
-//	go run . -to ../../internal/simd
+// All of it comes from one list of kernels, in kernels.go. An entry names the function that emits a kernel's body, in the package here that is
+// called like the one of internal/simd. Package emit has what generators share. To add a kernel, write that function, a line in the list
+// and, in internal/simd, a loop in Go that does the same; then run
+//
+//	go generate ./internal/simd
 package main
 
 import (

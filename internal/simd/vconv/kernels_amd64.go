@@ -106,7 +106,7 @@ func pixels5x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jump
 //go:noescape
 func pixels6x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
-// pixels is the micro kernel of pointwise convolutions of blocks of channels, for tiles of some pixels and vectors.
+// pixels is the micro-kernel of pointwise convolutions of blocks of channels, for tiles of some pixels and vectors.
 func pixels(pixels, vectors int, blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int) {
 	if isa.Width() == 16 {
 		switch pixels {
@@ -304,7 +304,7 @@ func pixelSums6x2AVX2(runs, pixels int, a *float32, nextA, stepA, thenA int, b *
 //go:noescape
 func pixelSums5x2AVX2(runs, pixels int, a *float32, nextA, stepA, thenA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m, n int, words *int32)
 
-// pixelSums is the micro kernel of their weight gradient.
+// pixelSums is the micro-kernel of their weight gradient.
 func pixelSums(rows, vectors int, runs, pixels int, a *float32, nextA, stepA, thenA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m, n int, words *int32) {
 	if isa.Width() == 16 {
 		switch rows {
@@ -446,7 +446,7 @@ func offsets5x2AVX2(tiles, k int, x *float32, apart int, offs *int, b, start, c 
 //go:noescape
 func offsets6x2AVX2(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
-// offsets is the micro kernel of convolutions of planes to blocks of channels, for tiles of some pixels and vectors.
+// offsets is the micro-kernel of convolutions of planes to blocks of channels, for tiles of some pixels and vectors.
 func offsets(pixels, vectors int, tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool) {
 	if isa.Width() == 16 {
 		switch pixels {
@@ -833,7 +833,7 @@ func offsetSums1x5x2AVX2(rows, pixels int, x *float32, offs *int, step, nextX in
 //go:noescape
 func offsetSums1x6x2AVX2(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
-// offsetSums is the micro kernel of their weight gradient, for width kernel offsets of each line.
+// offsetSums is the micro-kernel of their weight gradient, for width kernel offsets of each line.
 func offsetSums(lines, width, vectors int, rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool) {
 	if isa.Width() == 16 {
 		switch lines {
@@ -1296,7 +1296,7 @@ func taps11AVX2(tiles, k int, x *float32, apart int, offs *int, w, start, c *flo
 //go:noescape
 func taps12AVX2(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
 
-// taps is the micro kernel of depthwise convolutions, for a vector of channels and tiles of some pixels.
+// taps is the micro-kernel of depthwise convolutions, for a vector of channels and tiles of some pixels.
 func taps(pixels int, tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool) {
 	if isa.Width() == 16 {
 		switch pixels {
@@ -1389,7 +1389,7 @@ func tapSums4AVX2(rows, pixels int, x *float32, offs *int, step, nextX int, y *f
 //go:noescape
 func tapSums5AVX2(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, nextY int, c *float32, accumulate bool)
 
-// tapSums is the micro kernel of their weight gradient, for some kernel offsets.
+// tapSums is the micro-kernel of their weight gradient, for some kernel offsets.
 func tapSums(offsets int, rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, nextY int, c *float32, accumulate bool) {
 	if isa.Width() == 16 {
 		switch offsets {

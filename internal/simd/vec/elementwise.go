@@ -122,7 +122,7 @@ func Sqrt(d, a []float32) {
 	}
 }
 
-// Max sets d[i] to the greater of a[i] and b[i], NaN if one is NaN.
+// Max sets d[i] to the larger of a[i] and b[i], or NaN if one is NaN.
 func Max(d, a, b []float32) {
 	if run(opMax, d, a, b, 0, 0) {
 		return
@@ -132,7 +132,7 @@ func Max(d, a, b []float32) {
 	}
 }
 
-// Min sets d[i] to the lesser of a[i] and b[i], NaN if one is NaN.
+// Min sets d[i] to the smaller of a[i] and b[i], or NaN if one is NaN.
 func Min(d, a, b []float32) {
 	if run(opMin, d, a, b, 0, 0) {
 		return

@@ -44,7 +44,7 @@ func Dot(x, y []float32) float64 {
 	return s
 }
 
-// MaxOf is the greatest element, NaN if one is NaN. x must not be empty.
+// MaxOf is the largest element, or NaN if one is NaN. x must not be empty.
 func MaxOf(x []float32) float32 {
 	m := x[0]
 	at := 0

@@ -1,6 +1,6 @@
 package vec
 
-// MulSign sets d[i] to x[i] times the sign of y[i], that of 0 and NaN being 0.
+// MulSign sets d[i] to x[i] times the sign of y[i], which is 0 for 0 and NaN.
 func MulSign(d, x, y []float32) {
 	if run(opMulSign, d, x, y, 0, 0) {
 		return
@@ -17,7 +17,7 @@ func MulSign(d, x, y []float32) {
 	}
 }
 
-// Clamp sets d[i] to x[i], but not below lo and not above hi, which is no less than lo; NaN becomes lo.
+// Clamp sets d[i] to x[i] limited to [lo, hi]; NaN becomes lo.
 func Clamp(d, x []float32, lo, hi float32) {
 	if run(opClamp, d, x, nil, lo, hi) {
 		return
@@ -74,7 +74,7 @@ func Take(d, x, y []float32, v float32) {
 	}
 }
 
-// Larger sets d[i] to x[i] where that is larger than y[i], to y[i] elsewhere: NaN is not larger, nor is anything larger than NaN.
+// Larger sets d[i] to x[i] where x[i] > y[i], to y[i] elsewhere, also where one is NaN.
 func Larger(d, x, y []float32) {
 	if run(opLarger, d, x, y, 0, 0) {
 		return
@@ -88,7 +88,7 @@ func Larger(d, x, y []float32) {
 	}
 }
 
-// Where sets d[i] to x[i] where y[i] is v, to 0 elsewhere.
+// Where sets d[i] to x[i] where y[i] == v, to 0 elsewhere.
 func Where(d, x, y []float32, v float32) {
 	if run(opWhere, d, x, y, v, 0) {
 		return

@@ -6,7 +6,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/isa"
 )
 
-// SumShifted sets d[j] = Σp x[offs[p]+j], the sum being over the offs in their order. d must not be among them.
+// SumShifted sets d[j] = Σp x[offs[p]+j], adding in the order of offs. d must not overlap x.
 func SumShifted(d, x []float32, offs []int) {
 	n := len(d)
 	if isa.Width() > 0 && n > 0 && len(offs) > 0 {

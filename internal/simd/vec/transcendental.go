@@ -46,8 +46,8 @@ func Tanh(d, x []float32) {
 	}
 }
 
-// Pow sets d[i] = x[i]^p; d may be x. Multiples of a quarter up to one, and 1.5, come from square roots, all others but the first powers
-// and squares from a kernel in double precision.
+// Pow sets d[i] = x[i]^p; d may be x. Powers of ±1/4, ±1/2, ±3/4 and 1.5 come from square roots; 0, 1, 2 and -1 are direct; all others come from a
+// kernel in float64.
 func Pow(d, x []float32, p float32) {
 	const block = 512
 	var buffer [block]float32
@@ -81,8 +81,7 @@ func Pow(d, x []float32, p float32) {
 	}
 }
 
-// MulPow sets d[i] = x[i] * y[i]^p for y[i] >= 0; d must not be x. The power -0.75, that of local response normalisation, has a
-// kernel of its own.
+// MulPow sets d[i] = x[i] * y[i]^p for y[i] >= 0; d must not be x. The power -0.75 of local response normalisation has a kernel of its own.
 func MulPow(d, x, y []float32, p float32) {
 	if p == -0.75 && run(opMulInvPow75, d, x, y, 0, 0) {
 		return
@@ -102,7 +101,7 @@ func powGo(d, x []float32, p float32) {
 	}
 }
 
-// powPositive is Pow for what is positive and normal.
+// powPositive is Pow for positive normal x.
 func powPositive(d, x []float32, p float32) {
 	switch p {
 	case 1.5:
@@ -123,8 +122,8 @@ func powPositive(d, x []float32, p float32) {
 	}
 }
 
-// powRest is Pow for what is not normal, or is not positive unless the bit of the sign is to be ignored. Zeros, which are many behind a
-// ReLU, take one call of math.Pow.
+// powRest is Pow for all other x: negative ones, unless ignored has the sign bit, zeros, subnormal numbers, infinities and NaN. Zeros, which are
+// frequent behind a ReLU, share one call of math.Pow.
 func powRest(d, x []float32, p float32, ignored uint32) {
 	zero := float32(math.Pow(0, float64(p)))
 	for i, v := range x {

@@ -6,7 +6,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/isa"
 )
 
-// Rule names what an update makes of gradients, momentums and so on; package solver has the formulas.
+// Rule is the update rule of a solver; package solver has the formulas.
 type Rule int
 
 // The rules of Caffe's solvers.
@@ -19,7 +19,7 @@ const (
 	Adam
 )
 
-// Histories is how many arrays a rule keeps beside the weights.
+// Histories is the number of arrays that a rule keeps beside the weights.
 func (r Rule) Histories() int {
 	if r == AdaDelta || r == Adam {
 		return 2
@@ -27,16 +27,16 @@ func (r Rule) Histories() int {
 	return 1
 }
 
-// Step holds the coefficients of an update. Gradients g of weights w are scaled and decay is added before the rule sees them,
+// Step holds the coefficients of an update. Before the rule, the gradient g of a weight w is scaled and decay is added,
 //
 //	g' = Scale*g + Decay*w
 //
-// Momentum is also Adam's beta1 and AdaDelta's decay, Beta Adam's beta2 and RMSProp's decay, and Correct what Adam's rate is multiplied with.
+// Momentum is also Adam's beta1 and AdaDelta's decay. Beta is Adam's beta2 and RMSProp's decay. Correct is Adam's bias correction of the rate.
 // The kernels read it as float32 values.
 type Step struct{ Scale, Decay, Rate, Momentum, Beta, Delta, Correct float32 }
 
-// Update subtracts from the weights what a rule makes of the gradients, which become what was subtracted, and moves the histories h,
-// all in one pass. The arrays are as long as weights, and no two of them overlap.
+// Update applies a rule to weights, gradients and histories h in one pass. The gradients become what is subtracted from the weights. All arrays are
+// as long as weights, and no two overlap.
 func (r Rule) Update(s *Step, weights, gradients []float32, h [][]float32) {
 	n := len(weights)
 	arrays := [4][]float32{weights, gradients[:n], h[0][:n], h[0][:n]}
@@ -62,7 +62,7 @@ func (r Rule) Update(s *Step, weights, gradients []float32, h [][]float32) {
 	}
 }
 
-// updateGo is Update without vectors.
+// updateGo is Update in plain Go.
 func (r Rule) updateGo(s *Step, arrays [4][]float32) {
 	m, b := s.Momentum, s.Beta
 	weights, gradients, h0, h1 := arrays[0], arrays[1], arrays[2], arrays[3]
@@ -100,4 +100,5 @@ func (r Rule) updateGo(s *Step, arrays [4][]float32) {
 // byRoot is rate * g / (√h + delta).
 func byRoot(g, h, rate, delta float32) float32 { return g / (root(h) + delta) * rate }
 
+// root is √x.
 func root(x float32) float32 { return float32(math.Sqrt(float64(x))) }

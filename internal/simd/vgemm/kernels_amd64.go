@@ -40,7 +40,7 @@ func micro6x1AVX2(k int, a, b, c *float32, ldc int, accumulate bool, m, n int, w
 //go:noescape
 func micro6x2AVX2(k int, a, b, c *float32, ldc int, accumulate bool, m, n int, words *int32)
 
-// micro is the micro kernel of packed panels: the first rows of a panel of A, some vectors of columns, m rows and n columns stored.
+// micro is the micro-kernel of packed panels: the first rows of a panel of A, some vectors of columns, m rows and n columns stored.
 func micro(rows, vectors int, k int, a, b, c *float32, ldc int, accumulate bool, m, n int, words *int32) {
 	if isa.Width() == 16 {
 		switch rows {
@@ -145,7 +145,7 @@ func rows6x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ld
 //go:noescape
 func rows6x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
 
-// byRows is the micro kernel of operands that are not packed, values of a row of A side by side; m counts for the last of the tiles.
+// byRows is the micro-kernel of operands that are not packed, values of a row of A side by side; m counts for the last of the tiles.
 func byRows(rows, vectors int, k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32) {
 	if isa.Width() == 16 {
 		switch rows {
@@ -331,7 +331,7 @@ func scattered6x2AVX2(k int, a, b *float32, offs *int, c *float32, ldc int, v *i
 //go:noescape
 func scattered6x1AVX2(k int, a, b *float32, offs *int, c *float32, ldc int, v *int, words *int32, accumulate bool)
 
-// scattered is the micro kernel whose rows of B lie at offsets; v points to a Vector for each vector.
+// scattered is the micro-kernel whose rows of B lie at offsets; v points to a Vector for each vector.
 func scattered(rows, vectors int, k int, a, b *float32, offs *int, c *float32, ldc int, v *int, words *int32, accumulate bool) {
 	if isa.Width() == 16 {
 		switch rows {

@@ -5,7 +5,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-// sixRows are those of the panels that packA packs.
+// sixRows is the number of rows of the panels that packA packs.
 const sixRows = 6
 
 // PackA packs rows x k values of row-major src, of leading dimension ld, into a panel of mr rows: dst[p*mr+i] = src[i*ld+p], zero for i >= rows.

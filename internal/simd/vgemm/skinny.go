@@ -8,8 +8,8 @@ import (
 // DotTile is the largest number of rows of b that DotRows takes, MixTile the number of rows that MixRows adds at a time.
 const DotTile, MixTile = 4, 4
 
-// DotRows sets sums[i*n+j] = Σp a[i*lda+p]*b[j*ldb+p] over p < k, for m rows of a, 1 or 2, and n of b, at most DotTile. Vectors are
-// summed in float32, lane by lane, in an order that depends on k and m alone; without vectors it is float64.
+// DotRows sets sums[i*n+j] = Σp a[i*lda+p]*b[j*ldb+p] over p < k, for m rows of a, 1 or 2, and n of b, at most DotTile. With vectors it adds in float32
+// in an order that depends only on k and m; plain Go adds in float64.
 func DotRows(sums, a []float32, lda, m int, b []float32, ldb, n, k int) {
 	if !isa.Vectors() || k == 0 || m*n == 0 {
 		for i := range m {
@@ -33,8 +33,8 @@ func DotRows(sums, a []float32, lda, m int, b []float32, ldb, n, k int) {
 	}
 }
 
-// MixRows adds Σr a[i*lda+r]*b[r*ldb+c] to d[i*ldd+c], over so many rows of b, for m rows of d, 1 or 2, and n columns. A column has the
-// same bits whatever n is.
+// MixRows adds Σr a[i*lda+r]*b[r*ldb+c] to d[i*ldd+c], over the rows r of b, for m rows of d, 1 or 2, and n columns. The bits of a column do not
+// depend on n.
 func MixRows(d []float32, ldd int, a []float32, lda, m int, b []float32, ldb, rows, n int) {
 	r := 0
 	if isa.Vectors() && m*n > 0 && rows >= MixTile {
@@ -50,7 +50,7 @@ func MixRows(d []float32, ldd int, a []float32, lda, m int, b []float32, ldb, ro
 	}
 }
 
-// OuterRows sets d[r*ldd+c] = Σi a[i*lda+r]*x[i*ldx+c] over m rows of x, 1 or 2, for so many rows of d and n columns, or adds that.
+// OuterRows sets d[r*ldd+c] = Σi a[i*lda+r]*x[i*ldx+c] over m rows of x, 1 or 2, for rows of d and n columns; with add it adds that.
 func OuterRows(d []float32, ldd, rows int, a []float32, lda int, x []float32, ldx, m, n int, add bool) {
 	if isa.Vectors() && n > 0 && rows > 0 && m > 0 {
 		_, _, _ = d[(rows-1)*ldd+n-1], a[(m-1)*lda+rows-1], x[(m-1)*ldx+n-1]

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// matrix is a map of a line of a square.
+// matrix is a linear map of a line of a square.
 type matrix [][]float64
 
 // matrices are the maps by form.
@@ -16,14 +16,13 @@ var matrices = func() (all [][mapCount]matrix) {
 	return all
 }()
 
-// pointsOf are the finite points of squares of an edge, an odd number so that each has its negative; infinity is one more
-// where the edge is even.
+// pointsOf are the finite points for squares of an edge: 0 and pairs of opposite signs. Where the edge is even, infinity is one more.
 func pointsOf(edge int) []float64 {
 	return []float64{0, 1, -1, 2, -2, 0.5, -0.5}[:(edge-1)|1]
 }
 
 // minimalFiltering makes the maps of F(m,r), after Toom and Cook: B' has for each point the coefficients of the polynomial with
-// roots at the others, A and G powers of the points, those of G divided by that polynomial's value at the point.
+// roots at the others. A and G have powers of the points, and G divides them by that polynomial's value at the point.
 func minimalFiltering(m, r int) (maps [mapCount]matrix) {
 	edge := m + r - 1
 	points := pointsOf(edge)
@@ -66,7 +65,7 @@ func withRoots(roots []float64, n int) []float64 {
 	return c
 }
 
-// powersOf returns 1, p, p*p ..., n of them.
+// powersOf returns the first n powers of p, from 1 on.
 func powersOf(p float64, n int) []float64 {
 	c := unit(0, n)
 	for i := 1; i < n; i++ {
@@ -75,13 +74,14 @@ func powersOf(p float64, n int) []float64 {
 	return c
 }
 
-// unit is n zeros but for a one.
+// unit is n zeros, and a 1 at one place.
 func unit(one, n int) []float64 {
 	c := make([]float64, n)
 	c[one] = 1
 	return c
 }
 
+// scaled multiplies c in place.
 func scaled(c []float64, by float64) []float64 {
 	for i := range c {
 		c[i] *= by
@@ -89,6 +89,7 @@ func scaled(c []float64, by float64) []float64 {
 	return c
 }
 
+// transposed is the transpose of m.
 func transposed(m matrix) matrix {
 	t := make(matrix, len(m[0]))
 	for j := range t {

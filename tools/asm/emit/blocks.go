@@ -1,6 +1,6 @@
 package emit
 
-// Lanes is how many channels a block of channels has, and pixelBytes how many bytes.
+// Lanes is the number of channels of a block of channels, PixelBytes the bytes of a pixel of it.
 const (
 	Lanes      = 16
 	PixelBytes = 4 * Lanes

@@ -6,7 +6,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Doubles converts the halves of a vector to float64.
+// Doubles converts the halves of a float32 vector to float64.
 func (s ISA) Doubles(x reg.VecVirtual) (lo, hi reg.VecVirtual) {
 	lo, hi = s.V(), s.V()
 	if s.Width == 16 {
@@ -23,7 +23,7 @@ func (s ISA) Doubles(x reg.VecVirtual) (lo, hi reg.VecVirtual) {
 	return lo, hi
 }
 
-// Zeros returns n registers of zeros.
+// Zeros returns n registers of float64 zeros.
 func (s ISA) Zeros(n int) []reg.VecVirtual {
 	vs := make([]reg.VecVirtual, n)
 	for i := range vs {
@@ -37,7 +37,7 @@ func (s ISA) Zeros(n int) []reg.VecVirtual {
 	return vs
 }
 
-// Singles rounds two vectors of double precision to one.
+// Singles rounds two float64 vectors to one of float32.
 func (s ISA) Singles(halves [2]reg.VecVirtual) reg.VecVirtual {
 	r := s.V()
 	if s.Width == 16 {

@@ -75,7 +75,7 @@ func (s ISA) Mul(a, b Op) reg.VecVirtual { return s.Op(VMULPS, b, a) }
 
 func (s ISA) Div(a, b Op) reg.VecVirtual { return s.Op(VDIVPS, b, a) }
 
-// Max and min return b when either operand is NaN.
+// Max and Min return b where either operand is NaN.
 func (s ISA) Max(a, b Op) reg.VecVirtual { return s.Op(VMAXPS, b, a) }
 
 func (s ISA) Min(a, b Op) reg.VecVirtual { return s.Op(VMINPS, b, a) }

@@ -20,40 +20,45 @@ func (s ISA) EachVector(body func(at reg.GPVirtual)) {
 	Label("done")
 }
 
-// Ahead is how many bytes before they are needed lines are fetched: a page, since what fetches lines by itself stops where one ends.
+// Ahead is the distance in bytes at which lines are fetched ahead: a page, since the hardware prefetcher stops at the end of one.
 const Ahead = 4096
 
-// EachColumn emits a loop over n columns, some vectors at a time, then one, of which the last is masked. body gets the vectors' distances
-// in bytes from the index, which counts bytes from the first column on.
+// InVectors emits a loop over n values: most vectors at a time, then one, of which the last is masked by words. body gets the number of
+// vectors, and the mask or nil; label is the name of the first loop.
+func (s ISA) InVectors(label string, n, words reg.Register, most int, body func(count int, mask reg.Register)) {
+	Label(label)
+	CMPQ(n, U32(s.Width*most))
+	JLT(LabelRef("one"))
+	body(most, nil)
+	SUBQ(U32(s.Width*most), n)
+	JMP(LabelRef(label))
+	Label("one")
+	CMPQ(n, Imm(0))
+	JLE(LabelRef("done"))
+	body(1, s.UpTo(n, words))
+	SUBQ(U32(s.Width), n)
+	JMP(LabelRef("one"))
+	Label("done")
+}
+
+// EachColumn is InVectors with an index, which counts bytes from the first value on; body gets the vectors' distances in bytes from it.
 func (s ISA) EachColumn(n, words reg.Register, vectors int, body func(at reg.Register, disps []int, mask reg.Register)) {
 	at := GP64()
 	XORQ(at, at)
-	step := func(count int, mask reg.Register) {
+	s.InVectors("many", n, words, vectors, func(count int, mask reg.Register) {
 		var disps []int
 		for u := range count {
 			disps = append(disps, 4*s.Width*u)
 		}
 		body(at, disps, mask)
 		ADDQ(U32(4*s.Width*count), at)
-		SUBQ(U32(s.Width*count), n)
-	}
-	Label("many")
-	CMPQ(n, U32(s.Width*vectors))
-	JLT(LabelRef("one"))
-	step(vectors, nil)
-	JMP(LabelRef("many"))
-	Label("one")
-	CMPQ(n, Imm(0))
-	JLE(LabelRef("done"))
-	step(1, s.UpTo(n, words))
-	JMP(LabelRef("one"))
-	Label("done")
+	})
 }
 
-// Unroll is the number of steps of a turn of the loops of kernels whose operands are not packed.
+// Unroll is the number of steps in a turn of the loops of kernels whose operands are not packed.
 const Unroll = 4
 
-// Steps emits a loop of k steps, unroll of them in a turn, and what is left one by one.
+// Steps emits a loop of k steps, unroll of them in a turn, and the rest one by one. some emits n steps.
 func (s ISA) Steps(k reg.Register, unroll int, some func(n int)) {
 	CMPQ(k, U32(uint32(unroll)))
 	JLT(LabelRef("one"))
@@ -73,7 +78,7 @@ func (s ISA) Steps(k reg.Register, unroll int, some func(n int)) {
 	Label("store")
 }
 
-// Align lets the next instruction begin at a multiple of n bytes. Skylake decodes a jump that crosses or ends 32 bytes anew in every
+// Align lets the next instruction begin at a multiple of n bytes. Skylake decodes a jump that crosses or ends 32 bytes again in every
 // turn of a loop (Intel, Mitigations for Jump Conditional Code Erratum, 2019).
 func Align(n int) {
 	Instruction(&ir.Instruction{Opcode: "PCALIGN", Operands: []Op{U32(uint32(n))}})

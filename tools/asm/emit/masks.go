@@ -8,7 +8,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// UpTo makes the mask of the first n lanes, of all if n is more than there are.
+// UpTo makes the mask of the first n lanes, or of all if n is larger.
 func (s ISA) UpTo(n, words reg.Register) reg.Register {
 	lanes, table := GP64(), GP64()
 	MOVQ(U32(s.Width), lanes)
@@ -19,7 +19,7 @@ func (s ISA) UpTo(n, words reg.Register) reg.Register {
 	return s.Mask(table)
 }
 
-// LoadWhole loads a whole vector if mask is nil, else its lanes of the mask.
+// LoadWhole loads a whole vector if mask is nil, else the lanes of the mask.
 func (s ISA) LoadWhole(m Mem, mask reg.Register) reg.VecVirtual {
 	if mask == nil {
 		return s.Load(m)
@@ -27,7 +27,7 @@ func (s ISA) LoadWhole(m Mem, mask reg.Register) reg.VecVirtual {
 	return s.LoadMasked(m, mask)
 }
 
-// StoreWhole stores a whole vector if mask is nil, else its lanes of the mask.
+// StoreWhole stores a whole vector if mask is nil, else the lanes of the mask.
 func (s ISA) StoreWhole(v reg.VecVirtual, m Mem, mask reg.Register) {
 	if mask == nil {
 		VMOVUPS(v, m)
@@ -49,6 +49,7 @@ func (s ISA) Mask(words reg.Register) reg.Register {
 	return v
 }
 
+// LoadMasked loads the lanes of a mask; the others become 0.
 func (s ISA) LoadMasked(m Mem, mask reg.Register) reg.VecVirtual {
 	r := s.V()
 	if s.Width == 16 {
@@ -59,6 +60,7 @@ func (s ISA) LoadMasked(m Mem, mask reg.Register) reg.VecVirtual {
 	return r
 }
 
+// StoreMasked stores the lanes of a mask. AVX2 stores whole vectors without one: masked stores take longer, on some processors far longer.
 func (s ISA) StoreMasked(v reg.VecVirtual, m Mem, mask reg.Register) {
 	if s.Width == 16 {
 		VMOVUPS(v, mask, m)
@@ -77,6 +79,5 @@ func (s ISA) StoreMasked(v reg.VecVirtual, m Mem, mask reg.Register) {
 	Label(done)
 }
 
-// stores numbers the labels of masked stores of AVX2. With a mask they take longer, on some processors far longer, so that whole vectors go
-// without.
+// stores numbers the labels of masked stores in a function.
 var stores int

@@ -8,8 +8,8 @@ import (
 	"github.com/mmcloughlin/avo/pass"
 )
 
-// PruneMoves has avo leave out moves of whole vectors to where they are: copies whose source is not used again. Its own pass knows only
-// those of general registers.
+// PruneMoves makes avo drop moves of a vector register to itself, which come from copies whose source is not used again. avo's own pass knows
+// only general registers.
 func (s ISA) PruneMoves() {
 	pass.Compile = pass.Concat(pass.Compile, pass.FunctionPass(func(fn *ir.Function) error {
 		fn.Nodes = slices.DeleteFunc(fn.Nodes, func(n ir.Node) bool {

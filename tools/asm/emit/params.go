@@ -17,7 +17,7 @@ func (s ISA) Scalars(param string, n int) []Op {
 	return vs
 }
 
-// Based is a memory operand with another base.
+// Based is a memory operand with its base replaced.
 func Based(m Mem, base reg.Register) Mem {
 	m.Base = base
 	return m
@@ -29,7 +29,7 @@ func (s ISA) Broadcast(param string, v reg.VecVirtual) {
 	VPBROADCASTD(x, v)
 }
 
-// Constant is a vector of a float32 parameter.
+// Constant is a vector whose lanes are all a float32 parameter.
 func (s ISA) Constant(param string) reg.VecVirtual {
 	v := s.V()
 	VBROADCASTSS(ParamAt(param), v)
@@ -38,7 +38,7 @@ func (s ISA) Constant(param string) reg.VecVirtual {
 
 func GP(param string) reg.Register { return Load(Param(param), GP64()) }
 
-// ParamAt is where a parameter lies.
+// ParamAt is a parameter in memory.
 func ParamAt(name string) Mem {
 	p, err := Param(name).Resolve()
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Accumulators are zeros for a tile of nv vectors of columns.
+// Accumulators are zeros for a tile of rows with nv vectors of columns.
 func (s ISA) Accumulators(rows, nv int) [][]reg.VecVirtual {
 	acc := make([][]reg.VecVirtual, rows)
 	for i := range acc {
@@ -17,9 +17,8 @@ func (s ISA) Accumulators(rows, nv int) [][]reg.VecVirtual {
 	return acc
 }
 
-// AddProducts adds a value's products with vectors to a row of a tile. With embed each multiplication loads the value itself where
-// the level can: one instruction less, which counts where another thread of the core takes its share of those that begin in a
-// cycle, for one load more, of which a cycle has two.
+// AddProducts adds a value times some vectors to a row of a tile. With embed each multiplication of AVX-512 broadcasts the value from memory: an
+// instruction less for a load more. A cycle has two loads, and the core's other thread takes part of the instructions.
 func (s ISA) AddProducts(sums []reg.VecVirtual, value Mem, vectors []reg.VecVirtual, embed bool) {
 	if embed && s.Width == 16 {
 		for j, v := range vectors {
@@ -34,8 +33,8 @@ func (s ISA) AddProducts(sums []reg.VecVirtual, value Mem, vectors []reg.VecVirt
 	}
 }
 
-// StoreTile ends a micro kernel: it stores the tile's first m rows and n columns, in rows ldc bytes apart, added to what is there if
-// accumulate is set. after, if not nil, is what comes behind storing.
+// StoreTile ends a micro-kernel: it stores the tile's first m rows and n columns, in rows ldc bytes apart, or adds them if accumulate is set.
+// after, unless nil, emits what follows the stores.
 func (s ISA) StoreTile(acc [][]reg.VecVirtual, c, ldc reg.Register, after func()) {
 	keep := Load(Param("accumulate"), GP8())
 	m, n := GP("m"), GP("n")
@@ -69,7 +68,7 @@ func (s ISA) StoreTile(acc [][]reg.VecVirtual, c, ldc reg.Register, after func()
 	s.storeEdge(acc, c, ldc, keep, m, s.masks(n, len(acc[0])), after)
 }
 
-// masks are those of n lanes of some vectors.
+// masks are those of the first n columns of some vectors.
 func (s ISA) masks(n reg.Register, vectors int) []reg.Register {
 	words, zero := GP("words"), GP64()
 	XORQ(zero, zero)
@@ -90,7 +89,7 @@ func (s ISA) masks(n reg.Register, vectors int) []reg.Register {
 	return list
 }
 
-// storeEdge stores m rows of a tile, lanes that masks let through.
+// storeEdge stores m rows of a tile, through masks.
 func (s ISA) storeEdge(acc [][]reg.VecVirtual, c, ldc, keep, m reg.Register, masks []reg.Register, after func()) {
 	TESTB(keep, keep)
 	JEQ(LabelRef("writeEdge"))
@@ -121,7 +120,7 @@ func (s ISA) storeEdge(acc [][]reg.VecVirtual, c, ldc, keep, m reg.Register, mas
 	s.Ret()
 }
 
-// Place is where the tile of C lies, and the bytes from one row to the next.
+// Place returns the address of the tile of C, and the bytes from one row to the next.
 func Place() (c, ldc reg.Register) {
 	c, ldc = GP("c"), GP("ldc")
 	SHLQ(Imm(2), ldc)

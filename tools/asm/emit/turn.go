@@ -8,7 +8,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Shuffled takes two quarters of each of two registers, as the pairs of bits of which say.
+// Shuffled takes two quarters of each of two registers; the pairs of bits of which are their numbers.
 func (s ISA) Shuffled(which int, a, b reg.VecVirtual) reg.VecVirtual {
 	r := s.V()
 	VSHUFF32X4(Imm(uint64(which)), b, a, r)
@@ -46,14 +46,14 @@ func (s ISA) Interleave(a, b reg.VecVirtual) (lo, hi reg.VecVirtual) {
 	return lo, hi
 }
 
-// TurnQuarters transposes quarters of four registers, for every four registers.
+// TurnQuarters transposes 4x4 values in every quarter of every four registers.
 func (s ISA) TurnQuarters(x []reg.VecVirtual) {
 	for i := 0; i < len(x); i += 4 {
 		TurnFour([4]reg.VecVirtual(x[i:]), s.V, func(j int, column reg.VecVirtual) { x[i+j] = column })
 	}
 }
 
-// TurnFour transposes 4x4 values in every quarter of four registers, with new ones from fresh, and gives each column to use.
+// TurnFour transposes 4x4 values in every quarter of four registers. fresh makes new registers, use gets each column.
 func TurnFour(x [4]reg.VecVirtual, fresh func() reg.VecVirtual, use func(j int, column reg.VecVirtual)) {
 	var t [4]reg.VecVirtual
 	for j := range t {

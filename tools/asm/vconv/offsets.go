@@ -8,9 +8,9 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// Offsets emits the micro kernel of a convolution of some pixels, which are apart values from each other, with nv vectors of output
+// Offsets emits the micro-kernel of a convolution of some pixels, which are apart values from each other, with nv vectors of output
 // channels: C (rows x vectors, pixels side by side, vectors jumpC apart) = start + the sum over k of x[offs[k]+apart*pixel] * B[k], rows of
-// 32 columns; and the same for further tiles of as many pixels. On the way it fetches the results of the next tile to L1.
+// 32 columns; and the same for further tiles of as many pixels. It fetches the places of the next tile's results to L1.
 func Offsets(s emit.ISA, rows, nv int) {
 	tiles, x := emit.GP("tiles"), emit.GP("x")
 	apart := emit.GP("apart")
@@ -75,10 +75,10 @@ func addPixels(s emit.ISA, acc [][]reg.VecVirtual, at, apart, thrice reg.Registe
 	eachPixel(len(acc), at, apart, thrice, func(i int, pixel Mem) { s.AddProducts(acc[i], pixel, vectors, i%4 == 0) })
 }
 
-// OffsetSums emits the micro kernel of such a convolution's weight gradient: C (kernel offsets, width of each of some lines, x nv vectors
+// OffsetSums emits the micro-kernel of such a convolution's weight gradient: C (kernel offsets, width of each of some lines, x nv vectors
 // of output channels, rows of 32 columns) (+)= the sum over rows of pixels of x[offs[line]+pixel*step+offset] times Y (pixels side by
-// side, vectors jumpY apart). Rows of x begin nextX behind the last one's end, those of Y nextY. On the way it fetches as many pixels of a
-// block that will be read later.
+// side, vectors jumpY apart). Rows of x begin nextX behind the last one's end, those of Y nextY. It fetches as many pixels of
+// ahead.
 func OffsetSums(s emit.ISA, lines, width, nv int) {
 	rows := emit.GP("rows")
 	offs, base := emit.GP("offs"), emit.GP("x")

@@ -8,10 +8,10 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// Pixels emits the micro kernel of a pointwise convolution of tiles of some pixels with nv vectors of output channels: C (rows x vectors,
-// pixels side by side, vectors jumpC apart) = start + A (rows x 16*blocks, blocks jumpA apart) * B, panels of 32 columns. On the way it
-// fetches the same pixels of the next block to L1, or the next tile's of the first one, those behind them to L2, and the results of
-// these to L1.
+// Pixels emits the micro-kernel of a pointwise convolution of tiles of some pixels with nv vectors of output channels: C (rows x vectors,
+// pixels side by side, vectors jumpC apart) = start + A (rows x 16*blocks, blocks jumpA apart) * B, panels of 32 columns. It fetches
+// ahead: to L1 the same pixels of the next block, or the next tile's pixels of the first block, and the places of the next results; to L2 the
+// pixels behind these.
 func Pixels(s emit.ISA, rows, nv int) {
 	Label("tile")
 	blocks, a, jumpA := emit.GP("blocks"), emit.GP("a"), emit.GP("jumpA")
@@ -70,7 +70,7 @@ func Pixels(s emit.ISA, rows, nv int) {
 	s.Ret()
 }
 
-// fetchLater fetches a line of each vector of the results of the pixels that are likely to come next, one after the other.
+// fetchLater fetches a line of each vector of the next tile's results, one after the other.
 func fetchLater(s emit.ISA, later, last, jumpC reg.Register, nv int) {
 	PREFETCHT0(Mem{Base: later})
 	if 4*s.Width*nv > emit.PixelBytes {
@@ -81,7 +81,7 @@ func fetchLater(s emit.ISA, later, last, jumpC reg.Register, nv int) {
 	CMOVQGT(last, later)
 }
 
-// started are accumulators of which each row begins with the same vectors.
+// started are accumulators whose rows all begin with the vectors at start.
 func started(s emit.ISA, start reg.Register, rows, nv int) [][]reg.VecVirtual {
 	acc := make([][]reg.VecVirtual, rows)
 	for i := range acc {
@@ -97,7 +97,7 @@ func started(s emit.ISA, start reg.Register, rows, nv int) [][]reg.VecVirtual {
 	return acc
 }
 
-// putPixels stores the pixels of each vector, added to what is there if accumulate is set, and not below 0 if floor is.
+// putPixels stores the pixels of each vector, or adds them if accumulate is set. With floor, values below 0 become 0.
 func putPixels(s emit.ISA, acc [][]reg.VecVirtual, column func(j int) Mem) {
 	keep := Load(Param("accumulate"), GP8())
 	TESTB(keep, keep)
@@ -125,10 +125,10 @@ func putPixels(s emit.ISA, acc [][]reg.VecVirtual, column func(j int) Mem) {
 	}
 }
 
-// PixelSums emits the micro kernel of such a convolution's weight gradient, for tiles of rows: C (rows of output channels x vectors of
+// PixelSums emits the micro-kernel of such a convolution's weight gradient, for tiles of rows: C (rows of output channels x vectors of
 // input channels) (+)= the sum over runs of pixels of A (rows of a block, pixels 16 values apart, runs nextA) times B (vectors jumpB
-// apart, runs nextB). From a tile to the next A moves on by stepA and thenA in turn. On the way each fetches as many pixels of a block
-// that will be read later, those of the next tile being jumpAhead away.
+// apart, runs nextB). From a tile to the next A moves on by stepA and thenA in turn. Each tile fetches as many pixels of ahead,
+// those of the next tile jumpAhead further on.
 func PixelSums(s emit.ISA, rows, nv int) {
 	Label("tile")
 	runs, pixels := emit.GP("runs"), emit.GP("pixels")
@@ -186,22 +186,25 @@ func PixelSums(s emit.ISA, rows, nv int) {
 	DECQ(runs)
 	JNE(LabelRef("run"))
 	c, ldc := emit.Place()
-	s.StoreTile(acc, c, ldc, func() {
-		MOVQ(c, emit.ParamAt("c"))
-		step, then, at := emit.GP("stepA"), emit.GP("thenA"), emit.GP("a")
-		LEAQ(Mem{Base: at, Index: step, Scale: 4}, at)
-		MOVQ(at, emit.ParamAt("a"))
-		MOVQ(then, emit.ParamAt("stepA"))
-		MOVQ(step, emit.ParamAt("thenA"))
-		jump, later := emit.GP("jumpAhead"), emit.GP("ahead")
-		LEAQ(Mem{Base: later, Index: jump, Scale: 4}, later)
-		MOVQ(later, emit.ParamAt("ahead"))
-		DECQ(emit.ParamAt("tiles"))
-		JNE(LabelRef("tile"))
-	})
+	s.StoreTile(acc, c, ldc, func() { nextTile(c) })
 }
 
-// fetchTile fetches the lines of a tile that will be added to.
+// nextTile moves the parameters on to the next tile, whose C is there, and begins it if there is one.
+func nextTile(c reg.Register) {
+	MOVQ(c, emit.ParamAt("c"))
+	step, then, at := emit.GP("stepA"), emit.GP("thenA"), emit.GP("a")
+	LEAQ(Mem{Base: at, Index: step, Scale: 4}, at)
+	MOVQ(at, emit.ParamAt("a"))
+	MOVQ(then, emit.ParamAt("stepA"))
+	MOVQ(step, emit.ParamAt("thenA"))
+	jump, later := emit.GP("jumpAhead"), emit.GP("ahead")
+	LEAQ(Mem{Base: later, Index: jump, Scale: 4}, later)
+	MOVQ(later, emit.ParamAt("ahead"))
+	DECQ(emit.ParamAt("tiles"))
+	JNE(LabelRef("tile"))
+}
+
+// fetchTile fetches the lines of the tile of C.
 func fetchTile(s emit.ISA, rows, nv int) {
 	c, ldc := emit.GP("c"), emit.GP("ldc")
 	for range rows {

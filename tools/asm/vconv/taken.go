@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// TakenLanes is how many values a run has, at every level: kernels of nets' first layers have seldom more in a line.
+	// TakenLanes is the number of values of a run, at every level: kernels of nets' first layers seldom have more in a line.
 	TakenLanes = 8
-	// TakenRuns bounds the runs that takenSums does at once: two sums of each, since an addition takes as long as four begin.
+	// TakenRuns is the largest number of runs of TakenSums. Each has two sums: an addition ends when four more have begun.
 	TakenRuns = 5
 )
 

@@ -8,13 +8,13 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// ColumnSums emits the sums of columns in float64, to which a row of n values adds, n a multiple of the vector width.
+// ColumnSums emits sums[i] += x[i] in float64.
 func ColumnSums(s emit.ISA) { column(s, func(sum, x, _ reg.VecVirtual) { VADDPD(x, sum, sum) }) }
 
-// ColumnProducts emits the same of products.
+// ColumnProducts emits sums[i] += x[i]*y[i] in float64.
 func ColumnProducts(s emit.ISA) { column(s, func(sum, x, y reg.VecVirtual) { VFMADD231PD(x, y, sum) }) }
 
-// ColumnSquares emits the same of squared differences.
+// ColumnSquares emits sums[i] += (x[i]-y[i])² in float64.
 func ColumnSquares(s emit.ISA) {
 	column(s, func(sum, x, y reg.VecVirtual) {
 		VSUBPD(y, x, x)
@@ -22,7 +22,7 @@ func ColumnSquares(s emit.ISA) {
 	})
 }
 
-// column emits the loop of these three; add adds half a vector to its sums.
+// column emits the loop of ColumnSums, ColumnProducts and ColumnSquares; add adds half a vector to its sums.
 func column(s emit.ISA, add func(sum, x, y reg.VecVirtual)) {
 	sums, x, y := emit.GP("sums"), emit.GP("x"), emit.GP("y")
 	s.EachVector(func(at reg.GPVirtual) {

@@ -1,6 +1,8 @@
 package vec
 
 import (
+	"strings"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -8,20 +10,13 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// lane is one group of loaded operands of an elementwise kernel.
+// lane is a vector of each operand of an elementwise kernel.
 type lane struct{ d, x, y, s, t reg.VecVirtual }
 
 // Elementwise emits dst[i] = body(dst[i], x[i], y[i], s, t) for n elements,
-// n a multiple of the vector width. uses names the operands that are loaded. With unroll > 1 lines are fetched ahead.
+// n a multiple of the vector width. uses names the operands that are loaded. With unroll above 1 the loop fetches lines ahead.
 func Elementwise(s emit.ISA, uses string, unroll int, body func(l lane) reg.VecVirtual) {
-	has := func(c byte) bool {
-		for i := range uses {
-			if uses[i] == c {
-				return true
-			}
-		}
-		return false
-	}
+	has := func(operand byte) bool { return strings.IndexByte(uses, operand) >= 0 }
 	var l lane
 	d := emit.GP("d")
 	n := emit.GP("n")
@@ -89,7 +84,7 @@ type Operation struct {
 	Body       func(l lane) reg.VecVirtual
 }
 
-// Arithmetic lists the operations of a few instructions.
+// Arithmetic is the table of operations of a few instructions.
 func Arithmetic(s emit.ISA) []Operation {
 	return []Operation{
 		{"fill", "s", 4, func(l lane) reg.VecVirtual { return l.s }},

@@ -11,7 +11,7 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// Every emits the copy of every second or fourth value, a whole vector of them at a time.
+// Every emits the copy of every second or fourth value, a vector of them in a turn.
 func Every(s emit.ISA, stride int) {
 	dst := emit.GP("dst")
 	src := emit.GP("src")
@@ -35,7 +35,7 @@ func Every(s emit.ISA, stride int) {
 	s.Ret()
 }
 
-// evenPlaces returns a function that makes a vector of the values at the even places of two; name is that of a constant.
+// evenPlaces returns a function that takes the even lanes of two vectors; name is that of its constant.
 func evenPlaces(s emit.ISA, name string) func(a, b reg.VecVirtual) reg.VecVirtual {
 	if s.Width == 8 {
 		return func(a, b reg.VecVirtual) reg.VecVirtual {

@@ -7,7 +7,7 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// Interleave2 emits the copy of values of two rows in turn, a whole vector of each at a time.
+// Interleave2 emits the copy of values of two rows in turn, a vector of each in a turn of the loop.
 func Interleave2(s emit.ISA) {
 	dst, a, b, n := emit.GP("dst"), emit.GP("a"), emit.GP("b"), emit.GP("n")
 	Label("loop")

@@ -10,8 +10,8 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// pow is x^p of what is positive and normal, worked out in double precision, so that it errs by little more than its rounding:
-// x = 2^k * m with m around 1, log2 m from the series of the inverse hyperbolic tangent, and 2^y as e^(ln 2 * y) of what rounding y leaves.
+// pow is x^p for positive normal x, in float64, so that its error is little more than the last rounding: x = 2^k * m with m around 1, log2 m from
+// the series of the inverse hyperbolic tangent, and 2^y = 2^whole * e^(ln 2 * (y - whole)).
 func pow(s emit.ISA, x, p reg.VecVirtual) reg.VecVirtual {
 	u := s.IAdd(x, s.Bits(0x3f800000-0x3f3504f3))
 	k := s.ToFloat(s.ISub(s.Sar(u, 23), s.Bits(127)))
@@ -37,7 +37,7 @@ func pow(s emit.ISA, x, p reg.VecVirtual) reg.VecVirtual {
 	return s.Singles(halves)
 }
 
-// hornerDoubles evaluates the polynomial with coefficients c(0) to c(n) in double precision.
+// hornerDoubles evaluates the polynomial with coefficients c(0) to c(n) in float64.
 func hornerDoubles(s emit.ISA, x reg.VecVirtual, c func(n int) float64, n int) reg.VecVirtual {
 	r := s.Load(s.D(c(n)))
 	for i := n - 1; i >= 0; i-- {

@@ -71,7 +71,7 @@ func Drop(s emit.ISA) {
 	s.Ret()
 }
 
-// mix is z ^= z >> n, of numbers of 64 bits.
+// mix is z ^= z >> n for 64-bit integers.
 func mix(s emit.ISA, z reg.VecVirtual, n uint64) {
 	t := s.V()
 	VPSRLQ(Imm(n), z, t)
@@ -82,7 +82,7 @@ func mix(s emit.ISA, z reg.VecVirtual, n uint64) {
 	}
 }
 
-// product multiplies numbers of 64 bits with one, of which there are the lower and the upper halves.
+// product multiplies 64-bit integers by a factor, which is given in a lower and an upper half.
 func product(s emit.ISA, z reg.VecVirtual, factor [2]reg.VecVirtual) reg.VecVirtual {
 	low, middle, high := s.V(), s.V(), s.V()
 	VPMULUDQ(z, factor[0], low)

@@ -8,8 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// Reduction emits a sum in float64 lanes over n elements, n a multiple of
-// twice the vector width; the lane sums go to out. Lines are fetched ahead.
+// Reduction emits a sum over n elements, n a multiple of twice the vector width, and stores its float64 lanes to out. Lines are fetched ahead.
 func Reduction(s emit.ISA, two bool, body func(acc, x, y reg.VecVirtual)) {
 	out := emit.GP("out")
 	x := emit.GP("x")
@@ -53,7 +52,7 @@ func Reduction(s emit.ISA, two bool, body func(acc, x, y reg.VecVirtual)) {
 	s.Ret()
 }
 
-// Folding is a reduction: whether it has two operands, and the body that adds half a vector of each.
+// Folding is a reduction. Two says that it has two operands; Body adds half a vector of each.
 type Folding struct {
 	Name string
 	Two  bool

@@ -8,7 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// CopyRows emits the copy of rows of n values, the last vector of each masked by words.
+// CopyRows emits the copy of rows of n values; words are the mask of a row's last vector.
 func CopyRows(s emit.ISA) {
 	dst := emit.GP("dst")
 	src := emit.GP("src")
@@ -41,7 +41,7 @@ func CopyRows(s emit.ISA) {
 	s.Ret()
 }
 
-// GatherRows emits the copy of rows of one vector, or of two, that lie anywhere; the last vector is masked by words.
+// GatherRows emits the copy of rows of one or two vectors at offsets; words are the mask of the last vector.
 func GatherRows(s emit.ISA) {
 	dst := emit.GP("dst")
 	src := emit.GP("src")

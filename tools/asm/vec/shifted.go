@@ -10,7 +10,7 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// SumShifted emits dst[j] = Σp src[offs[p]+j] over p < k, the offs being one behind another, for n values.
+// SumShifted emits dst[j] = Σp src[offs[p]+j] over p < k, for n values.
 func SumShifted(s emit.ISA) {
 	dst, src, offs := emit.GP("dst"), emit.GP("src"), emit.GP("offs")
 	k, n, words := emit.GP("k"), emit.GP("n"), emit.GP("words")

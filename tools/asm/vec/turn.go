@@ -8,11 +8,11 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// columnsFetched is how many bytes ahead the lines are fetched that will be turned next.
+// columnsFetched is the distance in bytes at which Turn fetches its source ahead.
 const columnsFetched = 256
 
-// Turn emits dst[j*ldd+i] = src[i*lds+j] for up to 16 rows i and columns j, in registers of 16 lanes. Rows that there are not are
-// read as the last one, and columns that there are not are written where the last one is written after them.
+// Turn emits dst[j*ldd+i] = src[i*lds+j] for up to 16 rows i and columns j, in registers of 16 lanes. For rows past the last it
+// reads the last one again; columns past the last are written to the last one's place, which is written after them.
 func Turn(s emit.ISA) {
 	dst := emit.GP("dst")
 	src := emit.GP("src")
@@ -57,7 +57,7 @@ func Turn(s emit.ISA) {
 	s.Ret()
 }
 
-// turned transposes 16 registers of 16 lanes: within quarters of four rows, then the quarters.
+// turned transposes 16 registers of 16 lanes: the quarters of every four rows first, then the order of the quarters.
 func turned(s emit.ISA, x []reg.VecVirtual) []reg.VecVirtual {
 	s.TurnQuarters(x)
 	const even, odd = 0x88, 0xdd

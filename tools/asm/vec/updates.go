@@ -8,16 +8,17 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// moved are the vectors of an update: weights, gradients, which become what is subtracted, and histories.
+// moved are the vectors of an update: the gradient, which becomes what is subtracted from the weights, and the histories.
 type moved struct {
 	g reg.VecVirtual
 	h [2]reg.VecVirtual
 }
 
-// coefficients are simd.Step's; the corrected rate; 1 and the momentum; 1 less the momentum, and less beta.
+// coefficients are those of a vec.Step, and what is derived from them: corrected is the rate times Correct, more is 1 + momentum, rest 1 - momentum,
+// restBeta 1 - beta.
 type coefficients struct{ scale, decay, rate, momentum, beta, delta, corrected, more, rest, restBeta reg.VecVirtual }
 
-// SolverRule is a solver's rule: its name in package simd, the number of its histories, and its body.
+// SolverRule is a solver's rule. Label is its constant in internal/simd/vec; Histories is the number of arrays beside weights and gradients.
 type SolverRule struct {
 	Name, Label string
 	Histories   int
@@ -78,7 +79,7 @@ func divideByRoot(s emit.ISA, g, h, rate, delta reg.VecVirtual) {
 	VMULPS(rate, g, g)
 }
 
-// Update emits the pass of a rule over weights, gradients and as many histories. Lines are fetched ahead.
+// Update emits the pass of a rule over weights, gradients and histories. Lines are fetched ahead.
 func Update(s emit.ISA, histories int, rule func(c *coefficients, m *moved)) {
 	p := s.Scalars("step", 7)
 	v := func(i int) reg.VecVirtual { return p[i].(reg.VecVirtual) }

@@ -8,8 +8,8 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// panelAhead is how many bytes ahead of its use a panel of A is fetched, of which B's take the place in L1, and columnsAhead the same for a
-// panel of B with AVX-512.
+// panelAhead is the distance in bytes at which a panel of A is fetched ahead, which those of B push out of L1; columnsAhead is that of a panel of B
+// with AVX-512.
 const (
 	panelAhead   = 768
 	columnsAhead = 1536
@@ -23,9 +23,9 @@ func TileRows(s emit.ISA) int {
 	return 6
 }
 
-// Micro emits the GEMM micro kernel of the first rows of panels of mr rows, and of the first nv of two vectors of columns. The tile is
-// fetched row by row, one every four steps: all at once they would hold up the panels, if they came from memory. Short sums have no
-// time for that.
+// Micro emits the GEMM micro-kernel of the first rows of panels of mr rows, and of the first nv of two vectors of columns. It fetches the tile of
+// C row by row, one every four steps: rows that come from memory would hold up the panels if they were fetched all at once. Short sums
+// fetch the tile before they begin.
 func Micro(s emit.ISA, rows, nv int) {
 	mr := TileRows(s)
 	k := emit.GP("k")
@@ -78,6 +78,15 @@ func Micro(s emit.ISA, rows, nv int) {
 	DECQ(left)
 	JNE(LabelRef("fetch"))
 	Label("fetched")
+	byFours(k, four, func() {
+		step(0)
+		advance(1)
+	})
+	s.StoreTile(acc, c, ldc, nil)
+}
+
+// byFours emits a loop of k steps: four, which takes 4 off k, then one, which takes 1 off. It ends at the label store.
+func byFours(k reg.Register, four, one func()) {
 	CMPQ(k, U32(4))
 	JLT(LabelRef("one"))
 	emit.Align(64)
@@ -89,11 +98,9 @@ func Micro(s emit.ISA, rows, nv int) {
 	Label("one")
 	CMPQ(k, U32(1))
 	JLT(LabelRef("store"))
-	step(0)
-	advance(1)
+	one()
 	JMP(LabelRef("one"))
 	Label("store")
-	s.StoreTile(acc, c, ldc, nil)
 }
 
 // fetchRows fetches a tile of nv vectors of columns, whose rows lie ldc bytes apart.
@@ -106,7 +113,7 @@ func fetchRows(s emit.ISA, c, ldc reg.Register, rows, nv int) {
 	}
 }
 
-// fetchRow fetches a row of nv vectors, which may begin within a line.
+// fetchRow fetches a row of nv vectors, which need not begin with a line.
 func fetchRow(s emit.ISA, at reg.Register, nv int) {
 	for j := range nv {
 		PREFETCHT0(Mem{Base: at, Disp: j * 4 * s.Width})

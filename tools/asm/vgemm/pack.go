@@ -52,7 +52,7 @@ func PackA(s emit.ISA) {
 	RET()
 }
 
-// rowsAhead is how many rows ahead packB fetches its source, whose rows are too short for the computer to notice a pattern.
+// rowsAhead is the number of rows at which PackB fetches its source ahead; the rows are too short for the hardware prefetcher.
 const rowsAhead = 4
 
 // PackB emits the copy of k rows of whole panels of two vectors.

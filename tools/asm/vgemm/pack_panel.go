@@ -8,11 +8,11 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// lineAhead is how many bytes ahead packPanel fetches each row.
+// lineAhead is the distance in bytes at which PackPanel fetches each row ahead.
 const lineAhead = 256
 
-// PackPanel emits the transposition of a panel of mr = 12 rows, 16 columns at a time: rows are read in whole lines, so that rows
-// that fall into the same set of a cache do not drive each other out between two reads of a line. Rows from rows on are zeros.
+// PackPanel emits the transposition of a panel of mr = 12 rows, 16 columns at a time: it reads whole cache
+// lines, since rows in the same set of a cache would push each other out between two reads of a line. Rows from rows on become zeros.
 func PackPanel(s emit.ISA) {
 	mr := TileRows(s)
 	dst := emit.GP("dst")
@@ -61,14 +61,14 @@ func PackPanel(s emit.ISA) {
 	s.Ret()
 }
 
-// addressOf is a register with a place some bytes from another.
+// addressOf is an address some bytes behind a base.
 func addressOf(base reg.Register, bytes int) reg.Register {
 	at := GP64()
 	LEAQ(Mem{Base: base, Disp: bytes}, at)
 	return at
 }
 
-// turnedPanel transposes 12 registers of 16 lanes to 16 of which the last quarters are not used.
+// turnedPanel transposes 12 registers of 16 lanes to 16 registers, whose last quarters are undefined.
 func turnedPanel(s emit.ISA, x []reg.VecVirtual) []reg.VecVirtual {
 	s.TurnQuarters(x)
 	out := make([]reg.VecVirtual, 16)

@@ -10,9 +10,8 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// Scattered emits the micro kernel of mr rows and nv vectors whose B is not packed: row p of B is one vector at each of
-// b+from[j]+offs[p]. The vectors of a row of C are at c+to[j]; of each only the first
-// lanes are stored, the masks of n lanes being n words before words. v holds from, to and lanes of each vector.
+// Scattered emits the micro-kernel of mr rows and nv vectors whose B is not packed: row p of B is a vector at each of b+from[j]+offs[p]. The vectors
+// of a row of C are at c+to[j]; only the first lanes of each are stored. v has from, to and lanes of each vector.
 func Scattered(s emit.ISA, mr, nv int) {
 	k := emit.GP("k")
 	a := emit.GP("a")
@@ -36,28 +35,25 @@ func Scattered(s emit.ISA, mr, nv int) {
 		ADDQ(U32(n*8), offs)
 		SUBQ(U32(n), k)
 	}
-	CMPQ(k, U32(4))
-	JLT(LabelRef("one"))
-	emit.Align(64)
-	Label("four")
-	for u := 0; u < 4; u++ {
-		step(u)
-	}
-	advance(4)
-	emit.Align(32)
-	CMPQ(k, U32(4))
-	JGE(LabelRef("four"))
-	Label("one")
-	CMPQ(k, U32(1))
-	JLT(LabelRef("store"))
-	step(0)
-	advance(1)
-	JMP(LabelRef("one"))
-	Label("store")
+	byFours(k, func() {
+		for u := range 4 {
+			step(u)
+		}
+		advance(4)
+	}, func() {
+		step(0)
+		advance(1)
+	})
+	storeVectors(s, acc, vectors)
+	s.Ret()
+}
+
+// storeVectors stores each vector of a tile at its place in the rows of C, or adds it, through the mask of its lanes.
+func storeVectors(s emit.ISA, acc [][]reg.VecVirtual, vectors reg.Register) {
 	ldc := emit.GP("ldc")
 	keep := Load(Param("accumulate"), GP8())
 	SHLQ(Imm(2), ldc)
-	c := places("c", vectors, nv, 8)
+	c := places("c", vectors, len(acc[0]), 8)
 	table := emit.GP("words")
 	for j := range c {
 		n, words := GP64(), GP64()
@@ -81,10 +77,9 @@ func Scattered(s emit.ISA, mr, nv int) {
 			ADDQ(ldc, c[j])
 		}
 	}
-	s.Ret()
 }
 
-// places adds to a base what a field of each vector says.
+// places adds a field of each vector to a base.
 func places(base string, vectors reg.Register, nv, field int) []reg.GPVirtual {
 	at := make([]reg.GPVirtual, nv)
 	for j := range at {

@@ -8,7 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// rowsFrom makes the addresses of n rows that are ld bytes apart, the first being there.
+// rowsFrom makes the addresses of n rows that are ld bytes apart, from that of the first.
 func rowsFrom(first, ld reg.Register, n int) []reg.Register {
 	rows := []reg.Register{first}
 	for i := 1; i < n; i++ {
@@ -19,7 +19,7 @@ func rowsFrom(first, ld reg.Register, n int) []reg.Register {
 	return rows
 }
 
-// lines fetches the lines of vectors at an index of a row a page ahead.
+// lines fetches a row's lines ahead of the vectors at an index.
 func lines(s emit.ISA, row, at reg.Register, disps []int) {
 	for _, d := range disps {
 		if d%64 == 0 {
@@ -76,7 +76,7 @@ func DotRows(s emit.ISA, m, rows int) {
 	s.Ret()
 }
 
-// storeFour stores the sums of the lanes of the first n of four registers, n being 4 or 1.
+// storeFour stores the sums of the lanes of the first n of four registers; n is 4 or 1.
 func storeFour(s emit.ISA, x [4]reg.VecVirtual, to Mem, n int) {
 	var sum reg.VecVirtual
 	emit.TurnFour(x, s.V, func(_ int, column reg.VecVirtual) {

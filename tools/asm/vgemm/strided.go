@@ -8,7 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// ByRows emits the GEMM micro kernel of some rows and nv vectors of columns whose operands are not packed: values of a row of A lie
+// ByRows emits the GEMM micro-kernel of some rows and nv vectors of columns whose operands are not packed: values of a row of A lie
 // side by side and rows lda apart, those of B ldb.
 func ByRows(s emit.ISA, rows, nv int) {
 	k, a, lda, b, ldb := unpacked(s, rows, nv)
@@ -66,8 +66,8 @@ func ByColumns(s emit.ISA, rows, nv int) {
 	storeUnpacked(s, acc)
 }
 
-// unpacked begins a micro kernel of operands that are not packed, which does tiles of rows one below another; the distances it returns
-// are in bytes. For each tile it begins anew, with what a and c point to moved on.
+// unpacked begins a micro-kernel of operands that are not packed, for tiles of rows one below another; the distances it returns are in bytes. Each
+// tile begins here, with the parameters a and c moved on.
 func unpacked(s emit.ISA, rows, nv int) (k, a, lda, b, ldb reg.Register) {
 	Label("tile")
 	c, ldc := emit.Place()
@@ -88,7 +88,7 @@ func columns(s emit.ISA, line Mem, nv int) []reg.VecVirtual {
 	return list
 }
 
-// storeUnpacked ends a micro kernel of operands that are not packed: rows may be missing only of the last tile.
+// storeUnpacked ends a micro-kernel of operands that are not packed. Only the last tile may have fewer rows.
 func storeUnpacked(s emit.ISA, acc [][]reg.VecVirtual) {
 	c, ldc := emit.Place()
 	s.StoreTile(acc, c, ldc, func() {

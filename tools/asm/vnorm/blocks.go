@@ -36,7 +36,7 @@ func channelRows(s emit.ISA, params ...string) [][]Op {
 	return rows
 }
 
-// Constants of simd.BlockNormal, and those of its gradient.
+// Constants of a vnorm.Block, and those of its gradient.
 const (
 	normalParams = "mean, scale, gamma, beta, slope"
 	gradParams   = normalParams + ", a, b, c"
@@ -115,7 +115,7 @@ func BlockMoments(s emit.ISA) {
 	storeLanes(s, acc)
 }
 
-// BlockNormalise emits y of simd.Normal with the constants of each lane.
+// BlockNormalise emits y of a vnorm.Row with the constants of each lane.
 func BlockNormalise(s emit.ISA) {
 	p := channelRows(s, strings.Split(normalParams, ", ")...)
 	x := emit.GP("x")

@@ -16,7 +16,7 @@ func storeSums(s emit.ISA, out reg.Register, pairs ...reg.VecVirtual) {
 	}
 }
 
-// chain returns xn and v of simd.Normal, of which p are the constants.
+// chain returns xn and v of a vnorm.Row with the constants p.
 func chain(s emit.ISA, x Op, p []Op) (xn, y reg.VecVirtual) {
 	xn = s.Mul(s.Sub(x, p[0]), p[1])
 	return xn, s.Fma(xn, p[2], p[3])
@@ -42,7 +42,7 @@ func addMoments(s emit.ISA, acc []reg.VecVirtual, x reg.VecVirtual, pivot Op) {
 	VFMADD231PD(hi, hi, acc[3])
 }
 
-// Normalise emits y of simd.Normal.
+// Normalise emits y of a vnorm.Row.
 func Normalise(s emit.ISA) {
 	p := s.Scalars("p", 5)
 	x := emit.GP("x")
@@ -89,7 +89,7 @@ func rectifiedGrad(s emit.ISA, dy, x Mem, p []Op) (xn, g reg.VecVirtual) {
 	return xn, s.Sel(emit.GT, y, s.F(0), g, s.Mul(g, p[4]))
 }
 
-// rectified returns y of simd.Normal.
+// rectified returns y of a vnorm.Row.
 func rectified(s emit.ISA, x Mem, p []Op) reg.VecVirtual {
 	_, v := chain(s, s.Load(x), p)
 	return s.Sel(emit.LT, v, s.F(0), s.Mul(v, p[4]), v)

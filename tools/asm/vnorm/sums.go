@@ -8,48 +8,37 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// sumRows emits loops that add up rows of n columns, ld apart, in their order: four vectors of columns at a time, then one, of which
-// the last is masked. term adds a row's values to their sum; finish gets a sum and where its columns are from the start of a row.
+// sumRows emits loops that add up rows of n columns, ld apart, in their order, four vectors of columns at a time. term adds a row's values to
+// their sum; finish gets a sum and the distance of its columns from the start of a row; advance moves other pointers on.
 func sumRows(s emit.ISA, src, ld, rows, n, words reg.Register, term func(x Mem, mask reg.Register, sum reg.VecVirtual),
 	finish func(sum reg.VecVirtual, disp int, mask reg.Register), advance func(bytes Op)) {
 	SHLQ(Imm(2), ld)
 	at, left := GP64(), GP64()
-	columns := func(label string, count int, mask reg.Register) {
+	s.InVectors("four", n, words, 4, func(count int, mask reg.Register) {
+		loop := map[int]string{4: "fourrow", 1: "onerow"}[count]
 		sums := make([]reg.VecVirtual, count)
 		for u := range sums {
 			sums[u] = s.Zero()
 		}
 		MOVQ(src, at)
 		MOVQ(rows, left)
-		Label(label + "row")
+		Label(loop)
 		for u, sum := range sums {
 			term(Mem{Base: at, Disp: 4 * s.Width * u}, mask, sum)
 		}
 		ADDQ(ld, at)
 		DECQ(left)
-		JNE(LabelRef(label + "row"))
+		JNE(LabelRef(loop))
 		for u, sum := range sums {
 			finish(sum, 4*s.Width*u, mask)
 		}
 		ADDQ(U32(4*s.Width*count), src)
 		advance(U32(4 * s.Width * count))
-		SUBQ(U32(count*s.Width), n)
-	}
-	Label("four")
-	CMPQ(n, U32(4*s.Width))
-	JLT(LabelRef("one"))
-	columns("four", 4, nil)
-	JMP(LabelRef("four"))
-	Label("one")
-	CMPQ(n, Imm(0))
-	JLE(LabelRef("done"))
-	columns("one", 1, s.UpTo(n, words))
-	JMP(LabelRef("one"))
-	Label("done")
+	})
 	s.Ret()
 }
 
-// SumSquares emits scale times the sums of the squares of rows, plus shift, which local response normalisation wants of channels.
+// SumSquares emits scale times the sums of the squares of rows, plus shift.
 func SumSquares(s emit.ISA) {
 	dst := emit.GP("dst")
 	scale, shift := s.Constant("scale"), s.Constant("shift")
@@ -80,8 +69,8 @@ func MulAddRows(s emit.ISA) {
 		})
 }
 
-// PowRatio emits own[i] = dy[i]*s[i]^-0.75 and ratio[i] = dy[i]*y/s[i] with y = x[i]*s[i]^-0.75, s^-1 being the square of s^-0.5 where that
-// is at hand.
+// PowRatio emits own[i] = dy[i]*s[i]^-0.75 and ratio[i] = dy[i]*x[i]*s[i]^-1.75. AVX-512 multiplies with s^-0.5 twice, which InvPow75 has made;
+// AVX2 divides by s.
 func PowRatio(s emit.ISA) {
 	own, ratio, dy, x, scale, n, words := emit.GP("own"), emit.GP("ratio"), emit.GP("dy"), emit.GP("x"), emit.GP("s"), emit.GP("n"), emit.GP("words")
 	vector := func(disp int, mask reg.Register) {
@@ -97,25 +86,13 @@ func PowRatio(s emit.ISA) {
 		}
 		s.StoreWhole(g, at(ratio), mask)
 	}
-	step := func(count int, mask reg.Register) {
+	s.InVectors("two", n, words, 2, func(count int, mask reg.Register) {
 		for u := range count {
 			vector(4*s.Width*u, mask)
 		}
 		for _, r := range []reg.Register{own, ratio, dy, x, scale} {
 			ADDQ(U32(4*s.Width*count), r)
 		}
-		SUBQ(U32(s.Width*count), n)
-	}
-	Label("two")
-	CMPQ(n, U32(2*s.Width))
-	JLT(LabelRef("one"))
-	step(2, nil)
-	JMP(LabelRef("two"))
-	Label("one")
-	CMPQ(n, Imm(0))
-	JLE(LabelRef("done"))
-	step(1, s.UpTo(n, words))
-	JMP(LabelRef("one"))
-	Label("done")
+	})
 	s.Ret()
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// takenBytes are those of the places that the maxima of a pixel of a block took.
+// takenBytes are the bytes of the places of a pixel of a block.
 const takenBytes = 16
 
 // Predicates of VCMPPS.
@@ -17,8 +17,7 @@ const (
 	cmpNotAtLeast = 0x19 // less, or one is NaN
 )
 
-// meeting loads an entry of the table of an axis: where the first pixel that is met is, in bytes, how many are met, and the place of
-// the first.
+// meeting loads an entry of the table of an axis, a range of pixels: the offset of the first in bytes, their number, and the place of the first.
 func meeting(table reg.Register) (at, count, place reg.Register) {
 	at, count, place = GP64(), GP64(), GP64()
 	MOVQ(Mem{Base: table}, at)
@@ -28,9 +27,9 @@ func meeting(table reg.Register) (at, count, place reg.Register) {
 	return at, count, place
 }
 
-// blockWindows emits a loop over the windows of a row of n outputs: columns is their table, count is how many rows of inputs they
-// meet, ld bytes apart, and src is the first of these. first gets a window's first input and its place, next every other one, line
-// is called after each row of a window, store after each window.
+// blockWindows emits a loop over the windows of a row of n outputs. columns is their table; the windows have count rows of inputs, ld bytes apart,
+// the first at src. first gets a window's first input and its place, next every other input; line follows each row of a window, store each
+// window.
 func blockWindows(s emit.ISA, first func(x Mem, place reg.Register), next func(x Mem), line, store func()) {
 	columns, n := emit.GP("columns"), emit.GP("n")
 	Label("output")
@@ -62,8 +61,8 @@ func blockWindows(s emit.ISA, first func(x Mem, place reg.Register), next func(x
 }
 
 // MaxBlocks emits the maxima of windows and their places. places are the places of the first row of windows, those of the next row
-// are wide bytes on. Maxima up to the limit become 0, from no place. All vectors of a pixel are worked on at once: each waits for its last
-// comparison.
+// are wide bytes on. Maxima up to the limit become 0, from no place. All vectors of a pixel go through the loop together, since each waits
+// for its last comparison.
 func MaxBlocks(s emit.ISA) {
 	dst, mask := emit.GP("dst"), emit.GP("mask")
 	limit, zero, none := s.Constant("limit"), s.Zero(), s.Load(s.Bits(noneCode))
@@ -96,7 +95,7 @@ func MaxBlocks(s emit.ISA) {
 	})
 }
 
-// keepLargerAt is keepLarger of values in memory, which all have one place.
+// keepLargerAt is keepLarger for values in memory that have the same place.
 func keepLargerAt(s emit.ISA, x, place Mem, value, best reg.VecVirtual) {
 	if s.Width == 8 {
 		at := s.V()

@@ -8,9 +8,9 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// blockInputs emits a loop over a row of n inputs: columns is their table, count is how many rows of outputs meet them, at least one, ld
-// bytes apart; dy is the first of these. begin gets where the first output that meets an input is, in bytes, and the place that the input
-// has in its window; add adds an output to the sum, and line is called after each row of outputs.
+// blockInputs emits a loop over a row of n inputs. columns is their table; the outputs whose windows have them are in count rows, at least one, ld
+// bytes apart, the first at dy. begin gets the offset in bytes of an input's first output, and the input's place in its window; add adds an
+// output to the sum, line follows each row of outputs.
 func blockInputs(s emit.ISA, sum reg.VecVirtual, begin func(output, place reg.Register), add func(dy Mem), line func()) {
 	dx, columns, n := emit.GP("dx"), emit.GP("columns"), emit.GP("n")
 	Label("input")
@@ -72,7 +72,7 @@ func MaxBlocksGrad(s emit.ISA) {
 	})
 }
 
-// addTaken adds those of a vector to a sum that took the place.
+// addTaken adds to a sum the gradients of the outputs that took a place.
 func addTaken(s emit.ISA, sum reg.VecVirtual, dy Mem, took reg.VecVirtual, place Mem) {
 	if s.Width == 16 {
 		lanes := K()

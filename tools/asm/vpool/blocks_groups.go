@@ -8,9 +8,9 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// MaxBlocksGroups is maxBlocksGrad for windows q.K wide, q.S apart: the inputs that begin with the first of a window, q.S of them, meet
-// the same outputs, all of which there are. dx is the first of n such groups of a row, dy and taken are the first of the outputs that it
-// meets, places those of the first row of outputs; down is how many bytes before they come for the next row.
+// MaxBlocksGroups is MaxBlocksGrad for windows q.K wide and q.S apart, by groups of q.S inputs that lie in the same windows, all of which exist. dx
+// is the first of n groups of a row, dy and taken the first of the first group's outputs, places those in the first row of outputs; down is
+// the number of bytes by which they move back from a row to the next.
 func MaxBlocksGroups(s emit.ISA, q Squares) {
 	dx, dy, taken, n := emit.GP("dx"), emit.GP("dy"), emit.GP("taken"), emit.GP("n")
 	ld, ldTaken, down := emit.GP("ld"), emit.GP("ld"), emit.GP("down")

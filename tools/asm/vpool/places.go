@@ -93,7 +93,7 @@ func windows(s emit.ISA) (base, next reg.VecVirtual) {
 	return base, next
 }
 
-// pointer is where values of a size in bytes are.
+// pointer is the address of values of a size in bytes.
 type pointer struct {
 	to   reg.Register
 	size int

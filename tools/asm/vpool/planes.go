@@ -10,7 +10,7 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// Squares is pooling by windows of k x k that are s apart.
+// Squares is pooling by windows of K x K that are S apart.
 type Squares struct{ K, S int }
 
 // Vectors of a block's table, forward: lanes to be stored, lanes inside the image of each load, each tap's column, but for the
@@ -25,7 +25,7 @@ const (
 // entry is vector i of the table.
 func entry(s emit.ISA, table reg.Register, i int) Mem { return Mem{Base: table, Disp: 4 * s.Width * i} }
 
-// held is a vector of the table: in a register where there are enough.
+// held is a vector of the table, in a register if there are enough.
 func held(s emit.ISA, table reg.Register, i int) Op {
 	if s.Width == 16 {
 		return s.Load(entry(s, table, i))

@@ -9,7 +9,7 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// linear is a one-dimensional map from in values to out values.
+// linear is a map of a line of in values to out values.
 type linear struct {
 	name    string
 	in, out int

@@ -10,15 +10,12 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// twice emits a map applied to the rows and then to the columns of n squares of vectors. strides holds, in values, those
-// between the rows, columns and squares of src, then of dst; tmp has room for a vector of each row and result; bias is
-// a vector that is added to the results of maps that are biased, and another, 64 bytes behind it, below which they do not go.
+// twice emits a map of the rows and then of the columns of n squares of vectors. strides has the distances, in values, between rows, columns and
+// squares of src, then of dst. tmp has room for a vector of each row and result. bias is, for biased maps, a vector that is added to the
+// results and, 64 bytes behind it, a floor.
 func (s mapper) twice(l linear) {
-	dst := emit.GP("dst")
-	src := emit.GP("src")
-	tmp := emit.GP("tmp")
-	strides := emit.GP("strides")
-	n := emit.GP("n")
+	dst, src, tmp := emit.GP("dst"), emit.GP("src"), emit.GP("tmp")
+	strides, n := emit.GP("strides"), emit.GP("n")
 	var bias reg.Register
 	var b reg.VecVirtual
 	if l.biased {
@@ -33,10 +30,40 @@ func (s mapper) twice(l linear) {
 	}
 	wide := 4 * s.Width
 	stay := s.columnsKept(l)
-	held := make([][]reg.VecVirtual, stay)
 	*s.kept = kept{s: s.ISA}
 	s.kept.begin()
 	Label("square")
+	held := s.firstHalf(l, src, tmp, field, stay)
+	column, to := field(4), GP64()
+	MOVQ(dst, to)
+	rows := multiples(field(3))
+	for j := 0; j < l.out; j++ {
+		x := make([]reg.VecVirtual, l.in)
+		for i := range x {
+			if j < stay {
+				x[i] = held[j][i]
+				continue
+			}
+			x[i] = s.Load(Mem{Base: tmp, Disp: (i*l.out + j) * wide})
+		}
+		for i, v := range l.apply(x) {
+			s.put(l, v, bias, b, rows(to, i))
+		}
+		if j+1 < l.out {
+			ADDQ(column, to)
+		}
+	}
+	ADDQ(field(2), src)
+	ADDQ(field(5), dst)
+	DECQ(n)
+	JNE(LabelRef("square"))
+	s.Ret()
+	s.kept.end("square")
+}
+
+// firstHalf emits the map of the rows of a square. Of the results the first stay columns are returned in registers; the others go to tmp.
+func (s mapper) firstHalf(l linear, src, tmp reg.Register, field func(i int) reg.GPVirtual, stay int) [][]reg.VecVirtual {
+	wide, held := 4*s.Width, make([][]reg.VecVirtual, stay)
 	row, at := field(0), GP64()
 	MOVQ(src, at)
 	columns := multiples(field(1))
@@ -56,41 +83,21 @@ func (s mapper) twice(l linear) {
 			ADDQ(row, at)
 		}
 	}
-	column, to := field(4), GP64()
-	MOVQ(dst, to)
-	rows := multiples(field(3))
-	for j := 0; j < l.out; j++ {
-		x := make([]reg.VecVirtual, l.in)
-		for i := range x {
-			if j < stay {
-				x[i] = held[j][i]
-				continue
-			}
-			x[i] = s.Load(Mem{Base: tmp, Disp: (i*l.out + j) * wide})
-		}
-		for i, v := range l.apply(x) {
-			if l.biased {
-				v = s.Max(s.Load(Mem{Base: bias, Disp: emit.PixelBytes}), s.Add(v, b))
-			}
-			if l.added {
-				v = s.Add(v, rows(to, i))
-			}
-			VMOVUPS(v, rows(to, i))
-		}
-		if j+1 < l.out {
-			ADDQ(column, to)
-		}
-	}
-	ADDQ(field(2), src)
-	ADDQ(field(5), dst)
-	DECQ(n)
-	JNE(LabelRef("square"))
-	VZEROUPPER()
-	RET()
-	s.kept.end("square")
+	return held
 }
 
-// columnsKept is how many columns of a half-mapped square stay in registers: storing them, to load them soon after, takes longer than mapping.
+// put stores a result: of a biased map after adding b and with the floor behind bias, of an added one added to what is there.
+func (s mapper) put(l linear, v reg.VecVirtual, bias reg.Register, b reg.VecVirtual, to Mem) {
+	if l.biased {
+		v = s.Max(s.Load(Mem{Base: bias, Disp: emit.PixelBytes}), s.Add(v, b))
+	}
+	if l.added {
+		v = s.Add(v, to)
+	}
+	VMOVUPS(v, to)
+}
+
+// columnsKept is the number of columns of a half-mapped square that stay in registers. Storing and loading them takes longer than the map.
 func (s mapper) columnsKept(l linear) int {
 	if s.Width < 16 {
 		return 0
@@ -98,8 +105,8 @@ func (s mapper) columnsKept(l linear) int {
 	return max(0, min(l.out, (32-l.in-l.out-8)/l.in))
 }
 
-// kept are constant vectors that a loop has in registers, where there are as many: those of 64 bytes would lie across two lines each, since
-// Go aligns none by more than 32, and loading such takes twice as long.
+// kept are constant vectors that a loop of AVX-512 has in registers. In memory they would lie across two cache lines each, since Go aligns data to
+// 32 bytes at most, and loading them would take twice as long.
 type kept struct {
 	s       emit.ISA
 	values  []float64
@@ -119,13 +126,14 @@ func (h *kept) f(x float64) Op {
 	return h.vectors[i]
 }
 
-// begin stands before the loop, end behind the function: what the loop needs is known only there.
+// begin stands before the loop, end behind the function: only there it is known which constants the loop needs.
 func (h *kept) begin() {
 	if h.s.Width == 16 {
 		JMP(LabelRef("constants"))
 	}
 }
 
+// end fills the registers of the constants and jumps to the loop.
 func (h *kept) end(loop string) {
 	if h.s.Width < 16 {
 		return

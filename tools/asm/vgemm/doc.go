@@ -1,0 +1,2 @@
+// Package vgemm emits the micro-kernels of matrix products and the packing of their panels.
+package vgemm

@@ -1,0 +1,2 @@
+// Package vnorm emits the kernels of batch normalisation and of local response normalisation.
+package vnorm
