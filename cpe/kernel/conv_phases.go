@@ -137,8 +137,11 @@ func (v *phasedConv) places(images, rows int) int {
 	return ((images-1)*v.lines+rows-1)*v.width + v.cols.units
 }
 
-// source and memory are the numbers of values of the copy, and of it and what is made.
-func (v *phasedConv) source() int { return v.out*v.ld + 2*slabSlack }
+// source and memory are the numbers of values of the copy, and of it and what is made. The zeros behind a line are those ahead of the next, and
+// the copy ends with those of its last line. Vectors read a little beyond.
+func (v *phasedConv) source() int {
+	return v.out*v.ld + max(slabSlack, cpe.WholeLines(v.cols.before)) + slabSlack
+}
 func (v *phasedConv) memory() int {
 	return v.source() + v.block*v.rows.results*v.cols.results*v.row
 }

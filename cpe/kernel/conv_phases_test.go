@@ -23,6 +23,7 @@ var phasedShapes = []ConvShape{
 	{2, 3, 5, 1, []int{9, 14}, []int{3, 5}, []int{1, 2}, []int{1, 0}, []int{1, 1}},
 	{2, 3, 5, 1, []int{14, 9}, []int{5, 3}, []int{3, 1}, []int{0, 2}, []int{1, 2}},
 	{3, 4, 6, 2, []int{37}, []int{5}, []int{2}, []int{1}, []int{1}},
+	{1, 1, 1, 1, []int{7, 60}, []int{1, 11}, []int{2, 1}, []int{5, 0}, []int{1, 3}}, // more zeros ahead of a line than lanes of two vectors
 }
 
 // TestPhases: input gradients with strides are right, and have the same bits on any number of core groups.
