@@ -1,0 +1,178 @@
+#!/usr/bin/env bash
+# Compares two builds of swcaffe byte by byte, for a change that is meant to change no result.
+#
+#   scripts/same_results.sh [-jobs N] [-keep DIR] OLD NEW [MODEL...]
+#
+# OLD and NEW are binaries. MODEL names some of models/*; without it all are compared. -jobs N runs N cases at a time (2).
+# Cases are
+#   train LEVEL    caffemodel and solverstate after two iterations of each solver, with SWCAFFE_SIMD=go, avx2 and avx512, as far as this
+#                  computer has them
+#   train mpe      the same with -engine mpe
+#   train sw26010  the same on the modelled SW26010, whose kernels then move values; batches of 4, and not the nets for ImageNet
+#   time cost      "swcaffe time -machine sw26010" of each net in phase TRAIN (deploy.prototxt: TEST), as text and with -json: both cost models'
+#   time values    and with -mode functional, for batches of 4; host times, which go to the log, do not count
+# It prints "equal", "differs" with the file and its first other byte, or "fails" with the last line of the log, a line a case as they end,
+# and ends with 1 unless all are equal. A build that fails like the other does is not equal either.
+#
+# Data are small generated sets. Nets for ImageNet are trained on random images, with -stage synthetic, in batches of 2 (1 on the MPE path), as
+# an iteration in plain Go would take minutes; their layers of 4096 units have 256, as their snapshots would take gigabytes; and
+# VGG's images are 64 x 64 pixels (32 x 32). Gradients of several batches (iter_size) are those of one. Batches of other nets are their own; on
+# the MPE path they have at most 16 images. All cases take about 15 minutes on two cores. -keep DIR keeps what was run and written in DIR.
+set -euo pipefail
+usage="usage: $0 [-jobs N] [-keep DIR] OLD NEW [MODEL...]"
+jobs=2 keep=
+while (($# > 0)); do
+  case $1 in
+    -jobs) jobs=${2:?"$usage"} && shift 2 ;;
+    -keep) keep=${2:?"$usage"} && shift 2 ;;
+    -*) echo "$usage" >&2 && exit 2 ;;
+    *) break ;;
+  esac
+done
+(($# >= 2)) && [[ $jobs =~ ^[1-9][0-9]*$ ]] || { echo "$usage" >&2; exit 2; }
+old=$(realpath -e "$1") new=$(realpath -e "$2")
+shift 2
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+(($# > 0)) || set -- $(cd models && printf '%s\n' */ | tr -d /)
+for model; do
+  [ -e "models/$model/train_val.prototxt" ] || { echo "$0: there is no models/$model" >&2; exit 2; }
+done
+
+if [ -n "$keep" ]; then
+  mkdir -p "$keep" && work=$(realpath "$keep")
+else
+  work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
+fi
+export old new work
+: >"$work/results"
+
+# What each build makes stands in a folder of its own, which has the same models and data under the same names.
+cp -rL models "$work/models"
+(
+  cd "$work"
+  for set in digits shapes pairs scenes points; do
+    "$old" dataset $set -train 300 -test 100 -force
+  done
+  "$old" dataset text -train 20001 -test 4001 -force
+) >"$work/dataset.log" 2>&1 || { tail -n 3 "$work/dataset.log" >&2; exit 2; }
+for build in old new; do
+  mkdir -p "$work/$build"
+  ln -sfn ../models "$work/$build/models" && ln -sfn ../data "$work/$build/data"
+done
+
+# for_imagenet PATH tells whether the model that a file belongs to wants photographs.
+for_imagenet() { grep -q '"synthetic"' "$(dirname "$1")/train_val.prototxt"; }
+
+# small NET BATCH PIXELS TO writes a net with smaller batches and, if it is for ImageNet, fewer units and, if VGG's, smaller images.
+small() {
+  local edit=(-e "s/batch_size: [0-9]*/batch_size: $2/")
+  if for_imagenet "$1"; then
+    edit+=(-e "s/shape { dim: [0-9]*/shape { dim: $2/" -e 's/num_output: 4096/num_output: 256/')
+    [[ $1 != models/vgg* ]] || edit+=(-e "s/dim: 224 dim: 224/dim: $3 dim: $3/")
+  fi
+  sed "${edit[@]}" "$1" >"$4"
+}
+
+# solver SOLVER NET PREFIX prints a solver of two iterations that tests nothing.
+solver() {
+  sed -E '/^(net|test_[a-z_]*|iter_size|max_iter|snapshot|snapshot_prefix|random_seed|display):?[ {]/d' "$1"
+  printf 'net: "%s"\nmax_iter: 2\nsnapshot: 0\nsnapshot_prefix: "%s"\nrandom_seed: 1\n' "$2" "$3"
+}
+
+# both NAME ARGS... runs both builds, each in its folder, where a case writes to out/NAME. It prints why those fail that do.
+both() {
+  local name=$1 build
+  shift
+  for build in old new; do
+    mkdir -p "$work/$build/out/$name"
+    (cd "$work/$build" && "${!build}" "$@" >"out/$name/stdout" 2>"$work/$build/$name.log") ||
+      echo "$build: $(tail -n 1 "$work/$build/$name.log") "
+  done
+}
+
+# run KIND PATH VARIANT does a case and prints its line.
+run() {
+  local name="$1_$3_$(tr / _ <<<"${2%.prototxt}")" net flags=() result failed file
+  if [ "$1" = train ]; then
+    net=$(sed -nE 's/^net: *"(.*)"/\1/p' "$2")
+    local batch=0 pixels=64 from=$net
+    case $3 in
+      mpe) batch=16 flags=(-engine mpe) ;;
+      sw26010) batch=4 flags=(-machine sw26010) ;;
+    esac
+    if for_imagenet "$net"; then
+      batch=2 flags+=(-stage synthetic)
+      [ "$3" != mpe ] || batch=1 pixels=32
+    elif ((batch > 0)); then
+      local own
+      own=$(sed -nE 's/.*batch_size: ([0-9]+).*/\1/p' "$net" | sort -n | head -n 1)
+      ((batch < own)) || batch=$own
+    fi
+    if ((batch > 0)); then
+      net=models/$name.net.prototxt && small "$from" "$batch" "$pixels" "$net"
+    fi
+    solver "$2" "$net" "out/$name/snapshot" >"models/$name.solver.prototxt"
+    [[ $3 == mpe || $3 == sw26010 ]] || export SWCAFFE_SIMD=$3
+    failed=$(both "$name" train -solver "models/$name.solver.prototxt" -threads 2 "${flags[@]}")
+    unset SWCAFFE_SIMD
+  else
+    flags=(-model "$2" -machine sw26010 -seed 1)
+    [[ $2 == */deploy.prototxt || $2 == */nonlinear_deploy.prototxt ]] && flags+=(-phase TEST) || flags+=(-phase TRAIN)
+    if for_imagenet "$2"; then
+      flags+=(-stage synthetic)
+    fi
+    if [ "$3" = values ]; then
+      net=models/$name.net.prototxt && small "$2" 4 64 "$net"
+      flags+=(-model "$net" -mode functional -batch 4)
+    fi
+    failed=$(both "$name" time "${flags[@]}" -json "out/$name/report.json")
+  fi
+  result=equal
+  if [ -n "$failed" ]; then
+    result="fails: ${failed//$'\n'/}"
+  elif ! file=$(diff -rq "$work/old/out/$name" "$work/new/out/$name"); then
+    result="differs: $(head -n 1 <<<"$file" | sed "s,$work/,,g")"
+    file=$(cd "$work/old/out/$name" && find . -type f | sort | while read -r f; do cmp -s "$f" "$work/new/out/$name/$f" || { echo "$f"; break; }; done)
+    [ ! -e "$work/new/out/$name/$file" ] || result="differs: ${file#./}$(cmp "$work/old/out/$name/$file" "$work/new/out/$name/$file" | sed 's/.* differ//')"
+  elif [ "$1" = train ] && ! ls "$work/old/out/$name"/*.solverstate >/dev/null 2>&1; then
+    result="fails: no snapshot was written"
+  fi
+  [[ -n $keep ]] || rm -rf "$work"/{old,new}/out/"$name"
+  echo "$result" >>"$work/results"
+  printf '[%d of %d, %d s] %s %s, %s: %s\n' "$(wc -l <"$work/results")" "$cases" $(($(date +%s) - began)) "$1" "$3" "$2" "$result"
+}
+export -f for_imagenet small solver both run
+export keep
+
+levels=()
+for level in go avx2 avx512; do
+  if [ "$(SWCAFFE_SIMD=$level "$old" device_query 2>/dev/null | sed -n 's/^SIMD: *//p')" = $level ]; then
+    levels+=("$level")
+  else
+    echo "not compared: this computer has no $level"
+  fi
+done
+
+# The longest cases come first, so that no core waits at the end.
+list() {
+  local model path variant
+  for model; do
+    for path in models/$model/*solver*.prototxt; do
+      for variant in mpe "${levels[@]}" sw26010; do
+        if [ $variant = sw26010 ] && for_imagenet "$path"; then continue; fi
+        printf '%s %s %s\n' train "$path" "$variant"
+      done
+    done
+    for path in models/$model/*train_val.prototxt models/$model/*deploy.prototxt; do
+      printf '%s %s %s\n' time "$path" cost time "$path" values
+    done
+  done
+}
+list "$@" >"$work/cases"
+cases=$(wc -l <"$work/cases") began=$(date +%s)
+export cases began
+cd "$work"
+sort -k3,3r -k1,1r cases | xargs -P "$jobs" -L 1 bash -c 'run "$@"' run
+equal=$(grep -c '^equal$' results || true)
+echo "$equal of $cases cases are equal"
+[ "$equal" = "$cases" ]
