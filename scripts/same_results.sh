@@ -41,8 +41,16 @@ done
 if [ -n "$keep" ]; then
   mkdir -p "$keep" && work=$(realpath "$keep")
 else
-  work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
+  work=$(mktemp -d)
 fi
+# Whatever ends the script ends the cases that run.
+cases_group=
+end() {
+  [ -z "$cases_group" ] || kill -- "-$cases_group" 2>/dev/null && wait || true
+  [ -n "$keep" ] || rm -rf "$work"
+}
+trap end EXIT
+trap 'exit 130' INT TERM HUP
 export old new work
 : >"$work/results"
 
@@ -172,7 +180,12 @@ list "$@" >"$work/cases"
 cases=$(wc -l <"$work/cases") began=$(date +%s)
 export cases began
 cd "$work"
-sort -k3,3r -k1,1r cases | xargs -P "$jobs" -L 1 bash -c 'run "$@"' run
+sort -k3,3r -k1,1r cases >ordered
+set -m # a process group of its own
+xargs -P "$jobs" -L 1 bash -c 'run "$@"' run <ordered &
+cases_group=$!
+wait "$cases_group" || true
+cases_group=
 equal=$(grep -c '^equal$' results || true)
 echo "$equal of $cases cases are equal"
 [ "$equal" = "$cases" ]
