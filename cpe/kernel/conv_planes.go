@@ -192,7 +192,7 @@ func (v *planeConv) multiply(g *cpe.CoreGroup, weights, images, to []float32, ld
 
 // poolPanel makes a panel of outputs of an image and pools them.
 func (v *planeConv) poolPanel(g *cpe.CoreGroup, weights, images, results []float32, image, p int) {
-	s := &v.pool.shape
+	s := v.pool.Shape()
 	in, out := s.H*s.W, s.OH*s.OW
 	v.multiply(g, weights, images, results, in, in)
 	for i := range min(v.panel, s.C-p*v.panel) {

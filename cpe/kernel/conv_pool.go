@@ -68,7 +68,7 @@ func newConvPool(m *cpe.Machine, s ConvShape, p PoolShape) (*ConvPool, error) {
 // Blocks reports whether images, and outputs, may lie in blocks of channels.
 func (c *ConvPool) Blocks() (in, out bool) {
 	if c.pool != nil {
-		return false, c.pool.blocks != nil
+		return false, c.pool.Blocked()
 	}
 	return c.conv.Blocks()
 }
@@ -104,7 +104,7 @@ func (c *ConvPool) Turns() (times, values int) {
 	if c.pool == nil {
 		return c.conv.Turns()
 	}
-	if s := &c.pool.shape; s.InBlocks && !s.OutBlocks {
+	if s := c.pool.Shape(); s.InBlocks && !s.OutBlocks {
 		return 2, 2 * s.N * s.C * s.OH * s.OW
 	}
 	return 0, 0
@@ -138,15 +138,15 @@ func (c *ConvPool) setMask(mask []int32) {
 		c.conv.pooled.taken = maskBytes(mask)
 		return
 	}
-	c.pool.mask = mask
+	c.pool.SetMask(mask)
 }
 
 // poolPlanes prepares both directions where results lie by planes; false if there are no vectors that pool such, an image's results take more
 // than half of L2, or outputs are so many that adding up what each took would be more work than adding up what all results meet.
 func (c *ConvPool) poolPlanes() bool {
-	s, spec := &c.pool.shape, c.conv.machine.Spec()
+	s, spec := c.pool.Shape(), c.conv.machine.Spec()
 	v := newPlaneConv(c.conv)
-	if c.pool.planes == nil || v.bands > 1 || s.C*s.H*s.W > spec.LDMBytes/2/4 || 2*s.OH*s.OW > s.H*s.W {
+	if !c.pool.ByPlanes() || v.bands > 1 || s.C*s.H*s.W > spec.LDMBytes/2/4 || 2*s.OH*s.OW > s.H*s.W {
 		return false
 	}
 	v.pool = c.pool

@@ -16,7 +16,7 @@ type pooledOffsets struct {
 
 // poolBlocks prepares both directions, with bands that take a quarter of L2; false if a row of outputs takes more than half of it.
 func (c *ConvPool) poolBlocks() bool {
-	s, spec := &c.pool.shape, c.conv.machine.Spec()
+	s, spec := c.pool.Shape(), c.conv.machine.Spec()
 	v := &pooledOffsets{offsetConv: planOffsetConv(c.conv), pool: c.pool}
 	fit := spec.LDMBytes / 4 / v.line()
 	if fit/2 < min(s.H, s.KH) {
@@ -26,7 +26,7 @@ func (c *ConvPool) poolBlocks() bool {
 	most := 0
 	for y := 0; y < s.OH; y += rows {
 		outputs := vpool.Rows{From: y, To: min(y+rows, s.OH)}
-		b := poolBand{c.pool.blocks.kernel.Inputs(outputs), outputs}
+		b := c.pool.inputRows(outputs)
 		v.bands, most = append(v.bands, b), max(most, b.inputs.To-b.inputs.From)
 	}
 	if s.turnsOut() {
@@ -82,8 +82,6 @@ func (v *pooledOffsets) keep(results []float32, last, next vpool.Rows) int {
 // poolBand pools a band of results.
 func (v *pooledOffsets) poolBand(image int, b *poolBand, results, room []float32) {
 	for block := range v.out.blocks() {
-		y, taken := v.pool.outputsOf(v.conv.args.y, image*v.out.blocks()+block, room)
-		v.pool.blocks.kernel.Max(y.place(b.outputs), taken[y.at(b.outputs):], results[block*v.jump():], b.outputs, v.pool.shape.ReLU)
-		y.store(b.outputs)
+		v.pool.maxBand(v.conv.args.y, image*v.out.blocks()+block, b, results[block*v.jump():], room)
 	}
 }

@@ -26,7 +26,7 @@ func (p *pooledGrads) size() int { return p.band() + p.source() }
 func (p *pooledGrads) band() int { return p.y.blocks() * p.rows * p.y.Cols() * BlockLanes }
 
 func (p *pooledGrads) source() int {
-	if s := &p.pool.shape; s.turnsOut() {
+	if s := p.pool.Shape(); s.turnsOut() {
 		return min(s.OH, (p.rows+s.KH)/s.SH+1) * s.OW * BlockLanes
 	}
 	return 0
@@ -35,13 +35,11 @@ func (p *pooledGrads) source() int {
 // of returns a band's gradient, dy being that of the outputs.
 func (p *pooledGrads) of(dy []float32, at pointSpan, scratch []float32) pointBlocks {
 	band, room := scratch[:p.band()], scratch[p.band():]
-	width, pool := p.y.Cols(), p.pool.blocks.kernel
-	rows := vpool.Rows{From: at.first / width, To: (at.first + at.n) / width}
-	outputs := pool.Outputs(rows)
+	width := p.y.Cols()
+	rows := p.pool.outputRows(vpool.Rows{From: at.first / width, To: (at.first + at.n) / width})
 	to := pointBlocks{data: band, jump: at.n * BlockLanes}
 	for block := range p.y.blocks() {
-		y, taken := p.pool.outputsOf(dy, at.image*p.y.blocks()+block, room)
-		pool.MaxGrad(to.data[block*to.jump:], y.load(outputs), taken[y.at(outputs):], rows)
+		p.pool.maxBandGrad(to.data[block*to.jump:], at.image*p.y.blocks()+block, &rows, dy, room)
 	}
 	return to
 }

@@ -31,7 +31,7 @@ type takenWeights struct {
 const takenChunks = 16
 
 func newTakenWeights(c *Conv, p *Pool) *takenWeights {
-	s := &p.shape
+	s := p.Shape()
 	b := newPaddedBand(c.shape, s.H)
 	v := &takenWeights{conv: c, pool: p, image: b, line: cpe.WholeLines(b.w + 2*b.padW + vconv.TakenLanes), chunks: min(takenChunks, s.N)}
 	v.plane = (b.h + 2*b.padH) * v.line
@@ -74,7 +74,7 @@ func (v *takenWeights) Name() string { return "convolution " + WeightGradient.St
 
 // chunk is the sums of a chunk.
 func (v *takenWeights) chunk(g *cpe.CoreGroup, i int) []float32 {
-	n := v.pool.shape.C * v.values()
+	n := v.pool.Shape().C * v.values()
 	return g.Common(v.chunks * n)[i*n:][:n]
 }
 
@@ -106,7 +106,7 @@ func (v *takenWeights) read(x []float32, image int) {
 
 // add adds an image.
 func (v *takenWeights) add(g *cpe.CoreGroup, sums, x []float32, image int) {
-	s, args := &v.pool.shape, &v.conv.args
+	s, args := v.pool.Shape(), &v.conv.args
 	for c := range s.C {
 		plane, to := image*s.C+c, sums[c*v.values():][:v.values()]
 		dy, taken := args.y[plane*s.OH*s.OW:][:s.OH*s.OW], v.pool.taken(g, plane)
@@ -136,7 +136,7 @@ func (c collectTaken) Name() string { return c.takenWeights.Name() + ", collecti
 // RunGroup does a core group's share of the output channels.
 func (c collectTaken) RunGroup(g *cpe.CoreGroup) error {
 	args, depth := &c.conv.args, c.conv.shape.depth()
-	lo, hi := g.Share(c.pool.shape.C)
+	lo, hi := g.Share(c.pool.Shape().C)
 	for out := lo; out < hi; out++ {
 		sum := c.chunk(g, 0)[out*c.values():][:c.values()]
 		for i := 1; i < c.chunks; i++ {

@@ -32,21 +32,24 @@ func pooledShape(s ConvShape, window [3]int, floor bool) (p PoolShape, ok bool) 
 	k, step, pad := window[0], window[1], window[2]
 	p = PoolShape{N: s.N, C: s.Out, KH: k, KW: k, SH: step, SW: step, PH: pad, PW: pad}
 	p.H, p.W = two(s.OutSize(), 1)
-	outputs := func(n int) int {
-		if n+2*pad < k {
-			return 0
-		}
-		if floor {
-			return (n+2*pad-k)/step + 1
-		}
-		o := (n+2*pad-k+step-1)/step + 1
-		if (o-1)*step >= n+pad {
-			o--
-		}
-		return o
-	}
-	p.OH, p.OW = outputs(p.H), outputs(p.W)
+	p.OH, p.OW = pooledSize(p.H, window, floor), pooledSize(p.W, window, floor)
 	return p, p.OH > 0 && p.OW > 0
+}
+
+// pooledSize is the number of outputs of n values along an axis; it is rounded up, as Caffe's, unless floor says otherwise.
+func pooledSize(n int, window [3]int, floor bool) int {
+	k, step, pad := window[0], window[1], window[2]
+	if n+2*pad < k {
+		return 0
+	}
+	if floor {
+		return (n+2*pad-k)/step + 1
+	}
+	o := (n+2*pad-k+step-1)/step + 1
+	if (o-1)*step >= n+pad {
+		o--
+	}
+	return o
 }
 
 // TestConvPool: the bits of the convolution and the pooling one after the other, in both layouts of outputs, on any number of core groups,
@@ -100,7 +103,7 @@ func TestConvPoolPacked(t *testing.T) {
 // machineHasPlanes reports whether there are vectors that pool planes.
 func machineHasPlanes(t *testing.T) bool {
 	p, err := NewPool(hostMachine(t, 1), PoolShape{N: 1, C: 1, H: 4, W: 4, OH: 2, OW: 2, KH: 2, KW: 2, SH: 2, SW: 2})
-	return err == nil && p.planes != nil
+	return err == nil && p.ByPlanes()
 }
 
 // coarseWith are coarse values, of which sums are exact and many equal, with NaN and infinities if odd is set.

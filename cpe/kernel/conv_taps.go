@@ -7,7 +7,6 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
-	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
 // tapConv is the implicit convolution of the original swCaffe (Software.Unbuffered): the results of some columns of a row stay in
@@ -37,9 +36,8 @@ type tapTerm struct {
 // tapWorker is what a core group needs to itself.
 type tapWorker struct {
 	batchArrays
-	product *product
+	product Resident
 	a, b    taps
-	results []cpe.Tile
 	terms   []tapTerm
 }
 
@@ -70,24 +68,11 @@ func newTapConv(c *Conv, d Direction) (*tapConv, error) {
 	width := v.rowLength()
 	v.columns = min(v.columns, width)
 	v.cut(width)
-	mr, nr := vgemm.Tile()
-	plan := GemmPlan{BM: m, BN: n, BK: k, Order: [3]int{loopM, loopN, loopK}, Steps: meshSteps(&spec), MR: mr, NR: nr}
-	products := productsOf(c.machine, GemmShape{M: m, N: n, K: k}, plan)
+	products := newResidents(c.machine, m, n, k, v.columns)
 	v.workers = make([]tapWorker, len(products))
 	for i, p := range products {
-		p.a.Single, p.b.Single, p.c.Single = true, true, true
-		w := tapWorker{product: p, a: taps{bases: make([]int, 1)}, b: taps{bases: make([]int, 1)}, results: make([]cpe.Tile, v.columns)}
-		for r := range w.results {
-			w.results[r] = p.c
-		}
-		v.workers[i] = w
+		v.workers[i] = tapWorker{product: p, a: taps{bases: make([]int, 1)}, b: taps{bases: make([]int, 1)}}
 	}
-	tiles := products[0].extents(&spec, plan)
-	for range v.columns {
-		tiles = append(tiles, cpe.TileExtent{Tile: &products[0].c, Rows: m, Cols: n})
-	}
-	_, stored := cpe.Need(&spec, tiles...)
-	c.machine.Reserve(stored)
 	v.reserve()
 	return v, nil
 }
@@ -137,17 +122,8 @@ func (v *tapConv) RunGroup(g *cpe.CoreGroup) error {
 	if err := v.open(g, &w.batchArrays); err != nil || w.images == 0 {
 		return err
 	}
-	g.Free()
-	g.Deal(len(g.CPEs()))
-	p := w.product
-	if err := p.take(g); err != nil {
+	if err := w.product.Open(g); err != nil {
 		return err
-	}
-	m, n, _ := v.extents(v.most())
-	for r := range w.results {
-		if err := g.TakePlaced(p.name, &w.results[r], m, n); err != nil {
-			return err
-		}
 	}
 	for group := range v.conv.shape.Group {
 		for i := range v.runs {
@@ -163,32 +139,26 @@ func (v *tapConv) RunGroup(g *cpe.CoreGroup) error {
 func (v *tapConv) run(g *cpe.CoreGroup, w *tapWorker, group int, run *tapRun) error {
 	aAt, bAt, cAt, c := v.operands(&w.batchArrays, group, &w.a, &w.b)
 	m, n, k := v.extents(w.images)
-	p := w.product
+	p := &w.product
 	for r := range run.n {
-		g.Place(&w.results[r], cpe.Plain(from(c, cAt(run.first+r)), n), 0, 0, m, n, false)
-		v.begin(g, &w.results[r], v.bias(group))
+		g.Place(p.C(r), cpe.Plain(from(c, cAt(run.first+r)), n), 0, 0, m, n, false)
+		v.begin(g, p.C(r), v.bias(group))
 	}
 	fetch := func(position int) error {
 		w.b.bases[0] = bAt(position)
-		g.Get(&p.b, &w.b, 0, 0, k, n)
-		g.Sync()
+		p.GetB(g, &w.b, k, n)
 		return nil
 	}
 	multiply := func(t tapTerm) error {
 		w.a.bases[0] = aAt(int(t.a))
-		g.Get(&p.a, &w.a, 0, 0, m, k)
-		g.Sync()
-		if err := p.multiply(g, &w.results[t.r], true); err != nil {
-			return err
-		}
-		g.Sync()
-		return nil
+		p.GetA(g, &w.a, m, k)
+		return p.Multiply(g, t.r)
 	}
 	if err := v.visit(g, w, run, fetch, multiply); err != nil {
 		return err
 	}
 	for r := range run.n {
-		g.Put(&w.results[r])
+		g.Put(p.C(r))
 		g.Sync()
 	}
 	return nil

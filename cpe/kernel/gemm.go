@@ -242,8 +242,11 @@ func (s *split) share(g *cpe.CoreGroup, job *productJob) {
 	*lo, *hi = *lo+from, *lo+to
 }
 
+// sharer gives somebody a share lo <= i < hi of n things, as a core group does.
+type sharer interface{ Share(n int) (lo, hi int) }
+
 // shareOf returns a core group's share lo <= i < hi of n values, which is cut at multiples of a unit. It may be empty.
-func shareOf(g *cpe.CoreGroup, n, unit int) (lo, hi int) {
+func shareOf(g sharer, n, unit int) (lo, hi int) {
 	lo, hi = g.Share(blocks(n, unit))
 	return min(n, lo*unit), min(n, hi*unit)
 }

@@ -173,6 +173,9 @@ func TestStreamsCostOnly(t *testing.T) {
 		x := array(m, 280000)
 		return k.Run([][]float32{x, array(m, 100)}, [][]float32{x})
 	})
+}
+
+func TestPoolCostOnly(t *testing.T) {
 	for _, s := range poolShapes {
 		chargesTheSame(t, "pool", func(m *cpe.Machine) error {
 			p, err := NewPool(m, s)
@@ -190,6 +193,9 @@ func TestStreamsCostOnly(t *testing.T) {
 			return p.Backward(y, mask, x)
 		})
 	}
+}
+
+func TestCopyCostOnly(t *testing.T) {
 	chargesTheSame(t, "copy", func(m *cpe.Machine) error {
 		c, err := NewCopy(m, CopyShape{Outer: 3, Rows: 70, Cols: 130, SrcOuter: 9100, SrcRow: 130, DstOuter: 20000, DstRow: 200, Add: true})
 		if err != nil {

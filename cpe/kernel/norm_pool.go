@@ -46,25 +46,25 @@ func NewNormPool(m *cpe.Machine, n NearNorm, p PoolShape) (*NormPool, error) {
 	if v.pool, err = NewPool(m, p); err != nil {
 		return nil, err
 	}
-	kernel, fit := v.pool.blocks.kernel, max(1, normPoolValues/(p.W*BlockLanes))
+	fit := max(1, normPoolValues/(p.W*BlockLanes))
 	rows := max(1, (fit-p.KH)/p.SH+1)
 	for y := 0; y < p.OH; y += rows {
 		outputs := vpool.Rows{From: y, To: min(y+rows, p.OH)}
-		v.bands[0].add(&p, kernel.Inputs(outputs), outputs)
+		v.bands[0].add(&p, v.pool.inputRows(outputs))
 	}
 	for y := 0; y < p.H; y += fit {
 		inputs := vpool.Rows{From: y, To: min(y+fit, p.H)}
-		v.bands[1].add(&p, inputs, kernel.Outputs(inputs))
+		v.bands[1].add(&p, v.pool.outputRows(inputs))
 	}
 	return v, nil
 }
 
 // add appends a band.
-func (b *bandSet) add(p *PoolShape, inputs, outputs vpool.Rows) {
-	b.bands = append(b.bands, poolBand{inputs, outputs})
-	b.values = max(b.values, (inputs.To-inputs.From)*p.W*BlockLanes)
+func (b *bandSet) add(p *PoolShape, band poolBand) {
+	b.bands = append(b.bands, band)
+	b.values = max(b.values, (band.inputs.To-band.inputs.From)*p.W*BlockLanes)
 	if p.turnsOut() {
-		b.room = max(b.room, (outputs.To-outputs.From)*p.OW*BlockLanes)
+		b.room = max(b.room, (band.outputs.To-band.outputs.From)*p.OW*BlockLanes)
 	}
 }
 
@@ -95,7 +95,7 @@ func (v *NormPool) Scratch() (forward, backward int) {
 // Turns is as Conv.Turns.
 func (v *NormPool) Turns() (times, values int) {
 	times, values = v.pool.Turns()
-	if s := &v.pool.shape; v.planar {
+	if s := v.pool.Shape(); v.planar {
 		times, values = times+3, values+3*s.N*s.C*s.H*s.W
 	}
 	return times, values
@@ -103,13 +103,15 @@ func (v *NormPool) Turns() (times, values int) {
 
 // Forward pools what is made of x into y; mask is as Pool's.
 func (v *NormPool) Forward(x, y []float32, mask []int32) error {
-	v.backward, v.x, v.y, v.pool.mask = false, x, y, mask
+	v.backward, v.x, v.y = false, x, y
+	v.pool.SetMask(mask)
 	return v.run()
 }
 
 // Backward computes dx of the outputs' gradients dy. With relu it is that of the input of a ReLU layer whose result x is.
 func (v *NormPool) Backward(x, dy []float32, mask []int32, dx []float32, relu bool) error {
-	v.backward, v.x, v.y, v.pool.mask, v.dx, v.relu = true, x, dy, mask, dx, relu
+	v.backward, v.x, v.y, v.dx, v.relu = true, x, dy, dx, relu
+	v.pool.SetMask(mask)
 	return v.run()
 }
 
@@ -130,7 +132,7 @@ func (v *NormPool) RunGroup(g *cpe.CoreGroup) error {
 	if v.backward {
 		set = &v.bands[1]
 	}
-	n := v.pool.shape.N * len(set.bands)
+	n := v.pool.Shape().N * len(set.bands)
 	for lo, hi := g.Claim(n, claimedBands); lo < hi; lo, hi = g.Claim(n, claimedBands) {
 		for i := lo; i < hi; i++ {
 			w := normBand{NormPool: v, poolBand: &set.bands[i%len(set.bands)], image: i / len(set.bands)}
@@ -158,7 +160,7 @@ type normBand struct {
 
 // take returns memory for rows of a block's inputs.
 func (w *normBand) take(rows int) []float32 {
-	n := rows * (w.inputs.To - w.inputs.From) * w.pool.shape.W * BlockLanes
+	n := rows * (w.inputs.To - w.inputs.From) * w.pool.Shape().W * BlockLanes
 	taken := w.memory[:n]
 	w.memory = w.memory[n:]
 	return taken
@@ -166,13 +168,13 @@ func (w *normBand) take(rows int) []float32 {
 
 // planes is where the band of the first channel begins in inputs that lie by planes.
 func (w *normBand) planes(data []float32) []float32 {
-	s := &w.pool.shape
+	s := w.pool.Shape()
 	return data[w.image*s.C*s.H*s.W+w.inputs.From*s.W:]
 }
 
 // rows are the band's blocks of inputs where they lie, or slots of them that are turned.
 func (w *normBand) rows(data []float32, slots int) BlockRows {
-	s := &w.pool.shape
+	s := w.pool.Shape()
 	r := BlockRows{Zeros: w.zeros, Count: s.C / BlockLanes}
 	if w.planar {
 		r.Data, r.Stride, r.Slot = w.take(slots), len(w.zeros), slots
@@ -185,7 +187,7 @@ func (w *normBand) rows(data []float32, slots int) BlockRows {
 
 // load brings block m of x to its row, if it is turned.
 func (w *normBand) load(x *BlockRows, m int) {
-	if s := &w.pool.shape; w.planar && m < x.Count {
+	if s := w.pool.Shape(); w.planar && m < x.Count {
 		plane := s.H * s.W
 		vec.Transpose(x.Row(m), w.planes(w.x)[m*BlockLanes*plane:], BlockLanes, plane, BlockLanes, len(w.zeros)/BlockLanes)
 	}
@@ -193,7 +195,7 @@ func (w *normBand) load(x *BlockRows, m int) {
 
 // store brings block m of dx to its planes, if it is turned.
 func (w *normBand) store(dx *BlockRows, m int) {
-	if s := &w.pool.shape; w.planar {
+	if s := w.pool.Shape(); w.planar {
 		plane := s.H * s.W
 		vec.Transpose(w.planes(w.dx)[m*BlockLanes*plane:], dx.Row(m), plane, BlockLanes, len(w.zeros)/BlockLanes, BlockLanes)
 	}
@@ -206,9 +208,7 @@ func (w *normBand) forward() {
 	for m := range x.Count {
 		w.load(&x, m+1)
 		w.norm.Forward(s, y, x.Around(m))
-		outputs, taken := w.pool.outputsOf(w.y, w.image*x.Count+m, w.memory)
-		w.pool.blocks.kernel.Max(outputs.place(w.outputs), taken[outputs.at(w.outputs):], y, w.outputs, w.pool.shape.ReLU)
-		outputs.store(w.outputs)
+		w.pool.maxBand(w.y, w.image*x.Count+m, w.poolBand, y, w.memory)
 	}
 }
 
@@ -221,8 +221,7 @@ func (w *normBand) backward() {
 	for m := range x.Count + 1 {
 		if m < x.Count {
 			w.load(&x, m+1)
-			outputs, taken := w.pool.outputsOf(w.y, w.image*x.Count+m, w.memory)
-			w.pool.blocks.kernel.MaxGrad(dy, outputs.load(w.outputs), taken[outputs.at(w.outputs):], w.inputs)
+			w.pool.maxBandGrad(dy, w.image*x.Count+m, w.poolBand, w.y, w.memory)
 			w.norm.Own(s, dx.Row(m), ratio.Row(m), dy, x.Around(m))
 		}
 		if m > 0 {

@@ -13,7 +13,10 @@ var normedShapes = [][4]int{{2, 16, 7, 5}, {3, 80, 9, 11}, {1, 32, 61, 33}, {2, 
 
 // normedPool is a pooling of images.
 func normedPool(s [4]int, window [3]int) (PoolShape, bool) {
-	return pooledShape(ConvShape{N: s[0], C: s[1], Out: s[1], In: []int{s[2], s[3]}, Kernel: []int{1, 1}, Stride: []int{1, 1}, Pad: []int{0, 0}, Dilation: []int{1, 1}, Group: 1}, window, false)
+	k, step, pad := window[0], window[1], window[2]
+	p := PoolShape{N: s[0], C: s[1], H: s[2], W: s[3], KH: k, KW: k, SH: step, SW: step, PH: pad, PW: pad}
+	p.OH, p.OW = pooledSize(p.H, window, false), pooledSize(p.W, window, false)
+	return p, p.OH > 0 && p.OW > 0
 }
 
 // normPooled computes both directions by the formulas, images lying by planes; relu is said of outputs, before of inputs' gradients.

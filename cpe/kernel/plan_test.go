@@ -10,49 +10,19 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 )
 
-var rewrite = flag.Bool("rewrite", false, "rewrite testdata/plans.txt")
+var rewrite = flag.Bool("rewrite", false, "rewrite the files of plans in testdata")
 
-// TestPlans compares the plans for the SW26010 with testdata/plans.txt. Run it with -rewrite after a change that is meant
-// to change them, and read the difference.
-func TestPlans(t *testing.T) {
-	spec, err := cpe.Load("sw26010")
-	if err != nil {
-		t.Fatal(err)
-	}
+// golden compares the plans that a test shows with a file. -rewrite writes the file; read the difference.
+func golden(t *testing.T, file string, show func(add func(shape any, plan fmt.Stringer, err error))) {
+	t.Helper()
 	var b strings.Builder
-	show := func(shape any, plan fmt.Stringer, err error) {
+	show(func(shape any, plan fmt.Stringer, err error) {
 		if err != nil {
 			fmt.Fprintf(&b, "%v\n\t%v\n", shape, err)
 			return
 		}
 		fmt.Fprintf(&b, "%v\n\t%v\n", shape, plan)
-	}
-	for _, s := range []GemmShape{{M: 1024, N: 1024, K: 1024}, {M: 1, N: 1, K: 1}, {M: 64, N: 500, K: 800, TransB: true}, {M: 20, N: 36864, K: 25}, {M: 512, N: 4608, K: 196}} {
-		p, err := PlanGemm(&spec, s)
-		show(s, p, err)
-	}
-	for _, s := range []ConvShape{conv2(64, 1, 20, 1, 28, 28, 5, 5, 1, 0, 1), conv2(32, 96, 256, 2, 27, 27, 5, 5, 1, 2, 1), conv2(1, 4, 4, 4, 8, 8, 3, 3, 2, 1, 1)} {
-		found, err := chooseStrategies(&spec, s, Auto)
-		if err != nil {
-			t.Fatal(err)
-		}
-		show(s, planConv(&spec, s, found.chosen), nil)
-	}
-	for _, s := range []Stream{
-		{Name: "relu", Dims: [3]int{1, 1, 1 << 20}, Ins: []Array{Full}, Outs: []Array{Full}},
-		{Name: "scale", Dims: [3]int{64, 96, 3025}, Ins: []Array{Full, Row, Row}, Outs: []Array{Full}},
-		{Name: "softmax", Dims: [3]int{128, 1000, 1}, WholeMid: true, Ins: []Array{Full}, Outs: []Array{Full}},
-		{Name: "too much", Dims: [3]int{1, 20000, 1}, WholeMid: true, Ins: []Array{Full}, Outs: []Array{Full}},
-		{Name: "nothing", Dims: [3]int{0, 5, 5}, Ins: []Array{Full}},
-	} {
-		p, err := PlanStream(&spec, &s)
-		show(s.Name, p, err)
-	}
-	for _, s := range poolShapes {
-		p, err := PlanPool(&spec, s)
-		show(fmt.Sprintf("pool %+v", s), p, err)
-	}
-	const file = "testdata/plans.txt"
+	})
 	if *rewrite {
 		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
 			t.Fatal(err)
@@ -65,6 +35,59 @@ func TestPlans(t *testing.T) {
 	if b.String() != string(want) {
 		t.Errorf("plans differ from %s:\n%s", file, b.String())
 	}
+}
+
+// TestPlans compares plans for the SW26010 with a file.
+func TestPlans(t *testing.T) {
+	spec := machine(t, "sw26010", true).Spec()
+	golden(t, "testdata/plans.txt", func(add func(any, fmt.Stringer, error)) {
+		for _, s := range []ConvShape{conv2(64, 1, 20, 1, 28, 28, 5, 5, 1, 0, 1), conv2(32, 96, 256, 2, 27, 27, 5, 5, 1, 2, 1), conv2(1, 4, 4, 4, 8, 8, 3, 3, 2, 1, 1)} {
+			found, err := chooseStrategies(&spec, s, Auto)
+			if err != nil {
+				t.Fatal(err)
+			}
+			add(s, planConv(&spec, s, found.chosen), nil)
+		}
+	})
+}
+
+// TestGemmPlans compares plans for the SW26010 with a file.
+func TestGemmPlans(t *testing.T) {
+	spec := machine(t, "sw26010", true).Spec()
+	golden(t, "testdata/gemm_plans.txt", func(add func(any, fmt.Stringer, error)) {
+		for _, s := range []GemmShape{{M: 1024, N: 1024, K: 1024}, {M: 1, N: 1, K: 1}, {M: 64, N: 500, K: 800, TransB: true}, {M: 20, N: 36864, K: 25}, {M: 512, N: 4608, K: 196}} {
+			p, err := PlanGemm(&spec, s)
+			add(s, p, err)
+		}
+	})
+}
+
+// TestStreamPlans compares plans for the SW26010 with a file.
+func TestStreamPlans(t *testing.T) {
+	spec := machine(t, "sw26010", true).Spec()
+	golden(t, "testdata/stream_plans.txt", func(add func(any, fmt.Stringer, error)) {
+		for _, s := range []Stream{
+			{Name: "relu", Dims: [3]int{1, 1, 1 << 20}, Ins: []Array{Full}, Outs: []Array{Full}},
+			{Name: "scale", Dims: [3]int{64, 96, 3025}, Ins: []Array{Full, Row, Row}, Outs: []Array{Full}},
+			{Name: "softmax", Dims: [3]int{128, 1000, 1}, WholeMid: true, Ins: []Array{Full}, Outs: []Array{Full}},
+			{Name: "too much", Dims: [3]int{1, 20000, 1}, WholeMid: true, Ins: []Array{Full}, Outs: []Array{Full}},
+			{Name: "nothing", Dims: [3]int{0, 5, 5}, Ins: []Array{Full}},
+		} {
+			p, err := PlanStream(&spec, &s)
+			add(s.Name, p, err)
+		}
+	})
+}
+
+// TestPoolPlans compares plans for the SW26010 with a file.
+func TestPoolPlans(t *testing.T) {
+	spec := machine(t, "sw26010", true).Spec()
+	golden(t, "testdata/pool_plans.txt", func(add func(any, fmt.Stringer, error)) {
+		for _, s := range poolShapes {
+			p, err := PlanPool(&spec, s)
+			add(fmt.Sprintf("pool %+v", s), p, err)
+		}
+	})
 }
 
 // TestHostPlansFitCaches: with any caches, blocks of B fit L2, blocks of A a part of L3, and blocks even out.

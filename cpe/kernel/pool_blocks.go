@@ -27,9 +27,6 @@ type blockPool struct {
 	inRoom, outRoom int // values of a core group's room for a band that is turned, or for what outputs' gradients give inputs of means
 }
 
-// poolBand is rows of outputs and the inputs that they meet, or rows of inputs and the outputs that they meet.
-type poolBand struct{ inputs, outputs vpool.Rows }
-
 // turnedValues is about how many inputs of a block are turned at a time, so that they are still in L2 when they are pooled.
 const turnedValues = 32 << 10
 

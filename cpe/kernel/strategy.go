@@ -30,6 +30,22 @@ func (s Strategy) String() string {
 	return [...]string{"auto", "explicit", "implicit", "winograd2", "winograd4", "winograd5", "winograd"}[s]
 }
 
+// tile returns the edge of the tiles of outputs that one of Winograd's strategies computes, 0 for other strategies.
+func (s Strategy) tile() int {
+	switch s {
+	case Winograd2:
+		return 2
+	case Winograd4:
+		return 4
+	case Winograd5:
+		return 5
+	}
+	return 0
+}
+
+// isWinograd reports whether a strategy is one of Winograd's, with tiles of a known size.
+func (s Strategy) isWinograd() bool { return s.tile() > 0 }
+
 // Direction is what a convolution computes.
 type Direction int
 

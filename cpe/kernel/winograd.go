@@ -20,18 +20,12 @@ import (
 // winogradLanes is the number of channels that are mapped together: a slice.
 const winogradLanes = vwinograd.Lanes
 
-// winograd are the strategies with tiles, and the edge of these.
-var winograd = map[Strategy]int{Winograd2: 2, Winograd4: 4, Winograd5: 5}
-
-// winogradStrategies are the same in order.
+// winogradStrategies are those with tiles, in order.
 var winogradStrategies = []Strategy{Winograd2, Winograd4, Winograd5}
-
-// isWinograd reports whether a strategy is one of Winograd's.
-func (s Strategy) isWinograd() bool { return winograd[s] > 0 }
 
 // winogradForm is how a strategy filters with a shape's kernels.
 func (s *ConvShape) winogradForm(st Strategy) vwinograd.Form {
-	return vwinograd.Form{Tile: winograd[st], Kernel: s.Kernel[0]}
+	return vwinograd.Form{Tile: st.tile(), Kernel: s.Kernel[0]}
 }
 
 // winogradable reports whether one of Winograd's strategies can compute the shape: square kernels of images for which there are
