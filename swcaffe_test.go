@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
 )
@@ -146,7 +146,7 @@ func TestSolverConvolvesAsTheDeviceSays(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []kernel.Strategy{kernel.Explicit, kernel.Winograd4} {
+	for _, want := range []shape.Strategy{shape.Explicit, shape.Winograd4} {
 		device, err := swcaffe.NewDevice(1)
 		if err != nil {
 			t.Fatal(err)
@@ -158,7 +158,7 @@ func TestSolverConvolvesAsTheDeviceSays(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		if got := s.Net().Layer(1).(layers.Strategist).Strategy(kernel.Forward); got != want {
+		if got := s.Net().Layer(1).(layers.Strategist).Strategy(shape.Forward); got != want {
 			t.Errorf("the convolution's strategy is %v, want %v", got, want)
 		}
 	}

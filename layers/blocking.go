@@ -3,10 +3,10 @@ package layers
 import (
 	"fmt"
 
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
-// Blocker is implemented by layers that can work on images whose channels lie in blocks (kernel.BlockLanes): a net keeps such a
+// Blocker is implemented by layers that can work on images whose channels lie in blocks (shape.BlockLanes): a net keeps such a
 // layout through a run of layers, so that nothing is turned between them.
 type Blocker interface {
 	// Blocking says what the layer can do, as it stands after Reshape.
@@ -33,11 +33,11 @@ type Turner interface {
 var alike = Blocking{Bottoms: true, Tops: true, Alike: true}
 
 // blockable reports whether the layer computes where images may lie in blocks: on the CPE path of a native machine.
-func (b *Base) blockable() bool { return !b.mpe() && kernel.HasBlocks(b.Device.Machine) }
+func (b *Base) blockable() bool { return !b.mpe() && shape.HasBlocks(b.Device.Machine) }
 
 // inBlocks is the Blocking of a layer that works channel by channel on an outer x channels x inner array, for a blob of axes axes.
 func (b *Base) inBlocks(axes int, dims [3]int) Blocking {
-	if !b.blockable() || axes != 4 || dims[1] == 0 || dims[1]%kernel.BlockLanes != 0 {
+	if !b.blockable() || axes != 4 || dims[1] == 0 || dims[1]%shape.BlockLanes != 0 {
 		return Blocking{}
 	}
 	return alike

@@ -7,6 +7,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -41,7 +42,7 @@ type convolution struct {
 
 	bottomShape []int // that the rest was planned for
 	topShape    []int
-	shape       kernel.ConvShape // of the convolution, whichever way it runs
+	shape       shape.Conv // of the convolution, whichever way it runs
 
 	conv     *kernel.Conv
 	addGrad  bool                 // to the bottoms' gradient
@@ -132,19 +133,19 @@ func (l *convolution) plan(bottom *blob.Blob) error {
 		return fmt.Errorf("bottom[0] has shape %s, the weights %s fit %d channels and %d spatial axes",
 			bottom.ShapeString(), l.params[0].ShapeString(), channels, l.spatial)
 	}
-	shape := kernel.ConvShape{
+	problem := shape.Conv{
 		N: bottom.CountRange(0, l.axis), C: channels, Out: l.out, Group: l.group,
 		In: slices.Clone(in[l.axis+1:]), Kernel: l.kernel, Stride: l.stride, Pad: l.pad, Dilation: l.dilation,
 	}
 	if l.spatial == 0 {
-		shape.In = []int{1}
+		problem.In = []int{1}
 	}
-	size := shape.OutSize()
+	size := problem.OutSize()
 	if l.transposed {
-		for i, n := range shape.In {
+		for i, n := range problem.In {
 			size[i] = l.stride[i]*(n-1) + l.dilation[i]*(l.kernel[i]-1) + 1 - 2*l.pad[i]
 		}
-		shape.In, shape.C, shape.Out = size, l.out, channels
+		problem.In, problem.C, problem.Out = size, l.out, channels
 	}
 	for i, s := range size {
 		switch n := in[l.axis+1:]; {
@@ -154,7 +155,7 @@ func (l *convolution) plan(bottom *blob.Blob) error {
 			return l.tooLarge(i, n[i], s)
 		}
 	}
-	l.shape, l.topShape = shape, append(append(slices.Clone(in[:l.axis]), l.out), size[:l.spatial]...)
+	l.shape, l.topShape = problem, append(append(slices.Clone(in[:l.axis]), l.out), size[:l.spatial]...)
 	return l.Device.CheckShape("a top", l.topShape)
 }
 
@@ -195,38 +196,38 @@ func (l *convolution) Scratch() (forward, params, bottoms int) {
 	if l.mpe() || l.conv == nil {
 		return 0, 0, 0
 	}
-	forward = l.conv.Scratch(l.direction(kernel.Forward))
+	forward = l.conv.Scratch(l.direction(shape.Forward))
 	if !l.InParts() {
 		return forward, 0, l.conv.GradsScratch()
 	}
-	return forward, l.conv.Scratch(kernel.WeightGradient), l.conv.Scratch(l.direction(kernel.InputGradient))
+	return forward, l.conv.Scratch(shape.WeightGradient), l.conv.Scratch(l.direction(shape.InputGradient))
 }
 
 // Strategy implements Strategist.
-func (l *convolution) Strategy(d kernel.Direction) kernel.Strategy {
+func (l *convolution) Strategy(d shape.Direction) shape.Strategy {
 	return l.conv.Plan().Strategy[l.direction(d)]
 }
 
 // RunnerUp implements Strategist.
-func (l *convolution) RunnerUp(d kernel.Direction) kernel.RunnerUp {
+func (l *convolution) RunnerUp(d shape.Direction) kernel.RunnerUp {
 	return l.conv.RunnerUp(l.direction(d))
 }
 
 // Algorithm implements Algorithmic.
-func (l *convolution) Algorithm(d kernel.Direction, joint bool) kernel.Algorithm {
+func (l *convolution) Algorithm(d shape.Direction, joint bool) shape.Algorithm {
 	switch {
 	case l.mpe() || l.conv == nil:
 		return ""
-	case joint && d != kernel.Forward && !l.InParts():
+	case joint && d != shape.Forward && !l.InParts():
 		return l.conv.GradsAlgorithm()
 	}
 	return l.conv.Algorithm(l.direction(d))
 }
 
 // direction is what the convolution does for a direction of the layer: what it does backward, a deconvolution does forward.
-func (l *convolution) direction(d kernel.Direction) kernel.Direction {
-	if l.transposed && d != kernel.WeightGradient {
-		return kernel.Forward + kernel.InputGradient - d
+func (l *convolution) direction(d shape.Direction) shape.Direction {
+	if l.transposed && d != shape.WeightGradient {
+		return shape.Forward + shape.InputGradient - d
 	}
 	return d
 }

@@ -2,14 +2,14 @@ package layers
 
 import (
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
 // convLoop visits the multiplications of a convolution of one image and one output channel: for each output position p and
 // kernel offset that meets an input, visit(p, w, x) with the indices of the weight within the filter and of the input within the
 // image, those of the first input channel of the group. What convSteps returns leads on to the others. meets is what convMeets returns.
-func convLoop(s *kernel.ConvShape, meets []int32, o int, visit func(p, w, x int)) {
+func convLoop(s *shape.Conv, meets []int32, o int, visit func(p, w, x int)) {
 	channels, size, plane := convSteps(s)
 	first := o / (s.Out / s.Group) * channels
 	for p := range len(meets) / size {
@@ -22,13 +22,13 @@ func convLoop(s *kernel.ConvShape, meets []int32, o int, visit func(p, w, x int)
 }
 
 // convSteps returns the number of a group's input channels, and how far apart their weights and their inputs are.
-func convSteps(s *kernel.ConvShape) (channels, size, plane int) {
+func convSteps(s *shape.Conv) (channels, size, plane int) {
 	return s.C / s.Group, blob.CountOf(s.Kernel...), blob.CountOf(s.In...)
 }
 
 // convMeets returns, for each output position and kernel offset, where in its plane the input lies that they meet; -1 in the
 // padding.
-func convMeets(s *kernel.ConvShape) []int32 {
+func convMeets(s *shape.Conv) []int32 {
 	out := s.OutSize()
 	size, outputs := blob.CountOf(s.Kernel...), blob.CountOf(out...)
 	meets := pages.Make[int32](outputs * size)[:0]
@@ -45,7 +45,7 @@ func convMeets(s *kernel.ConvShape) []int32 {
 }
 
 // convInput returns where in its plane the input lies that output p meets at kernel offset k; ok is false in the padding.
-func convInput(s *kernel.ConvShape, out []int, p, k int) (at int, ok bool) {
+func convInput(s *shape.Conv, out []int, p, k int) (at int, ok bool) {
 	stride := 1
 	for i := len(out) - 1; i >= 0; i-- {
 		in := p%out[i]*s.Stride[i] - s.Pad[i] + k%s.Kernel[i]*s.Dilation[i]
@@ -60,12 +60,12 @@ func convInput(s *kernel.ConvShape, out []int, p, k int) (at int, ok bool) {
 }
 
 // convSizes are the values of an image, a filter and an output plane.
-func convSizes(s *kernel.ConvShape) (image, filter, plane int) {
+func convSizes(s *shape.Conv) (image, filter, plane int) {
 	return s.C * blob.CountOf(s.In...), s.C / s.Group * blob.CountOf(s.Kernel...), blob.CountOf(s.OutSize()...)
 }
 
 // convForwardMPE: y(n,o,p) = bias(o) + sum over c, k of w(o,c,k) * x(n,c,p*stride - pad + k*dilation).
-func convForwardMPE(s *kernel.ConvShape, x, w, bias, y []float32) {
+func convForwardMPE(s *shape.Conv, x, w, bias, y []float32) {
 	image, filter, plane := convSizes(s)
 	channels, size, step := convSteps(s)
 	meets := convMeets(s)
@@ -92,7 +92,7 @@ func convForwardMPE(s *kernel.ConvShape, x, w, bias, y []float32) {
 }
 
 // convWeightGradMPE adds dw(o,c,k) = sum over n, p of dy(n,o,p) * x(n,c,p*stride - pad + k*dilation).
-func convWeightGradMPE(s *kernel.ConvShape, x, dy, dw []float32) {
+func convWeightGradMPE(s *shape.Conv, x, dy, dw []float32) {
 	image, filter, plane := convSizes(s)
 	meets := convMeets(s)
 	channels, size, step := convSteps(s)
@@ -114,7 +114,7 @@ func convWeightGradMPE(s *kernel.ConvShape, x, dy, dw []float32) {
 }
 
 // convInputGradMPE: dx(n,c,q) = sum over o and all p, k that meet q of w(o,c,k) * dy(n,o,p).
-func convInputGradMPE(s *kernel.ConvShape, dy, w, dx []float32) {
+func convInputGradMPE(s *shape.Conv, dy, w, dx []float32) {
 	image, filter, plane := convSizes(s)
 	meets := convMeets(s)
 	channels, size, step := convSteps(s)

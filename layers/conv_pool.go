@@ -5,6 +5,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
 // convPool is a convolution, maximum pooling behind it and, if there is one, a ReLU layer between them or behind, computed together: what the
@@ -77,13 +78,13 @@ func (l *convPool) prepare() (err error) {
 }
 
 // Algorithm implements Algorithmic. Where shapes have come for which there is no common kernel it is the convolution's.
-func (l *convPool) Algorithm(d kernel.Direction, joint bool) kernel.Algorithm {
+func (l *convPool) Algorithm(d shape.Direction, joint bool) shape.Algorithm {
 	switch {
 	case l.kernel == nil:
 		return l.conv.Algorithm(d, joint)
-	case d == kernel.InputGradient && !l.kernel.PassesGrads():
+	case d == shape.InputGradient && !l.kernel.PassesGrads():
 		return ""
-	case joint && d != kernel.Forward:
+	case joint && d != shape.Forward:
 		return l.kernel.GradsAlgorithm()
 	}
 	return l.kernel.Algorithm(d)

@@ -7,6 +7,7 @@ import (
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
@@ -50,7 +51,7 @@ type Device struct {
 	// Share is which items layers that read a stream hand out.
 	Share Share
 	// Strategy is how convolutions are to be computed where they can be; Auto leaves it to the machine's cost model.
-	Strategy kernel.Strategy
+	Strategy shape.Strategy
 	// Tuner, if not nil, knows or finds the fastest strategy of every convolution, and Strategy is ignored.
 	Tuner kernel.Tuner
 

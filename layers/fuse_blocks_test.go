@@ -9,7 +9,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/alloctest"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/layers/layertest"
@@ -40,10 +40,10 @@ func (c *chain) runFusedInBlocks(t *testing.T, dy []float32) (forward, backward 
 		t.Fatal(err)
 	}
 	for _, x := range c.bottoms {
-		turnImages(x, x.Data(), kernel.ToBlocks)
+		turnImages(x, x.Data(), shape.ToBlocks)
 	}
 	copy(top[0].Diff(), dy)
-	turnImages(top[0], top[0].Diff(), kernel.ToBlocks)
+	turnImages(top[0], top[0].Diff(), shape.ToBlocks)
 	iterate := func() error {
 		return errors.Join(fused.Reshape(c.bottoms, top), fused.Forward(c.bottoms, top), fused.Backward(top, c.propagate, c.bottoms))
 	}
@@ -62,9 +62,9 @@ func (c *chain) runFusedInBlocks(t *testing.T, dy []float32) (forward, backward 
 			list[i] = append([]float32(nil), v...)
 		}
 	}
-	turnImages(top[0], forward[0], kernel.FromBlocks)
+	turnImages(top[0], forward[0], shape.FromBlocks)
 	for i, x := range c.bottoms {
-		turnImages(x, backward[i], kernel.FromBlocks)
+		turnImages(x, backward[i], shape.FromBlocks)
 	}
 	var err error
 	if n := alloctest.PerRun(2, func() { err = errors.Join(err, iterate()) }); n > 0 || err != nil {

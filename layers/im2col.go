@@ -7,6 +7,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -14,21 +15,21 @@ func init() {
 	Register(Type{
 		Name: "Im2col", Doc: "makes the columns of a convolution: N x C x In... becomes N x (C * kernel) x Out...",
 		New: func(p *caffepb.LayerParameter, d *Device) Layer {
-			return &im2col{Base: Base{Param: p, Device: d}}
+			return &im2colLayer{Base: Base{Param: p, Device: d}}
 		},
 		Bottoms: Exactly(1), Tops: Exactly(1),
 	})
 }
 
-// im2col is Caffe's Im2col layer: top(n, c, k, p) = bottom(n, c, p*stride - pad + k*dilation), 0 in the padding, for every
+// im2colLayer is Caffe's Im2col layer: top(n, c, k, p) = bottom(n, c, p*stride - pad + k*dilation), 0 in the padding, for every
 // offset k in the kernel and every output position p.
-type im2col struct {
+type im2colLayer struct {
 	Base
 	spatialWindow
 	axis int // of the channels
 
 	bottomShape, topShape []int
-	shape                 kernel.ConvShape // C is 1 and N counts items and channels
+	shape                 shape.Conv // C is 1 and N counts items and channels
 	zeroTop, zeroBottom   zeroer
 	columns               *kernel.Columns // on the host, else moves
 	moves                 []columnMove
@@ -43,7 +44,7 @@ type columnMove struct {
 
 type columnStart struct{ image, column int }
 
-func (l *im2col) SetUp(bottom, _ []*blob.Blob) (err error) {
+func (l *im2colLayer) SetUp(bottom, _ []*blob.Blob) (err error) {
 	p := l.Param.GetConvolutionParam()
 	if p == nil {
 		return errors.New("convolution_param is missing")
@@ -58,7 +59,7 @@ func (l *im2col) SetUp(bottom, _ []*blob.Blob) (err error) {
 	return err
 }
 
-func (l *im2col) Reshape(bottom, top []*blob.Blob) error {
+func (l *im2colLayer) Reshape(bottom, top []*blob.Blob) error {
 	if in := bottom[0].Shape(); !slices.Equal(l.bottomShape, in) {
 		if len(in) != l.axis+1+len(l.kernel) {
 			return fmt.Errorf("bottom[0] has shape %s, the layer was set up for %d spatial axes behind axis %d", bottom[0].ShapeString(), len(l.kernel), l.axis)
@@ -72,9 +73,9 @@ func (l *im2col) Reshape(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-func (l *im2col) plan(bottom *blob.Blob) error {
+func (l *im2colLayer) plan(bottom *blob.Blob) error {
 	in := bottom.Shape()
-	l.shape = kernel.ConvShape{
+	l.shape = shape.Conv{
 		N: bottom.CountRange(0, l.axis+1), C: 1, Out: 1, Group: 1,
 		In: slices.Clone(in[l.axis+1:]), Kernel: l.kernel, Stride: l.stride, Pad: l.pad, Dilation: l.dilation,
 	}
@@ -95,7 +96,7 @@ func (l *im2col) plan(bottom *blob.Blob) error {
 }
 
 // prepare makes, for modelled machines, a copy for every kernel offset that meets an input.
-func (l *im2col) prepare(size []int) error {
+func (l *im2colLayer) prepare(size []int) error {
 	if l.columns = kernel.NewColumns(l.Device.Machine, l.shape); l.columns != nil {
 		return nil
 	}
@@ -118,14 +119,14 @@ func (l *im2col) prepare(size []int) error {
 type run struct{ lo, hi, in int }
 
 // met returns what a kernel offset meets along axis i of size outputs.
-func (l *im2col) met(i, offset, size int) run {
+func (l *im2colLayer) met(i, offset, size int) run {
 	shift, stride := offset*l.dilation[i]-l.pad[i], l.stride[i]
 	lo := max(0, (-shift+stride-1)/stride)
 	hi := min(size, max(0, (l.shape.In[i]-shift+stride-1)/stride))
 	return run{lo, max(lo, hi), lo*stride + shift}
 }
 
-func (l *im2col) addMove(size []int, k int) error {
+func (l *im2colLayer) addMove(size []int, k int) error {
 	axes := len(size)
 	runs := make([]run, axes)
 	for i, rest := axes-1, k; i >= 0; i-- {
@@ -163,7 +164,7 @@ func (l *im2col) addMove(size []int, k int) error {
 }
 
 // starts moves starts along axis i: to its first output, or, if all, to each.
-func (l *im2col) starts(from []columnStart, r run, i int, size []int, all bool) []columnStart {
+func (l *im2colLayer) starts(from []columnStart, r run, i int, size []int, all bool) []columnStart {
 	n := 1
 	if all {
 		n = r.hi - r.lo
@@ -178,7 +179,7 @@ func (l *im2col) starts(from []columnStart, r run, i int, size []int, all bool) 
 	return to
 }
 
-func (l *im2col) Forward(bottom, top []*blob.Blob) error {
+func (l *im2colLayer) Forward(bottom, top []*blob.Blob) error {
 	x, y := bottom[0].Data(), top[0].Data()
 	if l.mpe() {
 		clear(y)
@@ -205,7 +206,7 @@ func (l *im2col) Forward(bottom, top []*blob.Blob) error {
 }
 
 // each visits all values that are not padding: where they stand in the images and in the columns.
-func (l *im2col) each(visit func(image, column int)) {
+func (l *im2colLayer) each(visit func(image, column int)) {
 	size := l.shape.OutSize()
 	plane, offsets, outputs := blob.CountOf(l.shape.In...), blob.CountOf(l.kernel...), blob.CountOf(size...)
 	for n := range l.shape.N {
@@ -220,9 +221,9 @@ func (l *im2col) each(visit func(image, column int)) {
 }
 
 // BackwardReads implements BackwardReader: gradients are moved.
-func (l *im2col) BackwardReads() (bottoms, tops bool) { return false, false }
+func (l *im2colLayer) BackwardReads() (bottoms, tops bool) { return false, false }
 
-func (l *im2col) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+func (l *im2colLayer) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if !propagateDown[0] {
 		return nil
 	}

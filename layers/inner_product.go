@@ -5,6 +5,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -103,13 +104,13 @@ func (l *innerProduct) Scratch() (forward, params, bottoms int) {
 }
 
 // Algorithm implements Algorithmic.
-func (l *innerProduct) Algorithm(d kernel.Direction, _ bool) kernel.Algorithm {
+func (l *innerProduct) Algorithm(d shape.Direction, _ bool) shape.Algorithm {
 	switch {
 	case l.forward == nil:
 		return ""
-	case d == kernel.Forward:
+	case d == shape.Forward:
 		return l.forward.Algorithm()
-	case d == kernel.WeightGradient:
+	case d == shape.WeightGradient:
 		return l.weights.Algorithm()
 	}
 	return l.input.Algorithm()

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
 // joiner moves values between a blob and parts of it along an axis. Both are seen as outer rows; a row of the whole is
@@ -30,7 +31,7 @@ func (j *joiner) blocking(parts []int) Blocking {
 	if !j.blockable() || j.axis != 1 || len(j.shape) != 4 {
 		return Blocking{}
 	}
-	block := kernel.BlockLanes * j.shape[2] * j.shape[3]
+	block := shape.BlockLanes * j.shape[2] * j.shape[3]
 	if block == 0 || slices.ContainsFunc(parts, func(n int) bool { return n%block != 0 }) {
 		return Blocking{}
 	}

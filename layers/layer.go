@@ -21,6 +21,7 @@ package layers
 import (
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
 // Layer is one node of a net. Bottoms are its inputs, tops its outputs.
@@ -42,15 +43,15 @@ type Layer interface {
 // Strategist is implemented by layers that choose between ways to compute: Strategy is the one taken for a direction on the
 // CPE path, RunnerUp the one that was not.
 type Strategist interface {
-	Strategy(d kernel.Direction) kernel.Strategy
-	RunnerUp(d kernel.Direction) kernel.RunnerUp
+	Strategy(d shape.Direction) shape.Strategy
+	RunnerUp(d shape.Direction) kernel.RunnerUp
 }
 
 // Algorithmic is implemented by layers whose kernels compute a direction with one of several algorithms on the CPE path. Algorithm is the
 // one that a direction is computed with, "" if it is not; joint says that Backward is asked for the gradients of weights and of all bottoms, which
 // some kernels compute at once.
 type Algorithmic interface {
-	Algorithm(d kernel.Direction, joint bool) kernel.Algorithm
+	Algorithm(d shape.Direction, joint bool) shape.Algorithm
 }
 
 // RunningStatistics is implemented by layers some of whose weights are statistics of the batches, which Forward moves and the

@@ -3,6 +3,7 @@ package layers
 import (
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
 // lrnPool is local response normalisation across channels, maximum pooling behind it and, if there is one, a ReLU layer behind that, computed
@@ -116,11 +117,11 @@ func (l *lrnPool) Remembers() []*blob.Blob {
 }
 
 // Algorithm implements Algorithmic.
-func (l *lrnPool) Algorithm(d kernel.Direction, joint bool) kernel.Algorithm {
+func (l *lrnPool) Algorithm(d shape.Direction, joint bool) shape.Algorithm {
 	switch {
 	case l.kernel == nil:
 		return l.pool.Algorithm(d, joint)
-	case d == kernel.WeightGradient:
+	case d == shape.WeightGradient:
 		return ""
 	}
 	return l.kernel.Algorithm()

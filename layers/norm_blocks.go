@@ -2,18 +2,19 @@ package layers
 
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
 )
 
 // blockLanes are the values of 16 channels: of a parameter of theirs, or of a pixel.
-type blockLanes = [kernel.BlockLanes]float32
+type blockLanes = [shape.BlockLanes]float32
 
 // Constants of channels that are not normalised, scaled or shifted.
 var noLanes, unitLanes = &blockLanes{}, &blockLanes{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
 
 // lanesOf returns the parameters of block m.
 func lanesOf(channels []float32, m int) *blockLanes {
-	return (*blockLanes)(channels[m*kernel.BlockLanes:])
+	return (*blockLanes)(channels[m*shape.BlockLanes:])
 }
 
 // unchanged is the BlockNormal of y = x.
@@ -24,7 +25,7 @@ func unchanged() vnorm.Block {
 // lanes is the number of channels that a mid of a stream over images stands for.
 func lanes(blocked bool) int {
 	if blocked {
-		return kernel.BlockLanes
+		return shape.BlockLanes
 	}
 	return 1
 }
@@ -40,7 +41,7 @@ func blockedStream(s kernel.Stream, dims [3]int, blocked bool) kernel.Stream {
 
 // blockSums are two sums of the lanes of a tile's block m.
 func blockSums(t *kernel.Tile, m int) (first, second []float64) {
-	return t.Sum[m*kernel.BlockLanes:], t.Sum[(t.M+m)*kernel.BlockLanes:]
+	return t.Sum[m*shape.BlockLanes:], t.Sum[(t.M+m)*shape.BlockLanes:]
 }
 
 // setBlocked says how x and y lie; MVN, whose mids are not channels alone, has them plain.
@@ -56,14 +57,14 @@ func (n *normaliser) setBlocked(b *Base, blocked bool) error {
 
 func momentsBlock(t *kernel.Tile, at, n, m int) {
 	sums, squares := blockSums(t, m)
-	vnorm.BlockMoments(sums, squares, t.In[0][at:at+n], t.In[1][m*kernel.BlockLanes:])
+	vnorm.BlockMoments(sums, squares, t.In[0][at:at+n], t.In[1][m*shape.BlockLanes:])
 }
 
 // addBlocks is addRows of blocks of channels; squares come for nothing, and are nobody's.
 func addBlocks(t *kernel.Tile) {
 	eachRow(t, func(at, n, m int) {
-		var squares [kernel.BlockLanes]float64
-		vnorm.BlockMoments(t.Sum[m*kernel.BlockLanes:], squares[:], t.In[0][at:at+n], noLanes[:])
+		var squares [shape.BlockLanes]float64
+		vnorm.BlockMoments(t.Sum[m*shape.BlockLanes:], squares[:], t.In[0][at:at+n], noLanes[:])
 	})
 }
 

@@ -2,6 +2,7 @@ package layers
 
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
 )
 
@@ -44,7 +45,7 @@ func (l *normChain) blockConstants(mean, scale, gamma, beta []float32, m int) vn
 // momentsBlock adds up values and squares of a block whose pivots are not among the inputs.
 func (l *normChain) momentsBlock(t *kernel.Tile, at, n, m int) {
 	sums, squares := blockSums(t, m)
-	vnorm.BlockMoments(sums, squares, t.In[0][at:at+n], l.norm.normaliser.pivot[(t.M0+m)*kernel.BlockLanes:])
+	vnorm.BlockMoments(sums, squares, t.In[0][at:at+n], l.norm.normaliser.pivot[(t.M0+m)*shape.BlockLanes:])
 }
 
 func (l *normChain) forwardBlock(t *kernel.Tile, at, n, m int) {

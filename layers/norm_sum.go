@@ -5,6 +5,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
 )
@@ -20,7 +21,7 @@ type normSum struct {
 	ratio     float32       // ReLU's slope below zero
 	signs     *blob.Blob    // those of y (vnorm.Signs), which Backward reads in the place of y where blobs lie in blocks
 	bits      []uint16      // what is there, nil if nothing is kept
-	thin      kernel.Thin   // what is read of y, if its strides are not ones or 0
+	thin      shape.Thin    // what is read of y, if its strides are not ones or 0
 	met       []int         // where it stands in a plane of a block
 	between   *blob.Blob    // for what BatchNorm and Scale make: a gradient that is that of s
 	pair      [2]*blob.Blob // s and that
@@ -56,7 +57,7 @@ func (l *normSum) Reshape(bottom, top []*blob.Blob) error {
 		return err
 	}
 	l.between.ReshapeLike(bottom[1])
-	l.signs.Reshape((bottom[1].Count()/kernel.BlockLanes + 1) / 2)
+	l.signs.Reshape((bottom[1].Count()/shape.BlockLanes + 1) / 2)
 	if h, w := bottom[1].Legacy(2), bottom[1].Legacy(3); h != l.thin.H || w != l.thin.W {
 		l.thin.H, l.thin.W = h, w
 		l.findMet()
@@ -119,7 +120,7 @@ func (l *normSum) signsAt(t *kernel.Tile, at int) []uint16 {
 	if l.bits == nil {
 		return nil
 	}
-	return l.bits[(t.O0*t.OStride+t.M0*t.MStride+t.I0+at)/kernel.BlockLanes:]
+	return l.bits[(t.O0*t.OStride+t.M0*t.MStride+t.I0+at)/shape.BlockLanes:]
 }
 
 // withSum appends y to what Backward's kernels read, unless they have its signs.

@@ -2,6 +2,7 @@ package layers
 
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
 )
@@ -13,11 +14,11 @@ import (
 const thinRun = 56
 
 // thinPixels has room for them.
-type thinPixels [thinRun * kernel.BlockLanes]float32
+type thinPixels [thinRun * shape.BlockLanes]float32
 
 // WritesThin implements ThinWriter: tiles must be whole planes.
 func (l *normSum) WritesThin() bool {
-	return l.rectifies && l.blocked() && !l.norm.global && l.dims[1] >= manyBlocks*kernel.BlockLanes
+	return l.rectifies && l.blocked() && !l.norm.global && l.dims[1] >= manyBlocks*shape.BlockLanes
 }
 
 // WriteThin implements ThinWriter.
@@ -32,7 +33,7 @@ func (l *normSum) findMet() {
 		return
 	}
 	for i := range l.thin.Pixels() {
-		l.met = append(l.met, l.thin.Place(i)*kernel.BlockLanes)
+		l.met = append(l.met, l.thin.Place(i)*shape.BlockLanes)
 	}
 }
 
@@ -43,7 +44,7 @@ func (l *normSum) isThin() bool { return l.thin.StrideH*l.thin.StrideW > 1 }
 func (l *normSum) eachThin(f func(first, last, from, to int)) {
 	for first := 0; first < len(l.met); first += thinRun {
 		last := min(first+thinRun, len(l.met))
-		f(first, last, first*kernel.BlockLanes, last*kernel.BlockLanes)
+		f(first, last, first*shape.BlockLanes, last*shape.BlockLanes)
 	}
 }
 
@@ -52,8 +53,8 @@ func (l *normSum) forwardThin(t *kernel.Tile, at, n int, p *vnorm.Block) {
 	var near, others thinPixels
 	y, x, other, signs := t.Out[0][at:at+n], t.In[0][at:at+n], t.In[l.gradient()][at:at+n], l.signsAt(t, at)
 	l.eachThin(func(first, last, from, to int) {
-		vec.GatherRows(near[:], kernel.BlockLanes, x, l.met[first:last], kernel.BlockLanes)
-		vec.GatherRows(others[:], kernel.BlockLanes, other, l.met[first:last], kernel.BlockLanes)
+		vec.GatherRows(near[:], shape.BlockLanes, x, l.met[first:last], shape.BlockLanes)
+		vec.GatherRows(others[:], shape.BlockLanes, other, l.met[first:last], shape.BlockLanes)
 		vnorm.BlockNormaliseAdd(y[from:to], signs[first:last], near[:to-from], others[:], p)
 	})
 }
@@ -64,7 +65,7 @@ func (l *normSum) sumThin(t *kernel.Tile, at, n, m int, p *vnorm.Block) {
 	products, sums := blockSums(t, m)
 	g, dy, x, signs := t.Out[1][at:at+n], t.In[l.gradient()][at:at+n], t.In[0][at:at+n], l.signsAt(t, at)
 	l.eachThin(func(first, last, from, to int) {
-		vec.GatherRows(near[:], kernel.BlockLanes, x, l.met[first:last], kernel.BlockLanes)
+		vec.GatherRows(near[:], shape.BlockLanes, x, l.met[first:last], shape.BlockLanes)
 		vnorm.BlockMaskSums(products, sums, g[from:to], dy[from:to], signs[first:last], near[:to-from], p)
 	})
 }
@@ -76,7 +77,7 @@ func (l *normSum) backwardThin(t *kernel.Tile, at, n int, p *vnorm.Block) {
 	for to, last := n, len(l.met); last > 0; {
 		first := (last - 1) / thinRun * thinRun
 		from := l.met[first]
-		copy(near[:], g[first*kernel.BlockLanes:last*kernel.BlockLanes])
+		copy(near[:], g[first*shape.BlockLanes:last*shape.BlockLanes])
 		clear(g[from:to])
 		for i, at := range l.met[first:last] {
 			*lanesOf(g[at:], 0) = *lanesOf(near[:], i)

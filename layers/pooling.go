@@ -8,6 +8,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -199,8 +200,8 @@ func (l *pooling) withReLU() Layer {
 }
 
 // Algorithm implements Algorithmic.
-func (l *pooling) Algorithm(d kernel.Direction, _ bool) kernel.Algorithm {
-	if l.pool == nil || d == kernel.WeightGradient {
+func (l *pooling) Algorithm(d shape.Direction, _ bool) shape.Algorithm {
+	if l.pool == nil || d == shape.WeightGradient {
 		return ""
 	}
 	return l.pool.Algorithm(d)

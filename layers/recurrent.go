@@ -5,6 +5,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -148,11 +149,11 @@ func (l *recurrent) Reshape(bottom, top []*blob.Blob) error {
 func (l *recurrent) Carries() bool { return !l.expose }
 
 // Algorithm implements Algorithmic: the product with all steps' inputs, and that of a step.
-func (l *recurrent) Algorithm(d kernel.Direction, _ bool) kernel.Algorithm {
+func (l *recurrent) Algorithm(d shape.Direction, _ bool) shape.Algorithm {
 	pair := [...][2]*matmul{
-		kernel.Forward:        {&l.input, &l.step},
-		kernel.WeightGradient: {&l.dwx, &l.dwh},
-		kernel.InputGradient:  {&l.inputGrad, &l.stepGrad},
+		shape.Forward:        {&l.input, &l.step},
+		shape.WeightGradient: {&l.dwx, &l.dwh},
+		shape.InputGradient:  {&l.inputGrad, &l.stepGrad},
 	}[d]
 	if l.mpe() || pair[0].gemm == nil {
 		return ""

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/alloctest"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -18,11 +18,11 @@ import (
 func atFront(b *blob.Blob, values []float32, strideH, strideW int) []float32 {
 	h, w := b.Dim(2), b.Dim(3)
 	thin := slices.Repeat([]float32{float32(math.NaN())}, len(values))
-	for plane := 0; plane < len(values); plane += h * w * kernel.BlockLanes {
+	for plane := 0; plane < len(values); plane += h * w * shape.BlockLanes {
 		to := plane
 		for y := 0; y < h; y += strideH {
 			for x := 0; x < w; x += strideW {
-				to += copy(thin[to:to+kernel.BlockLanes], values[plane+(y*w+x)*kernel.BlockLanes:])
+				to += copy(thin[to:to+shape.BlockLanes], values[plane+(y*w+x)*shape.BlockLanes:])
 			}
 		}
 	}
@@ -45,11 +45,11 @@ func met(b *blob.Blob, values []float32, strideH, strideW int) []float32 {
 func TestThinSums(t *testing.T) {
 	for _, relu := range []string{`type: "ReLU"`, `type: "ReLU" relu_param { negative_slope: 0.25 }`} {
 		texts := []string{`type: "BatchNorm"`, `type: "Scale" scale_param { bias_term: true }`, `type: "Eltwise"`, relu}
-		for _, shape := range [][]int{{2, 256, 19, 17}, {9, 272, 2, 2}, {1, 512, 1, 1}} {
+		for _, problem := range [][]int{{2, 256, 19, 17}, {9, 272, 2, 2}, {1, 512, 1, 1}} {
 			for _, stride := range [][2]int{{2, 2}, {1, 3}} {
 				for _, apart := range []bool{false, true} {
-					t.Run(fmt.Sprint(relu, shape, stride, apart), func(t *testing.T) {
-						plain := newChain(t, coreDevice(t, 2), caffepb.Phase_TRAIN, texts, 2, shape...)
+					t.Run(fmt.Sprint(relu, problem, stride, apart), func(t *testing.T) {
+						plain := newChain(t, coreDevice(t, 2), caffepb.Phase_TRAIN, texts, 2, problem...)
 						dy := make([]float32, plain.tops[0].Count())
 						for i := range dy {
 							dy[i] = float32(math.Sin(float64(i) + 0.5))
@@ -58,11 +58,11 @@ func TestThinSums(t *testing.T) {
 						forward, backward := plain.run(t, dy)
 						var first [][]float32
 						for _, groups := range []int{2, 1} {
-							c := newChain(t, coreDevice(t, groups), caffepb.Phase_TRAIN, texts, 2, shape...)
+							c := newChain(t, coreDevice(t, groups), caffepb.Phase_TRAIN, texts, 2, problem...)
 							gotForward, gotBackward := c.runThin(t, dy, stride, apart)
-							turnImages(plain.tops[0], forward[0], kernel.ToBlocks)
+							turnImages(plain.tops[0], forward[0], shape.ToBlocks)
 							wantY := atFront(plain.tops[0], forward[0], stride[0], stride[1])
-							turnImages(plain.tops[0], forward[0], kernel.FromBlocks)
+							turnImages(plain.tops[0], forward[0], shape.FromBlocks)
 							compareThin(t, gotForward[0], wantY)
 							compareLists(t, "value", gotForward[1:], forward[1:], 2e-6)
 							compareLists(t, "gradient", gotBackward, backward, 1e-5)
@@ -103,10 +103,10 @@ func (c *chain) runThin(t *testing.T, dy []float32, stride [2]int, apart bool) (
 	}
 	w.WriteThin(stride[0], stride[1])
 	for _, x := range c.bottoms {
-		turnImages(x, x.Data(), kernel.ToBlocks)
+		turnImages(x, x.Data(), shape.ToBlocks)
 	}
 	dy = slices.Clone(dy)
-	turnImages(top[0], dy, kernel.ToBlocks)
+	turnImages(top[0], dy, shape.ToBlocks)
 	dy = atFront(top[0], dy, stride[0], stride[1])
 	if !apart {
 		top[0].ShareDiff(c.bottoms[1])
@@ -126,7 +126,7 @@ func (c *chain) runThin(t *testing.T, dy []float32, stride [2]int, apart bool) (
 		}
 	}
 	for i, x := range c.bottoms {
-		turnImages(x, backward[i], kernel.FromBlocks)
+		turnImages(x, backward[i], shape.FromBlocks)
 	}
 	if n := alloctest.PerRun(2, pass); n > 0 {
 		t.Errorf("an iteration allocates %d times", n)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/modeltime"
 	swnet "github.com/swcaffe/swcaffe/net"
@@ -28,7 +29,7 @@ type setting struct {
 	path     string
 	phase    caffepb.Phase
 	batch    int // 0: the file's
-	strategy kernel.Strategy
+	strategy shape.Strategy
 }
 
 // table is the name of the table that a setting belongs to: the model's, or the file's of a net beside the tables.
@@ -50,7 +51,7 @@ func (s *setting) String() string {
 	if s.batch > 0 {
 		name += fmt.Sprint(".", s.batch)
 	}
-	if s.strategy != kernel.Auto {
+	if s.strategy != shape.Auto {
 		name += "." + s.strategy.String()
 	}
 	return name
@@ -90,7 +91,7 @@ func settings() ([]setting, error) {
 			if !slices.Contains(forced, own.table()) || phase != caffepb.Phase_TRAIN {
 				continue
 			}
-			for _, st := range []kernel.Strategy{kernel.Explicit, kernel.Implicit, kernel.Winograd} {
+			for _, st := range []shape.Strategy{shape.Explicit, shape.Implicit, shape.Winograd} {
 				own.strategy = st
 				all = append(all, own)
 			}
@@ -112,7 +113,7 @@ var deep = []string{"googlenet", "resnet50", "vgg16", "vgg19"}
 // has reports whether the column has a setting.
 func (c *column) has(s *setting) bool {
 	mesh := c.spec.Rows*c.spec.Cols > 1
-	return c.all || s.phase == caffepb.Phase_TRAIN && s.batch == 0 && (mesh || s.strategy == kernel.Auto && !slices.Contains(deep, s.table()))
+	return c.all || s.phase == caffepb.Phase_TRAIN && s.batch == 0 && (mesh || s.strategy == shape.Auto && !slices.Contains(deep, s.table()))
 }
 
 // modelledColumns are all machines but this computer, and the SW26010 with the programs of publications.
@@ -253,7 +254,7 @@ func planNet(s *setting, m *cpe.Machine) (*swnet.Net, error) {
 func choicesOf(n *swnet.Net, s *setting, column string) []choice {
 	var all []choice
 	for i := range n.NumLayers() {
-		for d := range kernel.Direction(3) {
+		for d := range shape.Direction(3) {
 			algorithm := string(n.Algorithm(i, d))
 			if algorithm == "" {
 				continue

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/simd/isa"
 )
 
@@ -108,7 +109,7 @@ func everyAlgorithm(t *testing.T, repository string, tables map[string]*table) {
 		for _, a := range table.lines {
 			for part := range strings.SplitSeq(a, ",") {
 				part, _, _ = strings.Cut(part, "/")
-				for _, first := range []kernel.Algorithm{kernel.Covering, kernel.Folded, kernel.Thinned} {
+				for _, first := range []shape.Algorithm{kernel.Covering, kernel.Folded, kernel.Thinned} {
 					if inner, ok := strings.CutPrefix(part, string(first)+"-"); ok {
 						found[string(first)], part = true, inner
 					}

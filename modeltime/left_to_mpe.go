@@ -2,7 +2,7 @@ package modeltime
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	swnet "github.com/swcaffe/swcaffe/net"
 )
 
@@ -33,19 +33,19 @@ type mpeLoops struct {
 // swprofile/: 42.94 and 42.98 ms forward and 10.78 and 13.94 ms backward for the 2^20 values of AlexNet's drop6 and drop7; 4.172 and 12.59 s
 // forward, 4.755 and 14.23 s backward for the 25.7 and 77.1 million of GoogLeNet's norm1 and norm2, most of which are powers.
 var leftToMPE = map[string]mpeLoops{
-	"BatchNorm": {passes: [3]float64{kernel.Forward: 12, kernel.InputGradient: 17}},
-	"Scale":     {passes: [3]float64{kernel.Forward: 6, kernel.WeightGradient: 5, kernel.InputGradient: 2}},
-	"Convolution": {passes: [3]float64{kernel.Forward: 2, kernel.WeightGradient: 1}, besides: true,
+	"BatchNorm": {passes: [3]float64{shape.Forward: 12, shape.InputGradient: 17}},
+	"Scale":     {passes: [3]float64{shape.Forward: 6, shape.WeightGradient: 5, shape.InputGradient: 2}},
+	"Convolution": {passes: [3]float64{shape.Forward: 2, shape.WeightGradient: 1}, besides: true,
 		arrays: func(n *swnet.Net, i int) int { return len(n.Layer(i).Params()) - 1 }},
-	"Eltwise": {passes: [3]float64{kernel.Forward: 3}, arrays: func(n *swnet.Net, i int) int { return len(n.Bottoms(i)) }},
-	"Split": {passes: [3]float64{kernel.InputGradient: 3}, besides: true,
+	"Eltwise": {passes: [3]float64{shape.Forward: 3}, arrays: func(n *swnet.Net, i int) int { return len(n.Bottoms(i)) }},
+	"Split": {passes: [3]float64{shape.InputGradient: 3}, besides: true,
 		arrays: func(n *swnet.Net, i int) int { return max(0, len(n.Tops(i))-2) }},
-	"Dropout": {cycles: [3]float64{kernel.Forward: 59, kernel.InputGradient: 17}},
-	"LRN":     {cycles: [3]float64{kernel.Forward: 236, kernel.InputGradient: 268}},
+	"Dropout": {cycles: [3]float64{shape.Forward: 59, shape.InputGradient: 17}},
+	"LRN":     {cycles: [3]float64{shape.Forward: 236, shape.InputGradient: 268}},
 }
 
 // onMPE replaces or adds to what a direction of layer i was charged.
-func (r *runner) onMPE(i int, d kernel.Direction, l cpe.Ledger) cpe.Ledger {
+func (r *runner) onMPE(i int, d shape.Direction, l cpe.Ledger) cpe.Ledger {
 	p, ok := leftToMPE[r.net.LayerType(i)]
 	if !ok || !r.spec.Software.OnMPE || l.Time == 0 || p.passes[d]+p.cycles[d] == 0 {
 		return l

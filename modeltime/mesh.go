@@ -4,14 +4,14 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/suggest"
 )
 
 // MeshOptions name the pass through a layer of which Run reports what every CPE uses.
 type MeshOptions struct {
 	Layer     string
-	Direction kernel.Direction
+	Direction shape.Direction
 }
 
 // Mesh is what every CPE uses in one pass through a layer.
@@ -41,7 +41,7 @@ func (r *runner) findMesh() error {
 }
 
 // trace does the work of a pass through layer i, and notes what every CPE uses if that was asked for.
-func (r *runner) trace(i int, d kernel.Direction, work func() error) error {
+func (r *runner) trace(i int, d shape.Direction, work func() error) error {
 	if r.mesh == nil || r.mesh.Layer != r.net.LayerName(i) || r.mesh.Direction != d {
 		return work()
 	}

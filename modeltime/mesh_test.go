@@ -5,18 +5,18 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
 // direction picks a pass of a layer.
-func direction(l *Layer, d kernel.Direction) *Direction {
+func direction(l *Layer, d shape.Direction) *Direction {
 	return [...]*Direction{l.Forward, l.WeightGradient, l.InputGradient}[d]
 }
 
 // TestMesh: what the CPEs use adds up to what their layer is charged, in every pass of every layer, strategy and mode, and
 // looking at them changes no figure.
 func TestMesh(t *testing.T) {
-	strategies := []kernel.Strategy{kernel.Explicit, kernel.Implicit, kernel.Winograd2, kernel.Winograd4, kernel.Winograd5}
+	strategies := []shape.Strategy{shape.Explicit, shape.Implicit, shape.Winograd2, shape.Winograd4, shape.Winograd5}
 	if testing.Short() {
 		strategies = strategies[:1]
 	}
@@ -30,7 +30,7 @@ func TestMesh(t *testing.T) {
 			o.Spec, o.Strategy, o.Batch = spec, st, 8
 			plain := run(t, small, o)
 			for i := range plain.Layers {
-				for _, d := range []kernel.Direction{kernel.Forward, kernel.WeightGradient, kernel.InputGradient} {
+				for _, d := range []shape.Direction{shape.Forward, shape.WeightGradient, shape.InputGradient} {
 					want := direction(&plain.Layers[i], d)
 					if want == nil {
 						continue
@@ -72,9 +72,9 @@ func TestMeshErrors(t *testing.T) {
 		mesh MeshOptions
 		want string
 	}{
-		{MeshOptions{"conv3", kernel.Forward}, `unknown layer "conv3", did you mean "conv1"? (layers: data, conv1,`},
-		{MeshOptions{"conv1", kernel.InputGradient}, `layer "conv1", input gradient: no CPE is used`},
-		{MeshOptions{"data", kernel.Forward}, `layer "data", forward: no CPE is used`},
+		{MeshOptions{"conv3", shape.Forward}, `unknown layer "conv3", did you mean "conv1"? (layers: data, conv1,`},
+		{MeshOptions{"conv1", shape.InputGradient}, `layer "conv1", input gradient: no CPE is used`},
+		{MeshOptions{"data", shape.Forward}, `layer "data", forward: no CPE is used`},
 	} {
 		o := options(t)
 		o.Mesh = &c.mesh

@@ -10,6 +10,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
@@ -22,7 +23,7 @@ type Options struct {
 	Spec     cpe.Spec
 	Mode     cpe.Mode // Functional or CostOnly; neither needs images of which the net says the size
 	Batch    int      // images of an iteration, over all core groups; 0: as the net says
-	Strategy kernel.Strategy
+	Strategy shape.Strategy
 	State    *caffepb.NetState
 	Seed     uint64
 	Log      *logrus.Logger
@@ -106,7 +107,7 @@ type runner struct {
 }
 
 // charge runs the work of a pass through layer i and returns what it was charged.
-func (r *runner) charge(i int, d kernel.Direction, work func() error) (cpe.Ledger, error) {
+func (r *runner) charge(i int, d shape.Direction, work func() error) (cpe.Ledger, error) {
 	r.machine.ResetLedger()
 	err := r.trace(i, d, work)
 	return r.machine.Ledger(), err
@@ -117,22 +118,22 @@ func (r *runner) iteration() error {
 	for i := range r.report.Layers {
 		l := &r.report.Layers[i]
 		l.Name, l.Type = r.net.LayerName(i), r.net.LayerType(i)
-		ledger, err := r.charge(i, kernel.Forward, func() error {
+		ledger, err := r.charge(i, shape.Forward, func() error {
 			_, err := r.net.ForwardLayer(i)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		l.Forward = r.direction(i, kernel.Forward, ledger)
+		l.Forward = r.direction(i, shape.Forward, ledger)
 	}
 	for i := len(r.report.Layers) - 1; i >= 0; i-- {
 		l := &r.report.Layers[i]
 		var err error
-		if l.InputGradient, err = r.backward(i, swnet.InputGradients, kernel.InputGradient); err != nil {
+		if l.InputGradient, err = r.backward(i, swnet.InputGradients, shape.InputGradient); err != nil {
 			return err
 		}
-		if l.WeightGradient, err = r.backward(i, swnet.WeightGradients, kernel.WeightGradient); err != nil {
+		if l.WeightGradient, err = r.backward(i, swnet.WeightGradients, shape.WeightGradient); err != nil {
 			return err
 		}
 	}
@@ -140,7 +141,7 @@ func (r *runner) iteration() error {
 }
 
 // backward runs one half of layer i's backward pass.
-func (r *runner) backward(i int, part swnet.Gradients, d kernel.Direction) (*Direction, error) {
+func (r *runner) backward(i int, part swnet.Gradients, d shape.Direction) (*Direction, error) {
 	ledger, err := r.charge(i, d, func() error { return r.net.BackwardLayerPart(i, part) })
 	if err != nil {
 		return nil, err
@@ -149,7 +150,7 @@ func (r *runner) backward(i int, part swnet.Gradients, d kernel.Direction) (*Dir
 }
 
 // strategy names the way in which a layer computes a direction.
-func (r *runner) strategy(i int, d kernel.Direction) string {
+func (r *runner) strategy(i int, d shape.Direction) string {
 	if l, ok := r.net.Layer(i).(layers.Strategist); ok {
 		return l.Strategy(d).String()
 	}
@@ -157,13 +158,13 @@ func (r *runner) strategy(i int, d kernel.Direction) string {
 }
 
 // direction sums up what a direction of layer i was charged; nil: nothing.
-func (r *runner) direction(i int, d kernel.Direction, l cpe.Ledger) *Direction {
+func (r *runner) direction(i int, d shape.Direction, l cpe.Ledger) *Direction {
 	sum := newDirection(&r.spec, r.strategy(i, d), r.onMPE(i, d, l))
 	choice, ok := r.net.Layer(i).(layers.Strategist)
 	if sum == nil || !ok {
 		return sum
 	}
-	if second := choice.RunnerUp(d); second.Strategy != kernel.Auto {
+	if second := choice.RunnerUp(d); second.Strategy != shape.Auto {
 		sum.RunnerUp, sum.RunnerUpMs = second.Strategy.String(), second.Time.Milliseconds()
 	}
 	return sum

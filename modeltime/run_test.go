@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	swnet "github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -105,7 +105,7 @@ func TestDirections(t *testing.T) {
 func TestFlopsAreCounted(t *testing.T) {
 	const batch = 4
 	want := 2.0 * batch * 16 * 27 * 11 * 11
-	for _, st := range []kernel.Strategy{kernel.Explicit, kernel.Implicit} {
+	for _, st := range []shape.Strategy{shape.Explicit, shape.Implicit} {
 		o := options(t)
 		o.Strategy = st
 		l := run(t, small, o).Layers[1]

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/layers"
 )
 
@@ -45,7 +45,7 @@ func TestGradientsTogether(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			build := func(economise bool) *Net {
-				return buildWith(t, manyImages+text+classifier, func(o *Options) { o.Device.Strategy, o.Economise = kernel.Winograd4, economise })
+				return buildWith(t, manyImages+text+classifier, func(o *Options) { o.Device.Strategy, o.Economise = shape.Winograd4, economise })
 			}
 			n, plain := build(true), build(false)
 			if got := n.inParts(); got != 0 {
@@ -80,7 +80,7 @@ func TestGradientsTogetherInOtherBatches(t *testing.T) {
 			conv3x3("x", "a", "16", "") + reluA + conv3x3("a", "b", "16", "") + conv3x3("b", "c", "32", "") +
 			`layer { name: "loss" type: "Reduction" bottom: "c" top: "loss" loss_weight: 1 reduction_param { operation: SUMSQ } }`
 		build := func(economise bool) *Net {
-			return buildWith(t, text, func(o *Options) { o.Device.Strategy, o.Economise = kernel.Winograd4, economise })
+			return buildWith(t, text, func(o *Options) { o.Device.Strategy, o.Economise = shape.Winograd4, economise })
 		}
 		n, plain := build(true), build(false)
 		plain.part()
@@ -109,7 +109,7 @@ func TestGradientsAndPoolingTogether(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			build := func(economise bool) *Net {
-				return buildWith(t, manyImages+tt.text+classifier, func(o *Options) { o.Device.Strategy, o.Economise = kernel.Winograd4, economise })
+				return buildWith(t, manyImages+tt.text+classifier, func(o *Options) { o.Device.Strategy, o.Economise = shape.Winograd4, economise })
 			}
 			n := build(true)
 			if got := n.together(); got != tt.want {
@@ -131,7 +131,7 @@ func TestGradientsAndPoolingInOtherBatches(t *testing.T) {
 		conv3x3("x", "y", "16", "") + strings.Replace(conv3x3("y", "a", "16", ""), `name: "a"`, `name: "conv"`, 1) + reluA + poolA + conv3x3("s", "c", "16", "") +
 		`layer { name: "loss" type: "Reduction" bottom: "c" top: "loss" loss_weight: 1 reduction_param { operation: SUMSQ } }`
 	build := func(economise bool) *Net {
-		return buildWith(t, text, func(o *Options) { o.Device.Strategy, o.Economise = kernel.Winograd4, economise })
+		return buildWith(t, text, func(o *Options) { o.Device.Strategy, o.Economise = shape.Winograd4, economise })
 	}
 	n, plain := build(true), build(false)
 	if got := n.together(); got != 3 {

@@ -4,11 +4,11 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// Images lie by planes, as Caffe's do, unless a run of layers does better with their channels in blocks (kernel.BlockLanes). Within such
+// Images lie by planes, as Caffe's do, unless a run of layers does better with their channels in blocks (shape.BlockLanes). Within such
 // a run nothing is turned; its first and its last layers read or write planes. A blob that somebody asks for by name, or that is an
 // output, lies by planes.
 
@@ -186,7 +186,7 @@ func (n *Net) seenFromOutside() map[any]bool {
 
 // mustBePlain reports whether a blob is no images with whole blocks of channels, or shares storage with one that is looked at from outside.
 func mustBePlain(b *blob.Blob, seen map[any]bool) bool {
-	if b.NumAxes() != 4 || b.Dim(1)%kernel.BlockLanes != 0 {
+	if b.NumAxes() != 4 || b.Dim(1)%shape.BlockLanes != 0 {
 		return true
 	}
 	keys := layoutKeys(b)
@@ -196,7 +196,7 @@ func mustBePlain(b *blob.Blob, seen map[any]bool) bool {
 // bringToPlanes turns what a blob holds.
 func bringToPlanes(b *blob.Blob) {
 	for _, values := range [][]float32{b.Data(), b.Diff()} {
-		kernel.FromBlocks(values, slices.Clone(values), b.CountRange(0, 2), b.CountFrom(2))
+		shape.FromBlocks(values, slices.Clone(values), b.CountRange(0, 2), b.CountFrom(2))
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -172,7 +172,7 @@ func (n *Net) Layer(i int) layers.Layer { return n.nodes[i].Layer }
 
 // Algorithm names the algorithm with which a direction of layer i is computed, maybe together with layers around it; "" if there is none or
 // if its kernels have one way only.
-func (n *Net) Algorithm(i int, d kernel.Direction) kernel.Algorithm {
+func (n *Net) Algorithm(i int, d shape.Direction) shape.Algorithm {
 	head := n.nodes[i]
 	for _, h := range n.nodes {
 		if slices.Contains(h.task.nodes, head) {
@@ -181,19 +181,19 @@ func (n *Net) Algorithm(i int, d kernel.Direction) kernel.Algorithm {
 		}
 	}
 	l, ok := head.task.Layer.(layers.Algorithmic)
-	if !ok || d != kernel.Forward && !n.computes(head, d) {
+	if !ok || d != shape.Forward && !n.computes(head, d) {
 		return ""
 	}
-	joint := n.computes(head, kernel.WeightGradient) && !slices.Contains(head.task.propagate, false)
+	joint := n.computes(head, shape.WeightGradient) && !slices.Contains(head.task.propagate, false)
 	return l.Algorithm(d, joint)
 }
 
 // computes reports whether Backward computes gradients in the task of a node.
-func (n *Net) computes(head *node, d kernel.Direction) bool {
+func (n *Net) computes(head *node, d shape.Direction) bool {
 	if n.opt.ForwardOnly || !head.needBackward {
 		return false
 	}
-	if d == kernel.InputGradient {
+	if d == shape.InputGradient {
 		return slices.Contains(head.task.propagate, true)
 	}
 	return slices.ContainsFunc(head.task.nodes, func(m *node) bool {

@@ -3,7 +3,7 @@ package net
 import (
 	"testing"
 
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
 // TestRectified: convolutions do what ReLU layers do that stand in place behind them, and some layers what those do backward that stand
@@ -37,8 +37,8 @@ func TestRectified(t *testing.T) {
 		{"pooled first", images + conv3x3("x", "a", "16", "") + reluA + pool + conv3x3("p", "s", "8", "") + classifier, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			plain := buildWith(t, tt.text, func(o *Options) { o.Device.Strategy = kernel.Winograd4 })
-			n := buildWith(t, tt.text, func(o *Options) { o.Device.Strategy, o.Economise = kernel.Winograd4, true })
+			plain := buildWith(t, tt.text, func(o *Options) { o.Device.Strategy = shape.Winograd4 })
+			n := buildWith(t, tt.text, func(o *Options) { o.Device.Strategy, o.Economise = shape.Winograd4, true })
 			if got := len(n.rectified); got != tt.want {
 				t.Fatalf("%d ReLU layers are computed by others, want %d", got, tt.want)
 			}

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/layers"
 )
 
@@ -110,14 +110,14 @@ func (n *Net) thinOf(b *blob.Blob) *thinImages {
 }
 
 // made are the pixels of a blob's planes that are.
-func (t *thinImages) made(b *blob.Blob) kernel.Thin {
-	return kernel.Thin{H: b.Dim(2), W: b.Dim(3), StrideH: t.strideH, StrideW: t.strideW}
+func (t *thinImages) made(b *blob.Blob) shape.Thin {
+	return shape.Thin{H: b.Dim(2), W: b.Dim(3), StrideH: t.strideH, StrideW: t.strideW}
 }
 
 // nonFinite returns the index of the first NaN or infinity in them, -1 if there is none.
 func (t *thinImages) nonFinite(b *blob.Blob) int {
-	made, plane := t.made(b), b.CountFrom(2)*kernel.BlockLanes
-	n, values := made.Pixels()*kernel.BlockLanes, b.Data()
+	made, plane := t.made(b), b.CountFrom(2)*shape.BlockLanes
+	n, values := made.Pixels()*shape.BlockLanes, b.Data()
 	for at := 0; at < len(values); at += plane {
 		if i := nonFiniteOf(values[at : at+n]); i >= 0 {
 			return at + i

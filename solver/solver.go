@@ -9,6 +9,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
@@ -38,7 +39,7 @@ type Options struct {
 	Team *Team
 	Log  *logrus.Logger
 	// Strategy and Tuner say how convolutions are computed, as those of layers.Device.
-	Strategy kernel.Strategy
+	Strategy shape.Strategy
 	Tuner    kernel.Tuner
 	// Seed is used where the prototxt has no random_seed.
 	Seed uint64

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// shape is an element of a picture: what it is, its words, and where it lies.
-type shape struct {
+// element is a part of a picture: what it is, its words, and where it lies.
+type element struct {
 	kind, style, text string
 	places            []float64
 }
@@ -24,8 +24,8 @@ var placeAttributes = map[string]bool{"d": true, "x": true, "y": true, "width": 
 var decimal = regexp.MustCompile(`-?[0-9]*\.?[0-9]+(?:e-?[0-9]+)?`)
 
 // parsePicture reads an SVG file.
-func parsePicture(text []byte) ([]shape, error) {
-	var shapes []shape
+func parsePicture(text []byte) ([]element, error) {
+	var shapes []element
 	d := xml.NewDecoder(strings.NewReader(string(text)))
 	for {
 		token, err := d.Token()
@@ -37,7 +37,7 @@ func parsePicture(text []byte) ([]shape, error) {
 		}
 		switch x := token.(type) {
 		case xml.StartElement:
-			s := shape{kind: x.Name.Local}
+			s := element{kind: x.Name.Local}
 			for _, a := range x.Attr {
 				if a.Name.Local == "style" {
 					s.style = a.Value

@@ -9,6 +9,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/tune"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
@@ -28,14 +29,14 @@ func (f *strategyFlags) register(fs *flag.FlagSet, name string, tunes bool) {
 }
 
 // read returns the strategy, and the tuner of a tuning file, nil if there is none.
-func (f *strategyFlags) read(e *env, engine layers.Engine, spec cpe.Spec) (kernel.Strategy, kernel.Tuner, error) {
-	strategy, err := kernel.ParseStrategy(f.strategy)
+func (f *strategyFlags) read(e *env, engine layers.Engine, spec cpe.Spec) (shape.Strategy, kernel.Tuner, error) {
+	strategy, err := shape.ParseStrategy(f.strategy)
 	switch {
 	case err != nil:
 		return strategy, nil, fmt.Errorf("%s: %w", f.name, err)
 	case f.tune == "":
 		return strategy, nil, nil
-	case strategy != kernel.Auto:
+	case strategy != shape.Auto:
 		return strategy, nil, fmt.Errorf("%s %v and -tune %s: the file says which strategies to take; leave one out", f.name, strategy, f.tune)
 	case f.tune == standardStream:
 		return strategy, nil, errors.New("-tune -: the file is read and written, so that it cannot be a standard stream")
@@ -62,12 +63,12 @@ func strategiesOf(n *swnet.Net, engine layers.Engine, i int) *layerStrategies {
 	if !ok || engine == layers.MPE {
 		return nil
 	}
-	s := &layerStrategies{Forward: l.Strategy(kernel.Forward).String()}
+	s := &layerStrategies{Forward: l.Strategy(shape.Forward).String()}
 	if n.ComputesGradients(i, swnet.WeightGradients) {
-		s.WeightGradient = l.Strategy(kernel.WeightGradient).String()
+		s.WeightGradient = l.Strategy(shape.WeightGradient).String()
 	}
 	if n.ComputesGradients(i, swnet.InputGradients) {
-		s.InputGradient = l.Strategy(kernel.InputGradient).String()
+		s.InputGradient = l.Strategy(shape.InputGradient).String()
 	}
 	return s
 }
@@ -90,9 +91,9 @@ func (s *layerStrategies) String() string {
 // logStrategies prints a line for each layer of a net that has strategies, and warns of those that cannot use the one that the flag asks
 // for.
 func (f *strategyFlags) logStrategies(log *logrus.Logger, n *swnet.Net, engine layers.Engine) {
-	asked, err := kernel.ParseStrategy(f.strategy)
+	asked, err := shape.ParseStrategy(f.strategy)
 	if err != nil {
-		asked = kernel.Auto // read has refused it
+		asked = shape.Auto // read has refused it
 	}
 	found := false
 	for i := range n.NumLayers() {
@@ -106,21 +107,21 @@ func (f *strategyFlags) logStrategies(log *logrus.Logger, n *swnet.Net, engine l
 			log.Warnf("%s %v cannot compute all of layer %s; in its place: %v", f.name, asked, n.LayerName(i), others)
 		}
 	}
-	if asked != kernel.Auto && !found {
+	if asked != shape.Auto && !found {
 		log.Warnf("%s %v has no effect: no layer of the net chooses between strategies on engine %v", f.name, asked, engine)
 	}
 }
 
 // without returns the directions that are not computed by the strategy that is asked for, nil if all are.
-func (s *layerStrategies) without(asked kernel.Strategy) *layerStrategies {
+func (s *layerStrategies) without(asked shape.Strategy) *layerStrategies {
 	other := func(used string) string {
-		if used == asked.String() || asked == kernel.Winograd && strings.HasPrefix(used, asked.String()) {
+		if used == asked.String() || asked == shape.Winograd && strings.HasPrefix(used, asked.String()) {
 			return ""
 		}
 		return used
 	}
 	others := layerStrategies{other(s.Forward), other(s.WeightGradient), other(s.InputGradient)}
-	if asked == kernel.Auto || others == (layerStrategies{}) {
+	if asked == shape.Auto || others == (layerStrategies{}) {
 		return nil
 	}
 	return &others

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/figure"
 	"github.com/swcaffe/swcaffe/internal/modelplot"
 	"github.com/swcaffe/swcaffe/modeltime"
@@ -43,9 +43,9 @@ func (f *modelFlags) pictures() (*timePictures, error) {
 	switch f.direction {
 	case "forward":
 	case "weights":
-		p.mesh.Direction = kernel.WeightGradient
+		p.mesh.Direction = shape.WeightGradient
 	case "input":
-		p.mesh.Direction = kernel.InputGradient
+		p.mesh.Direction = shape.InputGradient
 	default:
 		return nil, fmt.Errorf("-direction %q: must be forward, weights or input", f.direction)
 	}

@@ -3,29 +3,28 @@ package kernel
 import (
 	"fmt"
 	"testing"
-)
 
-// report gives a benchmark's speed.
-func report(b *testing.B, flops float64) {
-	b.ReportMetric(float64(b.N)*flops/b.Elapsed().Seconds()/1e9, "GFLOP/s")
-}
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+)
 
 func BenchmarkGemm(b *testing.B) {
 	for _, groups := range []int{1, 2} {
 		for _, n := range []int{64, 256, 512, 1000, 1024} {
 			b.Run(fmt.Sprintf("groups=%d/n=%d", groups, n), func(b *testing.B) {
-				g, err := NewGemm(benchMachine(b, groups), GemmShape{M: n, N: n, K: n})
+				g, err := NewGemm(kerneltest.BenchMachine(b, groups), GemmShape{M: n, N: n, K: n})
 				if err != nil {
 					b.Fatal(err)
 				}
-				x, y, z := values(n*n, 1), values(n*n, 2), make([]float32, n*n)
+				x, y, z := kerneltest.Values(n*n, 1), kerneltest.Values(n*n, 2), make([]float32, n*n)
 				b.ReportAllocs()
 				for b.Loop() {
 					if err := g.Run(x, y, nil, z); err != nil {
 						b.Fatal(err)
 					}
 				}
-				report(b, 2*float64(n)*float64(n)*float64(n))
+				kerneltest.Report(b, 2*float64(n)*float64(n)*float64(n))
 			})
 		}
 	}
@@ -34,7 +33,7 @@ func BenchmarkGemm(b *testing.B) {
 func BenchmarkConv(b *testing.B) {
 	for _, layer := range []struct {
 		name string
-		s    ConvShape
+		s    shape.Conv
 	}{
 		{"lenet-conv2", conv2(64, 20, 50, 1, 12, 12, 5, 5, 1, 0, 1)},
 		{"cifar-conv2", conv2(20, 32, 32, 1, 16, 16, 5, 5, 1, 2, 1)},
@@ -42,34 +41,34 @@ func BenchmarkConv(b *testing.B) {
 		{"vgg-conv3_2", conv2(2, 256, 256, 1, 56, 56, 3, 3, 1, 1, 1)},
 		{"resnet-1x1", conv2(8, 256, 64, 1, 56, 56, 1, 1, 1, 0, 1)},
 	} {
-		for _, st := range []Strategy{Explicit, Implicit, Auto} {
-			for d := range Direction(3) {
+		for _, st := range []shape.Strategy{shape.Explicit, shape.Implicit, shape.Auto} {
+			for d := range shape.Direction(3) {
 				b.Run(fmt.Sprintf("%s/%v/%v", layer.name, st, d), func(b *testing.B) { benchmarkConv(b, 1, layer.s, st, d) })
 			}
 		}
 	}
 }
 
-func benchmarkConv(b *testing.B, groups int, s ConvShape, st Strategy, d Direction) {
-	c, err := NewConv(benchMachine(b, groups), s, st)
+func benchmarkConv(b *testing.B, groups int, s shape.Conv, st shape.Strategy, d shape.Direction) {
+	c, err := NewConv(kerneltest.BenchMachine(b, groups), s, st)
 	if err != nil {
 		b.Fatal(err)
 	}
-	out := s.N * s.Out * size(s.OutSize())
-	x, w, y := values(s.N*s.C*size(s.In), 1), values(s.Out*s.depth(), 2), values(out, 3)
+	out := s.N * s.Out * tiling.Size(s.OutSize())
+	x, w, y := kerneltest.Values(s.N*s.C*tiling.Size(s.In), 1), kerneltest.Values(s.Out*s.Depth(), 2), kerneltest.Values(out, 3)
 	b.ReportAllocs()
 	for b.Loop() {
 		switch d {
-		case Forward:
+		case shape.Forward:
 			err = c.Forward(x, w, nil, y)
-		case WeightGradient:
+		case shape.WeightGradient:
 			err = c.WeightGrad(x, y, w)
-		case InputGradient:
+		case shape.InputGradient:
 			err = c.InputGrad(y, w, x)
 		}
 		if err != nil {
 			b.Fatal(err)
 		}
 	}
-	report(b, 2*float64(out)*float64(s.depth()))
+	kerneltest.Report(b, 2*float64(out)*float64(s.Depth()))
 }

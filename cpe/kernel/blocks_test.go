@@ -5,41 +5,23 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
-
-func TestBlocks(t *testing.T) {
-	const images, channels, size = 2, 48, 21
-	x := values(images*channels*size, 1)
-	blocked, back := make([]float32, len(x)), make([]float32, len(x))
-	ToBlocks(blocked, x, images*channels, size)
-	for n := range images {
-		for c := range channels {
-			for p := range size {
-				got, want := blocked[((n*channels/16+c/16)*size+p)*16+c%16], x[(n*channels+c)*size+p]
-				if got != want {
-					t.Fatalf("image %d, channel %d, pixel %d: %g, want %g", n, c, p, got, want)
-				}
-			}
-		}
-	}
-	if FromBlocks(back, blocked, images*channels, size); !slices.Equal(back, x) {
-		t.Error("there and back is not the same")
-	}
-}
 
 // TestTurns: what is brought from planes to blocks of channels, or back, is counted where a kernel does that, in all three directions.
 func TestTurns(t *testing.T) {
 	for name, c := range map[string]struct {
-		shape ConvShape
-		st    Strategy
+		shape shape.Conv
+		st    shape.Strategy
 		want  int
 	}{
-		"images and results of Winograd's": {conv2(2, 16, 32, 1, 9, 9, 3, 3, 1, 1, 1), Winograd4, 6},
-		"results of few channels":          {conv2(2, 3, 32, 1, 9, 9, 5, 5, 1, 2, 1), Implicit, 2},
-		"vectors of pixels forward":        {conv2(2, 1, 20, 1, 28, 28, 5, 5, 1, 0, 1), Implicit, 1},
-		"columns":                          {conv2(2, 64, 32, 1, 9, 9, 5, 5, 2, 2, 1), Implicit, 0},
+		"images and results of Winograd's": {conv2(2, 16, 32, 1, 9, 9, 3, 3, 1, 1, 1), shape.Winograd4, 6},
+		"results of few channels":          {conv2(2, 3, 32, 1, 9, 9, 5, 5, 1, 2, 1), shape.Implicit, 2},
+		"vectors of pixels forward":        {conv2(2, 1, 20, 1, 28, 28, 5, 5, 1, 0, 1), shape.Implicit, 1},
+		"columns":                          {conv2(2, 64, 32, 1, 9, 9, 5, 5, 2, 2, 1), shape.Implicit, 0},
 	} {
-		conv, err := NewConv(hostMachine(t, 2), c.shape, c.st)
+		conv, err := NewConv(kerneltest.HostMachine(t, 2), c.shape, c.st)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,14 +34,14 @@ func TestTurns(t *testing.T) {
 // inBlocks returns images brought to blocks of channels.
 func inBlocks(x []float32, planes int) []float32 {
 	blocked := make([]float32, len(x))
-	ToBlocks(blocked, x, planes, len(x)/planes)
+	shape.ToBlocks(blocked, x, planes, len(x)/planes)
 	return blocked
 }
 
 // TestConvBlocks holds convolutions of images and to results in blocks of channels against those of the same images by planes, bit by
 // bit.
 func TestConvBlocks(t *testing.T) {
-	for _, s := range []ConvShape{
+	for _, s := range []shape.Conv{
 		conv2(2, 16, 32, 1, 12, 12, 3, 3, 1, 1, 1),
 		conv2(1, 48, 16, 1, 7, 9, 3, 3, 1, 0, 1),
 		conv2(1, 16, 16, 1, 5, 131, 3, 3, 1, 2, 1),
@@ -70,16 +52,16 @@ func TestConvBlocks(t *testing.T) {
 		conv2(2, 32, 48, 1, 14, 13, 3, 3, 1, 2, 2),
 		conv2(1, 16, 16, 1, 60, 57, 3, 3, 1, 4, 4),
 		conv2(2, 32, 64, 2, 9, 9, 3, 3, 1, 6, 6),
-		{1, 16, 32, 1, []int{30, 41}, []int{5, 5}, []int{1, 1}, []int{4, 2}, []int{2, 1}},
+		{N: 1, C: 16, Out: 32, Group: 1, In: []int{30, 41}, Kernel: []int{5, 5}, Stride: []int{1, 1}, Pad: []int{4, 2}, Dilation: []int{2, 1}},
 	} {
 		want := newConvCase(s, normal)
-		eachWinograd(s, func(st Strategy) {
-			t.Run(st.String()+" "+s.String(), func(t *testing.T) { testConvBlocks(t, hostMachine(t, 2), s, st, want) })
+		eachWinograd(s, func(st shape.Strategy) {
+			t.Run(st.String()+" "+s.String(), func(t *testing.T) { testConvBlocks(t, kerneltest.HostMachine(t, 2), s, st, want) })
 		})
 	}
 }
 
-func testConvBlocks(t *testing.T, m *cpe.Machine, s ConvShape, st Strategy, plain *convCase) {
+func testConvBlocks(t *testing.T, m *cpe.Machine, s shape.Conv, st shape.Strategy, plain *convCase) {
 	c, err := NewConv(m, s, st)
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,10 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/cpe"
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+)
 
 // Columns brings images of one channel into the columns of a convolution, and sums of columns back, plane by plane, on the host:
 // of image n and offset k in the kernel column n*offsets + k has a value for every output position.
@@ -13,7 +17,7 @@ type Columns struct {
 }
 
 // NewColumns prepares the columns of a convolution of s.N images; it is nil on a modelled machine, where lines are copied one by one.
-func NewColumns(m *cpe.Machine, s ConvShape) *Columns {
+func NewColumns(m *cpe.Machine, s shape.Conv) *Columns {
 	if !m.Native() {
 		return nil
 	}
@@ -32,7 +36,7 @@ func (c *Columns) Fold(image, columns []float32) error { return c.run(columns, i
 func (c *Columns) run(columns, image []float32, back bool) error {
 	c.columns, c.image, c.back = columns, image, back
 	groups := 0
-	if len(columns) < hostTile {
+	if len(columns) < tiling.HostTile {
 		groups = 1
 	}
 	return c.machine.Run(c, groups)

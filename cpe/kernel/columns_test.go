@@ -1,15 +1,20 @@
 package kernel
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+)
 
 // TestColumns compares with the definition, for images of which core groups share many: padding, strides and dilation along two axes.
 func TestColumns(t *testing.T) {
-	s := ConvShape{
+	s := shape.Conv{
 		N: 61, C: 1, Out: 1, Group: 1, In: []int{11, 13}, Kernel: []int{3, 2}, Stride: []int{2, 3}, Pad: []int{2, 1}, Dilation: []int{1, 2},
 	}
 	out := s.OutSize()
 	plane, positions, offsets := 11*13, out[0]*out[1], 3*2
-	image, columns := values(s.N*plane, 1), values(s.N*offsets*positions, 2)
+	image, columns := kerneltest.Values(s.N*plane, 1), kerneltest.Values(s.N*offsets*positions, 2)
 	spread, sums := make([]float32, len(columns)), make([]float32, len(image))
 	for i := range columns {
 		n, k, p := i/positions/offsets, i/positions%offsets, i%positions
@@ -20,8 +25,8 @@ func TestColumns(t *testing.T) {
 		}
 	}
 	for _, cores := range []int{1, 3} {
-		c := NewColumns(hostMachine(t, cores), s)
-		got, back := values(len(columns), 3), values(len(image), 4)
+		c := NewColumns(kerneltest.HostMachine(t, cores), s)
+		got, back := kerneltest.Values(len(columns), 3), kerneltest.Values(len(image), 4)
 		if err := c.Spread(got, image); err != nil {
 			t.Fatal(err)
 		}

@@ -4,12 +4,14 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
 // Conv convolves images of one shape, forward and for both gradients.
 type Conv struct {
-	shape    ConvShape
+	shape    shape.Conv
 	plan     ConvPlan
 	machine  *cpe.Machine
 	found    *considered
@@ -29,8 +31,8 @@ type Conv struct {
 	turned   *planarResults // where the input gradient needs them, if not nil
 	free     bool           // strategies are the cost model's choice
 	both     jointGrads
-	pooled   *pooledSlices // results, if not nil: of those y has the outputs
-	does     [3]Algorithm  // by Direction
+	pooled   *pooledSlices      // results, if not nil: of those y has the outputs
+	does     [3]shape.Algorithm // by Direction
 }
 
 // convArrays are the arrays of one run: images x (or their gradient), weights w (or theirs), biases (or theirs), which may be nil, results
@@ -51,8 +53,8 @@ type stage struct {
 }
 
 // NewConv plans a convolution and prepares what running it needs.
-func NewConv(m *cpe.Machine, s ConvShape, st Strategy) (*Conv, error) {
-	if err := s.valid(); err != nil {
+func NewConv(m *cpe.Machine, s shape.Conv, st shape.Strategy) (*Conv, error) {
+	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	spec := m.Spec()
@@ -60,16 +62,16 @@ func NewConv(m *cpe.Machine, s ConvShape, st Strategy) (*Conv, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := newConv(m, s, choice.(*considered), Forward, WeightGradient, InputGradient)
+	c, err := newConv(m, s, choice.(*considered), shape.Forward, shape.WeightGradient, shape.InputGradient)
 	if err == nil {
-		c.free = st == Auto
+		c.free = st == shape.Auto
 		c.joinGrads()
 	}
 	return c, err
 }
 
 // newConv prepares the directions that will be run, whose strategies are chosen.
-func newConv(m *cpe.Machine, s ConvShape, found *considered, directions ...Direction) (*Conv, error) {
+func newConv(m *cpe.Machine, s shape.Conv, found *considered, directions ...shape.Direction) (*Conv, error) {
 	spec := m.Spec()
 	c := &Conv{shape: s, plan: planConv(&spec, s, found.chosen), found: found, machine: m}
 	for _, d := range directions {
@@ -81,11 +83,11 @@ func newConv(m *cpe.Machine, s ConvShape, found *considered, directions ...Direc
 }
 
 // prepare makes the stages of one direction, that which turns what it reads by planes, and its partial sums.
-func (c *Conv) prepare(d Direction) error {
+func (c *Conv) prepare(d shape.Direction) error {
 	if err := c.choose(d); err != nil {
 		return err
 	}
-	if d == WeightGradient && c.sum == nil {
+	if d == shape.WeightGradient && c.sum == nil {
 		return c.makePartials()
 	}
 	if c.planar(d) {
@@ -99,27 +101,27 @@ func (c *Conv) prepare(d Direction) error {
 }
 
 // choose makes the stages of one direction.
-func (c *Conv) choose(d Direction) error {
+func (c *Conv) choose(d shape.Direction) error {
 	c.folded[d] = nil
 	switch {
-	case size(c.shape.OutSize()) <= 0 || c.shape.N == 0:
+	case tiling.Size(c.shape.OutSize()) <= 0 || c.shape.N == 0:
 		c.does[d] = NoConv
 		c.stages[d] = []stage{{noConv{}, 1}}
 	case c.covers(d):
 		var err error
 		if c.covering[d], err = c.newCovering(d); err == nil {
-			c.does[d] = Covering.before(c.covering[d].Algorithm())
+			c.does[d] = Covering.Before(c.covering[d].Algorithm())
 		}
 		return err
 	case c.pointwiseBlocks(d):
 		c.does[d] = PointwiseBlocked
-		if d == WeightGradient {
+		if d == shape.WeightGradient {
 			c.does[d] = PointwiseBlockedWeights
 		}
 		list, err := newBlockedPointwise(c, d, c.blocked[0], c.blocked[1])
 		c.stages[d] = list
 		return err
-	case c.byTaps(d) && d == WeightGradient:
+	case c.byTaps(d) && d == shape.WeightGradient:
 		c.does[d] = DepthwiseWeights
 		c.stages[d] = newDepthwiseWeights(c).stages()
 	case c.byTaps(d):
@@ -128,7 +130,7 @@ func (c *Conv) choose(d Direction) error {
 	case c.makesPlanes(d):
 		c.does[d] = Planes
 		c.stages[d] = []stage{{newPlaneConv(c), 0}}
-	case c.byOffsets(d) && d == Forward:
+	case c.byOffsets(d) && d == shape.Forward:
 		c.does[d] = Offsets
 		c.stages[d] = newOffsetConv(c).stages()
 	case c.byOffsets(d):
@@ -141,12 +143,12 @@ func (c *Conv) choose(d Direction) error {
 				return err
 			}
 		}
-		c.does[d] = Thinned.before(c.thinned.conv.does[d])
+		c.does[d] = Thinned.Before(c.thinned.conv.does[d])
 		c.takes(d, c.thinned.scratch(d))
 	case c.folds(d):
 		var err error
 		if c.folded[d], err = newFoldedConv(c, d); err == nil {
-			c.does[d] = Folded.before(c.folded[d].conv.does[d])
+			c.does[d] = Folded.Before(c.folded[d].conv.does[d])
 			c.takes(d, c.folded[d].scratch())
 		}
 		return err
@@ -155,16 +157,16 @@ func (c *Conv) choose(d Direction) error {
 		v := newWinogradSmall(c, d)
 		c.stages[d] = v.stages()
 		c.takes(d, v.scratch())
-	case c.plan.Strategy[d].isWinograd() && !c.machine.Native():
+	case c.plan.Strategy[d].IsWinograd() && !c.machine.Native():
 		c.does[d] = WinogradMesh
 		list, err := newWinogradMesh(c, d, meshPoints)
 		c.stages[d] = list
 		return err
-	case c.plan.Strategy[d].isWinograd() && d == WeightGradient:
+	case c.plan.Strategy[d].IsWinograd() && d == shape.WeightGradient:
 		c.stages[d] = winogradGradStages(c)
-	case c.plan.Strategy[d].isWinograd():
+	case c.plan.Strategy[d].IsWinograd():
 		c.stages[d] = winogradStages(c, d)
-	case c.plan.Strategy[d] == Explicit:
+	case c.plan.Strategy[d] == shape.Explicit:
 		e, err := newExplicitConv(c, d)
 		c.stages[d] = []stage{{e, 0}}
 		if err == nil {
@@ -187,22 +189,22 @@ func (c *Conv) choose(d Direction) error {
 			c.does[d] = MeshRows
 		}
 		c.stages[d] = v.stages()
-	case d == InputGradient && c.shape.phased():
+	case d == shape.InputGradient && phased(&c.shape):
 		c.does[d] = ImplicitPhases
 		c.stages[d] = newPhasedConv(c).stages()
-	case !c.shape.shiftable():
+	case !shiftable(c.shape):
 		v, err := newImplicitConv(c, d)
 		if err != nil {
 			return err
 		}
-		if c.does[d] = ImplicitGathered; c.shape.pointwise() {
+		if c.does[d] = ImplicitGathered; c.shape.Pointwise() {
 			c.does[d] = ImplicitPointwise
 		}
 		c.stages[d] = []stage{{v, v.groups()}}
-	case d == InputGradient && c.shape.spreads():
+	case d == shape.InputGradient && spreads(&c.shape):
 		c.does[d] = ImplicitSpread
 		c.stages[d] = []stage{{newSpreadConv(c), 0}}
-	case d == WeightGradient:
+	case d == shape.WeightGradient:
 		c.does[d] = ImplicitShiftedWeights
 		v := newShiftedWeights(c)
 		c.stages[d] = []stage{{v, 0}, {&v.collect, 0}}
@@ -218,8 +220,8 @@ func (c *Conv) choose(d Direction) error {
 }
 
 // isThinned reports whether a direction is the thinned convolution's.
-func (c *Conv) isThinned(d Direction) bool {
-	return !c.pointwiseBlocks(d) && c.machine.Native() && c.shape.thin() && c.shape.N > 0 && size(c.shape.OutSize()) > 0 && c.plan.Strategy[d] == Implicit
+func (c *Conv) isThinned(d shape.Direction) bool {
+	return !c.pointwiseBlocks(d) && c.machine.Native() && thinnable(c.shape) && c.shape.N > 0 && tiling.Size(c.shape.OutSize()) > 0 && c.plan.Strategy[d] == shape.Implicit
 }
 
 // noConv computes nothing, for nothing.
@@ -229,7 +231,7 @@ func (noConv) Name() string                  { return "convolution" }
 func (noConv) RunGroup(*cpe.CoreGroup) error { return nil }
 
 func (c *Conv) makePartials() error {
-	n := c.shape.Out * c.shape.depth()
+	n := c.shape.Out * c.shape.Depth()
 	if c.plan.Chunks > 1 {
 		c.partials = make([][]float32, c.plan.Chunks)
 		for i := range c.partials {
@@ -244,13 +246,13 @@ func (c *Conv) makePartials() error {
 }
 
 // RunnerUp returns the strategy that a direction would have been computed with, had the one that was chosen not been faster.
-func (c *Conv) RunnerUp(d Direction) RunnerUp { return c.found.second[d] }
+func (c *Conv) RunnerUp(d shape.Direction) RunnerUp { return c.found.second[d] }
 
 // Plan returns how the convolution is cut.
 func (c *Conv) Plan() ConvPlan { return c.plan }
 
 // Algorithm returns how a direction is computed, "" as long as that is being found. It is that of the direction alone: see GradsAlgorithm.
-func (c *Conv) Algorithm(d Direction) Algorithm {
+func (c *Conv) Algorithm(d shape.Direction) shape.Algorithm {
 	if c = c.doing(d); c == nil {
 		return ""
 	}
@@ -258,10 +260,10 @@ func (c *Conv) Algorithm(d Direction) Algorithm {
 }
 
 // takes notes what scratch a direction takes.
-func (c *Conv) takes(d Direction, s cpe.Scratch) { c.scratch[d] = s }
+func (c *Conv) takes(d shape.Direction, s cpe.Scratch) { c.scratch[d] = s }
 
 // Scratch returns how many values of scratch a direction takes; 0 as long as its strategy is being found.
-func (c *Conv) Scratch(d Direction) int {
+func (c *Conv) Scratch(d shape.Direction) int {
 	if c = c.doing(d); c == nil {
 		return 0
 	}
@@ -272,7 +274,7 @@ func (c *Conv) Scratch(d Direction) int {
 }
 
 // doing returns the convolution that computes a direction, nil as long as that is being found.
-func (c *Conv) doing(d Direction) *Conv {
+func (c *Conv) doing(d shape.Direction) *Conv {
 	if t := c.tuned[d]; t != nil {
 		return t.best
 	}
@@ -281,76 +283,76 @@ func (c *Conv) doing(d Direction) *Conv {
 
 // Forward computes y = w * x + bias; bias, one value an output channel, may be nil.
 func (c *Conv) Forward(x, w, bias, y []float32) error {
-	return c.run(Forward, convArrays{x: x, w: w, bias: bias, y: y})
+	return c.run(shape.Forward, convArrays{x: x, w: w, bias: bias, y: y})
 }
 
 // Rectifies reports whether ForwardReLU can be called: results are written by kernels that can do that on the way.
 func (c *Conv) Rectifies() bool {
-	c = c.doing(Forward)
+	c = c.doing(shape.Forward)
 	return c != nil && c.machine.Native() &&
-		(c.worksInBlocks(Forward) || c.byOffsets(Forward))
+		(c.worksInBlocks(shape.Forward) || c.byOffsets(shape.Forward))
 }
 
 // ForwardReLU computes y = max(0, w * x + bias), NaN staying NaN.
 func (c *Conv) ForwardReLU(x, w, bias, y []float32) error {
-	return c.run(Forward, convArrays{x: x, w: w, bias: bias, y: y, floor: true})
+	return c.run(shape.Forward, convArrays{x: x, w: w, bias: bias, y: y, floor: true})
 }
 
 // WeightGrad adds the gradient of the weights to dw.
 func (c *Conv) WeightGrad(x, dy, dw []float32) error {
-	return c.run(WeightGradient, convArrays{x: x, w: dw, y: dy, add: true})
+	return c.run(shape.WeightGradient, convArrays{x: x, w: dw, y: dy, add: true})
 }
 
 // SetsWeightGrad reports whether WeightGradTo can be called: sums go to the weights' gradient from kernels that need not read it.
 func (c *Conv) SetsWeightGrad() bool {
-	c = c.doing(WeightGradient)
-	return c != nil && c.machine.Native() && size(c.shape.OutSize()) > 0 && c.shape.N > 0 &&
-		(c.worksInBlocks(WeightGradient) || c.byOffsets(WeightGradient))
+	c = c.doing(shape.WeightGradient)
+	return c != nil && c.machine.Native() && tiling.Size(c.shape.OutSize()) > 0 && c.shape.N > 0 &&
+		(c.worksInBlocks(shape.WeightGradient) || c.byOffsets(shape.WeightGradient))
 }
 
 // SumsBias reports whether WeightGradTo can be called with biases.
 func (c *Conv) SumsBias() bool {
-	c = c.doing(WeightGradient)
-	return c != nil && c.SetsWeightGrad() && (c.byOffsets(WeightGradient) || c.plan.Strategy[WeightGradient].isWinograd())
+	c = c.doing(shape.WeightGradient)
+	return c != nil && c.SetsWeightGrad() && (c.byOffsets(shape.WeightGradient) || c.plan.Strategy[shape.WeightGradient].IsWinograd())
 }
 
 // WeightGradTo computes the gradient of the weights into dw, or adds it; and adds that of the biases, the sums of dy over images and
 // positions, to db, if this is not nil.
 func (c *Conv) WeightGradTo(x, dy, dw, db []float32, add bool) error {
-	return c.run(WeightGradient, convArrays{x: x, w: dw, bias: db, y: dy, add: add})
+	return c.run(shape.WeightGradient, convArrays{x: x, w: dw, bias: db, y: dy, add: add})
 }
 
 // InputGrad computes the gradient of the images into dx.
 func (c *Conv) InputGrad(dy, w, dx []float32) error {
-	return c.run(InputGradient, convArrays{x: dx, w: w, y: dy})
+	return c.run(shape.InputGradient, convArrays{x: dx, w: w, y: dy})
 }
 
 // RectifiesInputGrad reports whether InputGradWhere can be called.
 func (c *Conv) RectifiesInputGrad() bool {
-	c = c.doing(InputGradient)
-	return c != nil && c.machine.Native() && c.plan.Strategy[InputGradient].isWinograd() && c.blocked[0]
+	c = c.doing(shape.InputGradient)
+	return c != nil && c.machine.Native() && c.plan.Strategy[shape.InputGradient].IsWinograd() && c.blocked[0]
 }
 
 // InputGradWhere computes the gradient of the images into dx where above, which lies as they do, is above 0; elsewhere it is 0.
 func (c *Conv) InputGradWhere(dy, w, dx, above []float32) error {
-	return c.run(InputGradient, convArrays{x: dx, w: w, y: dy, above: above})
+	return c.run(shape.InputGradient, convArrays{x: dx, w: w, y: dy, above: above})
 }
 
 // AddsInputGrad reports whether AddInputGrad can be called: kernels are pointwise, and the product with them goes to the images, or
 // the pixels that strides meet, directly.
 func (c *Conv) AddsInputGrad() bool {
-	c = c.doing(InputGradient)
-	return c != nil && c.machine.Native() && c.plan.Strategy[InputGradient] == Implicit &&
-		(c.shape.pointwise() || c.shape.thin() && size(c.shape.OutSize()) > 0)
+	c = c.doing(shape.InputGradient)
+	return c != nil && c.machine.Native() && c.plan.Strategy[shape.InputGradient] == shape.Implicit &&
+		(c.shape.Pointwise() || thinnable(c.shape) && tiling.Size(c.shape.OutSize()) > 0)
 }
 
 // AddInputGrad adds the gradient of the images to dx.
 func (c *Conv) AddInputGrad(dy, w, dx []float32) error {
-	return c.run(InputGradient, convArrays{x: dx, w: w, y: dy, add: true})
+	return c.run(shape.InputGradient, convArrays{x: dx, w: w, y: dy, add: true})
 }
 
 // run computes a direction. Where only costs count and choosing a strategy has found them, they are charged again.
-func (c *Conv) run(d Direction, args convArrays) error {
+func (c *Conv) run(d shape.Direction, args convArrays) error {
 	if t := c.tuned[d]; t != nil {
 		return t.run(args)
 	}
@@ -358,7 +360,7 @@ func (c *Conv) run(d Direction, args convArrays) error {
 		return c.runCovering(d, args)
 	}
 	scratch := c.scratch[d]
-	if c.turned != nil && d == InputGradient {
+	if c.turned != nil && d == shape.InputGradient {
 		scratch.Common = c.turned.from() + c.turned.values()
 	}
 	c.machine.TakeScratch(scratch)
@@ -372,12 +374,12 @@ func (c *Conv) run(d Direction, args convArrays) error {
 }
 
 // work runs the stages of a direction that has its scratch.
-func (c *Conv) work(d Direction, args convArrays) error {
+func (c *Conv) work(d shape.Direction, args convArrays) error {
 	if l := c.found.ledgers[d]; l != nil && c.machine.CostsAlone() {
 		c.machine.Charge(l)
 		return nil
 	}
-	if c.turned != nil && d == InputGradient {
+	if c.turned != nil && d == shape.InputGradient {
 		c.turned.blocks, args.y = args.y, c.turned.planes()
 	}
 	c.args = args
@@ -386,7 +388,7 @@ func (c *Conv) work(d Direction, args convArrays) error {
 			return err
 		}
 	}
-	if d != WeightGradient || c.pointwiseBlocks(d) {
+	if d != shape.WeightGradient || c.pointwiseBlocks(d) {
 		return nil
 	}
 	for _, p := range c.partials {
@@ -395,12 +397,4 @@ func (c *Conv) work(d Direction, args convArrays) error {
 		}
 	}
 	return nil
-}
-
-// from returns data without its first n values; nil stays nil.
-func from(data []float32, n int) []float32 {
-	if data == nil {
-		return nil
-	}
-	return data[n:]
 }

@@ -6,12 +6,15 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
 // TestAddInputGrad: where a convolution can add the gradient of its images, it adds what it would write.
 func TestAddInputGrad(t *testing.T) {
 	for _, tt := range []struct {
-		shape ConvShape
+		shape shape.Conv
 		adds  bool // on the host
 	}{
 		{conv2(3, 7, 20, 1, 9, 11, 1, 1, 1, 0, 1), true},
@@ -22,9 +25,9 @@ func TestAddInputGrad(t *testing.T) {
 		{conv2(2, 6, 5, 1, 9, 9, 3, 3, 1, 1, 1), false},
 		{conv2(2, 6, 5, 1, 9, 9, 1, 1, 1, 1, 1), false},
 	} {
-		onMachines(t, func(t *testing.T, m *cpe.Machine) {
+		kerneltest.OnMachines(t, func(t *testing.T, m *cpe.Machine) {
 			s := tt.shape
-			c, err := NewConv(m, s, Auto)
+			c, err := NewConv(m, s, shape.Auto)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -34,9 +37,9 @@ func TestAddInputGrad(t *testing.T) {
 			if !c.AddsInputGrad() {
 				return
 			}
-			n := s.N * s.C * size(s.In)
-			dy, w := values(s.N*s.Out*size(s.OutSize()), 1), values(s.Out*s.depth(), 2)
-			dx, sum, want := make([]float32, n), values(n, 3), make([]float64, n)
+			n := s.N * s.C * tiling.Size(s.In)
+			dy, w := kerneltest.Values(s.N*s.Out*tiling.Size(s.OutSize()), 1), kerneltest.Values(s.Out*s.Depth(), 2)
+			dx, sum, want := make([]float32, n), kerneltest.Values(n, 3), make([]float64, n)
 			if err := c.InputGrad(dy, w, dx); err != nil {
 				t.Fatal(err)
 			}
@@ -46,32 +49,32 @@ func TestAddInputGrad(t *testing.T) {
 			if err := c.AddInputGrad(dy, w, sum); err != nil {
 				t.Fatal(err)
 			}
-			near(t, s.String(), sum, want, s.Out)
+			kerneltest.Near(t, s.String(), sum, want, s.Out)
 		})
 	}
 }
 
 // TestSetWeightGrad: where a convolution can overwrite the gradient of its weights, it writes what it would add, whatever was there.
 func TestSetWeightGrad(t *testing.T) {
-	m := hostMachine(t, 2)
+	m := kerneltest.HostMachine(t, 2)
 	for _, tt := range []struct {
-		shape   ConvShape
-		st      Strategy
+		shape   shape.Conv
+		st      shape.Strategy
 		in, out bool // in blocks
 		sets    bool
 	}{
-		{conv2(3, 32, 48, 1, 9, 11, 1, 1, 1, 0, 1), Auto, true, true, true},
-		{conv2(2, 20, 32, 1, 12, 14, 1, 1, 1, 0, 1), Auto, false, true, true},
-		{conv2(2, 32, 37, 1, 15, 14, 1, 1, 2, 0, 1), Auto, true, false, true},
-		{conv2(2, 32, 32, 1, 15, 14, 1, 1, 2, 0, 1), Auto, false, false, false},
-		{conv2(2, 3, 48, 1, 21, 20, 5, 5, 2, 1, 1), Auto, false, true, true},
-		{conv2(2, 35, 20, 1, 12, 14, 3, 3, 1, 1, 1), Winograd4, false, false, true},
-		{conv2(9, 272, 304, 1, 24, 13, 3, 3, 1, 1, 1), Winograd4, false, false, true},
-		{conv2(2, 40, 22, 2, 12, 14, 3, 3, 1, 1, 1), Winograd2, false, false, true},
-		{conv2(17, 16, 32, 1, 7, 6, 5, 5, 1, 2, 1), Winograd4, true, true, true},
-		{conv2(35, 34, 18, 1, 7, 9, 3, 3, 1, 1, 1), Winograd4, false, false, true},
-		{conv2(2, 35, 20, 1, 12, 14, 3, 3, 1, 1, 1), Implicit, false, false, false},
-		{conv2(1, 35, 20, 1, 12, 14, 3, 3, 1, 1, 1), Implicit, false, false, true},
+		{conv2(3, 32, 48, 1, 9, 11, 1, 1, 1, 0, 1), shape.Auto, true, true, true},
+		{conv2(2, 20, 32, 1, 12, 14, 1, 1, 1, 0, 1), shape.Auto, false, true, true},
+		{conv2(2, 32, 37, 1, 15, 14, 1, 1, 2, 0, 1), shape.Auto, true, false, true},
+		{conv2(2, 32, 32, 1, 15, 14, 1, 1, 2, 0, 1), shape.Auto, false, false, false},
+		{conv2(2, 3, 48, 1, 21, 20, 5, 5, 2, 1, 1), shape.Auto, false, true, true},
+		{conv2(2, 35, 20, 1, 12, 14, 3, 3, 1, 1, 1), shape.Winograd4, false, false, true},
+		{conv2(9, 272, 304, 1, 24, 13, 3, 3, 1, 1, 1), shape.Winograd4, false, false, true},
+		{conv2(2, 40, 22, 2, 12, 14, 3, 3, 1, 1, 1), shape.Winograd2, false, false, true},
+		{conv2(17, 16, 32, 1, 7, 6, 5, 5, 1, 2, 1), shape.Winograd4, true, true, true},
+		{conv2(35, 34, 18, 1, 7, 9, 3, 3, 1, 1, 1), shape.Winograd4, false, false, true},
+		{conv2(2, 35, 20, 1, 12, 14, 3, 3, 1, 1, 1), shape.Implicit, false, false, false},
+		{conv2(1, 35, 20, 1, 12, 14, 3, 3, 1, 1, 1), shape.Implicit, false, false, true},
 	} {
 		s := tt.shape
 		c, err := NewConv(m, s, tt.st)
@@ -87,8 +90,8 @@ func TestSetWeightGrad(t *testing.T) {
 		if !c.SetsWeightGrad() {
 			continue
 		}
-		x, dy := values(s.N*s.C*size(s.In), 1), values(s.N*s.Out*size(s.OutSize()), 2)
-		want, got := make([]float32, s.Out*s.depth()), slices.Repeat([]float32{float32(math.NaN())}, s.Out*s.depth())
+		x, dy := kerneltest.Values(s.N*s.C*tiling.Size(s.In), 1), kerneltest.Values(s.N*s.Out*tiling.Size(s.OutSize()), 2)
+		want, got := make([]float32, s.Out*s.Depth()), slices.Repeat([]float32{float32(math.NaN())}, s.Out*s.Depth())
 		if err := c.WeightGrad(x, dy, want); err != nil {
 			t.Fatal(err)
 		}

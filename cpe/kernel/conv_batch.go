@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
@@ -32,19 +34,19 @@ type batchWorker struct {
 	a, b    taps
 	at      []int // by first matrix: its piece, -1: none
 	used    []int32
-	terms   span // first matrices that count
+	terms   tiling.Span // first matrices that count
 }
 
 // mostColumns is the most positions at a time that are tried.
 const mostColumns = 32
 
-func newBatchConv(c *Conv, d Direction) (*batchConv, error) {
+func newBatchConv(c *Conv, d shape.Direction) (*batchConv, error) {
 	v := &batchConv{batchLayout: newBatchLayout(c, d)}
 	spec := c.machine.Spec()
-	v.rows = c.shape.sharesRows(&spec, d)
+	v.rows = sharesRows(c.shape, &spec, d)
 	pieces := v.pieces()
 	m, n, deep := v.extents(v.most())
-	shape := GemmShape{M: m, K: deep * pieces, TransA: d == InputGradient, TransB: d == WeightGradient, Pieces: true}
+	problem := GemmShape{M: m, K: deep * pieces, TransA: d == shape.InputGradient, TransB: d == shape.WeightGradient, Pieces: true}
 	var best GemmPlan
 	bestTime := 0.0
 	most := min(v.rowLength(), mostColumns)
@@ -52,18 +54,18 @@ func newBatchConv(c *Conv, d Direction) (*batchConv, error) {
 		most = 1
 	}
 	for columns := 1; columns <= most; columns *= 2 {
-		shape.N = n * columns
-		plan, err := planMeshGemm(&spec, shape)
+		problem.N = n * columns
+		plan, err := planMeshGemm(&spec, problem)
 		if err != nil {
 			return nil, err
 		}
-		t := meshTime(&spec, shape, plan) * float64(blocks(v.rowLength(), columns))
+		t := meshTime(&spec, problem, plan) * float64(tiling.Blocks(v.rowLength(), columns))
 		if bestTime == 0 || t < bestTime {
 			v.columns, best, bestTime = columns, plan, t
 		}
 	}
-	shape.N = n * v.columns
-	products := productsOf(c.machine, shape, best)
+	problem.N = n * v.columns
+	products := productsOf(c.machine, problem, best)
 	v.workers = make([]batchWorker, len(products))
 	first := [...]int{v.geo.space(), v.geo.positions(), v.geo.space()}[d]
 	for i, p := range products {
@@ -81,10 +83,10 @@ func newBatchConv(c *Conv, d Direction) (*batchConv, error) {
 // pieces is the most terms that positions of a row have together.
 func (v *batchConv) pieces() int {
 	switch {
-	case v.direction != WeightGradient:
+	case v.direction != shape.WeightGradient:
 		return v.geo.space()
 	case v.rows:
-		return blocks(v.geo.rows, v.conv.plan.Chunks) * v.geo.width
+		return tiling.Blocks(v.geo.rows, v.conv.plan.Chunks) * v.geo.width
 	}
 	return v.geo.positions()
 }
@@ -103,18 +105,18 @@ func (v *batchConv) RunGroup(g *cpe.CoreGroup) error {
 	if err := v.open(g, &w.batchArrays); err != nil || w.images == 0 {
 		return err
 	}
-	w.terms = span{0, len(w.at)}
-	if err := v.convolve(g, w, span{0, v.pairs.results() / v.rowLength()}); err != nil {
+	w.terms = tiling.Span{At: 0, N: len(w.at)}
+	if err := v.convolve(g, w, tiling.Span{At: 0, N: v.pairs.results() / v.rowLength()}); err != nil {
 		return err
 	}
 	return v.leave(g, &w.batchArrays)
 }
 
 // convolve computes some rows of results.
-func (v *batchConv) convolve(g *cpe.CoreGroup, w *batchWorker, rows span) error {
+func (v *batchConv) convolve(g *cpe.CoreGroup, w *batchWorker, rows tiling.Span) error {
 	length := v.rowLength()
 	for group := range v.conv.shape.Group {
-		for row := rows.at * length; row < rows.end()*length; row += length {
+		for row := rows.At * length; row < rows.End()*length; row += length {
 			for at := 0; at < length; at += v.columns {
 				n := min(v.columns, length-at)
 				pieces := v.gather(w, row+at, n)
@@ -133,7 +135,7 @@ func (v *batchConv) convolve(g *cpe.CoreGroup, w *batchWorker, rows span) error 
 func (v *batchConv) gather(w *batchWorker, first, n int) int {
 	w.used = w.used[:0]
 	for _, t := range v.pairs.between(first, first+n) {
-		if w.at[t.a] < 0 && w.terms.has(int(t.a)) {
+		if w.at[t.a] < 0 && w.terms.Has(int(t.a)) {
 			w.at[t.a] = 0
 			w.used = append(w.used, t.a)
 		}
@@ -168,13 +170,13 @@ func (v *batchConv) result(g *cpe.CoreGroup, w *batchWorker, group, first, n int
 	}
 	for r := range n {
 		for _, t := range v.pairs.of(first + r) {
-			if w.terms.has(int(t.a)) {
+			if w.terms.Has(int(t.a)) {
 				bases[w.at[t.a]*n+r] = bAt(int(t.b))
 			}
 		}
 	}
 	w.job = productJob{
-		a: &w.a, b: &w.b, c: cpe.Matrix{Data: from(c, cAt(first)), Ld: cols, Run: cols, Jump: cAt(1) - cAt(0)},
+		a: &w.a, b: &w.b, c: cpe.Matrix{Data: tiling.From(c, cAt(first)), Ld: cols, Run: cols, Jump: cAt(1) - cAt(0)},
 		m1: rows, n1: n * cols, k1: len(w.used) * deep, bias: v.bias(group), biasRows: true,
 	}
 	return w.product.run(g, &w.job)
@@ -183,18 +185,18 @@ func (v *batchConv) result(g *cpe.CoreGroup, w *batchWorker, group, first, n int
 // published reports whether the published implicit kernels take a shape: one group, at least 64 channels forward, and 128 inputs
 // backward, in multiples of 32 and 128 (the guards of the original code, which swCaffe's table II shows as well). With
 // one position at a time they want 128 images of a core group forward, and 64 backward.
-func (s ConvShape) published(spec *cpe.Spec, d Direction) bool {
+func published(s shape.Conv, spec *cpe.Spec, d shape.Direction) bool {
 	if s.Group != 1 || s.Out < 64 || s.Out%32 != 0 {
 		return false
 	}
 	batch, least := s.N/spec.CoreGroups, 64
-	if d == Forward {
+	if d == shape.Forward {
 		least = 128
 	}
 	if spec.Software.BatchOnly && (batch < least || batch%32 != 0) {
 		return false
 	}
-	if d == Forward {
+	if d == shape.Forward {
 		return s.C >= 64 && s.C%32 == 0
 	}
 	return s.C >= 128 && s.C%128 == 0

@@ -1,21 +1,25 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/cpe"
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+)
 
 // Blocks reports whether images, and results, may lie in blocks of channels.
 func (c *Conv) Blocks() (in, out bool) {
 	s, planes, groups := &c.shape, false, 1
-	for d := range Direction(3) {
+	for d := range shape.Direction(3) {
 		st, ok := c.inBlocks(d)
 		if !ok {
 			return false, false
 		}
-		planes = planes || s.byOffsets() && !st.isWinograd() || st.isWinograd() && s.foldsImages(d)
-		if st.isWinograd() {
+		planes = planes || byOffsets(s) && !st.IsWinograd() || st.IsWinograd() && foldsImages(*s, d)
+		if st.IsWinograd() {
 			groups = s.Group
 		}
 	}
-	return !planes && s.C/groups%BlockLanes == 0, s.Out/groups%BlockLanes == 0
+	return !planes && s.C/groups%shape.BlockLanes == 0, s.Out/groups%shape.BlockLanes == 0
 }
 
 // turnWork is how many times the work of the strategy that was chosen another may have that spares turning images to blocks.
@@ -23,26 +27,26 @@ const turnWork = 1.25
 
 // inBlocks returns the strategy of a direction if images or results lie in blocks: the one that was chosen, if it can do with them, or
 // Winograd's if that was free to choose and is not much slower. ok is false where there is none.
-func (c *Conv) inBlocks(d Direction) (st Strategy, ok bool) {
+func (c *Conv) inBlocks(d shape.Direction) (st shape.Strategy, ok bool) {
 	s, st := &c.shape, c.found.chosen[d]
 	if !c.free || c.takesBlocks(d, st) {
 		return st, c.takesBlocks(d, st)
 	}
 	spec := c.machine.Spec()
-	best, work := s.leastWinograd(&spec, d)
-	return best, c.machine.Native() && work < turnWork*s.directWork(d)
+	best, work := leastWinograd(*s, &spec, d)
+	return best, c.machine.Native() && work < turnWork*directWork(*s, d)
 }
 
 // takesBlocks reports whether a strategy can compute a direction if images, which may be said already, or results lie in blocks.
-func (c *Conv) takesBlocks(d Direction, st Strategy) bool {
-	few := c.shape.byOffsets() && !c.blocked[0] && (d == InputGradient || st == Implicit)
-	return c.machine.Native() && (st.isWinograd() && c.wholeBlocks() || st == Implicit && (c.shape.blockedPointwise() || c.shape.depthwise() && c.shape.Out == c.shape.C) || few)
+func (c *Conv) takesBlocks(d shape.Direction, st shape.Strategy) bool {
+	few := byOffsets(&c.shape) && !c.blocked[0] && (d == shape.InputGradient || st == shape.Implicit)
+	return c.machine.Native() && (st.IsWinograd() && c.wholeBlocks() || st == shape.Implicit && (blockedPointwise(&c.shape) || depthwise(&c.shape) && c.shape.Out == c.shape.C) || few)
 }
 
 // wholeBlocks reports whether every block of images, and of results, that lie so is of one group of channels.
 func (c *Conv) wholeBlocks() bool {
 	s := &c.shape
-	return (!c.blocked[0] || s.C/s.Group%BlockLanes == 0) && (!c.blocked[1] || s.Out/s.Group%BlockLanes == 0)
+	return (!c.blocked[0] || s.C/s.Group%shape.BlockLanes == 0) && (!c.blocked[1] || s.Out/s.Group%shape.BlockLanes == 0)
 }
 
 // SetBlocks says whether images, and results, lie in blocks of channels from now on, in all directions; Blocks has said that they may.
@@ -57,10 +61,10 @@ func (c *Conv) SetBlocks(in, out bool) error {
 // Strides returns which pixels of the images, which lie in blocks, are all that the convolution reads or gives a gradient; ones if these are
 // all, or others are written as well.
 func (c *Conv) Strides() (h, w int) {
-	if !c.blocked[0] || !c.shape.blockedPointwise() {
+	if !c.blocked[0] || !blockedPointwise(&c.shape) {
 		return 1, 1
 	}
-	return two(c.shape.Stride, 1)
+	return tiling.Two(c.shape.Stride, 1)
 }
 
 // SetThin says whether those pixels stand, from now on, one behind another at the front of their planes (Thin), values and gradients.
@@ -75,7 +79,7 @@ func (c *Conv) SetThin(on bool) error {
 // takeStrategies prepares all directions with the strategies that were chosen, for images and results as they lie, or with those that a
 // tuner knows or finds.
 func (c *Conv) takeStrategies() error {
-	for d := range Direction(3) {
+	for d := range shape.Direction(3) {
 		c.plan.Strategy[d] = c.found.chosen[d]
 		if c.blocked != [2]bool{} {
 			c.plan.Strategy[d], _ = c.inBlocks(d)
@@ -89,7 +93,7 @@ func (c *Conv) takeStrategies() error {
 }
 
 // take prepares a direction.
-func (c *Conv) take(d Direction) error {
+func (c *Conv) take(d shape.Direction) error {
 	if c.tuner == nil {
 		return c.prepare(d)
 	}
@@ -98,29 +102,29 @@ func (c *Conv) take(d Direction) error {
 }
 
 // pointwiseBlocks reports whether a direction is computed as a pointwise convolution in blocks of channels.
-func (c *Conv) pointwiseBlocks(d Direction) bool {
-	return c.blocked != [2]bool{} && c.plan.Strategy[d] == Implicit && c.shape.blockedPointwise()
+func (c *Conv) pointwiseBlocks(d shape.Direction) bool {
+	return c.blocked != [2]bool{} && c.plan.Strategy[d] == shape.Implicit && blockedPointwise(&c.shape)
 }
 
 // worksInBlocks reports whether a direction has images and results in blocks of channels as it works, however they lie.
-func (c *Conv) worksInBlocks(d Direction) bool {
-	return c.plan.Strategy[d].isWinograd() || c.pointwiseBlocks(d) || c.byTaps(d)
+func (c *Conv) worksInBlocks(d shape.Direction) bool {
+	return c.plan.Strategy[d].IsWinograd() || c.pointwiseBlocks(d) || c.byTaps(d)
 }
 
 // byOffsets reports whether a direction is computed with vectors of output channels.
-func (c *Conv) byOffsets(d Direction) bool {
-	return c.machine.Native() && d != InputGradient && c.plan.Strategy[d] == Implicit && c.shape.byOffsets()
+func (c *Conv) byOffsets(d shape.Direction) bool {
+	return c.machine.Native() && d != shape.InputGradient && c.plan.Strategy[d] == shape.Implicit && byOffsets(&c.shape)
 }
 
 // makesPlanes reports whether a direction is computed with vectors of pixels.
-func (c *Conv) makesPlanes(d Direction) bool {
-	return c.byOffsets(d) && d == Forward && !c.blocked[1] && c.shape.byPlanes()
+func (c *Conv) makesPlanes(d shape.Direction) bool {
+	return c.byOffsets(d) && d == shape.Forward && !c.blocked[1] && byPlanes(&c.shape)
 }
 
 // ForShape plans the same convolution of images of other extents, which lie alike, with the same strategies, or those that the tuner
 // knows or finds.
-func (c *Conv) ForShape(s ConvShape) (*Conv, error) {
-	if err := s.valid(); err != nil {
+func (c *Conv) ForShape(s shape.Conv) (*Conv, error) {
+	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	n, err := newConv(c.machine, s, &considered{chosen: c.found.chosen})
@@ -135,8 +139,8 @@ func (c *Conv) ForShape(s ConvShape) (*Conv, error) {
 // back, and for how many values.
 func (c *Conv) Turns() (times, values int) {
 	for d := range c.plan.Strategy {
-		for k, planes := range [2]int{c.shape.C * size(c.shape.In), c.resultsOf()} {
-			if c.turns(Direction(d), k == 1) {
+		for k, planes := range [2]int{c.shape.C * tiling.Size(c.shape.In), c.resultsOf()} {
+			if c.turns(shape.Direction(d), k == 1) {
 				times, values = times+1, values+c.shape.N*planes
 			}
 		}
@@ -149,11 +153,11 @@ func (c *Conv) resultsOf() int {
 	if p := c.pooled; p != nil {
 		return p.shape.C * p.shape.OH * p.shape.OW
 	}
-	return c.shape.Out * size(c.shape.OutSize())
+	return c.shape.Out * tiling.Size(c.shape.OutSize())
 }
 
 // turns reports whether a direction turns images, or results.
-func (c *Conv) turns(d Direction, results bool) bool {
+func (c *Conv) turns(d shape.Direction, results bool) bool {
 	switch {
 	case !results:
 		return !c.blocked[0] && c.worksInBlocks(d) && !c.folds(d)

@@ -1,24 +1,27 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/cpe"
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+)
 
 // jointGrads computes both gradients at once; without stages, it cannot.
 type jointGrads struct {
 	stages  []stage
 	scratch cpe.Scratch
-	does    Algorithm
+	does    shape.Algorithm
 }
 
 // joinGrads prepares that, where one strategy computes both and they have much to do in common.
 func (c *Conv) joinGrads() {
 	c.both = jointGrads{}
-	for _, d := range []Direction{WeightGradient, InputGradient} {
+	for _, d := range []shape.Direction{shape.WeightGradient, shape.InputGradient} {
 		if c.doing(d) == nil || !c.small(d) {
 			return
 		}
 	}
-	if c.plan.Strategy[WeightGradient] == c.plan.Strategy[InputGradient] {
-		v := newWinogradSmall(c, WeightGradient, InputGradient)
+	if c.plan.Strategy[shape.WeightGradient] == c.plan.Strategy[shape.InputGradient] {
+		v := newWinogradSmall(c, shape.WeightGradient, shape.InputGradient)
 		c.both = jointGrads{v.stages(), v.scratch(), c.pooledSmall(WinogradSmallJoint, WinogradSmallJointPooled)}
 	}
 }
@@ -27,7 +30,7 @@ func (c *Conv) joinGrads() {
 func (c *Conv) JoinsGrads() bool { return c.both.stages != nil }
 
 // GradsAlgorithm returns how Grads computes both gradients.
-func (c *Conv) GradsAlgorithm() Algorithm { return c.both.does }
+func (c *Conv) GradsAlgorithm() shape.Algorithm { return c.both.does }
 
 // GradsScratch returns how many values of scratch Grads takes.
 func (c *Conv) GradsScratch() int { return c.machine.Needs(c.both.scratch) }

@@ -4,13 +4,17 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
 // TestConvGrads: both gradients at once have the bits of one after the other, on any number of core groups, however images and results lie.
 func TestConvGrads(t *testing.T) {
 	planes, in, out, both := [2]bool{}, [2]bool{true, false}, [2]bool{false, true}, [2]bool{true, true}
 	for _, tt := range []struct {
-		shape ConvShape
+		shape shape.Conv
 		lie   [][2]bool
 	}{
 		{conv2(17, 5, 7, 1, 12, 12, 5, 5, 1, 0, 1), [][2]bool{planes}},
@@ -18,9 +22,9 @@ func TestConvGrads(t *testing.T) {
 		{conv2(35, 34, 18, 1, 7, 9, 3, 3, 1, 1, 1), [][2]bool{planes}},
 		{conv2(17, 32, 16, 1, 5, 8, 3, 3, 1, 0, 1), [][2]bool{planes, in, out, both}},
 	} {
-		eachWinograd(tt.shape, func(st Strategy) {
+		eachWinograd(tt.shape, func(st shape.Strategy) {
 			for i, lie := range tt.lie {
-				c, err := NewConv(hostMachine(t, []int{2, 5, 1}[i%3]), tt.shape, st)
+				c, err := NewConv(kerneltest.HostMachine(t, []int{2, 5, 1}[i%3]), tt.shape, st)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -40,11 +44,11 @@ func testGrads(t *testing.T, c *Conv) {
 	if !c.JoinsGrads() {
 		t.Fatalf("%v %v: gradients are not computed together", s, c.plan.Strategy)
 	}
-	x, w, dy := values(s.N*s.C*size(s.In), 1), values(s.Out*s.depth(), 2), values(s.N*s.Out*size(s.OutSize()), 3)
+	x, w, dy := kerneltest.Values(s.N*s.C*tiling.Size(s.In), 1), kerneltest.Values(s.Out*s.Depth(), 2), kerneltest.Values(s.N*s.Out*tiling.Size(s.OutSize()), 3)
 	for i := range 8 {
 		name := fmt.Sprintf("%v %v, blocks %v, case %d", s, c.plan.Strategy, c.blocked, i)
-		g := ConvGrads{X: x, W: w, DY: dy, DX: make([]float32, len(x)), DW: values(len(w), 4), Add: i&1 > 0}
-		dx, dw, db := slices.Clone(g.DX), slices.Clone(g.DW), values(s.Out, 5)
+		g := ConvGrads{X: x, W: w, DY: dy, DX: make([]float32, len(x)), DW: kerneltest.Values(len(w), 4), Add: i&1 > 0}
+		dx, dw, db := slices.Clone(g.DX), slices.Clone(g.DW), kerneltest.Values(s.Out, 5)
 		if i&2 > 0 {
 			g.DB = slices.Clone(db)
 		}
@@ -76,15 +80,15 @@ func testGrads(t *testing.T, c *Conv) {
 func TestConvGradsApart(t *testing.T) {
 	small := conv2(16, 20, 50, 1, 12, 12, 5, 5, 1, 0, 1)
 	for name, c := range map[string]struct {
-		shape ConvShape
-		st    Strategy
+		shape shape.Conv
+		st    shape.Strategy
 		want  bool
 	}{
-		"small":      {small, Winograd4, true},
-		"implicit":   {small, Implicit, false},
-		"few images": {conv2(15, 20, 50, 1, 12, 12, 5, 5, 1, 0, 1), Winograd4, false},
+		"small":      {small, shape.Winograd4, true},
+		"implicit":   {small, shape.Implicit, false},
+		"few images": {conv2(15, 20, 50, 1, 12, 12, 5, 5, 1, 0, 1), shape.Winograd4, false},
 	} {
-		conv, err := NewConv(hostMachine(t, 2), c.shape, c.st)
+		conv, err := NewConv(kerneltest.HostMachine(t, 2), c.shape, c.st)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,9 +96,9 @@ func TestConvGradsApart(t *testing.T) {
 			t.Errorf("%s: gradients together: %v, want %v", name, conv.JoinsGrads(), c.want)
 		}
 	}
-	u := newScripted(Winograd4)
-	for _, d := range []Direction{WeightGradient, InputGradient} {
-		conv, err := NewTunedConv(hostMachine(t, 2), small, u)
+	u := newScripted(shape.Winograd4)
+	for _, d := range []shape.Direction{shape.WeightGradient, shape.InputGradient} {
+		conv, err := NewTunedConv(kerneltest.HostMachine(t, 2), small, u)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +109,7 @@ func TestConvGradsApart(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	conv, err := NewTunedConv(hostMachine(t, 2), small, u)
+	conv, err := NewTunedConv(kerneltest.HostMachine(t, 2), small, u)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,19 +2,21 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd/vconv"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // depthwise reports whether every channel is convolved with kernels of its own: a group each.
-func (s *ConvShape) depthwise() bool {
-	return s.Group > 1 && s.Group == s.C && len(s.In) <= 2 && size(s.Kernel) > 1 && size(s.OutSize()) > 0 && s.N > 0 && s.stepsInside()
+func depthwise(s *shape.Conv) bool {
+	return s.Group > 1 && s.Group == s.C && len(s.In) <= 2 && tiling.Size(s.Kernel) > 1 && tiling.Size(s.OutSize()) > 0 && s.N > 0 && s.StepsInside()
 }
 
 // byTaps reports whether a direction is a depthwise convolution of blocks of channels.
-func (c *Conv) byTaps(d Direction) bool {
-	return c.machine.Native() && c.plan.Strategy[d] == Implicit && c.shape.depthwise()
+func (c *Conv) byTaps(d shape.Direction) bool {
+	return c.machine.Native() && c.plan.Strategy[d] == shape.Implicit && depthwise(&c.shape)
 }
 
 // depthwiseConv is the implicit strategy of a native machine where every channel has a kernel of its own, forward and for the input gradient.
@@ -28,7 +30,7 @@ func (c *Conv) byTaps(d Direction) bool {
 // strides meet.
 type depthwiseConv struct {
 	conv       *Conv
-	direction  Direction
+	direction  shape.Direction
 	rows, cols tapAxis
 	phases     [][]tapPhase // by part of what is made
 	source     tapBand
@@ -52,23 +54,23 @@ type depthwiseWorker struct {
 	pixels vconv.TapPixels
 }
 
-func newDepthwiseConv(c *Conv, d Direction) *depthwiseConv {
+func newDepthwiseConv(c *Conv, d shape.Direction) *depthwiseConv {
 	s, spec := &c.shape, c.machine.Spec()
 	v := &depthwiseConv{conv: c, direction: d, workers: make([]depthwiseWorker, spec.CoreGroups)}
-	v.rows, v.cols = s.tapAxes(d)
+	v.rows, v.cols = tapAxes(s, d)
 	x, y := c.depthwiseImages()
 	made := s.Out / s.C
-	if v.made, v.parts = y, 1; d == InputGradient {
+	if v.made, v.parts = y, 1; d == shape.InputGradient {
 		x, v.made, v.parts, made = y, x, made, 1
 	}
 	v.units = cutBands(&spec, v.rows, v.cols, v.made.Cols())
-	v.bands = blocks(v.rows.units, v.units)
+	v.bands = tiling.Blocks(v.rows.units, v.units)
 	v.source = newTapBand(x, v.rows, v.cols, v.units)
 	for part := range made {
 		v.phases = append(v.phases, v.findPhases(part))
 	}
 	for i := range v.workers {
-		v.workers[i].start = pages.Make[float32](made * BlockLanes)
+		v.workers[i].start = pages.Make[float32](made * shape.BlockLanes)
 	}
 	c.takes(d, cpe.Scratch{Group: v.sources() + v.weights() + v.results()})
 	return v
@@ -77,21 +79,21 @@ func newDepthwiseConv(c *Conv, d Direction) *depthwiseConv {
 // depthwiseImages are the images and the results, whose parts stand one below another.
 func (c *Conv) depthwiseImages() (x, y pointImages) {
 	s := &c.shape
-	one, out := ones(len(s.In)), s.OutSize()
-	h, w := two(out, 1)
-	return newPointImages(s.C, c.blocked[0], s.In, one), newPointImages(s.C, c.blocked[1], []int{s.Out / s.C * h, w}, ones(2))
+	one, out := tiling.Ones(len(s.In)), s.OutSize()
+	h, w := tiling.Two(out, 1)
+	return newPointImages(s.C, c.blocked[0], s.In, one), newPointImages(s.C, c.blocked[1], []int{s.Out / s.C * h, w}, tiling.Ones(2))
 }
 
 // cutBands returns how many rows of units a band has whose lines, and whose results, take about a quarter of L2.
 func cutBands(spec *cpe.Spec, rows, cols tapAxis, width int) int {
-	line := BlockLanes * (rows.step*cols.extent + rows.results*width)
-	return even(rows.units, max(1, spec.LDMBytes/4/4/line), 1)
+	line := shape.BlockLanes * (rows.step*cols.extent + rows.results*width)
+	return tiling.Even(rows.units, max(1, spec.LDMBytes/4/4/line), 1)
 }
 
 // findPhases finds the shifts of every phase of a part.
 func (v *depthwiseConv) findPhases(part int) []tapPhase {
 	var list []tapPhase
-	_, kw := two(v.conv.shape.Kernel, 1)
+	_, kw := tiling.Two(v.conv.shape.Kernel, 1)
 	for row, down := range v.rows.phases {
 		for col, along := range v.cols.phases {
 			p := tapPhase{row: row, col: col}
@@ -99,7 +101,7 @@ func (v *depthwiseConv) findPhases(part int) []tapPhase {
 				for _, y := range down {
 					for _, x := range along {
 						p.shifts = append(p.shifts, source*v.source.size()+v.source.shift(y.shift, x.shift))
-						p.taps = append(p.taps, (part+source)*size(v.conv.shape.Kernel)+y.tap*kw+x.tap)
+						p.taps = append(p.taps, (part+source)*tiling.Size(v.conv.shape.Kernel)+y.tap*kw+x.tap)
 					}
 				}
 			}
@@ -112,9 +114,9 @@ func (v *depthwiseConv) findPhases(part int) []tapPhase {
 // sources is the number of values of a band of all parts, weights that of a block's weights, taps that of a channel's, and results that of
 // scratch for a band's results.
 func (v *depthwiseConv) sources() int { return v.parts * v.source.size() }
-func (v *depthwiseConv) weights() int { return v.taps() * BlockLanes }
+func (v *depthwiseConv) weights() int { return v.taps() * shape.BlockLanes }
 func (v *depthwiseConv) taps() int {
-	return v.conv.shape.Out / v.conv.shape.C * size(v.conv.shape.Kernel)
+	return v.conv.shape.Out / v.conv.shape.C * tiling.Size(v.conv.shape.Kernel)
 }
 func (v *depthwiseConv) results() int {
 	return v.made.scratch(1, v.units*v.rows.results*v.made.Cols())
@@ -130,7 +132,7 @@ func (v *depthwiseConv) Name() string { return "convolution " + v.direction.Stri
 func (v *depthwiseConv) RunGroup(g *cpe.CoreGroup) error {
 	args, each := &v.conv.args, v.conv.shape.N*v.bands
 	x, y := args.x, args.y
-	if v.direction == InputGradient {
+	if v.direction == shape.InputGradient {
 		x, y = y, x
 	}
 	memory := g.Memory(v.sources() + v.weights() + v.results())
@@ -152,7 +154,7 @@ func (v *depthwiseConv) RunGroup(g *cpe.CoreGroup) error {
 		packed := weights
 		for part := range v.phases {
 			at := pointSpan{image, 1, (part*height + first) * width, (min((unit+units)*v.rows.results, height) - first) * width}
-			packed = v.convolve(w, part, lines, packed, v.made.at(y, at, block, 1, scratch).data[:at.n*BlockLanes])
+			packed = v.convolve(w, part, lines, packed, v.made.at(y, at, block, 1, scratch).data[:at.n*shape.BlockLanes])
 			v.made.spread(y, at, block, 1, scratch, false)
 		}
 	}
@@ -161,19 +163,19 @@ func (v *depthwiseConv) RunGroup(g *cpe.CoreGroup) error {
 
 // load packs the weights of a block of channels, phase by phase, and its biases.
 func (v *depthwiseConv) load(w *depthwiseWorker, weights []float32, block int) {
-	args, taps, first, parts := &v.conv.args, v.taps(), block*BlockLanes, len(v.phases)
-	n := min(BlockLanes, v.made.channels-first)
+	args, taps, first, parts := &v.conv.args, v.taps(), block*shape.BlockLanes, len(v.phases)
+	n := min(shape.BlockLanes, v.made.channels-first)
 	clear(weights)
 	clear(w.start)
 	if args.bias != nil {
-		vec.Transpose(w.start, args.bias[first*parts:], BlockLanes, parts, n, parts)
+		vec.Transpose(w.start, args.bias[first*parts:], shape.BlockLanes, parts, n, parts)
 	}
 	k := 0
 	for _, phases := range v.phases {
 		for _, p := range phases {
 			for _, tap := range p.taps {
 				for lane := range n {
-					weights[k*BlockLanes+lane] = args.w[(first+lane)*taps+tap]
+					weights[k*shape.BlockLanes+lane] = args.w[(first+lane)*taps+tap]
 				}
 				k++
 			}
@@ -186,13 +188,13 @@ func (v *depthwiseConv) convolve(w *depthwiseWorker, part int, lines, weights, r
 	width := v.made.Cols()
 	for i := range v.phases[part] {
 		p := &v.phases[part][i]
-		n := blocks(width-p.col, v.cols.results)
-		w.pixels = vconv.TapPixels{N: n, Step: v.cols.step * BlockLanes, To: v.cols.results * BlockLanes}
-		for row, line := p.row, 0; n > 0 && row*width*BlockLanes < len(results); row, line = row+v.rows.results, line+v.rows.step {
-			x, y := lines[v.source.shift(line, 0):], results[(row*width+p.col)*BlockLanes:]
-			vconv.TapKernel(&w.pixels, p.shifts, x, weights, w.start[part*BlockLanes:], y, v.conv.args.floor)
+		n := tiling.Blocks(width-p.col, v.cols.results)
+		w.pixels = vconv.TapPixels{N: n, Step: v.cols.step * shape.BlockLanes, To: v.cols.results * shape.BlockLanes}
+		for row, line := p.row, 0; n > 0 && row*width*shape.BlockLanes < len(results); row, line = row+v.rows.results, line+v.rows.step {
+			x, y := lines[v.source.shift(line, 0):], results[(row*width+p.col)*shape.BlockLanes:]
+			vconv.TapKernel(&w.pixels, p.shifts, x, weights, w.start[part*shape.BlockLanes:], y, v.conv.args.floor)
 		}
-		weights = weights[len(p.taps)*BlockLanes:]
+		weights = weights[len(p.taps)*shape.BlockLanes:]
 	}
 	return weights
 }

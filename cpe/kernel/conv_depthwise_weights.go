@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vconv"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
@@ -26,7 +28,7 @@ const depthwiseTasks = 16
 func newDepthwiseWeights(c *Conv) *depthwiseWeights {
 	s, spec := &c.shape, c.machine.Spec()
 	v := &depthwiseWeights{conv: c, workers: make([]vconv.TapRows, spec.CoreGroups)}
-	v.rows, v.cols = s.tapAxes(Forward)
+	v.rows, v.cols = tapAxes(s, shape.Forward)
 	var x pointImages
 	x, v.gradient = c.depthwiseImages()
 	v.units = cutBands(&spec, v.rows, v.cols, v.gradient.Cols())
@@ -37,13 +39,13 @@ func newDepthwiseWeights(c *Conv) *depthwiseWeights {
 		}
 	}
 	v.parts = s.Out / s.C
-	v.chunks = min(s.N, blocks(depthwiseTasks, x.blocks()))
-	c.takes(WeightGradient, cpe.Scratch{Common: v.chunks * x.blocks() * v.sums(), Group: v.source.size() + v.results()})
+	v.chunks = min(s.N, tiling.Blocks(depthwiseTasks, x.blocks()))
+	c.takes(shape.WeightGradient, cpe.Scratch{Common: v.chunks * x.blocks() * v.sums(), Group: v.source.size() + v.results()})
 	return v
 }
 
 // sums is the number of values of a block's gradient, results that of scratch for a band of the results'.
-func (v *depthwiseWeights) sums() int { return v.parts * len(v.shifts) * BlockLanes }
+func (v *depthwiseWeights) sums() int { return v.parts * len(v.shifts) * shape.BlockLanes }
 func (v *depthwiseWeights) results() int {
 	return v.gradient.scratch(1, v.units*v.gradient.Cols())
 }
@@ -58,7 +60,7 @@ func (v *depthwiseWeights) partial(g *cpe.CoreGroup, block, chunk int) []float32
 func (v *depthwiseWeights) stages() []stage { return []stage{{v, 0}, {collectTaps{v}, 0}} }
 
 // Name names the direction.
-func (v *depthwiseWeights) Name() string { return "convolution " + WeightGradient.String() }
+func (v *depthwiseWeights) Name() string { return "convolution " + shape.WeightGradient.String() }
 
 // RunGroup adds up a core group's share of the blocks' chunks.
 func (v *depthwiseWeights) RunGroup(g *cpe.CoreGroup) error {
@@ -84,13 +86,13 @@ func (v *depthwiseWeights) add(r *vconv.TapRows, lines, scratch, sums []float32,
 	args, y, rows := &v.conv.args, &v.gradient, min(v.units, v.rows.units-row)
 	v.source.fill(lines, args.x, image, block, 0, row*v.rows.step, v.rows.lines(rows))
 	*r = vconv.TapRows{
-		Rows: rows, N: y.Cols(), Step: v.cols.step * BlockLanes,
-		NextX: v.source.shift(v.rows.step, 0), NextY: y.Cols() * BlockLanes,
+		Rows: rows, N: y.Cols(), Step: v.cols.step * shape.BlockLanes,
+		NextX: v.source.shift(v.rows.step, 0), NextY: y.Cols() * shape.BlockLanes,
 	}
 	for part := range v.parts {
 		at := pointSpan{image, 1, (part*v.rows.units + row) * y.Cols(), rows * y.Cols()}
 		y.gather(args.y, at, block, 1, scratch)
-		part := sums[part*len(v.shifts)*BlockLanes:]
+		part := sums[part*len(v.shifts)*shape.BlockLanes:]
 		vconv.TapSums(r, v.shifts, lines, y.at(args.y, at, block, 1, scratch).data, part, accumulate)
 	}
 }
@@ -110,10 +112,10 @@ func (c collectTaps) RunGroup(g *cpe.CoreGroup) error {
 		for chunk := 1; chunk < c.chunks; chunk++ {
 			vec.Add(sums, sums, c.partial(g, block, chunk))
 		}
-		for lane := range min(BlockLanes, c.gradient.channels-block*BlockLanes) {
-			dw := args.w[(block*BlockLanes+lane)*taps:][:taps]
+		for lane := range min(shape.BlockLanes, c.gradient.channels-block*shape.BlockLanes) {
+			dw := args.w[(block*shape.BlockLanes+lane)*taps:][:taps]
 			for tap := range dw {
-				sum := sums[tap*BlockLanes+lane]
+				sum := sums[tap*shape.BlockLanes+lane]
 				if args.add {
 					sum += dw[tap]
 				}

@@ -1,13 +1,17 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/cpe"
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+)
 
 // explicitConv is a convolution as im2col and one product a band of outputs of each image (swCaffe, section IV-B). Core
 // groups share images and bands; the weight gradient deals these to a fixed number of partial sums first; the input gradient
 // takes whole images, since bands overlap in the input.
 type explicitConv struct {
 	conv      *Conv
-	direction Direction
+	direction shape.Direction
 	geo       *geometry
 	direct    bool             // the image is its own column matrix
 	batch     int              // images whose column matrices are made at once; 0: one
@@ -33,10 +37,10 @@ type explicitWorker struct {
 	group   *cpe.CoreGroup
 }
 
-func newExplicitConv(c *Conv, d Direction) (*explicitConv, error) {
+func newExplicitConv(c *Conv, d shape.Direction) (*explicitConv, error) {
 	s := &c.shape
-	e := &explicitConv{conv: c, direction: d, geo: newGeometry(*s), direct: s.pointwise()}
-	out, depth, width := s.Out/s.Group, s.depth(), c.plan.Band*e.geo.width
+	e := &explicitConv{conv: c, direction: d, geo: newGeometry(*s), direct: s.Pointwise()}
+	out, depth, width := s.Out/s.Group, s.Depth(), c.plan.Band*e.geo.width
 	shape := [...]GemmShape{{M: out, N: width, K: depth}, {M: out, N: depth, K: width, TransB: true, Accumulate: true}, {M: depth, N: width, K: out, TransA: true}}[d]
 	products, err := newProducts(c.machine, shape)
 	if err != nil {
@@ -60,18 +64,18 @@ func newExplicitConv(c *Conv, d Direction) (*explicitConv, error) {
 func (e *explicitConv) together(m *cpe.Machine) {
 	spec, s := m.Spec(), &e.conv.shape
 	e.geo.software = spec.Software
-	if !spec.Software.Batched || e.direction == InputGradient {
+	if !spec.Software.Batched || e.direction == shape.InputGradient {
 		return
 	}
 	last := len(s.In) - 1
-	images := blocks(s.N, spec.CoreGroups)
+	images := tiling.Blocks(s.N, spec.CoreGroups)
 	if 4*images*(s.In[last]+2*s.Pad[last]+e.geo.width) <= spec.LDMBytes {
 		e.batch = images
 	}
 }
 
 // algorithm names how column matrices are made.
-func (e *explicitConv) algorithm() Algorithm {
+func (e *explicitConv) algorithm() shape.Algorithm {
 	switch {
 	case e.direct:
 		return ExplicitPointwise
@@ -92,7 +96,7 @@ func (e *explicitConv) RunGroup(g *cpe.CoreGroup) error {
 		w.columns = g.Memory(max(1, e.batch) * e.matrixSize())
 	}
 	switch e.direction {
-	case WeightGradient:
+	case shape.WeightGradient:
 		lo, hi := g.Share(plan.Chunks)
 		for chunk := lo; chunk < hi; chunk++ {
 			if err := e.chunk(g, w, chunk); err != nil {
@@ -100,7 +104,7 @@ func (e *explicitConv) RunGroup(g *cpe.CoreGroup) error {
 			}
 		}
 		return nil
-	case InputGradient:
+	case shape.InputGradient:
 		lo, hi := g.Share(e.conv.shape.N)
 		return g.Repeat(lo, hi, w.unit)
 	}
@@ -184,8 +188,8 @@ func (e *explicitConv) band(unit, group int) band {
 	image := unit / p.bands()
 	b := band{row: unit % p.bands() * p.Band}
 	b.rows = min(p.Band, p.Rows-b.row)
-	b.x = from(e.conv.args.x, (image*s.C+group*g.channels)*g.plane)
-	b.y = from(e.conv.args.y, (image*s.Out+group*(s.Out/s.Group))*g.positions()+b.row*g.width)
+	b.x = tiling.From(e.conv.args.x, (image*s.C+group*g.channels)*g.plane)
+	b.y = tiling.From(e.conv.args.y, (image*s.Out+group*(s.Out/s.Group))*g.positions()+b.row*g.width)
 	return b
 }
 
@@ -195,14 +199,14 @@ func (e *explicitConv) results(b *band) cpe.Matrix { return cpe.Plain(b.y, e.geo
 // matrix returns the band's column matrix, to be read or written: the worker's buffer, or the image itself.
 func (e *explicitConv) matrix(w *explicitWorker, b *band) cpe.Matrix {
 	if e.direct {
-		return cpe.Plain(from(b.x, b.row*e.geo.width), e.geo.plane)
+		return cpe.Plain(tiling.From(b.x, b.row*e.geo.width), e.geo.plane)
 	}
-	return cpe.Plain(from(w.columns, w.at*e.matrixSize()), b.width(e.geo))
+	return cpe.Plain(tiling.From(w.columns, w.at*e.matrixSize()), b.width(e.geo))
 }
 
 // matrixSize is the number of values of a column matrix.
 func (e *explicitConv) matrixSize() int {
-	return e.conv.shape.depth() * e.conv.plan.Band * e.geo.width
+	return e.conv.shape.Depth() * e.conv.plan.Band * e.geo.width
 }
 
 // fill writes the column matrix of a band where one is needed.
@@ -215,7 +219,7 @@ func (e *explicitConv) fill(g *cpe.CoreGroup, w *explicitWorker, b *band) error 
 
 func (e *explicitConv) weights(group int) cpe.Matrix {
 	s := &e.conv.shape
-	return cpe.Plain(from(e.conv.args.w, group*s.Out/s.Group*s.depth()), s.depth())
+	return cpe.Plain(tiling.From(e.conv.args.w, group*s.Out/s.Group*s.Depth()), s.Depth())
 }
 
 func (e *explicitConv) forward(g *cpe.CoreGroup, w *explicitWorker, unit, group int) error {
@@ -227,13 +231,13 @@ func (e *explicitConv) forward(g *cpe.CoreGroup, w *explicitWorker, unit, group 
 	}
 	w.a.set(e.weights(group), false)
 	w.b.set(e.matrix(w, &b), false)
-	w.job = productJob{a: &w.a, b: &w.b, c: e.results(&b), m1: out, n1: b.width(e.geo), k1: s.depth(), biasRows: true}
+	w.job = productJob{a: &w.a, b: &w.b, c: e.results(&b), m1: out, n1: b.width(e.geo), k1: s.Depth(), biasRows: true}
 	if e.conv.args.bias != nil {
 		w.job.bias = e.conv.args.bias[group*out:]
 	}
-	if e.geo.software.OnMPE && s.depth() < shortSum {
+	if e.geo.software.OnMPE && s.Depth() < shortSum {
 		n := b.width(e.geo)
-		return g.LeaveToMPE(2*float64(out*n*s.depth()), 4*float64(s.depth()*n+out*n), func() error { return w.product.run(g, &w.job) })
+		return g.LeaveToMPE(2*float64(out*n*s.Depth()), 4*float64(s.Depth()*n+out*n), func() error { return w.product.run(g, &w.job) })
 	}
 	return w.product.run(g, &w.job)
 }
@@ -259,8 +263,8 @@ func (e *explicitConv) weightGradient(g *cpe.CoreGroup, w *explicitWorker, unit,
 	w.a.set(e.results(&b), false)
 	w.b.set(e.matrix(w, &b), true)
 	w.job = productJob{
-		a: &w.a, b: &w.b, c: cpe.Plain(from(w.dw, group*out*s.depth()), s.depth()),
-		m1: out, n1: s.depth(), k1: b.width(e.geo), accumulate: w.add,
+		a: &w.a, b: &w.b, c: cpe.Plain(tiling.From(w.dw, group*out*s.Depth()), s.Depth()),
+		m1: out, n1: s.Depth(), k1: b.width(e.geo), accumulate: w.add,
 	}
 	return w.product.run(g, &w.job)
 }
@@ -271,7 +275,7 @@ func (e *explicitConv) inputGradient(g *cpe.CoreGroup, w *explicitWorker, image,
 		b := e.band(image*bands+k, group)
 		w.a.set(e.weights(group), true)
 		w.b.set(e.results(&b), false)
-		w.job = productJob{a: &w.a, b: &w.b, c: e.matrix(w, &b), m1: s.depth(), n1: b.width(e.geo), k1: s.Out / s.Group}
+		w.job = productJob{a: &w.a, b: &w.b, c: e.matrix(w, &b), m1: s.Depth(), n1: b.width(e.geo), k1: s.Out / s.Group}
 		if err := w.product.run(g, &w.job); err != nil {
 			return err
 		}

@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
 // TestForwardFinish: what is to be done to results is done once to every one of them, after the last sum, with the block of channels that
@@ -13,10 +17,10 @@ func TestForwardFinish(t *testing.T) {
 		conv2(2, 528, 544, 1, 14, 13, 1, 1, 1, 0, 1), // weights packed by who multiplies them, inputs in pieces
 		conv2(1, 32, 32, 1, 8, 8, 3, 3, 1, 1, 1)) {
 		for _, groups := range []int{1, 3} {
-			m := hostMachine(t, groups)
+			m := kerneltest.HostMachine(t, groups)
 			eachLayout(s, func(in, out bool) {
 				t.Run(fmt.Sprint(s, groups, in, out), func(t *testing.T) {
-					c, err := NewConv(m, s, Auto)
+					c, err := NewConv(m, s, shape.Auto)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -28,8 +32,8 @@ func TestForwardFinish(t *testing.T) {
 					} else if !can {
 						return
 					}
-					x, w, bias := values(s.N*s.C*size(s.In), 1), values(s.Out*s.depth(), 2), values(s.Out, 3)
-					want := make([]float32, s.N*s.Out*size(s.OutSize()))
+					x, w, bias := kerneltest.Values(s.N*s.C*tiling.Size(s.In), 1), kerneltest.Values(s.Out*s.Depth(), 2), kerneltest.Values(s.Out, 3)
+					want := make([]float32, s.N*s.Out*tiling.Size(s.OutSize()))
 					y := slices.Clone(want)
 					if err := c.Forward(x, w, bias, want); err != nil {
 						t.Fatal(err)
@@ -43,7 +47,7 @@ func TestForwardFinish(t *testing.T) {
 						t.Fatal(err)
 					}
 					for i, v := range want {
-						block := i / (BlockLanes * size(s.OutSize())) % (s.Out / BlockLanes)
+						block := i / (shape.BlockLanes * tiling.Size(s.OutSize())) % (s.Out / shape.BlockLanes)
 						if v = 3*v + float32(block+1); y[i] != v {
 							t.Fatalf("value %d is %g, want %g", i, y[i], v)
 						}

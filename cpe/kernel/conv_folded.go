@@ -1,13 +1,17 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/cpe"
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+)
 
 // foldedConv computes a direction of a convolution with strides as one of folded images without, by one of Winograd's strategies. Images are
 // folded where they are mapped to points, a slice of channels of a patch at a time; kernels are before, and their gradient is unfolded at the
 // end.
 type foldedConv struct {
 	conv      *Conv // of folded images
-	direction Direction
+	direction shape.Direction
 	kernels   int   // of the convolution with strides
 	taps      []int // places of a kernel's weights among those it is folded to
 	each      int   // weights that it is folded to
@@ -16,16 +20,16 @@ type foldedConv struct {
 }
 
 // folds reports whether a direction is a folded convolution's.
-func (c *Conv) folds(d Direction) bool {
-	return c.plan.Strategy[d].isWinograd() && c.shape.foldsImages(d)
+func (c *Conv) folds(d shape.Direction) bool {
+	return c.plan.Strategy[d].IsWinograd() && foldsImages(c.shape, d)
 }
 
-func newFoldedConv(c *Conv, d Direction) (*foldedConv, error) {
+func newFoldedConv(c *Conv, d shape.Direction) (*foldedConv, error) {
 	s, st := &c.shape, c.plan.Strategy[d]
 	f := &foldedConv{direction: d, kernels: s.Out * s.C / s.Group}
-	f.taps, f.each = s.foldedTaps()
+	f.taps, f.each = foldedTaps(*s)
 	var err error
-	if f.conv, err = newConv(c.machine, s.folded(), &considered{chosen: [3]Strategy{st, st, st}}); err != nil {
+	if f.conv, err = newConv(c.machine, folded(*s), &considered{chosen: [3]shape.Strategy{st, st, st}}); err != nil {
 		return nil, err
 	}
 	f.conv.blocked[1], f.conv.fold = c.blocked[1], newImageFold(s)
@@ -36,7 +40,7 @@ func newFoldedConv(c *Conv, d Direction) (*foldedConv, error) {
 func (f *foldedConv) values() int { return f.kernels * f.each }
 
 func (f *foldedConv) from() int {
-	return blocks(f.conv.scratch[f.direction].Common, panel) * panel
+	return tiling.Blocks(f.conv.scratch[f.direction].Common, panel) * panel
 }
 
 // scratch is that of the inner convolution, and the folded weights.
@@ -51,7 +55,7 @@ func (f *foldedConv) run(args convArrays) error {
 	if args.w != nil {
 		args.w, args.add = m.Common(f.from() + f.values())[f.from():], false
 	}
-	if f.direction == Forward {
+	if f.direction == shape.Forward {
 		if err := m.Run(f, 0); err != nil {
 			return err
 		}
@@ -72,13 +76,13 @@ func (f *foldedConv) Name() string {
 func (f *foldedConv) RunGroup(g *cpe.CoreGroup) error {
 	folded := g.Common(f.from() + f.values())[f.from():]
 	lo, hi := g.Share(f.kernels)
-	if f.direction == Forward {
+	if f.direction == shape.Forward {
 		clear(folded[lo*f.each : hi*f.each])
 	}
 	for i := lo; i < hi; i++ {
 		outer, inner := f.weights[i*len(f.taps):][:len(f.taps)], folded[i*f.each:][:f.each]
 		switch {
-		case f.direction == Forward:
+		case f.direction == shape.Forward:
 			for k, at := range f.taps {
 				inner[at] = outer[k]
 			}

@@ -1,6 +1,10 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/cpe"
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+)
 
 // implicitConv is a convolution as one product over the whole batch, one of its operands being a view of images: no column
 // matrix is written. With P positions of an output image:
@@ -13,7 +17,7 @@ import "github.com/swcaffe/swcaffe/cpe"
 // the weights are few, fixed chunks of the positions that are then added up.
 type implicitConv struct {
 	conv      *Conv
-	direction Direction
+	direction shape.Direction
 	shape     GemmShape // of one group of channels
 	split     split
 	workers   []implicitWorker // a core group each
@@ -28,22 +32,22 @@ type implicitWorker struct {
 	image   *image
 }
 
-func newImplicitConv(c *Conv, d Direction) (*implicitConv, error) {
+func newImplicitConv(c *Conv, d shape.Direction) (*implicitConv, error) {
 	s := &c.shape
-	out, in, positions := s.Out/s.Group, s.C/s.Group, s.N*size(s.OutSize())
+	out, in, positions := s.Out/s.Group, s.C/s.Group, s.N*tiling.Size(s.OutSize())
 	v := &implicitConv{conv: c, direction: d}
 	switch d {
-	case Forward:
-		v.shape = GemmShape{M: out, N: positions, K: s.depth()}
-	case WeightGradient:
-		v.shape = GemmShape{M: out, N: s.depth(), K: blocks(positions, c.plan.Chunks)}
-	case InputGradient:
-		v.shape = GemmShape{M: in, N: s.N * size(s.In), K: out * size(s.Kernel)}
+	case shape.Forward:
+		v.shape = GemmShape{M: out, N: positions, K: s.Depth()}
+	case shape.WeightGradient:
+		v.shape = GemmShape{M: out, N: s.Depth(), K: tiling.Blocks(positions, c.plan.Chunks)}
+	case shape.InputGradient:
+		v.shape = GemmShape{M: in, N: s.N * tiling.Size(s.In), K: out * tiling.Size(s.Kernel)}
 	}
 	var geo *geometry
-	if !s.pointwise() {
-		if geo = newGeometry(*s); d == InputGradient {
-			geo = newGeometry(s.mirrored())
+	if !s.Pointwise() {
+		if geo = newGeometry(*s); d == shape.InputGradient {
+			geo = newGeometry(s.Mirrored())
 		}
 	}
 	spec := c.machine.Spec()
@@ -56,7 +60,7 @@ func newImplicitConv(c *Conv, d Direction) (*implicitConv, error) {
 	for i, p := range products {
 		v.workers[i].product = p
 		if geo != nil {
-			v.workers[i].image = newImage(geo, s.Group*geo.channels*geo.plane, d == WeightGradient, plan.NR, plan.BK)
+			v.workers[i].image = newImage(geo, s.Group*geo.channels*geo.plane, d == shape.WeightGradient, plan.NR, plan.BK)
 		}
 	}
 	v.split = newSplit(&spec, *plan, v.shape)
@@ -67,7 +71,7 @@ func newImplicitConv(c *Conv, d Direction) (*implicitConv, error) {
 func (v *implicitConv) Name() string { return "convolution " + v.direction.String() }
 
 func (v *implicitConv) groups() int {
-	if v.direction == WeightGradient && v.conv.plan.Chunks > 1 {
+	if v.direction == shape.WeightGradient && v.conv.plan.Chunks > 1 {
 		return 0
 	}
 	return v.split.groups
@@ -78,11 +82,11 @@ func (v *implicitConv) RunGroup(g *cpe.CoreGroup) error {
 	w := &v.workers[g.Index()]
 	for group := range v.conv.shape.Group {
 		switch v.direction {
-		case Forward:
+		case shape.Forward:
 			v.forward(w, group)
-		case InputGradient:
+		case shape.InputGradient:
 			v.inputGradient(w, group)
-		case WeightGradient:
+		case shape.WeightGradient:
 			if v.conv.partials != nil {
 				if err := v.chunks(g, w, group); err != nil {
 					return err
@@ -102,7 +106,7 @@ func (v *implicitConv) RunGroup(g *cpe.CoreGroup) error {
 // images is a group's channels of the images x, or of their gradients, as a matrix of channels x (images x positions).
 func (v *implicitConv) images(group int) cpe.Matrix {
 	s := &v.conv.shape
-	return batch(v.conv.args.x, group, s.C, s.C/s.Group, size(s.In))
+	return batch(v.conv.args.x, group, s.C, s.C/s.Group, tiling.Size(s.In))
 }
 
 // results is the same of the outputs y.
@@ -113,18 +117,18 @@ func (v *implicitConv) results(group int) cpe.Matrix {
 
 func (v *implicitConv) positions() int {
 	s := &v.conv.shape
-	if v.direction == InputGradient {
-		return size(s.OutSize())
+	if v.direction == shape.InputGradient {
+		return tiling.Size(s.OutSize())
 	}
 	if geo := v.workers[0].image; geo != nil {
 		return geo.positions()
 	}
-	return size(s.In)
+	return tiling.Size(s.In)
 }
 
 // batch is the matrix of one group of channels: rows a plane apart, an image's columns side by side.
 func batch(data []float32, group, channels, each, plane int) cpe.Matrix {
-	return cpe.Matrix{Data: from(data, group*each*plane), Ld: plane, Run: plane, Jump: channels * plane}
+	return cpe.Matrix{Data: tiling.From(data, group*each*plane), Ld: plane, Run: plane, Jump: channels * plane}
 }
 
 // columns is the view of the column matrix of a matrix of images.
@@ -140,7 +144,7 @@ func (w *implicitWorker) columns(m cpe.Matrix, trans bool) cpe.View {
 func (v *implicitConv) forward(w *implicitWorker, group int) {
 	c := v.conv
 	out := v.shape.M
-	w.a.set(cpe.Plain(from(c.args.w, group*out*v.shape.K), v.shape.K), false)
+	w.a.set(cpe.Plain(tiling.From(c.args.w, group*out*v.shape.K), v.shape.K), false)
 	w.job = productJob{
 		a: &w.a, b: w.columns(v.images(group), false), c: v.results(group),
 		m1: out, n1: v.shape.N, k1: v.shape.K, biasRows: true,
@@ -152,8 +156,8 @@ func (v *implicitConv) forward(w *implicitWorker, group int) {
 
 func (v *implicitConv) inputGradient(w *implicitWorker, group int) {
 	c := v.conv
-	space := size(c.shape.Kernel)
-	weights := from(c.args.w, group*c.shape.Out/c.shape.Group*c.shape.depth())
+	space := tiling.Size(c.shape.Kernel)
+	weights := tiling.From(c.args.w, group*c.shape.Out/c.shape.Group*c.shape.Depth())
 	w.job = productJob{b: w.columns(v.results(group), false), c: v.images(group), m1: v.shape.M, n1: v.shape.N, k1: v.shape.K, accumulate: c.args.add}
 	if space == 1 {
 		w.a.set(cpe.Plain(weights, v.shape.M), true)
@@ -169,7 +173,7 @@ func (v *implicitConv) weightGradient(w *implicitWorker, group int, dw []float32
 	n := v.shape.N
 	w.a.set(v.results(group), false)
 	w.job = productJob{
-		a: &w.a, b: w.columns(v.images(group), true), c: cpe.Plain(from(dw, group*v.shape.M*n), n),
+		a: &w.a, b: w.columns(v.images(group), true), c: cpe.Plain(tiling.From(dw, group*v.shape.M*n), n),
 		m1: v.shape.M, n1: n, k1: v.conv.shape.N * v.positions(), accumulate: true,
 	}
 }

@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
@@ -11,7 +13,7 @@ import (
 // Arrays are brought to that layout and back by tensor transforms.
 type batchLayout struct {
 	conv      *Conv
-	direction Direction
+	direction shape.Direction
 	geo       *geometry
 	pairs     tapLists // by result: outputs forward, inputs for their gradient, kernel offsets for the weights'
 	turned    bool     // images for the weights' gradient lie as (row, column, image, channel)
@@ -25,7 +27,7 @@ type batchArrays struct {
 	first   int // of the images
 }
 
-func newBatchLayout(c *Conv, d Direction) batchLayout {
+func newBatchLayout(c *Conv, d shape.Direction) batchLayout {
 	v := batchLayout{conv: c, direction: d, geo: newGeometry(c.shape)}
 	if v.pairs = c.found.pairs[d]; v.pairs.starts == nil {
 		v.pair()
@@ -50,7 +52,7 @@ func (v *batchLayout) most() int {
 		return v.conv.shape.N
 	}
 	spec := v.conv.machine.Spec()
-	return blocks(v.conv.shape.N, spec.CoreGroups)
+	return tiling.Blocks(v.conv.shape.N, spec.CoreGroups)
 }
 
 // rowLength is the number of results of a row.
@@ -61,7 +63,7 @@ func (v *batchLayout) rowLength() int {
 // sizes are those of the arrays of some images, and of the weights.
 func (v *batchLayout) sizes(images int) (x, y, w int) {
 	s := &v.conv.shape
-	return images * s.C * v.geo.plane, images * s.Out * v.geo.positions(), s.Out * s.depth()
+	return images * s.C * v.geo.plane, images * s.Out * v.geo.positions(), s.Out * s.Depth()
 }
 
 // pair finds the terms of every result.
@@ -92,7 +94,7 @@ func (v *batchLayout) eachTap(visit func(result int, t tap)) {
 			}
 			for i := range g.last {
 				last := i
-				if v.direction == InputGradient {
+				if v.direction == shape.InputGradient {
 					last = g.last - 1 - i // positions ascend as offsets descend
 				}
 				k, q := outer*g.last+last, line*g.line+g.shift[last]
@@ -107,11 +109,11 @@ func (v *batchLayout) eachTap(visit func(result int, t tap)) {
 // visit visits the term of position p of the outputs, offset k and position q of the image.
 func (v *batchLayout) visit(visit func(result int, t tap), p, k, q int) {
 	switch v.direction {
-	case Forward:
+	case shape.Forward:
 		visit(p, tap{int32(k), int32(q)})
-	case WeightGradient:
+	case shape.WeightGradient:
 		visit(k, tap{int32(p), int32(q)})
-	case InputGradient:
+	case shape.InputGradient:
 		visit(q, tap{int32(k), int32(p)})
 	}
 }
@@ -120,7 +122,7 @@ func (v *batchLayout) visit(visit func(result int, t tap), p, k, q int) {
 func (v *batchLayout) Name() string { return "convolution " + v.direction.String() }
 
 func (v *batchLayout) groups() int {
-	if v.direction == WeightGradient {
+	if v.direction == shape.WeightGradient {
 		return v.conv.plan.Chunks
 	}
 	return 0
@@ -145,7 +147,7 @@ func (v *batchLayout) see(g *cpe.CoreGroup, w *batchArrays) {
 	nx, ny, nw := v.sizes(w.images)
 	memory := g.Common(nx + ny + nw)
 	w.x, w.y, w.w = part(memory, 0, nx), part(memory, nx, ny), part(memory, nx+ny, nw)
-	if v.direction == WeightGradient {
+	if v.direction == shape.WeightGradient {
 		w.w = g.Memory(nw)
 	}
 }
@@ -154,7 +156,7 @@ func (v *batchLayout) see(g *cpe.CoreGroup, w *batchArrays) {
 func (v *batchLayout) turn(g *cpe.CoreGroup, t relayout, dst, src []float32) error {
 	if v.rows {
 		lo, hi := g.Share(t.outer)
-		t.outer, dst, src = hi-lo, from(dst, lo*t.du), from(src, lo*t.su)
+		t.outer, dst, src = hi-lo, tiling.From(dst, lo*t.du), tiling.From(src, lo*t.su)
 	}
 	return t.run(g, dst, src)
 }
@@ -180,22 +182,22 @@ func outward(images, channels, plane int) relayout {
 func (v *batchLayout) enter(g *cpe.CoreGroup, w *batchArrays) error {
 	s, args := &v.conv.shape, &v.conv.args
 	in, space, positions := s.C/s.Group, v.geo.space(), v.geo.positions()
-	if v.direction != InputGradient {
+	if v.direction != shape.InputGradient {
 		t := inward(w.images, s.C, v.geo.plane)
 		if v.turned {
 			t = relayout{outer: w.images, rows: s.C, cols: v.geo.plane, su: s.C * v.geo.plane, si: v.geo.plane, du: s.C, dj: w.images * s.C}
 		}
-		if err := v.turn(g, t, w.x, from(args.x, w.first*s.C*v.geo.plane)); err != nil {
+		if err := v.turn(g, t, w.x, tiling.From(args.x, w.first*s.C*v.geo.plane)); err != nil {
 			return err
 		}
 	}
-	if v.direction != Forward {
+	if v.direction != shape.Forward {
 		t := inward(w.images, s.Out, positions)
-		if err := v.turn(g, t, w.y, from(args.y, w.first*s.Out*positions)); err != nil {
+		if err := v.turn(g, t, w.y, tiling.From(args.y, w.first*s.Out*positions)); err != nil {
 			return err
 		}
 	}
-	if v.direction == WeightGradient {
+	if v.direction == shape.WeightGradient {
 		return nil
 	}
 	t := relayout{outer: s.Out, rows: in, cols: space, su: in * space, si: space, du: in, dj: s.Out * in}
@@ -206,12 +208,12 @@ func (v *batchLayout) enter(g *cpe.CoreGroup, w *batchArrays) error {
 func (v *batchLayout) leave(g *cpe.CoreGroup, w *batchArrays) error {
 	s, args := &v.conv.shape, &v.conv.args
 	switch v.direction {
-	case Forward:
+	case shape.Forward:
 		t := outward(w.images, s.Out, v.geo.positions())
-		return v.turn(g, t, from(args.y, w.first*s.Out*v.geo.positions()), w.y)
-	case InputGradient:
+		return v.turn(g, t, tiling.From(args.y, w.first*s.Out*v.geo.positions()), w.y)
+	case shape.InputGradient:
 		t := outward(w.images, s.C, v.geo.plane)
-		return v.turn(g, t, from(args.x, w.first*s.C*v.geo.plane), w.x)
+		return v.turn(g, t, tiling.From(args.x, w.first*s.C*v.geo.plane), w.x)
 	}
 	in, space := s.C/s.Group, v.geo.space()
 	t := relayout{outer: s.Out, rows: space, cols: in, su: in, si: s.Out * in, du: in * space, dj: space, add: true}
@@ -241,9 +243,9 @@ func (v *batchLayout) extents(images int) (m, n, deep int) {
 	s := &v.conv.shape
 	in, out := s.C/s.Group, s.Out/s.Group
 	switch v.direction {
-	case Forward:
+	case shape.Forward:
 		return out, images, in
-	case InputGradient:
+	case shape.InputGradient:
 		return in, images, out
 	}
 	return out, in, images
@@ -256,11 +258,11 @@ func (v *batchLayout) operands(w *batchArrays, group int, a, b *taps) (aAt, bAt,
 	in, out, images := s.C/s.Group, s.Out/s.Group, w.images
 	x, y, k := v.places(w, group)
 	switch v.direction {
-	case Forward:
+	case shape.Forward:
 		*a = taps{data: w.w, bases: a.bases, per: in, lanes: out, lane: in, deep: 1, byRows: true}
 		*b = taps{data: w.x, bases: b.bases, per: in, lanes: images, lane: 1, deep: images}
 		return k, x, y, w.y
-	case InputGradient:
+	case shape.InputGradient:
 		*a = taps{data: w.w, bases: a.bases, per: out, lanes: in, lane: 1, deep: in, byRows: true}
 		*b = taps{data: w.y, bases: b.bases, per: out, lanes: images, lane: 1, deep: images}
 		return k, y, x, w.x
@@ -275,7 +277,7 @@ func (v *batchLayout) operands(w *batchArrays, group int, a, b *taps) (aAt, bAt,
 
 // bias is that of a group of channels forward, nil if there is none.
 func (v *batchLayout) bias(group int) []float32 {
-	if all := v.conv.args.bias; all != nil && v.direction == Forward {
+	if all := v.conv.args.bias; all != nil && v.direction == shape.Forward {
 		return all[group*v.conv.shape.Out/v.conv.shape.Group:]
 	}
 	return nil

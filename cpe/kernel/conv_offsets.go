@@ -2,32 +2,34 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vconv"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // Vectors of output channels are faster than products of gathered columns where images have less than manyChannels and results at least
 // someOutputs.
-const manyChannels, someOutputs = BlockLanes, BlockLanes / 2
+const manyChannels, someOutputs = shape.BlockLanes, shape.BlockLanes / 2
 
 // They are also where images have more channels but results are few pixels, so that bringing columns together takes longer than multiplying
 // them, and weights so few that they stay in L2.
 const fewPixels, fewWeights = 256, 1 << 15
 
 // inPlace reports whether a native machine's implicit strategy may read images and weights where they lie: neither groups nor dilation.
-func (s *ConvShape) inPlace() bool {
-	return s.Group == 1 && size(s.Dilation) == 1 && s.shiftable() && !s.thin() && !s.covers() && size(s.OutSize()) > 0 && s.N > 0
+func inPlace(s *shape.Conv) bool {
+	return s.Group == 1 && tiling.Size(s.Dilation) == 1 && shiftable(*s) && !thinnable(*s) && !covers(s) && tiling.Size(s.OutSize()) > 0 && s.N > 0
 }
 
 // fewResults reports whether results are few pixels and weights are few.
-func (s *ConvShape) fewResults() bool {
-	return s.N*size(s.OutSize()) <= fewPixels && s.Out*s.depth() <= fewWeights
+func fewResults(s *shape.Conv) bool {
+	return s.N*tiling.Size(s.OutSize()) <= fewPixels && s.Out*s.Depth() <= fewWeights
 }
 
 // byOffsets reports whether a native machine's implicit strategy has vectors of output channels for the shape: see offsetConv. Such are
 // nets' first layers, and small ones of few images.
-func (s *ConvShape) byOffsets() bool {
-	return s.inPlace() && s.Out >= someOutputs && (s.C < manyChannels || s.fewResults())
+func byOffsets(s *shape.Conv) bool {
+	return inPlace(s) && s.Out >= someOutputs && (s.C < manyChannels || fewResults(s))
 }
 
 // offsetConv is the implicit strategy of a native machine for images of few channels or pixels, forward:
@@ -59,9 +61,9 @@ const offsetDepth = 160
 
 func newOffsetConv(c *Conv) *offsetConv {
 	v, spec := planOffsetConv(c), c.machine.Spec()
-	fit := max(1, min(spec.LDMBytes/2/4/v.line(), blocks(c.shape.N*v.out.Rows(), spec.CoreGroups)))
-	v.cut(even(v.out.Rows(), fit, 1))
-	c.takes(Forward, cpe.Scratch{Common: v.weights(), Group: v.padded.size() + v.results()})
+	fit := max(1, min(spec.LDMBytes/2/4/v.line(), tiling.Blocks(c.shape.N*v.out.Rows(), spec.CoreGroups)))
+	v.cut(tiling.Even(v.out.Rows(), fit, 1))
+	c.takes(shape.Forward, cpe.Scratch{Common: v.weights(), Group: v.padded.size() + v.results()})
 	return v
 }
 
@@ -69,25 +71,25 @@ func newOffsetConv(c *Conv) *offsetConv {
 func planOffsetConv(c *Conv) *offsetConv {
 	s := &c.shape
 	v := &offsetConv{conv: c, padded: newPaddedBand(*s, 1), workers: make([]offsetWorker, c.machine.Spec().CoreGroups)}
-	v.out = newPointImages(s.Out, c.blocked[1], s.OutSize(), ones(len(s.In)))
+	v.out = newPointImages(s.Out, c.blocked[1], s.OutSize(), tiling.Ones(len(s.In)))
 	return v
 }
 
 // line is the number of values that a row of results and its inputs take.
 func (v *offsetConv) line() int {
-	return v.out.blocks()*BlockLanes*v.out.Cols() + v.padded.channels*v.padded.strideH*v.padded.width
+	return v.out.blocks()*shape.BlockLanes*v.out.Cols() + v.padded.channels*v.padded.strideH*v.padded.width
 }
 
 // cut cuts images into bands of some rows.
 func (v *offsetConv) cut(rows int) {
-	v.rows, v.bands = rows, blocks(v.out.Rows(), rows)
+	v.rows, v.bands = rows, tiling.Blocks(v.out.Rows(), rows)
 	v.padded = newPaddedBand(v.conv.shape, rows)
 	v.shifts = v.padded.shifts()
-	v.depth = even(len(v.shifts), offsetDepth, 1)
+	v.depth = tiling.Even(len(v.shifts), offsetDepth, 1)
 }
 
 // panels is the number of panels of weights, weights how many values they have.
-func (v *offsetConv) panels() int  { return blocks(v.out.channels, panel) }
+func (v *offsetConv) panels() int  { return tiling.Blocks(v.out.channels, panel) }
 func (v *offsetConv) weights() int { return v.panels() * len(v.shifts) * panel }
 
 // results is the number of values of a core group's scratch that a band of results takes.
@@ -97,7 +99,7 @@ func (v *offsetConv) results() int { return v.out.scratch(v.out.blocks(), v.rows
 func (v *offsetConv) stages() []stage { return []stage{{packOffsets{v}, 0}, {v, 0}} }
 
 // Name names the direction.
-func (v *offsetConv) Name() string { return "convolution " + Forward.String() }
+func (v *offsetConv) Name() string { return "convolution " + shape.Forward.String() }
 
 // RunGroup convolves a core group's share of the bands.
 func (v *offsetConv) RunGroup(g *cpe.CoreGroup) error {
@@ -140,12 +142,12 @@ func (v *offsetConv) multiply(g *cpe.CoreGroup, x []float32, results pointBlocks
 		rows, width, step = 1, rows, b.strideH*b.width
 	}
 	floor := v.conv.args.floor && k+len(shifts) == len(v.shifts)
-	tiles := blocks(width, vconv.OffsetPixels())
+	tiles := tiling.Blocks(width, vconv.OffsetPixels())
 	for row := range rows {
 		for at, tile := 0, 0; tile < tiles; tile += w.tiles.Tiles {
 			w.tiles = tilesOf(width, tile, tiles)
 			w.tiles.Step, w.tiles.JumpC = step, results.jump
-			vconv.OffsetKernel(&w.tiles, shifts, x[row*b.strideH*b.width+at*step:], piece, w.start[:], results.data[(row*width+at)*BlockLanes:], n, k > 0, floor)
+			vconv.OffsetKernel(&w.tiles, shifts, x[row*b.strideH*b.width+at*step:], piece, w.start[:], results.data[(row*width+at)*shape.BlockLanes:], n, k > 0, floor)
 			at += w.tiles.Tiles * w.tiles.N
 		}
 	}
@@ -172,15 +174,15 @@ func (p packOffsets) RunGroup(g *cpe.CoreGroup) error {
 	memory, k := g.Common(p.weights()), len(p.shifts)
 	lo, hi := g.Share(2 * p.panels())
 	for block := lo; block < hi; block++ {
-		dst := memory[block/2*k*panel+block%2*BlockLanes:]
-		n := max(0, min(BlockLanes, p.out.channels-block*BlockLanes))
-		if n < BlockLanes {
+		dst := memory[block/2*k*panel+block%2*shape.BlockLanes:]
+		n := max(0, min(shape.BlockLanes, p.out.channels-block*shape.BlockLanes))
+		if n < shape.BlockLanes {
 			for i := range k {
-				clear(dst[i*panel:][:BlockLanes])
+				clear(dst[i*panel:][:shape.BlockLanes])
 			}
 		}
 		if n > 0 {
-			vec.Transpose(dst, p.conv.args.w[block*BlockLanes*k:], panel, k, n, k)
+			vec.Transpose(dst, p.conv.args.w[block*shape.BlockLanes*k:], panel, k, n, k)
 		}
 	}
 	return nil

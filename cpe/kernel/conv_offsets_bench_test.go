@@ -4,12 +4,16 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
 // firstLayers are the first convolutions of AlexNet, GoogLeNet, VGG-16, CIFAR-10 quick and LeNet, of few images.
 var firstLayers = []struct {
 	name string
-	s    ConvShape
+	s    shape.Conv
 }{
 	{"alexnet", conv2(4, 3, 96, 1, 227, 227, 11, 11, 4, 0, 1)},
 	{"googlenet", conv2(4, 3, 64, 1, 224, 224, 7, 7, 2, 3, 1)},
@@ -22,20 +26,20 @@ var firstLayers = []struct {
 func BenchmarkFirstLayer(b *testing.B) {
 	for _, groups := range []int{1, 2} {
 		for _, c := range firstLayers {
-			for _, d := range []Direction{Forward, WeightGradient} {
+			for _, d := range []shape.Direction{shape.Forward, shape.WeightGradient} {
 				b.Run(fmt.Sprintf("groups=%d/%s/%v", groups, c.name, d), func(b *testing.B) { benchmarkFirstLayer(b, groups, c.s, d) })
 			}
 		}
 	}
 }
 
-func benchmarkFirstLayer(b *testing.B, groups int, s ConvShape, d Direction) {
-	m := hostMachine(b, groups)
-	made := s.N * s.Out * size(s.OutSize())
-	x, w, y := values(s.N*s.C*size(s.In), 1), values(s.Out*s.depth(), 2), values(made, 3)
+func benchmarkFirstLayer(b *testing.B, groups int, s shape.Conv, d shape.Direction) {
+	m := kerneltest.HostMachine(b, groups)
+	made := s.N * s.Out * tiling.Size(s.OutSize())
+	x, w, y := kerneltest.Values(s.N*s.C*tiling.Size(s.In), 1), kerneltest.Values(s.Out*s.Depth(), 2), kerneltest.Values(made, 3)
 	var convs []*Conv
-	for i := range 1 + (BlockLanes-s.Out%BlockLanes)/BlockLanes {
-		c, err := NewConv(m, s, Implicit)
+	for i := range 1 + (shape.BlockLanes-s.Out%shape.BlockLanes)/shape.BlockLanes {
+		c, err := NewConv(m, s, shape.Implicit)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -49,7 +53,7 @@ func benchmarkFirstLayer(b *testing.B, groups int, s ConvShape, d Direction) {
 		for i, c := range convs {
 			begin := time.Now()
 			var err error
-			if d == Forward {
+			if d == shape.Forward {
 				err = c.Forward(x, w, nil, y)
 			} else {
 				err = c.WeightGrad(x, y, w)
@@ -61,7 +65,7 @@ func benchmarkFirstLayer(b *testing.B, groups int, s ConvShape, d Direction) {
 		}
 	}
 	for i := range convs {
-		work := 2 * float64(made) * float64(s.depth()) / 1e9
+		work := 2 * float64(made) * float64(s.Depth()) / 1e9
 		b.ReportMetric(work/best[i].Seconds(), [...]string{"planes-GFLOP/s", "blocks-GFLOP/s"}[i])
 	}
 }

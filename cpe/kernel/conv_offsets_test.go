@@ -7,12 +7,15 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/alloctest"
 )
 
 // fewShapes are convolutions of images of few channels: outputs that fill blocks and panels or do not, rows that fill no tiles, kernels
 // whose lines are longer than a tile, and more shifts than are multiplied at once; and convolutions of more channels to few pixels.
-var fewShapes = []ConvShape{
+var fewShapes = []shape.Conv{
 	conv2(1, 1, 16, 1, 5, 5, 3, 3, 1, 1, 1),
 	conv2(3, 1, 20, 1, 28, 28, 5, 5, 1, 0, 1),
 	conv2(2, 3, 32, 1, 32, 32, 5, 5, 1, 2, 1),
@@ -34,22 +37,22 @@ var fewShapes = []ConvShape{
 	conv2(2, 18, 9, 1, 11, 10, 4, 3, 2, 1, 1),
 	conv2(2, 1, 20, 1, 40, 30, 3, 30, 1, 0, 1),
 	conv2(2, 2, 16, 1, 33, 6, 4, 8, 2, 1, 1),
-	{2, 20, 16, 1, []int{40}, []int{5}, []int{1}, []int{2}, []int{1}},
-	{2, 3, 16, 1, []int{11, 8}, []int{3, 2}, []int{1, 3}, []int{2, 1}, []int{1, 1}},
-	{3, 2, 32, 1, []int{50}, []int{9}, []int{2}, []int{4}, []int{1}},
+	{N: 2, C: 20, Out: 16, Group: 1, In: []int{40}, Kernel: []int{5}, Stride: []int{1}, Pad: []int{2}, Dilation: []int{1}},
+	{N: 2, C: 3, Out: 16, Group: 1, In: []int{11, 8}, Kernel: []int{3, 2}, Stride: []int{1, 3}, Pad: []int{2, 1}, Dilation: []int{1, 1}},
+	{N: 3, C: 2, Out: 32, Group: 1, In: []int{50}, Kernel: []int{9}, Stride: []int{2}, Pad: []int{4}, Dilation: []int{1}},
 }
 
 // TestFewChannels: every direction with results by planes and in blocks, and the bits that it has on one core group.
 func TestFewChannels(t *testing.T) {
-	caches := [][]*cpe.Machine{cacheMachines(t, 1<<20), cacheMachines(t, 16<<10)}
+	caches := [][]*cpe.Machine{kerneltest.CacheMachines(t, 1<<20), kerneltest.CacheMachines(t, 16<<10)}
 	for _, s := range fewShapes {
-		if !s.byOffsets() {
+		if !byOffsets(&s) {
 			t.Fatalf("%v is not computed with offsets", s)
 		}
-		want := newConvCase(s, values)
+		want := newConvCase(s, kerneltest.Values)
 		for _, machines := range caches {
 			for _, out := range []bool{false, true} {
-				if out && s.Out%BlockLanes > 0 {
+				if out && s.Out%shape.BlockLanes > 0 {
 					continue
 				}
 				name := fmt.Sprintf("%v, in blocks %v, L2 of %d bytes", s, out, machines[0].Spec().LDMBytes)
@@ -59,7 +62,7 @@ func TestFewChannels(t *testing.T) {
 	}
 }
 
-func testFewChannels(t *testing.T, machines []*cpe.Machine, s ConvShape, out bool, want *convCase) {
+func testFewChannels(t *testing.T, machines []*cpe.Machine, s shape.Conv, out bool, want *convCase) {
 	var first [4][]float32
 	for i, m := range machines {
 		got := runFewChannels(t, m, s, out, want)
@@ -75,19 +78,19 @@ func testFewChannels(t *testing.T, machines []*cpe.Machine, s ConvShape, out boo
 }
 
 // runFewChannels convolves in all directions and returns what is made: results, gradients of images, of weights and of biases.
-func runFewChannels(t *testing.T, m *cpe.Machine, s ConvShape, out bool, want *convCase) [4][]float32 {
+func runFewChannels(t *testing.T, m *cpe.Machine, s shape.Conv, out bool, want *convCase) [4][]float32 {
 	t.Helper()
-	c, err := NewConv(m, s, Implicit)
+	c, err := NewConv(m, s, shape.Implicit)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if can, alsoOut := c.Blocks(); can || alsoOut != (s.Out%BlockLanes == 0) {
+	if can, alsoOut := c.Blocks(); can || alsoOut != (s.Out%shape.BlockLanes == 0) {
 		t.Fatalf("in blocks may lie images: %v, results: %v", can, alsoOut)
 	}
 	if err := c.SetBlocks(false, out); err != nil {
 		t.Fatal(err)
 	}
-	dy, dw := lie(want.dy, s.N*s.Out, out, false), make([]float32, len(want.dw))
+	dy, dw := kerneltest.Lie(want.dy, s.N*s.Out, out, false), make([]float32, len(want.dw))
 	y, dx, db := make([]float32, len(want.wantY)), make([]float32, len(want.x)), make([]float32, s.Out)
 	for range 2 { // the second run meets used buffers
 		copy(dw, want.dw)
@@ -102,10 +105,10 @@ func runFewChannels(t *testing.T, m *cpe.Machine, s ConvShape, out bool, want *c
 			}
 		}
 	}
-	y = lie(y, s.N*s.Out, out, true)
-	near(t, "y", y, want.wantY, s.depth())
-	near(t, "dx", dx, want.wantDX, s.Out*size(s.Kernel))
-	near(t, "dw", dw, want.wantDW, len(y)/s.Out)
+	y = kerneltest.Lie(y, s.N*s.Out, out, true)
+	kerneltest.Near(t, "y", y, want.wantY, s.Depth())
+	kerneltest.Near(t, "dx", dx, want.wantDX, s.Out*tiling.Size(s.Kernel))
+	kerneltest.Near(t, "dw", dw, want.wantDW, len(y)/s.Out)
 	copy(dw, want.dw)
 	copy(db, want.bias)
 	if !c.SumsBias() {
@@ -114,19 +117,19 @@ func runFewChannels(t *testing.T, m *cpe.Machine, s ConvShape, out bool, want *c
 	if err := c.WeightGradTo(want.x, dy, dw, db, true); err != nil {
 		t.Fatal(err)
 	}
-	near(t, "dw with db", dw, want.wantDW, len(y)/s.Out)
-	near(t, "db", db, want.biasGrads(s), len(y)/s.Out)
+	kerneltest.Near(t, "dw with db", dw, want.wantDW, len(y)/s.Out)
+	kerneltest.Near(t, "db", db, want.biasGrads(s), len(y)/s.Out)
 	return [4][]float32{y, dx, dw, db}
 }
 
 // TestFewChannelsFallBack: dilated kernels, groups, pointwise kernels, few outputs and more channels or weights have other kernels.
 func TestFewChannelsFallBack(t *testing.T) {
-	for _, s := range []ConvShape{
+	for _, s := range []shape.Conv{
 		conv2(2, 3, 16, 1, 9, 9, 3, 3, 1, 1, 2), conv2(2, 4, 32, 2, 9, 9, 3, 3, 1, 1, 1), conv2(2, 3, 16, 1, 9, 9, 1, 1, 1, 0, 1),
 		conv2(2, 3, 16, 1, 9, 9, 1, 1, 2, 0, 1), conv2(2, 3, 4, 1, 9, 9, 3, 3, 1, 1, 1), conv2(8, 16, 16, 1, 9, 9, 3, 3, 1, 1, 1),
 		conv2(1, 64, 64, 1, 9, 9, 3, 3, 1, 1, 1),
 	} {
-		if s.byOffsets() {
+		if byOffsets(&s) {
 			t.Errorf("%v is computed with offsets", s)
 		}
 	}
@@ -135,7 +138,7 @@ func TestFewChannelsFallBack(t *testing.T) {
 // TestByPlanes: lanes are pixels where channels would leave more of them empty, and pixels are neighbours.
 func TestByPlanes(t *testing.T) {
 	for _, tt := range []struct {
-		s    ConvShape
+		s    shape.Conv
 		want bool
 	}{
 		{conv2(64, 1, 20, 1, 28, 28, 5, 5, 1, 0, 1), true},
@@ -143,7 +146,7 @@ func TestByPlanes(t *testing.T) {
 		{conv2(64, 1, 20, 1, 28, 28, 5, 5, 2, 0, 1), false},
 		{conv2(64, 1, 20, 1, 5, 5, 5, 5, 1, 0, 1), false},
 	} {
-		if got := tt.s.byPlanes(); got != tt.want {
+		if got := byPlanes(&tt.s); got != tt.want {
 			t.Errorf("%v by planes: %v", tt.s, got)
 		}
 	}
@@ -151,21 +154,21 @@ func TestByPlanes(t *testing.T) {
 
 // TestFewChannelsAllocate: nothing, once it is prepared.
 func TestFewChannelsAllocate(t *testing.T) {
-	for _, s := range []ConvShape{conv2(2, 3, 48, 1, 19, 18, 5, 5, 2, 1, 1), conv2(2, 20, 20, 1, 11, 12, 5, 5, 1, 0, 1)} {
+	for _, s := range []shape.Conv{conv2(2, 3, 48, 1, 19, 18, 5, 5, 2, 1, 1), conv2(2, 20, 20, 1, 11, 12, 5, 5, 1, 0, 1)} {
 		testFewAllocate(t, s)
 	}
 }
 
-func testFewAllocate(t *testing.T, s ConvShape) {
-	for _, out := range []bool{false, s.Out%BlockLanes == 0} {
-		c, err := NewConv(hostMachine(t, 2), s, Implicit)
+func testFewAllocate(t *testing.T, s shape.Conv) {
+	for _, out := range []bool{false, s.Out%shape.BlockLanes == 0} {
+		c, err := NewConv(kerneltest.HostMachine(t, 2), s, shape.Implicit)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := c.SetBlocks(false, out); err != nil {
 			t.Fatal(err)
 		}
-		v := newConvCase(s, values)
+		v := newConvCase(s, kerneltest.Values)
 		allocs := alloctest.PerRun(3, func() {
 			for _, err := range []error{c.Forward(v.x, v.w, v.bias, v.dy), c.WeightGrad(v.x, v.dy, v.w), c.InputGrad(v.dy, v.w, v.x)} {
 				if err != nil {

@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vconv"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
@@ -53,17 +55,17 @@ const (
 
 func newOffsetWeights(c *Conv) *offsetWeights {
 	s, spec := &c.shape, c.machine.Spec()
-	v := &offsetWeights{conv: c, depth: s.depth(), one: []float32{1}, unshifted: []int{0}, workers: make([]offsetSumWorker, spec.CoreGroups)}
-	v.y = newPointImages(s.Out, c.blocked[1], s.OutSize(), ones(len(s.In)))
-	v.rows = even(v.y.Rows(), max(1, offsetSums/v.y.Cols()), 1)
-	v.bands = blocks(v.y.Rows(), v.rows)
+	v := &offsetWeights{conv: c, depth: s.Depth(), one: []float32{1}, unshifted: []int{0}, workers: make([]offsetSumWorker, spec.CoreGroups)}
+	v.y = newPointImages(s.Out, c.blocked[1], s.OutSize(), tiling.Ones(len(s.In)))
+	v.rows = tiling.Even(v.y.Rows(), max(1, offsetSums/v.y.Cols()), 1)
+	v.bands = tiling.Blocks(v.y.Rows(), v.rows)
 	v.padded = newPaddedBand(*s, v.rows)
 	v.cutTiles()
 	v.chunks = min(offsetChunks, s.N*v.bands)
 	if v.byTiles = s.N*v.y.Pixels() < v.depth; v.byTiles {
 		v.chunks = 1
 	}
-	c.takes(WeightGradient, cpe.Scratch{Common: v.sums(), Group: v.memory()})
+	c.takes(shape.WeightGradient, cpe.Scratch{Common: v.sums(), Group: v.memory()})
 	return v
 }
 
@@ -71,8 +73,8 @@ func newOffsetWeights(c *Conv) *offsetWeights {
 func (v *offsetWeights) cutTiles() {
 	most, manyLines := vconv.OffsetSumSize()
 	width, shifts := v.padded.kw, v.padded.shifts()
-	parts, lines := blocks(width, most), len(shifts)/width
-	together := even(lines, max(1, min(manyLines, most/width)), 1)
+	parts, lines := tiling.Blocks(width, most), len(shifts)/width
+	together := tiling.Even(lines, max(1, min(manyLines, most/width)), 1)
 	for line := 0; line < lines; line += together {
 		for part := range parts {
 			first, last := part*width/parts, (part+1)*width/parts
@@ -87,7 +89,7 @@ func (v *offsetWeights) cutTiles() {
 
 // panels is the number of panels of sums, values how many of them one has, sums how many there are: by chunk, panel, offset, that of the
 // biases being one more.
-func (v *offsetWeights) panels() int { return blocks(v.y.channels, panel) }
+func (v *offsetWeights) panels() int { return tiling.Blocks(v.y.channels, panel) }
 func (v *offsetWeights) values() int { return (v.depth + 1) * panel }
 func (v *offsetWeights) sums() int   { return v.chunks * v.panels() * v.values() }
 
@@ -106,7 +108,7 @@ func (v *offsetWeights) memory() int { return max(v.padded.size()+v.results(), p
 func (v *offsetWeights) stages() []stage { return []stage{{v, 0}, {collectOffsets{v}, 0}} }
 
 // Name names the direction.
-func (v *offsetWeights) Name() string { return "convolution " + WeightGradient.String() }
+func (v *offsetWeights) Name() string { return "convolution " + shape.WeightGradient.String() }
 
 // RunGroup adds up a core group's share of the chunks or tiles.
 func (v *offsetWeights) RunGroup(g *cpe.CoreGroup) error {
@@ -163,7 +165,7 @@ func (v *offsetWeights) band(i int) pointSpan {
 // add adds the products of a band of some rows for tiles [lo, hi), the biases' with the first. With the first two tiles of a panel its results of the next band are fetched.
 func (v *offsetWeights) add(w *offsetSumWorker, x, sums []float32, rows, lo, hi int, accumulate bool) {
 	b, y, width := &v.padded, &w.now, v.y.Cols()
-	w.rows = vconv.OffsetRows{Rows: rows, N: width, Step: b.strideW, NextX: b.strideH * b.width, JumpY: y.jump, NextY: width * BlockLanes}
+	w.rows = vconv.OffsetRows{Rows: rows, N: width, Step: b.strideW, NextX: b.strideH * b.width, JumpY: y.jump, NextY: width * shape.BlockLanes}
 	for p := range v.panels() {
 		at, n := y.data[2*p*y.jump:], min(2, v.y.blocks()-2*p)
 		for i := lo; i < hi; i++ {
@@ -175,7 +177,7 @@ func (v *offsetWeights) add(w *offsetSumWorker, x, sums []float32, rows, lo, hi 
 			vconv.OffsetSums(&w.rows, t.lines, t.width, x, at, sums[p*v.values()+t.k*panel:], n, accumulate)
 		}
 		if v.conv.args.bias != nil && lo == 0 {
-			w.ones = vconv.OffsetRows{Rows: rows, N: width, JumpY: y.jump, NextY: width * BlockLanes}
+			w.ones = vconv.OffsetRows{Rows: rows, N: width, JumpY: y.jump, NextY: width * shape.BlockLanes}
 			vconv.OffsetSums(&w.ones, v.unshifted, 1, v.one, at, sums[p*v.values()+v.depth*panel:], n, accumulate)
 		}
 	}

@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
@@ -10,7 +12,7 @@ import (
 // gathers its second operand from there. So the column matrix is never in memory, but block by block in L2.
 type paddedConv struct {
 	conv      *Conv
-	direction Direction
+	direction shape.Direction
 	slab      slab // of a whole image
 	shifts    []int
 	in, out   int // channels of a group that are read and made
@@ -32,10 +34,10 @@ type paddedWorker struct {
 // read them.
 const paddedBytes = 8 << 20
 
-func newPaddedConv(c *Conv, d Direction) (*paddedConv, error) {
+func newPaddedConv(c *Conv, d shape.Direction) (*paddedConv, error) {
 	s := c.shape
-	if d == InputGradient {
-		s = s.mirrored()
+	if d == shape.InputGradient {
+		s = s.Mirrored()
 	}
 	v := &paddedConv{conv: c, direction: d, in: s.C / s.Group, out: s.Out / s.Group, slab: newSlab(s, 0)}
 	v.slab = newSlab(s, v.slab.outH)
@@ -74,7 +76,7 @@ func (v *paddedConv) stages() []stage {
 
 // arrays are the images that are read and those that are made.
 func (v *paddedConv) arrays() (x, y []float32) {
-	if v.direction == InputGradient {
+	if v.direction == shape.InputGradient {
 		return v.conv.args.y, v.conv.args.x
 	}
 	return v.conv.args.x, v.conv.args.y
@@ -126,11 +128,11 @@ func (p multiplyPadded) RunGroup(g *cpe.CoreGroup) error {
 			m1: p.out, n1: p.n * p.positions(), k1: k, biasRows: true,
 		}
 		weights := p.conv.args.w[group*p.out*k:]
-		if p.direction == Forward {
+		if p.direction == shape.Forward {
 			w.plain.set(cpe.Plain(weights, k), false)
 			w.job.a = &w.plain
 		} else {
-			w.flipped.set(weights, p.out, size(s.Kernel))
+			w.flipped.set(weights, p.out, tiling.Size(s.Kernel))
 			w.job.a = &w.flipped
 		}
 		if bias := p.conv.args.bias; bias != nil {

@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
@@ -44,8 +46,8 @@ type phaseTap struct {
 }
 
 // phased reports whether a native machine's implicit strategy computes the input gradient of a shape so.
-func (s *ConvShape) phased() bool {
-	return len(s.In) <= 2 && !s.unitStride() && s.stepsInside() && !s.thin() && !s.depthwise()
+func phased(s *shape.Conv) bool {
+	return len(s.In) <= 2 && !s.UnitStride() && s.StepsInside() && !thinnable(*s) && !depthwise(s)
 }
 
 const (
@@ -58,7 +60,7 @@ const (
 func newPhasedConv(c *Conv) *phasedConv {
 	s, spec := &c.shape, c.machine.Spec()
 	v := &phasedConv{conv: c, in: s.C / s.Group, out: s.Out / s.Group}
-	v.rows, v.cols = s.tapAxes(InputGradient)
+	v.rows, v.cols = tapAxes(s, shape.InputGradient)
 	v.width, v.lines = v.cols.pitch(), v.rows.pitch()
 	v.runs = phaseRuns(&v.rows, &v.cols, s.Kernel)
 	mr, nr := vgemm.Tile()
@@ -66,24 +68,24 @@ func newPhasedConv(c *Conv) *phasedConv {
 	whole := v.lines * v.width
 	most := min(phasePlaces, quarter/v.out, quarter/phases/mr, s.N*s.Group*whole/phaseUnits/spec.CoreGroups)
 	most = max(most, 2*nr)
-	v.band = even(v.rows.units, max(1, most/v.width-v.rows.reach), 1)
+	v.band = tiling.Even(v.rows.units, max(1, most/v.width-v.rows.reach), 1)
 	if v.images = 1; v.bands() == 1 {
-		v.images = even(s.N, max(1, most/whole), 1)
+		v.images = tiling.Even(s.N, max(1, most/whole), 1)
 	}
 	v.ld, v.row = apart(((v.images-1)*v.lines+v.rows.lines(v.band))*v.width), apart(v.places(v.images, v.band))
 	fit := max(1, quarter/phases/v.row/mr)
-	if few := blocks(phaseUnits*spec.CoreGroups, v.units()); few > 1 {
-		fit = min(fit, blocks(blocks(v.in, few), mr))
+	if few := tiling.Blocks(phaseUnits*spec.CoreGroups, v.units()); few > 1 {
+		fit = min(fit, tiling.Blocks(tiling.Blocks(v.in, few), mr))
 	}
-	v.block = min(v.in, even(v.in, fit*mr, mr))
+	v.block = min(v.in, tiling.Even(v.in, fit*mr, mr))
 	v.packWeights()
-	c.takes(InputGradient, cpe.Scratch{Common: s.Group * blocks(v.in, v.block) * v.packed, Group: max(v.memory(), v.unpacked)})
+	c.takes(shape.InputGradient, cpe.Scratch{Common: s.Group * tiling.Blocks(v.in, v.block) * v.packed, Group: max(v.memory(), v.unpacked)})
 	return v
 }
 
 // apart is a distance of rows of n values that do not fall on each other in a cache: an odd number of lines.
 func apart(n int) int {
-	return cpe.WholeLines(n)/BlockLanes/2*2*BlockLanes + BlockLanes
+	return cpe.WholeLines(n)/shape.BlockLanes/2*2*shape.BlockLanes + shape.BlockLanes
 }
 
 // pitch is how far lines of the source, or images of such, stand one from another at least if zeros between them are those of either.
@@ -92,7 +94,7 @@ func (a *tapAxis) pitch() int { return a.source + max(a.before, a.extent-a.befor
 // phaseRuns returns the products of all phases.
 func phaseRuns(rows, cols *tapAxis, kernel []int) []phaseRun {
 	var runs []phaseRun
-	_, kw := two(kernel, 1)
+	_, kw := tiling.Two(kernel, 1)
 	for row, down := range rows.phases {
 		for col := 0; col < len(cols.phases); {
 			r, along := phaseRun{row: row, col: col, n: 1}, cols.phases[col]
@@ -129,9 +131,9 @@ func sameShifts(a, b []axisTap) bool {
 }
 
 // bands is the number of bands of an image, units that of bands of images and groups, and places that of some rows of the copies of some images.
-func (v *phasedConv) bands() int { return blocks(v.rows.units, v.band) }
+func (v *phasedConv) bands() int { return tiling.Blocks(v.rows.units, v.band) }
 func (v *phasedConv) units() int {
-	return v.conv.shape.Group * blocks(v.conv.shape.N, v.images) * v.bands()
+	return v.conv.shape.Group * tiling.Blocks(v.conv.shape.N, v.images) * v.bands()
 }
 func (v *phasedConv) places(images, rows int) int {
 	return ((images-1)*v.lines+rows-1)*v.width + v.cols.units
@@ -150,14 +152,14 @@ func (v *phasedConv) memory() int {
 func (v *phasedConv) stages() []stage { return []stage{{phaseWeights{v}, 0}, {v, 0}} }
 
 // Name names the direction.
-func (v *phasedConv) Name() string { return "convolution " + InputGradient.String() }
+func (v *phasedConv) Name() string { return "convolution " + shape.InputGradient.String() }
 
 // phaseUnit is a band of an image, or some images, of a group.
 type phaseUnit struct{ group, image, images, first, rows int }
 
 func (v *phasedConv) unit(i int) phaseUnit {
 	s := &v.conv.shape
-	bands, batches := v.bands(), blocks(s.N, v.images)
+	bands, batches := v.bands(), tiling.Blocks(s.N, v.images)
 	u := phaseUnit{group: i / bands / batches, image: i / bands % batches * v.images, first: i % bands * v.band}
 	u.images, u.rows = min(v.images, s.N-u.image), min(v.band, v.rows.units-u.first)
 	return u
@@ -165,7 +167,7 @@ func (v *phasedConv) unit(i int) phaseUnit {
 
 // RunGroup makes a core group's share of the blocks of channels of all units.
 func (v *phasedConv) RunGroup(g *cpe.CoreGroup) error {
-	memory, made := g.Memory(max(v.memory(), v.unpacked)), blocks(v.in, v.block)
+	memory, made := g.Memory(max(v.memory(), v.unpacked)), tiling.Blocks(v.in, v.block)
 	source, results := memory[:v.source()], memory[v.source():]
 	weights := g.Common(v.conv.shape.Group * made * v.packed)
 	clear(source)
@@ -226,7 +228,7 @@ func (v *phasedConv) multiply(results, source, weights []float32, n, places int)
 
 // spread puts the phases of n channels of a unit from one on side by side in the gradient's lines.
 func (v *phasedConv) spread(results []float32, u phaseUnit, first, n int) {
-	h, w := two(v.conv.shape.In, 1)
+	h, w := tiling.Two(v.conv.shape.In, 1)
 	tall, wide := v.rows.results, v.cols.results
 	for i := range u.images * n {
 		image, channel := i/n, i%n

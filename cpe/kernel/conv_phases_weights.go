@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
@@ -16,9 +17,9 @@ func (v *phasedConv) packWeights() {
 	for i := range v.runs {
 		r := &v.runs[i]
 		r.at = v.packed
-		v.packed += blocks(r.n*v.block, mr) * mr * v.out * len(r.taps)
+		v.packed += tiling.Blocks(r.n*v.block, mr) * mr * v.out * len(r.taps)
 	}
-	v.unpacked = size(v.conv.shape.Kernel) * v.in
+	v.unpacked = tiling.Size(v.conv.shape.Kernel) * v.in
 }
 
 // Name names the stage.
@@ -26,7 +27,7 @@ func (p phaseWeights) Name() string { return p.phasedConv.Name() + ", packing we
 
 // RunGroup packs the weights of a core group's share of the outputs.
 func (p phaseWeights) RunGroup(g *cpe.CoreGroup) error {
-	taps, made := size(p.conv.shape.Kernel), blocks(p.in, p.block)
+	taps, made := tiling.Size(p.conv.shape.Kernel), tiling.Blocks(p.in, p.block)
 	packed := g.Common(p.conv.shape.Group * made * p.packed)
 	turned := g.Memory(max(p.memory(), p.unpacked))[:p.unpacked]
 	lo, hi := g.Share(p.conv.shape.Out)

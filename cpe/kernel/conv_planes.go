@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
@@ -35,22 +37,22 @@ type planeWorker struct {
 const planeShare = 8
 
 // byPlanes reports whether convolving so computes fewer values that nobody wants than vectors of output channels do.
-func (s *ConvShape) byPlanes() bool {
+func byPlanes(s *shape.Conv) bool {
 	rows, _, lanes := vgemm.ScatteredTile()
-	pixels := size(s.OutSize())
-	return s.byOffsets() && s.unitStride() &&
-		blocks(s.Out, rows)*rows*blocks(pixels, lanes)*lanes < blocks(s.Out, BlockLanes)*BlockLanes*pixels
+	pixels := tiling.Size(s.OutSize())
+	return byOffsets(s) && s.UnitStride() &&
+		tiling.Blocks(s.Out, rows)*rows*tiling.Blocks(pixels, lanes)*lanes < tiling.Blocks(s.Out, shape.BlockLanes)*shape.BlockLanes*pixels
 }
 
 func newPlaneConv(c *Conv) *planeConv {
 	s, spec := &c.shape, c.machine.Spec()
 	v := &planeConv{conv: c, from: newPaddedBand(*s, 1), workers: make([]planeWorker, spec.CoreGroups)}
 	v.panel, _, _ = vgemm.ScatteredTile()
-	v.outH, v.outW = two(s.OutSize(), 1)
+	v.outH, v.outW = tiling.Two(s.OutSize(), 1)
 	b := &v.from
 	fit := spec.LDMBytes / planeShare / 4 / (b.channels * b.kw * v.outW)
-	v.rows = even(v.outH, max(1, fit-b.kh+1), 1)
-	v.bands = blocks(v.outH, v.rows)
+	v.rows = tiling.Even(v.outH, max(1, fit-b.kh+1), 1)
+	v.bands = tiling.Blocks(v.outH, v.rows)
 	v.plane = b.lines(v.rows) * v.outW
 	for c := range b.channels {
 		for y := range b.kh {
@@ -63,7 +65,7 @@ func newPlaneConv(c *Conv) *planeConv {
 	for i := range v.workers {
 		v.workers[i].cut(v.rows * v.outW)
 	}
-	c.takes(Forward, cpe.Scratch{Group: v.memory()})
+	c.takes(shape.Forward, cpe.Scratch{Group: v.memory()})
 	return v
 }
 
@@ -83,14 +85,14 @@ func (w *planeWorker) cut(n int) {
 
 // panels is the number of panels of outputs, weights how many values these take, images how many the copies of a band, results how many
 // those of a panel, and memory all that a core group works on.
-func (v *planeConv) panels() int  { return blocks(v.conv.shape.Out, v.panel) }
+func (v *planeConv) panels() int  { return tiling.Blocks(v.conv.shape.Out, v.panel) }
 func (v *planeConv) weights() int { return v.panels() * v.panel * len(v.shifts) }
-func (v *planeConv) images() int  { return v.shifts[len(v.shifts)-1] + v.rows*v.outW + BlockLanes }
+func (v *planeConv) images() int  { return v.shifts[len(v.shifts)-1] + v.rows*v.outW + shape.BlockLanes }
 func (v *planeConv) results() int { return v.panel * v.rows * v.outW }
 func (v *planeConv) memory() int  { return v.weights() + v.images() + v.results() }
 
 // Name names the direction.
-func (v *planeConv) Name() string { return "convolution " + Forward.String() }
+func (v *planeConv) Name() string { return "convolution " + shape.Forward.String() }
 
 // RunGroup makes a core group's share of the panels of all bands.
 func (v *planeConv) RunGroup(g *cpe.CoreGroup) error {
@@ -185,7 +187,7 @@ func (v *planeConv) multiply(g *cpe.CoreGroup, weights, images, to []float32, ld
 		w.cut(n)
 	}
 	for i := range w.vectors {
-		many := min(most, blocks(n-i*most*lanes, lanes))
+		many := min(most, tiling.Blocks(n-i*most*lanes, lanes))
 		vgemm.ScatteredKernel(weights, images, v.shifts, to, ld, &w.vectors[i], many, false)
 	}
 }

@@ -4,32 +4,34 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vconv"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // blockedPointwise reports whether newBlockedPointwise can compute the shape: 1x1 kernels, maybe with strides, of one group of channels.
-func (s *ConvShape) blockedPointwise() bool {
-	return s.Group == 1 && len(s.In) <= 2 && (s.pointwise() || s.thin()) && size(s.OutSize()) > 0 && s.N > 0
+func blockedPointwise(s *shape.Conv) bool {
+	return s.Group == 1 && len(s.In) <= 2 && (s.Pointwise() || thinnable(*s)) && tiling.Size(s.OutSize()) > 0 && s.N > 0
 }
 
 // newBlockedPointwise prepares a direction of a pointwise convolution of images that lie in blocks of channels, if in is set, with
 // results that do, if out is set. Where they do not, the channels of a pixel are brought together on the way.
-func newBlockedPointwise(c *Conv, d Direction, in, out bool) ([]stage, error) {
+func newBlockedPointwise(c *Conv, d shape.Direction, in, out bool) ([]stage, error) {
 	s := &c.shape
 	if !c.machine.Native() {
 		return nil, fmt.Errorf("convolution %v: images lie in blocks of channels on this computer alone", s)
 	}
-	if in && s.C%BlockLanes > 0 || out && s.Out%BlockLanes > 0 {
-		return nil, fmt.Errorf("convolution %v: channels in blocks must be multiples of %d", s, BlockLanes)
+	if in && s.C%shape.BlockLanes > 0 || out && s.Out%shape.BlockLanes > 0 {
+		return nil, fmt.Errorf("convolution %v: channels in blocks must be multiples of %d", s, shape.BlockLanes)
 	}
 	x := newPointImages(s.C, in, s.In, s.Stride)
 	x.front = c.thin
-	y := newPointImages(s.Out, out, s.OutSize(), ones(len(s.In)))
-	if d == WeightGradient {
+	y := newPointImages(s.Out, out, s.OutSize(), tiling.Ones(len(s.In)))
+	if d == shape.WeightGradient {
 		return newPointWeights(c, x, y).stages(), nil
 	}
-	if d == InputGradient {
+	if d == shape.InputGradient {
 		x, y = y, x
 	}
 	return newPointProduct(c, d, x, y).stages(), nil
@@ -45,7 +47,7 @@ func newBlockedPointwise(c *Conv, d Direction, in, out bool) ([]stage, error) {
 // where these are many, they take a few panels of a span, and pack a piece each time that it is multiplied, so that it never goes to memory.
 type pointProduct struct {
 	conv      *Conv
-	direction Direction
+	direction shape.Direction
 	in, out   pointImages
 	depth     int // blocks of inputs that are multiplied at once
 	spans     pointSpans
@@ -65,10 +67,10 @@ type pointWorker struct {
 // them itself, where there are as many for all.
 const pointDepth, pointPanels = 16, 4
 
-func newPointProduct(c *Conv, d Direction, in, out pointImages) *pointProduct {
+func newPointProduct(c *Conv, d shape.Direction, in, out pointImages) *pointProduct {
 	spec := c.machine.Spec()
 	v := &pointProduct{conv: c, direction: d, in: in, out: out, workers: make([]pointWorker, spec.CoreGroups)}
-	v.depth = even(in.blocks(), pointDepth, 1)
+	v.depth = tiling.Even(in.blocks(), pointDepth, 1)
 	v.ownPanels = 4*v.panels()*v.piece(in.blocks()) > spec.LDMBytes/2 && v.panels() >= pointPanels*spec.CoreGroups
 	held, unit, groups := v.depth, vconv.PixelRows(), 1
 	switch {
@@ -77,21 +79,21 @@ func newPointProduct(c *Conv, d Direction, in, out pointImages) *pointProduct {
 	case v.depth < in.blocks(): // a span comes once more for every part
 		v.parts = spec.CoreGroups
 	default:
-		v.parts = blocks(v.panels(), pointPanels)
+		v.parts = tiling.Blocks(v.panels(), pointPanels)
 	}
 	if in.thin() || out.thin() {
 		unit = in.Cols()
 	}
-	v.spans = newPointSpans(c.shape.N, in.Pixels(), max(unit, spec.LDMBytes/2/4/BlockLanes/held), unit, groups)
+	v.spans = newPointSpans(c.shape.N, in.Pixels(), max(unit, spec.LDMBytes/2/4/shape.BlockLanes/held), unit, groups)
 	c.takes(d, cpe.Scratch{Common: v.common(), Group: v.own() + v.inScratch() + v.outScratch()})
 	return v
 }
 
 // panels is the number of panels of weights.
-func (v *pointProduct) panels() int { return blocks(v.out.channels, panel) }
+func (v *pointProduct) panels() int { return tiling.Blocks(v.out.channels, panel) }
 
 // piece is the number of weights of some blocks of inputs of a panel.
-func (v *pointProduct) piece(blocks int) int { return blocks * BlockLanes * panel }
+func (v *pointProduct) piece(blocks int) int { return blocks * shape.BlockLanes * panel }
 
 // common and own are the values of scratch that packed weights take, of all core groups and of each.
 func (v *pointProduct) common() int {
@@ -148,7 +150,7 @@ func (v *pointProduct) RunGroup(g *cpe.CoreGroup) error {
 func (v *pointProduct) make(w *pointWorker, span, first, last int, memory []float32) {
 	args := &v.conv.args
 	x, y := args.x, args.y
-	if v.direction == InputGradient {
+	if v.direction == shape.InputGradient {
 		x, y = y, x
 	}
 	s, near, far := v.spans.span(span), memory[:v.inScratch()], memory[v.inScratch():]
@@ -193,12 +195,12 @@ func (v *pointProduct) multiply(w *pointWorker, s pointSpan, left, results point
 // pack packs some blocks of inputs of a panel: outputs side by side, inputs one below another, zeros where there are none.
 func (v *pointProduct) pack(dst []float32, p, block, deep int) {
 	w, dst := v.conv.args.w, dst[:v.piece(deep)]
-	made, read := p*panel, block*BlockLanes
-	n, k := min(panel, v.out.channels-made), min(deep*BlockLanes, v.in.channels-read)
-	if n < panel || k < deep*BlockLanes {
+	made, read := p*panel, block*shape.BlockLanes
+	n, k := min(panel, v.out.channels-made), min(deep*shape.BlockLanes, v.in.channels-read)
+	if n < panel || k < deep*shape.BlockLanes {
 		clear(dst)
 	}
-	if v.direction == InputGradient {
+	if v.direction == shape.InputGradient {
 		vec.CopyRows(dst, panel, w[read*v.out.channels+made:], v.out.channels, k, n)
 	} else {
 		vec.Transpose(dst, w[made*v.in.channels+read:], panel, v.in.channels, n, k)

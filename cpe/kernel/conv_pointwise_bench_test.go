@@ -4,11 +4,15 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
 // pointCases are pointwise convolutions of ResNet-50 and GoogLeNet, with the layouts of images and results that are compared with planes.
 var pointCases = []struct {
-	s       ConvShape
+	s       shape.Conv
 	in, out bool
 }{
 	{conv2(8, 256, 64, 1, 56, 56, 1, 1, 1, 0, 1), true, true},
@@ -31,7 +35,7 @@ var pointCases = []struct {
 func BenchmarkPointwise(b *testing.B) {
 	for _, groups := range []int{1, 2} {
 		for _, c := range pointCases {
-			for d := range Direction(3) {
+			for d := range shape.Direction(3) {
 				name := fmt.Sprintf("groups=%d/%v/%dto%d-%d", groups, d, c.s.C, c.s.Out, c.s.In[0])
 				b.Run(name, func(b *testing.B) { benchmarkPointwise(b, groups, c.s, c.in, c.out, d) })
 			}
@@ -39,13 +43,13 @@ func BenchmarkPointwise(b *testing.B) {
 	}
 }
 
-func benchmarkPointwise(b *testing.B, groups int, s ConvShape, in, out bool, d Direction) {
-	m := benchMachine(b, groups)
-	made := s.N * s.Out * size(s.OutSize())
-	x, w, y := values(s.N*s.C*size(s.In), 1), values(s.Out*s.C, 2), values(made, 3)
+func benchmarkPointwise(b *testing.B, groups int, s shape.Conv, in, out bool, d shape.Direction) {
+	m := kerneltest.BenchMachine(b, groups)
+	made := s.N * s.Out * tiling.Size(s.OutSize())
+	x, w, y := kerneltest.Values(s.N*s.C*tiling.Size(s.In), 1), kerneltest.Values(s.Out*s.C, 2), kerneltest.Values(made, 3)
 	var convs [2]*Conv
 	for i := range convs {
-		c, err := NewConv(m, s, Implicit)
+		c, err := NewConv(m, s, shape.Implicit)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -62,11 +66,11 @@ func benchmarkPointwise(b *testing.B, groups int, s ConvShape, in, out bool, d D
 			begin := time.Now()
 			var err error
 			switch d {
-			case Forward:
+			case shape.Forward:
 				err = c.Forward(x, w, nil, y)
-			case WeightGradient:
+			case shape.WeightGradient:
 				err = c.WeightGrad(x, y, w)
-			case InputGradient:
+			case shape.InputGradient:
 				err = c.InputGrad(y, w, x)
 			}
 			if err != nil {

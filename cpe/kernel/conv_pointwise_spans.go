@@ -1,5 +1,7 @@
 package kernel
 
+import "github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+
 // pointSpan are pixels that are worked on at a time, of those that count: n from the first on of an image, or all of several images.
 type pointSpan struct{ image, images, first, n int }
 
@@ -13,18 +15,18 @@ type pointSpans struct {
 // newPointSpans cuts into spans of at most fit pixels: multiples of unit, if they are part of an image. There are as many as groups, if
 // pixels suffice, and if the spans are whole images, a multiple of that.
 func newPointSpans(images, pixels, fit, unit, groups int) pointSpans {
-	fit = max(unit, min(fit, blocks(images*pixels, groups)))
-	p := pointSpans{all: images, pixels: pixels, n: even(pixels, fit, unit), images: 1}
+	fit = max(unit, min(fit, tiling.Blocks(images*pixels, groups)))
+	p := pointSpans{all: images, pixels: pixels, n: tiling.Even(pixels, fit, unit), images: 1}
 	if p.n >= pixels {
-		parts := blocks(images, max(1, fit/pixels))
-		p.n, p.images = pixels, blocks(images, blocks(parts, groups)*groups)
+		parts := tiling.Blocks(images, max(1, fit/pixels))
+		p.n, p.images = pixels, tiling.Blocks(images, tiling.Blocks(parts, groups)*groups)
 	}
-	p.bands = blocks(pixels, p.n)
+	p.bands = tiling.Blocks(pixels, p.n)
 	return p
 }
 
 // count is the number of spans.
-func (p *pointSpans) count() int { return blocks(p.all, p.images) * p.bands }
+func (p *pointSpans) count() int { return tiling.Blocks(p.all, p.images) * p.bands }
 
 // span returns span i.
 func (p *pointSpans) span(i int) pointSpan {

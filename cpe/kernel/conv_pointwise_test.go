@@ -7,12 +7,14 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/alloctest"
 )
 
 // blockedShapes are pointwise convolutions, with strides or without, of channels that fill blocks or do not, and pixels that fill no
 // tiles.
-var blockedShapes = []ConvShape{
+var blockedShapes = []shape.Conv{
 	conv2(1, 16, 16, 1, 1, 1, 1, 1, 1, 0, 1),
 	conv2(3, 16, 48, 1, 7, 7, 1, 1, 1, 0, 1),
 	conv2(5, 48, 16, 1, 5, 3, 1, 1, 1, 0, 1),
@@ -27,52 +29,24 @@ var blockedShapes = []ConvShape{
 	conv2(2, 40, 33, 1, 15, 14, 1, 1, 2, 0, 1),
 	conv2(3, 48, 64, 1, 10, 7, 1, 1, 3, 0, 1),
 	conv2(1, 32, 16, 1, 90, 88, 1, 1, 2, 0, 1), // spans of some lines
-	{2, 16, 32, 1, []int{6, 9}, []int{1, 1}, []int{1, 2}, []int{0, 0}, []int{1, 1}},
-	{2, 48, 32, 1, []int{11}, []int{1}, []int{1}, []int{0}, []int{1}},
+	{N: 2, C: 16, Out: 32, Group: 1, In: []int{6, 9}, Kernel: []int{1, 1}, Stride: []int{1, 2}, Pad: []int{0, 0}, Dilation: []int{1, 1}},
+	{N: 2, C: 48, Out: 32, Group: 1, In: []int{11}, Kernel: []int{1}, Stride: []int{1}, Pad: []int{0}, Dilation: []int{1}},
 }
 
 // eachLayout calls f for the layouts that images and results of a shape can have, of which one at least is in blocks.
-func eachLayout(s ConvShape, f func(in, out bool)) {
+func eachLayout(s shape.Conv, f func(in, out bool)) {
 	for _, l := range [][2]bool{{true, true}, {true, false}, {false, true}} {
-		if !(l[0] && s.C%BlockLanes > 0) && !(l[1] && s.Out%BlockLanes > 0) {
+		if !(l[0] && s.C%shape.BlockLanes > 0) && !(l[1] && s.Out%shape.BlockLanes > 0) {
 			f(l[0], l[1])
 		}
 	}
 }
 
-// lie returns images as they lie in blocks, if they do, and back.
-func lie(x []float32, planes int, blocked, back bool) []float32 {
-	y := slices.Clone(x)
-	switch {
-	case blocked && back:
-		FromBlocks(y, x, planes, len(x)/planes)
-	case blocked:
-		ToBlocks(y, x, planes, len(x)/planes)
-	}
-	return y
-}
-
-// cacheMachines are hosts of 1, 2 and 5 core groups with L2 caches of a number of bytes.
-func cacheMachines(t *testing.T, bytes int) []*cpe.Machine {
-	var list []*cpe.Machine
-	for _, groups := range []int{1, 2, 5} {
-		spec := hostMachine(t, groups).Spec()
-		spec.LDMBytes = bytes
-		m, err := cpe.New(spec, cpe.Native)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(m.Close)
-		list = append(list, m)
-	}
-	return list
-}
-
 // TestBlockedPointwise: every direction of every layout, with the bits that it has on one core group. Where L2 is small, weights are many.
 func TestBlockedPointwise(t *testing.T) {
-	caches := [][]*cpe.Machine{cacheMachines(t, 1<<20), cacheMachines(t, 16<<10)}
+	caches := [][]*cpe.Machine{kerneltest.CacheMachines(t, 1<<20), kerneltest.CacheMachines(t, 16<<10)}
 	for _, s := range blockedShapes {
-		want := newConvCase(s, values)
+		want := newConvCase(s, kerneltest.Values)
 		eachLayout(s, func(in, out bool) {
 			for _, machines := range caches {
 				name := fmt.Sprintf("%v, in blocks %v %v, L2 of %d bytes", s, in, out, machines[0].Spec().LDMBytes)
@@ -82,7 +56,7 @@ func TestBlockedPointwise(t *testing.T) {
 	}
 }
 
-func testBlockedPointwise(t *testing.T, machines []*cpe.Machine, s ConvShape, in, out bool, want *convCase) {
+func testBlockedPointwise(t *testing.T, machines []*cpe.Machine, s shape.Conv, in, out bool, want *convCase) {
 	var first [4][]float32
 	for i, m := range machines {
 		got := runBlocked(t, m, s, in, out, want)
@@ -99,8 +73,8 @@ func testBlockedPointwise(t *testing.T, machines []*cpe.Machine, s ConvShape, in
 
 // TestBlocksNeedWholeBlocks: channels that do not fill blocks, and machines that are models, get an error.
 func TestBlocksNeedWholeBlocks(t *testing.T) {
-	onMachines(t, func(t *testing.T, m *cpe.Machine) {
-		c, err := NewConv(m, conv2(1, 24, 32, 1, 3, 3, 1, 1, 1, 0, 1), Implicit)
+	kerneltest.OnMachines(t, func(t *testing.T, m *cpe.Machine) {
+		c, err := NewConv(m, conv2(1, 24, 32, 1, 3, 3, 1, 1, 1, 0, 1), shape.Implicit)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,16 +88,16 @@ func TestBlocksNeedWholeBlocks(t *testing.T) {
 }
 
 // runBlocked convolves in all directions and returns what is made: results, gradients of images, of weights, and added of images.
-func runBlocked(t *testing.T, m *cpe.Machine, s ConvShape, in, out bool, want *convCase) (made [4][]float32) {
+func runBlocked(t *testing.T, m *cpe.Machine, s shape.Conv, in, out bool, want *convCase) (made [4][]float32) {
 	t.Helper()
-	c, err := NewConv(m, s, Implicit)
+	c, err := NewConv(m, s, shape.Implicit)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := c.SetBlocks(in, out); err != nil {
 		t.Fatal(err)
 	}
-	x, dy := lie(want.x, s.N*s.C, in, false), lie(want.dy, s.N*s.Out, out, false)
+	x, dy := kerneltest.Lie(want.x, s.N*s.C, in, false), kerneltest.Lie(want.dy, s.N*s.Out, out, false)
 	y, dx, sum := make([]float32, len(want.wantY)), make([]float32, len(x)), slices.Clone(x)
 	for range 2 { // the second run meets used buffers
 		for _, list := range [][]float32{y, dx} {
@@ -145,15 +119,15 @@ func runBlocked(t *testing.T, m *cpe.Machine, s ConvShape, in, out bool, want *c
 	if err := c.WeightGrad(x, dy, dw); err != nil {
 		t.Fatal(err)
 	}
-	y, dx, sum = lie(y, s.N*s.Out, out, true), lie(dx, s.N*s.C, in, true), lie(sum, s.N*s.C, in, true)
-	near(t, "y", y, want.wantY, s.C)
-	near(t, "dx", dx, want.wantDX, s.Out)
-	near(t, "dw", dw, want.wantDW, len(y)/s.Out)
+	y, dx, sum = kerneltest.Lie(y, s.N*s.Out, out, true), kerneltest.Lie(dx, s.N*s.C, in, true), kerneltest.Lie(sum, s.N*s.C, in, true)
+	kerneltest.Near(t, "y", y, want.wantY, s.C)
+	kerneltest.Near(t, "dx", dx, want.wantDX, s.Out)
+	kerneltest.Near(t, "dw", dw, want.wantDW, len(y)/s.Out)
 	added := slices.Clone(want.wantDX)
 	for i, v := range want.x {
 		added[i] += float64(v)
 	}
-	near(t, "sum", sum, added, s.Out)
+	kerneltest.Near(t, "sum", sum, added, s.Out)
 	return [4][]float32{y, dx, dw, sum}
 }
 
@@ -161,14 +135,14 @@ func runBlocked(t *testing.T, m *cpe.Machine, s ConvShape, in, out bool, want *c
 func TestBlockedPointwiseAllocates(t *testing.T) {
 	s := conv2(2, 32, 48, 1, 9, 8, 1, 1, 2, 0, 1)
 	eachLayout(s, func(in, out bool) {
-		c, err := NewConv(hostMachine(t, 2), s, Implicit)
+		c, err := NewConv(kerneltest.HostMachine(t, 2), s, shape.Implicit)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := c.SetBlocks(in, out); err != nil {
 			t.Fatal(err)
 		}
-		v := newConvCase(s, values)
+		v := newConvCase(s, kerneltest.Values)
 		allocs := alloctest.PerRun(3, func() {
 			for _, err := range []error{c.Forward(v.x, v.w, v.bias, v.dy), c.WeightGrad(v.x, v.dy, v.w), c.AddInputGrad(v.dy, v.w, v.x)} {
 				if err != nil {

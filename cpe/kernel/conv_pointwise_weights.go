@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vconv"
 )
 
@@ -22,7 +24,7 @@ type pointWeights struct {
 // pointSums is what a core group needs to itself: which blocks of outputs and inputs its share of the gradient has, where they lie in
 // the span that is added, and where in the next.
 type pointSums struct {
-	rows, cols span
+	rows, cols tiling.Span
 	now, next  pointOperands
 	runs       vconv.PixelRuns
 }
@@ -43,7 +45,7 @@ func newPointWeights(c *Conv, x, y pointImages) *pointWeights {
 	}
 	v.spans = newPointSpans(c.shape.N, x.Pixels(), sums, 1, 1)
 	v.byRows = x.direct() && (!y.direct() || y.channels >= x.channels)
-	c.takes(WeightGradient, cpe.Scratch{Group: v.xScratch() + v.yScratch()})
+	c.takes(shape.WeightGradient, cpe.Scratch{Group: v.xScratch() + v.yScratch()})
 	return v
 }
 
@@ -55,7 +57,7 @@ func (v *pointWeights) yScratch() int { return v.spans.images * v.y.scratch(v.y.
 func (v *pointWeights) stages() []stage { return []stage{{v, 0}} }
 
 // Name names the direction.
-func (v *pointWeights) Name() string { return "convolution " + WeightGradient.String() }
+func (v *pointWeights) Name() string { return "convolution " + shape.WeightGradient.String() }
 
 // RunGroup works out a core group's share of the gradient.
 func (v *pointWeights) RunGroup(g *cpe.CoreGroup) error {
@@ -63,16 +65,16 @@ func (v *pointWeights) RunGroup(g *cpe.CoreGroup) error {
 	memory := g.Memory(v.xScratch() + v.yScratch())
 	near, far := memory[:v.xScratch()], memory[v.xScratch():]
 	v.share(g, w)
-	if w.rows.n == 0 || w.cols.n == 0 {
+	if w.rows.N == 0 || w.cols.N == 0 {
 		return nil
 	}
 	at := func(s pointSpan) pointOperands {
-		return pointOperands{v.x.at(args.x, s, w.cols.at, w.cols.n, near), v.y.at(args.y, s, w.rows.at, w.rows.n, far)}
+		return pointOperands{v.x.at(args.x, s, w.cols.At, w.cols.N, near), v.y.at(args.y, s, w.rows.At, w.rows.N, far)}
 	}
 	for i := range v.spans.count() {
 		s := v.spans.span(i)
-		v.x.gather(args.x, s, w.cols.at, w.cols.n, near)
-		v.y.gather(args.y, s, w.rows.at, w.rows.n, far)
+		v.x.gather(args.x, s, w.cols.At, w.cols.N, near)
+		v.y.gather(args.y, s, w.rows.At, w.rows.N, far)
 		w.now = at(s)
 		w.next = pointOperands{}
 		if i+1 < v.spans.count() {
@@ -85,13 +87,13 @@ func (v *pointWeights) RunGroup(g *cpe.CoreGroup) error {
 
 // share chooses a core group's blocks.
 func (v *pointWeights) share(g *cpe.CoreGroup, w *pointSums) {
-	w.rows, w.cols = span{0, v.y.blocks()}, span{0, v.x.blocks()}
+	w.rows, w.cols = tiling.Span{At: 0, N: v.y.blocks()}, tiling.Span{At: 0, N: v.x.blocks()}
 	mine := &w.cols
 	if v.byRows {
 		mine = &w.rows
 	}
-	lo, hi := g.Share(mine.n)
-	*mine = span{lo, hi - lo}
+	lo, hi := g.Share(mine.N)
+	*mine = tiling.Span{At: lo, N: hi - lo}
 }
 
 // add adds the products of a span to the gradient, or to nothing.
@@ -99,12 +101,12 @@ func (v *pointWeights) add(w *pointSums, s pointSpan, accumulate bool) {
 	x, y, inputs := &w.now.x, &w.now.y, v.x.channels
 	w.runs = vconv.PixelRuns{Runs: s.images, N: s.n, NextA: y.image, NextB: x.image, JumpA: y.jump, JumpB: x.jump}
 	mr, wide := vconv.PixelSumSize()
-	first, rows := w.rows.at*BlockLanes, min(w.rows.n*BlockLanes, v.y.channels-w.rows.at*BlockLanes)
-	panels, tiles := blocks(w.cols.n, wide), blocks(rows, mr)
+	first, rows := w.rows.At*shape.BlockLanes, min(w.rows.N*shape.BlockLanes, v.y.channels-w.rows.At*shape.BlockLanes)
+	panels, tiles := tiling.Blocks(w.cols.N, wide), tiling.Blocks(rows, mr)
 	for p := range panels {
-		from, to := p*w.cols.n/panels, (p+1)*w.cols.n/panels
-		col := (w.cols.at + from) * BlockLanes
-		n := min((to-from)*BlockLanes, inputs-col)
+		from, to := p*w.cols.N/panels, (p+1)*w.cols.N/panels
+		col := (w.cols.At + from) * shape.BlockLanes
+		n := min((to-from)*shape.BlockLanes, inputs-col)
 		for tile := 0; tile < tiles; {
 			some := w.fetch(to, tile, tiles-tile, wide)
 			row := tile * mr
@@ -117,12 +119,12 @@ func (v *pointWeights) add(w *pointSums, s pointSpan, accumulate bool) {
 // fetch has blocks fetched while tiles of a panel that ends with block to are added up: those of the next panel or, with the last one, of
 // the first panel of the next span, and then of that span's outputs. It returns for how many of the n tiles that are left, from one on.
 func (w *pointSums) fetch(to, tile, n, wide int) int {
-	from, block, end := &w.now.x, to+tile, min(to+wide, w.cols.n)
-	if to == w.cols.n {
+	from, block, end := &w.now.x, to+tile, min(to+wide, w.cols.N)
+	if to == w.cols.N {
 		from, block, end = &w.next.x, tile, min(wide, to)
 	}
-	if to == w.cols.n && tile >= end {
-		from, block, end = &w.next.y, tile-end, w.rows.n
+	if to == w.cols.N && tile >= end {
+		from, block, end = &w.next.y, tile-end, w.rows.N
 	}
 	w.runs.Ahead = nil
 	if block >= end || len(from.data) == 0 {

@@ -1,6 +1,9 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/cpe"
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+)
 
 // ConvPool is, on the host, a convolution and the maximum pooling of its results, in one pass over memory: of the results, and of their
 // gradient, there is a band or a slice of channels of an image at a time, in a core's cache. It gives the bits of the two one after the other,
@@ -26,26 +29,26 @@ func (c *Conv) Pooled(p PoolShape) (*ConvPool, error) {
 // few channels.
 func (c *Conv) pools() bool {
 	s := &c.shape
-	few := c.machine.Native() && len(s.In) == 2 && s.C < manyChannels && s.byOffsets()
-	for _, d := range []Direction{Forward, WeightGradient} {
+	few := c.machine.Native() && len(s.In) == 2 && s.C < manyChannels && byOffsets(s)
+	for _, d := range []shape.Direction{shape.Forward, shape.WeightGradient} {
 		st := c.found.chosen[d]
 		if c.tuner != nil {
-			st, _ = c.tuner.Choice(Task{Shape: *s, Direction: d, ResultsInBlocks: s.pooledInBlocks()})
+			st, _ = c.tuner.Choice(Task{Shape: *s, Direction: d, ResultsInBlocks: pooledInBlocks(s)})
 		}
-		few = few && st == Implicit
+		few = few && st == shape.Implicit
 	}
 	return few
 }
 
 // pooledInBlocks reports whether results lie in blocks of channels for pooling, else by planes.
-func (s *ConvShape) pooledInBlocks() bool { return s.Out%BlockLanes == 0 }
+func pooledInBlocks(s *shape.Conv) bool { return s.Out%shape.BlockLanes == 0 }
 
 // newConvPool prepares a convolution that pools and the pooling p of its results, whose layout it chooses. It is nil where kernels make results
 // of one layout and pool those of another, and where what is pooled at once does not fit half of L2: then it would go through memory all the
 // same.
-func newConvPool(m *cpe.Machine, s ConvShape, p PoolShape) (*ConvPool, error) {
-	p.InBlocks = s.pooledInBlocks()
-	if p.Method != PoolMax || p.InBlocks == s.byPlanes() || p.OutBlocks && !p.InBlocks || p.InBlocks && !p.blockable() {
+func newConvPool(m *cpe.Machine, s shape.Conv, p PoolShape) (*ConvPool, error) {
+	p.InBlocks = pooledInBlocks(&s)
+	if p.Method != PoolMax || p.InBlocks == byPlanes(&s) || p.OutBlocks && !p.InBlocks || p.InBlocks && !p.blockable() {
 		return nil, nil
 	}
 	pool, err := NewPool(m, p)
@@ -77,10 +80,10 @@ func (c *ConvPool) Blocks() (in, out bool) {
 func (c *ConvPool) PassesGrads() bool { return c.pool == nil }
 
 // Algorithm returns how a direction is computed, "" for the gradient of the images if PassesGrads is false.
-func (c *ConvPool) Algorithm(d Direction) Algorithm { return c.conv.Algorithm(d) }
+func (c *ConvPool) Algorithm(d shape.Direction) shape.Algorithm { return c.conv.Algorithm(d) }
 
 // GradsAlgorithm returns how Grads computes those of the images and the weights at once, "" if it cannot.
-func (c *ConvPool) GradsAlgorithm() Algorithm { return c.conv.GradsAlgorithm() }
+func (c *ConvPool) GradsAlgorithm() shape.Algorithm { return c.conv.GradsAlgorithm() }
 
 // MaskWords returns how long the mask of all directions is.
 func (c *ConvPool) MaskWords() int {
@@ -92,11 +95,11 @@ func (c *ConvPool) MaskWords() int {
 
 // Scratch returns how many values of scratch Forward takes, and gradients at most.
 func (c *ConvPool) Scratch() (forward, gradients int) {
-	gradients = c.conv.Scratch(WeightGradient)
+	gradients = c.conv.Scratch(shape.WeightGradient)
 	if c.PassesGrads() {
-		gradients = max(gradients, c.conv.Scratch(InputGradient), c.conv.GradsScratch())
+		gradients = max(gradients, c.conv.Scratch(shape.InputGradient), c.conv.GradsScratch())
 	}
-	return c.conv.Scratch(Forward), gradients
+	return c.conv.Scratch(shape.Forward), gradients
 }
 
 // Turns is as Conv.Turns.
@@ -113,7 +116,7 @@ func (c *ConvPool) Turns() (times, values int) {
 // Forward pools w * x + bias, of which bias may be nil, into y; mask is as Pool's.
 func (c *ConvPool) Forward(x, w, bias, y []float32, mask []int32) error {
 	c.setMask(mask)
-	return c.conv.run(Forward, convArrays{x: x, w: w, bias: bias, y: y})
+	return c.conv.run(shape.Forward, convArrays{x: x, w: w, bias: bias, y: y})
 }
 
 // Grads computes those gradients that are not nil from that of the outputs, DY, that of the images only if PassesGrads.
@@ -130,7 +133,7 @@ func (c *ConvPool) Grads(g *ConvGrads, mask []int32) error {
 	if g.DW == nil && g.DB == nil {
 		return nil
 	}
-	return c.conv.run(WeightGradient, convArrays{x: g.X, w: g.DW, bias: g.DB, y: g.DY, add: g.Add})
+	return c.conv.run(shape.WeightGradient, convArrays{x: g.X, w: g.DW, bias: g.DB, y: g.DY, add: g.Add})
 }
 
 func (c *ConvPool) setMask(mask []int32) {
@@ -150,8 +153,8 @@ func (c *ConvPool) poolPlanes() bool {
 		return false
 	}
 	v.pool = c.pool
-	c.conv.does[Forward], c.conv.does[WeightGradient] = PlanesPooled, PlanesPooledWeights
-	c.conv.stages[Forward] = []stage{{v, 0}}
-	c.conv.stages[WeightGradient] = newTakenWeights(c.conv, c.pool).stages()
+	c.conv.does[shape.Forward], c.conv.does[shape.WeightGradient] = PlanesPooled, PlanesPooledWeights
+	c.conv.stages[shape.Forward] = []stage{{v, 0}}
+	c.conv.stages[shape.WeightGradient] = newTakenWeights(c.conv, c.pool).stages()
 	return true
 }

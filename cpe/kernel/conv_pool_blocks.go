@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vpool"
 )
 
@@ -22,7 +24,7 @@ func (c *ConvPool) poolBlocks() bool {
 	if fit/2 < min(s.H, s.KH) {
 		return false
 	}
-	rows := even(s.OH, max(1, min((fit/4-s.KH)/s.SH+1, blocks(s.N*s.OH, spec.CoreGroups))), 1)
+	rows := tiling.Even(s.OH, max(1, min((fit/4-s.KH)/s.SH+1, tiling.Blocks(s.N*s.OH, spec.CoreGroups))), 1)
 	most := 0
 	for y := 0; y < s.OH; y += rows {
 		outputs := vpool.Rows{From: y, To: min(y+rows, s.OH)}
@@ -30,18 +32,18 @@ func (c *ConvPool) poolBlocks() bool {
 		v.bands, most = append(v.bands, b), max(most, b.inputs.To-b.inputs.From)
 	}
 	if s.turnsOut() {
-		v.room = rows * s.OW * BlockLanes
+		v.room = rows * s.OW * shape.BlockLanes
 	}
 	v.cut(most)
-	c.conv.takes(Forward, cpe.Scratch{Common: v.weights(), Group: v.memory()})
-	c.conv.does[Forward], c.conv.does[WeightGradient] = OffsetsPooled, OffsetsPooledWeights
-	c.conv.stages[Forward] = []stage{{packOffsets{v.offsetConv}, 0}, {v, 0}}
-	c.conv.stages[WeightGradient] = newPooledWeights(c.conv, c.pool).stages()
+	c.conv.takes(shape.Forward, cpe.Scratch{Common: v.weights(), Group: v.memory()})
+	c.conv.does[shape.Forward], c.conv.does[shape.WeightGradient] = OffsetsPooled, OffsetsPooledWeights
+	c.conv.stages[shape.Forward] = []stage{{packOffsets{v.offsetConv}, 0}, {v, 0}}
+	c.conv.stages[shape.WeightGradient] = newPooledWeights(c.conv, c.pool).stages()
 	return true
 }
 
 // jump is the number of values from a block of a band's results to the next, memory all that a core group works on.
-func (v *pooledOffsets) jump() int   { return v.rows * v.out.Cols() * BlockLanes }
+func (v *pooledOffsets) jump() int   { return v.rows * v.out.Cols() * shape.BlockLanes }
 func (v *pooledOffsets) memory() int { return v.padded.size() + v.out.blocks()*v.jump() + v.room }
 
 // RunGroup makes and pools a core group's share of the bands.
@@ -50,7 +52,7 @@ func (v *pooledOffsets) RunGroup(g *cpe.CoreGroup) error {
 	images, memory := memory[:v.padded.size()], memory[v.padded.size():]
 	results, room := memory[:v.out.blocks()*v.jump()], memory[v.out.blocks()*v.jump():]
 	clear(images)
-	line := v.out.Cols() * BlockLanes
+	line := v.out.Cols() * shape.BlockLanes
 	lo, hi := g.Share(v.conv.shape.N * len(v.bands))
 	for i := lo; i < hi; i++ {
 		image, n := i/len(v.bands), i%len(v.bands)
@@ -68,7 +70,7 @@ func (v *pooledOffsets) RunGroup(g *cpe.CoreGroup) error {
 
 // keep moves the rows that the last band and the next share to the front, and returns their number.
 func (v *pooledOffsets) keep(results []float32, last, next vpool.Rows) int {
-	line, kept := v.out.Cols()*BlockLanes, last.To-next.From
+	line, kept := v.out.Cols()*shape.BlockLanes, last.To-next.From
 	if kept <= 0 {
 		return 0
 	}

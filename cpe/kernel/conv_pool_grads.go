@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/simd/vpool"
 )
 
@@ -16,18 +17,18 @@ type pooledGrads struct {
 func newPooledWeights(c *Conv, p *Pool) *offsetWeights {
 	v := newOffsetWeights(c)
 	v.pooled = &pooledGrads{p, &v.y, v.rows}
-	c.takes(WeightGradient, cpe.Scratch{Common: v.sums(), Group: v.memory()})
+	c.takes(shape.WeightGradient, cpe.Scratch{Common: v.sums(), Group: v.memory()})
 	return v
 }
 
 // size is the number of values of a core group's scratch: a band of results, and the outputs that meet it, if they are turned to blocks.
 func (p *pooledGrads) size() int { return p.band() + p.source() }
 
-func (p *pooledGrads) band() int { return p.y.blocks() * p.rows * p.y.Cols() * BlockLanes }
+func (p *pooledGrads) band() int { return p.y.blocks() * p.rows * p.y.Cols() * shape.BlockLanes }
 
 func (p *pooledGrads) source() int {
 	if s := p.pool.Shape(); s.turnsOut() {
-		return min(s.OH, (p.rows+s.KH)/s.SH+1) * s.OW * BlockLanes
+		return min(s.OH, (p.rows+s.KH)/s.SH+1) * s.OW * shape.BlockLanes
 	}
 	return 0
 }
@@ -37,7 +38,7 @@ func (p *pooledGrads) of(dy []float32, at pointSpan, scratch []float32) pointBlo
 	band, room := scratch[:p.band()], scratch[p.band():]
 	width := p.y.Cols()
 	rows := p.pool.outputRows(vpool.Rows{From: at.first / width, To: (at.first + at.n) / width})
-	to := pointBlocks{data: band, jump: at.n * BlockLanes}
+	to := pointBlocks{data: band, jump: at.n * shape.BlockLanes}
 	for block := range p.y.blocks() {
 		p.pool.maxBandGrad(to.data[block*to.jump:], at.image*p.y.blocks()+block, &rows, dy, room)
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/simd/vconv"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
@@ -52,7 +53,7 @@ func newTakenWeights(c *Conv, p *Pool) *takenWeights {
 			v.places = append(v.places, int32(at))
 		}
 	}
-	c.takes(WeightGradient, cpe.Scratch{Common: v.chunks * s.C * v.values(), Group: v.memory()})
+	c.takes(shape.WeightGradient, cpe.Scratch{Common: v.chunks * s.C * v.values(), Group: v.memory()})
 	return v
 }
 
@@ -70,7 +71,7 @@ func (v *takenWeights) sums() int   { return len(v.runs) * vconv.TakenLanes }
 func (v *takenWeights) stages() []stage { return []stage{{v, 0}, {collectTaken{v}, 0}} }
 
 // Name names the direction.
-func (v *takenWeights) Name() string { return "convolution " + WeightGradient.String() }
+func (v *takenWeights) Name() string { return "convolution " + shape.WeightGradient.String() }
 
 // chunk is the sums of a chunk.
 func (v *takenWeights) chunk(g *cpe.CoreGroup, i int) []float32 {
@@ -135,7 +136,7 @@ func (c collectTaken) Name() string { return c.takenWeights.Name() + ", collecti
 
 // RunGroup does a core group's share of the output channels.
 func (c collectTaken) RunGroup(g *cpe.CoreGroup) error {
-	args, depth := &c.conv.args, c.conv.shape.depth()
+	args, depth := &c.conv.args, c.conv.shape.Depth()
 	lo, hi := g.Share(c.pool.Shape().C)
 	for out := lo; out < hi; out++ {
 		sum := c.chunk(g, 0)[out*c.values():][:c.values()]

@@ -7,12 +7,15 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/alloctest"
 )
 
 // pooledConvs are convolutions of few channels whose results are pooled: in blocks of channels and by planes, with padding, strides, more
 // shifts than are multiplied at once, and images that are cut into several bands in both directions.
-var pooledConvs = []ConvShape{
+var pooledConvs = []shape.Conv{
 	conv2(5, 1, 20, 1, 28, 28, 5, 5, 1, 0, 1),
 	conv2(3, 3, 32, 1, 29, 18, 5, 5, 1, 2, 1),
 	conv2(2, 3, 64, 1, 53, 31, 7, 7, 2, 3, 1),
@@ -24,54 +27,35 @@ var pooledConvs = []ConvShape{
 	conv2(1, 1, 16, 1, 5, 5, 4, 4, 1, 0, 1),
 }
 
-// poolWindows are kernel, stride and pad: windows that share rows, that do not, and between which rows are left out.
-var poolWindows = [][3]int{{2, 2, 0}, {3, 2, 0}, {3, 2, 1}, {3, 1, 1}, {2, 2, 1}, {2, 1, 0}, {5, 3, 2}, {2, 3, 0}, {4, 4, 0}, {1, 2, 0}}
-
 // pooledShape is a pooling of a convolution's results; extents are rounded up, as Caffe's, unless floor says otherwise.
-func pooledShape(s ConvShape, window [3]int, floor bool) (p PoolShape, ok bool) {
+func pooledShape(s shape.Conv, window [3]int, floor bool) (p PoolShape, ok bool) {
 	k, step, pad := window[0], window[1], window[2]
 	p = PoolShape{N: s.N, C: s.Out, KH: k, KW: k, SH: step, SW: step, PH: pad, PW: pad}
-	p.H, p.W = two(s.OutSize(), 1)
-	p.OH, p.OW = pooledSize(p.H, window, floor), pooledSize(p.W, window, floor)
+	p.H, p.W = tiling.Two(s.OutSize(), 1)
+	p.OH, p.OW = kerneltest.PooledSize(p.H, window, floor), kerneltest.PooledSize(p.W, window, floor)
 	return p, p.OH > 0 && p.OW > 0
-}
-
-// pooledSize is the number of outputs of n values along an axis; it is rounded up, as Caffe's, unless floor says otherwise.
-func pooledSize(n int, window [3]int, floor bool) int {
-	k, step, pad := window[0], window[1], window[2]
-	if n+2*pad < k {
-		return 0
-	}
-	if floor {
-		return (n+2*pad-k)/step + 1
-	}
-	o := (n+2*pad-k+step-1)/step + 1
-	if (o-1)*step >= n+pad {
-		o--
-	}
-	return o
 }
 
 // TestConvPool: the bits of the convolution and the pooling one after the other, in both layouts of outputs, on any number of core groups,
 // with rectified outputs, ties, NaN, infinities, gradients that are added, and packed places. By planes gradients are near those, and have the
 // same bits on any number of core groups.
 func TestConvPool(t *testing.T) {
-	caches := [][]*cpe.Machine{cacheMachines(t, 1<<20), cacheMachines(t, 48<<10)}
+	caches := [][]*cpe.Machine{kerneltest.CacheMachines(t, 1<<20), kerneltest.CacheMachines(t, 48<<10)}
 	pooled := map[bool]int{}
 	for i, s := range pooledConvs {
-		for j := range 2 * len(poolWindows) {
-			if i%2 != j%2 && s.pooledInBlocks() { // half of the windows, with each cache
+		for j := range 2 * len(kerneltest.PoolWindows) {
+			if i%2 != j%2 && pooledInBlocks(&s) { // half of the windows, with each cache
 				continue
 			}
-			p, ok := pooledShape(s, poolWindows[j/2], j%3 == 1)
+			p, ok := pooledShape(s, kerneltest.PoolWindows[j/2], j%3 == 1)
 			if !ok {
 				continue
 			}
-			p.ReLU, p.Packed, p.OutBlocks = j/2%2 == 1, j/2%4 > 1, s.pooledInBlocks() && (i+j/2)%3 != 0
+			p.ReLU, p.Packed, p.OutBlocks = j/2%2 == 1, j/2%4 > 1, pooledInBlocks(&s) && (i+j/2)%3 != 0
 			machines := caches[(j+j/2)%2]
 			t.Run(fmt.Sprintf("%v, %+v, L2 of %d bytes", s, p, machines[0].Spec().LDMBytes), func(t *testing.T) {
 				if testConvPool(t, machines, s, p) {
-					pooled[s.pooledInBlocks()]++
+					pooled[pooledInBlocks(&s)]++
 				}
 			})
 		}
@@ -83,11 +67,11 @@ func TestConvPool(t *testing.T) {
 
 // TestConvPoolPacked: so it is, by planes, with rectified outputs whose places are packed: those that are 0 took no place.
 func TestConvPoolPacked(t *testing.T) {
-	machines := cacheMachines(t, 1<<20)
+	machines := kerneltest.CacheMachines(t, 1<<20)
 	pooled := 0
-	for _, s := range []ConvShape{pooledConvs[0], pooledConvs[6], conv2(2, 2, 36, 1, 21, 14, 3, 3, 1, 1, 1)} {
+	for _, s := range []shape.Conv{pooledConvs[0], pooledConvs[6], conv2(2, 2, 36, 1, 21, 14, 3, 3, 1, 1, 1)} {
 		for _, window := range [][3]int{{2, 2, 0}, {3, 2, 0}, {3, 2, 1}} {
-			s.Out = s.Out/BlockLanes*BlockLanes + 5
+			s.Out = s.Out/shape.BlockLanes*shape.BlockLanes + 5
 			p, _ := pooledShape(s, window, false)
 			p.ReLU, p.Packed = true, true
 			if testConvPool(t, machines, s, p) {
@@ -102,13 +86,13 @@ func TestConvPoolPacked(t *testing.T) {
 
 // machineHasPlanes reports whether there are vectors that pool planes.
 func machineHasPlanes(t *testing.T) bool {
-	p, err := NewPool(hostMachine(t, 1), PoolShape{N: 1, C: 1, H: 4, W: 4, OH: 2, OW: 2, KH: 2, KW: 2, SH: 2, SW: 2})
+	p, err := NewPool(kerneltest.HostMachine(t, 1), PoolShape{N: 1, C: 1, H: 4, W: 4, OH: 2, OW: 2, KH: 2, KW: 2, SH: 2, SW: 2})
 	return err == nil && p.ByPlanes()
 }
 
 // coarseWith are coarse values, of which sums are exact and many equal, with NaN and infinities if odd is set.
 func coarseWith(n int, seed uint64, odd bool) []float32 {
-	v := values(n, seed)
+	v := kerneltest.Values(n, seed)
 	for i := range v {
 		v[i] = float32(math.Trunc(float64(v[i])*4)) / 4
 		if odd && i%97 == 13 {
@@ -119,18 +103,18 @@ func coarseWith(n int, seed uint64, odd bool) []float32 {
 }
 
 // testConvPool reports whether a shape is computed at once.
-func testConvPool(t *testing.T, machines []*cpe.Machine, s ConvShape, p PoolShape) (pooled bool) {
+func testConvPool(t *testing.T, machines []*cpe.Machine, s shape.Conv, p PoolShape) (pooled bool) {
 	for _, exact := range []bool{false, true} {
-		make := func(n int, seed uint64) []float32 { return values(n, seed) }
+		make := func(n int, seed uint64) []float32 { return kerneltest.Values(n, seed) }
 		if exact {
 			make = func(n int, seed uint64) []float32 { return coarseWith(n, seed, false) }
 		}
-		x, w, bias := make(s.N*s.C*size(s.In), 1), make(s.Out*s.depth(), 2), make(s.Out, 3)
+		x, w, bias := make(s.N*s.C*tiling.Size(s.In), 1), make(s.Out*s.Depth(), 2), make(s.Out, 3)
 		odd := x
 		if exact {
 			odd = coarseWith(len(x), 1, true)
 		}
-		dy := values(p.N*p.C*p.OH*p.OW, 4)
+		dy := kerneltest.Values(p.N*p.C*p.OH*p.OW, 4)
 		want := oneByOne(t, machines[0], s, p, x, odd, w, bias, dy)
 		for _, m := range machines {
 			c, err := newConvPool(m, s, p)
@@ -143,11 +127,11 @@ func testConvPool(t *testing.T, machines []*cpe.Machine, s ConvShape, p PoolShap
 			got := atOnce(t, c, s, p, x, odd, w, bias, dy)
 			for j := range got {
 				what := fmt.Sprintf("array %d on %d core groups", j, m.Spec().CoreGroups)
-				if gradient := j != 0 && j != 3; gradient && !s.pooledInBlocks() && m == machines[0] {
-					near(t, what, got[j], wide(want[j]), len(dy)/s.Out)
+				if gradient := j != 0 && j != 3; gradient && !pooledInBlocks(&s) && m == machines[0] {
+					kerneltest.Near(t, what, got[j], wide(want[j]), len(dy)/s.Out)
 					want[j] = got[j]
 				}
-				sameBits(t, what, got[j], want[j])
+				kerneltest.SameBits(t, what, got[j], want[j])
 			}
 		}
 	}
@@ -164,9 +148,9 @@ func wide(v []float32) []float64 {
 }
 
 // oneByOne returns outputs and gradients of weights and biases, with biases and without.
-func oneByOne(t *testing.T, m *cpe.Machine, s ConvShape, p PoolShape, x, odd, w, bias, dy []float32) (list [5][]float32) {
+func oneByOne(t *testing.T, m *cpe.Machine, s shape.Conv, p PoolShape, x, odd, w, bias, dy []float32) (list [5][]float32) {
 	t.Helper()
-	c, err := NewConv(m, s, Implicit)
+	c, err := NewConv(m, s, shape.Implicit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +162,7 @@ func oneByOne(t *testing.T, m *cpe.Machine, s ConvShape, p PoolShape, x, odd, w,
 	if err != nil {
 		t.Fatal(err)
 	}
-	y, mask := make([]float32, s.N*s.Out*size(s.OutSize())), make([]int32, pool.MaskWords())
+	y, mask := make([]float32, s.N*s.Out*tiling.Size(s.OutSize())), make([]int32, pool.MaskWords())
 	out := len(dy)
 	list = [5][]float32{make([]float32, out), slices.Clone(w), slices.Clone(bias), make([]float32, out), slices.Clone(w)}
 	run := func(err error) {
@@ -199,7 +183,7 @@ func oneByOne(t *testing.T, m *cpe.Machine, s ConvShape, p PoolShape, x, odd, w,
 }
 
 // atOnce is the same, with outputs and their gradient as they lie.
-func atOnce(t *testing.T, c *ConvPool, s ConvShape, p PoolShape, x, odd, w, bias, dy []float32) (list [5][]float32) {
+func atOnce(t *testing.T, c *ConvPool, s shape.Conv, p PoolShape, x, odd, w, bias, dy []float32) (list [5][]float32) {
 	t.Helper()
 	out, mask := len(dy), make([]int32, c.MaskWords())
 	for i := range mask {
@@ -212,7 +196,7 @@ func atOnce(t *testing.T, c *ConvPool, s ConvShape, p PoolShape, x, odd, w, bias
 		return v
 	}
 	list = [5][]float32{nan(make([]float32, out)), slices.Clone(w), slices.Clone(bias), nan(make([]float32, out)), nan(slices.Clone(w))}
-	dy = lie(dy, p.N*p.C, p.OutBlocks, false)
+	dy = kerneltest.Lie(dy, p.N*p.C, p.OutBlocks, false)
 	for _, err := range []error{
 		c.Forward(x, w, nil, list[3], mask), c.Grads(&ConvGrads{X: x, DY: dy, DW: list[4]}, mask),
 		c.Forward(odd, w, bias, list[0], mask), c.Grads(&ConvGrads{X: x, DY: dy, DW: list[1], DB: list[2], Add: true}, mask),
@@ -225,33 +209,23 @@ func atOnce(t *testing.T, c *ConvPool, s ConvShape, p PoolShape, x, odd, w, bias
 	if err := c.Grads(&ConvGrads{X: x, DY: dy, DB: alone}, mask); err != nil {
 		t.Fatal(err)
 	}
-	sameBits(t, "biases' gradient alone", alone, list[2])
-	list[0], list[3] = lie(list[0], p.N*p.C, p.OutBlocks, true), lie(list[3], p.N*p.C, p.OutBlocks, true)
+	kerneltest.SameBits(t, "biases' gradient alone", alone, list[2])
+	list[0], list[3] = kerneltest.Lie(list[0], p.N*p.C, p.OutBlocks, true), kerneltest.Lie(list[3], p.N*p.C, p.OutBlocks, true)
 	return list
-}
-
-// sameBits fails where values differ, of which all NaN are one.
-func sameBits(t *testing.T, what string, got, want []float32) {
-	t.Helper()
-	for i, v := range want {
-		if g := got[i]; math.Float32bits(g) != math.Float32bits(v) && (g == g || v == v) {
-			t.Fatalf("%s: value %d is %g, one by one %g", what, i, g, v)
-		}
-	}
 }
 
 // TestConvPoolAllocates: nothing, once it is prepared.
 func TestConvPoolAllocates(t *testing.T) {
 	for _, s := range pooledConvs[:2] {
 		p, _ := pooledShape(s, [3]int{3, 2, 0}, false)
-		c, err := newConvPool(hostMachine(t, 2), s, p)
+		c, err := newConvPool(kerneltest.HostMachine(t, 2), s, p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if c == nil {
 			continue
 		}
-		x, w, bias := values(s.N*s.C*size(s.In), 1), values(s.Out*s.depth(), 2), values(s.Out, 3)
+		x, w, bias := kerneltest.Values(s.N*s.C*tiling.Size(s.In), 1), kerneltest.Values(s.Out*s.Depth(), 2), kerneltest.Values(s.Out, 3)
 		y, mask := make([]float32, p.N*p.C*p.OH*p.OW), make([]int32, c.MaskWords())
 		if n := alloctest.PerRun(3, func() {
 			if err := c.Forward(x, w, bias, y, mask); err != nil {
@@ -269,31 +243,31 @@ func TestConvPoolAllocates(t *testing.T) {
 // TestWhatPools: convolutions whose both directions are the implicit strategy's for few channels: because that was chosen, was asked for, or
 // is what a tuner has found, not before.
 func TestWhatPools(t *testing.T) {
-	m, s := hostMachine(t, 2), pooledConvs[1]
+	m, s := kerneltest.HostMachine(t, 2), pooledConvs[1]
 	for _, tt := range []struct {
-		st   Strategy
+		st   shape.Strategy
 		want bool
-	}{{Auto, true}, {Implicit, true}, {Explicit, false}} {
+	}{{shape.Auto, true}, {shape.Implicit, true}, {shape.Explicit, false}} {
 		if c, err := NewConv(m, s, tt.st); err != nil || c.pools() != tt.want {
 			t.Errorf("%v: error %v, pools %t", tt.st, err, !tt.want)
 		}
 	}
-	u := newScripted(Implicit)
+	u := newScripted(shape.Implicit)
 	c, err := NewTunedConv(m, s, u)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
-		d    Direction
-		st   Strategy
+		d    shape.Direction
+		st   shape.Strategy
 		want bool
-	}{{Forward, Implicit, false}, {WeightGradient, Explicit, false}, {WeightGradient, Implicit, true}, {Forward, Explicit, false}} {
+	}{{shape.Forward, shape.Implicit, false}, {shape.WeightGradient, shape.Explicit, false}, {shape.WeightGradient, shape.Implicit, true}, {shape.Forward, shape.Explicit, false}} {
 		u.choices[Task{Shape: s, Direction: tt.d, ResultsInBlocks: true}.String()+tt.d.String()] = tt.st
 		if c.pools() != tt.want {
 			t.Errorf("a tuner has found %v for the %v: pools %t", tt.st, tt.d, !tt.want)
 		}
 	}
-	if c, err := NewConv(machine(t, "sw26010", true), s, Implicit); err != nil || c.pools() {
+	if c, err := NewConv(kerneltest.Machine(t, "sw26010", true), s, shape.Implicit); err != nil || c.pools() {
 		t.Errorf("a modelled machine pools, or fails: %v", err)
 	}
 }

@@ -6,12 +6,15 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
 // TestForwardReLU: with Winograd's strategies, and others where images or results lie in blocks, results are those of Forward, floored
 // at 0.
 func TestForwardReLU(t *testing.T) {
-	for _, s := range []ConvShape{
+	for _, s := range []shape.Conv{
 		conv2(2, 16, 32, 1, 12, 13, 3, 3, 1, 1, 1),
 		conv2(3, 5, 20, 1, 9, 11, 3, 3, 1, 0, 1),
 		conv2(2, 3, 48, 1, 23, 24, 11, 11, 4, 0, 1),
@@ -25,22 +28,22 @@ func TestForwardReLU(t *testing.T) {
 		conv2(2, 16, 24, 4, 5, 5, 1, 1, 1, 0, 1),
 		conv2(2, 16, 16, 1, 5, 5, 1, 1, 1, 1, 1),
 	} {
-		m := hostMachine(t, 2)
+		m := kerneltest.HostMachine(t, 2)
 		spec := m.Spec()
-		for _, st := range strategies {
-			if s.supports(&spec, st, Forward) || st == Auto {
+		for _, st := range shape.Strategies {
+			if supports(s, &spec, st, shape.Forward) || st == shape.Auto {
 				t.Run(fmt.Sprint(st, s), func(t *testing.T) { testForwardReLU(t, m, s, st) })
 			}
 		}
 	}
 }
 
-func testForwardReLU(t *testing.T, m *cpe.Machine, s ConvShape, st Strategy) {
+func testForwardReLU(t *testing.T, m *cpe.Machine, s shape.Conv, st shape.Strategy) {
 	c, err := NewConv(m, s, st)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, w, bias := values(s.N*s.C*size(s.In), 1), values(s.Out*s.depth(), 2), values(s.Out, 3)
+	x, w, bias := kerneltest.Values(s.N*s.C*tiling.Size(s.In), 1), kerneltest.Values(s.Out*s.Depth(), 2), kerneltest.Values(s.Out, 3)
 	canIn, canOut := c.Blocks()
 	for _, way := range [][2]bool{{}, {true, false}, {false, true}, {true, true}} {
 		if way[0] && !canIn || way[1] && !canOut {
@@ -49,14 +52,14 @@ func testForwardReLU(t *testing.T, m *cpe.Machine, s ConvShape, st Strategy) {
 		if err := c.SetBlocks(way[0], way[1]); err != nil {
 			t.Fatal(err)
 		}
-		if chosen := c.plan.Strategy[Forward]; c.Rectifies() != (chosen.isWinograd() || c.byOffsets(Forward) || way != [2]bool{}) {
+		if chosen := c.plan.Strategy[shape.Forward]; c.Rectifies() != (chosen.IsWinograd() || c.byOffsets(shape.Forward) || way != [2]bool{}) {
 			t.Fatalf("blocks %v: %v rectifies: %t", way, chosen, c.Rectifies())
 		}
 		if !c.Rectifies() {
 			continue
 		}
 		for _, bias := range [][]float32{nil, bias} {
-			y := make([]float32, s.N*s.Out*size(s.OutSize()))
+			y := make([]float32, s.N*s.Out*tiling.Size(s.OutSize()))
 			want := slices.Clone(y)
 			if err := c.Forward(x, w, bias, want); err != nil {
 				t.Fatal(err)
@@ -75,7 +78,7 @@ func testForwardReLU(t *testing.T, m *cpe.Machine, s ConvShape, st Strategy) {
 
 // TestInputGradWhere: where images lie in blocks and the strategy is one of Winograd's, gradients are those of InputGrad, or 0.
 func TestInputGradWhere(t *testing.T) {
-	for _, s := range []ConvShape{
+	for _, s := range []shape.Conv{
 		conv2(2, 32, 16, 1, 12, 13, 3, 3, 1, 1, 1),
 		conv2(1, 48, 12, 1, 8, 8, 3, 3, 1, 1, 1),
 		conv2(3, 64, 32, 2, 7, 6, 3, 3, 1, 0, 1),
@@ -84,14 +87,14 @@ func TestInputGradWhere(t *testing.T) {
 		conv2(17, 32, 24, 1, 8, 8, 5, 5, 1, 2, 1),
 		conv2(16, 16, 16, 1, 6, 7, 3, 3, 1, 0, 1),
 	} {
-		eachWinograd(s, func(st Strategy) {
+		eachWinograd(s, func(st shape.Strategy) {
 			t.Run(fmt.Sprint(st, s), func(t *testing.T) { testInputGradWhere(t, s, st) })
 		})
 	}
 }
 
-func testInputGradWhere(t *testing.T, s ConvShape, st Strategy) {
-	c, err := NewConv(hostMachine(t, 2), s, st)
+func testInputGradWhere(t *testing.T, s shape.Conv, st shape.Strategy) {
+	c, err := NewConv(kerneltest.HostMachine(t, 2), s, st)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +108,7 @@ func testInputGradWhere(t *testing.T, s ConvShape, st Strategy) {
 	if !c.RectifiesInputGrad() {
 		t.Fatal("does not rectify gradients in blocks")
 	}
-	dy, w, x := values(s.N*s.Out*size(s.OutSize()), 1), values(s.Out*s.depth(), 2), values(s.N*s.C*size(s.In), 3)
+	dy, w, x := kerneltest.Values(s.N*s.Out*tiling.Size(s.OutSize()), 1), kerneltest.Values(s.Out*s.Depth(), 2), kerneltest.Values(s.N*s.C*tiling.Size(s.In), 3)
 	dx, want := make([]float32, len(x)), make([]float32, len(x))
 	if err := c.InputGrad(dy, w, want); err != nil {
 		t.Fatal(err)

@@ -1,22 +1,26 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/cpe"
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+)
 
 // sharesRows reports whether core groups share the rows of an implicit convolution: the operators of Fang 2019 for images that are fewer than
 // the training program's kernels take, or channels that these refuse. Then a position is a product with all images, not those of a
 // core group, and DMA moves longer blocks.
-func (s ConvShape) sharesRows(spec *cpe.Spec, d Direction) bool {
+func sharesRows(s shape.Conv, spec *cpe.Spec, d shape.Direction) bool {
 	w := &spec.Software
-	return w.BatchOnly && !w.Unbuffered && spec.CoreGroups > 1 && s.resultRows(d) >= spec.CoreGroups && !s.published(spec, d)
+	return w.BatchOnly && !w.Unbuffered && spec.CoreGroups > 1 && resultRows(s, d) >= spec.CoreGroups && !published(s, spec, d)
 }
 
 // resultRows is the number of rows that core groups can share: those of outputs, or of images for their gradient.
-func (s ConvShape) resultRows(d Direction) int {
+func resultRows(s shape.Conv, d shape.Direction) int {
 	extents := s.OutSize()
-	if d == InputGradient {
+	if d == shape.InputGradient {
 		extents = s.In
 	}
-	return size(extents[:len(extents)-1])
+	return tiling.Size(extents[:len(extents)-1])
 }
 
 // rowsEnter is the stage that brings all arrays to the layout.
@@ -39,14 +43,14 @@ type rowsConvolve struct{ *batchConv }
 func (c *rowsConvolve) RunGroup(g *cpe.CoreGroup) error {
 	w := &c.workers[g.Index()]
 	c.see(g, &w.batchArrays)
-	w.terms = span{0, len(w.at)}
-	rows := span{0, c.pairs.results() / c.rowLength()}
-	if c.direction == WeightGradient {
+	w.terms = tiling.Span{At: 0, N: len(w.at)}
+	rows := tiling.Span{At: 0, N: c.pairs.results() / c.rowLength()}
+	if c.direction == shape.WeightGradient {
 		lo, hi := g.Share(c.geo.rows)
-		w.terms = span{lo * c.geo.width, (hi - lo) * c.geo.width}
+		w.terms = tiling.Span{At: lo * c.geo.width, N: (hi - lo) * c.geo.width}
 	} else {
-		lo, hi := g.Share(rows.n)
-		rows = span{lo, hi - lo}
+		lo, hi := g.Share(rows.N)
+		rows = tiling.Span{At: lo, N: hi - lo}
 	}
 	return c.convolve(g, w, rows)
 }

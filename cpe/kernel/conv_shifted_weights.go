@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
@@ -55,14 +57,14 @@ func newShiftedWeights(c *Conv) *shiftedWeights {
 	spec := c.machine.Spec()
 	v := &shiftedWeights{conv: c, slab: newSlab(*s, 1)}
 	v.rows, _, _ = vgemm.ScatteredTile()
-	v.panels = blocks(s.Out/s.Group, v.rows)
+	v.panels = tiling.Blocks(s.Out/s.Group, v.rows)
 	l := &v.slab
 	v.width = (l.outW-1)*l.strideW + l.dilateW*(l.kw-1) + 1
 	line := v.width * l.channels
 	extra := l.dilateH*(l.kh-1) + 1
 	fit := max(1, (slabBytes(&spec)/4/line-extra)/l.strideH+1)
-	v.band = even(l.outH, fit, 1)
-	v.bands = blocks(l.outH, v.band)
+	v.band = tiling.Even(l.outH, fit, 1)
+	v.bands = tiling.Blocks(l.outH, v.band)
 	v.lines = (v.band-1)*l.strideH + extra
 	v.size = v.lines * line
 	v.images = 1
@@ -84,7 +86,7 @@ func newShiftedWeights(c *Conv) *shiftedWeights {
 	}
 	v.vectors = make([][4]vgemm.Vector, spec.CoreGroups)
 	v.collect.conv = v
-	c.takes(WeightGradient, cpe.Scratch{Common: v.sums(), Group: v.memory()})
+	c.takes(shape.WeightGradient, cpe.Scratch{Common: v.sums(), Group: v.memory()})
 	return v
 }
 
@@ -107,10 +109,10 @@ func (v *shiftedWeights) cutRuns() {
 	}
 }
 
-func (v *shiftedWeights) units() int { return blocks(v.conv.shape.N, v.images) * v.bands }
+func (v *shiftedWeights) units() int { return tiling.Blocks(v.conv.shape.N, v.images) * v.bands }
 
 // Name names the direction.
-func (v *shiftedWeights) Name() string { return "convolution " + WeightGradient.String() }
+func (v *shiftedWeights) Name() string { return "convolution " + shape.WeightGradient.String() }
 
 // memory is the number of values of a core group's own memory: a slab, and packed panels of the outputs' gradient.
 func (v *shiftedWeights) memory() int {
@@ -203,7 +205,7 @@ func (c *collectWeights) Name() string { return c.conv.Name() + ", collecting" }
 // RunGroup does a core group's share of the output channels. The memory of its slab holds the weights of one in their order.
 func (c *collectWeights) RunGroup(g *cpe.CoreGroup) error {
 	v, s := c.conv, &c.conv.conv.shape
-	sums, turned := g.Common(v.sums()), g.Memory(v.memory())[:s.depth()]
+	sums, turned := g.Common(v.sums()), g.Memory(v.memory())[:s.Depth()]
 	out := s.Out / s.Group
 	lo, hi := g.Share(s.Out)
 	for o := lo; o < hi; o++ {

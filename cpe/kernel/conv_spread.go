@@ -2,13 +2,15 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
 // spreads reports whether a native machine's implicit strategy computes the input gradient of a shape so: see spreadConv.
-func (s *ConvShape) spreads() bool { return s.inPlace() && s.unitStride() && s.fewResults() }
+func spreads(s *shape.Conv) bool { return inPlace(s) && s.UnitStride() && fewResults(s) }
 
 // spreadConv is the input gradient of the implicit strategy on a native machine where pixels are few, strides being 1:
 //
@@ -36,10 +38,10 @@ type spreadWorker struct {
 func newSpreadConv(c *Conv) *spreadConv {
 	s, spec := &c.shape, c.machine.Spec()
 	v := &spreadConv{conv: c, workers: make([]spreadWorker, spec.CoreGroups)}
-	v.outH, v.outW = two(s.OutSize(), 1)
+	v.outH, v.outW = tiling.Two(s.OutSize(), 1)
 	v.band = newPaddedBand(*s, v.outH)
-	v.n = blocks(v.outH*v.band.width, BlockLanes) * BlockLanes
-	shifts := v.band.shifts()[:size(s.Kernel)]
+	v.n = tiling.Blocks(v.outH*v.band.width, shape.BlockLanes) * shape.BlockLanes
+	shifts := v.band.shifts()[:tiling.Size(s.Kernel)]
 	zeros := cpe.WholeLines(shifts[len(shifts)-1])
 	v.ld = zeros + v.n
 	for i, shift := range shifts {
@@ -49,19 +51,19 @@ func newSpreadConv(c *Conv) *spreadConv {
 	for i := range v.workers {
 		v.workers[i].edge = pages.Make[float32](mr * s.Out)
 	}
-	c.takes(InputGradient, cpe.Scratch{Group: v.memory()})
+	c.takes(shape.InputGradient, cpe.Scratch{Group: v.memory()})
 	return v
 }
 
 // results is the number of values of the copy of dY of an image, rows that of the rows of a channel with zeros around them, padded that of a
 // plane whose lines are as far apart as with padding, and memory that of all that a core group works on.
-func (v *spreadConv) results() int { return v.conv.shape.Out*v.n + BlockLanes }
+func (v *spreadConv) results() int { return v.conv.shape.Out*v.n + shape.BlockLanes }
 func (v *spreadConv) rows() int    { return (len(v.places)+1)*v.ld - v.n }
 func (v *spreadConv) padded() int  { return (v.band.h-1)*v.band.width + v.band.w }
 func (v *spreadConv) memory() int  { return v.results() + v.rows() + v.padded() }
 
 // Name names the direction.
-func (v *spreadConv) Name() string { return "convolution " + InputGradient.String() }
+func (v *spreadConv) Name() string { return "convolution " + shape.InputGradient.String() }
 
 // RunGroup makes a core group's share of the channels.
 func (v *spreadConv) RunGroup(g *cpe.CoreGroup) error {
@@ -71,7 +73,7 @@ func (v *spreadConv) RunGroup(g *cpe.CoreGroup) error {
 	clear(results)
 	clear(rows)
 	w := &v.workers[g.Index()]
-	w.weights.set(cpe.Plain(args.w, s.depth()), true)
+	w.weights.set(cpe.Plain(args.w, s.Depth()), true)
 	lo, hi := g.Share(s.N * s.C)
 	for i := lo; i < hi; i++ {
 		if i == lo || i%s.C == 0 {

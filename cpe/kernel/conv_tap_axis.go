@@ -1,6 +1,10 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/internal/simd/vec"
+import (
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+)
 
 // tapAxis is one axis of a depthwise convolution. Units of results follow each other, one result forward, as many as a stride for the
 // images' gradient. A result of the source, which is read with zeros around it, is a sum over places that lie step apart from one unit to the next.
@@ -19,7 +23,7 @@ type tapAxis struct {
 type axisTap struct{ tap, shift int }
 
 // tapAxes describes both axes in a direction: those of the weights' gradient are forward's.
-func (s *ConvShape) tapAxes(d Direction) (rows, cols tapAxis) {
+func tapAxes(s *shape.Conv, d shape.Direction) (rows, cols tapAxis) {
 	first := len(s.In) - 2
 	axis := func(i int) tapAxis {
 		if i < 0 {
@@ -30,14 +34,14 @@ func (s *ConvShape) tapAxes(d Direction) (rows, cols tapAxis) {
 	return axis(first), axis(first + 1)
 }
 
-func newTapAxis(d Direction, in, out, kernel, stride, pad, dilation int) tapAxis {
+func newTapAxis(d shape.Direction, in, out, kernel, stride, pad, dilation int) tapAxis {
 	a := tapAxis{source: in, before: pad, units: out, results: 1, step: stride, phases: make([][]axisTap, 1)}
-	if d == InputGradient {
+	if d == shape.InputGradient {
 		// Image i takes the gradient of result (i + pad - tap*dilation) / stride, where that is whole.
-		a = tapAxis{source: out, units: blocks(in, stride), results: stride, step: 1, phases: make([][]axisTap, stride)}
+		a = tapAxis{source: out, units: tiling.Blocks(in, stride), results: stride, step: 1, phases: make([][]axisTap, stride)}
 	}
 	for tap := range kernel {
-		if d != InputGradient {
+		if d != shape.InputGradient {
 			a.phases[0] = append(a.phases[0], axisTap{tap, tap * dilation})
 			continue
 		}
@@ -50,7 +54,7 @@ func newTapAxis(d Direction, in, out, kernel, stride, pad, dilation int) tapAxis
 	}
 	for _, taps := range a.phases {
 		for i := range taps {
-			if d == InputGradient {
+			if d == shape.InputGradient {
 				taps[i].shift += a.before
 			}
 			a.reach = max(a.reach, taps[i].shift)
@@ -76,29 +80,29 @@ func newTapBand(images pointImages, rows, cols tapAxis, units int) tapBand {
 }
 
 // size is the number of values of a band; shift is how many values a pixel is from the first.
-func (b *tapBand) size() int              { return b.lines * b.width * BlockLanes }
-func (b *tapBand) shift(row, col int) int { return (row*b.width + col) * BlockLanes }
+func (b *tapBand) size() int              { return b.lines * b.width * shape.BlockLanes }
+func (b *tapBand) shift(row, col int) int { return (row*b.width + col) * shape.BlockLanes }
 
 // fill copies some lines of a part from one on, zeros counted, to memory, which must have been cleared once: the ends of lines are never written. Of a last
 // block that is not full, channels that do not exist are anything.
 func (b *tapBand) fill(memory, x []float32, image, block, part, line, lines int) {
 	p := &b.images
-	plane, channels := p.H*p.W, min(BlockLanes, p.channels-block*BlockLanes)
+	plane, channels := p.H*p.W, min(shape.BlockLanes, p.channels-block*shape.BlockLanes)
 	if p.blocked {
-		x = x[(image*p.blocks()+block)*plane*BlockLanes:]
+		x = x[(image*p.blocks()+block)*plane*shape.BlockLanes:]
 	} else {
-		x = x[(image*p.channels+block*BlockLanes)*plane+part*b.height*p.W:]
+		x = x[(image*p.channels+block*shape.BlockLanes)*plane+part*b.height*p.W:]
 	}
 	for i := range lines {
 		at := line + i - b.above
-		dst := memory[b.shift(i, b.before):][:p.W*BlockLanes]
+		dst := memory[b.shift(i, b.before):][:p.W*shape.BlockLanes]
 		switch {
 		case at < 0 || at >= b.height:
 			clear(dst)
 		case p.blocked:
-			copy(dst, x[at*p.W*BlockLanes:])
+			copy(dst, x[at*p.W*shape.BlockLanes:])
 		default:
-			vec.Transpose(dst, x[at*p.W:], BlockLanes, plane, channels, p.W)
+			vec.Transpose(dst, x[at*p.W:], shape.BlockLanes, plane, channels, p.W)
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
@@ -49,15 +51,15 @@ func tapColumns(spec *cpe.Spec, m, n, k int) int {
 }
 
 // tapShape reports whether tapConv takes a direction of a shape.
-func (s ConvShape) tapShape(spec *cpe.Spec, d Direction) bool {
+func tapShape(s shape.Conv, spec *cpe.Spec, d shape.Direction) bool {
 	v := batchLayout{conv: &Conv{shape: s}, direction: d}
-	m, n, k := v.extents(blocks(s.N, spec.CoreGroups))
+	m, n, k := v.extents(tiling.Blocks(s.N, spec.CoreGroups))
 	return tapColumns(spec, m, n, k) > 0
 }
 
-func newTapConv(c *Conv, d Direction) (*tapConv, error) {
+func newTapConv(c *Conv, d shape.Direction) (*tapConv, error) {
 	v := &tapConv{batchLayout: newBatchLayout(c, d)}
-	v.turned = d == WeightGradient
+	v.turned = d == shape.WeightGradient
 	spec := c.machine.Spec()
 	m, n, k := v.extents(v.most())
 	v.columns = tapColumns(&spec, m, n, k)
@@ -141,7 +143,7 @@ func (v *tapConv) run(g *cpe.CoreGroup, w *tapWorker, group int, run *tapRun) er
 	m, n, k := v.extents(w.images)
 	p := &w.product
 	for r := range run.n {
-		g.Place(p.C(r), cpe.Plain(from(c, cAt(run.first+r)), n), 0, 0, m, n, false)
+		g.Place(p.C(r), cpe.Plain(tiling.From(c, cAt(run.first+r)), n), 0, 0, m, n, false)
 		v.begin(g, p.C(r), v.bias(group))
 	}
 	fetch := func(position int) error {

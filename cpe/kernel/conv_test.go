@@ -7,13 +7,15 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
 // pair is a multiplication within one plane of an input, a filter and an output: the places of its values and of the result.
 type pair struct{ x, w, y int }
 
 // pairs are those of all outputs with the inputs that they see.
-func pairs(s ConvShape) []pair {
+func pairs(s shape.Conv) []pair {
 	var list []pair
 	out := s.OutSize()
 	for p := range volume(out) {
@@ -42,11 +44,11 @@ func volume(dims []int) int {
 	return n
 }
 
-func conv2(n, c, out, group, h, w, kh, kw, s, p, d int) ConvShape {
-	return ConvShape{n, c, out, group, []int{h, w}, []int{kh, kw}, []int{s, s}, []int{p, p}, []int{d, d}}
+func conv2(n, c, out, group, h, w, kh, kw, s, p, d int) shape.Conv {
+	return shape.Conv{N: n, C: c, Out: out, Group: group, In: []int{h, w}, Kernel: []int{kh, kw}, Stride: []int{s, s}, Pad: []int{p, p}, Dilation: []int{d, d}}
 }
 
-var convShapes = []ConvShape{
+var convShapes = []shape.Conv{
 	conv2(2, 3, 4, 1, 6, 5, 3, 3, 1, 1, 1),
 	conv2(3, 1, 20, 1, 12, 12, 5, 5, 1, 0, 1),
 	conv2(2, 4, 6, 2, 7, 9, 3, 2, 2, 1, 1),
@@ -67,25 +69,25 @@ var convShapes = []ConvShape{
 	conv2(2, 60, 12, 1, 14, 14, 3, 3, 1, 1, 1),
 	conv2(9, 20, 33, 1, 4, 5, 4, 5, 1, 0, 1),
 	conv2(2, 3, 40, 1, 3, 3, 3, 3, 2, 0, 1),
-	{3, 2, 5, 1, []int{2, 3, 2}, []int{2, 3, 2}, []int{1, 2, 1}, []int{0, 0, 0}, []int{1, 1, 1}},
-	{3, 7, 20, 1, []int{9}, []int{9}, []int{1}, []int{0}, []int{1}},
+	{N: 3, C: 2, Out: 5, Group: 1, In: []int{2, 3, 2}, Kernel: []int{2, 3, 2}, Stride: []int{1, 2, 1}, Pad: []int{0, 0, 0}, Dilation: []int{1, 1, 1}},
+	{N: 3, C: 7, Out: 20, Group: 1, In: []int{9}, Kernel: []int{9}, Stride: []int{1}, Pad: []int{0}, Dilation: []int{1}},
 	conv2(9, 7, 100, 1, 7, 7, 1, 1, 1, 0, 1),
 	conv2(9, 3, 5, 1, 24, 23, 3, 3, 1, 1, 1),
-	{2, 2, 3, 1, []int{9}, []int{3}, []int{2}, []int{1}, []int{1}},
-	{1, 2, 3, 1, []int{4, 5, 6}, []int{2, 3, 2}, []int{1, 2, 1}, []int{1, 0, 1}, []int{1, 1, 2}},
+	{N: 2, C: 2, Out: 3, Group: 1, In: []int{9}, Kernel: []int{3}, Stride: []int{2}, Pad: []int{1}, Dilation: []int{1}},
+	{N: 1, C: 2, Out: 3, Group: 1, In: []int{4, 5, 6}, Kernel: []int{2, 3, 2}, Stride: []int{1, 2, 1}, Pad: []int{1, 0, 1}, Dilation: []int{1, 1, 2}},
 }
 
 // fewConvShapes are for kernels that take long to simulate.
-var fewConvShapes = []ConvShape{
+var fewConvShapes = []shape.Conv{
 	conv2(2, 3, 4, 1, 6, 5, 3, 3, 1, 1, 1), conv2(2, 4, 6, 2, 7, 9, 3, 2, 2, 1, 1), conv2(1, 4, 4, 4, 4, 4, 3, 3, 1, 2, 2),
 	conv2(9, 7, 70, 1, 4, 3, 1, 1, 1, 0, 1), conv2(6, 64, 40, 1, 4, 7, 3, 3, 1, 1, 1),
 }
 
 func TestConv(t *testing.T) {
 	for _, s := range convShapes {
-		want := newConvCase(s, values)
-		onMachines(t, func(t *testing.T, m *cpe.Machine) {
-			for _, st := range []Strategy{Explicit, Implicit} {
+		want := newConvCase(s, kerneltest.Values)
+		kerneltest.OnMachines(t, func(t *testing.T, m *cpe.Machine) {
+			for _, st := range []shape.Strategy{shape.Explicit, shape.Implicit} {
 				t.Run(st.String()+" "+s.String(), func(t *testing.T) { testConv(t, m, s, st, want) })
 			}
 		})
@@ -98,7 +100,7 @@ type convCase struct {
 	wantY, wantDX, wantDW []float64
 }
 
-func newConvCase(s ConvShape, random func(n int, seed uint64) []float32) *convCase {
+func newConvCase(s shape.Conv, random func(n int, seed uint64) []float32) *convCase {
 	xs, ws, ys := volume(s.In), volume(s.Kernel), volume(s.OutSize())
 	ci, co := s.C/s.Group, s.Out/s.Group
 	in, weights, out := s.N*s.C*xs, s.Out*ci*ws, s.N*s.Out*ys
@@ -136,7 +138,7 @@ func (c *convCase) multiply(met []pair, at pair) {
 }
 
 // biasGrads are the sums of dy over images and positions, added to the biases.
-func (c *convCase) biasGrads(s ConvShape) []float64 {
+func (c *convCase) biasGrads(s shape.Conv) []float64 {
 	db, plane := make([]float64, s.Out), volume(s.OutSize())
 	for i, v := range c.bias {
 		db[i] = float64(v)
@@ -167,9 +169,9 @@ func (c *convCase) run(t *testing.T, conv *Conv) (y, dx []float32) {
 
 // TestPublishedConv: the kernels of the original, of both years, compute the same, on small meshes and on one of 8 x 8 CPEs.
 func TestPublishedConv(t *testing.T) {
-	for mesh, shapes := range map[[2]int][]ConvShape{{1, 1}: convShapes, {2, 1}: fewConvShapes, {8, 8}: fewConvShapes} {
+	for mesh, shapes := range map[[2]int][]shape.Conv{{1, 1}: convShapes, {2, 1}: fewConvShapes, {8, 8}: fewConvShapes} {
 		for _, software := range []string{"swcaffe-2018", "swcaffe-2019"} {
-			spec := published(t, software)
+			spec := kerneltest.Published(t, software)
 			spec.Rows, spec.Cols, spec.CoreGroups = mesh[0], mesh[1], 2
 			m, err := cpe.New(spec, cpe.Functional)
 			if err != nil {
@@ -177,8 +179,8 @@ func TestPublishedConv(t *testing.T) {
 			}
 			defer m.Close()
 			for _, s := range shapes {
-				want := newConvCase(s, values)
-				for _, st := range []Strategy{Explicit, Implicit} {
+				want := newConvCase(s, kerneltest.Values)
+				for _, st := range []shape.Strategy{shape.Explicit, shape.Implicit} {
 					t.Run(fmt.Sprintf("%s %v %v %v", software, mesh, st, s), func(t *testing.T) { testConv(t, m, s, st, want) })
 				}
 			}
@@ -189,43 +191,43 @@ func TestPublishedConv(t *testing.T) {
 // TestSharedRows: the implicit convolution of 2019 has core groups share rows where the training program would not have taken it, and
 // there is a row for each; of its own software the machine shares images.
 func TestSharedRows(t *testing.T) {
-	spec := published(t, "swcaffe-2019")
+	spec := kerneltest.Published(t, "swcaffe-2019")
 	for _, c := range []struct {
-		s    ConvShape
+		s    shape.Conv
 		want [3]bool
 	}{
 		{conv2(128, 64, 64, 1, 14, 14, 3, 3, 1, 1, 1), [3]bool{true, true, true}},
-		{conv2(256, 128, 64, 1, 14, 14, 3, 3, 1, 1, 1), [3]bool{Forward: true}},
+		{conv2(256, 128, 64, 1, 14, 14, 3, 3, 1, 1, 1), [3]bool{shape.Forward: true}},
 		{conv2(512, 128, 64, 1, 14, 14, 3, 3, 1, 1, 1), [3]bool{}},
-		{conv2(8, 64, 64, 1, 4, 4, 3, 3, 1, 0, 1), [3]bool{InputGradient: true}},
-		{ConvShape{8, 64, 64, 1, []int{40}, []int{3}, []int{1}, []int{1}, []int{1}}, [3]bool{}},
+		{conv2(8, 64, 64, 1, 4, 4, 3, 3, 1, 0, 1), [3]bool{shape.InputGradient: true}},
+		{shape.Conv{N: 8, C: 64, Out: 64, Group: 1, In: []int{40}, Kernel: []int{3}, Stride: []int{1}, Pad: []int{1}, Dilation: []int{1}}, [3]bool{}},
 	} {
 		for d, want := range c.want {
-			if got := c.s.sharesRows(&spec, Direction(d)); got != want {
-				t.Errorf("%v %v: %v, want %v", c.s, Direction(d), got, want)
+			if got := sharesRows(c.s, &spec, shape.Direction(d)); got != want {
+				t.Errorf("%v %v: %v, want %v", c.s, shape.Direction(d), got, want)
 			}
-			for _, other := range []cpe.Spec{published(t, "swcaffe"), published(t, "swcaffe-2018")} {
-				if c.s.sharesRows(&other, Direction(d)) {
-					t.Errorf("%v %v: core groups share rows in %s", c.s, Direction(d), other.Software.Name)
+			for _, other := range []cpe.Spec{kerneltest.Published(t, "swcaffe"), kerneltest.Published(t, "swcaffe-2018")} {
+				if sharesRows(c.s, &other, shape.Direction(d)) {
+					t.Errorf("%v %v: core groups share rows in %s", c.s, shape.Direction(d), other.Software.Name)
 				}
 			}
 		}
 	}
 }
 
-func testConv(t *testing.T, m *cpe.Machine, s ConvShape, st Strategy, want *convCase) {
+func testConv(t *testing.T, m *cpe.Machine, s shape.Conv, st shape.Strategy, want *convCase) {
 	c, err := NewConv(m, s, st)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // the second run meets used buffers
 		y, dx := want.run(t, c)
-		near(t, "y", y, want.wantY, len(want.w)/s.Out)
-		near(t, "dx", dx, want.wantDX, len(want.w)/s.C)
+		kerneltest.Near(t, "y", y, want.wantY, len(want.w)/s.Out)
+		kerneltest.Near(t, "dx", dx, want.wantDX, len(want.w)/s.C)
 	}
 	dw := slices.Clone(want.dw)
 	if err := c.WeightGrad(want.x, want.dy, dw); err != nil {
 		t.Fatal(err)
 	}
-	near(t, "dw", dw, want.wantDW, len(want.wantY)/s.Out)
+	kerneltest.Near(t, "dw", dw, want.wantDW, len(want.wantY)/s.Out)
 }

@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
@@ -10,7 +12,7 @@ import (
 // input's, the rest of which is zero.
 type thinnedConv struct {
 	conv             *Conv // without strides
-	shape            ConvShape
+	shape            shape.Conv
 	strideH, strideW int
 	h, w             int // of the image
 	outH, outW       int // of the pixels
@@ -18,29 +20,29 @@ type thinnedConv struct {
 	images, pixels   []float32
 }
 
-// thin reports whether only some pixels of the images are read: a 1x1 kernel with strides and no padding.
-func (s ConvShape) thin() bool {
+// thinnable reports whether only some pixels of the images are read: a 1x1 kernel with strides and no padding.
+func thinnable(s shape.Conv) bool {
 	for i := range s.In {
 		if s.Kernel[i] != 1 || s.Pad[i] != 0 {
 			return false
 		}
 	}
-	return !s.unitStride() && len(s.In) <= 2
+	return !s.UnitStride() && len(s.In) <= 2
 }
 
 // thinned returns the convolution of the pixels that are read.
-func (s ConvShape) thinned() ConvShape {
-	s.In, s.Stride = s.OutSize(), ones(len(s.In))
+func thinned(s shape.Conv) shape.Conv {
+	s.In, s.Stride = s.OutSize(), tiling.Ones(len(s.In))
 	return s
 }
 
-func newThinnedConv(m *cpe.Machine, s ConvShape) (*thinnedConv, error) {
+func newThinnedConv(m *cpe.Machine, s shape.Conv) (*thinnedConv, error) {
 	t := &thinnedConv{shape: s}
-	t.strideH, t.strideW = two(s.Stride, 1)
-	t.h, t.w = two(s.In, 1)
-	t.outH, t.outW = two(s.OutSize(), 1)
+	t.strideH, t.strideW = tiling.Two(s.Stride, 1)
+	t.h, t.w = tiling.Two(s.In, 1)
+	t.outH, t.outW = tiling.Two(s.OutSize(), 1)
 	var err error
-	t.conv, err = NewConv(m, s.thinned(), Implicit)
+	t.conv, err = NewConv(m, thinned(s), shape.Implicit)
 	return t, err
 }
 
@@ -48,7 +50,7 @@ func newThinnedConv(m *cpe.Machine, s ConvShape) (*thinnedConv, error) {
 func (t *thinnedConv) values() int { return t.shape.N * t.shape.C * t.outH * t.outW }
 
 // scratch is that of a direction: the pixels, and what each core group takes to convolve them.
-func (t *thinnedConv) scratch(d Direction) cpe.Scratch {
+func (t *thinnedConv) scratch(d shape.Direction) cpe.Scratch {
 	return cpe.Scratch{Common: t.values(), Group: t.conv.scratch[d].Group}
 }
 
@@ -84,9 +86,9 @@ func (t *thinnedConv) RunGroup(g *cpe.CoreGroup) error {
 }
 
 // run computes a direction on the pixels.
-func (t *thinnedConv) run(d Direction, args convArrays) error {
+func (t *thinnedConv) run(d shape.Direction, args convArrays) error {
 	m := t.conv.machine
-	t.images, t.pixels, t.spread = args.x, m.Common(t.values()), d == InputGradient
+	t.images, t.pixels, t.spread = args.x, m.Common(t.values()), d == shape.InputGradient
 	t.add, args.x, args.add = args.add, t.pixels, false
 	if t.spread {
 		if err := t.conv.work(d, args); err != nil {

@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
 // Tuner knows which strategies were found to be fastest on a native machine, and keeps what is found.
 type Tuner interface {
 	// Choice returns the strategy to take for a task, if it is known.
-	Choice(Task) (Strategy, bool)
+	Choice(Task) (shape.Strategy, bool)
 	// Measured keeps how long the strategies that can do a task took, first that of the cost model. Choice knows the task afterwards.
 	Measured(t Task, took []Timing) error
 	// Now is the clock to measure with.
@@ -21,8 +22,8 @@ type Tuner interface {
 
 // Task is what is tuned: a direction of a convolution whose images and results lie by planes or in blocks of channels.
 type Task struct {
-	Shape           ConvShape
-	Direction       Direction
+	Shape           shape.Conv
+	Direction       shape.Direction
 	ImagesInBlocks  bool
 	ResultsInBlocks bool
 }
@@ -42,7 +43,7 @@ func (t Task) String() string {
 
 // Timing is how long a strategy took.
 type Timing struct {
-	Strategy Strategy
+	Strategy shape.Strategy
 	Time     time.Duration
 }
 
@@ -60,12 +61,12 @@ const (
 // know is computed by the strategy of the cost model in the first two runs, in which all candidates work side by side:
 // they warm up in the first and are measured in the second. From the third run on what the tuner chooses does the work. How images
 // may lie is what the cost model's choice can do with: candidates are those that can work on them as they lie.
-func NewTunedConv(m *cpe.Machine, s ConvShape, t Tuner) (*Conv, error) {
-	if err := s.valid(); err != nil {
+func NewTunedConv(m *cpe.Machine, s shape.Conv, t Tuner) (*Conv, error) {
+	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	spec := m.Spec()
-	found, err := chooseStrategies(&spec, s, Auto)
+	found, err := chooseStrategies(&spec, s, shape.Auto)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +81,7 @@ func NewTunedConv(m *cpe.Machine, s ConvShape, t Tuner) (*Conv, error) {
 // tuned computes one direction of a convolution with what its tuner chooses.
 type tuned struct {
 	conv       *Conv // whose direction it is
-	direction  Direction
+	direction  shape.Direction
 	candidates []*Conv // that of the cost model first
 	best       *Conv   // once it is found
 	weights    []float32
@@ -138,15 +139,15 @@ func (t *tuned) settle() (err error) {
 }
 
 // can reports whether a strategy can compute the direction of images and results as they lie.
-func (t *tuned) can(st Strategy) bool {
+func (t *tuned) can(st shape.Strategy) bool {
 	spec := t.conv.machine.Spec()
-	return st != Auto && t.conv.shape.supports(&spec, st, t.direction) &&
+	return st != shape.Auto && supports(t.conv.shape, &spec, st, t.direction) &&
 		(t.conv.blocked == [2]bool{} || t.conv.takesBlocks(t.direction, st))
 }
 
 // with prepares the direction with a strategy.
-func (t *tuned) with(st Strategy) (*Conv, error) {
-	c, err := newConv(t.conv.machine, t.conv.shape, &considered{chosen: [3]Strategy{st, st, st}})
+func (t *tuned) with(st shape.Strategy) (*Conv, error) {
+	c, err := newConv(t.conv.machine, t.conv.shape, &considered{chosen: [3]shape.Strategy{st, st, st}})
 	if err != nil {
 		return nil, err
 	}
@@ -160,8 +161,8 @@ func (t *tuned) makeCandidates() error {
 		return nil
 	}
 	model := t.conv.plan.Strategy[t.direction]
-	others := slices.DeleteFunc(slices.Clone(strategies), func(st Strategy) bool { return st == model || !t.can(st) })
-	for _, st := range append([]Strategy{model}, others...) {
+	others := slices.DeleteFunc(slices.Clone(shape.Strategies), func(st shape.Strategy) bool { return st == model || !t.can(st) })
+	for _, st := range append([]shape.Strategy{model}, others...) {
 		c, err := t.with(st)
 		if err != nil {
 			return err
@@ -173,7 +174,7 @@ func (t *tuned) makeCandidates() error {
 
 // attempt runs a candidate. The gradient of weights, which is added to what is there, goes to memory of its own.
 func (t *tuned) attempt(c *Conv, args convArrays) error {
-	if t.direction == WeightGradient {
+	if t.direction == shape.WeightGradient {
 		if t.weights == nil {
 			t.weights = make([]float32, len(args.w))
 		}

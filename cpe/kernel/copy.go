@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
@@ -39,10 +40,10 @@ func NewCopy(m *cpe.Machine, s CopyShape) (*Copy, error) {
 		}
 	}
 	spec := m.Spec()
-	limit := 4 * hostTile
+	limit := 4 * tiling.HostTile
 	if !m.Native() {
 		limit = spec.LDMFloats() / 4 // source and destination, two buffers each
-		limit = min(limit, max(leastTile, blocks(s.Outer*s.Rows*s.Cols, spec.CPEs()*spec.CoreGroups)))
+		limit = min(limit, max(leastTile, tiling.Blocks(s.Outer*s.Rows*s.Cols, spec.CPEs()*spec.CoreGroups)))
 	}
 	c := &Copy{shape: s, machine: m, cols: min(s.Cols, limit)}
 	if c.cols > 0 {
@@ -67,7 +68,7 @@ func (c *Copy) RunWhere(dst, src, above []float32) error {
 	}
 	c.dst, c.src, c.above = dst, src, above
 	groups := 0
-	if c.machine.Native() && s.Outer*s.Rows*s.Cols < 4*hostTile {
+	if c.machine.Native() && s.Outer*s.Rows*s.Cols < 4*tiling.HostTile {
 		groups = 1
 	}
 	return c.machine.Run(c, groups)

@@ -4,13 +4,15 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
 // TestCopyWhere: rows that move have zeros where others are not above 0, in several pieces.
 func TestCopyWhere(t *testing.T) {
-	s := CopyShape{Outer: 1, Rows: 3, Cols: 5*hostTile + 7, SrcRow: 5*hostTile + 20, DstRow: 5*hostTile + 9}
-	src, above := values(3*s.SrcRow, 1), values(3*s.DstRow, 2)
-	dst := values(3*s.DstRow, 3)
+	s := CopyShape{Outer: 1, Rows: 3, Cols: 5*tiling.HostTile + 7, SrcRow: 5*tiling.HostTile + 20, DstRow: 5*tiling.HostTile + 9}
+	src, above := kerneltest.Values(3*s.SrcRow, 1), kerneltest.Values(3*s.DstRow, 2)
+	dst := kerneltest.Values(3*s.DstRow, 3)
 	want := append([]float32(nil), dst...)
 	for r := range s.Rows {
 		for c := range s.Cols {
@@ -20,7 +22,7 @@ func TestCopyWhere(t *testing.T) {
 			}
 		}
 	}
-	c, err := NewCopy(hostMachine(t, 2), s)
+	c, err := NewCopy(kerneltest.HostMachine(t, 2), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,10 +46,10 @@ func TestCopy(t *testing.T) {
 		{Outer: 3, Rows: 5000, Cols: 14, SrcOuter: 80000, SrcRow: 15, DstOuter: 90000, DstRow: 17},
 		{Outer: 0, Rows: 3, Cols: 4},
 	}
-	onMachines(t, func(t *testing.T, m *cpe.Machine) {
+	kerneltest.OnMachines(t, func(t *testing.T, m *cpe.Machine) {
 		for _, s := range shapes {
 			for _, s.Add = range []bool{false, true} {
-				src, dst := values(40000+100000*s.Outer, 1), values(40000+100000*s.Outer, 2)
+				src, dst := kerneltest.Values(40000+100000*s.Outer, 1), kerneltest.Values(40000+100000*s.Outer, 2)
 				want := append([]float32(nil), dst...)
 				for o := range s.Outer {
 					for r := range s.Rows {

@@ -2,25 +2,11 @@ package kernel
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
-
-// partsMachine is the host with a core group for each of parts, which gets that part of all work.
-func partsMachine(t *testing.T, parts ...float64) *cpe.Machine {
-	t.Helper()
-	m := nativeMachine(t, hostSpec(t), len(parts))
-	if err := m.FixShares(parts); err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-// emptyParts are parts of which some are 0: the first ones, the last ones, and others between; and even ones of more core groups than many
-// products have panels.
-var emptyParts = [][]float64{{0, 1}, {1, 0}, {1, 0, 2, 0}, {0, 0, 1, 0, 0, 3, 0, 0}, slices.Repeat([]float64{1}, 16)}
 
 // TestProductsOfEmptyShares: core groups whose share of a product is empty do nothing, and the others' results have the bits of one core
 // group. There are products of every kernel, whose last panels are not full: in pieces with A packed by all (the gradients and results
@@ -32,25 +18,25 @@ func TestProductsOfEmptyShares(t *testing.T) {
 		{M: 1, N: 1001, K: 700}, {M: 2, N: 1001, K: 700, TransB: true}, {M: 4, N: 3001, K: 2003}, {M: 8, N: 5001, K: 301, TransB: true},
 		{M: 2001, N: 5, K: 257, TransB: true}, {M: 6, N: 1003, K: 1003},
 	} {
-		a, b, bias := values(s.M*s.K, 1), values(s.K*s.N, 2), values(s.N, 3)
+		a, b, bias := kerneltest.Values(s.M*s.K, 1), kerneltest.Values(s.K*s.N, 2), kerneltest.Values(s.N, 3)
 		if s.Accumulate {
 			bias = nil
 		}
 		var want []float32
-		for _, parts := range append([][]float64{{1}}, emptyParts...) {
+		for _, parts := range append([][]float64{{1}}, kerneltest.EmptyParts...) {
 			t.Run(fmt.Sprintf("%v, parts %v", s, parts), func(t *testing.T) {
-				p, err := NewMultiplier(partsMachine(t, parts...), s)
+				p, err := NewMultiplier(kerneltest.PartsMachine(t, parts...), s)
 				if err != nil {
 					t.Fatal(err)
 				}
-				c := values(s.M*s.N, 4)
+				c := kerneltest.Values(s.M*s.N, 4)
 				if err := p.Run(a, b, bias, c); err != nil {
 					t.Fatal(err)
 				}
 				if want == nil {
 					want = c
 				}
-				sameBits(t, "C", c, want)
+				kerneltest.SameBits(t, "C", c, want)
 			})
 		}
 	}
@@ -60,35 +46,35 @@ func TestProductsOfEmptyShares(t *testing.T) {
 // alone or with others.
 func TestSkinnyProductOfShares(t *testing.T) {
 	for _, s := range []GemmShape{{M: 1, N: 36, K: 3421}, {M: 2, N: 2053, K: 11}} {
-		a, b := values(s.M*s.K, 1), values(s.K*s.N, 2)
+		a, b := kerneltest.Values(s.M*s.K, 1), kerneltest.Values(s.K*s.N, 2)
 		var want []float32
 		for _, parts := range [][]float64{{1}, {1, 1}, {128, 1}, {1, 0, 5}} {
-			g, err := NewGemm(partsMachine(t, parts...), s)
+			g, err := NewGemm(kerneltest.PartsMachine(t, parts...), s)
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := values(s.M*s.N, 4)
+			c := kerneltest.Values(s.M*s.N, 4)
 			if err := g.Run(a, b, nil, c); err != nil {
 				t.Fatal(err)
 			}
 			if want == nil {
 				want = c
 			}
-			sameBits(t, fmt.Sprintf("%v, parts %v", s, parts), c, want)
+			kerneltest.SameBits(t, fmt.Sprintf("%v, parts %v", s, parts), c, want)
 		}
 	}
 }
 
 // TestProductsOfNothing: sums of no products are 0, the bias, or what C held, in as few columns as one tile has and in more.
 func TestProductsOfNothing(t *testing.T) {
-	m := partsMachine(t, 1, 2)
+	m := kerneltest.PartsMachine(t, 1, 2)
 	for _, n := range []int{1, 37, 4097} {
 		for _, s := range []GemmShape{{M: 1, N: n}, {M: 2, N: n, TransB: true}, {M: 7, N: n}, {M: 7, N: n, TransA: true}, {M: 1, N: n, Accumulate: true}} {
 			p, err := NewMultiplier(m, s)
 			if err != nil {
 				t.Fatal(err)
 			}
-			bias, c := values(n, 1), values(s.M*n, 2)
+			bias, c := kerneltest.Values(n, 1), kerneltest.Values(s.M*n, 2)
 			want := make([]float32, len(c))
 			if s.Accumulate {
 				copy(want, c)
@@ -101,14 +87,14 @@ func TestProductsOfNothing(t *testing.T) {
 			if err := p.Run(nil, nil, bias, c); err != nil {
 				t.Fatal(err)
 			}
-			sameBits(t, s.String(), c, want)
+			kerneltest.SameBits(t, s.String(), c, want)
 		}
 	}
 }
 
 // TestProductsOfNoColumns: a result without columns, or without rows, is nothing to do for any kernel of products.
 func TestProductsOfNoColumns(t *testing.T) {
-	m := partsMachine(t, 1, 2)
+	m := kerneltest.PartsMachine(t, 1, 2)
 	for _, s := range []GemmShape{{M: 33, K: 513, TransB: true}, {M: 33, K: 513}, {N: 33, K: 513, TransB: true}, {N: 33, K: 513, TransA: true}} {
 		p, err := NewMultiplier(m, s)
 		if err != nil {
@@ -123,15 +109,15 @@ func TestProductsOfNoColumns(t *testing.T) {
 // TestStrategiesOnCoreGroups: all numbers of core groups choose the same strategies, on every vector level, and so give the same bits. The
 // first shape is a gradient with strides that had columns on few core groups, and phases on more than there are images.
 func TestStrategiesOnCoreGroups(t *testing.T) {
-	for _, s := range []ConvShape{
+	for _, s := range []shape.Conv{
 		conv2(1, 1, 45, 1, 12, 11, 5, 3, 2, 0, 1), conv2(2, 16, 20, 1, 5, 5, 3, 3, 2, 1, 1), conv2(1, 32, 24, 1, 7, 9, 5, 5, 2, 2, 1),
 		conv2(3, 48, 32, 1, 14, 14, 3, 3, 1, 1, 1), conv2(1, 12, 12, 12, 9, 9, 3, 3, 2, 1, 1),
 	} {
-		want := newConvCase(s, values)
-		var plan [3]Strategy
+		want := newConvCase(s, kerneltest.Values)
+		var plan [3]shape.Strategy
 		var y, dx []float32
 		for _, groups := range []int{1, 2, 3, 8, 16} {
-			c, err := NewConv(hostMachine(t, groups), s, Auto)
+			c, err := NewConv(kerneltest.HostMachine(t, groups), s, shape.Auto)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -142,8 +128,8 @@ func TestStrategiesOnCoreGroups(t *testing.T) {
 			if got := c.Plan().Strategy; got != plan {
 				t.Errorf("%v: strategies %v on %d core groups, %v on one", s, got, groups, plan)
 			}
-			sameBits(t, fmt.Sprintf("%v on %d core groups: y", s, groups), gotY, y)
-			sameBits(t, fmt.Sprintf("%v on %d core groups: dx", s, groups), gotDX, dx)
+			kerneltest.SameBits(t, fmt.Sprintf("%v on %d core groups: y", s, groups), gotY, y)
+			kerneltest.SameBits(t, fmt.Sprintf("%v on %d core groups: dx", s, groups), gotDX, dx)
 		}
 	}
 }

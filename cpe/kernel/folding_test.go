@@ -5,11 +5,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/isa"
 )
 
 // foldedShapes are convolutions with strides whose kernels fold to such of 3x3 or 5x5.
-var foldedShapes = []ConvShape{
+var foldedShapes = []shape.Conv{
 	conv2(2, 3, 20, 1, 23, 24, 11, 11, 4, 0, 1), // AlexNet's first layer, but for extents
 	conv2(2, 3, 32, 1, 31, 27, 11, 11, 4, 2, 1), // padding that is no multiple of strides
 	conv2(1, 2, 5, 1, 9, 10, 12, 12, 4, 7, 1),   // padding beyond strides, and images smaller than kernels
@@ -20,8 +23,8 @@ var foldedShapes = []ConvShape{
 	conv2(16, 2, 6, 1, 13, 14, 9, 9, 3, 1, 1),   // weights' gradient image by image
 	conv2(1, 2, 3, 1, 25, 301, 5, 5, 2, 1, 1),   // lines of more than one patch
 	conv2(1, 104, 390, 1, 8, 9, 6, 6, 2, 1, 1),  // weights so many that they stay in L2
-	{2, 3, 18, 1, []int{17, 16}, []int{5, 8}, []int{2, 3}, []int{1, 2}, []int{1, 1}},
-	{2, 3, 18, 1, []int{9, 26}, []int{3, 15}, []int{1, 5}, []int{2, 0}, []int{1, 1}},
+	{N: 2, C: 3, Out: 18, Group: 1, In: []int{17, 16}, Kernel: []int{5, 8}, Stride: []int{2, 3}, Pad: []int{1, 2}, Dilation: []int{1, 1}},
+	{N: 2, C: 3, Out: 18, Group: 1, In: []int{9, 26}, Kernel: []int{3, 15}, Stride: []int{1, 5}, Pad: []int{2, 0}, Dilation: []int{1, 1}},
 }
 
 // TestFolded: with every form of Winograd's that there is for them, convolutions with strides are as exact forward and for the weights' gradient as
@@ -29,7 +32,7 @@ var foldedShapes = []ConvShape{
 func TestFolded(t *testing.T) {
 	for _, s := range foldedShapes {
 		want := newConvCase(s, normal)
-		eachWinograd(s.folded(), func(st Strategy) {
+		eachWinograd(folded(s), func(st shape.Strategy) {
 			t.Run(st.String()+" "+s.String(), func(t *testing.T) {
 				first := foldedResults(t, 1, s, st, want)
 				for what, sums := range map[int]struct {
@@ -54,13 +57,13 @@ func TestFolded(t *testing.T) {
 
 // foldedResults are results, the weights' gradient added to what was there, and set, and that of the biases, of results by planes and, if these
 // can lie so, in blocks.
-func foldedResults(t *testing.T, groups int, s ConvShape, st Strategy, want *convCase) (list [4][]float32) {
+func foldedResults(t *testing.T, groups int, s shape.Conv, st shape.Strategy, want *convCase) (list [4][]float32) {
 	t.Helper()
-	c, err := NewConv(hostMachine(t, groups), s, st)
+	c, err := NewConv(kerneltest.HostMachine(t, groups), s, st)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := c.Plan().Strategy; got[Forward] != st || got[WeightGradient] != st || got[InputGradient].isWinograd() {
+	if got := c.Plan().Strategy; got[shape.Forward] != st || got[shape.WeightGradient] != st || got[shape.InputGradient].IsWinograd() {
 		t.Fatalf("strategies %v", got)
 	}
 	in, out := c.Blocks()
@@ -77,7 +80,7 @@ func foldedResults(t *testing.T, groups int, s ConvShape, st Strategy, want *con
 		lying := want.lying(s, [2]bool{false, blocked})
 		y, _ := lying.run(t, c)
 		if blocked {
-			FromBlocks(y, slices.Clone(y), s.N*s.Out, volume(s.OutSize()))
+			shape.FromBlocks(y, slices.Clone(y), s.N*s.Out, volume(s.OutSize()))
 		}
 		dw, set := slices.Clone(want.dw), make([]float32, len(want.dw))
 		if err := c.WeightGrad(lying.x, lying.dy, dw); err != nil {
@@ -93,7 +96,7 @@ func foldedResults(t *testing.T, groups int, s ConvShape, st Strategy, want *con
 		if err := c.WeightGradTo(lying.x, lying.dy, set, db, false); err != nil {
 			t.Fatal(err)
 		}
-		near(t, "db", db, want.biasGrads(s), len(want.dy)/s.Out)
+		kerneltest.Near(t, "db", db, want.biasGrads(s), len(want.dy)/s.Out)
 		for i, v := range set {
 			if dw[i] != want.dw[i]+v {
 				t.Fatalf("dw[%d]: %g is set, of %g is made %g", i, v, want.dw[i], dw[i])
@@ -114,17 +117,17 @@ func foldedResults(t *testing.T, groups int, s ConvShape, st Strategy, want *con
 func TestFoldedReadsWhatItMeets(t *testing.T) {
 	s := conv2(1, 3, 16, 1, 25, 24, 11, 11, 4, 0, 1)
 	const met = 3*4 + 11
-	x, y, dw := normal(s.C*size(s.In), 1), make([]float32, s.Out*16), make([]float32, s.Out*s.depth())
+	x, y, dw := normal(s.C*tiling.Size(s.In), 1), make([]float32, s.Out*16), make([]float32, s.Out*s.Depth())
 	for i := range x {
 		if i/24%25 >= met || i%24 >= met {
 			x[i] = float32(math.NaN())
 		}
 	}
-	c, err := NewConv(hostMachine(t, 2), s, Winograd)
+	c, err := NewConv(kerneltest.HostMachine(t, 2), s, shape.Winograd)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !c.plan.Strategy[Forward].isWinograd() || !c.plan.Strategy[WeightGradient].isWinograd() {
+	if !c.plan.Strategy[shape.Forward].IsWinograd() || !c.plan.Strategy[shape.WeightGradient].IsWinograd() {
 		t.Fatalf("strategies %v", c.plan.Strategy)
 	}
 	if err := c.Forward(x, normal(len(dw), 2), nil, y); err != nil {
@@ -146,19 +149,19 @@ func TestFoldedStrategy(t *testing.T) {
 	if !isa.Vectors() {
 		t.Skip("the model's figures are those of machines with vectors")
 	}
-	folds := [3]Strategy{Winograd5, Winograd5, Explicit}
+	folds := [3]shape.Strategy{shape.Winograd5, shape.Winograd5, shape.Explicit}
 	for _, c := range []struct {
-		s    ConvShape
-		want [3]Strategy
+		s    shape.Conv
+		want [3]shape.Strategy
 	}{
 		{conv2(32, 3, 96, 1, 227, 227, 11, 11, 4, 0, 1), folds},
-		{conv2(16, 96, 256, 1, 55, 55, 5, 5, 2, 1, 1), [3]Strategy{Winograd4, Winograd4, Implicit}},
-		{conv2(8, 3, 64, 1, 224, 224, 7, 7, 2, 3, 1), [3]Strategy{Implicit, Implicit, Explicit}},
-		{conv2(8, 128, 128, 1, 56, 56, 3, 3, 2, 1, 1), [3]Strategy{Implicit, Implicit, Implicit}},
-		{conv2(8, 64, 64, 64, 56, 56, 5, 5, 2, 2, 1), [3]Strategy{Implicit, Implicit, Implicit}},
+		{conv2(16, 96, 256, 1, 55, 55, 5, 5, 2, 1, 1), [3]shape.Strategy{shape.Winograd4, shape.Winograd4, shape.Implicit}},
+		{conv2(8, 3, 64, 1, 224, 224, 7, 7, 2, 3, 1), [3]shape.Strategy{shape.Implicit, shape.Implicit, shape.Explicit}},
+		{conv2(8, 128, 128, 1, 56, 56, 3, 3, 2, 1, 1), [3]shape.Strategy{shape.Implicit, shape.Implicit, shape.Implicit}},
+		{conv2(8, 64, 64, 64, 56, 56, 5, 5, 2, 2, 1), [3]shape.Strategy{shape.Implicit, shape.Implicit, shape.Implicit}},
 	} {
-		spec := hostSpec(t)
-		found, err := chooseStrategies(&spec, c.s, Auto)
+		spec := kerneltest.HostSpec(t)
+		found, err := chooseStrategies(&spec, c.s, shape.Auto)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,13 +169,13 @@ func TestFoldedStrategy(t *testing.T) {
 			t.Errorf("%v: strategies %v, want %v", c.s, found.chosen, c.want)
 		}
 	}
-	c, err := NewConv(machine(t, "sw26010", true), conv2(2, 3, 96, 1, 43, 43, 11, 11, 4, 0, 1), Winograd)
+	c, err := NewConv(kerneltest.Machine(t, "sw26010", true), conv2(2, 3, 96, 1, 43, 43, 11, 11, 4, 0, 1), shape.Winograd)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for d, st := range c.Plan().Strategy {
-		if st.isWinograd() {
-			t.Errorf("%v on a model: %v", Direction(d), st)
+		if st.IsWinograd() {
+			t.Errorf("%v on a model: %v", shape.Direction(d), st)
 		}
 	}
 }

@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
@@ -18,7 +20,7 @@ type Gemm struct {
 	pieces        *pieces // nil: core groups have equal parts
 	unpacked      bool
 	overwrite     bool // what the shape would add to; see Sum
-	does          Algorithm
+	does          shape.Algorithm
 }
 
 // gemmWorker is what a core group needs to itself.
@@ -40,9 +42,9 @@ func NewGemm(m *cpe.Machine, s GemmShape) (*Gemm, error) {
 	sums := spec.Software.DataParallel && s.TransA && s.Accumulate && s.K > 0
 	switch {
 	case sums:
-		share.K, share.Accumulate = blocks(s.K, spec.CoreGroups), false
+		share.K, share.Accumulate = tiling.Blocks(s.K, spec.CoreGroups), false
 	case spec.Software.DataParallel:
-		share.M = blocks(s.M, spec.CoreGroups)
+		share.M = tiling.Blocks(s.M, spec.CoreGroups)
 	}
 	plan, err := PlanGemm(&spec, share)
 	if err != nil {
@@ -55,7 +57,7 @@ func NewGemm(m *cpe.Machine, s GemmShape) (*Gemm, error) {
 	g := newGemm(m, s, productsOf(m, share, plan))
 	if g.skinny = s.skinny(&spec); g.skinny {
 		g.does, g.split.groups = GemmSkinny, 0
-		if s.M*s.N+s.N*s.K+s.M*s.K < hostTile {
+		if s.M*s.N+s.N*s.K+s.M*s.K < tiling.HostTile {
 			g.split.groups = 1
 		}
 	}
@@ -114,7 +116,7 @@ func (g *Gemm) shareSums() (err error) {
 func (g *Gemm) Name() string { return g.workers[0].product.name }
 
 // Algorithm returns how the product is computed.
-func (g *Gemm) Algorithm() Algorithm { return g.does }
+func (g *Gemm) Algorithm() shape.Algorithm { return g.does }
 
 // Plan returns the blocking.
 func (g *Gemm) Plan() GemmPlan { return g.workers[0].product.plan }
@@ -220,8 +222,8 @@ func newSplit(spec *cpe.Spec, p GemmPlan, s GemmShape) split {
 	} else if 2*s.M*s.N*s.K < smallGemm {
 		row.groups, col.groups = 1, 1
 	}
-	rows := blocks(blocks(s.M, row.unit), spec.CoreGroups) * row.unit
-	cols := blocks(blocks(s.N, col.unit), spec.CoreGroups) * col.unit
+	rows := tiling.Blocks(tiling.Blocks(s.M, row.unit), spec.CoreGroups) * row.unit
+	cols := tiling.Blocks(tiling.Blocks(s.N, col.unit), spec.CoreGroups) * col.unit
 	short := spec.Native() && s.K <= shortSums && 4*rows*s.N <= 5*s.M*cols
 	if short || 2*rows*s.N+packingFlops*(rows+s.N) < 2*s.M*cols+packingFlops*(s.M+cols) {
 		return row
@@ -238,15 +240,6 @@ func (s *split) share(g *cpe.CoreGroup, job *productJob) {
 	case s.byDepth:
 		lo, hi = &job.k0, &job.k1
 	}
-	from, to := shareOf(g, *hi-*lo, s.unit)
+	from, to := tiling.Share(g, *hi-*lo, s.unit)
 	*lo, *hi = *lo+from, *lo+to
-}
-
-// sharer gives somebody a share lo <= i < hi of n things, as a core group does.
-type sharer interface{ Share(n int) (lo, hi int) }
-
-// shareOf returns a core group's share lo <= i < hi of n values, which is cut at multiples of a unit. It may be empty.
-func shareOf(g sharer, n, unit int) (lo, hi int) {
-	lo, hi = g.Share(blocks(n, unit))
-	return min(n, lo*unit), min(n, hi*unit)
 }

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
@@ -59,11 +60,11 @@ func meshPlan(spec *cpe.Spec, s GemmShape, bm, bn, bk int) GemmPlan {
 // multiples of unit, or the extent rounded up to mesh if it is smaller than that.
 func evenSizes(n, unit, mesh int) []int {
 	if n <= unit {
-		return []int{even(n, unit, mesh)}
+		return []int{tiling.Even(n, unit, mesh)}
 	}
 	var sizes []int
-	for count, most := 1, blocks(n, unit); ; count = min(most, count+1+count/4) {
-		size := even(n, blocks(n, count), unit)
+	for count, most := 1, tiling.Blocks(n, unit); ; count = min(most, count+1+count/4) {
+		size := tiling.Even(n, tiling.Blocks(n, count), unit)
 		if len(sizes) == 0 || size < sizes[len(sizes)-1] {
 			sizes = append(sizes, size)
 		}
@@ -75,8 +76,8 @@ func evenSizes(n, unit, mesh int) []int {
 
 // meshTime is the modelled time of a product on one core group, in nanoseconds, its last blocks taken for whole ones.
 func meshTime(spec *cpe.Spec, s GemmShape, p GemmPlan) float64 {
-	m, n, k := blocks(p.BM, spec.Rows), blocks(p.BN, spec.Cols), blocks(p.BK, p.Steps)
-	nm, nn, nk := blocks(s.M, p.BM), blocks(s.N, p.BN), max(1, blocks(s.K, p.BK))
+	m, n, k := tiling.Blocks(p.BM, spec.Rows), tiling.Blocks(p.BN, spec.Cols), tiling.Blocks(p.BK, p.Steps)
+	nm, nn, nk := tiling.Blocks(s.M, p.BM), tiling.Blocks(s.N, p.BN), max(1, tiling.Blocks(s.K, p.BK))
 	visits := float64(nm * nn * nk)
 	multiply := float64(p.Steps-1)*spec.MultiplyNs(m, n, k, false) + spec.MultiplyNs(m, n, k, true)
 	fetch := func(rows, cols int, trans bool) float64 {

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
@@ -23,7 +24,7 @@ type pieces struct {
 // newPieces returns nil for products that are better shared in equal parts.
 func newPieces(g *Gemm) *pieces {
 	s, plan, groups := &g.shape, g.Plan(), g.machine.Spec().CoreGroups
-	panels := blocks(s.N, plan.NR)
+	panels := tiling.Blocks(s.N, plan.NR)
 	if !g.machine.Native() || g.skinny || g.unpacked || groups == 1 || 2*s.M*s.N*s.K < piecesFlops || panels < piecesPanels*groups {
 		return nil
 	}
@@ -96,7 +97,7 @@ type packLeft struct{ *pieces }
 func (p *packLeft) RunGroup(cg *cpe.CoreGroup) error {
 	mr, _ := vgemm.Tile()
 	b := &p.block
-	lo, hi := shareOf(cg, b.m1-b.m0, mr)
+	lo, hi := tiling.Share(cg, b.m1-b.m0, mr)
 	if lo == hi {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 	"github.com/swcaffe/swcaffe/internal/alloctest"
 	"github.com/swcaffe/swcaffe/internal/simd/isa"
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
@@ -25,13 +26,13 @@ func TestPieces(t *testing.T) {
 		{M: 2050, N: 530, K: 767, TransA: true, TransB: true},
 		{M: 301, N: 303, K: 401},
 	} {
-		for _, bias := range [][]float32{nil, values(s.N, 4)} {
+		for _, bias := range [][]float32{nil, kerneltest.Values(s.N, 4)} {
 			if bias != nil && s.Accumulate {
 				continue
 			}
-			a, b, want := values(s.M*s.K, 1), values(s.K*s.N, 2), values(s.M*s.N, 3)
+			a, b, want := kerneltest.Values(s.M*s.K, 1), kerneltest.Values(s.K*s.N, 2), kerneltest.Values(s.M*s.N, 3)
 			start := slices.Clone(want)
-			one, err := NewGemm(hostMachine(t, 1), s)
+			one, err := NewGemm(kerneltest.HostMachine(t, 1), s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,7 +49,7 @@ func TestPieces(t *testing.T) {
 // testPieces compares a product on core groups with the one that is wanted.
 func testPieces(t *testing.T, s GemmShape, groups int, a, b, bias, start, want []float32) {
 	_, nr := vgemm.Tile()
-	g, err := NewGemm(hostMachine(t, groups), s)
+	g, err := NewGemm(kerneltest.HostMachine(t, groups), s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
@@ -76,9 +77,9 @@ const (
 func planHostGemm(spec *cpe.Spec, s GemmShape) GemmPlan {
 	p := GemmPlan{Order: [3]int{loopK, loopM, loopN}, Steps: 1}
 	p.MR, p.NR = vgemm.Tile()
-	p.BK = even(s.K, hostDepth, 1)
-	p.BM = even(s.M, max(p.MR, hostBlock/p.BK), p.MR)
-	p.BN = even(s.N, max(2*p.NR, spec.LDMBytes/2/4/p.BK), p.NR)
+	p.BK = tiling.Even(s.K, hostDepth, 1)
+	p.BM = tiling.Even(s.M, max(p.MR, hostBlock/p.BK), p.MR)
+	p.BN = tiling.Even(s.N, max(2*p.NR, spec.LDMBytes/2/4/p.BK), p.NR)
 	tiles := newTiles(spec, p)
 	p.LDM = tiles.bytes(spec, p)
 	return p
@@ -97,20 +98,11 @@ func (s *GemmShape) streams(spec *cpe.Spec) bool {
 // planStreamed cuts such a product.
 func planStreamed(spec *cpe.Spec, s GemmShape) GemmPlan {
 	p := planHostGemm(spec, s)
-	p.BK, p.BN = even(s.K, streamedDepth, 1), even(s.N, streamedColumns, p.NR)
+	p.BK, p.BN = tiling.Even(s.K, streamedDepth, 1), tiling.Even(s.N, streamedColumns, p.NR)
 	tiles := newTiles(spec, p)
 	p.LDM = tiles.bytes(spec, p)
 	return p
 }
-
-// even cuts an extent into as few equal blocks of at most size values as possible; blocks are multiples of unit.
-func even(extent, size, unit int) int {
-	n := max(1, blocks(extent, size))
-	return max(1, blocks(blocks(extent, n), unit)) * unit
-}
-
-// blocks is the number of blocks of a size that cover an extent.
-func blocks(extent, size int) int { return (extent + size - 1) / size }
 
 // tiles are the three tiles of a product on a mesh: A is cut into rows of the mesh and steps, B into steps and columns, C into
 // rows and columns.

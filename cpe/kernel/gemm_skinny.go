@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
@@ -46,12 +47,12 @@ func (g *Gemm) runSkinny(cg *cpe.CoreGroup) {
 		}
 	case s.TransB:
 		most := rowsClaimed(s.K * vgemm.DotTile)
-		for lo, hi := cg.Claim(blocks(s.N, vgemm.DotTile), most); lo < hi; lo, hi = cg.Claim(blocks(s.N, vgemm.DotTile), most) {
+		for lo, hi := cg.Claim(tiling.Blocks(s.N, vgemm.DotTile), most); lo < hi; lo, hi = cg.Claim(tiling.Blocks(s.N, vgemm.DotTile), most) {
 			g.dotRows(lo*vgemm.DotTile, min(s.N, hi*vgemm.DotTile))
 		}
 	default:
-		lo, hi := shareOf(cg, s.N, skinnyUnit)
-		for tile := even(hi-lo, skinnyTile, skinnyUnit); lo < hi; lo += tile {
+		lo, hi := tiling.Share(cg, s.N, skinnyUnit)
+		for tile := tiling.Even(hi-lo, skinnyTile, skinnyUnit); lo < hi; lo += tile {
 			g.mixRows(lo, min(hi, lo+tile))
 		}
 	}

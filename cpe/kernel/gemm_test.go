@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 )
 
 // multiply is the definition of a GemmShape.
@@ -35,11 +36,11 @@ func multiply(s GemmShape, a, b, c []float32) []float64 {
 }
 
 func TestGemm(t *testing.T) {
-	onMachines(t, func(t *testing.T, m *cpe.Machine) {
+	kerneltest.OnMachines(t, func(t *testing.T, m *cpe.Machine) {
 		for _, size := range [][3]int{{1, 1, 1}, {1, 1, 0}, {3, 5, 7}, {8, 8, 8}, {1, 40, 70}, {64, 10, 500}, {33, 65, 129}, {100, 130, 600}, {25, 64, 40}, {90, 112, 9}, {299, 70, 30}, {2, 90, 130}, {40, 70, 2}} {
 			for flags := range 8 {
 				s := GemmShape{M: size[0], N: size[1], K: size[2], TransA: flags&1 != 0, TransB: flags&2 != 0, Accumulate: flags&4 != 0}
-				a, b, c := values(s.M*s.K, 1), values(s.K*s.N, 2), values(s.M*s.N, 3)
+				a, b, c := kerneltest.Values(s.M*s.K, 1), kerneltest.Values(s.K*s.N, 2), kerneltest.Values(s.M*s.N, 3)
 				want := multiply(s, a, b, c)
 				g, err := NewGemm(m, s)
 				if err != nil {
@@ -53,7 +54,7 @@ func TestGemm(t *testing.T) {
 				if err := g.Run(a, b, nil, c); err != nil {
 					t.Fatal(err)
 				}
-				near(t, s.String(), c, want, s.K)
+				kerneltest.Near(t, s.String(), c, want, s.K)
 			}
 		}
 	})
@@ -61,7 +62,7 @@ func TestGemm(t *testing.T) {
 
 // TestGemmSum: a sum that begins in memory that was not cleared is, bit by bit, the one that begins with zeros.
 func TestGemmSum(t *testing.T) {
-	onMachines(t, func(t *testing.T, m *cpe.Machine) {
+	kerneltest.OnMachines(t, func(t *testing.T, m *cpe.Machine) {
 		for _, s := range []GemmShape{
 			{M: 33, N: 65, K: 129, TransA: true}, {M: 33, N: 65, K: 129}, {M: 7, N: 30, K: 1000, TransB: true}, {M: 70, N: 300, K: 2, TransA: true},
 			{M: 2, N: 90, K: 13, TransB: true}, {M: 70, N: 64, K: 40}, {M: 5, N: 6, TransA: true},
@@ -71,7 +72,7 @@ func TestGemmSum(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, b, got, want := values(s.M*s.K, 1), values(s.K*s.N, 2), make([]float32, s.M*s.N), make([]float32, s.M*s.N)
+			a, b, got, want := kerneltest.Values(s.M*s.K, 1), kerneltest.Values(s.K*s.N, 2), make([]float32, s.M*s.N), make([]float32, s.M*s.N)
 			for i := range got {
 				got[i] = float32(math.NaN())
 			}
@@ -80,7 +81,7 @@ func TestGemmSum(t *testing.T) {
 				if err := errors.Join(g.Sum(a, b, got, add), g.Run(a, b, nil, want)); err != nil {
 					t.Fatal(err)
 				}
-				near(t, s.String(), got, once, s.K)
+				kerneltest.Near(t, s.String(), got, once, s.K)
 				if !slices.Equal(got, want) {
 					t.Errorf("%v, adding: %v: other bits than those of a sum that began with zeros", s, add)
 				}
@@ -90,7 +91,7 @@ func TestGemmSum(t *testing.T) {
 }
 
 func TestGemmBias(t *testing.T) {
-	onMachines(t, func(t *testing.T, m *cpe.Machine) {
+	kerneltest.OnMachines(t, func(t *testing.T, m *cpe.Machine) {
 		for _, s := range []GemmShape{{M: 9, N: 50, K: 700, TransB: true}, {M: 29, N: 50, K: 70}, {M: 29, N: 80, K: 70, TransA: true}} {
 			testGemmBias(t, m, s)
 		}
@@ -99,7 +100,7 @@ func TestGemmBias(t *testing.T) {
 
 // testGemmBias: values are added to every row.
 func testGemmBias(t *testing.T, m *cpe.Machine, s GemmShape) {
-	a, b, bias, c := values(s.M*s.K, 1), values(s.K*s.N, 2), values(s.N, 4), make([]float32, s.M*s.N)
+	a, b, bias, c := kerneltest.Values(s.M*s.K, 1), kerneltest.Values(s.K*s.N, 2), kerneltest.Values(s.N, 4), make([]float32, s.M*s.N)
 	want := multiply(s, a, b, c)
 	for i := range want {
 		want[i] += float64(bias[i%s.N])
@@ -111,7 +112,7 @@ func testGemmBias(t *testing.T, m *cpe.Machine, s GemmShape) {
 	if err := g.Run(a, b, bias, c); err != nil {
 		t.Fatal(err)
 	}
-	near(t, s.String(), c, want, s.K)
+	kerneltest.Near(t, s.String(), c, want, s.K)
 }
 
 // TestMeshesOfAnyShape: products are right, and charged alike without values, on meshes that are not square, on one CPE, and
@@ -124,7 +125,7 @@ func TestMeshesOfAnyShape(t *testing.T) {
 		}
 		spec.Rows, spec.Cols, spec.LDMBytes, spec.CoreGroups = mesh[0], mesh[1], 8<<10, 3
 		s := GemmShape{M: 61, N: 83, K: 107, TransA: true}
-		a, b, c := values(s.M*s.K, 1), values(s.K*s.N, 2), make([]float32, s.M*s.N)
+		a, b, c := kerneltest.Values(s.M*s.K, 1), kerneltest.Values(s.K*s.N, 2), make([]float32, s.M*s.N)
 		var ledgers []cpe.Ledger
 		for _, mode := range []cpe.Mode{cpe.Functional, cpe.CostOnly} {
 			m, err := cpe.New(spec, mode)
@@ -140,7 +141,7 @@ func TestMeshesOfAnyShape(t *testing.T) {
 			}
 			ledgers = append(ledgers, m.Ledger())
 		}
-		near(t, spec.String(), c, multiply(s, a, b, nil), s.K)
+		kerneltest.Near(t, spec.String(), c, multiply(s, a, b, nil), s.K)
 		if ledgers[0] != ledgers[1] {
 			t.Errorf("%v: functional %+v, cost only %+v", spec, ledgers[0], ledgers[1])
 		}
@@ -185,7 +186,7 @@ func TestGemmTraffic(t *testing.T) {
 // bias, and the same bit by bit with any number of core groups.
 func TestStreamed(t *testing.T) {
 	for _, s := range []GemmShape{{M: 3, N: 1034, K: 1100}, {M: 32, N: 2111, K: 613}, {M: streamedRows, N: 1031, K: 1025, Accumulate: true}} {
-		a, b, start, bias := values(s.M*s.K, 1), values(s.K*s.N, 2), values(s.M*s.N, 3), values(s.N, 4)
+		a, b, start, bias := kerneltest.Values(s.M*s.K, 1), kerneltest.Values(s.K*s.N, 2), kerneltest.Values(s.M*s.N, 3), kerneltest.Values(s.N, 4)
 		if s.Accumulate {
 			bias = nil
 		}
@@ -197,7 +198,7 @@ func TestStreamed(t *testing.T) {
 		}
 		var first []float32
 		for _, groups := range []int{1, 2, 5} {
-			g, err := NewGemm(hostMachine(t, groups), s)
+			g, err := NewGemm(kerneltest.HostMachine(t, groups), s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -209,7 +210,7 @@ func TestStreamed(t *testing.T) {
 				t.Fatal(err)
 			}
 			if first == nil {
-				near(t, s.String(), got, want, s.K)
+				kerneltest.Near(t, s.String(), got, want, s.K)
 				first = got
 			}
 			if !slices.Equal(got, first) {

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd/isa"
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
@@ -37,7 +38,7 @@ type ownPanels struct{ left, right []float32 }
 
 func newOwnPanels(s *GemmShape) ownPanels {
 	mr, nr := vgemm.Tile()
-	return ownPanels{pages.Make[float32](mr * s.K), pages.Make[float32](blocks(max(nr, s.packedColumns(s.N)), nr) * nr * s.K)}
+	return ownPanels{pages.Make[float32](mr * s.K), pages.Make[float32](tiling.Blocks(max(nr, s.packedColumns(s.N)), nr) * nr * s.K)}
 }
 
 // passValues is about how many values of the left operand a pass over columns of C reads again and again, which then L1 holds.

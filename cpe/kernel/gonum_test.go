@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 )
@@ -18,13 +19,13 @@ func TestGemmAgainstGonum(t *testing.T) {
 		}
 		return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: data}
 	}
-	onMachines(t, func(t *testing.T, m *cpe.Machine) {
+	kerneltest.OnMachines(t, func(t *testing.T, m *cpe.Machine) {
 		for _, s := range []GemmShape{
 			{M: 257, N: 131, K: 1001},
 			{M: 131, N: 1025, K: 300, TransB: true, Accumulate: true},
 			{M: 300, N: 97, K: 513, TransA: true},
 		} {
-			a, b, c := values(s.M*s.K, 1), values(s.K*s.N, 2), values(s.M*s.N, 3)
+			a, b, c := kerneltest.Values(s.M*s.K, 1), kerneltest.Values(s.K*s.N, 2), kerneltest.Values(s.M*s.N, 3)
 			want := doubles(c)
 			beta := 0.0
 			if s.Accumulate {
@@ -38,7 +39,7 @@ func TestGemmAgainstGonum(t *testing.T) {
 			if err := g.Run(a, b, nil, c); err != nil {
 				t.Fatal(err)
 			}
-			near(t, s.String(), c, want, s.K)
+			kerneltest.Near(t, s.String(), c, want, s.K)
 		}
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/alloctest"
 )
 
@@ -23,7 +25,7 @@ type hostWork struct {
 }
 
 func newHostWork(t testing.TB, m *cpe.Machine) *hostWork {
-	h := &hostWork{x: values(1<<16, 1), w: values(1<<16, 2), y: make([]float32, 6*70*20*20), mask: make([]int32, 6*8*20*20)}
+	h := &hostWork{x: kerneltest.Values(1<<16, 1), w: kerneltest.Values(1<<16, 2), y: make([]float32, 6*70*20*20), mask: make([]int32, 6*8*20*20)}
 	h.dw, h.dx, h.z = make([]float32, 70*8*9), make([]float32, len(h.x)), make([]float32, len(h.x))
 	h.ins, h.outs = [][]float32{h.y}, [][]float32{h.y}
 	var err error
@@ -36,8 +38,8 @@ func newHostWork(t testing.TB, m *cpe.Machine) *hostWork {
 	check(err)
 	h.small, err = NewGemm(m, GemmShape{M: 3, N: 5, K: 7})
 	check(err)
-	for _, st := range []Strategy{Explicit, Implicit, Winograd2, Winograd4, Winograd5} {
-		for _, s := range []ConvShape{conv2(6, 8, 70, 1, 20, 20, 3, 3, 1, 1, 1), conv2(6, 8, 70, 2, 20, 20, 1, 1, 1, 0, 1)} {
+	for _, st := range []shape.Strategy{shape.Explicit, shape.Implicit, shape.Winograd2, shape.Winograd4, shape.Winograd5} {
+		for _, s := range []shape.Conv{conv2(6, 8, 70, 1, 20, 20, 3, 3, 1, 1, 1), conv2(6, 8, 70, 2, 20, 20, 1, 1, 1, 0, 1)} {
 			c, err := NewConv(m, s, st)
 			check(err)
 			h.conv = append(h.conv, c)
@@ -84,72 +86,11 @@ func (h *hostWork) run() error {
 	return h.stream.Run(h.ins, h.outs)
 }
 
-// idling is a program whose last core group is far slower than the others.
-type idling struct{ last int }
-
-func (idling) Name() string { return "idling" }
-
-func (p idling) RunGroup(g *cpe.CoreGroup) error {
-	g.Share(1000)
-	pause := 30 * time.Microsecond
-	if g.Index() == p.last {
-		pause *= 20
-	}
-	time.Sleep(pause)
-	return nil
-}
-
-// hostMachine is the host with a number of core groups, the last of which gets less work than the others.
-func hostMachine(t testing.TB, groups int) *cpe.Machine {
-	t.Helper()
-	return uneven(t, hostSpec(t), groups)
-}
-
-// benchMachine is the host with a number of core groups that all get as much work.
-func benchMachine(b *testing.B, groups int) *cpe.Machine {
-	b.Helper()
-	return nativeMachine(b, hostSpec(b), groups)
-}
-
-// hostSpec is the description of the host.
-func hostSpec(t testing.TB) cpe.Spec {
-	t.Helper()
-	spec, err := cpe.Load("host")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return spec
-}
-
-// nativeMachine makes a machine of a description of the host.
-func nativeMachine(t testing.TB, spec cpe.Spec, groups int) *cpe.Machine {
-	t.Helper()
-	spec.CoreGroups = groups
-	m, err := cpe.New(spec, cpe.Native)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(m.Close)
-	return m
-}
-
-// uneven makes one whose last core group has shown itself to be slow.
-func uneven(t testing.TB, spec cpe.Spec, groups int) *cpe.Machine {
-	t.Helper()
-	m := nativeMachine(t, spec, groups)
-	for range 10 {
-		if err := m.Run(idling{groups - 1}, 0); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return m
-}
-
 // TestCoreGroupsDoNotChangeBits: every result is bit-equal with 1, 2 and 5 core groups.
 func TestCoreGroupsDoNotChangeBits(t *testing.T) {
 	var first *hostWork
 	for _, groups := range []int{1, 2, 5} {
-		h := newHostWork(t, hostMachine(t, groups))
+		h := newHostWork(t, kerneltest.HostMachine(t, groups))
 		if err := h.run(); err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +116,7 @@ func TestCoreGroupsDoNotChangeBits(t *testing.T) {
 }
 
 func TestNothingIsAllocatedOnTheHost(t *testing.T) {
-	h := newHostWork(t, hostMachine(t, 2))
+	h := newHostWork(t, kerneltest.HostMachine(t, 2))
 	allocs := alloctest.PerRun(3, func() {
 		if err := h.run(); err != nil {
 			t.Fatal(err)
@@ -188,7 +129,7 @@ func TestNothingIsAllocatedOnTheHost(t *testing.T) {
 
 func TestCloseEndsGoroutines(t *testing.T) {
 	before := runtime.NumGoroutine()
-	m := hostMachine(t, 8)
+	m := kerneltest.HostMachine(t, 8)
 	if err := newHostWork(t, m).run(); err != nil {
 		t.Fatal(err)
 	}

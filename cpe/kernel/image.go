@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
@@ -35,7 +36,7 @@ type geometry struct {
 	software cpe.Software
 }
 
-func newGeometry(s ConvShape) *geometry {
+func newGeometry(s shape.Conv) *geometry {
 	out := s.OutSize()
 	n := len(out) - 1
 	g := &geometry{
@@ -67,7 +68,7 @@ func newGeometry(s ConvShape) *geometry {
 }
 
 // sourceLine finds the line of the image that a row of outputs meets at an offset of the kernel, -1 in the padding.
-func sourceLine(s ConvShape, out []int, row, offset int) int32 {
+func sourceLine(s shape.Conv, out []int, row, offset int) int32 {
 	line, size := 0, 1
 	for i := len(out) - 2; i >= 0; i-- {
 		o, k := row%out[i], offset%s.Kernel[i]

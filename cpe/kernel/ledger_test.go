@@ -1,58 +1,23 @@
 package kernel
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
-
-// chargesTheSame runs kernels on a machine that moves values and on one that does not, and compares the ledgers.
-func chargesTheSame(t *testing.T, name string, run func(m *cpe.Machine) error) {
-	t.Helper()
-	chargesTheSameOn(t, machine(t, "sw26010", true).Spec(), name, run)
-}
-
-func chargesTheSameOn(t *testing.T, spec cpe.Spec, name string, run func(m *cpe.Machine) error) {
-	t.Helper()
-	var ledgers [2]cpe.Ledger
-	for i, mode := range []cpe.Mode{cpe.Functional, cpe.CostOnly} {
-		m, err := cpe.New(spec, mode)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer m.Close()
-		if err := run(m); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		ledgers[i] = m.Ledger()
-	}
-	if ledgers[0] != ledgers[1] {
-		t.Errorf("%s: functional %+v, cost only %+v", name, ledgers[0], ledgers[1])
-	}
-	if ledgers[0].Time <= 0 || ledgers[0].GetBytes <= 0 {
-		t.Errorf("%s: nothing was charged: %+v", name, ledgers[0])
-	}
-}
-
-// array is an array for a machine: none where no values move.
-func array(m *cpe.Machine, n int) []float32 {
-	if !m.Values() {
-		return nil
-	}
-	return values(n, 7)
-}
 
 func TestGemmCostOnly(t *testing.T) {
 	for _, s := range []GemmShape{{M: 100, N: 130, K: 70}, {M: 20, N: 500, K: 1200, TransB: true, Accumulate: true}, {M: 3, N: 3, K: 3, TransA: true}} {
-		chargesTheSame(t, s.String(), func(m *cpe.Machine) error {
+		kerneltest.ChargesTheSame(t, s.String(), func(m *cpe.Machine) error {
 			g, err := NewGemm(m, s)
 			if err != nil {
 				return err
 			}
-			return g.Run(array(m, s.M*s.K), array(m, s.K*s.N), nil, array(m, s.M*s.N))
+			return g.Run(kerneltest.Array(m, s.M*s.K), kerneltest.Array(m, s.K*s.N), nil, kerneltest.Array(m, s.M*s.N))
 		})
 	}
 }
@@ -60,12 +25,12 @@ func TestGemmCostOnly(t *testing.T) {
 // TestDataParallelGemm: core groups that share sums compute and charge the same as others do, in both modes.
 func TestDataParallelGemm(t *testing.T) {
 	for _, s := range []GemmShape{{M: 20, N: 30, K: 9, TransA: true, Accumulate: true}, {M: 9, N: 30, K: 20}, {M: 3, N: 5, K: 2, TransA: true, Accumulate: true}} {
-		chargesTheSameOn(t, published(t, "swcaffe-2018"), s.String(), func(m *cpe.Machine) error {
+		kerneltest.ChargesTheSameOn(t, kerneltest.Published(t, "swcaffe-2018"), s.String(), func(m *cpe.Machine) error {
 			g, err := NewGemm(m, s)
 			if err != nil {
 				return err
 			}
-			a, b, c := array(m, s.M*s.K), array(m, s.K*s.N), array(m, s.M*s.N)
+			a, b, c := kerneltest.Array(m, s.M*s.K), kerneltest.Array(m, s.K*s.N), kerneltest.Array(m, s.M*s.N)
 			want := make([]float64, len(c))
 			for i := range want {
 				want[i] = float64(c[i])
@@ -83,7 +48,7 @@ func TestDataParallelGemm(t *testing.T) {
 			if err := g.Run(a, b, nil, c); err != nil {
 				return err
 			}
-			near(t, s.String(), c, want, s.K)
+			kerneltest.Near(t, s.String(), c, want, s.K)
 			return nil
 		})
 	}
@@ -97,14 +62,14 @@ func TestManyBlocksCostOnly(t *testing.T) {
 			for _, s := range []GemmShape{
 				{M: 200, N: 700, K: 150}, {M: 64, N: 1280, K: 320, Accumulate: true}, {M: 333, N: 260, K: 95, TransA: true}, {M: 260, N: 130, K: 8, TransB: true},
 			} {
-				spec := machine(t, "sw26010", true).Spec()
+				spec := kerneltest.Machine(t, "sw26010", true).Spec()
 				spec.LDMBytes, spec.DMA.OverlapsBuses = ldm, overlaps
-				chargesTheSameOn(t, spec, fmt.Sprintf("%v in %d bytes", s, ldm), func(m *cpe.Machine) error {
+				kerneltest.ChargesTheSameOn(t, spec, fmt.Sprintf("%v in %d bytes", s, ldm), func(m *cpe.Machine) error {
 					g, err := NewGemm(m, s)
 					if err != nil {
 						return err
 					}
-					return g.Run(array(m, s.M*s.K), array(m, s.K*s.N), nil, array(m, s.M*s.N))
+					return g.Run(kerneltest.Array(m, s.M*s.K), kerneltest.Array(m, s.K*s.N), nil, kerneltest.Array(m, s.M*s.N))
 				})
 			}
 		}
@@ -117,16 +82,16 @@ func TestConvCostOnly(t *testing.T) {
 		shapes = fewConvShapes
 	}
 	for _, s := range append(slices.Clone(shapes), conv2(70, 3, 5, 1, 7, 7, 3, 3, 1, 1, 1), conv2(3, 4, 9, 1, 13, 70, 5, 5, 1, 2, 1)) {
-		for _, st := range []Strategy{Auto, Explicit, Implicit, Winograd2, Winograd4, Winograd5} {
-			if st.isWinograd() && !s.winogradable(st) {
+		for _, st := range []shape.Strategy{shape.Auto, shape.Explicit, shape.Implicit, shape.Winograd2, shape.Winograd4, shape.Winograd5} {
+			if st.IsWinograd() && !winogradable(&s, st) {
 				continue
 			}
-			chargesTheSame(t, st.String()+" "+s.String(), func(m *cpe.Machine) error {
+			kerneltest.ChargesTheSame(t, st.String()+" "+s.String(), func(m *cpe.Machine) error {
 				c, err := NewConv(m, s, st)
 				if err != nil {
 					return err
 				}
-				x, w, y := array(m, 64000), array(m, 64000), array(m, 64000)
+				x, w, y := kerneltest.Array(m, 64000), kerneltest.Array(m, 64000), kerneltest.Array(m, 64000)
 				if err := c.Forward(x, w, nil, y); err != nil {
 					return err
 				}
@@ -142,15 +107,15 @@ func TestConvCostOnly(t *testing.T) {
 // TestPublishedConvCostOnly: so it is with the kernels of the original.
 func TestPublishedConvCostOnly(t *testing.T) {
 	for _, software := range []string{"swcaffe-2018", "swcaffe-2019"} {
-		spec := published(t, software)
+		spec := kerneltest.Published(t, software)
 		for _, s := range append(slices.Clone(fewConvShapes), conv2(40, 130, 64, 1, 3, 5, 3, 3, 1, 1, 1)) {
-			for _, st := range []Strategy{Auto, Explicit, Implicit} {
-				chargesTheSameOn(t, spec, software+" "+st.String()+" "+s.String(), func(m *cpe.Machine) error {
+			for _, st := range []shape.Strategy{shape.Auto, shape.Explicit, shape.Implicit} {
+				kerneltest.ChargesTheSameOn(t, spec, software+" "+st.String()+" "+s.String(), func(m *cpe.Machine) error {
 					c, err := NewConv(m, s, st)
 					if err != nil {
 						return err
 					}
-					x, w, y := array(m, 140000), array(m, 80000), array(m, 140000)
+					x, w, y := kerneltest.Array(m, 140000), kerneltest.Array(m, 80000), kerneltest.Array(m, 140000)
 					if err := c.Forward(x, w, nil, y); err != nil {
 						return err
 					}
@@ -165,24 +130,24 @@ func TestPublishedConvCostOnly(t *testing.T) {
 }
 
 func TestStreamsCostOnly(t *testing.T) {
-	chargesTheSame(t, "stream", func(m *cpe.Machine) error {
+	kerneltest.ChargesTheSame(t, "stream", func(m *cpe.Machine) error {
 		k, err := NewStream(m, Stream{Name: "scale", Dims: [3]int{4, 100, 700}, Ins: []Array{Full, Row}, Outs: []Array{Full}, Cost: Work{2, 1}, Op: func(*Tile) {}})
 		if err != nil {
 			return err
 		}
-		x := array(m, 280000)
-		return k.Run([][]float32{x, array(m, 100)}, [][]float32{x})
+		x := kerneltest.Array(m, 280000)
+		return k.Run([][]float32{x, kerneltest.Array(m, 100)}, [][]float32{x})
 	})
 }
 
 func TestPoolCostOnly(t *testing.T) {
 	for _, s := range poolShapes {
-		chargesTheSame(t, "pool", func(m *cpe.Machine) error {
+		kerneltest.ChargesTheSame(t, "pool", func(m *cpe.Machine) error {
 			p, err := NewPool(m, s)
 			if err != nil {
 				return err
 			}
-			x, y := array(m, s.N*s.C*s.H*s.W), array(m, s.N*s.C*s.OH*s.OW)
+			x, y := kerneltest.Array(m, s.N*s.C*s.H*s.W), kerneltest.Array(m, s.N*s.C*s.OH*s.OW)
 			var mask []int32
 			if m.Values() {
 				mask = make([]int32, len(y))
@@ -196,19 +161,19 @@ func TestPoolCostOnly(t *testing.T) {
 }
 
 func TestCopyCostOnly(t *testing.T) {
-	chargesTheSame(t, "copy", func(m *cpe.Machine) error {
+	kerneltest.ChargesTheSame(t, "copy", func(m *cpe.Machine) error {
 		c, err := NewCopy(m, CopyShape{Outer: 3, Rows: 70, Cols: 130, SrcOuter: 9100, SrcRow: 130, DstOuter: 20000, DstRow: 200, Add: true})
 		if err != nil {
 			return err
 		}
-		return c.Run(array(m, 70000), array(m, 70000))
+		return c.Run(kerneltest.Array(m, 70000), kerneltest.Array(m, 70000))
 	})
 }
 
 // TestLedgersAreRepeatable: the same program charges the same again.
 func TestLedgersAreRepeatable(t *testing.T) {
-	m := machine(t, "sw26010", true)
-	c, err := NewConv(m, conv2(5, 16, 24, 2, 15, 17, 3, 3, 2, 1, 1), Auto)
+	m := kerneltest.Machine(t, "sw26010", true)
+	c, err := NewConv(m, conv2(5, 16, 24, 2, 15, 17, 3, 3, 2, 1, 1), shape.Auto)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,16 +191,10 @@ func TestLedgersAreRepeatable(t *testing.T) {
 	}
 }
 
-// isLDM reports whether an error says that LDM is too small.
-func isLDM(err error) bool {
-	_, ok := errors.AsType[*cpe.LDMError](err)
-	return ok
-}
-
 func TestLDMErrorNamesBytes(t *testing.T) {
-	m := machine(t, "sw26010", false)
+	m := kerneltest.Machine(t, "sw26010", false)
 	_, err := NewStream(m, Stream{Name: "softmax", Dims: [3]int{1, 100000, 1}, WholeMid: true, Ins: []Array{Full}, Outs: []Array{Full}})
-	if !isLDM(err) {
+	if !kerneltest.IsLDM(err) {
 		t.Fatalf("error %v, want an LDM error", err)
 	}
 	if want := fmt.Sprintf("softmax needs %d bytes of LDM on a CPE, there are 65536", 2*4*100000); err.Error() != want {

@@ -1,6 +1,9 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/cpe"
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+)
 
 // Multiplier computes C (M x N) = op(A) * op(B), as Gemm.Run does.
 type Multiplier interface {
@@ -8,17 +11,17 @@ type Multiplier interface {
 	// Scratch is how many values of scratch it takes of the machine.
 	Scratch() int
 	// Algorithm names how it multiplies.
-	Algorithm() Algorithm
+	Algorithm() shape.Algorithm
 }
 
 // Algorithm is GemmRowSums.
-func (r *rowSums) Algorithm() Algorithm { return GemmRowSums }
+func (r *rowSums) Algorithm() shape.Algorithm { return GemmRowSums }
 
 // Algorithm is GemmTurned.
-func (t *turned) Algorithm() Algorithm { return GemmTurned }
+func (t *turned) Algorithm() shape.Algorithm { return GemmTurned }
 
 // Algorithm is GemmNarrow.
-func (n *narrow) Algorithm() Algorithm { return GemmNarrow }
+func (n *narrow) Algorithm() shape.Algorithm { return GemmNarrow }
 
 // Scratch is 0: what a Gemm works in is its core groups' own.
 func (g *Gemm) Scratch() int { return 0 }

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/isa"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
@@ -31,7 +32,7 @@ type narrow struct {
 
 func newNarrow(m *cpe.Machine, s GemmShape) *narrow {
 	mr, nr := vgemm.Tile()
-	n := &narrow{machine: m, shape: s, depth: even(s.K, hostDepth, 1)}
+	n := &narrow{machine: m, shape: s, depth: tiling.Even(s.K, hostDepth, 1)}
 	n.scratch.Group = nr*s.N + (nr+mr)*n.depth
 	return n
 }
@@ -60,7 +61,7 @@ func (n *narrow) RunGroup(g *cpe.CoreGroup) error {
 	sums, rest := g.Memory(n.scratch.Group)[:nr*s.N], g.Memory(n.scratch.Group)[nr*s.N:]
 	panel, edge := rest[:nr*n.depth], rest[nr*n.depth:]
 	left, right := operand{Matrix: cpe.Plain(n.a, s.K)}, operand{Matrix: cpe.Plain(n.b, s.K)}
-	lo, hi := shareOf(g, s.M, nr)
+	lo, hi := tiling.Share(g, s.M, nr)
 	for row := lo; row < hi; row += nr {
 		m := min(nr, hi-row)
 		if n.bias != nil {

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
 	"github.com/swcaffe/swcaffe/internal/simd/vpool"
@@ -46,7 +47,7 @@ func NewNormPool(m *cpe.Machine, n NearNorm, p PoolShape) (*NormPool, error) {
 	if v.pool, err = NewPool(m, p); err != nil {
 		return nil, err
 	}
-	fit := max(1, normPoolValues/(p.W*BlockLanes))
+	fit := max(1, normPoolValues/(p.W*shape.BlockLanes))
 	rows := max(1, (fit-p.KH)/p.SH+1)
 	for y := 0; y < p.OH; y += rows {
 		outputs := vpool.Rows{From: y, To: min(y+rows, p.OH)}
@@ -62,9 +63,9 @@ func NewNormPool(m *cpe.Machine, n NearNorm, p PoolShape) (*NormPool, error) {
 // add appends a band.
 func (b *bandSet) add(p *PoolShape, band poolBand) {
 	b.bands = append(b.bands, band)
-	b.values = max(b.values, (band.inputs.To-band.inputs.From)*p.W*BlockLanes)
+	b.values = max(b.values, (band.inputs.To-band.inputs.From)*p.W*shape.BlockLanes)
 	if p.turnsOut() {
-		b.room = max(b.room, (band.outputs.To-band.outputs.From)*p.OW*BlockLanes)
+		b.room = max(b.room, (band.outputs.To-band.outputs.From)*p.OW*shape.BlockLanes)
 	}
 }
 
@@ -121,7 +122,7 @@ func (v *NormPool) run() error {
 }
 
 // Algorithm is NormPoolBands.
-func (v *NormPool) Algorithm() Algorithm { return NormPoolBands }
+func (v *NormPool) Algorithm() shape.Algorithm { return NormPoolBands }
 
 // Name names the two.
 func (v *NormPool) Name() string { return "normalisation and pooling" }
@@ -160,7 +161,7 @@ type normBand struct {
 
 // take returns memory for rows of a block's inputs.
 func (w *normBand) take(rows int) []float32 {
-	n := rows * (w.inputs.To - w.inputs.From) * w.pool.Shape().W * BlockLanes
+	n := rows * (w.inputs.To - w.inputs.From) * w.pool.Shape().W * shape.BlockLanes
 	taken := w.memory[:n]
 	w.memory = w.memory[n:]
 	return taken
@@ -175,13 +176,13 @@ func (w *normBand) planes(data []float32) []float32 {
 // rows are the band's blocks of inputs where they lie, or slots of them that are turned.
 func (w *normBand) rows(data []float32, slots int) BlockRows {
 	s := w.pool.Shape()
-	r := BlockRows{Zeros: w.zeros, Count: s.C / BlockLanes}
+	r := BlockRows{Zeros: w.zeros, Count: s.C / shape.BlockLanes}
 	if w.planar {
 		r.Data, r.Stride, r.Slot = w.take(slots), len(w.zeros), slots
 		return r
 	}
-	plane := s.H * s.W * BlockLanes
-	r.Data, r.Stride, r.Slot = data[w.image*r.Count*plane+w.inputs.From*s.W*BlockLanes:], plane, r.Count
+	plane := s.H * s.W * shape.BlockLanes
+	r.Data, r.Stride, r.Slot = data[w.image*r.Count*plane+w.inputs.From*s.W*shape.BlockLanes:], plane, r.Count
 	return r
 }
 
@@ -189,7 +190,7 @@ func (w *normBand) rows(data []float32, slots int) BlockRows {
 func (w *normBand) load(x *BlockRows, m int) {
 	if s := w.pool.Shape(); w.planar && m < x.Count {
 		plane := s.H * s.W
-		vec.Transpose(x.Row(m), w.planes(w.x)[m*BlockLanes*plane:], BlockLanes, plane, BlockLanes, len(w.zeros)/BlockLanes)
+		vec.Transpose(x.Row(m), w.planes(w.x)[m*shape.BlockLanes*plane:], shape.BlockLanes, plane, shape.BlockLanes, len(w.zeros)/shape.BlockLanes)
 	}
 }
 
@@ -197,7 +198,7 @@ func (w *normBand) load(x *BlockRows, m int) {
 func (w *normBand) store(dx *BlockRows, m int) {
 	if s := w.pool.Shape(); w.planar {
 		plane := s.H * s.W
-		vec.Transpose(w.planes(w.dx)[m*BlockLanes*plane:], dx.Row(m), plane, BlockLanes, len(w.zeros)/BlockLanes, BlockLanes)
+		vec.Transpose(w.planes(w.dx)[m*shape.BlockLanes*plane:], dx.Row(m), plane, shape.BlockLanes, len(w.zeros)/shape.BlockLanes, shape.BlockLanes)
 	}
 }
 

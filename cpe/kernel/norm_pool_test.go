@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 	"github.com/swcaffe/swcaffe/internal/alloctest"
 )
 
@@ -15,7 +16,7 @@ var normedShapes = [][4]int{{2, 16, 7, 5}, {3, 80, 9, 11}, {1, 32, 61, 33}, {2, 
 func normedPool(s [4]int, window [3]int) (PoolShape, bool) {
 	k, step, pad := window[0], window[1], window[2]
 	p := PoolShape{N: s[0], C: s[1], H: s[2], W: s[3], KH: k, KW: k, SH: step, SW: step, PH: pad, PW: pad}
-	p.OH, p.OW = pooledSize(p.H, window, false), pooledSize(p.W, window, false)
+	p.OH, p.OW = kerneltest.PooledSize(p.H, window, false), kerneltest.PooledSize(p.W, window, false)
 	return p, p.OH > 0 && p.OW > 0
 }
 
@@ -67,10 +68,10 @@ func normPooled(n NearNorm, p PoolShape, x, dy []float32, before bool) (y, dx []
 
 // TestNormPool: values by the formulas, and the same bits in all layouts and on any number of core groups.
 func TestNormPool(t *testing.T) {
-	machines := cacheMachines(t, 1<<20)
+	machines := kerneltest.CacheMachines(t, 1<<20)
 	norms := []NearNorm{{Size: 5, Alpha: 0.5, Beta: 0.75, K: 1}, {Size: 3, Alpha: 2, Beta: 0.6, K: 2}}
 	for i, s := range normedShapes {
-		for j, window := range poolWindows {
+		for j, window := range kerneltest.PoolWindows {
 			p, ok := normedPool(s, window)
 			if !ok {
 				continue
@@ -78,7 +79,7 @@ func TestNormPool(t *testing.T) {
 			n, before := norms[(i+j)%2], j%3 == 0
 			p.ReLU = j%2 == 1
 			t.Run(fmt.Sprintf("%+v, %+v", n, p), func(t *testing.T) {
-				x, dy := values(p.N*p.C*p.H*p.W, 1), values(p.N*p.C*p.OH*p.OW, 2)
+				x, dy := kerneltest.Values(p.N*p.C*p.H*p.W, 1), kerneltest.Values(p.N*p.C*p.OH*p.OW, 2)
 				y, dx := normPooled(n, p, x, dy, before)
 				var first [2][]float32
 				for k, m := range []int{0, 1, 2, 1} {
@@ -87,22 +88,22 @@ func TestNormPool(t *testing.T) {
 					if err != nil || v == nil {
 						t.Fatalf("no kernel: %v", err)
 					}
-					in, got := lie(x, p.N*p.C, p.InBlocks, false), [2][]float32{make([]float32, len(dy)), make([]float32, len(x))}
+					in, got := kerneltest.Lie(x, p.N*p.C, p.InBlocks, false), [2][]float32{make([]float32, len(dy)), make([]float32, len(x))}
 					mask := make([]int32, v.MaskWords())
 					if err := v.Forward(in, got[0], mask); err != nil {
 						t.Fatal(err)
 					}
-					if err := v.Backward(in, lie(dy, p.N*p.C, p.OutBlocks, false), mask, got[1], before); err != nil {
+					if err := v.Backward(in, kerneltest.Lie(dy, p.N*p.C, p.OutBlocks, false), mask, got[1], before); err != nil {
 						t.Fatal(err)
 					}
-					got[0], got[1] = lie(got[0], p.N*p.C, p.OutBlocks, true), lie(got[1], p.N*p.C, p.InBlocks, true)
+					got[0], got[1] = kerneltest.Lie(got[0], p.N*p.C, p.OutBlocks, true), kerneltest.Lie(got[1], p.N*p.C, p.InBlocks, true)
 					if k == 0 {
 						first = got
-						near(t, "y", got[0], y, n.Size)
-						near(t, "dx", got[1], dx, p.KH*p.KW*n.Size)
+						kerneltest.Near(t, "y", got[0], y, n.Size)
+						kerneltest.Near(t, "dx", got[1], dx, p.KH*p.KW*n.Size)
 					}
-					sameBits(t, "y", got[0], first[0])
-					sameBits(t, "dx", got[1], first[1])
+					kerneltest.SameBits(t, "y", got[0], first[0])
+					kerneltest.SameBits(t, "dx", got[1], first[1])
 				}
 			})
 		}
@@ -114,7 +115,7 @@ func TestNoNormPool(t *testing.T) {
 	five, p := NearNorm{Size: 5, Alpha: 1, Beta: 0.75, K: 1}, PoolShape{N: 1, C: 16, H: 8, W: 8, OH: 4, OW: 4, KH: 2, KW: 2, SH: 2, SW: 2}
 	seven, half, mean := five, p, p
 	seven.Size, half.C, mean.Method = 7, 8, PoolAve
-	host := hostMachine(t, 1)
+	host := kerneltest.HostMachine(t, 1)
 	if v, err := NewNormPool(host, five, p); v == nil || err != nil {
 		t.Errorf("no kernel: %v", err)
 	}
@@ -126,7 +127,7 @@ func TestNoNormPool(t *testing.T) {
 			t.Errorf("%+v, %+v: there is a kernel, error %v", tt.n, tt.p, err)
 		}
 	}
-	if v, err := NewNormPool(machine(t, "sw26010", true), five, p); v != nil || err != nil {
+	if v, err := NewNormPool(kerneltest.Machine(t, "sw26010", true), five, p); v != nil || err != nil {
 		t.Errorf("a modelled machine has a kernel, error %v", err)
 	}
 }
@@ -134,11 +135,11 @@ func TestNoNormPool(t *testing.T) {
 // TestNormPoolAllocates: nothing, once it is prepared.
 func TestNormPoolAllocates(t *testing.T) {
 	p, _ := normedPool([4]int{2, 48, 31, 33}, [3]int{3, 2, 0})
-	v, err := NewNormPool(hostMachine(t, 2), NearNorm{Size: 5, Alpha: 1, Beta: 0.75, K: 1}, p)
+	v, err := NewNormPool(kerneltest.HostMachine(t, 2), NearNorm{Size: 5, Alpha: 1, Beta: 0.75, K: 1}, p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, y, mask := values(p.N*p.C*p.H*p.W, 1), make([]float32, p.N*p.C*p.OH*p.OW), make([]int32, v.MaskWords())
+	x, y, mask := kerneltest.Values(p.N*p.C*p.H*p.W, 1), make([]float32, p.N*p.C*p.OH*p.OW), make([]int32, v.MaskWords())
 	dx := make([]float32, len(x))
 	if n := alloctest.PerRun(3, func() {
 		if err := v.Forward(x, y, mask); err != nil {
@@ -157,11 +158,11 @@ func BenchmarkNormPool(b *testing.B) {
 	for _, s := range [][4]int{{32, 96, 55, 55}, {32, 256, 27, 27}, {16, 192, 56, 56}} {
 		p, _ := normedPool(s, [3]int{3, 2, 0})
 		p.InBlocks, p.OutBlocks = true, true
-		v, err := NewNormPool(benchMachine(b, 2), NearNorm{Size: 5, Alpha: 1e-4, Beta: 0.75, K: 1}, p)
+		v, err := NewNormPool(kerneltest.BenchMachine(b, 2), NearNorm{Size: 5, Alpha: 1e-4, Beta: 0.75, K: 1}, p)
 		if err != nil {
 			b.Fatal(err)
 		}
-		x, y, mask := values(p.N*p.C*p.H*p.W, 1), make([]float32, p.N*p.C*p.OH*p.OW), make([]int32, v.MaskWords())
+		x, y, mask := kerneltest.Values(p.N*p.C*p.H*p.W, 1), make([]float32, p.N*p.C*p.OH*p.OW), make([]int32, v.MaskWords())
 		dx := make([]float32, len(x))
 		b.Run(fmt.Sprint(s, "/forward"), func(b *testing.B) {
 			for b.Loop() {

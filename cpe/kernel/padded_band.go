@@ -1,6 +1,10 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/internal/pages"
+import (
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/pages"
+)
 
 // paddedBand is a band of rows of an image of one or two axes and few channels, with its padding, plane by plane: the input of an output
 // position at a kernel offset lies at a place of the position and a shift of the offset. Where there is no padding the image is one itself,
@@ -15,12 +19,12 @@ type paddedBand struct {
 }
 
 // newPaddedBand lays out what a number of rows of outputs need.
-func newPaddedBand(s ConvShape, rows int) paddedBand {
+func newPaddedBand(s shape.Conv, rows int) paddedBand {
 	b := paddedBand{channels: s.C}
-	b.h, b.w = two(s.In, 1)
-	b.kh, b.kw = two(s.Kernel, 1)
-	b.strideH, b.strideW = two(s.Stride, 1)
-	b.padH, b.padW = two(s.Pad, 0)
+	b.h, b.w = tiling.Two(s.In, 1)
+	b.kh, b.kw = tiling.Two(s.Kernel, 1)
+	b.strideH, b.strideW = tiling.Two(s.Stride, 1)
+	b.padH, b.padW = tiling.Two(s.Pad, 0)
 	b.width, b.plane = b.w, b.h*b.w
 	if !b.direct() {
 		b.width += 2 * b.padW

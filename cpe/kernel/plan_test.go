@@ -1,48 +1,21 @@
 package kernel
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"strings"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
-
-var rewrite = flag.Bool("rewrite", false, "rewrite the files of plans in testdata")
-
-// golden compares the plans that a test shows with a file. -rewrite writes the file; read the difference.
-func golden(t *testing.T, file string, show func(add func(shape any, plan fmt.Stringer, err error))) {
-	t.Helper()
-	var b strings.Builder
-	show(func(shape any, plan fmt.Stringer, err error) {
-		if err != nil {
-			fmt.Fprintf(&b, "%v\n\t%v\n", shape, err)
-			return
-		}
-		fmt.Fprintf(&b, "%v\n\t%v\n", shape, plan)
-	})
-	if *rewrite {
-		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b.String() != string(want) {
-		t.Errorf("plans differ from %s:\n%s", file, b.String())
-	}
-}
 
 // TestPlans compares plans for the SW26010 with a file.
 func TestPlans(t *testing.T) {
-	spec := machine(t, "sw26010", true).Spec()
-	golden(t, "testdata/plans.txt", func(add func(any, fmt.Stringer, error)) {
-		for _, s := range []ConvShape{conv2(64, 1, 20, 1, 28, 28, 5, 5, 1, 0, 1), conv2(32, 96, 256, 2, 27, 27, 5, 5, 1, 2, 1), conv2(1, 4, 4, 4, 8, 8, 3, 3, 2, 1, 1)} {
-			found, err := chooseStrategies(&spec, s, Auto)
+	spec := kerneltest.Machine(t, "sw26010", true).Spec()
+	kerneltest.Plans(t, "testdata/plans.txt", func(add func(any, fmt.Stringer, error)) {
+		for _, s := range []shape.Conv{conv2(64, 1, 20, 1, 28, 28, 5, 5, 1, 0, 1), conv2(32, 96, 256, 2, 27, 27, 5, 5, 1, 2, 1), conv2(1, 4, 4, 4, 8, 8, 3, 3, 2, 1, 1)} {
+			found, err := chooseStrategies(&spec, s, shape.Auto)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -53,8 +26,8 @@ func TestPlans(t *testing.T) {
 
 // TestGemmPlans compares plans for the SW26010 with a file.
 func TestGemmPlans(t *testing.T) {
-	spec := machine(t, "sw26010", true).Spec()
-	golden(t, "testdata/gemm_plans.txt", func(add func(any, fmt.Stringer, error)) {
+	spec := kerneltest.Machine(t, "sw26010", true).Spec()
+	kerneltest.Plans(t, "testdata/gemm_plans.txt", func(add func(any, fmt.Stringer, error)) {
 		for _, s := range []GemmShape{{M: 1024, N: 1024, K: 1024}, {M: 1, N: 1, K: 1}, {M: 64, N: 500, K: 800, TransB: true}, {M: 20, N: 36864, K: 25}, {M: 512, N: 4608, K: 196}} {
 			p, err := PlanGemm(&spec, s)
 			add(s, p, err)
@@ -64,8 +37,8 @@ func TestGemmPlans(t *testing.T) {
 
 // TestStreamPlans compares plans for the SW26010 with a file.
 func TestStreamPlans(t *testing.T) {
-	spec := machine(t, "sw26010", true).Spec()
-	golden(t, "testdata/stream_plans.txt", func(add func(any, fmt.Stringer, error)) {
+	spec := kerneltest.Machine(t, "sw26010", true).Spec()
+	kerneltest.Plans(t, "testdata/stream_plans.txt", func(add func(any, fmt.Stringer, error)) {
 		for _, s := range []Stream{
 			{Name: "relu", Dims: [3]int{1, 1, 1 << 20}, Ins: []Array{Full}, Outs: []Array{Full}},
 			{Name: "scale", Dims: [3]int{64, 96, 3025}, Ins: []Array{Full, Row, Row}, Outs: []Array{Full}},
@@ -81,8 +54,8 @@ func TestStreamPlans(t *testing.T) {
 
 // TestPoolPlans compares plans for the SW26010 with a file.
 func TestPoolPlans(t *testing.T) {
-	spec := machine(t, "sw26010", true).Spec()
-	golden(t, "testdata/pool_plans.txt", func(add func(any, fmt.Stringer, error)) {
+	spec := kerneltest.Machine(t, "sw26010", true).Spec()
+	kerneltest.Plans(t, "testdata/pool_plans.txt", func(add func(any, fmt.Stringer, error)) {
 		for _, s := range poolShapes {
 			p, err := PlanPool(&spec, s)
 			add(fmt.Sprintf("pool %+v", s), p, err)
@@ -109,7 +82,7 @@ func TestHostPlansFitCaches(t *testing.T) {
 			if a := 4 * p.BM * p.BK; a > 7<<20 {
 				t.Errorf("n %d: a block of A takes %d bytes", n, a)
 			}
-			if p.BK*blocks(n, p.BK) >= n+blocks(n, p.BK) {
+			if p.BK*tiling.Blocks(n, p.BK) >= n+tiling.Blocks(n, p.BK) {
 				t.Errorf("n %d: K blocks of %d are uneven", n, p.BK)
 			}
 		}
@@ -143,7 +116,7 @@ func TestNearTilesAreLong(t *testing.T) {
 // TestImplicitChunks: sums are cut where the weights are few and the positions many, by the shape alone.
 func TestImplicitChunks(t *testing.T) {
 	for _, c := range []struct {
-		s    ConvShape
+		s    shape.Conv
 		want int
 	}{
 		{conv2(64, 1, 20, 1, 28, 28, 5, 5, 1, 0, 1), 16},   // 500 weights, 36864 positions

@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vpool"
 )
 
@@ -59,7 +61,7 @@ func (p *Pool) MaskWords() int {
 	case !s.Masked():
 		return 0
 	case p.packed || p.blocks != nil:
-		return blocks(n, 4)
+		return tiling.Blocks(n, 4)
 	default:
 		return n
 	}
@@ -86,7 +88,7 @@ func (p *Pool) run() error {
 }
 
 func (p *Pool) groups() int {
-	if s := &p.shape; p.machine.Native() && s.N*s.C*s.H*s.W < hostTile {
+	if s := &p.shape; p.machine.Native() && s.N*s.C*s.H*s.W < tiling.HostTile {
 		return 1
 	}
 	return 0
@@ -94,9 +96,9 @@ func (p *Pool) groups() int {
 
 // RunGroup does a core group's share of the tiles.
 func (p *Pool) RunGroup(g *cpe.CoreGroup) error {
-	d := Forward
+	d := shape.Forward
 	if p.backward {
-		d = InputGradient
+		d = shape.InputGradient
 	}
 	switch p.Algorithm(d) {
 	case PoolBlocks:
@@ -111,8 +113,8 @@ func (p *Pool) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// Algorithm returns how a direction is computed: Forward or InputGradient. RunGroup takes it from here.
-func (p *Pool) Algorithm(d Direction) Algorithm {
+// Algorithm returns how a direction is computed: Forward or shape.InputGradient. RunGroup takes it from here.
+func (p *Pool) Algorithm(d shape.Direction) shape.Algorithm {
 	switch {
 	case p.blocks != nil:
 		return PoolBlocks
@@ -120,7 +122,7 @@ func (p *Pool) Algorithm(d Direction) Algorithm {
 		return PoolGlobal
 	case p.planes != nil:
 		return PoolPlanes
-	case p.columns != nil && !(d == InputGradient && p.shape.Masked()):
+	case p.columns != nil && !(d == shape.InputGradient && p.shape.Masked()):
 		return PoolColumns
 	}
 	return PoolTiles
@@ -136,14 +138,14 @@ func (p *Pool) runTiles(g *cpe.CoreGroup) error {
 	if h == 0 || w == 0 {
 		return nil
 	}
-	bands, strips := blocks(h, rows), blocks(w, cols)
+	bands, strips := tiling.Blocks(h, rows), tiling.Blocks(w, cols)
 	lo, hi := g.Share(s.N * s.C * bands * strips)
 	cpes := g.CPEs()[:g.Deal(hi-lo)]
 	for n := lo; n < hi; n++ {
 		c, key := cpes[(n-lo)%len(cpes)], n%(strips*bands)
 		if !g.Charged(c, key) {
 			t := poolTile{plane: n / strips / bands}
-			down, across := nthSpan(n/strips%bands, rows, h), nthSpan(n%strips, cols, w)
+			down, across := tiling.Nth(n/strips%bands, rows, h), tiling.Nth(n%strips, cols, w)
 			if err := p.runTile(c, &t, down, across); err != nil {
 				return err
 			}

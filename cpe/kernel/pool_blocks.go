@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vpool"
 )
@@ -15,7 +16,7 @@ func (p *Pool) Blocks() bool { return p.machine.Native() && p.shape.blockable() 
 // blockable reports whether the host has kernels for blocks of channels.
 func (s *PoolShape) blockable() bool {
 	told := s.Method == PoolAve || s.Method == PoolMax && s.KH*s.KW <= vpool.MaxBlockWindow
-	return told && s.C*s.H*s.W > 0 && s.C%BlockLanes == 0 && s.meets()
+	return told && s.C*s.H*s.W > 0 && s.C%shape.BlockLanes == 0 && s.meets()
 }
 
 // blockPool is pooling on the host where inputs or outputs lie in blocks of channels. Those that do not are turned, a band of rows at
@@ -44,7 +45,7 @@ func (p *Pool) newBlockPool() (*blockPool, error) {
 	})}
 	rows := s.H
 	if s.turnsIn() || s.turnsOut() {
-		rows = min(rows, max(1, turnedValues/(s.W*BlockLanes)))
+		rows = min(rows, max(1, turnedValues/(s.W*shape.BlockLanes)))
 	}
 	for y := 0; y < s.H; y += rows {
 		inputs := vpool.Rows{From: y, To: min(y+rows, s.H)}
@@ -63,10 +64,10 @@ func (b *blockPool) add(list *[]poolBand, inputs, outputs vpool.Rows) {
 	*list = append(*list, poolBand{inputs, outputs})
 	s := b.shape
 	if s.turnsIn() {
-		b.inRoom = max(b.inRoom, (inputs.To-inputs.From)*s.W*BlockLanes)
+		b.inRoom = max(b.inRoom, (inputs.To-inputs.From)*s.W*shape.BlockLanes)
 	}
 	if s.turnsOut() || s.Method == PoolAve {
-		b.outRoom = max(b.outRoom, (outputs.To-outputs.From)*s.OW*BlockLanes)
+		b.outRoom = max(b.outRoom, (outputs.To-outputs.From)*s.OW*shape.BlockLanes)
 	}
 }
 
@@ -106,8 +107,8 @@ func (p *Pool) runBlocks(g *cpe.CoreGroup) {
 	s, b := &p.shape, p.blocks
 	memory := g.Memory(b.inRoom + b.outRoom)
 	inRoom, outRoom := memory[:b.inRoom], memory[b.inRoom:]
-	in := s.H * s.W * BlockLanes
-	lo, hi := g.Share(s.N * s.C / BlockLanes)
+	in := s.H * s.W * shape.BlockLanes
+	lo, hi := g.Share(s.N * s.C / shape.BlockLanes)
 	for n := lo; n < hi; n++ {
 		x := blockPlanes{p.x[n*in : (n+1)*in], s.W, s.turnsIn(), inRoom}
 		y, taken := p.outputsOf(p.y, n, outRoom)
@@ -122,7 +123,7 @@ func (p *Pool) runBlocks(g *cpe.CoreGroup) {
 // outputsOf returns block n of the outputs y, with room for those that are turned, and the places that these took, if that is known.
 func (p *Pool) outputsOf(y []float32, n int, room []float32) (outputs blockPlanes, taken []uint8) {
 	s := &p.shape
-	lo, hi := n*s.OH*s.OW*BlockLanes, (n+1)*s.OH*s.OW*BlockLanes
+	lo, hi := n*s.OH*s.OW*shape.BlockLanes, (n+1)*s.OH*s.OW*shape.BlockLanes
 	if s.Masked() {
 		taken = p.maskBytes()[lo:hi]
 	}
@@ -173,7 +174,7 @@ type blockPlanes struct {
 }
 
 // at is where rows begin in a block.
-func (b *blockPlanes) at(rows vpool.Rows) int { return rows.From * b.width * BlockLanes }
+func (b *blockPlanes) at(rows vpool.Rows) int { return rows.From * b.width * shape.BlockLanes }
 
 // place is where kernels write rows.
 func (b *blockPlanes) place(rows vpool.Rows) []float32 {
@@ -186,7 +187,7 @@ func (b *blockPlanes) place(rows vpool.Rows) []float32 {
 // load returns rows for kernels to read.
 func (b *blockPlanes) load(rows vpool.Rows) []float32 {
 	if b.turned {
-		vec.Transpose(b.room, b.data[rows.From*b.width:], BlockLanes, len(b.data)/BlockLanes, BlockLanes, (rows.To-rows.From)*b.width)
+		vec.Transpose(b.room, b.data[rows.From*b.width:], shape.BlockLanes, len(b.data)/shape.BlockLanes, shape.BlockLanes, (rows.To-rows.From)*b.width)
 	}
 	return b.place(rows)
 }
@@ -194,6 +195,6 @@ func (b *blockPlanes) load(rows vpool.Rows) []float32 {
 // store brings rows that kernels have written to where they belong.
 func (b *blockPlanes) store(rows vpool.Rows) {
 	if b.turned {
-		vec.Transpose(b.data[rows.From*b.width:], b.room, len(b.data)/BlockLanes, BlockLanes, (rows.To-rows.From)*b.width, BlockLanes)
+		vec.Transpose(b.data[rows.From*b.width:], b.room, len(b.data)/shape.BlockLanes, shape.BlockLanes, (rows.To-rows.From)*b.width, shape.BlockLanes)
 	}
 }

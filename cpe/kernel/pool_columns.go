@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vpool"
@@ -61,7 +62,7 @@ func (s *PoolShape) disjoint() bool { return s.SW >= s.KW }
 // gone through in vectors, which there are for strides of 1 and 2.
 func (s *PoolShape) maximaByColumns() bool {
 	const lanes, value = 16, 4 // a value takes as long as so many vectors
-	return s.SW > 2 || s.KH*blocks(s.W, lanes)+value*s.OW*s.KW < s.KH*s.KW*blocks(s.OW, lanes)
+	return s.SW > 2 || s.KH*tiling.Blocks(s.W, lanes)+value*s.OW*s.KW < s.KH*s.KW*tiling.Blocks(s.OW, lanes)
 }
 
 // runColumns does a core group's share of the planes.
@@ -91,7 +92,7 @@ func (s *PoolShape) down(rows int) vpool.Windows {
 func (c *poolColumns) means(s *PoolShape, y, x, divisors []float32) {
 	ld := s.paddedLine()
 	for oy := range s.OH {
-		y0, y1 := window(oy, s.SH, s.PH, s.KH, s.H)
+		y0, y1 := tiling.Window(oy, s.SH, s.PH, s.KH, s.H)
 		down := s.down(y1 - y0)
 		vpool.Average(c.lines[oy*ld+s.PW:][:s.W], 1, x[y0*s.W:], &down)
 	}
@@ -114,12 +115,12 @@ func (c *poolColumns) meansGrad(s *PoolShape, dx, dy, divisors []float32) {
 	}
 	for y := range s.H {
 		row := dx[y*s.W : (y+1)*s.W]
-		lines := meeting(span{y, 1}, s.SH, s.PH, s.KH, s.OH)
-		if lines.n == 0 {
+		lines := tiling.Outputs(tiling.Span{At: y, N: 1}, s.SH, s.PH, s.KH, s.OH)
+		if lines.N == 0 {
 			clear(row)
 			continue
 		}
-		vpool.Average(row, 1, c.apart[lines.at*ld:], &vpool.Windows{KH: lines.n, KW: taps, Ld: ld, Stride: 1})
+		vpool.Average(row, 1, c.apart[lines.At*ld:], &vpool.Windows{KH: lines.N, KW: taps, Ld: ld, Stride: 1})
 	}
 }
 
@@ -133,7 +134,7 @@ func (c *poolColumns) spread(s *PoolShape, line, dy, divisors []float32) {
 			line[first+ox*s.SW] = share
 			continue
 		}
-		x0, x1 := window(ox, s.SW, s.PW, s.KW, s.W)
+		x0, x1 := tiling.Window(ox, s.SW, s.PW, s.KW, s.W)
 		for x := x0; x < x1; x++ {
 			line[x] = share
 		}
@@ -143,11 +144,11 @@ func (c *poolColumns) spread(s *PoolShape, line, dy, divisors []float32) {
 // maxima pools a plane into the largest values of windows; mask gets where in the plane they stand.
 func (c *poolColumns) maxima(s *PoolShape, y []float32, mask []int32, x []float32) {
 	for oy := range s.OH {
-		y0, y1 := window(oy, s.SH, s.PH, s.KH, s.H)
+		y0, y1 := tiling.Window(oy, s.SH, s.PH, s.KH, s.H)
 		down := s.down(y1 - y0)
 		vpool.Max(c.lines[:s.W], c.at, x[y0*s.W:], y0*s.W, s.W, &down)
 		for ox := range s.OW {
-			x0, x1 := window(ox, s.SW, s.PW, s.KW, s.W)
+			x0, x1 := tiling.Window(ox, s.SW, s.PW, s.KW, s.W)
 			y[oy*s.OW+ox], mask[oy*s.OW+ox] = firstLargest(c.lines[x0:x1], c.at[x0:x1])
 		}
 	}

@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 )
 
 // TestPackedMask: a packed mask leads gradients to the places that indices lead them to, ties, NaN and outputs that ReLU clears
 // included, and takes a byte an output where windows are pooled by planes.
 func TestPackedMask(t *testing.T) {
-	onMachines(t, func(t *testing.T, m *cpe.Machine) {
+	kerneltest.OnMachines(t, func(t *testing.T, m *cpe.Machine) {
 		for _, s := range poolShapes {
 			for _, relu := range []bool{false, true} {
 				s.Train, s.ReLU = true, relu
@@ -24,7 +25,7 @@ func TestPackedMask(t *testing.T) {
 
 func testPackedMask(t *testing.T, m *cpe.Machine, s PoolShape) {
 	in, out := s.N*s.C*s.H*s.W, s.N*s.C*s.OH*s.OW
-	x, dy := values(in, 1), values(out, 2)
+	x, dy := kerneltest.Values(in, 1), kerneltest.Values(out, 2)
 	for i := range x {
 		if x[i] = float32(math.Trunc(float64(x[i])*8)) / 8; i%41 == 7 {
 			x[i] = float32(math.NaN())
@@ -41,7 +42,7 @@ func testPackedMask(t *testing.T, m *cpe.Machine, s PoolShape) {
 		if want := p.planes != nil && p.planes.Packs() && packed; words != out && !want || want && words != (out+3)/4 {
 			t.Fatalf("a mask of %d words for %d outputs", words, out)
 		}
-		y[k], dx[k] = make([]float32, out), values(in, 3)
+		y[k], dx[k] = make([]float32, out), kerneltest.Values(in, 3)
 		mask := make([]int32, words)
 		for i := range mask {
 			mask[i] = -7

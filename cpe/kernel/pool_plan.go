@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
 // PoolMethod is how a window becomes one value.
@@ -32,7 +33,7 @@ type PoolShape struct {
 	ReLU bool
 	// Packed: nobody but Backward reads the mask, which may then be shorter than outputs are many; see Pool.MaskWords.
 	Packed bool
-	// InBlocks, OutBlocks: inputs, outputs and their gradients lie in blocks of channels (BlockLanes); for shapes of Pool.Blocks.
+	// InBlocks, OutBlocks: inputs, outputs and their gradients lie in blocks of channels (shape.BlockLanes); for shapes of Pool.Blocks.
 	InBlocks, OutBlocks bool
 }
 
@@ -78,10 +79,10 @@ func PlanPool(spec *cpe.Spec, s PoolShape) (PoolPlan, error) {
 // cutPlane returns the largest tile of a plane of h x w that fits LDM.
 func cutPlane(spec *cpe.Spec, h, w int, need func(rows, cols int) int) (rows, cols int, err error) {
 	limit := spec.LDMFloats()
-	if rows = largest(h, func(n int) bool { return need(n, w) <= limit }); rows > 0 {
+	if rows = tiling.Largest(h, func(n int) bool { return need(n, w) <= limit }); rows > 0 {
 		return rows, w, nil
 	}
-	if cols = largest(w, func(n int) bool { return need(1, n) <= limit }); cols > 0 {
+	if cols = tiling.Largest(w, func(n int) bool { return need(1, n) <= limit }); cols > 0 {
 		return 1, cols, nil
 	}
 	return 0, 0, &cpe.LDMError{Kernel: "pooling", Asked: 4 * need(1, 1), Have: spec.LDMBytes}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 )
 
 var poolShapes = []PoolShape{
@@ -78,7 +79,7 @@ func poolReference(s PoolShape, x []float32, key uint64) (y []float64, mask []in
 }
 
 func TestPool(t *testing.T) {
-	onMachines(t, func(t *testing.T, m *cpe.Machine) {
+	kerneltest.OnMachines(t, func(t *testing.T, m *cpe.Machine) {
 		for _, s := range poolShapes {
 			for _, way := range []struct {
 				method PoolMethod
@@ -93,7 +94,7 @@ func TestPool(t *testing.T) {
 
 func testPool(t *testing.T, m *cpe.Machine, s PoolShape) {
 	in, out := s.N*s.C*s.H*s.W, s.N*s.C*s.OH*s.OW
-	x, dy := values(in, 1), values(out, 2)
+	x, dy := kerneltest.Values(in, 1), kerneltest.Values(out, 2)
 	for i := range x { // stochastic pooling is for activations >= 0; coarse steps make ties and exact sums
 		x[i] = float32(math.Trunc(float64(x[i]+1)*16)) / 16
 	}
@@ -106,7 +107,7 @@ func testPool(t *testing.T, m *cpe.Machine, s PoolShape) {
 	if err := p.Forward(x, y, mask, 9); err != nil {
 		t.Fatal(err)
 	}
-	near(t, "y", y, wantY, s.KH*s.KW)
+	kerneltest.Near(t, "y", y, wantY, s.KH*s.KW)
 	if s.Masked() {
 		for i := range mask {
 			if mask[i] != wantMask[i] {
@@ -122,7 +123,7 @@ func testPool(t *testing.T, m *cpe.Machine, s PoolShape) {
 	if err := p.Backward(dy, mask, dx); err != nil {
 		t.Fatal(err)
 	}
-	near(t, "dx", dx, poolBackwardReference(s, dy, wantMask), s.KH*s.KW)
+	kerneltest.Near(t, "dx", dx, poolBackwardReference(s, dy, wantMask), s.KH*s.KW)
 }
 
 // poolBackwardReference sums, for every input, the outputs that took it or whose mean it is in.
@@ -162,7 +163,7 @@ func TestMaxPoolingOrders(t *testing.T) {
 		{[]float32{-inf, 5, inf, 7}, 2},
 		{[]float32{1e-45, 0, -1e-45, 1e-45}, 0},
 	}
-	onMachines(t, func(t *testing.T, m *cpe.Machine) {
+	kerneltest.OnMachines(t, func(t *testing.T, m *cpe.Machine) {
 		for i, c := range append(cases, cases...) {
 			stride := 2 + 2*(i/len(cases)) // the host has kernels for strides of 2
 			p, err := NewPool(m, PoolShape{N: 1, C: 1, H: 2, W: 2, KH: 2, KW: 2, SH: stride, SW: stride, OH: 1, OW: 1})
@@ -185,7 +186,7 @@ func TestMaxPoolingOrders(t *testing.T) {
 // the pooling, whose values they do not see, does not change what they give.
 func TestMaxPoolingOfNothing(t *testing.T) {
 	const nothing = -math.MaxFloat32
-	onMachines(t, func(t *testing.T, m *cpe.Machine) {
+	kerneltest.OnMachines(t, func(t *testing.T, m *cpe.Machine) {
 		for _, relu := range []bool{false, true} {
 			p, err := NewPool(m, PoolShape{N: 1, C: 2, H: 2, W: 2, KH: 1, KW: 1, SH: 2, SW: 2, OH: 2, OW: 2, ReLU: relu})
 			if err != nil {

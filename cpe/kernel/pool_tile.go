@@ -4,47 +4,14 @@ import (
 	"unsafe"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
-
-// span is n places from at on.
-type span struct{ at, n int }
-
-func (s span) end() int { return s.at + s.n }
-
-func (s span) has(i int) bool { return i >= s.at && i < s.end() }
-
-// nthSpan is the i-th of the spans of n places that an extent is cut into; the last may be shorter.
-func nthSpan(i, n, extent int) span { return span{i * n, min(n, extent-i*n)} }
-
-// window returns the inputs inside the image that an output meets along one axis.
-func window(o, stride, pad, kernel, size int) (lo, hi int) {
-	lo = o*stride - pad
-	return max(lo, 0), min(lo+kernel, size)
-}
-
-// met returns the inputs that a span of outputs meets.
-func met(o span, stride, pad, kernel, size int) span {
-	lo, _ := window(o.at, stride, pad, kernel, size)
-	_, hi := window(o.end()-1, stride, pad, kernel, size)
-	lo = min(lo, size)
-	return span{lo, max(0, hi-lo)}
-}
-
-// meeting returns the outputs, of size, that meet a span of inputs.
-func meeting(i span, stride, pad, kernel, size int) span {
-	lo := 0
-	if first := i.at + pad - kernel; first >= 0 {
-		lo = min(first/stride+1, size)
-	}
-	hi := min(size, (i.end()-1+pad)/stride+1)
-	return span{lo, max(0, hi-lo)}
-}
 
 // poolTile is a tile of a plane: its inputs and outputs, where they lie, and the outputs' mask.
 type poolTile struct {
 	plane               int
-	inRows, inCols      span
-	outRows, outCols    span
+	inRows, inCols      tiling.Span
+	outRows, outCols    tiling.Span
 	in, out, word       []float32
 	inStride, outStride int
 	inB, outB, maskB    cpe.Block
@@ -52,19 +19,19 @@ type poolTile struct {
 }
 
 // runTile works on one tile: rows and cols are those of outputs forward, of inputs backward.
-func (p *Pool) runTile(c *cpe.CPE, t *poolTile, rows, cols span) error {
+func (p *Pool) runTile(c *cpe.CPE, t *poolTile, rows, cols tiling.Span) error {
 	s := &p.shape
 	if p.backward {
 		t.inRows, t.inCols = rows, cols
-		t.outRows, t.outCols = meeting(rows, s.SH, s.PH, s.KH, s.OH), meeting(cols, s.SW, s.PW, s.KW, s.OW)
+		t.outRows, t.outCols = tiling.Outputs(rows, s.SH, s.PH, s.KH, s.OH), tiling.Outputs(cols, s.SW, s.PW, s.KW, s.OW)
 	} else {
 		t.outRows, t.outCols = rows, cols
-		t.inRows, t.inCols = met(rows, s.SH, s.PH, s.KH, s.H), met(cols, s.SW, s.PW, s.KW, s.W)
+		t.inRows, t.inCols = tiling.Inputs(rows, s.SH, s.PH, s.KH, s.H), tiling.Inputs(cols, s.SW, s.PW, s.KW, s.W)
 	}
 	if err := p.open(c, t); err != nil {
 		return err
 	}
-	outputs := float64(t.outRows.n * t.outCols.n)
+	outputs := float64(t.outRows.N * t.outCols.N)
 	if p.backward && s.Masked() {
 		c.Scalar(outputs)
 	} else {
@@ -124,10 +91,10 @@ func (p *Pool) open(c *cpe.CPE, t *poolTile) error {
 }
 
 // rectangle is a part of a plane of h x w values.
-func rectangle(data []float32, plane, h, w int, rows, cols span) cpe.Block {
-	b := cpe.Block{Planes: 1, PlaneStride: rows.n * w, Rows: rows.n, RowStride: w, Cols: cols.n}
+func rectangle(data []float32, plane, h, w int, rows, cols tiling.Span) cpe.Block {
+	b := cpe.Block{Planes: 1, PlaneStride: rows.N * w, Rows: rows.N, RowStride: w, Cols: cols.N}
 	if data != nil && b.Count() > 0 {
-		b.Data = data[plane*h*w+rows.at*w+cols.at:]
+		b.Data = data[plane*h*w+rows.At*w+cols.At:]
 	}
 	return b
 }

@@ -3,6 +3,7 @@ package kernel
 import (
 	"math"
 
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vpool"
 )
 
@@ -13,29 +14,29 @@ func (a *area) empty() bool { return a.y0 >= a.y1 || a.x0 >= a.x1 }
 
 // row returns columns [x0,x1) of row y of the tile's inputs.
 func (t *poolTile) row(y, x0, x1 int) []float32 {
-	at := (y-t.inRows.at)*t.inStride - t.inCols.at
+	at := (y-t.inRows.At)*t.inStride - t.inCols.At
 	return t.in[at+x0 : at+x1]
 }
 
 // gather pools the tile's windows.
 func (p *Pool) gather(t *poolTile) {
 	s := &p.shape
-	for oy := range t.outRows.n {
+	for oy := range t.outRows.N {
 		var a area
-		a.y0, a.y1 = window(t.outRows.at+oy, s.SH, s.PH, s.KH, s.H)
+		a.y0, a.y1 = tiling.Window(t.outRows.At+oy, s.SH, s.PH, s.KH, s.H)
 		lo, hi := p.inner(t.outCols)
 		if a.y0 >= a.y1 || s.Method == PoolStochastic || lo >= hi {
-			lo, hi = t.outCols.n, t.outCols.n
+			lo, hi = t.outCols.N, t.outCols.N
 		}
 		for ox := range lo {
 			p.gatherOne(t, &a, oy, ox)
 		}
 		p.gatherRow(t, &a, oy, lo, hi)
-		for ox := hi; ox < t.outCols.n; ox++ {
+		for ox := hi; ox < t.outCols.N; ox++ {
 			p.gatherOne(t, &a, oy, ox)
 		}
 		if s.ReLU {
-			rectify(t.out[oy*t.outStride:][:t.outCols.n], t.mask[oy*t.outStride:])
+			rectify(t.out[oy*t.outStride:][:t.outCols.N], t.mask[oy*t.outStride:])
 		}
 	}
 }
@@ -50,14 +51,14 @@ func rectify(y []float32, mask []int32) {
 }
 
 // inner returns those of a span of outputs, counted from its start, whose windows have all their columns inside the image.
-func (p *Pool) inner(cols span) (lo, hi int) {
+func (p *Pool) inner(cols tiling.Span) (lo, hi int) {
 	s := &p.shape
 	lo = (s.PW + s.SW - 1) / s.SW
 	hi = 0
 	if most := s.W + s.PW - s.KW; most >= 0 {
 		hi = most/s.SW + 1
 	}
-	return max(0, lo-cols.at), min(cols.n, hi-cols.at)
+	return max(0, lo-cols.At), min(cols.N, hi-cols.At)
 }
 
 // gatherRow pools the outputs [lo, hi) of a row, whose windows have all their columns inside the image.
@@ -66,11 +67,11 @@ func (p *Pool) gatherRow(t *poolTile, a *area, oy, lo, hi int) {
 		return
 	}
 	s := &p.shape
-	x := (t.outCols.at+lo)*s.SW - s.PW
+	x := (t.outCols.At+lo)*s.SW - s.PW
 	w := vpool.Windows{KH: a.y1 - a.y0, KW: s.KW, Ld: t.inStride, Stride: s.SW}
-	src, at := t.in[(a.y0-t.inRows.at)*t.inStride+x-t.inCols.at:], oy*t.outStride
+	src, at := t.in[(a.y0-t.inRows.At)*t.inStride+x-t.inCols.At:], oy*t.outStride
 	if s.Method == PoolAve {
-		vpool.Average(t.out[at+lo:at+hi], float32(s.divisor(t.outRows.at+oy, t.outCols.at+lo)), src, &w)
+		vpool.Average(t.out[at+lo:at+hi], float32(s.divisor(t.outRows.At+oy, t.outCols.At+lo)), src, &w)
 		return
 	}
 	vpool.Max(t.out[at+lo:at+hi], t.mask[at+lo:at+hi], src, a.y0*s.W+x, s.W, &w)
@@ -79,15 +80,15 @@ func (p *Pool) gatherRow(t *poolTile, a *area, oy, lo, hi int) {
 // gatherOne pools one window.
 func (p *Pool) gatherOne(t *poolTile, a *area, oy, ox int) {
 	s := &p.shape
-	a.x0, a.x1 = window(t.outCols.at+ox, s.SW, s.PW, s.KW, s.W)
+	a.x0, a.x1 = tiling.Window(t.outCols.At+ox, s.SW, s.PW, s.KW, s.W)
 	at := oy*t.outStride + ox
 	switch {
 	case s.Method == PoolMax:
 		t.out[at], t.mask[at] = t.largest(a, s.W)
 	case s.Method == PoolAve:
-		t.out[at] = t.sum(a) / float32(s.divisor(t.outRows.at+oy, t.outCols.at+ox))
+		t.out[at] = t.sum(a) / float32(s.divisor(t.outRows.At+oy, t.outCols.At+ox))
 	case s.Train:
-		counter := (t.plane*s.OH+t.outRows.at+oy)*s.OW + t.outCols.at + ox
+		counter := (t.plane*s.OH+t.outRows.At+oy)*s.OW + t.outCols.At + ox
 		t.out[at], t.mask[at] = t.draw(a, s.W, UniformFloat(p.key, uint64(counter)))
 	default:
 		t.out[at] = t.weightedMean(a)
@@ -171,26 +172,26 @@ func (t *poolTile) weightedMean(a *area) float32 {
 
 // spread adds the outputs' gradients, in their order, to the inputs of the tile.
 func (p *Pool) spread(t *poolTile) {
-	for y := range t.inRows.n {
-		clear(t.in[y*t.inStride : y*t.inStride+t.inCols.n])
+	for y := range t.inRows.N {
+		clear(t.in[y*t.inStride : y*t.inStride+t.inCols.N])
 	}
-	whole := t.inRows.n == p.shape.H && t.inCols.n == p.shape.W
-	for oy := range t.outRows.n {
-		dy := t.out[oy*t.outStride:][:t.outCols.n]
+	whole := t.inRows.N == p.shape.H && t.inCols.N == p.shape.W
+	for oy := range t.outRows.N {
+		dy := t.out[oy*t.outStride:][:t.outCols.N]
 		switch {
 		case p.shape.Masked() && whole:
-			for ox, index := range t.mask[oy*t.outStride:][:t.outCols.n] {
+			for ox, index := range t.mask[oy*t.outStride:][:t.outCols.N] {
 				if index >= 0 {
 					t.in[index] += dy[ox]
 				}
 			}
 		case p.shape.Masked():
-			for ox, index := range t.mask[oy*t.outStride:][:t.outCols.n] {
+			for ox, index := range t.mask[oy*t.outStride:][:t.outCols.N] {
 				p.spreadOne(t, int(index), dy[ox])
 			}
 		default:
 			for ox, v := range dy {
-				p.spreadMean(t, t.outRows.at+oy, t.outCols.at+ox, v)
+				p.spreadMean(t, t.outRows.At+oy, t.outCols.At+ox, v)
 			}
 		}
 	}
@@ -201,14 +202,14 @@ func (p *Pool) spreadOne(t *poolTile, index int, v float32) {
 	if index < 0 {
 		return
 	}
-	if t.inCols.n == p.shape.W {
-		if at := index - t.inRows.at*p.shape.W; at >= 0 && at < t.inRows.n*p.shape.W {
+	if t.inCols.N == p.shape.W {
+		if at := index - t.inRows.At*p.shape.W; at >= 0 && at < t.inRows.N*p.shape.W {
 			t.in[at] += v
 		}
 		return
 	}
-	y, x := index/p.shape.W-t.inRows.at, index%p.shape.W-t.inCols.at
-	if y >= 0 && y < t.inRows.n && x >= 0 && x < t.inCols.n {
+	y, x := index/p.shape.W-t.inRows.At, index%p.shape.W-t.inCols.At
+	if y >= 0 && y < t.inRows.N && x >= 0 && x < t.inCols.N {
 		t.in[y*t.inStride+x] += v
 	}
 }
@@ -216,14 +217,14 @@ func (p *Pool) spreadOne(t *poolTile, index int, v float32) {
 // spreadMean adds an output's gradient over the window's size to those inputs of its window that the tile has.
 func (p *Pool) spreadMean(t *poolTile, oy, ox int, v float32) {
 	s := &p.shape
-	y0, y1 := window(oy, s.SH, s.PH, s.KH, s.H)
-	x0, x1 := window(ox, s.SW, s.PW, s.KW, s.W)
+	y0, y1 := tiling.Window(oy, s.SH, s.PH, s.KH, s.H)
+	x0, x1 := tiling.Window(ox, s.SW, s.PW, s.KW, s.W)
 	v /= float32(s.divisor(oy, ox))
-	x0, x1 = max(x0, t.inCols.at), min(x1, t.inCols.end())
+	x0, x1 = max(x0, t.inCols.At), min(x1, t.inCols.End())
 	if x0 >= x1 {
 		return
 	}
-	for y := max(y0, t.inRows.at); y < min(y1, t.inRows.end()); y++ {
+	for y := max(y0, t.inRows.At); y < min(y1, t.inRows.End()); y++ {
 		row := t.row(y, x0, x1)
 		for x := range row {
 			row[x] += v

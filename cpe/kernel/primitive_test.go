@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 )
 
 // primitive multiplies operands that lie in LDM: the eight steps of one block of C, without transfers.
@@ -26,7 +27,7 @@ func (p primitive) RunGroup(g *cpe.CoreGroup) error {
 // 32 and 64 of its granularity up to 512 each: the best reaches 94 to 98 % of the peak (Fang 2019, 4.3.1: 722.95 GFLOP/s,
 // 97.3 %, and 76.1 % of 1505 shapes above 500).
 func TestPrimitive(t *testing.T) {
-	m := machine(t, "sw26010", true)
+	m := kerneltest.Machine(t, "sw26010", true)
 	spec := m.Spec()
 	var best, shapes, fast float64
 	var which primitive
@@ -63,7 +64,7 @@ func TestPrimitive(t *testing.T) {
 // 64 x 128 x 64 on, single precision in double lanes but not converted, as in the thesis (Fang 2019, 4.2.3: 66.83 to
 // 363.59 GFLOP/s over 81): the best lands within 20 % of the thesis's, and the planner finds one as good.
 func TestBlockings(t *testing.T) {
-	spec := machine(t, "sw26010", true).Spec()
+	spec := kerneltest.Machine(t, "sw26010", true).Spec()
 	spec.Pipe.Single = cpe.SingleDirect
 	m, err := cpe.New(spec, cpe.CostOnly)
 	if err != nil {

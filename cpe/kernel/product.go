@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
@@ -74,7 +75,7 @@ func (p *product) run(g *cpe.CoreGroup, job *productJob) error {
 	if err := p.open(g); err != nil {
 		return err
 	}
-	p.counts = [3]int{blocks(job.m1-job.m0, p.plan.BM), blocks(job.n1-job.n0, p.plan.BN), max(1, blocks(job.k1-job.k0, p.plan.BK))}
+	p.counts = [3]int{tiling.Blocks(job.m1-job.m0, p.plan.BM), tiling.Blocks(job.n1-job.n0, p.plan.BN), max(1, tiling.Blocks(job.k1-job.k0, p.plan.BK))}
 	p.group = g
 	if err := p.loop(0); err != nil {
 		return err
@@ -256,7 +257,7 @@ func (p *product) micro(g *cpe.CoreGroup, tile *cpe.Tile, depth int, accumulate 
 			case g.Native():
 				vgemm.MicroKernelEdge(depth, left, panel, target.Data[at:], target.Ld, m, n, accumulate)
 			default: // the block is padded
-				vgemm.MicroKernelEdge(depth, left, panel, target.Data[at:], target.Ld, even(m, mr, mr/3), nr, accumulate)
+				vgemm.MicroKernelEdge(depth, left, panel, target.Data[at:], target.Ld, tiling.Even(m, mr, mr/3), nr, accumulate)
 			}
 		}
 	}

@@ -1,6 +1,9 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/cpe"
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+)
 
 // relayout turns matrices in main memory: for u < outer, i < rows, j < cols, the value at src[u*su + i*si + j] goes to
 // dst[u*du + j*dj + i], or is added to what is there. It is swCaffe's tensor transform (section IV-C): tiles come by
@@ -32,7 +35,7 @@ func (t *relayout) run(g *cpe.CoreGroup, dst, src []float32) error {
 	if tr == 0 || tc == 0 {
 		return nil
 	}
-	down, across := blocks(t.rows, tr), blocks(t.cols, tc)
+	down, across := tiling.Blocks(t.rows, tr), tiling.Blocks(t.cols, tc)
 	whole := t.outer * down * across
 	if t.cols%tc != 0 {
 		whole = across - 1
@@ -53,7 +56,7 @@ func (t *relayout) run(g *cpe.CoreGroup, dst, src []float32) error {
 		if g.Charged(c, key) {
 			return nil
 		}
-		err := t.move(c, from(dst, u*t.du+j*t.dj+i), from(src, u*t.su+i*t.si+j), rows, cols)
+		err := t.move(c, tiling.From(dst, u*t.du+j*t.dj+i), tiling.From(src, u*t.su+i*t.si+j), rows, cols)
 		g.Remember(c, key)
 		return err
 	})

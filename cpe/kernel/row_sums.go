@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
@@ -17,7 +18,7 @@ const (
 
 // sumsRows reports whether the host computes a product as sums of B's rows.
 func (s *GemmShape) sumsRows(spec *cpe.Spec) bool {
-	return s.skinny(spec) && s.M > 0 && !s.TransA && !s.TransB && s.K >= rowParts && s.K*s.N >= hostTile
+	return s.skinny(spec) && s.M > 0 && !s.TransA && !s.TransB && s.K >= rowParts && s.K*s.N >= tiling.HostTile
 }
 
 // rowSums is the product of few rows with a large matrix on a native machine:
@@ -35,7 +36,7 @@ type rowSums struct {
 }
 
 func newRowSums(m *cpe.Machine, s GemmShape) *rowSums {
-	r := &rowSums{machine: m, shape: s, tile: even(s.N, rowTile, skinnyUnit), sums: pages.Make[float32](rowParts * s.M * s.N)}
+	r := &rowSums{machine: m, shape: s, tile: tiling.Even(s.N, rowTile, skinnyUnit), sums: pages.Make[float32](rowParts * s.M * s.N)}
 	r.collect.rowSums = r
 	return r
 }
@@ -47,7 +48,7 @@ func (r *rowSums) Run(a, b, bias, c []float32) error {
 		return err
 	}
 	groups := 0
-	if len(r.sums) < hostTile {
+	if len(r.sums) < tiling.HostTile {
 		groups = 1
 	}
 	return r.machine.Run(&r.collect, groups)
@@ -88,7 +89,7 @@ func (c *collectRows) Name() string { return c.rowSums.Name() + ", collecting" }
 // RunGroup does a core group's share of the columns.
 func (c *collectRows) RunGroup(g *cpe.CoreGroup) error {
 	s := &c.shape
-	lo, hi := shareOf(g, s.N, skinnyUnit)
+	lo, hi := tiling.Share(g, s.N, skinnyUnit)
 	for i := range s.M {
 		dst := c.c[i*s.N+lo : i*s.N+hi]
 		switch {

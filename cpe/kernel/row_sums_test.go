@@ -3,6 +3,8 @@ package kernel
 import (
 	"slices"
 	"testing"
+
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 )
 
 // TestRowSums compares products of few rows with sums in double precision, and those of any number of core groups bit by bit.
@@ -18,10 +20,10 @@ func TestRowSums(t *testing.T) {
 		{GemmShape{M: 1, N: 1, K: 20000}, true},
 	} {
 		s := c.shape
-		a, b, start := values(s.M*s.K, 1), values(s.K*s.N, 2), values(s.M*s.N, 3)
+		a, b, start := kerneltest.Values(s.M*s.K, 1), kerneltest.Values(s.K*s.N, 2), kerneltest.Values(s.M*s.N, 3)
 		var bias []float32
 		if c.bias {
-			bias = values(s.N, 4)
+			bias = kerneltest.Values(s.N, 4)
 		}
 		want := make([]float64, s.M*s.N)
 		for i := range want {
@@ -38,7 +40,7 @@ func TestRowSums(t *testing.T) {
 		}
 		var first []float32
 		for _, groups := range []int{1, 2, 5, 11} {
-			m, err := NewMultiplier(hostMachine(t, groups), s)
+			m, err := NewMultiplier(kerneltest.HostMachine(t, groups), s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -49,7 +51,7 @@ func TestRowSums(t *testing.T) {
 			if err := m.Run(a, b, bias, got); err != nil {
 				t.Fatal(err)
 			}
-			near(t, s.String(), got, want, s.K)
+			kerneltest.Near(t, s.String(), got, want, s.K)
 			if first == nil {
 				first = got
 			} else if !slices.Equal(got, first) {

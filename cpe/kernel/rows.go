@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
@@ -66,7 +67,7 @@ func (r *Rows) Scatter(dst, src []float32, index []int) error {
 func (r *Rows) run(dst, src []float32, index []int, scatter bool) error {
 	r.dst, r.src, r.index, r.scatter = dst, src, index, scatter
 	groups := 0
-	if len(index)*r.cols < hostTile {
+	if len(index)*r.cols < tiling.HostTile {
 		groups = 1
 	}
 	return r.machine.Run(r, groups)

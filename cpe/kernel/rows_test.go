@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 )
 
 // TestRows: rows that are named often and never, short and long ones, few and more than one core group gets, on all machines and numbers
@@ -18,7 +19,7 @@ func TestRows(t *testing.T) {
 				for k := range index {
 					index[k] = k * k % rows
 				}
-				table, moved := values(rows*cols, 1), values(n*cols, 2)
+				table, moved := kerneltest.Values(rows*cols, 1), kerneltest.Values(n*cols, 2)
 				gathered, sums := make([]float32, n*cols), slices.Clone(table)
 				for i := range gathered {
 					at := index[i/cols]*cols + i%cols
@@ -45,6 +46,6 @@ func TestRows(t *testing.T) {
 			}
 		}
 	}
-	onMachines(t, check)
-	t.Run("3 cores", func(t *testing.T) { check(t, hostMachine(t, 3)) })
+	kerneltest.OnMachines(t, check)
+	t.Run("3 cores", func(t *testing.T) { check(t, kerneltest.HostMachine(t, 3)) })
 }

@@ -1,8 +1,11 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/internal/pages"
-
-import "github.com/swcaffe/swcaffe/internal/simd/vec"
+import (
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+)
 
 // slab is a padded copy of some rows of an image, laid out so that every kernel offset of a convolution is a shift: the input
 // of output position (y, x) at an offset lies at position(y, x) + shift(offset), whatever the position. Positions on a line
@@ -30,23 +33,15 @@ type slabSpan struct{ py, px, lo, hi, first int }
 // slabSlack is how many values behind a slab may be read: the lanes of a vector.
 const slabSlack = 16
 
-// two are the extents along two axes; where there is one, the first is what one line has.
-func two(v []int, one int) (first, second int) {
-	if len(v) == 1 {
-		return one, v[0]
-	}
-	return v[0], v[1]
-}
-
 // newSlab lays out bands of rows of outputs of a convolution of one or two axes.
-func newSlab(s ConvShape, band int) slab {
+func newSlab(s shape.Conv, band int) slab {
 	l := slab{channels: s.C / s.Group, band: band}
-	l.h, l.w = two(s.In, 1)
-	l.outH, l.outW = two(s.OutSize(), 1)
-	l.kh, l.kw = two(s.Kernel, 1)
-	l.strideH, l.strideW = two(s.Stride, 1)
-	l.padH, l.padW = two(s.Pad, 0)
-	l.dilateH, l.dilateW = two(s.Dilation, 1)
+	l.h, l.w = tiling.Two(s.In, 1)
+	l.outH, l.outW = tiling.Two(s.OutSize(), 1)
+	l.kh, l.kw = tiling.Two(s.Kernel, 1)
+	l.strideH, l.strideW = tiling.Two(s.Stride, 1)
+	l.padH, l.padW = tiling.Two(s.Pad, 0)
+	l.dilateH, l.dilateW = tiling.Two(s.Dilation, 1)
 	l.lines = band + l.dilateH*(l.kh-1)/l.strideH
 	l.width = l.outW + l.dilateW*(l.kw-1)/l.strideW
 	l.phase = l.lines * l.width

@@ -4,12 +4,14 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
 // TestWithoutSoftware: leaving out what the original did makes kernels faster, but for the lines that im2col takes together, which
 // made it faster.
 func TestWithoutSoftware(t *testing.T) {
-	conv := func(s ConvShape, st Strategy, d Direction) func(m *cpe.Machine) error {
+	conv := func(s shape.Conv, st shape.Strategy, d shape.Direction) func(m *cpe.Machine) error {
 		return func(m *cpe.Machine) error {
 			c, err := NewConv(m, s, st)
 			if err != nil {
@@ -24,10 +26,10 @@ func TestWithoutSoftware(t *testing.T) {
 		run    func(m *cpe.Machine) error
 		slower bool
 	}{
-		"awaiting":   {run: conv(wide, Explicit, Forward)},
-		"batching":   {run: conv(small, Explicit, Forward), slower: true},
-		"mpe":        {run: conv(few, Explicit, Forward)},
-		"unbuffered": {run: conv(small, Implicit, Forward)},
+		"awaiting":   {run: conv(wide, shape.Explicit, shape.Forward)},
+		"batching":   {run: conv(small, shape.Explicit, shape.Forward), slower: true},
+		"mpe":        {run: conv(few, shape.Explicit, shape.Forward)},
+		"unbuffered": {run: conv(small, shape.Implicit, shape.Forward)},
 		"scalar": {run: func(m *cpe.Machine) error {
 			p, err := NewPool(m, PoolShape{N: 4, C: 64, H: 28, W: 28, KH: 2, KW: 2, SH: 2, SW: 2, OH: 14, OW: 14})
 			if err != nil {
@@ -45,7 +47,7 @@ func TestWithoutSoftware(t *testing.T) {
 	} {
 		var times [2]cpe.VTime
 		for i := range times {
-			spec := published(t, "swcaffe-2018")
+			spec := kerneltest.Published(t, "swcaffe-2018")
 			if i == 1 {
 				var err error
 				if spec, err = spec.Without(name); err != nil {
@@ -71,7 +73,7 @@ func TestWithoutSoftware(t *testing.T) {
 // TestTapColumns: the results that stay in LDM beside both operands, counted in double precision as the original does:
 // (64*60*1024/8 - Ni*B - Ni*No) / (No*B).
 func TestTapColumns(t *testing.T) {
-	spec := published(t, "swcaffe-2018")
+	spec := kerneltest.Published(t, "swcaffe-2018")
 	for _, c := range []struct{ m, n, k, want int }{
 		{256, 128, 256, 12}, {128, 128, 128, 28}, {64, 128, 64, 58}, {512, 128, 256, 5}, {512, 128, 512, 2}, {1024, 128, 1024, 0},
 	} {

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
@@ -35,33 +37,33 @@ const gain = 0.9
 // kernels are as large as images, Winograd's where the multiplications that it saves outweigh its
 // maps, else the implicit one. The explicit one, which makes a column matrix, is expected to win only for some input gradients with strides: where
 // kernels are pointwise it computes the same products, cut by images, and -tune finds either a few per cent faster.
-func hostStrategy(spec *cpe.Spec, s ConvShape, d Direction) Strategy {
-	if s.depthwise() || s.covers() {
-		return Implicit
+func hostStrategy(spec *cpe.Spec, s shape.Conv, d shape.Direction) shape.Strategy {
+	if depthwise(&s) || covers(&s) {
+		return shape.Implicit
 	}
-	if d == InputGradient && s.phased() && s.columnWork() < s.phasedWork() {
-		return Explicit
+	if d == shape.InputGradient && phased(&s) && explicitWork(&s) < phasedWork(&s) {
+		return shape.Explicit
 	}
-	if best, work := s.leastWinograd(spec, d); work < gain*s.directWork(d) {
+	if best, work := leastWinograd(s, spec, d); work < gain*directWork(s, d) {
 		return best
 	}
-	return Implicit
+	return shape.Implicit
 }
 
 // leastWinograd returns the form of Winograd's convolution that has least work, and that; infinite if there is none.
-func (s ConvShape) leastWinograd(spec *cpe.Spec, d Direction) (best Strategy, least float64) {
+func leastWinograd(s shape.Conv, spec *cpe.Spec, d shape.Direction) (best shape.Strategy, least float64) {
 	least = math.Inf(1)
-	s, ok := s.byWinograd(spec, d)
+	s, ok := byWinograd(s, spec, d)
 	if !ok {
-		return Auto, least
+		return shape.Auto, least
 	}
 	fewest := math.Inf(1)
 	for _, st := range winogradStrategies {
-		if !s.winogradable(st) {
+		if !winogradable(&s, st) {
 			continue
 		}
-		f := s.winogradForm(st)
-		points, work := s.winogradPoints(f, d), s.winogradWork(spec, f, d)
+		f := winogradForm(&s, st)
+		points, work := winogradPoints(s, f, d), formWork(s, spec, f, d)
 		if work < least && points < tileGain*fewest {
 			best, least, fewest = st, work, points
 		}
@@ -70,73 +72,73 @@ func (s ConvShape) leastWinograd(spec *cpe.Spec, d Direction) (best Strategy, le
 }
 
 // winogradPoints is the number of points of all tiles of a form.
-func (s ConvShape) winogradPoints(f vwinograd.Form, d Direction) float64 {
+func winogradPoints(s shape.Conv, f vwinograd.Form, d shape.Direction) float64 {
 	out := s.OutSize()
-	if d == InputGradient {
+	if d == shape.InputGradient {
 		out = s.In
 	}
-	down, across := blocks(blocks(out[0], s.Dilation[0]), f.Tile), blocks(blocks(out[1], s.Dilation[1]), f.Tile)
-	return float64(s.N * size(s.Dilation) * down * across * f.Points())
+	down, across := tiling.Blocks(tiling.Blocks(out[0], s.Dilation[0]), f.Tile), tiling.Blocks(tiling.Blocks(out[1], s.Dilation[1]), f.Tile)
+	return float64(s.N * tiling.Size(s.Dilation) * down * across * f.Points())
 }
 
 // eitherWinograd returns the strategy that Winograd stands for, Auto where there is none for the shape.
-func (s ConvShape) eitherWinograd(spec *cpe.Spec, d Direction) Strategy {
-	if !spec.Native() && s.winogradable(Winograd2) {
-		return Winograd2
+func eitherWinograd(s shape.Conv, spec *cpe.Spec, d shape.Direction) shape.Strategy {
+	if !spec.Native() && winogradable(&s, shape.Winograd2) {
+		return shape.Winograd2
 	}
-	best, _ := s.leastWinograd(spec, d)
+	best, _ := leastWinograd(s, spec, d)
 	return best
 }
 
 // directWork is the work of the implicit strategy: products, whose rows come in panels, and pieces of lines that are gathered. Where images
 // have few channels or pixels nothing is, and outputs come in blocks, or sums are spread over the images' gradient.
-func (s ConvShape) directWork(d Direction) float64 {
-	switch lines, _ := two(s.OutSize(), 1); {
-	case d != InputGradient && s.byOffsets():
-		return 2 * float64(s.N*size(s.OutSize())*s.depth()*blocks(s.Out, BlockLanes)*BlockLanes)
-	case d == InputGradient && s.spreads():
-		_, width := two(s.In, 1)
-		_, pad := two(s.Pad, 0)
-		return float64(s.N*lines*(width+2*pad)*s.depth()) * (2*float64(s.Out) + spreadWork)
-	case d == InputGradient && s.phased():
-		return s.phasedWork()
+func directWork(s shape.Conv, d shape.Direction) float64 {
+	switch lines, _ := tiling.Two(s.OutSize(), 1); {
+	case d != shape.InputGradient && byOffsets(&s):
+		return 2 * float64(s.N*tiling.Size(s.OutSize())*s.Depth()*tiling.Blocks(s.Out, shape.BlockLanes)*shape.BlockLanes)
+	case d == shape.InputGradient && spreads(&s):
+		_, width := tiling.Two(s.In, 1)
+		_, pad := tiling.Two(s.Pad, 0)
+		return float64(s.N*lines*(width+2*pad)*s.Depth()) * (2*float64(s.Out) + spreadWork)
+	case d == shape.InputGradient && phased(&s):
+		return phasedWork(&s)
 	}
-	if d == WeightGradient {
-		return float64(s.Out*s.depth()) * (2*float64(s.N*size(s.OutSize())) + weightWork)
+	if d == shape.WeightGradient {
+		return float64(s.Out*s.Depth()) * (2*float64(s.N*tiling.Size(s.OutSize())) + weightWork)
 	}
 	weights := 0.0
-	if d == InputGradient {
-		weights = weightWork * float64(s.Out*s.depth())
-		s = s.mirrored()
+	if d == shape.InputGradient {
+		weights = weightWork * float64(s.Out*s.Depth())
+		s = s.Mirrored()
 	}
-	lines, width := two(s.OutSize(), 1)
+	lines, width := tiling.Two(s.OutSize(), 1)
 	rows, lanes := vgemm.Tile()
-	positions, out := float64(s.N*lines*width), blocks(s.Out/s.Group, rows)*rows
+	positions, out := float64(s.N*lines*width), tiling.Blocks(s.Out/s.Group, rows)*rows
 	pieces := positions/float64(lanes) + float64(s.N*lines)
-	return weights + float64(s.Group*s.depth())*(2*float64(out)*positions+pieceWork*pieces)
+	return weights + float64(s.Group*s.Depth())*(2*float64(out)*positions+pieceWork*pieces)
 }
 
-// winogradWork is the work of a form of Winograd's convolution: products, and maps, in both of which a group's channels come in slices.
-func (s ConvShape) winogradWork(spec *cpe.Spec, f vwinograd.Form, d Direction) float64 {
+// formWork is the work of a form of Winograd's convolution: products, and maps, in both of which a group's channels come in slices.
+func formWork(s shape.Conv, spec *cpe.Spec, f vwinograd.Form, d shape.Direction) float64 {
 	columns, deep := s.Out/s.Group, s.C/s.Group
-	if d != Forward {
+	if d != shape.Forward {
 		columns, deep = deep, columns
 	}
-	lanes := func(channels int) int { return blocks(channels, winogradLanes) * winogradLanes }
+	lanes := func(channels int) int { return tiling.Blocks(channels, winogradLanes) * winogradLanes }
 	products := 2 * float64(s.Group*deep*lanes(columns))
 	maps := tilePointWork * float64(s.Group*(lanes(deep)+lanes(columns)))
-	points := s.winogradPoints(f, d)
-	times := s.weightMaps(spec, f, d, int(points)/f.Points())
+	points := winogradPoints(s, f, d)
+	times := weightMaps(s, spec, f, d, int(points)/f.Points())
 	return points*(products+maps) + kernelPointWork*float64(times*f.Points()*s.Out*s.C/s.Group)
 }
 
 // weightMaps is how often each weight is mapped to points or back for some tiles.
-func (s ConvShape) weightMaps(spec *cpe.Spec, f vwinograd.Form, d Direction, tiles int) int {
+func weightMaps(s shape.Conv, spec *cpe.Spec, f vwinograd.Form, d shape.Direction, tiles int) int {
 	switch {
-	case !s.manyWeights(spec, f, d):
+	case !manyWeights(&s, spec, f, d):
 		return 1
-	case d == WeightGradient:
-		return blocks(tiles, gradTiles)
+	case d == shape.WeightGradient:
+		return tiling.Blocks(tiles, gradTiles)
 	}
-	return blocks(tiles, panelTiles(spec, f))
+	return tiling.Blocks(tiles, panelTiles(spec, f))
 }

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
@@ -134,7 +135,7 @@ func inTurn(g *cpe.CoreGroup, n, whole int, work func(c *cpe.CPE, i int) error) 
 	if err := g.Steady(0, alike, round); err != nil {
 		return err
 	}
-	for r := alike; r < blocks(n, len(cpes)); r++ {
+	for r := alike; r < tiling.Blocks(n, len(cpes)); r++ {
 		if err := round(r); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
 // Array is the shape of a streamed array relative to the stream's Dims.
@@ -69,8 +70,7 @@ type StreamPlan struct {
 }
 
 const (
-	// hostTile is how many values of an array a native tile has at most: 64 KB, so that a handful of arrays stay in L2.
-	hostTile = 16 << 10
+
 	// leastHostTile and leastTile are the fewest values worth a tile on the host, and a transfer on a model: 512 bytes.
 	leastHostTile = 4 << 10
 	leastTile     = 128
@@ -98,17 +98,17 @@ func PlanStream(spec *cpe.Spec, s *Stream) (StreamPlan, error) {
 	n := s.Dims[0] * s.Dims[1] * s.Dims[2]
 	full, plane, row := s.arrays()
 	if spec.Native() {
-		p.Tile = s.fit(full * max(leastHostTile, min(hostTile, n/16)))
+		p.Tile = s.fit(full * max(leastHostTile, min(tiling.HostTile, n/16)))
 		switch {
 		case s.ByMid:
 			p.Tile[0], p.Tile[2] = s.Dims[0], s.Dims[2]
-			p.Tile[1] = min(s.Dims[1], even(s.Dims[1], max(1, hostTile/max(1, s.Dims[0]*s.Dims[2])), 1))
+			p.Tile[1] = min(s.Dims[1], tiling.Even(s.Dims[1], max(1, tiling.HostTile/max(1, s.Dims[0]*s.Dims[2])), 1))
 		case s.Near > 0:
-			p.Tile = [3]int{min(1, s.Dims[0]), s.Dims[1], min(s.Dims[2], even(s.Dims[2], nearRun, wholeVectors))}
+			p.Tile = [3]int{min(1, s.Dims[0]), s.Dims[1], min(s.Dims[2], tiling.Even(s.Dims[2], nearRun, wholeVectors))}
 		}
 		p.LDM = 4 * s.need([3]int{p.Tile[0], s.near(p.Tile[1]), p.Tile[2]})
 	} else {
-		share := blocks(n, spec.CPEs()*spec.CoreGroups) * full
+		share := tiling.Blocks(n, spec.CPEs()*spec.CoreGroups) * full
 		share = max(share, leastTile*(full+plane+row))
 		p.Double = true
 		p.Tile = s.fit(min(spec.LDMFloats()/2, share))
@@ -123,10 +123,10 @@ func PlanStream(spec *cpe.Spec, s *Stream) (StreamPlan, error) {
 	}
 	for k, t := range p.Tile {
 		if t > 0 {
-			p.Counts[k] = blocks(s.Dims[k], t)
+			p.Counts[k] = tiling.Blocks(s.Dims[k], t)
 		}
 	}
-	p.OneCore = n < hostTile
+	p.OneCore = n < tiling.HostTile
 	return p, nil
 }
 
@@ -151,17 +151,17 @@ func (s *Stream) lanes() int { return max(1, s.Lanes) }
 // fits, unless WholeMid; else with as much of inner. The tile has at least one value along each extent.
 func (s *Stream) fit(budget int) [3]int {
 	o, m, i := s.Dims[0], s.Dims[1], s.Dims[2]
-	if n := largest(o, func(n int) bool { return s.need([3]int{n, m, i}) <= budget }); n > 0 {
+	if n := tiling.Largest(o, func(n int) bool { return s.need([3]int{n, m, i}) <= budget }); n > 0 {
 		return [3]int{n, m, i}
 	}
 	one := min(1, o)
 	if !s.WholeMid && !slices.Contains(s.Outs, Plane) {
-		if n := largest(m, func(n int) bool { return s.need([3]int{one, n, i}) <= budget }); n > 0 {
+		if n := tiling.Largest(m, func(n int) bool { return s.need([3]int{one, n, i}) <= budget }); n > 0 {
 			return [3]int{one, n, i}
 		}
 		m = min(1, m)
 	}
-	n := largest(i, func(n int) bool { return s.need([3]int{one, m, n}) <= budget })
+	n := tiling.Largest(i, func(n int) bool { return s.need([3]int{one, m, n}) <= budget })
 	if n < i && n > wholeVectors {
 		n -= n % wholeVectors
 	}
@@ -194,20 +194,6 @@ func (s *Stream) arrays() (full, plane, row int) {
 		}
 	}
 	return max(full, 1), plane, row
-}
-
-// largest returns the largest n <= limit for which fits holds; fits must hold for all smaller n. 0 if none.
-func largest(limit int, fits func(int) bool) int {
-	lo, hi := 0, limit
-	for lo < hi {
-		mid := (lo + hi + 1) / 2
-		if fits(mid) {
-			lo = mid
-		} else {
-			hi = mid - 1
-		}
-	}
-	return lo
 }
 
 // Tiles returns the number of tiles.

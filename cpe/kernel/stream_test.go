@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 )
 
 var streamDims = [][3]int{{1, 1, 0}, {1, 1, 1}, {1, 1, 100003}, {3, 5, 7}, {2, 300, 70}, {40, 3, 1000}, {7, 1000, 1}, {1, 2, 60000}}
@@ -12,7 +13,7 @@ var streamDims = [][3]int{{1, 1, 0}, {1, 1, 1}, {1, 1, 100003}, {3, 5, 7}, {2, 3
 // TestStream runs y = x*scale[mid] + plane[outer, inner], with x's sum and the number of elements by mid, and the result once more
 // in place through scratch.
 func TestStream(t *testing.T) {
-	onMachines(t, func(t *testing.T, m *cpe.Machine) {
+	kerneltest.OnMachines(t, func(t *testing.T, m *cpe.Machine) {
 		for _, d := range streamDims {
 			n := d[0] * d[1] * d[2]
 			k, err := NewStream(m, Stream{
@@ -21,7 +22,7 @@ func TestStream(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			x, scale, plane := values(n, 1), values(d[1], 2), values(d[0]*d[2], 3)
+			x, scale, plane := kerneltest.Values(n, 1), kerneltest.Values(d[1], 2), kerneltest.Values(d[0]*d[2], 3)
 			y, last := make([]float32, n), make([]float32, d[0]*d[2])
 			for range 2 {
 				if err := k.Run([][]float32{x, scale, plane}, [][]float32{y, last}); err != nil {
@@ -35,7 +36,7 @@ func TestStream(t *testing.T) {
 				sums[mid] += float64(x[i])
 				sums[d[1]+mid]++
 			}
-			near(t, k.Plan().String(), y, want, 2)
+			kerneltest.Near(t, k.Plan().String(), y, want, 2)
 			for i, s := range k.Sums() {
 				if diff := s - sums[i]; diff > 1e-9 || diff < -1e-9 {
 					t.Errorf("%v: sum %d is %g, want %g", d, i, s, sums[i])
@@ -69,7 +70,7 @@ func testOp(t *Tile) {
 
 // TestStreamPlacesTiles: the tile's place must name the elements that it holds, and every element be in one tile.
 func TestStreamPlacesTiles(t *testing.T) {
-	onMachines(t, func(t *testing.T, m *cpe.Machine) {
+	kerneltest.OnMachines(t, func(t *testing.T, m *cpe.Machine) {
 		for _, near := range []int{-1, 0, 3} {
 			whole := near >= 0
 			for _, d := range [][3]int{{3, 50, 700}, {2, 3000, 5}, {500, 7, 31}, {2, 4, 9001}} {
@@ -115,7 +116,7 @@ func TestStreamPlacesTiles(t *testing.T) {
 
 // TestStreamReturnsTheFirstError: of several bad tiles the first, whatever the number of core groups.
 func TestStreamReturnsTheFirstError(t *testing.T) {
-	onMachines(t, func(t *testing.T, m *cpe.Machine) {
+	kerneltest.OnMachines(t, func(t *testing.T, m *cpe.Machine) {
 		n := 1 << 20
 		x := make([]float32, n)
 		k, err := NewStream(m, Stream{Name: "labels", Dims: [3]int{1, 1, n}, Ins: []Array{Full}, Op: func(t *Tile) {
@@ -146,7 +147,7 @@ func (labelError) Error() string { return "bad label" }
 // TestStreamTilesEnd: the slices of a tile end with its last element, so that an operation over a whole slice stays off
 // the next tile, which another core group may have. Every element must be counted up once.
 func TestStreamTilesEnd(t *testing.T) {
-	onMachines(t, func(t *testing.T, m *cpe.Machine) {
+	kerneltest.OnMachines(t, func(t *testing.T, m *cpe.Machine) {
 		const n = 300_007
 		k, err := NewStream(m, Stream{Name: "count up", Dims: [3]int{1, 1, n}, Ins: []Array{Full}, Outs: []Array{Full}, InPlace: 1, Op: func(t *Tile) {
 			for i := range t.Out[0] {
@@ -171,7 +172,7 @@ func TestStreamTilesEnd(t *testing.T) {
 // TestStreamByMid: an Op that passes twice over the values of a mid finds all of them in its tile. Here it takes their sum from
 // each.
 func TestStreamByMid(t *testing.T) {
-	onMachines(t, func(t *testing.T, m *cpe.Machine) {
+	kerneltest.OnMachines(t, func(t *testing.T, m *cpe.Machine) {
 		for _, d := range [][3]int{{8, 64, 49}, {3, 5, 7}, {2, 4, 20000}, {5, 2000, 2}, {1, 7, 3}} {
 			if !StaysByMid(m, d, 1) {
 				if m.Native() {
@@ -205,7 +206,7 @@ func TestStreamByMid(t *testing.T) {
 // x's sums. Tiles may be run from the last to the first.
 func TestStreamLanes(t *testing.T) {
 	const lanes = 2
-	onMachines(t, func(t *testing.T, m *cpe.Machine) {
+	kerneltest.OnMachines(t, func(t *testing.T, m *cpe.Machine) {
 		for _, d := range [][3]int{{3, 5, 8}, {1, 1, 2}, {40, 3, 1000}, {2, 3000, 4}, {2, 4, 60000}} {
 			k, err := NewStream(m, Stream{
 				Name: "lanes", Dims: d, Ins: []Array{Full, Row}, Outs: []Array{Full}, Sums: 2, Lanes: lanes, Back: d[0] > 2, Op: lanesOp,
@@ -214,7 +215,7 @@ func TestStreamLanes(t *testing.T) {
 				t.Fatal(err)
 			}
 			n, channels := d[0]*d[1]*d[2], d[1]*lanes
-			x, scale, y := values(n, 1), values(channels, 2), make([]float32, n)
+			x, scale, y := kerneltest.Values(n, 1), kerneltest.Values(channels, 2), make([]float32, n)
 			if err := k.Run([][]float32{x, scale}, [][]float32{y}); err != nil {
 				t.Fatal(err)
 			}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
 // inDouble is the SW26010 for values of double precision: half as many fit LDM and a transaction, and come in a second.
@@ -65,7 +66,7 @@ func TestSwDNNExecuted(t *testing.T) {
 		}
 		defer m.Close()
 		s := conv2(128, c.channels, c.channels, 1, 66, 66, 3, 3, 1, 0, 1)
-		conv, err := NewConv(m, s, Implicit)
+		conv, err := NewConv(m, s, shape.Implicit)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +74,7 @@ func TestSwDNNExecuted(t *testing.T) {
 			t.Fatal(err)
 		}
 		whole := m.Ledger()
-		kernel := conv.stages[Forward][0].Program.(*batchConv)
+		kernel := conv.stages[shape.Forward][0].Program.(*batchConv)
 		m.ResetLedger()
 		if err := m.Run(transforms{kernel}, 1); err != nil {
 			t.Fatal(err)

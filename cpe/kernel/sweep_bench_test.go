@@ -6,6 +6,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
 // BenchmarkSweep measures the shapes that scripts/bench.sh compares with other libraries, on all cores. Names say the shapes:
@@ -36,13 +40,13 @@ func benchmarkProduct(b *testing.B, shape string) {
 		words := strings.Split(shape+",", ",")
 		v := numbers(b, words[:3])
 		s := GemmShape{M: v[0], N: v[1], K: v[2], TransA: strings.Contains(words[3], "a"), TransB: strings.Contains(words[3], "b"), Accumulate: strings.Contains(words[3], "+")}
-		g, err := NewMultiplier(benchMachine(b, runtime.GOMAXPROCS(0)), s)
+		g, err := NewMultiplier(kerneltest.BenchMachine(b, runtime.GOMAXPROCS(0)), s)
 		if err != nil {
 			b.Fatal(err)
 		}
-		x, y, z := values(s.M*s.K, 1), values(s.K*s.N, 2), make([]float32, s.M*s.N)
+		x, y, z := kerneltest.Values(s.M*s.K, 1), kerneltest.Values(s.K*s.N, 2), make([]float32, s.M*s.N)
 		measure(b, func() error { return g.Run(x, y, nil, z) })
-		report(b, 2*float64(s.M)*float64(s.N)*float64(s.K))
+		kerneltest.Report(b, 2*float64(s.M)*float64(s.N)*float64(s.K))
 	})
 }
 
@@ -70,20 +74,20 @@ func numbers(b *testing.B, words []string) []int {
 	return v
 }
 
-func benchmarkConvolution(b *testing.B, shape string) {
-	b.Run("conv="+shape, func(b *testing.B) {
-		v := numbers(b, strings.Split(shape, ","))
+func benchmarkConvolution(b *testing.B, problem string) {
+	b.Run("conv="+problem, func(b *testing.B) {
+		v := numbers(b, strings.Split(problem, ","))
 		s := conv2(v[0], v[1], v[3], v[7], v[2], v[2], v[4], v[4], v[5], v[6], 1)
-		c, err := NewConv(benchMachine(b, runtime.GOMAXPROCS(0)), s, Auto)
+		c, err := NewConv(kerneltest.BenchMachine(b, runtime.GOMAXPROCS(0)), s, shape.Auto)
 		if err != nil {
 			b.Fatal(err)
 		}
-		out := s.N * s.Out * size(s.OutSize())
-		x, w, y := values(s.N*s.C*size(s.In), 1), values(s.Out*s.depth(), 2), values(out, 3)
+		out := s.N * s.Out * tiling.Size(s.OutSize())
+		x, w, y := kerneltest.Values(s.N*s.C*tiling.Size(s.In), 1), kerneltest.Values(s.Out*s.Depth(), 2), kerneltest.Values(out, 3)
 		result, dx, dw := make([]float32, out), make([]float32, len(x)), make([]float32, len(w))
 		measure(b, func() error {
 			return errors.Join(c.Forward(x, w, nil, result), c.WeightGrad(x, y, dw), c.InputGrad(y, w, dx))
 		})
-		report(b, 6*float64(out)*float64(s.depth()))
+		kerneltest.Report(b, 6*float64(out)*float64(s.Depth()))
 	})
 }

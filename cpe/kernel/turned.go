@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd/isa"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
@@ -24,7 +25,7 @@ const (
 func (s *GemmShape) turns(spec *cpe.Spec) bool {
 	_, nr := vgemm.Tile()
 	few := s.M > skinnyRows && s.M <= turnedPanels*nr && s.N >= 4*s.M && s.K >= 4*s.M
-	return spec.Native() && isa.Vectors() && !s.TransA && s.TransB && !s.Accumulate && few && s.N*s.K >= hostTile
+	return spec.Native() && isa.Vectors() && !s.TransA && s.TransB && !s.Accumulate && few && s.N*s.K >= tiling.HostTile
 }
 
 // turned is a product of few rows with the transpose of a large matrix on a native machine, in three stages:
@@ -58,8 +59,8 @@ type turnedWorker struct {
 func newTurned(m *cpe.Machine, s GemmShape) *turned {
 	spec := m.Spec()
 	mr, nr := vgemm.Tile()
-	t := &turned{machine: m, shape: s, depth: even(s.K, hostDepth, 1), width: blocks(s.M, nr) * nr, workers: make([]turnedWorker, spec.CoreGroups)}
-	t.run, t.tile = blocks(pageValues, t.depth)*t.depth, mr
+	t := &turned{machine: m, shape: s, depth: tiling.Even(s.K, hostDepth, 1), width: tiling.Blocks(s.M, nr) * nr, workers: make([]turnedWorker, spec.CoreGroups)}
+	t.run, t.tile = tiling.Blocks(pageValues, t.depth)*t.depth, mr
 	if s.K%pageValues == 0 {
 		t.tile = min(mr, pageRows)
 	}
@@ -91,7 +92,7 @@ func (t *turned) Name() string { return "turned gemm " + t.shape.String() }
 
 // RunGroup makes a core group's columns of C.
 func (t *turned) RunGroup(g *cpe.CoreGroup) error {
-	lo, hi := shareOf(g, t.shape.N, t.tile)
+	lo, hi := tiling.Share(g, t.shape.N, t.tile)
 	if lo >= hi {
 		return nil
 	}
@@ -134,7 +135,7 @@ func (p *packRows) Name() string { return p.turned.Name() + ", packing" }
 func (p *packRows) RunGroup(g *cpe.CoreGroup) error {
 	_, nr := vgemm.Tile()
 	rows := operand{Matrix: cpe.Plain(p.a, p.shape.K)}
-	lo, hi := shareOf(g, p.shape.K, p.depth)
+	lo, hi := tiling.Share(g, p.shape.K, p.depth)
 	for k := lo; k < hi; k += p.depth {
 		rows.Gather(p.panels[k*p.width:], cpe.Layout{Panel: nr, ByRows: true}, 0, k, p.shape.M, min(p.depth, p.shape.K-k))
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 	"github.com/swcaffe/swcaffe/internal/simd/isa"
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
@@ -28,15 +29,15 @@ func testLikeGemm(t *testing.T, kind func(Multiplier) bool, shapes []GemmShape) 
 		t.Skip("without vectors Gemm computes these products")
 	}
 	for _, s := range shapes {
-		for _, bias := range [][]float32{nil, values(s.N, 4)} {
-			a, b := values(s.M*s.K, 1), values(s.K*s.N, 2)
+		for _, bias := range [][]float32{nil, kerneltest.Values(s.N, 4)} {
+			a, b := kerneltest.Values(s.M*s.K, 1), kerneltest.Values(s.K*s.N, 2)
 			want := multiply(s, a, b, make([]float32, s.M*s.N))
 			for i := range want {
 				if bias != nil {
 					want[i] += float64(bias[i%s.N])
 				}
 			}
-			plain, err := NewGemm(hostMachine(t, 1), s)
+			plain, err := NewGemm(kerneltest.HostMachine(t, 1), s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -45,20 +46,20 @@ func testLikeGemm(t *testing.T, kind func(Multiplier) bool, shapes []GemmShape) 
 				t.Fatal(err)
 			}
 			for _, groups := range []int{1, 2, 5} {
-				m, err := NewMultiplier(hostMachine(t, groups), s)
+				m, err := NewMultiplier(kerneltest.HostMachine(t, groups), s)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if !kind(m) {
 					t.Fatalf("%v is computed by a %T", s, m)
 				}
-				got := values(len(want), 9)
+				got := kerneltest.Values(len(want), 9)
 				for range 2 {
 					if err := m.Run(a, b, bias, got); err != nil {
 						t.Fatal(err)
 					}
 				}
-				near(t, s.String(), got, want, s.K)
+				kerneltest.Near(t, s.String(), got, want, s.K)
 				if !slices.Equal(got, same) {
 					t.Errorf("%v with %d core groups differs from gemm", s, groups)
 				}

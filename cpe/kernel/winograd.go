@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vconv"
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
@@ -21,24 +23,24 @@ import (
 const winogradLanes = vwinograd.Lanes
 
 // winogradStrategies are those with tiles, in order.
-var winogradStrategies = []Strategy{Winograd2, Winograd4, Winograd5}
+var winogradStrategies = []shape.Strategy{shape.Winograd2, shape.Winograd4, shape.Winograd5}
 
 // winogradForm is how a strategy filters with a shape's kernels.
-func (s *ConvShape) winogradForm(st Strategy) vwinograd.Form {
-	return vwinograd.Form{Tile: st.tile(), Kernel: s.Kernel[0]}
+func winogradForm(s *shape.Conv, st shape.Strategy) vwinograd.Form {
+	return vwinograd.Form{Tile: st.Tile(), Kernel: s.Kernel[0]}
 }
 
 // winogradable reports whether one of Winograd's strategies can compute the shape: square kernels of images for which there are
 // maps, strides 1, and dilations 1 but on the host.
-func (s *ConvShape) winogradable(st Strategy) bool {
-	return len(s.In) == 2 && s.Kernel[0] == s.Kernel[1] && s.unitStride() && vwinograd.Has(s.winogradForm(st))
+func winogradable(s *shape.Conv, st shape.Strategy) bool {
+	return len(s.In) == 2 && s.Kernel[0] == s.Kernel[1] && s.UnitStride() && vwinograd.Has(winogradForm(s, st))
 }
 
 // manyWeights reports whether the weights of a group are so many that the host maps them over and over again rather than keep what they
 // are mapped to: more than fill L2 twice, or, for sums, which are read and written rarely, a few times.
-func (s *ConvShape) manyWeights(spec *cpe.Spec, f vwinograd.Form, d Direction) bool {
+func manyWeights(s *shape.Conv, spec *cpe.Spec, f vwinograd.Form, d shape.Direction) bool {
 	most := 2 * spec.LDMBytes
-	if d == WeightGradient {
+	if d == shape.WeightGradient {
 		most *= 3
 	}
 	return spec.Native() && 4*f.Points()*(s.C/s.Group)*(s.Out/s.Group) > most
@@ -58,10 +60,10 @@ type tileGrid struct {
 // newTileGrid takes the largest patches that fit. fits must hold for patches smaller than one for which it holds; if it
 // does not even for one tile, patches are that.
 func newTileGrid(f vwinograd.Form, images, h, w int, fits func(rows, cols int) bool) tileGrid {
-	g := tileGrid{form: f, images: images, down: blocks(h, f.Tile), across: blocks(w, f.Tile), dilateH: 1, dilateW: 1}
-	g.cols = even(g.across, max(1, largest(g.across, func(n int) bool { return fits(1, n) })), 1)
-	g.rows = even(g.down, max(1, largest(g.down, func(n int) bool { return fits(n, g.cols) })), 1)
-	g.bands, g.pieces = blocks(g.down, g.rows), blocks(g.across, g.cols)
+	g := tileGrid{form: f, images: images, down: tiling.Blocks(h, f.Tile), across: tiling.Blocks(w, f.Tile), dilateH: 1, dilateW: 1}
+	g.cols = tiling.Even(g.across, max(1, tiling.Largest(g.across, func(n int) bool { return fits(1, n) })), 1)
+	g.rows = tiling.Even(g.down, max(1, tiling.Largest(g.down, func(n int) bool { return fits(n, g.cols) })), 1)
+	g.bands, g.pieces = tiling.Blocks(g.down, g.rows), tiling.Blocks(g.across, g.cols)
 	return g
 }
 
@@ -111,18 +113,18 @@ const panel = 32
 
 // newPointPlanes lays out planes. Rows and planes are odd multiples of a cache line, lest they fall on each other in a cache.
 func newPointPlanes(points, tiles, channels int) pointPlanes {
-	width := blocks(channels, panel) * panel
+	width := tiling.Blocks(channels, panel) * panel
 	return pointPlanes{points: points, width: width, ld: width + winogradLanes}.close(tiles, 1)
 }
 
 // newPointPanels lays out planes whose channels are cut into panels of whole slices, each of which lies in one piece.
 func newPointPanels(points, tiles, channels, width int) pointPlanes {
-	return pointPlanes{points: points, width: width, ld: width}.close(tiles, blocks(channels, width))
+	return pointPlanes{points: points, width: width, ld: width}.close(tiles, tiling.Blocks(channels, width))
 }
 
 // close finds the size of planes and of all: micro-kernels that begin at any tile may read some behind the last one.
 func (p pointPlanes) close(tiles, panels int) pointPlanes {
-	p.plane = blocks(tiles, tileRows)*tileRows*p.ld + winogradLanes
+	p.plane = tiling.Blocks(tiles, tileRows)*tileRows*p.ld + winogradLanes
 	p.size = panels*p.points*p.plane + (tileRows-1)*p.ld
 	return p
 }
@@ -130,7 +132,7 @@ func (p pointPlanes) close(tiles, panels int) pointPlanes {
 // clearRest clears the rows behind those of tiles that micro-kernels read in planes [lo, hi): what memory held before may be denormal
 // numbers, which processors take long for.
 func (p *pointPlanes) clearRest(tiles, lo, hi int) {
-	if rest := blocks(tiles, tileRows)*tileRows - tiles; rest > 0 {
+	if rest := tiling.Blocks(tiles, tileRows)*tileRows - tiles; rest > 0 {
 		for i := lo; i < hi; i++ {
 			clear(p.data[i*p.plane+tiles*p.ld:][:rest*p.ld])
 		}
@@ -149,7 +151,7 @@ func (p *pointPlanes) panel(channel int) (panel, at int) {
 func (p *pointPlanes) at(tile, slice, count int) cpe.Block {
 	panel, channel := p.panel(slice * winogradLanes)
 	return cpe.Block{
-		Data:   from(p.data, panel*p.points*p.plane+tile*p.ld+channel),
+		Data:   tiling.From(p.data, panel*p.points*p.plane+tile*p.ld+channel),
 		Planes: p.points, PlaneStride: p.plane, Rows: count, RowStride: p.ld, Cols: winogradLanes,
 	}
 }
@@ -157,7 +159,7 @@ func (p *pointPlanes) at(tile, slice, count int) cpe.Block {
 // matrix is the plane of a point from a channel on, as far as its panel goes.
 func (p *pointPlanes) matrix(point, channel int) cpe.Matrix {
 	panel, channel := p.panel(channel)
-	return cpe.Plain(from(p.data, (panel*p.points+point)*p.plane+channel), p.ld)
+	return cpe.Plain(tiling.From(p.data, (panel*p.points+point)*p.plane+channel), p.ld)
 }
 
 // noStart is what products begin with.
@@ -165,13 +167,13 @@ var noStart [panel]float32
 
 // multiplySlices makes the products at some points, where points lie slice by slice: some tiles of some inputs with their packed
 // weights, of which a point has plane values, are some outputs, up to a panel, or added to them.
-func multiplySlices(inputs, results *pointPlanes, points, ins, outs, tiles span, weights []float32, plane int, add bool) {
-	a, c := inputs.at(tiles.at, ins.at/winogradLanes, 0).Data, results.at(0, outs.at/winogradLanes, 0).Data
-	deep, wide := blocks(ins.n, winogradLanes), blocks(outs.n, winogradLanes)
-	for i := range points.n {
-		point := points.at + i
+func multiplySlices(inputs, results *pointPlanes, points, ins, outs, tiles tiling.Span, weights []float32, plane int, add bool) {
+	a, c := inputs.at(tiles.At, ins.At/winogradLanes, 0).Data, results.at(0, outs.At/winogradLanes, 0).Data
+	deep, wide := tiling.Blocks(ins.N, winogradLanes), tiling.Blocks(outs.N, winogradLanes)
+	for i := range points.N {
+		point := points.At + i
 		vconv.PixelKernel(deep, a[point*inputs.plane:], inputs.points*inputs.plane, weights[i*plane:], noStart[:],
-			c[point*results.plane:], results.points*results.plane, tiles.n, wide, add, false)
+			c[point*results.plane:], results.points*results.plane, tiles.N, wide, add, false)
 	}
 }
 

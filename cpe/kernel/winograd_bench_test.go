@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"runtime"
 	"testing"
+
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
 // The 3x3 and 5x5 convolutions of stride 1 of the benchmark nets, with their batches, but for those that differ little from others.
@@ -31,9 +34,9 @@ func BenchmarkNets(b *testing.B) {
 	for _, n := range netShapes {
 		for _, l := range n.list {
 			s := conv2(n.batch, l[0], l[1], l[2], l[3], l[3], l[4], l[4], 1, l[4]/2, 1)
-			for d := range Direction(3) {
-				for _, st := range []Strategy{Implicit, Winograd2, Winograd4, Winograd5, Auto} {
-					if st.isWinograd() && !s.winogradable(st) {
+			for d := range shape.Direction(3) {
+				for _, st := range []shape.Strategy{shape.Implicit, shape.Winograd2, shape.Winograd4, shape.Winograd5, shape.Auto} {
+					if st.IsWinograd() && !winogradable(&s, st) {
 						continue
 					}
 					name := fmt.Sprintf("%s/%dx%d-%dto%d-%d/%v/%v", n.net, l[4], l[4], l[0], l[1], l[3], d, st)
@@ -46,7 +49,7 @@ func BenchmarkNets(b *testing.B) {
 
 // BenchmarkStrided compares strategies for convolutions with strides, forward and for the weights' gradient.
 func BenchmarkStrided(b *testing.B) {
-	for _, s := range []ConvShape{
+	for _, s := range []shape.Conv{
 		conv2(32, 3, 96, 1, 227, 227, 11, 11, 4, 0, 1),
 		conv2(16, 96, 256, 1, 55, 55, 5, 5, 2, 1, 1),
 		conv2(16, 3, 64, 1, 64, 64, 5, 5, 2, 2, 1),
@@ -58,10 +61,10 @@ func BenchmarkStrided(b *testing.B) {
 		conv2(8, 32, 32, 8, 56, 56, 5, 5, 2, 2, 1),
 		conv2(16, 16, 32, 1, 56, 56, 5, 5, 2, 2, 1),
 	} {
-		spec := hostSpec(b)
-		for _, d := range []Direction{Forward, WeightGradient} {
-			for _, st := range []Strategy{Implicit, Winograd2, Winograd4, Winograd5, Auto} {
-				if s.supports(&spec, st, d) || st == Auto {
+		spec := kerneltest.HostSpec(b)
+		for _, d := range []shape.Direction{shape.Forward, shape.WeightGradient} {
+			for _, st := range []shape.Strategy{shape.Implicit, shape.Winograd2, shape.Winograd4, shape.Winograd5, shape.Auto} {
+				if supports(s, &spec, st, d) || st == shape.Auto {
 					b.Run(fmt.Sprintf("%v/%v/%v", s, d, st), func(b *testing.B) { benchmarkConv(b, runtime.GOMAXPROCS(0), s, st, d) })
 				}
 			}

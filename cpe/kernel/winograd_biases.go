@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
 )
 
@@ -24,9 +25,9 @@ func (v *winogradGrads) addBiases(g *cpe.CoreGroup, group, first, last int, resu
 		tiles := results.at(0, slice, 0).Data[v.grid.form.SumPoint()*results.plane:]
 		vnorm.BlockMoments(sums, squares[:], tiles[:values], noStart[:])
 		if last == v.grid.patches() {
-			at := nthSpan(slice, winogradLanes, v.out)
-			for i := range at.n {
-				db[group*v.out+at.at+i] += float32(sums[i])
+			at := tiling.Nth(slice, winogradLanes, v.out)
+			for i := range at.N {
+				db[group*v.out+at.At+i] += float32(sums[i])
 			}
 		}
 	}

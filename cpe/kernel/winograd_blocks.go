@@ -1,6 +1,9 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/internal/simd/vec"
+import (
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+)
 
 // readBlocks is read for images in blocks of channels, or of which a slice is made such: squares inside the image are mapped where
 // they lie, and only those that reach beyond it are copied.
@@ -58,7 +61,7 @@ func (o *tilesOut) writeBlocks(w *winogradWorker, g *tileGrid, p patch, slice, l
 	}
 	for i := range lines {
 		at, line := i*g.dilateH*o.w*winogradLanes, pixels[i*pitch*winogradLanes:][:width*winogradLanes]
-		copyWhere(target[at:], line, from(above, corner+at))
+		copyWhere(target[at:], line, tiling.From(above, corner+at))
 	}
 	if o.pooled != nil {
 		o.pooled.max(w.room, w.to.y, p.image, slice)
@@ -71,7 +74,7 @@ func (o *tilesOut) plane(w *winogradWorker, image, slice int) (plane, above []fl
 		return o.pooled.results(w.room), nil
 	}
 	first := image*o.image + slice*winogradLanes*o.h*o.w
-	return w.to.y[first:], from(w.to.above, first)
+	return w.to.y[first:], tiling.From(w.to.above, first)
 }
 
 // copyWhere copies values, if above is not nil only those where it is above 0, and zeros elsewhere.

@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
@@ -10,7 +12,7 @@ import (
 // winogradPanels for many, or few tiles.
 type winogradConv struct {
 	conv      *Conv
-	direction Direction
+	direction shape.Direction
 	grid      tileGrid
 	unturned  bool // kernels are as they are for the input gradient, too
 	in, out   int  // channels of a group that are read and made
@@ -21,23 +23,23 @@ type winogradConv struct {
 }
 
 // winogradStages returns the stages of a direction.
-func winogradStages(c *Conv, d Direction) []stage {
-	s, form := c.shape, c.shape.winogradForm(c.plan.Strategy[d])
-	if d == InputGradient {
-		s = s.mirrored()
+func winogradStages(c *Conv, d shape.Direction) []stage {
+	s, form := c.shape, winogradForm(&c.shape, c.plan.Strategy[d])
+	if d == shape.InputGradient {
+		s = s.Mirrored()
 	}
 	spec := c.machine.Spec()
 	v := &winogradConv{conv: c, direction: d, in: s.C / s.Group, out: s.Out / s.Group}
 	out := s.OutSize()
 	v.grid = newSubGrids(&spec, form, &s, out)
-	v.read = squares{kind: vwinograd.Input, edge: form.Edge(), padH: s.Pad[0], padW: s.Pad[1], h: s.In[0], w: s.In[1], channels: v.in, image: s.C * size(s.In), blocks: c.blocked[0]}.folding(c.fold)
-	v.write = tilesOut{h: out[0], w: out[1], image: s.Out * size(out), blocks: c.blocked[1], pooled: c.pooled}
-	if d == InputGradient {
+	v.read = squares{kind: vwinograd.Input, edge: form.Edge(), padH: s.Pad[0], padW: s.Pad[1], h: s.In[0], w: s.In[1], channels: v.in, image: s.C * tiling.Size(s.In), blocks: c.blocked[0]}.folding(c.fold)
+	v.write = tilesOut{h: out[0], w: out[1], image: s.Out * tiling.Size(out), blocks: c.blocked[1], pooled: c.pooled}
+	if d == shape.InputGradient {
 		v.read.blocks, v.write.blocks = v.write.blocks, v.read.blocks
 		v.read.pooled, v.write.pooled = v.write.pooled, v.read.pooled
 	}
 	v.workers = make([]winogradWorker, spec.CoreGroups)
-	if s.manyWeights(&spec, form, d) || v.oneBlock(&spec) {
+	if manyWeights(&s, &spec, form, d) || v.oneBlock(&spec) {
 		c.does[d] = WinogradPanels
 		return newWinogradPanels(v, &spec).stages()
 	}
@@ -57,15 +59,15 @@ func (v *winogradConv) Name() string { return "convolution " + v.direction.Strin
 // arrays are the images that are read and made, from a group's first channel on.
 func (v *winogradConv) arrays(group int) (x, y []float32) {
 	x, y = v.conv.args.x, v.conv.args.y
-	if v.direction == InputGradient {
+	if v.direction == shape.InputGradient {
 		x, y = y, x
 	}
-	return v.read.of(x, group, v.conv.shape.Group), from(y, group*v.out*v.write.h*v.write.w)
+	return v.read.of(x, group, v.conv.shape.Group), tiling.From(y, group*v.out*v.write.h*v.write.w)
 }
 
 // outputs are the images that are made, from a channel of a group on.
 func (v *winogradConv) outputs(group, channel int) winogradOutputs {
 	_, y := v.arrays(group)
 	args, first, plane := &v.conv.args, group*v.out+channel, v.write.h*v.write.w
-	return winogradOutputs{from(y, channel*plane), from(args.bias, first), from(args.above, first*plane), args.floor}
+	return winogradOutputs{tiling.From(y, channel*plane), tiling.From(args.bias, first), tiling.From(args.above, first*plane), args.floor}
 }

@@ -2,18 +2,17 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
-
-// dilated reports whether a kernel's offsets are more than a pixel apart.
-func (s *ConvShape) dilated() bool { return size(s.Dilation) > 1 }
 
 // newSubGrids cuts the outputs of a convolution into tiles. Outputs whose places have one remainder by the dilations see only inputs of one
 // remainder, too: of each such sub-grid of pixels they are an undilated convolution. Sub-grids that have their lines in common are one patch,
 // since images are read and written by lines: a tile's columns stand dilateW pixels apart there, and its lines dilateH.
-func newSubGrids(spec *cpe.Spec, f vwinograd.Form, s *ConvShape, out []int) tileGrid {
+func newSubGrids(spec *cpe.Spec, f vwinograd.Form, s *shape.Conv, out []int) tileGrid {
 	h, w := s.Dilation[0], s.Dilation[1]
-	g := newTileGrid(f, s.N*h, blocks(out[0], h), blocks(out[1], w), fitsCore(spec, f, w))
+	g := newTileGrid(f, s.N*h, tiling.Blocks(out[0], h), tiling.Blocks(out[1], w), fitsCore(spec, f, w))
 	g.dilateH, g.dilateW = h, w
 	return g
 }
@@ -38,6 +37,6 @@ func insideEvery(step, first, n, size int) (lo, hi int) {
 	if step == 1 { // dividing takes as long as some vectors
 		return inside(first, n, size)
 	}
-	lo = min(n, max(0, blocks(-first, step)))
-	return lo, max(lo, min(n, blocks(size-first, step)))
+	lo = min(n, max(0, tiling.Blocks(-first, step)))
+	return lo, max(lo, min(n, tiling.Blocks(size-first, step)))
 }

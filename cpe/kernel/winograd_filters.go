@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
@@ -23,7 +25,7 @@ func (f *filters) size() int {
 
 // at is the panels of a group and point.
 func (f *filters) at(u []float32, group, point int) []float32 {
-	return from(u, (group*f.conv.grid.form.Points()+point)*f.plane)
+	return tiling.From(u, (group*f.conv.grid.form.Points()+point)*f.plane)
 }
 
 // Name names the stage.
@@ -35,35 +37,35 @@ func (f *filters) RunGroup(g *cpe.CoreGroup) error {
 	w := &v.workers[g.Index()]
 	w.use(part(g.Memory(v.memory()), 0, v.grid.ownMemory()))
 	u := g.Common(f.size())
-	slices, chunks := blocks(v.out, winogradLanes), blocks(v.in, filterInputs)
+	slices, chunks := tiling.Blocks(v.out, winogradLanes), tiling.Blocks(v.in, filterInputs)
 	lo, hi := g.Share(v.conv.shape.Group * slices * chunks)
 	for i := lo; i < hi; i++ {
 		group, out, in := i/chunks/slices, i/chunks%slices*winogradLanes, i%chunks*filterInputs
-		outs, ins := span{out, min(winogradLanes, v.out-out)}, span{in, min(filterInputs, v.in-in)}
+		outs, ins := tiling.Span{At: out, N: min(winogradLanes, v.out-out)}, tiling.Span{At: in, N: min(filterInputs, v.in-in)}
 		v.mapWeights(w, group, outs, ins, cpe.Block{
-			Data:   from(f.at(u, group, 0), (out/panel*v.in+in)*panel+out%panel),
-			Planes: v.grid.form.Points(), PlaneStride: f.plane, Rows: ins.n, RowStride: panel, Cols: winogradLanes,
+			Data:   tiling.From(f.at(u, group, 0), (out/panel*v.in+in)*panel+out%panel),
+			Planes: v.grid.form.Points(), PlaneStride: f.plane, Rows: ins.N, RowStride: panel, Cols: winogradLanes,
 		})
 	}
 	return nil
 }
 
 // weights are those of outputs and inputs of a group, as they are stored, rows apart. For the input gradient inputs are outputs.
-func (v *winogradConv) weights(group int, outs, ins span) (data []float32, row int) {
+func (v *winogradConv) weights(group int, outs, ins tiling.Span) (data []float32, row int) {
 	taps := v.grid.form.Taps()
 	weights := v.conv.args.w[group*v.in*v.out*taps:]
-	if v.direction == InputGradient {
-		return weights[(ins.at*v.out+outs.at)*taps:], v.out * taps
+	if v.direction == shape.InputGradient {
+		return weights[(ins.At*v.out+outs.At)*taps:], v.out * taps
 	}
-	return weights[(outs.at*v.in+ins.at)*taps:], v.in * taps
+	return weights[(outs.At*v.in+ins.At)*taps:], v.in * taps
 }
 
 // mapWeights maps the weights of a slice of outputs and a few inputs to points: in target an input is a row.
-func (v *winogradConv) mapWeights(w *winogradWorker, group int, outs, ins span, target cpe.Block) {
+func (v *winogradConv) mapWeights(w *winogradWorker, group int, outs, ins tiling.Span, target cpe.Block) {
 	form := v.grid.form
-	taps := w.pixels[:ins.n*form.Taps()*winogradLanes]
+	taps := w.pixels[:ins.N*form.Taps()*winogradLanes]
 	data, row := v.weights(group, outs, ins)
-	first := v.turn(taps, data, row, outs.n, ins.n)
+	first := v.turn(taps, data, row, outs.N, ins.N)
 	w.strides = vwinograd.Strides{
 		SrcRow: form.Kernel * winogradLanes, SrcCol: winogradLanes, SrcNext: form.Taps() * winogradLanes,
 		DstRow: form.Edge() * target.PlaneStride, DstCol: target.PlaneStride, DstNext: target.RowStride,
@@ -71,7 +73,7 @@ func (v *winogradConv) mapWeights(w *winogradWorker, group int, outs, ins span, 
 	if first > 0 {
 		w.strides.SrcRow, w.strides.SrcCol = -w.strides.SrcRow, -w.strides.SrcCol
 	}
-	vwinograd.Apply(form, vwinograd.Weights, target.Data, taps, first, &w.strides, ins.n, nil, w.scratch)
+	vwinograd.Apply(form, vwinograd.Weights, target.Data, taps, first, &w.strides, ins.N, nil, w.scratch)
 }
 
 // turn brings the outputs of each weight side by side, zero where there are none, and returns where the first weight of
@@ -81,7 +83,7 @@ func (v *winogradConv) turn(taps, data []float32, row, lanes, inputs int) (first
 	if lanes < winogradLanes {
 		clear(taps)
 	}
-	if v.direction != InputGradient {
+	if v.direction != shape.InputGradient {
 		vec.Transpose(taps, data, winogradLanes, row, lanes, inputs*each)
 		return 0
 	}

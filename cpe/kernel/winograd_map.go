@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
@@ -26,17 +27,17 @@ func (c *Conv) gradSquares(form vwinograd.Form) (images, results squares) {
 	out := s.OutSize()
 	images = squares{
 		kind: vwinograd.Input, edge: form.Edge(), padH: s.Pad[0], padW: s.Pad[1],
-		h: s.In[0], w: s.In[1], channels: s.C / s.Group, image: s.C * size(s.In), blocks: c.blocked[0],
+		h: s.In[0], w: s.In[1], channels: s.C / s.Group, image: s.C * tiling.Size(s.In), blocks: c.blocked[0],
 	}.folding(c.fold)
 	results = squares{
 		kind: vwinograd.OutputGrad, edge: form.Tile,
-		h: out[0], w: out[1], channels: s.Out / s.Group, image: s.Out * size(out), blocks: c.blocked[1], pooled: c.pooled,
+		h: out[0], w: out[1], channels: s.Out / s.Group, image: s.Out * tiling.Size(out), blocks: c.blocked[1], pooled: c.pooled,
 	}
 	return images, results
 }
 
 // slices is the number of slices of the channels.
-func (s *squares) slices() int { return blocks(s.channels, winogradLanes) }
+func (s *squares) slices() int { return tiling.Blocks(s.channels, winogradLanes) }
 
 // inside is the part of n positions from first on that lies inside a line of size positions, relative to first.
 func inside(first, n, size int) (lo, hi int) {
@@ -54,7 +55,7 @@ func (s squares) folding(f *imageFold) squares {
 
 // of is the images from one of some groups of channels on.
 func (s *squares) of(x []float32, group, groups int) []float32 {
-	return from(x, group*(s.image/groups))
+	return tiling.From(x, group*(s.image/groups))
 }
 
 // read maps the squares of a patch for a slice of channels of the images x to points from tile at on.
@@ -71,8 +72,8 @@ func (s *squares) read(w *winogradWorker, g *tileGrid, p patch, slice int, x []f
 		s.turn(pixels, x[p.image*s.image:], slice, y0, x0, lines, pitch, g.dilateH)
 	} else {
 		clear(pixels)
-		rows, cols := span{y0, min(lines, s.h-y0)}, span{x0, min(pitch, s.w-x0)}
-		s.fold.read(pixels, x[p.image*s.image:], nthSpan(slice, winogradLanes, s.channels), rows, cols, pitch)
+		rows, cols := tiling.Span{At: y0, N: min(lines, s.h-y0)}, tiling.Span{At: x0, N: min(pitch, s.w-x0)}
+		s.fold.read(pixels, x[p.image*s.image:], tiling.Nth(slice, winogradLanes, s.channels), rows, cols, pitch)
 	}
 	s.mapped(w, g, p, pixels, 0, pitch, to.at(at, slice, p.rows*p.cols*g.dilateW))
 }

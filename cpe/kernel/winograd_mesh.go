@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
@@ -18,7 +20,7 @@ import (
 // points, and the runs of the results, or, for the weights' gradient, the outputs, whose sums are mapped back and added.
 type winogradMesh struct {
 	conv        *Conv
-	direction   Direction
+	direction   shape.Direction
 	form        vwinograd.Form
 	runs        tileRuns
 	block       int // runs
@@ -50,12 +52,12 @@ func (p *pointRows) size() int { return p.points * p.rows * p.cols }
 
 // at is n columns of a row from col on at all points.
 func (p *pointRows) at(data []float32, row, col, n int) cpe.Block {
-	return cpe.Block{Data: from(data, row*p.cols+col), Planes: p.points, PlaneStride: p.rows * p.cols, Rows: 1, RowStride: n, Cols: n}
+	return cpe.Block{Data: tiling.From(data, row*p.cols+col), Planes: p.points, PlaneStride: p.rows * p.cols, Rows: 1, RowStride: n, Cols: n}
 }
 
 // matrix is the matrix of a point from a row on.
 func (p *pointRows) matrix(data []float32, point, row int) cpe.Matrix {
-	return cpe.Plain(from(data, (point*p.rows+row)*p.cols), p.cols)
+	return cpe.Plain(tiling.From(data, (point*p.rows+row)*p.cols), p.cols)
 }
 
 // tileRuns cuts the tiles of all images into runs that a CPE maps together: those of some images, or a patch of one.
@@ -74,13 +76,13 @@ type tileRun struct {
 func newTileRuns(f vwinograd.Form, images, h, w, most int, fits func(images, rows, cols int) bool) tileRuns {
 	g := tileRuns{newTileGrid(f, images, h, w, func(rows, cols int) bool { return rows*cols <= most && fits(1, rows, cols) }), 1}
 	if g.bands*g.pieces == 1 {
-		g.together = even(images, max(1, largest(images, func(n int) bool { return n*g.rows*g.cols <= most && fits(n, g.rows, g.cols) })), 1)
+		g.together = tiling.Even(images, max(1, tiling.Largest(images, func(n int) bool { return n*g.rows*g.cols <= most && fits(n, g.rows, g.cols) })), 1)
 	}
 	return g
 }
 
 // count is the number of runs.
-func (g *tileRuns) count() int { return blocks(g.patches(), g.together) }
+func (g *tileRuns) count() int { return tiling.Blocks(g.patches(), g.together) }
 
 // run returns run i; the one behind the last has the number of all tiles for its first.
 func (g *tileRuns) run(i int) tileRun {
@@ -100,17 +102,17 @@ func (g *tileRuns) between(first, last int) int { return g.run(last).first - g.r
 
 // newWinogradMesh returns the stages of a direction, whose blocks have no more values at their points than most for each core group, if a
 // run has not.
-func newWinogradMesh(c *Conv, d Direction, most int) ([]stage, error) {
-	s, form, spec := c.shape, c.shape.winogradForm(c.plan.Strategy[d]), c.machine.Spec()
+func newWinogradMesh(c *Conv, d shape.Direction, most int) ([]stage, error) {
+	s, form, spec := c.shape, winogradForm(&c.shape, c.plan.Strategy[d]), c.machine.Spec()
 	v := &winogradMesh{conv: c, direction: d, form: form, outs: s.Out / s.Group, ins: s.C / s.Group}
 	v.read, v.results = c.gradSquares(form)
-	if d == InputGradient {
-		m := s.mirrored()
+	if d == shape.InputGradient {
+		m := s.Mirrored()
 		v.read.h, v.read.w, v.read.padH, v.read.padW, v.read.image = v.results.h, v.results.w, m.Pad[0], m.Pad[1], v.results.image
 		s = m
 	}
 	out := s.OutSize()
-	v.write = tilesOut{h: out[0], w: out[1], image: s.Out * size(out)}
+	v.write = tilesOut{h: out[0], w: out[1], image: s.Out * tiling.Size(out)}
 	if need := max(v.runNeed(1, 1, 1), v.weightNeed(1)); need > spec.LDMFloats() {
 		return nil, &cpe.LDMError{Kernel: "winograd", Asked: 4 * need, Have: spec.LDMBytes}
 	}
@@ -119,9 +121,9 @@ func newWinogradMesh(c *Conv, d Direction, most int) ([]stage, error) {
 	v.weights = pointRows{points, c.shape.Out, v.ins}
 	v.inputs, v.made = pointRows{points, s.C, tiles}, pointRows{points, s.Out, tiles}
 	plan, err := v.planProducts(&spec, [...]GemmShape{
-		Forward:        {M: v.outs, N: tiles, K: v.ins},
-		InputGradient:  {M: v.ins, N: tiles, K: v.outs, TransA: true},
-		WeightGradient: {M: v.outs, N: v.ins, K: tiles, TransB: true},
+		shape.Forward:        {M: v.outs, N: tiles, K: v.ins},
+		shape.InputGradient:  {M: v.ins, N: tiles, K: v.outs, TransA: true},
+		shape.WeightGradient: {M: v.outs, N: v.ins, K: tiles, TransB: true},
 	}[d])
 	if err != nil {
 		return nil, err
@@ -136,16 +138,16 @@ func newWinogradMesh(c *Conv, d Direction, most int) ([]stage, error) {
 }
 
 // cut cuts the tiles of a convolution into runs and these into blocks, and the weights of an output into those that are mapped together.
-func (v *winogradMesh) cut(spec *cpe.Spec, s *ConvShape, points int) {
+func (v *winogradMesh) cut(spec *cpe.Spec, s *shape.Conv, points int) {
 	out := s.OutSize()
-	tiles := s.N * blocks(out[0], v.form.Tile) * blocks(out[1], v.form.Tile)
-	most := max(leastRun, blocks(tiles*min(s.C, s.Out), spec.CPEs()*spec.CoreGroups))
+	tiles := s.N * tiling.Blocks(out[0], v.form.Tile) * tiling.Blocks(out[1], v.form.Tile)
+	most := max(leastRun, tiling.Blocks(tiles*min(s.C, s.Out), spec.CPEs()*spec.CoreGroups))
 	v.runs = newTileRuns(v.form, s.N, out[0], out[1], most, func(images, rows, cols int) bool {
 		return v.runNeed(images, rows, cols) <= spec.LDMFloats()
 	})
 	n := spec.CoreGroups * points / (v.form.Points() * (s.C + s.Out)) / v.runs.most(v.runs.together)
-	v.block = even(v.runs.count(), max(1, n), 1)
-	v.most = even(v.ins, largest(v.ins, func(n int) bool { return v.weightNeed(n) <= spec.LDMFloats() }), 1)
+	v.block = tiling.Even(v.runs.count(), max(1, n), 1)
+	v.most = tiling.Even(v.ins, tiling.Largest(v.ins, func(n int) bool { return v.weightNeed(n) <= spec.LDMFloats() }), 1)
 }
 
 // planProducts cuts the columns of the product at a point into as many parts as make the core groups' work shortest: with one, some may have a
@@ -153,12 +155,12 @@ func (v *winogradMesh) cut(spec *cpe.Spec, s *ConvShape, points int) {
 func (v *winogradMesh) planProducts(spec *cpe.Spec, s GemmShape) (best GemmPlan, err error) {
 	points, cols, shortest := v.conv.shape.Group*v.weights.points, s.N, 0.0
 	for chunks := 1; chunks <= spec.CoreGroups/gcd(points, spec.CoreGroups); chunks++ {
-		s.N = blocks(cols, chunks)
+		s.N = tiling.Blocks(cols, chunks)
 		plan, err := planMeshGemm(spec, s)
 		if err != nil {
 			return plan, err
 		}
-		if t := meshTime(spec, s, plan) * float64(blocks(points*chunks, spec.CoreGroups)); shortest == 0 || t < shortest {
+		if t := meshTime(spec, s, plan) * float64(tiling.Blocks(points*chunks, spec.CoreGroups)); shortest == 0 || t < shortest {
 			v.chunks, v.multiplying, best, shortest = chunks, s, plan, t
 		}
 	}
@@ -189,13 +191,13 @@ func (v *winogradMesh) weightNeed(n int) int {
 // stages lists the steps.
 func (v *winogradMesh) stages() []stage {
 	var list []stage
-	if v.direction != WeightGradient {
+	if v.direction != shape.WeightGradient {
 		list = append(list, stage{&meshWeights{v}, 0})
 	}
 	for first := 0; first < v.runs.count(); first += v.block {
 		b := meshBlock{v, first, min(v.runs.count(), first+v.block)}
 		list = append(list, stage{&meshEnter{b}, 0}, stage{&meshMultiply{b}, 0})
-		if v.direction == WeightGradient {
+		if v.direction == shape.WeightGradient {
 			list = append(list, stage{&meshCollect{b}, 0})
 		} else {
 			list = append(list, stage{&meshLeave{b}, 0})
@@ -252,9 +254,9 @@ func (e *meshEnter) RunGroup(g *cpe.CoreGroup) error {
 	w, args, channels := &e.workers[g.Index()], &e.conv.args, e.inputs.rows
 	x, all := args.x, channels
 	switch e.direction {
-	case InputGradient:
+	case shape.InputGradient:
 		x = args.y
-	case WeightGradient:
+	case shape.WeightGradient:
 		all += e.made.rows
 	}
 	return e.eachRun(g, all, channels, func(c *cpe.CPE, r tileRun, channel, at int) error {
@@ -275,7 +277,7 @@ func (p *meshMultiply) RunGroup(g *cpe.CoreGroup) error {
 	w, tiles, points := &p.workers[g.Index()], p.runs.between(p.first, p.last), p.inputs.points
 	s := &p.multiplying
 	cols, depth := tiles, s.K
-	if p.direction == WeightGradient {
+	if p.direction == shape.WeightGradient {
 		cols, depth = p.ins, tiles
 	}
 	lo, hi := g.Share(p.conv.shape.Group * points * p.chunks)
@@ -283,7 +285,7 @@ func (p *meshMultiply) RunGroup(g *cpe.CoreGroup) error {
 		group, point, chunk := i/p.chunks/points, i/p.chunks%points, i%p.chunks
 		w.job = productJob{a: &w.a, b: &w.b, m1: s.M, n0: chunk * s.N, n1: min(cols, (chunk+1)*s.N), k1: depth}
 		u := p.weights.matrix(weights, point, group*p.outs)
-		if p.direction == WeightGradient {
+		if p.direction == shape.WeightGradient {
 			w.a.set(p.made.matrix(made, point, group*p.outs), false)
 			w.b.set(p.inputs.matrix(inputs, point, group*p.ins), true)
 			w.job.c = u
@@ -310,7 +312,7 @@ func (l *meshLeave) RunGroup(g *cpe.CoreGroup) error {
 	_, _, made := l.values(g)
 	w, args, channels := &l.workers[g.Index()], &l.conv.args, l.made.rows
 	y := args.y
-	if l.direction == InputGradient {
+	if l.direction == shape.InputGradient {
 		y = args.x
 	}
 	return l.eachRun(g, channels, channels, func(c *cpe.CPE, r tileRun, channel, at int) error {
@@ -323,13 +325,13 @@ func (l *meshLeave) RunGroup(g *cpe.CoreGroup) error {
 }
 
 // eachWeight has CPEs do a core group's share of the weights: some inputs of an output.
-func (v *winogradMesh) eachWeight(g *cpe.CoreGroup, work func(c *cpe.CPE, out int, ins span) error) error {
-	chunks := blocks(v.ins, v.most)
+func (v *winogradMesh) eachWeight(g *cpe.CoreGroup, work func(c *cpe.CPE, out int, ins tiling.Span) error) error {
+	chunks := tiling.Blocks(v.ins, v.most)
 	lo, hi := g.Share(v.weights.rows * chunks)
 	return inTurn(g, hi-lo, 0, func(c *cpe.CPE, i int) error {
-		out, ins := (lo+i)/chunks, nthSpan((lo+i)%chunks, v.most, v.ins)
+		out, ins := (lo+i)/chunks, tiling.Nth((lo+i)%chunks, v.most, v.ins)
 		key := 0
-		if ins.n < v.most {
+		if ins.N < v.most {
 			key = 1
 		}
 		if g.Charged(c, key) {
@@ -342,9 +344,9 @@ func (v *winogradMesh) eachWeight(g *cpe.CoreGroup, work func(c *cpe.CPE, out in
 }
 
 // kernels are the weights of some inputs of an output, or their gradient.
-func (v *winogradMesh) kernels(out int, ins span) cpe.Block {
+func (v *winogradMesh) kernels(out int, ins tiling.Span) cpe.Block {
 	taps := v.form.Taps()
-	return line(v.conv.args.w, (out*v.ins+ins.at)*taps, ins.n*taps)
+	return line(v.conv.args.w, (out*v.ins+ins.At)*taps, ins.N*taps)
 }
 
 // meshWeights is the stage that maps the weights.
@@ -356,9 +358,9 @@ func (m *meshWeights) Name() string { return m.winogradMesh.Name() + ", mapping 
 // RunGroup maps a core group's share.
 func (m *meshWeights) RunGroup(g *cpe.CoreGroup) error {
 	weights, _, _ := m.values(g)
-	return m.eachWeight(g, func(c *cpe.CPE, out int, ins span) error {
-		kernels, to := m.kernels(out, ins), m.weights.at(weights, out, ins.at, ins.n)
-		return m.workers[g.Index()].mapWeights(c, m.form, &kernels, &to, ins.n, m.direction == InputGradient)
+	return m.eachWeight(g, func(c *cpe.CPE, out int, ins tiling.Span) error {
+		kernels, to := m.kernels(out, ins), m.weights.at(weights, out, ins.At, ins.N)
+		return m.workers[g.Index()].mapWeights(c, m.form, &kernels, &to, ins.N, m.direction == shape.InputGradient)
 	})
 }
 
@@ -371,8 +373,8 @@ func (m *meshCollect) Name() string { return m.winogradMesh.Name() + ", collecti
 // RunGroup collects a core group's share.
 func (m *meshCollect) RunGroup(g *cpe.CoreGroup) error {
 	sums, _, _ := m.values(g)
-	return m.eachWeight(g, func(c *cpe.CPE, out int, ins span) error {
-		kernels, src := m.kernels(out, ins), m.weights.at(sums, out, ins.at, ins.n)
-		return m.workers[g.Index()].collect(c, m.form, &kernels, &src, ins.n, m.first > 0 || m.conv.args.add)
+	return m.eachWeight(g, func(c *cpe.CPE, out int, ins tiling.Span) error {
+		kernels, src := m.kernels(out, ins), m.weights.at(sums, out, ins.At, ins.N)
+		return m.workers[g.Index()].collect(c, m.form, &kernels, &src, ins.N, m.first > 0 || m.conv.args.add)
 	})
 }

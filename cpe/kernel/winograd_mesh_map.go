@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
@@ -81,7 +82,7 @@ func (w *meshWorker) read(c *cpe.CPE, s *squares, g *tileRuns, r tileRun, channe
 	left, right := inside(x0, m*r.cols+s.edge-m, s.w)
 	block := cpe.Block{Planes: r.images, PlaneStride: s.image, Rows: bottom - top, RowStride: s.w, Cols: right - left}
 	if block.Count() > 0 {
-		block.Data = from(x, r.image*s.image+(channel*s.h+y0+top)*s.w+x0+left)
+		block.Data = tiling.From(x, r.image*s.image+(channel*s.h+y0+top)*s.w+x0+left)
 	}
 	pixels, made, room, err := takeMapped(c, g.form, &block, &to)
 	if err != nil {
@@ -116,7 +117,7 @@ func (w *meshWorker) write(c *cpe.CPE, o *tilesOut, g *tileRuns, r tileRun, chan
 	m, edge := g.form.Tile, g.form.Edge()
 	lines, width := min(m*r.rows, o.h-r.row*m), min(m*r.cols, o.w-r.col*m)
 	block := cpe.Block{
-		Data:   from(y, r.image*o.image+(channel*o.h+r.row*m)*o.w+r.col*m),
+		Data:   tiling.From(y, r.image*o.image+(channel*o.h+r.row*m)*o.w+r.col*m),
 		Planes: r.images, PlaneStride: o.image, Rows: lines, RowStride: o.w, Cols: width,
 	}
 	points, made, room, err := takeMapped(c, g.form, &src, &block)

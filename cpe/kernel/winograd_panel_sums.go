@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vconv"
 )
 
@@ -21,11 +23,11 @@ const gradPanel = 6 * winogradLanes
 func newWinogradGradPanels(c *winogradGrads, spec *cpe.Spec) *winogradGradPanels {
 	v := &winogradGradPanels{winogradGrads: c}
 	points, tiles := v.grid.form.Points(), v.grid.most(v.block)
-	v.panel = even(v.in, gradPanel, winogradLanes)
-	v.piece = even(v.out, max(winogradLanes, spec.LDMBytes/3*2/4/points/v.panel), winogradLanes)
-	v.v, v.y = newPointPanels(points, tiles, v.in, BlockLanes), newPointPanels(points, tiles, v.out, BlockLanes)
+	v.panel = tiling.Even(v.in, gradPanel, winogradLanes)
+	v.piece = tiling.Even(v.out, max(winogradLanes, spec.LDMBytes/3*2/4/points/v.panel), winogradLanes)
+	v.v, v.y = newPointPanels(points, tiles, v.in, shape.BlockLanes), newPointPanels(points, tiles, v.out, shape.BlockLanes)
 	v.sums = newPointPanels(points, v.piece, v.panel, v.panel)
-	v.conv.takes(WeightGradient, cpe.Scratch{Common: v.v.size + v.y.size, Group: v.memory()})
+	v.conv.takes(shape.WeightGradient, cpe.Scratch{Common: v.v.size + v.y.size, Group: v.memory()})
 	return v
 }
 
@@ -63,7 +65,7 @@ type gradPanelsEnter struct{ gradPanelsBlock }
 
 // Name names the stage.
 func (b *gradPanelsEnter) Name() string {
-	return "convolution " + WeightGradient.String() + ", mapping images"
+	return "convolution " + shape.WeightGradient.String() + ", mapping images"
 }
 
 // RunGroup maps a core group's share.
@@ -78,7 +80,7 @@ func (b *gradPanelsEnter) RunGroup(g *cpe.CoreGroup) error {
 type gradPanelsMultiply struct{ gradPanelsBlock }
 
 // Name names the stage.
-func (b *gradPanelsMultiply) Name() string { return "convolution " + WeightGradient.String() }
+func (b *gradPanelsMultiply) Name() string { return "convolution " + shape.WeightGradient.String() }
 
 // RunGroup works out a core group's share of the panels' rows of outputs.
 func (b *gradPanelsMultiply) RunGroup(g *cpe.CoreGroup) error {
@@ -88,40 +90,40 @@ func (b *gradPanelsMultiply) RunGroup(g *cpe.CoreGroup) error {
 	sums := b.sums
 	sums.data = part(memory, own, b.sums.size)
 	mr, _ := vconv.PixelSumSize()
-	rows := blocks(b.out, mr)
-	at, end := g.Share(blocks(b.in, b.panel) * rows)
+	rows := tiling.Blocks(b.out, mr)
+	at, end := g.Share(tiling.Blocks(b.in, b.panel) * rows)
 	for at < end {
 		first := at % rows * mr
-		outs := span{first, min(b.piece-first%b.piece, (end-at)*mr, b.out-first)}
-		ins := span{at / rows * b.panel, min(b.panel, b.in-at/rows*b.panel)}
+		outs := tiling.Span{At: first, N: min(b.piece-first%b.piece, (end-at)*mr, b.out-first)}
+		ins := tiling.Span{At: at / rows * b.panel, N: min(b.panel, b.in-at/rows*b.panel)}
 		b.multiply(&inputs, &results, &sums, outs, ins)
-		for i := range outs.n {
-			b.collectPanel(w, &sums, i, outs.at+i, ins)
+		for i := range outs.N {
+			b.collectPanel(w, &sums, i, outs.At+i, ins)
 		}
-		at += blocks(outs.n, mr)
+		at += tiling.Blocks(outs.N, mr)
 	}
 	b.addBiases(g, b.group, b.first, b.last, &results)
 	return nil
 }
 
 // collectPanel maps a row of sums, an output's, to kernels.
-func (b *gradPanelsMultiply) collectPanel(w *winogradWorker, sums *pointPlanes, row, out int, ins span) {
+func (b *gradPanelsMultiply) collectPanel(w *winogradWorker, sums *pointPlanes, row, out int, ins tiling.Span) {
 	const most = collectSlices * winogradLanes
-	for in := 0; in < ins.n; in += most {
+	for in := 0; in < ins.N; in += most {
 		block := sums.at(row, in/winogradLanes, 1)
-		b.collect(w, block, b.group*b.out+out, ins.at+in, min(most, ins.n-in), b.conv.args.add || b.first > 0)
+		b.collect(w, block, b.group*b.out+out, ins.At+in, min(most, ins.N-in), b.conv.args.add || b.first > 0)
 	}
 }
 
 // multiply makes the sums of some outputs and inputs at all points. The operands of the next point are fetched meanwhile.
-func (b *gradPanelsMultiply) multiply(inputs, results, sums *pointPlanes, outs, ins span) {
-	tiles, wide := b.tiles(b.first, b.last), even(ins.n, sumColumns(), winogradLanes)
+func (b *gradPanelsMultiply) multiply(inputs, results, sums *pointPlanes, outs, ins tiling.Span) {
+	tiles, wide := b.tiles(b.first, b.last), tiling.Even(ins.N, sumColumns(), winogradLanes)
 	var s sliceSums
 	for point := range inputs.points {
 		next := min(point+1, inputs.points-1)
 		s.ahead = [2]sliceRun{inputs.run(next, ins), results.run(next, outs)}
-		for col := 0; col < ins.n; col += wide {
-			some := inputs.run(point, span{ins.at + col, min(wide, ins.n-col)})
+		for col := 0; col < ins.N; col += wide {
+			some := inputs.run(point, tiling.Span{At: ins.At + col, N: min(wide, ins.N-col)})
 			s.add(results.run(point, outs), some, outs, tiles, sums.matrix(point, col), false)
 		}
 	}

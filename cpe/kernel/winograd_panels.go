@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
@@ -31,16 +33,16 @@ func panelTiles(spec *cpe.Spec, f vwinograd.Form) int {
 // newWinogradPanels cuts the work: mapped weights take a third of L2. Where outputs are no panel for each core group, panels are slices.
 func newWinogradPanels(c *winogradConv, spec *cpe.Spec) *winogradPanels {
 	v := &winogradPanels{winogradConv: c, width: panel}
-	if blocks(v.out, panel) < spec.CoreGroups {
+	if tiling.Blocks(v.out, panel) < spec.CoreGroups {
 		v.width = winogradLanes
 	}
 	points := v.grid.form.Points()
 	each := 4 * points * panel
 	patches, tiles := v.grid.patches(), panelTiles(spec, v.grid.form)
-	v.block = even(patches, max(1, tiles/v.grid.together()), 1)
-	v.chunk = even(v.in, max(winogradLanes, spec.LDMBytes/3/each), winogradLanes)
+	v.block = tiling.Even(patches, max(1, tiles/v.grid.together()), 1)
+	v.chunk = tiling.Even(v.in, max(winogradLanes, spec.LDMBytes/3/each), winogradLanes)
 	tiles = v.grid.most(v.block)
-	v.v, v.r = newPointPanels(points, tiles, v.in, BlockLanes), newPointPanels(points, tiles, v.width, BlockLanes)
+	v.v, v.r = newPointPanels(points, tiles, v.in, shape.BlockLanes), newPointPanels(points, tiles, v.width, shape.BlockLanes)
 	v.u = newPointPanels(points, v.chunk, panel, panel)
 	v.conv.takes(v.direction, cpe.Scratch{Common: v.v.size, Group: v.memory()})
 	return v
@@ -98,30 +100,30 @@ func (b *panelsMultiply) RunGroup(g *cpe.CoreGroup) error {
 	inputs, weights, results := b.inputs(g), b.u, b.r
 	weights.data, results.data = part(memory, own, b.u.size), part(memory, own+b.u.size, b.r.size)
 	patches := b.last - b.first
-	at, end := g.Share(blocks(b.out, b.width) * patches)
+	at, end := g.Share(tiling.Blocks(b.out, b.width) * patches)
 	for at < end {
-		made := span{at / patches * b.width, min(b.width, b.out-at/patches*b.width)}
-		some := span{b.first + at%patches, min(patches-at%patches, end-at)}
+		made := tiling.Span{At: at / patches * b.width, N: min(b.width, b.out-at/patches*b.width)}
+		some := tiling.Span{At: b.first + at%patches, N: min(patches-at%patches, end-at)}
 		b.outputsOf(w, made, some, &inputs, &weights, &results)
-		at += some.n
+		at += some.N
 	}
 	return nil
 }
 
 // outputsOf makes the outputs of a panel in some patches.
-func (b *panelsMultiply) outputsOf(w *winogradWorker, made, patches span, inputs, weights, results *pointPlanes) {
-	slices := blocks(made.n, winogradLanes)
-	first := b.grid.patch(patches.at).first
-	tiles := span{first - b.before(), b.grid.patch(patches.end()).first - first}
+func (b *panelsMultiply) outputsOf(w *winogradWorker, made, patches tiling.Span, inputs, weights, results *pointPlanes) {
+	slices := tiling.Blocks(made.N, winogradLanes)
+	first := b.grid.patch(patches.At).first
+	tiles := tiling.Span{At: first - b.before(), N: b.grid.patch(patches.End()).first - first}
 	for k0 := 0; k0 < b.in; k0 += b.chunk {
-		ins := span{k0, min(b.chunk, b.in-k0)}
+		ins := tiling.Span{At: k0, N: min(b.chunk, b.in-k0)}
 		b.mapChunk(w, made, ins, weights)
-		multiplySlices(inputs, results, span{0, inputs.points}, ins, span{0, made.n}, tiles, weights.data, weights.plane, k0 > 0)
+		multiplySlices(inputs, results, tiling.Span{At: 0, N: inputs.points}, ins, tiling.Span{At: 0, N: made.N}, tiles, weights.data, weights.plane, k0 > 0)
 	}
-	w.to = b.outputs(b.group, made.at)
+	w.to = b.outputs(b.group, made.At)
 	for slice := range slices {
-		lanes := min(winogradLanes, made.n-slice*winogradLanes)
-		for i := patches.at; i < patches.end(); i++ {
+		lanes := min(winogradLanes, made.N-slice*winogradLanes)
+		for i := patches.At; i < patches.End(); i++ {
 			p := b.grid.patch(i)
 			b.write.write(w, &b.grid, p, slice, lanes, results, p.first-first)
 		}
@@ -129,17 +131,17 @@ func (b *panelsMultiply) outputsOf(w *winogradWorker, made, patches span, inputs
 }
 
 // mapChunk maps the weights of a panel of outputs and a chunk of inputs. Inputs that a slice does not have get zeros.
-func (b *panelsMultiply) mapChunk(w *winogradWorker, made, ins span, weights *pointPlanes) {
-	for out := 0; out < made.n; out += winogradLanes {
-		outs := span{made.at + out, min(winogradLanes, made.n-out)}
-		for in := 0; in < ins.n; in += winogradLanes {
-			few := span{ins.at + in, min(winogradLanes, ins.n-in)}
-			b.mapWeights(w, b.group, outs, few, weights.at(in, out/winogradLanes, few.n))
+func (b *panelsMultiply) mapChunk(w *winogradWorker, made, ins tiling.Span, weights *pointPlanes) {
+	for out := 0; out < made.N; out += winogradLanes {
+		outs := tiling.Span{At: made.At + out, N: min(winogradLanes, made.N-out)}
+		for in := 0; in < ins.N; in += winogradLanes {
+			few := tiling.Span{At: ins.At + in, N: min(winogradLanes, ins.N-in)}
+			b.mapWeights(w, b.group, outs, few, weights.at(in, out/winogradLanes, few.N))
 		}
 	}
-	if all := blocks(ins.n, winogradLanes) * winogradLanes; all > ins.n {
+	if all := tiling.Blocks(ins.N, winogradLanes) * winogradLanes; all > ins.N {
 		for point := range weights.points {
-			clear(weights.matrix(point, 0).Data[ins.n*panel : all*panel])
+			clear(weights.matrix(point, 0).Data[ins.N*panel : all*panel])
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
 // panelsCache is the size of an L2 cache for which weights of more than some dozens of channels are many.
@@ -18,18 +20,18 @@ func smallHost(t *testing.T, groups, bytes int) *cpe.Machine {
 		t.Fatal(err)
 	}
 	spec.LDMBytes = bytes
-	return uneven(t, spec, groups)
+	return kerneltest.Uneven(t, spec, groups)
 }
 
 // TestWinogradPanels: many weights, of groups of channels, of more than one block of tiles, chunk, panel and piece, with panels that
 // core groups divide; the number of these changes no bit, nor do blocks of channels.
 func TestWinogradPanels(t *testing.T) {
-	for _, s := range []ConvShape{
+	for _, s := range []shape.Conv{
 		conv2(2, 98, 100, 2, 6, 7, 3, 3, 1, 1, 1), conv2(6, 48, 56, 1, 17, 13, 3, 3, 1, 1, 1), conv2(2, 37, 65, 1, 9, 8, 5, 5, 1, 2, 1),
 		conv2(1, 96, 128, 2, 9, 9, 3, 3, 1, 0, 1),
 	} {
 		want := newConvCase(s, normal)
-		eachWinograd(s, func(st Strategy) {
+		eachWinograd(s, func(st shape.Strategy) {
 			t.Run(st.String()+" "+s.String(), func(t *testing.T) {
 				var y, dx, dw []float32
 				for _, groups := range []int{1, 2, 3} {
@@ -52,7 +54,7 @@ func TestWinogradPanels(t *testing.T) {
 					}
 					y, dx, dw = gotY, gotDX, gotDW
 				}
-				if s.C/s.Group%BlockLanes == 0 && s.Out/s.Group%BlockLanes == 0 {
+				if s.C/s.Group%shape.BlockLanes == 0 && s.Out/s.Group%shape.BlockLanes == 0 {
 					testConvBlocks(t, smallHost(t, 2, panelsCache), s, st, want)
 				}
 			})
@@ -63,8 +65,8 @@ func TestWinogradPanels(t *testing.T) {
 // checkPanels reports a convolution of panels that is none.
 func checkPanels(t *testing.T, c *Conv) {
 	t.Helper()
-	_, forward := c.stages[Forward][1].Program.(*panelsMultiply)
-	_, weights := c.stages[WeightGradient][1].Program.(*gradPanelsMultiply)
+	_, forward := c.stages[shape.Forward][1].Program.(*panelsMultiply)
+	_, weights := c.stages[shape.WeightGradient][1].Program.(*gradPanelsMultiply)
 	if !forward || !weights {
 		t.Errorf("%v: weights in panels forward: %v, for their gradient: %v", c.shape, forward, weights)
 	}
@@ -77,18 +79,18 @@ func TestWinogradPanelsDivided(t *testing.T) {
 	var first []float32
 	for _, groups := range []int{1, 2, 3} {
 		m := smallHost(t, groups, 256<<10)
-		c, err := NewConv(m, s, Winograd4)
+		c, err := NewConv(m, s, shape.Winograd4)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, ok := c.stages[Forward][1].Program.(*panelsMultiply); !ok {
+		if _, ok := c.stages[shape.Forward][1].Program.(*panelsMultiply); !ok {
 			t.Fatal("weights are not in panels")
 		}
 		y, _ := want.run(t, c)
 		if groups == 1 {
 			first = y
 		}
-		if e := relativeError(y, want.wantY, len(want.w)/s.Out); !(e < winogradErrors[Winograd4]) || !slices.Equal(y, first) {
+		if e := relativeError(y, want.wantY, len(want.w)/s.Out); !(e < winogradErrors[shape.Winograd4]) || !slices.Equal(y, first) {
 			t.Errorf("%d core groups: relative error %.2g, equal to those of one: %v", groups, e, slices.Equal(y, first))
 		}
 	}
@@ -98,7 +100,7 @@ func TestWinogradPanelsDivided(t *testing.T) {
 // if weights are few; the number of core groups changes no bit.
 func TestWinogradOneBlock(t *testing.T) {
 	for _, c := range []struct {
-		shape  ConvShape
+		shape  shape.Conv
 		panels bool
 	}{
 		{conv2(1, 20, 120, 1, 13, 13, 3, 3, 1, 1, 1), true},
@@ -109,18 +111,18 @@ func TestWinogradOneBlock(t *testing.T) {
 		want := newConvCase(c.shape, normal)
 		var first []float32
 		for _, groups := range []int{1, 2, 3} {
-			conv, err := NewConv(smallHost(t, groups, 1<<20), c.shape, Winograd2)
+			conv, err := NewConv(smallHost(t, groups, 1<<20), c.shape, shape.Winograd2)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, panels := conv.stages[Forward][1].Program.(*panelsMultiply); panels != c.panels {
+			if _, panels := conv.stages[shape.Forward][1].Program.(*panelsMultiply); panels != c.panels {
 				t.Fatalf("%v: in panels: %v", c.shape, panels)
 			}
 			y, _ := want.run(t, conv)
 			if groups == 1 {
 				first = y
 			}
-			if e := relativeError(y, want.wantY, len(want.w)/c.shape.Out); !(e < winogradErrors[Winograd2]) || !slices.Equal(y, first) {
+			if e := relativeError(y, want.wantY, len(want.w)/c.shape.Out); !(e < winogradErrors[shape.Winograd2]) || !slices.Equal(y, first) {
 				t.Errorf("%v with %d core groups: relative error %.2g, equal to those of one: %v", c.shape, groups, e, slices.Equal(y, first))
 			}
 		}

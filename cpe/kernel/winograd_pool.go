@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vpool"
 )
@@ -16,21 +18,21 @@ type pooledSlices struct {
 
 // poolsSlices reports whether results can be pooled so: both gradients are those of small images, and a patch of tiles is an image.
 func (c *Conv) poolsSlices() bool {
-	if c.doing(Forward) == nil || !c.JoinsGrads() {
+	if c.doing(shape.Forward) == nil || !c.JoinsGrads() {
 		return false
 	}
-	stages := c.doing(Forward).stages[Forward]
+	stages := c.doing(shape.Forward).stages[shape.Forward]
 	v, ok := stages[len(stages)-1].Program.(*winogradTiles)
 	return ok && v.grid.bands*v.grid.pieces == 1
 }
 
 // newSlicePool prepares ConvPool for a convolution for which poolsSlices. It is nil where no kernel pools such windows.
 func newSlicePool(c *Conv, p PoolShape) (*ConvPool, error) {
-	if p.Method != PoolMax || p.KH*p.KW > vpool.MaxBlockWindow || !p.meets() || p.OutBlocks && p.C%BlockLanes != 0 {
+	if p.Method != PoolMax || p.KH*p.KW > vpool.MaxBlockWindow || !p.meets() || p.OutBlocks && p.C%shape.BlockLanes != 0 {
 		return nil, nil
 	}
 	found := &considered{}
-	for d := range Direction(3) {
+	for d := range shape.Direction(3) {
 		found.chosen[d] = c.doing(d).plan.Strategy[d]
 	}
 	v, err := newConv(c.machine, c.shape, found)
@@ -45,7 +47,7 @@ func newSlicePool(c *Conv, p PoolShape) (*ConvPool, error) {
 }
 
 // pooledSmall returns the second algorithm where the convolution pools slices of its results, else the first.
-func (c *Conv) pooledSmall(plain, pooled Algorithm) Algorithm {
+func (c *Conv) pooledSmall(plain, pooled shape.Algorithm) shape.Algorithm {
 	if c.pooled != nil {
 		return pooled
 	}
@@ -53,8 +55,8 @@ func (c *Conv) pooledSmall(plain, pooled Algorithm) Algorithm {
 }
 
 // in and out are the values of a slice of an image's results, and of its outputs.
-func (p *pooledSlices) in() int  { return BlockLanes * p.shape.H * p.shape.W }
-func (p *pooledSlices) out() int { return BlockLanes * p.shape.OH * p.shape.OW }
+func (p *pooledSlices) in() int  { return shape.BlockLanes * p.shape.H * p.shape.W }
+func (p *pooledSlices) out() int { return shape.BlockLanes * p.shape.OH * p.shape.OW }
 
 // room is the number of values that a core group needs: a slice of results or of their gradient, and one of outputs. No room is needed where
 // nothing is pooled.
@@ -67,14 +69,14 @@ func (p *pooledSlices) room() int {
 
 // maskWords is the number of words of a mask.
 func (p *pooledSlices) maskWords() int {
-	return p.shape.N * blocks(p.shape.C, BlockLanes) * p.out() / 4
+	return p.shape.N * tiling.Blocks(p.shape.C, shape.BlockLanes) * p.out() / 4
 }
 
 // slice returns a slice of an image's outputs, or of their gradient, its channels, and the places of its maxima.
 func (p *pooledSlices) slice(y []float32, image, slice int) (outputs []float32, lanes int, taken []uint8) {
 	s := &p.shape
-	first, n := slice*BlockLanes, image*blocks(s.C, BlockLanes)+slice
-	lanes = min(BlockLanes, s.C-first)
+	first, n := slice*shape.BlockLanes, image*tiling.Blocks(s.C, shape.BlockLanes)+slice
+	lanes = min(shape.BlockLanes, s.C-first)
 	return y[(image*s.C+first)*s.OH*s.OW:][:lanes*s.OH*s.OW], lanes, p.taken[n*p.out() : (n+1)*p.out()]
 }
 
@@ -92,7 +94,7 @@ func (p *pooledSlices) max(room, y []float32, image, slice int) {
 	}
 	maxima := room[p.in():]
 	p.kernel.Max(maxima, taken, room, all, s.ReLU)
-	vec.Transpose(to, maxima, plane, BlockLanes, plane, lanes)
+	vec.Transpose(to, maxima, plane, shape.BlockLanes, plane, lanes)
 }
 
 // grad makes the gradient of a slice of results from that of the outputs.
@@ -103,10 +105,10 @@ func (p *pooledSlices) grad(room, dy []float32, image, slice int) []float32 {
 	if !s.OutBlocks {
 		planes := from
 		from = room[p.in():]
-		if lanes < BlockLanes {
+		if lanes < shape.BlockLanes {
 			clear(from)
 		}
-		vec.Transpose(from, planes, BlockLanes, plane, lanes, plane)
+		vec.Transpose(from, planes, shape.BlockLanes, plane, lanes, plane)
 	}
 	p.kernel.MaxGrad(room, from, taken, vpool.Rows{To: s.H})
 	return p.results(room)

@@ -6,11 +6,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/alloctest"
 )
 
 // slicePooled are small images: channels that fill slices and that do not, tiles that reach beyond results, and padding.
-var slicePooled = []ConvShape{
+var slicePooled = []shape.Conv{
 	conv2(17, 20, 50, 1, 12, 12, 5, 5, 1, 0, 1),
 	conv2(16, 16, 32, 1, 7, 9, 5, 5, 1, 2, 1),
 	conv2(35, 18, 16, 1, 6, 5, 3, 3, 1, 1, 1),
@@ -20,35 +23,35 @@ var slicePooled = []ConvShape{
 // results and that do not, rectified outputs, and images and outputs that lie by planes or in blocks.
 func TestSlicePool(t *testing.T) {
 	for i, s := range slicePooled {
-		eachWinograd(s, func(st Strategy) {
-			for j, window := range poolWindows {
+		eachWinograd(s, func(st shape.Strategy) {
+			for j, window := range kerneltest.PoolWindows {
 				p, ok := pooledShape(s, window, j%3 == 1)
 				if !ok || (i+j+int(st))%2 > 0 { // half of the windows with each form
 					continue
 				}
-				p.ReLU, p.OutBlocks = j%2 == 1, s.Out%BlockLanes == 0 && (i+j)%3 != 0
-				in := s.C%BlockLanes == 0 && j%4 > 1
+				p.ReLU, p.OutBlocks = j%2 == 1, s.Out%shape.BlockLanes == 0 && (i+j)%3 != 0
+				in := s.C%shape.BlockLanes == 0 && j%4 > 1
 				t.Run(fmt.Sprintf("%v, %v, %+v, images in blocks: %t", s, st, p, in), func(t *testing.T) { testSlicePool(t, s, st, p, in) })
 			}
 		})
 	}
 }
 
-func testSlicePool(t *testing.T, s ConvShape, st Strategy, p PoolShape, in bool) {
-	x, w, bias := values(s.N*s.C*size(s.In), 1), values(s.Out*s.depth(), 2), values(s.Out, 3)
-	dy := values(p.N*p.C*p.OH*p.OW, 4)
+func testSlicePool(t *testing.T, s shape.Conv, st shape.Strategy, p PoolShape, in bool) {
+	x, w, bias := kerneltest.Values(s.N*s.C*tiling.Size(s.In), 1), kerneltest.Values(s.Out*s.Depth(), 2), kerneltest.Values(s.Out, 3)
+	dy := kerneltest.Values(p.N*p.C*p.OH*p.OW, 4)
 	x[len(x)/2] = float32(math.NaN())
 	out := p.OutBlocks
 	p.OutBlocks = false
-	conv, err := NewConv(hostMachine(t, 2), s, st)
+	conv, err := NewConv(kerneltest.HostMachine(t, 2), s, st)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool, err := NewPool(hostMachine(t, 2), p)
+	pool, err := NewPool(kerneltest.HostMachine(t, 2), p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	y, results, mask := make([]float32, len(dy)), make([]float32, s.N*s.Out*size(s.OutSize())), make([]int32, pool.MaskWords())
+	y, results, mask := make([]float32, len(dy)), make([]float32, s.N*s.Out*tiling.Size(s.OutSize())), make([]int32, pool.MaskWords())
 	want := ConvGrads{X: x, W: w, DY: results, DX: make([]float32, len(x)), DW: slices.Clone(w), DB: slices.Clone(bias), Add: true}
 	for _, err := range []error{
 		conv.Forward(x, w, bias, results), pool.Forward(results, y, mask, 0), pool.Backward(dy, mask, results), conv.Grads(&want),
@@ -59,7 +62,7 @@ func testSlicePool(t *testing.T, s ConvShape, st Strategy, p PoolShape, in bool)
 	}
 	p.OutBlocks = out
 	for _, groups := range []int{1, 2, 5} {
-		if conv, err = NewConv(hostMachine(t, groups), s, st); err != nil {
+		if conv, err = NewConv(kerneltest.HostMachine(t, groups), s, st); err != nil {
 			t.Fatal(err)
 		}
 		if err := conv.SetBlocks(in, false); err != nil {
@@ -77,8 +80,8 @@ func testSlicePool(t *testing.T, s ConvShape, st Strategy, p PoolShape, in bool)
 func comparePooled(t *testing.T, c *ConvPool, want *ConvGrads, p PoolShape, in bool, bias, dy, y []float32) {
 	t.Helper()
 	s := &c.conv.shape
-	x, mask := lie(want.X, s.N*s.C, in, false), make([]int32, c.MaskWords())
-	dy = lie(dy, p.N*p.C, p.OutBlocks, false)
+	x, mask := kerneltest.Lie(want.X, s.N*s.C, in, false), make([]int32, c.MaskWords())
+	dy = kerneltest.Lie(dy, p.N*p.C, p.OutBlocks, false)
 	got := make([]float32, len(y))
 	for i := range got {
 		got[i] = float32(math.NaN())
@@ -86,7 +89,7 @@ func comparePooled(t *testing.T, c *ConvPool, want *ConvGrads, p PoolShape, in b
 	if err := c.Forward(x, want.W, bias, got, mask); err != nil {
 		t.Fatal(err)
 	}
-	sameBits(t, "outputs", lie(got, p.N*p.C, p.OutBlocks, true), y)
+	kerneltest.SameBits(t, "outputs", kerneltest.Lie(got, p.N*p.C, p.OutBlocks, true), y)
 	for i := 1; i < 8; i++ { // which gradients are asked for
 		g := ConvGrads{X: x, W: want.W, DY: dy, Add: true}
 		if i&1 > 0 {
@@ -102,13 +105,13 @@ func comparePooled(t *testing.T, c *ConvPool, want *ConvGrads, p PoolShape, in b
 			t.Fatal(err)
 		}
 		if g.DX != nil {
-			sameBits(t, "images' gradient", lie(g.DX, s.N*s.C, in, true), want.DX)
+			kerneltest.SameBits(t, "images' gradient", kerneltest.Lie(g.DX, s.N*s.C, in, true), want.DX)
 		}
 		if g.DW != nil {
-			sameBits(t, "weights' gradient", g.DW, want.DW)
+			kerneltest.SameBits(t, "weights' gradient", g.DW, want.DW)
 		}
 		if g.DB != nil {
-			sameBits(t, "biases' gradient", g.DB, want.DB)
+			kerneltest.SameBits(t, "biases' gradient", g.DB, want.DB)
 		}
 	}
 }
@@ -118,18 +121,18 @@ func comparePooled(t *testing.T, c *ConvPool, want *ConvGrads, p PoolShape, in b
 func TestNotSlicePooled(t *testing.T) {
 	small := slicePooled[0]
 	for name, tt := range map[string]struct {
-		shape  ConvShape
-		st     Strategy
+		shape  shape.Conv
+		st     shape.Strategy
 		method PoolMethod
 		want   bool
 	}{
-		"small":      {small, Winograd4, PoolMax, true},
-		"means":      {small, Winograd4, PoolAve, false},
-		"implicit":   {small, Implicit, PoolMax, false},
-		"few images": {conv2(15, 20, 50, 1, 12, 12, 5, 5, 1, 0, 1), Winograd4, PoolMax, false},
-		"patches":    {conv2(16, 16, 16, 1, 18, 18, 3, 3, 1, 1, 1), Winograd4, PoolMax, false},
+		"small":      {small, shape.Winograd4, PoolMax, true},
+		"means":      {small, shape.Winograd4, PoolAve, false},
+		"implicit":   {small, shape.Implicit, PoolMax, false},
+		"few images": {conv2(15, 20, 50, 1, 12, 12, 5, 5, 1, 0, 1), shape.Winograd4, PoolMax, false},
+		"patches":    {conv2(16, 16, 16, 1, 18, 18, 3, 3, 1, 1, 1), shape.Winograd4, PoolMax, false},
 	} {
-		c, err := NewConv(hostMachine(t, 2), tt.shape, tt.st)
+		c, err := NewConv(kerneltest.HostMachine(t, 2), tt.shape, tt.st)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,10 +146,10 @@ func TestNotSlicePooled(t *testing.T) {
 
 // TestTunedSlicePool: with a tuner, results are pooled at once when the strategies of all directions are known.
 func TestTunedSlicePool(t *testing.T) {
-	s, u := slicePooled[0], newScripted(Winograd4)
+	s, u := slicePooled[0], newScripted(shape.Winograd4)
 	p, _ := pooledShape(s, [3]int{2, 2, 0}, false)
-	for d := range Direction(3) {
-		c, err := NewTunedConv(hostMachine(t, 2), s, u)
+	for d := range shape.Direction(3) {
+		c, err := NewTunedConv(kerneltest.HostMachine(t, 2), s, u)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +160,7 @@ func TestTunedSlicePool(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c, err := NewTunedConv(hostMachine(t, 2), s, u)
+	c, err := NewTunedConv(kerneltest.HostMachine(t, 2), s, u)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +173,7 @@ func TestTunedSlicePool(t *testing.T) {
 func TestSlicePoolAllocates(t *testing.T) {
 	s := slicePooled[0]
 	p, _ := pooledShape(s, [3]int{2, 2, 0}, false)
-	conv, err := NewConv(hostMachine(t, 2), s, Winograd4)
+	conv, err := NewConv(kerneltest.HostMachine(t, 2), s, shape.Winograd4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +181,7 @@ func TestSlicePoolAllocates(t *testing.T) {
 	if err != nil || c == nil {
 		t.Fatalf("not pooled, or error %v", err)
 	}
-	g := ConvGrads{X: values(s.N*s.C*size(s.In), 1), W: values(s.Out*s.depth(), 2), DY: values(p.N*p.C*p.OH*p.OW, 3)}
+	g := ConvGrads{X: kerneltest.Values(s.N*s.C*tiling.Size(s.In), 1), W: kerneltest.Values(s.Out*s.Depth(), 2), DY: kerneltest.Values(p.N*p.C*p.OH*p.OW, 3)}
 	g.DX, g.DW = make([]float32, len(g.X)), make([]float32, len(g.W))
 	y, mask := make([]float32, len(g.DY)), make([]int32, c.MaskWords())
 	if n := alloctest.PerRun(3, func() {

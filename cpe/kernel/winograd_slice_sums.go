@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vconv"
 )
 
@@ -19,9 +20,9 @@ type sliceRun struct {
 }
 
 // run is the slices of a point that have some channels.
-func (p *pointPlanes) run(point int, channels span) sliceRun {
-	first := channels.at / winogradLanes
-	return sliceRun{from(p.data, (first*p.points+point)*p.plane), p.points * p.plane, blocks(channels.end(), winogradLanes) - first}
+func (p *pointPlanes) run(point int, channels tiling.Span) sliceRun {
+	first := channels.At / winogradLanes
+	return sliceRun{tiling.From(p.data, (first*p.points+point)*p.plane), p.points * p.plane, tiling.Blocks(channels.End(), winogradLanes) - first}
 }
 
 // sumColumns is how many inputs are added up together at most.
@@ -31,11 +32,11 @@ func sumColumns() int {
 }
 
 // add makes a matrix of outputs x inputs, up to sumColumns of these, of the slices that have them, or adds to it.
-func (s *sliceSums) add(results, inputs sliceRun, outs span, tiles int, sums cpe.Matrix, accumulate bool) {
+func (s *sliceSums) add(results, inputs sliceRun, outs tiling.Span, tiles int, sums cpe.Matrix, accumulate bool) {
 	mr, _ := vconv.PixelSumSize()
 	s.runs.Runs, s.runs.N, s.runs.JumpA, s.runs.JumpB = 1, tiles, results.jump, inputs.jump
-	for row := 0; row < outs.n; {
-		rows := outs.n - row
+	for row := 0; row < outs.N; {
+		rows := outs.N - row
 		s.runs.Ahead = nil
 		for i := range s.ahead {
 			if s.ahead[i].n > 0 {
@@ -43,7 +44,7 @@ func (s *sliceSums) add(results, inputs sliceRun, outs span, tiles int, sums cpe
 				break
 			}
 		}
-		vconv.PixelSums(&s.runs, results.data, inputs.data, sums.Data[row*sums.Ld:], sums.Ld, outs.at%winogradLanes+row, rows, inputs.n*winogradLanes, accumulate)
+		vconv.PixelSums(&s.runs, results.data, inputs.data, sums.Data[row*sums.Ld:], sums.Ld, outs.At%winogradLanes+row, rows, inputs.n*winogradLanes, accumulate)
 		row += rows
 	}
 }
@@ -53,7 +54,7 @@ func (s *sliceSums) fetch(next *sliceRun, rows, mr int) int {
 	s.runs.Ahead, s.runs.JumpAhead = next.data, next.jump
 	n := next.n
 	if n*mr > rows {
-		n = blocks(rows, mr)
+		n = tiling.Blocks(rows, mr)
 	}
 	if next.n -= n; next.n > 0 {
 		next.data = next.data[n*next.jump:]

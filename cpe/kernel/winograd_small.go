@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
@@ -38,29 +40,29 @@ const (
 )
 
 // small reports whether a direction is winogradSmall's: a gradient where a slice of an image fits L1, and the sums fit L2 beside a block.
-func (c *Conv) small(d Direction) bool {
+func (c *Conv) small(d shape.Direction) bool {
 	spec, st := c.machine.Spec(), c.plan.Strategy[d]
-	if d == Forward || !spec.Native() || !st.isWinograd() || c.shape.Group > 1 || c.shape.dilated() || c.shape.N < smallChunks*smallImages {
+	if d == shape.Forward || !spec.Native() || !st.IsWinograd() || c.shape.Group > 1 || c.shape.Dilated() || c.shape.N < smallChunks*smallImages {
 		return false
 	}
-	s, _ := c.shape.byWinograd(&spec, d)
-	form, out := s.winogradForm(st), s.OutSize()
-	image := patchPixels(form, form.Edge(), blocks(out[0], form.Tile), blocks(out[1], form.Tile))
+	s, _ := byWinograd(c.shape, &spec, d)
+	form, out := winogradForm(&s, st), s.OutSize()
+	image := patchPixels(form, form.Edge(), tiling.Blocks(out[0], form.Tile), tiling.Blocks(out[1], form.Tile))
 	sums := newPointRows(form.Points(), s.C, s.Out)
 	return 4*image <= spec.L1Bytes && 4*sums.size <= spec.LDMBytes/8*5
 }
 
 // newPointRows lays out points so that those of a row, a tile or a channel, lie one behind another.
 func newPointRows(points, rows, channels int) pointPlanes {
-	width := blocks(channels, panel) * panel
+	width := tiling.Blocks(channels, panel) * panel
 	p := pointPlanes{points: points, width: width, plane: width, ld: points*width + winogradLanes}
-	p.size = blocks(rows, tileRows)*tileRows*p.ld + 2*panel
+	p.size = tiling.Blocks(rows, tileRows)*tileRows*p.ld + 2*panel
 	return p
 }
 
 // newWinogradSmall prepares gradients of one strategy.
-func newWinogradSmall(c *Conv, directions ...Direction) *winogradSmall {
-	s, spec, form := &c.shape, c.machine.Spec(), c.shape.winogradForm(c.plan.Strategy[directions[0]])
+func newWinogradSmall(c *Conv, directions ...shape.Direction) *winogradSmall {
+	s, spec, form := &c.shape, c.machine.Spec(), winogradForm(&c.shape, c.plan.Strategy[directions[0]])
 	out := s.OutSize()
 	v := &winogradSmall{conv: c, workers: make([]winogradWorker, spec.CoreGroups)}
 	for _, d := range directions {
@@ -70,22 +72,22 @@ func newWinogradSmall(c *Conv, directions ...Direction) *winogradSmall {
 	v.images, v.results = c.gradSquares(form)
 	tiles := v.grid.rows * v.grid.cols
 	fit := spec.LDMBytes / 2 / 4 / (form.Points() * (s.C + s.Out) * tiles)
-	v.block = even(blocks(s.N, smallChunks), max(1, fit), 1)
+	v.block = tiling.Even(tiling.Blocks(s.N, smallChunks), max(1, fit), 1)
 	v.v, v.y = newPointRows(form.Points(), v.block*tiles, s.C), newPointRows(form.Points(), v.block*tiles, s.Out)
 	v.sums = newPointRows(form.Points(), s.C, s.Out)
 	v.sums.size += v.sums.width
-	weights := &winogradConv{conv: c, direction: InputGradient, unturned: true, grid: v.grid, in: s.Out, out: s.C, workers: v.workers}
-	v.filters = &filters{&winogradTiles{winogradConv: weights}, blocks(s.C, panel)*s.Out*panel + winogradLanes}
+	weights := &winogradConv{conv: c, direction: shape.InputGradient, unturned: true, grid: v.grid, in: s.Out, out: s.C, workers: v.workers}
+	v.filters = &filters{&winogradTiles{winogradConv: weights}, tiling.Blocks(s.C, panel)*s.Out*panel + winogradLanes}
 	return v
 }
 
 // stages lists the steps.
 func (b *winogradSmall) stages() []stage {
 	list := []stage{{b, 0}}
-	if b.grads[InputGradient] {
+	if b.grads[shape.InputGradient] {
 		list = []stage{{b.filters, 0}, {b, 0}}
 	}
-	if b.grads[WeightGradient] {
+	if b.grads[shape.WeightGradient] {
 		list = append(list, stage{&smallCollect{b}, 0})
 	}
 	return list
@@ -94,14 +96,14 @@ func (b *winogradSmall) stages() []stage {
 // scratch is what they take: mapped weights and, behind them, the sums of chunks.
 func (b *winogradSmall) scratch() cpe.Scratch {
 	common := b.sumsFrom()
-	if b.grads[WeightGradient] {
+	if b.grads[shape.WeightGradient] {
 		common += smallChunks * b.sums.size
 	}
 	return cpe.Scratch{Common: common, Group: b.memory()}
 }
 
 func (b *winogradSmall) sumsFrom() int {
-	if b.grads[InputGradient] {
+	if b.grads[shape.InputGradient] {
 		return b.filters.size()
 	}
 	return 0
@@ -121,10 +123,10 @@ func (b *winogradSmall) chunk(g *cpe.CoreGroup, i int) pointPlanes {
 // Name returns "convolution" and the direction.
 func (b *winogradSmall) Name() string {
 	switch {
-	case !b.grads[WeightGradient]:
-		return "convolution " + InputGradient.String()
-	case !b.grads[InputGradient]:
-		return "convolution " + WeightGradient.String()
+	case !b.grads[shape.WeightGradient]:
+		return "convolution " + shape.InputGradient.String()
+	case !b.grads[shape.InputGradient]:
+		return "convolution " + shape.WeightGradient.String()
 	}
 	return "convolution gradients"
 }
@@ -135,7 +137,7 @@ func (b *winogradSmall) RunGroup(g *cpe.CoreGroup) error {
 	w.use(memory[:own])
 	v, y := b.v, b.y
 	v.data, y.data, w.room = memory[own:][:v.size], memory[own+v.size:][:y.size], memory[own+v.size+y.size:]
-	if !b.grads[WeightGradient] {
+	if !b.grads[shape.WeightGradient] {
 		first, last := g.Share(n)
 		b.work(g, w, &v, &y, nil, first, last)
 		return nil
@@ -153,14 +155,14 @@ func (b *winogradSmall) work(g *cpe.CoreGroup, w *winogradWorker, v, y, sums *po
 	for at := first; at < last; at += b.block {
 		end := min(last, at+b.block)
 		b.enter(w, &b.results, b.conv.args.y, y, at, end)
-		if b.grads[WeightGradient] {
+		if b.grads[shape.WeightGradient] {
 			b.enter(w, &b.images, b.conv.args.x, v, at, end)
 			b.addWeights(v, y, sums, end-at, at > first)
 			if b.conv.args.bias != nil {
 				b.addBias(y, sums, end-at, at > first)
 			}
 		}
-		if b.grads[InputGradient] {
+		if b.grads[shape.InputGradient] {
 			b.multiply(g, v, y, end-at)
 			b.leave(w, v, at, end)
 		}
@@ -170,7 +172,7 @@ func (b *winogradSmall) work(g *cpe.CoreGroup, w *winogradWorker, v, y, sums *po
 // gradients are the arrays that those of images and weights go to.
 func (b *winogradSmall) gradients() (dx, dw []float32) {
 	a := &b.conv.args
-	if b.grads[WeightGradient] && b.grads[InputGradient] {
+	if b.grads[shape.WeightGradient] && b.grads[shape.InputGradient] {
 		return a.dx, a.dw
 	}
 	return a.x, a.w
@@ -187,7 +189,7 @@ func (b *winogradSmall) enter(w *winogradWorker, s *squares, x []float32, to *po
 
 // addWeights adds a block's products to the sums, or begins them.
 func (b *winogradSmall) addWeights(v, y, sums *pointPlanes, images int, add bool) {
-	tiles, made := images*b.grid.rows*b.grid.cols, blocks(b.results.channels, winogradLanes)*winogradLanes
+	tiles, made := images*b.grid.rows*b.grid.cols, tiling.Blocks(b.results.channels, winogradLanes)*winogradLanes
 	_, nr := vgemm.Tile()
 	for point := range v.points {
 		left, right, to := v.data[point*v.plane:], y.data[point*y.plane:], sums.data[point*sums.plane:]
@@ -216,7 +218,7 @@ func (b *winogradSmall) addBias(y, sums *pointPlanes, images int, add bool) {
 // multiply makes the points of the images' gradient, in the place of those of the images.
 func (b *winogradSmall) multiply(g *cpe.CoreGroup, v, y *pointPlanes, images int) {
 	u, tiles, deep := g.Common(b.filters.size()), images*b.grid.rows*b.grid.cols, b.results.channels
-	made := blocks(b.images.channels, winogradLanes) * winogradLanes
+	made := tiling.Blocks(b.images.channels, winogradLanes) * winogradLanes
 	_, nr := vgemm.Tile()
 	for point := range v.points {
 		left, weights, to := y.data[point*y.plane:], b.filters.at(u, 0, point), v.data[point*v.plane:]
@@ -253,7 +255,7 @@ func (b *winogradSmall) addSquares(w *winogradWorker, v *pointPlanes, slice, ima
 	}
 	first := image*s.image + slice*winogradLanes*s.h*s.w
 	dx, _ := b.gradients()
-	dx, above := dx[first:], from(b.conv.args.above, first)
+	dx, above := dx[first:], tiling.From(b.conv.args.above, first)
 	height, width := s.h, s.w
 	if width == pitch {
 		height, width = 1, height*width
@@ -262,7 +264,7 @@ func (b *winogradSmall) addSquares(w *winogradWorker, v *pointPlanes, slice, ima
 		line := pixels[((i+s.padH)*pitch+s.padW)*winogradLanes:]
 		if s.blocks {
 			at := i * s.w * winogradLanes
-			copyWhere(dx[at:], line[:width*winogradLanes], from(above, at))
+			copyWhere(dx[at:], line[:width*winogradLanes], tiling.From(above, at))
 		} else {
 			vec.Transpose(dx[i*s.w:], line, s.h*s.w, winogradLanes, width, min(winogradLanes, s.channels-slice*winogradLanes))
 		}

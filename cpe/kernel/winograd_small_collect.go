@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
@@ -17,7 +18,7 @@ func (b *winogradSmall) collectNeed() int {
 
 // Name names the stage.
 func (p *smallCollect) Name() string {
-	return "convolution " + WeightGradient.String() + ", collecting"
+	return "convolution " + shape.WeightGradient.String() + ", collecting"
 }
 
 // RunGroup does a core group's share of the inputs. Without a gradient of the weights, which only the biases may want, there is that of the

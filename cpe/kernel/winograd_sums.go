@@ -1,6 +1,10 @@
 package kernel
 
-import "github.com/swcaffe/swcaffe/cpe"
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+)
 
 // winogradSums is the weight gradient of Winograd's convolution that adds up products at all points over the blocks of patches, one
 // after the other, before it maps the sums to kernels. Each of these steps is a stage that core groups share, so that every sum has
@@ -14,9 +18,9 @@ type winogradSums struct {
 func newWinogradSums(c *winogradGrads) *winogradSums {
 	v := &winogradSums{winogradGrads: c}
 	points, tiles := v.grid.form.Points(), v.grid.most(v.block)
-	v.v, v.y = newPointPanels(points, tiles, v.in, BlockLanes), newPointPanels(points, tiles, v.out, BlockLanes)
+	v.v, v.y = newPointPanels(points, tiles, v.in, shape.BlockLanes), newPointPanels(points, tiles, v.out, shape.BlockLanes)
 	v.sums = newPointPlanes(points, v.out, v.in)
-	v.conv.takes(WeightGradient, cpe.Scratch{Common: v.memory(), Group: v.grid.ownMemory()})
+	v.conv.takes(shape.WeightGradient, cpe.Scratch{Common: v.memory(), Group: v.grid.ownMemory()})
 	return v
 }
 
@@ -58,7 +62,7 @@ type sumsEnter struct{ sumsBlock }
 
 // Name names the stage.
 func (e *sumsEnter) Name() string {
-	return "convolution " + WeightGradient.String() + ", mapping images"
+	return "convolution " + shape.WeightGradient.String() + ", mapping images"
 }
 
 // RunGroup maps a core group's share.
@@ -73,7 +77,7 @@ func (e *sumsEnter) RunGroup(g *cpe.CoreGroup) error {
 type sumsMultiply struct{ sumsBlock }
 
 // Name names the stage.
-func (p *sumsMultiply) Name() string { return "convolution " + WeightGradient.String() }
+func (p *sumsMultiply) Name() string { return "convolution " + shape.WeightGradient.String() }
 
 // RunGroup multiplies a core group's share of the points' panels of inputs.
 func (p *sumsMultiply) RunGroup(g *cpe.CoreGroup) error {
@@ -85,20 +89,20 @@ func (p *sumsMultiply) RunGroup(g *cpe.CoreGroup) error {
 
 // addPanels does a core group's share of the panels. The operands of the next are fetched meanwhile.
 func (p *sumsMultiply) addPanels(g *cpe.CoreGroup, inputs, results, sums *pointPlanes) {
-	wide, tiles, outs := even(p.in, sumColumns(), winogradLanes), p.tiles(p.first, p.last), span{0, p.out}
-	panels := blocks(p.in, wide)
+	wide, tiles, outs := tiling.Even(p.in, sumColumns(), winogradLanes), p.tiles(p.first, p.last), tiling.Span{At: 0, N: p.out}
+	panels := tiling.Blocks(p.in, wide)
 	var s sliceSums
 	lo, hi := g.Share(p.grid.form.Points() * panels)
 	point, panel := lo/panels, lo%panels
 	for i := lo; i < hi; i++ {
-		y, v := results.run(point, outs), inputs.run(point, nthSpan(panel, wide, p.in))
+		y, v := results.run(point, outs), inputs.run(point, tiling.Nth(panel, wide, p.in))
 		to := sums.matrix(point, panel*wide)
 		if panel++; panel == panels {
 			point, panel = point+1, 0
 		}
 		s.ahead = [2]sliceRun{}
 		if i+1 < hi {
-			s.ahead[0] = inputs.run(point, nthSpan(panel, wide, p.in))
+			s.ahead[0] = inputs.run(point, tiling.Nth(panel, wide, p.in))
 			if panel == 0 {
 				s.ahead[1] = results.run(point, outs)
 			}
@@ -115,7 +119,7 @@ type sumsCollect struct {
 
 // Name names the stage.
 func (s *sumsCollect) Name() string {
-	return "convolution " + WeightGradient.String() + ", collecting"
+	return "convolution " + shape.WeightGradient.String() + ", collecting"
 }
 
 // RunGroup does a core group's share of the output channels.
@@ -124,7 +128,7 @@ func (s *sumsCollect) RunGroup(g *cpe.CoreGroup) error {
 	w.use(g.Memory(s.grid.ownMemory()))
 	_, _, sums := s.planes(g)
 	const most = collectSlices * winogradLanes
-	chunks := blocks(s.in, most)
+	chunks := tiling.Blocks(s.in, most)
 	lo, hi := g.Share(s.out * chunks)
 	for i := lo; i < hi; i++ {
 		out, first := i/chunks, i%chunks*most

@@ -8,14 +8,16 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/simd/isa"
 )
 
 // winogradErrors are the tolerances of Winograd's convolution, relative to the deviation of a sum of products of values of unit
 // variance.
-var winogradErrors = map[Strategy]float64{Winograd2: 2e-5, Winograd4: 2e-4, Winograd5: 2e-4}
+var winogradErrors = map[shape.Strategy]float64{shape.Winograd2: 2e-5, shape.Winograd4: 2e-4, shape.Winograd5: 2e-4}
 
-var winogradShapes = []ConvShape{
+var winogradShapes = []shape.Conv{
 	conv2(1, 1, 1, 1, 1, 1, 3, 3, 1, 1, 1),
 	conv2(2, 3, 4, 1, 6, 5, 3, 3, 1, 1, 1),
 	conv2(2, 5, 7, 1, 7, 9, 3, 3, 1, 0, 1),
@@ -27,7 +29,7 @@ var winogradShapes = []ConvShape{
 	conv2(6, 18, 36, 1, 14, 14, 3, 3, 1, 1, 1),
 	conv2(2, 200, 10, 1, 5, 6, 3, 3, 1, 1, 1),  // channels of more than one panel
 	conv2(1, 410, 390, 1, 4, 5, 3, 3, 1, 1, 1), // weights so many that they stay in L2 of the host
-	{1, 4, 5, 1, []int{6, 10}, []int{3, 3}, []int{1, 1}, []int{0, 2}, []int{1, 1}},
+	{N: 1, C: 4, Out: 5, Group: 1, In: []int{6, 10}, Kernel: []int{3, 3}, Stride: []int{1, 1}, Pad: []int{0, 2}, Dilation: []int{1, 1}},
 	conv2(1, 1, 1, 1, 1, 1, 5, 5, 1, 2, 1),
 	conv2(2, 3, 4, 1, 6, 5, 5, 5, 1, 0, 1),
 	conv2(1, 17, 33, 1, 13, 11, 5, 5, 1, 2, 1),
@@ -35,16 +37,16 @@ var winogradShapes = []ConvShape{
 	conv2(3, 40, 26, 2, 7, 7, 5, 5, 1, 2, 1),
 	conv2(1, 2, 3, 1, 9, 131, 5, 5, 1, 2, 1),
 	conv2(4, 18, 36, 1, 14, 14, 5, 5, 1, 1, 1),
-	{1, 4, 5, 1, []int{6, 10}, []int{5, 5}, []int{1, 1}, []int{0, 3}, []int{1, 1}},
+	{N: 1, C: 4, Out: 5, Group: 1, In: []int{6, 10}, Kernel: []int{5, 5}, Stride: []int{1, 1}, Pad: []int{0, 3}, Dilation: []int{1, 1}},
 }
 
 // maxSimulated are the most filters of one channel that short tests simulate.
 const maxSimulated = 1 << 16
 
 // eachWinograd calls f for the strategies of Winograd that can compute a shape.
-func eachWinograd(s ConvShape, f func(st Strategy)) {
+func eachWinograd(s shape.Conv, f func(st shape.Strategy)) {
 	for _, st := range winogradStrategies {
-		if s.winogradable(st) {
+		if winogradable(&s, st) {
 			f(st)
 		}
 	}
@@ -74,30 +76,30 @@ func relativeError(got []float32, want []float64, terms int) float64 {
 func TestWinograd(t *testing.T) {
 	for _, s := range winogradShapes {
 		want := newConvCase(s, normal)
-		onMachines(t, func(t *testing.T, m *cpe.Machine) {
+		kerneltest.OnMachines(t, func(t *testing.T, m *cpe.Machine) {
 			if testing.Short() && !m.Native() && s.C*s.Out > maxSimulated {
 				t.Skip("it takes long, and is for the host's many weights")
 			}
-			eachWinograd(s, func(st Strategy) {
+			eachWinograd(s, func(st shape.Strategy) {
 				t.Run(st.String()+" "+s.String(), func(t *testing.T) { testWinograd(t, m, s, st, want) })
 			})
 		})
 	}
 }
 
-func testWinograd(t *testing.T, m *cpe.Machine, s ConvShape, st Strategy, want *convCase) {
+func testWinograd(t *testing.T, m *cpe.Machine, s shape.Conv, st shape.Strategy, want *convCase) {
 	c, err := NewConv(m, s, st)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := c.Plan().Strategy; got != [3]Strategy{st, st, st} {
+	if got := c.Plan().Strategy; got != [3]shape.Strategy{st, st, st} {
 		t.Fatalf("strategies %v", got)
 	}
 	checkWinograd(t, m, s, st, c, want)
 }
 
 // checkWinograd compares what a convolution computes with what it should, twice.
-func checkWinograd(t *testing.T, m *cpe.Machine, s ConvShape, st Strategy, c *Conv, want *convCase) {
+func checkWinograd(t *testing.T, m *cpe.Machine, s shape.Conv, st shape.Strategy, c *Conv, want *convCase) {
 	t.Helper()
 	check := func(what string, got []float32, want []float64, terms int) {
 		if e := relativeError(got, want, terms); !(e < winogradErrors[st]) {
@@ -125,7 +127,7 @@ func checkWinograd(t *testing.T, m *cpe.Machine, s ConvShape, st Strategy, c *Co
 		if err := c.WeightGradTo(want.x, want.dy, dwAgain, db, false); err != nil {
 			t.Fatal(err)
 		}
-		near(t, "db", db, want.biasGrads(s), len(want.dy)/s.Out)
+		kerneltest.Near(t, "db", db, want.biasGrads(s), len(want.dy)/s.Out)
 	}
 	check("y", y, want.wantY, len(want.w)/s.Out)
 	check("dx", dx, want.wantDX, len(want.w)/s.C)
@@ -137,17 +139,17 @@ func checkWinograd(t *testing.T, m *cpe.Machine, s ConvShape, st Strategy, c *Co
 
 // TestWinogradIsRejected: shapes that it cannot compute get another strategy, whose plan says so.
 func TestWinogradIsRejected(t *testing.T) {
-	for _, s := range []ConvShape{
+	for _, s := range []shape.Conv{
 		conv2(1, 4, 4, 1, 9, 9, 7, 7, 1, 3, 1), conv2(1, 4, 4, 1, 9, 9, 3, 3, 2, 1, 1),
 		conv2(1, 4, 4, 1, 9, 9, 3, 2, 1, 1, 1),
-		{1, 4, 4, 1, []int{9}, []int{3}, []int{1}, []int{1}, []int{1}},
-		{1, 2, 2, 1, []int{4, 5, 6}, []int{3, 3, 3}, []int{1, 1, 1}, []int{1, 1, 1}, []int{1, 1, 1}},
+		{N: 1, C: 4, Out: 4, Group: 1, In: []int{9}, Kernel: []int{3}, Stride: []int{1}, Pad: []int{1}, Dilation: []int{1}},
+		{N: 1, C: 2, Out: 2, Group: 1, In: []int{4, 5, 6}, Kernel: []int{3, 3, 3}, Stride: []int{1, 1, 1}, Pad: []int{1, 1, 1}, Dilation: []int{1, 1, 1}},
 	} {
-		onMachines(t, func(t *testing.T, m *cpe.Machine) { rejectsWinograd(t, m, s) })
+		kerneltest.OnMachines(t, func(t *testing.T, m *cpe.Machine) { rejectsWinograd(t, m, s) })
 	}
 }
 
-func rejectsWinograd(t *testing.T, m *cpe.Machine, s ConvShape) {
+func rejectsWinograd(t *testing.T, m *cpe.Machine, s shape.Conv) {
 	t.Helper()
 	for _, st := range winogradStrategies {
 		c, err := NewConv(m, s, st)
@@ -155,8 +157,8 @@ func rejectsWinograd(t *testing.T, m *cpe.Machine, s ConvShape) {
 			t.Fatal(err)
 		}
 		for d, got := range c.Plan().Strategy {
-			if got.isWinograd() || got == Auto {
-				t.Errorf("%v, %v: strategy %v", s, Direction(d), got)
+			if got.IsWinograd() || got == shape.Auto {
+				t.Errorf("%v, %v: strategy %v", s, shape.Direction(d), got)
 			}
 		}
 	}
@@ -166,11 +168,11 @@ func rejectsWinograd(t *testing.T, m *cpe.Machine, s ConvShape) {
 func TestWinogradNeedsLDM(t *testing.T) {
 	s := conv2(1, 8, 8, 1, 12, 12, 3, 3, 1, 1, 1)
 	for _, c := range []struct {
-		st  Strategy
+		st  shape.Strategy
 		ldm int
 		ok  bool
-	}{{Winograd4, 6 << 10, true}, {Winograd4, 5 << 10, false}, {Winograd2, 5 << 10, true}, {Winograd2, 2 << 10, false}} {
-		spec := machine(t, "sw26010", true).Spec()
+	}{{shape.Winograd4, 6 << 10, true}, {shape.Winograd4, 5 << 10, false}, {shape.Winograd2, 5 << 10, true}, {shape.Winograd2, 2 << 10, false}} {
+		spec := kerneltest.Machine(t, "sw26010", true).Spec()
 		spec.LDMBytes = c.ldm
 		m, err := cpe.New(spec, cpe.Functional)
 		if err != nil {
@@ -179,7 +181,7 @@ func TestWinogradNeedsLDM(t *testing.T) {
 		defer m.Close()
 		t.Run(fmt.Sprintf("%v in %d bytes", c.st, c.ldm), func(t *testing.T) {
 			if !c.ok {
-				if _, err := NewConv(m, s, c.st); !isLDM(err) {
+				if _, err := NewConv(m, s, c.st); !kerneltest.IsLDM(err) {
 					t.Errorf("error %v, want one about LDM", err)
 				}
 				return
@@ -200,26 +202,26 @@ func TestHostStrategy(t *testing.T) {
 	}
 	all := [3]bool{true, true, true}
 	for _, c := range []struct {
-		s        ConvShape
+		s        shape.Conv
 		winograd [3]bool
 	}{
 		{conv2(8, 256, 256, 1, 56, 56, 3, 3, 1, 1, 1), all},
 		{conv2(8, 64, 64, 1, 224, 224, 3, 3, 1, 1, 1), all},
-		{conv2(8, 3, 64, 1, 224, 224, 3, 3, 1, 1, 1), [3]bool{InputGradient: true}},
+		{conv2(8, 3, 64, 1, 224, 224, 3, 3, 1, 1, 1), [3]bool{shape.InputGradient: true}},
 		{conv2(8, 64, 64, 64, 56, 56, 3, 3, 1, 1, 1), [3]bool{}},
-		{conv2(8, 128, 128, 8, 28, 28, 3, 3, 1, 1, 1), [3]bool{Forward: true, InputGradient: true}},
+		{conv2(8, 128, 128, 8, 28, 28, 3, 3, 1, 1, 1), [3]bool{shape.Forward: true, shape.InputGradient: true}},
 		{conv2(8, 128, 128, 32, 28, 28, 3, 3, 1, 1, 1), [3]bool{}},
-		{conv2(1, 512, 512, 1, 4, 4, 3, 3, 1, 1, 1), [3]bool{WeightGradient: true, InputGradient: true}},
+		{conv2(1, 512, 512, 1, 4, 4, 3, 3, 1, 1, 1), [3]bool{shape.WeightGradient: true, shape.InputGradient: true}},
 		{conv2(8, 256, 256, 1, 56, 56, 5, 5, 1, 2, 1), all},
 		{conv2(8, 256, 256, 1, 56, 56, 7, 7, 1, 3, 1), [3]bool{}},
 	} {
-		found, err := chooseStrategies(&spec, c.s, Auto)
+		found, err := chooseStrategies(&spec, c.s, shape.Auto)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for d, st := range found.chosen {
-			if st.isWinograd() != c.winograd[d] {
-				t.Errorf("%v, %v: %v", c.s, Direction(d), st)
+			if st.IsWinograd() != c.winograd[d] {
+				t.Errorf("%v, %v: %v", c.s, shape.Direction(d), st)
 			}
 		}
 	}
@@ -229,15 +231,15 @@ func TestHostStrategy(t *testing.T) {
 // less work; what it cannot compute is computed otherwise.
 func TestEitherWinograd(t *testing.T) {
 	few, many := conv2(1, 4, 4, 1, 6, 6, 3, 3, 1, 1, 1), conv2(16, 64, 64, 1, 12, 12, 3, 3, 1, 1, 1)
-	onMachines(t, func(t *testing.T, m *cpe.Machine) {
+	kerneltest.OnMachines(t, func(t *testing.T, m *cpe.Machine) {
 		for _, c := range []struct {
-			s           ConvShape
-			host, model Strategy
+			s           shape.Conv
+			host, model shape.Strategy
 		}{
-			{few, Winograd2, Winograd2}, {many, Winograd4, Winograd2}, {conv2(1, 4, 4, 1, 8, 8, 5, 5, 1, 2, 1), Winograd4, Winograd4},
-			{conv2(1, 4, 4, 1, 8, 8, 7, 7, 1, 3, 1), Implicit, Explicit},
+			{few, shape.Winograd2, shape.Winograd2}, {many, shape.Winograd4, shape.Winograd2}, {conv2(1, 4, 4, 1, 8, 8, 5, 5, 1, 2, 1), shape.Winograd4, shape.Winograd4},
+			{conv2(1, 4, 4, 1, 8, 8, 7, 7, 1, 3, 1), shape.Implicit, shape.Explicit},
 		} {
-			conv, err := NewConv(m, c.s, Winograd)
+			conv, err := NewConv(m, c.s, shape.Winograd)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -245,7 +247,7 @@ func TestEitherWinograd(t *testing.T) {
 			if m.Native() {
 				want = c.host
 			}
-			if got := conv.Plan().Strategy[Forward]; got != want {
+			if got := conv.Plan().Strategy[shape.Forward]; got != want {
 				t.Errorf("%v: %v, want %v", c.s, got, want)
 			}
 		}

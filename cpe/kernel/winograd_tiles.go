@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
@@ -25,14 +27,14 @@ func newWinogradTiles(c *winogradConv, spec *cpe.Spec) []stage {
 	points := v.grid.form.Points()
 	each := points * (v.in + v.out)
 	patches, n := v.grid.patches(), max(fewTiles, spec.LDMBytes/4/each)/v.grid.together()
-	v.block = even(patches, max(1, min(n, blocks(patches, 4*spec.CoreGroups))), 1)
+	v.block = tiling.Even(patches, max(1, min(n, tiling.Blocks(patches, 4*spec.CoreGroups))), 1)
 	tiles := v.grid.most(v.block)
 	v.v, v.r = newPointPlanes(points, tiles, v.in), newPointPlanes(points, tiles, v.out)
-	if v.slices = v.in%BlockLanes == 0; v.slices {
-		v.v, v.r = newPointPanels(points, tiles, v.in, BlockLanes), newPointPanels(points, tiles, v.out, BlockLanes)
+	if v.slices = v.in%shape.BlockLanes == 0; v.slices {
+		v.v, v.r = newPointPanels(points, tiles, v.in, shape.BlockLanes), newPointPanels(points, tiles, v.out, shape.BlockLanes)
 	}
-	v.depth = even(v.in, max(64, spec.L1Bytes/4/4*3/panel), 1)
-	v.filters = &filters{v, blocks(v.out, panel)*v.in*panel + winogradLanes}
+	v.depth = tiling.Even(v.in, max(64, spec.L1Bytes/4/4*3/panel), 1)
+	v.filters = &filters{v, tiling.Blocks(v.out, panel)*v.in*panel + winogradLanes}
 	v.conv.takes(v.direction, cpe.Scratch{Common: v.filters.size(), Group: v.memory()})
 	return []stage{{v.filters, 0}, {v, 0}}
 }
@@ -50,7 +52,7 @@ func (v *winogradTiles) RunGroup(g *cpe.CoreGroup) error {
 	w.use(part(memory, 0, own))
 	inputs, results := v.v, v.r
 	inputs.data, results.data = part(memory, own, v.v.size), part(memory, own+v.v.size, v.r.size)
-	w.room = from(memory, own+v.v.size+v.r.size)
+	w.room = tiling.From(memory, own+v.v.size+v.r.size)
 	first, end, block := v.share(g)
 	for ; first < end; first += block {
 		last := min(first+block, end)
@@ -67,7 +69,7 @@ func (v *winogradTiles) RunGroup(g *cpe.CoreGroup) error {
 // share returns a core group's share of the patches, and of how many its blocks are, of shares as the groups' pace has it.
 func (v *winogradTiles) share(g *cpe.CoreGroup) (first, end, block int) {
 	first, end = g.Share(v.grid.patches())
-	return first, end, even(end-first, v.block, 1)
+	return first, end, tiling.Even(end-first, v.block, 1)
 }
 
 // enter maps the inputs of patches.
@@ -86,7 +88,7 @@ func (v *winogradTiles) enter(w *winogradWorker, to *pointPlanes, group, first, 
 // leave maps results to the outputs of patches.
 func (v *winogradTiles) leave(w *winogradWorker, src *pointPlanes, group, first, last int) {
 	w.to = v.outputs(group, 0)
-	slices, before := blocks(v.out, winogradLanes), v.grid.patch(first).first
+	slices, before := tiling.Blocks(v.out, winogradLanes), v.grid.patch(first).first
 	for i := range (last - first) * slices {
 		p := v.grid.patch(first + i/slices)
 		lanes := min(winogradLanes, v.out-i%slices*winogradLanes)
@@ -101,7 +103,7 @@ func (v *winogradTiles) multiply(g *cpe.CoreGroup, inputs, results *pointPlanes,
 		weights := v.filters.at(u, group, point)
 		if v.slices {
 			for first := 0; first < v.out; first += panel {
-				multiplySlices(inputs, results, span{point, 1}, span{0, v.in}, span{first, min(panel, v.out-first)}, span{0, tiles}, weights[first*v.in:], 0, false)
+				multiplySlices(inputs, results, tiling.Span{At: point, N: 1}, tiling.Span{At: 0, N: v.in}, tiling.Span{At: first, N: min(panel, v.out-first)}, tiling.Span{At: 0, N: tiles}, weights[first*v.in:], 0, false)
 			}
 			continue
 		}
@@ -112,7 +114,7 @@ func (v *winogradTiles) multiply(g *cpe.CoreGroup, inputs, results *pointPlanes,
 // multiplyPanels makes the results at one point: the operands lie as the micro-kernel reads them.
 func (v *winogradTiles) multiplyPanels(inputs cpe.Matrix, weights []float32, results cpe.Matrix, tiles int) {
 	_, nr := vgemm.Tile()
-	made := blocks(v.out, winogradLanes) * winogradLanes
+	made := tiling.Blocks(v.out, winogradLanes) * winogradLanes
 	for first := 0; first < v.out; first += panel {
 		for k0 := 0; k0 < v.in; k0 += v.depth {
 			k := min(v.depth, v.in-k0)

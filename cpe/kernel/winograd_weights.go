@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
@@ -34,20 +36,20 @@ func collectNeed(f vwinograd.Form) int {
 
 // winogradGradStages returns the stages of the weight gradient.
 func winogradGradStages(c *Conv) []stage {
-	s, form := &c.shape, c.shape.winogradForm(c.plan.Strategy[WeightGradient])
+	s, form := &c.shape, winogradForm(&c.shape, c.plan.Strategy[shape.WeightGradient])
 	spec := c.machine.Spec()
 	v := &winogradGrads{conv: c, in: s.C / s.Group, out: s.Out / s.Group}
 	out := s.OutSize()
 	v.grid = newSubGrids(&spec, form, s, out)
 	v.images, v.results = c.gradSquares(form)
-	v.block = even(v.grid.patches(), max(1, gradTiles/v.grid.together()), 1)
+	v.block = tiling.Even(v.grid.patches(), max(1, gradTiles/v.grid.together()), 1)
 	v.biases = pages.Make[float64](s.Group * v.results.slices() * winogradLanes)
 	v.workers = make([]winogradWorker, spec.CoreGroups)
-	if oneBlock := v.block >= v.grid.patches(); oneBlock || s.manyWeights(&spec, form, WeightGradient) {
-		c.does[WeightGradient] = WinogradPanelSums
+	if oneBlock := v.block >= v.grid.patches(); oneBlock || manyWeights(s, &spec, form, shape.WeightGradient) {
+		c.does[shape.WeightGradient] = WinogradPanelSums
 		return newWinogradGradPanels(v, &spec).stages()
 	}
-	c.does[WeightGradient] = WinogradSums
+	c.does[shape.WeightGradient] = WinogradSums
 	return newWinogradSums(v).stages()
 }
 
@@ -60,7 +62,7 @@ func (v *winogradGrads) tiles(first, last int) int {
 func (v *winogradGrads) enter(g *cpe.CoreGroup, group, first, last int, inputs, results *pointPlanes) {
 	w := &v.workers[g.Index()]
 	x := v.images.of(v.conv.args.x, group, v.conv.shape.Group)
-	y := from(v.conv.args.y, group*v.out*v.results.h*v.results.w)
+	y := tiling.From(v.conv.args.y, group*v.out*v.results.h*v.results.w)
 	n, slices, before := v.images.slices(), v.images.slices()+v.results.slices(), v.grid.patch(first).first
 	lo, hi := g.Share((last - first) * slices)
 	for i := lo; i < hi; i++ {
@@ -77,7 +79,7 @@ func (v *winogradGrads) enter(g *cpe.CoreGroup, group, first, last int, inputs, 
 func (v *winogradGrads) collect(w *winogradWorker, block cpe.Block, out, first, lanes int, add bool) {
 	form := v.grid.form
 	r, taps := form.Kernel, form.Taps()
-	slices := blocks(lanes, winogradLanes)
+	slices := tiling.Blocks(lanes, winogradLanes)
 	n := slices * winogradLanes
 	grads := v.conv.args.w[(out*v.in+first)*taps:]
 	kernels, turned := w.pixels[:taps*n], w.pixels[taps*n:2*taps*n]

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/tuningpb"
 )
@@ -32,7 +33,7 @@ func (t *Tuner) read(text []byte) error {
 			source.Pos("machine"), p.GetMachine(), t.machine)
 	}
 	for i, c := range p.Convolution {
-		k := key{c.GetShape(), kernel.Direction(c.GetDirection())}
+		k := key{c.GetShape(), shape.Direction(c.GetDirection())}
 		at := source.Pos(fmt.Sprintf("convolution[%d]", i))
 		if _, twice := t.entries[k]; twice {
 			return fmt.Errorf("%s: the %v of %s is tuned twice", at, k.direction, k.shape)
@@ -52,8 +53,8 @@ func (t *Tuner) read(text []byte) error {
 }
 
 // strategy is the kernels' value of one in a file.
-func strategy(s tuningpb.ConvolutionStrategy) kernel.Strategy {
-	st, err := kernel.ParseStrategy(strings.ToLower(s.String()))
+func strategy(s tuningpb.ConvolutionStrategy) shape.Strategy {
+	st, err := shape.ParseStrategy(strings.ToLower(s.String()))
 	if err != nil {
 		panic("tune: a strategy of the file format that kernels do not have: " + err.Error())
 	}
@@ -85,4 +86,4 @@ func (t *Tuner) save() error {
 }
 
 // name is a strategy as the file writes it.
-func name(s kernel.Strategy) string { return strings.ToUpper(s.String()) }
+func name(s shape.Strategy) string { return strings.ToUpper(s.String()) }

@@ -18,6 +18,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
 // Tuner is a tuning file in use. It implements kernel.Tuner.
@@ -32,12 +33,12 @@ type Tuner struct {
 // key is what is tuned: a direction of a convolution, whose shape, and how images lie, is written as kernel.Task does.
 type key struct {
 	shape     string
-	direction kernel.Direction
+	direction shape.Direction
 }
 
 // entry is what is known about it.
 type entry struct {
-	strategy kernel.Strategy
+	strategy shape.Strategy
 	took     []kernel.Timing // fastest first
 	threads  int
 }
@@ -60,7 +61,7 @@ func Open(path string, spec cpe.Spec, log *logrus.Logger) (*Tuner, error) {
 }
 
 // Choice implements kernel.Tuner.
-func (t *Tuner) Choice(task kernel.Task) (kernel.Strategy, bool) {
+func (t *Tuner) Choice(task kernel.Task) (shape.Strategy, bool) {
 	e, ok := t.entries[key{task.String(), task.Direction}]
 	return e.strategy, ok
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
 func spec(t *testing.T, machine string) cpe.Spec {
@@ -35,18 +36,18 @@ func open(t *testing.T, path string) (*Tuner, *bytes.Buffer) {
 }
 
 var (
-	square = kernel.ConvShape{
+	square = shape.Conv{
 		N: 4, C: 3, Out: 8, Group: 1,
 		In: []int{9, 7}, Kernel: []int{3, 3}, Stride: []int{1, 1}, Pad: []int{1, 1}, Dilation: []int{1, 1},
 	}
-	wide = kernel.ConvShape{
+	wide = shape.Conv{
 		N: 4, C: 3, Out: 8, Group: 1,
 		In: []int{7, 9}, Kernel: []int{3, 3}, Stride: []int{1, 1}, Pad: []int{1, 1}, Dilation: []int{1, 1},
 	}
 )
 
 // task is that of images and results by planes.
-func task(s kernel.ConvShape, d kernel.Direction) kernel.Task {
+func task(s shape.Conv, d shape.Direction) kernel.Task {
 	return kernel.Task{Shape: s, Direction: d}
 }
 
@@ -54,17 +55,17 @@ func task(s kernel.ConvShape, d kernel.Direction) kernel.Task {
 func TestWhatIsMeasuredIsReadAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.prototxt")
 	u, out := open(t, path)
-	if _, known := u.Choice(task(square, kernel.Forward)); known {
+	if _, known := u.Choice(task(square, shape.Forward)); known {
 		t.Error("a new file knows a choice")
 	}
 	took := []kernel.Timing{
-		{Strategy: kernel.Explicit, Time: 3 * time.Millisecond}, {Strategy: kernel.Winograd4, Time: 1500 * time.Microsecond},
-		{Strategy: kernel.Implicit, Time: 2 * time.Millisecond},
+		{Strategy: shape.Explicit, Time: 3 * time.Millisecond}, {Strategy: shape.Winograd4, Time: 1500 * time.Microsecond},
+		{Strategy: shape.Implicit, Time: 2 * time.Millisecond},
 	}
-	if err := u.Measured(task(square, kernel.Forward), took); err != nil {
+	if err := u.Measured(task(square, shape.Forward), took); err != nil {
 		t.Fatal(err)
 	}
-	if err := u.Measured(task(wide, kernel.InputGradient), took[:1]); err != nil {
+	if err := u.Measured(task(wide, shape.InputGradient), took[:1]); err != nil {
 		t.Fatal(err)
 	}
 	if want := "winograd4 (winograd4 1.5 ms, implicit 2 ms, explicit 3 ms)"; !strings.Contains(out.String(), want) {
@@ -72,13 +73,13 @@ func TestWhatIsMeasuredIsReadAgain(t *testing.T) {
 	}
 	for what, u := range map[string]*Tuner{"the tuner": u, "the file": reopened(t, path)} {
 		for _, c := range []struct {
-			shape     kernel.ConvShape
-			direction kernel.Direction
-			want      kernel.Strategy
+			shape     shape.Conv
+			direction shape.Direction
+			want      shape.Strategy
 			known     bool
 		}{
-			{square, kernel.Forward, kernel.Winograd4, true}, {square, kernel.InputGradient, 0, false},
-			{wide, kernel.InputGradient, kernel.Explicit, true}, {wide, kernel.Forward, 0, false},
+			{square, shape.Forward, shape.Winograd4, true}, {square, shape.InputGradient, 0, false},
+			{wide, shape.InputGradient, shape.Explicit, true}, {wide, shape.Forward, 0, false},
 		} {
 			if got, known := u.Choice(task(c.shape, c.direction)); known != c.known || known && got != c.want {
 				t.Errorf("%s chooses %v (%t) for the %v of %v, want %v (%t)", what, got, known, c.direction, c.shape, c.want, c.known)
@@ -89,12 +90,12 @@ func TestWhatIsMeasuredIsReadAgain(t *testing.T) {
 
 // TestChoice: another strategy than the cost model's, which is measured first, is taken if it is clearly faster.
 func TestChoice(t *testing.T) {
-	for other, want := range map[time.Duration]kernel.Strategy{
-		110: kernel.Winograd4, 100: kernel.Winograd4, 96: kernel.Winograd4, 94: kernel.Implicit, 50: kernel.Implicit,
+	for other, want := range map[time.Duration]shape.Strategy{
+		110: shape.Winograd4, 100: shape.Winograd4, 96: shape.Winograd4, 94: shape.Implicit, 50: shape.Implicit,
 	} {
 		u, _ := open(t, filepath.Join(t.TempDir(), "t"))
 		asked := kernel.Task{Shape: square, ImagesInBlocks: true}
-		took := []kernel.Timing{{Strategy: kernel.Winograd4, Time: 100}, {Strategy: kernel.Explicit, Time: 200}, {Strategy: kernel.Implicit, Time: other}}
+		took := []kernel.Timing{{Strategy: shape.Winograd4, Time: 100}, {Strategy: shape.Explicit, Time: 200}, {Strategy: shape.Implicit, Time: other}}
 		if err := u.Measured(asked, took); err != nil {
 			t.Fatal(err)
 		}
@@ -116,11 +117,11 @@ func reopened(t *testing.T, path string) *Tuner {
 
 // TestFileIsStable: a file that is read and written again is the same, whatever the order of measurements was.
 func TestFileIsStable(t *testing.T) {
-	write := func(shapes ...kernel.ConvShape) (path, text string) {
+	write := func(shapes ...shape.Conv) (path, text string) {
 		path = filepath.Join(t.TempDir(), "t.prototxt")
 		u, _ := open(t, path)
 		for _, s := range shapes {
-			if err := u.Measured(task(s, kernel.WeightGradient), []kernel.Timing{{Strategy: kernel.Implicit, Time: 1234567}}); err != nil {
+			if err := u.Measured(task(s, shape.WeightGradient), []kernel.Timing{{Strategy: shape.Implicit, Time: 1234567}}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/validation"
 	"github.com/swcaffe/swcaffe/modeltime"
 	swnet "github.com/swcaffe/swcaffe/net"
@@ -50,8 +51,8 @@ const (
 // directions are the columns of table II.
 var directions = []struct {
 	column string
-	kernel.Direction
-}{{"forward", kernel.Forward}, {"weight", kernel.WeightGradient}, {"input", kernel.InputGradient}}
+	shape.Direction
+}{{"forward", shape.Forward}, {"weight", shape.WeightGradient}, {"input", shape.InputGradient}}
 
 // TestTableII compares the convolutions of VGG-16 on one core group with swCaffe's table II: at 56x56 and below the median
 // error is 20 % at most, and where both strategies were published the faster one is the same for three in four. Errors above
@@ -62,14 +63,14 @@ func TestTableII(t *testing.T) {
 	right, both := 0, 0
 	for _, row := range read(t, "table2.csv") {
 		size := row.Int("size")
-		shape := kernel.ConvShape{
+		problem := shape.Conv{
 			N: 128, C: row.Int("ni"), Out: row.Int("no"), Group: 1, In: []int{size, size}, Kernel: []int{3, 3},
 			Stride: []int{1, 1}, Pad: []int{1, 1}, Dilation: []int{1, 1},
 		}
 		for _, d := range directions {
 			var modelled, published [2]float64
-			for i, st := range []kernel.Strategy{kernel.Implicit, kernel.Explicit} {
-				modelled[i] = convSeconds(t, spec, shape, st, d.Direction)
+			for i, st := range []shape.Strategy{shape.Implicit, shape.Explicit} {
+				modelled[i] = convSeconds(t, spec, problem, st, d.Direction)
 				published[i] = row.Float(d.column + "_" + st.String())
 				name := fmt.Sprintf("conv%s %s %v", row["conv"], d.column, st)
 				all.Add(name, modelled[i], published[i])
@@ -96,7 +97,7 @@ func TestTableII(t *testing.T) {
 }
 
 // convSeconds models one direction of a convolution.
-func convSeconds(t *testing.T, spec cpe.Spec, s kernel.ConvShape, st kernel.Strategy, d kernel.Direction) float64 {
+func convSeconds(t *testing.T, spec cpe.Spec, s shape.Conv, st shape.Strategy, d shape.Direction) float64 {
 	t.Helper()
 	m, err := cpe.New(spec, cpe.CostOnly)
 	if err != nil {
@@ -108,9 +109,9 @@ func convSeconds(t *testing.T, spec cpe.Spec, s kernel.ConvShape, st kernel.Stra
 		t.Fatal(err)
 	}
 	switch d {
-	case kernel.Forward:
+	case shape.Forward:
 		err = c.Forward(nil, nil, nil, nil)
-	case kernel.WeightGradient:
+	case shape.WeightGradient:
 		err = c.WeightGrad(nil, nil, nil)
 	default:
 		err = c.InputGrad(nil, nil, nil)

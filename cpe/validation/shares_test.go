@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
 // TestShares prints what every mechanism is worth with the software of 2018: seconds of some of table II's convolutions and
@@ -27,9 +27,9 @@ func TestShares(t *testing.T) {
 
 func shares(t *testing.T, without string) string {
 	t.Helper()
-	shape := func(c, out, size int) kernel.ConvShape {
+	problem := func(c, out, size int) shape.Conv {
 		one := []int{1, 1}
-		return kernel.ConvShape{N: 128, C: c, Out: out, Group: 1, In: []int{size, size}, Kernel: []int{3, 3}, Stride: one, Pad: one, Dilation: one}
+		return shape.Conv{N: 128, C: c, Out: out, Group: 1, In: []int{size, size}, Kernel: []int{3, 3}, Stride: one, Pad: one, Dilation: one}
 	}
 	one, four := sw26010(t, 1, in2018), sw26010(t, 4, in2018)
 	if without != "" {
@@ -42,15 +42,15 @@ func shares(t *testing.T, without string) string {
 	}
 	var line strings.Builder
 	for _, c := range []struct {
-		kernel.ConvShape
-		kernel.Strategy
-		kernel.Direction
+		shape.Conv
+		shape.Strategy
+		shape.Direction
 	}{
-		{shape(3, 64, 224), kernel.Explicit, kernel.Forward}, {shape(128, 128, 112), kernel.Explicit, kernel.Forward},
-		{shape(256, 256, 56), kernel.Explicit, kernel.Forward}, {shape(256, 256, 56), kernel.Implicit, kernel.Forward},
-		{shape(256, 256, 56), kernel.Implicit, kernel.WeightGradient},
+		{problem(3, 64, 224), shape.Explicit, shape.Forward}, {problem(128, 128, 112), shape.Explicit, shape.Forward},
+		{problem(256, 256, 56), shape.Explicit, shape.Forward}, {problem(256, 256, 56), shape.Implicit, shape.Forward},
+		{problem(256, 256, 56), shape.Implicit, shape.WeightGradient},
 	} {
-		fmt.Fprintf(&line, "%7.3f", convSeconds(t, one, c.ConvShape, c.Strategy, c.Direction))
+		fmt.Fprintf(&line, "%7.3f", convSeconds(t, one, c.Conv, c.Strategy, c.Direction))
 	}
 	fmt.Fprintf(&line, "%8.1f", modelled(t, "alexnet_bn", 256, four).Total.Images)
 	return line.String()

@@ -7,7 +7,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/alloctest"
 	"github.com/swcaffe/swcaffe/layers"
 )
@@ -143,9 +143,9 @@ func (f *Fixture) setBlocked(on bool) error {
 
 // turned returns values of a blob of images in blocks of channels, or those of one in blocks as they lie without.
 func turned(b *blob.Blob, values []float32, toBlocks bool) []float32 {
-	turn, dst := kernel.FromBlocks, make([]float32, len(values))
+	turn, dst := shape.FromBlocks, make([]float32, len(values))
 	if toBlocks {
-		turn = kernel.ToBlocks
+		turn = shape.ToBlocks
 	}
 	turn(dst, values, b.CountRange(0, 2), b.CountFrom(2))
 	return dst

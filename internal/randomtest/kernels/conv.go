@@ -5,11 +5,12 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
-// conv is a convolution and what is called: Forward, ForwardReLU, ForwardFinish, WeightGradTo, InputGrad, InputGradWhere,
+// convForm is a convolution and what is called: Forward, ForwardReLU, ForwardFinish, WeightGradTo, InputGrad, InputGradWhere,
 // AddInputGrad, Grads, or Pooled's Forward and Grads. Where a convolution has not what is called it does the plain one, as layers do.
-type conv struct {
+type convForm struct {
 	N                             int   `least:"1"`
 	C, Out                        int   `least:"1"`
 	Group                         int   `least:"1"`
@@ -29,10 +30,10 @@ type conv struct {
 }
 
 // axes are the ways to have one axis less.
-func (c *conv) axes() (list []func(shape)) {
+func (c *convForm) axes() (list []func(form)) {
 	for i := range c.In {
-		list = append(list, func(s shape) {
-			c := s.(*conv)
+		list = append(list, func(s form) {
+			c := s.(*convForm)
 			for _, p := range []*[]int{&c.In, &c.Kernel, &c.Stride, &c.Pad, &c.Dilation} {
 				*p = slices.Delete(slices.Clone(*p), i, i+1)
 			}
@@ -42,17 +43,17 @@ func (c *conv) axes() (list []func(shape)) {
 }
 
 // tidy is false for shapes that are not even invalid ones: without axes, or with lists of different lengths.
-func (c *conv) tidy() bool {
+func (c *convForm) tidy() bool {
 	n := len(c.In)
 	return n > 0 && len(c.Kernel) == n && len(c.Stride) == n && len(c.Pad) == n && len(c.Dilation) == n
 }
 
-func (c *conv) shape() kernel.ConvShape {
-	return kernel.ConvShape{N: c.N, C: c.C, Out: c.Out, Group: c.Group, In: c.In, Kernel: c.Kernel, Stride: c.Stride, Pad: c.Pad, Dilation: c.Dilation}
+func (c *convForm) shape() shape.Conv {
+	return shape.Conv{N: c.N, C: c.C, Out: c.Out, Group: c.Group, In: c.In, Kernel: c.Kernel, Stride: c.Stride, Pad: c.Pad, Dilation: c.Dilation}
 }
 
 // results are the extents of the results' planes; ok is false for an invalid shape.
-func (c *conv) results() (out []int, ok bool) {
+func (c *convForm) results() (out []int, ok bool) {
 	if c.N < 0 || c.C < 1 || c.Out < 1 || c.Group < 1 || c.C%c.Group != 0 || c.Out%c.Group != 0 {
 		return nil, false
 	}
@@ -69,7 +70,7 @@ func (c *conv) results() (out []int, ok bool) {
 	return out, true
 }
 
-func (c *conv) valid() bool {
+func (c *convForm) valid() bool {
 	_, ok := c.results()
 	return ok
 }
@@ -84,8 +85,8 @@ func volume(extents []int) int {
 }
 
 // plan makes the convolution as the problem has it, and says how images and results lie.
-func (c *conv) plan(m *cpe.Machine) (k *kernel.Conv, in, out bool, err error) {
-	st, err := kernel.ParseStrategy(c.Strategy)
+func (c *convForm) plan(m *cpe.Machine) (k *kernel.Conv, in, out bool, err error) {
+	st, err := shape.ParseStrategy(c.Strategy)
 	if err != nil {
 		return nil, false, false, err
 	}

@@ -6,8 +6,8 @@ import (
 )
 
 // drawConv draws a convolution of one of the families that there are kernels for, or any.
-func drawConv(r *rand.Rand) shape {
-	c := &conv{common: drawCommon(r, 0.06), N: pick(r, 1, 1, 2, 3, 5, extent(r, 40)), Group: 1}
+func drawConv(r *rand.Rand) form {
+	c := &convForm{common: drawCommon(r, 0.06), N: pick(r, 1, 1, 2, 3, 5, extent(r, 40)), Group: 1}
 	c.Strategy = pick(r, "auto", "auto", "explicit", "implicit", "implicit", "winograd", "winograd2", "winograd4", "winograd5")
 	axes := pick(r, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 3, 4)
 	c.C, c.Out = extent(r, 100), extent(r, 100)
@@ -36,7 +36,7 @@ func drawConv(r *rand.Rand) shape {
 }
 
 // family makes a shape one of a family.
-func (c *conv) family(r *rand.Rand) {
+func (c *convForm) family(r *rand.Rand) {
 	all := func(v []int, n int) {
 		for i := range v {
 			v[i] = n
@@ -82,7 +82,7 @@ func (c *conv) family(r *rand.Rand) {
 
 // fused makes a shape one whose directions are computed together: batches of small images by Winograd's strategies, and few channels
 // with pooling. It returns how many products are enough for that.
-func (c *conv) fused(r *rand.Rand) int {
+func (c *convForm) fused(r *rand.Rand) int {
 	n := 4 + r.IntN(6)
 	c.In, c.Stride, c.Dilation, c.Group = []int{n, max(3, n-2+r.IntN(4))}, []int{1, 1}, []int{1, 1}, 1
 	side := pick(r, 3, 3, 5)
@@ -107,7 +107,7 @@ func (c *conv) fused(r *rand.Rand) int {
 }
 
 // options draws what is called, and how arrays lie.
-func (c *conv) options(r *rand.Rand) {
+func (c *convForm) options(r *rand.Rand) {
 	c.Entry = pick(r, "forward", "forward", "relu", "finish", "weights", "weightsto", "weightsto", "input", "input", "where", "addinput", "grads", "pooled")
 	if !c.native() {
 		c.Entry = pick(r, "forward", "weights", "input")
@@ -123,7 +123,7 @@ func (c *conv) options(r *rand.Rand) {
 }
 
 // bound makes a shape smaller until it has no more than so many products. Most images that kernels are too large for get padding.
-func (c *conv) bound(most int) {
+func (c *convForm) bound(most int) {
 	for i, n := range c.In {
 		if lack := c.Dilation[i]*(c.Kernel[i]-1) + 1 - n; lack > 2*c.Pad[i] && !slices.Equal(c.Kernel, c.In) {
 			c.Pad[i] = (lack + 1) / 2
@@ -142,7 +142,7 @@ func (c *conv) bound(most int) {
 }
 
 // halve halves what is largest: images' extents, channels, or images.
-func (c *conv) halve() {
+func (c *convForm) halve() {
 	side := slices.Index(c.In, slices.Max(c.In))
 	covers := slices.Equal(c.Kernel, c.In)
 	each := max(c.C, c.Out) / c.Group
@@ -177,7 +177,7 @@ func (c *conv) halve() {
 }
 
 // spoil makes a shape invalid, as a rule.
-func (c *conv) spoil(r *rand.Rand) {
+func (c *convForm) spoil(r *rand.Rand) {
 	i := r.IntN(len(c.In))
 	switch r.IntN(7) {
 	case 0:

@@ -4,10 +4,11 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
 // forward expects results, of which finish makes others, as it does of image and channel's.
-func (j *convJob) forward(st kernel.Strategy, finish func(channel int, v float64) float64) {
+func (j *convJob) forward(st shape.Strategy, finish func(channel int, v float64) float64) {
 	s := newSums(j.y.n)
 	if j.Bias {
 		for i := range s.value {
@@ -15,7 +16,7 @@ func (j *convJob) forward(st kernel.Strategy, finish func(channel int, v float64
 			s.value[i], s.size[i] = v, max(v, -v)
 		}
 	}
-	j.ref.add(s, kernel.Forward, j.x.start, j.w.start, nil)
+	j.ref.add(s, shape.Forward, j.x.start, j.w.start, nil)
 	j.y.allowed = s.allow(st, exact(j.Values), j.x.start, j.w.start, j.C/j.Group*j.ref.kernel)
 	for i, v := range s.value {
 		s.value[i] = finish(i/j.ref.plane%j.Out, v)
@@ -24,7 +25,7 @@ func (j *convJob) forward(st kernel.Strategy, finish func(channel int, v float64
 }
 
 // finish is a Finish that scales and adds by channel, exactly where values are coarse.
-func (j *convJob) finish(k *kernel.Conv, st kernel.Strategy) *run {
+func (j *convJob) finish(k *kernel.Conv, st shape.Strategy) *run {
 	j.forward(st, func(channel int, v float64) float64 { return 2*v + float64(channel) })
 	for i := range j.y.allowed {
 		if j.y.allowed[i] > 0 {
@@ -36,16 +37,16 @@ func (j *convJob) finish(k *kernel.Conv, st kernel.Strategy) *run {
 			y[i] = 2*y[i] + float32(block*lanes+(i-at)%lanes)
 		}
 	}
-	return &run{func() error { return k.ForwardFinish(j.x.data, j.w.data, j.biases(), j.y.data, finish) }, k.Scratch(kernel.Forward)}
+	return &run{func() error { return k.ForwardFinish(j.x.data, j.w.data, j.biases(), j.y.data, finish) }, k.Scratch(shape.Forward)}
 }
 
 // weights expects the weights' gradient, or what it is added to, and the biases'.
-func (j *convJob) weights(st kernel.Strategy, add, biases bool) {
+func (j *convJob) weights(st shape.Strategy, add, biases bool) {
 	s := newSums(j.dw.n)
 	if j.adds(j.dw, add); add {
 		s.startAt(j.dw.start)
 	}
-	j.ref.add(s, kernel.WeightGradient, j.x.start, nil, j.dy.start)
+	j.ref.add(s, shape.WeightGradient, j.x.start, nil, j.dy.start)
 	dy := j.ref.sizesOf(j.dy.start)
 	j.dw.want, j.dw.written = s.value, true
 	j.dw.allowed = s.allow(st, exact(j.Values), j.x.start, dy, j.N*j.ref.plane)
@@ -65,12 +66,12 @@ func (j *convJob) weights(st kernel.Strategy, add, biases bool) {
 }
 
 // input expects the images' gradient, or what it is added to; where says to pass it where above is above 0.
-func (j *convJob) input(st kernel.Strategy, add, where bool) {
+func (j *convJob) input(st shape.Strategy, add, where bool) {
 	s := newSums(j.dx.n)
 	if j.adds(j.dx, add); add {
 		s.startAt(j.dx.start)
 	}
-	j.ref.add(s, kernel.InputGradient, nil, j.w.start, j.dy.start)
+	j.ref.add(s, shape.InputGradient, nil, j.w.start, j.dy.start)
 	j.dx.allowed = s.allow(st, exact(j.Values), j.w.start, j.ref.sizesOf(j.dy.start), j.Out/j.Group*j.ref.kernel)
 	if where {
 		for i, v := range j.above.start {
@@ -83,7 +84,7 @@ func (j *convJob) input(st kernel.Strategy, add, where bool) {
 }
 
 // both expects both gradients, as Grads computes them.
-func (j *convJob) both(k *kernel.Conv, st kernel.Strategy) *run {
+func (j *convJob) both(k *kernel.Conv, st shape.Strategy) *run {
 	where, biases := j.Thin && k.RectifiesInputGrad(), j.Bias && k.SumsBias()
 	j.weights(st, j.Add, biases)
 	j.input(st, false, where)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
 // pooledJob is a convolution together with the pooling of its results, and the gradients of both. Which results are maxima depends on
@@ -15,7 +16,7 @@ func (j *convJob) pooledJob(r *rand.Rand) *job {
 	if len(j.out) == 1 {
 		height = 1
 	}
-	j.pool = &pool{
+	j.pool = &poolForm{
 		N: j.N, C: j.Out, H: height, W: width, KH: j.PoolK, KW: j.PoolK, SH: j.PoolS, SW: j.PoolS, PH: j.PoolP, PW: j.PoolP,
 		ReLU: j.PoolReLU, Packed: j.PoolPack, Floor: j.PoolFloor, Method: "max",
 	}
@@ -39,13 +40,13 @@ func (j *convJob) pooledJob(r *rand.Rand) *job {
 
 // buildPooled makes the convolution alone and that with its pooling, as far as there is one.
 func (j *convJob) buildPooled(m *cpe.Machine) (plain *kernel.Conv, k *run, err error) {
-	st, err := kernel.ParseStrategy(j.Strategy)
+	st, err := shape.ParseStrategy(j.Strategy)
 	if err != nil {
 		return nil, nil, err
 	}
 	var convs [2]*kernel.Conv
 	for i := range convs {
-		if convs[i], err = kernel.NewConv(m, j.conv.shape(), st); err != nil {
+		if convs[i], err = kernel.NewConv(m, j.convForm.shape(), st); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -97,7 +98,7 @@ func (j *convJob) judgePooled(plain *kernel.Conv) error {
 		return err
 	}
 	j.y.written = false
-	j.forward(plan.Strategy[kernel.Forward], func(_ int, v float64) float64 { return v })
+	j.forward(plan.Strategy[shape.Forward], func(_ int, v float64) float64 { return v })
 	j.y.data, j.y.plane = results, 0
 	pooled, places := j.pool.largest(results)
 	j.pooled.want, j.pooled.allowed = pooled, make([]float64, len(pooled))
@@ -110,9 +111,9 @@ func (j *convJob) judgePooled(plain *kernel.Conv) error {
 	}
 	passes := j.dx.written
 	j.unwritten()
-	j.weights(plan.Strategy[kernel.WeightGradient], j.Add, j.Bias)
+	j.weights(plan.Strategy[shape.WeightGradient], j.Add, j.Bias)
 	if passes {
-		j.input(plan.Strategy[kernel.InputGradient], false, false)
+		j.input(plan.Strategy[shape.InputGradient], false, false)
 	}
 	j.dy, j.ref.sizes = outputs, nil
 	j.untaken()

@@ -3,14 +3,14 @@ package kernels
 import (
 	"math"
 
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
 // meeting is an output position, an offset in the kernel and the input position that they meet.
 type meeting struct{ result, offset, input int32 }
 
 // meetings lists all that lie inside the image.
-func (c *conv) meetings(out []int) (list []meeting) {
+func (c *convForm) meetings(out []int) (list []meeting) {
 	position, offset := make([]int, len(out)), make([]int, len(out))
 	for p := range volume(out) {
 		unravel(position, p, out)
@@ -40,7 +40,7 @@ func unravel(to []int, i int, extents []int) {
 
 // convolution is the reference of a convolution.
 type convolution struct {
-	*conv
+	*convForm
 	met                  []meeting
 	image, plane, kernel int       // values of a channel's image, its results and a kernel
 	sizes                []float32 // of the terms that the results' gradient was added up of, if it was
@@ -67,7 +67,7 @@ func (c *convolution) planes(visit func(image, plane, weights int)) {
 }
 
 // add adds the products of two arrays' values to those sums that they meet.
-func (c *convolution) add(s sums, d kernel.Direction, x, w, y []float32) {
+func (c *convolution) add(s sums, d shape.Direction, x, w, y []float32) {
 	size := c.sizesOf(y)
 	c.planes(func(image, plane, weights int) {
 		for _, t := range c.met {
@@ -75,10 +75,10 @@ func (c *convolution) add(s sums, d kernel.Direction, x, w, y []float32) {
 			var at int
 			var a, b, of float64
 			switch d {
-			case kernel.Forward:
+			case shape.Forward:
 				at, a, b = p, float64(x[q]), float64(w[k])
 				of = b
-			case kernel.WeightGradient:
+			case shape.WeightGradient:
 				at, a, b, of = k, float64(x[q]), float64(y[p]), float64(size[p])
 			default:
 				at, a, b, of = q, float64(w[k]), float64(y[p]), float64(size[p])
@@ -92,11 +92,11 @@ func (c *convolution) add(s sums, d kernel.Direction, x, w, y []float32) {
 
 // winogradParts are the tolerances of Winograd's convolutions, as parts of the square root of the number of terms, for values of unit
 // variance: those that package kernel's tests hold it to.
-var winogradParts = map[kernel.Strategy]float64{kernel.Winograd2: 2e-5, kernel.Winograd4: 2e-4, kernel.Winograd5: 2e-4}
+var winogradParts = map[shape.Strategy]float64{shape.Winograd2: 2e-5, shape.Winograd4: 2e-4, shape.Winograd5: 2e-4}
 
 // allow returns what sums of a direction may differ: those of a strategy of Winograd's depend on all values nearby, and so on the
 // largest terms there can be, a and b being the arrays that are multiplied, and terms the number of products of a sum.
-func (s *sums) allow(st kernel.Strategy, exact bool, a, b []float32, terms int) []float64 {
+func (s *sums) allow(st shape.Strategy, exact bool, a, b []float32, terms int) []float64 {
 	part, ok := winogradParts[st]
 	list := s.allowed(exact && !ok)
 	if !ok {

@@ -5,20 +5,21 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
 // convJob is a convolution's arrays and what it is known to be after it was planned.
 type convJob struct {
-	*conv
+	*convForm
 	ref                                        convolution
 	out                                        []int
 	x, w, bias, y, dy, dx, dw, db, above, mask *array
 	sums                                       [2][]float32 // what dw and dx hold if they are added to
-	pool                                       *pool
+	pool                                       *poolForm
 	pooled                                     *array // what pooling makes, or its gradient
 }
 
-func (c *conv) job() (*job, error) {
+func (c *convForm) job() (*job, error) {
 	out, ok := c.results()
 	if !ok {
 		return &job{invalid: true, build: func(m *cpe.Machine) (*run, error) {
@@ -26,8 +27,8 @@ func (c *conv) job() (*job, error) {
 			return nil, err
 		}}, nil
 	}
-	j := &convJob{conv: c, out: out}
-	j.ref = convolution{conv: c, met: c.meetings(out), image: volume(c.In), plane: volume(out), kernel: volume(c.Kernel)}
+	j := &convJob{convForm: c, out: out}
+	j.ref = convolution{convForm: c, met: c.meetings(out), image: volume(c.In), plane: volume(out), kernel: volume(c.Kernel)}
 	r := rand.New(rand.NewPCG(c.Seed, 1))
 	draw := func(name string, n int) *array {
 		return &array{name: name, n: n, start: values(r, c.Values, n)}
@@ -81,7 +82,7 @@ func (j *convJob) biases() []float32 {
 // call says what the entry expects, and returns what runs it.
 func (j *convJob) call(k *kernel.Conv, in, out bool) *run {
 	plan := k.Plan()
-	st := func(d kernel.Direction) kernel.Strategy { return plan.Strategy[d] }
+	st := func(d shape.Direction) shape.Strategy { return plan.Strategy[d] }
 	thin := j.Thin && in
 	if thin {
 		if h, w := k.Strides(); h*w > 1 {
@@ -91,33 +92,33 @@ func (j *convJob) call(k *kernel.Conv, in, out bool) *run {
 	j.unwritten()
 	switch e := j.Entry; {
 	case e == "relu" && k.Rectifies():
-		j.forward(st(kernel.Forward), func(_ int, v float64) float64 { return max(0, v) })
-		return &run{func() error { return k.ForwardReLU(j.x.data, j.w.data, j.biases(), j.y.data) }, k.Scratch(kernel.Forward)}
+		j.forward(st(shape.Forward), func(_ int, v float64) float64 { return max(0, v) })
+		return &run{func() error { return k.ForwardReLU(j.x.data, j.w.data, j.biases(), j.y.data) }, k.Scratch(shape.Forward)}
 	case e == "finish" && out && k.Finishes():
-		return j.finish(k, st(kernel.Forward))
+		return j.finish(k, st(shape.Forward))
 	case e == "forward" || e == "relu" || e == "finish":
-		j.forward(st(kernel.Forward), func(_ int, v float64) float64 { return v })
-		return &run{func() error { return k.Forward(j.x.data, j.w.data, j.biases(), j.y.data) }, k.Scratch(kernel.Forward)}
+		j.forward(st(shape.Forward), func(_ int, v float64) float64 { return v })
+		return &run{func() error { return k.Forward(j.x.data, j.w.data, j.biases(), j.y.data) }, k.Scratch(shape.Forward)}
 	case e == "weights" || e == "weightsto" && !k.SetsWeightGrad():
-		j.weights(st(kernel.WeightGradient), true, false)
-		return &run{func() error { return k.WeightGrad(j.x.data, j.dy.data, j.dw.data) }, k.Scratch(kernel.WeightGradient)}
+		j.weights(st(shape.WeightGradient), true, false)
+		return &run{func() error { return k.WeightGrad(j.x.data, j.dy.data, j.dw.data) }, k.Scratch(shape.WeightGradient)}
 	case e == "weightsto":
 		biases := j.Bias && k.SumsBias()
-		j.weights(st(kernel.WeightGradient), j.Add, biases)
+		j.weights(st(shape.WeightGradient), j.Add, biases)
 		return &run{func() error {
 			return k.WeightGradTo(j.x.data, j.dy.data, j.dw.data, some(j.db, biases), j.Add)
-		}, k.Scratch(kernel.WeightGradient)}
+		}, k.Scratch(shape.WeightGradient)}
 	case e == "grads" && k.JoinsGrads():
-		return j.both(k, st(kernel.WeightGradient))
+		return j.both(k, st(shape.WeightGradient))
 	case e == "where" && k.RectifiesInputGrad():
-		j.input(st(kernel.InputGradient), false, true)
-		return &run{func() error { return k.InputGradWhere(j.dy.data, j.w.data, j.dx.data, j.above.data) }, k.Scratch(kernel.InputGradient)}
+		j.input(st(shape.InputGradient), false, true)
+		return &run{func() error { return k.InputGradWhere(j.dy.data, j.w.data, j.dx.data, j.above.data) }, k.Scratch(shape.InputGradient)}
 	case e == "addinput" && k.AddsInputGrad():
-		j.input(st(kernel.InputGradient), true, false)
-		return &run{func() error { return k.AddInputGrad(j.dy.data, j.w.data, j.dx.data) }, k.Scratch(kernel.InputGradient)}
+		j.input(st(shape.InputGradient), true, false)
+		return &run{func() error { return k.AddInputGrad(j.dy.data, j.w.data, j.dx.data) }, k.Scratch(shape.InputGradient)}
 	}
-	j.input(st(kernel.InputGradient), false, false)
-	return &run{func() error { return k.InputGrad(j.dy.data, j.w.data, j.dx.data) }, k.Scratch(kernel.InputGradient)}
+	j.input(st(shape.InputGradient), false, false)
+	return &run{func() error { return k.InputGrad(j.dy.data, j.w.data, j.dx.data) }, k.Scratch(shape.InputGradient)}
 }
 
 // some is an array's data, or nothing.

@@ -20,16 +20,16 @@ import (
 // Kinds are the kinds of problems, one for each family of kernels.
 func Kinds() []randomtest.Kind {
 	return []randomtest.Kind{
-		kind("product", drawProduct, func() shape { return &product{} }),
-		kind("conv", drawConv, func() shape { return &conv{} }),
-		kind("pool", drawPool, func() shape { return &pool{} }),
-		kind("norm", drawNorm, func() shape { return &norm{} }),
-		kind("stream", drawStream, func() shape { return &stream{} }),
+		kind("product", drawProduct, func() form { return &product{} }),
+		kind("conv", drawConv, func() form { return &convForm{} }),
+		kind("pool", drawPool, func() form { return &poolForm{} }),
+		kind("norm", drawNorm, func() form { return &normForm{} }),
+		kind("stream", drawStream, func() form { return &streamForm{} }),
 	}
 }
 
-// shape is a problem's fields: a pointer to a struct that embeds common. See text.go for what its fields may be.
-type shape interface {
+// form is a problem's fields: a pointer to a struct that embeds common. See text.go for what its fields may be.
+type form interface {
 	// job prepares the arrays and the reference.
 	job() (*job, error)
 	base() *common
@@ -83,11 +83,11 @@ func drawCommon(r *rand.Rand, modelled float64) common {
 // problem is a randomtest.Problem.
 type problem struct {
 	kind  string
-	empty func() shape
-	shape shape
+	empty func() form
+	shape form
 }
 
-func kind(name string, draw func(r *rand.Rand) shape, empty func() shape) randomtest.Kind {
+func kind(name string, draw func(r *rand.Rand) form, empty func() form) randomtest.Kind {
 	return randomtest.Kind{
 		Name:   name,
 		Random: func(r *rand.Rand) randomtest.Problem { return problem{name, empty, draw(r)} },

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/randomtest"
 )
 
@@ -91,16 +91,16 @@ func TestParseErrors(t *testing.T) {
 
 // TestConvReference: the reference itself, against sums by hand: results 1*x[i-1] + 10*x[i+1] of images 1 2 3 4 with stride 2.
 func TestConvReference(t *testing.T) {
-	c := &conv{N: 1, C: 1, Out: 1, Group: 1, In: []int{4}, Kernel: []int{2}, Stride: []int{2}, Pad: []int{1}, Dilation: []int{2}}
+	c := &convForm{N: 1, C: 1, Out: 1, Group: 1, In: []int{4}, Kernel: []int{2}, Stride: []int{2}, Pad: []int{1}, Dilation: []int{2}}
 	out, ok := c.results()
 	if !ok || len(out) != 1 || out[0] != 2 {
 		t.Fatalf("results %v", out)
 	}
-	ref := convolution{conv: c, met: c.meetings(out), image: 4, plane: 2, kernel: 2}
+	ref := convolution{convForm: c, met: c.meetings(out), image: 4, plane: 2, kernel: 2}
 	x, w, dy := []float32{1, 2, 3, 4}, []float32{1, 10}, []float32{1, 100}
 	for d, want := range [][]float64{{20, 42}, {200, 402}, {0, 110, 0, 1000}} {
 		s := newSums(len(want))
-		ref.add(s, kernel.Direction(d), x, w, dy)
+		ref.add(s, shape.Direction(d), x, w, dy)
 		for i, v := range want {
 			if s.value[i] != v {
 				t.Errorf("direction %d: %v, want %v", d, s.value, want)

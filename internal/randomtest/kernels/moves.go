@@ -8,7 +8,7 @@ import (
 )
 
 // copyJob moves rows, with gaps between them on both sides.
-func (s *stream) copyJob(r *rand.Rand) *job {
+func (s *streamForm) copyJob(r *rand.Rand) *job {
 	c := kernel.CopyShape{
 		Outer: s.Outer, Rows: s.Mid, Cols: s.Inner, SrcRow: s.Inner + s.Gap, DstRow: s.Inner + s.Gap/2, Add: s.Add,
 	}
@@ -48,7 +48,7 @@ func (s *stream) copyJob(r *rand.Rand) *job {
 }
 
 // rowsJob moves rows by index, or adds them.
-func (s *stream) rowsJob(r *rand.Rand) *job {
+func (s *streamForm) rowsJob(r *rand.Rand) *job {
 	n, rows := s.Outer+s.Mid, 1+s.FullOut*37
 	cols := max(1, s.Inner)
 	for n*cols > 500_000 {
@@ -93,9 +93,9 @@ func (s *stream) rowsJob(r *rand.Rand) *job {
 }
 
 // columnsJob spreads images to the columns of a convolution, or folds columns.
-func (s *stream) columnsJob(r *rand.Rand) *job {
+func (s *streamForm) columnsJob(r *rand.Rand) *job {
 	side := func(n int) int { return 1 + n%23 }
-	c := &conv{
+	c := &convForm{
 		N: 1 + s.Outer%9, C: 1, Out: 1, Group: 1, In: []int{side(s.Mid), side(s.Inner)}, Kernel: []int{1 + s.Full%5, 1 + (s.Full+s.Sums)%5},
 		Stride: []int{1 + s.Row, 1 + (s.Row+s.Gap)%3}, Pad: []int{s.Plane, (s.Plane + s.FullOut) % 4}, Dilation: []int{1 + s.PlaneOut, 1 + s.Gap%2},
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel"
 )
 
-// norm is local response normalisation across channels and the maximum pooling of its results, both ways.
-type norm struct {
+// normForm is local response normalisation across channels and the maximum pooling of its results, both ways.
+type normForm struct {
 	N                   int `least:"1"`
 	C                   int `least:"16"`
 	H, W                int `least:"1"`
@@ -23,8 +23,8 @@ type norm struct {
 	common
 }
 
-func drawNorm(r *rand.Rand) shape {
-	n := &norm{common: drawCommon(r, 0), N: extent(r, 6), C: 16 * extent(r, 6), Size: pick(r, 3, 5), Beta: pick(r, 75, 75, 50, 100, 60)}
+func drawNorm(r *rand.Rand) form {
+	n := &normForm{common: drawCommon(r, 0), N: extent(r, 6), C: 16 * extent(r, 6), Size: pick(r, 3, 5), Beta: pick(r, 75, 75, 50, 100, 60)}
 	side := pick(r, 4, 12, 30, 60)
 	n.H, n.W = extent(r, side), extent(r, side)
 	n.K, n.S = pick(r, 1, 2, 3, 3, 4, 5), pick(r, 1, 1, 2, 2, 3)
@@ -41,8 +41,8 @@ func drawNorm(r *rand.Rand) shape {
 }
 
 // pool is the pooling.
-func (n *norm) pool() *pool {
-	return &pool{
+func (n *normForm) pool() *poolForm {
+	return &poolForm{
 		N: n.N, C: n.C, H: n.H, W: n.W, KH: n.K, KW: n.K, SH: n.S, SW: n.S, PH: n.P, PW: n.P, Method: "max",
 		ReLU: n.ReLU, InBlocks: n.InBlocks, OutBlocks: n.OutBlocks,
 	}
@@ -50,16 +50,16 @@ func (n *norm) pool() *pool {
 
 // normJob is the arrays of a problem.
 type normJob struct {
-	*norm
+	*normForm
 	near               kernel.NearNorm
-	p                  *pool
+	p                  *poolForm
 	x, y, mask, dy, dx *array
 	known              bool // there is a kernel
 }
 
-func (n *norm) job() (*job, error) {
+func (n *normForm) job() (*job, error) {
 	p := n.pool()
-	j := &normJob{norm: n, p: p, near: kernel.NearNorm{Size: n.Size, Alpha: 0.5, Beta: float32(n.Beta) / 100, K: 1}}
+	j := &normJob{normForm: n, p: p, near: kernel.NearNorm{Size: n.Size, Alpha: 0.5, Beta: float32(n.Beta) / 100, K: 1}}
 	if !p.valid() {
 		return &job{build: func(*cpe.Machine) (*run, error) { return nil, nil }}, nil
 	}

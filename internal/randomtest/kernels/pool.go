@@ -7,8 +7,8 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel"
 )
 
-// pool is pooling forward and backward.
-type pool struct {
+// poolForm is pooling forward and backward.
+type poolForm struct {
 	N, C                int `least:"1"`
 	H, W                int `least:"1"`
 	KH, KW, SH, SW      int `least:"1"`
@@ -22,8 +22,8 @@ type pool struct {
 	common
 }
 
-func drawPool(r *rand.Rand) shape {
-	p := &pool{common: drawCommon(r, 0.1), Method: pick(r, "max", "max", "max", "ave", "ave", "stochastic")}
+func drawPool(r *rand.Rand) form {
+	p := &poolForm{common: drawCommon(r, 0.1), Method: pick(r, "max", "max", "max", "ave", "ave", "stochastic")}
 	p.N, p.C = extent(r, 10), extent(r, 70)
 	if r.IntN(2) == 0 {
 		p.C = 16 * extent(r, 5)
@@ -65,13 +65,13 @@ func drawPool(r *rand.Rand) shape {
 }
 
 // cost is how many values the windows have, roughly, and the arrays.
-func (p *pool) cost() int {
+func (p *poolForm) cost() int {
 	oh, ow := p.outputs()
 	return p.N * p.C * (max(1, oh)*max(1, ow)*min(p.KH, p.H)*min(p.KW, p.W) + p.H*p.W)
 }
 
 // tidy leaves out what the method has not.
-func (p *pool) tidy() bool {
+func (p *poolForm) tidy() bool {
 	if p.Method != "max" {
 		p.ReLU = false
 	}
@@ -84,7 +84,7 @@ func (p *pool) tidy() bool {
 }
 
 // outputs are the extents of what is pooled, as Caffe rounds them: up, but no window begins behind the padded image if there is padding.
-func (p *pool) outputs() (h, w int) {
+func (p *poolForm) outputs() (h, w int) {
 	one := func(n, k, s, pad int) int {
 		if s < 1 {
 			return 0
@@ -102,12 +102,12 @@ func (p *pool) outputs() (h, w int) {
 	return one(p.H, p.KH, p.SH, p.PH), one(p.W, p.KW, p.SW, p.PW)
 }
 
-func (p *pool) valid() bool {
+func (p *poolForm) valid() bool {
 	h, w := p.outputs()
 	return min(p.N, p.C, p.PH, p.PW) >= 0 && min(p.H, p.W, p.KH, p.KW, p.SH, p.SW) > 0 && p.PH < p.KH && p.PW < p.KW && min(h, w) > 0
 }
 
-func (p *pool) shape(in, out bool) kernel.PoolShape {
+func (p *poolForm) shape(in, out bool) kernel.PoolShape {
 	s := kernel.PoolShape{
 		N: p.N, C: p.C, H: p.H, W: p.W, KH: p.KH, KW: p.KW, SH: p.SH, SW: p.SW, PH: p.PH, PW: p.PW,
 		Train: p.Train, ReLU: p.ReLU, Packed: p.Packed, InBlocks: in, OutBlocks: out,
@@ -121,7 +121,7 @@ func (p *pool) shape(in, out bool) kernel.PoolShape {
 type window struct{ y0, y1, x0, x1, size int }
 
 // windows visits the windows of all planes.
-func (p *pool) windows(visit func(plane, out int, w window)) {
+func (p *poolForm) windows(visit func(plane, out int, w window)) {
 	oh, ow := p.outputs()
 	for plane := range p.N * p.C {
 		for i := range oh * ow {
@@ -143,7 +143,7 @@ func (w *window) each(width int, visit func(at int)) {
 }
 
 // largest are the maxima of all windows and their places: the first of equals, or of NaN, -1 for none.
-func (p *pool) largest(x []float32) (y []float64, places []int) {
+func (p *poolForm) largest(x []float32) (y []float64, places []int) {
 	p.windows(func(plane, _ int, w window) {
 		value, place := float64(-math.MaxFloat32), -1
 		w.each(p.W, func(at int) {
@@ -161,7 +161,7 @@ func (p *pool) largest(x []float32) (y []float64, places []int) {
 }
 
 // spread is what a gradient of outputs makes of the inputs', where outputs took one place each.
-func (p *pool) spread(places []int, dy []float32) sums {
+func (p *poolForm) spread(places []int, dy []float32) sums {
 	s := newSums(p.N * p.C * p.H * p.W)
 	p.windows(func(plane, out int, _ window) {
 		if places[out] >= 0 {

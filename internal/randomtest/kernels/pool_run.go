@@ -11,13 +11,13 @@ import (
 
 // poolJob is the arrays of a pooling.
 type poolJob struct {
-	*pool
+	*poolForm
 	x, y, mask, dy, dx *array
 	indices            bool // the mask has them
 	key                uint64
 }
 
-func (p *pool) job() (*job, error) {
+func (p *poolForm) job() (*job, error) {
 	if !p.valid() {
 		return &job{invalid: true, build: func(m *cpe.Machine) (*run, error) {
 			_, err := kernel.NewPool(m, p.shape(false, false))
@@ -27,7 +27,7 @@ func (p *pool) job() (*job, error) {
 	r := rand.New(rand.NewPCG(p.Seed, 1))
 	oh, ow := p.outputs()
 	in, out := p.N*p.C*p.H*p.W, p.N*p.C*oh*ow
-	j := &poolJob{pool: p, key: r.Uint64()}
+	j := &poolJob{poolForm: p, key: r.Uint64()}
 	j.x = &array{name: "x", n: in, start: values(r, p.Values, in)}
 	j.dy = &array{name: "dy", n: out, start: values(r, p.Values, out)}
 	j.y = &array{name: "y", n: out, written: true}
@@ -47,7 +47,7 @@ func (p *pool) job() (*job, error) {
 
 // expect says what is known beforehand: all but what draws take.
 func (j *poolJob) expect() {
-	p := j.pool
+	p := j.poolForm
 	s, grads := newSums(j.y.n), newSums(j.dx.n)
 	switch {
 	case p.Method == "max":
@@ -78,7 +78,7 @@ func (j *poolJob) expect() {
 
 // weighted expects means weighted by the values.
 func (j *poolJob) weighted(s sums) {
-	j.pool.windows(func(plane, out int, w window) {
+	j.poolForm.windows(func(plane, out int, w window) {
 		var sum, squares float64
 		w.each(j.W, func(at int) {
 			v := float64(j.x.start[plane+at])

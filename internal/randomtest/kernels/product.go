@@ -18,7 +18,7 @@ type product struct {
 }
 
 // drawProduct draws any product, or one of an inner product's: images x outputs, and the gradients of both.
-func drawProduct(r *rand.Rand) shape {
+func drawProduct(r *rand.Rand) form {
 	p := &product{common: drawCommon(r, 0.1), Entry: pick(r, "run", "multiplier", "multiplier", "sum", "start")}
 	most := work(r, p.native())
 	images, outputs, inputs := extent(r, 10000), extent(r, 4096), extent(r, 10000)

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// stream is a kernel that passes over arrays once: a Stream whose Op this package has, rows that move (Copy, Rows), or the columns of a
+// streamForm is a kernel that passes over arrays once: a Stream whose Op this package has, rows that move (Copy, Rows), or the columns of a
 // convolution (Columns).
 //
 // A Stream's Op computes v = sum over inputs j of (j+1) * in[j] for every element; a Full output k gets (k+1)*v, or with Near
 // (k+1) times v and the v of the mid before; a Plane output the sum of v over mid, and sum s adds (s+1)*v.
-type stream struct {
+type streamForm struct {
 	Entry                      string `of:"stream,copy,rows,columns"`
 	Outer, Mid, Inner          int
 	Full, Plane, Row           int // inputs; of columns Full is the kernel, Plane the padding, Row the stride
@@ -23,8 +23,8 @@ type stream struct {
 	common
 }
 
-func drawStream(r *rand.Rand) shape {
-	s := &stream{common: drawCommon(r, 0.15), Entry: pick(r, "stream", "stream", "stream", "copy", "copy", "rows", "columns")}
+func drawStream(r *rand.Rand) form {
+	s := &streamForm{common: drawCommon(r, 0.15), Entry: pick(r, "stream", "stream", "stream", "copy", "copy", "rows", "columns")}
 	s.Outer, s.Mid, s.Inner = extent(r, 200), extent(r, 2000), extent(r, 5000)
 	for most := min(work(r, s.native())/2, 1_000_000); s.Outer*s.Mid*s.Inner > most; {
 		n := pick(r, &s.Outer, &s.Mid, &s.Inner)
@@ -46,7 +46,7 @@ func drawStream(r *rand.Rand) shape {
 }
 
 // tidy makes options fit each other.
-func (s *stream) tidy() bool {
+func (s *streamForm) tidy() bool {
 	if s.Entry == "columns" {
 		return s.native()
 	}
@@ -75,7 +75,7 @@ func (s *stream) tidy() bool {
 	return s.Full > 0
 }
 
-func (s *stream) job() (*job, error) {
+func (s *streamForm) job() (*job, error) {
 	r := rand.New(rand.NewPCG(s.Seed, 1))
 	switch s.Entry {
 	case "copy":
@@ -88,7 +88,7 @@ func (s *stream) job() (*job, error) {
 	if min(s.Outer, s.Mid, s.Inner) < 0 {
 		return nil, fmt.Errorf("extents are negative")
 	}
-	j := &streamJob{stream: s, all: s.Outer * s.Mid * s.Inner}
+	j := &streamJob{streamForm: s, all: s.Outer * s.Mid * s.Inner}
 	j.prepare(r)
 	j.sums = &array{name: "sums", n: 2 * s.Sums * s.Mid * s.laneCount(), written: true}
 	arrays := append(slices.Clone(j.ins), j.outs[j.inPlace():]...)

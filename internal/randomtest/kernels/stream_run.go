@@ -10,7 +10,7 @@ import (
 
 // streamJob is a Stream's arrays.
 type streamJob struct {
-	*stream
+	*streamForm
 	all       int
 	ins, outs []*array
 	v, size   []float64 // of all elements, and of their terms
@@ -26,7 +26,7 @@ func (j *streamJob) inPlace() int {
 }
 
 // laneCount is the number of values that Row arrays and sums have for an index of mid.
-func (s *stream) laneCount() int {
+func (s *streamForm) laneCount() int {
 	if s.InLanes {
 		return lanes
 	}
@@ -34,7 +34,7 @@ func (s *stream) laneCount() int {
 }
 
 // shapes lists inputs and outputs.
-func (s *stream) shapes() (ins, outs []kernel.Array) {
+func (s *streamForm) shapes() (ins, outs []kernel.Array) {
 	for _, list := range []struct {
 		n  int
 		of kernel.Array
@@ -53,7 +53,7 @@ func (s *stream) shapes() (ins, outs []kernel.Array) {
 }
 
 // length is the number of values of an array, and place where the value of an element stands in it.
-func (s *stream) length(a kernel.Array) int {
+func (s *streamForm) length(a kernel.Array) int {
 	switch a {
 	case kernel.Plane:
 		return s.Outer * s.Inner
@@ -63,7 +63,7 @@ func (s *stream) length(a kernel.Array) int {
 	return s.Outer * s.Mid * s.Inner
 }
 
-func (s *stream) place(a kernel.Array, o, m, i int) int {
+func (s *streamForm) place(a kernel.Array, o, m, i int) int {
 	switch a {
 	case kernel.Plane:
 		return o*s.Inner + i
@@ -120,7 +120,7 @@ func (j *streamJob) prepare(r *rand.Rand) {
 }
 
 // each visits all elements.
-func (s *stream) each(visit func(o, m, i int)) {
+func (s *streamForm) each(visit func(o, m, i int)) {
 	for o := range s.Outer {
 		for m := range s.Mid {
 			for i := range s.Inner {

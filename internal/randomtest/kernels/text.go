@@ -23,7 +23,7 @@ type field struct {
 }
 
 // fields lists them, those of embedded structs last.
-func fields(s shape) []field { return fieldsOf(reflect.ValueOf(s).Elem()) }
+func fields(s form) []field { return fieldsOf(reflect.ValueOf(s).Elem()) }
 
 func fieldsOf(v reflect.Value) (list []field) {
 	var inner []field
@@ -42,7 +42,7 @@ func fieldsOf(v reflect.Value) (list []field) {
 }
 
 // write is a problem on a line.
-func write(kind string, s shape) string {
+func write(kind string, s form) string {
 	words := []string{kind}
 	for _, f := range fields(s) {
 		switch v := f.value.Interface().(type) {
@@ -70,7 +70,7 @@ func write(kind string, s shape) string {
 }
 
 // parse reads what write wrote.
-func parse(kind, text string, s shape) error {
+func parse(kind, text string, s form) error {
 	words := strings.Fields(text)
 	if len(words) == 0 || words[0] != kind {
 		return fmt.Errorf("%q does not begin with %q", text, kind)
@@ -134,7 +134,7 @@ func (f *field) set(text string) (err error) {
 }
 
 // assign makes a problem what another of its kind is, with lists of its own.
-func assign(to, from shape) {
+func assign(to, from form) {
 	reflect.ValueOf(to).Elem().Set(reflect.ValueOf(from).Elem())
 	for _, f := range fields(to) {
 		switch list := f.value.Interface().(type) {
@@ -148,11 +148,11 @@ func assign(to, from shape) {
 
 // changes are ways to make a problem smaller, the greatest steps first: fewer threads and options, then numbers that become
 // the least, a half, and one less, or 16 less.
-func changes(s shape) (list []func(shape)) {
+func changes(s form) (list []func(form)) {
 	for i, f := range fields(s) {
 		list = append(list, f.simpler(i)...)
 	}
-	if a, ok := s.(interface{ axes() []func(shape) }); ok {
+	if a, ok := s.(interface{ axes() []func(form) }); ok {
 		list = append(list, a.axes()...)
 	}
 	steps := []func(n, least int) int{
@@ -171,7 +171,7 @@ func changes(s shape) (list []func(shape)) {
 				n = len(v)
 			}
 			for k := range n {
-				list = append(list, func(s shape) { lower(&fields(s)[i], k, step) })
+				list = append(list, func(s form) { lower(&fields(s)[i], k, step) })
 			}
 		}
 	}
@@ -190,17 +190,17 @@ func lower(f *field, k int, step func(n, least int) int) {
 }
 
 // simpler are the changes of field i that are no numbers'.
-func (f *field) simpler(i int) (list []func(shape)) {
+func (f *field) simpler(i int) (list []func(form)) {
 	switch v := f.value.Interface().(type) {
 	case bool:
 		if v {
-			list = append(list, func(s shape) { fields(s)[i].value.SetBool(false) })
+			list = append(list, func(s form) { fields(s)[i].value.SetBool(false) })
 		}
 	case string:
-		list = append(list, func(s shape) { fields(s)[i].value.SetString(f.of[0]) })
+		list = append(list, func(s form) { fields(s)[i].value.SetString(f.of[0]) })
 	case []randomtest.Threads:
 		put := func(t []randomtest.Threads) {
-			list = append(list, func(s shape) { fields(s)[i].value.Set(reflect.ValueOf(t)) })
+			list = append(list, func(s form) { fields(s)[i].value.Set(reflect.ValueOf(t)) })
 		}
 		put(nil)
 		for k := range v {

@@ -17,7 +17,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/randomtest"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -40,7 +40,7 @@ type problem struct {
 	net      *caffepb.NetParameter
 	use      string
 	seed     uint64
-	strategy kernel.Strategy
+	strategy shape.Strategy
 	procs    int // GOMAXPROCS
 	threads  []randomtest.Threads
 	again    int  // the batch of another iteration; 0: none
@@ -56,7 +56,7 @@ func Random(r *rand.Rand) randomtest.Problem {
 	for range 1 + r.IntN(2) {
 		p.threads = append(p.threads, randomtest.RandomThreads(r))
 	}
-	strategies := []kernel.Strategy{kernel.Auto, kernel.Auto, kernel.Auto, kernel.Explicit, kernel.Implicit, kernel.Winograd2, kernel.Winograd4, kernel.Winograd5}
+	strategies := []shape.Strategy{shape.Auto, shape.Auto, shape.Auto, shape.Explicit, shape.Implicit, shape.Winograd2, shape.Winograd4, shape.Winograd5}
 	p.strategy = strategies[r.IntN(len(strategies))]
 	work := 1e5 * math.Pow(200, r.Float64())
 	if r.IntN(50) == 0 {
@@ -184,7 +184,7 @@ func (p *problem) set(key, value string) (err error) {
 	case "seed":
 		p.seed, err = strconv.ParseUint(value, 10, 64)
 	case "strategy":
-		p.strategy, err = kernel.ParseStrategy(value)
+		p.strategy, err = shape.ParseStrategy(value)
 	case "procs":
 		p.procs, err = strconv.Atoi(value)
 	case "again":

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	swnet "github.com/swcaffe/swcaffe/net"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -22,7 +22,7 @@ import (
 //   - all others: each value. A 0, as ReLU and Dropout make, stays 0.
 type rounder struct {
 	r        *rand.Rand
-	strategy kernel.Strategy
+	strategy shape.Strategy
 	phase    caffepb.Phase
 	normal   map[int]*normalised // by layer
 }
@@ -36,8 +36,8 @@ const ulps = 4 * 0x1p-24
 
 // sumError is the error of a layer's sums of products, in parts of their root mean square. Winograd's convolutions round more than sums, and
 // not only where a sum has terms, since their transforms mix the values of a tile: there spreads is true.
-func sumError(l *caffepb.LayerParameter, st kernel.Strategy) (part float64, spreads bool) {
-	if l.ConvolutionParam == nil || st == kernel.Explicit || st == kernel.Implicit {
+func sumError(l *caffepb.LayerParameter, st shape.Strategy) (part float64, spreads bool) {
+	if l.ConvolutionParam == nil || st == shape.Explicit || st == shape.Implicit {
 		return 1e-6, false
 	}
 	return 2e-5, true

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/randomtest"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -164,7 +164,7 @@ func (p *problem) smallerRuns(add func(*problem)) {
 	change(func(q *problem) { q.again = 0 })
 	change(func(q *problem) { q.mesh = false })
 	change(func(q *problem) { q.procs = 1 })
-	change(func(q *problem) { q.strategy = kernel.Auto })
+	change(func(q *problem) { q.strategy = shape.Auto })
 	change(func(q *problem) { q.net.ForceBackward = nil })
 }
 

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/randomtest"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
@@ -107,7 +107,7 @@ func RandomPiece(r *rand.Rand) randomtest.Problem {
 	}
 	p := &problem{use: []string{train, train, test, inference}[r.IntN(4)], seed: r.Uint64N(1 << 32), procs: 2}
 	p.threads = []randomtest.Threads{{1}, randomtest.RandomThreads(r)}
-	p.strategy = []kernel.Strategy{kernel.Auto, kernel.Auto, kernel.Implicit, kernel.Winograd2}[r.IntN(4)]
+	p.strategy = []shape.Strategy{shape.Auto, shape.Auto, shape.Implicit, shape.Winograd2}[r.IntN(4)]
 	for {
 		z := nets[r.IntN(len(nets))]
 		first := r.IntN(len(z.param.Layer))

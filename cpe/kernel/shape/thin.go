@@ -1,13 +1,16 @@
-package kernel
+package shape
 
-import "github.com/swcaffe/swcaffe/internal/simd/vec"
+import (
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+)
 
 // Thin is what strides leave of planes of H x W pixels: every StrideW-th pixel of every StrideH-th row. These are numbered row by row.
 type Thin struct{ H, W, StrideH, StrideW int }
 
 // Rows and Cols are how many rows and columns are left.
-func (t *Thin) Rows() int { return blocks(t.H, t.StrideH) }
-func (t *Thin) Cols() int { return blocks(t.W, t.StrideW) }
+func (t *Thin) Rows() int { return tiling.Blocks(t.H, t.StrideH) }
+func (t *Thin) Cols() int { return tiling.Blocks(t.W, t.StrideW) }
 
 // Pixels is how many pixels are left.
 func (t *Thin) Pixels() int { return t.Rows() * t.Cols() }
@@ -18,8 +21,8 @@ func (t *Thin) Place(i int) int {
 	return min(i/cols*t.StrideH*t.W+i%cols*t.StrideW, t.H*t.W)
 }
 
-// eachRun calls f for the runs of pixels [first, last) that stand on a row: n from number i on, of which the first stands at place.
-func (t *Thin) eachRun(first, last int, f func(i, place, n int)) {
+// EachRun calls f for the runs of pixels [first, last) that stand on a row: n from number i on, of which the first stands at place.
+func (t *Thin) EachRun(first, last int, f func(i, place, n int)) {
 	for i, cols := first, t.Cols(); i < last; {
 		n := min(cols-i%cols, last-i)
 		f(i, t.Place(i), n)
@@ -29,7 +32,7 @@ func (t *Thin) eachRun(first, last int, f func(i, place, n int)) {
 
 // Gather brings pixels [first, last) of a plane of a block of channels together.
 func (t *Thin) Gather(dst, plane []float32, first, last int) {
-	t.eachRun(first, last, func(i, place, n int) {
+	t.EachRun(first, last, func(i, place, n int) {
 		vec.CopyRows(dst[(i-first)*BlockLanes:], BlockLanes, plane[place*BlockLanes:], t.StrideW*BlockLanes, n, BlockLanes)
 	})
 }
@@ -37,7 +40,7 @@ func (t *Thin) Gather(dst, plane []float32, first, last int) {
 // Spread is the inverse of Gather: pixels that strides leave out become 0, from the place of the first to that of pixel last.
 func (t *Thin) Spread(plane, src []float32, first, last int) {
 	clear(plane[t.Place(first)*BlockLanes : t.Place(last)*BlockLanes])
-	t.eachRun(first, last, func(i, place, n int) {
+	t.EachRun(first, last, func(i, place, n int) {
 		vec.CopyRows(plane[place*BlockLanes:], t.StrideW*BlockLanes, src[(i-first)*BlockLanes:], BlockLanes, n, BlockLanes)
 	})
 }

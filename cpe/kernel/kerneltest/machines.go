@@ -1,0 +1,100 @@
+package kerneltest
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/swcaffe/swcaffe/cpe"
+)
+
+// CacheMachines are hosts of 1, 2 and 5 core groups with L2 caches of a number of bytes.
+func CacheMachines(t *testing.T, bytes int) []*cpe.Machine {
+	var list []*cpe.Machine
+	for _, groups := range []int{1, 2, 5} {
+		spec := HostMachine(t, groups).Spec()
+		spec.LDMBytes = bytes
+		m, err := cpe.New(spec, cpe.Native)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(m.Close)
+		list = append(list, m)
+	}
+	return list
+}
+
+// PartsMachine is the host with a core group for each of parts, which gets that part of all work.
+func PartsMachine(t *testing.T, parts ...float64) *cpe.Machine {
+	t.Helper()
+	m := NativeMachine(t, HostSpec(t), len(parts))
+	if err := m.FixShares(parts); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// EmptyParts are parts of which some are 0: the first ones, the last ones, and others between; and even ones of more core groups than many
+// products have panels.
+var EmptyParts = [][]float64{{0, 1}, {1, 0}, {1, 0, 2, 0}, {0, 0, 1, 0, 0, 3, 0, 0}, slices.Repeat([]float64{1}, 16)}
+
+// idling is a program whose last core group is far slower than the others.
+type idling struct{ last int }
+
+func (idling) Name() string { return "idling" }
+
+func (p idling) RunGroup(g *cpe.CoreGroup) error {
+	g.Share(1000)
+	pause := 30 * time.Microsecond
+	if g.Index() == p.last {
+		pause *= 20
+	}
+	time.Sleep(pause)
+	return nil
+}
+
+// HostMachine is the host with a number of core groups, the last of which gets less work than the others.
+func HostMachine(t testing.TB, groups int) *cpe.Machine {
+	t.Helper()
+	return Uneven(t, HostSpec(t), groups)
+}
+
+// BenchMachine is the host with a number of core groups that all get as much work.
+func BenchMachine(b *testing.B, groups int) *cpe.Machine {
+	b.Helper()
+	return NativeMachine(b, HostSpec(b), groups)
+}
+
+// HostSpec is the description of the host.
+func HostSpec(t testing.TB) cpe.Spec {
+	t.Helper()
+	spec, err := cpe.Load("host")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spec
+}
+
+// NativeMachine makes a machine of a description of the host.
+func NativeMachine(t testing.TB, spec cpe.Spec, groups int) *cpe.Machine {
+	t.Helper()
+	spec.CoreGroups = groups
+	m, err := cpe.New(spec, cpe.Native)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	return m
+}
+
+// Uneven makes one whose last core group has shown itself to be slow.
+func Uneven(t testing.TB, spec cpe.Spec, groups int) *cpe.Machine {
+	t.Helper()
+	m := NativeMachine(t, spec, groups)
+	for range 10 {
+		if err := m.Run(idling{groups - 1}, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return m
+}

@@ -1,0 +1,104 @@
+package shape
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+)
+
+// Conv describes a convolution over any number of spatial axes. Images are N x C x In..., weights Out x C/Group x
+// Kernel..., results N x Out x OutSize()... Axes stand outermost first.
+type Conv struct {
+	N, C, Out, Group                  int
+	In, Kernel, Stride, Pad, Dilation []int
+}
+
+// OutSize returns the extents of the result's spatial axes: floor((in + 2*pad - (dilation*(kernel-1)+1)) / stride) + 1.
+func (s Conv) OutSize() []int {
+	out := make([]int, len(s.In))
+	for i := range out {
+		extent := s.Dilation[i]*(s.Kernel[i]-1) + 1
+		out[i] = (s.In[i]+2*s.Pad[i]-extent)/s.Stride[i] + 1
+	}
+	return out
+}
+
+// String prints the shape.
+func (s Conv) String() string {
+	return fmt.Sprintf("%dx%dx%v -> %d, kernel %v stride %v pad %v dilation %v group %d",
+		s.N, s.C, s.In, s.Out, s.Kernel, s.Stride, s.Pad, s.Dilation, s.Group)
+}
+
+// UnitStride reports whether the input gradient is itself a convolution of the output's gradient.
+func (s Conv) UnitStride() bool {
+	for _, stride := range s.Stride {
+		if stride != 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// StepsInside reports whether strides and dilations are no longer than the images, whose pixels they then take apart; beyond, there would be
+// more parts than pixels.
+func (s *Conv) StepsInside() bool {
+	for i, n := range s.In {
+		if max(s.Stride[i], s.Dilation[i]) > n {
+			return false
+		}
+	}
+	return true
+}
+
+// Pointwise reports whether the column matrix is the image itself: a 1x1 kernel, stride 1, no padding.
+func (s Conv) Pointwise() bool {
+	for i := range s.In {
+		if s.Kernel[i] != 1 || s.Stride[i] != 1 || s.Pad[i] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Mirrored is the convolution that turns the output's gradient into the input's, where strides are 1: kernels flipped, input
+// and output channels exchanged, padding dilation*(kernel-1) - pad.
+func (s Conv) Mirrored() Conv {
+	m := s
+	m.C, m.Out, m.In, m.Stride = s.Out, s.C, s.OutSize(), tiling.Ones(len(s.In))
+	m.Pad = make([]int, len(s.Pad))
+	for i := range m.Pad {
+		m.Pad[i] = s.Dilation[i]*(s.Kernel[i]-1) - s.Pad[i]
+	}
+	return m
+}
+
+// Depth is the number of rows of the column matrix: C/Group * kernel offsets.
+func (s Conv) Depth() int { return s.C / s.Group * tiling.Size(s.Kernel) }
+
+// Check returns what is wrong with a convolution.
+func (s Conv) Check() error {
+	n := len(s.In)
+	if n == 0 || len(s.Kernel) != n || len(s.Stride) != n || len(s.Pad) != n || len(s.Dilation) != n {
+		return fmt.Errorf("kernel: convolution %v: images, kernels, strides, padding and dilations must have as many axes, one or more", s)
+	}
+	if err := tiling.Check(s, tiling.Bound{Name: "N", N: s.N, Least: 0}, tiling.Bound{Name: "C", N: s.C, Least: 1}, tiling.Bound{Name: "Out", N: s.Out, Least: 1}, tiling.Bound{Name: "Group", N: s.Group, Least: 1}); err != nil {
+		return err
+	}
+	if s.C%s.Group != 0 || s.Out%s.Group != 0 {
+		return fmt.Errorf("kernel: convolution %v: group %d does not divide %d and %d channels", s, s.Group, s.C, s.Out)
+	}
+	for i := range n {
+		err := tiling.Check(s, tiling.Bound{Name: "In", N: s.In[i], Least: 1}, tiling.Bound{Name: "Kernel", N: s.Kernel[i], Least: 1}, tiling.Bound{Name: "Stride", N: s.Stride[i], Least: 1},
+			tiling.Bound{Name: "Pad", N: s.Pad[i], Least: 0}, tiling.Bound{Name: "Dilation", N: s.Dilation[i], Least: 1})
+		if err != nil {
+			return err
+		}
+		if extent, room := s.Dilation[i]*(s.Kernel[i]-1)+1, s.In[i]+2*s.Pad[i]; extent > room {
+			return fmt.Errorf("kernel: convolution %v: a kernel's extent of %d is larger than the padded image's %d", s, extent, room)
+		}
+	}
+	return nil
+}
+
+// Dilated reports whether a kernel's offsets are more than a pixel apart.
+func (s *Conv) Dilated() bool { return tiling.Size(s.Dilation) > 1 }

@@ -1,0 +1,15 @@
+package shape
+
+// Direction is what a convolution computes.
+type Direction int
+
+const (
+	Forward Direction = iota
+	WeightGradient
+	InputGradient
+)
+
+// String returns the direction's name.
+func (d Direction) String() string {
+	return [...]string{"forward", "weight gradient", "input gradient"}[d]
+}

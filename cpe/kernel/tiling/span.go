@@ -1,0 +1,35 @@
+package tiling
+
+// Span is n places from at on.
+type Span struct{ At, N int }
+
+func (s Span) End() int { return s.At + s.N }
+
+func (s Span) Has(i int) bool { return i >= s.At && i < s.End() }
+
+// Nth is the i-th of the spans of n places that an extent is cut into; the last may be shorter.
+func Nth(i, n, extent int) Span { return Span{i * n, min(n, extent-i*n)} }
+
+// Window returns the inputs inside the image that an output meets along one axis.
+func Window(o, stride, pad, kernel, size int) (lo, hi int) {
+	lo = o*stride - pad
+	return max(lo, 0), min(lo+kernel, size)
+}
+
+// Inputs returns the inputs that a span of outputs meets.
+func Inputs(o Span, stride, pad, kernel, size int) Span {
+	lo, _ := Window(o.At, stride, pad, kernel, size)
+	_, hi := Window(o.End()-1, stride, pad, kernel, size)
+	lo = min(lo, size)
+	return Span{lo, max(0, hi-lo)}
+}
+
+// Outputs returns the outputs, of size, that meet a span of inputs.
+func Outputs(i Span, stride, pad, kernel, size int) Span {
+	lo := 0
+	if first := i.At + pad - kernel; first >= 0 {
+		lo = min(first/stride+1, size)
+	}
+	hi := min(size, (i.End()-1+pad)/stride+1)
+	return Span{lo, max(0, hi-lo)}
+}
