@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -24,7 +24,7 @@ type accuracy struct {
 	Base
 	labelled
 	topK   int
-	stream *kernel.StreamKernel
+	stream *stream.Kernel
 	ins    [2][]float32
 	sums   []float64 // correct by class, then items by class
 }
@@ -57,14 +57,14 @@ func (l *accuracy) Reshape(bottom, top []*blob.Blob) error {
 	if l.mpe() {
 		return nil
 	}
-	l.stream, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "accuracy", Dims: dims, WholeMid: true, Ins: arrays(1, kernel.Plane), Sums: 2,
-		Cost: kernel.Work{Flops: 1}, Op: l.tile,
+	l.stream, err = stream.New(l.Device.Machine, stream.Pass{
+		Name: "accuracy", Dims: dims, WholeMid: true, Ins: arrays(1, stream.Plane), Sums: 2,
+		Cost: stream.Work{Flops: 1}, Op: l.tile,
 	})
 	return err
 }
 
-func (l *accuracy) tile(t *kernel.Tile) {
+func (l *accuracy) tile(t *stream.Tile) {
 	l.eachInTile(t, func(at, label int, ok bool) {
 		if ok {
 			l.judge(t.In[0][at:], t.MStride, label, t.Sum)

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -33,8 +33,8 @@ type argMax struct {
 	shape           []int // the top's
 	order           []int // MPE: indices along the axis, sorted
 
-	find   *kernel.StreamKernel // a Plane of outer x inner for every place of the top
-	place  *kernel.Copy         // a Plane to its place
+	find   *stream.Kernel // a Plane of outer x inner for every place of the top
+	place  *stream.Copy   // a Plane to its place
 	planes [][]float32
 	ins    [1][]float32
 }
@@ -95,22 +95,22 @@ func (l *argMax) places() int {
 }
 
 func (l *argMax) prepare() (err error) {
-	outs := make([]kernel.Array, l.places())
+	outs := make([]stream.Array, l.places())
 	l.planes = make([][]float32, l.places())
 	for j := range outs {
-		outs[j] = kernel.Plane
+		outs[j] = stream.Plane
 		if len(outs) > 1 {
 			l.planes[j] = pages.Make[float32](l.dims[0] * l.dims[2])
 		}
 	}
-	l.find, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
+	l.find, err = stream.New(l.Device.Machine, stream.Pass{
 		Name: "ArgMax", Dims: l.dims, WholeMid: true, Ins: arrays(1), Outs: outs, Scratch: 1,
-		Cost: kernel.Work{Flops: 1}, Op: l.tile,
+		Cost: stream.Work{Flops: 1}, Op: l.tile,
 	})
 	if err != nil || len(outs) == 1 {
 		return err
 	}
-	l.place, err = kernel.NewCopy(l.Device.Machine, kernel.CopyShape{
+	l.place, err = stream.NewCopy(l.Device.Machine, stream.CopyShape{
 		Outer: l.dims[0], Rows: 1, Cols: l.dims[2], SrcOuter: l.dims[2], DstOuter: len(outs) * l.dims[2],
 	})
 	return err
@@ -118,7 +118,7 @@ func (l *argMax) prepare() (err error) {
 
 // tile keeps the best indices so far, best first, while it goes along the axis. A later index goes before those whose
 // value is not larger.
-func (l *argMax) tile(t *kernel.Tile) {
+func (l *argMax) tile(t *stream.Tile) {
 	best := t.Scratch[0][:l.topK]
 	for o := range t.O {
 		if l.topK == 1 && t.I > 1 && t.M > 1 && l.lines(t, o) {
@@ -152,7 +152,7 @@ func (l *argMax) tile(t *kernel.Tile) {
 
 // lines finds the largest values of an outer a line of inners at a time, from the last index to the first. It does not, and reports
 // false, where a NaN stands last, which is less than all others.
-func (l *argMax) lines(t *kernel.Tile, o int) bool {
+func (l *argMax) lines(t *stream.Tile, o int) bool {
 	line := func(m int) []float32 { return t.In[0][o*t.OStride+m*t.MStride:][:t.I] }
 	if slices.ContainsFunc(line(t.M-1), func(v float32) bool { return v != v }) {
 		return false

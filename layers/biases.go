@@ -1,14 +1,14 @@
 package layers
 
 import (
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // biasAdder adds biases to an outer x mid x inner array on either path: y(o,m,i) += b(m).
 type biasAdder struct {
 	inner int
-	pass  *kernel.StreamKernel // nil on the MPE path
+	pass  *stream.Kernel // nil on the MPE path
 	ins   [2][]float32
 	outs  [1][]float32
 }
@@ -18,10 +18,10 @@ func newBiasAdder(b *Base, dims [3]int) (s biasAdder, err error) {
 	if b.mpe() {
 		return s, nil
 	}
-	s.pass, err = kernel.NewStream(b.Device.Machine, kernel.Stream{
-		Name: "bias", Dims: dims, Ins: arrays(1, kernel.Row), Outs: arrays(1),
-		Cost: kernel.Work{Flops: 1},
-		Op: func(t *kernel.Tile) {
+	s.pass, err = stream.New(b.Device.Machine, stream.Pass{
+		Name: "bias", Dims: dims, Ins: arrays(1, stream.Row), Outs: arrays(1),
+		Cost: stream.Work{Flops: 1},
+		Op: func(t *stream.Tile) {
 			eachRow(t, func(at, n, m int) {
 				dst, src := t.Out[0][at:at+n], t.In[0][at:]
 				if t.I == 1 {
@@ -49,7 +49,7 @@ func (s *biasAdder) run(y, bias []float32) error {
 // biasGrad adds to the gradient of biases on either path: db(m) += the sum of dy(o,m,i) over outer and inner.
 type biasGrad struct {
 	inner int
-	pass  *kernel.StreamKernel // nil on the MPE path
+	pass  *stream.Kernel // nil on the MPE path
 	ins   [1][]float32
 }
 

@@ -1,24 +1,24 @@
 package layers
 
 import (
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // newChannelSum makes the kernel that sums an outer x mid x inner array over outer and inner.
-func newChannelSum(d *Device, dims [3]int, blocked bool) (*kernel.StreamKernel, error) {
+func newChannelSum(d *Device, dims [3]int, blocked bool) (*stream.Kernel, error) {
 	op := addRows
 	if blocked {
 		op = addBlocks
 	}
-	return kernel.NewStream(d.Machine, blockedStream(kernel.Stream{
-		Name: "channel sums", Ins: arrays(1), Sums: 1, Cost: kernel.Work{Flops: 1}, Op: op,
+	return stream.New(d.Machine, blockedStream(stream.Pass{
+		Name: "channel sums", Ins: arrays(1), Sums: 1, Cost: stream.Work{Flops: 1}, Op: op,
 	}, dims, blocked))
 }
 
 // addRows adds rows to their sums, or each of their values to that of its mid: four rows at a time, of which the sum is in float32, all others
 // in float64.
-func addRows(t *kernel.Tile) {
+func addRows(t *stream.Tile) {
 	if t.I > 1 || t.MStride > 1 {
 		eachRow(t, func(at, n, m int) { t.Sum[m] += vec.Sum(t.In[0][at : at+n]) })
 		return
@@ -38,7 +38,7 @@ func addRows(t *kernel.Tile) {
 
 // eachRow visits the rows of a tile: at is where a row begins in the Full arrays, n its length, m its mid index. Where
 // inner is one value, mid is the row: it is visited once an outer, with m = 0.
-func eachRow(t *kernel.Tile, visit func(at, n, m int)) {
+func eachRow(t *stream.Tile, visit func(at, n, m int)) {
 	for o := range t.O {
 		if t.I == 1 && t.MStride == 1 {
 			visit(o*t.OStride, t.M, 0)

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -38,7 +38,7 @@ type contrastiveLoss struct {
 	dist   []float64  // d^2, by item
 	factor []float32  // gradient by a, in units of diff, by item
 
-	sum, grad *kernel.StreamKernel
+	sum, grad *stream.Kernel
 	ins       [2][]float32
 	outs      [1][]float32
 }
@@ -73,9 +73,9 @@ func (l *contrastiveLoss) Reshape(bottom, top []*blob.Blob) error {
 
 func (l *contrastiveLoss) prepare() error {
 	streams := l.streams()
-	l.sum = streams.make(kernel.Stream{
-		Name: "contrastive loss", Dims: l.dims, Ins: arrays(2), Outs: arrays(1), Sums: 1, Cost: kernel.Work{Flops: 3},
-		Op: func(t *kernel.Tile) {
+	l.sum = streams.make(stream.Pass{
+		Name: "contrastive loss", Dims: l.dims, Ins: arrays(2), Outs: arrays(1), Sums: 1, Cost: stream.Work{Flops: 3},
+		Op: func(t *stream.Tile) {
 			for m := range t.M {
 				d := t.Out[0][m*t.MStride:][:t.I]
 				vec.Sub(d, t.In[0][m*t.MStride:], t.In[1][m*t.MStride:])
@@ -83,9 +83,9 @@ func (l *contrastiveLoss) prepare() error {
 			}
 		},
 	})
-	l.grad = streams.make(kernel.Stream{
-		Name: "contrastive loss gradient", Dims: l.dims, Ins: arrays(1, kernel.Row), Outs: arrays(1), Cost: kernel.Work{Flops: 1},
-		Op: func(t *kernel.Tile) {
+	l.grad = streams.make(stream.Pass{
+		Name: "contrastive loss gradient", Dims: l.dims, Ins: arrays(1, stream.Row), Outs: arrays(1), Cost: stream.Work{Flops: 1},
+		Op: func(t *stream.Tile) {
 			for m := range t.M {
 				vec.Scale(t.Out[0][m*t.MStride:][:t.I], t.In[0][m*t.MStride:], t.In[1][m])
 			}

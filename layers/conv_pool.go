@@ -5,6 +5,8 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
+
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
@@ -20,7 +22,7 @@ type convPool struct {
 	mask   *blob.Blob
 	of     struct { // what the kernel was made for
 		conv *kernel.Conv
-		pool *kernel.Pool
+		pool *pool.Kernel
 	}
 	between [1]*blob.Blob // has a shape, and values without kernel
 	alone   bool          // gradients are those of parameters alone
@@ -157,7 +159,7 @@ func (l *convPool) Forward(bottom, top []*blob.Blob) error {
 	if l.conv.bias {
 		bias = l.conv.params[1].Data()
 	}
-	return l.kernel.Forward(bottom[0].Data(), l.conv.params[0].Data(), bias, top[0].Data(), kernel.Indices(l.mask.Data()))
+	return l.kernel.Forward(bottom[0].Data(), l.conv.params[0].Data(), bias, top[0].Data(), pool.Indices(l.mask.Data()))
 }
 
 // BackwardReads implements BackwardReader.
@@ -189,5 +191,5 @@ func (l *convPool) Backward(top []*blob.Blob, propagateDown []bool, bottom []*bl
 	if propagateDown[0] {
 		g.DX = bottom[0].Diff()
 	}
-	return l.kernel.Grads(&g, kernel.Indices(l.mask.Data()))
+	return l.kernel.Grads(&g, pool.Indices(l.mask.Data()))
 }

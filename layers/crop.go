@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -29,7 +29,7 @@ type crop struct {
 	offset     []int // where it begins, by axis
 	runs       []cropRun
 
-	forward, backward *kernel.Copy
+	forward, backward *stream.Copy
 	zero, zeroShape   zeroer // gradients of bottom[0] and bottom[1]
 }
 
@@ -130,15 +130,15 @@ func (l *crop) prepare() (err error) {
 		l.runs = next
 	}
 	cols, rows, outer := levels[0], levels[1], levels[2]
-	shape := kernel.CopyShape{
+	shape := stream.CopyShape{
 		Outer: outer.n, Rows: rows.n, Cols: cols.n,
 		SrcOuter: outer.from, SrcRow: rows.from, DstOuter: outer.to, DstRow: rows.to,
 	}
-	if l.forward, err = kernel.NewCopy(l.Device.Machine, shape); err != nil {
+	if l.forward, err = stream.NewCopy(l.Device.Machine, shape); err != nil {
 		return err
 	}
 	shape.SrcOuter, shape.SrcRow, shape.DstOuter, shape.DstRow = shape.DstOuter, shape.DstRow, shape.SrcOuter, shape.SrcRow
-	l.backward, err = kernel.NewCopy(l.Device.Machine, shape)
+	l.backward, err = stream.NewCopy(l.Device.Machine, shape)
 	return err
 }
 

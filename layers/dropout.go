@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -29,7 +29,7 @@ type dropout struct {
 	below     uint32 // random numbers that drop values
 	key       uint64
 	count     int
-	stream    *kernel.StreamKernel
+	stream    *stream.Kernel
 	ins, outs [1][]float32
 }
 
@@ -62,9 +62,9 @@ func (l *dropout) Reshape(bottom, top []*blob.Blob) error {
 	}
 	l.count = bottom[0].Count()
 	var err error
-	l.stream, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "Dropout", Dims: [3]int{1, 1, l.count}, Ins: arrays(1), Outs: arrays(1), Cost: kernel.Work{Flops: 8},
-		Op: func(t *kernel.Tile) { l.mask(t.Out[0][:t.I], t.In[0], t.I0) },
+	l.stream, err = stream.New(l.Device.Machine, stream.Pass{
+		Name: "Dropout", Dims: [3]int{1, 1, l.count}, Ins: arrays(1), Outs: arrays(1), Cost: stream.Work{Flops: 8},
+		Op: func(t *stream.Tile) { l.mask(t.Out[0][:t.I], t.In[0], t.I0) },
 	})
 	return err
 }

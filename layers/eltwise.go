@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -31,7 +31,7 @@ type eltwise struct {
 	count  int
 	winner *blob.Blob // MAX: the bottom that each element came from
 
-	forward, backward *kernel.StreamKernel
+	forward, backward *stream.Kernel
 	ins, outs         [][]float32
 	target            int // the bottom whose gradient backward computes
 }
@@ -79,9 +79,9 @@ func (l *eltwise) prepare(n int) error {
 	if l.op == caffepb.EltwiseParameter_MAX {
 		outs = 2
 	}
-	dims, cost, streams := [3]int{1, 1, l.count}, kernel.Work{Flops: float64(n)}, l.streams()
-	l.forward = streams.make(kernel.Stream{Name: "eltwise", Dims: dims, Ins: arrays(n), Outs: arrays(outs), Cost: cost, Op: l.forwardTile})
-	l.backward = streams.make(kernel.Stream{
+	dims, cost, streams := [3]int{1, 1, l.count}, stream.Work{Flops: float64(n)}, l.streams()
+	l.forward = streams.make(stream.Pass{Name: "eltwise", Dims: dims, Ins: arrays(n), Outs: arrays(outs), Cost: cost, Op: l.forwardTile})
+	l.backward = streams.make(stream.Pass{
 		Name: "eltwise gradient", Dims: dims, Ins: arrays(l.gradIns(n)), Outs: arrays(1), Cost: cost, Op: l.backwardTile,
 	})
 	return streams.err
@@ -98,7 +98,7 @@ func (l *eltwise) gradIns(n int) int {
 	return n + 2
 }
 
-func (l *eltwise) forwardTile(t *kernel.Tile) {
+func (l *eltwise) forwardTile(t *stream.Tile) {
 	y := t.Out[0][:t.I]
 	switch l.op {
 	case caffepb.EltwiseParameter_SUM:
@@ -134,7 +134,7 @@ func maximum(y, winner []float32, xs [][]float32) {
 	}
 }
 
-func (l *eltwise) backwardTile(t *kernel.Tile) {
+func (l *eltwise) backwardTile(t *stream.Tile) {
 	dx, dy := t.Out[0][:t.I], t.In[0]
 	switch l.op {
 	case caffepb.EltwiseParameter_SUM:

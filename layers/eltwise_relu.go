@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -17,9 +17,9 @@ type rectifiedSum struct {
 	slope float32
 	count int
 
-	forward *kernel.StreamKernel
-	all     *kernel.StreamKernel // gradients of all bottoms
-	one     *kernel.StreamKernel // that of bottom target
+	forward *stream.Kernel
+	all     *stream.Kernel // gradients of all bottoms
+	one     *stream.Kernel // that of bottom target
 	target  int
 	ins     [2][]float32
 	xs, dxs [][]float32
@@ -48,32 +48,32 @@ func (l *rectifiedSum) Reshape(bottom, top []*blob.Blob) error {
 // prepare makes the kernels for n bottoms.
 func (l *rectifiedSum) prepare(n int) error {
 	streams := l.streams()
-	stream := func(what string, ins, outs int, op func(t *kernel.Tile)) *kernel.StreamKernel {
-		return streams.make(kernel.Stream{
+	pass := func(what string, ins, outs int, op func(t *stream.Tile)) *stream.Kernel {
+		return streams.make(stream.Pass{
 			Name: "eltwise and ReLU" + what, Dims: [3]int{1, 1, l.count}, Ins: arrays(ins), Outs: arrays(outs),
-			Cost: kernel.Work{Flops: float64(n + 1)}, Op: op,
+			Cost: stream.Work{Flops: float64(n + 1)}, Op: op,
 		})
 	}
-	l.forward = stream("", n, 1, l.forwardTile)
-	l.all = stream(" gradient", 2, n, l.gradsTile)
-	l.one = stream(" gradient", 2, 1, l.gradTile)
+	l.forward = pass("", n, 1, l.forwardTile)
+	l.all = pass(" gradient", 2, n, l.gradsTile)
+	l.one = pass(" gradient", 2, 1, l.gradTile)
 	return streams.err
 }
 
-func (l *rectifiedSum) forwardTile(t *kernel.Tile) {
+func (l *rectifiedSum) forwardTile(t *stream.Tile) {
 	l.sum.forwardTile(t)
 	y := t.Out[0][:t.I]
 	vec.ReLU(y, y, l.slope)
 }
 
 // gradTile is the gradient of bottom target, gradsTile those of all.
-func (l *rectifiedSum) gradTile(t *kernel.Tile) {
+func (l *rectifiedSum) gradTile(t *stream.Tile) {
 	dx := t.Out[0][:t.I]
 	vec.ReLUGrad(dx, t.In[0], t.In[1], l.slope)
 	scaleUnlessOne(dx, dx, l.sum.coeff[l.target])
 }
 
-func (l *rectifiedSum) gradsTile(t *kernel.Tile) {
+func (l *rectifiedSum) gradsTile(t *stream.Tile) {
 	g := t.Out[0][:t.I]
 	vec.ReLUGrad(g, t.In[0], t.In[1], l.slope)
 	for k := len(t.Out) - 1; k >= 0; k-- {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -25,8 +25,8 @@ type euclideanLoss struct {
 	count int
 	diff  *blob.Blob // a - b
 
-	sum   *kernel.StreamKernel
-	scale *kernel.StreamKernel
+	sum   *stream.Kernel
+	scale *stream.Kernel
 	alpha float32
 	ins   [2][]float32
 	outs  [1][]float32
@@ -58,17 +58,17 @@ func (l *euclideanLoss) Reshape(bottom, top []*blob.Blob) error {
 
 func (l *euclideanLoss) prepare() error {
 	dims, streams := [3]int{1, 1, l.count}, l.streams()
-	l.sum = streams.make(kernel.Stream{
-		Name: "euclidean loss", Dims: dims, Ins: arrays(2), Outs: arrays(1), Sums: 1, Cost: kernel.Work{Flops: 3},
-		Op: func(t *kernel.Tile) {
+	l.sum = streams.make(stream.Pass{
+		Name: "euclidean loss", Dims: dims, Ins: arrays(2), Outs: arrays(1), Sums: 1, Cost: stream.Work{Flops: 3},
+		Op: func(t *stream.Tile) {
 			d := t.Out[0][:t.I]
 			vec.Sub(d, t.In[0], t.In[1])
 			t.Sum[0] += vec.SumSq(d)
 		},
 	})
-	l.scale = streams.make(kernel.Stream{
-		Name: "euclidean loss gradient", Dims: dims, Ins: arrays(1), Outs: arrays(1), Cost: kernel.Work{Flops: 1},
-		Op: func(t *kernel.Tile) { vec.Scale(t.Out[0][:t.I], t.In[0], l.alpha) },
+	l.scale = streams.make(stream.Pass{
+		Name: "euclidean loss gradient", Dims: dims, Ins: arrays(1), Outs: arrays(1), Cost: stream.Work{Flops: 1},
+		Op: func(t *stream.Tile) { vec.Scale(t.Out[0][:t.I], t.In[0], l.alpha) },
 	})
 	return streams.err
 }

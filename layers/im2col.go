@@ -6,8 +6,10 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/im2col"
+
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -31,14 +33,14 @@ type im2colLayer struct {
 	bottomShape, topShape []int
 	shape                 shape.Conv // C is 1 and N counts items and channels
 	zeroTop, zeroBottom   zeroer
-	columns               *kernel.Columns // on the host, else moves
+	columns               *im2col.Columns // on the host, else moves
 	moves                 []columnMove
 }
 
 // columnMove brings the inputs that one kernel offset meets into their column, and gradients back. The last two spatial
 // axes (only the second last, if the last has a stride) and N are the copy's; at holds where it begins for the others.
 type columnMove struct {
-	spread, fold *kernel.Copy
+	spread, fold *stream.Copy
 	at           []columnStart
 }
 
@@ -97,7 +99,7 @@ func (l *im2colLayer) plan(bottom *blob.Blob) error {
 
 // prepare makes, for modelled machines, a copy for every kernel offset that meets an input.
 func (l *im2colLayer) prepare(size []int) error {
-	if l.columns = kernel.NewColumns(l.Device.Machine, l.shape); l.columns != nil {
+	if l.columns = im2col.NewColumns(l.Device.Machine, l.shape); l.columns != nil {
 		return nil
 	}
 	if err := l.zeroTop.reshape(&l.Base, l.shape.N*blob.CountOf(l.kernel...)*blob.CountOf(size...)); err != nil {
@@ -137,7 +139,7 @@ func (l *im2colLayer) addMove(size []int, k int) error {
 		}
 	}
 	plane, column := blob.CountOf(l.shape.In...), blob.CountOf(size...)
-	c := kernel.CopyShape{Outer: l.shape.N, Rows: 1, Cols: 1, SrcOuter: plane, DstOuter: blob.CountOf(l.kernel...) * column}
+	c := stream.CopyShape{Outer: l.shape.N, Rows: 1, Cols: 1, SrcOuter: plane, DstOuter: blob.CountOf(l.kernel...) * column}
 	inner := axes // axes from here on are the copy's
 	if last := axes - 1; l.stride[last] == 1 {
 		c.Cols, inner = runs[last].hi-runs[last].lo, last
@@ -146,7 +148,7 @@ func (l *im2colLayer) addMove(size []int, k int) error {
 		c.Rows, c.SrcRow, c.DstRow = runs[i].hi-runs[i].lo, l.stride[i]*blob.CountOf(l.shape.In[i+1:]...), blob.CountOf(size[i+1:]...)
 		inner = i
 	}
-	back := kernel.CopyShape{
+	back := stream.CopyShape{
 		Outer: c.Outer, Rows: c.Rows, Cols: c.Cols, Add: true,
 		SrcOuter: c.DstOuter, SrcRow: c.DstRow, DstOuter: c.SrcOuter, DstRow: c.SrcRow,
 	}
@@ -155,10 +157,10 @@ func (l *im2colLayer) addMove(size []int, k int) error {
 		m.at = l.starts(m.at, runs[i], i, size, i < inner)
 	}
 	var err error
-	if m.spread, err = kernel.NewCopy(l.Device.Machine, c); err != nil {
+	if m.spread, err = stream.NewCopy(l.Device.Machine, c); err != nil {
 		return err
 	}
-	m.fold, err = kernel.NewCopy(l.Device.Machine, back)
+	m.fold, err = stream.NewCopy(l.Device.Machine, back)
 	l.moves = append(l.moves, m)
 	return err
 }

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	swproto "github.com/swcaffe/swcaffe/proto"
@@ -129,7 +129,7 @@ func (l *infogainLoss) gradient(p float32, class, label int) float64 {
 	return float64(p)*l.rowSums[label] - float64(l.row(label)[class])
 }
 
-func (l *infogainLoss) gradients(t *kernel.Tile) {
+func (l *infogainLoss) gradients(t *stream.Tile) {
 	p, dx := t.In[0], t.Out[0]
 	l.eachInTile(t, func(at, label int, ok bool) {
 		for m := range t.M {

@@ -4,7 +4,8 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
+
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -28,8 +29,8 @@ type innerProduct struct {
 	bias          bool
 	topShape      []int
 
-	forward, input kernel.Multiplier
-	weights        *kernel.Gemm
+	forward, input gemm.Kernel
+	weights        *gemm.Blocked
 	biasGrad       biasGrad
 }
 
@@ -81,17 +82,17 @@ func (l *innerProduct) prepare() (err error) {
 		return nil
 	}
 	machine := l.Device.Machine
-	if l.forward, err = kernel.NewMultiplier(machine, kernel.GemmShape{M: l.m, N: l.n, K: l.k, TransB: !l.transpose}); err != nil {
+	if l.forward, err = gemm.New(machine, gemm.Shape{M: l.m, N: l.n, K: l.k, TransB: !l.transpose}); err != nil {
 		return err
 	}
-	w := kernel.GemmShape{M: l.n, N: l.k, K: l.m, TransA: true, Accumulate: true}
+	w := gemm.Shape{M: l.n, N: l.k, K: l.m, TransA: true, Accumulate: true}
 	if l.transpose {
 		w.M, w.N = w.N, w.M
 	}
-	if l.weights, err = kernel.NewGemm(machine, w); err != nil {
+	if l.weights, err = gemm.NewBlocked(machine, w); err != nil {
 		return err
 	}
-	l.input, err = kernel.NewMultiplier(machine, kernel.GemmShape{M: l.m, N: l.k, K: l.n, TransB: l.transpose})
+	l.input, err = gemm.New(machine, gemm.Shape{M: l.m, N: l.k, K: l.n, TransB: l.transpose})
 	return err
 }
 

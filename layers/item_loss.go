@@ -2,7 +2,7 @@ package layers
 
 import (
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 )
 
 // itemLoss is a loss of scores items x classes (all axes behind the first) and labels: the mean over the items of the sum
@@ -15,7 +15,7 @@ type itemLoss struct {
 	slopes func(dx, x []float32, own bool, scale float64)
 	traces bool // losses leaves what Forward does in the scores' diff; else its trace is nil
 
-	sum, grad *kernel.StreamKernel
+	sum, grad *stream.Kernel
 	scale     float64
 	ins       [2][]float32
 	outs      [1][]float32
@@ -44,21 +44,21 @@ func (l *itemLoss) Reshape(bottom, top []*blob.Blob) error {
 }
 
 func (l *itemLoss) prepare() error {
-	name, ins, streams := l.Param.GetType(), arrays(1, kernel.Plane), l.streams()
+	name, ins, streams := l.Param.GetType(), arrays(1, stream.Plane), l.streams()
 	traces := arrays(0)
 	if l.traces {
 		traces = arrays(1)
 	}
-	l.sum = streams.make(kernel.Stream{
-		Name: name, Dims: l.dims, WholeMid: true, Ins: ins, Outs: traces, Sums: 1, Cost: kernel.Work{Flops: 3}, Op: l.sumTile,
+	l.sum = streams.make(stream.Pass{
+		Name: name, Dims: l.dims, WholeMid: true, Ins: ins, Outs: traces, Sums: 1, Cost: stream.Work{Flops: 3}, Op: l.sumTile,
 	})
-	l.grad = streams.make(kernel.Stream{
-		Name: name + " gradient", Dims: l.dims, WholeMid: true, Ins: ins, Outs: arrays(1), Cost: kernel.Work{Flops: 3}, Op: l.gradTile,
+	l.grad = streams.make(stream.Pass{
+		Name: name + " gradient", Dims: l.dims, WholeMid: true, Ins: ins, Outs: arrays(1), Cost: stream.Work{Flops: 3}, Op: l.gradTile,
 	})
 	return streams.err
 }
 
-func (l *itemLoss) sumTile(t *kernel.Tile) {
+func (l *itemLoss) sumTile(t *stream.Tile) {
 	l.eachInTile(t, func(at, label int, _ bool) {
 		eachRun(at, t.M, label, func(first, last int, own bool) {
 			var trace []float32
@@ -70,7 +70,7 @@ func (l *itemLoss) sumTile(t *kernel.Tile) {
 	})
 }
 
-func (l *itemLoss) gradTile(t *kernel.Tile) {
+func (l *itemLoss) gradTile(t *stream.Tile) {
 	l.eachInTile(t, func(at, label int, _ bool) {
 		eachRun(at, t.M, label, func(first, last int, own bool) { l.slopes(t.Out[0][first:last], t.In[0][first:last], own, l.scale) })
 	})

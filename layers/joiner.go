@@ -3,8 +3,8 @@ package layers
 import (
 	"slices"
 
-	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 )
 
 // joiner moves values between a blob and parts of it along an axis. Both are seen as outer rows; a row of the whole is
@@ -18,7 +18,7 @@ type joiner struct {
 	parts   []int // values of a row of each part
 	at      []int // where it begins in the row of the whole
 
-	puts, takes []*kernel.Copy
+	puts, takes []*stream.Copy
 	next        []int // scratch: the parts that reshape is called with
 	shape       []int // scratch: the shape a blob is given
 }
@@ -62,11 +62,11 @@ func (j *joiner) reshape(outer int, parts []int) error {
 		return nil
 	}
 	for _, n := range parts {
-		put, err := kernel.NewCopy(j.Device.Machine, kernel.CopyShape{Outer: 1, Rows: outer, Cols: n, SrcRow: n, DstRow: j.whole})
+		put, err := stream.NewCopy(j.Device.Machine, stream.CopyShape{Outer: 1, Rows: outer, Cols: n, SrcRow: n, DstRow: j.whole})
 		if err != nil {
 			return err
 		}
-		take, err := kernel.NewCopy(j.Device.Machine, kernel.CopyShape{Outer: 1, Rows: outer, Cols: n, SrcRow: j.whole, DstRow: n})
+		take, err := stream.NewCopy(j.Device.Machine, stream.CopyShape{Outer: 1, Rows: outer, Cols: n, SrcRow: j.whole, DstRow: n})
 		if err != nil {
 			return err
 		}

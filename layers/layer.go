@@ -21,6 +21,7 @@ package layers
 import (
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -119,7 +119,7 @@ func (l *labelled) each(labels []float32, visit func(n, label int)) error {
 
 // eachInTile visits the items of a tile, whose labels are array 1 of Ins, a Plane. at is where the item's scores begin in
 // the Full arrays; ok is false for those to be ignored. A label out of range ends it and is the tile's error.
-func (l *labelled) eachInTile(t *kernel.Tile, visit func(at, label int, ok bool)) {
+func (l *labelled) eachInTile(t *stream.Tile, visit func(at, label int, ok bool)) {
 	for o := range t.O {
 		for i := range t.I {
 			label, ok, err := l.label(t.In[1][o*t.PStride+i], (t.O0+o)*l.dims[2]+t.I0+i, l.dims[1])

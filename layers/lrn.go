@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -45,7 +45,7 @@ type lrnAcross struct {
 	dims           [3]int
 	blocked        bool
 	relu           *neuronLayer // before this layer, whose Backward is done too, if not nil
-	run, grad      *kernel.StreamKernel
+	run, grad      *stream.Kernel
 	ins            [2][]float32
 	outs           [1][]float32
 }
@@ -73,13 +73,13 @@ func (l *lrnAcross) Reshape(bottom, top []*blob.Blob) error {
 // prepare makes the kernels of the CPE path. The modelled CPE squares a value, or divides it, once and keeps the result, which it has
 // scratch arrays for; on the host it is faster to square again what L1 holds.
 func (l *lrnAcross) prepare() error {
-	run := kernel.Stream{
+	run := stream.Pass{
 		Name: "LRN", WholeMid: true, Near: l.size, Ins: arrays(1), Outs: arrays(1), Scratch: 2,
-		Cost: kernel.Work{Flops: float64(l.size + 3), Specials: 2}, Op: l.forwardTile,
+		Cost: stream.Work{Flops: float64(l.size + 3), Specials: 2}, Op: l.forwardTile,
 	}
-	grad := kernel.Stream{
+	grad := stream.Pass{
 		Name: "LRN gradient", WholeMid: true, Near: l.size, Ins: arrays(2), Outs: arrays(1), Scratch: 3,
-		Cost: kernel.Work{Flops: float64(2*l.size + 9), Specials: 3}, Op: l.backwardTile,
+		Cost: stream.Work{Flops: float64(2*l.size + 9), Specials: 3}, Op: l.backwardTile,
 	}
 	if l.blocked {
 		run.Near, run.Op = 3, l.forwardBlocks
@@ -92,13 +92,13 @@ func (l *lrnAcross) prepare() error {
 }
 
 // scales writes s of row m of one outer of x: the squares of the rows around it are summed where they lie.
-func (l *lrnAcross) scales(s []float32, t *kernel.Tile, x []float32, m int) {
+func (l *lrnAcross) scales(s []float32, t *stream.Tile, x []float32, m int) {
 	first, last := max(0, m-l.size/2), min(t.M-1, m+l.size/2)
 	vnorm.SumSquaresOfRows(s, x[first*t.MStride:], t.MStride, last-first+1, l.alpha/float32(l.size), l.k)
 }
 
 // forwardTile goes along the channels.
-func (l *lrnAcross) forwardTile(t *kernel.Tile) {
+func (l *lrnAcross) forwardTile(t *stream.Tile) {
 	s := t.Scratch[0][:t.I]
 	for o := range t.O {
 		x := t.In[0][o*t.OStride:]
@@ -113,7 +113,7 @@ func (l *lrnAcross) forwardTile(t *kernel.Tile) {
 // backwardTile goes along the channels with the last local_size rows of dy*y/s in a ring, rows of zeros before the first channel
 // and after the last: dx(c) gets its first term with the ring's row c, and its second when row c + local_size/2 is there. Where
 // there are fewer channels than that, the ring holds all of them, and a longer way would only meet zeros.
-func (l *lrnAcross) backwardTile(t *kernel.Tile) {
+func (l *lrnAcross) backwardTile(t *stream.Tile) {
 	half, slots := min(l.size/2, t.M), min(l.size, t.M)
 	ring, s := t.Scratch[0][:slots*t.I], t.Scratch[1][:t.I]
 	for o := range t.O {

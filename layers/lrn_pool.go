@@ -2,21 +2,23 @@ package layers
 
 import (
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/norm"
+	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
+
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
 // lrnPool is local response normalisation across channels, maximum pooling behind it and, if there is one, a ReLU layer behind that, computed
-// together: what is pooled, and its gradient, exist a band at a time (kernel.NormPool).
+// together: what is pooled, and its gradient, exist a band at a time (norm.Pooled).
 type lrnPool struct {
 	Base
 	lrn  *lrnAcross
 	pool *pooling // its mask is of use only without kernel
 
-	kernel  *kernel.NormPool // nil if shapes have come since for which there is none: then the layers run one by one
+	kernel  *norm.Pooled // nil if shapes have come since for which there is none: then the layers run one by one
 	mask    *blob.Blob
-	of      kernel.PoolShape // what the kernel was made for
-	between [1]*blob.Blob    // has a shape, and values without kernel
+	of      pool.Shape    // what the kernel was made for
+	between [1]*blob.Blob // has a shape, and values without kernel
 }
 
 // Fuse implements Fuser for maximum pooling, which may rectify.
@@ -64,9 +66,9 @@ func (l *lrnPool) Reshape(bottom, top []*blob.Blob) error {
 }
 
 // prepare makes the kernel and the mask for the shape and the layout of what is pooled.
-func (l *lrnPool) prepare(s kernel.PoolShape) (err error) {
+func (l *lrnPool) prepare(s pool.Shape) (err error) {
 	l.of, l.mask = s, nil
-	if l.kernel, err = kernel.NewNormPool(l.Device.Machine, l.lrn.near(), l.of); l.kernel != nil {
+	if l.kernel, err = norm.NewPooled(l.Device.Machine, l.lrn.near(), l.of); l.kernel != nil {
 		l.mask = l.Device.NewBlob(l.kernel.MaskWords())
 	}
 	return err
@@ -134,7 +136,7 @@ func (l *lrnPool) Forward(bottom, top []*blob.Blob) error {
 		}
 		return l.pool.Forward(l.between[:], top)
 	}
-	return l.kernel.Forward(bottom[0].Data(), top[0].Data(), kernel.Indices(l.mask.Data()))
+	return l.kernel.Forward(bottom[0].Data(), top[0].Data(), pool.Indices(l.mask.Data()))
 }
 
 // BackwardReads implements BackwardReader.
@@ -150,5 +152,5 @@ func (l *lrnPool) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blo
 		}
 		return l.lrn.Backward(l.between[:], propagateDown, bottom)
 	}
-	return l.kernel.Backward(bottom[0].Data(), top[0].Diff(), kernel.Indices(l.mask.Data()), bottom[0].Diff(), l.lrn.relu != nil)
+	return l.kernel.Backward(bottom[0].Data(), top[0].Diff(), pool.Indices(l.mask.Data()), bottom[0].Diff(), l.lrn.relu != nil)
 }

@@ -4,7 +4,8 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
@@ -15,12 +16,12 @@ type lrnWithin struct {
 	Base
 	size        int
 	alpha, beta float32
-	shape       kernel.PoolShape
+	shape       pool.Shape
 
 	square, mean, factor, spread *blob.Blob // x^2, p, (1+alpha*p)^-beta and the mean's gradient
 
-	squares, output, inner, finish *kernel.StreamKernel
-	pool                           *kernel.Pool
+	squares, output, inner, finish *stream.Kernel
+	pool                           *pool.Kernel
 	ins                            [4][]float32
 	outs                           [2][]float32
 }
@@ -41,9 +42,9 @@ func (l *lrnWithin) Reshape(bottom, top []*blob.Blob) error {
 	}
 	top[0].ReshapeLike(bottom[0])
 	in, pad := bottom[0].Shape(), (l.size-1)/2
-	shape := kernel.PoolShape{
+	shape := pool.Shape{
 		N: in[0], C: in[1], H: in[2], W: in[3], KH: l.size, KW: l.size, SH: 1, SW: 1, PH: pad, PW: pad,
-		OH: in[2], OW: in[3], Method: kernel.PoolAve, Train: l.train(),
+		OH: in[2], OW: in[3], Method: pool.Ave, Train: l.train(),
 	}
 	if l.shape == shape {
 		return nil
@@ -59,24 +60,24 @@ func (l *lrnWithin) Reshape(bottom, top []*blob.Blob) error {
 }
 
 func (l *lrnWithin) prepare(count int) (err error) {
-	if l.pool, err = kernel.NewPool(l.Device.Machine, l.shape); err != nil {
+	if l.pool, err = pool.New(l.Device.Machine, l.shape); err != nil {
 		return err
 	}
 	streams := l.streams()
-	stream := func(name string, ins, outs int, specials float64, op func(t *kernel.Tile)) *kernel.StreamKernel {
-		return streams.make(kernel.Stream{
+	pass := func(name string, ins, outs int, specials float64, op func(t *stream.Tile)) *stream.Kernel {
+		return streams.make(stream.Pass{
 			Name: name, Dims: [3]int{1, 1, count}, Ins: arrays(ins), Outs: arrays(outs),
-			Cost: kernel.Work{Flops: 3, Specials: specials}, Op: op,
+			Cost: stream.Work{Flops: 3, Specials: specials}, Op: op,
 		})
 	}
-	l.squares = stream("LRN squares", 1, 1, 0, func(t *kernel.Tile) { vec.Square(t.Out[0][:t.I], t.In[0]) })
-	l.output = stream("LRN", 2, 2, 2, func(t *kernel.Tile) {
+	l.squares = pass("LRN squares", 1, 1, 0, func(t *stream.Tile) { vec.Square(t.Out[0][:t.I], t.In[0]) })
+	l.output = pass("LRN", 2, 2, 2, func(t *stream.Tile) {
 		factor := t.Out[1][:t.I]
 		vec.Affine(factor, t.In[1], l.alpha, 1)
 		vec.Pow(factor, factor, -l.beta)
 		vec.Mul(t.Out[0][:t.I], t.In[0], factor)
 	})
-	l.inner = stream("LRN inner gradient", 4, 1, 1, func(t *kernel.Tile) {
+	l.inner = pass("LRN inner gradient", 4, 1, 1, func(t *stream.Tile) {
 		g := t.Out[0][:t.I]
 		vec.Affine(g, t.In[2], l.alpha, 1)
 		vec.Div(g, t.In[3], g) // (1+alpha*p)^(-beta-1)
@@ -84,7 +85,7 @@ func (l *lrnWithin) prepare(count int) (err error) {
 		vec.Mul(g, g, t.In[1])
 		vec.Scale(g, g, -l.alpha*l.beta)
 	})
-	l.finish = stream("LRN gradient", 4, 1, 0, func(t *kernel.Tile) {
+	l.finish = pass("LRN gradient", 4, 1, 0, func(t *stream.Tile) {
 		dx := t.Out[0][:t.I]
 		vec.Mul(dx, t.In[0], t.In[1])
 		vec.MulAdd(dx, t.In[2], t.In[3])

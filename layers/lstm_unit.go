@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -27,7 +27,7 @@ func init() {
 //	c = cont * sigmoid(f) * c' + sigmoid(i) * tanh(g),  h = sigmoid(o) * tanh(c)
 type lstmUnit struct {
 	n, d              int
-	forward, backward *kernel.StreamKernel // nil on the MPE path
+	forward, backward *stream.Kernel // nil on the MPE path
 	ins               [5][]float32
 	outs              [3][]float32
 }
@@ -37,20 +37,20 @@ func newLSTMUnit(b *Base, n, d int) (u lstmUnit, err error) {
 	if b.mpe() {
 		return u, nil
 	}
-	plane, dims, streams := kernel.Plane, [3]int{n, 4, d}, b.streams()
-	u.forward = streams.make(kernel.Stream{
+	plane, dims, streams := stream.Plane, [3]int{n, 4, d}, b.streams()
+	u.forward = streams.make(stream.Pass{
 		Name: "LSTM unit", Dims: dims, WholeMid: true, Ins: arrays(1, plane, plane), Outs: arrays(1, plane, plane),
-		Cost: kernel.Work{Flops: 2, Specials: 2}, Op: lstmTile,
+		Cost: stream.Work{Flops: 2, Specials: 2}, Op: lstmTile,
 	})
-	u.backward = streams.make(kernel.Stream{
+	u.backward = streams.make(stream.Pass{
 		Name: "LSTM unit gradient", Dims: dims, WholeMid: true, Ins: arrays(1, plane, plane, plane, plane), Outs: arrays(1, plane),
-		Scratch: 1, Cost: kernel.Work{Flops: 6, Specials: 1}, Op: lstmGradTile,
+		Scratch: 1, Cost: stream.Work{Flops: 6, Specials: 1}, Op: lstmGradTile,
 	})
 	return u, streams.err
 }
 
 // lstmTile: gates' inputs, c' and cont in; gates, c and h out.
-func lstmTile(t *kernel.Tile) {
+func lstmTile(t *stream.Tile) {
 	for o := range t.O {
 		gate := func(m int) []float32 {
 			at := o*t.OStride + m*t.MStride
@@ -76,7 +76,7 @@ func lstmTile(t *kernel.Tile) {
 }
 
 // lstmGradTile: gates, c', c, dc and dh in; gradients of the gates' inputs and of c' out.
-func lstmGradTile(t *kernel.Tile) {
+func lstmGradTile(t *stream.Tile) {
 	for o := range t.O {
 		gate := func(a []float32, m int) []float32 { return a[o*t.OStride+m*t.MStride:][:t.I] }
 		at := o * t.PStride

@@ -1,13 +1,13 @@
 package layers
 
-import "github.com/swcaffe/swcaffe/cpe/kernel"
+import "github.com/swcaffe/swcaffe/cpe/kernel/stream"
 
 // mover copies arrays of rows x cols values on either path.
-type mover struct{ pass *kernel.Copy } // nil on the MPE path
+type mover struct{ pass *stream.Copy } // nil on the MPE path
 
 func newMover(b *Base, rows, cols int) (s mover, err error) {
 	if !b.mpe() {
-		s.pass, err = kernel.NewCopy(b.Device.Machine, kernel.CopyShape{Outer: 1, Rows: rows, Cols: cols, SrcRow: cols, DstRow: cols})
+		s.pass, err = stream.NewCopy(b.Device.Machine, stream.CopyShape{Outer: 1, Rows: rows, Cols: cols, SrcRow: cols, DstRow: cols})
 	}
 	return s, err
 }
@@ -21,11 +21,11 @@ func (s *mover) run(dst, src []float32) error {
 }
 
 // adder adds n values to others on either path: y += x.
-type adder struct{ pass *kernel.Copy } // nil on the MPE path
+type adder struct{ pass *stream.Copy } // nil on the MPE path
 
 func newAdder(b *Base, n int) (s adder, err error) {
 	if !b.mpe() {
-		s.pass, err = kernel.NewCopy(b.Device.Machine, kernel.CopyShape{Outer: 1, Rows: 1, Cols: n, SrcRow: n, DstRow: n, Add: true})
+		s.pass, err = stream.NewCopy(b.Device.Machine, stream.CopyShape{Outer: 1, Rows: 1, Cols: n, SrcRow: n, DstRow: n, Add: true})
 	}
 	return s, err
 }
@@ -43,7 +43,7 @@ func (s *adder) run(y, x []float32) error {
 // zeroer clears arrays of n values on either path.
 type zeroer struct {
 	n    int
-	pass *kernel.StreamKernel // nil on the MPE path
+	pass *stream.Kernel // nil on the MPE path
 	outs [1][]float32
 }
 
@@ -52,9 +52,9 @@ func (z *zeroer) reshape(b *Base, n int) (err error) {
 		return nil
 	}
 	z.n = n
-	z.pass, err = kernel.NewStream(b.Device.Machine, kernel.Stream{
+	z.pass, err = stream.New(b.Device.Machine, stream.Pass{
 		Name: "zeros", Dims: [3]int{1, 1, n}, Outs: arrays(1),
-		Op: func(t *kernel.Tile) { clear(t.Out[0][:t.I]) },
+		Op: func(t *stream.Tile) { clear(t.Out[0][:t.I]) },
 	})
 	return err
 }

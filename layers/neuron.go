@@ -2,7 +2,7 @@ package layers
 
 import (
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -16,8 +16,8 @@ type neuronLayer struct {
 	count    int
 	inPlace  bool
 	saved    *blob.Blob // x, where saves says so
-	forward  *kernel.StreamKernel
-	backward *kernel.StreamKernel
+	forward  *stream.Kernel
+	backward *stream.Kernel
 	ins      [3][]float32
 	outs     [2][]float32
 	// Of a ReLU layer in place: Forward is done by the layer before it (Rectifier), Backward by the one behind it (GradRectifier).
@@ -43,7 +43,7 @@ type neuronRule struct {
 	tile     func(y, x []float32, tmp scratch)
 	tileGrad func(dx, dy, x, y []float32, tmp scratch)
 	scratch  bool
-	cost     kernel.Work
+	cost     stream.Work
 }
 
 // neuronNeeds says which of x and y a tileGrad, or an inPlaceSlope, reads; only those are brought to it, so that the other argument is not
@@ -101,17 +101,17 @@ func (n *neuronLayer) prepareKernels() error {
 		outs = arrays(2)
 	}
 	if n.rule.needs.x() {
-		gradIns = append(gradIns, kernel.Full)
+		gradIns = append(gradIns, stream.Full)
 	}
 	if n.rule.needs.y() {
-		gradIns = append(gradIns, kernel.Full)
+		gradIns = append(gradIns, stream.Full)
 	}
 	name, streams := n.Param.GetType(), n.streams()
-	n.forward = streams.make(kernel.Stream{
+	n.forward = streams.make(stream.Pass{
 		Name: name, Dims: dims, Ins: arrays(1), Outs: outs, Scratch: scratches, Cost: n.rule.cost, Op: n.tile,
 	})
 	if n.rule.slope != nil {
-		n.backward = streams.make(kernel.Stream{
+		n.backward = streams.make(stream.Pass{
 			Name: name + " gradient", Dims: dims, Ins: gradIns, Outs: arrays(1), Scratch: scratches, Cost: n.rule.cost, Op: n.gradTile,
 		})
 	}
@@ -129,14 +129,14 @@ func (n *neuronLayer) save() {
 	n.saved.Reshape(n.count)
 }
 
-func (n *neuronLayer) tile(t *kernel.Tile) {
+func (n *neuronLayer) tile(t *stream.Tile) {
 	for _, saved := range t.Out[1:] {
 		copy(saved[:t.I], t.In[0])
 	}
 	n.rule.tile(t.Out[0][:t.I], t.In[0], scratchOf(t))
 }
 
-func (n *neuronLayer) gradTile(t *kernel.Tile) {
+func (n *neuronLayer) gradTile(t *stream.Tile) {
 	dx, last := t.Out[0][:t.I], len(t.In)-1
 	if n.inPlace && n.rule.inPlaceSlope != nil {
 		n.squareSlopes(dx, t.In[last])
@@ -145,7 +145,7 @@ func (n *neuronLayer) gradTile(t *kernel.Tile) {
 	n.rule.tileGrad(dx, t.In[0], t.In[min(1, last)], t.In[last], scratchOf(t))
 }
 
-func scratchOf(t *kernel.Tile) (tmp scratch) {
+func scratchOf(t *stream.Tile) (tmp scratch) {
 	for k, s := range t.Scratch {
 		tmp[k] = s[:t.I]
 	}

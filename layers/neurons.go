@@ -4,7 +4,7 @@ import (
 	"errors"
 	"math"
 
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
@@ -31,7 +31,7 @@ func absVal(*neuronLayer) (neuronRule, error) {
 		slope:    func(x, _ float64) float64 { return sign(x) },
 		tile:     vector(vec.Abs),
 		tileGrad: func(dx, dy, x, _ []float32, _ scratch) { vec.MulSign(dx, dy, x) },
-		cost:     kernel.Work{Flops: 1},
+		cost:     stream.Work{Flops: 1},
 	}, nil
 }
 
@@ -68,7 +68,7 @@ func bnll(*neuronLayer) (neuronRule, error) {
 			vec.Sigmoid(tmp[0], x)
 			vec.Mul(dx, dy, tmp[0])
 		},
-		cost: kernel.Work{Flops: 4, Specials: 2},
+		cost: stream.Work{Flops: 4, Specials: 2},
 	}, nil
 }
 
@@ -93,7 +93,7 @@ func clip(n *neuronLayer) (neuronRule, error) {
 		},
 		tile:     func(y, x []float32, _ scratch) { vec.Clamp(y, x, lo, max(lo, hi)) },
 		tileGrad: func(dx, dy, x, _ []float32, _ scratch) { vec.ClampGrad(dx, dy, x, lo, hi) },
-		cost:     kernel.Work{Flops: 2},
+		cost:     stream.Work{Flops: 2},
 	}, nil
 }
 
@@ -124,7 +124,7 @@ func elu(n *neuronLayer) (neuronRule, error) {
 			vec.ELUSlope(tmp[0], x, y, alpha)
 			vec.Mul(dx, dy, tmp[0])
 		},
-		cost: kernel.Work{Flops: 4, Specials: 1},
+		cost: stream.Work{Flops: 4, Specials: 1},
 	}, nil
 }
 
@@ -139,6 +139,6 @@ func threshold(n *neuronLayer) (neuronRule, error) {
 			return 0
 		},
 		tile: func(y, x []float32, _ scratch) { vec.Above(y, x, limit) },
-		cost: kernel.Work{Flops: 1},
+		cost: stream.Work{Flops: 1},
 	}, nil
 }

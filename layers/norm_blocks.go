@@ -1,8 +1,8 @@
 package layers
 
 import (
-	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
 )
 
@@ -31,7 +31,7 @@ func lanes(blocked bool) int {
 }
 
 // blockedStream is a stream over an outer x channels x inner array that may lie in blocks of channels.
-func blockedStream(s kernel.Stream, dims [3]int, blocked bool) kernel.Stream {
+func blockedStream(s stream.Pass, dims [3]int, blocked bool) stream.Pass {
 	s.Dims = dims
 	if n := lanes(blocked); n > 1 {
 		s.Dims, s.Lanes = [3]int{dims[0], dims[1] / n, dims[2] * n}, n
@@ -40,7 +40,7 @@ func blockedStream(s kernel.Stream, dims [3]int, blocked bool) kernel.Stream {
 }
 
 // blockSums are two sums of the lanes of a tile's block m.
-func blockSums(t *kernel.Tile, m int) (first, second []float64) {
+func blockSums(t *stream.Tile, m int) (first, second []float64) {
 	return t.Sum[m*shape.BlockLanes:], t.Sum[(t.M+m)*shape.BlockLanes:]
 }
 
@@ -55,20 +55,20 @@ func (n *normaliser) setBlocked(b *Base, blocked bool) error {
 
 // The rows of blocks: as momentsRow, normaliseRow, sumRow, gradientRow and scaleRow of the channels.
 
-func momentsBlock(t *kernel.Tile, at, n, m int) {
+func momentsBlock(t *stream.Tile, at, n, m int) {
 	sums, squares := blockSums(t, m)
 	vnorm.BlockMoments(sums, squares, t.In[0][at:at+n], t.In[1][m*shape.BlockLanes:])
 }
 
 // addBlocks is addRows of blocks of channels; squares come for nothing, and are nobody's.
-func addBlocks(t *kernel.Tile) {
+func addBlocks(t *stream.Tile) {
 	eachRow(t, func(at, n, m int) {
 		var squares [shape.BlockLanes]float64
 		vnorm.BlockMoments(t.Sum[m*shape.BlockLanes:], squares[:], t.In[0][at:at+n], noLanes[:])
 	})
 }
 
-func normaliseBlock(t *kernel.Tile, at, n, m int) {
+func normaliseBlock(t *stream.Tile, at, n, m int) {
 	p := unchanged()
 	p.Mean, p.Scale = lanesOf(t.In[1], m), lanesOf(t.In[2], m)
 	y := t.Out[0][at : at+n]
@@ -78,19 +78,19 @@ func normaliseBlock(t *kernel.Tile, at, n, m int) {
 	}
 }
 
-func sumBlock(t *kernel.Tile, at, n, m int) {
+func sumBlock(t *stream.Tile, at, n, m int) {
 	p := unchanged()
 	products, sums := blockSums(t, m)
 	vnorm.BlockNormaliseSums(products, sums, t.In[0][at:at+n], t.In[1][at:at+n], &p)
 }
 
-func gradientBlock(t *kernel.Tile, at, n, m int) {
+func gradientBlock(t *stream.Tile, at, n, m int) {
 	p := unchanged()
 	p.A, p.B, p.C = lanesOf(t.In[4], m), lanesOf(t.In[2], m), lanesOf(t.In[3], m)
 	vnorm.BlockNormaliseGrad(t.Out[0][at:at+n], t.In[0][at:at+n], t.In[1][at:at+n], &p)
 }
 
-func scaleBlock(t *kernel.Tile, at, n, m int) {
+func scaleBlock(t *stream.Tile, at, n, m int) {
 	p := unchanged()
 	p.Gamma = lanesOf(t.In[1], m)
 	vnorm.BlockNormalise(t.Out[0][at:at+n], t.In[0][at:at+n], &p)

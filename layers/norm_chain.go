@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
@@ -27,10 +27,10 @@ type normChain struct {
 	done      bool     // Forward is done by the layer before it (Finisher)
 
 	dims                    [3]int
-	forward, sums, backward *kernel.StreamKernel
+	forward, sums, backward *stream.Kernel
 
 	// Both passes of a direction together, where a channel's values stay in a cache from one to the other; else nil.
-	forwardByMid, backwardByMid *kernel.StreamKernel
+	forwardByMid, backwardByMid *stream.Kernel
 
 	a, b, c []float32 // dx = a*g + b + c*xn, by mid; in blocks of channels a * (g - b - c*xn)
 	ins     [10][]float32
@@ -73,8 +73,8 @@ func (l *normChain) Reshape(bottom, top []*blob.Blob) error {
 // prepare makes the kernels. Their inputs are x, mean, scale, gamma and, where there is one, beta; behind them dy; and a, b, c; and
 // by planes the rectified sum of which the sign says where dy passes, if it is one: then g is an output.
 func (l *normChain) prepare() error {
-	full, row := kernel.Full, kernel.Row
-	one, ins := []kernel.Array{full}, []kernel.Array{full, row, row, row}
+	full, row := stream.Full, stream.Row
+	one, ins := []stream.Array{full}, []stream.Array{full, row, row, row}
 	if l.scale.biased {
 		ins = append(ins, row)
 	}
@@ -84,7 +84,7 @@ func (l *normChain) prepare() error {
 	}
 	grad := append(slices.Clone(ins), full)
 	streams := l.streams()
-	stream := func(what string, s kernel.Stream, op func(t *kernel.Tile)) *kernel.StreamKernel {
+	pass := func(what string, s stream.Pass, op func(t *stream.Tile)) *stream.Kernel {
 		s.Name, s.Op = "BatchNorm and Scale"+what, op
 		return streams.make(blockedStream(s, l.dims, l.blocked()))
 	}
@@ -92,24 +92,24 @@ func (l *normChain) prepare() error {
 	if l.sum != nil {
 		ins = append(slices.Clone(ins), full)
 	}
-	l.forward = stream("", kernel.Stream{Ins: ins, Outs: one, Back: true, Cost: kernel.Work{Flops: flops}}, byRow(forward))
-	back := kernel.Stream{Ins: append(slices.Clone(grad), row, row, row), Outs: one, Scratch: scratches, Back: true, Cost: kernel.Work{Flops: flops + 5}}
-	l.backward = stream(" gradient", back, byRow(backward))
-	first := kernel.Stream{Ins: grad, Sums: 2, Scratch: scratches, Cost: kernel.Work{Flops: flops + 4}}
+	l.forward = pass("", stream.Pass{Ins: ins, Outs: one, Back: true, Cost: stream.Work{Flops: flops}}, byRow(forward))
+	back := stream.Pass{Ins: append(slices.Clone(grad), row, row, row), Outs: one, Scratch: scratches, Back: true, Cost: stream.Work{Flops: flops + 5}}
+	l.backward = pass(" gradient", back, byRow(backward))
+	first := stream.Pass{Ins: grad, Sums: 2, Scratch: scratches, Cost: stream.Work{Flops: flops + 4}}
 	if l.masks() {
-		first.Outs, back.Outs = one, []kernel.Array{full, full}
+		first.Outs, back.Outs = one, []stream.Array{full, full}
 		if !l.sum.remembersSigns() {
 			first.Ins, back.Ins = append(first.Ins, full), append(back.Ins, full)
 		}
 	}
-	l.sums = stream(" gradient sums", first, byRow(sums))
+	l.sums = pass(" gradient sums", first, byRow(sums))
 	l.forwardByMid, l.backwardByMid = nil, nil
 	if l.staysByMid(1) {
-		l.forwardByMid = stream("", kernel.Stream{Ins: ins, Outs: one, Sums: 2, ByMid: true}, l.forwardMids)
+		l.forwardByMid = pass("", stream.Pass{Ins: ins, Outs: one, Sums: 2, ByMid: true}, l.forwardMids)
 	}
 	if l.staysByMid(2) {
 		back.Sums, back.ByMid, back.Back = 2, true, false
-		l.backwardByMid = stream(" gradient", back, l.backwardMids)
+		l.backwardByMid = pass(" gradient", back, l.backwardMids)
 	}
 	return streams.err
 }
@@ -118,8 +118,8 @@ func (l *normChain) prepare() error {
 // of a block, 16 times as much, in the one that cores share if not there, which is worth it where blocks are enough to keep many
 // cores busy.
 func (l *normChain) staysByMid(arrays int) bool {
-	s := blockedStream(kernel.Stream{}, l.dims, l.blocked())
-	return l.blocked() && s.Dims[1] >= manyBlocks || kernel.StaysByMid(l.Device.Machine, s.Dims, arrays)
+	s := blockedStream(stream.Pass{}, l.dims, l.blocked())
+	return l.blocked() && s.Dims[1] >= manyBlocks || stream.StaysByMid(l.Device.Machine, s.Dims, arrays)
 }
 
 // manyBlocks are blocks enough for the cores that memory can feed.
@@ -134,7 +134,7 @@ func (l *normChain) rows() (forward, sums, backward rowOp) {
 }
 
 // forwardMids does both passes over a few mids.
-func (l *normChain) forwardMids(t *kernel.Tile) {
+func (l *normChain) forwardMids(t *stream.Tile) {
 	n, moments := &l.norm.normaliser, l.momentsRow
 	if l.blocked() {
 		moments = l.momentsBlock
@@ -149,7 +149,7 @@ func (l *normChain) forwardMids(t *kernel.Tile) {
 }
 
 // backwardMids does the same backward.
-func (l *normChain) backwardMids(t *kernel.Tile) {
+func (l *normChain) backwardMids(t *stream.Tile) {
 	_, sums, backward := l.rows()
 	eachRow(t, func(at, n, m int) { sums(t, at, n, m) })
 	first, count := l.channels(t)
@@ -160,7 +160,7 @@ func (l *normChain) backwardMids(t *kernel.Tile) {
 }
 
 // channels are those of a tile.
-func (l *normChain) channels(t *kernel.Tile) (first, count int) {
+func (l *normChain) channels(t *stream.Tile) (first, count int) {
 	n := lanes(l.blocked())
 	return t.M0 * n, t.M * n
 }
@@ -254,7 +254,7 @@ func (l *normChain) gradients(bottom *blob.Blob, dy, y, g []float32, propagate b
 }
 
 // split returns a kernel's sums of g*xn and of g, by mid.
-func (l *normChain) split(k *kernel.StreamKernel) (products, sums []float64) {
+func (l *normChain) split(k *stream.Kernel) (products, sums []float64) {
 	return k.Sums()[:l.dims[1]], k.Sums()[l.dims[1]:]
 }
 

@@ -1,8 +1,8 @@
 package layers
 
 import (
-	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
 )
 
@@ -22,7 +22,7 @@ func (l *normChain) SetBlocked(bottoms, tops bool) error {
 func (l *normChain) blocked() bool { return l.norm.normaliser.blocked }
 
 // block points to the constants of block m of a tile.
-func (l *normChain) block(t *kernel.Tile, m int) vnorm.Block {
+func (l *normChain) block(t *stream.Tile, m int) vnorm.Block {
 	var beta []float32
 	if l.scale.biased {
 		beta = t.In[4]
@@ -43,12 +43,12 @@ func (l *normChain) blockConstants(mean, scale, gamma, beta []float32, m int) vn
 }
 
 // momentsBlock adds up values and squares of a block whose pivots are not among the inputs.
-func (l *normChain) momentsBlock(t *kernel.Tile, at, n, m int) {
+func (l *normChain) momentsBlock(t *stream.Tile, at, n, m int) {
 	sums, squares := blockSums(t, m)
 	vnorm.BlockMoments(sums, squares, t.In[0][at:at+n], l.norm.normaliser.pivot[(t.M0+m)*shape.BlockLanes:])
 }
 
-func (l *normChain) forwardBlock(t *kernel.Tile, at, n, m int) {
+func (l *normChain) forwardBlock(t *stream.Tile, at, n, m int) {
 	p := l.block(t, m)
 	y, x := t.Out[0][at:at+n], t.In[0][at:at+n]
 	if l.sum == nil {
@@ -66,7 +66,7 @@ func (l *normChain) forwardBlock(t *kernel.Tile, at, n, m int) {
 }
 
 // sumBlock adds g*xn to sum 0 and g to sum 1; where a rectified sum's gradient is made on the way, it makes that.
-func (l *normChain) sumBlock(t *kernel.Tile, at, n, m int) {
+func (l *normChain) sumBlock(t *stream.Tile, at, n, m int) {
 	p := l.block(t, m)
 	products, sums := blockSums(t, m)
 	dy, x := t.In[l.gradient()][at:at+n], t.In[0][at:at+n]
@@ -82,7 +82,7 @@ func (l *normChain) sumBlock(t *kernel.Tile, at, n, m int) {
 	vnorm.BlockMaskSums(products, sums, t.Out[len(t.Out)-1][at:at+n], dy, l.sum.signsAt(t, at), x, &p)
 }
 
-func (l *normChain) backwardBlock(t *kernel.Tile, at, n, m int) {
+func (l *normChain) backwardBlock(t *stream.Tile, at, n, m int) {
 	p, factors := l.block(t, m), t.In[l.gradient()+1:]
 	p.A, p.B, p.C = lanesOf(factors[0], m), lanesOf(factors[1], m), lanesOf(factors[2], m)
 	if l.sum != nil && l.sum.isThin() {

@@ -1,13 +1,13 @@
 package layers
 
 import (
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
 )
 
 // constants are those of a row of mid m.
-func (l *normChain) constants(t *kernel.Tile, m int) vnorm.Row {
+func (l *normChain) constants(t *stream.Tile, m int) vnorm.Row {
 	p := vnorm.Row{Mean: t.In[1][m], Scale: t.In[2][m], Gamma: t.In[3][m], Slope: 1}
 	if l.scale.biased {
 		p.Beta = t.In[4][m]
@@ -18,7 +18,7 @@ func (l *normChain) constants(t *kernel.Tile, m int) vnorm.Row {
 	return p
 }
 
-func (l *normChain) forwardRow(t *kernel.Tile, at, n, m int) {
+func (l *normChain) forwardRow(t *stream.Tile, at, n, m int) {
 	y, x := t.Out[0][at:at+n], t.In[0][at:at+n]
 	if t.I > 1 {
 		p := l.constants(t, m)
@@ -36,7 +36,7 @@ func (l *normChain) forwardRow(t *kernel.Tile, at, n, m int) {
 }
 
 // sumRow adds g*xn to sum 0 and g to sum 1.
-func (l *normChain) sumRow(t *kernel.Tile, at, n, m int) {
+func (l *normChain) sumRow(t *stream.Tile, at, n, m int) {
 	if t.I == 1 {
 		xn, g := l.columns(t, at, n, l.mask(t, at, n))
 		sumProducts(t, g, xn, 0)
@@ -48,7 +48,7 @@ func (l *normChain) sumRow(t *kernel.Tile, at, n, m int) {
 	t.Sum[t.M+m] += sums
 }
 
-func (l *normChain) backwardRow(t *kernel.Tile, at, n, m int) {
+func (l *normChain) backwardRow(t *stream.Tile, at, n, m int) {
 	dx, factors := t.Out[0][at:at+n], t.In[l.gradient()+1:]
 	if t.I == 1 {
 		xn, g := l.columns(t, at, n, l.masked(t, at, n))
@@ -63,7 +63,7 @@ func (l *normChain) backwardRow(t *kernel.Tile, at, n, m int) {
 }
 
 // columns returns xn and g of a row with one value of each mid.
-func (l *normChain) columns(t *kernel.Tile, at, n int, dy []float32) (xn, g []float32) {
+func (l *normChain) columns(t *stream.Tile, at, n int, dy []float32) (xn, g []float32) {
 	xn, g = t.Scratch[0][:n], t.Scratch[1][:n]
 	normalise(xn, t.In[0][at:at+n], t.In[1], t.In[2], 1, 0)
 	if !l.rectified {
@@ -75,7 +75,7 @@ func (l *normChain) columns(t *kernel.Tile, at, n int, dy []float32) (xn, g []fl
 }
 
 // scaled writes gamma * xn + beta of such a row.
-func (l *normChain) scaled(y, xn []float32, t *kernel.Tile) {
+func (l *normChain) scaled(y, xn []float32, t *stream.Tile) {
 	var beta []float32
 	if l.scale.biased {
 		beta = t.In[4]
@@ -84,7 +84,7 @@ func (l *normChain) scaled(y, xn []float32, t *kernel.Tile) {
 }
 
 // momentsRow adds up values and squares of a row whose pivot is not among the inputs.
-func (l *normChain) momentsRow(t *kernel.Tile, at, n, m int) {
+func (l *normChain) momentsRow(t *stream.Tile, at, n, m int) {
 	sum, squares := vnorm.Moments(t.In[0][at:at+n], l.norm.normaliser.pivot[t.M0+m])
 	t.Sum[m] += sum
 	t.Sum[t.M+m] += squares

@@ -4,8 +4,9 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
 )
@@ -67,7 +68,7 @@ func (l *normSum) Reshape(bottom, top []*blob.Blob) error {
 }
 
 // add adds the other bottom to values that have been normalised.
-func (l *normChain) add(t *kernel.Tile, at, n int) {
+func (l *normChain) add(t *stream.Tile, at, n int) {
 	y := t.Out[0][at : at+n]
 	vec.Add(y, y, t.In[l.gradient()][at:at+n])
 	if l.sum.rectifies {
@@ -79,7 +80,7 @@ func (l *normChain) add(t *kernel.Tile, at, n int) {
 func (l *normChain) masks() bool { return l.sum != nil && l.sum.rectifies }
 
 // mask returns values of dy, or those of g, which it makes.
-func (l *normChain) mask(t *kernel.Tile, at, n int) []float32 {
+func (l *normChain) mask(t *stream.Tile, at, n int) []float32 {
 	dy := t.In[l.gradient()][at : at+n]
 	if !l.masks() {
 		return dy
@@ -90,7 +91,7 @@ func (l *normChain) mask(t *kernel.Tile, at, n int) []float32 {
 }
 
 // masked returns values of dy, or those of g, which have been made.
-func (l *normChain) masked(t *kernel.Tile, at, n int) []float32 {
+func (l *normChain) masked(t *stream.Tile, at, n int) []float32 {
 	if len(t.Out) > 1 {
 		return t.Out[1][at : at+n]
 	}
@@ -116,7 +117,7 @@ func (l *normSum) holdSigns() {
 }
 
 // signsAt returns the signs of a tile's pixels from value at on, nil if none are kept.
-func (l *normSum) signsAt(t *kernel.Tile, at int) []uint16 {
+func (l *normSum) signsAt(t *stream.Tile, at int) []uint16 {
 	if l.bits == nil {
 		return nil
 	}

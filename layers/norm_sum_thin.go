@@ -1,8 +1,8 @@
 package layers
 
 import (
-	"github.com/swcaffe/swcaffe/cpe/kernel"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
 )
@@ -49,7 +49,7 @@ func (l *normSum) eachThin(f func(first, last, from, to int)) {
 }
 
 // forwardThin is forwardBlock.
-func (l *normSum) forwardThin(t *kernel.Tile, at, n int, p *vnorm.Block) {
+func (l *normSum) forwardThin(t *stream.Tile, at, n int, p *vnorm.Block) {
 	var near, others thinPixels
 	y, x, other, signs := t.Out[0][at:at+n], t.In[0][at:at+n], t.In[l.gradient()][at:at+n], l.signsAt(t, at)
 	l.eachThin(func(first, last, from, to int) {
@@ -60,7 +60,7 @@ func (l *normSum) forwardThin(t *kernel.Tile, at, n int, p *vnorm.Block) {
 }
 
 // sumThin is sumBlock, which leaves g thin.
-func (l *normSum) sumThin(t *kernel.Tile, at, n, m int, p *vnorm.Block) {
+func (l *normSum) sumThin(t *stream.Tile, at, n, m int, p *vnorm.Block) {
 	var near thinPixels
 	products, sums := blockSums(t, m)
 	g, dy, x, signs := t.Out[1][at:at+n], t.In[l.gradient()][at:at+n], t.In[0][at:at+n], l.signsAt(t, at)
@@ -71,7 +71,7 @@ func (l *normSum) sumThin(t *kernel.Tile, at, n, m int, p *vnorm.Block) {
 }
 
 // backwardThin is backwardBlock, which spreads g on the way: from the last pixels to the first, lest it overwrite those to come.
-func (l *normSum) backwardThin(t *kernel.Tile, at, n int, p *vnorm.Block) {
+func (l *normSum) backwardThin(t *stream.Tile, at, n int, p *vnorm.Block) {
 	var near thinPixels
 	dx, g, x := t.Out[0][at:at+n], t.Out[1][at:at+n], t.In[0][at:at+n]
 	for to, last := n, len(l.met); last > 0; {

@@ -1,7 +1,7 @@
 package layers
 
 import (
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
@@ -22,7 +22,7 @@ type normaliser struct {
 	dyMean      []float32 // mean(dy), by mid
 	dyyMean     []float32 // mean(dy*y), by mid
 
-	moments, gradSums, forward, backward, scaling *kernel.StreamKernel
+	moments, gradSums, forward, backward, scaling *stream.Kernel
 
 	ins  [5][]float32
 	outs [2][]float32
@@ -54,23 +54,23 @@ func (n *normaliser) rows() (moments, forward, sums, backward, scaling rowOp) {
 // prepare makes the kernels of the CPE path.
 func (n *normaliser) prepare(b *Base) error {
 	streams := b.streams()
-	stream := func(what string, flops float64, sums int, ins, outs []kernel.Array, visit rowOp) *kernel.StreamKernel {
-		return streams.make(blockedStream(kernel.Stream{
-			Name: b.Param.GetType() + what, Ins: ins, Outs: outs, Sums: sums, Cost: kernel.Work{Flops: flops}, Op: byRow(visit),
+	pass := func(what string, flops float64, sums int, ins, outs []stream.Array, visit rowOp) *stream.Kernel {
+		return streams.make(blockedStream(stream.Pass{
+			Name: b.Param.GetType() + what, Ins: ins, Outs: outs, Sums: sums, Cost: stream.Work{Flops: flops}, Op: byRow(visit),
 		}, n.dims, n.blocked))
 	}
-	row := kernel.Row
+	row := stream.Row
 	moments, forward, gradSums, backward, scaling := n.rows()
-	n.moments = stream(" statistics", 4, 2, arrays(1, row), nil, moments)
-	n.forward = stream("", 2, 0, arrays(1, row, row), arrays(n.copies), forward)
-	n.gradSums = stream(" gradient sums", 3, 2, arrays(2), nil, gradSums)
-	n.backward = stream(" gradient", 4, 0, arrays(2, row, row, row), arrays(1), backward)
-	n.scaling = stream(" gradient", 1, 0, arrays(1, row), arrays(1), scaling)
+	n.moments = pass(" statistics", 4, 2, arrays(1, row), nil, moments)
+	n.forward = pass("", 2, 0, arrays(1, row, row), arrays(n.copies), forward)
+	n.gradSums = pass(" gradient sums", 3, 2, arrays(2), nil, gradSums)
+	n.backward = pass(" gradient", 4, 0, arrays(2, row, row, row), arrays(1), backward)
+	n.scaling = pass(" gradient", 1, 0, arrays(1, row), arrays(1), scaling)
 	return streams.err
 }
 
 // momentsRow adds x to sum 0 and (x - pivot)^2 to sum 1.
-func momentsRow(t *kernel.Tile, at, n, m int) {
+func momentsRow(t *stream.Tile, at, n, m int) {
 	x, pivot := t.In[0][at:at+n], t.In[1]
 	if t.I > 1 {
 		sum, squares := vnorm.Moments(x, pivot[m])
@@ -83,7 +83,7 @@ func momentsRow(t *kernel.Tile, at, n, m int) {
 }
 
 // normaliseRow: y = (x - mean) * scale, written to all outputs.
-func normaliseRow(t *kernel.Tile, at, n, m int) {
+func normaliseRow(t *stream.Tile, at, n, m int) {
 	y := t.Out[0][at : at+n]
 	normalise(y, t.In[0][at:], t.In[1], t.In[2], t.I, m)
 	for _, other := range t.Out[1:] {
@@ -103,7 +103,7 @@ func normalise(y, x, mean, scale []float32, inner, m int) {
 }
 
 // gradientRow: dx = (dy - mean(dy) - mean(dy*y) * y) * scale.
-func gradientRow(t *kernel.Tile, at, n, m int) {
+func gradientRow(t *stream.Tile, at, n, m int) {
 	dx, dy, y := t.Out[0][at:at+n], t.In[0][at:at+n], t.In[1][at:at+n]
 	a, b, scale := t.In[2], t.In[3], t.In[4]
 	if t.I == 1 {

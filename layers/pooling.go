@@ -7,7 +7,8 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
+
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -25,13 +26,13 @@ func init() {
 // pooling is Caffe's Pooling layer.
 type pooling struct {
 	Base
-	window kernel.PoolShape // kernel, stride, padding and method; extents come with Reshape
+	window pool.Shape // kernel, stride, padding and method; extents come with Reshape
 	floor  bool
 	places bool // there is a second top
 
-	shape    kernel.PoolShape
+	shape    pool.Shape
 	topShape [4]int
-	pool     *kernel.Pool
+	pool     *pool.Kernel
 	mask     *blob.Blob // where each top value came from, as kernel.Pool keeps it; nil if that is of no use
 }
 
@@ -49,36 +50,36 @@ func (l *pooling) SetUp(bottom, top []*blob.Blob) (err error) {
 	if l.window, err = read(p); err != nil {
 		return err
 	}
-	l.window.Method, l.window.Train = kernel.PoolMethod(p.GetPool()), l.train()
+	l.window.Method, l.window.Train = pool.Method(p.GetPool()), l.train()
 	switch w := &l.window; {
-	case w.Method != kernel.PoolMax && l.places:
+	case w.Method != pool.Max && l.places:
 		return errors.New("a second top, for the maxima's places, goes with MAX pooling only")
-	case w.Method == kernel.PoolStochastic && w.PH+w.PW > 0:
+	case w.Method == pool.Stochastic && w.PH+w.PW > 0:
 		return fmt.Errorf("padding goes with average and max pooling only: pad is %d x %d", w.PH, w.PW)
 	}
 	return nil
 }
 
 // readGlobalWindow is for windows of whole planes, whose size comes with Reshape.
-func readGlobalWindow(p *caffepb.PoolingParameter) (kernel.PoolShape, error) {
+func readGlobalWindow(p *caffepb.PoolingParameter) (pool.Shape, error) {
 	if p.KernelSize != nil || p.KernelH != nil || p.KernelW != nil {
-		return kernel.PoolShape{}, errors.New("with global_pooling the kernel size cannot be specified")
+		return pool.Shape{}, errors.New("with global_pooling the kernel size cannot be specified")
 	}
 	for _, pad := range []uint32{p.GetPad(), p.GetPadH(), p.GetPadW()} {
 		if pad != 0 {
-			return kernel.PoolShape{}, fmt.Errorf("with global_pooling pad must be 0, it is %d", pad)
+			return pool.Shape{}, fmt.Errorf("with global_pooling pad must be 0, it is %d", pad)
 		}
 	}
 	for _, stride := range []*uint32{p.Stride, p.StrideH, p.StrideW} {
 		if stride != nil && *stride != 1 {
-			return kernel.PoolShape{}, fmt.Errorf("with global_pooling stride must be 1, it is %d", *stride)
+			return pool.Shape{}, fmt.Errorf("with global_pooling stride must be 1, it is %d", *stride)
 		}
 	}
-	return kernel.PoolShape{SH: 1, SW: 1}, nil
+	return pool.Shape{SH: 1, SW: 1}, nil
 }
 
 // readPoolWindow reads kernel, stride and padding.
-func readPoolWindow(p *caffepb.PoolingParameter) (w kernel.PoolShape, err error) {
+func readPoolWindow(p *caffepb.PoolingParameter) (w pool.Shape, err error) {
 	if w.KH, w.KW, err = pair("kernel", p.KernelSize, p.KernelH, p.KernelW, 0); err != nil {
 		return w, err
 	}
@@ -151,14 +152,14 @@ func (l *pooling) Reshape(bottom, top []*blob.Blob) error {
 }
 
 // prepare makes the kernel and the mask of a shape.
-func (l *pooling) prepare(s kernel.PoolShape) error {
+func (l *pooling) prepare(s pool.Shape) error {
 	words := s.N * s.C * s.OH * s.OW
 	if !l.mpe() {
-		pool, err := kernel.NewPool(l.Device.Machine, s)
+		pooling, err := pool.New(l.Device.Machine, s)
 		if err != nil {
 			return err
 		}
-		l.pool, words = pool, pool.MaskWords()
+		l.pool, words = pooling, pooling.MaskWords()
 	}
 	l.shape, l.mask = s, nil
 	if s.Masked() {
@@ -191,7 +192,7 @@ func (l *pooling) Fuse(next Layer) Layer {
 
 // withReLU returns the layer with the ReLU layer before or behind it, nil if it is no plain maximum.
 func (l *pooling) withReLU() Layer {
-	if l.mpe() || l.window.Method != kernel.PoolMax || l.places {
+	if l.mpe() || l.window.Method != pool.Max || l.places {
 		return nil
 	}
 	both := &pooling{Base: l.Base, window: l.window, floor: l.floor}
@@ -209,7 +210,7 @@ func (l *pooling) Algorithm(d shape.Direction, _ bool) shape.Algorithm {
 
 func (l *pooling) Forward(bottom, top []*blob.Blob) error {
 	var key uint64
-	if l.shape.Method == kernel.PoolStochastic && l.train() {
+	if l.shape.Method == pool.Stochastic && l.train() {
 		key = l.Device.Share.passKey(l.Device.Random.Uint64())
 	}
 	x, y, mask := bottom[0].Data(), top[0].Data(), l.indices()
@@ -232,7 +233,7 @@ func (l *pooling) indices() []int32 {
 	if l.mask == nil {
 		return nil
 	}
-	return kernel.Indices(l.mask.Data())
+	return pool.Indices(l.mask.Data())
 }
 
 // Remembers implements Rememberer.
@@ -250,7 +251,7 @@ func (l *pooling) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blo
 	switch {
 	case !propagateDown[0]:
 		return nil
-	case l.shape.Method == kernel.PoolStochastic && !l.train():
+	case l.shape.Method == pool.Stochastic && !l.train():
 		return errors.New("stochastic pooling has no gradient in phase TEST")
 	case l.mpe():
 		poolBackwardMPE(&l.shape, top[0].Diff(), l.indices(), bottom[0].Diff())

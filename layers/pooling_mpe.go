@@ -3,7 +3,8 @@ package layers
 import (
 	"math"
 
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 )
 
 // poolWindow is one window of a plane, clipped to the image, and the divisor of its mean, for which padding counts inside
@@ -14,7 +15,7 @@ type poolWindow struct {
 }
 
 // eachWindow visits the windows of all planes: plane's first input, the output's index, the window.
-func eachWindow(s *kernel.PoolShape, visit func(plane, out int, w poolWindow)) {
+func eachWindow(s *pool.Shape, visit func(plane, out int, w poolWindow)) {
 	for plane := range s.N * s.C {
 		for oy := range s.OH {
 			for ox := range s.OW {
@@ -36,16 +37,16 @@ func (w poolWindow) each(width int, visit func(at int)) {
 	}
 }
 
-func poolForwardMPE(s *kernel.PoolShape, x, y []float32, mask []int32, key uint64) {
+func poolForwardMPE(s *pool.Shape, x, y []float32, mask []int32, key uint64) {
 	eachWindow(s, func(plane, out int, w poolWindow) {
 		values := x[plane:]
 		switch {
-		case s.Method == kernel.PoolAve:
+		case s.Method == pool.Ave:
 			y[out] = w.mean(s.W, values)
-		case s.Method == kernel.PoolMax:
+		case s.Method == pool.Max:
 			y[out], mask[out] = w.largest(s.W, values)
 		case s.Train:
-			mask[out] = w.draw(s.W, values, kernel.UniformFloat(key, uint64(out)))
+			mask[out] = w.draw(s.W, values, stream.Uniform(key, uint64(out)))
 			y[out] = 0
 			if mask[out] >= 0 {
 				y[out] = values[mask[out]]
@@ -103,10 +104,10 @@ func (w poolWindow) draw(width int, x []float32, u float32) (place int32) {
 	return place
 }
 
-func poolBackwardMPE(s *kernel.PoolShape, dy []float32, mask []int32, dx []float32) {
+func poolBackwardMPE(s *pool.Shape, dy []float32, mask []int32, dx []float32) {
 	clear(dx)
 	eachWindow(s, func(plane, out int, w poolWindow) {
-		if s.Method != kernel.PoolAve {
+		if s.Method != pool.Ave {
 			if mask[out] >= 0 {
 				dx[plane+int(mask[out])] += dy[out]
 			}

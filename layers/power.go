@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
@@ -65,7 +65,7 @@ func power(n *neuronLayer) (neuronRule, error) {
 				vec.Mul(dx, dy, power)
 			}
 		},
-		cost: kernel.Work{Flops: 2, Specials: 1},
+		cost: stream.Work{Flops: 2, Specials: 1},
 	}, nil
 }
 
@@ -77,7 +77,7 @@ func constantPower(y float64) neuronRule {
 		tile:     func(d, _ []float32, _ scratch) { vec.Fill(d, float32(y)) },
 		needs:    needsNeither,
 		tileGrad: func(dx, dy, _, _ []float32, _ scratch) { vec.Scale(dx, dy, 0) },
-		cost:     kernel.Work{Flops: 1},
+		cost:     stream.Work{Flops: 1},
 
 		inPlaceSlope: func(float64) float64 { return 0 },
 	}
@@ -130,7 +130,7 @@ func exponential(n *neuronLayer) (neuronRule, error) {
 			vec.Mul(dx, dy, y)
 			vec.Scale(dx, dx, float32(scale))
 		},
-		cost: kernel.Work{Flops: 2, Specials: 1},
+		cost: stream.Work{Flops: 2, Specials: 1},
 	}, nil
 }
 
@@ -160,6 +160,6 @@ func logarithm(n *neuronLayer) (neuronRule, error) {
 				dx[i] = dy[i] * k / (shift + scale*v)
 			}
 		},
-		cost: kernel.Work{Flops: 3, Specials: 1},
+		cost: stream.Work{Flops: 3, Specials: 1},
 	}, nil
 }

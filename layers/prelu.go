@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -30,7 +30,7 @@ type prelu struct {
 	inPlace bool
 	saved   *blob.Blob // x, where the layer runs in place
 
-	forward, sums, backward *kernel.StreamKernel
+	forward, sums, backward *stream.Kernel
 	ins                     [3][]float32
 	outs                    [2][]float32
 }
@@ -92,20 +92,20 @@ func (l *prelu) prepare() error {
 		outs = arrays(2)
 	}
 	streams := l.streams()
-	l.forward = streams.make(kernel.Stream{
-		Name: "PReLU", Dims: l.dims, Ins: arrays(1, kernel.Row), Outs: outs, Cost: kernel.Work{Flops: 2}, Op: preluTile,
+	l.forward = streams.make(stream.Pass{
+		Name: "PReLU", Dims: l.dims, Ins: arrays(1, stream.Row), Outs: outs, Cost: stream.Work{Flops: 2}, Op: preluTile,
 	})
-	l.sums = streams.make(kernel.Stream{
-		Name: "PReLU slope gradient", Dims: l.dims, Ins: arrays(2), Sums: 1, Scratch: 1, Cost: kernel.Work{Flops: 4}, Op: preluSumTile,
+	l.sums = streams.make(stream.Pass{
+		Name: "PReLU slope gradient", Dims: l.dims, Ins: arrays(2), Sums: 1, Scratch: 1, Cost: stream.Work{Flops: 4}, Op: preluSumTile,
 	})
-	l.backward = streams.make(kernel.Stream{
-		Name: "PReLU gradient", Dims: l.dims, Ins: arrays(2, kernel.Row), Outs: arrays(1), Cost: kernel.Work{Flops: 2}, Op: preluGradTile,
+	l.backward = streams.make(stream.Pass{
+		Name: "PReLU gradient", Dims: l.dims, Ins: arrays(2, stream.Row), Outs: arrays(1), Cost: stream.Work{Flops: 2}, Op: preluGradTile,
 	})
 	return streams.err
 }
 
 // preluTile: arrays x, a in; y and, if there is a second output, a copy of x out.
-func preluTile(t *kernel.Tile) {
+func preluTile(t *stream.Tile) {
 	eachRow(t, func(at, n, m int) {
 		x, y, a := t.In[0][at:at+n], t.Out[0][at:at+n], t.In[1][m:]
 		for _, saved := range t.Out[1:] {
@@ -120,7 +120,7 @@ func preluTile(t *kernel.Tile) {
 }
 
 // preluSumTile adds up dy * min(x, 0) from arrays dy, x.
-func preluSumTile(t *kernel.Tile) {
+func preluSumTile(t *stream.Tile) {
 	eachRow(t, func(at, n, m int) {
 		dy, x, sum := t.In[0][at:at+n], t.In[1][at:at+n], t.Sum[m:]
 		below := t.Scratch[0][:n]
@@ -135,7 +135,7 @@ func preluSumTile(t *kernel.Tile) {
 }
 
 // preluGradTile: arrays dy, x, a in, dx out.
-func preluGradTile(t *kernel.Tile) {
+func preluGradTile(t *stream.Tile) {
 	eachRow(t, func(at, n, m int) {
 		dx, dy, x, a := t.Out[0][at:at+n], t.In[0][at:at+n], t.In[1][at:at+n], t.In[2][m:]
 		if t.I > 1 {

@@ -2,7 +2,7 @@ package layers
 
 import (
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -15,14 +15,14 @@ type probabilityLoss struct {
 
 	lossOf    func(p []float32, stride, label int) float64 // p[class*stride] are an item's probabilities
 	classGrad func(p float32, class, label int) float64    // gradient of an item's loss by the score of a class
-	gradTile  func(t *kernel.Tile)                         // the same for a tile, times scale, 0 for ignored items
+	gradTile  func(t *stream.Tile)                         // the same for a tile, times scale, 0 for ignored items
 
 	op    softmaxOp
 	prob  *blob.Blob
 	valid int // items not ignored in the last Forward
 
-	sum   *kernel.StreamKernel
-	grad  *kernel.StreamKernel
+	sum   *stream.Kernel
+	grad  *stream.Kernel
 	scale float32
 	ins   [2][]float32
 	outs  [1][]float32
@@ -59,18 +59,18 @@ func (l *probabilityLoss) Reshape(bottom, top []*blob.Blob) error {
 }
 
 func (l *probabilityLoss) prepare() error {
-	name, ins, streams := l.Param.GetType(), arrays(1, kernel.Plane), l.streams()
-	l.sum = streams.make(kernel.Stream{
-		Name: name, Dims: l.dims, WholeMid: true, Ins: ins, Sums: 2, Cost: kernel.Work{Flops: 1}, Op: l.sumTile,
+	name, ins, streams := l.Param.GetType(), arrays(1, stream.Plane), l.streams()
+	l.sum = streams.make(stream.Pass{
+		Name: name, Dims: l.dims, WholeMid: true, Ins: ins, Sums: 2, Cost: stream.Work{Flops: 1}, Op: l.sumTile,
 	})
-	l.grad = streams.make(kernel.Stream{
-		Name: name + " gradient", Dims: l.dims, WholeMid: true, Ins: ins, Outs: arrays(1), Cost: kernel.Work{Flops: 2}, Op: l.gradTile,
+	l.grad = streams.make(stream.Pass{
+		Name: name + " gradient", Dims: l.dims, WholeMid: true, Ins: ins, Outs: arrays(1), Cost: stream.Work{Flops: 2}, Op: l.gradTile,
 	})
 	return streams.err
 }
 
 // sumTile adds up losses (sum 0) and counts those that are not ignored (sum 1), both at mid 0.
-func (l *probabilityLoss) sumTile(t *kernel.Tile) {
+func (l *probabilityLoss) sumTile(t *stream.Tile) {
 	l.eachInTile(t, func(at, label int, ok bool) {
 		if ok {
 			t.Sum[0] += l.lossOf(t.In[0][at:], t.MStride, label)

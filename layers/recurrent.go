@@ -4,7 +4,8 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
+
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -177,17 +178,17 @@ func (l *recurrent) prepare() (err error) {
 	l.a, l.da, l.fixed = pages.Make[float32](all*rows), pages.Make[float32](all*rows), pages.Make[float32](l.n*rows)
 	products := []struct {
 		p *matmul
-		s kernel.GemmShape
+		s gemm.Shape
 	}{
-		{&l.input, kernel.GemmShape{M: all, N: rows, K: l.k, TransB: true}},
-		{&l.inputGrad, kernel.GemmShape{M: all, N: l.k, K: rows}},
-		{&l.dwx, kernel.GemmShape{M: rows, N: l.k, K: all, TransA: true, Accumulate: true}},
-		{&l.step, kernel.GemmShape{M: l.n, N: rows, K: l.d, TransB: true, Accumulate: true}},
-		{&l.stepGrad, kernel.GemmShape{M: l.n, N: l.d, K: rows}},
-		{&l.dwh, kernel.GemmShape{M: rows, N: l.d, K: all, TransA: true, Accumulate: true}},
-		{&l.fixedIn, kernel.GemmShape{M: l.n, N: rows, K: l.static, TransB: true}},
-		{&l.dFixed, kernel.GemmShape{M: l.n, N: l.static, K: rows}},
-		{&l.dwFix, kernel.GemmShape{M: rows, N: l.static, K: l.n, TransA: true, Accumulate: true}},
+		{&l.input, gemm.Shape{M: all, N: rows, K: l.k, TransB: true}},
+		{&l.inputGrad, gemm.Shape{M: all, N: l.k, K: rows}},
+		{&l.dwx, gemm.Shape{M: rows, N: l.k, K: all, TransA: true, Accumulate: true}},
+		{&l.step, gemm.Shape{M: l.n, N: rows, K: l.d, TransB: true, Accumulate: true}},
+		{&l.stepGrad, gemm.Shape{M: l.n, N: l.d, K: rows}},
+		{&l.dwh, gemm.Shape{M: rows, N: l.d, K: all, TransA: true, Accumulate: true}},
+		{&l.fixedIn, gemm.Shape{M: l.n, N: rows, K: l.static, TransB: true}},
+		{&l.dFixed, gemm.Shape{M: l.n, N: l.static, K: rows}},
+		{&l.dwFix, gemm.Shape{M: rows, N: l.static, K: l.n, TransA: true, Accumulate: true}},
 	}
 	if !l.hasStatic {
 		products = products[:6]

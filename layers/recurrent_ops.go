@@ -2,20 +2,21 @@ package layers
 
 import (
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // matmul is a product on either path.
 type matmul struct {
-	shape kernel.GemmShape
-	gemm  *kernel.Gemm // nil on the MPE path
+	shape gemm.Shape
+	gemm  *gemm.Blocked // nil on the MPE path
 }
 
-func newMatmul(b *Base, s kernel.GemmShape) (p matmul, err error) {
+func newMatmul(b *Base, s gemm.Shape) (p matmul, err error) {
 	p.shape = s
 	if !b.mpe() {
-		p.gemm, err = kernel.NewGemm(b.Device.Machine, s)
+		p.gemm, err = gemm.NewBlocked(b.Device.Machine, s)
 	}
 	return p, err
 }
@@ -62,7 +63,7 @@ func (p *matmul) addTo(weight *blob.Blob, a, b []float32) error {
 // spread repeats every one of n values d times.
 type spread struct {
 	d    int
-	pass *kernel.StreamKernel
+	pass *stream.Kernel
 	ins  [1][]float32
 	outs [1][]float32
 }
@@ -72,9 +73,9 @@ func newSpread(b *Base, n, d int) (s spread, err error) {
 	if b.mpe() {
 		return s, nil
 	}
-	s.pass, err = kernel.NewStream(b.Device.Machine, kernel.Stream{
-		Name: "continuation", Dims: [3]int{1, n, d}, Ins: arrays(0, kernel.Row), Outs: arrays(1),
-		Op: func(t *kernel.Tile) {
+	s.pass, err = stream.New(b.Device.Machine, stream.Pass{
+		Name: "continuation", Dims: [3]int{1, n, d}, Ins: arrays(0, stream.Row), Outs: arrays(1),
+		Op: func(t *stream.Tile) {
 			for m := range t.M {
 				y := t.Out[0][m*t.MStride:][:t.I]
 				for i := range y {
@@ -99,7 +100,7 @@ func (s *spread) run(x, y []float32) error {
 
 // maskOp computes y = a*b, or a*b + c.
 type maskOp struct {
-	pass *kernel.StreamKernel
+	pass *stream.Kernel
 	ins  [3][]float32
 	outs [1][]float32
 }
@@ -112,9 +113,9 @@ func newMask(b *Base, n int, add bool) (s maskOp, err error) {
 	if add {
 		ins = arrays(3)
 	}
-	s.pass, err = kernel.NewStream(b.Device.Machine, kernel.Stream{
-		Name: "state", Dims: [3]int{1, 1, n}, Ins: ins, Outs: arrays(1), Cost: kernel.Work{Flops: 2},
-		Op: func(t *kernel.Tile) {
+	s.pass, err = stream.New(b.Device.Machine, stream.Pass{
+		Name: "state", Dims: [3]int{1, 1, n}, Ins: ins, Outs: arrays(1), Cost: stream.Work{Flops: 2},
+		Op: func(t *stream.Tile) {
 			vec.Mul(t.Out[0][:t.I], t.In[0][:t.I], t.In[1][:t.I])
 			if len(t.In) > 2 {
 				vec.Add(t.Out[0][:t.I], t.Out[0][:t.I], t.In[2][:t.I])

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -26,7 +26,7 @@ type reduction struct {
 	scale float64 // coeff, divided by the number of values for MEAN
 	dims  [3]int  // 1 x top's count x values to be summed
 
-	sum, grad *kernel.StreamKernel
+	sum, grad *stream.Kernel
 	ins       [2][]float32
 	outs      [1][]float32
 }
@@ -59,17 +59,17 @@ func (l *reduction) Reshape(bottom, top []*blob.Blob) error {
 
 func (l *reduction) prepare() error {
 	streams := l.streams()
-	l.sum = streams.make(kernel.Stream{
-		Name: "Reduction", Dims: l.dims, Ins: arrays(1), Sums: 1, Cost: kernel.Work{Flops: 2},
-		Op: func(t *kernel.Tile) {
+	l.sum = streams.make(stream.Pass{
+		Name: "Reduction", Dims: l.dims, Ins: arrays(1), Sums: 1, Cost: stream.Work{Flops: 2},
+		Op: func(t *stream.Tile) {
 			for m := range t.M {
 				t.Sum[m] += l.reduce(t.In[0][m*t.MStride:][:t.I])
 			}
 		},
 	})
-	l.grad = streams.make(kernel.Stream{
-		Name: "Reduction gradient", Dims: l.dims, Ins: arrays(1, kernel.Row), Outs: arrays(1), Cost: kernel.Work{Flops: 2},
-		Op: func(t *kernel.Tile) {
+	l.grad = streams.make(stream.Pass{
+		Name: "Reduction gradient", Dims: l.dims, Ins: arrays(1, stream.Row), Outs: arrays(1), Cost: stream.Work{Flops: 2},
+		Op: func(t *stream.Tile) {
 			for m := range t.M {
 				l.spread(t.Out[0][m*t.MStride:][:t.I], t.In[0][m*t.MStride:], l.scale*float64(t.In[1][m]))
 			}

@@ -1,7 +1,7 @@
 package layers
 
 import (
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
@@ -37,7 +37,7 @@ func relu(n *neuronLayer) (neuronRule, error) {
 			}
 			vec.ReLUGrad(dx, dy, x, slope)
 		},
-		cost: kernel.Work{Flops: 2},
+		cost: stream.Work{Flops: 2},
 	}, nil
 }
 

@@ -4,7 +4,8 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -42,13 +43,13 @@ func (l *rnn) setUp(p *caffepb.RecurrentParameter) error {
 func (l *rnn) prepare() (err error) {
 	all := l.t * l.n
 	l.do, l.dall = pages.Make[float32](all*l.d), pages.Make[float32](all*l.d)
-	if l.out, err = newMatmul(&l.Base, kernel.GemmShape{M: all, N: l.d, K: l.d, TransB: true}); err != nil {
+	if l.out, err = newMatmul(&l.Base, gemm.Shape{M: all, N: l.d, K: l.d, TransB: true}); err != nil {
 		return err
 	}
-	if l.outGrad, err = newMatmul(&l.Base, kernel.GemmShape{M: all, N: l.d, K: l.d}); err != nil {
+	if l.outGrad, err = newMatmul(&l.Base, gemm.Shape{M: all, N: l.d, K: l.d}); err != nil {
 		return err
 	}
-	if l.dwo, err = newMatmul(&l.Base, kernel.GemmShape{M: l.d, N: l.d, K: all, TransA: true, Accumulate: true}); err != nil {
+	if l.dwo, err = newMatmul(&l.Base, gemm.Shape{M: l.d, N: l.d, K: all, TransA: true, Accumulate: true}); err != nil {
 		return err
 	}
 	if l.outBias, err = newBiasGrad(&l.Base, [3]int{all, l.d, 1}, false); err != nil {
@@ -99,7 +100,7 @@ func (l *rnn) outputBack(top *blob.Blob) ([]float32, error) {
 
 // tanhOp is y = tanh(x) and dx = dy * (1 - y^2) on either path.
 type tanhOp struct {
-	forward, backward *kernel.StreamKernel
+	forward, backward *stream.Kernel
 	ins               [2][]float32
 	outs              [1][]float32
 }
@@ -109,13 +110,13 @@ func newTanhOp(b *Base, n int) (s tanhOp, err error) {
 		return s, nil
 	}
 	dims, streams := [3]int{1, 1, n}, b.streams()
-	s.forward = streams.make(kernel.Stream{
-		Name: "tanh", Dims: dims, Ins: arrays(1), Outs: arrays(1), Cost: kernel.Work{Specials: 2},
-		Op: func(t *kernel.Tile) { vec.Tanh(t.Out[0][:t.I], t.In[0][:t.I]) },
+	s.forward = streams.make(stream.Pass{
+		Name: "tanh", Dims: dims, Ins: arrays(1), Outs: arrays(1), Cost: stream.Work{Specials: 2},
+		Op: func(t *stream.Tile) { vec.Tanh(t.Out[0][:t.I], t.In[0][:t.I]) },
 	})
-	s.backward = streams.make(kernel.Stream{
-		Name: "tanh gradient", Dims: dims, Ins: arrays(2), Outs: arrays(1), Cost: kernel.Work{Flops: 3},
-		Op: func(t *kernel.Tile) {
+	s.backward = streams.make(stream.Pass{
+		Name: "tanh gradient", Dims: dims, Ins: arrays(2), Outs: arrays(1), Cost: stream.Work{Flops: 3},
+		Op: func(t *stream.Tile) {
 			for i, y := range t.In[0][:t.I] {
 				t.Out[0][i] = t.In[1][i] * (1 - y*y)
 			}

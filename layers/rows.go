@@ -1,12 +1,12 @@
 package layers
 
-import "github.com/swcaffe/swcaffe/cpe/kernel"
+import "github.com/swcaffe/swcaffe/cpe/kernel/stream"
 
 // rowMover moves rows of n values by index on either path: gather takes rows out of an array of so many rows, add adds rows to such an
 // array, and scatter to zeros.
 type rowMover struct {
 	rows, n int
-	pass    *kernel.Rows // nil on the MPE path
+	pass    *stream.Rows // nil on the MPE path
 	zero    zeroer
 }
 
@@ -18,7 +18,7 @@ func (r *rowMover) reshape(b *Base, rows, n int) (err error) {
 	if b.mpe() {
 		return nil
 	}
-	if r.pass, err = kernel.NewRows(b.Device.Machine, n); err != nil {
+	if r.pass, err = stream.NewRows(b.Device.Machine, n); err != nil {
 		return err
 	}
 	return r.zero.reshape(b, rows*n)

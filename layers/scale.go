@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -42,7 +42,7 @@ type affine struct {
 	inPlace   bool
 	saved     *blob.Blob // x, where the layer runs in place and backward needs it
 
-	forward, sums, backward *kernel.StreamKernel
+	forward, sums, backward *stream.Kernel
 	move                    mover // Bias: the gradient, where it does not run in place
 	ins                     [3][]float32
 	outs                    [2][]float32

@@ -1,7 +1,7 @@
 package layers
 
 import (
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
 )
 
@@ -23,7 +23,7 @@ func (l *affine) SetBlocked(bottoms, tops bool) error {
 }
 
 // forwardBlock is forwardRow of the channels of a block.
-func (l *affine) forwardBlock(t *kernel.Tile, at, n, m int) {
+func (l *affine) forwardBlock(t *stream.Tile, at, n, m int) {
 	x := t.In[0][at : at+n]
 	if len(t.Out) > 1 {
 		copy(t.Out[1][at:], x)

@@ -2,29 +2,29 @@ package layers
 
 import (
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // prepare makes the kernels of the CPE path.
 func (l *affine) prepare() (err error) {
-	ins, outs := arrays(1, kernel.Row), arrays(1)
+	ins, outs := arrays(1, stream.Row), arrays(1)
 	if l.scaled && l.biased {
-		ins = append(ins, kernel.Row)
+		ins = append(ins, stream.Row)
 	}
 	if l.scaled && l.inPlace {
 		outs = arrays(2)
 	}
 	streams := l.streams()
-	stream := func(what string, s kernel.Stream, visit rowOp) *kernel.StreamKernel {
+	pass := func(what string, s stream.Pass, visit rowOp) *stream.Kernel {
 		s.Name, s.Op = l.Param.GetType()+what, byRow(visit)
 		return streams.make(blockedStream(s, l.dims, l.blocked))
 	}
 	forward, sums, backward := l.rows()
-	l.forward = stream("", kernel.Stream{Ins: ins, Outs: outs, Cost: kernel.Work{Flops: float64(len(ins) - 1)}}, forward)
-	l.sums = stream(" weight gradient", kernel.Stream{Ins: arrays(2), Sums: 2, Cost: kernel.Work{Flops: 3}}, sums)
+	l.forward = pass("", stream.Pass{Ins: ins, Outs: outs, Cost: stream.Work{Flops: float64(len(ins) - 1)}}, forward)
+	l.sums = pass(" weight gradient", stream.Pass{Ins: arrays(2), Sums: 2, Cost: stream.Work{Flops: 3}}, sums)
 	if l.scaled {
-		l.backward = stream(" gradient", kernel.Stream{Ins: arrays(1, kernel.Row), Outs: arrays(1), Cost: kernel.Work{Flops: 1}}, backward)
+		l.backward = pass(" gradient", stream.Pass{Ins: arrays(1, stream.Row), Outs: arrays(1), Cost: stream.Work{Flops: 1}}, backward)
 	}
 	if streams.err != nil || l.scaled {
 		return streams.err
@@ -51,12 +51,12 @@ func scaleRow(dst, src, factors []float32, inner, m int) {
 }
 
 // scaleFirst multiplies a row of the first input by the second.
-func scaleFirst(t *kernel.Tile, at, n, m int) {
+func scaleFirst(t *stream.Tile, at, n, m int) {
 	scaleRow(t.Out[0][at:at+n], t.In[0][at:], t.In[1], t.I, m)
 }
 
 // forwardRow: y = x * s + b, with one of them or both. Run in place, x goes to the second output, for backward.
-func (l *affine) forwardRow(t *kernel.Tile, at, n, m int) {
+func (l *affine) forwardRow(t *stream.Tile, at, n, m int) {
 	y, x, last := t.Out[0][at:at+n], t.In[0][at:at+n], t.In[len(t.In)-1]
 	if len(t.Out) > 1 {
 		copy(t.Out[1][at:], x)
@@ -87,11 +87,11 @@ func scaleShift(y, x, s, b []float32, inner, m int) {
 }
 
 // sumRow adds dy*x to sum 0 and dy to sum 1.
-func sumRow(t *kernel.Tile, at, n, m int) {
+func sumRow(t *stream.Tile, at, n, m int) {
 	sumProducts(t, t.In[0][at:at+n], t.In[1][at:at+n], m)
 }
 
-func sumProducts(t *kernel.Tile, dy, x []float32, m int) {
+func sumProducts(t *stream.Tile, dy, x []float32, m int) {
 	if t.I > 1 {
 		t.Sum[m] += vec.Dot(dy, x)
 		t.Sum[t.M+m] += vec.Sum(dy)

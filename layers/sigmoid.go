@@ -3,7 +3,7 @@ package layers
 import (
 	"math"
 
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
@@ -21,7 +21,7 @@ func sigmoid(*neuronLayer) (neuronRule, error) {
 		slope:    func(_, y float64) float64 { return y * (1 - y) },
 		tile:     vector(vec.Sigmoid),
 		tileGrad: func(dx, dy, _, y []float32, _ scratch) { vec.SigmoidGrad(dx, dy, y) },
-		cost:     kernel.Work{Flops: 2, Specials: 2},
+		cost:     stream.Work{Flops: 2, Specials: 2},
 	}, nil
 }
 
@@ -35,7 +35,7 @@ func tanh(*neuronLayer) (neuronRule, error) {
 		slope:    func(_, y float64) float64 { return 1 - y*y },
 		tile:     vector(vec.Tanh),
 		tileGrad: func(dx, dy, _, y []float32, _ scratch) { vec.TanhGrad(dx, dy, y) },
-		cost:     kernel.Work{Flops: 3, Specials: 2},
+		cost:     stream.Work{Flops: 3, Specials: 2},
 	}, nil
 }
 
@@ -63,6 +63,6 @@ func swish(n *neuronLayer) (neuronRule, error) {
 			vec.Axpy(s, y, beta)
 			vec.Mul(dx, dy, s)
 		},
-		cost: kernel.Work{Flops: 5, Specials: 2},
+		cost: stream.Work{Flops: 5, Specials: 2},
 	}, nil
 }

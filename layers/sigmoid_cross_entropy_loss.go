@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -33,7 +33,7 @@ type sigmoidCrossEntropyLoss struct {
 	outer, inner int
 	valid        int // targets not ignored in the last Forward
 
-	sum, grad *kernel.StreamKernel
+	sum, grad *stream.Kernel
 	scale     float32
 	ins       [2][]float32
 	outs      [1][]float32
@@ -63,11 +63,11 @@ func (l *sigmoidCrossEntropyLoss) Reshape(bottom, top []*blob.Blob) error {
 
 func (l *sigmoidCrossEntropyLoss) prepare() error {
 	name, dims, streams := l.Param.GetType(), [3]int{1, 1, l.count}, l.streams()
-	l.sum = streams.make(kernel.Stream{
-		Name: name, Dims: dims, Ins: arrays(2), Sums: 2, Scratch: 2, Cost: kernel.Work{Flops: 6, Specials: 2}, Op: l.sumTile,
+	l.sum = streams.make(stream.Pass{
+		Name: name, Dims: dims, Ins: arrays(2), Sums: 2, Scratch: 2, Cost: stream.Work{Flops: 6, Specials: 2}, Op: l.sumTile,
 	})
-	l.grad = streams.make(kernel.Stream{
-		Name: name + " gradient", Dims: dims, Ins: arrays(2), Outs: arrays(1), Cost: kernel.Work{Flops: 3, Specials: 2}, Op: l.gradTile,
+	l.grad = streams.make(stream.Pass{
+		Name: name + " gradient", Dims: dims, Ins: arrays(2), Outs: arrays(1), Cost: stream.Work{Flops: 3, Specials: 2}, Op: l.gradTile,
 	})
 	return streams.err
 }
@@ -77,7 +77,7 @@ func (l *sigmoidCrossEntropyLoss) ignored(target float32) bool {
 }
 
 // sumTile adds up losses (sum 0) and counts the targets that are not ignored (sum 1).
-func (l *sigmoidCrossEntropyLoss) sumTile(t *kernel.Tile) {
+func (l *sigmoidCrossEntropyLoss) sumTile(t *stream.Tile) {
 	x, target, loss, tmp := t.In[0][:t.I], t.In[1][:t.I], t.Scratch[0][:t.I], t.Scratch[1][:t.I]
 	vec.Abs(loss, x)
 	vec.Scale(loss, loss, -1)
@@ -101,7 +101,7 @@ func (l *sigmoidCrossEntropyLoss) sumTile(t *kernel.Tile) {
 	t.Sum[1] += float64(valid)
 }
 
-func (l *sigmoidCrossEntropyLoss) gradTile(t *kernel.Tile) {
+func (l *sigmoidCrossEntropyLoss) gradTile(t *stream.Tile) {
 	target, dx := t.In[1][:t.I], t.Out[0][:t.I]
 	vec.Sigmoid(dx, t.In[0])
 	vec.Sub(dx, dx, target)

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -56,8 +56,8 @@ func (l *softmax) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blo
 type softmaxOp struct {
 	dims [3]int
 	mpe  bool
-	run  *kernel.StreamKernel
-	grad *kernel.StreamKernel
+	run  *stream.Kernel
+	grad *stream.Kernel
 	ins  [2][]float32
 	outs [1][]float32
 }
@@ -71,13 +71,13 @@ func (s *softmaxOp) reshape(b *Base, dims [3]int) error {
 		return nil
 	}
 	streams := b.streams()
-	s.run = streams.make(kernel.Stream{
+	s.run = streams.make(stream.Pass{
 		Name: "softmax", Dims: dims, WholeMid: true, Ins: arrays(1), Outs: arrays(1), Scratch: 1,
-		Cost: kernel.Work{Flops: 3, Specials: 2}, Op: softmaxTile,
+		Cost: stream.Work{Flops: 3, Specials: 2}, Op: softmaxTile,
 	})
-	s.grad = streams.make(kernel.Stream{
+	s.grad = streams.make(stream.Pass{
 		Name: "softmax gradient", Dims: dims, WholeMid: true, Ins: arrays(2), Outs: arrays(1), Scratch: 1,
-		Cost: kernel.Work{Flops: 4}, Op: softmaxGradTile,
+		Cost: stream.Work{Flops: 4}, Op: softmaxGradTile,
 	})
 	return streams.err
 }
@@ -133,7 +133,7 @@ func (s *softmaxOp) backward(y, dy, dx []float32) error {
 }
 
 // softmaxTile works on whole columns: down rows of inner values where inner is wide, along mid where it is one value.
-func softmaxTile(t *kernel.Tile) {
+func softmaxTile(t *stream.Tile) {
 	if t.I == 1 && t.MStride == 1 && t.OStride == t.M {
 		softmaxRows(t)
 		return
@@ -162,7 +162,7 @@ func softmaxTile(t *kernel.Tile) {
 }
 
 // softmaxRows works along mid. Rows that lie one behind the other, and may be shorter than vectors, are exponentiated together.
-func softmaxRows(t *kernel.Tile) {
+func softmaxRows(t *stream.Tile) {
 	x, y := t.In[0], t.Out[0]
 	eachRow(t, func(at, n, _ int) { vec.AddScalar(y[at:at+n], x[at:at+n], -vec.MaxOf(x[at:at+n])) })
 	all := y[:t.O*t.M]
@@ -170,7 +170,7 @@ func softmaxRows(t *kernel.Tile) {
 	eachRow(t, func(at, n, _ int) { vec.Scale(y[at:at+n], y[at:at+n], float32(1/vec.Sum(y[at:at+n]))) })
 }
 
-func softmaxGradTile(t *kernel.Tile) {
+func softmaxGradTile(t *stream.Tile) {
 	for o := range t.O {
 		y, dy, dx := t.In[0][o*t.OStride:], t.In[1][o*t.OStride:], t.Out[0][o*t.OStride:]
 		if t.I == 1 && t.MStride == 1 {

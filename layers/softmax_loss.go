@@ -3,7 +3,7 @@ package layers
 import (
 	"math"
 
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -37,7 +37,7 @@ func residual(p float32, class, label int) float64 {
 	return float64(p)
 }
 
-func (l *softmaxLoss) residuals(t *kernel.Tile) {
+func (l *softmaxLoss) residuals(t *stream.Tile) {
 	p, dx := t.In[0], t.Out[0]
 	eachRow(t, func(at, n, _ int) { vec.Scale(dx[at:at+n], p[at:], l.scale) })
 	l.eachInTile(t, func(at, label int, ok bool) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -23,7 +23,7 @@ func init() {
 type split struct {
 	anyLayout
 	count, tops int
-	sum         *kernel.StreamKernel
+	sum         *stream.Kernel
 	ins         [][]float32
 	outs        [1][]float32
 }
@@ -47,10 +47,10 @@ func (l *split) Reshape(bottom, top []*blob.Blob) error {
 		return nil
 	}
 	var err error
-	l.sum, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
+	l.sum, err = stream.New(l.Device.Machine, stream.Pass{
 		Name: "split gradient", Dims: [3]int{1, 1, l.count}, Ins: arrays(len(top)), Outs: arrays(1),
-		Cost: kernel.Work{Flops: float64(len(top) - 1)},
-		Op: func(t *kernel.Tile) {
+		Cost: stream.Work{Flops: float64(len(top) - 1)},
+		Op: func(t *stream.Tile) {
 			dst := t.Out[0][:t.I]
 			copy(dst, t.In[0])
 			for _, x := range t.In[1:] {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -152,7 +152,7 @@ func (l *packedLSTM) Backward(_ []*blob.Blob, propagateDown []bool, _ []*blob.Bl
 // clipOp bounds values to -threshold..threshold.
 type clipOp struct {
 	threshold float32
-	pass      *kernel.StreamKernel
+	pass      *stream.Kernel
 	values    [1][]float32
 }
 
@@ -161,10 +161,10 @@ func newClipOp(b *Base, n int, threshold float32) (s clipOp, err error) {
 	if b.mpe() {
 		return s, nil
 	}
-	s.pass, err = kernel.NewStream(b.Device.Machine, kernel.Stream{
+	s.pass, err = stream.New(b.Device.Machine, stream.Pass{
 		Name: "clip gradient", Dims: [3]int{1, 1, n}, Ins: arrays(1), Outs: arrays(1),
-		InPlace: 1, Cost: kernel.Work{Flops: 2},
-		Op: func(t *kernel.Tile) {
+		InPlace: 1, Cost: stream.Work{Flops: 2},
+		Op: func(t *stream.Tile) {
 			for i, v := range t.Out[0][:t.I] {
 				t.Out[0][i] = min(max(v, -threshold), threshold)
 			}

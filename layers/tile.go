@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -26,8 +26,8 @@ type repeat struct {
 	shape []int
 	dims  [3]int // outer x tiles x inner of the top
 
-	spread *kernel.Copy
-	sum    *kernel.StreamKernel
+	spread *stream.Copy
+	sum    *stream.Kernel
 	ins    [1][]float32
 	outs   [1][]float32
 }
@@ -55,21 +55,21 @@ func (l *repeat) Reshape(bottom, top []*blob.Blob) error {
 	if l.mpe() {
 		return nil
 	}
-	l.spread, err = kernel.NewCopy(l.Device.Machine, kernel.CopyShape{
+	l.spread, err = stream.NewCopy(l.Device.Machine, stream.CopyShape{
 		Outer: dims[0], Rows: l.tiles, Cols: dims[2], SrcOuter: dims[2], DstOuter: l.tiles * dims[2], DstRow: dims[2],
 	})
 	if err != nil {
 		return err
 	}
-	l.sum, err = kernel.NewStream(l.Device.Machine, kernel.Stream{
-		Name: "Tile gradient", Dims: dims, Ins: arrays(1), Outs: arrays(0, kernel.Plane),
-		Cost: kernel.Work{Flops: 1}, Op: sumMids,
+	l.sum, err = stream.New(l.Device.Machine, stream.Pass{
+		Name: "Tile gradient", Dims: dims, Ins: arrays(1), Outs: arrays(0, stream.Plane),
+		Cost: stream.Work{Flops: 1}, Op: sumMids,
 	})
 	return err
 }
 
 // sumMids adds up a Full array over mid into a Plane.
-func sumMids(t *kernel.Tile) {
+func sumMids(t *stream.Tile) {
 	for o := range t.O {
 		dst := t.Out[0][o*t.PStride:][:t.I]
 		copy(dst, t.In[0][o*t.OStride:])

@@ -8,7 +8,8 @@ import (
 	"sync"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
+
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/modeltime"
@@ -201,7 +202,7 @@ func planHost(list []setting, level string) ([]choice, error) {
 
 // shared leaves out how core groups share a product whose operands are packed, which is all that may depend on their number.
 func shared(algorithm string) string {
-	return strings.NewReplacer(string(kernel.GemmPieces), "packed", string(kernel.GemmPackedRight), "packed", string(kernel.GemmPacked), "packed").Replace(algorithm)
+	return strings.NewReplacer(string(gemm.Pieces), "packed", string(gemm.PackedRight), "packed", string(gemm.Packed), "packed").Replace(algorithm)
 }
 
 // planColumn plans the settings of a column.

@@ -9,8 +9,9 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
@@ -175,9 +176,9 @@ func (r *runner) update() error {
 	r.machine.ResetLedger()
 	for _, l := range r.net.Learnable() {
 		n := l.Blob.Count()
-		arrays := make([]kernel.Array, 3)
-		k, err := kernel.NewStream(r.machine, kernel.Stream{
-			Name: "update", Dims: [3]int{1, 1, n}, Ins: arrays, Outs: arrays, Scratch: 1, Cost: kernel.Work{Flops: 8}, Op: func(*kernel.Tile) {},
+		arrays := make([]stream.Array, 3)
+		k, err := stream.New(r.machine, stream.Pass{
+			Name: "update", Dims: [3]int{1, 1, n}, Ins: arrays, Outs: arrays, Scratch: 1, Cost: stream.Work{Flops: 8}, Op: func(*stream.Tile) {},
 		})
 		if err != nil {
 			return fmt.Errorf("update of layer %q, param %d: %w", l.Layer, l.Index, err)

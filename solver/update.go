@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
@@ -26,7 +26,7 @@ type weightUpdate struct {
 	histories []*blob.Blob
 	step      vec.Step // its Scale is the clipping factor / iter_size, its Decay L2 regularisation's weight decay * decay_mult
 	l1        float32  // the same of L1's
-	kernel    *kernel.StreamKernel
+	kernel    *stream.Kernel
 	ins, outs [][]float32
 }
 
@@ -71,15 +71,15 @@ func (u *updater) unpackHistory(p *pack, src []float32) {
 
 // makeKernel prepares the stream that reads and writes weight, gradient and histories once.
 func (w *weightUpdate) makeKernel(r rule, d *layers.Device) error {
-	arrays := make([]kernel.Array, 2+r.Histories())
+	arrays := make([]stream.Array, 2+r.Histories())
 	n := w.weight.Blob.Count()
 	w.ins = make([][]float32, len(arrays))
 	w.outs = make([][]float32, len(arrays))
 	var err error
-	w.kernel, err = kernel.NewStream(d.Machine, kernel.Stream{
+	w.kernel, err = stream.New(d.Machine, stream.Pass{
 		Name: "update", Dims: [3]int{1, 1, n}, Ins: arrays, Outs: arrays, InPlace: len(arrays),
-		Cost: kernel.Work{Flops: float64(4 + 4*r.Histories()), Specials: float64(r.Histories() - 1)},
-		Op: func(t *kernel.Tile) {
+		Cost: stream.Work{Flops: float64(4 + 4*r.Histories()), Specials: float64(r.Histories() - 1)},
+		Op: func(t *stream.Tile) {
 			weight, g, step := t.Out[0], t.Out[1], w.step
 			if w.l1 != 0 {
 				w.addSigns(weight, g)

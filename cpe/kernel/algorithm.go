@@ -96,44 +96,5 @@ const (
 	MeshTaps shape.Algorithm = "mesh-taps"
 )
 
-// Matrix products.
-const (
-	// GemmMesh multiplies blocks on the CPE mesh of a modelled machine.
-	GemmMesh shape.Algorithm = "gemm-mesh"
-	// GemmMeshSums is GemmMesh where core groups share the sums.
-	GemmMeshSums shape.Algorithm = "gemm-mesh-sums"
-	// GemmPacked packs blocks of both operands; core groups have equal parts of the result.
-	GemmPacked shape.Algorithm = "gemm-packed"
-	// GemmPieces is GemmPacked, or GemmPackedRight, where cores take pieces of the result as they get ready.
-	GemmPieces shape.Algorithm = "gemm-pieces"
-	// GemmPackedRight packs the right operand alone.
-	GemmPackedRight shape.Algorithm = "gemm-packed-right"
-	// GemmStreamed packs long blocks of a right operand that passes from memory once.
-	GemmStreamed shape.Algorithm = "gemm-streamed"
-	// GemmUnpacked reads both operands where they lie: they are small.
-	GemmUnpacked shape.Algorithm = "gemm-unpacked"
-	// GemmSkinny goes through the one large matrix once: another has one or two rows.
-	GemmSkinny shape.Algorithm = "gemm-skinny"
-	// GemmRowSums is a skinny product whose large matrix is cut into parts of rows, summed apart.
-	GemmRowSums shape.Algorithm = "gemm-row-sums"
-	// GemmTurned computes the transpose: the left operand has few rows, and the right one, transposed, is large.
-	GemmTurned shape.Algorithm = "gemm-turned"
-	// GemmNarrow computes the transpose panel by panel: the result has few columns.
-	GemmNarrow shape.Algorithm = "gemm-narrow"
-)
-
 // Poolings.
-const (
-	// PoolGlobal makes the mean of each whole plane.
-	PoolGlobal shape.Algorithm = "pool-global"
-	// PoolPlanes has vector kernels for the window's extent and stride.
-	PoolPlanes shape.Algorithm = "pool-planes"
-	// PoolColumns pools down the columns first, then along the rows.
-	PoolColumns shape.Algorithm = "pool-columns"
-	// PoolBlocks makes vectors of channels.
-	PoolBlocks shape.Algorithm = "pool-blocks"
-	// PoolTiles goes through the windows of tiles one by one.
-	PoolTiles shape.Algorithm = "pool-tiles"
-	// NormPoolBands normalises across channels and pools, a band of rows at a time.
-	NormPoolBands shape.Algorithm = "norm-pool-bands"
-)
+const ()

@@ -4,7 +4,9 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
@@ -17,10 +19,10 @@ type Conv struct {
 	found    *considered
 	stages   [3][]stage  // by Direction
 	partials [][]float32 // of the weight gradient
-	sum      *Copy
+	sum      *stream.Copy
 	args     convArrays
 	thinned  *thinnedConv   // computes what is implicit, if not nil
-	covering [3]Multiplier  // by Direction, where kernels are as large as images
+	covering [3]gemm.Kernel // by Direction, where kernels are as large as images
 	folded   [3]*foldedConv // directions that fold images
 	fold     *imageFold     // of the images, if not nil: those that are read are not folded yet
 	tuner    Tuner          // finds strategies, if not nil
@@ -241,7 +243,7 @@ func (c *Conv) makePartials() error {
 		}
 	}
 	var err error
-	c.sum, err = NewCopy(c.machine, CopyShape{Outer: 1, Rows: 1, Cols: n, Add: true})
+	c.sum, err = stream.NewCopy(c.machine, stream.CopyShape{Outer: 1, Rows: 1, Cols: n, Add: true})
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/pages"
@@ -29,8 +30,8 @@ type batchConv struct {
 // batchWorker is what a core group needs to itself.
 type batchWorker struct {
 	batchArrays
-	product *product
-	job     productJob
+	product *gemm.Nest
+	job     gemm.Job
 	a, b    taps
 	at      []int // by first matrix: its piece, -1: none
 	used    []int32
@@ -46,8 +47,8 @@ func newBatchConv(c *Conv, d shape.Direction) (*batchConv, error) {
 	v.rows = sharesRows(c.shape, &spec, d)
 	pieces := v.pieces()
 	m, n, deep := v.extents(v.most())
-	problem := GemmShape{M: m, K: deep * pieces, TransA: d == shape.InputGradient, TransB: d == shape.WeightGradient, Pieces: true}
-	var best GemmPlan
+	problem := gemm.Shape{M: m, K: deep * pieces, TransA: d == shape.InputGradient, TransB: d == shape.WeightGradient, Pieces: true}
+	var best gemm.Plan
 	bestTime := 0.0
 	most := min(v.rowLength(), mostColumns)
 	if spec.Software.BatchOnly {
@@ -55,19 +56,19 @@ func newBatchConv(c *Conv, d shape.Direction) (*batchConv, error) {
 	}
 	for columns := 1; columns <= most; columns *= 2 {
 		problem.N = n * columns
-		plan, err := planMeshGemm(&spec, problem)
+		plan, err := gemm.NewMeshPlan(&spec, problem)
 		if err != nil {
 			return nil, err
 		}
-		t := meshTime(&spec, problem, plan) * float64(tiling.Blocks(v.rowLength(), columns))
+		t := gemm.MeshNs(&spec, problem, plan) * float64(tiling.Blocks(v.rowLength(), columns))
 		if bestTime == 0 || t < bestTime {
 			v.columns, best, bestTime = columns, plan, t
 		}
 	}
 	problem.N = n * v.columns
-	products := productsOf(c.machine, problem, best)
+	products := gemm.NestsOf(c.machine, problem, best)
 	v.workers = make([]batchWorker, len(products))
-	first := [...]int{v.geo.space(), v.geo.positions(), v.geo.space()}[d]
+	first := [...]int{v.geo.Space(), v.geo.Positions(), v.geo.Space()}[d]
 	for i, p := range products {
 		w := batchWorker{product: p, at: pages.Make[int](first)}
 		w.a.bases, w.b.bases = pages.Make[int](pieces), pages.Make[int](pieces*v.columns)
@@ -84,11 +85,11 @@ func newBatchConv(c *Conv, d shape.Direction) (*batchConv, error) {
 func (v *batchConv) pieces() int {
 	switch {
 	case v.direction != shape.WeightGradient:
-		return v.geo.space()
+		return v.geo.Space()
 	case v.rows:
-		return tiling.Blocks(v.geo.rows, v.conv.plan.Chunks) * v.geo.width
+		return tiling.Blocks(v.geo.Rows, v.conv.plan.Chunks) * v.geo.Width
 	}
-	return v.geo.positions()
+	return v.geo.Positions()
 }
 
 // stages lists the steps: one, or three where core groups share rows.
@@ -175,11 +176,11 @@ func (v *batchConv) result(g *cpe.CoreGroup, w *batchWorker, group, first, n int
 			}
 		}
 	}
-	w.job = productJob{
-		a: &w.a, b: &w.b, c: cpe.Matrix{Data: tiling.From(c, cAt(first)), Ld: cols, Run: cols, Jump: cAt(1) - cAt(0)},
-		m1: rows, n1: n * cols, k1: len(w.used) * deep, bias: v.bias(group), biasRows: true,
+	w.job = gemm.Job{
+		A: &w.a, B: &w.b, C: cpe.Matrix{Data: tiling.From(c, cAt(first)), Ld: cols, Run: cols, Jump: cAt(1) - cAt(0)},
+		M1: rows, N1: n * cols, K1: len(w.used) * deep, Bias: v.bias(group), BiasRows: true,
 	}
-	return w.product.run(g, &w.job)
+	return w.product.Run(g, &w.job)
 }
 
 // published reports whether the published implicit kernels take a shape: one group, at least 64 channels forward, and 128 inputs

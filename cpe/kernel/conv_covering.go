@@ -3,6 +3,7 @@ package kernel
 import (
 	"slices"
 
+	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
@@ -22,15 +23,15 @@ func (c *Conv) covers(d shape.Direction) bool {
 //	forward          Y (N x Out) = X (N x depth) * W' (depth x Out) + bias
 //	weight gradient  dW (Out x depth) += dY' (Out x N) * X (N x depth)
 //	input gradient   dX (N x depth) = dY (N x Out) * W (Out x depth)
-func (c *Conv) newCovering(d shape.Direction) (Multiplier, error) {
+func (c *Conv) newCovering(d shape.Direction) (gemm.Kernel, error) {
 	s := &c.shape
 	switch n, out, depth := s.N, s.Out, s.Depth(); d {
 	case shape.Forward:
-		return NewMultiplier(c.machine, GemmShape{M: n, N: out, K: depth, TransB: true})
+		return gemm.New(c.machine, gemm.Shape{M: n, N: out, K: depth, TransB: true})
 	case shape.InputGradient:
-		return NewMultiplier(c.machine, GemmShape{M: n, N: depth, K: out})
+		return gemm.New(c.machine, gemm.Shape{M: n, N: depth, K: out})
 	default:
-		return NewMultiplier(c.machine, GemmShape{M: out, N: depth, K: n, TransA: true, Accumulate: true})
+		return gemm.New(c.machine, gemm.Shape{M: out, N: depth, K: n, TransA: true, Accumulate: true})
 	}
 }
 

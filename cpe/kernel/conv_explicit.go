@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
+	"github.com/swcaffe/swcaffe/cpe/kernel/im2col"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
@@ -12,7 +14,7 @@ import (
 type explicitConv struct {
 	conv      *Conv
 	direction shape.Direction
-	geo       *geometry
+	geo       *im2col.Geometry
 	direct    bool             // the image is its own column matrix
 	batch     int              // images whose column matrices are made at once; 0: one
 	workers   []explicitWorker // a core group each
@@ -24,9 +26,9 @@ const shortSum = 32
 
 // explicitWorker is what a core group needs to itself.
 type explicitWorker struct {
-	product *product
-	job     productJob
-	a, b    operand
+	product *gemm.Nest
+	job     gemm.Job
+	a, b    gemm.Operand
 	columns []float32
 	filled  bool // the columns hold the matrices of a batch, that of the current image the at-th
 	at      int
@@ -39,10 +41,10 @@ type explicitWorker struct {
 
 func newExplicitConv(c *Conv, d shape.Direction) (*explicitConv, error) {
 	s := &c.shape
-	e := &explicitConv{conv: c, direction: d, geo: newGeometry(*s), direct: s.Pointwise()}
-	out, depth, width := s.Out/s.Group, s.Depth(), c.plan.Band*e.geo.width
-	shape := [...]GemmShape{{M: out, N: width, K: depth}, {M: out, N: depth, K: width, TransB: true, Accumulate: true}, {M: depth, N: width, K: out, TransA: true}}[d]
-	products, err := newProducts(c.machine, shape)
+	e := &explicitConv{conv: c, direction: d, geo: im2col.NewGeometry(*s), direct: s.Pointwise()}
+	out, depth, width := s.Out/s.Group, s.Depth(), c.plan.Band*e.geo.Width
+	shape := [...]gemm.Shape{{M: out, N: width, K: depth}, {M: out, N: depth, K: width, TransB: true, Accumulate: true}, {M: depth, N: width, K: out, TransA: true}}[d]
+	products, err := gemm.NewNests(c.machine, shape)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +54,7 @@ func newExplicitConv(c *Conv, d shape.Direction) (*explicitConv, error) {
 		e.bind(&e.workers[i])
 	}
 	if !e.direct {
-		e.geo.lineUsers()
+		e.geo.LineUsers()
 		e.together(c.machine)
 		c.takes(d, cpe.Scratch{Group: max(1, e.batch) * depth * width})
 	}
@@ -63,13 +65,13 @@ func newExplicitConv(c *Conv, d shape.Direction) (*explicitConv, error) {
 // all of them fits LDM, padded and as it is put.
 func (e *explicitConv) together(m *cpe.Machine) {
 	spec, s := m.Spec(), &e.conv.shape
-	e.geo.software = spec.Software
+	e.geo.Software = spec.Software
 	if !spec.Software.Batched || e.direction == shape.InputGradient {
 		return
 	}
 	last := len(s.In) - 1
 	images := tiling.Blocks(s.N, spec.CoreGroups)
-	if 4*images*(s.In[last]+2*s.Pad[last]+e.geo.width) <= spec.LDMBytes {
+	if 4*images*(s.In[last]+2*s.Pad[last]+e.geo.Width) <= spec.LDMBytes {
 		e.batch = images
 	}
 }
@@ -144,7 +146,7 @@ func (e *explicitConv) batched(g *cpe.CoreGroup, w *explicitWorker, lo, hi int) 
 	defer func() { w.filled, w.at = false, 0 }()
 	for group := range s.Group {
 		b := e.band(lo, group)
-		b.images, b.apart, b.matrix = hi-lo, s.C*e.geo.plane, e.matrixSize()
+		b.Images, b.Apart, b.Matrix = hi-lo, s.C*e.geo.Plane, e.matrixSize()
 		w.filled = false
 		if err := e.fill(g, w, &b); err != nil {
 			return err
@@ -183,38 +185,38 @@ func (e *explicitConv) bind(w *explicitWorker) {
 }
 
 // band returns a band's place: unit counts bands of images.
-func (e *explicitConv) band(unit, group int) band {
+func (e *explicitConv) band(unit, group int) im2col.Band {
 	s, p, g := &e.conv.shape, &e.conv.plan, e.geo
 	image := unit / p.bands()
-	b := band{row: unit % p.bands() * p.Band}
-	b.rows = min(p.Band, p.Rows-b.row)
-	b.x = tiling.From(e.conv.args.x, (image*s.C+group*g.channels)*g.plane)
-	b.y = tiling.From(e.conv.args.y, (image*s.Out+group*(s.Out/s.Group))*g.positions()+b.row*g.width)
+	b := im2col.Band{Row: unit % p.bands() * p.Band}
+	b.Rows = min(p.Band, p.Rows-b.Row)
+	b.X = tiling.From(e.conv.args.x, (image*s.C+group*g.Channels)*g.Plane)
+	b.Y = tiling.From(e.conv.args.y, (image*s.Out+group*(s.Out/s.Group))*g.Positions()+b.Row*g.Width)
 	return b
 }
 
 // results is the band's part of the outputs.
-func (e *explicitConv) results(b *band) cpe.Matrix { return cpe.Plain(b.y, e.geo.positions()) }
+func (e *explicitConv) results(b *im2col.Band) cpe.Matrix { return cpe.Plain(b.Y, e.geo.Positions()) }
 
 // matrix returns the band's column matrix, to be read or written: the worker's buffer, or the image itself.
-func (e *explicitConv) matrix(w *explicitWorker, b *band) cpe.Matrix {
+func (e *explicitConv) matrix(w *explicitWorker, b *im2col.Band) cpe.Matrix {
 	if e.direct {
-		return cpe.Plain(tiling.From(b.x, b.row*e.geo.width), e.geo.plane)
+		return cpe.Plain(tiling.From(b.X, b.Row*e.geo.Width), e.geo.Plane)
 	}
-	return cpe.Plain(tiling.From(w.columns, w.at*e.matrixSize()), b.width(e.geo))
+	return cpe.Plain(tiling.From(w.columns, w.at*e.matrixSize()), b.Width(e.geo))
 }
 
 // matrixSize is the number of values of a column matrix.
 func (e *explicitConv) matrixSize() int {
-	return e.conv.shape.Depth() * e.conv.plan.Band * e.geo.width
+	return e.conv.shape.Depth() * e.conv.plan.Band * e.geo.Width
 }
 
 // fill writes the column matrix of a band where one is needed.
-func (e *explicitConv) fill(g *cpe.CoreGroup, w *explicitWorker, b *band) error {
+func (e *explicitConv) fill(g *cpe.CoreGroup, w *explicitWorker, b *im2col.Band) error {
 	if e.direct || w.filled {
 		return nil
 	}
-	return e.geo.im2col(g, w.columns, b)
+	return e.geo.Spread(g, w.columns, b)
 }
 
 func (e *explicitConv) weights(group int) cpe.Matrix {
@@ -229,17 +231,17 @@ func (e *explicitConv) forward(g *cpe.CoreGroup, w *explicitWorker, unit, group 
 	if err := e.fill(g, w, &b); err != nil {
 		return err
 	}
-	w.a.set(e.weights(group), false)
-	w.b.set(e.matrix(w, &b), false)
-	w.job = productJob{a: &w.a, b: &w.b, c: e.results(&b), m1: out, n1: b.width(e.geo), k1: s.Depth(), biasRows: true}
+	w.a.Set(e.weights(group), false)
+	w.b.Set(e.matrix(w, &b), false)
+	w.job = gemm.Job{A: &w.a, B: &w.b, C: e.results(&b), M1: out, N1: b.Width(e.geo), K1: s.Depth(), BiasRows: true}
 	if e.conv.args.bias != nil {
-		w.job.bias = e.conv.args.bias[group*out:]
+		w.job.Bias = e.conv.args.bias[group*out:]
 	}
-	if e.geo.software.OnMPE && s.Depth() < shortSum {
-		n := b.width(e.geo)
-		return g.LeaveToMPE(2*float64(out*n*s.Depth()), 4*float64(s.Depth()*n+out*n), func() error { return w.product.run(g, &w.job) })
+	if e.geo.Software.OnMPE && s.Depth() < shortSum {
+		n := b.Width(e.geo)
+		return g.LeaveToMPE(2*float64(out*n*s.Depth()), 4*float64(s.Depth()*n+out*n), func() error { return w.product.Run(g, &w.job) })
 	}
-	return w.product.run(g, &w.job)
+	return w.product.Run(g, &w.job)
 }
 
 // chunk computes one partial sum over its units in order.
@@ -260,29 +262,29 @@ func (e *explicitConv) weightGradient(g *cpe.CoreGroup, w *explicitWorker, unit,
 	if err := e.fill(g, w, &b); err != nil {
 		return err
 	}
-	w.a.set(e.results(&b), false)
-	w.b.set(e.matrix(w, &b), true)
-	w.job = productJob{
-		a: &w.a, b: &w.b, c: cpe.Plain(tiling.From(w.dw, group*out*s.Depth()), s.Depth()),
-		m1: out, n1: s.Depth(), k1: b.width(e.geo), accumulate: w.add,
+	w.a.Set(e.results(&b), false)
+	w.b.Set(e.matrix(w, &b), true)
+	w.job = gemm.Job{
+		A: &w.a, B: &w.b, C: cpe.Plain(tiling.From(w.dw, group*out*s.Depth()), s.Depth()),
+		M1: out, N1: s.Depth(), K1: b.Width(e.geo), Accumulate: w.add,
 	}
-	return w.product.run(g, &w.job)
+	return w.product.Run(g, &w.job)
 }
 
 func (e *explicitConv) inputGradient(g *cpe.CoreGroup, w *explicitWorker, image, group int) error {
 	s, bands := &e.conv.shape, e.conv.plan.bands()
 	for k := range bands {
 		b := e.band(image*bands+k, group)
-		w.a.set(e.weights(group), true)
-		w.b.set(e.results(&b), false)
-		w.job = productJob{a: &w.a, b: &w.b, c: e.matrix(w, &b), m1: s.Depth(), n1: b.width(e.geo), k1: s.Out / s.Group}
-		if err := w.product.run(g, &w.job); err != nil {
+		w.a.Set(e.weights(group), true)
+		w.b.Set(e.results(&b), false)
+		w.job = gemm.Job{A: &w.a, B: &w.b, C: e.matrix(w, &b), M1: s.Depth(), N1: b.Width(e.geo), K1: s.Out / s.Group}
+		if err := w.product.Run(g, &w.job); err != nil {
 			return err
 		}
 		if e.direct {
 			continue
 		}
-		if err := e.geo.col2im(g, w.columns, &b, k == 0); err != nil {
+		if err := e.geo.Fold(g, w.columns, &b, k == 0); err != nil {
 			return err
 		}
 	}

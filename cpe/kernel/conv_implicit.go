@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
+	"github.com/swcaffe/swcaffe/cpe/kernel/im2col"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
@@ -18,18 +20,18 @@ import (
 type implicitConv struct {
 	conv      *Conv
 	direction shape.Direction
-	shape     GemmShape // of one group of channels
-	split     split
+	shape     gemm.Shape // of one group of channels
+	split     gemm.Split
 	workers   []implicitWorker // a core group each
 }
 
 // implicitWorker is what a core group needs to itself.
 type implicitWorker struct {
-	product *product
-	job     productJob
-	a, b    operand
+	product *gemm.Nest
+	job     gemm.Job
+	a, b    gemm.Operand
 	flipped flipped
-	image   *image
+	image   *im2col.View
 }
 
 func newImplicitConv(c *Conv, d shape.Direction) (*implicitConv, error) {
@@ -38,32 +40,32 @@ func newImplicitConv(c *Conv, d shape.Direction) (*implicitConv, error) {
 	v := &implicitConv{conv: c, direction: d}
 	switch d {
 	case shape.Forward:
-		v.shape = GemmShape{M: out, N: positions, K: s.Depth()}
+		v.shape = gemm.Shape{M: out, N: positions, K: s.Depth()}
 	case shape.WeightGradient:
-		v.shape = GemmShape{M: out, N: s.Depth(), K: tiling.Blocks(positions, c.plan.Chunks)}
+		v.shape = gemm.Shape{M: out, N: s.Depth(), K: tiling.Blocks(positions, c.plan.Chunks)}
 	case shape.InputGradient:
-		v.shape = GemmShape{M: in, N: s.N * tiling.Size(s.In), K: out * tiling.Size(s.Kernel)}
+		v.shape = gemm.Shape{M: in, N: s.N * tiling.Size(s.In), K: out * tiling.Size(s.Kernel)}
 	}
-	var geo *geometry
+	var geo *im2col.Geometry
 	if !s.Pointwise() {
-		if geo = newGeometry(*s); d == shape.InputGradient {
-			geo = newGeometry(s.Mirrored())
+		if geo = im2col.NewGeometry(*s); d == shape.InputGradient {
+			geo = im2col.NewGeometry(s.Mirrored())
 		}
 	}
 	spec := c.machine.Spec()
-	products, err := newProducts(c.machine, v.shape)
+	products, err := gemm.NewNests(c.machine, v.shape)
 	if err != nil {
 		return nil, err
 	}
-	plan := &products[0].plan
+	plan := &products[0].Plan
 	v.workers = make([]implicitWorker, spec.CoreGroups)
 	for i, p := range products {
 		v.workers[i].product = p
 		if geo != nil {
-			v.workers[i].image = newImage(geo, s.Group*geo.channels*geo.plane, d == shape.WeightGradient, plan.NR, plan.BK)
+			v.workers[i].image = im2col.NewView(geo, s.Group*geo.Channels*geo.Plane, d == shape.WeightGradient, plan.NR, plan.BK)
 		}
 	}
-	v.split = newSplit(&spec, *plan, v.shape)
+	v.split = gemm.NewSplit(&spec, *plan, v.shape)
 	return v, nil
 }
 
@@ -74,7 +76,7 @@ func (v *implicitConv) groups() int {
 	if v.direction == shape.WeightGradient && v.conv.plan.Chunks > 1 {
 		return 0
 	}
-	return v.split.groups
+	return v.split.Groups
 }
 
 // RunGroup computes a core group's share for every group of channels.
@@ -95,8 +97,8 @@ func (v *implicitConv) RunGroup(g *cpe.CoreGroup) error {
 			}
 			v.weightGradient(w, group, v.conv.args.w)
 		}
-		v.split.share(g, &w.job)
-		if err := w.product.run(g, &w.job); err != nil {
+		v.split.Share(g, &w.job)
+		if err := w.product.Run(g, &w.job); err != nil {
 			return err
 		}
 	}
@@ -121,7 +123,7 @@ func (v *implicitConv) positions() int {
 		return tiling.Size(s.OutSize())
 	}
 	if geo := v.workers[0].image; geo != nil {
-		return geo.positions()
+		return geo.Positions()
 	}
 	return tiling.Size(s.In)
 }
@@ -134,23 +136,23 @@ func batch(data []float32, group, channels, each, plane int) cpe.Matrix {
 // columns is the view of the column matrix of a matrix of images.
 func (w *implicitWorker) columns(m cpe.Matrix, trans bool) cpe.View {
 	if w.image == nil {
-		w.b.set(m, trans)
+		w.b.Set(m, trans)
 		return &w.b
 	}
-	w.image.x = m.Data
+	w.image.X = m.Data
 	return w.image
 }
 
 func (v *implicitConv) forward(w *implicitWorker, group int) {
 	c := v.conv
 	out := v.shape.M
-	w.a.set(cpe.Plain(tiling.From(c.args.w, group*out*v.shape.K), v.shape.K), false)
-	w.job = productJob{
-		a: &w.a, b: w.columns(v.images(group), false), c: v.results(group),
-		m1: out, n1: v.shape.N, k1: v.shape.K, biasRows: true,
+	w.a.Set(cpe.Plain(tiling.From(c.args.w, group*out*v.shape.K), v.shape.K), false)
+	w.job = gemm.Job{
+		A: &w.a, B: w.columns(v.images(group), false), C: v.results(group),
+		M1: out, N1: v.shape.N, K1: v.shape.K, BiasRows: true,
 	}
 	if c.args.bias != nil {
-		w.job.bias = c.args.bias[group*out:]
+		w.job.Bias = c.args.bias[group*out:]
 	}
 }
 
@@ -158,23 +160,23 @@ func (v *implicitConv) inputGradient(w *implicitWorker, group int) {
 	c := v.conv
 	space := tiling.Size(c.shape.Kernel)
 	weights := tiling.From(c.args.w, group*c.shape.Out/c.shape.Group*c.shape.Depth())
-	w.job = productJob{b: w.columns(v.results(group), false), c: v.images(group), m1: v.shape.M, n1: v.shape.N, k1: v.shape.K, accumulate: c.args.add}
+	w.job = gemm.Job{B: w.columns(v.results(group), false), C: v.images(group), M1: v.shape.M, N1: v.shape.N, K1: v.shape.K, Accumulate: c.args.add}
 	if space == 1 {
-		w.a.set(cpe.Plain(weights, v.shape.M), true)
-		w.job.a = &w.a
+		w.a.Set(cpe.Plain(weights, v.shape.M), true)
+		w.job.A = &w.a
 		return
 	}
 	w.flipped.set(weights, v.shape.M, space)
-	w.job.a = &w.flipped
+	w.job.A = &w.flipped
 }
 
 // weightGradient sums over all positions into dw.
 func (v *implicitConv) weightGradient(w *implicitWorker, group int, dw []float32) {
 	n := v.shape.N
-	w.a.set(v.results(group), false)
-	w.job = productJob{
-		a: &w.a, b: w.columns(v.images(group), true), c: cpe.Plain(tiling.From(dw, group*v.shape.M*n), n),
-		m1: v.shape.M, n1: n, k1: v.conv.shape.N * v.positions(), accumulate: true,
+	w.a.Set(v.results(group), false)
+	w.job = gemm.Job{
+		A: &w.a, B: w.columns(v.images(group), true), C: cpe.Plain(tiling.From(dw, group*v.shape.M*n), n),
+		M1: v.shape.M, N1: n, K1: v.conv.shape.N * v.positions(), Accumulate: true,
 	}
 }
 
@@ -184,8 +186,8 @@ func (v *implicitConv) chunks(g *cpe.CoreGroup, w *implicitWorker, group int) er
 	lo, hi := g.Share(n)
 	for chunk := lo; chunk < hi; chunk++ {
 		v.weightGradient(w, group, v.conv.partials[chunk])
-		w.job.accumulate, w.job.k0, w.job.k1 = false, chunk*all/n, (chunk+1)*all/n
-		if err := w.product.run(g, &w.job); err != nil {
+		w.job.Accumulate, w.job.K0, w.job.K1 = false, chunk*all/n, (chunk+1)*all/n
+		if err := w.product.Run(g, &w.job); err != nil {
 			return err
 		}
 	}

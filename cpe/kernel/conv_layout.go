@@ -2,7 +2,9 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/im2col"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
@@ -14,7 +16,7 @@ import (
 type batchLayout struct {
 	conv      *Conv
 	direction shape.Direction
-	geo       *geometry
+	geo       *im2col.Geometry
 	pairs     tapLists // by result: outputs forward, inputs for their gradient, kernel offsets for the weights'
 	turned    bool     // images for the weights' gradient lie as (row, column, image, channel)
 	rows      bool     // core groups share rows of results, for the weights' gradient of outputs, and see all images
@@ -28,7 +30,7 @@ type batchArrays struct {
 }
 
 func newBatchLayout(c *Conv, d shape.Direction) batchLayout {
-	v := batchLayout{conv: c, direction: d, geo: newGeometry(c.shape)}
+	v := batchLayout{conv: c, direction: d, geo: im2col.NewGeometry(c.shape)}
 	if v.pairs = c.found.pairs[d]; v.pairs.starts == nil {
 		v.pair()
 		c.found.pairs[d] = v.pairs
@@ -57,19 +59,19 @@ func (v *batchLayout) most() int {
 
 // rowLength is the number of results of a row.
 func (v *batchLayout) rowLength() int {
-	return [...]int{v.geo.width, v.geo.last, v.geo.line}[v.direction]
+	return [...]int{v.geo.Width, v.geo.Last, v.geo.Line}[v.direction]
 }
 
 // sizes are those of the arrays of some images, and of the weights.
 func (v *batchLayout) sizes(images int) (x, y, w int) {
 	s := &v.conv.shape
-	return images * s.C * v.geo.plane, images * s.Out * v.geo.positions(), s.Out * s.Depth()
+	return images * s.C * v.geo.Plane, images * s.Out * v.geo.Positions(), s.Out * s.Depth()
 }
 
 // pair finds the terms of every result.
 func (v *batchLayout) pair() {
 	g := v.geo
-	results := [...]int{g.positions(), g.space(), g.plane}[v.direction]
+	results := [...]int{g.Positions(), g.Space(), g.Plane}[v.direction]
 	v.pairs.starts = pages.Make[int32](results + 2)
 	v.eachTap(func(result int, _ tap) { v.pairs.starts[result+2]++ })
 	for i := range results + 1 {
@@ -86,20 +88,20 @@ func (v *batchLayout) pair() {
 // eachTap visits the terms of all results: for each result in ascending order of their second matrices.
 func (v *batchLayout) eachTap(visit func(result int, t tap)) {
 	g := v.geo
-	for row := range g.rows {
-		for outer := range g.outer {
-			line := int(g.lines[row*g.outer+outer])
+	for row := range g.Rows {
+		for outer := range g.Outer {
+			line := int(g.Lines[row*g.Outer+outer])
 			if line < 0 {
 				continue
 			}
-			for i := range g.last {
+			for i := range g.Last {
 				last := i
 				if v.direction == shape.InputGradient {
-					last = g.last - 1 - i // positions ascend as offsets descend
+					last = g.Last - 1 - i // positions ascend as offsets descend
 				}
-				k, q := outer*g.last+last, line*g.line+g.shift[last]
-				for x := g.lo[last]; x < g.hi[last]; x++ {
-					v.visit(visit, row*g.width+x, k, q+x*g.stride)
+				k, q := outer*g.Last+last, line*g.Line+g.Shift[last]
+				for x := g.Lo[last]; x < g.Hi[last]; x++ {
+					v.visit(visit, row*g.Width+x, k, q+x*g.Stride)
 				}
 			}
 		}
@@ -153,12 +155,12 @@ func (v *batchLayout) see(g *cpe.CoreGroup, w *batchArrays) {
 }
 
 // turn brings an array to the layout or back, or, of one that all core groups see, a group's share.
-func (v *batchLayout) turn(g *cpe.CoreGroup, t relayout, dst, src []float32) error {
+func (v *batchLayout) turn(g *cpe.CoreGroup, t stream.Transform, dst, src []float32) error {
 	if v.rows {
-		lo, hi := g.Share(t.outer)
-		t.outer, dst, src = hi-lo, tiling.From(dst, lo*t.du), tiling.From(src, lo*t.su)
+		lo, hi := g.Share(t.Outer)
+		t.Outer, dst, src = hi-lo, tiling.From(dst, lo*t.DstOuter), tiling.From(src, lo*t.SrcOuter)
 	}
-	return t.run(g, dst, src)
+	return t.Run(g, dst, src)
 }
 
 // part is n values of an array from at on; of none, none.
@@ -170,24 +172,24 @@ func part(data []float32, at, n int) []float32 {
 }
 
 // inward turns a worker's images of planes of some channels to the kernel's layout, outward back.
-func inward(images, channels, plane int) relayout {
-	return relayout{outer: channels, rows: images, cols: plane, su: plane, si: channels * plane, du: images, dj: channels * images}
+func inward(images, channels, plane int) stream.Transform {
+	return stream.Transform{Outer: channels, Rows: images, Cols: plane, SrcOuter: plane, SrcRow: channels * plane, DstOuter: images, DstRow: channels * images}
 }
 
-func outward(images, channels, plane int) relayout {
-	return relayout{outer: channels, rows: plane, cols: images, su: images, si: channels * images, du: plane, dj: channels * plane}
+func outward(images, channels, plane int) stream.Transform {
+	return stream.Transform{Outer: channels, Rows: plane, Cols: images, SrcOuter: images, SrcRow: channels * images, DstOuter: plane, DstRow: channels * plane}
 }
 
 // enter brings what the direction reads to the kernel's layout.
 func (v *batchLayout) enter(g *cpe.CoreGroup, w *batchArrays) error {
 	s, args := &v.conv.shape, &v.conv.args
-	in, space, positions := s.C/s.Group, v.geo.space(), v.geo.positions()
+	in, space, positions := s.C/s.Group, v.geo.Space(), v.geo.Positions()
 	if v.direction != shape.InputGradient {
-		t := inward(w.images, s.C, v.geo.plane)
+		t := inward(w.images, s.C, v.geo.Plane)
 		if v.turned {
-			t = relayout{outer: w.images, rows: s.C, cols: v.geo.plane, su: s.C * v.geo.plane, si: v.geo.plane, du: s.C, dj: w.images * s.C}
+			t = stream.Transform{Outer: w.images, Rows: s.C, Cols: v.geo.Plane, SrcOuter: s.C * v.geo.Plane, SrcRow: v.geo.Plane, DstOuter: s.C, DstRow: w.images * s.C}
 		}
-		if err := v.turn(g, t, w.x, tiling.From(args.x, w.first*s.C*v.geo.plane)); err != nil {
+		if err := v.turn(g, t, w.x, tiling.From(args.x, w.first*s.C*v.geo.Plane)); err != nil {
 			return err
 		}
 	}
@@ -200,7 +202,7 @@ func (v *batchLayout) enter(g *cpe.CoreGroup, w *batchArrays) error {
 	if v.direction == shape.WeightGradient {
 		return nil
 	}
-	t := relayout{outer: s.Out, rows: in, cols: space, su: in * space, si: space, du: in, dj: s.Out * in}
+	t := stream.Transform{Outer: s.Out, Rows: in, Cols: space, SrcOuter: in * space, SrcRow: space, DstOuter: in, DstRow: s.Out * in}
 	return v.turn(g, t, w.w, args.w)
 }
 
@@ -209,19 +211,19 @@ func (v *batchLayout) leave(g *cpe.CoreGroup, w *batchArrays) error {
 	s, args := &v.conv.shape, &v.conv.args
 	switch v.direction {
 	case shape.Forward:
-		t := outward(w.images, s.Out, v.geo.positions())
-		return v.turn(g, t, tiling.From(args.y, w.first*s.Out*v.geo.positions()), w.y)
+		t := outward(w.images, s.Out, v.geo.Positions())
+		return v.turn(g, t, tiling.From(args.y, w.first*s.Out*v.geo.Positions()), w.y)
 	case shape.InputGradient:
-		t := outward(w.images, s.C, v.geo.plane)
-		return v.turn(g, t, tiling.From(args.x, w.first*s.C*v.geo.plane), w.x)
+		t := outward(w.images, s.C, v.geo.Plane)
+		return v.turn(g, t, tiling.From(args.x, w.first*s.C*v.geo.Plane), w.x)
 	}
-	in, space := s.C/s.Group, v.geo.space()
-	t := relayout{outer: s.Out, rows: space, cols: in, su: in, si: s.Out * in, du: in * space, dj: space, add: true}
+	in, space := s.C/s.Group, v.geo.Space()
+	t := stream.Transform{Outer: s.Out, Rows: space, Cols: in, SrcOuter: in, SrcRow: s.Out * in, DstOuter: in * space, DstRow: space, Add: true}
 	dw := args.w
 	if v.conv.partials != nil {
-		dw, t.add = v.conv.partials[g.Index()], false
+		dw, t.Add = v.conv.partials[g.Index()], false
 	}
-	return t.run(g, dw, w.w)
+	return t.Run(g, dw, w.w)
 }
 
 // places says where, in the arrays of the layout, the matrices of a group of channels start: of an image's position, of an

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
@@ -17,16 +18,16 @@ type paddedConv struct {
 	shifts    []int
 	in, out   int // channels of a group that are read and made
 	images    int // that are copied at once
-	split     split
+	split     gemm.Split
 	workers   []paddedWorker // a core group each
 }
 
 // paddedWorker is what a core group needs to itself.
 type paddedWorker struct {
-	product *product
-	job     productJob
+	product *gemm.Nest
+	job     gemm.Job
 	columns slabColumns
-	plain   operand
+	plain   gemm.Operand
 	flipped flipped
 }
 
@@ -43,13 +44,13 @@ func newPaddedConv(c *Conv, d shape.Direction) (*paddedConv, error) {
 	v.slab = newSlab(s, v.slab.outH)
 	v.shifts = v.slab.shifts()
 	v.images = max(1, min(s.N, paddedBytes/4/max(1, s.C*v.slab.plane)))
-	shape := GemmShape{M: v.out, N: v.images * v.positions(), K: len(v.shifts)}
-	products, err := newProducts(c.machine, shape)
+	shape := gemm.Shape{M: v.out, N: v.images * v.positions(), K: len(v.shifts)}
+	products, err := gemm.NewNests(c.machine, shape)
 	if err != nil {
 		return nil, err
 	}
 	spec := c.machine.Spec()
-	v.split = newSplit(&spec, products[0].plan, shape)
+	v.split = gemm.NewSplit(&spec, products[0].Plan, shape)
 	v.workers = make([]paddedWorker, spec.CoreGroups)
 	for i, p := range products {
 		v.workers[i] = paddedWorker{product: p, columns: slabColumns{slab: &v.slab, shifts: v.shifts, image: s.C * v.slab.plane}}
@@ -69,7 +70,7 @@ func (v *paddedConv) stages() []stage {
 	var list []stage
 	for first := 0; first < v.conv.shape.N; first += v.images {
 		part := paddedImages{v, first, min(v.images, v.conv.shape.N-first)}
-		list = append(list, stage{padImages{part}, 0}, stage{multiplyPadded{part}, v.split.groups})
+		list = append(list, stage{padImages{part}, 0}, stage{multiplyPadded{part}, v.split.Groups})
 	}
 	return list
 }
@@ -123,23 +124,23 @@ func (p multiplyPadded) RunGroup(g *cpe.CoreGroup) error {
 	k := len(p.shifts)
 	for group := range s.Group {
 		w.columns.data = memory[group*p.in*p.slab.plane:]
-		w.job = productJob{
-			b: &w.columns, c: batch(y[p.first*s.Group*p.out*p.positions():], group, s.Group*p.out, p.out, p.positions()),
-			m1: p.out, n1: p.n * p.positions(), k1: k, biasRows: true,
+		w.job = gemm.Job{
+			B: &w.columns, C: batch(y[p.first*s.Group*p.out*p.positions():], group, s.Group*p.out, p.out, p.positions()),
+			M1: p.out, N1: p.n * p.positions(), K1: k, BiasRows: true,
 		}
 		weights := p.conv.args.w[group*p.out*k:]
 		if p.direction == shape.Forward {
-			w.plain.set(cpe.Plain(weights, k), false)
-			w.job.a = &w.plain
+			w.plain.Set(cpe.Plain(weights, k), false)
+			w.job.A = &w.plain
 		} else {
 			w.flipped.set(weights, p.out, tiling.Size(s.Kernel))
-			w.job.a = &w.flipped
+			w.job.A = &w.flipped
 		}
 		if bias := p.conv.args.bias; bias != nil {
-			w.job.bias = bias[group*p.out:]
+			w.job.Bias = bias[group*p.out:]
 		}
-		p.split.share(g, &w.job)
-		if err := w.product.run(g, &w.job); err != nil {
+		p.split.Share(g, &w.job)
+		if err := w.product.Run(g, &w.job); err != nil {
 			return err
 		}
 	}
@@ -161,7 +162,7 @@ func (v *slabColumns) Run(_, cols int) int { return min(cols, v.slab.outW) }
 func (v *slabColumns) Gather(dst []float32, layout cpe.Layout, row, col, rows, cols int) {
 	l, width := v.slab, layout.Panel
 	shifts := v.shifts[row : row+rows]
-	clearTail(dst, width, cols, rows)
+	gemm.ClearTail(dst, width, cols, rows)
 	positions := l.outH * l.outW
 	for at := 0; at < cols; {
 		image, position := (col+at)/positions, (col+at)%positions

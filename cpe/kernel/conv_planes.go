@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
@@ -24,7 +25,7 @@ type planeConv struct {
 	shifts     []int
 	panel      int // outputs that are made at once
 	workers    []planeWorker
-	pool       *Pool // what becomes of results, if not nil: then a band is an image
+	pool       *pool.Kernel // what becomes of results, if not nil: then a band is an image
 }
 
 // planeWorker is what a core group needs to itself: the vectors of n pixels, as many together as are made at once.
@@ -199,6 +200,6 @@ func (v *planeConv) poolPanel(g *cpe.CoreGroup, weights, images, results []float
 	v.multiply(g, weights, images, results, in, in)
 	for i := range min(v.panel, s.C-p*v.panel) {
 		n := image*s.C + p*v.panel + i
-		v.pool.takeMaxima(g, n, v.conv.args.y[n*out:(n+1)*out], results[i*in:(i+1)*in])
+		v.pool.MaxPlane(g, n, v.conv.args.y[n*out:(n+1)*out], results[i*in:(i+1)*in])
 	}
 }

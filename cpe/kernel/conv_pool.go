@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
@@ -9,13 +10,13 @@ import (
 // gradient, there is a band or a slice of channels of an image at a time, in a core's cache. It gives the bits of the two one after the other,
 // but for the gradients of takenWeights, which adds up in another order. Convolutions are those of images of few channels, without a gradient of the images, or Winograd's of small images.
 type ConvPool struct {
-	conv *Conv // whose arrays, scratch and stages these are
-	pool *Pool // nil if conv pools slices
+	conv *Conv        // whose arrays, scratch and stages these are
+	pool *pool.Kernel // nil if conv pools slices
 }
 
 // Pooled prepares the convolution together with the pooling p of its results; it is nil where they are better computed one by one. Images and
 // outputs lie as the convolution's images and p's outputs do.
-func (c *Conv) Pooled(p PoolShape) (*ConvPool, error) {
+func (c *Conv) Pooled(p pool.Shape) (*ConvPool, error) {
 	switch {
 	case c.pools():
 		return newConvPool(c.machine, c.shape, p)
@@ -46,16 +47,16 @@ func pooledInBlocks(s *shape.Conv) bool { return s.Out%shape.BlockLanes == 0 }
 // newConvPool prepares a convolution that pools and the pooling p of its results, whose layout it chooses. It is nil where kernels make results
 // of one layout and pool those of another, and where what is pooled at once does not fit half of L2: then it would go through memory all the
 // same.
-func newConvPool(m *cpe.Machine, s shape.Conv, p PoolShape) (*ConvPool, error) {
+func newConvPool(m *cpe.Machine, s shape.Conv, p pool.Shape) (*ConvPool, error) {
 	p.InBlocks = pooledInBlocks(&s)
-	if p.Method != PoolMax || p.InBlocks == byPlanes(&s) || p.OutBlocks && !p.InBlocks || p.InBlocks && !p.blockable() {
+	if p.Method != pool.Max || p.InBlocks == byPlanes(&s) || p.OutBlocks && !p.InBlocks || p.InBlocks && !p.Blockable() {
 		return nil, nil
 	}
-	pool, err := NewPool(m, p)
+	pooling, err := pool.New(m, p)
 	if err != nil {
 		return nil, err
 	}
-	c := &ConvPool{&Conv{shape: s, machine: m, found: &considered{}, blocked: [2]bool{false, p.InBlocks}}, pool}
+	c := &ConvPool{&Conv{shape: s, machine: m, found: &considered{}, blocked: [2]bool{false, p.InBlocks}}, pooling}
 	var fits bool
 	if p.InBlocks {
 		fits = c.poolBlocks()
@@ -138,7 +139,7 @@ func (c *ConvPool) Grads(g *ConvGrads, mask []int32) error {
 
 func (c *ConvPool) setMask(mask []int32) {
 	if c.pool == nil {
-		c.conv.pooled.taken = maskBytes(mask)
+		c.conv.pooled.taken = pool.MaskBytes(mask)
 		return
 	}
 	c.pool.SetMask(mask)

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vpool"
@@ -11,9 +12,9 @@ import (
 // windows meet. Rows that two bands of an image share are kept from one to the next, unless another core group has made them.
 type pooledOffsets struct {
 	*offsetConv
-	pool  *Pool
-	bands []poolBand // of an image
-	room  int        // values of a band of outputs, if they are turned
+	pool  *pool.Kernel
+	bands []pool.Band // of an image
+	room  int         // values of a band of outputs, if they are turned
 }
 
 // poolBlocks prepares both directions, with bands that take a quarter of L2; false if a row of outputs takes more than half of it.
@@ -28,10 +29,10 @@ func (c *ConvPool) poolBlocks() bool {
 	most := 0
 	for y := 0; y < s.OH; y += rows {
 		outputs := vpool.Rows{From: y, To: min(y+rows, s.OH)}
-		b := c.pool.inputRows(outputs)
-		v.bands, most = append(v.bands, b), max(most, b.inputs.To-b.inputs.From)
+		b := c.pool.BandOfOutputs(outputs)
+		v.bands, most = append(v.bands, b), max(most, b.Inputs.To-b.Inputs.From)
 	}
-	if s.turnsOut() {
+	if s.TurnsOut() {
 		v.room = rows * s.OW * shape.BlockLanes
 	}
 	v.cut(most)
@@ -56,10 +57,10 @@ func (v *pooledOffsets) RunGroup(g *cpe.CoreGroup) error {
 	lo, hi := g.Share(v.conv.shape.N * len(v.bands))
 	for i := lo; i < hi; i++ {
 		image, n := i/len(v.bands), i%len(v.bands)
-		rows := v.bands[n].inputs
+		rows := v.bands[n].Inputs
 		kept := 0
 		if i > lo && n > 0 {
-			kept = v.keep(results, v.bands[n-1].inputs, rows)
+			kept = v.keep(results, v.bands[n-1].Inputs, rows)
 		}
 		to := pointBlocks{data: results[kept*line:], jump: v.jump()}
 		v.convolve(g, image, rows.From+kept, rows.To-rows.From-kept, images, to)
@@ -81,9 +82,9 @@ func (v *pooledOffsets) keep(results []float32, last, next vpool.Rows) int {
 	return kept
 }
 
-// poolBand pools a band of results.
-func (v *pooledOffsets) poolBand(image int, b *poolBand, results, room []float32) {
+// pool.Band pools a band of results.
+func (v *pooledOffsets) poolBand(image int, b *pool.Band, results, room []float32) {
 	for block := range v.out.blocks() {
-		v.pool.maxBand(v.conv.args.y, image*v.out.blocks()+block, b, results[block*v.jump():], room)
+		v.pool.MaxBand(v.conv.args.y, image*v.out.blocks()+block, b, results[block*v.jump():], room)
 	}
 }

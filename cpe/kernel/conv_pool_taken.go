@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/simd/vconv"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
@@ -20,7 +21,7 @@ import (
 // of its inputs cross no line.
 type takenWeights struct {
 	conv        *Conv
-	pool        *Pool
+	pool        *pool.Kernel
 	image       paddedBand
 	line, plane int     // values from a line of a copy to the next, and from a channel
 	runs        []int   // of up to vconv.TakenLanes kernel offsets of a line: where they begin
@@ -31,7 +32,7 @@ type takenWeights struct {
 // takenChunks is the number of partial sums.
 const takenChunks = 16
 
-func newTakenWeights(c *Conv, p *Pool) *takenWeights {
+func newTakenWeights(c *Conv, p *pool.Kernel) *takenWeights {
 	s := p.Shape()
 	b := newPaddedBand(c.shape, s.H)
 	v := &takenWeights{conv: c, pool: p, image: b, line: cpe.WholeLines(b.w + 2*b.padW + vconv.TakenLanes), chunks: min(takenChunks, s.N)}
@@ -110,7 +111,7 @@ func (v *takenWeights) add(g *cpe.CoreGroup, sums, x []float32, image int) {
 	s, args := v.pool.Shape(), &v.conv.args
 	for c := range s.C {
 		plane, to := image*s.C+c, sums[c*v.values():][:v.values()]
-		dy, taken := args.y[plane*s.OH*s.OW:][:s.OH*s.OW], v.pool.taken(g, plane)
+		dy, taken := args.y[plane*s.OH*s.OW:][:s.OH*s.OW], v.pool.Taken(g, plane)
 		vconv.TakenSums(to, to[v.sums():], x, v.runs, dy, taken, v.places)
 		if s.ReLU && args.bias != nil {
 			to[v.sums()] -= untaken(dy, taken)

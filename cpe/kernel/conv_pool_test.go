@@ -8,6 +8,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/alloctest"
@@ -28,9 +29,9 @@ var pooledConvs = []shape.Conv{
 }
 
 // pooledShape is a pooling of a convolution's results; extents are rounded up, as Caffe's, unless floor says otherwise.
-func pooledShape(s shape.Conv, window [3]int, floor bool) (p PoolShape, ok bool) {
+func pooledShape(s shape.Conv, window [3]int, floor bool) (p pool.Shape, ok bool) {
 	k, step, pad := window[0], window[1], window[2]
-	p = PoolShape{N: s.N, C: s.Out, KH: k, KW: k, SH: step, SW: step, PH: pad, PW: pad}
+	p = pool.Shape{N: s.N, C: s.Out, KH: k, KW: k, SH: step, SW: step, PH: pad, PW: pad}
 	p.H, p.W = tiling.Two(s.OutSize(), 1)
 	p.OH, p.OW = kerneltest.PooledSize(p.H, window, floor), kerneltest.PooledSize(p.W, window, floor)
 	return p, p.OH > 0 && p.OW > 0
@@ -86,7 +87,7 @@ func TestConvPoolPacked(t *testing.T) {
 
 // machineHasPlanes reports whether there are vectors that pool planes.
 func machineHasPlanes(t *testing.T) bool {
-	p, err := NewPool(kerneltest.HostMachine(t, 1), PoolShape{N: 1, C: 1, H: 4, W: 4, OH: 2, OW: 2, KH: 2, KW: 2, SH: 2, SW: 2})
+	p, err := pool.New(kerneltest.HostMachine(t, 1), pool.Shape{N: 1, C: 1, H: 4, W: 4, OH: 2, OW: 2, KH: 2, KW: 2, SH: 2, SW: 2})
 	return err == nil && p.ByPlanes()
 }
 
@@ -103,7 +104,7 @@ func coarseWith(n int, seed uint64, odd bool) []float32 {
 }
 
 // testConvPool reports whether a shape is computed at once.
-func testConvPool(t *testing.T, machines []*cpe.Machine, s shape.Conv, p PoolShape) (pooled bool) {
+func testConvPool(t *testing.T, machines []*cpe.Machine, s shape.Conv, p pool.Shape) (pooled bool) {
 	for _, exact := range []bool{false, true} {
 		make := func(n int, seed uint64) []float32 { return kerneltest.Values(n, seed) }
 		if exact {
@@ -148,7 +149,7 @@ func wide(v []float32) []float64 {
 }
 
 // oneByOne returns outputs and gradients of weights and biases, with biases and without.
-func oneByOne(t *testing.T, m *cpe.Machine, s shape.Conv, p PoolShape, x, odd, w, bias, dy []float32) (list [5][]float32) {
+func oneByOne(t *testing.T, m *cpe.Machine, s shape.Conv, p pool.Shape, x, odd, w, bias, dy []float32) (list [5][]float32) {
 	t.Helper()
 	c, err := NewConv(m, s, shape.Implicit)
 	if err != nil {
@@ -158,11 +159,11 @@ func oneByOne(t *testing.T, m *cpe.Machine, s shape.Conv, p PoolShape, x, odd, w
 		t.Fatalf("%v is not pooled", s)
 	}
 	p.OutBlocks = false
-	pool, err := NewPool(m, p)
+	pooling, err := pool.New(m, p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	y, mask := make([]float32, s.N*s.Out*tiling.Size(s.OutSize())), make([]int32, pool.MaskWords())
+	y, mask := make([]float32, s.N*s.Out*tiling.Size(s.OutSize())), make([]int32, pooling.MaskWords())
 	out := len(dy)
 	list = [5][]float32{make([]float32, out), slices.Clone(w), slices.Clone(bias), make([]float32, out), slices.Clone(w)}
 	run := func(err error) {
@@ -172,18 +173,18 @@ func oneByOne(t *testing.T, m *cpe.Machine, s shape.Conv, p PoolShape, x, odd, w
 		}
 	}
 	run(c.Forward(x, w, nil, y))
-	run(pool.Forward(y, list[3], mask, 0))
-	run(pool.Backward(dy, mask, y))
+	run(pooling.Forward(y, list[3], mask, 0))
+	run(pooling.Backward(dy, mask, y))
 	run(c.WeightGradTo(x, y, list[4], nil, false))
 	run(c.Forward(odd, w, bias, y))
-	run(pool.Forward(y, list[0], mask, 0))
-	run(pool.Backward(dy, mask, y))
+	run(pooling.Forward(y, list[0], mask, 0))
+	run(pooling.Backward(dy, mask, y))
 	run(c.WeightGradTo(x, y, list[1], list[2], true))
 	return list
 }
 
 // atOnce is the same, with outputs and their gradient as they lie.
-func atOnce(t *testing.T, c *ConvPool, s shape.Conv, p PoolShape, x, odd, w, bias, dy []float32) (list [5][]float32) {
+func atOnce(t *testing.T, c *ConvPool, s shape.Conv, p pool.Shape, x, odd, w, bias, dy []float32) (list [5][]float32) {
 	t.Helper()
 	out, mask := len(dy), make([]int32, c.MaskWords())
 	for i := range mask {

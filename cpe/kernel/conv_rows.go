@@ -46,8 +46,8 @@ func (c *rowsConvolve) RunGroup(g *cpe.CoreGroup) error {
 	w.terms = tiling.Span{At: 0, N: len(w.at)}
 	rows := tiling.Span{At: 0, N: c.pairs.results() / c.rowLength()}
 	if c.direction == shape.WeightGradient {
-		lo, hi := g.Share(c.geo.rows)
-		w.terms = tiling.Span{At: lo * c.geo.width, N: (hi - lo) * c.geo.width}
+		lo, hi := g.Share(c.geo.Rows)
+		w.terms = tiling.Span{At: lo * c.geo.Width, N: (hi - lo) * c.geo.Width}
 	} else {
 		lo, hi := g.Share(rows.N)
 		rows = tiling.Span{At: lo, N: hi - lo}

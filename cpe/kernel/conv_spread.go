@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/pages"
@@ -31,7 +32,7 @@ type spreadConv struct {
 
 // spreadWorker is what a core group needs to itself.
 type spreadWorker struct {
-	weights operand
+	weights gemm.Operand
 	edge    []float32
 }
 
@@ -73,7 +74,7 @@ func (v *spreadConv) RunGroup(g *cpe.CoreGroup) error {
 	clear(results)
 	clear(rows)
 	w := &v.workers[g.Index()]
-	w.weights.set(cpe.Plain(args.w, s.Depth()), true)
+	w.weights.Set(cpe.Plain(args.w, s.Depth()), true)
 	lo, hi := g.Share(s.N * s.C)
 	for i := lo; i < hi; i++ {
 		if i == lo || i%s.C == 0 {
@@ -97,8 +98,8 @@ func (v *spreadConv) multiply(w *spreadWorker, rows, results []float32, channel 
 	_, nr := vgemm.Tile()
 	deep, first, to := v.conv.shape.Out, channel*len(v.places), rows[v.ld-v.n:]
 	for i, m := 0, 0; i < len(v.places); i += m {
-		m = w.weights.together(first+i, len(v.places)-i, deep)
-		left, down, along := w.weights.rows(w.edge, first+i, m, 0, deep)
+		m = w.weights.AtOnce(first+i, len(v.places)-i, deep)
+		left, down, along := w.weights.Strided(w.edge, first+i, m, 0, deep)
 		for col := 0; col < v.n; col += nr {
 			vgemm.StridedPanel(m, min(nr, v.n-col), deep, left, down, along, results[col:], v.n, to[i*v.ld+col:], v.ld, false)
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/pages"
@@ -38,7 +39,7 @@ type tapTerm struct {
 // tapWorker is what a core group needs to itself.
 type tapWorker struct {
 	batchArrays
-	product Resident
+	product gemm.Resident
 	a, b    taps
 	terms   []tapTerm
 }
@@ -70,7 +71,7 @@ func newTapConv(c *Conv, d shape.Direction) (*tapConv, error) {
 	width := v.rowLength()
 	v.columns = min(v.columns, width)
 	v.cut(width)
-	products := newResidents(c.machine, m, n, k, v.columns)
+	products := gemm.NewResidents(c.machine, m, n, k, v.columns)
 	v.workers = make([]tapWorker, len(products))
 	for i, p := range products {
 		v.workers[i] = tapWorker{product: p, a: taps{bases: make([]int, 1)}, b: taps{bases: make([]int, 1)}}
@@ -81,7 +82,7 @@ func newTapConv(c *Conv, d shape.Direction) (*tapConv, error) {
 
 // cut makes the runs: results of one row.
 func (v *tapConv) cut(width int) {
-	seen := pages.Make[int](v.geo.positions() + v.geo.plane) // by position: the last run that needs it
+	seen := pages.Make[int](v.geo.Positions() + v.geo.Plane) // by position: the last run that needs it
 	for row := 0; row < v.pairs.results(); row += width {
 		for at := 0; at < width; at += v.columns {
 			run := tapRun{first: row + at, n: min(v.columns, width-at)}

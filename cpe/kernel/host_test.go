@@ -6,18 +6,21 @@ import (
 	"time"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/alloctest"
 )
 
 // hostWork is a handful of kernels that are big enough for all core groups, with their arrays.
 type hostWork struct {
-	gemm      *Gemm
-	small     *Gemm
+	gemm      *gemm.Blocked
+	small     *gemm.Blocked
 	conv      []*Conv
-	pool      *Pool
-	stream    *StreamKernel
+	pool      *pool.Kernel
+	stream    *stream.Kernel
 	x, w, y   []float32
 	dw, dx, z []float32
 	mask      []int32
@@ -34,9 +37,9 @@ func newHostWork(t testing.TB, m *cpe.Machine) *hostWork {
 			t.Fatal(err)
 		}
 	}
-	h.gemm, err = NewGemm(m, GemmShape{M: 150, N: 211, K: 190, TransB: true})
+	h.gemm, err = gemm.NewBlocked(m, gemm.Shape{M: 150, N: 211, K: 190, TransB: true})
 	check(err)
-	h.small, err = NewGemm(m, GemmShape{M: 3, N: 5, K: 7})
+	h.small, err = gemm.NewBlocked(m, gemm.Shape{M: 3, N: 5, K: 7})
 	check(err)
 	for _, st := range []shape.Strategy{shape.Explicit, shape.Implicit, shape.Winograd2, shape.Winograd4, shape.Winograd5} {
 		for _, s := range []shape.Conv{conv2(6, 8, 70, 1, 20, 20, 3, 3, 1, 1, 1), conv2(6, 8, 70, 2, 20, 20, 1, 1, 1, 0, 1)} {
@@ -45,9 +48,9 @@ func newHostWork(t testing.TB, m *cpe.Machine) *hostWork {
 			h.conv = append(h.conv, c)
 		}
 	}
-	h.pool, err = NewPool(m, PoolShape{N: 6, C: 8, H: 20, W: 20, KH: 2, KW: 2, SH: 2, SW: 2, OH: 10, OW: 10})
+	h.pool, err = pool.New(m, pool.Shape{N: 6, C: 8, H: 20, W: 20, KH: 2, KW: 2, SH: 2, SW: 2, OH: 10, OW: 10})
 	check(err)
-	h.stream, err = NewStream(m, Stream{Name: "sum", Dims: [3]int{6, 70, 400}, Ins: []Array{Full}, Outs: []Array{Full}, Sums: 1, Op: func(t *Tile) {
+	h.stream, err = stream.New(m, stream.Pass{Name: "sum", Dims: [3]int{6, 70, 400}, Ins: []stream.Array{stream.Full}, Outs: []stream.Array{stream.Full}, Sums: 1, Op: func(t *stream.Tile) {
 		for o := range t.O {
 			for m := range t.M {
 				for i := range t.I {

@@ -4,7 +4,9 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
@@ -31,14 +33,14 @@ func TestWithoutSoftware(t *testing.T) {
 		"mpe":        {run: conv(few, shape.Explicit, shape.Forward)},
 		"unbuffered": {run: conv(small, shape.Implicit, shape.Forward)},
 		"scalar": {run: func(m *cpe.Machine) error {
-			p, err := NewPool(m, PoolShape{N: 4, C: 64, H: 28, W: 28, KH: 2, KW: 2, SH: 2, SW: 2, OH: 14, OW: 14})
+			p, err := pool.New(m, pool.Shape{N: 4, C: 64, H: 28, W: 28, KH: 2, KW: 2, SH: 2, SW: 2, OH: 14, OW: 14})
 			if err != nil {
 				return err
 			}
 			return p.Forward(nil, nil, nil, 0)
 		}},
 		"data_parallel": {run: func(m *cpe.Machine) error {
-			g, err := NewGemm(m, GemmShape{M: 1024, N: 2048, K: 256, TransA: true, Accumulate: true})
+			g, err := gemm.NewBlocked(m, gemm.Shape{M: 1024, N: 2048, K: 256, TransA: true, Accumulate: true})
 			if err != nil {
 				return err
 			}

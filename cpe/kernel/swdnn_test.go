@@ -81,7 +81,7 @@ func TestSwDNNExecuted(t *testing.T) {
 		}
 		flops := 2 * 128 * float64(c.channels*c.channels) * 9 * 64 * 64
 		got := flops / (whole.Time - m.Ledger().Time).Seconds() / 1e9
-		t.Logf("%s-size-aware, %d channels: %.0f GFLOP/s, %d columns of %d images, %v; published %.0f", c.plan, c.channels, got, kernel.columns, s.N, kernel.workers[0].product.plan, c.published)
+		t.Logf("%s-size-aware, %d channels: %.0f GFLOP/s, %d columns of %d images, %v; published %.0f", c.plan, c.channels, got, kernel.columns, s.N, kernel.workers[0].product.Plan, c.published)
 		if math.Abs(got/c.published-1) > 0.15 {
 			t.Errorf("%s: %.0f GFLOP/s, published %.0f", c.plan, got, c.published)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
@@ -39,8 +40,8 @@ func benchmarkProduct(b *testing.B, shape string) {
 	b.Run("gemm="+shape, func(b *testing.B) {
 		words := strings.Split(shape+",", ",")
 		v := numbers(b, words[:3])
-		s := GemmShape{M: v[0], N: v[1], K: v[2], TransA: strings.Contains(words[3], "a"), TransB: strings.Contains(words[3], "b"), Accumulate: strings.Contains(words[3], "+")}
-		g, err := NewMultiplier(kerneltest.BenchMachine(b, runtime.GOMAXPROCS(0)), s)
+		s := gemm.Shape{M: v[0], N: v[1], K: v[2], TransA: strings.Contains(words[3], "a"), TransB: strings.Contains(words[3], "b"), Accumulate: strings.Contains(words[3], "+")}
+		g, err := gemm.New(kerneltest.BenchMachine(b, runtime.GOMAXPROCS(0)), s)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -2,7 +2,9 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
@@ -32,9 +34,9 @@ type winogradMesh struct {
 	inputs      pointRows // of the channels that are read; for the weights' gradient those of the images
 	made        pointRows // of the channels that are made; for the weights' gradient those of the results, which are read
 	workers     []meshWorker
-	most        int       // weights of an output that are mapped together
-	outs, ins   int       // of the weights, of a group
-	multiplying GemmShape // a part
+	most        int        // weights of an output that are mapped together
+	outs, ins   int        // of the weights, of a group
+	multiplying gemm.Shape // a part
 }
 
 // meshPoints bounds the values of the points of a block for each core group: this computer must hold main memory.
@@ -120,7 +122,7 @@ func newWinogradMesh(c *Conv, d shape.Direction, most int) ([]stage, error) {
 	points, tiles := form.Points(), v.runs.most(v.block*v.runs.together)
 	v.weights = pointRows{points, c.shape.Out, v.ins}
 	v.inputs, v.made = pointRows{points, s.C, tiles}, pointRows{points, s.Out, tiles}
-	plan, err := v.planProducts(&spec, [...]GemmShape{
+	plan, err := v.planProducts(&spec, [...]gemm.Shape{
 		shape.Forward:        {M: v.outs, N: tiles, K: v.ins},
 		shape.InputGradient:  {M: v.ins, N: tiles, K: v.outs, TransA: true},
 		shape.WeightGradient: {M: v.outs, N: v.ins, K: tiles, TransB: true},
@@ -128,7 +130,7 @@ func newWinogradMesh(c *Conv, d shape.Direction, most int) ([]stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	products := productsOf(c.machine, v.multiplying, plan)
+	products := gemm.NestsOf(c.machine, v.multiplying, plan)
 	v.workers = make([]meshWorker, len(products))
 	for i, p := range products {
 		v.workers[i].product = p
@@ -152,15 +154,15 @@ func (v *winogradMesh) cut(spec *cpe.Spec, s *shape.Conv, points int) {
 
 // planProducts cuts the columns of the product at a point into as many parts as make the core groups' work shortest: with one, some may have a
 // point more than others, and with many, each reads all rows.
-func (v *winogradMesh) planProducts(spec *cpe.Spec, s GemmShape) (best GemmPlan, err error) {
+func (v *winogradMesh) planProducts(spec *cpe.Spec, s gemm.Shape) (best gemm.Plan, err error) {
 	points, cols, shortest := v.conv.shape.Group*v.weights.points, s.N, 0.0
 	for chunks := 1; chunks <= spec.CoreGroups/gcd(points, spec.CoreGroups); chunks++ {
 		s.N = tiling.Blocks(cols, chunks)
-		plan, err := planMeshGemm(spec, s)
+		plan, err := gemm.NewMeshPlan(spec, s)
 		if err != nil {
 			return plan, err
 		}
-		if t := meshTime(spec, s, plan) * float64(tiling.Blocks(points*chunks, spec.CoreGroups)); shortest == 0 || t < shortest {
+		if t := gemm.MeshNs(spec, s, plan) * float64(tiling.Blocks(points*chunks, spec.CoreGroups)); shortest == 0 || t < shortest {
 			v.chunks, v.multiplying, best, shortest = chunks, s, plan, t
 		}
 	}
@@ -227,7 +229,7 @@ type meshBlock struct {
 func (b *meshBlock) eachRun(g *cpe.CoreGroup, channels, differ int, work func(c *cpe.CPE, r tileRun, channel, at int) error) error {
 	before := b.runs.run(b.first).first
 	lo, hi := g.Share((b.last - b.first) * channels)
-	return inTurn(g, hi-lo, 0, func(c *cpe.CPE, i int) error {
+	return stream.InTurn(g, hi-lo, 0, func(c *cpe.CPE, i int) error {
 		r, channel := b.runs.run(b.first+(lo+i)/channels), (lo+i)%channels
 		key := 2 * r.kind
 		if channel >= differ {
@@ -283,18 +285,18 @@ func (p *meshMultiply) RunGroup(g *cpe.CoreGroup) error {
 	lo, hi := g.Share(p.conv.shape.Group * points * p.chunks)
 	for i := lo; i < hi; i++ {
 		group, point, chunk := i/p.chunks/points, i/p.chunks%points, i%p.chunks
-		w.job = productJob{a: &w.a, b: &w.b, m1: s.M, n0: chunk * s.N, n1: min(cols, (chunk+1)*s.N), k1: depth}
+		w.job = gemm.Job{A: &w.a, B: &w.b, M1: s.M, N0: chunk * s.N, N1: min(cols, (chunk+1)*s.N), K1: depth}
 		u := p.weights.matrix(weights, point, group*p.outs)
 		if p.direction == shape.WeightGradient {
-			w.a.set(p.made.matrix(made, point, group*p.outs), false)
-			w.b.set(p.inputs.matrix(inputs, point, group*p.ins), true)
-			w.job.c = u
+			w.a.Set(p.made.matrix(made, point, group*p.outs), false)
+			w.b.Set(p.inputs.matrix(inputs, point, group*p.ins), true)
+			w.job.C = u
 		} else {
-			w.a.set(u, s.TransA)
-			w.b.set(p.inputs.matrix(inputs, point, group*s.K), false)
-			w.job.c = p.made.matrix(made, point, group*s.M)
+			w.a.Set(u, s.TransA)
+			w.b.Set(p.inputs.matrix(inputs, point, group*s.K), false)
+			w.job.C = p.made.matrix(made, point, group*s.M)
 		}
-		if err := w.product.run(g, &w.job); err != nil {
+		if err := w.product.Run(g, &w.job); err != nil {
 			return err
 		}
 	}
@@ -328,7 +330,7 @@ func (l *meshLeave) RunGroup(g *cpe.CoreGroup) error {
 func (v *winogradMesh) eachWeight(g *cpe.CoreGroup, work func(c *cpe.CPE, out int, ins tiling.Span) error) error {
 	chunks := tiling.Blocks(v.ins, v.most)
 	lo, hi := g.Share(v.weights.rows * chunks)
-	return inTurn(g, hi-lo, 0, func(c *cpe.CPE, i int) error {
+	return stream.InTurn(g, hi-lo, 0, func(c *cpe.CPE, i int) error {
 		out, ins := (lo+i)/chunks, tiling.Nth((lo+i)%chunks, v.most, v.ins)
 		key := 0
 		if ins.N < v.most {
@@ -346,7 +348,7 @@ func (v *winogradMesh) eachWeight(g *cpe.CoreGroup, work func(c *cpe.CPE, out in
 // kernels are the weights of some inputs of an output, or their gradient.
 func (v *winogradMesh) kernels(out int, ins tiling.Span) cpe.Block {
 	taps := v.form.Taps()
-	return line(v.conv.args.w, (out*v.ins+ins.At)*taps, ins.N*taps)
+	return stream.Line(v.conv.args.w, (out*v.ins+ins.At)*taps, ins.N*taps)
 }
 
 // meshWeights is the stage that maps the weights.

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
@@ -9,9 +10,9 @@ import (
 
 // meshWorker is what a core group needs to itself.
 type meshWorker struct {
-	product *product
-	job     productJob
-	a, b    operand
+	product *gemm.Nest
+	job     gemm.Job
+	a, b    gemm.Operand
 	bias    vwinograd.Bias
 	strides vwinograd.Strides
 	scratch [vwinograd.Scratch]float32 // what a CPE has in registers

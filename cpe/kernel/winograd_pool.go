@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
@@ -11,7 +12,7 @@ import (
 // are pooled as soon as they have been mapped back, and their gradient is made when it is about to be mapped to points, so that either is
 // in L1.
 type pooledSlices struct {
-	shape  PoolShape
+	shape  pool.Shape
 	kernel *vpool.Blocks
 	taken  []uint8 // the places of maxima, of all lanes of the slices
 }
@@ -27,8 +28,8 @@ func (c *Conv) poolsSlices() bool {
 }
 
 // newSlicePool prepares ConvPool for a convolution for which poolsSlices. It is nil where no kernel pools such windows.
-func newSlicePool(c *Conv, p PoolShape) (*ConvPool, error) {
-	if p.Method != PoolMax || p.KH*p.KW > vpool.MaxBlockWindow || !p.meets() || p.OutBlocks && p.C%shape.BlockLanes != 0 {
+func newSlicePool(c *Conv, p pool.Shape) (*ConvPool, error) {
+	if p.Method != pool.Max || p.KH*p.KW > vpool.MaxBlockWindow || !p.Meets() || p.OutBlocks && p.C%shape.BlockLanes != 0 {
 		return nil, nil
 	}
 	found := &considered{}

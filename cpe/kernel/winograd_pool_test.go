@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/alloctest"
@@ -37,7 +38,7 @@ func TestSlicePool(t *testing.T) {
 	}
 }
 
-func testSlicePool(t *testing.T, s shape.Conv, st shape.Strategy, p PoolShape, in bool) {
+func testSlicePool(t *testing.T, s shape.Conv, st shape.Strategy, p pool.Shape, in bool) {
 	x, w, bias := kerneltest.Values(s.N*s.C*tiling.Size(s.In), 1), kerneltest.Values(s.Out*s.Depth(), 2), kerneltest.Values(s.Out, 3)
 	dy := kerneltest.Values(p.N*p.C*p.OH*p.OW, 4)
 	x[len(x)/2] = float32(math.NaN())
@@ -47,14 +48,14 @@ func testSlicePool(t *testing.T, s shape.Conv, st shape.Strategy, p PoolShape, i
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool, err := NewPool(kerneltest.HostMachine(t, 2), p)
+	pooling, err := pool.New(kerneltest.HostMachine(t, 2), p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	y, results, mask := make([]float32, len(dy)), make([]float32, s.N*s.Out*tiling.Size(s.OutSize())), make([]int32, pool.MaskWords())
+	y, results, mask := make([]float32, len(dy)), make([]float32, s.N*s.Out*tiling.Size(s.OutSize())), make([]int32, pooling.MaskWords())
 	want := ConvGrads{X: x, W: w, DY: results, DX: make([]float32, len(x)), DW: slices.Clone(w), DB: slices.Clone(bias), Add: true}
 	for _, err := range []error{
-		conv.Forward(x, w, bias, results), pool.Forward(results, y, mask, 0), pool.Backward(dy, mask, results), conv.Grads(&want),
+		conv.Forward(x, w, bias, results), pooling.Forward(results, y, mask, 0), pooling.Backward(dy, mask, results), conv.Grads(&want),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -77,7 +78,7 @@ func testSlicePool(t *testing.T, s shape.Conv, st shape.Strategy, p PoolShape, i
 }
 
 // comparePooled compares all results with those of the two one by one, of which y are the outputs.
-func comparePooled(t *testing.T, c *ConvPool, want *ConvGrads, p PoolShape, in bool, bias, dy, y []float32) {
+func comparePooled(t *testing.T, c *ConvPool, want *ConvGrads, p pool.Shape, in bool, bias, dy, y []float32) {
 	t.Helper()
 	s := &c.conv.shape
 	x, mask := kerneltest.Lie(want.X, s.N*s.C, in, false), make([]int32, c.MaskWords())
@@ -123,14 +124,14 @@ func TestNotSlicePooled(t *testing.T) {
 	for name, tt := range map[string]struct {
 		shape  shape.Conv
 		st     shape.Strategy
-		method PoolMethod
+		method pool.Method
 		want   bool
 	}{
-		"small":      {small, shape.Winograd4, PoolMax, true},
-		"means":      {small, shape.Winograd4, PoolAve, false},
-		"implicit":   {small, shape.Implicit, PoolMax, false},
-		"few images": {conv2(15, 20, 50, 1, 12, 12, 5, 5, 1, 0, 1), shape.Winograd4, PoolMax, false},
-		"patches":    {conv2(16, 16, 16, 1, 18, 18, 3, 3, 1, 1, 1), shape.Winograd4, PoolMax, false},
+		"small":      {small, shape.Winograd4, pool.Max, true},
+		"means":      {small, shape.Winograd4, pool.Ave, false},
+		"implicit":   {small, shape.Implicit, pool.Max, false},
+		"few images": {conv2(15, 20, 50, 1, 12, 12, 5, 5, 1, 0, 1), shape.Winograd4, pool.Max, false},
+		"patches":    {conv2(16, 16, 16, 1, 18, 18, 3, 3, 1, 1, 1), shape.Winograd4, pool.Max, false},
 	} {
 		c, err := NewConv(kerneltest.HostMachine(t, 2), tt.shape, tt.st)
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 

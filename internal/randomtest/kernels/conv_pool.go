@@ -5,6 +5,8 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
+
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
@@ -73,7 +75,7 @@ func (j *convJob) buildPooled(m *cpe.Machine) (plain *kernel.Conv, k *run, err e
 	j.adds(j.dw, j.Add)
 	forward, grads := p.Scratch()
 	return convs[0], &run{func() error {
-		mask := kernel.Indices(j.mask.data)
+		mask := pool.Indices(j.mask.data)
 		if err := p.Forward(j.x.data, j.w.data, j.biases(), j.pooled.data, mask); err != nil {
 			return err
 		}

@@ -4,12 +4,13 @@ import (
 	"math/rand/v2"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/im2col"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 )
 
 // copyJob moves rows, with gaps between them on both sides.
 func (s *streamForm) copyJob(r *rand.Rand) *job {
-	c := kernel.CopyShape{
+	c := stream.CopyShape{
 		Outer: s.Outer, Rows: s.Mid, Cols: s.Inner, SrcRow: s.Inner + s.Gap, DstRow: s.Inner + s.Gap/2, Add: s.Add,
 	}
 	c.SrcOuter, c.DstOuter = s.Mid*c.SrcRow+s.Gap%7, s.Mid*c.DstRow+s.Gap%5
@@ -39,7 +40,7 @@ func (s *streamForm) copyJob(r *rand.Rand) *job {
 		dst.want[to] = v
 	})
 	return &job{arrays: []*array{src, dst, above}, build: func(m *cpe.Machine) (*run, error) {
-		k, err := kernel.NewCopy(m, c)
+		k, err := stream.NewCopy(m, c)
 		if err != nil {
 			return nil, err
 		}
@@ -81,7 +82,7 @@ func (s *streamForm) rowsJob(r *rand.Rand) *job {
 	}
 	dst.want, dst.allowed = w.value, w.allowed(exact(s.Values))
 	return &job{arrays: []*array{few, many}, build: func(m *cpe.Machine) (*run, error) {
-		k, err := kernel.NewRows(m, cols)
+		k, err := stream.NewRows(m, cols)
 		if err != nil {
 			return nil, err
 		}
@@ -124,7 +125,7 @@ func (s *streamForm) columnsJob(r *rand.Rand) *job {
 	}
 	to.want, to.allowed = w.value, w.allowed(exact(s.Values))
 	return &job{arrays: []*array{image, columns}, build: func(m *cpe.Machine) (*run, error) {
-		k := kernel.NewColumns(m, c.shape())
+		k := im2col.NewColumns(m, c.shape())
 		if s.Extra {
 			return &run{do: func() error { return k.Fold(image.data, columns.data) }}, nil
 		}

@@ -5,7 +5,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/norm"
+	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 )
 
 // normForm is local response normalisation across channels and the maximum pooling of its results, both ways.
@@ -51,7 +52,7 @@ func (n *normForm) pool() *poolForm {
 // normJob is the arrays of a problem.
 type normJob struct {
 	*normForm
-	near               kernel.NearNorm
+	near               norm.LRN
 	p                  *poolForm
 	x, y, mask, dy, dx *array
 	known              bool // there is a kernel
@@ -59,7 +60,7 @@ type normJob struct {
 
 func (n *normForm) job() (*job, error) {
 	p := n.pool()
-	j := &normJob{normForm: n, p: p, near: kernel.NearNorm{Size: n.Size, Alpha: 0.5, Beta: float32(n.Beta) / 100, K: 1}}
+	j := &normJob{normForm: n, p: p, near: norm.LRN{Size: n.Size, Alpha: 0.5, Beta: float32(n.Beta) / 100, K: 1}}
 	if !p.valid() {
 		return &job{build: func(*cpe.Machine) (*run, error) { return nil, nil }}, nil
 	}
@@ -74,7 +75,7 @@ func (n *normForm) job() (*job, error) {
 }
 
 func (j *normJob) build(m *cpe.Machine) (*run, error) {
-	k, err := kernel.NewNormPool(m, j.near, j.p.shape(j.InBlocks, j.OutBlocks))
+	k, err := norm.NewPooled(m, j.near, j.p.shape(j.InBlocks, j.OutBlocks))
 	if k == nil || err != nil {
 		return nil, err
 	}
@@ -93,7 +94,7 @@ func (j *normJob) build(m *cpe.Machine) (*run, error) {
 	j.mask.n, j.mask.whole = k.MaskWords(), nil
 	forward, backward := k.Scratch()
 	return &run{func() error {
-		mask := kernel.Indices(j.mask.data)
+		mask := pool.Indices(j.mask.data)
 		if err := k.Forward(j.x.data, j.y.data, mask); err != nil {
 			return err
 		}

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 )
 
 // poolForm is pooling forward and backward.
@@ -107,13 +107,13 @@ func (p *poolForm) valid() bool {
 	return min(p.N, p.C, p.PH, p.PW) >= 0 && min(p.H, p.W, p.KH, p.KW, p.SH, p.SW) > 0 && p.PH < p.KH && p.PW < p.KW && min(h, w) > 0
 }
 
-func (p *poolForm) shape(in, out bool) kernel.PoolShape {
-	s := kernel.PoolShape{
+func (p *poolForm) shape(in, out bool) pool.Shape {
+	s := pool.Shape{
 		N: p.N, C: p.C, H: p.H, W: p.W, KH: p.KH, KW: p.KW, SH: p.SH, SW: p.SW, PH: p.PH, PW: p.PW,
 		Train: p.Train, ReLU: p.ReLU, Packed: p.Packed, InBlocks: in, OutBlocks: out,
 	}
 	s.OH, s.OW = p.outputs()
-	s.Method = map[string]kernel.PoolMethod{"max": kernel.PoolMax, "ave": kernel.PoolAve, "stochastic": kernel.PoolStochastic}[p.Method]
+	s.Method = map[string]pool.Method{"max": pool.Max, "ave": pool.Ave, "stochastic": pool.Stochastic}[p.Method]
 	return s
 }
 

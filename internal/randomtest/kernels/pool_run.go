@@ -6,7 +6,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 )
 
 // poolJob is the arrays of a pooling.
@@ -20,7 +21,7 @@ type poolJob struct {
 func (p *poolForm) job() (*job, error) {
 	if !p.valid() {
 		return &job{invalid: true, build: func(m *cpe.Machine) (*run, error) {
-			_, err := kernel.NewPool(m, p.shape(false, false))
+			_, err := pool.New(m, p.shape(false, false))
 			return nil, err
 		}}, nil
 	}
@@ -92,13 +93,13 @@ func (j *poolJob) weighted(s sums) {
 }
 
 func (j *poolJob) build(m *cpe.Machine) (*run, error) {
-	k, err := kernel.NewPool(m, j.shape(false, false))
+	k, err := pool.New(m, j.shape(false, false))
 	if err != nil {
 		return nil, err
 	}
 	in, out := j.InBlocks && k.Blocks(), j.OutBlocks && k.Blocks()
 	if in || out {
-		if k, err = kernel.NewPool(m, j.shape(in, out)); err != nil {
+		if k, err = pool.New(m, j.shape(in, out)); err != nil {
 			return nil, err
 		}
 	}
@@ -118,10 +119,10 @@ func (j *poolJob) build(m *cpe.Machine) (*run, error) {
 	backward := j.Method != "stochastic" || j.Train
 	j.dx.written = backward
 	return &run{func() error {
-		if err := k.Forward(j.x.data, j.y.data, kernel.Indices(j.mask.data), j.key); err != nil || !backward {
+		if err := k.Forward(j.x.data, j.y.data, pool.Indices(j.mask.data), j.key); err != nil || !backward {
 			return err
 		}
-		return k.Backward(j.dy.data, kernel.Indices(j.mask.data), j.dx.data)
+		return k.Backward(j.dy.data, pool.Indices(j.mask.data), j.dx.data)
 	}, k.Scratch()}, nil
 }
 
@@ -130,7 +131,7 @@ func (j *poolJob) judge() error {
 	if !j.indices || j.Method == "ave" || j.Method == "stochastic" && !j.Train {
 		return nil
 	}
-	taken := kernel.Indices(j.mask.data)
+	taken := pool.Indices(j.mask.data)
 	var err error
 	note := func(out int, format string, args ...any) {
 		if err == nil {
@@ -148,7 +149,7 @@ func (j *poolJob) judge() error {
 	}
 	grads := newSums(j.dx.n)
 	j.windows(func(plane, out int, w window) {
-		place, share := int(taken[out]), float64(kernel.UniformFloat(j.key, uint64(out)))
+		place, share := int(taken[out]), float64(stream.Uniform(j.key, uint64(out)))
 		if w.y0 >= w.y1 || w.x0 >= w.x1 {
 			if place != -1 || j.y.data[out] != 0 {
 				note(out, "took place %d, value %g, of no input", place, j.y.data[out])

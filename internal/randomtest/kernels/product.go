@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
 )
 
 // product is a product of matrices: C (M x N) = op(A) * op(B), with a bias for every column or added to C.
@@ -155,15 +155,15 @@ func (p *product) reference(r *rand.Rand, a, b, bias []float32, c *array) {
 }
 
 func (p *product) build(m *cpe.Machine, a, b, bias, c *array) (*run, error) {
-	s := kernel.GemmShape{M: p.M, N: p.N, K: p.K, TransA: p.TransA, TransB: p.TransB, Accumulate: p.Entry == "sum" || p.Entry == "start"}
+	s := gemm.Shape{M: p.M, N: p.N, K: p.K, TransA: p.TransA, TransB: p.TransB, Accumulate: p.Entry == "sum" || p.Entry == "start"}
 	if p.Entry == "multiplier" {
-		k, err := kernel.NewMultiplier(m, s)
+		k, err := gemm.New(m, s)
 		if err != nil {
 			return nil, err
 		}
 		return &run{func() error { return k.Run(a.data, b.data, p.biases(bias), c.data) }, k.Scratch()}, nil
 	}
-	k, err := kernel.NewGemm(m, s)
+	k, err := gemm.NewBlocked(m, s)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 )
 
 // streamJob is a Stream's arrays.
@@ -14,7 +14,7 @@ type streamJob struct {
 	all       int
 	ins, outs []*array
 	v, size   []float64 // of all elements, and of their terms
-	kernel    *kernel.StreamKernel
+	kernel    *stream.Kernel
 	sums      *array // as two float32 each, so that their bits are compared as other arrays' are
 }
 
@@ -34,40 +34,40 @@ func (s *streamForm) laneCount() int {
 }
 
 // shapes lists inputs and outputs.
-func (s *streamForm) shapes() (ins, outs []kernel.Array) {
+func (s *streamForm) shapes() (ins, outs []stream.Array) {
 	for _, list := range []struct {
 		n  int
-		of kernel.Array
-	}{{s.Full, kernel.Full}, {s.Plane, kernel.Plane}, {s.Row, kernel.Row}} {
+		of stream.Array
+	}{{s.Full, stream.Full}, {s.Plane, stream.Plane}, {s.Row, stream.Row}} {
 		for range list.n {
 			ins = append(ins, list.of)
 		}
 	}
 	for range s.FullOut {
-		outs = append(outs, kernel.Full)
+		outs = append(outs, stream.Full)
 	}
 	for range s.PlaneOut {
-		outs = append(outs, kernel.Plane)
+		outs = append(outs, stream.Plane)
 	}
 	return ins, outs
 }
 
 // length is the number of values of an array, and place where the value of an element stands in it.
-func (s *streamForm) length(a kernel.Array) int {
+func (s *streamForm) length(a stream.Array) int {
 	switch a {
-	case kernel.Plane:
+	case stream.Plane:
 		return s.Outer * s.Inner
-	case kernel.Row:
+	case stream.Row:
 		return s.Mid * s.laneCount()
 	}
 	return s.Outer * s.Mid * s.Inner
 }
 
-func (s *streamForm) place(a kernel.Array, o, m, i int) int {
+func (s *streamForm) place(a stream.Array, o, m, i int) int {
 	switch a {
-	case kernel.Plane:
+	case stream.Plane:
 		return o*s.Inner + i
-	case kernel.Row:
+	case stream.Row:
 		return m*s.laneCount() + i%s.laneCount()
 	}
 	return (o*s.Mid+m)*s.Inner + i
@@ -90,7 +90,7 @@ func (j *streamJob) prepare(r *rand.Rand) {
 	j.v = make([]float64, j.all)
 	j.size = make([]float64, j.all)
 	j.each(func(o, m, i int) {
-		at := j.place(kernel.Full, o, m, i)
+		at := j.place(stream.Full, o, m, i)
 		for k, a := range ins {
 			v := float64(k+1) * float64(j.ins[k].start[j.place(a, o, m, i)])
 			j.v[at] += v
@@ -100,13 +100,13 @@ func (j *streamJob) prepare(r *rand.Rand) {
 	for k, a := range outs {
 		s := newSums(j.outs[k].n)
 		j.each(func(o, m, i int) {
-			at, to := j.place(kernel.Full, o, m, i), j.place(a, o, m, i)
+			at, to := j.place(stream.Full, o, m, i), j.place(a, o, m, i)
 			add := func(from int, times float64) {
 				s.value[to] += times * j.v[from]
 				s.size[to] += times * j.size[from]
 				s.terms[to] += len(ins)
 			}
-			if a == kernel.Plane {
+			if a == stream.Plane {
 				add(at, 1)
 				return
 			}
@@ -132,9 +132,9 @@ func (s *streamForm) each(visit func(o, m, i int)) {
 
 func (j *streamJob) build(m *cpe.Machine) (*run, error) {
 	ins, outs := j.shapes()
-	s := kernel.Stream{
+	s := stream.Pass{
 		Name: "random", Dims: [3]int{j.Outer, j.Mid, j.Inner}, WholeMid: j.WholeMid, ByMid: j.ByMid, Back: j.Back,
-		Ins: ins, Outs: outs, InPlace: j.inPlace(), Sums: j.Sums, Cost: kernel.Work{Flops: 2},
+		Ins: ins, Outs: outs, InPlace: j.inPlace(), Sums: j.Sums, Cost: stream.Work{Flops: 2},
 	}
 	if j.InLanes {
 		s.Lanes = lanes
@@ -145,8 +145,8 @@ func (j *streamJob) build(m *cpe.Machine) (*run, error) {
 	if j.Extra || j.Near {
 		s.Scratch = 2
 	}
-	s.Op = func(t *kernel.Tile) { j.op(t, ins, outs) }
-	k, err := kernel.NewStream(m, s)
+	s.Op = func(t *stream.Tile) { j.op(t, ins, outs) }
+	k, err := stream.New(m, s)
 	if err != nil {
 		return nil, err
 	}
@@ -171,10 +171,10 @@ func (j *streamJob) build(m *cpe.Machine) (*run, error) {
 }
 
 // op computes a tile, along mid for every outer.
-func (j *streamJob) op(t *kernel.Tile, ins, outs []kernel.Array) {
+func (j *streamJob) op(t *stream.Tile, ins, outs []stream.Array) {
 	for o := range t.O {
 		for k, a := range outs {
-			if a == kernel.Plane {
+			if a == stream.Plane {
 				clear(t.Out[k][o*t.PStride:][:t.I])
 			}
 		}
@@ -197,18 +197,18 @@ func (j *streamJob) op(t *kernel.Tile, ins, outs []kernel.Array) {
 }
 
 // inTile is where the value of an element stands in a tile's array.
-func (j *streamJob) inTile(t *kernel.Tile, a kernel.Array, o, m, i int) int {
+func (j *streamJob) inTile(t *stream.Tile, a stream.Array, o, m, i int) int {
 	switch a {
-	case kernel.Plane:
+	case stream.Plane:
 		return o*t.PStride + i
-	case kernel.Row:
+	case stream.Row:
 		return m*j.laneCount() + (t.I0+i)%j.laneCount()
 	}
 	return o*t.OStride + m*t.MStride + i
 }
 
 // outOf writes what is made of a line's v.
-func (j *streamJob) outOf(t *kernel.Tile, outs []kernel.Array, line []float32, o, m int) {
+func (j *streamJob) outOf(t *stream.Tile, outs []stream.Array, line []float32, o, m int) {
 	for i, v := range line {
 		for s := range j.Sums {
 			t.Sum[(s*t.M+m)*j.laneCount()+(t.I0+i)%j.laneCount()] += float64(s+1) * float64(v)
@@ -218,7 +218,7 @@ func (j *streamJob) outOf(t *kernel.Tile, outs []kernel.Array, line []float32, o
 			near += t.Scratch[0][(m+1)%2*t.I+i]
 		}
 		for k, a := range outs {
-			if to := &t.Out[k][j.inTile(t, a, o, m, i)]; a == kernel.Plane {
+			if to := &t.Out[k][j.inTile(t, a, o, m, i)]; a == stream.Plane {
 				*to += v
 			} else {
 				*to = float32(k+1) * near
@@ -238,7 +238,7 @@ func (j *streamJob) judge() error {
 	}
 	want := newSums(j.Mid * j.laneCount())
 	j.each(func(o, m, i int) {
-		to, at := j.place(kernel.Row, o, m, i), j.place(kernel.Full, o, m, i)
+		to, at := j.place(stream.Row, o, m, i), j.place(stream.Full, o, m, i)
 		want.value[to] += j.v[at]
 		want.size[to] += j.size[at]
 		want.terms[to] += len(j.ins)

@@ -1,0 +1,75 @@
+package gemm
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+)
+
+func TestGemmCostOnly(t *testing.T) {
+	for _, s := range []Shape{{M: 100, N: 130, K: 70}, {M: 20, N: 500, K: 1200, TransB: true, Accumulate: true}, {M: 3, N: 3, K: 3, TransA: true}} {
+		kerneltest.ChargesTheSame(t, s.String(), func(m *cpe.Machine) error {
+			g, err := NewBlocked(m, s)
+			if err != nil {
+				return err
+			}
+			return g.Run(kerneltest.Array(m, s.M*s.K), kerneltest.Array(m, s.K*s.N), nil, kerneltest.Array(m, s.M*s.N))
+		})
+	}
+}
+
+// TestDataParallelGemm: core groups that share sums compute and charge the same as others do, in both modes.
+func TestDataParallelGemm(t *testing.T) {
+	for _, s := range []Shape{{M: 20, N: 30, K: 9, TransA: true, Accumulate: true}, {M: 9, N: 30, K: 20}, {M: 3, N: 5, K: 2, TransA: true, Accumulate: true}} {
+		kerneltest.ChargesTheSameOn(t, kerneltest.Published(t, "swcaffe-2018"), s.String(), func(m *cpe.Machine) error {
+			g, err := NewBlocked(m, s)
+			if err != nil {
+				return err
+			}
+			a, b, c := kerneltest.Array(m, s.M*s.K), kerneltest.Array(m, s.K*s.N), kerneltest.Array(m, s.M*s.N)
+			want := make([]float64, len(c))
+			for i := range want {
+				want[i] = float64(c[i])
+				if !s.Accumulate {
+					want[i] = 0
+				}
+				for k := range s.K {
+					at := i/s.N*s.K + k
+					if s.TransA {
+						at = k*s.M + i/s.N
+					}
+					want[i] += float64(a[at]) * float64(b[k*s.N+i%s.N])
+				}
+			}
+			if err := g.Run(a, b, nil, c); err != nil {
+				return err
+			}
+			kerneltest.Near(t, s.String(), c, want, s.K)
+			return nil
+		})
+	}
+}
+
+// TestManyBlocksCostOnly: with little LDM a product has many blocks along every extent, first, middle and last ones, of which
+// cost-only runs charge only those that differ.
+func TestManyBlocksCostOnly(t *testing.T) {
+	for _, ldm := range []int{1 << 10, 3 << 10, 16 << 10} {
+		for _, overlaps := range []bool{false, true} {
+			for _, s := range []Shape{
+				{M: 200, N: 700, K: 150}, {M: 64, N: 1280, K: 320, Accumulate: true}, {M: 333, N: 260, K: 95, TransA: true}, {M: 260, N: 130, K: 8, TransB: true},
+			} {
+				spec := kerneltest.Machine(t, "sw26010", true).Spec()
+				spec.LDMBytes, spec.DMA.OverlapsBuses = ldm, overlaps
+				kerneltest.ChargesTheSameOn(t, spec, fmt.Sprintf("%v in %d bytes", s, ldm), func(m *cpe.Machine) error {
+					g, err := NewBlocked(m, s)
+					if err != nil {
+						return err
+					}
+					return g.Run(kerneltest.Array(m, s.M*s.K), kerneltest.Array(m, s.K*s.N), nil, kerneltest.Array(m, s.M*s.N))
+				})
+			}
+		}
+	}
+}

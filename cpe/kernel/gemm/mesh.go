@@ -1,0 +1,112 @@
+package gemm
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
+)
+
+// longestBlocks is how many BK a plan tries for every BM and BN.
+const longestBlocks = 3
+
+// NewMeshPlan searches blocks for the least modelled time. For every BM and BN the longest BK that fit LDM are tried: they
+// need no more transfers than shorter ones, and fewer requests.
+func NewMeshPlan(spec *cpe.Spec, s Shape) (Plan, error) {
+	best, bestTime := Plan{}, 0.0
+	rows, cols := spec.Rows*max(1, spec.Pipe.BlockRows), spec.Cols*max(1, spec.Pipe.BlockCols)
+	for _, bm := range evenSizes(s.M, rows, spec.Rows) {
+		for _, bn := range evenSizes(s.N, cols, spec.Cols) {
+			tries := 0
+			for _, bk := range evenSizes(s.K, meshSteps(spec), meshSteps(spec)) {
+				p := meshPlan(spec, s, bm, bn, bk)
+				if p.LDM > spec.LDMBytes {
+					continue
+				}
+				if t := MeshNs(spec, s, p); bestTime == 0 || t < bestTime {
+					best, bestTime = p, t
+				}
+				if tries++; tries == longestBlocks {
+					break
+				}
+			}
+		}
+	}
+	if bestTime == 0 {
+		least := meshPlan(spec, s, spec.Rows, spec.Cols, meshSteps(spec))
+		if least.LDM > spec.LDMBytes {
+			return best, &cpe.LDMError{Kernel: "gemm " + s.String(), Asked: least.LDM, Have: spec.LDMBytes}
+		}
+		return least, nil
+	}
+	return best, nil
+}
+
+// meshSteps is the number of parts of a block's K.
+func meshSteps(spec *cpe.Spec) int { return max(spec.Rows, spec.Cols) }
+
+// meshPlan is the plan with blocks of a size.
+func meshPlan(spec *cpe.Spec, s Shape, bm, bn, bk int) Plan {
+	mr, nr := vgemm.Tile()
+	p := Plan{
+		BM: bm, BN: bn, BK: bk, Order: [3]int{loopM, loopN, loopK}, Steps: meshSteps(spec),
+		MR: mr, NR: nr, Double: s.doubleBuffers(spec),
+	}
+	tiles := newTiles(spec, p)
+	p.LDM = tiles.bytes(spec, p)
+	return p
+}
+
+// evenSizes are the candidates for the blocks of an extent, largest first: the extent in 1, 2, 3, ... equal blocks that are
+// multiples of unit, or the extent rounded up to mesh if it is smaller than that.
+func evenSizes(n, unit, mesh int) []int {
+	if n <= unit {
+		return []int{tiling.Even(n, unit, mesh)}
+	}
+	var sizes []int
+	for count, most := 1, tiling.Blocks(n, unit); ; count = min(most, count+1+count/4) {
+		size := tiling.Even(n, tiling.Blocks(n, count), unit)
+		if len(sizes) == 0 || size < sizes[len(sizes)-1] {
+			sizes = append(sizes, size)
+		}
+		if count >= most {
+			return sizes
+		}
+	}
+}
+
+// MeshNs is the modelled time of a product on one core group, in nanoseconds, its last blocks taken for whole ones.
+func MeshNs(spec *cpe.Spec, s Shape, p Plan) float64 {
+	m, n, k := tiling.Blocks(p.BM, spec.Rows), tiling.Blocks(p.BN, spec.Cols), tiling.Blocks(p.BK, p.Steps)
+	nm, nn, nk := tiling.Blocks(s.M, p.BM), tiling.Blocks(s.N, p.BN), max(1, tiling.Blocks(s.K, p.BK))
+	visits := float64(nm * nn * nk)
+	multiply := float64(p.Steps-1)*spec.MultiplyNs(m, n, k, false) + spec.MultiplyNs(m, n, k, true)
+	fetch := func(rows, cols int, trans bool) float64 {
+		if trans {
+			rows, cols = cols, rows
+		}
+		return tileNs(spec, rows, cols, false)
+	}
+	a, b := visits, visits
+	if nk == 1 {
+		a = float64(nm)
+		if nn == 1 {
+			b = 1
+		}
+	}
+	transfers := a*fetch(m, k, s.TransA) + b*fetch(k, n, s.TransB)
+	c := tileNs(spec, m, n, true)
+	if s.Accumulate {
+		c += tileNs(spec, m, n, false)
+	}
+	if p.Double {
+		each := transfers / visits
+		return float64(nm*nn) * (each + float64(nk-1)*max(each, multiply) + multiply + c)
+	}
+	return transfers + visits*multiply + float64(nm*nn)*c
+}
+
+// tileNs is the time for each CPE to bring rows x cols values of a larger matrix to LDM or back, and to convert them.
+func tileNs(spec *cpe.Spec, rows, cols int, put bool) float64 {
+	stream, wait := spec.DMA.TransferNs(spec.CPEs(), 4*cols, float64(rows), put)
+	return max(stream, (stream+wait)/float64(min(2, spec.DMA.MaxPending))) + spec.ConvertNs(rows*cols)
+}

@@ -1,0 +1,81 @@
+package gemm
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/isa"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
+)
+
+// narrows reports whether the host computes a product by panels of C's rows, turned: one with the transpose of a matrix of so few rows
+// that as columns they would leave most of a panel empty, the weights of a classifier's last layer.
+func (s *Shape) narrows(spec *cpe.Spec) bool {
+	mr, nr := vgemm.Tile()
+	return spec.Native() && isa.Vectors() && !s.TransA && s.TransB && !s.Accumulate && s.N > 0 && s.N <= mr && s.M > nr && s.K >= nr
+}
+
+// narrow is a product with the transpose of a matrix of few rows on a native machine:
+//
+//	C (M x N) = (B * A')', B (N x K), A (M x K)
+//
+// A core group packs a panel of A's rows, multiplies the rows of B with that where they lie, block by block of K, and turns the sums.
+// Every sum has the order of K that Gemm's has.
+type narrow struct {
+	machine *cpe.Machine
+	shape   Shape
+	depth   int // of a block of K
+	scratch cpe.Scratch
+
+	a, b, bias, c []float32
+}
+
+func newNarrow(m *cpe.Machine, s Shape) *narrow {
+	mr, nr := vgemm.Tile()
+	n := &narrow{machine: m, shape: s, depth: tiling.Even(s.K, hostDepth, 1)}
+	n.scratch.Group = nr*s.N + (nr+mr)*n.depth
+	return n
+}
+
+// Scratch is that of a panel and its sums, and of rows of B at its end.
+func (n *narrow) Scratch() int { return n.machine.Needs(n.scratch) }
+
+// Run multiplies; see Gemm.Run.
+func (n *narrow) Run(a, b, bias, c []float32) error {
+	n.a, n.b, n.bias, n.c = a, b, bias, c
+	n.machine.TakeScratch(n.scratch)
+	groups := 0
+	if s := &n.shape; 2*s.M*s.N*s.K < smallGemm {
+		groups = 1
+	}
+	return n.machine.Run(n, groups)
+}
+
+// Name names the product.
+func (n *narrow) Name() string { return "narrow gemm " + n.shape.String() }
+
+// RunGroup makes a core group's rows of C.
+func (n *narrow) RunGroup(g *cpe.CoreGroup) error {
+	_, nr := vgemm.Tile()
+	s := &n.shape
+	sums, rest := g.Memory(n.scratch.Group)[:nr*s.N], g.Memory(n.scratch.Group)[nr*s.N:]
+	panel, edge := rest[:nr*n.depth], rest[nr*n.depth:]
+	left, right := Operand{Matrix: cpe.Plain(n.a, s.K)}, Operand{Matrix: cpe.Plain(n.b, s.K)}
+	lo, hi := tiling.Share(g, s.M, nr)
+	for row := lo; row < hi; row += nr {
+		m := min(nr, hi-row)
+		if n.bias != nil {
+			for j, v := range n.bias[:s.N] {
+				vec.Fill(sums[j*nr:(j+1)*nr], v)
+			}
+		}
+		for k := 0; k < s.K; k += n.depth {
+			deep := min(n.depth, s.K-k)
+			left.Gather(panel, cpe.Layout{Panel: nr, ByRows: true}, row, k, m, deep)
+			rows, down, along := right.Strided(edge, 0, s.N, k, deep)
+			vgemm.StridedPanel(s.N, nr, deep, rows, down, along, panel, nr, sums, nr, k > 0 || n.bias != nil)
+		}
+		vec.Transpose(n.c[row*s.N:], sums, s.N, nr, s.N, m)
+	}
+	return nil
+}

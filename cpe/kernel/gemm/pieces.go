@@ -1,0 +1,107 @@
+package gemm
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
+)
+
+// Products of piecesFlops and more are shared by pieces where C has piecesPanels panels of columns or more for every core. Where A has
+// to be packed, sums are of piecesDepth products or more: packing takes longer than multiplying otherwise.
+const piecesFlops, piecesPanels, piecesDepth = 1 << 25, 8, 128
+
+// pieces are columns of C that the cores of the host take one after another as they get ready, so that one that others slow down
+// computes fewer. The block of A that they multiply with is packed by all together. Who computes an element makes no difference to it.
+type pieces struct {
+	gemm   *Blocked
+	left   []float32 // the block of A, packed; nil if A is read where it lies
+	block  Job
+	panels int // of columns
+	pack   packLeft
+}
+
+// newPieces returns nil for products that are better shared in equal parts.
+func newPieces(g *Blocked) *pieces {
+	s, plan, groups := &g.shape, g.Plan(), g.machine.Spec().CoreGroups
+	panels := tiling.Blocks(s.N, plan.NR)
+	if !g.machine.Native() || g.skinny || g.unpacked || groups == 1 || 2*s.M*s.N*s.K < piecesFlops || panels < piecesPanels*groups {
+		return nil
+	}
+	packs := g.workers[0].product.edge == nil
+	if packs && s.K < piecesDepth {
+		return nil
+	}
+	p := &pieces{gemm: g, panels: panels}
+	for i := range g.workers {
+		t := &g.workers[i].product.tiles
+		t.a.Divide()
+		t.b.Divide()
+		t.c.Divide()
+	}
+	if packs {
+		p.left = pages.Floats(plan.BM * plan.BK)
+		for i := range g.workers {
+			g.workers[i].product.left = p.left
+		}
+	}
+	p.pack.pieces = p
+	return p
+}
+
+// run multiplies, block of A by block of A. C is added to in the order of K.
+func (p *pieces) run() error {
+	s, plan := &p.gemm.shape, p.gemm.Plan()
+	p.block = Job{Accumulate: p.gemm.adds(), Bias: p.gemm.bias}
+	for k := 0; k < s.K; k += plan.BK {
+		p.block.K0, p.block.K1 = k, min(s.K, k+plan.BK)
+		for m := 0; m < s.M; m += plan.BM {
+			p.block.M0, p.block.M1 = m, min(s.M, m+plan.BM)
+			if p.left != nil {
+				if err := p.gemm.machine.Run(&p.pack, 0); err != nil {
+					return err
+				}
+			}
+			if err := p.gemm.machine.Run(p, 0); err != nil {
+				return err
+			}
+		}
+		p.block.Accumulate, p.block.Bias = true, nil
+	}
+	return nil
+}
+
+// Name names the product.
+func (p *pieces) Name() string { return p.gemm.Name() }
+
+// RunGroup computes the pieces that a core group takes.
+func (p *pieces) RunGroup(cg *cpe.CoreGroup) error {
+	w := p.gemm.worker(cg)
+	most := w.product.Plan.BN / w.product.Plan.NR
+	for from, to := cg.Claim(p.panels, most); from < to; from, to = cg.Claim(p.panels, most) {
+		job := &w.job
+		job.M0, job.M1, job.K0, job.K1 = p.block.M0, p.block.M1, p.block.K0, p.block.K1
+		job.N0, job.N1 = from*w.product.Plan.NR, min(p.gemm.shape.N, to*w.product.Plan.NR)
+		job.Accumulate, job.Bias = p.block.Accumulate, p.block.Bias
+		if err := w.product.Run(cg, job); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// packLeft is the stage that packs a block of A.
+type packLeft struct{ *pieces }
+
+// RunGroup packs a core group's share of the panels.
+func (p *packLeft) RunGroup(cg *cpe.CoreGroup) error {
+	mr, _ := vgemm.Tile()
+	b := &p.block
+	lo, hi := tiling.Share(cg, b.M1-b.M0, mr)
+	if lo == hi {
+		return nil
+	}
+	deep := b.K1 - b.K0
+	p.gemm.worker(cg).a.Gather(p.left[lo*deep:], cpe.Layout{Panel: mr, ByRows: true}, b.M0+lo, b.K0, hi-lo, deep)
+	return nil
+}

@@ -1,0 +1,136 @@
+package gemm
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
+)
+
+// Shape describes C(MxN) = op(A)(MxK) * op(B)(KxN), where op transposes if the flag is set: A is then stored KxM, B
+// NxK. With Accumulate the product is added to C.
+type Shape struct {
+	M, N, K        int
+	TransA, TransB bool
+	Accumulate     bool
+	Pieces         bool // the sum goes over pieces that lie apart, so that loads cannot run ahead
+}
+
+// doubleBuffers reports whether the next block comes while one is multiplied.
+func (s *Shape) doubleBuffers(spec *cpe.Spec) bool {
+	return spec.DMA.OverlapsBuses || !s.Accumulate && !s.Pieces
+}
+
+// String prints the shape.
+func (s Shape) String() string {
+	t := map[bool]string{true: "'", false: ""}
+	return fmt.Sprintf("%dx%dx%d A%s B%s", s.M, s.N, s.K, t[s.TransA], t[s.TransB])
+}
+
+// The three block indices of a product, in the order in which a plan nests its loops.
+const (
+	loopM = iota
+	loopN
+	loopK
+)
+
+// Plan is the blocking of a product for one core group. A block of A, B or C is fetched when the loops move to
+// another one than is held.
+//
+// On a mesh the loops nest M, N, K: a block of C stays in LDM while blocks of A and B pass (C-stationary, the first
+// choice of Fang 2019, fig. 4.5, whose required bandwidth is (1/BM + 1/BN)*DS*T/2). On the host they nest K, M, N: a packed
+// block of A stays in the shared cache, blocks of B in L2, and C is updated in memory. That is the nest of BLIS (Van Zee and van
+// de Geijn 2015) with A and B exchanged, since weights, the larger operand as a rule, are the left one here.
+type Plan struct {
+	BM, BN, BK int
+	Order      [3]int
+	Steps      int // parts that a block's K is cut into; each is broadcast once
+	MR, NR     int // panels of the micro-kernel that this computer multiplies with
+	Double     bool
+	LDM        int // bytes of one CPE's LDM
+}
+
+// String prints the plan on a line.
+func (p Plan) String() string {
+	names := [3]string{"M", "N", "K"}
+	return fmt.Sprintf("blocks %dx%dx%d, loops %s%s%s, %d steps, LDM %d bytes",
+		p.BM, p.BN, p.BK, names[p.Order[0]], names[p.Order[1]], names[p.Order[2]], p.Steps, p.LDM)
+}
+
+// NewPlan chooses the blocking.
+func NewPlan(spec *cpe.Spec, s Shape) (Plan, error) {
+	if spec.Native() {
+		return planHostGemm(spec, s), nil
+	}
+	return NewMeshPlan(spec, s)
+}
+
+// What a host's blocks hold: K at most, and values of a packed block of A, which stays in L3.
+const (
+	hostDepth = 512
+	hostBlock = 3 << 18
+)
+
+// planHostGemm cuts K so that a panel of A leaves room in L1 and sums seldom go to memory, packs as many rows of A as L3 has room
+// for, and then as many columns of B as fit half of L2: while a panel of A passes L1, those of B come from L2.
+func planHostGemm(spec *cpe.Spec, s Shape) Plan {
+	p := Plan{Order: [3]int{loopK, loopM, loopN}, Steps: 1}
+	p.MR, p.NR = vgemm.Tile()
+	p.BK = tiling.Even(s.K, hostDepth, 1)
+	p.BM = tiling.Even(s.M, max(p.MR, hostBlock/p.BK), p.MR)
+	p.BN = tiling.Even(s.N, max(2*p.NR, spec.LDMBytes/2/4/p.BK), p.NR)
+	tiles := newTiles(spec, p)
+	p.LDM = tiles.bytes(spec, p)
+	return p
+}
+
+// Of a right operand of streamedValues and more, products of streamedRows and fewer rows wait for memory rather than for their sums. Its blocks
+// then have few rows, that come one after another from end to end: what the processor has fetched beyond the end of a row is what is next
+// used of that row.
+const streamedValues, streamedRows, streamedDepth, streamedColumns = 1 << 20, 48, 128, 384
+
+// streams reports whether the host computes a product with few rows, of an operand that passes from memory as it lies there.
+func (s *Shape) streams(spec *cpe.Spec) bool {
+	return spec.Native() && !s.TransA && !s.TransB && s.M <= streamedRows && s.N*s.K >= streamedValues
+}
+
+// planStreamed cuts such a product.
+func planStreamed(spec *cpe.Spec, s Shape) Plan {
+	p := planHostGemm(spec, s)
+	p.BK, p.BN = tiling.Even(s.K, streamedDepth, 1), tiling.Even(s.N, streamedColumns, p.NR)
+	tiles := newTiles(spec, p)
+	p.LDM = tiles.bytes(spec, p)
+	return p
+}
+
+// tiles are the three tiles of a product on a mesh: A is cut into rows of the mesh and steps, B into steps and columns, C into
+// rows and columns.
+type tiles struct{ a, b, c cpe.Tile }
+
+func newTiles(spec *cpe.Spec, p Plan) tiles {
+	return tiles{
+		a: cpe.Tile{RowParts: spec.Rows, ColParts: p.Steps, Layout: cpe.Layout{Panel: p.MR, ByRows: true}, Double: p.Double},
+		b: cpe.Tile{RowParts: p.Steps, ColParts: spec.Cols, Layout: cpe.Layout{Panel: p.NR}, Double: p.Double},
+		c: cpe.Tile{RowParts: spec.Rows, ColParts: spec.Cols, PadRows: p.MR, PadCols: p.NR},
+	}
+}
+
+// extents lists the tiles that take LDM: natively not C, which is updated in memory.
+func (t *tiles) extents(spec *cpe.Spec, p Plan) []cpe.TileExtent {
+	all := []cpe.TileExtent{{Tile: &t.a, Rows: p.BM, Cols: p.BK}, {Tile: &t.b, Rows: p.BK, Cols: p.BN}, {Tile: &t.c, Rows: p.BM, Cols: p.BN}}
+	if spec.Native() {
+		return all[:2]
+	}
+	return all
+}
+
+func (t *tiles) bytes(spec *cpe.Spec, p Plan) int {
+	ldm, _ := cpe.Need(spec, t.extents(spec, p)...)
+	return 4 * ldm
+}
+
+// Check returns what is wrong with a product.
+func (s Shape) Check() error {
+	return tiling.Check(s, tiling.Bound{Name: "M", N: s.M, Least: 0}, tiling.Bound{Name: "N", N: s.N, Least: 0}, tiling.Bound{Name: "K", N: s.K, Least: 0})
+}

@@ -1,0 +1,77 @@
+package gemm
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
+)
+
+// Resident multiplies blocks of matrices, on one core group's mesh, into several blocks of C that all stay in LDM. The caller says which
+// block of A and of B is fetched next, and to which block of C their product is added. Blocks are in LDM once: nothing is double-buffered.
+type Resident struct {
+	product *Nest
+	results []cpe.Tile
+}
+
+// NewResidents makes one for every core group, for blocks A (m x k), B (k x n) and so many blocks C (m x n), and reserves the memory of
+// their panels.
+func NewResidents(mach *cpe.Machine, m, n, k, results int) []Resident {
+	spec := mach.Spec()
+	mr, nr := vgemm.Tile()
+	plan := Plan{BM: m, BN: n, BK: k, Order: [3]int{loopM, loopN, loopK}, Steps: meshSteps(&spec), MR: mr, NR: nr}
+	products := NestsOf(mach, Shape{M: m, N: n, K: k}, plan)
+	all := make([]Resident, len(products))
+	for i, p := range products {
+		p.a.Single, p.b.Single, p.c.Single = true, true, true
+		all[i] = Resident{p, make([]cpe.Tile, results)}
+		for r := range all[i].results {
+			all[i].results[r] = p.c
+		}
+	}
+	tiles := products[0].extents(&spec, plan)
+	for range results {
+		tiles = append(tiles, cpe.TileExtent{Tile: &products[0].c, Rows: m, Cols: n})
+	}
+	_, stored := cpe.Need(&spec, tiles...)
+	mach.Reserve(stored)
+	return all
+}
+
+// Open takes LDM for all blocks.
+func (r *Resident) Open(g *cpe.CoreGroup) error {
+	g.Free()
+	g.Deal(len(g.CPEs()))
+	p := r.product
+	if err := p.take(g); err != nil {
+		return err
+	}
+	for i := range r.results {
+		if err := g.TakePlaced(p.name, &r.results[i], p.Plan.BM, p.Plan.BN); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// C returns block i of C, which the caller places, begins and puts.
+func (r *Resident) C(i int) *cpe.Tile { return &r.results[i] }
+
+// GetA fetches block A, m x k values of a view from its corner.
+func (r *Resident) GetA(g *cpe.CoreGroup, a cpe.View, m, k int) {
+	g.Get(&r.product.a, a, 0, 0, m, k)
+	g.Sync()
+}
+
+// GetB fetches block B, k x n values of a view from its corner.
+func (r *Resident) GetB(g *cpe.CoreGroup, b cpe.View, k, n int) {
+	g.Get(&r.product.b, b, 0, 0, k, n)
+	g.Sync()
+}
+
+// Multiply adds A*B to block i of C.
+func (r *Resident) Multiply(g *cpe.CoreGroup, i int) error {
+	if err := r.product.multiply(g, &r.results[i], true); err != nil {
+		return err
+	}
+	g.Sync()
+	return nil
+}

@@ -1,0 +1,106 @@
+package gemm
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
+)
+
+const (
+	// rowParts is the number of parts that B's rows are cut into. They are summed apart, so that every core group goes through a run of
+	// rows from one end to the other, the same ones in which it computes a layer's other products with these weights.
+	rowParts = 8
+	// rowBlock and rowTile are how many rows of B, and columns of them, are added to sums that stay in L1.
+	rowBlock, rowTile = 8, 2048
+)
+
+// sumsRows reports whether the host computes a product as sums of B's rows.
+func (s *Shape) sumsRows(spec *cpe.Spec) bool {
+	return s.skinny(spec) && s.M > 0 && !s.TransA && !s.TransB && s.K >= rowParts && s.K*s.N >= tiling.HostTile
+}
+
+// rowSums is the product of few rows with a large matrix on a native machine:
+//
+//	C (M x N) = Σp sums[p],  sums[p] (M x N) = Σk A[:,k] * B[k,:], the k-th rows being those of part p
+//
+// B passes through memory once. The parts, and the order in which they are added, do not depend on the number of core groups.
+type rowSums struct {
+	machine       *cpe.Machine
+	shape         Shape
+	tile          int
+	sums          []float32 // of all parts
+	collect       collectRows
+	a, b, bias, c []float32
+}
+
+func newRowSums(m *cpe.Machine, s Shape) *rowSums {
+	r := &rowSums{machine: m, shape: s, tile: tiling.Even(s.N, rowTile, skinnyUnit), sums: pages.Make[float32](rowParts * s.M * s.N)}
+	r.collect.rowSums = r
+	return r
+}
+
+// Run multiplies; see Gemm.Run.
+func (r *rowSums) Run(a, b, bias, c []float32) error {
+	r.a, r.b, r.bias, r.c = a, b, bias, c
+	if err := r.machine.Run(r, 0); err != nil {
+		return err
+	}
+	groups := 0
+	if len(r.sums) < tiling.HostTile {
+		groups = 1
+	}
+	return r.machine.Run(&r.collect, groups)
+}
+
+// Name names the product.
+func (r *rowSums) Name() string { return "sums of rows" }
+
+// RunGroup sums up a core group's share of the parts.
+func (r *rowSums) RunGroup(g *cpe.CoreGroup) error {
+	s := &r.shape
+	lo, hi := g.Share(rowParts)
+	for part := lo; part < hi; part++ {
+		sums := r.sums[part*s.M*s.N : (part+1)*s.M*s.N]
+		clear(sums)
+		first, last := part*s.K/rowParts, (part+1)*s.K/rowParts
+		for k := first; k < last; k += rowBlock {
+			for col := 0; col < s.N; col += r.tile {
+				r.add(sums, k, min(k+rowBlock, last), col, min(col+r.tile, s.N))
+			}
+		}
+	}
+	return nil
+}
+
+// add adds columns [col, end) of rows [k, last) of B to the sums of a part.
+func (r *rowSums) add(sums []float32, k, last, col, end int) {
+	s := &r.shape
+	vgemm.MixRows(sums[col:], s.N, r.a[k:], s.K, s.M, r.b[k*s.N+col:], s.N, last-k, end-col)
+}
+
+// collectRows is the stage that adds the sums of all parts up.
+type collectRows struct{ *rowSums }
+
+// Name names the stage.
+func (c *collectRows) Name() string { return c.rowSums.Name() + ", collecting" }
+
+// RunGroup does a core group's share of the columns.
+func (c *collectRows) RunGroup(g *cpe.CoreGroup) error {
+	s := &c.shape
+	lo, hi := tiling.Share(g, s.N, skinnyUnit)
+	for i := range s.M {
+		dst := c.c[i*s.N+lo : i*s.N+hi]
+		switch {
+		case c.bias != nil:
+			copy(dst, c.bias[lo:hi])
+		case !s.Accumulate:
+			clear(dst)
+		}
+		for part := range rowParts {
+			vec.Add(dst, dst, c.sums[(part*s.M+i)*s.N+lo:])
+		}
+	}
+	return nil
+}

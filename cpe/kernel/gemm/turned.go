@@ -1,0 +1,143 @@
+package gemm
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/simd/isa"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
+)
+
+// turnedPanels is the most panels that the rows of A fill in a turned product.
+const turnedPanels = 2
+
+const (
+	// pageValues is the number of values on a page of memory, from one to the next of which the processor fetches nothing by itself.
+	pageValues = 1024
+	// pageRows is the most rows in a tile where rows begin at the same place of a page: the line that each is at has its place in the same
+	// set of L1, which has room for 8.
+	pageRows = 8
+)
+
+// turns reports whether the host computes a product's transpose: one with the transpose of a matrix that is far larger than the other,
+// the weights of an inner product, which then are read as they lie.
+func (s *Shape) turns(spec *cpe.Spec) bool {
+	_, nr := vgemm.Tile()
+	few := s.M > skinnyRows && s.M <= turnedPanels*nr && s.N >= 4*s.M && s.K >= 4*s.M
+	return spec.Native() && isa.Vectors() && !s.TransA && s.TransB && !s.Accumulate && few && s.N*s.K >= tiling.HostTile
+}
+
+// turned is a product of few rows with the transpose of a large matrix on a native machine, in three stages:
+//
+//	C (M x N) = (B * A')', B (N x K), A (M x K)
+//
+// A is packed, a core group multiplies its rows of B with that, tile by tile for a few blocks of K, and turns the sums. Every sum has the
+// order of K that Gemm's has.
+type turned struct {
+	machine *cpe.Machine
+	shape   Shape
+	depth   int       // of a block of K
+	run     int       // of K, some blocks, that a tile's rows are read along
+	tile    int       // rows of B that are multiplied at a time
+	width   int       // rows of A in whole panels
+	panels  []float32 // A, block by block of K
+	sums    []float32 // N x width
+	scratch cpe.Scratch
+	workers []turnedWorker
+	pack    packRows
+
+	a, b, bias, c []float32
+}
+
+// turnedWorker is what a core group needs to itself.
+type turnedWorker struct {
+	rows Operand
+	edge []float32
+}
+
+func newTurned(m *cpe.Machine, s Shape) *turned {
+	spec := m.Spec()
+	mr, nr := vgemm.Tile()
+	t := &turned{machine: m, shape: s, depth: tiling.Even(s.K, hostDepth, 1), width: tiling.Blocks(s.M, nr) * nr, workers: make([]turnedWorker, spec.CoreGroups)}
+	t.run, t.tile = tiling.Blocks(pageValues, t.depth)*t.depth, mr
+	if s.K%pageValues == 0 {
+		t.tile = min(mr, pageRows)
+	}
+	t.scratch.Common = t.width * (s.K + s.N)
+	for i := range t.workers {
+		t.workers[i].edge = pages.Make[float32](mr * t.depth)
+	}
+	t.pack.turned = t
+	return t
+}
+
+// Scratch is that of the packed A and the sums.
+func (t *turned) Scratch() int { return t.machine.Needs(t.scratch) }
+
+// Run multiplies; see Gemm.Run.
+func (t *turned) Run(a, b, bias, c []float32) error {
+	t.a, t.b, t.bias, t.c = a, b, bias, c
+	t.machine.TakeScratch(t.scratch)
+	memory := t.machine.Common(t.scratch.Common)
+	t.panels, t.sums = memory[:t.width*t.shape.K], memory[t.width*t.shape.K:]
+	if err := t.machine.Run(&t.pack, 0); err != nil {
+		return err
+	}
+	return t.machine.Run(t, 0)
+}
+
+// Name names the product.
+func (t *turned) Name() string { return "turned gemm " + t.shape.String() }
+
+// RunGroup makes a core group's columns of C.
+func (t *turned) RunGroup(g *cpe.CoreGroup) error {
+	lo, hi := tiling.Share(g, t.shape.N, t.tile)
+	if lo >= hi {
+		return nil
+	}
+	if t.bias != nil {
+		for row := lo; row < hi; row++ {
+			vec.Fill(t.sums[row*t.width:(row+1)*t.width], t.bias[row])
+		}
+	}
+	w := &t.workers[g.Index()]
+	w.rows.Set(cpe.Plain(t.b, t.shape.K), false)
+	for k := 0; k < t.shape.K; k += t.run {
+		for row := lo; row < hi; row += t.tile {
+			t.multiply(w, row, min(t.tile, hi-row), k, min(t.shape.K, k+t.run))
+		}
+	}
+	vec.Transpose(t.c[lo:], t.sums[lo*t.width:], t.shape.N, t.width, hi-lo, t.shape.M)
+	return nil
+}
+
+// multiply adds the products of m rows of B with values [k, end) of A's rows to their sums.
+func (t *turned) multiply(w *turnedWorker, row, m, k, end int) {
+	_, nr := vgemm.Tile()
+	for ; k < end; k += t.depth {
+		deep := min(t.depth, end-k)
+		left, down, along := w.rows.Strided(w.edge, row, m, k, deep)
+		for col := 0; col < t.shape.M; col += nr {
+			panel, n := t.panels[k*t.width+col*deep:], min(nr, t.shape.M-col)
+			vgemm.StridedPanel(m, n, deep, left, down, along, panel, nr, t.sums[row*t.width+col:], t.width, k > 0 || t.bias != nil)
+		}
+	}
+}
+
+// packRows is the stage that packs A.
+type packRows struct{ *turned }
+
+// Name names the stage.
+func (p *packRows) Name() string { return p.turned.Name() + ", packing" }
+
+// RunGroup packs a core group's share of the blocks of K.
+func (p *packRows) RunGroup(g *cpe.CoreGroup) error {
+	_, nr := vgemm.Tile()
+	rows := Operand{Matrix: cpe.Plain(p.a, p.shape.K)}
+	lo, hi := tiling.Share(g, p.shape.K, p.depth)
+	for k := lo; k < hi; k += p.depth {
+		rows.Gather(p.panels[k*p.width:], cpe.Layout{Panel: nr, ByRows: true}, 0, k, p.shape.M, min(p.depth, p.shape.K-k))
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package im2col
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+)
+
+// Columns brings images of one channel into the columns of a convolution, and sums of columns back, plane by plane, on the host:
+// of image n and offset k in the kernel column n*offsets + k has a value for every output position.
+type Columns struct {
+	machine        *cpe.Machine
+	geo            *Geometry
+	images         int
+	back           bool
+	columns, image []float32
+}
+
+// NewColumns prepares the columns of a convolution of s.N images; it is nil on a modelled machine, where lines are copied one by one.
+func NewColumns(m *cpe.Machine, s shape.Conv) *Columns {
+	if !m.Native() {
+		return nil
+	}
+	return &Columns{machine: m, geo: NewGeometry(s), images: s.N}
+}
+
+// Name returns "columns".
+func (c *Columns) Name() string { return "columns" }
+
+// Spread writes the columns of images.
+func (c *Columns) Spread(columns, image []float32) error { return c.run(columns, image, false) }
+
+// Fold sets images to the sums of the column values that they were spread to, in the order of the offsets.
+func (c *Columns) Fold(image, columns []float32) error { return c.run(columns, image, true) }
+
+func (c *Columns) run(columns, image []float32, back bool) error {
+	c.columns, c.image, c.back = columns, image, back
+	groups := 0
+	if len(columns) < tiling.HostTile {
+		groups = 1
+	}
+	return c.machine.Run(c, groups)
+}
+
+// RunGroup does a core group's share of the images.
+func (c *Columns) RunGroup(g *cpe.CoreGroup) error {
+	of := c.geo.Space() * c.geo.Positions()
+	lo, hi := g.Share(c.images)
+	for n := lo; n < hi; n++ {
+		b := Band{Rows: c.geo.Rows, X: c.image[n*c.geo.Plane : (n+1)*c.geo.Plane]}
+		columns := c.columns[n*of : (n+1)*of]
+		var err error
+		if c.back {
+			err = c.geo.Fold(g, columns, &b, true)
+		} else {
+			err = c.geo.Spread(g, columns, &b)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

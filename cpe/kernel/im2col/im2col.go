@@ -1,0 +1,114 @@
+package im2col
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+)
+
+// Band is a band of rows of outputs of one image, for one group of channels.
+type Band struct {
+	Row, Rows int
+	X, Y      []float32 // the group's channels of the image, and of the outputs from the band's first row on
+	// On a model lines of several images can be taken together: so many, whose channels and whose column matrices stand so
+	// many values apart.
+	Images, Apart, Matrix int
+}
+
+// Width is the number of columns of the band's column matrix.
+func (b *Band) Width(g *Geometry) int { return b.Rows * g.Width }
+
+// Spread writes a band's column matrix, on a model as the CPEs' lines say.
+func (g *Geometry) Spread(cg *cpe.CoreGroup, columns []float32, b *Band) error {
+	if !cg.Native() {
+		return g.eachLine(cg, b, func(c *cpe.CPE, ch, at int) error { return g.scatter(c, columns, b, ch, at) })
+	}
+	for ch := range g.Channels {
+		for k := range g.Outer {
+			for r := range b.Rows {
+				g.spread(columns, b, ch, k, r)
+			}
+		}
+	}
+	return nil
+}
+
+// spread makes the column lines of one image line.
+func (g *Geometry) spread(columns []float32, b *Band, ch, k, r int) {
+	at := int(g.Lines[(b.Row+r)*g.Outer+k])
+	var in []float32
+	if at >= 0 {
+		in = b.X[ch*g.Plane+at*g.Line:][:g.Line]
+	}
+	for x := range g.Last {
+		row := (ch*g.Outer+k)*g.Last + x
+		g.fill(columns[row*b.Width(g)+r*g.Width:][:g.Width], in, x, at >= 0)
+	}
+}
+
+// fill makes the column line of offset x from an image line, or from padding.
+func (g *Geometry) fill(dst, src []float32, x int, inside bool) {
+	lo, hi := g.Lo[x], g.Hi[x]
+	if !inside || lo == hi {
+		clear(dst)
+		return
+	}
+	clear(dst[:lo])
+	clear(dst[hi:])
+	src = src[lo*g.Stride+g.Shift[x]:]
+	if g.Stride == 1 {
+		copy(dst[lo:hi], src)
+		return
+	}
+	vec.Every(dst[lo:hi], src, g.Stride)
+}
+
+// Fold adds a band's column matrix up into the image's gradient, which the first band of an image clears.
+func (g *Geometry) Fold(cg *cpe.CoreGroup, columns []float32, b *Band, first bool) error {
+	if !cg.Native() {
+		return g.eachLine(cg, b, func(c *cpe.CPE, ch, at int) error { return g.collect(c, columns, b, ch, at) })
+	}
+	for ch := range g.Channels {
+		if first {
+			clear(b.X[ch*g.Plane : (ch+1)*g.Plane])
+		}
+		g.fold(columns, b, ch)
+	}
+	return nil
+}
+
+// fold adds the column lines of a channel to the image lines they came from.
+func (g *Geometry) fold(columns []float32, b *Band, ch int) {
+	width := b.Width(g)
+	for k := range g.Outer {
+		row := (ch*g.Outer + k) * g.Last
+		for r := range b.Rows {
+			if at := int(g.Lines[(b.Row+r)*g.Outer+k]); at >= 0 {
+				g.addTo(b.X[ch*g.Plane+at*g.Line:], columns[row*width+r*g.Width:], width)
+			}
+		}
+	}
+}
+
+// addTo adds the column lines of all offsets along the last axis, ld values apart, to their image line.
+func (g *Geometry) addTo(dst, src []float32, ld int) {
+	for x := range g.Last {
+		g.addLine(dst, src[x*ld:], x)
+	}
+}
+
+// addLine adds the column line of offset x to its image line.
+func (g *Geometry) addLine(dst, src []float32, x int) {
+	lo, hi := g.Lo[x], g.Hi[x]
+	if lo == hi {
+		return
+	}
+	in, column := lo*g.Stride+g.Shift[x], src[lo:hi]
+	if n := hi - lo; g.Stride == 1 && n >= 32 {
+		vec.Add(dst[in:in+n], dst[in:in+n], column)
+		return
+	}
+	for _, v := range column {
+		dst[in] += v
+		in += g.Stride
+	}
+}

@@ -1,0 +1,200 @@
+package pool
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vpool"
+)
+
+// Blocks reports whether inputs and outputs may lie in blocks of channels, each independently of the other.
+func (p *Kernel) Blocks() bool { return p.machine.Native() && p.shape.Blockable() }
+
+// Blockable reports whether the host has kernels for blocks of channels.
+func (s *Shape) Blockable() bool {
+	told := s.Method == Ave || s.Method == Max && s.KH*s.KW <= vpool.MaxBlockWindow
+	return told && s.C*s.H*s.W > 0 && s.C%shape.BlockLanes == 0 && s.Meets()
+}
+
+// blockPool is pooling on the host where inputs or outputs lie in blocks of channels. Those that do not are turned, a band of rows at
+// a time.
+type blockPool struct {
+	shape           *Shape
+	kernel          *vpool.Blocks
+	forward, grad   []Band
+	inRoom, outRoom int // values of a core group's room for a band that is turned, or for what outputs' gradients give inputs of means
+}
+
+// turnedValues is about how many inputs of a block are turned at a time, so that they are still in L2 when they are pooled.
+const turnedValues = 32 << 10
+
+// newBlockPool prepares a pooling; it is nil if all lies plainly.
+func (p *Kernel) newBlockPool() (*blockPool, error) {
+	s := &p.shape
+	if !s.InBlocks && !s.OutBlocks {
+		return nil, nil
+	}
+	if !p.Blocks() {
+		return nil, fmt.Errorf("windows of %d x %d of %d channels cannot be pooled in blocks of channels", s.KH, s.KW, s.C)
+	}
+	b := &blockPool{shape: s, kernel: vpool.NewBlocks(vpool.BlocksShape{
+		H: s.H, W: s.W, OH: s.OH, OW: s.OW, KH: s.KH, KW: s.KW, SH: s.SH, SW: s.SW, Top: s.PH, Left: s.PW, Means: s.Method == Ave,
+	})}
+	rows := s.H
+	if s.turnsIn() || s.TurnsOut() {
+		rows = min(rows, max(1, turnedValues/(s.W*shape.BlockLanes)))
+	}
+	for y := 0; y < s.H; y += rows {
+		inputs := vpool.Rows{From: y, To: min(y+rows, s.H)}
+		b.add(&b.grad, inputs, b.kernel.Outputs(inputs))
+	}
+	rows = max(1, rows/s.SH)
+	for y := 0; y < s.OH; y += rows {
+		outputs := vpool.Rows{From: y, To: min(y+rows, s.OH)}
+		b.add(&b.forward, b.kernel.Inputs(outputs), outputs)
+	}
+	return b, nil
+}
+
+// add appends a band to a list, and makes room for it.
+func (b *blockPool) add(list *[]Band, inputs, outputs vpool.Rows) {
+	*list = append(*list, Band{inputs, outputs})
+	s := b.shape
+	if s.turnsIn() {
+		b.inRoom = max(b.inRoom, (inputs.To-inputs.From)*s.W*shape.BlockLanes)
+	}
+	if s.TurnsOut() || s.Method == Ave {
+		b.outRoom = max(b.outRoom, (outputs.To-outputs.From)*s.OW*shape.BlockLanes)
+	}
+}
+
+// turnsIn and turnsOut report whether planes of inputs, or of outputs, lie otherwise than the kernels want them.
+func (s *Shape) turnsIn() bool  { return !s.InBlocks && s.H*s.W > 1 }
+func (s *Shape) TurnsOut() bool { return !s.OutBlocks && s.OH*s.OW > 1 }
+
+// Turns returns how often a forward and a backward pass bring inputs or outputs from planes to blocks of channels or back, and for how
+// many values.
+func (p *Kernel) Turns() (times, values int) {
+	if p.blocks == nil {
+		return 0, 0
+	}
+	s := &p.shape
+	if s.turnsIn() {
+		times, values = times+2, values+2*s.N*s.C*s.H*s.W
+	}
+	if s.TurnsOut() {
+		times, values = times+2, values+2*s.N*s.C*s.OH*s.OW
+	}
+	return times, values
+}
+
+// scratch is the room of core groups.
+func (b *blockPool) scratch() cpe.Scratch {
+	if b == nil {
+		return cpe.Scratch{}
+	}
+	return cpe.Scratch{Group: b.inRoom + b.outRoom}
+}
+
+// Scratch returns how many values of scratch Forward and Backward take.
+func (p *Kernel) Scratch() int { return p.machine.Needs(p.blocks.scratch()) }
+
+// runBlocks does a core group's share of the blocks of channels.
+func (p *Kernel) runBlocks(g *cpe.CoreGroup) {
+	s, b := &p.shape, p.blocks
+	memory := g.Memory(b.inRoom + b.outRoom)
+	inRoom, outRoom := memory[:b.inRoom], memory[b.inRoom:]
+	in := s.H * s.W * shape.BlockLanes
+	lo, hi := g.Share(s.N * s.C / shape.BlockLanes)
+	for n := lo; n < hi; n++ {
+		x := blockPlanes{p.x[n*in : (n+1)*in], s.W, s.turnsIn(), inRoom}
+		y, taken := p.outputsOf(p.y, n, outRoom)
+		if p.backward {
+			b.backward(&x, &y, taken)
+		} else {
+			b.pool(&y, &x, taken)
+		}
+	}
+}
+
+// outputsOf returns block n of the outputs y, with room for those that are turned, and the places that these took, if that is known.
+func (p *Kernel) outputsOf(y []float32, n int, room []float32) (outputs blockPlanes, taken []uint8) {
+	s := &p.shape
+	lo, hi := n*s.OH*s.OW*shape.BlockLanes, (n+1)*s.OH*s.OW*shape.BlockLanes
+	if s.Masked() {
+		taken = p.maskBytes()[lo:hi]
+	}
+	return blockPlanes{y[lo:hi], s.OW, s.TurnsOut(), room}, taken
+}
+
+// pool pools a block.
+func (b *blockPool) pool(y, x *blockPlanes, taken []uint8) {
+	for i := range b.forward {
+		r := &b.forward[i]
+		from, to := x.load(r.Inputs), y.place(r.Outputs)
+		if b.shape.Method == Ave {
+			b.kernel.Average(to, from, r.Outputs)
+		} else {
+			b.kernel.Max(to, taken[y.at(r.Outputs):], from, r.Outputs, b.shape.ReLU)
+		}
+		y.store(r.Outputs)
+	}
+}
+
+// backward works out the gradient of a block.
+func (b *blockPool) backward(dx, dy *blockPlanes, taken []uint8) {
+	for i := range b.grad {
+		r := &b.grad[i]
+		from, to := dy.load(r.Outputs), dx.place(r.Inputs)
+		if b.shape.Method == Ave {
+			b.kernel.AverageGrad(to, from, dy.room, r.Inputs)
+		} else {
+			b.kernel.MaxGrad(to, from, taken[dy.at(r.Outputs):], r.Inputs)
+		}
+		dx.store(r.Inputs)
+	}
+}
+
+// MaskBytes are the bytes of the mask's words.
+func (p *Kernel) maskBytes() []uint8 { return MaskBytes(p.mask) }
+
+func MaskBytes(words []int32) []uint8 {
+	return unsafe.Slice((*uint8)(unsafe.Pointer(unsafe.SliceData(words))), 4*len(words))
+}
+
+// blockPlanes are the planes of a block's channels, of rows of width pixels; if they are turned, kernels see rows of them in a room.
+type blockPlanes struct {
+	data   []float32
+	width  int
+	turned bool
+	room   []float32
+}
+
+// at is where rows begin in a block.
+func (b *blockPlanes) at(rows vpool.Rows) int { return rows.From * b.width * shape.BlockLanes }
+
+// place is where kernels write rows.
+func (b *blockPlanes) place(rows vpool.Rows) []float32 {
+	if b.turned {
+		return b.room
+	}
+	return b.data[b.at(rows):]
+}
+
+// load returns rows for kernels to read.
+func (b *blockPlanes) load(rows vpool.Rows) []float32 {
+	if b.turned {
+		vec.Transpose(b.room, b.data[rows.From*b.width:], shape.BlockLanes, len(b.data)/shape.BlockLanes, shape.BlockLanes, (rows.To-rows.From)*b.width)
+	}
+	return b.place(rows)
+}
+
+// store brings rows that kernels have written to where they belong.
+func (b *blockPlanes) store(rows vpool.Rows) {
+	if b.turned {
+		vec.Transpose(b.data[rows.From*b.width:], b.room, len(b.data)/shape.BlockLanes, shape.BlockLanes, (rows.To-rows.From)*b.width, shape.BlockLanes)
+	}
+}

@@ -1,0 +1,171 @@
+package pool
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vpool"
+)
+
+// poolColumns is what a core group of the host needs to pool planes by windows of any shape, down their columns first: vectors of
+// columns' sums or maxima over the rows of a line of windows, of which the windows are then made. A gradient of means is summed by input,
+// in the order of the means.
+type poolColumns struct {
+	lines []float32 // sums of columns, for every line of windows, with zeros for the padding around them; or maxima, for one line
+	at    []int32   // where in the plane those maxima stand
+	apart []float32 // gradients of all lines of means over their windows' sizes: see spread
+}
+
+// prepareColumns prepares pooling down the columns for means, and for maxima where that is worth it.
+func (p *Kernel) prepareColumns() {
+	s := &p.shape
+	if s.Method == Max && !s.maximaByColumns() || s.Method == Ave && max(s.KW, s.SW) > 2*s.W {
+		return // lines of means would be mostly padding
+	}
+	spec := p.machine.Spec()
+	p.columns = make([]poolColumns, spec.CoreGroups)
+	for i := range p.columns {
+		c := &p.columns[i]
+		if s.Method == Max {
+			c.lines, c.at = pages.Make[float32](s.W), pages.Make[int32](s.W)
+			continue
+		}
+		c.lines, c.apart = pages.Make[float32](s.OH*s.paddedLine()), pages.Make[float32](s.OH*s.lineApart())
+	}
+	if s.Method == Ave {
+		p.divisors = pages.Make[float32](s.OH * s.OW)
+		for i := range p.divisors {
+			p.divisors[i] = float32(s.divisor(i/s.OW, i%s.OW))
+		}
+	}
+}
+
+// paddedLine is the length of a line of columns' sums.
+func (s *Shape) paddedLine() int { return max(s.PW+s.W, (s.OW-1)*s.SW+s.KW) }
+
+// firstApart is where the gradient of a line's first mean stands, so that sums over KW places begin with what input 0 meets.
+func (s *Shape) firstApart() int { return s.KW - 1 - s.PW }
+
+// lineApart is the length of a line of gradients.
+func (s *Shape) lineApart() int {
+	if s.disjoint() {
+		return s.W
+	}
+	return max(s.W+s.KW-1, s.firstApart()+(s.OW-1)*s.SW+1)
+}
+
+// disjoint reports whether windows share no column.
+func (s *Shape) disjoint() bool { return s.SW >= s.KW }
+
+// maximaByColumns reports whether windows of maxima of columns, which are gone through value by value, take less than windows that are
+// gone through in vectors, which there are for strides of 1 and 2.
+func (s *Shape) maximaByColumns() bool {
+	const lanes, value = 16, 4 // a value takes as long as so many vectors
+	return s.SW > 2 || s.KH*tiling.Blocks(s.W, lanes)+value*s.OW*s.KW < s.KH*s.KW*tiling.Blocks(s.OW, lanes)
+}
+
+// runColumns does a core group's share of the planes.
+func (p *Kernel) runColumns(g *cpe.CoreGroup) {
+	s, c := &p.shape, &p.columns[g.Index()]
+	in, out := s.H*s.W, s.OH*s.OW
+	lo, hi := g.Share(s.N * s.C)
+	for n := lo; n < hi; n++ {
+		x, y := p.x[n*in:(n+1)*in], p.y[n*out:(n+1)*out]
+		switch {
+		case s.Method == Max:
+			c.maxima(s, y, p.mask[n*out:(n+1)*out], x)
+		case p.backward:
+			c.meansGrad(s, x, y, p.divisors)
+		default:
+			c.means(s, y, x, p.divisors)
+		}
+	}
+}
+
+// down are the windows of one column each, of so many rows.
+func (s *Shape) down(rows int) vpool.Windows {
+	return vpool.Windows{KH: rows, KW: 1, Ld: s.W, Stride: 1}
+}
+
+// means pools a plane into the means of windows.
+func (c *poolColumns) means(s *Shape, y, x, divisors []float32) {
+	ld := s.paddedLine()
+	for oy := range s.OH {
+		y0, y1 := tiling.Window(oy, s.SH, s.PH, s.KH, s.H)
+		down := s.down(y1 - y0)
+		vpool.Average(c.lines[oy*ld+s.PW:][:s.W], 1, x[y0*s.W:], &down)
+	}
+	along := vpool.Windows{KH: 1, KW: s.KW, Stride: s.SW}
+	for oy := range s.OH {
+		vpool.Average(y[oy*s.OW:(oy+1)*s.OW], 1, c.lines[oy*ld:], &along)
+	}
+	vec.Div(y, y, divisors)
+}
+
+// meansGrad makes the gradient of a plane from that of the means of windows.
+func (c *poolColumns) meansGrad(s *Shape, dx, dy, divisors []float32) {
+	ld, taps := s.lineApart(), s.KW
+	if s.disjoint() {
+		taps = 1
+	}
+	for oy := range s.OH {
+		at := oy * s.OW
+		c.spread(s, c.apart[oy*ld:(oy+1)*ld], dy[at:at+s.OW], divisors[at:])
+	}
+	for y := range s.H {
+		row := dx[y*s.W : (y+1)*s.W]
+		lines := tiling.Outputs(tiling.Span{At: y, N: 1}, s.SH, s.PH, s.KH, s.OH)
+		if lines.N == 0 {
+			clear(row)
+			continue
+		}
+		vpool.Average(row, 1, c.apart[lines.At*ld:], &vpool.Windows{KH: lines.N, KW: taps, Ld: ld, Stride: 1})
+	}
+}
+
+// spread writes the gradients of a line of means over their windows' sizes: to all columns of windows that are disjoint, otherwise
+// strides apart, so that an input's are among KW values that begin at its column.
+func (c *poolColumns) spread(s *Shape, line, dy, divisors []float32) {
+	first := s.firstApart()
+	for ox, v := range dy {
+		share := v / divisors[ox]
+		if !s.disjoint() {
+			line[first+ox*s.SW] = share
+			continue
+		}
+		x0, x1 := tiling.Window(ox, s.SW, s.PW, s.KW, s.W)
+		for x := x0; x < x1; x++ {
+			line[x] = share
+		}
+	}
+}
+
+// maxima pools a plane into the largest values of windows; mask gets where in the plane they stand.
+func (c *poolColumns) maxima(s *Shape, y []float32, mask []int32, x []float32) {
+	for oy := range s.OH {
+		y0, y1 := tiling.Window(oy, s.SH, s.PH, s.KH, s.H)
+		down := s.down(y1 - y0)
+		vpool.Max(c.lines[:s.W], c.at, x[y0*s.W:], y0*s.W, s.W, &down)
+		for ox := range s.OW {
+			x0, x1 := tiling.Window(ox, s.SW, s.PW, s.KW, s.W)
+			y[oy*s.OW+ox], mask[oy*s.OW+ox] = firstLargest(c.lines[x0:x1], c.at[x0:x1])
+		}
+	}
+	if s.ReLU {
+		rectify(y, mask)
+	}
+}
+
+// firstLargest returns the largest value, a NaN being larger than all, and of equal ones the one whose place is the first.
+func firstLargest(values []float32, places []int32) (value float32, place int32) {
+	value, place = values[0], places[0]
+	for i, v := range values {
+		switch {
+		case v < value:
+		case v > value, v != v && value == value, places[i] < place && (v == value || v != v):
+			value, place = v, places[i]
+		}
+	}
+	return value, place
+}

@@ -1,0 +1,107 @@
+package pool
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+)
+
+// Method is how a window becomes one value.
+type Method int
+
+const (
+	// Max takes the largest value, of equals the first.
+	Max Method = iota
+	// Ave takes the mean over the window inside the padded image.
+	Ave
+	// Stochastic draws a value with probability proportional to it in training, and takes the mean weighted by the
+	// values otherwise (Zeiler and Fergus 2013).
+	Stochastic
+)
+
+// Shape describes pooling of N x C planes of H x W into planes of OH x OW by windows of KH x KW, SH and SW apart, over
+// planes padded by PH and PW.
+type Shape struct {
+	N, C, H, W     int
+	KH, KW, SH, SW int
+	PH, PW         int
+	OH, OW         int
+	Method         Method
+	Train          bool
+	// ReLU: outputs of Max that are not above 0 become 0 and get no gradient, as if a ReLU layer came before the pooling.
+	ReLU bool
+	// Packed: nobody but Backward reads the mask, which may then be shorter than outputs are many; see Pool.MaskWords.
+	Packed bool
+	// InBlocks, OutBlocks: inputs, outputs and their gradients lie in blocks of channels (shape.BlockLanes); for shapes of Pool.Blocks.
+	InBlocks, OutBlocks bool
+}
+
+// Masked reports whether outputs remember which input they took.
+func (s *Shape) Masked() bool {
+	return s.Method == Max || s.Method == Stochastic && s.Train
+}
+
+// Plan says which tiles of a plane a CPE takes: bands of whole rows while they fit, else strips of columns of one row
+// (swCaffe, section IV-D). Forward tiles are of outputs, with the inputs that their windows meet; backward tiles are of
+// inputs, with the outputs whose windows meet them. Natively a tile is a plane.
+type Plan struct {
+	Rows, Cols             int // of outputs, forward
+	BackwardRows, BackCols int // of inputs, backward
+}
+
+// String prints the plan on a line.
+func (p Plan) String() string {
+	return fmt.Sprintf("forward %dx%d outputs, backward %dx%d inputs", p.Rows, p.Cols, p.BackwardRows, p.BackCols)
+}
+
+// NewPlan cuts planes so that two tiles, for double buffering, fit LDM.
+func NewPlan(spec *cpe.Spec, s Shape) (Plan, error) {
+	p := Plan{s.OH, s.OW, s.H, s.W}
+	if spec.Native() {
+		return p, nil
+	}
+	need := func(ih, iw, oh, ow int) int { return 2 * (ih*iw + 2*oh*ow) }
+	forward := func(oh, ow int) int {
+		return need(min(s.H, (oh-1)*s.SH+s.KH), min(s.W, (ow-1)*s.SW+s.KW), oh, ow)
+	}
+	backward := func(ih, iw int) int {
+		return need(ih, iw, min(s.OH, (ih+s.KH-2)/s.SH+1), min(s.OW, (iw+s.KW-2)/s.SW+1))
+	}
+	var err error
+	if p.Rows, p.Cols, err = cutPlane(spec, s.OH, s.OW, forward); err != nil {
+		return p, err
+	}
+	p.BackwardRows, p.BackCols, err = cutPlane(spec, s.H, s.W, backward)
+	return p, err
+}
+
+// cutPlane returns the largest tile of a plane of h x w that fits LDM.
+func cutPlane(spec *cpe.Spec, h, w int, need func(rows, cols int) int) (rows, cols int, err error) {
+	limit := spec.LDMFloats()
+	if rows = tiling.Largest(h, func(n int) bool { return need(n, w) <= limit }); rows > 0 {
+		return rows, w, nil
+	}
+	if cols = tiling.Largest(w, func(n int) bool { return need(1, n) <= limit }); cols > 0 {
+		return 1, cols, nil
+	}
+	return 0, 0, &cpe.LDMError{Kernel: "pooling", Asked: 4 * need(1, 1), Have: spec.LDMBytes}
+}
+
+// pooled names a pooling in errors.
+type pooled Shape
+
+// String prints the shape.
+func (s pooled) String() string {
+	return fmt.Sprintf("pooling %dx%dx%dx%d -> %dx%d, window %dx%d stride %dx%d pad %dx%d", s.N, s.C, s.H, s.W, s.OH, s.OW, s.KH, s.KW, s.SH, s.SW, s.PH, s.PW)
+}
+
+// Check returns what is wrong with a pooling.
+func (s Shape) Check() error {
+	err := tiling.Check(pooled(s), tiling.Bound{Name: "N", N: s.N, Least: 0}, tiling.Bound{Name: "C", N: s.C, Least: 0}, tiling.Bound{Name: "H", N: s.H, Least: 1}, tiling.Bound{Name: "W", N: s.W, Least: 1}, tiling.Bound{Name: "KH", N: s.KH, Least: 1}, tiling.Bound{Name: "KW", N: s.KW, Least: 1},
+		tiling.Bound{Name: "SH", N: s.SH, Least: 1}, tiling.Bound{Name: "SW", N: s.SW, Least: 1}, tiling.Bound{Name: "PH", N: s.PH, Least: 0}, tiling.Bound{Name: "PW", N: s.PW, Least: 0}, tiling.Bound{Name: "OH", N: s.OH, Least: 1}, tiling.Bound{Name: "OW", N: s.OW, Least: 1})
+	if err == nil && (s.PH >= s.KH || s.PW >= s.KW) {
+		err = fmt.Errorf("kernel: %v: padding must be smaller than windows", pooled(s))
+	}
+	return err
+}

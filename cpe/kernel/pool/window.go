@@ -1,0 +1,234 @@
+package pool
+
+import (
+	"math"
+
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/vpool"
+)
+
+// area is the part of a window that lies inside the image: rows [y0,y1) and columns [x0,x1).
+type area struct{ y0, y1, x0, x1 int }
+
+func (a *area) empty() bool { return a.y0 >= a.y1 || a.x0 >= a.x1 }
+
+// row returns columns [x0,x1) of row y of the tile's inputs.
+func (t *poolTile) row(y, x0, x1 int) []float32 {
+	at := (y-t.inRows.At)*t.inStride - t.inCols.At
+	return t.in[at+x0 : at+x1]
+}
+
+// gather pools the tile's windows.
+func (p *Kernel) gather(t *poolTile) {
+	s := &p.shape
+	for oy := range t.outRows.N {
+		var a area
+		a.y0, a.y1 = tiling.Window(t.outRows.At+oy, s.SH, s.PH, s.KH, s.H)
+		lo, hi := p.inner(t.outCols)
+		if a.y0 >= a.y1 || s.Method == Stochastic || lo >= hi {
+			lo, hi = t.outCols.N, t.outCols.N
+		}
+		for ox := range lo {
+			p.gatherOne(t, &a, oy, ox)
+		}
+		p.gatherRow(t, &a, oy, lo, hi)
+		for ox := hi; ox < t.outCols.N; ox++ {
+			p.gatherOne(t, &a, oy, ox)
+		}
+		if s.ReLU {
+			rectify(t.out[oy*t.outStride:][:t.outCols.N], t.mask[oy*t.outStride:])
+		}
+	}
+}
+
+// rectify sets what is not above 0 to 0, from no place; NaN stays, and the value of a window that holds nothing.
+func rectify(y []float32, mask []int32) {
+	for i, v := range y {
+		if v <= 0 && mask[i] >= 0 {
+			y[i], mask[i] = 0, -1
+		}
+	}
+}
+
+// inner returns those of a span of outputs, counted from its start, whose windows have all their columns inside the image.
+func (p *Kernel) inner(cols tiling.Span) (lo, hi int) {
+	s := &p.shape
+	lo = (s.PW + s.SW - 1) / s.SW
+	hi = 0
+	if most := s.W + s.PW - s.KW; most >= 0 {
+		hi = most/s.SW + 1
+	}
+	return max(0, lo-cols.At), min(cols.N, hi-cols.At)
+}
+
+// gatherRow pools the outputs [lo, hi) of a row, whose windows have all their columns inside the image.
+func (p *Kernel) gatherRow(t *poolTile, a *area, oy, lo, hi int) {
+	if lo >= hi {
+		return
+	}
+	s := &p.shape
+	x := (t.outCols.At+lo)*s.SW - s.PW
+	w := vpool.Windows{KH: a.y1 - a.y0, KW: s.KW, Ld: t.inStride, Stride: s.SW}
+	src, at := t.in[(a.y0-t.inRows.At)*t.inStride+x-t.inCols.At:], oy*t.outStride
+	if s.Method == Ave {
+		vpool.Average(t.out[at+lo:at+hi], float32(s.divisor(t.outRows.At+oy, t.outCols.At+lo)), src, &w)
+		return
+	}
+	vpool.Max(t.out[at+lo:at+hi], t.mask[at+lo:at+hi], src, a.y0*s.W+x, s.W, &w)
+}
+
+// gatherOne pools one window.
+func (p *Kernel) gatherOne(t *poolTile, a *area, oy, ox int) {
+	s := &p.shape
+	a.x0, a.x1 = tiling.Window(t.outCols.At+ox, s.SW, s.PW, s.KW, s.W)
+	at := oy*t.outStride + ox
+	switch {
+	case s.Method == Max:
+		t.out[at], t.mask[at] = t.largest(a, s.W)
+	case s.Method == Ave:
+		t.out[at] = t.sum(a) / float32(s.divisor(t.outRows.At+oy, t.outCols.At+ox))
+	case s.Train:
+		counter := (t.plane*s.OH+t.outRows.At+oy)*s.OW + t.outCols.At + ox
+		t.out[at], t.mask[at] = t.draw(a, s.W, stream.Uniform(p.key, uint64(counter)))
+	default:
+		t.out[at] = t.weightedMean(a)
+	}
+}
+
+// divisor is the size of a window with the padding inside size + pad counted, as in Caffe.
+func (s *Shape) divisor(oy, ox int) int {
+	y, x := oy*s.SH-s.PH, ox*s.SW-s.PW
+	return (min(y+s.KH, s.H+s.PH) - y) * (min(x+s.KW, s.W+s.PW) - x)
+}
+
+// largest returns the first of the largest values of a window and its index in the plane, w values wide; a NaN is larger
+// than all. A window that begins behind the image, as the last may where strides are larger than windows, gives Caffe's value, the
+// least there is, and -1.
+func (t *poolTile) largest(a *area, w int) (float32, int32) {
+	if a.empty() {
+		return -math.MaxFloat32, -1
+	}
+	best := a.y0*w + a.x0
+	value := t.row(a.y0, a.x0, a.x1)[0]
+	for y := a.y0; y < a.y1; y++ {
+		for x, v := range t.row(y, a.x0, a.x1) {
+			if v > value || v != v && value == value {
+				value, best = v, y*w+a.x0+x
+			}
+		}
+	}
+	return value, int32(best)
+}
+
+func (t *poolTile) sum(a *area) float32 {
+	var sum float32
+	if a.empty() {
+		return 0
+	}
+	for y := a.y0; y < a.y1; y++ {
+		for _, v := range t.row(y, a.x0, a.x1) {
+			sum += v
+		}
+	}
+	return sum
+}
+
+// draw returns the value at which the running sum of a window passes a share of its sum.
+func (t *poolTile) draw(a *area, w int, share float32) (float32, int32) {
+	if a.empty() {
+		return 0, -1
+	}
+	threshold := share * t.sum(a)
+	var sum, last float32
+	index := -1
+	for y := a.y0; y < a.y1; y++ {
+		for x, v := range t.row(y, a.x0, a.x1) {
+			last, index = v, y*w+a.x0+x
+			if sum += v; sum >= threshold {
+				return last, int32(index)
+			}
+		}
+	}
+	return last, int32(index)
+}
+
+// weightedMean is the sum of squares over the sum.
+func (t *poolTile) weightedMean(a *area) float32 {
+	if a.empty() {
+		return 0
+	}
+	var sum, squares float32
+	for y := a.y0; y < a.y1; y++ {
+		for _, v := range t.row(y, a.x0, a.x1) {
+			sum += v
+			squares += v * v
+		}
+	}
+	if sum <= 0 {
+		return 0
+	}
+	return squares / sum
+}
+
+// spread adds the outputs' gradients, in their order, to the inputs of the tile.
+func (p *Kernel) spread(t *poolTile) {
+	for y := range t.inRows.N {
+		clear(t.in[y*t.inStride : y*t.inStride+t.inCols.N])
+	}
+	whole := t.inRows.N == p.shape.H && t.inCols.N == p.shape.W
+	for oy := range t.outRows.N {
+		dy := t.out[oy*t.outStride:][:t.outCols.N]
+		switch {
+		case p.shape.Masked() && whole:
+			for ox, index := range t.mask[oy*t.outStride:][:t.outCols.N] {
+				if index >= 0 {
+					t.in[index] += dy[ox]
+				}
+			}
+		case p.shape.Masked():
+			for ox, index := range t.mask[oy*t.outStride:][:t.outCols.N] {
+				p.spreadOne(t, int(index), dy[ox])
+			}
+		default:
+			for ox, v := range dy {
+				p.spreadMean(t, t.outRows.At+oy, t.outCols.At+ox, v)
+			}
+		}
+	}
+}
+
+// spreadOne adds to the input with an index in the plane, if the tile has it.
+func (p *Kernel) spreadOne(t *poolTile, index int, v float32) {
+	if index < 0 {
+		return
+	}
+	if t.inCols.N == p.shape.W {
+		if at := index - t.inRows.At*p.shape.W; at >= 0 && at < t.inRows.N*p.shape.W {
+			t.in[at] += v
+		}
+		return
+	}
+	y, x := index/p.shape.W-t.inRows.At, index%p.shape.W-t.inCols.At
+	if y >= 0 && y < t.inRows.N && x >= 0 && x < t.inCols.N {
+		t.in[y*t.inStride+x] += v
+	}
+}
+
+// spreadMean adds an output's gradient over the window's size to those inputs of its window that the tile has.
+func (p *Kernel) spreadMean(t *poolTile, oy, ox int, v float32) {
+	s := &p.shape
+	y0, y1 := tiling.Window(oy, s.SH, s.PH, s.KH, s.H)
+	x0, x1 := tiling.Window(ox, s.SW, s.PW, s.KW, s.W)
+	v /= float32(s.divisor(oy, ox))
+	x0, x1 = max(x0, t.inCols.At), min(x1, t.inCols.End())
+	if x0 >= x1 {
+		return
+	}
+	for y := max(y0, t.inRows.At); y < min(y1, t.inRows.End()); y++ {
+		row := t.row(y, x0, x1)
+		for x := range row {
+			row[x] += v
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package stream
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+)
+
+// CopyShape describes rows that move: for o < Outer and r < Rows, the Cols values at src[o*SrcOuter + r*SrcRow] go to
+// dst[o*DstOuter + r*DstRow], or are added to what is there.
+type CopyShape struct {
+	Outer, Rows, Cols int
+	SrcOuter, SrcRow  int
+	DstOuter, DstRow  int
+	Add               bool
+}
+
+// shortRow is how many values a row has at most that is moved faster by vectors than by a call of its own.
+const shortRow = 512
+
+// Copy executes a CopyShape: swCaffe stages even plain copies through LDM (its principle 2).
+type Copy struct {
+	shape    CopyShape
+	machine  *cpe.Machine
+	cols     int // values a tile
+	pieces   int // tiles a row
+	dst, src []float32
+	above    []float32 // zeros are written where this, which lies as dst, is not above 0, if not nil
+}
+
+// NewCopy cuts the rows into pieces that fit LDM.
+func NewCopy(m *cpe.Machine, s CopyShape) (*Copy, error) {
+	if s.Outer > 1 && s.Rows == 1 {
+		s.Rows, s.SrcRow, s.DstRow, s.Outer = s.Outer, s.SrcOuter, s.DstOuter, 1
+	}
+	if s.SrcRow == s.Cols && s.DstRow == s.Cols {
+		s.Cols, s.Rows = s.Cols*s.Rows, 1
+		if s.Outer > 1 && s.SrcOuter == s.Cols && s.DstOuter == s.Cols {
+			s.Cols, s.Outer = s.Cols*s.Outer, 1
+		}
+	}
+	spec := m.Spec()
+	limit := 4 * tiling.HostTile
+	if !m.Native() {
+		limit = spec.LDMFloats() / 4 // source and destination, two buffers each
+		limit = min(limit, max(leastTile, tiling.Blocks(s.Outer*s.Rows*s.Cols, spec.CPEs()*spec.CoreGroups)))
+	}
+	c := &Copy{shape: s, machine: m, cols: min(s.Cols, limit)}
+	if c.cols > 0 {
+		c.pieces = (s.Cols + c.cols - 1) / c.cols
+	}
+	return c, nil
+}
+
+// Name returns "copy".
+func (c *Copy) Name() string { return "copy" }
+
+// Run moves the rows.
+func (c *Copy) Run(dst, src []float32) error { return c.RunWhere(dst, src, nil) }
+
+// RunWhere moves the rows, but makes values 0 where above, which lies as dst, is not above 0, if it is not nil: natively, for shapes that
+// do not add.
+func (c *Copy) RunWhere(dst, src, above []float32) error {
+	s := &c.shape
+	tiles := s.Outer * s.Rows * c.pieces
+	if tiles == 0 {
+		return nil
+	}
+	c.dst, c.src, c.above = dst, src, above
+	groups := 0
+	if c.machine.Native() && s.Outer*s.Rows*s.Cols < 4*tiling.HostTile {
+		groups = 1
+	}
+	return c.machine.Run(c, groups)
+}
+
+// RunGroup moves a core group's share of the pieces.
+func (c *Copy) RunGroup(g *cpe.CoreGroup) error {
+	s := &c.shape
+	lo, hi := g.Share(s.Outer * s.Rows * c.pieces)
+	if g.Native() {
+		c.moveRows(lo, hi)
+		return nil
+	}
+	cpes := g.CPEs()[:g.Deal(hi-lo)]
+	for n := lo; n < hi; n++ {
+		piece, r, o := n%c.pieces, n/c.pieces%s.Rows, n/c.pieces/s.Rows
+		at := piece * c.cols
+		cols := min(c.cols, s.Cols-at)
+		src, dst := Line(c.src, o*s.SrcOuter+r*s.SrcRow+at, cols), Line(c.dst, o*s.DstOuter+r*s.DstRow+at, cols)
+		if err := c.move(cpes[(n-lo)%len(cpes)], &dst, &src); err != nil {
+			return err
+		}
+		if (n-lo+1)%len(cpes) == 0 {
+			g.Overlap()
+		}
+	}
+	g.Sync()
+	return nil
+}
+
+// moveRows moves the pieces lo <= n < hi natively: rows of one piece as many at a time as lie alike.
+func (c *Copy) moveRows(lo, hi int) {
+	s := &c.shape
+	for n, rows := lo, 0; n < hi; n += rows {
+		piece, r, o := n%c.pieces, n/c.pieces%s.Rows, n/c.pieces/s.Rows
+		if rows = 1; c.pieces == 1 {
+			rows = min(hi-n, s.Rows-r)
+		}
+		at := piece * c.cols
+		to := o*s.DstOuter + r*s.DstRow + at
+		c.moveAlike(to, c.src[o*s.SrcOuter+r*s.SrcRow+at:], rows, min(c.cols, s.Cols-at))
+	}
+}
+
+// moveAlike moves rows of cols values natively, those of dst from a place on.
+func (c *Copy) moveAlike(to int, src []float32, rows, cols int) {
+	s, dst := &c.shape, c.dst[to:]
+	if cols <= shortRow && !s.Add && c.above == nil {
+		vec.CopyRows(dst, s.DstRow, src, s.SrcRow, rows, cols)
+		return
+	}
+	for r := range rows {
+		dst, src := dst[r*s.DstRow:][:cols], src[r*s.SrcRow:][:cols]
+		switch {
+		case c.above != nil:
+			vec.ReLUGrad(dst, src, c.above[to+r*s.DstRow:], 0)
+		case s.Add:
+			vec.Add(dst, dst, src)
+		default:
+			copy(dst, src)
+		}
+	}
+}
+
+// Line is a block of one run.
+func Line(data []float32, at, n int) cpe.Block {
+	if data != nil {
+		data = data[at : at+n]
+	}
+	return cpe.Block{Data: data, Planes: 1, PlaneStride: n, Rows: 1, RowStride: n, Cols: n}
+}
+
+func (c *Copy) move(p *cpe.CPE, dst, src *cpe.Block) error {
+	p.Free()
+	n := src.Cols
+	if err := p.Hold("copy", 2*n); err != nil { // the second buffers
+		return err
+	}
+	buffer, err := p.Alloc("copy", n)
+	if err != nil {
+		return err
+	}
+	from, _, _ := p.Load(buffer, src)
+	if !c.shape.Add {
+		p.Store(dst, from)
+		return nil
+	}
+	if buffer, err = p.Alloc("copy", n); err != nil {
+		return err
+	}
+	to, _, _ := p.Load(buffer, dst)
+	if p.Values() {
+		vec.Add(to[:n], to[:n], from[:n])
+	}
+	p.Compute(float64(n), 0)
+	p.Store(dst, to)
+	return nil
+}

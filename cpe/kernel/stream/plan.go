@@ -1,0 +1,206 @@
+package stream
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+)
+
+// Array is the shape of a streamed array relative to the stream's Dims.
+type Array int
+
+const (
+	// Full arrays are outer x mid x inner.
+	Full Array = iota
+	// Plane arrays are outer x inner: one value for all of mid (labels, maxima).
+	Plane
+	// Row arrays are mid values, each of Lanes ones if the stream has lanes: parameters of channels. They are only read.
+	Row
+)
+
+// Work is what an element costs: additions and multiplications, and the dearer functions.
+type Work struct{ Flops, Specials float64 }
+
+// Pass describes a kernel that passes over arrays once, tile by tile.
+type Pass struct {
+	Name string
+	// Dims are the extents outer, mid and inner of the Full arrays.
+	Dims [3]int
+	// WholeMid: a tile holds all of mid, as softmax over channels needs. It is implied by a Plane among Outs, whose values
+	// belong to all of mid.
+	WholeMid bool
+	// ByMid: on the host tiles are cut along mid alone, so that Op can pass over all values of a mid several times while they are in a
+	// core's L2; see StaysByMid.
+	ByMid bool
+	// Back: on the host a core group goes from its last tile to its first, over arrays that another stream has just passed over: what
+	// that had last is still in a cache.
+	Back bool
+	// Near says, with WholeMid, that Op goes along mid and looks at no more than so many mids at a time: natively, where a tile is
+	// no copy, an outer is then one tile, but for cuts along a long inner. Scratch arrays natively have so many mids.
+	Near int
+	// Ins and Outs are the shapes of the arrays given to Run. Unless InPlace says otherwise Op reads In and writes Out, which
+	// are two tiles in LDM even if Run is given one array for both.
+	Ins, Outs []Array
+	// InPlace is the number of arrays that are updated: the first of Ins, which are the first of Outs as well. They have one
+	// tile, loaded and stored, and Op may read and write it as either.
+	InPlace int
+	// Scratch is the number of Full arrays of a tile's extent that Op uses besides.
+	Scratch int
+	// Sums is the number of sums over outer and inner that Op adds up for every index of mid.
+	Sums int
+	// Lanes, if not 0, says that the arrays lie in blocks of channels: mid counts blocks, inner goes through their values, and Row
+	// arrays and sums have Lanes values for every index of mid.
+	Lanes int
+	// Cost is charged for every element of a Full array.
+	Cost Work
+	// Op computes one tile.
+	Op func(t *Tile)
+}
+
+// Plan says into which boxes a stream is cut: Outer x Mid x Inner extents of a tile, the last ones smaller.
+type Plan struct {
+	Dims    [3]int
+	Tile    [3]int
+	Counts  [3]int // tiles along each extent
+	Double  bool   // tiles are double-buffered in LDM
+	LDM     int    // bytes a CPE needs
+	OneCore bool   // too little work to wake other native cores
+}
+
+const (
+
+	// leastHostTile and leastTile are the fewest values worth a tile on the host, and a transfer on a model: 512 bytes.
+	leastHostTile = 4 << 10
+	leastTile     = 128
+	// nearRun is how many values of a mid a native tile has at most where Op goes along mid: a few such runs fit L2, and long runs
+	// are what memory is fast with.
+	nearRun = 4096
+)
+
+// whole returns how many tiles from the first on are of the full extents.
+func (p *Plan) whole() int {
+	n := p.Tiles()
+	inner := n
+	for axis, count := range p.Counts {
+		inner /= max(1, count)
+		if p.Dims[axis]%p.Tile[axis] != 0 {
+			n = min(n, (count-1)*inner)
+		}
+	}
+	return n
+}
+
+// NewPlan cuts a stream for a machine. Nothing depends on the number of native core groups.
+func NewPlan(spec *cpe.Spec, s *Pass) (Plan, error) {
+	p := Plan{Dims: s.Dims}
+	n := s.Dims[0] * s.Dims[1] * s.Dims[2]
+	full, plane, row := s.arrays()
+	if spec.Native() {
+		p.Tile = s.fit(full * max(leastHostTile, min(tiling.HostTile, n/16)))
+		switch {
+		case s.ByMid:
+			p.Tile[0], p.Tile[2] = s.Dims[0], s.Dims[2]
+			p.Tile[1] = min(s.Dims[1], tiling.Even(s.Dims[1], max(1, tiling.HostTile/max(1, s.Dims[0]*s.Dims[2])), 1))
+		case s.Near > 0:
+			p.Tile = [3]int{min(1, s.Dims[0]), s.Dims[1], min(s.Dims[2], tiling.Even(s.Dims[2], nearRun, wholeVectors))}
+		}
+		p.LDM = 4 * s.need([3]int{p.Tile[0], s.near(p.Tile[1]), p.Tile[2]})
+	} else {
+		share := tiling.Blocks(n, spec.CPEs()*spec.CoreGroups) * full
+		share = max(share, leastTile*(full+plane+row))
+		p.Double = true
+		p.Tile = s.fit(min(spec.LDMFloats()/2, share))
+		if p.LDM = 8 * s.need(p.Tile); p.LDM > spec.LDMBytes {
+			p.Double = false
+			p.Tile = s.fit(spec.LDMFloats())
+			p.LDM = 4 * s.need(p.Tile)
+		}
+		if p.LDM > spec.LDMBytes {
+			return p, &cpe.LDMError{Kernel: s.Name, Asked: p.LDM, Have: spec.LDMBytes}
+		}
+	}
+	for k, t := range p.Tile {
+		if t > 0 {
+			p.Counts[k] = tiling.Blocks(s.Dims[k], t)
+		}
+	}
+	p.OneCore = n < tiling.HostTile
+	return p, nil
+}
+
+// StaysByMid reports whether passing over the values of a mid several times, before those of the next (Stream.ByMid), saves
+// reading them from memory: on a native machine, where a mid has more than one value an outer, and all of its values in a number
+// of arrays fit L2.
+func StaysByMid(m *cpe.Machine, dims [3]int, arrays int) bool {
+	spec := m.Spec()
+	return spec.Native() && dims[2] > 1 && 4*arrays*dims[0]*dims[2] <= spec.LDMBytes && dims[1] >= 4
+}
+
+// need is the number of values of all arrays in a tile.
+func (s *Pass) need(t [3]int) int {
+	full, plane, row := s.arrays()
+	return full*t[0]*t[1]*t[2] + plane*t[0]*t[2] + row*t[1]*s.lanes()
+}
+
+// lanes is the number of values of a Row array, and of a sum, for an index of mid.
+func (s *Pass) lanes() int { return max(1, s.Lanes) }
+
+// fit returns the largest tile within a budget of values: whole outers while they fit; else one outer with as much of mid as
+// fits, unless WholeMid; else with as much of inner. The tile has at least one value along each extent.
+func (s *Pass) fit(budget int) [3]int {
+	o, m, i := s.Dims[0], s.Dims[1], s.Dims[2]
+	if n := tiling.Largest(o, func(n int) bool { return s.need([3]int{n, m, i}) <= budget }); n > 0 {
+		return [3]int{n, m, i}
+	}
+	one := min(1, o)
+	if !s.WholeMid && !slices.Contains(s.Outs, Plane) {
+		if n := tiling.Largest(m, func(n int) bool { return s.need([3]int{one, n, i}) <= budget }); n > 0 {
+			return [3]int{one, n, i}
+		}
+		m = min(1, m)
+	}
+	n := tiling.Largest(i, func(n int) bool { return s.need([3]int{one, m, n}) <= budget })
+	if n < i && n > wholeVectors {
+		n -= n % wholeVectors
+	}
+	return [3]int{one, m, max(n, min(1, i))}
+}
+
+// near is the number of mids, of a tile's, that Op looks at at a time.
+func (s *Pass) near(mid int) int {
+	if s.Near > 0 {
+		return min(mid, s.Near)
+	}
+	return mid
+}
+
+// wholeVectors is what cuts along inner are a multiple of, where they can be: vectors then have no tails.
+const wholeVectors = 32
+
+func (s *Pass) arrays() (full, plane, row int) {
+	full = s.Scratch
+	for _, list := range [][]Array{s.Ins, s.Outs[s.InPlace:]} {
+		for _, a := range list {
+			switch a {
+			case Full:
+				full++
+			case Plane:
+				plane++
+			case Row:
+				row++
+			}
+		}
+	}
+	return max(full, 1), plane, row
+}
+
+// Tiles returns the number of tiles.
+func (p Plan) Tiles() int { return p.Counts[0] * p.Counts[1] * p.Counts[2] }
+
+// String prints the plan on a line.
+func (p Plan) String() string {
+	return fmt.Sprintf("%dx%dx%d in %d tiles of %dx%dx%d, LDM %d bytes",
+		p.Dims[0], p.Dims[1], p.Dims[2], p.Tiles(), p.Tile[0], p.Tile[1], p.Tile[2], p.LDM)
+}

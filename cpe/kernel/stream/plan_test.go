@@ -1,0 +1,50 @@
+package stream
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+)
+
+// TestPlans compares plans for the SW26010 with a file.
+func TestPlans(t *testing.T) {
+	spec := kerneltest.Machine(t, "sw26010", true).Spec()
+	kerneltest.Plans(t, "testdata/plans.txt", func(add func(any, fmt.Stringer, error)) {
+		for _, s := range []Pass{
+			{Name: "relu", Dims: [3]int{1, 1, 1 << 20}, Ins: []Array{Full}, Outs: []Array{Full}},
+			{Name: "scale", Dims: [3]int{64, 96, 3025}, Ins: []Array{Full, Row, Row}, Outs: []Array{Full}},
+			{Name: "softmax", Dims: [3]int{128, 1000, 1}, WholeMid: true, Ins: []Array{Full}, Outs: []Array{Full}},
+			{Name: "too much", Dims: [3]int{1, 20000, 1}, WholeMid: true, Ins: []Array{Full}, Outs: []Array{Full}},
+			{Name: "nothing", Dims: [3]int{0, 5, 5}, Ins: []Array{Full}},
+		} {
+			p, err := NewPlan(&spec, &s)
+			add(s.Name, p, err)
+		}
+	})
+}
+
+// TestNearTilesAreLong: on the host a stream that goes along mid has one tile an outer, but for even cuts of a long inner.
+func TestNearTilesAreLong(t *testing.T) {
+	spec, err := cpe.Load("host")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ dims, want [3]int }{
+		{[3]int{32, 256, 729}, [3]int{1, 256, 729}},
+		{[3]int{32, 96, 4096}, [3]int{1, 96, 4096}},
+		{[3]int{32, 96, 4097}, [3]int{1, 96, 2080}},
+		{[3]int{1, 3, 12545}, [3]int{1, 3, 3168}},
+		{[3]int{2, 5, 1}, [3]int{1, 5, 1}},
+		{[3]int{0, 5, 0}, [3]int{0, 5, 0}},
+	} {
+		p, err := NewPlan(&spec, &Pass{Name: "near", Dims: c.dims, WholeMid: true, Near: 5, Ins: []Array{Full}, Outs: []Array{Full}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Tile != c.want {
+			t.Errorf("%v: tiles of %v, want %v", c.dims, p.Tile, c.want)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package stream
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+)
+
+// rowClasses is the number of classes that rows fall into by their numbers: those of a class are added to by one core group.
+const rowClasses = 64
+
+// Rows moves rows of values by index.
+type Rows struct {
+	machine   *cpe.Machine
+	cols      int
+	move, add *Copy // of a row, on modelled machines
+
+	scatter  bool
+	dst, src []float32
+	index    []int
+}
+
+// NewRows prepares moving rows of cols values.
+func NewRows(m *cpe.Machine, cols int) (r *Rows, err error) {
+	r = &Rows{machine: m, cols: cols}
+	if m.Native() {
+		return r, nil
+	}
+	s := CopyShape{Outer: 1, Rows: 1, Cols: cols, SrcRow: cols, DstRow: cols}
+	if r.move, err = NewCopy(m, s); err != nil {
+		return nil, err
+	}
+	s.Add = true
+	r.add, err = NewCopy(m, s)
+	return r, err
+}
+
+// Name returns "rows".
+func (r *Rows) Name() string { return "rows" }
+
+// Gather sets row k of dst to row index[k] of src.
+func (r *Rows) Gather(dst, src []float32, index []int) error {
+	if r.move == nil {
+		return r.run(dst, src, index, false)
+	}
+	for k, row := range index {
+		if err := r.move.Run(r.row(dst, k), r.row(src, row)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Scatter adds row k of src to row index[k] of dst, in the order of k.
+func (r *Rows) Scatter(dst, src []float32, index []int) error {
+	if r.add == nil {
+		return r.run(dst, src, index, true)
+	}
+	for k, row := range index {
+		if err := r.add.Run(r.row(dst, row), r.row(src, k)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Rows) run(dst, src []float32, index []int, scatter bool) error {
+	r.dst, r.src, r.index, r.scatter = dst, src, index, scatter
+	groups := 0
+	if len(index)*r.cols < tiling.HostTile {
+		groups = 1
+	}
+	return r.machine.Run(r, groups)
+}
+
+func (r *Rows) row(of []float32, k int) []float32 { return of[k*r.cols : (k+1)*r.cols] }
+
+// RunGroup does a core group's share: natively of the rows that are gathered, or of the classes of those that are added to.
+func (r *Rows) RunGroup(g *cpe.CoreGroup) error {
+	if !r.scatter {
+		lo, hi := g.Share(len(r.index))
+		for k := lo; k < hi; k++ {
+			copy(r.row(r.dst, k), r.row(r.src, r.index[k]))
+		}
+		return nil
+	}
+	lo, hi := g.Share(rowClasses)
+	for k, row := range r.index {
+		if class := row % rowClasses; class >= lo && class < hi {
+			to := r.row(r.dst, row)
+			vec.Add(to, to, r.row(r.src, k))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,295 @@
+package stream
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/pages"
+)
+
+// Tile is a box of a stream: outers [O0,O0+O) x mids [M0,M0+M) x inners [I0,I0+I). Element (o,m,i), counted from the
+// box's corner, of a Full array stands at o*OStride + m*MStride + i, of a Plane array at o*PStride + i, of a Row array
+// at m, its lane k, if it has any, at m*Lanes + k.
+type Tile struct {
+	O0, O, M0, M, I0, I       int
+	In, Out, Scratch          [][]float32
+	OStride, MStride, PStride int
+	// Sum has the tile's sums: sum s of mid m at s*M + m, lane k of it at (s*M + m)*Lanes + k. It is zero before Op.
+	Sum []float64
+	// Err is set by Op where data is wrong; Run returns that of the first such tile.
+	Err error
+}
+
+// Kernel executes a stream.
+type Kernel struct {
+	stream  Pass
+	plan    Plan
+	machine *cpe.Machine
+	workers []streamWorker // a core group each
+	ins     [][]float32
+	outs    [][]float32
+	partial []float64 // by tile: Sums x Tile[1] x lanes; nil where only costs are charged
+	sums    []float64
+}
+
+// streamWorker is what a core group needs to itself.
+type streamWorker struct {
+	tile    Tile
+	err     error
+	scratch []float32
+}
+
+// New plans a stream for a machine and prepares what running it needs.
+func New(m *cpe.Machine, s Pass) (*Kernel, error) {
+	spec := m.Spec()
+	plan, err := NewPlan(&spec, &s)
+	if err != nil {
+		return nil, err
+	}
+	k := &Kernel{stream: s, plan: plan, machine: m, workers: make([]streamWorker, spec.CoreGroups)}
+	for i := range k.workers {
+		t := &k.workers[i].tile
+		t.In, t.Out = make([][]float32, len(s.Ins)), make([][]float32, len(s.Outs))
+		t.Scratch = make([][]float32, s.Scratch)
+		if m.Native() && s.Scratch > 0 {
+			k.workers[i].scratch = pages.Make[float32](s.Scratch * plan.Tile[0] * s.near(plan.Tile[1]) * plan.Tile[2])
+		}
+	}
+	if s.Sums > 0 {
+		if m.Values() {
+			pages.Demand(2 * float64(plan.Tiles()) * float64(s.Sums*plan.Tile[1]*s.lanes())) // float64
+			k.partial = pages.Make[float64](plan.Tiles() * s.Sums * plan.Tile[1] * s.lanes())
+		}
+		k.sums = pages.Make[float64](s.Sums * s.Dims[1] * s.lanes())
+	}
+	return k, nil
+}
+
+// Name returns the stream's name.
+func (k *Kernel) Name() string { return k.stream.Name }
+
+// Plan returns how the stream is cut.
+func (k *Kernel) Plan() Plan { return k.plan }
+
+// Sums returns the sums of the last Run: sum s of mid m at s*Dims[1] + m, in lanes as a Tile's. Tiles are added up in their order.
+func (k *Kernel) Sums() []float64 { return k.sums }
+
+// Run passes over the arrays. The slices must have the extents that the stream declared.
+func (k *Kernel) Run(ins, outs [][]float32) error {
+	if k.plan.Tiles() == 0 {
+		clear(k.sums)
+		return nil
+	}
+	k.ins, k.outs = ins, outs
+	groups := 0
+	if k.plan.OneCore && k.machine.Native() {
+		groups = 1
+	}
+	for i := range k.workers {
+		k.workers[i].err = nil
+	}
+	if err := k.machine.Run(k, groups); err != nil {
+		return err
+	}
+	for i := range k.workers {
+		if err := k.workers[i].err; err != nil {
+			return err
+		}
+	}
+	k.combine()
+	return nil
+}
+
+// RunGroup does a core group's share of the tiles. After a tile whose data is wrong it does none.
+func (k *Kernel) RunGroup(g *cpe.CoreGroup) error {
+	w := &k.workers[g.Index()]
+	lo, hi := g.Share(k.plan.Tiles())
+	return InTurn(g, hi-lo, k.plan.whole()-lo, func(c *cpe.CPE, n int) error {
+		if w.err != nil {
+			return nil
+		}
+		at := lo + n
+		if k.stream.Back && k.machine.Native() {
+			at = hi - 1 - n
+		}
+		err := k.chargeTile(g, c, w, at)
+		w.err, w.tile.Err = w.tile.Err, nil
+		return err
+	})
+}
+
+// InTurn has a core group's CPEs do n works in turn, double-buffered. The first whole works cost the same.
+func InTurn(g *cpe.CoreGroup, n, whole int, work func(c *cpe.CPE, i int) error) error {
+	cpes := g.CPEs()[:g.Deal(n)]
+	round := func(r int) error {
+		for i := r * len(cpes); i < min(n, (r+1)*len(cpes)); i++ {
+			if err := work(cpes[i-r*len(cpes)], i); err != nil {
+				return err
+			}
+		}
+		if (r+1)*len(cpes) <= n {
+			g.Overlap()
+		}
+		return nil
+	}
+	alike := max(0, min(n, whole)) / len(cpes)
+	if err := g.Steady(0, alike, round); err != nil {
+		return err
+	}
+	for r := alike; r < tiling.Blocks(n, len(cpes)); r++ {
+		if err := round(r); err != nil {
+			return err
+		}
+	}
+	g.Sync()
+	return nil
+}
+
+// box sets the tile's place: tiles go through inner first, then mid, then outer.
+func (k *Kernel) box(t *Tile, n int) {
+	p := &k.plan
+	i, m, o := n%p.Counts[2], n/p.Counts[2]%p.Counts[1], n/p.Counts[2]/p.Counts[1]
+	t.O0, t.M0, t.I0 = o*p.Tile[0], m*p.Tile[1], i*p.Tile[2]
+	t.O, t.M, t.I = min(p.Tile[0], p.Dims[0]-t.O0), min(p.Tile[1], p.Dims[1]-t.M0), min(p.Tile[2], p.Dims[2]-t.I0)
+}
+
+// block is the part of an array that a tile covers, cut off at its end: what a native tile aliases must not reach into
+// the next one, which another core group may have.
+func (k *Kernel) block(t *Tile, a Array, data []float32) cpe.Block {
+	mid, inner := k.plan.Dims[1], k.plan.Dims[2]
+	b := cpe.Block{Planes: t.O, PlaneStride: mid * inner, Rows: t.M, RowStride: inner, Cols: t.I}
+	at := (t.O0*mid+t.M0)*inner + t.I0
+	switch a {
+	case Plane:
+		b.PlaneStride, b.Rows, b.RowStride = inner, 1, inner
+		at = t.O0*inner + t.I0
+	case Row:
+		n := t.M * k.stream.lanes()
+		b = cpe.Block{Planes: 1, PlaneStride: n, Rows: 1, RowStride: n, Cols: n}
+		at = t.M0 * k.stream.lanes()
+	}
+	if data != nil {
+		end := at + b.Extent()
+		b.Data = data[at:end:end]
+	}
+	return b
+}
+
+// chargeTile runs a tile, unless only costs count and one of its extents has been run.
+func (k *Kernel) chargeTile(g *cpe.CoreGroup, c *cpe.CPE, w *streamWorker, n int) error {
+	t, p := &w.tile, &k.plan
+	k.box(t, n)
+	key := 0
+	for axis, extent := range [...]int{t.O, t.M, t.I} {
+		if extent < p.Tile[axis] {
+			key |= 1 << axis
+		}
+	}
+	if g.Charged(c, key) {
+		return nil
+	}
+	err := k.runTile(c, w, n)
+	g.Remember(c, key)
+	return err
+}
+
+func (k *Kernel) runTile(c *cpe.CPE, w *streamWorker, n int) error {
+	s, t := &k.stream, &w.tile
+	t.OStride, t.MStride, t.PStride = k.plan.Dims[1]*k.plan.Dims[2], k.plan.Dims[2], k.plan.Dims[2]
+	c.Free()
+	for j, a := range s.Ins {
+		if err := k.place(c, t, a, k.ins[j], &t.In[j], true); err != nil {
+			return err
+		}
+	}
+	copy(t.Out, t.In[:s.InPlace])
+	for j, a := range s.Outs[s.InPlace:] {
+		j += s.InPlace
+		if err := k.place(c, t, a, k.outs[j], &t.Out[j], false); err != nil {
+			return err
+		}
+	}
+	if err := k.placeScratch(c, w); err != nil {
+		return err
+	}
+	if k.plan.Double {
+		if err := c.Hold(s.Name, s.need([3]int{t.O, t.M, t.I})); err != nil {
+			return err
+		}
+	}
+	if s.Sums > 0 && c.Values() {
+		size := s.Sums * k.plan.Tile[1] * s.lanes()
+		t.Sum = k.partial[n*size : n*size+s.Sums*t.M*s.lanes()]
+		clear(t.Sum)
+	}
+	if c.Values() {
+		s.Op(t)
+	}
+	elements := float64(t.O * t.M * t.I)
+	c.Compute(elements*s.Cost.Flops, elements*s.Cost.Specials)
+	for j, a := range s.Outs {
+		b := k.block(t, a, k.outs[j])
+		c.Store(&b, t.Out[j])
+	}
+	return nil
+}
+
+// place gives the tile its part of an array: loaded if it is read.
+func (k *Kernel) place(c *cpe.CPE, t *Tile, a Array, data []float32, part *[]float32, load bool) error {
+	b := k.block(t, a, data)
+	buffer, err := c.Alloc(k.stream.Name, b.Count())
+	if err != nil {
+		return err
+	}
+	var planes, rows int
+	if load {
+		*part, planes, rows = c.Load(buffer, &b)
+	} else {
+		*part, planes, rows = c.Place(buffer, &b)
+	}
+	switch a {
+	case Full:
+		t.OStride, t.MStride = planes, rows
+	case Plane:
+		t.PStride = planes
+	}
+	return nil
+}
+
+// placeScratch gives the tile its scratch arrays: in LDM, or natively in the worker's own.
+func (k *Kernel) placeScratch(c *cpe.CPE, w *streamWorker) error {
+	t := &w.tile
+	n, native := t.O*t.M*t.I, t.O*k.stream.near(t.M)*t.I
+	for j := range t.Scratch {
+		if w.scratch != nil {
+			t.Scratch[j] = w.scratch[j*native : (j+1)*native]
+			continue
+		}
+		var err error
+		if t.Scratch[j], err = c.Alloc(k.stream.Name, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// combine adds the tiles' sums up, tile after tile.
+func (k *Kernel) combine() {
+	if k.stream.Sums == 0 || !k.machine.Values() {
+		return
+	}
+	clear(k.sums)
+	lanes := k.stream.lanes()
+	mid := k.plan.Dims[1] * lanes
+	size := k.stream.Sums * k.plan.Tile[1] * lanes
+	for n := range k.plan.Tiles() {
+		var t Tile
+		k.box(&t, n)
+		part := k.partial[n*size:]
+		for s := range k.stream.Sums {
+			first, count := s*mid+t.M0*lanes, t.M*lanes
+			for m, v := range part[s*count : (s+1)*count] {
+				k.sums[first+m] += v
+			}
+		}
+	}
+}
