@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -45,7 +45,7 @@ type convolution struct {
 	topShape    []int
 	shape       shape.Conv // of the convolution, whichever way it runs
 
-	conv     *kernel.Conv
+	conv     *conv.Conv
 	addGrad  bool                 // to the bottoms' gradient
 	relu     *neuronLayer         // that Forward does too, if not nil
 	before   map[int]*neuronLayer // by bottom: those that Backward does too
@@ -54,7 +54,7 @@ type convolution struct {
 	blocked  [2]bool // bottoms, tops: their channels lie in blocks
 
 	finishing *finishing // of normalisation that Forward does too, if not nil
-	finish    kernel.Finish
+	finish    conv.Finish
 }
 
 func (l *convolution) SetUp(bottom, _ []*blob.Blob) error {
@@ -167,9 +167,9 @@ func (l *convolution) prepare() (err error) {
 	case l.blocked != [2]bool{}:
 		l.conv, err = before.ForShape(l.shape)
 	case l.Device.Tuner != nil:
-		l.conv, err = kernel.NewTunedConv(l.Device.Machine, l.shape, l.Device.Tuner)
+		l.conv, err = conv.NewTuned(l.Device.Machine, l.shape, l.Device.Tuner)
 	default:
-		l.conv, err = kernel.NewConv(l.Device.Machine, l.shape, l.Device.Strategy)
+		l.conv, err = conv.New(l.Device.Machine, l.shape, l.Device.Strategy)
 	}
 	if err != nil || !l.bias {
 		return err
@@ -210,7 +210,7 @@ func (l *convolution) Strategy(d shape.Direction) shape.Strategy {
 }
 
 // RunnerUp implements Strategist.
-func (l *convolution) RunnerUp(d shape.Direction) kernel.RunnerUp {
+func (l *convolution) RunnerUp(d shape.Direction) conv.RunnerUp {
 	return l.conv.RunnerUp(l.direction(d))
 }
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 )
 
 // TakeReLUGrad implements GradRectifier.
@@ -44,7 +44,7 @@ func (l *convolution) Backward(top []*blob.Blob, propagateDown []bool, bottom []
 // backwardJoined computes the gradients of bottoms and parameters together.
 func (l *convolution) backwardJoined(top, bottom []*blob.Blob) error {
 	for i := range top {
-		g := kernel.ConvGrads{X: bottom[i].Data(), W: l.params[0].Data(), DY: top[i].Diff(), DX: bottom[i].Diff()}
+		g := conv.Grads{X: bottom[i].Data(), W: l.params[0].Data(), DY: top[i].Diff(), DX: bottom[i].Diff()}
 		g.DW, g.Add = l.params[0].Gradient()
 		if l.bias && l.ParamGrad(1) {
 			g.DB = l.params[1].Diff()

@@ -4,24 +4,25 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+
 	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
 // convPool is a convolution, maximum pooling behind it and, if there is one, a ReLU layer between them or behind, computed together: what the
-// convolution makes, and its gradient, exist a piece at a time (kernel.ConvPool). Bits are those of the layers one by one, but for gradients
+// convolution makes, and its gradient, exist a piece at a time (conv.Pooled). Bits are those of the layers one by one, but for gradients
 // of parameters that add up in another order: those of takenWeights, and of biases whose weights are not trained.
 type convPool struct {
 	Base
 	conv *convolution
 	pool *pooling // its mask is of use only without kernel
 
-	kernel *kernel.ConvPool // nil if shapes have come since for which there is none: then the layers run one by one
+	kernel *conv.Pooled // nil if shapes have come since for which there is none: then the layers run one by one
 	mask   *blob.Blob
 	of     struct { // what the kernel was made for
-		conv *kernel.Conv
+		conv *conv.Conv
 		pool *pool.Kernel
 	}
 	between [1]*blob.Blob // has a shape, and values without kernel
@@ -181,7 +182,7 @@ func (l *convPool) Backward(top []*blob.Blob, propagateDown []bool, bottom []*bl
 		}
 		return l.conv.Backward(l.between[:], propagateDown, bottom)
 	}
-	g := kernel.ConvGrads{X: bottom[0].Data(), W: l.conv.params[0].Data(), DY: top[0].Diff()}
+	g := conv.Grads{X: bottom[0].Data(), W: l.conv.params[0].Data(), DY: top[0].Diff()}
 	if l.conv.ParamGrad(0) {
 		g.DW, g.Add = l.conv.params[0].Gradient()
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/pages"
@@ -54,7 +54,7 @@ type Device struct {
 	// Strategy is how convolutions are to be computed where they can be; Auto leaves it to the machine's cost model.
 	Strategy shape.Strategy
 	// Tuner, if not nil, knows or finds the fastest strategy of every convolution, and Strategy is ignored.
-	Tuner kernel.Tuner
+	Tuner conv.Tuner
 
 	shadow blob.Shadow
 }

@@ -20,7 +20,7 @@ package layers
 
 import (
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
@@ -45,7 +45,7 @@ type Layer interface {
 // CPE path, RunnerUp the one that was not.
 type Strategist interface {
 	Strategy(d shape.Direction) shape.Strategy
-	RunnerUp(d shape.Direction) kernel.RunnerUp
+	RunnerUp(d shape.Direction) conv.RunnerUp
 }
 
 // Algorithmic is implemented by layers whose kernels compute a direction with one of several algorithms on the CPE path. Algorithm is the

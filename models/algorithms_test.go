@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/simd/isa"
@@ -98,19 +98,30 @@ func compareNames(t *testing.T, dir string, tables map[string]*table) {
 	}
 }
 
-// everyAlgorithm checks that some net has every algorithm that package kernel names.
+// everyAlgorithm checks that some net has every algorithm that a package of kernels names.
 func everyAlgorithm(t *testing.T, repository string, tables map[string]*table) {
 	t.Helper()
-	source, err := os.ReadFile(filepath.Join(repository, "cpe", "kernel", "algorithm.go"))
+	files, err := filepath.Glob(filepath.Join(repository, "cpe", "kernel", "*", "algorithm.go"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if len(files) < 4 {
+		t.Fatalf("names of algorithms in %v: want those of gemm, pool, norm and conv", files)
+	}
+	var source []byte
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source = append(source, text...)
 	}
 	found := map[string]bool{}
 	for _, table := range tables {
 		for _, a := range table.lines {
 			for part := range strings.SplitSeq(a, ",") {
 				part, _, _ = strings.Cut(part, "/")
-				for _, first := range []shape.Algorithm{kernel.Covering, kernel.Folded, kernel.Thinned} {
+				for _, first := range []shape.Algorithm{conv.Covering, conv.Folded, conv.Thinned} {
 					if inner, ok := strings.CutPrefix(part, string(first)+"-"); ok {
 						found[string(first)], part = true, inner
 					}

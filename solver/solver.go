@@ -8,7 +8,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/layers"
@@ -41,7 +41,7 @@ type Options struct {
 	Log  *logrus.Logger
 	// Strategy and Tuner say how convolutions are computed, as those of layers.Device.
 	Strategy shape.Strategy
-	Tuner    kernel.Tuner
+	Tuner    conv.Tuner
 	// Seed is used where the prototxt has no random_seed.
 	Seed uint64
 	// Action, if not nil, is asked after every iteration and every test batch what signals have come.

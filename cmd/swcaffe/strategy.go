@@ -8,7 +8,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/tune"
@@ -30,7 +30,7 @@ func (f *strategyFlags) register(fs *flag.FlagSet, name string, tunes bool) {
 }
 
 // read returns the strategy, and the tuner of a tuning file, nil if there is none.
-func (f *strategyFlags) read(e *env, engine layers.Engine, spec cpe.Spec) (shape.Strategy, kernel.Tuner, error) {
+func (f *strategyFlags) read(e *env, engine layers.Engine, spec cpe.Spec) (shape.Strategy, conv.Tuner, error) {
 	strategy, err := shape.ParseStrategy(f.strategy)
 	switch {
 	case err != nil:

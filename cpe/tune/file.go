@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	swproto "github.com/swcaffe/swcaffe/proto"
@@ -44,7 +44,7 @@ func (t *Tuner) read(text []byte) error {
 			if ms := m.GetMs(); !(ms >= 0 && ms < math.MaxInt64/float64(time.Millisecond)) {
 				return fmt.Errorf("%s: a strategy cannot take %g ms", at, ms)
 			}
-			e.took = append(e.took, kernel.Timing{
+			e.took = append(e.took, conv.Timing{
 				Strategy: strategy(m.GetStrategy()), Time: time.Duration(m.GetMs() * float64(time.Millisecond)),
 			})
 		}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
@@ -40,7 +40,7 @@ type key struct {
 // entry is what is known about it.
 type entry struct {
 	strategy shape.Strategy
-	took     []kernel.Timing // fastest first
+	took     []conv.Timing // fastest first
 	threads  int
 }
 
@@ -62,7 +62,7 @@ func Open(path string, spec cpe.Spec, log *logrus.Logger) (*Tuner, error) {
 }
 
 // Choice implements kernel.Tuner.
-func (t *Tuner) Choice(task kernel.Task) (shape.Strategy, bool) {
+func (t *Tuner) Choice(task conv.Task) (shape.Strategy, bool) {
 	e, ok := t.entries[key{task.String(), task.Direction}]
 	return e.strategy, ok
 }
@@ -76,9 +76,9 @@ const worthwhile = 0.95
 
 // Measured implements kernel.Tuner: it chooses the fastest strategy, or the cost model's if that takes about as long, and writes the
 // file at once, so that a run that is broken off leaves what it has found.
-func (t *Tuner) Measured(task kernel.Task, took []kernel.Timing) error {
+func (t *Tuner) Measured(task conv.Task, took []conv.Timing) error {
 	model := took[0]
-	took = slices.SortedStableFunc(slices.Values(took), func(a, b kernel.Timing) int { return cmp.Compare(a.Time, b.Time) })
+	took = slices.SortedStableFunc(slices.Values(took), func(a, b conv.Timing) int { return cmp.Compare(a.Time, b.Time) })
 	e := entry{took[0].Strategy, took, runtime.GOMAXPROCS(0)}
 	if float64(took[0].Time) > worthwhile*float64(model.Time) {
 		e.strategy = model.Strategy

@@ -10,7 +10,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
@@ -48,8 +48,8 @@ var (
 )
 
 // task is that of images and results by planes.
-func task(s shape.Conv, d shape.Direction) kernel.Task {
-	return kernel.Task{Shape: s, Direction: d}
+func task(s shape.Conv, d shape.Direction) conv.Task {
+	return conv.Task{Shape: s, Direction: d}
 }
 
 // TestWhatIsMeasuredIsReadAgain: the fastest is chosen, for that direction of that shape alone, by this Tuner and by the next.
@@ -59,7 +59,7 @@ func TestWhatIsMeasuredIsReadAgain(t *testing.T) {
 	if _, known := u.Choice(task(square, shape.Forward)); known {
 		t.Error("a new file knows a choice")
 	}
-	took := []kernel.Timing{
+	took := []conv.Timing{
 		{Strategy: shape.Explicit, Time: 3 * time.Millisecond}, {Strategy: shape.Winograd4, Time: 1500 * time.Microsecond},
 		{Strategy: shape.Implicit, Time: 2 * time.Millisecond},
 	}
@@ -95,15 +95,15 @@ func TestChoice(t *testing.T) {
 		110: shape.Winograd4, 100: shape.Winograd4, 96: shape.Winograd4, 94: shape.Implicit, 50: shape.Implicit,
 	} {
 		u, _ := open(t, filepath.Join(t.TempDir(), "t"))
-		asked := kernel.Task{Shape: square, ImagesInBlocks: true}
-		took := []kernel.Timing{{Strategy: shape.Winograd4, Time: 100}, {Strategy: shape.Explicit, Time: 200}, {Strategy: shape.Implicit, Time: other}}
+		asked := conv.Task{Shape: square, ImagesInBlocks: true}
+		took := []conv.Timing{{Strategy: shape.Winograd4, Time: 100}, {Strategy: shape.Explicit, Time: 200}, {Strategy: shape.Implicit, Time: other}}
 		if err := u.Measured(asked, took); err != nil {
 			t.Fatal(err)
 		}
 		if got, ok := u.Choice(asked); !ok || got != want {
 			t.Errorf("of 100 ns for the cost model's and %d for another: %v, want %v", other, got, want)
 		}
-		for _, lies := range []kernel.Task{{Shape: square}, {Shape: square, ResultsInBlocks: true}, {Shape: square, ImagesInBlocks: true, ResultsInBlocks: true}} {
+		for _, lies := range []conv.Task{{Shape: square}, {Shape: square, ResultsInBlocks: true}, {Shape: square, ImagesInBlocks: true, ResultsInBlocks: true}} {
 			if got, ok := u.Choice(lies); ok {
 				t.Errorf("%v: %v, though nothing was measured with images that lie so", lies, got)
 			}
@@ -122,7 +122,7 @@ func TestFileIsStable(t *testing.T) {
 		path = filepath.Join(t.TempDir(), "t.prototxt")
 		u, _ := open(t, path)
 		for _, s := range shapes {
-			if err := u.Measured(task(s, shape.WeightGradient), []kernel.Timing{{Strategy: shape.Implicit, Time: 1234567}}); err != nil {
+			if err := u.Measured(task(s, shape.WeightGradient), []conv.Timing{{Strategy: shape.Implicit, Time: 1234567}}); err != nil {
 				t.Fatal(err)
 			}
 		}

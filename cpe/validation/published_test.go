@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/validation"
@@ -105,7 +105,7 @@ func convSeconds(t *testing.T, spec cpe.Spec, s shape.Conv, st shape.Strategy, d
 		t.Fatal(err)
 	}
 	defer m.Close()
-	c, err := kernel.NewConv(m, s, st)
+	c, err := conv.New(m, s, st)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -232,6 +232,3 @@ func (w *normBand) backward() {
 		}
 	}
 }
-
-// Bands normalises across channels and pools, a band of rows at a time.
-const Bands shape.Algorithm = "norm-pool-bands"

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
@@ -86,7 +86,7 @@ func volume(extents []int) int {
 }
 
 // plan makes the convolution as the problem has it, and says how images and results lie.
-func (c *convForm) plan(m *cpe.Machine) (k *kernel.Conv, in, out bool, err error) {
+func (c *convForm) plan(m *cpe.Machine) (k *conv.Conv, in, out bool, err error) {
 	st, err := shape.ParseStrategy(c.Strategy)
 	if err != nil {
 		return nil, false, false, err
@@ -96,7 +96,7 @@ func (c *convForm) plan(m *cpe.Machine) (k *kernel.Conv, in, out bool, err error
 	if c.ForShape {
 		other.N++
 	}
-	if k, err = kernel.NewConv(m, other, st); err != nil {
+	if k, err = conv.New(m, other, st); err != nil {
 		return nil, false, false, err
 	}
 	in, out = k.Blocks()

@@ -3,7 +3,7 @@ package kernels
 import (
 	"math"
 
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
@@ -26,7 +26,7 @@ func (j *convJob) forward(st shape.Strategy, finish func(channel int, v float64)
 }
 
 // finish is a Finish that scales and adds by channel, exactly where values are coarse.
-func (j *convJob) finish(k *kernel.Conv, st shape.Strategy) *run {
+func (j *convJob) finish(k *conv.Conv, st shape.Strategy) *run {
 	j.forward(st, func(channel int, v float64) float64 { return 2*v + float64(channel) })
 	for i := range j.y.allowed {
 		if j.y.allowed[i] > 0 {
@@ -85,12 +85,12 @@ func (j *convJob) input(st shape.Strategy, add, where bool) {
 }
 
 // both expects both gradients, as Grads computes them.
-func (j *convJob) both(k *kernel.Conv, st shape.Strategy) *run {
+func (j *convJob) both(k *conv.Conv, st shape.Strategy) *run {
 	where, biases := j.Thin && k.RectifiesInputGrad(), j.Bias && k.SumsBias()
 	j.weights(st, j.Add, biases)
 	j.input(st, false, where)
 	return &run{func() error {
-		return k.Grads(&kernel.ConvGrads{
+		return k.Grads(&conv.Grads{
 			X: j.x.data, W: j.w.data, DY: j.dy.data, DX: j.dx.data, DW: j.dw.data, DB: some(j.db, biases), Add: j.Add, Above: some(j.above, where),
 		})
 	}, k.GradsScratch()}

@@ -4,7 +4,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+
 	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
@@ -28,7 +29,7 @@ func (j *convJob) pooledJob(r *rand.Rand) *job {
 	j.dy = &array{name: "gradient of pooled y", n: n, start: values(r, j.Values, n)}
 	j.mask = &array{name: "mask", written: true, open: true}
 	all := &job{arrays: []*array{j.x, j.w, j.bias, j.pooled, j.mask, j.dy, j.dx, j.dw, j.db}}
-	var plain *kernel.Conv
+	var plain *conv.Conv
 	all.build = func(m *cpe.Machine) (k *run, err error) {
 		if len(j.out) != 2 || !j.pool.valid() {
 			return nil, nil
@@ -41,14 +42,14 @@ func (j *convJob) pooledJob(r *rand.Rand) *job {
 }
 
 // buildPooled makes the convolution alone and that with its pooling, as far as there is one.
-func (j *convJob) buildPooled(m *cpe.Machine) (plain *kernel.Conv, k *run, err error) {
+func (j *convJob) buildPooled(m *cpe.Machine) (plain *conv.Conv, k *run, err error) {
 	st, err := shape.ParseStrategy(j.Strategy)
 	if err != nil {
 		return nil, nil, err
 	}
-	var convs [2]*kernel.Conv
+	var convs [2]*conv.Conv
 	for i := range convs {
-		if convs[i], err = kernel.NewConv(m, j.convForm.shape(), st); err != nil {
+		if convs[i], err = conv.New(m, j.convForm.shape(), st); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -79,14 +80,14 @@ func (j *convJob) buildPooled(m *cpe.Machine) (plain *kernel.Conv, k *run, err e
 		if err := p.Forward(j.x.data, j.w.data, j.biases(), j.pooled.data, mask); err != nil {
 			return err
 		}
-		return p.Grads(&kernel.ConvGrads{
+		return p.Grads(&conv.Grads{
 			X: j.x.data, W: j.w.data, DY: j.dy.data, DX: some(j.dx, p.PassesGrads()), DW: j.dw.data, DB: some(j.db, j.Bias), Add: j.Add,
 		}, mask)
 	}, max(forward, grads)}, nil
 }
 
 // judgePooled pools the results of the convolution alone.
-func (j *convJob) judgePooled(plain *kernel.Conv) error {
+func (j *convJob) judgePooled(plain *conv.Conv) error {
 	if plain == nil {
 		return nil
 	}

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
@@ -81,7 +81,7 @@ func (j *convJob) biases() []float32 {
 }
 
 // call says what the entry expects, and returns what runs it.
-func (j *convJob) call(k *kernel.Conv, in, out bool) *run {
+func (j *convJob) call(k *conv.Conv, in, out bool) *run {
 	plan := k.Plan()
 	st := func(d shape.Direction) shape.Strategy { return plan.Strategy[d] }
 	thin := j.Thin && in

@@ -1,0 +1,204 @@
+package conv
+
+import (
+	"slices"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/pages"
+)
+
+// batchConv is swDNN's convolution on a modelled machine (Fang et al. 2017, section IV; swCaffe, section IV-B): every position of
+// the output is a product of weights and a batch,
+//
+//	forward          Y[p] (Out x B) = sum over k of W[k] (Out x C) * X[q(p,k)] (C x B)
+//	input gradient   X[q] (C x B)   = sum over k of W[k]' (C x Out) * Y[p(q,k)] (Out x B)
+//	weight gradient  W[k] (Out x C) = sum over p of Y[p] (Out x B) * X[q(p,k)]' (B x C)
+//
+// whose result stays in LDM while the sum runs. With one position at a time, which is batch-size-aware, the operands of a tap are
+// fetched for B columns. Where the batch is small several positions of a row are one product (image-size-aware): bCo positions
+// of bB images are columns that share the weights, so that the required bandwidth is (1/(bCo*bB) + 1/Out)*DS*T/2 instead of
+// (1/B + 1/Out)*DS*T/2. A position's taps in the padding are left out if all of its neighbours' are.
+type batchConv struct {
+	batchLayout
+	columns int // positions at a time
+	workers []batchWorker
+}
+
+// batchWorker is what a core group needs to itself.
+type batchWorker struct {
+	batchArrays
+	product *gemm.Nest
+	job     gemm.Job
+	a, b    taps
+	at      []int // by first matrix: its piece, -1: none
+	used    []int32
+	terms   tiling.Span // first matrices that count
+}
+
+// mostColumns is the most positions at a time that are tried.
+const mostColumns = 32
+
+func newBatchConv(c *Conv, d shape.Direction) (*batchConv, error) {
+	v := &batchConv{batchLayout: newBatchLayout(c, d)}
+	spec := c.machine.Spec()
+	v.rows = sharesRows(c.shape, &spec, d)
+	pieces := v.pieces()
+	m, n, deep := v.extents(v.most())
+	problem := gemm.Shape{M: m, K: deep * pieces, TransA: d == shape.InputGradient, TransB: d == shape.WeightGradient, Pieces: true}
+	var best gemm.Plan
+	bestTime := 0.0
+	most := min(v.rowLength(), mostColumns)
+	if spec.Software.BatchOnly {
+		most = 1
+	}
+	for columns := 1; columns <= most; columns *= 2 {
+		problem.N = n * columns
+		plan, err := gemm.NewMeshPlan(&spec, problem)
+		if err != nil {
+			return nil, err
+		}
+		t := gemm.MeshNs(&spec, problem, plan) * float64(tiling.Blocks(v.rowLength(), columns))
+		if bestTime == 0 || t < bestTime {
+			v.columns, best, bestTime = columns, plan, t
+		}
+	}
+	problem.N = n * v.columns
+	products := gemm.NestsOf(c.machine, problem, best)
+	v.workers = make([]batchWorker, len(products))
+	first := [...]int{v.geo.Space(), v.geo.Positions(), v.geo.Space()}[d]
+	for i, p := range products {
+		w := batchWorker{product: p, at: pages.Make[int](first)}
+		w.a.bases, w.b.bases = pages.Make[int](pieces), pages.Make[int](pieces*v.columns)
+		for k := range w.at {
+			w.at[k] = -1
+		}
+		v.workers[i] = w
+	}
+	v.reserve()
+	return v, nil
+}
+
+// pieces is the most terms that positions of a row have together.
+func (v *batchConv) pieces() int {
+	switch {
+	case v.direction != shape.WeightGradient:
+		return v.geo.Space()
+	case v.rows:
+		return tiling.Blocks(v.geo.Rows, v.conv.plan.Chunks) * v.geo.Width
+	}
+	return v.geo.Positions()
+}
+
+// stages lists the steps: one, or three where core groups share rows.
+func (v *batchConv) stages() []stage {
+	if v.rows {
+		return []stage{{&rowsEnter{v}, 0}, {&rowsConvolve{v}, v.groups()}, {&rowsLeave{v}, v.groups()}}
+	}
+	return []stage{{v, v.groups()}}
+}
+
+// RunGroup convolves a core group's images.
+func (v *batchConv) RunGroup(g *cpe.CoreGroup) error {
+	w := &v.workers[g.Index()]
+	if err := v.open(g, &w.batchArrays); err != nil || w.images == 0 {
+		return err
+	}
+	w.terms = tiling.Span{At: 0, N: len(w.at)}
+	if err := v.convolve(g, w, tiling.Span{At: 0, N: v.pairs.results() / v.rowLength()}); err != nil {
+		return err
+	}
+	return v.leave(g, &w.batchArrays)
+}
+
+// convolve computes some rows of results.
+func (v *batchConv) convolve(g *cpe.CoreGroup, w *batchWorker, rows tiling.Span) error {
+	length := v.rowLength()
+	for group := range v.conv.shape.Group {
+		for row := rows.At * length; row < rows.End()*length; row += length {
+			for at := 0; at < length; at += v.columns {
+				n := min(v.columns, length-at)
+				pieces := v.gather(w, row+at, n)
+				err := g.Section(pieces*(mostColumns+1)+n, func() error { return v.result(g, w, group, row+at, n) })
+				if err != nil {
+					return err
+				}
+				v.release(w)
+			}
+		}
+	}
+	return nil
+}
+
+// gather lists the first matrices that n results need, in their order, and returns how many there are.
+func (v *batchConv) gather(w *batchWorker, first, n int) int {
+	w.used = w.used[:0]
+	for _, t := range v.pairs.between(first, first+n) {
+		if w.at[t.a] < 0 && w.terms.Has(int(t.a)) {
+			w.at[t.a] = 0
+			w.used = append(w.used, t.a)
+		}
+	}
+	if n > 1 {
+		slices.Sort(w.used)
+	}
+	for i, a := range w.used {
+		w.at[a] = i
+	}
+	return len(w.used)
+}
+
+// release forgets what gather listed.
+func (v *batchConv) release(w *batchWorker) {
+	for _, a := range w.used {
+		w.at[a] = -1
+	}
+}
+
+// result computes n results of a group of channels from the first on.
+func (v *batchConv) result(g *cpe.CoreGroup, w *batchWorker, group, first, n int) error {
+	aAt, bAt, cAt, c := v.operands(&w.batchArrays, group, &w.a, &w.b)
+	rows, cols, deep := v.extents(w.images)
+	w.b.span, w.b.lanes = cols, n*cols
+	for i, a := range w.used {
+		w.a.bases[i] = aAt(int(a))
+	}
+	bases := w.b.bases[:len(w.used)*n]
+	for i := range bases {
+		bases[i] = -1
+	}
+	for r := range n {
+		for _, t := range v.pairs.of(first + r) {
+			if w.terms.Has(int(t.a)) {
+				bases[w.at[t.a]*n+r] = bAt(int(t.b))
+			}
+		}
+	}
+	w.job = gemm.Job{
+		A: &w.a, B: &w.b, C: cpe.Matrix{Data: tiling.From(c, cAt(first)), Ld: cols, Run: cols, Jump: cAt(1) - cAt(0)},
+		M1: rows, N1: n * cols, K1: len(w.used) * deep, Bias: v.bias(group), BiasRows: true,
+	}
+	return w.product.Run(g, &w.job)
+}
+
+// Published reports whether the published implicit kernels take a shape: one group, at least 64 channels forward, and 128 inputs
+// backward, in multiples of 32 and 128 (the guards of the original code, which swCaffe's table II shows as well). With
+// one position at a time they want 128 images of a core group forward, and 64 backward.
+func Published(s shape.Conv, spec *cpe.Spec, d shape.Direction) bool {
+	if s.Group != 1 || s.Out < 64 || s.Out%32 != 0 {
+		return false
+	}
+	batch, least := s.N/spec.CoreGroups, 64
+	if d == shape.Forward {
+		least = 128
+	}
+	if spec.Software.BatchOnly && (batch < least || batch%32 != 0) {
+		return false
+	}
+	if d == shape.Forward {
+		return s.C >= 64 && s.C%32 == 0
+	}
+	return s.C >= 128 && s.C%128 == 0
+}

@@ -1,0 +1,127 @@
+package conv
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/vconv"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+)
+
+// depthwiseWeights is the weight gradient of depthwiseConv: sums over pixels, a vector of channels at each kernel offset. Where channels are few
+// they are partial ones of chunks of the batch, whose number the shape fixes, and are added up in their order.
+type depthwiseWeights struct {
+	conv       *Conv
+	rows, cols tapAxis
+	source     tapBand
+	gradient   pointImages
+	shifts     []int
+	parts      int // of the gradient
+	units      int // rows of a band
+	chunks     int
+	workers    []vconv.TapRows
+}
+
+// depthwiseTasks is the number of blocks of channels, times chunks, that is enough to share.
+const depthwiseTasks = 16
+
+func newDepthwiseWeights(c *Conv) *depthwiseWeights {
+	s, spec := &c.shape, c.machine.Spec()
+	v := &depthwiseWeights{conv: c, workers: make([]vconv.TapRows, spec.CoreGroups)}
+	v.rows, v.cols = tapAxes(s, shape.Forward)
+	var x pointImages
+	x, v.gradient = c.depthwiseImages()
+	v.units = cutBands(&spec, v.rows, v.cols, v.gradient.Cols())
+	v.source = newTapBand(x, v.rows, v.cols, v.units)
+	for _, y := range v.rows.phases[0] {
+		for _, x := range v.cols.phases[0] {
+			v.shifts = append(v.shifts, v.source.shift(y.shift, x.shift))
+		}
+	}
+	v.parts = s.Out / s.C
+	v.chunks = min(s.N, tiling.Blocks(depthwiseTasks, x.blocks()))
+	c.takes(shape.WeightGradient, cpe.Scratch{Common: v.chunks * x.blocks() * v.sums(), Group: v.source.size() + v.results()})
+	return v
+}
+
+// sums is the number of values of a block's gradient, results that of scratch for a band of the results'.
+func (v *depthwiseWeights) sums() int { return v.parts * len(v.shifts) * shape.BlockLanes }
+func (v *depthwiseWeights) results() int {
+	return v.gradient.scratch(1, v.units*v.gradient.Cols())
+}
+
+// partial is where a chunk's sums of a block are.
+func (v *depthwiseWeights) partial(g *cpe.CoreGroup, block, chunk int) []float32 {
+	n := v.sums()
+	return g.Common(v.chunks * v.gradient.blocks() * n)[(block*v.chunks+chunk)*n:][:n]
+}
+
+// stages lists the steps.
+func (v *depthwiseWeights) stages() []stage { return []stage{{v, 0}, {collectTaps{v}, 0}} }
+
+// Name names the direction.
+func (v *depthwiseWeights) Name() string { return "convolution " + shape.WeightGradient.String() }
+
+// RunGroup adds up a core group's share of the blocks' chunks.
+func (v *depthwiseWeights) RunGroup(g *cpe.CoreGroup) error {
+	memory := g.Memory(v.source.size() + v.results())
+	lines, scratch := memory[:v.source.size()], memory[v.source.size():]
+	clear(lines)
+	n := v.conv.shape.N
+	lo, hi := g.Share(v.gradient.blocks() * v.chunks)
+	for i := lo; i < hi; i++ {
+		block, chunk := i/v.chunks, i%v.chunks
+		sums, first := v.partial(g, block, chunk), chunk*n/v.chunks
+		for image := first; image < (chunk+1)*n/v.chunks; image++ {
+			for row := 0; row < v.rows.units; row += v.units {
+				v.add(&v.workers[g.Index()], lines, scratch, sums, image, block, row, image > first || row > 0)
+			}
+		}
+	}
+	return nil
+}
+
+// add adds the products of a band of a block of an image to the sums, or begins them.
+func (v *depthwiseWeights) add(r *vconv.TapRows, lines, scratch, sums []float32, image, block, row int, accumulate bool) {
+	args, y, rows := &v.conv.args, &v.gradient, min(v.units, v.rows.units-row)
+	v.source.fill(lines, args.x, image, block, 0, row*v.rows.step, v.rows.lines(rows))
+	*r = vconv.TapRows{
+		Rows: rows, N: y.Cols(), Step: v.cols.step * shape.BlockLanes,
+		NextX: v.source.shift(v.rows.step, 0), NextY: y.Cols() * shape.BlockLanes,
+	}
+	for part := range v.parts {
+		at := pointSpan{image, 1, (part*v.rows.units + row) * y.Cols(), rows * y.Cols()}
+		y.gather(args.y, at, block, 1, scratch)
+		part := sums[part*len(v.shifts)*shape.BlockLanes:]
+		vconv.TapSums(r, v.shifts, lines, y.at(args.y, at, block, 1, scratch).data, part, accumulate)
+	}
+}
+
+// collectTaps is the stage after: it adds up the chunks and sets the weights' gradient to the sums, or adds them.
+type collectTaps struct{ *depthwiseWeights }
+
+// Name names the stage.
+func (c collectTaps) Name() string { return c.depthwiseWeights.Name() + ", collecting" }
+
+// RunGroup does a core group's share of the blocks.
+func (c collectTaps) RunGroup(g *cpe.CoreGroup) error {
+	taps, args := c.parts*len(c.shifts), &c.conv.args
+	lo, hi := g.Share(c.gradient.blocks())
+	for block := lo; block < hi; block++ {
+		sums := c.partial(g, block, 0)
+		for chunk := 1; chunk < c.chunks; chunk++ {
+			vec.Add(sums, sums, c.partial(g, block, chunk))
+		}
+		for lane := range min(shape.BlockLanes, c.gradient.channels-block*shape.BlockLanes) {
+			dw := args.w[(block*shape.BlockLanes+lane)*taps:][:taps]
+			for tap := range dw {
+				sum := sums[tap*shape.BlockLanes+lane]
+				if args.add {
+					sum += dw[tap]
+				}
+				dw[tap] = sum
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,292 @@
+package conv
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
+	"github.com/swcaffe/swcaffe/cpe/kernel/im2col"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+)
+
+// explicitConv is a convolution as im2col and one product a band of outputs of each image (swCaffe, section IV-B). Core
+// groups share images and bands; the weight gradient deals these to a fixed number of partial sums first; the input gradient
+// takes whole images, since bands overlap in the input.
+type explicitConv struct {
+	conv      *Conv
+	direction shape.Direction
+	geo       *im2col.Geometry
+	direct    bool             // the image is its own column matrix
+	batch     int              // images whose column matrices are made at once; 0: one
+	workers   []explicitWorker // a core group each
+}
+
+// shortSum is the shortest K that swGEMM's search of blocks knows (Software.OnMPE): shorter products go to the vendor's library,
+// which is taken to leave them to the management core.
+const shortSum = 32
+
+// explicitWorker is what a core group needs to itself.
+type explicitWorker struct {
+	product *gemm.Nest
+	job     gemm.Job
+	a, b    gemm.Operand
+	columns []float32
+	filled  bool // the columns hold the matrices of a batch, that of the current image the at-th
+	at      int
+	dw      []float32                   // the sum that a weight gradient goes to
+	add     bool                        // and whether it has begun
+	work    func(unit, group int) error // does one group of channels of a unit
+	unit    func(unit int) error        // does a unit
+	group   *cpe.CoreGroup
+}
+
+func newExplicitConv(c *Conv, d shape.Direction) (*explicitConv, error) {
+	s := &c.shape
+	e := &explicitConv{conv: c, direction: d, geo: im2col.NewGeometry(*s), direct: s.Pointwise()}
+	out, depth, width := s.Out/s.Group, s.Depth(), c.plan.Band*e.geo.Width
+	shape := [...]gemm.Shape{{M: out, N: width, K: depth}, {M: out, N: depth, K: width, TransB: true, Accumulate: true}, {M: depth, N: width, K: out, TransA: true}}[d]
+	products, err := gemm.NewNests(c.machine, shape)
+	if err != nil {
+		return nil, err
+	}
+	e.workers = make([]explicitWorker, len(products))
+	for i, p := range products {
+		e.workers[i].product = p
+		e.bind(&e.workers[i])
+	}
+	if !e.direct {
+		e.geo.LineUsers()
+		e.together(c.machine)
+		c.takes(d, cpe.Scratch{Group: max(1, e.batch) * depth * width})
+	}
+	return e, nil
+}
+
+// together decides how many images' column matrices are made at once: those of a core group if the software does so and a line of
+// all of them fits LDM, padded and as it is put.
+func (e *explicitConv) together(m *cpe.Machine) {
+	spec, s := m.Spec(), &e.conv.shape
+	e.geo.Software = spec.Software
+	if !spec.Software.Batched || e.direction == shape.InputGradient {
+		return
+	}
+	last := len(s.In) - 1
+	images := tiling.Blocks(s.N, spec.CoreGroups)
+	if 4*images*(s.In[last]+2*s.Pad[last]+e.geo.Width) <= spec.LDMBytes {
+		e.batch = images
+	}
+}
+
+// algorithm names how column matrices are made.
+func (e *explicitConv) algorithm() shape.Algorithm {
+	switch {
+	case e.direct:
+		return ExplicitPointwise
+	case e.batch > 0:
+		return ExplicitBatched
+	}
+	return ExplicitGemm
+}
+
+// Name returns "convolution" and the direction.
+func (e *explicitConv) Name() string { return "convolution " + e.direction.String() }
+
+// RunGroup does a core group's share.
+func (e *explicitConv) RunGroup(g *cpe.CoreGroup) error {
+	w, plan := &e.workers[g.Index()], &e.conv.plan
+	w.group = g
+	if !e.direct {
+		w.columns = g.Memory(max(1, e.batch) * e.matrixSize())
+	}
+	switch e.direction {
+	case shape.WeightGradient:
+		lo, hi := g.Share(plan.Chunks)
+		for chunk := lo; chunk < hi; chunk++ {
+			if err := e.chunk(g, w, chunk); err != nil {
+				return err
+			}
+		}
+		return nil
+	case shape.InputGradient:
+		lo, hi := g.Share(e.conv.shape.N)
+		return g.Repeat(lo, hi, w.unit)
+	}
+	lo, hi := g.Share(e.conv.shape.N * plan.bands())
+	w.add = true
+	return e.units(g, w, lo, hi)
+}
+
+// units does the units lo <= i < hi, which are alike if they are whole images.
+func (e *explicitConv) units(g *cpe.CoreGroup, w *explicitWorker, lo, hi int) error {
+	switch {
+	case e.batch > 0:
+		return e.batched(g, w, lo, hi)
+	case !w.add && lo < hi:
+		if err := w.unit(lo); err != nil {
+			return err
+		}
+		lo, w.add = lo+1, true
+	}
+	if e.conv.plan.bands() == 1 {
+		return g.Repeat(lo, hi, w.unit)
+	}
+	for unit := lo; unit < hi; unit++ {
+		if err := w.unit(unit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// batched does the images lo <= i < hi, whose column matrices are made first.
+func (e *explicitConv) batched(g *cpe.CoreGroup, w *explicitWorker, lo, hi int) error {
+	if lo >= hi {
+		return nil
+	}
+	s, add := &e.conv.shape, w.add
+	defer func() { w.filled, w.at = false, 0 }()
+	for group := range s.Group {
+		b := e.band(lo, group)
+		b.Images, b.Apart, b.Matrix = hi-lo, s.C*e.geo.Plane, e.matrixSize()
+		w.filled = false
+		if err := e.fill(g, w, &b); err != nil {
+			return err
+		}
+		w.filled, w.at, w.add = true, 0, add
+		first := lo
+		if !add {
+			if err := w.work(lo, group); err != nil {
+				return err
+			}
+			first, w.add = lo+1, true
+		}
+		err := g.Repeat(first, hi, func(i int) error {
+			w.at = i - lo
+			return w.work(i, group)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bind makes the functions that do one image on a worker, once, so that running allocates nothing.
+func (e *explicitConv) bind(w *explicitWorker) {
+	work := [...]func(*cpe.CoreGroup, *explicitWorker, int, int) error{e.forward, e.weightGradient, e.inputGradient}[e.direction]
+	w.work = func(unit, group int) error { return work(w.group, w, unit, group) }
+	w.unit = func(unit int) error {
+		for group := range e.conv.shape.Group {
+			if err := w.work(unit, group); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// band returns a band's place: unit counts bands of images.
+func (e *explicitConv) band(unit, group int) im2col.Band {
+	s, p, g := &e.conv.shape, &e.conv.plan, e.geo
+	image := unit / p.bands()
+	b := im2col.Band{Row: unit % p.bands() * p.Band}
+	b.Rows = min(p.Band, p.Rows-b.Row)
+	b.X = tiling.From(e.conv.args.x, (image*s.C+group*g.Channels)*g.Plane)
+	b.Y = tiling.From(e.conv.args.y, (image*s.Out+group*(s.Out/s.Group))*g.Positions()+b.Row*g.Width)
+	return b
+}
+
+// results is the band's part of the outputs.
+func (e *explicitConv) results(b *im2col.Band) cpe.Matrix { return cpe.Plain(b.Y, e.geo.Positions()) }
+
+// matrix returns the band's column matrix, to be read or written: the worker's buffer, or the image itself.
+func (e *explicitConv) matrix(w *explicitWorker, b *im2col.Band) cpe.Matrix {
+	if e.direct {
+		return cpe.Plain(tiling.From(b.X, b.Row*e.geo.Width), e.geo.Plane)
+	}
+	return cpe.Plain(tiling.From(w.columns, w.at*e.matrixSize()), b.Width(e.geo))
+}
+
+// matrixSize is the number of values of a column matrix.
+func (e *explicitConv) matrixSize() int {
+	return e.conv.shape.Depth() * e.conv.plan.Band * e.geo.Width
+}
+
+// fill writes the column matrix of a band where one is needed.
+func (e *explicitConv) fill(g *cpe.CoreGroup, w *explicitWorker, b *im2col.Band) error {
+	if e.direct || w.filled {
+		return nil
+	}
+	return e.geo.Spread(g, w.columns, b)
+}
+
+func (e *explicitConv) weights(group int) cpe.Matrix {
+	s := &e.conv.shape
+	return cpe.Plain(tiling.From(e.conv.args.w, group*s.Out/s.Group*s.Depth()), s.Depth())
+}
+
+func (e *explicitConv) forward(g *cpe.CoreGroup, w *explicitWorker, unit, group int) error {
+	s := &e.conv.shape
+	out := s.Out / s.Group
+	b := e.band(unit, group)
+	if err := e.fill(g, w, &b); err != nil {
+		return err
+	}
+	w.a.Set(e.weights(group), false)
+	w.b.Set(e.matrix(w, &b), false)
+	w.job = gemm.Job{A: &w.a, B: &w.b, C: e.results(&b), M1: out, N1: b.Width(e.geo), K1: s.Depth(), BiasRows: true}
+	if e.conv.args.bias != nil {
+		w.job.Bias = e.conv.args.bias[group*out:]
+	}
+	if e.geo.Software.OnMPE && s.Depth() < shortSum {
+		n := b.Width(e.geo)
+		return g.LeaveToMPE(2*float64(out*n*s.Depth()), 4*float64(s.Depth()*n+out*n), func() error { return w.product.Run(g, &w.job) })
+	}
+	return w.product.Run(g, &w.job)
+}
+
+// chunk computes one partial sum over its units in order.
+func (e *explicitConv) chunk(g *cpe.CoreGroup, w *explicitWorker, chunk int) error {
+	plan := &e.conv.plan
+	units := e.conv.shape.N * plan.bands()
+	w.dw, w.add = e.conv.args.w, true
+	if e.conv.partials != nil {
+		w.dw, w.add = e.conv.partials[chunk], false
+	}
+	return e.units(g, w, chunk*units/plan.Chunks, (chunk+1)*units/plan.Chunks)
+}
+
+func (e *explicitConv) weightGradient(g *cpe.CoreGroup, w *explicitWorker, unit, group int) error {
+	s := &e.conv.shape
+	out := s.Out / s.Group
+	b := e.band(unit, group)
+	if err := e.fill(g, w, &b); err != nil {
+		return err
+	}
+	w.a.Set(e.results(&b), false)
+	w.b.Set(e.matrix(w, &b), true)
+	w.job = gemm.Job{
+		A: &w.a, B: &w.b, C: cpe.Plain(tiling.From(w.dw, group*out*s.Depth()), s.Depth()),
+		M1: out, N1: s.Depth(), K1: b.Width(e.geo), Accumulate: w.add,
+	}
+	return w.product.Run(g, &w.job)
+}
+
+func (e *explicitConv) inputGradient(g *cpe.CoreGroup, w *explicitWorker, image, group int) error {
+	s, bands := &e.conv.shape, e.conv.plan.bands()
+	for k := range bands {
+		b := e.band(image*bands+k, group)
+		w.a.Set(e.weights(group), true)
+		w.b.Set(e.results(&b), false)
+		w.job = gemm.Job{A: &w.a, B: &w.b, C: e.matrix(w, &b), M1: s.Depth(), N1: b.Width(e.geo), K1: s.Out / s.Group}
+		if err := w.product.Run(g, &w.job); err != nil {
+			return err
+		}
+		if e.direct {
+			continue
+		}
+		if err := e.geo.Fold(g, w.columns, &b, k == 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,195 @@
+package conv
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
+	"github.com/swcaffe/swcaffe/cpe/kernel/im2col"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+)
+
+// implicitConv is a convolution as one product over the whole batch, one of its operands being a view of images: no column
+// matrix is written. With P positions of an output image:
+//
+//	forward          Y (Out x N*P)      = W (Out x Depth) * columns(X) (Depth x N*P)
+//	weight gradient  dW (Out x Depth)   = dY (Out x N*P) * columns(X)' (N*P x Depth)
+//	input gradient   dX (C x N*In)      = flipped(W) (C x Out*K) * columns(dY) (Out*K x N*In), strides being 1
+//
+// (swCaffe, section IV-B; here the view may have any shape.) Core groups share rows or columns of the result, or, where
+// the weights are few, fixed chunks of the positions that are then added up.
+type implicitConv struct {
+	conv      *Conv
+	direction shape.Direction
+	shape     gemm.Shape // of one group of channels
+	split     gemm.Split
+	workers   []implicitWorker // a core group each
+}
+
+// implicitWorker is what a core group needs to itself.
+type implicitWorker struct {
+	product *gemm.Nest
+	job     gemm.Job
+	a, b    gemm.Operand
+	flipped flipped
+	image   *im2col.View
+}
+
+func newImplicitConv(c *Conv, d shape.Direction) (*implicitConv, error) {
+	s := &c.shape
+	out, in, positions := s.Out/s.Group, s.C/s.Group, s.N*tiling.Size(s.OutSize())
+	v := &implicitConv{conv: c, direction: d}
+	switch d {
+	case shape.Forward:
+		v.shape = gemm.Shape{M: out, N: positions, K: s.Depth()}
+	case shape.WeightGradient:
+		v.shape = gemm.Shape{M: out, N: s.Depth(), K: tiling.Blocks(positions, c.plan.Chunks)}
+	case shape.InputGradient:
+		v.shape = gemm.Shape{M: in, N: s.N * tiling.Size(s.In), K: out * tiling.Size(s.Kernel)}
+	}
+	var geo *im2col.Geometry
+	if !s.Pointwise() {
+		if geo = im2col.NewGeometry(*s); d == shape.InputGradient {
+			geo = im2col.NewGeometry(s.Mirrored())
+		}
+	}
+	spec := c.machine.Spec()
+	products, err := gemm.NewNests(c.machine, v.shape)
+	if err != nil {
+		return nil, err
+	}
+	plan := &products[0].Plan
+	v.workers = make([]implicitWorker, spec.CoreGroups)
+	for i, p := range products {
+		v.workers[i].product = p
+		if geo != nil {
+			v.workers[i].image = im2col.NewView(geo, s.Group*geo.Channels*geo.Plane, d == shape.WeightGradient, plan.NR, plan.BK)
+		}
+	}
+	v.split = gemm.NewSplit(&spec, *plan, v.shape)
+	return v, nil
+}
+
+// Name returns "convolution" and the direction.
+func (v *implicitConv) Name() string { return "convolution " + v.direction.String() }
+
+func (v *implicitConv) groups() int {
+	if v.direction == shape.WeightGradient && v.conv.plan.Chunks > 1 {
+		return 0
+	}
+	return v.split.Groups
+}
+
+// RunGroup computes a core group's share for every group of channels.
+func (v *implicitConv) RunGroup(g *cpe.CoreGroup) error {
+	w := &v.workers[g.Index()]
+	for group := range v.conv.shape.Group {
+		switch v.direction {
+		case shape.Forward:
+			v.forward(w, group)
+		case shape.InputGradient:
+			v.inputGradient(w, group)
+		case shape.WeightGradient:
+			if v.conv.partials != nil {
+				if err := v.chunks(g, w, group); err != nil {
+					return err
+				}
+				continue
+			}
+			v.weightGradient(w, group, v.conv.args.w)
+		}
+		v.split.Share(g, &w.job)
+		if err := w.product.Run(g, &w.job); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// images is a group's channels of the images x, or of their gradients, as a matrix of channels x (images x positions).
+func (v *implicitConv) images(group int) cpe.Matrix {
+	s := &v.conv.shape
+	return batch(v.conv.args.x, group, s.C, s.C/s.Group, tiling.Size(s.In))
+}
+
+// results is the same of the outputs y.
+func (v *implicitConv) results(group int) cpe.Matrix {
+	s := &v.conv.shape
+	return batch(v.conv.args.y, group, s.Out, s.Out/s.Group, v.positions())
+}
+
+func (v *implicitConv) positions() int {
+	s := &v.conv.shape
+	if v.direction == shape.InputGradient {
+		return tiling.Size(s.OutSize())
+	}
+	if geo := v.workers[0].image; geo != nil {
+		return geo.Positions()
+	}
+	return tiling.Size(s.In)
+}
+
+// batch is the matrix of one group of channels: rows a plane apart, an image's columns side by side.
+func batch(data []float32, group, channels, each, plane int) cpe.Matrix {
+	return cpe.Matrix{Data: tiling.From(data, group*each*plane), Ld: plane, Run: plane, Jump: channels * plane}
+}
+
+// columns is the view of the column matrix of a matrix of images.
+func (w *implicitWorker) columns(m cpe.Matrix, trans bool) cpe.View {
+	if w.image == nil {
+		w.b.Set(m, trans)
+		return &w.b
+	}
+	w.image.X = m.Data
+	return w.image
+}
+
+func (v *implicitConv) forward(w *implicitWorker, group int) {
+	c := v.conv
+	out := v.shape.M
+	w.a.Set(cpe.Plain(tiling.From(c.args.w, group*out*v.shape.K), v.shape.K), false)
+	w.job = gemm.Job{
+		A: &w.a, B: w.columns(v.images(group), false), C: v.results(group),
+		M1: out, N1: v.shape.N, K1: v.shape.K, BiasRows: true,
+	}
+	if c.args.bias != nil {
+		w.job.Bias = c.args.bias[group*out:]
+	}
+}
+
+func (v *implicitConv) inputGradient(w *implicitWorker, group int) {
+	c := v.conv
+	space := tiling.Size(c.shape.Kernel)
+	weights := tiling.From(c.args.w, group*c.shape.Out/c.shape.Group*c.shape.Depth())
+	w.job = gemm.Job{B: w.columns(v.results(group), false), C: v.images(group), M1: v.shape.M, N1: v.shape.N, K1: v.shape.K, Accumulate: c.args.add}
+	if space == 1 {
+		w.a.Set(cpe.Plain(weights, v.shape.M), true)
+		w.job.A = &w.a
+		return
+	}
+	w.flipped.set(weights, v.shape.M, space)
+	w.job.A = &w.flipped
+}
+
+// weightGradient sums over all positions into dw.
+func (v *implicitConv) weightGradient(w *implicitWorker, group int, dw []float32) {
+	n := v.shape.N
+	w.a.Set(v.results(group), false)
+	w.job = gemm.Job{
+		A: &w.a, B: w.columns(v.images(group), true), C: cpe.Plain(tiling.From(dw, group*v.shape.M*n), n),
+		M1: v.shape.M, N1: n, K1: v.conv.shape.N * v.positions(), Accumulate: true,
+	}
+}
+
+// chunks computes a core group's share of the partial sums.
+func (v *implicitConv) chunks(g *cpe.CoreGroup, w *implicitWorker, group int) error {
+	n, all := len(v.conv.partials), v.conv.shape.N*v.positions()
+	lo, hi := g.Share(n)
+	for chunk := lo; chunk < hi; chunk++ {
+		v.weightGradient(w, group, v.conv.partials[chunk])
+		w.job.Accumulate, w.job.K0, w.job.K1 = false, chunk*all/n, (chunk+1)*all/n
+		if err := w.product.Run(g, &w.job); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,286 @@
+package conv
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/im2col"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/pages"
+)
+
+// batchLayout is what the implicit convolutions of a modelled machine have in common: images lie as (row, column, channel,
+// image) and weights as (kernel row, kernel column, output, input), so that every position is a matrix of channels x images.
+// Each core group takes its share of the images (swCaffe, algorithm 1), or all images and its share of the rows (Fang et al. 2017).
+// Arrays are brought to that layout and back by tensor transforms.
+type batchLayout struct {
+	conv      *Conv
+	direction shape.Direction
+	geo       *im2col.Geometry
+	pairs     tapLists // by result: outputs forward, inputs for their gradient, kernel offsets for the weights'
+	turned    bool     // images for the weights' gradient lie as (row, column, image, channel)
+	rows      bool     // core groups share rows of results, for the weights' gradient of outputs, and see all images
+}
+
+// batchArrays are a core group's arrays in the kernel's layout.
+type batchArrays struct {
+	x, y, w []float32
+	images  int
+	first   int // of the images
+}
+
+func newBatchLayout(c *Conv, d shape.Direction) batchLayout {
+	v := batchLayout{conv: c, direction: d, geo: im2col.NewGeometry(c.shape)}
+	if v.pairs = c.found.pairs[d]; v.pairs.starts == nil {
+		v.pair()
+		c.found.pairs[d] = v.pairs
+	}
+	return v
+}
+
+// reserve makes room for the arrays.
+func (v *batchLayout) reserve() {
+	nx, ny, nw := v.sizes(v.most())
+	if v.rows {
+		v.conv.takes(v.direction, cpe.Scratch{Common: nx + ny + nw, Group: nw})
+		return
+	}
+	v.conv.takes(v.direction, cpe.Scratch{Group: nx + ny + nw})
+}
+
+// most is the number of images of the core group that has most.
+func (v *batchLayout) most() int {
+	if v.rows {
+		return v.conv.shape.N
+	}
+	spec := v.conv.machine.Spec()
+	return tiling.Blocks(v.conv.shape.N, spec.CoreGroups)
+}
+
+// rowLength is the number of results of a row.
+func (v *batchLayout) rowLength() int {
+	return [...]int{v.geo.Width, v.geo.Last, v.geo.Line}[v.direction]
+}
+
+// sizes are those of the arrays of some images, and of the weights.
+func (v *batchLayout) sizes(images int) (x, y, w int) {
+	s := &v.conv.shape
+	return images * s.C * v.geo.Plane, images * s.Out * v.geo.Positions(), s.Out * s.Depth()
+}
+
+// pair finds the terms of every result.
+func (v *batchLayout) pair() {
+	g := v.geo
+	results := [...]int{g.Positions(), g.Space(), g.Plane}[v.direction]
+	v.pairs.starts = pages.Make[int32](results + 2)
+	v.eachTap(func(result int, _ tap) { v.pairs.starts[result+2]++ })
+	for i := range results + 1 {
+		v.pairs.starts[i+1] += v.pairs.starts[i]
+	}
+	v.pairs.taps = make([]tap, v.pairs.starts[results+1])
+	v.eachTap(func(result int, t tap) {
+		at := &v.pairs.starts[result+1]
+		v.pairs.taps[*at] = t
+		*at++
+	})
+}
+
+// eachTap visits the terms of all results: for each result in ascending order of their second matrices.
+func (v *batchLayout) eachTap(visit func(result int, t tap)) {
+	g := v.geo
+	for row := range g.Rows {
+		for outer := range g.Outer {
+			line := int(g.Lines[row*g.Outer+outer])
+			if line < 0 {
+				continue
+			}
+			for i := range g.Last {
+				last := i
+				if v.direction == shape.InputGradient {
+					last = g.Last - 1 - i // positions ascend as offsets descend
+				}
+				k, q := outer*g.Last+last, line*g.Line+g.Shift[last]
+				for x := g.Lo[last]; x < g.Hi[last]; x++ {
+					v.visit(visit, row*g.Width+x, k, q+x*g.Stride)
+				}
+			}
+		}
+	}
+}
+
+// visit visits the term of position p of the outputs, offset k and position q of the image.
+func (v *batchLayout) visit(visit func(result int, t tap), p, k, q int) {
+	switch v.direction {
+	case shape.Forward:
+		visit(p, tap{int32(k), int32(q)})
+	case shape.WeightGradient:
+		visit(k, tap{int32(p), int32(q)})
+	case shape.InputGradient:
+		visit(q, tap{int32(k), int32(p)})
+	}
+}
+
+// Name returns "convolution" and the direction.
+func (v *batchLayout) Name() string { return "convolution " + v.direction.String() }
+
+func (v *batchLayout) groups() int {
+	if v.direction == shape.WeightGradient {
+		return v.conv.plan.Chunks
+	}
+	return 0
+}
+
+// open takes a core group's images and brings what the direction reads to the layout; there may be none.
+func (v *batchLayout) open(g *cpe.CoreGroup, w *batchArrays) error {
+	lo, hi := g.Share(v.conv.shape.N)
+	w.first, w.images = lo, hi-lo
+	if w.images == 0 {
+		return nil
+	}
+	nx, ny, nw := v.sizes(w.images)
+	memory := g.Memory(nx + ny + nw)
+	w.x, w.y, w.w = part(memory, 0, nx), part(memory, nx, ny), part(memory, nx+ny, nw)
+	return v.enter(g, w)
+}
+
+// see takes the arrays of all images, where core groups share rows; each has sums of its own for the weights' gradient.
+func (v *batchLayout) see(g *cpe.CoreGroup, w *batchArrays) {
+	w.first, w.images = 0, v.conv.shape.N
+	nx, ny, nw := v.sizes(w.images)
+	memory := g.Common(nx + ny + nw)
+	w.x, w.y, w.w = part(memory, 0, nx), part(memory, nx, ny), part(memory, nx+ny, nw)
+	if v.direction == shape.WeightGradient {
+		w.w = g.Memory(nw)
+	}
+}
+
+// turn brings an array to the layout or back, or, of one that all core groups see, a group's share.
+func (v *batchLayout) turn(g *cpe.CoreGroup, t stream.Transform, dst, src []float32) error {
+	if v.rows {
+		lo, hi := g.Share(t.Outer)
+		t.Outer, dst, src = hi-lo, tiling.From(dst, lo*t.DstOuter), tiling.From(src, lo*t.SrcOuter)
+	}
+	return t.Run(g, dst, src)
+}
+
+// part is n values of an array from at on; of none, none.
+func part(data []float32, at, n int) []float32 {
+	if data == nil {
+		return nil
+	}
+	return data[at : at+n]
+}
+
+// inward turns a worker's images of planes of some channels to the kernel's layout, outward back.
+func inward(images, channels, plane int) stream.Transform {
+	return stream.Transform{Outer: channels, Rows: images, Cols: plane, SrcOuter: plane, SrcRow: channels * plane, DstOuter: images, DstRow: channels * images}
+}
+
+func outward(images, channels, plane int) stream.Transform {
+	return stream.Transform{Outer: channels, Rows: plane, Cols: images, SrcOuter: images, SrcRow: channels * images, DstOuter: plane, DstRow: channels * plane}
+}
+
+// enter brings what the direction reads to the kernel's layout.
+func (v *batchLayout) enter(g *cpe.CoreGroup, w *batchArrays) error {
+	s, args := &v.conv.shape, &v.conv.args
+	in, space, positions := s.C/s.Group, v.geo.Space(), v.geo.Positions()
+	if v.direction != shape.InputGradient {
+		t := inward(w.images, s.C, v.geo.Plane)
+		if v.turned {
+			t = stream.Transform{Outer: w.images, Rows: s.C, Cols: v.geo.Plane, SrcOuter: s.C * v.geo.Plane, SrcRow: v.geo.Plane, DstOuter: s.C, DstRow: w.images * s.C}
+		}
+		if err := v.turn(g, t, w.x, tiling.From(args.x, w.first*s.C*v.geo.Plane)); err != nil {
+			return err
+		}
+	}
+	if v.direction != shape.Forward {
+		t := inward(w.images, s.Out, positions)
+		if err := v.turn(g, t, w.y, tiling.From(args.y, w.first*s.Out*positions)); err != nil {
+			return err
+		}
+	}
+	if v.direction == shape.WeightGradient {
+		return nil
+	}
+	t := stream.Transform{Outer: s.Out, Rows: in, Cols: space, SrcOuter: in * space, SrcRow: space, DstOuter: in, DstRow: s.Out * in}
+	return v.turn(g, t, w.w, args.w)
+}
+
+// leave brings the result back.
+func (v *batchLayout) leave(g *cpe.CoreGroup, w *batchArrays) error {
+	s, args := &v.conv.shape, &v.conv.args
+	switch v.direction {
+	case shape.Forward:
+		t := outward(w.images, s.Out, v.geo.Positions())
+		return v.turn(g, t, tiling.From(args.y, w.first*s.Out*v.geo.Positions()), w.y)
+	case shape.InputGradient:
+		t := outward(w.images, s.C, v.geo.Plane)
+		return v.turn(g, t, tiling.From(args.x, w.first*s.C*v.geo.Plane), w.x)
+	}
+	in, space := s.C/s.Group, v.geo.Space()
+	t := stream.Transform{Outer: s.Out, Rows: space, Cols: in, SrcOuter: in, SrcRow: s.Out * in, DstOuter: in * space, DstRow: space, Add: true}
+	dw := args.w
+	if v.conv.partials != nil {
+		dw, t.Add = v.conv.partials[g.Index()], false
+	}
+	return t.Run(g, dw, w.w)
+}
+
+// places says where, in the arrays of the layout, the matrices of a group of channels start: of an image's position, of an
+// output's, of a kernel offset.
+func (v *batchLayout) places(w *batchArrays, group int) (x, y, k func(int) int) {
+	s := &v.conv.shape
+	in, out, images := s.C/s.Group, s.Out/s.Group, w.images
+	x = func(q int) int { return (q*s.C + group*in) * images }
+	if v.turned {
+		x = func(q int) int { return q*s.C*images + group*in }
+	}
+	y = func(p int) int { return (p*s.Out + group*out) * images }
+	k = func(o int) int { return (o*s.Out + group*out) * in }
+	return x, y, k
+}
+
+// extents are those of the matrices of a result, M x N, and of the depth of one term, for some images.
+func (v *batchLayout) extents(images int) (m, n, deep int) {
+	s := &v.conv.shape
+	in, out := s.C/s.Group, s.Out/s.Group
+	switch v.direction {
+	case shape.Forward:
+		return out, images, in
+	case shape.InputGradient:
+		return in, images, out
+	}
+	return out, in, images
+}
+
+// operands sets both operands of the products to a group of channels, and returns where the matrices of a term start and where
+// those of a result do.
+func (v *batchLayout) operands(w *batchArrays, group int, a, b *taps) (aAt, bAt, cAt func(int) int, c []float32) {
+	s := &v.conv.shape
+	in, out, images := s.C/s.Group, s.Out/s.Group, w.images
+	x, y, k := v.places(w, group)
+	switch v.direction {
+	case shape.Forward:
+		*a = taps{data: w.w, bases: a.bases, per: in, lanes: out, lane: in, deep: 1, byRows: true}
+		*b = taps{data: w.x, bases: b.bases, per: in, lanes: images, lane: 1, deep: images}
+		return k, x, y, w.y
+	case shape.InputGradient:
+		*a = taps{data: w.w, bases: a.bases, per: out, lanes: in, lane: 1, deep: in, byRows: true}
+		*b = taps{data: w.y, bases: b.bases, per: out, lanes: images, lane: 1, deep: images}
+		return k, y, x, w.x
+	}
+	*a = taps{data: w.y, bases: a.bases, per: images, lanes: out, lane: images, deep: 1, byRows: true}
+	*b = taps{data: w.x, bases: b.bases, per: images, lanes: in, lane: images, deep: 1}
+	if v.turned {
+		b.lane, b.deep = 1, s.C
+	}
+	return y, x, k, w.w
+}
+
+// bias is that of a group of channels forward, nil if there is none.
+func (v *batchLayout) bias(group int) []float32 {
+	if all := v.conv.args.bias; all != nil && v.direction == shape.Forward {
+		return all[group*v.conv.shape.Out/v.conv.shape.Group:]
+	}
+	return nil
+}

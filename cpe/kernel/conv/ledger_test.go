@@ -1,0 +1,84 @@
+package conv
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+)
+
+func TestConvCostOnly(t *testing.T) {
+	shapes := convShapes
+	if testing.Short() {
+		shapes = fewConvShapes
+	}
+	for _, s := range append(slices.Clone(shapes), conv2(70, 3, 5, 1, 7, 7, 3, 3, 1, 1, 1), conv2(3, 4, 9, 1, 13, 70, 5, 5, 1, 2, 1)) {
+		for _, st := range []shape.Strategy{shape.Auto, shape.Explicit, shape.Implicit, shape.Winograd2, shape.Winograd4, shape.Winograd5} {
+			if st.IsWinograd() && !winogradable(&s, st) {
+				continue
+			}
+			kerneltest.ChargesTheSame(t, st.String()+" "+s.String(), func(m *cpe.Machine) error {
+				c, err := New(m, s, st)
+				if err != nil {
+					return err
+				}
+				x, w, y := kerneltest.Array(m, 64000), kerneltest.Array(m, 64000), kerneltest.Array(m, 64000)
+				if err := c.Forward(x, w, nil, y); err != nil {
+					return err
+				}
+				if err := c.WeightGrad(x, y, w); err != nil {
+					return err
+				}
+				return c.InputGrad(y, w, x)
+			})
+		}
+	}
+}
+
+// TestPublishedConvCostOnly: so it is with the kernels of the original.
+func TestPublishedConvCostOnly(t *testing.T) {
+	for _, software := range []string{"swcaffe-2018", "swcaffe-2019"} {
+		spec := kerneltest.Published(t, software)
+		for _, s := range append(slices.Clone(fewConvShapes), conv2(40, 130, 64, 1, 3, 5, 3, 3, 1, 1, 1)) {
+			for _, st := range []shape.Strategy{shape.Auto, shape.Explicit, shape.Implicit} {
+				kerneltest.ChargesTheSameOn(t, spec, software+" "+st.String()+" "+s.String(), func(m *cpe.Machine) error {
+					c, err := New(m, s, st)
+					if err != nil {
+						return err
+					}
+					x, w, y := kerneltest.Array(m, 140000), kerneltest.Array(m, 80000), kerneltest.Array(m, 140000)
+					if err := c.Forward(x, w, nil, y); err != nil {
+						return err
+					}
+					if err := c.WeightGrad(x, y, w); err != nil {
+						return err
+					}
+					return c.InputGrad(y, w, x)
+				})
+			}
+		}
+	}
+}
+
+// TestLedgersAreRepeatable: the same program charges the same again.
+func TestLedgersAreRepeatable(t *testing.T) {
+	m := kerneltest.Machine(t, "sw26010", true)
+	c, err := New(m, conv2(5, 16, 24, 2, 15, 17, 3, 3, 2, 1, 1), shape.Auto)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first cpe.Ledger
+	for i := range 3 {
+		m.ResetLedger()
+		if err := c.Forward(nil, nil, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			first = m.Ledger()
+		} else if l := m.Ledger(); l != first {
+			t.Errorf("run %d: %+v, run 0: %+v", i, l, first)
+		}
+	}
+}

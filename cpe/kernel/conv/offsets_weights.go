@@ -1,0 +1,227 @@
+package conv
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/vconv"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+)
+
+// offsetWeights is the weight gradient that belongs to offsetConv:
+//
+//	dW' (C*offsets x Out) += X'ᵀ (C*offsets x pixels) * dY' (pixels x Out)
+//
+// Images are read as there, the offsets of a line of the kernel being neighbours. Tiles are those of some lines times two blocks of outputs;
+// both operands are read where they lie, results' gradients being turned to blocks of channels before if they lie by planes.
+//
+// One more row of sums is the gradient of the biases, the product with an image of ones, if it is asked for. Core groups share a fixed
+// number of partial sums, or, where kernel offsets are more than pixels, tiles.
+type offsetWeights struct {
+	conv      *Conv
+	padded    paddedBand
+	y         pointImages
+	rows      int // of a band
+	bands     int // of an image
+	tiles     []offsetTile
+	depth     int       // offsets of all channels
+	one       []float32 // an image that is read with steps of 0, at one shift
+	unshifted []int
+	chunks    int
+	byTiles   bool
+	pooled    *pooledGrads // makes the results' gradient, if it is nowhere in memory
+	workers   []offsetSumWorker
+}
+
+// offsetSumWorker is what a core group needs to itself: where the results' gradient of the band that is added lies, and that of the next.
+type offsetSumWorker struct {
+	rows      vconv.OffsetRows
+	ones      vconv.OffsetRows
+	now, next pointBlocks
+}
+
+// offsetTile are the kernel offsets of a tile: width of each line, in a band from those places on, the first being number k of all.
+type offsetTile struct {
+	k, width int
+	lines    []int
+}
+
+const (
+	// offsetSums is how many pixels should be added up before sums go to memory.
+	offsetSums = 256
+	// offsetChunks is the number of partial sums.
+	offsetChunks = 8
+)
+
+func newOffsetWeights(c *Conv) *offsetWeights {
+	s, spec := &c.shape, c.machine.Spec()
+	v := &offsetWeights{conv: c, depth: s.Depth(), one: []float32{1}, unshifted: []int{0}, workers: make([]offsetSumWorker, spec.CoreGroups)}
+	v.y = newPointImages(s.Out, c.blocked[1], s.OutSize(), tiling.Ones(len(s.In)))
+	v.rows = tiling.Even(v.y.Rows(), max(1, offsetSums/v.y.Cols()), 1)
+	v.bands = tiling.Blocks(v.y.Rows(), v.rows)
+	v.padded = newPaddedBand(*s, v.rows)
+	v.cutTiles()
+	v.chunks = min(offsetChunks, s.N*v.bands)
+	if v.byTiles = s.N*v.y.Pixels() < v.depth; v.byTiles {
+		v.chunks = 1
+	}
+	c.takes(shape.WeightGradient, cpe.Scratch{Common: v.sums(), Group: v.memory()})
+	return v
+}
+
+// cutTiles cuts the kernel's lines, all channels' one below another, into tiles: several whole lines, or evenly cut parts of one.
+func (v *offsetWeights) cutTiles() {
+	most, manyLines := vconv.OffsetSumSize()
+	width, shifts := v.padded.kw, v.padded.shifts()
+	parts, lines := tiling.Blocks(width, most), len(shifts)/width
+	together := tiling.Even(lines, max(1, min(manyLines, most/width)), 1)
+	for line := 0; line < lines; line += together {
+		for part := range parts {
+			first, last := part*width/parts, (part+1)*width/parts
+			t := offsetTile{k: line*width + first, width: last - first}
+			for i := line; i < min(line+together, lines); i++ {
+				t.lines = append(t.lines, shifts[i*width+first])
+			}
+			v.tiles = append(v.tiles, t)
+		}
+	}
+}
+
+// panels is the number of panels of sums, values how many of them one has, sums how many there are: by chunk, panel, offset, that of the
+// biases being one more.
+func (v *offsetWeights) panels() int { return tiling.Blocks(v.y.channels, panel) }
+func (v *offsetWeights) values() int { return (v.depth + 1) * panel }
+func (v *offsetWeights) sums() int   { return v.chunks * v.panels() * v.values() }
+
+// results is the number of values of a core group's scratch that a band of the results' gradient takes.
+func (v *offsetWeights) results() int {
+	if v.pooled != nil {
+		return v.pooled.size()
+	}
+	return v.y.scratch(v.y.blocks(), v.rows*v.y.Cols())
+}
+
+// memory is the number of values of a core group's own memory: a band of both, or what is left of a panel of sums.
+func (v *offsetWeights) memory() int { return max(v.padded.size()+v.results(), panel*v.depth) }
+
+// stages lists the steps.
+func (v *offsetWeights) stages() []stage { return []stage{{v, 0}, {collectOffsets{v}, 0}} }
+
+// Name names the direction.
+func (v *offsetWeights) Name() string { return "convolution " + shape.WeightGradient.String() }
+
+// RunGroup adds up a core group's share of the chunks or tiles.
+func (v *offsetWeights) RunGroup(g *cpe.CoreGroup) error {
+	memory := g.Memory(v.padded.size() + v.results())
+	images, scratch := memory[:v.padded.size()], memory[v.padded.size():]
+	clear(images)
+	if v.byTiles {
+		lo, hi := g.Share(len(v.tiles))
+		if lo < hi {
+			v.chunk(g, images, scratch, 0, lo, hi)
+		}
+		return nil
+	}
+	lo, hi := g.Share(v.chunks)
+	for chunk := lo; chunk < hi; chunk++ {
+		v.chunk(g, images, scratch, chunk, 0, len(v.tiles))
+	}
+	return nil
+}
+
+// chunk adds up a chunk for tiles [lo, hi); images and scratch are for a band of both.
+func (v *offsetWeights) chunk(g *cpe.CoreGroup, images, scratch []float32, chunk, lo, hi int) {
+	w, args, width, units := &v.workers[g.Index()], &v.conv.args, v.y.Cols(), v.conv.shape.N*v.bands
+	sums := g.Common(v.sums())[chunk*v.panels()*v.values():]
+	first, last := chunk*units/v.chunks, (chunk+1)*units/v.chunks
+	for i := first; i < last; i++ {
+		at := v.band(i)
+		row, rows := at.first/width, at.n/width
+		x := v.padded.of(args.x, at.image, row, rows, images)
+		w.now, w.next = v.gradient(i, scratch)
+		v.add(w, x, sums, rows, lo, hi, i > first)
+	}
+}
+
+// gradient returns where that of the results of band i lies, in blocks, and that of the next, if it lies so in memory.
+func (v *offsetWeights) gradient(i int, scratch []float32) (now, next pointBlocks) {
+	y, at := v.conv.args.y, v.band(i)
+	if v.pooled != nil {
+		return v.pooled.of(y, at, scratch), next
+	}
+	v.y.gather(y, at, 0, v.y.blocks(), scratch)
+	if v.y.direct() && i+1 < v.conv.shape.N*v.bands {
+		next = v.y.at(y, v.band(i+1), 0, v.y.blocks(), nil)
+	}
+	return v.y.at(y, at, 0, v.y.blocks(), scratch), next
+}
+
+// band is the pixels of band i of all images.
+func (v *offsetWeights) band(i int) pointSpan {
+	row := i % v.bands * v.rows
+	return pointSpan{i / v.bands, 1, row * v.y.Cols(), min(v.rows, v.y.Rows()-row) * v.y.Cols()}
+}
+
+// add adds the products of a band of some rows for tiles [lo, hi), the biases' with the first. With the first two tiles of a panel its results of the next band are fetched.
+func (v *offsetWeights) add(w *offsetSumWorker, x, sums []float32, rows, lo, hi int, accumulate bool) {
+	b, y, width := &v.padded, &w.now, v.y.Cols()
+	w.rows = vconv.OffsetRows{Rows: rows, N: width, Step: b.strideW, NextX: b.strideH * b.width, JumpY: y.jump, NextY: width * shape.BlockLanes}
+	for p := range v.panels() {
+		at, n := y.data[2*p*y.jump:], min(2, v.y.blocks()-2*p)
+		for i := lo; i < hi; i++ {
+			w.rows.Ahead = nil
+			if i < n && w.next.data != nil {
+				w.rows.Ahead = w.next.data[(2*p+i)*w.next.jump:]
+			}
+			t := &v.tiles[i]
+			vconv.OffsetSums(&w.rows, t.lines, t.width, x, at, sums[p*v.values()+t.k*panel:], n, accumulate)
+		}
+		if v.conv.args.bias != nil && lo == 0 {
+			w.ones = vconv.OffsetRows{Rows: rows, N: width, JumpY: y.jump, NextY: width * shape.BlockLanes}
+			vconv.OffsetSums(&w.ones, v.unshifted, 1, v.one, at, sums[p*v.values()+v.depth*panel:], n, accumulate)
+		}
+	}
+}
+
+// collectOffsets is the stage after: it adds the sums to the weights' gradient in its own order, and to the biases'.
+type collectOffsets struct{ *offsetWeights }
+
+// Name names the stage.
+func (c collectOffsets) Name() string { return c.offsetWeights.Name() + ", collecting" }
+
+// RunGroup does a core group's share of the panels.
+func (c collectOffsets) RunGroup(g *cpe.CoreGroup) error {
+	all, values, bias := g.Common(c.sums()), c.values(), c.conv.args.bias
+	used := values
+	if bias == nil {
+		used -= panel
+	}
+	lo, hi := g.Share(c.panels())
+	for p := lo; p < hi; p++ {
+		sum := all[p*values:][:used]
+		for chunk := 1; chunk < c.chunks; chunk++ {
+			vec.Add(sum, sum, all[(chunk*c.panels()+p)*values:])
+		}
+		if c.conv.args.w != nil {
+			c.turn(g, sum, p)
+		}
+		if bias != nil {
+			db := bias[p*panel : min((p+1)*panel, c.y.channels)]
+			vec.Add(db, db, sum[c.depth*panel:])
+		}
+	}
+	return nil
+}
+
+// turn brings the sums of a panel, offsets one below another, to the weights' gradient, offsets side by side, or adds them.
+func (c collectOffsets) turn(g *cpe.CoreGroup, sum []float32, p int) {
+	n := min(panel, c.y.channels-p*panel)
+	dw := c.conv.args.w[p*panel*c.depth:][:n*c.depth]
+	if !c.conv.args.add {
+		vec.Transpose(dw, sum, c.depth, panel, c.depth, n)
+		return
+	}
+	turned := g.Memory(c.memory())[:len(dw)]
+	vec.Transpose(turned, sum, c.depth, panel, c.depth, n)
+	vec.Add(dw, dw, turned)
+}

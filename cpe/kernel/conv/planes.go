@@ -1,0 +1,205 @@
+package conv
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
+)
+
+// planeConv is offsetConv for results by planes whose channels would leave lanes of their blocks empty, strides being 1: lanes are pixels.
+//
+//	Y (Out x pixels) = [W bias] (Out x (C*offsets + 1)) * X (C*offsets + 1 x pixels)
+//
+// Of a band of an image there is a copy for each place along the kernel's lines, whose lines are as long as those of results, so that all pixels
+// of a band are one run at the shift of an offset; and behind these an image of ones, which the biases are the weights of.
+type planeConv struct {
+	conv       *Conv
+	from       paddedBand // where values come from
+	outH, outW int
+	rows       int // of a band
+	bands      int // of an image
+	plane      int // values of a copy of a channel
+	shifts     []int
+	panel      int // outputs that are made at once
+	workers    []planeWorker
+	pool       *pool.Kernel // what becomes of results, if not nil: then a band is an image
+}
+
+// planeWorker is what a core group needs to itself: the vectors of n pixels, as many together as are made at once.
+type planeWorker struct {
+	n       int
+	vectors [][4]vgemm.Vector
+}
+
+// planeShare is the part of L2 that the copies of a band may take.
+const planeShare = 8
+
+// byPlanes reports whether convolving so computes fewer values that nobody wants than vectors of output channels do.
+func byPlanes(s *shape.Conv) bool {
+	rows, _, lanes := vgemm.ScatteredTile()
+	pixels := tiling.Size(s.OutSize())
+	return byOffsets(s) && s.UnitStride() &&
+		tiling.Blocks(s.Out, rows)*rows*tiling.Blocks(pixels, lanes)*lanes < tiling.Blocks(s.Out, shape.BlockLanes)*shape.BlockLanes*pixels
+}
+
+func newPlaneConv(c *Conv) *planeConv {
+	s, spec := &c.shape, c.machine.Spec()
+	v := &planeConv{conv: c, from: newPaddedBand(*s, 1), workers: make([]planeWorker, spec.CoreGroups)}
+	v.panel, _, _ = vgemm.ScatteredTile()
+	v.outH, v.outW = tiling.Two(s.OutSize(), 1)
+	b := &v.from
+	fit := spec.LDMBytes / planeShare / 4 / (b.channels * b.kw * v.outW)
+	v.rows = tiling.Even(v.outH, max(1, fit-b.kh+1), 1)
+	v.bands = tiling.Blocks(v.outH, v.rows)
+	v.plane = b.lines(v.rows) * v.outW
+	for c := range b.channels {
+		for y := range b.kh {
+			for x := range b.kw {
+				v.shifts = append(v.shifts, (c*b.kw+x)*v.plane+y*v.outW)
+			}
+		}
+	}
+	v.shifts = append(v.shifts, b.channels*b.kw*v.plane)
+	for i := range v.workers {
+		v.workers[i].cut(v.rows * v.outW)
+	}
+	c.takes(shape.Forward, cpe.Scratch{Group: v.memory()})
+	return v
+}
+
+// cut makes the vectors of n pixels.
+func (w *planeWorker) cut(n int) {
+	_, most, lanes := vgemm.ScatteredTile()
+	w.n, w.vectors = n, w.vectors[:0]
+	for at := 0; at < n; at += most * lanes {
+		var together [4]vgemm.Vector
+		for j := range most {
+			first := min(n, at+j*lanes)
+			together[j] = vgemm.Vector{From: first, To: first, N: min(lanes, n-first)}
+		}
+		w.vectors = append(w.vectors, together)
+	}
+}
+
+// panels is the number of panels of outputs, weights how many values these take, images how many the copies of a band, results how many
+// those of a panel, and memory all that a core group works on.
+func (v *planeConv) panels() int  { return tiling.Blocks(v.conv.shape.Out, v.panel) }
+func (v *planeConv) weights() int { return v.panels() * v.panel * len(v.shifts) }
+func (v *planeConv) images() int  { return v.shifts[len(v.shifts)-1] + v.rows*v.outW + shape.BlockLanes }
+func (v *planeConv) results() int { return v.panel * v.rows * v.outW }
+func (v *planeConv) memory() int  { return v.weights() + v.images() + v.results() }
+
+// Name names the direction.
+func (v *planeConv) Name() string { return "convolution " + shape.Forward.String() }
+
+// RunGroup makes a core group's share of the panels of all bands.
+func (v *planeConv) RunGroup(g *cpe.CoreGroup) error {
+	memory := g.Memory(v.memory())
+	weights, memory := memory[:v.weights()], memory[v.weights():]
+	images, results := memory[:v.images()], memory[v.images():]
+	panels := v.panels()
+	lo, hi := g.Share(v.conv.shape.N * v.bands * panels)
+	if lo == hi {
+		return nil
+	}
+	ones := v.shifts[len(v.shifts)-1]
+	if v.from.padW > 0 {
+		clear(images[:ones])
+	}
+	vec.Fill(images[ones:], 1)
+	for i := lo; i < hi; i++ {
+		band, p := i/panels, i%panels
+		image, row := band/v.bands, band%v.bands*v.rows
+		rows := min(v.rows, v.outH-row)
+		if i == lo || p == 0 {
+			v.copy(images, image, row, rows)
+		}
+		piece := weights[p*v.panel*len(v.shifts):][:v.panel*len(v.shifts)]
+		if i < lo+panels {
+			v.pack(piece, p)
+		}
+		if v.pool != nil {
+			v.poolPanel(g, piece, images, results, image, p)
+		} else {
+			v.makePanel(g, piece, images, results, image, p, row, rows)
+		}
+	}
+	return nil
+}
+
+// pack packs the weights of a panel, and the biases behind them.
+func (v *planeConv) pack(weights []float32, p int) {
+	args, first, depth := &v.conv.args, p*v.panel, len(v.shifts)-1
+	n := min(v.panel, v.conv.shape.Out-first)
+	vgemm.PackA(weights, args.w[first*depth:], depth, n, depth, v.panel)
+	biases := weights[depth*v.panel:]
+	clear(biases)
+	if args.bias != nil {
+		copy(biases, args.bias[first:first+n])
+	}
+}
+
+// copy copies what some rows of outputs of an image need. Padding beside lines is never written.
+func (v *planeConv) copy(images []float32, image, row, rows int) {
+	b := &v.from
+	top, bottom := inside(row-b.padH, b.lines(rows), b.h)
+	for c := range b.channels {
+		x := v.conv.args.x[(image*b.channels+c)*b.h*b.w:][:b.h*b.w]
+		for k := range b.kw {
+			dst := images[(c*b.kw+k)*v.plane:][:b.lines(rows)*v.outW]
+			clear(dst[:top*v.outW])
+			clear(dst[bottom*v.outW:])
+			if left, right := inside(k-b.padW, v.outW, b.w); left < right && top < bottom {
+				vec.CopyRows(dst[top*v.outW+left:], v.outW, x[(row+top-b.padH)*b.w+k+left-b.padW:], b.w, bottom-top, right-left)
+			}
+		}
+	}
+}
+
+// makePanel makes a panel of outputs of a band. Those that fill no panel are made elsewhere and copied.
+func (v *planeConv) makePanel(g *cpe.CoreGroup, weights, images, results []float32, image, p, row, rows int) {
+	out, plane, n := v.conv.shape.Out, v.outH*v.outW, rows*v.outW
+	left := min(v.panel, out-p*v.panel)
+	y := v.conv.args.y[(image*out+p*v.panel)*plane+row*v.outW:]
+	to, ld := y, plane
+	if left < v.panel {
+		to, ld = results, n
+	}
+	v.multiply(g, weights, images, to, ld, n)
+	for i := range left {
+		line := to[i*ld:][:n]
+		if v.conv.args.floor {
+			vec.ReLU(line, line, 0)
+		}
+		if left < v.panel {
+			copy(y[i*plane:], line)
+		}
+	}
+}
+
+// multiply makes n values of each output of a panel, ld apart.
+func (v *planeConv) multiply(g *cpe.CoreGroup, weights, images, to []float32, ld, n int) {
+	w := &v.workers[g.Index()]
+	_, most, lanes := vgemm.ScatteredTile()
+	if n != w.n {
+		w.cut(n)
+	}
+	for i := range w.vectors {
+		many := min(most, tiling.Blocks(n-i*most*lanes, lanes))
+		vgemm.ScatteredKernel(weights, images, v.shifts, to, ld, &w.vectors[i], many, false)
+	}
+}
+
+// poolPanel makes a panel of outputs of an image and pools them.
+func (v *planeConv) poolPanel(g *cpe.CoreGroup, weights, images, results []float32, image, p int) {
+	s := v.pool.Shape()
+	in, out := s.H*s.W, s.OH*s.OW
+	v.multiply(g, weights, images, results, in, in)
+	for i := range min(v.panel, s.C-p*v.panel) {
+		n := image*s.C + p*v.panel + i
+		v.pool.MaxPlane(g, n, v.conv.args.y[n*out:(n+1)*out], results[i*in:(i+1)*in])
+	}
+}

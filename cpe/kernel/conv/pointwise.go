@@ -1,0 +1,224 @@
+package conv
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/vconv"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+)
+
+// blockedPointwise reports whether newBlockedPointwise can compute the shape: 1x1 kernels, maybe with strides, of one group of channels.
+func blockedPointwise(s *shape.Conv) bool {
+	return s.Group == 1 && len(s.In) <= 2 && (s.Pointwise() || thinnable(*s)) && tiling.Size(s.OutSize()) > 0 && s.N > 0
+}
+
+// newBlockedPointwise prepares a direction of a pointwise convolution of images that lie in blocks of channels, if in is set, with
+// results that do, if out is set. Where they do not, the channels of a pixel are brought together on the way.
+func newBlockedPointwise(c *Conv, d shape.Direction, in, out bool) ([]stage, error) {
+	s := &c.shape
+	if !c.machine.Native() {
+		return nil, fmt.Errorf("convolution %v: images lie in blocks of channels on this computer alone", s)
+	}
+	if in && s.C%shape.BlockLanes > 0 || out && s.Out%shape.BlockLanes > 0 {
+		return nil, fmt.Errorf("convolution %v: channels in blocks must be multiples of %d", s, shape.BlockLanes)
+	}
+	x := newPointImages(s.C, in, s.In, s.Stride)
+	x.front = c.thin
+	y := newPointImages(s.Out, out, s.OutSize(), tiling.Ones(len(s.In)))
+	if d == shape.WeightGradient {
+		return newPointWeights(c, x, y).stages(), nil
+	}
+	if d == shape.InputGradient {
+		x, y = y, x
+	}
+	return newPointProduct(c, d, x, y).stages(), nil
+}
+
+// pointProduct is a pointwise convolution on blocks of channels, and its input gradient:
+//
+//	forward         Y' (pixels x Out) = X' (pixels x C) * W' (C x Out) + bias
+//	input gradient  dX' (pixels x C)  = dY' (pixels x Out) * W (Out x C)
+//
+// The left operand is read where it lies, a pixel's channels 16 by 16. Weights are packed in panels of two blocks of outputs: a piece of
+// a panel stays in L1 while a span of pixels passes, which stay in L2. Core groups take spans as they get ready and share all packed weights;
+// where these are many, they take a few panels of a span, and pack a piece each time that it is multiplied, so that it never goes to memory.
+type pointProduct struct {
+	conv      *Conv
+	direction shape.Direction
+	in, out   pointImages
+	depth     int // blocks of inputs that are multiplied at once
+	spans     pointSpans
+	parts     int  // of the panels, which core groups take one by one
+	ownPanels bool // core groups pack panels themselves
+	workers   []pointWorker
+}
+
+// pointWorker is what a core group needs to itself.
+type pointWorker struct {
+	start    [panel]float32
+	pieces   []float32 // packed weights: a piece of its own, or all
+	gathered int       // the span whose pixels are in scratch
+}
+
+// pointDepth is how many blocks of inputs are multiplied at once, pointPanels how many panels a core group takes at least if it packs
+// them itself, where there are as many for all.
+const pointDepth, pointPanels = 16, 4
+
+func newPointProduct(c *Conv, d shape.Direction, in, out pointImages) *pointProduct {
+	spec := c.machine.Spec()
+	v := &pointProduct{conv: c, direction: d, in: in, out: out, workers: make([]pointWorker, spec.CoreGroups)}
+	v.depth = tiling.Even(in.blocks(), pointDepth, 1)
+	v.ownPanels = 4*v.panels()*v.piece(in.blocks()) > spec.LDMBytes/2 && v.panels() >= pointPanels*spec.CoreGroups
+	held, unit, groups := v.depth, vconv.PixelRows(), 1
+	switch {
+	case !v.ownPanels:
+		held, groups, v.parts = held+out.blocks(), spec.CoreGroups, 1
+	case v.depth < in.blocks(): // a span comes once more for every part
+		v.parts = spec.CoreGroups
+	default:
+		v.parts = tiling.Blocks(v.panels(), pointPanels)
+	}
+	if in.thin() || out.thin() {
+		unit = in.Cols()
+	}
+	v.spans = newPointSpans(c.shape.N, in.Pixels(), max(unit, spec.LDMBytes/2/4/shape.BlockLanes/held), unit, groups)
+	c.takes(d, cpe.Scratch{Common: v.common(), Group: v.own() + v.inScratch() + v.outScratch()})
+	return v
+}
+
+// panels is the number of panels of weights.
+func (v *pointProduct) panels() int { return tiling.Blocks(v.out.channels, panel) }
+
+// piece is the number of weights of some blocks of inputs of a panel.
+func (v *pointProduct) piece(blocks int) int { return blocks * shape.BlockLanes * panel }
+
+// common and own are the values of scratch that packed weights take, of all core groups and of each.
+func (v *pointProduct) common() int {
+	if v.ownPanels {
+		return 0
+	}
+	return v.panels() * v.piece(v.in.blocks())
+}
+
+func (v *pointProduct) own() int {
+	if v.ownPanels {
+		return v.piece(v.depth)
+	}
+	return 0
+}
+
+// inScratch and outScratch are the values of a core group's scratch that a span takes.
+func (v *pointProduct) inScratch() int {
+	return v.spans.images * v.in.scratch(v.in.blocks(), v.spans.n)
+}
+
+func (v *pointProduct) outScratch() int {
+	return v.spans.images * v.out.scratch(v.out.blocks(), v.spans.n)
+}
+
+// stages lists the steps.
+func (v *pointProduct) stages() []stage {
+	if v.ownPanels {
+		return []stage{{v, 0}}
+	}
+	return []stage{{&packPoints{v}, 0}, {v, 0}}
+}
+
+// Name returns "convolution" and the direction.
+func (v *pointProduct) Name() string { return "convolution " + v.direction.String() }
+
+// RunGroup makes the results of the spans, or of the panels of spans, that a core group takes.
+func (v *pointProduct) RunGroup(g *cpe.CoreGroup) error {
+	w := &v.workers[g.Index()]
+	memory := g.Memory(v.own() + v.inScratch() + v.outScratch())
+	w.pieces, w.gathered = g.Common(v.common()), -1
+	if v.ownPanels {
+		w.pieces, memory = memory[:v.own()], memory[v.own():]
+	}
+	all := v.spans.count() * v.parts
+	for i, end := g.Claim(all, 1); i < end; i, end = g.Claim(all, 1) {
+		part := i % v.parts
+		v.make(w, i/v.parts, part*v.panels()/v.parts, (part+1)*v.panels()/v.parts, memory)
+	}
+	return nil
+}
+
+// make makes the results of panels [first, last) of a span.
+func (v *pointProduct) make(w *pointWorker, span, first, last int, memory []float32) {
+	args := &v.conv.args
+	x, y := args.x, args.y
+	if v.direction == shape.InputGradient {
+		x, y = y, x
+	}
+	s, near, far := v.spans.span(span), memory[:v.inScratch()], memory[v.inScratch():]
+	if w.gathered != span {
+		v.in.gather(x, s, 0, v.in.blocks(), near)
+		w.gathered = span
+	}
+	at, n := 2*first, min(2*last, v.out.blocks())-2*first
+	left, results := v.in.at(x, s, 0, v.in.blocks(), near), v.out.at(y, s, at, n, far)
+	for k := 0; k < v.in.blocks(); k += v.depth {
+		for p := first; p < last; p++ {
+			v.multiply(w, s, left, results.from(2*(p-first)), p, k)
+		}
+	}
+	v.out.spread(y, s, at, n, far, args.add)
+	if args.finish != nil {
+		v.finish(y, s, at, n)
+	}
+}
+
+// multiply adds the products of a piece of a panel, from block k of the inputs on.
+func (v *pointProduct) multiply(w *pointWorker, s pointSpan, left, results pointBlocks, p, k int) {
+	deep, n := min(v.depth, v.in.blocks()-k), min(2, v.out.blocks()-2*p)
+	piece := w.pieces
+	if v.ownPanels {
+		v.pack(piece, p, k, deep)
+	} else {
+		piece = piece[v.piece(p*v.in.blocks()+k):]
+	}
+	clear(w.start[:])
+	if bias := v.conv.args.bias; bias != nil && k == 0 {
+		copy(w.start[:], bias[p*panel:])
+	}
+	accumulate := k > 0 || v.conv.args.add && v.out.direct()
+	floor := v.conv.args.floor && k+deep == v.in.blocks()
+	for image := range s.images {
+		a, c := left.data[image*left.image+k*left.jump:], results.data[image*results.image:]
+		vconv.PixelKernel(deep, a, left.jump, piece, w.start[:], c, results.jump, s.n, n, accumulate, floor)
+	}
+}
+
+// pack packs some blocks of inputs of a panel: outputs side by side, inputs one below another, zeros where there are none.
+func (v *pointProduct) pack(dst []float32, p, block, deep int) {
+	w, dst := v.conv.args.w, dst[:v.piece(deep)]
+	made, read := p*panel, block*shape.BlockLanes
+	n, k := min(panel, v.out.channels-made), min(deep*shape.BlockLanes, v.in.channels-read)
+	if n < panel || k < deep*shape.BlockLanes {
+		clear(dst)
+	}
+	if v.direction == shape.InputGradient {
+		vec.CopyRows(dst, panel, w[read*v.out.channels+made:], v.out.channels, k, n)
+	} else {
+		vec.Transpose(dst, w[made*v.in.channels+read:], panel, v.in.channels, n, k)
+	}
+}
+
+// packPoints is the stage that packs all weights.
+type packPoints struct{ *pointProduct }
+
+// Name names the stage.
+func (p *packPoints) Name() string { return p.pointProduct.Name() + ", packing weights" }
+
+// RunGroup packs a core group's share of the panels' blocks of inputs.
+func (p *packPoints) RunGroup(g *cpe.CoreGroup) error {
+	memory, inputs := g.Common(p.common()), p.in.blocks()
+	lo, hi := g.Share(p.panels() * inputs)
+	for i := lo; i < hi; i++ {
+		p.pack(memory[p.piece(i):], i/inputs, i%inputs, 1)
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package conv
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/vconv"
+)
+
+// pointWeights is the weight gradient of a pointwise convolution on blocks of channels:
+//
+//	dW (Out x C) += dY (Out x pixels) * X' (pixels x C)
+//
+// Both operands are read where they lie, span by span of pixels, in the same order for every weight; core groups share the outputs or the
+// inputs.
+type pointWeights struct {
+	conv    *Conv
+	x, y    pointImages
+	spans   pointSpans
+	byRows  bool // core groups share the outputs
+	workers []pointSums
+}
+
+// pointSums is what a core group needs to itself: which blocks of outputs and inputs its share of the gradient has, where they lie in
+// the span that is added, and where in the next.
+type pointSums struct {
+	rows, cols tiling.Span
+	now, next  pointOperands
+	runs       vconv.PixelRuns
+}
+
+// pointOperands are where the pixels of a span lie.
+type pointOperands struct{ x, y pointBlocks }
+
+// How many pixels are added up before the sums are added to the gradient: as many as fit L1 with a panel of inputs, or more, lest the
+// gradient pass too often where it takes much of L2.
+const fewPoints, manyPoints = 128, 400
+
+func newPointWeights(c *Conv, x, y pointImages) *pointWeights {
+	spec := c.machine.Spec()
+	v := &pointWeights{conv: c, x: x, y: y, workers: make([]pointSums, spec.CoreGroups)}
+	sums := fewPoints
+	if 4*x.channels*y.channels > spec.LDMBytes/2 {
+		sums = manyPoints
+	}
+	v.spans = newPointSpans(c.shape.N, x.Pixels(), sums, 1, 1)
+	v.byRows = x.direct() && (!y.direct() || y.channels >= x.channels)
+	c.takes(shape.WeightGradient, cpe.Scratch{Group: v.xScratch() + v.yScratch()})
+	return v
+}
+
+// xScratch and yScratch are the values of a core group's scratch that a span takes.
+func (v *pointWeights) xScratch() int { return v.spans.images * v.x.scratch(v.x.blocks(), v.spans.n) }
+func (v *pointWeights) yScratch() int { return v.spans.images * v.y.scratch(v.y.blocks(), v.spans.n) }
+
+// stages lists the steps.
+func (v *pointWeights) stages() []stage { return []stage{{v, 0}} }
+
+// Name names the direction.
+func (v *pointWeights) Name() string { return "convolution " + shape.WeightGradient.String() }
+
+// RunGroup works out a core group's share of the gradient.
+func (v *pointWeights) RunGroup(g *cpe.CoreGroup) error {
+	args, w := &v.conv.args, &v.workers[g.Index()]
+	memory := g.Memory(v.xScratch() + v.yScratch())
+	near, far := memory[:v.xScratch()], memory[v.xScratch():]
+	v.share(g, w)
+	if w.rows.N == 0 || w.cols.N == 0 {
+		return nil
+	}
+	at := func(s pointSpan) pointOperands {
+		return pointOperands{v.x.at(args.x, s, w.cols.At, w.cols.N, near), v.y.at(args.y, s, w.rows.At, w.rows.N, far)}
+	}
+	for i := range v.spans.count() {
+		s := v.spans.span(i)
+		v.x.gather(args.x, s, w.cols.At, w.cols.N, near)
+		v.y.gather(args.y, s, w.rows.At, w.rows.N, far)
+		w.now = at(s)
+		w.next = pointOperands{}
+		if i+1 < v.spans.count() {
+			w.next = at(v.spans.span(i + 1))
+		}
+		v.add(w, s, args.add || i > 0)
+	}
+	return nil
+}
+
+// share chooses a core group's blocks.
+func (v *pointWeights) share(g *cpe.CoreGroup, w *pointSums) {
+	w.rows, w.cols = tiling.Span{At: 0, N: v.y.blocks()}, tiling.Span{At: 0, N: v.x.blocks()}
+	mine := &w.cols
+	if v.byRows {
+		mine = &w.rows
+	}
+	lo, hi := g.Share(mine.N)
+	*mine = tiling.Span{At: lo, N: hi - lo}
+}
+
+// add adds the products of a span to the gradient, or to nothing.
+func (v *pointWeights) add(w *pointSums, s pointSpan, accumulate bool) {
+	x, y, inputs := &w.now.x, &w.now.y, v.x.channels
+	w.runs = vconv.PixelRuns{Runs: s.images, N: s.n, NextA: y.image, NextB: x.image, JumpA: y.jump, JumpB: x.jump}
+	mr, wide := vconv.PixelSumSize()
+	first, rows := w.rows.At*shape.BlockLanes, min(w.rows.N*shape.BlockLanes, v.y.channels-w.rows.At*shape.BlockLanes)
+	panels, tiles := tiling.Blocks(w.cols.N, wide), tiling.Blocks(rows, mr)
+	for p := range panels {
+		from, to := p*w.cols.N/panels, (p+1)*w.cols.N/panels
+		col := (w.cols.At + from) * shape.BlockLanes
+		n := min((to-from)*shape.BlockLanes, inputs-col)
+		for tile := 0; tile < tiles; {
+			some := w.fetch(to, tile, tiles-tile, wide)
+			row := tile * mr
+			vconv.PixelSums(&w.runs, y.data, x.data[from*x.jump:], v.conv.args.w[(first+row)*inputs+col:], inputs, row, min(some*mr, rows-row), n, accumulate)
+			tile += some
+		}
+	}
+}
+
+// fetch has blocks fetched while tiles of a panel that ends with block to are added up: those of the next panel or, with the last one, of
+// the first panel of the next span, and then of that span's outputs. It returns for how many of the n tiles that are left, from one on.
+func (w *pointSums) fetch(to, tile, n, wide int) int {
+	from, block, end := &w.now.x, to+tile, min(to+wide, w.cols.N)
+	if to == w.cols.N {
+		from, block, end = &w.next.x, tile, min(wide, to)
+	}
+	if to == w.cols.N && tile >= end {
+		from, block, end = &w.next.y, tile-end, w.rows.N
+	}
+	w.runs.Ahead = nil
+	if block >= end || len(from.data) == 0 {
+		return n
+	}
+	w.runs.Ahead, w.runs.NextAhead, w.runs.JumpAhead = from.data[block*from.jump:], from.image, from.jump
+	return min(n, end-block)
+}

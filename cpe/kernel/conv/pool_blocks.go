@@ -1,0 +1,90 @@
+package conv
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/vpool"
+)
+
+// pooledOffsets is offsetConv with pooling of its results in blocks of channels: a band is rows of outputs and the rows of results that their
+// windows meet. Rows that two bands of an image share are kept from one to the next, unless another core group has made them.
+type pooledOffsets struct {
+	*offsetConv
+	pool  *pool.Kernel
+	bands []pool.Band // of an image
+	room  int         // values of a band of outputs, if they are turned
+}
+
+// poolBlocks prepares both directions, with bands that take a quarter of L2; false if a row of outputs takes more than half of it.
+func (c *Pooled) poolBlocks() bool {
+	s, spec := c.pool.Shape(), c.conv.machine.Spec()
+	v := &pooledOffsets{offsetConv: planOffsetConv(c.conv), pool: c.pool}
+	fit := spec.LDMBytes / 4 / v.line()
+	if fit/2 < min(s.H, s.KH) {
+		return false
+	}
+	rows := tiling.Even(s.OH, max(1, min((fit/4-s.KH)/s.SH+1, tiling.Blocks(s.N*s.OH, spec.CoreGroups))), 1)
+	most := 0
+	for y := 0; y < s.OH; y += rows {
+		outputs := vpool.Rows{From: y, To: min(y+rows, s.OH)}
+		b := c.pool.BandOfOutputs(outputs)
+		v.bands, most = append(v.bands, b), max(most, b.Inputs.To-b.Inputs.From)
+	}
+	if s.TurnsOut() {
+		v.room = rows * s.OW * shape.BlockLanes
+	}
+	v.cut(most)
+	c.conv.takes(shape.Forward, cpe.Scratch{Common: v.weights(), Group: v.memory()})
+	c.conv.does[shape.Forward], c.conv.does[shape.WeightGradient] = OffsetsPooled, OffsetsPooledWeights
+	c.conv.stages[shape.Forward] = []stage{{packOffsets{v.offsetConv}, 0}, {v, 0}}
+	c.conv.stages[shape.WeightGradient] = newPooledWeights(c.conv, c.pool).stages()
+	return true
+}
+
+// jump is the number of values from a block of a band's results to the next, memory all that a core group works on.
+func (v *pooledOffsets) jump() int   { return v.rows * v.out.Cols() * shape.BlockLanes }
+func (v *pooledOffsets) memory() int { return v.padded.size() + v.out.blocks()*v.jump() + v.room }
+
+// RunGroup makes and pools a core group's share of the bands.
+func (v *pooledOffsets) RunGroup(g *cpe.CoreGroup) error {
+	memory := g.Memory(v.memory())
+	images, memory := memory[:v.padded.size()], memory[v.padded.size():]
+	results, room := memory[:v.out.blocks()*v.jump()], memory[v.out.blocks()*v.jump():]
+	clear(images)
+	line := v.out.Cols() * shape.BlockLanes
+	lo, hi := g.Share(v.conv.shape.N * len(v.bands))
+	for i := lo; i < hi; i++ {
+		image, n := i/len(v.bands), i%len(v.bands)
+		rows := v.bands[n].Inputs
+		kept := 0
+		if i > lo && n > 0 {
+			kept = v.keep(results, v.bands[n-1].Inputs, rows)
+		}
+		to := pointBlocks{data: results[kept*line:], jump: v.jump()}
+		v.convolve(g, image, rows.From+kept, rows.To-rows.From-kept, images, to)
+		v.poolBand(image, &v.bands[n], results, room)
+	}
+	return nil
+}
+
+// keep moves the rows that the last band and the next share to the front, and returns their number.
+func (v *pooledOffsets) keep(results []float32, last, next vpool.Rows) int {
+	line, kept := v.out.Cols()*shape.BlockLanes, last.To-next.From
+	if kept <= 0 {
+		return 0
+	}
+	for block := range v.out.blocks() {
+		band := results[block*v.jump():]
+		copy(band[:kept*line], band[(next.From-last.From)*line:])
+	}
+	return kept
+}
+
+// pool.Band pools a band of results.
+func (v *pooledOffsets) poolBand(image int, b *pool.Band, results, room []float32) {
+	for block := range v.out.blocks() {
+		v.pool.MaxBand(v.conv.args.y, image*v.out.blocks()+block, b, results[block*v.jump():], room)
+	}
+}

@@ -1,0 +1,47 @@
+package conv
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/internal/simd/vpool"
+)
+
+// pooledGrads makes the gradient of results in blocks of channels, for offsetWeights, from that of what was pooled of them, a band at a time.
+type pooledGrads struct {
+	pool *pool.Kernel
+	y    *pointImages // results
+	rows int          // of a band
+}
+
+// newPooledWeights is newOffsetWeights for results that are pooled.
+func newPooledWeights(c *Conv, p *pool.Kernel) *offsetWeights {
+	v := newOffsetWeights(c)
+	v.pooled = &pooledGrads{p, &v.y, v.rows}
+	c.takes(shape.WeightGradient, cpe.Scratch{Common: v.sums(), Group: v.memory()})
+	return v
+}
+
+// size is the number of values of a core group's scratch: a band of results, and the outputs that meet it, if they are turned to blocks.
+func (p *pooledGrads) size() int { return p.band() + p.source() }
+
+func (p *pooledGrads) band() int { return p.y.blocks() * p.rows * p.y.Cols() * shape.BlockLanes }
+
+func (p *pooledGrads) source() int {
+	if s := p.pool.Shape(); s.TurnsOut() {
+		return min(s.OH, (p.rows+s.KH)/s.SH+1) * s.OW * shape.BlockLanes
+	}
+	return 0
+}
+
+// of returns a band's gradient, dy being that of the outputs.
+func (p *pooledGrads) of(dy []float32, at pointSpan, scratch []float32) pointBlocks {
+	band, room := scratch[:p.band()], scratch[p.band():]
+	width := p.y.Cols()
+	rows := p.pool.BandOfInputs(vpool.Rows{From: at.first / width, To: (at.first + at.n) / width})
+	to := pointBlocks{data: band, jump: at.n * shape.BlockLanes}
+	for block := range p.y.blocks() {
+		p.pool.MaxBandGrad(to.data[block*to.jump:], at.image*p.y.blocks()+block, &rows, dy, room)
+	}
+	return to
+}

@@ -1,0 +1,171 @@
+package conv
+
+import (
+	"slices"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/internal/simd/vconv"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+)
+
+// takenWeights is the weight gradient of a convolution of few channels whose results were pooled by maximum, where results lie by planes. An
+// output took one result, and all others get no gradient: so what is added up are the inputs of those that were taken,
+//
+//	dW (Out x C*offsets) += Σ dy(output) * x(inputs of the result that the output took)
+//
+// with vectors of neighbouring kernel offsets, for which no gradient is spread or turned. Core groups share a fixed number of partial sums.
+//
+// Of an image there are two copies with its padding, the second half a cache line further on, so that each result has one in which vectors
+// of its inputs cross no line.
+type takenWeights struct {
+	conv        *Conv
+	pool        *pool.Kernel
+	image       paddedBand
+	line, plane int     // values from a line of a copy to the next, and from a channel
+	runs        []int   // of up to vconv.TakenLanes kernel offsets of a line: where they begin
+	places      []int32 // where the inputs of each result of a plane begin, behind that of no result: zeros behind the copies
+	chunks      int
+}
+
+// takenChunks is the number of partial sums.
+const takenChunks = 16
+
+func newTakenWeights(c *Conv, p *pool.Kernel) *takenWeights {
+	s := p.Shape()
+	b := newPaddedBand(c.shape, s.H)
+	v := &takenWeights{conv: c, pool: p, image: b, line: cpe.WholeLines(b.w + 2*b.padW + vconv.TakenLanes), chunks: min(takenChunks, s.N)}
+	v.plane = (b.h + 2*b.padH) * v.line
+	for channel := range b.channels {
+		for y := range b.kh {
+			for x := 0; x < b.kw; x += vconv.TakenLanes {
+				v.runs = append(v.runs, channel*v.plane+y*v.line+x)
+			}
+		}
+	}
+	v.places = append(v.places, int32(2*v.copy()))
+	for y := range s.H {
+		for x := range s.W {
+			at := y*b.strideH*v.line + x*b.strideW
+			if at%cacheLine > cacheLine-vconv.TakenLanes {
+				at += v.copy() + cacheLine/2
+			}
+			v.places = append(v.places, int32(at))
+		}
+	}
+	c.takes(shape.WeightGradient, cpe.Scratch{Common: v.chunks * s.C * v.values(), Group: v.memory()})
+	return v
+}
+
+// cacheLine is the number of values of one.
+const cacheLine = 16
+
+// copy is the number of values of a copy with room to begin half a line further on, memory that of both with zeros behind them, values that
+// of the sums of an output channel, of which the first behind the runs' is the gradient of its bias.
+func (v *takenWeights) copy() int   { return v.image.channels*v.plane + cacheLine }
+func (v *takenWeights) memory() int { return 2*v.copy() + slices.Max(v.runs) + vconv.TakenLanes }
+func (v *takenWeights) values() int { return cpe.WholeLines(v.sums() + vconv.TakenLanes) }
+func (v *takenWeights) sums() int   { return len(v.runs) * vconv.TakenLanes }
+
+// stages lists the steps.
+func (v *takenWeights) stages() []stage { return []stage{{v, 0}, {collectTaken{v}, 0}} }
+
+// Name names the direction.
+func (v *takenWeights) Name() string { return "convolution " + shape.WeightGradient.String() }
+
+// chunk is the sums of a chunk.
+func (v *takenWeights) chunk(g *cpe.CoreGroup, i int) []float32 {
+	n := v.pool.Shape().C * v.values()
+	return g.Common(v.chunks * n)[i*n:][:n]
+}
+
+// RunGroup adds up a core group's share of the chunks.
+func (v *takenWeights) RunGroup(g *cpe.CoreGroup) error {
+	x, n := g.Memory(v.memory()), v.conv.shape.N
+	clear(x)
+	lo, hi := g.Share(v.chunks)
+	for i := lo; i < hi; i++ {
+		sums := v.chunk(g, i)
+		clear(sums)
+		for image := i * n / v.chunks; image < (i+1)*n/v.chunks; image++ {
+			v.read(x, image)
+			v.add(g, sums, x, image)
+		}
+	}
+	return nil
+}
+
+// read makes the copies of an image; what is padding stays.
+func (v *takenWeights) read(x []float32, image int) {
+	b := &v.image
+	for c := range b.channels {
+		from, to := v.conv.args.x[(image*b.channels+c)*b.h*b.w:], x[c*v.plane+b.padH*v.line+b.padW:]
+		vec.CopyRows(to, v.line, from, b.w, b.h, b.w)
+		vec.CopyRows(to[v.copy()+cacheLine/2:], v.line, from, b.w, b.h, b.w)
+	}
+}
+
+// add adds an image.
+func (v *takenWeights) add(g *cpe.CoreGroup, sums, x []float32, image int) {
+	s, args := v.pool.Shape(), &v.conv.args
+	for c := range s.C {
+		plane, to := image*s.C+c, sums[c*v.values():][:v.values()]
+		dy, taken := args.y[plane*s.OH*s.OW:][:s.OH*s.OW], v.pool.Taken(g, plane)
+		vconv.TakenSums(to, to[v.sums():], x, v.runs, dy, taken, v.places)
+		if s.ReLU && args.bias != nil {
+			to[v.sums()] -= untaken(dy, taken)
+		}
+	}
+}
+
+// untaken is the sum of the gradients of outputs that took no result.
+func untaken(dy []float32, taken []int32) (sum float32) {
+	for i, d := range dy {
+		if taken[i] < 0 {
+			sum += d
+		}
+	}
+	return sum
+}
+
+// collectTaken is the stage after: it adds up the chunks' sums, and sets the gradients of weights to these or adds them, and the biases'.
+type collectTaken struct{ *takenWeights }
+
+// Name names the stage.
+func (c collectTaken) Name() string { return c.takenWeights.Name() + ", collecting" }
+
+// RunGroup does a core group's share of the output channels.
+func (c collectTaken) RunGroup(g *cpe.CoreGroup) error {
+	args, depth := &c.conv.args, c.conv.shape.Depth()
+	lo, hi := g.Share(c.pool.Shape().C)
+	for out := lo; out < hi; out++ {
+		sum := c.chunk(g, 0)[out*c.values():][:c.values()]
+		for i := 1; i < c.chunks; i++ {
+			vec.Add(sum, sum, c.chunk(g, i)[out*c.values():])
+		}
+		if args.w != nil {
+			c.collect(args.w[out*depth:][:depth], sum)
+		}
+		if args.bias != nil {
+			args.bias[out] += sum[c.sums()]
+		}
+	}
+	return nil
+}
+
+// collect brings the sums of a channel to its weights' gradient.
+func (c collectTaken) collect(dw, sum []float32) {
+	kw := c.image.kw
+	for line := 0; line < len(dw); line += kw {
+		for x := 0; x < kw; x += vconv.TakenLanes {
+			to := dw[line+x : line+min(kw, x+vconv.TakenLanes)]
+			if c.conv.args.add {
+				vec.Add(to, to, sum)
+			} else {
+				copy(to, sum)
+			}
+			sum = sum[vconv.TakenLanes:]
+		}
+	}
+}

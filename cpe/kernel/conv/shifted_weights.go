@@ -1,0 +1,239 @@
+package conv
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
+)
+
+// shiftedWeights is the weight gradient of the implicit strategy on a native machine. Images are turned into slabs in which
+// the channels of a pixel lie side by side. There the inputs that meet one position of the outputs are, for each line of the
+// kernel, one run of kernel width x channels values; so the sum over positions
+//
+//	dW (Out x runs) = dY (Out x positions) * slab (positions x runs)
+//
+// reads its second operand where it lies. The result is kept in that order and added to the weights' own at the end.
+//
+// Core groups share the rows of the result if there are many, else a fixed number of partial sums.
+type shiftedWeights struct {
+	conv    *Conv
+	slab    slab // for its extents
+	lines   int  // of a slab, and pixels of a line
+	width   int
+	images  int // in a slab
+	band    int // rows of outputs in a slab
+	bands   int
+	size    int // values of an image's slab
+	offsets []int
+	rows    int            // of a panel
+	panels  int            // of a group
+	runs    []vgemm.Vector // of the result's rows; From is in the slab, To in a row
+	row     int            // values of a row of the result
+	each    int            // values of the result of one group
+	chunks  int
+	vectors [][4]vgemm.Vector // a core group each
+	collect collectWeights
+}
+
+// slabBytes is how much of a native core's LDM, its L2 cache, a slab may take. The rest is for panels.
+func slabBytes(spec *cpe.Spec) int { return spec.LDMBytes / 2 }
+
+const (
+	// sumPositions is how many positions a product should sum over before it goes to memory.
+	sumPositions = 512
+	// manyImages is how many times as large slabs of whole images may be: a product reads a few channels of every pixel, which
+	// fit L2 anyway, and longer sums go to memory less often.
+	manyImages = 4
+	// manyPanels is from how many panels on core groups share them.
+	manyPanels = 16
+	// shiftedChunks is the number of partial sums where they do not.
+	shiftedChunks = 4
+)
+
+func newShiftedWeights(c *Conv) *shiftedWeights {
+	s := &c.shape
+	spec := c.machine.Spec()
+	v := &shiftedWeights{conv: c, slab: newSlab(*s, 1)}
+	v.rows, _, _ = vgemm.ScatteredTile()
+	v.panels = tiling.Blocks(s.Out/s.Group, v.rows)
+	l := &v.slab
+	v.width = (l.outW-1)*l.strideW + l.dilateW*(l.kw-1) + 1
+	line := v.width * l.channels
+	extra := l.dilateH*(l.kh-1) + 1
+	fit := max(1, (slabBytes(&spec)/4/line-extra)/l.strideH+1)
+	v.band = tiling.Even(l.outH, fit, 1)
+	v.bands = tiling.Blocks(l.outH, v.band)
+	v.lines = (v.band-1)*l.strideH + extra
+	v.size = v.lines * line
+	v.images = 1
+	if v.bands == 1 {
+		v.images = max(1, min(s.N, sumPositions/(l.outH*l.outW), manyImages*slabBytes(&spec)/4/v.size))
+	}
+	v.cutRuns()
+	for i := range v.images {
+		for y := range v.band {
+			for x := range l.outW {
+				v.offsets = append(v.offsets, i*v.size+(y*l.strideH*v.width+x*l.strideW)*l.channels)
+			}
+		}
+	}
+	v.each = v.panels * v.rows * v.row
+	v.chunks = 1
+	if v.panels < manyPanels {
+		v.chunks = min(shiftedChunks, v.units())
+	}
+	v.vectors = make([][4]vgemm.Vector, spec.CoreGroups)
+	v.collect.conv = v
+	c.takes(shape.WeightGradient, cpe.Scratch{Common: v.sums(), Group: v.memory()})
+	return v
+}
+
+// cutRuns cuts the runs of kernel offsets and channels into vectors. A row of the result has room for whole vectors.
+func (v *shiftedWeights) cutRuns() {
+	l := &v.slab
+	_, _, lanes := vgemm.ScatteredTile()
+	n, pieces := l.kw*l.channels, 1
+	if l.dilateW > 1 {
+		n, pieces = l.channels, l.kw
+	}
+	for y := range l.kh {
+		for x := range pieces {
+			from := (y*l.dilateH*v.width + x*l.dilateW) * l.channels
+			for at := 0; at < n; at += lanes {
+				v.runs = append(v.runs, vgemm.Vector{From: from + at, To: v.row, N: min(lanes, n-at)})
+				v.row += lanes
+			}
+		}
+	}
+}
+
+func (v *shiftedWeights) units() int { return tiling.Blocks(v.conv.shape.N, v.images) * v.bands }
+
+// Name names the direction.
+func (v *shiftedWeights) Name() string { return "convolution " + shape.WeightGradient.String() }
+
+// memory is the number of values of a core group's own memory: a slab, and packed panels of the outputs' gradient.
+func (v *shiftedWeights) memory() int {
+	return v.images*v.size + slabSlack + v.panels*v.rows*len(v.offsets)
+}
+
+// sums is the number of values of the sums: by chunk, group, row.
+func (v *shiftedWeights) sums() int { return v.chunks * v.conv.shape.Group * v.each }
+
+// RunGroup adds up a core group's share: panels, or chunks.
+func (v *shiftedWeights) RunGroup(g *cpe.CoreGroup) error {
+	for group := range v.conv.shape.Group {
+		if v.chunks == 1 {
+			lo, hi := g.Share(v.panels)
+			v.chunk(g, group, 0, lo, hi)
+			continue
+		}
+		lo, hi := g.Share(v.chunks)
+		for chunk := lo; chunk < hi; chunk++ {
+			v.chunk(g, group, chunk, 0, v.panels)
+		}
+	}
+	return nil
+}
+
+// chunk sums over the units of a chunk for panels [lo, hi) of a group.
+func (v *shiftedWeights) chunk(g *cpe.CoreGroup, group, chunk, lo, hi int) {
+	memory := g.Memory(v.memory())
+	pixels, packed := memory[:v.images*v.size+slabSlack], memory[v.images*v.size+slabSlack:]
+	clear(pixels)
+	sums := g.Common(v.sums())[(chunk*v.conv.shape.Group+group)*v.each:]
+	vectors := &v.vectors[g.Index()]
+	_, most, lanes := vgemm.ScatteredTile()
+	first, last := chunk*v.units()/v.chunks, (chunk+1)*v.units()/v.chunks
+	for unit := first; unit < last; unit++ {
+		n := v.load(pixels, packed, group, unit, lo, hi)
+		for i := 0; i < len(v.runs); i += most {
+			many := copy(vectors[:most], v.runs[i:])
+			for j := range many {
+				vectors[j].N = lanes
+			}
+			for p := lo; p < hi; p++ {
+				a := packed[(p-lo)*v.rows*n:][:v.rows*n]
+				vgemm.ScatteredKernel(a, pixels, v.offsets[:n], sums[p*v.rows*v.row:], v.row, vectors, many, unit > first)
+			}
+		}
+	}
+}
+
+// load fills the slab and packs panels [lo, hi) of a unit, and returns its number of positions.
+func (v *shiftedWeights) load(pixels, packed []float32, group, unit, lo, hi int) int {
+	s, l := &v.conv.shape, &v.slab
+	out := s.Out / s.Group
+	image, row := unit/v.bands*v.images, unit%v.bands*v.band
+	images, rows := min(v.images, s.N-image), min(v.band, l.outH-row)
+	n, positions := rows*l.outW, l.outH*l.outW
+	for i := range images {
+		v.fill(pixels[i*v.size:], v.conv.args.x[((image+i)*s.C+group*l.channels)*l.h*l.w:], row, rows)
+		for p := lo; p < hi; p++ {
+			y := v.conv.args.y[((image+i)*s.Out+group*out+p*v.rows)*positions+row*l.outW:]
+			vgemm.PackA(packed[((p-lo)*images+i)*v.rows*n:][:v.rows*n], y, positions, min(v.rows, out-p*v.rows), n, v.rows)
+		}
+	}
+	return images * n
+}
+
+// fill turns the lines of an image that rows of outputs need into pixels. The slab must have been cleared once: pixels in the
+// padding at the ends of lines are never written.
+func (v *shiftedWeights) fill(dst, x []float32, row, rows int) {
+	l := &v.slab
+	lo := min(v.width, max(0, l.padW))
+	first := lo - l.padW
+	hi := max(lo, min(v.width, l.w+l.padW))
+	for i := range v.lines - (v.band-rows)*l.strideH {
+		line := dst[(i*v.width+lo)*l.channels : (i*v.width+hi)*l.channels]
+		if from := row*l.strideH + i - l.padH; from >= 0 && from < l.h && lo < hi {
+			vec.Transpose(line, x[from*l.w+first:], l.channels, l.h*l.w, l.channels, hi-lo)
+		} else {
+			clear(line)
+		}
+	}
+}
+
+// collectWeights is the stage after: it adds the sums to the weights' gradient in its own order.
+type collectWeights struct{ conv *shiftedWeights }
+
+// Name names the stage.
+func (c *collectWeights) Name() string { return c.conv.Name() + ", collecting" }
+
+// RunGroup does a core group's share of the output channels. The memory of its slab holds the weights of one in their order.
+func (c *collectWeights) RunGroup(g *cpe.CoreGroup) error {
+	v, s := c.conv, &c.conv.conv.shape
+	sums, turned := g.Common(v.sums()), g.Memory(v.memory())[:s.Depth()]
+	out := s.Out / s.Group
+	lo, hi := g.Share(s.Out)
+	for o := lo; o < hi; o++ {
+		row := sums[o/out*v.each+o%out*v.row:]
+		for chunk := 1; chunk < v.chunks; chunk++ {
+			vec.Add(row[:v.row], row[:v.row], row[chunk*s.Group*v.each:])
+		}
+		v.turn(turned, row[:v.row])
+		dw := v.conv.args.w[o*len(turned) : (o+1)*len(turned)]
+		vec.Add(dw, dw, turned)
+	}
+	return nil
+}
+
+// turn brings a row of runs, channels side by side, into the order of the weights of an output channel, kernel offsets side by side.
+func (v *shiftedWeights) turn(dst, row []float32) {
+	l := &v.slab
+	space := l.kh * l.kw
+	line := v.row / l.kh
+	apart := l.channels
+	if l.dilateW > 1 {
+		apart = line / l.kw
+	}
+	if apart*l.kw == line {
+		vec.Transpose(dst, row, space, apart, space, l.channels)
+		return
+	}
+	for y := range l.kh {
+		vec.Transpose(dst[y*l.kw:], row[y*line:], space, apart, l.kw, l.channels)
+	}
+}

@@ -1,0 +1,118 @@
+package conv
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
+)
+
+// spreads reports whether a native machine's implicit strategy computes the input gradient of a shape so: see spreadConv.
+func spreads(s *shape.Conv) bool { return inPlace(s) && s.UnitStride() && fewResults(s) }
+
+// spreadConv is the input gradient of the implicit strategy on a native machine where pixels are few, strides being 1:
+//
+//	R (C*offsets x positions) = W' (C*offsets x Out) * dY (Out x positions)
+//
+// of which each row is added to the gradient of a channel at the shift of its offset: the gradient of a pixel is the sum of what stands in all
+// rows so far before its place. Weights are read where they lie. Of dY there is a copy whose lines are as far apart as those of an image with
+// its padding, with zeros between them, and between rows are zeros, too, so that the gradients of an image's pixels are sums in one piece.
+// Core groups share the channels of all images.
+type spreadConv struct {
+	conv       *Conv
+	band       paddedBand // a whole image
+	outH, outW int
+	n, ld      int   // values of a row, whole vectors, and from one to the next, with the zeros between
+	places     []int // in the rows, where the values for the first pixel are
+	workers    []spreadWorker
+}
+
+// spreadWorker is what a core group needs to itself.
+type spreadWorker struct {
+	weights gemm.Operand
+	edge    []float32
+}
+
+func newSpreadConv(c *Conv) *spreadConv {
+	s, spec := &c.shape, c.machine.Spec()
+	v := &spreadConv{conv: c, workers: make([]spreadWorker, spec.CoreGroups)}
+	v.outH, v.outW = tiling.Two(s.OutSize(), 1)
+	v.band = newPaddedBand(*s, v.outH)
+	v.n = tiling.Blocks(v.outH*v.band.width, shape.BlockLanes) * shape.BlockLanes
+	shifts := v.band.shifts()[:tiling.Size(s.Kernel)]
+	zeros := cpe.WholeLines(shifts[len(shifts)-1])
+	v.ld = zeros + v.n
+	for i, shift := range shifts {
+		v.places = append(v.places, zeros+i*v.ld-shift+v.band.padH*v.band.width+v.band.padW)
+	}
+	mr, _ := vgemm.Tile()
+	for i := range v.workers {
+		v.workers[i].edge = pages.Make[float32](mr * s.Out)
+	}
+	c.takes(shape.InputGradient, cpe.Scratch{Group: v.memory()})
+	return v
+}
+
+// results is the number of values of the copy of dY of an image, rows that of the rows of a channel with zeros around them, padded that of a
+// plane whose lines are as far apart as with padding, and memory that of all that a core group works on.
+func (v *spreadConv) results() int { return v.conv.shape.Out*v.n + shape.BlockLanes }
+func (v *spreadConv) rows() int    { return (len(v.places)+1)*v.ld - v.n }
+func (v *spreadConv) padded() int  { return (v.band.h-1)*v.band.width + v.band.w }
+func (v *spreadConv) memory() int  { return v.results() + v.rows() + v.padded() }
+
+// Name names the direction.
+func (v *spreadConv) Name() string { return "convolution " + shape.InputGradient.String() }
+
+// RunGroup makes a core group's share of the channels.
+func (v *spreadConv) RunGroup(g *cpe.CoreGroup) error {
+	s, args := &v.conv.shape, &v.conv.args
+	memory := g.Memory(v.memory())
+	results, rows, padded := memory[:v.results()], memory[v.results():][:v.rows()], memory[v.results()+v.rows():]
+	clear(results)
+	clear(rows)
+	w := &v.workers[g.Index()]
+	w.weights.Set(cpe.Plain(args.w, s.Depth()), true)
+	lo, hi := g.Share(s.N * s.C)
+	for i := lo; i < hi; i++ {
+		if i == lo || i%s.C == 0 {
+			v.copy(results, args.y[i/s.C*s.Out*v.outH*v.outW:])
+		}
+		v.multiply(w, rows, results, i%s.C)
+		v.add(args.x[i*v.band.h*v.band.w:][:v.band.h*v.band.w], rows, padded)
+	}
+	return nil
+}
+
+// copy copies the results' gradient of an image.
+func (v *spreadConv) copy(results, y []float32) {
+	for o := range v.conv.shape.Out {
+		vec.CopyRows(results[o*v.n:], v.band.width, y[o*v.outH*v.outW:], v.outW, v.outH, v.outW)
+	}
+}
+
+// multiply makes the rows of a channel.
+func (v *spreadConv) multiply(w *spreadWorker, rows, results []float32, channel int) {
+	_, nr := vgemm.Tile()
+	deep, first, to := v.conv.shape.Out, channel*len(v.places), rows[v.ld-v.n:]
+	for i, m := 0, 0; i < len(v.places); i += m {
+		m = w.weights.AtOnce(first+i, len(v.places)-i, deep)
+		left, down, along := w.weights.Strided(w.edge, first+i, m, 0, deep)
+		for col := 0; col < v.n; col += nr {
+			vgemm.StridedPanel(m, min(nr, v.n-col), deep, left, down, along, results[col:], v.n, to[i*v.ld+col:], v.ld, false)
+		}
+	}
+}
+
+// add adds up the rows of a channel.
+func (v *spreadConv) add(plane, rows, padded []float32) {
+	b := &v.band
+	if b.direct() {
+		vec.SumShifted(plane, rows, v.places)
+		return
+	}
+	vec.SumShifted(padded, rows, v.places)
+	vec.CopyRows(plane, b.w, padded, b.width, b.h, b.w)
+}

@@ -1,0 +1,274 @@
+package conv
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+)
+
+// taps is an operand of a product whose depth is cut into pieces of per values that lie apart in memory: value d of piece t of
+// lane l stands at data[bases[t] + l*lane + d*deep], where lane or deep is 1. The pieces are what a convolution's kernel
+// offsets, or its positions, find.
+//
+// Where span is set lanes lie apart as well, span of them together: bases[t*spans + l/span] is then where those of lane l are, -1
+// for zeros, spans being the number of such groups.
+type taps struct {
+	data       []float32
+	bases      []int
+	per, lanes int // values of a piece, lanes in all
+	lane, deep int
+	byRows     bool // lanes are rows: the left operand
+	span       int
+}
+
+// base is where lane l of a piece begins, -1 if it is zero.
+func (v *taps) base(piece, l int) int {
+	if v.span == 0 {
+		return v.bases[piece] + l*v.lane
+	}
+	base := v.bases[piece*(v.lanes/v.span)+l/v.span]
+	if base < 0 {
+		return -1
+	}
+	return base + l%v.span*v.lane
+}
+
+// Run is the length of contiguous runs of a block.
+func (v *taps) Run(rows, cols int) int {
+	lanes, depth := cols, min(rows, v.per)
+	if v.byRows {
+		lanes, depth = rows, min(cols, v.per)
+	}
+	if v.span > 0 {
+		lanes = min(lanes, v.span)
+	}
+	switch {
+	case v.deep == 1 && depth == v.lane, v.lane == 1 && lanes == v.deep:
+		return lanes * depth
+	case v.deep == 1:
+		return depth
+	}
+	return lanes
+}
+
+// Gather packs a block.
+func (v *taps) Gather(dst []float32, layout cpe.Layout, row, col, rows, cols int) {
+	first, lanes, depth, n := col, cols, row, rows
+	if layout.ByRows {
+		first, lanes, depth, n = row, rows, col, cols
+	}
+	width := layout.Panel
+	for at := 0; at < lanes; at += width {
+		panel := dst[at*n : (at+width)*n]
+		clear(panel)
+		for d := range n {
+			piece, deep := (depth+d)/v.per, (depth+d)%v.per*v.deep
+			for l := range min(width, lanes-at) {
+				if base := v.base(piece, first+at+l); base >= 0 {
+					panel[d*width+l] = v.data[base+deep]
+				}
+			}
+		}
+	}
+}
+
+// tapConv is the implicit convolution of the original swCaffe (Software.Unbuffered): the results of some columns of a row stay in
+// LDM. Position after position of the image is fetched, and for each result that it belongs to the weights of the tap, which are
+// fetched again every time, so that
+//
+//	time = positions*get(K x N) + taps*(get(M x K) + multiply) + columns*put(M x N)
+//
+// with nothing beside anything else. The weights' gradient is the same kernel: images in the place of input channels, outputs in
+// that of kernel offsets.
+type tapConv struct {
+	batchLayout
+	columns int
+	runs    []tapRun
+	workers []tapWorker
+}
+
+// tapRun is the results first <= r < first+n.
+type tapRun struct{ first, n, terms, positions int }
+
+// tapTerm is a term of result r of a run.
+type tapTerm struct {
+	r int
+	tap
+}
+
+// tapWorker is what a core group needs to itself.
+type tapWorker struct {
+	batchArrays
+	product gemm.Resident
+	a, b    taps
+	terms   []tapTerm
+}
+
+// tapColumns is how many matrices of results fit LDM beside one of each operand, in double precision and with a sixteenth of LDM
+// left for the stack; 0: the shape has too many channels for the kernel.
+func tapColumns(spec *cpe.Spec, m, n, k int) int {
+	room := spec.CPEs() * (spec.LDMBytes - spec.LDMBytes/16) / 8
+	return max(0, (room-k*n-m*k)/max(1, m*n)) // a batch without images has no results
+}
+
+// tapShape reports whether tapConv takes a direction of a shape.
+func tapShape(s shape.Conv, spec *cpe.Spec, d shape.Direction) bool {
+	v := batchLayout{conv: &Conv{shape: s}, direction: d}
+	m, n, k := v.extents(tiling.Blocks(s.N, spec.CoreGroups))
+	return tapColumns(spec, m, n, k) > 0
+}
+
+func newTapConv(c *Conv, d shape.Direction) (*tapConv, error) {
+	v := &tapConv{batchLayout: newBatchLayout(c, d)}
+	v.turned = d == shape.WeightGradient
+	spec := c.machine.Spec()
+	m, n, k := v.extents(v.most())
+	v.columns = tapColumns(&spec, m, n, k)
+	if v.columns == 0 {
+		asked := 8 * (k*n + m*k + m*n) / spec.CPEs()
+		return nil, &cpe.LDMError{Kernel: v.Name(), Asked: asked, Have: spec.LDMBytes - spec.LDMBytes/16}
+	}
+	width := v.rowLength()
+	v.columns = min(v.columns, width)
+	v.cut(width)
+	products := gemm.NewResidents(c.machine, m, n, k, v.columns)
+	v.workers = make([]tapWorker, len(products))
+	for i, p := range products {
+		v.workers[i] = tapWorker{product: p, a: taps{bases: make([]int, 1)}, b: taps{bases: make([]int, 1)}}
+	}
+	v.reserve()
+	return v, nil
+}
+
+// cut makes the runs: results of one row.
+func (v *tapConv) cut(width int) {
+	seen := pages.Make[int](v.geo.Positions() + v.geo.Plane) // by position: the last run that needs it
+	for row := 0; row < v.pairs.results(); row += width {
+		for at := 0; at < width; at += v.columns {
+			run := tapRun{first: row + at, n: min(v.columns, width-at)}
+			terms := v.pairs.between(run.first, run.first+run.n)
+			run.terms = len(terms)
+			for _, t := range terms {
+				if seen[t.b] != len(v.runs)+1 {
+					seen[t.b] = len(v.runs) + 1
+					run.positions++
+				}
+			}
+			v.runs = append(v.runs, run)
+		}
+	}
+}
+
+// key is what the cost of a run depends on.
+func (r *tapRun) key() int { return (r.n<<20|r.positions)<<20 | r.terms }
+
+// order lists the terms of a run in the order of the positions that they need.
+func (v *tapConv) order(w *tapWorker, run *tapRun) []tapTerm {
+	w.terms = w.terms[:0]
+	for r := range run.n {
+		for _, t := range v.pairs.of(run.first + r) {
+			w.terms = append(w.terms, tapTerm{r, t})
+		}
+	}
+	slices.SortFunc(w.terms, func(x, y tapTerm) int {
+		if c := cmp.Compare(x.b, y.b); c != 0 {
+			return c
+		}
+		return cmp.Compare(x.r, y.r)
+	})
+	return w.terms
+}
+
+// RunGroup convolves a core group's images.
+func (v *tapConv) RunGroup(g *cpe.CoreGroup) error {
+	w := &v.workers[g.Index()]
+	if err := v.open(g, &w.batchArrays); err != nil || w.images == 0 {
+		return err
+	}
+	if err := w.product.Open(g); err != nil {
+		return err
+	}
+	for group := range v.conv.shape.Group {
+		for i := range v.runs {
+			if err := g.Section(v.runs[i].key(), func() error { return v.run(g, w, group, &v.runs[i]) }); err != nil {
+				return err
+			}
+		}
+	}
+	return v.leave(g, &w.batchArrays)
+}
+
+// run computes the results of a run for a group of channels.
+func (v *tapConv) run(g *cpe.CoreGroup, w *tapWorker, group int, run *tapRun) error {
+	aAt, bAt, cAt, c := v.operands(&w.batchArrays, group, &w.a, &w.b)
+	m, n, k := v.extents(w.images)
+	p := &w.product
+	for r := range run.n {
+		g.Place(p.C(r), cpe.Plain(tiling.From(c, cAt(run.first+r)), n), 0, 0, m, n, false)
+		v.begin(g, p.C(r), v.bias(group))
+	}
+	fetch := func(position int) error {
+		w.b.bases[0] = bAt(position)
+		p.GetB(g, &w.b, k, n)
+		return nil
+	}
+	multiply := func(t tapTerm) error {
+		w.a.bases[0] = aAt(int(t.a))
+		p.GetA(g, &w.a, m, k)
+		return p.Multiply(g, t.r)
+	}
+	if err := v.visit(g, w, run, fetch, multiply); err != nil {
+		return err
+	}
+	for r := range run.n {
+		g.Put(p.C(r))
+		g.Sync()
+	}
+	return nil
+}
+
+// visit fetches the positions of a run and multiplies its terms, in their order. Where only costs count, order does not.
+func (v *tapConv) visit(g *cpe.CoreGroup, w *tapWorker, run *tapRun, fetch func(position int) error, multiply func(tapTerm) error) error {
+	if !g.Values() {
+		if err := g.Repeat(0, run.positions, func(int) error { return fetch(0) }); err != nil {
+			return err
+		}
+		return g.Repeat(0, run.terms, func(int) error { return multiply(tapTerm{}) })
+	}
+	held := int32(-1)
+	for _, t := range v.order(w, run) {
+		if t.b != held {
+			held = t.b
+			if err := fetch(int(t.b)); err != nil {
+				return err
+			}
+		}
+		if err := multiply(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begin fills a matrix of results with their bias, or zeros.
+func (v *tapConv) begin(g *cpe.CoreGroup, t *cpe.Tile, bias []float32) {
+	if !g.Values() {
+		return
+	}
+	rows, cols := t.Whole()
+	target, _, _ := g.Target(t)
+	for r := range rows {
+		line := target.Data[r*target.Ld:][:cols]
+		if bias == nil {
+			clear(line)
+		} else {
+			vec.Fill(line, bias[r])
+		}
+	}
+}

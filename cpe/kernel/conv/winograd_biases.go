@@ -1,0 +1,34 @@
+package conv
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
+)
+
+// addBiases adds up the results' gradient of patches [first, last) of a group of channels, a core group's share of its slices. What it is mapped to
+// has the sums of tiles at a point, so that it need not be read again. Sums are of double precision, and go to the biases' gradient,
+// if that is asked for, behind the last patch.
+func (v *winogradGrads) addBiases(g *cpe.CoreGroup, group, first, last int, results *pointPlanes) {
+	db := v.conv.args.bias
+	if db == nil {
+		return
+	}
+	n, values := v.results.slices(), v.tiles(first, last)*winogradLanes
+	lo, hi := g.Share(n)
+	for slice := lo; slice < hi; slice++ {
+		sums := v.biases[(group*n+slice)*winogradLanes:][:winogradLanes]
+		if first == 0 {
+			clear(sums)
+		}
+		var squares [winogradLanes]float64
+		tiles := results.at(0, slice, 0).Data[v.grid.form.SumPoint()*results.plane:]
+		vnorm.BlockMoments(sums, squares[:], tiles[:values], noStart[:])
+		if last == v.grid.patches() {
+			at := tiling.Nth(slice, winogradLanes, v.out)
+			for i := range at.N {
+				db[group*v.out+at.At+i] += float32(sums[i])
+			}
+		}
+	}
+}

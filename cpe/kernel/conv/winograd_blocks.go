@@ -1,0 +1,87 @@
+package conv
+
+import (
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+)
+
+// readBlocks is read for images in blocks of channels, or of which a slice is made such: squares inside the image are mapped where
+// they lie, and only those that reach beyond it are copied.
+func (s *squares) readBlocks(w *winogradWorker, g *tileGrid, p patch, slice int, x []float32, to *pointPlanes, at int) {
+	m := g.form.Tile
+	lines, pitch := m*p.rows+s.edge-m, g.dilateW*(m*p.cols+s.edge-m)
+	y0, x0 := g.line(p)-s.padH, p.col*m*g.dilateW-s.padW
+	top, bottom := insideEvery(g.dilateH, y0, lines, s.h)
+	left, right := inside(x0, pitch, s.w)
+	plane := s.plane(w, p.image, slice, x)
+	pixels, first, wide := plane, (y0*s.w+x0)*winogradLanes, s.w*g.dilateH
+	if bottom-top < lines || right-left < pitch {
+		pixels, first, wide = w.pixels, 0, pitch
+		for y := range lines {
+			line := pixels[y*pitch*winogradLanes : (y+1)*pitch*winogradLanes]
+			if y < top || y >= bottom || left == right {
+				clear(line)
+				continue
+			}
+			clear(line[:left*winogradLanes])
+			copy(line[left*winogradLanes:right*winogradLanes], plane[((y0+y*g.dilateH)*s.w+x0+left)*winogradLanes:])
+			clear(line[right*winogradLanes:])
+		}
+	}
+	s.mapped(w, g, p, pixels, first, wide, to.at(at, slice, p.rows*p.cols*g.dilateW))
+}
+
+// plane is a slice of channels of an image.
+func (s *squares) plane(w *winogradWorker, image, slice int, x []float32) []float32 {
+	if s.pooled != nil {
+		return s.pooled.grad(w.room, x, image, slice)
+	}
+	return x[image*s.image+slice*winogradLanes*s.h*s.w:][:winogradLanes*s.h*s.w]
+}
+
+// writeBlocks is write for images in blocks of channels, or of which a slice is such before it is pooled: tiles inside the image
+// are mapped to where they go, if nothing is left to be done with them.
+func (o *tilesOut) writeBlocks(w *winogradWorker, g *tileGrid, p patch, slice, lanes int, src *pointPlanes, at int) {
+	lines, pitch, width := o.extents(g, p)
+	if lines == 0 {
+		return
+	}
+	w.setBias(slice*winogradLanes, lanes)
+	plane, above := o.plane(w, p.image, slice)
+	corner := o.corner(g, p) * winogradLanes
+	target := plane[corner:]
+	pixels, wide := target, o.w*g.dilateH
+	direct := lines == g.form.Tile*p.rows && width == pitch && above == nil
+	if !direct {
+		pixels, wide = w.pixels, pitch
+	}
+	o.mapped(w, g, p, pixels, wide, src.at(at, slice, p.rows*p.cols*g.dilateW))
+	if direct {
+		lines = 0
+	}
+	for i := range lines {
+		at, line := i*g.dilateH*o.w*winogradLanes, pixels[i*pitch*winogradLanes:][:width*winogradLanes]
+		copyWhere(target[at:], line, tiling.From(above, corner+at))
+	}
+	if o.pooled != nil {
+		o.pooled.max(w.room, w.to.y, p.image, slice)
+	}
+}
+
+// plane is where a slice of channels of an image is written, and what it is passed by, if not nil.
+func (o *tilesOut) plane(w *winogradWorker, image, slice int) (plane, above []float32) {
+	if o.pooled != nil {
+		return o.pooled.results(w.room), nil
+	}
+	first := image*o.image + slice*winogradLanes*o.h*o.w
+	return w.to.y[first:], tiling.From(w.to.above, first)
+}
+
+// copyWhere copies values, if above is not nil only those where it is above 0, and zeros elsewhere.
+func copyWhere(dst, src, above []float32) {
+	if above == nil {
+		copy(dst, src)
+	} else {
+		vec.ReLUGrad(dst[:len(src)], src, above, 0)
+	}
+}

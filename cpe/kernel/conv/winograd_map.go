@@ -1,0 +1,180 @@
+package conv
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
+)
+
+// squares maps squares of images to points, a slice of channels of a patch at a time.
+type squares struct {
+	kind     vwinograd.Map
+	edge     int // of a square; neighbours are the edge of a tile apart
+	padH     int // the first square begins so far before the image
+	padW     int
+	h, w     int           // of the image
+	channels int           // to be mapped
+	blocks   bool          // they lie in blocks
+	image    int           // values from one image to the next
+	pooled   *pooledSlices // what is read instead, if not nil: outputs' gradient
+	fold     *imageFold    // of what is read, if not nil: it is not folded yet
+}
+
+// gradSquares map the images and the results' gradient of a convolution for its gradients.
+func (c *Conv) gradSquares(form vwinograd.Form) (images, results squares) {
+	s := &c.shape
+	out := s.OutSize()
+	images = squares{
+		kind: vwinograd.Input, edge: form.Edge(), padH: s.Pad[0], padW: s.Pad[1],
+		h: s.In[0], w: s.In[1], channels: s.C / s.Group, image: s.C * tiling.Size(s.In), blocks: c.blocked[0],
+	}.folding(c.fold)
+	results = squares{
+		kind: vwinograd.OutputGrad, edge: form.Tile,
+		h: out[0], w: out[1], channels: s.Out / s.Group, image: s.Out * tiling.Size(out), blocks: c.blocked[1], pooled: c.pooled,
+	}
+	return images, results
+}
+
+// slices is the number of slices of the channels.
+func (s *squares) slices() int { return tiling.Blocks(s.channels, winogradLanes) }
+
+// inside is the part of n positions from first on that lies inside a line of size positions, relative to first.
+func inside(first, n, size int) (lo, hi int) {
+	lo = min(n, max(0, -first))
+	return lo, max(lo, min(n, size-first))
+}
+
+// folding are the squares of images that are not folded yet, if f is not nil.
+func (s squares) folding(f *imageFold) squares {
+	if s.fold = f; f != nil {
+		s.image = f.image
+	}
+	return s
+}
+
+// of is the images from one of some groups of channels on.
+func (s *squares) of(x []float32, group, groups int) []float32 {
+	return tiling.From(x, group*(s.image/groups))
+}
+
+// read maps the squares of a patch for a slice of channels of the images x to points from tile at on.
+func (s *squares) read(w *winogradWorker, g *tileGrid, p patch, slice int, x []float32, to *pointPlanes, at int) {
+	if s.blocks || s.pooled != nil {
+		s.readBlocks(w, g, p, slice, x, to, at)
+		return
+	}
+	m := g.form.Tile
+	lines, pitch := m*p.rows+s.edge-m, g.dilateW*(m*p.cols+s.edge-m)
+	y0, x0 := g.line(p)-s.padH, p.col*m*g.dilateW-s.padW
+	pixels := w.pixels[:winogradLanes*lines*pitch]
+	if s.fold == nil {
+		s.turn(pixels, x[p.image*s.image:], slice, y0, x0, lines, pitch, g.dilateH)
+	} else {
+		clear(pixels)
+		rows, cols := tiling.Span{At: y0, N: min(lines, s.h-y0)}, tiling.Span{At: x0, N: min(pitch, s.w-x0)}
+		s.fold.read(pixels, x[p.image*s.image:], tiling.Nth(slice, winogradLanes, s.channels), rows, cols, pitch)
+	}
+	s.mapped(w, g, p, pixels, 0, pitch, to.at(at, slice, p.rows*p.cols*g.dilateW))
+}
+
+// turn brings a slice of channels of an image side by side in lines of pitch pixels, the first of which begins at (y0, x0) and the others
+// so many lines of the image apart, with zeros where it has none.
+func (s *squares) turn(pixels, image []float32, slice, y0, x0, lines, pitch, apart int) {
+	top, bottom := insideEvery(apart, y0, lines, s.h)
+	left, right := inside(x0, pitch, s.w)
+	lanes := min(winogradLanes, s.channels-slice*winogradLanes)
+	plane := s.h * s.w
+	var data []float32
+	if bottom > top && right > left {
+		data = image[slice*winogradLanes*plane+(y0+top*apart)*s.w+x0+left:]
+	}
+	if lanes < winogradLanes {
+		clear(pixels)
+	}
+	if right-left == pitch && s.w == pitch && apart == 1 {
+		clear(pixels[:top*pitch*winogradLanes])
+		vec.Transpose(pixels[top*pitch*winogradLanes:], data, winogradLanes, plane, lanes, (bottom-top)*pitch)
+		clear(pixels[bottom*pitch*winogradLanes : lines*pitch*winogradLanes])
+		return
+	}
+	for y := range lines {
+		line := pixels[y*pitch*winogradLanes : (y+1)*pitch*winogradLanes]
+		if y < top || y >= bottom || left == right {
+			clear(line)
+			continue
+		}
+		clear(line[:left*winogradLanes])
+		vec.Transpose(line[left*winogradLanes:], data[(y-top)*apart*s.w:], winogradLanes, plane, lanes, right-left)
+		clear(line[right*winogradLanes:])
+	}
+}
+
+// mapped maps the squares of a patch, the first of which begins at a place of pixels whose lines are so many pixels apart.
+func (s *squares) mapped(w *winogradWorker, g *tileGrid, p patch, pixels []float32, first, pitch int, to cpe.Block) {
+	m, runs := g.form.Tile, g.runs(p)
+	w.strides = vwinograd.Strides{
+		SrcRow: pitch * winogradLanes, SrcCol: g.dilateW * winogradLanes, SrcNext: runs.next * winogradLanes,
+		DstRow: g.form.Edge() * to.PlaneStride, DstCol: to.PlaneStride, DstNext: to.RowStride,
+	}
+	for i := range p.rows * runs.count {
+		at := first + (i/runs.count*m*pitch+i%runs.count*runs.apart)*winogradLanes
+		vwinograd.Apply(g.form, s.kind, to.Data[i*runs.n*to.RowStride:], pixels, at, &w.strides, runs.n, nil, w.scratch)
+	}
+}
+
+// tilesOut maps points back to tiles of outputs.
+type tilesOut struct {
+	h, w   int           // of an image of outputs
+	image  int           // values from one image to the next
+	blocks bool          // outputs lie in blocks of channels
+	pooled *pooledSlices // what is written instead, if not nil
+}
+
+// write maps points from tile at on to the tiles of a patch of the worker's outputs, for the lanes channels of a slice.
+func (o *tilesOut) write(w *winogradWorker, g *tileGrid, p patch, slice, lanes int, src *pointPlanes, at int) {
+	if o.blocks || o.pooled != nil {
+		o.writeBlocks(w, g, p, slice, lanes, src, at)
+		return
+	}
+	lines, pitch, width := o.extents(g, p)
+	if lines == 0 {
+		return
+	}
+	first, plane := slice*winogradLanes, o.h*o.w
+	w.setBias(first, lanes)
+	o.mapped(w, g, p, w.pixels, pitch, src.at(at, slice, p.rows*p.cols*g.dilateW))
+	if width == pitch && o.w == pitch && g.dilateH == 1 {
+		width, lines = lines*width, 1
+	}
+	made := w.to.y[p.image*o.image+first*plane+o.corner(g, p):]
+	for i := range lines {
+		vec.Transpose(made[i*g.dilateH*o.w:], w.pixels[i*pitch*winogradLanes:], plane, winogradLanes, width, lanes)
+	}
+}
+
+// extents are the lines of a patch inside the image, the pixels of a line, and those inside the image.
+func (o *tilesOut) extents(g *tileGrid, p patch) (lines, pitch, width int) {
+	m := g.form.Tile
+	_, lines = insideEvery(g.dilateH, g.line(p), m*p.rows, o.h)
+	pitch = m * p.cols * g.dilateW
+	return lines, pitch, min(pitch, o.w-p.col*m*g.dilateW)
+}
+
+// corner is the place of the first pixel of a patch in a plane.
+func (o *tilesOut) corner(g *tileGrid, p patch) int {
+	return g.line(p)*o.w + p.col*g.form.Tile*g.dilateW
+}
+
+// mapped maps points back to the tiles of a patch, in pixels whose lines are so many pixels apart.
+func (o *tilesOut) mapped(w *winogradWorker, g *tileGrid, p patch, pixels []float32, pitch int, src cpe.Block) {
+	m, runs := g.form.Tile, g.runs(p)
+	w.strides = vwinograd.Strides{
+		SrcRow: g.form.Edge() * src.PlaneStride, SrcCol: src.PlaneStride, SrcNext: src.RowStride,
+		DstRow: pitch * winogradLanes, DstCol: g.dilateW * winogradLanes, DstNext: runs.next * winogradLanes,
+	}
+	for i := range p.rows * runs.count {
+		to := pixels[(i/runs.count*m*pitch+i%runs.count*runs.apart)*winogradLanes:]
+		vwinograd.Apply(g.form, vwinograd.Output, to, src.Data, i*runs.n*src.RowStride, &w.strides, runs.n, &w.bias, w.scratch)
+	}
+}

@@ -1,0 +1,382 @@
+package conv
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
+)
+
+// winogradMesh is Winograd's convolution on a modelled machine, whose memory wants long contiguous blocks. At a point inputs and results
+// are matrices of channels x tiles, the tiles of all images side by side,
+//
+//	forward          R[p] (Out x tiles) = U[p] (Out x C) * V[p] (C x tiles)
+//	input gradient   R[p] (C x tiles)   = U[p]' (C x Out) * V[p] (Out x tiles)
+//	weight gradient  S[p] (Out x C)     = Y[p] (Out x tiles) * V[p]' (tiles x C)
+//
+// so that a CPE that maps a run of tiles of one channel reads lines of images as they lie and writes a row of each point, and products
+// read and write rows. These are the e^2 products of (B*T x Ni) and (Ni x No) of Fang 2019, chapter 5, stored by columns as swGEMM wants
+// its operands. Weights are mapped first; then, for a block of tiles after the other, core groups share the channels' runs, the
+// points, and the runs of the results, or, for the weights' gradient, the outputs, whose sums are mapped back and added.
+type winogradMesh struct {
+	conv        *Conv
+	direction   shape.Direction
+	form        vwinograd.Form
+	runs        tileRuns
+	block       int // runs
+	chunks      int // parts of a point's product
+	read        squares
+	results     squares  // read for the weights' gradient
+	write       tilesOut // written otherwise
+	weights     pointRows
+	inputs      pointRows // of the channels that are read; for the weights' gradient those of the images
+	made        pointRows // of the channels that are made; for the weights' gradient those of the results, which are read
+	workers     []meshWorker
+	most        int        // weights of an output that are mapped together
+	outs, ins   int        // of the weights, of a group
+	multiplying gemm.Shape // a part
+}
+
+// meshPoints bounds the values of the points of a block for each core group: this computer must hold main memory.
+const meshPoints = 1 << 24
+
+// leastRun is the number of tiles of a run that are not divided so that more CPEs have some: DMA wants blocks of 256 bytes (swCaffe,
+// section III-A).
+const leastRun = 64
+
+// pointRows are points: at each, a matrix of rows x cols.
+type pointRows struct{ points, rows, cols int }
+
+// size is the number of values.
+func (p *pointRows) size() int { return p.points * p.rows * p.cols }
+
+// at is n columns of a row from col on at all points.
+func (p *pointRows) at(data []float32, row, col, n int) cpe.Block {
+	return cpe.Block{Data: tiling.From(data, row*p.cols+col), Planes: p.points, PlaneStride: p.rows * p.cols, Rows: 1, RowStride: n, Cols: n}
+}
+
+// matrix is the matrix of a point from a row on.
+func (p *pointRows) matrix(data []float32, point, row int) cpe.Matrix {
+	return cpe.Plain(tiling.From(data, (point*p.rows+row)*p.cols), p.cols)
+}
+
+// tileRuns cuts the tiles of all images into runs that a CPE maps together: those of some images, or a patch of one.
+type tileRuns struct {
+	tileGrid
+	together int // images
+}
+
+// tileRun is a patch of each of some images. Runs of one kind cost the same.
+type tileRun struct {
+	patch
+	images, kind int
+}
+
+// newTileRuns takes runs of up to most tiles that fit LDM.
+func newTileRuns(f vwinograd.Form, images, h, w, most int, fits func(images, rows, cols int) bool) tileRuns {
+	g := tileRuns{newTileGrid(f, images, h, w, func(rows, cols int) bool { return rows*cols <= most && fits(1, rows, cols) }), 1}
+	if g.bands*g.pieces == 1 {
+		g.together = tiling.Even(images, max(1, tiling.Largest(images, func(n int) bool { return n*g.rows*g.cols <= most && fits(n, g.rows, g.cols) })), 1)
+	}
+	return g
+}
+
+// count is the number of runs.
+func (g *tileRuns) count() int { return tiling.Blocks(g.patches(), g.together) }
+
+// run returns run i; the one behind the last has the number of all tiles for its first.
+func (g *tileRuns) run(i int) tileRun {
+	r := tileRun{patch: g.patch(min(i*g.together, g.patches())), images: 1}
+	if g.together > 1 {
+		r.images = min(g.together, g.images-r.image)
+	}
+	r.kind = r.images*g.bands*g.pieces + i%(g.bands*g.pieces)
+	return r
+}
+
+// tiles is the number of the run's tiles.
+func (r *tileRun) tiles() int { return r.images * r.rows * r.cols }
+
+// between is the number of tiles of runs [first, last).
+func (g *tileRuns) between(first, last int) int { return g.run(last).first - g.run(first).first }
+
+// newWinogradMesh returns the stages of a direction, whose blocks have no more values at their points than most for each core group, if a
+// run has not.
+func newWinogradMesh(c *Conv, d shape.Direction, most int) ([]stage, error) {
+	s, form, spec := c.shape, winogradForm(&c.shape, c.plan.Strategy[d]), c.machine.Spec()
+	v := &winogradMesh{conv: c, direction: d, form: form, outs: s.Out / s.Group, ins: s.C / s.Group}
+	v.read, v.results = c.gradSquares(form)
+	if d == shape.InputGradient {
+		m := s.Mirrored()
+		v.read.h, v.read.w, v.read.padH, v.read.padW, v.read.image = v.results.h, v.results.w, m.Pad[0], m.Pad[1], v.results.image
+		s = m
+	}
+	out := s.OutSize()
+	v.write = tilesOut{h: out[0], w: out[1], image: s.Out * tiling.Size(out)}
+	if need := max(v.runNeed(1, 1, 1), v.weightNeed(1)); need > spec.LDMFloats() {
+		return nil, &cpe.LDMError{Kernel: "winograd", Asked: 4 * need, Have: spec.LDMBytes}
+	}
+	v.cut(&spec, &s, most)
+	points, tiles := form.Points(), v.runs.most(v.block*v.runs.together)
+	v.weights = pointRows{points, c.shape.Out, v.ins}
+	v.inputs, v.made = pointRows{points, s.C, tiles}, pointRows{points, s.Out, tiles}
+	plan, err := v.planProducts(&spec, [...]gemm.Shape{
+		shape.Forward:        {M: v.outs, N: tiles, K: v.ins},
+		shape.InputGradient:  {M: v.ins, N: tiles, K: v.outs, TransA: true},
+		shape.WeightGradient: {M: v.outs, N: v.ins, K: tiles, TransB: true},
+	}[d])
+	if err != nil {
+		return nil, err
+	}
+	products := gemm.NestsOf(c.machine, v.multiplying, plan)
+	v.workers = make([]meshWorker, len(products))
+	for i, p := range products {
+		v.workers[i].product = p
+	}
+	c.takes(d, cpe.Scratch{Common: v.weights.size() + v.inputs.size() + v.made.size()})
+	return v.stages(), nil
+}
+
+// cut cuts the tiles of a convolution into runs and these into blocks, and the weights of an output into those that are mapped together.
+func (v *winogradMesh) cut(spec *cpe.Spec, s *shape.Conv, points int) {
+	out := s.OutSize()
+	tiles := s.N * tiling.Blocks(out[0], v.form.Tile) * tiling.Blocks(out[1], v.form.Tile)
+	most := max(leastRun, tiling.Blocks(tiles*min(s.C, s.Out), spec.CPEs()*spec.CoreGroups))
+	v.runs = newTileRuns(v.form, s.N, out[0], out[1], most, func(images, rows, cols int) bool {
+		return v.runNeed(images, rows, cols) <= spec.LDMFloats()
+	})
+	n := spec.CoreGroups * points / (v.form.Points() * (s.C + s.Out)) / v.runs.most(v.runs.together)
+	v.block = tiling.Even(v.runs.count(), max(1, n), 1)
+	v.most = tiling.Even(v.ins, tiling.Largest(v.ins, func(n int) bool { return v.weightNeed(n) <= spec.LDMFloats() }), 1)
+}
+
+// planProducts cuts the columns of the product at a point into as many parts as make the core groups' work shortest: with one, some may have a
+// point more than others, and with many, each reads all rows.
+func (v *winogradMesh) planProducts(spec *cpe.Spec, s gemm.Shape) (best gemm.Plan, err error) {
+	points, cols, shortest := v.conv.shape.Group*v.weights.points, s.N, 0.0
+	for chunks := 1; chunks <= spec.CoreGroups/gcd(points, spec.CoreGroups); chunks++ {
+		s.N = tiling.Blocks(cols, chunks)
+		plan, err := gemm.NewMeshPlan(spec, s)
+		if err != nil {
+			return plan, err
+		}
+		if t := gemm.MeshNs(spec, s, plan) * float64(tiling.Blocks(points*chunks, spec.CoreGroups)); shortest == 0 || t < shortest {
+			v.chunks, v.multiplying, best, shortest = chunks, s, plan, t
+		}
+	}
+	return best, nil
+}
+
+// gcd is the greatest common divisor.
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// runNeed is the number of values of LDM that mapping a run takes: pixels and points twice, so that the next ones come and the last ones
+// go meanwhile, and vectors.
+func (v *winogradMesh) runNeed(images, rows, cols int) int {
+	m, more := v.form.Tile, v.form.Edge()-v.form.Tile
+	pixels := max(min(m*rows+more, v.read.h)*min(m*cols+more, v.read.w), m*rows*m*cols)
+	return 2*images*(pixels+v.form.Points()*rows*cols) + vectorNeed(v.form)
+}
+
+// weightNeed is the number of values of LDM that mapping n weights of an output takes, or their gradient, which is added to.
+func (v *winogradMesh) weightNeed(n int) int {
+	return 2*n*(v.form.Taps()+v.form.Points()) + vectorNeed(v.form)
+}
+
+// stages lists the steps.
+func (v *winogradMesh) stages() []stage {
+	var list []stage
+	if v.direction != shape.WeightGradient {
+		list = append(list, stage{&meshWeights{v}, 0})
+	}
+	for first := 0; first < v.runs.count(); first += v.block {
+		b := meshBlock{v, first, min(v.runs.count(), first+v.block)}
+		list = append(list, stage{&meshEnter{b}, 0}, stage{&meshMultiply{b}, 0})
+		if v.direction == shape.WeightGradient {
+			list = append(list, stage{&meshCollect{b}, 0})
+		} else {
+			list = append(list, stage{&meshLeave{b}, 0})
+		}
+	}
+	return list
+}
+
+// Name returns "convolution" and the direction.
+func (v *winogradMesh) Name() string { return "convolution " + v.direction.String() }
+
+// values are those of the weights' points, the inputs' and the results'.
+func (v *winogradMesh) values(g *cpe.CoreGroup) (weights, inputs, made []float32) {
+	nu, nv, nr := v.weights.size(), v.inputs.size(), v.made.size()
+	all := g.Common(nu + nv + nr)
+	return part(all, 0, nu), part(all, nu, nv), part(all, nu+nv, nr)
+}
+
+// meshBlock is what is done with runs [first, last).
+type meshBlock struct {
+	*winogradMesh
+	first, last int
+}
+
+// eachRun has CPEs do a core group's share of the block's runs, of a number of channels. Works of one kind of run, of channels below or
+// from some one on, cost the same.
+func (b *meshBlock) eachRun(g *cpe.CoreGroup, channels, differ int, work func(c *cpe.CPE, r tileRun, channel, at int) error) error {
+	before := b.runs.run(b.first).first
+	lo, hi := g.Share((b.last - b.first) * channels)
+	return stream.InTurn(g, hi-lo, 0, func(c *cpe.CPE, i int) error {
+		r, channel := b.runs.run(b.first+(lo+i)/channels), (lo+i)%channels
+		key := 2 * r.kind
+		if channel >= differ {
+			key++
+		}
+		if g.Charged(c, key) {
+			return nil
+		}
+		err := work(c, r, channel, r.first-before)
+		g.Remember(c, key)
+		return err
+	})
+}
+
+// meshEnter maps what is read.
+type meshEnter struct{ meshBlock }
+
+// Name names the stage.
+func (e *meshEnter) Name() string { return e.winogradMesh.Name() + ", mapping images" }
+
+// RunGroup maps a core group's share.
+func (e *meshEnter) RunGroup(g *cpe.CoreGroup) error {
+	_, inputs, made := e.values(g)
+	w, args, channels := &e.workers[g.Index()], &e.conv.args, e.inputs.rows
+	x, all := args.x, channels
+	switch e.direction {
+	case shape.InputGradient:
+		x = args.y
+	case shape.WeightGradient:
+		all += e.made.rows
+	}
+	return e.eachRun(g, all, channels, func(c *cpe.CPE, r tileRun, channel, at int) error {
+		if channel < channels {
+			return w.read(c, &e.read, &e.runs, r, channel, x, e.inputs.at(inputs, channel, at, r.tiles()))
+		}
+		channel -= channels
+		return w.read(c, &e.results, &e.runs, r, channel, args.y, e.made.at(made, channel, at, r.tiles()))
+	})
+}
+
+// meshMultiply makes the products.
+type meshMultiply struct{ meshBlock }
+
+// RunGroup makes a core group's share of them.
+func (p *meshMultiply) RunGroup(g *cpe.CoreGroup) error {
+	weights, inputs, made := p.values(g)
+	w, tiles, points := &p.workers[g.Index()], p.runs.between(p.first, p.last), p.inputs.points
+	s := &p.multiplying
+	cols, depth := tiles, s.K
+	if p.direction == shape.WeightGradient {
+		cols, depth = p.ins, tiles
+	}
+	lo, hi := g.Share(p.conv.shape.Group * points * p.chunks)
+	for i := lo; i < hi; i++ {
+		group, point, chunk := i/p.chunks/points, i/p.chunks%points, i%p.chunks
+		w.job = gemm.Job{A: &w.a, B: &w.b, M1: s.M, N0: chunk * s.N, N1: min(cols, (chunk+1)*s.N), K1: depth}
+		u := p.weights.matrix(weights, point, group*p.outs)
+		if p.direction == shape.WeightGradient {
+			w.a.Set(p.made.matrix(made, point, group*p.outs), false)
+			w.b.Set(p.inputs.matrix(inputs, point, group*p.ins), true)
+			w.job.C = u
+		} else {
+			w.a.Set(u, s.TransA)
+			w.b.Set(p.inputs.matrix(inputs, point, group*s.K), false)
+			w.job.C = p.made.matrix(made, point, group*s.M)
+		}
+		if err := w.product.Run(g, &w.job); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// meshLeave maps results back.
+type meshLeave struct{ meshBlock }
+
+// Name names the stage.
+func (l *meshLeave) Name() string { return l.winogradMesh.Name() + ", mapping back" }
+
+// RunGroup maps a core group's share.
+func (l *meshLeave) RunGroup(g *cpe.CoreGroup) error {
+	_, _, made := l.values(g)
+	w, args, channels := &l.workers[g.Index()], &l.conv.args, l.made.rows
+	y := args.y
+	if l.direction == shape.InputGradient {
+		y = args.x
+	}
+	return l.eachRun(g, channels, channels, func(c *cpe.CPE, r tileRun, channel, at int) error {
+		bias := float32(0)
+		if args.bias != nil {
+			bias = args.bias[channel]
+		}
+		return w.write(c, &l.write, &l.runs, r, channel, y, bias, l.made.at(made, channel, at, r.tiles()))
+	})
+}
+
+// eachWeight has CPEs do a core group's share of the weights: some inputs of an output.
+func (v *winogradMesh) eachWeight(g *cpe.CoreGroup, work func(c *cpe.CPE, out int, ins tiling.Span) error) error {
+	chunks := tiling.Blocks(v.ins, v.most)
+	lo, hi := g.Share(v.weights.rows * chunks)
+	return stream.InTurn(g, hi-lo, 0, func(c *cpe.CPE, i int) error {
+		out, ins := (lo+i)/chunks, tiling.Nth((lo+i)%chunks, v.most, v.ins)
+		key := 0
+		if ins.N < v.most {
+			key = 1
+		}
+		if g.Charged(c, key) {
+			return nil
+		}
+		err := work(c, out, ins)
+		g.Remember(c, key)
+		return err
+	})
+}
+
+// kernels are the weights of some inputs of an output, or their gradient.
+func (v *winogradMesh) kernels(out int, ins tiling.Span) cpe.Block {
+	taps := v.form.Taps()
+	return stream.Line(v.conv.args.w, (out*v.ins+ins.At)*taps, ins.N*taps)
+}
+
+// meshWeights is the stage that maps the weights.
+type meshWeights struct{ *winogradMesh }
+
+// Name names the stage.
+func (m *meshWeights) Name() string { return m.winogradMesh.Name() + ", mapping weights" }
+
+// RunGroup maps a core group's share.
+func (m *meshWeights) RunGroup(g *cpe.CoreGroup) error {
+	weights, _, _ := m.values(g)
+	return m.eachWeight(g, func(c *cpe.CPE, out int, ins tiling.Span) error {
+		kernels, to := m.kernels(out, ins), m.weights.at(weights, out, ins.At, ins.N)
+		return m.workers[g.Index()].mapWeights(c, m.form, &kernels, &to, ins.N, m.direction == shape.InputGradient)
+	})
+}
+
+// meshCollect maps the sums of a block back to kernels, and adds them to the weights' gradient.
+type meshCollect struct{ meshBlock }
+
+// Name names the stage.
+func (m *meshCollect) Name() string { return m.winogradMesh.Name() + ", collecting" }
+
+// RunGroup collects a core group's share.
+func (m *meshCollect) RunGroup(g *cpe.CoreGroup) error {
+	sums, _, _ := m.values(g)
+	return m.eachWeight(g, func(c *cpe.CPE, out int, ins tiling.Span) error {
+		kernels, src := m.kernels(out, ins), m.weights.at(sums, out, ins.At, ins.N)
+		return m.workers[g.Index()].collect(c, m.form, &kernels, &src, ins.N, m.first > 0 || m.conv.args.add)
+	})
+}

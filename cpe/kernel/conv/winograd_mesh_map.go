@@ -1,0 +1,205 @@
+package conv
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
+)
+
+// meshWorker is what a core group needs to itself.
+type meshWorker struct {
+	product *gemm.Nest
+	job     gemm.Job
+	a, b    gemm.Operand
+	bias    vwinograd.Bias
+	strides vwinograd.Strides
+	scratch [vwinograd.Scratch]float32 // what a CPE has in registers
+}
+
+// vectorNeed is the number of values that squares take which are mapped side by side, before and behind that.
+func vectorNeed(f vwinograd.Form) int { return 2 * f.Points() * winogradLanes }
+
+// vectors maps n squares, winogradLanes at a time: fill brings some side by side, value by value, and empty takes them from there. room
+// has vectorNeed values.
+func (w *meshWorker) vectors(f vwinograd.Form, kind vwinograd.Map, from, to, n int, room []float32, fill, empty func(lanes []float32, first, n int)) {
+	w.strides = vwinograd.Strides{SrcRow: from * winogradLanes, SrcCol: winogradLanes, DstRow: to * winogradLanes, DstCol: winogradLanes}
+	before, behind := room[:f.Points()*winogradLanes], room[f.Points()*winogradLanes:]
+	for first := 0; first < n; first += winogradLanes {
+		some := min(winogradLanes, n-first)
+		clear(before)
+		fill(before, first, some)
+		vwinograd.Apply(f, kind, behind, before, 0, &w.strides, 1, &w.bias, w.scratch[:])
+		empty(behind, first, some)
+	}
+}
+
+// lined fills vectors with points of which rows of cols lie one behind another, spread empties them so.
+func lined(data []float32, cols int) func(lanes []float32, first, n int) {
+	return func(lanes []float32, first, n int) {
+		vec.CopyRows(lanes, winogradLanes, data[first:], cols, len(data)/cols, n)
+	}
+}
+
+func spread(data []float32, cols int) func(lanes []float32, first, n int) {
+	return func(lanes []float32, first, n int) {
+		vec.CopyRows(data[first:], cols, lanes, winogradLanes, len(data)/cols, n)
+	}
+}
+
+// winogradWork is the number of additions and multiplications of the maps of a line, in their order.
+var winogradWork = map[vwinograd.Form][5]int{
+	{Tile: 2, Kernel: 3}: {4, 4, 7, 2, 7}, {Tile: 4, Kernel: 3}: {20, 13, 15, 12, 16},
+	{Tile: 4, Kernel: 5}: {42, 22, 32, 20, 33}, {Tile: 5, Kernel: 3}: {37, 22, 21, 25, 22},
+}
+
+// meshFlops is the work of mapping n squares, and of bringing the values of those that are no points, of an edge, side by side or back.
+func meshFlops(f vwinograd.Form, kind vwinograd.Map, from, to, edge, n int) float64 {
+	return float64(n * (winogradWork[f][kind]*(from+to) + edge*edge))
+}
+
+// takeMapped takes the LDM of a CPE that maps blocks: each twice, since the next ones come and go meanwhile, and vectors.
+func takeMapped(c *cpe.CPE, f vwinograd.Form, a, b *cpe.Block) (came, made, room []float32, err error) {
+	c.Free()
+	if err = c.Hold("winograd", a.Count()+b.Count()); err != nil {
+		return nil, nil, nil, err
+	}
+	if came, err = c.Alloc("winograd", a.Count()); err != nil {
+		return nil, nil, nil, err
+	}
+	if made, err = c.Alloc("winograd", b.Count()); err != nil {
+		return nil, nil, nil, err
+	}
+	room, err = c.Alloc("winograd", vectorNeed(f))
+	return came, made, room, err
+}
+
+// read maps the squares of a run for a channel of the images x to points.
+func (w *meshWorker) read(c *cpe.CPE, s *squares, g *tileRuns, r tileRun, channel int, x []float32, to cpe.Block) error {
+	m, edge := g.form.Tile, g.form.Edge()
+	y0, x0 := r.row*m-s.padH, r.col*m-s.padW
+	top, bottom := inside(y0, m*r.rows+s.edge-m, s.h)
+	left, right := inside(x0, m*r.cols+s.edge-m, s.w)
+	block := cpe.Block{Planes: r.images, PlaneStride: s.image, Rows: bottom - top, RowStride: s.w, Cols: right - left}
+	if block.Count() > 0 {
+		block.Data = tiling.From(x, r.image*s.image+(channel*s.h+y0+top)*s.w+x0+left)
+	}
+	pixels, made, room, err := takeMapped(c, g.form, &block, &to)
+	if err != nil {
+		return err
+	}
+	_, plane, row := c.Load(pixels, &block)
+	c.Compute(meshFlops(g.form, s.kind, s.edge, edge, s.edge, r.tiles()), 0)
+	if c.Values() {
+		fill := func(lanes []float32, first, n int) {
+			for lane := range n {
+				image, y, x := r.place(first+lane, m)
+				for i := max(0, top-y); i < min(s.edge, bottom-y); i++ {
+					for j := max(0, left-x); j < min(s.edge, right-x); j++ {
+						lanes[(i*s.edge+j)*winogradLanes+lane] = pixels[image*plane+(y+i-top)*row+x+j-left]
+					}
+				}
+			}
+		}
+		w.vectors(g.form, s.kind, s.edge, edge, r.tiles(), room, fill, spread(made, r.tiles()))
+	}
+	c.Store(&to, made)
+	return nil
+}
+
+// place is the image of a run that has its n-th tile, and where in its patch this begins.
+func (r *tileRun) place(n, edge int) (image, y, x int) {
+	return n / (r.rows * r.cols), n / r.cols % r.rows * edge, n % r.cols * edge
+}
+
+// write maps points back to the tiles of a run, those of a channel of the images y.
+func (w *meshWorker) write(c *cpe.CPE, o *tilesOut, g *tileRuns, r tileRun, channel int, y []float32, bias float32, src cpe.Block) error {
+	m, edge := g.form.Tile, g.form.Edge()
+	lines, width := min(m*r.rows, o.h-r.row*m), min(m*r.cols, o.w-r.col*m)
+	block := cpe.Block{
+		Data:   tiling.From(y, r.image*o.image+(channel*o.h+r.row*m)*o.w+r.col*m),
+		Planes: r.images, PlaneStride: o.image, Rows: lines, RowStride: o.w, Cols: width,
+	}
+	points, made, room, err := takeMapped(c, g.form, &src, &block)
+	if err != nil {
+		return err
+	}
+	c.Load(points, &src)
+	c.Compute(meshFlops(g.form, vwinograd.Output, edge, m, m, r.tiles()), 0)
+	if c.Values() {
+		w.bias = unbiased
+		vec.Fill(w.bias.Add[:], bias)
+		empty := func(lanes []float32, first, n int) {
+			for lane := range n {
+				image, y, x := r.place(first+lane, m)
+				for i := range min(m, lines-y) {
+					for j := range min(m, width-x) {
+						made[(image*lines+y+i)*width+x+j] = lanes[(i*m+j)*winogradLanes+lane]
+					}
+				}
+			}
+		}
+		w.vectors(g.form, vwinograd.Output, edge, m, r.tiles(), room, lined(points, r.tiles()), empty)
+	}
+	c.Store(&block, made)
+	return nil
+}
+
+// mapWeights maps n kernels to points, turned by half a turn for the input gradient.
+func (w *meshWorker) mapWeights(c *cpe.CPE, f vwinograd.Form, kernels, to *cpe.Block, n int, turned bool) error {
+	weights, made, room, err := takeMapped(c, f, kernels, to)
+	if err != nil {
+		return err
+	}
+	c.Load(weights, kernels)
+	c.Compute(meshFlops(f, vwinograd.Weights, f.Kernel, f.Edge(), f.Kernel, n), 0)
+	if c.Values() {
+		taps := f.Taps()
+		fill := func(lanes []float32, first, n int) {
+			for lane := range n {
+				for k := range taps {
+					at := k
+					if turned {
+						at = taps - 1 - k
+					}
+					lanes[at*winogradLanes+lane] = weights[(first+lane)*taps+k]
+				}
+			}
+		}
+		w.vectors(f, vwinograd.Weights, f.Kernel, f.Edge(), n, room, fill, spread(made, n))
+	}
+	c.Store(to, made)
+	return nil
+}
+
+// collect maps the sums at points of n kernels back to these; they are their gradient, or added to it.
+func (w *meshWorker) collect(c *cpe.CPE, f vwinograd.Form, kernels, src *cpe.Block, n int, add bool) error {
+	sums, grads, room, err := takeMapped(c, f, src, kernels)
+	if err != nil {
+		return err
+	}
+	c.Load(sums, src)
+	work := meshFlops(f, vwinograd.WeightsGrad, f.Edge(), f.Kernel, f.Kernel, n)
+	if add {
+		c.Load(grads, kernels)
+		work += float64(kernels.Count())
+	}
+	c.Compute(work, 0)
+	if c.Values() {
+		taps := f.Taps()
+		if !add {
+			clear(grads)
+		}
+		empty := func(lanes []float32, first, n int) {
+			for lane := range n {
+				for k := range taps {
+					grads[(first+lane)*taps+k] += lanes[k*winogradLanes+lane]
+				}
+			}
+		}
+		w.vectors(f, vwinograd.WeightsGrad, f.Edge(), f.Kernel, n, room, lined(sums, n), empty)
+	}
+	c.Store(kernels, grads)
+	return nil
+}

@@ -1,0 +1,130 @@
+package conv
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/vconv"
+)
+
+// winogradGradPanels is the weight gradient of Winograd's convolution where weights are many, or tiles few: a core group multiplies a piece
+// of the outputs with a panel of the inputs at all points, so that the sums stay in L2, and maps them to kernels at once.
+type winogradGradPanels struct {
+	*winogradGrads
+	v, y         pointPlanes // of the inputs and the outputs of a group, slice by slice
+	sums         pointPlanes // of a piece and a panel
+	piece, panel int         // outputs and inputs that are summed up together
+}
+
+// gradPanel is the number of inputs of a panel at most.
+const gradPanel = 6 * winogradLanes
+
+// newWinogradGradPanels cuts the outputs into pieces of whole slices, so that sums take up to two thirds of L2.
+func newWinogradGradPanels(c *winogradGrads, spec *cpe.Spec) *winogradGradPanels {
+	v := &winogradGradPanels{winogradGrads: c}
+	points, tiles := v.grid.form.Points(), v.grid.most(v.block)
+	v.panel = tiling.Even(v.in, gradPanel, winogradLanes)
+	v.piece = tiling.Even(v.out, max(winogradLanes, spec.LDMBytes/3*2/4/points/v.panel), winogradLanes)
+	v.v, v.y = newPointPanels(points, tiles, v.in, shape.BlockLanes), newPointPanels(points, tiles, v.out, shape.BlockLanes)
+	v.sums = newPointPanels(points, v.piece, v.panel, v.panel)
+	v.conv.takes(shape.WeightGradient, cpe.Scratch{Common: v.v.size + v.y.size, Group: v.memory()})
+	return v
+}
+
+// memory is the number of values of a core group's own memory.
+func (v *winogradGradPanels) memory() int { return v.grid.ownMemory() + v.sums.size }
+
+// stages lists the steps.
+func (v *winogradGradPanels) stages() []stage {
+	var list []stage
+	for group := range v.conv.shape.Group {
+		for first := 0; first < v.grid.patches(); first += v.block {
+			b := gradPanelsBlock{v, group, first, min(v.grid.patches(), first+v.block)}
+			list = append(list, stage{&gradPanelsEnter{b}, 0}, stage{&gradPanelsMultiply{b}, 0})
+		}
+	}
+	return list
+}
+
+// gradPanelsBlock is what is done with patches [first, last) of a group.
+type gradPanelsBlock struct {
+	*winogradGradPanels
+	group, first, last int
+}
+
+// planes gives the points of inputs and results their values.
+func (b *gradPanelsBlock) planes(g *cpe.CoreGroup) (inputs, results pointPlanes) {
+	common := g.Common(b.v.size + b.y.size)
+	inputs, results = b.v, b.y
+	inputs.data, results.data = part(common, 0, b.v.size), part(common, b.v.size, b.y.size)
+	return inputs, results
+}
+
+// gradPanelsEnter maps the inputs and the outputs' gradient.
+type gradPanelsEnter struct{ gradPanelsBlock }
+
+// Name names the stage.
+func (b *gradPanelsEnter) Name() string {
+	return "convolution " + shape.WeightGradient.String() + ", mapping images"
+}
+
+// RunGroup maps a core group's share.
+func (b *gradPanelsEnter) RunGroup(g *cpe.CoreGroup) error {
+	b.workers[g.Index()].use(part(g.Memory(b.memory()), 0, b.grid.ownMemory()))
+	inputs, results := b.planes(g)
+	b.enter(g, b.group, b.first, b.last, &inputs, &results)
+	return nil
+}
+
+// gradPanelsMultiply makes the gradients.
+type gradPanelsMultiply struct{ gradPanelsBlock }
+
+// Name names the stage.
+func (b *gradPanelsMultiply) Name() string { return "convolution " + shape.WeightGradient.String() }
+
+// RunGroup works out a core group's share of the panels' rows of outputs.
+func (b *gradPanelsMultiply) RunGroup(g *cpe.CoreGroup) error {
+	w, memory, own := &b.workers[g.Index()], g.Memory(b.memory()), b.grid.ownMemory()
+	w.use(part(memory, 0, own))
+	inputs, results := b.planes(g)
+	sums := b.sums
+	sums.data = part(memory, own, b.sums.size)
+	mr, _ := vconv.PixelSumSize()
+	rows := tiling.Blocks(b.out, mr)
+	at, end := g.Share(tiling.Blocks(b.in, b.panel) * rows)
+	for at < end {
+		first := at % rows * mr
+		outs := tiling.Span{At: first, N: min(b.piece-first%b.piece, (end-at)*mr, b.out-first)}
+		ins := tiling.Span{At: at / rows * b.panel, N: min(b.panel, b.in-at/rows*b.panel)}
+		b.multiply(&inputs, &results, &sums, outs, ins)
+		for i := range outs.N {
+			b.collectPanel(w, &sums, i, outs.At+i, ins)
+		}
+		at += tiling.Blocks(outs.N, mr)
+	}
+	b.addBiases(g, b.group, b.first, b.last, &results)
+	return nil
+}
+
+// collectPanel maps a row of sums, an output's, to kernels.
+func (b *gradPanelsMultiply) collectPanel(w *winogradWorker, sums *pointPlanes, row, out int, ins tiling.Span) {
+	const most = collectSlices * winogradLanes
+	for in := 0; in < ins.N; in += most {
+		block := sums.at(row, in/winogradLanes, 1)
+		b.collect(w, block, b.group*b.out+out, ins.At+in, min(most, ins.N-in), b.conv.args.add || b.first > 0)
+	}
+}
+
+// multiply makes the sums of some outputs and inputs at all points. The operands of the next point are fetched meanwhile.
+func (b *gradPanelsMultiply) multiply(inputs, results, sums *pointPlanes, outs, ins tiling.Span) {
+	tiles, wide := b.tiles(b.first, b.last), tiling.Even(ins.N, sumColumns(), winogradLanes)
+	var s sliceSums
+	for point := range inputs.points {
+		next := min(point+1, inputs.points-1)
+		s.ahead = [2]sliceRun{inputs.run(next, ins), results.run(next, outs)}
+		for col := 0; col < ins.N; col += wide {
+			some := inputs.run(point, tiling.Span{At: ins.At + col, N: min(wide, ins.N-col)})
+			s.add(results.run(point, outs), some, outs, tiles, sums.matrix(point, col), false)
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package conv
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
+)
+
+// winogradPanels is Winograd's convolution where weights are many: core groups share panels of outputs, so that a weight is
+// read once for all tiles of a block, and what it is mapped to never leaves L2. The inputs of a block of patches are mapped to points that
+// all core groups see. For a panel a core group then maps the weights of a chunk of inputs, multiplies at every point, and goes to the
+// next chunk; results are summed up in L2 and mapped to outputs in the end.
+type winogradPanels struct {
+	*winogradConv
+	v, r  pointPlanes // layouts of the inputs of all core groups, slice by slice; of the results of a panel
+	u     pointPlanes // layout of the weights of a panel and a chunk, an input a row
+	chunk int
+	width int // outputs of a panel
+}
+
+// winogradPanelBlock is the part of the work that has the inputs of patches [first, last) of a group of channels.
+type winogradPanelBlock struct {
+	*winogradPanels
+	group, first, last int
+}
+
+// panelTiles is the number of tiles of a block: results of a panel take up to all of L2, lest weights be mapped too often.
+func panelTiles(spec *cpe.Spec, f vwinograd.Form) int {
+	return max(tileRows, spec.LDMBytes/4/f.Points()/panel)
+}
+
+// newWinogradPanels cuts the work: mapped weights take a third of L2. Where outputs are no panel for each core group, panels are slices.
+func newWinogradPanels(c *winogradConv, spec *cpe.Spec) *winogradPanels {
+	v := &winogradPanels{winogradConv: c, width: panel}
+	if tiling.Blocks(v.out, panel) < spec.CoreGroups {
+		v.width = winogradLanes
+	}
+	points := v.grid.form.Points()
+	each := 4 * points * panel
+	patches, tiles := v.grid.patches(), panelTiles(spec, v.grid.form)
+	v.block = tiling.Even(patches, max(1, tiles/v.grid.together()), 1)
+	v.chunk = tiling.Even(v.in, max(winogradLanes, spec.LDMBytes/3/each), winogradLanes)
+	tiles = v.grid.most(v.block)
+	v.v, v.r = newPointPanels(points, tiles, v.in, shape.BlockLanes), newPointPanels(points, tiles, v.width, shape.BlockLanes)
+	v.u = newPointPanels(points, v.chunk, panel, panel)
+	v.conv.takes(v.direction, cpe.Scratch{Common: v.v.size, Group: v.memory()})
+	return v
+}
+
+// memory is the number of values of a core group's own memory.
+func (v *winogradPanels) memory() int { return v.grid.ownMemory() + v.u.size + v.r.size }
+
+// stages lists the steps: for each group and block mapping the inputs, and what is done with them.
+func (v *winogradPanels) stages() []stage {
+	var list []stage
+	for group := range v.conv.shape.Group {
+		for first := 0; first < v.grid.patches(); first += v.block {
+			b := winogradPanelBlock{v, group, first, min(v.grid.patches(), first+v.block)}
+			list = append(list, stage{&panelsEnter{b}, 0}, stage{&panelsMultiply{b}, 0})
+		}
+	}
+	return list
+}
+
+// before is the number of tiles before the block.
+func (b *winogradPanelBlock) before() int { return b.grid.patch(b.first).first }
+
+// inputs gives the points of the inputs their values.
+func (b *winogradPanelBlock) inputs(g *cpe.CoreGroup) pointPlanes {
+	inputs := b.v
+	inputs.data = g.Common(b.v.size)
+	return inputs
+}
+
+// panelsEnter maps the inputs.
+type panelsEnter struct{ winogradPanelBlock }
+
+// RunGroup maps a core group's share of the patches' slices.
+func (b *panelsEnter) RunGroup(g *cpe.CoreGroup) error {
+	w, slices := &b.workers[g.Index()], b.read.slices()
+	w.use(part(g.Memory(b.memory()), 0, b.grid.ownMemory()))
+	x, _ := b.arrays(b.group)
+	inputs := b.inputs(g)
+	lo, hi := g.Share((b.last - b.first) * slices)
+	for i := lo; i < hi; i++ {
+		p := b.grid.patch(b.first + i/slices)
+		b.read.read(w, &b.grid, p, i%slices, x, &inputs, p.first-b.before())
+	}
+	return nil
+}
+
+// panelsMultiply makes outputs from mapped inputs.
+type panelsMultiply struct{ winogradPanelBlock }
+
+// RunGroup makes a core group's share of the patches of all panels: of a panel all, or those that others leave.
+func (b *panelsMultiply) RunGroup(g *cpe.CoreGroup) error {
+	w, memory, own := &b.workers[g.Index()], g.Memory(b.memory()), b.grid.ownMemory()
+	w.use(part(memory, 0, own))
+	inputs, weights, results := b.inputs(g), b.u, b.r
+	weights.data, results.data = part(memory, own, b.u.size), part(memory, own+b.u.size, b.r.size)
+	patches := b.last - b.first
+	at, end := g.Share(tiling.Blocks(b.out, b.width) * patches)
+	for at < end {
+		made := tiling.Span{At: at / patches * b.width, N: min(b.width, b.out-at/patches*b.width)}
+		some := tiling.Span{At: b.first + at%patches, N: min(patches-at%patches, end-at)}
+		b.outputsOf(w, made, some, &inputs, &weights, &results)
+		at += some.N
+	}
+	return nil
+}
+
+// outputsOf makes the outputs of a panel in some patches.
+func (b *panelsMultiply) outputsOf(w *winogradWorker, made, patches tiling.Span, inputs, weights, results *pointPlanes) {
+	slices := tiling.Blocks(made.N, winogradLanes)
+	first := b.grid.patch(patches.At).first
+	tiles := tiling.Span{At: first - b.before(), N: b.grid.patch(patches.End()).first - first}
+	for k0 := 0; k0 < b.in; k0 += b.chunk {
+		ins := tiling.Span{At: k0, N: min(b.chunk, b.in-k0)}
+		b.mapChunk(w, made, ins, weights)
+		multiplySlices(inputs, results, tiling.Span{At: 0, N: inputs.points}, ins, tiling.Span{At: 0, N: made.N}, tiles, weights.data, weights.plane, k0 > 0)
+	}
+	w.to = b.outputs(b.group, made.At)
+	for slice := range slices {
+		lanes := min(winogradLanes, made.N-slice*winogradLanes)
+		for i := patches.At; i < patches.End(); i++ {
+			p := b.grid.patch(i)
+			b.write.write(w, &b.grid, p, slice, lanes, results, p.first-first)
+		}
+	}
+}
+
+// mapChunk maps the weights of a panel of outputs and a chunk of inputs. Inputs that a slice does not have get zeros.
+func (b *panelsMultiply) mapChunk(w *winogradWorker, made, ins tiling.Span, weights *pointPlanes) {
+	for out := 0; out < made.N; out += winogradLanes {
+		outs := tiling.Span{At: made.At + out, N: min(winogradLanes, made.N-out)}
+		for in := 0; in < ins.N; in += winogradLanes {
+			few := tiling.Span{At: ins.At + in, N: min(winogradLanes, ins.N-in)}
+			b.mapWeights(w, b.group, outs, few, weights.at(in, out/winogradLanes, few.N))
+		}
+	}
+	if all := tiling.Blocks(ins.N, winogradLanes) * winogradLanes; all > ins.N {
+		for point := range weights.points {
+			clear(weights.matrix(point, 0).Data[ins.N*panel : all*panel])
+		}
+	}
+}

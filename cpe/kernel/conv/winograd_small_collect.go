@@ -1,0 +1,81 @@
+package conv
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
+)
+
+// smallCollect adds up the chunks' sums, maps them to kernels, sets the weights' gradient to these or adds them, and adds the biases'
+// sums to their gradient.
+type smallCollect struct{ *winogradSmall }
+
+// collectNeed is the number of values that takes: the sums of an input, and kernels of a slice of outputs.
+func (b *winogradSmall) collectNeed() int {
+	return b.sums.ld + 2*b.grid.form.Taps()*winogradLanes + vwinograd.Scratch
+}
+
+// Name names the stage.
+func (p *smallCollect) Name() string {
+	return "convolution " + shape.WeightGradient.String() + ", collecting"
+}
+
+// RunGroup does a core group's share of the inputs. Without a gradient of the weights, which only the biases may want, there is that of the
+// biases.
+func (p *smallCollect) RunGroup(g *cpe.CoreGroup) error {
+	w := &p.workers[g.Index()]
+	w.use(g.Memory(p.memory())[:p.own()])
+	lo, hi := g.Share(p.images.channels)
+	if _, dw := p.gradients(); dw != nil {
+		for input := lo; input < hi; input++ {
+			p.addUp(g, w, input)
+		}
+	}
+	if db := p.conv.args.bias; db != nil && lo == 0 && hi > 0 {
+		for i := range smallChunks {
+			sums := p.chunk(g, i)
+			vec.Add(db, db, p.biasSums(&sums))
+		}
+	}
+	return nil
+}
+
+// addUp adds up the sums of an input.
+func (p *smallCollect) addUp(g *cpe.CoreGroup, w *winogradWorker, input int) {
+	sums, out := w.pixels[:p.sums.points*p.sums.plane], p.results.channels
+	for i := range smallChunks {
+		chunk := p.chunk(g, i).data[input*p.sums.ld:]
+		if i == 0 {
+			copy(sums, chunk)
+		} else {
+			vec.Add(sums, sums, chunk[:len(sums)])
+		}
+	}
+	for first := 0; first < out; first += winogradLanes {
+		p.collect(w, sums[first:], input, first, min(winogradLanes, out-first))
+	}
+}
+
+// collect sets or adds the kernels of an input and a slice of outputs.
+func (p *smallCollect) collect(w *winogradWorker, sums []float32, input, first, lanes int) {
+	form := p.grid.form
+	taps, all := form.Taps(), p.images.channels*form.Taps()
+	kernels := w.pixels[p.sums.ld:][:2*taps*winogradLanes]
+	turned := kernels[taps*winogradLanes:]
+	w.strides = vwinograd.Strides{
+		SrcRow: form.Edge() * p.sums.plane, SrcCol: p.sums.plane,
+		DstRow: form.Kernel * winogradLanes, DstCol: winogradLanes,
+	}
+	vwinograd.Apply(form, vwinograd.WeightsGrad, kernels, sums, 0, &w.strides, 1, nil, w.scratch)
+	vec.Transpose(turned, kernels, taps, winogradLanes, taps, winogradLanes)
+	_, gradient := p.gradients()
+	for i := range lanes {
+		dw := gradient[(first+i)*all+input*taps:][:taps]
+		if p.conv.args.add {
+			vec.Add(dw, dw, turned[i*taps:])
+		} else {
+			copy(dw, turned[i*taps:])
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package conv
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+)
+
+// winogradSums is the weight gradient of Winograd's convolution that adds up products at all points over the blocks of patches, one
+// after the other, before it maps the sums to kernels. Each of these steps is a stage that core groups share, so that every sum has
+// one order.
+type winogradSums struct {
+	*winogradGrads
+	v, y pointPlanes // of the inputs and outputs of a group
+	sums pointPlanes // of a group: output x input channels
+}
+
+func newWinogradSums(c *winogradGrads) *winogradSums {
+	v := &winogradSums{winogradGrads: c}
+	points, tiles := v.grid.form.Points(), v.grid.most(v.block)
+	v.v, v.y = newPointPanels(points, tiles, v.in, shape.BlockLanes), newPointPanels(points, tiles, v.out, shape.BlockLanes)
+	v.sums = newPointPlanes(points, v.out, v.in)
+	v.conv.takes(shape.WeightGradient, cpe.Scratch{Common: v.memory(), Group: v.grid.ownMemory()})
+	return v
+}
+
+// stages lists the steps.
+func (v *winogradSums) stages() []stage {
+	var list []stage
+	for group := range v.conv.shape.Group {
+		for first := 0; first < v.grid.patches(); first += v.block {
+			b := sumsBlock{v, group, first, min(v.grid.patches(), first+v.block)}
+			list = append(list, stage{&sumsEnter{b}, 0}, stage{&sumsMultiply{b}, 0})
+		}
+		list = append(list, stage{&sumsCollect{v, group}, 0})
+	}
+	return list
+}
+
+// memory is the number of values that all core groups see.
+func (v *winogradSums) memory() int { return v.sums.size + v.v.size + v.y.size }
+
+// planes gives the points of inputs, results and sums their values.
+func (v *winogradSums) planes(g *cpe.CoreGroup) (inputs, results, sums pointPlanes) {
+	common := g.Common(v.memory())
+	inputs, results, sums = v.v, v.y, v.sums
+	inputs.data = part(common, 0, v.v.size)
+	results.data = part(common, v.v.size, v.y.size)
+	sums.data = part(common, v.v.size+v.y.size, v.sums.size)
+	return inputs, results, sums
+}
+
+// sumsBlock is what is done with patches [first, last) of a group.
+type sumsBlock struct {
+	*winogradSums
+	group       int
+	first, last int
+}
+
+// sumsEnter maps the inputs and the outputs' gradient.
+type sumsEnter struct{ sumsBlock }
+
+// Name names the stage.
+func (e *sumsEnter) Name() string {
+	return "convolution " + shape.WeightGradient.String() + ", mapping images"
+}
+
+// RunGroup maps a core group's share.
+func (e *sumsEnter) RunGroup(g *cpe.CoreGroup) error {
+	e.workers[g.Index()].use(g.Memory(e.grid.ownMemory()))
+	inputs, results, _ := e.planes(g)
+	e.enter(g, e.group, e.first, e.last, &inputs, &results)
+	return nil
+}
+
+// sumsMultiply adds the products to the sums.
+type sumsMultiply struct{ sumsBlock }
+
+// Name names the stage.
+func (p *sumsMultiply) Name() string { return "convolution " + shape.WeightGradient.String() }
+
+// RunGroup multiplies a core group's share of the points' panels of inputs.
+func (p *sumsMultiply) RunGroup(g *cpe.CoreGroup) error {
+	inputs, results, sums := p.planes(g)
+	p.addPanels(g, &inputs, &results, &sums)
+	p.addBiases(g, p.group, p.first, p.last, &results)
+	return nil
+}
+
+// addPanels does a core group's share of the panels. The operands of the next are fetched meanwhile.
+func (p *sumsMultiply) addPanels(g *cpe.CoreGroup, inputs, results, sums *pointPlanes) {
+	wide, tiles, outs := tiling.Even(p.in, sumColumns(), winogradLanes), p.tiles(p.first, p.last), tiling.Span{At: 0, N: p.out}
+	panels := tiling.Blocks(p.in, wide)
+	var s sliceSums
+	lo, hi := g.Share(p.grid.form.Points() * panels)
+	point, panel := lo/panels, lo%panels
+	for i := lo; i < hi; i++ {
+		y, v := results.run(point, outs), inputs.run(point, tiling.Nth(panel, wide, p.in))
+		to := sums.matrix(point, panel*wide)
+		if panel++; panel == panels {
+			point, panel = point+1, 0
+		}
+		s.ahead = [2]sliceRun{}
+		if i+1 < hi {
+			s.ahead[0] = inputs.run(point, tiling.Nth(panel, wide, p.in))
+			if panel == 0 {
+				s.ahead[1] = results.run(point, outs)
+			}
+		}
+		s.add(y, v, outs, tiles, to, p.first > 0)
+	}
+}
+
+// sumsCollect maps a group's sums to kernels and adds them to the weights' gradient.
+type sumsCollect struct {
+	*winogradSums
+	group int
+}
+
+// Name names the stage.
+func (s *sumsCollect) Name() string {
+	return "convolution " + shape.WeightGradient.String() + ", collecting"
+}
+
+// RunGroup does a core group's share of the output channels.
+func (s *sumsCollect) RunGroup(g *cpe.CoreGroup) error {
+	w := &s.workers[g.Index()]
+	w.use(g.Memory(s.grid.ownMemory()))
+	_, _, sums := s.planes(g)
+	const most = collectSlices * winogradLanes
+	chunks := tiling.Blocks(s.in, most)
+	lo, hi := g.Share(s.out * chunks)
+	for i := lo; i < hi; i++ {
+		out, first := i/chunks, i%chunks*most
+		s.collect(w, sums.at(out, first/winogradLanes, 1), s.group*s.out+out, first, min(most, s.in-first), s.conv.args.add)
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package conv
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
+)
+
+// winogradTiles is Winograd's convolution where core groups share the tiles. All weights are mapped to points first. A core
+// group then maps a block of patches to points, multiplies, and maps the results back, before it goes to the next: blocks fit L2,
+// though not beside the weights. Sums over channels have one order, whichever block an output is in.
+type winogradTiles struct {
+	*winogradConv
+	v, r    pointPlanes // layouts of inputs and results; each worker has its own values
+	depth   int         // inputs that are multiplied at once: a panel of weights then stays in L1 while tiles pass
+	slices  bool        // points lie slice by slice
+	filters *filters
+}
+
+// fewTiles is the least number of tiles of a block.
+const fewTiles = 24
+
+// newWinogradTiles returns the stages: mapping the weights, and convolving.
+func newWinogradTiles(c *winogradConv, spec *cpe.Spec) []stage {
+	v := &winogradTiles{winogradConv: c}
+	points := v.grid.form.Points()
+	each := points * (v.in + v.out)
+	patches, n := v.grid.patches(), max(fewTiles, spec.LDMBytes/4/each)/v.grid.together()
+	v.block = tiling.Even(patches, max(1, min(n, tiling.Blocks(patches, 4*spec.CoreGroups))), 1)
+	tiles := v.grid.most(v.block)
+	v.v, v.r = newPointPlanes(points, tiles, v.in), newPointPlanes(points, tiles, v.out)
+	if v.slices = v.in%shape.BlockLanes == 0; v.slices {
+		v.v, v.r = newPointPanels(points, tiles, v.in, shape.BlockLanes), newPointPanels(points, tiles, v.out, shape.BlockLanes)
+	}
+	v.depth = tiling.Even(v.in, max(64, spec.L1Bytes/4/4*3/panel), 1)
+	v.filters = &filters{v, tiling.Blocks(v.out, panel)*v.in*panel + winogradLanes}
+	v.conv.takes(v.direction, cpe.Scratch{Common: v.filters.size(), Group: v.memory()})
+	return []stage{{v.filters, 0}, {v, 0}}
+}
+
+// memory is the number of values of a core group's own memory.
+func (v *winogradTiles) memory() int {
+	return v.grid.ownMemory() + v.v.size + v.r.size + v.conv.pooled.room()
+}
+
+// RunGroup convolves a core group's share of the blocks.
+func (v *winogradTiles) RunGroup(g *cpe.CoreGroup) error {
+	w := &v.workers[g.Index()]
+	memory := g.Memory(v.memory())
+	own := v.grid.ownMemory()
+	w.use(part(memory, 0, own))
+	inputs, results := v.v, v.r
+	inputs.data, results.data = part(memory, own, v.v.size), part(memory, own+v.v.size, v.r.size)
+	w.room = tiling.From(memory, own+v.v.size+v.r.size)
+	first, end, block := v.share(g)
+	for ; first < end; first += block {
+		last := min(first+block, end)
+		for group := range v.conv.shape.Group {
+			v.enter(w, &inputs, group, first, last)
+			tiles := v.grid.patch(last).first - v.grid.patch(first).first
+			v.multiply(g, &inputs, &results, group, tiles)
+			v.leave(w, &results, group, first, last)
+		}
+	}
+	return nil
+}
+
+// share returns a core group's share of the patches, and of how many its blocks are, of shares as the groups' pace has it.
+func (v *winogradTiles) share(g *cpe.CoreGroup) (first, end, block int) {
+	first, end = g.Share(v.grid.patches())
+	return first, end, tiling.Even(end-first, v.block, 1)
+}
+
+// enter maps the inputs of patches.
+func (v *winogradTiles) enter(w *winogradWorker, to *pointPlanes, group, first, last int) {
+	x, _ := v.arrays(group)
+	slices, before := v.read.slices(), v.grid.patch(first).first
+	if !v.slices {
+		to.clearRest(v.grid.patch(last).first-before, 0, to.points)
+	}
+	for i := range (last - first) * slices {
+		p := v.grid.patch(first + i/slices)
+		v.read.read(w, &v.grid, p, i%slices, x, to, p.first-before)
+	}
+}
+
+// leave maps results to the outputs of patches.
+func (v *winogradTiles) leave(w *winogradWorker, src *pointPlanes, group, first, last int) {
+	w.to = v.outputs(group, 0)
+	slices, before := tiling.Blocks(v.out, winogradLanes), v.grid.patch(first).first
+	for i := range (last - first) * slices {
+		p := v.grid.patch(first + i/slices)
+		lanes := min(winogradLanes, v.out-i%slices*winogradLanes)
+		v.write.write(w, &v.grid, p, i%slices, lanes, src, p.first-before)
+	}
+}
+
+// multiply makes the results at every point.
+func (v *winogradTiles) multiply(g *cpe.CoreGroup, inputs, results *pointPlanes, group, tiles int) {
+	u := g.Common(v.filters.size())
+	for point := range v.grid.form.Points() {
+		weights := v.filters.at(u, group, point)
+		if v.slices {
+			for first := 0; first < v.out; first += panel {
+				multiplySlices(inputs, results, tiling.Span{At: point, N: 1}, tiling.Span{At: 0, N: v.in}, tiling.Span{At: first, N: min(panel, v.out-first)}, tiling.Span{At: 0, N: tiles}, weights[first*v.in:], 0, false)
+			}
+			continue
+		}
+		v.multiplyPanels(inputs.matrix(point, 0), weights, results.matrix(point, 0), tiles)
+	}
+}
+
+// multiplyPanels makes the results at one point: the operands lie as the micro-kernel reads them.
+func (v *winogradTiles) multiplyPanels(inputs cpe.Matrix, weights []float32, results cpe.Matrix, tiles int) {
+	_, nr := vgemm.Tile()
+	made := tiling.Blocks(v.out, winogradLanes) * winogradLanes
+	for first := 0; first < v.out; first += panel {
+		for k0 := 0; k0 < v.in; k0 += v.depth {
+			k := min(v.depth, v.in-k0)
+			for col := first; col < min(first+panel, made); col += nr {
+				b := weights[(first/panel*v.in+k0)*panel+col%panel:]
+				vgemm.StridedPanel(tiles, min(nr, made-col), k, inputs.Data[k0:], inputs.Ld, 1, b, panel, results.Data[col:], results.Ld, k0 > 0)
+			}
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package conv
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
+)
+
+// winogradGrads is what Winograd's weight gradients on the host have in common: inputs and the outputs' gradient of a block of patches are mapped
+// to points; there they are multiplied, and sums of products over tiles are mapped to kernels and added to the weights' gradient. There
+// are two, which differ in when: winogradSums for few weights, winogradGradPanels for many, or few tiles.
+type winogradGrads struct {
+	conv    *Conv
+	grid    tileGrid
+	in, out int // channels of a group
+	images  squares
+	results squares
+	block   int       // patches of a block
+	biases  []float64 // sums of results' gradients, slice by slice
+	workers []winogradWorker
+}
+
+// gradTiles is the number of tiles of a block, so that panels of both operands stay in L1.
+const gradTiles = 128
+
+// collectSlices is how many slices of inputs of one output are mapped to kernels together.
+const collectSlices = 4
+
+// collectNeed is the number of values that takes: sums, kernels, these turned, and what they are added to.
+func collectNeed(f vwinograd.Form) int {
+	return collectSlices*winogradLanes*(f.Points()+3*f.Taps()) + vwinograd.Scratch
+}
+
+// winogradGradStages returns the stages of the weight gradient.
+func winogradGradStages(c *Conv) []stage {
+	s, form := &c.shape, winogradForm(&c.shape, c.plan.Strategy[shape.WeightGradient])
+	spec := c.machine.Spec()
+	v := &winogradGrads{conv: c, in: s.C / s.Group, out: s.Out / s.Group}
+	out := s.OutSize()
+	v.grid = newSubGrids(&spec, form, s, out)
+	v.images, v.results = c.gradSquares(form)
+	v.block = tiling.Even(v.grid.patches(), max(1, gradTiles/v.grid.together()), 1)
+	v.biases = pages.Make[float64](s.Group * v.results.slices() * winogradLanes)
+	v.workers = make([]winogradWorker, spec.CoreGroups)
+	if oneBlock := v.block >= v.grid.patches(); oneBlock || manyWeights(s, &spec, form, shape.WeightGradient) {
+		c.does[shape.WeightGradient] = WinogradPanelSums
+		return newWinogradGradPanels(v, &spec).stages()
+	}
+	c.does[shape.WeightGradient] = WinogradSums
+	return newWinogradSums(v).stages()
+}
+
+// tiles is the number of tiles of patches [first, last).
+func (v *winogradGrads) tiles(first, last int) int {
+	return v.grid.patch(last).first - v.grid.patch(first).first
+}
+
+// enter maps a core group's share of the inputs and the outputs' gradient of patches [first, last) of a group.
+func (v *winogradGrads) enter(g *cpe.CoreGroup, group, first, last int, inputs, results *pointPlanes) {
+	w := &v.workers[g.Index()]
+	x := v.images.of(v.conv.args.x, group, v.conv.shape.Group)
+	y := tiling.From(v.conv.args.y, group*v.out*v.results.h*v.results.w)
+	n, slices, before := v.images.slices(), v.images.slices()+v.results.slices(), v.grid.patch(first).first
+	lo, hi := g.Share((last - first) * slices)
+	for i := lo; i < hi; i++ {
+		p, slice := v.grid.patch(first+i/slices), i%slices
+		if slice < n {
+			v.images.read(w, &v.grid, p, slice, x, inputs, p.first-before)
+		} else {
+			v.results.read(w, &v.grid, p, slice-n, y, results, p.first-before)
+		}
+	}
+}
+
+// collect maps the sums of an output of all groups and of some inputs from the first on to kernels: these are the gradient, or added to it.
+func (v *winogradGrads) collect(w *winogradWorker, block cpe.Block, out, first, lanes int, add bool) {
+	form := v.grid.form
+	r, taps := form.Kernel, form.Taps()
+	slices := tiling.Blocks(lanes, winogradLanes)
+	n := slices * winogradLanes
+	grads := v.conv.args.w[(out*v.in+first)*taps:]
+	kernels, turned := w.pixels[:taps*n], w.pixels[taps*n:2*taps*n]
+	w.strides = vwinograd.Strides{
+		SrcRow: form.Edge() * block.PlaneStride, SrcCol: block.PlaneStride, SrcNext: winogradLanes,
+		DstRow: r * winogradLanes, DstCol: winogradLanes, DstNext: taps * winogradLanes,
+	}
+	vwinograd.Apply(form, vwinograd.WeightsGrad, kernels, block.Data, 0, &w.strides, slices, nil, w.scratch)
+	if !add {
+		turned = grads
+	}
+	for i := range slices {
+		at := i * taps * winogradLanes
+		vec.Transpose(turned[at:], kernels[at:], taps, winogradLanes, taps, min(winogradLanes, lanes-i*winogradLanes))
+	}
+	if add {
+		vec.Add(grads[:lanes*taps], grads[:lanes*taps], turned)
+	}
+}
