@@ -8,7 +8,6 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
 // Conv convolves images of one shape, forward and for both gradients.
@@ -17,9 +16,8 @@ type Conv struct {
 	plan     Plan
 	machine  *cpe.Machine
 	found    *considered
-	stages   [3][]stage  // by Direction
-	partials [][]float32 // of the weight gradient
-	sum      *stream.Copy
+	stages   [3][]stage       // by Direction
+	partials *stream.Partials // of the weight gradient; none where core groups add to it directly
 	args     convArrays
 	thinned  *thinnedConv   // computes what is implicit, if not nil
 	covering [3]gemm.Kernel // by Direction, where kernels are as large as images
@@ -89,7 +87,7 @@ func (c *Conv) prepare(d shape.Direction) error {
 	if err := c.choose(d); err != nil {
 		return err
 	}
-	if d == shape.WeightGradient && c.sum == nil {
+	if d == shape.WeightGradient && c.partials == nil {
 		return c.makePartials()
 	}
 	if c.planar(d) {
@@ -232,18 +230,13 @@ type noConv struct{}
 func (noConv) Name() string                  { return "convolution" }
 func (noConv) RunGroup(*cpe.CoreGroup) error { return nil }
 
-func (c *Conv) makePartials() error {
-	n := c.shape.Out * c.shape.Depth()
-	if c.plan.Chunks > 1 {
-		c.partials = make([][]float32, c.plan.Chunks)
-		for i := range c.partials {
-			if c.machine.Values() {
-				c.partials[i] = pages.Make[float32](n)
-			}
-		}
+// makePartials makes the partial sums of the weight gradient, if it has more than one.
+func (c *Conv) makePartials() (err error) {
+	count := c.plan.Chunks
+	if count <= 1 {
+		count = 0
 	}
-	var err error
-	c.sum, err = stream.NewCopy(c.machine, stream.CopyShape{Outer: 1, Rows: 1, Cols: n, Add: true})
+	c.partials, err = stream.NewPartials(c.machine, count, c.shape.Out*c.shape.Depth())
 	return err
 }
 
@@ -393,10 +386,5 @@ func (c *Conv) work(d shape.Direction, args convArrays) error {
 	if d != shape.WeightGradient || c.pointwiseBlocks(d) {
 		return nil
 	}
-	for _, p := range c.partials {
-		if err := c.sum.Run(args.w, p); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.partials.AddTo(args.w)
 }

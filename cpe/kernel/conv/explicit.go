@@ -249,8 +249,8 @@ func (e *explicitConv) chunk(g *cpe.CoreGroup, w *explicitWorker, chunk int) err
 	plan := &e.conv.plan
 	units := e.conv.shape.N * plan.bands()
 	w.dw, w.add = e.conv.args.w, true
-	if e.conv.partials != nil {
-		w.dw, w.add = e.conv.partials[chunk], false
+	if e.conv.partials.Count() > 0 {
+		w.dw, w.add = e.conv.partials.Of(chunk), false
 	}
 	return e.units(g, w, chunk*units/plan.Chunks, (chunk+1)*units/plan.Chunks)
 }

@@ -89,7 +89,7 @@ func (v *implicitConv) RunGroup(g *cpe.CoreGroup) error {
 		case shape.InputGradient:
 			v.inputGradient(w, group)
 		case shape.WeightGradient:
-			if v.conv.partials != nil {
+			if v.conv.partials.Count() > 0 {
 				if err := v.chunks(g, w, group); err != nil {
 					return err
 				}
@@ -182,10 +182,10 @@ func (v *implicitConv) weightGradient(w *implicitWorker, group int, dw []float32
 
 // chunks computes a core group's share of the partial sums.
 func (v *implicitConv) chunks(g *cpe.CoreGroup, w *implicitWorker, group int) error {
-	n, all := len(v.conv.partials), v.conv.shape.N*v.positions()
+	n, all := v.conv.partials.Count(), v.conv.shape.N*v.positions()
 	lo, hi := g.Share(n)
 	for chunk := lo; chunk < hi; chunk++ {
-		v.weightGradient(w, group, v.conv.partials[chunk])
+		v.weightGradient(w, group, v.conv.partials.Of(chunk))
 		w.job.Accumulate, w.job.K0, w.job.K1 = false, chunk*all/n, (chunk+1)*all/n
 		if err := w.product.Run(g, &w.job); err != nil {
 			return err

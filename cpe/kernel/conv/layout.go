@@ -220,8 +220,8 @@ func (v *batchLayout) leave(g *cpe.CoreGroup, w *batchArrays) error {
 	in, space := s.C/s.Group, v.geo.Space()
 	t := stream.Transform{Outer: s.Out, Rows: space, Cols: in, SrcOuter: in, SrcRow: s.Out * in, DstOuter: in * space, DstRow: space, Add: true}
 	dw := args.w
-	if v.conv.partials != nil {
-		dw, t.Add = v.conv.partials[g.Index()], false
+	if v.conv.partials.Count() > 0 {
+		dw, t.Add = v.conv.partials.Of(g.Index()), false
 	}
 	return t.Run(g, dw, w.w)
 }

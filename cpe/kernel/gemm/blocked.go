@@ -12,16 +12,13 @@ import (
 type Blocked struct {
 	shape         Shape
 	machine       *cpe.Machine
+	algorithm     shape.Algorithm
 	split         Split
-	skinny        bool
-	workers       []gemmWorker // a core group each
-	a, b, bias, c []float32
-	partials      [][]float32 // of core groups that share the sums
-	sum           *stream.Copy
-	pieces        *pieces // nil: core groups have equal parts
-	unpacked      bool
-	overwrite     bool // what the shape would add to; see Sum
-	does          shape.Algorithm
+	workers       []gemmWorker     // a core group each
+	partials      *stream.Partials // of MeshSums
+	pieces        *pieces          // of Pieces
+	a, b, bias, c []float32        // of a run
+	overwrite     bool             // what the shape would add to; see Sum
 }
 
 // gemmWorker is what a core group needs to itself.
@@ -32,17 +29,22 @@ type gemmWorker struct {
 	own     ownPanels
 }
 
-// NewBlocked plans a product. Core groups share the rows or the columns of C, so that every element of C is summed by one
-// core group in the order of K; only where each has its own images (Software.DataParallel) do they share the sums of weights'
-// gradients.
+// NewBlocked plans a product by the first algorithm that is a form of Blocked. Core groups share the rows or the columns of C, so that every
+// element of C is summed by one core group in the order of K; only where each has its own images (Software.DataParallel) do they share the
+// sums of weights' gradients.
 func NewBlocked(m *cpe.Machine, s Shape) (*Blocked, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
+	spec := m.Spec()
+	return planBlocked(m, s, choose(blockedAlgorithms, &s, &spec).name)
+}
+
+// planBlocked plans a product by an algorithm that supports it.
+func planBlocked(m *cpe.Machine, s Shape, name shape.Algorithm) (*Blocked, error) {
 	spec, share := m.Spec(), s
-	sums := spec.Software.DataParallel && s.TransA && s.Accumulate && s.K > 0
 	switch {
-	case sums:
+	case name == MeshSums:
 		share.K, share.Accumulate = tiling.Blocks(s.K, spec.CoreGroups), false
 	case spec.Software.DataParallel:
 		share.M = tiling.Blocks(s.M, spec.CoreGroups)
@@ -51,65 +53,50 @@ func NewBlocked(m *cpe.Machine, s Shape) (*Blocked, error) {
 	if err != nil {
 		return nil, err
 	}
-	streams := s.streams(&spec)
-	if streams {
+	if name == Streamed {
 		plan = planStreamed(&spec, share)
 	}
-	g := newBlocked(m, s, NestsOf(m, share, plan))
-	if g.skinny = s.skinny(&spec); g.skinny {
-		g.does, g.split.Groups = Skinny, 0
-		if s.M*s.N+s.N*s.K+s.M*s.K < tiling.HostTile {
+	g := newBlocked(m, s, name, NestsOf(m, share, plan))
+	switch name {
+	case MeshSums:
+		return g, g.shareSums()
+	case Skinny:
+		if g.split.Groups = 0; s.M*s.N+s.N*s.K+s.M*s.K < tiling.HostTile {
 			g.split.Groups = 1
 		}
-	}
-	switch {
-	case sums:
-		return g, g.shareSums()
-	case g.skinny:
-	case streams:
-		g.does = Streamed
-	default:
-		if g.pieces = newPieces(g); g.pieces != nil {
-			g.does = Pieces
-		}
+	case Pieces:
+		g.pieces = newPieces(g)
 	}
 	return g, nil
 }
 
-func newBlocked(m *cpe.Machine, s Shape, products []*Nest) *Blocked {
+// newBlocked gives every core group its nest, and room for what it packs besides.
+func newBlocked(m *cpe.Machine, s Shape, name shape.Algorithm, nests []*Nest) *Blocked {
 	spec := m.Spec()
-	g := &Blocked{shape: s, machine: m, workers: make([]gemmWorker, spec.CoreGroups), does: Packed}
-	if !spec.Native() {
-		g.does = Mesh
-	}
-	g.unpacked = s.unpacked(&spec)
-	for i, p := range products {
-		g.workers[i].product = p
+	g := &Blocked{shape: s, machine: m, algorithm: name, workers: make([]gemmWorker, spec.CoreGroups)}
+	for i, n := range nests {
+		g.workers[i].product = n
 		switch {
-		case g.unpacked:
-			g.does = Unpacked
+		case name == Unpacked:
 			g.workers[i].own = newOwnPanels(&s)
-		case s.leftInPlace(&spec):
-			g.does = PackedRight
-			p.edge = pages.Make[float32](p.Plan.MR * p.Plan.BK)
+		case name == PackedRight, name == Pieces && s.leftInPlace(&spec):
+			n.edge = pages.Make[float32](n.Plan.MR * n.Plan.BK)
 		}
 	}
 	g.split = NewSplit(&spec, g.Plan(), s)
 	return g
 }
 
-// shareSums has the core groups share the sums of a product that accumulates: each sums up a part, and then the parts are added.
+// sharesSums reports whether core groups share the sums of a product: each of a modelled machine has its own images, and the product adds up
+// the gradient of weights.
+func (s *Shape) sharesSums(spec *cpe.Spec) bool {
+	return spec.Software.DataParallel && s.TransA && s.Accumulate && s.K > 0
+}
+
+// shareSums prepares a product whose K the core groups share: each sums up a part, and then the parts are added.
 func (g *Blocked) shareSums() (err error) {
-	g.does = MeshSums
 	g.split = Split{byDepth: true, unit: 1, Groups: min(g.machine.Spec().CoreGroups, g.shape.K)}
-	g.partials = make([][]float32, g.split.Groups)
-	n := g.shape.M * g.shape.N
-	for i := range g.partials {
-		if g.machine.Values() {
-			g.partials[i] = pages.Make[float32](n)
-		}
-	}
-	g.sum, err = stream.NewCopy(g.machine, stream.CopyShape{Outer: 1, Rows: 1, Cols: n, Add: true})
+	g.partials, err = stream.NewPartials(g.machine, g.split.Groups, g.shape.M*g.shape.N)
 	return err
 }
 
@@ -117,7 +104,7 @@ func (g *Blocked) shareSums() (err error) {
 func (g *Blocked) Name() string { return g.workers[0].product.name }
 
 // Algorithm returns how the product is computed.
-func (g *Blocked) Algorithm() shape.Algorithm { return g.does }
+func (g *Blocked) Algorithm() shape.Algorithm { return g.algorithm }
 
 // Plan returns the blocking.
 func (g *Blocked) Plan() Plan { return g.workers[0].product.Plan }
@@ -131,13 +118,11 @@ func (g *Blocked) Run(a, b, bias, c []float32) error {
 	if err := g.machine.Run(g, g.split.Groups); err != nil {
 		return err
 	}
-	for _, p := range g.partials {
-		if err := g.sum.Run(c, p); err != nil {
-			return err
-		}
-	}
-	return nil
+	return g.partials.AddTo(c)
 }
+
+// Scratch is 0: what a Blocked works in is its core groups' own.
+func (g *Blocked) Scratch() int { return 0 }
 
 // Sum adds a product to the sum in C, for a shape that accumulates, or, unless add, begins one: then C may hold anything. The host
 // overwrites it. A modelled machine's program clears it and adds, so that both take what adding takes.
@@ -156,16 +141,16 @@ func (g *Blocked) adds() bool { return g.shape.Accumulate && !g.overwrite && g.b
 
 // RunGroup computes a core group's rows or columns of C.
 func (g *Blocked) RunGroup(cg *cpe.CoreGroup) error {
-	if g.skinny {
+	if g.algorithm == Skinny {
 		g.runSkinny(cg)
 		return nil
 	}
 	s, w := &g.shape, g.worker(cg)
 	if g.split.byDepth {
-		w.job.C, w.job.Accumulate = cpe.Plain(g.partials[cg.Index()], s.N), false
+		w.job.C, w.job.Accumulate = cpe.Plain(g.partials.Of(cg.Index()), s.N), false
 	}
 	g.split.Share(cg, &w.job)
-	if !g.unpacked {
+	if g.algorithm != Unpacked {
 		return w.product.Run(cg, &w.job)
 	}
 	if g.bias != nil {

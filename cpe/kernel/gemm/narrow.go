@@ -2,6 +2,7 @@ package gemm
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/isa"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
@@ -30,12 +31,15 @@ type narrow struct {
 	a, b, bias, c []float32
 }
 
-func newNarrow(m *cpe.Machine, s Shape) *narrow {
+func newNarrow(m *cpe.Machine, s Shape) (Kernel, error) {
 	mr, nr := vgemm.Tile()
 	n := &narrow{machine: m, shape: s, depth: tiling.Even(s.K, hostDepth, 1)}
 	n.scratch.Group = nr*s.N + (nr+mr)*n.depth
-	return n
+	return n, nil
 }
+
+// Algorithm is Narrow.
+func (n *narrow) Algorithm() shape.Algorithm { return Narrow }
 
 // Scratch is that of a panel and its sums, and of rows of B at its end.
 func (n *narrow) Scratch() int { return n.machine.Needs(n.scratch) }

@@ -21,18 +21,18 @@ type pieces struct {
 	pack   packLeft
 }
 
-// newPieces returns nil for products that are better shared in equal parts.
+// inPieces reports whether cores of the host take pieces of a product: it is large enough, and packing A, where that is done, pays.
+func (s *Shape) inPieces(spec *cpe.Spec) bool {
+	_, nr := vgemm.Tile()
+	large := 2*s.M*s.N*s.K >= piecesFlops && tiling.Blocks(s.N, nr) >= piecesPanels*spec.CoreGroups
+	return spec.Native() && spec.CoreGroups > 1 && large && (s.leftInPlace(spec) || s.K >= piecesDepth)
+}
+
+// newPieces prepares a product that is taken in pieces.
 func newPieces(g *Blocked) *pieces {
-	s, plan, groups := &g.shape, g.Plan(), g.machine.Spec().CoreGroups
-	panels := tiling.Blocks(s.N, plan.NR)
-	if !g.machine.Native() || g.skinny || g.unpacked || groups == 1 || 2*s.M*s.N*s.K < piecesFlops || panels < piecesPanels*groups {
-		return nil
-	}
+	plan := g.Plan()
 	packs := g.workers[0].product.edge == nil
-	if packs && s.K < piecesDepth {
-		return nil
-	}
-	p := &pieces{gemm: g, panels: panels}
+	p := &pieces{gemm: g, panels: tiling.Blocks(g.shape.N, plan.NR)}
 	for i := range g.workers {
 		t := &g.workers[i].product.tiles
 		t.a.Divide()

@@ -2,6 +2,7 @@ package gemm
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
@@ -35,11 +36,17 @@ type rowSums struct {
 	a, b, bias, c []float32
 }
 
-func newRowSums(m *cpe.Machine, s Shape) *rowSums {
+func newRowSums(m *cpe.Machine, s Shape) (Kernel, error) {
 	r := &rowSums{machine: m, shape: s, tile: tiling.Even(s.N, rowTile, skinnyUnit), sums: pages.Make[float32](rowParts * s.M * s.N)}
 	r.collect.rowSums = r
-	return r
+	return r, nil
 }
+
+// Algorithm is RowSums.
+func (r *rowSums) Algorithm() shape.Algorithm { return RowSums }
+
+// Scratch is 0: sums of rows take little.
+func (r *rowSums) Scratch() int { return 0 }
 
 // Run multiplies; see Gemm.Run.
 func (r *rowSums) Run(a, b, bias, c []float32) error {

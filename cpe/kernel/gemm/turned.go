@@ -2,6 +2,7 @@ package gemm
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd/isa"
@@ -56,7 +57,7 @@ type turnedWorker struct {
 	edge []float32
 }
 
-func newTurned(m *cpe.Machine, s Shape) *turned {
+func newTurned(m *cpe.Machine, s Shape) (Kernel, error) {
 	spec := m.Spec()
 	mr, nr := vgemm.Tile()
 	t := &turned{machine: m, shape: s, depth: tiling.Even(s.K, hostDepth, 1), width: tiling.Blocks(s.M, nr) * nr, workers: make([]turnedWorker, spec.CoreGroups)}
@@ -69,8 +70,11 @@ func newTurned(m *cpe.Machine, s Shape) *turned {
 		t.workers[i].edge = pages.Make[float32](mr * t.depth)
 	}
 	t.pack.turned = t
-	return t
+	return t, nil
 }
+
+// Algorithm is Turned.
+func (t *turned) Algorithm() shape.Algorithm { return Turned }
 
 // Scratch is that of the packed A and the sums.
 func (t *turned) Scratch() int { return t.machine.Needs(t.scratch) }

@@ -1,18 +1,49 @@
 package pool
 
-import "github.com/swcaffe/swcaffe/cpe/kernel/shape"
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+)
 
-// Global makes the mean of each whole plane.
-const Global shape.Algorithm = "pool-global"
+// The names of the algorithms.
+const (
+	// ByBlocks makes vectors of channels: inputs, outputs or both lie in blocks of channels.
+	ByBlocks shape.Algorithm = "pool-blocks"
+	// Global makes the mean of each whole plane.
+	Global shape.Algorithm = "pool-global"
+	// ByPlanes has vector kernels for the window's extent and stride.
+	ByPlanes shape.Algorithm = "pool-planes"
+	// ByColumns pools down the columns first, then along the rows.
+	ByColumns shape.Algorithm = "pool-columns"
+	// ByTiles goes through the windows of tiles one by one. It is the only one of a modelled machine.
+	ByTiles shape.Algorithm = "pool-tiles"
+)
 
-// ByPlanes has vector kernels for the window's extent and stride.
-const ByPlanes shape.Algorithm = "pool-planes"
+// algorithm is one way to pool. A Kernel supports those for which New has prepared it.
+type algorithm struct {
+	name     shape.Algorithm
+	supports func(p *Kernel, d shape.Direction) bool
+	run      func(p *Kernel, g *cpe.CoreGroup) error // a core group's share
+}
 
-// ByColumns pools down the columns first, then along the rows.
-const ByColumns shape.Algorithm = "pool-columns"
+// algorithms in the order in which a Kernel asks them. The last supports every pooling.
+var algorithms = []algorithm{
+	{ByBlocks, func(p *Kernel, _ shape.Direction) bool { return p.blocks != nil }, (*Kernel).runBlocks},
+	{Global, func(p *Kernel, _ shape.Direction) bool { return p.global }, (*Kernel).runPlanes},
+	{ByPlanes, func(p *Kernel, _ shape.Direction) bool { return p.planes != nil }, (*Kernel).runPlanes},
+	{ByColumns, (*Kernel).hasColumns, (*Kernel).runColumns},
+	{ByTiles, func(*Kernel, shape.Direction) bool { return true }, (*Kernel).runTiles},
+}
 
-// ByBlocks makes vectors of channels.
-const ByBlocks shape.Algorithm = "pool-blocks"
+// choose returns the first algorithm that supports a direction.
+func (p *Kernel) choose(d shape.Direction) *algorithm {
+	for i := range algorithms {
+		if algorithms[i].supports(p, d) {
+			return &algorithms[i]
+		}
+	}
+	panic("pool: no algorithm for " + pooled(p.shape).String())
+}
 
-// ByTiles goes through the windows of tiles one by one.
-const ByTiles shape.Algorithm = "pool-tiles"
+// Algorithm returns how a direction is computed: shape.Forward or shape.InputGradient.
+func (p *Kernel) Algorithm(d shape.Direction) shape.Algorithm { return p.choose(d).name }

@@ -103,7 +103,7 @@ func (b *blockPool) scratch() cpe.Scratch {
 func (p *Kernel) Scratch() int { return p.machine.Needs(p.blocks.scratch()) }
 
 // runBlocks does a core group's share of the blocks of channels.
-func (p *Kernel) runBlocks(g *cpe.CoreGroup) {
+func (p *Kernel) runBlocks(g *cpe.CoreGroup) error {
 	s, b := &p.shape, p.blocks
 	memory := g.Memory(b.inRoom + b.outRoom)
 	inRoom, outRoom := memory[:b.inRoom], memory[b.inRoom:]
@@ -118,6 +118,7 @@ func (p *Kernel) runBlocks(g *cpe.CoreGroup) {
 			b.pool(&y, &x, taken)
 		}
 	}
+	return nil
 }
 
 // outputsOf returns block n of the outputs y, with room for those that are turned, and the places that these took, if that is known.

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
@@ -65,8 +66,13 @@ func (s *Shape) maximaByColumns() bool {
 	return s.SW > 2 || s.KH*tiling.Blocks(s.W, lanes)+value*s.OW*s.KW < s.KH*s.KW*tiling.Blocks(s.OW, lanes)
 }
 
+// hasColumns reports whether a direction is computed down the columns: all but the gradient of maxima.
+func (p *Kernel) hasColumns(d shape.Direction) bool {
+	return p.columns != nil && !(d == shape.InputGradient && p.shape.Masked())
+}
+
 // runColumns does a core group's share of the planes.
-func (p *Kernel) runColumns(g *cpe.CoreGroup) {
+func (p *Kernel) runColumns(g *cpe.CoreGroup) error {
 	s, c := &p.shape, &p.columns[g.Index()]
 	in, out := s.H*s.W, s.OH*s.OW
 	lo, hi := g.Share(s.N * s.C)
@@ -81,6 +87,7 @@ func (p *Kernel) runColumns(g *cpe.CoreGroup) {
 			c.means(s, y, x, p.divisors)
 		}
 	}
+	return nil
 }
 
 // down are the windows of one column each, of so many rows.

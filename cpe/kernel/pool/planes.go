@@ -45,7 +45,7 @@ func (s *Shape) Meets() bool {
 }
 
 // runPlanes does a core group's share of the planes.
-func (p *Kernel) runPlanes(g *cpe.CoreGroup) {
+func (p *Kernel) runPlanes(g *cpe.CoreGroup) error {
 	s := &p.shape
 	in, out := s.H*s.W, s.OH*s.OW
 	lo, hi := g.Share(s.N * s.C)
@@ -66,6 +66,7 @@ func (p *Kernel) runPlanes(g *cpe.CoreGroup) {
 			p.MaxPlane(g, n, y, x)
 		}
 	}
+	return nil
 }
 
 // MaxPlane pools plane n.

@@ -94,38 +94,13 @@ func (p *Kernel) Groups() int {
 	return 0
 }
 
-// RunGroup does a core group's share of the tiles.
+// RunGroup does a core group's share.
 func (p *Kernel) RunGroup(g *cpe.CoreGroup) error {
 	d := shape.Forward
 	if p.backward {
 		d = shape.InputGradient
 	}
-	switch p.Algorithm(d) {
-	case ByBlocks:
-		p.runBlocks(g)
-	case Global, ByPlanes:
-		p.runPlanes(g)
-	case ByColumns:
-		p.runColumns(g)
-	default:
-		return p.runTiles(g)
-	}
-	return nil
-}
-
-// Algorithm returns how a direction is computed: Forward or shape.InputGradient. RunGroup takes it from here.
-func (p *Kernel) Algorithm(d shape.Direction) shape.Algorithm {
-	switch {
-	case p.blocks != nil:
-		return ByBlocks
-	case p.global:
-		return Global
-	case p.planes != nil:
-		return ByPlanes
-	case p.columns != nil && !(d == shape.InputGradient && p.shape.Masked()):
-		return ByColumns
-	}
-	return ByTiles
+	return p.choose(d).run(p, g)
 }
 
 // runTiles deals a core group's share of the tiles to its CPEs.
