@@ -129,6 +129,24 @@ func TestPReLUByHand(t *testing.T) {
 	}
 }
 
+// TestBNLLFarBelowZero: small results, about e^x, have all their digits, as Caffe's, which adds 1 in double precision.
+func TestBNLLFarBelowZero(t *testing.T) {
+	var x []float32
+	for v := float32(-80); v < 20; v += 0.37 {
+		x = append(x, v)
+	}
+	b := layertest.NewBench(t)
+	for _, engine := range layertest.Engines() {
+		f := layertest.Build(t, b, engine, layertest.Case{Type: "BNLL", Bottoms: []layertest.Bottom{layertest.Given(x, len(x))}})
+		for i, y := range f.Forward(t)[0] {
+			v := float64(x[i])
+			if want := max(v, 0) + math.Log1p(math.Exp(-math.Abs(v))); math.Abs(float64(y)-want) > 1e-6*want {
+				t.Errorf("%v: BNLL of %g is %g, not %g", engine, v, y, want)
+			}
+		}
+	}
+}
+
 // TestInPlaceAsCaffe: in place, Caffe's Power and Log layers lose the gradient from above and leave the square of the slope,
 // taken at y; BNLL only takes its slope there.
 func TestInPlaceAsCaffe(t *testing.T) {

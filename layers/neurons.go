@@ -47,28 +47,34 @@ func sign(x float64) float64 {
 }
 
 // bnll is Caffe's BNLL layer, binomial normal log likelihood: y = max(x, 0) + log(1 + exp(-|x|)), y' = 1 / (1 + exp(-x)).
-// Run in place it takes the derivative at y, as Caffe's does.
+// Run in place it takes the derivative at y, as Caffe's does. Caffe adds 1 in double precision; here what u = 1 + e rounds off is added to
+// the logarithm again: log(1+e) = log(u) + (e - (u-1))/u but for the square of that error.
 func bnll(*neuronLayer) (neuronRule, error) {
 	return neuronRule{
 		f:       func(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) },
 		slope:   func(x, _ float64) float64 { return logistic(x) },
 		scratch: true,
 		tile: func(y, x []float32, tmp scratch) {
-			log, zeros := tmp[0], tmp[1]
-			vec.Abs(log, x)
-			vec.Scale(log, log, -1)
-			vec.Exp(log, log)
-			vec.AddScalar(log, log, 1)
-			vec.Log(log, log)
-			clear(zeros)
-			vec.Max(y, x, zeros)
-			vec.Add(y, y, log)
+			e, u := tmp[0], tmp[1]
+			vec.Abs(e, x)
+			vec.Scale(e, e, -1)
+			vec.Exp(e, e)
+			vec.AddScalar(u, e, 1)
+			vec.AddScalar(u, u, -1)
+			vec.Sub(e, e, u)
+			vec.AddScalar(u, u, 1)
+			vec.Div(e, e, u)
+			vec.Log(u, u)
+			vec.Add(e, e, u)
+			clear(u)
+			vec.Max(y, x, u)
+			vec.Add(y, y, e)
 		},
 		tileGrad: func(dx, dy, x, _ []float32, tmp scratch) {
 			vec.Sigmoid(tmp[0], x)
 			vec.Mul(dx, dy, tmp[0])
 		},
-		cost: stream.Work{Flops: 4, Specials: 2},
+		cost: stream.Work{Flops: 9, Specials: 2},
 	}, nil
 }
 
