@@ -40,7 +40,8 @@ func (b *builder) named(kind string, t *tip) *tip {
 		if t = b.same("Sigmoid", t, ""); t == nil {
 			return nil
 		}
-		return b.same(kind, t, "log_param { shift: 0.5 }")
+		// In place the slope is taken at y, 1/(shift + y), as Caffe does: with this shift there is no pole between log(shift) and log(shift + 1).
+		return b.same(kind, t, "log_param { shift: 0.75 }")
 	case "Clip":
 		return b.same(kind, t, "clip_param { min: -0.7 max: 0.9 }")
 	case "Dropout":
