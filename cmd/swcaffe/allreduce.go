@@ -24,31 +24,25 @@ auto picks the algorithm whose closed form is the least; dynamic picks the faste
 nodes are goroutines of this process, with mpi (or under mpirun) the processes of a job: then sums are really made and
 checked, and the time is the median over -iterations of the slowest rank's. Between goroutines the sums are compared with
 reading and writing all arrays once, which is the least that an all-reduce does with memory.`,
-	setup: func(fs *flag.FlagSet) func(*env) error {
-		var o allreduceOptions
-		fs.StringVar(&o.cluster, "cluster", "", "a cluster's `NAME`, or a cluster file; needed unless the time is measured")
-		fs.IntVar(&o.nodes, "nodes", 0, "the number of nodes; under mpirun, that of its processes")
-		fs.Int64Var(&o.bytes, "bytes", 232_600_000, "the size of the array; a multiple of 4 (float32) where sums are really made")
-		fs.StringVar(&o.algorithm, "algorithm", allAlgorithms, "all (that have a plan), or one of "+fmt.Sprint(topology.Algorithms()))
-		fs.StringVar(&o.mapping, "mapping", string(topology.Block), "how consecutive nodes are placed: block or round_robin")
-		fs.StringVar(&o.transport, "transport", "", "sim, local or mpi (default: mpi under mpirun, else sim)")
-		fs.IntVar(&o.iterations, "iterations", 10, "local and mpi: the number of sums to measure")
-		outputVar(fs, &o.json, "json", "write the figures to `FILE` as well")
-		outputVar(fs, &o.trace, "trace", "write the messages of a simulation to `FILE` (Chrome's trace event format)")
-		return func(e *env) error { return allreduce(e, &o) }
-	},
+	do: with(allreduceFlags, allreduce),
+}
+
+func allreduceFlags(fs *flag.FlagSet, o *allreduceOptions) {
+	fs.StringVar(&o.cluster, "cluster", "", "a cluster's `NAME`, or a cluster file; needed unless the time is measured")
+	fs.IntVar(&o.nodes, "nodes", 0, "the number of nodes; under mpirun, that of its processes")
+	fs.Int64Var(&o.bytes, "bytes", 232_600_000, "the size of the array; a multiple of 4 (float32) where sums are really made")
+	fs.StringVar(&o.algorithm, "algorithm", allAlgorithms, "all (that have a plan), or one of "+fmt.Sprint(topology.Algorithms()))
+	fs.StringVar(&o.mapping, "mapping", string(topology.Block), "how consecutive nodes are placed: block or round_robin")
+	fs.StringVar(&o.transport, "transport", "", "sim, local or mpi (default: mpi under mpirun, else sim)")
+	fs.IntVar(&o.iterations, "iterations", 10, "local and mpi: the number of sums to measure")
+	outputVar(fs, &o.json, "json", "write the figures to `FILE` as well")
+	outputVar(fs, &o.trace, "trace", "write the messages of a simulation to `FILE` (Chrome's trace event format)")
 }
 
 const allAlgorithms = "all"
 
 // maxBytes bounds an array, so that what all nodes send can be counted.
 const maxBytes = 1 << 40
-
-const (
-	transportSim   = "sim"
-	transportLocal = "local"
-	transportMPI   = "mpi"
-)
 
 type allreduceOptions struct {
 	cluster, algorithm, mapping, transport, json, trace string

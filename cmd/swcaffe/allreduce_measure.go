@@ -9,12 +9,6 @@ import (
 	"github.com/swcaffe/swcaffe/topology"
 )
 
-const (
-	bytesPerValue = 4
-	// maxLocalRanks bounds the goroutines of -transport local; far below topology.MaxProbeRanks.
-	maxLocalRanks = 256
-)
-
 // measureLocal times the algorithms between goroutines of this process.
 func measureLocal(e *env, o *allreduceOptions) error {
 	l, err := o.layout()

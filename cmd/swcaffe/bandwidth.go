@@ -28,17 +28,17 @@ send each other messages of so many bytes, in one direction and in both at once,
 meaning there is a dash (an empty cell in the -csv file, null in the -json file).
 
 -bytes and -cpes are lists in which "..." goes on as the numbers before it do: 4,8,...,1024 doubles.`,
-	setup: func(fs *flag.FlagSet) func(*env) error {
-		var o bandwidthOptions
-		fs.StringVar(&o.machine, "machine", "", "the machine: a machine `FILE`, or "+strings.Join(modelledMachines(), ", "))
-		fs.StringVar(&o.cluster, "cluster", "", "the cluster: a cluster `FILE`, or "+strings.Join(topology.ClusterNames(), ", "))
-		fs.StringVar(&o.byteList, "bytes", "", "the sizes: a `LIST` (default: powers of two)")
-		fs.StringVar(&o.cpeList, "cpes", "", "-machine: how many CPEs of a core group transfer at once: a `LIST` (default: one, and whole rows, doubling)")
-		fs.IntVar(&o.coreGroups, "core_groups", 1, "-machine: the number of core groups that do so at once; figures are of all together (0: all)")
-		outputVar(fs, &o.csv, "csv", "write the table to `FILE`, separated by commas")
-		outputVar(fs, &o.json, "json", "write the figures to `FILE` as well")
-		return func(e *env) error { return bandwidth(e, &o) }
-	},
+	do: with(bandwidthFlags, bandwidth),
+}
+
+func bandwidthFlags(fs *flag.FlagSet, o *bandwidthOptions) {
+	fs.StringVar(&o.machine, "machine", "", "the machine: a machine `FILE`, or "+strings.Join(modelledMachines(), ", "))
+	fs.StringVar(&o.cluster, "cluster", "", "the cluster: a cluster `FILE`, or "+strings.Join(topology.ClusterNames(), ", "))
+	fs.StringVar(&o.byteList, "bytes", "", "the sizes: a `LIST` (default: powers of two)")
+	fs.StringVar(&o.cpeList, "cpes", "", "-machine: how many CPEs of a core group transfer at once: a `LIST` (default: one, and whole rows, doubling)")
+	fs.IntVar(&o.coreGroups, "core_groups", 1, "-machine: the number of core groups that do so at once; figures are of all together (0: all)")
+	outputVar(fs, &o.csv, "csv", "write the table to `FILE`, separated by commas")
+	outputVar(fs, &o.json, "json", "write the figures to `FILE` as well")
 }
 
 type bandwidthOptions struct {

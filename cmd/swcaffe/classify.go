@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/data"
 	"github.com/swcaffe/swcaffe/data/imageio"
 	"github.com/swcaffe/swcaffe/data/regular"
 	swnet "github.com/swcaffe/swcaffe/net"
@@ -26,18 +27,18 @@ var classifyCommand = command{
 	long: `Scales an image to the size of the net's input, subtracts the mean of each channel (MEAN may be "none"), runs the net and prints the
 labels with the largest outputs, as Caffe's classification example does. LABELS has a label a line, or is "none".
 As there, nothing else is printed: -logtostderr shows the log.`,
-	setup: func(fs *flag.FlagSet) func(*env) error {
-		var o classifyOptions
-		fs.StringVar(&o.model, "model", "", "the net definition `FILE` for deployment (prototxt)")
-		fs.StringVar(&o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas")
-		fs.StringVar(&o.mean, "mean", "", "the mean image `FILE`, or none")
-		fs.StringVar(&o.labels, "labels", "", "the `FILE` of labels, or none")
-		fs.StringVar(&o.image, "image", "", "the image `FILE`")
-		fs.IntVar(&o.top, "top", 5, "how many labels to print")
-		fs.Float64Var(&o.scale, "scale", 1, "what pixels are multiplied with, as transform_param's scale in training")
-		o.device.register(fs)
-		return func(e *env) error { return classify(e, &o) }
-	},
+	do: with(classifyFlags, classify),
+}
+
+func classifyFlags(fs *flag.FlagSet, o *classifyOptions) {
+	fs.StringVar(&o.model, "model", "", "the net definition `FILE` for deployment (prototxt)")
+	fs.StringVar(&o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas")
+	fs.StringVar(&o.mean, "mean", "", "the mean image `FILE`, or none")
+	fs.StringVar(&o.labels, "labels", "", "the `FILE` of labels, or none")
+	fs.StringVar(&o.image, "image", "", "the image `FILE`")
+	fs.IntVar(&o.top, "top", 5, "how many labels to print")
+	fs.Float64Var(&o.scale, "scale", 1, "what pixels are multiplied with, as transform_param's scale in training")
+	o.device.register(fs)
 }
 
 type classifyOptions struct {
@@ -121,7 +122,7 @@ func (o *classifyOptions) load(input *blob.Blob) error {
 		return err
 	}
 	plane := s[2] * s[3]
-	for i, v := range planar(im) {
+	for i, v := range im.Planes() {
 		value := (float32(v) - means[i/plane]) * float32(o.scale)
 		for k := range s[0] {
 			input.Data()[k*len(im.Pix)+i] = value
@@ -148,23 +149,10 @@ func (o *classifyOptions) channelMeans(channels int) ([]float32, error) {
 	if len(s) < 3 || s[len(s)-3] != channels {
 		return nil, fmt.Errorf("%s: the mean is %s, the net's input has %d channels", o.mean, b.ShapeString(), channels)
 	}
-	for c, mean := range planeMeans(b, channels) {
+	for c, mean := range data.ChannelMeans(b, channels) {
 		means[c] = float32(mean)
 	}
 	return means, nil
-}
-
-// planeMeans are the means of the planes of a blob's first image.
-func planeMeans(b *blob.Blob, channels int) []float64 {
-	plane := b.CountFrom(b.NumAxes() - 2)
-	means := make([]float64, channels)
-	for c := range means {
-		for _, v := range b.Data()[c*plane : (c+1)*plane] {
-			means[c] += float64(v)
-		}
-		means[c] /= float64(plane)
-	}
-	return means
 }
 
 // names reads the labels: as many as there are outputs.

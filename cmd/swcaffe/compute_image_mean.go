@@ -20,20 +20,24 @@ var computeImageMeanCommand = command{
 	words:   []string{"db", "out"},
 	long: `Averages the images of a database, all of one size and as many channels, and writes the mean as a BlobProto for transform_param { mean_file }.
 The mean of each channel is printed too.`,
-	setup: func(fs *flag.FlagSet) func(*env) error {
-		db := fs.String("db", "", "the `DATABASE` to average")
-		var out string
-		outputVar(fs, &out, "out", "the `FILE` to write; none if empty")
-		kind := fs.String("backend", "lmdb", "the kind of database: lmdb or leveldb")
-		return func(e *env) error { return computeImageMean(e, *db, out, *kind) }
-	},
+	do: with(meanFlags, computeImageMean),
+}
+
+func meanFlags(fs *flag.FlagSet, o *meanOptions) {
+	fs.StringVar(&o.db, "db", "", "the `DATABASE` to average")
+	outputVar(fs, &o.out, "out", "the `FILE` to write; none if empty")
+	fs.StringVar(&o.kind, "backend", "lmdb", "the kind of database: lmdb or leveldb")
+}
+
+type meanOptions struct {
+	db, out, kind string
 }
 
 // progressEvery is after how many images the tools that go through a database say how far they are, as Caffe's do.
 const progressEvery = 10000
 
-func computeImageMean(e *env, db, out, kind string) error {
-	if db == "" {
+func computeImageMean(e *env, o *meanOptions) error {
+	if o.db == "" {
 		return errors.New("need a database: swcaffe compute_image_mean INPUT_DB [OUTPUT_FILE]")
 	}
 	var shape [3]int
@@ -41,7 +45,7 @@ func computeImageMean(e *env, db, out, kind string) error {
 	n := 0
 	var d data.Datum
 	e.log.Info("Starting iteration")
-	err := eachRecord(db, kind, func(r *data.Record) error {
+	err := eachRecord(o.db, o.kind, func(r *data.Record) error {
 		if err := d.Unmarshal(r.Raw); err != nil {
 			return err
 		}
@@ -73,13 +77,13 @@ func computeImageMean(e *env, db, out, kind string) error {
 	for i, sum := range sums {
 		mean.Data()[i] = float32(sum / float64(n))
 	}
-	if out != "" {
-		if err := e.writeBinary(out, meanProto(mean)); err != nil {
+	if o.out != "" {
+		if err := e.writeBinary(o.out, meanProto(mean)); err != nil {
 			return err
 		}
 	}
 	e.log.Infof("Number of channels: %d", shape[0])
-	for c, v := range planeMeans(mean, shape[0]) {
+	for c, v := range data.ChannelMeans(mean, shape[0]) {
 		e.log.Infof("mean_value channel [%d]: %s", c, caffelog.Figure(v))
 	}
 	return nil

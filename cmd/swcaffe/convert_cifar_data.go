@@ -22,12 +22,17 @@ var convertCifarCommand = command{
 	long: `Reads data_batch_1.bin to data_batch_5.bin and test_batch.bin of the binary version of CIFAR-10
 (https://www.cs.toronto.edu/~kriz/cifar.html) and writes them into cifar10_train_lmdb and cifar10_test_lmdb in OUTPUT_FOLDER, with
 keys from 00000. A mean image for transform_param { mean_file } is made by compute_image_mean.`,
-	setup: func(fs *flag.FlagSet) func(*env) error {
-		in := fs.String("in", "", "the `FOLDER` of the batches")
-		out := fs.String("out", "", "the `FOLDER` for the databases")
-		kind := fs.String("backend", "lmdb", "the kind of databases: lmdb or leveldb")
-		return func(e *env) error { return convertCifar(e, *in, *out, *kind) }
-	},
+	do: with(cifarFlags, convertCifar),
+}
+
+func cifarFlags(fs *flag.FlagSet, o *cifarOptions) {
+	fs.StringVar(&o.in, "in", "", "the `FOLDER` of the batches")
+	fs.StringVar(&o.out, "out", "", "the `FOLDER` for the databases")
+	fs.StringVar(&o.kind, "backend", "lmdb", "the kind of databases: lmdb or leveldb")
+}
+
+type cifarOptions struct {
+	in, out, kind string
 }
 
 const (
@@ -37,29 +42,29 @@ const (
 	cifarClasses = 10
 )
 
-func convertCifar(e *env, in, out, kind string) error {
-	if in == "" || out == "" {
+func convertCifar(e *env, o *cifarOptions) error {
+	if o.in == "" || o.out == "" {
 		return errors.New("need two folders: swcaffe convert_cifar_data INPUT_FOLDER OUTPUT_FOLDER [lmdb|leveldb]")
 	}
-	if _, err := backend(kind); err != nil {
+	if _, err := backend(o.kind); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(out, 0o755); err != nil {
+	if err := os.MkdirAll(o.out, 0o755); err != nil {
 		return err
 	}
 	var training []string
 	for i := range 5 {
-		training = append(training, filepath.Join(in, fmt.Sprintf("data_batch_%d.bin", i+1)))
+		training = append(training, filepath.Join(o.in, fmt.Sprintf("data_batch_%d.bin", i+1)))
 	}
 	for _, set := range []struct {
 		name, what string
 		files      []string
 	}{
-		{"cifar10_train_" + kind, "Training", training},
-		{"cifar10_test_" + kind, "Testing", []string{filepath.Join(in, "test_batch.bin")}},
+		{"cifar10_train_" + o.kind, "Training", training},
+		{"cifar10_test_" + o.kind, "Testing", []string{filepath.Join(o.in, "test_batch.bin")}},
 	} {
 		e.log.Infof("Writing %s data", set.what)
-		db, err := createDatabase(filepath.Join(out, set.name), kind)
+		db, err := createDatabase(filepath.Join(o.out, set.name), o.kind)
 		if err != nil {
 			return err
 		}

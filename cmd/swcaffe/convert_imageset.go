@@ -29,22 +29,22 @@ var convertImagesetCommand = command{
 	words:   []string{"root", "list", "db"},
 	long: `Reads the images that LISTFILE names, one "path label" a line, ROOTFOLDER put before each path, and writes Datum records with keys
 "00000000_path" into a new database. A file that is no image is skipped with a warning, as Caffe does.`,
-	setup: func(fs *flag.FlagSet) func(*env) error {
-		var o imagesetOptions
-		fs.StringVar(&o.root, "root", "", "the `FOLDER/` put before each path")
-		fs.StringVar(&o.list, "list", "", "the `FILE` of paths and labels")
-		fs.StringVar(&o.db, "db", "", "the `DATABASE` to write")
-		fs.BoolVar(&o.gray, "gray", false, "treat images as grey")
-		fs.BoolVar(&o.shuffle, "shuffle", false, "shuffle the order of the images")
-		fs.Uint64Var(&o.seed, "seed", 1, "the seed of the shuffling")
-		fs.StringVar(&o.backend, "backend", "lmdb", "the kind of database: lmdb or leveldb")
-		fs.IntVar(&o.width, "resize_width", 0, "width to resize images to; 0: as they are")
-		fs.IntVar(&o.height, "resize_height", 0, "height to resize images to; 0: as they are")
-		fs.BoolVar(&o.checkSize, "check_size", false, "require all images to be of the first one's size")
-		fs.BoolVar(&o.encoded, "encoded", false, "store image files instead of pixels")
-		fs.StringVar(&o.encodeType, "encode_type", "", "store image files of this type: png or jpg; empty: as they are")
-		return func(e *env) error { return convertImageset(e, &o) }
-	},
+	do: with(imagesetFlags, convertImageset),
+}
+
+func imagesetFlags(fs *flag.FlagSet, o *imagesetOptions) {
+	fs.StringVar(&o.root, "root", "", "the `FOLDER/` put before each path")
+	fs.StringVar(&o.list, "list", "", "the `FILE` of paths and labels")
+	fs.StringVar(&o.db, "db", "", "the `DATABASE` to write")
+	fs.BoolVar(&o.gray, "gray", false, "treat images as grey")
+	fs.BoolVar(&o.shuffle, "shuffle", false, "shuffle the order of the images")
+	fs.Uint64Var(&o.seed, "seed", 1, "the seed of the shuffling")
+	fs.StringVar(&o.backend, "backend", "lmdb", "the kind of database: lmdb or leveldb")
+	fs.IntVar(&o.width, "resize_width", 0, "width to resize images to; 0: as they are")
+	fs.IntVar(&o.height, "resize_height", 0, "height to resize images to; 0: as they are")
+	fs.BoolVar(&o.checkSize, "check_size", false, "require all images to be of the first one's size")
+	fs.BoolVar(&o.encoded, "encoded", false, "store image files instead of pixels")
+	fs.StringVar(&o.encodeType, "encode_type", "", "store image files of this type: png or jpg; empty: as they are")
 }
 
 type imagesetOptions struct {
@@ -190,7 +190,7 @@ func (o *imagesetOptions) datum(r *data.Record) (*caffepb.Datum, error) {
 	d := &caffepb.Datum{Label: proto.Int32(int32(r.Label))}
 	d.Channels, d.Height, d.Width = proto.Int32(int32(im.Channels)), proto.Int32(int32(im.Height)), proto.Int32(int32(im.Width))
 	if !o.encoded && o.encodeType == "" {
-		d.Data = planar(im)
+		d.Data = im.Planes()
 		return d, nil
 	}
 	d.Encoded = proto.Bool(true)
@@ -224,19 +224,6 @@ func (o *imagesetOptions) check(size [3]int, name string) error {
 		return fmt.Errorf("%s: the image is %v (channels, height, width), the first one was %v", name, size, o.first)
 	}
 	return nil
-}
-
-// planar are the pixels of an image channel by channel.
-func planar(im *imageio.Image) []byte {
-	out := make([]byte, len(im.Pix))
-	plane := im.Height * im.Width
-	for c := range im.Channels {
-		channel := out[c*plane : (c+1)*plane]
-		for i, at := 0, c; i < plane; i, at = i+1, at+im.Channels {
-			channel[i] = im.Pix[at]
-		}
-	}
-	return out
 }
 
 // encode makes an image file.

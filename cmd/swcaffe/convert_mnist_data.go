@@ -22,20 +22,25 @@ var convertMnistCommand = command{
 	words:   []string{"images", "labels", "db"},
 	long: `Reads images and labels in the IDX format of MNIST (http://yann.lecun.com/exdb/mnist), compressed by gzip or not, and writes
 grey Datum records with keys from 00000000 into a new database.`,
-	setup: func(fs *flag.FlagSet) func(*env) error {
-		images := fs.String("images", "", "the `FILE` of images: idx3-ubyte")
-		labels := fs.String("labels", "", "the `FILE` of labels: idx1-ubyte")
-		db := fs.String("db", "", "the `DATABASE` to write")
-		kind := fs.String("backend", "lmdb", "the kind of database: lmdb or leveldb")
-		return func(e *env) error { return convertMnist(e, *images, *labels, *db, *kind) }
-	},
+	do: with(mnistFlags, convertMnist),
 }
 
-func convertMnist(e *env, imagePath, labelPath, dbPath, kind string) error {
-	if dbPath == "" {
+func mnistFlags(fs *flag.FlagSet, o *mnistOptions) {
+	fs.StringVar(&o.images, "images", "", "the `FILE` of images: idx3-ubyte")
+	fs.StringVar(&o.labels, "labels", "", "the `FILE` of labels: idx1-ubyte")
+	fs.StringVar(&o.db, "db", "", "the `DATABASE` to write")
+	fs.StringVar(&o.kind, "backend", "lmdb", "the kind of database: lmdb or leveldb")
+}
+
+type mnistOptions struct {
+	images, labels, db, kind string
+}
+
+func convertMnist(e *env, o *mnistOptions) error {
+	if o.db == "" {
 		return errors.New("need three names: swcaffe convert_mnist_data IMAGE_FILE LABEL_FILE DB_NAME")
 	}
-	images, labels, err := openMnist(imagePath, labelPath)
+	images, labels, err := openMnist(o.images, o.labels)
 	if err != nil {
 		return err
 	}
@@ -43,7 +48,7 @@ func convertMnist(e *env, imagePath, labelPath, dbPath, kind string) error {
 	defer labels.Close()
 	e.log.Infof("A total of %d items.", images.extents[0])
 	e.log.Infof("Rows: %d Cols: %d", images.extents[1], images.extents[2])
-	db, err := createDatabase(dbPath, kind)
+	db, err := createDatabase(o.db, o.kind)
 	if err != nil {
 		return err
 	}

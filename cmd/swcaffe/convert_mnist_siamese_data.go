@@ -19,36 +19,42 @@ var convertMnistSiameseCommand = command{
 	long: `Draws as many pairs as there are images in files of MNIST's IDX format, compressed by gzip or not, and writes them for a siamese net:
 Datum records of two channels, an image each, with label 1 for two images of the same class and 0 for others, and keys from 00000000.
 Both images of a pair are drawn from all. The same seed draws the same pairs.`,
-	setup: func(fs *flag.FlagSet) func(*env) error {
-		images := fs.String("images", "", "the `FILE` of images: idx3-ubyte")
-		labels := fs.String("labels", "", "the `FILE` of labels: idx1-ubyte")
-		db := fs.String("db", "", "the `DATABASE` to write")
-		kind := fs.String("backend", "leveldb", "the kind of database: leveldb or lmdb")
-		seed := fs.Uint64("seed", 1, "the seed of the pairs")
-		return func(e *env) error { return convertMnistSiamese(e, *images, *labels, *db, *kind, *seed) }
-	},
+	do: with(siameseFlags, convertMnistSiamese),
 }
 
-func convertMnistSiamese(e *env, imagePath, labelPath, dbPath, kind string, seed uint64) error {
-	if dbPath == "" {
+func siameseFlags(fs *flag.FlagSet, o *siameseOptions) {
+	fs.StringVar(&o.images, "images", "", "the `FILE` of images: idx3-ubyte")
+	fs.StringVar(&o.labels, "labels", "", "the `FILE` of labels: idx1-ubyte")
+	fs.StringVar(&o.db, "db", "", "the `DATABASE` to write")
+	fs.StringVar(&o.kind, "backend", "leveldb", "the kind of database: leveldb or lmdb")
+	fs.Uint64Var(&o.seed, "seed", 1, "the seed of the pairs")
+}
+
+type siameseOptions struct {
+	mnistOptions
+	seed uint64
+}
+
+func convertMnistSiamese(e *env, o *siameseOptions) error {
+	if o.db == "" {
 		return errors.New("need three names: swcaffe convert_mnist_siamese_data IMAGE_FILE LABEL_FILE DB_NAME")
 	}
-	images, labels, err := openMnist(imagePath, labelPath)
+	images, labels, err := openMnist(o.images, o.labels)
 	if err != nil {
 		return err
 	}
 	defer images.Close()
 	defer labels.Close()
 	if images.extents[0] == 0 {
-		return fmt.Errorf("%s holds no images to draw pairs from", imagePath)
+		return fmt.Errorf("%s holds no images to draw pairs from", o.images)
 	}
 	e.log.Infof("A total of %d items.", images.extents[0])
 	e.log.Infof("Rows: %d Cols: %d", images.extents[1], images.extents[2])
-	db, err := createDatabase(dbPath, kind)
+	db, err := createDatabase(o.db, o.kind)
 	if err != nil {
 		return err
 	}
-	if err = db.publish(drawPairs(e, images, labels, db, seed)); err == nil {
+	if err = db.publish(drawPairs(e, images, labels, db, o.seed)); err == nil {
 		e.log.Infof("Processed %d pairs.", images.extents[0])
 	}
 	return err

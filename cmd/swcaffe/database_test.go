@@ -194,35 +194,3 @@ func TestInterruptWhileWaiting(t *testing.T) {
 		onlyFiles(t, dir, "images", "labels", "pipe")
 	}
 }
-
-// TestPublishReplacesNothing: whoever has the name keeps it.
-func TestPublishReplacesNothing(t *testing.T) {
-	for _, rename := range []func(from, to string) error{publish, renameChecked} {
-		for _, folder := range []bool{false, true} {
-			dir := t.TempDir()
-			from, to := filepath.Join(dir, "from"), filepath.Join(dir, "to")
-			for _, path := range []string{from, to} {
-				var err error
-				if folder {
-					err = os.Mkdir(path, 0o755)
-				} else {
-					err = os.WriteFile(path, []byte(path), 0o644)
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := rename(from, to); err == nil {
-				t.Errorf("folder %v: replaced", folder)
-			}
-			onlyFiles(t, dir, "from", "to")
-			if err := os.Remove(to); err != nil {
-				t.Fatal(err)
-			}
-			if err := rename(from, to); err != nil {
-				t.Error(err)
-			}
-			onlyFiles(t, dir, "to")
-		}
-	}
-}

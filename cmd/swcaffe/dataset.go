@@ -33,18 +33,18 @@ var datasetCommand = command{
 
 Images are LMDBs, beside the mean of the training images in DIR/KIND_mean.binaryproto; points and text are HDF5 files,
 beside lists of them for HDF5Data layers. The same seed gives the same set, on any number of cores.`,
-	setup: func(fs *flag.FlagSet) func(*env) error {
-		var o datasetOptions
-		fs.StringVar(&o.kind, "kind", "", "what to make: "+strings.Join(datasetKinds().Names(), ", "))
-		fs.StringVar(&o.out, "out", "data", "the `DIR` to write to")
-		fs.IntVar(&o.train, "train", 20000, "the number of training images, points or characters")
-		fs.IntVar(&o.test, "test", 4000, "the number of test images, points or characters")
-		fs.Uint64Var(&o.seed, "seed", 1, "the seed of all images and points; a text has no use for it")
-		fs.BoolVar(&o.force, "force", false, "replace sets that are there already")
-		fs.StringVar(&o.text, "text", "models/char_rnn/opticks.txt", "text: the `FILE` with the characters")
-		fs.IntVar(&o.streams, "streams", 32, "text: the number of parts that are read side by side")
-		return func(e *env) error { return dataset(e, &o) }
-	},
+	do: with(datasetFlags, dataset),
+}
+
+func datasetFlags(fs *flag.FlagSet, o *datasetOptions) {
+	fs.StringVar(&o.kind, "kind", "", "what to make: "+strings.Join(datasetKinds().Names(), ", "))
+	fs.StringVar(&o.out, "out", "data", "the `DIR` to write to")
+	fs.IntVar(&o.train, "train", 20000, "the number of training images, points or characters")
+	fs.IntVar(&o.test, "test", 4000, "the number of test images, points or characters")
+	fs.Uint64Var(&o.seed, "seed", 1, "the seed of all images and points; a text has no use for it")
+	fs.BoolVar(&o.force, "force", false, "replace sets that are there already")
+	fs.StringVar(&o.text, "text", "models/char_rnn/opticks.txt", "text: the `FILE` with the characters")
+	fs.IntVar(&o.streams, "streams", 32, "text: the number of parts that are read side by side")
 }
 
 type datasetOptions struct {

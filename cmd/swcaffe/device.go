@@ -10,11 +10,6 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/layers"
-	swnet "github.com/swcaffe/swcaffe/net"
-	swproto "github.com/swcaffe/swcaffe/proto"
-	"github.com/swcaffe/swcaffe/proto/caffepb"
-	"github.com/swcaffe/swcaffe/solver"
-	"google.golang.org/protobuf/proto"
 )
 
 // deviceFlags say what a net runs on.
@@ -84,92 +79,4 @@ func (d *deviceFlags) seedOrTime() uint64 {
 		return uint64(d.seed)
 	}
 	return uint64(time.Now().UnixNano())
-}
-
-// stateFlags are the parts of a net's state that Caffe's commands take.
-type stateFlags struct {
-	level     int
-	stageList string
-}
-
-func (s *stateFlags) register(fs *flag.FlagSet) {
-	fs.IntVar(&s.level, "level", 0, "the net state's level")
-	fs.StringVar(&s.stageList, "stage", "", "the net state's stages, separated by commas")
-}
-
-func (s *stateFlags) stages() []string {
-	if s.stageList == "" {
-		return nil
-	}
-	return strings.Split(s.stageList, ",")
-}
-
-// of is the state of a phase with the flags' level and stages.
-func (s *stateFlags) of(phase caffepb.Phase) *caffepb.NetState {
-	return &caffepb.NetState{Phase: phase.Enum(), Level: proto.Int32(int32(s.level)), Stage: s.stages()}
-}
-
-// over is that state over a net's own.
-func (s *stateFlags) over(file *swproto.Net, phase caffepb.Phase) *caffepb.NetState {
-	return swnet.MergeState(phase, file.Param.State, s.of(phase))
-}
-
-// readNet reads the net of a -model flag.
-func readNet(e *env, path string) (*swproto.Net, error) {
-	file, err := swproto.ReadNet(path)
-	if err != nil {
-		return nil, err
-	}
-	for _, w := range file.Warnings {
-		e.log.Warn(w)
-	}
-	return file, nil
-}
-
-// trained says which net is used for inference, in phase TEST, with the weights of a -weights flag.
-type trained struct {
-	device         *deviceFlags
-	state          stateFlags
-	model, weights string
-	seed           uint64
-	share          layers.Share // of the data
-}
-
-// use builds the net and has it used.
-func (t *trained) use(e *env, use func(*swnet.Net) error) error {
-	machine, err := t.device.machine(e)
-	if err != nil {
-		return err
-	}
-	defer machine.Close()
-	file, err := readNet(e, t.model)
-	if err != nil {
-		return err
-	}
-	device := &layers.Device{Engine: t.device.engine, Machine: machine, Random: layers.NewRandom(t.seed), Share: t.share, Log: e.log}
-	n, err := buildFile(file, caffepb.Phase_TEST, &t.state, swnet.Options{Device: device, Economise: true, ForwardOnly: true})
-	if err != nil {
-		return err
-	}
-	defer n.Close()
-	if err := solver.LoadWeights(n, t.weights, e.log); err != nil {
-		return err
-	}
-	return use(n)
-}
-
-// buildFile builds a net for a phase, with the level and stages of the flags over those of the file.
-func buildFile(file *swproto.Net, phase caffepb.Phase, s *stateFlags, opt swnet.Options) (*swnet.Net, error) {
-	opt.State, opt.Pos = s.over(file, phase), file.LayerPos
-	return swnet.New(file.Param, opt)
-}
-
-func parsePhase(s string) (caffepb.Phase, error) {
-	switch s {
-	case "TRAIN":
-		return caffepb.Phase_TRAIN, nil
-	case "TEST":
-		return caffepb.Phase_TEST, nil
-	}
-	return 0, fmt.Errorf("-phase %q: must be TRAIN or TEST", s)
 }

@@ -16,20 +16,23 @@ var deviceQueryCommand = command{
 	args:    "[-machine NAME|FILE]",
 	example: "swcaffe device_query -machine sw26010",
 	long:    "Prints a machine's figures: core groups, mesh, LDM, clock. Without -machine it shows the host and lists the others.",
-	setup: func(fs *flag.FlagSet) func(*env) error {
-		name := fs.String("machine", "host", "host, a machine's name or a machine `FILE`")
-		gpu := fs.String("gpu", "", "refused: there is no GPU in this build")
-		return func(e *env) error {
-			if *gpu != "" {
-				return fmt.Errorf("-gpu %s: there is no GPU in this build to ask about; leave the flag out", *gpu)
-			}
-			return deviceQuery(e, *name)
-		}
-	},
+	do:      with(queryFlags, deviceQuery),
 }
 
-func deviceQuery(e *env, name string) error {
-	spec, err := cpe.Load(name)
+func queryFlags(fs *flag.FlagSet, o *queryOptions) {
+	fs.StringVar(&o.machine, "machine", "host", "host, a machine's name or a machine `FILE`")
+	fs.StringVar(&o.gpu, "gpu", "", "refused: there is no GPU in this build")
+}
+
+type queryOptions struct {
+	machine, gpu string
+}
+
+func deviceQuery(e *env, o *queryOptions) error {
+	if o.gpu != "" {
+		return fmt.Errorf("-gpu %s: there is no GPU in this build to ask about; leave the flag out", o.gpu)
+	}
+	spec, err := cpe.Load(o.machine)
 	if err != nil {
 		return fmt.Errorf("-machine: %w", err)
 	}

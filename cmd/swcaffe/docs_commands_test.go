@@ -1,8 +1,6 @@
 package main
 
 import (
-	"flag"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -55,19 +53,10 @@ func commandLines(page string) (n int) {
 }
 
 func checkCommandLine(t *testing.T, page string, args []string) {
-	name, rest := splitCommand(args)
-	c, err := findCommand(name)
-	if err != nil {
-		t.Errorf("%s: swcaffe %s: %v", page, strings.Join(args, " "), err)
-		return
-	}
-	flags := flag.NewFlagSet(name, flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	c.setup(flags)
-	if err := parseFlags(flags, commonOf(t, c, flags), rest, c.words); err != nil {
+	if err := commands.check(args); err != nil {
 		t.Errorf("%s: swcaffe %s: %v", page, strings.Join(args, " "), err)
 	}
-	for _, arg := range rest {
+	for _, arg := range args {
 		if file := strings.TrimPrefix(arg, "-model="); strings.HasPrefix(file, "models/") && strings.HasSuffix(file, ".prototxt") {
 			if _, err := os.Stat(file); err != nil {
 				t.Errorf("%s: %v", page, err)

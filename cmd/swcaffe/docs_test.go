@@ -101,7 +101,7 @@ func drawDocs(t *testing.T, command string) (picture []byte, stdout string) {
 	drawn := filepath.Join(t.TempDir(), "drawn.svg")
 	args := strings.Fields(docsPicture.ReplaceAllLiteralString(command, drawn))
 	var out, log bytes.Buffer
-	if code := run(&env{log: newLogger(&log), stdout: &out, stderr: &log}, args); code != 0 {
+	if code := commands.run(&env{log: newLogger(&log), stdout: &out, stderr: &log}, args); code != 0 {
 		t.Fatalf("swcaffe %s: exit code %d\n%s", command, code, log.String())
 	}
 	picture, err := os.ReadFile(drawn)

@@ -21,51 +21,46 @@ var drawNetCommand = command{
 	long: `Draws a net definition: a box for each layer with its type and sizes, below it the layers that work on its blob in place, and an arrow
 for each blob that is read, with the blob's name where it is not the layer's. What only one phase has is dashed. A .dot file is
 for Graphviz; .svg and .png need nothing else.`,
-	setup: func(fs *flag.FlagSet) func(*env) error {
-		in := fs.String("in", "", "the net definition `FILE`")
-		var out string
-		outputVar(fs, &out, "out", "the `FILE` to write: .svg, .png or .dot")
-		direction := fs.String("rankdir", "LR", "the direction from inputs to outputs: LR (left to right), TB (top to bottom), BT or RL")
-		phase := fs.String("phase", "ALL", "the phase that is drawn: TRAIN, TEST or ALL")
-		rates := fs.Bool("display_lrm", false, "show the learning-rate multipliers of weights")
-		var state stateFlags
-		state.register(fs)
-		return func(e *env) error {
-			opt := netdraw.Options{RankDir: strings.ToUpper(*direction), Rates: *rates}
-			phases := []caffepb.Phase{caffepb.Phase_TRAIN, caffepb.Phase_TEST}
-			if *phase != "ALL" {
-				p, err := parsePhase(*phase)
-				if err != nil {
-					return fmt.Errorf("-phase %q: must be TRAIN, TEST or ALL", *phase)
-				}
-				phases = []caffepb.Phase{p}
-			}
-			for _, p := range phases {
-				opt.States = append(opt.States, state.of(p))
-			}
-			return drawNet(e, *in, out, opt)
-		}
-	},
+	do: with(drawFlags, drawNet),
 }
 
-func drawNet(e *env, in, out string, opt netdraw.Options) error {
-	if in == "" || out == "" {
+func drawFlags(fs *flag.FlagSet, o *drawOptions) {
+	fs.StringVar(&o.in, "in", "", "the net definition `FILE`")
+	outputVar(fs, &o.out, "out", "the `FILE` to write: .svg, .png or .dot")
+	fs.StringVar(&o.direction, "rankdir", "LR", "the direction from inputs to outputs: LR (left to right), TB (top to bottom), BT or RL")
+	fs.StringVar(&o.phase, "phase", "ALL", "the phase that is drawn: TRAIN, TEST or ALL")
+	fs.BoolVar(&o.rates, "display_lrm", false, "show the learning-rate multipliers of weights")
+	o.state.register(fs)
+}
+
+type drawOptions struct {
+	in, out, direction, phase string
+	rates                     bool
+	state                     stateFlags
+}
+
+func drawNet(e *env, o *drawOptions) error {
+	opt, err := o.options()
+	if err != nil {
+		return err
+	}
+	if o.in == "" || o.out == "" {
 		return errors.New("need two files: swcaffe draw_net INPUT.prototxt OUTPUT.svg")
 	}
-	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(out)), ".")
+	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(o.out)), ".")
 	if !slices.Contains([]string{"svg", "png", "dot"}, format) {
-		return fmt.Errorf("%s: the name must end in .svg, .png or .dot", out)
+		return fmt.Errorf("%s: the name must end in .svg, .png or .dot", o.out)
 	}
 	if !slices.Contains([]string{"LR", "TB", "BT", "RL"}, opt.RankDir) {
 		return fmt.Errorf("-rankdir %q: must be LR, TB, BT or RL", opt.RankDir)
 	}
-	n, err := readNet(e, in)
+	n, err := readNet(e, o.in)
 	if err != nil {
 		return err
 	}
 	graph, err := netdraw.New(n.Param, opt)
 	if err != nil {
-		return fmt.Errorf("%s: %w", in, err)
+		return fmt.Errorf("%s: %w", o.in, err)
 	}
 	picture := graph.DOT()
 	if format != "dot" {
@@ -73,5 +68,22 @@ func drawNet(e *env, in, out string, opt netdraw.Options) error {
 			return err
 		}
 	}
-	return e.write(out, picture)
+	return e.write(o.out, picture)
+}
+
+// options are what the flags say about the picture.
+func (o *drawOptions) options() (netdraw.Options, error) {
+	opt := netdraw.Options{RankDir: strings.ToUpper(o.direction), Rates: o.rates}
+	phases := []caffepb.Phase{caffepb.Phase_TRAIN, caffepb.Phase_TEST}
+	if o.phase != "ALL" {
+		p, err := parsePhase(o.phase)
+		if err != nil {
+			return opt, fmt.Errorf("-phase %q: must be TRAIN, TEST or ALL", o.phase)
+		}
+		phases = []caffepb.Phase{p}
+	}
+	for _, p := range phases {
+		opt.States = append(opt.States, o.state.of(p))
+	}
+	return opt, nil
 }

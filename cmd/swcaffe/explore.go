@@ -20,24 +20,24 @@ var exploreCommand = command{
 	args:    "-model FILE -machine NAME|FILE -vary PARAMETER=V1,V2,... [-vary ...] [-batch N] [-csv FILE] [-plot FILE.svg|FILE.png] [-json FILE]",
 	example: "swcaffe explore -machine sw26010 -vary ldm_kb=32,64,128,256 -vary dma_gbytes_per_s=13,26.4,53 -model models/vgg16/train_val.prototxt -batch 64 -plot ldm.svg",
 	long:    exploreHelp(),
-	setup: func(fs *flag.FlagSet) func(*env) error {
-		var o exploreOptions
-		fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
-		fs.StringVar(&o.machine, "machine", "sw26010", "the machine to vary: a machine `FILE`, or "+strings.Join(modelledMachines(), ", "))
-		fs.Func("vary", "`PARAMETER=V1,V2,...`: values of one of the machine's figures; may be given several times", func(s string) error {
-			axis, err := parseAxis(s)
-			o.axes = append(o.axes, axis)
-			return err
-		})
-		fs.StringVar(&o.phase, "phase", "TRAIN", "TRAIN or TEST")
-		outputVar(fs, &o.csv, "csv", "write the table to `FILE`, separated by commas")
-		outputVar(fs, &o.plot, "plot", "draw images a second to `FILE`: .svg or .png")
-		outputVar(fs, &o.json, "json", "write the figures to `FILE`")
-		o.state.register(fs)
-		o.strategies.register(fs, "strategy", false)
-		o.modelled.registerMachine(fs)
-		return func(e *env) error { return explore(e, &o) }
-	},
+	do:      with(exploreFlags, explore),
+}
+
+func exploreFlags(fs *flag.FlagSet, o *exploreOptions) {
+	fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
+	fs.StringVar(&o.machine, "machine", "sw26010", "the machine to vary: a machine `FILE`, or "+strings.Join(modelledMachines(), ", "))
+	fs.Func("vary", "`PARAMETER=V1,V2,...`: values of one of the machine's figures; may be given several times", func(s string) error {
+		axis, err := parseAxis(s)
+		o.axes = append(o.axes, axis)
+		return err
+	})
+	fs.StringVar(&o.phase, "phase", "TRAIN", "TRAIN or TEST")
+	outputVar(fs, &o.csv, "csv", "write the table to `FILE`, separated by commas")
+	outputVar(fs, &o.plot, "plot", "draw images a second to `FILE`: .svg or .png")
+	outputVar(fs, &o.json, "json", "write the figures to `FILE`")
+	o.state.register(fs)
+	o.strategies.register(fs, "strategy", false)
+	o.modelled.registerMachine(fs)
 }
 
 // exploreHelp is what the command does, with the list of parameters.

@@ -22,19 +22,19 @@ var extractFeaturesCommand = command{
 	words:   []string{"weights", "model", "blobs", "dbs", "batches", "backend", "mode", "gpu"},
 	long: `Runs the net's TEST phase for NUM_BATCHES batches and writes, for every image of every batch, the values of each blob as a Datum
 with float_data into the database of the same place in the list. Keys count images from 0000000000.`,
-	setup: func(fs *flag.FlagSet) func(*env) error {
-		var o featureOptions
-		fs.StringVar(&o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas")
-		fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
-		fs.StringVar(&o.blobs, "blobs", "", "the `NAMES` of the blobs, separated by commas")
-		fs.StringVar(&o.dbs, "dbs", "", "the `DATABASES` to write, as many")
-		fs.IntVar(&o.batches, "batches", 0, "the number of batches")
-		fs.StringVar(&o.backend, "backend", "lmdb", "the kind of database: lmdb or leveldb")
-		fs.StringVar(&o.mode, "mode", "CPU", "CPU; GPU is accepted with a warning")
-		o.device.register(fs)
-		o.state.register(fs)
-		return func(e *env) error { return extractFeatures(e, &o) }
-	},
+	do: with(featureFlags, extractFeatures),
+}
+
+func featureFlags(fs *flag.FlagSet, o *featureOptions) {
+	fs.StringVar(&o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas")
+	fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
+	fs.StringVar(&o.blobs, "blobs", "", "the `NAMES` of the blobs, separated by commas")
+	fs.StringVar(&o.dbs, "dbs", "", "the `DATABASES` to write, as many")
+	fs.IntVar(&o.batches, "batches", 0, "the number of batches")
+	fs.StringVar(&o.backend, "backend", "lmdb", "the kind of database: lmdb or leveldb")
+	fs.StringVar(&o.mode, "mode", "CPU", "CPU; GPU is accepted with a warning")
+	o.device.register(fs)
+	o.state.register(fs)
 }
 
 type featureOptions struct {

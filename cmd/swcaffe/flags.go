@@ -3,17 +3,16 @@ package main
 import (
 	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/swcaffe/swcaffe/internal/suggest"
 )
 
-// splitCommand takes the command's name out of a command line; flags may stand before it. A word after a flag that takes
-// a value is that value. Of the other words without a dash, the command is the first that names one, or else the first.
-func splitCommand(args []string) (name string, rest []string) {
-	takesValue := valueFlags()
+// split takes the command's name out of a command line. Flags may stand before the name, and the word after a flag that takes a value is that
+// value. Of the other words without a dash, the first that names a command is the command, or else the first one.
+func (cs commandList) split(args []string) (name string, rest []string) {
+	takesValue := cs.valueFlags()
 	first := -1
 	for i := 0; i < len(args); i++ {
 		if flagName, value := cutFlag(args[i]); flagName != "" {
@@ -22,7 +21,7 @@ func splitCommand(args []string) (name string, rest []string) {
 			}
 			continue
 		}
-		_, err := findCommand(args[i])
+		_, err := cs.find(args[i])
 		if known := err == nil || args[i] == "help"; known || first < 0 {
 			first = i
 			if known {
@@ -36,16 +35,16 @@ func splitCommand(args []string) (name string, rest []string) {
 	return args[first], slices.Concat(args[:first], args[first+1:])
 }
 
-// valueFlags are the flags of all commands that are followed by a value.
-func valueFlags() map[string]bool {
+// valueFlags holds true for the flags, of all commands, that are followed by a value, and false for the others.
+func (cs commandList) valueFlags() map[string]bool {
 	names := map[string]bool{}
 	common, _ := newCommonFlags(command{}, nil) // the environment is judged later
 	for _, g := range common.groups {
 		g.flags.VisitAll(func(f *flag.Flag) { names[f.Name] = !isBool(f) })
 	}
-	for _, c := range commands {
+	for _, c := range cs {
 		fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
-		c.setup(fs)
+		c.do(fs)
 		fs.VisitAll(func(f *flag.Flag) { names[f.Name] = !isBool(f) })
 	}
 	return names
@@ -63,12 +62,6 @@ func cutFlag(arg string) (name string, value *string) {
 	}
 	return name, value
 }
-
-// bytesPerMB is what flags count sizes in, as bandwidths are counted.
-const bytesPerMB = 1e6
-
-// isSize reports whether a flag's number of MB is one that a computer may have, or 0.
-func isSize(mb float64) bool { return mb >= 0 && mb < 1e9 }
 
 func isHelp(arg string) bool {
 	name, _ := cutFlag(arg)
@@ -151,80 +144,4 @@ func wanted(f *flag.Flag) string {
 		return "a whole number"
 	}
 	return "a number"
-}
-
-const (
-	flagFile           = "flagfile"
-	fromEnvironment    = "fromenv"
-	tryFromEnvironment = "tryfromenv"
-	maxFlagFiles       = 10 // deep: one file may name another
-)
-
-// expandFlagFiles replaces -flagfile FILE by the flags in it, a flag a line, "-name=value" or "-name value"; blank lines
-// and lines that begin with # are skipped. -fromenv NAME,... is replaced by -NAME=$FLAGS_NAME.
-func expandFlagFiles(args []string, depth int) ([]string, error) {
-	if depth > maxFlagFiles {
-		return nil, fmt.Errorf("-%s: files name each other more than %d deep", flagFile, maxFlagFiles)
-	}
-	var out []string
-	for i := 0; i < len(args); i++ {
-		name, path := cutFlag(args[i])
-		if name != flagFile && name != fromEnvironment && name != tryFromEnvironment {
-			out = append(out, args[i])
-			continue
-		}
-		if path == nil {
-			if i++; i == len(args) {
-				return nil, fmt.Errorf("-%s needs %s", name, map[bool]string{true: "a file", false: "names of flags"}[name == flagFile])
-			}
-			path = &args[i]
-		}
-		if name != flagFile {
-			flags, err := environmentFlags(*path, name == fromEnvironment)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, flags...)
-			continue
-		}
-		text, err := os.ReadFile(*path)
-		if err != nil {
-			return nil, fmt.Errorf("-%s: %w", flagFile, err)
-		}
-		inside, err := expandFlagFiles(flagLines(string(text)), depth+1)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, inside...)
-	}
-	return out, nil
-}
-
-func flagLines(text string) []string {
-	var out []string
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
-		name, value, found := strings.Cut(line, " ")
-		if out = append(out, name); found {
-			out = append(out, strings.TrimSpace(value))
-		}
-	}
-	return out
-}
-
-// environmentFlags are the flags of a list of names with the values of environment variables FLAGS_NAME.
-func environmentFlags(names string, must bool) (flags []string, err error) {
-	for name := range strings.SplitSeq(names, ",") {
-		value, ok := os.LookupEnv("FLAGS_" + name)
-		if !ok && must {
-			return nil, fmt.Errorf("-%s %s: the environment has no FLAGS_%s", fromEnvironment, names, name)
-		}
-		if ok {
-			flags = append(flags, "-"+name+"="+value)
-		}
-	}
-	return flags, nil
 }

@@ -23,25 +23,30 @@ var fmtCommand = command{
 	long: `Prints nets and solvers with two spaces a level, one field a line where the file has more than one line for a message, one kind of quotes
 and no blank lines in a row. Comments stay where they are. A file that cannot be read is an error, and the result is read again: it
 is never written unless it says the same as the file. Without a FILE, or with -, it formats standard input, as editors need it.`,
-	setup: func(fs *flag.FlagSet) func(*env) error {
-		var files []string
-		fs.Func("file", "a prototxt `FILE`; may be given several times", func(s string) error {
-			files = append(files, s)
-			return nil
-		})
-		inPlace := fs.Bool("w", false, "write the result to the file instead of printing it")
-		list := fs.Bool("l", false, "print the names of the files that are not formatted, nothing else")
-		return func(e *env) error { return formatFiles(e, files, *inPlace, *list) }
-	},
+	do: with(fmtFlags, formatFiles),
 }
 
-func formatFiles(e *env, files []string, inPlace, list bool) error {
-	if len(files) == 0 {
-		files = []string{standardStream}
+func fmtFlags(fs *flag.FlagSet, o *fmtOptions) {
+	fs.Func("file", "a prototxt `FILE`; may be given several times", func(s string) error {
+		o.files = append(o.files, s)
+		return nil
+	})
+	fs.BoolVar(&o.inPlace, "w", false, "write the result to the file instead of printing it")
+	fs.BoolVar(&o.list, "l", false, "print the names of the files that are not formatted, nothing else")
+}
+
+type fmtOptions struct {
+	files         []string
+	inPlace, list bool
+}
+
+func formatFiles(e *env, o *fmtOptions) error {
+	if len(o.files) == 0 {
+		o.files = []string{standardStream}
 	}
 	var failed error
-	for _, path := range files {
-		failed = errors.Join(failed, formatFile(e, path, inPlace, list))
+	for _, path := range o.files {
+		failed = errors.Join(failed, formatFile(e, path, o.inPlace, o.list))
 	}
 	return failed
 }

@@ -21,13 +21,18 @@ DIR/examples/mnist/convert_mnist_data.bin and so on, so that "swcaffe install_li
 run. With -flat all links stand in DIR itself, as a folder of $PATH, or CAFFE_BIN of Caffe's scripts, needs them.
 
 Links to a swcaffe are replaced. Any other file of such a name is an error, unless -force is given; folders are never replaced.`,
-	setup: func(fs *flag.FlagSet) func(*env) error {
-		var dir string
-		fs.StringVar(&dir, "dir", "", "the `DIR` for the links; it is made if need be")
-		flat := fs.Bool("flat", false, "put all links into DIR itself")
-		force := fs.Bool("force", false, "replace other files of these names")
-		return func(e *env) error { return installLinks(e, dir, *flat, *force) }
-	},
+	do: with(linkFlags, installLinks),
+}
+
+func linkFlags(fs *flag.FlagSet, o *linkOptions) {
+	fs.StringVar(&o.dir, "dir", "", "the `DIR` for the links; it is made if need be")
+	fs.BoolVar(&o.flat, "flat", false, "put all links into DIR itself")
+	fs.BoolVar(&o.force, "force", false, "replace other files of these names")
+}
+
+type linkOptions struct {
+	dir         string
+	flat, force bool
 }
 
 // links lists the paths of the links for a folder.
@@ -42,20 +47,20 @@ func links(dir string, flat bool) (paths []string) {
 	return paths
 }
 
-func installLinks(e *env, dir string, flat, force bool) error {
-	if dir == "" {
+func installLinks(e *env, o *linkOptions) error {
+	if o.dir == "" {
 		return errors.New("need a folder: swcaffe install_links DIR")
 	}
-	if err := checkFolder(dir, "the set of links"); err != nil {
+	if err := checkFolder(o.dir, "the set of links"); err != nil {
 		return err
 	}
 	binary, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("cannot tell where this binary is: %w", err)
 	}
-	paths := links(dir, flat)
+	paths := links(o.dir, o.flat)
 	for _, path := range paths { // all before the first is made
-		err = errors.Join(err, replaceable(path, binary, force))
+		err = errors.Join(err, replaceable(path, binary, o.force))
 	}
 	if err != nil {
 		return err
@@ -68,7 +73,7 @@ func installLinks(e *env, dir string, flat, force bool) error {
 			return err
 		}
 	}
-	e.log.Infof("Made %d links to %s in %s", len(paths), binary, dir)
+	e.log.Infof("Made %d links to %s in %s", len(paths), binary, o.dir)
 	return nil
 }
 

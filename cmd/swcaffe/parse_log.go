@@ -25,27 +25,33 @@ var parseLogCommand = command{
 Caffe's parse_log.py: NumIters, Seconds, LearningRate and each output of the net. Seconds count from the line "Solving";
 LearningRate is the one last printed, or in rows before all of them the first. LOGFILE may be -, standard input: the tables are then
 stdin.train and stdin.test.`,
-	setup: func(fs *flag.FlagSet) func(*env) error {
-		log := fs.String("log", "", "the log `FILE`")
-		dir := fs.String("dir", "", "the `FOLDER` for the tables")
-		delimiter := fs.String("delimiter", ",", "the character between columns")
-		verbose := fs.Bool("verbose", false, "say which files are written")
-		return func(e *env) error { return parseLog(e, *log, *dir, *delimiter, *verbose) }
-	},
+	do: with(parseLogFlags, parseLog),
 }
 
-func parseLog(e *env, path, dir, delimiter string, verbose bool) error {
-	if path == "" || dir == "" {
+func parseLogFlags(fs *flag.FlagSet, o *parseLogOptions) {
+	fs.StringVar(&o.log, "log", "", "the log `FILE`")
+	fs.StringVar(&o.dir, "dir", "", "the `FOLDER` for the tables")
+	fs.StringVar(&o.delimiter, "delimiter", ",", "the character between columns")
+	fs.BoolVar(&o.verbose, "verbose", false, "say which files are written")
+}
+
+type parseLogOptions struct {
+	log, dir, delimiter string
+	verbose             bool
+}
+
+func parseLog(e *env, o *parseLogOptions) error {
+	if o.log == "" || o.dir == "" {
 		return errors.New("need a log and a folder: swcaffe parse_log LOGFILE OUTPUT_DIR")
 	}
-	comma, size := utf8.DecodeRuneInString(delimiter)
-	if delimiter == `\t` {
-		comma, size = '\t', len(delimiter)
+	comma, size := utf8.DecodeRuneInString(o.delimiter)
+	if o.delimiter == `\t` {
+		comma, size = '\t', len(o.delimiter)
 	}
-	if size == 0 || size != len(delimiter) || strings.ContainsRune("\"\r\n", comma) || comma == utf8.RuneError {
-		return fmt.Errorf("-delimiter %q: must be one character, no quote and no line's end", delimiter)
+	if size == 0 || size != len(o.delimiter) || strings.ContainsRune("\"\r\n", comma) || comma == utf8.RuneError {
+		return fmt.Errorf("-delimiter %q: must be one character, no quote and no line's end", o.delimiter)
 	}
-	l, name, err := readTrainingLog(path)
+	l, name, err := readTrainingLog(o.log)
 	if err != nil {
 		return err
 	}
@@ -53,9 +59,9 @@ func parseLog(e *env, path, dir, delimiter string, verbose bool) error {
 		suffix string
 		table  *outputTable
 	}{{".train", &l.train}, {".test", &l.test}} {
-		out := filepath.Join(dir, name+t.suffix)
+		out := filepath.Join(o.dir, name+t.suffix)
 		if len(t.table.rows) == 0 {
-			if verbose {
+			if o.verbose {
 				e.log.Infof("Not writing %s; no lines to write", out)
 			}
 			continue
@@ -63,7 +69,7 @@ func parseLog(e *env, path, dir, delimiter string, verbose bool) error {
 		if err := t.table.write(out, comma); err != nil {
 			return err
 		}
-		if verbose {
+		if o.verbose {
 			e.log.Infof("Wrote %s", out)
 		}
 	}

@@ -27,20 +27,20 @@ loss,accuracy,lr, without those that the logs have no values for. A LOGFILE may 
   1  test accuracy by seconds          5  train learning rate by seconds
   2  test loss by iterations           6  train loss by iterations
   3  test loss by seconds              7  train loss by seconds`,
-	setup: func(fs *flag.FlagSet) func(*env) error {
-		var o plotOptions
-		fs.StringVar(&o.chart, "chart", "all", "`WHAT` to plot: 0 to 7, or a list of panels")
-		outputVar(fs, &o.out, "out", "the `FILE` to write: .png or .svg")
-		fs.Func("log", "a log `FILE`; may be given several times", func(s string) error {
-			o.logs = append(o.logs, s)
-			return nil
-		})
-		fs.StringVar(&o.x, "x", "iterations", "what lists of panels are plotted against: iterations or seconds")
-		fs.BoolVar(&o.logLoss, "log_loss", false, "a logarithmic axis for losses")
-		fs.IntVar(&o.width, "width", 900, "the width in pixels")
-		fs.IntVar(&o.height, "height", 360, "the height of a panel in pixels")
-		return func(e *env) error { return plotLog(e, &o) }
-	},
+	do: with(plotFlags, plotLog),
+}
+
+func plotFlags(fs *flag.FlagSet, o *plotOptions) {
+	fs.StringVar(&o.chart, "chart", "all", "`WHAT` to plot: 0 to 7, or a list of panels")
+	outputVar(fs, &o.out, "out", "the `FILE` to write: .png or .svg")
+	fs.Func("log", "a log `FILE`; may be given several times", func(s string) error {
+		o.logs = append(o.logs, s)
+		return nil
+	})
+	fs.StringVar(&o.x, "x", "iterations", "what lists of panels are plotted against: iterations or seconds")
+	fs.BoolVar(&o.logLoss, "log_loss", false, "a logarithmic axis for losses")
+	fs.IntVar(&o.width, "width", 900, "the width in pixels")
+	fs.IntVar(&o.height, "height", 360, "the height of a panel in pixels")
 }
 
 type plotOptions struct {

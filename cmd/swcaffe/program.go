@@ -2,9 +2,7 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -67,14 +65,14 @@ func programNamed(path string) program {
 func (p program) caffes() bool { return p.brew || p.command != "" || p.instead != "" }
 
 // split takes the command out of a command line; of a tool all words are arguments.
-func (p program) split(args []string) (name string, rest []string, err error) {
+func (p program) split(cs commandList, args []string) (name string, rest []string, err error) {
 	switch {
 	case p.instead != "":
 		return "", nil, fmt.Errorf("%s is deprecated, in Caffe too: use %s", p.name, p.instead)
 	case p.command != "":
 		return p.command, args, nil
 	}
-	name, rest = splitCommand(args)
+	name, rest = cs.split(args)
 	if p.brew && name != "" && name != "help" && !isBrew(name) {
 		return "", nil, fmt.Errorf("unknown action %q: caffe has %s; swcaffe has more", name, strings.Join(brewCommands, ", "))
 	}
@@ -98,15 +96,4 @@ func (p program) own(message string) string {
 		return message
 	}
 	return strings.ReplaceAll(message, "swcaffe "+p.command, p.name)
-}
-
-// brewUsage lists the commands of caffe.
-func brewUsage(w io.Writer, p program) {
-	fmt.Fprintf(w, "%s: Caffe's command line, by swcaffe\n\nusage: %s <command> <args>\n\ncommands:\n", p.name, p.name)
-	for _, c := range commands {
-		if slices.Contains(brewCommands, c.name) {
-			fmt.Fprintf(w, "  %-15s %s\n", c.name, c.summary)
-		}
-	}
-	fmt.Fprintf(w, "\n'%s <command> -help' lists a command's flags.\n", p.name)
 }

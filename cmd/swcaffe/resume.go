@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"regexp"
-	"strings"
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/solver"
@@ -21,40 +19,6 @@ func logResumption(log *logrus.Logger, s *solver.Solver, resume func(state strin
 	default:
 		log.Infof("To go on: %s", resume(state))
 	}
-}
-
-// resumption is the command line that goes on from a solver state: the one that was given, with -snapshot in the place of what the run
-// started from. called is how the program was called; flag files are read, since they may say what the run started from.
-func resumption(called string, args []string, state string) string {
-	if expanded, err := expandFlagFiles(args, 0); err == nil {
-		args = expanded
-	}
-	words := []string{shellWord(called)}
-	takesValue := valueFlags()
-	for i := 0; i < len(args); i++ {
-		name, value := cutFlag(args[i])
-		apart := name != "" && value == nil && takesValue[name] && i+1 < len(args)
-		if name != "snapshot" && name != "weights" {
-			words = append(words, shellWord(args[i]))
-			if apart {
-				words = append(words, shellWord(args[i+1]))
-			}
-		}
-		if apart {
-			i++
-		}
-	}
-	return strings.Join(append(words, "-snapshot", shellWord(state)), " ")
-}
-
-var plainWord = regexp.MustCompile(`^[\w./=,:+@%-]+$`)
-
-// shellWord quotes a word for the shell if it needs that.
-func shellWord(s string) string {
-	if plainWord.MatchString(s) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // resumption returns the command line that goes on from a state, with what starts as many MPI processes as there are.

@@ -28,29 +28,29 @@ images from the cluster's striped file system takes beyond both. Nothing is meas
 -nodes is a list in which "..." goes on as the numbers before it do: 1,2,4,...,1024 doubles. With -scaling weak every node has
 a batch of B images, with strong all nodes share it. -batch, -strategy and -allreduce may be lists; every combination is a
 table and a curve. -plot draws speed-up, efficiency and communication share.`,
-	setup: func(fs *flag.FlagSet) func(*env) error {
-		var o scaleOptions
-		fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
-		fs.StringVar(&o.batches, "batch", "", "the number of images of an iteration, or a list (default: as the net says)")
-		fs.StringVar(&o.software, "software", cpe.Softwares()[0], "whose kernels run on each node: "+strings.Join(cpe.Softwares(), ", "))
-		fs.StringVar(&o.machine, "machine", "sw26010", "the modelled machine of each node: a `NAME` or a machine file")
-		fs.IntVar(&o.coreGroups, "core_groups", 0, "the number of a node's core groups that share the work (0: all); where they share a memory, as on"+
-			" knl7250, the number of parts that the node is divided in, each with weights and data of its own")
-		fs.Float64Var(&o.dataMB, "data_mb", 0, "the data that every part of a divided node keeps in memory, in 2^20 bytes")
-		fs.StringVar(&o.cluster, "cluster", "taihulight", "a cluster's `NAME`, or a cluster file")
-		fs.StringVar(&o.nodeList, "nodes", "", "the numbers of nodes: a `LIST`, as 1,2,4,...,1024")
-		fs.StringVar(&o.mapping, "mapping", string(topology.Block), "how consecutive nodes are placed: block or round_robin")
-		fs.StringVar(&o.strategies, "strategy", string(scaling.Sync), "how workers train together, or a list: "+strings.Join(scaling.Strategies(), ", "))
-		fs.StringVar(&o.allReduces, "allreduce", "", "the collective, or a list: "+strings.Join(scaling.AllReduces(), ", ")+" (default: the strategy's own)")
-		fs.IntVar(&o.tau, "tau", 1, "EASGD family: the number of iterations between two communications")
-		fs.Float64Var(&o.bucketMB, "bucket_mb", 0, "sync: sum gradients in buckets of at least so many MB (1e6 bytes) beside the backward pass; 0: in one message after it")
-		fs.StringVar(&o.scaling, "scaling", "weak", "weak (a batch on every node) or strong (one batch on all)")
-		fs.Float64Var(&o.imageBytes, "image_bytes", 0, "the bytes read for an image (0: the net's input in float32)")
-		outputVar(fs, &o.json, "json", "write the figures to `FILE` as well")
-		outputVar(fs, &o.plot, "plot", "draw the curves to `FILE`, .svg or .png")
-		o.state.register(fs)
-		return func(e *env) error { return scale(e, &o) }
-	},
+	do: with(scaleFlags, scale),
+}
+
+func scaleFlags(fs *flag.FlagSet, o *scaleOptions) {
+	fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
+	fs.StringVar(&o.batches, "batch", "", "the number of images of an iteration, or a list (default: as the net says)")
+	fs.StringVar(&o.software, "software", cpe.Softwares()[0], "whose kernels run on each node: "+strings.Join(cpe.Softwares(), ", "))
+	fs.StringVar(&o.machine, "machine", "sw26010", "the modelled machine of each node: a `NAME` or a machine file")
+	fs.IntVar(&o.coreGroups, "core_groups", 0, "the number of a node's core groups that share the work (0: all); where they share a memory, as on"+
+		" knl7250, the number of parts that the node is divided in, each with weights and data of its own")
+	fs.Float64Var(&o.dataMB, "data_mb", 0, "the data that every part of a divided node keeps in memory, in 2^20 bytes")
+	fs.StringVar(&o.cluster, "cluster", "taihulight", "a cluster's `NAME`, or a cluster file")
+	fs.StringVar(&o.nodeList, "nodes", "", "the numbers of nodes: a `LIST`, as 1,2,4,...,1024")
+	fs.StringVar(&o.mapping, "mapping", string(topology.Block), "how consecutive nodes are placed: block or round_robin")
+	fs.StringVar(&o.strategies, "strategy", string(scaling.Sync), "how workers train together, or a list: "+strings.Join(scaling.Strategies(), ", "))
+	fs.StringVar(&o.allReduces, "allreduce", "", "the collective, or a list: "+strings.Join(scaling.AllReduces(), ", ")+" (default: the strategy's own)")
+	fs.IntVar(&o.tau, "tau", 1, "EASGD family: the number of iterations between two communications")
+	fs.Float64Var(&o.bucketMB, "bucket_mb", 0, "sync: sum gradients in buckets of at least so many MB (1e6 bytes) beside the backward pass; 0: in one message after it")
+	fs.StringVar(&o.scaling, "scaling", "weak", "weak (a batch on every node) or strong (one batch on all)")
+	fs.Float64Var(&o.imageBytes, "image_bytes", 0, "the bytes read for an image (0: the net's input in float32)")
+	outputVar(fs, &o.json, "json", "write the figures to `FILE` as well")
+	outputVar(fs, &o.plot, "plot", "draw the curves to `FILE`, .svg or .png")
+	o.state.register(fs)
 }
 
 type scaleOptions struct {

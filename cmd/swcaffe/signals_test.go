@@ -3,10 +3,8 @@ package main
 import (
 	"os"
 	"slices"
-	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/swcaffe/swcaffe/solver"
 )
@@ -46,38 +44,5 @@ func TestStopBeforeTraining(t *testing.T) {
 	}
 	if s.begin(); s.next() != solver.Snapshot {
 		t.Error("the snapshot that was asked for before training is forgotten")
-	}
-}
-
-// slow is a solver like endless whose iterations take some tenths of a second.
-var slow = strings.NewReplacer("dim: 8 dim: 64", "dim: 1024 dim: 1024", "dim: 8 dim: 500", "dim: 1024 dim: 1500", "num_output: 500", "num_output: 1500").Replace(endless)
-
-// TestSIGHUPAfterStop: signals of one iteration, the stop first or last, stop with a snapshot: for one worker, several, and all ways to agree.
-func TestSIGHUPAfterStop(t *testing.T) {
-	for _, args := range [][]string{
-		{"-threads", "1"}, {"-workers", "2"}, {"-workers", "2", "-strategy", "easgd"}, {"-workers", "2", "-strategy", "sync_easgd3"},
-		{"-threads", "1", "-sigint_effect", "snapshot", "-sighup_effect", "stop"},
-	} {
-		for _, pair := range [][]syscall.Signal{{syscall.SIGTERM, syscall.SIGHUP}, {syscall.SIGHUP, syscall.SIGTERM}, {syscall.SIGTERM, syscall.SIGINT}} {
-			cmd, dir, log, done := start(t, slow, "Iteration 1 ", args...)
-			time.Sleep(50 * time.Millisecond) // into the next iteration's passes
-			for _, sig := range pair {
-				if err := cmd.Process.Signal(sig); err != nil {
-					t.Fatal(err)
-				}
-				time.Sleep(10 * time.Millisecond)
-			}
-			select {
-			case <-done:
-			case <-time.After(patience):
-				t.Fatalf("%v, %v: it goes on:\n%s", args, pair, log)
-			}
-			if err := cmd.Wait(); err != nil {
-				t.Fatalf("%v, %v: %v\n%s", args, pair, err, log)
-			}
-			if n := countSnapshots(t, dir); n == 0 || !strings.Contains(log.String(), "Optimization stopped early.") {
-				t.Errorf("%v, %v: %d snapshots, log:\n%s", args, pair, n, log)
-			}
-		}
 	}
 }

@@ -22,7 +22,7 @@ func TestFullStdout(t *testing.T) {
 	} {
 		var log strings.Builder
 		e := &env{log: newLogger(&log), stdout: fullDisk{}, stderr: io.Discard}
-		if code := run(e, strings.Fields(line)); code != 1 || !strings.Contains(log.String(), "no space left on device") {
+		if code := commands.run(e, strings.Fields(line)); code != 1 || !strings.Contains(log.String(), "no space left on device") {
 			t.Errorf("%s: exit code %d, log %q", line, code, log.String())
 		}
 	}

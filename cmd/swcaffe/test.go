@@ -15,15 +15,15 @@ var testCommand = command{
 	example: "swcaffe test -model models/lenet/train_val.prototxt -weights lenet_iter_2000.caffemodel -iterations 40",
 	long: "Runs the net's TEST phase for a number of batches and prints each batch's outputs, their means and the loss.\n" +
 		"Under mpirun the processes compute the batches in turn, and the first one prints them all.",
-	setup: func(fs *flag.FlagSet) func(*env) error {
-		var o testOptions
-		fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
-		fs.StringVar(&o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas")
-		fs.IntVar(&o.iterations, "iterations", 50, "the number of batches")
-		o.device.register(fs)
-		o.state.register(fs)
-		return func(e *env) error { return test(e, &o) }
-	},
+	do: with(testFlags, test),
+}
+
+func testFlags(fs *flag.FlagSet, o *testOptions) {
+	fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
+	fs.StringVar(&o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas")
+	fs.IntVar(&o.iterations, "iterations", 50, "the number of batches")
+	o.device.register(fs)
+	o.state.register(fs)
 }
 
 type testOptions struct {

@@ -32,20 +32,20 @@ its transfers it makes.
 
 -dry_run runs nothing: it prints every layer's shapes, parameters and FLOPs an image, two for each multiply-add of convolutions,
 inner products and recurrent layers, as publications count them.`,
-	setup: func(fs *flag.FlagSet) func(*env) error {
-		var o timeOptions
-		fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
-		fs.StringVar(&o.weights, "weights", "", "trained weights to measure with: .caffemodel `FILES`, separated by commas")
-		fs.StringVar(&o.phase, "phase", "TRAIN", "TRAIN or TEST")
-		fs.IntVar(&o.iterations, "iterations", 50, "the number of iterations to measure")
-		outputVar(fs, &o.json, "json", "write the figures to `FILE` as well; -: to standard output, alone")
-		fs.BoolVar(&o.dryRun, "dry_run", false, "print shapes, parameters and FLOPs by layer and run nothing")
-		o.device.register(fs)
-		o.state.register(fs)
-		o.strategies.register(fs, "strategy", true)
-		o.modelled.register(fs)
-		return func(e *env) error { return timeModel(e, &o) }
-	},
+	do: with(timeFlags, timeModel),
+}
+
+func timeFlags(fs *flag.FlagSet, o *timeOptions) {
+	fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
+	fs.StringVar(&o.weights, "weights", "", "trained weights to measure with: .caffemodel `FILES`, separated by commas")
+	fs.StringVar(&o.phase, "phase", "TRAIN", "TRAIN or TEST")
+	fs.IntVar(&o.iterations, "iterations", 50, "the number of iterations to measure")
+	outputVar(fs, &o.json, "json", "write the figures to `FILE` as well; -: to standard output, alone")
+	fs.BoolVar(&o.dryRun, "dry_run", false, "print shapes, parameters and FLOPs by layer and run nothing")
+	o.device.register(fs)
+	o.state.register(fs)
+	o.strategies.register(fs, "strategy", true)
+	o.modelled.register(fs)
 }
 
 type timeOptions struct {

@@ -34,20 +34,20 @@ worker but for rounding. A snapshot can be resumed with another number of worker
 
 -tune FILE measures every way to convolve in the first two iterations, goes on with the fastest and keeps what it found in a
 file; runs that find all they need there are as deterministic as those without the flag.`,
-	setup: func(fs *flag.FlagSet) func(*env) error {
-		var o trainOptions
-		fs.StringVar(&o.solver, "solver", "", "the solver definition `FILE` (prototxt)")
-		fs.StringVar(&o.weights, "weights", "", "pretrained weights to start from: .caffemodel `FILES`, separated by commas")
-		fs.StringVar(&o.snapshot, "snapshot", "", "the solver state `FILE` to resume from")
-		fs.StringVar(&o.sigint, "sigint_effect", "stop", "what a SIGINT does: snapshot, stop or none")
-		fs.StringVar(&o.sigterm, "sigterm_effect", "stop", "what a SIGTERM, as of timeout or a batch system, does: snapshot, stop or none")
-		fs.StringVar(&o.sighup, "sighup_effect", "snapshot", "what a SIGHUP does: snapshot, stop or none")
-		o.device.register(fs)
-		o.state.register(fs)
-		o.workers.register(fs)
-		o.strategies.register(fs, "conv_strategy", true)
-		return func(e *env) error { return train(e, &o) }
-	},
+	do: with(trainFlags, train),
+}
+
+func trainFlags(fs *flag.FlagSet, o *trainOptions) {
+	fs.StringVar(&o.solver, "solver", "", "the solver definition `FILE` (prototxt)")
+	fs.StringVar(&o.weights, "weights", "", "pretrained weights to start from: .caffemodel `FILES`, separated by commas")
+	fs.StringVar(&o.snapshot, "snapshot", "", "the solver state `FILE` to resume from")
+	fs.StringVar(&o.sigint, "sigint_effect", "stop", "what a SIGINT does: snapshot, stop or none")
+	fs.StringVar(&o.sigterm, "sigterm_effect", "stop", "what a SIGTERM, as of timeout or a batch system, does: snapshot, stop or none")
+	fs.StringVar(&o.sighup, "sighup_effect", "snapshot", "what a SIGHUP does: snapshot, stop or none")
+	o.device.register(fs)
+	o.state.register(fs)
+	o.workers.register(fs)
+	o.strategies.register(fs, "conv_strategy", true)
 }
 
 type trainOptions struct {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -138,20 +137,6 @@ func (w *workerFlags) algorithm(l topology.Layout, n int) string {
 var thisComputer = topology.Spec{
 	Name: "this computer", Nodes: maxLocalRanks, NodesPerSupernode: maxLocalRanks, Oversubscription: 1,
 	BytesPerSecond: 5e9, Latency: 5e-6, ReduceBytesPerSecond: 5e9,
-}
-
-// logOf is the log of a rank: only the first one's is shown.
-func logOf(e *env, rank int) *logrus.Logger {
-	if rank == 0 {
-		return e.log
-	}
-	return quietLog()
-}
-
-func quietLog() *logrus.Logger {
-	log := logrus.New()
-	log.SetOutput(io.Discard)
-	return log
 }
 
 // ownError returns what a worker says of another's failure in place of the worker's own word.

@@ -24,32 +24,35 @@ var upgradeSolverTextCommand = upgradeCommand("upgrade_solver_proto_text", "rewr
 	"Reads a solver, with solver_type instead of type if it is old, and writes it in today's form. Comments stay.",
 	"swcaffe upgrade_solver_proto_text old_solver.prototxt solver.prototxt", upgradeSolverText)
 
-func upgradeCommand(name, summary, long, example string, upgrade func(e *env, in, out string) error) command {
+// upgradeCommand declares a command that reads a file and writes its message in today's form to another.
+func upgradeCommand(name, summary, long, example string, upgrade func(e *env, o *upgradeOptions) error) command {
 	return command{
 		name: name, summary: summary, args: "INPUT OUTPUT", example: example, words: []string{"in", "out"}, long: long,
-		setup: func(fs *flag.FlagSet) func(*env) error {
-			in := fs.String("in", "", "the `FILE` to read")
-			var out string
-			outputVar(fs, &out, "out", "the `FILE` to write")
-			return func(e *env) error {
-				if *in == "" || out == "" {
-					return fmt.Errorf("need two files: swcaffe %s INPUT OUTPUT", name)
-				}
-				return upgrade(e, *in, out)
+		do: with(upgradeFlags, func(e *env, o *upgradeOptions) error {
+			if o.in == "" || o.out == "" {
+				return fmt.Errorf("need two files: swcaffe %s INPUT OUTPUT", name)
 			}
-		},
+			return upgrade(e, o)
+		}),
 	}
 }
 
-func upgradeNetText(e *env, in, out string) error {
-	n, err := swproto.ReadNet(in)
+func upgradeFlags(fs *flag.FlagSet, o *upgradeOptions) {
+	fs.StringVar(&o.in, "in", "", "the `FILE` to read")
+	outputVar(fs, &o.out, "out", "the `FILE` to write")
+}
+
+type upgradeOptions struct{ in, out string }
+
+func upgradeNetText(e *env, o *upgradeOptions) error {
+	n, err := swproto.ReadNet(o.in)
 	if err != nil {
 		return err
 	}
 	if n.Source == nil {
-		return fmt.Errorf("%s is a binary file: use upgrade_net_proto_binary", in)
+		return fmt.Errorf("%s is a binary file: use upgrade_net_proto_binary", o.in)
 	}
-	text, err := os.ReadFile(in)
+	text, err := os.ReadFile(o.in)
 	if err != nil {
 		return err
 	}
@@ -59,24 +62,24 @@ func upgradeNetText(e *env, in, out string) error {
 			return err
 		}
 	}
-	return e.write(out, text)
+	return e.write(o.out, text)
 }
 
-func upgradeNetBinary(e *env, in, out string) error {
-	w, err := swproto.ReadWeights(in)
+func upgradeNetBinary(e *env, o *upgradeOptions) error {
+	w, err := swproto.ReadWeights(o.in)
 	if err != nil {
 		return err
 	}
 	warn(e, w.Warnings)
-	return e.writeBinary(out, w.Param)
+	return e.writeBinary(o.out, w.Param)
 }
 
-func upgradeSolverText(e *env, in, out string) error {
-	text, err := os.ReadFile(in)
+func upgradeSolverText(e *env, o *upgradeOptions) error {
+	text, err := os.ReadFile(o.in)
 	if err != nil {
 		return err
 	}
-	solver, err := swproto.UnmarshalSolver(in, text)
+	solver, err := swproto.UnmarshalSolver(o.in, text)
 	if err != nil {
 		return err
 	}
@@ -86,7 +89,7 @@ func upgradeSolverText(e *env, in, out string) error {
 			return err
 		}
 	}
-	return e.write(out, text)
+	return e.write(o.out, text)
 }
 
 // renameSolverType puts the type of an upgraded solver into its old text, where solver_type stands; all else stays as it is. Where the

@@ -20,18 +20,18 @@ var verifyCommand = command{
 net gave it, so that differences do not pile up; the worst difference of its outputs, of its inputs' gradients and of
 its weights' gradients is printed, relative to the largest value of the blob. Fails above -tolerance. Inputs are random; a
 net without a loss gets one, so that deploy.prototxts can be verified in both directions.`,
-	setup: func(fs *flag.FlagSet) func(*env) error {
-		var o verifyOptions
-		fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
-		fs.StringVar(&o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas")
-		fs.StringVar(&o.phase, "phase", "TRAIN", "TRAIN or TEST")
-		fs.IntVar(&o.batch, "batch", 0, "the batch size of Input layers (0: as the model says)")
-		fs.Float64Var(&o.tolerance, "tolerance", 1e-4, "the largest difference allowed, relative to a blob's largest value")
-		o.strategies.register(fs, "strategy", false)
-		o.device.register(fs)
-		o.state.register(fs)
-		return func(e *env) error { return verify(e, &o) }
-	},
+	do: with(verifyFlags, verify),
+}
+
+func verifyFlags(fs *flag.FlagSet, o *verifyOptions) {
+	fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
+	fs.StringVar(&o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas")
+	fs.StringVar(&o.phase, "phase", "TRAIN", "TRAIN or TEST")
+	fs.IntVar(&o.batch, "batch", 0, "the batch size of Input layers (0: as the model says)")
+	fs.Float64Var(&o.tolerance, "tolerance", 1e-4, "the largest difference allowed, relative to a blob's largest value")
+	o.strategies.register(fs, "strategy", false)
+	o.device.register(fs)
+	o.state.register(fs)
 }
 
 type verifyOptions struct {

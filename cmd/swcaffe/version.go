@@ -16,12 +16,10 @@ var versionCommand = command{
 	args:    "",
 	example: "swcaffe version",
 	long:    "Prints the version, the Go release and platform, the SIMD level in use and the number of cores, a line each.",
-	setup: func(*flag.FlagSet) func(*env) error {
-		return func(e *env) error {
-			printVersion(e.stdout)
-			return nil
-		}
-	},
+	do: with(func(*flag.FlagSet, *struct{}) {}, func(e *env, _ *struct{}) error {
+		printVersion(e.stdout)
+		return nil
+	}),
 }
 
 func printVersion(w io.Writer) {
