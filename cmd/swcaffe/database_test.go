@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/data"
+	"github.com/swcaffe/swcaffe/internal/cli"
 )
 
 // writeIDX writes images of 8 x 8 pixels and their labels, as MNIST's files, into a folder.
@@ -49,7 +50,7 @@ func onlyFiles(t *testing.T, dir string, names ...string) {
 // countRecords reads a database.
 func countRecords(t *testing.T, path, kind string) (n int) {
 	t.Helper()
-	if err := eachRecord(path, kind, func(*data.Record) error { n++; return nil }); err != nil {
+	if err := cli.EachRecord(path, kind, func(*data.Record) error { n++; return nil }); err != nil {
 		t.Error(err)
 	}
 	return n

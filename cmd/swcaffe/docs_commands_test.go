@@ -53,7 +53,7 @@ func commandLines(page string) (n int) {
 }
 
 func checkCommandLine(t *testing.T, page string, args []string) {
-	if err := commands.check(args); err != nil {
+	if err := commands.Check(args); err != nil {
 		t.Errorf("%s: swcaffe %s: %v", page, strings.Join(args, " "), err)
 	}
 	for _, arg := range args {

@@ -9,6 +9,9 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/glog"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the pictures and tables of the documentation again")
@@ -101,7 +104,7 @@ func drawDocs(t *testing.T, command string) (picture []byte, stdout string) {
 	drawn := filepath.Join(t.TempDir(), "drawn.svg")
 	args := strings.Fields(docsPicture.ReplaceAllLiteralString(command, drawn))
 	var out, log bytes.Buffer
-	if code := commands.run(&env{log: newLogger(&log), stdout: &out, stderr: &log}, args); code != 0 {
+	if code := commands.Run(&cli.Env{Log: glog.New(&log), Stdout: &out, Stderr: &log}, args); code != 0 {
 		t.Fatalf("swcaffe %s: exit code %d\n%s", command, code, log.String())
 	}
 	picture, err := os.ReadFile(drawn)

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/swcaffe/swcaffe/data"
+	"github.com/swcaffe/swcaffe/internal/cli"
 )
 
 // conversion is what all faults in one way to make databases share.
@@ -103,7 +104,7 @@ func (w *conversion) contents(dir string) (map[string][16]byte, error) {
 				return nil, err
 			}
 			sum.Write(text)
-		} else if err := eachRecord(path, kind, func(r *data.Record) error {
+		} else if err := cli.EachRecord(path, kind, func(r *data.Record) error {
 			fmt.Fprintf(sum, "%d %d ", len(r.Key), len(r.Raw))
 			sum.Write(r.Key)
 			sum.Write(r.Raw)

@@ -4,23 +4,26 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/glog"
 )
 
 // TestExamples holds that help shows an example of every command, and that the command accepts its words and flags.
 func TestExamples(t *testing.T) {
 	for _, c := range commands {
 		var out bytes.Buffer
-		if code := commands.run(&env{log: newLogger(&out), stdout: &out, stderr: &out}, []string{"help", c.name}); code != 0 {
-			t.Errorf("help %s: exit code %d", c.name, code)
+		if code := commands.Run(&cli.Env{Log: glog.New(&out), Stdout: &out, Stderr: &out}, []string{"help", c.Name}); code != 0 {
+			t.Errorf("help %s: exit code %d", c.Name, code)
 		}
-		if !strings.Contains(out.String(), "\nexample: swcaffe "+c.name) {
-			t.Errorf("help %s shows no example:\n%s", c.name, out.String())
+		if !strings.Contains(out.String(), "\nexample: swcaffe "+c.Name) {
+			t.Errorf("help %s shows no example:\n%s", c.Name, out.String())
 		}
-		if name, _ := commands.split(strings.Fields(c.example)[1:]); name != c.name {
-			t.Errorf("the example of %s is of %s: %s", c.name, name, c.example)
+		if name, _ := commands.Split(strings.Fields(c.Example)[1:]); name != c.Name {
+			t.Errorf("the example of %s is of %s: %s", c.Name, name, c.Example)
 		}
-		if err := commands.check(strings.Fields(c.example)[1:]); err != nil {
-			t.Errorf("the example of %s is refused: %v", c.name, err)
+		if err := commands.Check(strings.Fields(c.Example)[1:]); err != nil {
+			t.Errorf("the example of %s is refused: %v", c.Name, err)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swcaffe/swcaffe/cmd/swcaffe/internal/scoretest"
 	"github.com/swcaffe/swcaffe/internal/mpitest"
 )
 
@@ -104,7 +105,7 @@ func (job mpiJob) testAllreduce(t *testing.T) {
 
 // testTest: four processes print, once, what one prints.
 func (job mpiJob) testTest(t *testing.T) {
-	net, weights := writeScored(t, scoredNet)
+	net, weights := scoretest.Write(t, scoretest.Net)
 	args := []string{"test", "-model", net, "-weights", weights, "-iterations", "7", "-seed", "3"}
 	want, err := exec.Command(job.binary, args...).CombinedOutput()
 	if err != nil {

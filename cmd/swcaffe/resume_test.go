@@ -8,6 +8,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/glog"
 )
 
 var goOn = regexp.MustCompile(`\] To go on: (.*)\n`)
@@ -38,8 +41,8 @@ func TestStopNamesResumption(t *testing.T) {
 	}
 	t.Chdir(dir)
 	var out bytes.Buffer
-	e := &env{log: newLogger(&out), stdout: &out, stderr: &out}
-	if code := commands.run(e, words[1:]); code != 0 || !strings.Contains(out.String(), "Restoring previous solver status from "+filepath.Base(states[0])) {
+	e := &cli.Env{Log: glog.New(&out), Stdout: &out, Stderr: &out}
+	if code := commands.Run(e, words[1:]); code != 0 || !strings.Contains(out.String(), "Restoring previous solver status from "+filepath.Base(states[0])) {
 		t.Errorf("exit code %d:\n%s", code, out.String())
 	}
 }

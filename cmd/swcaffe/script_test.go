@@ -16,14 +16,15 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/swcaffe/swcaffe/data"
 	"github.com/swcaffe/swcaffe/data/lmdb"
+	"github.com/swcaffe/swcaffe/internal/cli"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
 )
 
 func TestMain(m *testing.M) {
 	names := map[string]func(){"swcaffe": main, cuttingCommand: cutting}
-	for _, t := range tools() { // by these names scripts call the binary through links
-		names[t.name], names[t.name+binSuffix] = main, main
+	for _, name := range cli.ProgramNames() { // scripts call the binary through links
+		names[name] = main
 	}
 	testscript.Main(tests{m}, names)
 }
@@ -167,7 +168,7 @@ func records(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("usage: records backend path")
 	}
 	w := &strings.Builder{}
-	ts.Check(eachRecord(ts.MkAbs(args[1]), args[0], func(r *data.Record) error {
+	ts.Check(cli.EachRecord(ts.MkAbs(args[1]), args[0], func(r *data.Record) error {
 		d := &caffepb.Datum{}
 		if err := proto.Unmarshal(r.Raw, d); err != nil {
 			return err

@@ -26,20 +26,20 @@ func TestScriptsCoverEveryCommand(t *testing.T) {
 	argument := `(?:need |unexpected argument|unknown command line flag|invalid value|must be)`
 	file := `\w+(?:\.\w+|_lmdb)`
 	for _, c := range commands {
-		run := `(?m)^(?:exec )?swcaffe ` + c.name + `\b.*`
-		refused := `(?m)^! (?:exec )?swcaffe ` + c.name + `\b.*\nstderr '.*`
+		run := `(?m)^(?:exec )?swcaffe ` + c.Name + `\b.*`
+		refused := `(?m)^! (?:exec )?swcaffe ` + c.Name + `\b.*\nstderr '.*`
 		want := map[string]string{
 			"a run":                      run,
-			"an example in its help":     `(?m)^swcaffe help ` + c.name + `\n(?:.*\n)?stdout '\^example: swcaffe ` + c.name,
+			"an example in its help":     `(?m)^swcaffe help ` + c.Name + `\n(?:.*\n)?stdout '\^example: swcaffe ` + c.Name,
 			"a refusal of its arguments": refused + argument,
 			"a refusal of a file":        refused + file,
 		}
-		if c.name == "version" {
+		if c.Name == "version" {
 			delete(want, "a refusal of a file")
 		}
 		for what, pattern := range want {
 			if !regexp.MustCompile(pattern).MatchString(all.String()) {
-				t.Errorf("no script has %s of %s", what, c.name)
+				t.Errorf("no script has %s of %s", what, c.Name)
 			}
 		}
 	}

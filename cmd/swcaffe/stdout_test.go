@@ -5,6 +5,9 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/glog"
 )
 
 // fullDisk is where nothing can be written.
@@ -21,8 +24,8 @@ func TestFullStdout(t *testing.T) {
 		"allreduce -cluster taihulight -nodes 2",
 	} {
 		var log strings.Builder
-		e := &env{log: newLogger(&log), stdout: fullDisk{}, stderr: io.Discard}
-		if code := commands.run(e, strings.Fields(line)); code != 1 || !strings.Contains(log.String(), "no space left on device") {
+		e := &cli.Env{Log: glog.New(&log), Stdout: fullDisk{}, Stderr: io.Discard}
+		if code := commands.Run(e, strings.Fields(line)); code != 1 || !strings.Contains(log.String(), "no space left on device") {
 			t.Errorf("%s: exit code %d, log %q", line, code, log.String())
 		}
 	}

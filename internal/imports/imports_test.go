@@ -69,7 +69,16 @@ var allowed = []struct {
 	{"internal/randomtest/nets", []string{"proto/", "blob", "internal/randomtest", "internal/simd/", "cpe", "cpe/kernel/", "layers", "net"}},
 	{"internal/randomtest/run", []string{"internal/randomtest/", "internal/simd/"}},
 	{"internal/randomtest", []string{"cpe"}},
-	{"cmd/", []string{""}},
+	{"internal/glog", nil},
+	{"internal/cli", []string{"proto/", "internal/glog", "internal/pages", "internal/simd/isa", "internal/suggest", "data/", "cpe/", "layers", "net", "solver", "topology"}},
+	{"cmd/swcaffe/internal/train", []string{"internal/cli", "proto/", "cpe", "layers", "net", "modeltime", "solver", "topology"}},
+	{"cmd/swcaffe/internal/infer", []string{"internal/cli", "internal/caffelog", "internal/suggest", "proto/", "blob", "data/", "layers", "net", "solver", "topology"}},
+	{"cmd/swcaffe/internal/measure", []string{"internal/cli", "internal/caffelog", "internal/figure", "internal/modelplot", "internal/pages", "internal/simd/", "proto/", "cpe/", "layers", "net", "modeltime", "scaling", "solver", "topology"}},
+	{"cmd/swcaffe/internal/model", []string{"internal/cli", "internal/netdraw", "proto/", "blob", "layers", "net", "solver"}},
+	{"cmd/swcaffe/internal/dataset", []string{"internal/cli", "internal/caffelog", "internal/pages", "internal/suggest", "proto/", "blob", "data/"}},
+	{"cmd/swcaffe/internal/logs", []string{"internal/cli", "internal/figure", "proto"}},
+	{"cmd/swcaffe/internal/scoretest", []string{"proto/", "data/"}},
+	{"cmd/swcaffe", []string{"internal/cli", "cmd/swcaffe/internal/"}},
 }
 
 func match(pattern, pkg string) bool {

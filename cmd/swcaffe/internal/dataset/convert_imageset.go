@@ -1,0 +1,252 @@
+package dataset
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/data"
+	"github.com/swcaffe/swcaffe/data/imageio"
+	"github.com/swcaffe/swcaffe/data/regular"
+	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+// ConvertImageset declares convert_imageset.
+var ConvertImageset = cli.Command{
+	Name:     "convert_imageset",
+	Synopsis: "put image files into a database",
+	Args:     "ROOTFOLDER/ LISTFILE DB_NAME [-gray] [-shuffle] [-resize_height H -resize_width W] [-encoded]",
+	Example:  "swcaffe convert_imageset -resize_height 256 -resize_width 256 -shuffle images/ train.txt train_lmdb",
+	Words:    []string{"root", "list", "db"},
+	Help: `Reads the images that LISTFILE names, one "path label" a line, ROOTFOLDER put before each path, and writes Datum records with keys
+"00000000_path" into a new database. A file that is no image is skipped with a warning, as Caffe does.`,
+	Do: cli.With(imagesetFlags, convertImageset),
+}
+
+func imagesetFlags(fs *flag.FlagSet, o *imagesetOptions) {
+	fs.StringVar(&o.root, "root", "", "the `FOLDER/` put before each path")
+	fs.StringVar(&o.list, "list", "", "the `FILE` of paths and labels")
+	fs.StringVar(&o.db, "db", "", "the `DATABASE` to write")
+	fs.BoolVar(&o.gray, "gray", false, "treat images as grey")
+	fs.BoolVar(&o.shuffle, "shuffle", false, "shuffle the order of the images")
+	fs.Uint64Var(&o.seed, "seed", 1, "the seed of the shuffling")
+	fs.StringVar(&o.backend, "backend", "lmdb", "the kind of database: lmdb or leveldb")
+	fs.IntVar(&o.width, "resize_width", 0, "width to resize images to; 0: as they are")
+	fs.IntVar(&o.height, "resize_height", 0, "height to resize images to; 0: as they are")
+	fs.BoolVar(&o.checkSize, "check_size", false, "require all images to be of the first one's size")
+	fs.BoolVar(&o.encoded, "encoded", false, "store image files instead of pixels")
+	fs.StringVar(&o.encodeType, "encode_type", "", "store image files of this type: png or jpg; empty: as they are")
+}
+
+type imagesetOptions struct {
+	root, list, db, backend, encodeType string
+	gray, shuffle, checkSize, encoded   bool
+	width, height                       int
+	seed                                uint64
+	first                               [3]int // the first image's size
+}
+
+func convertImageset(e *cli.Env, o *imagesetOptions) error {
+	switch {
+	case o.db == "":
+		return errors.New("need three names: swcaffe convert_imageset ROOTFOLDER/ LISTFILE DB_NAME")
+	case o.width < 0 || o.height < 0 || (o.width == 0) != (o.height == 0):
+		return fmt.Errorf("-resize_width %d -resize_height %d: both must be given, or none", o.width, o.height)
+	case o.encodeType != "" && o.encodeType != "png" && o.encodeType != "jpg":
+		return fmt.Errorf("-encode_type %q: png or jpg", o.encodeType)
+	}
+	if err := o.checkResized(); err != nil {
+		return err
+	}
+	list, err := data.OpenImageList(o.list, o.root, o.shuffle, o.seed)
+	if err != nil {
+		return err
+	}
+	e.Log.Infof("A total of %d images.", list.Len())
+	db, err := cli.CreateDatabase(o.db, o.backend)
+	if err != nil {
+		return err
+	}
+	n, err := db.Fill(func() (int, error) { return o.convertAll(e, list, db) })
+	if err == nil {
+		e.Log.Infof("Processed %d files.", n)
+	}
+	return err
+}
+
+// resizedBytes is what the pixels of an image take that has been scaled, 0 where none is.
+func (o *imagesetOptions) resizedBytes() float64 {
+	channels := 3.
+	if o.gray {
+		channels = 1
+	}
+	return channels * float64(o.height) * float64(o.width)
+}
+
+// copies is how often an image's bytes are in memory while it is converted: as pixels, planes and a record.
+const copies = 3
+
+// atATime is how many images of the size that they are scaled to fit half of the memory.
+func (o *imagesetOptions) atATime() int {
+	return int(max(1, min(math.MaxInt32, pages.Memory()/2/copies/max(1, o.resizedBytes()))))
+}
+
+// checkResized checks that a Datum and memory have room for the size that images are scaled to.
+func (o *imagesetOptions) checkResized() error {
+	bytes := o.resizedBytes()
+	if bytes > mostDatum {
+		return fmt.Errorf("-resize_height %d -resize_width %d: an image would have %.3g bytes, a Datum holds %d", o.height, o.width, bytes, mostDatum)
+	}
+	if err := pages.Room(copies * bytes); err != nil {
+		return fmt.Errorf("-resize_height %d -resize_width %d: %w", o.height, o.width, err)
+	}
+	return nil
+}
+
+// mostDatum is how long Caffe's protobuf messages may be, with room for a Datum's other fields.
+const mostDatum = math.MaxInt32 - 64
+
+// convertedImage is an image as it goes into the database, or why it does not.
+type convertedImage struct {
+	name     string
+	size     [3]int // channels, height, width
+	value    []byte // a serialised Datum
+	unusable error  // the file is not an image
+	err      error
+}
+
+// convertAll converts the images on all processors and puts them into the database in the order of the list.
+func (o *imagesetOptions) convertAll(e *cli.Env, list *data.ImageList, db *cli.Database) (n int, err error) {
+	bar := cli.NewProgress(e.Stderr, list.Len(), "images")
+	defer bar.Finish()
+	records := make([]data.Record, list.Len())
+	for i := range records {
+		if err := list.Next(&records[i]); err != nil {
+			return 0, err
+		}
+	}
+	err = inOrder(len(records), o.atATime(), func(i int) convertedImage { return o.convert(&records[i]) }, func(i int, im convertedImage) error {
+		bar.Add(1)
+		if im.unusable != nil {
+			e.Log.Warnf("Skipped: %v", im.unusable)
+			return nil
+		}
+		if im.err != nil {
+			return im.err
+		}
+		if err := o.check(im.size, im.name); err != nil {
+			return err
+		}
+		if err := db.Put(fmt.Appendf(nil, "%08d_%s", i, strings.TrimPrefix(im.name, o.root)), im.value); err != nil {
+			return err
+		}
+		if n++; n%1000 == 0 {
+			e.Log.Infof("Processed %d files.", n)
+		}
+		return nil
+	})
+	if err == nil && n == 0 {
+		err = fmt.Errorf("none of the %d files of %s is an image", list.Len(), o.list)
+	}
+	return n, err
+}
+
+// convert makes a record of an image. It may run on several goroutines.
+func (o *imagesetOptions) convert(r *data.Record) convertedImage {
+	d, err := o.datum(r)
+	if err != nil {
+		return convertedImage{unusable: err}
+	}
+	value, err := proto.Marshal(d)
+	return convertedImage{name: r.Name, size: [3]int{int(d.GetChannels()), int(d.GetHeight()), int(d.GetWidth())}, value: value, err: err}
+}
+
+// datum reads an image.
+func (o *imagesetOptions) datum(r *data.Record) (*caffepb.Datum, error) {
+	mode := imageio.Color
+	if o.gray {
+		mode = imageio.Gray
+	}
+	file, err := regular.ReadFile(r.Name)
+	if err != nil {
+		return nil, err
+	}
+	im, resized, err := o.decode(file, mode)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r.Name, err)
+	}
+	if len(im.Pix) > mostDatum {
+		return nil, fmt.Errorf("%s: the image has %d bytes of pixels, a Datum holds %d", r.Name, len(im.Pix), mostDatum)
+	}
+	d := &caffepb.Datum{Label: proto.Int32(int32(r.Label))}
+	d.Channels, d.Height, d.Width = proto.Int32(int32(im.Channels)), proto.Int32(int32(im.Height)), proto.Int32(int32(im.Width))
+	if !o.encoded && o.encodeType == "" {
+		d.Data = im.Planes()
+		return d, nil
+	}
+	d.Encoded = proto.Bool(true)
+	kind := strings.Replace(strings.ToLower(strings.TrimPrefix(filepath.Ext(r.Name), ".")), "jpeg", "jpg", 1)
+	if !resized && !o.gray && (o.encodeType == "" || o.encodeType == kind) {
+		d.Data = file
+		return d, nil
+	}
+	if o.encodeType != "" {
+		kind = o.encodeType
+	}
+	d.Data, err = encode(im, kind)
+	return d, err
+}
+
+// decode decodes an image and scales it if it is to have another size.
+func (o *imagesetOptions) decode(file []byte, mode imageio.Mode) (im *imageio.Image, resized bool, err error) {
+	if o.width == 0 {
+		im, err = imageio.Decode(file, mode)
+		return im, false, err
+	}
+	return imageio.DecodeResized(file, mode, o.height, o.width)
+}
+
+// check compares an image's size with the first one's.
+func (o *imagesetOptions) check(size [3]int, name string) error {
+	if o.first == ([3]int{}) {
+		o.first = size
+	}
+	if o.checkSize && size != o.first {
+		return fmt.Errorf("%s: the image is %v (channels, height, width), the first one was %v", name, size, o.first)
+	}
+	return nil
+}
+
+// encode makes an image file.
+func encode(im *imageio.Image, kind string) ([]byte, error) {
+	var picture image.Image
+	if im.Channels == 1 {
+		picture = &image.Gray{Pix: im.Pix, Stride: im.Width, Rect: image.Rect(0, 0, im.Width, im.Height)}
+	} else {
+		rgba := image.NewRGBA(image.Rect(0, 0, im.Width, im.Height))
+		for i := 0; i < len(im.Pix); i += im.Channels {
+			at := i / im.Channels
+			rgba.Set(at%im.Width, at/im.Width, color.RGBA{im.Pix[i+2], im.Pix[i+1], im.Pix[i], 255})
+		}
+		picture = rgba
+	}
+	var b bytes.Buffer
+	var err error
+	if kind == "jpg" {
+		err = jpeg.Encode(&b, picture, &jpeg.Options{Quality: 95})
+	} else {
+		err = png.Encode(&b, picture)
+	}
+	return b.Bytes(), err
+}

@@ -1,0 +1,181 @@
+// Package dataset has the commands that make data: convert_* put files into databases, compute_image_mean averages a database, and dataset
+// generates training sets.
+//
+// A new database or set is made in a temporary folder and gets its name when it is complete, so that an interrupt leaves nothing behind.
+package dataset
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/suggest"
+)
+
+// Dataset declares dataset.
+var Dataset = cli.Command{
+	Name:     "dataset",
+	Synopsis: "make a training set: digits, shapes, pairs, scenes, points or text",
+	Args:     strings.Join(datasetKinds().Names(), "|") + " [-out DIR] [-train N] [-test N] [-seed S] [-force]",
+	Example:  "swcaffe dataset digits -out data -train 20000 -test 4000",
+	Words:    []string{"kind"},
+	Help: `Makes a training and a test set, named DIR/KIND_train_... and DIR/KIND_test_...:
+
+  digits   28x28 grey images of digits, for models/lenet and models/mnist_autoencoder
+  shapes   32x32 colour images in ten classes, for models/cifar10_quick, models/cifar10_full and its variants
+  pairs    pairs of digits as images of two channels, label 1 for two of the same digit, for models/mnist_siamese
+  scenes   64x64 colour images with several shapes, and the class of every pixel, for models/fcn
+  points   points with four coordinates in two classes, for models/hdf5_classification
+  text     the characters of -text in parallel streams, for models/char_rnn
+
+Images are LMDBs, beside the mean of the training images in DIR/KIND_mean.binaryproto; points and text are HDF5 files,
+beside lists of them for HDF5Data layers. The same seed gives the same set, on any number of cores.`,
+	Do: cli.With(datasetFlags, dataset),
+}
+
+func datasetFlags(fs *flag.FlagSet, o *datasetOptions) {
+	fs.StringVar(&o.kind, "kind", "", "what to make: "+strings.Join(datasetKinds().Names(), ", "))
+	fs.StringVar(&o.out, "out", "data", "the `DIR` to write to")
+	fs.IntVar(&o.train, "train", 20000, "the number of training images, points or characters")
+	fs.IntVar(&o.test, "test", 4000, "the number of test images, points or characters")
+	fs.Uint64Var(&o.seed, "seed", 1, "the seed of all images and points; a text has no use for it")
+	fs.BoolVar(&o.force, "force", false, "replace sets that are there already")
+	fs.StringVar(&o.text, "text", "models/char_rnn/opticks.txt", "text: the `FILE` with the characters")
+	fs.IntVar(&o.streams, "streams", 32, "text: the number of parts that are read side by side")
+}
+
+type datasetOptions struct {
+	kind, out   string
+	train, test int
+	seed        uint64
+	force       bool
+	text        string
+	streams     int
+}
+
+// datasetKind is a kind of set.
+type datasetKind struct {
+	name    string
+	items   string   // what -train and -test count
+	outputs []string // names of what it writes, behind DIR/KIND_
+	write   func(context.Context, *datasetJob) error
+}
+
+// datasetKinds lists the kinds in the order of help.
+func datasetKinds() suggest.Table[datasetKind] {
+	kinds := suggest.Table[datasetKind]{Kind: "kind of set", Kinds: "kinds", Name: func(k datasetKind) string { return k.name }}
+	for _, s := range imageSets {
+		kinds.Entries = append(kinds.Entries, s.kind())
+	}
+	kinds.Entries = append(kinds.Entries, pointsKind, textKind)
+	return kinds
+}
+
+// firstTest is the number of the first test item, so large that no training item reaches it.
+const firstTest = 1 << 32
+
+// part is the training or the test set: n items from number first on.
+type part struct {
+	name  string
+	first uint64
+	n     int
+}
+
+func (o *datasetOptions) parts() []part {
+	return []part{{"train", 0, o.train}, {"test", firstTest, o.test}}
+}
+
+// maxItems is what the eight digits of a key can count.
+const maxItems = 100_000_000
+
+// output is a file or database of a set. It is made in the temporary folder of the set and gets its own name when all is done.
+type output struct{ path, temporary string }
+
+// publish gives the output its name. With replace, what had that name goes to the temporary folder, and comes back if all fails.
+func (p output) publish(replace bool) error {
+	if !replace {
+		return cli.Publish(p.temporary, p.path)
+	}
+	old := p.temporary + ".old"
+	if err := os.Rename(p.path, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	err := cli.Publish(p.temporary, p.path)
+	if err != nil {
+		_ = os.Rename(old, p.path) // it fails where there was nothing, or where another process has put something in its place
+	}
+	return err
+}
+
+// datasetJob is a set being made.
+type datasetJob struct {
+	*cli.Env
+	*datasetOptions
+	outputs map[string]output
+}
+
+// temporary is where output name is to be written.
+func (j *datasetJob) temporary(name string) string { return j.outputs[name].temporary }
+
+func dataset(e *cli.Env, o *datasetOptions) error {
+	kinds := datasetKinds()
+	if o.kind == "" {
+		return fmt.Errorf("need a kind of set to make: %s", strings.Join(kinds.Names(), ", "))
+	}
+	kind, err := kinds.Find(o.kind)
+	if err != nil {
+		return err
+	}
+	if min(o.train, o.test) < 1 || max(o.train, o.test) > maxItems {
+		return fmt.Errorf("-train %d -test %d: each must be 1 to %d %s", o.train, o.test, maxItems, kind.items)
+	}
+	if err := cli.CheckFolder(o.out, "a set"); err != nil {
+		return fmt.Errorf("-out: %w", err)
+	}
+	if err := os.MkdirAll(o.out, 0o755); err != nil {
+		return fmt.Errorf("-out: %w", err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	temporary, err := cli.NewTemporary(filepath.Join(o.out, kind.name))
+	if err != nil {
+		return fmt.Errorf("-out: %w", err)
+	}
+	start := time.Now()
+	err = errors.Join(o.make(ctx, e, &kind, temporary.Path), temporary.Remove())
+	if err == nil {
+		e.Log.Infof("Made %d %s in %.1f s", o.train+o.test, kind.items, time.Since(start).Seconds())
+	}
+	return err
+}
+
+// make makes a set in a temporary folder and gives its outputs their names.
+func (o *datasetOptions) make(ctx context.Context, e *cli.Env, kind *datasetKind, temporary string) error {
+	j := &datasetJob{Env: e, datasetOptions: o, outputs: map[string]output{}}
+	for _, name := range kind.outputs {
+		path := filepath.Join(o.out, kind.name+"_"+name)
+		if _, err := os.Lstat(path); err == nil && !o.force {
+			return fmt.Errorf("%s exists already; -force replaces it", path)
+		}
+		j.outputs[name] = output{path, filepath.Join(temporary, kind.name+"_"+name)}
+	}
+	_, err := cli.Interruptibly(ctx, func() (struct{}, error) { return struct{}{}, kind.write(ctx, j) })
+	if errors.Is(err, cli.ErrLeftAlone) {
+		return errors.New("interrupted; nothing was left behind")
+	}
+	for _, name := range kind.outputs {
+		if err == nil {
+			err = j.outputs[name].publish(o.force)
+		}
+	}
+	return err
+}

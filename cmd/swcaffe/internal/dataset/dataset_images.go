@@ -1,0 +1,106 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/data/lmdb"
+	"github.com/swcaffe/swcaffe/internal/cli"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+// Names of the outputs of image sets. Masks are images of the pixels' classes.
+const (
+	meanOutput  = "mean.binaryproto"
+	imagesLMDB  = "_lmdb"
+	classesLMDB = "_classes_lmdb"
+)
+
+// kind makes a set of images one of the kinds of dataset.
+func (s imageSet) kind() datasetKind {
+	k := datasetKind{name: s.name, items: "images", write: func(ctx context.Context, j *datasetJob) error { return writeImages(ctx, j, s) }}
+	for _, part := range []string{"train", "test"} {
+		k.outputs = append(k.outputs, part+imagesLMDB)
+		if s.masked {
+			k.outputs = append(k.outputs, part+classesLMDB)
+		}
+	}
+	k.outputs = append(k.outputs, meanOutput)
+	return k
+}
+
+// writeImages writes the databases of both parts, and the mean of the training images.
+func writeImages(ctx context.Context, j *datasetJob, set imageSet) error {
+	images := newRendering(set, j.seed)
+	for _, p := range j.parts() {
+		j.Log.Infof("Rendering %d %s images of %s, seed %d, into %s", p.n, p.name, set.name, j.seed, j.outputs[p.name+imagesLMDB].path)
+		if err := writePart(ctx, j, images, p); err != nil {
+			return err
+		}
+		if p.name != "train" {
+			continue
+		}
+		mean := blob.New(1, set.channels, set.size, set.size)
+		images.mean(mean.Data())
+		if err := swproto.WriteBinary(j.temporary(meanOutput), meanProto(mean)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writePart renders a part's images and puts them into its database, in their order, and their masks into another.
+func writePart(ctx context.Context, j *datasetJob, images *rendering, p part) error {
+	kinds := []string{imagesLMDB}
+	if images.set.masked {
+		kinds = append(kinds, classesLMDB)
+	}
+	var writers []*lmdb.Writer
+	for _, kind := range kinds {
+		w, err := lmdb.Create(j.temporary(p.name + kind))
+		if err != nil {
+			return err
+		}
+		defer w.Abort() // does nothing once the database is closed
+		writers = append(writers, w)
+	}
+	bar := cli.NewProgress(j.Stderr, p.n, p.name+" images")
+	defer bar.Finish()
+	for at := 0; at < p.n; {
+		if ctx.Err() != nil {
+			return fmt.Errorf("interrupted after %d of %d %s images; nothing was left behind", at, p.n, p.name)
+		}
+		records, err := images.render(p.first+uint64(at), min(p.n-at, renderBatch))
+		if err != nil {
+			return err
+		}
+		for i, values := range records {
+			for k, w := range writers {
+				if err := w.Put(fmt.Appendf(nil, "%08d", at+i), values[k]); err != nil {
+					return err
+				}
+			}
+		}
+		at += len(records)
+		bar.Add(len(records))
+	}
+	for _, w := range writers {
+		if err := w.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// meanProto is a mean image as Caffe's compute_image_mean writes it: with the old four numbers for a shape.
+func meanProto(mean *blob.Blob) *caffepb.BlobProto {
+	p := mean.ToProto(false)
+	dims := p.GetShape().GetDim()
+	p.Shape = nil
+	p.Num, p.Channels = proto.Int32(int32(dims[0])), proto.Int32(int32(dims[1]))
+	p.Height, p.Width = proto.Int32(int32(dims[2])), proto.Int32(int32(dims[3]))
+	return p
+}

@@ -1,0 +1,154 @@
+package dataset
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/swcaffe/swcaffe/data/digits"
+	"github.com/swcaffe/swcaffe/data/shapes"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+// imageSet is a kind of images. newRenderer returns a function that appends image index of a seed to pixels, channel by
+// channel, and behind it the class of every pixel if the set is masked, and returns its label too; each goroutine needs
+// its own.
+type imageSet struct {
+	name           string
+	channels, size int
+	masked         bool
+	newRenderer    func(seed uint64) func(index uint64, pixels []byte) ([]byte, int)
+}
+
+var imageSets = []imageSet{
+	{"digits", 1, digits.Size, false, func(seed uint64) func(uint64, []byte) ([]byte, int) {
+		r, image := digits.NewRenderer(seed), &digits.Image{}
+		return func(index uint64, pixels []byte) ([]byte, int) {
+			r.Render(index, image)
+			return append(pixels, image.Pixels[:]...), image.Label
+		}
+	}},
+	{"shapes", shapes.Channels, shapes.Size, false, func(seed uint64) func(uint64, []byte) ([]byte, int) {
+		image := &shapes.Image{}
+		return func(index uint64, pixels []byte) ([]byte, int) {
+			shapes.Render(seed, index, image)
+			return append(pixels, image.Pixels[:]...), image.Label
+		}
+	}},
+	{"pairs", 2, digits.Size, false, func(seed uint64) func(uint64, []byte) ([]byte, int) {
+		r, a, b := digits.NewRenderer(seed), &digits.Image{}, &digits.Image{}
+		return func(index uint64, pixels []byte) ([]byte, int) {
+			r.RenderPair(index, a, b)
+			same := 0
+			if a.Label == b.Label {
+				same = 1
+			}
+			return append(append(pixels, a.Pixels[:]...), b.Pixels[:]...), same
+		}
+	}},
+	{"scenes", shapes.Channels, shapes.SceneSize, true, func(seed uint64) func(uint64, []byte) ([]byte, int) {
+		scene := &shapes.Scene{}
+		return func(index uint64, pixels []byte) ([]byte, int) {
+			shapes.RenderScene(seed, index, scene)
+			return append(append(pixels, scene.Pixels[:]...), scene.Classes[:]...), 0
+		}
+	}},
+}
+
+// renderBatch is how many images are rendered between two looks at the signals.
+const renderBatch = 2048
+
+// rendering makes the records of an image set on all cores. Image i depends on its number alone, and values and sums
+// are kept by image and in whole numbers, so that neither the number of cores nor their speed shows in the result.
+type rendering struct {
+	set     imageSet
+	workers []*renderWorker
+	records []imageRecord
+	count   uint64 // images that the workers' sums hold
+}
+
+// imageRecord is the serialised Datum of an image and, in masked sets, that of its pixels' classes.
+type imageRecord [2][]byte
+
+type renderWorker struct {
+	render func(index uint64, pixels []byte) ([]byte, int)
+	masked bool
+	pixels []byte
+	datum  *caffepb.Datum
+	mask   *caffepb.Datum
+	sums   []uint64 // by pixel
+	err    error
+}
+
+func newRendering(set imageSet, seed uint64) *rendering {
+	r := &rendering{set: set}
+	side := int32(set.size)
+	for range runtime.GOMAXPROCS(0) {
+		r.workers = append(r.workers, &renderWorker{
+			render: set.newRenderer(seed), masked: set.masked,
+			datum: &caffepb.Datum{Channels: proto.Int32(int32(set.channels)), Height: &side, Width: &side},
+			mask:  &caffepb.Datum{Channels: proto.Int32(1), Height: &side, Width: &side, Label: proto.Int32(0)},
+			sums:  make([]uint64, set.channels*set.size*set.size),
+		})
+	}
+	return r
+}
+
+// render returns the records of n images from number first on. They are valid until the next call.
+func (r *rendering) render(first uint64, n int) ([]imageRecord, error) {
+	r.records = append(r.records[:0], make([]imageRecord, n)...)
+	var next atomic.Int64
+	var running sync.WaitGroup
+	for _, w := range r.workers {
+		running.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				r.records[i] = w.record(first + uint64(i))
+			}
+		})
+	}
+	running.Wait()
+	r.count += uint64(n)
+	for _, w := range r.workers {
+		if w.err != nil {
+			return nil, w.err
+		}
+	}
+	return r.records, nil
+}
+
+func (w *renderWorker) record(index uint64) (r imageRecord) {
+	pixels, label := w.render(index, w.pixels[:0])
+	w.pixels = pixels
+	n := len(w.sums)
+	w.datum.Data, w.datum.Label = pixels[:n], proto.Int32(int32(label))
+	for i, v := range pixels[:n] {
+		w.sums[i] += uint64(v)
+	}
+	r[0] = w.marshal(index, w.datum)
+	if w.masked {
+		w.mask.Data = pixels[n:]
+		r[1] = w.marshal(index, w.mask)
+	}
+	return r
+}
+
+func (w *renderWorker) marshal(index uint64, d *caffepb.Datum) []byte {
+	value, err := proto.MarshalOptions{Deterministic: true}.Marshal(d)
+	if err != nil {
+		w.err = fmt.Errorf("image %d: %w", index, err)
+	}
+	return value
+}
+
+// mean writes the mean of all images so far to dst.
+func (r *rendering) mean(dst []float32) {
+	for i := range dst {
+		var sum uint64
+		for _, w := range r.workers {
+			sum += w.sums[i]
+		}
+		dst[i] = float32(float64(sum) / float64(r.count))
+	}
+}

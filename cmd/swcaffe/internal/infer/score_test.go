@@ -1,0 +1,87 @@
+package infer
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sirupsen/logrus"
+	"github.com/swcaffe/swcaffe/cmd/swcaffe/internal/scoretest"
+	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/topology"
+)
+
+// scored returns what a number of workers print of 7 batches of a net.
+func scored(t *testing.T, text string, workers int) []string {
+	t.Helper()
+	var log bytes.Buffer
+	e := &cli.Env{Log: logrus.New(), Stdout: io.Discard, Stderr: io.Discard, Tables: io.Discard}
+	e.Log.SetOutput(&log)
+	net, weights := scoretest.Write(t, text)
+	err := topology.NewLocal(workers).Run(func(w topology.Transport) error {
+		d := cli.DeviceFlags{EngineName: "cpe", MachineName: "host"}
+		return score(e, trained{device: &d, model: net, weights: weights, seed: uint64(3 + w.Rank())}, 7, w)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for line := range strings.Lines(log.String()) {
+		if _, text, ok := strings.Cut(line, "msg="); ok && strings.Contains(text, " = ") || strings.Contains(text, "Loss: ") {
+			lines = append(lines, text)
+		}
+	}
+	return lines
+}
+
+// TestScoredTogether: workers that run the batches in turn print what one prints, where a batch goes on from the one before, too.
+func TestScoredTogether(t *testing.T) {
+	for text, values := range map[string]int{scoretest.Net: 1 + 4*3, scoretest.Carried: 1 + 4*3 + 4} {
+		want := scored(t, text, 1)
+		if len(want) != 8*values+1 {
+			t.Fatalf("one worker prints\n%s", strings.Join(want, ""))
+		}
+		for _, workers := range []int{2, 3, 9} {
+			if got := scored(t, text, workers); strings.Join(got, "") != strings.Join(want, "") {
+				t.Errorf("%d workers print\n%s, want\n%s", workers, strings.Join(got, ""), strings.Join(want, ""))
+			}
+		}
+	}
+}
+
+// TestFirstBadBatch: of batches that cannot be read the first one is reported, whatever a worker that has another one does meanwhile.
+func TestFirstBadBatch(t *testing.T) {
+	dir := t.TempDir()
+	var picture bytes.Buffer
+	err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 2, 2)))
+	list := ""
+	for i := range 12 {
+		name := fmt.Sprintf("%d.png", i)
+		if i != 5 && i != 7 { // batch 5 is of rank 2, batch 7 of rank 1
+			err = errors.Join(err, os.WriteFile(filepath.Join(dir, name), picture.Bytes(), 0o644))
+		}
+		list += name + " 0\n"
+	}
+	net := filepath.Join(dir, "net.prototxt")
+	text := fmt.Sprintf(`layer { name: "data" type: "ImageData" top: "x" top: "t" image_data_param { source: %q root_folder: %q batch_size: 1 } }`, filepath.Join(dir, "list"), dir+"/")
+	err = errors.Join(err, os.WriteFile(filepath.Join(dir, "list"), []byte(list), 0o644), os.WriteFile(net, []byte(text), 0o644))
+	_, weights := scoretest.Write(t, scoretest.Net)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &cli.Env{Log: cli.QuietLog(), Stdout: io.Discard, Stderr: io.Discard, Tables: io.Discard}
+	err = topology.NewLocal(3).Run(func(w topology.Transport) error {
+		d := cli.DeviceFlags{EngineName: "cpe", MachineName: "host"}
+		return score(e, trained{device: &d, model: net, weights: weights, seed: 3}, 12, w)
+	})
+	if err == nil || !strings.Contains(err.Error(), "rank 2: batch 5:") || !strings.Contains(err.Error(), "5.png") {
+		t.Errorf("got %v, want rank 2's error about 5.png", err)
+	}
+}

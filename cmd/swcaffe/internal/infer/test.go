@@ -1,0 +1,53 @@
+package infer
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/topology"
+)
+
+// Test declares test.
+var Test = cli.Command{
+	Name:     "test",
+	Synopsis: "score a model",
+	Args:     "-model FILE -weights FILES [-iterations N]",
+	Example:  "swcaffe test -model models/lenet/train_val.prototxt -weights lenet_iter_2000.caffemodel -iterations 40",
+	Help: "Runs the net's TEST phase for a number of batches and prints each batch's outputs, their means and the loss.\n" +
+		"Under mpirun the processes compute the batches in turn, and the first one prints them all.",
+	Do: cli.With(testFlags, test),
+}
+
+func testFlags(fs *flag.FlagSet, o *testOptions) {
+	fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
+	fs.StringVar(&o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas")
+	fs.IntVar(&o.iterations, "iterations", 50, "the number of batches")
+	o.device.Register(fs)
+	o.state.Register(fs)
+}
+
+type testOptions struct {
+	model, weights string
+	iterations     int
+	device         cli.DeviceFlags
+	state          cli.StateFlags
+}
+
+func test(e *cli.Env, o *testOptions) error {
+	if o.model == "" {
+		return errors.New("need a model definition to score: -model FILE")
+	}
+	if o.weights == "" {
+		return errors.New("need model weights to score: -weights FILE")
+	}
+	if o.iterations < 1 {
+		return fmt.Errorf("-iterations %d: at least one batch is needed", o.iterations)
+	}
+	t := trained{device: &o.device, state: o.state, model: o.model, weights: o.weights, seed: o.device.SeedOrTime()}
+	if cli.UnderMPI() {
+		return cli.InJob(e, func(job *topology.MPIJob) error { return score(e, t, o.iterations, job) })
+	}
+	return score(e, t, o.iterations, topology.NewLocal(1).Transport(0))
+}

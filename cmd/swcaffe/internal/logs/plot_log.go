@@ -1,0 +1,243 @@
+package logs
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/figure"
+)
+
+// PlotLog declares plot_log.
+var PlotLog = cli.Command{
+	Name:     "plot_log",
+	Synopsis: "plot the logs of training runs",
+	Args:     "CHART OUTPUT.png|OUTPUT.svg LOGFILE...",
+	Example:  "swcaffe plot_log all train.png train.log",
+	Words:    []string{"chart", "out", "log..."},
+	Help: `Plots what logs of "swcaffe train" or "caffe train" say, a curve for each log. CHART is one of the numbers of Caffe's
+plot_training_log.py, or a list of panels, separated by commas: loss, accuracy, lr, or the name of an output of the net; "all" is
+loss,accuracy,lr, without those that the logs have no values for. A LOGFILE may be -, standard input.
+
+  0  test accuracy by iterations       4  train learning rate by iterations
+  1  test accuracy by seconds          5  train learning rate by seconds
+  2  test loss by iterations           6  train loss by iterations
+  3  test loss by seconds              7  train loss by seconds`,
+	Do: cli.With(plotFlags, plotLog),
+}
+
+func plotFlags(fs *flag.FlagSet, o *plotOptions) {
+	fs.StringVar(&o.chart, "chart", "all", "`WHAT` to plot: 0 to 7, or a list of panels")
+	cli.OutputVar(fs, &o.out, "out", "the `FILE` to write: .png or .svg")
+	fs.Func("log", "a log `FILE`; may be given several times", func(s string) error {
+		o.logs = append(o.logs, s)
+		return nil
+	})
+	fs.StringVar(&o.x, "x", "iterations", "what lists of panels are plotted against: iterations or seconds")
+	fs.BoolVar(&o.logLoss, "log_loss", false, "a logarithmic axis for losses")
+	fs.IntVar(&o.width, "width", 900, "the width in pixels")
+	fs.IntVar(&o.height, "height", 360, "the height of a panel in pixels")
+}
+
+type plotOptions struct {
+	chart, out, x string
+	logs          []string
+	logLoss       bool
+	width, height int
+}
+
+// maxPlotPixels bounds a plot's width and a panel's height.
+const maxPlotPixels = 10000
+
+func plotLog(e *cli.Env, o *plotOptions) error {
+	switch {
+	case o.out == "" || len(o.logs) == 0:
+		return errors.New("need a chart, a file to write and a log: swcaffe plot_log CHART OUTPUT.png LOGFILE [LOGFILE...]")
+	case o.x != "iterations" && o.x != "seconds":
+		return fmt.Errorf("-x %q: must be iterations or seconds", o.x)
+	case min(o.width, o.height) < 100 || max(o.width, o.height) > maxPlotPixels:
+		return fmt.Errorf("-width %d -height %d: must be 100 to %d pixels", o.width, o.height, maxPlotPixels)
+	}
+	format, err := figure.Format(o.out)
+	if err != nil {
+		return err
+	}
+	var logs []namedLog
+	for _, path := range o.logs {
+		l, name, err := readTrainingLog(path)
+		if err != nil {
+			return err
+		}
+		logs = append(logs, namedLog{strings.TrimSuffix(name, filepath.Ext(name)), l})
+	}
+	charts, err := parseCharts(o)
+	if err != nil {
+		return err
+	}
+	panels, err := makePanels(charts, logs, o.chart == "all")
+	if err != nil {
+		return err
+	}
+	picture, err := drawPanels(panels, format, o.width, o.height)
+	if err != nil {
+		return err
+	}
+	return e.WriteFile(o.out, picture)
+}
+
+type namedLog struct {
+	name string
+	*trainingLog
+}
+
+// chart says what a panel shows.
+type chart struct {
+	what        string // loss, accuracy, lr, or an output's name
+	phase       string // Train, Test, or "" for both
+	seconds     bool   // against seconds instead of iterations
+	logarithmic bool
+}
+
+// parseCharts reads the chart argument.
+func parseCharts(o *plotOptions) ([]chart, error) {
+	if n, err := strconv.Atoi(o.chart); err == nil {
+		if n < 0 || n > 7 {
+			return nil, fmt.Errorf("chart %d: Caffe's charts are 0 to 7", n)
+		}
+		c := [4]chart{{what: "accuracy", phase: "Test"}, {what: "loss", phase: "Test"}, {what: "lr"}, {what: "loss", phase: "Train"}}[n/2]
+		c.seconds, c.logarithmic = n%2 == 1, o.logLoss && c.what == "loss"
+		return []chart{c}, nil
+	}
+	list := o.chart
+	if list == "all" {
+		list = "loss,accuracy,lr"
+	}
+	var charts []chart
+	for what := range strings.SplitSeq(list, ",") {
+		charts = append(charts, chart{what: what, seconds: o.x == "seconds", logarithmic: o.logLoss && what == "loss"})
+	}
+	return charts, nil
+}
+
+// panel is a chart with its curves.
+type panel struct {
+	chart
+	curves []curve
+}
+
+// curve is a line with its name in the legend.
+type curve struct {
+	name   string
+	x, y   []float64
+	dashed bool // of the train net, where a test net is beside it
+}
+
+// makePanels collects the curves. A panel without any is an error, or left out if it may be.
+func makePanels(charts []chart, logs []namedLog, leaveOut bool) ([]panel, error) {
+	var panels []panel
+	for _, c := range charts {
+		p := panel{chart: c}
+		for _, l := range logs {
+			prefix := ""
+			if len(logs) > 1 {
+				prefix = l.name + ": "
+			}
+			for _, curve := range l.curves(c) {
+				curve.name = prefix + curve.name
+				p.curves = append(p.curves, curve)
+			}
+		}
+		if len(p.curves) > 0 {
+			panels = append(panels, p)
+		} else if !leaveOut {
+			return nil, fmt.Errorf("chart %q: the logs have no values for it (they have lr, loss and these outputs: %s)", c.title(), outputNames(logs))
+		}
+	}
+	if len(panels) == 0 {
+		return nil, errors.New("the logs have no values to plot: no losses, outputs or learning rates")
+	}
+	return panels, nil
+}
+
+func outputNames(logs []namedLog) string {
+	var names []string
+	for _, l := range logs {
+		names = append(names, l.train.names...)
+		names = append(names, l.test.names...)
+	}
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), ", ")
+}
+
+func (c chart) title() string { return strings.TrimSpace(strings.ToLower(c.phase) + " " + c.what) }
+
+// curves returns the curves of a log that belong to a chart.
+func (l *trainingLog) curves(c chart) []curve {
+	var list []curve
+	add := func(name string, dashed bool, points []logPoint) {
+		line := curve{name: name, dashed: dashed}
+		for _, p := range points {
+			if math.IsNaN(p.value) || math.IsInf(p.value, 0) || c.logarithmic && p.value <= 0 {
+				continue
+			}
+			x := float64(p.iteration)
+			if c.seconds {
+				x = p.seconds
+			}
+			line.x, line.y = append(line.x, x), append(line.y, p.value)
+		}
+		if len(line.x) > 0 {
+			list = append(list, line)
+		}
+	}
+	if c.what == "lr" {
+		add("lr", false, l.rates)
+		return list
+	}
+	if c.what == "loss" && c.phase != "Test" {
+		add("train loss", true, l.losses)
+	}
+	for _, side := range []struct {
+		phase string
+		table *outputTable
+	}{{"Train", &l.train}, {"Test", &l.test}} {
+		if c.phase != "" && c.phase != side.phase {
+			continue
+		}
+		for _, name := range side.table.names {
+			if side.table.shows(c.what, name, side.phase) {
+				add(strings.ToLower(side.phase)+" "+name, side.phase == "Train", side.table.points(name))
+			}
+		}
+	}
+	return list
+}
+
+// shows reports whether an output belongs to a chart. Outputs that count in the loss are losses, those of the train net
+// where there are several, because one is the line of the whole loss; accuracies are told by their names.
+func (t *outputTable) shows(what, name, phase string) bool {
+	lower := strings.ToLower(name)
+	switch what {
+	case "loss":
+		return t.losses[name] && (phase == "Test" || len(t.losses) > 1)
+	case "accuracy":
+		return !t.losses[name] && (strings.Contains(lower, "acc") || strings.Contains(lower, "top"))
+	}
+	return name == what
+}
+
+func (t *outputTable) points(name string) []logPoint {
+	var list []logPoint
+	for _, row := range t.rows {
+		if v, ok := row.values[name]; ok {
+			list = append(list, logPoint{row.iteration, row.seconds, v})
+		}
+	}
+	return list
+}

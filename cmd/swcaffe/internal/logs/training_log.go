@@ -1,0 +1,229 @@
+// Package logs has the commands that read logs of training, our own or Caffe's: parse_log makes tables, plot_log draws curves. Both read a
+// trainingLog.
+package logs
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/swcaffe/swcaffe/internal/cli"
+)
+
+// trainingLog is what the log of a training run says, Caffe's or ours.
+type trainingLog struct {
+	train, test outputTable
+	rates       []logPoint // of lines "Iteration N, lr = X"
+	losses      []logPoint // of lines "Iteration N, loss = X"
+}
+
+// logPoint is a value and when it was printed. Seconds count from the line "Solving ..."; in the log of a run in virtual time they
+// are its virtual seconds.
+type logPoint struct {
+	iteration      int
+	seconds, value float64
+}
+
+// outputTable holds the outputs of a net: a row each time that they were printed.
+type outputTable struct {
+	names  []string        // in the order in which they appear
+	losses map[string]bool // the outputs that count in the loss
+	rows   []*outputRow
+}
+
+// outputRow is a net's outputs at an iteration. An output of many values keeps its last one, as in Caffe's parser.
+type outputRow struct {
+	iteration int
+	seconds   float64
+	rate      float64 // the learning rate last printed, or the first one; NaN if there is none
+	values    map[string]float64
+	last      int // number of the output that was read last
+}
+
+// glog's stamp has four digits of a date, since version 0.6 eight.
+var (
+	stampPattern  = regexp.MustCompile(`^[IWEF](\d{4})?(\d{4}) (\d\d:\d\d:\d\d\.\d{6})`)
+	numberPattern = `([-+]?(?:[\d.]+(?:[eE][-+]?\d+)?|nan|inf))`
+	iterationLine = regexp.MustCompile(`Iteration (\d+)`)
+	rateLine      = regexp.MustCompile(`Iteration \d+, lr = ` + numberPattern)
+	lossLine      = regexp.MustCompile(`Iteration \d+(?: \([^)]*\))?, loss = ` + numberPattern)
+	simulatedLine = regexp.MustCompile(`Simulated time: ` + numberPattern)
+	outputLine    = regexp.MustCompile(`(Train|Test) net output #(\d+): (\S+) = ` + numberPattern + `(.*)`)
+)
+
+// readTrainingLog reads a log file, or what another program writes to standard input; name is the file's without its folder.
+func readTrainingLog(path string) (l *trainingLog, name string, err error) {
+	f, path, err := cli.OpenInput(path)
+	if err != nil {
+		return nil, "", err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, "", err
+	}
+	if l, err = parseTrainingLog(f, info.ModTime().Year()); err != nil {
+		return nil, "", fmt.Errorf("%s: %w", path, err)
+	}
+	return l, filepath.Base(path), nil
+}
+
+// logClock turns stamps into seconds since the run began. Stamps without a year are of the given one, and of the next once the
+// month goes back.
+type logClock struct {
+	year        int
+	start, last time.Time
+	started     bool
+	simulated   float64 // NaN where time is real
+}
+
+// read returns the time of a line; ok is false where there is none, as in lines of other programs.
+func (c *logClock) read(line string) (ok bool) {
+	m := stampPattern.FindStringSubmatch(line)
+	if m == nil {
+		return false
+	}
+	year := c.year
+	if m[1] != "" {
+		year, _ = strconv.Atoi(m[1]) // four digits
+	}
+	parse := func() (time.Time, error) {
+		return time.Parse("2006 0102 15:04:05.000000", fmt.Sprintf("%04d %s %s", year, m[2], m[3]))
+	}
+	t, err := parse()
+	if err == nil && m[1] == "" && !c.last.IsZero() && t.Month() < c.last.Month() {
+		c.year++
+		year = c.year
+		t, err = parse()
+	}
+	if err != nil {
+		return false
+	}
+	if c.start.IsZero() {
+		c.start = t
+	}
+	if !c.started && strings.Contains(line, "Solving") {
+		c.start, c.started = t, true
+	}
+	c.last = t
+	return true
+}
+
+func (c *logClock) seconds() float64 {
+	if math.IsNaN(c.simulated) {
+		return c.last.Sub(c.start).Seconds()
+	}
+	return c.simulated
+}
+
+// maxLogLine bounds a line; longer ones are of no training log.
+const maxLogLine = 1 << 20
+
+// parseTrainingLog reads a log whose stamps, if they have no year, begin in year.
+func parseTrainingLog(r io.Reader, year int) (*trainingLog, error) {
+	l := &trainingLog{}
+	clock := &logClock{year: year, simulated: math.NaN()}
+	iteration, rate := -1, math.NaN()
+	in := bufio.NewScanner(r)
+	in.Buffer(nil, maxLogLine)
+	for in.Scan() {
+		line := in.Text()
+		if !clock.read(line) {
+			continue
+		}
+		if m := simulatedLine.FindStringSubmatch(line); m != nil {
+			clock.simulated = number(m[1])
+		}
+		if m := iterationLine.FindStringSubmatch(line); m != nil {
+			n, err := strconv.Atoi(m[1])
+			if err != nil {
+				continue
+			}
+			iteration = n
+		}
+		if iteration < 0 {
+			continue
+		}
+		point := logPoint{iteration: iteration, seconds: clock.seconds()}
+		if m := rateLine.FindStringSubmatch(line); m != nil {
+			rate = number(m[1])
+			point.value = rate
+			l.rates = append(l.rates, point)
+		}
+		if m := lossLine.FindStringSubmatch(line); m != nil {
+			point.value = number(m[1])
+			l.losses = append(l.losses, point)
+		}
+		if m := outputLine.FindStringSubmatch(line); m != nil {
+			l.table(m[1]).add(point, rate, m)
+		}
+	}
+	if err := in.Err(); err != nil {
+		return nil, err
+	}
+	if iteration < 0 {
+		return nil, fmt.Errorf("not the log of a training run: it has no line like %q", "I1120 12:00:01.123456  1234 solver.cpp:218] Iteration 0, loss = 2.3")
+	}
+	l.train.fillRates(l.rates)
+	l.test.fillRates(l.rates)
+	return l, nil
+}
+
+func (l *trainingLog) table(phase string) *outputTable {
+	if phase == "Train" {
+		return &l.train
+	}
+	return &l.test
+}
+
+// add takes an output line in; m are the groups of outputLine. Outputs that are not counted onwards begin a new row: those of a
+// later iteration, or of the next test net.
+func (t *outputTable) add(at logPoint, rate float64, m []string) {
+	k, err := strconv.Atoi(m[2])
+	if err != nil {
+		return
+	}
+	var row *outputRow
+	if n := len(t.rows); n > 0 && t.rows[n-1].iteration == at.iteration && t.rows[n-1].last < k {
+		row = t.rows[n-1]
+	} else {
+		row = &outputRow{iteration: at.iteration, seconds: at.seconds, rate: rate, values: map[string]float64{}}
+		t.rows = append(t.rows, row)
+	}
+	name := m[3]
+	if !slices.Contains(t.names, name) {
+		t.names = append(t.names, name)
+	}
+	if strings.Contains(m[5], "loss)") {
+		if t.losses == nil {
+			t.losses = map[string]bool{}
+		}
+		t.losses[name] = true
+	}
+	row.last, row.values[name] = k, number(m[4])
+}
+
+// fillRates gives the rows before the first learning rate that one.
+func (t *outputTable) fillRates(rates []logPoint) {
+	for _, row := range t.rows {
+		if math.IsNaN(row.rate) && len(rates) > 0 {
+			row.rate = rates[0].value
+		}
+	}
+}
+
+// number parses what numberPattern matched; "1.2.3" and the like are no number.
+func number(s string) float64 {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return v
+}

@@ -1,0 +1,227 @@
+package measure
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/topology"
+)
+
+// AllReduce declares allreduce.
+var AllReduce = cli.Command{
+	Name:     "allreduce",
+	Synopsis: "time all-reduce algorithms on a modelled cluster, or for real",
+	Args:     "-cluster NAME|FILE -nodes P [-bytes N] [-algorithm A|all] [-mapping block|round_robin] [-json FILE] [-trace FILE]",
+	Example:  "swcaffe allreduce -cluster taihulight -nodes 1024 -bytes 232600000 -algorithm all -mapping block",
+	Help: `Simulates the messages of an all-reduce on a cluster's network and prints the modelled time, the most steps that a node
+makes, the bytes that all nodes send inside and across supernodes, and the bus bandwidth 2 n (P-1)/P / t.
+
+The whole TaihuLight, 40,960 nodes, takes seconds an algorithm.
+
+auto picks the algorithm whose closed form is the least; dynamic picks the fastest of all. With -transport local the
+nodes are goroutines of this process, with mpi (or under mpirun) the processes of a job: then sums are really made and
+checked, and the time is the median over -iterations of the slowest rank's. Between goroutines the sums are compared with
+reading and writing all arrays once, which is the least that an all-reduce does with memory.`,
+	Do: cli.With(allreduceFlags, allreduce),
+}
+
+func allreduceFlags(fs *flag.FlagSet, o *allreduceOptions) {
+	fs.StringVar(&o.cluster, "cluster", "", "a cluster's `NAME`, or a cluster file; needed unless the time is measured")
+	fs.IntVar(&o.nodes, "nodes", 0, "the number of nodes; under mpirun, that of its processes")
+	fs.Int64Var(&o.bytes, "bytes", 232_600_000, "the size of the array; a multiple of 4 (float32) where sums are really made")
+	fs.StringVar(&o.algorithm, "algorithm", allAlgorithms, "all (that have a plan), or one of "+fmt.Sprint(topology.Algorithms()))
+	fs.StringVar(&o.mapping, "mapping", string(topology.Block), "how consecutive nodes are placed: block or round_robin")
+	fs.StringVar(&o.transport, "transport", "", "sim, local or mpi (default: mpi under mpirun, else sim)")
+	fs.IntVar(&o.iterations, "iterations", 10, "local and mpi: the number of sums to measure")
+	cli.OutputVar(fs, &o.json, "json", "write the figures to `FILE` as well")
+	cli.OutputVar(fs, &o.trace, "trace", "write the messages of a simulation to `FILE` (Chrome's trace event format)")
+}
+
+const allAlgorithms = "all"
+
+// maxBytes bounds an array, so that what all nodes send can be counted.
+const maxBytes = 1 << 40
+
+type allreduceOptions struct {
+	cluster, algorithm, mapping, transport, json, trace string
+	nodes, iterations                                   int
+	bytes                                               int64
+
+	spec    *topology.Spec // of the cluster; nil if none is given
+	placing topology.Mapping
+}
+
+func allreduce(e *cli.Env, o *allreduceOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	switch o.transport {
+	case cli.TransportLocal:
+		return measureLocal(e, o)
+	case cli.TransportMPI:
+		return cli.InJob(e, func(job *topology.MPIJob) error { return measureMPI(e, o, job) })
+	}
+	return simulateAll(e, o)
+}
+
+// check validates the flags, reads the cluster and fills in what depends on the surroundings.
+func (o *allreduceOptions) check() (err error) {
+	if o.transport == "" {
+		o.transport = cli.TransportSim
+		if cli.UnderMPI() {
+			o.transport = cli.TransportMPI
+		}
+	}
+	if o.algorithm != allAlgorithms {
+		if err := topology.CheckAlgorithm(o.algorithm); err != nil {
+			return fmt.Errorf("-algorithm: %w", err)
+		}
+	}
+	if o.placing, err = topology.ParseMapping(o.mapping); err != nil {
+		return fmt.Errorf("-mapping: %w", err)
+	}
+	if o.bytes < 0 || o.bytes > maxBytes {
+		return fmt.Errorf("-bytes %d: an array has 0 to %d", o.bytes, int64(maxBytes))
+	}
+	if o.cluster != "" {
+		spec, err := topology.LoadSpec(o.cluster)
+		if err != nil {
+			return fmt.Errorf("-cluster: %w", err)
+		}
+		o.spec = &spec
+	}
+	switch o.transport {
+	case cli.TransportSim:
+		return o.checkSimulated()
+	case cli.TransportLocal, cli.TransportMPI:
+		return o.checkMeasured()
+	}
+	return fmt.Errorf("-transport %q: must be %s, %s or %s", o.transport, cli.TransportSim, cli.TransportLocal, cli.TransportMPI)
+}
+
+func (o *allreduceOptions) checkSimulated() error {
+	switch {
+	case o.spec == nil:
+		return fmt.Errorf("need a cluster to simulate: -cluster NAME|FILE (clusters: %s)", strings.Join(topology.ClusterNames(), ", "))
+	case o.trace != "" && o.algorithm == allAlgorithms:
+		return errors.New("-trace holds the messages of one algorithm: choose it with -algorithm")
+	}
+	return o.checkNodes()
+}
+
+func (o *allreduceOptions) checkMeasured() error {
+	switch {
+	case o.bytes%cli.BytesPerValue != 0:
+		return fmt.Errorf("-bytes %d: float32 values need a multiple of %d", o.bytes, cli.BytesPerValue)
+	case o.iterations < 1:
+		return fmt.Errorf("-iterations %d: at least one is needed", o.iterations)
+	case o.trace != "":
+		return fmt.Errorf("-trace: only simulated messages are traced, not those of -transport %s", o.transport)
+	case o.algorithm == topology.Auto && o.spec == nil:
+		return errors.New("-algorithm auto picks by a cluster's figures: -cluster NAME|FILE is needed")
+	case o.transport == cli.TransportMPI:
+		return nil // the job says how many there are
+	case o.nodes > cli.MaxLocalRanks:
+		return fmt.Errorf("-nodes %d: at most %d run in one process", o.nodes, cli.MaxLocalRanks)
+	}
+	return o.checkNodes()
+}
+
+func (o *allreduceOptions) checkNodes() error {
+	if o.nodes < 1 {
+		return fmt.Errorf("-nodes %d: at least one node is needed", o.nodes)
+	}
+	return nil
+}
+
+// layout places the nodes in the cluster, or under one switch if there is none.
+func (o *allreduceOptions) layout() (topology.Layout, error) {
+	if o.spec == nil {
+		return topology.Flat(o.nodes), nil
+	}
+	l, err := topology.NewLayout(*o.spec, o.nodes, o.placing)
+	if err != nil {
+		return l, fmt.Errorf("-nodes: %w", err)
+	}
+	return l, nil
+}
+
+// algorithms lists what is to be timed.
+func (o *allreduceOptions) algorithms() []string {
+	if o.algorithm == allAlgorithms {
+		return topology.Fixed()
+	}
+	return []string{o.algorithm}
+}
+
+// allreduceReport is what -json writes.
+type allreduceReport struct {
+	Cluster   string         `json:"cluster,omitempty"`
+	Transport string         `json:"transport"`
+	Results   []allreduceRow `json:"results"`
+	Memory    *memoryFigures `json:"memory,omitempty"` // with transport local
+}
+
+// allreduceRow is one algorithm's figures: seconds are modelled with transport sim and measured with the others.
+type allreduceRow struct {
+	Algorithm    string  `json:"algorithm"`
+	Picked       string  `json:"picked,omitempty"` // by auto or dynamic
+	Mapping      string  `json:"mapping"`
+	Nodes        int     `json:"nodes"`
+	Bytes        int64   `json:"bytes"`
+	Seconds      float64 `json:"seconds"`
+	Steps        int     `json:"steps"`
+	IntraBytes   int64   `json:"intra_bytes"`
+	InterBytes   int64   `json:"inter_bytes"`
+	BusBandwidth float64 `json:"busbw_gbytes_per_s"`
+}
+
+// row fills in a result; picked is what auto or dynamic has chosen, else the algorithm itself.
+func (o *allreduceOptions) row(algorithm, picked string, t topology.Timing) allreduceRow {
+	r := allreduceRow{
+		Algorithm: algorithm, Mapping: o.mapping, Nodes: o.nodes, Bytes: o.bytes, Seconds: float64(t.Seconds), Steps: t.Steps,
+		IntraBytes: t.IntraBytes, InterBytes: t.InterBytes, BusBandwidth: t.BusBandwidth(o.nodes, int(o.bytes)) / 1e9,
+	}
+	if picked != algorithm {
+		r.Picked = picked
+	}
+	return r
+}
+
+// finish prints the table and writes the JSON file.
+func (o *allreduceOptions) finish(e *cli.Env, r allreduceReport) error {
+	r.Transport = o.transport
+	if o.spec != nil {
+		r.Cluster = o.spec.Name
+	}
+	printAllreduce(e.Tables, &r, o)
+	return e.WriteJSON(o.json, r)
+}
+
+func printAllreduce(w io.Writer, r *allreduceReport, o *allreduceOptions) {
+	time, where := "modelled s", "cluster "+r.Cluster
+	if r.Transport != cli.TransportSim {
+		time, where = "measured s", "transport "+r.Transport
+	}
+	fmt.Fprintf(w, "All-reduce of %d bytes over %d nodes, mapping %s, %s\n", o.bytes, o.nodes, o.mapping, where)
+	if o.spec != nil && o.spec.Description != "" {
+		fmt.Fprintln(w, o.spec.Description)
+	}
+	fmt.Fprintln(w)
+	fmt.Fprintf(w, "%-20s %14s %7s %16s %16s %10s\n", "algorithm", time, "steps", "intra bytes", "inter bytes", "bus GB/s")
+	for _, row := range r.Results {
+		fmt.Fprintf(w, "%-20s %14.6g %7d %16d %16d %10.4g", row.Algorithm, row.Seconds, row.Steps, row.IntraBytes, row.InterBytes, row.BusBandwidth)
+		if row.Picked != "" {
+			fmt.Fprintf(w, "  (%s)", row.Picked)
+		}
+		fmt.Fprintln(w)
+	}
+	if m := r.Memory; m != nil {
+		fmt.Fprintf(w, "\nReading and writing every array once, %d bytes, takes %.6g s: %.4g GB/s of memory, of which the fastest sum (%s) reaches %.0f %%.\n",
+			m.Bytes, m.Seconds, m.Bandwidth, m.Fastest, 100*m.Share)
+	}
+}

@@ -1,0 +1,298 @@
+package measure
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/topology"
+)
+
+// Bandwidth declares bandwidth.
+var Bandwidth = cli.Command{
+	Name:     "bandwidth",
+	Synopsis: "micro-benchmarks of a modelled machine's DMA or a cluster's links",
+	Args:     "-machine NAME|FILE [-cpes LIST] [-core_groups N] | -cluster NAME|FILE, [-bytes LIST] [-csv FILE] [-json FILE]",
+	Example:  "swcaffe bandwidth -machine sw26010 -cpes 16,64 -bytes 128,256,...,32768",
+	Help: `Runs micro-benchmarks on the model of a machine or of a cluster and prints GB/s by size.
+
+With -machine, each of some CPEs of a core group makes one DMA request and waits for it: of so many bytes in one piece, and of half
+an LDM in blocks of so many bytes. With -cluster, two nodes of a supernode, and then all nodes of one supernode and those of another,
+send each other messages of so many bytes, in one direction and in both at once, of which the sum is printed. Where a figure has no
+meaning there is a dash (an empty cell in the -csv file, null in the -json file).
+
+-bytes and -cpes are lists in which "..." goes on as the numbers before it do: 4,8,...,1024 doubles.`,
+	Do: cli.With(bandwidthFlags, bandwidth),
+}
+
+func bandwidthFlags(fs *flag.FlagSet, o *bandwidthOptions) {
+	fs.StringVar(&o.machine, "machine", "", "the machine: a machine `FILE`, or "+strings.Join(modelledMachines(), ", "))
+	fs.StringVar(&o.cluster, "cluster", "", "the cluster: a cluster `FILE`, or "+strings.Join(topology.ClusterNames(), ", "))
+	fs.StringVar(&o.byteList, "bytes", "", "the sizes: a `LIST` (default: powers of two)")
+	fs.StringVar(&o.cpeList, "cpes", "", "-machine: how many CPEs of a core group transfer at once: a `LIST` (default: one, and whole rows, doubling)")
+	fs.IntVar(&o.coreGroups, "core_groups", 1, "-machine: the number of core groups that do so at once; figures are of all together (0: all)")
+	cli.OutputVar(fs, &o.csv, "csv", "write the table to `FILE`, separated by commas")
+	cli.OutputVar(fs, &o.json, "json", "write the figures to `FILE` as well")
+}
+
+type bandwidthOptions struct {
+	machine, cluster, byteList, cpeList, csv, json string
+	coreGroups                                     int
+
+	bytes []int // nil: as suits what is measured
+}
+
+// bandwidthReport is what -json writes.
+type bandwidthReport struct {
+	Machine    string         `json:"machine,omitempty"`
+	Cluster    string         `json:"cluster,omitempty"`
+	CoreGroups int            `json:"core_groups,omitempty"`
+	Results    []bandwidthRow `json:"results"`
+}
+
+// bandwidthRow is the figures of a size in GB/s. Those of a machine's DMA and those of a cluster's links do not meet.
+type bandwidthRow struct {
+	CPEs  int       `json:"cpes,omitempty"`
+	Bytes int       `json:"bytes"`
+	DMA   *dmaRow   `json:"dma,omitempty"`
+	Links *linksRow `json:"links,omitempty"`
+}
+
+type dmaRow struct {
+	Get       float64  `json:"get_gbytes_per_s"`
+	Put       float64  `json:"put_gbytes_per_s"`
+	BlocksGet *float64 `json:"blocks_get_gbytes_per_s"`
+	BlocksPut *float64 `json:"blocks_put_gbytes_per_s"`
+}
+
+type linksRow struct {
+	One        *float64 `json:"one_way_gbytes_per_s"`
+	Both       *float64 `json:"both_ways_gbytes_per_s"`
+	AcrossOne  *float64 `json:"across_one_way_gbytes_per_s"`
+	AcrossBoth *float64 `json:"across_both_ways_gbytes_per_s"`
+}
+
+func bandwidth(e *cli.Env, o *bandwidthOptions) (err error) {
+	switch {
+	case o.machine == "" && o.cluster == "":
+		return errors.New("need a machine or a cluster: -machine NAME|FILE or -cluster NAME|FILE")
+	case o.machine != "" && o.cluster != "":
+		return errors.New("-machine and -cluster: give one of them")
+	case o.machine == "" && o.cpeList != "":
+		return errors.New("-cpes is for -machine")
+	}
+	if o.byteList != "" {
+		if o.bytes, err = parseNumbers(o.byteList); err != nil {
+			return fmt.Errorf("-bytes %w", err)
+		}
+		if last := o.bytes[len(o.bytes)-1]; last > maxBytes {
+			return fmt.Errorf("-bytes %d: %d is the most", last, int64(maxBytes))
+		}
+	}
+	run := o.links
+	if o.machine != "" {
+		run = o.dma
+	}
+	r, title, err := run()
+	if err != nil {
+		return err
+	}
+	printBandwidth(e.Tables, r, title)
+	if o.csv != "" {
+		if err := e.WriteFile(o.csv, bandwidthCSV(r)); err != nil {
+			return err
+		}
+	}
+	return e.WriteJSON(o.json, r)
+}
+
+// dma measures a machine.
+func (o *bandwidthOptions) dma() (*bandwidthReport, string, error) {
+	spec, err := cpe.Load(o.machine)
+	if err == nil && spec.Native() {
+		err = fmt.Errorf("%q is this computer; only modelled transfers are measured (machines: %s)", o.machine, strings.Join(modelledMachines(), ", "))
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("-machine: %w", err)
+	}
+	m, err := cpe.New(spec, cpe.CostOnly)
+	if err != nil {
+		return nil, "", fmt.Errorf("-machine: %w", err)
+	}
+	defer m.Close()
+	if o.coreGroups == 0 {
+		o.coreGroups = spec.CoreGroups
+	}
+	cpes := doubling(spec.Cols, spec.CPEs())
+	if spec.CPEs() > 1 {
+		cpes = slices.Insert(cpes, 0, 1)
+	}
+	if o.cpeList != "" {
+		if cpes, err = parseNumbers(o.cpeList); err != nil {
+			return nil, "", fmt.Errorf("-cpes %w", err)
+		}
+	}
+	sizes := o.bytes
+	if sizes == nil {
+		sizes = doubling(4, spec.LDMBytes)
+	}
+	r := &bandwidthReport{Machine: spec.Name, CoreGroups: o.coreGroups}
+	for _, n := range cpes {
+		for _, size := range sizes {
+			row, err := dmaFigures(m, n, size, spec.LDMBytes/2, o.coreGroups)
+			if err != nil {
+				return nil, "", err
+			}
+			r.Results = append(r.Results, bandwidthRow{CPEs: n, Bytes: size, DMA: row})
+		}
+	}
+	title := fmt.Sprintf("DMA of %s, core groups: %d, modelled GB/s: a request of a CPE in one piece, and of %d bytes in blocks", spec.Name, o.coreGroups, spec.LDMBytes/2)
+	if spec.CPEs() > 1 {
+		title += fmt.Sprintf("\nRegister buses of a core group: %g GB/s broadcasting, %g GB/s point to point, latency %g cycles",
+			spec.Bus.BroadcastGBps, spec.Bus.P2PGBps, spec.Bus.LatencyCycles)
+	}
+	return r, title, nil
+}
+
+// dmaFigures measures requests of a size, and requests of about total bytes in blocks of that size.
+func dmaFigures(m *cpe.Machine, cpes, size, total, groups int) (*dmaRow, error) {
+	var row dmaRow
+	for _, f := range []struct {
+		put   bool
+		piece *float64
+		block **float64
+	}{{false, &row.Get, &row.BlocksGet}, {true, &row.Put, &row.BlocksPut}} {
+		p := cpe.DMAProbe{CPEs: cpes, Bytes: size, Block: size, Put: f.put}
+		v, err := p.Run(m, groups)
+		if err != nil {
+			return nil, err
+		}
+		*f.piece = v
+		if p.Bytes = total / size * size; p.Bytes < 2*size {
+			continue
+		}
+		if v, err = p.Run(m, groups); err != nil {
+			return nil, err
+		}
+		*f.block = &v
+	}
+	return &row, nil
+}
+
+// links measures a cluster.
+func (o *bandwidthOptions) links() (*bandwidthReport, string, error) {
+	spec, err := topology.LoadSpec(o.cluster)
+	if err != nil {
+		return nil, "", fmt.Errorf("-cluster: %w", err)
+	}
+	sizes := o.bytes
+	if sizes == nil {
+		sizes = doubling(1<<10, 4<<20)
+	}
+	r := &bandwidthReport{Cluster: spec.Name}
+	for _, size := range sizes {
+		var row linksRow
+		for _, f := range []struct {
+			figure       **float64
+			across, both bool
+		}{{&row.One, false, false}, {&row.Both, false, true}, {&row.AcrossOne, true, false}, {&row.AcrossBoth, true, true}} {
+			if q := spec.NodesPerSupernode; f.across && spec.Nodes < 2*q || !f.across && min(q, spec.Nodes) < 2 {
+				continue
+			}
+			v, err := topology.LinkTest{Bytes: size, Across: f.across, Both: f.both}.Run(spec)
+			if err != nil {
+				return nil, "", err
+			}
+			v /= 1e9
+			*f.figure = &v
+		}
+		r.Results = append(r.Results, bandwidthRow{Bytes: size, Links: &row})
+	}
+	title := "Links of " + spec.Name + ", modelled GB/s between two nodes of a supernode"
+	if spec.Nodes >= 2*spec.NodesPerSupernode {
+		title += fmt.Sprintf(", and between the %d pairs across two supernodes", spec.NodesPerSupernode)
+	}
+	return r, title, nil
+}
+
+// doubling is from, 2 from, 4 from ... up to most.
+func doubling(from, most int) (list []int) {
+	for ; from <= most; from *= 2 {
+		list = append(list, from)
+	}
+	return list
+}
+
+// columns are the headings, for programs and for people.
+func (r *bandwidthReport) columns() (names, headings []string) {
+	if r.Machine != "" {
+		return []string{"cpes", "bytes", "get_gbytes_per_s", "put_gbytes_per_s", "blocks_get_gbytes_per_s", "blocks_put_gbytes_per_s"},
+			[]string{"CPEs", "bytes", "get", "put", "blocks get", "blocks put"}
+	}
+	return []string{"bytes", "one_way_gbytes_per_s", "both_ways_gbytes_per_s", "across_one_way_gbytes_per_s", "across_both_ways_gbytes_per_s"},
+		[]string{"bytes", "one way", "both ways", "across", "across both"}
+}
+
+// cells are a row's figures, nil where there is none, behind its numbers.
+func (r *bandwidthRow) cells() (numbers []int, figures []*float64) {
+	if d := r.DMA; d != nil {
+		return []int{r.CPEs, r.Bytes}, []*float64{&d.Get, &d.Put, d.BlocksGet, d.BlocksPut}
+	}
+	l := r.Links
+	return []int{r.Bytes}, []*float64{l.One, l.Both, l.AcrossOne, l.AcrossBoth}
+}
+
+func printBandwidth(w io.Writer, r *bandwidthReport, title string) {
+	fmt.Fprintf(w, "%s\n\n", title)
+	_, headings := r.columns()
+	for _, h := range headings {
+		fmt.Fprintf(w, "%12s", h)
+	}
+	fmt.Fprintln(w)
+	for i := range r.Results {
+		numbers, figures := r.Results[i].cells()
+		for _, n := range numbers {
+			fmt.Fprintf(w, "%12d", n)
+		}
+		for _, f := range figures {
+			if f == nil {
+				fmt.Fprintf(w, "%12s", "-")
+			} else {
+				fmt.Fprintf(w, "%12.4g", *f)
+			}
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+func bandwidthCSV(r *bandwidthReport) []byte {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	names, _ := r.columns()
+	w.Write(names)
+	for i := range r.Results {
+		var line []string
+		numbers, figures := r.Results[i].cells()
+		for _, n := range numbers {
+			line = append(line, strconv.Itoa(n))
+		}
+		for _, f := range figures {
+			cell := ""
+			if f != nil {
+				cell = strconv.FormatFloat(*f, 'g', -1, 64)
+			}
+			line = append(line, cell)
+		}
+		w.Write(line)
+	}
+	w.Flush()
+	return b.Bytes()
+}

@@ -1,0 +1,175 @@
+package measure
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/figure"
+	"github.com/swcaffe/swcaffe/internal/modelplot"
+	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/modeltime"
+)
+
+// Explore declares explore.
+var Explore = cli.Command{
+	Name:     "explore",
+	Synopsis: "model a net on variants of a machine",
+	Args:     "-model FILE -machine NAME|FILE -vary PARAMETER=V1,V2,... [-vary ...] [-batch N] [-csv FILE] [-plot FILE.svg|FILE.png] [-json FILE]",
+	Example:  "swcaffe explore -machine sw26010 -vary ldm_kb=32,64,128,256 -vary dma_gbytes_per_s=13,26.4,53 -model models/vgg16/train_val.prototxt -batch 64 -plot ldm.svg",
+	Help:     exploreHelp(),
+	Do:       cli.With(exploreFlags, explore),
+}
+
+func exploreFlags(fs *flag.FlagSet, o *exploreOptions) {
+	fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
+	fs.StringVar(&o.machine, "machine", "sw26010", "the machine to vary: a machine `FILE`, or "+strings.Join(modelledMachines(), ", "))
+	fs.Func("vary", "`PARAMETER=V1,V2,...`: values of one of the machine's figures; may be given several times", func(s string) error {
+		axis, err := parseAxis(s)
+		o.axes = append(o.axes, axis)
+		return err
+	})
+	fs.StringVar(&o.phase, "phase", "TRAIN", "TRAIN or TEST")
+	cli.OutputVar(fs, &o.csv, "csv", "write the table to `FILE`, separated by commas")
+	cli.OutputVar(fs, &o.plot, "plot", "draw images a second to `FILE`: .svg or .png")
+	cli.OutputVar(fs, &o.json, "json", "write the figures to `FILE`")
+	o.state.Register(fs)
+	o.strategies.Register(fs, "strategy", false)
+	o.modelled.registerMachine(fs)
+}
+
+// exploreHelp is what the command does, with the list of parameters.
+func exploreHelp() string {
+	var b strings.Builder
+	b.WriteString(`Answers what a change of a machine would buy: times the net, as "swcaffe time -mode cost" does, with every combination of the values
+that -vary gives to figures of a machine, and prints images a second, against the machine as it is described, and what bounds the
+time. The first -vary is the plot's axis; every combination of the others is a curve. Parameters:
+
+`)
+	for _, p := range cpe.Parameters() {
+		unit := ""
+		if p.Unit != "" {
+			unit = " (" + p.Unit + ")"
+		}
+		fmt.Fprintf(&b, "  %-22s %s%s\n", p.Name, p.Help, unit)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+type exploreOptions struct {
+	model, machine, phase string
+	csv, plot, json       string
+	axes                  []modeltime.Axis
+	state                 cli.StateFlags
+	modelled              modelFlags
+	strategies            cli.StrategyFlags
+}
+
+// modelledMachines are the machines that come with the program, without this computer.
+func modelledMachines() []string {
+	var names []string
+	for _, name := range cpe.Names() {
+		if name != "host" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// parseAxis reads PARAMETER=V1,V2,...
+func parseAxis(s string) (modeltime.Axis, error) {
+	name, list, found := strings.Cut(s, "=")
+	p, err := cpe.FindParameter(name)
+	if err != nil {
+		return modeltime.Axis{}, err
+	}
+	axis := modeltime.Axis{Parameter: p}
+	if !found || list == "" {
+		return axis, fmt.Errorf("needs values, separated by commas: %s=V1,V2", name)
+	}
+	for word := range strings.SplitSeq(list, ",") {
+		v, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
+		if err != nil {
+			return axis, fmt.Errorf("%q is not a number", word)
+		}
+		axis.Values = append(axis.Values, v)
+	}
+	return axis, nil
+}
+
+func explore(e *cli.Env, o *exploreOptions) error {
+	switch {
+	case o.model == "":
+		return errors.New("need a model definition: -model FILE")
+	case len(o.axes) == 0:
+		return errors.New("need something to vary: -vary PARAMETER=V1,V2,... (parameters: " + strings.Join(cpe.ParameterNames(), ", ") + ")")
+	}
+	format := ""
+	if o.plot != "" {
+		var err error
+		if format, err = figure.Format(o.plot); err != nil {
+			return fmt.Errorf("-plot %w", err)
+		}
+	}
+	s, err := sweep(e, o)
+	if err != nil {
+		return err
+	}
+	printSweep(e.Tables, s)
+	if o.csv != "" {
+		if err := e.WriteFile(o.csv, sweepCSV(s)); err != nil {
+			return err
+		}
+	}
+	if o.plot != "" {
+		picture, err := modelplot.Sweep(s, format)
+		if err != nil {
+			return fmt.Errorf("-plot %s: %w", o.plot, err)
+		}
+		if err := e.WriteFile(o.plot, picture); err != nil {
+			return err
+		}
+	}
+	return e.WriteJSON(o.json, s)
+}
+
+// sweep reads the flags and models the variants.
+func sweep(e *cli.Env, o *exploreOptions) (*modeltime.Sweep, error) {
+	phase, err := cli.ParsePhase(o.phase)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := cpe.Load(o.machine)
+	if err != nil {
+		return nil, fmt.Errorf("-machine: %w", err)
+	}
+	if spec.Native() {
+		return nil, fmt.Errorf("-machine %s is this computer; only modelled machines can be varied (%s)", o.machine, strings.Join(modelledMachines(), ", "))
+	}
+	if spec, err = o.modelled.spec(spec, layers.CPE); err != nil {
+		return nil, err
+	}
+	s, err := modeltime.NewSweep(spec, o.axes)
+	if err != nil {
+		return nil, fmt.Errorf("-vary: %w", err)
+	}
+	if o.plot != "" {
+		if err := modelplot.CanSweep(s); err != nil {
+			return nil, fmt.Errorf("-plot %s: %w", o.plot, err)
+		}
+	}
+	file, options, err := o.modelled.options(e, o.model, spec, &o.state, phase)
+	if err != nil {
+		return nil, err
+	}
+	if options.Strategy, _, err = o.strategies.Read(e, layers.CPE, spec); err != nil {
+		return nil, err
+	}
+	err = s.Run(file, options)
+	s.Model = o.model
+	return s, err
+}

@@ -1,0 +1,24 @@
+package measure
+
+import (
+	"strings"
+
+	"github.com/sirupsen/logrus"
+	swnet "github.com/swcaffe/swcaffe/net"
+)
+
+// logLayouts prints which blobs have their channels in blocks, and what turning images to blocks and back is left.
+func logLayouts(log *logrus.Logger, n *swnet.Net) {
+	l := n.Layouts()
+	if l.TurnsOfPlanes == 0 {
+		return
+	}
+	if len(l.Blocked) > 0 {
+		log.Infof("Channels in blocks: %s", strings.Join(l.Blocked, ", "))
+	}
+	if len(l.Thin) > 0 {
+		log.Infof("Made where strides meet them: %s", strings.Join(l.Thin, ", "))
+	}
+	log.Infof("Layouts: %d turns of %.1f million values in an iteration; were all images to lie by planes, %d of %.1f million",
+		l.Turns, float64(l.Values)/1e6, l.TurnsOfPlanes, float64(l.ValuesOfPlanes)/1e6)
+}

@@ -1,0 +1,233 @@
+package measure
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/figure"
+	"github.com/swcaffe/swcaffe/modeltime"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"github.com/swcaffe/swcaffe/scaling"
+	"github.com/swcaffe/swcaffe/topology"
+)
+
+// Scale declares scale.
+var Scale = cli.Command{
+	Name:     "scale",
+	Synopsis: "model training on many nodes: speed-up, efficiency, communication share",
+	Args: "-model FILE [-batch B] [-machine NAME|FILE] [-cluster NAME|FILE] -nodes 1,2,4,...,1024 [-strategy S] [-allreduce A] [-tau T]" +
+		" [-core_groups P] [-scaling weak|strong] [-json FILE] [-plot FILE]",
+	Example: "swcaffe scale -model models/alexnet_bn/train_val.prototxt -batch 64,256 -nodes 1,2,4,...,1024 -plot scale.svg",
+	Help: `Models an iteration of training on each number of nodes: what the machine model says that a node computes, the simulated
+collective or the exchanges with a server as far as the strategy does not hide them behind computing, and what reading
+images from the cluster's striped file system takes beyond both. Nothing is measured.
+
+-nodes is a list in which "..." goes on as the numbers before it do: 1,2,4,...,1024 doubles. With -scaling weak every node has
+a batch of B images, with strong all nodes share it. -batch, -strategy and -allreduce may be lists; every combination is a
+table and a curve. -plot draws speed-up, efficiency and communication share.`,
+	Do: cli.With(scaleFlags, scale),
+}
+
+func scaleFlags(fs *flag.FlagSet, o *scaleOptions) {
+	fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
+	fs.StringVar(&o.batches, "batch", "", "the number of images of an iteration, or a list (default: as the net says)")
+	fs.StringVar(&o.software, "software", cpe.Softwares()[0], "whose kernels run on each node: "+strings.Join(cpe.Softwares(), ", "))
+	fs.StringVar(&o.machine, "machine", "sw26010", "the modelled machine of each node: a `NAME` or a machine file")
+	fs.IntVar(&o.coreGroups, "core_groups", 0, "the number of a node's core groups that share the work (0: all); where they share a memory, as on"+
+		" knl7250, the number of parts that the node is divided in, each with weights and data of its own")
+	fs.Float64Var(&o.dataMB, "data_mb", 0, "the data that every part of a divided node keeps in memory, in 2^20 bytes")
+	fs.StringVar(&o.cluster, "cluster", "taihulight", "a cluster's `NAME`, or a cluster file")
+	fs.StringVar(&o.nodeList, "nodes", "", "the numbers of nodes: a `LIST`, as 1,2,4,...,1024")
+	fs.StringVar(&o.mapping, "mapping", string(topology.Block), "how consecutive nodes are placed: block or round_robin")
+	fs.StringVar(&o.strategies, "strategy", string(scaling.Sync), "how workers train together, or a list: "+strings.Join(scaling.Strategies(), ", "))
+	fs.StringVar(&o.allReduces, "allreduce", "", "the collective, or a list: "+strings.Join(scaling.AllReduces(), ", ")+" (default: the strategy's own)")
+	fs.IntVar(&o.tau, "tau", 1, "EASGD family: the number of iterations between two communications")
+	fs.Float64Var(&o.bucketMB, "bucket_mb", 0, "sync: sum gradients in buckets of at least so many MB (1e6 bytes) beside the backward pass; 0: in one message after it")
+	fs.StringVar(&o.scaling, "scaling", "weak", "weak (a batch on every node) or strong (one batch on all)")
+	fs.Float64Var(&o.imageBytes, "image_bytes", 0, "the bytes read for an image (0: the net's input in float32)")
+	cli.OutputVar(fs, &o.json, "json", "write the figures to `FILE` as well")
+	cli.OutputVar(fs, &o.plot, "plot", "draw the curves to `FILE`, .svg or .png")
+	o.state.Register(fs)
+}
+
+type scaleOptions struct {
+	model, batches, software, machine, cluster, nodeList, mapping, strategies, allReduces, scaling, json, plot string
+
+	coreGroups, tau      int
+	bucketMB, imageBytes float64
+	dataMB               float64
+	state                cli.StateFlags
+
+	nodes    []int
+	placing  topology.Mapping
+	spec     topology.Spec
+	node     cpe.Spec
+	modelled nodeModel
+}
+
+// nodeModel is the model of what one node computes.
+type nodeModel interface {
+	Batch() int // the net's own
+	ImageBytes() float64
+	Compute(batch int) (scaling.Compute, error)
+	Report(batch int) (*modeltime.Report, error)
+}
+
+// scaleReport is what -json writes.
+type scaleReport struct {
+	Model       string     `json:"model"`
+	Machine     string     `json:"machine"`
+	CoreGroups  int        `json:"core_groups"`
+	Cluster     string     `json:"cluster"`
+	Mapping     string     `json:"mapping"`
+	Scaling     string     `json:"scaling"`
+	Tau         int        `json:"tau"`
+	BucketMB    float64    `json:"bucket_mb"`
+	WeightBytes int64      `json:"weight_bytes"`
+	ImageBytes  float64    `json:"image_bytes"`
+	Results     []scaleRow `json:"results"`
+}
+
+// scaleRow is one number of nodes of one curve.
+type scaleRow struct {
+	Strategy  string `json:"strategy"`
+	AllReduce string `json:"allreduce,omitempty"`
+	Batch     int    `json:"batch"`
+	scaling.Point
+}
+
+func scale(e *cli.Env, o *scaleOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	if err := o.read(e); err != nil {
+		return err
+	}
+	curves, err := o.curves()
+	if err != nil {
+		return err
+	}
+	r := scaleReport{
+		Model: o.model, Machine: o.node.Name, CoreGroups: o.node.CoreGroups, Cluster: o.spec.Name, Mapping: o.mapping,
+		Scaling: o.scaling, Tau: o.tau, BucketMB: o.bucketMB, ImageBytes: o.imageBytes,
+	}
+	for i := range curves {
+		if err := o.run(e, &curves[i]); err != nil {
+			return err
+		}
+		r.Results = append(r.Results, curves[i].rows...)
+	}
+	if r.WeightBytes, err = o.memory(e, curves); err != nil {
+		return err
+	}
+	printScale(e.Tables, &r, curves)
+	if o.plot != "" {
+		if err := plotScale(e, o, curves); err != nil {
+			return err
+		}
+	}
+	return e.WriteJSON(o.json, r)
+}
+
+// check validates what needs no file.
+func (o *scaleOptions) check() (err error) {
+	switch {
+	case o.model == "":
+		return errors.New("need a model definition to scale: -model FILE")
+	case o.scaling != "weak" && o.scaling != "strong":
+		return fmt.Errorf("-scaling %q: must be weak or strong", o.scaling)
+	case o.tau < 1:
+		return fmt.Errorf("-tau %d: at least one iteration lies between two communications", o.tau)
+	case !cli.IsSize(o.bucketMB):
+		return fmt.Errorf("-bucket_mb %g: must be a size, or 0", o.bucketMB)
+	case !cli.IsSize(o.dataMB):
+		return fmt.Errorf("-data_mb %g: must be a size, or 0", o.dataMB)
+	case !(o.imageBytes >= 0 && o.imageBytes < 1e15):
+		return fmt.Errorf("-image_bytes %g: must be a size, or 0", o.imageBytes)
+	case o.nodeList == "":
+		return errors.New("-nodes: need the numbers of nodes, as 1,2,4,...,1024")
+	}
+	if o.nodes, err = parseNumbers(o.nodeList); err != nil {
+		return fmt.Errorf("-nodes: %w", err)
+	}
+	if o.placing, err = topology.ParseMapping(o.mapping); err != nil {
+		return fmt.Errorf("-mapping: %w", err)
+	}
+	if o.plot != "" {
+		_, err = figure.Format(o.plot)
+	}
+	return err
+}
+
+// read loads the cluster, the machine and the net.
+func (o *scaleOptions) read(e *cli.Env) (err error) {
+	if o.spec, err = topology.LoadSpec(o.cluster); err != nil {
+		return fmt.Errorf("-cluster: %w", err)
+	}
+	if o.node, err = cpe.Load(o.machine); err != nil {
+		return fmt.Errorf("-machine: %w", err)
+	}
+	if o.node.Native() {
+		return fmt.Errorf("-machine %s is this computer, which is measured, not modelled; name a modelled one", o.machine)
+	}
+	file, err := cli.ReadNet(e, o.model)
+	if err != nil {
+		return err
+	}
+	err = o.divide(file, modeltime.Options{Spec: o.node, Mode: cpe.CostOnly, State: o.state.StateOver(file, caffepb.Phase_TRAIN)})
+	if err == nil && o.imageBytes == 0 {
+		o.imageBytes = o.modelled.ImageBytes()
+	}
+	return err
+}
+
+// divide makes the model of a node: some of its core groups, or parts of it where they share their memory.
+func (o *scaleOptions) divide(file *swproto.Net, model modeltime.Options) (err error) {
+	inParts := o.node.Memory.Shared && o.coreGroups > 0
+	if o.dataMB > 0 && !inParts {
+		return fmt.Errorf("-data_mb %g is for nodes that are divided: -core_groups on a machine whose core groups share a memory", o.dataMB)
+	}
+	flags := modelFlags{software: o.software}
+	if !inParts {
+		flags.coreGroups = o.coreGroups
+	}
+	if o.node, err = flags.spec(o.node, 0); err != nil {
+		return err
+	}
+	model.Spec = o.node
+	if !inParts {
+		o.modelled, err = scaling.NewMachine(file, model)
+		return err
+	}
+	parts, err := scaling.NewPartition(file, model, o.coreGroups, int64(o.dataMB*(1<<20)))
+	if err != nil {
+		return fmt.Errorf("-core_groups %d: %w", o.coreGroups, err)
+	}
+	o.modelled, o.node.CoreGroups = parts, o.coreGroups
+	return nil
+}
+
+// memory returns the size of the weights, and warns if a node's part of the net does not fit.
+func (o *scaleOptions) memory(e *cli.Env, curves []scaleCurve) (weights int64, err error) {
+	for _, c := range curves {
+		most := 0
+		for _, row := range c.rows {
+			most = max(most, row.NodeBatch)
+		}
+		r, err := o.modelled.Report(most)
+		if err != nil {
+			return 0, err
+		}
+		t := &r.Total
+		if need := t.ParameterBytes + t.ActivationBytes; t.MemoryBytes > 0 && need > t.MemoryBytes {
+			e.Log.Warnf("batch %d: a node needs %d MB and has %d MB", most, need>>20, t.MemoryBytes>>20)
+		}
+	}
+	c, err := o.modelled.Compute(curves[0].rows[0].NodeBatch)
+	return c.WeightBytes(), err
+}

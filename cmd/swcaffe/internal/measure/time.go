@@ -1,0 +1,286 @@
+// Package measure has the commands that measure and model speed.
+//
+//	time, explore            nets, on this computer or on a modelled machine and its variants
+//	bandwidth, device_query  machines
+//	allreduce, scale         all-reduces and training on clusters, modelled; allreduce also measures
+//
+// Measured times are medians over iterations; modelled times depend on nothing but the machine, the cluster and the net.
+package measure
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/caffelog"
+	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/modeltime"
+	swnet "github.com/swcaffe/swcaffe/net"
+	"github.com/swcaffe/swcaffe/solver"
+)
+
+// Time declares time.
+var Time = cli.Command{
+	Name:     "time",
+	Synopsis: "measure a model's layers, or model them on another machine",
+	Args:     "-model FILE [-weights FILES] [-phase TRAIN|TEST] [-iterations N] [-dry_run] [-json FILE] [-batch N] [-strategy NAME | -tune FILE] [-machine NAME|FILE [-core_groups N] [-roofline FILE] [-heatmap FILE -layer NAME] ...]",
+	Example:  "swcaffe time -model models/lenet/train_val.prototxt -iterations 50",
+	Help: `Runs forward and backward passes after a warm-up and prints the time of every layer in both directions: the mean as
+Caffe does, and medians in the -json file; and how every convolution computes each direction. -strategy forces that where it
+can be; -tune measures all ways in the warm-up and keeps the fastest in a file, which later runs, and train, read.
+
+On a -machine other than this computer (sw26010, or a file that describes one) times are modelled: every layer and direction
+with its strategy, GFLOP/s, what bounds it, bytes moved and LDM used. -engine mpe models the management core alone. -roofline
+draws what every pass reaches under the machine's roof, -heatmap how much LDM each CPE of the mesh uses in one pass and how much of
+its transfers it makes.
+
+-dry_run runs nothing: it prints every layer's shapes, parameters and FLOPs an image, two for each multiply-add of convolutions,
+inner products and recurrent layers, as publications count them.`,
+	Do: cli.With(timeFlags, timeModel),
+}
+
+func timeFlags(fs *flag.FlagSet, o *timeOptions) {
+	fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
+	fs.StringVar(&o.weights, "weights", "", "trained weights to measure with: .caffemodel `FILES`, separated by commas")
+	fs.StringVar(&o.phase, "phase", "TRAIN", "TRAIN or TEST")
+	fs.IntVar(&o.iterations, "iterations", 50, "the number of iterations to measure")
+	cli.OutputVar(fs, &o.json, "json", "write the figures to `FILE` as well; -: to standard output, alone")
+	fs.BoolVar(&o.dryRun, "dry_run", false, "print shapes, parameters and FLOPs by layer and run nothing")
+	o.device.Register(fs)
+	o.state.Register(fs)
+	o.strategies.Register(fs, "strategy", true)
+	o.modelled.register(fs)
+}
+
+type timeOptions struct {
+	model, weights, phase, json string
+	iterations                  int
+	dryRun                      bool
+	device                      cli.DeviceFlags
+	state                       cli.StateFlags
+	strategies                  cli.StrategyFlags
+	modelled                    modelFlags
+}
+
+// layerTimes are the measured times of one layer, one value an iteration.
+type layerTimes struct{ forward, backward []time.Duration }
+
+func timeModel(e *cli.Env, o *timeOptions) error {
+	if o.model == "" {
+		return errors.New("need a model definition to time: -model FILE")
+	}
+	if o.iterations < 1 {
+		return fmt.Errorf("-iterations %d: at least one iteration is needed", o.iterations)
+	}
+	if o.modelled.batch < 0 {
+		return fmt.Errorf("-batch %d: the number of images cannot be negative", o.modelled.batch)
+	}
+	phase, err := cli.ParsePhase(o.phase)
+	if err != nil {
+		return err
+	}
+	if o.weights != "" && o.dryRun {
+		return errors.New("-weights is for times that are measured; -dry_run runs nothing")
+	}
+	if o.dryRun {
+		return timeDry(e, o, phase)
+	}
+	spec, err := o.device.Spec(e)
+	if err != nil {
+		return err
+	}
+	if o.weights != "" && !spec.Native() {
+		return fmt.Errorf("-weights is for times that are measured; -machine %s is modelled", o.device.MachineName)
+	}
+	if !spec.Native() {
+		return timeModelled(e, o, spec, phase)
+	}
+	if name := o.modelled.given(); name != "" {
+		return fmt.Errorf("%s is for modelled machines; -machine %s is this computer", name, o.device.MachineName)
+	}
+	machine, err := cpe.New(spec, cpe.Native)
+	if err != nil {
+		return err
+	}
+	defer machine.Close()
+	device := &layers.Device{Engine: o.device.Engine, Machine: machine, Random: layers.NewRandom(o.device.SeedOrTime()), Log: e.Log}
+	if device.Strategy, device.Tuner, err = o.strategies.Read(e, o.device.Engine, spec); err != nil {
+		return err
+	}
+	file, err := cli.ReadNet(e, o.model)
+	if err != nil {
+		return err
+	}
+	if o.modelled.batch > 0 {
+		if err := modeltime.SetBatch(file.Param, o.modelled.batch); err != nil {
+			return fmt.Errorf("-batch: %w", err)
+		}
+	}
+	n, err := cli.BuildNet(file, phase, &o.state, swnet.Options{Device: device, Economise: true})
+	if err != nil {
+		return err
+	}
+	defer n.Close()
+	if o.weights != "" {
+		if err := solver.LoadWeights(n, o.weights, e.Log); err != nil {
+			return err
+		}
+	}
+	return benchmark(e, n, o)
+}
+
+// benchmark runs the net and reports.
+func benchmark(e *cli.Env, n *swnet.Net, o *timeOptions) error {
+	if err := warmUp(e, n); err != nil {
+		return err
+	}
+	e.Log.Info("*** Benchmark begins ***")
+	e.Log.Infof("Testing for %d iterations.", o.iterations)
+	times := make([]layerTimes, n.NumLayers())
+	for i := range o.iterations {
+		start := time.Now()
+		if err := timeIteration(n, times); err != nil {
+			return err
+		}
+		e.Log.Infof("Iteration: %d forward-backward time: %s ms.", i+1, caffelog.Figure(ms(time.Since(start))))
+	}
+	r := newTimeReport(n, times, o)
+	r.log(e)
+	o.strategies.Log(e.Log, n, o.device.Engine)
+	logLayouts(e.Log, n)
+	return e.WriteJSON(o.json, r)
+}
+
+// warmUp runs two iterations that are not measured: the first allocates, the second meets cold caches. It reports the loss as Caffe does.
+func warmUp(e *cli.Env, n *swnet.Net) error {
+	e.Log.Info("Performing Forward")
+	loss, err := n.Forward()
+	if err != nil {
+		return err
+	}
+	e.Log.Infof("Initial loss: %s", caffelog.Figure(loss))
+	e.Log.Info("Performing Backward")
+	n.ClearParamDiffs()
+	if err := n.Backward(nil); err != nil {
+		return err
+	}
+	return timeIteration(n, make([]layerTimes, n.NumLayers()))
+}
+
+// timeIteration runs one pass of each direction and appends every layer's times.
+func timeIteration(n *swnet.Net, times []layerTimes) error {
+	n.ClearParamDiffs()
+	for i := range times {
+		t := time.Now()
+		if _, err := n.ForwardLayer(i); err != nil {
+			return err
+		}
+		times[i].forward = append(times[i].forward, time.Since(t))
+	}
+	for i := len(times) - 1; i >= 0; i-- {
+		t := time.Now()
+		if err := n.BackwardLayer(i); err != nil {
+			return err
+		}
+		times[i].backward = append(times[i].backward, time.Since(t))
+	}
+	return nil
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// timeReport is what -json writes; times are medians over the iterations.
+type timeReport struct {
+	Model      string          `json:"model"`
+	Phase      string          `json:"phase"`
+	Engine     string          `json:"engine"`
+	Machine    string          `json:"machine"`
+	Batch      int             `json:"batch"`
+	Threads    int             `json:"threads"`
+	Iterations int             `json:"iterations"`
+	Layers     []timeReportRow `json:"layers"`
+	Total      timeReportTotal `json:"total"`
+	Layouts    swnet.Layouts   `json:"layouts"`
+
+	mean []timeReportRow
+}
+
+type timeReportRow struct {
+	Name     string  `json:"name"`
+	Type     string  `json:"type"`
+	Forward  float64 `json:"forward_ms"`
+	Backward float64 `json:"backward_ms"`
+
+	Strategies *cli.LayerStrategies `json:"strategies,omitempty"`
+}
+
+type timeReportTotal struct {
+	Forward  float64 `json:"forward_ms"`
+	Backward float64 `json:"backward_ms"`
+	Images   float64 `json:"images_per_s"`
+}
+
+func newTimeReport(n *swnet.Net, times []layerTimes, o *timeOptions) *timeReport {
+	r := &timeReport{
+		Model: o.model, Phase: o.phase, Engine: o.device.Engine.String(), Machine: o.device.MachineName,
+		Batch: n.BatchSize(), Threads: runtime.GOMAXPROCS(0), Iterations: o.iterations,
+		Layouts: n.Layouts(),
+	}
+	forward, backward := make([]time.Duration, o.iterations), make([]time.Duration, o.iterations)
+	for i, t := range times {
+		row := timeReportRow{Name: n.LayerName(i), Type: n.LayerType(i)}
+		r.mean = append(r.mean, timeReportRow{Name: row.Name, Forward: mean(t.forward), Backward: mean(t.backward)})
+		row.Strategies = cli.StrategiesOf(n, o.device.Engine, i)
+		row.Forward, row.Backward = median(t.forward), median(t.backward)
+		r.Layers = append(r.Layers, row)
+		for k := range o.iterations {
+			forward[k] += t.forward[k]
+			backward[k] += t.backward[k]
+		}
+	}
+	r.Total = timeReportTotal{Forward: median(forward), Backward: median(backward)}
+	if both := r.Total.Forward + r.Total.Backward; both > 0 {
+		r.Total.Images = 1000 * float64(r.Batch) / both
+	}
+	r.mean = append(r.mean, timeReportRow{Forward: mean(forward), Backward: mean(backward)})
+	return r
+}
+
+func mean(ds []time.Duration) float64 {
+	var sum time.Duration
+	for _, d := range ds {
+		sum += d
+	}
+	return ms(sum) / float64(len(ds))
+}
+
+// median returns the middle value in milliseconds (the mean of the two in the middle of an even number).
+func median(ds []time.Duration) float64 {
+	sorted := slices.Sorted(slices.Values(ds))
+	k := len(sorted) / 2
+	if len(sorted)%2 == 0 {
+		return ms(sorted[k-1]+sorted[k]) / 2
+	}
+	return ms(sorted[k])
+}
+
+// log prints the lines of Caffe's time command, with means as there.
+func (r *timeReport) log(e *cli.Env) {
+	e.Log.Info("Average time per layer: ")
+	for _, row := range r.mean[:len(r.Layers)] {
+		e.Log.Infof("%10s\tforward: %s ms.", row.Name, caffelog.Figure(row.Forward))
+		e.Log.Infof("%10s\tbackward: %s ms.", row.Name, caffelog.Figure(row.Backward))
+	}
+	total := r.mean[len(r.Layers)]
+	e.Log.Infof("Average Forward pass: %s ms.", caffelog.Figure(total.Forward))
+	e.Log.Infof("Average Backward pass: %s ms.", caffelog.Figure(total.Backward))
+	e.Log.Infof("Average Forward-Backward: %s ms.", caffelog.Figure(total.Forward+total.Backward))
+	e.Log.Infof("Total Time: %s ms.", caffelog.Figure(float64(r.Iterations)*(total.Forward+total.Backward)))
+	e.Log.Infof("Throughput: %s images/s (median of %d iterations, batch %d, %d threads)", caffelog.Figure(r.Total.Images), r.Iterations, r.Batch, r.Threads)
+	e.Log.Info("*** Benchmark ends ***")
+}

@@ -1,0 +1,196 @@
+package measure
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/modeltime"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+// modelFlags are the flags of time for machines that are modelled.
+type modelFlags struct {
+	batch, coreGroups       int
+	mode, without, software string
+
+	roofline, heatmap, layer, direction string
+}
+
+func (f *modelFlags) register(fs *flag.FlagSet) {
+	f.registerMachine(fs)
+	fs.StringVar(&f.mode, "mode", "cost", "modelled machines: cost (charge the plans) or functional (move values as well)")
+	cli.OutputVar(fs, &f.roofline, "roofline", "modelled machines: draw every layer under the machine's roof to `FILE`: .svg or .png")
+	cli.OutputVar(fs, &f.heatmap, "heatmap", "modelled machines: draw what each CPE uses in one pass through -layer to `FILE`: .svg or .png")
+	fs.StringVar(&f.layer, "layer", "", "the `NAME` of the layer that -heatmap looks at")
+	fs.StringVar(&f.direction, "direction", "forward", "the pass that -heatmap looks at: forward, weights or input (gradients)")
+}
+
+// registerMachine registers the flags of all commands that model machines.
+func (f *modelFlags) registerMachine(fs *flag.FlagSet) {
+	fs.IntVar(&f.batch, "batch", 0, "the number of images of an iteration (0: as the net says)")
+	fs.IntVar(&f.coreGroups, "core_groups", 0, "modelled machines: the number of core groups that share the work (0: all)")
+	fs.StringVar(&f.software, "software", cpe.Softwares()[0], "modelled machines: whose kernels run on it: "+strings.Join(cpe.Softwares(), ", "))
+	fs.StringVar(&f.without, "without", "", "modelled machines: leave out `MECHANISMS`, separated by commas: "+strings.Join(cpe.Mechanisms(), ", "))
+}
+
+// given names a flag that only modelled machines understand and that differs from its default, "" if none does.
+func (f *modelFlags) given() string {
+	switch {
+	case f.coreGroups != 0:
+		return "-core_groups"
+	case f.mode != "cost":
+		return "-mode"
+	case f.without != "":
+		return "-without"
+	case f.software != cpe.Softwares()[0]:
+		return "-software"
+	case f.roofline != "":
+		return "-roofline"
+	case f.heatmap != "":
+		return "-heatmap"
+	case f.layer != "":
+		return "-layer"
+	case f.direction != "forward":
+		return "-direction"
+	}
+	return ""
+}
+
+// spec applies the flags to a machine.
+func (f *modelFlags) spec(s cpe.Spec, engine layers.Engine) (cpe.Spec, error) {
+	if f.coreGroups < 0 || f.coreGroups > s.CoreGroups {
+		return s, fmt.Errorf("-core_groups %d: machine %q has 1 to %d", f.coreGroups, s.Name, s.CoreGroups)
+	}
+	if f.coreGroups > 0 {
+		s.CoreGroups = f.coreGroups
+	}
+	if f.software != "" { // commands without the flag model our own
+		var err error
+		if s, err = s.WithSoftware(f.software); err != nil {
+			return s, fmt.Errorf("-software: %w", err)
+		}
+	}
+	if f.without != "" {
+		for _, name := range strings.Split(f.without, ",") {
+			var err error
+			if s, err = s.Without(name); err != nil {
+				return s, fmt.Errorf("-without: %w", err)
+			}
+		}
+	}
+	if engine != layers.MPE {
+		return s, nil
+	}
+	m, err := s.OnMPE()
+	if err != nil {
+		return s, fmt.Errorf("-engine mpe: %w", err)
+	}
+	return m, nil
+}
+
+// options reads the flags and the net for a model of a machine.
+func (f *modelFlags) options(e *cli.Env, path string, spec cpe.Spec, state *cli.StateFlags, phase caffepb.Phase) (*swproto.Net, modeltime.Options, error) {
+	o := modeltime.Options{Spec: spec, Mode: cpe.CostOnly, Batch: f.batch}
+	if f.batch < 0 {
+		return nil, o, fmt.Errorf("-batch %d: the number of images cannot be negative", f.batch)
+	}
+	file, err := cli.ReadNet(e, path)
+	if err != nil {
+		return nil, o, err
+	}
+	o.State = state.StateOver(file, phase)
+	return file, o, nil
+}
+
+// timeModelled prints how long a net takes on a machine that is not this computer.
+func timeModelled(e *cli.Env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase) error {
+	mode := cpe.CostOnly
+	switch o.modelled.mode {
+	case "cost":
+	case "functional":
+		mode = cpe.Functional
+	default:
+		return fmt.Errorf("-mode %q: must be cost or functional", o.modelled.mode)
+	}
+	pictures, err := o.modelled.pictures()
+	if err != nil {
+		return err
+	}
+	spec, err = o.modelled.spec(spec, o.device.Engine)
+	if err != nil {
+		return err
+	}
+	file, options, err := o.modelled.options(e, o.model, spec, &o.state, phase)
+	if err != nil {
+		return err
+	}
+	if options.Strategy, _, err = o.strategies.Read(e, o.device.Engine, spec); err != nil {
+		return err
+	}
+	options.Mode, options.Seed, options.Mesh = mode, uint64(max(0, o.device.Seed)), pictures.mesh
+	if mode == cpe.Functional {
+		options.Done = stopwatch(e)
+	}
+	r, err := modeltime.Run(file, options)
+	if err != nil {
+		return err
+	}
+	r.Model = o.model
+	printModelled(e.Tables, r)
+	if err := pictures.draw(e, r, spec); err != nil {
+		return err
+	}
+	return e.WriteJSON(o.json, r)
+}
+
+// stopwatch logs how long this computer takes for the stages of a model that moves values.
+func stopwatch(e *cli.Env) func(modeltime.Stage) {
+	last := time.Now()
+	return func(s modeltime.Stage) {
+		now := time.Now()
+		e.Log.Infof("This computer took %s for: %s", now.Sub(last).Round(time.Millisecond), s)
+		last = now
+	}
+}
+
+// printModelled prints a line a layer and direction, and the totals.
+func printModelled(w io.Writer, r *modeltime.Report) {
+	fmt.Fprintf(w, "%s on %s, %s, batch %d, %s mode: modelled times\n\n", r.Model, r.Machine, cpe.Groups(r.CoreGroups), r.Batch, r.Mode)
+	fmt.Fprintf(w, "%-24s %-8s %-14s %11s %9s %6s %-8s %10s %10s %8s  %s\n",
+		"layer", "pass", "strategy", "ms", "GFLOP/s", "peak", "bound", "DMA MB", "bus MB", "LDM B", "runner-up ms")
+	for _, l := range r.Layers {
+		for _, d := range []struct {
+			name string
+			*modeltime.Direction
+		}{{"forward", l.Forward}, {"weights", l.WeightGradient}, {"input", l.InputGradient}} {
+			if d.Direction == nil {
+				continue
+			}
+			second := ""
+			if d.RunnerUp != "" {
+				second = fmt.Sprintf("  %s %.4f", d.RunnerUp, d.RunnerUpMs)
+			}
+			fmt.Fprintf(w, "%-24s %-8s %-14s %11.4f %9.1f %5.1f%% %-8s %10.2f %10.2f %8d%s\n", l.Name, d.name, d.Strategy, d.ModelledMs,
+				d.GFlops, 100*d.PeakShare, d.Bound, float64(d.DMABytes)/1e6, float64(d.BusBytes)/1e6, d.LDMPeak, second)
+		}
+	}
+	t := &r.Total
+	fmt.Fprintf(w, "\nforward %.3f ms, backward %.3f ms, update %.3f ms, iteration %.3f ms: %.2f images/s\n",
+		t.ForwardMs, t.BackwardMs, t.UpdateMs, t.IterationMs, t.Images)
+	const mb = 1 << 20
+	fmt.Fprintf(w, "memory: parameters %d MB, activations %d MB", t.ParameterBytes/mb, t.ActivationBytes/mb)
+	if t.MemoryBytes > 0 {
+		fmt.Fprintf(w, ", of %d MB", t.MemoryBytes/mb)
+		if t.ParameterBytes+t.ActivationBytes > t.MemoryBytes {
+			fmt.Fprint(w, ": too much")
+		}
+	}
+	fmt.Fprintln(w)
+}

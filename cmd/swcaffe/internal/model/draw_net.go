@@ -1,0 +1,93 @@
+// Package model has the commands about nets, solvers and weights as files: draw_net draws a net, fmt formats prototxts, upgrade_* rewrite old
+// files in today's form, and verify compares both paths of every layer on a net.
+package model
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/netdraw"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+// DrawNet declares draw_net.
+var DrawNet = cli.Command{
+	Name:     "draw_net",
+	Synopsis: "draw a net as a picture",
+	Args:     "INPUT.prototxt OUTPUT.svg|OUTPUT.png|OUTPUT.dot [-rankdir LR|TB|BT|RL] [-phase TRAIN|TEST|ALL]",
+	Example:  "swcaffe draw_net -rankdir TB models/googlenet/train_val.prototxt googlenet.svg",
+	Words:    []string{"in", "out"},
+	Help: `Draws a net definition: a box for each layer with its type and sizes, below it the layers that work on its blob in place, and an arrow
+for each blob that is read, with the blob's name where it is not the layer's. What only one phase has is dashed. A .dot file is
+for Graphviz; .svg and .png need nothing else.`,
+	Do: cli.With(drawFlags, drawNet),
+}
+
+func drawFlags(fs *flag.FlagSet, o *drawOptions) {
+	fs.StringVar(&o.in, "in", "", "the net definition `FILE`")
+	cli.OutputVar(fs, &o.out, "out", "the `FILE` to write: .svg, .png or .dot")
+	fs.StringVar(&o.direction, "rankdir", "LR", "the direction from inputs to outputs: LR (left to right), TB (top to bottom), BT or RL")
+	fs.StringVar(&o.phase, "phase", "ALL", "the phase that is drawn: TRAIN, TEST or ALL")
+	fs.BoolVar(&o.rates, "display_lrm", false, "show the learning-rate multipliers of weights")
+	o.state.Register(fs)
+}
+
+type drawOptions struct {
+	in, out, direction, phase string
+	rates                     bool
+	state                     cli.StateFlags
+}
+
+func drawNet(e *cli.Env, o *drawOptions) error {
+	opt, err := o.options()
+	if err != nil {
+		return err
+	}
+	if o.in == "" || o.out == "" {
+		return errors.New("need two files: swcaffe draw_net INPUT.prototxt OUTPUT.svg")
+	}
+	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(o.out)), ".")
+	if !slices.Contains([]string{"svg", "png", "dot"}, format) {
+		return fmt.Errorf("%s: the name must end in .svg, .png or .dot", o.out)
+	}
+	if !slices.Contains([]string{"LR", "TB", "BT", "RL"}, opt.RankDir) {
+		return fmt.Errorf("-rankdir %q: must be LR, TB, BT or RL", opt.RankDir)
+	}
+	n, err := cli.ReadNet(e, o.in)
+	if err != nil {
+		return err
+	}
+	graph, err := netdraw.New(n.Param, opt)
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.in, err)
+	}
+	picture := graph.DOT()
+	if format != "dot" {
+		if picture, err = graph.Draw(format); err != nil {
+			return err
+		}
+	}
+	return e.WriteFile(o.out, picture)
+}
+
+// options are what the flags say about the picture.
+func (o *drawOptions) options() (netdraw.Options, error) {
+	opt := netdraw.Options{RankDir: strings.ToUpper(o.direction), Rates: o.rates}
+	phases := []caffepb.Phase{caffepb.Phase_TRAIN, caffepb.Phase_TEST}
+	if o.phase != "ALL" {
+		p, err := cli.ParsePhase(o.phase)
+		if err != nil {
+			return opt, fmt.Errorf("-phase %q: must be TRAIN, TEST or ALL", o.phase)
+		}
+		phases = []caffepb.Phase{p}
+	}
+	for _, p := range phases {
+		opt.States = append(opt.States, o.state.State(p))
+	}
+	return opt, nil
+}

@@ -1,0 +1,119 @@
+package model
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/protocolbuffers/txtpbfmt/parser"
+	"github.com/swcaffe/swcaffe/internal/cli"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+// UpgradeNetText declares upgrade_net_proto_text.
+var UpgradeNetText = upgradeCommand("upgrade_net_proto_text", "rewrite an old net definition in today's form",
+	`Reads a net definition of any age (V0, V1, input fields, data transformations in layers) and writes it in today's form.
+Comments stay with the fields that they stood at.`,
+	"swcaffe upgrade_net_proto_text old.prototxt new.prototxt", upgradeNetText)
+
+// UpgradeNetBinary declares upgrade_net_proto_binary.
+var UpgradeNetBinary = upgradeCommand("upgrade_net_proto_binary", "rewrite old weights in today's form",
+	"Reads a binary NetParameter, such as an old .caffemodel, and writes it in today's form.",
+	"swcaffe upgrade_net_proto_binary old.caffemodel new.caffemodel", upgradeNetBinary)
+
+// UpgradeSolverText declares upgrade_solver_proto_text.
+var UpgradeSolverText = upgradeCommand("upgrade_solver_proto_text", "rewrite an old solver in today's form",
+	"Reads a solver, with solver_type instead of type if it is old, and writes it in today's form. Comments stay.",
+	"swcaffe upgrade_solver_proto_text old_solver.prototxt solver.prototxt", upgradeSolverText)
+
+// upgradeCommand declares a command that reads a file and writes its message in today's form to another.
+func upgradeCommand(name, summary, long, example string, upgrade func(e *cli.Env, o *upgradeOptions) error) cli.Command {
+	return cli.Command{
+		Name: name, Synopsis: summary, Args: "INPUT OUTPUT", Example: example, Words: []string{"in", "out"}, Help: long,
+		Do: cli.With(upgradeFlags, func(e *cli.Env, o *upgradeOptions) error {
+			if o.in == "" || o.out == "" {
+				return fmt.Errorf("need two files: swcaffe %s INPUT OUTPUT", name)
+			}
+			return upgrade(e, o)
+		}),
+	}
+}
+
+func upgradeFlags(fs *flag.FlagSet, o *upgradeOptions) {
+	fs.StringVar(&o.in, "in", "", "the `FILE` to read")
+	cli.OutputVar(fs, &o.out, "out", "the `FILE` to write")
+}
+
+type upgradeOptions struct{ in, out string }
+
+func upgradeNetText(e *cli.Env, o *upgradeOptions) error {
+	n, err := swproto.ReadNet(o.in)
+	if err != nil {
+		return err
+	}
+	if n.Source == nil {
+		return fmt.Errorf("%s is a binary file: use upgrade_net_proto_binary", o.in)
+	}
+	text, err := os.ReadFile(o.in)
+	if err != nil {
+		return err
+	}
+	warn(e, n.Warnings)
+	if len(n.Warnings) > 0 {
+		if text, err = carryComments(unixLines(text), swproto.MarshalText(n.Param), n.LayerOrigin); err != nil {
+			return err
+		}
+	}
+	return e.WriteFile(o.out, text)
+}
+
+func upgradeNetBinary(e *cli.Env, o *upgradeOptions) error {
+	w, err := swproto.ReadWeights(o.in)
+	if err != nil {
+		return err
+	}
+	warn(e, w.Warnings)
+	return e.WriteBinary(o.out, w.Param)
+}
+
+func upgradeSolverText(e *cli.Env, o *upgradeOptions) error {
+	text, err := os.ReadFile(o.in)
+	if err != nil {
+		return err
+	}
+	solver, err := swproto.UnmarshalSolver(o.in, text)
+	if err != nil {
+		return err
+	}
+	warn(e, solver.Warnings)
+	if len(solver.Warnings) > 0 {
+		if text, err = renameSolverType(unixLines(text), solver.Param); err != nil {
+			return err
+		}
+	}
+	return e.WriteFile(o.out, text)
+}
+
+// renameSolverType puts the type of an upgraded solver into its old text, where solver_type stands; all else stays as it is. Where the
+// formatter cannot read the text, it is printed anew.
+func renameSolverType(text []byte, p *caffepb.SolverParameter) ([]byte, error) {
+	nodes, err := parser.Parse(text)
+	field := find(nodes, "solver_type", 0)
+	if err != nil || field == nil || len(field.Values) == 0 {
+		return carryComments(text, swproto.MarshalText(p), func(int) int { return -1 })
+	}
+	field.Name, field.Values[0].Value = "type", strconv.Quote(p.GetType())
+	out := []byte(parser.Pretty(nodes, 0))
+	return append(topComments(text, out), out...), nil
+}
+
+func warn(e *cli.Env, warnings []string) {
+	for _, w := range warnings {
+		e.Log.Warn(w)
+	}
+	if len(warnings) == 0 {
+		e.Log.Info("The file is in today's form already; it is copied as it is.")
+	}
+}

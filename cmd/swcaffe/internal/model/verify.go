@@ -1,0 +1,149 @@
+package model
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/layers"
+	swnet "github.com/swcaffe/swcaffe/net"
+	"github.com/swcaffe/swcaffe/solver"
+)
+
+// Verify declares verify.
+var Verify = cli.Command{
+	Name:     "verify",
+	Synopsis: "compare the CPE path with the MPE path, layer by layer, on a net of your own",
+	Args:     "-model FILE [-weights FILES] [-strategy NAME] [-machine NAME|FILE]",
+	Example:  "swcaffe verify -model models/lenet/train_val.prototxt -machine sw26010",
+	Help: `Builds the net twice with the same seed, once on each path. Every layer of the CPE net is run on the inputs that the MPE
+net gave it, so that differences do not pile up; the worst difference of its outputs, of its inputs' gradients and of
+its weights' gradients is printed, relative to the largest value of the blob. Fails above -tolerance. Inputs are random; a
+net without a loss gets one, so that deploy.prototxts can be verified in both directions.`,
+	Do: cli.With(verifyFlags, verify),
+}
+
+func verifyFlags(fs *flag.FlagSet, o *verifyOptions) {
+	fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
+	fs.StringVar(&o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas")
+	fs.StringVar(&o.phase, "phase", "TRAIN", "TRAIN or TEST")
+	fs.IntVar(&o.batch, "batch", 0, "the batch size of Input layers (0: as the model says)")
+	fs.Float64Var(&o.tolerance, "tolerance", 1e-4, "the largest difference allowed, relative to a blob's largest value")
+	o.strategies.Register(fs, "strategy", false)
+	o.device.Register(fs)
+	o.state.Register(fs)
+}
+
+type verifyOptions struct {
+	model, weights, phase string
+	batch                 int
+	tolerance             float64
+	device                cli.DeviceFlags
+	state                 cli.StateFlags
+	strategies            cli.StrategyFlags
+}
+
+func verify(e *cli.Env, o *verifyOptions) error {
+	if o.model == "" {
+		return errors.New("need a model definition to verify: -model FILE")
+	}
+	if !(o.tolerance > 0) {
+		return fmt.Errorf("-tolerance %g: a positive number is needed", o.tolerance)
+	}
+	phase, err := cli.ParsePhase(o.phase)
+	if err != nil {
+		return err
+	}
+	machine, err := o.device.NewMachine(e)
+	if err != nil {
+		return err
+	}
+	defer machine.Close()
+	strategy, _, err := o.strategies.Read(e, o.device.Engine, machine.Spec())
+	if err != nil {
+		return err
+	}
+	seed := o.device.SeedOrTime()
+	e.Log.Infof("Random seed: %d", seed)
+	device := func(engine layers.Engine) *layers.Device {
+		return &layers.Device{Engine: engine, Machine: machine, Random: layers.NewRandom(seed), Log: e.Log, Strategy: strategy}
+	}
+	file, err := readForVerify(e, o, phase, device(layers.CPE))
+	if err != nil {
+		return err
+	}
+	var nets [2]*swnet.Net
+	for i, engine := range []layers.Engine{layers.MPE, layers.CPE} {
+		if nets[i], err = cli.BuildNet(file, phase, &o.state, swnet.Options{Device: device(engine)}); err != nil {
+			return err
+		}
+		defer nets[i].Close()
+		fillInputs(nets[i], seed)
+		if o.weights != "" {
+			if err := solver.LoadWeights(nets[i], o.weights, e.Log); err != nil {
+				return err
+			}
+		}
+		fillBlankWeights(nets[i], seed)
+	}
+	rows, err := compareNets(nets[0], nets[1])
+	if err != nil {
+		return err
+	}
+	return printVerify(e, rows, o)
+}
+
+// verifyRow is the worst relative difference of one layer; negative where there is nothing to compare.
+type verifyRow struct {
+	name, kind                string
+	forward, backward, weight float64
+}
+
+// compareNets runs both nets layer by layer; before each layer of b its inputs become those of a.
+func compareNets(a, b *swnet.Net) ([]verifyRow, error) {
+	rows := make([]verifyRow, a.NumLayers())
+	a.ClearParamDiffs()
+	b.ClearParamDiffs()
+	for i := range rows {
+		rows[i] = verifyRow{name: a.LayerName(i), kind: a.LayerType(i), forward: -1, backward: -1, weight: -1}
+		if _, err := a.ForwardLayer(i); err != nil {
+			return nil, err
+		}
+		if _, err := b.ForwardLayer(i); err != nil {
+			return nil, err
+		}
+		for k, top := range a.Tops(i) {
+			rows[i].forward = max(rows[i].forward, difference(top.Data(), b.Tops(i)[k].Data()))
+			copy(b.Tops(i)[k].Data(), top.Data())
+		}
+	}
+	for i := len(rows) - 1; i >= 0; i-- {
+		if !a.NeedsBackward(i) {
+			continue
+		}
+		if err := a.BackwardLayer(i); err != nil {
+			return nil, err
+		}
+		if err := b.BackwardLayer(i); err != nil {
+			return nil, err
+		}
+		for j, bottom := range a.Bottoms(i) {
+			if a.Propagates(i, j) {
+				rows[i].backward = max(rows[i].backward, difference(bottom.Diff(), b.Bottoms(i)[j].Diff()))
+				copy(b.Bottoms(i)[j].Diff(), bottom.Diff())
+			}
+		}
+		rows[i].weight = compareWeights(a.Layer(i).Params(), b.Layer(i).Params())
+	}
+	return rows, nil
+}
+
+func compareWeights(a, b []*blob.Blob) float64 {
+	worst := -1.0
+	for k := range a {
+		worst = max(worst, difference(a[k].Diff(), b[k].Diff()))
+	}
+	return worst
+}

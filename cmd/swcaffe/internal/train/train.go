@@ -1,0 +1,183 @@
+// Package train has the train command: one worker, several in this process, MPI processes, or workers on a simulated cluster.
+//
+// trainOptions are its flags. workerFlags say how many workers train and how they communicate, and call the training of each. simulation
+// gives workers virtual time on a modelled machine and network. signals turns SIGINT, SIGTERM and SIGHUP into actions of the solver.
+package train
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"strings"
+
+	"github.com/sirupsen/logrus"
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/cli"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"github.com/swcaffe/swcaffe/solver"
+	"google.golang.org/protobuf/proto"
+)
+
+// Train declares train.
+var Train = cli.Command{
+	Name:     "train",
+	Synopsis: "train or finetune a model",
+	Args:     "-solver FILE [-weights FILES | -snapshot FILE] [-workers P] [-strategy S] [-conv_strategy NAME | -tune FILE]",
+	Example:  "swcaffe train -solver models/lenet/solver.prototxt",
+	Help: `Trains the net that a solver prototxt names. A SIGINT or SIGTERM stops after the current iteration (with a snapshot, if the
+solver writes one at the end), a SIGHUP writes a snapshot; -sigint_effect, -sigterm_effect and -sighup_effect change that. The
+log then has the command line that goes on. A stop is final: no later signal takes it back. Before the first iteration it ends the
+process at once, by that signal. If the reader of the log goes away, training goes on without a log.
+
+Losses are Caffe's but for rounding, of which training makes more from iteration to iteration, most so with Adam and RMSProp. Winograd's
+convolutions, the default where they are faster, round more than plain sums: -conv_strategy implicit is about as near to Caffe as
+Caffe with another BLAS, and -engine mpe, which is slow, is nearest. README.md has figures.
+
+With -workers P, or under mpirun in the build with -tags mpi, P workers train together. With -strategy sync they split
+every batch of the prototxt's batch_size, add up their gradients and stay equal bit by bit, so that the result is that of one
+worker but for rounding. A snapshot can be resumed with another number of workers.
+
+-tune FILE measures every way to convolve in the first two iterations, goes on with the fastest and keeps what it found in a
+file; runs that find all they need there are as deterministic as those without the flag.`,
+	Do: cli.With(trainFlags, train),
+}
+
+func trainFlags(fs *flag.FlagSet, o *trainOptions) {
+	fs.StringVar(&o.solver, "solver", "", "the solver definition `FILE` (prototxt)")
+	fs.StringVar(&o.weights, "weights", "", "pretrained weights to start from: .caffemodel `FILES`, separated by commas")
+	fs.StringVar(&o.snapshot, "snapshot", "", "the solver state `FILE` to resume from")
+	fs.StringVar(&o.sigint, "sigint_effect", "stop", "what a SIGINT does: snapshot, stop or none")
+	fs.StringVar(&o.sigterm, "sigterm_effect", "stop", "what a SIGTERM, as of timeout or a batch system, does: snapshot, stop or none")
+	fs.StringVar(&o.sighup, "sighup_effect", "snapshot", "what a SIGHUP does: snapshot, stop or none")
+	o.device.Register(fs)
+	o.state.Register(fs)
+	o.workers.register(fs)
+	o.strategies.Register(fs, "conv_strategy", true)
+}
+
+type trainOptions struct {
+	solver, weights, snapshot string
+	sigint, sigterm, sighup   string
+	device                    cli.DeviceFlags
+	state                     cli.StateFlags
+	workers                   workerFlags
+	strategies                cli.StrategyFlags
+}
+
+func train(e *cli.Env, o *trainOptions) error {
+	if o.solver == "" {
+		return errors.New("need a solver definition to train: -solver FILE")
+	}
+	if o.weights != "" && o.snapshot != "" {
+		return errors.New("give a snapshot to resume training or weights to finetune, but not both")
+	}
+	if strings.Contains(o.device.GPU, ",") || o.device.GPU == "all" {
+		return fmt.Errorf("-gpu %s: there is no GPU in this build, and Caffe would multiply the batch by the number of GPUs; leave the flag out", o.device.GPU)
+	}
+	o.device.Subject = "solver"
+	if err := o.workers.check(); err != nil {
+		return err
+	}
+	actions, err := watchSignals(o, cli.RankLog(e, cli.LaunchedRank()))
+	if err != nil {
+		return err
+	}
+	spec, err := o.spec(&cli.Env{Log: cli.RankLog(e, cli.LaunchedRank())})
+	if err != nil {
+		return err
+	}
+	seed := o.device.SeedOrTime()
+	return o.workers.run(e, func(team *solver.Team, log *logrus.Logger) error { return o.work(e, actions, spec, seed, team, log) })
+}
+
+// spec describes the machine that computes. In virtual time that is this computer, whatever machine's time the clocks show.
+func (o *trainOptions) spec(e *cli.Env) (cpe.Spec, error) {
+	if o.workers.transport != cli.TransportSim {
+		return o.device.Spec(e)
+	}
+	modelled, err := cpe.Load(o.device.MachineName)
+	if err != nil {
+		return cpe.Spec{}, fmt.Errorf("-machine: %w", err)
+	}
+	if cpe.DefaultMode(modelled) == cpe.Native {
+		return cpe.Spec{}, errors.New("-transport sim needs a modelled machine: -machine sw26010, or a machine file")
+	}
+	file, err := swproto.ReadSolver(o.solver)
+	if err != nil {
+		return cpe.Spec{}, err
+	}
+	o.apply(file.Param)
+	if o.workers.simulation, err = newSimulation(&o.workers, modelled, file); err != nil {
+		return cpe.Spec{}, err
+	}
+	o.device.MachineName = "host"
+	return o.device.Spec(e)
+}
+
+// work is one worker's training. Of several in one process only the first is told of signals.
+func (o *trainOptions) work(e *cli.Env, actions *signals, spec cpe.Spec, seed uint64, team *solver.Team, log *logrus.Logger) error {
+	file, err := swproto.ReadSolver(o.solver)
+	if err != nil {
+		return err
+	}
+	for _, w := range file.Warnings {
+		log.Warn(w)
+	}
+	o.apply(file.Param)
+	machines, err := o.workers.machines(spec)
+	if err != nil {
+		return err
+	}
+	defer closeAll(machines)
+	strategy, tuner, err := o.strategies.Read(&cli.Env{Log: log}, o.device.Engine, spec)
+	if err != nil {
+		return err
+	}
+	if tuner != nil && (team != nil || len(machines) > 1) {
+		return errors.New("-tune is for one worker and one core group: what several measure disturbs each other; give the others what one has found with -conv_strategy")
+	}
+	opt := solver.Options{
+		Engine: o.device.Engine, Machine: machines[0], CoreGroups: machines[1:], Team: team, Log: log, Seed: seed,
+		Strategy: strategy, Tuner: tuner,
+	}
+	if team == nil || team.Transport.Rank() == 0 || o.workers.transport == cli.TransportMPI {
+		opt.Action = actions.next
+	}
+	if team == nil || team.Transport.Rank() == 0 {
+		opt.Progress = e.Pulse.Solving
+	}
+	s, err := solver.New(file, opt)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if o.snapshot != "" {
+		if err := s.Restore(o.snapshot); err != nil {
+			return err
+		}
+	}
+	o.strategies.Log(log, s.Net(), o.device.Engine)
+	actions.begin()
+	log.Info("Starting Optimization")
+	if err := s.Solve(); err != nil {
+		return err
+	}
+	logResumption(log, s, o.resumption(e, team))
+	return nil
+}
+
+// apply overlays a solver's fields with the flags, as Caffe does: -level always, -stage in addition, -weights instead.
+func (o *trainOptions) apply(p *caffepb.SolverParameter) {
+	if p.TrainState == nil {
+		p.TrainState = &caffepb.NetState{}
+	}
+	p.TrainState.Level = proto.Int32(int32(o.state.Level))
+	p.TrainState.Stage = append(p.TrainState.Stage, o.state.Stages()...)
+	switch {
+	case o.snapshot != "":
+		p.Weights = nil
+	case o.weights != "":
+		p.Weights = []string{o.weights}
+	}
+}

@@ -1,0 +1,112 @@
+package train
+
+import (
+	"fmt"
+
+	"github.com/sirupsen/logrus"
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/modeltime"
+	swnet "github.com/swcaffe/swcaffe/net"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"github.com/swcaffe/swcaffe/solver"
+	"github.com/swcaffe/swcaffe/topology"
+)
+
+// simulation is what workers in virtual time have in common: values are computed on this computer, clocks show the time of
+// modelled machines on a modelled cluster's network.
+type simulation struct {
+	cluster topology.Spec
+	layout  topology.Layout
+	costs   []solver.Costs // of each worker
+	queue   *solver.Queue
+}
+
+// newSimulation models the work of every worker on a machine.
+func newSimulation(w *workerFlags, machine cpe.Spec, file *swproto.Solver) (*simulation, error) {
+	s := &simulation{}
+	var err error
+	if s.cluster, err = topology.LoadSpec(w.cluster); err != nil {
+		return nil, fmt.Errorf("-cluster: %w", err)
+	}
+	if s.layout, err = topology.NewLayout(s.cluster, w.workers, topology.Block); err != nil {
+		return nil, fmt.Errorf("-workers: %w", err)
+	}
+	net, err := solver.TrainNet(file)
+	if err != nil {
+		return nil, err
+	}
+	whole, err := s.model(machine, net, file.Param, 0)
+	if err != nil {
+		return nil, err
+	}
+	bySize := map[int]solver.Costs{}
+	for rank := range w.workers {
+		window, err := layers.Share{Rank: rank, Ranks: w.workers, Split: w.strategy == solver.Sync}.Window(whole.Batch)
+		if err != nil {
+			return nil, err
+		}
+		costs, ok := bySize[window.Count]
+		if !ok {
+			r, err := s.model(machine, net, file.Param, window.Count)
+			if err != nil {
+				return nil, err
+			}
+			costs = s.costsOf(r)
+			bySize[window.Count] = costs
+		}
+		s.costs = append(s.costs, costs)
+	}
+	s.queue = solver.NewQueue(w.workers, s.costs[0].Message, s.costs[0].Update)
+	return s, nil
+}
+
+// model charges an iteration of the net with a batch of its own; 0: that of the prototxt.
+func (s *simulation) model(machine cpe.Spec, net *swproto.Net, p *caffepb.SolverParameter, batch int) (*modeltime.Report, error) {
+	r, err := modeltime.Run(net, modeltime.Options{
+		Spec: machine, Mode: cpe.CostOnly, Batch: batch, Log: cli.QuietLog(),
+		State: swnet.MergeState(caffepb.Phase_TRAIN, net.Param.State, p.TrainState),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("modelling the net on %s: %w", machine.Name, err)
+	}
+	return r, nil
+}
+
+func (s *simulation) costsOf(r *modeltime.Report) solver.Costs {
+	const milli = 1e-3
+	c := solver.Costs{
+		Forward: r.Total.ForwardMs * milli, Update: r.Total.UpdateMs * milli,
+		Message: func(bytes int) float64 { return float64(s.cluster.MessageTime(float64(bytes), false)) },
+	}
+	for i := range r.Layers {
+		c.Backward = append(c.Backward, r.Layers[i].BackwardMs()*milli)
+	}
+	return c
+}
+
+// run calls work for every worker. Strategies with a centre move their messages through the queue, and use the local transport
+// for nothing but comparing nets at the start; the others move all over the simulated network.
+func (s *simulation) run(e *cli.Env, w *workerFlags, work func(t *solver.Team, log *logrus.Logger) error) error {
+	if solver.HasCentre(w.strategy) {
+		return topology.NewLocal(w.workers).Run(func(t topology.Transport) error {
+			team := w.team(t, s.layout, sinceNow())
+			team.Virtual = &solver.Virtual{Clock: s.queue.Clock(t.Rank()), Costs: s.costs[t.Rank()], Queue: s.queue}
+			return work(team, cli.RankLog(e, t.Rank()))
+		})
+	}
+	return topology.NewSim(s.cluster, s.layout).Run(func(t *topology.SimRank) error {
+		team := w.team(t, s.layout, t.Now)
+		team.Virtual = &solver.Virtual{Clock: simClock{t}, Costs: s.costs[t.Rank()]}
+		return work(team, cli.RankLog(e, t.Rank()))
+	})
+}
+
+// simClock is the clock of a rank on the simulated network.
+type simClock struct{ rank *topology.SimRank }
+
+func (c simClock) Now() float64 { return float64(c.rank.Now()) }
+
+func (c simClock) AdvanceTo(t float64) { c.rank.Elapse(max(0, topology.VTime(t)-c.rank.Now())) }

@@ -1,0 +1,177 @@
+package train
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/solver"
+	"github.com/swcaffe/swcaffe/topology"
+)
+
+// workerFlags say how many workers train together, and how.
+type workerFlags struct {
+	workers, coreGroups, checkEvery int
+	tau                             int
+	rho                             float64
+	strategy, allreduce, transport  string
+	bucketMB                        float64
+	cluster                         string
+
+	simulation *simulation // transport sim
+}
+
+func (w *workerFlags) register(fs *flag.FlagSet) {
+	fs.IntVar(&w.workers, "workers", 0, "the number of workers (default 1; under mpirun, the number of its processes)")
+	fs.IntVar(&w.coreGroups, "core_groups", 1, "the core groups inside a worker that split its items, each with gradients of its own")
+	fs.StringVar(&w.strategy, "strategy", solver.Sync, "how workers train together: one of "+fmt.Sprint(solver.Strategies()))
+	fs.IntVar(&w.tau, "tau", 1, "strategies other than sync: communicate every `T` iterations")
+	fs.Float64Var(&w.rho, "rho", 0, "EASGD: the strength of the elastic force (0: 0.9/P over base_lr)")
+	fs.StringVar(&w.allreduce, "allreduce", topology.Auto, "how gradients are added up: one of "+fmt.Sprint(topology.Algorithms()))
+	fs.Float64Var(&w.bucketMB, "bucket_mb", 0, "sum gradients in buckets of at least so many MB (1e6 bytes) while Backward goes on; 0: in one message after it")
+	fs.IntVar(&w.checkEvery, "check_every", 100, "compare the workers' weights bit by bit every so many iterations (0: only at the start)")
+	fs.StringVar(&w.transport, "transport", "", "how workers talk: local (in this process), mpi, or sim (in this process, in virtual time) (default: mpi under mpirun, else local)")
+	fs.StringVar(&w.cluster, "cluster", "", "sim: a cluster's `NAME`, or a cluster file")
+}
+
+// check completes and judges the flags.
+func (w *workerFlags) check() error {
+	if w.transport == "" {
+		w.transport = cli.TransportLocal
+		if cli.UnderMPI() {
+			w.transport = cli.TransportMPI
+		}
+	}
+	if err := solver.CheckStrategy(w.strategy); err != nil {
+		return fmt.Errorf("-strategy: %w", err)
+	}
+	switch {
+	case w.transport != cli.TransportLocal && w.transport != cli.TransportMPI && w.transport != cli.TransportSim:
+		return fmt.Errorf("-transport %q: use local, mpi or sim", w.transport)
+	case (w.cluster != "") != (w.transport == cli.TransportSim):
+		return errors.New("-cluster and -transport sim need each other")
+	case w.transport == cli.TransportSim && w.workers < 1:
+		return errors.New("-transport sim needs -workers P")
+	case w.transport == cli.TransportLocal && w.workers < 1 && w.strategy != solver.Sync:
+		return fmt.Errorf("-strategy %s needs -workers P", w.strategy)
+	case w.transport == cli.TransportSim && w.coreGroups > 1:
+		return errors.New("-core_groups: with -transport sim the modelled machine's core groups share the work of a worker anyway")
+	case w.workers < 0 || w.workers > cli.MaxLocalRanks:
+		return fmt.Errorf("-workers %d: must be between 1 and %d", w.workers, cli.MaxLocalRanks)
+	case w.coreGroups < 1 || w.coreGroups > cli.MaxLocalRanks:
+		return fmt.Errorf("-core_groups %d: must be between 1 and %d", w.coreGroups, cli.MaxLocalRanks)
+	case !cli.IsSize(w.bucketMB):
+		return fmt.Errorf("-bucket_mb %g: must be a size, or 0", w.bucketMB)
+	case w.tau < 1:
+		return fmt.Errorf("-tau %d: must be at least 1", w.tau)
+	case !(w.rho >= 0):
+		return fmt.Errorf("-rho %g: cannot be negative", w.rho)
+	case w.checkEvery < 0:
+		return fmt.Errorf("-check_every %d: cannot be negative", w.checkEvery)
+	}
+	if err := topology.CheckAlgorithm(w.allreduce); err != nil {
+		return fmt.Errorf("-allreduce: %w", err)
+	}
+	return nil
+}
+
+// run calls work for every worker of this process, each with its team and its log; team is nil for a worker that is alone.
+func (w *workerFlags) run(e *cli.Env, work func(t *solver.Team, log *logrus.Logger) error) error {
+	switch w.transport {
+	case cli.TransportMPI:
+		return cli.InJob(e, func(job *topology.MPIJob) error {
+			if w.workers != 0 && w.workers != job.Size() {
+				return fmt.Errorf("-workers %d: the MPI job has %d processes", w.workers, job.Size())
+			}
+			return work(w.team(job, topology.Flat(job.Size()), sinceNow()), cli.RankLog(e, job.Rank()))
+		})
+	case cli.TransportSim:
+		return ownError(w.simulation.run(e, w, work))
+	}
+	if w.workers <= 1 && w.strategy == solver.Sync {
+		return work(nil, e.Log)
+	}
+	return ownError(topology.NewLocal(w.workers).Run(func(t topology.Transport) error {
+		return work(w.team(t, topology.Flat(w.workers), sinceNow()), cli.RankLog(e, t.Rank()))
+	}))
+}
+
+// sinceNow is a clock of measured time.
+func sinceNow() func() topology.VTime {
+	start := time.Now()
+	return func() topology.VTime { return topology.VTime(time.Since(start).Seconds()) }
+}
+
+// team is a worker's place on a transport; now is the clock by which dynamic measures.
+func (w *workerFlags) team(t topology.Transport, layout topology.Layout, now func() topology.VTime) *solver.Team {
+	return &solver.Team{
+		Transport: t, Strategy: w.strategy, Tau: w.tau, Rho: w.rho, CheckEvery: w.checkEvery, BucketBytes: int(w.bucketMB * cli.BytesPerMB),
+		NewReducer: func(n int, tree bool) solver.Reducer {
+			if tree {
+				return topology.NewAllReduce(t, topology.NewSchedule("binomial_tree", layout, n))
+			}
+			if w.allreduce == topology.Measured {
+				return topology.NewDynamic(t, layout, n, now)
+			}
+			return topology.NewAllReduce(t, topology.NewSchedule(w.algorithm(layout, n), layout, n))
+		},
+	}
+}
+
+// algorithm is the fixed algorithm for arrays of n values.
+func (w *workerFlags) algorithm(l topology.Layout, n int) string {
+	if w.allreduce == topology.Auto {
+		spec := thisComputer
+		if w.simulation != nil {
+			spec = w.simulation.cluster
+		}
+		return topology.Choose(spec, l, cli.BytesPerValue*n)
+	}
+	return w.allreduce
+}
+
+// thisComputer is what auto takes messages between workers of one computer to cost: a hand-over between threads, and a copy.
+var thisComputer = topology.Spec{
+	Name: "this computer", Nodes: cli.MaxLocalRanks, NodesPerSupernode: cli.MaxLocalRanks, Oversubscription: 1,
+	BytesPerSecond: 5e9, Latency: 5e-6, ReduceBytesPerSecond: 5e9,
+}
+
+// ownError returns what a worker says of another's failure in place of the worker's own word.
+func ownError(err error) error {
+	if peer := (*solver.PeerError)(nil); errors.As(err, &peer) {
+		return peer
+	}
+	return err
+}
+
+// machines makes the machines of a worker's core groups. The workers of one process divide this computer's cores; each has a
+// modelled machine to itself.
+func (w *workerFlags) machines(spec cpe.Spec) ([]*cpe.Machine, error) {
+	parts := w.coreGroups
+	if w.transport != cli.TransportMPI && cpe.DefaultMode(spec) == cpe.Native {
+		parts *= max(1, w.workers)
+	}
+	if parts > 1 {
+		spec.CoreGroups = max(1, spec.CoreGroups/parts)
+	}
+	var machines []*cpe.Machine
+	for range w.coreGroups {
+		m, err := cpe.New(spec, cpe.DefaultMode(spec))
+		if err != nil {
+			closeAll(machines)
+			return nil, err
+		}
+		machines = append(machines, m)
+	}
+	return machines, nil
+}
+
+func closeAll(machines []*cpe.Machine) {
+	for _, m := range machines {
+		m.Close()
+	}
+}

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/layers"
+)
+
+// DeviceFlags say what a net runs on.
+type DeviceFlags struct {
+	EngineName, MachineName string
+	threads                 int
+	Seed                    int64
+	GPU                     string
+	Subject                 string // what runs on it, for messages; "" for a net
+
+	Engine layers.Engine
+}
+
+// WarnOfGPU says of what asks for a GPU what the solver says of solver_mode: GPU, which asks for the same.
+func WarnOfGPU(e *Env, asks, subject string) {
+	e.Log.Warnf("%s: there is no GPU in this build; the %s runs on CPUs", asks, subject)
+}
+
+func (d *DeviceFlags) Register(fs *flag.FlagSet) {
+	fs.StringVar(&d.EngineName, "engine", "cpe", "the path of every layer: cpe (tiled, fast) or mpe (plain reference)")
+	fs.StringVar(&d.MachineName, "machine", "host", "the machine of the cpe path: a machine `FILE`, or "+strings.Join(cpe.Names(), ", "))
+	fs.IntVar(&d.threads, "threads", 0, "the number of cores to use (0: all)")
+	fs.Int64Var(&d.Seed, "seed", -1, "random seed where the solver has none (-1: from the clock)")
+	fs.StringVar(&d.GPU, "gpu", "", "accepted with a warning: there is no GPU in this build")
+}
+
+// maxThreads is how many threads may be asked for, whatever the computer has: each is kept busy, and holds memory for its tiles.
+const maxThreads = 1024
+
+// NewMachine makes the machine that the flags name.
+func (d *DeviceFlags) NewMachine(e *Env) (*cpe.Machine, error) {
+	spec, err := d.Spec(e)
+	if err != nil {
+		return nil, err
+	}
+	return cpe.New(spec, cpe.DefaultMode(spec))
+}
+
+// Spec reads the flags and the machine's description.
+func (d *DeviceFlags) Spec(e *Env) (cpe.Spec, error) {
+	if d.GPU != "" {
+		WarnOfGPU(e, "-gpu "+d.GPU, cmp.Or(d.Subject, "net"))
+	}
+	var err error
+	if d.Engine, err = layers.ParseEngine(d.EngineName); err != nil {
+		return cpe.Spec{}, fmt.Errorf("-engine: %w", err)
+	}
+	if d.threads < 0 {
+		return cpe.Spec{}, fmt.Errorf("-threads %d: the number of cores cannot be negative", d.threads)
+	}
+	if most := max(maxThreads, runtime.NumCPU()); d.threads > most {
+		return cpe.Spec{}, fmt.Errorf("-threads %d: this computer has %d cores; at most %d are accepted", d.threads, runtime.NumCPU(), most)
+	}
+	if d.threads > 0 {
+		runtime.GOMAXPROCS(d.threads)
+	}
+	spec, err := cpe.Load(d.MachineName)
+	if err != nil {
+		return cpe.Spec{}, fmt.Errorf("-machine: %w", err)
+	}
+	e.Log.Infof("Engine %s on machine %s", d.Engine, spec)
+	return spec, nil
+}
+
+func (d *DeviceFlags) SeedOrTime() uint64 {
+	if d.Seed >= 0 {
+		return uint64(d.Seed)
+	}
+	return uint64(time.Now().UnixNano())
+}

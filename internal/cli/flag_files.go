@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+const (
+	flagFile           = "flagfile"
+	fromEnvironment    = "fromenv"
+	tryFromEnvironment = "tryfromenv"
+	maxFlagFiles       = 10 // deep: one file may name another
+)
+
+// expandFlagFiles replaces -flagfile FILE by the flags in it, a flag a line, "-name=value" or "-name value"; blank lines
+// and lines that begin with # are skipped. -fromenv NAME,... is replaced by -NAME=$FLAGS_NAME.
+func expandFlagFiles(args []string, depth int) ([]string, error) {
+	if depth > maxFlagFiles {
+		return nil, fmt.Errorf("-%s: files name each other more than %d deep", flagFile, maxFlagFiles)
+	}
+	var out []string
+	for i := 0; i < len(args); i++ {
+		name, path := cutFlag(args[i])
+		if name != flagFile && name != fromEnvironment && name != tryFromEnvironment {
+			out = append(out, args[i])
+			continue
+		}
+		if path == nil {
+			if i++; i == len(args) {
+				return nil, fmt.Errorf("-%s needs %s", name, map[bool]string{true: "a file", false: "names of flags"}[name == flagFile])
+			}
+			path = &args[i]
+		}
+		if name != flagFile {
+			flags, err := environmentFlags(*path, name == fromEnvironment)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, flags...)
+			continue
+		}
+		text, err := os.ReadFile(*path)
+		if err != nil {
+			return nil, fmt.Errorf("-%s: %w", flagFile, err)
+		}
+		inside, err := expandFlagFiles(flagLines(string(text)), depth+1)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, inside...)
+	}
+	return out, nil
+}
+
+func flagLines(text string) []string {
+	var out []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		name, value, found := strings.Cut(line, " ")
+		if out = append(out, name); found {
+			out = append(out, strings.TrimSpace(value))
+		}
+	}
+	return out
+}
+
+// environmentFlags are the flags of a list of names with the values of environment variables FLAGS_NAME.
+func environmentFlags(names string, must bool) (flags []string, err error) {
+	for name := range strings.SplitSeq(names, ",") {
+		value, ok := os.LookupEnv("FLAGS_" + name)
+		if !ok && must {
+			return nil, fmt.Errorf("-%s %s: the environment has no FLAGS_%s", fromEnvironment, names, name)
+		}
+		if ok {
+			flags = append(flags, "-"+name+"="+value)
+		}
+	}
+	return flags, nil
+}

@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/internal/glog"
+	"github.com/swcaffe/swcaffe/internal/suggest"
+)
+
+// Split takes the command's name out of a command line. Flags may stand before the name, and the word after a flag that takes a value is that
+// value. Of the other words without a dash, the first that names a command is the command, or else the first one.
+func (cs Commands) Split(args []string) (name string, rest []string) {
+	takesValue := cs.valueFlags()
+	first := -1
+	for i := 0; i < len(args); i++ {
+		if flagName, value := cutFlag(args[i]); flagName != "" {
+			if value == nil && takesValue[flagName] {
+				i++
+			}
+			continue
+		}
+		_, err := cs.Find(args[i])
+		if known := err == nil || args[i] == "help"; known || first < 0 {
+			first = i
+			if known {
+				break
+			}
+		}
+	}
+	if first < 0 {
+		return "", args
+	}
+	return args[first], slices.Concat(args[:first], args[first+1:])
+}
+
+// valueFlags holds true for the flags, of all commands, that are followed by a value, and false for the others.
+func (cs Commands) valueFlags() map[string]bool {
+	names := map[string]bool{}
+	common, _ := newCommonFlags(Command{}, nil) // the environment is judged later
+	for _, g := range common.groups {
+		g.flags.VisitAll(func(f *flag.Flag) { names[f.Name] = !glog.IsBool(f) })
+	}
+	for _, c := range cs {
+		fs := flag.NewFlagSet(c.Name, flag.ContinueOnError)
+		c.Do(fs)
+		fs.VisitAll(func(f *flag.Flag) { names[f.Name] = !glog.IsBool(f) })
+	}
+	return names
+}
+
+// cutFlag splits -name or --name=value; name is "" for a word that is no flag, value is nil where there is no "=".
+func cutFlag(arg string) (name string, value *string) {
+	name, ok := strings.CutPrefix(arg, "-")
+	if !ok {
+		return "", nil
+	}
+	name, after, found := strings.Cut(strings.TrimPrefix(name, "-"), "=")
+	if found {
+		value = &after
+	}
+	return name, value
+}
+
+func isHelp(arg string) bool {
+	name, _ := cutFlag(arg)
+	return name == "h" || name == "help"
+}
+
+// parseFlags reads gflags-style flags: one dash or two, -x=v or -x v, -nox for booleans, -flagfile FILE with a flag a
+// line. Words that are no flags are the values of the flags named words, in their order; more are an error.
+func parseFlags(fs *flag.FlagSet, common *commonFlags, args []string, words []string) error {
+	args, err := expandFlagFiles(args, 0)
+	if err != nil {
+		return err
+	}
+	if args, err = common.take(fs, args); err != nil {
+		return err
+	}
+	for i, a := range args {
+		name, value := cutFlag(a)
+		if value != nil && glog.IsBool(fs.Lookup(name)) {
+			if yes, err := glog.ParseBool(*value); err == nil {
+				args[i] = fmt.Sprintf("-%s=%t", name, yes)
+			}
+		}
+		if off, ok := strings.CutPrefix(name, "no"); ok && value == nil && fs.Lookup(name) == nil && glog.IsBool(fs.Lookup(off)) {
+			args[i] = "-" + off + "=false"
+		}
+	}
+	for {
+		if err := fs.Parse(args); err != nil {
+			return explain(fs, err)
+		}
+		if args = fs.Args(); len(args) == 0 {
+			return nil
+		}
+		if len(words) == 0 {
+			return fmt.Errorf("unexpected argument %q: flags look like -name=value", args[0])
+		}
+		name, all := strings.CutSuffix(words[0], "...")
+		if err := fs.Set(name, args[0]); err != nil {
+			return explain(fs, fmt.Errorf("invalid value %q for -%s: %w", args[0], name, err))
+		}
+		if args = args[1:]; !all {
+			words = words[1:]
+		}
+	}
+}
+
+// explain turns the flag package's message about an unknown flag into one with the nearest known name, and that about a value into one with
+// what the value must be.
+func explain(fs *flag.FlagSet, err error) error {
+	const undefined = "flag provided but not defined: -"
+	if name, ok := strings.CutPrefix(err.Error(), undefined); ok {
+		var names []string
+		fs.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
+		return suggest.Unknown("command line flag", name, "flags of "+fs.Name(), names)
+	}
+	if message, ok := strings.CutSuffix(err.Error(), ": parse error"); ok {
+		name := message[strings.LastIndexByte(message, '-')+1:]
+		return fmt.Errorf("%s: not %s", message, wanted(fs.Lookup(name)))
+	}
+	return err
+}
+
+// wanted says what the values of a flag are.
+func wanted(f *flag.Flag) string {
+	switch f.Value.(flag.Getter).Get().(type) {
+	case bool:
+		return "true or false"
+	case uint, uint64:
+		return "a whole number, 0 or more"
+	case int, int64:
+		return "a whole number"
+	}
+	return "a number"
+}

@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"google.golang.org/protobuf/proto"
+)
+
+// StandardStream is the name that stands for standard output where a file is written, and for standard input where logs and prototxts are
+// read that other programs make.
+const StandardStream = "-"
+
+// outputFile is the value of a flag that names a file to write.
+type outputFile string
+
+func (f *outputFile) String() string {
+	if f == nil {
+		return ""
+	}
+	return string(*f)
+}
+
+func (f *outputFile) Set(path string) error {
+	*f = outputFile(path)
+	return nil
+}
+
+// OutputVar registers a flag that names a file to write.
+func OutputVar(fs *flag.FlagSet, path *string, name, usage string) {
+	fs.Var((*outputFile)(path), name, usage)
+}
+
+// direct looks at the files that flags name before the work for them begins. One of them may be standard output, which then holds
+// nothing else; the others must be writable.
+func (e *Env) direct(fs *flag.FlagSet) (err error) {
+	fs.VisitAll(func(f *flag.Flag) {
+		file, ok := f.Value.(*outputFile)
+		switch {
+		case !ok || *file == "" || err != nil:
+		case *file == StandardStream && e.Tables == io.Discard:
+			err = errors.New("two files are to be written to standard output: only one flag may name -")
+		case *file == StandardStream:
+			e.Tables = io.Discard
+		default:
+			dir := filepath.Dir(string(*file))
+			if info, statErr := os.Stat(dir); statErr != nil {
+				err = fmt.Errorf("-%s %s: %w", f.Name, *file, statErr)
+			} else if !info.IsDir() {
+				err = fmt.Errorf("-%s %s: %s is no folder", f.Name, *file, dir)
+			} else if writeErr := swproto.CheckWritable(string(*file)); writeErr != nil {
+				err = fmt.Errorf("-%s: %w", f.Name, writeErr)
+			}
+		}
+	})
+	return err
+}
+
+// WriteFile writes a file that a flag names, whole or not at all, or writes to standard output.
+func (e *Env) WriteFile(path string, text []byte) error {
+	return e.CreateFile(path, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
+
+// CreateFile is write for what is not in memory.
+func (e *Env) CreateFile(path string, write func(w io.Writer) error) error {
+	if path == StandardStream {
+		return write(e.Stdout)
+	}
+	err := swproto.WriteFileAtomic(path, func(f *os.File) error { return write(f) })
+	if err == nil {
+		e.Log.Infof("Wrote %s", path)
+	}
+	return err
+}
+
+// WriteBinary writes a message as swproto.WriteBinary does.
+func (e *Env) WriteBinary(path string, m proto.Message) error {
+	data, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", path, err)
+	}
+	return e.WriteFile(path, data)
+}
+
+// WriteJSON writes a report; path "" is for none.
+func (e *Env) WriteJSON(path string, report any) error {
+	if path == "" {
+		return nil
+	}
+	text, err := json.MarshalIndent(report, "", "  ")
+	if err != nil {
+		return fmt.Errorf("-json %s: %w", path, err)
+	}
+	return e.WriteFile(path, append(text, '\n'))
+}
+
+// OpenInput opens a file that is read from its beginning to its end, or standard input; name is what messages and results call it.
+func OpenInput(path string) (f *os.File, name string, err error) {
+	if path == StandardStream {
+		return os.Stdin, "stdin", nil
+	}
+	f, err = os.Open(path)
+	return f, path, err
+}
+
+// CheckFolder refuses the name of standard output for what is written as a folder.
+func CheckFolder(path, what string) error {
+	if path == StandardStream {
+		return fmt.Errorf("%s is a folder and cannot be written to standard output (-)", what)
+	}
+	return nil
+}

@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"io"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+)
+
+// progress is a bar on a terminal, and nothing where the stream goes to a file or a log reader.
+type progress struct {
+	bar   *progressbar.ProgressBar
+	pulse *pulse
+}
+
+func NewProgress(w io.Writer, n int, what string) *progress {
+	p, ok := w.(*pulse)
+	if !ok {
+		return &progress{}
+	}
+	p.hold(true)
+	return &progress{progressbar.NewOptions(n, progressbar.OptionSetWriter(p.to), progressbar.OptionSetItsString(what),
+		progressbar.OptionShowIts(), progressbar.OptionShowCount(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish()), p}
+}
+
+func (p *progress) Add(n int) {
+	if p.bar != nil {
+		_ = p.bar.Add(n) // a bar that cannot be drawn is no reason to stop
+	}
+}
+
+func (p *progress) Finish() {
+	if p.bar != nil {
+		_ = p.bar.Finish()
+		p.pulse.hold(false)
+	}
+}

@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"io"
+
+	"github.com/sirupsen/logrus"
+)
+
+// Transports that ranks talk by: those of -transport.
+const (
+	TransportSim   = "sim"
+	TransportLocal = "local"
+	TransportMPI   = "mpi"
+)
+
+// MaxLocalRanks bounds the ranks of one process; it is far below topology.MaxProbeRanks.
+const MaxLocalRanks = 256
+
+// RankLog is the log of a rank: only the first one's is shown.
+func RankLog(e *Env, rank int) *logrus.Logger {
+	if rank == 0 {
+		return e.Log
+	}
+	return QuietLog()
+}
+
+func QuietLog() *logrus.Logger {
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	return log
+}

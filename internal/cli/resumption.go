@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"regexp"
+	"strings"
+)
+
+// resumption is the command line that goes on from a solver state: the one that was given, with -snapshot in the place of what the run
+// started from. called is how the program was called; flag files are read, since they may say what the run started from.
+func (cs Commands) resumption(called string, args []string, state string) string {
+	if expanded, err := expandFlagFiles(args, 0); err == nil {
+		args = expanded
+	}
+	words := []string{shellWord(called)}
+	takesValue := cs.valueFlags()
+	for i := 0; i < len(args); i++ {
+		name, value := cutFlag(args[i])
+		apart := name != "" && value == nil && takesValue[name] && i+1 < len(args)
+		if name != "snapshot" && name != "weights" {
+			words = append(words, shellWord(args[i]))
+			if apart {
+				words = append(words, shellWord(args[i+1]))
+			}
+		}
+		if apart {
+			i++
+		}
+	}
+	return strings.Join(append(words, "-snapshot", shellWord(state)), " ")
+}
+
+var plainWord = regexp.MustCompile(`^[\w./=,:+@%-]+$`)
+
+// shellWord quotes a word for the shell if it needs that.
+func shellWord(s string) string {
+	if plainWord.MatchString(s) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

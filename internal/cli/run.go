@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/internal/glog"
+	"github.com/swcaffe/swcaffe/internal/pages"
+)
+
+// Main runs the command line of this process and exits.
+func (cs Commands) Main() {
+	writeErrorsAreErrors()
+	e := osEnv()
+	code := cs.Run(e, os.Args[1:])
+	glog.Close(e.Log)
+	e.Pulse.hold(true)
+	os.Exit(code)
+}
+
+// Run executes a command line and returns the exit code: 0, or 1 after an error, which is logged.
+func (cs Commands) Run(e *Env, args []string) int {
+	out := &stream{to: e.Stdout, pulse: e.Pulse}
+	inner := *e
+	inner.Stdout, inner.Tables = out, out
+	inner.Resume = func(state string) string { return cs.resumption(cmp.Or(e.called, "swcaffe"), args, state) }
+	err := cs.dispatch(&inner, args)
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		err = out.err
+	}
+	if err == nil {
+		return 0
+	}
+	glog.Ending(e.Log)
+	for line := range strings.SplitSeq(e.program.own(err.Error()), "\n") {
+		e.Log.Error(line)
+	}
+	return 1
+}
+
+// dispatch finds the command of a command line, reads its flags and runs it.
+func (cs Commands) dispatch(e *Env, args []string) (err error) {
+	defer pages.Catch(&err)
+	name, rest, err := e.program.split(cs, args)
+	if err != nil {
+		return err
+	}
+	switch name {
+	case "":
+		return cs.withoutCommand(e, rest)
+	case "help":
+		return cs.help(e, rest)
+	}
+	c, err := cs.Find(name)
+	if err != nil {
+		return err
+	}
+	if e.program.command != "" && len(args) == 0 {
+		commandUsage(e.Stdout, c, e.program)
+		return errors.New("no arguments given")
+	}
+	action, flags, err := c.parse(rest)
+	if errors.Is(err, flag.ErrHelp) {
+		commandUsage(e.Stdout, c, e.program)
+	}
+	if err != nil {
+		return err
+	}
+	if done := e.inform(c, flags.common); done {
+		return nil
+	}
+	flags.common.glog.Apply(e.Log, e.program.name)
+	for _, name := range flags.common.unused {
+		e.Log.Warnf("-%s has no effect: %s does not use it", name, c.Name)
+	}
+	if err := e.direct(flags.own); err != nil {
+		return err
+	}
+	return explainPath(action(e), flags.own, rest)
+}
+
+// parsedFlags are the flags that a command line has set.
+type parsedFlags struct {
+	own    *flag.FlagSet
+	common *commonFlags
+}
+
+// parse reads a command's flags; action runs the command with them.
+func (c Command) parse(args []string) (action func(*Env) error, flags parsedFlags, err error) {
+	flags.own = flag.NewFlagSet(c.Name, flag.ContinueOnError)
+	flags.own.SetOutput(io.Discard)
+	action = c.Do(flags.own)
+	if flags.common, err = newCommonFlags(c, flags.own); err != nil {
+		return nil, flags, err
+	}
+	return action, flags, parseFlags(flags.own, flags.common, args, c.Words)
+}
+
+// withoutCommand answers a command line that names no command.
+func (cs Commands) withoutCommand(e *Env, rest []string) error {
+	if len(rest) > 0 && isHelp(rest[0]) {
+		cs.programUsage(e.Stdout, e.program)
+		return nil
+	}
+	if len(rest) == 1 && strings.TrimLeft(rest[0], "-") == Version.Name {
+		printVersion(e.Stdout)
+		return nil
+	}
+	if e.program.brew && len(rest) == 0 {
+		cs.brewUsage(e.Stdout, e.program) // without an error, as Caffe
+		return nil
+	}
+	cs.programUsage(e.Stderr, e.program)
+	return errors.New("no command given")
+}
+
+// inform prints what -helpfull, -helpshort and -version ask for; done reports whether one of them was given.
+func (e *Env) inform(c Command, f *commonFlags) (done bool) {
+	switch {
+	case f.about:
+		printVersion(e.Stdout)
+	case f.full:
+		commandUsage(e.Stdout, c, e.program)
+		f.print(e.Stdout)
+	case f.help:
+		commandUsage(e.Stdout, c, e.program)
+	default:
+		return false
+	}
+	return true
+}
+
+// explainPath completes an error about a missing file with the working directory, if the file's relative path comes from a prototxt: then no
+// argument names that path or another one in its folder.
+func explainPath(err error, flags *flag.FlagSet, args []string) error {
+	var missing *fs.PathError
+	if !errors.As(err, &missing) || !errors.Is(err, fs.ErrNotExist) || filepath.IsAbs(missing.Path) || flags.Lookup("model") == nil && flags.Lookup("solver") == nil {
+		return err
+	}
+	dir := filepath.Dir(missing.Path)
+	for _, a := range args {
+		_, value := cutFlag(a)
+		if value == nil {
+			value = &a
+		}
+		if slices.Contains(strings.Split(*value, ","), missing.Path) || dir != "." && filepath.Dir(*value) == dir {
+			return err
+		}
+	}
+	from, unknown := os.Getwd()
+	if unknown != nil {
+		return err
+	}
+	return fmt.Errorf("%w (relative paths begin at the working directory, %s)", err, from)
+}

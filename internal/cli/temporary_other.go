@@ -1,0 +1,8 @@
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd)
+
+package cli
+
+import "os"
+
+// lockFolder locks nothing: every process makes a folder of its own, and what killed ones leave stays.
+func lockFolder(string, bool) (*os.File, int) { return nil, lockUnknown }

@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/swcaffe/swcaffe/internal/simd/isa"
+)
+
+// Version declares version.
+var Version = Command{
+	Name:     "version",
+	Synopsis: "print the version and what it was built for",
+	Args:     "",
+	Example:  "swcaffe version",
+	Help:     "Prints the version, the Go release and platform, the SIMD level in use and the number of cores, a line each.",
+	Do: With(func(*flag.FlagSet, *struct{}) {}, func(e *Env, _ *struct{}) error {
+		printVersion(e.Stdout)
+		return nil
+	}),
+}
+
+func printVersion(w io.Writer) {
+	fmt.Fprintf(w, "swcaffe %s\ngo: %s %s/%s\nsimd: %s\ncores: %d\n",
+		version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, isa.Name(), runtime.GOMAXPROCS(0))
+}
+
+// version is the module's version, with the commit where the build knows it.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "(unknown)"
+	}
+	v := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			v += " " + s.Value[:12]
+		}
+	}
+	return v
+}

@@ -1,0 +1,140 @@
+// Package glog gives logrus loggers the lines, the flags and the log files of glog, the library that Caffe logs with.
+//
+// New makes a logger. Flags are glog's flags, with defaults from environment variables GLOG_NAME; Flags.Apply makes the logger follow them. The
+// package also has the values of gflags, Value and ParseBool, in which flags of either kind are read.
+package glog
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/sirupsen/logrus"
+)
+
+// New returns a logger whose lines have glog's shape, which Caffe's log parsers cut at fixed places:
+// `I1120 12:00:01.123456  1234 solver.go:218] message`. All of them go to w until glogFlags say otherwise.
+func New(w io.Writer) *logrus.Logger {
+	log := logrus.New()
+	log.SetReportCaller(true)
+	log.SetFormatter(sinkFormatter{formatter{pid: os.Getpid()}})
+	log.SetOutput(&sink{stderr: w, flags: Flags{alsoLogToStderr: true}})
+	return log
+}
+
+type formatter struct {
+	pid      int
+	noPrefix bool // -log_prefix=false: messages alone
+}
+
+// glog's severities.
+const (
+	severityInfo = iota
+	severityWarning
+	severityError
+	severityFatal
+)
+
+var severityNames = []string{"INFO", "WARNING", "ERROR", "FATAL"}
+
+var severities = map[logrus.Level]byte{
+	logrus.TraceLevel: severityInfo, logrus.DebugLevel: severityInfo, logrus.InfoLevel: severityInfo, logrus.WarnLevel: severityWarning,
+	logrus.ErrorLevel: severityError, logrus.FatalLevel: severityFatal, logrus.PanicLevel: severityFatal,
+}
+
+// Format prints one entry. Fields follow the message in the order of their names; further lines of a message are
+// indented, so that every line of the stream begins with a level or a blank.
+func (f formatter) Format(e *logrus.Entry) ([]byte, error) {
+	var b bytes.Buffer
+	place := "swcaffe:0"
+	if e.Caller != nil {
+		place = at(e.Caller)
+	}
+	if !f.noPrefix {
+		fmt.Fprintf(&b, "%c%s %5d %s] ", severityNames[severities[e.Level]][0], e.Time.Format("0102 15:04:05.000000"), f.pid, place)
+	}
+	b.WriteString(strings.ReplaceAll(strings.TrimRight(e.Message, "\n"), "\n", "\n    "))
+	for _, k := range slices.Sorted(maps.Keys(e.Data)) {
+		fmt.Fprintf(&b, " %s=%v", k, e.Data[k])
+	}
+	b.WriteByte('\n')
+	return b.Bytes(), nil
+}
+
+// sinkFormatter puts a byte with the severity before an entry, for glogSink.
+type sinkFormatter struct{ formatter }
+
+func (f sinkFormatter) Format(e *logrus.Entry) ([]byte, error) {
+	line, err := f.formatter.Format(e)
+	return append([]byte{severities[e.Level]}, line...), err
+}
+
+// sink distributes entries to the standard error stream and to log files, as glog does. An entry that cannot be written is
+// lost: a full disk, or a reader of the stream that is gone, is no reason to end a training run.
+type sink struct {
+	stderr io.Writer
+	flags  Flags
+	files  *logFiles // nil: none
+	last   bool      // what comes is the error that ends the program: -minloglevel up to 3 lets it pass, as glog its FATAL
+}
+
+// Write takes an entry of a severityFormatter. The logger calls it for one entry at a time.
+func (s *sink) Write(entry []byte) (int, error) {
+	severity, line := int(entry[0]), entry[1:]
+	threshold := severity
+	if s.last {
+		threshold = severityFatal
+	}
+	if threshold < s.flags.minLogLevel {
+		return len(entry), nil
+	}
+	if s.flags.logToStderr || s.flags.alsoLogToStderr || threshold >= s.flags.stderrThreshold {
+		s.print(severity, line)
+	}
+	if s.files != nil {
+		s.files.write(severity, line)
+	}
+	return len(entry), nil
+}
+
+// print writes a line to the standard error stream, in glog's colours if they are asked for and $TERM has colours.
+func (s *sink) print(severity int, line []byte) {
+	if s.flags.colorLogToStderr && severity > severityInfo && termHasColors(os.Getenv("TERM")) {
+		color := 1 // red
+		if severity == severityWarning {
+			color = 3 // yellow
+		}
+		line = fmt.Appendf(nil, "\033[0;3%dm%s\033[m", color, line)
+	}
+	_, _ = s.stderr.Write(line)
+}
+
+// termHasColors reports whether a kind of terminal is one of those that glog prints in colour on.
+func termHasColors(term string) bool {
+	return slices.Contains([]string{"xterm", "xterm-color", "xterm-256color", "screen", "screen-256color", "konsole", "konsole-16color",
+		"konsole-256color", "linux", "cygwin", "tmux", "tmux-256color"}, term)
+}
+
+// Ending says that the entries to come are the error that ends the program.
+func Ending(log *logrus.Logger) {
+	if s := sinkOf(log); s != nil {
+		s.last = true
+	}
+}
+
+// Close writes out what a logger's files have in buffers, and closes them.
+func Close(log *logrus.Logger) {
+	if s := sinkOf(log); s != nil && s.files != nil {
+		s.files.close()
+	}
+}
+
+// sinkOf returns the sink of a logger of newLogger, nil for other loggers.
+func sinkOf(log *logrus.Logger) *sink {
+	s, _ := log.Out.(*sink)
+	return s
+}
