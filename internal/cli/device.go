@@ -23,7 +23,7 @@ type DeviceFlags struct {
 	Engine layers.Engine
 }
 
-// WarnOfGPU says of what asks for a GPU what the solver says of solver_mode: GPU, which asks for the same.
+// WarnOfGPU warns that subject runs on CPUs although asks, a flag with its value, names a GPU; the solver warns of solver_mode: GPU alike.
 func WarnOfGPU(e *Env, asks, subject string) {
 	e.Log.Warnf("%s: there is no GPU in this build; the %s runs on CPUs", asks, subject)
 }
@@ -36,7 +36,7 @@ func (d *DeviceFlags) Register(fs *flag.FlagSet) {
 	fs.StringVar(&d.GPU, "gpu", "", "accepted with a warning: there is no GPU in this build")
 }
 
-// maxThreads is how many threads may be asked for, whatever the computer has: each is kept busy, and holds memory for its tiles.
+// maxThreads bounds -threads, or the number of cores if that is larger: every thread is busy and holds memory for its tiles.
 const maxThreads = 1024
 
 // NewMachine makes the machine that the flags name.

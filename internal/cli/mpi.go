@@ -21,8 +21,7 @@ func LaunchedRank() int {
 	return rank
 }
 
-// InJob runs this process's part in an MPI job. An error of any rank ends the whole job; if several have one, that of the lowest rank
-// is shown.
+// InJob runs this process's rank of an MPI job. An error of any rank ends the whole job; the error of the lowest rank that has one is shown.
 func InJob(e *Env, work func(job *topology.MPIJob) error) error {
 	job, err := topology.OpenMPI()
 	if err != nil {

@@ -13,8 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// StandardStream is the name that stands for standard output where a file is written, and for standard input where logs and prototxts are
-// read that other programs make.
+// StandardStream is the file name that means standard output where a file is written, and standard input where a log or a prototxt is read.
 const StandardStream = "-"
 
 // outputFile is the value of a flag that names a file to write.
@@ -37,8 +36,8 @@ func OutputVar(fs *flag.FlagSet, path *string, name, usage string) {
 	fs.Var((*outputFile)(path), name, usage)
 }
 
-// direct looks at the files that flags name before the work for them begins. One of them may be standard output, which then holds
-// nothing else; the others must be writable.
+// direct checks the output files of flags before the command starts: they must be writable. One of them may be standard output, which then
+// gets nothing else.
 func (e *Env) direct(fs *flag.FlagSet) (err error) {
 	fs.VisitAll(func(f *flag.Flag) {
 		file, ok := f.Value.(*outputFile)
@@ -62,7 +61,7 @@ func (e *Env) direct(fs *flag.FlagSet) (err error) {
 	return err
 }
 
-// WriteFile writes a file that a flag names, whole or not at all, or writes to standard output.
+// WriteFile writes the file of a flag, whole or not at all, or standard output.
 func (e *Env) WriteFile(path string, text []byte) error {
 	return e.CreateFile(path, func(w io.Writer) error {
 		_, err := w.Write(text)
@@ -70,7 +69,7 @@ func (e *Env) WriteFile(path string, text []byte) error {
 	})
 }
 
-// CreateFile is write for what is not in memory.
+// CreateFile is WriteFile for contents that write produces.
 func (e *Env) CreateFile(path string, write func(w io.Writer) error) error {
 	if path == StandardStream {
 		return write(e.Stdout)
@@ -112,7 +111,7 @@ func OpenInput(path string) (f *os.File, name string, err error) {
 	return f, path, err
 }
 
-// CheckFolder refuses the name of standard output for what is written as a folder.
+// CheckFolder returns an error if path is standard output; what names the folder that is to be written there.
 func CheckFolder(path, what string) error {
 	if path == StandardStream {
 		return fmt.Errorf("%s is a folder and cannot be written to standard output (-)", what)

@@ -7,7 +7,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// progress is a bar on a terminal, and nothing where the stream goes to a file or a log reader.
+// progress is a bar on a terminal; for a file or a log reader it prints nothing.
 type progress struct {
 	bar   *progressbar.ProgressBar
 	pulse *pulse

@@ -16,7 +16,7 @@ const (
 // MaxLocalRanks bounds the ranks of one process; it is far below topology.MaxProbeRanks.
 const MaxLocalRanks = 256
 
-// RankLog is the log of a rank: only the first one's is shown.
+// RankLog returns the log of a rank. Only rank 0 shows its log.
 func RankLog(e *Env, rank int) *logrus.Logger {
 	if rank == 0 {
 		return e.Log

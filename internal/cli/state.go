@@ -29,12 +29,12 @@ func (s *StateFlags) Stages() []string {
 	return strings.Split(s.stageList, ",")
 }
 
-// State is the state of a phase with the flags' level and stages.
+// State returns the net state of a phase with the flags' level and stages.
 func (s *StateFlags) State(phase caffepb.Phase) *caffepb.NetState {
 	return &caffepb.NetState{Phase: phase.Enum(), Level: proto.Int32(int32(s.Level)), Stage: s.Stages()}
 }
 
-// StateOver is that state over a net's own.
+// StateOver merges that state into the state that the net's file sets.
 func (s *StateFlags) StateOver(file *swproto.Net, phase caffepb.Phase) *caffepb.NetState {
 	return swnet.MergeState(phase, file.Param.State, s.State(phase))
 }
@@ -51,7 +51,7 @@ func ReadNet(e *Env, path string) (*swproto.Net, error) {
 	return file, nil
 }
 
-// BuildNet builds a net for a phase, with the level and stages of the flags over those of the file.
+// BuildNet builds the net of a file for a phase; the flags' level and stages are merged into the file's.
 func BuildNet(file *swproto.Net, phase caffepb.Phase, s *StateFlags, opt swnet.Options) (*swnet.Net, error) {
 	opt.State, opt.Pos = s.StateOver(file, phase), file.LayerPos
 	return swnet.New(file.Param, opt)

@@ -16,10 +16,10 @@ import (
 	swnet "github.com/swcaffe/swcaffe/net"
 )
 
-// StrategyFlags say how convolutions are computed.
+// StrategyFlags are the flags that choose the algorithms of convolutions.
 type StrategyFlags struct{ name, strategy, tune string }
 
-// Register registers the flag of that name, and with tunes the one of a tuning file.
+// Register registers the flag of that name, and with tunes also -tune, the tuning file.
 func (f *StrategyFlags) Register(fs *flag.FlagSet, name string, tunes bool) {
 	f.name = "-" + name
 	fs.StringVar(&f.strategy, name, "auto", "how to convolve where possible: auto, explicit, implicit, winograd, winograd2, winograd4 or winograd5")
@@ -38,9 +38,9 @@ func (f *StrategyFlags) Read(e *Env, engine layers.Engine, spec cpe.Spec) (shape
 	case f.tune == "":
 		return strategy, nil, nil
 	case strategy != shape.Auto:
-		return strategy, nil, fmt.Errorf("%s %v and -tune %s: the file says which strategies to take; leave one out", f.name, strategy, f.tune)
+		return strategy, nil, fmt.Errorf("%s %v and -tune %s: the tuning file chooses the strategies; leave one of the two flags out", f.name, strategy, f.tune)
 	case f.tune == StandardStream:
-		return strategy, nil, errors.New("-tune -: the file is read and written, so that it cannot be a standard stream")
+		return strategy, nil, errors.New("-tune -: the tuning file is both read and written, so it cannot be a standard stream")
 	case engine == layers.MPE:
 		return strategy, nil, errors.New("-tune is for -engine cpe: the mpe engine has one way to convolve")
 	}

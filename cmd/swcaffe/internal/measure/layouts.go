@@ -7,7 +7,7 @@ import (
 	swnet "github.com/swcaffe/swcaffe/net"
 )
 
-// logLayouts prints which blobs have their channels in blocks, and what turning images to blocks and back is left.
+// logLayouts prints which blobs have their channels in blocks, and the conversions between layouts that are left in an iteration.
 func logLayouts(log *logrus.Logger, n *swnet.Net) {
 	l := n.Layouts()
 	if l.TurnsOfPlanes == 0 {
@@ -17,8 +17,8 @@ func logLayouts(log *logrus.Logger, n *swnet.Net) {
 		log.Infof("Channels in blocks: %s", strings.Join(l.Blocked, ", "))
 	}
 	if len(l.Thin) > 0 {
-		log.Infof("Made where strides meet them: %s", strings.Join(l.Thin, ", "))
+		log.Infof("Computed only at strided pixels: %s", strings.Join(l.Thin, ", "))
 	}
-	log.Infof("Layouts: %d turns of %.1f million values in an iteration; were all images to lie by planes, %d of %.1f million",
+	log.Infof("Layouts: %d conversions of %.1f million values an iteration; with all images by planes, %d of %.1f million",
 		l.Turns, float64(l.Values)/1e6, l.TurnsOfPlanes, float64(l.ValuesOfPlanes)/1e6)
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// parseNumbers reads a list of numbers, in which "..." stands for those that follow from the ones before it up to the one behind
-// it: multiples if each divides the next by the same factor, else equal steps.
+// parseNumbers reads a list of growing numbers. "..." continues the numbers before it up to the one behind it: by the same factor if each is
+// the same multiple of the one before, else in equal steps.
 func parseNumbers(list string) ([]int, error) {
 	words := strings.Split(list, ",")
 	var numbers []int

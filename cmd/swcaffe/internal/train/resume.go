@@ -8,7 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/solver"
 )
 
-// logResumption says how a run that a signal has stopped can go on.
+// logResumption logs the command line that continues a run which a signal has stopped.
 func logResumption(log *logrus.Logger, s *solver.Solver, resume func(state string) string) {
 	state, iteration := s.LastSnapshot()
 	switch {

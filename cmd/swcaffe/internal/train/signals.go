@@ -12,8 +12,8 @@ import (
 	"github.com/swcaffe/swcaffe/solver"
 )
 
-// signals turns SIGINT, SIGTERM and SIGHUP into actions of the solver. A snapshot is remembered until the solver asks, a stop for good,
-// whatever signals follow. Before training begins there is nothing to keep: a stop then ends the process, which may be waiting for a file.
+// signals turns SIGINT, SIGTERM and SIGHUP into actions of the solver. A snapshot is remembered until the solver asks for actions; a stop is
+// final. Before training begins there is nothing to save, and a stop ends the process, which may be waiting for a file.
 type signals struct {
 	log *logrus.Logger
 	end func(os.Signal)

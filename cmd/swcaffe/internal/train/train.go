@@ -135,7 +135,7 @@ func (o *trainOptions) work(e *cli.Env, actions *signals, spec cpe.Spec, seed ui
 		return err
 	}
 	if tuner != nil && (team != nil || len(machines) > 1) {
-		return errors.New("-tune is for one worker and one core group: what several measure disturbs each other; give the others what one has found with -conv_strategy")
+		return errors.New("-tune needs one worker and one core group: parallel measurements disturb each other; tune one worker first, then give its choice to all with -conv_strategy")
 	}
 	opt := solver.Options{
 		Engine: o.device.Engine, Machine: machines[0], CoreGroups: machines[1:], Team: team, Log: log, Seed: seed,

@@ -100,7 +100,7 @@ func (w *workerFlags) run(e *cli.Env, work func(t *solver.Team, log *logrus.Logg
 	}))
 }
 
-// sinceNow is a clock of measured time.
+// sinceNow returns a clock that counts measured time from now on.
 func sinceNow() func() topology.VTime {
 	start := time.Now()
 	return func() topology.VTime { return topology.VTime(time.Since(start).Seconds()) }
@@ -134,13 +134,13 @@ func (w *workerFlags) algorithm(l topology.Layout, n int) string {
 	return w.allreduce
 }
 
-// thisComputer is what auto takes messages between workers of one computer to cost: a hand-over between threads, and a copy.
+// thisComputer is the network model by which auto chooses between workers of one computer: messages cost a hand-over between threads and a copy.
 var thisComputer = topology.Spec{
 	Name: "this computer", Nodes: cli.MaxLocalRanks, NodesPerSupernode: cli.MaxLocalRanks, Oversubscription: 1,
 	BytesPerSecond: 5e9, Latency: 5e-6, ReduceBytesPerSecond: 5e9,
 }
 
-// ownError returns what a worker says of another's failure in place of the worker's own word.
+// ownError replaces an error by the solver.PeerError in it: a worker's report that another one failed.
 func ownError(err error) error {
 	if peer := (*solver.PeerError)(nil); errors.As(err, &peer) {
 		return peer
