@@ -21,6 +21,7 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/modeltime"
 	swnet "github.com/swcaffe/swcaffe/net"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"github.com/swcaffe/swcaffe/solver"
 )
 
@@ -100,6 +101,11 @@ func timeModel(e *cli.Env, o *timeOptions) error {
 	if !spec.Native() {
 		return timeModelled(e, o, spec, phase)
 	}
+	return timeMeasured(e, o, spec, phase)
+}
+
+// timeMeasured builds the net on this computer and measures it.
+func timeMeasured(e *cli.Env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase) error {
 	if name := o.modelled.given(); name != "" {
 		return fmt.Errorf("%s is for modelled machines; -machine %s is this computer", name, o.device.MachineName)
 	}
