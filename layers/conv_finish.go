@@ -38,7 +38,7 @@ func (f *finishing) hold() {
 	}
 }
 
-// block is a kernel.Finish. It leaves no signs, which only Backward would read.
+// block is a conv.Finish. It leaves no signs, which only Backward would read.
 func (f *finishing) block(y []float32, at, n, block int) {
 	l, norm := f.chain, &f.chain.norm.normaliser
 	gamma, beta := l.scale.operands(nil)

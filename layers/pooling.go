@@ -33,7 +33,7 @@ type pooling struct {
 	shape    pool.Shape
 	topShape [4]int
 	pool     *pool.Kernel
-	mask     *blob.Blob // where each top value came from, as kernel.Pool keeps it; nil if that is of no use
+	mask     *blob.Blob // where each top value came from, as pool.Kernel keeps it; nil if that is of no use
 }
 
 func (l *pooling) SetUp(bottom, top []*blob.Blob) (err error) {

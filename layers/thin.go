@@ -1,6 +1,6 @@
 package layers
 
-// Pixels that strides meet may be all that layers read of some images: such images are kept thin (kernel.Thin), of each plane only
+// Pixels that strides meet may be all that layers read of some images: such images are kept thin (shape.Thin), of each plane only
 // those pixels, at its front. What stands behind them is nobody's. Gradients lie likewise.
 
 // ThinReader is implemented by layers that may read no more than what strides meet of bottoms in blocks of channels, nor write more

@@ -22,7 +22,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
-// Tuner is a tuning file in use. It implements kernel.Tuner.
+// Tuner is a tuning file in use. It implements conv.Tuner.
 type Tuner struct {
 	path    string
 	machine string
@@ -31,7 +31,7 @@ type Tuner struct {
 	entries map[key]entry
 }
 
-// key is what is tuned: a direction of a convolution, whose shape, and how images lie, is written as kernel.Task does.
+// key is what is tuned: a direction of a convolution, whose shape, and how images lie, is written as conv.Task does.
 type key struct {
 	shape     string
 	direction shape.Direction
@@ -61,20 +61,20 @@ func Open(path string, spec cpe.Spec, log *logrus.Logger) (*Tuner, error) {
 	return t, t.read(text)
 }
 
-// Choice implements kernel.Tuner.
+// Choice implements conv.Tuner.
 func (t *Tuner) Choice(task conv.Task) (shape.Strategy, bool) {
 	e, ok := t.entries[key{task.String(), task.Direction}]
 	return e.strategy, ok
 }
 
-// Now implements kernel.Tuner.
+// Now implements conv.Tuner.
 func (t *Tuner) Now() time.Time { return t.now() }
 
 // worthwhile is how much of the time of the cost model's choice another strategy may take to be chosen: what is measured is a
 // convolution alone, without what a net lets it do on the way, and what is a little faster now is not the next time.
 const worthwhile = 0.95
 
-// Measured implements kernel.Tuner: it chooses the fastest strategy, or the cost model's if that takes about as long, and writes the
+// Measured implements conv.Tuner: it chooses the fastest strategy, or the cost model's if that takes about as long, and writes the
 // file at once, so that a run that is broken off leaves what it has found.
 func (t *Tuner) Measured(task conv.Task, took []conv.Timing) error {
 	model := took[0]
