@@ -206,7 +206,7 @@ func (l *convolution) Scratch() (forward, params, bottoms int) {
 
 // Strategy implements Strategist.
 func (l *convolution) Strategy(d shape.Direction) shape.Strategy {
-	return l.conv.Plan().Strategy[l.direction(d)]
+	return l.conv.Strategy(l.direction(d))
 }
 
 // RunnerUp implements Strategist.

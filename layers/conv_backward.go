@@ -44,7 +44,7 @@ func (l *convolution) Backward(top []*blob.Blob, propagateDown []bool, bottom []
 // backwardJoined computes the gradients of bottoms and parameters together.
 func (l *convolution) backwardJoined(top, bottom []*blob.Blob) error {
 	for i := range top {
-		g := conv.Grads{X: bottom[i].Data(), W: l.params[0].Data(), DY: top[i].Diff(), DX: bottom[i].Diff()}
+		g := conv.Arrays{X: bottom[i].Data(), W: l.params[0].Data(), DY: top[i].Diff(), DX: bottom[i].Diff()}
 		g.DW, g.Add = l.params[0].Gradient()
 		if l.bias && l.ParamGrad(1) {
 			g.DB = l.params[1].Diff()

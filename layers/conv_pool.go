@@ -182,7 +182,7 @@ func (l *convPool) Backward(top []*blob.Blob, propagateDown []bool, bottom []*bl
 		}
 		return l.conv.Backward(l.between[:], propagateDown, bottom)
 	}
-	g := conv.Grads{X: bottom[0].Data(), W: l.conv.params[0].Data(), DY: top[0].Diff()}
+	g := conv.Arrays{X: bottom[0].Data(), W: l.conv.params[0].Data(), DY: top[0].Diff()}
 	if l.conv.ParamGrad(0) {
 		g.DW, g.Add = l.conv.params[0].Gradient()
 	}

@@ -251,7 +251,7 @@ func planNet(s *setting, m *cpe.Machine) (*swnet.Net, error) {
 	})
 }
 
-// choicesOf lists the algorithms of a net's layers; of Winograd's with the strategy, which says with which tiles.
+// choicesOf lists the algorithms of a net's layers.
 func choicesOf(n *swnet.Net, s *setting, column string) []choice {
 	var all []choice
 	for i := range n.NumLayers() {
@@ -259,9 +259,6 @@ func choicesOf(n *swnet.Net, s *setting, column string) []choice {
 			algorithm := string(n.Algorithm(i, d))
 			if algorithm == "" {
 				continue
-			}
-			if l, ok := n.Layer(i).(layers.Strategist); ok && strings.Contains(algorithm, "winograd") {
-				algorithm += "/" + l.Strategy(d).String()
 			}
 			all = append(all, choice{s.table(), s.String(), n.LayerName(i), d.String(), column, algorithm})
 		}

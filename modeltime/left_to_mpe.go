@@ -6,7 +6,7 @@ import (
 	swnet "github.com/swcaffe/swcaffe/net"
 )
 
-// mpeLoops is what a layer's loops on the management cores do with each value of its top, by kernel.Direction: so often they go through an
+// mpeLoops is what a layer's loops on the management cores do with each value of its top, by shape.Direction: so often they go through an
 // array of its size, values read and values written counted apart, or so many cycles they take.
 type mpeLoops struct {
 	passes  [3]float64

@@ -165,8 +165,8 @@ func (r *runner) direction(i int, d shape.Direction, l cpe.Ledger) *Direction {
 	if sum == nil || !ok {
 		return sum
 	}
-	if second := choice.RunnerUp(d); second.Strategy != shape.Auto {
-		sum.RunnerUp, sum.RunnerUpMs = second.Strategy.String(), second.Time.Milliseconds()
+	if second := choice.RunnerUp(d); second.Name != "" {
+		sum.RunnerUp, sum.RunnerUpMs = second.Family.String(), second.Time.Milliseconds()
 	}
 	return sum
 }

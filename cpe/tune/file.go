@@ -18,7 +18,7 @@ import (
 )
 
 // head explains a file to who opens it.
-const head = `# What swcaffe -tune measured: a line for each direction of a convolution with the strategy to take and the milliseconds of
+const head = `# What swcaffe -tune measured: a line for each direction of a convolution with the algorithm to take and the milliseconds of
 # all. What is missing is measured and added; remove a line to have it measured again.
 `
 
@@ -39,27 +39,25 @@ func (t *Tuner) read(text []byte) error {
 		if _, twice := t.entries[k]; twice {
 			return fmt.Errorf("%s: the %v of %s is tuned twice", at, k.direction, k.shape)
 		}
-		e := entry{strategy: strategy(c.GetStrategy()), threads: int(c.GetThreads())}
+		if c.Algorithm == nil {
+			t.log.Warnf("%s: the line names a strategy, not an algorithm: it is measured again", at)
+			continue
+		}
+		e := entry{algorithm: c.GetAlgorithm(), threads: int(c.GetThreads())}
+		if _, err := conv.FindAlgorithm(e.algorithm); err != nil {
+			return fmt.Errorf("%s: %w", at, err)
+		}
 		for _, m := range c.Time {
 			if ms := m.GetMs(); !(ms >= 0 && ms < math.MaxInt64/float64(time.Millisecond)) {
-				return fmt.Errorf("%s: a strategy cannot take %g ms", at, ms)
+				return fmt.Errorf("%s: an algorithm cannot take %g ms", at, ms)
 			}
 			e.took = append(e.took, conv.Timing{
-				Strategy: strategy(m.GetStrategy()), Time: time.Duration(m.GetMs() * float64(time.Millisecond)),
+				Algorithm: m.GetAlgorithm(), Time: time.Duration(m.GetMs() * float64(time.Millisecond)),
 			})
 		}
 		t.entries[k] = e
 	}
 	return nil
-}
-
-// strategy is the kernels' value of one in a file.
-func strategy(s tuningpb.ConvolutionStrategy) shape.Strategy {
-	st, err := shape.ParseStrategy(strings.ToLower(s.String()))
-	if err != nil {
-		panic("tune: a strategy of the file format that kernels do not have: " + err.Error())
-	}
-	return st
 }
 
 // save writes the file, sorted by shape and direction, whole or not at all.
@@ -71,9 +69,9 @@ func (t *Tuner) save() error {
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(t.entries), order) {
 		e := t.entries[k]
-		fmt.Fprintf(&b, "convolution { shape: %q direction: %v strategy: %s", k.shape, tuningpb.TunedConvolution_Direction(k.direction), name(e.strategy))
+		fmt.Fprintf(&b, "convolution { shape: %q direction: %v algorithm: %q", k.shape, tuningpb.TunedConvolution_Direction(k.direction), e.algorithm)
 		for _, m := range e.took {
-			fmt.Fprintf(&b, " time { strategy: %s ms: %.6f }", name(m.Strategy), milliseconds(m.Time))
+			fmt.Fprintf(&b, " time { algorithm: %q ms: %.6f }", m.Algorithm, milliseconds(m.Time))
 		}
 		if e.threads > 0 {
 			fmt.Fprintf(&b, " threads: %d", e.threads)
@@ -85,6 +83,3 @@ func (t *Tuner) save() error {
 		return err
 	})
 }
-
-// name is a strategy as the file writes it.
-func name(s shape.Strategy) string { return strings.ToUpper(s.String()) }

@@ -1,7 +1,7 @@
 // Package tune keeps what was measured about this computer's ways to convolve, in a file that later runs read.
 //
-// A Tuner answers a kernel's question which strategy to take from the file, and adds to it what the kernel measures where the
-// file has no answer. Runs that find all answers in the file take the same strategies, and so give the same bits.
+// A Tuner answers a kernel's question which algorithm to take from the file, and adds to it what the kernel measures where the
+// file has no answer. Runs that find all answers in the file take the same algorithms, and so give the same bits.
 package tune
 
 import (
@@ -39,9 +39,9 @@ type key struct {
 
 // entry is what is known about it.
 type entry struct {
-	strategy shape.Strategy
-	took     []conv.Timing // fastest first
-	threads  int
+	algorithm string
+	took      []conv.Timing // fastest first
+	threads   int
 }
 
 // Open reads a tuning file, or makes one where there is none or an empty one. It fails if the file was measured on a machine other than spec's, which must be
@@ -62,26 +62,26 @@ func Open(path string, spec cpe.Spec, log *logrus.Logger) (*Tuner, error) {
 }
 
 // Choice implements conv.Tuner.
-func (t *Tuner) Choice(task conv.Task) (shape.Strategy, bool) {
+func (t *Tuner) Choice(task conv.Task) (string, bool) {
 	e, ok := t.entries[key{task.String(), task.Direction}]
-	return e.strategy, ok
+	return e.algorithm, ok
 }
 
 // Now implements conv.Tuner.
 func (t *Tuner) Now() time.Time { return t.now() }
 
-// worthwhile is how much of the time of the cost model's choice another strategy may take to be chosen: what is measured is a
+// worthwhile is how much of the time of the cost model's choice another algorithm may take to be chosen: what is measured is a
 // convolution alone, without what a net lets it do on the way, and what is a little faster now is not the next time.
 const worthwhile = 0.95
 
-// Measured implements conv.Tuner: it chooses the fastest strategy, or the cost model's if that takes about as long, and writes the
+// Measured implements conv.Tuner: it chooses the fastest algorithm, or the cost model's if that takes about as long, and writes the
 // file at once, so that a run that is broken off leaves what it has found.
 func (t *Tuner) Measured(task conv.Task, took []conv.Timing) error {
 	model := took[0]
 	took = slices.SortedStableFunc(slices.Values(took), func(a, b conv.Timing) int { return cmp.Compare(a.Time, b.Time) })
-	e := entry{took[0].Strategy, took, runtime.GOMAXPROCS(0)}
+	e := entry{took[0].Algorithm, took, runtime.GOMAXPROCS(0)}
 	if float64(took[0].Time) > worthwhile*float64(model.Time) {
-		e.strategy = model.Strategy
+		e.algorithm = model.Algorithm
 	}
 	t.entries[key{task.String(), task.Direction}] = e
 	t.log.Infof("Tuned %v of %v: %s", task.Direction, task, e)
@@ -92,9 +92,9 @@ func (t *Tuner) Measured(task conv.Task, took []conv.Timing) error {
 func (e entry) String() string {
 	var others []string
 	for _, t := range e.took {
-		others = append(others, fmt.Sprintf("%v %.4g ms", t.Strategy, milliseconds(t.Time)))
+		others = append(others, fmt.Sprintf("%s %.4g ms", t.Algorithm, milliseconds(t.Time)))
 	}
-	return fmt.Sprintf("%v (%s)", e.strategy, strings.Join(others, ", "))
+	return fmt.Sprintf("%s (%s)", e.algorithm, strings.Join(others, ", "))
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -2,6 +2,7 @@ package tune
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,8 +61,8 @@ func TestWhatIsMeasuredIsReadAgain(t *testing.T) {
 		t.Error("a new file knows a choice")
 	}
 	took := []conv.Timing{
-		{Strategy: shape.Explicit, Time: 3 * time.Millisecond}, {Strategy: shape.Winograd4, Time: 1500 * time.Microsecond},
-		{Strategy: shape.Implicit, Time: 2 * time.Millisecond},
+		{Algorithm: "explicit-gemm", Time: 3 * time.Millisecond}, {Algorithm: "winograd4-tiles", Time: 1500 * time.Microsecond},
+		{Algorithm: "implicit-padded", Time: 2 * time.Millisecond},
 	}
 	if err := u.Measured(task(square, shape.Forward), took); err != nil {
 		t.Fatal(err)
@@ -69,18 +70,18 @@ func TestWhatIsMeasuredIsReadAgain(t *testing.T) {
 	if err := u.Measured(task(wide, shape.InputGradient), took[:1]); err != nil {
 		t.Fatal(err)
 	}
-	if want := "winograd4 (winograd4 1.5 ms, implicit 2 ms, explicit 3 ms)"; !strings.Contains(out.String(), want) {
+	if want := "winograd4-tiles (winograd4-tiles 1.5 ms, implicit-padded 2 ms, explicit-gemm 3 ms)"; !strings.Contains(out.String(), want) {
 		t.Errorf("the log does not say %q: %s", want, out)
 	}
 	for what, u := range map[string]*Tuner{"the tuner": u, "the file": reopened(t, path)} {
 		for _, c := range []struct {
 			shape     shape.Conv
 			direction shape.Direction
-			want      shape.Strategy
+			want      string
 			known     bool
 		}{
-			{square, shape.Forward, shape.Winograd4, true}, {square, shape.InputGradient, 0, false},
-			{wide, shape.InputGradient, shape.Explicit, true}, {wide, shape.Forward, 0, false},
+			{square, shape.Forward, "winograd4-tiles", true}, {square, shape.InputGradient, "", false},
+			{wide, shape.InputGradient, "explicit-gemm", true}, {wide, shape.Forward, "", false},
 		} {
 			if got, known := u.Choice(task(c.shape, c.direction)); known != c.known || known && got != c.want {
 				t.Errorf("%s chooses %v (%t) for the %v of %v, want %v (%t)", what, got, known, c.direction, c.shape, c.want, c.known)
@@ -89,14 +90,14 @@ func TestWhatIsMeasuredIsReadAgain(t *testing.T) {
 	}
 }
 
-// TestChoice: another strategy than the cost model's, which is measured first, is taken if it is clearly faster.
+// TestChoice: another algorithm than the cost model's, which is measured first, is taken if it is clearly faster.
 func TestChoice(t *testing.T) {
-	for other, want := range map[time.Duration]shape.Strategy{
-		110: shape.Winograd4, 100: shape.Winograd4, 96: shape.Winograd4, 94: shape.Implicit, 50: shape.Implicit,
+	for other, want := range map[time.Duration]string{
+		110: "winograd4-tiles", 100: "winograd4-tiles", 96: "winograd4-tiles", 94: "implicit-padded", 50: "implicit-padded",
 	} {
 		u, _ := open(t, filepath.Join(t.TempDir(), "t"))
 		asked := conv.Task{Shape: square, ImagesInBlocks: true}
-		took := []conv.Timing{{Strategy: shape.Winograd4, Time: 100}, {Strategy: shape.Explicit, Time: 200}, {Strategy: shape.Implicit, Time: other}}
+		took := []conv.Timing{{Algorithm: "winograd4-tiles", Time: 100}, {Algorithm: "explicit-gemm", Time: 200}, {Algorithm: "implicit-padded", Time: other}}
 		if err := u.Measured(asked, took); err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +123,7 @@ func TestFileIsStable(t *testing.T) {
 		path = filepath.Join(t.TempDir(), "t.prototxt")
 		u, _ := open(t, path)
 		for _, s := range shapes {
-			if err := u.Measured(task(s, shape.WeightGradient), []conv.Timing{{Strategy: shape.Implicit, Time: 1234567}}); err != nil {
+			if err := u.Measured(task(s, shape.WeightGradient), []conv.Timing{{Algorithm: "implicit-padded", Time: 1234567}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -150,17 +151,17 @@ func TestFileIsStable(t *testing.T) {
 // TestBadFiles: an error names the file, the line and what is wrong there.
 func TestBadFiles(t *testing.T) {
 	machine := machineLine(spec(t, "host"))
-	conv := `convolution { shape: "4x3" direction: FORWARD strategy: IMPLICIT }` + "\n"
+	conv := `convolution { shape: "4x3" direction: FORWARD algorithm: "implicit-padded" }` + "\n"
 	for _, c := range []struct{ name, text, want string }{
 		{"another machine", `machine: "abacus"`, `t.prototxt:1: tuned for "abacus", but this machine is "` + machine + `"`},
 		{"no machine", conv, "machine"},
 		{"no text format", "{", "t.prototxt:1:1: "},
-		{"a strategy there is not", "machine: \"" + machine + "\"\n" + strings.ReplaceAll(conv, "IMPLICIT", "GUESS"), "t.prototxt:2:"},
+		{"an algorithm there is not", "machine: \"" + machine + "\"\n" + strings.ReplaceAll(conv, "padded", "guessed"), `t.prototxt:2: unknown convolution algorithm "implicit-guessed"`},
 		{"a choice twice", "machine: \"" + machine + "\"\n" + conv + conv, "t.prototxt:3: the forward of 4x3 is tuned twice"},
 		{
 			"time that runs backwards",
-			"machine: \"" + machine + "\"\n" + strings.ReplaceAll(conv, "IMPLICIT", "IMPLICIT time { strategy: IMPLICIT ms: -1 }"),
-			"t.prototxt:2: a strategy cannot take -1 ms",
+			"machine: \"" + machine + "\"\n" + strings.ReplaceAll(conv, " }", ` time { algorithm: "explicit-gemm" ms: -1 } }`),
+			"t.prototxt:2: an algorithm cannot take -1 ms",
 		},
 	} {
 		path := filepath.Join(t.TempDir(), "t.prototxt")
@@ -203,5 +204,22 @@ func TestEmptyFile(t *testing.T) {
 		if _, err := Open(path, spec(t, "host"), nil); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestEarlierFile: lines of an earlier version, which name strategies, are left out with a warning and measured again.
+func TestEarlierFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.prototxt")
+	text := fmt.Sprintf("machine: %q\nconvolution { shape: %q direction: FORWARD strategy: IMPLICIT time { strategy: IMPLICIT ms: 1 } }\n",
+		machineLine(spec(t, "host")), task(square, shape.Forward).String())
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	u, out := open(t, path)
+	if name, known := u.Choice(task(square, shape.Forward)); known {
+		t.Errorf("it knows %s", name)
+	}
+	if want := "t.prototxt:2: the line names a strategy, not an algorithm: it is measured again"; !strings.Contains(out.String(), want) {
+		t.Errorf("the log does not say %q: %s", want, out)
 	}
 }

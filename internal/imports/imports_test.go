@@ -49,7 +49,7 @@ var allowed = []struct {
 	{"cpe/kernel/im2col", []string{"cpe", "cpe/kernel/tiling", "cpe/kernel/shape", "cpe/kernel/stream", "cpe/kernel/gemm", "internal/simd/", "internal/pages"}},
 	{"cpe/kernel/pool", []string{"cpe", "cpe/kernel/tiling", "cpe/kernel/shape", "cpe/kernel/stream", "internal/simd/", "internal/pages"}},
 	{"cpe/kernel/norm", []string{"cpe", "cpe/kernel/shape", "cpe/kernel/pool", "internal/simd/"}},
-	{"cpe/kernel/conv", []string{"cpe", "cpe/kernel/tiling", "cpe/kernel/shape", "cpe/kernel/stream", "cpe/kernel/gemm", "cpe/kernel/im2col", "cpe/kernel/pool", "internal/simd/", "internal/pages"}},
+	{"cpe/kernel/conv", []string{"cpe", "cpe/kernel/tiling", "cpe/kernel/shape", "cpe/kernel/stream", "cpe/kernel/gemm", "cpe/kernel/im2col", "cpe/kernel/pool", "internal/simd/", "internal/pages", "internal/suggest"}},
 	{"cpe/kernel", nil},
 	{"cpe", []string{"proto/", "internal/simd/", "internal/pages", "internal/suggest"}},
 	{"cpe/tune", []string{"proto/", "cpe", "cpe/kernel/", "internal/simd/"}},

@@ -206,10 +206,12 @@ type TunedConvolution struct {
 	// Images x channels x [size] -> outputs, and the kernel.
 	Shape     *string                     `protobuf:"bytes,1,req,name=shape" json:"shape,omitempty"`
 	Direction *TunedConvolution_Direction `protobuf:"varint,2,req,name=direction,enum=swcaffe.TunedConvolution_Direction" json:"direction,omitempty"`
-	// The one to be used.
-	Strategy *ConvolutionStrategy `protobuf:"varint,3,req,name=strategy,enum=swcaffe.ConvolutionStrategy" json:"strategy,omitempty"`
+	// The one to be used. A line of an earlier version has a strategy instead, and is measured again.
+	Algorithm *string `protobuf:"bytes,6,opt,name=algorithm" json:"algorithm,omitempty"`
+	// Deprecated: Marked as deprecated in swcaffe/tuning.proto.
+	Strategy *ConvolutionStrategy `protobuf:"varint,3,opt,name=strategy,enum=swcaffe.ConvolutionStrategy" json:"strategy,omitempty"`
 	// What was measured, the shortest of several runs.
-	Time []*StrategyTime `protobuf:"bytes,4,rep,name=time" json:"time,omitempty"`
+	Time []*AlgorithmTime `protobuf:"bytes,4,rep,name=time" json:"time,omitempty"`
 	// The number of cores that measured.
 	Threads       *uint32 `protobuf:"varint,5,opt,name=threads" json:"threads,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -260,6 +262,14 @@ func (x *TunedConvolution) GetDirection() TunedConvolution_Direction {
 	return TunedConvolution_FORWARD
 }
 
+func (x *TunedConvolution) GetAlgorithm() string {
+	if x != nil && x.Algorithm != nil {
+		return *x.Algorithm
+	}
+	return ""
+}
+
+// Deprecated: Marked as deprecated in swcaffe/tuning.proto.
 func (x *TunedConvolution) GetStrategy() ConvolutionStrategy {
 	if x != nil && x.Strategy != nil {
 		return *x.Strategy
@@ -267,7 +277,7 @@ func (x *TunedConvolution) GetStrategy() ConvolutionStrategy {
 	return ConvolutionStrategy_EXPLICIT
 }
 
-func (x *TunedConvolution) GetTime() []*StrategyTime {
+func (x *TunedConvolution) GetTime() []*AlgorithmTime {
 	if x != nil {
 		return x.Time
 	}
@@ -281,28 +291,30 @@ func (x *TunedConvolution) GetThreads() uint32 {
 	return 0
 }
 
-type StrategyTime struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Strategy      *ConvolutionStrategy   `protobuf:"varint,1,req,name=strategy,enum=swcaffe.ConvolutionStrategy" json:"strategy,omitempty"`
-	Ms            *float64               `protobuf:"fixed64,2,req,name=ms" json:"ms,omitempty"`
+type AlgorithmTime struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Algorithm *string                `protobuf:"bytes,3,opt,name=algorithm" json:"algorithm,omitempty"`
+	// Deprecated: Marked as deprecated in swcaffe/tuning.proto.
+	Strategy      *ConvolutionStrategy `protobuf:"varint,1,opt,name=strategy,enum=swcaffe.ConvolutionStrategy" json:"strategy,omitempty"`
+	Ms            *float64             `protobuf:"fixed64,2,req,name=ms" json:"ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *StrategyTime) Reset() {
-	*x = StrategyTime{}
+func (x *AlgorithmTime) Reset() {
+	*x = AlgorithmTime{}
 	mi := &file_swcaffe_tuning_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *StrategyTime) String() string {
+func (x *AlgorithmTime) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*StrategyTime) ProtoMessage() {}
+func (*AlgorithmTime) ProtoMessage() {}
 
-func (x *StrategyTime) ProtoReflect() protoreflect.Message {
+func (x *AlgorithmTime) ProtoReflect() protoreflect.Message {
 	mi := &file_swcaffe_tuning_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -314,19 +326,27 @@ func (x *StrategyTime) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use StrategyTime.ProtoReflect.Descriptor instead.
-func (*StrategyTime) Descriptor() ([]byte, []int) {
+// Deprecated: Use AlgorithmTime.ProtoReflect.Descriptor instead.
+func (*AlgorithmTime) Descriptor() ([]byte, []int) {
 	return file_swcaffe_tuning_proto_rawDescGZIP(), []int{2}
 }
 
-func (x *StrategyTime) GetStrategy() ConvolutionStrategy {
+func (x *AlgorithmTime) GetAlgorithm() string {
+	if x != nil && x.Algorithm != nil {
+		return *x.Algorithm
+	}
+	return ""
+}
+
+// Deprecated: Marked as deprecated in swcaffe/tuning.proto.
+func (x *AlgorithmTime) GetStrategy() ConvolutionStrategy {
 	if x != nil && x.Strategy != nil {
 		return *x.Strategy
 	}
 	return ConvolutionStrategy_EXPLICIT
 }
 
-func (x *StrategyTime) GetMs() float64 {
+func (x *AlgorithmTime) GetMs() float64 {
 	if x != nil && x.Ms != nil {
 		return *x.Ms
 	}
@@ -340,19 +360,21 @@ const file_swcaffe_tuning_proto_rawDesc = "" +
 	"\x14swcaffe/tuning.proto\x12\aswcaffe\"_\n" +
 	"\x06Tuning\x12\x18\n" +
 	"\amachine\x18\x01 \x02(\tR\amachine\x12;\n" +
-	"\vconvolution\x18\x02 \x03(\v2\x19.swcaffe.TunedConvolutionR\vconvolution\"\xad\x02\n" +
+	"\vconvolution\x18\x02 \x03(\v2\x19.swcaffe.TunedConvolutionR\vconvolution\"\xd0\x02\n" +
 	"\x10TunedConvolution\x12\x14\n" +
 	"\x05shape\x18\x01 \x02(\tR\x05shape\x12A\n" +
-	"\tdirection\x18\x02 \x02(\x0e2#.swcaffe.TunedConvolution.DirectionR\tdirection\x128\n" +
-	"\bstrategy\x18\x03 \x02(\x0e2\x1c.swcaffe.ConvolutionStrategyR\bstrategy\x12)\n" +
-	"\x04time\x18\x04 \x03(\v2\x15.swcaffe.StrategyTimeR\x04time\x12\x18\n" +
+	"\tdirection\x18\x02 \x02(\x0e2#.swcaffe.TunedConvolution.DirectionR\tdirection\x12\x1c\n" +
+	"\talgorithm\x18\x06 \x01(\tR\talgorithm\x12<\n" +
+	"\bstrategy\x18\x03 \x01(\x0e2\x1c.swcaffe.ConvolutionStrategyB\x02\x18\x01R\bstrategy\x12*\n" +
+	"\x04time\x18\x04 \x03(\v2\x16.swcaffe.AlgorithmTimeR\x04time\x12\x18\n" +
 	"\athreads\x18\x05 \x01(\rR\athreads\"A\n" +
 	"\tDirection\x12\v\n" +
 	"\aFORWARD\x10\x00\x12\x13\n" +
 	"\x0fWEIGHT_GRADIENT\x10\x01\x12\x12\n" +
-	"\x0eINPUT_GRADIENT\x10\x02\"X\n" +
-	"\fStrategyTime\x128\n" +
-	"\bstrategy\x18\x01 \x02(\x0e2\x1c.swcaffe.ConvolutionStrategyR\bstrategy\x12\x0e\n" +
+	"\x0eINPUT_GRADIENT\x10\x02\"{\n" +
+	"\rAlgorithmTime\x12\x1c\n" +
+	"\talgorithm\x18\x03 \x01(\tR\talgorithm\x12<\n" +
+	"\bstrategy\x18\x01 \x01(\x0e2\x1c.swcaffe.ConvolutionStrategyB\x02\x18\x01R\bstrategy\x12\x0e\n" +
 	"\x02ms\x18\x02 \x02(\x01R\x02ms*^\n" +
 	"\x13ConvolutionStrategy\x12\f\n" +
 	"\bEXPLICIT\x10\x01\x12\f\n" +
@@ -380,14 +402,14 @@ var file_swcaffe_tuning_proto_goTypes = []any{
 	(TunedConvolution_Direction)(0), // 1: swcaffe.TunedConvolution.Direction
 	(*Tuning)(nil),                  // 2: swcaffe.Tuning
 	(*TunedConvolution)(nil),        // 3: swcaffe.TunedConvolution
-	(*StrategyTime)(nil),            // 4: swcaffe.StrategyTime
+	(*AlgorithmTime)(nil),           // 4: swcaffe.AlgorithmTime
 }
 var file_swcaffe_tuning_proto_depIdxs = []int32{
 	3, // 0: swcaffe.Tuning.convolution:type_name -> swcaffe.TunedConvolution
 	1, // 1: swcaffe.TunedConvolution.direction:type_name -> swcaffe.TunedConvolution.Direction
 	0, // 2: swcaffe.TunedConvolution.strategy:type_name -> swcaffe.ConvolutionStrategy
-	4, // 3: swcaffe.TunedConvolution.time:type_name -> swcaffe.StrategyTime
-	0, // 4: swcaffe.StrategyTime.strategy:type_name -> swcaffe.ConvolutionStrategy
+	4, // 3: swcaffe.TunedConvolution.time:type_name -> swcaffe.AlgorithmTime
+	0, // 4: swcaffe.AlgorithmTime.strategy:type_name -> swcaffe.ConvolutionStrategy
 	5, // [5:5] is the sub-list for method output_type
 	5, // [5:5] is the sub-list for method input_type
 	5, // [5:5] is the sub-list for extension type_name

@@ -41,10 +41,13 @@ type batchWorker struct {
 // mostColumns is the most positions at a time that are tried.
 const mostColumns = 32
 
-func newBatchConv(c *Conv, d shape.Direction) (*batchConv, error) {
-	v := &batchConv{batchLayout: newBatchLayout(c, d)}
-	spec := c.machine.Spec()
-	v.rows = sharesRows(c.shape, &spec, d)
+func newBatchConv(t *task) error {
+	d, spec := t.Direction, t.machine.Spec()
+	layout, err := newBatchLayout(t, sharesRows(t.Shape, &spec, d))
+	if err != nil {
+		return err
+	}
+	v := &batchConv{batchLayout: layout}
 	pieces := v.pieces()
 	m, n, deep := v.extents(v.most())
 	problem := gemm.Shape{M: m, K: deep * pieces, TransA: d == shape.InputGradient, TransB: d == shape.WeightGradient, Pieces: true}
@@ -58,7 +61,7 @@ func newBatchConv(c *Conv, d shape.Direction) (*batchConv, error) {
 		problem.N = n * columns
 		plan, err := gemm.NewMeshPlan(&spec, problem)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		t := gemm.MeshNs(&spec, problem, plan) * float64(tiling.Blocks(v.rowLength(), columns))
 		if bestTime == 0 || t < bestTime {
@@ -66,7 +69,7 @@ func newBatchConv(c *Conv, d shape.Direction) (*batchConv, error) {
 		}
 	}
 	problem.N = n * v.columns
-	products := gemm.NestsOf(c.machine, problem, best)
+	products := gemm.NestsOf(t.machine, problem, best)
 	v.workers = make([]batchWorker, len(products))
 	first := [...]int{v.geo.Space(), v.geo.Positions(), v.geo.Space()}[d]
 	for i, p := range products {
@@ -78,22 +81,23 @@ func newBatchConv(c *Conv, d shape.Direction) (*batchConv, error) {
 		v.workers[i] = w
 	}
 	v.reserve()
-	return v, nil
+	t.stages = v.list()
+	return nil
 }
 
 // pieces is the most terms that positions of a row have together.
 func (v *batchConv) pieces() int {
 	switch {
-	case v.direction != shape.WeightGradient:
+	case v.Direction != shape.WeightGradient:
 		return v.geo.Space()
 	case v.rows:
-		return tiling.Blocks(v.geo.Rows, v.conv.plan.Chunks) * v.geo.Width
+		return tiling.Blocks(v.geo.Rows, v.chunks) * v.geo.Width
 	}
 	return v.geo.Positions()
 }
 
-// stages lists the steps: one, or three where core groups share rows.
-func (v *batchConv) stages() []stage {
+// list is the stages: one, or three where core groups share rows.
+func (v *batchConv) list() []stage {
 	if v.rows {
 		return []stage{{&rowsEnter{v}, 0}, {&rowsConvolve{v}, v.groups()}, {&rowsLeave{v}, v.groups()}}
 	}
@@ -116,7 +120,7 @@ func (v *batchConv) RunGroup(g *cpe.CoreGroup) error {
 // convolve computes some rows of results.
 func (v *batchConv) convolve(g *cpe.CoreGroup, w *batchWorker, rows tiling.Span) error {
 	length := v.rowLength()
-	for group := range v.conv.shape.Group {
+	for group := range v.Shape.Group {
 		for row := rows.At * length; row < rows.End()*length; row += length {
 			for at := 0; at < length; at += v.columns {
 				n := min(v.columns, length-at)

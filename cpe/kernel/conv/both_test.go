@@ -42,12 +42,12 @@ func testGrads(t *testing.T, c *Conv) {
 	t.Helper()
 	s := &c.shape
 	if !c.JoinsGrads() {
-		t.Fatalf("%v %v: gradients are not computed together", s, c.plan.Strategy)
+		t.Fatalf("%v %v: gradients are not computed together", s, strategiesOf(c))
 	}
 	x, w, dy := kerneltest.Values(s.N*s.C*tiling.Size(s.In), 1), kerneltest.Values(s.Out*s.Depth(), 2), kerneltest.Values(s.N*s.Out*tiling.Size(s.OutSize()), 3)
 	for i := range 8 {
-		name := fmt.Sprintf("%v %v, blocks %v, case %d", s, c.plan.Strategy, c.blocked, i)
-		g := Grads{X: x, W: w, DY: dy, DX: make([]float32, len(x)), DW: kerneltest.Values(len(w), 4), Add: i&1 > 0}
+		name := fmt.Sprintf("%v %v, blocks %v, case %d", s, strategiesOf(c), c.layouts, i)
+		g := Arrays{X: x, W: w, DY: dy, DX: make([]float32, len(x)), DW: kerneltest.Values(len(w), 4), Add: i&1 > 0}
 		dx, dw, db := slices.Clone(g.DX), slices.Clone(g.DW), kerneltest.Values(s.Out, 5)
 		if i&2 > 0 {
 			g.DB = slices.Clone(db)

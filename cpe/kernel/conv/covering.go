@@ -3,6 +3,7 @@ package conv
 import (
 	"slices"
 
+	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
@@ -13,36 +14,40 @@ func covers(s *shape.Conv) bool {
 	return s.Group == 1 && tiling.Size(s.Kernel) > 1 && slices.Equal(s.Kernel, s.In) && tiling.Size(s.OutSize()) == 1 && slices.Max(s.Pad) == 0 && s.N > 0
 }
 
-// covers reports whether a direction is computed as a product of matrices whose rows are images, results and kernels.
-func (c *Conv) covers(d shape.Direction) bool {
-	return c.machine.Native() && c.plan.Strategy[d] == shape.Implicit && covers(&c.shape)
-}
-
-// newCovering plans the product of a direction:
+// covering computes a direction as one product of matrices whose rows are images, results and kernels:
 //
 //	forward          Y (N x Out) = X (N x depth) * W' (depth x Out) + bias
 //	weight gradient  dW (Out x depth) += dY' (Out x N) * X (N x depth)
 //	input gradient   dX (N x depth) = dY (N x Out) * W (Out x depth)
-func (c *Conv) newCovering(d shape.Direction) (gemm.Kernel, error) {
-	s := &c.shape
-	switch n, out, depth := s.N, s.Out, s.Depth(); d {
-	case shape.Forward:
-		return gemm.New(c.machine, gemm.Shape{M: n, N: out, K: depth, TransB: true})
-	case shape.InputGradient:
-		return gemm.New(c.machine, gemm.Shape{M: n, N: depth, K: out})
-	default:
-		return gemm.New(c.machine, gemm.Shape{M: out, N: depth, K: n, TransA: true, Accumulate: true})
-	}
+type covering struct {
+	direction shape.Direction
+	product   gemm.Kernel
 }
 
-// runCovering computes a direction so.
-func (c *Conv) runCovering(d shape.Direction, args convArrays) error {
-	switch d {
+func newCovering(m *cpe.Machine, p *Problem) (*covering, error) {
+	n, out, depth := p.Shape.N, p.Shape.Out, p.Shape.Depth()
+	product, err := gemm.New(m, [...]gemm.Shape{
+		shape.Forward:        {M: n, N: out, K: depth, TransB: true},
+		shape.WeightGradient: {M: out, N: depth, K: n, TransA: true, Accumulate: true},
+		shape.InputGradient:  {M: n, N: depth, K: out},
+	}[p.Direction])
+	return &covering{p.Direction, product}, err
+}
+
+// inside names the product's algorithm.
+func (c *covering) inside() shape.Algorithm { return c.product.Algorithm() }
+
+// Scratch is that of the product.
+func (c *covering) Scratch() int { return c.product.Scratch() }
+
+// Run multiplies.
+func (c *covering) Run(a Arrays) error {
+	switch c.direction {
 	case shape.Forward:
-		return c.covering[d].Run(args.x, args.w, args.bias, args.y)
+		return c.product.Run(a.X, a.W, a.Bias, a.Y)
 	case shape.InputGradient:
-		return c.covering[d].Run(args.y, args.w, nil, args.x)
+		return c.product.Run(a.DY, a.W, nil, a.DX)
 	default:
-		return c.covering[d].Run(args.y, args.x, nil, args.w)
+		return c.product.Run(a.DY, a.X, nil, a.DW)
 	}
 }

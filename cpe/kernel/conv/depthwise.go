@@ -14,11 +14,6 @@ func depthwise(s *shape.Conv) bool {
 	return s.Group > 1 && s.Group == s.C && len(s.In) <= 2 && tiling.Size(s.Kernel) > 1 && tiling.Size(s.OutSize()) > 0 && s.N > 0 && s.StepsInside()
 }
 
-// byTaps reports whether a direction is a depthwise convolution of blocks of channels.
-func (c *Conv) byTaps(d shape.Direction) bool {
-	return c.machine.Native() && c.plan.Strategy[d] == shape.Implicit && depthwise(&c.shape)
-}
-
 // depthwiseConv is the implicit strategy of a native machine where every channel has a kernel of its own, forward and for the input gradient.
 // A band of lines of a block of 16 channels is copied with its padding, so that a kernel offset is a shift whatever the pixel, and every pixel
 // is a vector of channels. Images that lie by planes are turned to blocks, and back, on the way.
@@ -29,8 +24,7 @@ func (c *Conv) byTaps(d shape.Direction) bool {
 // With strides, pixels of the images' gradient take part in different kernel offsets: by phases, one for each pixel between those that
 // strides meet.
 type depthwiseConv struct {
-	conv       *Conv
-	direction  shape.Direction
+	*task
 	rows, cols tapAxis
 	phases     [][]tapPhase // by part of what is made
 	source     tapBand
@@ -54,11 +48,11 @@ type depthwiseWorker struct {
 	pixels vconv.TapPixels
 }
 
-func newDepthwiseConv(c *Conv, d shape.Direction) *depthwiseConv {
-	s, spec := &c.shape, c.machine.Spec()
-	v := &depthwiseConv{conv: c, direction: d, workers: make([]depthwiseWorker, spec.CoreGroups)}
+func newDepthwiseConv(t *task) error {
+	s, d, spec := &t.Shape, t.Direction, t.machine.Spec()
+	v := &depthwiseConv{task: t, workers: make([]depthwiseWorker, spec.CoreGroups)}
 	v.rows, v.cols = tapAxes(s, d)
-	x, y := c.depthwiseImages()
+	x, y := t.depthwiseImages()
 	made := s.Out / s.C
 	if v.made, v.parts = y, 1; d == shape.InputGradient {
 		x, v.made, v.parts, made = y, x, made, 1
@@ -72,16 +66,17 @@ func newDepthwiseConv(c *Conv, d shape.Direction) *depthwiseConv {
 	for i := range v.workers {
 		v.workers[i].start = pages.Make[float32](made * shape.BlockLanes)
 	}
-	c.takes(d, cpe.Scratch{Group: v.sources() + v.weights() + v.results()})
-	return v
+	t.takes(cpe.Scratch{Group: v.sources() + v.weights() + v.results()})
+	t.stages = []stage{{v, 0}}
+	return nil
 }
 
 // depthwiseImages are the images and the results, whose parts stand one below another.
-func (c *Conv) depthwiseImages() (x, y pointImages) {
-	s := &c.shape
+func (t *task) depthwiseImages() (x, y pointImages) {
+	s := &t.Shape
 	one, out := tiling.Ones(len(s.In)), s.OutSize()
 	h, w := tiling.Two(out, 1)
-	return newPointImages(s.C, c.blocked[0], s.In, one), newPointImages(s.C, c.blocked[1], []int{s.Out / s.C * h, w}, tiling.Ones(2))
+	return newPointImages(s.C, t.Images, s.In, one), newPointImages(s.C, t.Results, []int{s.Out / s.C * h, w}, tiling.Ones(2))
 }
 
 // cutBands returns how many rows of units a band has whose lines, and whose results, take about a quarter of L2.
@@ -93,7 +88,7 @@ func cutBands(spec *cpe.Spec, rows, cols tapAxis, width int) int {
 // findPhases finds the shifts of every phase of a part.
 func (v *depthwiseConv) findPhases(part int) []tapPhase {
 	var list []tapPhase
-	_, kw := tiling.Two(v.conv.shape.Kernel, 1)
+	_, kw := tiling.Two(v.Shape.Kernel, 1)
 	for row, down := range v.rows.phases {
 		for col, along := range v.cols.phases {
 			p := tapPhase{row: row, col: col}
@@ -101,7 +96,7 @@ func (v *depthwiseConv) findPhases(part int) []tapPhase {
 				for _, y := range down {
 					for _, x := range along {
 						p.shifts = append(p.shifts, source*v.source.size()+v.source.shift(y.shift, x.shift))
-						p.taps = append(p.taps, (part+source)*tiling.Size(v.conv.shape.Kernel)+y.tap*kw+x.tap)
+						p.taps = append(p.taps, (part+source)*tiling.Size(v.Shape.Kernel)+y.tap*kw+x.tap)
 					}
 				}
 			}
@@ -116,25 +111,19 @@ func (v *depthwiseConv) findPhases(part int) []tapPhase {
 func (v *depthwiseConv) sources() int { return v.parts * v.source.size() }
 func (v *depthwiseConv) weights() int { return v.taps() * shape.BlockLanes }
 func (v *depthwiseConv) taps() int {
-	return v.conv.shape.Out / v.conv.shape.C * tiling.Size(v.conv.shape.Kernel)
+	return v.Shape.Out / v.Shape.C * tiling.Size(v.Shape.Kernel)
 }
 func (v *depthwiseConv) results() int {
 	return v.made.scratch(1, v.units*v.rows.results*v.made.Cols())
 }
 
-// stages lists the steps.
-func (v *depthwiseConv) stages() []stage { return []stage{{v, 0}} }
-
 // Name returns "convolution" and the direction.
-func (v *depthwiseConv) Name() string { return "convolution " + v.direction.String() }
+func (v *depthwiseConv) Name() string { return "convolution " + v.Direction.String() }
 
 // RunGroup convolves a core group's share of the bands, block by block.
 func (v *depthwiseConv) RunGroup(g *cpe.CoreGroup) error {
-	args, each := &v.conv.args, v.conv.shape.N*v.bands
-	x, y := args.x, args.y
-	if v.direction == shape.InputGradient {
-		x, y = y, x
-	}
+	each := v.Shape.N * v.bands
+	x, y := v.args.through(v.Direction)
 	memory := g.Memory(v.sources() + v.weights() + v.results())
 	lines, memory := memory[:v.sources()], memory[v.sources():]
 	weights, scratch := memory[:v.weights()], memory[v.weights():]
@@ -163,19 +152,19 @@ func (v *depthwiseConv) RunGroup(g *cpe.CoreGroup) error {
 
 // load packs the weights of a block of channels, phase by phase, and its biases.
 func (v *depthwiseConv) load(w *depthwiseWorker, weights []float32, block int) {
-	args, taps, first, parts := &v.conv.args, v.taps(), block*shape.BlockLanes, len(v.phases)
+	args, taps, first, parts := v.args, v.taps(), block*shape.BlockLanes, len(v.phases)
 	n := min(shape.BlockLanes, v.made.channels-first)
 	clear(weights)
 	clear(w.start)
-	if args.bias != nil {
-		vec.Transpose(w.start, args.bias[first*parts:], shape.BlockLanes, parts, n, parts)
+	if args.Bias != nil {
+		vec.Transpose(w.start, args.Bias[first*parts:], shape.BlockLanes, parts, n, parts)
 	}
 	k := 0
 	for _, phases := range v.phases {
 		for _, p := range phases {
 			for _, tap := range p.taps {
 				for lane := range n {
-					weights[k*shape.BlockLanes+lane] = args.w[(first+lane)*taps+tap]
+					weights[k*shape.BlockLanes+lane] = args.W[(first+lane)*taps+tap]
 				}
 				k++
 			}
@@ -192,7 +181,7 @@ func (v *depthwiseConv) convolve(w *depthwiseWorker, part int, lines, weights, r
 		w.pixels = vconv.TapPixels{N: n, Step: v.cols.step * shape.BlockLanes, To: v.cols.results * shape.BlockLanes}
 		for row, line := p.row, 0; n > 0 && row*width*shape.BlockLanes < len(results); row, line = row+v.rows.results, line+v.rows.step {
 			x, y := lines[v.source.shift(line, 0):], results[(row*width+p.col)*shape.BlockLanes:]
-			vconv.TapKernel(&w.pixels, p.shifts, x, weights, w.start[part*shape.BlockLanes:], y, v.conv.args.floor)
+			vconv.TapKernel(&w.pixels, p.shifts, x, weights, w.start[part*shape.BlockLanes:], y, v.args.Floor)
 		}
 		weights = weights[len(p.taps)*shape.BlockLanes:]
 	}

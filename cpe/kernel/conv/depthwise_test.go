@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
@@ -73,7 +74,7 @@ func runDepthwise(t *testing.T, m *cpe.Machine, s shape.Conv, in, out bool, want
 		t.Fatal(err)
 	}
 	for d := range shape.Direction(3) {
-		if !c.byTaps(d) {
+		if !strings.HasPrefix(string(c.Algorithm(d)), "depthwise-") {
 			t.Fatalf("%v: %v by another strategy", s, d)
 		}
 	}

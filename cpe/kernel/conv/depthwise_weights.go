@@ -11,7 +11,7 @@ import (
 // depthwiseWeights is the weight gradient of depthwiseConv: sums over pixels, a vector of channels at each kernel offset. Where channels are few
 // they are partial ones of chunks of the batch, whose number the shape fixes, and are added up in their order.
 type depthwiseWeights struct {
-	conv       *Conv
+	*task
 	rows, cols tapAxis
 	source     tapBand
 	gradient   pointImages
@@ -25,12 +25,12 @@ type depthwiseWeights struct {
 // depthwiseTasks is the number of blocks of channels, times chunks, that is enough to share.
 const depthwiseTasks = 16
 
-func newDepthwiseWeights(c *Conv) *depthwiseWeights {
-	s, spec := &c.shape, c.machine.Spec()
-	v := &depthwiseWeights{conv: c, workers: make([]vconv.TapRows, spec.CoreGroups)}
+func newDepthwiseWeights(t *task) error {
+	s, spec := &t.Shape, t.machine.Spec()
+	v := &depthwiseWeights{task: t, workers: make([]vconv.TapRows, spec.CoreGroups)}
 	v.rows, v.cols = tapAxes(s, shape.Forward)
 	var x pointImages
-	x, v.gradient = c.depthwiseImages()
+	x, v.gradient = t.depthwiseImages()
 	v.units = cutBands(&spec, v.rows, v.cols, v.gradient.Cols())
 	v.source = newTapBand(x, v.rows, v.cols, v.units)
 	for _, y := range v.rows.phases[0] {
@@ -40,8 +40,9 @@ func newDepthwiseWeights(c *Conv) *depthwiseWeights {
 	}
 	v.parts = s.Out / s.C
 	v.chunks = min(s.N, tiling.Blocks(depthwiseTasks, x.blocks()))
-	c.takes(shape.WeightGradient, cpe.Scratch{Common: v.chunks * x.blocks() * v.sums(), Group: v.source.size() + v.results()})
-	return v
+	t.takes(cpe.Scratch{Common: v.chunks * x.blocks() * v.sums(), Group: v.source.size() + v.results()})
+	t.stages = []stage{{v, 0}, {collectTaps{v}, 0}}
+	return nil
 }
 
 // sums is the number of values of a block's gradient, results that of scratch for a band of the results'.
@@ -56,9 +57,6 @@ func (v *depthwiseWeights) partial(g *cpe.CoreGroup, block, chunk int) []float32
 	return g.Common(v.chunks * v.gradient.blocks() * n)[(block*v.chunks+chunk)*n:][:n]
 }
 
-// stages lists the steps.
-func (v *depthwiseWeights) stages() []stage { return []stage{{v, 0}, {collectTaps{v}, 0}} }
-
 // Name names the direction.
 func (v *depthwiseWeights) Name() string { return "convolution " + shape.WeightGradient.String() }
 
@@ -67,7 +65,7 @@ func (v *depthwiseWeights) RunGroup(g *cpe.CoreGroup) error {
 	memory := g.Memory(v.source.size() + v.results())
 	lines, scratch := memory[:v.source.size()], memory[v.source.size():]
 	clear(lines)
-	n := v.conv.shape.N
+	n := v.Shape.N
 	lo, hi := g.Share(v.gradient.blocks() * v.chunks)
 	for i := lo; i < hi; i++ {
 		block, chunk := i/v.chunks, i%v.chunks
@@ -83,17 +81,17 @@ func (v *depthwiseWeights) RunGroup(g *cpe.CoreGroup) error {
 
 // add adds the products of a band of a block of an image to the sums, or begins them.
 func (v *depthwiseWeights) add(r *vconv.TapRows, lines, scratch, sums []float32, image, block, row int, accumulate bool) {
-	args, y, rows := &v.conv.args, &v.gradient, min(v.units, v.rows.units-row)
-	v.source.fill(lines, args.x, image, block, 0, row*v.rows.step, v.rows.lines(rows))
+	args, y, rows := v.args, &v.gradient, min(v.units, v.rows.units-row)
+	v.source.fill(lines, args.X, image, block, 0, row*v.rows.step, v.rows.lines(rows))
 	*r = vconv.TapRows{
 		Rows: rows, N: y.Cols(), Step: v.cols.step * shape.BlockLanes,
 		NextX: v.source.shift(v.rows.step, 0), NextY: y.Cols() * shape.BlockLanes,
 	}
 	for part := range v.parts {
 		at := pointSpan{image, 1, (part*v.rows.units + row) * y.Cols(), rows * y.Cols()}
-		y.gather(args.y, at, block, 1, scratch)
+		y.gather(args.DY, at, block, 1, scratch)
 		part := sums[part*len(v.shifts)*shape.BlockLanes:]
-		vconv.TapSums(r, v.shifts, lines, y.at(args.y, at, block, 1, scratch).data, part, accumulate)
+		vconv.TapSums(r, v.shifts, lines, y.at(args.DY, at, block, 1, scratch).data, part, accumulate)
 	}
 }
 
@@ -105,7 +103,7 @@ func (c collectTaps) Name() string { return c.depthwiseWeights.Name() + ", colle
 
 // RunGroup does a core group's share of the blocks.
 func (c collectTaps) RunGroup(g *cpe.CoreGroup) error {
-	taps, args := c.parts*len(c.shifts), &c.conv.args
+	taps, args := c.parts*len(c.shifts), c.args
 	lo, hi := g.Share(c.gradient.blocks())
 	for block := lo; block < hi; block++ {
 		sums := c.partial(g, block, 0)
@@ -113,10 +111,10 @@ func (c collectTaps) RunGroup(g *cpe.CoreGroup) error {
 			vec.Add(sums, sums, c.partial(g, block, chunk))
 		}
 		for lane := range min(shape.BlockLanes, c.gradient.channels-block*shape.BlockLanes) {
-			dw := args.w[(block*shape.BlockLanes+lane)*taps:][:taps]
+			dw := args.DW[(block*shape.BlockLanes+lane)*taps:][:taps]
 			for tap := range dw {
 				sum := sums[tap*shape.BlockLanes+lane]
-				if args.add {
+				if args.Add {
 					sum += dw[tap]
 				}
 				dw[tap] = sum

@@ -25,9 +25,9 @@ func TestStrategiesOnCoreGroups(t *testing.T) {
 			}
 			gotY, gotDX := want.run(t, c)
 			if groups == 1 {
-				plan, y, dx = c.Plan().Strategy, gotY, gotDX
+				plan, y, dx = strategiesOf(c), gotY, gotDX
 			}
-			if got := c.Plan().Strategy; got != plan {
+			if got := strategiesOf(c); got != plan {
 				t.Errorf("%v: strategies %v on %d core groups, %v on one", s, got, groups, plan)
 			}
 			kerneltest.SameBits(t, fmt.Sprintf("%v on %d core groups: y", s, groups), gotY, y)

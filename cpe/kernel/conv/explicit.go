@@ -12,12 +12,12 @@ import (
 // groups share images and bands; the weight gradient deals these to a fixed number of partial sums first; the input gradient
 // takes whole images, since bands overlap in the input.
 type explicitConv struct {
-	conv      *Conv
-	direction shape.Direction
-	geo       *im2col.Geometry
-	direct    bool             // the image is its own column matrix
-	batch     int              // images whose column matrices are made at once; 0: one
-	workers   []explicitWorker // a core group each
+	*task
+	plan    bandPlan
+	geo     *im2col.Geometry
+	direct  bool             // the image is its own column matrix
+	batch   int              // images whose column matrices are made at once; 0: one
+	workers []explicitWorker // a core group each
 }
 
 // shortSum is the shortest K that swGEMM's search of blocks knows (Software.OnMPE): shorter products go to the vendor's library,
@@ -39,14 +39,14 @@ type explicitWorker struct {
 	group   *cpe.CoreGroup
 }
 
-func newExplicitConv(c *Conv, d shape.Direction) (*explicitConv, error) {
-	s := &c.shape
-	e := &explicitConv{conv: c, direction: d, geo: im2col.NewGeometry(*s), direct: s.Pointwise()}
-	out, depth, width := s.Out/s.Group, s.Depth(), c.plan.Band*e.geo.Width
+func newExplicitConv(t *task) error {
+	s, d := &t.Shape, t.Direction
+	e := &explicitConv{task: t, plan: planBands(t.Spec, s), geo: im2col.NewGeometry(*s), direct: s.Pointwise()}
+	out, depth, width := s.Out/s.Group, s.Depth(), e.plan.Band*e.geo.Width
 	shape := [...]gemm.Shape{{M: out, N: width, K: depth}, {M: out, N: depth, K: width, TransB: true, Accumulate: true}, {M: depth, N: width, K: out, TransA: true}}[d]
-	products, err := gemm.NewNests(c.machine, shape)
+	products, err := gemm.NewNests(t.machine, shape)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	e.workers = make([]explicitWorker, len(products))
 	for i, p := range products {
@@ -55,49 +55,39 @@ func newExplicitConv(c *Conv, d shape.Direction) (*explicitConv, error) {
 	}
 	if !e.direct {
 		e.geo.LineUsers()
-		e.together(c.machine)
-		c.takes(d, cpe.Scratch{Group: max(1, e.batch) * depth * width})
+		e.geo.Software, e.batch = t.Spec.Software, batchedImages(&t.Problem)
+		t.takes(cpe.Scratch{Group: max(1, e.batch) * depth * width})
 	}
-	return e, nil
+	t.stages = []stage{{e, 0}}
+	return t.sumParts(e.plan.Chunks)
 }
 
-// together decides how many images' column matrices are made at once: those of a core group if the software does so and a line of
-// all of them fits LDM, padded and as it is put.
-func (e *explicitConv) together(m *cpe.Machine) {
-	spec, s := m.Spec(), &e.conv.shape
-	e.geo.Software = spec.Software
-	if !spec.Software.Batched || e.direction == shape.InputGradient {
-		return
+// batchedImages is how many images' column matrices are made at once: those of a core group if the software does so and a line of
+// all of them fits LDM, padded and as it is put; else 0.
+func batchedImages(p *Problem) int {
+	s := &p.Shape
+	if !p.Spec.Software.Batched || p.Direction == shape.InputGradient {
+		return 0
 	}
 	last := len(s.In) - 1
-	images := tiling.Blocks(s.N, spec.CoreGroups)
-	if 4*images*(s.In[last]+2*s.Pad[last]+e.geo.Width) <= spec.LDMBytes {
-		e.batch = images
+	images := tiling.Blocks(s.N, p.Spec.CoreGroups)
+	if 4*images*(s.In[last]+2*s.Pad[last]+s.OutSize()[last]) > p.Spec.LDMBytes {
+		return 0
 	}
-}
-
-// algorithm names how column matrices are made.
-func (e *explicitConv) algorithm() shape.Algorithm {
-	switch {
-	case e.direct:
-		return ExplicitPointwise
-	case e.batch > 0:
-		return ExplicitBatched
-	}
-	return ExplicitGemm
+	return images
 }
 
 // Name returns "convolution" and the direction.
-func (e *explicitConv) Name() string { return "convolution " + e.direction.String() }
+func (e *explicitConv) Name() string { return "convolution " + e.Direction.String() }
 
 // RunGroup does a core group's share.
 func (e *explicitConv) RunGroup(g *cpe.CoreGroup) error {
-	w, plan := &e.workers[g.Index()], &e.conv.plan
+	w, plan := &e.workers[g.Index()], &e.plan
 	w.group = g
 	if !e.direct {
 		w.columns = g.Memory(max(1, e.batch) * e.matrixSize())
 	}
-	switch e.direction {
+	switch e.Direction {
 	case shape.WeightGradient:
 		lo, hi := g.Share(plan.Chunks)
 		for chunk := lo; chunk < hi; chunk++ {
@@ -107,10 +97,10 @@ func (e *explicitConv) RunGroup(g *cpe.CoreGroup) error {
 		}
 		return nil
 	case shape.InputGradient:
-		lo, hi := g.Share(e.conv.shape.N)
+		lo, hi := g.Share(e.Shape.N)
 		return g.Repeat(lo, hi, w.unit)
 	}
-	lo, hi := g.Share(e.conv.shape.N * plan.bands())
+	lo, hi := g.Share(e.Shape.N * plan.bands())
 	w.add = true
 	return e.units(g, w, lo, hi)
 }
@@ -126,7 +116,7 @@ func (e *explicitConv) units(g *cpe.CoreGroup, w *explicitWorker, lo, hi int) er
 		}
 		lo, w.add = lo+1, true
 	}
-	if e.conv.plan.bands() == 1 {
+	if e.plan.bands() == 1 {
 		return g.Repeat(lo, hi, w.unit)
 	}
 	for unit := lo; unit < hi; unit++ {
@@ -142,7 +132,7 @@ func (e *explicitConv) batched(g *cpe.CoreGroup, w *explicitWorker, lo, hi int) 
 	if lo >= hi {
 		return nil
 	}
-	s, add := &e.conv.shape, w.add
+	s, add := &e.Shape, w.add
 	defer func() { w.filled, w.at = false, 0 }()
 	for group := range s.Group {
 		b := e.band(lo, group)
@@ -172,10 +162,10 @@ func (e *explicitConv) batched(g *cpe.CoreGroup, w *explicitWorker, lo, hi int) 
 
 // bind makes the functions that do one image on a worker, once, so that running allocates nothing.
 func (e *explicitConv) bind(w *explicitWorker) {
-	work := [...]func(*cpe.CoreGroup, *explicitWorker, int, int) error{e.forward, e.weightGradient, e.inputGradient}[e.direction]
+	work := [...]func(*cpe.CoreGroup, *explicitWorker, int, int) error{e.forward, e.weightGradient, e.inputGradient}[e.Direction]
 	w.work = func(unit, group int) error { return work(w.group, w, unit, group) }
 	w.unit = func(unit int) error {
-		for group := range e.conv.shape.Group {
+		for group := range e.Shape.Group {
 			if err := w.work(unit, group); err != nil {
 				return err
 			}
@@ -186,12 +176,12 @@ func (e *explicitConv) bind(w *explicitWorker) {
 
 // band returns a band's place: unit counts bands of images.
 func (e *explicitConv) band(unit, group int) im2col.Band {
-	s, p, g := &e.conv.shape, &e.conv.plan, e.geo
+	s, p, g := &e.Shape, &e.plan, e.geo
 	image := unit / p.bands()
 	b := im2col.Band{Row: unit % p.bands() * p.Band}
 	b.Rows = min(p.Band, p.Rows-b.Row)
-	b.X = tiling.From(e.conv.args.x, (image*s.C+group*g.Channels)*g.Plane)
-	b.Y = tiling.From(e.conv.args.y, (image*s.Out+group*(s.Out/s.Group))*g.Positions()+b.Row*g.Width)
+	b.X = tiling.From(e.args.images(e.Direction), (image*s.C+group*g.Channels)*g.Plane)
+	b.Y = tiling.From(e.args.results(e.Direction), (image*s.Out+group*(s.Out/s.Group))*g.Positions()+b.Row*g.Width)
 	return b
 }
 
@@ -208,7 +198,7 @@ func (e *explicitConv) matrix(w *explicitWorker, b *im2col.Band) cpe.Matrix {
 
 // matrixSize is the number of values of a column matrix.
 func (e *explicitConv) matrixSize() int {
-	return e.conv.shape.Depth() * e.conv.plan.Band * e.geo.Width
+	return e.Shape.Depth() * e.plan.Band * e.geo.Width
 }
 
 // fill writes the column matrix of a band where one is needed.
@@ -220,12 +210,12 @@ func (e *explicitConv) fill(g *cpe.CoreGroup, w *explicitWorker, b *im2col.Band)
 }
 
 func (e *explicitConv) weights(group int) cpe.Matrix {
-	s := &e.conv.shape
-	return cpe.Plain(tiling.From(e.conv.args.w, group*s.Out/s.Group*s.Depth()), s.Depth())
+	s := &e.Shape
+	return cpe.Plain(tiling.From(e.args.W, group*s.Out/s.Group*s.Depth()), s.Depth())
 }
 
 func (e *explicitConv) forward(g *cpe.CoreGroup, w *explicitWorker, unit, group int) error {
-	s := &e.conv.shape
+	s := &e.Shape
 	out := s.Out / s.Group
 	b := e.band(unit, group)
 	if err := e.fill(g, w, &b); err != nil {
@@ -234,8 +224,8 @@ func (e *explicitConv) forward(g *cpe.CoreGroup, w *explicitWorker, unit, group 
 	w.a.Set(e.weights(group), false)
 	w.b.Set(e.matrix(w, &b), false)
 	w.job = gemm.Job{A: &w.a, B: &w.b, C: e.results(&b), M1: out, N1: b.Width(e.geo), K1: s.Depth(), BiasRows: true}
-	if e.conv.args.bias != nil {
-		w.job.Bias = e.conv.args.bias[group*out:]
+	if e.args.Bias != nil {
+		w.job.Bias = e.args.Bias[group*out:]
 	}
 	if e.geo.Software.OnMPE && s.Depth() < shortSum {
 		n := b.Width(e.geo)
@@ -246,17 +236,17 @@ func (e *explicitConv) forward(g *cpe.CoreGroup, w *explicitWorker, unit, group 
 
 // chunk computes one partial sum over its units in order.
 func (e *explicitConv) chunk(g *cpe.CoreGroup, w *explicitWorker, chunk int) error {
-	plan := &e.conv.plan
-	units := e.conv.shape.N * plan.bands()
-	w.dw, w.add = e.conv.args.w, true
-	if e.conv.partials.Count() > 0 {
-		w.dw, w.add = e.conv.partials.Of(chunk), false
+	plan := &e.plan
+	units := e.Shape.N * plan.bands()
+	w.dw, w.add = e.args.DW, true
+	if e.partials.Count() > 0 {
+		w.dw, w.add = e.partials.Of(chunk), false
 	}
 	return e.units(g, w, chunk*units/plan.Chunks, (chunk+1)*units/plan.Chunks)
 }
 
 func (e *explicitConv) weightGradient(g *cpe.CoreGroup, w *explicitWorker, unit, group int) error {
-	s := &e.conv.shape
+	s := &e.Shape
 	out := s.Out / s.Group
 	b := e.band(unit, group)
 	if err := e.fill(g, w, &b); err != nil {
@@ -272,7 +262,7 @@ func (e *explicitConv) weightGradient(g *cpe.CoreGroup, w *explicitWorker, unit,
 }
 
 func (e *explicitConv) inputGradient(g *cpe.CoreGroup, w *explicitWorker, image, group int) error {
-	s, bands := &e.conv.shape, e.conv.plan.bands()
+	s, bands := &e.Shape, e.plan.bands()
 	for k := range bands {
 		b := e.band(image*bands+k, group)
 		w.a.Set(e.weights(group), true)

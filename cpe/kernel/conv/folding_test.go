@@ -63,7 +63,7 @@ func foldedResults(t *testing.T, groups int, s shape.Conv, st shape.Strategy, wa
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := c.Plan().Strategy; got[shape.Forward] != st || got[shape.WeightGradient] != st || got[shape.InputGradient].IsWinograd() {
+	if got := strategiesOf(c); got[shape.Forward] != st || got[shape.WeightGradient] != st || got[shape.InputGradient].IsWinograd() {
 		t.Fatalf("strategies %v", got)
 	}
 	in, out := c.Blocks()
@@ -127,8 +127,8 @@ func TestFoldedReadsWhatItMeets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !c.plan.Strategy[shape.Forward].IsWinograd() || !c.plan.Strategy[shape.WeightGradient].IsWinograd() {
-		t.Fatalf("strategies %v", c.plan.Strategy)
+	if !strategiesOf(c)[shape.Forward].IsWinograd() || !strategiesOf(c)[shape.WeightGradient].IsWinograd() {
+		t.Fatalf("strategies %v", strategiesOf(c))
 	}
 	if err := c.Forward(x, normal(len(dw), 2), nil, y); err != nil {
 		t.Fatal(err)
@@ -161,19 +161,15 @@ func TestFoldedStrategy(t *testing.T) {
 		{conv2(8, 64, 64, 64, 56, 56, 5, 5, 2, 2, 1), [3]shape.Strategy{shape.Implicit, shape.Implicit, shape.Implicit}},
 	} {
 		spec := kerneltest.HostSpec(t)
-		found, err := chooseStrategies(&spec, c.s, shape.Auto)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if found.chosen != c.want {
-			t.Errorf("%v: strategies %v, want %v", c.s, found.chosen, c.want)
+		if got := strategiesFor(t, &spec, c.s, shape.Auto); got != c.want {
+			t.Errorf("%v: strategies %v, want %v", c.s, got, c.want)
 		}
 	}
 	c, err := New(kerneltest.Machine(t, "sw26010", true), conv2(2, 3, 96, 1, 43, 43, 11, 11, 4, 0, 1), shape.Winograd)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for d, st := range c.Plan().Strategy {
+	for d, st := range strategiesOf(c) {
 		if st.IsWinograd() {
 			t.Errorf("%v on a model: %v", shape.Direction(d), st)
 		}

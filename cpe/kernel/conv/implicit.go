@@ -18,11 +18,11 @@ import (
 // (swCaffe, section IV-B; here the view may have any shape.) Core groups share rows or columns of the result, or, where
 // the weights are few, fixed chunks of the positions that are then added up.
 type implicitConv struct {
-	conv      *Conv
-	direction shape.Direction
-	shape     gemm.Shape // of one group of channels
-	split     gemm.Split
-	workers   []implicitWorker // a core group each
+	*task
+	parts   int        // of the sum over positions, for the weights' gradient
+	shape   gemm.Shape // of one group of channels
+	split   gemm.Split
+	workers []implicitWorker // a core group each
 }
 
 // implicitWorker is what a core group needs to itself.
@@ -34,15 +34,15 @@ type implicitWorker struct {
 	image   *im2col.View
 }
 
-func newImplicitConv(c *Conv, d shape.Direction) (*implicitConv, error) {
-	s := &c.shape
+func newImplicitConv(t *task) error {
+	s, d := &t.Shape, t.Direction
 	out, in, positions := s.Out/s.Group, s.C/s.Group, s.N*tiling.Size(s.OutSize())
-	v := &implicitConv{conv: c, direction: d}
+	v := &implicitConv{task: t, parts: implicitChunks(s)}
 	switch d {
 	case shape.Forward:
 		v.shape = gemm.Shape{M: out, N: positions, K: s.Depth()}
 	case shape.WeightGradient:
-		v.shape = gemm.Shape{M: out, N: s.Depth(), K: tiling.Blocks(positions, c.plan.Chunks)}
+		v.shape = gemm.Shape{M: out, N: s.Depth(), K: tiling.Blocks(positions, v.parts)}
 	case shape.InputGradient:
 		v.shape = gemm.Shape{M: in, N: s.N * tiling.Size(s.In), K: out * tiling.Size(s.Kernel)}
 	}
@@ -52,10 +52,10 @@ func newImplicitConv(c *Conv, d shape.Direction) (*implicitConv, error) {
 			geo = im2col.NewGeometry(s.Mirrored())
 		}
 	}
-	spec := c.machine.Spec()
-	products, err := gemm.NewNests(c.machine, v.shape)
+	spec := t.machine.Spec()
+	products, err := gemm.NewNests(t.machine, v.shape)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	plan := &products[0].Plan
 	v.workers = make([]implicitWorker, spec.CoreGroups)
@@ -66,14 +66,15 @@ func newImplicitConv(c *Conv, d shape.Direction) (*implicitConv, error) {
 		}
 	}
 	v.split = gemm.NewSplit(&spec, *plan, v.shape)
-	return v, nil
+	t.stages = []stage{{v, v.groups()}}
+	return t.sumParts(v.parts)
 }
 
 // Name returns "convolution" and the direction.
-func (v *implicitConv) Name() string { return "convolution " + v.direction.String() }
+func (v *implicitConv) Name() string { return "convolution " + v.Direction.String() }
 
 func (v *implicitConv) groups() int {
-	if v.direction == shape.WeightGradient && v.conv.plan.Chunks > 1 {
+	if v.Direction == shape.WeightGradient && v.parts > 1 {
 		return 0
 	}
 	return v.split.Groups
@@ -82,20 +83,20 @@ func (v *implicitConv) groups() int {
 // RunGroup computes a core group's share for every group of channels.
 func (v *implicitConv) RunGroup(g *cpe.CoreGroup) error {
 	w := &v.workers[g.Index()]
-	for group := range v.conv.shape.Group {
-		switch v.direction {
+	for group := range v.Shape.Group {
+		switch v.Direction {
 		case shape.Forward:
 			v.forward(w, group)
 		case shape.InputGradient:
 			v.inputGradient(w, group)
 		case shape.WeightGradient:
-			if v.conv.partials.Count() > 0 {
+			if v.partials.Count() > 0 {
 				if err := v.chunks(g, w, group); err != nil {
 					return err
 				}
 				continue
 			}
-			v.weightGradient(w, group, v.conv.args.w)
+			v.weightGradient(w, group, v.args.DW)
 		}
 		v.split.Share(g, &w.job)
 		if err := w.product.Run(g, &w.job); err != nil {
@@ -107,19 +108,19 @@ func (v *implicitConv) RunGroup(g *cpe.CoreGroup) error {
 
 // images is a group's channels of the images x, or of their gradients, as a matrix of channels x (images x positions).
 func (v *implicitConv) images(group int) cpe.Matrix {
-	s := &v.conv.shape
-	return batch(v.conv.args.x, group, s.C, s.C/s.Group, tiling.Size(s.In))
+	s := &v.Shape
+	return batch(v.args.images(v.Direction), group, s.C, s.C/s.Group, tiling.Size(s.In))
 }
 
 // results is the same of the outputs y.
 func (v *implicitConv) results(group int) cpe.Matrix {
-	s := &v.conv.shape
-	return batch(v.conv.args.y, group, s.Out, s.Out/s.Group, v.positions())
+	s := &v.Shape
+	return batch(v.args.results(v.Direction), group, s.Out, s.Out/s.Group, v.positions())
 }
 
 func (v *implicitConv) positions() int {
-	s := &v.conv.shape
-	if v.direction == shape.InputGradient {
+	s := &v.Shape
+	if v.Direction == shape.InputGradient {
 		return tiling.Size(s.OutSize())
 	}
 	if geo := v.workers[0].image; geo != nil {
@@ -144,23 +145,22 @@ func (w *implicitWorker) columns(m cpe.Matrix, trans bool) cpe.View {
 }
 
 func (v *implicitConv) forward(w *implicitWorker, group int) {
-	c := v.conv
 	out := v.shape.M
-	w.a.Set(cpe.Plain(tiling.From(c.args.w, group*out*v.shape.K), v.shape.K), false)
+	w.a.Set(cpe.Plain(tiling.From(v.args.W, group*out*v.shape.K), v.shape.K), false)
 	w.job = gemm.Job{
 		A: &w.a, B: w.columns(v.images(group), false), C: v.results(group),
 		M1: out, N1: v.shape.N, K1: v.shape.K, BiasRows: true,
 	}
-	if c.args.bias != nil {
-		w.job.Bias = c.args.bias[group*out:]
+	if v.args.Bias != nil {
+		w.job.Bias = v.args.Bias[group*out:]
 	}
 }
 
 func (v *implicitConv) inputGradient(w *implicitWorker, group int) {
-	c := v.conv
-	space := tiling.Size(c.shape.Kernel)
-	weights := tiling.From(c.args.w, group*c.shape.Out/c.shape.Group*c.shape.Depth())
-	w.job = gemm.Job{B: w.columns(v.results(group), false), C: v.images(group), M1: v.shape.M, N1: v.shape.N, K1: v.shape.K, Accumulate: c.args.add}
+	s := &v.Shape
+	space := tiling.Size(s.Kernel)
+	weights := tiling.From(v.args.W, group*s.Out/s.Group*s.Depth())
+	w.job = gemm.Job{B: w.columns(v.results(group), false), C: v.images(group), M1: v.shape.M, N1: v.shape.N, K1: v.shape.K, Accumulate: v.args.Add}
 	if space == 1 {
 		w.a.Set(cpe.Plain(weights, v.shape.M), true)
 		w.job.A = &w.a
@@ -176,16 +176,16 @@ func (v *implicitConv) weightGradient(w *implicitWorker, group int, dw []float32
 	w.a.Set(v.results(group), false)
 	w.job = gemm.Job{
 		A: &w.a, B: w.columns(v.images(group), true), C: cpe.Plain(tiling.From(dw, group*v.shape.M*n), n),
-		M1: v.shape.M, N1: n, K1: v.conv.shape.N * v.positions(), Accumulate: true,
+		M1: v.shape.M, N1: n, K1: v.Shape.N * v.positions(), Accumulate: true,
 	}
 }
 
 // chunks computes a core group's share of the partial sums.
 func (v *implicitConv) chunks(g *cpe.CoreGroup, w *implicitWorker, group int) error {
-	n, all := v.conv.partials.Count(), v.conv.shape.N*v.positions()
+	n, all := v.partials.Count(), v.Shape.N*v.positions()
 	lo, hi := g.Share(n)
 	for chunk := lo; chunk < hi; chunk++ {
-		v.weightGradient(w, group, v.conv.partials.Of(chunk))
+		v.weightGradient(w, group, v.partials.Of(chunk))
 		w.job.Accumulate, w.job.K0, w.job.K1 = false, chunk*all/n, (chunk+1)*all/n
 		if err := w.product.Run(g, &w.job); err != nil {
 			return err

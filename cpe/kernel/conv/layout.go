@@ -14,12 +14,12 @@ import (
 // Each core group takes its share of the images (swCaffe, algorithm 1), or all images and its share of the rows (Fang et al. 2017).
 // Arrays are brought to that layout and back by tensor transforms.
 type batchLayout struct {
-	conv      *Conv
-	direction shape.Direction
-	geo       *im2col.Geometry
-	pairs     tapLists // by result: outputs forward, inputs for their gradient, kernel offsets for the weights'
-	turned    bool     // images for the weights' gradient lie as (row, column, image, channel)
-	rows      bool     // core groups share rows of results, for the weights' gradient of outputs, and see all images
+	*task
+	chunks int // partial sums of the weights' gradient
+	geo    *im2col.Geometry
+	pairs  tapLists // by result: outputs forward, inputs for their gradient, kernel offsets for the weights'
+	turned bool     // images for the weights' gradient lie as (row, column, image, channel)
+	rows   bool     // core groups share rows of results, for the weights' gradient of outputs, and see all images
 }
 
 // batchArrays are a core group's arrays in the kernel's layout.
@@ -29,49 +29,49 @@ type batchArrays struct {
 	first   int // of the images
 }
 
-func newBatchLayout(c *Conv, d shape.Direction) batchLayout {
-	v := batchLayout{conv: c, direction: d, geo: im2col.NewGeometry(c.shape)}
-	if v.pairs = c.found.pairs[d]; v.pairs.starts == nil {
-		v.pair()
-		c.found.pairs[d] = v.pairs
+func newBatchLayout(t *task, rows bool) (batchLayout, error) {
+	v := batchLayout{task: t, geo: im2col.NewGeometry(t.Shape), rows: rows, chunks: max(1, min(t.Spec.CoreGroups, t.Shape.N))}
+	if rows {
+		v.chunks = t.Spec.CoreGroups
 	}
-	return v
+	v.pair()
+	return v, t.sumParts(v.chunks)
 }
 
 // reserve makes room for the arrays.
 func (v *batchLayout) reserve() {
 	nx, ny, nw := v.sizes(v.most())
 	if v.rows {
-		v.conv.takes(v.direction, cpe.Scratch{Common: nx + ny + nw, Group: nw})
+		v.takes(cpe.Scratch{Common: nx + ny + nw, Group: nw})
 		return
 	}
-	v.conv.takes(v.direction, cpe.Scratch{Group: nx + ny + nw})
+	v.takes(cpe.Scratch{Group: nx + ny + nw})
 }
 
 // most is the number of images of the core group that has most.
 func (v *batchLayout) most() int {
 	if v.rows {
-		return v.conv.shape.N
+		return v.Shape.N
 	}
-	spec := v.conv.machine.Spec()
-	return tiling.Blocks(v.conv.shape.N, spec.CoreGroups)
+	spec := v.machine.Spec()
+	return tiling.Blocks(v.Shape.N, spec.CoreGroups)
 }
 
 // rowLength is the number of results of a row.
 func (v *batchLayout) rowLength() int {
-	return [...]int{v.geo.Width, v.geo.Last, v.geo.Line}[v.direction]
+	return [...]int{v.geo.Width, v.geo.Last, v.geo.Line}[v.Direction]
 }
 
 // sizes are those of the arrays of some images, and of the weights.
 func (v *batchLayout) sizes(images int) (x, y, w int) {
-	s := &v.conv.shape
+	s := &v.Shape
 	return images * s.C * v.geo.Plane, images * s.Out * v.geo.Positions(), s.Out * s.Depth()
 }
 
 // pair finds the terms of every result.
 func (v *batchLayout) pair() {
 	g := v.geo
-	results := [...]int{g.Positions(), g.Space(), g.Plane}[v.direction]
+	results := [...]int{g.Positions(), g.Space(), g.Plane}[v.Direction]
 	v.pairs.starts = pages.Make[int32](results + 2)
 	v.eachTap(func(result int, _ tap) { v.pairs.starts[result+2]++ })
 	for i := range results + 1 {
@@ -96,7 +96,7 @@ func (v *batchLayout) eachTap(visit func(result int, t tap)) {
 			}
 			for i := range g.Last {
 				last := i
-				if v.direction == shape.InputGradient {
+				if v.Direction == shape.InputGradient {
 					last = g.Last - 1 - i // positions ascend as offsets descend
 				}
 				k, q := outer*g.Last+last, line*g.Line+g.Shift[last]
@@ -110,7 +110,7 @@ func (v *batchLayout) eachTap(visit func(result int, t tap)) {
 
 // visit visits the term of position p of the outputs, offset k and position q of the image.
 func (v *batchLayout) visit(visit func(result int, t tap), p, k, q int) {
-	switch v.direction {
+	switch v.Direction {
 	case shape.Forward:
 		visit(p, tap{int32(k), int32(q)})
 	case shape.WeightGradient:
@@ -121,18 +121,18 @@ func (v *batchLayout) visit(visit func(result int, t tap), p, k, q int) {
 }
 
 // Name returns "convolution" and the direction.
-func (v *batchLayout) Name() string { return "convolution " + v.direction.String() }
+func (v *batchLayout) Name() string { return "convolution " + v.Direction.String() }
 
 func (v *batchLayout) groups() int {
-	if v.direction == shape.WeightGradient {
-		return v.conv.plan.Chunks
+	if v.Direction == shape.WeightGradient {
+		return v.chunks
 	}
 	return 0
 }
 
 // open takes a core group's images and brings what the direction reads to the layout; there may be none.
 func (v *batchLayout) open(g *cpe.CoreGroup, w *batchArrays) error {
-	lo, hi := g.Share(v.conv.shape.N)
+	lo, hi := g.Share(v.Shape.N)
 	w.first, w.images = lo, hi-lo
 	if w.images == 0 {
 		return nil
@@ -145,11 +145,11 @@ func (v *batchLayout) open(g *cpe.CoreGroup, w *batchArrays) error {
 
 // see takes the arrays of all images, where core groups share rows; each has sums of its own for the weights' gradient.
 func (v *batchLayout) see(g *cpe.CoreGroup, w *batchArrays) {
-	w.first, w.images = 0, v.conv.shape.N
+	w.first, w.images = 0, v.Shape.N
 	nx, ny, nw := v.sizes(w.images)
 	memory := g.Common(nx + ny + nw)
 	w.x, w.y, w.w = part(memory, 0, nx), part(memory, nx, ny), part(memory, nx+ny, nw)
-	if v.direction == shape.WeightGradient {
+	if v.Direction == shape.WeightGradient {
 		w.w = g.Memory(nw)
 	}
 }
@@ -182,46 +182,46 @@ func outward(images, channels, plane int) stream.Transform {
 
 // enter brings what the direction reads to the kernel's layout.
 func (v *batchLayout) enter(g *cpe.CoreGroup, w *batchArrays) error {
-	s, args := &v.conv.shape, &v.conv.args
+	s, args := &v.Shape, v.args
 	in, space, positions := s.C/s.Group, v.geo.Space(), v.geo.Positions()
-	if v.direction != shape.InputGradient {
+	if v.Direction != shape.InputGradient {
 		t := inward(w.images, s.C, v.geo.Plane)
 		if v.turned {
 			t = stream.Transform{Outer: w.images, Rows: s.C, Cols: v.geo.Plane, SrcOuter: s.C * v.geo.Plane, SrcRow: v.geo.Plane, DstOuter: s.C, DstRow: w.images * s.C}
 		}
-		if err := v.turn(g, t, w.x, tiling.From(args.x, w.first*s.C*v.geo.Plane)); err != nil {
+		if err := v.turn(g, t, w.x, tiling.From(args.X, w.first*s.C*v.geo.Plane)); err != nil {
 			return err
 		}
 	}
-	if v.direction != shape.Forward {
+	if v.Direction != shape.Forward {
 		t := inward(w.images, s.Out, positions)
-		if err := v.turn(g, t, w.y, tiling.From(args.y, w.first*s.Out*positions)); err != nil {
+		if err := v.turn(g, t, w.y, tiling.From(args.DY, w.first*s.Out*positions)); err != nil {
 			return err
 		}
 	}
-	if v.direction == shape.WeightGradient {
+	if v.Direction == shape.WeightGradient {
 		return nil
 	}
 	t := stream.Transform{Outer: s.Out, Rows: in, Cols: space, SrcOuter: in * space, SrcRow: space, DstOuter: in, DstRow: s.Out * in}
-	return v.turn(g, t, w.w, args.w)
+	return v.turn(g, t, w.w, args.W)
 }
 
 // leave brings the result back.
 func (v *batchLayout) leave(g *cpe.CoreGroup, w *batchArrays) error {
-	s, args := &v.conv.shape, &v.conv.args
-	switch v.direction {
+	s, args := &v.Shape, v.args
+	switch v.Direction {
 	case shape.Forward:
 		t := outward(w.images, s.Out, v.geo.Positions())
-		return v.turn(g, t, tiling.From(args.y, w.first*s.Out*v.geo.Positions()), w.y)
+		return v.turn(g, t, tiling.From(args.Y, w.first*s.Out*v.geo.Positions()), w.y)
 	case shape.InputGradient:
 		t := outward(w.images, s.C, v.geo.Plane)
-		return v.turn(g, t, tiling.From(args.x, w.first*s.C*v.geo.Plane), w.x)
+		return v.turn(g, t, tiling.From(args.DX, w.first*s.C*v.geo.Plane), w.x)
 	}
 	in, space := s.C/s.Group, v.geo.Space()
 	t := stream.Transform{Outer: s.Out, Rows: space, Cols: in, SrcOuter: in, SrcRow: s.Out * in, DstOuter: in * space, DstRow: space, Add: true}
-	dw := args.w
-	if v.conv.partials.Count() > 0 {
-		dw, t.Add = v.conv.partials.Of(g.Index()), false
+	dw := args.DW
+	if v.partials.Count() > 0 {
+		dw, t.Add = v.partials.Of(g.Index()), false
 	}
 	return t.Run(g, dw, w.w)
 }
@@ -229,7 +229,7 @@ func (v *batchLayout) leave(g *cpe.CoreGroup, w *batchArrays) error {
 // places says where, in the arrays of the layout, the matrices of a group of channels start: of an image's position, of an
 // output's, of a kernel offset.
 func (v *batchLayout) places(w *batchArrays, group int) (x, y, k func(int) int) {
-	s := &v.conv.shape
+	s := &v.Shape
 	in, out, images := s.C/s.Group, s.Out/s.Group, w.images
 	x = func(q int) int { return (q*s.C + group*in) * images }
 	if v.turned {
@@ -242,9 +242,9 @@ func (v *batchLayout) places(w *batchArrays, group int) (x, y, k func(int) int) 
 
 // extents are those of the matrices of a result, M x N, and of the depth of one term, for some images.
 func (v *batchLayout) extents(images int) (m, n, deep int) {
-	s := &v.conv.shape
+	s := &v.Shape
 	in, out := s.C/s.Group, s.Out/s.Group
-	switch v.direction {
+	switch v.Direction {
 	case shape.Forward:
 		return out, images, in
 	case shape.InputGradient:
@@ -256,10 +256,10 @@ func (v *batchLayout) extents(images int) (m, n, deep int) {
 // operands sets both operands of the products to a group of channels, and returns where the matrices of a term start and where
 // those of a result do.
 func (v *batchLayout) operands(w *batchArrays, group int, a, b *taps) (aAt, bAt, cAt func(int) int, c []float32) {
-	s := &v.conv.shape
+	s := &v.Shape
 	in, out, images := s.C/s.Group, s.Out/s.Group, w.images
 	x, y, k := v.places(w, group)
-	switch v.direction {
+	switch v.Direction {
 	case shape.Forward:
 		*a = taps{data: w.w, bases: a.bases, per: in, lanes: out, lane: in, deep: 1, byRows: true}
 		*b = taps{data: w.x, bases: b.bases, per: in, lanes: images, lane: 1, deep: images}
@@ -279,8 +279,8 @@ func (v *batchLayout) operands(w *batchArrays, group int, a, b *taps) (aAt, bAt,
 
 // bias is that of a group of channels forward, nil if there is none.
 func (v *batchLayout) bias(group int) []float32 {
-	if all := v.conv.args.bias; all != nil && v.direction == shape.Forward {
-		return all[group*v.conv.shape.Out/v.conv.shape.Group:]
+	if all := v.args.Bias; all != nil && v.Direction == shape.Forward {
+		return all[group*v.Shape.Out/v.Shape.Group:]
 	}
 	return nil
 }

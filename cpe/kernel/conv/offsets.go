@@ -40,7 +40,7 @@ func byOffsets(s *shape.Conv) bool {
 // operand is read from there value by value, and is never gathered. The right one is packed in panels of two blocks of outputs, of which a
 // piece stays in L1 while a band passes. Results come in blocks of channels and are turned, band by band, where they lie by planes.
 type offsetConv struct {
-	conv    *Conv
+	*task
 	padded  paddedBand
 	shifts  []int
 	depth   int // shifts that are multiplied at once
@@ -59,19 +59,20 @@ type offsetWorker struct {
 // offsetDepth is how many shifts are multiplied at once, so that a piece of a panel of weights takes about half of L1.
 const offsetDepth = 160
 
-func newOffsetConv(c *Conv) *offsetConv {
-	v, spec := planOffsetConv(c), c.machine.Spec()
-	fit := max(1, min(spec.LDMBytes/2/4/v.line(), tiling.Blocks(c.shape.N*v.out.Rows(), spec.CoreGroups)))
+func newOffsetConv(t *task) error {
+	v, spec := planOffsetConv(t), t.machine.Spec()
+	fit := max(1, min(spec.LDMBytes/2/4/v.line(), tiling.Blocks(t.Shape.N*v.out.Rows(), spec.CoreGroups)))
 	v.cut(tiling.Even(v.out.Rows(), fit, 1))
-	c.takes(shape.Forward, cpe.Scratch{Common: v.weights(), Group: v.padded.size() + v.results()})
-	return v
+	t.takes(cpe.Scratch{Common: v.weights(), Group: v.padded.size() + v.results()})
+	t.stages = []stage{{packOffsets{v}, 0}, {v, 0}}
+	return nil
 }
 
 // planOffsetConv describes images and results, which are not cut yet.
-func planOffsetConv(c *Conv) *offsetConv {
-	s := &c.shape
-	v := &offsetConv{conv: c, padded: newPaddedBand(*s, 1), workers: make([]offsetWorker, c.machine.Spec().CoreGroups)}
-	v.out = newPointImages(s.Out, c.blocked[1], s.OutSize(), tiling.Ones(len(s.In)))
+func planOffsetConv(t *task) *offsetConv {
+	s := &t.Shape
+	v := &offsetConv{task: t, padded: newPaddedBand(*s, 1), workers: make([]offsetWorker, t.machine.Spec().CoreGroups)}
+	v.out = newPointImages(s.Out, t.Results, s.OutSize(), tiling.Ones(len(s.In)))
 	return v
 }
 
@@ -83,7 +84,7 @@ func (v *offsetConv) line() int {
 // cut cuts images into bands of some rows.
 func (v *offsetConv) cut(rows int) {
 	v.rows, v.bands = rows, tiling.Blocks(v.out.Rows(), rows)
-	v.padded = newPaddedBand(v.conv.shape, rows)
+	v.padded = newPaddedBand(v.Shape, rows)
 	v.shifts = v.padded.shifts()
 	v.depth = tiling.Even(len(v.shifts), offsetDepth, 1)
 }
@@ -95,19 +96,16 @@ func (v *offsetConv) weights() int { return v.panels() * len(v.shifts) * panel }
 // results is the number of values of a core group's scratch that a band of results takes.
 func (v *offsetConv) results() int { return v.out.scratch(v.out.blocks(), v.rows*v.out.Cols()) }
 
-// stages lists the steps.
-func (v *offsetConv) stages() []stage { return []stage{{packOffsets{v}, 0}, {v, 0}} }
-
 // Name names the direction.
 func (v *offsetConv) Name() string { return "convolution " + shape.Forward.String() }
 
 // RunGroup convolves a core group's share of the bands.
 func (v *offsetConv) RunGroup(g *cpe.CoreGroup) error {
-	y, width := v.conv.args.y, v.out.Cols()
+	y, width := v.args.Y, v.out.Cols()
 	memory := g.Memory(v.padded.size() + v.results())
 	images, scratch := memory[:v.padded.size()], memory[v.padded.size():]
 	clear(images)
-	lo, hi := g.Share(v.conv.shape.N * v.bands)
+	lo, hi := g.Share(v.Shape.N * v.bands)
 	for i := lo; i < hi; i++ {
 		image, row := i/v.bands, i%v.bands*v.rows
 		rows := min(v.rows, v.out.Rows()-row)
@@ -120,7 +118,7 @@ func (v *offsetConv) RunGroup(g *cpe.CoreGroup) error {
 
 // convolve computes some rows of an image; images is memory for the band.
 func (v *offsetConv) convolve(g *cpe.CoreGroup, image, row, rows int, images []float32, results pointBlocks) {
-	x := v.padded.of(v.conv.args.x, image, row, rows, images)
+	x := v.padded.of(v.args.X, image, row, rows, images)
 	for k := 0; k < len(v.shifts); k += v.depth {
 		for p := range v.panels() {
 			v.multiply(g, x, results.from(2*p), p, k, rows)
@@ -134,14 +132,14 @@ func (v *offsetConv) multiply(g *cpe.CoreGroup, x []float32, results pointBlocks
 	shifts := v.shifts[k:min(k+v.depth, len(v.shifts))]
 	piece := g.Common(v.weights())[(p*len(v.shifts)+k)*panel:]
 	clear(w.start[:])
-	if bias := v.conv.args.bias; bias != nil && k == 0 {
+	if bias := v.args.Bias; bias != nil && k == 0 {
 		copy(w.start[:], bias[p*panel:])
 	}
 	n, width, step := min(2, v.out.blocks()-2*p), v.out.Cols(), b.strideW
 	if width == 1 { // a column is a row of pixels that lie further apart
 		rows, width, step = 1, rows, b.strideH*b.width
 	}
-	floor := v.conv.args.floor && k+len(shifts) == len(v.shifts)
+	floor := v.args.Floor && k+len(shifts) == len(v.shifts)
 	tiles := tiling.Blocks(width, vconv.OffsetPixels())
 	for row := range rows {
 		for at, tile := 0, 0; tile < tiles; tile += w.tiles.Tiles {
@@ -182,7 +180,7 @@ func (p packOffsets) RunGroup(g *cpe.CoreGroup) error {
 			}
 		}
 		if n > 0 {
-			vec.Transpose(dst, p.conv.args.w[block*shape.BlockLanes*k:], panel, k, n, k)
+			vec.Transpose(dst, p.args.W[block*shape.BlockLanes*k:], panel, k, n, k)
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package conv
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vconv"
@@ -18,7 +19,7 @@ import (
 // One more row of sums is the gradient of the biases, the product with an image of ones, if it is asked for. Core groups share a fixed
 // number of partial sums, or, where kernel offsets are more than pixels, tiles.
 type offsetWeights struct {
-	conv      *Conv
+	*task
 	padded    paddedBand
 	y         pointImages
 	rows      int // of a band
@@ -53,10 +54,10 @@ const (
 	offsetChunks = 8
 )
 
-func newOffsetWeights(c *Conv) *offsetWeights {
-	s, spec := &c.shape, c.machine.Spec()
-	v := &offsetWeights{conv: c, depth: s.Depth(), one: []float32{1}, unshifted: []int{0}, workers: make([]offsetSumWorker, spec.CoreGroups)}
-	v.y = newPointImages(s.Out, c.blocked[1], s.OutSize(), tiling.Ones(len(s.In)))
+func newOffsetWeights(t *task, pool *pool.Kernel) error {
+	s, spec := &t.Shape, t.machine.Spec()
+	v := &offsetWeights{task: t, depth: s.Depth(), one: []float32{1}, unshifted: []int{0}, workers: make([]offsetSumWorker, spec.CoreGroups)}
+	v.y = newPointImages(s.Out, t.Results, s.OutSize(), tiling.Ones(len(s.In)))
 	v.rows = tiling.Even(v.y.Rows(), max(1, offsetSums/v.y.Cols()), 1)
 	v.bands = tiling.Blocks(v.y.Rows(), v.rows)
 	v.padded = newPaddedBand(*s, v.rows)
@@ -65,8 +66,12 @@ func newOffsetWeights(c *Conv) *offsetWeights {
 	if v.byTiles = s.N*v.y.Pixels() < v.depth; v.byTiles {
 		v.chunks = 1
 	}
-	c.takes(shape.WeightGradient, cpe.Scratch{Common: v.sums(), Group: v.memory()})
-	return v
+	if pool != nil {
+		v.pooled = &pooledGrads{pool, &v.y, v.rows}
+	}
+	t.takes(cpe.Scratch{Common: v.sums(), Group: v.memory()})
+	t.stages = []stage{{v, 0}, {collectOffsets{v}, 0}}
+	return nil
 }
 
 // cutTiles cuts the kernel's lines, all channels' one below another, into tiles: several whole lines, or evenly cut parts of one.
@@ -104,9 +109,6 @@ func (v *offsetWeights) results() int {
 // memory is the number of values of a core group's own memory: a band of both, or what is left of a panel of sums.
 func (v *offsetWeights) memory() int { return max(v.padded.size()+v.results(), panel*v.depth) }
 
-// stages lists the steps.
-func (v *offsetWeights) stages() []stage { return []stage{{v, 0}, {collectOffsets{v}, 0}} }
-
 // Name names the direction.
 func (v *offsetWeights) Name() string { return "convolution " + shape.WeightGradient.String() }
 
@@ -131,13 +133,13 @@ func (v *offsetWeights) RunGroup(g *cpe.CoreGroup) error {
 
 // chunk adds up a chunk for tiles [lo, hi); images and scratch are for a band of both.
 func (v *offsetWeights) chunk(g *cpe.CoreGroup, images, scratch []float32, chunk, lo, hi int) {
-	w, args, width, units := &v.workers[g.Index()], &v.conv.args, v.y.Cols(), v.conv.shape.N*v.bands
+	w, args, width, units := &v.workers[g.Index()], v.args, v.y.Cols(), v.Shape.N*v.bands
 	sums := g.Common(v.sums())[chunk*v.panels()*v.values():]
 	first, last := chunk*units/v.chunks, (chunk+1)*units/v.chunks
 	for i := first; i < last; i++ {
 		at := v.band(i)
 		row, rows := at.first/width, at.n/width
-		x := v.padded.of(args.x, at.image, row, rows, images)
+		x := v.padded.of(args.X, at.image, row, rows, images)
 		w.now, w.next = v.gradient(i, scratch)
 		v.add(w, x, sums, rows, lo, hi, i > first)
 	}
@@ -145,12 +147,12 @@ func (v *offsetWeights) chunk(g *cpe.CoreGroup, images, scratch []float32, chunk
 
 // gradient returns where that of the results of band i lies, in blocks, and that of the next, if it lies so in memory.
 func (v *offsetWeights) gradient(i int, scratch []float32) (now, next pointBlocks) {
-	y, at := v.conv.args.y, v.band(i)
+	y, at := v.args.DY, v.band(i)
 	if v.pooled != nil {
 		return v.pooled.of(y, at, scratch), next
 	}
 	v.y.gather(y, at, 0, v.y.blocks(), scratch)
-	if v.y.direct() && i+1 < v.conv.shape.N*v.bands {
+	if v.y.direct() && i+1 < v.Shape.N*v.bands {
 		next = v.y.at(y, v.band(i+1), 0, v.y.blocks(), nil)
 	}
 	return v.y.at(y, at, 0, v.y.blocks(), scratch), next
@@ -176,7 +178,7 @@ func (v *offsetWeights) add(w *offsetSumWorker, x, sums []float32, rows, lo, hi 
 			t := &v.tiles[i]
 			vconv.OffsetSums(&w.rows, t.lines, t.width, x, at, sums[p*v.values()+t.k*panel:], n, accumulate)
 		}
-		if v.conv.args.bias != nil && lo == 0 {
+		if v.args.DB != nil && lo == 0 {
 			w.ones = vconv.OffsetRows{Rows: rows, N: width, JumpY: y.jump, NextY: width * shape.BlockLanes}
 			vconv.OffsetSums(&w.ones, v.unshifted, 1, v.one, at, sums[p*v.values()+v.depth*panel:], n, accumulate)
 		}
@@ -191,7 +193,7 @@ func (c collectOffsets) Name() string { return c.offsetWeights.Name() + ", colle
 
 // RunGroup does a core group's share of the panels.
 func (c collectOffsets) RunGroup(g *cpe.CoreGroup) error {
-	all, values, bias := g.Common(c.sums()), c.values(), c.conv.args.bias
+	all, values, bias := g.Common(c.sums()), c.values(), c.args.DB
 	used := values
 	if bias == nil {
 		used -= panel
@@ -202,7 +204,7 @@ func (c collectOffsets) RunGroup(g *cpe.CoreGroup) error {
 		for chunk := 1; chunk < c.chunks; chunk++ {
 			vec.Add(sum, sum, all[(chunk*c.panels()+p)*values:])
 		}
-		if c.conv.args.w != nil {
+		if c.args.DW != nil {
 			c.turn(g, sum, p)
 		}
 		if bias != nil {
@@ -216,8 +218,8 @@ func (c collectOffsets) RunGroup(g *cpe.CoreGroup) error {
 // turn brings the sums of a panel, offsets one below another, to the weights' gradient, offsets side by side, or adds them.
 func (c collectOffsets) turn(g *cpe.CoreGroup, sum []float32, p int) {
 	n := min(panel, c.y.channels-p*panel)
-	dw := c.conv.args.w[p*panel*c.depth:][:n*c.depth]
-	if !c.conv.args.add {
+	dw := c.args.DW[p*panel*c.depth:][:n*c.depth]
+	if !c.args.Add {
 		vec.Transpose(dw, sum, c.depth, panel, c.depth, n)
 		return
 	}

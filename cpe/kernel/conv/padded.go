@@ -12,14 +12,13 @@ import (
 // their padding, so that a kernel offset is a shift whatever the position (see slab), and the product of implicitConv
 // gathers its second operand from there. So the column matrix is never in memory, but block by block in L2.
 type paddedConv struct {
-	conv      *Conv
-	direction shape.Direction
-	slab      slab // of a whole image
-	shifts    []int
-	in, out   int // channels of a group that are read and made
-	images    int // that are copied at once
-	split     gemm.Split
-	workers   []paddedWorker // a core group each
+	*task
+	slab    slab // of a whole image
+	shifts  []int
+	in, out int // channels of a group that are read and made
+	images  int // that are copied at once
+	split   gemm.Split
+	workers []paddedWorker // a core group each
 }
 
 // paddedWorker is what a core group needs to itself.
@@ -35,41 +34,42 @@ type paddedWorker struct {
 // read them.
 const paddedBytes = 8 << 20
 
-func newPaddedConv(c *Conv, d shape.Direction) (*paddedConv, error) {
-	s := c.shape
-	if d == shape.InputGradient {
+func newPaddedConv(t *task) error {
+	s := t.Shape
+	if t.Direction == shape.InputGradient {
 		s = s.Mirrored()
 	}
-	v := &paddedConv{conv: c, direction: d, in: s.C / s.Group, out: s.Out / s.Group, slab: newSlab(s, 0)}
+	v := &paddedConv{task: t, in: s.C / s.Group, out: s.Out / s.Group, slab: newSlab(s, 0)}
 	v.slab = newSlab(s, v.slab.outH)
 	v.shifts = v.slab.shifts()
 	v.images = max(1, min(s.N, paddedBytes/4/max(1, s.C*v.slab.plane)))
 	shape := gemm.Shape{M: v.out, N: v.images * v.positions(), K: len(v.shifts)}
-	products, err := gemm.NewNests(c.machine, shape)
+	products, err := gemm.NewNests(t.machine, shape)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	spec := c.machine.Spec()
+	spec := t.machine.Spec()
 	v.split = gemm.NewSplit(&spec, products[0].Plan, shape)
 	v.workers = make([]paddedWorker, spec.CoreGroups)
 	for i, p := range products {
 		v.workers[i] = paddedWorker{product: p, columns: slabColumns{slab: &v.slab, shifts: v.shifts, image: s.C * v.slab.plane}}
 	}
-	c.takes(d, cpe.Scratch{Common: v.values()})
-	return v, nil
+	t.takes(cpe.Scratch{Common: v.values()})
+	t.stages = v.list()
+	return nil
 }
 
 // values is the number of values of the copies.
-func (v *paddedConv) values() int { return v.images*v.slab.plane*v.in*v.conv.shape.Group + slabSlack }
+func (v *paddedConv) values() int { return v.images*v.slab.plane*v.in*v.Shape.Group + slabSlack }
 
 // positions is the number of outputs of an image.
 func (v *paddedConv) positions() int { return v.slab.outH * v.slab.outW }
 
-// stages copies some images and multiplies, until all have been.
-func (v *paddedConv) stages() []stage {
+// list is the stages: copy some images and multiply, until all have been.
+func (v *paddedConv) list() []stage {
 	var list []stage
-	for first := 0; first < v.conv.shape.N; first += v.images {
-		part := paddedImages{v, first, min(v.images, v.conv.shape.N-first)}
+	for first := 0; first < v.Shape.N; first += v.images {
+		part := paddedImages{v, first, min(v.images, v.Shape.N-first)}
 		list = append(list, stage{padImages{part}, 0}, stage{multiplyPadded{part}, v.split.Groups})
 	}
 	return list
@@ -77,10 +77,7 @@ func (v *paddedConv) stages() []stage {
 
 // arrays are the images that are read and those that are made.
 func (v *paddedConv) arrays() (x, y []float32) {
-	if v.direction == shape.InputGradient {
-		return v.conv.args.y, v.conv.args.x
-	}
-	return v.conv.args.x, v.conv.args.y
+	return v.args.through(v.Direction)
 }
 
 // paddedImages are the images of one round.
@@ -93,13 +90,13 @@ type paddedImages struct {
 type padImages struct{ paddedImages }
 
 // Name names the stage.
-func (p padImages) Name() string { return "convolution " + p.direction.String() + ", padding" }
+func (p padImages) Name() string { return "convolution " + p.Direction.String() + ", padding" }
 
 // RunGroup copies a core group's share of the planes.
 func (p padImages) RunGroup(g *cpe.CoreGroup) error {
 	l := &p.slab
 	x, _ := p.arrays()
-	channels := p.in * p.conv.shape.Group
+	channels := p.in * p.Shape.Group
 	memory := g.Common(p.values())
 	lo, hi := g.Share(p.n * channels)
 	for i := lo; i < hi; i++ {
@@ -114,11 +111,11 @@ func (p padImages) RunGroup(g *cpe.CoreGroup) error {
 type multiplyPadded struct{ paddedImages }
 
 // Name names the stage.
-func (p multiplyPadded) Name() string { return "convolution " + p.direction.String() }
+func (p multiplyPadded) Name() string { return "convolution " + p.Direction.String() }
 
 // RunGroup computes a core group's share for every group of channels.
 func (p multiplyPadded) RunGroup(g *cpe.CoreGroup) error {
-	w, s := &p.workers[g.Index()], &p.conv.shape
+	w, s := &p.workers[g.Index()], &p.Shape
 	memory := g.Common(p.values())
 	_, y := p.arrays()
 	k := len(p.shifts)
@@ -128,15 +125,15 @@ func (p multiplyPadded) RunGroup(g *cpe.CoreGroup) error {
 			B: &w.columns, C: batch(y[p.first*s.Group*p.out*p.positions():], group, s.Group*p.out, p.out, p.positions()),
 			M1: p.out, N1: p.n * p.positions(), K1: k, BiasRows: true,
 		}
-		weights := p.conv.args.w[group*p.out*k:]
-		if p.direction == shape.Forward {
+		weights := p.args.W[group*p.out*k:]
+		if p.Direction == shape.Forward {
 			w.plain.Set(cpe.Plain(weights, k), false)
 			w.job.A = &w.plain
 		} else {
 			w.flipped.set(weights, p.out, tiling.Size(s.Kernel))
 			w.job.A = &w.flipped
 		}
-		if bias := p.conv.args.bias; bias != nil {
+		if bias := p.args.Bias; bias != nil {
 			w.job.Bias = bias[group*p.out:]
 		}
 		p.split.Share(g, &w.job)

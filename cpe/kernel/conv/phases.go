@@ -18,7 +18,7 @@ import (
 // another, so that places of all lines follow each other at any shift and products read it where it lies. Weights are packed once. A core group
 // takes channels of a band of places, or of a few images, through all phases, and puts these side by side in the lines of the gradient.
 type phasedConv struct {
-	conv       *Conv
+	*task
 	rows, cols tapAxis
 	runs       []phaseRun
 	in, out    int // channels of a group that are made and read
@@ -57,9 +57,9 @@ const (
 	phaseUnits = 4
 )
 
-func newPhasedConv(c *Conv) *phasedConv {
-	s, spec := &c.shape, c.machine.Spec()
-	v := &phasedConv{conv: c, in: s.C / s.Group, out: s.Out / s.Group}
+func newPhasedConv(t *task) error {
+	s, spec := &t.Shape, t.machine.Spec()
+	v := &phasedConv{task: t, in: s.C / s.Group, out: s.Out / s.Group}
 	v.rows, v.cols = tapAxes(s, shape.InputGradient)
 	v.width, v.lines = v.cols.pitch(), v.rows.pitch()
 	v.runs = phaseRuns(&v.rows, &v.cols, s.Kernel)
@@ -79,8 +79,9 @@ func newPhasedConv(c *Conv) *phasedConv {
 	}
 	v.block = min(v.in, tiling.Even(v.in, fit*mr, mr))
 	v.packWeights()
-	c.takes(shape.InputGradient, cpe.Scratch{Common: s.Group * tiling.Blocks(v.in, v.block) * v.packed, Group: max(v.memory(), v.unpacked)})
-	return v
+	t.takes(cpe.Scratch{Common: s.Group * tiling.Blocks(v.in, v.block) * v.packed, Group: max(v.memory(), v.unpacked)})
+	t.stages = []stage{{phaseWeights{v}, 0}, {v, 0}}
+	return nil
 }
 
 // apart is a distance of rows of n values that do not fall on each other in a cache: an odd number of lines.
@@ -133,7 +134,7 @@ func sameShifts(a, b []axisTap) bool {
 // bands is the number of bands of an image, units that of bands of images and groups, and places that of some rows of the copies of some images.
 func (v *phasedConv) bands() int { return tiling.Blocks(v.rows.units, v.band) }
 func (v *phasedConv) units() int {
-	return v.conv.shape.Group * tiling.Blocks(v.conv.shape.N, v.images) * v.bands()
+	return v.Shape.Group * tiling.Blocks(v.Shape.N, v.images) * v.bands()
 }
 func (v *phasedConv) places(images, rows int) int {
 	return ((images-1)*v.lines+rows-1)*v.width + v.cols.units
@@ -148,9 +149,6 @@ func (v *phasedConv) memory() int {
 	return v.source() + v.block*v.rows.results*v.cols.results*v.row
 }
 
-// stages lists the steps.
-func (v *phasedConv) stages() []stage { return []stage{{phaseWeights{v}, 0}, {v, 0}} }
-
 // Name names the direction.
 func (v *phasedConv) Name() string { return "convolution " + shape.InputGradient.String() }
 
@@ -158,7 +156,7 @@ func (v *phasedConv) Name() string { return "convolution " + shape.InputGradient
 type phaseUnit struct{ group, image, images, first, rows int }
 
 func (v *phasedConv) unit(i int) phaseUnit {
-	s := &v.conv.shape
+	s := &v.Shape
 	bands, batches := v.bands(), tiling.Blocks(s.N, v.images)
 	u := phaseUnit{group: i / bands / batches, image: i / bands % batches * v.images, first: i % bands * v.band}
 	u.images, u.rows = min(v.images, s.N-u.image), min(v.band, v.rows.units-u.first)
@@ -169,7 +167,7 @@ func (v *phasedConv) unit(i int) phaseUnit {
 func (v *phasedConv) RunGroup(g *cpe.CoreGroup) error {
 	memory, made := g.Memory(max(v.memory(), v.unpacked)), tiling.Blocks(v.in, v.block)
 	source, results := memory[:v.source()], memory[v.source():]
-	weights := g.Common(v.conv.shape.Group * made * v.packed)
+	weights := g.Common(v.Shape.Group * made * v.packed)
 	clear(source)
 	filled := -1
 	lo, hi := g.Share(v.units() * made)
@@ -192,7 +190,7 @@ func (v *phasedConv) fill(source []float32, u phaseUnit) {
 	lines := v.rows.lines(u.rows)
 	top, bottom := inside(u.first-v.rows.before, lines, h)
 	for image := range u.images {
-		y := v.conv.args.y[((u.image+image)*v.conv.shape.Group+u.group)*v.out*h*w:]
+		y := v.args.DY[((u.image+image)*v.Shape.Group+u.group)*v.out*h*w:]
 		for o := range v.out {
 			to := source[o*v.ld+image*v.lines*width:][:lines*width]
 			clear(to[:top*width])
@@ -228,11 +226,11 @@ func (v *phasedConv) multiply(results, source, weights []float32, n, places int)
 
 // spread puts the phases of n channels of a unit from one on side by side in the gradient's lines.
 func (v *phasedConv) spread(results []float32, u phaseUnit, first, n int) {
-	h, w := tiling.Two(v.conv.shape.In, 1)
+	h, w := tiling.Two(v.Shape.In, 1)
 	tall, wide := v.rows.results, v.cols.results
 	for i := range u.images * n {
 		image, channel := i/n, i%n
-		x := v.conv.args.x[(((u.image+image)*v.conv.shape.Group+u.group)*v.in+first+channel)*h*w:]
+		x := v.args.DX[(((u.image+image)*v.Shape.Group+u.group)*v.in+first+channel)*h*w:]
 		for k := range min(u.rows*tall, h-u.first*tall) {
 			from := (k%tall*wide*n+channel)*v.row + (image*v.lines+k/tall)*v.width
 			vec.Interleave(x[(u.first*tall+k)*w:][:w], results[from:], n*v.row, wide)

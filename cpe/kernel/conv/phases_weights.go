@@ -19,7 +19,7 @@ func (v *phasedConv) packWeights() {
 		r.at = v.packed
 		v.packed += tiling.Blocks(r.n*v.block, mr) * mr * v.out * len(r.taps)
 	}
-	v.unpacked = tiling.Size(v.conv.shape.Kernel) * v.in
+	v.unpacked = tiling.Size(v.Shape.Kernel) * v.in
 }
 
 // Name names the stage.
@@ -27,12 +27,12 @@ func (p phaseWeights) Name() string { return p.phasedConv.Name() + ", packing we
 
 // RunGroup packs the weights of a core group's share of the outputs.
 func (p phaseWeights) RunGroup(g *cpe.CoreGroup) error {
-	taps, made := tiling.Size(p.conv.shape.Kernel), tiling.Blocks(p.in, p.block)
-	packed := g.Common(p.conv.shape.Group * made * p.packed)
+	taps, made := tiling.Size(p.Shape.Kernel), tiling.Blocks(p.in, p.block)
+	packed := g.Common(p.Shape.Group * made * p.packed)
 	turned := g.Memory(max(p.memory(), p.unpacked))[:p.unpacked]
-	lo, hi := g.Share(p.conv.shape.Out)
+	lo, hi := g.Share(p.Shape.Out)
 	for o := lo; o < hi; o++ {
-		vec.Transpose(turned, p.conv.args.w[o*p.unpacked:], p.in, taps, p.in, taps)
+		vec.Transpose(turned, p.args.W[o*p.unpacked:], p.in, taps, p.in, taps)
 		for i := range made {
 			first := i * p.block
 			p.pack(packed[(o/p.out*made+i)*p.packed:], turned[first:], o%p.out, min(p.block, p.in-first))

@@ -1,8 +1,6 @@
 package conv
 
 import (
-	"fmt"
-
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
@@ -23,14 +21,12 @@ func shiftable(s shape.Conv) bool {
 	return share*most >= 1
 }
 
-// Plan is the strategy of each direction, and how it cuts its work.
-type Plan struct {
-	Strategy [3]shape.Strategy // by Direction
+// bandPlan is how the explicit strategy cuts its work.
+type bandPlan struct {
+	Band, Rows int // rows of outputs whose column matrix is written at once, of all
 	// Chunks is the number of partial sums of the weight gradient, which core groups compute side by side and which are then
 	// added in their order. On the host it depends on the shape alone, so that bits do not depend on the number of cores.
 	Chunks int
-	// Band is the number of rows of outputs whose column matrix is written at once by the explicit strategy, of Rows.
-	Band, Rows int
 }
 
 // maxChunks bounds the number of partial weight gradients of the implicit strategy, which has them only where weights are
@@ -40,36 +36,27 @@ const (
 	explicitChunks = 4
 )
 
-// planConv cuts a convolution for a machine, the strategies being chosen.
-func planConv(spec *cpe.Spec, s shape.Conv, st [3]shape.Strategy) Plan {
+// planBands cuts a convolution for a machine.
+func planBands(spec *cpe.Spec, s *shape.Conv) bandPlan {
 	out := s.OutSize()
 	last := len(out) - 1
-	p := Plan{Strategy: st, Rows: tiling.Size(out[:last])}
+	p := bandPlan{Rows: tiling.Size(out[:last])}
 	p.Band = p.Rows
 	if spec.Native() && !s.Pointwise() && out[last] > 0 {
 		// Half of L2 for the columns of a band, but at least 512 columns to keep the product efficient.
 		columns := max(512, spec.LDMBytes/2/4/max(1, s.Depth()))
 		p.Band = tiling.Even(p.Rows, max(1, columns/out[last]), 1)
 	}
-	switch {
-	case st[shape.WeightGradient].IsWinograd(), st[shape.WeightGradient] == shape.Implicit && spec.Native() && (shiftable(s) || depthwise(&s)):
-		p.Chunks = 1
-	case st[shape.WeightGradient] == shape.Implicit && sharesRows(s, spec, shape.WeightGradient):
-		p.Chunks = spec.CoreGroups
-	case st[shape.WeightGradient] == shape.Implicit && !spec.Native():
-		p.Chunks = max(1, min(spec.CoreGroups, s.N))
-	case st[shape.WeightGradient] == shape.Implicit:
-		p.Chunks = implicitChunks(s)
-	case spec.Native():
-		p.Chunks = min(explicitChunks, s.N*p.bands())
-	default:
-		p.Chunks = min(spec.CoreGroups, s.N*p.bands())
+	chunks := spec.CoreGroups
+	if spec.Native() {
+		chunks = explicitChunks
 	}
+	p.Chunks = min(chunks, s.N*p.bands())
 	return p
 }
 
 // implicitChunks cuts the sum over positions where the weights alone are too few to keep many cores busy.
-func implicitChunks(s shape.Conv) int {
+func implicitChunks(s *shape.Conv) int {
 	const weights, positions = 1 << 15, 1 << 10
 	if s.Out/s.Group*s.Depth() >= weights {
 		return 1
@@ -77,15 +64,9 @@ func implicitChunks(s shape.Conv) int {
 	return max(1, min(maxChunks, s.N*tiling.Size(s.OutSize())/positions))
 }
 
-func (p Plan) bands() int {
+func (p *bandPlan) bands() int {
 	if p.Rows == 0 {
 		return 0
 	}
 	return tiling.Blocks(p.Rows, p.Band)
-}
-
-// String prints the plan on a line.
-func (p Plan) String() string {
-	return fmt.Sprintf("forward %v, weight gradient %v in %d partial sums, input gradient %v, bands of %d of %d rows",
-		p.Strategy[shape.Forward], p.Strategy[shape.WeightGradient], p.Chunks, p.Strategy[shape.InputGradient], p.Band, p.Rows)
 }

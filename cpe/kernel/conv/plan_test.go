@@ -13,11 +13,8 @@ func TestPlans(t *testing.T) {
 	spec := kerneltest.Machine(t, "sw26010", true).Spec()
 	kerneltest.Plans(t, "testdata/plans.txt", func(add func(any, fmt.Stringer, error)) {
 		for _, s := range []shape.Conv{conv2(64, 1, 20, 1, 28, 28, 5, 5, 1, 0, 1), conv2(32, 96, 256, 2, 27, 27, 5, 5, 1, 2, 1), conv2(1, 4, 4, 4, 8, 8, 3, 3, 2, 1, 1)} {
-			found, err := chooseStrategies(&spec, s, shape.Auto)
-			if err != nil {
-				t.Fatal(err)
-			}
-			add(s, planConv(&spec, s, found.chosen), nil)
+			p := planBands(&spec, &s)
+			add(s, words(fmt.Sprintf("strategies %v, %d partial sums, bands of %d of %d rows", strategiesFor(t, &spec, s, shape.Auto), p.Chunks, p.Band, p.Rows)), nil)
 		}
 	})
 }
@@ -33,8 +30,13 @@ func TestImplicitChunks(t *testing.T) {
 		{conv2(16, 512, 512, 1, 14, 14, 3, 3, 1, 1, 1), 1}, // weights enough
 		{conv2(8, 64, 64, 64, 16, 16, 3, 3, 1, 1, 1), 2},   // depthwise: 2048 positions
 	} {
-		if got := implicitChunks(c.s); got != c.want {
+		if got := implicitChunks(&c.s); got != c.want {
 			t.Errorf("%v: %d partial sums, want %d", c.s, got, c.want)
 		}
 	}
 }
+
+// words are a text that prints itself.
+type words string
+
+func (w words) String() string { return string(w) }

@@ -6,31 +6,38 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
-// planarResults is the stage before an input gradient that reads its results by planes, where they lie in blocks of channels: it turns
-// them. Images of few channels have such; they are mostly data, whose gradient nobody asks for, and so the copy is not among what Scratch
-// says.
+// planarResults is an input gradient that reads results by planes where they lie in blocks of channels: it makes a copy by planes first.
+// The images of such a convolution have few channels. They are mostly data, whose gradient nobody asks for, and so Scratch leaves the copy out.
 type planarResults struct {
-	conv   *Conv
+	*task  // that reads planes
 	blocks []float32
 }
 
-// planar reports whether a direction reads results by planes even if they lie in blocks.
-func (c *Conv) planar(d shape.Direction) bool {
-	return c.machine.Native() && d == shape.InputGradient && byOffsets(&c.shape) && !c.plan.Strategy[d].IsWinograd()
+// byPlanes returns the problem with results by planes, and whether its algorithm may have to compute it instead.
+func (p *Problem) byPlanes() (*Problem, bool) {
+	if !p.native() || p.Direction != shape.InputGradient || p.Images != Planes || p.Results != Blocks || p.Shape.Out%shape.BlockLanes != 0 || !byOffsets(&p.Shape) {
+		return nil, false
+	}
+	planes := *p
+	planes.Results = Planes
+	return &planes, true
 }
 
 // values is the number of values of the results, from how many values of scratch on the planes lie behind.
-func (p *planarResults) values() int {
-	return p.conv.shape.N * p.conv.shape.Out * tiling.Size(p.conv.shape.OutSize())
-}
-
-func (p *planarResults) from() int {
-	return tiling.Blocks(p.conv.scratch[shape.InputGradient].Common, panel) * panel
-}
+func (p *planarResults) values() int { return p.Shape.N * p.Shape.Out * tiling.Size(p.Shape.OutSize()) }
+func (p *planarResults) from() int   { return tiling.Blocks(p.scratch.Common, panel) * panel }
 
 // planes is the copy.
-func (p *planarResults) planes() []float32 {
-	return p.conv.machine.Common(p.from() + p.values())[p.from():]
+func (p *planarResults) planes() []float32 { return p.machine.Common(p.from() + p.values())[p.from():] }
+
+// Run copies and computes.
+func (p *planarResults) Run(a Arrays) error {
+	p.machine.TakeScratch(cpe.Scratch{Common: p.from() + p.values(), Group: p.scratch.Group})
+	p.blocks, a.DY = a.DY, p.planes()
+	if err := p.machine.Run(p, 0); err != nil {
+		return err
+	}
+	return p.work(a)
 }
 
 // Name names the stage.
@@ -38,7 +45,7 @@ func (p *planarResults) Name() string { return "convolution, turning results" }
 
 // RunGroup turns a core group's share of the blocks.
 func (p *planarResults) RunGroup(g *cpe.CoreGroup) error {
-	s := &p.conv.shape
+	s := &p.Shape
 	area, planes := tiling.Size(s.OutSize()), p.planes()
 	lo, hi := g.Share(s.N * s.Out / shape.BlockLanes)
 	at := lo * shape.BlockLanes * area

@@ -16,7 +16,7 @@ import (
 // Of a band of an image there is a copy for each place along the kernel's lines, whose lines are as long as those of results, so that all pixels
 // of a band are one run at the shift of an offset; and behind these an image of ones, which the biases are the weights of.
 type planeConv struct {
-	conv       *Conv
+	*task
 	from       paddedBand // where values come from
 	outH, outW int
 	rows       int // of a band
@@ -45,9 +45,9 @@ func byPlanes(s *shape.Conv) bool {
 		tiling.Blocks(s.Out, rows)*rows*tiling.Blocks(pixels, lanes)*lanes < tiling.Blocks(s.Out, shape.BlockLanes)*shape.BlockLanes*pixels
 }
 
-func newPlaneConv(c *Conv) *planeConv {
-	s, spec := &c.shape, c.machine.Spec()
-	v := &planeConv{conv: c, from: newPaddedBand(*s, 1), workers: make([]planeWorker, spec.CoreGroups)}
+func newPlaneConv(t *task) *planeConv {
+	s, spec := &t.Shape, t.machine.Spec()
+	v := &planeConv{task: t, from: newPaddedBand(*s, 1), workers: make([]planeWorker, spec.CoreGroups)}
 	v.panel, _, _ = vgemm.ScatteredTile()
 	v.outH, v.outW = tiling.Two(s.OutSize(), 1)
 	b := &v.from
@@ -66,7 +66,8 @@ func newPlaneConv(c *Conv) *planeConv {
 	for i := range v.workers {
 		v.workers[i].cut(v.rows * v.outW)
 	}
-	c.takes(shape.Forward, cpe.Scratch{Group: v.memory()})
+	t.takes(cpe.Scratch{Group: v.memory()})
+	t.stages = []stage{{v, 0}}
 	return v
 }
 
@@ -86,7 +87,7 @@ func (w *planeWorker) cut(n int) {
 
 // panels is the number of panels of outputs, weights how many values these take, images how many the copies of a band, results how many
 // those of a panel, and memory all that a core group works on.
-func (v *planeConv) panels() int  { return tiling.Blocks(v.conv.shape.Out, v.panel) }
+func (v *planeConv) panels() int  { return tiling.Blocks(v.Shape.Out, v.panel) }
 func (v *planeConv) weights() int { return v.panels() * v.panel * len(v.shifts) }
 func (v *planeConv) images() int  { return v.shifts[len(v.shifts)-1] + v.rows*v.outW + shape.BlockLanes }
 func (v *planeConv) results() int { return v.panel * v.rows * v.outW }
@@ -101,7 +102,7 @@ func (v *planeConv) RunGroup(g *cpe.CoreGroup) error {
 	weights, memory := memory[:v.weights()], memory[v.weights():]
 	images, results := memory[:v.images()], memory[v.images():]
 	panels := v.panels()
-	lo, hi := g.Share(v.conv.shape.N * v.bands * panels)
+	lo, hi := g.Share(v.Shape.N * v.bands * panels)
 	if lo == hi {
 		return nil
 	}
@@ -132,13 +133,13 @@ func (v *planeConv) RunGroup(g *cpe.CoreGroup) error {
 
 // pack packs the weights of a panel, and the biases behind them.
 func (v *planeConv) pack(weights []float32, p int) {
-	args, first, depth := &v.conv.args, p*v.panel, len(v.shifts)-1
-	n := min(v.panel, v.conv.shape.Out-first)
-	vgemm.PackA(weights, args.w[first*depth:], depth, n, depth, v.panel)
+	args, first, depth := v.args, p*v.panel, len(v.shifts)-1
+	n := min(v.panel, v.Shape.Out-first)
+	vgemm.PackA(weights, args.W[first*depth:], depth, n, depth, v.panel)
 	biases := weights[depth*v.panel:]
 	clear(biases)
-	if args.bias != nil {
-		copy(biases, args.bias[first:first+n])
+	if args.Bias != nil {
+		copy(biases, args.Bias[first:first+n])
 	}
 }
 
@@ -147,7 +148,7 @@ func (v *planeConv) copy(images []float32, image, row, rows int) {
 	b := &v.from
 	top, bottom := inside(row-b.padH, b.lines(rows), b.h)
 	for c := range b.channels {
-		x := v.conv.args.x[(image*b.channels+c)*b.h*b.w:][:b.h*b.w]
+		x := v.args.X[(image*b.channels+c)*b.h*b.w:][:b.h*b.w]
 		for k := range b.kw {
 			dst := images[(c*b.kw+k)*v.plane:][:b.lines(rows)*v.outW]
 			clear(dst[:top*v.outW])
@@ -161,9 +162,9 @@ func (v *planeConv) copy(images []float32, image, row, rows int) {
 
 // makePanel makes a panel of outputs of a band. Those that fill no panel are made elsewhere and copied.
 func (v *planeConv) makePanel(g *cpe.CoreGroup, weights, images, results []float32, image, p, row, rows int) {
-	out, plane, n := v.conv.shape.Out, v.outH*v.outW, rows*v.outW
+	out, plane, n := v.Shape.Out, v.outH*v.outW, rows*v.outW
 	left := min(v.panel, out-p*v.panel)
-	y := v.conv.args.y[(image*out+p*v.panel)*plane+row*v.outW:]
+	y := v.args.Y[(image*out+p*v.panel)*plane+row*v.outW:]
 	to, ld := y, plane
 	if left < v.panel {
 		to, ld = results, n
@@ -171,7 +172,7 @@ func (v *planeConv) makePanel(g *cpe.CoreGroup, weights, images, results []float
 	v.multiply(g, weights, images, to, ld, n)
 	for i := range left {
 		line := to[i*ld:][:n]
-		if v.conv.args.floor {
+		if v.args.Floor {
 			vec.ReLU(line, line, 0)
 		}
 		if left < v.panel {
@@ -200,6 +201,6 @@ func (v *planeConv) poolPanel(g *cpe.CoreGroup, weights, images, results []float
 	v.multiply(g, weights, images, results, in, in)
 	for i := range min(v.panel, s.C-p*v.panel) {
 		n := image*s.C + p*v.panel + i
-		v.pool.MaxPlane(g, n, v.conv.args.y[n*out:(n+1)*out], results[i*in:(i+1)*in])
+		v.pool.MaxPlane(g, n, v.args.Y[n*out:(n+1)*out], results[i*in:(i+1)*in])
 	}
 }

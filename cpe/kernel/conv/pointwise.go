@@ -17,24 +17,22 @@ func blockedPointwise(s *shape.Conv) bool {
 
 // newBlockedPointwise prepares a direction of a pointwise convolution of images that lie in blocks of channels, if in is set, with
 // results that do, if out is set. Where they do not, the channels of a pixel are brought together on the way.
-func newBlockedPointwise(c *Conv, d shape.Direction, in, out bool) ([]stage, error) {
-	s := &c.shape
-	if !c.machine.Native() {
-		return nil, fmt.Errorf("convolution %v: images lie in blocks of channels on this computer alone", s)
-	}
+func newBlockedPointwise(t *task) error {
+	s, in, out := &t.Shape, t.Images != Planes, t.Results != Planes
 	if in && s.C%shape.BlockLanes > 0 || out && s.Out%shape.BlockLanes > 0 {
-		return nil, fmt.Errorf("convolution %v: channels in blocks must be multiples of %d", s, shape.BlockLanes)
+		return fmt.Errorf("convolution %v: channels in blocks must be multiples of %d", s, shape.BlockLanes)
 	}
-	x := newPointImages(s.C, in, s.In, s.Stride)
-	x.front = c.thin
-	y := newPointImages(s.Out, out, s.OutSize(), tiling.Ones(len(s.In)))
-	if d == shape.WeightGradient {
-		return newPointWeights(c, x, y).stages(), nil
+	x := newPointImages(s.C, t.Images, s.In, s.Stride)
+	y := newPointImages(s.Out, t.Results, s.OutSize(), tiling.Ones(len(s.In)))
+	switch t.Direction {
+	case shape.WeightGradient:
+		newPointWeights(t, x, y)
+	case shape.InputGradient:
+		newPointProduct(t, y, x)
+	default:
+		newPointProduct(t, x, y)
 	}
-	if d == shape.InputGradient {
-		x, y = y, x
-	}
-	return newPointProduct(c, d, x, y).stages(), nil
+	return nil
 }
 
 // pointProduct is a pointwise convolution on blocks of channels, and its input gradient:
@@ -46,8 +44,7 @@ func newBlockedPointwise(c *Conv, d shape.Direction, in, out bool) ([]stage, err
 // a panel stays in L1 while a span of pixels passes, which stay in L2. Core groups take spans as they get ready and share all packed weights;
 // where these are many, they take a few panels of a span, and pack a piece each time that it is multiplied, so that it never goes to memory.
 type pointProduct struct {
-	conv      *Conv
-	direction shape.Direction
+	*task
 	in, out   pointImages
 	depth     int // blocks of inputs that are multiplied at once
 	spans     pointSpans
@@ -67,9 +64,9 @@ type pointWorker struct {
 // them itself, where there are as many for all.
 const pointDepth, pointPanels = 16, 4
 
-func newPointProduct(c *Conv, d shape.Direction, in, out pointImages) *pointProduct {
-	spec := c.machine.Spec()
-	v := &pointProduct{conv: c, direction: d, in: in, out: out, workers: make([]pointWorker, spec.CoreGroups)}
+func newPointProduct(t *task, in, out pointImages) *pointProduct {
+	spec := t.machine.Spec()
+	v := &pointProduct{task: t, in: in, out: out, workers: make([]pointWorker, spec.CoreGroups)}
 	v.depth = tiling.Even(in.blocks(), pointDepth, 1)
 	v.ownPanels = 4*v.panels()*v.piece(in.blocks()) > spec.LDMBytes/2 && v.panels() >= pointPanels*spec.CoreGroups
 	held, unit, groups := v.depth, vconv.PixelRows(), 1
@@ -84,8 +81,9 @@ func newPointProduct(c *Conv, d shape.Direction, in, out pointImages) *pointProd
 	if in.thin() || out.thin() {
 		unit = in.Cols()
 	}
-	v.spans = newPointSpans(c.shape.N, in.Pixels(), max(unit, spec.LDMBytes/2/4/shape.BlockLanes/held), unit, groups)
-	c.takes(d, cpe.Scratch{Common: v.common(), Group: v.own() + v.inScratch() + v.outScratch()})
+	v.spans = newPointSpans(t.Shape.N, in.Pixels(), max(unit, spec.LDMBytes/2/4/shape.BlockLanes/held), unit, groups)
+	t.takes(cpe.Scratch{Common: v.common(), Group: v.own() + v.inScratch() + v.outScratch()})
+	t.stages = v.list()
 	return v
 }
 
@@ -119,8 +117,8 @@ func (v *pointProduct) outScratch() int {
 	return v.spans.images * v.out.scratch(v.out.blocks(), v.spans.n)
 }
 
-// stages lists the steps.
-func (v *pointProduct) stages() []stage {
+// list is the stages.
+func (v *pointProduct) list() []stage {
 	if v.ownPanels {
 		return []stage{{v, 0}}
 	}
@@ -128,7 +126,7 @@ func (v *pointProduct) stages() []stage {
 }
 
 // Name returns "convolution" and the direction.
-func (v *pointProduct) Name() string { return "convolution " + v.direction.String() }
+func (v *pointProduct) Name() string { return "convolution " + v.Direction.String() }
 
 // RunGroup makes the results of the spans, or of the panels of spans, that a core group takes.
 func (v *pointProduct) RunGroup(g *cpe.CoreGroup) error {
@@ -148,11 +146,8 @@ func (v *pointProduct) RunGroup(g *cpe.CoreGroup) error {
 
 // make makes the results of panels [first, last) of a span.
 func (v *pointProduct) make(w *pointWorker, span, first, last int, memory []float32) {
-	args := &v.conv.args
-	x, y := args.x, args.y
-	if v.direction == shape.InputGradient {
-		x, y = y, x
-	}
+	args := &v.args
+	x, y := args.through(v.Direction)
 	s, near, far := v.spans.span(span), memory[:v.inScratch()], memory[v.inScratch():]
 	if w.gathered != span {
 		v.in.gather(x, s, 0, v.in.blocks(), near)
@@ -165,8 +160,8 @@ func (v *pointProduct) make(w *pointWorker, span, first, last int, memory []floa
 			v.multiply(w, s, left, results.from(2*(p-first)), p, k)
 		}
 	}
-	v.out.spread(y, s, at, n, far, args.add)
-	if args.finish != nil {
+	v.out.spread(y, s, at, n, far, args.Add)
+	if args.Finish != nil {
 		v.finish(y, s, at, n)
 	}
 }
@@ -181,11 +176,11 @@ func (v *pointProduct) multiply(w *pointWorker, s pointSpan, left, results point
 		piece = piece[v.piece(p*v.in.blocks()+k):]
 	}
 	clear(w.start[:])
-	if bias := v.conv.args.bias; bias != nil && k == 0 {
+	if bias := v.args.Bias; bias != nil && k == 0 {
 		copy(w.start[:], bias[p*panel:])
 	}
-	accumulate := k > 0 || v.conv.args.add && v.out.direct()
-	floor := v.conv.args.floor && k+deep == v.in.blocks()
+	accumulate := k > 0 || v.args.Add && v.out.direct()
+	floor := v.args.Floor && k+deep == v.in.blocks()
 	for image := range s.images {
 		a, c := left.data[image*left.image+k*left.jump:], results.data[image*results.image:]
 		vconv.PixelKernel(deep, a, left.jump, piece, w.start[:], c, results.jump, s.n, n, accumulate, floor)
@@ -194,13 +189,13 @@ func (v *pointProduct) multiply(w *pointWorker, s pointSpan, left, results point
 
 // pack packs some blocks of inputs of a panel: outputs side by side, inputs one below another, zeros where there are none.
 func (v *pointProduct) pack(dst []float32, p, block, deep int) {
-	w, dst := v.conv.args.w, dst[:v.piece(deep)]
+	w, dst := v.args.W, dst[:v.piece(deep)]
 	made, read := p*panel, block*shape.BlockLanes
 	n, k := min(panel, v.out.channels-made), min(deep*shape.BlockLanes, v.in.channels-read)
 	if n < panel || k < deep*shape.BlockLanes {
 		clear(dst)
 	}
-	if v.direction == shape.InputGradient {
+	if v.Direction == shape.InputGradient {
 		vec.CopyRows(dst, panel, w[read*v.out.channels+made:], v.out.channels, k, n)
 	} else {
 		vec.Transpose(dst, w[made*v.in.channels+read:], panel, v.in.channels, n, k)

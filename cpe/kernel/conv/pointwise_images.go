@@ -12,13 +12,12 @@ import (
 type pointImages struct {
 	shape.Thin
 	channels int
-	blocked  bool
-	front    bool // what counts stands at the front of its plane, pixel behind pixel
+	layout   Layout
 }
 
 // newPointImages describes images of extents in, of which the pixels that a stride meets count.
-func newPointImages(channels int, blocked bool, in, stride []int) pointImages {
-	p := pointImages{channels: channels, blocked: blocked}
+func newPointImages(channels int, layout Layout, in, stride []int) pointImages {
+	p := pointImages{channels: channels, layout: layout}
 	p.H, p.W = tiling.Two(in, 1)
 	p.StrideH, p.StrideW = tiling.Two(stride, 1)
 	return p
@@ -31,7 +30,12 @@ func (p *pointImages) blocks() int { return tiling.Blocks(p.channels, shape.Bloc
 func (p *pointImages) thin() bool { return p.StrideH*p.StrideW > 1 }
 
 // direct reports whether what counts lies in blocks, pixel behind pixel.
-func (p *pointImages) direct() bool { return p.blocked && (p.front || !p.thin()) }
+func (p *pointImages) direct() bool {
+	return p.layout == FrontBlocks || p.layout == Blocks && !p.thin()
+}
+
+// blocked reports whether the images lie in blocks of channels.
+func (p *pointImages) blocked() bool { return p.layout != Planes }
 
 // scratch is the number of values that n pixels of some blocks take in scratch, with a buffer for a block that is turned.
 func (p *pointImages) scratch(blocks, n int) int {
@@ -72,7 +76,7 @@ func (p *pointImages) gather(data []float32, s pointSpan, first, n int, scratch 
 	for image := range s.images {
 		for block := range n {
 			dst := to.data[image*to.image+block*to.jump:][:to.jump]
-			if p.blocked {
+			if p.blocked() {
 				p.Gather(dst, data[((s.image+image)*p.blocks()+first+block)*p.H*p.W*shape.BlockLanes:], s.first, s.first+s.n)
 				continue
 			}
@@ -109,7 +113,7 @@ func (p *pointImages) spread(data []float32, s pointSpan, first, n int, scratch 
 	for image := range s.images {
 		for block := range n {
 			src := from.data[image*from.image+block*from.jump:][:from.jump]
-			if p.blocked {
+			if p.blocked() {
 				p.spreadBlock(data[((s.image+image)*p.blocks()+first+block)*p.H*p.W*shape.BlockLanes:], lines, src, s, add)
 				continue
 			}

@@ -14,7 +14,7 @@ import (
 // Both operands are read where they lie, span by span of pixels, in the same order for every weight; core groups share the outputs or the
 // inputs.
 type pointWeights struct {
-	conv    *Conv
+	*task
 	x, y    pointImages
 	spans   pointSpans
 	byRows  bool // core groups share the outputs
@@ -36,16 +36,17 @@ type pointOperands struct{ x, y pointBlocks }
 // gradient pass too often where it takes much of L2.
 const fewPoints, manyPoints = 128, 400
 
-func newPointWeights(c *Conv, x, y pointImages) *pointWeights {
-	spec := c.machine.Spec()
-	v := &pointWeights{conv: c, x: x, y: y, workers: make([]pointSums, spec.CoreGroups)}
+func newPointWeights(t *task, x, y pointImages) *pointWeights {
+	spec := t.machine.Spec()
+	v := &pointWeights{task: t, x: x, y: y, workers: make([]pointSums, spec.CoreGroups)}
 	sums := fewPoints
 	if 4*x.channels*y.channels > spec.LDMBytes/2 {
 		sums = manyPoints
 	}
-	v.spans = newPointSpans(c.shape.N, x.Pixels(), sums, 1, 1)
+	v.spans = newPointSpans(t.Shape.N, x.Pixels(), sums, 1, 1)
 	v.byRows = x.direct() && (!y.direct() || y.channels >= x.channels)
-	c.takes(shape.WeightGradient, cpe.Scratch{Group: v.xScratch() + v.yScratch()})
+	t.takes(cpe.Scratch{Group: v.xScratch() + v.yScratch()})
+	t.stages = []stage{{v, 0}}
 	return v
 }
 
@@ -53,15 +54,12 @@ func newPointWeights(c *Conv, x, y pointImages) *pointWeights {
 func (v *pointWeights) xScratch() int { return v.spans.images * v.x.scratch(v.x.blocks(), v.spans.n) }
 func (v *pointWeights) yScratch() int { return v.spans.images * v.y.scratch(v.y.blocks(), v.spans.n) }
 
-// stages lists the steps.
-func (v *pointWeights) stages() []stage { return []stage{{v, 0}} }
-
 // Name names the direction.
 func (v *pointWeights) Name() string { return "convolution " + shape.WeightGradient.String() }
 
 // RunGroup works out a core group's share of the gradient.
 func (v *pointWeights) RunGroup(g *cpe.CoreGroup) error {
-	args, w := &v.conv.args, &v.workers[g.Index()]
+	args, w := v.args, &v.workers[g.Index()]
 	memory := g.Memory(v.xScratch() + v.yScratch())
 	near, far := memory[:v.xScratch()], memory[v.xScratch():]
 	v.share(g, w)
@@ -69,18 +67,18 @@ func (v *pointWeights) RunGroup(g *cpe.CoreGroup) error {
 		return nil
 	}
 	at := func(s pointSpan) pointOperands {
-		return pointOperands{v.x.at(args.x, s, w.cols.At, w.cols.N, near), v.y.at(args.y, s, w.rows.At, w.rows.N, far)}
+		return pointOperands{v.x.at(args.X, s, w.cols.At, w.cols.N, near), v.y.at(args.DY, s, w.rows.At, w.rows.N, far)}
 	}
 	for i := range v.spans.count() {
 		s := v.spans.span(i)
-		v.x.gather(args.x, s, w.cols.At, w.cols.N, near)
-		v.y.gather(args.y, s, w.rows.At, w.rows.N, far)
+		v.x.gather(args.X, s, w.cols.At, w.cols.N, near)
+		v.y.gather(args.DY, s, w.rows.At, w.rows.N, far)
 		w.now = at(s)
 		w.next = pointOperands{}
 		if i+1 < v.spans.count() {
 			w.next = at(v.spans.span(i + 1))
 		}
-		v.add(w, s, args.add || i > 0)
+		v.add(w, s, args.Add || i > 0)
 	}
 	return nil
 }
@@ -110,7 +108,7 @@ func (v *pointWeights) add(w *pointSums, s pointSpan, accumulate bool) {
 		for tile := 0; tile < tiles; {
 			some := w.fetch(to, tile, tiles-tile, wide)
 			row := tile * mr
-			vconv.PixelSums(&w.runs, y.data, x.data[from*x.jump:], v.conv.args.w[(first+row)*inputs+col:], inputs, row, min(some*mr, rows-row), n, accumulate)
+			vconv.PixelSums(&w.runs, y.data, x.data[from*x.jump:], v.args.DW[(first+row)*inputs+col:], inputs, row, min(some*mr, rows-row), n, accumulate)
 			tile += some
 		}
 	}

@@ -18,12 +18,13 @@ type pooledOffsets struct {
 }
 
 // poolBlocks prepares both directions, with bands that take a quarter of L2; false if a row of outputs takes more than half of it.
-func (c *Pooled) poolBlocks() bool {
+func (c *Pooled) poolBlocks() (bool, error) {
 	s, spec := c.pool.Shape(), c.conv.machine.Spec()
-	v := &pooledOffsets{offsetConv: planOffsetConv(c.conv), pool: c.pool}
+	t := c.does[shape.Forward]
+	v := &pooledOffsets{offsetConv: planOffsetConv(t), pool: c.pool}
 	fit := spec.LDMBytes / 4 / v.line()
 	if fit/2 < min(s.H, s.KH) {
-		return false
+		return false, nil
 	}
 	rows := tiling.Even(s.OH, max(1, min((fit/4-s.KH)/s.SH+1, tiling.Blocks(s.N*s.OH, spec.CoreGroups))), 1)
 	most := 0
@@ -36,11 +37,10 @@ func (c *Pooled) poolBlocks() bool {
 		v.room = rows * s.OW * shape.BlockLanes
 	}
 	v.cut(most)
-	c.conv.takes(shape.Forward, cpe.Scratch{Common: v.weights(), Group: v.memory()})
-	c.conv.does[shape.Forward], c.conv.does[shape.WeightGradient] = OffsetsPooled, OffsetsPooledWeights
-	c.conv.stages[shape.Forward] = []stage{{packOffsets{v.offsetConv}, 0}, {v, 0}}
-	c.conv.stages[shape.WeightGradient] = newPooledWeights(c.conv, c.pool).stages()
-	return true
+	t.takes(cpe.Scratch{Common: v.weights(), Group: v.memory()})
+	t.stages = []stage{{packOffsets{v.offsetConv}, 0}, {v, 0}}
+	c.name = "offsets-pooled"
+	return true, newOffsetWeights(c.does[shape.WeightGradient], c.pool)
 }
 
 // jump is the number of values from a block of a band's results to the next, memory all that a core group works on.
@@ -54,7 +54,7 @@ func (v *pooledOffsets) RunGroup(g *cpe.CoreGroup) error {
 	results, room := memory[:v.out.blocks()*v.jump()], memory[v.out.blocks()*v.jump():]
 	clear(images)
 	line := v.out.Cols() * shape.BlockLanes
-	lo, hi := g.Share(v.conv.shape.N * len(v.bands))
+	lo, hi := g.Share(v.Shape.N * len(v.bands))
 	for i := lo; i < hi; i++ {
 		image, n := i/len(v.bands), i%len(v.bands)
 		rows := v.bands[n].Inputs
@@ -82,9 +82,9 @@ func (v *pooledOffsets) keep(results []float32, last, next vpool.Rows) int {
 	return kept
 }
 
-// pool.Band pools a band of results.
+// poolBand pools a band of results.
 func (v *pooledOffsets) poolBand(image int, b *pool.Band, results, room []float32) {
 	for block := range v.out.blocks() {
-		v.pool.MaxBand(v.conv.args.y, image*v.out.blocks()+block, b, results[block*v.jump():], room)
+		v.pool.MaxBand(v.args.Y, image*v.out.blocks()+block, b, results[block*v.jump():], room)
 	}
 }

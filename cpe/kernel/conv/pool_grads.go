@@ -1,25 +1,18 @@
 package conv
 
 import (
-	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/simd/vpool"
 )
+
+import ()
 
 // pooledGrads makes the gradient of results in blocks of channels, for offsetWeights, from that of what was pooled of them, a band at a time.
 type pooledGrads struct {
 	pool *pool.Kernel
 	y    *pointImages // results
 	rows int          // of a band
-}
-
-// newPooledWeights is newOffsetWeights for results that are pooled.
-func newPooledWeights(c *Conv, p *pool.Kernel) *offsetWeights {
-	v := newOffsetWeights(c)
-	v.pooled = &pooledGrads{p, &v.y, v.rows}
-	c.takes(shape.WeightGradient, cpe.Scratch{Common: v.sums(), Group: v.memory()})
-	return v
 }
 
 // size is the number of values of a core group's scratch: a band of results, and the outputs that meet it, if they are turned to blocks.

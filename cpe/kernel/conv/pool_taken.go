@@ -20,7 +20,7 @@ import (
 // Of an image there are two copies with its padding, the second half a cache line further on, so that each result has one in which vectors
 // of its inputs cross no line.
 type takenWeights struct {
-	conv        *Conv
+	*task
 	pool        *pool.Kernel
 	image       paddedBand
 	line, plane int     // values from a line of a copy to the next, and from a channel
@@ -32,10 +32,10 @@ type takenWeights struct {
 // takenChunks is the number of partial sums.
 const takenChunks = 16
 
-func newTakenWeights(c *Conv, p *pool.Kernel) *takenWeights {
+func newTakenWeights(t *task, p *pool.Kernel) error {
 	s := p.Shape()
-	b := newPaddedBand(c.shape, s.H)
-	v := &takenWeights{conv: c, pool: p, image: b, line: cpe.WholeLines(b.w + 2*b.padW + vconv.TakenLanes), chunks: min(takenChunks, s.N)}
+	b := newPaddedBand(t.Shape, s.H)
+	v := &takenWeights{task: t, pool: p, image: b, line: cpe.WholeLines(b.w + 2*b.padW + vconv.TakenLanes), chunks: min(takenChunks, s.N)}
 	v.plane = (b.h + 2*b.padH) * v.line
 	for channel := range b.channels {
 		for y := range b.kh {
@@ -54,8 +54,9 @@ func newTakenWeights(c *Conv, p *pool.Kernel) *takenWeights {
 			v.places = append(v.places, int32(at))
 		}
 	}
-	c.takes(shape.WeightGradient, cpe.Scratch{Common: v.chunks * s.C * v.values(), Group: v.memory()})
-	return v
+	t.takes(cpe.Scratch{Common: v.chunks * s.C * v.values(), Group: v.memory()})
+	t.stages = []stage{{v, 0}, {collectTaken{v}, 0}}
+	return nil
 }
 
 // cacheLine is the number of values of one.
@@ -68,9 +69,6 @@ func (v *takenWeights) memory() int { return 2*v.copy() + slices.Max(v.runs) + v
 func (v *takenWeights) values() int { return cpe.WholeLines(v.sums() + vconv.TakenLanes) }
 func (v *takenWeights) sums() int   { return len(v.runs) * vconv.TakenLanes }
 
-// stages lists the steps.
-func (v *takenWeights) stages() []stage { return []stage{{v, 0}, {collectTaken{v}, 0}} }
-
 // Name names the direction.
 func (v *takenWeights) Name() string { return "convolution " + shape.WeightGradient.String() }
 
@@ -82,7 +80,7 @@ func (v *takenWeights) chunk(g *cpe.CoreGroup, i int) []float32 {
 
 // RunGroup adds up a core group's share of the chunks.
 func (v *takenWeights) RunGroup(g *cpe.CoreGroup) error {
-	x, n := g.Memory(v.memory()), v.conv.shape.N
+	x, n := g.Memory(v.memory()), v.Shape.N
 	clear(x)
 	lo, hi := g.Share(v.chunks)
 	for i := lo; i < hi; i++ {
@@ -100,7 +98,7 @@ func (v *takenWeights) RunGroup(g *cpe.CoreGroup) error {
 func (v *takenWeights) read(x []float32, image int) {
 	b := &v.image
 	for c := range b.channels {
-		from, to := v.conv.args.x[(image*b.channels+c)*b.h*b.w:], x[c*v.plane+b.padH*v.line+b.padW:]
+		from, to := v.args.X[(image*b.channels+c)*b.h*b.w:], x[c*v.plane+b.padH*v.line+b.padW:]
 		vec.CopyRows(to, v.line, from, b.w, b.h, b.w)
 		vec.CopyRows(to[v.copy()+cacheLine/2:], v.line, from, b.w, b.h, b.w)
 	}
@@ -108,12 +106,12 @@ func (v *takenWeights) read(x []float32, image int) {
 
 // add adds an image.
 func (v *takenWeights) add(g *cpe.CoreGroup, sums, x []float32, image int) {
-	s, args := v.pool.Shape(), &v.conv.args
+	s, args := v.pool.Shape(), &v.args
 	for c := range s.C {
 		plane, to := image*s.C+c, sums[c*v.values():][:v.values()]
-		dy, taken := args.y[plane*s.OH*s.OW:][:s.OH*s.OW], v.pool.Taken(g, plane)
+		dy, taken := args.DY[plane*s.OH*s.OW:][:s.OH*s.OW], v.pool.Taken(g, plane)
 		vconv.TakenSums(to, to[v.sums():], x, v.runs, dy, taken, v.places)
-		if s.ReLU && args.bias != nil {
+		if s.ReLU && args.DB != nil {
 			to[v.sums()] -= untaken(dy, taken)
 		}
 	}
@@ -137,18 +135,18 @@ func (c collectTaken) Name() string { return c.takenWeights.Name() + ", collecti
 
 // RunGroup does a core group's share of the output channels.
 func (c collectTaken) RunGroup(g *cpe.CoreGroup) error {
-	args, depth := &c.conv.args, c.conv.shape.Depth()
+	args, depth := c.args, c.Shape.Depth()
 	lo, hi := g.Share(c.pool.Shape().C)
 	for out := lo; out < hi; out++ {
 		sum := c.chunk(g, 0)[out*c.values():][:c.values()]
 		for i := 1; i < c.chunks; i++ {
 			vec.Add(sum, sum, c.chunk(g, i)[out*c.values():])
 		}
-		if args.w != nil {
-			c.collect(args.w[out*depth:][:depth], sum)
+		if args.DW != nil {
+			c.collect(args.DW[out*depth:][:depth], sum)
 		}
-		if args.bias != nil {
-			args.bias[out] += sum[c.sums()]
+		if args.DB != nil {
+			args.DB[out] += sum[c.sums()]
 		}
 	}
 	return nil
@@ -160,7 +158,7 @@ func (c collectTaken) collect(dw, sum []float32) {
 	for line := 0; line < len(dw); line += kw {
 		for x := 0; x < kw; x += vconv.TakenLanes {
 			to := dw[line+x : line+min(kw, x+vconv.TakenLanes)]
-			if c.conv.args.add {
+			if c.args.Add {
 				vec.Add(to, to, sum)
 			} else {
 				copy(to, sum)

@@ -118,7 +118,7 @@ func testConvPool(t *testing.T, machines []*cpe.Machine, s shape.Conv, p pool.Sh
 		dy := kerneltest.Values(p.N*p.C*p.OH*p.OW, 4)
 		want := oneByOne(t, machines[0], s, p, x, odd, w, bias, dy)
 		for _, m := range machines {
-			c, err := newConvPool(m, s, p)
+			c, err := newConvPool(newConv(t, m, s, shape.Auto), p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -199,15 +199,15 @@ func atOnce(t *testing.T, c *Pooled, s shape.Conv, p pool.Shape, x, odd, w, bias
 	list = [5][]float32{nan(make([]float32, out)), slices.Clone(w), slices.Clone(bias), nan(make([]float32, out)), nan(slices.Clone(w))}
 	dy = kerneltest.Lie(dy, p.N*p.C, p.OutBlocks, false)
 	for _, err := range []error{
-		c.Forward(x, w, nil, list[3], mask), c.Grads(&Grads{X: x, DY: dy, DW: list[4]}, mask),
-		c.Forward(odd, w, bias, list[0], mask), c.Grads(&Grads{X: x, DY: dy, DW: list[1], DB: list[2], Add: true}, mask),
+		c.Forward(x, w, nil, list[3], mask), c.Grads(&Arrays{X: x, DY: dy, DW: list[4]}, mask),
+		c.Forward(odd, w, bias, list[0], mask), c.Grads(&Arrays{X: x, DY: dy, DW: list[1], DB: list[2], Add: true}, mask),
 	} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	alone := slices.Clone(bias)
-	if err := c.Grads(&Grads{X: x, DY: dy, DB: alone}, mask); err != nil {
+	if err := c.Grads(&Arrays{X: x, DY: dy, DB: alone}, mask); err != nil {
 		t.Fatal(err)
 	}
 	kerneltest.SameBits(t, "biases' gradient alone", alone, list[2])
@@ -219,7 +219,7 @@ func atOnce(t *testing.T, c *Pooled, s shape.Conv, p pool.Shape, x, odd, w, bias
 func TestConvPoolAllocates(t *testing.T) {
 	for _, s := range pooledConvs[:2] {
 		p, _ := pooledShape(s, [3]int{3, 2, 0}, false)
-		c, err := newConvPool(kerneltest.HostMachine(t, 2), s, p)
+		c, err := newConvPool(newConv(t, kerneltest.HostMachine(t, 2), s, shape.Auto), p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -232,7 +232,7 @@ func TestConvPoolAllocates(t *testing.T) {
 			if err := c.Forward(x, w, bias, y, mask); err != nil {
 				t.Fatal(err)
 			}
-			if err := c.Grads(&Grads{X: x, DY: y, DW: w, DB: bias, Add: true}, mask); err != nil {
+			if err := c.Grads(&Arrays{X: x, DY: y, DW: w, DB: bias, Add: true}, mask); err != nil {
 				t.Fatal(err)
 			}
 		}); n != 0 {

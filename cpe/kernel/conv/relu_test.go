@@ -31,7 +31,7 @@ func TestForwardReLU(t *testing.T) {
 		m := kerneltest.HostMachine(t, 2)
 		spec := m.Spec()
 		for _, st := range shape.Strategies {
-			if supports(s, &spec, st, shape.Forward) || st == shape.Auto {
+			if has(&spec, s, st, shape.Forward) || st == shape.Auto {
 				t.Run(fmt.Sprint(st, s), func(t *testing.T) { testForwardReLU(t, m, s, st) })
 			}
 		}
@@ -52,7 +52,7 @@ func testForwardReLU(t *testing.T, m *cpe.Machine, s shape.Conv, st shape.Strate
 		if err := c.SetBlocks(way[0], way[1]); err != nil {
 			t.Fatal(err)
 		}
-		if chosen := c.plan.Strategy[shape.Forward]; c.Rectifies() != (chosen.IsWinograd() || c.byOffsets(shape.Forward) || way != [2]bool{}) {
+		if chosen := strategiesOf(c)[shape.Forward]; c.Rectifies() != (chosen.IsWinograd() || c.Algorithm(shape.Forward) == "offsets" || c.Algorithm(shape.Forward) == "planes" || way != [2]bool{}) {
 			t.Fatalf("blocks %v: %v rectifies: %t", way, chosen, c.Rectifies())
 		}
 		if !c.Rectifies() {

@@ -45,7 +45,7 @@ func (c *rowsConvolve) RunGroup(g *cpe.CoreGroup) error {
 	c.see(g, &w.batchArrays)
 	w.terms = tiling.Span{At: 0, N: len(w.at)}
 	rows := tiling.Span{At: 0, N: c.pairs.results() / c.rowLength()}
-	if c.direction == shape.WeightGradient {
+	if c.Direction == shape.WeightGradient {
 		lo, hi := g.Share(c.geo.Rows)
 		w.terms = tiling.Span{At: lo * c.geo.Width, N: (hi - lo) * c.geo.Width}
 	} else {

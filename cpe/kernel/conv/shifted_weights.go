@@ -18,7 +18,7 @@ import (
 //
 // Core groups share the rows of the result if there are many, else a fixed number of partial sums.
 type shiftedWeights struct {
-	conv    *Conv
+	*task
 	slab    slab // for its extents
 	lines   int  // of a slab, and pixels of a line
 	width   int
@@ -34,7 +34,6 @@ type shiftedWeights struct {
 	each    int            // values of the result of one group
 	chunks  int
 	vectors [][4]vgemm.Vector // a core group each
-	collect collectWeights
 }
 
 // slabBytes is how much of a native core's LDM, its L2 cache, a slab may take. The rest is for panels.
@@ -52,10 +51,10 @@ const (
 	shiftedChunks = 4
 )
 
-func newShiftedWeights(c *Conv) *shiftedWeights {
-	s := &c.shape
-	spec := c.machine.Spec()
-	v := &shiftedWeights{conv: c, slab: newSlab(*s, 1)}
+func newShiftedWeights(t *task) error {
+	s := &t.Shape
+	spec := t.machine.Spec()
+	v := &shiftedWeights{task: t, slab: newSlab(*s, 1)}
 	v.rows, _, _ = vgemm.ScatteredTile()
 	v.panels = tiling.Blocks(s.Out/s.Group, v.rows)
 	l := &v.slab
@@ -85,9 +84,9 @@ func newShiftedWeights(c *Conv) *shiftedWeights {
 		v.chunks = min(shiftedChunks, v.units())
 	}
 	v.vectors = make([][4]vgemm.Vector, spec.CoreGroups)
-	v.collect.conv = v
-	c.takes(shape.WeightGradient, cpe.Scratch{Common: v.sums(), Group: v.memory()})
-	return v
+	t.takes(cpe.Scratch{Common: v.sums(), Group: v.memory()})
+	t.stages = []stage{{v, 0}, {&collectWeights{v}, 0}}
+	return nil
 }
 
 // cutRuns cuts the runs of kernel offsets and channels into vectors. A row of the result has room for whole vectors.
@@ -109,7 +108,7 @@ func (v *shiftedWeights) cutRuns() {
 	}
 }
 
-func (v *shiftedWeights) units() int { return tiling.Blocks(v.conv.shape.N, v.images) * v.bands }
+func (v *shiftedWeights) units() int { return tiling.Blocks(v.Shape.N, v.images) * v.bands }
 
 // Name names the direction.
 func (v *shiftedWeights) Name() string { return "convolution " + shape.WeightGradient.String() }
@@ -120,11 +119,11 @@ func (v *shiftedWeights) memory() int {
 }
 
 // sums is the number of values of the sums: by chunk, group, row.
-func (v *shiftedWeights) sums() int { return v.chunks * v.conv.shape.Group * v.each }
+func (v *shiftedWeights) sums() int { return v.chunks * v.Shape.Group * v.each }
 
 // RunGroup adds up a core group's share: panels, or chunks.
 func (v *shiftedWeights) RunGroup(g *cpe.CoreGroup) error {
-	for group := range v.conv.shape.Group {
+	for group := range v.Shape.Group {
 		if v.chunks == 1 {
 			lo, hi := g.Share(v.panels)
 			v.chunk(g, group, 0, lo, hi)
@@ -143,7 +142,7 @@ func (v *shiftedWeights) chunk(g *cpe.CoreGroup, group, chunk, lo, hi int) {
 	memory := g.Memory(v.memory())
 	pixels, packed := memory[:v.images*v.size+slabSlack], memory[v.images*v.size+slabSlack:]
 	clear(pixels)
-	sums := g.Common(v.sums())[(chunk*v.conv.shape.Group+group)*v.each:]
+	sums := g.Common(v.sums())[(chunk*v.Shape.Group+group)*v.each:]
 	vectors := &v.vectors[g.Index()]
 	_, most, lanes := vgemm.ScatteredTile()
 	first, last := chunk*v.units()/v.chunks, (chunk+1)*v.units()/v.chunks
@@ -164,15 +163,15 @@ func (v *shiftedWeights) chunk(g *cpe.CoreGroup, group, chunk, lo, hi int) {
 
 // load fills the slab and packs panels [lo, hi) of a unit, and returns its number of positions.
 func (v *shiftedWeights) load(pixels, packed []float32, group, unit, lo, hi int) int {
-	s, l := &v.conv.shape, &v.slab
+	s, l := &v.Shape, &v.slab
 	out := s.Out / s.Group
 	image, row := unit/v.bands*v.images, unit%v.bands*v.band
 	images, rows := min(v.images, s.N-image), min(v.band, l.outH-row)
 	n, positions := rows*l.outW, l.outH*l.outW
 	for i := range images {
-		v.fill(pixels[i*v.size:], v.conv.args.x[((image+i)*s.C+group*l.channels)*l.h*l.w:], row, rows)
+		v.fill(pixels[i*v.size:], v.args.X[((image+i)*s.C+group*l.channels)*l.h*l.w:], row, rows)
 		for p := lo; p < hi; p++ {
-			y := v.conv.args.y[((image+i)*s.Out+group*out+p*v.rows)*positions+row*l.outW:]
+			y := v.args.DY[((image+i)*s.Out+group*out+p*v.rows)*positions+row*l.outW:]
 			vgemm.PackA(packed[((p-lo)*images+i)*v.rows*n:][:v.rows*n], y, positions, min(v.rows, out-p*v.rows), n, v.rows)
 		}
 	}
@@ -197,14 +196,14 @@ func (v *shiftedWeights) fill(dst, x []float32, row, rows int) {
 }
 
 // collectWeights is the stage after: it adds the sums to the weights' gradient in its own order.
-type collectWeights struct{ conv *shiftedWeights }
+type collectWeights struct{ *shiftedWeights }
 
 // Name names the stage.
-func (c *collectWeights) Name() string { return c.conv.Name() + ", collecting" }
+func (c *collectWeights) Name() string { return c.shiftedWeights.Name() + ", collecting" }
 
 // RunGroup does a core group's share of the output channels. The memory of its slab holds the weights of one in their order.
 func (c *collectWeights) RunGroup(g *cpe.CoreGroup) error {
-	v, s := c.conv, &c.conv.conv.shape
+	v, s := c.shiftedWeights, &c.Shape
 	sums, turned := g.Common(v.sums()), g.Memory(v.memory())[:s.Depth()]
 	out := s.Out / s.Group
 	lo, hi := g.Share(s.Out)
@@ -214,7 +213,7 @@ func (c *collectWeights) RunGroup(g *cpe.CoreGroup) error {
 			vec.Add(row[:v.row], row[:v.row], row[chunk*s.Group*v.each:])
 		}
 		v.turn(turned, row[:v.row])
-		dw := v.conv.args.w[o*len(turned) : (o+1)*len(turned)]
+		dw := v.args.DW[o*len(turned) : (o+1)*len(turned)]
 		vec.Add(dw, dw, turned)
 	}
 	return nil

@@ -19,7 +19,7 @@ func TestWithoutSoftware(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return c.run(d, convArrays{})
+			return c.Run(d, Arrays{})
 		}
 	}
 	small, few := conv2(128, 64, 64, 1, 14, 14, 3, 3, 1, 1, 1), conv2(4, 3, 64, 1, 30, 30, 3, 3, 1, 1, 1)

@@ -22,7 +22,7 @@ func spreads(s *shape.Conv) bool { return inPlace(s) && s.UnitStride() && fewRes
 // its padding, with zeros between them, and between rows are zeros, too, so that the gradients of an image's pixels are sums in one piece.
 // Core groups share the channels of all images.
 type spreadConv struct {
-	conv       *Conv
+	*task
 	band       paddedBand // a whole image
 	outH, outW int
 	n, ld      int   // values of a row, whole vectors, and from one to the next, with the zeros between
@@ -36,9 +36,9 @@ type spreadWorker struct {
 	edge    []float32
 }
 
-func newSpreadConv(c *Conv) *spreadConv {
-	s, spec := &c.shape, c.machine.Spec()
-	v := &spreadConv{conv: c, workers: make([]spreadWorker, spec.CoreGroups)}
+func newSpreadConv(t *task) error {
+	s, spec := &t.Shape, t.machine.Spec()
+	v := &spreadConv{task: t, workers: make([]spreadWorker, spec.CoreGroups)}
 	v.outH, v.outW = tiling.Two(s.OutSize(), 1)
 	v.band = newPaddedBand(*s, v.outH)
 	v.n = tiling.Blocks(v.outH*v.band.width, shape.BlockLanes) * shape.BlockLanes
@@ -52,13 +52,14 @@ func newSpreadConv(c *Conv) *spreadConv {
 	for i := range v.workers {
 		v.workers[i].edge = pages.Make[float32](mr * s.Out)
 	}
-	c.takes(shape.InputGradient, cpe.Scratch{Group: v.memory()})
-	return v
+	t.takes(cpe.Scratch{Group: v.memory()})
+	t.stages = []stage{{v, 0}}
+	return nil
 }
 
 // results is the number of values of the copy of dY of an image, rows that of the rows of a channel with zeros around them, padded that of a
 // plane whose lines are as far apart as with padding, and memory that of all that a core group works on.
-func (v *spreadConv) results() int { return v.conv.shape.Out*v.n + shape.BlockLanes }
+func (v *spreadConv) results() int { return v.Shape.Out*v.n + shape.BlockLanes }
 func (v *spreadConv) rows() int    { return (len(v.places)+1)*v.ld - v.n }
 func (v *spreadConv) padded() int  { return (v.band.h-1)*v.band.width + v.band.w }
 func (v *spreadConv) memory() int  { return v.results() + v.rows() + v.padded() }
@@ -68,27 +69,27 @@ func (v *spreadConv) Name() string { return "convolution " + shape.InputGradient
 
 // RunGroup makes a core group's share of the channels.
 func (v *spreadConv) RunGroup(g *cpe.CoreGroup) error {
-	s, args := &v.conv.shape, &v.conv.args
+	s, args := &v.Shape, v.args
 	memory := g.Memory(v.memory())
 	results, rows, padded := memory[:v.results()], memory[v.results():][:v.rows()], memory[v.results()+v.rows():]
 	clear(results)
 	clear(rows)
 	w := &v.workers[g.Index()]
-	w.weights.Set(cpe.Plain(args.w, s.Depth()), true)
+	w.weights.Set(cpe.Plain(args.W, s.Depth()), true)
 	lo, hi := g.Share(s.N * s.C)
 	for i := lo; i < hi; i++ {
 		if i == lo || i%s.C == 0 {
-			v.copy(results, args.y[i/s.C*s.Out*v.outH*v.outW:])
+			v.copy(results, args.DY[i/s.C*s.Out*v.outH*v.outW:])
 		}
 		v.multiply(w, rows, results, i%s.C)
-		v.add(args.x[i*v.band.h*v.band.w:][:v.band.h*v.band.w], rows, padded)
+		v.add(args.DX[i*v.band.h*v.band.w:][:v.band.h*v.band.w], rows, padded)
 	}
 	return nil
 }
 
 // copy copies the results' gradient of an image.
 func (v *spreadConv) copy(results, y []float32) {
-	for o := range v.conv.shape.Out {
+	for o := range v.Shape.Out {
 		vec.CopyRows(results[o*v.n:], v.band.width, y[o*v.outH*v.outW:], v.outW, v.outH, v.outW)
 	}
 }
@@ -96,7 +97,7 @@ func (v *spreadConv) copy(results, y []float32) {
 // multiply makes the rows of a channel.
 func (v *spreadConv) multiply(w *spreadWorker, rows, results []float32, channel int) {
 	_, nr := vgemm.Tile()
-	deep, first, to := v.conv.shape.Out, channel*len(v.places), rows[v.ld-v.n:]
+	deep, first, to := v.Shape.Out, channel*len(v.places), rows[v.ld-v.n:]
 	for i, m := 0, 0; i < len(v.places); i += m {
 		m = w.weights.AtOnce(first+i, len(v.places)-i, deep)
 		left, down, along := w.weights.Strided(w.edge, first+i, m, 0, deep)

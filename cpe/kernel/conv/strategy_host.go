@@ -24,31 +24,14 @@ const pieceWork = 300
 // sum is brought to its place.
 const weightWork = 250
 
-// spreadWork is what it costs the host, in the same unit, to add a product to the place of the images' gradient that it belongs to.
-const spreadWork = 50
+// spreadValue is what it costs the host, in the same unit, to add a product to the place of the images' gradient that it belongs to.
+const spreadValue = 50
 
 // tileGain is how many fewer points a form with larger tiles must need to be chosen: its maps take more operations a point.
 const tileGain = 0.9
 
 // gain is how much less work than the implicit strategy's Winograd's must be to be chosen: its numbers are less exact.
 const gain = 0.9
-
-// hostStrategy chooses the host's way to convolve: the implicit one where every channel has a kernel of its own or
-// kernels are as large as images, Winograd's where the multiplications that it saves outweigh its
-// maps, else the implicit one. The explicit one, which makes a column matrix, is expected to win only for some input gradients with strides: where
-// kernels are pointwise it computes the same products, cut by images, and -tune finds either a few per cent faster.
-func hostStrategy(spec *cpe.Spec, s shape.Conv, d shape.Direction) shape.Strategy {
-	if depthwise(&s) || covers(&s) {
-		return shape.Implicit
-	}
-	if d == shape.InputGradient && phased(&s) && explicitWork(&s) < phasedWork(&s) {
-		return shape.Explicit
-	}
-	if best, work := leastWinograd(s, spec, d); work < gain*directWork(s, d) {
-		return best
-	}
-	return shape.Implicit
-}
 
 // leastWinograd returns the form of Winograd's convolution that has least work, and that; infinite if there is none.
 func leastWinograd(s shape.Conv, spec *cpe.Spec, d shape.Direction) (best shape.Strategy, least float64) {
@@ -81,28 +64,40 @@ func winogradPoints(s shape.Conv, f vwinograd.Form, d shape.Direction) float64 {
 	return float64(s.N * tiling.Size(s.Dilation) * down * across * f.Points())
 }
 
-// eitherWinograd returns the strategy that Winograd stands for, Auto where there is none for the shape.
-func eitherWinograd(s shape.Conv, spec *cpe.Spec, d shape.Direction) shape.Strategy {
-	if !spec.Native() && winogradable(&s, shape.Winograd2) {
-		return shape.Winograd2
-	}
-	best, _ := leastWinograd(s, spec, d)
-	return best
+// productCost is the work of a product with gathered rows of panels.
+func productCost(p *Problem) float64 { return productWork(p.Shape, p.Direction) }
+
+// offsetCost is the work of vectors of output channels.
+func offsetCost(p *Problem) float64 {
+	s := &p.Shape
+	return 2 * float64(s.N*tiling.Size(s.OutSize())*s.Depth()*tiling.Blocks(s.Out, shape.BlockLanes)*shape.BlockLanes)
 }
 
-// directWork is the work of the implicit strategy: products, whose rows come in panels, and pieces of lines that are gathered. Where images
-// have few channels or pixels nothing is, and outputs come in blocks, or sums are spread over the images' gradient.
-func directWork(s shape.Conv, d shape.Direction) float64 {
-	switch lines, _ := tiling.Two(s.OutSize(), 1); {
-	case d != shape.InputGradient && byOffsets(&s):
-		return 2 * float64(s.N*tiling.Size(s.OutSize())*s.Depth()*tiling.Blocks(s.Out, shape.BlockLanes)*shape.BlockLanes)
-	case d == shape.InputGradient && spreads(&s):
-		_, width := tiling.Two(s.In, 1)
-		_, pad := tiling.Two(s.Pad, 0)
-		return float64(s.N*lines*(width+2*pad)*s.Depth()) * (2*float64(s.Out) + spreadWork)
-	case d == shape.InputGradient && phased(&s):
-		return phasedWork(&s)
+// vectorCost is the work where all lanes have a product to compute.
+func vectorCost(p *Problem) float64 {
+	s := &p.Shape
+	return 2 * float64(s.N*tiling.Size(s.OutSize())*s.Out*s.Depth())
+}
+
+// explicitCost is the work of a product with a column matrix that is written first.
+func explicitCost(p *Problem) float64 {
+	s := &p.Shape
+	if p.Direction == shape.InputGradient && phased(s) {
+		return explicitWork(s)
 	}
+	return productWork(*s, p.Direction) + columnWork*float64(s.N*s.Group*s.Depth()*tiling.Size(s.OutSize()))
+}
+
+// spreadWork is the work of products that are added to the images' gradient.
+func spreadWork(s *shape.Conv) float64 {
+	lines, _ := tiling.Two(s.OutSize(), 1)
+	_, width := tiling.Two(s.In, 1)
+	_, pad := tiling.Two(s.Pad, 0)
+	return float64(s.N*lines*(width+2*pad)*s.Depth()) * (2*float64(s.Out) + spreadValue)
+}
+
+// productWork is the work of products whose rows come in panels, and of the pieces of lines that are gathered.
+func productWork(s shape.Conv, d shape.Direction) float64 {
 	if d == shape.WeightGradient {
 		return float64(s.Out*s.Depth()) * (2*float64(s.N*tiling.Size(s.OutSize())) + weightWork)
 	}

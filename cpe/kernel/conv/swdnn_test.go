@@ -74,7 +74,7 @@ func TestSwDNNExecuted(t *testing.T) {
 			t.Fatal(err)
 		}
 		whole := m.Ledger()
-		kernel := conv.stages[shape.Forward][0].Program.(*batchConv)
+		kernel := stagesOf(conv, shape.Forward)[0].Program.(*batchConv)
 		m.ResetLedger()
 		if err := m.Run(transforms{kernel}, 1); err != nil {
 			t.Fatal(err)

@@ -88,7 +88,7 @@ func (b *tapBand) shift(row, col int) int { return (row*b.width + col) * shape.B
 func (b *tapBand) fill(memory, x []float32, image, block, part, line, lines int) {
 	p := &b.images
 	plane, channels := p.H*p.W, min(shape.BlockLanes, p.channels-block*shape.BlockLanes)
-	if p.blocked {
+	if p.blocked() {
 		x = x[(image*p.blocks()+block)*plane*shape.BlockLanes:]
 	} else {
 		x = x[(image*p.channels+block*shape.BlockLanes)*plane+part*b.height*p.W:]
@@ -99,7 +99,7 @@ func (b *tapBand) fill(memory, x []float32, image, block, part, line, lines int)
 		switch {
 		case at < 0 || at >= b.height:
 			clear(dst)
-		case p.blocked:
+		case p.blocked():
 			copy(dst, x[at*p.W*shape.BlockLanes:])
 		default:
 			vec.Transpose(dst, x[at*p.W:], shape.BlockLanes, plane, channels, p.W)

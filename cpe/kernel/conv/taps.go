@@ -119,31 +119,35 @@ func tapColumns(spec *cpe.Spec, m, n, k int) int {
 
 // tapShape reports whether tapConv takes a direction of a shape.
 func tapShape(s shape.Conv, spec *cpe.Spec, d shape.Direction) bool {
-	v := batchLayout{conv: &Conv{shape: s}, direction: d}
+	v := batchLayout{task: &task{Problem: Problem{Shape: s, Direction: d}}}
 	m, n, k := v.extents(tiling.Blocks(s.N, spec.CoreGroups))
 	return tapColumns(spec, m, n, k) > 0
 }
 
-func newTapConv(c *Conv, d shape.Direction) (*tapConv, error) {
-	v := &tapConv{batchLayout: newBatchLayout(c, d)}
-	v.turned = d == shape.WeightGradient
-	spec := c.machine.Spec()
+func newTapConv(t *task) error {
+	layout, err := newBatchLayout(t, false)
+	if err != nil {
+		return err
+	}
+	v, spec := &tapConv{batchLayout: layout}, t.machine.Spec()
+	v.turned = t.Direction == shape.WeightGradient
 	m, n, k := v.extents(v.most())
 	v.columns = tapColumns(&spec, m, n, k)
 	if v.columns == 0 {
 		asked := 8 * (k*n + m*k + m*n) / spec.CPEs()
-		return nil, &cpe.LDMError{Kernel: v.Name(), Asked: asked, Have: spec.LDMBytes - spec.LDMBytes/16}
+		return &cpe.LDMError{Kernel: v.Name(), Asked: asked, Have: spec.LDMBytes - spec.LDMBytes/16}
 	}
 	width := v.rowLength()
 	v.columns = min(v.columns, width)
 	v.cut(width)
-	products := gemm.NewResidents(c.machine, m, n, k, v.columns)
+	products := gemm.NewResidents(t.machine, m, n, k, v.columns)
 	v.workers = make([]tapWorker, len(products))
 	for i, p := range products {
 		v.workers[i] = tapWorker{product: p, a: taps{bases: make([]int, 1)}, b: taps{bases: make([]int, 1)}}
 	}
 	v.reserve()
-	return v, nil
+	t.stages = []stage{{v, v.groups()}}
+	return nil
 }
 
 // cut makes the runs: results of one row.
@@ -194,7 +198,7 @@ func (v *tapConv) RunGroup(g *cpe.CoreGroup) error {
 	if err := w.product.Open(g); err != nil {
 		return err
 	}
-	for group := range v.conv.shape.Group {
+	for group := range v.Shape.Group {
 		for i := range v.runs {
 			if err := g.Section(v.runs[i].key(), func() error { return v.run(g, w, group, &v.runs[i]) }); err != nil {
 				return err

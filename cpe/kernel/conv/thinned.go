@@ -11,12 +11,12 @@ import (
 // brought together first, and what is left is a convolution without strides. The gradient of the pixels is spread over the
 // input's, the rest of which is zero.
 type thinnedConv struct {
-	conv             *Conv // without strides
-	shape            shape.Conv
+	*task
+	inner            *task // without strides
+	pixelArrays      Arrays
 	strideH, strideW int
 	h, w             int // of the image
 	outH, outW       int // of the pixels
-	spread, add      bool
 	images, pixels   []float32
 }
 
@@ -36,42 +36,43 @@ func thinned(s shape.Conv) shape.Conv {
 	return s
 }
 
-func newThinnedConv(m *cpe.Machine, s shape.Conv) (*thinnedConv, error) {
-	t := &thinnedConv{shape: s}
-	t.strideH, t.strideW = tiling.Two(s.Stride, 1)
-	t.h, t.w = tiling.Two(s.In, 1)
-	t.outH, t.outW = tiling.Two(s.OutSize(), 1)
-	var err error
-	t.conv, err = New(m, thinned(s), shape.Implicit)
+func newThinnedConv(m *cpe.Machine, p *Problem) (Kernel, error) {
+	inner := *p
+	inner.Shape = thinned(p.Shape)
+	t := &thinnedConv{task: &task{Problem: *p, machine: m}, inner: &task{Problem: inner, machine: m}}
+	t.strideH, t.strideW = tiling.Two(p.Shape.Stride, 1)
+	t.h, t.w = tiling.Two(p.Shape.In, 1)
+	t.outH, t.outW = tiling.Two(p.Shape.OutSize(), 1)
+	err := newImplicitConv(t.inner)
+	t.takes(cpe.Scratch{Common: t.values(), Group: t.inner.scratch.Group})
 	return t, err
 }
 
-// values is the number of values of the pixels.
-func (t *thinnedConv) values() int { return t.shape.N * t.shape.C * t.outH * t.outW }
+// inside names what multiplies the pixels.
+func (t *thinnedConv) inside() shape.Algorithm { return "implicit-pointwise" }
 
-// scratch is that of a direction: the pixels, and what each core group takes to convolve them.
-func (t *thinnedConv) scratch(d shape.Direction) cpe.Scratch {
-	return cpe.Scratch{Common: t.values(), Group: t.conv.scratch[d].Group}
-}
+// values is the number of values of the pixels.
+func (t *thinnedConv) values() int { return t.Shape.N * t.Shape.C * t.outH * t.outW }
 
 // Name names the stage.
 func (t *thinnedConv) Name() string { return "convolution, pixels that strides meet" }
 
 // RunGroup moves a core group's share of the planes.
 func (t *thinnedConv) RunGroup(g *cpe.CoreGroup) error {
-	lo, hi := g.Share(t.shape.N * t.shape.C)
+	lo, hi := g.Share(t.Shape.N * t.Shape.C)
 	for plane := lo; plane < hi; plane++ {
+		spread, add := t.Direction == shape.InputGradient, t.args.Add
 		image, pixels := t.images[plane*t.h*t.w:(plane+1)*t.h*t.w], t.pixels[plane*t.outH*t.outW:(plane+1)*t.outH*t.outW]
-		if t.spread && !t.add {
+		if spread && !add {
 			clear(image)
 		}
 		for y := range t.outH {
 			far, near := image[y*t.strideH*t.w:], pixels[y*t.outW:(y+1)*t.outW]
-			if !t.spread {
+			if !spread {
 				vec.Every(near, far, t.strideW)
 				continue
 			}
-			if t.add {
+			if add {
 				for x, v := range near {
 					far[x*t.strideW] += v
 				}
@@ -85,19 +86,21 @@ func (t *thinnedConv) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// run computes a direction on the pixels.
-func (t *thinnedConv) run(d shape.Direction, args convArrays) error {
-	m := t.conv.machine
-	t.images, t.pixels, t.spread = args.x, m.Common(t.values()), d == shape.InputGradient
-	t.add, args.x, args.add = args.add, t.pixels, false
-	if t.spread {
-		if err := t.conv.work(d, args); err != nil {
+// Run computes the direction on the pixels.
+func (t *thinnedConv) Run(a Arrays) error {
+	t.machine.TakeScratch(t.scratch)
+	t.args, t.pixelArrays = a, a
+	t.images, t.pixels = a.images(t.Direction), t.machine.Common(t.values())
+	if t.Direction == shape.InputGradient {
+		t.pixelArrays.DX, t.pixelArrays.Add = t.pixels, false
+		if err := t.inner.work(t.pixelArrays); err != nil {
 			return err
 		}
-		return m.Run(t, 0)
+		return t.machine.Run(t, 0)
 	}
-	if err := m.Run(t, 0); err != nil {
+	t.pixelArrays.X = t.pixels
+	if err := t.machine.Run(t, 0); err != nil {
 		return err
 	}
-	return t.conv.work(d, args)
+	return t.inner.work(t.pixelArrays)
 }

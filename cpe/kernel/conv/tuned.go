@@ -10,11 +10,11 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
-// Tuner knows which strategies were found to be fastest on a native machine, and keeps what is found.
+// Tuner knows which algorithms were found to be fastest on a native machine, and keeps what is found.
 type Tuner interface {
-	// Choice returns the strategy to take for a task, if it is known.
-	Choice(Task) (shape.Strategy, bool)
-	// Measured keeps how long the strategies that can do a task took, first that of the cost model. Choice knows the task afterwards.
+	// Choice returns the name of the algorithm to take for a task, if it is known.
+	Choice(Task) (algorithm string, known bool)
+	// Measured keeps how long the algorithms that can do a task took, first that of the cost model. Choice knows the task afterwards.
 	Measured(t Task, took []Timing) error
 	// Now is the clock to measure with.
 	Now() time.Time
@@ -41,10 +41,10 @@ func (t Task) String() string {
 	return t.Shape.String()
 }
 
-// Timing is how long a strategy took.
+// Timing is how long an algorithm took.
 type Timing struct {
-	Strategy shape.Strategy
-	Time     time.Duration
+	Algorithm string
+	Time      time.Duration
 }
 
 // A measurement repeats every candidate at least minRepeats times, and up to maxRepeats while all have taken less than enoughTime
@@ -57,136 +57,146 @@ const (
 	hopeless   = 2
 )
 
-// NewTuned plans a convolution on a native machine with the strategies that a tuner knows. A direction that it does not
-// know is computed by the strategy of the cost model in the first two runs, in which all candidates work side by side:
+// NewTunedConv plans a convolution on a native machine with the algorithms that a tuner knows. A direction that it does not
+// know is computed by the algorithm of the cost model in the first two runs, in which all candidates work side by side:
 // they warm up in the first and are measured in the second. From the third run on what the tuner chooses does the work. How images
 // may lie is what the cost model's choice can do with: candidates are those that can work on them as they lie.
 func NewTuned(m *cpe.Machine, s shape.Conv, t Tuner) (*Conv, error) {
-	if err := s.Check(); err != nil {
-		return nil, err
-	}
-	spec := m.Spec()
-	found, err := chooseStrategies(&spec, s, shape.Auto)
-	if err != nil {
-		return nil, err
-	}
-	c, err := newConv(m, s, found)
-	if err != nil {
-		return nil, err
-	}
-	c.free, c.tuner = true, t
-	return c, c.takeStrategies()
+	c := &Conv{machine: m, free: true, tuner: t}
+	return c, c.plan(s)
 }
 
 // tuned computes one direction of a convolution with what its tuner chooses.
 type tuned struct {
 	conv       *Conv // whose direction it is
-	direction  shape.Direction
-	candidates []*Conv // that of the cost model first
-	best       *Conv   // once it is found
+	problem    Problem
+	model      *choice      // the cost model's
+	candidates []*direction // that of the cost model first
+	best       *direction   // once it is found
 	weights    []float32
 	warm       bool
 }
 
+// newTuned prepares a direction.
+func newTuned(c *Conv, p Problem) (*direction, error) {
+	model, err := c.choose(&p)
+	if err != nil {
+		return nil, err
+	}
+	t := &tuned{conv: c, problem: p, model: model}
+	return &direction{problem: p, choice: model, tuned: t}, t.settle()
+}
+
 // task is what the tuner is asked for.
 func (t *tuned) task() Task {
-	return Task{t.conv.shape, t.direction, t.conv.blocked[0], t.conv.blocked[1]}
+	p := &t.problem
+	return Task{p.Shape, p.Direction, p.Images != Planes, p.Results != Planes}
 }
 
 // run computes the direction, and finds out more about it. The cost model's choice comes last, so that its results stay.
-func (t *tuned) run(args convArrays) error {
+func (t *tuned) run(a Arrays) error {
 	if t.best == nil {
 		if err := t.settle(); err != nil {
 			return err
 		}
 	}
 	if t.best != nil {
-		return t.best.run(t.direction, args)
+		return t.best.kernel.Run(a)
 	}
 	if err := t.makeCandidates(); err != nil {
 		return err
 	}
 	if t.warm {
-		if err := t.measure(args); err != nil {
+		if err := t.measure(a); err != nil {
 			return err
 		}
-	} else if err := t.warmUp(args); err != nil {
+	} else if err := t.warmUp(a); err != nil {
 		return err
 	}
-	return t.candidates[0].run(t.direction, args)
+	return t.candidates[0].kernel.Run(a)
 }
 
 // settle takes the tuner's choice, if it has one by now, from its file, these measurements or those of a layer of the same shape.
 func (t *tuned) settle() (err error) {
-	st, ok := t.conv.tuner.Choice(t.task())
+	name, ok := t.conv.tuner.Choice(t.task())
 	if !ok {
 		return nil
 	}
-	i := slices.IndexFunc(t.candidates, func(c *Conv) bool { return c.plan.Strategy[t.direction] == st })
-	switch {
-	case i >= 0:
-		t.best = t.candidates[i]
-	case !t.can(st):
-		return fmt.Errorf("the tuning of %v says %v for the %v, which %[2]v cannot compute", t.task(), st, t.direction)
-	default:
-		if t.best, err = t.with(st); err != nil {
-			return err
+	for _, c := range t.candidates {
+		if c.algorithm.Name == name {
+			t.best = c
 		}
 	}
-	t.conv.plan.Strategy[t.direction] = st
+	if t.best == nil {
+		if t.best, err = t.named(name); err != nil {
+			return fmt.Errorf("the tuning of %v says %s for the %v: %w", t.task(), name, t.problem.Direction, err)
+		}
+	}
 	t.candidates, t.weights = nil, nil
 	return nil
 }
 
-// can reports whether a strategy can compute the direction of images and results as they lie.
-func (t *tuned) can(st shape.Strategy) bool {
-	spec := t.conv.machine.Spec()
-	return st != shape.Auto && supports(t.conv.shape, &spec, st, t.direction) &&
-		(t.conv.blocked == [2]bool{} || t.conv.takesBlocks(t.direction, st))
-}
-
-// with prepares the direction with a strategy.
-func (t *tuned) with(st shape.Strategy) (*Conv, error) {
-	c, err := newConv(t.conv.machine, t.conv.shape, &considered{chosen: [3]shape.Strategy{st, st, st}})
+// named prepares the problem with the algorithm of a name.
+func (t *tuned) named(name string) (*direction, error) {
+	a, err := FindAlgorithm(name)
 	if err != nil {
 		return nil, err
 	}
-	c.blocked, c.thin = t.conv.blocked, t.conv.thin
-	return c, c.prepare(t.direction)
+	c := &choice{algorithm: a}
+	why := a.refuses(&t.problem)
+	if planes, ok := t.problem.byPlanes(); ok && why != nil {
+		why, c.planar = a.refuses(planes), true
+	}
+	if why != nil {
+		return nil, why
+	}
+	return t.conv.with(t.problem, c)
 }
 
-// makeCandidates prepares every strategy that can compute the direction.
+// makeCandidates prepares the cost model's algorithm and the best of each other strategy.
 func (t *tuned) makeCandidates() error {
 	if t.candidates != nil {
 		return nil
 	}
-	model := t.conv.plan.Strategy[t.direction]
-	others := slices.DeleteFunc(slices.Clone(shape.Strategies), func(st shape.Strategy) bool { return st == model || !t.can(st) })
-	for _, st := range append([]shape.Strategy{model}, others...) {
-		c, err := t.with(st)
+	choices := []*choice{t.model}
+	for _, st := range []shape.Strategy{shape.Explicit, shape.Implicit, shape.Winograd2, shape.Winograd4, shape.Winograd5} {
+		if st == t.model.algorithm.Family {
+			continue
+		}
+		c, err := within(&t.problem, st)
 		if err != nil {
 			return err
 		}
-		t.candidates = append(t.candidates, c)
+		if c != nil {
+			choices = append(choices, c)
+		}
+	}
+	for _, c := range choices {
+		d, err := t.conv.with(t.problem, c)
+		if err != nil {
+			return err
+		}
+		t.candidates = append(t.candidates, d)
 	}
 	return nil
 }
 
 // attempt runs a candidate. The gradient of weights, which is added to what is there, goes to memory of its own.
-func (t *tuned) attempt(c *Conv, args convArrays) error {
-	if t.direction == shape.WeightGradient {
-		if t.weights == nil {
-			t.weights = make([]float32, len(args.w))
-		}
-		args.w = t.weights
+func (t *tuned) attempt(c *direction, a Arrays) error {
+	if t.problem.Direction != shape.WeightGradient {
+		return c.kernel.Run(a)
 	}
-	return c.run(t.direction, args)
+	if t.weights == nil {
+		t.weights = make([]float32, len(a.DW))
+	}
+	a.DW, a.DB = t.weights, nil
+	return c.kernel.Run(a)
 }
 
-func (t *tuned) warmUp(args convArrays) error {
+func (t *tuned) warmUp(a Arrays) error {
 	t.warm = true
 	for _, c := range t.candidates {
-		if err := t.attempt(c, args); err != nil {
+		if err := t.attempt(c, a); err != nil {
 			return err
 		}
 	}
@@ -194,7 +204,7 @@ func (t *tuned) warmUp(args convArrays) error {
 }
 
 // measure times the candidates in turns and tells the tuner.
-func (t *tuned) measure(args convArrays) error {
+func (t *tuned) measure(a Arrays) error {
 	took := make([]Timing, len(t.candidates))
 	var sum, least time.Duration
 	for repeat := 0; repeat < minRepeats || repeat < maxRepeats && sum < enoughTime; repeat++ {
@@ -203,13 +213,13 @@ func (t *tuned) measure(args convArrays) error {
 				continue
 			}
 			start := t.conv.tuner.Now()
-			if err := t.attempt(c, args); err != nil {
+			if err := t.attempt(c, a); err != nil {
 				return err
 			}
 			time := t.conv.tuner.Now().Sub(start)
 			sum += time
 			if repeat == 0 || time < took[i].Time {
-				took[i] = Timing{c.plan.Strategy[t.direction], time}
+				took[i] = Timing{c.algorithm.Name, time}
 			}
 		}
 		least = slices.MinFunc(took, func(a, b Timing) int { return cmp.Compare(a.Time, b.Time) }).Time

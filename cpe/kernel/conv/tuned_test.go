@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/alloctest"
@@ -23,9 +24,30 @@ func newScripted(fastest shape.Strategy) *scripted {
 	return &scripted{fastest: fastest, choices: map[string]shape.Strategy{}, measured: map[shape.Direction][]shape.Strategy{}}
 }
 
-func (u *scripted) Choice(t Task) (shape.Strategy, bool) {
+func (u *scripted) Choice(t Task) (string, bool) {
 	st, ok := u.choices[t.String()+t.Direction.String()]
-	return st, ok
+	if !ok {
+		return "", false
+	}
+	spec, err := cpe.Load("host")
+	if err != nil {
+		panic(err)
+	}
+	p := Problem{Shape: t.Shape, Direction: t.Direction, Spec: &spec}
+	if t.ImagesInBlocks {
+		p.Images = Blocks
+	}
+	if t.ResultsInBlocks {
+		p.Results = Blocks
+	}
+	found, err := within(&p, st)
+	if err != nil {
+		panic(err)
+	}
+	if found == nil {
+		return st.String() + "-tiles", true
+	}
+	return found.algorithm.Name, true
 }
 
 func (u *scripted) Now() time.Time {
@@ -36,7 +58,7 @@ func (u *scripted) Now() time.Time {
 func (u *scripted) Measured(task Task, took []Timing) error {
 	u.choices[task.String()+task.Direction.String()] = u.fastest
 	for _, t := range took {
-		u.measured[task.Direction] = append(u.measured[task.Direction], t.Strategy)
+		u.measured[task.Direction] = append(u.measured[task.Direction], familyOf(t.Algorithm))
 	}
 	return nil
 }
@@ -66,7 +88,7 @@ func TestTunedConv(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, u, check := kerneltest.HostMachine(t, 2), newScripted(c.fastest), kerneltest.Near
-			if spec := m.Spec(); supports(c.shape, &spec, shape.Winograd2, shape.Forward) { // forms with larger tiles are measured too
+			if spec := m.Spec(); has(&spec, c.shape, shape.Winograd2, shape.Forward) { // forms with larger tiles are measured too
 				check = nearWinograd
 			}
 			conv, err := NewTuned(m, c.shape, u)
@@ -101,11 +123,11 @@ func TestTunedConv(t *testing.T) {
 					t.Fatal(err)
 				}
 				check(t, "dw", want.dw, want.wantDW, 4*len(want.wantY)/c.shape.Out)
-				wanted := auto.Plan().Strategy
+				wanted := strategiesOf(auto)
 				if run >= 2 {
 					wanted = [3]shape.Strategy{c.fastest, c.fastest, c.fastest}
 				}
-				if got := conv.Plan().Strategy; got != wanted {
+				if got := strategiesOf(conv); got != wanted {
 					t.Errorf("run %d: strategies %v, want %v", run, got, wanted)
 				}
 			}
@@ -119,8 +141,8 @@ func TestTunedConv(t *testing.T) {
 						st = append(st, one)
 					}
 				}
-				if len(st) != n || len(u.measured[shape.Direction(d)]) != n || st[0] != auto.Plan().Strategy[d] {
-					t.Errorf("%v: measured %v, want %d candidates, %v the first", shape.Direction(d), u.measured[shape.Direction(d)], n, auto.Plan().Strategy[d])
+				if len(st) != n || len(u.measured[shape.Direction(d)]) != n || st[0] != strategiesOf(auto)[d] {
+					t.Errorf("%v: measured %v, want %d candidates, %v the first", shape.Direction(d), u.measured[shape.Direction(d)], n, strategiesOf(auto)[d])
 				}
 			}
 		})
@@ -171,7 +193,7 @@ func TestTunedConvRefusesWhatCannotBe(t *testing.T) {
 	u := newScripted(shape.Winograd4)
 	u.choices[Task{Shape: s}.String()+shape.Forward.String()] = shape.Winograd4
 	_, err := NewTuned(kerneltest.HostMachine(t, 1), s, u)
-	if err == nil || !strings.Contains(err.Error(), "says winograd4 for the forward") {
+	if err == nil || !strings.Contains(err.Error(), "says winograd4-tiles for the forward") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -22,7 +22,15 @@ import (
 // winogradLanes is the number of channels that are mapped together: a slice.
 const winogradLanes = vwinograd.Lanes
 
-// winogradStrategies are those with tiles, in order.
+// winogradTask is a task of Winograd's convolution.
+type winogradTask struct {
+	*task
+	form   vwinograd.Form
+	fold   *imageFold    // of images, if not nil: those that are read are not folded yet
+	pooled *pooledSlices // pools results, if not nil: Y has the outputs, and DY their gradient
+}
+
+// winogradStrategies are the same in order.
 var winogradStrategies = []shape.Strategy{shape.Winograd2, shape.Winograd4, shape.Winograd5}
 
 // winogradForm is how a strategy filters with a shape's kernels.

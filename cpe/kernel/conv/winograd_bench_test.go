@@ -64,7 +64,7 @@ func BenchmarkStrided(b *testing.B) {
 		spec := kerneltest.HostSpec(b)
 		for _, d := range []shape.Direction{shape.Forward, shape.WeightGradient} {
 			for _, st := range []shape.Strategy{shape.Implicit, shape.Winograd2, shape.Winograd4, shape.Winograd5, shape.Auto} {
-				if supports(s, &spec, st, d) || st == shape.Auto {
+				if has(&spec, s, st, d) || st == shape.Auto {
 					b.Run(fmt.Sprintf("%v/%v/%v", s, d, st), func(b *testing.B) { benchmarkConv(b, runtime.GOMAXPROCS(0), s, st, d) })
 				}
 			}

@@ -10,7 +10,7 @@ import (
 // has the sums of tiles at a point, so that it need not be read again. Sums are of double precision, and go to the biases' gradient,
 // if that is asked for, behind the last patch.
 func (v *winogradGrads) addBiases(g *cpe.CoreGroup, group, first, last int, results *pointPlanes) {
-	db := v.conv.args.bias
+	db := v.args.DB
 	if db == nil {
 		return
 	}

@@ -72,11 +72,7 @@ func TestDilatedHostStrategy(t *testing.T) {
 		{conv2(8, 128, 128, 1, 28, 28, 3, 3, 1, 4, 4), true},
 		{conv2(8, 128, 128, 1, 28, 28, 3, 3, 1, 27, 27), false},
 	} {
-		found, err := chooseStrategies(&spec, c.s, shape.Auto)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for d, st := range found.chosen {
+		for d, st := range strategiesFor(t, &spec, c.s, shape.Auto) {
 			if st.IsWinograd() != c.winograd {
 				t.Errorf("%v, %v: %v", c.s, shape.Direction(d), st)
 			}

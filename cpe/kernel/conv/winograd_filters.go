@@ -2,7 +2,6 @@ package conv
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
@@ -20,7 +19,7 @@ const filterInputs = 8
 
 // size is the number of values of all groups.
 func (f *filters) size() int {
-	return f.conv.conv.shape.Group * f.conv.grid.form.Points() * f.plane
+	return f.conv.Shape.Group * f.conv.grid.form.Points() * f.plane
 }
 
 // at is the panels of a group and point.
@@ -38,7 +37,7 @@ func (f *filters) RunGroup(g *cpe.CoreGroup) error {
 	w.use(part(g.Memory(v.memory()), 0, v.grid.ownMemory()))
 	u := g.Common(f.size())
 	slices, chunks := tiling.Blocks(v.out, winogradLanes), tiling.Blocks(v.in, filterInputs)
-	lo, hi := g.Share(v.conv.shape.Group * slices * chunks)
+	lo, hi := g.Share(v.Shape.Group * slices * chunks)
 	for i := lo; i < hi; i++ {
 		group, out, in := i/chunks/slices, i/chunks%slices*winogradLanes, i%chunks*filterInputs
 		outs, ins := tiling.Span{At: out, N: min(winogradLanes, v.out-out)}, tiling.Span{At: in, N: min(filterInputs, v.in-in)}
@@ -53,8 +52,8 @@ func (f *filters) RunGroup(g *cpe.CoreGroup) error {
 // weights are those of outputs and inputs of a group, as they are stored, rows apart. For the input gradient inputs are outputs.
 func (v *winogradConv) weights(group int, outs, ins tiling.Span) (data []float32, row int) {
 	taps := v.grid.form.Taps()
-	weights := v.conv.args.w[group*v.in*v.out*taps:]
-	if v.direction == shape.InputGradient {
+	weights := v.args.W[group*v.in*v.out*taps:]
+	if v.backward {
 		return weights[(ins.At*v.out+outs.At)*taps:], v.out * taps
 	}
 	return weights[(outs.At*v.in+ins.At)*taps:], v.in * taps
@@ -83,7 +82,7 @@ func (v *winogradConv) turn(taps, data []float32, row, lanes, inputs int) (first
 	if lanes < winogradLanes {
 		clear(taps)
 	}
-	if v.direction != shape.InputGradient {
+	if !v.backward {
 		vec.Transpose(taps, data, winogradLanes, row, lanes, inputs*each)
 		return 0
 	}

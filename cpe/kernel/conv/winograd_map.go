@@ -22,16 +22,16 @@ type squares struct {
 }
 
 // gradSquares map the images and the results' gradient of a convolution for its gradients.
-func (c *Conv) gradSquares(form vwinograd.Form) (images, results squares) {
-	s := &c.shape
-	out := s.OutSize()
+func (t *winogradTask) gradSquares() (images, results squares) {
+	s := &t.Shape
+	form, out := t.form, s.OutSize()
 	images = squares{
 		kind: vwinograd.Input, edge: form.Edge(), padH: s.Pad[0], padW: s.Pad[1],
-		h: s.In[0], w: s.In[1], channels: s.C / s.Group, image: s.C * tiling.Size(s.In), blocks: c.blocked[0],
-	}.folding(c.fold)
+		h: s.In[0], w: s.In[1], channels: s.C / s.Group, image: s.C * tiling.Size(s.In), blocks: t.Images != Planes,
+	}.folding(t.fold)
 	results = squares{
 		kind: vwinograd.OutputGrad, edge: form.Tile,
-		h: out[0], w: out[1], channels: s.Out / s.Group, image: s.Out * tiling.Size(out), blocks: c.blocked[1], pooled: c.pooled,
+		h: out[0], w: out[1], channels: s.Out / s.Group, image: s.Out * tiling.Size(out), blocks: t.Results != Planes, pooled: t.pooled,
 	}
 	return images, results
 }

@@ -21,9 +21,7 @@ import (
 // its operands. Weights are mapped first; then, for a block of tiles after the other, core groups share the channels' runs, the
 // points, and the runs of the results, or, for the weights' gradient, the outputs, whose sums are mapped back and added.
 type winogradMesh struct {
-	conv        *Conv
-	direction   shape.Direction
-	form        vwinograd.Form
+	*winogradTask
 	runs        tileRuns
 	block       int // runs
 	chunks      int // parts of a point's product
@@ -104,10 +102,10 @@ func (g *tileRuns) between(first, last int) int { return g.run(last).first - g.r
 
 // newWinogradMesh returns the stages of a direction, whose blocks have no more values at their points than most for each core group, if a
 // run has not.
-func newWinogradMesh(c *Conv, d shape.Direction, most int) ([]stage, error) {
-	s, form, spec := c.shape, winogradForm(&c.shape, c.plan.Strategy[d]), c.machine.Spec()
-	v := &winogradMesh{conv: c, direction: d, form: form, outs: s.Out / s.Group, ins: s.C / s.Group}
-	v.read, v.results = c.gradSquares(form)
+func newWinogradMesh(t *winogradTask, most int) error {
+	s, d, form, spec := t.Shape, t.Direction, t.form, *t.Spec
+	v := &winogradMesh{winogradTask: t, outs: s.Out / s.Group, ins: s.C / s.Group}
+	v.read, v.results = t.gradSquares()
 	if d == shape.InputGradient {
 		m := s.Mirrored()
 		v.read.h, v.read.w, v.read.padH, v.read.padW, v.read.image = v.results.h, v.results.w, m.Pad[0], m.Pad[1], v.results.image
@@ -116,11 +114,11 @@ func newWinogradMesh(c *Conv, d shape.Direction, most int) ([]stage, error) {
 	out := s.OutSize()
 	v.write = tilesOut{h: out[0], w: out[1], image: s.Out * tiling.Size(out)}
 	if need := max(v.runNeed(1, 1, 1), v.weightNeed(1)); need > spec.LDMFloats() {
-		return nil, &cpe.LDMError{Kernel: "winograd", Asked: 4 * need, Have: spec.LDMBytes}
+		return &cpe.LDMError{Kernel: "winograd", Asked: 4 * need, Have: spec.LDMBytes}
 	}
 	v.cut(&spec, &s, most)
 	points, tiles := form.Points(), v.runs.most(v.block*v.runs.together)
-	v.weights = pointRows{points, c.shape.Out, v.ins}
+	v.weights = pointRows{points, t.Shape.Out, v.ins}
 	v.inputs, v.made = pointRows{points, s.C, tiles}, pointRows{points, s.Out, tiles}
 	plan, err := v.planProducts(&spec, [...]gemm.Shape{
 		shape.Forward:        {M: v.outs, N: tiles, K: v.ins},
@@ -128,15 +126,16 @@ func newWinogradMesh(c *Conv, d shape.Direction, most int) ([]stage, error) {
 		shape.WeightGradient: {M: v.outs, N: v.ins, K: tiles, TransB: true},
 	}[d])
 	if err != nil {
-		return nil, err
+		return err
 	}
-	products := gemm.NestsOf(c.machine, v.multiplying, plan)
+	products := gemm.NestsOf(t.machine, v.multiplying, plan)
 	v.workers = make([]meshWorker, len(products))
 	for i, p := range products {
 		v.workers[i].product = p
 	}
-	c.takes(d, cpe.Scratch{Common: v.weights.size() + v.inputs.size() + v.made.size()})
-	return v.stages(), nil
+	t.takes(cpe.Scratch{Common: v.weights.size() + v.inputs.size() + v.made.size()})
+	t.stages = v.list()
+	return nil
 }
 
 // cut cuts the tiles of a convolution into runs and these into blocks, and the weights of an output into those that are mapped together.
@@ -155,7 +154,7 @@ func (v *winogradMesh) cut(spec *cpe.Spec, s *shape.Conv, points int) {
 // planProducts cuts the columns of the product at a point into as many parts as make the core groups' work shortest: with one, some may have a
 // point more than others, and with many, each reads all rows.
 func (v *winogradMesh) planProducts(spec *cpe.Spec, s gemm.Shape) (best gemm.Plan, err error) {
-	points, cols, shortest := v.conv.shape.Group*v.weights.points, s.N, 0.0
+	points, cols, shortest := v.Shape.Group*v.weights.points, s.N, 0.0
 	for chunks := 1; chunks <= spec.CoreGroups/gcd(points, spec.CoreGroups); chunks++ {
 		s.N = tiling.Blocks(cols, chunks)
 		plan, err := gemm.NewMeshPlan(spec, s)
@@ -190,16 +189,16 @@ func (v *winogradMesh) weightNeed(n int) int {
 	return 2*n*(v.form.Taps()+v.form.Points()) + vectorNeed(v.form)
 }
 
-// stages lists the steps.
-func (v *winogradMesh) stages() []stage {
+// list is the stages.
+func (v *winogradMesh) list() []stage {
 	var list []stage
-	if v.direction != shape.WeightGradient {
+	if v.Direction != shape.WeightGradient {
 		list = append(list, stage{&meshWeights{v}, 0})
 	}
 	for first := 0; first < v.runs.count(); first += v.block {
 		b := meshBlock{v, first, min(v.runs.count(), first+v.block)}
 		list = append(list, stage{&meshEnter{b}, 0}, stage{&meshMultiply{b}, 0})
-		if v.direction == shape.WeightGradient {
+		if v.Direction == shape.WeightGradient {
 			list = append(list, stage{&meshCollect{b}, 0})
 		} else {
 			list = append(list, stage{&meshLeave{b}, 0})
@@ -209,7 +208,7 @@ func (v *winogradMesh) stages() []stage {
 }
 
 // Name returns "convolution" and the direction.
-func (v *winogradMesh) Name() string { return "convolution " + v.direction.String() }
+func (v *winogradMesh) Name() string { return "convolution " + v.Direction.String() }
 
 // values are those of the weights' points, the inputs' and the results'.
 func (v *winogradMesh) values(g *cpe.CoreGroup) (weights, inputs, made []float32) {
@@ -253,11 +252,11 @@ func (e *meshEnter) Name() string { return e.winogradMesh.Name() + ", mapping im
 // RunGroup maps a core group's share.
 func (e *meshEnter) RunGroup(g *cpe.CoreGroup) error {
 	_, inputs, made := e.values(g)
-	w, args, channels := &e.workers[g.Index()], &e.conv.args, e.inputs.rows
-	x, all := args.x, channels
-	switch e.direction {
+	w, args, channels := &e.workers[g.Index()], e.args, e.inputs.rows
+	x, all := args.X, channels
+	switch e.Direction {
 	case shape.InputGradient:
-		x = args.y
+		x = args.DY
 	case shape.WeightGradient:
 		all += e.made.rows
 	}
@@ -266,7 +265,7 @@ func (e *meshEnter) RunGroup(g *cpe.CoreGroup) error {
 			return w.read(c, &e.read, &e.runs, r, channel, x, e.inputs.at(inputs, channel, at, r.tiles()))
 		}
 		channel -= channels
-		return w.read(c, &e.results, &e.runs, r, channel, args.y, e.made.at(made, channel, at, r.tiles()))
+		return w.read(c, &e.results, &e.runs, r, channel, args.DY, e.made.at(made, channel, at, r.tiles()))
 	})
 }
 
@@ -279,15 +278,15 @@ func (p *meshMultiply) RunGroup(g *cpe.CoreGroup) error {
 	w, tiles, points := &p.workers[g.Index()], p.runs.between(p.first, p.last), p.inputs.points
 	s := &p.multiplying
 	cols, depth := tiles, s.K
-	if p.direction == shape.WeightGradient {
+	if p.Direction == shape.WeightGradient {
 		cols, depth = p.ins, tiles
 	}
-	lo, hi := g.Share(p.conv.shape.Group * points * p.chunks)
+	lo, hi := g.Share(p.Shape.Group * points * p.chunks)
 	for i := lo; i < hi; i++ {
 		group, point, chunk := i/p.chunks/points, i/p.chunks%points, i%p.chunks
 		w.job = gemm.Job{A: &w.a, B: &w.b, M1: s.M, N0: chunk * s.N, N1: min(cols, (chunk+1)*s.N), K1: depth}
 		u := p.weights.matrix(weights, point, group*p.outs)
-		if p.direction == shape.WeightGradient {
+		if p.Direction == shape.WeightGradient {
 			w.a.Set(p.made.matrix(made, point, group*p.outs), false)
 			w.b.Set(p.inputs.matrix(inputs, point, group*p.ins), true)
 			w.job.C = u
@@ -312,15 +311,12 @@ func (l *meshLeave) Name() string { return l.winogradMesh.Name() + ", mapping ba
 // RunGroup maps a core group's share.
 func (l *meshLeave) RunGroup(g *cpe.CoreGroup) error {
 	_, _, made := l.values(g)
-	w, args, channels := &l.workers[g.Index()], &l.conv.args, l.made.rows
-	y := args.y
-	if l.direction == shape.InputGradient {
-		y = args.x
-	}
+	w, args, channels := &l.workers[g.Index()], l.args, l.made.rows
+	_, y := args.through(l.Direction)
 	return l.eachRun(g, channels, channels, func(c *cpe.CPE, r tileRun, channel, at int) error {
 		bias := float32(0)
-		if args.bias != nil {
-			bias = args.bias[channel]
+		if args.Bias != nil {
+			bias = args.Bias[channel]
 		}
 		return w.write(c, &l.write, &l.runs, r, channel, y, bias, l.made.at(made, channel, at, r.tiles()))
 	})
@@ -348,7 +344,11 @@ func (v *winogradMesh) eachWeight(g *cpe.CoreGroup, work func(c *cpe.CPE, out in
 // kernels are the weights of some inputs of an output, or their gradient.
 func (v *winogradMesh) kernels(out int, ins tiling.Span) cpe.Block {
 	taps := v.form.Taps()
-	return stream.Line(v.conv.args.w, (out*v.ins+ins.At)*taps, ins.N*taps)
+	w := v.args.W
+	if v.Direction == shape.WeightGradient {
+		w = v.args.DW
+	}
+	return stream.Line(w, (out*v.ins+ins.At)*taps, ins.N*taps)
 }
 
 // meshWeights is the stage that maps the weights.
@@ -362,7 +362,7 @@ func (m *meshWeights) RunGroup(g *cpe.CoreGroup) error {
 	weights, _, _ := m.values(g)
 	return m.eachWeight(g, func(c *cpe.CPE, out int, ins tiling.Span) error {
 		kernels, to := m.kernels(out, ins), m.weights.at(weights, out, ins.At, ins.N)
-		return m.workers[g.Index()].mapWeights(c, m.form, &kernels, &to, ins.N, m.direction == shape.InputGradient)
+		return m.workers[g.Index()].mapWeights(c, m.form, &kernels, &to, ins.N, m.Direction == shape.InputGradient)
 	})
 }
 
@@ -377,6 +377,6 @@ func (m *meshCollect) RunGroup(g *cpe.CoreGroup) error {
 	sums, _, _ := m.values(g)
 	return m.eachWeight(g, func(c *cpe.CPE, out int, ins tiling.Span) error {
 		kernels, src := m.kernels(out, ins), m.weights.at(sums, out, ins.At, ins.N)
-		return m.workers[g.Index()].collect(c, m.form, &kernels, &src, ins.N, m.first > 0 || m.conv.args.add)
+		return m.workers[g.Index()].collect(c, m.form, &kernels, &src, ins.N, m.first > 0 || m.args.Add)
 	})
 }

@@ -55,12 +55,13 @@ func TestWinogradBlocks(t *testing.T) {
 	_, large := build(2, 1100)
 	s, c := build(3, 50)
 	for _, d := range []shape.Direction{shape.Forward, shape.WeightGradient, shape.InputGradient} {
-		check(d, large.stages[d], 2)
-		check(d, c.stages[d], 1)
-		if c.stages[d], err = newWinogradMesh(c, d, 1<<14); err != nil {
+		check(d, stagesOf(large, d), 2)
+		check(d, stagesOf(c, d), 1)
+		again := c.does[d].kernel.(*task)
+		if err := newWinogradMesh(&winogradTask{task: again, form: winogradForm(&s, shape.Winograd2)}, 1<<14); err != nil {
 			t.Fatal(err)
 		}
-		check(d, c.stages[d], 4)
+		check(d, stagesOf(c, d), 4)
 	}
 	checkWinograd(t, m, s, shape.Winograd2, c, newConvCase(s, normal))
 }

@@ -20,24 +20,25 @@ type winogradGradPanels struct {
 const gradPanel = 6 * winogradLanes
 
 // newWinogradGradPanels cuts the outputs into pieces of whole slices, so that sums take up to two thirds of L2.
-func newWinogradGradPanels(c *winogradGrads, spec *cpe.Spec) *winogradGradPanels {
+func newWinogradGradPanels(c *winogradGrads) {
+	spec := c.Spec
 	v := &winogradGradPanels{winogradGrads: c}
 	points, tiles := v.grid.form.Points(), v.grid.most(v.block)
 	v.panel = tiling.Even(v.in, gradPanel, winogradLanes)
 	v.piece = tiling.Even(v.out, max(winogradLanes, spec.LDMBytes/3*2/4/points/v.panel), winogradLanes)
 	v.v, v.y = newPointPanels(points, tiles, v.in, shape.BlockLanes), newPointPanels(points, tiles, v.out, shape.BlockLanes)
 	v.sums = newPointPanels(points, v.piece, v.panel, v.panel)
-	v.conv.takes(shape.WeightGradient, cpe.Scratch{Common: v.v.size + v.y.size, Group: v.memory()})
-	return v
+	v.takes(cpe.Scratch{Common: v.v.size + v.y.size, Group: v.memory()})
+	v.task.stages = v.list()
 }
 
 // memory is the number of values of a core group's own memory.
 func (v *winogradGradPanels) memory() int { return v.grid.ownMemory() + v.sums.size }
 
-// stages lists the steps.
-func (v *winogradGradPanels) stages() []stage {
+// list is the stages.
+func (v *winogradGradPanels) list() []stage {
 	var list []stage
-	for group := range v.conv.shape.Group {
+	for group := range v.Shape.Group {
 		for first := 0; first < v.grid.patches(); first += v.block {
 			b := gradPanelsBlock{v, group, first, min(v.grid.patches(), first+v.block)}
 			list = append(list, stage{&gradPanelsEnter{b}, 0}, stage{&gradPanelsMultiply{b}, 0})
@@ -111,7 +112,7 @@ func (b *gradPanelsMultiply) collectPanel(w *winogradWorker, sums *pointPlanes, 
 	const most = collectSlices * winogradLanes
 	for in := 0; in < ins.N; in += most {
 		block := sums.at(row, in/winogradLanes, 1)
-		b.collect(w, block, b.group*b.out+out, ins.At+in, min(most, ins.N-in), b.conv.args.add || b.first > 0)
+		b.collect(w, block, b.group*b.out+out, ins.At+in, min(most, ins.N-in), b.args.Add || b.first > 0)
 	}
 }
 

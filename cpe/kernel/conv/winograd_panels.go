@@ -31,7 +31,8 @@ func panelTiles(spec *cpe.Spec, f vwinograd.Form) int {
 }
 
 // newWinogradPanels cuts the work: mapped weights take a third of L2. Where outputs are no panel for each core group, panels are slices.
-func newWinogradPanels(c *winogradConv, spec *cpe.Spec) *winogradPanels {
+func newWinogradPanels(c *winogradConv) {
+	spec := c.Spec
 	v := &winogradPanels{winogradConv: c, width: panel}
 	if tiling.Blocks(v.out, panel) < spec.CoreGroups {
 		v.width = winogradLanes
@@ -44,17 +45,17 @@ func newWinogradPanels(c *winogradConv, spec *cpe.Spec) *winogradPanels {
 	tiles = v.grid.most(v.block)
 	v.v, v.r = newPointPanels(points, tiles, v.in, shape.BlockLanes), newPointPanels(points, tiles, v.width, shape.BlockLanes)
 	v.u = newPointPanels(points, v.chunk, panel, panel)
-	v.conv.takes(v.direction, cpe.Scratch{Common: v.v.size, Group: v.memory()})
-	return v
+	v.takes(cpe.Scratch{Common: v.v.size, Group: v.memory()})
+	v.task.stages = v.list()
 }
 
 // memory is the number of values of a core group's own memory.
 func (v *winogradPanels) memory() int { return v.grid.ownMemory() + v.u.size + v.r.size }
 
-// stages lists the steps: for each group and block mapping the inputs, and what is done with them.
-func (v *winogradPanels) stages() []stage {
+// list is the stages: for each group and block mapping the inputs, and what is done with them.
+func (v *winogradPanels) list() []stage {
 	var list []stage
-	for group := range v.conv.shape.Group {
+	for group := range v.Shape.Group {
 		for first := 0; first < v.grid.patches(); first += v.block {
 			b := winogradPanelBlock{v, group, first, min(v.grid.patches(), first+v.block)}
 			list = append(list, stage{&panelsEnter{b}, 0}, stage{&panelsMultiply{b}, 0})

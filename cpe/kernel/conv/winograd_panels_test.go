@@ -65,8 +65,8 @@ func TestWinogradPanels(t *testing.T) {
 // checkPanels reports a convolution of panels that is none.
 func checkPanels(t *testing.T, c *Conv) {
 	t.Helper()
-	_, forward := c.stages[shape.Forward][1].Program.(*panelsMultiply)
-	_, weights := c.stages[shape.WeightGradient][1].Program.(*gradPanelsMultiply)
+	_, forward := stagesOf(c, shape.Forward)[1].Program.(*panelsMultiply)
+	_, weights := stagesOf(c, shape.WeightGradient)[1].Program.(*gradPanelsMultiply)
 	if !forward || !weights {
 		t.Errorf("%v: weights in panels forward: %v, for their gradient: %v", c.shape, forward, weights)
 	}
@@ -83,7 +83,7 @@ func TestWinogradPanelsDivided(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, ok := c.stages[shape.Forward][1].Program.(*panelsMultiply); !ok {
+		if _, ok := stagesOf(c, shape.Forward)[1].Program.(*panelsMultiply); !ok {
 			t.Fatal("weights are not in panels")
 		}
 		y, _ := want.run(t, c)
@@ -115,7 +115,7 @@ func TestWinogradOneBlock(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, panels := conv.stages[shape.Forward][1].Program.(*panelsMultiply); panels != c.panels {
+			if _, panels := stagesOf(conv, shape.Forward)[1].Program.(*panelsMultiply); panels != c.panels {
 				t.Fatalf("%v: in panels: %v", c.shape, panels)
 			}
 			y, _ := want.run(t, conv)

@@ -19,11 +19,20 @@ type pooledSlices struct {
 
 // poolsSlices reports whether results can be pooled so: both gradients are those of small images, and a patch of tiles is an image.
 func (c *Conv) poolsSlices() bool {
-	if c.doing(shape.Forward) == nil || !c.JoinsGrads() {
+	f := c.does[shape.Forward].doing()
+	if f == nil || f.planar || !c.JoinsGrads() {
 		return false
 	}
-	stages := c.doing(shape.Forward).stages[shape.Forward]
-	v, ok := stages[len(stages)-1].Program.(*winogradTiles)
+	return f.tilesAreImages()
+}
+
+// tilesAreImages reports whether a direction is winogradTiles', with a patch of tiles an image.
+func (d *direction) tilesAreImages() bool {
+	t, ok := d.kernel.(*task)
+	if !ok || len(t.stages) == 0 {
+		return false
+	}
+	v, ok := t.stages[len(t.stages)-1].Program.(*winogradTiles)
 	return ok && v.grid.bands*v.grid.pieces == 1
 }
 
@@ -32,27 +41,34 @@ func newSlicePool(c *Conv, p pool.Shape) (*Pooled, error) {
 	if p.Method != pool.Max || p.KH*p.KW > vpool.MaxBlockWindow || !p.Meets() || p.OutBlocks && p.C%shape.BlockLanes != 0 {
 		return nil, nil
 	}
-	found := &considered{}
-	for d := range shape.Direction(3) {
-		found.chosen[d] = c.doing(d).plan.Strategy[d]
+	v := &Pooled{each: &pooledSlices{shape: p, kernel: vpool.NewBlocks(vpool.BlocksShape{
+		H: p.H, W: p.W, OH: p.OH, OW: p.OW, KH: p.KH, KW: p.KW, SH: p.SH, SW: p.SW, Top: p.PH, Left: p.PW,
+	})}}
+	results := Planes
+	if p.OutBlocks {
+		results = Blocks
 	}
-	v, err := newConv(c.machine, c.shape, found)
-	if err != nil {
+	again := *c
+	v.conv = &again
+	if err := again.SetLayouts(c.layouts[0], results); err != nil {
 		return nil, err
 	}
-	v.blocked = [2]bool{c.blocked[0], p.OutBlocks}
-	v.pooled = &pooledSlices{shape: p, kernel: vpool.NewBlocks(vpool.BlocksShape{
-		H: p.H, W: p.W, OH: p.OH, OW: p.OW, KH: p.KH, KW: p.KW, SH: p.SH, SW: p.SW, Top: p.PH, Left: p.PW,
-	})}
-	return &Pooled{conv: v}, v.takeStrategies()
-}
-
-// pooledSmall returns the second algorithm where the convolution pools slices of its results, else the first.
-func (c *Conv) pooledSmall(plain, pooled shape.Algorithm) shape.Algorithm {
-	if c.pooled != nil {
-		return pooled
+	for _, d := range []shape.Direction{shape.Forward, shape.WeightGradient, shape.InputGradient, shape.BothGradients} {
+		problem, alike := c.problem(d), c.does[shape.WeightGradient]
+		if d == shape.Forward || d == shape.InputGradient {
+			alike = c.does[d]
+		}
+		problem.Results = results
+		t := &winogradTask{task: &task{Problem: problem, machine: c.machine}, pooled: v.each}
+		t.form = winogradForm(&problem.Shape, alike.doing().algorithm.Family)
+		if d == shape.Forward {
+			newWinogradTiles(newWinogradConv(t))
+		} else {
+			newWinogradSmall(t)
+		}
+		v.does[d] = t.task
 	}
-	return plain
+	return v, nil
 }
 
 // in and out are the values of a slice of an image's results, and of its outputs.

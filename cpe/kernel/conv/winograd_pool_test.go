@@ -53,7 +53,7 @@ func testSlicePool(t *testing.T, s shape.Conv, st shape.Strategy, p pool.Shape, 
 		t.Fatal(err)
 	}
 	y, results, mask := make([]float32, len(dy)), make([]float32, s.N*s.Out*tiling.Size(s.OutSize())), make([]int32, pooling.MaskWords())
-	want := Grads{X: x, W: w, DY: results, DX: make([]float32, len(x)), DW: slices.Clone(w), DB: slices.Clone(bias), Add: true}
+	want := Arrays{X: x, W: w, DY: results, DX: make([]float32, len(x)), DW: slices.Clone(w), DB: slices.Clone(bias), Add: true}
 	for _, err := range []error{
 		conv.Forward(x, w, bias, results), pooling.Forward(results, y, mask, 0), pooling.Backward(dy, mask, results), conv.Grads(&want),
 	} {
@@ -78,7 +78,7 @@ func testSlicePool(t *testing.T, s shape.Conv, st shape.Strategy, p pool.Shape, 
 }
 
 // comparePooled compares all results with those of the two one by one, of which y are the outputs.
-func comparePooled(t *testing.T, c *Pooled, want *Grads, p pool.Shape, in bool, bias, dy, y []float32) {
+func comparePooled(t *testing.T, c *Pooled, want *Arrays, p pool.Shape, in bool, bias, dy, y []float32) {
 	t.Helper()
 	s := &c.conv.shape
 	x, mask := kerneltest.Lie(want.X, s.N*s.C, in, false), make([]int32, c.MaskWords())
@@ -92,7 +92,7 @@ func comparePooled(t *testing.T, c *Pooled, want *Grads, p pool.Shape, in bool, 
 	}
 	kerneltest.SameBits(t, "outputs", kerneltest.Lie(got, p.N*p.C, p.OutBlocks, true), y)
 	for i := 1; i < 8; i++ { // which gradients are asked for
-		g := Grads{X: x, W: want.W, DY: dy, Add: true}
+		g := Arrays{X: x, W: want.W, DY: dy, Add: true}
 		if i&1 > 0 {
 			g.DX = make([]float32, len(x))
 		}
@@ -182,7 +182,7 @@ func TestSlicePoolAllocates(t *testing.T) {
 	if err != nil || c == nil {
 		t.Fatalf("not pooled, or error %v", err)
 	}
-	g := Grads{X: kerneltest.Values(s.N*s.C*tiling.Size(s.In), 1), W: kerneltest.Values(s.Out*s.Depth(), 2), DY: kerneltest.Values(p.N*p.C*p.OH*p.OW, 3)}
+	g := Arrays{X: kerneltest.Values(s.N*s.C*tiling.Size(s.In), 1), W: kerneltest.Values(s.Out*s.Depth(), 2), DY: kerneltest.Values(p.N*p.C*p.OH*p.OW, 3)}
 	g.DX, g.DW = make([]float32, len(g.X)), make([]float32, len(g.W))
 	y, mask := make([]float32, len(g.DY)), make([]int32, c.MaskWords())
 	if n := alloctest.PerRun(3, func() {

@@ -20,7 +20,7 @@ import (
 // their order. Sums of Y at one point are the gradient of the biases, if it is asked for, and stand behind those. For both gradients V and R
 // take turns in one place, and Y is made once.
 type winogradSmall struct {
-	conv    *Conv
+	*winogradTask
 	grads   [3]bool  // those that are computed, by Direction
 	grid    tileGrid // its patches are images
 	images  squares
@@ -35,18 +35,16 @@ type winogradSmall struct {
 const (
 	// smallChunks is the number of partial sums of the weight gradient, and of core groups that can work on it.
 	smallChunks = 8
-	// smallImages is the least number of images of a chunk.
-	smallImages = 2
+	// leastImages is the least number of images of a chunk.
+	leastImages = 2
 )
 
-// small reports whether a direction is winogradSmall's: a gradient where a slice of an image fits L1, and the sums fit L2 beside a block.
-func (c *Conv) small(d shape.Direction) bool {
-	spec, st := c.machine.Spec(), c.plan.Strategy[d]
-	if d == shape.Forward || !spec.Native() || !st.IsWinograd() || c.shape.Group > 1 || c.shape.Dilated() || c.shape.N < smallChunks*smallImages {
+// smallImages reports whether winogradSmall computes the gradients of a shape: a slice of an image fits L1, and the sums fit L2 beside a block.
+func smallImages(s *shape.Conv, spec *cpe.Spec, form vwinograd.Form) bool {
+	if s.Group > 1 || s.Dilated() || s.N < smallChunks*leastImages {
 		return false
 	}
-	s, _ := byWinograd(c.shape, &spec, d)
-	form, out := winogradForm(&s, st), s.OutSize()
+	out := s.OutSize()
 	image := patchPixels(form, form.Edge(), tiling.Blocks(out[0], form.Tile), tiling.Blocks(out[1], form.Tile))
 	sums := newPointRows(form.Points(), s.C, s.Out)
 	return 4*image <= spec.L1Bytes && 4*sums.size <= spec.LDMBytes/8*5
@@ -60,29 +58,29 @@ func newPointRows(points, rows, channels int) pointPlanes {
 	return p
 }
 
-// newWinogradSmall prepares gradients of one strategy.
-func newWinogradSmall(c *Conv, directions ...shape.Direction) *winogradSmall {
-	s, spec, form := &c.shape, c.machine.Spec(), winogradForm(&c.shape, c.plan.Strategy[directions[0]])
+// newWinogradSmall cuts the work on one gradient or both.
+func newWinogradSmall(t *winogradTask) {
+	s, spec, form := &t.Shape, t.machine.Spec(), t.form
 	out := s.OutSize()
-	v := &winogradSmall{conv: c, workers: make([]winogradWorker, spec.CoreGroups)}
-	for _, d := range directions {
-		v.grads[d] = true
-	}
+	v := &winogradSmall{winogradTask: t, workers: make([]winogradWorker, spec.CoreGroups)}
+	v.grads[shape.WeightGradient] = t.Direction != shape.InputGradient
+	v.grads[shape.InputGradient] = t.Direction != shape.WeightGradient
 	v.grid = newTileGrid(form, s.N, out[0], out[1], func(rows, cols int) bool { return true })
-	v.images, v.results = c.gradSquares(form)
+	v.images, v.results = t.gradSquares()
 	tiles := v.grid.rows * v.grid.cols
 	fit := spec.LDMBytes / 2 / 4 / (form.Points() * (s.C + s.Out) * tiles)
 	v.block = tiling.Even(tiling.Blocks(s.N, smallChunks), max(1, fit), 1)
 	v.v, v.y = newPointRows(form.Points(), v.block*tiles, s.C), newPointRows(form.Points(), v.block*tiles, s.Out)
 	v.sums = newPointRows(form.Points(), s.C, s.Out)
 	v.sums.size += v.sums.width
-	weights := &winogradConv{conv: c, direction: shape.InputGradient, unturned: true, grid: v.grid, in: s.Out, out: s.C, workers: v.workers}
+	weights := &winogradConv{winogradTask: t, backward: true, unturned: true, grid: v.grid, in: s.Out, out: s.C, workers: v.workers}
 	v.filters = &filters{&winogradTiles{winogradConv: weights}, tiling.Blocks(s.C, panel)*s.Out*panel + winogradLanes}
-	return v
+	t.takes(v.needs())
+	t.task.stages = v.list()
 }
 
-// stages lists the steps.
-func (b *winogradSmall) stages() []stage {
+// list is the stages.
+func (b *winogradSmall) list() []stage {
 	list := []stage{{b, 0}}
 	if b.grads[shape.InputGradient] {
 		list = []stage{{b.filters, 0}, {b, 0}}
@@ -93,8 +91,8 @@ func (b *winogradSmall) stages() []stage {
 	return list
 }
 
-// scratch is what they take: mapped weights and, behind them, the sums of chunks.
-func (b *winogradSmall) scratch() cpe.Scratch {
+// needs is the scratch: mapped weights and, behind them, the sums of chunks.
+func (b *winogradSmall) needs() cpe.Scratch {
 	common := b.sumsFrom()
 	if b.grads[shape.WeightGradient] {
 		common += smallChunks * b.sums.size
@@ -111,12 +109,12 @@ func (b *winogradSmall) sumsFrom() int {
 
 // own is the number of values that a core group works on, memory that with the points of a block.
 func (b *winogradSmall) own() int    { return max(b.grid.ownMemory(), b.collectNeed()) }
-func (b *winogradSmall) memory() int { return b.own() + b.v.size + b.y.size + b.conv.pooled.room() }
+func (b *winogradSmall) memory() int { return b.own() + b.v.size + b.y.size + b.pooled.room() }
 
 // chunk gives the partial sums of a chunk their values.
 func (b *winogradSmall) chunk(g *cpe.CoreGroup, i int) pointPlanes {
 	sums := b.sums
-	sums.data = part(g.Common(b.scratch().Common), b.sumsFrom()+i*sums.size, sums.size)
+	sums.data = part(g.Common(b.needs().Common), b.sumsFrom()+i*sums.size, sums.size)
 	return sums
 }
 
@@ -133,7 +131,7 @@ func (b *winogradSmall) Name() string {
 
 // RunGroup does a core group's share of the images or, for the weights' gradient, of the chunks.
 func (b *winogradSmall) RunGroup(g *cpe.CoreGroup) error {
-	w, memory, own, n := &b.workers[g.Index()], g.Memory(b.memory()), b.own(), b.conv.shape.N
+	w, memory, own, n := &b.workers[g.Index()], g.Memory(b.memory()), b.own(), b.Shape.N
 	w.use(memory[:own])
 	v, y := b.v, b.y
 	v.data, y.data, w.room = memory[own:][:v.size], memory[own+v.size:][:y.size], memory[own+v.size+y.size:]
@@ -154,11 +152,11 @@ func (b *winogradSmall) RunGroup(g *cpe.CoreGroup) error {
 func (b *winogradSmall) work(g *cpe.CoreGroup, w *winogradWorker, v, y, sums *pointPlanes, first, last int) {
 	for at := first; at < last; at += b.block {
 		end := min(last, at+b.block)
-		b.enter(w, &b.results, b.conv.args.y, y, at, end)
+		b.enter(w, &b.results, b.args.DY, y, at, end)
 		if b.grads[shape.WeightGradient] {
-			b.enter(w, &b.images, b.conv.args.x, v, at, end)
+			b.enter(w, &b.images, b.args.X, v, at, end)
 			b.addWeights(v, y, sums, end-at, at > first)
-			if b.conv.args.bias != nil {
+			if b.args.DB != nil {
 				b.addBias(y, sums, end-at, at > first)
 			}
 		}
@@ -167,15 +165,6 @@ func (b *winogradSmall) work(g *cpe.CoreGroup, w *winogradWorker, v, y, sums *po
 			b.leave(w, v, at, end)
 		}
 	}
-}
-
-// gradients are the arrays that those of images and weights go to.
-func (b *winogradSmall) gradients() (dx, dw []float32) {
-	a := &b.conv.args
-	if b.grads[shape.WeightGradient] && b.grads[shape.InputGradient] {
-		return a.dx, a.dw
-	}
-	return a.x, a.w
 }
 
 // enter maps images to points.
@@ -254,8 +243,7 @@ func (b *winogradSmall) addSquares(w *winogradWorker, v *pointPlanes, slice, ima
 		vwinograd.Apply(form, vwinograd.InputGrad, pixels[r*m*pitch*winogradLanes:], src.Data, r*b.grid.cols*src.RowStride, &w.strides, b.grid.cols, nil, w.scratch)
 	}
 	first := image*s.image + slice*winogradLanes*s.h*s.w
-	dx, _ := b.gradients()
-	dx, above := dx[first:], tiling.From(b.conv.args.above, first)
+	dx, above := b.args.DX[first:], tiling.From(b.args.Above, first)
 	height, width := s.h, s.w
 	if width == pitch {
 		height, width = 1, height*width

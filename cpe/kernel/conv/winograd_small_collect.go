@@ -27,12 +27,12 @@ func (p *smallCollect) RunGroup(g *cpe.CoreGroup) error {
 	w := &p.workers[g.Index()]
 	w.use(g.Memory(p.memory())[:p.own()])
 	lo, hi := g.Share(p.images.channels)
-	if _, dw := p.gradients(); dw != nil {
+	if p.args.DW != nil {
 		for input := lo; input < hi; input++ {
 			p.addUp(g, w, input)
 		}
 	}
-	if db := p.conv.args.bias; db != nil && lo == 0 && hi > 0 {
+	if db := p.args.DB; db != nil && lo == 0 && hi > 0 {
 		for i := range smallChunks {
 			sums := p.chunk(g, i)
 			vec.Add(db, db, p.biasSums(&sums))
@@ -69,10 +69,9 @@ func (p *smallCollect) collect(w *winogradWorker, sums []float32, input, first, 
 	}
 	vwinograd.Apply(form, vwinograd.WeightsGrad, kernels, sums, 0, &w.strides, 1, nil, w.scratch)
 	vec.Transpose(turned, kernels, taps, winogradLanes, taps, winogradLanes)
-	_, gradient := p.gradients()
 	for i := range lanes {
-		dw := gradient[(first+i)*all+input*taps:][:taps]
-		if p.conv.args.add {
+		dw := p.args.DW[(first+i)*all+input*taps:][:taps]
+		if p.args.Add {
 			vec.Add(dw, dw, turned[i*taps:])
 		} else {
 			copy(dw, turned[i*taps:])

@@ -15,19 +15,19 @@ type winogradSums struct {
 	sums pointPlanes // of a group: output x input channels
 }
 
-func newWinogradSums(c *winogradGrads) *winogradSums {
+func newWinogradSums(c *winogradGrads) {
 	v := &winogradSums{winogradGrads: c}
 	points, tiles := v.grid.form.Points(), v.grid.most(v.block)
 	v.v, v.y = newPointPanels(points, tiles, v.in, shape.BlockLanes), newPointPanels(points, tiles, v.out, shape.BlockLanes)
 	v.sums = newPointPlanes(points, v.out, v.in)
-	v.conv.takes(shape.WeightGradient, cpe.Scratch{Common: v.memory(), Group: v.grid.ownMemory()})
-	return v
+	v.takes(cpe.Scratch{Common: v.memory(), Group: v.grid.ownMemory()})
+	v.task.stages = v.list()
 }
 
-// stages lists the steps.
-func (v *winogradSums) stages() []stage {
+// list is the stages.
+func (v *winogradSums) list() []stage {
 	var list []stage
-	for group := range v.conv.shape.Group {
+	for group := range v.Shape.Group {
 		for first := 0; first < v.grid.patches(); first += v.block {
 			b := sumsBlock{v, group, first, min(v.grid.patches(), first+v.block)}
 			list = append(list, stage{&sumsEnter{b}, 0}, stage{&sumsMultiply{b}, 0})
@@ -132,7 +132,7 @@ func (s *sumsCollect) RunGroup(g *cpe.CoreGroup) error {
 	lo, hi := g.Share(s.out * chunks)
 	for i := lo; i < hi; i++ {
 		out, first := i/chunks, i%chunks*most
-		s.collect(w, sums.at(out, first/winogradLanes, 1), s.group*s.out+out, first, min(most, s.in-first), s.conv.args.add)
+		s.collect(w, sums.at(out, first/winogradLanes, 1), s.group*s.out+out, first, min(most, s.in-first), s.args.Add)
 	}
 	return nil
 }

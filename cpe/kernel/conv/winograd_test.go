@@ -92,7 +92,7 @@ func testWinograd(t *testing.T, m *cpe.Machine, s shape.Conv, st shape.Strategy,
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := c.Plan().Strategy; got != [3]shape.Strategy{st, st, st} {
+	if got := strategiesOf(c); got != [3]shape.Strategy{st, st, st} {
 		t.Fatalf("strategies %v", got)
 	}
 	checkWinograd(t, m, s, st, c, want)
@@ -156,7 +156,7 @@ func rejectsWinograd(t *testing.T, m *cpe.Machine, s shape.Conv) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for d, got := range c.Plan().Strategy {
+		for d, got := range strategiesOf(c) {
 			if got.IsWinograd() || got == shape.Auto {
 				t.Errorf("%v, %v: strategy %v", s, shape.Direction(d), got)
 			}
@@ -215,11 +215,7 @@ func TestHostStrategy(t *testing.T) {
 		{conv2(8, 256, 256, 1, 56, 56, 5, 5, 1, 2, 1), all},
 		{conv2(8, 256, 256, 1, 56, 56, 7, 7, 1, 3, 1), [3]bool{}},
 	} {
-		found, err := chooseStrategies(&spec, c.s, shape.Auto)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for d, st := range found.chosen {
+		for d, st := range strategiesFor(t, &spec, c.s, shape.Auto) {
 			if st.IsWinograd() != c.winograd[d] {
 				t.Errorf("%v, %v: %v", c.s, shape.Direction(d), st)
 			}
@@ -247,7 +243,7 @@ func TestEitherWinograd(t *testing.T) {
 			if m.Native() {
 				want = c.host
 			}
-			if got := conv.Plan().Strategy[shape.Forward]; got != want {
+			if got := strategiesOf(conv)[shape.Forward]; got != want {
 				t.Errorf("%v: %v, want %v", c.s, got, want)
 			}
 		}

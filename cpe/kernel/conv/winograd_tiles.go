@@ -21,8 +21,9 @@ type winogradTiles struct {
 // fewTiles is the least number of tiles of a block.
 const fewTiles = 24
 
-// newWinogradTiles returns the stages: mapping the weights, and convolving.
-func newWinogradTiles(c *winogradConv, spec *cpe.Spec) []stage {
+// newWinogradTiles cuts the work into blocks. Its stages map the weights, and convolve.
+func newWinogradTiles(c *winogradConv) {
+	spec := c.Spec
 	v := &winogradTiles{winogradConv: c}
 	points := v.grid.form.Points()
 	each := points * (v.in + v.out)
@@ -35,13 +36,13 @@ func newWinogradTiles(c *winogradConv, spec *cpe.Spec) []stage {
 	}
 	v.depth = tiling.Even(v.in, max(64, spec.L1Bytes/4/4*3/panel), 1)
 	v.filters = &filters{v, tiling.Blocks(v.out, panel)*v.in*panel + winogradLanes}
-	v.conv.takes(v.direction, cpe.Scratch{Common: v.filters.size(), Group: v.memory()})
-	return []stage{{v.filters, 0}, {v, 0}}
+	v.takes(cpe.Scratch{Common: v.filters.size(), Group: v.memory()})
+	v.task.stages = []stage{{v.filters, 0}, {v, 0}}
 }
 
 // memory is the number of values of a core group's own memory.
 func (v *winogradTiles) memory() int {
-	return v.grid.ownMemory() + v.v.size + v.r.size + v.conv.pooled.room()
+	return v.grid.ownMemory() + v.v.size + v.r.size + v.pooled.room()
 }
 
 // RunGroup convolves a core group's share of the blocks.
@@ -56,7 +57,7 @@ func (v *winogradTiles) RunGroup(g *cpe.CoreGroup) error {
 	first, end, block := v.share(g)
 	for ; first < end; first += block {
 		last := min(first+block, end)
-		for group := range v.conv.shape.Group {
+		for group := range v.Shape.Group {
 			v.enter(w, &inputs, group, first, last)
 			tiles := v.grid.patch(last).first - v.grid.patch(first).first
 			v.multiply(g, &inputs, &results, group, tiles)

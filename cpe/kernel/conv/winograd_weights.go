@@ -13,7 +13,7 @@ import (
 // to points; there they are multiplied, and sums of products over tiles are mapped to kernels and added to the weights' gradient. There
 // are two, which differ in when: winogradSums for few weights, winogradGradPanels for many, or few tiles.
 type winogradGrads struct {
-	conv    *Conv
+	*winogradTask
 	grid    tileGrid
 	in, out int // channels of a group
 	images  squares
@@ -34,23 +34,22 @@ func collectNeed(f vwinograd.Form) int {
 	return collectSlices*winogradLanes*(f.Points()+3*f.Taps()) + vwinograd.Scratch
 }
 
-// winogradGradStages returns the stages of the weight gradient.
-func winogradGradStages(c *Conv) []stage {
-	s, form := &c.shape, winogradForm(&c.shape, c.plan.Strategy[shape.WeightGradient])
-	spec := c.machine.Spec()
-	v := &winogradGrads{conv: c, in: s.C / s.Group, out: s.Out / s.Group}
+// newWinogradGrads cuts the work.
+func newWinogradGrads(t *winogradTask) *winogradGrads {
+	s, form, spec := &t.Shape, t.form, *t.Spec
+	v := &winogradGrads{winogradTask: t, in: s.C / s.Group, out: s.Out / s.Group}
 	out := s.OutSize()
 	v.grid = newSubGrids(&spec, form, s, out)
-	v.images, v.results = c.gradSquares(form)
+	v.images, v.results = t.gradSquares()
 	v.block = tiling.Even(v.grid.patches(), max(1, gradTiles/v.grid.together()), 1)
 	v.biases = pages.Make[float64](s.Group * v.results.slices() * winogradLanes)
 	v.workers = make([]winogradWorker, spec.CoreGroups)
-	if oneBlock := v.block >= v.grid.patches(); oneBlock || manyWeights(s, &spec, form, shape.WeightGradient) {
-		c.does[shape.WeightGradient] = WinogradPanelSums
-		return newWinogradGradPanels(v, &spec).stages()
-	}
-	c.does[shape.WeightGradient] = WinogradSums
-	return newWinogradSums(v).stages()
+	return v
+}
+
+// sumsByPanels reports whether winogradGradPanels computes the weight gradient, not winogradSums.
+func (v *winogradGrads) sumsByPanels() bool {
+	return v.block >= v.grid.patches() || manyWeights(&v.Shape, v.Spec, v.form, shape.WeightGradient)
 }
 
 // tiles is the number of tiles of patches [first, last).
@@ -61,8 +60,8 @@ func (v *winogradGrads) tiles(first, last int) int {
 // enter maps a core group's share of the inputs and the outputs' gradient of patches [first, last) of a group.
 func (v *winogradGrads) enter(g *cpe.CoreGroup, group, first, last int, inputs, results *pointPlanes) {
 	w := &v.workers[g.Index()]
-	x := v.images.of(v.conv.args.x, group, v.conv.shape.Group)
-	y := tiling.From(v.conv.args.y, group*v.out*v.results.h*v.results.w)
+	x := v.images.of(v.args.X, group, v.Shape.Group)
+	y := tiling.From(v.args.DY, group*v.out*v.results.h*v.results.w)
 	n, slices, before := v.images.slices(), v.images.slices()+v.results.slices(), v.grid.patch(first).first
 	lo, hi := g.Share((last - first) * slices)
 	for i := lo; i < hi; i++ {
@@ -81,7 +80,7 @@ func (v *winogradGrads) collect(w *winogradWorker, block cpe.Block, out, first, 
 	r, taps := form.Kernel, form.Taps()
 	slices := tiling.Blocks(lanes, winogradLanes)
 	n := slices * winogradLanes
-	grads := v.conv.args.w[(out*v.in+first)*taps:]
+	grads := v.args.DW[(out*v.in+first)*taps:]
 	kernels, turned := w.pixels[:taps*n], w.pixels[taps*n:2*taps*n]
 	w.strides = vwinograd.Strides{
 		SrcRow: form.Edge() * block.PlaneStride, SrcCol: block.PlaneStride, SrcNext: winogradLanes,

@@ -7,9 +7,11 @@ const (
 	Forward Direction = iota
 	WeightGradient
 	InputGradient
+	// BothGradients is the weight gradient and the input gradient in one pass.
+	BothGradients
 )
 
 // String returns the direction's name.
 func (d Direction) String() string {
-	return [...]string{"forward", "weight gradient", "input gradient"}[d]
+	return [...]string{"forward", "weight gradient", "input gradient", "both gradients"}[d]
 }

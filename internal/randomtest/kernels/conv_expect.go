@@ -90,7 +90,7 @@ func (j *convJob) both(k *conv.Conv, st shape.Strategy) *run {
 	j.weights(st, j.Add, biases)
 	j.input(st, false, where)
 	return &run{func() error {
-		return k.Grads(&conv.Grads{
+		return k.Grads(&conv.Arrays{
 			X: j.x.data, W: j.w.data, DY: j.dy.data, DX: j.dx.data, DW: j.dw.data, DB: some(j.db, biases), Add: j.Add, Above: some(j.above, where),
 		})
 	}, k.GradsScratch()}

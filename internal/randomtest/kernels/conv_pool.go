@@ -80,7 +80,7 @@ func (j *convJob) buildPooled(m *cpe.Machine) (plain *conv.Conv, k *run, err err
 		if err := p.Forward(j.x.data, j.w.data, j.biases(), j.pooled.data, mask); err != nil {
 			return err
 		}
-		return p.Grads(&conv.Grads{
+		return p.Grads(&conv.Arrays{
 			X: j.x.data, W: j.w.data, DY: j.dy.data, DX: some(j.dx, p.PassesGrads()), DW: j.dw.data, DB: some(j.db, j.Bias), Add: j.Add,
 		}, mask)
 	}, max(forward, grads)}, nil
@@ -91,7 +91,6 @@ func (j *convJob) judgePooled(plain *conv.Conv) error {
 	if plain == nil {
 		return nil
 	}
-	plan := plain.Plan()
 	results := make([]float32, j.y.n)
 	var bias []float32
 	if j.Bias {
@@ -101,7 +100,7 @@ func (j *convJob) judgePooled(plain *conv.Conv) error {
 		return err
 	}
 	j.y.written = false
-	j.forward(plan.Strategy[shape.Forward], func(_ int, v float64) float64 { return v })
+	j.forward(plain.Strategy(shape.Forward), func(_ int, v float64) float64 { return v })
 	j.y.data, j.y.plane = results, 0
 	pooled, places := j.pool.largest(results)
 	j.pooled.want, j.pooled.allowed = pooled, make([]float64, len(pooled))
@@ -114,9 +113,9 @@ func (j *convJob) judgePooled(plain *conv.Conv) error {
 	}
 	passes := j.dx.written
 	j.unwritten()
-	j.weights(plan.Strategy[shape.WeightGradient], j.Add, j.Bias)
+	j.weights(plain.Strategy(shape.WeightGradient), j.Add, j.Bias)
 	if passes {
-		j.input(plan.Strategy[shape.InputGradient], false, false)
+		j.input(plain.Strategy(shape.InputGradient), false, false)
 	}
 	j.dy, j.ref.sizes = outputs, nil
 	j.untaken()

@@ -82,8 +82,7 @@ func (j *convJob) biases() []float32 {
 
 // call says what the entry expects, and returns what runs it.
 func (j *convJob) call(k *conv.Conv, in, out bool) *run {
-	plan := k.Plan()
-	st := func(d shape.Direction) shape.Strategy { return plan.Strategy[d] }
+	st := k.Strategy
 	thin := j.Thin && in
 	if thin {
 		if h, w := k.Strides(); h*w > 1 {
