@@ -93,22 +93,14 @@ func (l *batchNorm) Reshape(bottom, top []*blob.Blob) error {
 		copies = 2
 	}
 	dims := [3]int{n, c, bottom[0].Count() / max(1, n*c)}
-	if err := l.inBlocks(l.axes, dims).check(l.normaliser.blocked, l.normaliser.blocked); err != nil {
+	if err := l.inBlocks(l.axes, dims).check(Arranged{In: blocks(l.normaliser.blocked), Out: blocks(l.normaliser.blocked)}); err != nil {
 		return err
 	}
 	return l.normaliser.reshape(&l.Base, dims, copies)
 }
 
-// Blocking implements Blocker.
-func (l *batchNorm) Blocking() Blocking { return l.inBlocks(l.axes, l.normaliser.dims) }
-
-// SetBlocked implements Blocker.
-func (l *batchNorm) SetBlocked(bottoms, tops bool) error {
-	if err := l.Blocking().check(bottoms, tops); err != nil {
-		return err
-	}
-	return l.normaliser.setBlocked(&l.Base, bottoms)
-}
+// Arrange implements Planned.
+func (l *batchNorm) Arrange(a Arranged) error { return l.normaliser.setBlocked(&l.Base, a.In.Blocks) }
 
 func (l *batchNorm) Forward(bottom, top []*blob.Blob) error {
 	x, y := bottom[0].Data(), top[0].Data()
@@ -169,16 +161,14 @@ func (l *batchNorm) take(c int, variance float64) {
 	l.variances[c] = l.variances[c]*l.fraction + float32(correction*variance)
 }
 
-// Remembers implements Rememberer.
-func (l *batchNorm) Remembers() []*blob.Blob {
-	if l.global {
-		return nil
+// Traits implements Planned: Forward keeps y, unless statistics are constants.
+func (l *batchNorm) Traits() Traits {
+	t := Traits{Unread: unread, Layout: l.inBlocks(l.axes, l.normaliser.dims)}
+	if !l.global {
+		t.Keeps = []*blob.Blob{l.norm}
 	}
-	return []*blob.Blob{l.norm}
+	return t
 }
-
-// BackwardReads implements BackwardReader: norm is kept.
-func (l *batchNorm) BackwardReads() (bottoms, tops bool) { return false, false }
 
 func (l *batchNorm) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if !propagateDown[0] {

@@ -53,8 +53,8 @@ func (l *batchReindex) Forward(bottom, top []*blob.Blob) error {
 	return l.rows.gather(top[0].Data(), bottom[0].Data(), l.index)
 }
 
-// BackwardReads implements BackwardReader: index is kept.
-func (l *batchReindex) BackwardReads() (bottoms, tops bool) { return false, false }
+// Traits implements Planned: Forward keeps the indices.
+func (l *batchReindex) Traits() Traits { return Traits{Unread: unread} }
 
 func (l *batchReindex) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if propagateDown[1] {

@@ -107,14 +107,14 @@ func TestWhoeverTakesBlocksIsTested(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l, ok := f.Layer.(layers.Blocker)
-			if !ok || l.Blocking() == (layers.Blocking{}) {
+			can := layers.TraitsOf(f.Layer).Layout
+			if can == (layers.Blocking{}) {
 				continue
 			}
 			if !where.able {
 				t.Errorf("%s takes blocks of channels on the %s", &c, where.name)
 			}
-			if !tested[c.Type] && l.Blocking().Alike {
+			if !tested[c.Type] && can.Alike {
 				t.Errorf("%s takes blocks of channels, but no test has it do so", &c)
 			}
 		}
@@ -158,7 +158,7 @@ func TestNoBlocks(t *testing.T) {
 			t.Errorf("%s with bottoms %v takes blocks of channels: %+v", &c, c.Bottoms, can)
 		}
 		f := layertest.Build(t, b, layers.CPE, c)
-		if l, ok := f.Layer.(layers.Blocker); ok && l.SetBlocked(true, true) == nil {
+		if layertest.LayOut(f.Layer, true, true) == nil {
 			t.Errorf("%s with bottoms %v was told to take blocks of channels, and said nothing", &c, c.Bottoms)
 		}
 	}
@@ -178,7 +178,7 @@ func TestShapesInBlocksAreRefused(t *testing.T) {
 			c.Tops = 2
 		}
 		f := layertest.Build(t, b, layers.CPE, c)
-		if err := f.Layer.(layers.Blocker).SetBlocked(true, true); err != nil {
+		if err := layertest.LayOut(f.Layer, true, true); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {

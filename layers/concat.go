@@ -21,7 +21,7 @@ func init() {
 // concat is Caffe's Concat layer.
 type concat struct {
 	joiner
-	relus []*neuronLayer // before bottoms, if not nil, whose Backward is done too
+	relus Bottoms // on which ReLU layers run in place, whose Backward is done too
 }
 
 func (l *concat) SetUp(bottom, _ []*blob.Blob) error {
@@ -57,9 +57,6 @@ func (l *concat) Reshape(bottom, top []*blob.Blob) error {
 		parts = append(parts, b.CountFrom(l.axis))
 	}
 	l.shape, l.next = shape, parts
-	if len(l.relus) != len(bottom) {
-		l.relus = make([]*neuronLayer, len(bottom))
-	}
 	top[0].Reshape(shape...)
 	if len(bottom) == 1 {
 		top[0].ShareData(bottom[0])
@@ -81,18 +78,24 @@ func (l *concat) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// TakeReLUGrad implements GradRectifier.
-func (l *concat) TakeReLUGrad(i int, before Layer) (back func()) {
-	relu := plainReLU(before)
-	if relu == nil || !l.blockable() || len(l.relus) == 1 {
-		return nil
-	}
-	l.relus[i], relu.doneBack = relu, true
-	return func() { l.relus[i], relu.doneBack = nil, false }
+// Traits implements Planned.
+func (l *concat) Traits() Traits {
+	t := l.joiner.Traits()
+	t.Joins.ReLUGrad = l.blockable() && len(l.parts) > 1
+	return t
 }
 
-// BackwardReads implements BackwardReader: gradients are moved.
-func (l *concat) BackwardReads() (bottoms, tops bool) { return false, false }
+// Arrange implements Planned.
+func (l *concat) Arrange(a Arranged) error {
+	l.relus = a.ReLUGrad
+	return l.joiner.Arrange(a)
+}
+
+// JoinedForward implements Joiner.
+func (l *concat) JoinedForward() bool { return false }
+
+// JoinedBackward implements Joiner.
+func (l *concat) JoinedBackward(bottom int) bool { return l.relus.Has(bottom) }
 
 func (l *concat) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if len(bottom) == 1 {
@@ -103,7 +106,7 @@ func (l *concat) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob
 			continue
 		}
 		var above []float32
-		if l.relus[k] != nil {
+		if l.relus.Has(k) {
 			above = b.Data()
 		}
 		if err := l.take(k, b.Diff(), top[0].Diff(), above); err != nil {

@@ -142,14 +142,10 @@ func (l *contrastiveLoss) slope(label float32, d2 float64) float64 {
 	return 0
 }
 
-// Remembers implements Rememberer.
-func (l *contrastiveLoss) Remembers() []*blob.Blob { return []*blob.Blob{l.diff} }
-
-// BackwardReads implements BackwardReader.
-func (l *contrastiveLoss) BackwardReads() (bottoms, tops bool) { return true, false }
-
-// BackwardReadsBottom implements BottomReader: of a and b the difference is kept.
-func (l *contrastiveLoss) BackwardReadsBottom(i int) bool { return i == 2 }
+// Traits implements Planned: Forward keeps the difference of a and b; Backward reads the labels.
+func (l *contrastiveLoss) Traits() Traits {
+	return Traits{Unread: Unread{SomeBottoms(0, 1), true}, Keeps: []*blob.Blob{l.diff}}
+}
 
 func (l *contrastiveLoss) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if propagateDown[2] {

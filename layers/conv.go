@@ -7,7 +7,6 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
-
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -45,16 +44,15 @@ type convolution struct {
 	topShape    []int
 	shape       shape.Conv // of the convolution, whichever way it runs
 
-	conv     *conv.Conv
-	addGrad  bool                 // to the bottoms' gradient
-	relu     *neuronLayer         // that Forward does too, if not nil
-	before   map[int]*neuronLayer // by bottom: those that Backward does too
-	addBias  biasAdder            // of a deconvolution
-	biasGrad biasGrad
-	blocked  [2]bool // bottoms, tops: their channels lie in blocks
+	conv        *conv.Conv
+	arranged    Arranged
+	joined      bool      // the last Forward was also that of the layer behind
+	joinedGrads []bool    // by bottom: the last Backward was also that of the ReLU layer on it
+	addBias     biasAdder // of a deconvolution
+	biasGrad    biasGrad
+	blocked     [2]bool // bottoms, tops: their channels lie in blocks
 
-	finishing *finishing // of normalisation that Forward does too, if not nil
-	finish    conv.Finish
+	finish conv.Finish // of the layer behind, if Forward does that too
 }
 
 func (l *convolution) SetUp(bottom, _ []*blob.Blob) error {
@@ -192,16 +190,14 @@ func (l *convolution) topDims() [3]int {
 	return [3]int{l.shape.N, l.out, blob.CountOf(l.topShape[l.axis+1:]...)}
 }
 
-// Scratch implements Scratcher.
-func (l *convolution) Scratch() (forward, params, bottoms int) {
-	if l.mpe() || l.conv == nil {
-		return 0, 0, 0
+// scratch is what the kernels take.
+func (l *convolution) scratch() (s Scratch) {
+	if s.Forward = l.conv.Scratch(l.direction(shape.Forward)); l.parted() {
+		s.Params, s.Bottoms = l.conv.Scratch(shape.WeightGradient), l.conv.Scratch(l.direction(shape.InputGradient))
+		return s
 	}
-	forward = l.conv.Scratch(l.direction(shape.Forward))
-	if !l.InParts() {
-		return forward, 0, l.conv.GradsScratch()
-	}
-	return forward, l.conv.Scratch(shape.WeightGradient), l.conv.Scratch(l.direction(shape.InputGradient))
+	s.Bottoms = l.conv.GradsScratch()
+	return s
 }
 
 // Strategy implements Strategist.
@@ -219,7 +215,7 @@ func (l *convolution) Algorithm(d shape.Direction, joint bool) shape.Algorithm {
 	switch {
 	case l.mpe() || l.conv == nil:
 		return ""
-	case joint && d != shape.Forward && !l.InParts():
+	case joint && d != shape.Forward && !l.parted():
 		return l.conv.GradsAlgorithm()
 	}
 	return l.conv.Algorithm(l.direction(d))
@@ -267,27 +263,21 @@ func (l *convolution) forward(x, w, bias, y []float32) error {
 	return l.addBias.run(y, bias)
 }
 
-// convolve is a convolution's forward pass on the CPE path, and that of the layers behind it if it can be at this time.
+// convolve is a convolution's forward pass on the CPE path, and that of the layer behind it where kernels can do both.
 func (l *convolution) convolve(x, w, bias, y []float32) error {
-	if l.finishing != nil {
-		if done, err := l.finished(x, w, bias, y); done {
-			return err
-		}
-	}
-	if l.relu != nil {
-		if l.relu.done = l.conv.Rectifies(); l.relu.done {
-			return l.conv.ForwardReLU(x, w, bias, y)
-		}
+	behind := l.arranged.Finish
+	finishes := behind != nil && l.conv.Finishes() && behind.Ready()
+	rectifies := l.arranged.ReLU && l.conv.Rectifies()
+	l.joined = finishes || rectifies
+	switch {
+	case finishes:
+		behind.Hold(l.arranged.Others)
+		return l.conv.ForwardFinish(x, w, bias, y, l.finish)
+	case rectifies:
+		return l.conv.ForwardReLU(x, w, bias, y)
 	}
 	return l.conv.Forward(x, w, bias, y)
 }
 
-// TakeReLU implements Rectifier.
-func (l *convolution) TakeReLU(next Layer) (back func()) {
-	relu := plainReLU(next)
-	if relu == nil || l.mpe() || l.transposed {
-		return nil
-	}
-	l.relu = relu
-	return func() { l.relu, relu.done = nil, false }
-}
+// JoinedForward implements Joiner.
+func (l *convolution) JoinedForward() bool { return l.joined }

@@ -7,32 +7,13 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 )
 
-// TakeReLUGrad implements GradRectifier.
-func (l *convolution) TakeReLUGrad(i int, before Layer) (back func()) {
-	relu := plainReLU(before)
-	if relu == nil || l.mpe() || l.transposed {
-		return nil
-	}
-	if l.before == nil {
-		l.before = map[int]*neuronLayer{}
-	}
-	l.before[i] = relu
-	return func() {
-		delete(l.before, i)
-		relu.doneBack = false
-	}
-}
-
-// BackwardReads implements BackwardReader: the gradient of the weights needs the bottoms.
-func (l *convolution) BackwardReads() (bottoms, tops bool) { return l.ParamGrad(0), false }
-
-// InParts implements PartedBackward.
-func (l *convolution) InParts() bool {
+// parted reports whether gradients of parameters and of bottoms are computed one after the other.
+func (l *convolution) parted() bool {
 	return l.mpe() || l.transposed || l.conv == nil || !l.conv.JoinsGrads()
 }
 
 func (l *convolution) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
-	if !l.InParts() && l.ParamGrad(0) && !slices.Contains(propagateDown, false) {
+	if !l.parted() && l.ParamGrad(0) && !slices.Contains(propagateDown, false) {
 		return l.backwardJoined(top, bottom)
 	}
 	if err := l.BackwardParams(top, bottom); err != nil {
@@ -49,7 +30,7 @@ func (l *convolution) backwardJoined(top, bottom []*blob.Blob) error {
 		if l.bias && l.ParamGrad(1) {
 			g.DB = l.params[1].Diff()
 		}
-		if l.takesBefore(i) {
+		if l.rectifiesGrad(i) {
 			g.Above = bottom[i].Data()
 		}
 		if err := l.conv.Grads(&g); err != nil {
@@ -59,13 +40,21 @@ func (l *convolution) backwardJoined(top, bottom []*blob.Blob) error {
 	return nil
 }
 
-// takesBefore reports whether Backward of a bottom, at this time, is also that of the ReLU layer before it, and tells that layer.
-func (l *convolution) takesBefore(i int) bool {
-	before := l.before[i]
-	if before != nil {
-		before.doneBack = l.conv.RectifiesInputGrad()
+// rectifiesGrad reports whether the kernel at hand also does Backward of the ReLU layer on a bottom, and takes a note of it.
+func (l *convolution) rectifiesGrad(bottom int) bool {
+	if !l.arranged.ReLUGrad.Has(bottom) {
+		return false
 	}
-	return before != nil && before.doneBack
+	for len(l.joinedGrads) <= bottom {
+		l.joinedGrads = append(l.joinedGrads, false)
+	}
+	l.joinedGrads[bottom] = l.conv.RectifiesInputGrad()
+	return l.joinedGrads[bottom]
+}
+
+// JoinedBackward implements Joiner.
+func (l *convolution) JoinedBackward(bottom int) bool {
+	return bottom < len(l.joinedGrads) && l.joinedGrads[bottom]
 }
 
 // BackwardParams implements PartedBackward.
@@ -102,14 +91,6 @@ func (l *convolution) BackwardBottoms(top []*blob.Blob, propagateDown []bool, bo
 	return nil
 }
 
-// CanAddGrad implements GradAdder.
-func (l *convolution) CanAddGrad() bool {
-	return !l.mpe() && !l.transposed && l.conv != nil && l.conv.AddsInputGrad()
-}
-
-// AddGrad implements GradAdder.
-func (l *convolution) AddGrad(on bool) { l.addGrad = on }
-
 // weightGrad computes the gradient of the weights, and, if db is not nil, that of the biases.
 func (l *convolution) weightGrad(x, dy, db []float32) error {
 	if l.transposed {
@@ -130,7 +111,7 @@ func (l *convolution) weightGrad(x, dy, db []float32) error {
 func (l *convolution) inputGrad(i int, dy []float32, bottom *blob.Blob) error {
 	w, dx := l.params[0].Data(), bottom.Diff()
 	switch {
-	case l.takesBefore(i):
+	case l.rectifiesGrad(i):
 		return l.conv.InputGradWhere(dy, w, dx, bottom.Data())
 	case l.mpe() && l.transposed:
 		convForwardMPE(&l.shape, dy, w, nil, dx)
@@ -138,7 +119,7 @@ func (l *convolution) inputGrad(i int, dy []float32, bottom *blob.Blob) error {
 		convInputGradMPE(&l.shape, dy, w, dx)
 	case l.transposed:
 		return l.conv.Forward(dy, w, nil, dx)
-	case l.addGrad:
+	case l.arranged.AddGrad:
 		return l.conv.AddInputGrad(dy, w, dx)
 	default:
 		return l.conv.InputGrad(dy, w, dx)

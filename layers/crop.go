@@ -181,8 +181,8 @@ func (l *crop) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// BackwardReads implements BackwardReader: gradients are moved.
-func (l *crop) BackwardReads() (bottoms, tops bool) { return false, false }
+// Traits implements Planned: Backward moves gradients.
+func (l *crop) Traits() Traits { return Traits{Unread: unread} }
 
 func (l *crop) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	for i, zero := range []*zeroer{&l.zero, &l.zeroShape} {

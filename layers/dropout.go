@@ -14,7 +14,7 @@ func init() {
 	Register(Type{
 		Name: "Dropout", Doc: "zeroes each value with probability dropout_ratio in training and scales the others by 1/(1-ratio)",
 		New: func(p *caffepb.LayerParameter, d *Device) Layer {
-			return &dropout{anyLayout: anyLayout{Base{Param: p, Device: d}}, count: -1}
+			return &dropout{Base: Base{Param: p, Device: d}, count: -1}
 		},
 		Bottoms: Exactly(1), Tops: Exactly(1), InPlace: true,
 	})
@@ -24,7 +24,7 @@ func init() {
 // random number i of the pass's key is at least the ratio, whatever tile or core computes it. The others are multiplied by 0, so that
 // those that are not finite become NaN.
 type dropout struct {
-	anyLayout
+	Base
 	scale     float32
 	below     uint32 // random numbers that drop values
 	key       uint64
@@ -32,17 +32,6 @@ type dropout struct {
 	stream    *stream.Kernel
 	ins, outs [1][]float32
 }
-
-// Blocking implements Blocker: in training an element's place decides whether it is kept.
-func (l *dropout) Blocking() Blocking {
-	if l.train() {
-		return Blocking{}
-	}
-	return l.anyLayout.Blocking()
-}
-
-// SetBlocked implements Blocker, by the Blocking above.
-func (l *dropout) SetBlocked(bottoms, tops bool) error { return l.Blocking().check(bottoms, tops) }
 
 func (l *dropout) SetUp(_, _ []*blob.Blob) error {
 	ratio := l.Param.GetDropoutParam().GetDropoutRatio()
@@ -96,8 +85,14 @@ func (l *dropout) Forward(bottom, top []*blob.Blob) error {
 	return l.run(top[0].Data(), bottom[0].Data())
 }
 
-// BackwardReads implements BackwardReader: the mask is drawn again.
-func (l *dropout) BackwardReads() (bottoms, tops bool) { return false, false }
+// Traits implements Planned: Backward draws the mask again. In training an element's place decides whether it is kept.
+func (l *dropout) Traits() Traits {
+	t := Traits{Unread: unread}
+	if !l.train() {
+		t.Layout = l.anyLayout()
+	}
+	return t
+}
 
 func (l *dropout) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if !propagateDown[0] || !l.train() && top[0] == bottom[0] {

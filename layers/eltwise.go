@@ -15,7 +15,7 @@ func init() {
 	Register(Type{
 		Name: "Eltwise", Doc: "sum (with coefficients), product or maximum of bottoms, element by element",
 		New: func(p *caffepb.LayerParameter, d *Device) Layer {
-			return &eltwise{anyLayout: anyLayout{Base{Param: p, Device: d}}, count: -1}
+			return &eltwise{Base: Base{Param: p, Device: d}, count: -1}
 		},
 		Bottoms: AtLeast(2), Tops: Exactly(1),
 	})
@@ -24,7 +24,7 @@ func init() {
 // eltwise is Caffe's Eltwise layer. Of equal maxima that of the earlier bottom counts, but that the second bottom goes before the
 // first, as in Caffe: it takes the first one's value only where that is larger.
 type eltwise struct {
-	anyLayout
+	Base
 	op     caffepb.EltwiseParameter_EltwiseOp
 	coeff  []float32
 	stable bool
@@ -172,26 +172,20 @@ func (l *eltwise) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// PassesGrad implements GradPasser for sums without coefficients.
-func (l *eltwise) PassesGrad(int) bool { return l.plain() }
-
 // plain reports whether all is added up as it is.
 func (l *eltwise) plain() bool {
 	return !l.mpe() && l.op == caffepb.EltwiseParameter_SUM && !slices.ContainsFunc(l.coeff, func(c float32) bool { return c != 1 })
 }
 
-// Remembers implements Rememberer.
-func (l *eltwise) Remembers() []*blob.Blob {
-	if l.op == caffepb.EltwiseParameter_MAX {
-		return []*blob.Blob{l.winner}
-	}
-	return nil
-}
-
-// BackwardReads implements BackwardReader: only products have gradients that depend on values.
-func (l *eltwise) BackwardReads() (bottoms, tops bool) {
+// Traits implements Planned: only products have gradients that depend on values. A sum without coefficients passes its gradient on.
+func (l *eltwise) Traits() Traits {
 	product := l.op == caffepb.EltwiseParameter_PROD
-	return product, product && !l.stable
+	t := Traits{Unread: Unread{bottomsIf(!product), !product || l.stable}, Layout: l.anyLayout()}
+	t.Grads.Passes = bottomsIf(l.plain())
+	if l.op == caffepb.EltwiseParameter_MAX {
+		t.Keeps = []*blob.Blob{l.winner}
+	}
+	return t
 }
 
 func (l *eltwise) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {

@@ -12,7 +12,7 @@ import (
 // rectifiedSum is an Eltwise layer that adds up, and the ReLU layer behind it, in one pass: y = relu(sum of coeff[k] * x[k]). Backward
 // writes the gradients of all bottoms in one pass, g = dy where y > 0, dx[k] = coeff[k] * g.
 type rectifiedSum struct {
-	anyLayout
+	Base
 	sum   *eltwise
 	slope float32
 	count int
@@ -25,13 +25,16 @@ type rectifiedSum struct {
 	xs, dxs [][]float32
 }
 
-// Fuse implements Fuser for sums, and a ReLU layer of which the sign of the result tells the gradient.
-func (l *eltwise) Fuse(next Layer) Layer {
-	slope, ok := signedReLU(next)
-	if !ok || l.mpe() || l.op != caffepb.EltwiseParameter_SUM {
+func init() { RegisterFusion(Fusion{Name: "sum-relu", Fuse: fuseSumReLU}) }
+
+// fuseSumReLU is for sums, and a ReLU layer of which the sign of the result tells the gradient.
+func fuseSumReLU(first, second Layer) Layer {
+	l, ok := first.(*eltwise)
+	relu := TraitsOf(second).Is.ReLU
+	if !ok || relu == nil || !relu.BySign || l.mpe() || l.op != caffepb.EltwiseParameter_SUM {
 		return nil
 	}
-	return &rectifiedSum{anyLayout: l.anyLayout, sum: l, slope: slope, count: -1}
+	return &rectifiedSum{Base: l.Base, sum: l, slope: relu.Slope, count: -1}
 }
 
 func (l *rectifiedSum) SetUp(_, _ []*blob.Blob) error { return nil }
@@ -98,11 +101,10 @@ func (l *rectifiedSum) Forward(bottom, top []*blob.Blob) error {
 	return l.forward.Run(l.xs, l.ins[:1])
 }
 
-// PassesGrad implements GradPasser.
-func (l *rectifiedSum) PassesGrad(int) bool { return l.sum.plain() }
-
-// BackwardReads implements BackwardReader: the sign of y tells where gradients pass.
-func (l *rectifiedSum) BackwardReads() (bottoms, tops bool) { return false, true }
+// Traits implements Planned: the sign of y tells where gradients pass.
+func (l *rectifiedSum) Traits() Traits {
+	return Traits{Unread: Unread{Bottoms: AllBottoms}, Grads: Grads{Passes: bottomsIf(l.sum.plain())}, Layout: l.anyLayout()}
+}
 
 func (l *rectifiedSum) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	l.ins = [2][]float32{top[0].Diff(), top[0].Data()}

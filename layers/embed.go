@@ -94,8 +94,8 @@ func (l *embed) Forward(bottom, top []*blob.Blob) error {
 	return l.addBias.run(y, l.params[1].Data())
 }
 
-// BackwardReads implements BackwardReader: the gradient of the table needs the indices.
-func (l *embed) BackwardReads() (bottoms, tops bool) { return l.ParamGrad(0), false }
+// Traits implements Planned: the table's gradient needs the indices.
+func (l *embed) Traits() Traits { return Traits{Unread: Unread{bottomsIf(!l.ParamGrad(0)), true}} }
 
 func (l *embed) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if propagateDown[0] {

@@ -93,11 +93,8 @@ func (l *euclideanLoss) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// Remembers implements Rememberer.
-func (l *euclideanLoss) Remembers() []*blob.Blob { return []*blob.Blob{l.diff} }
-
-// BackwardReads implements BackwardReader: diff is kept.
-func (l *euclideanLoss) BackwardReads() (bottoms, tops bool) { return false, false }
+// Traits implements Planned: Forward keeps the difference.
+func (l *euclideanLoss) Traits() Traits { return Traits{Unread: unread, Keeps: []*blob.Blob{l.diff}} }
 
 func (l *euclideanLoss) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	for i, sign := range []float32{1, -1} {

@@ -88,8 +88,8 @@ func (l *filter) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// BackwardReads implements BackwardReader: index is kept.
-func (l *filter) BackwardReads() (bottoms, tops bool) { return false, false }
+// Traits implements Planned: Forward keeps the indices.
+func (l *filter) Traits() Traits { return Traits{Unread: unread} }
 
 func (l *filter) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if propagateDown[len(top)] {

@@ -32,11 +32,10 @@ func (c *chain) runFusedInBlocks(t *testing.T, dy []float32) (forward, backward 
 	if err := fused.Reshape(c.bottoms, top); err != nil {
 		t.Fatal(err)
 	}
-	b, ok := fused.(layers.Blocker)
-	if !ok || b.Blocking() != (layers.Blocking{Bottoms: true, Tops: true, Alike: true}) {
+	if layers.TraitsOf(fused).Layout != (layers.Blocking{Bottoms: true, Tops: true, Alike: true}) {
 		t.Fatalf("%T does not take blocks of channels", fused)
 	}
-	if err := b.SetBlocked(true, true); err != nil {
+	if err := layertest.LayOut(fused, true, true); err != nil {
 		t.Fatal(err)
 	}
 	for _, x := range c.bottoms {

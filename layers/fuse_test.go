@@ -121,12 +121,9 @@ func (c *chain) fuse(t testing.TB) layers.Layer {
 	t.Helper()
 	fused := c.layers[0]
 	for _, next := range c.layers[1:] {
-		f, ok := fused.(layers.Fuser)
-		if !ok {
-			t.Fatalf("%T fuses with nothing", fused)
-		}
-		if fused = f.Fuse(next); fused == nil {
-			t.Fatalf("%T does not fuse with %T", f, next)
+		before := fused
+		if fused, _ = layers.Fuse(before, next, nil); fused == nil {
+			t.Fatalf("%T does not fuse with %T", before, next)
 		}
 	}
 	return fused
@@ -269,7 +266,7 @@ func TestFusionIsRefused(t *testing.T) {
 		if last > 1 {
 			first = (&chain{layers: c.layers[:last]}).fuse(t)
 		}
-		if f, ok := first.(layers.Fuser); ok && f.Fuse(c.layers[last]) != nil {
+		if fused, _ := layers.Fuse(first, c.layers[last], nil); fused != nil {
 			t.Errorf("%v are computed together on path %v: %s", tt.layers, tt.engine, tt.why)
 		}
 	}

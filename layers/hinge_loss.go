@@ -33,8 +33,12 @@ func init() {
 // no Backward, because the loss has weight 0, a Split below adds them to the gradient. Caffe's numbers contain that.
 type hingeLoss struct{ itemLoss }
 
-// TracesGrad implements GradTracer.
-func (l *hingeLoss) TracesGrad(i int) bool { return i == 0 }
+// Traits implements Planned: Forward leaves the terms in the gradient of the scores.
+func (l *hingeLoss) Traits() Traits {
+	t := l.itemLoss.Traits()
+	t.Traces = SomeBottoms(0)
+	return t
+}
 
 // side is s.
 func side(own bool) float64 {

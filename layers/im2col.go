@@ -222,8 +222,8 @@ func (l *im2colLayer) each(visit func(image, column int)) {
 	}
 }
 
-// BackwardReads implements BackwardReader: gradients are moved.
-func (l *im2colLayer) BackwardReads() (bottoms, tops bool) { return false, false }
+// Traits implements Planned: Backward moves gradients.
+func (l *im2colLayer) Traits() Traits { return Traits{Unread: unread} }
 
 func (l *im2colLayer) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if !propagateDown[0] {

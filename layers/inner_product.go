@@ -96,14 +96,6 @@ func (l *innerProduct) prepare() (err error) {
 	return err
 }
 
-// Scratch implements Scratcher.
-func (l *innerProduct) Scratch() (forward, params, bottoms int) {
-	if l.forward == nil {
-		return 0, 0, 0
-	}
-	return l.forward.Scratch(), 0, l.input.Scratch()
-}
-
 // Algorithm implements Algorithmic.
 func (l *innerProduct) Algorithm(d shape.Direction, _ bool) shape.Algorithm {
 	switch {
@@ -149,8 +141,14 @@ func (l *innerProduct) weight(j, k int) int {
 	return j*l.k + k
 }
 
-// BackwardReads implements BackwardReader: the gradient of the weights needs the bottom.
-func (l *innerProduct) BackwardReads() (bottoms, tops bool) { return l.ParamGrad(0), false }
+// Traits implements Planned: the weights' gradient needs the bottom.
+func (l *innerProduct) Traits() Traits {
+	t := Traits{Unread: Unread{bottomsIf(!l.ParamGrad(0)), true}}
+	if l.forward != nil {
+		t.Scratch = Scratch{Forward: l.forward.Scratch(), Bottoms: l.input.Scratch()}
+	}
+	return t
+}
 
 // Backward computes the bottom's gradient first: the weights may be in caches yet, from Forward, and their gradient, which is as long, would
 // take their place.

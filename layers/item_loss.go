@@ -114,8 +114,8 @@ func (l *itemLoss) total(x, labels []float32, outs [][]float32) (sum float64, er
 	return sum, err
 }
 
-// BackwardReads implements BackwardReader: terms are computed again.
-func (l *itemLoss) BackwardReads() (bottoms, tops bool) { return true, false }
+// Traits implements Planned: Backward computes the terms again.
+func (l *itemLoss) Traits() Traits { return Traits{Unread: Unread{Tops: true}} }
 
 func (l *itemLoss) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if propagateDown[1] {

@@ -23,10 +23,8 @@ type joiner struct {
 	shape       []int // scratch: the shape a blob is given
 }
 
-// Blocking implements Blocker for parts of whole blocks of channels, which lie one behind the other in an image as its channels do.
-func (j *joiner) Blocking() Blocking { return j.blocking(j.parts) }
-
-// blocking is the Blocking for parts with rows of the given numbers of values.
+// blocking is the Blocking for parts with rows of the given numbers of values: parts of whole blocks of channels lie one behind the other in
+// an image, as its channels do.
 func (j *joiner) blocking(parts []int) Blocking {
 	if !j.blockable() || j.axis != 1 || len(j.shape) != 4 {
 		return Blocking{}
@@ -38,18 +36,19 @@ func (j *joiner) blocking(parts []int) Blocking {
 	return alike
 }
 
-// SetBlocked implements Blocker.
-func (j *joiner) SetBlocked(bottoms, tops bool) error {
-	if err := j.Blocking().check(bottoms, tops); err != nil {
-		return err
-	}
-	j.blocked = bottoms
+// Traits implements Planned: Backward moves gradients.
+func (j *joiner) Traits() Traits { return Traits{Unread: unread, Layout: j.blocking(j.parts)} }
+
+// Arrange implements Planned.
+func (j *joiner) Arrange(a Arranged) error {
+	j.blocked = a.In.Blocks
 	return nil
 }
 
 // reshape prepares moving parts with rows of the given numbers of values.
 func (j *joiner) reshape(outer int, parts []int) error {
-	if err := j.blocking(parts).check(j.blocked, j.blocked); err != nil || j.outer == outer && slices.Equal(j.parts, parts) {
+	lies := Arranged{In: blocks(j.blocked), Out: blocks(j.blocked)}
+	if err := j.blocking(parts).check(lies); err != nil || j.outer == outer && slices.Equal(j.parts, parts) {
 		return err
 	}
 	j.outer, j.whole, j.parts = outer, 0, slices.Clone(parts)

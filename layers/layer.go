@@ -1,21 +1,18 @@
 // Package layers holds every layer type of Caffe, each with two paths: the MPE path, a plain single-threaded
 // reference, and the CPE path, tiled kernels (package cpe/kernel) on the device's machine.
 //
-// A layer lives in one file named after its type (big ones in several: conv.go, conv_mpe.go; functions of single values in few:
-// neurons.go, power.go, sigmoid.go; Bias with Scale, Deconvolution with Convolution, Flatten and Reshape in views.go), registers
-// itself there, and knows nothing of nets or solvers. It is built with a Device, which says which path to take and
-// gives the machine and the random generator; there is no process-wide mode. Arity, in-place ability and loss-ness
-// are data in the registry entry (Type), so that the interface stays at five methods.
+// The central type is Layer, which sets up, reshapes, and runs forward and backward. A layer lives in one file named after its type (big ones
+// in several: conv.go, conv_mpe.go; functions of single values in few: neurons.go, power.go, sigmoid.go; Bias with Scale, Deconvolution with
+// Convolution, Flatten and Reshape in views.go). It registers itself there, and knows nothing of nets or solvers. It is built with a Device,
+// which says which path to take and gives the machine and the random generator; there is no process-wide mode. Arity, in-place ability and
+// loss-ness are data in the registry entry (Type).
 //
-// What only some layers can do is a small side interface, which the net, or the solver, asserts at the place of use. They stand together
-// by what they are about:
+// A net that plans its run (package net/schedule) asks every layer for its Traits, one value that says what the layer can do beside its own
+// work, and tells it what was decided by one call, Arrange with an Arranged. Base implements both for layers that promise nothing. Two layers
+// that can be computed together in fewer passes over memory are a Fusion.
 //
-//	memory.go     which values Backward reads, and what else a layer takes memory for
-//	fuse.go       computing other layers as well
-//	gradients.go  which gradients are wanted, and which may share a place
-//	blocking.go   images in blocks of channels
-//	share.go      streams of items, and workers' shares of them
-//	layer.go      the rest: strategies, statistics, closing; data_batch.go has DataWaiter
+// A few abilities are interfaces of their own, since somebody else than the planner asks for them: Joiner and PartedBackward the runner of a
+// net, at every pass; GradSelector whoever builds a net or counts its work; the others solvers and commands.
 package layers
 
 import (
@@ -59,6 +56,12 @@ type Algorithmic interface {
 // solver does not: sums that may be averaged over workers.
 type RunningStatistics interface {
 	Statistics() []*blob.Blob
+}
+
+// GradSelector is implemented by layers with parameters (through Base): the net says which parameters' gradients are wanted, so that the
+// others need not be computed. That depends on lr_mult, not on a plan.
+type GradSelector interface {
+	SetParamGrad(i int, need bool)
 }
 
 // Closer is implemented by layers that hold files or goroutines.

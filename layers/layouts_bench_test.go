@@ -21,7 +21,7 @@ func BenchmarkLayouts(b *testing.B) {
 				b.Run(fmt.Sprintf("%s/%s/%s", p.name, layout.name, way), func(b *testing.B) {
 					c := layertest.Case{Type: p.kind, Param: p.param, Bottoms: []layertest.Bottom{layertest.In(p.shape...)}}
 					f := layertest.Build(b, layertest.NewBench(b), layers.CPE, c)
-					if err := f.Layer.(layers.Blocker).SetBlocked(layout.bottoms, layout.tops); err != nil {
+					if err := layertest.LayOut(f.Layer, layout.bottoms, layout.tops); err != nil {
 						b.Skip(err)
 					}
 					f.Forward(b)

@@ -44,7 +44,7 @@ type lrnAcross struct {
 	alpha, beta, k float32
 	dims           [3]int
 	blocked        bool
-	relu           *neuronLayer // before this layer, whose Backward is done too, if not nil
+	relu           bool // Backward is also that of the ReLU layer on the bottom
 	run, grad      *stream.Kernel
 	ins            [2][]float32
 	outs           [1][]float32
@@ -172,25 +172,36 @@ func (l *lrnAcross) eachWindow(visit func(at int, window func(visit func(at int)
 	}
 }
 
-// TakeReLUGrad implements GradRectifier.
-func (l *lrnAcross) TakeReLUGrad(_ int, before Layer) (back func()) {
-	relu := plainReLU(before)
-	if relu == nil || !l.blockable() {
-		return nil
-	}
-	l.relu, relu.doneBack = relu, true
-	return func() { l.relu, relu.doneBack = nil, false }
-}
-
 // rectify makes dx the gradient of the ReLU layer's input, if there is one before this layer, x being its result.
 func (l *lrnAcross) rectify(dx, x []float32) {
-	if l.relu != nil {
+	if l.relu {
 		vec.ReLUGrad(dx, dx, x, 0)
 	}
 }
 
-// BackwardReads implements BackwardReader: y is computed from x.
-func (l *lrnAcross) BackwardReads() (bottoms, tops bool) { return true, false }
+// Traits implements Planned: Backward computes y from x. Where channels lie in blocks, a window must reach no further than the blocks around one.
+func (l *lrnAcross) Traits() Traits {
+	t := Traits{Unread: Unread{Tops: true}, Joins: Joins{ReLUGrad: l.blockable()}}
+	if vnorm.HasNear(l.size) {
+		t.Layout = l.inBlocks(4, l.dims)
+	}
+	return t
+}
+
+// Arrange implements Planned.
+func (l *lrnAcross) Arrange(a Arranged) error {
+	if l.relu = a.ReLUGrad.Has(0); l.blocked == a.In.Blocks {
+		return nil
+	}
+	l.blocked = a.In.Blocks
+	return l.prepare()
+}
+
+// JoinedForward implements Joiner.
+func (l *lrnAcross) JoinedForward() bool { return false }
+
+// JoinedBackward implements Joiner.
+func (l *lrnAcross) JoinedBackward(int) bool { return l.relu }
 
 func (l *lrnAcross) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if !propagateDown[0] {

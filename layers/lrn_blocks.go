@@ -3,25 +3,7 @@ package layers
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/norm"
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
-	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
 )
-
-// Blocking implements Blocker: a window of channels must reach no further than the blocks around one.
-func (l *lrnAcross) Blocking() Blocking {
-	if !vnorm.HasNear(l.size) {
-		return Blocking{}
-	}
-	return l.inBlocks(4, l.dims)
-}
-
-// SetBlocked implements Blocker.
-func (l *lrnAcross) SetBlocked(bottoms, tops bool) error {
-	if err := l.Blocking().check(bottoms, tops); err != nil || l.blocked == bottoms {
-		return err
-	}
-	l.blocked = bottoms
-	return l.prepare()
-}
 
 // near is the normalisation of blocks.
 func (l *lrnAcross) near() norm.LRN {
@@ -31,12 +13,12 @@ func (l *lrnAcross) near() norm.LRN {
 // forwardBlocks is forwardTile for blocks of channels.
 func (l *lrnAcross) forwardBlocks(t *stream.Tile) {
 	s, zeros := t.Scratch[0][:t.I], t.Scratch[1][:t.I]
-	lrn := l.near()
+	near := l.near()
 	clear(zeros)
 	for o := range t.O {
 		x := norm.BlockRows{Data: t.In[0][o*t.OStride:], Zeros: zeros, Stride: t.MStride, Count: t.M, Slot: t.M}
 		for m := range t.M {
-			lrn.Forward(s, t.Out[0][o*t.OStride+m*t.MStride:][:t.I], x.Around(m))
+			near.Forward(s, t.Out[0][o*t.OStride+m*t.MStride:][:t.I], x.Around(m))
 		}
 	}
 }
@@ -45,7 +27,7 @@ func (l *lrnAcross) forwardBlocks(t *stream.Tile) {
 func (l *lrnAcross) backwardBlocks(t *stream.Tile) {
 	slots := min(3, t.M)
 	s, zeros := t.Scratch[1][:t.I], t.Scratch[2][:t.I]
-	lrn := l.near()
+	near := l.near()
 	clear(zeros)
 	for o := range t.O {
 		at := func(data []float32) norm.BlockRows {
@@ -55,10 +37,10 @@ func (l *lrnAcross) backwardBlocks(t *stream.Tile) {
 		ratio := norm.BlockRows{Data: t.Scratch[0], Zeros: zeros, Stride: t.I, Count: t.M, Slot: slots}
 		for m := range t.M + 1 {
 			if m < t.M {
-				lrn.Own(s, dx.Row(m), ratio.Row(m), dy.Row(m), x.Around(m))
+				near.Own(s, dx.Row(m), ratio.Row(m), dy.Row(m), x.Around(m))
 			}
 			if m > 0 {
-				lrn.Others(dx.Row(m-1), x.Row(m-1), ratio.Around(m-1), l.relu != nil)
+				near.Others(dx.Row(m-1), x.Row(m-1), ratio.Around(m-1), l.relu)
 			}
 		}
 	}

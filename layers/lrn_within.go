@@ -118,11 +118,10 @@ func (l *lrnWithin) Forward(bottom, top []*blob.Blob) error {
 	return l.output.Run(l.ins[:2], l.outs[:])
 }
 
-// Remembers implements Rememberer.
-func (l *lrnWithin) Remembers() []*blob.Blob { return []*blob.Blob{l.mean, l.factor} }
-
-// BackwardReads implements BackwardReader.
-func (l *lrnWithin) BackwardReads() (bottoms, tops bool) { return true, false }
+// Traits implements Planned: Backward reads x, the means and their powers.
+func (l *lrnWithin) Traits() Traits {
+	return Traits{Unread: Unread{Tops: true}, Keeps: []*blob.Blob{l.mean, l.factor}}
+}
 
 func (l *lrnWithin) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if !propagateDown[0] {

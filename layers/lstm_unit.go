@@ -178,11 +178,8 @@ func (l *lstmUnitLayer) Forward(bottom, top []*blob.Blob) error {
 	return l.unit.step(l.gates, bottom[1].Data(), bottom[0].Data(), l.cont, top[0].Data(), top[1].Data())
 }
 
-// BackwardReads implements BackwardReader: c' and c; the gates and cont are kept.
-func (l *lstmUnitLayer) BackwardReads() (bottoms, tops bool) { return true, true }
-
-// BackwardReadsBottom implements BottomReader.
-func (l *lstmUnitLayer) BackwardReadsBottom(i int) bool { return i == 0 }
+// Traits implements Planned: Backward reads c and the tops; Forward keeps the gates and cont.
+func (l *lstmUnitLayer) Traits() Traits { return Traits{Unread: Unread{Bottoms: SomeBottoms(1, 2)}} }
 
 func (l *lstmUnitLayer) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if propagateDown[2] {

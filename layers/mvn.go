@@ -53,8 +53,8 @@ func (l *mvn) Forward(bottom, top []*blob.Blob) error {
 	return n.apply(x, top[0].Data(), nil)
 }
 
-// BackwardReads implements BackwardReader: the gradient is a function of the top.
-func (l *mvn) BackwardReads() (bottoms, tops bool) { return false, true }
+// Traits implements Planned: the gradient is a function of the top.
+func (l *mvn) Traits() Traits { return Traits{Unread: Unread{Bottoms: AllBottoms}} }
 
 // Backward leaves eps out of the derivative of the standard deviation, as Caffe does.
 func (l *mvn) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {

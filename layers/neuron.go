@@ -10,7 +10,7 @@ import (
 // layer gives the function twice: by element for the MPE path, and by tile, on vectors, for the CPE path. They may run in
 // place, and then find y where x was.
 type neuronLayer struct {
-	anyLayout
+	Base
 	prepare  func(n *neuronLayer) (neuronRule, error)
 	rule     neuronRule
 	count    int
@@ -20,8 +20,7 @@ type neuronLayer struct {
 	backward *stream.Kernel
 	ins      [3][]float32
 	outs     [2][]float32
-	// Of a ReLU layer in place: Forward is done by the layer before it (Rectifier), Backward by the one behind it (GradRectifier).
-	done, doneBack bool
+	topLost  bool // Arranged.TopLost
 }
 
 // neuronRule is a function and its derivative.
@@ -66,7 +65,7 @@ type scratch [2][]float32
 // newNeuron returns a constructor for the registry; prepare reads the layer's parameters.
 func newNeuron(prepare func(n *neuronLayer) (neuronRule, error)) func(*caffepb.LayerParameter, *Device) Layer {
 	return func(p *caffepb.LayerParameter, d *Device) Layer {
-		return &neuronLayer{anyLayout: anyLayout{Base{Param: p, Device: d}}, count: -1, prepare: prepare}
+		return &neuronLayer{Base: Base{Param: p, Device: d}, count: -1, prepare: prepare}
 	}
 }
 
@@ -100,10 +99,10 @@ func (n *neuronLayer) prepareKernels() error {
 	if n.saves() {
 		outs = arrays(2)
 	}
-	if n.rule.needs.x() {
+	if n.needs().x() {
 		gradIns = append(gradIns, stream.Full)
 	}
-	if n.rule.needs.y() {
+	if n.needs().y() {
 		gradIns = append(gradIns, stream.Full)
 	}
 	name, streams := n.Param.GetType(), n.streams()
@@ -161,9 +160,6 @@ func (n *neuronLayer) squareSlopes(dx, y []float32) {
 }
 
 func (n *neuronLayer) Forward(bottom, top []*blob.Blob) error {
-	if n.done {
-		return nil
-	}
 	x, y := bottom[0].Data(), top[0].Data()
 	outs := append(n.outs[:0], y)
 	if n.saves() {
@@ -182,28 +178,34 @@ func (n *neuronLayer) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// Remembers implements Rememberer.
-func (n *neuronLayer) Remembers() []*blob.Blob {
+// Traits implements Planned: the derivative is a function of x, of y or of both.
+func (n *neuronLayer) Traits() Traits {
+	t := Traits{Unread: Unread{bottomsIf(!n.needs().x() || n.saves()), !n.needs().y()}, Layout: n.anyLayout()}
 	if n.saves() {
-		return []*blob.Blob{n.saved}
+		t.Keeps = []*blob.Blob{n.saved}
 	}
+	if n.Param.GetType() == "ReLU" && !n.mpe() {
+		t.Is.ReLU = &ReLU{Slope: n.Param.GetReluParam().GetNegativeSlope(), BySign: n.needs() == needsY}
+	}
+	return t
+}
+
+// Arrange implements Planned.
+func (n *neuronLayer) Arrange(a Arranged) error {
+	n.topLost = a.TopLost
 	return nil
 }
 
-// BackwardReads implements BackwardReader: the derivative is a function of x, of y or of both.
-func (n *neuronLayer) BackwardReads() (bottoms, tops bool) {
-	return n.rule.needs.x() && !n.saves(), n.rule.needs.y()
-}
-
-// FreeTop implements TopFreer.
-func (n *neuronLayer) FreeTop() {
-	if n.rule.either && !n.inPlace {
-		n.rule.needs = needsX
+// needs are those of the rule, or x where the top is lost and x does as well.
+func (n *neuronLayer) needs() neuronNeeds {
+	if n.topLost && n.rule.either && !n.inPlace {
+		return needsX
 	}
+	return n.rule.needs
 }
 
 func (n *neuronLayer) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
-	if !propagateDown[0] || n.doneBack {
+	if !propagateDown[0] {
 		return nil
 	}
 	if n.rule.slope == nil {
@@ -215,10 +217,10 @@ func (n *neuronLayer) Backward(top []*blob.Blob, propagateDown []bool, bottom []
 	}
 	if !n.mpe() {
 		ins := append(n.ins[:0], dy)
-		if n.rule.needs.x() {
+		if n.needs().x() {
 			ins = append(ins, x)
 		}
-		if n.rule.needs.y() {
+		if n.needs().y() {
 			ins = append(ins, y)
 		}
 		n.outs[0] = dx

@@ -45,7 +45,7 @@ func newNormLayout(b *testing.B, name string, blocked bool, shape []int) *normLa
 	if err := l.layer.Reshape(l.bottom, l.top); err != nil {
 		b.Fatal(err)
 	}
-	if err := l.layer.(layers.Blocker).SetBlocked(blocked, blocked); err != nil {
+	if err := layertest.LayOut(l.layer, blocked, blocked); err != nil {
 		b.Fatal(err)
 	}
 	return l

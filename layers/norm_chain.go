@@ -24,7 +24,7 @@ type normChain struct {
 	rectified bool
 	slope     float32  // ReLU's below zero
 	sum       *normSum // what y is added to another bottom for, if it is
-	done      bool     // Forward is done by the layer before it (Finisher)
+	finish    chainFinish
 
 	dims                    [3]int
 	forward, sums, backward *stream.Kernel
@@ -37,25 +37,29 @@ type normChain struct {
 	outs    [2][]float32
 }
 
-// Fuse implements Fuser for a Scale layer whose factors are weights, one a channel.
-func (l *batchNorm) Fuse(next Layer) Layer {
-	s, ok := next.(*affine)
-	if !ok || l.mpe() || !s.scaled || s.fromBottom || s.dims != l.normaliser.dims {
+func init() {
+	RegisterFusion(Fusion{Name: "norm-scale", Fuse: fuseNormScale})
+	RegisterFusion(Fusion{Name: "norm-relu", Fuse: fuseNormReLU})
+}
+
+// fuseNormScale is for a Scale layer whose factors are weights, one a channel.
+func fuseNormScale(first, second Layer) Layer {
+	l, ok := first.(*batchNorm)
+	s, scales := second.(*affine)
+	if !ok || !scales || l.mpe() || !s.scaled || s.fromBottom || s.dims != l.normaliser.dims {
 		return nil
 	}
 	return &normChain{Base: Base{Param: l.Param, Device: l.Device}, norm: l, scale: s}
 }
 
-// Fuse implements Fuser for a ReLU layer, and for a sum with another bottom.
-func (l *normChain) Fuse(next Layer) Layer {
-	if s, ok := next.(*eltwise); ok {
-		return l.fuseSum(s)
-	}
-	slope, ok := reluSlope(next)
-	if !ok || l.rectified {
+// fuseNormReLU adds a ReLU layer behind the Scale layer.
+func fuseNormReLU(first, second Layer) Layer {
+	l, ok := first.(*normChain)
+	relu := TraitsOf(second).Is.ReLU
+	if !ok || relu == nil || l.rectified {
 		return nil
 	}
-	return &normChain{Base: l.Base, norm: l.norm, scale: l.scale, rectified: true, slope: slope}
+	return &normChain{Base: l.Base, norm: l.norm, scale: l.scale, rectified: true, slope: relu.Slope}
 }
 
 func (l *normChain) SetUp(_, _ []*blob.Blob) error { return nil }
@@ -185,9 +189,6 @@ func (l *normChain) inputs(x []float32) [][]float32 {
 }
 
 func (l *normChain) Forward(bottom, top []*blob.Blob) error {
-	if l.done {
-		return nil
-	}
 	x := bottom[0].Data()
 	l.outs[0] = top[0].Data()
 	outs := l.outs[:1]
@@ -211,11 +212,15 @@ func (l *normChain) Forward(bottom, top []*blob.Blob) error {
 	return l.forward.Run(ins, outs)
 }
 
-// BackwardReads implements BackwardReader: all is computed from x.
-func (l *normChain) BackwardReads() (bottoms, tops bool) { return true, false }
-
-// ReplacesGrad implements GradReplacer, unless the top's gradient is also that of what is added.
-func (l *normChain) ReplacesGrad() bool { return l.sum == nil }
+// Traits implements Planned: Backward computes all from x. Where statistics are stored ones, the layer before can do Forward.
+func (l *normChain) Traits() Traits {
+	t := Traits{Unread: Unread{Tops: true}, Grads: Grads{Replaces: true}, Layout: l.norm.Traits().Layout}
+	if l.norm.global {
+		l.finish.chain = l
+		t.Is.Finish = &l.finish
+	}
+	return t
+}
 
 func (l *normChain) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	return l.gradients(bottom[0], top[0].Diff(), nil, nil, propagateDown[0])

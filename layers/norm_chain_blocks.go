@@ -6,13 +6,10 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
 )
 
-// Blocking implements Blocker.
-func (l *normChain) Blocking() Blocking { return l.norm.Blocking() }
-
-// SetBlocked implements Blocker.
-func (l *normChain) SetBlocked(bottoms, tops bool) error {
+// Arrange implements Planned.
+func (l *normChain) Arrange(a Arranged) error {
 	was := l.blocked()
-	if err := l.norm.SetBlocked(bottoms, tops); err != nil || was == bottoms || l.dims == [3]int{} {
+	if err := l.norm.Arrange(a); err != nil || was == l.blocked() || l.dims == [3]int{} {
 		return err
 	}
 	return l.prepare()

@@ -29,24 +29,36 @@ type normSum struct {
 	first     [2]bool       // of these the first
 }
 
-// fuseSum is Fuse for a sum of two.
-func (l *normChain) fuseSum(s *eltwise) Layer {
-	if l.rectified || len(s.coeff) != 2 || !s.plain() {
+func init() {
+	RegisterFusion(Fusion{Name: "norm-sum", Fuse: fuseNormSum})
+	RegisterFusion(Fusion{Name: "norm-sum-relu", Fuse: fuseNormSumReLU})
+}
+
+// fuseNormSum is for a sum of two without coefficients.
+func fuseNormSum(first, second Layer) Layer {
+	l, ok := first.(*normChain)
+	s, sums := second.(*eltwise)
+	if !ok || !sums || l.rectified || len(s.coeff) != 2 || !s.plain() {
 		return nil
 	}
+	return newNormSum(l, s)
+}
+
+func newNormSum(l *normChain, s *eltwise) *normSum {
 	n := &normSum{normChain: normChain{Base: l.Base, norm: l.norm, scale: l.scale}, terms: s, between: l.Device.NewBlob(), signs: l.Device.NewBlob(0)}
 	n.sum, n.pair[1], n.first[0] = n, n.between, true
 	return n
 }
 
-// Fuse implements Fuser for a ReLU layer of which the sign of the result tells the gradient.
-func (l *normSum) Fuse(next Layer) Layer {
-	slope, ok := signedReLU(next)
-	if !ok || l.rectifies {
+// fuseNormSumReLU is for a ReLU layer of which the sign of the result tells the gradient.
+func fuseNormSumReLU(first, second Layer) Layer {
+	l, ok := first.(*normSum)
+	relu := TraitsOf(second).Is.ReLU
+	if !ok || relu == nil || !relu.BySign || l.rectifies {
 		return nil
 	}
-	n := l.fuseSum(l.terms).(*normSum)
-	n.rectifies, n.ratio = true, slope
+	n := newNormSum(&l.normChain, l.terms)
+	n.rectifies, n.ratio = true, relu.Slope
 	return n
 }
 
@@ -101,14 +113,6 @@ func (l *normChain) masked(t *stream.Tile, at, n int) []float32 {
 // remembersSigns reports whether Forward leaves the signs of y for Backward.
 func (l *normSum) remembersSigns() bool { return l.rectifies && l.blocked() }
 
-// Remembers implements Rememberer.
-func (l *normSum) Remembers() []*blob.Blob {
-	if !l.remembersSigns() {
-		return nil
-	}
-	return []*blob.Blob{l.signs}
-}
-
 // holdSigns looks up the signs, before kernels that run side by side do.
 func (l *normSum) holdSigns() {
 	if l.bits = nil; l.remembersSigns() {
@@ -132,16 +136,28 @@ func (l *normSum) withSum(ins [][]float32, y []float32) [][]float32 {
 	return append(ins, y)
 }
 
-// BackwardReads implements BackwardReader: x, and the sign of y where there is a ReLU and Forward leaves no signs.
-func (l *normSum) BackwardReads() (bottoms, tops bool) {
-	return true, l.rectifies && !l.remembersSigns()
+// Traits implements Planned: Backward reads x, and the sign of y where there is a ReLU and Forward leaves no signs; s has the gradient of the
+// sum.
+func (l *normSum) Traits() Traits {
+	t := l.normChain.Traits()
+	t.Unread = Unread{SomeBottoms(1), !l.rectifies || l.remembersSigns()}
+	t.Grads = Grads{Passes: SomeBottoms(1)}
+	t.Thin.Makes = l.makesThin()
+	if l.remembersSigns() {
+		t.Keeps = []*blob.Blob{l.signs}
+	}
+	return t
 }
 
-// BackwardReadsBottom implements BottomReader.
-func (l *normSum) BackwardReadsBottom(i int) bool { return i == 0 }
-
-// PassesGrad implements GradPasser: s has the gradient of the sum.
-func (l *normSum) PassesGrad(bottom int) bool { return bottom == 1 }
+// Arrange implements Planned.
+func (l *normSum) Arrange(a Arranged) error {
+	if err := l.normChain.Arrange(a); err != nil {
+		return err
+	}
+	l.thin.StrideH, l.thin.StrideW = a.Out.Thin[0], a.Out.Thin[1]
+	l.findMet()
+	return nil
+}
 
 func (l *normSum) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if l.rectifies {

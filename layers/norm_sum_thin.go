@@ -16,15 +16,9 @@ const thinRun = 56
 // thinPixels has room for them.
 type thinPixels [thinRun * shape.BlockLanes]float32
 
-// WritesThin implements ThinWriter: tiles must be whole planes.
-func (l *normSum) WritesThin() bool {
+// makesThin reports whether tops may be thin: tiles must be whole planes.
+func (l *normSum) makesThin() bool {
 	return l.rectifies && l.blocked() && !l.norm.global && l.dims[1] >= manyBlocks*shape.BlockLanes
-}
-
-// WriteThin implements ThinWriter.
-func (l *normSum) WriteThin(strideH, strideW int) {
-	l.thin.StrideH, l.thin.StrideW = strideH, strideW
-	l.findMet()
 }
 
 // findMet finds where in a plane the pixels stand that strides meet.

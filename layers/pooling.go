@@ -8,7 +8,6 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
-
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -155,11 +154,11 @@ func (l *pooling) Reshape(bottom, top []*blob.Blob) error {
 func (l *pooling) prepare(s pool.Shape) error {
 	words := s.N * s.C * s.OH * s.OW
 	if !l.mpe() {
-		pooling, err := pool.New(l.Device.Machine, s)
+		pool, err := pool.New(l.Device.Machine, s)
 		if err != nil {
 			return err
 		}
-		l.pool, words = pooling, pooling.MaskWords()
+		l.pool, words = pool, pool.MaskWords()
 	}
 	l.shape, l.mask = s, nil
 	if s.Masked() {
@@ -182,17 +181,16 @@ func (l *pooling) outputs(size, kernel, stride, pad int) int {
 	return n
 }
 
-// Fuse implements Fuser for ReLU layers without negative slope behind maximum pooling.
-func (l *pooling) Fuse(next Layer) Layer {
-	if plainReLU(next) == nil || l.window.ReLU {
-		return nil
-	}
-	return l.withReLU()
+func init() {
+	RegisterFusion(Fusion{Name: "relu-pool", Fuse: func(first, second Layer) Layer { return poolReLU(second, first) }})
+	RegisterFusion(Fusion{Name: "pool-relu", Fuse: poolReLU})
 }
 
-// withReLU returns the layer with the ReLU layer before or behind it, nil if it is no plain maximum.
-func (l *pooling) withReLU() Layer {
-	if l.mpe() || l.window.Method != pool.Max || l.places {
+// poolReLU is first, maximum pooling, with a ReLU layer without negative slope before or behind it, nil if they are not that. A ReLU layer before
+// need not rectify before but after: of fewer values, and Backward need not read what is pooled.
+func poolReLU(first, relu Layer) Layer {
+	l, ok := first.(*pooling)
+	if !ok || !TraitsOf(relu).Is.ReLU.Plain() || l.mpe() || l.window.ReLU || l.window.Method != pool.Max || l.places {
 		return nil
 	}
 	both := &pooling{Base: l.Base, window: l.window, floor: l.floor}
@@ -236,16 +234,31 @@ func (l *pooling) indices() []int32 {
 	return pool.Indices(l.mask.Data())
 }
 
-// Remembers implements Rememberer.
-func (l *pooling) Remembers() []*blob.Blob {
-	if l.mask == nil {
-		return nil
+// Traits implements Planned: the mask says where gradients go. Where the kernels can, bottoms and tops may lie in blocks of channels
+// independently of each other; a second top has places in planes.
+func (l *pooling) Traits() Traits {
+	t := Traits{Unread: unread}
+	if l.mask != nil {
+		t.Keeps = []*blob.Blob{l.mask}
 	}
-	return []*blob.Blob{l.mask}
+	if l.pool != nil {
+		can := !l.places && l.pool.Blocks()
+		t.Layout = Blocking{Bottoms: can, Tops: can}
+		t.Scratch = Scratch{Forward: l.pool.Scratch(), Bottoms: l.pool.Scratch()}
+		t.Turns.Times, t.Turns.Values = l.pool.Turns()
+	}
+	return t
 }
 
-// BackwardReads implements BackwardReader: the mask says where gradients go.
-func (l *pooling) BackwardReads() (bottoms, tops bool) { return false, false }
+// Arrange implements Planned.
+func (l *pooling) Arrange(a Arranged) error {
+	s := l.shape
+	if s.InBlocks == a.In.Blocks && s.OutBlocks == a.Out.Blocks {
+		return nil
+	}
+	s.InBlocks, s.OutBlocks = a.In.Blocks, a.Out.Blocks
+	return l.prepare(s)
+}
 
 func (l *pooling) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	switch {

@@ -29,7 +29,7 @@ func newBlockedPool(t *testing.T, d *layers.Device, param string, relu bool, sha
 	c := newChain(t, d, caffepb.Phase_TRAIN, texts, 1, shape...)
 	p := &blockedPool{c.layers[0], c.bottoms, []*blob.Blob{{}}}
 	if relu {
-		p.Layer = c.layers[0].(layers.Fuser).Fuse(c.layers[1])
+		p.Layer, _ = layers.Fuse(c.layers[0], c.layers[1], nil)
 	}
 	p.reshape(t)
 	return p
@@ -44,7 +44,7 @@ func (p *blockedPool) reshape(t testing.TB) {
 
 func (p *blockedPool) setBlocked(t testing.TB, bottoms, tops bool) {
 	t.Helper()
-	if err := p.Layer.(layers.Blocker).SetBlocked(bottoms, tops); err != nil {
+	if err := layertest.LayOut(p.Layer, bottoms, tops); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -62,7 +62,7 @@ func (p *blockedPool) run(t testing.TB, bottoms, tops bool, x, dy []float32) (y,
 			values[i] = nan
 		}
 	}
-	for _, b := range p.Layer.(layers.Rememberer).Remembers() {
+	for _, b := range layers.TraitsOf(p.Layer).Keeps {
 		fill(b.Data())
 	}
 	fill(out.Data())
@@ -171,7 +171,7 @@ func TestPoolingInBlocks(t *testing.T) {
 // comparePools compares a layer with itself, without blocks.
 func comparePools(t *testing.T, p *blockedPool, means bool) {
 	const rounding = 1e-6 // of sums of up to 210 values up to 5.75
-	if b := p.Layer.(layers.Blocker).Blocking(); b != (layers.Blocking{Bottoms: true, Tops: true}) {
+	if b := layers.TraitsOf(p.Layer).Layout; b != (layers.Blocking{Bottoms: true, Tops: true}) {
 		t.Fatalf("the layer can %+v", b)
 	}
 	for _, odd := range []bool{false, true} {
@@ -193,7 +193,7 @@ func comparePools(t *testing.T, p *blockedPool, means bool) {
 // the shape, changes. Other extents lie as before.
 func TestBlockedMask(t *testing.T) {
 	p := newBlockedPool(t, fuseDevice(t, "host"), "kernel_size: 3 stride: 2", false, 2, 16, 8, 8)
-	words := func() int { return p.Layer.(layers.Rememberer).Remembers()[0].Count() }
+	words := func() int { return layers.TraitsOf(p.Layer).Keeps[0].Count() }
 	n := p.top[0].Count()
 	for _, way := range blockWays {
 		p.setBlocked(t, way[0], way[1])
@@ -201,10 +201,10 @@ func TestBlockedMask(t *testing.T) {
 		if way[0] || way[1] {
 			want = n / 4
 		}
-		mask := p.Layer.(layers.Rememberer).Remembers()[0]
+		mask := layers.TraitsOf(p.Layer).Keeps[0]
 		p.reshape(t)
 		p.setBlocked(t, way[0], way[1])
-		if got := words(); got != want || p.Layer.(layers.Rememberer).Remembers()[0] != mask {
+		if got := words(); got != want || layers.TraitsOf(p.Layer).Keeps[0] != mask {
 			t.Errorf("blocks %v: the mask has %d words, want the same %d as before", way, got, want)
 		}
 	}
@@ -245,14 +245,13 @@ func TestBlocksAreRefused(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l := f.Layer.(layers.Blocker)
-			if can := l.Blocking(); can != (layers.Blocking{}) {
+			if can := layers.TraitsOf(f.Layer).Layout; can != (layers.Blocking{}) {
 				t.Errorf("the layer can %+v", can)
 			}
-			if err := l.SetBlocked(true, true); err == nil {
-				t.Error("SetBlocked does not say that it cannot")
+			if err := layertest.LayOut(f.Layer, true, true); err == nil {
+				t.Error("Arrange does not say that it cannot")
 			}
-			if err := l.SetBlocked(false, false); err != nil {
+			if err := layertest.LayOut(f.Layer, false, false); err != nil {
 				t.Error(err)
 			}
 		})
@@ -265,9 +264,12 @@ func TestBlockedPoolingAllocatesNothing(t *testing.T) {
 		for _, way := range blockWays {
 			p := newBlockedPool(t, fuseDevice(t, "host"), "kernel_size: 3 stride: 2 pool: "+method, false, 2, 32, 16, 16)
 			propagate := []bool{true}
+			arranged := layers.Arranged{In: layers.Layout{Blocks: way[0]}, Out: layers.Layout{Blocks: way[1]}}
 			got := alloctest.PerRun(5, func() {
 				p.reshape(t)
-				p.setBlocked(t, way[0], way[1])
+				if err := p.Layer.(layers.Planned).Arrange(arranged); err != nil {
+					t.Fatal(err)
+				}
 				if p.Forward(p.bottom, p.top) != nil || p.Backward(p.top, propagate, p.bottom) != nil {
 					t.Fatal("an iteration fails")
 				}

@@ -15,7 +15,7 @@ func init() {
 	Register(Type{
 		Name: "PReLU", Doc: "y = max(x, 0) + a * min(x, 0), a learnt by channel",
 		New: func(p *caffepb.LayerParameter, d *Device) Layer {
-			return &prelu{anyLayout: anyLayout{Base{Param: p, Device: d}}, shared: p.GetPreluParam().GetChannelShared()}
+			return &prelu{Base: Base{Param: p, Device: d}, shared: p.GetPreluParam().GetChannelShared()}
 		},
 		Bottoms: Exactly(1), Tops: Exactly(1), InPlace: true,
 	})
@@ -24,7 +24,7 @@ func init() {
 // prelu is Caffe's PReLU layer (He et al. 2015). The slopes, one a channel (axis 1) or a single one (channel_shared), begin
 // at 0.25 unless there is a filler; the gradient by a slope is the sum of dy * min(x, 0).
 type prelu struct {
-	anyLayout
+	Base
 	shared  bool
 	dims    [3]int
 	inPlace bool
@@ -34,17 +34,6 @@ type prelu struct {
 	ins                     [3][]float32
 	outs                    [2][]float32
 }
-
-// Blocking implements Blocker for a single slope.
-func (l *prelu) Blocking() Blocking {
-	if !l.shared {
-		return Blocking{}
-	}
-	return l.anyLayout.Blocking()
-}
-
-// SetBlocked implements Blocker, by the Blocking above.
-func (l *prelu) SetBlocked(bottoms, tops bool) error { return l.Blocking().check(bottoms, tops) }
 
 func (l *prelu) SetUp(bottom, _ []*blob.Blob) error {
 	if bottom[0].NumAxes() < 2 {
@@ -165,16 +154,18 @@ func (l *prelu) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// Remembers implements Rememberer.
-func (l *prelu) Remembers() []*blob.Blob {
+// Traits implements Planned: the gradients depend on x, of which Forward keeps a copy where the layer runs in place. A single slope fits any
+// layout.
+func (l *prelu) Traits() Traits {
+	t := Traits{Unread: Unread{bottomsIf(l.inPlace), true}}
 	if l.inPlace {
-		return []*blob.Blob{l.saved}
+		t.Keeps = []*blob.Blob{l.saved}
 	}
-	return nil
+	if l.shared {
+		t.Layout = l.anyLayout()
+	}
+	return t
 }
-
-// BackwardReads implements BackwardReader: the gradients depend on x, of which there is a copy where the layer runs in place.
-func (l *prelu) BackwardReads() (bottoms, tops bool) { return !l.inPlace, false }
 
 func (l *prelu) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	x, dy, a := bottom[0].Data(), top[0].Diff(), l.params[0].Data()

@@ -105,14 +105,10 @@ func (l *probabilityLoss) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// Remembers implements Rememberer: a second top has the values of prob.
-func (l *probabilityLoss) Remembers() []*blob.Blob { return []*blob.Blob{l.prob} }
-
-// BackwardReads implements BackwardReader.
-func (l *probabilityLoss) BackwardReads() (bottoms, tops bool) { return true, false }
-
-// BackwardReadsBottom implements BottomReader: scores are not read, but labels and what weights them.
-func (l *probabilityLoss) BackwardReadsBottom(i int) bool { return i > 0 }
+// Traits implements Planned: Forward keeps the probabilities, which a second top shows; Backward reads the labels and what weights them.
+func (l *probabilityLoss) Traits() Traits {
+	return Traits{Unread: Unread{SomeBottoms(0), true}, Keeps: []*blob.Blob{l.prob}}
+}
 
 func (l *probabilityLoss) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if propagateDown[1] {

@@ -49,12 +49,16 @@ func (l *recurrent) Forward(bottom, top []*blob.Blob) error {
 	return l.cell.output(top[0])
 }
 
-// BackwardReads implements BackwardReader: states are kept, the gradients of weights need the inputs.
-func (l *recurrent) BackwardReads() (bottoms, tops bool) { return true, l.readsTop }
-
-// BackwardReadsBottom implements BottomReader.
-func (l *recurrent) BackwardReadsBottom(i int) bool {
-	return i == 0 && l.ParamGrad(0) || i == 2 && l.hasStatic && l.ParamGrad(2)
+// Traits implements Planned: Forward keeps the states; gradients of weights need the inputs.
+func (l *recurrent) Traits() Traits {
+	var read []int
+	if l.ParamGrad(0) {
+		read = append(read, 0)
+	}
+	if l.hasStatic && l.ParamGrad(2) {
+		read = append(read, 2)
+	}
+	return Traits{Unread: Unread{AllBottomsBut(read...), !l.readsTop}}
 }
 
 func (l *recurrent) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {

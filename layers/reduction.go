@@ -135,9 +135,10 @@ func (l *reduction) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// BackwardReads implements BackwardReader: the derivative of a sum is a constant.
-func (l *reduction) BackwardReads() (bottoms, tops bool) {
-	return l.op == caffepb.ReductionParameter_ASUM || l.op == caffepb.ReductionParameter_SUMSQ, false
+// Traits implements Planned: the derivative of a sum is a constant.
+func (l *reduction) Traits() Traits {
+	sum := l.op != caffepb.ReductionParameter_ASUM && l.op != caffepb.ReductionParameter_SUMSQ
+	return Traits{Unread: Unread{bottomsIf(sum), true}}
 }
 
 func (l *reduction) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {

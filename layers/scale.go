@@ -121,7 +121,7 @@ func (l *affine) Reshape(bottom, top []*blob.Blob) error {
 		l.saved.ReshapeLike(bottom[0])
 	}
 	l.axes, l.byChannel = bottom[0].NumAxes(), first == 1 && len(shape) == 1
-	if err := l.inBlocks(l.axes, dims).check(l.blocked, l.blocked); err != nil || dims == l.dims {
+	if err := l.inBlocks(l.axes, dims).check(Arranged{In: blocks(l.blocked), Out: blocks(l.blocked)}); err != nil || dims == l.dims {
 		return err
 	}
 	l.dims = dims

@@ -5,20 +5,20 @@ import (
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
-// Remembers implements Rememberer.
-func (l *affine) Remembers() []*blob.Blob {
-	if l.scaled && l.inPlace {
-		return []*blob.Blob{l.saved}
+// Traits implements Planned. Backward reads factors, and x for their gradient, of which Forward keeps a copy where the layer runs in place.
+// Channels may lie in blocks where factors, or summands, are weights, one a channel.
+func (l *affine) Traits() Traits {
+	t := Traits{Unread: Unread{bottomsIf(!l.scaled), true}}
+	if l.scaled && (l.inPlace || !l.fromBottom && !l.ParamGrad(0)) {
+		t.Unread.Bottoms = SomeBottoms(0)
 	}
-	return nil
-}
-
-// BackwardReads implements BackwardReader.
-func (l *affine) BackwardReads() (bottoms, tops bool) { return l.scaled, false }
-
-// BackwardReadsBottom implements BottomReader: factors, and x, which their gradient needs. Where the layer runs in place there is a copy of x.
-func (l *affine) BackwardReadsBottom(i int) bool {
-	return i == 1 || !l.inPlace && (l.fromBottom || l.ParamGrad(0))
+	if l.scaled && l.inPlace {
+		t.Keeps = []*blob.Blob{l.saved}
+	}
+	if !l.fromBottom && l.byChannel {
+		t.Layout = l.inBlocks(l.axes, l.dims)
+	}
+	return t
 }
 
 func (l *affine) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {

@@ -5,20 +5,12 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
 )
 
-// Blocking implements Blocker for factors, or summands, that are weights, one a channel.
-func (l *affine) Blocking() Blocking {
-	if l.fromBottom || !l.byChannel {
-		return Blocking{}
+// Arrange implements Planned.
+func (l *affine) Arrange(a Arranged) error {
+	if l.blocked == a.In.Blocks {
+		return nil
 	}
-	return l.inBlocks(l.axes, l.dims)
-}
-
-// SetBlocked implements Blocker.
-func (l *affine) SetBlocked(bottoms, tops bool) error {
-	if err := l.Blocking().check(bottoms, tops); err != nil || l.blocked == bottoms {
-		return err
-	}
-	l.blocked = bottoms
+	l.blocked = a.In.Blocks
 	return l.prepare()
 }
 

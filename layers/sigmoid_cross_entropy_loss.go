@@ -140,8 +140,8 @@ func (l *sigmoidCrossEntropyLoss) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// BackwardReads implements BackwardReader: p is computed again.
-func (l *sigmoidCrossEntropyLoss) BackwardReads() (bottoms, tops bool) { return true, false }
+// Traits implements Planned: Backward computes p again.
+func (l *sigmoidCrossEntropyLoss) Traits() Traits { return Traits{Unread: Unread{Tops: true}} }
 
 func (l *sigmoidCrossEntropyLoss) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if propagateDown[1] {

@@ -22,8 +22,8 @@ func (l *silence) SetUp(_, _ []*blob.Blob) error   { return nil }
 func (l *silence) Reshape(_, _ []*blob.Blob) error { return nil }
 func (l *silence) Forward(_, _ []*blob.Blob) error { return nil }
 
-// BackwardReads implements BackwardReader: gradients are zero.
-func (l *silence) BackwardReads() (bottoms, tops bool) { return false, false }
+// Traits implements Planned: gradients are zeros.
+func (l *silence) Traits() Traits { return Traits{Unread: unread} }
 
 func (l *silence) Backward(_ []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	for i, b := range bottom {

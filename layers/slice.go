@@ -98,9 +98,6 @@ func (l *slice) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// BackwardReads implements BackwardReader: gradients are moved.
-func (l *slice) BackwardReads() (bottoms, tops bool) { return false, false }
-
 func (l *slice) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if len(top) == 1 || !propagateDown[0] {
 		return nil

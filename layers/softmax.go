@@ -42,8 +42,8 @@ func (l *softmax) Forward(bottom, top []*blob.Blob) error {
 	return l.op.forward(bottom[0].Data(), top[0].Data())
 }
 
-// BackwardReads implements BackwardReader: the gradient is a function of the top.
-func (l *softmax) BackwardReads() (bottoms, tops bool) { return false, true }
+// Traits implements Planned: the gradient is a function of the top.
+func (l *softmax) Traits() Traits { return Traits{Unread: Unread{Bottoms: AllBottoms}} }
 
 func (l *softmax) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if !propagateDown[0] {

@@ -13,7 +13,7 @@ func init() {
 	Register(Type{
 		Name: "Split", Doc: "gives one bottom to several readers; their gradients add up",
 		New: func(p *caffepb.LayerParameter, d *Device) Layer {
-			return &split{anyLayout: anyLayout{Base{Param: p, Device: d}}}
+			return &split{Base: Base{Param: p, Device: d}}
 		},
 		Bottoms: Exactly(1), Tops: AtLeast(1),
 	})
@@ -21,7 +21,7 @@ func init() {
 
 // split is Caffe's Split layer. The tops share the bottom's data.
 type split struct {
-	anyLayout
+	Base
 	count, tops int
 	sum         *stream.Kernel
 	ins         [][]float32
@@ -63,11 +63,10 @@ func (l *split) Reshape(bottom, top []*blob.Blob) error {
 
 func (l *split) Forward(_, _ []*blob.Blob) error { return nil }
 
-// SumsGrads implements GradSummer.
-func (l *split) SumsGrads() bool { return !l.mpe() }
-
-// BackwardReads implements BackwardReader: gradients are added up.
-func (l *split) BackwardReads() (bottoms, tops bool) { return false, false }
+// Traits implements Planned: Backward adds up gradients.
+func (l *split) Traits() Traits {
+	return Traits{Unread: unread, Grads: Grads{Sums: !l.mpe()}, Layout: l.anyLayout()}
+}
 
 func (l *split) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if !propagateDown[0] || top[0].SharesDiff(bottom[0]) {

@@ -51,7 +51,7 @@ func (l *spp) SetUp(bottom, _ []*blob.Blob) error {
 		l.pooled, l.vectors = append(l.pooled, l.Device.NewBlob(0)), append(l.vectors, l.Device.NewBlob(0))
 		l.all = append(l.all, true)
 	}
-	l.split = &split{anyLayout: anyLayout{l.Base}}
+	l.split = &split{Base: l.Base}
 	l.concat = &concat{joiner: joiner{Base: l.Base, axis: 1}}
 	return nil
 }
@@ -118,17 +118,14 @@ func (l *spp) Forward(bottom, top []*blob.Blob) error {
 	return l.concat.Forward(l.vectors, top)
 }
 
-// Remembers implements Rememberer.
-func (l *spp) Remembers() []*blob.Blob {
-	var masks []*blob.Blob
+// Traits implements Planned, as those of Pooling, Concat and Split together.
+func (l *spp) Traits() Traits {
+	t := Traits{Unread: unread}
 	for _, pool := range l.pools {
-		masks = append(masks, pool.Remembers()...)
+		t.Keeps = append(t.Keeps, pool.Traits().Keeps...)
 	}
-	return masks
+	return t
 }
-
-// BackwardReads implements BackwardReader, as Pooling, Concat and Split do.
-func (l *spp) BackwardReads() (bottoms, tops bool) { return false, false }
 
 func (l *spp) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if !propagateDown[0] {

@@ -11,6 +11,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/alloctest"
 	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/layers/layertest"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -94,14 +95,18 @@ func compareThin(t *testing.T, got, want []float32) {
 func (c *chain) runThin(t *testing.T, dy []float32, stride [2]int, apart bool) (forward, backward [][]float32) {
 	t.Helper()
 	fused, top := c.fuse(t), []*blob.Blob{{}}
-	if err := errors.Join(fused.Reshape(c.bottoms, top), fused.(layers.Blocker).SetBlocked(true, true)); err != nil {
+	if err := errors.Join(fused.Reshape(c.bottoms, top), layertest.LayOut(fused, true, true)); err != nil {
 		t.Fatal(err)
 	}
-	w := fused.(layers.ThinWriter)
-	if !w.WritesThin() {
+	if !layers.TraitsOf(fused).Thin.Makes {
 		t.Fatal("tops cannot be thin")
 	}
-	w.WriteThin(stride[0], stride[1])
+	blocks := layers.Arranged{In: layers.Layout{Blocks: true}, Out: layers.Layout{Blocks: true}}
+	thin := blocks
+	thin.Out.Thin = stride
+	if err := layers.Arrange(fused, thin); err != nil {
+		t.Fatal(err)
+	}
 	for _, x := range c.bottoms {
 		turnImages(x, x.Data(), shape.ToBlocks)
 	}
@@ -131,15 +136,14 @@ func (c *chain) runThin(t *testing.T, dy []float32, stride [2]int, apart bool) (
 	if n := alloctest.PerRun(2, pass); n > 0 {
 		t.Errorf("an iteration allocates %d times", n)
 	}
-	if w.WriteThin(1, 1); apart {
+	if apart {
 		return forward, backward
 	}
-	if err := fused.Forward(c.bottoms, top); err != nil {
+	if err := errors.Join(layers.Arrange(fused, blocks), fused.Forward(c.bottoms, top)); err != nil {
 		t.Fatal(err)
 	}
 	whole := slices.Clone(top[0].Data())
-	thin := atFront(top[0], whole, stride[0], stride[1])
-	compareThin(t, forward[0], thin)
+	compareThin(t, forward[0], atFront(top[0], whole, stride[0], stride[1]))
 	for i, v := range whole {
 		if v != v {
 			t.Fatalf("value %d of whole images is %g", i, v)
@@ -166,10 +170,10 @@ func TestWhoWritesThin(t *testing.T) {
 	} {
 		c := newChain(t, coreDevice(t, 2), tt.phase, tt.texts, 2, 2, tt.channels, 5, 5)
 		fused, top := c.fuse(t), []*blob.Blob{{}}
-		if err := errors.Join(fused.Reshape(c.bottoms, top), fused.(layers.Blocker).SetBlocked(tt.blocked, tt.blocked)); err != nil {
+		if err := errors.Join(fused.Reshape(c.bottoms, top), layertest.LayOut(fused, tt.blocked, tt.blocked)); err != nil {
 			t.Fatal(err)
 		}
-		if got := fused.(layers.ThinWriter).WritesThin(); got != tt.want {
+		if got := layers.TraitsOf(fused).Thin.Makes; got != tt.want {
 			t.Errorf("%+v: thin: %t", tt, got)
 		}
 	}

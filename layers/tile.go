@@ -91,8 +91,8 @@ func (l *repeat) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// BackwardReads implements BackwardReader: gradients are added up.
-func (l *repeat) BackwardReads() (bottoms, tops bool) { return false, false }
+// Traits implements Planned: Backward adds up gradients.
+func (l *repeat) Traits() Traits { return Traits{Unread: unread} }
 
 func (l *repeat) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if !propagateDown[0] {

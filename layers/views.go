@@ -55,8 +55,8 @@ func (l *view) Reshape(bottom, top []*blob.Blob) error {
 
 func (l *view) Forward(_, _ []*blob.Blob) error { return nil }
 
-// BackwardReads implements BackwardReader: nothing is done.
-func (l *view) BackwardReads() (bottoms, tops bool) { return false, false }
+// Traits implements Planned: Backward does nothing.
+func (l *view) Traits() Traits { return Traits{Unread: unread} }
 
 func (l *view) Backward(_ []*blob.Blob, _ []bool, _ []*blob.Blob) error { return nil }
 

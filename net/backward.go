@@ -14,24 +14,24 @@ func (n *Net) pruneBackward() {
 	for i := len(n.nodes) - 1; i >= 0; i-- {
 		d := n.nodes[i]
 		contributes, skip := false, true
-		for k, id := range d.topIDs {
-			contributes = contributes || d.lossWeights[k] != 0 || underLoss[id]
+		for k, id := range d.TopIDs {
+			contributes = contributes || d.Loss[k] != 0 || underLoss[id]
 			skip = skip && skipped[id]
 		}
-		if d.needBackward && skip {
-			d.needBackward = false
-			clear(d.propagate)
+		if d.NeedsBackward && skip {
+			d.NeedsBackward = false
+			clear(d.Propagate)
 		}
 		if !contributes {
-			d.needBackward = false
+			d.NeedsBackward = false
 		}
-		for j, id := range d.bottomIDs {
+		for j, id := range d.BottomIDs {
 			if contributes {
 				underLoss[id] = true
 			} else {
-				d.propagate[j] = false
+				d.Propagate[j] = false
 			}
-			if !d.propagate[j] {
+			if !d.Propagate[j] {
 				skipped[id] = true
 			}
 		}
@@ -45,9 +45,9 @@ func (n *Net) forceBackward() {
 		if d.kind.NoGradient {
 			continue
 		}
-		d.needBackward = true
-		for j := range d.bottoms {
-			d.propagate[j] = d.propagate[j] || !slices.Contains(d.kind.NoForceBackward, j)
+		d.NeedsBackward = true
+		for j := range d.Bottoms {
+			d.Propagate[j] = d.Propagate[j] || !slices.Contains(d.kind.NoForceBackward, j)
 		}
 	}
 	for i := range n.params {
@@ -55,59 +55,47 @@ func (n *Net) forceBackward() {
 	}
 }
 
-// findReadBack finds the tops whose gradient a layer behind computes. A loss layer's is that alone, though it counts in the loss by
-// default, as in Caffe, where the weight that stands in the gradient is overwritten; a loss_weight makes it count too (see
-// InsertSplits).
-func (n *Net) findReadBack() {
+// findStarts finds the tops whose gradient Backward begins with: they have a loss weight, and no layer behind computes one. A loss layer's top
+// that is read has the gradient of its reader, though it counts in the loss by default, as in Caffe, where the weight that stands in the
+// gradient is overwritten; a loss_weight makes it count too (see InsertSplits).
+func (n *Net) findStarts() {
 	written := map[int]bool{}
 	for i := len(n.nodes) - 1; i >= 0; i-- {
 		d := n.nodes[i]
-		d.readBack = make([]bool, len(d.topIDs))
-		for k, id := range d.topIDs {
-			d.readBack[k] = written[id]
+		d.Starts = make([]bool, len(d.TopIDs))
+		for k, id := range d.TopIDs {
+			d.Starts[k] = d.Loss[k] != 0 && !written[id]
 		}
-		for j, id := range d.bottomIDs {
-			written[id] = d.needBackward && d.propagate[j]
-		}
-	}
-}
-
-// findReaders finds the layer that reads each one's first top, as it leaves it.
-func (n *Net) findReaders() {
-	next := map[int]*node{}
-	for _, d := range slices.Backward(n.nodes) {
-		if len(d.topIDs) > 0 {
-			d.reader = next[d.topIDs[0]]
-		}
-		for _, id := range d.bottomIDs {
-			next[id] = d
+		for j, id := range d.BottomIDs {
+			written[id] = d.NeedsBackward && d.Propagate[j]
 		}
 	}
 }
 
-// startsGradient reports whether Backward begins with the loss weight of top k of a layer as its gradient.
-func (d *node) startsGradient(k int) bool { return d.lossWeights[k] != 0 && !d.readBack[k] }
-
-// freeOverwritten tells layers whose tops' values a layer behind overwrites, as it runs in place, on them or on a view of them.
-func (n *Net) freeOverwritten() {
-	above := map[blob.Storage][]layers.TopFreer{} // by where their tops' values stand; those that have not been told
+// arrangeOverwritten tells layers whose tops' values a layer behind overwrites, as it runs in place, on them or on a view of them.
+func (n *Net) arrangeOverwritten() error {
+	above := map[blob.Storage][]*node{} // by where their tops' values stand
 	for _, d := range n.nodes {
-		if len(d.tops) == 1 && slices.Contains(d.bottoms, d.tops[0]) {
-			values := d.tops[0].DataStorage()
-			for _, f := range above[values] {
-				f.FreeTop()
+		if len(d.Tops) != 1 {
+			continue
+		}
+		values := d.Tops[0].DataStorage()
+		if slices.Contains(d.Bottoms, d.Tops[0]) {
+			for _, o := range above[values] {
+				o.Alone.TopLost = true
+				if err := layers.Arrange(o.Layer, o.Alone); err != nil {
+					return n.fail(o, err)
+				}
 			}
 			delete(above, values)
 		}
-		if f, ok := d.Layer.(layers.TopFreer); ok {
-			values := d.tops[0].DataStorage()
-			above[values] = append(above[values], f)
-		}
+		above[values] = append(above[values], d)
 	}
+	return nil
 }
 
-// tellLayersWhichGradients passes on which weights' gradients are wanted.
-func (n *Net) tellLayersWhichGradients() {
+// selectGradients tells layers which weights' gradients are wanted.
+func (n *Net) selectGradients() {
 	for _, d := range n.nodes {
 		s, ok := d.Layer.(layers.GradSelector)
 		for i, id := range d.paramIDs {
@@ -121,11 +109,11 @@ func (n *Net) tellLayersWhichGradients() {
 // ComputesGradients reports whether layer i computes gradients of a kind in Backward.
 func (n *Net) ComputesGradients(i int, kind Gradients) bool {
 	d := n.nodes[i]
-	if !d.needBackward {
+	if !d.NeedsBackward {
 		return false
 	}
 	if kind == InputGradients {
-		return slices.Contains(d.propagate, true)
+		return slices.Contains(d.Propagate, true)
 	}
 	return slices.ContainsFunc(d.paramIDs, func(id int) bool { return n.params[id].needGrad })
 }

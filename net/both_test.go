@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
-	"github.com/swcaffe/swcaffe/layers"
 )
 
 // manyImages are as many as convolutions need to compute both gradients together.
@@ -13,8 +12,8 @@ var manyImages = strings.NewReplacer("dim: 3 dim: 3", "dim: 18 dim: 3", "dim: 3 
 
 // inParts is the number of layers whose Backward runs in parts.
 func (n *Net) inParts() (parted int) {
-	for _, d := range n.nodes {
-		if d.task.parted != nil {
+	for _, t := range n.plan.Tasks {
+		if t.Parted() {
 			parted++
 		}
 	}
@@ -23,10 +22,8 @@ func (n *Net) inParts() (parted int) {
 
 // part makes Backward run in parts wherever there are any; of a net that economises, memory is planned otherwise.
 func (n *Net) part() {
-	for _, d := range n.nodes {
-		if p, ok := d.task.Layer.(layers.PartedBackward); ok {
-			d.task.parted = p
-		}
+	for _, t := range n.plan.Tasks {
+		t.Part()
 	}
 }
 

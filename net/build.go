@@ -9,26 +9,27 @@ import (
 	"github.com/swcaffe/swcaffe/internal/caffelog"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/net/schedule"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
 // build makes the layers of a filtered and split net in order, so that every layer sees its bottoms' shapes.
 func (n *Net) build(p *caffepb.NetParameter, origin []int) error {
-	n.log.Infof("Initializing net %q for phase %v: %d layers", n.name, n.state.GetPhase(), len(p.Layer))
+	n.log.Infof("Initializing net %q for phase %v: %d layers", n.name, n.opt.State.GetPhase(), len(p.Layer))
 	unread := map[string]bool{}
 	values := 0
 	for i, lp := range p.Layer {
 		if lp.Phase == nil {
-			lp.Phase = n.state.GetPhase().Enum()
+			lp.Phase = n.opt.State.GetPhase().Enum()
 		}
-		d := &node{param: lp, origin: origin[i]}
-		n.nodes = append(n.nodes, d)
+		d := &node{Node: &schedule.Node{Name: lp.GetName()}, param: lp, origin: origin[i]}
+		n.nodes, n.graph.Nodes = append(n.nodes, d), append(n.graph.Nodes, d.Node)
 		if err := n.addLayer(d, unread); err != nil {
 			return n.fail(d, err)
 		}
-		for k, t := range d.tops {
+		for k, t := range d.Tops {
 			n.log.Infof("Top shape: %s", t.ShapeString())
-			if w := d.lossWeights[k]; w != 0 {
+			if w := d.Loss[k]; w != 0 {
 				n.log.Infof("    with loss weight %s", caffelog.Figure(float64(w)))
 			}
 			values += t.Count()
@@ -39,18 +40,19 @@ func (n *Net) build(p *caffepb.NetParameter, origin []int) error {
 	if p.GetForceBackward() {
 		n.forceBackward()
 	}
-	n.findReadBack()
-	n.findReaders()
-	n.freeOverwritten()
-	n.tellLayersWhichGradients()
-	for id, name := range n.names {
+	n.findStarts()
+	n.selectGradients()
+	if err := n.arrangeOverwritten(); err != nil {
+		return err
+	}
+	for id, name := range n.graph.Names {
 		if unread[name] && n.ids[name] == id {
-			n.outputs = append(n.outputs, id)
+			n.graph.Outputs = append(n.graph.Outputs, id)
 		}
 	}
-	slices.SortFunc(n.outputs, func(a, b int) int { return strings.Compare(n.names[a], n.names[b]) })
-	for _, id := range n.outputs {
-		n.log.Infof("This network produces output %s", n.names[id])
+	slices.SortFunc(n.graph.Outputs, func(a, b int) int { return strings.Compare(n.graph.Names[a], n.graph.Names[b]) })
+	for _, id := range n.graph.Outputs {
+		n.log.Infof("This network produces output %s", n.graph.Names[id])
 	}
 	n.log.Info("Network initialization done.")
 	return nil
@@ -72,13 +74,13 @@ func (n *Net) addLayer(d *node, unread map[string]bool) (err error) {
 	}
 	n.log.Infof("Setting up %s", d.param.GetName())
 	d.given = learningRates(d.param)
-	if err := d.SetUp(d.bottoms, d.tops); err != nil {
+	if err := d.SetUp(d.Bottoms, d.Tops); err != nil {
 		return err
 	}
-	if err := d.Reshape(d.bottoms, d.tops); err != nil {
+	if err := d.Reshape(d.Bottoms, d.Tops); err != nil {
 		return err
 	}
-	for k, t := range d.tops {
+	for k, t := range d.Tops {
 		if err := n.opt.Device.CheckShape(fmt.Sprintf("top blob %d", k), t.Shape()); err != nil {
 			return err
 		}
@@ -105,11 +107,11 @@ func (n *Net) wire(d *node, unread map[string]bool) error {
 		}
 	}
 	if d.kind.Loss || d.kind.AutoTop {
-		for len(d.tops) < d.kind.Tops.Min {
+		for len(d.Tops) < d.kind.Tops.Min {
 			n.newTop(d, "(automatic)")
 		}
 	}
-	if err := d.kind.CheckBlobs(len(d.bottoms), len(d.tops)); err != nil {
+	if err := d.kind.CheckBlobs(len(d.Bottoms), len(d.Tops)); err != nil {
 		return err
 	}
 	return n.setLossWeights(d)
@@ -135,14 +137,14 @@ func (n *Net) appendBottom(d *node, j int, unread map[string]bool) error {
 	}
 	n.log.Infof("%s <- %s", d.param.GetName(), name)
 	delete(unread, name)
-	d.bottoms = append(d.bottoms, n.blobs[id])
-	d.bottomIDs = append(d.bottomIDs, id)
+	d.Bottoms = append(d.Bottoms, n.graph.Blobs[id])
+	d.BottomIDs = append(d.BottomIDs, id)
 	need := n.needBackward[id]
 	if len(d.param.PropagateDown) > 0 {
 		need = d.param.PropagateDown[j]
 	}
-	d.propagate = append(d.propagate, need)
-	d.needBackward = d.needBackward || n.needBackward[id]
+	d.Propagate = append(d.Propagate, need)
+	d.NeedsBackward = d.NeedsBackward || n.needBackward[id]
 	return nil
 }
 
@@ -155,13 +157,13 @@ func (n *Net) appendTop(d *node, j int, unread map[string]bool) error {
 			return fmt.Errorf("top blob %q has the name of its bottom, but layers of type %s cannot run in place", name, d.kind.Name)
 		}
 		n.log.Infof("%s -> %s (in-place)", d.param.GetName(), name)
-		d.tops = append(d.tops, n.blobs[n.ids[name]])
-		d.topIDs = append(d.topIDs, n.ids[name])
+		d.Tops = append(d.Tops, n.graph.Blobs[n.ids[name]])
+		d.TopIDs = append(d.TopIDs, n.ids[name])
 	case taken:
 		return fmt.Errorf("top blob %q is produced by multiple sources: layer %s makes it already", name, n.maker(n.ids[name]))
 	default:
 		n.log.Infof("%s -> %s", d.param.GetName(), name)
-		n.ids[name] = len(n.blobs)
+		n.ids[name] = len(n.graph.Blobs)
 		n.newTop(d, name)
 	}
 	unread[name] = true
@@ -170,7 +172,7 @@ func (n *Net) appendTop(d *node, j int, unread map[string]bool) error {
 
 // maker is the name and the place of the layer that a blob is first a top of.
 func (n *Net) maker(id int) string {
-	d := n.nodes[slices.IndexFunc(n.nodes, func(d *node) bool { return slices.Contains(d.topIDs, id) })]
+	d := n.nodes[slices.IndexFunc(n.nodes, func(d *node) bool { return slices.Contains(d.TopIDs, id) })]
 	name := strconv.Quote(d.param.GetName())
 	if n.opt.Pos != nil {
 		name += " at " + n.opt.Pos(d.origin)
@@ -180,12 +182,12 @@ func (n *Net) maker(id int) string {
 
 // newTop makes a blob of its own for d.
 func (n *Net) newTop(d *node, name string) {
-	d.topIDs = append(d.topIDs, len(n.blobs))
+	d.TopIDs = append(d.TopIDs, len(n.graph.Blobs))
 	b := n.opt.Device.NewBlob(0)
-	d.tops = append(d.tops, b)
-	n.blobs = append(n.blobs, b)
-	n.names = append(n.names, name)
-	n.lossWeights = append(n.lossWeights, 0)
+	d.Tops = append(d.Tops, b)
+	n.graph.Blobs = append(n.graph.Blobs, b)
+	n.graph.Names = append(n.graph.Names, name)
+	n.graph.Loss = append(n.graph.Loss, 0)
 	n.needBackward = append(n.needBackward, false)
 }
 
@@ -194,17 +196,17 @@ func (n *Net) setLossWeights(d *node) error {
 	given := d.param.LossWeight
 	if len(given) == 0 && d.kind.Loss {
 		given = []float32{1}
-	} else if len(given) > 0 && len(given) != len(d.tops) {
-		return fmt.Errorf("loss_weight must be unspecified or specified once per top blob: %d values for %d tops", len(given), len(d.tops))
+	} else if len(given) > 0 && len(given) != len(d.Tops) {
+		return fmt.Errorf("loss_weight must be unspecified or specified once per top blob: %d values for %d tops", len(given), len(d.Tops))
 	}
-	d.lossWeights = make([]float32, len(d.tops))
-	copy(d.lossWeights, given)
+	d.Loss = make([]float32, len(d.Tops))
+	copy(d.Loss, given)
 	if d.kind.Loss {
-		d.param.LossWeight = slices.Clone(d.lossWeights)
+		d.param.LossWeight = slices.Clone(d.Loss)
 	}
-	for k, w := range d.lossWeights {
+	for k, w := range d.Loss {
 		if w != 0 {
-			n.lossWeights[d.topIDs[k]] = w
+			n.graph.Loss[d.TopIDs[k]] = w
 		}
 	}
 	return nil

@@ -11,9 +11,9 @@ import (
 // SetDebugInfo turns the lines of debug_info on or off: the mean absolute value of every blob, gradient and weight
 // as it is made. From then on every layer is computed by itself. They are on at first if the net's own debug_info says so.
 func (n *Net) SetDebugInfo(on bool) {
-	if on && !n.debug {
-		n.separate()
-		n.planMemory()
+	if on && !n.graph.OneByOne {
+		n.graph.OneByOne = true
+		n.replan()
 	}
 	n.debug = on
 }
@@ -21,8 +21,8 @@ func (n *Net) SetDebugInfo(on bool) {
 func meanAbs(v []float32) string { return caffelog.Figure(vec.AbsSum(v) / float64(max(1, len(v)))) }
 
 func (n *Net) forwardDebug(d *node) {
-	for k, t := range d.tops {
-		n.log.Infof("    [Forward] Layer %s, top blob %s data: %s", d.param.GetName(), n.names[d.topIDs[k]], meanAbs(t.Data()))
+	for k, t := range d.Tops {
+		n.log.Infof("    [Forward] Layer %s, top blob %s data: %s", d.param.GetName(), n.graph.Names[d.TopIDs[k]], meanAbs(t.Data()))
 	}
 	for i, b := range d.Params() {
 		n.log.Infof("    [Forward] Layer %s, param blob %s data: %s", d.param.GetName(), n.paramName(d, i), meanAbs(b.Data()))
@@ -32,9 +32,9 @@ func (n *Net) forwardDebug(d *node) {
 // backwardDebug prints the gradients that a prototxt asks for. Those of a BatchNorm's sums are among them unless their lr_mult is given, as
 // in Caffe: the layer sets it to 0, and the gradients stay 0.
 func (n *Net) backwardDebug(d *node) {
-	for j, b := range d.bottoms {
-		if d.propagate[j] {
-			n.log.Infof("    [Backward] Layer %s, bottom blob %s diff: %s", d.param.GetName(), n.names[d.bottomIDs[j]], meanAbs(b.Diff()))
+	for j, b := range d.Bottoms {
+		if d.Propagate[j] {
+			n.log.Infof("    [Backward] Layer %s, bottom blob %s diff: %s", d.param.GetName(), n.graph.Names[d.BottomIDs[j]], meanAbs(b.Diff()))
 		}
 	}
 	for i, id := range d.paramIDs {

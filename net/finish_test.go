@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/swcaffe/swcaffe/net/schedule"
+
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -71,7 +73,7 @@ func TestFinishedByTheConvolution(t *testing.T) {
 				}
 			}
 			for _, name := range tt.finished {
-				if n.ids[name] == n.outputs[0] {
+				if n.ids[name] == n.graph.Outputs[0] {
 					continue
 				}
 				between, want := n.Blob(name), whole.Blob(name)
@@ -102,17 +104,17 @@ func (n *Net) fillStatistics() {
 // what stands there.
 func (n *Net) finishedNow(t *testing.T) []string {
 	var names []string
-	for _, d := range n.nodes {
-		next := d.nextHead()
-		if next == nil || !slices.Contains(n.finished, d.task.tops[0]) {
+	for i, task := range n.plan.Tasks {
+		if task.Arranged.Finish == nil {
 			continue
 		}
-		values := next.task.tops[0].Data()
+		d, next := n.nodes[i], n.readerOf(i)
+		values := next.Tops[0].Data()
 		for i := range values {
 			values[i] = float32(i%9) - 4
 		}
 		was := slices.Clone(values)
-		if err := next.task.forward(); err != nil {
+		if err := next.Forward(); err != nil {
 			t.Fatal(err)
 		}
 		if slices.Equal(values, was) {
@@ -120,6 +122,12 @@ func (n *Net) finishedNow(t *testing.T) []string {
 		}
 	}
 	return names
+}
+
+// readerOf is the task that reads the first top of node i.
+func (n *Net) readerOf(i int) *schedule.Task {
+	at := slices.IndexFunc(n.plan.Tasks, func(t *schedule.Task) bool { return slices.Contains(t.Bottoms, n.plan.Tasks[i].Tops[0]) })
+	return n.plan.Tasks[at]
 }
 
 func sameOutput(t *testing.T, n, want *Net) {

@@ -33,9 +33,9 @@ func planesPooled() bool {
 
 // together is the number of layers that the first convolution's task computes.
 func (n *Net) together() int {
-	for _, d := range n.nodes {
-		if d.param.GetName() == "conv" {
-			return len(d.task.nodes)
+	for i, d := range n.nodes {
+		if d.Name == "conv" {
+			return len(n.plan.Tasks[i].Nodes)
 		}
 	}
 	return 0
@@ -226,13 +226,13 @@ func TestNormalisationAndPoolingTogether(t *testing.T) {
 			return n
 		}
 		n, one := build(), build()
-		for _, d := range n.nodes {
-			if d.param.GetName() == "norm" && len(d.task.nodes) != 2 {
-				t.Fatalf("%d layers are computed together, want 2", len(d.task.nodes))
+		for i, d := range n.nodes {
+			if got := len(n.plan.Tasks[i].Nodes); d.Name == "norm" && got != 2 {
+				t.Fatalf("%d layers are computed together, want 2", got)
 			}
 		}
-		if len(n.rectified) != 2 {
-			t.Errorf("the ReLU layer is computed with others in %d directions", len(n.rectified))
+		if n.joined() != 2 {
+			t.Errorf("the ReLU layer is computed with others in %d directions", n.joined())
 		}
 		if got := n.Layouts().Blocked; !slices.Equal(got, tt.blocked) {
 			t.Errorf("with %q kept %v lie in blocks, want %v", tt.kept, got, tt.blocked)
@@ -254,8 +254,8 @@ func TestChainsBehindEachOther(t *testing.T) {
 	apart := buildWith(t, text, func(*Options) {})
 	n := buildWith(t, text, func(o *Options) { o.Economise = true })
 	chains := 0
-	for _, d := range n.nodes {
-		if len(d.task.nodes) == 2 {
+	for _, t := range n.plan.Tasks {
+		if len(t.Nodes) == 2 {
 			chains++
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/net/schedule"
 )
 
 const (
@@ -83,12 +85,14 @@ func TestGradientsShareStorage(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			plain := buildWith(t, tt.text, func(*Options) {})
 			frugal := buildWith(t, tt.text, func(o *Options) { o.Economise = true })
-			for _, d := range frugal.nodes {
-				computesSum := func(m *node) bool { return m.param.GetName() == "sum" }
-				if slices.ContainsFunc(d.task.nodes, computesSum) && (len(d.task.passedOn()) > 0 && allShare(d.task.passedOn(), d.task.tops[0])) != tt.passed {
+			for i, d := range frugal.nodes {
+				task := frugal.plan.Tasks[i]
+				passed := passedOn(task)
+				computesSum := func(m *schedule.Node) bool { return m.Name == "sum" }
+				if slices.ContainsFunc(task.Nodes, computesSum) && (len(passed) > 0 && allShare(passed, task.Tops[0])) != tt.passed {
 					t.Errorf("bottoms and top of the sum share their gradient: %v", !tt.passed)
 				}
-				if d.kind.Name == "Split" && allShare(d.task.tops, d.task.bottoms[0]) != tt.adds {
+				if d.kind.Name == "Split" && allShare(task.Tops, task.Bottoms[0]) != tt.adds {
 					t.Errorf("readers of %s add to one gradient: %v", d.param.GetName(), !tt.adds)
 				}
 			}
@@ -97,6 +101,16 @@ func TestGradientsShareStorage(t *testing.T) {
 			sameGradients(t, frugal, plain)
 		})
 	}
+}
+
+// passedOn lists the bottoms to which a task passes its top's gradient on.
+func passedOn(t *schedule.Task) (bottoms []*blob.Blob) {
+	for j, b := range t.Bottoms {
+		if layers.TraitsOf(t.Layer).Grads.Passes.Has(j) {
+			bottoms = append(bottoms, b)
+		}
+	}
+	return bottoms
 }
 
 func allShare(blobs []*blob.Blob, with *blob.Blob) bool {
@@ -141,10 +155,11 @@ func TestGradientsReplaced(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			plain := buildWith(t, tt.text, func(*Options) {})
 			frugal := buildWith(t, tt.text, func(o *Options) { o.Economise = true })
-			for _, d := range frugal.nodes {
+			for i, d := range frugal.nodes {
+				task := frugal.plan.Tasks[i]
 				want, ok := tt.replaced[d.param.GetName()]
-				if ok && (len(d.task.nodes) < 2 || allShare(d.task.bottoms[:1], d.task.tops[0]) != want) {
-					t.Errorf("%s: %d layers, gradient replaced: %v", d.param.GetName(), len(d.task.nodes), !want)
+				if ok && (len(task.Nodes) < 2 || allShare(task.Bottoms[:1], task.Tops[0]) != want) {
+					t.Errorf("%s: %d layers, gradient replaced: %v", d.param.GetName(), len(task.Nodes), !want)
 				}
 			}
 			sameGradients(t, frugal, plain)

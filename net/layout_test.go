@@ -6,6 +6,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/net/schedule"
 )
 
 // conv3x3 is a convolution of 3x3 kernels that keeps extents.
@@ -111,7 +112,7 @@ func TestLayoutsCountTurns(t *testing.T) {
 	text := images + conv3x3("x", "a", "16", "") + conv3x3("a", "b", "16", "") + lrnTo + `"b" }` + classifier
 	n := buildWith(t, text, func(o *Options) { o.Device.Strategy, o.Economise = shape.Winograd4, true })
 	const plane = 3 * 11 * 9
-	want := Layouts{Blocked: []string{"a"}, Turns: 6, Values: 3 * (3 + 16) * plane, TurnsOfPlanes: 12, ValuesOfPlanes: 3 * (3 + 16 + 16 + 16) * plane}
+	want := schedule.Layouts{Blocked: []string{"a"}, Turns: 6, Values: 3 * (3 + 16) * plane, TurnsOfPlanes: 12, ValuesOfPlanes: 3 * (3 + 16 + 16 + 16) * plane}
 	if got := n.Layouts(); !slices.Equal(got.Blocked, want.Blocked) || got.Turns != want.Turns || got.Values != want.Values ||
 		got.TurnsOfPlanes != want.TurnsOfPlanes || got.ValuesOfPlanes != want.ValuesOfPlanes {
 		t.Errorf("%+v, want %+v", got, want)

@@ -10,6 +10,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/net/schedule"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -31,71 +32,54 @@ type Options struct {
 	Arena *Arena
 	// ForwardOnly says that Backward will not be called.
 	ForwardOnly bool
+	// Without names passes and fusions that are left out, for measurements (schedule.Names).
+	Without []string
 }
 
-// node is a layer with its wiring.
+// node is a layer with its wiring, as the prototxt has it.
 type node struct {
-	layers.Layer
-	kind        layers.Type
-	param       *caffepb.LayerParameter
-	origin      int
-	bottoms     []*blob.Blob
-	tops        []*blob.Blob
-	bottomIDs   []int
-	topIDs      []int
-	lossWeights []float32 // one a top
-	readBack    []bool    // which tops get their gradient from a layer behind
-	reader      *node     // the next that reads its first top
-
-	task         *task
-	propagate    []bool // which bottoms get a gradient
-	needBackward bool
-	paramIDs     []int     // indices in Net.params
-	given        []float32 // lr_mult of the weights that the prototxt has a ParamSpec for
+	*schedule.Node
+	kind     layers.Type
+	param    *caffepb.LayerParameter
+	origin   int
+	paramIDs []int     // indices in Net.params
+	given    []float32 // lr_mult of the weights that the prototxt has a ParamSpec for
 }
 
 // Net is a built network. It is not safe for concurrent use.
 type Net struct {
 	name  string
-	state *caffepb.NetState
-	nodes []*node
-	named map[string]*node // by layer name: the first
 	opt   Options
 	log   *logrus.Logger
-	debug bool
-	// scale multiplies the weights of the losses in Backward.
-	scale float32
-	blobs []*blob.Blob // by blob id
-	names []string     // by blob id
-	ids   map[string]int
-	// outputs are the ids of the blobs nobody reads, in alphabetical order of their names.
-	outputs []int
-	// lossWeights has, per blob id, the weight with which the blob counts in the loss.
-	lossWeights  []float32
-	needBackward []bool // by blob id
+	nodes []*node
+	named map[string]*node // by layer name: the first
+	graph *schedule.Graph  // what the plan is made from: the nodes and their blobs
+	plan  *schedule.Plan   // what runs
+	wires
+	weights
+	memory
+	running
+}
 
-	params    []param
-	learnable []Learnable
+// wires are what joins layers by the names of their blobs.
+type wires struct {
+	ids          map[string]int // by name, the blob that has it last
+	needBackward []bool         // by blob id
+}
 
-	kept       map[int]bool // blob ids
-	moved      []movedGradient
-	adding     []layers.GradAdder
-	rectified  []func()     // each makes a layer do its Forward or Backward itself again
-	finished   []*blob.Blob // that stand where what the next layer makes of them does
-	blocked    []*blob.Blob // whose channels lie in blocks
-	thin       []*thinImages
-	layouts    Layouts
-	writers    writers // as of the last fuse
-	arena      *Arena
-	placements []placement
-	placedIn   *float32  // the start of the memory that they were carried out in
-	scratch    []stretch // of the arena, by step: what kernels get for scratch
-	spoiled    bool      // the last Forward's loss was no number
-	nonFinite  string    // what the first Forward found whose loss was none
+// running is what a net knows of its runs.
+type running struct {
+	debug     bool
+	scale     float32 // of the losses' weights in Backward
+	spoiled   bool    // the last Forward's loss was no number
+	nonFinite string  // what the first Forward found whose loss was none
 }
 
 // New builds a net for the state in opt. Errors name the layer and, where opt.Pos knows it, its file and line.
 func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
+	if err := schedule.CheckNames(opt.Without); err != nil {
+		return nil, err
+	}
 	filtered, origin, err := Filter(p, opt.State)
 	if err != nil {
 		return nil, locate(err, opt.Pos, origin)
@@ -110,7 +94,10 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 	if len(filtered.Layer) == 0 {
 		return nil, opt.fail(p, fmt.Errorf("no layers for phase %v, level %d, stages %q", opt.State.GetPhase(), opt.State.GetLevel(), opt.State.GetStage()))
 	}
-	n := &Net{name: p.GetName(), state: opt.State, opt: opt, log: opt.Device.Log, named: map[string]*node{}, ids: map[string]int{}, kept: map[int]bool{}, scale: 1}
+	n := &Net{name: p.GetName(), opt: opt, log: opt.Device.Log, named: map[string]*node{}, wires: wires{ids: map[string]int{}}, running: running{scale: 1}}
+	n.graph = &schedule.Graph{
+		Kept: map[int]bool{}, Device: opt.Device, ForwardOnly: opt.ForwardOnly, Economise: opt.Economise, Without: opt.Without,
+	}
 	if n.log == nil {
 		n.log = logrus.New()
 		n.log.SetOutput(io.Discard)
@@ -119,7 +106,7 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 		n.Close()
 		return nil, err
 	}
-	if err := n.arrange(); err != nil {
+	if err := n.schedule(); err != nil {
 		n.Close()
 		return nil, opt.fail(p, err)
 	}
@@ -129,15 +116,24 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 	return n, nil
 }
 
-// arrange decides what is computed together, and where in memory.
-func (n *Net) arrange() (err error) {
+// schedule plans what runs, and where in memory.
+func (n *Net) schedule() (err error) {
 	defer pages.Catch(&err)
-	n.separate()
-	n.fuse()
-	n.chooseLayouts()
-	n.planMemory()
+	if n.plan, err = schedule.Make(n.graph); err != nil {
+		return err
+	}
+	for _, line := range n.plan.Log {
+		n.log.Info(line)
+	}
+	n.useMemory()
 	return nil
 }
+
+// Passes returns what each pass over the net's tasks did, in order.
+func (n *Net) Passes() []schedule.Note { return n.plan.Notes }
+
+// Layouts returns how the net's images lie.
+func (n *Net) Layouts() schedule.Layouts { return n.plan.Layouts }
 
 // Close stops what the layers keep running (prefetchers) and closes their files.
 func (n *Net) Close() error {
@@ -173,52 +169,53 @@ func (n *Net) Layer(i int) layers.Layer { return n.nodes[i].Layer }
 // Algorithm names the algorithm with which a direction of layer i is computed, maybe together with layers around it; "" if there is none or
 // if its kernels have one way only.
 func (n *Net) Algorithm(i int, d shape.Direction) shape.Algorithm {
-	head := n.nodes[i]
-	for _, h := range n.nodes {
-		if slices.Contains(h.task.nodes, head) {
-			head = h
-			break
+	head := i
+	for k, t := range n.plan.Tasks[:i+1] {
+		if slices.Contains(t.Nodes, n.nodes[i].Node) {
+			head = k
 		}
 	}
-	l, ok := head.task.Layer.(layers.Algorithmic)
+	t := n.plan.Tasks[head]
+	l, ok := t.Layer.(layers.Algorithmic)
 	if !ok || d != shape.Forward && !n.computes(head, d) {
 		return ""
 	}
-	joint := n.computes(head, shape.WeightGradient) && !slices.Contains(head.task.propagate, false)
+	joint := n.computes(head, shape.WeightGradient) && !slices.Contains(t.Propagate, false)
 	return l.Algorithm(d, joint)
 }
 
-// computes reports whether Backward computes gradients in the task of a node.
-func (n *Net) computes(head *node, d shape.Direction) bool {
-	if n.opt.ForwardOnly || !head.needBackward {
+// computes reports whether Backward computes gradients in the task of node i.
+func (n *Net) computes(i int, d shape.Direction) bool {
+	t := n.plan.Tasks[i]
+	if n.opt.ForwardOnly || !n.nodes[i].NeedsBackward {
 		return false
 	}
 	if d == shape.InputGradient {
-		return slices.Contains(head.task.propagate, true)
+		return slices.Contains(t.Propagate, true)
 	}
-	return slices.ContainsFunc(head.task.nodes, func(m *node) bool {
-		return slices.ContainsFunc(m.paramIDs, func(id int) bool { return n.params[id].needGrad })
+	return slices.ContainsFunc(n.nodes, func(m *node) bool {
+		return slices.Contains(t.Nodes, m.Node) && slices.ContainsFunc(m.paramIDs, func(id int) bool { return n.params[id].needGrad })
 	})
 }
 
 // Bottoms returns the blobs that layer i reads.
-func (n *Net) Bottoms(i int) []*blob.Blob { return n.nodes[i].bottoms }
+func (n *Net) Bottoms(i int) []*blob.Blob { return n.nodes[i].Bottoms }
 
 // Tops returns the blobs that layer i makes.
-func (n *Net) Tops(i int) []*blob.Blob { return n.nodes[i].tops }
+func (n *Net) Tops(i int) []*blob.Blob { return n.nodes[i].Tops }
 
 // Propagates reports whether Backward computes the gradient of bottom j of layer i.
-func (n *Net) Propagates(i, j int) bool { return n.nodes[i].propagate[j] }
+func (n *Net) Propagates(i, j int) bool { return n.nodes[i].Propagate[j] }
 
 // NeedsBackward reports whether layer i takes part in Backward.
-func (n *Net) NeedsBackward(i int) bool { return n.nodes[i].needBackward }
+func (n *Net) NeedsBackward(i int) bool { return n.nodes[i].NeedsBackward }
 
 // Blob returns a blob by name, nil where there is none. From now on it keeps what it holds from run to run, even if the net
 // economises.
 func (n *Net) Blob(name string) *blob.Blob {
 	if id, ok := n.ids[name]; ok {
 		n.keep(id)
-		return n.blobs[id]
+		return n.graph.Blobs[id]
 	}
 	return nil
 }
@@ -232,7 +229,7 @@ func (n *Net) Params(layer string) []*blob.Blob {
 }
 
 // BlobNames returns the names of all blobs in the order in which they are made.
-func (n *Net) BlobNames() []string { return n.names }
+func (n *Net) BlobNames() []string { return n.graph.Names }
 
 // Output is a blob that no layer reads.
 type Output struct {
@@ -244,8 +241,8 @@ type Output struct {
 // Outputs returns the net's results in alphabetical order of their names.
 func (n *Net) Outputs() []Output {
 	var outs []Output
-	for _, id := range n.outputs {
-		outs = append(outs, Output{n.names[id], n.blobs[id], n.lossWeights[id]})
+	for _, id := range n.graph.Outputs {
+		outs = append(outs, Output{n.graph.Names[id], n.graph.Blobs[id], n.graph.Loss[id]})
 	}
 	return outs
 }
@@ -253,7 +250,7 @@ func (n *Net) Outputs() []Output {
 // BatchSize returns the first extent of the first blob with more than one axis: the number of images of an
 // iteration, for throughput figures. It is 1 where no blob has two axes.
 func (n *Net) BatchSize() int {
-	for _, b := range n.blobs {
+	for _, b := range n.graph.Blobs {
 		if b.NumAxes() > 1 {
 			return b.Dim(0)
 		}

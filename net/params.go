@@ -19,6 +19,12 @@ type param struct {
 	needGrad  bool
 }
 
+// weights are a net's: all of them, and by their owners those that the solver updates.
+type weights struct {
+	params    []param
+	learnable []Learnable
+}
+
 // Learnable is a weight the solver updates; a weight shared by several layers appears once.
 type Learnable struct {
 	Blob      *blob.Blob
@@ -45,7 +51,7 @@ func (n *Net) appendParams(d *node) error {
 			spec = d.param.Param[i]
 		}
 		need := spec.GetLrMult() != 0
-		d.needBackward = d.needBackward || need
+		d.NeedsBackward = d.NeedsBackward || need
 		d.paramIDs = append(d.paramIDs, len(n.params))
 		p := param{blob: b, node: d, index: i, name: spec.GetName(), needGrad: need}
 		if owner := n.paramOwner(spec.GetName()); owner != nil {
@@ -62,8 +68,8 @@ func (n *Net) appendParams(d *node) error {
 		}
 		n.params = append(n.params, p)
 	}
-	for _, id := range d.topIDs {
-		n.needBackward[id] = n.needBackward[id] || d.needBackward
+	for _, id := range d.TopIDs {
+		n.needBackward[id] = n.needBackward[id] || d.NeedsBackward
 	}
 	return nil
 }

@@ -40,65 +40,22 @@ func (n *Net) judge(loss float64) {
 func (n *Net) ForwardLayer(i int) (float64, error) {
 	d := n.nodes[i]
 	n.useArena()
-	if err := n.withScratch(i, d.task.forward); err != nil {
+	if err := n.withScratch(i, n.plan.Tasks[i].Forward); err != nil {
 		return 0, n.fail(d, err)
 	}
 	if n.debug {
 		n.forwardDebug(d)
 	}
 	var loss float64
-	for k, w := range d.lossWeights {
+	for k, w := range d.Loss {
 		if w == 0 {
 			continue
 		}
-		for _, v := range d.tops[k].Data() {
+		for _, v := range d.Tops[k].Data() {
 			loss += float64(w) * float64(v)
 		}
 	}
 	return loss, nil
-}
-
-func (t *task) reshape() error {
-	if len(t.nodes) == 0 {
-		return nil
-	}
-	return t.Reshape(t.bottoms, t.tops)
-}
-
-func (t *task) forward() error {
-	if len(t.nodes) == 0 {
-		return nil
-	}
-	if err := t.reshape(); err != nil {
-		return err
-	}
-	return t.Forward(t.bottoms, t.tops)
-}
-
-// part decides whether Backward of the task is to run in parts, which holds until memory is planned anew.
-func (t *task) part() {
-	p, ok := t.Layer.(layers.PartedBackward)
-	if t.parted = nil; ok && p.InParts() {
-		t.parted = p
-	}
-}
-
-// backwardParams is the first part of Backward, where it has parts; backward is the second, or all.
-func (t *task) backwardParams() error {
-	if t.parted == nil {
-		return nil
-	}
-	return t.parted.BackwardParams(t.tops, t.bottoms)
-}
-
-func (t *task) backward() error {
-	if len(t.nodes) == 0 {
-		return nil
-	}
-	if t.parted != nil {
-		return t.parted.BackwardBottoms(t.tops, t.propagate, t.bottoms)
-	}
-	return t.Backward(t.tops, t.propagate, t.bottoms)
 }
 
 // ScaleLoss makes Backward compute the gradients of the loss times a factor. What Forward returns stays as it is.
@@ -113,7 +70,7 @@ func (n *Net) Backward(done func(layer int)) error {
 		if err := n.BackwardLayer(i); err != nil {
 			return err
 		}
-		for ; next >= i && n.complete(next, i); next-- {
+		for ; next >= i && n.plan.Complete(next, i); next-- {
 			n.writeGradients(next)
 			if done != nil {
 				done(next)
@@ -140,19 +97,19 @@ func (n *Net) BackwardLayer(i int) error {
 	if n.opt.ForwardOnly {
 		panic("net: Backward of a net that was built for Forward only")
 	}
-	if !d.needBackward {
+	if !d.NeedsBackward {
 		return nil
 	}
-	for k, w := range d.lossWeights {
-		if d.startsGradient(k) {
-			vec.Fill(d.tops[k].Diff(), w*n.scale)
+	for k, w := range d.Loss {
+		if d.Starts[k] {
+			vec.Fill(d.Tops[k].Diff(), w*n.scale)
 		}
 	}
-	params, bottoms := n.backSteps(i)
-	if err := n.withScratch(params, d.task.backwardParams); err != nil {
+	params, bottoms := n.plan.BackSteps(i)
+	if err := n.withScratch(params, n.plan.Tasks[i].BackwardParams); err != nil {
 		return n.fail(d, err)
 	}
-	if err := n.withScratch(bottoms, d.task.backward); err != nil {
+	if err := n.withScratch(bottoms, n.plan.Tasks[i].Backward); err != nil {
 		return n.fail(d, err)
 	}
 	if n.debug {
@@ -179,16 +136,17 @@ func (n *Net) BackwardLayerPart(i int, part Gradients) error {
 	if part == WeightGradients && !wanted {
 		return nil
 	}
-	propagate := d.task.propagate
+	t := n.plan.Tasks[i]
+	propagate := t.Propagate
 	if part == WeightGradients {
-		d.task.propagate = make([]bool, len(propagate))
+		t.Propagate = make([]bool, len(propagate))
 	} else if wanted {
 		for k := range d.paramIDs {
 			selector.SetParamGrad(k, false)
 		}
 	}
 	err := n.BackwardLayer(i)
-	d.task.propagate = propagate
+	t.Propagate = propagate
 	for k, id := range d.paramIDs {
 		if wanted {
 			selector.SetParamGrad(k, n.params[id].needGrad)
@@ -217,15 +175,13 @@ func (n *Net) ClearParamDiffs() {
 // Reshape gives all blobs their shapes anew, after a bottom of the first layers has been reshaped by hand.
 func (n *Net) Reshape() (err error) {
 	defer pages.Catch(&err)
-	n.unsetLayouts()
+	n.plan.Release()
 	for _, d := range n.nodes {
-		if err := d.task.reshape(); err != nil {
+		if err := d.Reshape(d.Bottoms, d.Tops); err != nil {
 			return n.fail(d, err)
 		}
 	}
-	n.chooseLayouts()
-	n.planMemory()
-	return nil
+	return n.schedule()
 }
 
 // FirstNonFinite looks for the layer in which a NaN or an infinity first appears, in forward order: in its weights or
@@ -246,24 +202,27 @@ func (n *Net) findNonFinite() string {
 				return fmt.Sprintf("layer %q (%s): weight blob %d holds %g at index %d", d.param.GetName(), d.param.GetType(), i, b.Data()[at], at)
 			}
 		}
-		for k, b := range d.tops {
-			if n.forwardOnly(b) {
+		for k, b := range d.Tops {
+			if n.plan.OnlyForward(b) {
 				continue
 			}
 			if at := n.nonFiniteTop(b); at >= 0 {
-				return fmt.Sprintf("layer %q (%s): top blob %q holds %g at index %d", d.param.GetName(), d.param.GetType(), n.names[d.topIDs[k]], b.Data()[at], at)
+				return fmt.Sprintf("layer %q (%s): top blob %q holds %g at index %d", d.param.GetName(), d.param.GetType(), n.graph.Names[d.TopIDs[k]], b.Data()[at], at)
 			}
 		}
 	}
 	return ""
 }
 
-// nonFiniteTop looks, where images are thin, at what there is of them.
+// nonFiniteTop looks at the values of a top that exist, which are not all where images are thin.
 func (n *Net) nonFiniteTop(b *blob.Blob) int {
-	if t := n.thinOf(b); t != nil {
-		return t.nonFinite(b)
-	}
-	return nonFinite(b)
+	first := -1
+	n.plan.EachMade(b, func(at int, values []float32) {
+		if i := nonFiniteOf(values); i >= 0 && first < 0 {
+			first = at + i
+		}
+	})
+	return first
 }
 
 func nonFinite(b *blob.Blob) int { return nonFiniteOf(b.Data()) }

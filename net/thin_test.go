@@ -57,8 +57,7 @@ func TestThin(t *testing.T) {
 			if got := n.Layouts().Thin; !slices.Equal(got, tt.thin) {
 				t.Fatalf("thin are %q, want %q", got, tt.thin)
 			}
-			whole := buildWith(t, tt.text, func(o *Options) { o.Economise = true })
-			whole.unsetThin()
+			whole := buildWith(t, tt.text, func(o *Options) { o.Economise, o.Without = true, []string{"thin"} })
 			compareRuns(t, n, whole)
 			if tt.thin == nil {
 				return
@@ -77,8 +76,8 @@ func TestThin(t *testing.T) {
 func TestThinOfOtherExtents(t *testing.T) {
 	text := `layer { name: "x" type: "Input" top: "x" input_param { shape { dim: 2 dim: 16 dim: 9 dim: 9 } } }` +
 		branches + normed + joins + reads("s", "kernel_size: 1 stride: 2")
-	n, whole := buildWith(t, text, func(o *Options) { o.Economise = true }), buildWith(t, text, func(o *Options) { o.Economise = true })
-	whole.unsetThin()
+	n := buildWith(t, text, func(o *Options) { o.Economise = true })
+	whole := buildWith(t, text, func(o *Options) { o.Economise, o.Without = true, []string{"thin"} })
 	for _, extents := range [][]int{{2, 16, 9, 9}, {3, 16, 14, 5}, {3, 16, 5, 14}, {1, 16, 33, 31}, {1, 16, 1, 1}} {
 		var out [2][]float32
 		for i, n := range []*Net{n, whole} {
@@ -107,7 +106,7 @@ func TestThinNonFinite(t *testing.T) {
 	if _, err := n.Forward(); err != nil {
 		t.Fatal(err)
 	}
-	m := n.blobs[n.ids["m"]]
+	m := n.graph.Blobs[n.ids["m"]]
 	const made, plane = 5 * 6 * 16, 9 * 12 * 16
 	values := m.Data()
 	for i := made; i < plane; i++ {

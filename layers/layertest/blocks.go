@@ -21,11 +21,11 @@ func Blocks(b *Bench, c *Case) (layers.Blocking, error) {
 	return f.blocking(), nil
 }
 
-func (f *Fixture) blocking() layers.Blocking {
-	if l, ok := f.Layer.(layers.Blocker); ok {
-		return l.Blocking()
-	}
-	return layers.Blocking{}
+func (f *Fixture) blocking() layers.Blocking { return layers.TraitsOf(f.Layer).Layout }
+
+// LayOut has a layer's bottoms and tops lie in blocks of channels, or by planes.
+func LayOut(l layers.Layer, bottoms, tops bool) error {
+	return layers.Arrange(l, layers.Arranged{In: layers.Layout{Blocks: bottoms}, Out: layers.Layout{Blocks: tops}})
 }
 
 // CheckBlocks compares a layer whose bottoms and tops lie in blocks of channels with the same layer on plain images, within the
@@ -131,7 +131,7 @@ func (f *Fixture) plainAgain() (*outcome, error) {
 
 // setBlocked tells the layer how its images lie, and lays the inputs that way.
 func (f *Fixture) setBlocked(on bool) error {
-	if err := f.Layer.(layers.Blocker).SetBlocked(on, on); err != nil {
+	if err := LayOut(f.Layer, on, on); err != nil {
 		return err
 	}
 	for i, b := range f.Bottom {

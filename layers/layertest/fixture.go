@@ -156,7 +156,7 @@ func (f *Fixture) run() error {
 		return fmt.Errorf("Reshape: %w", err)
 	}
 	if len(f.Bottom) > 0 && f.Device.Machine.Values() {
-		for _, t := range append(remembers(f.Layer), f.Top...) {
+		for _, t := range append(layers.TraitsOf(f.Layer).Keeps, f.Top...) {
 			poison(t.Data())
 		}
 		f.restore() // what tops share

@@ -54,9 +54,11 @@ var faults = []struct {
 
 func (l *toy) SetUp(_, _ []*blob.Blob) error { return nil }
 
-func (l *toy) BackwardReads() (bottoms, tops bool) {
-	return true, l.fault != "reads a top that it disclaims"
+func (l *toy) Traits() layers.Traits {
+	return layers.Traits{Unread: layers.Unread{Tops: l.fault == "reads a top that it disclaims"}}
 }
+
+func (l *toy) Arrange(layers.Arranged) error { return nil }
 
 func (l *toy) Params() []*blob.Blob { return []*blob.Blob{l.weight} }
 

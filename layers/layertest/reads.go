@@ -12,8 +12,8 @@ import (
 )
 
 // CheckReads demands of both paths, whichever gradients of weights are wanted, that Backward computes the same bits where the values that the
-// layer says it does not read (layers.BackwardReader, layers.BottomReader) are NaN, and that Forward leaves gradients alone, unless the
-// layer says that it does not (layers.GradTracer). A net stores other values in the place of both.
+// layer says it does not read (layers.Traits.Unread) are NaN, and that Forward leaves gradients alone, unless the
+// layer says that it does not (layers.Traits.Traces). A net stores other values in the place of both.
 func CheckReads(b *Bench, c *Case) error {
 	var errs []error
 	for _, engine := range Engines() {
@@ -38,8 +38,7 @@ func (f *Fixture) checkTraces() error {
 		return err
 	}
 	for i, b := range blobs {
-		g, ok := f.Layer.(layers.GradTracer)
-		if i < len(f.Bottom) && ok && g.TracesGrad(i) {
+		if i < len(f.Bottom) && layers.TraitsOf(f.Layer).Traces.Has(i) {
 			continue
 		}
 		written := func(v float32) bool { return !math.IsNaN(float64(v)) }
@@ -117,7 +116,7 @@ func Forget(l layers.Layer, bottom, top []*blob.Blob) {
 // unread lists the blobs with such values.
 func unread(l layers.Layer, bottom, top []*blob.Blob) []*blob.Blob {
 	var unread []*blob.Blob
-	read := remembers(l)
+	read := slices.Clone(layers.TraitsOf(l).Keeps)
 	for _, v := range valuesOf(l, bottom, top) {
 		if v.read {
 			read = append(read, v.blob)
@@ -136,26 +135,14 @@ type value struct {
 }
 
 func valuesOf(l layers.Layer, bottom, top []*blob.Blob) (list []value) {
-	bottoms, tops := true, true
-	if r, ok := l.(layers.BackwardReader); ok {
-		bottoms, tops = r.BackwardReads()
-	}
-	some, ok := l.(layers.BottomReader)
+	unread := layers.TraitsOf(l).Unread
 	for i, b := range bottom {
-		list = append(list, value{fmt.Sprintf("bottom %d", i), b, bottoms && (!ok || some.BackwardReadsBottom(i))})
+		list = append(list, value{fmt.Sprintf("bottom %d", i), b, !unread.Bottoms.Has(i)})
 	}
 	for _, t := range top {
-		list = append(list, value{"tops", t, tops})
+		list = append(list, value{"tops", t, !unread.Tops})
 	}
 	return list
-}
-
-// remembers returns the blobs in which Forward of a layer leaves values for Backward.
-func remembers(l layers.Layer) []*blob.Blob {
-	if r, ok := l.(layers.Rememberer); ok {
-		return r.Remembers()
-	}
-	return nil
 }
 
 // IdleReads returns what a layer says that Backward reads ("bottom 0", "tops") and what makes no difference to it on either path: values that a

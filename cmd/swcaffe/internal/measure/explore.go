@@ -39,7 +39,7 @@ func exploreFlags(fs *flag.FlagSet, o *exploreOptions) {
 	cli.OutputVar(fs, &o.json, "json", "write the figures to `FILE`")
 	o.state.Register(fs)
 	o.strategies.Register(fs, "strategy", false)
-	o.modelled.registerMachine(fs)
+	o.modelled.registerMachine(fs, "")
 }
 
 // exploreHelp is what the command does, with the list of parameters.

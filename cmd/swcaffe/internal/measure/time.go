@@ -11,6 +11,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/modeltime"
 	swnet "github.com/swcaffe/swcaffe/net"
+	"github.com/swcaffe/swcaffe/net/schedule"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"github.com/swcaffe/swcaffe/solver"
 )
@@ -29,7 +31,7 @@ import (
 var Time = cli.Command{
 	Name:     "time",
 	Synopsis: "measure a model's layers, or model them on another machine",
-	Args:     "-model FILE [-weights FILES] [-phase TRAIN|TEST] [-iterations N] [-dry_run] [-json FILE] [-batch N] [-strategy NAME | -tune FILE] [-machine NAME|FILE [-core_groups N] [-roofline FILE] [-heatmap FILE -layer NAME] ...]",
+	Args:     "-model FILE [-weights FILES] [-phase TRAIN|TEST] [-iterations N] [-dry_run | -passes] [-json FILE] [-batch N] [-strategy NAME | -tune FILE] [-machine NAME|FILE [-core_groups N] [-roofline FILE] [-heatmap FILE -layer NAME] ...]",
 	Example:  "swcaffe time -model models/lenet/train_val.prototxt -iterations 50",
 	Help: `Runs forward and backward passes after a warm-up and prints the time of every layer in both directions: the mean as
 Caffe does, and medians in the -json file; and how every convolution computes each direction. -strategy forces that where it
@@ -39,6 +41,9 @@ On a -machine other than this computer (sw26010, or a file that describes one) t
 with its strategy, GFLOP/s, what bounds it, bytes moved and LDM used. -engine mpe models the management core alone. -roofline
 draws what every pass reaches under the machine's roof, -heatmap how much LDM each CPE of the mesh uses in one pass and how much of
 its transfers it makes.
+
+-passes runs nothing: it prints what each pass over the net's tasks did, in order: which layers are computed together, which gradients share
+a place, how images are laid out. -without leaves passes and fusions out by their names, so that their share of the time can be measured.
 
 -dry_run runs nothing: it prints every layer's shapes, parameters and FLOPs an image, two for each multiply-add of convolutions,
 inner products and recurrent layers, as publications count them.`,
@@ -52,6 +57,7 @@ func timeFlags(fs *flag.FlagSet, o *timeOptions) {
 	fs.IntVar(&o.iterations, "iterations", 50, "the number of iterations to measure")
 	cli.OutputVar(fs, &o.json, "json", "write the figures to `FILE` as well; -: to standard output, alone")
 	fs.BoolVar(&o.dryRun, "dry_run", false, "print shapes, parameters and FLOPs by layer and run nothing")
+	fs.BoolVar(&o.passes, "passes", false, "print what each pass over the net's tasks did, and run nothing")
 	o.device.Register(fs)
 	o.state.Register(fs)
 	o.strategies.Register(fs, "strategy", true)
@@ -61,7 +67,7 @@ func timeFlags(fs *flag.FlagSet, o *timeOptions) {
 type timeOptions struct {
 	model, weights, phase, json string
 	iterations                  int
-	dryRun                      bool
+	dryRun, passes              bool
 	device                      cli.DeviceFlags
 	state                       cli.StateFlags
 	strategies                  cli.StrategyFlags
@@ -106,6 +112,7 @@ func timeModel(e *cli.Env, o *timeOptions) error {
 
 // timeMeasured builds the net on this computer and measures it.
 func timeMeasured(e *cli.Env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase) error {
+	without := o.modelled.passes()
 	if name := o.modelled.given(); name != "" {
 		return fmt.Errorf("%s is for modelled machines; -machine %s is this computer", name, o.device.MachineName)
 	}
@@ -127,17 +134,30 @@ func timeMeasured(e *cli.Env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase
 			return fmt.Errorf("-batch: %w", err)
 		}
 	}
-	n, err := cli.BuildNet(file, phase, &o.state, swnet.Options{Device: device, Economise: true})
+	n, err := cli.BuildNet(file, phase, &o.state, swnet.Options{Device: device, Economise: true, Without: without})
 	if err != nil {
 		return err
 	}
 	defer n.Close()
+	if o.passes {
+		return printPasses(e.Tables, n)
+	}
 	if o.weights != "" {
 		if err := solver.LoadWeights(n, o.weights, e.Log); err != nil {
 			return err
 		}
 	}
 	return benchmark(e, n, o)
+}
+
+// printPasses prints what the passes over a net's tasks did.
+func printPasses(w io.Writer, n *swnet.Net) error {
+	for _, note := range n.Passes() {
+		if _, err := fmt.Fprintln(w, note); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // benchmark runs the net and reports.
@@ -202,16 +222,16 @@ func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond)
 
 // timeReport is what -json writes; times are medians over the iterations.
 type timeReport struct {
-	Model      string          `json:"model"`
-	Phase      string          `json:"phase"`
-	Engine     string          `json:"engine"`
-	Machine    string          `json:"machine"`
-	Batch      int             `json:"batch"`
-	Threads    int             `json:"threads"`
-	Iterations int             `json:"iterations"`
-	Layers     []timeReportRow `json:"layers"`
-	Total      timeReportTotal `json:"total"`
-	Layouts    swnet.Layouts   `json:"layouts"`
+	Model      string           `json:"model"`
+	Phase      string           `json:"phase"`
+	Engine     string           `json:"engine"`
+	Machine    string           `json:"machine"`
+	Batch      int              `json:"batch"`
+	Threads    int              `json:"threads"`
+	Iterations int              `json:"iterations"`
+	Layers     []timeReportRow  `json:"layers"`
+	Total      timeReportTotal  `json:"total"`
+	Layouts    schedule.Layouts `json:"layouts"`
 
 	mean []timeReportRow
 }

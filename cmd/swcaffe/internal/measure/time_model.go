@@ -11,6 +11,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/cli"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/modeltime"
+	"github.com/swcaffe/swcaffe/net/schedule"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -24,7 +25,7 @@ type modelFlags struct {
 }
 
 func (f *modelFlags) register(fs *flag.FlagSet) {
-	f.registerMachine(fs)
+	f.registerMachine(fs, "; on this computer, passes and fusions: "+strings.Join(schedule.Names(), ", "))
 	fs.StringVar(&f.mode, "mode", "cost", "modelled machines: cost (charge the plans) or functional (move values as well)")
 	cli.OutputVar(fs, &f.roofline, "roofline", "modelled machines: draw every layer under the machine's roof to `FILE`: .svg or .png")
 	cli.OutputVar(fs, &f.heatmap, "heatmap", "modelled machines: draw what each CPE uses in one pass through -layer to `FILE`: .svg or .png")
@@ -32,12 +33,20 @@ func (f *modelFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&f.direction, "direction", "forward", "the pass that -heatmap looks at: forward, weights or input (gradients)")
 }
 
-// registerMachine registers the flags of all commands that model machines.
-func (f *modelFlags) registerMachine(fs *flag.FlagSet) {
+// registerMachine registers the flags of all commands that model machines. others says what else -without takes.
+func (f *modelFlags) registerMachine(fs *flag.FlagSet, others string) {
 	fs.IntVar(&f.batch, "batch", 0, "the number of images of an iteration (0: as the net says)")
 	fs.IntVar(&f.coreGroups, "core_groups", 0, "modelled machines: the number of core groups that share the work (0: all)")
 	fs.StringVar(&f.software, "software", cpe.Softwares()[0], "modelled machines: whose kernels run on it: "+strings.Join(cpe.Softwares(), ", "))
-	fs.StringVar(&f.without, "without", "", "modelled machines: leave out `MECHANISMS`, separated by commas: "+strings.Join(cpe.Mechanisms(), ", "))
+	fs.StringVar(&f.without, "without", "", "modelled machines: leave out `MECHANISMS`, separated by commas: "+strings.Join(cpe.Mechanisms(), ", ")+others)
+}
+
+// passes takes what -without leaves out on this computer, where it names passes and fusions.
+func (f *modelFlags) passes() (names []string) {
+	if f.without != "" {
+		names, f.without = strings.Split(f.without, ","), ""
+	}
+	return names
 }
 
 // given names a flag that only modelled machines understand and that differs from its default, "" if none does.

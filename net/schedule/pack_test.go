@@ -1,4 +1,4 @@
-package net
+package schedule
 
 import (
 	"math/rand/v2"

@@ -1,0 +1,89 @@
+package schedule
+
+import (
+	"slices"
+
+	"github.com/swcaffe/swcaffe/layers"
+)
+
+// joinReLU has a task floor its results, where it stores them, for a ReLU layer in place behind it. The ReLU layer keeps its task, which does
+// nothing where the kernels at hand have done it.
+func joinReLU(p *Plan) error {
+	for _, d := range p.Nodes {
+		next := p.behind(d)
+		if next == nil || len(p.task(next).Nodes) != 1 || len(next.Tops) != 1 || next.Tops[0] != d.Tops[0] {
+			continue
+		}
+		t, relu := p.task(d), p.task(next)
+		if joiner, ok := t.Layer.(layers.Joiner); ok && t.traits.Joins.ReLU && relu.traits.Is.ReLU.Plain() {
+			t.Arranged.ReLU, relu.forward = true, joiner
+			p.note("relu", []string{d.Name}, "floors its results for %s", next.Name)
+		}
+	}
+	return nil
+}
+
+// joinReLUGrad has a task rectify the gradient of a bottom, when it writes that, for a ReLU layer in place before it.
+func joinReLUGrad(p *Plan) error {
+	if p.ForwardOnly {
+		return nil
+	}
+	for _, d := range p.Nodes {
+		next := p.behind(d)
+		if !d.inPlace() || next == nil || !next.NeedsBackward {
+			continue
+		}
+		i := slices.Index(next.Bottoms, d.Tops[0])
+		t, relu := p.task(next), p.task(d)
+		if joiner, ok := t.Layer.(layers.Joiner); ok && next.Propagate[i] && t.traits.Joins.ReLUGrad && relu.traits.Is.ReLU.Plain() {
+			t.Arranged.ReLUGrad = t.Arranged.ReLUGrad.And(i)
+			relu.backward, relu.bottom = joiner, i
+			p.note("relu-grad", []string{next.Name}, "rectifies gradients for %s", d.Name)
+		}
+	}
+	return nil
+}
+
+// finish has a convolution do what the task behind it does to its results, block by block, in nets for Forward alone. Both tops then are one
+// place in memory, and the convolution's own results are nowhere.
+func finish(p *Plan) error {
+	if !p.ForwardOnly {
+		return nil
+	}
+	for i, d := range p.Nodes {
+		next := p.behind(d)
+		if next == nil {
+			continue
+		}
+		t, behind := p.task(d), p.task(next)
+		joiner, ok := t.Layer.(layers.Joiner)
+		if !ok || !t.traits.Joins.Finish || t.Arranged.ReLU || behind.traits.Is.Finish == nil || !p.mayFinish(i, behind) {
+			continue
+		}
+		t.Arranged.Finish, t.Arranged.Others = behind.traits.Is.Finish, behind.Bottoms[1:]
+		behind.forward = joiner
+		p.moveData(t.Tops[0], behind.Tops[0])
+		p.note("finish", []string{d.Name}, "normalises its results for %s", next.Name)
+	}
+	return nil
+}
+
+// mayFinish reports whether node i could do a task that reads its top: nobody asks for that top, the task's other bottoms are there before node i
+// runs, and the task writes to none of the bottoms.
+func (p *Plan) mayFinish(i int, behind *Task) bool {
+	d, t := p.Nodes[i], p.Tasks[i]
+	if len(t.Bottoms) != 1 || len(behind.Tops) != 1 { // Silence has no top
+		return false
+	}
+	before, after := t.Tops[0], behind.Tops[0]
+	if p.Kept[d.TopIDs[0]] || behind.Bottoms[0] != before || before.Count() != after.Count() {
+		return false
+	}
+	others := behind.Bottoms[1:]
+	for _, b := range others {
+		if p.writtenFrom(i, b) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(slices.Concat(t.Bottoms, others), after.SharesData)
+}

@@ -1,0 +1,224 @@
+package schedule
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/layers"
+)
+
+// Layouts says how a net's images lie, and which conversions between planes and blocks of channels are left.
+type Layouts struct {
+	Blocked []string `json:"blocked"` // blobs whose channels lie in blocks
+	Thin    []string `json:"thin"`    // those of which only the pixels that strides meet are made
+	// Turns are the conversions of an iteration, Values how many values they move; were all images to lie by planes, it would be the others.
+	Turns          int `json:"turns"`
+	Values         int `json:"values"`
+	TurnsOfPlanes  int `json:"turns_of_planes"`
+	ValuesOfPlanes int `json:"values_of_planes"`
+}
+
+// layOut keeps the channels of images in blocks (shape.BlockLanes) through runs of layers that do better with that. Within such a run nothing is
+// converted; its first and last layers read or write planes. A blob that somebody asks for by name, or that is an output, lies by planes.
+func layOut(p *Plan) error {
+	p.blocked = map[*blob.Blob]bool{}
+	for _, g := range p.layoutGroups() {
+		if g.can && g.gains {
+			for _, b := range g.blobs {
+				p.blocked[b] = true
+			}
+		}
+	}
+	for _, t := range p.Tasks {
+		if !t.Empty() && len(t.Bottoms) > 0 && len(t.Tops) > 0 {
+			t.Arranged.In.Blocks, t.Arranged.Out.Blocks = p.InBlocks(t.Bottoms[0]), p.InBlocks(t.Tops[0])
+		}
+	}
+	p.Layouts.Blocked = p.namesWhere(func(id int) bool { return p.InBlocks(p.Blobs[id]) && !p.between(id) })
+	if len(p.Layouts.Blocked) > 0 {
+		p.note("layout", nil, "channels in blocks of %d: %s", shape.BlockLanes, strings.Join(p.Layouts.Blocked, ", "))
+	}
+	return nil
+}
+
+// arrange tells all layers what the passes before have chosen for them.
+func arrange(p *Plan) error {
+	l := &p.Layouts
+	l.TurnsOfPlanes, l.ValuesOfPlanes = p.turns()
+	if err := p.arrange(p.Tasks); err != nil {
+		return err
+	}
+	if l.Turns, l.Values = p.turns(); l.Turns+l.TurnsOfPlanes > 0 {
+		p.note("arrange", nil, "conversions between planes and blocks of channels: %d of %d values; by planes alone %d of %d", l.Turns, l.Values, l.TurnsOfPlanes, l.ValuesOfPlanes)
+	}
+	return nil
+}
+
+// arrange tells layers what the plan has chosen for them.
+func (p *Plan) arrange(tasks []*Task) error {
+	for _, t := range tasks {
+		if t.Empty() {
+			continue
+		}
+		if err := layers.Arrange(t.Layer, t.Arranged); err != nil {
+			return errors.Join(errLayout, fmt.Errorf("layer %q: %w", t.Nodes[0].Name, err))
+		}
+		t.traits = layers.TraitsOf(t.Layer)
+	}
+	return nil
+}
+
+// InBlocks reports whether a blob's channels lie in blocks.
+func (p *Plan) InBlocks(b *blob.Blob) bool { return p.blocked[b] }
+
+// layoutGroup is blobs that lie alike.
+type layoutGroup struct {
+	blobs []*blob.Blob
+	can   bool // all layers that read or write them can do with blocks
+	gains bool // and one does better with them
+
+	made  int            // its number
+	parts []*layoutGroup // groups that it has taken in
+	in    *layoutGroup   // which has taken it in
+}
+
+// layoutGroups returns the blobs that are read and written, in groups that must lie alike: they share storage, are the bottoms or
+// the tops of one layer, or those of one that makes its tops lie like its bottoms.
+func (p *Plan) layoutGroups() []*layoutGroup {
+	j := &layoutJoiner{of: map[any]*layoutGroup{}}
+	for _, t := range p.Tasks {
+		if t.Empty() {
+			continue
+		}
+		var can layers.Blocking
+		if len(t.Bottoms) > 0 {
+			can = t.traits.Layout
+		}
+		if can.Alike {
+			j.join(slices.Concat(t.Bottoms, t.Tops), can.Bottoms && can.Tops, can.Gains)
+			continue
+		}
+		j.join(t.Bottoms, can.Bottoms, can.Gains)
+		j.join(t.Tops, can.Tops, can.Gains)
+	}
+	plain := p.seenFromOutside()
+	var groups []*layoutGroup
+	for _, g := range j.groups {
+		if g.in != nil {
+			continue
+		}
+		g.blobs = g.all(nil)
+		g.can = g.can && !slices.ContainsFunc(g.blobs, func(b *blob.Blob) bool { return mustBePlain(b, plain) })
+		groups = append(groups, g)
+	}
+	return groups
+}
+
+// layoutJoiner makes groups of blobs.
+type layoutJoiner struct {
+	groups []*layoutGroup       // in the order in which they were made, those that are part of others too
+	of     map[any]*layoutGroup // by blob, storage of values, and storage of gradients
+}
+
+// join makes one group of some blobs and of the groups that have one of them, or one that shares its storage.
+func (j *layoutJoiner) join(blobs []*blob.Blob, can, gains bool) {
+	if len(blobs) == 0 {
+		return
+	}
+	all := &layoutGroup{blobs: slices.Clone(blobs), can: can, gains: gains, made: len(j.groups)}
+	for _, b := range blobs {
+		for _, key := range layoutKeys(b) {
+			if g := j.of[key]; g != nil {
+				if g = g.outermost(); g != all && !slices.Contains(all.parts, g) {
+					all.parts = append(all.parts, g)
+				}
+			}
+			j.of[key] = all
+		}
+	}
+	slices.SortFunc(all.parts, func(a, b *layoutGroup) int { return a.made - b.made })
+	for _, g := range all.parts {
+		g.in = all
+		all.can, all.gains = all.can && g.can, all.gains || g.gains
+	}
+	j.groups = append(j.groups, all)
+}
+
+// layoutKeys are equal for blobs that share storage.
+func layoutKeys(b *blob.Blob) [3]any {
+	type values struct{ of blob.Storage }
+	type gradients struct{ of blob.Storage }
+	return [3]any{b, values{b.DataStorage()}, gradients{b.DiffStorage()}}
+}
+
+// outermost returns the group that a group has become part of.
+func (g *layoutGroup) outermost() *layoutGroup {
+	top := g
+	for top.in != nil {
+		top = top.in
+	}
+	for g != top {
+		g, g.in = g.in, top
+	}
+	return top
+}
+
+// all appends the blobs of a group and its parts.
+func (g *layoutGroup) all(to []*blob.Blob) []*blob.Blob {
+	to = append(to, g.blobs...)
+	for _, p := range g.parts {
+		to = p.all(to)
+	}
+	return to
+}
+
+// seenFromOutside returns the blobs, by layoutKeys, that are outputs or were asked for.
+func (p *Plan) seenFromOutside() map[any]bool {
+	seen := map[any]bool{}
+	add := func(id int) {
+		for _, key := range layoutKeys(p.Blobs[id]) {
+			seen[key] = true
+		}
+	}
+	for id := range p.Kept {
+		add(id)
+	}
+	for _, id := range p.Outputs {
+		add(id)
+	}
+	return seen
+}
+
+// mustBePlain reports whether a blob is no images with whole blocks of channels, or shares storage with one that is looked at from outside.
+func mustBePlain(b *blob.Blob, seen map[any]bool) bool {
+	if b.NumAxes() != 4 || b.Dim(1)%shape.BlockLanes != 0 {
+		return true
+	}
+	keys := layoutKeys(b)
+	return slices.ContainsFunc(keys[:], func(key any) bool { return seen[key] })
+}
+
+// turns adds up the conversions that layers make.
+func (p *Plan) turns() (times, values int) {
+	for _, t := range p.Tasks {
+		if !t.Empty() {
+			times, values = times+t.traits.Turns.Times, values+t.traits.Turns.Values
+		}
+	}
+	return times, values
+}
+
+// namesWhere lists the names of blobs.
+func (p *Plan) namesWhere(is func(id int) bool) []string {
+	var names []string
+	for id, name := range p.Names {
+		if is(id) {
+			names = append(names, name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,105 @@
+package schedule
+
+import (
+	"slices"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe"
+)
+
+// Memory says where in an arena blobs and kernels' scratch stand.
+type Memory struct {
+	Places  []Place
+	Scratch []Stretch // by step of a run: those of Forward, then as BackSteps numbers them
+	Total   int       // how long the arena must be
+}
+
+// Place is where in the arena a blob's values or gradient stand.
+type Place struct {
+	Blob       *blob.Blob
+	Diff       bool
+	From, Size int
+	last       int // the step after which it is not needed
+}
+
+// In moves what is placed to its place in memory, unless it has grown since, and has storage of its own.
+func (p *Place) In(memory []float32) {
+	if p.Blob.Count() > p.Size {
+		return
+	}
+	memory = memory[p.From : p.From+p.Size]
+	if p.Diff {
+		p.Blob.PlaceDiff(memory)
+		return
+	}
+	p.Blob.PlaceData(memory)
+}
+
+// Stretch is a piece of the arena.
+type Stretch struct{ From, Size int }
+
+// Of returns the stretch of the arena's memory, nil if it is empty.
+func (s Stretch) Of(memory []float32) []float32 {
+	if s.Size == 0 {
+		return nil
+	}
+	return memory[s.From:][:s.Size:s.Size]
+}
+
+// placeMemory gives all blobs that the net does not keep places in one arena, if the machine moves values at all.
+func placeMemory(p *Plan) error {
+	if !p.Device.Machine.Values() {
+		return nil
+	}
+	p.Memory = p.PlaceAll()
+	apart := 0
+	for _, at := range p.Memory.Places {
+		apart += at.Size
+	}
+	for _, s := range p.Memory.Scratch {
+		apart += s.Size
+	}
+	p.note("memory", nil, "%d values and gradients stand in one arena of %d numbers, with the kernels' scratch; apart they would take %d", len(p.Memory.Places), p.Memory.Total, apart)
+	return nil
+}
+
+// PlaceAll returns a place, at the start of a cache line, for every storage that the net does not keep and for the kernels' scratch of
+// each step.
+func (p *Plan) PlaceAll() (m Memory) {
+	data, diffs := p.lifetimes()
+	var spans []span
+	for k, kind := range []*storages{data, diffs} {
+		for _, s := range kind.list {
+			if s.keep || !s.touched || s.size == 0 {
+				continue
+			}
+			m.Places = append(m.Places, Place{Blob: s.blob, Diff: k == 1, Size: s.size, last: s.last})
+			spans = append(spans, span{cpe.WholeLines(s.size), s.first, s.last})
+		}
+	}
+	m.Scratch = p.scratches()
+	for step, s := range m.Scratch {
+		spans = append(spans, span{cpe.WholeLines(s.Size), step, step})
+	}
+	offsets, total := pack(spans)
+	for i := range m.Places {
+		m.Places[i].From = offsets[i]
+	}
+	for i := range m.Scratch {
+		m.Scratch[i].From = offsets[len(m.Places)+i]
+	}
+	m.Total = total
+	return m
+}
+
+// Drop leaves a blob out of the arena, since it has storage of its own from now on.
+func (p *Plan) Drop(b *blob.Blob) {
+	p.Memory.Places = slices.DeleteFunc(p.Memory.Places, func(at Place) bool { return at.Blob.SharesData(b) || at.Blob.SharesDiff(b) })
+}
+
+// OnlyForward reports whether a blob's values are needed in Forward alone, so that others may stand in their place after it.
+func (p *Plan) OnlyForward(b *blob.Blob) bool {
+	return slices.ContainsFunc(p.Memory.Places, func(at Place) bool {
+		return !at.Diff && at.last < len(p.Nodes)-1 && at.Blob.SharesData(b)
+	})
+}

@@ -1,0 +1,111 @@
+package schedule
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/layers"
+)
+
+// pass is a step that changes a plan.
+type pass struct {
+	name string
+	run  func(*Plan) error
+	// always: the pass also runs for nets that do not economise, and for layers that are kept apart.
+	always, apart bool
+	fixed         bool // cannot be left out
+}
+
+// passes are all passes, in the order in which they run.
+var passes = []pass{
+	{name: "fuse", run: fuse},
+	{name: "relu", run: joinReLU},
+	{name: "relu-grad", run: joinReLUGrad},
+	{name: "finish", run: finish},
+	{name: "gradients", run: shareGradients},
+	{name: "layout", run: layOut},
+	{name: "arrange", run: arrange, fixed: true},
+	{name: "thin", run: thin},
+	{name: "parts", run: part, always: true},
+	{name: "memory", run: placeMemory, apart: true},
+}
+
+// Names lists the passes and the fusions that can be left out.
+func Names() []string {
+	var names []string
+	for _, s := range passes {
+		if !s.fixed {
+			names = append(names, s.name)
+		}
+	}
+	for _, f := range layers.Fusions() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// CheckNames returns an error if something in a list is no name of a pass or a fusion.
+func CheckNames(list []string) error {
+	for _, name := range list {
+		if !slices.Contains(Names(), name) {
+			return fmt.Errorf("there is no pass or fusion %q (there are %s)", name, strings.Join(Names(), ", "))
+		}
+	}
+	return nil
+}
+
+// errLayout is the error of layers that cannot be arranged after all.
+var errLayout = errors.New("images cannot be laid out in blocks")
+
+// Make plans a graph, whose layers stand by themselves. Where a layer refuses a layout, Make begins again without that pass.
+func Make(g *Graph) (*Plan, error) {
+	p := newPlan(g)
+	for _, s := range passes {
+		if g.leavesOut(s.name) || !s.always && (!g.Economise || g.OneByOne && !s.apart) {
+			continue
+		}
+		err := s.run(p)
+		if errors.Is(err, errLayout) {
+			p.Release()
+			planar := *g
+			planar.Without = append(slices.Clone(g.Without), "layout", "thin")
+			again, failed := Make(&planar)
+			if failed == nil {
+				again.note("layout", nil, "all images lie by planes: %v", err)
+				again.log("All images lie by planes: %v", err)
+				again.Graph = g
+			}
+			return again, failed
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// newPlan has a task for every layer.
+func newPlan(g *Graph) *Plan {
+	p := &Plan{Graph: g}
+	for _, d := range g.Nodes {
+		p.Tasks = append(p.Tasks, alone(d))
+	}
+	p.wiring = findWiring(g, p.Tasks)
+	return p
+}
+
+// part lets Backward run in parts where layers are better off.
+func part(p *Plan) error {
+	var names []string
+	for _, t := range p.Tasks {
+		if t.traits.Parted && t.Part() {
+			names = append(names, t.names()...)
+		}
+	}
+	if len(names) > 0 {
+		p.note("parts", names, "gradients of weights come first, so that bottoms' values need not outlast them")
+	}
+	return nil
+}

@@ -1,0 +1,126 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/layers"
+)
+
+// Plan is a task list in the making, and when all passes are done, what a net runs.
+type Plan struct {
+	Tasks   []*Task  // by node
+	Notes   []Note   // what the passes did, in order
+	Log     []string // lines of it that belong in a net's log
+	Layouts Layouts
+	Memory  Memory
+
+	*Graph
+	wiring
+	moved   []move
+	blocked map[*blob.Blob]bool // whose channels lie in blocks
+	thin    []*thinImages
+}
+
+// Note says what a pass did to some layers.
+type Note struct {
+	Pass   string   `json:"pass"`
+	Layers []string `json:"layers"`
+	Did    string   `json:"did"`
+}
+
+func (n Note) String() string {
+	if len(n.Layers) == 0 {
+		return fmt.Sprintf("%s: %s", n.Pass, n.Did)
+	}
+	return fmt.Sprintf("%s: %s: %s", n.Pass, strings.Join(n.Layers, ", "), n.Did)
+}
+
+func (p *Plan) note(pass string, layers []string, did string, args ...any) {
+	p.Notes = append(p.Notes, Note{pass, layers, fmt.Sprintf(did, args...)})
+}
+
+func (p *Plan) log(format string, args ...any) { p.Log = append(p.Log, fmt.Sprintf(format, args...)) }
+
+// leavesOut reports whether a pass or a fusion is to be left out.
+func (g *Graph) leavesOut(name string) bool { return slices.Contains(g.Without, name) }
+
+// move is a blob whose values, or gradient, stand elsewhere for the time of the plan.
+type move struct {
+	blob, home *blob.Blob // home holds on to the blob's own storage
+	diff       bool
+}
+
+// moveData and moveDiff make a blob share another's values or gradient until the plan is released.
+func (p *Plan) moveData(b, to *blob.Blob) {
+	home := p.Device.NewBlob(b.Shape()...)
+	home.ShareData(b)
+	b.ShareData(to)
+	p.moved = append(p.moved, move{b, home, false})
+}
+
+func (p *Plan) moveDiff(b, to *blob.Blob) {
+	home := p.Device.NewBlob(b.Shape()...)
+	home.ShareDiff(b)
+	b.ShareDiff(to)
+	p.moved = append(p.moved, move{b, home, true})
+}
+
+// Release gives blobs and layers back before another plan is made: blobs have storage of their own, and every layer is arranged as one by
+// itself. The plan still runs, with images by planes.
+func (p *Plan) Release() {
+	for _, m := range p.moved {
+		m.home.ReshapeLike(m.blob)
+		if m.diff {
+			m.blob.ShareDiff(m.home)
+		} else {
+			m.blob.ShareData(m.home)
+		}
+	}
+	release := func(l layers.Layer, name string, a layers.Arranged) {
+		if err := layers.Arrange(l, a); err != nil {
+			panic("schedule: layer " + name + " does not run by itself any more: " + err.Error())
+		}
+	}
+	for _, t := range p.Tasks {
+		if len(t.Nodes) > 1 {
+			release(t.Layer, t.Nodes[0].Name, layers.Arranged{})
+		}
+	}
+	for _, d := range p.Nodes {
+		release(d.Layer, d.Name, d.Alone)
+	}
+}
+
+// Holds reports whether the plan has to be made anew when a blob is asked for by name: it stands between fused layers, its values or gradient
+// are another's, or its channels lie in blocks.
+func (p *Plan) Holds(id int) bool {
+	b := p.Blobs[id]
+	return p.between(id) || p.InBlocks(b) || slices.ContainsFunc(p.moved, func(m move) bool {
+		return m.blob == b || m.diff && m.blob.SharesDiff(b)
+	})
+}
+
+// Complete reports whether the gradients of node i are there when Backward has come down to node at: it may be fused with a layer before it.
+func (p *Plan) Complete(i, at int) bool {
+	if !p.Tasks[i].Empty() {
+		return i >= at
+	}
+	for k := i - 1; k >= at; k-- {
+		if slices.Contains(p.Tasks[k].Nodes, p.Nodes[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// refreshTraits asks the layers anew, after they were arranged.
+func (p *Plan) refreshTraits() {
+	for _, t := range p.Tasks {
+		if !t.Empty() {
+			t.traits = layers.TraitsOf(t.Layer)
+		}
+	}
+}
