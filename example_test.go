@@ -7,6 +7,7 @@ import (
 	"github.com/swcaffe/swcaffe"
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/layers/data"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
 )
@@ -154,7 +155,7 @@ func Example_layerOfYourOwn() {
 		log.Fatal(err)
 	}
 	defer net.Close()
-	memory := net.Layer(0).(*layers.MemoryData)
+	memory := net.Layer(0).(*data.MemoryData)
 	if err := memory.Feed([]float32{1, 2, 3, 4, 5, 6, 0, 0, 1, 2, 0, 0}, []float32{0, 1, 0, 1}); err != nil {
 		log.Fatal(err)
 	}

@@ -29,7 +29,7 @@ type Layout struct {
 }
 
 // blocks is the layout of images with channels in blocks, if on.
-func blocks(on bool) Layout { return Layout{Blocks: on} }
+func Blocks(on bool) Layout { return Layout{Blocks: on} }
 
 // Blocking says which layouts a layer can read and write.
 type Blocking struct {
@@ -69,16 +69,16 @@ type PartedBackward interface {
 func Arrange(l Layer, a Arranged) error {
 	p, ok := l.(Planned)
 	if !ok {
-		return Blocking{}.check(a)
+		return Blocking{}.Check(a)
 	}
-	if err := p.Traits().Layout.check(a); err != nil {
+	if err := p.Traits().Layout.Check(a); err != nil {
 		return err
 	}
 	return p.Arrange(a)
 }
 
 // check returns an error if a layer that can do no more than this is asked for a layout.
-func (b Blocking) check(a Arranged) error {
+func (b Blocking) Check(a Arranged) error {
 	bottoms, tops := a.In.Blocks, a.Out.Blocks
 	if bottoms && !b.Bottoms || tops && !b.Tops || b.Alike && bottoms != tops {
 		return fmt.Errorf("blocks of channels are asked for (bottoms: %t, tops: %t) of a layer that can do %+v", bottoms, tops, b)
@@ -90,23 +90,23 @@ func (b Blocking) check(a Arranged) error {
 func (b *Base) Arrange(Arranged) error { return nil }
 
 // alike is the Blocking of layers whose bottoms and tops lie the same way, either one.
-var alike = Blocking{Bottoms: true, Tops: true, Alike: true}
+var Alike = Blocking{Bottoms: true, Tops: true, Alike: true}
 
 // blockable reports whether the layer computes where images may lie in blocks: on the CPE path of a native machine.
-func (b *Base) blockable() bool { return !b.mpe() && shape.HasBlocks(b.Device.Machine) }
+func (b *Base) Blockable() bool { return !b.MPE() && shape.HasBlocks(b.Device.Machine) }
 
-// anyLayout is the Blocking of a layer that works element by element, so that the place of a value makes no difference.
-func (b *Base) anyLayout() Blocking {
-	if !b.blockable() {
+// AnyLayout is the Blocking of a layer that works element by element, so that the place of a value makes no difference.
+func (b *Base) AnyLayout() Blocking {
+	if !b.Blockable() {
 		return Blocking{}
 	}
-	return alike
+	return Alike
 }
 
-// inBlocks is the Blocking of a layer that works channel by channel on an outer x channels x inner array, for a blob of axes axes.
-func (b *Base) inBlocks(axes int, dims [3]int) Blocking {
-	if !b.blockable() || axes != 4 || dims[1] == 0 || dims[1]%shape.BlockLanes != 0 {
+// InBlocks is the Blocking of a layer that works channel by channel on an outer x channels x inner array, for a blob of axes axes.
+func (b *Base) InBlocks(axes int, dims [3]int) Blocking {
+	if !b.Blockable() || axes != 4 || dims[1] == 0 || dims[1]%shape.BlockLanes != 0 {
 		return Blocking{}
 	}
-	return alike
+	return Alike
 }

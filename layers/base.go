@@ -12,12 +12,12 @@ type Base struct {
 	Param  *caffepb.LayerParameter
 	Device *Device
 
-	params    []*blob.Blob
+	Weights   []*blob.Blob
 	skipGrads []bool
 }
 
 // Params returns the weights, in the order of Caffe's blobs.
-func (b *Base) Params() []*blob.Blob { return b.params }
+func (b *Base) Params() []*blob.Blob { return b.Weights }
 
 // SetParamGrad says whether the gradient of weight i is wanted.
 func (b *Base) SetParamGrad(i int, need bool) {
@@ -29,21 +29,21 @@ func (b *Base) SetParamGrad(i int, need bool) {
 
 // ParamGrad reports whether the layer has a weight i and Backward should add to its gradient.
 func (b *Base) ParamGrad(i int) bool {
-	return i < len(b.params) && (i >= len(b.skipGrads) || !b.skipGrads[i])
+	return i < len(b.Weights) && (i >= len(b.skipGrads) || !b.skipGrads[i])
 }
 
 // mpe reports whether the reference path was asked for.
-func (b *Base) mpe() bool { return b.Device.Engine == MPE }
+func (b *Base) MPE() bool { return b.Device.Engine == MPE }
 
 // train reports whether the net is built for training.
-func (b *Base) train() bool { return b.Param.GetPhase() == caffepb.Phase_TRAIN }
+func (b *Base) Train() bool { return b.Param.GetPhase() == caffepb.Phase_TRAIN }
 
-// noGradient is the error of types whose layers have none.
-func (b *Base) noGradient() error { return fmt.Errorf("a %s layer has no gradient", b.Param.GetType()) }
+// NoGradient is the error of types whose layers have none.
+func (b *Base) NoGradient() error { return fmt.Errorf("a %s layer has no gradient", b.Param.GetType()) }
 
 // AddWeight makes the next weight of a layer, with the given shape, and fills it; a nil filler means zeros. SetUp calls it.
 func (b *Base) AddWeight(filler *caffepb.FillerParameter, shape ...int) error {
-	if err := b.Device.CheckShape(fmt.Sprintf("weight %d", len(b.params)), shape); err != nil {
+	if err := b.Device.CheckShape(fmt.Sprintf("weight %d", len(b.Weights)), shape); err != nil {
 		return err
 	}
 	w := b.Device.NewBlob(shape...)
@@ -52,6 +52,6 @@ func (b *Base) AddWeight(filler *caffepb.FillerParameter, shape ...int) error {
 			return err
 		}
 	}
-	b.params = append(b.params, w)
+	b.Weights = append(b.Weights, w)
 	return nil
 }

@@ -1,24 +1,25 @@
-// Package layers holds every layer type of Caffe, each with two paths: the MPE path, a plain single-threaded
-// reference, and the CPE path, tiled kernels (package cpe/kernel) on the device's machine.
+// Package layers is the contract of layers: what each type of Caffe's implements, and the registry that finds a type by its name. The layers
+// themselves stand in rooms below, grouped as Caffe's documentation groups them: data, vision, recurrent, common, norm, neuron, utility and
+// loss. Package part has what several of them are built from, package all imports all rooms, and layertest holds the tests of every type.
 //
-// The central type is Layer, which sets up, reshapes, and runs forward and backward. A layer lives in one file named after its type (big ones
-// in several: conv.go, conv_mpe.go; functions of single values in few: neurons.go, power.go, sigmoid.go; Bias with Scale, Deconvolution with
-// Convolution, Flatten and Reshape in views.go). It registers itself there, and knows nothing of nets or solvers. It is built with a Device,
-// which says which path to take and gives the machine and the random generator; there is no process-wide mode. Arity, in-place ability and
-// loss-ness are data in the registry entry (Type).
+// The central type is Layer, which sets up, reshapes, and runs forward and backward, on two paths: the MPE path, a plain single-threaded
+// reference, and the CPE path, tiled kernels (package cpe/kernel) on the device's machine. A layer is built with a Device, which says which
+// path to take and gives the machine and the random generator; there is no process-wide mode. It registers itself in its own file, knows
+// nothing of nets or solvers, and embeds Base. Arity, in-place ability and loss-ness are data in the registry entry (Type).
 //
 // A net that plans its run (package net/schedule) asks every layer for its Traits, one value that says what the layer can do beside its own
 // work, and tells it what was decided by one call, Arrange with an Arranged. Base implements both for layers that promise nothing. Two layers
-// that can be computed together in fewer passes over memory are a Fusion.
+// that can be computed together in fewer passes over memory are a Fusion, which is registered by its name.
 //
 // A few abilities are interfaces of their own, since somebody else than the planner asks for them: Joiner and PartedBackward the runner of a
-// net, at every pass; GradSelector whoever builds a net or counts its work; the others solvers and commands.
+// net, at every pass; GradSelector whoever builds a net or counts its work; the others, in layer.go and share.go, solvers and commands.
 package layers
 
 import (
+	"time"
+
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
-
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
@@ -67,4 +68,10 @@ type GradSelector interface {
 // Closer is implemented by layers that hold files or goroutines.
 type Closer interface {
 	Close() error
+}
+
+// DataWaiter is implemented by layers that read data ahead: DataWait returns the time for which Forward had to wait
+// because no batch was ready.
+type DataWaiter interface {
+	DataWait() time.Duration
 }

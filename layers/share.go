@@ -68,17 +68,17 @@ func (w Window) part(i, n int) Window {
 }
 
 // alone reports whether nothing is shared.
-func (s Share) alone() bool { return s.Ranks <= 1 && s.Groups <= 1 }
+func (s Share) Alone() bool { return s.Ranks <= 1 && s.Groups <= 1 }
 
-// checkItems returns an error if a source has fewer items than there are workers; 0 items: it does not know.
-func (s Share) checkItems(source string, items int) error {
+// CheckItems returns an error if a source has fewer items than there are workers; 0 items: it does not know.
+func (s Share) CheckItems(source string, items int) error {
 	if items > 0 && items < s.Ranks {
 		return fmt.Errorf("%s has %d items, fewer than the %d workers that share them", source, items, s.Ranks)
 	}
 	return nil
 }
 
-// passKey mixes the worker into a key of random numbers, so that no two drop the same values.
-func (s Share) passKey(key uint64) uint64 {
+// PassKey mixes the worker into a key of random numbers, so that no two drop the same values.
+func (s Share) PassKey(key uint64) uint64 {
 	return key + uint64(s.Rank*max(1, s.Groups)+s.Group)*0x9e3779b97f4a7c15
 }

@@ -42,7 +42,7 @@ type Unread struct {
 }
 
 // unread are the values of all bottoms and tops.
-var unread = Unread{AllBottoms, true}
+var ReadsNothing = Unread{AllBottoms, true}
 
 // Scratch counts values that kernels need besides bottoms and tops (cpe.Machine.Common): in Forward; in the part of Backward that computes
 // the parameters' gradients, if it runs in parts; and in the other part, or all of it.
@@ -78,6 +78,7 @@ type Joins struct {
 type Identity struct {
 	ReLU   *ReLU    // the layer is a ReLU on the CPE path
 	Finish Finisher // its Forward can be done block by block
+	Sum    int      // the layer adds up so many bottoms, as they are, on the CPE path
 }
 
 // ReLU describes a ReLU layer.
@@ -128,8 +129,8 @@ func (b Bottoms) And(i int) Bottoms {
 	return SomeBottoms(append(slices.Clone(b.list), i)...)
 }
 
-// bottomsIf is the set of all bottoms, or of none.
-func bottomsIf(all bool) Bottoms { return Bottoms{most: all} }
+// BottomsIf is the set of all bottoms, or of none.
+func BottomsIf(all bool) Bottoms { return Bottoms{most: all} }
 
 // TraitsOf returns a layer's traits; a layer that is not Planned promises nothing.
 func TraitsOf(l Layer) Traits {

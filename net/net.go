@@ -10,6 +10,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/layers"
+	_ "github.com/swcaffe/swcaffe/layers/all" // every type of layer
 	"github.com/swcaffe/swcaffe/net/schedule"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )

@@ -80,7 +80,7 @@ gotest -timeout 30m ./...
 
 step "go test -race (packages with goroutines)"
 gotest -timeout 30m -race -short ./cpe ./cpe/kernel/... ./data ./data/lmdb ./modeltime ./solver ./topology/...
-gotest -race -run FirstRunningSums ./layers
+gotest -race -run FirstRunningSums ./layers/all
 
 step "faults at random moments"
 alive ./scripts/faults.sh

@@ -55,7 +55,12 @@ var allowed = []struct {
 	{"cpe/tune", []string{"proto/", "cpe", "cpe/kernel/", "internal/simd/"}},
 	{"data/", []string{"proto/", "blob", "internal/pages", "data/"}},
 	{"layers/layertest", []string{"proto/", "blob", "internal/alloctest", "cpe/", "layers"}},
-	{"layers/", []string{"proto/", "blob", "internal/simd/", "internal/pages", "internal/suggest", "data/", "cpe/", "layers/"}},
+	{"layers", []string{"proto/", "blob", "internal/simd/", "internal/pages", "internal/suggest", "cpe/"}},
+	{"layers/part", []string{"proto/", "blob", "internal/simd/", "internal/pages", "cpe/", "layers"}},
+	{"layers/data", []string{"proto/", "blob", "internal/simd/", "internal/pages", "internal/suggest", "data/", "cpe/", "layers", "layers/part"}},
+	{"layers/vision", []string{"proto/", "blob", "internal/simd/", "internal/pages", "cpe/", "layers", "layers/part", "layers/utility"}},
+	{"layers/all", []string{"layers/"}},
+	{"layers/", []string{"proto/", "blob", "internal/simd/", "internal/pages", "cpe/", "layers", "layers/part"}},
 	{"net/schedule", []string{"blob", "cpe/", "layers"}},
 	{"net", []string{"proto/", "blob", "internal/simd/", "internal/pages", "internal/suggest", "internal/caffelog", "cpe/", "layers/", "net/schedule"}},
 	{"solver/caffeh5", []string{"proto/", "blob", "data/hdf5", "net"}},
@@ -156,7 +161,7 @@ var machineKinds = map[string]bool{"Native": true, "Functional": true, "CostOnly
 func TestOnlyKernelsKnowTheMachine(t *testing.T) {
 	fset := token.NewFileSet()
 	eachFile(t, func(pkg, file string, _ []string) {
-		if pkg != "layers" && pkg != "net" && pkg != "solver" {
+		if !isLayers(pkg) && pkg != "net" && pkg != "net/schedule" && pkg != "solver" {
 			return // no machine, or (layertest, cmd) one is made there
 		}
 		f, err := parser.ParseFile(fset, filepath.Join("..", "..", file), nil, 0)
@@ -174,12 +179,17 @@ func TestOnlyKernelsKnowTheMachine(t *testing.T) {
 	})
 }
 
-// TestLayersHaveTwoPaths: the engine is compared in one place, Base.mpe, so that a layer can only choose between its reference
+// isLayers reports whether a package is layers or one of its rooms.
+func isLayers(pkg string) bool {
+	return pkg == "layers" || strings.HasPrefix(pkg, "layers/") && pkg != "layers/layertest"
+}
+
+// TestLayersHaveTwoPaths: the engine is compared in one place, Base.MPE, so that a layer can only choose between its reference
 // and its tiled path.
 func TestLayersHaveTwoPaths(t *testing.T) {
 	fset := token.NewFileSet()
 	eachFile(t, func(pkg, file string, _ []string) {
-		if pkg != "layers" || strings.HasSuffix(file, "device.go") || strings.HasSuffix(file, "base.go") {
+		if !isLayers(pkg) || strings.HasSuffix(file, "device.go") || strings.HasSuffix(file, "base.go") {
 			return
 		}
 		f, err := parser.ParseFile(fset, filepath.Join("..", "..", file), nil, 0)
@@ -188,7 +198,7 @@ func TestLayersHaveTwoPaths(t *testing.T) {
 		}
 		ast.Inspect(f, func(n ast.Node) bool {
 			if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == "Engine" {
-				t.Errorf("%s: the engine is asked for outside Base.mpe", fset.Position(s.Pos()))
+				t.Errorf("%s: the engine is asked for outside Base.MPE", fset.Position(s.Pos()))
 			}
 			return true
 		})

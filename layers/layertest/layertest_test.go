@@ -7,6 +7,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/layers"
+	_ "github.com/swcaffe/swcaffe/layers/neuron" // Power
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 

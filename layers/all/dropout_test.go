@@ -1,0 +1,86 @@
+package all_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/layers/layertest"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func init() {
+	addCases("Dropout",
+		layertest.Case{Name: "train", Param: "dropout_param { dropout_ratio: 0.3 }", Bottoms: []layertest.Bottom{layertest.In(4, 50)}, Again: [][]int{{3, 30000}}},
+		layertest.Case{Name: "test", Phase: caffepb.Phase_TEST, Bottoms: []layertest.Bottom{layertest.In(4, 5)}},
+		layertest.Case{Name: "in place", InPlace: true, Bottoms: []layertest.Bottom{layertest.In(4, 50)}})
+}
+
+// TestDropoutOfNothing: a ratio of 0, by which nets switch dropout off, keeps all as it is.
+func TestDropoutOfNothing(t *testing.T) {
+	b := layertest.NewBench(t)
+	x, dy := []float32{1, -2, 0, 3e-30, 5, 6}, []float32{1, 2, 3, 4, 5, 6}
+	for _, engine := range layertest.Engines() {
+		f := layertest.Build(t, b, engine, layertest.Case{Type: "Dropout", Param: "dropout_param { dropout_ratio: 0 }",
+			Bottoms: []layertest.Bottom{layertest.Given(x, 2, 3)}})
+		layertest.Equal(t, "y", f.Forward(t)[0], x, 0)
+		dx, _ := f.Backward(t, dy)
+		layertest.Equal(t, "gradient", dx[0], dy, 0)
+	}
+}
+
+// TestDropoutOfAll: a ratio of 1, which nets have in their TEST phase to say that nothing is dropped there, is none to train with.
+func TestDropoutOfAll(t *testing.T) {
+	b := layertest.NewBench(t)
+	x := []float32{1, -2, 3}
+	all := layertest.Case{Type: "Dropout", Param: "dropout_param { dropout_ratio: 1 }", Bottoms: []layertest.Bottom{layertest.Given(x, 3)}}
+	wantError(t, b, all, "dropout_ratio must be at least 0 and less than 1, it is 1")
+	all.Phase = caffepb.Phase_TEST
+	for _, engine := range layertest.Engines() {
+		f := layertest.Build(t, b, engine, all)
+		layertest.Equal(t, "y", f.Forward(t)[0], x, 0)
+		dx, _ := f.Backward(t, x)
+		layertest.Equal(t, "gradient", dx[0], x, 0)
+	}
+}
+
+// TestDropoutShare: the share of zeros is the ratio within four standard deviations, the rest is scaled by 1/(1-ratio), the
+// mask of the gradient is that of the values, and the next pass has another.
+func TestDropoutShare(t *testing.T) {
+	const n, ratio = 100000, 0.3
+	b := layertest.NewBench(t)
+	ones := make([]float32, n)
+	for i := range ones {
+		ones[i] = 1
+	}
+	f := layertest.Build(t, b, layers.CPE, layertest.Case{
+		Type: "Dropout", Param: "dropout_param { dropout_ratio: 0.3 }", Bottoms: []layertest.Bottom{layertest.Given(ones, n)},
+	})
+	y := append([]float32(nil), f.Forward(t)[0]...)
+	zeros := 0
+	for i, v := range y {
+		switch {
+		case v == 0:
+			zeros++
+		case math.Abs(float64(v)-1/(1-ratio)) > 1e-6:
+			t.Fatalf("value %d is %g", i, v)
+		}
+	}
+	if sd := math.Sqrt(ratio * (1 - ratio) * n); math.Abs(float64(zeros)-ratio*n) > 4*sd {
+		t.Errorf("%d zeros of %d, want about %g", zeros, n, ratio*n)
+	}
+	dx, _ := f.Backward(t, ones)
+	layertest.Equal(t, "gradient", dx[0], y, 0)
+	if err := f.Layer.Forward(f.Bottom, f.Top); err != nil {
+		t.Fatal(err)
+	}
+	same := 0
+	for i, v := range f.Top[0].Data() {
+		if v == y[i] {
+			same++
+		}
+	}
+	if same == n {
+		t.Error("two passes have the same mask")
+	}
+}

@@ -1,0 +1,22 @@
+package all_test
+
+import (
+	"testing"
+
+	"github.com/swcaffe/swcaffe/layers/layertest"
+)
+
+// TestBackwardNeedsWhatItReads: what a layer says that its Backward reads makes a difference to it; a net keeps it until then. TestEveryType
+// checks the reverse.
+func TestBackwardNeedsWhatItReads(t *testing.T) {
+	b := layertest.NewBench(t)
+	for i := range cases {
+		c := &cases[i]
+		if c.Files != nil || c.Name == "dilations far beyond the outputs" { // of which none meets an input
+			continue
+		}
+		if idle, err := layertest.IdleReads(b, c); err != nil || len(idle) > 0 {
+			t.Errorf("%s: it says that Backward reads %q, which makes no difference; error %v", c, idle, err)
+		}
+	}
+}

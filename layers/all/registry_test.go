@@ -1,0 +1,128 @@
+package all_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/layers/layertest"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+// cases is what TestEveryType walks. Each layer's test file adds its own.
+var cases []layertest.Case
+
+// addCases adds cases of one type.
+func addCases(typ string, cs ...layertest.Case) {
+	for _, c := range cs {
+		c.Type = typ
+		cases = append(cases, c)
+	}
+}
+
+// TestEveryType checks gradients and the agreement of both paths on every machine, for every registered type.
+func TestEveryType(t *testing.T) { layertest.Walk(t, cases) }
+
+// TestEveryTypeOfTheSchema: nets may ask for every type that caffe.proto has parameters for, and for those that old nets had numbers for;
+// Caffe's Python layers alone are left out. Types without either have cases, and TestEveryType wants a type for every case.
+func TestEveryTypeOfTheSchema(t *testing.T) {
+	registered := map[string]bool{}
+	for _, typ := range layers.Types() {
+		registered[spelled(typ.Name)] = true
+	}
+	types := map[string][]string{ // of fields that are named for something else than a type
+		"transform": nil, "loss": {"SoftmaxWithLoss"}, "python": nil, "recurrent": {"RNN", "LSTM"},
+	}
+	fields := (&caffepb.LayerParameter{}).ProtoReflect().Descriptor().Fields()
+	for i := range fields.Len() {
+		name, ok := strings.CutSuffix(string(fields.Get(i).Name()), "_param")
+		if !ok {
+			continue
+		}
+		wanted, special := types[name]
+		if !special {
+			wanted = []string{name}
+		}
+		for _, w := range wanted {
+			if !registered[spelled(w)] {
+				t.Errorf("%s_param is there, but no layer of type %s", name, w)
+			}
+		}
+	}
+	for number, old := range caffepb.V1LayerParameter_LayerType_name {
+		if number == int32(caffepb.V1LayerParameter_NONE) {
+			continue
+		}
+		p := &caffepb.NetParameter{Layers: []*caffepb.V1LayerParameter{{Type: caffepb.V1LayerParameter_LayerType(number).Enum()}}}
+		if _, err := swproto.UpgradeNet(p, "net"); err != nil {
+			t.Errorf("%s: %v", old, err)
+		} else if _, err := layers.Find(p.Layer[0].GetType()); err != nil {
+			t.Errorf("%s: %v", old, err)
+		}
+	}
+}
+
+// spelled drops what a field's name and a type's name are spelled differently by.
+func spelled(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
+
+func TestTypesAreSorted(t *testing.T) {
+	var names []string
+	for _, typ := range layers.Types() {
+		names = append(names, typ.Name)
+	}
+	if !slices.IsSorted(names) {
+		t.Errorf("types are not sorted: %v", names)
+	}
+}
+
+func TestUnknownTypeSuggestsTheNearest(t *testing.T) {
+	_, err := layers.Find("Convolutoin")
+	if err == nil {
+		t.Fatal("an unknown type was found")
+	}
+	for _, part := range []string{`"Convolutoin"`, `"Convolution"?`, "InnerProduct"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("the error %q does not contain %q", err, part)
+		}
+	}
+}
+
+func TestRegisteringTwicePanics(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("registering Pooling again did not panic")
+		}
+	}()
+	layers.Register(layers.Type{Name: "Pooling"})
+}
+
+func TestNumbersOfBlobsAreChecked(t *testing.T) {
+	tests := []struct {
+		typ           string
+		bottoms, tops int
+		want          string // "" where the numbers are right
+	}{
+		{"InnerProduct", 1, 1, ""},
+		{"InnerProduct", 2, 1, "bottom blobs: 2 given, exactly 1 needed"},
+		{"InnerProduct", 1, 0, "top blobs: 0 given, exactly 1 needed"},
+		{"Eltwise", 1, 1, "bottom blobs: 1 given, at least 2 needed"},
+		{"Pooling", 1, 3, "top blobs: 3 given, at most 2 allowed"},
+		{"Convolution", 3, 3, ""},
+		{"Convolution", 3, 2, "3 bottom blobs but 2 top blobs: a Convolution layer needs as many of each"},
+	}
+	for _, tt := range tests {
+		typ, err := layers.Find(tt.typ)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if err := typ.CheckBlobs(tt.bottoms, tt.tops); err != nil {
+			got = err.Error()
+		}
+		if got != tt.want {
+			t.Errorf("%s with %d bottoms and %d tops: %q, expected %q", tt.typ, tt.bottoms, tt.tops, got, tt.want)
+		}
+	}
+}

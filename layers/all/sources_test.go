@@ -1,0 +1,148 @@
+package all_test
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/data/hdf5"
+	"github.com/swcaffe/swcaffe/data/lmdb"
+	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/layers/layertest"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+func init() {
+	addCases("Data", layertest.Case{Files: digitsLMDB, Tops: 2, NoGradient: "a source", Allocates: "a prefetcher works beside it"})
+	addCases("ImageData", layertest.Case{Files: pictures, Tops: 2, NoGradient: "a source", Allocates: "images are decoded"})
+	addCases("WindowData", layertest.Case{Files: windows, Tops: 2, NoGradient: "a source", Allocates: "images are decoded"})
+	addCases("HDF5Data", layertest.Case{Files: rows, Tops: 2, Allocates: "files are read again in every round", Param: `top: "data" top: "label" `})
+}
+
+func digitsLMDB(t testing.TB) string {
+	dir := filepath.Join(t.TempDir(), "db")
+	w, err := lmdb.Create(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 5 {
+		value, err := proto.Marshal(&caffepb.Datum{
+			Channels: proto.Int32(1), Height: proto.Int32(2), Width: proto.Int32(3), Label: proto.Int32(int32(i)),
+			Data: []byte{byte(i), 10, 20, 30, 40, byte(50 + i)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Put(fmt.Appendf(nil, "%08d", i), value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("data_param { source: %q batch_size: 3 backend: LMDB }", dir)
+}
+
+func pictures(t testing.TB) string {
+	dir := t.TempDir()
+	var list string
+	for i := range 3 {
+		name := fmt.Sprintf("%d.png", i)
+		picture(t, filepath.Join(dir, name), i)
+		list += fmt.Sprintf("%s %d\n", name, i)
+	}
+	source := filepath.Join(dir, "list.txt")
+	if err := os.WriteFile(source, []byte(list), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("image_data_param { source: %q root_folder: %q batch_size: 2 }", source, dir+"/")
+}
+
+// windows names windows of three pictures, with their context.
+func windows(t testing.TB) string {
+	dir := t.TempDir()
+	var list string
+	for i := range 3 {
+		name := filepath.Join(dir, fmt.Sprintf("%d.png", i))
+		picture(t, name, i)
+		list += fmt.Sprintf("# %d\n%s\n3 3 4\n2\n%d 0.8 0 0 2 1\n0 0.1 1 1 3 2\n", i, name, i+1)
+	}
+	source := filepath.Join(dir, "windows.txt")
+	if err := os.WriteFile(source, []byte(list), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("window_data_param { source: %q batch_size: 5 context_pad: 1 } transform_param { crop_size: 6 mirror: true }", source)
+}
+
+// picture writes a picture 4 wide and 3 high.
+func picture(t testing.TB, path string, i int) {
+	m := image.NewRGBA(image.Rect(0, 0, 4, 3))
+	m.Set(i, 1, color.RGBA{200, 100, 50, 255})
+	f, err := os.Create(path)
+	if err == nil {
+		err = png.Encode(f, m)
+	}
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rows writes two files: 3 and 2 rows of data (2 values each) and labels.
+func rows(t testing.TB) string {
+	dir := t.TempDir()
+	var list string
+	at := float32(0)
+	for i, n := range []int{3, 2} {
+		path := filepath.Join(dir, fmt.Sprintf("%d.h5", i))
+		data, labels := make([]float32, 2*n), make([]float32, n)
+		for k := range labels {
+			data[2*k], data[2*k+1], labels[k] = at, -at, at
+			at++
+		}
+		sets := []hdf5.Dataset{{Path: "/data", Shape: []int{n, 2}, Data: data}, {Path: "/label", Shape: []int{n}, Data: labels}}
+		if err := hdf5.Write(path, &hdf5.File{Floats: sets}); err != nil {
+			t.Fatal(err)
+		}
+		list += path + "\n"
+	}
+	source := filepath.Join(dir, "list.txt")
+	if err := os.WriteFile(source, []byte(list), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("hdf5_data_param { batch_size: 4 source: %q }", source)
+}
+
+// TestHDF5BatchesRunAcrossFiles: five rows in two files, batches of four, and a position that can be found again.
+func TestHDF5BatchesRunAcrossFiles(t *testing.T) {
+	b := layertest.NewBench(t)
+	for _, engine := range layertest.Engines() {
+		f := layertest.Build(t, b, engine, layertest.Case{Type: "HDF5Data", Tops: 2, Param: `top: "data" top: "label" ` + rows(t)})
+		want := [][]float32{{0, 1, 2, 3}, {4, 0, 1, 2}, {3, 4, 0, 1}}
+		for i, w := range want {
+			if err := f.Layer.Forward(nil, f.Top); err != nil {
+				t.Fatal(err)
+			}
+			layertest.Equal(t, fmt.Sprintf("labels of batch %d", i), f.Top[1].Data(), w, 0)
+			layertest.Equal(t, "data", f.Top[0].Data()[2:4], []float32{w[1], -w[1]}, 0)
+		}
+		p := f.Layer.(layers.Positioner)
+		if p.Position() != 12 {
+			t.Errorf("position %d, want 12", p.Position())
+		}
+		if err := p.SetPosition(8); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Layer.Forward(nil, f.Top); err != nil {
+			t.Fatal(err)
+		}
+		layertest.Equal(t, "labels after SetPosition", f.Top[1].Data(), want[2], 0)
+	}
+}

@@ -1,0 +1,210 @@
+package common
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/layers/part"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func init() {
+	layers.Register(layers.Type{
+		Name: "InnerProduct", Doc: "y = W x + b, the axes from axis on taken as one vector",
+		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
+			return &innerProduct{Base: layers.Base{Param: p, Device: d}, m: -1}
+		},
+		Bottoms: layers.Exactly(1), Tops: layers.Exactly(1),
+	})
+}
+
+// innerProduct is Caffe's InnerProduct layer: M items of K values to N outputs. Weights are N x K, or K x N if transpose
+// is set.
+type innerProduct struct {
+	layers.Base
+	axis, m, n, k int
+	transpose     bool
+	bias          bool
+	topShape      []int
+
+	forward, input gemm.Kernel
+	weights        *gemm.Blocked
+	biasGrad       part.BiasGrad
+}
+
+func (l *innerProduct) SetUp(bottom, _ []*blob.Blob) error {
+	p := l.Param.GetInnerProductParam()
+	axis, err := part.AxisOf(bottom[0], int(p.GetAxis()))
+	if err != nil {
+		return err
+	}
+	l.axis, l.n, l.k = axis, int(p.GetNumOutput()), bottom[0].CountFrom(axis)
+	l.transpose, l.bias = p.GetTranspose(), p.GetBiasTerm()
+	if l.n < 1 {
+		return fmt.Errorf("num_output must be positive, it is %d", l.n)
+	}
+	shape := []int{l.n, l.k}
+	if l.transpose {
+		shape = []int{l.k, l.n}
+	}
+	if err := l.AddWeight(p.GetWeightFiller(), shape...); err != nil {
+		return err
+	}
+	if l.bias {
+		return l.AddWeight(p.GetBiasFiller(), l.n)
+	}
+	return nil
+}
+
+func (l *innerProduct) Reshape(bottom, top []*blob.Blob) error {
+	if k := bottom[0].CountFrom(l.axis); k != l.k {
+		return fmt.Errorf("input size is incompatible with inner product parameters: bottom[0] with shape %s has %d values an item, the weights take %d", bottom[0].ShapeString(), k, l.k)
+	}
+	l.topShape = append(append(l.topShape[:0], bottom[0].Shape()[:l.axis]...), l.n)
+	top[0].Reshape(l.topShape...)
+	m := bottom[0].CountRange(0, l.axis)
+	if m == l.m {
+		return nil
+	}
+	l.m = m
+	return l.prepare()
+}
+
+func (l *innerProduct) prepare() (err error) {
+	if l.bias {
+		if l.biasGrad, err = part.NewBiasGrad(&l.Base, [3]int{l.m, l.n, 1}, false); err != nil {
+			return err
+		}
+	}
+	if l.MPE() {
+		return nil
+	}
+	machine := l.Device.Machine
+	if l.forward, err = gemm.New(machine, gemm.Shape{M: l.m, N: l.n, K: l.k, TransB: !l.transpose}); err != nil {
+		return err
+	}
+	w := gemm.Shape{M: l.n, N: l.k, K: l.m, TransA: true, Accumulate: true}
+	if l.transpose {
+		w.M, w.N = w.N, w.M
+	}
+	if l.weights, err = gemm.NewBlocked(machine, w); err != nil {
+		return err
+	}
+	l.input, err = gemm.New(machine, gemm.Shape{M: l.m, N: l.k, K: l.n, TransB: l.transpose})
+	return err
+}
+
+// Algorithm implements Algorithmic.
+func (l *innerProduct) Algorithm(d shape.Direction, _ bool) shape.Algorithm {
+	switch {
+	case l.forward == nil:
+		return ""
+	case d == shape.Forward:
+		return l.forward.Algorithm()
+	case d == shape.WeightGradient:
+		return l.weights.Algorithm()
+	}
+	return l.input.Algorithm()
+}
+
+func (l *innerProduct) Forward(bottom, top []*blob.Blob) error {
+	var bias []float32
+	if l.bias {
+		bias = l.Weights[1].Data()
+	}
+	x, w, y := bottom[0].Data(), l.Weights[0].Data(), top[0].Data()
+	if !l.MPE() {
+		return l.forward.Run(x, w, bias, y)
+	}
+	for i := range l.m {
+		for j := range l.n {
+			var sum float64
+			for k := range l.k {
+				sum += float64(x[i*l.k+k]) * float64(w[l.weight(j, k)])
+			}
+			if l.bias {
+				sum += float64(bias[j])
+			}
+			y[i*l.n+j] = float32(sum)
+		}
+	}
+	return nil
+}
+
+// weight is the index of the weight from input k to output j.
+func (l *innerProduct) weight(j, k int) int {
+	if l.transpose {
+		return k*l.n + j
+	}
+	return j*l.k + k
+}
+
+// Traits implements Planned: the weights' gradient needs the bottom.
+func (l *innerProduct) Traits() layers.Traits {
+	t := layers.Traits{Unread: layers.Unread{Bottoms: layers.BottomsIf(!l.ParamGrad(0)), Tops: true}}
+	if l.forward != nil {
+		t.Scratch = layers.Scratch{Forward: l.forward.Scratch(), Bottoms: l.input.Scratch()}
+	}
+	return t
+}
+
+// Backward computes the bottom's gradient first: the weights may be in caches yet, from Forward, and their gradient, which is as long, would
+// take their place.
+func (l *innerProduct) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	dy := top[0].Diff()
+	if propagateDown[0] {
+		if err := l.inputGrad(dy, bottom[0].Diff()); err != nil {
+			return err
+		}
+	}
+	if l.ParamGrad(0) {
+		if err := l.weightGrad(bottom[0].Data(), dy); err != nil {
+			return err
+		}
+	}
+	if l.bias && l.ParamGrad(1) {
+		return l.biasGrad.Run(l.Weights[1].Diff(), dy)
+	}
+	return nil
+}
+
+func (l *innerProduct) inputGrad(dy, dx []float32) error {
+	w := l.Weights[0].Data()
+	if !l.MPE() {
+		return l.input.Run(dy, w, nil, dx)
+	}
+	for i := range l.m {
+		for k := range l.k {
+			var sum float64
+			for j := range l.n {
+				sum += float64(dy[i*l.n+j]) * float64(w[l.weight(j, k)])
+			}
+			dx[i*l.k+k] = float32(sum)
+		}
+	}
+	return nil
+}
+
+func (l *innerProduct) weightGrad(x, dy []float32) error {
+	if !l.MPE() {
+		if l.transpose {
+			x, dy = dy, x
+		}
+		dw, add := l.Weights[0].Gradient()
+		return l.weights.Sum(dy, x, dw, add)
+	}
+	dw := l.Weights[0].Diff()
+	for j := range l.n {
+		for k := range l.k {
+			var sum float64
+			for i := range l.m {
+				sum += float64(dy[i*l.n+j]) * float64(x[i*l.k+k])
+			}
+			dw[l.weight(j, k)] += float32(sum)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,47 @@
+package data
+
+import (
+	"errors"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/data"
+	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func init() {
+	layers.Register(layers.Type{
+		Name: "Data",
+		Doc:  "hands out batches of the Datums in a LevelDB or LMDB, transformed",
+		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
+			return &dataLayer{batchLayer{Base: layers.Base{Param: p, Device: d}}}
+		},
+		Bottoms: layers.Exactly(0), Tops: layers.Between(1, 2), NoGradient: true,
+	})
+}
+
+// dataLayer is Caffe's Data layer. Top 0 is items x channels x height x width, top 1, if there, the labels.
+type dataLayer struct{ batchLayer }
+
+// SetUp opens the database and looks at its first record.
+func (l *dataLayer) SetUp(_, top []*blob.Blob) error {
+	p := l.Param.GetDataParam()
+	if p.GetBatchSize() == 0 {
+		return errors.New("data_param: batch_size must be positive, it is 0")
+	}
+	t, err := data.NewTransformer(l.Param.GetTransformParam(), l.Param.GetPhase())
+	if err != nil {
+		return err
+	}
+	source, err := data.OpenDB(p)
+	if err != nil {
+		return err
+	}
+	if skip := p.GetRandSkip(); skip > 0 && l.Device.Log != nil {
+		l.Device.Log.Warnf("layer %q: rand_skip %d does nothing in a Data layer, as in Caffe 1.0", l.Param.GetName(), skip)
+	}
+	return l.open(top, data.Config{
+		Source: source, Decoder: data.DatumDecoder{Transformer: t}, Transformer: t,
+		BatchSize: int(p.GetBatchSize()), Ahead: int(p.GetPrefetch()), Seed: l.Device.Random.Uint64(),
+	})
+}

@@ -1,0 +1,121 @@
+package data
+
+import (
+	"errors"
+	"time"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/data"
+	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/layers/part"
+)
+
+// batchLayer is what layers that take their batches from a prefetcher have in common.
+type batchLayer struct {
+	layers.Base
+	batches *data.Prefetcher
+	window  layers.Window
+	shape   [4]int
+	copies  [2]part.Mover // data, labels
+}
+
+// open starts a prefetcher for the worker's share of the batches; the source is closed if that fails.
+func (l *batchLayer) open(top []*blob.Blob, c data.Config) error {
+	window, err := l.Device.Share.Window(c.BatchSize)
+	if err != nil {
+		return errors.Join(err, c.Source.Close())
+	}
+	if s, ok := c.Source.(interface{ Len() int }); ok {
+		if err := l.Device.Share.CheckItems("the source", s.Len()); err != nil {
+			return errors.Join(err, c.Source.Close())
+		}
+	}
+	l.window = window
+	c.BatchSize, c.First, c.Stride = window.Count, window.First, window.Stride
+	if l.batches, err = data.NewPrefetcher(c); err != nil {
+		return errors.Join(err, c.Source.Close())
+	}
+	return l.resize(top, l.batches.Shape())
+}
+
+// resize gives the tops the shape of a batch and prepares the copies.
+func (l *batchLayer) resize(top []*blob.Blob, shape [4]int) (err error) {
+	l.shape = shape
+	top[0].Reshape(shape[:]...)
+	if len(top) > 1 {
+		top[1].Reshape(shape[0])
+	}
+	for i, b := range top {
+		if l.copies[i], err = part.NewMover(&l.Base, shape[0], b.CountFrom(1)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Reshape restores the shape of the last batch.
+func (l *batchLayer) Reshape(_, top []*blob.Blob) error {
+	top[0].Reshape(l.shape[:]...)
+	if len(top) > 1 {
+		top[1].Reshape(l.shape[0])
+	}
+	return nil
+}
+
+// Forward hands out the next batch. As in Caffe the batch has the shape of its first item.
+func (l *batchLayer) Forward(_, top []*blob.Blob) error {
+	if !l.Device.Machine.Values() {
+		return l.charge(top)
+	}
+	b, err := l.batches.Next()
+	if err != nil {
+		return err
+	}
+	if b.Shape != l.shape {
+		if err := l.resize(top, b.Shape); err != nil {
+			return err
+		}
+	}
+	for i, values := range [][]float32{b.Data, b.Labels}[:len(top)] {
+		if err := l.copies[i].Run(top[i].Data(), values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// charge accounts for the copies on a machine that moves no values.
+func (l *batchLayer) charge(top []*blob.Blob) error {
+	for i := range top {
+		if err := l.copies[i].Run(nil, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Backward does nothing: data has no gradient.
+func (l *batchLayer) Backward(_ []*blob.Blob, _ []bool, _ []*blob.Blob) error { return nil }
+
+// Position implements Positioner.
+func (l *batchLayer) Position() uint64 { return l.batches.Position() }
+
+// SetPosition implements Positioner.
+func (l *batchLayer) SetPosition(items uint64) error {
+	l.batches.SetPosition(items)
+	return nil
+}
+
+// Window implements Sharer.
+func (l *batchLayer) Window() layers.Window { return l.window }
+
+// DataWait implements DataWaiter.
+func (l *batchLayer) DataWait() time.Duration { return l.batches.Waited() }
+
+// Close stops the prefetcher and closes the source.
+func (l *batchLayer) Close() error {
+	if l.batches == nil {
+		return nil
+	}
+	return l.batches.Close()
+}

@@ -1,0 +1,117 @@
+package data
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/layers/part"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func init() {
+	layers.Register(layers.Type{
+		Name: "MemoryData", Doc: "hands out batches of values that the program gave it",
+		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
+			return &MemoryData{Base: layers.Base{Param: p, Device: d}}
+		},
+		Bottoms: layers.Exactly(0), Tops: layers.Exactly(2), NoGradient: true,
+	})
+}
+
+// MemoryData is Caffe's MemoryData layer. Top 0 is items x channels x height x width, top 1 the labels. A program
+// asserts a net's layer to *MemoryData and calls Feed before the first Forward.
+type MemoryData struct {
+	layers.Base
+	batch, size  int // items a round of all workers, values an item
+	window       layers.Window
+	data, labels []float32
+	at           int    // item at which the next batch begins
+	done         uint64 // items handed out
+	resumed      bool   // done comes from SetPosition, and nothing was handed out since
+	copies       [2]part.Mover
+}
+
+// SetUp gives the tops their shapes.
+func (l *MemoryData) SetUp(_, top []*blob.Blob) error {
+	p := l.Param.GetMemoryDataParam()
+	l.batch = int(p.GetBatchSize())
+	c, h, w := int(p.GetChannels()), int(p.GetHeight()), int(p.GetWidth())
+	l.size = c * h * w
+	var err error
+	if l.window, err = l.Device.Share.Window(l.batch); err != nil {
+		return fmt.Errorf("memory_data_param: %w", err)
+	}
+	l.batch = l.window.Stride
+	if l.batch*l.size == 0 {
+		return fmt.Errorf("memory_data_param: batch_size, channels, height and width must be positive, they are %d, %d, %d and %d", l.batch, c, h, w)
+	}
+	top[0].Reshape(l.window.Count, c, h, w)
+	top[1].Reshape(l.window.Count)
+	for i, t := range top {
+		if l.copies[i], err = part.NewMover(&l.Base, l.window.Count, t.CountFrom(1)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Feed sets the values to hand out from now on, in rounds: items x channels x height x width of data, and a label an
+// item. The number of items must be a multiple of the batch size, or of all workers' batches. The slices are kept, not copied.
+// The first Feed of a resumed run is the last of the run before: what that had handed out already is passed over.
+func (l *MemoryData) Feed(data, labels []float32) error {
+	switch n := len(labels); {
+	case n == 0 || n%l.batch != 0:
+		return fmt.Errorf("layer %q: %d labels are no multiple of the batch size, %d", l.Param.GetName(), n, l.batch)
+	case len(data) != n*l.size:
+		return fmt.Errorf("layer %q: %d values for %d labels, which need %d", l.Param.GetName(), len(data), n, n*l.size)
+	}
+	if !l.resumed {
+		l.done = 0
+	}
+	l.data, l.labels, l.at = data, labels, int(l.done%uint64(len(labels)))
+	return nil
+}
+
+// Reshape does nothing: the shapes are the prototxt's.
+func (l *MemoryData) Reshape(_, _ []*blob.Blob) error { return nil }
+
+// Forward hands out the next batch.
+func (l *MemoryData) Forward(_, top []*blob.Blob) error {
+	if !l.Device.Machine.Values() {
+		return errors.Join(l.copies[0].Run(nil, nil), l.copies[1].Run(nil, nil))
+	}
+	if l.data == nil {
+		return errors.New("MemoryData has nothing to hand out: call Feed first")
+	}
+	first := l.at + l.window.First
+	end := first + l.window.Count
+	for i, values := range [][]float32{l.data[first*l.size : end*l.size], l.labels[first:end]} {
+		if err := l.copies[i].Run(top[i].Data(), values); err != nil {
+			return err
+		}
+	}
+	l.at = (l.at + l.batch) % len(l.labels)
+	l.done += uint64(l.batch)
+	l.resumed = false
+	return nil
+}
+
+// Backward does nothing: data has no gradient.
+func (l *MemoryData) Backward(_ []*blob.Blob, _ []bool, _ []*blob.Blob) error { return nil }
+
+// Window implements Sharer.
+func (l *MemoryData) Window() layers.Window { return l.window }
+
+// Position implements Positioner.
+func (l *MemoryData) Position() uint64 { return l.done }
+
+// SetPosition implements Positioner, before Feed or after it.
+func (l *MemoryData) SetPosition(items uint64) error {
+	l.done, l.resumed = items, true
+	if n := uint64(len(l.labels)); n > 0 {
+		l.at = int(items % n)
+	}
+	return nil
+}

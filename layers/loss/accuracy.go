@@ -1,0 +1,123 @@
+package loss
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
+	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/layers/part"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func init() {
+	layers.Register(layers.Type{
+		Name: "Accuracy", Doc: "the share of items whose label is among the top_k scores; a second top has it by class",
+		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
+			return &accuracy{Base: layers.Base{Param: p, Device: d}}
+		},
+		Bottoms: layers.Exactly(2), Tops: layers.Between(1, 2), NoGradient: true,
+	})
+}
+
+// accuracy is Caffe's Accuracy layer. A score equal to the label's counts as better than it, so that ties count against.
+type accuracy struct {
+	layers.Base
+	labelled
+	topK   int
+	stream *stream.Kernel
+	ins    [2][]float32
+	sums   []float64 // correct by class, then items by class
+}
+
+func (l *accuracy) SetUp(_, _ []*blob.Blob) error {
+	p := l.Param.GetAccuracyParam()
+	l.topK = int(p.GetTopK())
+	if p != nil && p.IgnoreLabel != nil {
+		l.lossParam = lossParam{ignore: int(p.GetIgnoreLabel()), hasIgnore: true}
+	}
+	return nil
+}
+
+func (l *accuracy) Reshape(bottom, top []*blob.Blob) error {
+	dims, err := classes(bottom[0], bottom[1], int(l.Param.GetAccuracyParam().GetAxis()))
+	if err != nil {
+		return err
+	}
+	if l.topK > dims[1] {
+		return fmt.Errorf("top_k %d must be less than or equal to the number of classes %d", l.topK, dims[1])
+	}
+	top[0].Reshape()
+	if len(top) > 1 {
+		top[1].Reshape(dims[1])
+	}
+	if l.dims == dims {
+		return nil
+	}
+	l.dims, l.sums = dims, pages.Make[float64](2*dims[1])
+	if l.MPE() {
+		return nil
+	}
+	l.stream, err = stream.New(l.Device.Machine, stream.Pass{
+		Name: "accuracy", Dims: dims, WholeMid: true, Ins: part.Arrays(1, stream.Plane), Sums: 2,
+		Cost: stream.Work{Flops: 1}, Op: l.tile,
+	})
+	return err
+}
+
+func (l *accuracy) tile(t *stream.Tile) {
+	l.eachInTile(t, func(at, label int, ok bool) {
+		if ok {
+			l.judge(t.In[0][at:], t.MStride, label, t.Sum)
+		}
+	})
+}
+
+// judge counts one item in sums: correct by class, then items by class.
+func (l *accuracy) judge(scores []float32, stride, label int, sums []float64) {
+	own, better := scores[label*stride], -1
+	for c := 0; c < l.dims[1] && better < l.topK; c++ {
+		if scores[c*stride] >= own {
+			better++
+		}
+	}
+	sums[l.dims[1]+label]++
+	if better < l.topK {
+		sums[label]++
+	}
+}
+
+func (l *accuracy) Forward(bottom, top []*blob.Blob) error {
+	scores, labels, sums := bottom[0].Data(), bottom[1].Data(), l.sums
+	if l.MPE() {
+		clear(sums)
+		err := l.each(labels, func(n, label int) { l.judge(scores[l.at(n, 0):], l.dims[2], label, sums) })
+		if err != nil {
+			return err
+		}
+	} else {
+		l.ins = [2][]float32{scores, labels}
+		if err := l.stream.Run(l.ins[:], nil); err != nil {
+			return err
+		}
+		sums = l.stream.Sums()
+	}
+	l.report(top, sums)
+	return nil
+}
+
+// report writes the shares; a class without items has 0.
+func (l *accuracy) report(top []*blob.Blob, sums []float64) {
+	var correct, items float64
+	for c := range l.dims[1] {
+		correct += sums[c]
+		items += sums[l.dims[1]+c]
+		if len(top) > 1 {
+			top[1].Data()[c] = float32(sums[c] / max(1, sums[l.dims[1]+c]))
+		}
+	}
+	top[0].Data()[0] = float32(correct / max(1, items))
+}
+
+func (l *accuracy) Backward([]*blob.Blob, []bool, []*blob.Blob) error { return l.NoGradient() }

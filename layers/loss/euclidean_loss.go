@@ -1,0 +1,122 @@
+package loss
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/layers/part"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func init() {
+	layers.Register(layers.Type{
+		Name: "EuclideanLoss", Doc: "sum of (a - b)^2 / (2 * number of items)",
+		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
+			return &euclideanLoss{Base: layers.Base{Param: p, Device: d}, count: -1}
+		},
+		Bottoms: layers.Exactly(2), Tops: layers.Exactly(1), Loss: true,
+	})
+}
+
+// euclideanLoss is Caffe's EuclideanLoss layer; da = weight/N * (a - b), db = -da.
+type euclideanLoss struct {
+	layers.Base
+	count int
+	diff  *blob.Blob // a - b
+
+	sum   *stream.Kernel
+	scale *stream.Kernel
+	alpha float32
+	ins   [2][]float32
+	outs  [1][]float32
+}
+
+func (l *euclideanLoss) SetUp(_, _ []*blob.Blob) error {
+	l.diff = l.Device.NewBlob(0)
+	return nil
+}
+
+func (l *euclideanLoss) Reshape(bottom, top []*blob.Blob) error {
+	if bottom[0].NumAxes() > 4 {
+		return fmt.Errorf("at most 4 axes are allowed: bottom[0] has shape %s", bottom[0].ShapeString())
+	}
+	if err := checkSameItems(bottom); err != nil {
+		return err
+	}
+	if bottom[0].Count() != bottom[1].Count() {
+		return fmt.Errorf("inputs must have the same dimension: %s and %s", bottom[0].ShapeString(), bottom[1].ShapeString())
+	}
+	top[0].Reshape()
+	l.diff.ReshapeLike(bottom[0])
+	if l.count == bottom[0].Count() || l.MPE() {
+		return nil
+	}
+	l.count = bottom[0].Count()
+	return l.prepare()
+}
+
+func (l *euclideanLoss) prepare() error {
+	dims, streams := [3]int{1, 1, l.count}, part.StreamsOf(&l.Base)
+	l.sum = streams.Make(stream.Pass{
+		Name: "euclidean loss", Dims: dims, Ins: part.Arrays(2), Outs: part.Arrays(1), Sums: 1, Cost: stream.Work{Flops: 3},
+		Op: func(t *stream.Tile) {
+			d := t.Out[0][:t.I]
+			vec.Sub(d, t.In[0], t.In[1])
+			t.Sum[0] += vec.SumSq(d)
+		},
+	})
+	l.scale = streams.Make(stream.Pass{
+		Name: "euclidean loss gradient", Dims: dims, Ins: part.Arrays(1), Outs: part.Arrays(1), Cost: stream.Work{Flops: 1},
+		Op: func(t *stream.Tile) { vec.Scale(t.Out[0][:t.I], t.In[0], l.alpha) },
+	})
+	return streams.Err
+}
+
+func (l *euclideanLoss) Forward(bottom, top []*blob.Blob) error {
+	a, b, diff := bottom[0].Data(), bottom[1].Data(), l.diff.Data()
+	var sum float64
+	if l.MPE() {
+		for i := range a {
+			d := float64(a[i]) - float64(b[i])
+			diff[i] = float32(d)
+			sum += d * d
+		}
+	} else {
+		l.ins, l.outs[0] = [2][]float32{a, b}, diff
+		if err := l.sum.Run(l.ins[:], l.outs[:]); err != nil {
+			return err
+		}
+		sum = l.sum.Sums()[0]
+	}
+	top[0].Data()[0] = float32(sum / 2 / float64(max(1, bottom[0].Legacy(0))))
+	return nil
+}
+
+// Traits implements Planned: Forward keeps the difference.
+func (l *euclideanLoss) Traits() layers.Traits {
+	return layers.Traits{Unread: layers.ReadsNothing, Keeps: []*blob.Blob{l.diff}}
+}
+
+func (l *euclideanLoss) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	for i, sign := range []float32{1, -1} {
+		if !propagateDown[i] {
+			continue
+		}
+		l.alpha = sign * top[0].Diff()[0] / float32(max(1, bottom[i].Legacy(0)))
+		diff, dx := l.diff.Data(), bottom[i].Diff()
+		if l.MPE() {
+			for k, d := range diff {
+				dx[k] = l.alpha * d
+			}
+			continue
+		}
+		l.ins[0], l.outs[0] = diff, dx
+		if err := l.scale.Run(l.ins[:1], l.outs[:]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

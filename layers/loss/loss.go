@@ -1,0 +1,134 @@
+package loss
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
+	"github.com/swcaffe/swcaffe/layers/part"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+// lossParam is what loss_param says: the label to ignore and what the sum is divided by.
+type lossParam struct {
+	ignore    int
+	hasIgnore bool
+	mode      caffepb.LossParameter_NormalizationMode
+}
+
+// readLossParam reads loss_param. Where normalization is missing, the older normalize decides: true means VALID, false
+// BATCH_SIZE; where both are missing the mode is missing.
+func readLossParam(p *caffepb.LossParameter, missing caffepb.LossParameter_NormalizationMode) lossParam {
+	l := lossParam{ignore: int(p.GetIgnoreLabel()), hasIgnore: p != nil && p.IgnoreLabel != nil, mode: missing}
+	switch {
+	case p == nil:
+	case p.Normalization != nil:
+		l.mode = p.GetNormalization()
+	case p.Normalize != nil && p.GetNormalize():
+		l.mode = caffepb.LossParameter_VALID
+	case p.Normalize != nil:
+		l.mode = caffepb.LossParameter_BATCH_SIZE
+	}
+	return l
+}
+
+// divisor is what a loss over outer x inner items of which valid count is divided by; it is at least 1.
+func (l lossParam) divisor(outer, inner, valid int) float64 {
+	n := 1
+	switch l.mode {
+	case caffepb.LossParameter_FULL:
+		n = outer * inner
+	case caffepb.LossParameter_VALID:
+		n = valid
+	case caffepb.LossParameter_BATCH_SIZE:
+		n = outer
+	}
+	return float64(max(1, n))
+}
+
+// label reads a label, an integer stored as a float. ok is false if it is to be ignored. Caffe reads out of bounds where
+// a label is out of range; here it is an error that names the label, the item and the number of classes.
+func (l lossParam) label(value float32, item, classes int) (label int, ok bool, err error) {
+	label = int(value)
+	if l.hasIgnore && label == l.ignore {
+		return 0, false, nil
+	}
+	if label < 0 || label >= classes || value != value {
+		return 0, false, fmt.Errorf("label %g of item %d is out of range: there are %d classes (0 to %d)", value, item, classes, classes-1)
+	}
+	return label, true, nil
+}
+
+// checkSameItems is what every loss layer with two bottoms asks: equal first extents.
+func checkSameItems(bottom []*blob.Blob) error {
+	if a, b := bottom[0].Legacy(0), bottom[1].Legacy(0); a != b {
+		return fmt.Errorf("the data and label should have the same first dimension: %s and %s", bottom[0].ShapeString(), bottom[1].ShapeString())
+	}
+	return nil
+}
+
+// errLabelGradient is returned where a gradient with respect to labels is asked for.
+var errLabelGradient = errors.New("the layer cannot backpropagate to label inputs (bottom 1)")
+
+// labelled is what layers share that have scores outer x classes x inner and labels outer x inner.
+type labelled struct {
+	lossParam
+	dims [3]int
+}
+
+// classes returns the scores' extents before, along and behind the axis of the classes, after checking that there is a
+// label for every item.
+func classes(scores, labels *blob.Blob, axis int) ([3]int, error) {
+	dims, err := part.SplitAxis(scores, axis)
+	if err != nil {
+		return dims, err
+	}
+	return dims, checkLabels(scores, labels, dims[0]*dims[2])
+}
+
+// checkLabels checks that there is a label for each of so many items, and a score that it could name.
+func checkLabels(scores, labels *blob.Blob, items int) error {
+	if n := labels.Count(); n != items {
+		return fmt.Errorf("number of labels must match number of predictions: scores of shape %s need %d labels, there are %d (%s)",
+			scores.ShapeString(), items, n, labels.ShapeString())
+	}
+	if items > 0 && scores.Count() == 0 {
+		return fmt.Errorf("there are %d labels, but no classes: the scores have shape %s", items, scores.ShapeString())
+	}
+	return nil
+}
+
+// at is where item n (counted through outer and inner) has its value for a class.
+func (l *labelled) at(n, class int) int {
+	return (n/l.dims[2]*l.dims[1]+class)*l.dims[2] + n%l.dims[2]
+}
+
+// each visits the items that are not ignored.
+func (l *labelled) each(labels []float32, visit func(n, label int)) error {
+	for n, v := range labels {
+		label, ok, err := l.label(v, n, l.dims[1])
+		if err != nil {
+			return err
+		}
+		if ok {
+			visit(n, label)
+		}
+	}
+	return nil
+}
+
+// eachInTile visits the items of a tile, whose labels are array 1 of Ins, a Plane. at is where the item's scores begin in
+// the Full arrays; ok is false for those to be ignored. A label out of range ends it and is the tile's error.
+func (l *labelled) eachInTile(t *stream.Tile, visit func(at, label int, ok bool)) {
+	for o := range t.O {
+		for i := range t.I {
+			label, ok, err := l.label(t.In[1][o*t.PStride+i], (t.O0+o)*l.dims[2]+t.I0+i, l.dims[1])
+			if err != nil {
+				t.Err = err
+				return
+			}
+			visit(o*t.OStride+i, label, ok)
+		}
+	}
+}

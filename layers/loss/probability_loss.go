@@ -1,0 +1,135 @@
+package loss
+
+import (
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
+	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/layers/part"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+// probabilityLoss is a loss of labels and of the softmax of scores outer x classes x inner, summed over the items and
+// divided by what loss_param says (lossParam.divisor).
+type probabilityLoss struct {
+	layers.Base
+	labelled
+	axis int
+
+	lossOf    func(p []float32, stride, label int) float64 // p[class*stride] are an item's probabilities
+	classGrad func(p float32, class, label int) float64    // gradient of an item's loss by the score of a class
+	gradTile  func(t *stream.Tile)                         // the same for a tile, times scale, 0 for ignored items
+
+	op    softmaxOp
+	prob  *blob.Blob
+	valid int // items not ignored in the last Forward
+
+	sum   *stream.Kernel
+	grad  *stream.Kernel
+	scale float32
+	ins   [2][]float32
+	outs  [1][]float32
+}
+
+func (l *probabilityLoss) SetUp(_, _ []*blob.Blob) error {
+	l.lossParam = readLossParam(l.Param.LossParam, caffepb.LossParameter_VALID)
+	l.prob = l.Device.NewBlob(0)
+	return nil
+}
+
+func (l *probabilityLoss) Reshape(bottom, top []*blob.Blob) error {
+	if err := checkSameItems(bottom); err != nil {
+		return err
+	}
+	dims, err := classes(bottom[0], bottom[1], l.axis)
+	if err != nil {
+		return err
+	}
+	top[0].Reshape()
+	l.prob.ReshapeLike(bottom[0])
+	if len(top) > 1 {
+		top[1].ReshapeLike(bottom[0])
+		top[1].ShareData(l.prob)
+	}
+	if err := l.op.reshape(&l.Base, dims); err != nil || l.dims == dims {
+		return err
+	}
+	l.dims = dims
+	if l.MPE() {
+		return nil
+	}
+	return l.prepare()
+}
+
+func (l *probabilityLoss) prepare() error {
+	name, ins, streams := l.Param.GetType(), part.Arrays(1, stream.Plane), part.StreamsOf(&l.Base)
+	l.sum = streams.Make(stream.Pass{
+		Name: name, Dims: l.dims, WholeMid: true, Ins: ins, Sums: 2, Cost: stream.Work{Flops: 1}, Op: l.sumTile,
+	})
+	l.grad = streams.Make(stream.Pass{
+		Name: name + " gradient", Dims: l.dims, WholeMid: true, Ins: ins, Outs: part.Arrays(1), Cost: stream.Work{Flops: 2}, Op: l.gradTile,
+	})
+	return streams.Err
+}
+
+// sumTile adds up losses (sum 0) and counts those that are not ignored (sum 1), both at mid 0.
+func (l *probabilityLoss) sumTile(t *stream.Tile) {
+	l.eachInTile(t, func(at, label int, ok bool) {
+		if ok {
+			t.Sum[0] += l.lossOf(t.In[0][at:], t.MStride, label)
+			t.Sum[t.M]++
+		}
+	})
+}
+
+func (l *probabilityLoss) Forward(bottom, top []*blob.Blob) error {
+	prob, labels := l.prob.Data(), bottom[1].Data()
+	if err := l.op.forward(bottom[0].Data(), prob); err != nil {
+		return err
+	}
+	var sum float64
+	l.valid = 0
+	if l.MPE() {
+		err := l.each(labels, func(n, label int) {
+			sum += l.lossOf(prob[l.at(n, 0):], l.dims[2], label)
+			l.valid++
+		})
+		if err != nil {
+			return err
+		}
+	} else {
+		l.ins = [2][]float32{prob, labels}
+		if err := l.sum.Run(l.ins[:], nil); err != nil {
+			return err
+		}
+		sum, l.valid = l.sum.Sums()[0], int(l.sum.Sums()[l.dims[1]])
+	}
+	top[0].Data()[0] = float32(sum / l.divisor(l.dims[0], l.dims[2], l.valid))
+	return nil
+}
+
+// Traits implements Planned: Forward keeps the probabilities, which a second top shows; Backward reads the labels and what weights them.
+func (l *probabilityLoss) Traits() layers.Traits {
+	return layers.Traits{Unread: layers.Unread{Bottoms: layers.SomeBottoms(0), Tops: true}, Keeps: []*blob.Blob{l.prob}}
+}
+
+func (l *probabilityLoss) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	if propagateDown[1] {
+		return errLabelGradient
+	}
+	if !propagateDown[0] {
+		return nil
+	}
+	prob, labels, dx := l.prob.Data(), bottom[1].Data(), bottom[0].Diff()
+	scale := float64(top[0].Diff()[0]) / l.divisor(l.dims[0], l.dims[2], l.valid)
+	if !l.MPE() {
+		l.scale = float32(scale)
+		l.ins, l.outs[0] = [2][]float32{prob, labels}, dx
+		return l.grad.Run(l.ins[:], l.outs[:])
+	}
+	clear(dx)
+	return l.each(labels, func(n, label int) {
+		for c := range l.dims[1] {
+			dx[l.at(n, c)] = float32(scale * l.classGrad(prob[l.at(n, c)], c, label))
+		}
+	})
+}

@@ -1,0 +1,54 @@
+package loss
+
+import (
+	"math"
+
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/layers/part"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func init() {
+	layers.Register(layers.Type{
+		Name: "SoftmaxWithLoss", Doc: "mean of -log softmax(x)[label]; a second top gets the probabilities",
+		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
+			l := &softmaxLoss{probabilityLoss{Base: layers.Base{Param: p, Device: d}, axis: int(p.GetSoftmaxParam().GetAxis())}}
+			l.lossOf, l.classGrad, l.gradTile = negLog, residual, l.residuals
+			return l
+		},
+		Bottoms: layers.Exactly(2), Tops: layers.Between(1, 2), Loss: true, NoForceBackward: []int{1},
+	})
+}
+
+// softmaxLoss is Caffe's SoftmaxWithLoss layer: an item's loss is -log(p[label]), its gradient p - [class is label].
+// Probabilities below the smallest normal float32 count as that, so that a loss is at most 87.3365.
+type softmaxLoss struct{ probabilityLoss }
+
+const smallestNormal = 1.17549435e-38
+
+func negLog(p []float32, stride, label int) float64 {
+	return -math.Log(max(float64(p[label*stride]), smallestNormal))
+}
+
+func residual(p float32, class, label int) float64 {
+	if class == label {
+		return float64(p) - 1
+	}
+	return float64(p)
+}
+
+func (l *softmaxLoss) residuals(t *stream.Tile) {
+	p, dx := t.In[0], t.Out[0]
+	part.EachRow(t, func(at, n, _ int) { vec.Scale(dx[at:at+n], p[at:], l.scale) })
+	l.eachInTile(t, func(at, label int, ok bool) {
+		if ok {
+			dx[at+label*t.MStride] -= l.scale
+			return
+		}
+		for m := range t.M {
+			dx[at+m*t.MStride] = 0
+		}
+	})
+}

@@ -1,0 +1,215 @@
+package neuron
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
+	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/layers/part"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+func init() {
+	layers.Register(layers.Type{
+		Name: "PReLU", Doc: "y = max(x, 0) + a * min(x, 0), a learnt by channel",
+		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
+			return &prelu{Base: layers.Base{Param: p, Device: d}, shared: p.GetPreluParam().GetChannelShared()}
+		},
+		Bottoms: layers.Exactly(1), Tops: layers.Exactly(1), InPlace: true,
+	})
+}
+
+// prelu is Caffe's PReLU layer (He et al. 2015). The slopes, one a channel (axis 1) or a single one (channel_shared), begin
+// at 0.25 unless there is a filler; the gradient by a slope is the sum of dy * min(x, 0).
+type prelu struct {
+	layers.Base
+	shared  bool
+	dims    [3]int
+	inPlace bool
+	saved   *blob.Blob // x, where the layer runs in place
+
+	forward, sums, backward *stream.Kernel
+	ins                     [3][]float32
+	outs                    [2][]float32
+}
+
+func (l *prelu) SetUp(bottom, _ []*blob.Blob) error {
+	if bottom[0].NumAxes() < 2 {
+		return fmt.Errorf("number of axes of bottom blob must be >= 2: it has shape %s", bottom[0].ShapeString())
+	}
+	filler := l.Param.GetPreluParam().GetFiller()
+	if filler == nil {
+		filler = &caffepb.FillerParameter{Value: proto.Float32(0.25)}
+	}
+	l.saved = l.Device.NewBlob(0)
+	if l.shared {
+		return l.AddWeight(filler)
+	}
+	return l.AddWeight(filler, bottom[0].Dim(1))
+}
+
+func (l *prelu) Reshape(bottom, top []*blob.Blob) error {
+	if bottom[0].NumAxes() < 2 {
+		return fmt.Errorf("number of axes of bottom blob must be >= 2: it has shape %s", bottom[0].ShapeString())
+	}
+	if l.inPlace = top[0] == bottom[0]; l.inPlace {
+		l.saved.ReshapeLike(bottom[0])
+	} else {
+		top[0].ReshapeLike(bottom[0])
+	}
+	dims := [3]int{bottom[0].Dim(0), bottom[0].Dim(1), bottom[0].CountFrom(2)}
+	if l.shared {
+		dims = [3]int{1, 1, bottom[0].Count()}
+	} else if n := l.Weights[0].Count(); n != dims[1] {
+		return fmt.Errorf("there are %d slopes, but bottom[0] has %d channels (%s)", n, dims[1], bottom[0].ShapeString())
+	}
+	if l.dims == dims {
+		return nil
+	}
+	l.dims = dims
+	if l.MPE() {
+		return nil
+	}
+	return l.prepare()
+}
+
+func (l *prelu) prepare() error {
+	outs := part.Arrays(1)
+	if l.inPlace {
+		outs = part.Arrays(2)
+	}
+	streams := part.StreamsOf(&l.Base)
+	l.forward = streams.Make(stream.Pass{
+		Name: "PReLU", Dims: l.dims, Ins: part.Arrays(1, stream.Row), Outs: outs, Cost: stream.Work{Flops: 2}, Op: preluTile,
+	})
+	l.sums = streams.Make(stream.Pass{
+		Name: "PReLU slope gradient", Dims: l.dims, Ins: part.Arrays(2), Sums: 1, Scratch: 1, Cost: stream.Work{Flops: 4}, Op: preluSumTile,
+	})
+	l.backward = streams.Make(stream.Pass{
+		Name: "PReLU gradient", Dims: l.dims, Ins: part.Arrays(2, stream.Row), Outs: part.Arrays(1), Cost: stream.Work{Flops: 2}, Op: preluGradTile,
+	})
+	return streams.Err
+}
+
+// preluTile: arrays x, a in; y and, if there is a second output, a copy of x out.
+func preluTile(t *stream.Tile) {
+	part.EachRow(t, func(at, n, m int) {
+		x, y, a := t.In[0][at:at+n], t.Out[0][at:at+n], t.In[1][m:]
+		for _, saved := range t.Out[1:] {
+			copy(saved[at:], x)
+		}
+		if t.I > 1 {
+			vec.ReLU(y, x, a[0])
+			return
+		}
+		vec.PReLU(y, x, a)
+	})
+}
+
+// preluSumTile adds up dy * min(x, 0) from arrays dy, x.
+func preluSumTile(t *stream.Tile) {
+	part.EachRow(t, func(at, n, m int) {
+		dy, x, sum := t.In[0][at:at+n], t.In[1][at:at+n], t.Sum[m:]
+		below := t.Scratch[0][:n]
+		vec.Fill(below, 0)
+		vec.Min(below, below, x)
+		if t.I > 1 {
+			sum[0] += vec.Dot(dy, below)
+			return
+		}
+		vec.ColumnProducts(sum[:n], dy, below)
+	})
+}
+
+// preluGradTile: arrays dy, x, a in, dx out.
+func preluGradTile(t *stream.Tile) {
+	part.EachRow(t, func(at, n, m int) {
+		dx, dy, x, a := t.Out[0][at:at+n], t.In[0][at:at+n], t.In[1][at:at+n], t.In[2][m:]
+		if t.I > 1 {
+			vec.ReLUGrad(dx, dy, x, a[0])
+			return
+		}
+		vec.PReLUGrad(dx, dy, x, a)
+	})
+}
+
+func (l *prelu) Forward(bottom, top []*blob.Blob) error {
+	x, y, a := bottom[0].Data(), top[0].Data(), l.Weights[0].Data()
+	if !l.MPE() {
+		l.ins[0], l.ins[1], l.outs[0] = x, a, y
+		if !l.inPlace {
+			return l.forward.Run(l.ins[:2], l.outs[:1])
+		}
+		l.outs[1] = l.saved.Data()
+		return l.forward.Run(l.ins[:2], l.outs[:])
+	}
+	if l.inPlace {
+		copy(l.saved.Data(), x)
+	}
+	for i, v := range x {
+		y[i] = max(v, 0) + a[i/l.dims[2]%l.dims[1]]*min(v, 0)
+	}
+	return nil
+}
+
+// Traits implements Planned: the gradients depend on x, of which Forward keeps a copy where the layer runs in place. A single slope fits any
+// layout.
+func (l *prelu) Traits() layers.Traits {
+	t := layers.Traits{Unread: layers.Unread{Bottoms: layers.BottomsIf(l.inPlace), Tops: true}}
+	if l.inPlace {
+		t.Keeps = []*blob.Blob{l.saved}
+	}
+	if l.shared {
+		t.Layout = l.AnyLayout()
+	}
+	return t
+}
+
+func (l *prelu) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	x, dy, a := bottom[0].Data(), top[0].Diff(), l.Weights[0].Data()
+	if l.inPlace {
+		x = l.saved.Data()
+	}
+	if l.ParamGrad(0) {
+		if err := l.slopeGrad(dy, x); err != nil {
+			return err
+		}
+	}
+	if !propagateDown[0] {
+		return nil
+	}
+	dx := bottom[0].Diff()
+	if !l.MPE() {
+		l.ins, l.outs[0] = [3][]float32{dy, x, a}, dx
+		return l.backward.Run(l.ins[:], l.outs[:1])
+	}
+	for i, g := range dy {
+		if dx[i] = g; !(x[i] > 0) {
+			dx[i] = g * a[i/l.dims[2]%l.dims[1]]
+		}
+	}
+	return nil
+}
+
+// slopeGrad adds the sums of dy * min(x, 0) to the slopes' gradients.
+func (l *prelu) slopeGrad(dy, x []float32) error {
+	var sums []float64
+	if l.MPE() {
+		sums = pages.Make[float64](l.dims[1])
+		for i, g := range dy {
+			sums[i/l.dims[2]%l.dims[1]] += float64(g) * float64(min(x[i], 0))
+		}
+	} else {
+		l.ins[0], l.ins[1] = dy, x
+		if err := l.sums.Run(l.ins[:2], nil); err != nil {
+			return err
+		}
+		sums = l.sums.Sums()
+	}
+	part.AddTo(l.Weights[0].Diff(), sums)
+	return nil
+}

@@ -1,0 +1,42 @@
+package neuron
+
+import (
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+)
+
+func init() {
+	registerNeuron("ReLU", "y = max(x, 0) + negative_slope * min(x, 0)", true, relu)
+}
+
+// relu is Caffe's ReLU layer; the derivative at 0 is the negative slope. It is taken from the sign of y, which is that of x unless
+// the negative slope is below 0, so that x need not be there when gradients are computed. Where y is overwritten, x tells it, as
+// in Caffe.
+func relu(n *neuronLayer) (neuronRule, error) {
+	slope := n.Param.GetReluParam().GetNegativeSlope()
+	needs := needsY
+	if slope < 0 {
+		needs = needsX
+	}
+	return neuronRule{
+		needs: needs, either: true,
+		f: func(x float64) float64 { return max(x, 0) + float64(slope)*min(x, 0) },
+		slope: func(x, y float64) float64 {
+			if n.needs() == needsY {
+				x = y
+			}
+			if x > 0 {
+				return 1
+			}
+			return float64(slope)
+		},
+		tile: func(y, x []float32, _ scratch) { vec.ReLU(y, x, slope) },
+		tileGrad: func(dx, dy, x, y []float32, _ scratch) {
+			if n.needs() == needsY {
+				x = y
+			}
+			vec.ReLUGrad(dx, dy, x, slope)
+		},
+		cost: stream.Work{Flops: 2},
+	}, nil
+}

@@ -1,0 +1,185 @@
+package norm
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+func init() {
+	layers.Register(layers.Type{
+		Name: "BatchNorm", Doc: "y = (x - mean) / sqrt(var + eps) by channel, with the batch's statistics or stored ones",
+		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
+			return &batchNorm{Base: layers.Base{Param: p, Device: d}}
+		},
+		Bottoms: layers.Exactly(1), Tops: layers.Exactly(1), InPlace: true,
+	})
+}
+
+// batchNorm is Caffe's BatchNorm layer (Ioffe and Szegedy 2015, algorithm 1), without its scale and shift. Its three
+// weights are running sums: of means, of variances (times m/(m-1) for m values a channel) and of the factor both must be
+// divided by; the solver does not touch them.
+type batchNorm struct {
+	layers.Base
+	global   bool // stored statistics, which are constants for the gradient
+	fraction float32
+	eps      float64
+
+	axes       int // of the bottom
+	normaliser normaliser
+	norm       *blob.Blob // y, since a later layer may change the top in place
+
+	means, variances []float32 // the running sums, to which all core groups add a batch at once
+}
+
+func (l *batchNorm) SetUp(bottom, _ []*blob.Blob) error {
+	p := l.Param.GetBatchNormParam()
+	l.global = !l.Train()
+	if p != nil && p.UseGlobalStats != nil {
+		l.global = p.GetUseGlobalStats()
+	}
+	l.fraction, l.eps = p.GetMovingAverageFraction(), float64(p.GetEps())
+	l.norm = l.Device.NewBlob(0)
+	c := channels(bottom[0])
+	for _, n := range []int{c, c, 1} {
+		if err := l.AddWeight(nil, n); err != nil {
+			return err
+		}
+	}
+	return l.fixParams()
+}
+
+// fixParams sets the solver's multipliers of all weights to 0.
+func (l *batchNorm) fixParams() error {
+	for i := range l.Weights {
+		if len(l.Param.Param) <= i {
+			l.Param.Param = append(l.Param.Param, &caffepb.ParamSpec{})
+		}
+		p := l.Param.Param[i]
+		if p.LrMult != nil && p.GetLrMult() != 0 {
+			return fmt.Errorf("cannot configure batch normalization statistics as layer parameters: lr_mult of param %d is %g", i, p.GetLrMult())
+		}
+		p.LrMult, p.DecayMult = proto.Float32(0), proto.Float32(0)
+	}
+	return nil
+}
+
+// Statistics implements RunningStatistics.
+func (l *batchNorm) Statistics() []*blob.Blob {
+	if l.global {
+		return nil
+	}
+	return l.Weights
+}
+
+// channels is the extent of axis 1, 1 for a blob of one axis.
+func channels(b *blob.Blob) int { return b.Legacy(1) }
+
+func (l *batchNorm) Reshape(bottom, top []*blob.Blob) error {
+	c := channels(bottom[0])
+	if c != l.Weights[0].Count() {
+		return fmt.Errorf("bottom[0] has shape %s, the layer was set up for %d channels", bottom[0].ShapeString(), l.Weights[0].Count())
+	}
+	if top[0] != bottom[0] {
+		top[0].ReshapeLike(bottom[0])
+	}
+	l.axes = bottom[0].NumAxes()
+	n, copies := bottom[0].Legacy(0), 1
+	if !l.global {
+		l.norm.ReshapeLike(bottom[0])
+		copies = 2
+	}
+	dims := [3]int{n, c, bottom[0].Count() / max(1, n*c)}
+	if err := l.InBlocks(l.axes, dims).Check(layers.Arranged{In: layers.Blocks(l.normaliser.blocked), Out: layers.Blocks(l.normaliser.blocked)}); err != nil {
+		return err
+	}
+	return l.normaliser.reshape(&l.Base, dims, copies)
+}
+
+// Arrange implements Planned.
+func (l *batchNorm) Arrange(a layers.Arranged) error {
+	return l.normaliser.setBlocked(&l.Base, a.In.Blocks)
+}
+
+func (l *batchNorm) Forward(bottom, top []*blob.Blob) error {
+	x, y := bottom[0].Data(), top[0].Data()
+	if l.global {
+		l.useStored()
+		return l.normaliser.apply(x, y, nil)
+	}
+	if err := l.useBatch(x); err != nil {
+		return err
+	}
+	return l.normaliser.apply(x, y, l.norm.Data())
+}
+
+// useStored takes the stored statistics; a factor of 0 makes them 0.
+func (l *batchNorm) useStored() {
+	n := &l.normaliser
+	factor := float64(l.Weights[2].Data()[0])
+	if factor != 0 {
+		factor = 1 / factor
+	}
+	means, variances := l.Weights[0].Data(), l.Weights[1].Data()
+	for c := range n.mean {
+		n.mean[c] = float32(factor * float64(means[c]))
+		n.scale[c] = float32(1 / math.Sqrt(factor*float64(variances[c])+l.eps))
+	}
+}
+
+// useBatch takes the batch's statistics and adds them to the running sums.
+func (l *batchNorm) useBatch(x []float32) error {
+	n := &l.normaliser
+	batch, err := n.statistics(x)
+	if err != nil {
+		return err
+	}
+	l.age()
+	for c, v := range batch {
+		l.take(c, v)
+	}
+	return nil
+}
+
+// age prepares the running sums for another batch.
+func (l *batchNorm) age() {
+	l.means, l.variances = l.Weights[0].Data(), l.Weights[1].Data()
+	factor := l.Weights[2].Data()
+	factor[0] = factor[0]*l.fraction + 1
+}
+
+// take takes the variance of a channel, whose mean is set, and adds both to the running sums, which age has prepared.
+func (l *batchNorm) take(c int, variance float64) {
+	n := &l.normaliser
+	correction := 1.0
+	if m := n.count(); m > 1 {
+		correction = m / (m - 1)
+	}
+	n.scale[c] = float32(1 / math.Sqrt(variance+l.eps))
+	l.means[c] = l.means[c]*l.fraction + n.mean[c]
+	l.variances[c] = l.variances[c]*l.fraction + float32(correction*variance)
+}
+
+// Traits implements Planned: Forward keeps y, unless statistics are constants.
+func (l *batchNorm) Traits() layers.Traits {
+	t := layers.Traits{Unread: layers.ReadsNothing, Layout: l.InBlocks(l.axes, l.normaliser.dims)}
+	if !l.global {
+		t.Keeps = []*blob.Blob{l.norm}
+	}
+	return t
+}
+
+func (l *batchNorm) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	if !propagateDown[0] {
+		return nil
+	}
+	dy, dx := top[0].Diff(), bottom[0].Diff()
+	if l.global {
+		return l.normaliser.fixedGradient(dy, dx)
+	}
+	return l.normaliser.gradient(dy, l.norm.Data(), dx, true)
+}

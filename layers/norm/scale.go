@@ -1,0 +1,184 @@
+package norm
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
+	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/layers/part"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func init() {
+	layers.Register(layers.Type{
+		Name: "Scale", Doc: "y = x * s (+ b), s broadcast along axes; s is a weight or the second bottom",
+		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
+			s := p.GetScaleParam()
+			return &affine{Base: layers.Base{Param: p, Device: d}, scaled: true, biased: s.GetBiasTerm(), axis: int(s.GetAxis()), numAxes: int(s.GetNumAxes())}
+		},
+		Bottoms: layers.Between(1, 2), Tops: layers.Exactly(1), InPlace: true,
+	})
+	layers.Register(layers.Type{
+		Name: "Bias", Doc: "y = x + b, b broadcast along axes; b is a weight or the second bottom",
+		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
+			b := p.GetBiasParam()
+			return &affine{Base: layers.Base{Param: p, Device: d}, biased: true, axis: int(b.GetAxis()), numAxes: int(b.GetNumAxes())}
+		},
+		Bottoms: layers.Between(1, 2), Tops: layers.Exactly(1), InPlace: true,
+	})
+}
+
+// affine is Caffe's Scale and Bias layers: y(o,m,i) = x(o,m,i) * s(m) + b(m). The factor (Bias: the summand) is a weight,
+// or the second bottom. A Scale layer with bias_term has the bias as its last weight.
+type affine struct {
+	layers.Base
+	scaled, biased bool
+	axis, numAxes  int
+	fromBottom     bool // the factor (or summand) is bottom[1]
+
+	dims      [3]int
+	axes      int  // of the bottom
+	byChannel bool // the factors go along axis 1 alone
+	blocked   bool // bottom and top lie in blocks of channels
+	inPlace   bool
+	saved     *blob.Blob // x, where the layer runs in place and backward needs it
+
+	forward, sums, backward *stream.Kernel
+	move                    part.Mover // Bias: the gradient, where it does not run in place
+	ins                     [3][]float32
+	outs                    [2][]float32
+}
+
+func (l *affine) SetUp(bottom, _ []*blob.Blob) error {
+	l.fromBottom, l.saved = len(bottom) > 1, l.Device.NewBlob(0)
+	if !l.fromBottom {
+		first, end, err := l.span(bottom[0])
+		if err != nil {
+			return err
+		}
+		filler := l.Param.GetBiasParam().GetFiller()
+		if l.scaled {
+			filler = l.Param.GetScaleParam().GetFiller()
+			if filler == nil {
+				one := float32(1)
+				filler = &caffepb.FillerParameter{Value: &one}
+			}
+		}
+		if err := l.AddWeight(filler, bottom[0].Shape()[first:end]...); err != nil {
+			return err
+		}
+	}
+	if l.scaled && l.biased {
+		shape := l.operandShape(bottom)
+		return l.AddWeight(l.Param.GetScaleParam().GetBiasFiller(), shape...)
+	}
+	return nil
+}
+
+func (l *affine) operandShape(bottom []*blob.Blob) []int {
+	if l.fromBottom {
+		return bottom[1].Shape()
+	}
+	return l.Weights[0].Shape()
+}
+
+// span returns the axes of the bottom that a weight covers.
+func (l *affine) span(b *blob.Blob) (first, end int, err error) {
+	first, ok := b.Axis(l.axis)
+	if !ok && !(l.axis == 0 && b.NumAxes() == 0) {
+		return 0, 0, fmt.Errorf("axis %d is out of range: bottom[0] has shape %s", l.axis, b.ShapeString())
+	}
+	if l.numAxes < -1 {
+		return 0, 0, fmt.Errorf("num_axes must be -1 or more, it is %d", l.numAxes)
+	}
+	end = b.NumAxes()
+	if l.numAxes >= 0 {
+		end = first + l.numAxes
+	}
+	if end > b.NumAxes() {
+		return 0, 0, fmt.Errorf("the %d axes from axis %d on extend past the shape of bottom[0], %s", l.numAxes, l.axis, b.ShapeString())
+	}
+	return first, end, nil
+}
+
+func (l *affine) Reshape(bottom, top []*blob.Blob) error {
+	shape := l.operandShape(bottom)
+	first, ok := bottom[0].Axis(l.axis)
+	if len(shape) == 0 {
+		first, ok = 0, true
+	}
+	if !ok || first+len(shape) > bottom[0].NumAxes() {
+		return fmt.Errorf("the operand's shape %v, starting with axis %d, extends past bottom[0]'s %s", shape, l.axis, bottom[0].ShapeString())
+	}
+	for i, d := range shape {
+		if bottom[0].Dim(first+i) != d {
+			return fmt.Errorf("dimension mismatch between bottom[0]'s axis %d (%s) and the operand's axis %d (%v)", first+i, bottom[0].ShapeString(), i, shape)
+		}
+	}
+	dims := [3]int{bottom[0].CountRange(0, first), bottom[0].CountRange(first, first+len(shape)), bottom[0].CountFrom(first + len(shape))}
+	if l.inPlace = top[0] == bottom[0]; !l.inPlace {
+		top[0].ReshapeLike(bottom[0])
+	} else if l.scaled {
+		l.saved.ReshapeLike(bottom[0])
+	}
+	l.axes, l.byChannel = bottom[0].NumAxes(), first == 1 && len(shape) == 1
+	if err := l.InBlocks(l.axes, dims).Check(layers.Arranged{In: layers.Blocks(l.blocked), Out: layers.Blocks(l.blocked)}); err != nil || dims == l.dims {
+		return err
+	}
+	l.dims = dims
+	if l.MPE() {
+		return nil
+	}
+	return l.prepare()
+}
+
+// operands returns s and b; nil where there is none.
+func (l *affine) operands(bottom []*blob.Blob) (s, b []float32) {
+	first := func() []float32 {
+		if l.fromBottom {
+			return bottom[1].Data()
+		}
+		return l.Weights[0].Data()
+	}
+	switch {
+	case l.scaled && l.biased:
+		return first(), l.Weights[len(l.Weights)-1].Data()
+	case l.scaled:
+		return first(), nil
+	}
+	return nil, first()
+}
+
+func (l *affine) Forward(bottom, top []*blob.Blob) error {
+	x, y := bottom[0].Data(), top[0].Data()
+	s, b := l.operands(bottom)
+	if l.MPE() {
+		if l.scaled && l.inPlace {
+			copy(l.saved.Data(), x)
+		}
+		for i := range x {
+			m, v := i/l.dims[2]%l.dims[1], x[i]
+			if s != nil {
+				v *= s[m]
+			}
+			if b != nil {
+				v += b[m]
+			}
+			y[i] = v
+		}
+		return nil
+	}
+	ins := append(l.ins[:0], x)
+	if l.scaled {
+		ins = append(ins, s)
+	}
+	if l.biased {
+		ins = append(ins, b)
+	}
+	outs := append(l.outs[:0], y)
+	if l.scaled && l.inPlace {
+		outs = append(outs, l.saved.Data())
+	}
+	return l.forward.Run(ins, outs)
+}

@@ -1,0 +1,52 @@
+package part
+
+import (
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/layers"
+)
+
+// newChannelSum makes the kernel that sums an outer x mid x inner array over outer and inner.
+func newChannelSum(d *layers.Device, dims [3]int, blocked bool) (*stream.Kernel, error) {
+	op := addRows
+	if blocked {
+		op = addBlocks
+	}
+	return stream.New(d.Machine, BlockedStream(stream.Pass{
+		Name: "channel sums", Ins: Arrays(1), Sums: 1, Cost: stream.Work{Flops: 1}, Op: op,
+	}, dims, blocked))
+}
+
+// addRows adds rows to their sums, or each of their values to that of its mid: four rows at a time, of which the sum is in float32, all others
+// in float64.
+func addRows(t *stream.Tile) {
+	if t.I > 1 || t.MStride > 1 {
+		EachRow(t, func(at, n, m int) { t.Sum[m] += vec.Sum(t.In[0][at : at+n]) })
+		return
+	}
+	row := func(o int) []float32 { return t.In[0][o*t.OStride:][:t.M] }
+	o, sums := 0, t.Sum[:t.M]
+	for ; o+4 <= t.O; o += 4 {
+		a, b, c, d := row(o), row(o+1), row(o+2), row(o+3)
+		for k := range sums {
+			sums[k] += float64((a[k] + b[k]) + (c[k] + d[k]))
+		}
+	}
+	for ; o < t.O; o++ {
+		vec.ColumnSums(sums, row(o))
+	}
+}
+
+// EachRow visits the rows of a tile: at is where a row begins in the Full arrays, n its length, m its mid index. Where
+// inner is one value, mid is the row: it is visited once an outer, with m = 0.
+func EachRow(t *stream.Tile, visit func(at, n, m int)) {
+	for o := range t.O {
+		if t.I == 1 && t.MStride == 1 {
+			visit(o*t.OStride, t.M, 0)
+			continue
+		}
+		for m := range t.M {
+			visit(o*t.OStride+m*t.MStride, t.I, m)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package utility
+
+import (
+	"slices"
+
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
+	"github.com/swcaffe/swcaffe/layers"
+)
+
+// joiner moves values between a blob and parts of it along an axis. Both are seen as outer rows; a row of the whole is
+// the rows of all parts, one behind the other.
+type joiner struct {
+	layers.Base
+	axis    int
+	blocked bool // parts and whole lie in blocks of channels
+	outer   int
+	whole   int   // values of a row of the whole
+	parts   []int // values of a row of each part
+	at      []int // where it begins in the row of the whole
+
+	puts, takes []*stream.Copy
+	next        []int // scratch: the parts that reshape is called with
+	shape       []int // scratch: the shape a blob is given
+}
+
+// blocking is the Blocking for parts with rows of the given numbers of values: parts of whole blocks of channels lie one behind the other in
+// an image, as its channels do.
+func (j *joiner) blocking(parts []int) layers.Blocking {
+	if !j.Blockable() || j.axis != 1 || len(j.shape) != 4 {
+		return layers.Blocking{}
+	}
+	block := shape.BlockLanes * j.shape[2] * j.shape[3]
+	if block == 0 || slices.ContainsFunc(parts, func(n int) bool { return n%block != 0 }) {
+		return layers.Blocking{}
+	}
+	return layers.Alike
+}
+
+// Traits implements Planned: Backward moves gradients.
+func (j *joiner) Traits() layers.Traits {
+	return layers.Traits{Unread: layers.ReadsNothing, Layout: j.blocking(j.parts)}
+}
+
+// Arrange implements Planned.
+func (j *joiner) Arrange(a layers.Arranged) error {
+	j.blocked = a.In.Blocks
+	return nil
+}
+
+// reshape prepares moving parts with rows of the given numbers of values.
+func (j *joiner) reshape(outer int, parts []int) error {
+	lies := layers.Arranged{In: layers.Blocks(j.blocked), Out: layers.Blocks(j.blocked)}
+	if err := j.blocking(parts).Check(lies); err != nil || j.outer == outer && slices.Equal(j.parts, parts) {
+		return err
+	}
+	j.outer, j.whole, j.parts = outer, 0, slices.Clone(parts)
+	j.at, j.puts, j.takes = nil, nil, nil
+	for _, n := range parts {
+		j.at = append(j.at, j.whole)
+		j.whole += n
+	}
+	if j.MPE() {
+		return nil
+	}
+	for _, n := range parts {
+		put, err := stream.NewCopy(j.Device.Machine, stream.CopyShape{Outer: 1, Rows: outer, Cols: n, SrcRow: n, DstRow: j.whole})
+		if err != nil {
+			return err
+		}
+		take, err := stream.NewCopy(j.Device.Machine, stream.CopyShape{Outer: 1, Rows: outer, Cols: n, SrcRow: j.whole, DstRow: n})
+		if err != nil {
+			return err
+		}
+		j.puts, j.takes = append(j.puts, put), append(j.takes, take)
+	}
+	return nil
+}
+
+// put copies part k into the whole.
+func (j *joiner) put(k int, whole, part []float32) error {
+	n, at := j.parts[k], j.at[k]
+	switch {
+	case len(part) == 0:
+		return nil
+	case !j.MPE():
+		return j.puts[k].Run(whole[at:], part)
+	}
+	for o := range j.outer {
+		copy(whole[o*j.whole+at:], part[o*n:(o+1)*n])
+	}
+	return nil
+}
+
+// take copies part k out of the whole; if above is not nil, zeros where its values are not above 0, on a native machine.
+func (j *joiner) take(k int, part, whole, above []float32) error {
+	n, at := j.parts[k], j.at[k]
+	switch {
+	case len(part) == 0:
+		return nil
+	case !j.MPE():
+		return j.takes[k].RunWhere(part, whole[at:], above)
+	}
+	for o := range j.outer {
+		copy(part[o*n:(o+1)*n], whole[o*j.whole+at:])
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package utility
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func init() {
+	layers.Register(layers.Type{
+		Name: "Flatten", Doc: "makes axes axis to end_axis one",
+		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
+			return &view{Base: layers.Base{Param: p, Device: d}, shape: flattened}
+		},
+		Bottoms: layers.Exactly(1), Tops: layers.Exactly(1),
+	})
+	layers.Register(layers.Type{
+		Name: "Reshape", Doc: "the same values in another shape",
+		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
+			return &view{Base: layers.Base{Param: p, Device: d}, shape: reshaped}
+		},
+		Bottoms: layers.Exactly(1), Tops: layers.Exactly(1),
+	})
+}
+
+// view is Caffe's Flatten and Reshape layers: the top shares the bottom's data and diff, nothing moves on either path.
+type view struct {
+	layers.Base
+	shape func(p *caffepb.LayerParameter, bottom *blob.Blob) ([]int, error)
+	from  []int // the bottom's shape
+	to    []int // the top's
+	known bool  // whether they are
+}
+
+func (l *view) SetUp(_, _ []*blob.Blob) error { return nil }
+
+func (l *view) Reshape(bottom, top []*blob.Blob) error {
+	if !l.known || !slices.Equal(l.from, bottom[0].Shape()) {
+		var err error
+		if l.to, err = l.shape(l.Param, bottom[0]); err != nil {
+			return err
+		}
+		l.from, l.known = append(l.from[:0], bottom[0].Shape()...), true
+	}
+	top[0].Reshape(l.to...)
+	if top[0].Count() != bottom[0].Count() {
+		return fmt.Errorf("output count must match input count: bottom[0] has shape %s, the top's would be %s", bottom[0].ShapeString(), top[0].ShapeString())
+	}
+	top[0].ShareData(bottom[0])
+	top[0].ShareDiff(bottom[0])
+	return nil
+}
+
+func (l *view) Forward(_, _ []*blob.Blob) error { return nil }
+
+// Traits implements Planned: Backward does nothing.
+func (l *view) Traits() layers.Traits { return layers.Traits{Unread: layers.ReadsNothing} }
+
+func (l *view) Backward(_ []*blob.Blob, _ []bool, _ []*blob.Blob) error { return nil }
+
+func flattened(p *caffepb.LayerParameter, bottom *blob.Blob) ([]int, error) {
+	f := p.GetFlattenParam()
+	from, ok := bottom.Axis(int(f.GetAxis()))
+	to, ok2 := bottom.Axis(int(f.GetEndAxis()))
+	if !ok || !ok2 || to < from {
+		return nil, fmt.Errorf("axes %d to %d are out of range: bottom[0] has shape %s", f.GetAxis(), f.GetEndAxis(), bottom.ShapeString())
+	}
+	shape := append([]int(nil), bottom.Shape()[:from]...)
+	shape = append(shape, bottom.CountRange(from, to+1))
+	return append(shape, bottom.Shape()[to+1:]...), nil
+}
+
+// reshaped applies reshape_param: of the bottom's axes from axis on, num_axes (all, if -1) are replaced by shape, in which
+// 0 copies the bottom's extent and one -1 takes what is left.
+func reshaped(p *caffepb.LayerParameter, bottom *blob.Blob) ([]int, error) {
+	r := p.GetReshapeParam()
+	axes := bottom.NumAxes()
+	from := int(r.GetAxis())
+	if from < 0 {
+		from += axes + 1
+	}
+	end := axes
+	if r.GetNumAxes() >= 0 {
+		end = from + int(r.GetNumAxes())
+	}
+	if from < 0 || from > axes || end > axes || r.GetNumAxes() < -1 {
+		return nil, fmt.Errorf("axis %d with num_axes %d is out of range: bottom[0] has shape %s", r.GetAxis(), r.GetNumAxes(), bottom.ShapeString())
+	}
+	shape := append([]int(nil), bottom.Shape()[:from]...)
+	inferred := -1
+	for i, d := range r.GetShape().GetDim() {
+		switch {
+		case d == 0 && from+i >= axes:
+			return nil, fmt.Errorf("dim %d of the shape copies axis %d, bottom[0] has shape %s", i, from+i, bottom.ShapeString())
+		case d == 0:
+			shape = append(shape, bottom.Dim(from+i))
+		case d == -1 && inferred >= 0:
+			return nil, fmt.Errorf("dims %d and %d of the shape are both -1; at most one may be", inferred-from, i)
+		case d == -1:
+			inferred = len(shape)
+			shape = append(shape, 1)
+		case d < 0 || d > blob.MaxCount:
+			return nil, fmt.Errorf("dim %d of the shape is %d; it must be -1 to %d", i, d, blob.MaxCount)
+		default:
+			shape = append(shape, int(d))
+		}
+	}
+	shape = append(shape, bottom.Shape()[end:]...)
+	if inferred >= 0 {
+		rest := blob.CountOf(shape...)
+		if rest == 0 || bottom.Count()%rest != 0 {
+			return nil, fmt.Errorf("bottom count (%d) must be divisible by the product of the specified dimensions (%d)", bottom.Count(), rest)
+		}
+		shape[inferred] = bottom.Count() / rest
+	}
+	return shape, nil
+}

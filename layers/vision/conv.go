@@ -1,0 +1,285 @@
+package vision
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/layers/part"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func init() {
+	layers.Register(layers.Type{
+		Name: "Convolution", Doc: "convolves N x C x In... with num_output filters; several bottoms share the weights",
+		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
+			return &convolution{Base: layers.Base{Param: p, Device: d}}
+		},
+		Bottoms: layers.AtLeast(1), Tops: layers.AtLeast(1), EqualBlobs: true,
+	})
+	layers.Register(layers.Type{
+		Name: "Deconvolution", Doc: "the transpose of a convolution: what Convolution does backward, this does forward",
+		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
+			return &convolution{Base: layers.Base{Param: p, Device: d}, transposed: true}
+		},
+		Bottoms: layers.AtLeast(1), Tops: layers.AtLeast(1), EqualBlobs: true,
+	})
+}
+
+// convolution is Caffe's Convolution and Deconvolution layer. Its weights are Out x C/group x Kernel... for a convolution
+// and C x Out/group x Kernel... for a deconvolution, which is a convolution from its tops to its bottoms.
+type convolution struct {
+	layers.Base
+	spatialWindow
+	transposed bool
+
+	axis       int // of the channels
+	spatial    int // axes behind it; where there are none, an item is an image of one pixel
+	out, group int
+	bias       bool
+
+	bottomShape []int // that the rest was planned for
+	topShape    []int
+	shape       shape.Conv // of the convolution, whichever way it runs
+
+	conv        *conv.Conv
+	arranged    layers.Arranged
+	joined      bool           // the last Forward was also that of the layer behind
+	joinedGrads []bool         // by bottom: the last Backward was also that of the ReLU layer on it
+	addBias     part.BiasAdder // of a deconvolution
+	biasGrad    part.BiasGrad
+	blocked     [2]bool // bottoms, tops: their channels lie in blocks
+
+	finish conv.Finish // of the layer behind, if Forward does that too
+}
+
+func (l *convolution) SetUp(bottom, _ []*blob.Blob) error {
+	p := l.Param.GetConvolutionParam()
+	if p == nil {
+		return errors.New("convolution_param is missing")
+	}
+	axis, err := part.AxisOf(bottom[0], int(p.GetAxis()))
+	if err != nil {
+		return err
+	}
+	l.axis = axis
+	l.spatial = bottom[0].NumAxes() - axis - 1
+	if l.spatialWindow, err = readWindow(p, l.spatial); err != nil {
+		return err
+	}
+	l.out, l.group = int(p.GetNumOutput()), int(p.GetGroup())
+	channels := bottom[0].Dim(axis)
+	switch {
+	case l.out < 1:
+		return fmt.Errorf("num_output must be positive, it is %d", l.out)
+	case l.group < 1:
+		return fmt.Errorf("group must be positive, it is %d", l.group)
+	case channels == 0:
+		return fmt.Errorf("bottom[0] has no channels: its shape is %s", bottom[0].ShapeString())
+	case channels%l.group != 0:
+		return fmt.Errorf("the bottom's %d channels are not a multiple of group %d", channels, l.group)
+	case l.out%l.group != 0:
+		return fmt.Errorf("num_output %d is not a multiple of group %d", l.out, l.group)
+	}
+	weights := []int{l.out, channels / l.group}
+	if l.transposed {
+		weights = []int{channels, l.out / l.group}
+	}
+	if err := l.AddWeight(p.GetWeightFiller(), append(weights, l.kernel...)...); err != nil {
+		return err
+	}
+	if l.spatial == 0 {
+		l.spatialWindow = onePixel
+	}
+	if l.bias = p.GetBiasTerm(); l.bias {
+		return l.AddWeight(p.GetBiasFiller(), l.out)
+	}
+	return nil
+}
+
+func (l *convolution) Reshape(bottom, top []*blob.Blob) error {
+	if err := part.CheckSameShape(bottom); err != nil {
+		return err
+	}
+	changed := !slices.Equal(l.bottomShape, bottom[0].Shape())
+	if changed {
+		if err := l.plan(bottom[0]); err != nil {
+			return err
+		}
+	}
+	for _, t := range top {
+		t.Reshape(l.topShape...)
+	}
+	if changed {
+		if err := l.prepare(); err != nil {
+			return err
+		}
+	}
+	l.bottomShape = append(l.bottomShape[:0], bottom[0].Shape()...)
+	return nil
+}
+
+// plan works out the convolution for a shape of the bottoms, and the tops' shape.
+func (l *convolution) plan(bottom *blob.Blob) error {
+	in, weights := bottom.Shape(), l.Weights[0].Shape()
+	channels := weights[1] * l.group
+	if l.transposed {
+		channels = weights[0]
+	}
+	if len(in) != l.axis+1+l.spatial || in[l.axis] != channels {
+		return fmt.Errorf("bottom[0] has shape %s, the weights %s fit %d channels and %d spatial axes",
+			bottom.ShapeString(), l.Weights[0].ShapeString(), channels, l.spatial)
+	}
+	problem := shape.Conv{
+		N: bottom.CountRange(0, l.axis), C: channels, Out: l.out, Group: l.group,
+		In: slices.Clone(in[l.axis+1:]), Kernel: l.kernel, Stride: l.stride, Pad: l.pad, Dilation: l.dilation,
+	}
+	if l.spatial == 0 {
+		problem.In = []int{1}
+	}
+	size := problem.OutSize()
+	if l.transposed {
+		for i, n := range problem.In {
+			size[i] = l.stride[i]*(n-1) + l.dilation[i]*(l.kernel[i]-1) + 1 - 2*l.pad[i]
+		}
+		problem.In, problem.C, problem.Out = size, l.out, channels
+	}
+	for i, s := range size {
+		switch n := in[l.axis+1:]; {
+		case i < l.spatial && n[i] < 1:
+			return fmt.Errorf("spatial axis %d of bottom[0] is empty: its shape is %s", i, bottom.ShapeString())
+		case s < 1:
+			return l.tooLarge(i, n[i], s)
+		}
+	}
+	l.shape, l.topShape = problem, append(append(slices.Clone(in[:l.axis]), l.out), size[:l.spatial]...)
+	return l.Device.CheckShape("a top", l.topShape)
+}
+
+// prepare makes the kernels, for tops that memory has room for.
+func (l *convolution) prepare() (err error) {
+	switch before := l.conv; {
+	case l.MPE():
+	case l.blocked != [2]bool{}:
+		l.conv, err = before.ForShape(l.shape)
+	case l.Device.Tuner != nil:
+		l.conv, err = conv.NewTuned(l.Device.Machine, l.shape, l.Device.Tuner)
+	default:
+		l.conv, err = conv.New(l.Device.Machine, l.shape, l.Device.Strategy)
+	}
+	if err != nil || !l.bias {
+		return err
+	}
+	if l.transposed {
+		if l.addBias, err = part.NewBiasAdder(&l.Base, l.topDims()); err != nil {
+			return err
+		}
+	}
+	return l.prepareBiasGrad()
+}
+
+func (l *convolution) prepareBiasGrad() (err error) {
+	l.biasGrad, err = part.NewBiasGrad(&l.Base, l.topDims(), l.blocked[1])
+	return err
+}
+
+// topDims is a top as images x channels x values of a channel.
+func (l *convolution) topDims() [3]int {
+	return [3]int{l.shape.N, l.out, blob.CountOf(l.topShape[l.axis+1:]...)}
+}
+
+// scratch is what the kernels take.
+func (l *convolution) scratch() (s layers.Scratch) {
+	if s.Forward = l.conv.Scratch(l.direction(shape.Forward)); l.parted() {
+		s.Params, s.Bottoms = l.conv.Scratch(shape.WeightGradient), l.conv.Scratch(l.direction(shape.InputGradient))
+		return s
+	}
+	s.Bottoms = l.conv.GradsScratch()
+	return s
+}
+
+// Strategy implements Strategist.
+func (l *convolution) Strategy(d shape.Direction) shape.Strategy {
+	return l.conv.Strategy(l.direction(d))
+}
+
+// RunnerUp implements Strategist.
+func (l *convolution) RunnerUp(d shape.Direction) conv.RunnerUp {
+	return l.conv.RunnerUp(l.direction(d))
+}
+
+// Algorithm implements Algorithmic.
+func (l *convolution) Algorithm(d shape.Direction, joint bool) shape.Algorithm {
+	switch {
+	case l.MPE() || l.conv == nil:
+		return ""
+	case joint && d != shape.Forward && !l.parted():
+		return l.conv.GradsAlgorithm()
+	}
+	return l.conv.Algorithm(l.direction(d))
+}
+
+// direction is what the convolution does for a direction of the layer: what it does backward, a deconvolution does forward.
+func (l *convolution) direction(d shape.Direction) shape.Direction {
+	if l.transposed && d != shape.WeightGradient {
+		return shape.Forward + shape.InputGradient - d
+	}
+	return d
+}
+
+func (l *convolution) Forward(bottom, top []*blob.Blob) error {
+	var bias []float32
+	if l.bias {
+		bias = l.Weights[1].Data()
+	}
+	for i := range bottom {
+		if err := l.forward(bottom[i].Data(), l.Weights[0].Data(), bias, top[i].Data()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forward is the pass from one bottom to its top; a deconvolution adds its biases in a pass of their own.
+func (l *convolution) forward(x, w, bias, y []float32) error {
+	switch {
+	case !l.transposed && l.MPE():
+		convForwardMPE(&l.shape, x, w, bias, y)
+		return nil
+	case !l.transposed:
+		return l.convolve(x, w, bias, y)
+	case l.MPE():
+		convInputGradMPE(&l.shape, x, w, y)
+	default:
+		if err := l.conv.InputGrad(x, w, y); err != nil {
+			return err
+		}
+	}
+	if bias == nil {
+		return nil
+	}
+	return l.addBias.Run(y, bias)
+}
+
+// convolve is a convolution's forward pass on the CPE path, and that of the layer behind it where kernels can do both.
+func (l *convolution) convolve(x, w, bias, y []float32) error {
+	behind := l.arranged.Finish
+	finishes := behind != nil && l.conv.Finishes() && behind.Ready()
+	rectifies := l.arranged.ReLU && l.conv.Rectifies()
+	l.joined = finishes || rectifies
+	switch {
+	case finishes:
+		behind.Hold(l.arranged.Others)
+		return l.conv.ForwardFinish(x, w, bias, y, l.finish)
+	case rectifies:
+		return l.conv.ForwardReLU(x, w, bias, y)
+	}
+	return l.conv.Forward(x, w, bias, y)
+}
+
+// JoinedForward implements Joiner.
+func (l *convolution) JoinedForward() bool { return l.joined }

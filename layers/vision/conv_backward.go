@@ -1,0 +1,128 @@
+package vision
+
+import (
+	"slices"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+)
+
+// parted reports whether gradients of parameters and of bottoms are computed one after the other.
+func (l *convolution) parted() bool {
+	return l.MPE() || l.transposed || l.conv == nil || !l.conv.JoinsGrads()
+}
+
+func (l *convolution) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	if !l.parted() && l.ParamGrad(0) && !slices.Contains(propagateDown, false) {
+		return l.backwardJoined(top, bottom)
+	}
+	if err := l.BackwardParams(top, bottom); err != nil {
+		return err
+	}
+	return l.BackwardBottoms(top, propagateDown, bottom)
+}
+
+// backwardJoined computes the gradients of bottoms and parameters together.
+func (l *convolution) backwardJoined(top, bottom []*blob.Blob) error {
+	for i := range top {
+		g := conv.Arrays{X: bottom[i].Data(), W: l.Weights[0].Data(), DY: top[i].Diff(), DX: bottom[i].Diff()}
+		g.DW, g.Add = l.Weights[0].Gradient()
+		if l.bias && l.ParamGrad(1) {
+			g.DB = l.Weights[1].Diff()
+		}
+		if l.rectifiesGrad(i) {
+			g.Above = bottom[i].Data()
+		}
+		if err := l.conv.Grads(&g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rectifiesGrad reports whether the kernel at hand also does Backward of the ReLU layer on a bottom, and takes a note of it.
+func (l *convolution) rectifiesGrad(bottom int) bool {
+	if !l.arranged.ReLUGrad.Has(bottom) {
+		return false
+	}
+	for len(l.joinedGrads) <= bottom {
+		l.joinedGrads = append(l.joinedGrads, false)
+	}
+	l.joinedGrads[bottom] = l.conv.RectifiesInputGrad()
+	return l.joinedGrads[bottom]
+}
+
+// JoinedBackward implements Joiner.
+func (l *convolution) JoinedBackward(bottom int) bool {
+	return bottom < len(l.joinedGrads) && l.joinedGrads[bottom]
+}
+
+// BackwardParams implements PartedBackward.
+func (l *convolution) BackwardParams(top, bottom []*blob.Blob) error {
+	for i := range top {
+		var db []float32 // if it comes with the weights' gradient
+		if l.bias && l.ParamGrad(1) {
+			db = l.Weights[1].Diff()
+			if !l.ParamGrad(0) || l.MPE() || l.transposed || !l.conv.SumsBias() {
+				if err := l.biasGrad.Run(db, top[i].Diff()); err != nil {
+					return err
+				}
+				db = nil
+			}
+		}
+		if l.ParamGrad(0) {
+			if err := l.weightGrad(bottom[i].Data(), top[i].Diff(), db); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// BackwardBottoms implements PartedBackward.
+func (l *convolution) BackwardBottoms(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	for i := range top {
+		if propagateDown[i] {
+			if err := l.inputGrad(i, top[i].Diff(), bottom[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// weightGrad computes the gradient of the weights, and, if db is not nil, that of the biases.
+func (l *convolution) weightGrad(x, dy, db []float32) error {
+	if l.transposed {
+		x, dy = dy, x
+	}
+	if l.MPE() {
+		convWeightGradMPE(&l.shape, x, dy, l.Weights[0].Diff())
+		return nil
+	}
+	if !l.conv.SetsWeightGrad() {
+		return l.conv.WeightGrad(x, dy, l.Weights[0].Diff())
+	}
+	dw, add := l.Weights[0].Gradient()
+	return l.conv.WeightGradTo(x, dy, dw, db, add)
+}
+
+// inputGrad computes the gradient of bottom i, and, if it can at this time, what a ReLU layer before, if there is one, makes of it.
+func (l *convolution) inputGrad(i int, dy []float32, bottom *blob.Blob) error {
+	w, dx := l.Weights[0].Data(), bottom.Diff()
+	switch {
+	case l.rectifiesGrad(i):
+		return l.conv.InputGradWhere(dy, w, dx, bottom.Data())
+	case l.MPE() && l.transposed:
+		convForwardMPE(&l.shape, dy, w, nil, dx)
+	case l.MPE():
+		convInputGradMPE(&l.shape, dy, w, dx)
+	case l.transposed:
+		return l.conv.Forward(dy, w, nil, dx)
+	case l.arranged.AddGrad:
+		return l.conv.AddInputGrad(dy, w, dx)
+	default:
+		return l.conv.InputGrad(dy, w, dx)
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+package vision
+
+import "github.com/swcaffe/swcaffe/layers"
+
+// Traits implements Planned: the weights' gradient needs the bottoms. Only a convolution's kernels, on the CPE path, join in with work of its
+// neighbours; those of a deconvolution run the other way round.
+func (l *convolution) Traits() layers.Traits {
+	t := layers.Traits{Unread: layers.Unread{Bottoms: layers.BottomsIf(!l.ParamGrad(0)), Tops: true}, Parted: l.parted()}
+	if l.MPE() || l.conv == nil {
+		return t
+	}
+	t.Scratch = l.scratch()
+	t.Turns.Times, t.Turns.Values = l.conv.Turns()
+	if l.transposed {
+		return t
+	}
+	in, out := l.conv.Blocks()
+	t.Layout = layers.Blocking{Bottoms: in, Tops: out, Gains: in || out}
+	t.Grads.Adds = l.conv.AddsInputGrad()
+	t.Thin.Reads[0], t.Thin.Reads[1] = l.conv.Strides()
+	t.Joins = layers.Joins{ReLU: true, ReLUGrad: true, Finish: l.Blockable()}
+	return t
+}
+
+// Arrange implements Planned. Images are made thin after they are laid out in blocks, and whole before they are laid out by planes.
+func (l *convolution) Arrange(a layers.Arranged) error {
+	l.arranged, l.finish = a, nil
+	clear(l.joinedGrads)
+	if a.Finish != nil {
+		l.finish = a.Finish.Finish
+	}
+	if l.conv == nil {
+		return nil
+	}
+	thin := a.In.Thin != [2]int{}
+	if !thin {
+		if err := l.conv.SetThin(false); err != nil {
+			return err
+		}
+	}
+	if err := l.layOut(a.In.Blocks, a.Out.Blocks); err != nil || !thin {
+		return err
+	}
+	return l.conv.SetThin(true)
+}
+
+// layOut makes bottoms and tops lie in blocks of channels, or by planes.
+func (l *convolution) layOut(bottoms, tops bool) error {
+	if l.blocked == [2]bool{bottoms, tops} {
+		return nil
+	}
+	l.blocked = [2]bool{bottoms, tops}
+	if err := l.conv.SetBlocks(bottoms, tops); err != nil || !l.bias {
+		return err
+	}
+	return l.prepareBiasGrad()
+}

@@ -1,0 +1,196 @@
+package vision
+
+import (
+	"errors"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/layers"
+)
+
+// pooled is maximum pooling together with the layer before it, a convolution or a normalisation across channels, and with a ReLU layer between
+// them or behind, if there is one. The values that are pooled, and their gradient, exist a piece at a time. Results have the bits of the layers one
+// by one, but for some sums of gradients (see convPooled).
+type pooled struct {
+	layers.Base
+	first poolable
+	pool  *pooling // its mask is of use only without kernel
+
+	kernel pooledKernel // nil if there is none for the shapes that have come since: then the layers run one by one
+	mask   *blob.Blob
+	of     struct { // what the kernel was made for
+		first any
+		pool  *pool.Kernel
+	}
+	between    [1]*blob.Blob // has a shape, and values without kernel
+	onlyParams bool          // there are no gradients of bottoms
+}
+
+// poolable is a layer whose results can be pooled as they are made.
+type poolable interface {
+	layers.Layer
+	layers.Planned
+	// poolKernel returns a kernel that pools, nil if there is none.
+	poolKernel(s pool.Shape) (pooledKernel, error)
+	// madeFor is equal for equal shapes of the layer.
+	madeFor() any
+	// poolLayout is the layout of the results that are pooled, if the bottom has layout in.
+	poolLayout(in layers.Layout) layers.Layout
+	// arrangedIn reports whether bottoms lie in blocks.
+	arrangedIn() bool
+	// poolsWithReLUGrad reports whether poolKernel has Joins.ReLUGrad.
+	poolsWithReLUGrad() bool
+	// trains reports whether Backward computes gradients of weights.
+	trains() bool
+}
+
+// pooledKernel computes both layers.
+type pooledKernel interface {
+	MaskWords() int
+	Scratch() (forward, backward int)
+	Turns() (times, values int)
+	// blocking says which layouts the bottom and the top may have; canPool says whether pooling can write blocks.
+	blocking(canPool bool) layers.Blocking
+	// passesGrads reports whether there are gradients of bottoms.
+	passesGrads() bool
+	// algorithm is what layers.Algorithmic returns.
+	algorithm(d shape.Direction, joint bool) shape.Algorithm
+	forward(x, y []float32, mask []int32) error
+	backward(top, bottom *blob.Blob, mask []int32, propagate bool) error
+}
+
+// fusePooled makes a pooled of a layer and maximum pooling, which may rectify.
+func fusePooled(base *layers.Base, first poolable, second layers.Layer) layers.Layer {
+	behind, ok := second.(*pooling)
+	if !ok || base.MPE() || behind.places || behind.pool == nil {
+		return nil
+	}
+	both := &pooled{Base: layers.Base{Param: base.Param, Device: base.Device}, first: first, pool: behind}
+	if both.prepare() != nil || both.kernel == nil {
+		return nil
+	}
+	s := behind.shape
+	both.pool = &pooling{Base: behind.Base, window: behind.window, floor: behind.floor}
+	both.between[0], both.onlyParams = base.Device.NewBlob(s.N, s.C, s.H, s.W), !both.kernel.passesGrads()
+	return both
+}
+
+func init() { layers.RegisterFusion(layers.Fusion{Name: "pooled-relu", Fuse: fusePooledReLU}) }
+
+// fusePooledReLU adds a ReLU layer behind the pooling.
+func fusePooledReLU(first, second layers.Layer) layers.Layer {
+	l, ok := first.(*pooled)
+	if !ok || l.pool.window.ReLU {
+		return nil
+	}
+	both, ok := poolReLU(l.pool, second).(*pooling)
+	if !ok {
+		return nil
+	}
+	return &pooled{Base: l.Base, first: l.first, pool: both, between: l.between, onlyParams: l.onlyParams}
+}
+
+func (l *pooled) SetUp(_, _ []*blob.Blob) error { return nil }
+
+func (l *pooled) Reshape(bottom, top []*blob.Blob) error {
+	if err := l.first.Reshape(bottom, l.between[:]); err != nil {
+		return err
+	}
+	if err := l.pool.Reshape(l.between[:], top); err != nil {
+		return err
+	}
+	if l.of.first == l.first.madeFor() && l.of.pool == l.pool.pool {
+		return nil
+	}
+	return l.prepare()
+}
+
+// prepare makes the kernel and the mask for the shapes and the layouts of the two layers.
+func (l *pooled) prepare() (err error) {
+	l.of.first, l.of.pool, l.mask = l.first.madeFor(), l.pool.pool, nil
+	if l.kernel, err = l.first.poolKernel(l.pool.shape); l.kernel != nil {
+		l.mask = l.Device.NewBlob(l.kernel.MaskWords())
+	}
+	return err
+}
+
+// Algorithm implements Algorithmic. Where shapes have come for which there is no common kernel it is that of the first layer, or of the pooling if
+// that has none.
+func (l *pooled) Algorithm(d shape.Direction, joint bool) shape.Algorithm {
+	if l.kernel != nil {
+		return l.kernel.algorithm(d, joint)
+	}
+	if first, ok := l.first.(layers.Algorithmic); ok {
+		return first.Algorithm(d, joint)
+	}
+	return l.pool.Algorithm(d, joint)
+}
+
+// Traits implements Planned.
+func (l *pooled) Traits() layers.Traits {
+	first, pooling := l.first.Traits(), l.pool.Traits()
+	unread := first.Unread.Bottoms.Has(0) && !l.first.trains()
+	t := layers.Traits{Unread: layers.Unread{Bottoms: layers.BottomsIf(unread), Tops: true}, Joins: layers.Joins{ReLUGrad: l.first.poolsWithReLUGrad(), OnlyParams: l.onlyParams}}
+	if l.kernel == nil {
+		t.Layout.Tops = l.first.poolLayout(layers.Blocks(true)) == layers.Layout{} && pooling.Layout.Tops
+		t.Keeps = pooling.Keeps
+		t.Scratch.Forward = max(first.Scratch.Forward, pooling.Scratch.Forward)
+		t.Scratch.Bottoms = max(first.Scratch.Params, first.Scratch.Bottoms, pooling.Scratch.Bottoms)
+		t.Turns = layers.Turns{Times: first.Turns.Times + pooling.Turns.Times, Values: first.Turns.Values + pooling.Turns.Values}
+		return t
+	}
+	t.Layout, t.Keeps = l.kernel.blocking(pooling.Layout.Tops), []*blob.Blob{l.mask}
+	t.Scratch.Forward, t.Scratch.Bottoms = l.kernel.Scratch()
+	t.Turns.Times, t.Turns.Values = l.kernel.Turns()
+	return t
+}
+
+// Arrange implements Planned.
+func (l *pooled) Arrange(a layers.Arranged) error {
+	between, was, before := l.first.poolLayout(a.In), l.first.arrangedIn(), l.pool.pool
+	if err := l.first.Arrange(layers.Arranged{In: a.In, Out: between, ReLUGrad: a.ReLUGrad}); err != nil {
+		return err
+	}
+	if err := l.pool.Arrange(layers.Arranged{In: between, Out: a.Out}); err != nil {
+		return err
+	}
+	if was == a.In.Blocks && before == l.pool.pool {
+		return nil
+	}
+	return l.prepare()
+}
+
+// JoinedForward implements Joiner.
+func (l *pooled) JoinedForward() bool { return false }
+
+// JoinedBackward implements Joiner.
+func (l *pooled) JoinedBackward(bottom int) bool {
+	j, ok := l.first.(layers.Joiner)
+	return ok && j.JoinedBackward(bottom)
+}
+
+func (l *pooled) Forward(bottom, top []*blob.Blob) error {
+	if l.kernel != nil {
+		return l.kernel.forward(bottom[0].Data(), top[0].Data(), pool.Indices(l.mask.Data()))
+	}
+	if err := l.first.Forward(bottom, l.between[:]); err != nil {
+		return err
+	}
+	return l.pool.Forward(l.between[:], top)
+}
+
+func (l *pooled) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	switch {
+	case l.onlyParams && propagateDown[0]:
+		return errors.New("the layers were fused for gradients of parameters only, but that of bottom[0] is wanted")
+	case !l.first.trains() && !propagateDown[0]:
+		return nil
+	case l.kernel != nil:
+		return l.kernel.backward(top[0], bottom[0], pool.Indices(l.mask.Data()), propagateDown[0])
+	}
+	if err := l.pool.Backward(top, []bool{true}, l.between[:]); err != nil {
+		return err
+	}
+	return l.first.Backward(l.between[:], propagateDown, bottom)
+}
