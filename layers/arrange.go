@@ -28,7 +28,7 @@ type Layout struct {
 	Thin [2]int
 }
 
-// blocks is the layout of images with channels in blocks, if on.
+// Blocks is the layout of images with channels in blocks, if on.
 func Blocks(on bool) Layout { return Layout{Blocks: on} }
 
 // Blocking says which layouts a layer can read and write.
@@ -77,7 +77,7 @@ func Arrange(l Layer, a Arranged) error {
 	return p.Arrange(a)
 }
 
-// check returns an error if a layer that can do no more than this is asked for a layout.
+// Check returns an error if a layer that can do no more than this is asked for a layout.
 func (b Blocking) Check(a Arranged) error {
 	bottoms, tops := a.In.Blocks, a.Out.Blocks
 	if bottoms && !b.Bottoms || tops && !b.Tops || b.Alike && bottoms != tops {
@@ -89,10 +89,10 @@ func (b Blocking) Check(a Arranged) error {
 // Arrange implements Planned: nothing changes.
 func (b *Base) Arrange(Arranged) error { return nil }
 
-// alike is the Blocking of layers whose bottoms and tops lie the same way, either one.
+// Alike is the Blocking of layers whose bottoms and tops lie the same way, either one.
 var Alike = Blocking{Bottoms: true, Tops: true, Alike: true}
 
-// blockable reports whether the layer computes where images may lie in blocks: on the CPE path of a native machine.
+// Blockable reports whether the layer computes where images may lie in blocks: on the CPE path of a native machine.
 func (b *Base) Blockable() bool { return !b.MPE() && shape.HasBlocks(b.Device.Machine) }
 
 // AnyLayout is the Blocking of a layer that works element by element, so that the place of a value makes no difference.

@@ -32,10 +32,10 @@ func (b *Base) ParamGrad(i int) bool {
 	return i < len(b.Weights) && (i >= len(b.skipGrads) || !b.skipGrads[i])
 }
 
-// mpe reports whether the reference path was asked for.
+// MPE reports whether the reference path was asked for.
 func (b *Base) MPE() bool { return b.Device.Engine == MPE }
 
-// train reports whether the net is built for training.
+// Train reports whether the net is built for training.
 func (b *Base) Train() bool { return b.Param.GetPhase() == caffepb.Phase_TRAIN }
 
 // NoGradient is the error of types whose layers have none.

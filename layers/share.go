@@ -67,7 +67,7 @@ func (w Window) part(i, n int) Window {
 	return Window{First: w.First + lo, Count: hi - lo, Stride: w.Stride}
 }
 
-// alone reports whether nothing is shared.
+// Alone reports whether nothing is shared.
 func (s Share) Alone() bool { return s.Ranks <= 1 && s.Groups <= 1 }
 
 // CheckItems returns an error if a source has fewer items than there are workers; 0 items: it does not know.

@@ -41,7 +41,7 @@ type Unread struct {
 	Tops    bool
 }
 
-// unread are the values of all bottoms and tops.
+// ReadsNothing are the values of all bottoms and tops.
 var ReadsNothing = Unread{AllBottoms, true}
 
 // Scratch counts values that kernels need besides bottoms and tops (cpe.Machine.Common): in Forward; in the part of Backward that computes
@@ -111,8 +111,10 @@ type Bottoms struct {
 // AllBottoms is the set of all bottoms.
 var AllBottoms = Bottoms{most: true}
 
-// SomeBottoms is the set of bottoms with these indices, and AllBottomsBut the set of all others.
-func SomeBottoms(indices ...int) Bottoms   { return Bottoms{list: indices} }
+// SomeBottoms is the set of bottoms with these indices.
+func SomeBottoms(indices ...int) Bottoms { return Bottoms{list: indices} }
+
+// AllBottomsBut is the set of all bottoms but those with these indices.
 func AllBottomsBut(indices ...int) Bottoms { return Bottoms{most: true, list: indices} }
 
 // Has reports whether bottom i is in the set.

@@ -14,6 +14,7 @@ type BiasAdder struct {
 	outs  [1][]float32
 }
 
+// NewBiasAdder is for an array of outer x mid x inner values.
 func NewBiasAdder(b *layers.Base, dims [3]int) (s BiasAdder, err error) {
 	s.inner = dims[2]
 	if b.MPE() {
@@ -36,6 +37,7 @@ func NewBiasAdder(b *layers.Base, dims [3]int) (s BiasAdder, err error) {
 	return s, err
 }
 
+// Run adds the biases to y.
 func (s *BiasAdder) Run(y, bias []float32) error {
 	if s.pass != nil {
 		s.ins, s.outs[0] = [2][]float32{y, bias}, y
@@ -63,6 +65,7 @@ func NewBiasGrad(b *layers.Base, dims [3]int, blocked bool) (s BiasGrad, err err
 	return s, err
 }
 
+// Run adds to db.
 func (s *BiasGrad) Run(db, dy []float32) error {
 	if s.pass == nil {
 		sums := make([]float64, len(db))

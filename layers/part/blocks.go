@@ -17,12 +17,12 @@ func LanesOf(channels []float32, m int) *blockLanes {
 	return (*blockLanes)(channels[m*shape.BlockLanes:])
 }
 
-// unchanged is the BlockNormal of y = x.
+// Unchanged is the BlockNormal of y = x.
 func Unchanged() vnorm.Block {
 	return vnorm.Block{Mean: NoLanes, Scale: unitLanes, Gamma: unitLanes, Beta: NoLanes, Slope: 1}
 }
 
-// lanes is the number of channels that a mid of a stream over images stands for.
+// Lanes is the number of channels that a mid of a stream over images stands for.
 func Lanes(blocked bool) int {
 	if blocked {
 		return shape.BlockLanes

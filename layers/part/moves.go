@@ -5,9 +5,10 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// mover copies arrays of rows x cols values on either path.
+// Mover copies arrays of rows x cols values on either path.
 type Mover struct{ pass *stream.Copy } // nil on the MPE path
 
+// NewMover is for arrays of rows x cols values.
 func NewMover(b *layers.Base, rows, cols int) (s Mover, err error) {
 	if !b.MPE() {
 		s.pass, err = stream.NewCopy(b.Device.Machine, stream.CopyShape{Outer: 1, Rows: rows, Cols: cols, SrcRow: cols, DstRow: cols})
@@ -15,6 +16,7 @@ func NewMover(b *layers.Base, rows, cols int) (s Mover, err error) {
 	return s, err
 }
 
+// Run copies src to dst.
 func (s *Mover) Run(dst, src []float32) error {
 	if s.pass != nil {
 		return s.pass.Run(dst, src)
@@ -23,9 +25,10 @@ func (s *Mover) Run(dst, src []float32) error {
 	return nil
 }
 
-// adder adds n values to others on either path: y += x.
+// Adder adds n values to others on either path: y += x.
 type Adder struct{ pass *stream.Copy } // nil on the MPE path
 
+// NewAdder is for arrays of n values.
 func NewAdder(b *layers.Base, n int) (s Adder, err error) {
 	if !b.MPE() {
 		s.pass, err = stream.NewCopy(b.Device.Machine, stream.CopyShape{Outer: 1, Rows: 1, Cols: n, SrcRow: n, DstRow: n, Add: true})
@@ -33,6 +36,7 @@ func NewAdder(b *layers.Base, n int) (s Adder, err error) {
 	return s, err
 }
 
+// Run adds x to y.
 func (s *Adder) Run(y, x []float32) error {
 	if s.pass != nil {
 		return s.pass.Run(y, x)
@@ -43,13 +47,14 @@ func (s *Adder) Run(y, x []float32) error {
 	return nil
 }
 
-// zeroer clears arrays of n values on either path.
+// Zeroer clears arrays of n values on either path.
 type Zeroer struct {
 	n    int
 	pass *stream.Kernel // nil on the MPE path
 	outs [1][]float32
 }
 
+// Reshape prepares for arrays of n values.
 func (z *Zeroer) Reshape(b *layers.Base, n int) (err error) {
 	if b.MPE() || z.pass != nil && z.n == n {
 		return nil
@@ -62,6 +67,7 @@ func (z *Zeroer) Reshape(b *layers.Base, n int) (err error) {
 	return err
 }
 
+// Run clears dst.
 func (z *Zeroer) Run(dst []float32) error {
 	if z.pass == nil {
 		clear(dst)

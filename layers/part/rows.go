@@ -13,6 +13,7 @@ type RowMover struct {
 	zero    Zeroer
 }
 
+// Reshape prepares for arrays of rows x n values.
 func (r *RowMover) Reshape(b *layers.Base, rows, n int) (err error) {
 	if r.rows == rows && r.n == n {
 		return nil
@@ -27,7 +28,7 @@ func (r *RowMover) Reshape(b *layers.Base, rows, n int) (err error) {
 	return r.zero.Reshape(b, rows*n)
 }
 
-// gather: dst[k] = src[index[k]].
+// Gather: dst[k] = src[index[k]].
 func (r *RowMover) Gather(dst, src []float32, index []int) error {
 	if r.pass != nil {
 		return r.pass.Gather(dst, src, index)
@@ -38,7 +39,7 @@ func (r *RowMover) Gather(dst, src []float32, index []int) error {
 	return nil
 }
 
-// add: dst[index[k]] += src[k], in the order of k.
+// Add: dst[index[k]] += src[k], in the order of k.
 func (r *RowMover) Add(dst, src []float32, index []int) error {
 	if r.pass != nil {
 		return r.pass.Scatter(dst, src, index)
@@ -52,7 +53,7 @@ func (r *RowMover) Add(dst, src []float32, index []int) error {
 	return nil
 }
 
-// scatter: dst = 0, then add.
+// Scatter: dst = 0, then add.
 func (r *RowMover) Scatter(dst, src []float32, index []int) error {
 	if err := r.zero.Run(dst); err != nil {
 		return err

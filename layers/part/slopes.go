@@ -2,10 +2,10 @@ package part
 
 import "math"
 
-// logistic is 1 / (1 + exp(-x)).
+// Logistic is 1 / (1 + exp(-x)).
 func Logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// sign is 0 at 0, as the derivative of |x| is in Caffe.
+// Sign is 0 at 0, as the derivative of |x| is in Caffe.
 func Sign(x float64) float64 {
 	switch {
 	case x > 0:

@@ -16,6 +16,7 @@ type streamMaker struct {
 // StreamsOf makes the streams of a layer.
 func StreamsOf(b *layers.Base) *streamMaker { return &streamMaker{machine: b.Device.Machine} }
 
+// Make returns the kernel of a stream, nil if it or one before cannot be made.
 func (m *streamMaker) Make(s stream.Pass) (k *stream.Kernel) {
 	if m.Err == nil {
 		k, m.Err = stream.New(m.machine, s)
@@ -23,7 +24,7 @@ func (m *streamMaker) Make(s stream.Pass) (k *stream.Kernel) {
 	return k
 }
 
-// arrays lists a number of Full arrays and others behind them.
+// Arrays lists a number of Full arrays and others behind them.
 func Arrays(full int, others ...stream.Array) []stream.Array {
 	return append(make([]stream.Array, full), others...)
 }
