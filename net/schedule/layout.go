@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -65,7 +64,7 @@ func (p *Plan) arrange(tasks []*Task) error {
 			continue
 		}
 		if err := layers.Arrange(t.Layer, t.Arranged); err != nil {
-			return errors.Join(errLayout, fmt.Errorf("layer %q: %w", t.Nodes[0].Name, err))
+			return &layoutError{fmt.Errorf("layer %q: %w", t.Nodes[0].Name, err)}
 		}
 		t.traits = layers.TraitsOf(t.Layer)
 	}

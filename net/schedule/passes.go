@@ -56,8 +56,8 @@ func CheckNames(list []string) error {
 	return nil
 }
 
-// errLayout is the error of layers that cannot be arranged after all.
-var errLayout = errors.New("images cannot be laid out in blocks")
+// layoutError is the error of a layer that cannot be arranged after all.
+type layoutError struct{ error }
 
 // Make plans a graph, whose layers stand by themselves. Where a layer refuses a layout, Make begins again without that pass.
 func Make(g *Graph) (*Plan, error) {
@@ -67,7 +67,7 @@ func Make(g *Graph) (*Plan, error) {
 			continue
 		}
 		err := s.run(p)
-		if errors.Is(err, errLayout) {
+		if refused := new(layoutError); errors.As(err, &refused) && !g.leavesOut("layout") {
 			p.Release()
 			planar := *g
 			planar.Without = append(slices.Clone(g.Without), "layout", "thin")
