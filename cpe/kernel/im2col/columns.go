@@ -6,8 +6,8 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
-// Columns brings images of one channel into the columns of a convolution, and sums of columns back, plane by plane, on the host:
-// of image n and offset k in the kernel column n*offsets + k has a value for every output position.
+// Columns spreads a batch of images of one channel to columns on the host, and folds columns back. The column n*offsets + k, of image n
+// and kernel offset k, has a value for every output position.
 type Columns struct {
 	machine        *cpe.Machine
 	geo            *Geometry
@@ -16,7 +16,7 @@ type Columns struct {
 	columns, image []float32
 }
 
-// NewColumns prepares the columns of a convolution of s.N images; it is nil on a modelled machine, where lines are copied one by one.
+// NewColumns plans the columns of s.N images. It returns nil for a modelled machine, where lines are copied one by one.
 func NewColumns(m *cpe.Machine, s shape.Conv) *Columns {
 	if !m.Native() {
 		return nil
@@ -30,7 +30,7 @@ func (c *Columns) Name() string { return "columns" }
 // Spread writes the columns of images.
 func (c *Columns) Spread(columns, image []float32) error { return c.run(columns, image, false) }
 
-// Fold sets images to the sums of the column values that they were spread to, in the order of the offsets.
+// Fold sets each value of images to the sum of the column values that Spread would copy it to, in the order of the offsets.
 func (c *Columns) Fold(image, columns []float32) error { return c.run(columns, image, true) }
 
 func (c *Columns) run(columns, image []float32, back bool) error {

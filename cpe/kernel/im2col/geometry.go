@@ -1,3 +1,11 @@
+// Package im2col is the column matrix of a convolution. Its row (c, k), for channel c and kernel offset k, holds for every output
+// position the input that this weight multiplies, 0 in the padding; a convolution is then a product of weights with it (Chellapilla et
+// al. 2006).
+//
+// [Geometry] knows which lines of an image an output row meets. With it Geometry.Spread writes the matrix of a [Band] of outputs to
+// memory (im2col) and Geometry.Fold adds a matrix up into the image's gradient (col2im): on a modelled machine line by line, as swCaffe
+// does (section IV-B). [View] is the matrix without the memory, an operand of package gemm that gathers blocks from the images. [Columns]
+// spreads and folds whole batches of one channel.
 package im2col
 
 import (
@@ -6,9 +14,8 @@ import (
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
-// Geometry is where a convolution's kernel meets its images: for every row of outputs (over all axes but the last) and
-// every kernel offset along these axes, the line of the image; and along the last axis the outputs that an offset
-// finds inside the line.
+// Geometry is where the kernel of a convolution meets the images. For every row of outputs (over all axes but the last) and every kernel
+// offset along these axes it has the line of the image; along the last axis it has the outputs that find an input for each offset.
 type Geometry struct {
 	Channels int // of a group
 	Plane    int // values of an image channel
@@ -29,6 +36,7 @@ type Geometry struct {
 	Software cpe.Software
 }
 
+// NewGeometry finds the lines of a convolution.
 func NewGeometry(s shape.Conv) *Geometry {
 	out := s.OutSize()
 	n := len(out) - 1
@@ -76,8 +84,8 @@ func sourceLine(s shape.Conv, out []int, row, offset int) int32 {
 	return int32(line)
 }
 
-// Positions is the number of outputs of an image.
+// Positions returns the number of outputs of an image.
 func (g *Geometry) Positions() int { return g.Rows * g.Width }
 
-// Space is the number of kernel offsets.
+// Space returns the number of kernel offsets.
 func (g *Geometry) Space() int { return g.Outer * g.Last }

@@ -5,7 +5,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-// Band is a band of rows of outputs of one image, for one group of channels.
+// Band is some rows of outputs of one image, for one group of channels.
 type Band struct {
 	Row, Rows int
 	X, Y      []float32 // the group's channels of the image, and of the outputs from the band's first row on
@@ -14,10 +14,10 @@ type Band struct {
 	Images, Apart, Matrix int
 }
 
-// Width is the number of columns of the band's column matrix.
+// Width returns the number of columns of the column matrix.
 func (b *Band) Width(g *Geometry) int { return b.Rows * g.Width }
 
-// Spread writes a band's column matrix, on a model as the CPEs' lines say.
+// Spread writes the column matrix of a band (im2col).
 func (g *Geometry) Spread(cg *cpe.CoreGroup, columns []float32, b *Band) error {
 	if !cg.Native() {
 		return g.eachLine(cg, b, func(c *cpe.CPE, ch, at int) error { return g.scatter(c, columns, b, ch, at) })
@@ -62,7 +62,7 @@ func (g *Geometry) fill(dst, src []float32, x int, inside bool) {
 	vec.Every(dst[lo:hi], src, g.Stride)
 }
 
-// Fold adds a band's column matrix up into the image's gradient, which the first band of an image clears.
+// Fold adds the column matrix of a band up into the gradient of the image (col2im). The first band of an image clears it.
 func (g *Geometry) Fold(cg *cpe.CoreGroup, columns []float32, b *Band, first bool) error {
 	if !cg.Native() {
 		return g.eachLine(cg, b, func(c *cpe.CPE, ch, at int) error { return g.collect(c, columns, b, ch, at) })

@@ -10,7 +10,7 @@ import (
 // all kernel offsets that meet it, and puts them; col2im gets these, adds them up and puts one line (swCaffe, section IV-B).
 // Lines are dealt to the CPEs in turn. The column matrix is that of a whole image.
 
-// LineUsers lists, for every line of an image and last for its padding, where it is used: row*outer + offset.
+// LineUsers returns, for every line of an image and last for its padding, where the line is used: row*Outer + offset.
 func (g *Geometry) LineUsers() [][]int32 {
 	if g.users == nil {
 		n := g.Plane / g.Line

@@ -13,8 +13,8 @@ import (
 // panelGroup is the number of panels that are filled side by side, so that lines are read in long pieces.
 const panelGroup = 8
 
-// View is the column matrix of a batch of images, or its transpose, without storing it: row (c, k), k an offset in the
-// kernel, holds for every output position (n, p) the input that it multiplies, zero in the padding.
+// View is the column matrix of a batch of images, or its transpose, as an operand of a product; nothing is stored. Row (c, k) has a value
+// for every output position (n, p).
 type View struct {
 	*Geometry
 	X     []float32 // the group's channels of the first image
@@ -34,7 +34,7 @@ type segment struct {
 	from  int // input that offset 0 of the present row of the column matrix meets
 }
 
-// NewView prepares a view whose panels are up to width lanes of depth values.
+// NewView prepares a view of images that lie jump values apart, to be gathered in panels of up to width lanes of depth values.
 func NewView(g *Geometry, jump int, trans bool, width, depth int) *View {
 	v := &View{Geometry: g, jump: jump, trans: trans}
 	if trans {

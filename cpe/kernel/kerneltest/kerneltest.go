@@ -1,3 +1,5 @@
+// Package kerneltest helps the tests of the packages of kernels: machines with certain core groups and caches, seeded values, comparisons
+// with a tolerance and bit by bit, ledgers, and golden files of plans.
 package kerneltest
 
 import (
@@ -16,6 +18,7 @@ func OnMachines(t *testing.T, test func(t *testing.T, m *cpe.Machine)) {
 	}
 }
 
+// Machine returns the machine of a name, in its usual mode or one that counts costs alone.
 func Machine(t testing.TB, name string, costOnly bool) *cpe.Machine {
 	t.Helper()
 	spec, err := cpe.Load(name)

@@ -9,9 +9,9 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vpool"
 )
 
-// Pooled is, on the host, local response normalisation and the maximum pooling of its results, in one pass over memory: of the results, and
-// of their gradient, there is a band of rows of a block of channels at a time, in a core's cache. It gives the bits of the two one after the
-// other in blocks of channels; inputs and outputs that lie by planes are turned.
+// Pooled is, on the host, local response normalisation and the maximum pooling of its results in one pass over memory. Of the results,
+// and of their gradient, there is a band of rows of one block of channels at a time, in a core's cache. The bits are those of the two
+// kernels one after the other in blocks of channels. Inputs and outputs may lie by planes; they are then transposed band by band.
 type Pooled struct {
 	norm     LRN
 	pool     *pool.Kernel // of inputs in blocks
@@ -37,7 +37,7 @@ const normPoolValues = 12 << 10
 // claimedBands is the most bands that a core takes on at a time.
 const claimedBands = 8
 
-// NewPooled plans the two; it is nil where there are no kernels for them.
+// NewPooled plans both. It returns nil where there are no kernels for them.
 func NewPooled(m *cpe.Machine, n LRN, p pool.Shape) (*Pooled, error) {
 	if !m.Native() || !vnorm.HasNear(n.Size) || p.Method != pool.Max || !p.Blockable() {
 		return nil, nil

@@ -13,7 +13,7 @@ import (
 // Blocks reports whether inputs and outputs may lie in blocks of channels, each independently of the other.
 func (p *Kernel) Blocks() bool { return p.machine.Native() && p.shape.Blockable() }
 
-// Blockable reports whether the host has kernels for blocks of channels.
+// Blockable reports whether the host has kernels for the shape in blocks of channels.
 func (s *Shape) Blockable() bool {
 	told := s.Method == Ave || s.Method == Max && s.KH*s.KW <= vpool.MaxBlockWindow
 	return told && s.C*s.H*s.W > 0 && s.C%shape.BlockLanes == 0 && s.Meets()
@@ -72,7 +72,9 @@ func (b *blockPool) add(list *[]Band, inputs, outputs vpool.Rows) {
 }
 
 // turnsIn and turnsOut report whether planes of inputs, or of outputs, lie otherwise than the kernels want them.
-func (s *Shape) turnsIn() bool  { return !s.InBlocks && s.H*s.W > 1 }
+func (s *Shape) turnsIn() bool { return !s.InBlocks && s.H*s.W > 1 }
+
+// TurnsOut reports whether outputs lie by planes although kernels want blocks of channels.
 func (s *Shape) TurnsOut() bool { return !s.OutBlocks && s.OH*s.OW > 1 }
 
 // Turns returns how often a forward and a backward pass bring inputs or outputs from planes to blocks of channels or back, and for how
@@ -162,6 +164,7 @@ func (b *blockPool) backward(dx, dy *blockPlanes, taken []uint8) {
 // MaskBytes are the bytes of the mask's words.
 func (p *Kernel) maskBytes() []uint8 { return MaskBytes(p.mask) }
 
+// MaskBytes returns the words of a mask as bytes.
 func MaskBytes(words []int32) []uint8 {
 	return unsafe.Slice((*uint8)(unsafe.Pointer(unsafe.SliceData(words))), 4*len(words))
 }

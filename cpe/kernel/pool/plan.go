@@ -11,12 +11,12 @@ import (
 type Method int
 
 const (
-	// Max takes the largest value, of equals the first.
+	// Max takes the largest value; of equal ones the first.
 	Max Method = iota
-	// Ave takes the mean over the window inside the padded image.
+	// Ave takes the mean over the part of the window inside the padded image.
 	Ave
-	// Stochastic draws a value with probability proportional to it in training, and takes the mean weighted by the
-	// values otherwise (Zeiler and Fergus 2013).
+	// Stochastic draws a value with a probability proportional to it in training, and takes the mean weighted by the values otherwise (Zeiler
+	// and Fergus 2013).
 	Stochastic
 )
 
@@ -42,9 +42,9 @@ func (s *Shape) Masked() bool {
 	return s.Method == Max || s.Method == Stochastic && s.Train
 }
 
-// Plan says which tiles of a plane a CPE takes: bands of whole rows while they fit, else strips of columns of one row
-// (swCaffe, section IV-D). Forward tiles are of outputs, with the inputs that their windows meet; backward tiles are of
-// inputs, with the outputs whose windows meet them. Natively a tile is a plane.
+// Plan is the tile of a plane that a CPE takes: whole rows while they fit, else a strip of one row (swCaffe, section IV-D). A forward
+// tile is of outputs, with the inputs in their windows; a backward tile is of inputs, with the outputs whose windows meet them. On the
+// host a tile is a plane.
 type Plan struct {
 	Rows, Cols             int // of outputs, forward
 	BackwardRows, BackCols int // of inputs, backward
@@ -55,7 +55,7 @@ func (p Plan) String() string {
 	return fmt.Sprintf("forward %dx%d outputs, backward %dx%d inputs", p.Rows, p.Cols, p.BackwardRows, p.BackCols)
 }
 
-// NewPlan cuts planes so that two tiles, for double buffering, fit LDM.
+// NewPlan cuts planes so that two tiles fit LDM, for double buffering.
 func NewPlan(spec *cpe.Spec, s Shape) (Plan, error) {
 	p := Plan{s.OH, s.OW, s.H, s.W}
 	if spec.Native() {

@@ -1,3 +1,10 @@
+// Package pool pools planes of images by windows, and spreads the gradient back.
+//
+// A [Kernel] is planned for one [Shape]: maximum, mean or stochastic pooling as in Caffe. It takes the first algorithm of an ordered list
+// that supports the shape on the machine; Kernel.Algorithm names it. Maxima remember in a mask which input they took.
+//
+// A convolution or a normalisation can pool its results while they are in a core's cache. Kernel.MaxBand, Kernel.MaxBandGrad and the
+// methods beside them (bands.go) are for that; their callers share the mask with Kernel.SetMask.
 package pool
 
 import (
@@ -7,7 +14,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vpool"
 )
 
-// Kernel executes a Shape.
+// Kernel pools images of one shape.
 type Kernel struct {
 	shape    Shape
 	plan     Plan
@@ -53,8 +60,8 @@ func New(m *cpe.Machine, s Shape) (*Kernel, error) {
 // Name returns "pooling".
 func (p *Kernel) Name() string { return "pooling" }
 
-// MaskWords returns how long the mask of Forward and Backward is: an index for each output, or, packed on the host or with blocks, a
-// byte.
+// MaskWords returns the length of the mask of Forward and Backward, in words of 32 bits: one for each output, or a byte for each where
+// only the kernel reads it (Shape.Packed on the host, or blocks of channels), or none.
 func (p *Kernel) MaskWords() int {
 	s := &p.shape
 	switch n := s.N * s.C * s.OH * s.OW; {
@@ -67,14 +74,14 @@ func (p *Kernel) MaskWords() int {
 	}
 }
 
-// Forward pools x into y. mask, not used by Ave, gets the index in its plane of the value each output took (max, and
-// stochastic in training), -1 where it took none, unless it is packed or there are blocks; key seeds the draws.
+// Forward pools x into y. For maxima, and stochastic pooling in training, mask gets for each output the place in its plane of the input
+// that it took, -1 if it took none; a mask of bytes has a code instead. key seeds the draws of stochastic pooling.
 func (p *Kernel) Forward(x, y []float32, mask []int32, key uint64) error {
 	p.backward, p.x, p.y, p.mask, p.key = false, x, y, mask, key
 	return p.run()
 }
 
-// Backward spreads the outputs' gradients dy over the inputs' dx, which is overwritten.
+// Backward computes the gradient dx of the inputs from that of the outputs, dy. dx is overwritten.
 func (p *Kernel) Backward(dy []float32, mask []int32, dx []float32) error {
 	p.backward, p.x, p.y, p.mask = true, dx, dy, mask
 	return p.run()
@@ -87,6 +94,7 @@ func (p *Kernel) run() error {
 	return p.machine.Run(p, p.Groups())
 }
 
+// Groups returns how many core groups the pooling is worth; 0 means all.
 func (p *Kernel) Groups() int {
 	if s := &p.shape; p.machine.Native() && s.N*s.C*s.H*s.W < tiling.HostTile {
 		return 1

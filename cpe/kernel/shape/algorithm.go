@@ -1,10 +1,8 @@
 package shape
 
-// Algorithm names the way in which a kernel computes a convolution's direction, a matrix product or a pooling. Logs and reports print it.
-// Planning sets it where it makes the kernel, so that it tells what runs.
-//
-// Two words may stand before the name of another algorithm: Folded and Thinned. Covering stands before that of a product.
+// Algorithm names how a kernel computes a direction of a convolution, a matrix product or a pooling, as reports print it. It is set where
+// the kernel is planned, so that it tells what runs. The packages gemm, pool, norm and conv list their algorithms.
 type Algorithm string
 
-// Before is the algorithm that reduces a problem to one of another.
+// Before returns the name of an algorithm that reduces its problem to one that inner solves.
 func (a Algorithm) Before(inner Algorithm) Algorithm { return a + "-" + inner }

@@ -1,3 +1,11 @@
+// Package shape describes what kernels compute, apart from how.
+//
+// [Conv] is a convolution: images, kernels, strides, padding, dilations and groups along any number of axes. It has three directions
+// ([Direction]), each of which a user can force to be computed by one family of algorithms ([Strategy]). [Algorithm] names what then
+// runs.
+//
+// Images lie by planes, as Caffe's N x C x H x W do, or in blocks of [BlockLanes] channels ([ToBlocks], [FromBlocks]). [Thin] is the
+// pixels of a plane that strides meet.
 package shape
 
 import (
@@ -6,14 +14,17 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
-// Conv describes a convolution over any number of spatial axes. Images are N x C x In..., weights Out x C/Group x
-// Kernel..., results N x Out x OutSize()... Axes stand outermost first.
+// Conv is a convolution along any number of spatial axes, of which the outermost comes first:
+//
+//	images   N x C x In...
+//	weights  Out x C/Group x Kernel...
+//	results  N x Out x OutSize()...
 type Conv struct {
 	N, C, Out, Group                  int
 	In, Kernel, Stride, Pad, Dilation []int
 }
 
-// OutSize returns the extents of the result's spatial axes: floor((in + 2*pad - (dilation*(kernel-1)+1)) / stride) + 1.
+// OutSize returns the extents of the results: floor((in + 2*pad - (dilation*(kernel-1)+1)) / stride) + 1 along each axis.
 func (s Conv) OutSize() []int {
 	out := make([]int, len(s.In))
 	for i := range out {
@@ -29,7 +40,7 @@ func (s Conv) String() string {
 		s.N, s.C, s.In, s.Out, s.Kernel, s.Stride, s.Pad, s.Dilation, s.Group)
 }
 
-// UnitStride reports whether the input gradient is itself a convolution of the output's gradient.
+// UnitStride reports whether all strides are 1. The input gradient is then itself a convolution; see Mirrored.
 func (s Conv) UnitStride() bool {
 	for _, stride := range s.Stride {
 		if stride != 1 {
@@ -39,8 +50,8 @@ func (s Conv) UnitStride() bool {
 	return true
 }
 
-// StepsInside reports whether strides and dilations are no longer than the images, whose pixels they then take apart; beyond, there would be
-// more parts than pixels.
+// StepsInside reports whether no stride and no dilation is longer than the images. Algorithms that sort pixels by their remainders would
+// otherwise have more parts than pixels.
 func (s *Conv) StepsInside() bool {
 	for i, n := range s.In {
 		if max(s.Stride[i], s.Dilation[i]) > n {
@@ -50,7 +61,7 @@ func (s *Conv) StepsInside() bool {
 	return true
 }
 
-// Pointwise reports whether the column matrix is the image itself: a 1x1 kernel, stride 1, no padding.
+// Pointwise reports whether the column matrix is the image itself: the kernel is 1x1, strides are 1, and there is no padding.
 func (s Conv) Pointwise() bool {
 	for i := range s.In {
 		if s.Kernel[i] != 1 || s.Stride[i] != 1 || s.Pad[i] != 0 {
@@ -60,8 +71,8 @@ func (s Conv) Pointwise() bool {
 	return true
 }
 
-// Mirrored is the convolution that turns the output's gradient into the input's, where strides are 1: kernels flipped, input
-// and output channels exchanged, padding dilation*(kernel-1) - pad.
+// Mirrored returns, for strides of 1, the convolution that computes the input gradient from that of the results: kernels are flipped,
+// input and output channels change places, and the padding is dilation*(kernel-1) - pad.
 func (s Conv) Mirrored() Conv {
 	m := s
 	m.C, m.Out, m.In, m.Stride = s.Out, s.C, s.OutSize(), tiling.Ones(len(s.In))
@@ -72,10 +83,11 @@ func (s Conv) Mirrored() Conv {
 	return m
 }
 
-// Depth is the number of rows of the column matrix: C/Group * kernel offsets.
+// Depth returns the number of rows of the column matrix: the channels of a group times the kernel offsets.
 func (s Conv) Depth() int { return s.C / s.Group * tiling.Size(s.Kernel) }
 
-// Check returns what is wrong with a convolution.
+// Check returns an error for a shape that is none: numbers of axes that differ, extents that are too small, groups that do not divide the
+// channels, kernels larger than the padded images.
 func (s Conv) Check() error {
 	n := len(s.In)
 	if n == 0 || len(s.Kernel) != n || len(s.Stride) != n || len(s.Pad) != n || len(s.Dilation) != n {
@@ -100,5 +112,5 @@ func (s Conv) Check() error {
 	return nil
 }
 
-// Dilated reports whether a kernel's offsets are more than a pixel apart.
+// Dilated reports whether the offsets of a kernel are more than a pixel apart.
 func (s *Conv) Dilated() bool { return tiling.Size(s.Dilation) > 1 }

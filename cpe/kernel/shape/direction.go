@@ -1,6 +1,7 @@
 package shape
 
-// Direction is what a convolution computes.
+// Direction is one of the three results of a convolution. WeightGradient and InputGradient are the gradients with respect to weights and
+// images.
 type Direction int
 
 const (

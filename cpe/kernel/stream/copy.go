@@ -6,8 +6,8 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-// CopyShape describes rows that move: for o < Outer and r < Rows, the Cols values at src[o*SrcOuter + r*SrcRow] go to
-// dst[o*DstOuter + r*DstRow], or are added to what is there.
+// CopyShape describes a copy of rows: for o < Outer and r < Rows, the Cols values at src[o*SrcOuter + r*SrcRow] go to dst[o*DstOuter +
+// r*DstRow], or are added to it.
 type CopyShape struct {
 	Outer, Rows, Cols int
 	SrcOuter, SrcRow  int
@@ -15,10 +15,10 @@ type CopyShape struct {
 	Add               bool
 }
 
-// shortRow is how many values a row has at most that is moved faster by vectors than by a call of its own.
+// shortRow is the number of values of a row up to which one vector kernel moves many rows faster than a call for each does.
 const shortRow = 512
 
-// Copy executes a CopyShape: swCaffe stages even plain copies through LDM (its principle 2).
+// Copy executes a CopyShape. On a modelled machine plain copies pass through LDM too, as in swCaffe (its principle 2).
 type Copy struct {
 	shape    CopyShape
 	machine  *cpe.Machine
@@ -28,7 +28,7 @@ type Copy struct {
 	above    []float32 // zeros are written where this, which lies as dst, is not above 0, if not nil
 }
 
-// NewCopy cuts the rows into pieces that fit LDM.
+// NewCopy plans a copy. Rows that follow each other are joined; long ones are cut so that they fit LDM.
 func NewCopy(m *cpe.Machine, s CopyShape) (*Copy, error) {
 	if s.Outer > 1 && s.Rows == 1 {
 		s.Rows, s.SrcRow, s.DstRow, s.Outer = s.Outer, s.SrcOuter, s.DstOuter, 1
@@ -55,11 +55,11 @@ func NewCopy(m *cpe.Machine, s CopyShape) (*Copy, error) {
 // Name returns "copy".
 func (c *Copy) Name() string { return "copy" }
 
-// Run moves the rows.
+// Run copies.
 func (c *Copy) Run(dst, src []float32) error { return c.RunWhere(dst, src, nil) }
 
-// RunWhere moves the rows, but makes values 0 where above, which lies as dst, is not above 0, if it is not nil: natively, for shapes that
-// do not add.
+// RunWhere copies, but writes 0 where above is not above 0: the gradient of a ReLU. above lies as dst does; nil masks nothing. It is for
+// the host, and for shapes that do not add.
 func (c *Copy) RunWhere(dst, src, above []float32) error {
 	s := &c.shape
 	tiles := s.Outer * s.Rows * c.pieces
@@ -133,7 +133,7 @@ func (c *Copy) moveAlike(to int, src []float32, rows, cols int) {
 	}
 }
 
-// Line is a block of one run.
+// Line returns n values from at on as a block of one run.
 func Line(data []float32, at, n int) cpe.Block {
 	if data != nil {
 		data = data[at : at+n]

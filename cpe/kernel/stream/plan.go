@@ -23,7 +23,7 @@ const (
 // Work is what an element costs: additions and multiplications, and the dearer functions.
 type Work struct{ Flops, Specials float64 }
 
-// Pass describes a kernel that passes over arrays once, tile by tile.
+// Pass describes one pass over arrays, tile by tile.
 type Pass struct {
 	Name string
 	// Dims are the extents outer, mid and inner of the Full arrays.
@@ -59,7 +59,7 @@ type Pass struct {
 	Op func(t *Tile)
 }
 
-// Plan says into which boxes a stream is cut: Outer x Mid x Inner extents of a tile, the last ones smaller.
+// Plan is how a pass is cut: the extents outer x mid x inner of a tile, of which the last ones may be smaller.
 type Plan struct {
 	Dims    [3]int
 	Tile    [3]int
@@ -92,7 +92,7 @@ func (p *Plan) whole() int {
 	return n
 }
 
-// NewPlan cuts a stream for a machine. Nothing depends on the number of native core groups.
+// NewPlan cuts a pass for a machine. The number of core groups of the host has no influence.
 func NewPlan(spec *cpe.Spec, s *Pass) (Plan, error) {
 	p := Plan{Dims: s.Dims}
 	n := s.Dims[0] * s.Dims[1] * s.Dims[2]
@@ -130,9 +130,8 @@ func NewPlan(spec *cpe.Spec, s *Pass) (Plan, error) {
 	return p, nil
 }
 
-// StaysByMid reports whether passing over the values of a mid several times, before those of the next (Stream.ByMid), saves
-// reading them from memory: on a native machine, where a mid has more than one value an outer, and all of its values in a number
-// of arrays fit L2.
+// StaysByMid reports whether Pass.ByMid saves reads from memory: on the host, where a mid has more than one value for each outer, and all
+// its values in so many arrays fit L2.
 func StaysByMid(m *cpe.Machine, dims [3]int, arrays int) bool {
 	spec := m.Spec()
 	return spec.Native() && dims[2] > 1 && 4*arrays*dims[0]*dims[2] <= spec.LDMBytes && dims[1] >= 4

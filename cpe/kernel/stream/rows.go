@@ -6,10 +6,10 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-// rowClasses is the number of classes that rows fall into by their numbers: those of a class are added to by one core group.
+// rowClasses is the number of classes of row numbers. One core group adds to all rows of a class, so that two never add to the same row.
 const rowClasses = 64
 
-// Rows moves rows of values by index.
+// Rows moves rows of values by index: lookups in a table, and the sums of their gradients.
 type Rows struct {
 	machine   *cpe.Machine
 	cols      int
@@ -20,7 +20,7 @@ type Rows struct {
 	index    []int
 }
 
-// NewRows prepares moving rows of cols values.
+// NewRows prepares to move rows of cols values.
 func NewRows(m *cpe.Machine, cols int) (r *Rows, err error) {
 	r = &Rows{machine: m, cols: cols}
 	if m.Native() {
@@ -38,7 +38,7 @@ func NewRows(m *cpe.Machine, cols int) (r *Rows, err error) {
 // Name returns "rows".
 func (r *Rows) Name() string { return "rows" }
 
-// Gather sets row k of dst to row index[k] of src.
+// Gather copies row index[k] of src to row k of dst.
 func (r *Rows) Gather(dst, src []float32, index []int) error {
 	if r.move == nil {
 		return r.run(dst, src, index, false)
@@ -51,7 +51,7 @@ func (r *Rows) Gather(dst, src []float32, index []int) error {
 	return nil
 }
 
-// Scatter adds row k of src to row index[k] of dst, in the order of k.
+// Scatter adds row k of src to row index[k] of dst, in ascending k.
 func (r *Rows) Scatter(dst, src []float32, index []int) error {
 	if r.add == nil {
 		return r.run(dst, src, index, true)

@@ -1,3 +1,12 @@
+// Package stream passes over arrays once.
+//
+// A [Pass] describes an elementwise computation: the arrays, how many values of each a tile has, and the function that computes a tile.
+// Activations, normalisations, losses and solver updates are passes. [New] plans one for a machine as a [Kernel]: on the host tiles alias
+// the arrays and stay in L2; on a modelled machine they pass through LDM, double-buffered where there is room. Sums over tiles are added
+// up in the order of the tiles, so that bits do not depend on the number of core groups.
+//
+// [Copy] moves rows, [Rows] moves rows by index, [Transform] transposes matrices, and [Partials] adds up sums that core groups have made
+// side by side. [Uniform] is a generator of random numbers by counter.
 package stream
 
 import (
@@ -19,7 +28,7 @@ type Tile struct {
 	Err error
 }
 
-// Kernel executes a stream.
+// Kernel executes a Pass.
 type Kernel struct {
 	stream  Pass
 	plan    Plan
@@ -38,7 +47,7 @@ type streamWorker struct {
 	scratch []float32
 }
 
-// New plans a stream for a machine and prepares what running it needs.
+// New plans a pass for a machine and allocates what running it needs.
 func New(m *cpe.Machine, s Pass) (*Kernel, error) {
 	spec := m.Spec()
 	plan, err := NewPlan(&spec, &s)
@@ -117,7 +126,8 @@ func (k *Kernel) RunGroup(g *cpe.CoreGroup) error {
 	})
 }
 
-// InTurn has a core group's CPEs do n works in turn, double-buffered. The first whole works cost the same.
+// InTurn has the CPEs of a core group do the works 0 <= i < n in turn, double-buffered. The first whole of them cost the same, which a
+// machine that only counts costs makes use of.
 func InTurn(g *cpe.CoreGroup, n, whole int, work func(c *cpe.CPE, i int) error) error {
 	cpes := g.CPEs()[:g.Deal(n)]
 	round := func(r int) error {

@@ -5,16 +5,16 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
-// Transform turns matrices in main memory: for u < outer, i < rows, j < cols, the value at src[u*su + i*si + j] goes to
-// dst[u*du + j*dj + i], or is added to what is there. It is swCaffe's tensor transform (section IV-C): tiles come by
-// strided DMA, are shuffled in LDM, and leave by strided DMA.
+// Transform transposes matrices in main memory: for u < Outer, i < Rows, j < Cols, the value at src[u*SrcOuter + i*SrcRow + j] goes to
+// dst[u*DstOuter + j*DstRow + i], or is added to it. It is swCaffe's tensor transform (section IV-C): tiles come by strided DMA, are
+// shuffled in LDM, and leave by strided DMA.
 type Transform struct {
 	Outer, Rows, Cols                  int
 	SrcOuter, SrcRow, DstOuter, DstRow int
 	Add                                bool
 }
 
-// relayoutTile is the number of values of a tile; a CPE holds it as it comes, as it goes, and what it is added to.
+// relayoutTile is the number of values of a tile. A CPE holds up to three: as it comes, as it goes, and the one that it is added to.
 const relayoutTile = 4096
 
 // tile returns the extents of a tile: long runs on both sides.
@@ -28,7 +28,7 @@ func (t *Transform) tile(limit int) (rows, cols int) {
 	return min(t.Rows, limit/max(1, cols)), cols
 }
 
-// Run moves everything with one core group's CPEs.
+// Run transposes everything with the CPEs of one core group.
 func (t *Transform) Run(g *cpe.CoreGroup, dst, src []float32) error {
 	spec := g.Spec()
 	tr, tc := t.tile(min(relayoutTile, spec.LDMFloats()/3))

@@ -2,13 +2,13 @@ package tiling
 
 import "fmt"
 
-// Bound is a number of a shape and the least that it may be.
+// Bound is one number of a shape, by name, and the least value that it may have.
 type Bound struct {
 	Name     string
 	N, Least int
 }
 
-// Check names the first of a shape's numbers that is too small, nil if there is none.
+// Check returns an error that names the first number of a shape that is too small.
 func Check(what fmt.Stringer, list ...Bound) error {
 	for _, l := range list {
 		if l.N < l.Least {

@@ -1,6 +1,6 @@
 package tiling
 
-// Ones are n strides of 1.
+// Ones returns n ones, the strides or dilations of a dense window.
 func Ones(n int) []int {
 	list := make([]int, n)
 	for i := range list {
@@ -9,7 +9,7 @@ func Ones(n int) []int {
 	return list
 }
 
-// Size is the product of extents.
+// Size returns the product of extents: the number of values of a box.
 func Size(extents []int) int {
 	n := 1
 	for _, e := range extents {
@@ -18,7 +18,7 @@ func Size(extents []int) int {
 	return n
 }
 
-// Two are the extents along two axes; where there is one, the first is what one line has.
+// Two returns the extents along two axes. A vector counts as an image of one line: its first extent is then one.
 func Two(v []int, one int) (first, second int) {
 	if len(v) == 1 {
 		return one, v[0]

@@ -1,27 +1,32 @@
+// Package tiling is the arithmetic of blocks that all kernels share: an extent cut into equal parts ([Blocks], [Even], [Largest],
+// [Share]), a run of places along an axis ([Span]), and which inputs and outputs meet in the windows of a convolution or a pooling
+// ([Window], [Inputs], [Outputs]). It imports nothing of ours, and its small functions are inlined.
 package tiling
 
-// Sharer gives somebody a share lo <= i < hi of n things, as a core group does.
+// Sharer has a share lo <= i < hi of n things, as a core group (cpe.CoreGroup) does.
 type Sharer interface{ Share(n int) (lo, hi int) }
 
-// Share returns a core group's share lo <= i < hi of n values, which is cut at multiples of a unit. It may be empty.
+// Share returns the share lo <= i < hi of n values, cut at multiples of unit. It may be empty.
 func Share(g Sharer, n, unit int) (lo, hi int) {
 	lo, hi = g.Share(Blocks(n, unit))
 	return min(n, lo*unit), min(n, hi*unit)
 }
 
-// Even cuts an extent into as few equal blocks of at most size values as possible; blocks are multiples of unit.
+// Even returns the size of the blocks that cut an extent into as few equal parts as possible, each of at most size values. It is rounded
+// up to a multiple of unit, and is at least unit.
 func Even(extent, size, unit int) int {
 	n := max(1, Blocks(extent, size))
 	return max(1, Blocks(Blocks(extent, n), unit)) * unit
 }
 
-// Blocks is the number of blocks of a size that cover an extent.
+// Blocks returns how many blocks of a size cover an extent: extent/size, rounded up.
 func Blocks(extent, size int) int { return (extent + size - 1) / size }
 
-// HostTile is how many values of an array a native tile has at most: 64 KB, so that a handful of arrays stay in L2.
+// HostTile is the number of values, 64 KB, that a tile of an array has at most on the host, so that a handful of arrays stay in L2. Work
+// on fewer values than one tile is not worth waking a second core.
 const HostTile = 16 << 10
 
-// Largest returns the largest n <= limit for which fits holds; fits must hold for all smaller n. 0 if none.
+// Largest returns the largest n <= limit for which fits(n) is true, 0 if there is none. fits must be true for every smaller n.
 func Largest(limit int, fits func(int) bool) int {
 	lo, hi := 0, limit
 	for lo < hi {

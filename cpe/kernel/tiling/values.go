@@ -1,6 +1,6 @@
 package tiling
 
-// From returns data without its first n values; nil stays nil.
+// From returns data without its first n values. No data (nil), as where only costs count, stays none.
 func From(data []float32, n int) []float32 {
 	if data == nil {
 		return nil
