@@ -223,11 +223,3 @@ func (d *direction) run(m *cpe.Machine, a Arrays) error {
 	}
 	return d.kernel.Run(a)
 }
-
-// from returns data without its first n values; nil stays nil.
-func from(data []float32, n int) []float32 {
-	if data == nil {
-		return nil
-	}
-	return data[n:]
-}
