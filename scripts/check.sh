@@ -78,8 +78,19 @@ export TMPDIR=$temporary
 step "go test"
 gotest -timeout 30m ./...
 
-step "go test -race (packages with goroutines)"
-gotest -timeout 30m -race -short ./cpe ./cpe/kernel/... ./data ./data/lmdb ./modeltime ./solver ./topology/...
+# The step before ran kernels and layers at the highest vector level of the machine; packages of internal/simd run every level themselves.
+# Plain Go has a step of its own, and AVX2 its turn under the race detector, which does not slow assembly down.
+step "go test, kernels and layers in plain Go"
+SWCAFFE_SIMD=go gotest -timeout 30m -short ./cpe/kernel/... ./layers/...
+
+# TestMPI of cmd/swcaffe builds the command with this tag in the step above, and runs it as jobs.
+step "go test -tags mpi"
+CGO_ENABLED=1 gotest -tags mpi -short ./topology/... ./internal/mpitest/...
+
+below=
+if grep -qsw avx2 /proc/cpuinfo; then below=avx2; fi
+step "go test -race (packages with goroutines), at ${below:-the highest level}"
+SWCAFFE_SIMD=$below gotest -timeout 30m -race -short ./cpe ./cpe/kernel/... ./data ./data/lmdb ./modeltime ./solver ./topology/...
 gotest -race -run FirstRunningSums ./layers/all
 
 step "faults at random moments"
