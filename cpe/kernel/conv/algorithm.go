@@ -8,59 +8,62 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
-// ConvAlgorithm is one way to compute one or more directions of a convolution.
+// Algorithm is one way to compute one or more directions of a convolution.
 type Algorithm struct {
-	// Name is what logs, reports, tuning files and -strategy call it.
+	// Name identifies the algorithm in logs, reports, tuning files and -strategy.
 	Name string
-	// Doc is a sentence about it.
+	// Doc describes it in one sentence.
 	Doc string
-	// Family is the strategy that it belongs to.
+	// Family is the strategy to which the algorithm belongs.
 	Family shape.Strategy
-	// Directions are those that it can compute.
+	// Directions lists the directions that the algorithm computes.
 	Directions []shape.Direction
-	// Asked marks an algorithm that is taken only where -strategy asks for it or its family.
+	// Asked marks an algorithm that runs only if -strategy names it or its family.
 	Asked bool
-	// Supports returns nil, or why it cannot compute a problem that is not empty and of one of its directions.
+	// Supports returns nil, or the reason why the algorithm cannot compute p. Callers have checked that p is not empty and that its direction
+	// is in Directions.
 	Supports func(p *Problem) error
-	// Declines returns nil, or why another algorithm is sure to be better. It is then only taken if it is forced, or if there is no other.
+	// Declines returns nil, or the reason why another algorithm is always better. An algorithm that declines runs only if it is forced or if
+	// all others decline or refuse too.
 	Declines func(p *Problem) error
-	// Cost estimates the work on the host, in operations of the matrix micro-kernel. On a modelled machine the kernel itself is charged.
+	// Cost estimates the work on the host, in operations of the GEMM micro-kernel. On a modelled machine the kernel itself is run for its
+	// charges instead.
 	Cost func(p *Problem) float64
-	// Works are the layouts of images and results that it works in. It converts what lies otherwise.
+	// Works returns the layouts of images and results in which the algorithm computes. It converts images and results of other layouts.
 	Works func(p *Problem) (images, results Layout)
-	// Can says what else it does on the way.
+	// Can returns the optional abilities that the kernel has for p.
 	Can func(p *Problem) Abilities
-	// Kernel prepares to run.
+	// Kernel prepares a kernel for p on machine m.
 	Kernel func(m *cpe.Machine, p *Problem) (Kernel, error)
 }
 
-// Kernel computes one problem again and again.
+// Kernel computes one problem, as often as it is run.
 type Kernel interface {
 	// Run computes the direction. It allocates nothing.
 	Run(a Arrays) error
-	// Scratch is how many values of scratch memory Run takes of the machine.
+	// Scratch returns the number of float32 values of the machine's scratch memory that Run uses.
 	Scratch() int
 }
 
-// Abilities are what a kernel can do besides: a set.
+// Abilities is a set of operations that a kernel can fuse with its convolution.
 type Abilities int
 
 const (
 	// FloorResults: the kernel honours Arrays.Floor.
 	FloorResults Abilities = 1 << iota
-	// FinishResults: it honours Arrays.Finish.
+	// FinishResults: the kernel honours Arrays.Finish.
 	FinishResults
-	// SetWeights: it overwrites DW unless Arrays.Add. Others always add.
+	// SetWeights: the kernel overwrites DW unless Arrays.Add is set. Kernels without this ability always add.
 	SetWeights
-	// SumBiases: it computes DB.
+	// SumBiases: the kernel computes DB.
 	SumBiases
-	// MaskImages: it honours Arrays.Above.
+	// MaskImages: the kernel honours Arrays.Above.
 	MaskImages
-	// AddImages: it honours Arrays.Add for DX. Others always overwrite.
+	// AddImages: the kernel honours Arrays.Add for DX. Kernels without this ability always overwrite.
 	AddImages
 )
 
-// refuses returns nil if an algorithm can compute a problem, or why not.
+// refuses returns the reason why an algorithm cannot compute a problem, or nil.
 func (a *Algorithm) refuses(p *Problem) error {
 	switch {
 	case p.empty():
@@ -74,7 +77,7 @@ func (a *Algorithm) refuses(p *Problem) error {
 	return a.Supports(p)
 }
 
-// declines returns why another algorithm is sure to be better, or nil.
+// declines returns the reason why another algorithm is always better, or nil.
 func (a *Algorithm) declines(p *Problem) error {
 	if a.Declines == nil {
 		return nil
@@ -82,7 +85,7 @@ func (a *Algorithm) declines(p *Problem) error {
 	return a.Declines(p)
 }
 
-// can returns the abilities that an algorithm has for a problem.
+// can returns the algorithm's abilities for a problem.
 func (a *Algorithm) can(p *Problem) Abilities {
 	if a.Can == nil {
 		return 0
@@ -90,7 +93,7 @@ func (a *Algorithm) can(p *Problem) Abilities {
 	return a.Can(p)
 }
 
-// works returns the layouts that an algorithm works in.
+// works returns the layouts in which an algorithm computes.
 func (a *Algorithm) works(p *Problem) (images, results Layout) {
 	if a.Works == nil {
 		return Planes, Planes
@@ -98,7 +101,7 @@ func (a *Algorithm) works(p *Problem) (images, results Layout) {
 	return a.Works(p)
 }
 
-// staged makes a kernel of stages.
+// staged returns a Kernel function for algorithms whose kernels are tasks: build fills in the task's stages.
 func staged(build func(t *task) error) func(m *cpe.Machine, p *Problem) (Kernel, error) {
 	return func(m *cpe.Machine, p *Problem) (Kernel, error) {
 		t := &task{Problem: *p, machine: m}
@@ -106,7 +109,7 @@ func staged(build func(t *task) error) func(m *cpe.Machine, p *Problem) (Kernel,
 	}
 }
 
-// noKernel computes an empty problem.
+// noKernel computes an empty problem: it does nothing.
 type noKernel struct{}
 
 func (noKernel) Run(Arrays) error { return nil }

@@ -2,30 +2,30 @@ package conv
 
 import "github.com/swcaffe/swcaffe/cpe/kernel/shape"
 
-// Arrays are what a convolution reads and writes: images, weights, biases and results, and the gradients of each. A direction uses
-// some of them:
+// Arrays are the operands of a convolution: images X, weights W, biases Bias, results Y, and their gradients DX, DW, DB, DY. Each direction
+// uses some of them:
 //
 //	forward          X, W, Bias -> Y
 //	weight gradient  X, DY -> DW, DB
 //	input gradient   W, DY -> DX
 //	both gradients   X, W, DY -> DX, DW, DB
 //
-// Bias and DB may be nil, and for a kernel that sums biases' gradients also DW.
+// Bias and DB may be nil. DW may be nil too if the kernel has the ability SumBiases.
 type Arrays struct {
 	X, W, Bias, Y  []float32
 	DX, DW, DB, DY []float32
 
-	Add    bool      // add to DX, or to DW; do not overwrite
-	Floor  bool      // results below 0 become 0, NaN stays NaN
-	Above  []float32 // ReLU mask, or nil: DX is 0 where this is not above 0
-	Finish Finish    // is called on results as soon as they are made, if not nil
+	Add    bool      // add to DX or DW; do not overwrite
+	Floor  bool      // ReLU: negative results become 0; NaN stays NaN
+	Above  []float32 // ReLU mask or nil: DX is 0 where Above is not greater than 0
+	Finish Finish    // called on results as soon as they are computed, if not nil
 }
 
-// Finish works on results in blocks of channels while a core's cache still has them: on the pixels that stand in y[at:at+n], all of one block of
-// channels of one image. Core groups call it side by side, once for every pixel of every block.
+// Finish post-processes results in blocks of channels while they are still in a core's cache. y[at:at+n] holds pixels of one block of
+// channels of one image. Core groups call it concurrently, exactly once for every pixel of every block.
 type Finish func(y []float32, at, n, block int)
 
-// images returns X, or DX where a direction computes it.
+// images returns X, or DX for the input gradient.
 func (a *Arrays) images(d shape.Direction) []float32 {
 	if d == shape.InputGradient {
 		return a.DX
@@ -33,7 +33,7 @@ func (a *Arrays) images(d shape.Direction) []float32 {
 	return a.X
 }
 
-// results returns Y, or DY where a direction reads it.
+// results returns Y, or DY for the gradients.
 func (a *Arrays) results(d shape.Direction) []float32 {
 	if d == shape.Forward {
 		return a.Y
@@ -41,7 +41,7 @@ func (a *Arrays) results(d shape.Direction) []float32 {
 	return a.DY
 }
 
-// through returns what is read and what is made by a direction that makes images: X and Y, or DY and DX.
+// through returns the source and the destination of a direction whose result is an image: X and Y forward, DY and DX for the input gradient.
 func (a *Arrays) through(d shape.Direction) (read, made []float32) {
 	if d == shape.InputGradient {
 		return a.DY, a.DX

@@ -10,35 +10,35 @@ import (
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
-// batchConv is swDNN's convolution on a modelled machine (Fang et al. 2017, section IV; swCaffe, section IV-B): every position of
-// the output is a product of weights and a batch,
+// batchConv is swDNN's convolution on a modelled machine (Fang et al. 2017, section IV; swCaffe, section IV-B). Every output position is a
+// product of weights and a batch of B images:
 //
 //	forward          Y[p] (Out x B) = sum over k of W[k] (Out x C) * X[q(p,k)] (C x B)
 //	input gradient   X[q] (C x B)   = sum over k of W[k]' (C x Out) * Y[p(q,k)] (Out x B)
 //	weight gradient  W[k] (Out x C) = sum over p of Y[p] (Out x B) * X[q(p,k)]' (B x C)
 //
-// whose result stays in LDM while the sum runs. With one position at a time, which is batch-size-aware, the operands of a tap are
-// fetched for B columns. Where the batch is small several positions of a row are one product (image-size-aware): bCo positions
-// of bB images are columns that share the weights, so that the required bandwidth is (1/(bCo*bB) + 1/Out)*DS*T/2 instead of
-// (1/B + 1/Out)*DS*T/2. A position's taps in the padding are left out if all of its neighbours' are.
+// The result matrix stays in LDM while the sum runs. The batch-size-aware variant computes one position at a time, and fetches the operands
+// of each kernel offset for B columns. For small batches the image-size-aware variant computes bCo positions of a row, of bB images each, in
+// one product. They share the weights, so that the required bandwidth is (1/(bCo*bB) + 1/Out)*DS*T/2 instead of (1/B + 1/Out)*DS*T/2. Kernel
+// offsets that fall into the padding for all positions of a product are skipped.
 type batchConv struct {
 	batchLayout
-	columns int // positions at a time
+	columns int // output positions of one product
 	workers []batchWorker
 }
 
-// batchWorker is what a core group needs to itself.
+// batchWorker is the state of one core group.
 type batchWorker struct {
 	batchArrays
 	product *gemm.Nest
 	job     gemm.Job
 	a, b    taps
-	at      []int // by first matrix: its piece, -1: none
+	at      []int // index in used of each left-hand matrix, or -1
 	used    []int32
-	terms   tiling.Span // first matrices that count
+	terms   tiling.Span // the left-hand matrices to be summed
 }
 
-// mostColumns is the most positions at a time that are tried.
+// mostColumns is the largest number of positions per product that planning tries.
 const mostColumns = 32
 
 func newBatchConv(t *task) error {
@@ -85,7 +85,7 @@ func newBatchConv(t *task) error {
 	return nil
 }
 
-// pieces is the most terms that positions of a row have together.
+// pieces is the largest number of terms that the positions of one product can have.
 func (v *batchConv) pieces() int {
 	switch {
 	case v.Direction != shape.WeightGradient:
@@ -96,7 +96,7 @@ func (v *batchConv) pieces() int {
 	return v.geo.Positions()
 }
 
-// list is the stages: one, or three where core groups share rows.
+// list returns the stages: one, or three if core groups share rows.
 func (v *batchConv) list() []stage {
 	if v.rows {
 		return []stage{{&rowsEnter{v}, 0}, {&rowsConvolve{v}, v.groups()}, {&rowsLeave{v}, v.groups()}}
@@ -104,7 +104,7 @@ func (v *batchConv) list() []stage {
 	return []stage{{v, v.groups()}}
 }
 
-// RunGroup convolves a core group's images.
+// RunGroup convolves the images of a core group.
 func (v *batchConv) RunGroup(g *cpe.CoreGroup) error {
 	w := &v.workers[g.Index()]
 	if err := v.open(g, &w.batchArrays); err != nil || w.images == 0 {
@@ -117,7 +117,7 @@ func (v *batchConv) RunGroup(g *cpe.CoreGroup) error {
 	return v.leave(g, &w.batchArrays)
 }
 
-// convolve computes some rows of results.
+// convolve computes a range of result rows.
 func (v *batchConv) convolve(g *cpe.CoreGroup, w *batchWorker, rows tiling.Span) error {
 	length := v.rowLength()
 	for group := range v.Shape.Group {
@@ -136,7 +136,7 @@ func (v *batchConv) convolve(g *cpe.CoreGroup, w *batchWorker, rows tiling.Span)
 	return nil
 }
 
-// gather lists the first matrices that n results need, in their order, and returns how many there are.
+// gather lists in w.used the left-hand matrices that n results need, in order, and returns their number.
 func (v *batchConv) gather(w *batchWorker, first, n int) int {
 	w.used = w.used[:0]
 	for _, t := range v.pairs.between(first, first+n) {
@@ -154,14 +154,14 @@ func (v *batchConv) gather(w *batchWorker, first, n int) int {
 	return len(w.used)
 }
 
-// release forgets what gather listed.
+// release resets the index that gather built.
 func (v *batchConv) release(w *batchWorker) {
 	for _, a := range w.used {
 		w.at[a] = -1
 	}
 }
 
-// result computes n results of a group of channels from the first on.
+// result computes n results, starting with first, for one group of channels.
 func (v *batchConv) result(g *cpe.CoreGroup, w *batchWorker, group, first, n int) error {
 	aAt, bAt, cAt, c := v.operands(&w.batchArrays, group, &w.a, &w.b)
 	rows, cols, deep := v.extents(w.images)
@@ -187,9 +187,10 @@ func (v *batchConv) result(g *cpe.CoreGroup, w *batchWorker, group, first, n int
 	return w.product.Run(g, &w.job)
 }
 
-// Published reports whether the published implicit kernels take a shape: one group, at least 64 channels forward, and 128 inputs
-// backward, in multiples of 32 and 128 (the guards of the original code, which swCaffe's table II shows as well). With
-// one position at a time they want 128 images of a core group forward, and 64 backward.
+// Published reports whether the published implicit kernels accept a shape. They need one group; forward at least 64 input channels in
+// multiples of 32, for the gradients at least 128 in multiples of 128; and at least 64 output channels in multiples of 32. These are the
+// guards of the original code, which swCaffe's table II shows as well. The batch-size-aware kernels also need 128 images per core group
+// forward, and 64 for the gradients.
 func Published(s shape.Conv, spec *cpe.Spec, d shape.Direction) bool {
 	if s.Group != 1 || s.Out < 64 || s.Out%32 != 0 {
 		return false

@@ -5,15 +5,16 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
-// Blocks reports whether images, and results, may lie in blocks of channels.
+// Blocks reports whether images, and whether results, may be stored in blocks of channels.
 func (c *Conv) Blocks() (in, out bool) {
 	return c.fits(Blocks, Planes), c.fits(Planes, Blocks)
 }
 
-// turnWork is how many times the work of the algorithm that was chosen another may have that spares turning images to blocks.
+// turnWork bounds the cost of an algorithm on blocks relative to the chosen algorithm on planes. A somewhat slower algorithm is accepted
+// because it saves a layout conversion.
 const turnWork = 1.25 / gain
 
-// fits reports whether all directions can be computed, and about as fast, if images and results lie so.
+// fits reports whether all directions support these layouts at about the same speed as planes.
 func (c *Conv) fits(images, results Layout) bool {
 	if !c.machine.Native() {
 		return false
@@ -42,15 +43,15 @@ func (c *Conv) fits(images, results Layout) bool {
 	return true
 }
 
-// readsPlanes reports whether an algorithm that reads images by planes, and is as fast with results in blocks, computes a problem.
+// readsPlanes reports whether the algorithm for a problem reads images by planes and is as fast with results in blocks.
 func readsPlanes(p *Problem, a *Algorithm) bool {
 	images, results := a.works(p)
 	return images == Planes && results == Blocks ||
 		p.Direction == shape.InputGradient && byOffsets(&p.Shape) && !a.Family.IsWinograd()
 }
 
-// Strides returns which pixels of the images, which lie in blocks, are all that the convolution reads or gives a gradient; ones if these are
-// all, or others are written as well.
+// Strides returns the strides of the only pixels of blocked images that the convolution reads or gives a gradient. It returns 1, 1 if all
+// pixels are read or written.
 func (c *Conv) Strides() (h, w int) {
 	if c.layouts[0] == Planes || !blockedPointwise(&c.shape) {
 		return 1, 1
@@ -58,13 +59,13 @@ func (c *Conv) Strides() (h, w int) {
 	return tiling.Two(c.shape.Stride, 1)
 }
 
-// Turns returns how often a forward pass and one for both gradients bring images or results from planes to blocks of channels or
-// back, and for how many values.
+// Turns returns how many layout conversions between planes and blocks of channels one forward pass and one pass of both gradients make, and
+// of how many values in all.
 func (c *Conv) Turns() (times, values int) {
 	return c.turns(c.shape.Out * tiling.Size(c.shape.OutSize()))
 }
 
-// turns is Turns where so many values are read or written of the results of an image.
+// turns is Turns, for convolutions that read or write the given number of result values per image.
 func (c *Conv) turns(results int) (times, values int) {
 	for d := range shape.Direction(3) {
 		p, found := c.problem(d), c.does[d].now()

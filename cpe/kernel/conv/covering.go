@@ -9,12 +9,13 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
-// covers reports whether kernels are as large as images: results are inner products of both, as of layers that were fully connected before.
+// covers reports whether kernels are as large as images. Each result is then one inner product, as in convolutions made from fully connected
+// layers.
 func covers(s *shape.Conv) bool {
 	return s.Group == 1 && tiling.Size(s.Kernel) > 1 && slices.Equal(s.Kernel, s.In) && tiling.Size(s.OutSize()) == 1 && slices.Max(s.Pad) == 0 && s.N > 0
 }
 
-// covering computes a direction as one product of matrices whose rows are images, results and kernels:
+// covering computes a direction as one matrix product whose matrices have images, results or kernels as rows:
 //
 //	forward          Y (N x Out) = X (N x depth) * W' (depth x Out) + bias
 //	weight gradient  dW (Out x depth) += dY' (Out x N) * X (N x depth)
@@ -34,13 +35,13 @@ func newCovering(m *cpe.Machine, p *Problem) (*covering, error) {
 	return &covering{p.Direction, product}, err
 }
 
-// inside names the product's algorithm.
+// inside returns the name of the GEMM algorithm.
 func (c *covering) inside() shape.Algorithm { return c.product.Algorithm() }
 
-// Scratch is that of the product.
+// Scratch returns the scratch memory of the product.
 func (c *covering) Scratch() int { return c.product.Scratch() }
 
-// Run multiplies.
+// Run computes the product.
 func (c *covering) Run(a Arrays) error {
 	switch c.direction {
 	case shape.Forward:

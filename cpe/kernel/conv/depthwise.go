@@ -9,42 +9,42 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-// depthwise reports whether every channel is convolved with kernels of its own: a group each.
+// depthwise reports whether every channel is a group of its own.
 func depthwise(s *shape.Conv) bool {
 	return s.Group > 1 && s.Group == s.C && len(s.In) <= 2 && tiling.Size(s.Kernel) > 1 && tiling.Size(s.OutSize()) > 0 && s.N > 0 && s.StepsInside()
 }
 
-// depthwiseConv is the implicit strategy of a native machine where every channel has a kernel of its own, forward and for the input gradient.
-// A band of lines of a block of 16 channels is copied with its padding, so that a kernel offset is a shift whatever the pixel, and every pixel
-// is a vector of channels. Images that lie by planes are turned to blocks, and back, on the way.
+// depthwiseConv is the host's depthwise convolution, forward and for the input gradient. It copies a band of rows of 16 channels with its
+// padding into blocks of channels. There a kernel offset is a constant shift, and a pixel is one vector of channels. Images stored by planes
+// are transposed to blocks while they are copied; results are transposed back.
 //
-// A channel's outputs, if there are several, are taken for one whose planes stand one below another: parts, each with a kernel. The images'
-// gradient is a sum over these as it is over kernel offsets.
+// With several outputs per channel, the output planes of a channel are treated as one tall image of several parts, each with a kernel of its
+// own. The input gradient sums over parts as well as over kernel offsets.
 //
-// With strides, pixels of the images' gradient take part in different kernel offsets: by phases, one for each pixel between those that
-// strides meet.
+// With strides, a pixel of the input gradient receives only the kernel offsets with its remainder modulo the stride: its phase. Each phase is
+// computed by itself.
 type depthwiseConv struct {
 	*task
 	rows, cols tapAxis
-	phases     [][]tapPhase // by part of what is made
+	phases     [][]tapPhase // of each part of the destination
 	source     tapBand
-	parts      int // of the source
+	parts      int // parts of the source
 	made       pointImages
-	units      int // rows of units of a band
-	bands      int // of an image
+	units      int // rows of units in a band
+	bands      int // bands in an image
 	workers    []depthwiseWorker
 }
 
-// tapPhase are the results at one place of every unit: the shifts of what they are sums of, and the kernel offsets of these.
+// tapPhase describes the results at one place of every unit: the shifts of the source values to be summed, and the kernel offset of each.
 type tapPhase struct {
 	row, col int
 	shifts   []int
 	taps     []int
 }
 
-// depthwiseWorker is what a core group needs to itself.
+// depthwiseWorker is the state of one core group.
 type depthwiseWorker struct {
-	start  []float32 // of each part
+	start  []float32 // initial sums (biases) of each part
 	pixels vconv.TapPixels
 }
 
@@ -71,7 +71,7 @@ func newDepthwiseConv(t *task) error {
 	return nil
 }
 
-// depthwiseImages are the images and the results, whose parts stand one below another.
+// depthwiseImages describes the images and the results. The results' parts lie one below another.
 func (t *task) depthwiseImages() (x, y pointImages) {
 	s := &t.Shape
 	one, out := tiling.Ones(len(s.In)), s.OutSize()
@@ -79,13 +79,13 @@ func (t *task) depthwiseImages() (x, y pointImages) {
 	return newPointImages(s.C, t.Images, s.In, one), newPointImages(s.C, t.Results, []int{s.Out / s.C * h, w}, tiling.Ones(2))
 }
 
-// cutBands returns how many rows of units a band has whose lines, and whose results, take about a quarter of L2.
+// cutBands returns the number of rows of units in a band whose source lines and results fill about a quarter of L2.
 func cutBands(spec *cpe.Spec, rows, cols tapAxis, width int) int {
 	line := shape.BlockLanes * (rows.step*cols.extent + rows.results*width)
 	return tiling.Even(rows.units, max(1, spec.LDMBytes/4/4/line), 1)
 }
 
-// findPhases finds the shifts of every phase of a part.
+// findPhases returns all phases of one part.
 func (v *depthwiseConv) findPhases(part int) []tapPhase {
 	var list []tapPhase
 	_, kw := tiling.Two(v.Shape.Kernel, 1)
@@ -106,8 +106,8 @@ func (v *depthwiseConv) findPhases(part int) []tapPhase {
 	return list
 }
 
-// sources is the number of values of a band of all parts, weights that of a block's weights, taps that of a channel's, and results that of
-// scratch for a band's results.
+// sources, weights and results return numbers of values: of a band of all source parts, of the weights of a block of channels, and of the
+// scratch memory for a band of results. taps returns the number of weights of one channel.
 func (v *depthwiseConv) sources() int { return v.parts * v.source.size() }
 func (v *depthwiseConv) weights() int { return v.taps() * shape.BlockLanes }
 func (v *depthwiseConv) taps() int {
@@ -120,7 +120,7 @@ func (v *depthwiseConv) results() int {
 // Name returns "convolution" and the direction.
 func (v *depthwiseConv) Name() string { return "convolution " + v.Direction.String() }
 
-// RunGroup convolves a core group's share of the bands, block by block.
+// RunGroup convolves a core group's share of the bands, one block of channels after the other.
 func (v *depthwiseConv) RunGroup(g *cpe.CoreGroup) error {
 	each := v.Shape.N * v.bands
 	x, y := v.args.through(v.Direction)
@@ -150,7 +150,7 @@ func (v *depthwiseConv) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// load packs the weights of a block of channels, phase by phase, and its biases.
+// load packs the biases and the weights of a block of channels, phase by phase.
 func (v *depthwiseConv) load(w *depthwiseWorker, weights []float32, block int) {
 	args, taps, first, parts := v.args, v.taps(), block*shape.BlockLanes, len(v.phases)
 	n := min(shape.BlockLanes, v.made.channels-first)
@@ -172,7 +172,7 @@ func (v *depthwiseConv) load(w *depthwiseWorker, weights []float32, block int) {
 	}
 }
 
-// convolve makes the results of a part of a band, and returns the weights of the next.
+// convolve computes one part of the results of a band. It returns the packed weights that follow.
 func (v *depthwiseConv) convolve(w *depthwiseWorker, part int, lines, weights, results []float32) []float32 {
 	width := v.made.Cols()
 	for i := range v.phases[part] {

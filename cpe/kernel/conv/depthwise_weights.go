@@ -8,21 +8,22 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-// depthwiseWeights is the weight gradient of depthwiseConv: sums over pixels, a vector of channels at each kernel offset. Where channels are few
-// they are partial ones of chunks of the batch, whose number the shape fixes, and are added up in their order.
+// depthwiseWeights is the weight gradient of a depthwise convolution on the host. For each kernel offset it sums, over all pixels, a vector
+// of 16 channels. If there are few channels, core groups sum over chunks of the batch; the shape fixes the number of chunks, and they are
+// added in order.
 type depthwiseWeights struct {
 	*task
 	rows, cols tapAxis
 	source     tapBand
 	gradient   pointImages
 	shifts     []int
-	parts      int // of the gradient
-	units      int // rows of a band
+	parts      int // outputs per channel
+	units      int // output rows in a band
 	chunks     int
 	workers    []vconv.TapRows
 }
 
-// depthwiseTasks is the number of blocks of channels, times chunks, that is enough to share.
+// depthwiseTasks is the number of pieces of work (blocks of channels times chunks) that suffices to keep the cores busy.
 const depthwiseTasks = 16
 
 func newDepthwiseWeights(t *task) error {
@@ -45,22 +46,22 @@ func newDepthwiseWeights(t *task) error {
 	return nil
 }
 
-// sums is the number of values of a block's gradient, results that of scratch for a band of the results'.
+// sums is the number of values of the gradient of a block of channels. results is the number of values of scratch memory for a band of DY.
 func (v *depthwiseWeights) sums() int { return v.parts * len(v.shifts) * shape.BlockLanes }
 func (v *depthwiseWeights) results() int {
 	return v.gradient.scratch(1, v.units*v.gradient.Cols())
 }
 
-// partial is where a chunk's sums of a block are.
+// partial returns the sums of one chunk for a block of channels.
 func (v *depthwiseWeights) partial(g *cpe.CoreGroup, block, chunk int) []float32 {
 	n := v.sums()
 	return g.Common(v.chunks * v.gradient.blocks() * n)[(block*v.chunks+chunk)*n:][:n]
 }
 
-// Name names the direction.
+// Name returns "convolution" and the direction.
 func (v *depthwiseWeights) Name() string { return "convolution " + shape.WeightGradient.String() }
 
-// RunGroup adds up a core group's share of the blocks' chunks.
+// RunGroup computes a core group's share of the partial sums.
 func (v *depthwiseWeights) RunGroup(g *cpe.CoreGroup) error {
 	memory := g.Memory(v.source.size() + v.results())
 	lines, scratch := memory[:v.source.size()], memory[v.source.size():]
@@ -79,7 +80,7 @@ func (v *depthwiseWeights) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// add adds the products of a band of a block of an image to the sums, or begins them.
+// add adds the products of one band of a block of channels to the sums; with accumulate false it overwrites the sums.
 func (v *depthwiseWeights) add(r *vconv.TapRows, lines, scratch, sums []float32, image, block, row int, accumulate bool) {
 	args, y, rows := v.args, &v.gradient, min(v.units, v.rows.units-row)
 	v.source.fill(lines, args.X, image, block, 0, row*v.rows.step, v.rows.lines(rows))
@@ -95,13 +96,13 @@ func (v *depthwiseWeights) add(r *vconv.TapRows, lines, scratch, sums []float32,
 	}
 }
 
-// collectTaps is the stage after: it adds up the chunks and sets the weights' gradient to the sums, or adds them.
+// collectTaps is the second stage: it adds up the chunks, then stores the sums in DW or adds them to it.
 type collectTaps struct{ *depthwiseWeights }
 
 // Name names the stage.
 func (c collectTaps) Name() string { return c.depthwiseWeights.Name() + ", collecting" }
 
-// RunGroup does a core group's share of the blocks.
+// RunGroup collects a core group's share of the blocks of channels.
 func (c collectTaps) RunGroup(g *cpe.CoreGroup) error {
 	taps, args := c.parts*len(c.shifts), c.args
 	lo, hi := g.Share(c.gradient.blocks())

@@ -1,18 +1,38 @@
-// Package conv convolves images and computes both gradients.
+// Package conv computes convolutions and both of their gradients.
 //
-// A [Conv] is planned for one shape.Conv on one machine. For each of its three directions it takes one algorithm; [Conv.Algorithm] names it.
-// The strategy (shape.Strategy) narrows the choice: explicit convolutions write the column matrix to memory, implicit ones gather it while
-// they multiply, and Winograd's multiply in the transform domain. Without a strategy the machine's cost model chooses (strategy.go), or, with
-// a [Tuner], measurements do.
+// A [Problem] is one direction (forward, weight gradient or input gradient) of a convolution of one shape, with the memory layouts of its
+// images and results and the machine's cpe.Spec. An [Algorithm] is one way to compute problems. It says which problems it supports, estimates
+// its cost, and makes a [Kernel]. All algorithms stand in one list (list.go).
 //
-//	conv.go, plan.go, strategy*.go, tuned.go   planning, choosing and running a direction
-//	blocks.go, planar.go, thinned.go           images whose channels lie in blocks, and pixels that strides skip
-//	explicit.go, implicit.go                   products with column matrices
-//	padded.go, phases*.go, shifted_weights.go, spread.go
-//	                                           products on padded copies of images (slab.go, padded_band.go), where kernel offsets are shifts
-//	offsets*.go, planes.go                     vectors of output channels or of pixels, for images of few channels
-//	pointwise*.go, depthwise*.go, covering.go  1x1 kernels; a kernel for every channel; kernels as large as images
-//	winograd*.go, folding.go, folded.go        Winograd's convolutions of 3x3 and 5x5 kernels; strides folded into channels
-//	layout.go, batch.go, rows.go, taps.go      the published kernels of SW26010: swDNN's and swCaffe's
-//	pool*.go, winograd_pool.go                 convolution with the pooling of its results
+// A [Conv] plans the three directions of one convolution. For each it chooses one algorithm of the list (choose.go): the cheapest by the
+// machine's cost model or, with a [Tuner], the fastest by measurement. A shape.Strategy restricts the choice to one family. [Conv.Algorithm]
+// names the choice. [Conv.Run] computes a direction; its operands are [Arrays].
+//
+// Most kernels are a task: a list of stages that core groups run together, one after the other, with a barrier between them (task.go). "Host"
+// is the computer that this program runs on. "Modelled machine" is a simulated SW26010.
+//
+//	algorithm.go, list.go, names.go, problem.go, arrays.go
+//	                              Problem, Algorithm, the list, Arrays
+//	conv.go, choose.go, calls.go  planning, choosing and running a direction
+//	tuned.go                      choosing by measurement
+//	strategy*.go, plan.go         cost estimates and blocking
+//	blocks.go, planar.go          images and results in blocks of 16 channels
+//
+// The families of algorithms:
+//
+//	explicit.go                   im2col into memory, then GEMM
+//	implicit.go, taps.go          GEMM that packs its panels straight from the images
+//	padded.go, shifted_weights.go, slab.go
+//	                              direct: padded copies, in which each kernel offset is a constant shift
+//	phases*.go, spread.go         direct: input gradients, by remainder modulo the stride, or by kernel offset
+//	offsets*.go, planes.go, padded_band.go
+//	                              offsets: images of few channels; vectors of output channels or of pixels
+//	pointwise*.go, thinned.go     pointwise: 1x1 kernels, with or without strides
+//	covering.go                   kernels as large as the image (inner products)
+//	depthwise*.go, tap_axis.go    depthwise: one kernel for every channel
+//	winograd*.go                  Winograd's convolution of 3x3 and 5x5 kernels
+//	folding.go, folded.go         strided kernels made unit-stride by space-to-depth, for Winograd
+//	batch.go, layout.go, rows.go, tap_lists.go
+//	                              mesh: the published kernels of SW26010 (swDNN, swCaffe)
+//	pool*.go, winograd_pool.go    pooled: convolution fused with max pooling of its results
 package conv

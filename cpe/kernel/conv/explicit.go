@@ -8,34 +8,34 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
-// explicitConv is a convolution as im2col and one product a band of outputs of each image (swCaffe, section IV-B). Core
-// groups share images and bands; the weight gradient deals these to a fixed number of partial sums first; the input gradient
-// takes whole images, since bands overlap in the input.
+// explicitConv computes a convolution by im2col and GEMM, with one product for each band of output rows of each image (swCaffe, section
+// IV-B). Core groups share images and bands. The weight gradient is summed in a fixed number of partial sums. The input gradient is computed
+// by whole images, since bands overlap in the input.
 type explicitConv struct {
 	*task
 	plan    bandPlan
 	geo     *im2col.Geometry
-	direct  bool             // the image is its own column matrix
-	batch   int              // images whose column matrices are made at once; 0: one
-	workers []explicitWorker // a core group each
+	direct  bool             // 1x1 kernels: the image is its own column matrix
+	batch   int              // images whose column matrices are written in advance; 0: one at a time
+	workers []explicitWorker // one for each core group
 }
 
-// shortSum is the shortest K that swGEMM's search of blocks knows (Software.OnMPE): shorter products go to the vendor's library,
-// which is taken to leave them to the management core.
+// shortSum is the smallest K for which swGEMM's blocking search works (Software.OnMPE). Shorter products go to the vendor's library, which is
+// assumed to run them on the management core.
 const shortSum = 32
 
-// explicitWorker is what a core group needs to itself.
+// explicitWorker is the state of one core group.
 type explicitWorker struct {
 	product *gemm.Nest
 	job     gemm.Job
 	a, b    gemm.Operand
 	columns []float32
-	filled  bool // the columns hold the matrices of a batch, that of the current image the at-th
+	filled  bool // columns holds the matrices of a batch; the current image's is number at
 	at      int
-	dw      []float32                   // the sum that a weight gradient goes to
-	add     bool                        // and whether it has begun
-	work    func(unit, group int) error // does one group of channels of a unit
-	unit    func(unit int) error        // does a unit
+	dw      []float32                   // where the weight gradient is summed
+	add     bool                        // dw holds a sum already
+	work    func(unit, group int) error // computes one group of channels of a unit
+	unit    func(unit int) error        // computes a unit
 	group   *cpe.CoreGroup
 }
 
@@ -62,8 +62,8 @@ func newExplicitConv(t *task) error {
 	return t.sumParts(e.plan.Chunks)
 }
 
-// batchedImages is how many images' column matrices are made at once: those of a core group if the software does so and a line of
-// all of them fits LDM, padded and as it is put; else 0.
+// batchedImages returns how many images' column matrices are written in advance. That is a core group's whole share if the software works so
+// and a line of all these images, both padded and as stored, fits LDM; else 0.
 func batchedImages(p *Problem) int {
 	s := &p.Shape
 	if !p.Spec.Software.Batched || p.Direction == shape.InputGradient {
@@ -80,7 +80,7 @@ func batchedImages(p *Problem) int {
 // Name returns "convolution" and the direction.
 func (e *explicitConv) Name() string { return "convolution " + e.Direction.String() }
 
-// RunGroup does a core group's share.
+// RunGroup computes a core group's share.
 func (e *explicitConv) RunGroup(g *cpe.CoreGroup) error {
 	w, plan := &e.workers[g.Index()], &e.plan
 	w.group = g
@@ -105,7 +105,7 @@ func (e *explicitConv) RunGroup(g *cpe.CoreGroup) error {
 	return e.units(g, w, lo, hi)
 }
 
-// units does the units lo <= i < hi, which are alike if they are whole images.
+// units computes the units lo <= i < hi. Whole images all cost the same, and are repeated as such.
 func (e *explicitConv) units(g *cpe.CoreGroup, w *explicitWorker, lo, hi int) error {
 	switch {
 	case e.batch > 0:
@@ -127,7 +127,7 @@ func (e *explicitConv) units(g *cpe.CoreGroup, w *explicitWorker, lo, hi int) er
 	return nil
 }
 
-// batched does the images lo <= i < hi, whose column matrices are made first.
+// batched computes the images lo <= i < hi; their column matrices are written first.
 func (e *explicitConv) batched(g *cpe.CoreGroup, w *explicitWorker, lo, hi int) error {
 	if lo >= hi {
 		return nil
@@ -160,7 +160,7 @@ func (e *explicitConv) batched(g *cpe.CoreGroup, w *explicitWorker, lo, hi int) 
 	return nil
 }
 
-// bind makes the functions that do one image on a worker, once, so that running allocates nothing.
+// bind makes the closures that compute one unit, once, so that running allocates nothing.
 func (e *explicitConv) bind(w *explicitWorker) {
 	work := [...]func(*cpe.CoreGroup, *explicitWorker, int, int) error{e.forward, e.weightGradient, e.inputGradient}[e.Direction]
 	w.work = func(unit, group int) error { return work(w.group, w, unit, group) }
@@ -174,7 +174,7 @@ func (e *explicitConv) bind(w *explicitWorker) {
 	}
 }
 
-// band returns a band's place: unit counts bands of images.
+// band returns the position of a unit, which is a band of an image, in images and results.
 func (e *explicitConv) band(unit, group int) im2col.Band {
 	s, p, g := &e.Shape, &e.plan, e.geo
 	image := unit / p.bands()
@@ -185,10 +185,10 @@ func (e *explicitConv) band(unit, group int) im2col.Band {
 	return b
 }
 
-// results is the band's part of the outputs.
+// results returns the band's part of the results as a matrix.
 func (e *explicitConv) results(b *im2col.Band) cpe.Matrix { return cpe.Plain(b.Y, e.geo.Positions()) }
 
-// matrix returns the band's column matrix, to be read or written: the worker's buffer, or the image itself.
+// matrix returns the band's column matrix: the worker's buffer, or the image itself.
 func (e *explicitConv) matrix(w *explicitWorker, b *im2col.Band) cpe.Matrix {
 	if e.direct {
 		return cpe.Plain(tiling.From(b.X, b.Row*e.geo.Width), e.geo.Plane)
@@ -201,7 +201,7 @@ func (e *explicitConv) matrixSize() int {
 	return e.Shape.Depth() * e.plan.Band * e.geo.Width
 }
 
-// fill writes the column matrix of a band where one is needed.
+// fill writes the column matrix of a band, unless there is none or it has been written.
 func (e *explicitConv) fill(g *cpe.CoreGroup, w *explicitWorker, b *im2col.Band) error {
 	if e.direct || w.filled {
 		return nil
@@ -234,7 +234,7 @@ func (e *explicitConv) forward(g *cpe.CoreGroup, w *explicitWorker, unit, group 
 	return w.product.Run(g, &w.job)
 }
 
-// chunk computes one partial sum over its units in order.
+// chunk computes one partial sum over its units, in order.
 func (e *explicitConv) chunk(g *cpe.CoreGroup, w *explicitWorker, chunk int) error {
 	plan := &e.plan
 	units := e.Shape.N * plan.bands()

@@ -2,7 +2,7 @@ package conv
 
 import "github.com/swcaffe/swcaffe/cpe/kernel/shape"
 
-// finish finishes n blocks of results of a span, from the first on.
+// finish calls Arrays.Finish for n blocks of channels of a span, starting with block first.
 func (v *pointProduct) finish(y []float32, s pointSpan, first, n int) {
 	plane := v.out.H * v.out.W
 	for image := s.image; image < s.image+s.images; image++ {

@@ -6,23 +6,23 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
-// flipped is the weights of a convolution as the left operand of its input gradient: element (c, (o, k)) is the weight of
-// output o, input channel c and the k-th kernel offset from the end.
+// flipped is the left operand of the input gradient's product: the weights of a convolution with kernels rotated by 180 degrees. Element (c,
+// (o, k)) is the weight of output channel o, input channel c and the k-th kernel offset counted from the end.
 type flipped struct {
 	data            []float32
-	channels, space int       // input channels of the group, kernel offsets
-	turned          []float32 // a panel's weights of one output, in their own order
+	channels, space int       // input channels of the group; kernel offsets
+	turned          []float32 // one output's weights for a panel, transposed but not yet rotated
 }
 
-// set makes the operand the weights of a group.
+// set selects the weights of a group.
 func (f *flipped) set(data []float32, channels, space int) {
 	f.data, f.channels, f.space = data, channels, space
 }
 
-// Run is the length of contiguous runs of a block.
+// Run returns the length of contiguous runs of memory in a block.
 func (f *flipped) Run(rows, cols int) int { return rows * min(cols, f.space) }
 
-// Gather packs a block; the lanes of its panels are rows.
+// Gather packs a block; the lanes of a panel are rows.
 func (f *flipped) Gather(dst []float32, layout cpe.Layout, row, col, rows, cols int) {
 	width := layout.Panel
 	if len(f.turned) < width*f.space {

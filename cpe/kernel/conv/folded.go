@@ -7,21 +7,21 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
-// foldedConv computes a direction of a convolution with strides as one of folded images without, by one of Winograd's strategies. Images are
-// folded where they are mapped to points, a slice of channels of a patch at a time; kernels are before, and their gradient is unfolded at the
-// end.
+// foldedConv computes a strided convolution as a unit-stride Winograd convolution of folded images (space to depth; see folding.go). Images
+// are folded on the fly, when the inner convolution transforms a patch of 16 channels. Kernels are folded by a stage before it; their
+// gradient is unfolded by a stage after it.
 type foldedConv struct {
 	*task
-	inner   *task  // of folded images
-	kind    string // of the inner convolution
+	inner   *task  // the convolution of folded images
+	kind    string // kind of the inner convolution
 	folded  Arrays
-	kernels int   // of the convolution with strides
-	taps    []int // places of a kernel's weights among those it is folded to
-	each    int   // weights that it is folded to
+	kernels int   // number of kernels (output x input channels)
+	taps    []int // position of each weight of a kernel in the folded kernel
+	each    int   // weights of a folded kernel
 	weights []float32
 }
 
-// newFoldedConv prepares a direction with tiles of a form.
+// newFoldedConv prepares a direction with Winograd tiles of one form.
 func newFoldedConv(m *cpe.Machine, p *Problem, form vwinograd.Form) (Kernel, error) {
 	s := &p.Shape
 	inner := *p
@@ -42,7 +42,7 @@ func newFoldedConv(m *cpe.Machine, p *Problem, form vwinograd.Form) (Kernel, err
 // inside names the inner convolution.
 func (f *foldedConv) inside() shape.Algorithm { return shape.Algorithm(f.kind) }
 
-// values is the number of folded weights, which lie behind the inner convolution's scratch.
+// values is the number of folded weights. They lie behind the inner convolution's scratch memory, at from.
 func (f *foldedConv) values() int { return f.kernels * f.each }
 
 func (f *foldedConv) from() int {
@@ -75,7 +75,7 @@ func (f *foldedConv) Name() string {
 	return "convolution " + f.Direction.String() + ", folding kernels"
 }
 
-// RunGroup folds a core group's share of the kernels or, where they are their gradient's, brings these to their places or adds them there.
+// RunGroup folds a core group's share of the kernels or, for the weight gradient, unfolds it: it stores it in DW or adds it.
 func (f *foldedConv) RunGroup(g *cpe.CoreGroup) error {
 	folded := g.Common(f.from() + f.values())[f.from():]
 	lo, hi := g.Share(f.kernels)

@@ -9,16 +9,16 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-// A convolution with strides is one without of folded images, whose channels (c, i, j) are what strides meet of channel c from row i and
-// column j on (space to depth), and of kernels folded alike:
+// A strided convolution equals a unit-stride convolution of folded images (space to depth). Folded channel (c, i, j) holds every strideH-th
+// row and strideW-th column of channel c, starting with row i and column j. Kernels are folded alike:
 //
 //	X'[(c, i, j)][y][x] = X[c][y*strideH+i-padH][x*strideW+j-padW]
 //	W'[(c, i, j)][y][x] = W[c][y*strideH+i][x*strideW+j]
 //
-// both 0 where there is nothing. Padding is part of these images, so that kernels need no zeros before the first weight. Kernels of 11 with
-// strides of 4, as of AlexNet's first layer, are kernels of 3 for 16 times the channels.
+// Values outside the image or the kernel are 0. Padding becomes part of the folded images, so that kernels need no zeros ahead of the first
+// weight. AlexNet's first layer, for example, has kernels of 11 and strides of 4: folded, it has kernels of 3 and 16 times the channels.
 
-// folded is the convolution of folded images, which has the same results.
+// folded returns the equivalent convolution of folded images.
 func folded(s shape.Conv) shape.Conv {
 	in, kernel := s.OutSize(), make([]int, len(s.In))
 	for i, stride := range s.Stride {
@@ -30,8 +30,8 @@ func folded(s shape.Conv) shape.Conv {
 	return s
 }
 
-// byWinograd is the convolution that Winograd's strategies compute a direction of the shape by, if they have maps for its kernels: the shape
-// itself or, on the host, the folded one. ok is false if there is none.
+// byWinograd returns the convolution that Winograd's algorithms compute for a direction of s: s itself or, on the host, the folded one. ok is
+// false if neither suits. Whether there are transforms for the kernel size is not checked.
 func byWinograd(s shape.Conv, spec *cpe.Spec, d shape.Direction) (inner shape.Conv, ok bool) {
 	if foldsImages(s, d) && spec.Native() && !s.Dilated() && s.StepsInside() && slices.Min(s.OutSize()) > 0 {
 		s = folded(s)
@@ -39,16 +39,17 @@ func byWinograd(s shape.Conv, spec *cpe.Spec, d shape.Direction) (inner shape.Co
 	return s, len(s.In) == 2 && s.UnitStride() && s.Kernel[0] == s.Kernel[1] && (!s.Dilated() || spec.Native() && s.StepsInside())
 }
 
-// foldsImages reports whether Winograd's strategies need folded images for a direction. The images' gradient would have to be unfolded.
+// foldsImages reports whether Winograd's algorithms need folded images for a direction. The input gradient does not count: it would have to
+// be unfolded.
 func foldsImages(s shape.Conv, d shape.Direction) bool {
 	return d != shape.InputGradient && !s.UnitStride()
 }
 
-// imageFold folds images of two axes, a few pixels at a time.
+// imageFold folds two-dimensional images, a few pixels at a time.
 type imageFold struct {
-	image            int // values of an image
+	image            int // values in an image
 	h, w             int
-	lines, cols      int // that kernels meet
+	lines, cols      int // lines and columns that any kernel covers
 	strideH, strideW int
 	padH, padW       int
 }
@@ -61,8 +62,8 @@ func newImageFold(s *shape.Conv) *imageFold {
 	return &imageFold{s.C * tiling.Size(s.In), s.In[0], s.In[1], met[0], met[1], s.Stride[0], s.Stride[1], s.Pad[0], s.Pad[1]}
 }
 
-// read brings folded channels of an image x side by side in pixels of winogradLanes values, whose lines are pitch pixels long. Values
-// that the image does not have, or kernels do not meet, are left as they are.
+// read writes folded channels of image x to pixels of winogradLanes values each, in lines of pitch pixels. Values outside the image, or
+// covered by no kernel, are not written.
 func (f *imageFold) read(pixels, x []float32, channels, rows, cols tiling.Span, pitch int) {
 	for lane := 0; lane < channels.N; {
 		row, j := (channels.At+lane)/f.strideW, (channels.At+lane)%f.strideW
@@ -76,7 +77,8 @@ func (f *imageFold) read(pixels, x []float32, channels, rows, cols tiling.Span, 
 	}
 }
 
-// line brings n neighbours on a line to each of count pixels, to the first one those from place at on, which may be before the line.
+// line copies n neighbouring values of a line to each of count pixels. The first pixel's values start at index at, which may be negative; the
+// next pixel's start one stride further on.
 func (f *imageFold) line(pixels, line []float32, at, count, n int) {
 	lo := min(count, max(0, tiling.Blocks(-at, f.strideW)))
 	hi := max(lo, min(count, tiling.Blocks(len(line)-n-at+1, f.strideW)))
@@ -94,7 +96,7 @@ func (f *imageFold) line(pixels, line []float32, at, count, n int) {
 	}
 }
 
-// foldedTaps lists where the weights of a kernel lie among those of the kernels that it is folded to, of so many weights.
+// foldedTaps returns the position of each weight of a kernel in its folded kernel, and the number of weights of the latter.
 func foldedTaps(s shape.Conv) (places []int, weights int) {
 	kernel := folded(s).Kernel
 	for y := range s.Kernel[0] {

@@ -8,24 +8,24 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
-// implicitConv is a convolution as one product over the whole batch, one of its operands being a view of images: no column
+// implicitConv computes a convolution as one product over the whole batch (implicit GEMM). One operand is a view of the images; no column
 // matrix is written. With P positions of an output image:
 //
 //	forward          Y (Out x N*P)      = W (Out x Depth) * columns(X) (Depth x N*P)
 //	weight gradient  dW (Out x Depth)   = dY (Out x N*P) * columns(X)' (N*P x Depth)
 //	input gradient   dX (C x N*In)      = flipped(W) (C x Out*K) * columns(dY) (Out*K x N*In), strides being 1
 //
-// (swCaffe, section IV-B; here the view may have any shape.) Core groups share rows or columns of the result, or, where
-// the weights are few, fixed chunks of the positions that are then added up.
+// (swCaffe, section IV-B, restricts the shape of the view; here it may have any.) Core groups share rows or columns of the result. If there
+// are few weights, they share a fixed number of partial sums over positions instead, which are then added.
 type implicitConv struct {
 	*task
-	parts   int        // of the sum over positions, for the weights' gradient
-	shape   gemm.Shape // of one group of channels
+	parts   int        // partial sums over positions, for the weight gradient
+	shape   gemm.Shape // the product of one group of channels
 	split   gemm.Split
-	workers []implicitWorker // a core group each
+	workers []implicitWorker // one for each core group
 }
 
-// implicitWorker is what a core group needs to itself.
+// implicitWorker is the state of one core group.
 type implicitWorker struct {
 	product *gemm.Nest
 	job     gemm.Job
@@ -106,13 +106,13 @@ func (v *implicitConv) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// images is a group's channels of the images x, or of their gradients, as a matrix of channels x (images x positions).
+// images returns one group's channels of the images, or of their gradient, as a matrix of channels x (images x positions).
 func (v *implicitConv) images(group int) cpe.Matrix {
 	s := &v.Shape
 	return batch(v.args.images(v.Direction), group, s.C, s.C/s.Group, tiling.Size(s.In))
 }
 
-// results is the same of the outputs y.
+// results returns the same view of the results, or of their gradient.
 func (v *implicitConv) results(group int) cpe.Matrix {
 	s := &v.Shape
 	return batch(v.args.results(v.Direction), group, s.Out, s.Out/s.Group, v.positions())
@@ -129,12 +129,12 @@ func (v *implicitConv) positions() int {
 	return tiling.Size(s.In)
 }
 
-// batch is the matrix of one group of channels: rows a plane apart, an image's columns side by side.
+// batch returns one group of channels of a batch as a matrix: rows are a plane apart, and an image's columns contiguous.
 func batch(data []float32, group, channels, each, plane int) cpe.Matrix {
 	return cpe.Matrix{Data: tiling.From(data, group*each*plane), Ld: plane, Run: plane, Jump: channels * plane}
 }
 
-// columns is the view of the column matrix of a matrix of images.
+// columns returns the view of the column matrix of m, a matrix of images.
 func (w *implicitWorker) columns(m cpe.Matrix, trans bool) cpe.View {
 	if w.image == nil {
 		w.b.Set(m, trans)
@@ -170,7 +170,7 @@ func (v *implicitConv) inputGradient(w *implicitWorker, group int) {
 	w.job.A = &w.flipped
 }
 
-// weightGradient sums over all positions into dw.
+// weightGradient prepares the job that sums over all positions into dw.
 func (v *implicitConv) weightGradient(w *implicitWorker, group int, dw []float32) {
 	n := v.shape.N
 	w.a.Set(v.results(group), false)

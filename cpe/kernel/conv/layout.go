@@ -9,24 +9,24 @@ import (
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
-// batchLayout is what the implicit convolutions of a modelled machine have in common: images lie as (row, column, channel,
-// image) and weights as (kernel row, kernel column, output, input), so that every position is a matrix of channels x images.
-// Each core group takes its share of the images (swCaffe, algorithm 1), or all images and its share of the rows (Fang et al. 2017).
-// Arrays are brought to that layout and back by tensor transforms.
+// batchLayout is common to the implicit convolutions of a modelled machine. They store images as (row, column, channel, image) and weights as
+// (kernel row, kernel column, output, input), so that every position is a matrix of channels x images. Each core group computes its share of
+// the images (swCaffe, algorithm 1), or its share of the rows of all images (Fang et al. 2017). Tensor transforms convert the arrays to this
+// layout and back.
 type batchLayout struct {
 	*task
-	chunks int // partial sums of the weights' gradient
+	chunks int // partial sums of the weight gradient
 	geo    *im2col.Geometry
-	pairs  tapLists // by result: outputs forward, inputs for their gradient, kernel offsets for the weights'
-	turned bool     // images for the weights' gradient lie as (row, column, image, channel)
-	rows   bool     // core groups share rows of results, for the weights' gradient of outputs, and see all images
+	pairs  tapLists // terms of each result: an output position, an input position or a kernel offset, by direction
+	turned bool     // weight gradient: images are stored as (row, column, image, channel)
+	rows   bool     // core groups share rows of outputs (input gradient: of inputs) of all images
 }
 
-// batchArrays are a core group's arrays in the kernel's layout.
+// batchArrays are a core group's arrays in this layout.
 type batchArrays struct {
 	x, y, w []float32
 	images  int
-	first   int // of the images
+	first   int // index of the first image
 }
 
 func newBatchLayout(t *task, rows bool) (batchLayout, error) {
@@ -38,7 +38,7 @@ func newBatchLayout(t *task, rows bool) (batchLayout, error) {
 	return v, t.sumParts(v.chunks)
 }
 
-// reserve makes room for the arrays.
+// reserve requests scratch memory for the arrays.
 func (v *batchLayout) reserve() {
 	nx, ny, nw := v.sizes(v.most())
 	if v.rows {
@@ -48,7 +48,7 @@ func (v *batchLayout) reserve() {
 	v.takes(cpe.Scratch{Group: nx + ny + nw})
 }
 
-// most is the number of images of the core group that has most.
+// most is the largest number of images that one core group has.
 func (v *batchLayout) most() int {
 	if v.rows {
 		return v.Shape.N
@@ -57,18 +57,18 @@ func (v *batchLayout) most() int {
 	return tiling.Blocks(v.Shape.N, spec.CoreGroups)
 }
 
-// rowLength is the number of results of a row.
+// rowLength is the number of results in a row.
 func (v *batchLayout) rowLength() int {
 	return [...]int{v.geo.Width, v.geo.Last, v.geo.Line}[v.Direction]
 }
 
-// sizes are those of the arrays of some images, and of the weights.
+// sizes returns the numbers of values of images, results and weights for a number of images.
 func (v *batchLayout) sizes(images int) (x, y, w int) {
 	s := &v.Shape
 	return images * s.C * v.geo.Plane, images * s.Out * v.geo.Positions(), s.Out * s.Depth()
 }
 
-// pair finds the terms of every result.
+// pair lists the terms of every result.
 func (v *batchLayout) pair() {
 	g := v.geo
 	results := [...]int{g.Positions(), g.Space(), g.Plane}[v.Direction]
@@ -85,7 +85,7 @@ func (v *batchLayout) pair() {
 	})
 }
 
-// eachTap visits the terms of all results: for each result in ascending order of their second matrices.
+// eachTap visits the terms of all results. The terms of one result are visited in ascending order of their right-hand matrices.
 func (v *batchLayout) eachTap(visit func(result int, t tap)) {
 	g := v.geo
 	for row := range g.Rows {
@@ -97,7 +97,7 @@ func (v *batchLayout) eachTap(visit func(result int, t tap)) {
 			for i := range g.Last {
 				last := i
 				if v.Direction == shape.InputGradient {
-					last = g.Last - 1 - i // positions ascend as offsets descend
+					last = g.Last - 1 - i // descending offsets make positions ascend
 				}
 				k, q := outer*g.Last+last, line*g.Line+g.Shift[last]
 				for x := g.Lo[last]; x < g.Hi[last]; x++ {
@@ -108,7 +108,7 @@ func (v *batchLayout) eachTap(visit func(result int, t tap)) {
 	}
 }
 
-// visit visits the term of position p of the outputs, offset k and position q of the image.
+// visit visits the term of output position p, kernel offset k and image position q.
 func (v *batchLayout) visit(visit func(result int, t tap), p, k, q int) {
 	switch v.Direction {
 	case shape.Forward:
@@ -130,7 +130,7 @@ func (v *batchLayout) groups() int {
 	return 0
 }
 
-// open takes a core group's images and brings what the direction reads to the layout; there may be none.
+// open allocates the arrays for a core group's images and converts the direction's operands. A core group may have no images.
 func (v *batchLayout) open(g *cpe.CoreGroup, w *batchArrays) error {
 	lo, hi := g.Share(v.Shape.N)
 	w.first, w.images = lo, hi-lo
@@ -143,7 +143,7 @@ func (v *batchLayout) open(g *cpe.CoreGroup, w *batchArrays) error {
 	return v.enter(g, w)
 }
 
-// see takes the arrays of all images, where core groups share rows; each has sums of its own for the weights' gradient.
+// see selects the shared arrays of all images, if core groups share rows. For the weight gradient each group has sums of its own.
 func (v *batchLayout) see(g *cpe.CoreGroup, w *batchArrays) {
 	w.first, w.images = 0, v.Shape.N
 	nx, ny, nw := v.sizes(w.images)
@@ -154,7 +154,7 @@ func (v *batchLayout) see(g *cpe.CoreGroup, w *batchArrays) {
 	}
 }
 
-// turn brings an array to the layout or back, or, of one that all core groups see, a group's share.
+// turn converts an array to the layout or back. If all core groups share the array, each converts its part.
 func (v *batchLayout) turn(g *cpe.CoreGroup, t stream.Transform, dst, src []float32) error {
 	if v.rows {
 		lo, hi := g.Share(t.Outer)
@@ -163,7 +163,7 @@ func (v *batchLayout) turn(g *cpe.CoreGroup, t stream.Transform, dst, src []floa
 	return t.Run(g, dst, src)
 }
 
-// part is n values of an array from at on; of none, none.
+// part returns data[at:at+n], or nil if data is nil.
 func part(data []float32, at, n int) []float32 {
 	if data == nil {
 		return nil
@@ -171,7 +171,7 @@ func part(data []float32, at, n int) []float32 {
 	return data[at : at+n]
 }
 
-// inward turns a worker's images of planes of some channels to the kernel's layout, outward back.
+// inward returns the transform of images from N x C x plane to this layout; outward is its inverse.
 func inward(images, channels, plane int) stream.Transform {
 	return stream.Transform{Outer: channels, Rows: images, Cols: plane, SrcOuter: plane, SrcRow: channels * plane, DstOuter: images, DstRow: channels * images}
 }
@@ -180,7 +180,7 @@ func outward(images, channels, plane int) stream.Transform {
 	return stream.Transform{Outer: channels, Rows: plane, Cols: images, SrcOuter: images, SrcRow: channels * images, DstOuter: plane, DstRow: channels * plane}
 }
 
-// enter brings what the direction reads to the kernel's layout.
+// enter converts the operands of the direction to this layout.
 func (v *batchLayout) enter(g *cpe.CoreGroup, w *batchArrays) error {
 	s, args := &v.Shape, v.args
 	in, space, positions := s.C/s.Group, v.geo.Space(), v.geo.Positions()
@@ -206,7 +206,7 @@ func (v *batchLayout) enter(g *cpe.CoreGroup, w *batchArrays) error {
 	return v.turn(g, t, w.w, args.W)
 }
 
-// leave brings the result back.
+// leave converts the result back, or adds it to the weight gradient.
 func (v *batchLayout) leave(g *cpe.CoreGroup, w *batchArrays) error {
 	s, args := &v.Shape, v.args
 	switch v.Direction {
@@ -226,8 +226,8 @@ func (v *batchLayout) leave(g *cpe.CoreGroup, w *batchArrays) error {
 	return t.Run(g, dw, w.w)
 }
 
-// places says where, in the arrays of the layout, the matrices of a group of channels start: of an image's position, of an
-// output's, of a kernel offset.
+// places returns functions from an image position q, an output position p and a kernel offset o to the start of their matrices, for one group
+// of channels.
 func (v *batchLayout) places(w *batchArrays, group int) (x, y, k func(int) int) {
 	s := &v.Shape
 	in, out, images := s.C/s.Group, s.Out/s.Group, w.images
@@ -240,7 +240,7 @@ func (v *batchLayout) places(w *batchArrays, group int) (x, y, k func(int) int) 
 	return x, y, k
 }
 
-// extents are those of the matrices of a result, M x N, and of the depth of one term, for some images.
+// extents returns the extents M x N of a result matrix, and the depth of one term, for a number of images.
 func (v *batchLayout) extents(images int) (m, n, deep int) {
 	s := &v.Shape
 	in, out := s.C/s.Group, s.Out/s.Group
@@ -253,8 +253,8 @@ func (v *batchLayout) extents(images int) (m, n, deep int) {
 	return out, in, images
 }
 
-// operands sets both operands of the products to a group of channels, and returns where the matrices of a term start and where
-// those of a result do.
+// operands points both operands of the products at a group of channels. It returns functions to the starts of a term's two matrices and of a
+// result's, and the result array.
 func (v *batchLayout) operands(w *batchArrays, group int, a, b *taps) (aAt, bAt, cAt func(int) int, c []float32) {
 	s := &v.Shape
 	in, out, images := s.C/s.Group, s.Out/s.Group, w.images
@@ -277,7 +277,7 @@ func (v *batchLayout) operands(w *batchArrays, group int, a, b *taps) (aAt, bAt,
 	return y, x, k, w.w
 }
 
-// bias is that of a group of channels forward, nil if there is none.
+// bias returns the biases of a group of channels forward, else nil.
 func (v *batchLayout) bias(group int) []float32 {
 	if all := v.args.Bias; all != nil && v.Direction == shape.Forward {
 		return all[group*v.Shape.Out/v.Shape.Group:]

@@ -8,55 +8,56 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-// Vectors of output channels are faster than products of gathered columns where images have less than manyChannels and results at least
-// someOutputs.
+// manyChannels and someOutputs delimit the shapes for vectors of output channels: fewer than manyChannels input channels, and at least
+// someOutputs output channels. Vectors are then faster than products of gathered columns.
 const manyChannels, someOutputs = shape.BlockLanes, shape.BlockLanes / 2
 
-// They are also where images have more channels but results are few pixels, so that bringing columns together takes longer than multiplying
-// them, and weights so few that they stay in L2.
+// fewPixels and fewWeights admit more input channels: if there are at most fewPixels results per channel, gathering columns takes longer than
+// multiplying them. At most fewWeights weights stay in L2.
 const fewPixels, fewWeights = 256, 1 << 15
 
-// inPlace reports whether a native machine's implicit strategy may read images and weights where they lie: neither groups nor dilation.
+// inPlace reports whether the host's direct algorithms can read images and weights without gathering them: one group, no dilation.
 func inPlace(s *shape.Conv) bool {
 	return s.Group == 1 && tiling.Size(s.Dilation) == 1 && shiftable(*s) && !thinnable(*s) && !covers(s) && tiling.Size(s.OutSize()) > 0 && s.N > 0
 }
 
-// fewResults reports whether results are few pixels and weights are few.
+// fewResults reports whether results have few pixels, and there are few weights.
 func fewResults(s *shape.Conv) bool {
 	return s.N*tiling.Size(s.OutSize()) <= fewPixels && s.Out*s.Depth() <= fewWeights
 }
 
-// byOffsets reports whether a native machine's implicit strategy has vectors of output channels for the shape: see offsetConv. Such are
-// nets' first layers, and small ones of few images.
+// byOffsets reports whether the host uses vectors of output channels for a shape (see offsetConv). These are the first layers of nets, and
+// small layers with few images.
 func byOffsets(s *shape.Conv) bool {
 	return inPlace(s) && s.Out >= someOutputs && (s.C < manyChannels || fewResults(s))
 }
 
-// offsetConv is the implicit strategy of a native machine for images of few channels or pixels, forward:
+// offsetConv is the host's forward convolution for images of few channels or few pixels:
 //
 //	Y' (pixels x Out) = X' (pixels x C*offsets) * W' (C*offsets x Out) + bias
 //
-// A band of rows of an image is copied with its padding, so that a kernel offset is a shift whatever the pixel (see paddedBand): the left
-// operand is read from there value by value, and is never gathered. The right one is packed in panels of two blocks of outputs, of which a
-// piece stays in L1 while a band passes. Results come in blocks of channels and are turned, band by band, where they lie by planes.
+// A band of rows of an image is copied with its padding, so that a kernel offset is the same shift for every pixel (see paddedBand). The
+// kernel broadcasts single values of this band; the left operand is never gathered. Weights are packed in panels of 32 output channels; a
+// part of a panel stays in L1 for a whole band. Results are computed in blocks of channels. If they are stored by planes, they are transposed
+// band by band.
 type offsetConv struct {
 	*task
 	padded  paddedBand
 	shifts  []int
-	depth   int // shifts that are multiplied at once
+	depth   int // shifts of one pass over a band
 	out     pointImages
-	rows    int // of a band
-	bands   int // of an image
+	rows    int // result rows in a band
+	bands   int // bands in an image
 	workers []offsetWorker
 }
 
-// offsetWorker is what a core group needs to itself.
+// offsetWorker is the state of one core group.
 type offsetWorker struct {
 	start [panel]float32
 	tiles vconv.OffsetTiles
 }
 
-// offsetDepth is how many shifts are multiplied at once, so that a piece of a panel of weights takes about half of L1.
+// offsetDepth bounds the number of shifts of one pass, so that their part of a panel of weights takes about half of L1.
 const offsetDepth = 160
 
 func newOffsetConv(t *task) error {
@@ -68,7 +69,7 @@ func newOffsetConv(t *task) error {
 	return nil
 }
 
-// planOffsetConv describes images and results, which are not cut yet.
+// planOffsetConv describes images and results; cut then cuts them into bands.
 func planOffsetConv(t *task) *offsetConv {
 	s := &t.Shape
 	v := &offsetConv{task: t, padded: newPaddedBand(*s, 1), workers: make([]offsetWorker, t.machine.Spec().CoreGroups)}
@@ -76,12 +77,12 @@ func planOffsetConv(t *task) *offsetConv {
 	return v
 }
 
-// line is the number of values that a row of results and its inputs take.
+// line is the number of values of a result row and of the input rows that one more result row needs.
 func (v *offsetConv) line() int {
 	return v.out.blocks()*shape.BlockLanes*v.out.Cols() + v.padded.channels*v.padded.strideH*v.padded.width
 }
 
-// cut cuts images into bands of some rows.
+// cut cuts images into bands of the given number of result rows.
 func (v *offsetConv) cut(rows int) {
 	v.rows, v.bands = rows, tiling.Blocks(v.out.Rows(), rows)
 	v.padded = newPaddedBand(v.Shape, rows)
@@ -89,14 +90,14 @@ func (v *offsetConv) cut(rows int) {
 	v.depth = tiling.Even(len(v.shifts), offsetDepth, 1)
 }
 
-// panels is the number of panels of weights, weights how many values they have.
+// panels is the number of panels of weights; weights is their number of values.
 func (v *offsetConv) panels() int  { return tiling.Blocks(v.out.channels, panel) }
 func (v *offsetConv) weights() int { return v.panels() * len(v.shifts) * panel }
 
-// results is the number of values of a core group's scratch that a band of results takes.
+// results is the number of values of a core group's scratch memory for a band of results.
 func (v *offsetConv) results() int { return v.out.scratch(v.out.blocks(), v.rows*v.out.Cols()) }
 
-// Name names the direction.
+// Name returns "convolution" and the direction.
 func (v *offsetConv) Name() string { return "convolution " + shape.Forward.String() }
 
 // RunGroup convolves a core group's share of the bands.
@@ -116,7 +117,7 @@ func (v *offsetConv) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// convolve computes some rows of an image; images is memory for the band.
+// convolve computes some result rows of an image; images is memory for the band.
 func (v *offsetConv) convolve(g *cpe.CoreGroup, image, row, rows int, images []float32, results pointBlocks) {
 	x := v.padded.of(v.args.X, image, row, rows, images)
 	for k := 0; k < len(v.shifts); k += v.depth {
@@ -126,7 +127,7 @@ func (v *offsetConv) convolve(g *cpe.CoreGroup, image, row, rows int, images []f
 	}
 }
 
-// multiply adds the products of a piece of a panel, from shift k on, with a band of some rows.
+// multiply computes one panel of output channels of a band, for the shifts from number k on. It adds to the results if k > 0.
 func (v *offsetConv) multiply(g *cpe.CoreGroup, x []float32, results pointBlocks, p, k, rows int) {
 	w, b := &v.workers[g.Index()], &v.padded
 	shifts := v.shifts[k:min(k+v.depth, len(v.shifts))]
@@ -136,7 +137,7 @@ func (v *offsetConv) multiply(g *cpe.CoreGroup, x []float32, results pointBlocks
 		copy(w.start[:], bias[p*panel:])
 	}
 	n, width, step := min(2, v.out.blocks()-2*p), v.out.Cols(), b.strideW
-	if width == 1 { // a column is a row of pixels that lie further apart
+	if width == 1 { // treat a column as a row with a larger step
 		rows, width, step = 1, rows, b.strideH*b.width
 	}
 	floor := v.args.Floor && k+len(shifts) == len(v.shifts)
@@ -151,7 +152,8 @@ func (v *offsetConv) multiply(g *cpe.CoreGroup, x []float32, results pointBlocks
 	}
 }
 
-// tilesOf are those of a row of pixels, cut evenly into some, that have as many pixels as number first: the first tiles may have one more.
+// tilesOf describes the tiles of a row of pixels, cut evenly into the given number of tiles. It returns the run of equal tiles that starts
+// with tile first: leading tiles may have one pixel more than the others.
 func tilesOf(pixels, first, tiles int) vconv.OffsetTiles {
 	few, more := pixels/tiles, pixels%tiles
 	t := vconv.OffsetTiles{Tiles: tiles - more, N: few}
@@ -161,13 +163,14 @@ func tilesOf(pixels, first, tiles int) vconv.OffsetTiles {
 	return t
 }
 
-// packOffsets is the stage that packs all weights: outputs side by side, shifts one below another, zeros where there are none.
+// packOffsets is the stage that packs all weights: output channels side by side, shifts one below another, zeros for output channels that do
+// not exist.
 type packOffsets struct{ *offsetConv }
 
 // Name names the stage.
 func (p packOffsets) Name() string { return p.offsetConv.Name() + ", packing weights" }
 
-// RunGroup packs a core group's share of the blocks of outputs.
+// RunGroup packs a core group's share of the blocks of output channels.
 func (p packOffsets) RunGroup(g *cpe.CoreGroup) error {
 	memory, k := g.Common(p.weights()), len(p.shifts)
 	lo, hi := g.Share(2 * p.panels())

@@ -9,46 +9,47 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-// offsetWeights is the weight gradient that belongs to offsetConv:
+// offsetWeights is the weight gradient for the shapes of offsetConv:
 //
 //	dW' (C*offsets x Out) += X'ᵀ (C*offsets x pixels) * dY' (pixels x Out)
 //
-// Images are read as there, the offsets of a line of the kernel being neighbours. Tiles are those of some lines times two blocks of outputs;
-// both operands are read where they lie, results' gradients being turned to blocks of channels before if they lie by planes.
+// It reads images as offsetConv does; the offsets of one kernel row are neighbours in memory. A tile is some kernel rows times 32 output
+// channels. Both operands are read in place; DY is first converted to blocks of channels if it is stored by planes.
 //
-// One more row of sums is the gradient of the biases, the product with an image of ones, if it is asked for. Core groups share a fixed
-// number of partial sums, or, where kernel offsets are more than pixels, tiles.
+// The gradient of the biases, if asked for, is one more row of sums: the product with an image of ones. Core groups share a fixed number of
+// partial sums. If there are more kernel offsets than pixels, they share tiles instead.
 type offsetWeights struct {
 	*task
 	padded    paddedBand
 	y         pointImages
-	rows      int // of a band
-	bands     int // of an image
+	rows      int // result rows in a band
+	bands     int // bands in an image
 	tiles     []offsetTile
-	depth     int       // offsets of all channels
-	one       []float32 // an image that is read with steps of 0, at one shift
+	depth     int       // kernel offsets of all channels
+	one       []float32 // the image of ones: a single 1, read with step 0
 	unshifted []int
 	chunks    int
 	byTiles   bool
-	pooled    *pooledGrads // makes the results' gradient, if it is nowhere in memory
+	pooled    *pooledGrads // computes DY from the gradient of the pooled results, if not nil
 	workers   []offsetSumWorker
 }
 
-// offsetSumWorker is what a core group needs to itself: where the results' gradient of the band that is added lies, and that of the next.
+// offsetSumWorker is the state of one core group: where DY of the current band lies, and DY of the next.
 type offsetSumWorker struct {
 	rows      vconv.OffsetRows
 	ones      vconv.OffsetRows
 	now, next pointBlocks
 }
 
-// offsetTile are the kernel offsets of a tile: width of each line, in a band from those places on, the first being number k of all.
+// offsetTile describes the kernel offsets of a tile. Each line has width offsets, starting at the given places of a band. k numbers the first
+// offset among all.
 type offsetTile struct {
 	k, width int
 	lines    []int
 }
 
 const (
-	// offsetSums is how many pixels should be added up before sums go to memory.
+	// offsetSums is the number of pixels that should be summed before the sums go to memory.
 	offsetSums = 256
 	// offsetChunks is the number of partial sums.
 	offsetChunks = 8
@@ -74,7 +75,7 @@ func newOffsetWeights(t *task, pool *pool.Kernel) error {
 	return nil
 }
 
-// cutTiles cuts the kernel's lines, all channels' one below another, into tiles: several whole lines, or evenly cut parts of one.
+// cutTiles cuts the kernel rows of all channels into tiles: several whole rows, or equal parts of one.
 func (v *offsetWeights) cutTiles() {
 	most, manyLines := vconv.OffsetSumSize()
 	width, shifts := v.padded.kw, v.padded.shifts()
@@ -92,13 +93,13 @@ func (v *offsetWeights) cutTiles() {
 	}
 }
 
-// panels is the number of panels of sums, values how many of them one has, sums how many there are: by chunk, panel, offset, that of the
-// biases being one more.
+// panels is the number of panels of sums, and values the number of values of one; the last row of a panel is the bias gradient. sums is the
+// number of values of all sums, ordered by chunk, panel, offset.
 func (v *offsetWeights) panels() int { return tiling.Blocks(v.y.channels, panel) }
 func (v *offsetWeights) values() int { return (v.depth + 1) * panel }
 func (v *offsetWeights) sums() int   { return v.chunks * v.panels() * v.values() }
 
-// results is the number of values of a core group's scratch that a band of the results' gradient takes.
+// results is the number of values of a core group's scratch memory for a band of DY.
 func (v *offsetWeights) results() int {
 	if v.pooled != nil {
 		return v.pooled.size()
@@ -106,13 +107,14 @@ func (v *offsetWeights) results() int {
 	return v.y.scratch(v.y.blocks(), v.rows*v.y.Cols())
 }
 
-// memory is the number of values of a core group's own memory: a band of both, or what is left of a panel of sums.
+// memory is the number of values of a core group's own memory: a band of images and one of DY or, in the second stage, one transposed panel
+// of sums.
 func (v *offsetWeights) memory() int { return max(v.padded.size()+v.results(), panel*v.depth) }
 
-// Name names the direction.
+// Name returns "convolution" and the direction.
 func (v *offsetWeights) Name() string { return "convolution " + shape.WeightGradient.String() }
 
-// RunGroup adds up a core group's share of the chunks or tiles.
+// RunGroup computes a core group's share of the chunks or tiles.
 func (v *offsetWeights) RunGroup(g *cpe.CoreGroup) error {
 	memory := g.Memory(v.padded.size() + v.results())
 	images, scratch := memory[:v.padded.size()], memory[v.padded.size():]
@@ -131,7 +133,7 @@ func (v *offsetWeights) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// chunk adds up a chunk for tiles [lo, hi); images and scratch are for a band of both.
+// chunk computes the sums of one chunk for tiles [lo, hi). images and scratch are memory for a band of images and of DY.
 func (v *offsetWeights) chunk(g *cpe.CoreGroup, images, scratch []float32, chunk, lo, hi int) {
 	w, args, width, units := &v.workers[g.Index()], v.args, v.y.Cols(), v.Shape.N*v.bands
 	sums := g.Common(v.sums())[chunk*v.panels()*v.values():]
@@ -145,7 +147,7 @@ func (v *offsetWeights) chunk(g *cpe.CoreGroup, images, scratch []float32, chunk
 	}
 }
 
-// gradient returns where that of the results of band i lies, in blocks, and that of the next, if it lies so in memory.
+// gradient returns DY of band i in blocks of channels. next is that of the band after, if DY is stored in blocks.
 func (v *offsetWeights) gradient(i int, scratch []float32) (now, next pointBlocks) {
 	y, at := v.args.DY, v.band(i)
 	if v.pooled != nil {
@@ -158,13 +160,14 @@ func (v *offsetWeights) gradient(i int, scratch []float32) (now, next pointBlock
 	return v.y.at(y, at, 0, v.y.blocks(), scratch), next
 }
 
-// band is the pixels of band i of all images.
+// band returns the pixels of band i; bands are numbered through all images.
 func (v *offsetWeights) band(i int) pointSpan {
 	row := i % v.bands * v.rows
 	return pointSpan{i / v.bands, 1, row * v.y.Cols(), min(v.rows, v.y.Rows()-row) * v.y.Cols()}
 }
 
-// add adds the products of a band of some rows for tiles [lo, hi), the biases' with the first. With the first two tiles of a panel its results of the next band are fetched.
+// add adds the products of a band for tiles [lo, hi); with tile 0 also the bias gradient. While it computes the first two tiles of a panel it
+// prefetches the panel's DY of the next band.
 func (v *offsetWeights) add(w *offsetSumWorker, x, sums []float32, rows, lo, hi int, accumulate bool) {
 	b, y, width := &v.padded, &w.now, v.y.Cols()
 	w.rows = vconv.OffsetRows{Rows: rows, N: width, Step: b.strideW, NextX: b.strideH * b.width, JumpY: y.jump, NextY: width * shape.BlockLanes}
@@ -185,13 +188,13 @@ func (v *offsetWeights) add(w *offsetSumWorker, x, sums []float32, rows, lo, hi 
 	}
 }
 
-// collectOffsets is the stage after: it adds the sums to the weights' gradient in its own order, and to the biases'.
+// collectOffsets is the second stage: it adds up the partial sums, transposes them to the layout of DW and DB, and stores or adds them.
 type collectOffsets struct{ *offsetWeights }
 
 // Name names the stage.
 func (c collectOffsets) Name() string { return c.offsetWeights.Name() + ", collecting" }
 
-// RunGroup does a core group's share of the panels.
+// RunGroup collects a core group's share of the panels.
 func (c collectOffsets) RunGroup(g *cpe.CoreGroup) error {
 	all, values, bias := g.Common(c.sums()), c.values(), c.args.DB
 	used := values
@@ -215,7 +218,7 @@ func (c collectOffsets) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// turn brings the sums of a panel, offsets one below another, to the weights' gradient, offsets side by side, or adds them.
+// turn transposes the sums of a panel (a row for each offset) to DW (a row for each output channel), and stores or adds them.
 func (c collectOffsets) turn(g *cpe.CoreGroup, sum []float32, p int) {
 	n := min(panel, c.y.channels-p*panel)
 	dw := c.args.DW[p*panel*c.depth:][:n*c.depth]

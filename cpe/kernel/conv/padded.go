@@ -8,20 +8,20 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-// paddedConv is the implicit strategy of a native machine, forward and for the input gradient: some images are copied with
-// their padding, so that a kernel offset is a shift whatever the position (see slab), and the product of implicitConv
-// gathers its second operand from there. So the column matrix is never in memory, but block by block in L2.
+// paddedConv is the host's direct convolution, forward and for the input gradient. It copies some images with their padding, so that a kernel
+// offset is the same shift for every position (see slab). It then computes the product of implicitConv with a second operand gathered from
+// these copies. The column matrix exists only block by block, in L2.
 type paddedConv struct {
 	*task
-	slab    slab // of a whole image
+	slab    slab // layout of a whole image's copy
 	shifts  []int
-	in, out int // channels of a group that are read and made
-	images  int // that are copied at once
+	in, out int // channels of a group, of the source and of the destination
+	images  int // images copied at a time
 	split   gemm.Split
-	workers []paddedWorker // a core group each
+	workers []paddedWorker // one for each core group
 }
 
-// paddedWorker is what a core group needs to itself.
+// paddedWorker is the state of one core group.
 type paddedWorker struct {
 	product *gemm.Nest
 	job     gemm.Job
@@ -30,8 +30,8 @@ type paddedWorker struct {
 	flipped flipped
 }
 
-// paddedBytes bounds what copies of images take together, if there are several: a part of the cache that cores share, from which products then
-// read them.
+// paddedBytes bounds the total size of the copies if there are several. They should stay in the cache that cores share, from which the
+// products read them.
 const paddedBytes = 8 << 20
 
 func newPaddedConv(t *task) error {
@@ -62,10 +62,10 @@ func newPaddedConv(t *task) error {
 // values is the number of values of the copies.
 func (v *paddedConv) values() int { return v.images*v.slab.plane*v.in*v.Shape.Group + slabSlack }
 
-// positions is the number of outputs of an image.
+// positions is the number of results per image and channel.
 func (v *paddedConv) positions() int { return v.slab.outH * v.slab.outW }
 
-// list is the stages: copy some images and multiply, until all have been.
+// list returns the stages: alternately copy some images and multiply.
 func (v *paddedConv) list() []stage {
 	var list []stage
 	for first := 0; first < v.Shape.N; first += v.images {
@@ -75,7 +75,7 @@ func (v *paddedConv) list() []stage {
 	return list
 }
 
-// arrays are the images that are read and those that are made.
+// arrays returns the source and the destination images.
 func (v *paddedConv) arrays() (x, y []float32) {
 	return v.args.through(v.Direction)
 }
@@ -86,7 +86,7 @@ type paddedImages struct {
 	first, n int
 }
 
-// padImages is the stage that copies images.
+// padImages is the stage that copies the images of a round.
 type padImages struct{ paddedImages }
 
 // Name names the stage.
@@ -107,7 +107,7 @@ func (p padImages) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// multiplyPadded is the stage that multiplies.
+// multiplyPadded is the stage that multiplies the images of a round.
 type multiplyPadded struct{ paddedImages }
 
 // Name names the stage.
@@ -144,18 +144,18 @@ func (p multiplyPadded) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// slabColumns is the column matrix of images that lie in slabs, without storing it: row k is everything at the k-th shift.
+// slabColumns is a view of the column matrix of images stored in slabs. Row k holds the values at the k-th shift.
 type slabColumns struct {
 	slab   *slab
 	shifts []int
-	data   []float32 // a group's channels of the first image
+	data   []float32 // one group's channels of the first image
 	image  int       // values from one image to the next
 }
 
-// Run is the length of contiguous runs of a block: pieces of lines.
+// Run returns the length of contiguous runs of memory in a block: parts of lines.
 func (v *slabColumns) Run(_, cols int) int { return min(cols, v.slab.outW) }
 
-// Gather packs a block; the lanes of its panels are positions.
+// Gather packs a block; the lanes of a panel are positions.
 func (v *slabColumns) Gather(dst []float32, layout cpe.Layout, row, col, rows, cols int) {
 	l, width := v.slab, layout.Panel
 	shifts := v.shifts[row : row+rows]

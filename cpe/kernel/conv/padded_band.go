@@ -6,19 +6,19 @@ import (
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
-// paddedBand is a band of rows of an image of one or two axes and few channels, with its padding, plane by plane: the input of an output
-// position at a kernel offset lies at a place of the position and a shift of the offset. Where there is no padding the image is one itself,
-// else lines are copied.
+// paddedBand is a padded copy of a band of rows of an image of one or two axes and few channels, plane by plane. The input for an output
+// position at a kernel offset lies at the position's place plus the offset's shift. Without padding the image itself serves; otherwise lines
+// are copied.
 type paddedBand struct {
 	channels         int
-	h, w             int // of the image
+	h, w             int // extents of the image
 	kh, kw           int
 	strideH, strideW int
 	padH, padW       int
 	width, plane     int // values from a line to the next, and from a channel
 }
 
-// newPaddedBand lays out what a number of rows of outputs need.
+// newPaddedBand lays out the band that the given number of output rows needs.
 func newPaddedBand(s shape.Conv, rows int) paddedBand {
 	b := paddedBand{channels: s.C}
 	b.h, b.w = tiling.Two(s.In, 1)
@@ -33,13 +33,13 @@ func newPaddedBand(s shape.Conv, rows int) paddedBand {
 	return b
 }
 
-// direct reports whether images are read where they lie.
+// direct reports whether images are read in place.
 func (b *paddedBand) direct() bool { return b.padH == 0 && b.padW == 0 }
 
-// lines is how many lines some rows of outputs need.
+// lines is the number of input lines that some output rows need.
 func (b *paddedBand) lines(rows int) int { return (rows-1)*b.strideH + b.kh }
 
-// size is the number of values of a copy.
+// size is the number of values of the copy.
 func (b *paddedBand) size() int {
 	if b.direct() {
 		return 0
@@ -47,7 +47,7 @@ func (b *paddedBand) size() int {
 	return b.channels * b.plane
 }
 
-// shifts lists the shifts of all kernel offsets of all channels, in the order of the weights.
+// shifts returns the shifts of all kernel offsets of all channels, in the order of the weights.
 func (b *paddedBand) shifts() []int {
 	list := pages.Make[int](b.channels * b.kh * b.kw)[:0]
 	for c := range b.channels {
@@ -60,8 +60,8 @@ func (b *paddedBand) shifts() []int {
 	return list
 }
 
-// of returns the band of an image that some rows of outputs from row on need. What is copied goes to memory, which must have been cleared
-// once: the ends of lines, which are padding, are never written.
+// of returns the band for output rows row to row+rows of an image. Copies go to memory, which the caller has cleared once: the padding at the
+// ends of lines is never written.
 func (b *paddedBand) of(x []float32, image, row, rows int, memory []float32) []float32 {
 	x = x[image*b.channels*b.h*b.w:]
 	first := row*b.strideH - b.padH

@@ -8,52 +8,53 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
-// phasedConv is the input gradient of a convolution with strides on a native machine. A pixel of the gradient sees the kernel offsets of its
-// phase only, that is of the remainders of its place by the strides; so the pixels of a phase are a convolution of the results' gradient without
-// strides, with a part of the kernel:
+// phasedConv is the host's input gradient of strided convolutions. A pixel of the gradient receives only the kernel offsets with its
+// remainder modulo the stride: its phase. The pixels of one phase are therefore a unit-stride convolution of DY with a part of the kernel:
 //
 //	dX[phase] (C x places) = sum over the phase's offsets of W[offset]' (C x Out) * dY, shifted (Out x places)
 //
-// No column matrix is made, and no zero between results is multiplied. Of dY there is a copy with zeros around it, whose lines stand one behind
-// another, so that places of all lines follow each other at any shift and products read it where it lies. Weights are packed once. A core group
-// takes channels of a band of places, or of a few images, through all phases, and puts these side by side in the lines of the gradient.
+// There is no column matrix, and zeros between results are not multiplied. DY is copied with zeros around it, lines one behind another. At
+// any shift the places of all lines are then contiguous, and products read them in place. Weights are packed once. A core group computes a
+// block of channels of a band of places, or of a few whole images, in all phases. It then interleaves the phases into the lines of the
+// gradient.
 type phasedConv struct {
 	*task
 	rows, cols tapAxis
 	runs       []phaseRun
-	in, out    int // channels of a group that are made and read
-	images     int // that are worked on together, if bands are whole
-	band       int // rows of places that are
-	width      int // values from a line of the copy to the next
-	lines      int // lines from an image of it to the next
-	ld, row    int // values from one channel to the next, of the copy and of what is made
-	block      int // channels that are made together
-	packed     int // values of the weights of a block
-	unpacked   int // of an output's weights
+	in, out    int // channels of a group, of the destination and of the source
+	images     int // images computed together, if a band is a whole image
+	band       int // rows of places computed together
+	width      int // distance of the copy's lines, in values
+	lines      int // distance of the copy's images, in lines
+	ld, row    int // distance of channels in values, of the copy and of the results
+	block      int // channels computed together
+	packed     int // number of packed weights of a block of channels
+	unpacked   int // number of weights of an output channel
 }
 
-// phaseRun are phases of one line whose columns follow each other and that meet the same places: rows of one product.
+// phaseRun is a run of phases of one row with consecutive columns and equal shifts. They are computed by one product, each phase being some
+// of its rows.
 type phaseRun struct {
 	row, col, n int
 	taps        []phaseTap
-	at          int // of its packed weights in those of a block
+	at          int // index of its packed weights among those of a block
 }
 
-// phaseTap is a shift, and the kernel offset of each phase that is met there.
+// phaseTap is a shift, and the kernel offset that each phase of the run uses at this shift.
 type phaseTap struct {
 	shift   int
 	offsets []int
 }
 
-// phased reports whether a native machine's implicit strategy computes the input gradient of a shape so.
+// phased reports whether the host computes the input gradient of a shape by phases.
 func phased(s *shape.Conv) bool {
 	return len(s.In) <= 2 && !s.UnitStride() && s.StepsInside() && !thinnable(*s) && !depthwise(s)
 }
 
 const (
-	// phasePlaces is how many places of a band are enough: weights pass L1 once for them.
+	// phasePlaces is a sufficient number of places for a band. The packed weights pass through L1 once per band.
 	phasePlaces = 1024
-	// phaseUnits is how many units of work a core group should have at least.
+	// phaseUnits is the smallest number of units of work that each core group should have.
 	phaseUnits = 4
 )
 
@@ -84,12 +85,12 @@ func newPhasedConv(t *task) error {
 	return nil
 }
 
-// apart is a distance of rows of n values that do not fall on each other in a cache: an odd number of lines.
+// apart returns a distance for rows of n values that do not conflict in a cache: an odd number of cache lines.
 func apart(n int) int {
 	return cpe.WholeLines(n)/shape.BlockLanes/2*2*shape.BlockLanes + shape.BlockLanes
 }
 
-// pitch is how far lines of the source, or images of such, stand one from another at least if zeros between them are those of either.
+// pitch is the smallest distance of the source's lines (or images) at which the zeros behind one line serve as those ahead of the next.
 func (a *tapAxis) pitch() int { return a.source + max(a.before, a.extent-a.before-a.source) }
 
 // phaseRuns returns the products of all phases.
@@ -118,7 +119,7 @@ func phaseRuns(rows, cols *tapAxis, kernel []int) []phaseRun {
 	return runs
 }
 
-// sameShifts reports whether two phases of an axis meet the same places.
+// sameShifts reports whether two phases of an axis read the source at the same shifts.
 func sameShifts(a, b []axisTap) bool {
 	if len(a) != len(b) {
 		return false
@@ -131,7 +132,8 @@ func sameShifts(a, b []axisTap) bool {
 	return true
 }
 
-// bands is the number of bands of an image, units that of bands of images and groups, and places that of some rows of the copies of some images.
+// bands is the number of bands of an image. units is the number of bands of all images and groups. places is the number of places of the
+// given rows of the copies of some images.
 func (v *phasedConv) bands() int { return tiling.Blocks(v.rows.units, v.band) }
 func (v *phasedConv) units() int {
 	return v.Shape.Group * tiling.Blocks(v.Shape.N, v.images) * v.bands()
@@ -140,8 +142,8 @@ func (v *phasedConv) places(images, rows int) int {
 	return ((images-1)*v.lines+rows-1)*v.width + v.cols.units
 }
 
-// source and memory are the numbers of values of the copy, and of it and what is made. The zeros behind a line are those ahead of the next, and
-// the copy ends with those of its last line. Vectors read a little beyond.
+// source is the number of values of the copy, memory that of the copy and the results. The zeros behind a line are those ahead of the next;
+// the copy ends with the zeros of its last line. Vector loads read a little beyond.
 func (v *phasedConv) source() int {
 	return v.out*v.ld + max(slabSlack, cpe.WholeLines(v.cols.before)) + slabSlack
 }
@@ -149,10 +151,10 @@ func (v *phasedConv) memory() int {
 	return v.source() + v.block*v.rows.results*v.cols.results*v.row
 }
 
-// Name names the direction.
+// Name returns "convolution" and the direction.
 func (v *phasedConv) Name() string { return "convolution " + shape.InputGradient.String() }
 
-// phaseUnit is a band of an image, or some images, of a group.
+// phaseUnit is a band of an image, or some whole images, of one group.
 type phaseUnit struct{ group, image, images, first, rows int }
 
 func (v *phasedConv) unit(i int) phaseUnit {
@@ -163,7 +165,7 @@ func (v *phasedConv) unit(i int) phaseUnit {
 	return u
 }
 
-// RunGroup makes a core group's share of the blocks of channels of all units.
+// RunGroup computes a core group's share: blocks of channels of units.
 func (v *phasedConv) RunGroup(g *cpe.CoreGroup) error {
 	memory, made := g.Memory(max(v.memory(), v.unpacked)), tiling.Blocks(v.in, v.block)
 	source, results := memory[:v.source()], memory[v.source():]
@@ -184,7 +186,8 @@ func (v *phasedConv) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// fill copies the results' gradient that a unit reads. The ends of lines are zeros already; below an image may be the zeros above the next.
+// fill copies the part of DY that a unit reads. The ends of lines are zeros already. The lines below an image may be the zeros above the
+// next.
 func (v *phasedConv) fill(source []float32, u phaseUnit) {
 	h, w, width := v.rows.source, v.cols.source, v.width
 	lines := v.rows.lines(u.rows)
@@ -202,7 +205,7 @@ func (v *phasedConv) fill(source []float32, u phaseUnit) {
 	}
 }
 
-// multiply makes all phases of n channels: rows of places, phase by phase.
+// multiply computes all phases of n channels: rows of places, phase by phase.
 func (v *phasedConv) multiply(results, source, weights []float32, n, places int) {
 	mr, nr := vgemm.Tile()
 	for i := range v.runs {
@@ -224,7 +227,7 @@ func (v *phasedConv) multiply(results, source, weights []float32, n, places int)
 	}
 }
 
-// spread puts the phases of n channels of a unit from one on side by side in the gradient's lines.
+// spread interleaves the phases of n channels, starting with channel first, into the lines of the gradient.
 func (v *phasedConv) spread(results []float32, u phaseUnit, first, n int) {
 	h, w := tiling.Two(v.Shape.In, 1)
 	tall, wide := v.rows.results, v.cols.results

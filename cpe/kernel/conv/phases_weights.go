@@ -7,11 +7,11 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
-// phaseWeights is the stage before phasedConv that packs weights. Those of a block of channels lie run by run, in panels of its rows, which are
-// phases x channels: for each offset, output by output, the values of a panel side by side.
+// phaseWeights is the stage that packs the weights for phasedConv. The weights of a block of channels are stored run by run in micro-kernel
+// panels, whose rows are phases x channels. A panel holds, for each offset and output channel, the values of its rows side by side.
 type phaseWeights struct{ *phasedConv }
 
-// packWeights lays them out.
+// packWeights computes the layout.
 func (v *phasedConv) packWeights() {
 	mr, _ := vgemm.Tile()
 	for i := range v.runs {
@@ -25,7 +25,7 @@ func (v *phasedConv) packWeights() {
 // Name names the stage.
 func (p phaseWeights) Name() string { return p.phasedConv.Name() + ", packing weights" }
 
-// RunGroup packs the weights of a core group's share of the outputs.
+// RunGroup packs the weights of a core group's share of the output channels.
 func (p phaseWeights) RunGroup(g *cpe.CoreGroup) error {
 	taps, made := tiling.Size(p.Shape.Kernel), tiling.Blocks(p.in, p.block)
 	packed := g.Common(p.Shape.Group * made * p.packed)
@@ -41,7 +41,7 @@ func (p phaseWeights) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// pack packs an output's weights for n channels of a block. Rows that the last panel does not have are zeros.
+// pack packs one output channel's weights for n channels of a block. Missing rows of the last panel become zeros.
 func (p phaseWeights) pack(packed, turned []float32, o, n int) {
 	mr, _ := vgemm.Tile()
 	for i := range p.runs {
@@ -60,7 +60,7 @@ func (p phaseWeights) pack(packed, turned []float32, o, n int) {
 	}
 }
 
-// toPanels puts values one behind another into panels of mr values from a row on.
+// toPanels stores contiguous values in panels of mr rows, starting with the given row.
 func toPanels(panels []float32, apart, mr, row int, values []float32) {
 	if at := row % mr; at > 0 {
 		n := copy(panels[row/mr*apart:][at:mr], values)

@@ -6,14 +6,14 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
-// shiftable reports whether a kernel offset can be a shift: see slab. Where strides or dilations are far longer than kernels, most of
-// a slab would be pixels that no output meets: more of them than columns have.
+// shiftable reports whether a padded copy of the image (see slab) can turn kernel offsets into shifts at a reasonable size. With strides or
+// dilations far larger than the kernel, a slab would be more than four times as large as the column matrix.
 func shiftable(s shape.Conv) bool {
 	if len(s.In) > 2 || s.Pointwise() {
 		return false
 	}
 	const most = 4
-	share := float64(1) // of the slab, in the columns
+	share := float64(1) // size of the column matrix over that of the slab
 	for i, out := range s.OutSize() {
 		slab := float64(s.Stride[i]) * float64(out+s.Dilation[i]*(s.Kernel[i]-1)/s.Stride[i])
 		share *= float64(out) * float64(s.Kernel[i]) / slab
@@ -21,22 +21,22 @@ func shiftable(s shape.Conv) bool {
 	return share*most >= 1
 }
 
-// bandPlan is how the explicit strategy cuts its work.
+// bandPlan is the blocking of the explicit strategy.
 type bandPlan struct {
-	Band, Rows int // rows of outputs whose column matrix is written at once, of all
-	// Chunks is the number of partial sums of the weight gradient, which core groups compute side by side and which are then
-	// added in their order. On the host it depends on the shape alone, so that bits do not depend on the number of cores.
+	Band, Rows int // output rows of one column matrix, and of all
+	// Chunks is the number of partial sums of the weight gradient. Core groups compute them concurrently; they are then added in order. On
+	// the host the number depends on the shape alone, so that results have the same bits on any number of cores.
 	Chunks int
 }
 
-// maxChunks bounds the number of partial weight gradients of the implicit strategy, which has them only where weights are
-// few, and explicitChunks that of the explicit one on the host, which has no other way to share the work.
+// maxChunks bounds the number of partial weight gradients of the implicit strategy, which uses them only if there are few weights.
+// explicitChunks is their number for the explicit strategy on the host, which has no other way to share the work.
 const (
 	maxChunks      = 16
 	explicitChunks = 4
 )
 
-// planBands cuts a convolution for a machine.
+// planBands computes the blocking for a machine.
 func planBands(spec *cpe.Spec, s *shape.Conv) bandPlan {
 	out := s.OutSize()
 	last := len(out) - 1
@@ -55,7 +55,7 @@ func planBands(spec *cpe.Spec, s *shape.Conv) bandPlan {
 	return p
 }
 
-// implicitChunks cuts the sum over positions where the weights alone are too few to keep many cores busy.
+// implicitChunks returns the number of partial sums over positions. It is 1 if there are enough weights to keep many cores busy.
 func implicitChunks(s *shape.Conv) int {
 	const weights, positions = 1 << 15, 1 << 10
 	if s.Out/s.Group*s.Depth() >= weights {

@@ -6,14 +6,14 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
-// planarResults is an input gradient that reads results by planes where they lie in blocks of channels: it makes a copy by planes first.
-// The images of such a convolution have few channels. They are mostly data, whose gradient nobody asks for, and so Scratch leaves the copy out.
+// planarResults computes an input gradient whose algorithm reads DY by planes while DY is stored in blocks of channels. It first converts DY
+// to planes. Scratch does not count this copy: such convolutions mostly read a net's data, whose gradient is never computed.
 type planarResults struct {
-	*task  // that reads planes
+	*task  // the kernel that reads planes
 	blocks []float32
 }
 
-// byPlanes returns the problem with results by planes, and whether its algorithm may have to compute it instead.
+// byPlanes returns the problem with results by planes. ok tells whether that problem may have to be computed in place of p.
 func (p *Problem) byPlanes() (*Problem, bool) {
 	if !p.native() || p.Direction != shape.InputGradient || p.Images != Planes || p.Results != Blocks || p.Shape.Out%shape.BlockLanes != 0 || !byOffsets(&p.Shape) {
 		return nil, false
@@ -23,14 +23,14 @@ func (p *Problem) byPlanes() (*Problem, bool) {
 	return &planes, true
 }
 
-// values is the number of values of the results, from how many values of scratch on the planes lie behind.
+// values is the number of values of the results. Their planes are in scratch memory from index from on.
 func (p *planarResults) values() int { return p.Shape.N * p.Shape.Out * tiling.Size(p.Shape.OutSize()) }
 func (p *planarResults) from() int   { return tiling.Blocks(p.scratch.Common, panel) * panel }
 
-// planes is the copy.
+// planes returns the memory of the copy.
 func (p *planarResults) planes() []float32 { return p.machine.Common(p.from() + p.values())[p.from():] }
 
-// Run copies and computes.
+// Run converts DY, then computes the gradient.
 func (p *planarResults) Run(a Arrays) error {
 	p.machine.TakeScratch(cpe.Scratch{Common: p.from() + p.values(), Group: p.scratch.Group})
 	p.blocks, a.DY = a.DY, p.planes()
@@ -43,7 +43,7 @@ func (p *planarResults) Run(a Arrays) error {
 // Name names the stage.
 func (p *planarResults) Name() string { return "convolution, turning results" }
 
-// RunGroup turns a core group's share of the blocks.
+// RunGroup converts a core group's share of the blocks.
 func (p *planarResults) RunGroup(g *cpe.CoreGroup) error {
 	s := &p.Shape
 	area, planes := tiling.Size(s.OutSize()), p.planes()

@@ -9,35 +9,37 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
-// planeConv is offsetConv for results by planes whose channels would leave lanes of their blocks empty, strides being 1: lanes are pixels.
+// planeConv is offsetConv with vectors of pixels. It serves results by planes whose few channels would leave lanes of a vector empty; strides
+// are 1.
 //
 //	Y (Out x pixels) = [W bias] (Out x (C*offsets + 1)) * X (C*offsets + 1 x pixels)
 //
-// Of a band of an image there is a copy for each place along the kernel's lines, whose lines are as long as those of results, so that all pixels
-// of a band are one run at the shift of an offset; and behind these an image of ones, which the biases are the weights of.
+// For every column of the kernel there is a copy of a band of the image, shifted by that column. The copy's lines are as long as those of the
+// results, so that all pixels of a band are contiguous at every kernel offset. Behind the copies stands an image of ones, whose weights are
+// the biases.
 type planeConv struct {
 	*task
-	from       paddedBand // where values come from
+	from       paddedBand // the band of the image
 	outH, outW int
-	rows       int // of a band
-	bands      int // of an image
-	plane      int // values of a copy of a channel
+	rows       int // result rows in a band
+	bands      int // bands in an image
+	plane      int // values in a channel's copy
 	shifts     []int
-	panel      int // outputs that are made at once
+	panel      int // output channels computed together
 	workers    []planeWorker
-	pool       *pool.Kernel // what becomes of results, if not nil: then a band is an image
+	pool       *pool.Kernel // pools the results, if not nil; a band is then a whole image
 }
 
-// planeWorker is what a core group needs to itself: the vectors of n pixels, as many together as are made at once.
+// planeWorker is the state of one core group: the vectors that cover n pixels, grouped as the micro-kernel takes them.
 type planeWorker struct {
 	n       int
 	vectors [][4]vgemm.Vector
 }
 
-// planeShare is the part of L2 that the copies of a band may take.
+// planeShare is the divisor of L2 for the copies of a band: they may take an eighth.
 const planeShare = 8
 
-// byPlanes reports whether convolving so computes fewer values that nobody wants than vectors of output channels do.
+// byPlanes reports whether vectors of pixels waste fewer lanes than vectors of output channels.
 func byPlanes(s *shape.Conv) bool {
 	rows, _, lanes := vgemm.ScatteredTile()
 	pixels := tiling.Size(s.OutSize())
@@ -71,7 +73,7 @@ func newPlaneConv(t *task) *planeConv {
 	return v
 }
 
-// cut makes the vectors of n pixels.
+// cut computes the vectors that cover n pixels.
 func (w *planeWorker) cut(n int) {
 	_, most, lanes := vgemm.ScatteredTile()
 	w.n, w.vectors = n, w.vectors[:0]
@@ -85,18 +87,18 @@ func (w *planeWorker) cut(n int) {
 	}
 }
 
-// panels is the number of panels of outputs, weights how many values these take, images how many the copies of a band, results how many
-// those of a panel, and memory all that a core group works on.
+// panels is the number of panels of output channels. weights, images and results are numbers of values: of the packed weights, of the copies
+// of a band, and of the results of a panel. memory is their sum.
 func (v *planeConv) panels() int  { return tiling.Blocks(v.Shape.Out, v.panel) }
 func (v *planeConv) weights() int { return v.panels() * v.panel * len(v.shifts) }
 func (v *planeConv) images() int  { return v.shifts[len(v.shifts)-1] + v.rows*v.outW + shape.BlockLanes }
 func (v *planeConv) results() int { return v.panel * v.rows * v.outW }
 func (v *planeConv) memory() int  { return v.weights() + v.images() + v.results() }
 
-// Name names the direction.
+// Name returns "convolution" and the direction.
 func (v *planeConv) Name() string { return "convolution " + shape.Forward.String() }
 
-// RunGroup makes a core group's share of the panels of all bands.
+// RunGroup computes a core group's share: panels of bands.
 func (v *planeConv) RunGroup(g *cpe.CoreGroup) error {
 	memory := g.Memory(v.memory())
 	weights, memory := memory[:v.weights()], memory[v.weights():]
@@ -131,7 +133,7 @@ func (v *planeConv) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// pack packs the weights of a panel, and the biases behind them.
+// pack packs the weights of a panel, followed by the biases.
 func (v *planeConv) pack(weights []float32, p int) {
 	args, first, depth := v.args, p*v.panel, len(v.shifts)-1
 	n := min(v.panel, v.Shape.Out-first)
@@ -143,7 +145,7 @@ func (v *planeConv) pack(weights []float32, p int) {
 	}
 }
 
-// copy copies what some rows of outputs of an image need. Padding beside lines is never written.
+// copy makes the copies for some result rows of an image. The padding at the ends of lines is never written.
 func (v *planeConv) copy(images []float32, image, row, rows int) {
 	b := &v.from
 	top, bottom := inside(row-b.padH, b.lines(rows), b.h)
@@ -160,7 +162,7 @@ func (v *planeConv) copy(images []float32, image, row, rows int) {
 	}
 }
 
-// makePanel makes a panel of outputs of a band. Those that fill no panel are made elsewhere and copied.
+// makePanel computes a panel of output channels of a band. A panel that is not full is computed in scratch memory and copied.
 func (v *planeConv) makePanel(g *cpe.CoreGroup, weights, images, results []float32, image, p, row, rows int) {
 	out, plane, n := v.Shape.Out, v.outH*v.outW, rows*v.outW
 	left := min(v.panel, out-p*v.panel)
@@ -181,7 +183,7 @@ func (v *planeConv) makePanel(g *cpe.CoreGroup, weights, images, results []float
 	}
 }
 
-// multiply makes n values of each output of a panel, ld apart.
+// multiply computes n values of each output channel of a panel; channels are ld values apart.
 func (v *planeConv) multiply(g *cpe.CoreGroup, weights, images, to []float32, ld, n int) {
 	w := &v.workers[g.Index()]
 	_, most, lanes := vgemm.ScatteredTile()
@@ -194,7 +196,7 @@ func (v *planeConv) multiply(g *cpe.CoreGroup, weights, images, to []float32, ld
 	}
 }
 
-// poolPanel makes a panel of outputs of an image and pools them.
+// poolPanel computes a panel of output channels of an image and pools them.
 func (v *planeConv) poolPanel(g *cpe.CoreGroup, weights, images, results []float32, image, p int) {
 	s := v.pool.Shape()
 	in, out := s.H*s.W, s.OH*s.OW

@@ -10,13 +10,13 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-// blockedPointwise reports whether newBlockedPointwise can compute the shape: 1x1 kernels, maybe with strides, of one group of channels.
+// blockedPointwise reports whether newBlockedPointwise supports the shape: 1x1 kernels, with or without strides, and one group.
 func blockedPointwise(s *shape.Conv) bool {
 	return s.Group == 1 && len(s.In) <= 2 && (s.Pointwise() || thinnable(*s)) && tiling.Size(s.OutSize()) > 0 && s.N > 0
 }
 
-// newBlockedPointwise prepares a direction of a pointwise convolution of images that lie in blocks of channels, if in is set, with
-// results that do, if out is set. Where they do not, the channels of a pixel are brought together on the way.
+// newBlockedPointwise prepares a direction of a pointwise convolution whose images, results or both are stored in blocks of channels.
+// Operands stored by planes are converted on the fly, span by span.
 func newBlockedPointwise(t *task) error {
 	s, in, out := &t.Shape, t.Images != Planes, t.Results != Planes
 	if in && s.C%shape.BlockLanes > 0 || out && s.Out%shape.BlockLanes > 0 {
@@ -40,28 +40,29 @@ func newBlockedPointwise(t *task) error {
 //	forward         Y' (pixels x Out) = X' (pixels x C) * W' (C x Out) + bias
 //	input gradient  dX' (pixels x C)  = dY' (pixels x Out) * W (Out x C)
 //
-// The left operand is read where it lies, a pixel's channels 16 by 16. Weights are packed in panels of two blocks of outputs: a piece of
-// a panel stays in L1 while a span of pixels passes, which stay in L2. Core groups take spans as they get ready and share all packed weights;
-// where these are many, they take a few panels of a span, and pack a piece each time that it is multiplied, so that it never goes to memory.
+// The left operand is read in place, 16 channels of a pixel at a time. Weights are packed in panels of 32 output channels. A part of a panel
+// stays in L1 while a span of pixels, which stays in L2, is multiplied by it. Core groups claim spans dynamically and share all packed
+// weights. If there are many weights, a core group claims a few panels of a span instead; it packs each part of a panel when it multiplies by
+// it, so that packed weights never go to memory.
 type pointProduct struct {
 	*task
 	in, out   pointImages
-	depth     int // blocks of inputs that are multiplied at once
+	depth     int // blocks of input channels of one pass
 	spans     pointSpans
-	parts     int  // of the panels, which core groups take one by one
-	ownPanels bool // core groups pack panels themselves
+	parts     int  // parts of the panels that core groups claim one by one
+	ownPanels bool // each core group packs the panels that it uses
 	workers   []pointWorker
 }
 
-// pointWorker is what a core group needs to itself.
+// pointWorker is the state of one core group.
 type pointWorker struct {
 	start    [panel]float32
-	pieces   []float32 // packed weights: a piece of its own, or all
-	gathered int       // the span whose pixels are in scratch
+	pieces   []float32 // packed weights: its own part of a panel, or all panels
+	gathered int       // the span whose pixels are in scratch memory, or -1
 }
 
-// pointDepth is how many blocks of inputs are multiplied at once, pointPanels how many panels a core group takes at least if it packs
-// them itself, where there are as many for all.
+// pointDepth is the number of blocks of input channels of one pass. pointPanels is the smallest number of panels that a core group claims if
+// it packs them itself and there are enough for all groups.
 const pointDepth, pointPanels = 16, 4
 
 func newPointProduct(t *task, in, out pointImages) *pointProduct {
@@ -73,7 +74,7 @@ func newPointProduct(t *task, in, out pointImages) *pointProduct {
 	switch {
 	case !v.ownPanels:
 		held, groups, v.parts = held+out.blocks(), spec.CoreGroups, 1
-	case v.depth < in.blocks(): // a span comes once more for every part
+	case v.depth < in.blocks(): // each part reads the span again
 		v.parts = spec.CoreGroups
 	default:
 		v.parts = tiling.Blocks(v.panels(), pointPanels)
@@ -90,10 +91,10 @@ func newPointProduct(t *task, in, out pointImages) *pointProduct {
 // panels is the number of panels of weights.
 func (v *pointProduct) panels() int { return tiling.Blocks(v.out.channels, panel) }
 
-// piece is the number of weights of some blocks of inputs of a panel.
+// piece is the number of weights of a panel for a number of blocks of input channels.
 func (v *pointProduct) piece(blocks int) int { return blocks * shape.BlockLanes * panel }
 
-// common and own are the values of scratch that packed weights take, of all core groups and of each.
+// common and own are the numbers of values of packed weights: shared by all core groups, and of each.
 func (v *pointProduct) common() int {
 	if v.ownPanels {
 		return 0
@@ -108,7 +109,7 @@ func (v *pointProduct) own() int {
 	return 0
 }
 
-// inScratch and outScratch are the values of a core group's scratch that a span takes.
+// inScratch and outScratch are the numbers of values of a core group's scratch memory for the source and the destination of a span.
 func (v *pointProduct) inScratch() int {
 	return v.spans.images * v.in.scratch(v.in.blocks(), v.spans.n)
 }
@@ -117,7 +118,7 @@ func (v *pointProduct) outScratch() int {
 	return v.spans.images * v.out.scratch(v.out.blocks(), v.spans.n)
 }
 
-// list is the stages.
+// list returns the stages.
 func (v *pointProduct) list() []stage {
 	if v.ownPanels {
 		return []stage{{v, 0}}
@@ -128,7 +129,7 @@ func (v *pointProduct) list() []stage {
 // Name returns "convolution" and the direction.
 func (v *pointProduct) Name() string { return "convolution " + v.Direction.String() }
 
-// RunGroup makes the results of the spans, or of the panels of spans, that a core group takes.
+// RunGroup computes the spans, or parts of the panels of spans, that a core group claims.
 func (v *pointProduct) RunGroup(g *cpe.CoreGroup) error {
 	w := &v.workers[g.Index()]
 	memory := g.Memory(v.own() + v.inScratch() + v.outScratch())
@@ -144,7 +145,7 @@ func (v *pointProduct) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// make makes the results of panels [first, last) of a span.
+// make computes panels [first, last) of a span.
 func (v *pointProduct) make(w *pointWorker, span, first, last int, memory []float32) {
 	args := &v.args
 	x, y := args.through(v.Direction)
@@ -166,7 +167,7 @@ func (v *pointProduct) make(w *pointWorker, span, first, last int, memory []floa
 	}
 }
 
-// multiply adds the products of a piece of a panel, from block k of the inputs on.
+// multiply computes panel p of a span for the blocks of input channels from block k on. It adds to the results if k > 0.
 func (v *pointProduct) multiply(w *pointWorker, s pointSpan, left, results pointBlocks, p, k int) {
 	deep, n := min(v.depth, v.in.blocks()-k), min(2, v.out.blocks()-2*p)
 	piece := w.pieces
@@ -187,7 +188,8 @@ func (v *pointProduct) multiply(w *pointWorker, s pointSpan, left, results point
 	}
 }
 
-// pack packs some blocks of inputs of a panel: outputs side by side, inputs one below another, zeros where there are none.
+// pack packs some blocks of input channels of a panel: output channels side by side, input channels one below another, zeros for channels
+// that do not exist.
 func (v *pointProduct) pack(dst []float32, p, block, deep int) {
 	w, dst := v.args.W, dst[:v.piece(deep)]
 	made, read := p*panel, block*shape.BlockLanes
@@ -208,7 +210,7 @@ type packPoints struct{ *pointProduct }
 // Name names the stage.
 func (p *packPoints) Name() string { return p.pointProduct.Name() + ", packing weights" }
 
-// RunGroup packs a core group's share of the panels' blocks of inputs.
+// RunGroup packs a core group's share: a panel's weights for one block of input channels at a time.
 func (p *packPoints) RunGroup(g *cpe.CoreGroup) error {
 	memory, inputs := g.Common(p.common()), p.in.blocks()
 	lo, hi := g.Share(p.panels() * inputs)

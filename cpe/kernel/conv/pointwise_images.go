@@ -6,16 +6,16 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-// pointImages are the images on one side of a pointwise convolution: N x C x H x W, plane by plane or in blocks of channels, of which
-// the pixels that strides meet count. What counts is worked on in blocks; where it does not lie so, as many pixels
-// as are worked on at a time are brought to scratch or back, channels being filled up with zeros to whole blocks.
+// pointImages describes the images on one side of a pointwise convolution: N x C x H x W by planes or in blocks of channels. With strides
+// only some pixels take part (shape.Thin). Kernels work on blocks. Unless the pixels that take part are stored contiguously in blocks, a span
+// of them at a time is copied to scratch memory or back. Missing channels of the last block are zeros.
 type pointImages struct {
 	shape.Thin
 	channels int
 	layout   Layout
 }
 
-// newPointImages describes images of extents in, of which the pixels that a stride meets count.
+// newPointImages describes images of extents in; the pixels at multiples of stride take part.
 func newPointImages(channels int, layout Layout, in, stride []int) pointImages {
 	p := pointImages{channels: channels, layout: layout}
 	p.H, p.W = tiling.Two(in, 1)
@@ -26,18 +26,18 @@ func newPointImages(channels int, layout Layout, in, stride []int) pointImages {
 // blocks is the number of blocks of channels.
 func (p *pointImages) blocks() int { return tiling.Blocks(p.channels, shape.BlockLanes) }
 
-// thin reports whether not all pixels count.
+// thin reports whether only some pixels take part.
 func (p *pointImages) thin() bool { return p.StrideH*p.StrideW > 1 }
 
-// direct reports whether what counts lies in blocks, pixel behind pixel.
+// direct reports whether the pixels that take part are stored contiguously in blocks.
 func (p *pointImages) direct() bool {
 	return p.layout == FrontBlocks || p.layout == Blocks && !p.thin()
 }
 
-// blocked reports whether the images lie in blocks of channels.
+// blocked reports whether images are stored in blocks of channels.
 func (p *pointImages) blocked() bool { return p.layout != Planes }
 
-// scratch is the number of values that n pixels of some blocks take in scratch, with a buffer for a block that is turned.
+// scratch is the number of values of scratch memory for n pixels of some blocks, including a buffer for one block that is transposed.
 func (p *pointImages) scratch(blocks, n int) int {
 	if p.direct() {
 		return 0
@@ -45,19 +45,19 @@ func (p *pointImages) scratch(blocks, n int) int {
 	return (blocks + 1) * n * shape.BlockLanes
 }
 
-// pointBlocks is where pixels of a span lie in blocks: their values, and how far it is from a block to the next and from an image to the next.
+// pointBlocks locates the pixels of a span in blocks: the values, and the distances of blocks and of images.
 type pointBlocks struct {
 	data        []float32
 	jump, image int
 }
 
-// from leaves out the first n blocks.
+// from skips the first n blocks.
 func (p pointBlocks) from(n int) pointBlocks {
 	p.data = p.data[n*p.jump:]
 	return p
 }
 
-// at returns where blocks of channels from the first on lie, or will lie.
+// at returns where n blocks of channels of a span, starting with block first, are or will be stored.
 func (p *pointImages) at(data []float32, s pointSpan, first, n int, scratch []float32) pointBlocks {
 	if p.direct() {
 		jump := p.H * p.W * shape.BlockLanes
@@ -67,7 +67,7 @@ func (p *pointImages) at(data []float32, s pointSpan, first, n int, scratch []fl
 	return pointBlocks{scratch[jump:], jump, n * jump}
 }
 
-// gather brings n blocks of channels of a span to scratch.
+// gather copies n blocks of channels of a span to scratch memory, unless they are used in place.
 func (p *pointImages) gather(data []float32, s pointSpan, first, n int, scratch []float32) {
 	if p.direct() {
 		return
@@ -85,7 +85,7 @@ func (p *pointImages) gather(data []float32, s pointSpan, first, n int, scratch 
 	}
 }
 
-// gatherPlanes turns the planes of a block.
+// gatherPlanes transposes the planes of a block of channels.
 func (p *pointImages) gatherPlanes(dst, lines, data []float32, s pointSpan, image, block int) {
 	rows, plane := min(shape.BlockLanes, p.channels-block*shape.BlockLanes), p.H*p.W
 	src := data[(image*p.channels+block*shape.BlockLanes)*plane:]
@@ -103,8 +103,8 @@ func (p *pointImages) gatherPlanes(dst, lines, data []float32, s pointSpan, imag
 	vec.Transpose(dst, lines, shape.BlockLanes, s.n, rows, s.n)
 }
 
-// spread brings n blocks of channels of a span from scratch to the images, or adds them; pixels that do not count are set to zero unless
-// it adds.
+// spread copies n blocks of channels of a span from scratch memory to the images, or adds them. Without add, pixels that do not take part
+// become zero.
 func (p *pointImages) spread(data []float32, s pointSpan, first, n int, scratch []float32, add bool) {
 	if p.direct() {
 		return
@@ -122,7 +122,7 @@ func (p *pointImages) spread(data []float32, s pointSpan, first, n int, scratch 
 	}
 }
 
-// spreadBlock brings back a block that lies in blocks; lines is a buffer.
+// spreadBlock is spread for one block of images stored in blocks; lines is a buffer.
 func (p *pointImages) spreadBlock(dst, lines, src []float32, s pointSpan, add bool) {
 	if !add {
 		p.Spread(dst, src, s.first, s.first+s.n)
@@ -136,7 +136,7 @@ func (p *pointImages) spreadBlock(dst, lines, src []float32, s pointSpan, add bo
 	})
 }
 
-// spreadPlanes turns a block back to planes.
+// spreadPlanes is spread for one block of images stored by planes.
 func (p *pointImages) spreadPlanes(data, lines, src []float32, s pointSpan, image, block int, add bool) {
 	rows, plane := min(shape.BlockLanes, p.channels-block*shape.BlockLanes), p.H*p.W
 	dst := data[(image*p.channels+block*shape.BlockLanes)*plane:]
@@ -165,7 +165,8 @@ func (p *pointImages) spreadPlanes(data, lines, src []float32, s pointSpan, imag
 	}
 }
 
-// eachRow calls f for the runs of a span's pixels on a line: the first lies at row, and is number at of the span.
+// eachRow calls f for each run of a span's pixels on one line. The run's first pixel is at index row of the plane, and is number at of the
+// span.
 func (p *pointImages) eachRow(s pointSpan, f func(row, at, n int)) {
 	p.EachRun(s.first, s.first+s.n, func(i, place, n int) { f(place, i-s.first, n) })
 }

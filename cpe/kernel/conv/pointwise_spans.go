@@ -2,18 +2,18 @@ package conv
 
 import "github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 
-// pointSpan are pixels that are worked on at a time, of those that count: n from the first on of an image, or all of several images.
+// pointSpan is a run of pixels that are processed together: n pixels of one image, starting with first, or all pixels of several images.
 type pointSpan struct{ image, images, first, n int }
 
-// pointSpans cut the pixels of some images into spans.
+// pointSpans cuts the pixels of some images into spans.
 type pointSpans struct {
-	all, pixels int // images, and pixels of each
-	n, images   int // of a span
-	bands       int // spans of an image
+	all, pixels int // number of images, and pixels of each
+	n, images   int // pixels and images of a span
+	bands       int // spans in an image
 }
 
-// newPointSpans cuts into spans of at most fit pixels: multiples of unit, if they are part of an image. There are as many as groups, if
-// pixels suffice, and if the spans are whole images, a multiple of that.
+// newPointSpans cuts images into spans of at most fit pixels. Spans that are parts of an image are multiples of unit pixels. There are at
+// least as many spans as groups, if pixels suffice. If spans are whole images, their number is a multiple of groups.
 func newPointSpans(images, pixels, fit, unit, groups int) pointSpans {
 	fit = max(unit, min(fit, tiling.Blocks(images*pixels, groups)))
 	p := pointSpans{all: images, pixels: pixels, n: tiling.Even(pixels, fit, unit), images: 1}

@@ -11,29 +11,28 @@ import (
 //
 //	dW (Out x C) += dY (Out x pixels) * X' (pixels x C)
 //
-// Both operands are read where they lie, span by span of pixels, in the same order for every weight; core groups share the outputs or the
-// inputs.
+// It reads both operands in place, span by span, in the same order for every weight. Core groups share output channels or input channels.
 type pointWeights struct {
 	*task
 	x, y    pointImages
 	spans   pointSpans
-	byRows  bool // core groups share the outputs
+	byRows  bool // core groups share output channels, else input channels
 	workers []pointSums
 }
 
-// pointSums is what a core group needs to itself: which blocks of outputs and inputs its share of the gradient has, where they lie in
-// the span that is added, and where in the next.
+// pointSums is the state of one core group: the blocks of output and input channels of its share, where they lie in the current span, and
+// where in the next.
 type pointSums struct {
 	rows, cols tiling.Span
 	now, next  pointOperands
 	runs       vconv.PixelRuns
 }
 
-// pointOperands are where the pixels of a span lie.
+// pointOperands locates the pixels of a span.
 type pointOperands struct{ x, y pointBlocks }
 
-// How many pixels are added up before the sums are added to the gradient: as many as fit L1 with a panel of inputs, or more, lest the
-// gradient pass too often where it takes much of L2.
+// fewPoints and manyPoints are numbers of pixels that are summed before the sums are added to DW. fewPoints pixels fit L1 together with a
+// panel of inputs. manyPoints is for weight gradients that take much of L2, and should not pass through it too often.
 const fewPoints, manyPoints = 128, 400
 
 func newPointWeights(t *task, x, y pointImages) *pointWeights {
@@ -50,14 +49,14 @@ func newPointWeights(t *task, x, y pointImages) *pointWeights {
 	return v
 }
 
-// xScratch and yScratch are the values of a core group's scratch that a span takes.
+// xScratch and yScratch are the numbers of values of a core group's scratch memory for a span of X and of DY.
 func (v *pointWeights) xScratch() int { return v.spans.images * v.x.scratch(v.x.blocks(), v.spans.n) }
 func (v *pointWeights) yScratch() int { return v.spans.images * v.y.scratch(v.y.blocks(), v.spans.n) }
 
-// Name names the direction.
+// Name returns "convolution" and the direction.
 func (v *pointWeights) Name() string { return "convolution " + shape.WeightGradient.String() }
 
-// RunGroup works out a core group's share of the gradient.
+// RunGroup computes a core group's share of the gradient.
 func (v *pointWeights) RunGroup(g *cpe.CoreGroup) error {
 	args, w := v.args, &v.workers[g.Index()]
 	memory := g.Memory(v.xScratch() + v.yScratch())
@@ -83,7 +82,7 @@ func (v *pointWeights) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// share chooses a core group's blocks.
+// share selects a core group's blocks of channels.
 func (v *pointWeights) share(g *cpe.CoreGroup, w *pointSums) {
 	w.rows, w.cols = tiling.Span{At: 0, N: v.y.blocks()}, tiling.Span{At: 0, N: v.x.blocks()}
 	mine := &w.cols
@@ -94,7 +93,7 @@ func (v *pointWeights) share(g *cpe.CoreGroup, w *pointSums) {
 	*mine = tiling.Span{At: lo, N: hi - lo}
 }
 
-// add adds the products of a span to the gradient, or to nothing.
+// add adds the products of a span to DW; with accumulate false it overwrites DW.
 func (v *pointWeights) add(w *pointSums, s pointSpan, accumulate bool) {
 	x, y, inputs := &w.now.x, &w.now.y, v.x.channels
 	w.runs = vconv.PixelRuns{Runs: s.images, N: s.n, NextA: y.image, NextB: x.image, JumpA: y.jump, JumpB: x.jump}
@@ -114,8 +113,9 @@ func (v *pointWeights) add(w *pointSums, s pointSpan, accumulate bool) {
 	}
 }
 
-// fetch has blocks fetched while tiles of a panel that ends with block to are added up: those of the next panel or, with the last one, of
-// the first panel of the next span, and then of that span's outputs. It returns for how many of the n tiles that are left, from one on.
+// fetch selects blocks to prefetch while tiles of a panel are computed. to is the panel's last block of inputs. These are the blocks of the
+// next panel; during the last panel those of the next span's first panel, then the next span's DY. fetch returns for how many of the n
+// remaining tiles, from number tile on, its selection holds.
 func (w *pointSums) fetch(to, tile, n, wide int) int {
 	from, block, end := &w.now.x, to+tile, min(to+wide, w.cols.N)
 	if to == w.cols.N {

@@ -5,20 +5,22 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
-// ConvPool is, on the host, a convolution and the maximum pooling of its results, in one pass over memory: of the results, and of their
-// gradient, there is a band or a slice of channels of an image at a time, in a core's cache. It gives the bits of the two one after the other,
-// but for the gradients of takenWeights, which adds up in another order. Convolutions are those of images of few channels, without a gradient of
-// the images, or Winograd's of small images.
+// Pooled is a convolution on the host fused with max pooling of its results. Results are the convolution's; outputs are the pooled values.
+// The results, and their gradient, never go to memory as a whole: only a band of rows, or a slice of 16 channels of one image, exists at a
+// time, in a core's cache. Everything has the bits of a convolution followed by pooling, except the gradients of takenWeights, which sum in
+// another order.
+//
+// Two kinds of convolutions can be fused: those of images of few channels, without an input gradient; and Winograd's of small images.
 type Pooled struct {
-	conv *Conv           // that is not pooled, of the same layouts
-	does [4]*task        // by Direction
-	pool *pool.Kernel    // takes maxima of bands, nil if slices are pooled
-	each *pooledSlices   // pools slices, nil if bands are
-	name shape.Algorithm // where bands are
+	conv *Conv           // the unfused convolution of the same layouts
+	does [4]*task        // kernels by Direction
+	pool *pool.Kernel    // pools bands; nil if slices are pooled
+	each *pooledSlices   // pools slices; nil if bands are pooled
+	name shape.Algorithm // name of the algorithm that pools bands
 }
 
-// Pooled prepares the convolution together with the pooling p of its results; it is nil where they are better computed one by one. Images and
-// outputs lie as the convolution's images and p's outputs do.
+// Pooled prepares this convolution fused with the pooling p of its results. It returns nil if they are better computed separately. The
+// layouts are those of the convolution's images and of p's outputs.
 func (c *Conv) Pooled(p pool.Shape) (*Pooled, error) {
 	switch {
 	case c.pools():
@@ -29,8 +31,8 @@ func (c *Conv) Pooled(p pool.Shape) (*Pooled, error) {
 	return nil, nil
 }
 
-// pools reports whether forward and the weights' gradient are, or a tuner knows that they should be, those of vectors of output channels or of
-// pixels for images of few channels.
+// pools reports whether the convolution can pool bands: forward and the weight gradient use vectors of output channels or of pixels, by the
+// cost model's choice or, with a tuner, by its measurements.
 func (c *Conv) pools() bool {
 	s := &c.shape
 	few := c.machine.Native() && len(s.In) == 2 && s.C < manyChannels && byOffsets(s)
@@ -55,12 +57,12 @@ func (c *Conv) pools() bool {
 	return few
 }
 
-// pooledInBlocks reports whether results lie in blocks of channels for pooling, else by planes.
+// pooledInBlocks reports whether results before pooling are stored in blocks of channels, else by planes.
 func pooledInBlocks(s *shape.Conv) bool { return s.Out%shape.BlockLanes == 0 }
 
-// newConvPool prepares a convolution that pools and the pooling p of its results, whose layout it chooses. It is nil where kernels make results
-// of one layout and pool those of another, and where what is pooled at once does not fit half of L2: then it would go through memory all the
-// same.
+// newConvPool prepares a convolution of few channels fused with the pooling p, and chooses the layout of the results. It returns nil if the
+// convolution and the pooling have no kernels for a common layout, or if one step of pooling needs more than half of L2: results would then
+// go through memory anyway.
 func newConvPool(conv *Conv, p pool.Shape) (*Pooled, error) {
 	s := &conv.shape
 	p.InBlocks = pooledInBlocks(s)
@@ -93,7 +95,7 @@ func newConvPool(conv *Conv, p pool.Shape) (*Pooled, error) {
 	return c, nil
 }
 
-// Blocks reports whether images, and outputs, may lie in blocks of channels.
+// Blocks reports whether images, and whether outputs, may be stored in blocks of channels.
 func (c *Pooled) Blocks() (in, out bool) {
 	if c.pool != nil {
 		return false, c.pool.Blocked()
@@ -101,10 +103,10 @@ func (c *Pooled) Blocks() (in, out bool) {
 	return c.conv.Blocks()
 }
 
-// PassesGrads reports whether Grads can compute the gradient of the images.
+// PassesGrads reports whether Grads can compute the input gradient.
 func (c *Pooled) PassesGrads() bool { return c.pool == nil }
 
-// shape.Algorithm returns how a direction is computed, "" for the gradient of the images if PassesGrads is false.
+// Algorithm names the algorithm of a direction. It is "" for the input gradient if PassesGrads is false.
 func (c *Pooled) Algorithm(d shape.Direction) shape.Algorithm {
 	switch {
 	case c.pool == nil:
@@ -117,7 +119,7 @@ func (c *Pooled) Algorithm(d shape.Direction) shape.Algorithm {
 	return ""
 }
 
-// GradsAlgorithm returns how Grads computes those of the images and the weights at once, "" if it cannot.
+// GradsAlgorithm names the algorithm that computes both gradients at once, "" if there is none.
 func (c *Pooled) GradsAlgorithm() shape.Algorithm {
 	if c.pool == nil {
 		return c.conv.GradsAlgorithm() + "-pooled"
@@ -125,7 +127,7 @@ func (c *Pooled) GradsAlgorithm() shape.Algorithm {
 	return ""
 }
 
-// MaskWords returns how long the mask of all directions is.
+// MaskWords returns the length of the mask that all directions share.
 func (c *Pooled) MaskWords() int {
 	if c.pool == nil {
 		return c.each.maskWords()
@@ -133,7 +135,7 @@ func (c *Pooled) MaskWords() int {
 	return c.pool.MaskWords()
 }
 
-// Scratch returns how many values of scratch Forward takes, and gradients at most.
+// Scratch returns the numbers of values of scratch memory that Forward, and that Grads, use at most.
 func (c *Pooled) Scratch() (forward, gradients int) {
 	for _, d := range []shape.Direction{shape.WeightGradient, shape.InputGradient, shape.BothGradients} {
 		if c.does[d] != nil {
@@ -143,7 +145,7 @@ func (c *Pooled) Scratch() (forward, gradients int) {
 	return c.does[shape.Forward].Scratch(), gradients
 }
 
-// Turns is as Conv.Turns.
+// Turns counts layout conversions; see Conv.Turns.
 func (c *Pooled) Turns() (times, values int) {
 	if c.pool == nil {
 		s := &c.each.shape
@@ -155,13 +157,14 @@ func (c *Pooled) Turns() (times, values int) {
 	return 0, 0
 }
 
-// Forward pools w * x + bias, of which bias may be nil, into y; mask is as Pool's.
+// Forward computes y, the pooled results of w * x + bias. bias may be nil. The mask records the places of the maxima, as pool.Kernel's does.
 func (c *Pooled) Forward(x, w, bias, y []float32, mask []int32) error {
 	c.setMask(mask)
 	return c.does[shape.Forward].Run(Arrays{X: x, W: w, Bias: bias, Y: y})
 }
 
-// Grads computes those gradients that are not nil from that of the outputs, DY, that of the images only if PassesGrads.
+// Grads computes those of the gradients DX, DW and DB that are not nil from DY, the gradient of the outputs. DX must be nil unless
+// PassesGrads.
 func (c *Pooled) Grads(a *Arrays, mask []int32) error {
 	c.setMask(mask)
 	switch weights := a.DW != nil || a.DB != nil; {
@@ -186,8 +189,8 @@ func (c *Pooled) setMask(mask []int32) {
 	c.pool.SetMask(mask)
 }
 
-// poolPlanes prepares both directions where results lie by planes; false if there are no vectors that pool such, an image's results take more
-// than half of L2, or outputs are so many that adding up what each took would be more work than adding up what all results meet.
+// poolPlanes prepares both directions for results by planes. It returns false if no kernel pools planes in vectors, if the results of an
+// image take more than half of L2, or if outputs are more than half as many as results: summing over outputs would then save nothing.
 func (c *Pooled) poolPlanes() (bool, error) {
 	s, spec := c.pool.Shape(), c.conv.machine.Spec()
 	v := newPlaneConv(c.does[shape.Forward])

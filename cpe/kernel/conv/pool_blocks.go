@@ -8,16 +8,17 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vpool"
 )
 
-// pooledOffsets is offsetConv with pooling of its results in blocks of channels: a band is rows of outputs and the rows of results that their
-// windows meet. Rows that two bands of an image share are kept from one to the next, unless another core group has made them.
+// pooledOffsets is offsetConv fused with pooling, for results in blocks of channels. A band is some output rows and the result rows that
+// their windows cover. Result rows that two consecutive bands share are kept, unless another core group computed them.
 type pooledOffsets struct {
 	*offsetConv
 	pool  *pool.Kernel
-	bands []pool.Band // of an image
-	room  int         // values of a band of outputs, if they are turned
+	bands []pool.Band // the bands of an image
+	room  int         // values in a band of outputs, if outputs are transposed
 }
 
-// poolBlocks prepares both directions, with bands that take a quarter of L2; false if a row of outputs takes more than half of it.
+// poolBlocks prepares both directions, with bands that take a quarter of L2. It returns false if the band of one output row takes more than
+// half.
 func (c *Pooled) poolBlocks() (bool, error) {
 	s, spec := c.pool.Shape(), c.conv.machine.Spec()
 	t := c.does[shape.Forward]
@@ -43,11 +44,11 @@ func (c *Pooled) poolBlocks() (bool, error) {
 	return true, newOffsetWeights(c.does[shape.WeightGradient], c.pool)
 }
 
-// jump is the number of values from a block of a band's results to the next, memory all that a core group works on.
+// jump is the distance of blocks in a band's results, in values. memory is the number of values of a core group's memory.
 func (v *pooledOffsets) jump() int   { return v.rows * v.out.Cols() * shape.BlockLanes }
 func (v *pooledOffsets) memory() int { return v.padded.size() + v.out.blocks()*v.jump() + v.room }
 
-// RunGroup makes and pools a core group's share of the bands.
+// RunGroup computes and pools a core group's share of the bands.
 func (v *pooledOffsets) RunGroup(g *cpe.CoreGroup) error {
 	memory := g.Memory(v.memory())
 	images, memory := memory[:v.padded.size()], memory[v.padded.size():]
@@ -69,7 +70,7 @@ func (v *pooledOffsets) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// keep moves the rows that the last band and the next share to the front, and returns their number.
+// keep moves the result rows shared by the last band and the next to the front of each block, and returns their number.
 func (v *pooledOffsets) keep(results []float32, last, next vpool.Rows) int {
 	line, kept := v.out.Cols()*shape.BlockLanes, last.To-next.From
 	if kept <= 0 {
@@ -82,7 +83,7 @@ func (v *pooledOffsets) keep(results []float32, last, next vpool.Rows) int {
 	return kept
 }
 
-// poolBand pools a band of results.
+// poolBand pools one band of results.
 func (v *pooledOffsets) poolBand(image int, b *pool.Band, results, room []float32) {
 	for block := range v.out.blocks() {
 		v.pool.MaxBand(v.args.Y, image*v.out.blocks()+block, b, results[block*v.jump():], room)

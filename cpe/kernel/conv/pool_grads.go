@@ -8,14 +8,16 @@ import (
 
 import ()
 
-// pooledGrads makes the gradient of results in blocks of channels, for offsetWeights, from that of what was pooled of them, a band at a time.
+// pooledGrads computes, for offsetWeights, the gradient of the results in blocks of channels from the gradient of the pooled outputs, one
+// band at a time.
 type pooledGrads struct {
 	pool *pool.Kernel
-	y    *pointImages // results
-	rows int          // of a band
+	y    *pointImages // the results before pooling
+	rows int          // result rows in a band
 }
 
-// size is the number of values of a core group's scratch: a band of results, and the outputs that meet it, if they are turned to blocks.
+// size is the number of values of a core group's scratch memory: a band of results and, if outputs must be transposed to blocks, the outputs
+// whose windows meet the band.
 func (p *pooledGrads) size() int { return p.band() + p.source() }
 
 func (p *pooledGrads) band() int { return p.y.blocks() * p.rows * p.y.Cols() * shape.BlockLanes }
@@ -27,7 +29,7 @@ func (p *pooledGrads) source() int {
 	return 0
 }
 
-// of returns a band's gradient, dy being that of the outputs.
+// of returns the gradient of one band of results; dy is the gradient of the outputs.
 func (p *pooledGrads) of(dy []float32, at pointSpan, scratch []float32) pointBlocks {
 	band, room := scratch[:p.band()], scratch[p.band():]
 	width := p.y.Cols()

@@ -10,22 +10,22 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-// takenWeights is the weight gradient of a convolution of few channels whose results were pooled by maximum, where results lie by planes. An
-// output took one result, and all others get no gradient: so what is added up are the inputs of those that were taken,
+// takenWeights is the weight gradient of a convolution of few channels, max pooling and results by planes. Only the result that an output
+// took as its maximum gets a gradient. The sum therefore runs over outputs, not over results:
 //
 //	dW (Out x C*offsets) += Σ dy(output) * x(inputs of the result that the output took)
 //
-// with vectors of neighbouring kernel offsets, for which no gradient is spread or turned. Core groups share a fixed number of partial sums.
+// Vectors are neighbouring kernel offsets; no gradient is scattered or transposed. Core groups share a fixed number of partial sums.
 //
-// Of an image there are two copies with its padding, the second half a cache line further on, so that each result has one in which vectors
-// of its inputs cross no line.
+// There are two padded copies of an image, the second half a cache line further on. For every result, vectors of its inputs cross no cache
+// line in one of the two.
 type takenWeights struct {
 	*task
 	pool        *pool.Kernel
 	image       paddedBand
-	line, plane int     // values from a line of a copy to the next, and from a channel
-	runs        []int   // of up to vconv.TakenLanes kernel offsets of a line: where they begin
-	places      []int32 // where the inputs of each result of a plane begin, behind that of no result: zeros behind the copies
+	line, plane int     // distance of a copy's lines and of its channels, in values
+	runs        []int   // start of each run of up to vconv.TakenLanes kernel offsets of a row
+	places      []int32 // start of each result's inputs; the first entry is for outputs that took no result: zeros behind the copies
 	chunks      int
 }
 
@@ -59,26 +59,26 @@ func newTakenWeights(t *task, p *pool.Kernel) error {
 	return nil
 }
 
-// cacheLine is the number of values of one.
+// cacheLine is the number of values in a cache line.
 const cacheLine = 16
 
-// copy is the number of values of a copy with room to begin half a line further on, memory that of both with zeros behind them, values that
-// of the sums of an output channel, of which the first behind the runs' is the gradient of its bias.
+// copy is the number of values of one copy, with room for the shift by half a line. memory is that of both copies with the zeros behind them.
+// values is that of an output channel's sums; the first value behind the sums of the runs is the bias gradient.
 func (v *takenWeights) copy() int   { return v.image.channels*v.plane + cacheLine }
 func (v *takenWeights) memory() int { return 2*v.copy() + slices.Max(v.runs) + vconv.TakenLanes }
 func (v *takenWeights) values() int { return cpe.WholeLines(v.sums() + vconv.TakenLanes) }
 func (v *takenWeights) sums() int   { return len(v.runs) * vconv.TakenLanes }
 
-// Name names the direction.
+// Name returns "convolution" and the direction.
 func (v *takenWeights) Name() string { return "convolution " + shape.WeightGradient.String() }
 
-// chunk is the sums of a chunk.
+// chunk returns the memory of one chunk's sums.
 func (v *takenWeights) chunk(g *cpe.CoreGroup, i int) []float32 {
 	n := v.pool.Shape().C * v.values()
 	return g.Common(v.chunks * n)[i*n:][:n]
 }
 
-// RunGroup adds up a core group's share of the chunks.
+// RunGroup computes a core group's share of the chunks.
 func (v *takenWeights) RunGroup(g *cpe.CoreGroup) error {
 	x, n := g.Memory(v.memory()), v.Shape.N
 	clear(x)
@@ -94,7 +94,7 @@ func (v *takenWeights) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// read makes the copies of an image; what is padding stays.
+// read copies an image to both copies; their padding stays zero.
 func (v *takenWeights) read(x []float32, image int) {
 	b := &v.image
 	for c := range b.channels {
@@ -104,7 +104,7 @@ func (v *takenWeights) read(x []float32, image int) {
 	}
 }
 
-// add adds an image.
+// add adds one image to a chunk's sums.
 func (v *takenWeights) add(g *cpe.CoreGroup, sums, x []float32, image int) {
 	s, args := v.pool.Shape(), &v.args
 	for c := range s.C {
@@ -117,7 +117,7 @@ func (v *takenWeights) add(g *cpe.CoreGroup, sums, x []float32, image int) {
 	}
 }
 
-// untaken is the sum of the gradients of outputs that took no result.
+// untaken returns the sum of the gradients of outputs that took no result.
 func untaken(dy []float32, taken []int32) (sum float32) {
 	for i, d := range dy {
 		if taken[i] < 0 {
@@ -127,13 +127,13 @@ func untaken(dy []float32, taken []int32) (sum float32) {
 	return sum
 }
 
-// collectTaken is the stage after: it adds up the chunks' sums, and sets the gradients of weights to these or adds them, and the biases'.
+// collectTaken is the second stage: it adds up the chunks, stores the sums in DW or adds them, and adds the bias gradient to DB.
 type collectTaken struct{ *takenWeights }
 
 // Name names the stage.
 func (c collectTaken) Name() string { return c.takenWeights.Name() + ", collecting" }
 
-// RunGroup does a core group's share of the output channels.
+// RunGroup collects a core group's share of the output channels.
 func (c collectTaken) RunGroup(g *cpe.CoreGroup) error {
 	args, depth := c.args, c.Shape.Depth()
 	lo, hi := g.Share(c.pool.Shape().C)
@@ -152,7 +152,7 @@ func (c collectTaken) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// collect brings the sums of a channel to its weights' gradient.
+// collect stores the sums of one output channel in its part of DW, or adds them.
 func (c collectTaken) collect(dw, sum []float32) {
 	kw := c.image.kw
 	for line := 0; line < len(dw); line += kw {

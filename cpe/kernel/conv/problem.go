@@ -8,37 +8,37 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
-// Problem is one direction of a convolution: everything that the choice of an algorithm may depend on.
+// Problem is one direction of a convolution: everything on which the choice of an algorithm may depend.
 type Problem struct {
 	Shape           shape.Conv
 	Direction       shape.Direction
-	Images, Results Layout // of values and gradients alike
+	Images, Results Layout // layouts, both of values and of gradients
 	Spec            *cpe.Spec
 }
 
-// Layout says how images or results lie in memory.
+// Layout is the order of images or results in memory.
 type Layout int
 
 const (
 	// Planes is Caffe's layout: N x C x H x W.
 	Planes Layout = iota
-	// Blocks has the values of 16 channels at a pixel side by side: N x C/16 x H x W x 16. See [BlockLanes].
+	// Blocks stores the values of 16 channels at a pixel side by side: N x C/16 x H x W x 16. See [BlockLanes].
 	Blocks
-	// FrontBlocks is Blocks of images of which a convolution with strides reads some pixels only: these stand one behind another at the
-	// front of each plane, and the rest of the plane is undefined.
+	// FrontBlocks is Blocks for images of which a strided 1x1 convolution reads only some pixels. These pixels are packed at the front of
+	// each plane; the rest of the plane is undefined.
 	FrontBlocks
 )
 
 // String returns "planes", "blocks" or "front blocks".
 func (l Layout) String() string { return [...]string{"planes", "blocks", "front blocks"}[l] }
 
-// native reports whether the problem is the host's.
+// native reports whether the problem is for the host, not for a modelled machine.
 func (p *Problem) native() bool { return p.Spec.Native() }
 
-// empty reports whether there is nothing to compute.
+// empty reports whether there are no results to compute.
 func (p *Problem) empty() bool { return p.Shape.N == 0 || tiling.Size(p.Shape.OutSize()) <= 0 }
 
-// planes reports whether images and results lie by planes.
+// planes reports whether both images and results are stored by planes.
 func (p *Problem) planes() bool { return p.Images == Planes && p.Results == Planes }
 
 // String prints direction, shape and layouts.

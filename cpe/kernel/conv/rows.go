@@ -6,15 +6,15 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
-// sharesRows reports whether core groups share the rows of an implicit convolution: the operators of Fang 2019 for images that are fewer than
-// the training program's kernels take, or channels that these refuse. Then a position is a product with all images, not those of a
-// core group, and DMA moves longer blocks.
+// sharesRows reports whether core groups share the rows of an implicit convolution of all images (Fang 2019). This serves batches that are
+// too small for the training program's kernels, or channel counts that these refuse. Each position is then a product with all images, not
+// with those of one core group, and DMA transfers longer blocks.
 func sharesRows(s shape.Conv, spec *cpe.Spec, d shape.Direction) bool {
 	w := &spec.Software
 	return w.BatchOnly && !w.Unbuffered && spec.CoreGroups > 1 && resultRows(s, d) >= spec.CoreGroups && !Published(s, spec, d)
 }
 
-// resultRows is the number of rows that core groups can share: those of outputs, or of images for their gradient.
+// resultRows returns the number of rows that core groups can share: rows of outputs or, for the input gradient, of images.
 func resultRows(s shape.Conv, d shape.Direction) int {
 	extents := s.OutSize()
 	if d == shape.InputGradient {
@@ -23,13 +23,13 @@ func resultRows(s shape.Conv, d shape.Direction) int {
 	return tiling.Size(extents[:len(extents)-1])
 }
 
-// rowsEnter is the stage that brings all arrays to the layout.
+// rowsEnter is the stage that converts the operands to batchLayout.
 type rowsEnter struct{ *batchConv }
 
 // Name names the stage.
 func (e *rowsEnter) Name() string { return e.batchConv.Name() + ", turning" }
 
-// RunGroup turns a core group's share of the channels.
+// RunGroup converts a core group's share of the channels.
 func (e *rowsEnter) RunGroup(g *cpe.CoreGroup) error {
 	w := &e.workers[g.Index()]
 	e.see(g, &w.batchArrays)
@@ -39,7 +39,7 @@ func (e *rowsEnter) RunGroup(g *cpe.CoreGroup) error {
 // rowsConvolve is the stage that convolves.
 type rowsConvolve struct{ *batchConv }
 
-// RunGroup computes a core group's rows of results, or for the weights' gradient what its rows of outputs add to all.
+// RunGroup computes a core group's rows of results or, for the weight gradient, the sums over its rows of outputs.
 func (c *rowsConvolve) RunGroup(g *cpe.CoreGroup) error {
 	w := &c.workers[g.Index()]
 	c.see(g, &w.batchArrays)
@@ -55,13 +55,13 @@ func (c *rowsConvolve) RunGroup(g *cpe.CoreGroup) error {
 	return c.convolve(g, w, rows)
 }
 
-// rowsLeave is the stage that brings the results back.
+// rowsLeave is the stage that converts the results back.
 type rowsLeave struct{ *batchConv }
 
 // Name names the stage.
 func (l *rowsLeave) Name() string { return l.batchConv.Name() + ", turning back" }
 
-// RunGroup turns a core group's share of the channels, or its part of the weights' gradient.
+// RunGroup converts a core group's share of the channels or, for the weight gradient, adds its partial sums.
 func (l *rowsLeave) RunGroup(g *cpe.CoreGroup) error {
 	w := &l.workers[g.Index()]
 	l.see(g, &w.batchArrays)

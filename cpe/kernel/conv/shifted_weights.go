@@ -8,46 +8,45 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
-// shiftedWeights is the weight gradient of the implicit strategy on a native machine. Images are turned into slabs in which
-// the channels of a pixel lie side by side. There the inputs that meet one position of the outputs are, for each line of the
-// kernel, one run of kernel width x channels values; so the sum over positions
+// shiftedWeights is the host's direct weight gradient. Images are transposed into slabs with the channels of a pixel side by side. In a slab,
+// the inputs of one output position are one contiguous run of kernel width x channels values for each kernel row. The sum over positions
 //
 //	dW (Out x runs) = dY (Out x positions) * slab (positions x runs)
 //
-// reads its second operand where it lies. The result is kept in that order and added to the weights' own at the end.
+// therefore reads its second operand in place. The sums are kept in this order and added to DW in a last stage.
 //
-// Core groups share the rows of the result if there are many, else a fixed number of partial sums.
+// Core groups share the rows of dW if there are many, else a fixed number of partial sums.
 type shiftedWeights struct {
 	*task
-	slab    slab // for its extents
-	lines   int  // of a slab, and pixels of a line
+	slab    slab // only its extents are used
+	lines   int  // lines of a slab
 	width   int
-	images  int // in a slab
-	band    int // rows of outputs in a slab
+	images  int // images in a slab
+	band    int // output rows in a slab
 	bands   int
-	size    int // values of an image's slab
+	size    int // values in an image's slab
 	offsets []int
-	rows    int            // of a panel
-	panels  int            // of a group
-	runs    []vgemm.Vector // of the result's rows; From is in the slab, To in a row
-	row     int            // values of a row of the result
-	each    int            // values of the result of one group
+	rows    int            // output channels in a panel
+	panels  int            // panels of a group
+	runs    []vgemm.Vector // vectors of a row of sums: From is the place in the slab, To in the row
+	row     int            // values in a row of sums
+	each    int            // values in the sums of one group
 	chunks  int
-	vectors [][4]vgemm.Vector // a core group each
+	vectors [][4]vgemm.Vector // one for each core group
 }
 
-// slabBytes is how much of a native core's LDM, its L2 cache, a slab may take. The rest is for panels.
+// slabBytes is the part of a core's L2 cache (a native core's LDM) for a slab. The rest is for panels.
 func slabBytes(spec *cpe.Spec) int { return spec.LDMBytes / 2 }
 
 const (
-	// sumPositions is how many positions a product should sum over before it goes to memory.
+	// sumPositions is the number of positions over which one product should sum before it stores the sums.
 	sumPositions = 512
-	// manyImages is how many times as large slabs of whole images may be: a product reads a few channels of every pixel, which
-	// fit L2 anyway, and longer sums go to memory less often.
+	// manyImages is how many times larger slabs of several whole images may be. A product reads only a few channels of every pixel, which fit
+	// L2 anyway; longer sums are stored less often.
 	manyImages = 4
-	// manyPanels is from how many panels on core groups share them.
+	// manyPanels is the number of panels from which on core groups share panels.
 	manyPanels = 16
-	// shiftedChunks is the number of partial sums where they do not.
+	// shiftedChunks is the number of partial sums if core groups do not share panels.
 	shiftedChunks = 4
 )
 
@@ -89,7 +88,7 @@ func newShiftedWeights(t *task) error {
 	return nil
 }
 
-// cutRuns cuts the runs of kernel offsets and channels into vectors. A row of the result has room for whole vectors.
+// cutRuns cuts the runs of kernel offsets and channels into vectors. A row of sums has room for whole vectors.
 func (v *shiftedWeights) cutRuns() {
 	l := &v.slab
 	_, _, lanes := vgemm.ScatteredTile()
@@ -110,18 +109,18 @@ func (v *shiftedWeights) cutRuns() {
 
 func (v *shiftedWeights) units() int { return tiling.Blocks(v.Shape.N, v.images) * v.bands }
 
-// Name names the direction.
+// Name returns "convolution" and the direction.
 func (v *shiftedWeights) Name() string { return "convolution " + shape.WeightGradient.String() }
 
-// memory is the number of values of a core group's own memory: a slab, and packed panels of the outputs' gradient.
+// memory is the number of values of a core group's own memory: a slab, and packed panels of DY.
 func (v *shiftedWeights) memory() int {
 	return v.images*v.size + slabSlack + v.panels*v.rows*len(v.offsets)
 }
 
-// sums is the number of values of the sums: by chunk, group, row.
+// sums is the number of values of all sums, ordered by chunk, group, row.
 func (v *shiftedWeights) sums() int { return v.chunks * v.Shape.Group * v.each }
 
-// RunGroup adds up a core group's share: panels, or chunks.
+// RunGroup computes a core group's share of the panels or chunks.
 func (v *shiftedWeights) RunGroup(g *cpe.CoreGroup) error {
 	for group := range v.Shape.Group {
 		if v.chunks == 1 {
@@ -137,7 +136,7 @@ func (v *shiftedWeights) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// chunk sums over the units of a chunk for panels [lo, hi) of a group.
+// chunk computes the sums of one chunk for panels [lo, hi) of a group.
 func (v *shiftedWeights) chunk(g *cpe.CoreGroup, group, chunk, lo, hi int) {
 	memory := g.Memory(v.memory())
 	pixels, packed := memory[:v.images*v.size+slabSlack], memory[v.images*v.size+slabSlack:]
@@ -161,7 +160,7 @@ func (v *shiftedWeights) chunk(g *cpe.CoreGroup, group, chunk, lo, hi int) {
 	}
 }
 
-// load fills the slab and packs panels [lo, hi) of a unit, and returns its number of positions.
+// load fills the slab and packs panels [lo, hi) of one unit. It returns the number of positions.
 func (v *shiftedWeights) load(pixels, packed []float32, group, unit, lo, hi int) int {
 	s, l := &v.Shape, &v.slab
 	out := s.Out / s.Group
@@ -178,8 +177,8 @@ func (v *shiftedWeights) load(pixels, packed []float32, group, unit, lo, hi int)
 	return images * n
 }
 
-// fill turns the lines of an image that rows of outputs need into pixels. The slab must have been cleared once: pixels in the
-// padding at the ends of lines are never written.
+// fill transposes the lines of an image that some output rows need into the slab. The caller has cleared the slab once: the padding at the
+// ends of lines is never written.
 func (v *shiftedWeights) fill(dst, x []float32, row, rows int) {
 	l := &v.slab
 	lo := min(v.width, max(0, l.padW))
@@ -195,13 +194,13 @@ func (v *shiftedWeights) fill(dst, x []float32, row, rows int) {
 	}
 }
 
-// collectWeights is the stage after: it adds the sums to the weights' gradient in its own order.
+// collectWeights is the second stage: it adds up the chunks and adds the sums, in the order of the weights, to DW.
 type collectWeights struct{ *shiftedWeights }
 
 // Name names the stage.
 func (c *collectWeights) Name() string { return c.shiftedWeights.Name() + ", collecting" }
 
-// RunGroup does a core group's share of the output channels. The memory of its slab holds the weights of one in their order.
+// RunGroup collects a core group's share of the output channels. It transposes one channel's weights at a time in the memory of the slab.
 func (c *collectWeights) RunGroup(g *cpe.CoreGroup) error {
 	v, s := c.shiftedWeights, &c.Shape
 	sums, turned := g.Common(v.sums()), g.Memory(v.memory())[:s.Depth()]
@@ -219,7 +218,7 @@ func (c *collectWeights) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// turn brings a row of runs, channels side by side, into the order of the weights of an output channel, kernel offsets side by side.
+// turn transposes a row of sums (channels side by side) to the order of an output channel's weights (kernel offsets side by side).
 func (v *shiftedWeights) turn(dst, row []float32) {
 	l := &v.slab
 	space := l.kh * l.kw

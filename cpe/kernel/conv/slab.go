@@ -7,33 +7,33 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-// slab is a padded copy of some rows of an image, laid out so that every kernel offset of a convolution is a shift: the input
-// of output position (y, x) at an offset lies at position(y, x) + shift(offset), whatever the position. Positions on a line
-// of outputs are neighbours. With strides, each remainder of the coordinates has a plane of its own (a phase).
+// slab is a padded copy of some rows of an image in which every kernel offset is a constant shift: the input of output position (y, x) at an
+// offset lies at position(y, x) + shift(offset). Positions on a row of outputs are contiguous. With strides, each remainder of the
+// coordinates modulo the strides has a plane of its own, a phase.
 //
-// Two-dimensional images only; a vector is an image of one line.
+// Images have two axes, or one (an image of one line).
 type slab struct {
-	channels         int // of a group
-	h, w             int // of the image
+	channels         int // channels of a group
+	h, w             int // extents of the image
 	outH, outW       int
 	kh, kw           int
 	strideH, strideW int
 	padH, padW       int
 	dilateH, dilateW int
-	band             int // rows of outputs that are held
-	lines, width     int // of a phase
-	phase, plane     int // values of a phase, of a channel
+	band             int // output rows that the slab serves
+	lines, width     int // lines of a phase, and values in a line
+	phase, plane     int // values in a phase, and in a channel
 	spans            []slabSpan
 }
 
-// slabSpan is where the lines of a phase come from: values [lo, hi) of a line are every stride-th one of an image's row from
-// column first on. The others are padding.
+// slabSpan describes the lines of one phase: values [lo, hi) of a line are every stride-th value of an image row, starting with column first.
+// The other values are padding.
 type slabSpan struct{ py, px, lo, hi, first int }
 
-// slabSlack is how many values behind a slab may be read: the lanes of a vector.
+// slabSlack is the number of values behind a slab that kernels may read: the lanes of a vector.
 const slabSlack = 16
 
-// newSlab lays out bands of rows of outputs of a convolution of one or two axes.
+// newSlab lays out slabs for bands of output rows of a convolution of one or two axes.
 func newSlab(s shape.Conv, band int) slab {
 	l := slab{channels: s.C / s.Group, band: band}
 	l.h, l.w = tiling.Two(s.In, 1)
@@ -56,7 +56,7 @@ func newSlab(s shape.Conv, band int) slab {
 	return l
 }
 
-// shifts lists the shifts of all kernel offsets of all channels, in the order of the weights.
+// shifts returns the shifts of all kernel offsets of all channels, in the order of the weights.
 func (l *slab) shifts() []int {
 	list := pages.Make[int](l.channels * l.kh * l.kw)[:0]
 	for c := range l.channels {
@@ -71,7 +71,7 @@ func (l *slab) shifts() []int {
 	return list
 }
 
-// span finds the columns of an image that the lines of a phase hold.
+// span computes the image columns that the lines of a phase hold.
 func (l *slab) span(py, px int) slabSpan {
 	first := px - l.padW
 	lo := min(l.width, max(0, (-first+l.strideW-1)/l.strideW))
@@ -79,7 +79,7 @@ func (l *slab) span(py, px int) slabSpan {
 	return slabSpan{py, px, lo, hi, first + lo*l.strideW}
 }
 
-// reached reports whether a kernel offset has this remainder.
+// reached reports whether any kernel offset has the remainder phase.
 func reached(phase, kernel, dilate, stride int) bool {
 	for k := range min(kernel, stride) {
 		if k*dilate%stride == phase {
@@ -89,8 +89,7 @@ func reached(phase, kernel, dilate, stride int) bool {
 	return false
 }
 
-// fillPlane copies lines of a slab of one channel, the first of them being of row. The ends of lines that lie in the padding
-// are not written.
+// fillPlane copies lines of one channel of a slab, starting with the given row. The padding at the ends of lines is not written.
 func (l *slab) fillPlane(dst, x []float32, row, lines int) {
 	for i := range l.spans {
 		s := &l.spans[i]

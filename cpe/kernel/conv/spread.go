@@ -10,27 +10,26 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
-// spreads reports whether a native machine's implicit strategy computes the input gradient of a shape so: see spreadConv.
+// spreads reports whether the host computes the input gradient of a shape by spreadConv.
 func spreads(s *shape.Conv) bool { return inPlace(s) && s.UnitStride() && fewResults(s) }
 
-// spreadConv is the input gradient of the implicit strategy on a native machine where pixels are few, strides being 1:
+// spreadConv is the host's input gradient for few pixels and strides of 1. It multiplies first and shifts afterwards:
 //
 //	R (C*offsets x positions) = W' (C*offsets x Out) * dY (Out x positions)
 //
-// of which each row is added to the gradient of a channel at the shift of its offset: the gradient of a pixel is the sum of what stands in all
-// rows so far before its place. Weights are read where they lie. Of dY there is a copy whose lines are as far apart as those of an image with
-// its padding, with zeros between them, and between rows are zeros, too, so that the gradients of an image's pixels are sums in one piece.
-// Core groups share the channels of all images.
+// Each row of R is added to the gradient of its channel, shifted by its kernel offset (col2im). Weights are read in place. dY is copied to
+// lines as far apart as those of a padded image, with zeros between them. There are zeros between the rows of R too, so that the shifted rows
+// can be summed over a whole plane at once. Core groups share the channels of all images.
 type spreadConv struct {
 	*task
-	band       paddedBand // a whole image
+	band       paddedBand // layout of a whole image
 	outH, outW int
-	n, ld      int   // values of a row, whole vectors, and from one to the next, with the zeros between
-	places     []int // in the rows, where the values for the first pixel are
+	n, ld      int   // values in a row of R, in whole vectors; distance of rows, with the zeros between them
+	places     []int // for each row of R, the index of its value for the first pixel
 	workers    []spreadWorker
 }
 
-// spreadWorker is what a core group needs to itself.
+// spreadWorker is the state of one core group.
 type spreadWorker struct {
 	weights gemm.Operand
 	edge    []float32
@@ -57,17 +56,17 @@ func newSpreadConv(t *task) error {
 	return nil
 }
 
-// results is the number of values of the copy of dY of an image, rows that of the rows of a channel with zeros around them, padded that of a
-// plane whose lines are as far apart as with padding, and memory that of all that a core group works on.
+// results is the number of values of the copy of an image's dY, rows that of one channel's rows of R with the zeros around them, and padded
+// that of a plane with lines as far apart as with padding. memory is their sum.
 func (v *spreadConv) results() int { return v.Shape.Out*v.n + shape.BlockLanes }
 func (v *spreadConv) rows() int    { return (len(v.places)+1)*v.ld - v.n }
 func (v *spreadConv) padded() int  { return (v.band.h-1)*v.band.width + v.band.w }
 func (v *spreadConv) memory() int  { return v.results() + v.rows() + v.padded() }
 
-// Name names the direction.
+// Name returns "convolution" and the direction.
 func (v *spreadConv) Name() string { return "convolution " + shape.InputGradient.String() }
 
-// RunGroup makes a core group's share of the channels.
+// RunGroup computes a core group's share of the channels of all images.
 func (v *spreadConv) RunGroup(g *cpe.CoreGroup) error {
 	s, args := &v.Shape, v.args
 	memory := g.Memory(v.memory())
@@ -87,14 +86,14 @@ func (v *spreadConv) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// copy copies the results' gradient of an image.
+// copy copies dY of one image.
 func (v *spreadConv) copy(results, y []float32) {
 	for o := range v.Shape.Out {
 		vec.CopyRows(results[o*v.n:], v.band.width, y[o*v.outH*v.outW:], v.outW, v.outH, v.outW)
 	}
 }
 
-// multiply makes the rows of a channel.
+// multiply computes the rows of R of one channel.
 func (v *spreadConv) multiply(w *spreadWorker, rows, results []float32, channel int) {
 	_, nr := vgemm.Tile()
 	deep, first, to := v.Shape.Out, channel*len(v.places), rows[v.ld-v.n:]
@@ -107,7 +106,7 @@ func (v *spreadConv) multiply(w *spreadWorker, rows, results []float32, channel 
 	}
 }
 
-// add adds up the rows of a channel.
+// add adds up the shifted rows of one channel.
 func (v *spreadConv) add(plane, rows, padded []float32) {
 	b := &v.band
 	if b.direct() {

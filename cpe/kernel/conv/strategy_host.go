@@ -10,30 +10,32 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
-// What Winograd's convolution costs the host besides multiplications, in operations of the micro-kernel: for a value at a point
-// of a tile that is mapped, stored and read again, and for one of a kernel each time that it is mapped.
+// tilePointWork and kernelPointWork are costs of Winograd's convolution beyond its products, in operations of the micro-kernel. tilePointWork
+// is the cost of transforming, storing and reloading one value of a tile in the transform domain. kernelPointWork is the same for one value
+// of a kernel each time that it is transformed.
 const (
 	tilePointWork   = 50
 	kernelPointWork = 40
 )
 
-// pieceWork is what a row of a panel costs the host that is gathered from a line, in the same unit.
+// pieceWork is the cost of gathering one row of a panel from an image line, in the same unit.
 const pieceWork = 300
 
-// weightWork is what a weight costs the implicit strategy's gradients besides, in the same unit: it is turned and packed, or its
-// sum is brought to its place.
+// weightWork is the extra cost of a weight in the gradients of the implicit strategy, in the same unit: transposing and packing it, or
+// storing its sum.
 const weightWork = 250
 
-// spreadValue is what it costs the host, in the same unit, to add a product to the place of the images' gradient that it belongs to.
+// spreadValue is the cost of adding one product to the input gradient (col2im), in the same unit.
 const spreadValue = 50
 
-// tileGain is how many fewer points a form with larger tiles must need to be chosen: its maps take more operations a point.
+// tileGain is the number of points, relative to smaller tiles, below which larger tiles are chosen. The transforms of larger tiles take more
+// operations per point.
 const tileGain = 0.9
 
-// gain is how much less work than the implicit strategy's Winograd's must be to be chosen: its numbers are less exact.
+// gain is the work, relative to the implicit strategy, below which Winograd's convolution is chosen. Its results are less accurate.
 const gain = 0.9
 
-// leastWinograd returns the form of Winograd's convolution that has least work, and that; infinite if there is none.
+// leastWinograd returns the Winograd strategy with the least work, and that work; the work is infinite if no strategy applies.
 func leastWinograd(s shape.Conv, spec *cpe.Spec, d shape.Direction) (best shape.Strategy, least float64) {
 	least = math.Inf(1)
 	s, ok := byWinograd(s, spec, d)
@@ -54,7 +56,7 @@ func leastWinograd(s shape.Conv, spec *cpe.Spec, d shape.Direction) (best shape.
 	return best, least
 }
 
-// winogradPoints is the number of points of all tiles of a form.
+// winogradPoints returns the number of points of all tiles of a form.
 func winogradPoints(s shape.Conv, f vwinograd.Form, d shape.Direction) float64 {
 	out := s.OutSize()
 	if d == shape.InputGradient {
@@ -64,22 +66,22 @@ func winogradPoints(s shape.Conv, f vwinograd.Form, d shape.Direction) float64 {
 	return float64(s.N * tiling.Size(s.Dilation) * down * across * f.Points())
 }
 
-// productCost is the work of a product with gathered rows of panels.
+// productCost is the cost of an implicit GEMM whose panels are gathered.
 func productCost(p *Problem) float64 { return productWork(p.Shape, p.Direction) }
 
-// offsetCost is the work of vectors of output channels.
+// offsetCost is the cost of vectors of output channels, with empty lanes in the last one.
 func offsetCost(p *Problem) float64 {
 	s := &p.Shape
 	return 2 * float64(s.N*tiling.Size(s.OutSize())*s.Depth()*tiling.Blocks(s.Out, shape.BlockLanes)*shape.BlockLanes)
 }
 
-// vectorCost is the work where all lanes have a product to compute.
+// vectorCost is the cost if all vector lanes are used.
 func vectorCost(p *Problem) float64 {
 	s := &p.Shape
 	return 2 * float64(s.N*tiling.Size(s.OutSize())*s.Out*s.Depth())
 }
 
-// explicitCost is the work of a product with a column matrix that is written first.
+// explicitCost is the cost of im2col and GEMM.
 func explicitCost(p *Problem) float64 {
 	s := &p.Shape
 	if p.Direction == shape.InputGradient && phased(s) {
@@ -88,7 +90,7 @@ func explicitCost(p *Problem) float64 {
 	return productWork(*s, p.Direction) + columnWork*float64(s.N*s.Group*s.Depth()*tiling.Size(s.OutSize()))
 }
 
-// spreadWork is the work of products that are added to the images' gradient.
+// spreadWork is the work of spreadConv.
 func spreadWork(s *shape.Conv) float64 {
 	lines, _ := tiling.Two(s.OutSize(), 1)
 	_, width := tiling.Two(s.In, 1)
@@ -96,7 +98,7 @@ func spreadWork(s *shape.Conv) float64 {
 	return float64(s.N*lines*(width+2*pad)*s.Depth()) * (2*float64(s.Out) + spreadValue)
 }
 
-// productWork is the work of products whose rows come in panels, and of the pieces of lines that are gathered.
+// productWork is the work of a GEMM in whole panels, and of gathering the panels.
 func productWork(s shape.Conv, d shape.Direction) float64 {
 	if d == shape.WeightGradient {
 		return float64(s.Out*s.Depth()) * (2*float64(s.N*tiling.Size(s.OutSize())) + weightWork)
@@ -113,7 +115,7 @@ func productWork(s shape.Conv, d shape.Direction) float64 {
 	return weights + float64(s.Group*s.Depth())*(2*float64(out)*positions+pieceWork*pieces)
 }
 
-// formWork is the work of a form of Winograd's convolution: products, and maps, in both of which a group's channels come in slices.
+// formWork is the work of one form of Winograd's convolution: products and transforms. Both compute a group's channels in whole slices of 16.
 func formWork(s shape.Conv, spec *cpe.Spec, f vwinograd.Form, d shape.Direction) float64 {
 	columns, deep := s.Out/s.Group, s.C/s.Group
 	if d != shape.Forward {
@@ -127,7 +129,7 @@ func formWork(s shape.Conv, spec *cpe.Spec, f vwinograd.Form, d shape.Direction)
 	return points*(products+maps) + kernelPointWork*float64(times*f.Points()*s.Out*s.C/s.Group)
 }
 
-// weightMaps is how often each weight is mapped to points or back for some tiles.
+// weightMaps returns how often each weight is transformed, or its gradient transformed back, for the given number of tiles.
 func weightMaps(s shape.Conv, spec *cpe.Spec, f vwinograd.Form, d shape.Direction, tiles int) int {
 	switch {
 	case !manyWeights(&s, spec, f, d):

@@ -6,9 +6,9 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
-// What input gradients with strides cost the host besides multiplications, in operations of the micro-kernel: phase by phase, for a pixel that is
-// put in its place, for a weight, and for the stage that packs these; with a column matrix, for a value of it, and for a weight each time that
-// it is packed.
+// placeWork, packedWork, packingWork, columnWork and repackedWork are costs of strided input gradients beyond their products, in operations
+// of the micro-kernel. By phases: for storing a pixel (placeWork), for packing a weight (packedWork), and for the packing stage as a whole
+// (packingWork). With a column matrix: for a value of it (columnWork), and for a weight each time that it is packed (repackedWork).
 const (
 	placeWork    = 60
 	packedWork   = 120
@@ -17,12 +17,13 @@ const (
 	repackedWork = 80
 )
 
-// columnShares is the number of core groups that the choice has in mind where these share images and there are too few for all. It is not
-// that of the machine: strategies add up in different orders, and bits must not depend on how many core groups there are.
+// columnShares is the number of core groups assumed where core groups share images and there may be fewer images than groups. It is a
+// constant because algorithms sum in different orders: the choice, and so the bits of the results, must not depend on the number of core
+// groups.
 const columnShares = 4
 
-// phasedWork is the work of phasedConv: products, of which a panel of rows takes a twelfth longer, a part of one as long as one row more would,
-// and what is around them.
+// phasedWork is the work of phasedConv: products, packing and interleaving. A full panel of rows costs a twelfth more than its operations; a
+// partial panel costs as much as one more row.
 func phasedWork(s *shape.Conv) float64 {
 	rows, cols := tapAxes(s, shape.InputGradient)
 	in, out := s.C/s.Group, s.Out/s.Group
@@ -40,7 +41,7 @@ func phasedWork(s *shape.Conv) float64 {
 	return work + packedWork*float64(s.Out*s.Depth()) + placeWork*float64(s.N*s.C*tiling.Size(s.In)) + packingWork
 }
 
-// explicitWork is the work of explicitConv for the input gradient, in which core groups share images.
+// explicitWork is the work of explicitConv's input gradient, in which core groups share images.
 func explicitWork(s *shape.Conv) float64 {
 	_, nr := vgemm.Tile()
 	lanes := nr / 2

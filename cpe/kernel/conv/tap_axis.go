@@ -6,23 +6,24 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-// tapAxis is one axis of a depthwise convolution. Units of results follow each other, one result forward, as many as a stride for the
-// images' gradient. A result of the source, which is read with zeros around it, is a sum over places that lie step apart from one unit to the next.
+// tapAxis is one axis of a convolution whose results are grouped in units. Forward a unit is one result. For the input gradient it is as many
+// results as the stride, one of each phase. The source is padded with zeros. A result sums source values at fixed shifts from its unit's
+// place; consecutive units are step values apart.
 type tapAxis struct {
-	source  int // values that are read
-	before  int // zeros ahead of them
-	extent  int // with all zeros
+	source  int // extent of the source
+	before  int // zeros ahead of the source
+	extent  int // extent of the source with all zeros
 	units   int
-	results int // of a unit
+	results int // results in a unit
 	step    int
-	phases  [][]axisTap // of each result of a unit
-	reach   int         // greatest shift
+	phases  [][]axisTap // the kernel offsets of each result of a unit
+	reach   int         // largest shift
 }
 
-// axisTap is a kernel offset of an axis, and how far what it meets is from a unit's place.
+// axisTap is a kernel offset along an axis, and the shift of its source value from the unit's place.
 type axisTap struct{ tap, shift int }
 
-// tapAxes describes both axes in a direction: those of the weights' gradient are forward's.
+// tapAxes describes both axes for a direction. The weight gradient uses those of the forward direction.
 func tapAxes(s *shape.Conv, d shape.Direction) (rows, cols tapAxis) {
 	first := len(s.In) - 2
 	axis := func(i int) tapAxis {
@@ -37,7 +38,7 @@ func tapAxes(s *shape.Conv, d shape.Direction) (rows, cols tapAxis) {
 func newTapAxis(d shape.Direction, in, out, kernel, stride, pad, dilation int) tapAxis {
 	a := tapAxis{source: in, before: pad, units: out, results: 1, step: stride, phases: make([][]axisTap, 1)}
 	if d == shape.InputGradient {
-		// Image i takes the gradient of result (i + pad - tap*dilation) / stride, where that is whole.
+		// Pixel i receives the gradient of result (i + pad - tap*dilation) / stride, if that is an integer.
 		a = tapAxis{source: out, units: tiling.Blocks(in, stride), results: stride, step: 1, phases: make([][]axisTap, stride)}
 	}
 	for tap := range kernel {
@@ -64,27 +65,27 @@ func newTapAxis(d shape.Direction, in, out, kernel, stride, pad, dilation int) t
 	return a
 }
 
-// lines is how many values of the source, zeros counted, some units need.
+// lines returns the number of source values, zeros included, that some units need.
 func (a *tapAxis) lines(units int) int { return (units-1)*a.step + a.reach + 1 }
 
-// tapBand is a band of lines of a block of channels of an image, with zeros around it.
+// tapBand is a band of lines of a block of 16 channels of an image, with zeros around it.
 type tapBand struct {
 	images        pointImages
-	height        int // lines of a part of them, of which there are several below each other
-	before, width int // zeros ahead of a line, a line's pixels with all zeros
-	above, lines  int // zeros above the image, lines of a band
+	height        int // lines of one part of the images; parts lie one below another
+	before, width int // zeros ahead of a line; pixels of a line with all zeros
+	above, lines  int // zeros above the image; lines of a band
 }
 
 func newTapBand(images pointImages, rows, cols tapAxis, units int) tapBand {
 	return tapBand{images, rows.source, cols.before, cols.extent, rows.before, rows.lines(units)}
 }
 
-// size is the number of values of a band; shift is how many values a pixel is from the first.
+// size is the number of values of a band; shift is the distance of a pixel from the first one, in values.
 func (b *tapBand) size() int              { return b.lines * b.width * shape.BlockLanes }
 func (b *tapBand) shift(row, col int) int { return (row*b.width + col) * shape.BlockLanes }
 
-// fill copies some lines of a part from one on, zeros counted, to memory, which must have been cleared once: the ends of lines are never written. Of a last
-// block that is not full, channels that do not exist are anything.
+// fill copies lines of one part, starting with the given line (zeros included), to memory. The caller has cleared memory once: the zeros at
+// the ends of lines are never written. Lanes past the last channel hold undefined values.
 func (b *tapBand) fill(memory, x []float32, image, block, part, line, lines int) {
 	p := &b.images
 	plane, channels := p.H*p.W, min(shape.BlockLanes, p.channels-block*shape.BlockLanes)

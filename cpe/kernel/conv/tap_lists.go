@@ -1,19 +1,19 @@
 package conv
 
-// tap is one term of a result: the kernel offset, or for the weights the position of the output, and the place in the image.
+// tap is one term of a result: a is the kernel offset or, for the weight gradient, the output position; b is the position in the source.
 type tap struct{ a, b int32 }
 
-// tapLists are the terms of every result, one list behind the other.
+// tapLists stores the terms of all results, one list behind the other.
 type tapLists struct {
 	taps   []tap
-	starts []int32 // of the list of result i; one more than there are results, and a spare one
+	starts []int32 // start of each result's list; the end of the last list; one spare entry
 }
 
-// results is the number of lists.
+// results returns the number of lists.
 func (l *tapLists) results() int { return len(l.starts) - 2 }
 
 // of returns the terms of a result.
 func (l *tapLists) of(result int) []tap { return l.taps[l.starts[result]:l.starts[result+1]] }
 
-// between returns the terms of the results first <= r < last.
+// between returns the terms of results [first, last).
 func (l *tapLists) between(first, last int) []tap { return l.taps[l.starts[first]:l.starts[last]] }

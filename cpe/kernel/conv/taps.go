@@ -12,22 +12,21 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-// taps is an operand of a product whose depth is cut into pieces of per values that lie apart in memory: value d of piece t of
-// lane l stands at data[bases[t] + l*lane + d*deep], where lane or deep is 1. The pieces are what a convolution's kernel
-// offsets, or its positions, find.
+// taps is an operand of a product whose depth is cut into pieces of per values at unrelated places in memory. A piece belongs to one kernel
+// offset or one position of a convolution. Value d of piece t of lane l is data[bases[t] + l*lane + d*deep]; lane or deep is 1.
 //
-// Where span is set lanes lie apart as well, span of them together: bases[t*spans + l/span] is then where those of lane l are, -1
-// for zeros, spans being the number of such groups.
+// If span is set, lanes are cut as well, into spans groups of span lanes each. Lane l of piece t then starts at bases[t*spans + l/span]; a
+// base of -1 stands for zeros.
 type taps struct {
 	data       []float32
 	bases      []int
-	per, lanes int // values of a piece, lanes in all
+	per, lanes int // depth of a piece; number of lanes
 	lane, deep int
-	byRows     bool // lanes are rows: the left operand
+	byRows     bool // lanes are rows (the left operand)
 	span       int
 }
 
-// base is where lane l of a piece begins, -1 if it is zero.
+// base returns the index of the start of lane l of a piece, -1 for zeros.
 func (v *taps) base(piece, l int) int {
 	if v.span == 0 {
 		return v.bases[piece] + l*v.lane
@@ -39,7 +38,7 @@ func (v *taps) base(piece, l int) int {
 	return base + l%v.span*v.lane
 }
 
-// Run is the length of contiguous runs of a block.
+// Run returns the length of contiguous runs of memory in a block.
 func (v *taps) Run(rows, cols int) int {
 	lanes, depth := cols, min(rows, v.per)
 	if v.byRows {
@@ -78,14 +77,14 @@ func (v *taps) Gather(dst []float32, layout cpe.Layout, row, col, rows, cols int
 	}
 }
 
-// tapConv is the implicit convolution of the original swCaffe (Software.Unbuffered): the results of some columns of a row stay in
-// LDM. Position after position of the image is fetched, and for each result that it belongs to the weights of the tap, which are
-// fetched again every time, so that
+// tapConv is the implicit convolution of the original swCaffe (Software.Unbuffered). The results of some columns of a row stay in LDM. The
+// kernel fetches one image position after the other and, for each result to which the position contributes, the weights of that kernel
+// offset. Weights are fetched again every time, so that
 //
 //	time = positions*get(K x N) + taps*(get(M x K) + multiply) + columns*put(M x N)
 //
-// with nothing beside anything else. The weights' gradient is the same kernel: images in the place of input channels, outputs in
-// that of kernel offsets.
+// with no overlap of transfers and computation. The weight gradient uses the same kernel: images take the place of input channels, and
+// outputs that of kernel offsets.
 type tapConv struct {
 	batchLayout
 	columns int
@@ -93,16 +92,16 @@ type tapConv struct {
 	workers []tapWorker
 }
 
-// tapRun is the results first <= r < first+n.
+// tapRun is a run of results first <= r < first+n.
 type tapRun struct{ first, n, terms, positions int }
 
-// tapTerm is a term of result r of a run.
+// tapTerm is a term of result number r of a run.
 type tapTerm struct {
 	r int
 	tap
 }
 
-// tapWorker is what a core group needs to itself.
+// tapWorker is the state of one core group.
 type tapWorker struct {
 	batchArrays
 	product gemm.Resident
@@ -110,14 +109,14 @@ type tapWorker struct {
 	terms   []tapTerm
 }
 
-// tapColumns is how many matrices of results fit LDM beside one of each operand, in double precision and with a sixteenth of LDM
-// left for the stack; 0: the shape has too many channels for the kernel.
+// tapColumns returns how many result matrices fit LDM beside one matrix of each operand, in double precision, with a sixteenth of LDM left
+// for the stack. 0 means that the shape has too many channels for the kernel.
 func tapColumns(spec *cpe.Spec, m, n, k int) int {
 	room := spec.CPEs() * (spec.LDMBytes - spec.LDMBytes/16) / 8
-	return max(0, (room-k*n-m*k)/max(1, m*n)) // a batch without images has no results
+	return max(0, (room-k*n-m*k)/max(1, m*n)) // an empty batch has empty result matrices
 }
 
-// tapShape reports whether tapConv takes a direction of a shape.
+// tapShape reports whether tapConv supports a direction of a shape.
 func tapShape(s shape.Conv, spec *cpe.Spec, d shape.Direction) bool {
 	v := batchLayout{task: &task{Problem: Problem{Shape: s, Direction: d}}}
 	m, n, k := v.extents(tiling.Blocks(s.N, spec.CoreGroups))
@@ -150,9 +149,9 @@ func newTapConv(t *task) error {
 	return nil
 }
 
-// cut makes the runs: results of one row.
+// cut computes the runs; each lies within one row of results.
 func (v *tapConv) cut(width int) {
-	seen := pages.Make[int](v.geo.Positions() + v.geo.Plane) // by position: the last run that needs it
+	seen := pages.Make[int](v.geo.Positions() + v.geo.Plane) // for each position, the last run that needs it
 	for row := 0; row < v.pairs.results(); row += width {
 		for at := 0; at < width; at += v.columns {
 			run := tapRun{first: row + at, n: min(v.columns, width-at)}
@@ -169,10 +168,10 @@ func (v *tapConv) cut(width int) {
 	}
 }
 
-// key is what the cost of a run depends on.
+// key identifies runs of equal cost.
 func (r *tapRun) key() int { return (r.n<<20|r.positions)<<20 | r.terms }
 
-// order lists the terms of a run in the order of the positions that they need.
+// order lists the terms of a run in the order of their source positions.
 func (v *tapConv) order(w *tapWorker, run *tapRun) []tapTerm {
 	w.terms = w.terms[:0]
 	for r := range run.n {
@@ -208,7 +207,7 @@ func (v *tapConv) RunGroup(g *cpe.CoreGroup) error {
 	return v.leave(g, &w.batchArrays)
 }
 
-// run computes the results of a run for a group of channels.
+// run computes one run of results for a group of channels.
 func (v *tapConv) run(g *cpe.CoreGroup, w *tapWorker, group int, run *tapRun) error {
 	aAt, bAt, cAt, c := v.operands(&w.batchArrays, group, &w.a, &w.b)
 	m, n, k := v.extents(w.images)
@@ -237,7 +236,7 @@ func (v *tapConv) run(g *cpe.CoreGroup, w *tapWorker, group int, run *tapRun) er
 	return nil
 }
 
-// visit fetches the positions of a run and multiplies its terms, in their order. Where only costs count, order does not.
+// visit fetches the positions of a run and multiplies its terms, in order. If only costs are modelled, the order does not matter.
 func (v *tapConv) visit(g *cpe.CoreGroup, w *tapWorker, run *tapRun, fetch func(position int) error, multiply func(tapTerm) error) error {
 	if !g.Values() {
 		if err := g.Repeat(0, run.positions, func(int) error { return fetch(0) }); err != nil {
@@ -260,7 +259,7 @@ func (v *tapConv) visit(g *cpe.CoreGroup, w *tapWorker, run *tapRun, fetch func(
 	return nil
 }
 
-// begin fills a matrix of results with their bias, or zeros.
+// begin sets a result matrix to its bias, or to zero.
 func (v *tapConv) begin(g *cpe.CoreGroup, t *cpe.Tile, bias []float32) {
 	if !g.Values() {
 		return

@@ -6,23 +6,23 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 )
 
-// task is what the stages of one kernel have in common: the problem, the machine, and the arrays of the run that is under way.
+// task is the state shared by the stages of one kernel: the problem, the machine, and the arrays of the current run.
 type task struct {
 	Problem
 	machine  *cpe.Machine
 	args     Arrays
 	scratch  cpe.Scratch
 	stages   []stage
-	partials *stream.Partials // of the weights' gradient, if not nil
+	partials *stream.Partials // partial weight gradients, if not nil
 }
 
-// stage is a program that core groups run together. The stages of a kernel follow each other.
+// stage is a program that all core groups run together. The stages of a kernel run one after the other.
 type stage struct {
 	cpe.Program
-	groups int // how many core groups the work is worth; 0: all
+	groups int // number of core groups to use; 0: all
 }
 
-// sumParts makes room for partial sums of the weights' gradient, if that is the direction.
+// sumParts reserves n partial sums if the direction is the weight gradient.
 func (t *task) sumParts(n int) (err error) {
 	if t.Direction == shape.WeightGradient {
 		t.partials, err = stream.NewPartials(t.machine, n, t.Shape.Out*t.Shape.Depth())
@@ -30,10 +30,10 @@ func (t *task) sumParts(n int) (err error) {
 	return err
 }
 
-// takes notes what scratch the kernel takes.
+// takes records the scratch memory that the kernel needs.
 func (t *task) takes(s cpe.Scratch) { t.scratch = s }
 
-// Scratch returns how many values of scratch memory Run takes.
+// Scratch returns the number of values of scratch memory that Run uses.
 func (t *task) Scratch() int { return t.machine.Needs(t.scratch) }
 
 // Run computes the direction.
@@ -42,7 +42,7 @@ func (t *task) Run(a Arrays) error {
 	return t.work(a)
 }
 
-// work runs the stages with scratch that has been taken.
+// work runs the stages; the caller has taken the scratch memory.
 func (t *task) work(a Arrays) error {
 	t.args = a
 	for _, s := range t.stages {

@@ -7,20 +7,19 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-// thinnedConv is a pointwise convolution with strides on a native machine: it reads only every stride-th pixel, so these are
-// brought together first, and what is left is a convolution without strides. The gradient of the pixels is spread over the
-// input's, the rest of which is zero.
+// thinnedConv is the host's strided 1x1 convolution. It gathers the pixels at multiples of the stride, and then computes a 1x1 convolution
+// without strides. For the input gradient it scatters the pixels' gradient; all other pixels' gradient is zero.
 type thinnedConv struct {
 	*task
-	inner            *task // without strides
+	inner            *task // the convolution without strides
 	pixelArrays      Arrays
 	strideH, strideW int
-	h, w             int // of the image
-	outH, outW       int // of the pixels
+	h, w             int // extents of the image
+	outH, outW       int // extents of the gathered image
 	images, pixels   []float32
 }
 
-// thinnable reports whether only some pixels of the images are read: a 1x1 kernel with strides and no padding.
+// thinnable reports whether a convolution reads only some pixels of its images: 1x1 kernels with strides and without padding.
 func thinnable(s shape.Conv) bool {
 	for i := range s.In {
 		if s.Kernel[i] != 1 || s.Pad[i] != 0 {
@@ -30,7 +29,7 @@ func thinnable(s shape.Conv) bool {
 	return !s.UnitStride() && len(s.In) <= 2
 }
 
-// thinned returns the convolution of the pixels that are read.
+// thinned returns the unit-stride convolution of the gathered pixels.
 func thinned(s shape.Conv) shape.Conv {
 	s.In, s.Stride = s.OutSize(), tiling.Ones(len(s.In))
 	return s
@@ -48,16 +47,16 @@ func newThinnedConv(m *cpe.Machine, p *Problem) (Kernel, error) {
 	return t, err
 }
 
-// inside names what multiplies the pixels.
+// inside names the algorithm that multiplies the gathered pixels.
 func (t *thinnedConv) inside() shape.Algorithm { return "implicit-pointwise" }
 
-// values is the number of values of the pixels.
+// values is the number of values of the gathered pixels.
 func (t *thinnedConv) values() int { return t.Shape.N * t.Shape.C * t.outH * t.outW }
 
 // Name names the stage.
 func (t *thinnedConv) Name() string { return "convolution, pixels that strides meet" }
 
-// RunGroup moves a core group's share of the planes.
+// RunGroup gathers or scatters a core group's share of the planes.
 func (t *thinnedConv) RunGroup(g *cpe.CoreGroup) error {
 	lo, hi := g.Share(t.Shape.N * t.Shape.C)
 	for plane := lo; plane < hi; plane++ {
@@ -86,7 +85,7 @@ func (t *thinnedConv) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// Run computes the direction on the pixels.
+// Run computes the direction on the gathered pixels.
 func (t *thinnedConv) Run(a Arrays) error {
 	t.machine.TakeScratch(t.scratch)
 	t.args, t.pixelArrays = a, a

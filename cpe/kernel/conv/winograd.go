@@ -8,44 +8,47 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
-// Winograd's convolution of r x r kernels (Lavin and Gray 2016): outputs are cut into tiles of m x m, each of which needs a
-// square of inputs of edge e = m+r-1. Squares and kernels are mapped to e^2 points, at each of which a convolution is a
-// product of matrices over channels, and what comes out is mapped back:
+// Winograd's convolution of r x r kernels (Lavin and Gray 2016) cuts outputs into tiles of m x m. A tile depends on a square of inputs of
+// edge e = m+r-1. Input squares and kernels are transformed ("mapped") to e^2 points. At each point the convolution is a matrix product over
+// channels. The products are transformed back to tiles of outputs:
 //
 //	forward, input gradient   R[p] (tiles x Out) = V[p] (tiles x C) * U[p] (C x Out)
 //	weight gradient           S[p] (Out x C)     = Y[p]' (Out x tiles) * V[p] (tiles x C)
 //
-// So e^2 multiplications do the work of r^2*m^2. For 3x3 kernels those are 2.25 times fewer with m = 2, 4 times with m = 4,
-// 4.6 times with m = 5; for 5x5 kernels 6.25 times with m = 4. Channels lie side by side, so that the maps work on vectors of
-// channels, whatever the images' extents; on a modelled machine tiles do (winogradMesh).
+// So e^2 multiplications replace r^2*m^2. For 3x3 kernels that is 2.25 times fewer with m = 2, 4 times with m = 4 and 4.6 times with m = 5;
+// for 5x5 kernels 6.25 times with m = 4. On the host, vectors of the transforms are 16 channels, so that the extents of images do not matter.
+// On a modelled machine they are tiles (winogradMesh).
+//
+// Words of these files: a slice is 16 channels; a patch is a rectangle of tiles of one image that are transformed together; a panel is up to
+// 32 output channels of the packed weights; a form is a pair of tile size m and kernel size r.
 
-// winogradLanes is the number of channels that are mapped together: a slice.
+// winogradLanes is the number of channels of a slice: channels that are transformed together.
 const winogradLanes = vwinograd.Lanes
 
-// winogradTask is a task of Winograd's convolution.
+// winogradTask is a task of Winograd's convolution with tiles of one form.
 type winogradTask struct {
 	*task
 	form   vwinograd.Form
-	fold   *imageFold    // of images, if not nil: those that are read are not folded yet
-	pooled *pooledSlices // pools results, if not nil: Y has the outputs, and DY their gradient
+	fold   *imageFold    // folds images on the fly, if not nil
+	pooled *pooledSlices // pools results, if not nil: Y and DY are then the pooled outputs and their gradient
 }
 
-// winogradStrategies are the same in order.
+// winogradStrategies are Winograd's strategies, in order of tile size.
 var winogradStrategies = []shape.Strategy{shape.Winograd2, shape.Winograd4, shape.Winograd5}
 
-// winogradForm is how a strategy filters with a shape's kernels.
+// winogradForm returns the form of a strategy's tiles for a shape's kernels.
 func winogradForm(s *shape.Conv, st shape.Strategy) vwinograd.Form {
 	return vwinograd.Form{Tile: st.Tile(), Kernel: s.Kernel[0]}
 }
 
-// winogradable reports whether one of Winograd's strategies can compute the shape: square kernels of images for which there are
-// maps, strides 1, and dilations 1 but on the host.
+// winogradable reports whether a Winograd strategy can compute the shape: square kernels with a transform, two axes, and strides of 1. Only
+// the host also computes dilated convolutions.
 func winogradable(s *shape.Conv, st shape.Strategy) bool {
 	return len(s.In) == 2 && s.Kernel[0] == s.Kernel[1] && s.UnitStride() && vwinograd.Has(winogradForm(s, st))
 }
 
-// manyWeights reports whether the weights of a group are so many that the host maps them over and over again rather than keep what they
-// are mapped to: more than fill L2 twice, or, for sums, which are read and written rarely, a few times.
+// manyWeights reports whether a group has so many weights that the host transforms them repeatedly instead of storing them transformed. The
+// limit is twice L2. For the sums of the weight gradient, which are read and written rarely, it is three times that.
 func manyWeights(s *shape.Conv, spec *cpe.Spec, f vwinograd.Form, d shape.Direction) bool {
 	most := 2 * spec.LDMBytes
 	if d == shape.WeightGradient {
@@ -54,19 +57,19 @@ func manyWeights(s *shape.Conv, spec *cpe.Spec, f vwinograd.Form, d shape.Direct
 	return spec.Native() && 4*f.Points()*(s.C/s.Group)*(s.Out/s.Group) > most
 }
 
-// tileGrid cuts planes of outputs into tiles, and these into patches: runs of rows and columns of tiles of one image, which
-// are mapped together. Of a dilated convolution planes are sub-grids of pixels: see newSubGrids.
+// tileGrid cuts planes of outputs into tiles, and tiles into patches: rectangles of tiles of one image that are transformed together. The
+// planes of a dilated convolution are sub-grids of pixels; see newSubGrids.
 type tileGrid struct {
 	form             vwinograd.Form
-	images           int // times lines that dilation puts between those of a sub-grid
-	down, across     int // tiles of a plane
-	rows, cols       int // tiles of a patch, of each of its planes
-	bands, pieces    int // patches of a plane
+	images           int // number of images, times the vertical dilation
+	down, across     int // rows and columns of tiles in a plane
+	rows, cols       int // rows and columns of tiles in a patch, per plane
+	bands, pieces    int // rows and columns of patches in a plane
 	dilateH, dilateW int
 }
 
-// newTileGrid takes the largest patches that fit. fits must hold for patches smaller than one for which it holds; if it
-// does not even for one tile, patches are that.
+// newTileGrid cuts planes into the largest patches that fit. If fits holds for a patch it must hold for smaller ones. If it does not hold for
+// one tile, patches are one tile.
 func newTileGrid(f vwinograd.Form, images, h, w int, fits func(rows, cols int) bool) tileGrid {
 	g := tileGrid{form: f, images: images, down: tiling.Blocks(h, f.Tile), across: tiling.Blocks(w, f.Tile), dilateH: 1, dilateW: 1}
 	g.cols = tiling.Even(g.across, max(1, tiling.Largest(g.across, func(n int) bool { return fits(1, n) })), 1)
@@ -75,17 +78,17 @@ func newTileGrid(f vwinograd.Form, images, h, w int, fits func(rows, cols int) b
 	return g
 }
 
-// patch is a run of rows and columns of tiles of an image, or of its sub-grids whose first line is that of the phase. first numbers its first
-// tile among all.
+// patch is a rectangle of tiles of an image. For dilated convolutions it covers all sub-grids whose first line is phase. first is the number
+// of its first tile among the tiles of all images.
 type patch struct{ image, phase, row, col, rows, cols, first int }
 
-// patches is the number of patches of all images.
+// patches returns the number of patches of all images.
 func (g *tileGrid) patches() int { return g.images * g.bands * g.pieces }
 
-// patch returns patch i; the one behind the last has the number of all tiles for its first.
+// patch returns patch i. Behind the last patch, first is the number of all tiles.
 func (g *tileGrid) patch(i int) patch {
 	image, band, piece := i, 0, 0
-	if g.pieces*g.bands > 1 { // dividing takes as long as some vectors
+	if g.pieces*g.bands > 1 { // avoid slow integer divisions
 		image, band, piece = i/g.pieces/g.bands, i/g.pieces%g.bands, i%g.pieces
 	}
 	p := patch{image: image, row: band * g.rows, col: piece * g.cols}
@@ -97,48 +100,50 @@ func (g *tileGrid) patch(i int) patch {
 	return p
 }
 
-// tiles is the number of tiles of all images, together that of a patch.
+// tiles is the number of tiles of all images; together is that of a patch.
 func (g *tileGrid) tiles() int    { return g.images * g.down * g.across * g.dilateW }
 func (g *tileGrid) together() int { return g.rows * g.cols * g.dilateW }
 
-// most is the largest number of tiles that n patches in a row have.
+// most returns the largest number of tiles in n consecutive patches.
 func (g *tileGrid) most(n int) int { return min(n*g.together(), g.tiles()) }
 
-// pointPlanes are the points of tiles: at each, a matrix of tiles x channels, or one for each panel of so many channels.
+// pointPlanes stores tiles in the transform domain: at each point a matrix of tiles x channels, or one matrix for each panel of width
+// channels.
 type pointPlanes struct {
 	data      []float32
 	points    int
-	width     int // channels of a panel
+	width     int // channels in a panel
 	ld, plane int
 	size      int
 }
 
-// tileRows is a multiple of the rows that micro-kernels can do without doing more.
+// tileRows is the multiple to which micro-kernels may round up the number of rows that they read.
 const tileRows = 4
 
-// panel is how many channels of results lie side by side in transformed weights: a multiple of the columns of all micro-kernels.
+// panel is the number of output channels that are side by side in packed weights: a multiple of the columns of every micro-kernel.
 const panel = 32
 
-// newPointPlanes lays out planes. Rows and planes are odd multiples of a cache line, lest they fall on each other in a cache.
+// newPointPlanes lays out planes with all channels in one panel. Distances of rows and planes are odd multiples of a cache line, to avoid
+// cache conflicts.
 func newPointPlanes(points, tiles, channels int) pointPlanes {
 	width := tiling.Blocks(channels, panel) * panel
 	return pointPlanes{points: points, width: width, ld: width + winogradLanes}.close(tiles, 1)
 }
 
-// newPointPanels lays out planes whose channels are cut into panels of whole slices, each of which lies in one piece.
+// newPointPanels lays out planes whose channels are cut into panels of whole slices; each panel is contiguous.
 func newPointPanels(points, tiles, channels, width int) pointPlanes {
 	return pointPlanes{points: points, width: width, ld: width}.close(tiles, tiling.Blocks(channels, width))
 }
 
-// close finds the size of planes and of all: micro-kernels that begin at any tile may read some behind the last one.
+// close computes the sizes of a plane and of all planes. Micro-kernels that start at any tile may read a few rows behind the last.
 func (p pointPlanes) close(tiles, panels int) pointPlanes {
 	p.plane = tiling.Blocks(tiles, tileRows)*tileRows*p.ld + winogradLanes
 	p.size = panels*p.points*p.plane + (tileRows-1)*p.ld
 	return p
 }
 
-// clearRest clears the rows behind those of tiles that micro-kernels read in planes [lo, hi): what memory held before may be denormal
-// numbers, which processors take long for.
+// clearRest clears the rows behind the last tile that micro-kernels read, in planes [lo, hi). They could hold denormal numbers, which slow
+// processors down.
 func (p *pointPlanes) clearRest(tiles, lo, hi int) {
 	if rest := tiling.Blocks(tiles, tileRows)*tileRows - tiles; rest > 0 {
 		for i := lo; i < hi; i++ {
@@ -147,15 +152,15 @@ func (p *pointPlanes) clearRest(tiles, lo, hi int) {
 	}
 }
 
-// panel is the panel of a channel, and its place there.
+// panel returns the panel of a channel, and the channel's index in it.
 func (p *pointPlanes) panel(channel int) (panel, at int) {
-	if channel < p.width { // dividing takes as long as some vectors
+	if channel < p.width { // avoid slow integer divisions
 		return 0, channel
 	}
 	return channel / p.width, channel % p.width
 }
 
-// at is the points of a tile for a slice of channels, as a block of count tiles.
+// at returns the points of count tiles, from the given tile on, for a slice of channels.
 func (p *pointPlanes) at(tile, slice, count int) cpe.Block {
 	panel, channel := p.panel(slice * winogradLanes)
 	return cpe.Block{
@@ -164,17 +169,18 @@ func (p *pointPlanes) at(tile, slice, count int) cpe.Block {
 	}
 }
 
-// matrix is the plane of a point from a channel on, as far as its panel goes.
+// matrix returns the plane of a point from a channel to the end of its panel.
 func (p *pointPlanes) matrix(point, channel int) cpe.Matrix {
 	panel, channel := p.panel(channel)
 	return cpe.Plain(tiling.From(p.data, (panel*p.points+point)*p.plane+channel), p.ld)
 }
 
-// noStart is what products begin with.
+// noStart is the zero initial sums of products.
 var noStart [panel]float32
 
-// multiplySlices makes the products at some points, where points lie slice by slice: some tiles of some inputs with their packed
-// weights, of which a point has plane values, are some outputs, up to a panel, or added to them.
+// multiplySlices computes products at some points, for points stored slice by slice: a range of tiles, of input channels and of output
+// channels (at most a panel). plane is the distance of the points in the packed weights, in values. The products overwrite the results, or
+// are added to them.
 func multiplySlices(inputs, results *pointPlanes, points, ins, outs, tiles tiling.Span, weights []float32, plane int, add bool) {
 	a, c := inputs.at(tiles.At, ins.At/winogradLanes, 0).Data, results.at(0, outs.At/winogradLanes, 0).Data
 	deep, wide := tiling.Blocks(ins.N, winogradLanes), tiling.Blocks(outs.N, winogradLanes)
@@ -185,23 +191,23 @@ func multiplySlices(inputs, results *pointPlanes, points, ins, outs, tiles tilin
 	}
 }
 
-// winogradWorker is what a core group needs to itself.
+// winogradWorker is the state of one core group.
 type winogradWorker struct {
 	pixels, scratch []float32
-	room            []float32 // of one that pools results
+	room            []float32 // memory for pooling
 	to              winogradOutputs
 	bias            vwinograd.Bias
 	strides         vwinograd.Strides
 }
 
-// winogradOutputs are images that are made, and the biases of their channels, if there are any; floor rectifies them, and where above, if
-// there is any, is not above 0 they are 0.
+// winogradOutputs are the images that a direction computes. bias holds their channels' biases, or nil. floor applies ReLU. above is a ReLU
+// mask or nil: values are 0 where above is not greater than 0.
 type winogradOutputs struct {
 	y, bias, above []float32
 	floor          bool
 }
 
-// setBias takes what is done to the results of some channels.
+// setBias selects the biases and the ReLU of some channels.
 func (w *winogradWorker) setBias(first, lanes int) {
 	w.bias = unbiased
 	if w.to.bias != nil {
@@ -212,27 +218,28 @@ func (w *winogradWorker) setBias(first, lanes int) {
 	}
 }
 
-// unbiased changes nothing.
+// unbiased adds nothing and floors nothing.
 var unbiased = *vwinograd.NewBias()
 
-// fitsCore returns a function that says whether the squares of a patch of some planes fit L1, turned.
+// fitsCore returns a function that reports whether the input squares of a patch, of the given number of planes and with channels side by
+// side, fit L1.
 func fitsCore(spec *cpe.Spec, f vwinograd.Form, planes int) func(rows, cols int) bool {
 	return func(rows, cols int) bool { return 4*planes*patchPixels(f, f.Edge(), rows, cols) <= spec.L1Bytes/4*3 }
 }
 
-// patchPixels is the number of values of the squares, of an edge, of a patch.
+// patchPixels returns the number of values of the squares of a patch; squares have the given edge.
 func patchPixels(f vwinograd.Form, edge, rows, cols int) int {
 	more := edge - f.Tile
 	return winogradLanes * (f.Tile*rows + more) * (f.Tile*cols + more)
 }
 
-// ownMemory is the number of values that a worker takes of its core group's memory: pixels or weights that are turned, and scratch.
+// ownMemory is the number of values of memory that a worker needs: transposed pixels or weights, and scratch memory of the transforms.
 func (g *tileGrid) ownMemory() int {
 	weights := winogradLanes * winogradLanes * g.form.Taps()
 	return max(g.dilateW*patchPixels(g.form, g.form.Edge(), g.rows, g.cols), weights, collectNeed(g.form)) + vwinograd.Scratch
 }
 
-// use gives the worker its values.
+// use gives the worker its memory.
 func (w *winogradWorker) use(memory []float32) {
 	n := len(memory) - vwinograd.Scratch
 	w.pixels, w.scratch = memory[:n], memory[n:]

@@ -6,9 +6,9 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
 )
 
-// addBiases adds up the results' gradient of patches [first, last) of a group of channels, a core group's share of its slices. What it is mapped to
-// has the sums of tiles at a point, so that it need not be read again. Sums are of double precision, and go to the biases' gradient,
-// if that is asked for, behind the last patch.
+// addBiases sums DY over patches [first, last) of a group of channels, for a core group's share of the slices. One point of each transformed
+// tile of DY is the sum of the tile, so that DY is not read again. Sums are in double precision. After the last patch they are added to the
+// bias gradient, if that is asked for.
 func (v *winogradGrads) addBiases(g *cpe.CoreGroup, group, first, last int, results *pointPlanes) {
 	db := v.args.DB
 	if db == nil {

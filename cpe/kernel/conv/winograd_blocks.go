@@ -5,8 +5,8 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-// readBlocks is read for images in blocks of channels, or of which a slice is made such: squares inside the image are mapped where
-// they lie, and only those that reach beyond it are copied.
+// readBlocks is read for images in blocks of channels, and for gradients that pooling computes in blocks. Squares inside the image are
+// transformed in place; only squares that reach beyond it are copied.
 func (s *squares) readBlocks(w *winogradWorker, g *tileGrid, p patch, slice int, x []float32, to *pointPlanes, at int) {
 	m := g.form.Tile
 	lines, pitch := m*p.rows+s.edge-m, g.dilateW*(m*p.cols+s.edge-m)
@@ -31,7 +31,7 @@ func (s *squares) readBlocks(w *winogradWorker, g *tileGrid, p patch, slice int,
 	s.mapped(w, g, p, pixels, first, wide, to.at(at, slice, p.rows*p.cols*g.dilateW))
 }
 
-// plane is a slice of channels of an image.
+// plane returns a slice of channels of an image.
 func (s *squares) plane(w *winogradWorker, image, slice int, x []float32) []float32 {
 	if s.pooled != nil {
 		return s.pooled.grad(w.room, x, image, slice)
@@ -39,8 +39,8 @@ func (s *squares) plane(w *winogradWorker, image, slice int, x []float32) []floa
 	return x[image*s.image+slice*winogradLanes*s.h*s.w:][:winogradLanes*s.h*s.w]
 }
 
-// writeBlocks is write for images in blocks of channels, or of which a slice is such before it is pooled: tiles inside the image
-// are mapped to where they go, if nothing is left to be done with them.
+// writeBlocks is write for images in blocks of channels, and for results that are pooled in blocks. Tiles inside the image are transformed
+// straight to their place, unless they must still be masked or pooled.
 func (o *tilesOut) writeBlocks(w *winogradWorker, g *tileGrid, p patch, slice, lanes int, src *pointPlanes, at int) {
 	lines, pitch, width := o.extents(g, p)
 	if lines == 0 {
@@ -68,7 +68,7 @@ func (o *tilesOut) writeBlocks(w *winogradWorker, g *tileGrid, p patch, slice, l
 	}
 }
 
-// plane is where a slice of channels of an image is written, and what it is passed by, if not nil.
+// plane returns the destination of a slice of channels of an image, and the slice of the ReLU mask, or nil.
 func (o *tilesOut) plane(w *winogradWorker, image, slice int) (plane, above []float32) {
 	if o.pooled != nil {
 		return o.pooled.results(w.room), nil
@@ -77,7 +77,7 @@ func (o *tilesOut) plane(w *winogradWorker, image, slice int) (plane, above []fl
 	return w.to.y[first:], tiling.From(w.to.above, first)
 }
 
-// copyWhere copies values, if above is not nil only those where it is above 0, and zeros elsewhere.
+// copyWhere copies src to dst. If above is not nil, dst is 0 where above is not greater than 0.
 func copyWhere(dst, src, above []float32) {
 	if above == nil {
 		copy(dst, src)

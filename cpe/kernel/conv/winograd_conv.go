@@ -7,22 +7,22 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
-// winogradConv is what Winograd's convolutions on the host have in common forward, and for the input gradient, which is the convolution of the
-// output's gradient with turned kernels. There are two, which differ in what core groups share: winogradTiles for few weights,
-// winogradPanels for many, or few tiles.
+// winogradConv is common to the host's two Winograd kernels for the forward direction and the input gradient. The input gradient is the
+// convolution of DY with kernels rotated by 180 degrees. winogradTiles has core groups share tiles. winogradPanels has them share panels of
+// output channels; it serves many weights, or few tiles.
 type winogradConv struct {
 	*winogradTask
-	backward bool // kernels are read as the input gradient reads them: inputs and outputs exchanged
+	backward bool // input and output channels of the weights are exchanged, as for the input gradient
 	grid     tileGrid
-	unturned bool // kernels are as they are for the input gradient, too
-	in, out  int  // channels of a group that are read and made
+	unturned bool // kernels are not rotated, even if backward
+	in, out  int  // channels of a group, of the source and of the destination
 	read     squares
 	write    tilesOut
-	block    int // patches that are worked on at a time
+	block    int // patches in a block
 	workers  []winogradWorker
 }
 
-// newWinogradConv cuts the work of a direction.
+// newWinogradConv plans a direction.
 func newWinogradConv(t *winogradTask) *winogradConv {
 	s, d, form, spec := t.Shape, t.Direction, t.form, *t.Spec
 	if d == shape.InputGradient {
@@ -41,14 +41,15 @@ func newWinogradConv(t *winogradTask) *winogradConv {
 	return v
 }
 
-// byPanels reports whether winogradPanels computes the direction, not winogradTiles.
+// byPanels reports whether winogradPanels computes the direction, else winogradTiles.
 func (v *winogradConv) byPanels() bool {
 	s := v.Shape
 	return manyWeights(&s, v.Spec, v.form, v.Direction) || v.oneBlock(v.Spec)
 }
 
-// oneBlock reports whether the host's tiles are half a block of winogradPanels, which then maps no weight twice either, and so few that core
-// groups would not get as many of them each: those of one image, or of some small ones. Outputs are more than a slice then.
+// oneBlock reports whether all tiles together are at most half a block of winogradPanels, as those of one image or a few small ones are, and
+// there is more than a slice of output channels. winogradPanels then also transforms each weight only once, and tiles are too few to share
+// evenly.
 func (v *winogradConv) oneBlock(spec *cpe.Spec) bool {
 	return v.grid.tiles() <= panelTiles(spec, v.grid.form)/2 && v.out > winogradLanes
 }
@@ -56,13 +57,13 @@ func (v *winogradConv) oneBlock(spec *cpe.Spec) bool {
 // Name returns "convolution" and the direction.
 func (v *winogradConv) Name() string { return "convolution " + v.Direction.String() }
 
-// arrays are the images that are read and made, from a group's first channel on.
+// arrays returns the source and the destination, each from a group's first channel on.
 func (v *winogradConv) arrays(group int) (x, y []float32) {
 	x, y = v.args.through(v.Direction)
 	return v.read.of(x, group, v.Shape.Group), tiling.From(y, group*v.out*v.write.h*v.write.w)
 }
 
-// outputs are the images that are made, from a channel of a group on.
+// outputs returns the destination from a channel of a group on, with its biases and its mask.
 func (v *winogradConv) outputs(group, channel int) winogradOutputs {
 	_, y := v.arrays(group)
 	args, first, plane := v.args, group*v.out+channel, v.write.h*v.write.w

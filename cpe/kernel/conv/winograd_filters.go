@@ -7,22 +7,22 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
-// filters is the stage before winogradTiles that maps its weights to points. For each group and point they lie in panels of
-// output channels, in each the inputs one below another: the right operand of a product, packed.
+// filters is the stage before winogradTiles that transforms the weights. For each group and point it stores them in panels of output
+// channels, with one row for each input channel: a packed right operand.
 type filters struct {
 	conv  *winogradTiles
-	plane int // values of a point
+	plane int // values in one point's weights
 }
 
-// filterInputs is how many inputs of a slice of outputs are mapped together.
+// filterInputs is the number of input channels, of a slice of output channels, that are transformed together.
 const filterInputs = 8
 
-// size is the number of values of all groups.
+// size is the number of values of all groups' transformed weights.
 func (f *filters) size() int {
 	return f.conv.Shape.Group * f.conv.grid.form.Points() * f.plane
 }
 
-// at is the panels of a group and point.
+// at returns the panels of a group and point.
 func (f *filters) at(u []float32, group, point int) []float32 {
 	return tiling.From(u, (group*f.conv.grid.form.Points()+point)*f.plane)
 }
@@ -30,7 +30,7 @@ func (f *filters) at(u []float32, group, point int) []float32 {
 // Name names the stage.
 func (f *filters) Name() string { return f.conv.Name() + ", mapping weights" }
 
-// RunGroup maps a core group's share of the weights.
+// RunGroup transforms a core group's share of the weights.
 func (f *filters) RunGroup(g *cpe.CoreGroup) error {
 	v := f.conv
 	w := &v.workers[g.Index()]
@@ -49,7 +49,8 @@ func (f *filters) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// weights are those of outputs and inputs of a group, as they are stored, rows apart. For the input gradient inputs are outputs.
+// weights returns the stored weights of some output and input channels of a group, and the distance of their rows. For the input gradient
+// input and output channels are exchanged.
 func (v *winogradConv) weights(group int, outs, ins tiling.Span) (data []float32, row int) {
 	taps := v.grid.form.Taps()
 	weights := v.args.W[group*v.in*v.out*taps:]
@@ -59,7 +60,7 @@ func (v *winogradConv) weights(group int, outs, ins tiling.Span) (data []float32
 	return weights[(outs.At*v.in+ins.At)*taps:], v.in * taps
 }
 
-// mapWeights maps the weights of a slice of outputs and a few inputs to points: in target an input is a row.
+// mapWeights transforms the weights of a slice of output channels and a few input channels to target, in which each input channel is a row.
 func (v *winogradConv) mapWeights(w *winogradWorker, group int, outs, ins tiling.Span, target cpe.Block) {
 	form := v.grid.form
 	taps := w.pixels[:ins.N*form.Taps()*winogradLanes]
@@ -75,8 +76,9 @@ func (v *winogradConv) mapWeights(w *winogradWorker, group int, outs, ins tiling
 	vwinograd.Apply(form, vwinograd.Weights, target.Data, taps, first, &w.strides, ins.N, nil, w.scratch)
 }
 
-// turn brings the outputs of each weight side by side, zero where there are none, and returns where the first weight of
-// the kernels lies: at their end for the input gradient, for which they are turned by half a turn, unless they are not.
+// turn transposes weights so that output channels are side by side, with zeros for channels that do not exist. It returns the index of the
+// kernels' first weight. That is their last one for the input gradient, which reads kernels backward (rotated by 180 degrees) unless unturned
+// is set.
 func (v *winogradConv) turn(taps, data []float32, row, lanes, inputs int) (first int) {
 	each := v.grid.form.Taps()
 	if lanes < winogradLanes {

@@ -10,63 +10,63 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
-// winogradKind is one of the host's ways through Winograd's convolution, for tiles of any form. The first that supports a problem computes it.
+// winogradKind is one of the host's Winograd kernels, for tiles of any form. The first kind that supports a problem computes it.
 type winogradKind struct {
 	name, doc  string
 	directions []shape.Direction
-	supports   func(p *Problem, f vwinograd.Form) error // strides are 1
+	supports   func(p *Problem, f vwinograd.Form) error // the caller has checked that strides are 1
 	build      func(t *winogradTask)
 }
 
 var winogradKinds = []winogradKind{
 	{
-		"small", "computes a gradient, or both, in a core group's cache from a block of small images of few channels",
+		"small", "one gradient or both of a block of small images of few channels, in a core's cache",
 		[]shape.Direction{shape.WeightGradient, shape.InputGradient, shape.BothGradients},
 		func(p *Problem, f vwinograd.Form) error {
-			return unless(p.Direction != shape.Forward && smallImages(&p.Shape, p.Spec, f), "images do not fit L1, sums do not fit L2, or images are less than %d", smallChunks*leastImages)
+			return unless(p.Direction != shape.Forward && smallImages(&p.Shape, p.Spec, f), "a slice of an image does not fit L1, the sums do not fit L2, there are fewer than %d images, or there are groups or dilations", smallChunks*leastImages)
 		},
 		newWinogradSmall,
 	},
 	{
-		"panels", "maps the tiles of a block once; core groups share panels of outputs: weights are many or tiles few",
+		"panels", "transforms the tiles of a block once; core groups share panels of output channels; for many weights or few tiles",
 		[]shape.Direction{shape.Forward, shape.InputGradient},
 		func(p *Problem, f vwinograd.Form) error {
-			return unless(p.Direction != shape.WeightGradient && newWinogradConv(sketch(p, f)).byPanels(), "mapped weights fit L2 and tiles are enough for all cores")
+			return unless(p.Direction != shape.WeightGradient && newWinogradConv(sketch(p, f)).byPanels(), "transformed weights fit L2 and there are enough tiles for all cores")
 		},
 		func(t *winogradTask) { newWinogradPanels(newWinogradConv(t)) },
 	},
 	{
-		"tiles", "maps all weights once; core groups share the tiles",
+		"tiles", "transforms all weights once; core groups share the tiles",
 		[]shape.Direction{shape.Forward, shape.InputGradient},
 		func(p *Problem, f vwinograd.Form) error {
-			return unless(p.Direction != shape.WeightGradient && !newWinogradConv(sketch(p, f)).byPanels(), "mapped weights do not fit L2, or tiles are too few for all cores")
+			return unless(p.Direction != shape.WeightGradient && !newWinogradConv(sketch(p, f)).byPanels(), "transformed weights do not fit L2, or there are too few tiles for all cores")
 		},
 		func(t *winogradTask) { newWinogradTiles(newWinogradConv(t)) },
 	},
 	{
-		"panel-sums", "adds to the weights' gradient block by block of tiles; core groups share panels: weights are many or tiles few",
+		"panel-sums", "adds to the weight gradient after each block of tiles; core groups share panels; for many weights or few tiles",
 		[]shape.Direction{shape.WeightGradient},
 		func(p *Problem, f vwinograd.Form) error {
-			return unless(p.Direction == shape.WeightGradient && newWinogradGrads(sketch(p, f)).sumsByPanels(), "sums fit L2, and tiles are more than a block")
+			return unless(p.Direction == shape.WeightGradient && newWinogradGrads(sketch(p, f)).sumsByPanels(), "the sums fit L2, and there is more than one block of tiles")
 		},
 		func(t *winogradTask) { newWinogradGradPanels(newWinogradGrads(t)) },
 	},
 	{
-		"sums", "keeps the sums of the weights' gradient for all blocks of tiles",
+		"sums", "sums over all blocks of tiles in the transform domain, then transforms the weight gradient back",
 		[]shape.Direction{shape.WeightGradient},
 		func(p *Problem, f vwinograd.Form) error {
-			return unless(p.Direction == shape.WeightGradient && !newWinogradGrads(sketch(p, f)).sumsByPanels(), "sums do not fit L2, or tiles are a block")
+			return unless(p.Direction == shape.WeightGradient && !newWinogradGrads(sketch(p, f)).sumsByPanels(), "the sums do not fit L2, or there is only one block of tiles")
 		},
 		func(t *winogradTask) { newWinogradSums(newWinogradGrads(t)) },
 	},
 }
 
-// sketch is a task that is not run.
+// sketch returns a task for planning only; it is never run.
 func sketch(p *Problem, f vwinograd.Form) *winogradTask {
 	return &winogradTask{task: &task{Problem: *p}, form: f}
 }
 
-// winogradAlgorithms are the kinds with each form of tiles, the same for folded images, and the modelled machine's.
+// winogradAlgorithms lists every kind with every form of tiles, the folded algorithms, and those of the modelled machine.
 func winogradAlgorithms() []Algorithm {
 	var list []Algorithm
 	for _, st := range winogradStrategies {
@@ -78,7 +78,7 @@ func winogradAlgorithms() []Algorithm {
 	return list
 }
 
-// winogradAlgorithm is a kind with the tiles of a strategy.
+// winogradAlgorithm returns a kind with the tiles of a strategy.
 func winogradAlgorithm(st shape.Strategy, kind int) Algorithm {
 	k := &winogradKinds[kind]
 	return Algorithm{
@@ -104,15 +104,15 @@ func winogradAlgorithm(st shape.Strategy, kind int) Algorithm {
 	}
 }
 
-// foldedAlgorithm has the tiles of a strategy for folded images.
+// foldedAlgorithm returns the algorithm of folded images with the tiles of a strategy.
 func foldedAlgorithm(st shape.Strategy) Algorithm {
 	return Algorithm{
-		Name: st.String() + "-folded", Doc: "brings a block of stride x stride pixels into the channels of one, so that Winograd's convolution applies", Family: st,
+		Name: st.String() + "-folded", Doc: "turns strides into channels (space to depth), then Winograd's convolution with strides of 1", Family: st,
 		Directions: []shape.Direction{shape.Forward, shape.WeightGradient},
 		Supports: func(p *Problem) error {
 			s, ok := byWinograd(p.Shape, p.Spec, p.Direction)
-			return firstReason(onHost(p), unless(!p.Shape.UnitStride(), "strides are 1"), unless(ok, "it is for images of two axes without dilation"),
-				winogradMaps(p, &s, st), unless(p.Images == Planes, "it reads planes; images lie in %v", p.Images), winogradBlocks(p))
+			return firstReason(onHost(p), unless(!p.Shape.UnitStride(), "strides are 1"), unless(ok, "it computes only images of two axes without dilation"),
+				winogradMaps(p, &s, st), unless(p.Images == Planes, "it reads only planes; images are in %v", p.Images), winogradBlocks(p))
 		},
 		Declines: func(p *Problem) error { return notLeast(p, st) }, Cost: winogradCost(st), Works: resultsInBlocks, Can: winogradCan,
 		Kernel: func(m *cpe.Machine, p *Problem) (Kernel, error) {
@@ -122,10 +122,10 @@ func foldedAlgorithm(st shape.Strategy) Algorithm {
 	}
 }
 
-// winogradMeshAlgorithm has the tiles of a strategy on a modelled machine.
+// winogradMeshAlgorithm returns the modelled machine's algorithm with the tiles of a strategy.
 func winogradMeshAlgorithm(st shape.Strategy) Algorithm {
 	return Algorithm{
-		Name: st.String() + "-mesh", Doc: "multiplies at each point on the CPE mesh of a modelled machine, over the tiles of all images", Family: st, Asked: true,
+		Name: st.String() + "-mesh", Doc: "a GEMM for each point, over the tiles of all images, on the CPE mesh of a modelled machine", Family: st, Asked: true,
 		Directions: []shape.Direction{shape.Forward, shape.WeightGradient, shape.InputGradient},
 		Supports: func(p *Problem) error {
 			s := &p.Shape
@@ -141,31 +141,31 @@ func winogradMeshAlgorithm(st shape.Strategy) Algorithm {
 	}
 }
 
-// winogradMaps refuses kernels for which a strategy has no maps.
+// winogradMaps refuses kernels for which a strategy has no transforms.
 func winogradMaps(p *Problem, s *shape.Conv, st shape.Strategy) error {
 	if len(s.In) != 2 || s.Kernel[0] != s.Kernel[1] {
-		return errors.New("it is for square kernels and images of two axes")
+		return errors.New("it computes only square kernels and images of two axes")
 	}
 	_, ok := byWinograd(p.Shape, p.Spec, p.Direction)
-	return firstReason(unless(ok, "strides, or dilations longer than images, leave no tiles"),
-		unless(vwinograd.Has(winogradForm(s, st)), "there are no maps for tiles of %dx%[1]d outputs and kernels of %dx%[2]d", st.Tile(), s.Kernel[0]))
+	return firstReason(unless(ok, "strides, or dilations larger than the image, exclude tiles"),
+		unless(vwinograd.Has(winogradForm(s, st)), "there is no transform for tiles of %dx%[1]d outputs and kernels of %dx%[2]d", st.Tile(), s.Kernel[0]))
 }
 
-// winogradBlocks refuses blocks of channels of several groups.
+// winogradBlocks refuses blocks of channels unless each group fills whole blocks.
 func winogradBlocks(p *Problem) error {
 	s := &p.Shape
 	return firstReason(wholeBlocks(p.Images, s.C/s.Group), wholeBlocks(p.Results, s.Out/s.Group))
 }
 
-// notLeast says that tiles of another form have less work.
+// notLeast declines if tiles of another form take less work.
 func notLeast(p *Problem, st shape.Strategy) error {
 	if best, _ := leastWinograd(p.Shape, p.Spec, p.Direction); best != st {
-		return fmt.Errorf("%v has less work, or hardly more with smaller tiles, which are more exact", best)
+		return fmt.Errorf("%v takes less work, or hardly more with smaller tiles, which are more accurate", best)
 	}
 	return nil
 }
 
-// winogradCost is the work with the tiles of a strategy, and the gain that makes up for numbers that are less exact.
+// winogradCost returns the cost function of a strategy's tiles. Dividing by gain makes up for their lower accuracy.
 func winogradCost(st shape.Strategy) func(*Problem) float64 {
 	return func(p *Problem) float64 {
 		s, _ := byWinograd(p.Shape, p.Spec, p.Direction)
@@ -173,7 +173,7 @@ func winogradCost(st shape.Strategy) func(*Problem) float64 {
 	}
 }
 
-// winogradCan is what Winograd's kernels do on the way.
+// winogradCan returns the abilities of Winograd's kernels.
 func winogradCan(p *Problem) Abilities {
 	switch {
 	case p.Direction == shape.Forward:

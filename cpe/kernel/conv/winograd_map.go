@@ -7,21 +7,21 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
-// squares maps squares of images to points, a slice of channels of a patch at a time.
+// squares transforms squares of images to points, one slice of channels of a patch at a time.
 type squares struct {
 	kind     vwinograd.Map
-	edge     int // of a square; neighbours are the edge of a tile apart
-	padH     int // the first square begins so far before the image
+	edge     int // edge of a square; neighbouring squares are a tile's edge apart
+	padH     int // distance of the first square from the image, upwards and to the left
 	padW     int
-	h, w     int           // of the image
-	channels int           // to be mapped
-	blocks   bool          // they lie in blocks
-	image    int           // values from one image to the next
-	pooled   *pooledSlices // what is read instead, if not nil: outputs' gradient
-	fold     *imageFold    // of what is read, if not nil: it is not folded yet
+	h, w     int           // extents of the image
+	channels int           // channels of a group
+	blocks   bool          // images are stored in blocks of channels
+	image    int           // distance of images in values
+	pooled   *pooledSlices // if not nil, the source is the gradient of pooled outputs
+	fold     *imageFold    // folds the source on the fly, if not nil
 }
 
-// gradSquares map the images and the results' gradient of a convolution for its gradients.
+// gradSquares returns the squares of the images and of DY for the gradients of a convolution.
 func (t *winogradTask) gradSquares() (images, results squares) {
 	s := &t.Shape
 	form, out := t.form, s.OutSize()
@@ -36,16 +36,16 @@ func (t *winogradTask) gradSquares() (images, results squares) {
 	return images, results
 }
 
-// slices is the number of slices of the channels.
+// slices is the number of slices of channels.
 func (s *squares) slices() int { return tiling.Blocks(s.channels, winogradLanes) }
 
-// inside is the part of n positions from first on that lies inside a line of size positions, relative to first.
+// inside returns the part [lo, hi) of n positions, from first on, that lies inside a line of size positions. lo and hi are relative to first.
 func inside(first, n, size int) (lo, hi int) {
 	lo = min(n, max(0, -first))
 	return lo, max(lo, min(n, size-first))
 }
 
-// folding are the squares of images that are not folded yet, if f is not nil.
+// folding returns squares that are folded on the fly by f; nil leaves them as they are.
 func (s squares) folding(f *imageFold) squares {
 	if s.fold = f; f != nil {
 		s.image = f.image
@@ -53,12 +53,12 @@ func (s squares) folding(f *imageFold) squares {
 	return s
 }
 
-// of is the images from one of some groups of channels on.
+// of returns the images from the first channel of a group on.
 func (s *squares) of(x []float32, group, groups int) []float32 {
 	return tiling.From(x, group*(s.image/groups))
 }
 
-// read maps the squares of a patch for a slice of channels of the images x to points from tile at on.
+// read transforms the squares of a patch for a slice of channels of x. The points are stored from tile at on.
 func (s *squares) read(w *winogradWorker, g *tileGrid, p patch, slice int, x []float32, to *pointPlanes, at int) {
 	if s.blocks || s.pooled != nil {
 		s.readBlocks(w, g, p, slice, x, to, at)
@@ -78,8 +78,8 @@ func (s *squares) read(w *winogradWorker, g *tileGrid, p patch, slice int, x []f
 	s.mapped(w, g, p, pixels, 0, pitch, to.at(at, slice, p.rows*p.cols*g.dilateW))
 }
 
-// turn brings a slice of channels of an image side by side in lines of pitch pixels, the first of which begins at (y0, x0) and the others
-// so many lines of the image apart, with zeros where it has none.
+// turn transposes a part of a slice of channels, so that channels are side by side, to lines of pitch pixels. The first line starts at (y0,
+// x0); lines are apart image lines from each other. Pixels outside the image become zeros.
 func (s *squares) turn(pixels, image []float32, slice, y0, x0, lines, pitch, apart int) {
 	top, bottom := insideEvery(apart, y0, lines, s.h)
 	left, right := inside(x0, pitch, s.w)
@@ -110,7 +110,7 @@ func (s *squares) turn(pixels, image []float32, slice, y0, x0, lines, pitch, apa
 	}
 }
 
-// mapped maps the squares of a patch, the first of which begins at a place of pixels whose lines are so many pixels apart.
+// mapped transforms the squares of a patch. The first square starts at index first of pixels, whose lines are pitch pixels long.
 func (s *squares) mapped(w *winogradWorker, g *tileGrid, p patch, pixels []float32, first, pitch int, to cpe.Block) {
 	m, runs := g.form.Tile, g.runs(p)
 	w.strides = vwinograd.Strides{
@@ -123,15 +123,15 @@ func (s *squares) mapped(w *winogradWorker, g *tileGrid, p patch, pixels []float
 	}
 }
 
-// tilesOut maps points back to tiles of outputs.
+// tilesOut transforms points back to tiles of outputs.
 type tilesOut struct {
-	h, w   int           // of an image of outputs
-	image  int           // values from one image to the next
-	blocks bool          // outputs lie in blocks of channels
-	pooled *pooledSlices // what is written instead, if not nil
+	h, w   int           // extents of an output image
+	image  int           // distance of images in values
+	blocks bool          // outputs are stored in blocks of channels
+	pooled *pooledSlices // if not nil, outputs are pooled before they are stored
 }
 
-// write maps points from tile at on to the tiles of a patch of the worker's outputs, for the lanes channels of a slice.
+// write transforms points, from tile at on, back to the tiles of a patch of the worker's outputs, for the first lanes channels of a slice.
 func (o *tilesOut) write(w *winogradWorker, g *tileGrid, p patch, slice, lanes int, src *pointPlanes, at int) {
 	if o.blocks || o.pooled != nil {
 		o.writeBlocks(w, g, p, slice, lanes, src, at)
@@ -153,7 +153,7 @@ func (o *tilesOut) write(w *winogradWorker, g *tileGrid, p patch, slice, lanes i
 	}
 }
 
-// extents are the lines of a patch inside the image, the pixels of a line, and those inside the image.
+// extents returns the number of a patch's lines inside the image, the pixels of a line, and the pixels inside the image.
 func (o *tilesOut) extents(g *tileGrid, p patch) (lines, pitch, width int) {
 	m := g.form.Tile
 	_, lines = insideEvery(g.dilateH, g.line(p), m*p.rows, o.h)
@@ -161,12 +161,12 @@ func (o *tilesOut) extents(g *tileGrid, p patch) (lines, pitch, width int) {
 	return lines, pitch, min(pitch, o.w-p.col*m*g.dilateW)
 }
 
-// corner is the place of the first pixel of a patch in a plane.
+// corner returns the index of a patch's first pixel in a plane.
 func (o *tilesOut) corner(g *tileGrid, p patch) int {
 	return g.line(p)*o.w + p.col*g.form.Tile*g.dilateW
 }
 
-// mapped maps points back to the tiles of a patch, in pixels whose lines are so many pixels apart.
+// mapped transforms points back to the tiles of a patch, in pixels whose lines are pitch pixels long.
 func (o *tilesOut) mapped(w *winogradWorker, g *tileGrid, p patch, pixels []float32, pitch int, src cpe.Block) {
 	m, runs := g.form.Tile, g.runs(p)
 	w.strides = vwinograd.Strides{

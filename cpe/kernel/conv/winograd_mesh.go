@@ -9,70 +9,72 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
-// winogradMesh is Winograd's convolution on a modelled machine, whose memory wants long contiguous blocks. At a point inputs and results
-// are matrices of channels x tiles, the tiles of all images side by side,
+// winogradMesh is Winograd's convolution on a modelled machine, whose DMA needs long contiguous blocks. At each point, inputs and results are
+// matrices of channels x tiles, with the tiles of all images side by side:
 //
 //	forward          R[p] (Out x tiles) = U[p] (Out x C) * V[p] (C x tiles)
 //	input gradient   R[p] (C x tiles)   = U[p]' (C x Out) * V[p] (Out x tiles)
 //	weight gradient  S[p] (Out x C)     = Y[p] (Out x tiles) * V[p]' (tiles x C)
 //
-// so that a CPE that maps a run of tiles of one channel reads lines of images as they lie and writes a row of each point, and products
-// read and write rows. These are the e^2 products of (B*T x Ni) and (Ni x No) of Fang 2019, chapter 5, stored by columns as swGEMM wants
-// its operands. Weights are mapped first; then, for a block of tiles after the other, core groups share the channels' runs, the
-// points, and the runs of the results, or, for the weights' gradient, the outputs, whose sums are mapped back and added.
+// A CPE transforms a run of tiles of one channel: it reads lines of images in place and writes a row of each point's matrix. Products read
+// and write rows. These are the e^2 products of (B*T x Ni) and (Ni x No) of Fang 2019, chapter 5, stored by columns as swGEMM expects its
+// operands.
+//
+// Weights are transformed first. Then, block of tiles by block of tiles, core groups share the transforms of the sources' runs, the products
+// of the points, and the inverse transforms of the results' runs. For the weight gradient the last step is by output channels: their sums are
+// transformed back and added.
 type winogradMesh struct {
 	*winogradTask
 	runs        tileRuns
-	block       int // runs
-	chunks      int // parts of a point's product
+	block       int // number of runs in a block
+	chunks      int // number of parts of a point's product
 	read        squares
-	results     squares  // read for the weights' gradient
-	write       tilesOut // written otherwise
+	results     squares  // squares of DY, for the weight gradient
+	write       tilesOut // results, in the other directions
 	weights     pointRows
-	inputs      pointRows // of the channels that are read; for the weights' gradient those of the images
-	made        pointRows // of the channels that are made; for the weights' gradient those of the results, which are read
+	inputs      pointRows // points of the source; for the weight gradient, of X
+	made        pointRows // points of the destination; for the weight gradient, of DY
 	workers     []meshWorker
-	most        int        // weights of an output that are mapped together
-	outs, ins   int        // of the weights, of a group
-	multiplying gemm.Shape // a part
+	most        int        // kernels of an output channel that are transformed together
+	outs, ins   int        // output and input channels of a group's weights
+	multiplying gemm.Shape // shape of one part of a product
 }
 
-// meshPoints bounds the values of the points of a block for each core group: this computer must hold main memory.
+// meshPoints bounds the number of values of a block's points for each core group, because this computer must hold the modelled main memory.
 const meshPoints = 1 << 24
 
-// leastRun is the number of tiles of a run that are not divided so that more CPEs have some: DMA wants blocks of 256 bytes (swCaffe,
-// section III-A).
+// leastRun is the smallest number of tiles to which runs are cut to occupy more CPEs: DMA needs blocks of 256 bytes (swCaffe, section III-A).
 const leastRun = 64
 
-// pointRows are points: at each, a matrix of rows x cols.
+// pointRows lays out points: at each point a matrix of rows x cols.
 type pointRows struct{ points, rows, cols int }
 
 // size is the number of values.
 func (p *pointRows) size() int { return p.points * p.rows * p.cols }
 
-// at is n columns of a row from col on at all points.
+// at returns n columns of a row, from col on, at all points.
 func (p *pointRows) at(data []float32, row, col, n int) cpe.Block {
 	return cpe.Block{Data: tiling.From(data, row*p.cols+col), Planes: p.points, PlaneStride: p.rows * p.cols, Rows: 1, RowStride: n, Cols: n}
 }
 
-// matrix is the matrix of a point from a row on.
+// matrix returns the matrix of a point from a row on.
 func (p *pointRows) matrix(data []float32, point, row int) cpe.Matrix {
 	return cpe.Plain(tiling.From(data, (point*p.rows+row)*p.cols), p.cols)
 }
 
-// tileRuns cuts the tiles of all images into runs that a CPE maps together: those of some images, or a patch of one.
+// tileRuns cuts the tiles of all images into runs that one CPE transforms together: all tiles of some images, or a patch of one.
 type tileRuns struct {
 	tileGrid
-	together int // images
+	together int // images in a run
 }
 
-// tileRun is a patch of each of some images. Runs of one kind cost the same.
+// tileRun is the same patch of each of some images. Runs of equal extents cost the same.
 type tileRun struct {
 	patch
 	images, kind int
 }
 
-// newTileRuns takes runs of up to most tiles that fit LDM.
+// newTileRuns cuts images into runs of at most most tiles that fit LDM.
 func newTileRuns(f vwinograd.Form, images, h, w, most int, fits func(images, rows, cols int) bool) tileRuns {
 	g := tileRuns{newTileGrid(f, images, h, w, func(rows, cols int) bool { return rows*cols <= most && fits(1, rows, cols) }), 1}
 	if g.bands*g.pieces == 1 {
@@ -81,10 +83,10 @@ func newTileRuns(f vwinograd.Form, images, h, w, most int, fits func(images, row
 	return g
 }
 
-// count is the number of runs.
+// count returns the number of runs.
 func (g *tileRuns) count() int { return tiling.Blocks(g.patches(), g.together) }
 
-// run returns run i; the one behind the last has the number of all tiles for its first.
+// run returns run i. Behind the last run, first is the number of all tiles.
 func (g *tileRuns) run(i int) tileRun {
 	r := tileRun{patch: g.patch(min(i*g.together, g.patches())), images: 1}
 	if g.together > 1 {
@@ -94,14 +96,14 @@ func (g *tileRuns) run(i int) tileRun {
 	return r
 }
 
-// tiles is the number of the run's tiles.
+// tiles returns the number of the run's tiles.
 func (r *tileRun) tiles() int { return r.images * r.rows * r.cols }
 
-// between is the number of tiles of runs [first, last).
+// between returns the number of tiles of runs [first, last).
 func (g *tileRuns) between(first, last int) int { return g.run(last).first - g.run(first).first }
 
-// newWinogradMesh returns the stages of a direction, whose blocks have no more values at their points than most for each core group, if a
-// run has not.
+// newWinogradMesh plans the stages of a direction. The points of a block have at most most values for each core group, but a block has at
+// least one run.
 func newWinogradMesh(t *winogradTask, most int) error {
 	s, d, form, spec := t.Shape, t.Direction, t.form, *t.Spec
 	v := &winogradMesh{winogradTask: t, outs: s.Out / s.Group, ins: s.C / s.Group}
@@ -138,7 +140,8 @@ func newWinogradMesh(t *winogradTask, most int) error {
 	return nil
 }
 
-// cut cuts the tiles of a convolution into runs and these into blocks, and the weights of an output into those that are mapped together.
+// cut cuts the tiles of a convolution into runs and these into blocks, and the kernels of an output channel into groups that are transformed
+// together.
 func (v *winogradMesh) cut(spec *cpe.Spec, s *shape.Conv, points int) {
 	out := s.OutSize()
 	tiles := s.N * tiling.Blocks(out[0], v.form.Tile) * tiling.Blocks(out[1], v.form.Tile)
@@ -151,8 +154,8 @@ func (v *winogradMesh) cut(spec *cpe.Spec, s *shape.Conv, points int) {
 	v.most = tiling.Even(v.ins, tiling.Largest(v.ins, func(n int) bool { return v.weightNeed(n) <= spec.LDMFloats() }), 1)
 }
 
-// planProducts cuts the columns of the product at a point into as many parts as make the core groups' work shortest: with one, some may have a
-// point more than others, and with many, each reads all rows.
+// planProducts cuts the columns of each point's product into the number of parts that minimises the core groups' time. With one part, some
+// groups may have a point more than others; with many, each part reads all rows again.
 func (v *winogradMesh) planProducts(spec *cpe.Spec, s gemm.Shape) (best gemm.Plan, err error) {
 	points, cols, shortest := v.Shape.Group*v.weights.points, s.N, 0.0
 	for chunks := 1; chunks <= spec.CoreGroups/gcd(points, spec.CoreGroups); chunks++ {
@@ -168,7 +171,7 @@ func (v *winogradMesh) planProducts(spec *cpe.Spec, s gemm.Shape) (best gemm.Pla
 	return best, nil
 }
 
-// gcd is the greatest common divisor.
+// gcd returns the greatest common divisor.
 func gcd(a, b int) int {
 	for b != 0 {
 		a, b = b, a%b
@@ -176,20 +179,19 @@ func gcd(a, b int) int {
 	return a
 }
 
-// runNeed is the number of values of LDM that mapping a run takes: pixels and points twice, so that the next ones come and the last ones
-// go meanwhile, and vectors.
+// runNeed returns the number of values of LDM for transforming a run: pixels and points, both double-buffered, and vectors.
 func (v *winogradMesh) runNeed(images, rows, cols int) int {
 	m, more := v.form.Tile, v.form.Edge()-v.form.Tile
 	pixels := max(min(m*rows+more, v.read.h)*min(m*cols+more, v.read.w), m*rows*m*cols)
 	return 2*images*(pixels+v.form.Points()*rows*cols) + vectorNeed(v.form)
 }
 
-// weightNeed is the number of values of LDM that mapping n weights of an output takes, or their gradient, which is added to.
+// weightNeed returns the number of values of LDM for transforming n kernels of an output channel, or for adding their gradient.
 func (v *winogradMesh) weightNeed(n int) int {
 	return 2*n*(v.form.Taps()+v.form.Points()) + vectorNeed(v.form)
 }
 
-// list is the stages.
+// list returns the stages.
 func (v *winogradMesh) list() []stage {
 	var list []stage
 	if v.Direction != shape.WeightGradient {
@@ -210,21 +212,21 @@ func (v *winogradMesh) list() []stage {
 // Name returns "convolution" and the direction.
 func (v *winogradMesh) Name() string { return "convolution " + v.Direction.String() }
 
-// values are those of the weights' points, the inputs' and the results'.
+// values returns the memory of the points of the weights, the source and the destination.
 func (v *winogradMesh) values(g *cpe.CoreGroup) (weights, inputs, made []float32) {
 	nu, nv, nr := v.weights.size(), v.inputs.size(), v.made.size()
 	all := g.Common(nu + nv + nr)
 	return part(all, 0, nu), part(all, nu, nv), part(all, nu+nv, nr)
 }
 
-// meshBlock is what is done with runs [first, last).
+// meshBlock is the work on runs [first, last).
 type meshBlock struct {
 	*winogradMesh
 	first, last int
 }
 
-// eachRun has CPEs do a core group's share of the block's runs, of a number of channels. Works of one kind of run, of channels below or
-// from some one on, cost the same.
+// eachRun runs work on the CPEs for a core group's share of the block: runs times channels. Calls cost the same if their runs have equal
+// extents and their channels are on the same side of differ.
 func (b *meshBlock) eachRun(g *cpe.CoreGroup, channels, differ int, work func(c *cpe.CPE, r tileRun, channel, at int) error) error {
 	before := b.runs.run(b.first).first
 	lo, hi := g.Share((b.last - b.first) * channels)
@@ -243,13 +245,13 @@ func (b *meshBlock) eachRun(g *cpe.CoreGroup, channels, differ int, work func(c 
 	})
 }
 
-// meshEnter maps what is read.
+// meshEnter is the stage that transforms the sources.
 type meshEnter struct{ meshBlock }
 
 // Name names the stage.
 func (e *meshEnter) Name() string { return e.winogradMesh.Name() + ", mapping images" }
 
-// RunGroup maps a core group's share.
+// RunGroup transforms a core group's share.
 func (e *meshEnter) RunGroup(g *cpe.CoreGroup) error {
 	_, inputs, made := e.values(g)
 	w, args, channels := &e.workers[g.Index()], e.args, e.inputs.rows
@@ -269,10 +271,10 @@ func (e *meshEnter) RunGroup(g *cpe.CoreGroup) error {
 	})
 }
 
-// meshMultiply makes the products.
+// meshMultiply is the stage that computes the products.
 type meshMultiply struct{ meshBlock }
 
-// RunGroup makes a core group's share of them.
+// RunGroup computes a core group's share of the products.
 func (p *meshMultiply) RunGroup(g *cpe.CoreGroup) error {
 	weights, inputs, made := p.values(g)
 	w, tiles, points := &p.workers[g.Index()], p.runs.between(p.first, p.last), p.inputs.points
@@ -302,13 +304,13 @@ func (p *meshMultiply) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// meshLeave maps results back.
+// meshLeave is the stage that transforms results back.
 type meshLeave struct{ meshBlock }
 
 // Name names the stage.
 func (l *meshLeave) Name() string { return l.winogradMesh.Name() + ", mapping back" }
 
-// RunGroup maps a core group's share.
+// RunGroup transforms a core group's share.
 func (l *meshLeave) RunGroup(g *cpe.CoreGroup) error {
 	_, _, made := l.values(g)
 	w, args, channels := &l.workers[g.Index()], l.args, l.made.rows
@@ -322,7 +324,7 @@ func (l *meshLeave) RunGroup(g *cpe.CoreGroup) error {
 	})
 }
 
-// eachWeight has CPEs do a core group's share of the weights: some inputs of an output.
+// eachWeight runs work on the CPEs for a core group's share of the weights: some input channels of an output channel.
 func (v *winogradMesh) eachWeight(g *cpe.CoreGroup, work func(c *cpe.CPE, out int, ins tiling.Span) error) error {
 	chunks := tiling.Blocks(v.ins, v.most)
 	lo, hi := g.Share(v.weights.rows * chunks)
@@ -341,7 +343,7 @@ func (v *winogradMesh) eachWeight(g *cpe.CoreGroup, work func(c *cpe.CPE, out in
 	})
 }
 
-// kernels are the weights of some inputs of an output, or their gradient.
+// kernels returns the weights, or their gradient, of some input channels of an output channel.
 func (v *winogradMesh) kernels(out int, ins tiling.Span) cpe.Block {
 	taps := v.form.Taps()
 	w := v.args.W
@@ -351,13 +353,13 @@ func (v *winogradMesh) kernels(out int, ins tiling.Span) cpe.Block {
 	return stream.Line(w, (out*v.ins+ins.At)*taps, ins.N*taps)
 }
 
-// meshWeights is the stage that maps the weights.
+// meshWeights is the stage that transforms the weights.
 type meshWeights struct{ *winogradMesh }
 
 // Name names the stage.
 func (m *meshWeights) Name() string { return m.winogradMesh.Name() + ", mapping weights" }
 
-// RunGroup maps a core group's share.
+// RunGroup transforms a core group's share.
 func (m *meshWeights) RunGroup(g *cpe.CoreGroup) error {
 	weights, _, _ := m.values(g)
 	return m.eachWeight(g, func(c *cpe.CPE, out int, ins tiling.Span) error {
@@ -366,7 +368,7 @@ func (m *meshWeights) RunGroup(g *cpe.CoreGroup) error {
 	})
 }
 
-// meshCollect maps the sums of a block back to kernels, and adds them to the weights' gradient.
+// meshCollect is the stage that transforms the sums of a block back to kernels, and adds them to the weight gradient.
 type meshCollect struct{ meshBlock }
 
 // Name names the stage.

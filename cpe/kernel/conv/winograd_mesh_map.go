@@ -8,21 +8,21 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
-// meshWorker is what a core group needs to itself.
+// meshWorker is the state of one core group.
 type meshWorker struct {
 	product *gemm.Nest
 	job     gemm.Job
 	a, b    gemm.Operand
 	bias    vwinograd.Bias
 	strides vwinograd.Strides
-	scratch [vwinograd.Scratch]float32 // what a CPE has in registers
+	scratch [vwinograd.Scratch]float32 // models a CPE's registers
 }
 
-// vectorNeed is the number of values that squares take which are mapped side by side, before and behind that.
+// vectorNeed is the number of values of the vectors before and after a transform of winogradLanes squares.
 func vectorNeed(f vwinograd.Form) int { return 2 * f.Points() * winogradLanes }
 
-// vectors maps n squares, winogradLanes at a time: fill brings some side by side, value by value, and empty takes them from there. room
-// has vectorNeed values.
+// vectors transforms n squares, winogradLanes at a time. fill interleaves the values of some squares into vectors, and empty takes the
+// results out. room has vectorNeed values.
 func (w *meshWorker) vectors(f vwinograd.Form, kind vwinograd.Map, from, to, n int, room []float32, fill, empty func(lanes []float32, first, n int)) {
 	w.strides = vwinograd.Strides{SrcRow: from * winogradLanes, SrcCol: winogradLanes, DstRow: to * winogradLanes, DstCol: winogradLanes}
 	before, behind := room[:f.Points()*winogradLanes], room[f.Points()*winogradLanes:]
@@ -35,7 +35,7 @@ func (w *meshWorker) vectors(f vwinograd.Form, kind vwinograd.Map, from, to, n i
 	}
 }
 
-// lined fills vectors with points of which rows of cols lie one behind another, spread empties them so.
+// lined returns a fill for points stored in rows of cols values; spread is the matching empty.
 func lined(data []float32, cols int) func(lanes []float32, first, n int) {
 	return func(lanes []float32, first, n int) {
 		vec.CopyRows(lanes, winogradLanes, data[first:], cols, len(data)/cols, n)
@@ -48,18 +48,18 @@ func spread(data []float32, cols int) func(lanes []float32, first, n int) {
 	}
 }
 
-// winogradWork is the number of additions and multiplications of the maps of a line, in their order.
+// winogradWork is the number of additions and multiplications of each transform of one line, in the order of vwinograd.Map.
 var winogradWork = map[vwinograd.Form][5]int{
 	{Tile: 2, Kernel: 3}: {4, 4, 7, 2, 7}, {Tile: 4, Kernel: 3}: {20, 13, 15, 12, 16},
 	{Tile: 4, Kernel: 5}: {42, 22, 32, 20, 33}, {Tile: 5, Kernel: 3}: {37, 22, 21, 25, 22},
 }
 
-// meshFlops is the work of mapping n squares, and of bringing the values of those that are no points, of an edge, side by side or back.
+// meshFlops is the work of transforming n squares, and of interleaving or separating the values of squares of the given edge.
 func meshFlops(f vwinograd.Form, kind vwinograd.Map, from, to, edge, n int) float64 {
 	return float64(n * (winogradWork[f][kind]*(from+to) + edge*edge))
 }
 
-// takeMapped takes the LDM of a CPE that maps blocks: each twice, since the next ones come and go meanwhile, and vectors.
+// takeMapped allocates LDM of a CPE that transforms blocks: both blocks double-buffered, and vectors.
 func takeMapped(c *cpe.CPE, f vwinograd.Form, a, b *cpe.Block) (came, made, room []float32, err error) {
 	c.Free()
 	if err = c.Hold("winograd", a.Count()+b.Count()); err != nil {
@@ -75,7 +75,7 @@ func takeMapped(c *cpe.CPE, f vwinograd.Form, a, b *cpe.Block) (came, made, room
 	return came, made, room, err
 }
 
-// read maps the squares of a run for a channel of the images x to points.
+// read transforms the squares of a run for one channel of the images x.
 func (w *meshWorker) read(c *cpe.CPE, s *squares, g *tileRuns, r tileRun, channel int, x []float32, to cpe.Block) error {
 	m, edge := g.form.Tile, g.form.Edge()
 	y0, x0 := r.row*m-s.padH, r.col*m-s.padW
@@ -108,12 +108,12 @@ func (w *meshWorker) read(c *cpe.CPE, s *squares, g *tileRuns, r tileRun, channe
 	return nil
 }
 
-// place is the image of a run that has its n-th tile, and where in its patch this begins.
+// place returns the image of a run's n-th tile, and the tile's place in its patch.
 func (r *tileRun) place(n, edge int) (image, y, x int) {
 	return n / (r.rows * r.cols), n / r.cols % r.rows * edge, n % r.cols * edge
 }
 
-// write maps points back to the tiles of a run, those of a channel of the images y.
+// write transforms points back to the tiles of a run, for one channel of the images y.
 func (w *meshWorker) write(c *cpe.CPE, o *tilesOut, g *tileRuns, r tileRun, channel int, y []float32, bias float32, src cpe.Block) error {
 	m, edge := g.form.Tile, g.form.Edge()
 	lines, width := min(m*r.rows, o.h-r.row*m), min(m*r.cols, o.w-r.col*m)
@@ -146,7 +146,7 @@ func (w *meshWorker) write(c *cpe.CPE, o *tilesOut, g *tileRuns, r tileRun, chan
 	return nil
 }
 
-// mapWeights maps n kernels to points, turned by half a turn for the input gradient.
+// mapWeights transforms n kernels to points. turned rotates kernels by 180 degrees, for the input gradient.
 func (w *meshWorker) mapWeights(c *cpe.CPE, f vwinograd.Form, kernels, to *cpe.Block, n int, turned bool) error {
 	weights, made, room, err := takeMapped(c, f, kernels, to)
 	if err != nil {
@@ -173,7 +173,7 @@ func (w *meshWorker) mapWeights(c *cpe.CPE, f vwinograd.Form, kernels, to *cpe.B
 	return nil
 }
 
-// collect maps the sums at points of n kernels back to these; they are their gradient, or added to it.
+// collect transforms the sums of n kernels back, and stores them as their gradient or adds them to it.
 func (w *meshWorker) collect(c *cpe.CPE, f vwinograd.Form, kernels, src *cpe.Block, n int, add bool) error {
 	sums, grads, room, err := takeMapped(c, f, src, kernels)
 	if err != nil {

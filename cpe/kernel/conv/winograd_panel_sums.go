@@ -7,19 +7,19 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vconv"
 )
 
-// winogradGradPanels is the weight gradient of Winograd's convolution where weights are many, or tiles few: a core group multiplies a piece
-// of the outputs with a panel of the inputs at all points, so that the sums stay in L2, and maps them to kernels at once.
+// winogradGradPanels is Winograd's weight gradient for many weights, or few tiles. A core group multiplies a piece of the output channels by
+// a panel of the input channels at all points, so that the sums stay in L2. It transforms them to kernels at once.
 type winogradGradPanels struct {
 	*winogradGrads
-	v, y         pointPlanes // of the inputs and the outputs of a group, slice by slice
-	sums         pointPlanes // of a piece and a panel
-	piece, panel int         // outputs and inputs that are summed up together
+	v, y         pointPlanes // points of a group's X and DY, slice by slice
+	sums         pointPlanes // sums of a piece and a panel
+	piece, panel int         // output channels of a piece; input channels of a panel
 }
 
-// gradPanel is the number of inputs of a panel at most.
+// gradPanel is the largest number of input channels of a panel.
 const gradPanel = 6 * winogradLanes
 
-// newWinogradGradPanels cuts the outputs into pieces of whole slices, so that sums take up to two thirds of L2.
+// newWinogradGradPanels cuts the output channels into pieces of whole slices, so that sums take at most two thirds of L2.
 func newWinogradGradPanels(c *winogradGrads) {
 	spec := c.Spec
 	v := &winogradGradPanels{winogradGrads: c}
@@ -35,7 +35,7 @@ func newWinogradGradPanels(c *winogradGrads) {
 // memory is the number of values of a core group's own memory.
 func (v *winogradGradPanels) memory() int { return v.grid.ownMemory() + v.sums.size }
 
-// list is the stages.
+// list returns the stages.
 func (v *winogradGradPanels) list() []stage {
 	var list []stage
 	for group := range v.Shape.Group {
@@ -47,13 +47,13 @@ func (v *winogradGradPanels) list() []stage {
 	return list
 }
 
-// gradPanelsBlock is what is done with patches [first, last) of a group.
+// gradPanelsBlock is the work on patches [first, last) of a group.
 type gradPanelsBlock struct {
 	*winogradGradPanels
 	group, first, last int
 }
 
-// planes gives the points of inputs and results their values.
+// planes returns the points of X and of DY in shared memory.
 func (b *gradPanelsBlock) planes(g *cpe.CoreGroup) (inputs, results pointPlanes) {
 	common := g.Common(b.v.size + b.y.size)
 	inputs, results = b.v, b.y
@@ -61,7 +61,7 @@ func (b *gradPanelsBlock) planes(g *cpe.CoreGroup) (inputs, results pointPlanes)
 	return inputs, results
 }
 
-// gradPanelsEnter maps the inputs and the outputs' gradient.
+// gradPanelsEnter is the stage that transforms X and DY.
 type gradPanelsEnter struct{ gradPanelsBlock }
 
 // Name names the stage.
@@ -69,7 +69,7 @@ func (b *gradPanelsEnter) Name() string {
 	return "convolution " + shape.WeightGradient.String() + ", mapping images"
 }
 
-// RunGroup maps a core group's share.
+// RunGroup transforms a core group's share.
 func (b *gradPanelsEnter) RunGroup(g *cpe.CoreGroup) error {
 	b.workers[g.Index()].use(part(g.Memory(b.memory()), 0, b.grid.ownMemory()))
 	inputs, results := b.planes(g)
@@ -77,13 +77,13 @@ func (b *gradPanelsEnter) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// gradPanelsMultiply makes the gradients.
+// gradPanelsMultiply is the stage that computes the gradient.
 type gradPanelsMultiply struct{ gradPanelsBlock }
 
-// Name names the stage.
+// Name returns "convolution" and the direction.
 func (b *gradPanelsMultiply) Name() string { return "convolution " + shape.WeightGradient.String() }
 
-// RunGroup works out a core group's share of the panels' rows of outputs.
+// RunGroup computes a core group's share: rows of output channels of panels.
 func (b *gradPanelsMultiply) RunGroup(g *cpe.CoreGroup) error {
 	w, memory, own := &b.workers[g.Index()], g.Memory(b.memory()), b.grid.ownMemory()
 	w.use(part(memory, 0, own))
@@ -107,7 +107,7 @@ func (b *gradPanelsMultiply) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// collectPanel maps a row of sums, an output's, to kernels.
+// collectPanel transforms a row of sums, which is one output channel's, to kernels.
 func (b *gradPanelsMultiply) collectPanel(w *winogradWorker, sums *pointPlanes, row, out int, ins tiling.Span) {
 	const most = collectSlices * winogradLanes
 	for in := 0; in < ins.N; in += most {
@@ -116,7 +116,7 @@ func (b *gradPanelsMultiply) collectPanel(w *winogradWorker, sums *pointPlanes, 
 	}
 }
 
-// multiply makes the sums of some outputs and inputs at all points. The operands of the next point are fetched meanwhile.
+// multiply computes the sums of some output and input channels at all points. It prefetches the operands of the next point.
 func (b *gradPanelsMultiply) multiply(inputs, results, sums *pointPlanes, outs, ins tiling.Span) {
 	tiles, wide := b.tiles(b.first, b.last), tiling.Even(ins.N, sumColumns(), winogradLanes)
 	var s sliceSums

@@ -7,30 +7,31 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
-// winogradPanels is Winograd's convolution where weights are many: core groups share panels of outputs, so that a weight is
-// read once for all tiles of a block, and what it is mapped to never leaves L2. The inputs of a block of patches are mapped to points that
-// all core groups see. For a panel a core group then maps the weights of a chunk of inputs, multiplies at every point, and goes to the
-// next chunk; results are summed up in L2 and mapped to outputs in the end.
+// winogradPanels is Winograd's convolution for many weights, or few tiles. Core groups share panels of output channels. Each weight is read
+// once for all tiles of a block, and transformed weights never leave L2. First, all core groups transform the sources of a block of patches.
+// For a panel, a core group then transforms the weights of a chunk of input channels, multiplies at every point, and goes on to the next
+// chunk. The results are summed in L2 and finally transformed to outputs.
 type winogradPanels struct {
 	*winogradConv
-	v, r  pointPlanes // layouts of the inputs of all core groups, slice by slice; of the results of a panel
-	u     pointPlanes // layout of the weights of a panel and a chunk, an input a row
+	v, r  pointPlanes // layouts of the sources of all core groups, slice by slice, and of the results of a panel
+	u     pointPlanes // layout of the weights of a panel and a chunk; rows are input channels
 	chunk int
-	width int // outputs of a panel
+	width int // output channels in a panel
 }
 
-// winogradPanelBlock is the part of the work that has the inputs of patches [first, last) of a group of channels.
+// winogradPanelBlock is the work on patches [first, last) of a group of channels.
 type winogradPanelBlock struct {
 	*winogradPanels
 	group, first, last int
 }
 
-// panelTiles is the number of tiles of a block: results of a panel take up to all of L2, lest weights be mapped too often.
+// panelTiles returns the number of tiles of a block. The results of a panel take up to all of L2: with larger blocks, weights are transformed
+// less often.
 func panelTiles(spec *cpe.Spec, f vwinograd.Form) int {
 	return max(tileRows, spec.LDMBytes/4/f.Points()/panel)
 }
 
-// newWinogradPanels cuts the work: mapped weights take a third of L2. Where outputs are no panel for each core group, panels are slices.
+// newWinogradPanels plans the work; transformed weights take a third of L2. If there are fewer panels than core groups, panels are slices.
 func newWinogradPanels(c *winogradConv) {
 	spec := c.Spec
 	v := &winogradPanels{winogradConv: c, width: panel}
@@ -52,7 +53,7 @@ func newWinogradPanels(c *winogradConv) {
 // memory is the number of values of a core group's own memory.
 func (v *winogradPanels) memory() int { return v.grid.ownMemory() + v.u.size + v.r.size }
 
-// list is the stages: for each group and block mapping the inputs, and what is done with them.
+// list returns the stages: two for each group and block of patches.
 func (v *winogradPanels) list() []stage {
 	var list []stage
 	for group := range v.Shape.Group {
@@ -67,17 +68,17 @@ func (v *winogradPanels) list() []stage {
 // before is the number of tiles before the block.
 func (b *winogradPanelBlock) before() int { return b.grid.patch(b.first).first }
 
-// inputs gives the points of the inputs their values.
+// inputs returns the points of the sources in shared memory.
 func (b *winogradPanelBlock) inputs(g *cpe.CoreGroup) pointPlanes {
 	inputs := b.v
 	inputs.data = g.Common(b.v.size)
 	return inputs
 }
 
-// panelsEnter maps the inputs.
+// panelsEnter is the stage that transforms the sources.
 type panelsEnter struct{ winogradPanelBlock }
 
-// RunGroup maps a core group's share of the patches' slices.
+// RunGroup transforms a core group's share of the patches' slices.
 func (b *panelsEnter) RunGroup(g *cpe.CoreGroup) error {
 	w, slices := &b.workers[g.Index()], b.read.slices()
 	w.use(part(g.Memory(b.memory()), 0, b.grid.ownMemory()))
@@ -91,10 +92,10 @@ func (b *panelsEnter) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// panelsMultiply makes outputs from mapped inputs.
+// panelsMultiply is the stage that computes outputs from transformed sources.
 type panelsMultiply struct{ winogradPanelBlock }
 
-// RunGroup makes a core group's share of the patches of all panels: of a panel all, or those that others leave.
+// RunGroup computes a core group's share of the patches of all panels: whole panels, and parts of panels at either end of its share.
 func (b *panelsMultiply) RunGroup(g *cpe.CoreGroup) error {
 	w, memory, own := &b.workers[g.Index()], g.Memory(b.memory()), b.grid.ownMemory()
 	w.use(part(memory, 0, own))
@@ -111,7 +112,7 @@ func (b *panelsMultiply) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// outputsOf makes the outputs of a panel in some patches.
+// outputsOf computes the outputs of a panel in some patches.
 func (b *panelsMultiply) outputsOf(w *winogradWorker, made, patches tiling.Span, inputs, weights, results *pointPlanes) {
 	slices := tiling.Blocks(made.N, winogradLanes)
 	first := b.grid.patch(patches.At).first
@@ -131,7 +132,8 @@ func (b *panelsMultiply) outputsOf(w *winogradWorker, made, patches tiling.Span,
 	}
 }
 
-// mapChunk maps the weights of a panel of outputs and a chunk of inputs. Inputs that a slice does not have get zeros.
+// mapChunk transforms the weights of a panel of output channels and a chunk of input channels. Missing input channels of the last slice get
+// zeros.
 func (b *panelsMultiply) mapChunk(w *winogradWorker, made, ins tiling.Span, weights *pointPlanes) {
 	for out := 0; out < made.N; out += winogradLanes {
 		outs := tiling.Span{At: made.At + out, N: min(winogradLanes, made.N-out)}

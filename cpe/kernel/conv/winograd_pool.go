@@ -8,16 +8,16 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vpool"
 )
 
-// pooledSlices is maximum pooling of the results of Winograd's convolution on the host, a slice of channels of an image at a time: results
-// are pooled as soon as they have been mapped back, and their gradient is made when it is about to be mapped to points, so that either is
-// in L1.
+// pooledSlices is max pooling fused with Winograd's convolution on the host, for one slice of channels of an image at a time. Results are
+// pooled as soon as they are transformed back. Their gradient is computed just before it is transformed. Both therefore stay in L1.
 type pooledSlices struct {
 	shape  pool.Shape
 	kernel *vpool.Blocks
-	taken  []uint8 // the places of maxima, of all lanes of the slices
+	taken  []uint8 // the places of the maxima, for all lanes of the slices
 }
 
-// poolsSlices reports whether results can be pooled so: both gradients are those of small images, and a patch of tiles is an image.
+// poolsSlices reports whether results can be pooled by slices: winogradSmall computes both gradients at once, and patches of the forward
+// direction are whole images.
 func (c *Conv) poolsSlices() bool {
 	f := c.does[shape.Forward].doing()
 	if f == nil || f.planar || !c.JoinsGrads() {
@@ -26,7 +26,7 @@ func (c *Conv) poolsSlices() bool {
 	return f.tilesAreImages()
 }
 
-// tilesAreImages reports whether a direction is winogradTiles', with a patch of tiles an image.
+// tilesAreImages reports whether winogradTiles computes a direction with whole images as patches.
 func (d *direction) tilesAreImages() bool {
 	t, ok := d.kernel.(*task)
 	if !ok || len(t.stages) == 0 {
@@ -36,7 +36,7 @@ func (d *direction) tilesAreImages() bool {
 	return ok && v.grid.bands*v.grid.pieces == 1
 }
 
-// newSlicePool prepares Pooled for a convolution for which poolsSlices. It is nil where no kernel pools such windows.
+// newSlicePool prepares Pooled for a convolution for which poolsSlices holds. It returns nil if no kernel supports the pooling p.
 func newSlicePool(c *Conv, p pool.Shape) (*Pooled, error) {
 	if p.Method != pool.Max || p.KH*p.KW > vpool.MaxBlockWindow || !p.Meets() || p.OutBlocks && p.C%shape.BlockLanes != 0 {
 		return nil, nil
@@ -71,12 +71,12 @@ func newSlicePool(c *Conv, p pool.Shape) (*Pooled, error) {
 	return v, nil
 }
 
-// in and out are the values of a slice of an image's results, and of its outputs.
+// in and out are the numbers of values of a slice of an image's results, and of its pooled outputs.
 func (p *pooledSlices) in() int  { return shape.BlockLanes * p.shape.H * p.shape.W }
 func (p *pooledSlices) out() int { return shape.BlockLanes * p.shape.OH * p.shape.OW }
 
-// room is the number of values that a core group needs: a slice of results or of their gradient, and one of outputs. No room is needed where
-// nothing is pooled.
+// room is the number of values that a core group needs for pooling: a slice of results or of their gradient, and one of outputs. It is 0 if p
+// is nil.
 func (p *pooledSlices) room() int {
 	if p == nil {
 		return 0
@@ -84,12 +84,12 @@ func (p *pooledSlices) room() int {
 	return p.in() + p.out()
 }
 
-// maskWords is the number of words of a mask.
+// maskWords is the number of words of the mask.
 func (p *pooledSlices) maskWords() int {
 	return p.shape.N * tiling.Blocks(p.shape.C, shape.BlockLanes) * p.out() / 4
 }
 
-// slice returns a slice of an image's outputs, or of their gradient, its channels, and the places of its maxima.
+// slice returns a slice of an image's outputs, or of their gradient, the number of its channels, and the places of its maxima.
 func (p *pooledSlices) slice(y []float32, image, slice int) (outputs []float32, lanes int, taken []uint8) {
 	s := &p.shape
 	first, n := slice*shape.BlockLanes, image*tiling.Blocks(s.C, shape.BlockLanes)+slice
@@ -97,10 +97,10 @@ func (p *pooledSlices) slice(y []float32, image, slice int) (outputs []float32, 
 	return y[(image*s.C+first)*s.OH*s.OW:][:lanes*s.OH*s.OW], lanes, p.taken[n*p.out() : (n+1)*p.out()]
 }
 
-// results is where a slice of results goes before max pools it.
+// results returns the memory for a slice of results that max will pool.
 func (p *pooledSlices) results(room []float32) []float32 { return room[:p.in()] }
 
-// max pools a slice of results to outputs y.
+// max pools a slice of results to the outputs y.
 func (p *pooledSlices) max(room, y []float32, image, slice int) {
 	s := &p.shape
 	plane, all := s.OH*s.OW, vpool.Rows{To: s.OH}
@@ -114,7 +114,7 @@ func (p *pooledSlices) max(room, y []float32, image, slice int) {
 	vec.Transpose(to, maxima, plane, shape.BlockLanes, plane, lanes)
 }
 
-// grad makes the gradient of a slice of results from that of the outputs.
+// grad computes the gradient of a slice of results from that of the outputs.
 func (p *pooledSlices) grad(room, dy []float32, image, slice int) []float32 {
 	s := &p.shape
 	plane := s.OH * s.OW

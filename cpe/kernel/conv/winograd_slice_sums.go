@@ -6,32 +6,32 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vconv"
 )
 
-// sliceSums adds up products of points over tiles, where points lie slice by slice. Meanwhile it fetches what comes next, a slice
-// with each tile of rows.
+// sliceSums sums products over tiles, for points stored slice by slice. While it computes, it prefetches the next operands: one slice with
+// each tile of rows.
 type sliceSums struct {
 	runs  vconv.PixelRuns
 	ahead [2]sliceRun
 }
 
-// sliceRun is some slices of a point, jump apart.
+// sliceRun is some slices of a point, jump values apart.
 type sliceRun struct {
 	data    []float32
 	jump, n int
 }
 
-// run is the slices of a point that have some channels.
+// run returns the slices of a point that contain the given channels.
 func (p *pointPlanes) run(point int, channels tiling.Span) sliceRun {
 	first := channels.At / winogradLanes
 	return sliceRun{tiling.From(p.data, (first*p.points+point)*p.plane), p.points * p.plane, tiling.Blocks(channels.End(), winogradLanes) - first}
 }
 
-// sumColumns is how many inputs are added up together at most.
+// sumColumns returns the largest number of input channels that are summed together.
 func sumColumns() int {
 	_, wide := vconv.PixelSumSize()
 	return wide * winogradLanes
 }
 
-// add makes a matrix of outputs x inputs, up to sumColumns of these, of the slices that have them, or adds to it.
+// add computes a matrix of output x input channels (at most sumColumns) and stores it in sums or adds it.
 func (s *sliceSums) add(results, inputs sliceRun, outs tiling.Span, tiles int, sums cpe.Matrix, accumulate bool) {
 	mr, _ := vconv.PixelSumSize()
 	s.runs.Runs, s.runs.N, s.runs.JumpA, s.runs.JumpB = 1, tiles, results.jump, inputs.jump
@@ -49,7 +49,7 @@ func (s *sliceSums) add(results, inputs sliceRun, outs tiling.Span, tiles int, s
 	}
 }
 
-// fetch takes slices of what comes next, one for each tile of mr rows, and returns the rows that they are fetched with.
+// fetch selects slices of next to prefetch, one for each tile of mr rows. It returns the number of rows to compute meanwhile.
 func (s *sliceSums) fetch(next *sliceRun, rows, mr int) int {
 	s.runs.Ahead, s.runs.JumpAhead = next.data, next.jump
 	n := next.n

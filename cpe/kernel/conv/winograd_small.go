@@ -9,37 +9,39 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
-// winogradSmall computes one or both gradients of Winograd's convolution where images are small and channels few:
+// winogradSmall computes one or both gradients of Winograd's convolution for small images with few channels:
 //
 //	weight gradient   S[p] (C x Out) = V[p]' (C x tiles) * Y[p] (tiles x Out)
 //	input gradient    R[p] (tiles x C) = Y[p] (tiles x Out) * U[p]' (Out x C)
 //
-// R is mapped with the transpose of the inputs' map to squares of gradients, which overlap and are added up, image by image. So there are
-// as many tiles as forward, where the convolution with turned kernels may have more. A core group takes a block of images through all steps,
-// so that their points stay in its L2. The sums over tiles are partial ones of chunks of the batch, whose number is fixed, and are added up in
-// their order. Sums of Y at one point are the gradient of the biases, if it is asked for, and stand behind those. For both gradients V and R
-// take turns in one place, and Y is made once.
+// The transpose of the input transform turns R into squares of the input gradient. These overlap, and are summed image by image. There are as
+// many tiles as in the forward direction; a convolution with rotated kernels could need more.
+//
+// A core group takes one block of images through all steps, so that the block's points stay in its L2. Sums over tiles are computed in a
+// fixed number of chunks of the batch, and the chunks added in order. The sum of Y at one point is the bias gradient; it is stored behind the
+// other sums, if asked for. If both gradients are computed, V and R share memory, and Y is computed once.
 type winogradSmall struct {
 	*winogradTask
-	grads   [3]bool  // those that are computed, by Direction
-	grid    tileGrid // its patches are images
+	grads   [3]bool  // the gradients to compute, by Direction
+	grid    tileGrid // its patches are whole images
 	images  squares
 	results squares
-	block   int         // images
-	v, y    pointPlanes // of the inputs of a block, or R; of the results' gradient
-	sums    pointPlanes // of a chunk: rows are inputs
+	block   int         // images in a block
+	v, y    pointPlanes // points of a block: V or R, and Y
+	sums    pointPlanes // sums of a chunk; rows are input channels
 	filters *filters
 	workers []winogradWorker
 }
 
 const (
-	// smallChunks is the number of partial sums of the weight gradient, and of core groups that can work on it.
+	// smallChunks is the number of partial sums of the weight gradient, and thus the largest number of core groups that can work on it.
 	smallChunks = 8
-	// leastImages is the least number of images of a chunk.
+	// leastImages is the smallest number of images in a chunk.
 	leastImages = 2
 )
 
-// smallImages reports whether winogradSmall computes the gradients of a shape: a slice of an image fits L1, and the sums fit L2 beside a block.
+// smallImages reports whether winogradSmall computes the gradients of a shape: a slice of an image fits L1, and the sums fit L2 beside a
+// block of images.
 func smallImages(s *shape.Conv, spec *cpe.Spec, form vwinograd.Form) bool {
 	if s.Group > 1 || s.Dilated() || s.N < smallChunks*leastImages {
 		return false
@@ -50,7 +52,7 @@ func smallImages(s *shape.Conv, spec *cpe.Spec, form vwinograd.Form) bool {
 	return 4*image <= spec.L1Bytes && 4*sums.size <= spec.LDMBytes/8*5
 }
 
-// newPointRows lays out points so that those of a row, a tile or a channel, lie one behind another.
+// newPointRows lays out points so that all points of a row (a tile or a channel) are contiguous.
 func newPointRows(points, rows, channels int) pointPlanes {
 	width := tiling.Blocks(channels, panel) * panel
 	p := pointPlanes{points: points, width: width, plane: width, ld: points*width + winogradLanes}
@@ -58,7 +60,7 @@ func newPointRows(points, rows, channels int) pointPlanes {
 	return p
 }
 
-// newWinogradSmall cuts the work on one gradient or both.
+// newWinogradSmall plans one gradient or both.
 func newWinogradSmall(t *winogradTask) {
 	s, spec, form := &t.Shape, t.machine.Spec(), t.form
 	out := s.OutSize()
@@ -79,7 +81,7 @@ func newWinogradSmall(t *winogradTask) {
 	t.task.stages = v.list()
 }
 
-// list is the stages.
+// list returns the stages.
 func (b *winogradSmall) list() []stage {
 	list := []stage{{b, 0}}
 	if b.grads[shape.InputGradient] {
@@ -91,7 +93,7 @@ func (b *winogradSmall) list() []stage {
 	return list
 }
 
-// needs is the scratch: mapped weights and, behind them, the sums of chunks.
+// needs returns the scratch memory: transformed weights, followed by the sums of the chunks.
 func (b *winogradSmall) needs() cpe.Scratch {
 	common := b.sumsFrom()
 	if b.grads[shape.WeightGradient] {
@@ -107,11 +109,11 @@ func (b *winogradSmall) sumsFrom() int {
 	return 0
 }
 
-// own is the number of values that a core group works on, memory that with the points of a block.
+// own is the number of values of a core group's working memory; memory adds the points of a block.
 func (b *winogradSmall) own() int    { return max(b.grid.ownMemory(), b.collectNeed()) }
 func (b *winogradSmall) memory() int { return b.own() + b.v.size + b.y.size + b.pooled.room() }
 
-// chunk gives the partial sums of a chunk their values.
+// chunk returns the partial sums of one chunk in shared memory.
 func (b *winogradSmall) chunk(g *cpe.CoreGroup, i int) pointPlanes {
 	sums := b.sums
 	sums.data = part(g.Common(b.needs().Common), b.sumsFrom()+i*sums.size, sums.size)
@@ -129,7 +131,7 @@ func (b *winogradSmall) Name() string {
 	return "convolution gradients"
 }
 
-// RunGroup does a core group's share of the images or, for the weights' gradient, of the chunks.
+// RunGroup computes a core group's share of the images or, for the weight gradient, of the chunks.
 func (b *winogradSmall) RunGroup(g *cpe.CoreGroup) error {
 	w, memory, own, n := &b.workers[g.Index()], g.Memory(b.memory()), b.own(), b.Shape.N
 	w.use(memory[:own])
@@ -148,7 +150,7 @@ func (b *winogradSmall) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// work makes the gradients of some images, and the sums of a chunk, which they are then.
+// work computes the gradients of images [first, last). For the weight gradient these images are one chunk, whose sums it computes.
 func (b *winogradSmall) work(g *cpe.CoreGroup, w *winogradWorker, v, y, sums *pointPlanes, first, last int) {
 	for at := first; at < last; at += b.block {
 		end := min(last, at+b.block)
@@ -167,7 +169,7 @@ func (b *winogradSmall) work(g *cpe.CoreGroup, w *winogradWorker, v, y, sums *po
 	}
 }
 
-// enter maps images to points.
+// enter transforms images to points.
 func (b *winogradSmall) enter(w *winogradWorker, s *squares, x []float32, to *pointPlanes, first, last int) {
 	slices, tiles := s.slices(), b.grid.rows*b.grid.cols
 	for i := range (last - first) * slices {
@@ -176,7 +178,7 @@ func (b *winogradSmall) enter(w *winogradWorker, s *squares, x []float32, to *po
 	}
 }
 
-// addWeights adds a block's products to the sums, or begins them.
+// addWeights adds a block's products to the sums; with add false it overwrites the sums.
 func (b *winogradSmall) addWeights(v, y, sums *pointPlanes, images int, add bool) {
 	tiles, made := images*b.grid.rows*b.grid.cols, tiling.Blocks(b.results.channels, winogradLanes)*winogradLanes
 	_, nr := vgemm.Tile()
@@ -188,12 +190,12 @@ func (b *winogradSmall) addWeights(v, y, sums *pointPlanes, images int, add bool
 	}
 }
 
-// biasSums are the sums of the results' gradient.
+// biasSums returns the part of the sums that is the bias gradient.
 func (b *winogradSmall) biasSums(sums *pointPlanes) []float32 {
 	return sums.data[sums.size-sums.width:][:b.results.channels]
 }
 
-// addBias adds a block's results' gradients to their sums, or begins these.
+// addBias adds a block's sums of DY to the bias sums, or overwrites these.
 func (b *winogradSmall) addBias(y, sums *pointPlanes, images int, add bool) {
 	to, at := b.biasSums(sums), b.grid.form.SumPoint()*y.plane
 	if !add {
@@ -204,7 +206,7 @@ func (b *winogradSmall) addBias(y, sums *pointPlanes, images int, add bool) {
 	}
 }
 
-// multiply makes the points of the images' gradient, in the place of those of the images.
+// multiply computes R; it overwrites V.
 func (b *winogradSmall) multiply(g *cpe.CoreGroup, v, y *pointPlanes, images int) {
 	u, tiles, deep := g.Common(b.filters.size()), images*b.grid.rows*b.grid.cols, b.results.channels
 	made := tiling.Blocks(b.images.channels, winogradLanes) * winogradLanes
@@ -218,7 +220,7 @@ func (b *winogradSmall) multiply(g *cpe.CoreGroup, v, y *pointPlanes, images int
 	}
 }
 
-// leave adds up the squares of the images' gradient.
+// leave transforms R back and stores the input gradient.
 func (b *winogradSmall) leave(w *winogradWorker, v *pointPlanes, first, last int) {
 	for image := first; image < last; image++ {
 		for slice := range b.images.slices() {
@@ -227,7 +229,7 @@ func (b *winogradSmall) leave(w *winogradWorker, v *pointPlanes, first, last int
 	}
 }
 
-// addSquares makes a slice of the gradient of an image, whose points begin with those of tile at.
+// addSquares computes a slice of the input gradient of an image whose first tile is number at.
 func (b *winogradSmall) addSquares(w *winogradWorker, v *pointPlanes, slice, image, at int) {
 	form, s := b.grid.form, &b.images
 	m, edge := form.Tile, form.Edge()

@@ -7,11 +7,11 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
-// smallCollect adds up the chunks' sums, maps them to kernels, sets the weights' gradient to these or adds them, and adds the biases'
-// sums to their gradient.
+// smallCollect is the last stage of the weight gradient. It adds up the chunks, transforms the sums to kernels, and stores them in DW or adds
+// them. It adds the bias sums to DB.
 type smallCollect struct{ *winogradSmall }
 
-// collectNeed is the number of values that takes: the sums of an input, and kernels of a slice of outputs.
+// collectNeed is the number of values of its memory: the sums of an input channel, and kernels of a slice of output channels.
 func (b *winogradSmall) collectNeed() int {
 	return b.sums.ld + 2*b.grid.form.Taps()*winogradLanes + vwinograd.Scratch
 }
@@ -21,8 +21,7 @@ func (p *smallCollect) Name() string {
 	return "convolution " + shape.WeightGradient.String() + ", collecting"
 }
 
-// RunGroup does a core group's share of the inputs. Without a gradient of the weights, which only the biases may want, there is that of the
-// biases.
+// RunGroup collects a core group's share of the input channels. If DW is nil it computes only DB.
 func (p *smallCollect) RunGroup(g *cpe.CoreGroup) error {
 	w := &p.workers[g.Index()]
 	w.use(g.Memory(p.memory())[:p.own()])
@@ -41,7 +40,7 @@ func (p *smallCollect) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// addUp adds up the sums of an input.
+// addUp adds up the chunks' sums of one input channel.
 func (p *smallCollect) addUp(g *cpe.CoreGroup, w *winogradWorker, input int) {
 	sums, out := w.pixels[:p.sums.points*p.sums.plane], p.results.channels
 	for i := range smallChunks {
@@ -57,7 +56,7 @@ func (p *smallCollect) addUp(g *cpe.CoreGroup, w *winogradWorker, input int) {
 	}
 }
 
-// collect sets or adds the kernels of an input and a slice of outputs.
+// collect stores the kernels of an input channel and a slice of output channels, or adds them.
 func (p *smallCollect) collect(w *winogradWorker, sums []float32, input, first, lanes int) {
 	form := p.grid.form
 	taps, all := form.Taps(), p.images.channels*form.Taps()

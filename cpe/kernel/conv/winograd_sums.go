@@ -6,13 +6,12 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
-// winogradSums is the weight gradient of Winograd's convolution that adds up products at all points over the blocks of patches, one
-// after the other, before it maps the sums to kernels. Each of these steps is a stage that core groups share, so that every sum has
-// one order.
+// winogradSums is Winograd's weight gradient for few weights. It sums the products of all points over one block of patches after the other,
+// and then transforms the sums to kernels. Each step is a stage that core groups share, so that every sum has one order.
 type winogradSums struct {
 	*winogradGrads
-	v, y pointPlanes // of the inputs and outputs of a group
-	sums pointPlanes // of a group: output x input channels
+	v, y pointPlanes // points of a group's X and DY
+	sums pointPlanes // sums of a group: output x input channels
 }
 
 func newWinogradSums(c *winogradGrads) {
@@ -24,7 +23,7 @@ func newWinogradSums(c *winogradGrads) {
 	v.task.stages = v.list()
 }
 
-// list is the stages.
+// list returns the stages.
 func (v *winogradSums) list() []stage {
 	var list []stage
 	for group := range v.Shape.Group {
@@ -37,10 +36,10 @@ func (v *winogradSums) list() []stage {
 	return list
 }
 
-// memory is the number of values that all core groups see.
+// memory is the number of values of shared memory.
 func (v *winogradSums) memory() int { return v.sums.size + v.v.size + v.y.size }
 
-// planes gives the points of inputs, results and sums their values.
+// planes returns the points of X and of DY, and the sums, in shared memory.
 func (v *winogradSums) planes(g *cpe.CoreGroup) (inputs, results, sums pointPlanes) {
 	common := g.Common(v.memory())
 	inputs, results, sums = v.v, v.y, v.sums
@@ -50,14 +49,14 @@ func (v *winogradSums) planes(g *cpe.CoreGroup) (inputs, results, sums pointPlan
 	return inputs, results, sums
 }
 
-// sumsBlock is what is done with patches [first, last) of a group.
+// sumsBlock is the work on patches [first, last) of a group.
 type sumsBlock struct {
 	*winogradSums
 	group       int
 	first, last int
 }
 
-// sumsEnter maps the inputs and the outputs' gradient.
+// sumsEnter is the stage that transforms X and DY.
 type sumsEnter struct{ sumsBlock }
 
 // Name names the stage.
@@ -65,7 +64,7 @@ func (e *sumsEnter) Name() string {
 	return "convolution " + shape.WeightGradient.String() + ", mapping images"
 }
 
-// RunGroup maps a core group's share.
+// RunGroup transforms a core group's share.
 func (e *sumsEnter) RunGroup(g *cpe.CoreGroup) error {
 	e.workers[g.Index()].use(g.Memory(e.grid.ownMemory()))
 	inputs, results, _ := e.planes(g)
@@ -73,13 +72,13 @@ func (e *sumsEnter) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// sumsMultiply adds the products to the sums.
+// sumsMultiply is the stage that adds the products to the sums.
 type sumsMultiply struct{ sumsBlock }
 
 // Name names the stage.
 func (p *sumsMultiply) Name() string { return "convolution " + shape.WeightGradient.String() }
 
-// RunGroup multiplies a core group's share of the points' panels of inputs.
+// RunGroup computes a core group's share: the points' panels of input channels.
 func (p *sumsMultiply) RunGroup(g *cpe.CoreGroup) error {
 	inputs, results, sums := p.planes(g)
 	p.addPanels(g, &inputs, &results, &sums)
@@ -87,7 +86,7 @@ func (p *sumsMultiply) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// addPanels does a core group's share of the panels. The operands of the next are fetched meanwhile.
+// addPanels computes a core group's share of the panels. It prefetches the operands of the next panel.
 func (p *sumsMultiply) addPanels(g *cpe.CoreGroup, inputs, results, sums *pointPlanes) {
 	wide, tiles, outs := tiling.Even(p.in, sumColumns(), winogradLanes), p.tiles(p.first, p.last), tiling.Span{At: 0, N: p.out}
 	panels := tiling.Blocks(p.in, wide)
@@ -111,7 +110,7 @@ func (p *sumsMultiply) addPanels(g *cpe.CoreGroup, inputs, results, sums *pointP
 	}
 }
 
-// sumsCollect maps a group's sums to kernels and adds them to the weights' gradient.
+// sumsCollect is the stage that transforms a group's sums to kernels and stores them in the weight gradient, or adds them.
 type sumsCollect struct {
 	*winogradSums
 	group int
@@ -122,7 +121,7 @@ func (s *sumsCollect) Name() string {
 	return "convolution " + shape.WeightGradient.String() + ", collecting"
 }
 
-// RunGroup does a core group's share of the output channels.
+// RunGroup collects a core group's share of the output channels.
 func (s *sumsCollect) RunGroup(g *cpe.CoreGroup) error {
 	w := &s.workers[g.Index()]
 	w.use(g.Memory(s.grid.ownMemory()))

@@ -7,21 +7,21 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
-// winogradTiles is Winograd's convolution where core groups share the tiles. All weights are mapped to points first. A core
-// group then maps a block of patches to points, multiplies, and maps the results back, before it goes to the next: blocks fit L2,
-// though not beside the weights. Sums over channels have one order, whichever block an output is in.
+// winogradTiles is Winograd's convolution with tiles shared among core groups. All weights are transformed first. A core group then
+// transforms a block of patches, multiplies, and transforms the results back, before it goes on to the next block. A block's points fit L2,
+// but not together with the weights. Sums over channels have the same order for any blocking.
 type winogradTiles struct {
 	*winogradConv
-	v, r    pointPlanes // layouts of inputs and results; each worker has its own values
-	depth   int         // inputs that are multiplied at once: a panel of weights then stays in L1 while tiles pass
-	slices  bool        // points lie slice by slice
+	v, r    pointPlanes // layouts of sources and results; each worker has its own memory
+	depth   int         // input channels of one pass: their part of a panel of weights stays in L1 for all tiles of a block
+	slices  bool        // points are stored slice by slice
 	filters *filters
 }
 
-// fewTiles is the least number of tiles of a block.
+// fewTiles is the smallest number of tiles of a block.
 const fewTiles = 24
 
-// newWinogradTiles cuts the work into blocks. Its stages map the weights, and convolve.
+// newWinogradTiles plans the blocks. One stage transforms the weights; the other convolves.
 func newWinogradTiles(c *winogradConv) {
 	spec := c.Spec
 	v := &winogradTiles{winogradConv: c}
@@ -45,7 +45,7 @@ func (v *winogradTiles) memory() int {
 	return v.grid.ownMemory() + v.v.size + v.r.size + v.pooled.room()
 }
 
-// RunGroup convolves a core group's share of the blocks.
+// RunGroup convolves a core group's share of the patches, block by block.
 func (v *winogradTiles) RunGroup(g *cpe.CoreGroup) error {
 	w := &v.workers[g.Index()]
 	memory := g.Memory(v.memory())
@@ -67,13 +67,13 @@ func (v *winogradTiles) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// share returns a core group's share of the patches, and of how many its blocks are, of shares as the groups' pace has it.
+// share returns a core group's share of the patches (by the groups' measured pace) and the number of patches in its blocks.
 func (v *winogradTiles) share(g *cpe.CoreGroup) (first, end, block int) {
 	first, end = g.Share(v.grid.patches())
 	return first, end, tiling.Even(end-first, v.block, 1)
 }
 
-// enter maps the inputs of patches.
+// enter transforms the sources of patches [first, last).
 func (v *winogradTiles) enter(w *winogradWorker, to *pointPlanes, group, first, last int) {
 	x, _ := v.arrays(group)
 	slices, before := v.read.slices(), v.grid.patch(first).first
@@ -86,7 +86,7 @@ func (v *winogradTiles) enter(w *winogradWorker, to *pointPlanes, group, first, 
 	}
 }
 
-// leave maps results to the outputs of patches.
+// leave transforms results back to the outputs of patches [first, last).
 func (v *winogradTiles) leave(w *winogradWorker, src *pointPlanes, group, first, last int) {
 	w.to = v.outputs(group, 0)
 	slices, before := tiling.Blocks(v.out, winogradLanes), v.grid.patch(first).first
@@ -97,7 +97,7 @@ func (v *winogradTiles) leave(w *winogradWorker, src *pointPlanes, group, first,
 	}
 }
 
-// multiply makes the results at every point.
+// multiply computes the results at every point.
 func (v *winogradTiles) multiply(g *cpe.CoreGroup, inputs, results *pointPlanes, group, tiles int) {
 	u := g.Common(v.filters.size())
 	for point := range v.grid.form.Points() {
@@ -112,7 +112,7 @@ func (v *winogradTiles) multiply(g *cpe.CoreGroup, inputs, results *pointPlanes,
 	}
 }
 
-// multiplyPanels makes the results at one point: the operands lie as the micro-kernel reads them.
+// multiplyPanels computes the results at one point; both operands are in the micro-kernel's layout.
 func (v *winogradTiles) multiplyPanels(inputs cpe.Matrix, weights []float32, results cpe.Matrix, tiles int) {
 	_, nr := vgemm.Tile()
 	made := tiling.Blocks(v.out, winogradLanes) * winogradLanes

@@ -9,32 +9,32 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
-// winogradGrads is what Winograd's weight gradients on the host have in common: inputs and the outputs' gradient of a block of patches are mapped
-// to points; there they are multiplied, and sums of products over tiles are mapped to kernels and added to the weights' gradient. There
-// are two, which differ in when: winogradSums for few weights, winogradGradPanels for many, or few tiles.
+// winogradGrads is common to the host's two Winograd weight gradients. X and DY of a block of patches are transformed and multiplied; the
+// sums over tiles are transformed to kernels and stored in DW or added. winogradSums transforms the sums once, after the last block.
+// winogradGradPanels does so in every block; it serves many weights, or few tiles.
 type winogradGrads struct {
 	*winogradTask
 	grid    tileGrid
-	in, out int // channels of a group
+	in, out int // input and output channels of a group
 	images  squares
 	results squares
-	block   int       // patches of a block
-	biases  []float64 // sums of results' gradients, slice by slice
+	block   int       // patches in a block
+	biases  []float64 // sums of DY, slice by slice
 	workers []winogradWorker
 }
 
-// gradTiles is the number of tiles of a block, so that panels of both operands stay in L1.
+// gradTiles is the number of tiles of a block, such that panels of both operands stay in L1.
 const gradTiles = 128
 
-// collectSlices is how many slices of inputs of one output are mapped to kernels together.
+// collectSlices is the number of slices of input channels of one output channel that are transformed to kernels together.
 const collectSlices = 4
 
-// collectNeed is the number of values that takes: sums, kernels, these turned, and what they are added to.
+// collectNeed is the number of values that this takes: sums, kernels, transposed kernels, and scratch memory.
 func collectNeed(f vwinograd.Form) int {
 	return collectSlices*winogradLanes*(f.Points()+3*f.Taps()) + vwinograd.Scratch
 }
 
-// newWinogradGrads cuts the work.
+// newWinogradGrads plans the blocks.
 func newWinogradGrads(t *winogradTask) *winogradGrads {
 	s, form, spec := &t.Shape, t.form, *t.Spec
 	v := &winogradGrads{winogradTask: t, in: s.C / s.Group, out: s.Out / s.Group}
@@ -47,17 +47,17 @@ func newWinogradGrads(t *winogradTask) *winogradGrads {
 	return v
 }
 
-// sumsByPanels reports whether winogradGradPanels computes the weight gradient, not winogradSums.
+// sumsByPanels reports whether winogradGradPanels computes the weight gradient, else winogradSums.
 func (v *winogradGrads) sumsByPanels() bool {
 	return v.block >= v.grid.patches() || manyWeights(&v.Shape, v.Spec, v.form, shape.WeightGradient)
 }
 
-// tiles is the number of tiles of patches [first, last).
+// tiles returns the number of tiles of patches [first, last).
 func (v *winogradGrads) tiles(first, last int) int {
 	return v.grid.patch(last).first - v.grid.patch(first).first
 }
 
-// enter maps a core group's share of the inputs and the outputs' gradient of patches [first, last) of a group.
+// enter transforms a core group's share of X and DY in patches [first, last) of a group.
 func (v *winogradGrads) enter(g *cpe.CoreGroup, group, first, last int, inputs, results *pointPlanes) {
 	w := &v.workers[g.Index()]
 	x := v.images.of(v.args.X, group, v.Shape.Group)
@@ -74,7 +74,8 @@ func (v *winogradGrads) enter(g *cpe.CoreGroup, group, first, last int, inputs, 
 	}
 }
 
-// collect maps the sums of an output of all groups and of some inputs from the first on to kernels: these are the gradient, or added to it.
+// collect transforms the sums of output channel out and of lanes input channels, from channel first on, to kernels. It stores them in DW or
+// adds them.
 func (v *winogradGrads) collect(w *winogradWorker, block cpe.Block, out, first, lanes int, add bool) {
 	form := v.grid.form
 	r, taps := form.Kernel, form.Taps()
