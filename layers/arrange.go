@@ -7,65 +7,67 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
-// Arranged is what a plan has chosen for a layer. The zero value is a layer by itself, whose images are laid out by planes.
+// Arranged is the plan's decision for one layer. The zero value means: not fused with neighbours, images in planes.
 type Arranged struct {
-	In, Out Layout // of all bottoms, of all tops: values and gradients
-	AddGrad bool   // Backward adds to the gradient of its bottom
-	// TopLost: a later layer overwrites the top before Backward. Caffe's layers then read what is there, or another blob.
+	In, Out Layout // layouts of all bottoms and of all tops, values and gradients alike
+	AddGrad bool   // Backward adds to the bottom's gradient and does not overwrite it
+	// TopLost: a later layer overwrites the top's values before Backward. Like Caffe's layers, Backward must then work from the overwritten
+	// values or from the bottom.
 	TopLost bool
 
-	ReLU     bool         // Forward also does that of a ReLU layer in place on the top (Joins.ReLU)
-	ReLUGrad Bottoms      // bottoms on which a ReLU layer runs in place, whose Backward this layer does too (Joins.ReLUGrad)
-	Finish   Finisher     // of the layer behind, whose Forward this layer does too (Joins.Finish), if not nil
-	Others   []*blob.Blob // the bottoms of that layer behind its first
+	ReLU     bool         // Forward also applies the in-place ReLU layer on the top (Joins.ReLU)
+	ReLUGrad Bottoms      // bottoms with an in-place ReLU layer; Backward also applies that layer's Backward (Joins.ReLUGrad)
+	Finish   Finisher     // if not nil, the next layer's Forward, which this layer also computes (Joins.Finish)
+	Others   []*blob.Blob // the next layer's bottoms after its first
 }
 
-// Layout says how images lie: by planes, as Caffe's do, or with their channels in blocks (shape.BlockLanes).
+// Layout is the memory layout of images: planes, as in Caffe, or channels in blocks of 16 (shape.BlockLanes).
 type Layout struct {
 	Blocks bool
-	// Thin, if not zero, are vertical and horizontal strides: only pixels that they meet exist, at the front of each plane (shape.Thin). What
-	// stands behind them is undefined.
+	// Thin holds vertical and horizontal strides. If set, a plane holds only the pixels at multiples of these strides, packed at its front
+	// (shape.Thin). The rest of the plane is undefined.
 	Thin [2]int
 }
 
-// Blocks is the layout of images with channels in blocks, if on.
+// Blocks returns the layout with channels in blocks if on is true, else with planes.
 func Blocks(on bool) Layout { return Layout{Blocks: on} }
 
-// Blocking says which layouts a layer can read and write.
+// Blocking lists the layouts a layer can read and write.
 type Blocking struct {
-	Bottoms, Tops bool // may lie in blocks
-	Alike         bool // tops lie as bottoms do
-	Gains         bool // blocks save work
+	Bottoms, Tops bool // each may have channels in blocks
+	Alike         bool // tops must have the layout of the bottoms
+	Gains         bool // the layer is faster with blocks
 }
 
-// Turns are conversions between planes and blocks of channels that a layer makes in an iteration, and how many values they move.
+// Turns counts the conversions between planes and blocks that a layer makes in one iteration, and the values they move.
 type Turns struct{ Times, Values int }
 
-// Thinning says which pixels of images in blocks of channels are needed.
+// Thinning says which pixels of an image the layers need. It applies to images with channels in blocks.
 type Thinning struct {
-	// Reads are strides: the layer reads only pixels of its bottom that they meet, and only these get a gradient. Zero, or ones, means all.
+	// Reads holds strides: the layer reads only the bottom's pixels at multiples of these strides, and only those pixels get a gradient.
+	// Zeros or ones mean all pixels.
 	Reads [2]int
-	// Makes: the layer can make fewer pixels of its top than all.
+	// Makes: the layer can compute only some pixels of its top (Layout.Thin).
 	Makes bool
 }
 
-// Joiner is implemented by layers that do work of their neighbours (Joins), if only at some shapes or with some kernels. The net asks
-// after each pass, and otherwise runs the neighbour.
+// Joiner is implemented by layers that can also do a neighbouring layer's work (Joins), but perhaps not for every shape or kernel. After
+// each pass the net asks whether that work is done; if not, it runs the neighbour.
 type Joiner interface {
-	// JoinedForward reports whether the last Forward was also that of the layer behind.
+	// JoinedForward reports whether the last Forward included the next layer's.
 	JoinedForward() bool
-	// JoinedBackward reports whether the last Backward was also that of the ReLU layer on a bottom.
+	// JoinedBackward reports whether the last Backward included that of the ReLU layer on the given bottom.
 	JoinedBackward(bottom int) bool
 }
 
-// PartedBackward is implemented by layers whose Backward may be BackwardParams and then BackwardBottoms: first the gradients of the
-// parameters, then those of the bottoms, which no longer reads the bottoms' values. The net calls them if Traits.Parted.
+// PartedBackward is implemented by layers whose Backward can run in two parts. BackwardParams computes the parameters' gradients.
+// BackwardBottoms then computes the bottoms' gradients without reading the bottoms' values. The net runs the parts if Traits.Parted is set.
 type PartedBackward interface {
 	BackwardParams(top, bottom []*blob.Blob) error
 	BackwardBottoms(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error
 }
 
-// Arrange arranges a layer, if it is Planned. It returns an error if its Traits do not offer the layouts.
+// Arrange passes the plan's decision to a layer that is Planned. It returns an error if the layer's Traits do not offer the layouts.
 func Arrange(l Layer, a Arranged) error {
 	p, ok := l.(Planned)
 	if !ok {
@@ -77,25 +79,25 @@ func Arrange(l Layer, a Arranged) error {
 	return p.Arrange(a)
 }
 
-// Check returns an error if a layer that can do no more than this is asked for a layout.
+// Check returns an error if a asks for a layout that b does not offer.
 func (b Blocking) Check(a Arranged) error {
 	bottoms, tops := a.In.Blocks, a.Out.Blocks
 	if bottoms && !b.Bottoms || tops && !b.Tops || b.Alike && bottoms != tops {
-		return fmt.Errorf("blocks of channels are asked for (bottoms: %t, tops: %t) of a layer that can do %+v", bottoms, tops, b)
+		return fmt.Errorf("layout not offered: channels in blocks for bottoms %t, for tops %t; the layer offers %+v", bottoms, tops, b)
 	}
 	return nil
 }
 
-// Arrange implements Planned: nothing changes.
+// Arrange implements Planned. The default ignores the decision.
 func (b *Base) Arrange(Arranged) error { return nil }
 
-// Alike is the Blocking of layers whose bottoms and tops lie the same way, either one.
+// Alike is the Blocking of a layer that takes either layout, the same for bottoms and tops.
 var Alike = Blocking{Bottoms: true, Tops: true, Alike: true}
 
-// Blockable reports whether the layer computes where images may lie in blocks: on the CPE path of a native machine.
+// Blockable reports whether the layer may use channels in blocks: on the CPE path of a native machine.
 func (b *Base) Blockable() bool { return !b.MPE() && shape.HasBlocks(b.Device.Machine) }
 
-// AnyLayout is the Blocking of a layer that works element by element, so that the place of a value makes no difference.
+// AnyLayout is the Blocking of a layer that works element by element, so that no layout matters to it.
 func (b *Base) AnyLayout() Blocking {
 	if !b.Blockable() {
 		return Blocking{}
@@ -103,7 +105,8 @@ func (b *Base) AnyLayout() Blocking {
 	return Alike
 }
 
-// InBlocks is the Blocking of a layer that works channel by channel on an outer x channels x inner array, for a blob of axes axes.
+// InBlocks is the Blocking of a layer that works channel by channel. dims is its bottom as outer x channels x inner, axes the bottom's
+// number of axes.
 func (b *Base) InBlocks(axes int, dims [3]int) Blocking {
 	if !b.Blockable() || axes != 4 || dims[1] == 0 || dims[1]%shape.BlockLanes != 0 {
 		return Blocking{}

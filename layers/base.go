@@ -7,7 +7,7 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// Base is what most layers embed: their parameters from the prototxt, their device and their weights.
+// Base is embedded by most layers. It holds their prototxt parameters, their device and their weights.
 type Base struct {
 	Param  *caffepb.LayerParameter
 	Device *Device
@@ -19,7 +19,7 @@ type Base struct {
 // Params returns the weights, in the order of Caffe's blobs.
 func (b *Base) Params() []*blob.Blob { return b.Weights }
 
-// SetParamGrad says whether the gradient of weight i is wanted.
+// SetParamGrad sets whether Backward computes the gradient of weight i.
 func (b *Base) SetParamGrad(i int, need bool) {
 	for len(b.skipGrads) <= i {
 		b.skipGrads = append(b.skipGrads, false)
@@ -32,16 +32,16 @@ func (b *Base) ParamGrad(i int) bool {
 	return i < len(b.Weights) && (i >= len(b.skipGrads) || !b.skipGrads[i])
 }
 
-// MPE reports whether the reference path was asked for.
+// MPE reports whether the layer runs on the reference path.
 func (b *Base) MPE() bool { return b.Device.Engine == MPE }
 
 // Train reports whether the net is built for training.
 func (b *Base) Train() bool { return b.Param.GetPhase() == caffepb.Phase_TRAIN }
 
-// NoGradient is the error of types whose layers have none.
+// NoGradient is the error that Backward returns in layers without a gradient.
 func (b *Base) NoGradient() error { return fmt.Errorf("a %s layer has no gradient", b.Param.GetType()) }
 
-// AddWeight makes the next weight of a layer, with the given shape, and fills it; a nil filler means zeros. SetUp calls it.
+// AddWeight creates the layer's next weight with the given shape and fills it. A nil filler means zeros. SetUp calls it.
 func (b *Base) AddWeight(filler *caffepb.FillerParameter, shape ...int) error {
 	if err := b.Device.CheckShape(fmt.Sprintf("weight %d", len(b.Weights)), shape); err != nil {
 		return err

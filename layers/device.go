@@ -40,25 +40,24 @@ func ParseEngine(s string) (Engine, error) {
 	return CPE, fmt.Errorf("unknown engine %q: use cpe or mpe", s)
 }
 
-// Device is what a layer is built with: the path to take, the machine the CPE path runs on, and the source of
-// random numbers for fillers, dropout and data augmentation. Nets that must not disturb each other's random
-// sequence have devices of their own.
+// Device is the environment a layer is built with: the path to take, the machine for the CPE path, and the random generator for fillers,
+// dropout and data augmentation. Nets whose random sequences must be independent use separate devices.
 type Device struct {
 	Engine  Engine
 	Machine *cpe.Machine
 	Random  *Random
 	Log     *logrus.Logger
-	// Share is which items layers that read a stream hand out.
+	// Share selects the items of a stream that data layers hand out.
 	Share Share
-	// Strategy is how convolutions are to be computed where they can be; Auto leaves it to the machine's cost model.
+	// Strategy forces the algorithm family of convolutions that support it. Auto chooses by the machine's cost model.
 	Strategy shape.Strategy
-	// Tuner, if not nil, knows or finds the fastest strategy of every convolution, and Strategy is ignored.
+	// Tuner, if not nil, looks up or measures the fastest strategy of every convolution. Strategy is then ignored.
 	Tuner conv.Tuner
 
 	shadow blob.Shadow
 }
 
-// NewBlob returns a blob for a layer or net on the device. On a machine that moves no values blobs take no memory of their own.
+// NewBlob returns a blob for a layer or net on the device. If the machine moves no values, the blob takes no memory of its own.
 func (d *Device) NewBlob(shape ...int) *blob.Blob {
 	if d.Machine.Values() {
 		return blob.New(shape...)
@@ -66,8 +65,8 @@ func (d *Device) NewBlob(shape ...int) *blob.Blob {
 	return d.shadow.New(shape...)
 }
 
-// CheckShape refuses a blob of more axes or values than it may have, before anything is made for it. Where no values move it may have any
-// number of them that a memory could have. It panics with a pages.TooMuch beyond that.
+// CheckShape returns an error if a blob would have too many axes or values. Callers ask before they allocate. On a machine that moves no
+// values, CheckShape permits any count that could fit in memory, and panics with a pages.TooMuch beyond that.
 func (d *Device) CheckShape(what string, shape []int) error {
 	if len(shape) > blob.MaxAxes {
 		return fmt.Errorf("%s has %d axes, at most %d are possible", what, len(shape), blob.MaxAxes)

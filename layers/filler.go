@@ -13,7 +13,7 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// fillers maps the type of a FillerParameter to what it does. Each writes every element of b.Data().
+// fillers maps the type of a FillerParameter to its function. Each function writes every element of b.Data().
 var fillers = map[string]func(b *blob.Blob, f *caffepb.FillerParameter, r *Random) error{
 	"constant":          fillConstant,
 	"uniform":           fillUniform,
@@ -24,7 +24,7 @@ var fillers = map[string]func(b *blob.Blob, f *caffepb.FillerParameter, r *Rando
 	"bilinear":          fillBilinear,
 }
 
-// Fill gives b's data the initial values that f asks for, as Caffe's fillers do; a nil f means constant 0.
+// Fill writes initial values to b's data, as Caffe's filler f does. A nil f means constant 0.
 func Fill(b *blob.Blob, f *caffepb.FillerParameter, r *Random) error {
 	fill, ok := fillers[f.GetType()]
 	if !ok {
@@ -62,8 +62,8 @@ func gaussian(data []float32, mean, std float64, r *Random) {
 	}
 }
 
-// fillGaussian draws from a normal distribution; with sparse = s, each value is kept with probability
-// s / shape(0) and zero otherwise, so that an output has s inputs on average.
+// fillGaussian draws from a normal distribution. With sparse = s it keeps each value with probability s / shape(0) and writes zero
+// otherwise, so that an output has s non-zero inputs on average.
 func fillGaussian(b *blob.Blob, f *caffepb.FillerParameter, r *Random) error {
 	if !(f.GetStd() > 0) {
 		return fmt.Errorf("gaussian filler: std must be positive, it is %g", f.GetStd())
@@ -110,8 +110,8 @@ func fillPositiveUnitball(b *blob.Blob, _ *caffepb.FillerParameter, r *Random) e
 	return nil
 }
 
-// fan returns the n of Glorot's and He's rules: the number of inputs of an output (fan in = count/shape(0)), of
-// outputs of an input (fan out = count/shape(1)), or the mean of both, as variance_norm asks.
+// fan returns n of Glorot's and He's rules, as variance_norm selects: the inputs per output (fan in = count/shape(0)), the outputs per
+// input (fan out = count/shape(1)), or the mean of both.
 func fan(b *blob.Blob, norm caffepb.FillerParameter_VarianceNorm) (float64, error) {
 	count := b.Count()
 	if count == 0 {

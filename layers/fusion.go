@@ -5,19 +5,20 @@ import (
 	"slices"
 )
 
-// Fusion makes one layer of two, the second of which alone reads the only top of the first.
+// Fusion replaces two layers by one that computes both. The second layer must be the only reader of the first layer's only top.
 type Fusion struct {
-	Name string // for logs, and for leaving it out
-	// Fuse returns a layer that is both, from the bottoms of the first to the tops of the second, or nil. The bottoms of the second behind its
-	// first follow those of the first. Its results are those of the two, up to rounding where it says so; the two keep their weights. Reshape may
-	// give it other shapes later. It does not write the blob between the two.
+	Name string // in logs, and to disable the fusion
+	// Fuse returns the combined layer, or nil if the fusion does not apply. Its bottoms are those of the first layer, followed by the
+	// second layer's bottoms after its first. Its tops are those of the second layer. The parameters stay with the two layers. Results are
+	// the same, up to rounding where the fusion says so. The combined layer does not write the blob between the two, and Reshape may later
+	// change its shapes.
 	Fuse func(first, second Layer) Layer
 }
 
 var fusions = map[string]Fusion{}
 
-// RegisterFusion adds a fusion; a layer's own file calls it from init. A name taken twice panics. No two fusions may apply to the same pair of
-// layers, so that their order does not matter.
+// RegisterFusion adds a fusion. The file of a layer calls it from init. It panics on a duplicate name. At most one fusion may apply to a
+// pair of layers, so that their order does not matter.
 func RegisterFusion(f Fusion) {
 	if _, taken := fusions[f.Name]; taken {
 		panic("layers: fusion " + f.Name + " registered twice")
@@ -25,7 +26,7 @@ func RegisterFusion(f Fusion) {
 	fusions[f.Name] = f
 }
 
-// Fusions returns all fusions by name.
+// Fusions returns all fusions, sorted by name.
 func Fusions() []Fusion {
 	var all []Fusion
 	for _, name := range slices.Sorted(maps.Keys(fusions)) {
@@ -34,7 +35,8 @@ func Fusions() []Fusion {
 	return all
 }
 
-// Fuse returns the layer that the first fusion makes of two which does, with its name, and nil if none does. skip says which are left out; it may be nil.
+// Fuse combines two layers by the first fusion that applies, and returns the new layer and the fusion's name. It returns nil if none
+// applies. skip, if not nil, disables fusions by name.
 func Fuse(first, second Layer, skip func(name string) bool) (fused Layer, name string) {
 	for _, f := range Fusions() {
 		if skip == nil || !skip(f.Name) {

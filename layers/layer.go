@@ -1,18 +1,19 @@
-// Package layers is the contract of layers: what each type of Caffe's implements, and the registry that finds a type by its name. The layers
-// themselves stand in rooms below, grouped as Caffe's documentation groups them: data, vision, recurrent, common, norm, neuron, utility and
-// loss. Package part has what several of them are built from, package all imports all rooms, and layertest holds the tests of every type.
+// Package layers defines what a layer is: the interface of every Caffe layer type, and the registry that finds a type by its name. The
+// layers themselves are in sub-packages, grouped as in Caffe's documentation: data, vision, recurrent, common, norm, neuron, utility and
+// loss. Package part has building blocks that several of them use, package all imports them all, and package layertest tests every type.
 //
-// The central type is Layer, which sets up, reshapes, and runs forward and backward, on two paths: the MPE path, a plain single-threaded
-// reference, and the CPE path, tiled kernels (package cpe/kernel) on the device's machine. A layer is built with a Device, which says which
-// path to take and gives the machine and the random generator; there is no process-wide mode. It registers itself in its own file, knows
-// nothing of nets or solvers, and embeds Base. Arity, in-place ability and loss-ness are data in the registry entry (Type).
+// The central type is Layer. It sets up, reshapes, and runs forward and backward. Every layer has two paths. The MPE path is a plain
+// single-threaded reference. The CPE path runs tiled kernels (package cpe/kernel) on a machine. A layer is built with a Device, which
+// selects the path and supplies the machine and the random generator; there is no process-wide mode. A layer type embeds Base, registers
+// itself in its own file, and knows nothing of nets or solvers. Its number of bottoms and tops, and whether it may run in place or is a
+// loss, are data in its registry entry (Type).
 //
-// A net that plans its run (package net/schedule) asks every layer for its Traits, one value that says what the layer can do beside its own
-// work, and tells it what was decided by one call, Arrange with an Arranged. Base implements both for layers that promise nothing. Two layers
-// that can be computed together in fewer passes over memory are a Fusion, which is registered by its name.
+// A net plans its run (package net/schedule). For each layer the plan reads one value, Traits: the abilities that allow the plan to save
+// memory and time. It then passes its decision to the layer in one call, Arrange with an Arranged. Base implements both for layers without
+// such abilities. A Fusion replaces two layers by one that needs fewer passes over memory; fusions are registered by name.
 //
-// A few abilities are interfaces of their own, since somebody else than the planner asks for them: Joiner and PartedBackward the runner of a
-// net, at every pass; GradSelector whoever builds a net or counts its work; the others, in layer.go and share.go, solvers and commands.
+// A few abilities are separate interfaces, because other callers use them. The net calls Joiner and PartedBackward in every pass. Whoever
+// builds a net or counts its work calls GradSelector. Solvers and commands call the others, in layer.go and share.go.
 package layers
 
 import (
@@ -25,12 +26,10 @@ import (
 
 // Layer is one node of a net. Bottoms are its inputs, tops its outputs.
 //
-// SetUp runs once, after the registry has checked the number of blobs: it reads the parameters and makes the
-// weights. Reshape runs before the first Forward and whenever bottoms may have changed shape: it gives the tops
-// their shapes and prepares kernels; it allocates nothing when no shape changed. Forward computes the tops' data
-// from the bottoms'. Backward computes the diffs of those bottoms i with propagateDown[i], overwriting them, and adds
-// to the diffs of the parameters; a layer that may run in place must not read bottom data that its Forward
-// overwrote.
+// SetUp runs once, after the registry has checked the number of blobs. It reads the parameters and creates the weights. Reshape runs before
+// the first Forward and whenever bottoms may have changed shape. It shapes the tops and prepares kernels, and allocates nothing if no shape
+// changed. Forward computes the tops' data from the bottoms'. Backward overwrites the diff of each bottom i with propagateDown[i], and adds
+// to the diffs of the parameters. In a layer that runs in place, Backward must not read bottom data that Forward overwrote.
 type Layer interface {
 	SetUp(bottom, top []*blob.Blob) error
 	Reshape(bottom, top []*blob.Blob) error
@@ -39,28 +38,28 @@ type Layer interface {
 	Params() []*blob.Blob
 }
 
-// Strategist is implemented by layers that choose between ways to compute: Strategy is the one taken for a direction on the
-// CPE path, RunnerUp the one that was not.
+// Strategist is implemented by layers that choose between algorithm families on the CPE path. Strategy is the family chosen for a
+// direction, RunnerUp the next best.
 type Strategist interface {
 	Strategy(d shape.Direction) shape.Strategy
 	RunnerUp(d shape.Direction) conv.RunnerUp
 }
 
-// Algorithmic is implemented by layers whose kernels compute a direction with one of several algorithms on the CPE path. Algorithm is the
-// one that a direction is computed with, "" if it is not; joint says that Backward is asked for the gradients of weights and of all bottoms, which
-// some kernels compute at once.
+// Algorithmic is implemented by layers whose CPE kernels choose among several algorithms. Algorithm returns the one used for a direction,
+// or "" if the direction is not computed. joint means that Backward computes the gradients of the weights and of all bottoms; some kernels
+// compute these together.
 type Algorithmic interface {
 	Algorithm(d shape.Direction, joint bool) shape.Algorithm
 }
 
-// RunningStatistics is implemented by layers some of whose weights are statistics of the batches, which Forward moves and the
-// solver does not: sums that may be averaged over workers.
+// RunningStatistics is implemented by layers with weights that are running statistics of the batches. Forward updates them, the solver does
+// not. They are sums, so they may be averaged over workers.
 type RunningStatistics interface {
 	Statistics() []*blob.Blob
 }
 
-// GradSelector is implemented by layers with parameters (through Base): the net says which parameters' gradients are wanted, so that the
-// others need not be computed. That depends on lr_mult, not on a plan.
+// GradSelector is implemented by layers with parameters (through Base). The net tells the layer which parameter gradients it needs, so that
+// the layer can skip the others. The choice depends on lr_mult, not on a plan.
 type GradSelector interface {
 	SetParamGrad(i int, need bool)
 }
@@ -70,8 +69,7 @@ type Closer interface {
 	Close() error
 }
 
-// DataWaiter is implemented by layers that read data ahead: DataWait returns the time for which Forward had to wait
-// because no batch was ready.
+// DataWaiter is implemented by layers that read data ahead. DataWait returns how long Forward has waited for batches.
 type DataWaiter interface {
 	DataWait() time.Duration
 }

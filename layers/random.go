@@ -26,7 +26,7 @@ func (r *Random) State() []byte {
 	return state
 }
 
-// SetState continues from a state that State returned.
+// SetState restores a state returned by State.
 func (r *Random) SetState(state []byte) error {
 	if err := r.pcg.UnmarshalBinary(state); err != nil {
 		return fmt.Errorf("random generator state of %d bytes: %w", len(state), err)

@@ -12,16 +12,16 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// Arity bounds a number of blobs. Max < 0 means no upper bound.
+// Arity bounds the number of bottoms or tops. Max < 0 means no upper bound.
 type Arity struct{ Min, Max int }
 
-// Exactly is the arity of n blobs.
+// Exactly returns the arity of exactly n blobs.
 func Exactly(n int) Arity { return Arity{n, n} }
 
-// AtLeast is the arity of n blobs or more.
+// AtLeast returns the arity of n or more blobs.
 func AtLeast(n int) Arity { return Arity{n, -1} }
 
-// Between is the arity of lo to hi blobs.
+// Between returns the arity of lo to hi blobs.
 func Between(lo, hi int) Arity { return Arity{lo, hi} }
 
 func (a Arity) check(n int) error {
@@ -36,9 +36,9 @@ func (a Arity) check(n int) error {
 	return nil
 }
 
-// Type is a registry entry: how to make a layer, and what the net must know of it beforehand.
+// Type is a registry entry: the constructor of a layer, and facts that the net needs before it builds one.
 type Type struct {
-	Name string // the "type" of a prototxt
+	Name string // the prototxt's type
 	Doc  string // one line: what it computes
 
 	New func(*caffepb.LayerParameter, *Device) Layer
@@ -46,20 +46,20 @@ type Type struct {
 	Bottoms, Tops Arity
 	EqualBlobs    bool // as many tops as bottoms
 	InPlace       bool // a top may have the name of its bottom
-	// Loss: the first top has loss weight 1 by default, and tops that the prototxt leaves out are made.
+	// Loss: the first top has loss weight 1 by default, and the net creates tops that the prototxt omits.
 	Loss bool
-	// AutoTop: tops that the prototxt leaves out are made, though the layer is no loss.
+	// AutoTop: the net creates tops that the prototxt omits, although the layer is no loss.
 	AutoTop bool
-	// NoForceBackward lists the bottoms whose gradient force_backward does not ask for (labels).
+	// NoForceBackward lists bottoms that force_backward does not apply to (labels).
 	NoForceBackward []int
-	// NoGradient: Backward cannot be asked for any bottom (data sources, Accuracy, ArgMax).
+	// NoGradient: the layer has no gradient for any bottom (data sources, Accuracy, ArgMax).
 	NoGradient bool
 }
 
 var registry = map[string]Type{}
 
-// Register adds a layer type; it is called from init in the layer's own file, or from a user's program before a net
-// is built. A name taken twice panics.
+// Register adds a layer type. The file of a layer calls it from init; a user's program calls it before it builds a net. It panics on a
+// duplicate name.
 func Register(t Type) {
 	if _, taken := registry[t.Name]; taken {
 		panic("layers: type " + t.Name + " registered twice")
@@ -67,7 +67,7 @@ func Register(t Type) {
 	registry[t.Name] = t
 }
 
-// Types returns all registered types by name.
+// Types returns all registered types, sorted by name.
 func Types() []Type {
 	var ts []Type
 	for _, name := range names() {
@@ -76,8 +76,8 @@ func Types() []Type {
 	return ts
 }
 
-// Find returns the entry of a type. The error says what is known of one from a fork of Caffe, and otherwise suggests the nearest of the
-// known types and lists them.
+// Find returns the entry of a type. For an unknown name the error lists the known types and suggests the nearest one. For a type of a known
+// fork of Caffe it says so.
 func Find(name string) (Type, error) {
 	if t, ok := registry[name]; ok {
 		return t, nil
@@ -96,7 +96,7 @@ func Find(name string) (Type, error) {
 
 func names() []string { return slices.Sorted(maps.Keys(registry)) }
 
-// CheckBlobs checks the number of bottoms and tops that a layer was given.
+// CheckBlobs returns an error if a layer of this type cannot have the given numbers of bottoms and tops.
 func (t Type) CheckBlobs(bottoms, tops int) error {
 	if err := t.Bottoms.check(bottoms); err != nil {
 		return fmt.Errorf("bottom blobs: %w", err)
@@ -105,7 +105,7 @@ func (t Type) CheckBlobs(bottoms, tops int) error {
 		return fmt.Errorf("top blobs: %w", err)
 	}
 	if t.EqualBlobs && bottoms != tops {
-		return fmt.Errorf("%d bottom blobs but %d top blobs: a %s layer needs as many of each", bottoms, tops, t.Name)
+		return fmt.Errorf("%d bottom blobs but %d top blobs: a %s layer needs equal numbers", bottoms, tops, t.Name)
 	}
 	return nil
 }

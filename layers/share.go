@@ -6,40 +6,38 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 )
 
-// Share says which items of a stream a net trains on when several workers train together. The zero value is a worker that is
-// alone.
+// Share selects the part of a data stream that one net trains on when several workers train together. The zero value means a single worker.
 //
-// The stream is cut into rounds. If workers split batches a round is one batch, of which each takes a part; otherwise
-// every worker takes a batch of its own. A worker's core groups split what it takes. What is in a round does not depend on who
-// takes it, so that a position in the stream means the same whatever the number of workers.
+// The stream is divided into rounds. If workers split batches, a round is one batch, and each worker takes a part of it. Otherwise a round
+// holds one batch for every worker. The core groups of a worker split the worker's part. The contents of a round do not depend on the
+// number of workers, so a position in the stream always means the same.
 type Share struct {
-	Rank, Ranks   int // among the workers
+	Rank, Ranks   int // this worker, and the number of workers
 	Split         bool
-	Group, Groups int // among the worker's core groups
+	Group, Groups int // this core group, and the worker's number of core groups
 }
 
-// Window is a part of every round of a stream: Count items from First, of Stride.
+// Window is one net's part of every round of a stream: Count items from item First on. A round has Stride items.
 type Window struct{ First, Count, Stride int }
 
-// Sharer is implemented by layers that hand out a worker's share of a stream: the part of every round that it is.
+// Sharer is implemented by layers that hand out a worker's part of a stream. Window is that part.
 type Sharer interface {
 	Window() Window
 }
 
-// Positioner is implemented by layers that read a stream of items. The position is the number of items that Forward
-// has handed out; a snapshot stores it, and a resumed run continues behind it.
+// Positioner is implemented by layers that read a stream of items. The position is the number of items that Forward has handed out. A
+// snapshot stores it, and a resumed run continues from it.
 type Positioner interface {
 	Position() uint64
 	SetPosition(items uint64) error
 }
 
-// Carrier is implemented by layers whose Forward may go on from what the last one left in them, so that batches must be computed one after the
-// other, by one worker.
+// Carrier is implemented by layers that may carry state from one Forward to the next. One worker must then compute the batches in order.
 type Carrier interface {
 	Carries() bool
 }
 
-// Window returns the part for a batch size. It is an error if a batch is to be split into more parts than it has items.
+// Window returns the net's part of a round for a batch size. It returns an error if there are more parts than items.
 func (s Share) Window(batch int) (Window, error) {
 	w := Window{Count: batch, Stride: batch}
 	switch {
@@ -47,30 +45,30 @@ func (s Share) Window(batch int) (Window, error) {
 	case !s.Split:
 		w.First, w.Stride = s.Rank*batch, s.Ranks*batch
 	case batch < s.Ranks:
-		return Window{}, fmt.Errorf("batch_size %d is less than the %d workers it is to be split over", batch, s.Ranks)
+		return Window{}, fmt.Errorf("batch_size %d is too small to split over %d workers", batch, s.Ranks)
 	default:
 		w = w.part(s.Rank, s.Ranks)
 	}
 	switch {
 	case s.Groups <= 1:
 	case w.Count < s.Groups:
-		return Window{}, fmt.Errorf("batch_size %d gives rank %d %d items, less than its %s", batch, s.Rank, w.Count, cpe.Groups(s.Groups))
+		return Window{}, fmt.Errorf("batch_size %d gives rank %d only %d items for its %s", batch, s.Rank, w.Count, cpe.Groups(s.Groups))
 	default:
 		w = w.part(s.Group, s.Groups)
 	}
 	return w, nil
 }
 
-// part returns part i of n nearly equal ones.
+// part returns part i of n nearly equal parts of w.
 func (w Window) part(i, n int) Window {
 	lo, hi := i*w.Count/n, (i+1)*w.Count/n
 	return Window{First: w.First + lo, Count: hi - lo, Stride: w.Stride}
 }
 
-// Alone reports whether nothing is shared.
+// Alone reports whether one worker with one core group trains alone.
 func (s Share) Alone() bool { return s.Ranks <= 1 && s.Groups <= 1 }
 
-// CheckItems returns an error if a source has fewer items than there are workers; 0 items: it does not know.
+// CheckItems returns an error if a source has fewer items than there are workers. items = 0 means that the number is unknown.
 func (s Share) CheckItems(source string, items int) error {
 	if items > 0 && items < s.Ranks {
 		return fmt.Errorf("%s has %d items, fewer than the %d workers that share them", source, items, s.Ranks)
@@ -78,7 +76,7 @@ func (s Share) CheckItems(source string, items int) error {
 	return nil
 }
 
-// PassKey mixes the worker into a key of random numbers, so that no two drop the same values.
+// PassKey mixes rank and group into a random-number key, so that every worker and core group drops different values.
 func (s Share) PassKey(key uint64) uint64 {
 	return key + uint64(s.Rank*max(1, s.Groups)+s.Group)*0x9e3779b97f4a7c15
 }

@@ -22,7 +22,7 @@ func TestWindows(t *testing.T) {
 			}
 		}
 	}
-	if _, err := (Share{Rank: 1, Ranks: 4, Split: true}).Window(3); err == nil || err.Error() != "batch_size 3 is less than the 4 workers it is to be split over" {
+	if _, err := (Share{Rank: 1, Ranks: 4, Split: true}).Window(3); err == nil || err.Error() != "batch_size 3 is too small to split over 4 workers" {
 		t.Errorf("3 items over 4 workers: error %v", err)
 	}
 	if _, err := (Share{}).Window(3); err != nil {

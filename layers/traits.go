@@ -6,97 +6,97 @@ import (
 	"github.com/swcaffe/swcaffe/blob"
 )
 
-// Planned is implemented by layers that take part in the plan of a net (net/schedule). Traits says what the layer can do; Arrange says what
-// the plan has chosen. Base implements it for layers that promise nothing.
+// Planned is implemented by layers that take part in the plan of a net (package net/schedule). Base implements it with no special
+// abilities.
 type Planned interface {
-	// Traits are those of the layer as it stands after Reshape and the last Arrange.
+	// Traits returns the layer's abilities as of the last Reshape and Arrange.
 	Traits() Traits
-	// Arrange holds until the next call. It comes after Reshape, and asks for nothing that Traits do not offer (see Arrange). Reshape may
-	// come again: bottoms of other shapes are laid out as before, or refused.
+	// Arrange applies the plan's decision, which holds until the next call. It is called after Reshape and asks only for abilities in
+	// Traits. If a later Reshape changes the shapes, the layer keeps its layouts or returns an error.
 	Arrange(Arranged) error
 }
 
-// Traits are what a layer can do beside its own work, and what it needs for that. The zero value promises nothing: Backward reads all
-// bottoms and tops, gradients share no place, images are laid out by planes.
+// Traits lists the abilities that a plan can use. The zero value offers none: Backward reads all bottoms and tops, gradients share no
+// storage, and images are in planes.
 //
-// A net stores other values in the place of those that Traits give up, so that a layer which reads more than it says computes wrong
-// gradients. layertest.CheckReads finds such layers.
+// The plan reuses the storage of values listed as unread. A layer that reads more than its Traits declare computes wrong gradients;
+// layertest.CheckReads finds such layers.
 type Traits struct {
-	Unread  Unread       // values that Backward does without
-	Keeps   []*blob.Blob // values of the layer's own that Forward writes, whole, and Backward reads
-	Traces  Bottoms      // bottoms whose gradient Forward writes, to stay there until Backward
-	Scratch Scratch      // memory for kernels that work on several core groups
-	Parted  bool         // Backward is better run in parts, at these shapes (PartedBackward)
-	Grads   Grads        // how gradients may share a place
-	Layout  Blocking     // how images may be laid out
-	Turns   Turns        // conversions between layouts that are left, as the layer is arranged
-	Thin    Thinning     // which pixels are needed, as the layer is arranged
-	Joins   Joins        // work of neighbouring layers that it can do
-	Is      Identity     // work that neighbouring layers may do for it
+	Unread  Unread       // values that Backward does not read
+	Keeps   []*blob.Blob // private storage of the layer, written in full by Forward and read by Backward
+	Traces  Bottoms      // bottoms whose gradient Forward writes; it must survive until Backward
+	Scratch Scratch      // scratch memory for kernels that run on several core groups
+	Parted  bool         // Backward should run in parts for these shapes (PartedBackward)
+	Grads   Grads        // how gradients may share storage
+	Layout  Blocking     // supported image layouts
+	Turns   Turns        // layout conversions the layer makes in its present arrangement
+	Thin    Thinning     // the pixels needed in the present arrangement
+	Joins   Joins        // neighbouring layers' work that this layer can also do
+	Is      Identity     // properties that let neighbouring layers do this layer's work
 }
 
-// Unread are values that Backward does without.
+// Unread lists values that Backward does not read.
 type Unread struct {
 	Bottoms Bottoms
 	Tops    bool
 }
 
-// ReadsNothing are the values of all bottoms and tops.
+// ReadsNothing: Backward reads neither bottoms nor tops.
 var ReadsNothing = Unread{AllBottoms, true}
 
-// Scratch counts values that kernels need besides bottoms and tops (cpe.Machine.Common): in Forward; in the part of Backward that computes
-// the parameters' gradients, if it runs in parts; and in the other part, or all of it.
+// Scratch counts the scratch values that kernels need besides bottoms and tops (cpe.Machine.Common). Params is the need of BackwardParams,
+// Bottoms that of BackwardBottoms, or of Backward if it runs whole.
 type Scratch struct{ Forward, Params, Bottoms int }
 
-// Grads says how gradients may share a place.
+// Grads says how gradients may share storage.
 type Grads struct {
-	// Passes lists bottoms that have the top's gradient: Backward leaves it where it is if their diffs share the top's storage.
+	// Passes lists bottoms whose gradient equals the top's. If their diffs share the top's storage, Backward does nothing for them.
 	Passes Bottoms
-	// Replaces: the gradient of bottom 0 may be written over that of top 0, which Backward has read by then.
+	// Replaces: the gradient of bottom 0 may overwrite the gradient of top 0, because Backward has read it by then.
 	Replaces bool
-	// Adds: Backward can add to the gradient of its bottom (Arranged.AddGrad).
+	// Adds: Backward can add to its bottom's gradient (Arranged.AddGrad).
 	Adds bool
-	// Sums: the bottom's gradient is the sum of the tops'. If all share one storage, the readers of the tops have added it up there, and
-	// Backward does nothing.
+	// Sums: the bottom's gradient is the sum of the tops' gradients (Split). If all share one storage, the tops' readers have already added
+	// it up there, and Backward does nothing.
 	Sums bool
 }
 
-// Joins are pieces of neighbouring layers' work that a layer can do with its own (Arranged).
+// Joins lists work of neighbouring layers that a layer can do along with its own (Arranged).
 type Joins struct {
-	// ReLU: Forward can also do that of a ReLU layer which runs in place on the top.
+	// ReLU: Forward can also apply an in-place ReLU layer on the top.
 	ReLU bool
-	// ReLUGrad: Backward can also do that of ReLU layers which run in place on a bottom. It reads the bottom for that, which is there, since
-	// the ReLU layer is planned to read it later.
+	// ReLUGrad: Backward can also apply the Backward of in-place ReLU layers on a bottom. It reads the bottom's values for this. They still
+	// exist, since the ReLU layer itself would read them later.
 	ReLUGrad bool
-	// Finish: Forward can also do that of a layer with a Finisher which reads the top.
+	// Finish: Forward can also compute the next layer's Forward, if that layer has a Finisher.
 	Finish bool
-	// OnlyParams: the layer computes no gradients of bottoms, as two layers that are fused may.
+	// OnlyParams: the layer computes no bottom gradients. Some fused layers are like this.
 	OnlyParams bool
 }
 
-// Identity describes a layer to its neighbours.
+// Identity tells neighbouring layers what this layer is.
 type Identity struct {
-	ReLU   *ReLU    // the layer is a ReLU on the CPE path
-	Finish Finisher // its Forward can be done block by block
-	Sum    int      // the layer adds up so many bottoms, as they are, on the CPE path
+	ReLU   *ReLU    // not nil for a ReLU layer on the CPE path
+	Finish Finisher // not nil if Forward can be applied block by block
+	Sum    int      // number of bottoms of a plain sum on the CPE path
 }
 
 // ReLU describes a ReLU layer.
 type ReLU struct {
-	Slope float32 // for values below 0
-	// BySign: Backward tells from the sign of the result whether a gradient passes.
+	Slope float32 // for negative values
+	// BySign: the sign of y, instead of x, decides which gradients pass.
 	BySign bool
 }
 
-// Plain reports whether r is a ReLU layer that makes values below 0 zeros.
+// Plain reports whether r is a ReLU layer without negative slope.
 func (r *ReLU) Plain() bool { return r != nil && r.Slope == 0 }
 
-// Finisher does a layer's Forward to pieces of its bottom, in place, while they are in a core's cache. It is for nets that never go
-// backward.
+// Finisher applies a layer's Forward in place to parts of its bottom, while they are still in a core's cache. It is used in nets without
+// Backward.
 type Finisher interface {
-	// Ready reports whether the bottom lies in blocks of channels, so that Finish can be called.
+	// Ready reports whether the bottom has channels in blocks, which Finish needs.
 	Ready() bool
-	// Hold looks up what Finish reads, which is the layer's weights and its bottoms behind the first.
+	// Hold fetches the arrays that Finish reads: the layer's weights, and its bottoms after the first.
 	Hold(others []*blob.Blob)
 	// Finish is a conv.Finish.
 	Finish(y []float32, at, n, block int)
@@ -104,7 +104,7 @@ type Finisher interface {
 
 // Bottoms is a set of a layer's bottoms. The zero value is empty.
 type Bottoms struct {
-	most bool  // all are in the set but those listed; otherwise only those are
+	most bool  // the set is all bottoms except list; otherwise it is list
 	list []int // indices
 }
 
@@ -120,7 +120,7 @@ func AllBottomsBut(indices ...int) Bottoms { return Bottoms{most: true, list: in
 // Has reports whether bottom i is in the set.
 func (b Bottoms) Has(i int) bool { return b.most != slices.Contains(b.list, i) }
 
-// And returns the set with bottom i as well.
+// And returns the set with bottom i added.
 func (b Bottoms) And(i int) Bottoms {
 	switch {
 	case b.Has(i):
@@ -131,10 +131,10 @@ func (b Bottoms) And(i int) Bottoms {
 	return SomeBottoms(append(slices.Clone(b.list), i)...)
 }
 
-// BottomsIf is the set of all bottoms, or of none.
+// BottomsIf returns the set of all bottoms if all is true, else the empty set.
 func BottomsIf(all bool) Bottoms { return Bottoms{most: all} }
 
-// TraitsOf returns a layer's traits; a layer that is not Planned promises nothing.
+// TraitsOf returns a layer's traits, or the zero value if the layer is not Planned.
 func TraitsOf(l Layer) Traits {
 	if p, ok := l.(Planned); ok {
 		return p.Traits()

@@ -54,8 +54,8 @@ func TestTeamFaults(t *testing.T) {
 		{"another centre", crew{team: Team{Strategy: "sync_easgd2", CheckEvery: 3}}, func(s *Solver) {
 			s.strategy.(*syncElastic).centre[3] += 1e-7
 		}, []string{"centre of rank 2 differs"}},
-		{"batch too small", crew{workers: 8}, nil, []string{"rank ", "batch_size 7 is less than the 8 workers"}},
-		{"core groups too many", crew{coreGroups: 3}, nil, []string{"batch_size 7 gives rank 0 2 items, less than its 3 core groups"}},
+		{"batch too small", crew{workers: 8}, nil, []string{"rank ", "batch_size 7 is too small to split over 8 workers"}},
+		{"core groups too many", crew{coreGroups: 3}, nil, []string{"batch_size 7 gives rank 0 only 2 items for its 3 core groups"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.crew.text = unevenNet

@@ -1,5 +1,5 @@
-// Package all registers every layer type of Caffe, by importing the rooms of package layers. Package net imports it. A new room is
-// entered here.
+// Package all registers every Caffe layer type by importing all layer packages. Package net imports it. A new layer package must be added
+// here.
 package all
 
 import (

@@ -70,7 +70,7 @@ func TestHDF5OutputErrors(t *testing.T) {
 		want    string
 	}{
 		{"", []layertest.Bottom{layertest.In(2, 3), layertest.In(2)}, "file_name is not set"},
-		{file, []layertest.Bottom{layertest.In(2, 3), layertest.In(3)}, "as many rows: 2 3 (6) and 3 (3)"},
+		{file, []layertest.Bottom{layertest.In(2, 3), layertest.In(3)}, "the same number of rows: 2 3 (6) and 3 (3)"},
 		{file, []layertest.Bottom{layertest.In(2, 1, 1, 1, 3), layertest.In(2)}, "has 5 axes"},
 	} {
 		c := layertest.Case{Type: "HDF5Output", Tops: -1, Param: test.param, Bottoms: test.bottoms}

@@ -110,7 +110,7 @@ func TestNumbersOfBlobsAreChecked(t *testing.T) {
 		{"Eltwise", 1, 1, "bottom blobs: 1 given, at least 2 needed"},
 		{"Pooling", 1, 3, "top blobs: 3 given, at most 2 allowed"},
 		{"Convolution", 3, 3, ""},
-		{"Convolution", 3, 2, "3 bottom blobs but 2 top blobs: a Convolution layer needs as many of each"},
+		{"Convolution", 3, 2, "3 bottom blobs but 2 top blobs: a Convolution layer needs equal numbers"},
 	}
 	for _, tt := range tests {
 		typ, err := layers.Find(tt.typ)

@@ -22,13 +22,13 @@ func init() {
 	})
 }
 
-// dropout is Caffe's Dropout layer (Srivastava et al. 2014). The mask is not stored: element i of a pass is kept if
-// random number i of the pass's key is at least the ratio, whatever tile or core computes it. The others are multiplied by 0, so that
-// those that are not finite become NaN.
+// dropout is Caffe's Dropout layer (Srivastava et al. 2014). It stores no mask. Element i of a pass is kept if random number i of the
+// pass's key is at least the ratio, whatever tile or core computes it. Dropped elements are multiplied by 0, so that infinities and NaN
+// become NaN.
 type dropout struct {
 	layers.Base
 	scale     float32
-	below     uint32 // random numbers that drop values
+	below     uint32 // random numbers below this drop the value
 	key       uint64
 	count     int
 	stream    *stream.Kernel
@@ -60,7 +60,7 @@ func (l *dropout) Reshape(bottom, top []*blob.Blob) error {
 	return err
 }
 
-// mask writes the kept values of src, scaled, which begin at element first of the pass.
+// mask writes the kept values of src, scaled, and zeros for the others. src begins at element first of the pass.
 func (l *dropout) mask(dst, src []float32, first int) {
 	if !l.Train() {
 		copy(dst, src)
@@ -87,7 +87,8 @@ func (l *dropout) Forward(bottom, top []*blob.Blob) error {
 	return l.run(top[0].Data(), bottom[0].Data())
 }
 
-// Traits implements Planned: Backward draws the mask again. In training an element's place decides whether it is kept.
+// Traits implements Planned. Backward recomputes the mask from random numbers, which depend on an element's index: training therefore needs
+// planes.
 func (l *dropout) Traits() layers.Traits {
 	t := layers.Traits{Unread: layers.ReadsNothing}
 	if !l.Train() {

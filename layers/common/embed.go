@@ -21,15 +21,15 @@ func init() {
 	})
 }
 
-// embed is Caffe's Embed layer: an InnerProduct of one-hot vectors. Indices have no gradient.
+// embed is Caffe's Embed layer, an InnerProduct of one-hot vectors. The indices have no gradient.
 type embed struct {
 	layers.Base
 	m, n, k int // indices, num_output, input_dim
 	bias    bool
 
 	topShape []int
-	rows     part.RowMover // of the table
-	index    []int         // that each element asks for
+	rows     part.RowMover // moves rows of the weight table
+	index    []int         // the table row for each bottom element
 	addBias  part.BiasAdder
 	biasGrad part.BiasGrad
 }
@@ -73,7 +73,7 @@ func (l *embed) prepare() (err error) {
 	return l.rows.Reshape(&l.Base, l.k, l.n)
 }
 
-// read finds the table's row that each element asks for.
+// read converts the bottom's values to table rows.
 func (l *embed) read(x []float32) error {
 	for i, v := range x {
 		at := int(v)
@@ -96,7 +96,7 @@ func (l *embed) Forward(bottom, top []*blob.Blob) error {
 	return l.addBias.Run(y, l.Weights[1].Data())
 }
 
-// Traits implements Planned: the table's gradient needs the indices.
+// Traits implements Planned. The table's gradient needs the indices.
 func (l *embed) Traits() layers.Traits {
 	return layers.Traits{Unread: layers.Unread{Bottoms: layers.BottomsIf(!l.ParamGrad(0)), Tops: true}}
 }

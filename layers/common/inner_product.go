@@ -21,8 +21,7 @@ func init() {
 	})
 }
 
-// innerProduct is Caffe's InnerProduct layer: M items of K values to N outputs. Weights are N x K, or K x N if transpose
-// is set.
+// innerProduct is Caffe's InnerProduct layer: it maps M items of K values to N outputs. Weights are N x K, or K x N if transpose is set.
 type innerProduct struct {
 	layers.Base
 	axis, m, n, k int
@@ -134,7 +133,7 @@ func (l *innerProduct) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// weight is the index of the weight from input k to output j.
+// weight returns the index of the weight from input k to output j.
 func (l *innerProduct) weight(j, k int) int {
 	if l.transpose {
 		return k*l.n + j
@@ -142,7 +141,7 @@ func (l *innerProduct) weight(j, k int) int {
 	return j*l.k + k
 }
 
-// Traits implements Planned: the weights' gradient needs the bottom.
+// Traits implements Planned. The weights' gradient needs the bottom.
 func (l *innerProduct) Traits() layers.Traits {
 	t := layers.Traits{Unread: layers.Unread{Bottoms: layers.BottomsIf(!l.ParamGrad(0)), Tops: true}}
 	if l.forward != nil {
@@ -151,8 +150,8 @@ func (l *innerProduct) Traits() layers.Traits {
 	return t
 }
 
-// Backward computes the bottom's gradient first: the weights may be in caches yet, from Forward, and their gradient, which is as long, would
-// take their place.
+// Backward computes the bottom's gradient first: the weights may still be in a cache from Forward. Their gradient has the same size and
+// would evict them.
 func (l *innerProduct) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	dy := top[0].Diff()
 	if propagateDown[0] {

@@ -20,10 +20,10 @@ func init() {
 	})
 }
 
-// dataLayer is Caffe's Data layer. Top 0 is items x channels x height x width, top 1, if there, the labels.
+// dataLayer is Caffe's Data layer. Top 0 is items x channels x height x width; an optional top 1 holds the labels.
 type dataLayer struct{ batchLayer }
 
-// SetUp opens the database and looks at its first record.
+// SetUp opens the database and reads the shape of its first record.
 func (l *dataLayer) SetUp(_, top []*blob.Blob) error {
 	p := l.Param.GetDataParam()
 	if p.GetBatchSize() == 0 {

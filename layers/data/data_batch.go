@@ -10,7 +10,7 @@ import (
 	"github.com/swcaffe/swcaffe/layers/part"
 )
 
-// batchLayer is what layers that take their batches from a prefetcher have in common.
+// batchLayer is embedded by layers that take their batches from a prefetcher.
 type batchLayer struct {
 	layers.Base
 	batches *data.Prefetcher
@@ -19,7 +19,7 @@ type batchLayer struct {
 	copies  [2]part.Mover // data, labels
 }
 
-// open starts a prefetcher for the worker's share of the batches; the source is closed if that fails.
+// open starts a prefetcher for the worker's share of the batches. If that fails, it closes the source.
 func (l *batchLayer) open(top []*blob.Blob, c data.Config) error {
 	window, err := l.Device.Share.Window(c.BatchSize)
 	if err != nil {
@@ -62,7 +62,7 @@ func (l *batchLayer) Reshape(_, top []*blob.Blob) error {
 	return nil
 }
 
-// Forward hands out the next batch. As in Caffe the batch has the shape of its first item.
+// Forward hands out the next batch. As in Caffe, the batch has the shape of its first item.
 func (l *batchLayer) Forward(_, top []*blob.Blob) error {
 	if !l.Device.Machine.Values() {
 		return l.charge(top)

@@ -1,6 +1,6 @@
-// Package data has the layers that bring values into a net, and the one that writes them out: Data, ImageData, WindowData, HDF5Data, MemoryData,
-// DummyData, Input and HDF5Output.
+// Package data has the layers that bring values into a net, Data, ImageData, WindowData, HDF5Data, MemoryData, DummyData and Input, and one
+// that writes values to a file, HDF5Output.
 //
-// Layers that read a stream of items embed batchLayer (data_batch.go), which reads ahead, hands out a worker's share of every batch
-// (layers.Share) and knows the position in the stream for snapshots. MemoryData is exported, since programs feed it.
+// Layers that read batches from a prefetcher embed batchLayer (data_batch.go). It reads ahead, hands out a worker's share of every batch
+// (layers.Share), and reports its position in the stream for snapshots. MemoryData is exported because programs feed it.
 package data

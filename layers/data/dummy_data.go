@@ -23,11 +23,11 @@ func init() {
 // dummyData is Caffe's DummyData layer.
 type dummyData struct {
 	layers.Base
-	fillers []*caffepb.FillerParameter // one a top
+	fillers []*caffepb.FillerParameter // one per top
 	refill  []bool
 	filled  bool
 	windows []layers.Window // the worker's part of each top
-	rounds  []*blob.Blob    // what all workers get together, where there are several
+	rounds  []*blob.Blob    // the values of all workers together, if there are several
 }
 
 func (l *dummyData) SetUp(_, top []*blob.Blob) error {
@@ -73,7 +73,7 @@ func (l *dummyData) share(t *blob.Blob, shape []int) error {
 	return nil
 }
 
-// dummyShape reads the shape of top i: shape, or the older num, channels, height and width; each once, or once a top.
+// dummyShape returns the shape of top i, from shape or from the older num, channels, height and width. Each is given once, or once per top.
 func dummyShape(p *caffepb.DummyDataParameter, i, tops int) ([]int, error) {
 	legacy := [][]uint32{p.GetNum(), p.GetChannels(), p.GetHeight(), p.GetWidth()}
 	if n := len(p.GetShape()); n > 0 {
@@ -111,7 +111,7 @@ func (l *dummyData) Forward(_, top []*blob.Blob) error {
 	return nil
 }
 
-// Window implements Sharer; it is that of the first top.
+// Window implements Sharer. It returns the part of the first top.
 func (l *dummyData) Window() layers.Window {
 	if len(l.windows) == 0 {
 		return layers.Window{}
@@ -119,7 +119,7 @@ func (l *dummyData) Window() layers.Window {
 	return l.windows[0]
 }
 
-// fill gives a top its values: the worker's part of those that one worker alone would get.
+// fill fills a top with the worker's part of the values that a single worker would get.
 func (l *dummyData) fill(i int, t *blob.Blob) error {
 	if len(l.rounds) == 0 {
 		return layers.Fill(t, l.fillers[i], l.Device.Random)

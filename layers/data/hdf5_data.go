@@ -22,14 +22,14 @@ func init() {
 	})
 }
 
-// hdf5Data is Caffe's HDF5Data layer: top NAME is dataset NAME of the files that source lists. Batches run across the ends
-// of files, and from the last file to the first.
+// hdf5Data is Caffe's HDF5Data layer. The top called NAME holds the dataset NAME of the files that source lists. Batches continue across
+// the ends of files, and from the last file to the first.
 type hdf5Data struct {
 	layers.Base
 	rows   *hdf5.Rows
 	window layers.Window
-	stage  [][]float32 // a batch of each dataset
-	other  [][]float32 // a row of each dataset for another worker
+	stage  [][]float32 // one batch of each dataset
+	other  [][]float32 // a row of each dataset that belongs to another worker, read and dropped
 	copies []part.Mover
 	row    [][]float32
 }
@@ -92,8 +92,8 @@ func (l *hdf5Data) Backward(_ []*blob.Blob, _ []bool, _ []*blob.Blob) error { re
 // Window implements Sharer.
 func (l *hdf5Data) Window() layers.Window { return l.window }
 
-// Position returns the number of rows handed out, to all workers.
+// Position returns the number of rows handed out to all workers.
 func (l *hdf5Data) Position() uint64 { return l.rows.Position() }
 
-// SetPosition continues behind a number of rows.
+// SetPosition continues after the given number of rows.
 func (l *hdf5Data) SetPosition(rows uint64) error { return l.rows.Seek(rows) }

@@ -25,18 +25,18 @@ func init() {
 	})
 }
 
-// outputSets are the datasets of the bottoms.
+// outputSets names the datasets of the two bottoms.
 var outputSets = [2]string{"/data", "/label"}
 
-// hdf5Output is Caffe's HDF5Output layer, but that every further batch is added to the datasets, while Caffe stops at the
-// second. Datasets have four axes, as Caffe's. The file is rewritten whenever what it should hold has doubled, and when the
-// net is closed, so that a long run is not spent on writing.
+// hdf5Output is Caffe's HDF5Output layer. It appends every batch to the datasets, while Caffe's stops at the second batch. As in Caffe,
+// datasets have four axes. The layer rewrites the file whenever the number of rows has doubled, and when the net is closed, so that writing
+// takes little of a long run.
 type hdf5Output struct {
 	layers.Base
 	rows    [2][]float32 // of all batches
 	stage   [2][]float32 // one batch
-	shape   [2][]int     // of a row
-	count   int          // rows
+	shape   [2][]int     // shape of a row
+	count   int          // number of rows
 	written int
 	copies  [2]part.Mover
 }
@@ -58,10 +58,10 @@ func (l *hdf5Output) Reshape(bottom, _ []*blob.Blob) error {
 			shape = append(shape, 1)
 		}
 		if shape[0] != bottom[0].Shape()[0] {
-			return fmt.Errorf("data and label must have as many rows: %s and %s", bottom[0].ShapeString(), b.ShapeString())
+			return fmt.Errorf("data and label must have the same number of rows: %s and %s", bottom[0].ShapeString(), b.ShapeString())
 		}
 		if l.count > 0 && !slices.Equal(shape[1:], l.shape[i]) {
-			return fmt.Errorf("rows of %s are %v, they were %v in the batches before", outputSets[i], shape[1:], l.shape[i])
+			return fmt.Errorf("rows of %s are %v, but %v in earlier batches", outputSets[i], shape[1:], l.shape[i])
 		}
 		l.shape[i] = shape[1:]
 		n := b.Count()
@@ -93,7 +93,7 @@ func (l *hdf5Output) Forward(bottom, _ []*blob.Blob) error {
 
 func (l *hdf5Output) Backward(_ []*blob.Blob, _ []bool, _ []*blob.Blob) error { return nil }
 
-// write writes all rows so far.
+// write writes all rows received so far.
 func (l *hdf5Output) write() error {
 	f := &hdf5.File{}
 	for i, name := range outputSets {
@@ -106,7 +106,7 @@ func (l *hdf5Output) write() error {
 	return err
 }
 
-// Close writes what has not been written yet.
+// Close writes the rows that are not in the file yet.
 func (l *hdf5Output) Close() error {
 	if l.written == l.count {
 		return nil

@@ -22,14 +22,14 @@ func init() {
 	})
 }
 
-// imagesAhead is the number of batches of images that are prepared before they are needed, as many as Caffe's.
+// imagesAhead is the number of batches prepared ahead, the same as in Caffe.
 const imagesAhead = 4
 
-// imageDataLayer is Caffe's ImageData layer. Top 0 is items x channels x height x width, top 1, if there, the labels.
-// Images have 3 channels unless is_color is false, grey files too.
+// imageDataLayer is Caffe's ImageData layer. Top 0 is items x channels x height x width; an optional top 1 holds the labels. All images,
+// grey ones too, have 3 channels unless is_color is false.
 type imageDataLayer struct{ batchLayer }
 
-// SetUp reads the list and looks at its first image.
+// SetUp reads the list and the shape of its first image.
 func (l *imageDataLayer) SetUp(_, top []*blob.Blob) error {
 	p := l.Param.GetImageDataParam()
 	height, width := int(p.GetNewHeight()), int(p.GetNewWidth())
@@ -63,7 +63,7 @@ func (l *imageDataLayer) SetUp(_, top []*blob.Blob) error {
 	})
 }
 
-// randomSkip returns how many images to pass over at the start: fewer than limit.
+// randomSkip returns the number of images to skip at the start, less than limit.
 func randomSkip(seed uint64, limit uint32) uint64 {
 	if limit == 0 {
 		return 0

@@ -20,16 +20,16 @@ func init() {
 	})
 }
 
-// MemoryData is Caffe's MemoryData layer. Top 0 is items x channels x height x width, top 1 the labels. A program
-// asserts a net's layer to *MemoryData and calls Feed before the first Forward.
+// MemoryData is Caffe's MemoryData layer. Top 0 is items x channels x height x width; top 1 holds the labels. A program asserts a net's
+// layer to *MemoryData and calls Feed before the first Forward.
 type MemoryData struct {
 	layers.Base
-	batch, size  int // items a round of all workers, values an item
+	batch, size  int // items per round of all workers, values per item
 	window       layers.Window
 	data, labels []float32
-	at           int    // item at which the next batch begins
+	at           int    // first item of the next batch
 	done         uint64 // items handed out
-	resumed      bool   // done comes from SetPosition, and nothing was handed out since
+	resumed      bool   // done comes from SetPosition, and no batch was handed out since
 	copies       [2]part.Mover
 }
 
@@ -57,9 +57,9 @@ func (l *MemoryData) SetUp(_, top []*blob.Blob) error {
 	return nil
 }
 
-// Feed sets the values to hand out from now on, in rounds: items x channels x height x width of data, and a label an
-// item. The number of items must be a multiple of the batch size, or of all workers' batches. The slices are kept, not copied.
-// The first Feed of a resumed run is the last of the run before: what that had handed out already is passed over.
+// Feed sets the values to hand out from now on, in rounds: data of items x channels x height x width, and one label per item. The number of
+// items must be a multiple of the batch size, or of the batches of all workers together. Feed keeps the slices and does not copy them.
+// After a resume, the first Feed must repeat the last one of the interrupted run; MemoryData then skips the items already handed out.
 func (l *MemoryData) Feed(data, labels []float32) error {
 	switch n := len(labels); {
 	case n == 0 || n%l.batch != 0:
@@ -74,7 +74,7 @@ func (l *MemoryData) Feed(data, labels []float32) error {
 	return nil
 }
 
-// Reshape does nothing: the shapes are the prototxt's.
+// Reshape does nothing, since the prototxt gives the shapes.
 func (l *MemoryData) Reshape(_, _ []*blob.Blob) error { return nil }
 
 // Forward hands out the next batch.
@@ -107,7 +107,7 @@ func (l *MemoryData) Window() layers.Window { return l.window }
 // Position implements Positioner.
 func (l *MemoryData) Position() uint64 { return l.done }
 
-// SetPosition implements Positioner, before Feed or after it.
+// SetPosition implements Positioner. It may be called before Feed or after it.
 func (l *MemoryData) SetPosition(items uint64) error {
 	l.done, l.resumed = items, true
 	if n := uint64(len(l.labels)); n > 0 {

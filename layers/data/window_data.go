@@ -20,12 +20,11 @@ func init() {
 	})
 }
 
-// windowDataLayer is Caffe's WindowData layer. Top 0 is items x 3 x crop_size x crop_size, top 1 the labels. As in Caffe
-// only window_data_param's scale counts: a scale in transform_param, which is where an old net's goes when it is
-// upgraded, does nothing.
+// windowDataLayer is Caffe's WindowData layer. Top 0 is items x 3 x crop_size x crop_size, top 1 the labels. As in Caffe only
+// window_data_param's scale is used. The upgrade of an old net moves the scale to transform_param, where it has no effect.
 type windowDataLayer struct{ batchLayer }
 
-// SetUp reads the window file and looks at the first window.
+// SetUp reads the window file and its first window.
 func (l *windowDataLayer) SetUp(_, top []*blob.Blob) error {
 	p := l.Param.GetWindowDataParam()
 	if p.GetBatchSize() == 0 {
@@ -44,7 +43,7 @@ func (l *windowDataLayer) SetUp(_, top []*blob.Blob) error {
 	if err != nil {
 		return err
 	}
-	// The decoder has done all that transform_param asks for.
+	// The decoder has applied transform_param already.
 	plain, err := data.NewTransformer(nil, l.Param.GetPhase())
 	if err != nil {
 		return err

@@ -7,19 +7,19 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// modelled is the machine whose tiles are small enough to meet every edge.
+// modelled is the machine with tiles so small that tests reach every edge case of tiling.
 const modelled = "sw26010"
 
-// Bench is the machines that layers are tested on.
+// Bench holds the machines that layers are tested on.
 type Bench struct {
 	Host  *cpe.Machine // this computer
-	Model *cpe.Machine // SW26010 with values in its tiles
-	Cost  *cpe.Machine // SW26010 that only charges
+	Model *cpe.Machine // an SW26010 that computes values
+	Cost  *cpe.Machine // an SW26010 that counts cost only
 
 	cores []*cpe.Machine // this computer with other numbers of cores
 }
 
-// NewBench makes the machines; they are closed with the test.
+// NewBench makes the machines. They are closed at the end of the test.
 func NewBench(t testing.TB) *Bench {
 	t.Helper()
 	b := &Bench{
@@ -54,13 +54,13 @@ func machine(t testing.TB, spec cpe.Spec, mode cpe.Mode) *cpe.Machine {
 	return m
 }
 
-// seed is where the random numbers of every fixture begin.
+// seed is the random seed of every fixture.
 const seed = 1701
 
-// device returns a device of its own random sequence.
+// device returns a device with its own random generator.
 func device(engine layers.Engine, m *cpe.Machine) *layers.Device {
 	return &layers.Device{Engine: engine, Machine: m, Random: layers.NewRandom(seed)}
 }
 
-// Device returns a device of the computer with the given path.
+// Device returns a device of this computer with the given path.
 func (b *Bench) Device(engine layers.Engine) *layers.Device { return device(engine, b.Host) }

@@ -12,7 +12,7 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// Blocks returns what a case's layer can do with blocks of channels on the computer.
+// Blocks returns the layouts that a case's layer supports on this computer.
 func Blocks(b *Bench, c *Case) (layers.Blocking, error) {
 	f, err := New(b.Device(layers.CPE), c)
 	if err != nil {
@@ -23,14 +23,13 @@ func Blocks(b *Bench, c *Case) (layers.Blocking, error) {
 
 func (f *Fixture) blocking() layers.Blocking { return layers.TraitsOf(f.Layer).Layout }
 
-// LayOut has a layer's bottoms and tops lie in blocks of channels, or by planes.
+// LayOut sets the layouts of a layer's bottoms and tops: channels in blocks if true, else planes.
 func LayOut(l layers.Layer, bottoms, tops bool) error {
 	return layers.Arrange(l, layers.Arranged{In: layers.Layout{Blocks: bottoms}, Out: layers.Layout{Blocks: tops}})
 }
 
-// CheckBlocks compares a layer whose bottoms and tops lie in blocks of channels with the same layer on plain images, within the
-// tolerance between paths, and demands the same bits of it whatever the number of cores. Back on plain images it must do
-// bit by bit what it did there.
+// CheckBlocks compares a layer with channels in blocks to the same layer with planes, within the tolerance between paths. The number of
+// cores must not change a bit. After a return to planes the layer must give the bits it gave at first.
 func CheckBlocks(b *Bench, c *Case) error {
 	plain, err := iteration(b.Device(layers.CPE), c)
 	if err != nil {
@@ -69,10 +68,10 @@ func CheckBlocks(b *Bench, c *Case) error {
 	return nil
 }
 
-// inBlocks iterates on images in blocks of channels, and counts what that allocates.
+// inBlocks runs an iteration with channels in blocks and counts its allocations.
 func (f *Fixture) inBlocks() (*outcome, error) {
 	if can := f.blocking(); !can.Bottoms || !can.Tops {
-		return nil, fmt.Errorf("bottoms and tops do not lie in blocks of channels: the layer says %+v", can)
+		return nil, fmt.Errorf("the layer does not support bottoms and tops with channels in blocks: it offers %+v", can)
 	}
 	if err := f.setBlocked(true); err != nil {
 		return nil, err
@@ -93,7 +92,7 @@ func (f *Fixture) inBlocks() (*outcome, error) {
 	return o, err
 }
 
-// checkAgain gives the bottoms the case's other shapes, where images in blocks must lie as before, and then the first ones.
+// checkAgain gives the bottoms the case's other shapes, which must keep the layout, and then the first shapes again.
 func (f *Fixture) checkAgain() error {
 	c := *f.Case
 	if c.Again == nil {
@@ -129,7 +128,7 @@ func (f *Fixture) plainAgain() (*outcome, error) {
 	return f.iterate()
 }
 
-// setBlocked tells the layer how its images lie, and lays the inputs that way.
+// setBlocked sets the layer's layouts and converts the inputs.
 func (f *Fixture) setBlocked(on bool) error {
 	if err := LayOut(f.Layer, on, on); err != nil {
 		return err
@@ -141,7 +140,7 @@ func (f *Fixture) setBlocked(on bool) error {
 	return nil
 }
 
-// turned returns values of a blob of images in blocks of channels, or those of one in blocks as they lie without.
+// turned converts a blob's values from planes to blocks of channels, or back.
 func turned(b *blob.Blob, values []float32, toBlocks bool) []float32 {
 	turn, dst := shape.FromBlocks, make([]float32, len(values))
 	if toBlocks {
@@ -151,7 +150,7 @@ func turned(b *blob.Blob, values []float32, toBlocks bool) []float32 {
 	return dst
 }
 
-// image returns values of a blob as they lie without blocks.
+// image returns a blob's values in planes.
 func (f *Fixture) image(b *blob.Blob, values []float32) []float32 {
 	if !f.blocked {
 		return values

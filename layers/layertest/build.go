@@ -6,10 +6,10 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// Engines are both paths, for tests that run on each.
+// Engines lists both paths, for tests that run on each.
 func Engines() []layers.Engine { return []layers.Engine{layers.MPE, layers.CPE} }
 
-// Build builds a case on the computer with one of the paths; a failure ends the test.
+// Build builds a case on this computer with the given path. It fails the test on an error.
 func Build(t testing.TB, b *Bench, engine layers.Engine, c Case) *Fixture {
 	t.Helper()
 	c.Param += c.files(t)
@@ -27,7 +27,7 @@ func (c *Case) files(t testing.TB) string {
 	return " " + c.Files(t)
 }
 
-// Forward runs the layer forward on the bottoms as they were filled and returns the tops' data.
+// Forward runs the layer forward on the initial bottoms and returns the tops' data.
 func (f *Fixture) Forward(t testing.TB) [][]float32 {
 	t.Helper()
 	if err := f.run(); err != nil {
@@ -40,8 +40,8 @@ func (f *Fixture) Forward(t testing.TB) [][]float32 {
 	return tops
 }
 
-// Backward runs the layer forward, then back with the given gradients of its tops, and returns those of the bottoms (nil
-// for those without) and of the weights.
+// Backward runs the layer forward, then backward from the given gradients of its tops. It returns the gradients of the bottoms (nil for
+// those without) and of the weights.
 func (f *Fixture) Backward(t testing.TB, diffs ...[]float32) (bottoms, weights [][]float32) {
 	t.Helper()
 	if err := f.run(); err != nil {
@@ -60,7 +60,7 @@ func (f *Fixture) Backward(t testing.TB, diffs ...[]float32) (bottoms, weights [
 	return bottoms, f.weightGrads()
 }
 
-// weightGrads returns what Backward added to the weights' gradients.
+// weightGrads returns the sums that Backward added to the weights' gradients.
 func (f *Fixture) weightGrads() [][]float32 {
 	var grads [][]float32
 	for i, w := range f.Layer.Params() {
@@ -73,7 +73,7 @@ func (f *Fixture) weightGrads() [][]float32 {
 	return grads
 }
 
-// SetWeight gives weight i its values for all later runs.
+// SetWeight sets the values of weight i for all later runs.
 func (f *Fixture) SetWeight(i int, values ...float32) {
 	if len(values) != len(f.weights[i]) {
 		panic("layertest: wrong number of values for a weight")
@@ -81,10 +81,10 @@ func (f *Fixture) SetWeight(i int, values ...float32) {
 	copy(f.weights[i], values)
 }
 
-// Weight returns weight i's values as the last Forward left them.
+// Weight returns the values of weight i after the last Forward.
 func (f *Fixture) Weight(i int) []float32 { return f.Layer.Params()[i].Data() }
 
-// SetInput gives bottom i its values for all later runs.
+// SetInput sets the values of bottom i for all later runs.
 func (f *Fixture) SetInput(i int, values ...float32) {
 	if len(values) != len(f.inputs[i]) {
 		panic("layertest: wrong number of values for a bottom")

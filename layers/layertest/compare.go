@@ -13,8 +13,7 @@ func poison(values []float32) {
 	}
 }
 
-// differs reports whether got is further from want than tolerance * (1 + |want|). NaN is equal to NaN and to nothing else,
-// and an infinity to itself.
+// differs reports whether got is further from want than tolerance * (1 + |want|). NaN equals only NaN, and an infinity only itself.
 func differs(got, want float32, tolerance float64) bool {
 	g, w := float64(got), float64(want)
 	if got == want || math.IsNaN(g) && math.IsNaN(w) {
@@ -23,7 +22,7 @@ func differs(got, want float32, tolerance float64) bool {
 	return math.IsInf(w, 0) || !(math.Abs(g-w) <= tolerance*(1+math.Abs(w)))
 }
 
-// compare returns an error that names the first element that differs, and how many do.
+// compare returns an error with the first differing element and the number of differing elements.
 func compare(what string, got, want []float32, tolerance float64) error {
 	if len(got) != len(want) {
 		return fmt.Errorf("%s has %d values, %d expected", what, len(got), len(want))
@@ -43,7 +42,7 @@ func compare(what string, got, want []float32, tolerance float64) error {
 		what, first, got[first], want[first], tolerance, n, len(want))
 }
 
-// Equal fails the test where got differs from want by more than tolerance * (1 + |want|), or in what is not finite.
+// Equal fails the test if an element of got differs from want by more than tolerance * (1 + |want|). Infinities and NaN must match exactly.
 func Equal(t testing.TB, what string, got, want []float32, tolerance float64) {
 	t.Helper()
 	if err := compare(what, got, want, tolerance); err != nil {

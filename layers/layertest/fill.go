@@ -10,18 +10,18 @@ import (
 // Bottom describes one bottom of a Case.
 type Bottom struct {
 	Shape []int
-	Fill  Fill // nil: Uniform(-1, 1)
-	// NoGradient: Backward is not asked for this bottom (labels, indices).
+	Fill  Fill // nil means Uniform(-1, 1)
+	// NoGradient: the bottom's gradient is not requested (labels, indices).
 	NoGradient bool
 }
 
 // Fill writes a blob's values.
 type Fill func(r *rand.Rand, values []float32)
 
-// In is a bottom of values between -1 and 1.
+// In is a bottom with values between -1 and 1.
 func In(shape ...int) Bottom { return Bottom{Shape: shape} }
 
-// Filled is a bottom with values of a distribution.
+// Filled is a bottom with values drawn by fill.
 func Filled(fill Fill, shape ...int) Bottom { return Bottom{Shape: shape, Fill: fill} }
 
 // Given is a bottom with the given values.
@@ -29,7 +29,7 @@ func Given(values []float32, shape ...int) Bottom {
 	return Bottom{Shape: shape, Fill: func(_ *rand.Rand, dst []float32) { copy(dst, values) }}
 }
 
-// Labels is a bottom of integers 0 <= n < classes, without gradient.
+// Labels is a bottom of integers 0 <= n < classes, without a gradient.
 func Labels(classes int, shape ...int) Bottom {
 	return Bottom{Shape: shape, NoGradient: true, Fill: func(r *rand.Rand, values []float32) {
 		for i := range values {
@@ -47,8 +47,8 @@ func Uniform(lo, hi float32) Fill {
 	}
 }
 
-// Distinct spreads values evenly between lo and hi, in random order: no two are nearer than (hi-lo)/(n-1), so that small
-// steps change no maximum.
+// Distinct spreads values evenly between lo and hi, in random order. No two are closer than (hi-lo)/(n-1), so that small steps change no
+// maximum.
 func Distinct(lo, hi float32) Fill {
 	return func(r *rand.Rand, values []float32) {
 		for i, p := range r.Perm(len(values)) {
@@ -77,7 +77,7 @@ func near(v, margin float32, kinks []float32) bool {
 	return false
 }
 
-// fill writes values with a generator that depends on kind and index, so that no two blobs are alike.
+// fill writes values from a generator seeded by kind and index, so that no two blobs are alike.
 func fill(b *blob.Blob, f Fill, kind string, index int) {
 	if f == nil {
 		f = Uniform(-1, 1)

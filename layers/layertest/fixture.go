@@ -10,41 +10,41 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// Case is a layer in one configuration, and how to test it. The zero value of a field is what most layers need.
+// Case is a layer in one configuration, and how to test it. The zero value of a field suits most layers.
 type Case struct {
 	Type  string // registered type
-	Name  string // what is special about the configuration
+	Name  string // the special feature of the configuration
 	Param string // the layer's prototxt without name and type, e.g. "pooling_param { kernel_size: 3 }"
 	Phase caffepb.Phase
-	// Files makes files that Param needs and returns text to be added to Param.
+	// Files creates files that Param refers to and returns text to append to Param.
 	Files func(t testing.TB) string
-	// Feed gives a layer that was set up what a program would have to give it.
+	// Feed supplies input to the layer after SetUp, as a program would.
 	Feed func(layers.Layer) error
 
 	Bottoms []Bottom
 	Tops    int    // number of tops; 0 means 1, negative means none
 	InPlace bool   // top[0] is bottom[0]
-	Weights []Fill // of the layer's weights; nil: Uniform(-1, 1)
-	// KeepWeights leaves the weights as SetUp made them.
+	Weights []Fill // of the layer's weights; nil means Uniform(-1, 1)
+	// KeepWeights keeps the weights that SetUp created.
 	KeepWeights bool
 
-	// NoGradient says why the gradient is not checked. Types registered with NoGradient need not say.
+	// NoGradient is the reason that the gradient is not checked. Types registered with NoGradient need none.
 	NoGradient string
 	GradTops   int   // only the first GradTops tops have a gradient; 0 means all
 	NoParams   []int // weights without gradient (statistics)
-	// Still says why the CPE path has nothing to do on a machine: the layer moves no values.
+	// Still is the reason that the CPE path does no work on a machine: the layer moves no values.
 	Still string
-	// Step is that of the central differences, 0.01 if 0; Tolerance is relative to max(1, |gradient|), 0.001 if 0.
+	// Step is the step of central differences (0 means 0.01). Tolerance is relative to max(1, |gradient|) (0 means 0.001).
 	Step, Tolerance float64
-	// Kink and KinkWindow: bottom values within the window of the kink are not checked.
+	// Bottom values within KinkWindow of Kink are not checked.
 	Kink, KinkWindow float64
 
-	// Paths is the tolerance between paths: |cpe-mpe| <= Paths * (1 + |mpe|); 1e-5 if 0. It covers sums of some hundred
-	// float32 values near 1, whose rounding errors add up to about sqrt(n) * 6e-8.
+	// Paths is the tolerance between paths: |cpe-mpe| <= Paths * (1 + |mpe|); 0 means 1e-5. It covers sums of some hundred float32 values
+	// near 1, whose rounding errors add up to about sqrt(n) * 6e-8.
 	Paths float64
-	// Again holds other shapes of the bottoms, for CheckReshape; nil leaves it out.
+	// Again holds other bottom shapes for CheckReshape; nil omits that check.
 	Again [][]int
-	// Allocates says why an iteration may allocate.
+	// Allocates is the reason that an iteration may allocate.
 	Allocates string
 }
 
@@ -66,16 +66,16 @@ type Fixture struct {
 	Bottom []*blob.Blob
 	Top    []*blob.Blob
 
-	inputs    [][]float32 // what the bottoms hold before every Forward
-	weights   [][]float32 // and the weights
-	random    []byte      // and the generator's state
+	inputs    [][]float32 // values of the bottoms before every Forward
+	weights   [][]float32 // values of the weights before every Forward
+	random    []byte      // state of the random generator before every Forward
 	propagate []bool
-	blocked   bool // images lie in blocks of channels
-	begins    bool // Backward begins the sums of the weights' gradients
+	blocked   bool // images have channels in blocks
+	begins    bool // Backward starts the sums of the weights' gradients (StartDiff)
 }
 
-// New builds a case's layer on a device, fills bottoms and weights and calls SetUp and Reshape. The error is the layer's
-// own where it refuses.
+// New builds a case's layer on a device, fills bottoms and weights and calls SetUp and Reshape. If the layer refuses, New returns its
+// error.
 func New(d *layers.Device, c *Case) (*Fixture, error) {
 	param := &caffepb.LayerParameter{}
 	text := fmt.Sprintf("name: %q type: %q %s", c.String(), c.Type, c.Param)
@@ -145,8 +145,8 @@ func (f *Fixture) fillWeights() {
 	}
 }
 
-// run restores inputs, weights and random state and runs Reshape and Forward. What Forward writes, the tops of layers with bottoms and what
-// is kept for Backward, is NaN before, so that a value that is not written is seen.
+// run restores inputs, weights and random state, then runs Reshape and Forward. Before Forward it sets everything that Forward must write
+// to NaN, so that an unwritten value shows: the tops of layers with bottoms, and the values kept for Backward.
 func (f *Fixture) run() error {
 	f.restore()
 	if err := f.Device.Random.SetState(f.random); err != nil {
@@ -159,7 +159,7 @@ func (f *Fixture) run() error {
 		for _, t := range append(layers.TraitsOf(f.Layer).Keeps, f.Top...) {
 			poison(t.Data())
 		}
-		f.restore() // what tops share
+		f.restore() // tops may share storage with bottoms
 	}
 	if err := f.Layer.Forward(f.Bottom, f.Top); err != nil {
 		return fmt.Errorf("Forward: %w", err)
@@ -167,7 +167,7 @@ func (f *Fixture) run() error {
 	return nil
 }
 
-// restore gives bottoms and weights the values they had at first.
+// restore resets bottoms and weights to their initial values.
 func (f *Fixture) restore() {
 	for i, b := range f.Bottom {
 		copy(b.Data(), f.inputs[i])
@@ -177,7 +177,7 @@ func (f *Fixture) restore() {
 	}
 }
 
-// reshape gives the bottoms other shapes and fills them anew.
+// reshape gives the bottoms other shapes and refills them.
 func (f *Fixture) reshape(shapes [][]int) error {
 	for i, b := range f.Bottom {
 		b.Reshape(shapes[i]...)
@@ -197,14 +197,14 @@ func (f *Fixture) gradTops() []*blob.Blob {
 	return f.Top
 }
 
-// backward runs Backward with the given gradients of the tops. Gradients of bottoms, and values that Backward need not read,
-// are NaN before, so that one that is not written, or read all the same, is seen; gradients of weights have a value before, to
-// which Backward must add, or are NaN in memory and zero by StartDiff.
+// backward runs Backward with the given gradients of the tops. Before, it sets bottom gradients and values that Backward need not read to
+// NaN, so that an unwritten or wrongly read value shows. Weight gradients start at known values, to which Backward must add; or they hold
+// NaN after StartDiff and count as zero.
 func (f *Fixture) backward(diffs [][]float32) error {
 	return f.backwardWithout(unread(f.Layer, f.Bottom, f.Top), diffs)
 }
 
-// backwardWithout is backward where the values of the lost blobs are NaN.
+// backwardWithout is backward with the values of the lost blobs set to NaN.
 func (f *Fixture) backwardWithout(lost []*blob.Blob, diffs [][]float32) error {
 	if f.Device.Machine.Values() {
 		for _, b := range lost {
@@ -237,8 +237,8 @@ func (f *Fixture) backwardWithout(lost []*blob.Blob, diffs [][]float32) error {
 	return nil
 }
 
-// before is the gradient of value k of weight i before Backward; a small binary fraction, so that adding to it is exact
-// enough.
+// before returns the gradient of value k of weight i before Backward. It is a small binary fraction, so that adding to it loses little
+// precision.
 func (f *Fixture) before(i, k int) float32 {
 	if f.begins {
 		return 0

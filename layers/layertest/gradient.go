@@ -8,16 +8,16 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// gradient compares Backward with central differences of the objective: the sum over the tops' elements of coefficient *
-// element, added up in float64. The coefficients are drawn once and differ from element to element, so that one
-// Backward gives all gradients and a gradient in the wrong place is seen.
+// gradient compares Backward with central differences of an objective: the sum over the tops' elements of coefficient * element, in
+// float64. The coefficients are random and differ from element to element. One Backward therefore gives all gradients, and a misplaced
+// gradient shows.
 type gradient struct {
 	f         *Fixture
 	step, tol float64
-	coeff     [][]float32 // by top
+	coeff     [][]float32 // one slice per top
 }
 
-// input is a blob whose gradient is checked: values can be changed, and grad is what Backward gives.
+// input is a blob whose gradient is checked. Its values can be changed; grad holds Backward's result.
 type input struct {
 	name   string
 	values []float32
@@ -25,8 +25,8 @@ type input struct {
 	bottom bool
 }
 
-// CheckGradient checks the gradients of all bottoms and weights of a case. The error names the top and the element of it
-// whose gradient is furthest off, and the blob and the element it was taken by.
+// CheckGradient checks the gradients of all bottoms and weights of a case. The error names the worst pair: the top element, and the blob
+// element of the derivative.
 func CheckGradient(d *layers.Device, c *Case) error {
 	f, err := New(d, c)
 	if err != nil {
@@ -90,7 +90,7 @@ func (g *gradient) inputs() []input {
 	return list
 }
 
-// analytic leaves the gradients of the objective in the blobs.
+// analytic computes the objective's gradients in the blobs.
 func (g *gradient) analytic() error {
 	if err := g.f.run(); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (g *gradient) analytic() error {
 	return g.f.backward(g.coeff)
 }
 
-// numeric is the central difference by values[k].
+// numeric returns the central difference with respect to values[k].
 func (g *gradient) numeric(values []float32, k int) (float64, error) {
 	old := values[k]
 	defer func() { values[k] = old }()
@@ -128,7 +128,7 @@ func (g *gradient) objective() (float64, error) {
 	return sum, nil
 }
 
-// off is the difference in units of the tolerance; not a number is infinitely far off.
+// off returns the difference in units of the tolerance. NaN counts as infinite.
 func (g *gradient) off(analytic, numeric float64) float64 {
 	scale := max(1, math.Abs(analytic), math.Abs(numeric))
 	d := math.Abs(analytic-numeric) / (g.tol * scale)
@@ -138,7 +138,7 @@ func (g *gradient) off(analytic, numeric float64) float64 {
 	return d
 }
 
-// locate finds the element of a top whose own gradient is furthest off, for the report.
+// locate finds the top element with the worst derivative, for the report.
 func (g *gradient) locate(in input, k int, analytic, numeric float64) error {
 	where, worst := "the sum over all tops", 0.0
 	all := g.coeff

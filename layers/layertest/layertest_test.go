@@ -45,7 +45,7 @@ var faults = []struct {
 	{name: "leaves a value of the top", gradient: []string{"top 0 element 1", "central difference NaN"}},
 	{name: "writes a gradient in Forward", reads: []string{"Forward has written 3 to element 0 of the gradient of blob 0"}},
 	{name: "weight gradient overwrites", gradient: []string{"weight 0 element 0"}, start: []string{"gradient of weight 0 element 0"}},
-	{name: "adds to memory that was not cleared", start: []string{"cpe on host, sums that begin", "cpe on sw26010", "gradient of weight 0 element 0 is NaN"}},
+	{name: "adds to memory that was not cleared", start: []string{"cpe on host, sums started by StartDiff", "cpe on sw26010", "gradient of weight 0 element 0 is NaN"}},
 	{name: "path is off by 0.001", paths: []string{"CPE on host", "CPE on sw26010", "top 0 element 3", "gradient of bottom 0 element 3"}, start: []string{"top 0 element 3"}},
 	{name: "path gives NaN", paths: []string{"top 0 element 0 is NaN"}, start: []string{"top 0 element 0 is NaN"}},
 	{name: "depends on the number of cores", cores: []string{"on 3 cores", "top 0 element 2"}},
@@ -181,7 +181,7 @@ func report(t *testing.T, check string, err error, want []string) {
 func TestLayersWithoutCPEPathAreFound(t *testing.T) {
 	b := NewBench(t)
 	for _, tt := range []struct{ typ, still, want string }{
-		{"Toy without fault", "", "there is no CPE path"},
+		{"Toy without fault", "", "has no CPE path"},
 		{"Toy without fault", "it moves no values", ""},
 		{"Power", "", ""},
 		{"Power", "it moves no values", "though it moves no values"},

@@ -11,7 +11,7 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// outcome is everything an iteration leaves behind.
+// outcome holds every result of an iteration.
 type outcome struct {
 	names  []string
 	values [][]float32
@@ -23,7 +23,7 @@ func (o *outcome) add(name string, values []float32) {
 	o.values = append(o.values, append([]float32(nil), values...))
 }
 
-// against compares with the outcome that is right.
+// against compares an outcome with the correct one.
 func (o *outcome) against(want *outcome, tolerance float64) error {
 	var errs []error
 	for i, name := range want.names {
@@ -32,7 +32,7 @@ func (o *outcome) against(want *outcome, tolerance float64) error {
 	return errors.Join(errs...)
 }
 
-// iterate runs a fixture forward and, unless its case has no gradient, back with drawn gradients of its tops.
+// iterate runs a fixture forward and, unless its case has no gradient, backward from random top gradients.
 func (f *Fixture) iterate() (*outcome, error) {
 	o := &outcome{}
 	f.Device.Machine.ResetLedger()
@@ -57,7 +57,7 @@ func (f *Fixture) iterate() (*outcome, error) {
 	return o, nil
 }
 
-// addGradients adds what Backward has computed.
+// addGradients adds Backward's results to an outcome.
 func (f *Fixture) addGradients(o *outcome) {
 	for i, b := range f.Bottom {
 		if f.propagate[i] {
@@ -91,8 +91,8 @@ func iteration(d *layers.Device, c *Case) (*outcome, error) {
 	return f.iterate()
 }
 
-// CheckPaths compares the CPE path on the computer and on the model with the MPE path, and the charges of cost-only
-// execution with those of real execution on the model.
+// CheckPaths compares the CPE path, on this computer and on the modelled machine, with the MPE path. On the modelled machine it also
+// compares the charges of cost-only execution with those of real execution.
 func CheckPaths(b *Bench, c *Case) error {
 	want, err := iteration(b.Device(layers.MPE), c)
 	if err != nil {
@@ -121,22 +121,21 @@ func CheckPaths(b *Bench, c *Case) error {
 	return errors.Join(errs...)
 }
 
-// CheckTiled demands that the CPE path works on the machine it is given: an iteration on the model is charged for. It tells a
-// layer that has a CPE path from one that computes as the MPE path does, whatever it was asked for.
+// CheckTiled checks that an iteration on the modelled machine has a cost. A layer that runs the MPE path in place of the CPE path has none.
 func CheckTiled(b *Bench, c *Case) error {
 	got, err := iteration(device(layers.CPE, b.Model), c)
 	switch {
 	case err != nil:
 		return err
 	case c.Still == "" && got.ledger.Time == 0:
-		return fmt.Errorf("CPE on %s: an iteration costs nothing, so there is no CPE path", b.Model.Spec().Name)
+		return fmt.Errorf("CPE on %s: an iteration costs nothing: the layer has no CPE path", b.Model.Spec().Name)
 	case c.Still != "" && got.ledger.Time > 0:
 		return fmt.Errorf("CPE on %s: an iteration costs %v, though %s", b.Model.Spec().Name, got.ledger.Time, c.Still)
 	}
 	return nil
 }
 
-// CheckCores demands the same bits from the CPE path on the computer whatever the number of its cores.
+// CheckCores checks that the CPE path on this computer gives the same bits for any number of cores.
 func CheckCores(b *Bench, c *Case) error {
 	var want *outcome
 	for _, m := range append([]*cpe.Machine{b.Host}, b.cores...) {
@@ -154,8 +153,8 @@ func CheckCores(b *Bench, c *Case) error {
 	return nil
 }
 
-// CheckReshape runs a case in its shapes, then in those of Again, where it must do bit by bit what a layer does that was
-// built for them; then it returns to the first shapes, which must give the first results.
+// CheckReshape runs a case in its shapes, then in those of Again. There it must give the bits of a layer built for these shapes. Back in
+// the first shapes it must give the first results.
 func CheckReshape(device func() *layers.Device, c *Case) error {
 	f, err := New(device(), c)
 	if err != nil {
@@ -194,7 +193,7 @@ func CheckReshape(device func() *layers.Device, c *Case) error {
 	return nil
 }
 
-// CheckAllocations counts what an iteration of the CPE path on the computer allocates after the first.
+// CheckAllocations counts the allocations of an iteration of the CPE path on this computer, after the first iteration.
 func CheckAllocations(b *Bench, c *Case) error {
 	f, err := New(b.Device(layers.CPE), c)
 	if err != nil {

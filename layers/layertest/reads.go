@@ -11,9 +11,8 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// CheckReads demands of both paths, whichever gradients of weights are wanted, that Backward computes the same bits where the values that the
-// layer says it does not read (layers.Traits.Unread) are NaN, and that Forward leaves gradients alone, unless the
-// layer says that it does not (layers.Traits.Traces). A net stores other values in the place of both.
+// CheckReads checks two promises on both paths, for every selection of weight gradients. Backward must give the same bits if the values in
+// Traits.Unread are NaN. Forward must not write gradients, except those in Traits.Traces. A net reuses the storage of both.
 func CheckReads(b *Bench, c *Case) error {
 	var errs []error
 	for _, engine := range Engines() {
@@ -43,13 +42,13 @@ func (f *Fixture) checkTraces() error {
 		}
 		written := func(v float32) bool { return !math.IsNaN(float64(v)) }
 		if at := slices.IndexFunc(b.Diff(), written); at >= 0 {
-			return fmt.Errorf("Forward has written %g to element %d of the gradient of blob %d, bottoms first", b.Diff()[at], at, i)
+			return fmt.Errorf("Forward has written %g to element %d of the gradient of blob %d (bottoms count first)", b.Diff()[at], at, i)
 		}
 	}
 	return nil
 }
 
-// checkReads compares Backward that finds all values with Backward that finds those alone that the layer says it reads.
+// checkReads compares two runs of Backward: with all values, and with the unread values set to NaN.
 func (f *Fixture) checkReads() error {
 	if f.Type.NoGradient {
 		return nil
@@ -67,13 +66,13 @@ func (f *Fixture) checkReads() error {
 			err = got.against(want, 0)
 		}
 		if err != nil {
-			return fmt.Errorf("Backward (gradients of weights wanted: %s) reads what the layer says it does not: %w", wanted, err)
+			return fmt.Errorf("Backward (gradients of weights wanted: %s) reads values that the layer's Traits list as unread: %w", wanted, err)
 		}
 		return nil
 	})
 }
 
-// eachSelection visits with all gradients of weights wanted, with each one alone left out, and with none.
+// eachSelection calls visit with all weight gradients selected, with all but one for each weight, and with none.
 func (f *Fixture) eachSelection(visit func(wanted string) error) error {
 	s, ok := f.Layer.(layers.GradSelector)
 	n := len(f.Layer.Params())
@@ -93,7 +92,7 @@ func (f *Fixture) eachSelection(visit func(wanted string) error) error {
 	return errors.Join(append(errs, selection("all", func(int) bool { return true }))...)
 }
 
-// gradients runs forward and, with some blobs' values NaN, back.
+// gradients runs forward, and backward with the values of the lost blobs set to NaN.
 func (f *Fixture) gradients(lost []*blob.Blob) (*outcome, error) {
 	if err := f.run(); err != nil {
 		return nil, err
@@ -106,14 +105,14 @@ func (f *Fixture) gradients(lost []*blob.Blob) (*outcome, error) {
 	return o, nil
 }
 
-// Forget makes the values NaN that a layer, or one that is several layers, says its Backward does not read.
+// Forget sets the values that a layer's Backward does not read to NaN. The layer may be a fusion of several.
 func Forget(l layers.Layer, bottom, top []*blob.Blob) {
 	for _, b := range unread(l, bottom, top) {
 		poison(b.Data())
 	}
 }
 
-// unread lists the blobs with such values.
+// unread lists the blobs with unread values.
 func unread(l layers.Layer, bottom, top []*blob.Blob) []*blob.Blob {
 	var unread []*blob.Blob
 	read := slices.Clone(layers.TraitsOf(l).Keeps)
@@ -131,7 +130,7 @@ func unread(l layers.Layer, bottom, top []*blob.Blob) []*blob.Blob {
 type value struct {
 	name string
 	blob *blob.Blob
-	read bool // the layer says that it does, or does not say
+	read bool // not in the layer's Traits.Unread
 }
 
 func valuesOf(l layers.Layer, bottom, top []*blob.Blob) (list []value) {
@@ -145,8 +144,8 @@ func valuesOf(l layers.Layer, bottom, top []*blob.Blob) (list []value) {
 	return list
 }
 
-// IdleReads returns what a layer says that Backward reads ("bottom 0", "tops") and what makes no difference to it on either path: values that a
-// net need not keep.
+// IdleReads returns the blobs ("bottom 0", "tops") that a layer's Traits declare as read although their values change nothing on either
+// path. A net need not keep such values.
 func IdleReads(b *Bench, c *Case) ([]string, error) {
 	idle := map[string]bool{}
 	for _, engine := range Engines() {
@@ -158,7 +157,7 @@ func IdleReads(b *Bench, c *Case) ([]string, error) {
 	return slices.Sorted(maps.Keys(idle)), nil
 }
 
-// sortReads sorts what a layer says that Backward reads by whether it is idle.
+// sortReads runs one path and records for each declared blob whether its values change nothing.
 func sortReads(d *layers.Device, c *Case, idle map[string]bool) error {
 	f, err := New(d, c)
 	if err != nil || f.Type.NoGradient {

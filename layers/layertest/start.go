@@ -7,8 +7,8 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// CheckStart demands of both paths, on every machine, that sums of weights' gradients begin with zeros after StartDiff, although the
-// memory holds NaN, and that this is charged what adding to a sum is.
+// CheckStart checks on both paths and every machine that after StartDiff the sums of weights' gradients start at zero, although the memory
+// holds NaN. The charge must equal that of adding to a sum.
 func CheckStart(b *Bench, c *Case) error {
 	f, err := New(b.Device(layers.MPE), c)
 	if err != nil || len(f.Layer.Params()) == 0 {
@@ -26,13 +26,13 @@ func CheckStart(b *Bench, c *Case) error {
 	} {
 		if err := begins(device, c, want); err != nil {
 			d := device()
-			errs = append(errs, fmt.Errorf("%v on %s, sums that begin: %w", d.Engine, d.Machine.Spec().Name, err))
+			errs = append(errs, fmt.Errorf("%v on %s, sums started by StartDiff: %w", d.Engine, d.Machine.Spec().Name, err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// begins compares an iteration that begins sums.
+// begins compares an iteration after StartDiff with one that adds to existing sums.
 func begins(device func() *layers.Device, c *Case, want *outcome) error {
 	goesOn, err := iteration(device(), c)
 	if err != nil {
@@ -48,7 +48,7 @@ func begins(device func() *layers.Device, c *Case, want *outcome) error {
 		return err
 	}
 	if got.ledger != goesOn.ledger {
-		return fmt.Errorf("charged %+v, where they go on %+v", got.ledger, goesOn.ledger)
+		return fmt.Errorf("charged %+v, but %+v for adding to existing sums", got.ledger, goesOn.ledger)
 	}
 	return got.against(want, orElse(c.Paths, 1e-5))
 }

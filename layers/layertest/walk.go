@@ -6,8 +6,8 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// Walk runs every check on every case, and fails for each registered type that lacks a line of documentation, a case, a CPE
-// path, or a case with a gradient check although it has a gradient.
+// Walk runs every check on every case. It fails for a registered type without documentation, without a case, without a CPE path, or with a
+// gradient that no case checks.
 func Walk(t *testing.T, cases []Case) {
 	b := NewBench(t)
 	byType := map[string][]*Case{}
@@ -33,7 +33,7 @@ func Walk(t *testing.T, cases []Case) {
 	}
 }
 
-// covered returns what a type's cases lack.
+// covered returns what a type's cases lack, or "".
 func covered(typ layers.Type, cases []*Case) string {
 	if len(cases) == 0 {
 		return "the type has no test case, so neither a gradient check nor a comparison of its two paths"

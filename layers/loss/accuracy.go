@@ -21,14 +21,14 @@ func init() {
 	})
 }
 
-// accuracy is Caffe's Accuracy layer. A score equal to the label's counts as better than it, so that ties count against.
+// accuracy is Caffe's Accuracy layer. Another class with the label's score counts as better, so that a tie counts as an error.
 type accuracy struct {
 	layers.Base
 	labelled
 	topK   int
 	stream *stream.Kernel
 	ins    [2][]float32
-	sums   []float64 // correct by class, then items by class
+	sums   []float64 // correct items by class, then items by class
 }
 
 func (l *accuracy) SetUp(_, _ []*blob.Blob) error {
@@ -74,7 +74,7 @@ func (l *accuracy) tile(t *stream.Tile) {
 	})
 }
 
-// judge counts one item in sums: correct by class, then items by class.
+// judge adds one item to sums: correct items by class, then items by class.
 func (l *accuracy) judge(scores []float32, stride, label int, sums []float64) {
 	own, better := scores[label*stride], -1
 	for c := 0; c < l.dims[1] && better < l.topK; c++ {
@@ -107,7 +107,7 @@ func (l *accuracy) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// report writes the shares; a class without items has 0.
+// report writes the accuracies. A class without items has 0.
 func (l *accuracy) report(top []*blob.Blob, sums []float64) {
 	var correct, items float64
 	for c := range l.dims[1] {

@@ -24,12 +24,12 @@ func init() {
 	})
 }
 
-// contrastiveLoss is Caffe's ContrastiveLoss layer (Hadsell, Chopra and LeCun 2006). Bottoms a and b are items x channels;
-// with d = |a - b| and y the third bottom, not 0 where a pair is similar,
+// contrastiveLoss is Caffe's ContrastiveLoss layer (Hadsell, Chopra and LeCun 2006). Bottoms a and b are items x channels. The third bottom
+// y is not 0 for similar pairs. With d = |a - b|,
 //
-//	loss = 1/(2N) * sum over items of y*d^2 + (1-y)*max(margin - d, 0)^2,
+//	loss = 1/(2N) * sum over items of y*d^2 + (1-y)*max(margin - d, 0)^2.
 //
-// or, in legacy_version, with max(margin - d^2, 0). As in Caffe, d + 0.0001 divides in the gradient.
+// legacy_version uses max(margin - d^2, 0). As in Caffe, the gradient divides by d + 0.0001.
 type contrastiveLoss struct {
 	layers.Base
 	margin float64
@@ -37,8 +37,8 @@ type contrastiveLoss struct {
 
 	dims   [3]int
 	diff   *blob.Blob // a - b
-	dist   []float64  // d^2, by item
-	factor []float32  // gradient by a, in units of diff, by item
+	dist   []float64  // d^2 by item
+	factor []float32  // by item: the gradient with respect to a, as a multiple of diff
 
 	sum, grad *stream.Kernel
 	ins       [2][]float32
@@ -58,7 +58,7 @@ func (l *contrastiveLoss) Reshape(bottom, top []*blob.Blob) error {
 	case a.NumAxes() == 0 || a.Count() != a.Legacy(0)*a.Legacy(1) || a.Count() != b.Count() || b.Legacy(0) != items:
 		return fmt.Errorf("both inputs must have one shape, items x channels: %s and %s", a.ShapeString(), b.ShapeString())
 	case y.Count() != items:
-		return fmt.Errorf("there must be one label a pair: %d pairs, labels have shape %s", items, y.ShapeString())
+		return fmt.Errorf("there must be one label per pair: %d pairs, labels have shape %s", items, y.ShapeString())
 	}
 	top[0].Reshape()
 	l.diff.ReshapeLike(a)
@@ -130,7 +130,7 @@ func (l *contrastiveLoss) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// slope is the gradient of an item's loss by a, in units of a - b.
+// slope returns the derivative of an item's loss with respect to a, as a multiple of a - b.
 func (l *contrastiveLoss) slope(label float32, d2 float64) float64 {
 	d := math.Sqrt(d2)
 	switch {
@@ -144,7 +144,7 @@ func (l *contrastiveLoss) slope(label float32, d2 float64) float64 {
 	return 0
 }
 
-// Traits implements Planned: Forward keeps the difference of a and b; Backward reads the labels.
+// Traits implements Planned. Forward keeps a - b; Backward reads the labels.
 func (l *contrastiveLoss) Traits() layers.Traits {
 	return layers.Traits{Unread: layers.Unread{Bottoms: layers.SomeBottoms(0, 1), Tops: true}, Keeps: []*blob.Blob{l.diff}}
 }

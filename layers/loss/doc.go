@@ -1,5 +1,5 @@
 // Package loss has the layers that judge a net's results: the losses, Softmax, which is part of one, and Accuracy.
 //
-// Losses over labels divide by what loss.go says for each way of normalisation. probabilityLoss is the mechanism of SoftmaxWithLoss
-// and its like, itemLoss that of losses which add up terms of single scores.
+// probabilityLoss is the base of SoftmaxWithLoss and similar losses, which apply a softmax to the scores. itemLoss is the base of losses
+// that sum a term for each score. Both divide the sum as loss_param's normalization says (loss.go).
 package loss

@@ -95,7 +95,7 @@ func (l *euclideanLoss) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// Traits implements Planned: Forward keeps the difference.
+// Traits implements Planned. Forward keeps a - b.
 func (l *euclideanLoss) Traits() layers.Traits {
 	return layers.Traits{Unread: layers.ReadsNothing, Keeps: []*blob.Blob{l.diff}}
 }

@@ -27,21 +27,21 @@ func init() {
 	})
 }
 
-// hingeLoss is Caffe's HingeLoss layer: with s = -1 for the label's class and 1 for the others, the loss of an item is the
-// sum over its classes of max(0, 1 + s*x), or of its square (norm: L2). NaN adds nothing.
+// hingeLoss is Caffe's HingeLoss layer. With s = -1 for the label's class and 1 for the others, the loss of an item is the sum over its
+// classes of max(0, 1 + s*x), or of its square (norm: L2). NaN adds nothing.
 //
-// Forward leaves these terms in the diff of the scores, as Caffe's does. Backward overwrites them; but where the net needs
-// no Backward, because the loss has weight 0, a Split below adds them to the gradient. Caffe's numbers contain that.
+// As in Caffe, Forward writes these terms to the diff of the scores, and Backward overwrites them. If the loss has weight 0, the net runs
+// no Backward here, and a Split below adds the terms to its gradient. Caffe's results contain this error, so it is reproduced.
 type hingeLoss struct{ itemLoss }
 
-// Traits implements Planned: Forward leaves the terms in the gradient of the scores.
+// Traits implements Planned. Forward writes the terms to the gradient of the scores.
 func (l *hingeLoss) Traits() layers.Traits {
 	t := l.itemLoss.Traits()
 	t.Traces = layers.SomeBottoms(0)
 	return t
 }
 
-// side is s.
+// side returns s.
 func side(own bool) float64 {
 	if own {
 		return -1
@@ -49,7 +49,7 @@ func side(own bool) float64 {
 	return 1
 }
 
-// hingeRun is hinges on vectors.
+// hingeRun is hinges with vector instructions.
 func hingeRun(x, trace []float32, s float64, squared bool) float64 {
 	vec.Affine(trace, x, float32(s), 1)
 	vec.Clamp(trace, trace, 0, float32(math.Inf(1)))
@@ -59,7 +59,7 @@ func hingeRun(x, trace []float32, s float64, squared bool) float64 {
 	return vec.Sum(trace)
 }
 
-// hingeRunSlopes is hingeSlopes on vectors.
+// hingeRunSlopes is hingeSlopes with vector instructions.
 func hingeRunSlopes(dx, x []float32, s, scale float64, squared bool) {
 	vec.Affine(dx, x, float32(s), 1)
 	if squared {
@@ -71,7 +71,7 @@ func hingeRunSlopes(dx, x []float32, s, scale float64, squared bool) {
 	vec.Scale(dx, dx, float32(scale*s))
 }
 
-// hinges adds up the terms of some scores, whose margins go to trace.
+// hinges returns the sum of the terms of some scores. It writes the terms before squaring to trace.
 func hinges(x, trace []float32, s float64, squared bool) (sum float64) {
 	for i, v := range x {
 		margin := 1 + s*float64(v)
@@ -87,7 +87,7 @@ func hinges(x, trace []float32, s float64, squared bool) (sum float64) {
 	return sum
 }
 
-// hingeSlopes are the derivatives of those, times scale.
+// hingeSlopes writes the derivatives of these terms, times scale.
 func hingeSlopes(dx, x []float32, s, scale float64, squared bool) {
 	for i, v := range x {
 		margin, slope := 1+s*float64(v), s

@@ -29,12 +29,12 @@ func init() {
 	})
 }
 
-// infogainLoss is Caffe's InfogainLoss layer, along infogain_loss_param.axis. H, classes x classes, is the third bottom or
-// the BlobProto in the file infogain_loss_param.source. The gradient by the score of a class is
-// p[class] * (sum of row H[label]) - H[label, class]. Probabilities below 1e-20 count as that.
+// infogainLoss is Caffe's InfogainLoss layer along infogain_loss_param.axis. The matrix H, classes x classes, is the third bottom or the
+// BlobProto in the file infogain_loss_param.source. The gradient with respect to the score of a class is p[class] * (sum of row H[label]) -
+// H[label, class]. Probabilities are at least 1e-20.
 type infogainLoss struct {
 	probabilityLoss
-	file    *blob.Blob // H, where it comes from a file
+	file    *blob.Blob // H, if it comes from a file
 	h       []float32
 	rowSums []float64
 }
@@ -95,7 +95,7 @@ func (l *infogainLoss) Forward(bottom, top []*blob.Blob) error {
 	return l.probabilityLoss.Forward(bottom, top)
 }
 
-// row is row label of H.
+// row returns the label's row of H.
 func (l *infogainLoss) row(label int) []float32 { return l.h[label*l.dims[1]:][:l.dims[1]] }
 
 func (l *infogainLoss) weighted(p []float32, stride, label int) float64 {
@@ -106,7 +106,7 @@ func (l *infogainLoss) weighted(p []float32, stride, label int) float64 {
 	return sum
 }
 
-// weightedRun is weighted on vectors.
+// weightedRun is weighted with vector instructions.
 func (l *infogainLoss) weightedRun(p []float32, stride, label int) float64 {
 	var (
 		buffer [512]float32

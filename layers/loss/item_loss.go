@@ -7,15 +7,15 @@ import (
 	"github.com/swcaffe/swcaffe/layers/part"
 )
 
-// itemLoss is a loss of scores items x classes (all axes behind the first) and labels: the mean over the items of the sum
-// over classes of a term.
+// itemLoss is the base of losses on scores (items x classes, all axes after the first) and labels. The loss is the mean over items of the
+// sum over classes of a term.
 type itemLoss struct {
 	layers.Base
 	labelled
-	// losses is what the scores of some classes add, and slopes its derivative by each, scaled; own: it is the label's class.
+	// losses returns the sum of the terms of some classes. slopes writes their derivatives, scaled. own means the label's class.
 	losses func(x, trace []float32, own bool) float64
 	slopes func(dx, x []float32, own bool, scale float64)
-	traces bool // losses leaves what Forward does in the scores' diff; else its trace is nil
+	traces bool // losses also writes its terms to trace, the scores' diff; if false, trace is nil
 
 	sum, grad *stream.Kernel
 	scale     float64
@@ -78,7 +78,7 @@ func (l *itemLoss) gradTile(t *stream.Tile) {
 	})
 }
 
-// eachRun calls do for what lies before the label's class, for that and for what lies behind it, in a row of n scores that begins at a place.
+// eachRun calls do for three ranges of a row of n scores that begins at at: before the label's class, the label's class, and after it.
 func eachRun(at, n, label int, do func(first, last int, own bool)) {
 	do(at, at+label, false)
 	do(at+label, at+label+1, true)
@@ -96,7 +96,7 @@ func (l *itemLoss) Forward(bottom, top []*blob.Blob) error {
 	return err
 }
 
-// total is the sum over all items; traces go to the only array of outs, if there is one.
+// total returns the sum over all items. If outs has an array, the terms are written to it.
 func (l *itemLoss) total(x, labels []float32, outs [][]float32) (sum float64, err error) {
 	if !l.MPE() {
 		l.ins = [2][]float32{x, labels}
@@ -116,7 +116,7 @@ func (l *itemLoss) total(x, labels []float32, outs [][]float32) (sum float64, er
 	return sum, err
 }
 
-// Traits implements Planned: Backward computes the terms again.
+// Traits implements Planned. Backward recomputes the terms.
 func (l *itemLoss) Traits() layers.Traits { return layers.Traits{Unread: layers.Unread{Tops: true}} }
 
 func (l *itemLoss) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {

@@ -10,15 +10,15 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// lossParam is what loss_param says: the label to ignore and what the sum is divided by.
+// lossParam holds loss_param: the label to ignore, and the divisor of the sum.
 type lossParam struct {
 	ignore    int
 	hasIgnore bool
 	mode      caffepb.LossParameter_NormalizationMode
 }
 
-// readLossParam reads loss_param. Where normalization is missing, the older normalize decides: true means VALID, false
-// BATCH_SIZE; where both are missing the mode is missing.
+// readLossParam reads loss_param. If normalization is absent, the older normalize applies: true means VALID, false BATCH_SIZE. If both are
+// absent, the mode is missing.
 func readLossParam(p *caffepb.LossParameter, missing caffepb.LossParameter_NormalizationMode) lossParam {
 	l := lossParam{ignore: int(p.GetIgnoreLabel()), hasIgnore: p != nil && p.IgnoreLabel != nil, mode: missing}
 	switch {
@@ -33,7 +33,7 @@ func readLossParam(p *caffepb.LossParameter, missing caffepb.LossParameter_Norma
 	return l
 }
 
-// divisor is what a loss over outer x inner items of which valid count is divided by; it is at least 1.
+// divisor returns the divisor of a loss over outer x inner items, of which valid count. It is at least 1.
 func (l lossParam) divisor(outer, inner, valid int) float64 {
 	n := 1
 	switch l.mode {
@@ -47,8 +47,8 @@ func (l lossParam) divisor(outer, inner, valid int) float64 {
 	return float64(max(1, n))
 }
 
-// label reads a label, an integer stored as a float. ok is false if it is to be ignored. Caffe reads out of bounds where
-// a label is out of range; here it is an error that names the label, the item and the number of classes.
+// label converts a label, an integer stored as a float. ok is false for the ignored label. Caffe reads out of bounds for a label out of
+// range; here it is an error with the label, the item and the number of classes.
 func (l lossParam) label(value float32, item, classes int) (label int, ok bool, err error) {
 	label = int(value)
 	if l.hasIgnore && label == l.ignore {
@@ -60,7 +60,7 @@ func (l lossParam) label(value float32, item, classes int) (label int, ok bool, 
 	return label, true, nil
 }
 
-// checkSameItems is what every loss layer with two bottoms asks: equal first extents.
+// checkSameItems returns an error unless both bottoms have the same first extent.
 func checkSameItems(bottom []*blob.Blob) error {
 	if a, b := bottom[0].Legacy(0), bottom[1].Legacy(0); a != b {
 		return fmt.Errorf("the data and label should have the same first dimension: %s and %s", bottom[0].ShapeString(), bottom[1].ShapeString())
@@ -68,17 +68,16 @@ func checkSameItems(bottom []*blob.Blob) error {
 	return nil
 }
 
-// errLabelGradient is returned where a gradient with respect to labels is asked for.
+// errLabelGradient is the error if the gradient with respect to labels is requested.
 var errLabelGradient = errors.New("the layer cannot backpropagate to label inputs (bottom 1)")
 
-// labelled is what layers share that have scores outer x classes x inner and labels outer x inner.
+// labelled is embedded by layers with scores (outer x classes x inner) and labels (outer x inner).
 type labelled struct {
 	lossParam
 	dims [3]int
 }
 
-// classes returns the scores' extents before, along and behind the axis of the classes, after checking that there is a
-// label for every item.
+// classes returns the scores' extents before, at and after the class axis. It checks that every item has a label.
 func classes(scores, labels *blob.Blob, axis int) ([3]int, error) {
 	dims, err := part.SplitAxis(scores, axis)
 	if err != nil {
@@ -87,7 +86,7 @@ func classes(scores, labels *blob.Blob, axis int) ([3]int, error) {
 	return dims, checkLabels(scores, labels, dims[0]*dims[2])
 }
 
-// checkLabels checks that there is a label for each of so many items, and a score that it could name.
+// checkLabels checks that each item has a label and at least one class.
 func checkLabels(scores, labels *blob.Blob, items int) error {
 	if n := labels.Count(); n != items {
 		return fmt.Errorf("number of labels must match number of predictions: scores of shape %s need %d labels, there are %d (%s)",
@@ -99,12 +98,12 @@ func checkLabels(scores, labels *blob.Blob, items int) error {
 	return nil
 }
 
-// at is where item n (counted through outer and inner) has its value for a class.
+// at returns the index of the score of item n (counted over outer and inner) for a class.
 func (l *labelled) at(n, class int) int {
 	return (n/l.dims[2]*l.dims[1]+class)*l.dims[2] + n%l.dims[2]
 }
 
-// each visits the items that are not ignored.
+// each visits the items with their labels, except ignored ones.
 func (l *labelled) each(labels []float32, visit func(n, label int)) error {
 	for n, v := range labels {
 		label, ok, err := l.label(v, n, l.dims[1])
@@ -118,8 +117,8 @@ func (l *labelled) each(labels []float32, visit func(n, label int)) error {
 	return nil
 }
 
-// eachInTile visits the items of a tile, whose labels are array 1 of Ins, a Plane. at is where the item's scores begin in
-// the Full arrays; ok is false for those to be ignored. A label out of range ends it and is the tile's error.
+// eachInTile visits the items of a tile. Array 1 of Ins holds their labels as a Plane. at is the start of the item's scores in the Full
+// arrays; ok is false for ignored items. A label out of range stops the loop and becomes the tile's error.
 func (l *labelled) eachInTile(t *stream.Tile, visit func(at, label int, ok bool)) {
 	for o := range t.O {
 		for i := range t.I {

@@ -17,7 +17,7 @@ func init() {
 	})
 }
 
-// multinomialLoss is Caffe's MultinomialLogisticLoss layer. Probabilities below 1e-20 count as that.
+// multinomialLoss is Caffe's MultinomialLogisticLoss layer. Probabilities are at least 1e-20.
 type multinomialLoss struct{ itemLoss }
 
 func negLogOwn(p, _ []float32, own bool) float64 {

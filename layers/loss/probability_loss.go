@@ -8,20 +8,20 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// probabilityLoss is a loss of labels and of the softmax of scores outer x classes x inner, summed over the items and
-// divided by what loss_param says (lossParam.divisor).
+// probabilityLoss is the base of losses that compare labels with the softmax of scores (outer x classes x inner). It sums over the items
+// and divides as loss_param says (lossParam.divisor).
 type probabilityLoss struct {
 	layers.Base
 	labelled
 	axis int
 
-	lossOf    func(p []float32, stride, label int) float64 // p[class*stride] are an item's probabilities
-	classGrad func(p float32, class, label int) float64    // gradient of an item's loss by the score of a class
-	gradTile  func(t *stream.Tile)                         // the same for a tile, times scale, 0 for ignored items
+	lossOf    func(p []float32, stride, label int) float64 // loss of an item with probabilities p[class*stride]
+	classGrad func(p float32, class, label int) float64    // its gradient with respect to the score of a class
+	gradTile  func(t *stream.Tile)                         // classGrad for a tile, times scale; 0 for ignored items
 
 	op    softmaxOp
 	prob  *blob.Blob
-	valid int // items not ignored in the last Forward
+	valid int // items in the last Forward that were not ignored
 
 	sum   *stream.Kernel
 	grad  *stream.Kernel
@@ -71,7 +71,7 @@ func (l *probabilityLoss) prepare() error {
 	return streams.Err
 }
 
-// sumTile adds up losses (sum 0) and counts those that are not ignored (sum 1), both at mid 0.
+// sumTile sums losses (sum 0) and counts items that are not ignored (sum 1), both at middle index 0.
 func (l *probabilityLoss) sumTile(t *stream.Tile) {
 	l.eachInTile(t, func(at, label int, ok bool) {
 		if ok {
@@ -107,7 +107,8 @@ func (l *probabilityLoss) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// Traits implements Planned: Forward keeps the probabilities, which a second top shows; Backward reads the labels and what weights them.
+// Traits implements Planned. Forward keeps the probabilities, which are also an optional second top. Backward reads the labels and, for
+// InfogainLoss, the matrix.
 func (l *probabilityLoss) Traits() layers.Traits {
 	return layers.Traits{Unread: layers.Unread{Bottoms: layers.SomeBottoms(0), Tops: true}, Keeps: []*blob.Blob{l.prob}}
 }

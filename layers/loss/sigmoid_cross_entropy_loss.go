@@ -22,18 +22,18 @@ func init() {
 	})
 }
 
-// sigmoidCrossEntropyLoss is Caffe's SigmoidCrossEntropyLoss layer. With p = 1 / (1 + exp(-x)), a value's loss is
+// sigmoidCrossEntropyLoss is Caffe's SigmoidCrossEntropyLoss layer. With p = 1 / (1 + exp(-x)), the loss of a value is
 //
 //	-t*log(p) - (1-t)*log(1-p) = max(x, 0) - x*t + log(1 + exp(-|x|)),
 //
-// and its gradient p - t. As in Caffe, a target is ignored if its integer part is ignore_label, and the sum is divided by
-// the number of items (BATCH_SIZE) unless loss_param says otherwise.
+// and its gradient is p - t. As in Caffe, a target is ignored if its integer part is ignore_label. The sum is divided by the number of
+// items (BATCH_SIZE) unless loss_param says otherwise.
 type sigmoidCrossEntropyLoss struct {
 	layers.Base
 	loss         lossParam
 	count        int
 	outer, inner int
-	valid        int // targets not ignored in the last Forward
+	valid        int // targets in the last Forward that were not ignored
 
 	sum, grad *stream.Kernel
 	scale     float32
@@ -78,7 +78,7 @@ func (l *sigmoidCrossEntropyLoss) ignored(target float32) bool {
 	return l.loss.hasIgnore && int(target) == l.loss.ignore
 }
 
-// sumTile adds up losses (sum 0) and counts the targets that are not ignored (sum 1).
+// sumTile sums losses (sum 0) and counts targets that are not ignored (sum 1).
 func (l *sigmoidCrossEntropyLoss) sumTile(t *stream.Tile) {
 	x, target, loss, tmp := t.In[0][:t.I], t.In[1][:t.I], t.Scratch[0][:t.I], t.Scratch[1][:t.I]
 	vec.Abs(loss, x)
@@ -142,7 +142,7 @@ func (l *sigmoidCrossEntropyLoss) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// Traits implements Planned: Backward computes p again.
+// Traits implements Planned. Backward recomputes p.
 func (l *sigmoidCrossEntropyLoss) Traits() layers.Traits {
 	return layers.Traits{Unread: layers.Unread{Tops: true}}
 }

@@ -44,7 +44,7 @@ func (l *softmax) Forward(bottom, top []*blob.Blob) error {
 	return l.op.forward(bottom[0].Data(), top[0].Data())
 }
 
-// Traits implements Planned: the gradient is a function of the top.
+// Traits implements Planned. The gradient is a function of the top.
 func (l *softmax) Traits() layers.Traits {
 	return layers.Traits{Unread: layers.Unread{Bottoms: layers.AllBottoms}}
 }
@@ -56,7 +56,7 @@ func (l *softmax) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blo
 	return l.op.backward(top[0].Data(), top[0].Diff(), bottom[0].Diff())
 }
 
-// softmaxOp is softmax along the middle of outer x mid x inner, on both paths. The losses use it too.
+// softmaxOp is the softmax along the middle axis of an outer x mid x inner array, on both paths. The losses use it too.
 type softmaxOp struct {
 	dims [3]int
 	mpe  bool
@@ -109,7 +109,7 @@ func (s *softmaxOp) forward(x, y []float32) error {
 	return nil
 }
 
-// eachColumn visits every (outer, inner) with the index of its mid values.
+// eachColumn visits every pair of outer and inner indices, with a function from a middle index to the element's index.
 func (s *softmaxOp) eachColumn(visit func(at func(m int) int)) {
 	for o := range s.dims[0] {
 		for i := range s.dims[2] {
@@ -118,7 +118,7 @@ func (s *softmaxOp) eachColumn(visit func(at func(m int) int)) {
 	}
 }
 
-// backward: dx = y * (dy - sum over the axis of dy*y).
+// backward computes dx = y * (dy - sum over the axis of dy*y).
 func (s *softmaxOp) backward(y, dy, dx []float32) error {
 	if !s.mpe {
 		s.ins, s.outs[0] = [2][]float32{y, dy}, dx
@@ -136,7 +136,8 @@ func (s *softmaxOp) backward(y, dy, dx []float32) error {
 	return nil
 }
 
-// softmaxTile works on whole columns: down rows of inner values where inner is wide, along mid where it is one value.
+// softmaxTile works on whole columns. With a wide inner axis it processes rows of inner values from top to bottom; if inner is 1,
+// softmaxRows works along the middle axis.
 func softmaxTile(t *stream.Tile) {
 	if t.I == 1 && t.MStride == 1 && t.OStride == t.M {
 		softmaxRows(t)
@@ -165,7 +166,7 @@ func softmaxTile(t *stream.Tile) {
 	}
 }
 
-// softmaxRows works along mid. Rows that lie one behind the other, and may be shorter than vectors, are exponentiated together.
+// softmaxRows works along the middle axis. It exponentiates contiguous rows together, since they may be shorter than vectors.
 func softmaxRows(t *stream.Tile) {
 	x, y := t.In[0], t.Out[0]
 	part.EachRow(t, func(at, n, _ int) { vec.AddScalar(y[at:at+n], x[at:at+n], -vec.MaxOf(x[at:at+n])) })

@@ -22,8 +22,8 @@ func init() {
 	})
 }
 
-// softmaxLoss is Caffe's SoftmaxWithLoss layer: an item's loss is -log(p[label]), its gradient p - [class is label].
-// Probabilities below the smallest normal float32 count as that, so that a loss is at most 87.3365.
+// softmaxLoss is Caffe's SoftmaxWithLoss layer. The loss of an item is -log(p[label]); its gradient is p - [class is label]. Probabilities
+// are at least the smallest normal float32, so that a loss is at most 87.3365.
 type softmaxLoss struct{ probabilityLoss }
 
 const smallestNormal = 1.17549435e-38

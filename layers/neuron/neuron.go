@@ -8,16 +8,15 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// neuronLayer is the mechanism of layers whose tops are functions of single bottom values: y = f(x), dx = dy * f'(x). A
-// layer gives the function twice: by element for the MPE path, and by tile, on vectors, for the CPE path. They may run in
-// place, and then find y where x was.
+// neuronLayer is a layer whose tops are functions of single bottom values: y = f(x), dx = dy * f'(x). A neuronRule gives the function by
+// element for the MPE path, and by tile, with vector instructions, for the CPE path. A layer may run in place; then y overwrites x.
 type neuronLayer struct {
 	layers.Base
 	prepare  func(n *neuronLayer) (neuronRule, error)
 	rule     neuronRule
 	count    int
 	inPlace  bool
-	saved    *blob.Blob // x, where saves says so
+	saved    *blob.Blob // a copy of x, if saves reports true
 	forward  *stream.Kernel
 	backward *stream.Kernel
 	ins      [3][]float32
@@ -28,27 +27,26 @@ type neuronLayer struct {
 // neuronRule is a function and its derivative.
 type neuronRule struct {
 	f     func(x float64) float64
-	slope func(x, y float64) float64 // f'(x); nil where the layer has no gradient
+	slope func(x, y float64) float64 // f'(x); nil if the layer has no gradient
 
-	needs neuronNeeds // of tileGrad
-	// either: it can do with x where needs says y.
+	needs neuronNeeds // arguments of tileGrad
+	// either: Backward also works from x if needs says y.
 	either bool
-	// keepX: run in place, the derivative still needs x, of which a copy is kept.
+	// keepX: the derivative needs x even if the layer runs in place. Forward then keeps a copy.
 	keepX bool
-	// inPlaceSlope: run in place, Caffe's layer overwrites the gradient it is about to multiply with by the derivative, taken
-	// at y, so that its square goes down. Nets trained with Caffe were trained like that, so it is reproduced.
+	// inPlaceSlope is set where Caffe's layer has a fault in place: it overwrites dy by the derivative at y before it multiplies by dy, so
+	// that the gradient is the derivative's square. Nets were trained with Caffe that way, so it is reproduced.
 	inPlaceSlope func(y float64) float64
 
-	// tile and tileGrad have len(y) and len(dx) values; dx may be dy, and y x. tmp has as many
-	// values, twice, if scratch is set.
+	// tile writes len(y) values, tileGrad len(dx) values. dx may be dy, and y may be x. If scratch is set, both arrays of tmp have the same
+	// length.
 	tile     func(y, x []float32, tmp scratch)
 	tileGrad func(dx, dy, x, y []float32, tmp scratch)
 	scratch  bool
 	cost     stream.Work
 }
 
-// neuronNeeds says which of x and y a tileGrad, or an inPlaceSlope, reads; only those are brought to it, so that the other argument is not
-// to be used.
+// neuronNeeds says which of x and y a tileGrad or inPlaceSlope reads. The other argument is not valid.
 type neuronNeeds int
 
 const (
@@ -61,10 +59,10 @@ const (
 func (n neuronNeeds) x() bool { return n == needsX || n == needsBoth }
 func (n neuronNeeds) y() bool { return n == needsY || n == needsBoth }
 
-// scratch is what a tile function may write to besides its result.
+// scratch holds temporary arrays for a tile function.
 type scratch [2][]float32
 
-// newNeuron returns a constructor for the registry; prepare reads the layer's parameters.
+// newNeuron returns a constructor for the registry. prepare reads the layer's parameters.
 func newNeuron(prepare func(n *neuronLayer) (neuronRule, error)) func(*caffepb.LayerParameter, *layers.Device) layers.Layer {
 	return func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 		return &neuronLayer{Base: layers.Base{Param: p, Device: d}, count: -1, prepare: prepare}
@@ -97,7 +95,7 @@ func (n *neuronLayer) prepareKernels() error {
 	if n.rule.scratch {
 		scratches = len(scratch{})
 	}
-	outs, gradIns := part.Arrays(1), part.Arrays(1) // y and what is saved; dy, x and y
+	outs, gradIns := part.Arrays(1), part.Arrays(1) // y and the saved x; dy, x and y
 	if n.saves() {
 		outs = part.Arrays(2)
 	}
@@ -122,7 +120,7 @@ func (n *neuronLayer) prepareKernels() error {
 // saves reports whether Forward keeps a copy of x.
 func (n *neuronLayer) saves() bool { return n.rule.keepX && n.inPlace }
 
-// save makes room for that copy.
+// save makes room for the copy of x.
 func (n *neuronLayer) save() {
 	if n.saved == nil {
 		n.saved = n.Device.NewBlob(0)
@@ -153,7 +151,7 @@ func scratchOf(t *stream.Tile) (tmp scratch) {
 	return tmp
 }
 
-// squareSlopes is what inPlaceSlope describes.
+// squareSlopes computes dx with Caffe's fault in place (inPlaceSlope).
 func (n *neuronLayer) squareSlopes(dx, y []float32) {
 	for i := range dx {
 		slope := n.rule.inPlaceSlope(float64(y[i]))
@@ -180,7 +178,7 @@ func (n *neuronLayer) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// Traits implements Planned: the derivative is a function of x, of y or of both.
+// Traits implements Planned. The derivative is a function of x, of y or of both.
 func (n *neuronLayer) Traits() layers.Traits {
 	t := layers.Traits{Unread: layers.Unread{Bottoms: layers.BottomsIf(!n.needs().x() || n.saves()), Tops: !n.needs().y()}, Layout: n.AnyLayout()}
 	if n.saves() {
@@ -198,7 +196,7 @@ func (n *neuronLayer) Arrange(a layers.Arranged) error {
 	return nil
 }
 
-// needs are those of the rule, or x where the top is lost and x does as well.
+// needs returns the rule's needs, or x if the top's values are lost and x suffices.
 func (n *neuronLayer) needs() neuronNeeds {
 	if n.topLost && n.rule.either && !n.inPlace {
 		return needsX
@@ -238,7 +236,7 @@ func (n *neuronLayer) Backward(top []*blob.Blob, propagateDown []bool, bottom []
 	return nil
 }
 
-// registerNeuron registers a layer of this family.
+// registerNeuron registers a layer with a neuronRule.
 func registerNeuron(name, doc string, inPlace bool, prepare func(n *neuronLayer) (neuronRule, error)) {
 	layers.Register(layers.Type{Name: name, Doc: doc, New: newNeuron(prepare), Bottoms: layers.Exactly(1), Tops: layers.Exactly(1), InPlace: inPlace})
 }

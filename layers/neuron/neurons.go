@@ -21,7 +21,7 @@ func init() {
 	})
 }
 
-// vector is a tile function without scratch.
+// vector adapts a tile function without scratch.
 func vector(f func(y, x []float32)) func(y, x []float32, tmp scratch) {
 	return func(y, x []float32, _ scratch) { f(y, x) }
 }
@@ -37,9 +37,9 @@ func absVal(*neuronLayer) (neuronRule, error) {
 	}, nil
 }
 
-// bnll is Caffe's BNLL layer, binomial normal log likelihood: y = max(x, 0) + log(1 + exp(-|x|)), y' = 1 / (1 + exp(-x)).
-// Run in place it takes the derivative at y, as Caffe's does. Caffe adds 1 in double precision; here what u = 1 + e rounds off is added to
-// the logarithm again: log(1+e) = log(u) + (e - (u-1))/u but for the square of that error.
+// bnll is Caffe's BNLL layer, binomial normal log likelihood: y = max(x, 0) + log(1 + exp(-|x|)), y' = 1 / (1 + exp(-x)). In place it takes
+// the derivative at y, as Caffe does. Caffe adds 1 in double precision. Here u = 1 + e is float32, and its rounding error is corrected to
+// first order: log(1+e) = log(u) + (e - (u-1))/u.
 func bnll(*neuronLayer) (neuronRule, error) {
 	return neuronRule{
 		f:       func(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) },
@@ -69,7 +69,7 @@ func bnll(*neuronLayer) (neuronRule, error) {
 	}, nil
 }
 
-// clip is Caffe's Clip layer; gradients pass where min <= x <= max. NaN becomes min, as all does if that is the larger one.
+// clip is Caffe's Clip layer. Gradients pass where min <= x <= max. NaN becomes min; if min > max, so does every value.
 func clip(n *neuronLayer) (neuronRule, error) {
 	lo, hi := n.Param.GetClipParam().GetMin(), n.Param.GetClipParam().GetMax()
 	if n.Param.ClipParam == nil {
@@ -94,8 +94,8 @@ func clip(n *neuronLayer) (neuronRule, error) {
 	}, nil
 }
 
-// elu is Caffe's ELU layer (Clevert et al. 2016); y' = 1 for x > 0, alpha + y otherwise. It is Caffe's sum of the two, each times
-// whether it holds, and so NaN where x is infinite or NaN.
+// elu is Caffe's ELU layer (Clevert et al. 2016); y' = 1 for x > 0, alpha + y otherwise. Like Caffe it adds both cases, each times a
+// condition of 0 or 1, which gives NaN if x is infinite or NaN.
 func elu(n *neuronLayer) (neuronRule, error) {
 	alpha := n.Param.GetEluParam().GetAlpha()
 	return neuronRule{
@@ -125,7 +125,7 @@ func elu(n *neuronLayer) (neuronRule, error) {
 	}, nil
 }
 
-// threshold is Caffe's Threshold layer; it has no gradient.
+// threshold is Caffe's Threshold layer. It has no gradient.
 func threshold(n *neuronLayer) (neuronRule, error) {
 	limit := n.Param.GetThresholdParam().GetThreshold()
 	return neuronRule{

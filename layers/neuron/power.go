@@ -69,7 +69,7 @@ func power(n *neuronLayer) (neuronRule, error) {
 	}, nil
 }
 
-// constantPower is a Power layer whose power or scale is 0: y does not depend on x, not even where that is infinite or NaN.
+// constantPower is a Power layer with power or scale 0: y does not depend on x, not even on infinities or NaN.
 func constantPower(y float64) neuronRule {
 	return neuronRule{
 		f:        func(float64) float64 { return y },
@@ -83,7 +83,7 @@ func constantPower(y float64) neuronRule {
 	}
 }
 
-// powerInPlace is the derivative as Caffe computes it from y alone when its Power layer runs in place.
+// powerInPlace returns the derivative that Caffe's Power layer computes from y alone when it runs in place.
 func powerInPlace(exponent, scale, shift float32) func(y float64) float64 {
 	p, a, b := float64(exponent), float64(scale), float64(shift)
 	return func(y float64) float64 {
@@ -99,7 +99,7 @@ func powerInPlace(exponent, scale, shift float32) func(y float64) float64 {
 	}
 }
 
-// lnBase returns ln of an Exp or Log layer's base; -1 stands for e.
+// lnBase returns the natural logarithm of an Exp or Log layer's base; -1 stands for e.
 func lnBase(base float32) (float64, error) {
 	if base == -1 {
 		return 1, nil

@@ -23,14 +23,14 @@ func init() {
 	})
 }
 
-// prelu is Caffe's PReLU layer (He et al. 2015). The slopes, one a channel (axis 1) or a single one (channel_shared), begin
-// at 0.25 unless there is a filler; the gradient by a slope is the sum of dy * min(x, 0).
+// prelu is Caffe's PReLU layer (He et al. 2015). It has one slope per channel (axis 1), or a single one (channel_shared). Slopes start at
+// 0.25 unless there is a filler. The gradient with respect to a slope is the sum of dy * min(x, 0).
 type prelu struct {
 	layers.Base
 	shared  bool
 	dims    [3]int
 	inPlace bool
-	saved   *blob.Blob // x, where the layer runs in place
+	saved   *blob.Blob // a copy of x, if the layer runs in place
 
 	forward, sums, backward *stream.Kernel
 	ins                     [3][]float32
@@ -95,7 +95,7 @@ func (l *prelu) prepare() error {
 	return streams.Err
 }
 
-// preluTile: arrays x, a in; y and, if there is a second output, a copy of x out.
+// preluTile reads arrays x and a. It writes y and, if there is a second output, a copy of x.
 func preluTile(t *stream.Tile) {
 	part.EachRow(t, func(at, n, m int) {
 		x, y, a := t.In[0][at:at+n], t.Out[0][at:at+n], t.In[1][m:]
@@ -110,7 +110,7 @@ func preluTile(t *stream.Tile) {
 	})
 }
 
-// preluSumTile adds up dy * min(x, 0) from arrays dy, x.
+// preluSumTile sums dy * min(x, 0) from arrays dy and x.
 func preluSumTile(t *stream.Tile) {
 	part.EachRow(t, func(at, n, m int) {
 		dy, x, sum := t.In[0][at:at+n], t.In[1][at:at+n], t.Sum[m:]
@@ -125,7 +125,7 @@ func preluSumTile(t *stream.Tile) {
 	})
 }
 
-// preluGradTile: arrays dy, x, a in, dx out.
+// preluGradTile reads arrays dy, x and a, and writes dx.
 func preluGradTile(t *stream.Tile) {
 	part.EachRow(t, func(at, n, m int) {
 		dx, dy, x, a := t.Out[0][at:at+n], t.In[0][at:at+n], t.In[1][at:at+n], t.In[2][m:]
@@ -156,7 +156,7 @@ func (l *prelu) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// Traits implements Planned: the gradients depend on x, of which Forward keeps a copy where the layer runs in place. A single slope fits any
+// Traits implements Planned. The gradients depend on x; if the layer runs in place, Forward keeps a copy. A single slope permits any
 // layout.
 func (l *prelu) Traits() layers.Traits {
 	t := layers.Traits{Unread: layers.Unread{Bottoms: layers.BottomsIf(l.inPlace), Tops: true}}

@@ -9,9 +9,8 @@ func init() {
 	registerNeuron("ReLU", "y = max(x, 0) + negative_slope * min(x, 0)", true, relu)
 }
 
-// relu is Caffe's ReLU layer; the derivative at 0 is the negative slope. It is taken from the sign of y, which is that of x unless
-// the negative slope is below 0, so that x need not be there when gradients are computed. Where y is overwritten, x tells it, as
-// in Caffe.
+// relu is Caffe's ReLU layer. The derivative at 0 is the negative slope. Backward takes it from the sign of y, which equals that of x
+// unless the negative slope is below 0, so that x need not be kept. If y is overwritten, Backward uses x, as Caffe does.
 func relu(n *neuronLayer) (neuronRule, error) {
 	slope := n.Param.GetReluParam().GetNegativeSlope()
 	needs := needsY

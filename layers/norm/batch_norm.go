@@ -20,20 +20,19 @@ func init() {
 	})
 }
 
-// batchNorm is Caffe's BatchNorm layer (Ioffe and Szegedy 2015, algorithm 1), without its scale and shift. Its three
-// weights are running sums: of means, of variances (times m/(m-1) for m values a channel) and of the factor both must be
-// divided by; the solver does not touch them.
+// batchNorm is Caffe's BatchNorm layer (Ioffe and Szegedy 2015, algorithm 1), without scale and shift. Its three weights are running sums:
+// of means, of variances (times m/(m-1) for m values per channel), and of the factor that divides both. The solver does not update them.
 type batchNorm struct {
 	layers.Base
-	global   bool // stored statistics, which are constants for the gradient
+	global   bool // use stored statistics, which are constants for the gradient
 	fraction float32
 	eps      float64
 
 	axes       int // of the bottom
 	normaliser normaliser
-	norm       *blob.Blob // y, since a later layer may change the top in place
+	norm       *blob.Blob // a copy of y, since a later layer may overwrite the top in place
 
-	means, variances []float32 // the running sums, to which all core groups add a batch at once
+	means, variances []float32 // the running sums; all core groups add the batch to them at once
 }
 
 func (l *batchNorm) SetUp(bottom, _ []*blob.Blob) error {
@@ -76,7 +75,7 @@ func (l *batchNorm) Statistics() []*blob.Blob {
 	return l.Weights
 }
 
-// channels is the extent of axis 1, 1 for a blob of one axis.
+// channels returns the extent of axis 1, or 1 for a blob with one axis.
 func channels(b *blob.Blob) int { return b.Legacy(1) }
 
 func (l *batchNorm) Reshape(bottom, top []*blob.Blob) error {
@@ -117,7 +116,7 @@ func (l *batchNorm) Forward(bottom, top []*blob.Blob) error {
 	return l.normaliser.apply(x, y, l.norm.Data())
 }
 
-// useStored takes the stored statistics; a factor of 0 makes them 0.
+// useStored sets mean and scale from the stored statistics. If their factor is 0, both statistics are 0.
 func (l *batchNorm) useStored() {
 	n := &l.normaliser
 	factor := float64(l.Weights[2].Data()[0])
@@ -131,7 +130,7 @@ func (l *batchNorm) useStored() {
 	}
 }
 
-// useBatch takes the batch's statistics and adds them to the running sums.
+// useBatch computes the batch's statistics and adds them to the running sums.
 func (l *batchNorm) useBatch(x []float32) error {
 	n := &l.normaliser
 	batch, err := n.statistics(x)
@@ -145,14 +144,14 @@ func (l *batchNorm) useBatch(x []float32) error {
 	return nil
 }
 
-// age prepares the running sums for another batch.
+// age fetches the running sums and updates their factor for another batch. take then adds each channel to the sums.
 func (l *batchNorm) age() {
 	l.means, l.variances = l.Weights[0].Data(), l.Weights[1].Data()
 	factor := l.Weights[2].Data()
 	factor[0] = factor[0]*l.fraction + 1
 }
 
-// take takes the variance of a channel, whose mean is set, and adds both to the running sums, which age has prepared.
+// take sets the scale of channel c from its variance, and adds mean and variance to the running sums. The mean is set, and age has run.
 func (l *batchNorm) take(c int, variance float64) {
 	n := &l.normaliser
 	correction := 1.0
@@ -164,7 +163,7 @@ func (l *batchNorm) take(c int, variance float64) {
 	l.variances[c] = l.variances[c]*l.fraction + float32(correction*variance)
 }
 
-// Traits implements Planned: Forward keeps y, unless statistics are constants.
+// Traits implements Planned. Forward keeps y, unless the statistics are constants.
 func (l *batchNorm) Traits() layers.Traits {
 	t := layers.Traits{Unread: layers.ReadsNothing, Layout: l.InBlocks(l.axes, l.normaliser.dims)}
 	if !l.global {

@@ -18,8 +18,8 @@ func init() {
 	})
 }
 
-// mvn is Caffe's MVN layer. As there, eps is added to the standard deviation, not to the variance. It may run in place, which Caffe's
-// can in Forward alone: its Backward reads gradients that it has overwritten.
+// mvn is Caffe's MVN layer. As in Caffe, eps is added to the standard deviation, not to the variance. It may run in place in both
+// directions. Caffe's layer may do so in Forward only, because its Backward reads gradients that it has overwritten.
 type mvn struct {
 	layers.Base
 	normaliser normaliser
@@ -54,12 +54,12 @@ func (l *mvn) Forward(bottom, top []*blob.Blob) error {
 	return n.apply(x, top[0].Data(), nil)
 }
 
-// Traits implements Planned: the gradient is a function of the top.
+// Traits implements Planned. The gradient is a function of the top.
 func (l *mvn) Traits() layers.Traits {
 	return layers.Traits{Unread: layers.Unread{Bottoms: layers.AllBottoms}}
 }
 
-// Backward leaves eps out of the derivative of the standard deviation, as Caffe does.
+// Backward omits eps from the derivative of the standard deviation, as Caffe does.
 func (l *mvn) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if !propagateDown[0] {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/layers/part"
 )
 
-// setBlocked says how x and y lie; MVN, whose mids are not channels alone, has them plain.
+// setBlocked sets the layout of x and y: channels in blocks, or planes. MVN uses planes only, since its middle axis also counts images.
 func (n *normaliser) setBlocked(b *layers.Base, blocked bool) error {
 	if n.blocked == blocked {
 		return nil
@@ -17,7 +17,7 @@ func (n *normaliser) setBlocked(b *layers.Base, blocked bool) error {
 	return n.prepare(b)
 }
 
-// The rows of blocks: as momentsRow, normaliseRow, sumRow, gradientRow and scaleRow of the channels.
+// The next functions are momentsRow, normaliseRow, sumRow, gradientRow and scaleRow for channels in blocks.
 
 func momentsBlock(t *stream.Tile, at, n, m int) {
 	sums, squares := part.BlockSums(t, m)

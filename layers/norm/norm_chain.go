@@ -10,31 +10,30 @@ import (
 	"github.com/swcaffe/swcaffe/layers/part"
 )
 
-// normChain is a BatchNorm layer, the Scale layer behind it and, if there is one, the ReLU behind that, computed together: of the
-// batch it takes its statistics in one pass and y = relu(gamma * xn + beta), xn = (x - mean) * scale, in a second one. Backward
-// reads x and dy alone, twice: with g = dy where y > 0,
+// normChain computes BatchNorm, Scale and an optional ReLU together. Forward takes the batch's statistics in a first pass and computes y =
+// relu(gamma * xn + beta), xn = (x - mean) * scale, in a second. Backward reads x and dy twice: with g = dy where y > 0, else 0,
 //
 //	dgamma = sum(g * xn),  dbeta = sum(g),
-//	dx = gamma * scale * (g - mean(g) - mean(g * xn) * xn),
+//	dx = gamma * scale * (g - mean(g) - mean(g * xn) * xn).
 //
-// where the means are left out if mean and scale are stored ones. Forward gives the values of the three layers bit by bit,
-// Backward up to the rounding of sums that are taken in another order (a part in 10^6).
+// The two means are omitted if mean and scale are stored statistics. Forward gives the three layers' values bit for bit. Backward differs
+// by a part in 10^6, since it sums in another order.
 type normChain struct {
 	layers.Base
 	norm      *batchNorm
 	scale     *affine
 	rectified bool
-	slope     float32  // ReLU's below zero
-	sum       *normSum // what y is added to another bottom for, if it is
+	slope     float32  // ReLU's negative slope
+	sum       *normSum // if not nil, the normSum that adds another bottom to y
 	finish    chainFinish
 
 	dims                    [3]int
 	forward, sums, backward *stream.Kernel
 
-	// Both passes of a direction together, where a channel's values stay in a cache from one to the other; else nil.
+	// Both passes of a direction in one kernel, if a channel's values stay in a cache between them; else nil.
 	forwardByMid, backwardByMid *stream.Kernel
 
-	a, b, c []float32 // dx = a*g + b + c*xn, by mid; in blocks of channels a * (g - b - c*xn)
+	a, b, c []float32 // dx = a*g + b + c*xn by channel; with channels in blocks dx = a * (g - b - c*xn)
 	ins     [10][]float32
 	outs    [2][]float32
 }
@@ -44,7 +43,7 @@ func init() {
 	layers.RegisterFusion(layers.Fusion{Name: "norm-relu", Fuse: fuseNormReLU})
 }
 
-// fuseNormScale is for a Scale layer whose factors are weights, one a channel.
+// fuseNormScale combines BatchNorm with a Scale layer that has one weight per channel.
 func fuseNormScale(first, second layers.Layer) layers.Layer {
 	l, ok := first.(*batchNorm)
 	s, scales := second.(*affine)
@@ -54,7 +53,7 @@ func fuseNormScale(first, second layers.Layer) layers.Layer {
 	return &normChain{Base: layers.Base{Param: l.Param, Device: l.Device}, norm: l, scale: s}
 }
 
-// fuseNormReLU adds a ReLU layer behind the Scale layer.
+// fuseNormReLU combines a normChain with the ReLU layer after its Scale layer.
 func fuseNormReLU(first, second layers.Layer) layers.Layer {
 	l, ok := first.(*normChain)
 	relu := layers.TraitsOf(second).Is.ReLU
@@ -76,8 +75,8 @@ func (l *normChain) Reshape(bottom, top []*blob.Blob) error {
 	return l.prepare()
 }
 
-// prepare makes the kernels. Their inputs are x, mean, scale, gamma and, where there is one, beta; behind them dy; and a, b, c; and
-// by planes the rectified sum of which the sign says where dy passes, if it is one: then g is an output.
+// prepare makes the kernels. Forward's inputs are x, mean, scale, gamma, beta if there is one, and the other bottom of a sum. Backward
+// reads dy in the place of that bottom, then a, b and c. For a rectified sum in planes it also reads y, whose sign masks dy, and writes g.
 func (l *normChain) prepare() error {
 	full, row := stream.Full, stream.Row
 	one, ins := []stream.Array{full}, []stream.Array{full, row, row, row}
@@ -120,18 +119,18 @@ func (l *normChain) prepare() error {
 	return streams.Err
 }
 
-// staysByMid reports whether a number of arrays stay in a cache from one pass to the other: those of a channel in a core's own; those
-// of a block, 16 times as much, in the one that cores share if not there, which is worth it where blocks are enough to keep many
-// cores busy.
+// staysByMid reports whether the given number of arrays stay in a cache between the two passes over a channel. In planes a channel's values
+// must fit a core's own cache. A block of channels holds 16 times as much and may lie in the shared cache; this pays off if there are
+// enough blocks to keep many cores busy.
 func (l *normChain) staysByMid(arrays int) bool {
 	s := part.BlockedStream(stream.Pass{}, l.dims, l.blocked())
 	return l.blocked() && s.Dims[1] >= manyBlocks || stream.StaysByMid(l.Device.Machine, s.Dims, arrays)
 }
 
-// manyBlocks are blocks enough for the cores that memory can feed.
+// manyBlocks is the number of blocks that keeps busy as many cores as memory can feed.
 const manyBlocks = 16
 
-// rows are what the kernels do with a row.
+// rows returns the row functions of the kernels for the present layout.
 func (l *normChain) rows() (forward, sums, backward part.RowOp) {
 	if l.blocked() {
 		return l.forwardBlock, l.sumBlock, l.backwardBlock
@@ -139,7 +138,7 @@ func (l *normChain) rows() (forward, sums, backward part.RowOp) {
 	return l.forwardRow, l.sumRow, l.backwardRow
 }
 
-// forwardMids does both passes over a few mids.
+// forwardMids runs both forward passes over a few channels, or blocks of them.
 func (l *normChain) forwardMids(t *stream.Tile) {
 	n, moments := &l.norm.normaliser, l.momentsRow
 	if l.blocked() {
@@ -154,7 +153,7 @@ func (l *normChain) forwardMids(t *stream.Tile) {
 	part.EachRow(t, func(at, n, m int) { forward(t, at, n, m) })
 }
 
-// backwardMids does the same backward.
+// backwardMids runs both backward passes over a few channels, or blocks of them.
 func (l *normChain) backwardMids(t *stream.Tile) {
 	_, sums, backward := l.rows()
 	part.EachRow(t, func(at, n, m int) { sums(t, at, n, m) })
@@ -165,13 +164,13 @@ func (l *normChain) backwardMids(t *stream.Tile) {
 	part.EachRow(t, func(at, n, m int) { backward(t, at, n, m) })
 }
 
-// channels are those of a tile.
+// channels returns the range of channels in a tile.
 func (l *normChain) channels(t *stream.Tile) (first, count int) {
 	n := part.Lanes(l.blocked())
 	return t.M0 * n, t.M * n
 }
 
-// gradient is the index of dy among the inputs of Backward, and of what is added among those of Forward.
+// gradient returns the index of dy among Backward's inputs. Forward has the other bottom of a sum at the same index.
 func (l *normChain) gradient() int {
 	if l.scale.biased {
 		return 5
@@ -179,7 +178,7 @@ func (l *normChain) gradient() int {
 	return 4
 }
 
-// inputs lists x, mean, scale, gamma and beta.
+// inputs lists x, mean, scale, gamma and, if there is one, beta.
 func (l *normChain) inputs(x []float32) [][]float32 {
 	n := &l.norm.normaliser
 	gamma, beta := l.scale.operands(nil)
@@ -214,7 +213,7 @@ func (l *normChain) Forward(bottom, top []*blob.Blob) error {
 	return l.forward.Run(ins, outs)
 }
 
-// Traits implements Planned: Backward computes all from x. Where statistics are stored ones, the layer before can do Forward.
+// Traits implements Planned. Backward recomputes everything from x. With stored statistics the previous layer can compute Forward.
 func (l *normChain) Traits() layers.Traits {
 	t := layers.Traits{Unread: layers.Unread{Tops: true}, Grads: layers.Grads{Replaces: true}, Layout: l.norm.Traits().Layout}
 	if l.norm.global {
@@ -228,7 +227,7 @@ func (l *normChain) Backward(top []*blob.Blob, propagateDown []bool, bottom []*b
 	return l.gradients(bottom[0], top[0].Diff(), nil, nil, propagateDown[0])
 }
 
-// gradients is Backward from dy; or from dy where y > 0, which is left in g.
+// gradients runs Backward from dy. For a rectified sum it masks dy by the sign of y and stores the result in g.
 func (l *normChain) gradients(bottom *blob.Blob, dy, y, g []float32, propagate bool) error {
 	if propagate && l.backwardByMid != nil {
 		ins, outs := append(l.inputs(bottom.Data()), dy, l.a, l.b, l.c), l.outs[:1]
@@ -260,12 +259,12 @@ func (l *normChain) gradients(bottom *blob.Blob, dy, y, g []float32, propagate b
 	return l.backward.Run(append(l.inputs(bottom.Data()), dy, l.a, l.b, l.c), l.outs[:1])
 }
 
-// split returns a kernel's sums of g*xn and of g, by mid.
+// split returns a kernel's sums of g*xn and of g by channel.
 func (l *normChain) split(k *stream.Kernel) (products, sums []float64) {
 	return k.Sums()[:l.dims[1]], k.Sums()[l.dims[1]:]
 }
 
-// factor sets a, b and c of a mid from the sums of g*xn and g.
+// factor sets a, b and c of channel m from the sums of g*xn and g.
 func (l *normChain) factor(m int, product, sum float64) {
 	n := &l.norm.normaliser
 	gamma, _ := l.scale.operands(nil)

@@ -17,10 +17,10 @@ func (l *normChain) Arrange(a layers.Arranged) error {
 	return l.prepare()
 }
 
-// blocked reports whether bottom and top lie in blocks of channels.
+// blocked reports whether bottom and top have channels in blocks.
 func (l *normChain) blocked() bool { return l.norm.normaliser.blocked }
 
-// block points to the constants of block m of a tile.
+// block returns the constants of a tile's block m.
 func (l *normChain) block(t *stream.Tile, m int) vnorm.Block {
 	var beta []float32
 	if l.scale.biased {
@@ -29,7 +29,7 @@ func (l *normChain) block(t *stream.Tile, m int) vnorm.Block {
 	return l.blockConstants(t.In[1], t.In[2], t.In[3], beta, m)
 }
 
-// blockConstants points to those of block m; beta may be nil.
+// blockConstants returns the constants of block m. beta may be nil.
 func (l *normChain) blockConstants(mean, scale, gamma, beta []float32, m int) vnorm.Block {
 	p := vnorm.Block{Mean: part.LanesOf(mean, m), Scale: part.LanesOf(scale, m), Gamma: part.LanesOf(gamma, m), Beta: part.NoLanes, Slope: 1}
 	if beta != nil {
@@ -41,7 +41,8 @@ func (l *normChain) blockConstants(mean, scale, gamma, beta []float32, m int) vn
 	return p
 }
 
-// momentsBlock adds up values and squares of a block whose pivots are not among the inputs.
+// momentsBlock sums a block's values and their squared distances from the pivots. The pivots come from the normaliser, not from the tile's
+// inputs.
 func (l *normChain) momentsBlock(t *stream.Tile, at, n, m int) {
 	sums, squares := part.BlockSums(t, m)
 	vnorm.BlockMoments(sums, squares, t.In[0][at:at+n], l.norm.normaliser.pivot[(t.M0+m)*shape.BlockLanes:])
@@ -64,7 +65,7 @@ func (l *normChain) forwardBlock(t *stream.Tile, at, n, m int) {
 	vnorm.BlockNormaliseAdd(y, l.sum.signsAt(t, at), x, t.In[l.gradient()][at:at+n], &p)
 }
 
-// sumBlock adds g*xn to sum 0 and g to sum 1; where a rectified sum's gradient is made on the way, it makes that.
+// sumBlock adds g*xn to sum 0 and g to sum 1. For a rectified sum it also writes g.
 func (l *normChain) sumBlock(t *stream.Tile, at, n, m int) {
 	p := l.block(t, m)
 	products, sums := part.BlockSums(t, m)

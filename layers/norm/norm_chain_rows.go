@@ -6,7 +6,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
 )
 
-// constants are those of a row of mid m.
+// constants returns the constants of a row of channel m.
 func (l *normChain) constants(t *stream.Tile, m int) vnorm.Row {
 	p := vnorm.Row{Mean: t.In[1][m], Scale: t.In[2][m], Gamma: t.In[3][m], Slope: 1}
 	if l.scale.biased {
@@ -62,7 +62,7 @@ func (l *normChain) backwardRow(t *stream.Tile, at, n, m int) {
 	vnorm.NormaliseGrad(dx, l.masked(t, at, n), t.In[0][at:at+n], &p)
 }
 
-// columns returns xn and g of a row with one value of each mid.
+// columns returns xn and g of a row with one value per channel.
 func (l *normChain) columns(t *stream.Tile, at, n int, dy []float32) (xn, g []float32) {
 	xn, g = t.Scratch[0][:n], t.Scratch[1][:n]
 	normalise(xn, t.In[0][at:at+n], t.In[1], t.In[2], 1, 0)
@@ -74,7 +74,7 @@ func (l *normChain) columns(t *stream.Tile, at, n int, dy []float32) (xn, g []fl
 	return xn, g
 }
 
-// scaled writes gamma * xn + beta of such a row.
+// scaled writes gamma * xn + beta of a row with one value per channel.
 func (l *normChain) scaled(y, xn []float32, t *stream.Tile) {
 	var beta []float32
 	if l.scale.biased {
@@ -83,7 +83,8 @@ func (l *normChain) scaled(y, xn []float32, t *stream.Tile) {
 	scaleShift(y, xn, t.In[3], beta, 1, 0)
 }
 
-// momentsRow adds up values and squares of a row whose pivot is not among the inputs.
+// momentsRow sums a row's values and their squared distances from the pivot. The pivot comes from the normaliser, not from the tile's
+// inputs.
 func (l *normChain) momentsRow(t *stream.Tile, at, n, m int) {
 	sum, squares := vnorm.Moments(t.In[0][at:at+n], l.norm.normaliser.pivot[t.M0+m])
 	t.Sum[m] += sum

@@ -5,10 +5,10 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
 )
 
-// chainFinish is the Finisher of BatchNorm with stored statistics, Scale and what is computed with them.
+// chainFinish is the Finisher of a normChain or normSum whose statistics are stored.
 type chainFinish struct {
 	chain *normChain
-	other []float32 // what is added, if something is
+	other []float32 // the other bottom of a sum, or nil
 }
 
 // Ready implements Finisher.
@@ -22,7 +22,7 @@ func (f *chainFinish) Hold(others []*blob.Blob) {
 	}
 }
 
-// Finish implements Finisher. It leaves no signs, which only Backward would read.
+// Finish implements Finisher. It stores no signs, since only Backward would read them.
 func (f *chainFinish) Finish(y []float32, at, n, block int) {
 	l, norm := f.chain, &f.chain.norm.normaliser
 	gamma, beta := l.scale.operands(nil)

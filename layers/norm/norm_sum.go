@@ -12,22 +12,22 @@ import (
 	"github.com/swcaffe/swcaffe/layers/part"
 )
 
-// normSum is BatchNorm and Scale, the Eltwise layer that adds their result to another bottom, and the ReLU behind that, if there is one:
-// of bottoms x and s, y = relu(gamma * xn + beta + s), with the values of the layers bit by bit. What BatchNorm and Scale make does
-// not go to memory. Backward is that of the sum, which leaves g, dy where y > 0, as the gradient of s, and then theirs. In blocks of channels
-// Forward leaves the signs of y for it, a bit each, so that it need not read y.
+// normSum computes BatchNorm, Scale, an Eltwise sum with another bottom and an optional ReLU together. For bottoms x and s, y = relu(gamma
+// * xn + beta + s), bit for bit as the separate layers. The output of Scale is never stored. Backward first computes g = dy where y > 0,
+// else 0, which is the gradient of s; then the gradients of Scale and BatchNorm from g. With channels in blocks Forward keeps the signs of
+// y, one bit each, so that Backward need not read y.
 type normSum struct {
 	normChain
 	terms     layers.Layer
 	rectifies bool
-	ratio     float32       // ReLU's slope below zero
-	signs     *blob.Blob    // those of y (vnorm.Signs), which Backward reads in the place of y where blobs lie in blocks
-	bits      []uint16      // what is there, nil if nothing is kept
-	thin      shape.Thin    // what is read of y, if its strides are not ones or 0
-	met       []int         // where it stands in a plane of a block
-	between   *blob.Blob    // for what BatchNorm and Scale make: a gradient that is that of s
-	pair      [2]*blob.Blob // s and that
-	first     [2]bool       // of these the first
+	ratio     float32       // ReLU's negative slope
+	signs     *blob.Blob    // signs of y (vnorm.Signs), which Backward reads instead of y if channels are in blocks
+	bits      []uint16      // the contents of signs, or nil if Forward keeps none
+	thin      shape.Thin    // the strides at which readers need y; ones or 0 mean all pixels
+	met       []int         // offsets in a block's plane of the pixels at multiples of these strides
+	between   *blob.Blob    // the blob between Scale and the sum; its gradient is that of s
+	pair      [2]*blob.Blob // the sum's bottoms: s and between
+	first     [2]bool       // the propagateDown of the sum alone: the first of pair only
 }
 
 func init() {
@@ -35,7 +35,7 @@ func init() {
 	layers.RegisterFusion(layers.Fusion{Name: "norm-sum-relu", Fuse: fuseNormSumReLU})
 }
 
-// fuseNormSum is for a sum of two without coefficients.
+// fuseNormSum combines a normChain with a sum of two bottoms without coefficients.
 func fuseNormSum(first, second layers.Layer) layers.Layer {
 	l, ok := first.(*normChain)
 	if !ok || l.rectified || layers.TraitsOf(second).Is.Sum != 2 {
@@ -50,7 +50,7 @@ func newNormSum(l *normChain, s layers.Layer) *normSum {
 	return n
 }
 
-// fuseNormSumReLU is for a ReLU layer of which the sign of the result tells the gradient.
+// fuseNormSumReLU combines a normSum with a ReLU layer whose gradient depends on the sign of y.
 func fuseNormSumReLU(first, second layers.Layer) layers.Layer {
 	l, ok := first.(*normSum)
 	relu := layers.TraitsOf(second).Is.ReLU
@@ -79,7 +79,7 @@ func (l *normSum) Reshape(bottom, top []*blob.Blob) error {
 	return l.terms.Reshape(l.pair[:], top)
 }
 
-// add adds the other bottom to values that have been normalised.
+// add adds the other bottom to normalised values.
 func (l *normChain) add(t *stream.Tile, at, n int) {
 	y := t.Out[0][at : at+n]
 	vec.Add(y, y, t.In[l.gradient()][at:at+n])
@@ -88,10 +88,10 @@ func (l *normChain) add(t *stream.Tile, at, n int) {
 	}
 }
 
-// masks reports whether the gradient of a rectified sum is made on the way.
+// masks reports whether Backward also computes g, the masked gradient of a rectified sum.
 func (l *normChain) masks() bool { return l.sum != nil && l.sum.rectifies }
 
-// mask returns values of dy, or those of g, which it makes.
+// mask returns dy, or for a rectified sum computes and returns g.
 func (l *normChain) mask(t *stream.Tile, at, n int) []float32 {
 	dy := t.In[l.gradient()][at : at+n]
 	if !l.masks() {
@@ -102,7 +102,7 @@ func (l *normChain) mask(t *stream.Tile, at, n int) []float32 {
 	return g
 }
 
-// masked returns values of dy, or those of g, which have been made.
+// masked returns dy, or for a rectified sum the g that mask has computed.
 func (l *normChain) masked(t *stream.Tile, at, n int) []float32 {
 	if len(t.Out) > 1 {
 		return t.Out[1][at : at+n]
@@ -110,17 +110,17 @@ func (l *normChain) masked(t *stream.Tile, at, n int) []float32 {
 	return t.In[l.gradient()][at : at+n]
 }
 
-// remembersSigns reports whether Forward leaves the signs of y for Backward.
+// remembersSigns reports whether Forward keeps the signs of y for Backward.
 func (l *normSum) remembersSigns() bool { return l.rectifies && l.blocked() }
 
-// holdSigns looks up the signs, before kernels that run side by side do.
+// holdSigns fetches the signs before kernels run in parallel.
 func (l *normSum) holdSigns() {
 	if l.bits = nil; l.remembersSigns() {
 		l.bits = vnorm.Signs(l.signs.Data())
 	}
 }
 
-// signsAt returns the signs of a tile's pixels from value at on, nil if none are kept.
+// signsAt returns the signs of a tile's pixels, starting at value at, or nil if none are kept.
 func (l *normSum) signsAt(t *stream.Tile, at int) []uint16 {
 	if l.bits == nil {
 		return nil
@@ -128,7 +128,7 @@ func (l *normSum) signsAt(t *stream.Tile, at int) []uint16 {
 	return l.bits[(t.O0*t.OStride+t.M0*t.MStride+t.I0+at)/shape.BlockLanes:]
 }
 
-// withSum appends y to what Backward's kernels read, unless they have its signs.
+// withSum appends y to the inputs of Backward's kernels, unless the signs of y are kept.
 func (l *normSum) withSum(ins [][]float32, y []float32) [][]float32 {
 	if l.holdSigns(); l.bits != nil {
 		return ins
@@ -136,8 +136,8 @@ func (l *normSum) withSum(ins [][]float32, y []float32) [][]float32 {
 	return append(ins, y)
 }
 
-// Traits implements Planned: Backward reads x, and the sign of y where there is a ReLU and Forward leaves no signs; s has the gradient of the
-// sum.
+// Traits implements Planned. Backward reads x, and also y if there is a ReLU and no signs are kept. The gradient of s is the gradient of
+// the sum.
 func (l *normSum) Traits() layers.Traits {
 	t := l.normChain.Traits()
 	t.Unread = layers.Unread{Bottoms: layers.SomeBottoms(1), Tops: !l.rectifies || l.remembersSigns()}

@@ -8,21 +8,22 @@ import (
 	"github.com/swcaffe/swcaffe/layers/part"
 )
 
-// The passes of a rectified sum of which only what strides meet is read: y is not made elsewhere, and what comes back is its gradient there
-// alone, which becomes that of s with zeros between. The statistics are those of all of x, as is its gradient.
+// The functions in this file compute a rectified sum only at the pixels that its strided readers need. y is undefined elsewhere. Backward
+// receives the gradient at these pixels only, and writes zeros elsewhere to the gradient of s. Statistics and gradient of x cover all
+// pixels.
 
-// thinRun is how many pixels are worked on at a time: they stay in L1.
+// thinRun is the number of pixels processed at a time, few enough to stay in L1.
 const thinRun = 56
 
-// thinPixels has room for them.
+// thinPixels is a buffer for thinRun pixels.
 type thinPixels [thinRun * shape.BlockLanes]float32
 
-// makesThin reports whether tops may be thin: tiles must be whole planes.
+// makesThin reports whether tops may be thin. This needs tiles of whole planes.
 func (l *normSum) makesThin() bool {
 	return l.rectifies && l.blocked() && !l.norm.global && l.dims[1] >= manyBlocks*shape.BlockLanes
 }
 
-// findMet finds where in a plane the pixels stand that strides meet.
+// findMet lists the offsets in a plane of the pixels at multiples of the strides.
 func (l *normSum) findMet() {
 	if l.met = l.met[:0]; !l.isThin() {
 		return
@@ -35,7 +36,7 @@ func (l *normSum) findMet() {
 // isThin reports whether tops are thin.
 func (l *normSum) isThin() bool { return l.thin.StrideH*l.thin.StrideW > 1 }
 
-// eachThin calls f for runs of the pixels of a plane that strides meet, and for where their values and signs begin and end.
+// eachThin calls f for runs of these pixels, with the range of pixels and the range of their packed values.
 func (l *normSum) eachThin(f func(first, last, from, to int)) {
 	for first := 0; first < len(l.met); first += thinRun {
 		last := min(first+thinRun, len(l.met))
@@ -43,7 +44,7 @@ func (l *normSum) eachThin(f func(first, last, from, to int)) {
 	}
 }
 
-// forwardThin is forwardBlock.
+// forwardThin is forwardBlock at the strided pixels.
 func (l *normSum) forwardThin(t *stream.Tile, at, n int, p *vnorm.Block) {
 	var near, others thinPixels
 	y, x, other, signs := t.Out[0][at:at+n], t.In[0][at:at+n], t.In[l.gradient()][at:at+n], l.signsAt(t, at)
@@ -54,7 +55,7 @@ func (l *normSum) forwardThin(t *stream.Tile, at, n int, p *vnorm.Block) {
 	})
 }
 
-// sumThin is sumBlock, which leaves g thin.
+// sumThin is sumBlock at the strided pixels. It leaves g packed.
 func (l *normSum) sumThin(t *stream.Tile, at, n, m int, p *vnorm.Block) {
 	var near thinPixels
 	products, sums := part.BlockSums(t, m)
@@ -65,7 +66,8 @@ func (l *normSum) sumThin(t *stream.Tile, at, n, m int, p *vnorm.Block) {
 	})
 }
 
-// backwardThin is backwardBlock, which spreads g on the way: from the last pixels to the first, lest it overwrite those to come.
+// backwardThin is backwardBlock for a packed g, which it spreads in place. It goes from the last pixels to the first, so that it does not
+// overwrite packed values before it reads them.
 func (l *normSum) backwardThin(t *stream.Tile, at, n int, p *vnorm.Block) {
 	var near thinPixels
 	dx, g, x := t.Out[0][at:at+n], t.Out[1][at:at+n], t.In[0][at:at+n]

@@ -9,16 +9,17 @@ import (
 	"github.com/swcaffe/swcaffe/layers/part"
 )
 
-// normaliser is what BatchNorm and MVN share: statistics by mid of an outer x mid x inner array, and
+// normaliser has the statistics and the gradient that BatchNorm and MVN share. It works on an outer x mid x inner array with one mean and
+// one scale for each index of mid, the middle axis: the channel, or for MVN the image and perhaps the channel.
 //
 //	y = (x - mean) * scale,   dx = (dy - mean(dy) - mean(dy*y) * y) * scale,
 //
-// means over outer and inner. The second is the gradient where mean and scale come from x itself.
+// with means over outer and inner. This dx holds if mean and scale are computed from x.
 type normaliser struct {
 	dims        [3]int
 	mpe         bool
-	blocked     bool // x and y lie in blocks of channels
-	copies      int  // of y that apply writes
+	blocked     bool // x and y have channels in blocks
+	copies      int  // number of copies of y that apply writes
 	mean, scale []float32
 	pivot       []float32 // a value near the mean, by mid
 	dyMean      []float32 // mean(dy), by mid
@@ -30,7 +31,7 @@ type normaliser struct {
 	outs [2][]float32
 }
 
-// reshape prepares for an extent; copies is how many outputs apply writes.
+// reshape prepares for arrays of shape dims. copies is the number of outputs that apply writes.
 func (n *normaliser) reshape(b *layers.Base, dims [3]int, copies int) error {
 	if dims == n.dims {
 		return nil
@@ -45,7 +46,7 @@ func (n *normaliser) reshape(b *layers.Base, dims [3]int, copies int) error {
 	return n.prepare(b)
 }
 
-// rows are what the kernels do with a row.
+// rows returns the row functions of the kernels for the present layout.
 func (n *normaliser) rows() (moments, forward, sums, backward, scaling part.RowOp) {
 	if n.blocked {
 		return momentsBlock, normaliseBlock, sumBlock, gradientBlock, scaleBlock
@@ -93,7 +94,7 @@ func normaliseRow(t *stream.Tile, at, n, m int) {
 	}
 }
 
-// normalise writes (x - mean) * scale of a row, or, where inner is one value, with the mean and scale of each mid.
+// normalise writes (x - mean) * scale of a row. If inner is 1, the row holds one value of each mid, with its own mean and scale.
 func normalise(y, x, mean, scale []float32, inner, m int) {
 	if inner == 1 {
 		vec.Sub(y, x, mean)
@@ -119,10 +120,10 @@ func gradientRow(t *stream.Tile, at, n, m int) {
 	vec.Scale(dx, dx, scale[m])
 }
 
-// count is the number of values with one mean.
+// count returns how many values share a mean.
 func (n *normaliser) count() float64 { return float64(n.dims[0] * n.dims[2]) }
 
-// mid is the mid index of element i.
+// mid returns the middle index of element i.
 func (n *normaliser) mid(i int) int { return i / n.dims[2] % n.dims[1] }
 
 // statistics sets the means of x and returns its variances, both by mid.
@@ -133,7 +134,7 @@ func (n *normaliser) statistics(x []float32) ([]float64, error) {
 	return n.statisticsCPE(x)
 }
 
-// statisticsMPE takes two passes, since the mean of squares less the square of the mean loses its digits where the mean is large.
+// statisticsMPE takes two passes: the mean of squares less the squared mean would lose precision for large means.
 func (n *normaliser) statisticsMPE(x []float32) []float64 {
 	sums := pages.Make[float64](n.dims[1])
 	for i, v := range x {
@@ -153,9 +154,9 @@ func (n *normaliser) statisticsMPE(x []float32) []float64 {
 	return sums
 }
 
-// statisticsCPE takes one pass: of squares around a pivot, the mid's first value, so that few digits are lost (Chan, Golub and LeVeque
-// 1983, Algorithms for computing the sample variance, section 3): the pivot is one of the values, so that however far it is from
-// the mean, the square of that distance is at most their number times the variance.
+// statisticsCPE takes one pass. It sums squared distances from a pivot, the first value of each mid, and so loses few digits (Chan, Golub
+// and LeVeque 1983, Algorithms for computing the sample variance, section 3). As one of n values, the pivot has a squared distance from the
+// mean of at most n times the variance.
 func (n *normaliser) statisticsCPE(x []float32) ([]float64, error) {
 	n.setPivots(x)
 	n.ins[0], n.ins[1] = x, n.pivot
@@ -170,7 +171,7 @@ func (n *normaliser) statisticsCPE(x []float32) ([]float64, error) {
 	return variances, nil
 }
 
-// setPivots takes the first value of each mid.
+// setPivots sets the pivots to the first value of each mid.
 func (n *normaliser) setPivots(x []float32) {
 	k := part.Lanes(n.blocked)
 	for m := range n.pivot {
@@ -180,7 +181,7 @@ func (n *normaliser) setPivots(x []float32) {
 	}
 }
 
-// moment sets the mean of a mid and returns its variance, from the sums of its values and of squares around its pivot.
+// moment sets the mean of index m and returns its variance, from the sums of values and of squared distances from the pivot.
 func (n *normaliser) moment(m int, sum, squares float64) float64 {
 	mean := sum / n.count()
 	shift := mean - float64(n.pivot[m])
@@ -188,7 +189,7 @@ func (n *normaliser) moment(m int, sum, squares float64) float64 {
 	return max(0, squares/n.count()-shift*shift)
 }
 
-// apply writes (x - mean) * scale to y, and to second if the normaliser was made for two outputs.
+// apply writes (x - mean) * scale to y, and to second if the normaliser was prepared for two outputs.
 func (n *normaliser) apply(x, y, second []float32) error {
 	if !n.mpe {
 		n.ins[0], n.ins[1], n.ins[2], n.outs = x, n.mean, n.scale, [2][]float32{y, second}
@@ -205,7 +206,7 @@ func (n *normaliser) apply(x, y, second []float32) error {
 	return nil
 }
 
-// gradient is that of x where mean and scale come from x; without variance, where only the mean does.
+// gradient computes dx for a mean and scale that depend on x. With variance = false only the mean depends on x.
 func (n *normaliser) gradient(dy, y, dx []float32, variance bool) error {
 	if err := n.gradientMeans(dy, y); err != nil {
 		return err
@@ -246,7 +247,7 @@ func (n *normaliser) gradientMeans(dy, y []float32) error {
 	return nil
 }
 
-// fixedGradient is that of x where mean and scale are constants: dx = dy * scale.
+// fixedGradient computes dx for a constant mean and scale: dx = dy * scale.
 func (n *normaliser) fixedGradient(dy, dx []float32) error {
 	if !n.mpe {
 		n.ins[0], n.ins[1], n.outs[0] = dy, n.scale, dx

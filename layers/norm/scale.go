@@ -29,23 +29,23 @@ func init() {
 	})
 }
 
-// affine is Caffe's Scale and Bias layers: y(o,m,i) = x(o,m,i) * s(m) + b(m). The factor (Bias: the summand) is a weight,
-// or the second bottom. A Scale layer with bias_term has the bias as its last weight.
+// affine is Caffe's Scale and Bias layers: y(o,m,i) = x(o,m,i) * s(m) + b(m). The factor s (for Bias, the summand b) is a weight or the
+// second bottom. A Scale layer with bias_term has the bias as its last weight.
 type affine struct {
 	layers.Base
 	scaled, biased bool
 	axis, numAxes  int
-	fromBottom     bool // the factor (or summand) is bottom[1]
+	fromBottom     bool // the factor or summand is bottom[1]
 
 	dims      [3]int
 	axes      int  // of the bottom
-	byChannel bool // the factors go along axis 1 alone
-	blocked   bool // bottom and top lie in blocks of channels
+	byChannel bool // s and b have one value per channel (axis 1)
+	blocked   bool // bottom and top have channels in blocks
 	inPlace   bool
-	saved     *blob.Blob // x, where the layer runs in place and backward needs it
+	saved     *blob.Blob // a copy of x, if the layer runs in place and Backward needs x
 
 	forward, sums, backward *stream.Kernel
-	move                    part.Mover // Bias: the gradient, where it does not run in place
+	move                    part.Mover // Bias: copies the gradient, unless the layer runs in place
 	ins                     [3][]float32
 	outs                    [2][]float32
 }
@@ -83,7 +83,7 @@ func (l *affine) operandShape(bottom []*blob.Blob) []int {
 	return l.Weights[0].Shape()
 }
 
-// span returns the axes of the bottom that a weight covers.
+// span returns the range of the bottom's axes that a weight covers.
 func (l *affine) span(b *blob.Blob) (first, end int, err error) {
 	first, ok := b.Axis(l.axis)
 	if !ok && !(l.axis == 0 && b.NumAxes() == 0) {
@@ -133,7 +133,7 @@ func (l *affine) Reshape(bottom, top []*blob.Blob) error {
 	return l.prepare()
 }
 
-// operands returns s and b; nil where there is none.
+// operands returns s and b, nil if absent.
 func (l *affine) operands(bottom []*blob.Blob) (s, b []float32) {
 	first := func() []float32 {
 		if l.fromBottom {

@@ -7,8 +7,8 @@ import (
 	"github.com/swcaffe/swcaffe/layers/part"
 )
 
-// Traits implements Planned. Backward reads factors, and x for their gradient, of which Forward keeps a copy where the layer runs in place.
-// Channels may lie in blocks where factors, or summands, are weights, one a channel.
+// Traits implements Planned. Backward reads the factors, and for their gradient x. If the layer runs in place, Forward keeps a copy of x.
+// Channels may be in blocks if factors and summands are weights with one value per channel.
 func (l *affine) Traits() layers.Traits {
 	t := layers.Traits{Unread: layers.Unread{Bottoms: layers.BottomsIf(!l.scaled), Tops: true}}
 	if l.scaled && (l.inPlace || !l.fromBottom && !l.ParamGrad(0)) {
@@ -51,7 +51,7 @@ func (l *affine) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob
 	return nil
 }
 
-// operandGrads computes the gradients of s (sum of dy*x) and b (sum of dy): a weight's is added to, a bottom's replaced.
+// operandGrads computes the gradients of s (sum of dy*x) and of b (sum of dy). It adds to a weight's gradient and overwrites a bottom's.
 func (l *affine) operandGrads(dy, x []float32, propagateDown []bool, bottom []*blob.Blob) error {
 	wantBottom := l.fromBottom && propagateDown[1]
 	wantWeight := false
@@ -80,7 +80,7 @@ func (l *affine) operandGrads(dy, x []float32, propagateDown []bool, bottom []*b
 	return nil
 }
 
-// addGrads adds to the gradients of the weights: the sums of dy*x to that of s, those of dy to that of b.
+// addGrads adds the sums of dy*x to the gradient of s, and the sums of dy to that of b.
 func (l *affine) addGrads(products, sums []float64) {
 	for i := range l.Weights {
 		grads := products

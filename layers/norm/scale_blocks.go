@@ -16,7 +16,7 @@ func (l *affine) Arrange(a layers.Arranged) error {
 	return l.prepare()
 }
 
-// forwardBlock is forwardRow of the channels of a block.
+// forwardBlock is forwardRow for channels in blocks.
 func (l *affine) forwardBlock(t *stream.Tile, at, n, m int) {
 	x := t.In[0][at : at+n]
 	if len(t.Out) > 1 {

@@ -34,7 +34,7 @@ func (l *affine) prepare() (err error) {
 	return err
 }
 
-// rows are what the kernels do with a row.
+// rows returns the row functions of the kernels for the present layout.
 func (l *affine) rows() (forward, sums, backward part.RowOp) {
 	if l.blocked {
 		return l.forwardBlock, sumBlock, scaleBlock
@@ -42,7 +42,7 @@ func (l *affine) rows() (forward, sums, backward part.RowOp) {
 	return l.forwardRow, sumRow, scaleFirst
 }
 
-// scaleRow multiplies a row by its factor, or, where inner is one value, by the factors of its mids.
+// scaleRow multiplies a row by its factor. If inner is 1, each value has a factor of its own.
 func scaleRow(dst, src, factors []float32, inner, m int) {
 	if inner == 1 {
 		vec.Mul(dst, src, factors)
@@ -51,12 +51,12 @@ func scaleRow(dst, src, factors []float32, inner, m int) {
 	vec.Scale(dst, src, factors[m])
 }
 
-// scaleFirst multiplies a row of the first input by the second.
+// scaleFirst multiplies a row of the first input by the factors in the second.
 func scaleFirst(t *stream.Tile, at, n, m int) {
 	scaleRow(t.Out[0][at:at+n], t.In[0][at:], t.In[1], t.I, m)
 }
 
-// forwardRow: y = x * s + b, with one of them or both. Run in place, x goes to the second output, for backward.
+// forwardRow computes y = x * s + b, with s, b or both. If the layer runs in place, it copies x to the second output for Backward.
 func (l *affine) forwardRow(t *stream.Tile, at, n, m int) {
 	y, x, last := t.Out[0][at:at+n], t.In[0][at:at+n], t.In[len(t.In)-1]
 	if len(t.Out) > 1 {
@@ -74,7 +74,7 @@ func (l *affine) forwardRow(t *stream.Tile, at, n, m int) {
 	}
 }
 
-// scaleShift writes x * s + b of a row, or, where inner is one value, with the s and b of each mid. Without b it writes x * s.
+// scaleShift writes x * s + b of a row, or x * s if b is nil. If inner is 1, each value has an s and b of its own.
 func scaleShift(y, x, s, b []float32, inner, m int) {
 	switch {
 	case b == nil:

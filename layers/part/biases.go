@@ -6,7 +6,7 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// BiasAdder adds biases to an outer x mid x inner array on either path: y(o,m,i) += b(m).
+// BiasAdder adds biases to an outer x channels x inner array on either path: y(o,m,i) += b(m).
 type BiasAdder struct {
 	inner int
 	pass  *stream.Kernel // nil on the MPE path
@@ -14,7 +14,7 @@ type BiasAdder struct {
 	outs  [1][]float32
 }
 
-// NewBiasAdder is for an array of outer x mid x inner values.
+// NewBiasAdder prepares for an array of shape dims: outer x channels x inner.
 func NewBiasAdder(b *layers.Base, dims [3]int) (s BiasAdder, err error) {
 	s.inner = dims[2]
 	if b.MPE() {
@@ -56,7 +56,7 @@ type BiasGrad struct {
 	ins   [1][]float32
 }
 
-// NewBiasGrad is for a dy of outer x mid x inner values, whose mids, where they are blocked, lie in blocks of channels.
+// NewBiasGrad prepares for a dy of shape dims: outer x channels x inner. blocked means that the channels are in blocks.
 func NewBiasGrad(b *layers.Base, dims [3]int, blocked bool) (s BiasGrad, err error) {
 	s.inner = dims[2]
 	if !b.MPE() {
@@ -65,7 +65,7 @@ func NewBiasGrad(b *layers.Base, dims [3]int, blocked bool) (s BiasGrad, err err
 	return s, err
 }
 
-// Run adds to db.
+// Run adds the gradient from dy to db.
 func (s *BiasGrad) Run(db, dy []float32) error {
 	if s.pass == nil {
 		sums := make([]float64, len(db))
@@ -83,7 +83,7 @@ func (s *BiasGrad) Run(db, dy []float32) error {
 	return nil
 }
 
-// AddTo adds sums to a gradient.
+// AddTo adds sums to grad.
 func AddTo(grad []float32, sums []float64) {
 	for i, s := range sums {
 		grad[i] += float32(s)

@@ -6,23 +6,23 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
 )
 
-// blockLanes are the values of 16 channels: of a parameter of theirs, or of a pixel.
+// blockLanes holds one value for each of the 16 channels of a block: of a parameter, or of a pixel.
 type blockLanes = [shape.BlockLanes]float32
 
-// Constants of channels that are not normalised, scaled or shifted.
+// NoLanes and unitLanes are the parameters of channels that are not normalised, scaled or shifted.
 var NoLanes, unitLanes = &blockLanes{}, &blockLanes{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
 
-// LanesOf returns the parameters of block m.
+// LanesOf returns the 16 parameters of block m.
 func LanesOf(channels []float32, m int) *blockLanes {
 	return (*blockLanes)(channels[m*shape.BlockLanes:])
 }
 
-// Unchanged is the BlockNormal of y = x.
+// Unchanged returns the vnorm.Block that computes y = x.
 func Unchanged() vnorm.Block {
 	return vnorm.Block{Mean: NoLanes, Scale: unitLanes, Gamma: unitLanes, Beta: NoLanes, Slope: 1}
 }
 
-// Lanes is the number of channels that a mid of a stream over images stands for.
+// Lanes returns how many channels one middle index of a stream covers: 16 if channels are in blocks, else 1.
 func Lanes(blocked bool) int {
 	if blocked {
 		return shape.BlockLanes
@@ -30,7 +30,7 @@ func Lanes(blocked bool) int {
 	return 1
 }
 
-// BlockedStream is a stream over an outer x channels x inner array that may lie in blocks of channels.
+// BlockedStream returns s for an outer x channels x inner array, with the channels in blocks if blocked.
 func BlockedStream(s stream.Pass, dims [3]int, blocked bool) stream.Pass {
 	s.Dims = dims
 	if n := Lanes(blocked); n > 1 {
@@ -39,12 +39,12 @@ func BlockedStream(s stream.Pass, dims [3]int, blocked bool) stream.Pass {
 	return s
 }
 
-// BlockSums are two sums of the lanes of a tile's block m.
+// BlockSums returns block m's entries of a tile's two sums.
 func BlockSums(t *stream.Tile, m int) (first, second []float64) {
 	return t.Sum[m*shape.BlockLanes:], t.Sum[(t.M+m)*shape.BlockLanes:]
 }
 
-// addBlocks is addRows of blocks of channels; squares come for nothing, and are nobody's.
+// addBlocks is addRows for channels in blocks. The kernel also sums squares at no cost; nothing reads them.
 func addBlocks(t *stream.Tile) {
 	EachRow(t, func(at, n, m int) {
 		var squares [shape.BlockLanes]float64

@@ -6,7 +6,7 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// newChannelSum makes the kernel that sums an outer x mid x inner array over outer and inner.
+// newChannelSum makes the kernel that sums an outer x channels x inner array over outer and inner.
 func newChannelSum(d *layers.Device, dims [3]int, blocked bool) (*stream.Kernel, error) {
 	op := addRows
 	if blocked {
@@ -17,8 +17,8 @@ func newChannelSum(d *layers.Device, dims [3]int, blocked bool) (*stream.Kernel,
 	}, dims, blocked))
 }
 
-// addRows adds rows to their sums, or each of their values to that of its mid: four rows at a time, of which the sum is in float32, all others
-// in float64.
+// addRows adds each row to the sum of its channel, in float64. If inner is 1, a row holds one value of every channel: addRows then adds
+// four rows in float32 before it adds them to the float64 sums.
 func addRows(t *stream.Tile) {
 	if t.I > 1 || t.MStride > 1 {
 		EachRow(t, func(at, n, m int) { t.Sum[m] += vec.Sum(t.In[0][at : at+n]) })
@@ -37,8 +37,8 @@ func addRows(t *stream.Tile) {
 	}
 }
 
-// EachRow visits the rows of a tile: at is where a row begins in the Full arrays, n its length, m its mid index. Where
-// inner is one value, mid is the row: it is visited once an outer, with m = 0.
+// EachRow visits the rows of a tile. at is a row's start in the Full arrays, n its length, m its middle index. If inner is 1, the middle
+// axis is the row: visit runs once for each outer index, with m = 0.
 func EachRow(t *stream.Tile, visit func(at, n, m int)) {
 	for o := range t.O {
 		if t.I == 1 && t.MStride == 1 {

@@ -1,4 +1,6 @@
-// Package part has what layers of several rooms are built from, each on either path: stream kernels (StreamsOf, in streams.go), copies,
-// sums and clears of arrays (moves.go), moves of rows by index (rows.go), biases and their gradient (biases.go), sums by channel (channels.go),
-// channels in blocks (blocks.go), and checks of shapes.
+// Package part has building blocks that layers of several packages share. Each works on the MPE path and on the CPE path.
+//
+// Most of them are stream kernels, which StreamsOf (streams.go) creates. Others copy, add and clear arrays (moves.go), move rows by index
+// (rows.go), add biases and compute their gradient (biases.go), and sum by channel (channels.go). blocks.go helps with channels in blocks
+// of 16, shapes.go checks shapes.
 package part

@@ -8,7 +8,7 @@ import (
 // Mover copies arrays of rows x cols values on either path.
 type Mover struct{ pass *stream.Copy } // nil on the MPE path
 
-// NewMover is for arrays of rows x cols values.
+// NewMover prepares for arrays of rows x cols values.
 func NewMover(b *layers.Base, rows, cols int) (s Mover, err error) {
 	if !b.MPE() {
 		s.pass, err = stream.NewCopy(b.Device.Machine, stream.CopyShape{Outer: 1, Rows: rows, Cols: cols, SrcRow: cols, DstRow: cols})
@@ -25,10 +25,10 @@ func (s *Mover) Run(dst, src []float32) error {
 	return nil
 }
 
-// Adder adds n values to others on either path: y += x.
+// Adder adds one array of n values to another on either path: y += x.
 type Adder struct{ pass *stream.Copy } // nil on the MPE path
 
-// NewAdder is for arrays of n values.
+// NewAdder prepares for arrays of n values.
 func NewAdder(b *layers.Base, n int) (s Adder, err error) {
 	if !b.MPE() {
 		s.pass, err = stream.NewCopy(b.Device.Machine, stream.CopyShape{Outer: 1, Rows: 1, Cols: n, SrcRow: n, DstRow: n, Add: true})

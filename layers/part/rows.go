@@ -5,8 +5,8 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// RowMover moves rows of n values by index on either path: gather takes rows out of an array of so many rows, add adds rows to such an
-// array, and scatter to zeros.
+// RowMover moves rows of n values by index, on either path, between a table of rows x n values and a list of rows. Gather reads rows of the
+// table, Add adds rows to it, and Scatter clears it first.
 type RowMover struct {
 	rows, n int
 	pass    *stream.Rows // nil on the MPE path
@@ -28,7 +28,7 @@ func (r *RowMover) Reshape(b *layers.Base, rows, n int) (err error) {
 	return r.zero.Reshape(b, rows*n)
 }
 
-// Gather: dst[k] = src[index[k]].
+// Gather computes dst[k] = src[index[k]].
 func (r *RowMover) Gather(dst, src []float32, index []int) error {
 	if r.pass != nil {
 		return r.pass.Gather(dst, src, index)
@@ -39,7 +39,7 @@ func (r *RowMover) Gather(dst, src []float32, index []int) error {
 	return nil
 }
 
-// Add: dst[index[k]] += src[k], in the order of k.
+// Add computes dst[index[k]] += src[k], in the order of k.
 func (r *RowMover) Add(dst, src []float32, index []int) error {
 	if r.pass != nil {
 		return r.pass.Scatter(dst, src, index)
@@ -53,7 +53,7 @@ func (r *RowMover) Add(dst, src []float32, index []int) error {
 	return nil
 }
 
-// Scatter: dst = 0, then add.
+// Scatter clears dst, then computes dst[index[k]] += src[k].
 func (r *RowMover) Scatter(dst, src []float32, index []int) error {
 	if err := r.zero.Run(dst); err != nil {
 		return err

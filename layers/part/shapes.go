@@ -8,7 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// AxisOf returns an axis of bottom[0]; -1 is the last.
+// AxisOf returns the index of an axis of bottom[0]. Negative axes count from the end, as in Caffe.
 func AxisOf(bottom *blob.Blob, axis int) (int, error) {
 	a, ok := bottom.Axis(axis)
 	if !ok {
@@ -17,7 +17,7 @@ func AxisOf(bottom *blob.Blob, axis int) (int, error) {
 	return a, nil
 }
 
-// SplitAxis returns the extents of bottom[0] before, at and behind an axis.
+// SplitAxis returns the extents of bottom[0] before, at and after an axis.
 func SplitAxis(bottom *blob.Blob, axis int) ([3]int, error) {
 	a, err := AxisOf(bottom, axis)
 	if err != nil {
@@ -26,7 +26,7 @@ func SplitAxis(bottom *blob.Blob, axis int) ([3]int, error) {
 	return [3]int{bottom.CountRange(0, a), bottom.Dim(a), bottom.CountFrom(a + 1)}, nil
 }
 
-// CheckImages is what layers ask that know height and width.
+// CheckImages returns an error unless the bottom has the four axes of images.
 func CheckImages(bottom *blob.Blob) error {
 	if bottom.NumAxes() != 4 {
 		return fmt.Errorf("bottom[0] must have 4 axes (num, channels, height, width), its shape is %s", bottom.ShapeString())
@@ -34,10 +34,10 @@ func CheckImages(bottom *blob.Blob) error {
 	return nil
 }
 
-// SameShape reports whether two blobs have the same axes.
+// SameShape reports whether two blobs have the same shape.
 func SameShape(a, b *blob.Blob) bool { return slices.Equal(a.Shape(), b.Shape()) }
 
-// CheckSameShape asks that all bottoms have the shape of the first.
+// CheckSameShape returns an error unless all bottoms have the shape of the first.
 func CheckSameShape(bottom []*blob.Blob) error {
 	for i, b := range bottom {
 		if !SameShape(b, bottom[0]) {
@@ -47,7 +47,7 @@ func CheckSameShape(bottom []*blob.Blob) error {
 	return nil
 }
 
-// ShapeOf checks a shape that the user wrote.
+// ShapeOf returns a prototxt's shape, or an error if an extent is negative or too large.
 func ShapeOf(p *caffepb.BlobShape) ([]int, error) {
 	var shape []int
 	for i, d := range p.GetDim() {

@@ -19,8 +19,8 @@ func init() {
 	})
 }
 
-// lstm is Caffe's LSTM layer (Hochreiter and Schmidhuber 1997, without peepholes): states h and c, weights W_xc (4D x K),
-// b_c, W_xc_static if there is a static input, and W_hc (4D x D). The top is h.
+// lstm is Caffe's LSTM layer (Hochreiter and Schmidhuber 1997, without peepholes). Its states are h and c, and its top is h. Weights are
+// W_xc (4D x K), b_c, W_xc_static if there is a static input, and W_hc (4D x D).
 type lstm struct {
 	recurrent
 	unit lstmUnit

@@ -24,9 +24,11 @@ func init() {
 	})
 }
 
-// lstmUnit is a step of an LSTM for n sequences of d cells. The gates' inputs are n x 4 x d, in the order i, f, o, g:
+// lstmUnit computes one LSTM step for n sequences of d cells. The gates' inputs are n x 4 x d, in the order i, f, o, g:
 //
 //	c = cont * sigmoid(f) * c' + sigmoid(i) * tanh(g),  h = sigmoid(o) * tanh(c)
+//
+// where c' is the cell state before the step.
 type lstmUnit struct {
 	n, d              int
 	forward, backward *stream.Kernel // nil on the MPE path
@@ -51,7 +53,7 @@ func newLSTMUnit(b *layers.Base, n, d int) (u lstmUnit, err error) {
 	return u, streams.Err
 }
 
-// lstmTile: gates' inputs, c' and cont in; gates, c and h out.
+// lstmTile reads the gates' inputs, c' and cont, and writes the gates, c and h.
 func lstmTile(t *stream.Tile) {
 	for o := range t.O {
 		gate := func(m int) []float32 {
@@ -77,7 +79,7 @@ func lstmTile(t *stream.Tile) {
 	}
 }
 
-// lstmGradTile: gates, c', c, dc and dh in; gradients of the gates' inputs and of c' out.
+// lstmGradTile reads the gates, c', c, dc and dh, and writes the gradients of the gates' inputs and of c'.
 func lstmGradTile(t *stream.Tile) {
 	for o := range t.O {
 		gate := func(a []float32, m int) []float32 { return a[o*t.OStride+m*t.MStride:][:t.I] }
@@ -99,7 +101,7 @@ func lstmGradTile(t *stream.Tile) {
 	}
 }
 
-// step computes c and h, and replaces the gates' inputs by the gates, into gates (which may be the same array).
+// step computes the gates, c and h. gates and x may be the same array.
 func (u *lstmUnit) step(gates, x, last, cont, c, h []float32) error {
 	if u.forward != nil {
 		u.ins, u.outs = [5][]float32{x, last, cont}, [3][]float32{gates, c, h}
@@ -136,8 +138,7 @@ func (u *lstmUnit) stepBack(dx, dlast, gates, last, c, dc, dh []float32) error {
 	return nil
 }
 
-// lstmUnitLayer is Caffe's LSTMUnit layer: bottoms c' (1 x N x D), the gates' inputs (1 x N x 4D) and cont (1 x N); tops c
-// and h.
+// lstmUnitLayer is Caffe's LSTMUnit layer. Bottoms are c' (1 x N x D), the gates' inputs (1 x N x 4D) and cont (1 x N); tops are c and h.
 type lstmUnitLayer struct {
 	layers.Base
 	unit   lstmUnit
@@ -180,7 +181,7 @@ func (l *lstmUnitLayer) Forward(bottom, top []*blob.Blob) error {
 	return l.unit.step(l.gates, bottom[1].Data(), bottom[0].Data(), l.cont, top[0].Data(), top[1].Data())
 }
 
-// Traits implements Planned: Backward reads c and the tops; Forward keeps the gates and cont.
+// Traits implements Planned. Backward reads c' and the tops; Forward keeps the gates and cont.
 func (l *lstmUnitLayer) Traits() layers.Traits {
 	return layers.Traits{Unread: layers.Unread{Bottoms: layers.SomeBottoms(1, 2)}}
 }

@@ -12,15 +12,14 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// recurrent is what Caffe's RNN and LSTM layers share. Bottoms are x (T x N x ...), cont (T x N; 0 where a sequence begins),
-// a static input (N x ...), and with expose_hidden the first states; tops are T x N x D and the last states. With s_t the
-// state's first part, h, and gates*D values of
+// recurrent is the base of Caffe's RNN and LSTM layers. Bottoms are x (T x N x ...), cont (T x N; 0 at the start of a sequence), an
+// optional static input (N x ...), and with expose_hidden the initial states. Tops are T x N x D, and with expose_hidden the final states.
+// Let h be the first part of the state, and a_t have gates*D values:
 //
-//	a_t = W_x x_t + b + W_static x_static + W_h (cont_t * h_(t-1)),
+//	a_t = W_x x_t + b + W_static x_static + W_h (cont_t * h_(t-1)).
 //
-// a cell turns a_t into the next state. The products with x and those of the weights' gradients are done for all of T at
-// once. Where cont is 1 at t = 0 the state carries on from the last Forward. As in Caffe, no gradient goes into the
-// first states or comes out of the last.
+// A cell computes the next state from a_t. The products with x and those of the weights' gradients run for all T steps at once. If cont is
+// 1 at t = 0, the state continues from the last Forward. As in Caffe, the initial and final states have no gradient.
 type recurrent struct {
 	layers.Base
 	cell                   cell
@@ -40,18 +39,18 @@ type recurrent struct {
 	bias                   part.BiasGrad
 }
 
-// hiddenState holds a state before step 0 and after each: (T+1) x N x D.
+// hiddenState holds T+1 states, the initial one and one after each step: (T+1) x N x D.
 type hiddenState []float32
 
-// cell is what differs between recurrent layers.
+// cell is the part in which recurrent layers differ.
 type cell interface {
 	setUp(p *caffepb.RecurrentParameter) error
 	prepare() error
-	begin()                                       // before the steps of Backward
-	step(t int) error                             // state t+1 from a_t and state t
-	stepBack(t int, dh []float32) error           // da_t from the gradient of h_(t+1)
-	output(top *blob.Blob) error                  // the top from the states
-	outputBack(top *blob.Blob) ([]float32, error) // the gradients of all h from the top's
+	begin()                                       // called before the steps of Backward
+	step(t int) error                             // computes state t+1 from a_t and state t
+	stepBack(t int, dh []float32) error           // computes da_t from the gradient of h_(t+1)
+	output(top *blob.Blob) error                  // computes the top from the states
+	outputBack(top *blob.Blob) ([]float32, error) // computes the gradients of all h from the top's
 }
 
 func (l *recurrent) SetUp(bottom, _ []*blob.Blob) error {
@@ -65,7 +64,7 @@ func (l *recurrent) SetUp(bottom, _ []*blob.Blob) error {
 		given = l.states
 	}
 	if n := len(bottom) - given; n < 2 || n > 3 {
-		return fmt.Errorf("there are %d bottoms: x, cont, perhaps a static input, and %d first states are needed", len(bottom), given)
+		return fmt.Errorf("%d bottoms given; needed: x, cont, optionally a static input, and %d initial states", len(bottom), given)
 	}
 	l.hasStatic = len(bottom)-given == 3
 	if bottom[0].NumAxes() < 3 {
@@ -96,7 +95,7 @@ func (l *recurrent) SetUp(bottom, _ []*blob.Blob) error {
 	return l.cell.setUp(p)
 }
 
-// hiddenWeight is the index of W_h.
+// hiddenWeight returns the index of W_h.
 func (l *recurrent) hiddenWeight() int {
 	if l.hasStatic {
 		return 3
@@ -121,7 +120,7 @@ func (l *recurrent) check(bottom, top []*blob.Blob) error {
 		want += l.states
 		for i, b := range bottom[len(bottom)-l.states:] {
 			if b.Count() != n*l.d {
-				return fmt.Errorf("first state %d must have shape 1 %d %d: it has %s", i, n, l.d, b.ShapeString())
+				return fmt.Errorf("initial state %d must have shape 1 %d %d: it has %s", i, n, l.d, b.ShapeString())
 			}
 		}
 	}
@@ -150,7 +149,7 @@ func (l *recurrent) Reshape(bottom, top []*blob.Blob) error {
 // Carries implements Carrier.
 func (l *recurrent) Carries() bool { return !l.expose }
 
-// Algorithm implements Algorithmic: the product with all steps' inputs, and that of a step.
+// Algorithm implements Algorithmic. It names two products: the one with all steps' inputs, and the one of a single step.
 func (l *recurrent) Algorithm(d shape.Direction, _ bool) shape.Algorithm {
 	pair := [...][2]*matmul{
 		shape.Forward:        {&l.input, &l.step},
@@ -163,12 +162,12 @@ func (l *recurrent) Algorithm(d shape.Direction, _ bool) shape.Algorithm {
 	return pair[0].gemm.Algorithm() + "," + pair[1].gemm.Algorithm()
 }
 
-// at is the part of step t of an array with n x width values a step.
+// at returns step t's part of an array with n x width values per step.
 func (l *recurrent) at(a []float32, t, width int) []float32 {
 	return a[t*l.n*width : (t+1)*l.n*width]
 }
 
-// prepare makes the arrays and kernels for n streams; the states begin at zero.
+// prepare makes the arrays and kernels for n streams. The states start at zero.
 func (l *recurrent) prepare() (err error) {
 	nd, rows, all := l.n*l.d, l.gates*l.d, l.t*l.n
 	l.hidden = nil

@@ -9,7 +9,7 @@ import (
 	"github.com/swcaffe/swcaffe/layers/part"
 )
 
-// matmul is a product on either path.
+// matmul is a matrix product on either path.
 type matmul struct {
 	shape gemm.Shape
 	gemm  *gemm.Blocked // nil on the MPE path
@@ -53,7 +53,7 @@ func (p *matmul) run(a, b, bias, c []float32) error {
 	return nil
 }
 
-// AddTo adds a product to the gradient of a weight.
+// addTo adds a product to the gradient of a weight.
 func (p *matmul) addTo(weight *blob.Blob, a, b []float32) error {
 	if p.gemm == nil {
 		return p.run(a, b, nil, weight.Diff())
@@ -62,7 +62,7 @@ func (p *matmul) addTo(weight *blob.Blob, a, b []float32) error {
 	return p.gemm.Sum(a, b, diff, add)
 }
 
-// spread repeats every one of n values d times.
+// spread repeats each of n values d times.
 type spread struct {
 	d    int
 	pass *stream.Kernel

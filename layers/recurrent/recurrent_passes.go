@@ -50,7 +50,7 @@ func (l *recurrent) Forward(bottom, top []*blob.Blob) error {
 	return l.cell.output(top[0])
 }
 
-// Traits implements Planned: Forward keeps the states; gradients of weights need the inputs.
+// Traits implements Planned. Forward keeps the states; the weights' gradients need the inputs.
 func (l *recurrent) Traits() layers.Traits {
 	var read []int
 	if l.ParamGrad(0) {
@@ -94,7 +94,7 @@ func (l *recurrent) Backward(top []*blob.Blob, propagateDown []bool, bottom []*b
 	return l.bottomGrads(propagateDown, bottom)
 }
 
-// weightGrads adds to the gradients of the weights. Behind it, fixed holds the sum of da over time.
+// weightGrads adds to the gradients of the weights. Afterwards fixed holds the sum of da over time.
 func (l *recurrent) weightGrads(bottom []*blob.Blob) error {
 	if l.ParamGrad(0) {
 		if err := l.dwx.addTo(l.Weights[0], l.da, bottom[0].Data()); err != nil {
@@ -126,7 +126,7 @@ func (l *recurrent) weightGrads(bottom []*blob.Blob) error {
 	return l.dwFix.addTo(l.Weights[2], l.fixed, bottom[2].Data())
 }
 
-// bottomGrads computes the gradients of x and of the static input; those of first states are zero.
+// bottomGrads computes the gradients of x and of the static input. Those of the initial states are zero.
 func (l *recurrent) bottomGrads(propagateDown []bool, bottom []*blob.Blob) error {
 	for i, b := range bottom {
 		var err error

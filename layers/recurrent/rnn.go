@@ -25,14 +25,14 @@ func init() {
 	})
 }
 
-// rnn is Caffe's RNN layer: state h, weights W_xh (D x K), b_h, W_xh_static if there is a static input, W_hh, W_ho (D x D)
-// and b_o. The top is o.
+// rnn is Caffe's RNN layer. Its state is h and its top o. Weights are W_xh (D x K), b_h, W_xh_static if there is a static input, W_hh, W_ho
+// (D x D) and b_o.
 type rnn struct {
 	recurrent
 	stepTanh, allTanh tanhOp
 	out, outGrad, dwo matmul
 	outBias           part.BiasGrad
-	do, dall          []float32 // T x N x D: gradients of o before its tanh, and of h from o
+	do, dall          []float32 // T x N x D: gradients of o before tanh, and of h due to o
 }
 
 func (l *rnn) setUp(p *caffepb.RecurrentParameter) error {
@@ -100,7 +100,7 @@ func (l *rnn) outputBack(top *blob.Blob) ([]float32, error) {
 	return l.dall, l.outGrad.run(l.do, l.Weights[w].Data(), nil, l.dall)
 }
 
-// tanhOp is y = tanh(x) and dx = dy * (1 - y^2) on either path.
+// tanhOp computes y = tanh(x) and dx = dy * (1 - y^2) on either path.
 type tanhOp struct {
 	forward, backward *stream.Kernel
 	ins               [2][]float32

@@ -23,20 +23,18 @@ func init() {
 	})
 }
 
-// packedLSTM is the layer that SWCaffe added for its lstm_param (field 201): the LSTM of J. Oh's caffe-lstm. Bottom 0 is
-// (T*N) x ..., step t of sequence n being row t*N+n, with N = batch_size; bottom 1, if there, has a value a row, 0 where
-// a sequence begins. The top is (T*N) x num_output; the weights are W_x (4D x K), W_h (4D x D) and b (4D), in the order
-// of gates i, f, o, g.
+// packedLSTM is the layer that SWCaffe added for its lstm_param (field 201): the LSTM of J. Oh's caffe-lstm. Bottom 0 is (T*N) x ... with N
+// = batch_size; row t*N+n is step t of sequence n. The optional bottom 1 has one value per row, 0 at the start of a sequence. The top is
+// (T*N) x num_output. Weights are W_x (4D x K), W_h (4D x D) and b (4D), with gates in the order i, f, o, g.
 //
-// It computes what Caffe's LSTM layer does. With bottom 1 the state carries on from the last Forward where its first
-// values are not 0, without it every Forward begins with state 0. clipping_threshold, if positive, bounds the gradients
-// of the gates' inputs.
+// It computes the same as Caffe's LSTM layer. With bottom 1, the state continues from the last Forward if the first values of bottom 1 are
+// not 0. Without it, every Forward starts from state 0. A positive clipping_threshold bounds the gradients of the gates' inputs.
 //
-// Where SWCaffe's code departs from that the layer does not follow it: there every sequence gets the recurrent product of
-// the first, bottom 1 is read as if N were 1, and the clipping is commented out.
+// SWCaffe's code has three faults that this layer does not reproduce: every sequence gets the recurrent product of the first, bottom 1 is
+// read as if N were 1, and the clipping is commented out.
 type packedLSTM struct {
 	lstm
-	x, cont, out blob.Blob // the bottoms and the top as the LSTM layer has them
+	x, cont, out blob.Blob // bottoms and top in the shapes of the LSTM layer
 	inner        [2]*blob.Blob
 	threshold    float32
 	clip         clipOp
@@ -61,7 +59,7 @@ func (l *packedLSTM) SetUp(bottom, _ []*blob.Blob) error {
 			return err
 		}
 	}
-	// recurrent has the bias between the two matrices; Params puts it behind them.
+	// recurrent stores the bias between the two matrices; Params lists it last.
 	l.Weights[1], l.Weights[2] = l.Weights[2], l.Weights[1]
 	return nil
 }
@@ -71,7 +69,7 @@ func (l *packedLSTM) Params() []*blob.Blob {
 	return []*blob.Blob{l.Weights[0], l.Weights[2], l.Weights[1]}
 }
 
-// SetParamGrad takes the index that Params gives a weight.
+// SetParamGrad takes an index in the order of Params.
 func (l *packedLSTM) SetParamGrad(i int, need bool) { l.Base.SetParamGrad([3]int{0, 2, 1}[i], need) }
 
 func (l *packedLSTM) Reshape(bottom, top []*blob.Blob) error {
@@ -82,7 +80,7 @@ func (l *packedLSTM) Reshape(bottom, top []*blob.Blob) error {
 	case bottom[0].CountFrom(1) != l.k:
 		return fmt.Errorf("bottom[0] has shape %s, the layer was set up for %d values a row", bottom[0].ShapeString(), l.k)
 	case len(bottom) > 1 && bottom[1].Count() != rows:
-		return fmt.Errorf("bottom[1] must have a value a row of bottom[0], %d: it has shape %s", rows, bottom[1].ShapeString())
+		return fmt.Errorf("bottom[1] needs one value per row of bottom[0] (%d), has shape %s", rows, bottom[1].ShapeString())
 	}
 	top[0].Reshape(rows, l.d)
 	t := rows / l.n
@@ -109,7 +107,7 @@ func (l *packedLSTM) Reshape(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// lastStates returns the states behind the last step.
+// lastStates returns the states after the last step.
 func (l *packedLSTM) lastStates() [][]float32 {
 	var last [][]float32
 	for _, s := range l.hidden {
@@ -151,7 +149,7 @@ func (l *packedLSTM) Backward(_ []*blob.Blob, propagateDown []bool, _ []*blob.Bl
 	return l.lstm.Backward([]*blob.Blob{&l.out}, down[:], l.inner[:])
 }
 
-// clipOp bounds values to -threshold..threshold.
+// clipOp limits values to -threshold..threshold.
 type clipOp struct {
 	threshold float32
 	pass      *stream.Kernel

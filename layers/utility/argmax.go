@@ -24,19 +24,19 @@ func init() {
 	})
 }
 
-// argMax is Caffe's ArgMax layer. With an axis, the top is like the bottom with top_k places along it, which hold indices
-// (out_max_val: values), largest value first. Without, it is items x 1 x top_k indices into an item's values, or, with
+// argMax is Caffe's ArgMax layer. With an axis, the top has the bottom's shape with top_k along that axis. It holds indices (with
+// out_max_val: values), largest value first. Without an axis the top is items x 1 x top_k indices into an item's values, or, with
 // out_max_val, items x 2 x top_k: indices, then values. Of equal values the larger index comes first.
 type argMax struct {
 	layers.Base
 	topK            int
 	indices, values bool // what the top holds
 	dims            [3]int
-	shape           []int // the top's
+	shape           []int // of the top
 	order           []int // MPE: indices along the axis, sorted
 
-	find   *stream.Kernel // a Plane of outer x inner for every place of the top
-	place  *stream.Copy   // a Plane to its place
+	find   *stream.Kernel // computes an outer x inner Plane for each entry of the top
+	place  *stream.Copy   // copies a Plane to its place in the top
 	planes [][]float32
 	ins    [1][]float32
 }
@@ -88,7 +88,7 @@ func (l *argMax) Reshape(bottom, top []*blob.Blob) error {
 	return l.prepare()
 }
 
-// places is how many values the top has for every outer and inner index.
+// places returns the number of top values for each pair of outer and inner indices.
 func (l *argMax) places() int {
 	if l.indices && l.values {
 		return 2 * l.topK
@@ -118,8 +118,7 @@ func (l *argMax) prepare() (err error) {
 	return err
 }
 
-// tile keeps the best indices so far, best first, while it goes along the axis. A later index goes before those whose
-// value is not larger.
+// tile keeps a list of the best indices while it goes along the axis, best first. A later index precedes earlier ones with an equal value.
 func (l *argMax) tile(t *stream.Tile) {
 	best := t.Scratch[0][:l.topK]
 	for o := range t.O {
@@ -128,7 +127,7 @@ func (l *argMax) tile(t *stream.Tile) {
 		}
 		for i := range t.I {
 			x := t.In[0][o*t.OStride+i:]
-			var worst float32 // of the best so far, once there are top_k
+			var worst float32 // smallest listed value, once the list is full
 			for m := range t.M {
 				if m >= l.topK && x[m*t.MStride] < worst {
 					continue
@@ -152,8 +151,8 @@ func (l *argMax) tile(t *stream.Tile) {
 	}
 }
 
-// lines finds the largest values of an outer a line of inners at a time, from the last index to the first. It does not, and reports
-// false, where a NaN stands last, which is less than all others.
+// lines finds the maxima of one outer index by whole lines of inner values, from the last middle index to the first. It returns false if
+// the last line holds a NaN: a NaN ranks below all numbers, which the vector comparison does not observe.
 func (l *argMax) lines(t *stream.Tile, o int) bool {
 	line := func(m int) []float32 { return t.In[0][o*t.OStride+m*t.MStride:][:t.I] }
 	if slices.ContainsFunc(line(t.M-1), func(v float32) bool { return v != v }) {
@@ -175,7 +174,7 @@ func (l *argMax) lines(t *stream.Tile, o int) bool {
 	return true
 }
 
-// write writes indices, or the values they stand for, or both.
+// write writes indices, values, or both.
 func (l *argMax) write(best, x []float32, stride int, place func(j int) *float32) {
 	for j, m := range best {
 		if l.indices {
@@ -211,7 +210,7 @@ func (l *argMax) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// sorted is the MPE path: it sorts whole axes.
+// sorted is the MPE path. It sorts the whole axis.
 func (l *argMax) sorted(x, y []float32) {
 	inner := l.dims[2]
 	for n := range l.dims[0] * inner {

@@ -20,7 +20,7 @@ func init() {
 	})
 }
 
-// batchReindex is Caffe's BatchReindex layer: top[k] = bottom[0][index[k]]. An item may be named often or never.
+// batchReindex is Caffe's BatchReindex layer: top[k] = bottom[0][index[k]]. An index may occur any number of times.
 type batchReindex struct {
 	layers.Base
 	rows  part.RowMover
@@ -55,7 +55,7 @@ func (l *batchReindex) Forward(bottom, top []*blob.Blob) error {
 	return l.rows.Gather(top[0].Data(), bottom[0].Data(), l.index)
 }
 
-// Traits implements Planned: Forward keeps the indices.
+// Traits implements Planned. Forward keeps the indices.
 func (l *batchReindex) Traits() layers.Traits { return layers.Traits{Unread: layers.ReadsNothing} }
 
 func (l *batchReindex) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {

@@ -22,10 +22,10 @@ func init() {
 // concat is Caffe's Concat layer.
 type concat struct {
 	joiner
-	relus layers.Bottoms // on which ReLU layers run in place, whose Backward is done too
+	relus layers.Bottoms // bottoms with an in-place ReLU layer, whose Backward this layer includes
 }
 
-// NewConcat returns a Concat layer along an axis, for layers that are made of others. It needs no SetUp.
+// NewConcat returns a Concat layer along an axis, for layers composed of other layers. It needs no SetUp.
 func NewConcat(b layers.Base, axis int) layers.Layer {
 	return &concat{joiner: joiner{Base: b, axis: axis}}
 }
@@ -71,7 +71,7 @@ func (l *concat) Reshape(bottom, top []*blob.Blob) error {
 	return l.reshape(bottom[0].CountRange(0, l.axis), parts)
 }
 
-// One bottom shares its storage with the top: there is nothing to move.
+// Forward copies the bottoms into the top. A single bottom shares its storage with the top, so that nothing moves.
 func (l *concat) Forward(bottom, top []*blob.Blob) error {
 	if len(bottom) == 1 {
 		return nil

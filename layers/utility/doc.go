@@ -1,5 +1,6 @@
-// Package utility has the layers that move, join and combine blobs: Concat, Slice, Split, Eltwise, Flatten, Reshape, Tile, Filter, BatchReindex,
-// Reduction, ArgMax, Parameter and Silence.
+// Package utility has the layers that move, join and combine blobs: Concat, Slice, Split, Eltwise, Flatten, Reshape, Tile, Filter,
+// BatchReindex, Reduction, ArgMax, Parameter and Silence.
 //
-// Concat and Slice share the joiner. A sum and the ReLU layer behind it are computed together by rectifiedSum (eltwise_relu.go).
+// Concat and Slice embed joiner, which copies between a blob and its parts along an axis. rectifiedSum (eltwise_relu.go) computes an
+// Eltwise sum and the ReLU after it together.
 package utility

@@ -23,19 +23,19 @@ func init() {
 	})
 }
 
-// eltwise is Caffe's Eltwise layer. Of equal maxima that of the earlier bottom counts, but that the second bottom goes before the
-// first, as in Caffe: it takes the first one's value only where that is larger.
+// eltwise is Caffe's Eltwise layer. Among equal maxima the earlier bottom wins, except that the second bottom wins over the first: as in
+// Caffe, the first wins only with a larger value.
 type eltwise struct {
 	layers.Base
 	op     caffepb.EltwiseParameter_EltwiseOp
 	coeff  []float32
 	stable bool
 	count  int
-	winner *blob.Blob // MAX: the bottom that each element came from
+	winner *blob.Blob // MAX: the bottom that supplied each element
 
 	forward, backward *stream.Kernel
 	ins, outs         [][]float32
-	target            int // the bottom whose gradient backward computes
+	target            int // the bottom whose gradient Backward computes
 }
 
 func (l *eltwise) SetUp(bottom, _ []*blob.Blob) error {
@@ -89,7 +89,7 @@ func (l *eltwise) prepare(n int) error {
 	return streams.Err
 }
 
-// gradIns is the number of arrays a gradient needs: dy; dy and the winners; or dy, y and all bottoms.
+// gradIns returns the number of arrays a gradient needs: dy; dy and the winners; or dy, y and all bottoms.
 func (l *eltwise) gradIns(n int) int {
 	switch l.op {
 	case caffepb.EltwiseParameter_SUM:
@@ -124,8 +124,8 @@ func (l *eltwise) forwardTile(t *stream.Tile) {
 	}
 }
 
-// maximum writes the largest of each element's values and whose it is. NaN is not larger than what it is compared with, nor is that
-// larger than NaN.
+// maximum writes the largest of each element's values and the index of its bottom. NaN is larger than no value, and no
+// value is larger than NaN.
 func maximum(y, winner []float32, xs [][]float32) {
 	vec.Fill(winner, 1)
 	vec.Take(winner, xs[0], xs[1], 0)
@@ -174,12 +174,13 @@ func (l *eltwise) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// plain reports whether all is added up as it is.
+// plain reports whether the layer is a sum without coefficients on the CPE path.
 func (l *eltwise) plain() bool {
 	return !l.MPE() && l.op == caffepb.EltwiseParameter_SUM && !slices.ContainsFunc(l.coeff, func(c float32) bool { return c != 1 })
 }
 
-// Traits implements Planned: only products have gradients that depend on values. A sum without coefficients passes its gradient on.
+// Traits implements Planned. Only products have gradients that depend on values. A sum without coefficients passes its gradient on
+// unchanged.
 func (l *eltwise) Traits() layers.Traits {
 	product := l.op == caffepb.EltwiseParameter_PROD
 	t := layers.Traits{Unread: layers.Unread{Bottoms: layers.BottomsIf(!product), Tops: !product || l.stable}, Layout: l.AnyLayout()}
@@ -223,7 +224,7 @@ func (l *eltwise) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blo
 	return nil
 }
 
-// shareDiff reports whether the bottoms' gradients stand where the top's does.
+// shareDiff reports whether the bottoms' gradients share the top's storage.
 func shareDiff(top *blob.Blob, bottom []*blob.Blob) bool {
 	return !slices.ContainsFunc(bottom, func(b *blob.Blob) bool { return !b.SharesDiff(top) })
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// rectifiedSum is an Eltwise layer that adds up, and the ReLU layer behind it, in one pass: y = relu(sum of coeff[k] * x[k]). Backward
-// writes the gradients of all bottoms in one pass, g = dy where y > 0, dx[k] = coeff[k] * g.
+// rectifiedSum computes an Eltwise sum and the ReLU layer after it in one pass: y = relu(sum of coeff[k] * x[k]). Backward writes the
+// gradients of all bottoms in one pass: g = dy where y > 0, else 0, and dx[k] = coeff[k] * g.
 type rectifiedSum struct {
 	layers.Base
 	sum   *eltwise
@@ -20,8 +20,8 @@ type rectifiedSum struct {
 	count int
 
 	forward *stream.Kernel
-	all     *stream.Kernel // gradients of all bottoms
-	one     *stream.Kernel // that of bottom target
+	all     *stream.Kernel // computes the gradients of all bottoms
+	one     *stream.Kernel // computes the gradient of bottom target
 	target  int
 	ins     [2][]float32
 	xs, dxs [][]float32
@@ -29,7 +29,7 @@ type rectifiedSum struct {
 
 func init() { layers.RegisterFusion(layers.Fusion{Name: "sum-relu", Fuse: fuseSumReLU}) }
 
-// fuseSumReLU is for sums, and a ReLU layer of which the sign of the result tells the gradient.
+// fuseSumReLU combines a sum with a ReLU layer whose gradient depends on the sign of y.
 func fuseSumReLU(first, second layers.Layer) layers.Layer {
 	l, ok := first.(*eltwise)
 	relu := layers.TraitsOf(second).Is.ReLU
@@ -71,7 +71,7 @@ func (l *rectifiedSum) forwardTile(t *stream.Tile) {
 	vec.ReLU(y, y, l.slope)
 }
 
-// gradTile is the gradient of bottom target, gradsTile those of all.
+// gradTile computes the gradient of bottom target, gradsTile those of all bottoms.
 func (l *rectifiedSum) gradTile(t *stream.Tile) {
 	dx := t.Out[0][:t.I]
 	vec.ReLUGrad(dx, t.In[0], t.In[1], l.slope)
@@ -86,7 +86,7 @@ func (l *rectifiedSum) gradsTile(t *stream.Tile) {
 	}
 }
 
-// scaleUnlessOne writes x * factor.
+// scaleUnlessOne writes x * factor, or copies x if factor is 1.
 func scaleUnlessOne(dst, x []float32, factor float32) {
 	if factor == 1 {
 		copy(dst, x)
@@ -103,7 +103,7 @@ func (l *rectifiedSum) Forward(bottom, top []*blob.Blob) error {
 	return l.forward.Run(l.xs, l.ins[:1])
 }
 
-// Traits implements Planned: the sign of y tells where gradients pass.
+// Traits implements Planned. The sign of y decides which gradients pass.
 func (l *rectifiedSum) Traits() layers.Traits {
 	return layers.Traits{Unread: layers.Unread{Bottoms: layers.AllBottoms}, Grads: layers.Grads{Passes: layers.BottomsIf(l.sum.plain())}, Layout: l.AnyLayout()}
 }

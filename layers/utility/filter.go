@@ -20,14 +20,14 @@ func init() {
 	})
 }
 
-// filter is Caffe's Filter layer. The tops' shapes depend on data: every Reshape reads the selector, except that the tops of
-// the first one, at set-up, have room for the whole batch.
+// filter is Caffe's Filter layer. The tops' shapes depend on data. Every Reshape reads the selector, except the first, at set-up, which
+// makes room for the whole batch.
 type filter struct {
 	layers.Base
-	first bool
-	rows  []part.RowMover // one a top
+	first bool            // no Reshape yet
+	rows  []part.RowMover // one per top
 	shape []int
-	index []int // the items to keep
+	index []int // the selected items
 }
 
 func (l *filter) SetUp(bottom, top []*blob.Blob) error {
@@ -64,8 +64,8 @@ func (l *filter) Reshape(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// readSelector lists the items to keep. Where a machine only counts costs nobody has computed a selector: if it is zero,
-// all items are taken to pass.
+// readSelector lists the selected items. On a machine that counts cost only, no selector is computed: if all its values are zero, all items
+// count as selected.
 func (l *filter) readSelector(selector []float32) {
 	l.index = l.index[:0]
 	for n, v := range selector {
@@ -90,7 +90,7 @@ func (l *filter) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// Traits implements Planned: Forward keeps the indices.
+// Traits implements Planned. Forward keeps the indices.
 func (l *filter) Traits() layers.Traits { return layers.Traits{Unread: layers.ReadsNothing} }
 
 func (l *filter) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {

@@ -8,24 +8,24 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// joiner moves values between a blob and parts of it along an axis. Both are seen as outer rows; a row of the whole is
-// the rows of all parts, one behind the other.
+// joiner copies between a blob, the whole, and its parts along an axis. Whole and parts are arrays of outer rows. A row of the whole is the
+// concatenation of the parts' rows.
 type joiner struct {
 	layers.Base
 	axis    int
-	blocked bool // parts and whole lie in blocks of channels
+	blocked bool // parts and whole have channels in blocks
 	outer   int
-	whole   int   // values of a row of the whole
-	parts   []int // values of a row of each part
-	at      []int // where it begins in the row of the whole
+	whole   int   // values per row of the whole
+	parts   []int // values per row of each part
+	at      []int // start of each part in a row of the whole
 
 	puts, takes []*stream.Copy
-	next        []int // scratch: the parts that reshape is called with
-	shape       []int // scratch: the shape a blob is given
+	next        []int // scratch: the argument parts of reshape
+	shape       []int // scratch: a blob's new shape
 }
 
-// blocking is the Blocking for parts with rows of the given numbers of values: parts of whole blocks of channels lie one behind the other in
-// an image, as its channels do.
+// blocking returns the supported layouts for parts with the given numbers of values per row. Blocks are supported if each part consists of
+// whole blocks of channels: these are contiguous in an image, as channels are in planes.
 func (j *joiner) blocking(parts []int) layers.Blocking {
 	if !j.Blockable() || j.axis != 1 || len(j.shape) != 4 {
 		return layers.Blocking{}
@@ -37,7 +37,7 @@ func (j *joiner) blocking(parts []int) layers.Blocking {
 	return layers.Alike
 }
 
-// Traits implements Planned: Backward moves gradients.
+// Traits implements Planned. Backward only copies gradients.
 func (j *joiner) Traits() layers.Traits {
 	return layers.Traits{Unread: layers.ReadsNothing, Layout: j.blocking(j.parts)}
 }
@@ -48,7 +48,7 @@ func (j *joiner) Arrange(a layers.Arranged) error {
 	return nil
 }
 
-// reshape prepares moving parts with rows of the given numbers of values.
+// reshape prepares copies for parts with the given numbers of values per row.
 func (j *joiner) reshape(outer int, parts []int) error {
 	lies := layers.Arranged{In: layers.Blocks(j.blocked), Out: layers.Blocks(j.blocked)}
 	if err := j.blocking(parts).Check(lies); err != nil || j.outer == outer && slices.Equal(j.parts, parts) {
@@ -92,7 +92,8 @@ func (j *joiner) put(k int, whole, part []float32) error {
 	return nil
 }
 
-// take copies part k out of the whole; if above is not nil, zeros where its values are not above 0, on a native machine.
+// take copies part k out of the whole. If above is not nil, take writes zeros where above is not positive (ReLU mask); this needs a native
+// machine.
 func (j *joiner) take(k int, part, whole, above []float32) error {
 	n, at := j.parts[k], j.at[k]
 	switch {

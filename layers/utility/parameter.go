@@ -17,7 +17,7 @@ func init() {
 	})
 }
 
-// parameter is Caffe's Parameter layer. The top shares the weight's data and diff, so that nothing is left to do.
+// parameter is Caffe's Parameter layer. The top shares the weight's data and diff, so that passes have nothing to do.
 type parameter struct{ layers.Base }
 
 func (l *parameter) SetUp(_, _ []*blob.Blob) error {

@@ -25,8 +25,8 @@ func init() {
 type reduction struct {
 	layers.Base
 	op    caffepb.ReductionParameter_ReductionOp
-	scale float64 // coeff, divided by the number of values for MEAN
-	dims  [3]int  // 1 x top's count x values to be summed
+	scale float64 // coeff, for MEAN divided by the number of values
+	dims  [3]int  // 1 x the top's count x values per sum
 
 	sum, grad *stream.Kernel
 	ins       [2][]float32
@@ -90,7 +90,7 @@ func (l *reduction) reduce(x []float32) float64 {
 	return vec.Sum(x)
 }
 
-// spread: dx = g, g * sign(x) or 2 * g * x.
+// spread writes dx = g, g * sign(x) or 2 * g * x.
 func (l *reduction) spread(dx, x []float32, g float64) {
 	switch l.op {
 	case caffepb.ReductionParameter_ASUM:
@@ -103,7 +103,7 @@ func (l *reduction) spread(dx, x []float32, g float64) {
 	}
 }
 
-// term is what a value adds before it is scaled, and its derivative.
+// term returns a value's term of the sum, unscaled, and its derivative.
 func (l *reduction) term(x float64) (value, slope float64) {
 	switch l.op {
 	case caffepb.ReductionParameter_ASUM:
@@ -137,7 +137,7 @@ func (l *reduction) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// Traits implements Planned: the derivative of a sum is a constant.
+// Traits implements Planned. The derivative of a sum is constant.
 func (l *reduction) Traits() layers.Traits {
 	sum := l.op != caffepb.ReductionParameter_ASUM && l.op != caffepb.ReductionParameter_SUMSQ
 	return layers.Traits{Unread: layers.Unread{Bottoms: layers.BottomsIf(sum), Tops: true}}

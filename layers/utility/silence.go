@@ -16,14 +16,14 @@ func init() {
 	})
 }
 
-// silence is Caffe's Silence layer; the gradients of its bottoms are zero.
+// silence is Caffe's Silence layer. The gradients of its bottoms are zero.
 type silence struct{ layers.Base }
 
 func (l *silence) SetUp(_, _ []*blob.Blob) error   { return nil }
 func (l *silence) Reshape(_, _ []*blob.Blob) error { return nil }
 func (l *silence) Forward(_, _ []*blob.Blob) error { return nil }
 
-// Traits implements Planned: gradients are zeros.
+// Traits implements Planned. The gradients are zeros.
 func (l *silence) Traits() layers.Traits { return layers.Traits{Unread: layers.ReadsNothing} }
 
 func (l *silence) Backward(_ []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {

@@ -24,8 +24,8 @@ func init() {
 // slice is Caffe's Slice layer.
 type slice struct {
 	joiner
-	size  int   // of the axis
-	sizes []int // of the tops' axes
+	size  int   // extent of the bottom's axis
+	sizes []int // extents of the tops' axes
 }
 
 func (l *slice) SetUp(bottom, top []*blob.Blob) (err error) {
@@ -41,12 +41,12 @@ func (l *slice) SetUp(bottom, top []*blob.Blob) (err error) {
 		return err
 	}
 	if n := len(p.GetSlicePoint()); n != 0 && n != len(top)-1 {
-		return fmt.Errorf("%d slice_point for %d tops: one less than tops is needed, or none", n, len(top))
+		return fmt.Errorf("%d slice_point values for %d tops: give none, or one fewer than tops", n, len(top))
 	}
 	return nil
 }
 
-// extents are the tops' extents along the axis.
+// extents returns the tops' extents along the axis.
 func (l *slice) extents(size, tops int) ([]int, error) {
 	points := l.Param.GetSliceParam().GetSlicePoint()
 	if len(points) == 0 {
@@ -87,7 +87,7 @@ func (l *slice) Reshape(bottom, top []*blob.Blob) (err error) {
 	return l.reshape(bottom[0].CountRange(0, l.axis), l.next)
 }
 
-// One top shares its storage with the bottom: there is nothing to move.
+// Forward copies parts of the bottom to the tops. A single top shares its storage with the bottom, so that nothing moves.
 func (l *slice) Forward(bottom, top []*blob.Blob) error {
 	if len(top) == 1 {
 		return nil

@@ -30,7 +30,7 @@ type split struct {
 	outs        [1][]float32
 }
 
-// NewSplit returns a Split layer, for layers that are made of others.
+// NewSplit returns a Split layer, for layers composed of other layers.
 func NewSplit(b layers.Base) layers.Layer { return &split{Base: b} }
 
 func (l *split) SetUp(_, _ []*blob.Blob) error { return nil }
@@ -68,7 +68,7 @@ func (l *split) Reshape(bottom, top []*blob.Blob) error {
 
 func (l *split) Forward(_, _ []*blob.Blob) error { return nil }
 
-// Traits implements Planned: Backward adds up gradients.
+// Traits implements Planned. Backward adds up gradients.
 func (l *split) Traits() layers.Traits {
 	return layers.Traits{Unread: layers.ReadsNothing, Grads: layers.Grads{Sums: !l.MPE()}, Layout: l.AnyLayout()}
 }

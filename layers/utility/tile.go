@@ -21,7 +21,7 @@ func init() {
 	})
 }
 
-// repeat is Caffe's Tile layer: what stands from axis on is written tiles times; the gradients of the copies add up.
+// repeat is Caffe's Tile layer. It repeats the contents from axis on tiles times; the gradients of the copies add up.
 type repeat struct {
 	layers.Base
 	tiles int
@@ -70,7 +70,7 @@ func (l *repeat) Reshape(bottom, top []*blob.Blob) error {
 	return err
 }
 
-// sumMids adds up a Full array over mid into a Plane.
+// sumMids sums a Full array over the middle axis into a Plane.
 func sumMids(t *stream.Tile) {
 	for o := range t.O {
 		dst := t.Out[0][o*t.PStride:][:t.I]
@@ -93,7 +93,7 @@ func (l *repeat) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// Traits implements Planned: Backward adds up gradients.
+// Traits implements Planned. Backward adds up gradients.
 func (l *repeat) Traits() layers.Traits { return layers.Traits{Unread: layers.ReadsNothing} }
 
 func (l *repeat) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {

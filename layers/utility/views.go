@@ -26,13 +26,13 @@ func init() {
 	})
 }
 
-// view is Caffe's Flatten and Reshape layers: the top shares the bottom's data and diff, nothing moves on either path.
+// view is Caffe's Flatten and Reshape layers. The top shares the bottom's data and diff, so that neither path moves values.
 type view struct {
 	layers.Base
 	shape func(p *caffepb.LayerParameter, bottom *blob.Blob) ([]int, error)
 	from  []int // the bottom's shape
 	to    []int // the top's
-	known bool  // whether they are
+	known bool  // from and to are set
 }
 
 func (l *view) SetUp(_, _ []*blob.Blob) error { return nil }
@@ -56,7 +56,7 @@ func (l *view) Reshape(bottom, top []*blob.Blob) error {
 
 func (l *view) Forward(_, _ []*blob.Blob) error { return nil }
 
-// Traits implements Planned: Backward does nothing.
+// Traits implements Planned. Backward does nothing.
 func (l *view) Traits() layers.Traits { return layers.Traits{Unread: layers.ReadsNothing} }
 
 func (l *view) Backward(_ []*blob.Blob, _ []bool, _ []*blob.Blob) error { return nil }
@@ -73,8 +73,8 @@ func flattened(p *caffepb.LayerParameter, bottom *blob.Blob) ([]int, error) {
 	return append(shape, bottom.Shape()[to+1:]...), nil
 }
 
-// reshaped applies reshape_param: of the bottom's axes from axis on, num_axes (all, if -1) are replaced by shape, in which
-// 0 copies the bottom's extent and one -1 takes what is left.
+// reshaped applies reshape_param: shape replaces num_axes axes of the bottom, from axis on (-1: all the rest). In shape, 0 copies the
+// bottom's extent, and a single -1 takes the remaining extent.
 func reshaped(p *caffepb.LayerParameter, bottom *blob.Blob) ([]int, error) {
 	r := p.GetReshapeParam()
 	axes := bottom.NumAxes()

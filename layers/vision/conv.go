@@ -30,31 +30,31 @@ func init() {
 	})
 }
 
-// convolution is Caffe's Convolution and Deconvolution layer. Its weights are Out x C/group x Kernel... for a convolution
-// and C x Out/group x Kernel... for a deconvolution, which is a convolution from its tops to its bottoms.
+// convolution is Caffe's Convolution and Deconvolution layer. A deconvolution is a convolution from its tops to its bottoms. Weights are
+// Out x C/group x Kernel... for a convolution and C x Out/group x Kernel... for a deconvolution.
 type convolution struct {
 	layers.Base
 	spatialWindow
 	transposed bool
 
-	axis       int // of the channels
-	spatial    int // axes behind it; where there are none, an item is an image of one pixel
+	axis       int // the channel axis
+	spatial    int // number of axes after axis; with none, an item is an image of one pixel
 	out, group int
 	bias       bool
 
-	bottomShape []int // that the rest was planned for
+	bottomShape []int // the bottom shape the plan was made for
 	topShape    []int
-	shape       shape.Conv // of the convolution, whichever way it runs
+	shape       shape.Conv // the convolution, from tops to bottoms for a deconvolution
 
 	conv        *conv.Conv
 	arranged    layers.Arranged
-	joined      bool           // the last Forward was also that of the layer behind
-	joinedGrads []bool         // by bottom: the last Backward was also that of the ReLU layer on it
-	addBias     part.BiasAdder // of a deconvolution
+	joined      bool           // the last Forward included the next layer's
+	joinedGrads []bool         // by bottom: the last Backward included that of the ReLU layer on it
+	addBias     part.BiasAdder // used by deconvolutions
 	biasGrad    part.BiasGrad
-	blocked     [2]bool // bottoms, tops: their channels lie in blocks
+	blocked     [2]bool // bottoms and tops have channels in blocks
 
-	finish conv.Finish // of the layer behind, if Forward does that too
+	finish conv.Finish // the next layer's Forward, if this layer also computes it
 }
 
 func (l *convolution) SetUp(bottom, _ []*blob.Blob) error {
@@ -123,7 +123,7 @@ func (l *convolution) Reshape(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// plan works out the convolution for a shape of the bottoms, and the tops' shape.
+// plan computes the convolution's shape and the tops' shape from the bottoms' shape.
 func (l *convolution) plan(bottom *blob.Blob) error {
 	in, weights := bottom.Shape(), l.Weights[0].Shape()
 	channels := weights[1] * l.group
@@ -131,7 +131,7 @@ func (l *convolution) plan(bottom *blob.Blob) error {
 		channels = weights[0]
 	}
 	if len(in) != l.axis+1+l.spatial || in[l.axis] != channels {
-		return fmt.Errorf("bottom[0] has shape %s, the weights %s fit %d channels and %d spatial axes",
+		return fmt.Errorf("bottom[0] has shape %s, but the weights %s need %d channels and %d spatial axes",
 			bottom.ShapeString(), l.Weights[0].ShapeString(), channels, l.spatial)
 	}
 	problem := shape.Conv{
@@ -160,7 +160,7 @@ func (l *convolution) plan(bottom *blob.Blob) error {
 	return l.Device.CheckShape("a top", l.topShape)
 }
 
-// prepare makes the kernels, for tops that memory has room for.
+// prepare makes the kernels. Reshape has shaped the tops before.
 func (l *convolution) prepare() (err error) {
 	switch before := l.conv; {
 	case l.MPE():
@@ -187,12 +187,12 @@ func (l *convolution) prepareBiasGrad() (err error) {
 	return err
 }
 
-// topDims is a top as images x channels x values of a channel.
+// topDims returns a top's shape as images x channels x values per channel.
 func (l *convolution) topDims() [3]int {
 	return [3]int{l.shape.N, l.out, blob.CountOf(l.topShape[l.axis+1:]...)}
 }
 
-// scratch is what the kernels take.
+// scratch returns the kernels' scratch sizes.
 func (l *convolution) scratch() (s layers.Scratch) {
 	if s.Forward = l.conv.Scratch(l.direction(shape.Forward)); l.parted() {
 		s.Params, s.Bottoms = l.conv.Scratch(shape.WeightGradient), l.conv.Scratch(l.direction(shape.InputGradient))
@@ -223,7 +223,7 @@ func (l *convolution) Algorithm(d shape.Direction, joint bool) shape.Algorithm {
 	return l.conv.Algorithm(l.direction(d))
 }
 
-// direction is what the convolution does for a direction of the layer: what it does backward, a deconvolution does forward.
+// direction returns the convolution's direction for a direction of the layer. A deconvolution swaps Forward and InputGradient.
 func (l *convolution) direction(d shape.Direction) shape.Direction {
 	if l.transposed && d != shape.WeightGradient {
 		return shape.Forward + shape.InputGradient - d
@@ -244,7 +244,7 @@ func (l *convolution) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// forward is the pass from one bottom to its top; a deconvolution adds its biases in a pass of their own.
+// forward computes one top from one bottom. A deconvolution adds its biases in a separate pass.
 func (l *convolution) forward(x, w, bias, y []float32) error {
 	switch {
 	case !l.transposed && l.MPE():
@@ -265,7 +265,7 @@ func (l *convolution) forward(x, w, bias, y []float32) error {
 	return l.addBias.Run(y, bias)
 }
 
-// convolve is a convolution's forward pass on the CPE path, and that of the layer behind it where kernels can do both.
+// convolve runs a convolution's forward pass on the CPE path. It includes the next layer's Forward if the kernel can do both.
 func (l *convolution) convolve(x, w, bias, y []float32) error {
 	behind := l.arranged.Finish
 	finishes := behind != nil && l.conv.Finishes() && behind.Ready()

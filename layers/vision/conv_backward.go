@@ -7,7 +7,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 )
 
-// parted reports whether gradients of parameters and of bottoms are computed one after the other.
+// parted reports whether the gradients of parameters and of bottoms are computed separately.
 func (l *convolution) parted() bool {
 	return l.MPE() || l.transposed || l.conv == nil || !l.conv.JoinsGrads()
 }
@@ -40,7 +40,8 @@ func (l *convolution) backwardJoined(top, bottom []*blob.Blob) error {
 	return nil
 }
 
-// rectifiesGrad reports whether the kernel at hand also does Backward of the ReLU layer on a bottom, and takes a note of it.
+// rectifiesGrad reports whether the kernel also applies the Backward of the ReLU layer on the bottom, and records the answer in
+// joinedGrads.
 func (l *convolution) rectifiesGrad(bottom int) bool {
 	if !l.arranged.ReLUGrad.Has(bottom) {
 		return false
@@ -60,7 +61,7 @@ func (l *convolution) JoinedBackward(bottom int) bool {
 // BackwardParams implements PartedBackward.
 func (l *convolution) BackwardParams(top, bottom []*blob.Blob) error {
 	for i := range top {
-		var db []float32 // if it comes with the weights' gradient
+		var db []float32 // set if the kernel computes it along with the weights' gradient
 		if l.bias && l.ParamGrad(1) {
 			db = l.Weights[1].Diff()
 			if !l.ParamGrad(0) || l.MPE() || l.transposed || !l.conv.SumsBias() {
@@ -91,7 +92,7 @@ func (l *convolution) BackwardBottoms(top []*blob.Blob, propagateDown []bool, bo
 	return nil
 }
 
-// weightGrad computes the gradient of the weights, and, if db is not nil, that of the biases.
+// weightGrad computes the gradient of the weights and, if db is not nil, of the biases.
 func (l *convolution) weightGrad(x, dy, db []float32) error {
 	if l.transposed {
 		x, dy = dy, x
@@ -107,7 +108,8 @@ func (l *convolution) weightGrad(x, dy, db []float32) error {
 	return l.conv.WeightGradTo(x, dy, dw, db, add)
 }
 
-// inputGrad computes the gradient of bottom i, and, if it can at this time, what a ReLU layer before, if there is one, makes of it.
+// inputGrad computes the gradient of bottom i. It also applies the Backward of a ReLU layer on that bottom if rectifiesGrad reports that it
+// can.
 func (l *convolution) inputGrad(i int, dy []float32, bottom *blob.Blob) error {
 	w, dx := l.Weights[0].Data(), bottom.Diff()
 	switch {

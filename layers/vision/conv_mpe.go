@@ -6,9 +6,9 @@ import (
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
-// convLoop visits the multiplications of a convolution of one image and one output channel: for each output position p and
-// kernel offset that meets an input, visit(p, w, x) with the indices of the weight within the filter and of the input within the
-// image, those of the first input channel of the group. What convSteps returns leads on to the others. meets is what convMeets returns.
+// convLoop visits the multiplications of a convolution for one image and one output channel. For each output position p and each kernel
+// offset outside the padding it calls visit(p, w, x). w is the weight's index in the filter, x the input's index in the image, both for the
+// first input channel of the group. convSteps gives the distances to the other channels; meets comes from convMeets.
 func convLoop(s *shape.Conv, meets []int32, o int, visit func(p, w, x int)) {
 	channels, size, plane := convSteps(s)
 	first := o / (s.Out / s.Group) * channels
@@ -21,13 +21,12 @@ func convLoop(s *shape.Conv, meets []int32, o int, visit func(p, w, x int)) {
 	}
 }
 
-// convSteps returns the number of a group's input channels, and how far apart their weights and their inputs are.
+// convSteps returns the number of input channels of a group, and the distances between their weights and between their inputs.
 func convSteps(s *shape.Conv) (channels, size, plane int) {
 	return s.C / s.Group, blob.CountOf(s.Kernel...), blob.CountOf(s.In...)
 }
 
-// convMeets returns, for each output position and kernel offset, where in its plane the input lies that they meet; -1 in the
-// padding.
+// convMeets returns the input's index in its plane for each output position and kernel offset; -1 means padding.
 func convMeets(s *shape.Conv) []int32 {
 	out := s.OutSize()
 	size, outputs := blob.CountOf(s.Kernel...), blob.CountOf(out...)
@@ -44,7 +43,7 @@ func convMeets(s *shape.Conv) []int32 {
 	return meets
 }
 
-// convInput returns where in its plane the input lies that output p meets at kernel offset k; ok is false in the padding.
+// convInput returns the index in its plane of the input at output p and kernel offset k. ok is false in the padding.
 func convInput(s *shape.Conv, out []int, p, k int) (at int, ok bool) {
 	stride := 1
 	for i := len(out) - 1; i >= 0; i-- {
@@ -59,7 +58,7 @@ func convInput(s *shape.Conv, out []int, p, k int) (at int, ok bool) {
 	return at, true
 }
 
-// convSizes are the values of an image, a filter and an output plane.
+// convSizes returns the numbers of values in an image, a filter and an output plane.
 func convSizes(s *shape.Conv) (image, filter, plane int) {
 	return s.C * blob.CountOf(s.In...), s.C / s.Group * blob.CountOf(s.Kernel...), blob.CountOf(s.OutSize()...)
 }
@@ -113,7 +112,7 @@ func convWeightGradMPE(s *shape.Conv, x, dy, dw []float32) {
 	}
 }
 
-// convInputGradMPE: dx(n,c,q) = sum over o and all p, k that meet q of w(o,c,k) * dy(n,o,p).
+// convInputGradMPE: dx(n,c,q) = sum of w(o,c,k) * dy(n,o,p) over all o, p and k with q = p*stride - pad + k*dilation.
 func convInputGradMPE(s *shape.Conv, dy, w, dx []float32) {
 	image, filter, plane := convSizes(s)
 	meets := convMeets(s)

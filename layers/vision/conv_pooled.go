@@ -8,8 +8,8 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// convPooled is a convolution with pooling (conv.Pooled). Gradients of biases whose weights are not trained add up in another order than
-// in the two layers, and so do gradients of weights that are summed of the inputs which outputs took.
+// convPooled is a convolution fused with pooling (conv.Pooled). Some gradients sum in another order than in the separate layers: bias
+// gradients if the weights are not trained, and weight gradients that are summed over the inputs of the selected maxima.
 type convPooled struct {
 	*conv.Pooled
 	conv *convolution

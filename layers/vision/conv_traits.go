@@ -2,8 +2,8 @@ package vision
 
 import "github.com/swcaffe/swcaffe/layers"
 
-// Traits implements Planned: the weights' gradient needs the bottoms. Only a convolution's kernels, on the CPE path, join in with work of its
-// neighbours; those of a deconvolution run the other way round.
+// Traits implements Planned. The weights' gradient needs the bottoms. Only convolutions on the CPE path can do work of their neighbours;
+// deconvolutions run their kernels in the opposite direction.
 func (l *convolution) Traits() layers.Traits {
 	t := layers.Traits{Unread: layers.Unread{Bottoms: layers.BottomsIf(!l.ParamGrad(0)), Tops: true}, Parted: l.parted()}
 	if l.MPE() || l.conv == nil {
@@ -22,7 +22,8 @@ func (l *convolution) Traits() layers.Traits {
 	return t
 }
 
-// Arrange implements Planned. Images are made thin after they are laid out in blocks, and whole before they are laid out by planes.
+// Arrange implements Planned. It sets the layout to blocks before it makes images thin, and makes images whole again before it sets the
+// layout to planes.
 func (l *convolution) Arrange(a layers.Arranged) error {
 	l.arranged, l.finish = a, nil
 	clear(l.joinedGrads)
@@ -44,7 +45,7 @@ func (l *convolution) Arrange(a layers.Arranged) error {
 	return l.conv.SetThin(true)
 }
 
-// layOut makes bottoms and tops lie in blocks of channels, or by planes.
+// layOut sets the layouts of bottoms and tops: channels in blocks if true, else planes.
 func (l *convolution) layOut(bottoms, tops bool) error {
 	if l.blocked == [2]bool{bottoms, tops} {
 		return nil

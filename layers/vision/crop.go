@@ -22,20 +22,20 @@ func init() {
 	})
 }
 
-// crop is Caffe's Crop layer. crop_param.offset says where the window begins: once for all axes, or once for each from axis
-// on. The second bottom only lends its shape, so its gradient is zero.
+// crop is Caffe's Crop layer. crop_param.offset gives the window's start, once for all axes or once for each axis from axis on. The second
+// bottom supplies only its shape, so its gradient is zero.
 type crop struct {
 	layers.Base
-	from, size []int // shapes of bottom[0] and of the window, as prepared
-	to         []int // the window's new shape
-	offset     []int // where it begins, by axis
+	from, size []int // shapes of bottom[0] and of the window that the kernels were made for
+	to         []int // the window's present shape
+	offset     []int // the window's start by axis
 	runs       []cropRun
 
 	forward, backward *stream.Copy
-	zero, zeroShape   part.Zeroer // gradients of bottom[0] and bottom[1]
+	zero, zeroShape   part.Zeroer // clear the gradients of bottom[0] and bottom[1]
 }
 
-// cropRun is where the corner of one Copy stands in the bottom and in the top.
+// cropRun gives the start of one Copy in the bottom and in the top.
 type cropRun struct{ from, to int }
 
 func (l *crop) SetUp(bottom, _ []*blob.Blob) error {
@@ -66,7 +66,7 @@ func (l *crop) Reshape(bottom, top []*blob.Blob) error {
 	return l.prepare()
 }
 
-// window finds where the window begins and how large it is.
+// window computes the window's start and size.
 func (l *crop) window(b, like *blob.Blob) error {
 	p := l.Param.GetCropParam()
 	axis, ok := b.Axis(int(p.GetAxis()))
@@ -90,10 +90,10 @@ func (l *crop) window(b, like *blob.Blob) error {
 	return nil
 }
 
-// cropLevel is a loop over the window: n steps, how far apart in the bottom and in the top.
+// cropLevel is one loop over the window: n steps, and the distance of a step in the bottom and in the top.
 type cropLevel struct{ n, from, to int }
 
-// levels merges the window's axes, innermost first, as far as they run on in both arrays. The first level has step 1.
+// levels merges window axes that are contiguous in both arrays, innermost first. The first level has step 1.
 func (l *crop) levels() []cropLevel {
 	list := []cropLevel{{1, 1, 1}}
 	from, to := 1, 1
@@ -112,7 +112,7 @@ func (l *crop) levels() []cropLevel {
 	return list
 }
 
-// prepare makes a Copy of the three innermost levels, and the list of corners that the others lead to.
+// prepare makes a Copy of the three innermost levels, and the list of starts for the outer levels.
 func (l *crop) prepare() (err error) {
 	if l.MPE() {
 		return nil
@@ -144,7 +144,7 @@ func (l *crop) prepare() (err error) {
 	return err
 }
 
-// corner is where the window begins in the bottom.
+// corner returns the window's first index in the bottom.
 func (l *crop) corner() int {
 	at := 0
 	for i, o := range l.offset {
@@ -153,7 +153,7 @@ func (l *crop) corner() int {
 	return at
 }
 
-// source is where value i of the top stands in the bottom.
+// source returns the index in the bottom of value i of the top.
 func (l *crop) source(i int) int {
 	at, step := 0, 1
 	for a := len(l.size) - 1; a >= 0; a-- {
@@ -183,7 +183,7 @@ func (l *crop) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// Traits implements Planned: Backward moves gradients.
+// Traits implements Planned. Backward only copies gradients.
 func (l *crop) Traits() layers.Traits { return layers.Traits{Unread: layers.ReadsNothing} }
 
 func (l *crop) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {

@@ -1,6 +1,6 @@
 // Package vision has the layers that work on images: Convolution and Deconvolution, Pooling, SPP, LRN, Im2col and Crop.
 //
-// The largest is convolution. conv.go has its forward pass, conv_backward.go its gradients, conv_traits.go what it can do for its neighbours,
-// conv_mpe.go the reference in plain loops. Maximum pooling can be computed together with the convolution or the LRN layer before it: pooled.go
-// has what both have in common, conv_pooled.go and lrn_pooled.go their kernels.
+// The largest is convolution. Its forward pass is in conv.go, its gradients in conv_backward.go, its Traits in conv_traits.go, and the
+// reference in plain loops in conv_mpe.go. The fused layer pooled (pooled.go) computes a Convolution or LRN layer and the maximum pooling
+// after it, with the kernels of conv_pooled.go and lrn_pooled.go.
 package vision

@@ -24,22 +24,22 @@ func init() {
 	})
 }
 
-// im2colLayer is Caffe's Im2col layer: top(n, c, k, p) = bottom(n, c, p*stride - pad + k*dilation), 0 in the padding, for every
-// offset k in the kernel and every output position p.
+// im2colLayer is Caffe's Im2col layer: top(n, c, k, p) = bottom(n, c, p*stride - pad + k*dilation), 0 in the padding, for every kernel
+// offset k and output position p.
 type im2colLayer struct {
 	layers.Base
 	spatialWindow
-	axis int // of the channels
+	axis int // the channel axis
 
 	bottomShape, topShape []int
-	shape                 shape.Conv // C is 1 and N counts items and channels
+	shape                 shape.Conv // with C = 1; N counts items times channels
 	zeroTop, zeroBottom   part.Zeroer
-	columns               *im2col.Columns // on the host, else moves
+	columns               *im2col.Columns // used on the host; modelled machines use moves
 	moves                 []columnMove
 }
 
-// columnMove brings the inputs that one kernel offset meets into their column, and gradients back. The last two spatial
-// axes (only the second last, if the last has a stride) and N are the copy's; at holds where it begins for the others.
+// columnMove copies the inputs of one kernel offset to their column, and gradients back. One Copy covers N and the last two spatial axes,
+// or only the second last if the last has a stride. at lists the Copy's starts for the other axes.
 type columnMove struct {
 	spread, fold *stream.Copy
 	at           []columnStart
@@ -98,7 +98,7 @@ func (l *im2colLayer) plan(bottom *blob.Blob) error {
 	return l.prepare(size)
 }
 
-// prepare makes, for modelled machines, a copy for every kernel offset that meets an input.
+// prepare makes, for modelled machines, one copy for every kernel offset with inputs outside the padding.
 func (l *im2colLayer) prepare(size []int) error {
 	if l.columns = im2col.NewColumns(l.Device.Machine, l.shape); l.columns != nil {
 		return nil
@@ -118,10 +118,10 @@ func (l *im2colLayer) prepare(size []int) error {
 	return nil
 }
 
-// run is the outputs lo <= o < hi of an axis that meet an input at a kernel offset; the first meets input in.
+// run is the range lo <= o < hi of an axis's outputs whose input at a kernel offset lies outside the padding. Output lo reads input in.
 type run struct{ lo, hi, in int }
 
-// met returns what a kernel offset meets along axis i of size outputs.
+// met returns the run of a kernel offset along axis i, which has size outputs.
 func (l *im2colLayer) met(i, offset, size int) run {
 	shift, stride := offset*l.dilation[i]-l.pad[i], l.stride[i]
 	lo := max(0, (-shift+stride-1)/stride)
@@ -141,7 +141,7 @@ func (l *im2colLayer) addMove(size []int, k int) error {
 	}
 	plane, column := blob.CountOf(l.shape.In...), blob.CountOf(size...)
 	c := stream.CopyShape{Outer: l.shape.N, Rows: 1, Cols: 1, SrcOuter: plane, DstOuter: blob.CountOf(l.kernel...) * column}
-	inner := axes // axes from here on are the copy's
+	inner := axes // the copy covers the axes from here on
 	if last := axes - 1; l.stride[last] == 1 {
 		c.Cols, inner = runs[last].hi-runs[last].lo, last
 	}
@@ -166,7 +166,7 @@ func (l *im2colLayer) addMove(size []int, k int) error {
 	return err
 }
 
-// starts moves starts along axis i: to its first output, or, if all, to each.
+// starts extends the starts along axis i: to every output of the run if all is set, else to its first.
 func (l *im2colLayer) starts(from []columnStart, r run, i int, size []int, all bool) []columnStart {
 	n := 1
 	if all {
@@ -208,7 +208,7 @@ func (l *im2colLayer) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// each visits all values that are not padding: where they stand in the images and in the columns.
+// each visits all values outside the padding, with their indices in the images and in the columns.
 func (l *im2colLayer) each(visit func(image, column int)) {
 	size := l.shape.OutSize()
 	plane, offsets, outputs := blob.CountOf(l.shape.In...), blob.CountOf(l.kernel...), blob.CountOf(size...)
@@ -223,7 +223,7 @@ func (l *im2colLayer) each(visit func(image, column int)) {
 	}
 }
 
-// Traits implements Planned: Backward moves gradients.
+// Traits implements Planned. Backward only moves gradients.
 func (l *im2colLayer) Traits() layers.Traits { return layers.Traits{Unread: layers.ReadsNothing} }
 
 func (l *im2colLayer) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {

@@ -36,17 +36,19 @@ func lrnSize(p *caffepb.LRNParameter, bottom *blob.Blob) (int, error) {
 	return size, part.CheckImages(bottom)
 }
 
-// lrnAcross is Caffe's LRN layer across channels (Krizhevsky et al. 2012): with n = local_size and the window of n channels
-// around c, s(c) = k + alpha/n * sum of x^2 and y = x * s^-beta;
-// dx(c) = dy(c)*s(c)^-beta - 2*alpha*beta/n * x(c) * sum over the window of dy*y/s. Backward computes s and y anew, so that neither is
-// kept.
+// lrnAcross is Caffe's LRN layer across channels (Krizhevsky et al. 2012). With n = local_size and sums over the n channels around c:
+//
+//	s(c) = k + alpha/n * sum of x^2,   y = x * s^-beta,
+//	dx(c) = dy(c)*s(c)^-beta - 2*alpha*beta/n * x(c) * sum of dy*y/s.
+//
+// Backward recomputes s and y, so that neither is kept.
 type lrnAcross struct {
 	layers.Base
 	size           int
 	alpha, beta, k float32
 	dims           [3]int
 	blocked        bool
-	relu           bool // Backward is also that of the ReLU layer on the bottom
+	relu           bool // Backward also applies that of the ReLU layer on the bottom
 	run, grad      *stream.Kernel
 	ins            [2][]float32
 	outs           [1][]float32
@@ -72,8 +74,8 @@ func (l *lrnAcross) Reshape(bottom, top []*blob.Blob) error {
 	return l.prepare()
 }
 
-// prepare makes the kernels of the CPE path. The modelled CPE squares a value, or divides it, once and keeps the result, which it has
-// scratch arrays for; on the host it is faster to square again what L1 holds.
+// prepare makes the kernels of the CPE path. A modelled CPE squares or divides each value once and keeps the result in scratch arrays. On
+// the host squaring values in L1 again is faster.
 func (l *lrnAcross) prepare() error {
 	run := stream.Pass{
 		Name: "LRN", WholeMid: true, Near: l.size, Ins: part.Arrays(1), Outs: part.Arrays(1), Scratch: 2,
@@ -93,13 +95,13 @@ func (l *lrnAcross) prepare() error {
 	return streams.Err
 }
 
-// scales writes s of row m of one outer of x: the squares of the rows around it are summed where they lie.
+// scales writes s of row m, the values of one outer index and one channel, from the squares of the neighbouring rows.
 func (l *lrnAcross) scales(s []float32, t *stream.Tile, x []float32, m int) {
 	first, last := max(0, m-l.size/2), min(t.M-1, m+l.size/2)
 	vnorm.SumSquaresOfRows(s, x[first*t.MStride:], t.MStride, last-first+1, l.alpha/float32(l.size), l.k)
 }
 
-// forwardTile goes along the channels.
+// forwardTile computes y of a tile, channel after channel.
 func (l *lrnAcross) forwardTile(t *stream.Tile) {
 	s := t.Scratch[0][:t.I]
 	for o := range t.O {
@@ -112,9 +114,9 @@ func (l *lrnAcross) forwardTile(t *stream.Tile) {
 	}
 }
 
-// backwardTile goes along the channels with the last local_size rows of dy*y/s in a ring, rows of zeros before the first channel
-// and after the last: dx(c) gets its first term with the ring's row c, and its second when row c + local_size/2 is there. Where
-// there are fewer channels than that, the ring holds all of them, and a longer way would only meet zeros.
+// backwardTile computes dx of a tile, channel after channel. It keeps the last local_size rows of dy*y/s in a ring, with rows of zeros
+// before the first channel and after the last. dx(c) gets its first term with row c, and its second once row c + local_size/2 is known. If
+// there are fewer channels than local_size, the ring holds all of them; a longer ring would only add zeros.
 func (l *lrnAcross) backwardTile(t *stream.Tile) {
 	half, slots := min(l.size/2, t.M), min(l.size, t.M)
 	ring, s := t.Scratch[0][:slots*t.I], t.Scratch[1][:t.I]
@@ -154,14 +156,14 @@ func (l *lrnAcross) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// scale is s of the element that a window surrounds.
+// scale returns s of the element whose window is given.
 func (l *lrnAcross) scale(x []float32, window func(visit func(at int))) float64 {
 	var sum float64
 	window(func(at int) { sum += float64(x[at]) * float64(x[at]) })
 	return float64(l.k) + float64(l.alpha)/float64(l.size)*sum
 }
 
-// eachWindow visits every element with a function that visits the elements of the channels around it.
+// eachWindow visits every element, with a function that visits the elements of the channels around it.
 func (l *lrnAcross) eachWindow(visit func(at int, window func(visit func(at int)))) {
 	channels, inner := l.dims[1], l.dims[2]
 	for at := range l.dims[0] * channels * inner {
@@ -174,14 +176,14 @@ func (l *lrnAcross) eachWindow(visit func(at int, window func(visit func(at int)
 	}
 }
 
-// rectify makes dx the gradient of the ReLU layer's input, if there is one before this layer, x being its result.
+// rectify applies the Backward of a ReLU layer before this layer, if there is one, to dx. x is the ReLU layer's result.
 func (l *lrnAcross) rectify(dx, x []float32) {
 	if l.relu {
 		vec.ReLUGrad(dx, dx, x, 0)
 	}
 }
 
-// Traits implements Planned: Backward computes y from x. Where channels lie in blocks, a window must reach no further than the blocks around one.
+// Traits implements Planned. Backward recomputes y from x. With channels in blocks a window may reach only the neighbouring blocks.
 func (l *lrnAcross) Traits() layers.Traits {
 	t := layers.Traits{Unread: layers.Unread{Tops: true}, Joins: layers.Joins{ReLUGrad: l.Blockable()}}
 	if vnorm.HasNear(l.size) {

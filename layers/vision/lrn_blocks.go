@@ -5,7 +5,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 )
 
-// near is the normalisation of blocks.
+// near returns the parameters of the kernels for channels in blocks.
 func (l *lrnAcross) near() norm.LRN {
 	return norm.LRN{Size: l.size, Alpha: l.alpha, Beta: l.beta, K: l.k}
 }
@@ -23,7 +23,7 @@ func (l *lrnAcross) forwardBlocks(t *stream.Tile) {
 	}
 }
 
-// backwardBlocks is backwardTile for blocks of channels: dx of a block gets its second term when dy*y/s of the next is there.
+// backwardBlocks is backwardTile for channels in blocks. A block's dx gets its second term once dy*y/s of the next block is known.
 func (l *lrnAcross) backwardBlocks(t *stream.Tile) {
 	slots := min(3, t.M)
 	s, zeros := t.Scratch[1][:t.I], t.Scratch[2][:t.I]

@@ -8,7 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// lrnPooled is normalisation across channels with pooling, a band of rows at a time (norm.Pooled).
+// lrnPooled is LRN across channels fused with pooling, a band of rows at a time (norm.Pooled).
 type lrnPooled struct {
 	*norm.Pooled
 	lrn *lrnAcross

@@ -11,9 +11,11 @@ import (
 	"github.com/swcaffe/swcaffe/layers/part"
 )
 
-// lrnWithin is Caffe's LRN layer within a channel: with p the mean of x^2 over local_size x local_size values around each
-// (padding counts where pooling counts it), y = x * (1 + alpha*p)^-beta. As in Caffe, k is not used.
-// dx = dy*(1+alpha*p)^-beta + 2x * (the mean's gradient of dy * x * -alpha*beta*(1+alpha*p)^(-beta-1)).
+// lrnWithin is Caffe's LRN layer within a channel. p is the mean of x^2 over local_size x local_size values, with padding counted as in
+// pooling. As in Caffe, k is not used.
+//
+//	y = x * (1 + alpha*p)^-beta,
+//	dx = dy*(1+alpha*p)^-beta + 2x * (the mean's gradient of dy * x * -alpha*beta*(1+alpha*p)^(-beta-1)).
 type lrnWithin struct {
 	layers.Base
 	size        int
@@ -120,7 +122,7 @@ func (l *lrnWithin) Forward(bottom, top []*blob.Blob) error {
 	return l.output.Run(l.ins[:2], l.outs[:])
 }
 
-// Traits implements Planned: Backward reads x, the means and their powers.
+// Traits implements Planned. Backward reads x, the means and their powers.
 func (l *lrnWithin) Traits() layers.Traits {
 	return layers.Traits{Unread: layers.Unread{Tops: true}, Keeps: []*blob.Blob{l.mean, l.factor}}
 }

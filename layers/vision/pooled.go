@@ -9,58 +9,58 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// pooled is maximum pooling together with the layer before it, a convolution or a normalisation across channels, and with a ReLU layer between
-// them or behind, if there is one. The values that are pooled, and their gradient, exist a piece at a time. Results have the bits of the layers one
-// by one, but for some sums of gradients (see convPooled).
+// pooled is maximum pooling fused with the layer before it, a Convolution or an LRN layer across channels. A ReLU layer between the two or
+// after the pooling may be included. The blob between them and its gradient exist only in parts. Results equal those of the separate layers
+// bit for bit, except some sums of gradients (see convPooled).
 type pooled struct {
 	layers.Base
 	first poolable
-	pool  *pooling // its mask is of use only without kernel
+	pool  *pooling // its mask is used only if kernel is nil
 
-	kernel pooledKernel // nil if there is none for the shapes that have come since: then the layers run one by one
+	kernel pooledKernel // nil if none exists for the present shapes; the two layers then run one after the other
 	mask   *blob.Blob
-	of     struct { // what the kernel was made for
+	of     struct { // identifies the shapes and layouts the kernel was made for
 		first any
 		pool  *pool.Kernel
 	}
-	between    [1]*blob.Blob // has a shape, and values without kernel
-	onlyParams bool          // there are no gradients of bottoms
+	between    [1]*blob.Blob // between the two layers; holds values only if kernel is nil
+	onlyParams bool          // bottom gradients are not computed
 }
 
-// poolable is a layer whose results can be pooled as they are made.
+// poolable is a layer that can be fused with the pooling after it.
 type poolable interface {
 	layers.Layer
 	layers.Planned
-	// poolKernel returns a kernel that pools, nil if there is none.
+	// poolKernel returns the fused kernel, or nil if there is none for the shape.
 	poolKernel(s pool.Shape) (pooledKernel, error)
-	// madeFor is equal for equal shapes of the layer.
+	// madeFor returns a value that changes if and only if the layer's shape changes.
 	madeFor() any
-	// poolLayout is the layout of the results that are pooled, if the bottom has layout in.
+	// poolLayout returns the layout of the layer's top for a bottom of layout in.
 	poolLayout(in layers.Layout) layers.Layout
-	// arrangedIn reports whether bottoms lie in blocks.
+	// arrangedIn reports whether bottoms have channels in blocks.
 	arrangedIn() bool
-	// poolsWithReLUGrad reports whether poolKernel has Joins.ReLUGrad.
+	// poolsWithReLUGrad reports whether the fused kernel offers Joins.ReLUGrad.
 	poolsWithReLUGrad() bool
-	// trains reports whether Backward computes gradients of weights.
+	// trains reports whether Backward computes weight gradients.
 	trains() bool
 }
 
-// pooledKernel computes both layers.
+// pooledKernel computes a layer and the pooling after it.
 type pooledKernel interface {
 	MaskWords() int
 	Scratch() (forward, backward int)
 	Turns() (times, values int)
-	// blocking says which layouts the bottom and the top may have; canPool says whether pooling can write blocks.
+	// blocking returns the supported layouts of bottom and top. canPool means that the pooling layer can write channels in blocks.
 	blocking(canPool bool) layers.Blocking
-	// passesGrads reports whether there are gradients of bottoms.
+	// passesGrads reports whether the kernel computes bottom gradients.
 	passesGrads() bool
-	// algorithm is what layers.Algorithmic returns.
+	// algorithm returns the result of layers.Algorithmic.
 	algorithm(d shape.Direction, joint bool) shape.Algorithm
 	forward(x, y []float32, mask []int32) error
 	backward(top, bottom *blob.Blob, mask []int32, propagate bool) error
 }
 
-// fusePooled makes a pooled of a layer and maximum pooling, which may rectify.
+// fusePooled combines a layer with the maximum pooling after it, which may include a ReLU.
 func fusePooled(base *layers.Base, first poolable, second layers.Layer) layers.Layer {
 	behind, ok := second.(*pooling)
 	if !ok || base.MPE() || behind.places || behind.pool == nil {
@@ -78,7 +78,7 @@ func fusePooled(base *layers.Base, first poolable, second layers.Layer) layers.L
 
 func init() { layers.RegisterFusion(layers.Fusion{Name: "pooled-relu", Fuse: fusePooledReLU}) }
 
-// fusePooledReLU adds a ReLU layer behind the pooling.
+// fusePooledReLU adds the ReLU layer after the pooling to a pooled.
 func fusePooledReLU(first, second layers.Layer) layers.Layer {
 	l, ok := first.(*pooled)
 	if !ok || l.pool.window.ReLU {
@@ -106,7 +106,7 @@ func (l *pooled) Reshape(bottom, top []*blob.Blob) error {
 	return l.prepare()
 }
 
-// prepare makes the kernel and the mask for the shapes and the layouts of the two layers.
+// prepare makes the kernel and the mask for the present shapes and layouts of the two layers.
 func (l *pooled) prepare() (err error) {
 	l.of.first, l.of.pool, l.mask = l.first.madeFor(), l.pool.pool, nil
 	if l.kernel, err = l.first.poolKernel(l.pool.shape); l.kernel != nil {
@@ -115,8 +115,8 @@ func (l *pooled) prepare() (err error) {
 	return err
 }
 
-// Algorithm implements Algorithmic. Where shapes have come for which there is no common kernel it is that of the first layer, or of the pooling if
-// that has none.
+// Algorithm implements Algorithmic. Without a fused kernel it returns the first layer's algorithm, or the pooling's if the first layer has
+// none.
 func (l *pooled) Algorithm(d shape.Direction, joint bool) shape.Algorithm {
 	if l.kernel != nil {
 		return l.kernel.algorithm(d, joint)
@@ -183,7 +183,7 @@ func (l *pooled) Forward(bottom, top []*blob.Blob) error {
 func (l *pooled) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	switch {
 	case l.onlyParams && propagateDown[0]:
-		return errors.New("the layers were fused for gradients of parameters only, but that of bottom[0] is wanted")
+		return errors.New("this fused layer computes parameter gradients only, but the gradient of bottom[0] is requested")
 	case !l.first.trains() && !propagateDown[0]:
 		return nil
 	case l.kernel != nil:

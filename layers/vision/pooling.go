@@ -27,14 +27,14 @@ func init() {
 // pooling is Caffe's Pooling layer.
 type pooling struct {
 	layers.Base
-	window pool.Shape // kernel, stride, padding and method; extents come with Reshape
+	window pool.Shape // kernel, stride, padding and method; Reshape sets the extents
 	floor  bool
-	places bool // there is a second top
+	places bool // a second top holds the maxima's positions
 
 	shape    pool.Shape
 	topShape [4]int
 	pool     *pool.Kernel
-	mask     *blob.Blob // where each top value came from, as pool.Kernel keeps it; nil if that is of no use
+	mask     *blob.Blob // position of each maximum, in the format of pool.Kernel; nil if not needed
 }
 
 func (l *pooling) SetUp(bottom, top []*blob.Blob) (err error) {
@@ -54,14 +54,14 @@ func (l *pooling) SetUp(bottom, top []*blob.Blob) (err error) {
 	l.window.Method, l.window.Train = pool.Method(p.GetPool()), l.Train()
 	switch w := &l.window; {
 	case w.Method != pool.Max && l.places:
-		return errors.New("a second top, for the maxima's places, goes with MAX pooling only")
+		return errors.New("a second top (the positions of the maxima) needs MAX pooling")
 	case w.Method == pool.Stochastic && w.PH+w.PW > 0:
-		return fmt.Errorf("padding goes with average and max pooling only: pad is %d x %d", w.PH, w.PW)
+		return fmt.Errorf("padding is implemented for average and max pooling only: pad is %d x %d", w.PH, w.PW)
 	}
 	return nil
 }
 
-// readGlobalWindow is for windows of whole planes, whose size comes with Reshape.
+// readGlobalWindow reads the parameters of global pooling, whose window is the whole plane. Reshape sets its size.
 func readGlobalWindow(p *caffepb.PoolingParameter) (pool.Shape, error) {
 	if p.KernelSize != nil || p.KernelH != nil || p.KernelW != nil {
 		return pool.Shape{}, errors.New("with global_pooling the kernel size cannot be specified")
@@ -103,7 +103,7 @@ func readPoolWindow(p *caffepb.PoolingParameter) (w pool.Shape, err error) {
 	return w, nil
 }
 
-// pair reads a field that stands once for both axes or as _h and _w.
+// pair reads a field that is given once for both axes, or as _h and _w.
 func pair(name string, both, h, w *uint32, missing int) (int, int, error) {
 	switch {
 	case both != nil && (h != nil || w != nil):
@@ -122,7 +122,7 @@ func pair(name string, both, h, w *uint32, missing int) (int, int, error) {
 	return value(h), value(w), nil
 }
 
-// packedOutputs is how many outputs make packing a mask worth its time.
+// packedOutputs is the number of outputs from which packing the mask pays off.
 const packedOutputs = 1 << 20
 
 func (l *pooling) Reshape(bottom, top []*blob.Blob) error {
@@ -169,8 +169,8 @@ func (l *pooling) prepare(s pool.Shape) error {
 	return nil
 }
 
-// outputs is the number of windows along an axis. Where the stride does not divide it is rounded up (unless round_mode is
-// FLOOR); where either axis is padded, a last window that would begin past the image and its leading padding is dropped.
+// outputs returns the number of windows along an axis. A division with remainder rounds up, unless round_mode is FLOOR. If either axis is
+// padded, a last window that would start past the image and its leading padding is dropped.
 func (l *pooling) outputs(size, kernel, stride, pad int) int {
 	steps := float64(size+2*pad-kernel) / float64(stride)
 	n := int(math.Ceil(steps)) + 1
@@ -188,8 +188,8 @@ func init() {
 	layers.RegisterFusion(layers.Fusion{Name: "pool-relu", Fuse: poolReLU})
 }
 
-// poolReLU is first, maximum pooling, with a ReLU layer without negative slope before or behind it, nil if they are not that. A ReLU layer before
-// need not rectify before but after: of fewer values, and Backward need not read what is pooled.
+// poolReLU combines maximum pooling with a ReLU layer without negative slope before or after it, or returns nil. In both cases the pooled
+// values are rectified: there are fewer of them, and Backward need not read the pooling's bottom.
 func poolReLU(first, relu layers.Layer) layers.Layer {
 	l, ok := first.(*pooling)
 	if !ok || !layers.TraitsOf(relu).Is.ReLU.Plain() || l.MPE() || l.window.ReLU || l.window.Method != pool.Max || l.places {
@@ -236,8 +236,8 @@ func (l *pooling) indices() []int32 {
 	return pool.Indices(l.mask.Data())
 }
 
-// Traits implements Planned: the mask says where gradients go. Where the kernels can, bottoms and tops may lie in blocks of channels
-// independently of each other; a second top has places in planes.
+// Traits implements Planned. The mask tells Backward where gradients go. If the kernels support it, bottoms and tops have channels in
+// blocks independently of each other. A second top holds positions in planes.
 func (l *pooling) Traits() layers.Traits {
 	t := layers.Traits{Unread: layers.ReadsNothing}
 	if l.mask != nil {

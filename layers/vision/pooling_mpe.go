@@ -7,14 +7,13 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 )
 
-// poolWindow is one window of a plane, clipped to the image, and the divisor of its mean, for which padding counts inside
-// size + pad.
+// poolWindow is one window of a plane, clipped to the image, and the divisor of its mean. The divisor counts padding inside size + pad.
 type poolWindow struct {
 	y0, y1, x0, x1 int
 	divisor        int
 }
 
-// eachWindow visits the windows of all planes: plane's first input, the output's index, the window.
+// eachWindow visits the windows of all planes. visit gets the index of the plane's first input, the output's index and the window.
 func eachWindow(s *pool.Shape, visit func(plane, out int, w poolWindow)) {
 	for plane := range s.N * s.C {
 		for oy := range s.OH {
@@ -28,7 +27,7 @@ func eachWindow(s *pool.Shape, visit func(plane, out int, w poolWindow)) {
 	}
 }
 
-// each visits the places of a window in their order.
+// each visits the positions in a window in order.
 func (w poolWindow) each(width int, visit func(at int)) {
 	for y := w.y0; y < w.y1; y++ {
 		for x := w.x0; x < w.x1; x++ {
@@ -63,8 +62,8 @@ func (w poolWindow) mean(width int, x []float32) float32 {
 	return float32(sum / float64(w.divisor))
 }
 
-// largest returns the largest value, which is NaN if there is one, and its place; of equals the first. A window that holds nothing
-// gives Caffe's value, the least there is, and -1.
+// largest returns a window's maximum and its position. NaN counts as largest, and the first of equal values wins. An empty window gives
+// Caffe's initial value, the lowest float32, and position -1.
 func (w poolWindow) largest(width int, x []float32) (value float32, place int32) {
 	value, place = -math.MaxFloat32, -1
 	w.each(width, func(at int) {
@@ -75,7 +74,7 @@ func (w poolWindow) largest(width int, x []float32) (value float32, place int32)
 	return value, place
 }
 
-// weightedMean is the sum of squares over the sum, 0 where the sum is not positive.
+// weightedMean returns the sum of squares divided by the sum, or 0 if the sum is not positive.
 func (w poolWindow) weightedMean(width int, x []float32) float32 {
 	var sum, squares float64
 	w.each(width, func(at int) {
@@ -88,8 +87,8 @@ func (w poolWindow) weightedMean(width int, x []float32) float32 {
 	return float32(squares / sum)
 }
 
-// draw returns the first place at which the running sum reaches the share u of the whole, -1 where a window holds nothing. Sums are float32 in the order
-// of places, as in the kernel: another rounding could choose another place.
+// draw returns the first position at which the running sum reaches the share u of the total, or -1 in an empty window. It sums in float32
+// in the order of positions, like the kernel: another rounding could select another position.
 func (w poolWindow) draw(width int, x []float32, u float32) (place int32) {
 	var sum float32
 	w.each(width, func(at int) { sum += x[at] })

@@ -7,14 +7,13 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// spatialWindow is the kernel of a convolution along each spatial axis, outermost first, and how it moves.
+// spatialWindow is a convolution's kernel, stride, padding and dilation along each spatial axis, outermost first.
 type spatialWindow struct{ kernel, stride, pad, dilation []int }
 
 // onePixel is the window of a convolution without spatial axes.
 var onePixel = spatialWindow{kernel: []int{1}, stride: []int{1}, pad: []int{0}, dilation: []int{1}}
 
-// readWindow reads kernel, stride, pad and dilation, which may stand once for all axes, once an axis, or for two axes in
-// _h and _w fields.
+// readWindow reads kernel, stride, pad and dilation. Each is given once for all axes, once per axis, or for two axes as _h and _w.
 func readWindow(p *caffepb.ConvolutionParameter, axes int) (w spatialWindow, err error) {
 	if w.kernel, err = spatialParam("kernel", axes, p.GetKernelSize(), p.KernelH, p.KernelW, 0); err != nil {
 		return w, err
@@ -44,8 +43,8 @@ func readWindow(p *caffepb.ConvolutionParameter, axes int) (w spatialWindow, err
 	return w, nil
 }
 
-// spatialParam gives every axis its value of a field: missing where it is not given, but 0, as in Caffe, where only the other one of _h
-// and _w is.
+// spatialParam returns the value of a field for every axis. missing is the default. As in Caffe, if only one of _h and _w is given, the
+// other is 0.
 func spatialParam(name string, axes int, all []uint32, h, w *uint32, missing int) ([]int, error) {
 	values := make([]int, axes)
 	if h != nil || w != nil {
@@ -78,7 +77,7 @@ func spatialParam(name string, axes int, all []uint32, h, w *uint32, missing int
 	return values, nil
 }
 
-// tooLarge is the error of a kernel that does not fit an axis of the input.
+// tooLarge returns the error for a kernel that does not fit an axis of the input.
 func (w *spatialWindow) tooLarge(axis, in, out int) error {
 	return fmt.Errorf("spatial axis %d: kernel %d (dilation %d) is too large for the input's %d with padding %d: the output's size would be %d",
 		axis, w.kernel[axis], w.dilation[axis], in, w.pad[axis], out)

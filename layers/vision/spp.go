@@ -22,8 +22,8 @@ func init() {
 	})
 }
 
-// spp is Caffe's SPP layer, spatial pyramid pooling (He et al. 2014). It is made of Split, Pooling and Concat layers, so
-// that both paths are theirs. Level i pools windows of ceil(size/2^i) with padding on both sides to 2^i x 2^i values.
+// spp is Caffe's SPP layer, spatial pyramid pooling (He et al. 2014). It consists of Split, Pooling and Concat layers, which supply both
+// paths. Level i pools windows of ceil(size/2^i), padded on both sides, to 2^i x 2^i values.
 type spp struct {
 	layers.Base
 	height, h, w int
@@ -31,9 +31,9 @@ type spp struct {
 	split   layers.Layer
 	pools   []*pooling
 	concat  layers.Layer
-	inputs  []*blob.Blob // the bottom, a blob a level
+	inputs  []*blob.Blob // the bottom, one view per level
 	pooled  []*blob.Blob
-	vectors []*blob.Blob // pooled, as N x values
+	vectors []*blob.Blob // pooled values, as N x values
 	all     []bool
 }
 
@@ -120,7 +120,7 @@ func (l *spp) Forward(bottom, top []*blob.Blob) error {
 	return l.concat.Forward(l.vectors, top)
 }
 
-// Traits implements Planned, as those of Pooling, Concat and Split together.
+// Traits implements Planned. It combines the traits of Pooling, Concat and Split.
 func (l *spp) Traits() layers.Traits {
 	t := layers.Traits{Unread: layers.ReadsNothing}
 	for _, pool := range l.pools {
